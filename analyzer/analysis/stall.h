@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stall.h - is this loop starved for data, and by how much?
+ *
+ * The definitions, each in one place:
+ *
+ * - Steady state. The first W deliveries of an iterator (W workers; 8 if unknown; 1 if there are
+ *   none) are excluded: the first round of loads cannot overlap compute, so it says what starting
+ *   costs and not what running costs. More would cost data without reducing the bias. A batch whose
+ *   wait or compute is unknown is not steady either. An ordinal that is missing (a lost record)
+ *   still counts as a delivery.
+ * - Theta = max(2 ms, 0.10 x median steady compute). Handing over a batch that is ready takes 0.5
+ *   to 1.2 ms in the median, several ms for large ones, so "waited at all" proves nothing.
+ * - Starved batch: steady, not known to have been ready when it was asked for, wait >= theta.
+ *   (An empty queue is no criterion: batches are delivered in order, and the ready ones can all be
+ *   the wrong ones.)
+ * - Stall ratio = sum of wait over starved steady batches / sum of (wait + compute) over steady ones.
+ * - Trimmed ratio: the same without the largest ceil(0.5 %) of the starved waits, one at least. The
+ *   denominator stays.
+ * - Delivery ratio = sum of wait over steady batches known to have been ready / same denominator.
+ * - Epoch start ratio = sum of wait over the excluded first batches / sum of (wait + compute) over
+ *   all batches.
+ * - Exposed load of a starved batch = min(wait, load), of any other 0. Masked share = 1 - sum of
+ *   exposed / sum of load over steady batches: a description, never a verdict.
+ * - Gain: without any stall the steady time would be (1 - ratio) of what it was: 1 / (1 - ratio).
+ */
+#ifndef STALL_H
+#define STALL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/series.h"
+
+/* Ratios that separate the words of the verdict. */
+#define STALL_MODERATE		0.05
+#define STALL_HIGH		0.20
+#define STALL_TRIMMED		0.025	/* below it the stalls are a few single events */
+#define STALL_FEWEST_STEADY	20
+#define STALL_TOLERATED_LOSS	0.05
+
+enum stall_verdict {
+	STALL_VERDICT_INCOMPLETE,
+	STALL_VERDICT_NOT,
+	STALL_VERDICT_MODERATELY,
+	STALL_VERDICT_HIGHLY,
+};
+
+/* Why there is no verdict. */
+enum stall_gap {
+	STALL_GAP_NONE,
+	STALL_GAP_NO_BATCHES,
+	STALL_GAP_WAIT,			/* not observed */
+	STALL_GAP_COMPUTE,		/* not observed */
+	STALL_GAP_FEW_BATCHES,		/* less than STALL_FEWEST_STEADY */
+	STALL_GAP_LOSS,			/* more than STALL_TOLERATED_LOSS of the records */
+	STALL_GAP_MAX
+};
+
+/* What these definitions alone can tell; UNKNOWN leaves the cause to other analyses. */
+enum stall_cause {
+	STALL_CAUSE_UNKNOWN,
+	STALL_CAUSE_NONE,
+	STALL_CAUSE_ISOLATED_STALL,
+	STALL_CAUSE_EPOCH_START,
+	STALL_CAUSE_DELIVERY,
+	STALL_CAUSE_SINGLE_PROCESS,
+	STALL_CAUSE_MAX
+};
+
+enum stall_confidence {
+	STALL_CONFIDENCE_LOW,
+	STALL_CONFIDENCE_MEDIUM,
+	STALL_CONFIDENCE_HIGH,
+	STALL_CONFIDENCE_MAX
+};
+
+/* Ratios are 0-1 and NAN where they cannot be computed; sums are in nanoseconds. */
+struct finding {
+	enum stall_verdict verdict;
+	enum stall_gap gap;
+	enum stall_cause cause;
+	enum stall_confidence confidence;
+	bool starved;
+
+	double stall_ratio;
+	double trimmed_ratio;
+	double delivery_ratio;
+	double epoch_start_ratio;
+	double masked_share;
+	double gain_max;		/* factor on throughput; NAN where it has no bound */
+	double theta_ns;		/* NAN where no steady batch was seen */
+
+	size_t batch_count;
+	size_t missing_count;		/* ordinals without a record */
+	size_t steady_count;
+	size_t starved_count;
+	size_t epoch_count;
+	size_t readiness_count;		/* steady batches whose readiness is known */
+	double lost_share;		/* of the records, at least */
+
+	double wait_all_ns;		/* all batches: = the four parts below */
+	double compute_all_ns;
+	double wait_starved_ns;		/* steady and starved: numerator of the stall ratio */
+	double wait_start_ns;		/* first batches of each epoch */
+	double wait_ready_ns;		/* steady, known to have been ready */
+	double wait_short_ns;		/* the rest: below theta, or no steady state */
+	double steady_ns;		/* wait + compute of steady batches: its denominator */
+
+	double wait_p50_ns;		/* quantiles over all batches; NAN where not observed */
+	double wait_p99_ns;
+	double compute_p50_ns;
+	double compute_p99_ns;
+
+	double load_mean_ns;		/* of steady batches with a known load, else NAN */
+	double load_cv;			/* their standard deviation over their mean */
+	double rho;			/* mean load / workers / mean compute: >= 1 cannot keep up */
+	double eta;			/* throughput / min(workers / mean load, 1 / mean compute) */
+};
+
+/*
+ * Judges a series. Confidence is high from 300 steady batches (the ratio of a fresh run then
+ * differs by some 3 points), medium from 100 (5 points), else low; one step lower where readiness
+ * is known for less than 95 % of them and there are workers (slow delivery then looks like
+ * starvation), and where more than 1 % of the records are lost. 0 or -ENOMEM.
+ */
+int stall_judge(const struct batch_series *series, struct finding *ret);
+
+/* Theta of a series; SERIES_UNKNOWN where no steady batch was seen or there is no memory. */
+int64_t stall_theta_ns(const struct batch_series *series);
+
+/* Why a batch is not steady state ("epoch_start", "no_step": wait or compute unknown), or NULL. */
+const char *stall_excluded(int64_t workers, int64_t batch, int64_t wait_ns, int64_t compute_ns);
+
+/* Whether a steady batch starved the consumer. */
+bool stall_is_starved(int64_t wait_ns, int head_ready, double theta_ns);
+
+/* Names as JSON has them; NULL for STALL_CAUSE_UNKNOWN and STALL_GAP_NONE. */
+const char *stall_verdict_id(enum stall_verdict verdict);
+const char *stall_gap_id(enum stall_gap gap);
+const char *stall_cause_id(enum stall_cause cause);
+const char *stall_confidence_id(enum stall_confidence confidence);
+
+#endif

@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drain/drain.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "drain/facts.h"
+#include "drain/join.h"
+#include "drain/segment.h"
+
+#define MS UINT64_C(1000000)
+
+#define ROUND_MS   100		/* between two looks at the rings */
+#define HURRY_MS   2		/* ... at the least, while they fill fast */
+#define COMMIT_MS  500		/* a row is in the database within a second */
+#define RETRY_MS   1000		/* after an error of the database */
+#define GIVE_UP_MS 10000	/* ... once nobody records any more */
+#define WAIT_MS	   5000		/* for a drain that is finishing */
+
+struct drain {
+	const char *database;
+	const char *path;		/* of the folder of segments */
+	int folder;			/* locked: one reader at a time */
+	struct segment **segments;
+	size_t count;
+	struct db *db;
+	struct writer *writer;
+	struct join *join;
+	bool in_transaction;
+	uint64_t begun_ns;		/* the transaction */
+	uint64_t end_ns;		/* the newest end of a process */
+	int wait_ms;			/* until the next round */
+	size_t taken;			/* records in this round */
+	size_t uncommitted;		/* records since the last commit */
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000 * MS + (uint64_t)time.tv_nsec;
+}
+
+static bool is_segment_name(const char *name)
+{
+	size_t length = strlen(name), suffix = strlen(DLPROF_SEGMENT_SUFFIX);
+
+	return length > suffix && strcmp(name + length - suffix, DLPROF_SEGMENT_SUFFIX) == 0;
+}
+
+static bool is_open(const struct drain *drain, const char *name)
+{
+	for (size_t i = 0; i < drain->count; i++)
+		if (strcmp(drain->segments[i]->name, name) == 0)
+			return true;
+	return false;
+}
+
+/* Out of the way of every later look, for somebody to look into. */
+static int set_aside(struct drain *drain, const char *name)
+{
+	char aside[300], text[400];
+
+	snprintf(aside, sizeof(aside), "%s.damaged", name);
+	renameat(drain->folder, name, drain->folder, aside);
+	snprintf(text, sizeof(text), "the segment %s/%s is damaged or of another version: what it "
+		 "holds is lost", drain->path, aside);
+	return drain->writer ? writer_note(drain->writer, "warning", text) : 0;
+}
+
+static int add_segment(struct drain *drain, const char *name)
+{
+	struct segment **grown, *segment;
+	int r;
+
+	r = segment_open(drain->folder, name, &segment);
+	if (r == -EBADMSG)
+		return set_aside(drain, name);
+	if (r < 0)
+		return r == -EAGAIN || r == -ENOENT ? 0 : r;
+	grown = realloc(drain->segments, (drain->count + 1) * sizeof(*grown));
+	if (!grown) {
+		segment_close(segment);
+		return -ENOMEM;
+	}
+	drain->segments = grown;
+	drain->segments[drain->count++] = segment;
+	return facts_begin(drain->writer, segment, drain->path);
+}
+
+static int scan_folder(struct drain *drain)
+{
+	int fd = openat(drain->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+	int r = 0;
+
+	if (!folder) {
+		if (fd >= 0)
+			close(fd);
+		return -errno;
+	}
+	while (r == 0 && (entry = readdir(folder)))
+		if (is_segment_name(entry->d_name) && !is_open(drain, entry->d_name))
+			r = add_segment(drain, entry->d_name);
+	closedir(folder);
+	return r;
+}
+
+static int open_store(struct drain *drain)
+{
+	int r = 0;
+
+	if (!drain->db)
+		r = db_open_write(drain->database, &drain->db);
+	if (r == 0 && !drain->writer)
+		r = writer_open(drain->db, &drain->writer);
+	if (r == 0 && !drain->join)
+		r = join_open(drain->writer, &drain->join);
+	return r;
+}
+
+/* After an error nothing in memory is to be trusted; the rings and the database still are. */
+static void close_store(struct drain *drain)
+{
+	if (drain->in_transaction)
+		db_rollback(drain->db);
+	drain->in_transaction = false;
+	join_close(drain->join);
+	writer_close(drain->writer);
+	db_close(drain->db);
+	drain->join = NULL;
+	drain->writer = NULL;
+	drain->db = NULL;
+	for (size_t i = 0; i < drain->count; i++)
+		segment_close(drain->segments[i]);
+	drain->count = 0;
+}
+
+static int commit(struct drain *drain)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < drain->count; i++) {
+		join_release(drain->join, drain->segments[i]);
+		r = facts_update(drain->writer, drain->segments[i]);
+	}
+	if (r == 0)
+		r = db_commit(drain->db);
+	if (r < 0)
+		return r;
+	drain->in_transaction = false;
+	drain->uncommitted = 0;
+	for (size_t i = 0; i < drain->count; i++) {
+		r = segment_publish(drain->segments[i], true);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static void drop_segment(struct drain *drain, size_t index)
+{
+	join_forget(drain->join, drain->segments[index]);
+	segment_close(drain->segments[index]);
+	drain->segments[index] = drain->segments[--drain->count];
+}
+
+/* Segments of processes that ended and whose records are all in the database. */
+static void remove_done(struct drain *drain)
+{
+	for (size_t i = drain->count; i-- > 0;) {
+		const struct segment *segment = drain->segments[i];
+
+		/* The root's stays to the last: it tells what run this is. */
+		if (!segment->dead || !segment->ended_noted || !segment_is_empty(segment) ||
+		    (segment->header->flags & DLPROF_SEGMENT_ROOT))
+			continue;
+		unlinkat(drain->folder, segment->name, 0);
+		drop_segment(drain, i);
+	}
+}
+
+static bool is_pid_recording(const struct drain *drain, int32_t pid)
+{
+	for (size_t i = 0; i < drain->count; i++)
+		if (drain->segments[i]->header->pid == pid && !drain->segments[i]->dead)
+			return true;
+	return false;
+}
+
+static bool is_anyone_recording(const struct drain *drain)
+{
+	for (size_t i = 0; i < drain->count; i++)
+		if (!drain->segments[i]->dead)
+			return true;
+	return false;
+}
+
+static int read_segment(struct drain *drain, struct segment *segment)
+{
+	bool ended = segment_poll(segment);	/* before the read, so that it reads all */
+	int r;
+
+	r = segment_read(segment, join_take, drain->join, &drain->taken);
+	if (r < 0)
+		return r;
+	if (segment->header->flags & DLPROF_SEGMENT_ROOT)
+		segment_beat(segment, now_ns());
+	if (ended) {
+		drain->end_ns = now_ns();
+		if (!is_pid_recording(drain, segment->header->pid))
+			join_process_ended(drain->join, segment->header->pid);
+	}
+	return 0;
+}
+
+static int read_rings(struct drain *drain)
+{
+	for (size_t i = drain->count; i-- > 0;) {
+		int r = read_segment(drain, drain->segments[i]);
+
+		if (r == -EBADMSG) {	/* cut short under our hands */
+			r = set_aside(drain, drain->segments[i]->name);
+			drop_segment(drain, i);
+		}
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* As if all records came from one ring: that one must not be full before the next look. */
+static void set_pace(struct drain *drain)
+{
+	drain->uncommitted += drain->taken;
+	if (drain->taken > DLPROF_RING_CAPACITY / 8)
+		drain->wait_ms /= 4;
+	else if (drain->taken < DLPROF_RING_CAPACITY / 32)
+		drain->wait_ms *= 2;
+	if (drain->wait_ms < HURRY_MS)
+		drain->wait_ms = HURRY_MS;
+	if (drain->wait_ms > ROUND_MS)
+		drain->wait_ms = ROUND_MS;
+}
+
+static bool is_commit_due(const struct drain *drain)
+{
+	return drain->uncommitted > DLPROF_RING_CAPACITY / 4 ||
+	       now_ns() - drain->begun_ns >= COMMIT_MS * MS;
+}
+
+/* One look at everything; what became complete is committed if it is time, or if `now`. */
+static int do_round(struct drain *drain, bool now)
+{
+	size_t rows = 0;
+	int r;
+
+	drain->taken = 0;
+	r = open_store(drain);
+	if (r == 0 && !drain->in_transaction) {
+		r = db_begin(drain->db);
+		drain->in_transaction = r == 0;
+		drain->begun_ns = now_ns();
+	}
+	if (r == 0)
+		r = scan_folder(drain);
+	if (r == 0)
+		r = read_rings(drain);
+	if (r == 0)
+		r = join_round(drain->join, &rows);
+	set_pace(drain);
+	if (r == 0 && (now || is_commit_due(drain))) {
+		r = commit(drain);
+		if (r == 0)
+			remove_done(drain);
+	}
+	return r;
+}
+
+/* Until somebody ends, or the time for the next look has come. */
+static void wait_for_round(const struct drain *drain, int ms)
+{
+	struct pollfd *ends = calloc(drain->count + 1, sizeof(*ends));
+	nfds_t count = 0;
+
+	for (size_t i = 0; ends && i < drain->count; i++)
+		if (!drain->segments[i]->dead && drain->segments[i]->pidfd >= 0)
+			ends[count++] = (struct pollfd){drain->segments[i]->pidfd, POLLIN, 0};
+	poll(ends, count, ms);
+	free(ends);
+}
+
+static void link_path(const char *database, char *path, size_t size)
+{
+	snprintf(path, size, "%s-segments", database);
+}
+
+/* Nobody records any more: write what is left, tidy up. */
+static int finish(struct drain *drain)
+{
+	char link[4200];
+	int r;
+
+	r = do_round(drain, true);
+	if (r < 0 || is_anyone_recording(drain))
+		return r;
+	r = db_begin(drain->db);
+	if (r < 0)
+		return r;
+	drain->in_transaction = true;
+	r = join_finish(drain->join);
+	if (r == 0)
+		r = facts_finish(drain->writer, drain->db, drain->end_ns ? drain->end_ns : now_ns());
+	if (r == 0)
+		r = commit(drain);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < drain->count; i++)
+		unlinkat(drain->folder, drain->segments[i]->name, 0);
+	/* Fails if a process joined just now: then the run goes on. */
+	if (rmdir(drain->path) == 0) {
+		link_path(drain->database, link, sizeof(link));
+		unlink(link);
+	}
+	return 0;
+}
+
+static int lock_folder(struct drain *drain)
+{
+	drain->folder = open(drain->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (drain->folder < 0)
+		return -errno;
+	if (flock(drain->folder, LOCK_EX | LOCK_NB) < 0) {
+		int r = -errno;
+
+		close(drain->folder);
+		return r;
+	}
+	return 0;
+}
+
+static bool is_folder_there(const struct drain *drain)
+{
+	return access(drain->path, F_OK) == 0;
+}
+
+int drain_run(const char *segment_dir, const char *database)
+{
+	struct drain drain = {.database = database, .path = segment_dir};
+	uint64_t failing_ns = 0;
+	int r;
+
+	r = lock_folder(&drain);
+	if (r < 0)
+		return r;
+	while (is_folder_there(&drain)) {
+		r = do_round(&drain, false);
+		if (r == 0 && !is_anyone_recording(&drain))
+			r = finish(&drain);
+		if (r == 0) {
+			failing_ns = 0;
+			wait_for_round(&drain, drain.wait_ms);
+			continue;
+		}
+		/* A full disk may have room again: the rings keep what they can hold. */
+		if (!failing_ns)
+			failing_ns = now_ns();
+		if (!is_anyone_recording(&drain) && now_ns() - failing_ns > GIVE_UP_MS * MS)
+			break;
+		close_store(&drain);
+		wait_for_round(&drain, RETRY_MS);
+	}
+	close_store(&drain);
+	free(drain.segments);
+	close(drain.folder);
+	return r;
+}
+
+/* What another drain is at work on, looked at without its lock. */
+static bool is_recorded_into(const char *folder)
+{
+	struct drain look = {.path = folder};
+	struct dirent *entry;
+	bool recording = false;
+	DIR *list;
+
+	look.folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (look.folder < 0)
+		return false;
+	list = fdopendir(dup(look.folder));
+	while (list && (entry = readdir(list))) {
+		struct segment *segment;
+
+		if (!is_segment_name(entry->d_name) ||
+		    segment_open(look.folder, entry->d_name, &segment) < 0)
+			continue;
+		segment_poll(segment);
+		recording = recording || !segment->dead;
+		segment_close(segment);
+	}
+	if (list)
+		closedir(list);
+	close(look.folder);
+	return recording;
+}
+
+/* With the lock held: another drain ended before its time. */
+static int take_over(struct drain *drain, bool *ret_live)
+{
+	int r;
+
+	r = do_round(drain, false);
+	if (r == 0)
+		r = do_round(drain, true);	/* a batch is complete in the round after its own */
+	if (r == 0) {
+		*ret_live = is_anyone_recording(drain);
+		if (!*ret_live)
+			r = finish(drain);
+	}
+	close_store(drain);
+	free(drain->segments);
+	close(drain->folder);
+	return r;
+}
+
+int drain_recover(const char *database, bool *ret_live)
+{
+	struct drain drain = {.database = database};
+	char link[4200], folder[4096];
+	ssize_t length;
+	int r;
+
+	*ret_live = false;
+	link_path(database, link, sizeof(link));
+	length = readlink(link, folder, sizeof(folder) - 1);
+	if (length <= 0)
+		return 0;
+	folder[length] = '\0';
+	drain.path = folder;
+	for (int waited_ms = 0;; waited_ms += 50) {
+		r = lock_folder(&drain);
+		if (r == -ENOENT)
+			return 0;	/* done, or on another machine */
+		if (r == 0)
+			return take_over(&drain, ret_live);
+		if (r != -EWOULDBLOCK)
+			return r;
+		*ret_live = is_recorded_into(folder);
+		if (*ret_live || waited_ms >= WAIT_MS)
+			return 0;
+		poll(NULL, 0, 50);
+	}
+}

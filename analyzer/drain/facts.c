@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drain/facts.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/stall.h"
+#include "store/query.h"
+
+static int64_t usable_cpus(void)
+{
+	cpu_set_t set;
+
+	/* Inherited from the training: what it may use, not what the machine has. */
+	if (sched_getaffinity(0, sizeof(set), &set) < 0)
+		return WRITE_UNKNOWN;
+	return CPU_COUNT(&set);
+}
+
+static int begin_run(struct writer *writer, const struct segment *segment, const char *folder)
+{
+	const struct dlprof_header *header = segment->header;
+	char id[160];
+	const struct {
+		const char *key;
+		const char *text;	/* NULL: the number counts */
+		int64_t number;
+	} rows[] = {
+		{"schema", NULL, DB_SCHEMA_VERSION},
+		{"dlprof_version", header->version, 0},
+		{"run_id", id, 0},
+		{"command", header->command, 0},
+		{"host", header->host, 0},
+		{"kernel", header->kernel, 0},
+		{"cpus", NULL, usable_cpus()},
+		{"start_ns", NULL, (int64_t)header->created_ns},
+		{"start_unix_ns", NULL, (int64_t)header->created_unix_ns},
+		{"clock", "host", 0},
+		{"pid", NULL, header->pid},
+		{"segments", folder, 0},
+		{"rank", NULL, header->rank < 0 ? 0 : header->rank},
+		{"local_rank", NULL, header->local_rank < 0 ? 0 : header->local_rank},
+	};
+	int r;
+
+	snprintf(id, sizeof(id), "%s-%d-%llx", header->host, header->pid,
+		 (unsigned long long)header->created_unix_ns);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (!rows[i].text && rows[i].number == WRITE_UNKNOWN)
+			continue;
+		r = rows[i].text ? writer_meta(writer, rows[i].key, rows[i].text)
+				 : writer_meta_number(writer, rows[i].key, rows[i].number);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static struct process_row process_row(const struct segment *segment)
+{
+	const struct dlprof_header *header = segment->header;
+
+	return (struct process_row){
+		.pid = header->pid,
+		.start_ticks = (int64_t)header->start_ticks,
+		.ppid = header->ppid,
+		.worker_id = WRITE_UNKNOWN,
+		.loader_id = WRITE_UNKNOWN,
+		.stream = WRITE_UNKNOWN,
+		.start_ns = (int64_t)header->created_ns,
+		.end_ns = WRITE_UNKNOWN,
+		.role = "other",
+		.command = header->command,
+	};
+}
+
+int facts_begin(struct writer *writer, const struct segment *segment, const char *folder)
+{
+	struct process_row row = process_row(segment);
+	int r = 0;
+
+	if (segment->header->flags & DLPROF_SEGMENT_ROOT)
+		r = begin_run(writer, segment, folder);
+	return r < 0 ? r : writer_process(writer, &row);
+}
+
+/* Patch points go into one comma-separated list each, the rest into the note table. */
+static int take_notes(struct writer *writer, struct segment *segment)
+{
+	const char *at = segment->header->notes;
+	const char *end = at + segment->header->notes_bytes;
+	char found[DLPROF_NOTES_BYTES] = "", missing[DLPROF_NOTES_BYTES] = "";
+	int r = 0;
+
+	if (segment->notes_read == segment->header->notes_bytes)
+		return 0;
+	for (const char *line_end; r == 0 && at < end; at = line_end + 1) {
+		char line[DLPROF_NOTES_BYTES + 1];
+		char *list = at[0] == '+' ? found : at[0] == '-' ? missing : NULL;
+
+		line_end = memchr(at, '\n', (size_t)(end - at));
+		if (!line_end || memchr(at, '\0', (size_t)(line_end - at)))
+			break;	/* its writer is not done, or never will be */
+		snprintf(line, sizeof(line), "%.*s", (int)(line_end - at - 1), at + 1);
+		if (list) {
+			size_t length = strlen(list);
+
+			snprintf(list + length, sizeof(found) - length, "%s%s", length ? "," : "",
+				 line);
+		} else {
+			r = writer_note(writer, at[0] == 'w' ? "warning" : "info", line);
+		}
+	}
+	if (r == 0 && found[0])
+		r = writer_meta(writer, "patch_found", found);
+	if (r == 0 && (found[0] || missing[0]))
+		r = writer_meta(writer, "patch_missing", missing);
+	if (r == 0 && strstr(found, "torch."))
+		r = writer_meta(writer, "frameworks", "torch");
+	segment->notes_read = segment->header->notes_bytes;
+	return r;
+}
+
+static int take_losses(struct writer *writer, struct segment *segment)
+{
+	int64_t lost = (int64_t)segment->header->lost_count;
+	int r;
+
+	for (size_t i = 0; i < DLPROF_SLOT_COUNT; i++)
+		lost += (int64_t)segment->rings[i].lost_count;
+	if (lost == segment->lost_noted)
+		return 0;
+	r = writer_loss(writer, segment->header->pid, "events", lost);
+	segment->lost_noted = lost;
+	return r;
+}
+
+static int take_end(struct writer *writer, struct segment *segment)
+{
+	struct process_row row = process_row(segment);
+
+	if (!segment->dead || segment->ended_noted)
+		return 0;
+	segment->ended_noted = true;
+	if (segment->header->ended_ns) {
+		row.end_ns = (int64_t)segment->header->ended_ns;
+		row.exit = "clean";
+	} else {
+		row.exit = "gone";
+	}
+	return writer_process(writer, &row);
+}
+
+int facts_update(struct writer *writer, struct segment *segment)
+{
+	int r = segment_refresh(segment);
+
+	if (r == 0)
+		r = take_notes(writer, segment);
+	if (r == 0)
+		r = take_losses(writer, segment);
+	return r < 0 ? r : take_end(writer, segment);
+}
+
+static int finish_loader(struct writer *writer, struct db *db, const struct loader_info *loader)
+{
+	const struct batch_filter all = {
+		.loader_id = loader->loader_id, .epoch = -1, .first = -1, .last = -1,
+	};
+	struct batch_series series;
+	int r;
+
+	series_init(&series);
+	r = query_series(db, &all, &series);
+	if (r == 0 && series.count)
+		r = writer_theta(writer, loader->loader_id, stall_theta_ns(&series));
+	series_done(&series);
+	return r;
+}
+
+int facts_finish(struct writer *writer, struct db *db, uint64_t end_ns)
+{
+	struct loader_info *loaders;
+	size_t count;
+	int r;
+
+	r = query_loaders(db, &loaders, &count);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; r == 0 && i < count; i++)
+		r = finish_loader(writer, db, &loaders[i]);
+	free(loaders);
+	return r < 0 ? r : writer_meta_number(writer, "end_ns", (int64_t)end_ns);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* facts.h - what segment headers tell of the run and its processes, put into the database. */
+#ifndef FACTS_H
+#define FACTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "drain/segment.h"
+#include "store/write.h"
+
+/* A segment appeared: the process, and if it is the root's, the run. */
+int facts_begin(struct writer *writer, const struct segment *segment, const char *folder);
+
+/* Again and again: new notes, losses, the end of the process once it is dead. */
+int facts_update(struct writer *writer, struct segment *segment);
+
+/* The run is over: when it ended and each loader's threshold. */
+int facts_finish(struct writer *writer, struct db *db, uint64_t end_ns);
+
+#endif

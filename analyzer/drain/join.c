@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drain/join.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "drain/stream.h"
+
+int join_open(struct writer *writer, struct join **ret_join)
+{
+	struct join *join = calloc(1, sizeof(*join));
+
+	if (!join)
+		return -ENOMEM;
+	join->writer = writer;
+	*ret_join = join;
+	return 0;
+}
+
+void join_close(struct join *join)
+{
+	struct stream *stream, *next;
+
+	if (!join)
+		return;
+	for (stream = join->streams; stream; stream = next) {
+		next = stream->next;
+		free(stream->entries);
+		free(stream);
+	}
+	free(join);
+}
+
+static int find_known(struct join *join, struct stream *stream)
+{
+	int64_t in_order = WRITE_UNKNOWN;
+	int r;
+
+	r = writer_find_epoch(join->writer, stream->key, stream->generation, &stream->loader_id,
+			      &stream->epoch, &in_order);
+	if (r == -ENOENT)
+		return 0;
+	stream->known = r == 0;
+	stream->in_order = in_order != 0;
+	return r;
+}
+
+static int find_stream(struct join *join, const struct dlprof_event *event,
+		       struct stream **ret_stream)
+{
+	struct stream *stream;
+
+	for (stream = join->streams; stream; stream = stream->next)
+		if (stream->key == event->stream && stream->generation == event->generation)
+			break;
+	if (!stream) {
+		stream = calloc(1, sizeof(*stream));
+		if (!stream)
+			return -ENOMEM;
+		stream->key = event->stream;
+		stream->generation = event->generation;
+		stream->in_order = true;
+		stream->next = join->streams;
+		join->streams = stream;
+	}
+	*ret_stream = stream;
+	return stream->known ? 0 : find_known(join, stream);
+}
+
+static int64_t flag(uint32_t flags, uint32_t bit)
+{
+	return (flags & bit) != 0;
+}
+
+static int note_process(struct join *join, const struct stream *stream,
+			struct segment *segment, const char *role, int64_t worker_id)
+{
+	const struct dlprof_header *header = segment->header;
+	struct process_row row = {
+		.pid = header->pid,
+		.start_ticks = (int64_t)header->start_ticks,
+		.ppid = header->ppid,
+		.worker_id = worker_id,
+		.loader_id = stream->known ? stream->loader_id : WRITE_UNKNOWN,
+		.stream = worker_id == WRITE_UNKNOWN ? WRITE_UNKNOWN : (int64_t)stream->key,
+		.start_ns = (int64_t)header->created_ns,
+		.end_ns = WRITE_UNKNOWN,
+		.role = role,
+		.command = header->command,
+	};
+
+	segment->role = role;
+	return writer_process(join->writer, &row);
+}
+
+/* A worker that iterates over a loader of its own stays a worker. */
+static int note_consumer(struct join *join, const struct stream *stream, struct segment *segment)
+{
+	if (segment->role)
+		return 0;
+	return note_process(join, stream, segment, "main", WRITE_UNKNOWN);
+}
+
+/*
+ * A persistent stream that begins again is done with what it did before. An iterator that was left
+ * half-way when its loader began another may still go on, but its last batch waits no longer for
+ * the end of its step.
+ */
+static void supersede(const struct join *join, const struct stream *stream)
+{
+	for (struct stream *older = join->streams; older; older = older->next) {
+		struct entry *last;
+
+		if (older->key == stream->key && older->generation < stream->generation)
+			stream_close(join, older);
+		if (older == stream || !older->known || older->loader_id != stream->loader_id ||
+		    !older->has_last)
+			continue;
+		last = entry_find(older, older->last_task);
+		if (last)
+			last->over = true;
+		older->has_last = false;
+	}
+}
+
+static int take_epoch(struct join *join, struct stream *stream, struct segment *segment,
+		      struct dlprof_event *event)
+{
+	struct dlprof_epoch *epoch = &event->epoch;
+	struct loader_row loader = {
+		.pid = segment->header->pid,
+		.number = epoch->loader,
+		.workers = epoch->workers < 0 ? WRITE_UNKNOWN : epoch->workers,
+		.prefetch_factor = epoch->prefetch_factor < 0 ? WRITE_UNKNOWN
+							      : epoch->prefetch_factor,
+		.in_order = flag(epoch->flags, DLPROF_EPOCH_IN_ORDER),
+		.persistent = flag(epoch->flags, DLPROF_EPOCH_PERSISTENT),
+		.batch_size = epoch->batch_size < 0 ? WRITE_UNKNOWN : epoch->batch_size,
+		.kind = epoch->kind,
+	};
+	struct epoch_row row = {
+		.epoch = epoch->epoch,
+		.begin_ns = (int64_t)event->begin_ns,
+		.setup_ns = (int64_t)event->duration_ns,
+		.stream = (int64_t)event->stream,
+		.generation = event->generation,
+	};
+	int r;
+
+	epoch->kind[sizeof(epoch->kind) - 1] = '\0';
+	r = writer_loader(join->writer, &loader, &row.loader_id);
+	if (r == 0)
+		r = writer_epoch(join->writer, &row);
+	if (r < 0)
+		return r;
+	stream->known = true;
+	stream->pid = segment->header->pid;
+	stream->loader_id = row.loader_id;
+	stream->epoch = row.epoch;
+	stream->in_order = loader.in_order;
+	supersede(join, stream);
+	return note_consumer(join, stream, segment);
+}
+
+static void end_step(struct stream *stream, const struct dlprof_event *event,
+		     const struct ring *ring)
+{
+	struct entry *last = stream->has_last ? entry_find(stream, stream->last_task) : NULL;
+
+	stream->has_last = false;
+	if (!last)
+		return;
+	last->stepped = true;
+	last->step_end_ns = event->begin_ns;
+	/* What the thread waited for other loaders meanwhile is not compute; another thread's sum
+	 * says nothing of that. */
+	last->waited_end_ns = ring == stream->last_ring ? event->batch.waited_ns
+							: last->batch.batch.waited_ns +
+								  last->batch.duration_ns;
+}
+
+static int take_batch(struct join *join, struct stream *stream, struct segment *segment,
+		      struct ring *ring, uint64_t position, const struct dlprof_event *event)
+{
+	struct entry *entry;
+
+	stream->pid = segment->header->pid;
+	end_step(stream, event, ring);
+	entry = entry_make(stream, event->task);
+	if (!entry)
+		return -ENOMEM;
+	entry->delivered = true;
+	entry->batch = *event;
+	entry->batch_held = (struct held){ring, position};
+	entry->round = join->round;
+	stream->has_last = true;
+	stream->last_task = event->task;
+	stream->last_ring = ring;
+	return 0;
+}
+
+static int take_load(const struct join *join, struct stream *stream, struct segment *segment,
+		     struct ring *ring, uint64_t position, const struct dlprof_event *event)
+{
+	struct entry *entry = entry_make(stream, event->task);
+
+	if (!entry)
+		return -ENOMEM;
+	entry->loaded = true;
+	entry->load = *event;
+	entry->load_pid = segment->header->pid;
+	entry->load_held = (struct held){ring, position};
+	entry->round = join->round;
+	return 0;
+}
+
+static int take_operation(struct join *join, const struct segment *segment,
+			  const struct ring *ring, struct dlprof_event *event)
+{
+	static const char *const classes[DLPROF_CLASS_MAX] = {
+		[DLPROF_CLASS_OPEN] = "open",
+		[DLPROF_CLASS_READ] = "read",
+		[DLPROF_CLASS_DECODE] = "decode",
+		[DLPROF_CLASS_COLLATE] = "collate",
+	};
+	struct dlprof_op *op = &event->op;
+	char what[80];
+	struct slow_row row = {
+		.ts_ns = (int64_t)event->begin_ns,
+		.pid = segment->header->pid,
+		.tid = ring->tid,
+		.ns = (int64_t)event->duration_ns,
+		.class = op->class < DLPROF_CLASS_MAX ? classes[op->class] : NULL,
+		.what = what,
+	};
+
+	op->name[sizeof(op->name) - 1] = '\0';
+	op->path[sizeof(op->path) - 1] = '\0';
+	snprintf(what, sizeof(what), "%s%s%s", op->name, op->path[0] ? " " : "", op->path);
+	return writer_slow(join->writer, &row);
+}
+
+int join_take(void *context, struct segment *segment, struct ring *ring, uint64_t position,
+	      struct dlprof_event *event)
+{
+	struct join *join = context;
+	struct stream *stream = NULL;
+	int r;
+
+	switch ((enum dlprof_event_kind)event->kind) {
+	case DLPROF_EVENT_OP:
+		return take_operation(join, segment, ring, event);
+	case DLPROF_EVENT_EPOCH:
+	case DLPROF_EVENT_BATCH:
+	case DLPROF_EVENT_STOP:
+	case DLPROF_EVENT_WORKER:
+	case DLPROF_EVENT_LOAD:
+		break;
+	default:	/* of a damaged ring */
+		return 0;
+	}
+	r = find_stream(join, event, &stream);
+	if (r < 0)
+		return r;
+	switch ((enum dlprof_event_kind)event->kind) {
+	case DLPROF_EVENT_EPOCH:
+		return take_epoch(join, stream, segment, event);
+	case DLPROF_EVENT_BATCH:
+		return take_batch(join, stream, segment, ring, position, event);
+	case DLPROF_EVENT_STOP:
+		end_step(stream, event, ring);
+		/* After an error the consumer may well go on asking. */
+		if (!(event->flags & DLPROF_FLAG_FAILED))
+			stream_close(join, stream);
+		return 0;
+	case DLPROF_EVENT_WORKER:
+		return note_process(join, stream, segment, "worker", event->worker);
+	default:
+		return take_load(join, stream, segment, ring, position, event);
+	}
+}
+
+static void drop_done(struct join *join)
+{
+	struct stream **link = &join->streams;
+
+	while (*link) {
+		struct stream *stream = *link;
+
+		/* Not at once: a worker's last records may be a round behind. */
+		if (stream->closed && !stream->count && join->round - stream->closed_round > 2) {
+			*link = stream->next;
+			free(stream->entries);
+			free(stream);
+		} else {
+			link = &stream->next;
+		}
+	}
+}
+
+int join_round(struct join *join, size_t *ret_rows)
+{
+	size_t before = join->rows;
+	int r;
+
+	for (struct stream *stream = join->streams; stream; stream = stream->next) {
+		r = settle_stream(join, stream);
+		if (r < 0)
+			return r;
+	}
+	drop_done(join);
+	join->round++;
+	*ret_rows += join->rows - before;
+	return 0;
+}
+
+void join_process_ended(struct join *join, int32_t pid)
+{
+	for (struct stream *stream = join->streams; stream; stream = stream->next) {
+		if (stream->pid == pid)
+			stream_close(join, stream);
+		for (size_t i = 0; i < stream->count; i++) {
+			struct entry *entry = &stream->entries[i];
+
+			if (entry->load_pid != pid || entry->delivered || entry->abandoned)
+				continue;
+			entry->abandoned = true;
+			entry->round = join->round;
+		}
+	}
+}
+
+/* Records of a loader whose epoch was never announced: its consumer lost the record, or was killed
+ * before it wrote it. */
+static int adopt(struct join *join, struct stream *stream)
+{
+	struct loader_row row = {
+		.pid = stream->pid ? stream->pid : stream->entries[0].load_pid,
+		.number = (int64_t)(stream->key & INT64_MAX),
+		.workers = WRITE_UNKNOWN,
+		.prefetch_factor = WRITE_UNKNOWN,
+		.in_order = WRITE_UNKNOWN,
+		.persistent = WRITE_UNKNOWN,
+		.batch_size = WRITE_UNKNOWN,
+	};
+
+	stream->known = true;
+	stream->epoch = stream->generation;
+	return writer_loader(join->writer, &row, &stream->loader_id);
+}
+
+int join_finish(struct join *join)
+{
+	size_t rows = 0;
+	int r;
+
+	join->finishing = true;
+	for (struct stream *stream = join->streams; stream; stream = stream->next) {
+		stream_close(join, stream);
+		r = stream->known || !stream->count ? 0 : adopt(join, stream);
+		if (r < 0)
+			return r;
+	}
+	return join_round(join, &rows);
+}
+
+static void hold(const struct held *held)
+{
+	if (held->ring && held->position < held->ring->release)
+		held->ring->release = held->position;
+}
+
+void join_release(const struct join *join, struct segment *segment)
+{
+	for (size_t i = 0; i < DLPROF_SLOT_COUNT; i++)
+		segment->rings[i].release = segment->rings[i].read;
+	for (const struct stream *stream = join->streams; stream; stream = stream->next) {
+		for (size_t i = 0; i < stream->count; i++) {
+			hold(&stream->entries[i].load_held);
+			hold(&stream->entries[i].batch_held);
+		}
+	}
+	for (size_t i = 0; i < DLPROF_SLOT_COUNT; i++) {
+		struct ring *ring = &segment->rings[i];
+
+		/* Nearly full of records that wait for something: give room, at the risk that a
+		 * drain killed now takes these few with it. */
+		if (!segment->dead && ring->head - ring->release > DLPROF_RING_CAPACITY / 4 * 3)
+			ring->release = ring->read;
+		/* What was given away once cannot be taken back. */
+		if (ring->release - ring->published > DLPROF_RING_CAPACITY)
+			ring->release = ring->published;
+	}
+}
+
+void join_forget(struct join *join, const struct segment *segment)
+{
+	const struct ring *end = segment->rings + DLPROF_SLOT_COUNT;
+
+	for (struct stream *stream = join->streams; stream; stream = stream->next) {
+		for (size_t i = 0; i < stream->count; i++) {
+			struct entry *entry = &stream->entries[i];
+
+			if (entry->load_held.ring >= segment->rings && entry->load_held.ring < end)
+				entry->load_held.ring = NULL;
+			if (entry->batch_held.ring >= segment->rings && entry->batch_held.ring < end)
+				entry->batch_held.ring = NULL;
+		}
+	}
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* dlprof-drain: started by the first process of a run that records, ended by the last. */
+#include <fcntl.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "drain/drain.h"
+
+/* We came out of somebody else's process: its files, its signals, its folder are not ours. A pipe
+ * kept open here would keep `train.py | tee` waiting for us. */
+static void leave_host(void)
+{
+	static const int ignored[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGXFSZ, SIGTTOU};
+	sigset_t none;
+	int null;
+
+	if (close_range(0, ~0U, 0) < 0)
+		for (int fd = 0; fd < 65536; fd++)
+			close(fd);
+	null = open("/dev/null", O_RDWR);
+	if (null >= 0) {
+		dup2(null, 1);
+		dup2(null, 2);
+	}
+	/* A job that is stopped by SIGTERM ends by itself; then so do we, with all it recorded. */
+	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
+		signal(ignored[i], SIG_IGN);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (chdir("/") < 0)
+		return;	/* then we keep the host's */
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 3) {
+		fprintf(stderr, "dlprof-drain: internal; libdlprof.so starts it with a folder of "
+				"segments and a database\n");
+		return 2;
+	}
+	leave_host();
+	return drain_run(argv[1], argv[2]) < 0 ? 1 : 0;
+}

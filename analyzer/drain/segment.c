@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drain/segment.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define SLOT_HEADER_BYTES offsetof(struct dlprof_slot, events)
+
+static off_t slot_offset(size_t index)
+{
+	return (off_t)(offsetof(struct dlprof_segment, slots) + index * sizeof(struct dlprof_slot));
+}
+
+static int read_at(int fd, void *buffer, size_t size, off_t offset)
+{
+	ssize_t got;
+
+	do
+		got = pread(fd, buffer, size, offset);
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
+		return -errno;
+	return (size_t)got == size ? 0 : -EBADMSG;
+}
+
+static int write_at(int fd, const void *buffer, size_t size, off_t offset)
+{
+	ssize_t put;
+
+	do
+		put = pwrite(fd, buffer, size, offset);
+	while (put < 0 && errno == EINTR);
+	return put == (ssize_t)size ? 0 : put < 0 ? -errno : -EIO;
+}
+
+/* Start time of a process as the kernel tells it; 0: there is no such process, or a zombie. */
+static uint64_t start_ticks(int32_t pid)
+{
+	unsigned long long ticks = 0;
+	char path[40], stat[1024];
+	const char *at;
+	ssize_t length;
+	char state = 0;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	length = read(fd, stat, sizeof(stat) - 1);
+	close(fd);
+	if (length <= 0)
+		return 0;
+	stat[length] = '\0';
+	at = strrchr(stat, ')');
+	if (!at ||
+	    sscanf(at + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
+			   "%*d %llu", &state, &ticks) != 2 ||
+	    state == 'Z' || state == 'X')
+		return 0;
+	return ticks;
+}
+
+static bool is_alive(const struct segment *segment)
+{
+	const struct dlprof_header *header = segment->header;
+	struct pollfd waiting = {.fd = segment->pidfd, .events = POLLIN};
+
+	if (segment->pidfd >= 0)
+		return poll(&waiting, 1, 0) == 0;
+	return header->pid > 0 && start_ticks(header->pid) == header->start_ticks;
+}
+
+static int check_header(const struct segment *segment)
+{
+	const struct dlprof_header *header = segment->header;
+	struct stat status;
+
+	if (header->magic == 0)
+		return -EAGAIN;
+	if (header->magic != DLPROF_SEGMENT_MAGIC || header->abi != DLPROF_SEGMENT_ABI ||
+	    header->slot_count != DLPROF_SLOT_COUNT ||
+	    header->slot_bytes != sizeof(struct dlprof_slot) ||
+	    header->ring_capacity != DLPROF_RING_CAPACITY ||
+	    header->event_bytes != sizeof(struct dlprof_event) || header->pid <= 0)
+		return -EBADMSG;
+	if (fstat(segment->fd, &status) < 0)
+		return -errno;
+	return status.st_size < (off_t)sizeof(struct dlprof_segment) ? -EBADMSG : 0;
+}
+
+static void terminate(struct dlprof_header *header)
+{
+	header->version[sizeof(header->version) - 1] = '\0';
+	header->host[sizeof(header->host) - 1] = '\0';
+	header->kernel[sizeof(header->kernel) - 1] = '\0';
+	header->command[sizeof(header->command) - 1] = '\0';
+	if (header->notes_bytes > DLPROF_NOTES_BYTES)
+		header->notes_bytes = DLPROF_NOTES_BYTES;
+}
+
+int segment_refresh(struct segment *segment)
+{
+	struct dlprof_header *fresh = malloc(sizeof(struct dlprof_header));
+	int32_t pid = segment->header->pid;
+	int r;
+
+	if (!fresh)
+		return -ENOMEM;
+	r = read_at(segment->fd, fresh, sizeof(*fresh), 0);
+	if (r == 0 && fresh->pid == pid) {
+		terminate(fresh);
+		*segment->header = *fresh;
+	}
+	free(fresh);
+	return r;
+}
+
+int segment_open(int folder, const char *name, struct segment **ret_segment)
+{
+	struct segment *segment;
+	int r = -ENOMEM;
+
+	if (strlen(name) >= sizeof(segment->name))
+		return -ENAMETOOLONG;
+	segment = calloc(1, sizeof(*segment));
+	if (!segment)
+		return -ENOMEM;
+	strcpy(segment->name, name);
+	segment->pidfd = -1;
+	segment->fd = openat(folder, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	if (segment->fd < 0) {
+		r = -errno;
+		goto fail;
+	}
+	segment->header = malloc(sizeof(struct dlprof_header));
+	if (!segment->header)
+		goto fail;
+	r = read_at(segment->fd, segment->header, sizeof(*segment->header), 0);
+	if (r == 0)
+		r = check_header(segment);
+	if (r < 0)
+		goto fail;
+	terminate(segment->header);
+	for (size_t i = 0; i < DLPROF_SLOT_COUNT; i++) {
+		struct ring *ring = &segment->rings[i];
+
+		r = read_at(segment->fd, &ring->published, sizeof(ring->published),
+			    slot_offset(i) + (off_t)offsetof(struct dlprof_slot, tail));
+		if (r < 0)
+			goto fail;
+		ring->read = ring->release = ring->published;
+	}
+	if (start_ticks(segment->header->pid) == segment->header->start_ticks)
+		segment->pidfd = (int)syscall(SYS_pidfd_open, segment->header->pid, 0);
+	else
+		segment->pidfd = -1;
+	*ret_segment = segment;
+	return 0;
+
+fail:
+	segment_close(segment);
+	return r;
+}
+
+void segment_close(struct segment *segment)
+{
+	if (!segment)
+		return;
+	if (segment->fd >= 0)
+		close(segment->fd);
+	if (segment->pidfd >= 0)
+		close(segment->pidfd);
+	free(segment->header);
+	free(segment);
+}
+
+bool segment_poll(struct segment *segment)
+{
+	if (segment->dead || is_alive(segment))
+		return false;
+	segment->dead = true;
+	return true;
+}
+
+static int read_events(struct segment *segment, size_t index, uint64_t from, size_t count,
+		       struct dlprof_event *events)
+{
+	uint64_t place = from % DLPROF_RING_CAPACITY;
+	size_t first = count;
+	off_t base = slot_offset(index) + (off_t)SLOT_HEADER_BYTES;
+	int r;
+
+	if (first > DLPROF_RING_CAPACITY - place)
+		first = DLPROF_RING_CAPACITY - place;
+	r = read_at(segment->fd, events, first * sizeof(*events),
+		    base + (off_t)(place * sizeof(*events)));
+	if (r == 0 && first < count)
+		r = read_at(segment->fd, events + first, (count - first) * sizeof(*events), base);
+	return r;
+}
+
+/* A ring that claims more than it can hold is damaged: what it holds cannot be told. */
+static void resynchronise(struct ring *ring)
+{
+	ring->lost_count++;
+	ring->read = ring->release = ring->head;
+}
+
+int segment_read(struct segment *segment,
+		 int (*take)(void *context, struct segment *segment, struct ring *ring,
+			     uint64_t position, struct dlprof_event *event),
+		 void *context, size_t *ret_taken)
+{
+	static struct dlprof_event events[DLPROF_RING_CAPACITY];
+	static _Alignas(64) char slot_bytes[SLOT_HEADER_BYTES];
+	const struct dlprof_slot *slot = (const void *)slot_bytes;
+	int r;
+
+	for (size_t i = 0; i < DLPROF_SLOT_COUNT; i++) {
+		struct ring *ring = &segment->rings[i];
+		size_t count;
+
+		r = read_at(segment->fd, slot_bytes, SLOT_HEADER_BYTES, slot_offset(i));
+		if (r < 0)
+			return r;
+		ring->tid = slot->tid;
+		ring->head = slot->head;
+		if (ring->lost_count < slot->lost_count)
+			ring->lost_count = slot->lost_count;
+		if (ring->head - ring->read > DLPROF_RING_CAPACITY) {
+			resynchronise(ring);
+			continue;
+		}
+		count = (size_t)(ring->head - ring->read);
+		if (!count)
+			continue;
+		r = read_events(segment, i, ring->read, count, events);
+		if (r < 0)
+			return r;
+		for (size_t k = 0; k < count; k++, ring->read++) {
+			r = take(context, segment, ring, ring->read, &events[k]);
+			if (r < 0)
+				return r;
+		}
+		*ret_taken += count;
+	}
+	return 0;
+}
+
+static bool is_thread_alive(const struct segment *segment, uint32_t tid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%u", segment->header->pid, tid);
+	return access(path, F_OK) == 0 || errno != ENOENT;
+}
+
+int segment_publish(struct segment *segment, bool free_slots)
+{
+	static const uint32_t nobody;
+	int r;
+
+	for (size_t i = 0; i < DLPROF_SLOT_COUNT; i++) {
+		struct ring *ring = &segment->rings[i];
+
+		if (ring->release != ring->published) {
+			r = write_at(segment->fd, &ring->release, sizeof(ring->release),
+				     slot_offset(i) + (off_t)offsetof(struct dlprof_slot, tail));
+			if (r < 0)
+				return r;
+			ring->published = ring->release;
+		}
+		/* Asked in this order: a thread that is gone by now cannot write any more, and
+		 * what it wrote before is below the head that the next read sees. */
+		if (free_slots && !segment->dead && ring->tid && ring->release == ring->head &&
+		    !is_thread_alive(segment, ring->tid)) {
+			uint64_t head;
+
+			r = read_at(segment->fd, &head, sizeof(head),
+				    slot_offset(i) + (off_t)offsetof(struct dlprof_slot, head));
+			if (r < 0 || head != ring->release)
+				continue;
+			ring->tid = 0;
+			r = write_at(segment->fd, &nobody, sizeof(nobody), slot_offset(i));
+			if (r < 0)
+				return r;
+		}
+	}
+	return 0;
+}
+
+void segment_rewind(struct segment *segment)
+{
+	for (size_t i = 0; i < DLPROF_SLOT_COUNT; i++)
+		segment->rings[i].read = segment->rings[i].release = segment->rings[i].published;
+}
+
+bool segment_is_empty(const struct segment *segment)
+{
+	for (size_t i = 0; i < DLPROF_SLOT_COUNT; i++)
+		if (segment->rings[i].published != segment->rings[i].head)
+			return false;
+	return true;
+}
+
+void segment_beat(struct segment *segment, uint64_t now_ns)
+{
+	if (now_ns - segment->beat_ns < UINT64_C(1000000000))
+		return;
+	segment->beat_ns = now_ns;
+	write_at(segment->fd, &now_ns, sizeof(now_ns),
+		 (off_t)offsetof(struct dlprof_header, heartbeat_ns));
+}

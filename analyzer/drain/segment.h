@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * segment.h - read what a recording process wrote, and believe none of it.
+ *
+ * The file is read with pread(), never mapped: one that is cut short while we read ends a read
+ * early instead of killing us. Functions return 0 or a negative errno.
+ */
+#ifndef DRAIN_SEGMENT_H
+#define DRAIN_SEGMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dlprof/segment.h"
+
+/* One thread's ring. A record is released once what it became is in the database. */
+struct ring {
+	uint32_t tid;
+	uint64_t read;		/* next record to take */
+	uint64_t release;	/* records below may be overwritten; to be published */
+	uint64_t published;	/* `tail` as the file has it */
+	uint64_t lost_count;
+	uint64_t head;		/* as last seen */
+};
+
+struct segment {
+	char name[64];
+	int fd;
+	int pidfd;		/* -1: the kernel has none, ask /proc */
+	bool dead;		/* its process ended; nothing more will be written */
+	const char *role;	/* as the database was told, or NULL; join.c's */
+	bool ended_noted;	/* drain.c's: the database knows of its end */
+	int64_t lost_noted;	/* ... of so many losses */
+	uint32_t notes_read;	/* ... of the notes up to here */
+	uint64_t beat_ns;	/* last sign of life given to the process */
+	struct dlprof_header *header;	/* a copy */
+	struct ring rings[DLPROF_SLOT_COUNT];
+};
+
+/*
+ * Opens `name` in the folder. -EAGAIN: its header is not finished yet. -EBADMSG: it is no segment
+ * of this version, or cut short.
+ */
+int segment_open(int folder, const char *name, struct segment **ret_segment);
+void segment_close(struct segment *segment);
+
+/* Sees whether the process ended. True once: everything it wrote can be read from now on. */
+bool segment_poll(struct segment *segment);
+
+/* Reads the header again: notes, losses, the end mark. */
+int segment_refresh(struct segment *segment);
+
+/*
+ * Hands every new record of every ring to `take`, oldest first per ring, with its position.
+ * *ret_taken: how many. Stops with the result of `take` if that is negative.
+ */
+int segment_read(struct segment *segment,
+		 int (*take)(void *context, struct segment *segment, struct ring *ring,
+			     uint64_t position, struct dlprof_event *event),
+		 void *context, size_t *ret_taken);
+
+/* Writes the released positions back, and gives back the slots of threads that ended. */
+int segment_publish(struct segment *segment, bool free_slots);
+
+/* Forgets what was read and not released. */
+void segment_rewind(struct segment *segment);
+
+/* Nothing left to read or to release. */
+bool segment_is_empty(const struct segment *segment);
+
+/* Marks in a root's segment, once a second, that the drain is alive. */
+void segment_beat(struct segment *segment, uint64_t now_ns);
+
+#endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* settle.c - when a batch is complete, and the row that it becomes. */
+#include "drain/stream.h"
+
+/* Rounds to wait for a worker's record before a batch is written without it: about 2 s. */
+#define PATIENCE_ROUNDS 20
+
+/* Rounds until a batch whose worker ended counts as never to be delivered: about 30 s. A late
+ * delivery completes its row all the same. */
+#define ABANDON_ROUNDS 300
+
+static uint64_t load_end_ns(const struct entry *entry)
+{
+	return entry->load.begin_ns + entry->load.duration_ns;
+}
+
+static int64_t count_or_unknown(uint32_t count, int64_t value)
+{
+	return count == UINT32_MAX ? WRITE_UNKNOWN : value;
+}
+
+static void fill_load(const struct entry *entry, struct batch_values *values)
+{
+	const struct dlprof_event *event = &entry->load;
+	const struct dlprof_load *load = &event->load;
+
+	values->worker_id = event->worker < 0 ? WRITE_UNKNOWN : event->worker;
+	values->pid = entry->load_pid;
+	values->load_begin_ns = (int64_t)event->begin_ns;
+	values->load_ns = (int64_t)event->duration_ns;
+	values->collate_ns = load->collate_seen ? (int64_t)load->collate_ns : WRITE_UNKNOWN;
+	values->cpu_ns = (int64_t)load->cpu_ns;
+	values->samples = load->samples ? load->samples : WRITE_UNKNOWN;
+	values->open_count = load->open_count;
+	values->open_ns = (int64_t)load->open_ns;
+	values->read_count = load->read_count;
+	values->read_bytes = (int64_t)load->read_bytes;
+	values->read_ns = (int64_t)load->read_ns;
+	values->storage_bytes = (int64_t)load->storage_bytes;
+	values->decode_count = count_or_unknown(load->decode_count, load->decode_count);
+	values->decode_ns = count_or_unknown(load->decode_count, (int64_t)load->decode_ns);
+	values->decode_bytes = count_or_unknown(load->decode_count, (int64_t)load->decode_bytes);
+}
+
+static void fill_batch(const struct entry *entry, struct batch_values *values)
+{
+	const struct dlprof_event *event = &entry->batch;
+	const struct dlprof_batch *batch = &event->batch;
+	int64_t waited_elsewhere_ns;
+
+	values->batch = (int64_t)batch->ordinal;
+	values->begin_ns = (int64_t)event->begin_ns;
+	values->wait_ns = (int64_t)event->duration_ns;
+	values->receive_ns = (int64_t)batch->receive_ns;
+	if (!entry->stepped)
+		return;
+	values->step_ns = (int64_t)(entry->step_end_ns - event->begin_ns);
+	waited_elsewhere_ns = (int64_t)(entry->waited_end_ns - batch->waited_ns - event->duration_ns);
+	if (waited_elsewhere_ns < 0)
+		waited_elsewhere_ns = 0;
+	values->compute_ns = values->step_ns - values->wait_ns - waited_elsewhere_ns;
+	if (values->compute_ns < 0)
+		values->compute_ns = 0;
+}
+
+/*
+ * Against the other batches of the stream that were not handed out before this one.
+ * qdepth: how many of them were finished when this one was asked for, itself included.
+ * hol_ns: the part of the wait during which a later one was finished and this one was not.
+ */
+static void fill_queue(const struct stream *stream, const struct entry *entry,
+		       struct batch_values *values)
+{
+	uint64_t begin_ns = entry->batch.begin_ns, end_ns = begin_ns + entry->batch.duration_ns;
+	uint64_t first_ns = UINT64_MAX;
+	int64_t depth = 0;
+
+	/* Loaded by the consumer itself: there is no queue. */
+	if (!entry->loaded || (stream->key & DLPROF_STREAM_LOCAL))
+		return;
+	for (size_t i = 0; i < stream->count; i++) {
+		const struct entry *other = &stream->entries[i];
+
+		if (!other->loaded || (other->delivered && other->batch.batch.ordinal <
+							   entry->batch.batch.ordinal))
+			continue;
+		if (load_end_ns(other) <= begin_ns)
+			depth++;
+		if (other != entry && load_end_ns(other) < first_ns)
+			first_ns = load_end_ns(other);
+	}
+	values->qdepth = depth;
+	values->head_ready = load_end_ns(entry) <= begin_ns;
+	values->ready_ns = values->head_ready ? (int64_t)(begin_ns - load_end_ns(entry)) : 0;
+	values->hol_ns = 0;
+	if (load_end_ns(entry) < end_ns)
+		end_ns = load_end_ns(entry);
+	if (stream->in_order && !values->head_ready && first_ns < end_ns)
+		values->hol_ns = (int64_t)(end_ns - (first_ns > begin_ns ? first_ns : begin_ns));
+	if (entry->batch.batch.arrived && entry->batch.batch.arrive_ns >= load_end_ns(entry))
+		values->transfer_ns = (int64_t)(entry->batch.batch.arrive_ns - load_end_ns(entry));
+}
+
+static int write_entry(struct join *join, const struct stream *stream, const struct entry *entry)
+{
+	struct batch_values values;
+
+	batch_values_init(&values);
+	values.loader_id = stream->loader_id;
+	values.epoch = stream->epoch;
+	values.task = entry->task;
+	if (entry->loaded)
+		fill_load(entry, &values);
+	if (entry->delivered) {
+		fill_batch(entry, &values);
+		fill_queue(stream, entry, &values);
+	}
+	join->rows++;
+	return writer_batch(join->writer, &values);
+}
+
+/* Loaded, and the consumer has passed it by or is gone: it will not be delivered. */
+static bool is_left_over(const struct join *join, const struct stream *stream,
+			 const struct entry *entry)
+{
+	if (stream->closed)
+		return true;
+	if (entry->abandoned && join->round - entry->round > ABANDON_ROUNDS)
+		return true;
+	/* In order and below the last delivered one: an error took its place. */
+	return stream->in_order && stream->has_last && entry->task < stream->last_task;
+}
+
+static bool is_complete(const struct join *join, const struct stream *stream,
+			const struct entry *entry)
+{
+	if (join->finishing)
+		return true;
+	if (entry->round == join->round)
+		return false;
+	if (!entry->delivered)
+		return is_left_over(join, stream, entry);
+	if (!entry->stepped && !entry->over && !stream->closed)
+		return false;
+	return entry->loaded || join->round - entry->round > PATIENCE_ROUNDS;
+}
+
+/*
+ * What to write next: in the order of delivery, because the batches that were handed out later
+ * make up the queue of those before; what was never handed out comes last. NULL: nothing yet.
+ */
+static struct entry *next_complete(const struct join *join, const struct stream *stream)
+{
+	struct entry *first = NULL, *left = NULL;
+
+	for (size_t i = 0; i < stream->count; i++) {
+		struct entry *entry = &stream->entries[i];
+
+		if (!entry->delivered) {
+			if (!left && is_complete(join, stream, entry))
+				left = entry;
+			continue;
+		}
+		if (!first || entry->batch.batch.ordinal < first->batch.batch.ordinal)
+			first = entry;
+		if (stream->in_order)
+			break;
+	}
+	if (first)
+		return is_complete(join, stream, first) ? first : NULL;
+	return left;
+}
+
+int settle_stream(struct join *join, struct stream *stream)
+{
+	struct entry *entry;
+	int r;
+
+	if (!stream->known)
+		return 0;
+	while ((entry = next_complete(join, stream))) {
+		r = write_entry(join, stream, entry);
+		if (r < 0)
+			return r;
+		entry_remove(stream, entry);
+	}
+	return 0;
+}

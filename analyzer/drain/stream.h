@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stream.h - what the join holds in memory: epochs of loaders, and the tasks under way in them. */
+#ifndef STREAM_H
+#define STREAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "drain/segment.h"
+#include "store/write.h"
+
+/* A record in a ring; ring == NULL: there is none. */
+struct held {
+	struct ring *ring;
+	uint64_t position;
+};
+
+/* What is known of one task. */
+struct entry {
+	uint32_t task;
+	bool loaded, delivered;
+	bool stepped;			/* step_end_ns and waited_end_ns are known */
+	bool over;			/* they will not be */
+	bool abandoned;			/* its worker ended before it was delivered */
+	int32_t load_pid;
+	uint32_t round;			/* in which its newest record came */
+	struct held load_held, batch_held;
+	struct dlprof_event load, batch;
+	uint64_t step_end_ns;
+	uint64_t waited_end_ns;
+};
+
+/* One epoch of one loader. Entries are sorted by task; the front part is cut off as it is done. */
+struct stream {
+	struct stream *next;
+	uint64_t key;
+	uint32_t generation;
+	bool known;			/* loader_id and epoch are */
+	bool closed;			/* nothing more will be delivered */
+	uint32_t closed_round;
+	int32_t pid;			/* of the consumer; 0: not seen */
+	int64_t loader_id, epoch;
+	bool in_order;
+	struct entry *entries;
+	size_t count, capacity;
+	bool has_last;			/* a batch whose step is not over: */
+	uint32_t last_task;
+	struct ring *last_ring;
+};
+
+struct join {
+	struct writer *writer;
+	struct stream *streams;		/* newest first */
+	uint32_t round;
+	size_t rows;
+	bool finishing;
+};
+
+/* The entry of a task, or NULL; entry_make() adds it. Both hold until the next entry_make(). */
+struct entry *entry_find(struct stream *stream, uint32_t task);
+struct entry *entry_make(struct stream *stream, uint32_t task);
+void entry_remove(struct stream *stream, struct entry *entry);
+
+void stream_close(const struct join *join, struct stream *stream);
+
+/* Writes every batch of the stream that is complete. */
+int settle_stream(struct join *join, struct stream *stream);
+
+#endif

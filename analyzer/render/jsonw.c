@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "render/jsonw.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "analysis/series.h"
+#include "render/units.h"
+#include "render/utf8.h"
+
+void jsonw_init(struct jsonw *json, FILE *out)
+{
+	*json = (struct jsonw){ .out = out };
+}
+
+static void put_string(FILE *out, const char *text)
+{
+	struct utf8 rune;
+
+	fputc('"', out);
+	while (utf8_next(&text, &rune)) {
+		if (!rune.valid)
+			fputs("\\ufffd", out);
+		else if (rune.code == '"' || rune.code == '\\')
+			fprintf(out, "\\%c", (int)rune.code);
+		else if (rune.code < 0x20 || rune.code == 0x7f)
+			fprintf(out, "\\u%04x", (unsigned)rune.code);
+		else
+			fwrite(rune.bytes, 1, rune.length, out);
+	}
+	fputc('"', out);
+}
+
+/* What stands before a value: comma, line break, key. */
+static void lead(struct jsonw *json, const char *key)
+{
+	if (json->depth) {
+		if (json->full)
+			fputc(',', json->out);
+		/* One line for each member of the outermost object keeps diffs readable. */
+		if (json->depth == 1)
+			fputc('\n', json->out);
+	}
+	json->full = true;
+	if (key) {
+		put_string(json->out, key);
+		fputc(':', json->out);
+	}
+}
+
+void jsonw_open(struct jsonw *json, const char *key, char bracket)
+{
+	lead(json, key);
+	fputc(bracket, json->out);
+	json->depth++;
+	json->full = false;
+}
+
+void jsonw_close(struct jsonw *json, char bracket)
+{
+	json->depth--;
+	fputc(bracket, json->out);
+	json->full = true;
+	if (!json->depth)
+		fputc('\n', json->out);
+}
+
+void jsonw_string(struct jsonw *json, const char *key, const char *value)
+{
+	if (!value) {
+		jsonw_null(json, key);
+		return;
+	}
+	lead(json, key);
+	put_string(json->out, value);
+}
+
+void jsonw_bool(struct jsonw *json, const char *key, bool value)
+{
+	lead(json, key);
+	fputs(value ? "true" : "false", json->out);
+}
+
+void jsonw_null(struct jsonw *json, const char *key)
+{
+	lead(json, key);
+	fputs("null", json->out);
+}
+
+void jsonw_int(struct jsonw *json, const char *key, int64_t value)
+{
+	if (value == SERIES_UNKNOWN) {
+		jsonw_null(json, key);
+		return;
+	}
+	lead(json, key);
+	fprintf(json->out, "%" PRId64, value);
+}
+
+void jsonw_number(struct jsonw *json, const char *key, double value)
+{
+	char text[UNITS_MAX];
+
+	if (!isfinite(value)) {
+		jsonw_null(json, key);
+		return;
+	}
+	lead(json, key);
+	fputs(units_number(text, value), json->out);
+}
+
+void jsonw_ns(struct jsonw *json, const char *key, int64_t ns)
+{
+	char text[UNITS_MAX];
+
+	if (ns == SERIES_UNKNOWN) {
+		jsonw_null(json, key);
+		return;
+	}
+	lead(json, key);
+	fputs(units_seconds(text, ns), json->out);
+}
+
+void jsonw_tristate(struct jsonw *json, const char *key, int64_t value)
+{
+	if (value == SERIES_UNKNOWN)
+		jsonw_null(json, key);
+	else
+		jsonw_bool(json, key, value != 0);
+}

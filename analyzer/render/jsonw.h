@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * jsonw.h - write JSON one value at a time: commas, escapes and null are dealt with here.
+ *
+ * What is not observed is null: NULL strings, SERIES_UNKNOWN, NAN. Infinity does not exist in JSON
+ * and becomes null too. Strings come out as valid UTF-8 whatever they hold.
+ */
+#ifndef JSONW_H
+#define JSONW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct jsonw {
+	FILE *out;
+	int depth;
+	bool full;		/* the open object or list has a member */
+};
+
+void jsonw_init(struct jsonw *json, FILE *out);
+
+/* `key` is NULL in a list and for the outermost value, here and below. */
+void jsonw_open(struct jsonw *json, const char *key, char bracket);
+void jsonw_close(struct jsonw *json, char bracket);
+
+void jsonw_string(struct jsonw *json, const char *key, const char *value);
+void jsonw_bool(struct jsonw *json, const char *key, bool value);
+void jsonw_null(struct jsonw *json, const char *key);
+void jsonw_int(struct jsonw *json, const char *key, int64_t value);
+void jsonw_number(struct jsonw *json, const char *key, double value);
+
+/* Nanoseconds, written as seconds. */
+void jsonw_ns(struct jsonw *json, const char *key, int64_t ns);
+
+/* 0: false, other: true, SERIES_UNKNOWN: null. */
+void jsonw_tristate(struct jsonw *json, const char *key, int64_t value);
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "render/page.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "render/utf8.h"
+
+#define LONGEST 4096	/* of one text; the rest is cut */
+
+void page_color(const struct page *page, enum page_color color)
+{
+	static const char *const codes[PAGE_COLOR_MAX] = {
+		[PAGE_PLAIN] = "0",    [PAGE_BOLD] = "1",	[PAGE_DIM] = "2",
+		[PAGE_RED] = "1;31",   [PAGE_YELLOW] = "1;33",	[PAGE_GREEN] = "1;32",
+	};
+
+	if (page->color)
+		fprintf(page->out, "\033[%sm", codes[color]);
+}
+
+/* Controls could move the cursor, bidirectional overrides could show another text than there is. */
+static bool is_printable(const struct utf8 *rune)
+{
+	return rune->valid && rune->code >= 0x20 && !(rune->code >= 0x7f && rune->code < 0xa0) &&
+	       !(rune->code >= 0x202a && rune->code <= 0x202e) &&
+	       !(rune->code >= 0x2066 && rune->code <= 0x2069);
+}
+
+static void put_rune(const struct page *page, const struct utf8 *rune)
+{
+	if (!is_printable(rune) || (page->ascii && rune->code >= 0x80))
+		fputc('?', page->out);
+	else
+		fwrite(rune->bytes, 1, rune->length, page->out);
+}
+
+static int columns_of(const struct page *page, const struct utf8 *rune)
+{
+	return !is_printable(rune) || page->ascii ? 1 : utf8_columns(rune);
+}
+
+static int width_of(const struct page *page, const char *text)
+{
+	struct utf8 rune;
+	int width = 0;
+
+	while (utf8_next(&text, &rune))
+		width += columns_of(page, &rune);
+	return width;
+}
+
+static void put_text(const struct page *page, const char *text)
+{
+	struct utf8 rune;
+
+	while (utf8_next(&text, &rune))
+		put_rune(page, &rune);
+}
+
+static void put_spaces(const struct page *page, int count)
+{
+	if (count > 0)
+		fprintf(page->out, "%*s", count, "");
+}
+
+/* The end of the word that begins at `text`. A number keeps what follows it: "67 %", "20.1 s". */
+static const char *word_end(const char *text)
+{
+	while (*text) {
+		if (*text == ' ' && !isdigit((unsigned char)text[-1]))
+			break;
+		text++;
+	}
+	return text;
+}
+
+static void wrap(const struct page *page, int hang, int column, const char *text)
+{
+	bool fresh = true;	/* nothing on this line yet */
+
+	for (;;) {
+		const char *end, *at;
+		char word[LONGEST];
+		struct utf8 rune;
+		int width;
+
+		while (*text == ' ')
+			text++;
+		if (!*text)
+			break;
+		end = word_end(text + 1);
+		memcpy(word, text, (size_t)(end - text));
+		word[end - text] = '\0';
+		text = end;
+		width = width_of(page, word);
+		if (!fresh && column + 1 + width > page->width) {
+			fputc('\n', page->out);
+			put_spaces(page, hang);
+			column = hang;
+			fresh = true;
+		}
+		if (!fresh) {
+			fputc(' ', page->out);
+			column++;
+		}
+		/* A word that is wider than the page is broken where the page ends. */
+		for (at = word; utf8_next(&at, &rune); column += columns_of(page, &rune)) {
+			if (column + columns_of(page, &rune) > page->width) {
+				fputc('\n', page->out);
+				put_spaces(page, hang);
+				column = hang;
+			}
+			put_rune(page, &rune);
+		}
+		fresh = false;
+	}
+	fputc('\n', page->out);
+}
+
+void page_entry(const struct page *page, int indent, int hang, const char *label,
+		const char *format, ...)
+{
+	char text[LONGEST];
+	int column = indent + width_of(page, label);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+
+	put_spaces(page, indent);
+	put_text(page, label);
+	if (*label && column >= hang)
+		hang = column + 1;
+	put_spaces(page, hang - column);
+	wrap(page, hang, hang, text);
+}
+
+void page_line(const struct page *page, const char *format, ...)
+{
+	char text[LONGEST];
+	const char *at = text;
+	struct utf8 rune;
+	va_list args;
+	bool cut;
+	int room;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+
+	cut = width_of(page, text) > page->width;
+	room = cut ? page->width - 3 : page->width;
+	while (utf8_next(&at, &rune)) {
+		room -= columns_of(page, &rune);
+		if (room < 0)
+			break;
+		put_rune(page, &rune);
+	}
+	fputs(cut ? "...\n" : "\n", page->out);
+}
+
+void page_break(const struct page *page)
+{
+	fputc('\n', page->out);
+}
+
+void page_bar(const struct page *page, int cells, double share, enum page_color color)
+{
+	int full = isnan(share) ? 0 : (int)lrint(share * cells), i;
+
+	if (full > cells)
+		full = cells;
+	page_color(page, color);
+	for (i = 0; i < full; i++)
+		fputs(page->ascii ? "#" : "█", page->out);
+	page_color(page, PAGE_DIM);
+	for (; i < cells; i++)
+		fputs(page->ascii ? "." : "░", page->out);
+	page_color(page, PAGE_PLAIN);
+}

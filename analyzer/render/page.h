@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * page.h - lay out text for a terminal: wrapped to its width, coloured if wanted, never carrying
+ * control characters of what it prints.
+ */
+#ifndef PAGE_H
+#define PAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define PAGE_WIDTH	80
+#define PAGE_NARROWEST	40
+
+struct page {
+	FILE *out;
+	bool color;
+	bool ascii;		/* nothing but ASCII comes out */
+	int width;		/* columns, PAGE_NARROWEST at least */
+};
+
+enum page_color {
+	PAGE_PLAIN,
+	PAGE_BOLD,
+	PAGE_DIM,
+	PAGE_RED,
+	PAGE_YELLOW,
+	PAGE_GREEN,
+	PAGE_COLOR_MAX
+};
+
+/* Everything printed from here on has this colour; PAGE_PLAIN ends it. */
+void page_color(const struct page *page, enum page_color color);
+
+/*
+ * A label at column `indent` and a text beside it from column `hang` on, wrapped there. A label
+ * that reaches `hang` gets one space.
+ */
+__attribute__((format(printf, 5, 6))) void
+page_entry(const struct page *page, int indent, int hang, const char *label, const char *format, ...);
+
+/* One line of text as it is, cut with "..." where it is too long. */
+__attribute__((format(printf, 2, 3))) void page_line(const struct page *page, const char *format, ...);
+
+void page_break(const struct page *page);
+
+/* `cells` cells, a share (0-1) of them full. */
+void page_bar(const struct page *page, int cells, double share, enum page_color color);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * report.h - all that a report shows of one run, and the forms it is shown in.
+ *
+ * These functions decide nothing. They write to a stream whose errors the caller checks.
+ */
+#ifndef REPORT_H
+#define REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "analysis/stall.h"
+#include "render/page.h"
+#include "store/query.h"
+
+struct report {
+	const char *path;
+	bool live;				/* the run still records */
+	struct batch_filter filter;		/* what of it was judged */
+	struct run_info run;
+	struct loader_info *loaders;		/* the one with most time first */
+	size_t loader_count;
+	const struct loader_info *loader;	/* the one that is judged; NULL: the run has none */
+	struct batch_series series;
+	struct finding finding;
+	struct load_totals totals;
+	int64_t setup_ns;			/* making iterators after the first */
+	int64_t setup_count;
+	char **notes;
+	size_t note_count;
+};
+
+/* text.c: for people. The verdict comes first. */
+void report_text(const struct report *report, const struct page *page);
+
+/* json.c: for programs, `dlprof.report/1`. */
+void report_json(const struct report *report, FILE *out);
+
+#endif

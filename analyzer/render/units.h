@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * units.h - numbers as people and as programs read them. Independent of the locale.
+ */
+#ifndef UNITS_H
+#define UNITS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Enough for anything these functions write. */
+#define UNITS_MAX 48
+
+/*
+ * Each fills `buffer` (UNITS_MAX bytes) and returns it. What is unknown (NAN, INT64_MIN) becomes
+ * "?" for people and "" for programs.
+ */
+
+/* A length of time to three digits: "20.1 s", "1.90 s", "104 ms", "12 us", "3 h 20 min". */
+const char *units_time(char *buffer, double ns);
+
+/* A share (0-1) as a percentage: "67 %", "4.9 %", "< 0.1 %". */
+const char *units_share(char *buffer, double share);
+
+/* A count with separators: "12,410". */
+const char *units_count(char *buffer, int64_t count);
+
+/* "3.1x"; more digits where the factor is near 1. */
+const char *units_factor(char *buffer, double factor);
+
+/* Bytes: "154 MB", "12.3 kB" (powers of 1000). */
+const char *units_bytes(char *buffer, double bytes);
+
+/* For programs: nanoseconds as seconds, exactly: "1.000000001". */
+const char *units_seconds(char *buffer, int64_t ns);
+
+/* For programs: the shortest of up to 9 digits that keeps the value. */
+const char *units_number(char *buffer, double value);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * columns.h - the columns of t_batch, once: the struct, its insert and their order come from here.
+ *
+ * KEY: names the row. SEEN: known when the batch was delivered. LOADED: known when it was loaded.
+ */
+#ifndef COLUMNS_H
+#define COLUMNS_H
+
+#define BATCH_KEY(X)                                                                               \
+	X(loader_id)                                                                               \
+	X(epoch)                                                                                   \
+	X(task)
+
+#define BATCH_SEEN(X)                                                                              \
+	X(batch)                                                                                   \
+	X(begin_ns)                                                                                \
+	X(wait_ns)                                                                                 \
+	X(receive_ns)                                                                              \
+	X(step_ns)                                                                                 \
+	X(compute_ns)                                                                              \
+	X(ready_ns)                                                                                \
+	X(head_ready)                                                                              \
+	X(qdepth)                                                                                  \
+	X(hol_ns)                                                                                  \
+	X(transfer_ns)
+
+#define BATCH_LOADED(X)                                                                            \
+	X(worker_id)                                                                               \
+	X(pid)                                                                                     \
+	X(load_begin_ns)                                                                           \
+	X(load_ns)                                                                                 \
+	X(collate_ns)                                                                              \
+	X(cpu_ns)                                                                                  \
+	X(samples)                                                                                 \
+	X(open_count)                                                                              \
+	X(open_ns)                                                                                 \
+	X(read_count)                                                                              \
+	X(read_bytes)                                                                              \
+	X(read_ns)                                                                                 \
+	X(storage_bytes)                                                                           \
+	X(decode_count)                                                                            \
+	X(decode_ns)                                                                               \
+	X(decode_bytes)
+
+#define BATCH_COLUMNS(X) BATCH_KEY(X) BATCH_SEEN(X) BATCH_LOADED(X)
+
+#endif

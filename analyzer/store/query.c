@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * query.c - each question is one statement, run once. Reads the tables and not the views where the
+ * view would cost a join for every row; what a file holds is not believed: types and signs are
+ * checked here, once, for all who ask.
+ */
+#include "store/query.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EACH_BATCH_OF \
+	" FROM t_batch WHERE loader_id = ?1 AND batch IS NOT NULL AND (?2 < 0 OR epoch = ?2)" \
+	" ORDER BY epoch, batch LIMIT ?3 OFFSET ?4"
+
+/* Everything a run tells of itself. */
+static const char META_SQL[] = "SELECT key, value FROM meta";
+
+static const char COUNT_SQL[] =
+	"SELECT (SELECT CAST(TOTAL(count) AS INTEGER) FROM t_loss),"
+	" (SELECT COUNT(*) FROM t_process), (SELECT rank FROM t_rank)";
+
+/* A loader may be known by its batches alone, where the record of its iterator was lost. */
+static const char LOADERS_SQL[] =
+	"WITH part AS (SELECT loader_id, epoch, COUNT(batch) AS batches,"
+	"  TOTAL(CASE WHEN batch IS NOT NULL THEN"
+	"   MAX(IFNULL(wait_ns, 0), 0) + MAX(IFNULL(compute_ns, 0), 0) END) AS ns"
+	"  FROM t_batch GROUP BY loader_id, epoch),"
+	" whole AS (SELECT loader_id, TOTAL(batches) AS batches, TOTAL(batches > 0) AS epochs,"
+	"  TOTAL(ns) AS ns FROM part GROUP BY loader_id),"
+	" id AS (SELECT loader_id FROM t_loader UNION SELECT loader_id FROM whole)"
+	"SELECT id.loader_id, kind, workers, prefetch_factor, in_order, persistent, batch_size,"
+	" CAST(IFNULL(batches, 0) AS INTEGER), CAST(IFNULL(epochs, 0) AS INTEGER),"
+	" CAST(IFNULL(ns, 0) AS INTEGER)"
+	" FROM id LEFT JOIN t_loader USING (loader_id) LEFT JOIN whole USING (loader_id)"
+	" ORDER BY IFNULL(ns, 0) DESC, id.loader_id";
+
+static const char LOADER_SQL[] =
+	"SELECT workers, prefetch_factor, in_order, persistent FROM t_loader WHERE loader_id = ?1";
+
+static const char SERIES_SQL[] =
+	"SELECT wait_ns, compute_ns, load_ns, begin_ns, epoch, batch, worker_id, head_ready"
+	EACH_BATCH_OF;
+
+/* In the order of FIELDS. */
+static const char BATCHES_SQL[] =
+	"SELECT loader_id, epoch, batch, begin_ns, wait_ns, receive_ns, step_ns, compute_ns,"
+	" worker_id, load_ns, ready_ns, head_ready, qdepth, hol_ns, collate_ns, transfer_ns, cpu_ns,"
+	" samples, open_count, open_ns, read_count, read_bytes, read_ns, storage_bytes,"
+	" decode_count, decode_ns,"
+	" MAX(0, load_ns - IFNULL(open_ns, 0) - IFNULL(read_ns, 0) - IFNULL(decode_ns, 0)"
+	"  - IFNULL(collate_ns, 0))"
+	EACH_BATCH_OF;
+
+/*
+ * In the order of TOTALS. SUM of floats: it stays NULL where nothing was observed, and cannot
+ * overflow.
+ */
+static const char TOTALS_SQL[] =
+	"SELECT COUNT(load_ns), COUNT(decode_ns), SUM(load_ns * 1.0), SUM(open_ns * 1.0),"
+	" SUM(read_ns * 1.0), SUM(decode_ns * 1.0), SUM(collate_ns * 1.0),"
+	" SUM(MAX(0, load_ns - IFNULL(open_ns, 0) - IFNULL(read_ns, 0) - IFNULL(decode_ns, 0)"
+	"  - IFNULL(collate_ns, 0)) * 1.0),"
+	" SUM(cpu_ns * 1.0), SUM(transfer_ns * 1.0), SUM(ready_ns * 1.0), SUM(receive_ns * 1.0),"
+	" SUM(hol_ns * 1.0), SUM(open_count * 1.0), SUM(read_count * 1.0), SUM(read_bytes * 1.0),"
+	" SUM(storage_bytes * 1.0), SUM(samples * 1.0)"
+	" FROM (SELECT *" EACH_BATCH_OF ")";
+
+/* Without the first epoch: starting workers once is nobody's mistake. */
+static const char SETUP_SQL[] =
+	"SELECT CAST(TOTAL(MAX(setup_ns, 0)) AS INTEGER), COUNT(setup_ns) FROM t_epoch"
+	" WHERE loader_id = ?1"
+	" AND epoch > (SELECT MIN(epoch) FROM t_epoch WHERE loader_id = ?1)";
+
+static const char NOTES_SQL[] = "SELECT text FROM t_note WHERE level = 'warning' ORDER BY rowid";
+
+static int prepare(struct db *db, const char *sql, sqlite3_stmt **ret_stmt)
+{
+	int r = sqlite3_prepare_v2(db_handle(db), sql, -1, ret_stmt, NULL);
+
+	return r == SQLITE_OK ? 0 : db_errno(r);
+}
+
+/* 1: a row, 0: no more, or -errno. */
+static int next_row(sqlite3_stmt *stmt)
+{
+	int r = sqlite3_step(stmt);
+
+	if (r == SQLITE_ROW)
+		return 1;
+	return r == SQLITE_DONE ? 0 : db_errno(r);
+}
+
+static int64_t int_column(sqlite3_stmt *stmt, int i)
+{
+	int type = sqlite3_column_type(stmt, i);
+
+	if (type != SQLITE_INTEGER && type != SQLITE_FLOAT)
+		return QUERY_UNKNOWN;
+	return sqlite3_column_int64(stmt, i);
+}
+
+static int64_t time_column(sqlite3_stmt *stmt, int i)
+{
+	int64_t value = int_column(stmt, i);
+
+	return value < 0 ? QUERY_UNKNOWN : value;
+}
+
+static int32_t small_column(sqlite3_stmt *stmt, int i)
+{
+	int64_t value = int_column(stmt, i);
+
+	return value < 0 ? -1 : value > INT32_MAX ? INT32_MAX : (int32_t)value;
+}
+
+/* NULL stays NULL. */
+static int text_column(sqlite3_stmt *stmt, int i, char **ret_text)
+{
+	const char *text = (const char *)sqlite3_column_text(stmt, i);
+	char *copy = NULL;
+
+	if (text) {
+		copy = strdup(text);
+		if (!copy)
+			return -ENOMEM;
+	}
+	free(*ret_text);
+	*ret_text = copy;
+	return 0;
+}
+
+static int take_meta(struct run_info *run, sqlite3_stmt *stmt)
+{
+	const struct {
+		const char *key;
+		char **text;
+		int64_t *number;
+	} fields[] = {
+		{ "run_id", .text = &run->id },
+		{ "dlprof_version", .text = &run->version },
+		{ "command", .text = &run->command },
+		{ "host", .text = &run->host },
+		{ "kernel", .text = &run->kernel },
+		{ "frameworks", .text = &run->frameworks },
+		{ "clock", .text = &run->clock },
+		{ "patch_missing", .text = &run->patch_missing },
+		{ "overhead", .text = &run->overhead },
+		{ "start_unix_ns", .number = &run->start_unix_ns },
+		{ "start_ns", .number = &run->start_ns },
+		{ "end_ns", .number = &run->end_ns },
+		{ "cpus", .number = &run->cpus },
+	};
+	const char *key = (const char *)sqlite3_column_text(stmt, 0);
+	size_t i;
+
+	for (i = 0; key && i < sizeof(fields) / sizeof(*fields); i++) {
+		if (strcmp(key, fields[i].key) != 0)
+			continue;
+		if (fields[i].text)
+			return text_column(stmt, 1, fields[i].text);
+		if (sqlite3_column_type(stmt, 1) != SQLITE_NULL)
+			*fields[i].number = sqlite3_column_int64(stmt, 1);
+		return 0;
+	}
+	return 0;
+}
+
+static int query_meta(struct db *db, struct run_info *run)
+{
+	sqlite3_stmt *stmt = NULL;
+	int r;
+
+	r = prepare(db, META_SQL, &stmt);
+	while (r == 0 && (r = next_row(stmt)) == 1)
+		r = take_meta(run, stmt);
+	sqlite3_finalize(stmt);
+	return r;
+}
+
+int query_run(struct db *db, struct run_info *ret_run)
+{
+	sqlite3_stmt *stmt = NULL;
+	int r;
+
+	*ret_run = (struct run_info){
+		.start_unix_ns = QUERY_UNKNOWN,
+		.start_ns = QUERY_UNKNOWN,
+		.end_ns = QUERY_UNKNOWN,
+		.cpus = QUERY_UNKNOWN,
+	};
+	r = query_meta(db, ret_run);
+	if (r < 0)
+		goto fail;
+
+	r = prepare(db, COUNT_SQL, &stmt);
+	if (r == 0)
+		r = next_row(stmt);
+	if (r == 1) {
+		ret_run->lost_count = sqlite3_column_int64(stmt, 0);
+		ret_run->process_count = sqlite3_column_int64(stmt, 1);
+		ret_run->rank = sqlite3_column_int64(stmt, 2);
+		r = 0;
+	}
+	sqlite3_finalize(stmt);
+	if (r < 0)
+		goto fail;
+	return 0;
+
+fail:
+	run_info_done(ret_run);
+	return r;
+}
+
+void run_info_done(struct run_info *run)
+{
+	free(run->id);
+	free(run->version);
+	free(run->command);
+	free(run->host);
+	free(run->kernel);
+	free(run->frameworks);
+	free(run->clock);
+	free(run->patch_missing);
+	free(run->overhead);
+	memset(run, 0, sizeof(*run));
+}
+
+static void take_loader(struct loader_info *loader, sqlite3_stmt *stmt)
+{
+	const char *kind = (const char *)sqlite3_column_text(stmt, 1);
+
+	*loader = (struct loader_info){
+		.loader_id = sqlite3_column_int64(stmt, 0),
+		.workers = time_column(stmt, 2),
+		.prefetch_factor = time_column(stmt, 3),
+		.in_order = time_column(stmt, 4),
+		.persistent = time_column(stmt, 5),
+		.batch_size = time_column(stmt, 6),
+		.batch_count = sqlite3_column_int64(stmt, 7),
+		.epoch_count = sqlite3_column_int64(stmt, 8),
+		.time_ns = sqlite3_column_int64(stmt, 9),
+	};
+	if (kind)
+		strncpy(loader->kind, kind, sizeof(loader->kind) - 1);
+}
+
+int query_loaders(struct db *db, struct loader_info **ret_loaders, size_t *ret_count)
+{
+	struct loader_info *loaders = NULL, *grown;
+	size_t count = 0;
+	sqlite3_stmt *stmt = NULL;
+	int r;
+
+	r = prepare(db, LOADERS_SQL, &stmt);
+	while (r == 0 && (r = next_row(stmt)) == 1) {
+		grown = reallocarray(loaders, count + 1, sizeof(*grown));
+		if (!grown) {
+			r = -ENOMEM;
+			break;
+		}
+		loaders = grown;
+		take_loader(&loaders[count++], stmt);
+		r = 0;
+	}
+	sqlite3_finalize(stmt);
+	if (r < 0) {
+		free(loaders);
+		return r;
+	}
+	*ret_loaders = loaders;
+	*ret_count = count;
+	return 0;
+}
+
+static int bind_filter(sqlite3_stmt *stmt, const struct batch_filter *filter)
+{
+	int64_t first = filter->first > 0 ? filter->first : 0;
+	int64_t count = filter->last < 0 ? -1 : filter->last < first ? 0 : filter->last - first + 1;
+	const int64_t values[] = { filter->loader_id, filter->epoch, count, first };
+	int i, r;
+
+	for (i = 0; i < (int)(sizeof(values) / sizeof(*values)); i++) {
+		r = sqlite3_bind_int64(stmt, i + 1, values[i]);
+		if (r != SQLITE_OK)
+			return db_errno(r);
+	}
+	return 0;
+}
+
+static int query_loader(struct db *db, int64_t loader_id, struct batch_series *series)
+{
+	sqlite3_stmt *stmt = NULL;
+	int r;
+
+	r = prepare(db, LOADER_SQL, &stmt);
+	if (r == 0)
+		r = db_errno(sqlite3_bind_int64(stmt, 1, loader_id));
+	if (r == 0)
+		r = next_row(stmt);
+	if (r == 1) {
+		series->workers = small_column(stmt, 0);
+		series->prefetch_factor = small_column(stmt, 1);
+		series->in_order = small_column(stmt, 2);
+		series->persistent = small_column(stmt, 3);
+		r = 0;
+	}
+	sqlite3_finalize(stmt);
+	return r;
+}
+
+static int append_row(struct batch_series *series, sqlite3_stmt *stmt)
+{
+	int32_t ready = small_column(stmt, 7);
+	const struct batch_row row = {
+		.wait_ns = time_column(stmt, 0),
+		.compute_ns = time_column(stmt, 1),
+		.load_ns = time_column(stmt, 2),
+		.begin_ns = time_column(stmt, 3),
+		.epoch = small_column(stmt, 4),
+		.batch = small_column(stmt, 5),
+		.worker = small_column(stmt, 6),
+		.head_ready = ready < 0 ? -1 : ready > 0,
+	};
+
+	return series_append(series, &row);
+}
+
+int query_series(struct db *db, const struct batch_filter *filter, struct batch_series *series)
+{
+	struct run_info run;
+	sqlite3_stmt *stmt = NULL;
+	int r;
+
+	r = query_run(db, &run);
+	if (r < 0)
+		return r;
+	series->lost_count = run.lost_count;
+	run_info_done(&run);
+
+	r = query_loader(db, filter->loader_id, series);
+	if (r < 0)
+		return r;
+	r = prepare(db, SERIES_SQL, &stmt);
+	if (r == 0)
+		r = bind_filter(stmt, filter);
+	while (r == 0 && (r = next_row(stmt)) == 1)
+		r = append_row(series, stmt);
+	sqlite3_finalize(stmt);
+	return r;
+}
+
+/* Where each column of BATCHES_SQL goes. */
+#define FIELD(name) offsetof(struct batch_record, name)
+static const size_t FIELDS[] = {
+	FIELD(loader_id), FIELD(epoch), FIELD(batch), FIELD(begin_ns), FIELD(wait_ns),
+	FIELD(receive_ns), FIELD(step_ns), FIELD(compute_ns), FIELD(worker_id), FIELD(load_ns),
+	FIELD(ready_ns), FIELD(head_ready), FIELD(qdepth), FIELD(hol_ns), FIELD(collate_ns),
+	FIELD(transfer_ns), FIELD(cpu_ns), FIELD(samples), FIELD(open_count), FIELD(open_ns),
+	FIELD(read_count), FIELD(read_bytes), FIELD(read_ns), FIELD(storage_bytes),
+	FIELD(decode_count), FIELD(decode_ns), FIELD(other_ns),
+};
+
+/* Likewise of TOTALS_SQL. */
+#define TOTAL(name) offsetof(struct load_totals, name)
+static const size_t TOTALS[] = {
+	TOTAL(load_count), TOTAL(decode_seen_count), TOTAL(load_ns), TOTAL(open_ns), TOTAL(read_ns),
+	TOTAL(decode_ns), TOTAL(collate_ns), TOTAL(other_ns), TOTAL(cpu_ns), TOTAL(transfer_ns),
+	TOTAL(queue_ns), TOTAL(receive_ns), TOTAL(hol_ns), TOTAL(open_count), TOTAL(read_count),
+	TOTAL(read_bytes), TOTAL(storage_bytes), TOTAL(samples),
+};
+
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+_Static_assert(COUNT(FIELDS) * sizeof(int64_t) == sizeof(struct batch_record), "all fields");
+_Static_assert(COUNT(TOTALS) * sizeof(int64_t) == sizeof(struct load_totals), "all totals");
+
+static void take_row(sqlite3_stmt *stmt, const size_t *offsets, size_t count, void *ret)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		*(int64_t *)((char *)ret + offsets[i]) = time_column(stmt, (int)i);
+}
+
+int query_batches(struct db *db, const struct batch_filter *filter,
+		  int (*row)(const struct batch_record *record, void *context), void *context)
+{
+	struct batch_record record;
+	sqlite3_stmt *stmt = NULL;
+	int r;
+
+	r = prepare(db, BATCHES_SQL, &stmt);
+	if (r == 0)
+		r = bind_filter(stmt, filter);
+	while (r == 0 && (r = next_row(stmt)) == 1) {
+		take_row(stmt, FIELDS, COUNT(FIELDS), &record);
+		r = row(&record, context);
+	}
+	sqlite3_finalize(stmt);
+	return r;
+}
+
+int query_load_totals(struct db *db, const struct batch_filter *filter,
+		      struct load_totals *ret_totals)
+{
+	sqlite3_stmt *stmt = NULL;
+	int r;
+
+	r = prepare(db, TOTALS_SQL, &stmt);
+	if (r == 0)
+		r = bind_filter(stmt, filter);
+	if (r == 0)
+		r = next_row(stmt);
+	if (r == 1) {
+		take_row(stmt, TOTALS, COUNT(TOTALS), ret_totals);
+		r = 0;
+	}
+	sqlite3_finalize(stmt);
+	return r;
+}
+
+int query_epoch_setup(struct db *db, int64_t loader_id, int64_t *ret_setup_ns,
+		      int64_t *ret_epoch_count)
+{
+	sqlite3_stmt *stmt = NULL;
+	int r;
+
+	*ret_setup_ns = 0;
+	*ret_epoch_count = 0;
+	r = prepare(db, SETUP_SQL, &stmt);
+	if (r == 0)
+		r = db_errno(sqlite3_bind_int64(stmt, 1, loader_id));
+	if (r == 0)
+		r = next_row(stmt);
+	if (r == 1) {
+		*ret_setup_ns = sqlite3_column_int64(stmt, 0);
+		*ret_epoch_count = sqlite3_column_int64(stmt, 1);
+		r = 0;
+	}
+	sqlite3_finalize(stmt);
+	return r;
+}
+
+static void free_notes(char **notes, size_t count)
+{
+	while (count)
+		free(notes[--count]);
+	free(notes);
+}
+
+int query_notes(struct db *db, char ***ret_notes, size_t *ret_count)
+{
+	char **notes = NULL, **grown;
+	size_t count = 0;
+	sqlite3_stmt *stmt = NULL;
+	int r;
+
+	r = prepare(db, NOTES_SQL, &stmt);
+	while (r == 0 && (r = next_row(stmt)) == 1) {
+		grown = reallocarray(notes, count + 1, sizeof(*grown));
+		if (!grown) {
+			r = -ENOMEM;
+			break;
+		}
+		notes = grown;
+		notes[count] = NULL;
+		r = text_column(stmt, 0, &notes[count]);
+		if (r == 0 && notes[count])
+			count++;
+	}
+	sqlite3_finalize(stmt);
+	if (r < 0) {
+		free_notes(notes, count);
+		return r;
+	}
+	*ret_notes = notes;
+	*ret_count = count;
+	return 0;
+}

@@ -1,0 +1,155 @@
+-- schema.sql - everything a dlprof database holds. Tables are ours; the views are the promise.
+-- Times: nanoseconds of CLOCK_MONOTONIC. Sizes: bytes. NULL: not observed, never 0.
+-- user_version and application_id are set by db.c.
+
+CREATE TABLE t_meta (
+	key TEXT PRIMARY KEY,
+	value TEXT
+) WITHOUT ROWID;
+
+CREATE TABLE t_process (
+	pid INTEGER NOT NULL,
+	start_ticks INTEGER NOT NULL,	-- tells two processes with one pid apart
+	ppid INTEGER,
+	role TEXT NOT NULL,		-- main, worker, pin, other
+	worker_id INTEGER,
+	loader_id INTEGER,
+	stream INTEGER,			-- of a worker: whose it is, until its loader is known
+	start_ns INTEGER,		-- when it began to record
+	end_ns INTEGER,
+	exit TEXT,			-- 'clean': ran its destructors; 'gone': did not; NULL: alive
+	command TEXT,
+	PRIMARY KEY (pid, start_ticks)
+) WITHOUT ROWID;
+
+CREATE TABLE t_loader (
+	loader_id INTEGER PRIMARY KEY,
+	pid INTEGER NOT NULL,
+	number INTEGER NOT NULL,	-- of the loader within its process, from 1
+	kind TEXT,
+	workers INTEGER,
+	prefetch_factor INTEGER,
+	in_order INTEGER,
+	persistent INTEGER,
+	batch_size INTEGER,
+	theta_ns INTEGER,		-- a longer wait starves the consumer (analysis/stall.h)
+	UNIQUE (pid, number)
+);
+
+CREATE TABLE t_epoch (
+	loader_id INTEGER NOT NULL,
+	epoch INTEGER NOT NULL,
+	begin_ns INTEGER,		-- DataLoader.__iter__ was entered
+	setup_ns INTEGER,		-- and took this long (it starts the workers)
+	stream INTEGER,			-- as in event.h, so that a drain that is started anew can
+	generation INTEGER,		-- tell which epoch a record belongs to
+	PRIMARY KEY (loader_id, epoch)
+) WITHOUT ROWID;
+
+-- One row per task: what a worker did for it and how it was delivered. `batch` is the ordinal of
+-- delivery in the epoch; NULL: loaded, never delivered.
+CREATE TABLE t_batch (
+	loader_id INTEGER NOT NULL,
+	epoch INTEGER NOT NULL,
+	task INTEGER NOT NULL,
+	batch INTEGER,
+	begin_ns INTEGER,
+	wait_ns INTEGER,
+	receive_ns INTEGER,
+	step_ns INTEGER,
+	compute_ns INTEGER,
+	worker_id INTEGER,
+	ready_ns INTEGER,
+	head_ready INTEGER,
+	qdepth INTEGER,
+	hol_ns INTEGER,
+	h2d_ns INTEGER,
+	h2d_bytes INTEGER,
+	gpu_busy_ns INTEGER,
+	gpu_idle_wait_ns INTEGER,
+	pid INTEGER,
+	load_begin_ns INTEGER,
+	load_ns INTEGER,
+	collate_ns INTEGER,
+	transfer_ns INTEGER,
+	cpu_ns INTEGER,
+	samples INTEGER,
+	open_count INTEGER,
+	open_ns INTEGER,
+	read_count INTEGER,
+	read_bytes INTEGER,
+	read_ns INTEGER,
+	storage_bytes INTEGER,
+	decode_count INTEGER,
+	decode_ns INTEGER,
+	decode_bytes INTEGER,
+	PRIMARY KEY (loader_id, epoch, task)
+) WITHOUT ROWID;
+
+CREATE TABLE t_decode (library TEXT, format TEXT, width_class INTEGER, count INTEGER, ns INTEGER,
+	pixels INTEGER, bytes INTEGER);
+CREATE TABLE t_file (path TEXT, count INTEGER, bytes INTEGER, ns INTEGER, slowest_ns INTEGER);
+CREATE TABLE t_slow (ts_ns INTEGER NOT NULL, pid INTEGER, tid INTEGER, class TEXT, what TEXT,
+	ns INTEGER, stack TEXT, UNIQUE (ts_ns, tid));
+CREATE TABLE t_gpu_kernel (name TEXT, count INTEGER, ns INTEGER);
+CREATE TABLE t_gap (begin_ns INTEGER, end_ns INTEGER, why TEXT);
+CREATE TABLE t_loss (pid INTEGER NOT NULL, what TEXT NOT NULL, count INTEGER NOT NULL,
+	PRIMARY KEY (pid, what)) WITHOUT ROWID;
+CREATE TABLE t_note (level TEXT NOT NULL, text TEXT NOT NULL, UNIQUE (level, text));
+
+-- One row, whatever t_meta holds: 0 where the run is no distributed job.
+CREATE VIEW t_rank AS SELECT
+	IFNULL((SELECT CAST(value AS INTEGER) FROM t_meta WHERE key = 'rank'), 0) AS rank;
+
+CREATE VIEW meta AS SELECT key, value FROM t_meta;
+
+CREATE VIEW process AS SELECT pid, ppid, r.rank AS rank, role, worker_id, loader_id, start_ns,
+	end_ns, exit, command
+FROM t_process, t_rank r;
+
+CREATE VIEW loader AS SELECT loader_id, r.rank AS rank, kind, workers, prefetch_factor, in_order,
+	persistent, batch_size
+FROM t_loader, t_rank r;
+
+CREATE VIEW epoch AS SELECT r.rank AS rank, loader_id, epoch, begin_ns, setup_ns
+FROM t_epoch, t_rank r;
+
+-- excluded: the first W batches of an iterator cannot overlap compute (W unknown: 8; W = 0: the
+-- first pays what is done once). starved: NULL until the run is judged.
+CREATE VIEW batch AS SELECT r.rank AS rank, b.loader_id AS loader_id, epoch, batch, begin_ns,
+	wait_ns, receive_ns, step_ns, compute_ns, worker_id, load_ns, ready_ns, head_ready, qdepth,
+	hol_ns, h2d_ns, h2d_bytes, gpu_busy_ns, gpu_idle_wait_ns,
+	CASE WHEN theta_ns IS NULL OR batch < MAX(IFNULL(workers, 8), 1) THEN NULL
+	     ELSE wait_ns >= theta_ns AND IFNULL(head_ready, 0) = 0 END AS starved,
+	CASE WHEN batch < MAX(IFNULL(workers, 8), 1) THEN 'epoch_start'
+	     WHEN step_ns IS NULL THEN 'no_step' END AS excluded
+FROM t_batch b JOIN t_loader l ON l.loader_id = b.loader_id,
+	t_rank r
+WHERE batch IS NOT NULL;
+
+CREATE VIEW load AS SELECT r.rank AS rank, loader_id, epoch, batch, worker_id, pid,
+	load_begin_ns AS begin_ns, load_ns, collate_ns, transfer_ns, cpu_ns, samples, open_count,
+	open_ns, read_count, read_bytes, read_ns, storage_bytes, decode_count, decode_ns,
+	decode_bytes,
+	MAX(0, load_ns - IFNULL(open_ns, 0) - IFNULL(read_ns, 0) - IFNULL(decode_ns, 0)
+		- IFNULL(collate_ns, 0)) AS other_ns
+FROM t_batch, t_rank r
+WHERE load_ns IS NOT NULL;
+
+CREATE VIEW decode AS SELECT r.rank AS rank, library, format, width_class, count, ns, pixels, bytes
+FROM t_decode, t_rank r;
+
+CREATE VIEW file AS SELECT r.rank AS rank, path, count, bytes, ns, slowest_ns
+FROM t_file, t_rank r;
+
+CREATE VIEW slow AS SELECT ts_ns, pid, tid, class, what, ns, stack FROM t_slow;
+
+CREATE VIEW gpu_kernel AS SELECT r.rank AS rank, name, count, ns
+FROM t_gpu_kernel, t_rank r;
+
+CREATE VIEW gap AS SELECT r.rank AS rank, begin_ns, end_ns, why
+FROM t_gap, t_rank r;
+
+CREATE VIEW loss AS SELECT pid, what, count FROM t_loss;
+
+CREATE VIEW note AS SELECT level, text FROM t_note;

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/write.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define NAME(name)   #name ", "
+#define PLACE(name)  "?, "
+#define UPDATE(name) #name " = excluded." #name ", "
+
+/* The lists end in a comma, so a last column that is always there closes them. */
+static const char *const statements[] = {
+#define STATEMENT_META 0
+	[STATEMENT_META] =
+		"INSERT INTO t_meta (key, value) VALUES (?, ?) "
+		"ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+#define STATEMENT_PROCESS 1
+	[STATEMENT_PROCESS] =
+		"INSERT INTO t_process (pid, start_ticks, ppid, worker_id, loader_id, stream, start_ns, "
+		"end_ns, role, exit, command) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+		"ON CONFLICT (pid, start_ticks) DO UPDATE SET "
+		"worker_id = IFNULL(excluded.worker_id, worker_id), "
+		"loader_id = IFNULL(excluded.loader_id, loader_id), "
+		"stream = IFNULL(excluded.stream, stream), "
+		"end_ns = excluded.end_ns, exit = excluded.exit, "
+		"role = CASE excluded.role WHEN 'other' THEN role ELSE excluded.role END",
+#define STATEMENT_LOADER 2
+	[STATEMENT_LOADER] =
+		"INSERT INTO t_loader (pid, number, workers, prefetch_factor, in_order, persistent, "
+		"batch_size, kind) VALUES (?, ?, ?, ?, ?, ?, ?, ?) "
+		"ON CONFLICT (pid, number) DO UPDATE SET workers = excluded.workers "
+		"RETURNING loader_id",
+#define STATEMENT_EPOCH 3
+	[STATEMENT_EPOCH] =
+		"INSERT OR IGNORE INTO t_epoch (loader_id, epoch, begin_ns, setup_ns, stream, "
+		"generation) VALUES (?, ?, ?, ?, ?, ?)",
+#define STATEMENT_FIND_EPOCH 4
+	[STATEMENT_FIND_EPOCH] =
+		"SELECT loader_id, epoch, in_order FROM t_epoch JOIN t_loader USING (loader_id) "
+		"WHERE stream = ? AND generation = ?",
+#define STATEMENT_BATCH 5
+	/* A row that was stored as undelivered and then was delivered after all is completed. */
+	[STATEMENT_BATCH] =
+		"INSERT INTO t_batch (" BATCH_KEY(NAME) BATCH_SEEN(NAME) BATCH_LOADED(NAME)
+		"h2d_ns) VALUES (" BATCH_COLUMNS(PLACE) "NULL) "
+		"ON CONFLICT (loader_id, epoch, task) DO UPDATE SET " BATCH_SEEN(UPDATE)
+		"h2d_ns = excluded.h2d_ns WHERE batch IS NULL AND excluded.batch IS NOT NULL",
+#define STATEMENT_SLOW 6
+	[STATEMENT_SLOW] =
+		"INSERT OR IGNORE INTO t_slow (ts_ns, pid, tid, ns, class, what) "
+		"VALUES (?, ?, ?, ?, ?, ?)",
+#define STATEMENT_LOSS 7
+	[STATEMENT_LOSS] =
+		"INSERT INTO t_loss (pid, what, count) VALUES (?, ?, ?) "
+		"ON CONFLICT (pid, what) DO UPDATE SET count = MAX(count, excluded.count)",
+#define STATEMENT_NOTE 8
+	[STATEMENT_NOTE] = "INSERT OR IGNORE INTO t_note (level, text) VALUES (?, ?)",
+#define STATEMENT_THETA 9
+	[STATEMENT_THETA] = "UPDATE t_loader SET theta_ns = ? WHERE loader_id = ?",
+#define STATEMENT_OWNER 10
+	[STATEMENT_OWNER] = "UPDATE t_process SET loader_id = ? WHERE stream = ?",
+};
+
+#define STATEMENT_COUNT (sizeof(statements) / sizeof(statements[0]))
+
+struct writer {
+	sqlite3_stmt *prepared[STATEMENT_COUNT];
+};
+
+int writer_open(struct db *db, struct writer **ret_writer)
+{
+	struct writer *writer = calloc(1, sizeof(*writer));
+	int r;
+
+	if (!writer)
+		return -ENOMEM;
+	for (size_t i = 0; i < STATEMENT_COUNT; i++) {
+		r = sqlite3_prepare_v3(db_handle(db), statements[i], -1, SQLITE_PREPARE_PERSISTENT,
+				       &writer->prepared[i], NULL);
+		if (r != SQLITE_OK) {
+			writer_close(writer);
+			return db_errno(r);
+		}
+	}
+	*ret_writer = writer;
+	return 0;
+}
+
+void writer_close(struct writer *writer)
+{
+	if (!writer)
+		return;
+	for (size_t i = 0; i < STATEMENT_COUNT; i++)
+		sqlite3_finalize(writer->prepared[i]);
+	free(writer);
+}
+
+static void bind_number(sqlite3_stmt *statement, int at, int64_t value)
+{
+	if (value == WRITE_UNKNOWN)
+		sqlite3_bind_null(statement, at);
+	else
+		sqlite3_bind_int64(statement, at, value);
+}
+
+/* `format`: 'n' an int64_t, 's' a string, one letter per place. */
+static sqlite3_stmt *bind(struct writer *writer, int which, const char *format, ...)
+{
+	sqlite3_stmt *statement = writer->prepared[which];
+	va_list values;
+
+	va_start(values, format);
+	for (int i = 0; format[i]; i++) {
+		if (format[i] == 'n')
+			bind_number(statement, i + 1, va_arg(values, int64_t));
+		else
+			sqlite3_bind_text(statement, i + 1, va_arg(values, const char *), -1,
+					  SQLITE_TRANSIENT);
+	}
+	va_end(values);
+	return statement;
+}
+
+static int finish(sqlite3_stmt *statement)
+{
+	int r = db_errno(sqlite3_step(statement));
+
+	sqlite3_reset(statement);
+	return r;
+}
+
+int writer_meta(struct writer *writer, const char *key, const char *value)
+{
+	return finish(bind(writer, STATEMENT_META, "ss", key, value));
+}
+
+int writer_meta_number(struct writer *writer, const char *key, int64_t value)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%lld", (long long)value);
+	return writer_meta(writer, key, text);
+}
+
+int writer_process(struct writer *writer, const struct process_row *row)
+{
+	return finish(bind(writer, STATEMENT_PROCESS, "nnnnnnnnsss", row->pid, row->start_ticks,
+			   row->ppid, row->worker_id, row->loader_id, row->stream, row->start_ns, row->end_ns,
+			   row->role, row->exit, row->command));
+}
+
+int writer_loader(struct writer *writer, const struct loader_row *row, int64_t *ret_loader_id)
+{
+	sqlite3_stmt *statement = bind(writer, STATEMENT_LOADER, "nnnnnnns", row->pid, row->number,
+				       row->workers, row->prefetch_factor, row->in_order,
+				       row->persistent, row->batch_size, row->kind);
+	int r = sqlite3_step(statement);
+
+	if (r == SQLITE_ROW) {
+		*ret_loader_id = sqlite3_column_int64(statement, 0);
+		r = sqlite3_step(statement);
+	}
+	sqlite3_reset(statement);
+	return db_errno(r);
+}
+
+int writer_epoch(struct writer *writer, const struct epoch_row *row)
+{
+	int r = finish(bind(writer, STATEMENT_EPOCH, "nnnnnn", row->loader_id, row->epoch,
+			    row->begin_ns, row->setup_ns, row->stream, row->generation));
+
+	return r < 0 ? r : finish(bind(writer, STATEMENT_OWNER, "nn", row->loader_id, row->stream));
+}
+
+int writer_find_epoch(struct writer *writer, uint64_t stream, uint32_t generation,
+		      int64_t *ret_loader_id, int64_t *ret_epoch, int64_t *ret_in_order)
+{
+	sqlite3_stmt *statement = bind(writer, STATEMENT_FIND_EPOCH, "nn", (int64_t)stream,
+				       (int64_t)generation);
+	int r = sqlite3_step(statement);
+
+	if (r == SQLITE_ROW) {
+		*ret_loader_id = sqlite3_column_int64(statement, 0);
+		*ret_epoch = sqlite3_column_int64(statement, 1);
+		*ret_in_order = sqlite3_column_int64(statement, 2);
+	}
+	sqlite3_reset(statement);
+	return r == SQLITE_DONE ? -ENOENT : db_errno(r);
+}
+
+void batch_values_init(struct batch_values *values)
+{
+#define X(name) values->name = WRITE_UNKNOWN;
+	BATCH_COLUMNS(X)
+#undef X
+}
+
+int writer_batch(struct writer *writer, const struct batch_values *values)
+{
+	sqlite3_stmt *statement = writer->prepared[STATEMENT_BATCH];
+	int at = 0;
+
+#define X(name) bind_number(statement, ++at, values->name);
+	BATCH_COLUMNS(X)
+#undef X
+	return finish(statement);
+}
+
+int writer_slow(struct writer *writer, const struct slow_row *row)
+{
+	return finish(bind(writer, STATEMENT_SLOW, "nnnnss", row->ts_ns, row->pid, row->tid,
+			   row->ns, row->class, row->what));
+}
+
+int writer_loss(struct writer *writer, int64_t pid, const char *what, int64_t count)
+{
+	return finish(bind(writer, STATEMENT_LOSS, "nsn", pid, what, count));
+}
+
+int writer_note(struct writer *writer, const char *level, const char *text)
+{
+	return finish(bind(writer, STATEMENT_NOTE, "ss", level, text));
+}
+
+int writer_theta(struct writer *writer, int64_t loader_id, int64_t theta_ns)
+{
+	return finish(bind(writer, STATEMENT_THETA, "nn", theta_ns, loader_id));
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * write.h - put what the drain found into the database.
+ *
+ * Every row can be written again: a drain that was killed reads again what it had not released.
+ * Functions return 0 or a negative errno. WRITE_UNKNOWN becomes NULL; strings may be NULL.
+ */
+#ifndef WRITE_H
+#define WRITE_H
+
+#include <stdint.h>
+
+#include "store/columns.h"
+#include "store/db.h"
+
+#define WRITE_UNKNOWN INT64_MIN
+
+struct writer;
+
+int writer_open(struct db *db, struct writer **ret_writer);
+void writer_close(struct writer *writer);
+
+int writer_meta(struct writer *writer, const char *key, const char *value);
+int writer_meta_number(struct writer *writer, const char *key, int64_t value);
+
+struct process_row {
+	int64_t pid, start_ticks, ppid, worker_id, loader_id, stream, start_ns, end_ns;
+	const char *role;
+	const char *exit;
+	const char *command;
+};
+
+int writer_process(struct writer *writer, const struct process_row *row);
+
+struct loader_row {
+	int64_t pid, number, workers, prefetch_factor, in_order, persistent, batch_size;
+	const char *kind;
+};
+
+/* The loader's id, a new one where the process's loader of that number has none. */
+int writer_loader(struct writer *writer, const struct loader_row *row, int64_t *ret_loader_id);
+
+struct epoch_row {
+	int64_t loader_id, epoch, begin_ns, setup_ns, stream, generation;
+};
+
+/* The epoch, and whose the workers of its stream are. */
+int writer_epoch(struct writer *writer, const struct epoch_row *row);
+
+/* Which epoch a stream's generation is, and how many workers its loader has; -ENOENT. */
+int writer_find_epoch(struct writer *writer, uint64_t stream, uint32_t generation,
+		      int64_t *ret_loader_id, int64_t *ret_epoch, int64_t *ret_in_order);
+
+struct batch_values {
+#define X(name) int64_t name;
+	BATCH_COLUMNS(X)
+#undef X
+};
+
+void batch_values_init(struct batch_values *values);
+int writer_batch(struct writer *writer, const struct batch_values *values);
+
+struct slow_row {
+	int64_t ts_ns, pid, tid, ns;
+	const char *class;
+	const char *what;
+};
+
+int writer_slow(struct writer *writer, const struct slow_row *row);
+int writer_loss(struct writer *writer, int64_t pid, const char *what, int64_t count);
+int writer_note(struct writer *writer, const char *level, const char *text);
+
+/* The threshold of every loader, once the run is over. */
+int writer_theta(struct writer *writer, int64_t loader_id, int64_t theta_ns);
+
+#endif

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Generates a folder of JPEG photographs that are not: ten classes, random sizes, one seed.
+
+usage: make_images.py FOLDER [--count 2000] [--seed 1]
+"""
+import argparse
+import os
+import random
+
+from PIL import Image
+
+CLASSES = 10
+SIZES = (200, 640)
+
+
+def noise(rng, mode, width, height):
+    size = width * height * len(mode)
+    return Image.frombytes(mode, (width, height), rng.getrandbits(8 * size).to_bytes(size, "big"))
+
+
+def draw(rng, label):
+    """Smooth blobs in the colour of the class, with grain: as hard to decode as a photograph."""
+    width, height = rng.randint(*SIZES), rng.randint(*SIZES)
+    small = noise(rng, "RGB", 16, 16)
+    grain = noise(rng, "L", width // 2, height // 2).resize((width, height))
+    tint = Image.new("HSV", (width, height), (label * 255 // CLASSES, 200, 200)).convert("RGB")
+    image = Image.blend(small.resize((width, height), Image.BICUBIC), tint, 0.5)
+    return Image.blend(image, grain.convert("RGB"), 0.1)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder")
+    parser.add_argument("--count", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    rng = random.Random(options.seed)
+    for i in range(options.count):
+        label = i % CLASSES
+        folder = os.path.join(options.folder, "class{}".format(label))
+        os.makedirs(folder, exist_ok=True)
+        draw(rng, label).save(os.path.join(folder, "{:05}.jpg".format(i)), quality=90)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * event.h - what the shim tells the drain: one fixed-width record per fact.
+ *
+ * Times are nanoseconds of CLOCK_MONOTONIC. A record is written once, whole, by the thread it
+ * belongs to; anything that later records would have to amend is left to the drain.
+ */
+#ifndef DLPROF_EVENT_H
+#define DLPROF_EVENT_H
+
+#include <assert.h>
+#include <stdint.h>
+
+enum dlprof_event_kind {
+	DLPROF_EVENT_NONE,
+	DLPROF_EVENT_EPOCH,	/* a loader's iterator was made or reset; consumer */
+	DLPROF_EVENT_BATCH,	/* __next__ handed out a batch; consumer */
+	DLPROF_EVENT_STOP,	/* __next__ handed out nothing: end of epoch or an error; consumer */
+	DLPROF_EVENT_WORKER,	/* a worker process entered its loop; worker */
+	DLPROF_EVENT_LOAD,	/* one batch was fetched and collated; worker, or consumer if W = 0 */
+	DLPROF_EVENT_OP,	/* one slow (or, at detail `all`, any) operation */
+	DLPROF_EVENT_KIND_MAX
+};
+
+/* How the wall time of an operation is classed. Own time: a nanosecond has one class. */
+enum dlprof_class {
+	DLPROF_CLASS_OPEN,	/* open and close of data files */
+	DLPROF_CLASS_READ,	/* bytes of data files coming in */
+	DLPROF_CLASS_DECODE,
+	DLPROF_CLASS_COLLATE,
+	DLPROF_CLASS_MAX
+};
+
+enum dlprof_epoch_flag {
+	DLPROF_EPOCH_IN_ORDER = 1 << 0,
+	DLPROF_EPOCH_PERSISTENT = 1 << 1,
+	DLPROF_EPOCH_PIN_MEMORY = 1 << 2,
+	DLPROF_EPOCH_ITERABLE = 1 << 3,
+};
+
+enum dlprof_event_flag {
+	DLPROF_FLAG_FAILED = 1 << 0,	/* the call, load or __next__ ended in an error */
+};
+
+/*
+ * begin_ns, duration_ns: entry and length of DataLoader.__iter__. `loader` counts the loader
+ * objects of one process from 1, `epoch` the iterations of that object from 0.
+ */
+struct dlprof_epoch {
+	uint32_t loader;
+	uint32_t epoch;
+	int32_t workers;
+	int32_t prefetch_factor;	/* -1: not known */
+	int64_t batch_size;		/* -1: the loader does its own batching */
+	uint32_t flags;			/* enum dlprof_epoch_flag */
+	uint32_t unused;
+	char kind[40];			/* "torch.DataLoader" */
+};
+
+/* begin_ns, duration_ns: entry of __next__ and the wait until it returned. */
+struct dlprof_batch {
+	uint64_t ordinal;	/* 0, 1, 2, ... as delivered in this epoch */
+	uint64_t arrive_ns;	/* when it reached the consumer's process; 0: not seen */
+	uint64_t receive_ns;	/* part of the wait spent taking in messages, not blocked */
+	uint64_t waited_ns;	/* what this thread had waited in all, for any loader, at entry */
+	int32_t arrived;	/* 1: arrive_ns is of this batch; 0: no arrival was observed */
+};
+
+/* begin_ns, duration_ns: the fetch. Own times; what is left of the duration is `other`. */
+struct dlprof_load {
+	uint64_t collate_ns;
+	uint64_t cpu_ns;	/* of this thread */
+	uint64_t storage_bytes;	/* ru_inblock: what the kernel fetched from a device for us */
+	uint64_t open_ns;
+	uint64_t read_ns;
+	uint64_t read_bytes;
+	uint64_t decode_ns;
+	uint64_t decode_bytes;
+	uint32_t open_count;
+	uint32_t read_count;
+	uint32_t decode_count;	/* UINT32_MAX: decoding is not observed */
+	uint32_t samples;	/* 0: not known */
+	uint32_t unused;
+	uint32_t collate_seen;	/* 0: collate_ns was not observed */
+};
+
+/* begin_ns, duration_ns: the call, from outside. */
+struct dlprof_op {
+	uint64_t bytes;
+	uint32_t hook;		/* row of hooks.def */
+	uint32_t class;		/* enum dlprof_class */
+	char name[16];		/* the function */
+	char path[56];		/* end of the file's path, or empty */
+};
+
+struct dlprof_event {
+	uint16_t kind;		/* enum dlprof_event_kind */
+	uint16_t flags;		/* enum dlprof_event_flag */
+	int32_t worker;		/* worker id, -1: none */
+	uint64_t begin_ns;
+	uint64_t duration_ns;
+	/*
+	 * The loader's iterator: inode of the pipe that carries results from workers to the
+	 * consumer, the same number at both ends under fork, spawn and forkserver. Without
+	 * workers: DLPROF_STREAM_LOCAL | a count within the process.
+	 */
+	uint64_t stream;
+	uint32_t generation;	/* of the stream: persistent workers restart task numbers at 0 */
+	uint32_t task;		/* number under which the batch was asked for */
+	union {
+		struct dlprof_epoch epoch;
+		struct dlprof_batch batch;
+		struct dlprof_load load;
+		struct dlprof_op op;
+		uint64_t words[11];
+	};
+};
+
+#define DLPROF_STREAM_LOCAL (UINT64_C(1) << 63)
+
+static_assert(sizeof(struct dlprof_event) == 128, "the record is the ABI of shim and drain");
+
+#endif

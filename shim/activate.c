@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "activate.h"
+
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "config.h"
+#include "log.h"
+#include "run.h"
+#include "segment.h"
+#include "sys.h"
+#include "text.h"
+#include "thread.h"
+
+enum state {
+	STATE_STARTING,
+	STATE_IDLE,
+	STATE_BUSY,	/* a thread is activating */
+	STATE_ON,
+	STATE_OFF,
+};
+
+static const volatile uint32_t cell_off;
+const volatile uint32_t *activate_cell = &cell_off;
+
+static _Atomic uint32_t state;
+static volatile uint32_t *cell_page;
+static char failure[512];
+
+void activate_ready(void)
+{
+	atomic_store(&state, STATE_IDLE);
+}
+
+void activate_off(const char *reason)
+{
+	activate_cell = &cell_off;
+	atomic_store(&state, STATE_OFF);
+	segment_note('w', reason);
+}
+
+const char *activate_failure(void)
+{
+	return failure[0] ? failure : NULL;
+}
+
+static int make_cell(void)
+{
+	void *page;
+	int r;
+
+	if (cell_page)
+		return 0;
+	page = sys_mmap(4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	if (sys_mmap_failed(page))
+		return (int)(long)page;
+	r = (int)sys_call3(SYS_madvise, page, 4096, MADV_WIPEONFORK);
+	if (r < 0) {
+		sys_munmap(page, 4096);
+		return r;
+	}
+	cell_page = page;
+	return 0;
+}
+
+static bool activate_as(uint32_t from)
+{
+	struct text why;
+	int r;
+
+	/* One thread activates; the others record from their next operation on. */
+	if (!atomic_compare_exchange_strong(&state, &from, STATE_BUSY))
+		return false;
+	text_init(&why, failure, sizeof(failure));
+	r = make_cell();
+	if (r < 0) {
+		text_add(&why, "cannot tell forked children apart: ");
+		text_add(&why, text_error(r));
+	} else {
+		thread_life++;
+		r = from == STATE_ON ? run_rejoin(&why) : run_begin(&why);
+	}
+	if (r < 0) {
+		atomic_store(&state, STATE_OFF);
+		log_line("not recording", failure);
+		return false;
+	}
+	*cell_page = 1;
+	activate_cell = cell_page;
+	atomic_store(&state, STATE_ON);
+	return true;
+}
+
+bool activate(void)
+{
+	if (likely(activate_on()))
+		return true;
+	switch (atomic_load(&state)) {
+	case STATE_IDLE:
+		return activate_as(STATE_IDLE);
+	case STATE_ON:
+		return activate_as(STATE_ON);
+	default:
+		return false;
+	}
+}

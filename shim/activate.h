@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * activate.h - whether this process records, and how it begins to.
+ *
+ * STARTING -> IDLE (constructor done) -> ON -> OFF. OFF is for good: an error of ours, or a
+ * disabled process. A fork child of a recording process is neither ON nor idle until a loader's
+ * wrapper activates it, which joins it to its parent's run.
+ */
+#ifndef ACTIVATE_H
+#define ACTIVATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * 1 while this process records. Lies in a page that the kernel wipes in every forked child,
+ * however it was forked, so no child ever writes into its parent's rings.
+ */
+extern const volatile uint32_t *activate_cell;
+
+static inline bool activate_on(void)
+{
+	return *activate_cell;
+}
+
+/* The constructor is done: activate() may work from now on. */
+void activate_ready(void);
+
+/* Begins to record unless this process does already or cannot; whether it records. */
+bool activate(void);
+
+/* Ends recording for good, for this reason; the reason is in the run's notes. */
+void activate_off(const char *reason);
+
+/* Why recording never began, for the line at exit; NULL: it did, or nobody asked. */
+const char *activate_failure(void);
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "segment.h"
+#include "text.h"
+
+struct config config = {
+	.out = "dlprof-%p.db",
+	.detail = CONFIG_DETAIL_SLOW,
+	.slow_ns = 10000 * UINT64_C(1000),
+};
+
+extern char **environ;
+
+static bool parse_flag(const char *value, bool *ret_flag)
+{
+	if (strcmp(value, "1") == 0 || strcmp(value, "0") == 0) {
+		*ret_flag = value[0] == '1';
+		return true;
+	}
+	return false;
+}
+
+static bool set_out(const char *value)
+{
+	config.out = value;
+	return value[0] != '\0';
+}
+
+static bool set_segment_dir(const char *value)
+{
+	config.segment_dir = value;
+	return value[0] == '/';
+}
+
+static bool set_log(const char *value)
+{
+	config.log = value;
+	return value[0] != '\0';
+}
+
+static bool set_quiet(const char *value)
+{
+	return parse_flag(value, &config.quiet);
+}
+
+static bool set_disable(const char *value)
+{
+	bool unused;
+
+	return parse_flag(value, &unused);
+}
+
+static bool set_activate(const char *value)
+{
+	config.activate_always = strcmp(value, "always") == 0;
+	return config.activate_always || strcmp(value, "auto") == 0;
+}
+
+static bool set_detail(const char *value)
+{
+	static const char *const names[] = {
+		[CONFIG_DETAIL_BATCHES] = "batches",
+		[CONFIG_DETAIL_SLOW] = "slow",
+		[CONFIG_DETAIL_ALL] = "all",
+	};
+
+	for (unsigned int i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(value, names[i]) == 0) {
+			config.detail = (enum config_detail)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool set_slow_us(const char *value)
+{
+	uint64_t us = 0;
+
+	if (!value[0] || strlen(value) > 12)
+		return false;
+	for (; *value; value++) {
+		if (*value < '0' || *value > '9')
+			return false;
+		us = us * 10 + (uint64_t)(*value - '0');
+	}
+	config.slow_ns = us * 1000;
+	return us > 0;
+}
+
+/* Names that users may already set because a coming version reads them. */
+static bool set_later(const char *value)
+{
+	(void)value;
+	return true;
+}
+
+static const struct option {
+	const char *name;
+	const char *wants;	/* completes "NAME wants ..." */
+	bool (*set)(const char *value);
+} options[] = {
+	{"DLPROF_OUT", "a path", set_out},
+	{"DLPROF_SEGMENT_DIR", "an absolute path", set_segment_dir},
+	{"DLPROF_LOG", "stderr or a path", set_log},
+	{"DLPROF_QUIET", "0 or 1", set_quiet},
+	{"DLPROF_DISABLE", "0 or 1", set_disable},
+	{"DLPROF_ACTIVATE", "auto or always", set_activate},
+	{"DLPROF_DETAIL", "batches, slow or all", set_detail},
+	{"DLPROF_SLOW_US", "a number of microseconds", set_slow_us},
+	{"DLPROF_RUN", NULL, set_later},	/* ours: run.c hands it to children */
+	{"DLPROF_BATCH_FN", NULL, set_later},
+	{"DLPROF_CUDA", NULL, set_later},
+	{"DLPROF_LIBCUPTI", NULL, set_later},
+};
+
+#define OPTION_COUNT (sizeof(options) / sizeof(options[0]))
+
+static bool option_bad[OPTION_COUNT];
+
+bool config_disabled(void)
+{
+	const char *value = getenv("DLPROF_DISABLE");
+
+	return value && strcmp(value, "1") == 0;
+}
+
+void config_read(void)
+{
+	for (size_t i = 0; i < OPTION_COUNT; i++) {
+		const struct config before = config;
+		const char *value = getenv(options[i].name);
+
+		option_bad[i] = value && !options[i].set(value);
+		if (option_bad[i])
+			config = before;
+	}
+}
+
+static bool option_known(const char *entry)
+{
+	for (size_t i = 0; i < OPTION_COUNT; i++) {
+		size_t length = strlen(options[i].name);
+
+		if (strncmp(entry, options[i].name, length) == 0 && entry[length] == '=')
+			return true;
+	}
+	return false;
+}
+
+void config_note(void)
+{
+	TEXT(line, 256);
+
+	for (size_t i = 0; i < OPTION_COUNT; i++) {
+		if (!option_bad[i])
+			continue;
+		text_init(&line, line_buffer, sizeof(line_buffer));
+		text_add(&line, options[i].name);
+		text_add(&line, " wants ");
+		text_add(&line, options[i].wants);
+		text_add(&line, ", not '");
+		text_add(&line, getenv(options[i].name));
+		text_add(&line, "'; the default is in force");
+		segment_note('w', line.buffer);
+	}
+	for (char **entry = environ; entry && *entry; entry++) {
+		const char *end = strchr(*entry, '=');
+
+		if (strncmp(*entry, "DLPROF_", 7) != 0 || !end || option_known(*entry))
+			continue;
+		text_init(&line, line_buffer, sizeof(line_buffer));
+		text_add(&line, "there is no variable ");
+		text_add_bytes(&line, *entry, (size_t)(end - *entry));
+		text_add(&line, "; it was ignored");
+		segment_note('w', line.buffer);
+	}
+}

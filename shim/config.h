@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* config.h - the DLPROF_* environment, read once when the process begins to record. */
+#ifndef CONFIG_H
+#define CONFIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum config_detail {
+	CONFIG_DETAIL_BATCHES,	/* per batch only */
+	CONFIG_DETAIL_SLOW,	/* and single operations above slow_ns */
+	CONFIG_DETAIL_ALL,	/* and every operation */
+};
+
+struct config {
+	const char *out;		/* pattern of the database's path */
+	const char *segment_dir;	/* NULL: choose */
+	const char *log;		/* NULL: silent, "stderr", or a path */
+	enum config_detail detail;
+	uint64_t slow_ns;
+	bool activate_always;
+	bool quiet;
+};
+
+extern struct config config;
+
+/* DLPROF_DISABLE: the one variable that the constructor asks for in every process. */
+bool config_disabled(void);
+
+/* Fills `config`. A bad value leaves the default in force and is remembered for config_note(). */
+void config_read(void);
+
+/* Tells the database of bad values and unknown names, through segment_note(). */
+void config_note(void);
+
+#endif

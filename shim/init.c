@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* init.c - the order in which things start and end; nothing else orders them. */
+#include "hooks/hook.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "activate.h"
+#include "clock.h"
+#include "config.h"
+#include "python/audit.h"
+#include "segment.h"
+#include "summary.h"
+#include "sys.h"
+
+/* Runs in every process of the host's tree: no more than lookups. */
+__attribute__((constructor)) static void init_begin(void)
+{
+	const char *when = getenv("DLPROF_ACTIVATE");
+
+	real_resolve();
+	if (config_disabled())
+		return;
+	activate_ready();
+	audit_install();
+	if (when && strcmp(when, "always") == 0)
+		activate();
+}
+
+/*
+ * Not reached by workers (os._exit) or after a signal, so nothing that is recorded depends on it.
+ * Other libraries' destructors still call the wrappers after us: everything stays mapped.
+ */
+__attribute__((destructor)) static void init_end(void)
+{
+	struct dlprof_segment *shared = segment_first();
+
+	if (shared && activate_on() && shared->header.pid == sys_getpid())
+		shared->header.ended_ns = clock_now_ns();
+	summary_print();
+}

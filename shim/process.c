@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "process.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "text.h"
+
+uint64_t process_start_ticks(void)
+{
+	char stat[1024];
+	uint64_t ticks = 0;
+	const char *at;
+	int r;
+
+	r = text_read_file("/proc/self/stat", stat, sizeof(stat));
+	if (r <= 0)
+		return 0;
+	/* Field 2 may hold spaces and parentheses: count fields from its last ')'. */
+	at = strrchr(stat, ')');
+	for (int field = 2; at && field < 22; field++)
+		at = strchr(at + 1, ' ');
+	for (at = at ? at + 1 : ""; *at >= '0' && *at <= '9'; at++)
+		ticks = ticks * 10 + (uint64_t)(*at - '0');
+	return ticks;
+}
+
+void process_command(char *buffer, size_t size)
+{
+	int length = text_read_file("/proc/self/cmdline", buffer, size);
+
+	if (length < 0) {
+		buffer[0] = '\0';
+		return;
+	}
+	while (length && buffer[length - 1] == '\0')
+		length--;
+	for (int i = 0; i < length; i++)
+		if (buffer[i] == '\0')
+			buffer[i] = ' ';
+}
+
+/* Most specific first: a launcher inside a scheduler's job knows better. */
+static const char *const rank_names[] = {
+	"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID",
+	"JOB_COMPLETION_INDEX", NULL,
+};
+
+static const char *const local_rank_names[] = {
+	"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID", NULL,
+};
+
+static const char *const job_names[] = {
+	"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID", "TORCHELASTIC_RUN_ID", NULL,
+};
+
+static const char *first_set(const char *const *names)
+{
+	for (; *names; names++) {
+		const char *value = getenv(*names);
+
+		if (value && value[0])
+			return value;
+	}
+	return NULL;
+}
+
+static int32_t number_or_none(const char *value)
+{
+	int32_t number = 0;
+
+	if (!value || strlen(value) > 9)
+		return -1;
+	for (; *value; value++) {
+		if (*value < '0' || *value > '9')
+			return -1;
+		number = number * 10 + (*value - '0');
+	}
+	return number;
+}
+
+int32_t process_rank(void)
+{
+	return number_or_none(first_set(rank_names));
+}
+
+int32_t process_local_rank(void)
+{
+	return number_or_none(first_set(local_rank_names));
+}
+
+const char *process_job(void)
+{
+	return first_set(job_names);
+}

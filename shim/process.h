@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* process.h - who this process is, as far as /proc and the environment tell. */
+#ifndef PROCESS_H
+#define PROCESS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Start time of this process in ticks since boot (field 22 of /proc/self/stat); 0: unknown. */
+uint64_t process_start_ticks(void);
+
+/* The command line with spaces between the arguments, cut to fit and terminated. */
+void process_command(char *buffer, size_t size);
+
+/* Rank in a distributed job, from what the usual launchers set; -1: none of them did. */
+int32_t process_rank(void);
+int32_t process_local_rank(void);
+
+/* Job id given by the scheduler, or NULL. */
+const char *process_job(void);
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "python/api.h"
+
+#include <dlfcn.h>
+#include <stddef.h>
+
+struct api py;
+
+bool api_resolve(void)
+{
+#define X(type, name, params)                                                                      \
+	py.name = (type(*) params)dlsym(RTLD_DEFAULT, #name);                                      \
+	if (!py.name)                                                                              \
+		return false;
+#include "python/api.def"
+#undef X
+	py.stop_iteration = dlsym(RTLD_DEFAULT, "PyExc_StopIteration");
+	py.interpreter = (void *(*)(void))dlsym(RTLD_DEFAULT, "PyInterpreterState_Get");
+	if (!py.interpreter)	/* 3.8 */
+		py.interpreter = (void *(*)(void))dlsym(RTLD_DEFAULT, "_PyInterpreterState_Get");
+	return py.stop_iteration && py.interpreter;
+}
+
+bool api_main_interpreter(void)
+{
+	return py.PyInterpreterState_GetID(py.interpreter()) == 0;
+}
+
+PyObject *api_get(PyObject *object, PyObject *name)
+{
+	PyObject *value = py.PyObject_GetAttr(object, name);
+
+	if (!value)
+		py.PyErr_Clear();
+	return value;
+}
+
+PyObject *api_get_named(PyObject *object, const char *name)
+{
+	PyObject *value = py.PyObject_GetAttrString(object, name);
+
+	if (!value)
+		py.PyErr_Clear();
+	return value;
+}
+
+int64_t api_number(PyObject *object, int64_t otherwise)
+{
+	long long value = py.PyLong_AsLongLong(object);
+
+	if (value == -1 && py.PyErr_Occurred()) {
+		py.PyErr_Clear();
+		return otherwise;
+	}
+	return value;
+}
+
+int64_t api_get_number(PyObject *object, const char *name, int64_t otherwise)
+{
+	PyObject *value = api_get_named(object, name);
+
+	if (value) {
+		otherwise = api_number(value, otherwise);
+		py.Py_DecRef(value);
+	}
+	return otherwise;
+}
+
+bool api_get_flag(PyObject *object, const char *name, bool otherwise)
+{
+	PyObject *value = api_get_named(object, name);
+	int truth;
+
+	if (!value)
+		return otherwise;
+	truth = py.PyObject_IsTrue(value);
+	if (truth < 0)
+		py.PyErr_Clear();
+	py.Py_DecRef(value);
+	return truth < 0 ? otherwise : truth;
+}

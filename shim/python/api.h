@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* api.h - the CPython that runs in this process, through pointers. */
+#ifndef API_H
+#define API_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+typedef struct py_object PyObject;	/* CPython's names, so that the code reads as usual */
+typedef PyObject *(*py_wrapper)(PyObject *self, PyObject *args, PyObject *kwargs);
+
+typedef struct {
+	const char *ml_name;
+	py_wrapper ml_meth;
+	int ml_flags;
+	const char *ml_doc;
+} PyMethodDef;
+
+struct py_allocator {
+	void *context;
+	void *(*malloc)(void *context, size_t size);
+	void *(*calloc)(void *context, size_t count, size_t size);
+	void *(*realloc)(void *context, void *address, size_t size);
+	void (*free)(void *context, void *address);
+};
+
+#define PY_ALLOCATOR_RAW     0			/* PYMEM_DOMAIN_RAW */
+#define PY_VARARGS_KEYWORDS (1 | 2)		/* METH_VARARGS | METH_KEYWORDS */
+
+struct api {
+#define X(type, name, params) type(*name) params;
+#include "python/api.def"
+#undef X
+	void *(*interpreter)(void);	/* PyInterpreterState_Get under either of its names */
+	PyObject **stop_iteration;
+};
+
+extern struct api py;
+
+/* Looks everything up. False: not a CPython that we know; the Python side stays off. */
+bool api_resolve(void);
+
+/* Only the main interpreter is patched. */
+bool api_main_interpreter(void);
+
+/* Attribute or NULL; never leaves an exception behind. New reference. */
+PyObject *api_get(PyObject *object, PyObject *name);
+PyObject *api_get_named(PyObject *object, const char *name);
+
+/* The attribute as a number, or `otherwise` where it is absent or none. */
+int64_t api_get_number(PyObject *object, const char *name, int64_t otherwise);
+bool api_get_flag(PyObject *object, const char *name, bool otherwise);
+
+/* A Python int, or `otherwise`. */
+int64_t api_number(PyObject *object, int64_t otherwise);
+
+#endif

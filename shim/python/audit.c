@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * audit.c - patch loader modules at the moment they are imported, and leave no trace.
+ *
+ * On the audit event `import` of a target the hook does that very import itself, nested: the GIL is
+ * held and the module's lock is not taken yet. Then it patches the finished module and the
+ * interpreter goes on to find it in sys.modules. Targets that come in without an event (`from .
+ * import x`, importlib.import_module) are swept up right after a target, at the next import, and
+ * before a fork.
+ */
+#include "python/audit.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "python/api.h"
+#include "python/patch.h"
+#include "python/torch.h"
+
+typedef int (*audit_function)(const char *event, PyObject *args, void *data);
+
+/* Weak: bound at load time in programs that have it, and no failing lookup in all others. */
+extern int PySys_AddAuditHook(audit_function hook, void *data) __attribute__((weak));
+
+static struct target {
+	const char *module;
+	void (*patch)(PyObject *module);
+	atomic_bool done;	/* set before the nested import, so it is the recursion guard too */
+} targets[] = {
+#define TARGET(name, function) {.module = name, .patch = function},
+#include "python/targets.def"
+#undef TARGET
+};
+
+#define TARGET_COUNT (sizeof(targets) / sizeof(targets[0]))
+
+static atomic_bool seen;	/* the package of the targets is being imported */
+
+static bool is_initializing(PyObject *module)
+{
+	PyObject *spec = api_get_named(module, "__spec__");
+	bool initializing = spec && api_get_flag(spec, "_initializing", false);
+
+	if (spec)
+		py.Py_DecRef(spec);
+	return initializing;
+}
+
+/* PySys_GetObject gives NULL while the interpreter ends; PyImport_GetModuleDict would abort. */
+static void sweep(void)
+{
+	PyObject *modules = py.PySys_GetObject("modules");
+
+	for (size_t i = 0; modules && i < TARGET_COUNT; i++) {
+		PyObject *module;
+
+		if (atomic_load(&targets[i].done))
+			continue;
+		module = py.PyDict_GetItemString(modules, targets[i].module);
+		if (!module || is_initializing(module) || atomic_exchange(&targets[i].done, true))
+			continue;
+		py.Py_IncRef(module);
+		targets[i].patch(module);
+		py.Py_DecRef(module);
+	}
+}
+
+static int import_target(struct target *target)
+{
+	PyObject *module;
+
+	if (atomic_exchange(&target->done, true))
+		return 0;
+	module = py.PyImport_ImportModule(target->module);
+	if (!module) {
+		/* The module's own exception goes on unchanged; a second try patches it. */
+		atomic_store(&target->done, false);
+		return -1;
+	}
+	target->patch(module);
+	py.Py_DecRef(module);
+	sweep();
+	return 0;
+}
+
+static int on_import(PyObject *args)
+{
+	PyObject *name = py.PyTuple_GetItem(args, 0);
+
+	if (!name) {
+		py.PyErr_Clear();
+		return 0;
+	}
+	/* Most imports are none of ours: the package's name decides at once. */
+	if (!atomic_load(&seen)) {
+		if (!patch_starts_with(name, "torch"))
+			return 0;
+		atomic_store(&seen, true);
+	}
+	if (!api_main_interpreter())
+		return 0;
+	for (size_t i = 0; i < TARGET_COUNT; i++)
+		if (!atomic_load(&targets[i].done) &&
+		    py.PyUnicode_CompareWithASCIIString(name, targets[i].module) == 0)
+			return import_target(&targets[i]);
+	sweep();
+	return 0;
+}
+
+/*
+ * The interpreter keeps our hook in memory of the raw allocator of that moment. `-X dev` and
+ * PYTHONMALLOC=debug then switch to a debug allocator, which aborts at exit when it is handed that
+ * entry. So the entry's address is caught, and just before it is freed an allocator that ignores
+ * this one address goes in between.
+ */
+static struct {
+	struct py_allocator boot;
+	struct py_allocator later;
+	void *entry;
+} guard;
+
+static void *guard_malloc(void *context, size_t size)
+{
+	(void)context;
+	guard.entry = guard.boot.malloc(guard.boot.context, size);
+	return guard.entry;
+}
+
+static void guard_free(void *context, void *address)
+{
+	if (address != guard.entry)
+		guard.later.free(context, address);
+}
+
+static void guard_entry(void)
+{
+	struct py_allocator wrapped;
+
+	py.PyMem_GetAllocator(PY_ALLOCATOR_RAW, &guard.later);
+	if (guard.later.free == guard.boot.free || guard.later.free == guard_free)
+		return;
+	wrapped = guard.later;
+	wrapped.free = guard_free;
+	py.PyMem_SetAllocator(PY_ALLOCATOR_RAW, &wrapped);
+}
+
+static int on_event(const char *event, PyObject *args, void *data)
+{
+	(void)data;
+	switch (event[0]) {
+	case 'i':
+		if (strcmp(event, "import") == 0)
+			return on_import(args);
+		break;
+	case 'o':
+		if (atomic_load(&seen) && strcmp(event, "os.fork") == 0 && api_main_interpreter())
+			sweep();
+		break;
+	case 'c':
+		if (strcmp(event, "cpython._PySys_ClearAuditHooks") == 0)
+			guard_entry();
+		break;
+	}
+	return 0;
+}
+
+void audit_install(void)
+{
+	struct py_allocator catching;
+
+	if (!PySys_AddAuditHook || !api_resolve())
+		return;
+	py.PyMem_GetAllocator(PY_ALLOCATOR_RAW, &guard.boot);
+	catching = guard.boot;
+	catching.malloc = guard_malloc;
+	py.PyMem_SetAllocator(PY_ALLOCATOR_RAW, &catching);
+	PySys_AddAuditHook(on_event, NULL);
+	py.PyMem_SetAllocator(PY_ALLOCATOR_RAW, &guard.boot);
+}

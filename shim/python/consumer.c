@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "python/consumer.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "activate.h"
+#include "clock.h"
+#include "python/patch.h"
+#include "run.h"
+#include "summary.h"
+#include "sys.h"
+#include "text.h"
+
+#define ITERATOR_ATTRIBUTE "_dlprof_iterator"
+#define LOADER_ATTRIBUTE   "_dlprof_loader"
+
+struct loader {
+	uint32_t number;	/* from 1, in order of first use in this process */
+	uint32_t pid;		/* a copy in another process is another loader */
+	uint32_t epochs;
+};
+
+static _Atomic uint32_t loader_count;
+static _Atomic uint32_t stream_count;
+
+bool consumer_activate(void)
+{
+	if (activate_on())
+		return true;
+	if (!activate())
+		return false;
+	patch_report();
+	return true;
+}
+
+/* Zeroed memory of `size` bytes that belongs to `object`; kept under `name`. */
+static void *memory_of(PyObject *object, const char *name, ssize_t size, bool make)
+{
+	static const char zeroes[sizeof(struct consumer)];
+	PyObject *bytes = api_get_named(object, name);
+	void *memory = NULL;
+
+	if (!bytes && make) {
+		bytes = py.PyByteArray_FromStringAndSize(zeroes, size);
+		if (bytes && py.PyObject_SetAttrString(object, name, bytes) < 0) {
+			py.Py_DecRef(bytes);
+			bytes = NULL;
+		}
+		if (!bytes)
+			py.PyErr_Clear();
+	}
+	if (!bytes)
+		return NULL;
+	if (py.PyByteArray_Size(bytes) == size)
+		memory = py.PyByteArray_AsString(bytes);
+	py.PyErr_Clear();
+	py.Py_DecRef(bytes);	/* the object keeps it */
+	return memory;
+}
+
+struct consumer *consumer_of(PyObject *iterator)
+{
+	static PyObject *name;
+	PyObject *bytes;
+	void *memory;
+
+	if (unlikely(!name))
+		name = py.PyUnicode_InternFromString(ITERATOR_ATTRIBUTE);
+	bytes = name ? api_get(iterator, name) : NULL;
+	if (!bytes)
+		return NULL;
+	memory = py.PyByteArray_AsString(bytes);
+	py.Py_DecRef(bytes);
+	return memory;
+}
+
+/* Unique in the run: the pid tells processes apart, the count what one process makes. */
+static uint64_t local_stream(void)
+{
+	return DLPROF_STREAM_LOCAL | (uint64_t)sys_getpid() << 32 |
+	       atomic_fetch_add(&stream_count, 1);
+}
+
+static void number_loader(struct consumer *consumer, PyObject *object)
+{
+	struct loader *loader = NULL;
+	uint32_t pid = (uint32_t)sys_getpid();
+
+	if (object)
+		loader = memory_of(object, LOADER_ATTRIBUTE, sizeof(*loader), true);
+	if (!loader) {
+		consumer->loader = atomic_fetch_add(&loader_count, 1) + 1;
+		consumer->epoch = 0;
+		return;
+	}
+	if (!loader->number || loader->pid != pid) {
+		loader->number = atomic_fetch_add(&loader_count, 1) + 1;
+		loader->pid = pid;
+		loader->epochs = 0;
+	}
+	consumer->loader = loader->number;
+	consumer->epoch = loader->epochs++;
+}
+
+static void push_epoch(const struct consumer *consumer, const struct consumer_facts *facts,
+		       uint64_t begin_ns)
+{
+	struct thread *thread = thread_get();
+	struct dlprof_event event = {
+		.kind = DLPROF_EVENT_EPOCH,
+		.worker = -1,
+		.begin_ns = begin_ns,
+		.duration_ns = clock_now_ns() - begin_ns,
+		.stream = consumer->stream,
+		.generation = consumer->generation,
+		.epoch = {
+			.loader = consumer->loader,
+			.epoch = consumer->epoch,
+			.workers = facts->workers,
+			.prefetch_factor = facts->prefetch_factor,
+			.batch_size = facts->batch_size,
+			.flags = facts->flags,
+		},
+	};
+	struct text kind;
+
+	text_init(&kind, event.epoch.kind, sizeof(event.epoch.kind));
+	text_add(&kind, facts->kind);
+	if (thread)
+		thread_push(thread, &event);
+}
+
+struct consumer *consumer_epoch(PyObject *iterator, PyObject *loader,
+				const struct consumer_facts *facts, uint64_t begin_ns)
+{
+	struct consumer *consumer = memory_of(iterator, ITERATOR_ATTRIBUTE, sizeof(*consumer), true);
+
+	if (!consumer)
+		return NULL;
+	if (consumer->stream)
+		consumer->generation++;
+	else
+		consumer->stream = facts->stream ? facts->stream : local_stream();
+	consumer->workers = facts->workers;
+	consumer->in_order = facts->flags & DLPROF_EPOCH_IN_ORDER;
+	consumer->ordinal = 0;
+	consumer->exit_ns = 0;
+	number_loader(consumer, loader);
+	push_epoch(consumer, facts, begin_ns);
+	return consumer;
+}
+
+bool consumer_wait_begin(struct consumer *consumer, struct consumer_wait *wait)
+{
+	struct thread *thread = thread_get();
+
+	if (!thread)
+		return false;
+	wait->thread = thread;
+	wait->stream = thread->stream;
+	wait->generation = thread->generation;
+	wait->task = thread->task;
+	wait->waited_ns = thread->waited_ns;
+	/* Without workers the fetch happens in here, on this thread. */
+	thread->stream = consumer->workers == 0 ? consumer->stream : 0;
+	thread->generation = consumer->generation;
+	thread->task = (uint32_t)consumer->ordinal;
+	thread->wait_depth++;
+	consumer->receive_ns = 0;
+	wait->begin_ns = clock_now_ns();
+	if (consumer->exit_ns && consumer->ordinal > (uint64_t)consumer->workers &&
+	    consumer->ordinal > 1)
+		summary_compute(wait->begin_ns - consumer->exit_ns);
+	return true;
+}
+
+/* A dataset may iterate over a loader of its own: only the outermost wait is the thread's. */
+static bool leave(struct consumer_wait *wait, uint64_t end_ns)
+{
+	struct thread *thread = wait->thread;
+
+	if (!activate_on())
+		return false;
+	thread->stream = wait->stream;
+	thread->generation = wait->generation;
+	thread->task = wait->task;
+	if (--thread->wait_depth == 0)
+		thread->waited_ns += end_ns - wait->begin_ns;
+	return true;
+}
+
+void consumer_wait_end(struct consumer *consumer, struct consumer_wait *wait, uint32_t task)
+{
+	uint64_t end_ns = clock_now_ns();
+	uint32_t at = task % CONSUMER_ARRIVAL_MAX;
+	bool arrived = consumer->arrivals[at].ns && consumer->arrivals[at].task == task &&
+		       consumer->arrivals[at].generation == consumer->generation;
+	struct dlprof_event event = {
+		.kind = DLPROF_EVENT_BATCH,
+		.worker = -1,
+		.begin_ns = wait->begin_ns,
+		.duration_ns = end_ns - wait->begin_ns,
+		.stream = consumer->stream,
+		.generation = consumer->generation,
+		.task = task,
+		.batch = {
+			.ordinal = consumer->ordinal,
+			.arrive_ns = arrived ? consumer->arrivals[at].ns : 0,
+			.receive_ns = consumer->receive_ns,
+			.waited_ns = wait->waited_ns,
+			.arrived = arrived,
+		},
+	};
+
+	if (!leave(wait, end_ns))
+		return;
+	thread_push(wait->thread, &event);
+	summary_batch(event.duration_ns, consumer->ordinal >= (uint64_t)consumer->workers &&
+					 consumer->ordinal > 0);
+	run_watch(end_ns);
+	consumer->ordinal++;
+	consumer->exit_ns = end_ns;
+}
+
+void consumer_wait_stop(struct consumer *consumer, struct consumer_wait *wait, bool failed)
+{
+	uint64_t end_ns = clock_now_ns();
+	struct dlprof_event event = {
+		.kind = DLPROF_EVENT_STOP,
+		.flags = failed ? DLPROF_FLAG_FAILED : 0,
+		.worker = -1,
+		.begin_ns = wait->begin_ns,
+		.duration_ns = end_ns - wait->begin_ns,
+		.stream = consumer->stream,
+		.generation = consumer->generation,
+		.batch = {.waited_ns = wait->waited_ns},
+	};
+
+	if (leave(wait, end_ns))
+		thread_push(wait->thread, &event);
+	consumer->exit_ns = 0;
+}
+
+void consumer_receive_begin(struct thread *thread)
+{
+	thread->receiving = true;
+	thread->receive_begin_ns = 0;
+}
+
+void consumer_receive_end(struct consumer *consumer, struct thread *thread, int64_t task)
+{
+	uint64_t now_ns = clock_now_ns();
+	uint32_t at = (uint32_t)task % CONSUMER_ARRIVAL_MAX;
+
+	thread->receiving = false;
+	if (thread->receive_begin_ns)
+		consumer->receive_ns += now_ns - thread->receive_begin_ns;
+	if (task < 0 || task > UINT32_MAX)
+		return;
+	consumer->last_task = (uint32_t)task;
+	consumer->arrivals[at].ns = now_ns;
+	consumer->arrivals[at].task = (uint32_t)task;
+	consumer->arrivals[at].generation = consumer->generation;
+}

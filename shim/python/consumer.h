@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * consumer.h - the iterator that hands batches to the training thread, whatever framework made it.
+ *
+ * The state lies in a bytearray that the iterator object itself holds, so it lives and dies with
+ * it; the loader object holds one in the same way to count its epochs.
+ */
+#ifndef CONSUMER_H
+#define CONSUMER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "python/api.h"
+#include "thread.h"
+
+#define CONSUMER_ARRIVAL_MAX 256
+
+struct consumer {
+	uint64_t stream;
+	uint32_t generation;
+	uint32_t loader;
+	uint32_t epoch;
+	int32_t workers;
+	bool in_order;
+	uint64_t ordinal;	/* of the next batch */
+	uint64_t exit_ns;	/* of the last __next__; 0: none yet in this epoch */
+	uint32_t last_task;	/* of the newest arrival */
+	/* Batches arrive in any order and are handed out later: when which one came in. */
+	struct {
+		uint64_t ns;
+		uint32_t task;
+		uint32_t generation;
+	} arrivals[CONSUMER_ARRIVAL_MAX];
+	uint64_t receive_ns;	/* in this __next__ */
+};
+
+/* What the framework knows of an iterator. */
+struct consumer_facts {
+	const char *kind;	/* "torch.DataLoader" */
+	uint64_t stream;	/* 0: there are no workers, consumer.c finds a number */
+	int32_t workers;
+	int32_t prefetch_factor;
+	int64_t batch_size;
+	uint32_t flags;		/* enum dlprof_epoch_flag */
+};
+
+/* Begins to record, and tells the database which patch points there are. */
+bool consumer_activate(void);
+
+/* The state of an iterator, or NULL if it has none yet. */
+struct consumer *consumer_of(PyObject *iterator);
+
+/*
+ * An iterator was made, or reset, by iterating over `loader` (NULL: not known). Gives it a state,
+ * starts its next epoch and writes the record. NULL: it cannot be recorded.
+ */
+struct consumer *consumer_epoch(PyObject *iterator, PyObject *loader,
+				const struct consumer_facts *facts, uint64_t begin_ns);
+
+/* What must be put back when a __next__ returns. */
+struct consumer_wait {
+	struct thread *thread;
+	uint64_t begin_ns;
+	uint64_t waited_ns;
+	uint64_t stream;
+	uint32_t generation;
+	uint32_t task;
+};
+
+/* __next__ was entered. False: do not record this one. */
+bool consumer_wait_begin(struct consumer *consumer, struct consumer_wait *wait);
+
+/* It handed out the batch that was asked for as `task`. */
+void consumer_wait_end(struct consumer *consumer, struct consumer_wait *wait, uint32_t task);
+
+/* It handed out nothing: the epoch is over, or it raised. */
+void consumer_wait_stop(struct consumer *consumer, struct consumer_wait *wait, bool failed);
+
+/* A message from a worker was taken in; task < 0: it carried no batch. */
+void consumer_receive_begin(struct thread *thread);
+void consumer_receive_end(struct consumer *consumer, struct thread *thread, int64_t task);
+
+#endif

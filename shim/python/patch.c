@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "python/patch.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "segment.h"
+#include "text.h"
+
+#define POINT_MAX 32
+
+/* Modules are patched when imported, long before the process begins to record. */
+static struct {
+	const char *where;
+	const char *name;
+	bool found;
+} points[POINT_MAX];
+static size_t point_count;
+
+void patch_note(const char *where, const char *name, bool found)
+{
+	if (point_count == POINT_MAX)
+		return;
+	points[point_count].where = where;
+	points[point_count].name = name;
+	points[point_count].found = found;
+	point_count++;
+}
+
+void patch_report(void)
+{
+	TEXT(line, 160);
+
+	for (size_t i = 0; i < point_count; i++) {
+		text_init(&line, line_buffer, sizeof(line_buffer));
+		text_add(&line, points[i].where);
+		text_add(&line, ".");
+		text_add(&line, points[i].name);
+		segment_note(points[i].found ? '+' : '-', line.buffer);
+	}
+}
+
+static bool set_wrapper(PyObject *owner, PyMethodDef *method, bool bind)
+{
+	PyObject *original = api_get_named(owner, method->ml_name);
+	PyObject *function, *wrapper = NULL;
+	bool set = false;
+
+	if (!original)
+		return false;
+	function = py.PyCFunction_NewEx(method, original, NULL);
+	py.Py_DecRef(original);		/* the function keeps it */
+	if (function)
+		wrapper = bind ? py.PyInstanceMethod_New(function) : function;
+	if (wrapper)
+		set = py.PyObject_SetAttrString(owner, method->ml_name, wrapper) == 0;
+	if (function)
+		py.Py_DecRef(function);
+	if (wrapper && bind)
+		py.Py_DecRef(wrapper);
+	if (!set)
+		py.PyErr_Clear();
+	return set;
+}
+
+bool patch_method(PyObject *owner, const char *where, PyMethodDef *method)
+{
+	bool set = owner && set_wrapper(owner, method, true);
+
+	patch_note(where, method->ml_name, set);
+	return set;
+}
+
+bool patch_attribute(PyObject *object, PyMethodDef *method)
+{
+	return set_wrapper(object, method, false);
+}
+
+/* Without PyUnicode_AsUTF8, which is not in the limited API of 3.8: compare the whole strings
+ * around the prefix in the order of their characters. */
+bool patch_starts_with(PyObject *string, const char *prefix)
+{
+	TEXT(after, 64);
+
+	text_add(&after, prefix);
+	after.buffer[after.length - 1]++;
+	return py.PyUnicode_CompareWithASCIIString(string, prefix) >= 0 &&
+	       py.PyUnicode_CompareWithASCIIString(string, after.buffer) < 0;
+}

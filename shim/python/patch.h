@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * patch.h - put C functions around methods of Python classes.
+ *
+ * A wrapper is a built-in function whose `self` is the original: no Python frame, so nothing of us
+ * shows in tracebacks. A patch point that is not there is noted and left alone.
+ */
+#ifndef PATCH_H
+#define PATCH_H
+
+#include "python/api.h"
+
+/*
+ * Replaces owner.NAME, NAME being method->ml_name, by a wrapper that gets the original as `self`.
+ * `where` names the owner in the notes, "torch...:Class". True: patched.
+ */
+bool patch_method(PyObject *owner, const char *where, PyMethodDef *method);
+
+/* The same for an attribute of one object, which is called without that object. */
+bool patch_attribute(PyObject *object, PyMethodDef *method);
+
+/* Notes a patch point as found or missing for the database. */
+void patch_note(const char *where, const char *name, bool found);
+
+/* Writes the notes made before there was a run to write them to. */
+void patch_report(void);
+
+bool patch_starts_with(PyObject *string, const char *prefix);
+
+#endif

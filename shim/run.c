@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "run.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+
+#include "config.h"
+#include "log.h"
+#include "process.h"
+#include "segment.h"
+#include "spawn.h"
+#include "sys.h"
+
+#define RUN_VARIABLE "DLPROF_RUN="
+#define SUFFIX_MAX 1000
+
+static struct {
+	char folder[512];
+	char database[1024];
+	int root_pid;		/* 0: this process joined a run */
+} run;
+
+extern char **environ;
+
+const char *run_database(void)
+{
+	return run.root_pid && run.root_pid == sys_getpid() ? run.database : NULL;
+}
+
+static int failed(struct text *why, const char *what, const char *path, int error)
+{
+	text_add(why, what);
+	text_add(why, " '");
+	text_add(why, path);
+	text_add(why, "': ");
+	text_add(why, text_error(error));
+	return error;
+}
+
+static bool is_folder(const char *path)
+{
+	int fd = sys_open(path, O_PATH | O_DIRECTORY, 0);
+
+	if (fd < 0)
+		return false;
+	sys_close(fd);
+	return true;
+}
+
+/* %q{NAME} at `pattern`, which points behind the 'q'; returns what is left of the pattern. */
+static const char *expand_variable(struct text *path, const char *pattern)
+{
+	const char *end = *pattern == '{' ? strchr(pattern, '}') : NULL;
+	TEXT(name, 128);
+
+	if (!end)
+		return pattern;
+	text_add_bytes(&name, pattern + 1, (size_t)(end - pattern - 1));
+	if (getenv(name.buffer))
+		text_add(path, getenv(name.buffer));
+	return end + 1;
+}
+
+static void expand_pattern(struct text *path, const char *pattern)
+{
+	struct utsname host = {0};
+
+	while (*pattern) {
+		char letter = pattern[0] == '%' ? pattern[1] : '\0';
+		size_t plain = strcspn(pattern, "%");
+
+		if (plain) {
+			text_add_bytes(path, pattern, plain);
+			pattern += plain;
+			continue;
+		}
+		pattern += letter ? 2 : 1;
+		switch (letter) {
+		case 'p':
+			text_add_number(path, sys_getpid());
+			break;
+		case 'h':
+			sys_call1(SYS_uname, &host);
+			text_add(path, host.nodename);
+			break;
+		case 'r':
+			text_add_number(path, process_rank() < 0 ? 0 : process_rank());
+			break;
+		case 'l':
+			text_add_number(path, process_local_rank() < 0 ? 0 : process_local_rank());
+			break;
+		case 'j':
+			text_add(path, process_job() ? process_job() : "0");
+			break;
+		case 'q':
+			pattern = expand_variable(path, pattern);
+			break;
+		case '%':
+			text_add(path, "%");
+			break;
+		default:
+			text_add(path, "%");
+			if (letter)
+				text_add_bytes(path, &letter, 1);
+		}
+	}
+}
+
+/* Absolute, because the host may change its folder before the drain or the report looks. */
+static int database_path(struct text *path)
+{
+	char folder[512];
+	long r;
+
+	if (config.out[0] != '/') {
+		r = sys_call2(SYS_getcwd, folder, sizeof(folder));
+		if (r < 0)
+			return (int)r;
+		text_add(path, folder);
+		text_add(path, "/");
+	}
+	expand_pattern(path, config.out);
+	if (is_folder(path->buffer)) {
+		text_add(path, "/");
+		expand_pattern(path, "dlprof-%p.db");
+	}
+	return path->cut ? -ENAMETOOLONG : 0;
+}
+
+/* Reserves the name with an empty file, "run.db", "run-2.db", ...: nothing is ever overwritten. */
+static int reserve_database(struct text *why)
+{
+	struct text path;
+	char extension[64] = "";
+	size_t stem;
+	char *dot;
+	int fd, r;
+
+	text_init(&path, run.database, sizeof(run.database));
+	r = database_path(&path);
+	if (r < 0)
+		return failed(why, "cannot create", config.out, r);
+	dot = strrchr(run.database, '.');
+	if (!dot || strchr(dot, '/') || strlen(dot) >= sizeof(extension))
+		dot = run.database + path.length;
+	stem = (size_t)(dot - run.database);
+	strcpy(extension, dot);
+	for (int suffix = 2;; suffix++) {
+		TEXT(next, sizeof(run.database));
+
+		fd = sys_open(run.database, O_WRONLY | O_CREAT | O_EXCL, 0644);
+		if (fd != -EEXIST || suffix > SUFFIX_MAX)
+			break;
+		text_add_bytes(&next, run.database, stem);
+		text_add(&next, "-");
+		text_add_number(&next, suffix);
+		text_add(&next, extension);
+		if (next.cut)
+			return failed(why, "cannot create", run.database, -ENAMETOOLONG);
+		memcpy(run.database, next.buffer, next.length + 1);
+	}
+	if (fd < 0)
+		return failed(why, "cannot create", run.database, fd);
+	sys_close(fd);
+	return 0;
+}
+
+static int make_folder(const char *base)
+{
+	struct text folder;
+	int r;
+
+	for (int suffix = 0; suffix < SUFFIX_MAX; suffix++) {
+		text_init(&folder, run.folder, sizeof(run.folder));
+		text_add(&folder, base);
+		text_add(&folder, "/dlprof-");
+		text_add_number(&folder, sys_getpid());
+		text_add(&folder, "-");
+		text_add_number(&folder, (int64_t)process_start_ticks());
+		if (suffix) {
+			text_add(&folder, "-");
+			text_add_number(&folder, suffix);
+		}
+		if (folder.cut)
+			return -ENAMETOOLONG;
+		r = (int)sys_call3(SYS_mkdirat, AT_FDCWD, run.folder, 0700);
+		if (r != -EEXIST)
+			return r;
+	}
+	return -EEXIST;
+}
+
+/*
+ * The folder and this process's segment in it. Never /dev/shm of our own accord: it is small in
+ * containers, and PyTorch dies by SIGBUS when it is full.
+ */
+static int open_segments(struct text *why)
+{
+	const char *base = getenv("TMPDIR");
+	TEXT(beside, sizeof(run.database));
+	const char *bases[] = {base && base[0] == '/' ? base : "/tmp", "/tmp", beside.buffer, NULL};
+	int r = -ENOENT;
+
+	text_add_bytes(&beside, run.database, (size_t)(strrchr(run.database, '/') - run.database));
+	if (config.segment_dir) {
+		bases[0] = config.segment_dir;
+		bases[1] = NULL;
+	}
+	for (int i = 0; bases[i]; i++) {
+		r = make_folder(bases[i]);
+		if (r < 0)
+			continue;
+		r = segment_open(run.folder, DLPROF_SEGMENT_ROOT, process_rank(),
+				 process_local_rank());
+		if (r == 0)
+			return 0;
+		sys_rmdir(run.folder);
+	}
+	return failed(why, "cannot make a segment in", bases[0], r);
+}
+
+static void link_segments(void)
+{
+	TEXT(link, sizeof(run.database) + 16);
+	int r;
+
+	text_add(&link, run.database);
+	text_add(&link, "-segments");
+	sys_unlink(link.buffer);	/* of a database that was moved away */
+	r = (int)sys_call3(SYS_symlinkat, run.folder, AT_FDCWD, link.buffer);
+	if (r < 0)
+		segment_note('w', "cannot link the database to its segments: what a killed drain "
+				  "leaves behind cannot be recovered");
+}
+
+/*
+ * setenv() may free the array that another thread's getenv() is walking, so a new array goes into
+ * place with one store and the old one stays as it is.
+ */
+static void export_run(void)
+{
+	size_t count = 0, size, length = sizeof(RUN_VARIABLE) - 1;
+	size_t kept = 0;
+	char **copy, *entry;
+
+	while (environ && environ[count])
+		count++;
+	size = (count + 2) * sizeof(char *) + length + sizeof(run.folder);
+	copy = sys_mmap(size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	if (sys_mmap_failed(copy)) {
+		segment_note('w', "out of memory: spawned children start runs of their own");
+		return;
+	}
+	entry = (char *)(copy + count + 2);
+	memcpy(entry, RUN_VARIABLE, length);
+	strcpy(entry + length, run.folder);
+	for (size_t i = 0; i < count; i++)
+		if (strncmp(environ[i], RUN_VARIABLE, length) != 0)
+			copy[kept++] = environ[i];
+	copy[kept++] = entry;
+	copy[kept] = NULL;
+	__atomic_store_n(&environ, copy, __ATOMIC_RELEASE);
+}
+
+static int start(struct text *why)
+{
+	int r;
+
+	r = reserve_database(why);
+	if (r < 0)
+		return r;
+	r = open_segments(why);
+	if (r < 0) {
+		sys_unlink(run.database);
+		return r;
+	}
+	run.root_pid = sys_getpid();
+	link_segments();
+	config_note();
+	export_run();
+	r = spawn_drain(run.folder, run.database);
+	if (r < 0)
+		segment_note('w', "cannot start dlprof-drain: the run holds only what fits its "
+				  "rings, until dlprof-report reads it");
+	log_line("recording into", run.database);
+	return 0;
+}
+
+#define DRAIN_SILENT_NS  (UINT64_C(5) * 1000000000)
+#define DRAIN_RESTART_MAX 3
+
+void run_watch(uint64_t now_ns)
+{
+	struct dlprof_segment *shared = segment_first();
+	static uint32_t restarts;
+	uint64_t beat_ns;
+
+	if (!shared || !(shared->header.flags & DLPROF_SEGMENT_ROOT))
+		return;
+	beat_ns = atomic_load_explicit(&shared->header.heartbeat_ns, memory_order_relaxed);
+	/* 0: it never came up, and would not now. */
+	if (likely(!beat_ns || now_ns < beat_ns + DRAIN_SILENT_NS))
+		return;
+	/* One of several threads goes on; if the drain is only slow, the lock stops the second. */
+	if (!atomic_compare_exchange_strong(&shared->header.heartbeat_ns, &beat_ns, now_ns) ||
+	    restarts == DRAIN_RESTART_MAX)
+		return;
+	restarts++;
+	spawn_drain(run.folder, run.database);
+	segment_note('w', "dlprof-drain had stopped and was started again");
+}
+
+int run_begin(struct text *why)
+{
+	const char *folder = getenv("DLPROF_RUN");
+
+	config_read();
+	run.root_pid = 0;
+	if (folder && strlen(folder) < sizeof(run.folder) && is_folder(folder)) {
+		strcpy(run.folder, folder);
+		if (segment_open(run.folder, 0, process_rank(), process_local_rank()) == 0)
+			return 0;
+	}
+	return start(why);
+}
+
+int run_rejoin(struct text *why)
+{
+	int r = segment_open(run.folder, 0, process_rank(), process_local_rank());
+
+	if (r < 0)
+		return failed(why, "cannot make a segment in", run.folder, r);
+	return 0;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run.h - the run that this process records into: started by it, or joined.
+ *
+ * A run is a database, a folder of segments and a drain between them. The link
+ * "DATABASE-segments" leads from the one to the other, so that dlprof-report can finish what a
+ * killed drain left. Children learn of the run from DLPROF_RUN.
+ */
+#ifndef RUN_H
+#define RUN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "text.h"
+
+/* Joins the run named by the environment, or starts one. 0, or -errno with the reason in `why`. */
+int run_begin(struct text *why);
+
+/* In a forked child of a recording process: joins its parent's run. */
+int run_rejoin(struct text *why);
+
+/* Once per batch: starts the drain again if it was killed. Costs one load in most calls. */
+void run_watch(uint64_t now_ns);
+
+/* The database's path if this process started the run, else NULL (also in forked children). */
+const char *run_database(void);
+
+#endif

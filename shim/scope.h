@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* scope.h - the load of one batch, begin to end, with what the thread did meanwhile. */
+#ifndef SCOPE_H
+#define SCOPE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "dlprof/segment.h"
+#include "thread.h"
+
+struct scope_load {
+	struct dlprof_counter before[DLPROF_CLASS_MAX];
+	uint64_t begin_ns;
+	uint64_t cpu_ns;
+	uint64_t storage_bytes;
+};
+
+/* Of the batch that thread->stream, generation and task name. */
+void scope_load_begin(struct thread *thread, struct scope_load *load);
+
+/* `samples`: 0 if not known. Writes the record. */
+void scope_load_end(struct thread *thread, const struct scope_load *load, uint32_t samples,
+		    bool failed);
+
+struct scope_collate {
+	uint64_t begin_ns;
+	uint64_t io_ns;
+};
+
+void scope_collate_begin(struct thread *thread, struct scope_collate *collate);
+void scope_collate_end(struct thread *thread, const struct scope_collate *collate);
+
+#endif

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "segment.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+
+#include "clock.h"
+#include "log.h"
+#include "process.h"
+#include "sys.h"
+#include "text.h"
+#include "thread.h"
+
+#define SEGMENT_MAX 64
+
+struct segment {
+	struct dlprof_segment *shared;
+	struct thread threads[DLPROF_SLOT_COUNT];	/* private side of each slot */
+};
+
+static struct {
+	struct segment segments[SEGMENT_MAX];
+	_Atomic uint32_t count;
+	_Atomic uint32_t growing;
+	uint32_t flags;
+	int32_t rank;
+	int32_t local_rank;
+	int pid;
+	char folder[512];
+} own;
+
+struct dlprof_segment *segment_first(void)
+{
+	return own.count ? own.segments[0].shared : NULL;
+}
+
+/* Growing past RLIMIT_FSIZE would raise SIGXFSZ, whose default is to kill the host. */
+static int check_file_limit(void)
+{
+	struct rlimit limit;
+
+	if (sys_call4(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, &limit) == 0 &&
+	    limit.rlim_cur < sizeof(struct dlprof_segment))
+		return -EFBIG;
+	return 0;
+}
+
+/* File systems without fallocate: zeroes reserve the blocks just as well. */
+static int write_zeroes(int fd)
+{
+	static const char zeroes[4096];
+	size_t written = 0;
+	long r;
+
+	while (written < sizeof(struct dlprof_segment)) {
+		r = sys_write(fd, zeroes, sizeof(zeroes));
+		if (r == -EINTR)
+			continue;
+		if (r <= 0)
+			return r < 0 ? (int)r : -ENOSPC;
+		written += (size_t)r;
+	}
+	return 0;
+}
+
+static int map_file(const char *path, struct dlprof_segment **ret_shared)
+{
+	void *address;
+	int fd, r;
+
+	r = check_file_limit();
+	if (r < 0)
+		return r;
+	fd = sys_open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
+	if (fd < 0)
+		return fd;
+	r = (int)sys_call4(SYS_fallocate, fd, 0, 0, sizeof(struct dlprof_segment));
+	if (r == -EOPNOTSUPP || r == -ENOSYS || r == -EINTR)
+		r = write_zeroes(fd);
+	if (r < 0)
+		goto undo;
+	address = sys_mmap(sizeof(struct dlprof_segment), PROT_READ | PROT_WRITE, MAP_SHARED, fd);
+	if (sys_mmap_failed(address)) {
+		r = (int)(long)address;
+		goto undo;
+	}
+	sys_close(fd);
+	*ret_shared = address;
+	return 0;
+
+undo:
+	sys_close(fd);
+	sys_unlink(path);
+	return r;
+}
+
+static void fill_header(struct dlprof_segment *shared)
+{
+	struct utsname name;
+	struct text field;
+
+	shared->header.abi = DLPROF_SEGMENT_ABI;
+	shared->header.flags = own.flags;
+	shared->header.slot_count = DLPROF_SLOT_COUNT;
+	shared->header.slot_bytes = sizeof(struct dlprof_slot);
+	shared->header.ring_capacity = DLPROF_RING_CAPACITY;
+	shared->header.event_bytes = sizeof(struct dlprof_event);
+	shared->header.pid = own.pid;
+	shared->header.ppid = (int32_t)sys_call0(SYS_getppid);
+	shared->header.start_ticks = process_start_ticks();
+	shared->header.created_ns = clock_now_ns();
+	shared->header.created_unix_ns = clock_ns(CLOCK_REALTIME);
+	shared->header.rank = own.rank;
+	shared->header.local_rank = own.local_rank;
+	text_init(&field, shared->header.version, sizeof(shared->header.version));
+	text_add(&field, DLPROF_VERSION);
+	if (sys_call1(SYS_uname, &name) == 0) {
+		text_init(&field, shared->header.host, sizeof(shared->header.host));
+		text_add(&field, name.nodename);
+		text_init(&field, shared->header.kernel, sizeof(shared->header.kernel));
+		text_add(&field, name.release);
+	}
+	process_command(shared->header.command, sizeof(shared->header.command));
+	atomic_store_explicit(&shared->header.magic, DLPROF_SEGMENT_MAGIC, memory_order_release);
+}
+
+/* Callers hold `growing`, or are the only thread. */
+static int add_segment(void)
+{
+	uint32_t index = own.count;
+	struct segment *segment;
+	TEXT(path, 640);
+	int r;
+
+	if (index == SEGMENT_MAX)
+		return -ENFILE;
+	text_add(&path, own.folder);
+	text_add(&path, "/");
+	text_add_number(&path, own.pid);
+	text_add(&path, "-");
+	text_add_number(&path, (int64_t)(process_start_ticks() + thread_life));
+	text_add(&path, "-");
+	text_add_number(&path, index);
+	text_add(&path, DLPROF_SEGMENT_SUFFIX);
+	segment = &own.segments[index];
+	r = map_file(path.buffer, &segment->shared);
+	if (r < 0)
+		return r;
+	fill_header(segment->shared);
+	memset(segment->threads, 0, sizeof(segment->threads));
+	atomic_store_explicit(&own.count, index + 1, memory_order_release);
+	return 0;
+}
+
+int segment_open(const char *folder, uint32_t flags, int32_t rank, int32_t local_rank)
+{
+	for (uint32_t i = 0; i < own.count; i++)
+		sys_munmap(own.segments[i].shared, sizeof(struct dlprof_segment));
+	own.count = 0;
+	own.growing = 0;
+	own.flags = flags;
+	own.rank = rank;
+	own.local_rank = local_rank;
+	own.pid = sys_getpid();
+	if (strlen(folder) >= sizeof(own.folder))
+		return -ENAMETOOLONG;
+	if (folder != own.folder)
+		strcpy(own.folder, folder);
+	return add_segment();
+}
+
+static struct thread *claim_in(struct segment *segment, uint32_t tid)
+{
+	for (uint32_t i = 0; i < DLPROF_SLOT_COUNT; i++) {
+		struct dlprof_slot *slot = &segment->shared->slots[i];
+		uint32_t expected = 0;
+
+		if (!atomic_compare_exchange_strong(&slot->tid, &expected, tid))
+			continue;
+		thread_reset(&segment->threads[i], slot);
+		return &segment->threads[i];
+	}
+	return NULL;
+}
+
+struct thread *segment_claim(void)
+{
+	uint32_t count = atomic_load_explicit(&own.count, memory_order_acquire);
+	uint32_t tid = (uint32_t)sys_gettid();
+	struct thread *thread;
+
+	for (uint32_t i = 0; i < count; i++) {
+		thread = claim_in(&own.segments[i], tid);
+		if (thread)
+			return thread;
+	}
+	/* Never wait: whoever loses this race records from its next operation on. */
+	if (!count || atomic_exchange(&own.growing, 1))
+		return NULL;
+	thread = add_segment() < 0 ? NULL : claim_in(&own.segments[own.count - 1], tid);
+	if (!thread)
+		own.segments[0].shared->header.lost_count++;
+	atomic_store(&own.growing, 0);
+	return thread;
+}
+
+void segment_note(char level, const char *text)
+{
+	struct dlprof_segment *shared = segment_first();
+	TEXT(line, 512);
+	uint32_t at;
+
+	text_add_bytes(&line, &level, 1);
+	text_add(&line, text);
+	for (size_t i = 0; i < line.length; i++)
+		if (line.buffer[i] == '\n')
+			line.buffer[i] = ' ';
+	if (line.cut)
+		line.length--;
+	text_add(&line, "\n");
+	log_line("note", text);
+	if (!shared)
+		return;
+	at = atomic_fetch_add(&shared->header.notes_bytes, (uint32_t)line.length);
+	if (at <= DLPROF_NOTES_BYTES && line.length <= DLPROF_NOTES_BYTES - at)
+		memcpy(shared->header.notes + at, line.buffer, line.length);
+}

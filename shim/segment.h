@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* segment.h - the shared files of this process, and who writes into which slot of them. */
+#ifndef SEGMENT_H
+#define SEGMENT_H
+
+#include "dlprof/segment.h"
+
+struct thread;
+
+/*
+ * Makes this process's first segment in `folder`, preallocated to the last byte: a full disk shows
+ * here as -ENOSPC and never as SIGBUS later. Forgets, in a forked child, the parent's segments.
+ */
+int segment_open(const char *folder, uint32_t flags, int32_t rank, int32_t local_rank);
+
+/* A slot for the calling thread, in one segment more if need be. NULL: none; counted as loss. */
+struct thread *segment_claim(void);
+
+/* Adds a line for the database's note table; see dlprof_header.notes. Any thread, any time. */
+void segment_note(char level, const char *text);
+
+/* The first segment; NULL before segment_open(). */
+struct dlprof_segment *segment_first(void);
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "span.h"
+
+#include <string.h>
+
+#include "activate.h"
+#include "clock.h"
+#include "config.h"
+#include "sys.h"
+#include "text.h"
+
+bool span_begin(struct span *span, enum dlprof_class class)
+{
+	struct thread *thread = thread_get();
+	struct thread_frame *frame;
+
+	if (unlikely(!thread || thread->busy))
+		return false;
+	while (thread->depth && thread->frames[thread->depth - 1].address <= (uintptr_t)span)
+		thread->depth--;
+	if (unlikely(thread->depth == THREAD_FRAME_MAX))
+		return false;
+	span->thread = thread;
+	span->class = class;
+	frame = &thread->frames[thread->depth++];
+	frame->address = (uintptr_t)span;
+	frame->inner_ns = 0;
+	frame->begin_ns = clock_now_ns();
+	return true;
+}
+
+static void add_path(struct text *path, const struct span *span)
+{
+	char buffer[512];
+	TEXT(link, 64);
+	const char *full = span->path;
+	size_t length;
+	int r;
+
+	if (!full && span->fd >= 0) {
+		text_add(&link, "/proc/self/fd/");
+		text_add_number(&link, span->fd);
+		r = sys_readlink(link.buffer, buffer, sizeof(buffer) - 1);
+		if (r > 0) {
+			buffer[r] = '\0';
+			full = buffer;
+		}
+	}
+	if (!full)
+		return;
+	length = strlen(full);
+	text_add(path, length < path->size ? full : full + length - path->size + 1);
+}
+
+static void push_operation(const struct span *span, const struct thread_frame *frame,
+			   uint64_t duration_ns, uint64_t bytes, bool failed)
+{
+	struct dlprof_event event = {
+		.kind = DLPROF_EVENT_OP,
+		.flags = failed ? DLPROF_FLAG_FAILED : 0,
+		.worker = span->thread->worker,
+		.begin_ns = frame->begin_ns,
+		.duration_ns = duration_ns,
+		.stream = span->thread->stream,
+		.generation = span->thread->generation,
+		.task = span->thread->task,
+		.op = {.bytes = bytes, .hook = span->hook, .class = span->class},
+	};
+	struct text text;
+
+	text_init(&text, event.op.name, sizeof(event.op.name));
+	text_add(&text, span->name);
+	text_init(&text, event.op.path, sizeof(event.op.path));
+	if (duration_ns >= config.slow_ns || span->path)
+		add_path(&text, span);
+	thread_push(span->thread, &event);
+}
+
+void span_end(struct span *span, uint64_t bytes, bool failed)
+{
+	struct thread *thread = span->thread;
+	struct thread_frame *frame;
+	struct dlprof_counter *counter;
+	uint64_t duration_ns;
+
+	/* The call forked: this is the child, and the ring is its parent's. */
+	if (unlikely(!activate_on()))
+		return;
+	while (thread->depth && thread->frames[thread->depth - 1].address < (uintptr_t)span)
+		thread->depth--;
+	if (unlikely(!thread->depth || thread->frames[thread->depth - 1].address != (uintptr_t)span))
+		return;
+	frame = &thread->frames[--thread->depth];
+	duration_ns = clock_now_ns() - frame->begin_ns;
+	if (thread->depth)
+		thread->frames[thread->depth - 1].inner_ns += duration_ns;
+
+	counter = &thread->slot->counters[span->class];
+	counter->count++;
+	counter->bytes += bytes;
+	counter->ns += duration_ns - frame->inner_ns;
+	counter->failed_count += failed;
+	if (unlikely(config.detail == CONFIG_DETAIL_ALL ||
+		     (config.detail == CONFIG_DETAIL_SLOW && duration_ns >= config.slow_ns)))
+		push_operation(span, frame, duration_ns, bytes, failed);
+}
+
+uint64_t span_io_ns(const struct thread *thread)
+{
+	const struct dlprof_counter *counters = thread->slot->counters;
+
+	return counters[DLPROF_CLASS_OPEN].ns + counters[DLPROF_CLASS_READ].ns +
+	       counters[DLPROF_CLASS_DECODE].ns;
+}

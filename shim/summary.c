@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "summary.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "activate.h"
+#include "config.h"
+#include "run.h"
+#include "sys.h"
+#include "text.h"
+
+static _Atomic uint64_t batch_count;
+static _Atomic uint64_t waited_ns;
+static _Atomic uint64_t computed_ns;
+
+void summary_batch(uint64_t wait_ns, bool steady)
+{
+	atomic_fetch_add_explicit(&batch_count, 1, memory_order_relaxed);
+	if (steady)
+		atomic_fetch_add_explicit(&waited_ns, wait_ns, memory_order_relaxed);
+}
+
+void summary_compute(uint64_t compute_ns)
+{
+	atomic_fetch_add_explicit(&computed_ns, compute_ns, memory_order_relaxed);
+}
+
+/* The path as a user would type it: without the folder that they are in. */
+static const char *short_path(const char *path)
+{
+	char folder[512];
+	size_t length;
+
+	if (sys_call2(SYS_getcwd, folder, sizeof(folder)) < 0)
+		return path;
+	length = strlen(folder);
+	if (strncmp(path, folder, length) == 0 && path[length] == '/')
+		return path + length + 1;
+	return path;
+}
+
+void summary_print(void)
+{
+	const char *database = run_database();
+	uint64_t waited = waited_ns, total = waited + computed_ns;
+	TEXT(line, 1600);
+
+	if (config.quiet || (!database && !activate_failure()))
+		return;
+	text_add(&line, "dlprof: ");
+	if (database) {
+		text_add_number(&line, (int64_t)batch_count);
+		text_add(&line, batch_count == 1 ? " batch, " : " batches, ");
+		if (total) {
+			text_add_number(&line, (int64_t)((waited * 100 + total / 2) / total));
+			text_add(&line, " % of the time waiting for data, ");
+		}
+		text_add(&line, "dlprof-report ");
+		text_add(&line, short_path(database));
+	} else {
+		text_add(&line, "nothing was recorded: ");
+		text_add(&line, activate_failure());
+	}
+	if (line.cut)
+		line.length--;
+	text_add(&line, "\n");
+	sys_write(2, line.buffer, line.length);
+}

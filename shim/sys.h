@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sys.h - system calls of our own, past every wrapper (ours and others') and past errno.
+ *
+ * sys_*() return the kernel's answer: >= 0, or -errno. The host's errno is never touched, which is
+ * why nothing in shim/ has to save it.
+ */
+#ifndef SYS_H
+#define SYS_H
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+
+#define likely(x)   __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+#if defined(__x86_64__)
+static inline long sys_call6(long nr, long a, long b, long c, long d, long e, long f)
+{
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+	register long r9 __asm__("r9") = f;
+	long result;
+
+	__asm__ volatile("syscall"
+			 : "=a"(result)
+			 : "a"(nr), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
+	return result;
+}
+#elif defined(__aarch64__)
+static inline long sys_call6(long nr, long a, long b, long c, long d, long e, long f)
+{
+	register long x8 __asm__("x8") = nr;
+	register long x0 __asm__("x0") = a;
+	register long x1 __asm__("x1") = b;
+	register long x2 __asm__("x2") = c;
+	register long x3 __asm__("x3") = d;
+	register long x4 __asm__("x4") = e;
+	register long x5 __asm__("x5") = f;
+
+	__asm__ volatile("svc 0"
+			 : "+r"(x0)
+			 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
+			 : "memory");
+	return x0;
+}
+#else
+#error "dlprof knows the system call convention of x86-64 and aarch64 only"
+#endif
+
+#define sys_call0(nr)		      sys_call6(nr, 0, 0, 0, 0, 0, 0)
+#define sys_call1(nr, a)	      sys_call6(nr, (long)(a), 0, 0, 0, 0, 0)
+#define sys_call2(nr, a, b)	      sys_call6(nr, (long)(a), (long)(b), 0, 0, 0, 0)
+#define sys_call3(nr, a, b, c)	      sys_call6(nr, (long)(a), (long)(b), (long)(c), 0, 0, 0)
+#define sys_call4(nr, a, b, c, d)     sys_call6(nr, (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
+
+static inline int sys_open(const char *path, int flags, int mode)
+{
+	return (int)sys_call4(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, mode);
+}
+
+static inline int sys_close(int fd)
+{
+	return (int)sys_call1(SYS_close, fd);
+}
+
+static inline long sys_read(int fd, void *buffer, size_t size)
+{
+	return sys_call3(SYS_read, fd, buffer, size);
+}
+
+static inline long sys_write(int fd, const void *buffer, size_t size)
+{
+	return sys_call3(SYS_write, fd, buffer, size);
+}
+
+static inline void *sys_mmap(size_t size, int protection, int flags, int fd)
+{
+	return (void *)sys_call6(SYS_mmap, 0, (long)size, protection, flags, fd, 0);
+}
+
+static inline bool sys_mmap_failed(const void *address)
+{
+	return (unsigned long)address >= (unsigned long)-4095;
+}
+
+static inline int sys_munmap(void *address, size_t size)
+{
+	return (int)sys_call2(SYS_munmap, address, size);
+}
+
+static inline int sys_getpid(void)
+{
+	return (int)sys_call0(SYS_getpid);
+}
+
+static inline int sys_gettid(void)
+{
+	return (int)sys_call0(SYS_gettid);
+}
+
+static inline int sys_readlink(const char *path, char *buffer, size_t size)
+{
+	return (int)sys_call4(SYS_readlinkat, AT_FDCWD, path, buffer, size);
+}
+
+static inline int sys_unlink(const char *path)
+{
+	return (int)sys_call3(SYS_unlinkat, AT_FDCWD, path, 0);
+}
+
+static inline int sys_rmdir(const char *path)
+{
+	return (int)sys_call3(SYS_unlinkat, AT_FDCWD, path, AT_REMOVEDIR);
+}
+
+#endif

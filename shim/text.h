@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * text.h - put a line together on the stack: no stdio, no allocation, always terminated.
+ *
+ * What does not fit is cut, and `cut` says so.
+ */
+#ifndef TEXT_H
+#define TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct text {
+	char *buffer;
+	size_t size;
+	size_t length;
+	bool cut;
+};
+
+#define TEXT(name, bytes)                                                                          \
+	char name##_buffer[bytes];                                                                 \
+	struct text name;                                                                          \
+	text_init(&name, name##_buffer, sizeof(name##_buffer))
+
+void text_init(struct text *text, char *buffer, size_t size);
+void text_add(struct text *text, const char *string);
+void text_add_bytes(struct text *text, const char *bytes, size_t size);
+void text_add_number(struct text *text, int64_t number);
+
+/* "Read-only file system" for EROFS: the few errors that a user of dlprof can do something about. */
+const char *text_error(int error);
+
+/* Reads a small file whole, terminates it; its length or -errno. */
+int text_read_file(const char *path, char *buffer, size_t size);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "thread.h"
+
+#include <string.h>
+
+#include "activate.h"
+#include "segment.h"
+
+uint32_t thread_life;
+
+__thread struct thread *thread_self __attribute__((tls_model("initial-exec")));
+
+void thread_reset(struct thread *thread, struct dlprof_slot *slot)
+{
+	memset(thread, 0, sizeof(*thread));
+	thread->life = thread_life;
+	thread->slot = slot;
+	thread->worker = -1;
+}
+
+struct thread *thread_claim(void)
+{
+	thread_self = segment_claim();
+	return thread_self;
+}
+
+void thread_push(struct thread *thread, const struct dlprof_event *event)
+{
+	struct dlprof_slot *slot = thread->slot;
+	uint64_t head = atomic_load_explicit(&slot->head, memory_order_relaxed);
+	uint64_t tail = atomic_load_explicit(&slot->tail, memory_order_acquire);
+
+	/* Forked since the caller looked: the ring is the parent's. */
+	if (unlikely(!activate_on()))
+		return;
+	if (thread->busy || head - tail >= DLPROF_RING_CAPACITY) {
+		atomic_fetch_add_explicit(&slot->lost_count, 1, memory_order_relaxed);
+		return;
+	}
+	thread->busy = true;
+	atomic_signal_fence(memory_order_seq_cst);
+	slot->events[head % DLPROF_RING_CAPACITY] = *event;
+	atomic_store_explicit(&slot->head, head + 1, memory_order_release);
+	atomic_signal_fence(memory_order_seq_cst);
+	thread->busy = false;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * thread.h - what one thread of the host is doing, seen from the wrappers.
+ *
+ * The only thread-local variable of the shim is one pointer, initial-exec: general TLS may
+ * allocate on its first touch, and a wrapper can be inside an allocator.
+ */
+#ifndef THREAD_H
+#define THREAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dlprof/segment.h"
+#include "sys.h"
+
+#define THREAD_FRAME_MAX 8
+
+/* One timed call in progress. `address` is of its wrapper's stack frame; see span.c. */
+struct thread_frame {
+	uintptr_t address;
+	uint64_t begin_ns;
+	uint64_t inner_ns;
+};
+
+struct thread {
+	uint32_t life;			/* thread_life when it was claimed */
+	uint32_t depth;
+	struct dlprof_slot *slot;
+	struct thread_frame frames[THREAD_FRAME_MAX];
+	bool busy;			/* a record is being written: a signal handler must not */
+
+	/* Which batch this thread is loading, set by the loader's wrappers. */
+	bool in_worker;
+	int32_t worker;
+	uint64_t stream;		/* 0: none */
+	uint32_t generation;
+	uint32_t task;
+
+	/* Waiting for a batch. */
+	uint32_t wait_depth;
+	bool receiving;			/* the next pipe read starts a message */
+	uint64_t receive_begin_ns;
+	uint64_t waited_ns;
+};
+
+/* Counts the lives of this process: 1 on activation, one more in each forked child. */
+extern uint32_t thread_life;
+
+extern __thread struct thread *thread_self __attribute__((tls_model("initial-exec")));
+
+/* Slow path of thread_get(). */
+struct thread *thread_claim(void);
+
+/* Makes `thread` the private side of `slot`. */
+void thread_reset(struct thread *thread, struct dlprof_slot *slot);
+
+/* This thread's state; only while the process records. NULL: no slot left, do not record. */
+static inline struct thread *thread_get(void)
+{
+	struct thread *thread = thread_self;
+
+	if (likely(thread && thread->life == thread_life))
+		return thread;
+	return thread_claim();
+}
+
+/* Appends a record to the thread's ring; counts it as lost when the drain is too far behind. */
+void thread_push(struct thread *thread, const struct dlprof_event *event);
+
+#endif

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""As much of torch as its own DataLoader needs: no tensors, no binary, any CPython from 3.8.
+
+stub.py puts this file as torch/__init__.py next to the unmodified sources of torch.utils.data, so
+that the real loader, with its processes and pipes, runs on interpreters that have no torch.
+"""
+import importlib.machinery
+import os
+import random as _random
+import sys
+import types
+
+__version__ = "0.0.stub"
+int, float = "int64", "float32"
+int64, float32, float64, double = "int64", "float32", "float64", "float64"
+
+
+class Tensor:
+    """A number or a list; data loading only draws seeds and permutations."""
+
+    def __init__(self, value=None):
+        self.value = value
+
+    def random_(self, generator=None):
+        self.value = (generator or default_generator).rng.getrandbits(62)
+        return self
+
+    def item(self):
+        return self.value
+
+    def tolist(self):
+        return self.value
+
+    def pin_memory(self, device=None):
+        return self
+
+
+class Generator:
+    def __init__(self):
+        self.rng = _random.Random(0)
+
+    def manual_seed(self, seed):
+        self.rng = _random.Random(seed)
+        return self
+
+
+default_generator = Generator()
+
+
+def empty(size, dtype=None):
+    return Tensor()
+
+
+def randperm(count, generator=None):
+    order = list(range(count))
+    (generator or default_generator).rng.shuffle(order)
+    return Tensor(order)
+
+
+def manual_seed(seed):
+    default_generator.manual_seed(seed)
+
+
+def set_num_threads(count):
+    pass
+
+
+def set_vital(*names):
+    pass
+
+
+class _Range:
+    def __init__(self, name):
+        pass
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        pass
+
+
+def _nothing(*args, **keywords):
+    return None
+
+
+def _module(name, **members):
+    module = types.ModuleType(name)
+    module.__spec__ = importlib.machinery.ModuleSpec(name, None)
+    module.__dict__.update(members)
+    sys.modules[name] = module
+    parent, _, leaf = name.rpartition(".")
+    setattr(sys.modules[parent], leaf, module)
+    return module
+
+
+class _ExceptionWrapper:
+    def __init__(self, exc_info=None, where="in background"):
+        self.exc_type, self.exc = (exc_info or sys.exc_info())[:2]
+        self.text = "Caught {} {}: {}".format(self.exc_type.__name__, where, self.exc)
+
+    def reraise(self):
+        raise self.exc_type(self.text)
+
+
+_ExceptionWrapper.__name__ = _ExceptionWrapper.__qualname__ = "ExceptionWrapper"
+_ExceptionWrapper.__module__ = "torch._utils"
+
+
+def _accumulate(iterable):
+    total = 0
+    for item in iterable:
+        total += item
+        yield total
+
+
+_module("torch._C", _log_api_usage_once=_nothing, _set_worker_pids=_nothing,
+        _remove_worker_pids=_nothing, _error_if_any_worker_fails=_nothing,
+        _set_worker_signal_handlers=_nothing)
+_module("torch._utils", ExceptionWrapper=_ExceptionWrapper, _accumulate=_accumulate)
+_module("torch._six", string_classes=(str, bytes))
+_module("torch.autograd")
+_module("torch.autograd.profiler", record_function=_Range)
+_module("torch.distributed", is_available=lambda: False, is_initialized=lambda: False)
+# A device that pins by doing nothing: what matters is the thread between the two queues.
+_module("torch.cuda", is_available=lambda: os.environ.get("TEST_PIN") == "1",
+        current_device=lambda: 0, set_device=_nothing)
+
+import multiprocessing as _multiprocessing  # noqa: E402
+
+_module("torch.multiprocessing", **{name: getattr(_multiprocessing, name)
+                                    for name in _multiprocessing.__all__})

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests share: run a program under the preload, wait for its database, read it, compare.
+
+A test script calls check() for each promise and ends with finish(). skip() is exit status 77.
+"""
+import atexit
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+BUILD = os.environ.get("TEST_BUILD") or os.path.join(ROOT, "build")
+SHIM = os.path.join(BUILD, "shim", "libdlprof.so")
+DRAIN = os.path.join(BUILD, "analyzer", "dlprof-drain")
+REPORT = os.path.join(BUILD, "analyzer", "dlprof-report")
+PYTHON = os.environ.get("TEST_PYTHON") or "/usr/bin/python3"  # the one that has torch
+DRAIN_TIMEOUT_S = 30
+
+_failures = []
+_checks = [0]
+
+
+def say(*words):
+    print(*words, flush=True)
+
+
+def check(passed, *what):
+    """One promise. Says what broke; a test goes on so that one run shows all that is wrong."""
+    _checks[0] += 1
+    if not passed:
+        _failures.append(what)
+        say("FAIL:", *what)
+    return bool(passed)
+
+
+def equal(found, expected, *what):
+    return check(found == expected, *what, "found {!r}, expected {!r}".format(found, expected))
+
+
+def failure_count():
+    return len(_failures)
+
+
+def finish():
+    if not _checks[0]:
+        skip("nothing could be checked")
+    say("{} checks, {} failed".format(_checks[0], len(_failures)))
+    sys.exit(1 if _failures else 0)
+
+
+def skip(reason):
+    say("SKIP:", reason)
+    sys.exit(77)
+
+
+def need_shim():
+    for path in (SHIM, DRAIN, REPORT):
+        if not os.path.exists(path):
+            check(False, "not built:", path)
+            finish()
+
+
+def need_torch():
+    """Skips where the ML stack is missing; imports nothing heavy into the test itself."""
+    find = "import importlib.util as u, sys; sys.exit(not all(map(u.find_spec, sys.argv[1:])))"
+    try:
+        missing = subprocess.run([PYTHON, "-c", find, "torch", "torchvision", "PIL"]).returncode
+    except OSError:
+        missing = True
+    if missing:
+        skip("{} has no torch, torchvision and PIL".format(PYTHON))
+
+
+def scratch():
+    """A folder that goes when the test ends. Not named dlprof-*, as the folders of segments are."""
+    folder = tempfile.mkdtemp(prefix="test-of-dlprof-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def environment(preload=True, **changes):
+    """This process's environment without any dlprof setting, with the preload, then `changes`."""
+    env = {k: v for k, v in os.environ.items()
+           if not k.startswith("DLPROF_") and k not in ("LD_PRELOAD", "PYTHONPATH")}
+    if preload:
+        env["LD_PRELOAD"] = SHIM
+    for name, value in changes.items():
+        if value is None:
+            env.pop(name, None)
+        else:
+            env[name] = str(value)
+    return env
+
+
+class Result:
+    def __init__(self, status, out, err):
+        self.status, self.out, self.err = status, out, err
+
+
+def run(argv, env=None, cwd=None, timeout=120, **keywords):
+    """Runs to the end; a hang is a failed check, not a hung suite."""
+    process = subprocess.Popen(argv, env=environment() if env is None else env, cwd=cwd,
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, **keywords)
+    try:
+        out, err = process.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        out, err = process.communicate()
+        check(False, "hung:", argv)
+    return Result(process.returncode, out.decode(errors="replace"), err.decode(errors="replace"))
+
+
+def processes():
+    """(pid, arguments) of every process that lives now."""
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                with open("/proc/{}/cmdline".format(name), "rb") as file:
+                    yield int(name), file.read().decode(errors="replace").split("\0")[:-1]
+            except OSError:
+                pass
+
+
+def drains(database):
+    """Drains of this run: they are told the database, and every test has a folder of its own."""
+    return [pid for pid, argv in processes()
+            if argv and os.path.basename(argv[0]) == "dlprof-drain"
+            and any(database in argument for argument in argv[1:])]
+
+
+def wait_for_drain(database, timeout=DRAIN_TIMEOUT_S):
+    """The drain ends with the last recorder, not with the program that a test waits for."""
+    end = time.monotonic() + timeout
+    while drains(database):
+        if time.monotonic() > end:
+            check(False, "dlprof-drain did not end within", timeout, "s:", database)
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def databases(folder):
+    return sorted(os.path.join(folder, name) for name in os.listdir(folder)
+                  if name.endswith(".db"))
+
+
+def rows(database, query, *arguments):
+    """The rows as dictionaries."""
+    uri = "file:{}?mode=ro".format(database)
+    connection = sqlite3.connect(uri, uri=True, timeout=10)
+    connection.row_factory = sqlite3.Row
+    try:
+        return [dict(row) for row in connection.execute(query, arguments)]
+    finally:
+        connection.close()
+
+
+def report(*arguments, **keywords):
+    return run([REPORT] + list(arguments), env=environment(preload=False), **keywords)
+
+
+def quantile(values, share):
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+def spread(values, unit=1, digits=3):
+    """ "median / 99 % / max" for the record."""
+    if not values:
+        return "no values"
+    return " / ".join("{:.{}f}".format(v / unit, digits)
+                      for v in (quantile(values, 0.5), quantile(values, 0.99), max(values)))

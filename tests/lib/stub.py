@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A torch that any CPython can import: the installed DataLoader sources around our stub."""
+import os
+import shutil
+import subprocess
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+STUB = os.path.join(HERE, "..", "e2e", "stub_torch")
+
+# What later versions of torch do where 1.13 cannot: hand a finished batch out at once. Each pair
+# is a text of dataloader.py 1.13 and what stands in its place.
+IN_ORDER_FALSE = [
+    ("                data = self._task_info.pop(self._rcvd_idx)[1]\n"
+     "                return self._process_data(data)\n",
+     "                data = self._task_info.pop(self._rcvd_idx)[1]\n"
+     "                self._rcvd_idx += 1\n"
+     "                return self._process_data(data)\n"),
+    ("                info = self._task_info[self._rcvd_idx]\n"
+     "                worker_id = info[0]\n"
+     "                if len(info) == 2 or self._workers_status[worker_id]:"
+     "  # has data or is still active\n"
+     "                    break\n"
+     "                del self._task_info[self._rcvd_idx]\n",
+     "                info = self._task_info.get(self._rcvd_idx, None)\n"
+     "                if info:\n"
+     "                    worker_id = info[0]\n"
+     "                    if len(info) == 2 or self._workers_status[worker_id]:\n"
+     "                        break\n"
+     "                    del self._task_info[self._rcvd_idx]\n"),
+    ("                # store out-of-order samples\n"
+     "                self._task_info[idx] += (data,)\n",
+     "                if not self._in_order:\n"
+     "                    del self._task_info[idx]\n"
+     "                    return self._process_data(data)\n"
+     "                self._task_info[idx] += (data,)\n"),
+    ("                del self._task_info[idx]\n"
+     "                return self._process_data(data)\n\n",
+     "                del self._task_info[idx]\n"
+     "                self._rcvd_idx += 1\n"
+     "                return self._process_data(data)\n\n"),
+    ("    def _process_data(self, data):\n        self._rcvd_idx += 1\n",
+     "    def _process_data(self, data):\n"),
+    ("        self._prefetch_factor = loader.prefetch_factor\n",
+     "        self._prefetch_factor = loader.prefetch_factor\n"
+     "        self._in_order = loader.in_order\n"),
+    ("                 pin_memory_device: str = \"\"):\n",
+     "                 pin_memory_device: str = \"\", in_order: bool = True):\n"
+     "        self.in_order = in_order\n"),
+]
+
+
+def torch_sources(python="/usr/bin/python3"):
+    """The folder torch/utils/data of the torch that `python` would import, or None."""
+    find = ("import importlib.util as u; s = u.find_spec('torch'); "
+            "print(s.submodule_search_locations[0] if s else '')")
+    try:
+        done = subprocess.run([python, "-c", find], stdout=subprocess.PIPE, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    folder = os.path.join(done.stdout.decode().strip() or "/nonexistent", "utils", "data")
+    return folder if os.path.isfile(os.path.join(folder, "dataloader.py")) else None
+
+
+def _copy(source, target, changes=()):
+    with open(source, encoding="utf-8") as text:
+        content = text.read()
+    for old, new in changes:
+        if content.count(old) != 1:
+            raise ValueError("{}: cannot adapt {!r}".format(source, old))
+        content = content.replace(old, new)
+    with open(target, "w", encoding="utf-8") as text:
+        text.write(content)
+
+
+def make(folder, in_order_false=False):
+    """Writes folder/torch and returns `folder`; None where no torch is installed to copy from."""
+    sources = torch_sources()
+    if not sources:
+        return None
+    data = os.path.join(folder, "torch", "utils", "data")
+    os.makedirs(os.path.join(data, "_utils"))
+    shutil.copy(os.path.join(STUB, "__init__.py"), os.path.join(folder, "torch", "__init__.py"))
+    shutil.copy(os.path.join(STUB, "data_init.py"), os.path.join(data, "__init__.py"))
+    open(os.path.join(folder, "torch", "utils", "__init__.py"), "w").close()
+    for name in ("dataloader", "dataset", "sampler"):
+        changes = IN_ORDER_FALSE if in_order_false and name == "dataloader" else ()
+        _copy(os.path.join(sources, name + ".py"), os.path.join(data, name + ".py"), changes)
+    for name in os.listdir(os.path.join(sources, "_utils")):
+        if name.endswith(".py"):
+            shutil.copy(os.path.join(sources, "_utils", name), os.path.join(data, "_utils", name))
+    return folder

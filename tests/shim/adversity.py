@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where dlprof cannot write, run or read, training goes on as if it were not there.
+
+Same standard output and status as without the preload, and on stderr one line that begins with
+"dlprof:", at most. What can be recovered later is.
+"""
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+from dlprof_test import (DRAIN, PYTHON, SHIM, check, databases, environment, equal,  # noqa
+                         finish, need_shim, need_torch, report, rows, run, say, scratch,
+                         wait_for_drain)
+
+SLEEPER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e", "sleeper.py")
+PLAN = {"workers": 2, "load_s": 0.004, "step_s": 0.002, "batches": 40}
+NOBODY = 65534
+
+
+def train(name, folder, prefix=(), logs=None, **changes):
+    """The training, and that nothing of it changed."""
+    log = os.path.join(logs or scratch(), "log.json")
+    changes.setdefault("TMPDIR", folder)
+    done = run(list(prefix) + [PYTHON, "-W", "ignore", SLEEPER, log, json.dumps(PLAN)],
+               env=environment(**changes), cwd="/")
+    equal(done.status, 0, name, "exit status", done.err[-2000:])
+    equal(done.out, "trained 40\n", name, "stdout")
+    lines = done.err.splitlines()
+    check(len(lines) <= 1 and all(line.startswith("dlprof:") for line in lines), name, "stderr",
+          lines)
+    say(name, lines)
+    return done
+
+
+def count(database):
+    return rows(database, "SELECT COUNT(*) AS n FROM batch")[0]["n"]
+
+
+def installed_copy(folder, drain=True):
+    """The library, for those who may not read the build folder, or without its drain."""
+    shim = os.path.join(folder, "shim", os.path.basename(SHIM))
+    os.makedirs(os.path.dirname(shim))
+    os.makedirs(os.path.join(folder, "analyzer"))
+    shutil.copy(SHIM, shim)
+    if drain:
+        shutil.copy(DRAIN, os.path.join(folder, "analyzer", "dlprof-drain"))
+    os.chmod(folder, 0o755)
+    return shim
+
+
+def check_read_only():
+    """As an ordinary user, in a folder of root's; root itself may write anywhere."""
+    if os.getuid() != 0 or not shutil.which("setpriv"):
+        say("not root, or no setpriv: the read-only folder is not tried")
+        return
+    shim = installed_copy(scratch())
+    closed, logs = scratch(), scratch()
+    os.chmod(closed, 0o755)
+    os.chown(logs, NOBODY, NOBODY)
+    user = ["setpriv", "--reuid={}".format(NOBODY), "--regid={}".format(NOBODY),
+            "--clear-groups"]
+    changes = {"LD_PRELOAD": shim, "DLPROF_OUT": os.path.join(closed, "run.db"), "TMPDIR": "/tmp",
+               "HOME": "/"}
+    train("read-only output folder:", closed, user, logs, **changes)
+    equal(os.listdir(closed), [], "read-only output folder: left behind")
+    os.remove(os.path.join(logs, "log.json"))
+    changes["DLPROF_OUT"] = os.path.join(logs, "run.db")
+    changes["DLPROF_SEGMENT_DIR"] = closed
+    train("read-only segment folder:", closed, user, logs, **changes)
+    equal(os.listdir(closed), [], "read-only segment folder: left behind")
+    wait_for_drain(os.path.join(logs, "run.db"))
+    os.remove(os.path.join(logs, "log.json"))
+    changes["DLPROF_SEGMENT_DIR"] = None
+    train("an ordinary user:", closed, user, logs, **changes)
+    found = [path for path in databases(logs)]
+    if equal(len(found), 1, "an ordinary user: databases"):
+        wait_for_drain(found[0])
+        equal(count(found[0]), 40, "an ordinary user: rows")
+
+
+def check_odd_paths():
+    for name, changes in (
+            ("output folder is missing:", {"DLPROF_OUT": "/nonexistent/run.db"}),
+            ("output is a device:", {"DLPROF_OUT": "/dev/null"}),
+            ("output name is too long:", {"DLPROF_OUT": "/tmp/" + "x" * 5000}),
+            ("segment folder is missing:", {"DLPROF_SEGMENT_DIR": "/nonexistent"}),
+            ("segment folder is a file:", {"DLPROF_SEGMENT_DIR": "/etc/passwd"}),
+            ("TMPDIR is missing:", {"TMPDIR": "/nonexistent"})):
+        folder = scratch()
+        changes.setdefault("DLPROF_OUT", os.path.join(folder, "run.db"))
+        train(name, folder, **changes)
+        for database in databases(folder):
+            wait_for_drain(database)
+            equal(count(database), 40, name, "rows")
+    check(os.stat("/dev/null").st_rdev, "/dev/null is still a device")
+
+
+def mounted(size):
+    """A file system of its own, or None where this is not allowed."""
+    folder = scratch()
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=" + size, "tmpfs", folder],
+                          stderr=subprocess.DEVNULL)
+    return folder if done.returncode == 0 else None
+
+
+def unmount(folder):
+    subprocess.run(["umount", "-l", folder])
+
+
+def fill(path):
+    """Takes all the space that is left; returns the file that holds it."""
+    with open(path, "wb", buffering=0) as file:
+        for size in (1 << 16, 1 << 12, 1):
+            try:
+                while file.write(bytes(size)):
+                    pass
+            except OSError:
+                pass
+    return path
+
+
+def check_full_disk():
+    disk = mounted("256k")
+    if not disk:
+        say("no mount: the full disk is not tried")
+        return
+    try:
+        # The name can be made, nothing can be written: the rings keep it until there is room.
+        elsewhere, database = scratch(), os.path.join(disk, "run.db")
+        filler = fill(os.path.join(disk, "filler"))
+        train("full disk:", elsewhere, DLPROF_OUT=database)
+        os.remove(filler)
+        done = report(database)
+        check(done.status in (0, 3), "full disk: dlprof-report", done.status, done.err)
+        wait_for_drain(database)
+        equal(count(database), 40, "full disk: rows recovered")
+        equal(sorted(os.listdir(disk)), ["run.db"], "full disk: left beside the database")
+        equal(os.listdir(elsewhere), [], "full disk: left of the segments")
+
+        # It fills up, and is emptied while the program runs or after: only the drain sees it.
+        filler = fill(os.path.join(disk, "filler"))
+        out = os.path.join(scratch(), "run.db")
+        train("full segment folder:", disk, DLPROF_OUT=out, DLPROF_SEGMENT_DIR=disk)
+        equal(sorted(os.listdir(disk)), ["filler", "run.db"], "full segment folder: left behind")
+        os.remove(filler)
+
+        # $TMPDIR is full but nobody asked for it: another place is found.
+        filler = fill(os.path.join(disk, "filler"))
+        train("full TMPDIR:", disk, DLPROF_OUT=out)
+        wait_for_drain(out)
+        equal(count(out), 40, "full TMPDIR: rows")
+    finally:
+        unmount(disk)
+
+
+def check_limits():
+    """Growing a file past RLIMIT_FSIZE raises SIGXFSZ, which kills; 64 blocks hold no segment."""
+    for blocks in (0, 64, 2048):
+        folder = scratch()
+        limit = ["sh", "-c", 'ulimit -f {}; exec "$@"'.format(blocks), "sh"]
+        name = "ulimit -f {}:".format(blocks)
+        if blocks == 0:  # the log of the script cannot be written either
+            done = run(limit + [PYTHON, "-c", "import torch.utils.data as d; "
+                                "print(sum(int(x) for x in d.DataLoader([1, 2, 3])))"],
+                       env=environment(DLPROF_OUT=os.path.join(folder, "run.db"),
+                                       TMPDIR=folder, DLPROF_QUIET=1))
+            equal((done.status, done.out, done.err), (0, "6\n", ""), name)
+        else:
+            train(name, folder, limit, DLPROF_OUT=os.path.join(folder, "run.db"))
+        for database in databases(folder):
+            wait_for_drain(database)
+    # Few descriptors and little address space: PyTorch itself needs more than we do.
+    folder = scratch()
+    train("ulimit -n 40:", folder, ["sh", "-c", 'ulimit -n 40; exec "$@"', "sh"],
+          DLPROF_OUT=os.path.join(folder, "run.db"))
+    wait_for_drain(os.path.join(folder, "run.db"))
+    equal(count(os.path.join(folder, "run.db")), 40, "ulimit -n 40: rows")
+
+
+def check_without_drain():
+    folder, database = scratch(), os.path.join(scratch(), "run.db")
+    shim = installed_copy(scratch(), drain=False)
+    train("no dlprof-drain:", folder, LD_PRELOAD=shim, DLPROF_OUT=database)
+    done = report(database)
+    check(done.status in (0, 3), "no dlprof-drain: dlprof-report", done.status, done.err)
+    equal(count(database), 40, "no dlprof-drain: rows recovered")
+    equal(os.listdir(folder), [], "no dlprof-drain: left of the segments")
+
+
+def main():
+    need_shim()
+    need_torch()
+    check_read_only()
+    check_odd_paths()
+    check_full_disk()
+    check_limits()
+    check_without_drain()
+    finish()
+
+
+main()

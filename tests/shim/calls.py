@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Results, errno, created modes and file contents of every wrapped call: those of the C library.
+
+usage: calls.py early.so forks HOST...: the programs of this folder. Each HOST runs bare, under the
+preload, and under the preload recording from its start; the three texts must be one.
+"""
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+from dlprof_test import (SHIM, check, environment, equal, finish, need_shim, run, say,  # noqa
+                         scratch)
+
+RECORDING = {"DLPROF_ACTIVATE": "always", "DLPROF_DETAIL": "all", "DLPROF_QUIET": "1"}
+
+
+def folder_with_data():
+    folder = scratch()
+    with open(os.path.join(folder, "data"), "w") as data:
+        for i in range(2000):
+            data.write("line {} word{} {}\n".format(i, i * 7, i * 37))
+    return folder
+
+
+def transcript(argv, **changes):
+    folder = folder_with_data()
+    if "DLPROF_ACTIVATE" in changes:
+        changes.update(DLPROF_OUT=os.path.join(scratch(), "run.db"))
+    done = run(argv, env=environment(changes.pop("preload", True), **changes), cwd=folder)
+    names = sorted((name, oct(os.stat(os.path.join(folder, name)).st_mode),
+                    os.stat(os.path.join(folder, name)).st_size) for name in os.listdir(folder))
+    return done.status, done.out, done.err, names
+
+
+def same(name, argv, **changes):
+    plain = transcript(argv, preload=False, LD_PRELOAD=changes.pop("bare", None))
+    ours = transcript(argv, **changes)
+    for mine, theirs, what in zip(ours, plain, ("status", "stdout", "stderr", "files")):
+        if isinstance(mine, str):
+            for a, b in zip(mine.splitlines(), theirs.splitlines()):
+                equal(a, b, name, what)
+            equal(len(mine), len(theirs), name, what, "length")
+        else:
+            equal(mine, theirs, name, what)
+    return len(plain[1].splitlines())
+
+
+def main():
+    need_shim()
+    early, forks, hosts = sys.argv[1], sys.argv[2], sys.argv[3:]
+    for host in hosts:
+        name = os.path.basename(host)
+        lines = same(name, [host])
+        same(name + ", recording", [host], **RECORDING)
+        say(name, lines, "lines compared")
+        check(lines > 150, name, "the program says too little to compare")
+        for order in ("{early}:{shim}", "{shim}:{early}"):
+            value = order.format(early=early, shim=SHIM)
+            same(name + ", " + order, [host], bare=early, LD_PRELOAD=value)
+            same(name + ", recording, " + order, [host], bare=early, LD_PRELOAD=value,
+                 **RECORDING)
+    same("forks", [forks, "300"])
+    same("forks, recording", [forks, "300"], **RECORDING)
+    finish()
+
+
+main()

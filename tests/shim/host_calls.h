@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * host_calls.h - names that no header declares but that programs are linked to.
+ *
+ * asm labels: the compiler would otherwise replace some of them, or refuse their misuse.
+ */
+#ifndef HOST_CALLS_H
+#define HOST_CALLS_H
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/types.h>
+
+int host_open(const char *path, int flags, ...) __asm__("__open");
+int host_open64(const char *path, int flags, ...) __asm__("__open64");
+int host_open_2(const char *path, int flags) __asm__("__open_2");
+int host_open64_2(const char *path, int flags) __asm__("__open64_2");
+int host_openat_2(int folder, const char *path, int flags) __asm__("__openat_2");
+int host_openat64_2(int folder, const char *path, int flags) __asm__("__openat64_2");
+int host_close(int fd) __asm__("__close");
+int host_dup2(int fd, int target) __asm__("__dup2");
+ssize_t host_read(int fd, void *buffer, size_t size) __asm__("__read");
+ssize_t host_pread64(int fd, void *buffer, size_t size, off64_t offset) __asm__("__pread64");
+ssize_t host_read_chk(int fd, void *buffer, size_t size, size_t room) __asm__("__read_chk");
+ssize_t host_pread_chk(int fd, void *buffer, size_t size, long offset, size_t room)
+	__asm__("__pread_chk");
+ssize_t host_pread64_chk(int fd, void *buffer, size_t size, off64_t offset, size_t room)
+	__asm__("__pread64_chk");
+size_t host_fread_chk(void *buffer, size_t room, size_t size, size_t count, FILE *file)
+	__asm__("__fread_chk");
+size_t host_fread_unlocked_chk(void *buffer, size_t room, size_t size, size_t count, FILE *file)
+	__asm__("__fread_unlocked_chk");
+char *host_fgets_chk(char *buffer, size_t room, int size, FILE *file) __asm__("__fgets_chk");
+char *host_fgets_unlocked_chk(char *buffer, size_t room, int size, FILE *file)
+	__asm__("__fgets_unlocked_chk");
+ssize_t host_getdelim(char **line, size_t *room, int delimiter, FILE *file)
+	__asm__("__getdelim");
+int host_fscanf(FILE *file, const char *format, ...) __asm__("fscanf");
+int host_vfscanf(FILE *file, const char *format, va_list values) __asm__("vfscanf");
+int host_uflow(FILE *file) __asm__("__uflow");
+int host_underflow(FILE *file) __asm__("__underflow");
+
+static inline void host_overflow_read(int fd)
+{
+	char small[4];
+
+	host_read_chk(fd, small, 100, sizeof(small));
+}
+
+static inline void host_overflow_stream(FILE *file)
+{
+	char small[4];
+
+	host_fread_chk(small, sizeof(small), 1, 100, file);
+}
+
+/* The checked variants where they have nothing to object to. */
+static inline void host_checked(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	char buffer[64] = {0};
+	long long results[7] = {
+		host_read_chk(fileno(file), buffer, 5, sizeof(buffer)),
+		host_pread_chk(fileno(file), buffer, 5, 9, sizeof(buffer)),
+		host_pread64_chk(fileno(file), buffer, 5, 19, sizeof(buffer)),
+		(long long)host_fread_chk(buffer, sizeof(buffer), 1, 5, file),
+		(long long)host_fread_unlocked_chk(buffer, sizeof(buffer), 2, 5, file),
+		host_fgets_chk(buffer, sizeof(buffer), 9, file) == buffer,
+		host_fgets_unlocked_chk(buffer, sizeof(buffer), 9, file) == buffer,
+	};
+
+	for (int i = 0; i < 7; i++)
+		printf("checked %d = %lld\n", i, results[i]);
+	printf("  \"%s\"\n", buffer);
+	fclose(file);
+}
+
+#endif

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The drain, on segments as processes would have left them: batches joined, nothing believed. */
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "drain/drain.h"
+#include "fake_run.h"
+
+#define SEGMENT_PROBE_BYTES (8192 + 8 * 1024)
+
+static struct fake_run run;
+static struct dlprof_segment *consumer, *worker;
+
+static void set_up(void)
+{
+	fake_run_make(&run);
+	consumer = fake_run_segment(&run, fake_run_dead_pid(), DLPROF_SEGMENT_ROOT);
+	worker = fake_run_segment(&run, fake_run_dead_pid(), 0);
+}
+
+static struct dlprof_event enters(void)
+{
+	return (struct dlprof_event){.kind = DLPROF_EVENT_WORKER, .stream = FAKE_STREAM};
+}
+
+static void tear_down(void)
+{
+	fake_run_remove(&run);
+}
+
+TestSuite(drain, .init = set_up, .fini = tear_down);
+
+#define PUSH(segment, make)                                                                        \
+	do {                                                                                       \
+		struct dlprof_event pushed = make;                                                 \
+		fake_run_push(segment, &pushed);                                                   \
+	} while (0)
+
+static void recover(void)
+{
+	bool live = true;
+
+	cr_assert_eq(drain_recover(run.database, &live), 0);
+	cr_assert_not(live);
+}
+
+/* Two workers' worth of loads of 100 ms, a consumer that computes 10 ms a batch. */
+static void push_epoch(uint32_t loader, uint32_t epoch, uint32_t generation, uint64_t at)
+{
+	PUSH(worker, enters());
+	PUSH(consumer, fake_epoch(loader, epoch, 1, generation, at));
+	PUSH(worker, fake_load(0, generation, 0, at, 100));
+	PUSH(worker, fake_load(0, generation, 1, at + 100, 100));
+	PUSH(worker, fake_load(0, generation, 2, at + 200, 50));
+	PUSH(consumer, fake_batch(generation, 0, at + 5, 97));
+	PUSH(consumer, fake_batch(generation, 1, at + 112, 90));
+	PUSH(consumer, fake_batch(generation, 2, at + 260, 1));
+	PUSH(consumer, fake_stop(generation, at + 271));
+}
+
+Test(drain, joins_what_worker_and_consumer_say)
+{
+	push_epoch(1, 0, 0, 1000);
+	recover();
+	cr_expect_eq(fake_run_ask(&run, "SELECT count(*) FROM batch"), 3);
+	cr_expect_eq(fake_run_ask(&run, "SELECT wait_ns FROM batch WHERE batch = 1"), 90 * MS);
+	cr_expect_eq(fake_run_ask(&run, "SELECT step_ns FROM batch WHERE batch = 1"), 148 * MS);
+	cr_expect_eq(fake_run_ask(&run, "SELECT compute_ns FROM batch WHERE batch = 1"), 58 * MS);
+	cr_expect_eq(fake_run_ask(&run, "SELECT compute_ns FROM batch WHERE batch = 2"), 10 * MS);
+	cr_expect_eq(fake_run_ask(&run, "SELECT head_ready FROM batch WHERE batch = 1"), 0);
+	cr_expect_eq(fake_run_ask(&run, "SELECT qdepth FROM batch WHERE batch = 1"), 0);
+	cr_expect_eq(fake_run_ask(&run, "SELECT head_ready FROM batch WHERE batch = 2"), 1);
+	cr_expect_eq(fake_run_ask(&run, "SELECT ready_ns FROM batch WHERE batch = 2"), 10 * MS);
+	cr_expect_eq(fake_run_ask(&run, "SELECT qdepth FROM batch WHERE batch = 2"), 1);
+	cr_expect_eq(fake_run_ask(&run, "SELECT transfer_ns FROM load WHERE batch = 0"), 2 * MS);
+	/* read 10 + open 2 + collate 5 + other = load */
+	cr_expect_eq(fake_run_ask(&run, "SELECT other_ns FROM load WHERE batch = 0"), 83 * MS);
+	cr_expect_eq(fake_run_ask(&run, "SELECT decode_ns FROM load WHERE batch = 0"), -1);
+	cr_expect_eq(fake_run_ask(&run, "SELECT worker_id FROM process WHERE role = 'worker'"), 0);
+	cr_expect_eq(fake_run_ask(&run, "SELECT loader_id FROM process WHERE role = 'worker'"), 1);
+}
+
+Test(drain, head_of_line_is_the_wait_behind_a_finished_batch)
+{
+	/* Task 0 takes until 200; tasks 1 and 2 are finished at 80 and 120; asked for at 50. */
+	PUSH(consumer, fake_epoch(1, 0, 3, 0, 0));
+	PUSH(worker, fake_load(1, 0, 1, 0, 80));
+	PUSH(worker, fake_load(2, 0, 2, 0, 120));
+	PUSH(worker, fake_load(0, 0, 0, 0, 200));
+	PUSH(consumer, fake_batch(0, 0, 50, 155));
+	PUSH(consumer, fake_batch(0, 1, 210, 1));
+	PUSH(consumer, fake_batch(0, 2, 220, 1));
+	PUSH(consumer, fake_stop(0, 230));
+	recover();
+	cr_expect_eq(fake_run_ask(&run, "SELECT hol_ns FROM batch WHERE batch = 0"), 120 * MS);
+	cr_expect_eq(fake_run_ask(&run, "SELECT qdepth FROM batch WHERE batch = 0"), 0);
+	cr_expect_eq(fake_run_ask(&run, "SELECT qdepth FROM batch WHERE batch = 1"), 2);
+	cr_expect_eq(fake_run_ask(&run, "SELECT hol_ns FROM batch WHERE batch = 1"), 0);
+}
+
+Test(drain, persistent_workers_restart_their_numbers)
+{
+	push_epoch(1, 0, 0, 1000);
+	push_epoch(1, 1, 1, 2000);
+	recover();
+	cr_expect_eq(fake_run_ask(&run, "SELECT count(*) FROM loader"), 1);
+	cr_expect_eq(fake_run_ask(&run, "SELECT count(*) FROM batch WHERE epoch = 1"), 3);
+	cr_expect_eq(fake_run_ask(&run, "SELECT begin_ns FROM batch WHERE epoch = 1 AND batch = 0"),
+		     2005 * MS);
+}
+
+Test(drain, other_loaders_waits_are_not_compute)
+{
+	struct dlprof_event second = fake_batch(0, 1, 200, 10);
+
+	PUSH(consumer, fake_epoch(1, 0, 1, 0, 0));
+	PUSH(consumer, fake_batch(0, 0, 100, 20));
+	second.batch.waited_ns = 50 * MS;	/* 20 of them for this loader */
+	fake_run_push(consumer, &second);
+	recover();
+	cr_expect_eq(fake_run_ask(&run, "SELECT compute_ns FROM batch WHERE batch = 0"), 50 * MS);
+	cr_expect_eq(fake_run_ask(&run, "SELECT step_ns FROM batch WHERE batch = 1"), -1);
+}
+
+Test(drain, keeps_loads_that_were_never_delivered)
+{
+	PUSH(consumer, fake_epoch(1, 0, 1, 0, 0));
+	PUSH(worker, fake_load(0, 0, 0, 0, 10));
+	PUSH(worker, fake_load(0, 0, 1, 10, 10));
+	PUSH(consumer, fake_batch(0, 0, 5, 6));
+	recover();
+	cr_expect_eq(fake_run_ask(&run, "SELECT count(*) FROM batch"), 1);
+	cr_expect_eq(fake_run_ask(&run, "SELECT count(*) FROM load"), 2);
+	cr_expect_eq(fake_run_ask(&run, "SELECT count(*) FROM load WHERE batch IS NULL"), 1);
+}
+
+Test(drain, stores_batches_whose_epoch_record_is_missing)
+{
+	PUSH(worker, fake_load(0, 0, 0, 0, 10));
+	PUSH(consumer, fake_batch(0, 0, 5, 6));
+	recover();
+	cr_expect_eq(fake_run_ask(&run, "SELECT count(*) FROM batch"), 1);
+	cr_expect_eq(fake_run_ask(&run, "SELECT workers FROM loader"), -1);
+}
+
+Test(drain, tidies_up_and_can_be_asked_again)
+{
+	char link[128];
+
+	push_epoch(1, 0, 0, 0);
+	recover();
+	snprintf(link, sizeof(link), "%s-segments", run.database);
+	cr_expect_neq(access(run.folder, F_OK), 0);
+	cr_expect_neq(access(link, F_OK), 0);
+	recover();
+	cr_expect_eq(fake_run_ask(&run, "SELECT count(*) FROM batch"), 3);
+	cr_expect_gt(fake_run_ask(&run, "SELECT value FROM meta WHERE key = 'end_ns'"), 0);
+	cr_expect_eq(fake_run_ask(&run, "SELECT theta_ns FROM t_loader"), 34 * MS / 10);
+}
+
+Test(drain, writes_the_same_rows_when_it_reads_them_again)
+{
+	struct dlprof_slot kept[2];
+
+	push_epoch(1, 0, 0, 0);
+	/* As a drain that was killed between its commit and the release leaves it. */
+	memcpy(&kept[0], &consumer->slots[0], sizeof(kept[0]));
+	memcpy(&kept[1], &worker->slots[0], sizeof(kept[1]));
+	recover();
+	fake_run_ask(&run, "SELECT 1");
+	cr_assert_eq(mkdir(run.folder, 0700), 0);
+	{
+		char link[128];
+
+		snprintf(link, sizeof(link), "%s-segments", run.database);
+		cr_assert_eq(symlink(run.folder, link), 0);
+	}
+	{
+		struct dlprof_segment *again = fake_run_segment(&run, consumer->header.pid,
+								DLPROF_SEGMENT_ROOT);
+
+		memcpy(&again->slots[0], &kept[0], sizeof(kept[0]));
+		again = fake_run_segment(&run, worker->header.pid, 0);
+		memcpy(&again->slots[0], &kept[1], sizeof(kept[1]));
+	}
+	recover();
+	cr_expect_eq(fake_run_ask(&run, "SELECT count(*) FROM batch"), 3);
+	cr_expect_eq(fake_run_ask(&run, "SELECT count(*) FROM load"), 3);
+	cr_expect_eq(fake_run_ask(&run, "SELECT count(*) FROM loader"), 1);
+	cr_expect_eq(fake_run_ask(&run, "SELECT count(*) FROM process"), 2);
+}
+
+Test(drain, tells_of_lost_events_and_notes)
+{
+	static const char notes[] = "wwarned\n+a:b.c\n-d:e.f\niinfo\nwhalf a li";
+
+	consumer->slots[0].lost_count = 3;
+	consumer->slots[2].lost_count = 4;
+	consumer->header.lost_count = 5;
+	memcpy(consumer->header.notes, notes, sizeof(notes));
+	consumer->header.notes_bytes = sizeof(notes);
+	recover();
+	cr_expect_eq(fake_run_ask(&run, "SELECT count FROM loss"), 12);
+	cr_expect_eq(fake_run_ask(&run, "SELECT count(*) FROM note"), 2);
+	cr_expect_eq(fake_run_ask(&run, "SELECT count(*) FROM note WHERE level = 'warning' AND "
+					"text = 'warned'"), 1);
+	cr_expect_eq(fake_run_ask(&run, "SELECT value = 'a:b.c' FROM meta WHERE key = 'patch_found'"),
+		     1);
+	cr_expect_eq(fake_run_ask(&run,
+				  "SELECT value = 'd:e.f' FROM meta WHERE key = 'patch_missing'"), 1);
+}
+
+static void cut(const struct dlprof_segment *segment, off_t size)
+{
+	char path[160];
+
+	snprintf(path, sizeof(path), "%s/%d-1-0.seg", run.folder, segment->header.pid);
+	cr_assert_eq(truncate(path, size), 0);
+}
+
+Test(drain, survives_a_segment_that_was_cut_short)
+{
+	push_epoch(1, 0, 0, 0);
+	cut(worker, 9000);
+	recover();
+	cr_expect_eq(fake_run_ask(&run, "SELECT count(*) FROM batch"), 3);
+	cr_expect_eq(fake_run_ask(&run, "SELECT count(load_ns) FROM batch"), 0);
+	cr_expect_eq(fake_run_ask(&run, "SELECT count(*) FROM note WHERE text LIKE '%damaged%'"), 1);
+}
+
+Test(drain, survives_a_ring_that_claims_too_much)
+{
+	push_epoch(1, 0, 0, 0);
+	worker->slots[0].head = UINT64_MAX / 2;
+	recover();
+	cr_expect_eq(fake_run_ask(&run, "SELECT count(*) FROM batch"), 3);
+	cr_expect_gt(fake_run_ask(&run, "SELECT sum(count) FROM loss"), 0);
+}
+
+Test(drain, survives_any_bytes)
+{
+	unsigned int seed = 20261121;
+
+	for (int round = 0; round < 200; round++) {
+		char *bytes = (char *)worker->slots;
+
+		fake_run_remove(&run);
+		set_up();
+		push_epoch(1, 0, 0, 0);
+		/* Mostly headers and the start of rings, where it hurts. */
+		for (int i = 0; i < 400; i++) {
+			bytes = i % 2 ? (char *)worker : (char *)consumer;
+			bytes[sizeof(uint64_t) + (unsigned int)rand_r(&seed) %
+			      (i % 4 < 2 ? 1400 : SEGMENT_PROBE_BYTES)] = (char)rand_r(&seed);
+		}
+		worker->header.pid = consumer->header.pid = fake_run_dead_pid();
+		recover();
+	}
+}
