@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #include "activate.h"
 #include "clock.h"
@@ -19,7 +20,8 @@ __attribute__((constructor)) static void init_begin(void)
 	const char *when = getenv("DLPROF_ACTIVATE");
 
 	real_resolve();
-	if (config_disabled())
+	/* A setuid program's environment is not its own: nothing it says may name a file. */
+	if (getauxval(AT_SECURE) || config_disabled())
 		return;
 	activate_ready();
 	audit_install();

@@ -124,7 +124,7 @@ static void fill_header(struct dlprof_segment *shared)
 		text_add(&field, name.release);
 	}
 	process_command(shared->header.command, sizeof(shared->header.command));
-	atomic_store_explicit(&shared->header.magic, DLPROF_SEGMENT_MAGIC, memory_order_release);
+	shared->header.magic = DLPROF_SEGMENT_MAGIC;
 }
 
 /* Callers hold `growing`, or are the only thread. */
@@ -133,6 +133,7 @@ static int add_segment(void)
 	uint32_t index = own.count;
 	struct segment *segment;
 	TEXT(path, 640);
+	TEXT(unfinished, 656);
 	int r;
 
 	if (index == SEGMENT_MAX)
@@ -145,11 +146,18 @@ static int add_segment(void)
 	text_add(&path, "-");
 	text_add_number(&path, index);
 	text_add(&path, DLPROF_SEGMENT_SUFFIX);
+	text_add(&unfinished, path.buffer);
+	text_add(&unfinished, DLPROF_SEGMENT_UNFINISHED);
 	segment = &own.segments[index];
-	r = map_file(path.buffer, &segment->shared);
+	r = map_file(unfinished.buffer, &segment->shared);
 	if (r < 0)
 		return r;
 	fill_header(segment->shared);
+	r = (int)sys_call4(SYS_renameat, AT_FDCWD, unfinished.buffer, AT_FDCWD, path.buffer);
+	if (r < 0) {
+		sys_munmap(segment->shared, sizeof(struct dlprof_segment));
+		return r;
+	}
 	memset(segment->threads, 0, sizeof(segment->threads));
 	atomic_store_explicit(&own.count, index + 1, memory_order_release);
 	return 0;

@@ -96,7 +96,7 @@ void span_end(struct span *span, uint64_t bytes, bool failed)
 		thread->frames[thread->depth - 1].inner_ns += duration_ns;
 
 	counter = &thread->slot->counters[span->class];
-	counter->count++;
+	counter->count += !span->uncounted;
 	counter->bytes += bytes;
 	counter->ns += duration_ns - frame->inner_ns;
 	counter->failed_count += failed;

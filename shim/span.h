@@ -22,6 +22,7 @@ struct span {
 	const char *path;	/* of the file if the caller knows it, or NULL */
 	const char *name;	/* of the function */
 	uint32_t hook;
+	bool uncounted;		/* its time counts, but it is no operation of its own: a close */
 };
 
 /* Starts the clock. False: not recorded, and span_end() must not be called. */

@@ -60,7 +60,8 @@ static int grow(struct batch_series *series)
 
 	if (capacity < series->capacity)
 		return -ENOMEM;
-	if (grow_i64(&series->wait_ns, capacity) < 0 || grow_i64(&series->compute_ns, capacity) < 0 ||
+	if (grow_i64(&series->wait_ns, capacity) < 0 ||
+	    grow_i64(&series->compute_ns, capacity) < 0 ||
 	    grow_i64(&series->load_ns, capacity) < 0 || grow_i64(&series->begin_ns, capacity) < 0 ||
 	    grow_i32(&series->epoch, capacity) < 0 || grow_i32(&series->batch, capacity) < 0 ||
 	    grow_i32(&series->worker, capacity) < 0 || grow_i8(&series->head_ready, capacity) < 0)

@@ -10,26 +10,31 @@
 
 #include "analysis/stats.h"
 
-#define THETA_FLOOR_NS		2e6
-#define THETA_SHARE		0.10
-#define TRIM_SHARE		0.005
-#define UNKNOWN_WORKERS		8	/* how many first deliveries to exclude then */
-#define RECORDS_PER_BATCH	2	/* one of the consumer, one of the worker */
-#define FEWEST_EPOCHS		2	/* one start alone is no finding */
+#define THETA_FLOOR_NS    2e6
+#define THETA_SHARE       0.10
+#define TRIM_SHARE        0.005
+#define UNKNOWN_WORKERS   8 /* how many first deliveries to exclude then */
+#define RECORDS_PER_BATCH 2 /* one of the consumer, one of the worker */
+#define FEWEST_EPOCHS     2 /* one start alone is no finding */
 
 struct sums {
 	struct stats_moments load;
 	struct stats_moments compute;
 	double exposed_ns;
 	double load_ns;
-	int64_t *scratch_ns;		/* room for one value of each batch */
+	int64_t *scratch_ns; /* room for one value of each batch */
 };
+
+int64_t stall_start_count(int64_t workers)
+{
+	if (workers < 0)
+		return UNKNOWN_WORKERS;
+	return workers > 1 ? workers : 1;
+}
 
 static bool is_start(int64_t workers, int64_t batch)
 {
-	int64_t first = workers < 0 ? UNKNOWN_WORKERS : workers;
-
-	return batch < (first > 1 ? first : 1);
+	return batch < stall_start_count(workers);
 }
 
 const char *stall_excluded(int64_t workers, int64_t batch, int64_t wait_ns, int64_t compute_ns)
@@ -234,9 +239,9 @@ static enum stall_cause find_cause(const struct batch_series *s, const struct fi
 
 static enum stall_confidence find_confidence(const struct batch_series *s, const struct finding *f)
 {
-	int level = f->steady_count >= 300 ? STALL_CONFIDENCE_HIGH :
-		    f->steady_count >= 100 ? STALL_CONFIDENCE_MEDIUM :
-					     STALL_CONFIDENCE_LOW;
+	int level = f->steady_count >= 300   ? STALL_CONFIDENCE_HIGH
+		    : f->steady_count >= 100 ? STALL_CONFIDENCE_MEDIUM
+					     : STALL_CONFIDENCE_LOW;
 
 	if (s->workers != 0 && (double)f->readiness_count < 0.95 * (double)f->steady_count)
 		level--;
@@ -277,7 +282,7 @@ static double lost_share(const struct batch_series *s, const struct finding *f)
 
 int stall_judge(const struct batch_series *series, struct finding *ret)
 {
-	struct sums sums = { 0 };
+	struct sums sums = {0};
 	int r;
 
 	*ret = (struct finding){

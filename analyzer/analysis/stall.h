@@ -130,6 +130,9 @@ int stall_judge(const struct batch_series *series, struct finding *ret);
 /* Theta of a series; SERIES_UNKNOWN where no steady batch was seen or there is no memory. */
 int64_t stall_theta_ns(const struct batch_series *series);
 
+/* How many first deliveries of an iterator are excluded; workers < 0: unknown. */
+int64_t stall_start_count(int64_t workers);
+
 /* Why a batch is not steady state ("epoch_start", "no_step": wait or compute unknown), or NULL. */
 const char *stall_excluded(int64_t workers, int64_t batch, int64_t wait_ns, int64_t compute_ns);
 

@@ -11,7 +11,8 @@ static void swap(int64_t *a, int64_t *b)
 	*b = t;
 }
 
-/* A fixed sequence: the same input gives the same steps, and no input can be made slow by chance. */
+/* A fixed sequence: the same input gives the same steps, and no input can be made slow by chance.
+ */
 static uint64_t next_random(uint64_t *state)
 {
 	*state ^= *state << 13;

@@ -38,6 +38,7 @@ struct drain {
 	bool in_transaction;
 	uint64_t begun_ns;		/* the transaction */
 	uint64_t end_ns;		/* the newest end of a process */
+	bool over;			/* the run is, and its folder is gone */
 	int wait_ms;			/* until the next round */
 	size_t taken;			/* records in this round */
 	size_t uncommitted;		/* records since the last commit */
@@ -51,11 +52,16 @@ static uint64_t now_ns(void)
 	return (uint64_t)time.tv_sec * 1000 * MS + (uint64_t)time.tv_nsec;
 }
 
+static bool ends_with(const char *name, const char *suffix)
+{
+	size_t length = strlen(name), size = strlen(suffix);
+
+	return length > size && strcmp(name + length - size, suffix) == 0;
+}
+
 static bool is_segment_name(const char *name)
 {
-	size_t length = strlen(name), suffix = strlen(DLPROF_SEGMENT_SUFFIX);
-
-	return length > suffix && strcmp(name + length - suffix, DLPROF_SEGMENT_SUFFIX) == 0;
+	return ends_with(name, DLPROF_SEGMENT_SUFFIX);
 }
 
 static bool is_open(const struct drain *drain, const char *name)
@@ -87,7 +93,7 @@ static int add_segment(struct drain *drain, const char *name)
 	if (r == -EBADMSG)
 		return set_aside(drain, name);
 	if (r < 0)
-		return r == -EAGAIN || r == -ENOENT ? 0 : r;
+		return r == -ENOENT ? 0 : r;
 	grown = realloc(drain->segments, (drain->count + 1) * sizeof(*grown));
 	if (!grown) {
 		segment_close(segment);
@@ -306,10 +312,35 @@ static void link_path(const char *database, char *path, size_t size)
 	snprintf(path, size, "%s-segments", database);
 }
 
+/*
+ * Removes what is left of the run. False: a process joined it just now. A segment that was set
+ * aside keeps the folder, and that is all.
+ */
+static bool remove_folder(const struct drain *drain)
+{
+	DIR *folder = opendir(drain->path);
+	struct dirent *entry;
+	bool joined = false;
+	char link[4200];
+
+	while (folder && (entry = readdir(folder))) {
+		joined = joined || is_segment_name(entry->d_name);
+		if (ends_with(entry->d_name, DLPROF_SEGMENT_UNFINISHED))
+			unlinkat(drain->folder, entry->d_name, 0);
+	}
+	if (folder)
+		closedir(folder);
+	if (joined)
+		return false;
+	rmdir(drain->path);
+	link_path(drain->database, link, sizeof(link));
+	unlink(link);
+	return true;
+}
+
 /* Nobody records any more: write what is left, tidy up. */
 static int finish(struct drain *drain)
 {
-	char link[4200];
 	int r;
 
 	r = do_round(drain, true);
@@ -326,13 +357,13 @@ static int finish(struct drain *drain)
 		r = commit(drain);
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < drain->count; i++)
+	for (size_t i = drain->count; i-- > 0;) {
 		unlinkat(drain->folder, drain->segments[i]->name, 0);
-	/* Fails if a process joined just now: then the run goes on. */
-	if (rmdir(drain->path) == 0) {
-		link_path(drain->database, link, sizeof(link));
-		unlink(link);
+		drop_segment(drain, i);
 	}
+	drain->over = remove_folder(drain);
+	join_close(drain->join);
+	drain->join = NULL;
 	return 0;
 }
 
@@ -350,11 +381,6 @@ static int lock_folder(struct drain *drain)
 	return 0;
 }
 
-static bool is_folder_there(const struct drain *drain)
-{
-	return access(drain->path, F_OK) == 0;
-}
-
 int drain_run(const char *segment_dir, const char *database)
 {
 	struct drain drain = {.database = database, .path = segment_dir};
@@ -364,7 +390,7 @@ int drain_run(const char *segment_dir, const char *database)
 	r = lock_folder(&drain);
 	if (r < 0)
 		return r;
-	while (is_folder_there(&drain)) {
+	while (!drain.over) {
 		r = do_round(&drain, false);
 		if (r == 0 && !is_anyone_recording(&drain))
 			r = finish(&drain);

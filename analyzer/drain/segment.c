@@ -83,8 +83,6 @@ static int check_header(const struct segment *segment)
 	const struct dlprof_header *header = segment->header;
 	struct stat status;
 
-	if (header->magic == 0)
-		return -EAGAIN;
 	if (header->magic != DLPROF_SEGMENT_MAGIC || header->abi != DLPROF_SEGMENT_ABI ||
 	    header->slot_count != DLPROF_SLOT_COUNT ||
 	    header->slot_bytes != sizeof(struct dlprof_slot) ||

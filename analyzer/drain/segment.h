@@ -39,8 +39,7 @@ struct segment {
 };
 
 /*
- * Opens `name` in the folder. -EAGAIN: its header is not finished yet. -EBADMSG: it is no segment
- * of this version, or cut short.
+ * Opens `name` in the folder. -EBADMSG: it is no segment of this version, or cut short.
  */
 int segment_open(int folder, const char *name, struct segment **ret_segment);
 void segment_close(struct segment *segment);

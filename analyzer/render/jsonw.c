@@ -10,7 +10,7 @@
 
 void jsonw_init(struct jsonw *json, FILE *out)
 {
-	*json = (struct jsonw){ .out = out };
+	*json = (struct jsonw){.out = out};
 }
 
 static void put_string(FILE *out, const char *text)
@@ -51,6 +51,9 @@ static void lead(struct jsonw *json, const char *key)
 void jsonw_open(struct jsonw *json, const char *key, char bracket)
 {
 	lead(json, key);
+	/* So does one line for each object in a list. */
+	if (!key && json->depth)
+		fputc('\n', json->out);
 	fputc(bracket, json->out);
 	json->depth++;
 	json->full = false;

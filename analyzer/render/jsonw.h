@@ -15,7 +15,7 @@
 struct jsonw {
 	FILE *out;
 	int depth;
-	bool full;		/* the open object or list has a member */
+	bool full; /* the open object or list has a member */
 };
 
 void jsonw_init(struct jsonw *json, FILE *out);

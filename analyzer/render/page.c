@@ -8,13 +8,13 @@
 
 #include "render/utf8.h"
 
-#define LONGEST 4096	/* of one text; the rest is cut */
+#define LONGEST 4096 /* of one text; the rest is cut */
 
 void page_color(const struct page *page, enum page_color color)
 {
 	static const char *const codes[PAGE_COLOR_MAX] = {
-		[PAGE_PLAIN] = "0",    [PAGE_BOLD] = "1",	[PAGE_DIM] = "2",
-		[PAGE_RED] = "1;31",   [PAGE_YELLOW] = "1;33",	[PAGE_GREEN] = "1;32",
+		[PAGE_PLAIN] = "0",  [PAGE_BOLD] = "1",      [PAGE_DIM] = "2",
+		[PAGE_RED] = "1;31", [PAGE_YELLOW] = "1;33", [PAGE_GREEN] = "1;32",
 	};
 
 	if (page->color)
@@ -79,7 +79,7 @@ static const char *word_end(const char *text)
 
 static void wrap(const struct page *page, int hang, int column, const char *text)
 {
-	bool fresh = true;	/* nothing on this line yet */
+	bool fresh = true; /* nothing on this line yet */
 
 	for (;;) {
 		const char *end, *at;

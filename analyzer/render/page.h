@@ -10,14 +10,14 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define PAGE_WIDTH	80
-#define PAGE_NARROWEST	40
+#define PAGE_WIDTH     80
+#define PAGE_NARROWEST 40
 
 struct page {
 	FILE *out;
 	bool color;
-	bool ascii;		/* nothing but ASCII comes out */
-	int width;		/* columns, PAGE_NARROWEST at least */
+	bool ascii; /* nothing but ASCII comes out */
+	int width;  /* columns, PAGE_NARROWEST at least */
 };
 
 enum page_color {
@@ -37,11 +37,12 @@ void page_color(const struct page *page, enum page_color color);
  * A label at column `indent` and a text beside it from column `hang` on, wrapped there. A label
  * that reaches `hang` gets one space.
  */
-__attribute__((format(printf, 5, 6))) void
-page_entry(const struct page *page, int indent, int hang, const char *label, const char *format, ...);
+__attribute__((format(printf, 5, 6))) void page_entry(const struct page *page, int indent, int hang,
+						      const char *label, const char *format, ...);
 
 /* One line of text as it is, cut with "..." where it is too long. */
-__attribute__((format(printf, 2, 3))) void page_line(const struct page *page, const char *format, ...);
+__attribute__((format(printf, 2, 3))) void page_line(const struct page *page, const char *format,
+						     ...);
 
 void page_break(const struct page *page);
 

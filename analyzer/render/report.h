@@ -17,16 +17,16 @@
 
 struct report {
 	const char *path;
-	bool live;				/* the run still records */
-	struct batch_filter filter;		/* what of it was judged */
+	bool live;                  /* the run still records */
+	struct batch_filter filter; /* what of it was judged */
 	struct run_info run;
-	struct loader_info *loaders;		/* the one with most time first */
+	struct loader_info *loaders; /* the one with most time first */
 	size_t loader_count;
-	const struct loader_info *loader;	/* the one that is judged; NULL: the run has none */
+	const struct loader_info *loader; /* the one that is judged; NULL: the run has none */
 	struct batch_series series;
 	struct finding finding;
 	struct load_totals totals;
-	int64_t setup_ns;			/* making iterators after the first */
+	int64_t setup_ns; /* making iterators after the first */
 	int64_t setup_count;
 	char **notes;
 	size_t note_count;

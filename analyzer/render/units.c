@@ -109,7 +109,7 @@ const char *units_factor(char *buffer, double factor)
 
 const char *units_bytes(char *buffer, double bytes)
 {
-	static const char *const units[] = { "B", "kB", "MB", "GB", "TB", "PB" };
+	static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB"};
 	size_t i = 0;
 
 	if (isnan(bytes))

@@ -26,7 +26,7 @@ bool utf8_next(const char **text, struct utf8 *ret)
 
 	if (!*s)
 		return false;
-	*ret = (struct utf8){ .bytes = *text, .length = 1, .code = *s, .valid = true };
+	*ret = (struct utf8){.bytes = *text, .length = 1, .code = *s, .valid = true};
 	if (*s >= 0x80) {
 		if ((*s & 0xe0) == 0xc0)
 			ret->valid = decode(s, 2, 0x80, ret);
@@ -49,16 +49,15 @@ int utf8_columns(const struct utf8 *rune)
 		uint32_t first, last;
 		int columns;
 	} ranges[] = {
-		{ 0x0300, 0x036f, 0 },	/* combining marks */
-		{ 0x1100, 0x115f, 2 },	/* Hangul */
-		{ 0x200b, 0x200f, 0 },	/* zero width */
-		{ 0x2e80, 0xa4cf, 2 },	/* CJK */
-		{ 0xac00, 0xd7a3, 2 },	/* Hangul */
-		{ 0xf900, 0xfaff, 2 },
-		{ 0xfe00, 0xfe0f, 0 },	/* variation selectors */
-		{ 0xff00, 0xff60, 2 },	/* full width */
-		{ 0x1f300, 0x1faff, 2 }, /* pictographs */
-		{ 0x20000, 0x3fffd, 2 },
+		{0x0300, 0x036f, 0},                        /* combining marks */
+		{0x1100, 0x115f, 2},                        /* Hangul */
+		{0x200b, 0x200f, 0},                        /* zero width */
+		{0x2e80, 0xa4cf, 2},                        /* CJK */
+		{0xac00, 0xd7a3, 2},                        /* Hangul */
+		{0xf900, 0xfaff, 2},   {0xfe00, 0xfe0f, 0}, /* variation selectors */
+		{0xff00, 0xff60, 2},                        /* full width */
+		{0x1f300, 0x1faff, 2},                      /* pictographs */
+		{0x20000, 0x3fffd, 2},
 	};
 	size_t i;
 

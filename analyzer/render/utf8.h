@@ -10,9 +10,9 @@
 #include <stdint.h>
 
 struct utf8 {
-	const char *bytes;	/* where it stands in the text */
-	size_t length;		/* of it, in bytes; 1 where it is not valid */
-	uint32_t code;		/* the code point; U+FFFD where it is not valid */
+	const char *bytes; /* where it stands in the text */
+	size_t length;     /* of it, in bytes; 1 where it is not valid */
+	uint32_t code;     /* the code point; U+FFFD where it is not valid */
 	bool valid;
 };
 

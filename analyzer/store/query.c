@@ -11,16 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EACH_BATCH_OF \
-	" FROM t_batch WHERE loader_id = ?1 AND batch IS NOT NULL AND (?2 < 0 OR epoch = ?2)" \
+#define EACH_BATCH_OF                                                                              \
+	" FROM t_batch WHERE loader_id = ?1 AND batch IS NOT NULL AND (?2 < 0 OR epoch = ?2)"      \
 	" ORDER BY epoch, batch LIMIT ?3 OFFSET ?4"
 
 /* Everything a run tells of itself. */
 static const char META_SQL[] = "SELECT key, value FROM meta";
 
-static const char COUNT_SQL[] =
-	"SELECT (SELECT CAST(TOTAL(count) AS INTEGER) FROM t_loss),"
-	" (SELECT COUNT(*) FROM t_process), (SELECT rank FROM t_rank)";
+static const char COUNT_SQL[] = "SELECT (SELECT CAST(TOTAL(count) AS INTEGER) FROM t_loss),"
+				" (SELECT COUNT(*) FROM t_process), (SELECT rank FROM t_rank)";
 
 /* A loader may be known by its batches alone, where the record of its iterator was lost. */
 static const char LOADERS_SQL[] =
@@ -40,19 +39,18 @@ static const char LOADERS_SQL[] =
 static const char LOADER_SQL[] =
 	"SELECT workers, prefetch_factor, in_order, persistent FROM t_loader WHERE loader_id = ?1";
 
-static const char SERIES_SQL[] =
-	"SELECT wait_ns, compute_ns, load_ns, begin_ns, epoch, batch, worker_id, head_ready"
-	EACH_BATCH_OF;
+static const char SERIES_SQL[] = "SELECT wait_ns, compute_ns, load_ns, begin_ns, epoch, batch, "
+				 "worker_id, head_ready" EACH_BATCH_OF;
 
 /* In the order of FIELDS. */
 static const char BATCHES_SQL[] =
 	"SELECT loader_id, epoch, batch, begin_ns, wait_ns, receive_ns, step_ns, compute_ns,"
-	" worker_id, load_ns, ready_ns, head_ready, qdepth, hol_ns, collate_ns, transfer_ns, cpu_ns,"
+	" worker_id, load_ns, ready_ns, head_ready, qdepth, hol_ns, collate_ns, transfer_ns, "
+	"cpu_ns,"
 	" samples, open_count, open_ns, read_count, read_bytes, read_ns, storage_bytes,"
 	" decode_count, decode_ns,"
 	" MAX(0, load_ns - IFNULL(open_ns, 0) - IFNULL(read_ns, 0) - IFNULL(decode_ns, 0)"
-	"  - IFNULL(collate_ns, 0))"
-	EACH_BATCH_OF;
+	"  - IFNULL(collate_ns, 0))" EACH_BATCH_OF;
 
 /*
  * In the order of TOTALS. SUM of floats: it stays NULL where nothing was observed, and cannot
@@ -139,19 +137,19 @@ static int take_meta(struct run_info *run, sqlite3_stmt *stmt)
 		char **text;
 		int64_t *number;
 	} fields[] = {
-		{ "run_id", .text = &run->id },
-		{ "dlprof_version", .text = &run->version },
-		{ "command", .text = &run->command },
-		{ "host", .text = &run->host },
-		{ "kernel", .text = &run->kernel },
-		{ "frameworks", .text = &run->frameworks },
-		{ "clock", .text = &run->clock },
-		{ "patch_missing", .text = &run->patch_missing },
-		{ "overhead", .text = &run->overhead },
-		{ "start_unix_ns", .number = &run->start_unix_ns },
-		{ "start_ns", .number = &run->start_ns },
-		{ "end_ns", .number = &run->end_ns },
-		{ "cpus", .number = &run->cpus },
+		{"run_id", .text = &run->id},
+		{"dlprof_version", .text = &run->version},
+		{"command", .text = &run->command},
+		{"host", .text = &run->host},
+		{"kernel", .text = &run->kernel},
+		{"frameworks", .text = &run->frameworks},
+		{"clock", .text = &run->clock},
+		{"patch_missing", .text = &run->patch_missing},
+		{"overhead", .text = &run->overhead},
+		{"start_unix_ns", .number = &run->start_unix_ns},
+		{"start_ns", .number = &run->start_ns},
+		{"end_ns", .number = &run->end_ns},
+		{"cpus", .number = &run->cpus},
 	};
 	const char *key = (const char *)sqlite3_column_text(stmt, 0);
 	size_t i;
@@ -279,7 +277,7 @@ static int bind_filter(sqlite3_stmt *stmt, const struct batch_filter *filter)
 {
 	int64_t first = filter->first > 0 ? filter->first : 0;
 	int64_t count = filter->last < 0 ? -1 : filter->last < first ? 0 : filter->last - first + 1;
-	const int64_t values[] = { filter->loader_id, filter->epoch, count, first };
+	const int64_t values[] = {filter->loader_id, filter->epoch, count, first};
 	int i, r;
 
 	for (i = 0; i < (int)(sizeof(values) / sizeof(*values)); i++) {
@@ -355,21 +353,23 @@ int query_series(struct db *db, const struct batch_filter *filter, struct batch_
 /* Where each column of BATCHES_SQL goes. */
 #define FIELD(name) offsetof(struct batch_record, name)
 static const size_t FIELDS[] = {
-	FIELD(loader_id), FIELD(epoch), FIELD(batch), FIELD(begin_ns), FIELD(wait_ns),
-	FIELD(receive_ns), FIELD(step_ns), FIELD(compute_ns), FIELD(worker_id), FIELD(load_ns),
-	FIELD(ready_ns), FIELD(head_ready), FIELD(qdepth), FIELD(hol_ns), FIELD(collate_ns),
-	FIELD(transfer_ns), FIELD(cpu_ns), FIELD(samples), FIELD(open_count), FIELD(open_ns),
-	FIELD(read_count), FIELD(read_bytes), FIELD(read_ns), FIELD(storage_bytes),
-	FIELD(decode_count), FIELD(decode_ns), FIELD(other_ns),
+	FIELD(loader_id),    FIELD(epoch),      FIELD(batch),      FIELD(begin_ns),
+	FIELD(wait_ns),      FIELD(receive_ns), FIELD(step_ns),    FIELD(compute_ns),
+	FIELD(worker_id),    FIELD(load_ns),    FIELD(ready_ns),   FIELD(head_ready),
+	FIELD(qdepth),       FIELD(hol_ns),     FIELD(collate_ns), FIELD(transfer_ns),
+	FIELD(cpu_ns),       FIELD(samples),    FIELD(open_count), FIELD(open_ns),
+	FIELD(read_count),   FIELD(read_bytes), FIELD(read_ns),    FIELD(storage_bytes),
+	FIELD(decode_count), FIELD(decode_ns),  FIELD(other_ns),
 };
 
 /* Likewise of TOTALS_SQL. */
 #define TOTAL(name) offsetof(struct load_totals, name)
 static const size_t TOTALS[] = {
-	TOTAL(load_count), TOTAL(decode_seen_count), TOTAL(load_ns), TOTAL(open_ns), TOTAL(read_ns),
-	TOTAL(decode_ns), TOTAL(collate_ns), TOTAL(other_ns), TOTAL(cpu_ns), TOTAL(transfer_ns),
-	TOTAL(queue_ns), TOTAL(receive_ns), TOTAL(hol_ns), TOTAL(open_count), TOTAL(read_count),
-	TOTAL(read_bytes), TOTAL(storage_bytes), TOTAL(samples),
+	TOTAL(load_count),    TOTAL(decode_seen_count), TOTAL(load_ns),    TOTAL(open_ns),
+	TOTAL(read_ns),       TOTAL(decode_ns),         TOTAL(collate_ns), TOTAL(other_ns),
+	TOTAL(cpu_ns),        TOTAL(transfer_ns),       TOTAL(queue_ns),   TOTAL(receive_ns),
+	TOTAL(hol_ns),        TOTAL(open_count),        TOTAL(read_count), TOTAL(read_bytes),
+	TOTAL(storage_bytes), TOTAL(samples),
 };
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))

@@ -26,6 +26,7 @@
 #define DLPROF_SEGMENT_MAGIC UINT64_C(0x31474553464f5250)	/* "PROFSEG1" */
 #define DLPROF_SEGMENT_ABI 1
 #define DLPROF_SEGMENT_SUFFIX ".seg"
+#define DLPROF_SEGMENT_UNFINISHED ".new"	/* its name until it may be read */
 
 #define DLPROF_SLOT_COUNT 4
 #define DLPROF_RING_CAPACITY 2048
@@ -54,7 +55,7 @@ struct dlprof_slot {
 };
 
 struct dlprof_header {
-	_Atomic uint64_t magic;		/* written last: the rest is valid once it is there */
+	uint64_t magic;
 	uint32_t abi;
 	uint32_t flags;			/* enum dlprof_segment_flag */
 	uint32_t slot_count;

@@ -11,6 +11,7 @@ bool hook_open_begin(struct span *span)
 {
 	span->fd = -1;
 	span->path = NULL;
+	span->uncounted = false;
 	return span_begin(span, DLPROF_CLASS_OPEN);
 }
 
@@ -52,6 +53,7 @@ bool hook_close_begin(struct span *span, int fd)
 		return false;
 	span->fd = -1;
 	span->path = NULL;
+	span->uncounted = true;
 	return span_begin(span, DLPROF_CLASS_OPEN);
 }
 
@@ -70,6 +72,7 @@ bool hook_read_begin(struct span *span, int fd)
 		return false;
 	span->fd = fd;
 	span->path = NULL;
+	span->uncounted = false;
 	return span_begin(span, DLPROF_CLASS_READ);
 }
 

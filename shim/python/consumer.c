@@ -17,7 +17,8 @@
 
 struct loader {
 	uint32_t number;	/* from 1, in order of first use in this process */
-	uint32_t pid;		/* a copy in another process is another loader */
+	uint32_t pid;		/* what is copied with the object, or into another process, */
+	const void *object;	/* is another loader: this one was told apart by these two */
 	uint32_t epochs;
 };
 
@@ -94,9 +95,10 @@ static void number_loader(struct consumer *consumer, PyObject *object)
 		consumer->epoch = 0;
 		return;
 	}
-	if (!loader->number || loader->pid != pid) {
+	if (!loader->number || loader->pid != pid || loader->object != object) {
 		loader->number = atomic_fetch_add(&loader_count, 1) + 1;
 		loader->pid = pid;
+		loader->object = object;
 		loader->epochs = 0;
 	}
 	consumer->loader = loader->number;

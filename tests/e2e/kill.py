@@ -58,7 +58,7 @@ def kill(pids):
 
 
 def strike(victim, main, database, draw):
-    """Kills; says how many it hit."""
+    """Kills; says whom it hit."""
     targets = {"main": [main], "worker": children(main), "drain": drains(database)}
     if victim == "all":
         hit = targets["main"] + targets["worker"] + targets["drain"]
@@ -67,7 +67,24 @@ def strike(victim, main, database, draw):
     else:
         hit = targets[victim]
     kill(hit)
-    return len(hit)
+    return hit
+
+
+def is_gone(pid):
+    """Dead, whether or not its parent has taken notice."""
+    try:
+        with open("/proc/{}/stat".format(pid)) as file:
+            return file.read().rpartition(")")[2].split()[0] in "ZX"
+    except OSError:
+        return True
+
+
+def end_group(leader):
+    """A worker that was started in its parent's last moment never learns of its death."""
+    try:
+        os.killpg(leader, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
 
 
 def check_database(name, database, truth, cut):
@@ -102,17 +119,16 @@ def round_of(number, victim, draw):
     delay = draw.uniform(0, 1.8)
     time.sleep(delay)
     name = "round {}: {} after {:.3f} s:".format(number, victim, delay)
-    workers = children(training.pid)
     hit = strike(victim, training.pid, database, draw)
     try:
         status = training.wait(60)
     except subprocess.TimeoutExpired:
         check(False, name, "training hangs")
-        kill([training.pid] + workers)
+        end_group(training.pid)
         status = training.wait()
-    # Workers notice a dead parent only between batches, every five seconds.
-    if victim == "main":
-        kill(workers)
+    if victim in ("main", "all"):
+        end_group(training.pid)
+    check(wait_for(lambda: all(is_gone(pid) for pid in hit), 15), name, "outlives SIGKILL:", hit)
     errors.seek(0)
     text = errors.read()
     truth = logged(log)
@@ -129,9 +145,9 @@ def round_of(number, victim, draw):
         wait_for_drain(database)
     if truth:
         lost = check_database(name, database, truth, cut=victim != "drain")
-        say(name, "hit", hit, "status", status, "delivered", len(truth), "missing", lost)
+        say(name, "hit", len(hit), "status", status, "delivered", len(truth), "missing", lost)
     else:
-        say(name, "hit", hit, "before the first batch, status", status)
+        say(name, "hit", len(hit), "before the first batch, status", status)
     left = [pid for pid, argv in processes() if log in argv]
     check(wait_for(lambda: not [p for p, argv in processes() if log in argv], 15), name,
           "processes left behind:", left)

@@ -84,7 +84,6 @@ def check_read_only():
 def check_odd_paths():
     for name, changes in (
             ("output folder is missing:", {"DLPROF_OUT": "/nonexistent/run.db"}),
-            ("output is a device:", {"DLPROF_OUT": "/dev/null"}),
             ("output name is too long:", {"DLPROF_OUT": "/tmp/" + "x" * 5000}),
             ("segment folder is missing:", {"DLPROF_SEGMENT_DIR": "/nonexistent"}),
             ("segment folder is a file:", {"DLPROF_SEGMENT_DIR": "/etc/passwd"}),
@@ -95,7 +94,6 @@ def check_odd_paths():
         for database in databases(folder):
             wait_for_drain(database)
             equal(count(database), 40, name, "rows")
-    check(os.stat("/dev/null").st_rdev, "/dev/null is still a device")
 
 
 def mounted(size):
@@ -158,7 +156,7 @@ def check_full_disk():
 
 def check_limits():
     """Growing a file past RLIMIT_FSIZE raises SIGXFSZ, which kills; 64 blocks hold no segment."""
-    for blocks in (0, 64, 2048):
+    for blocks in (0, 64, 8192):
         folder = scratch()
         limit = ["sh", "-c", 'ulimit -f {}; exec "$@"'.format(blocks), "sh"]
         name = "ulimit -f {}:".format(blocks)

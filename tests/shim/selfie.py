@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prints what /proc says of this process; as a program: of a training and its workers."""
+import gc
 import json
 import os
 import re
 import sys
 import threading
+import time
 
 KEYS = ("Threads", "SigPnd", "ShdPnd", "SigBlk", "SigIgn", "SigCgt", "Seccomp", "Umask")
 
@@ -38,6 +40,14 @@ def text():
     return "\n".join(lines)
 
 
+def settle():
+    """The loader's queues end in threads of their own, some time after the last batch."""
+    end = time.monotonic() + 2
+    while (len(os.listdir("/proc/self/task")) > 1 or children()) and time.monotonic() < end:
+        gc.collect()
+        time.sleep(0.01)
+
+
 class Samples:
     """Worker 0 shows itself in its third batch, when its threads are all there."""
 
@@ -65,6 +75,7 @@ def main():
         if number in (6, 11):
             print("main", number)
             print(text())
+    settle()
     print("end")
     print(text())
 

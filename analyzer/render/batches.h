@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * batches.h - every delivered batch as one row: a table for people, CSV or JSON for programs. Rows
+ * are written as they come; none is kept.
+ *
+ * One table (in batches.c) says which columns there are. CSV and JSON have seconds with nanoseconds
+ * in them; an empty cell, in JSON null, is what was not observed.
+ */
+#ifndef BATCHES_H
+#define BATCHES_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "render/jsonw.h"
+#include "render/page.h"
+#include "store/query.h"
+
+struct batch_line {
+	struct batch_record batch;
+	int64_t begin_ns;     /* since the run began */
+	int64_t starved;      /* 1, 0, or QUERY_UNKNOWN: not steady state */
+	const char *excluded; /* why it is not, or NULL */
+};
+
+enum batches_form {
+	BATCHES_TEXT,
+	BATCHES_CSV,
+	BATCHES_JSON,
+};
+
+struct batches {
+	enum batches_form form;
+	const struct page *page;
+	struct jsonw json;
+};
+
+void batches_begin(struct batches *batches, enum batches_form form, const struct page *page,
+		   const char *path);
+void batches_add(struct batches *batches, const struct batch_line *line);
+void batches_end(struct batches *batches);
+
+#endif

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * json.c - the report as `dlprof.report/1`. Keys are added, never removed and never given another
+ * meaning. All times are seconds, all shares 0-1, null is what is not observed or not known.
+ *
+ * `stall.ratio` = `stall.wait_s` / `stall.time_s`, both over the steady batches. `breakdown` holds
+ * sums over all delivered batches of the judged loader; `queue_s` is the time that batches stood
+ * finished before they were asked for. Not every load need have been seen: `breakdown.loads` of
+ * `stall.batches`.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "render/jsonw.h"
+#include "render/report.h"
+
+#define NS_PER_S 1e9
+
+static double known(int64_t value)
+{
+	return value == QUERY_UNKNOWN ? NAN : (double)value;
+}
+
+static void add_seconds(struct jsonw *json, const char *key, double ns)
+{
+	jsonw_number(json, key, ns / NS_PER_S);
+}
+
+static void add_start(struct jsonw *json, const struct run_info *run)
+{
+	char text[64];
+	struct tm tm;
+	time_t seconds;
+
+	if (run->start_unix_ns == QUERY_UNKNOWN || run->start_unix_ns < 0) {
+		jsonw_null(json, "start");
+		return;
+	}
+	seconds = run->start_unix_ns / 1000000000;
+	if (!gmtime_r(&seconds, &tm)) {
+		jsonw_null(json, "start");
+		return;
+	}
+	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	jsonw_string(json, "start", text);
+}
+
+static double duration_ns(const struct run_info *run)
+{
+	return known(run->end_ns) - known(run->start_ns);
+}
+
+/* "a,b" as ["a","b"]. NULL: nobody looked. */
+static void add_list(struct jsonw *json, const char *key, const char *list)
+{
+	char item[256];
+	size_t length;
+
+	if (!list) {
+		jsonw_null(json, key);
+		return;
+	}
+	jsonw_open(json, key, '[');
+	for (; *list; list += length + (list[length] == ',')) {
+		length = strcspn(list, ",");
+		snprintf(item, sizeof(item), "%.*s", (int)length, list);
+		if (length)
+			jsonw_string(json, NULL, item);
+	}
+	jsonw_close(json, ']');
+}
+
+static void add_run(struct jsonw *json, const struct report *report)
+{
+	const struct run_info *run = &report->run;
+
+	jsonw_open(json, "run", '{');
+	jsonw_string(json, "path", report->path);
+	jsonw_string(json, "id", run->id);
+	jsonw_string(json, "command", run->command);
+	jsonw_string(json, "host", run->host);
+	add_start(json, run);
+	add_seconds(json, "duration_s", duration_ns(run));
+	jsonw_int(json, "ranks", 1);
+	add_list(json, "frameworks", run->frameworks);
+	jsonw_string(json, "version", run->version);
+	jsonw_string(json, "kernel", run->kernel);
+	jsonw_int(json, "processes", run->process_count);
+	jsonw_bool(json, "live", report->live);
+	jsonw_close(json, '}');
+}
+
+static void add_verdict(struct jsonw *json, const struct finding *finding)
+{
+	bool judged = finding->verdict != STALL_VERDICT_INCOMPLETE;
+
+	jsonw_string(json, "verdict", stall_verdict_id(finding->verdict));
+	jsonw_string(json, "incomplete_reason", stall_gap_id(finding->gap));
+	if (judged)
+		jsonw_bool(json, "starved", finding->starved);
+	else
+		jsonw_null(json, "starved");
+	jsonw_string(json, "cause", stall_cause_id(finding->cause));
+	jsonw_string(json, "confidence", stall_confidence_id(finding->confidence));
+}
+
+static void add_stall(struct jsonw *json, const struct finding *finding)
+{
+	jsonw_open(json, "stall", '{');
+	jsonw_number(json, "ratio", finding->stall_ratio);
+	jsonw_null(json, "ci95");
+	jsonw_number(json, "trimmed_ratio", finding->trimmed_ratio);
+	add_seconds(json, "wait_s", finding->wait_starved_ns);
+	add_seconds(json, "time_s", finding->steady_ns);
+	jsonw_number(json, "delivery_ratio", finding->delivery_ratio);
+	jsonw_number(json, "epoch_start_ratio", finding->epoch_start_ratio);
+	add_seconds(json, "theta_s", finding->theta_ns);
+	jsonw_int(json, "batches", (int64_t)finding->batch_count);
+	jsonw_int(json, "steady_batches", (int64_t)finding->steady_count);
+	jsonw_int(json, "starved_batches", (int64_t)finding->starved_count);
+	jsonw_number(json, "masked_share", finding->masked_share);
+	jsonw_number(json, "gain_max", finding->gain_max);
+	add_seconds(json, "wait_p50_s", finding->wait_p50_ns);
+	add_seconds(json, "wait_p99_s", finding->wait_p99_ns);
+	add_seconds(json, "compute_p50_s", finding->compute_p50_ns);
+	add_seconds(json, "compute_p99_s", finding->compute_p99_ns);
+	jsonw_close(json, '}');
+}
+
+/* Keys whose values are not computed yet; they stand so that readers find them. */
+static void add_nulls(struct jsonw *json, const char *key, const char *const *members)
+{
+	jsonw_open(json, key, '{');
+	for (; *members; members++)
+		jsonw_null(json, *members);
+	jsonw_close(json, '}');
+}
+
+static void add_patterns(struct jsonw *json)
+{
+	static const char *const period[] = {"batches",   "p",      "share", "phase",
+					     "modulated", "cost_s", NULL};
+	static const char *const compute_period[] = {"batches", "p", "share", "cost_s", NULL};
+
+	add_nulls(json, "period", period);
+	add_nulls(json, "compute_period", compute_period);
+	jsonw_null(json, "slow_worker");
+}
+
+static void add_workers(struct jsonw *json, const struct report *report)
+{
+	const struct loader_info *loader = report->loader;
+	const struct finding *finding = &report->finding;
+
+	jsonw_open(json, "workers", '{');
+	jsonw_int(json, "count", loader ? loader->workers : QUERY_UNKNOWN);
+	jsonw_int(json, "prefetch_factor", loader ? loader->prefetch_factor : QUERY_UNKNOWN);
+	jsonw_tristate(json, "in_order", loader ? loader->in_order : QUERY_UNKNOWN);
+	add_seconds(json, "load_mean_s", finding->load_mean_ns);
+	jsonw_number(json, "load_cv", finding->load_cv);
+	jsonw_number(json, "rho", finding->rho);
+	jsonw_number(json, "eta", finding->eta);
+	jsonw_null(json, "needed");
+	jsonw_int(json, "cores", report->run.cpus);
+	jsonw_tristate(json, "persistent", loader ? loader->persistent : QUERY_UNKNOWN);
+	jsonw_close(json, '}');
+}
+
+static void add_breakdown(struct jsonw *json, const struct report *report)
+{
+	const struct load_totals *totals = &report->totals;
+	const struct finding *finding = &report->finding;
+
+	jsonw_open(json, "breakdown", '{');
+	jsonw_ns(json, "open_s", totals->open_ns);
+	jsonw_ns(json, "read_s", totals->read_ns);
+	jsonw_ns(json, "decode_s", totals->decode_ns);
+	jsonw_ns(json, "collate_s", totals->collate_ns);
+	/* CPU time is known of whole loads only, not of what is left of them. */
+	jsonw_null(json, "other_cpu_s");
+	jsonw_null(json, "other_blocked_s");
+	jsonw_ns(json, "transfer_s", totals->transfer_ns);
+	jsonw_ns(json, "queue_s", totals->queue_ns);
+	jsonw_null(json, "h2d_s");
+	add_seconds(json, "compute_s", report->series.compute_ns ? finding->compute_all_ns : NAN);
+	add_seconds(json, "wait_s", report->series.wait_ns ? finding->wait_all_ns : NAN);
+	jsonw_int(json, "loads", totals->load_count);
+	jsonw_ns(json, "load_s", totals->load_ns);
+	jsonw_ns(json, "other_s", totals->other_ns);
+	jsonw_ns(json, "cpu_s", totals->cpu_ns);
+	jsonw_ns(json, "receive_s", totals->receive_ns);
+	jsonw_ns(json, "head_of_line_s", totals->hol_ns);
+	jsonw_int(json, "open_count", totals->open_count);
+	jsonw_int(json, "read_count", totals->read_count);
+	jsonw_int(json, "read_bytes", totals->read_bytes);
+	jsonw_int(json, "storage_bytes", totals->storage_bytes);
+	jsonw_int(json, "samples", totals->samples);
+	jsonw_ns(json, "iterator_setup_s", report->setup_count ? report->setup_ns : QUERY_UNKNOWN);
+	jsonw_close(json, '}');
+}
+
+static void add_coverage(struct jsonw *json, const struct report *report)
+{
+	const struct finding *finding = &report->finding;
+	double batches = (double)finding->batch_count;
+	double loads = known(report->totals.load_count);
+	size_t i;
+
+	jsonw_open(json, "coverage", '{');
+	add_list(json, "patch_points_missing", report->run.patch_missing);
+	jsonw_bool(json, "wait_observed", report->series.wait_ns != NULL);
+	jsonw_bool(json, "compute_observed", report->series.compute_ns != NULL);
+	jsonw_bool(json, "workers_observed", report->series.workers >= 0 && loads > 0);
+	jsonw_bool(json, "decode_observed", report->totals.decode_seen_count > 0);
+	jsonw_bool(json, "gpu_observed", false);
+	jsonw_number(json, "loads_share", loads / batches);
+	jsonw_number(json, "readiness_share",
+		     (double)finding->readiness_count / (double)finding->steady_count);
+	jsonw_open(json, "warnings", '[');
+	for (i = 0; i < report->note_count; i++)
+		jsonw_string(json, NULL, report->notes[i]);
+	jsonw_close(json, ']');
+	jsonw_close(json, '}');
+
+	jsonw_open(json, "loss", '{');
+	jsonw_int(json, "events", report->run.lost_count);
+	jsonw_int(json, "batches", (int64_t)finding->missing_count);
+	jsonw_number(json, "share", finding->lost_share);
+	jsonw_close(json, '}');
+}
+
+static void add_overhead(struct jsonw *json, const struct run_info *run)
+{
+	if (!run->overhead) {
+		jsonw_null(json, "overhead");
+		return;
+	}
+	jsonw_open(json, "overhead", '{');
+	jsonw_string(json, "estimate", run->overhead);
+	jsonw_close(json, '}');
+}
+
+static void add_ranks(struct jsonw *json, const struct report *report)
+{
+	const struct finding *finding = &report->finding;
+
+	jsonw_open(json, "ranks", '[');
+	jsonw_open(json, NULL, '{');
+	jsonw_int(json, "rank", report->run.rank);
+	jsonw_string(json, "path", report->path);
+	jsonw_string(json, "host", report->run.host);
+	jsonw_string(json, "verdict", stall_verdict_id(finding->verdict));
+	jsonw_number(json, "stall_ratio", finding->stall_ratio);
+	jsonw_int(json, "batches", (int64_t)finding->batch_count);
+	jsonw_close(json, '}');
+	jsonw_close(json, ']');
+}
+
+static void add_loaders(struct jsonw *json, const struct report *report)
+{
+	size_t i;
+
+	jsonw_open(json, "loaders", '[');
+	for (i = 0; i < report->loader_count; i++) {
+		const struct loader_info *loader = &report->loaders[i];
+
+		jsonw_open(json, NULL, '{');
+		jsonw_int(json, "loader", loader->loader_id);
+		jsonw_bool(json, "judged", loader == report->loader);
+		jsonw_string(json, "kind", loader->kind[0] ? loader->kind : NULL);
+		jsonw_int(json, "workers", loader->workers);
+		jsonw_int(json, "batch_size", loader->batch_size);
+		jsonw_int(json, "batches", loader->batch_count);
+		jsonw_int(json, "epochs", loader->epoch_count);
+		jsonw_ns(json, "time_s", loader->time_ns);
+		jsonw_close(json, '}');
+	}
+	jsonw_close(json, ']');
+}
+
+static void add_empty_list(struct jsonw *json, const char *key)
+{
+	jsonw_open(json, key, '[');
+	jsonw_close(json, ']');
+}
+
+void report_json(const struct report *report, FILE *out)
+{
+	struct jsonw json;
+
+	jsonw_init(&json, out);
+	jsonw_open(&json, NULL, '{');
+	jsonw_string(&json, "schema", "dlprof.report/1");
+	add_run(&json, report);
+	jsonw_string(&json, "clock", report->run.clock ? report->run.clock : "host");
+	add_verdict(&json, &report->finding);
+	add_stall(&json, &report->finding);
+	add_patterns(&json);
+	add_workers(&json, report);
+	add_breakdown(&json, report);
+	add_empty_list(&json, "whatif");
+	add_empty_list(&json, "advice");
+	add_empty_list(&json, "not_useful");
+	add_coverage(&json, report);
+	add_overhead(&json, &report->run);
+	add_ranks(&json, report);
+	add_loaders(&json, report);
+	jsonw_close(&json, '}');
+}

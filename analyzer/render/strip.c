@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "render/strip.h"
+
+#include <math.h>
+
+#include "analysis/stall.h"
+#include "render/units.h"
+
+#define INDENT     2
+#define MOST_LINES 4 /* of one cell a batch */
+
+/* A cell tells which share of its time was waiting: by its height, by its colour, or by its sign.
+ */
+static const struct level {
+	double below;
+	const char *cell;
+	const char *ascii;
+	const char *text;
+	enum page_color color;
+} LEVELS[] = {
+	{STALL_MODERATE, "▁", ".", "under 5 %", PAGE_DIM},
+	{STALL_HIGH, "▃", "-", "5-20 %", PAGE_YELLOW},
+	{0.5, "▅", "+", "20-50 %", PAGE_RED},
+	{INFINITY, "█", "#", "over 50 % of the time is waiting", PAGE_RED},
+};
+#define LEVEL_COUNT (sizeof(LEVELS) / sizeof(LEVELS[0]))
+
+static void put_cell(const struct page *page, const struct level *level)
+{
+	fputs(page->ascii ? level->ascii : level->cell, page->out);
+}
+
+static const struct level *find_level(double share)
+{
+	size_t i = 0;
+
+	while (i + 1 < LEVEL_COUNT && share >= LEVELS[i].below)
+		i++;
+	return &LEVELS[i];
+}
+
+/* NULL: nothing is known of these batches. */
+static const struct level *judge(const struct batch_series *series, size_t begin, size_t end)
+{
+	double wait_ns = 0, time_ns = 0;
+	size_t i;
+
+	for (i = begin; i < end; i++) {
+		if (series->wait_ns[i] == SERIES_UNKNOWN || series->compute_ns[i] == SERIES_UNKNOWN)
+			continue;
+		wait_ns += (double)series->wait_ns[i];
+		time_ns += (double)series->wait_ns[i] + (double)series->compute_ns[i];
+	}
+	return time_ns > 0 ? find_level(wait_ns / time_ns) : NULL;
+}
+
+static size_t edge(size_t count, size_t cells, size_t cell)
+{
+	return (size_t)((double)count * (double)cell / (double)cells);
+}
+
+static void put_line(const struct page *page, const struct batch_series *series, size_t begin,
+		     size_t end, size_t cells)
+{
+	const struct level *level, *last = NULL;
+	size_t i;
+
+	fprintf(page->out, "%*s|", INDENT, "");
+	for (i = 0; i < cells; i++) {
+		level = judge(series, begin + edge(end - begin, cells, i),
+			      begin + edge(end - begin, cells, i + 1));
+		if (level && (!last || last->color != level->color)) {
+			page_color(page, PAGE_PLAIN);
+			page_color(page, level->color);
+			last = level;
+		}
+		if (level)
+			put_cell(page, level);
+		else
+			fputc(' ', page->out);
+	}
+	page_color(page, PAGE_PLAIN);
+	fputs("|\n", page->out);
+}
+
+static void put_legend(const struct page *page)
+{
+	size_t i;
+
+	fprintf(page->out, "%*s", INDENT + 1, "");
+	for (i = 0; i < LEVEL_COUNT; i++) {
+		put_cell(page, &LEVELS[i]);
+		/* A narrow page has no room for words that the last one says anyway. */
+		fprintf(page->out, " %s%s",
+			i + 1 == LEVEL_COUNT && page->width < 64 ? "over 50 %" : LEVELS[i].text,
+			i + 1 < LEVEL_COUNT ? (page->width < 64 ? " " : "   ") : "\n");
+	}
+}
+
+void strip_print(const struct page *page, const struct batch_series *series)
+{
+	size_t width = (size_t)page->width - INDENT - 2, begin, end;
+	char each[UNITS_MAX];
+
+	if (!series->count || !series->wait_ns || !series->compute_ns)
+		return;
+	if (series->count <= width * MOST_LINES) {
+		page_line(page, "%*sWaits over time (one cell is one batch)", INDENT, "");
+		for (begin = 0; begin < series->count; begin = end) {
+			end = begin + width < series->count ? begin + width : series->count;
+			put_line(page, series, begin, end, end - begin);
+		}
+	} else {
+		page_line(page, "%*sWaits over time (one cell is about %s batches)", INDENT, "",
+			  units_count(each, llrint((double)series->count / (double)width)));
+		put_line(page, series, 0, series->count, width);
+	}
+	put_legend(page);
+	page_break(page);
+}

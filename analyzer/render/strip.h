@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * strip.h - waits over time as a strip of cells: one cell a batch where they fit into a few lines,
+ * else as many equal groups of batches as there are cells in a line.
+ */
+#ifndef STRIP_H
+#define STRIP_H
+
+#include "analysis/series.h"
+#include "render/page.h"
+
+/* Nothing is printed where no batch has both its wait and its compute. */
+void strip_print(const struct page *page, const struct batch_series *series);
+
+#endif

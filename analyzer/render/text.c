@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * text.c - the report for people: the verdict with its number and what fixing it can bring, then
+ * the evidence, then how far it can be trusted. Every section is one function.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "render/report.h"
+#include "render/strip.h"
+#include "render/units.h"
+
+#define INDENT     2
+#define HANG       13 /* where the text of an entry begins */
+#define WIDE       72 /* columns from which a bar line has room for quantiles */
+#define TIME_WIDTH 11
+#define MOST_NOTES 8
+
+static const char *plural(int64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+__attribute__((format(printf, 3, 4))) static void entry(const struct page *page, const char *label,
+							const char *format, ...)
+{
+	char text[2048];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	page_entry(page, INDENT, HANG, label, "%s", text);
+}
+
+static double duration_ns(const struct report *report)
+{
+	int64_t ns;
+
+	if (report->run.start_ns == QUERY_UNKNOWN || report->run.end_ns == QUERY_UNKNOWN ||
+	    __builtin_sub_overflow(report->run.end_ns, report->run.start_ns, &ns) || ns < 0)
+		return NAN;
+	return (double)ns;
+}
+
+static void print_head(const struct report *report, const struct page *page)
+{
+	const struct finding *finding = &report->finding;
+	char batches[UNITS_MAX], epochs[UNITS_MAX], time[UNITS_MAX];
+	double ns = duration_ns(report);
+
+	page_line(page, "dlprof %s  %s  rank %" PRId64 "  %s batch%s in %s epoch%s%s%s%s",
+		  report->run.version ? report->run.version : "?", report->path, report->run.rank,
+		  units_count(batches, (int64_t)finding->batch_count),
+		  finding->batch_count == 1 ? "" : "es",
+		  units_count(epochs, (int64_t)finding->epoch_count),
+		  plural((int64_t)finding->epoch_count), isnan(ns) ? "" : "  ",
+		  isnan(ns) ? "" : units_time(time, ns), report->live ? "  (still recording)" : "");
+	if (report->run.command)
+		page_line(page, "%s", report->run.command);
+	page_break(page);
+}
+
+/* Why there is no verdict, and what is to be done. */
+static const char *gap_text(enum stall_gap gap)
+{
+	switch (gap) {
+	case STALL_GAP_NO_BATCHES:
+		return "no batch was seen: the program made no iterator of a loader that dlprof "
+		       "knows, or ended before its first batch";
+	case STALL_GAP_WAIT:
+		return "the time spent waiting for batches was not observed";
+	case STALL_GAP_COMPUTE:
+		return "the time between batches was not observed";
+	case STALL_GAP_FEW_BATCHES:
+		return "too few batches after the first round of each epoch; let it run longer";
+	case STALL_GAP_LOSS:
+		return "too many of the run's records were lost to judge by the others";
+	case STALL_GAP_NONE:
+	case STALL_GAP_MAX:
+		break;
+	}
+	return "";
+}
+
+static void print_incomplete(const struct report *report, const struct page *page)
+{
+	const struct finding *finding = &report->finding;
+	char share[UNITS_MAX];
+
+	page_color(page, PAGE_BOLD);
+	page_entry(page, INDENT, INDENT + 11, "INCOMPLETE", "%s.", gap_text(finding->gap));
+	page_color(page, PAGE_PLAIN);
+	if (finding->gap == STALL_GAP_FEW_BATCHES)
+		page_entry(page, INDENT, INDENT, "",
+			   "%zu steady batch%s were seen; a verdict takes %d.",
+			   finding->steady_count, finding->steady_count == 1 ? "" : "es",
+			   STALL_FEWEST_STEADY);
+	else if (finding->gap == STALL_GAP_LOSS)
+		page_entry(page, INDENT, INDENT, "", "At least %s of them are missing.",
+			   units_share(share, finding->lost_share));
+	page_break(page);
+}
+
+/* What else the numbers say, one sentence; the bands alone do not show it. */
+static void print_cause(const struct report *report, const struct page *page)
+{
+	const struct finding *finding = &report->finding;
+	char share[UNITS_MAX], trimmed[UNITS_MAX], time[UNITS_MAX];
+
+	switch (finding->cause) {
+	case STALL_CAUSE_SINGLE_PROCESS:
+		page_entry(page, INDENT, INDENT, "",
+			   "The loader has no workers: every batch is loaded while the training "
+			   "stands still.");
+		break;
+	case STALL_CAUSE_ISOLATED_STALL:
+		page_entry(page, INDENT, INDENT, "",
+			   "Isolated stalls: a few single waits make up nearly all of it; without "
+			   "the largest it is %s.",
+			   units_share(trimmed, finding->trimmed_ratio));
+		break;
+	case STALL_CAUSE_EPOCH_START:
+		page_entry(page, INDENT, INDENT, "",
+			   "But starting epochs takes %s of the time (%s in %zu epochs), before "
+			   "loading can overlap the training.",
+			   units_share(share, finding->epoch_start_ratio),
+			   units_time(time, finding->wait_start_ns), finding->epoch_count);
+		break;
+	case STALL_CAUSE_DELIVERY:
+		page_entry(page, INDENT, INDENT, "",
+			   "But handing over batches that were ready takes %s of the time: "
+			   "receiving, unpickling, copying in the main process.",
+			   units_share(share, finding->delivery_ratio));
+		break;
+	case STALL_CAUSE_NONE:
+	case STALL_CAUSE_UNKNOWN:
+	case STALL_CAUSE_MAX:
+		break;
+	}
+}
+
+static void print_verdict(const struct report *report, const struct page *page)
+{
+	static const struct {
+		const char *words;
+		enum page_color color;
+	} verdicts[] = {
+		[STALL_VERDICT_NOT] = {"NOT INPUT-BOUND", PAGE_GREEN},
+		[STALL_VERDICT_MODERATELY] = {"MODERATELY INPUT-BOUND", PAGE_YELLOW},
+		[STALL_VERDICT_HIGHLY] = {"HIGHLY INPUT-BOUND", PAGE_RED},
+	};
+	const struct finding *finding = &report->finding;
+	char share[UNITS_MAX], factor[UNITS_MAX];
+	const char *words;
+
+	if (finding->verdict == STALL_VERDICT_INCOMPLETE) {
+		print_incomplete(report, page);
+		return;
+	}
+	words = verdicts[finding->verdict].words;
+	page_color(page, verdicts[finding->verdict].color);
+	page_entry(page, INDENT, INDENT + (int)strlen(words) + 3, words,
+		   "%s of the time is spent waiting for data",
+		   units_share(share, finding->stall_ratio));
+	page_color(page, PAGE_PLAIN);
+	if (finding->starved && !isnan(finding->gain_max))
+		page_entry(page, INDENT, INDENT, "",
+			   "Fixing input alone would make this run up to %s faster.",
+			   units_factor(factor, finding->gain_max));
+	print_cause(report, page);
+	page_break(page);
+}
+
+/* "  wait     ####....   20.1 s   67 %   p50 ...": a label, a bar, a time, a share, and a note. */
+static void print_bar(const struct page *page, const char *label, double ns, double whole_ns,
+		      enum page_color color, const char *note)
+{
+	int note_width = page->width >= WIDE ? 34 : 0;
+	int cells = page->width - INDENT - 11 - 1 - TIME_WIDTH - 8 - note_width;
+	char time[UNITS_MAX], share[UNITS_MAX];
+
+	fprintf(page->out, "%*s%-11s", INDENT, "", label);
+	if (isnan(ns)) {
+		fprintf(page->out, "%s%s\n", "not observed", "");
+		return;
+	}
+	if (cells > 0)
+		page_bar(page, cells, whole_ns > 0 ? ns / whole_ns : 0, color);
+	fprintf(page->out, " %*s %7s", TIME_WIDTH, units_time(time, ns),
+		units_share(share, whole_ns > 0 ? ns / whole_ns : NAN));
+	if (note_width && *note)
+		fprintf(page->out, "   %s", note);
+	fputc('\n', page->out);
+}
+
+static void quantile_note(char *note, size_t size, double p50_ns, double p99_ns)
+{
+	char p50[UNITS_MAX], p99[UNITS_MAX];
+
+	snprintf(note, size, "p50 %-8s p99 %s", units_time(p50, p50_ns), units_time(p99, p99_ns));
+}
+
+static void print_balance(const struct report *report, const struct page *page)
+{
+	const struct finding *finding = &report->finding;
+	double whole_ns = finding->wait_all_ns + finding->compute_all_ns;
+	char note[3 * UNITS_MAX];
+
+	if (!report->series.wait_ns && !report->series.compute_ns)
+		return;
+	quantile_note(note, sizeof(note), finding->wait_p50_ns, finding->wait_p99_ns);
+	print_bar(page, "wait", report->series.wait_ns ? finding->wait_all_ns : NAN, whole_ns,
+		  PAGE_RED, note);
+	quantile_note(note, sizeof(note), finding->compute_p50_ns, finding->compute_p99_ns);
+	print_bar(page, "compute", report->series.compute_ns ? finding->compute_all_ns : NAN,
+		  whole_ns, PAGE_GREEN, note);
+	page_break(page);
+}
+
+/* One line of a table: what, how long, its share, and what that means, wrapped. */
+__attribute__((format(printf, 5, 6))) static void print_part(const struct page *page,
+							     const char *label, double ns,
+							     double whole_ns, const char *format,
+							     ...)
+{
+	char start[128], text[512], time[UNITS_MAX], share[UNITS_MAX];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	if (isnan(ns))
+		snprintf(start, sizeof(start), "%-14s%*s", label, TIME_WIDTH + 8, "not observed");
+	else if (isnan(whole_ns))
+		snprintf(start, sizeof(start), "%-14s%*s%8s", label, TIME_WIDTH,
+			 units_time(time, ns), "");
+	else
+		snprintf(start, sizeof(start), "%-14s%*s %7s", label, TIME_WIDTH,
+			 units_time(time, ns), units_share(share, ns / whole_ns));
+	page_entry(page, 2 * INDENT, 2 * INDENT + 14 + TIME_WIDTH + 8 + 2, start, "%s", text);
+}
+
+static void print_wait(const struct report *report, const struct page *page)
+{
+	const struct finding *finding = &report->finding;
+	double whole_ns = finding->wait_all_ns + finding->compute_all_ns;
+	int64_t first = stall_start_count(report->series.workers);
+	char theta[UNITS_MAX];
+
+	if (!report->series.wait_ns || !(whole_ns > 0))
+		return;
+	page_line(page, "%*sThe wait, by cause (shares of all time)", INDENT, "");
+	print_part(page, "starved", finding->wait_starved_ns, whole_ns,
+		   "%zu of %zu steady batches waited %s or more", finding->starved_count,
+		   finding->steady_count, units_time(theta, finding->theta_ns));
+	print_part(page, "epoch start", finding->wait_start_ns, whole_ns,
+		   "the first %" PRId64 " batch%s of %s", first, first == 1 ? "" : "es",
+		   finding->epoch_count == 1 ? "the epoch" : "each epoch");
+	if (finding->readiness_count)
+		print_part(page, "ready batches", finding->wait_ready_ns, whole_ns,
+			   "handing over what was ready");
+	print_part(page, "short waits", finding->wait_short_ns, whole_ns, "too short to matter");
+	if (report->totals.hol_ns != QUERY_UNKNOWN && finding->wait_all_ns > 0)
+		print_part(page, "head of line", (double)report->totals.hol_ns, whole_ns,
+			   "of the above: a later batch was ready");
+	page_break(page);
+}
+
+static double mean_of(const struct report *report, int64_t total)
+{
+	return total == QUERY_UNKNOWN ? NAN : (double)total / (double)report->totals.load_count;
+}
+
+static void print_calls(const struct report *report, char *text, size_t size, int64_t count,
+			int64_t bytes)
+{
+	char amount[UNITS_MAX];
+
+	text[0] = '\0';
+	if (count == QUERY_UNKNOWN)
+		return;
+	if (bytes == QUERY_UNKNOWN)
+		snprintf(text, size, "%.1f calls", mean_of(report, count));
+	else
+		snprintf(text, size, "%s in %.1f calls",
+			 units_bytes(amount, mean_of(report, bytes)), mean_of(report, count));
+}
+
+static void print_load(const struct report *report, const struct page *page)
+{
+	const struct load_totals *totals = &report->totals;
+	bool decode_seen = totals->decode_ns != QUERY_UNKNOWN;
+	double load_ns;
+	char text[128], time[UNITS_MAX], bytes[UNITS_MAX];
+
+	if (totals->load_count == QUERY_UNKNOWN || totals->load_count < 1)
+		return;
+	load_ns = mean_of(report, totals->load_ns);
+	page_line(page, "%*sOne load takes %s on average%s (shares of it)", INDENT, "",
+		  units_time(time, load_ns),
+		  report->series.workers == 0  ? ", in the main process"
+		  : report->series.workers > 0 ? ", in a worker"
+					       : "");
+	print_calls(report, text, sizeof(text), totals->open_count, QUERY_UNKNOWN);
+	print_part(page, "open", mean_of(report, totals->open_ns), load_ns, "%s", text);
+	print_calls(report, text, sizeof(text), totals->read_count, totals->read_bytes);
+	print_part(page, "read", mean_of(report, totals->read_ns), load_ns, "%s", text);
+	print_part(page, "decode", mean_of(report, totals->decode_ns), load_ns, "%s",
+		   decode_seen ? "" : "counted as other");
+	print_part(page, "collate", mean_of(report, totals->collate_ns), load_ns, "%s", "");
+	print_part(page, "other", mean_of(report, totals->other_ns), load_ns, "%s",
+		   decode_seen ? "the dataset's own code"
+			       : "the dataset's code, decoding included");
+	if (totals->cpu_ns != QUERY_UNKNOWN)
+		print_part(page, "CPU", mean_of(report, totals->cpu_ns), load_ns,
+			   "of the load; the rest it was blocked");
+	if (totals->storage_bytes != QUERY_UNKNOWN && totals->storage_bytes > 0)
+		page_entry(page, 2 * INDENT, 2 * INDENT + 14, "storage",
+			   "%s a batch came from a device, not from memory",
+			   units_bytes(bytes, mean_of(report, totals->storage_bytes)));
+	if (report->series.workers != 0) {
+		page_line(page, "%*sthen, a batch:", INDENT, "");
+		print_part(page, "transfer", mean_of(report, totals->transfer_ns), NAN,
+			   "from the worker to the main process");
+		print_part(page, "queue", mean_of(report, totals->queue_ns), NAN,
+			   "finished, waiting to be asked for");
+	}
+	page_break(page);
+}
+
+/* Sets one fact after the others of the line. */
+__attribute__((format(printf, 3, 4))) static void add(char *text, size_t size, const char *format,
+						      ...)
+{
+	size_t used = strlen(text);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text + used, size - used, format, args);
+	va_end(args);
+}
+
+static void print_loader(const struct report *report, const struct page *page)
+{
+	const struct loader_info *loader = report->loader;
+	const struct finding *finding = &report->finding;
+	char text[512] = "";
+
+	if (!loader)
+		return;
+	add(text, sizeof(text), "%s", loader->kind[0] ? loader->kind : "unknown kind");
+	if (loader->workers == QUERY_UNKNOWN)
+		add(text, sizeof(text), ", workers not observed");
+	else
+		add(text, sizeof(text), ", %" PRId64 " worker%s", loader->workers,
+		    plural(loader->workers));
+	if (loader->workers != 0) {
+		if (loader->prefetch_factor != QUERY_UNKNOWN)
+			add(text, sizeof(text), ", prefetch_factor %" PRId64,
+			    loader->prefetch_factor);
+		if (loader->in_order != QUERY_UNKNOWN)
+			add(text, sizeof(text), ", %s",
+			    loader->in_order ? "in order" : "any order");
+		if (loader->persistent != QUERY_UNKNOWN)
+			add(text, sizeof(text), ", %s",
+			    loader->persistent ? "persistent" : "new workers every epoch");
+	}
+	if (loader->batch_size != QUERY_UNKNOWN)
+		add(text, sizeof(text), ", batch size %" PRId64, loader->batch_size);
+	entry(page, "Loader", "%s", text);
+
+	if (finding->rho > 0 && finding->load_mean_ns > 0) {
+		double supply = report->series.workers / finding->load_mean_ns * 1e9;
+
+		entry(page, "Capacity",
+		      "%" PRId32 " workers can load %.3g batches/s; without waiting the training "
+		      "would take %.3g",
+		      report->series.workers, supply, supply * finding->rho);
+	}
+	if (report->setup_count > 0) {
+		char time[UNITS_MAX];
+
+		entry(page, "Restarts",
+		      "making the iterator of epochs after the first took %s in all (%" PRId64
+		      " times), not counted as waiting",
+		      units_time(time, (double)report->setup_ns), report->setup_count);
+	}
+}
+
+static void print_others(const struct report *report, const struct page *page)
+{
+	const char *label = "Others";
+	size_t i;
+
+	for (i = 0; i < report->loader_count; i++) {
+		const struct loader_info *loader = &report->loaders[i];
+		char batches[UNITS_MAX], time[UNITS_MAX];
+
+		if (loader == report->loader)
+			continue;
+		entry(page, label, "loader %" PRId64 ": %s, %s batches, %s (--loader %" PRId64 ")",
+		      loader->loader_id, loader->kind[0] ? loader->kind : "unknown kind",
+		      units_count(batches, loader->batch_count),
+		      units_time(time, (double)loader->time_ns), loader->loader_id);
+		label = "";
+	}
+}
+
+static void print_filter(const struct report *report, const struct page *page)
+{
+	const struct batch_filter *filter = &report->filter;
+	char text[256] = "";
+
+	if (filter->epoch >= 0)
+		add(text, sizeof(text), " epoch %" PRId64, filter->epoch);
+	if (filter->first >= 0 && filter->last >= 0)
+		add(text, sizeof(text), " batches %" PRId64 " to %" PRId64, filter->first,
+		    filter->last);
+	else if (filter->first >= 0)
+		add(text, sizeof(text), " batches from %" PRId64, filter->first);
+	else if (filter->last >= 0)
+		add(text, sizeof(text), " batches up to %" PRId64, filter->last);
+	if (text[0])
+		entry(page, "Only", "%s of loader %" PRId64, text + 1, filter->loader_id);
+}
+
+static void print_trust(const struct report *report, const struct page *page)
+{
+	const struct finding *finding = &report->finding;
+	char share[UNITS_MAX];
+
+	if (finding->verdict == STALL_VERDICT_INCOMPLETE)
+		return;
+	if (report->series.workers == 0)
+		entry(page, "Confidence", "%s: %zu steady batches",
+		      stall_confidence_id(finding->confidence), finding->steady_count);
+	else
+		entry(page, "Confidence",
+		      "%s: %zu steady batches, known for %s of them whether they were ready",
+		      stall_confidence_id(finding->confidence), finding->steady_count,
+		      units_share(share, (double)finding->readiness_count /
+						 (double)finding->steady_count));
+}
+
+static void print_coverage(const struct report *report, const struct page *page)
+{
+	const struct finding *finding = &report->finding;
+	char count[UNITS_MAX], all[UNITS_MAX];
+	size_t i;
+
+	if (report->run.lost_count > 0)
+		entry(page, "Lost", "%s records were dropped",
+		      units_count(count, report->run.lost_count));
+	if (finding->missing_count)
+		entry(page, "Lost", "%s batches were delivered without a record",
+		      units_count(count, (int64_t)finding->missing_count));
+	if (finding->batch_count && report->totals.load_count >= 0 &&
+	    (size_t)report->totals.load_count < finding->batch_count)
+		entry(page, "Not seen", "how %s of %s batches were loaded",
+		      units_count(count, (int64_t)finding->batch_count - report->totals.load_count),
+		      units_count(all, (int64_t)finding->batch_count));
+	if (report->run.patch_missing && report->run.patch_missing[0])
+		entry(page, "Not found", "%s", report->run.patch_missing);
+	for (i = 0; i < report->note_count && i < MOST_NOTES; i++)
+		entry(page, "Warning", "%s", report->notes[i]);
+	if (report->note_count > MOST_NOTES)
+		entry(page, "", "and %zu more in the table `note`",
+		      report->note_count - MOST_NOTES);
+	if (!finding->batch_count)
+		return;
+	if (report->run.clock && strcmp(report->run.clock, "gpu") == 0)
+		entry(page, "Clock", "the GPU's: waits while it was idle");
+	else
+		entry(page, "Clock",
+		      "the host's: what the main process waited; with a GPU this is an upper bound "
+		      "on the GPU's starvation");
+}
+
+static void print_next(const struct report *report, const struct page *page)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "_./-+=:,@%";
+	const char *quote = report->path[strspn(report->path, plain)] ? "'" : "";
+
+	/* A name with a quote in it is beyond this; it is shown, not run. */
+	if (report->finding.batch_count)
+		entry(page, "More", "dlprof-report batches %s%s%s", quote, report->path, quote);
+	else
+		entry(page, "More", "dlprof-report --json %s%s%s", quote, report->path, quote);
+}
+
+void report_text(const struct report *report, const struct page *page)
+{
+	print_head(report, page);
+	print_verdict(report, page);
+	print_balance(report, page);
+	strip_print(page, &report->series);
+	print_wait(report, page);
+	print_load(report, page);
+	print_loader(report, page);
+	print_others(report, page);
+	print_filter(report, page);
+	print_trust(report, page);
+	print_coverage(report, page);
+	print_next(report, page);
+}

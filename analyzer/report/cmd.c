@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/cmd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <langinfo.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "drain/drain.h"
+
+#define WIDEST 100 /* longer lines are harder to read */
+
+static void say(const char *format, va_list args)
+{
+	const struct page page = {.out = stderr, .ascii = false, .width = INT16_MAX};
+	char text[1024];
+
+	/* Through a page: a file name may hold anything. */
+	vsnprintf(text, sizeof(text), format, args);
+	page_line(&page, "dlprof-report: %s", text);
+}
+
+int cmd_fail(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say(format, args);
+	va_end(args);
+	return CMD_ERROR;
+}
+
+__attribute__((format(printf, 2, 3))) static void remark(const struct options *options,
+							 const char *format, ...)
+{
+	va_list args;
+
+	if (options->quiet)
+		return;
+	va_start(args, format);
+	say(format, args);
+	va_end(args);
+}
+
+/* What the user can do about it; "" where we do not know. */
+static const char *advice(int error)
+{
+	switch (-error) {
+	case EISDIR:
+		return "; name one database in it";
+	default:
+		return "";
+	}
+}
+
+int cmd_open_run(const struct options *options, struct db **ret_db, bool *ret_live)
+{
+	const char *path = options->run;
+	struct stat status;
+	int recovered, r;
+
+	*ret_live = false;
+	if (stat(path, &status) < 0)
+		return cmd_fail("cannot open '%s': %s", path, db_error(-errno));
+	recovered = drain_recover(path, ret_live);
+	r = db_open_read(path, ret_db);
+	if (r < 0)
+		return cmd_fail("cannot open '%s': %s%s", path, db_error(r), advice(r));
+	if (recovered < 0)
+		remark(options, "'%s' may lack its last records: %s", path, db_error(recovered));
+	if (*ret_live)
+		remark(options, "the run is still recording; this is what it has so far");
+	return 0;
+}
+
+int cmd_fail_read(const struct options *options, int error)
+{
+	return cmd_fail("cannot read '%s': %s", options->run, db_error(error));
+}
+
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat one, other;
+
+	return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
+	       one.st_ino == other.st_ino;
+}
+
+int cmd_open_output(const struct options *options, struct output *ret)
+{
+	const char *path = options->output;
+	struct stat status;
+	bool exists;
+	int fd;
+
+	*ret = (struct output){.file = stdout, .path = path};
+	if (!path)
+		return 0;
+	if (is_same_file(path, options->run))
+		return cmd_fail("will not write over the run itself: '%s'", path);
+	exists = stat(path, &status) == 0;
+	if (exists && S_ISREG(status.st_mode) && !options->force)
+		return cmd_fail("'%s' exists; -f replaces it", path);
+	fd = open(path, O_WRONLY | O_CLOEXEC | O_CREAT | (exists ? O_TRUNC : O_EXCL), 0666);
+	if (fd < 0)
+		return cmd_fail("cannot write '%s': %s", path, strerror(errno));
+	ret->made = !exists;
+	ret->file = fdopen(fd, "w");
+	if (!ret->file) {
+		close(fd);
+		return cmd_fail("cannot write '%s': %s", path, strerror(ENOMEM));
+	}
+	return 0;
+}
+
+int cmd_close_output(struct output *output, int status)
+{
+	bool failed = ferror(output->file);
+	int error;
+
+	/* An error while writing has left its errno behind long ago; writing again tells it. */
+	errno = 0;
+	if (failed)
+		fputc('\n', output->file);
+	if (fflush(output->file) != 0)
+		failed = true;
+	error = errno;
+	if (fclose(output->file) != 0 && !failed) {
+		failed = true;
+		error = errno;
+	}
+	if (failed)
+		status =
+			cmd_fail("cannot write %s%s%s: %s", output->path ? "'" : "",
+				 output->path ? output->path : "standard output",
+				 output->path ? "'" : "", error ? strerror(error) : "device error");
+	if (status == CMD_ERROR && output->made)
+		unlink(output->path);
+	return status;
+}
+
+static bool wants_color(const struct options *options, const struct output *output)
+{
+	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	switch (options->color) {
+	case COLOR_ALWAYS:
+		return true;
+	case COLOR_NEVER:
+		return false;
+	case COLOR_AUTO:
+		break;
+	}
+	return isatty(fileno(output->file)) && !(no_color && *no_color) && term &&
+	       strcmp(term, "dumb") != 0;
+}
+
+static int find_width(const struct output *output)
+{
+	const char *columns = getenv("COLUMNS");
+	struct winsize size;
+	long width = columns ? strtol(columns, NULL, 10) : 0;
+
+	if (width <= 0 && ioctl(fileno(output->file), TIOCGWINSZ, &size) == 0)
+		width = size.ws_col;
+	if (width <= 0)
+		return PAGE_WIDTH;
+	return width < PAGE_NARROWEST ? PAGE_NARROWEST : width > WIDEST ? WIDEST : (int)width;
+}
+
+struct page cmd_page(const struct options *options, const struct output *output)
+{
+	return (struct page){
+		.out = output->file,
+		.color = wants_color(options, output),
+		.ascii = options->ascii || strcmp(nl_langinfo(CODESET), "UTF-8") != 0,
+		.width = find_width(output),
+	};
+}

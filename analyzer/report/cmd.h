@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd.h - what the commands share: open the run, open the output, say what went wrong.
+ */
+#ifndef CMD_H
+#define CMD_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "render/page.h"
+#include "report/options.h"
+#include "store/query.h"
+
+enum cmd_exit {
+	CMD_DONE = 0,
+	CMD_ERROR = 2,      /* usage, unreadable, damaged, newer */
+	CMD_CANNOT_SAY = 3, /* no batches */
+};
+
+/* Each command: the exit status. */
+int cmd_report(const struct options *options);
+int cmd_batches(const struct options *options);
+
+/* One line on stderr; returns CMD_ERROR. */
+__attribute__((format(printf, 1, 2))) int cmd_fail(const char *format, ...);
+
+/*
+ * Brings the run up to date and opens it. Prints what went wrong. *ret_live: it still records, and
+ * the user was told so. 0 or CMD_ERROR.
+ */
+int cmd_open_run(const struct options *options, struct db **ret_db, bool *ret_live);
+
+/* A read from an open run failed. Prints; returns CMD_ERROR. */
+int cmd_fail_read(const struct options *options, int error);
+
+/* Where the report goes. */
+struct output {
+	FILE *file;
+	const char *path; /* NULL: stdout */
+	bool made;        /* the file is ours to remove if it cannot be completed */
+};
+
+/* Opens it, never over an existing file (unless forced) or over the run. 0 or CMD_ERROR. */
+int cmd_open_output(const struct options *options, struct output *ret);
+
+/* Only here does it show whether all could be written. `status`, or CMD_ERROR. */
+int cmd_close_output(struct output *output, int status);
+
+/* The page that fits the output, the terminal and what the user wants. */
+struct page cmd_page(const struct options *options, const struct output *output);
+
+#endif

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_batches.c - `dlprof-report batches RUN`: every delivered batch of all loaders, or of one. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/stall.h"
+#include "render/batches.h"
+#include "report/cmd.h"
+
+/* What stays the same while the rows of a loader go by. */
+struct stream {
+	struct batches batches;
+	struct output *output;
+	int64_t start_ns;
+	int64_t workers;
+	int64_t theta_ns;
+	int64_t row_count;
+};
+
+static int64_t since(int64_t ns, int64_t start_ns)
+{
+	int64_t difference;
+
+	if (ns == QUERY_UNKNOWN || start_ns == QUERY_UNKNOWN ||
+	    __builtin_sub_overflow(ns, start_ns, &difference))
+		return QUERY_UNKNOWN;
+	return difference;
+}
+
+static int add_row(const struct batch_record *batch, void *context)
+{
+	struct stream *stream = context;
+	struct batch_line line = {.batch = *batch, .starved = QUERY_UNKNOWN};
+	int ready = batch->head_ready == QUERY_UNKNOWN ? -1 : batch->head_ready > 0;
+
+	line.begin_ns = since(batch->begin_ns, stream->start_ns);
+	line.excluded =
+		stall_excluded(stream->workers, batch->batch, batch->wait_ns, batch->compute_ns);
+	if (!line.excluded && stream->theta_ns != SERIES_UNKNOWN)
+		line.starved = stall_is_starved(batch->wait_ns, ready, (double)stream->theta_ns);
+	batches_add(&stream->batches, &line);
+	stream->row_count++;
+	/* A full disk or a closed terminal: the rest need not be read. */
+	return ferror(stream->output->file) ? -EPIPE : 0;
+}
+
+/* The threshold is of the whole loader, whatever part of it is shown. */
+static int set_theta(struct db *db, int64_t loader_id, struct stream *stream)
+{
+	const struct batch_filter all = {
+		.loader_id = loader_id, .epoch = -1, .first = -1, .last = -1};
+	struct batch_series series;
+	int r;
+
+	series_init(&series);
+	r = query_series(db, &all, &series);
+	if (r == 0) {
+		stream->workers = series.workers;
+		stream->theta_ns = stall_theta_ns(&series);
+	}
+	series_done(&series);
+	return r;
+}
+
+static int add_loaders(const struct options *options, struct db *db, struct stream *stream)
+{
+	struct loader_info *loaders = NULL;
+	bool found = false;
+	size_t count, i;
+	int r;
+
+	r = query_loaders(db, &loaders, &count);
+	for (i = 0; r == 0 && i < count; i++) {
+		const struct batch_filter filter = {.loader_id = loaders[i].loader_id,
+						    .epoch = options->epoch,
+						    .first = options->first,
+						    .last = options->last};
+
+		if (options->loader >= 0 && options->loader != filter.loader_id)
+			continue;
+		found = true;
+		r = set_theta(db, filter.loader_id, stream);
+		if (r == 0)
+			r = query_batches(db, &filter, add_row, stream);
+	}
+	free(loaders);
+	if (ferror(stream->output->file))
+		return 0; /* what closes it says so */
+	if (r < 0)
+		return cmd_fail_read(options, r);
+	if (options->loader >= 0 && !found)
+		return cmd_fail("'%s' has no loader %" PRId64, options->run, options->loader);
+	return 0;
+}
+
+static int show(const struct options *options, struct db *db)
+{
+	struct stream stream = {0};
+	struct run_info run;
+	struct output output;
+	struct page page;
+	int64_t rank;
+	int r, status;
+
+	r = query_run(db, &run);
+	if (r < 0)
+		return cmd_fail_read(options, r);
+	stream.start_ns = run.start_ns;
+	rank = run.rank;
+	run_info_done(&run);
+	if (options->rank >= 0 && options->rank != rank)
+		return cmd_fail("'%s' is of rank %" PRId64 ", not %" PRId64, options->run, rank,
+				options->rank);
+
+	status = cmd_open_output(options, &output);
+	if (status)
+		return status;
+	stream.output = &output;
+	page = cmd_page(options, &output);
+	batches_begin(&stream.batches,
+		      options->json  ? BATCHES_JSON
+		      : options->csv ? BATCHES_CSV
+				     : BATCHES_TEXT,
+		      &page, options->run);
+	status = add_loaders(options, db, &stream);
+	batches_end(&stream.batches);
+	if (!status && !stream.row_count)
+		status = CMD_CANNOT_SAY;
+	return cmd_close_output(&output, status);
+}
+
+int cmd_batches(const struct options *options)
+{
+	struct db *db;
+	bool live;
+	int status;
+
+	status = cmd_open_run(options, &db, &live);
+	if (status)
+		return status;
+	status = show(options, db);
+	db_close(db);
+	return status;
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_report.c - `dlprof-report RUN`: ask the run everything, judge it, show it. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "render/report.h"
+#include "report/cmd.h"
+
+static void report_done(struct report *report)
+{
+	run_info_done(&report->run);
+	free(report->loaders);
+	series_done(&report->series);
+	while (report->note_count)
+		free(report->notes[--report->note_count]);
+	free(report->notes);
+}
+
+static void forget_totals(struct load_totals *ret)
+{
+	*ret = (struct load_totals){
+		.load_count = 0,
+		.load_ns = QUERY_UNKNOWN,
+		.open_ns = QUERY_UNKNOWN,
+		.read_ns = QUERY_UNKNOWN,
+		.decode_ns = QUERY_UNKNOWN,
+		.collate_ns = QUERY_UNKNOWN,
+		.other_ns = QUERY_UNKNOWN,
+		.cpu_ns = QUERY_UNKNOWN,
+		.transfer_ns = QUERY_UNKNOWN,
+		.queue_ns = QUERY_UNKNOWN,
+		.receive_ns = QUERY_UNKNOWN,
+		.hol_ns = QUERY_UNKNOWN,
+		.open_count = QUERY_UNKNOWN,
+		.read_count = QUERY_UNKNOWN,
+		.read_bytes = QUERY_UNKNOWN,
+		.storage_bytes = QUERY_UNKNOWN,
+		.samples = QUERY_UNKNOWN,
+	};
+}
+
+/* The loader to judge: the one asked for, else the first, which has most time. */
+static int choose_loader(const struct options *options, struct report *report)
+{
+	size_t i;
+
+	for (i = 0; i < report->loader_count; i++) {
+		if (options->loader < 0 || report->loaders[i].loader_id == options->loader) {
+			report->loader = &report->loaders[i];
+			report->filter.loader_id = report->loader->loader_id;
+			return 0;
+		}
+	}
+	return options->loader < 0 ? 0 : -ENOENT;
+}
+
+static int read_loader(struct db *db, struct report *report)
+{
+	int r;
+
+	if (!report->loader)
+		return 0;
+	r = query_series(db, &report->filter, &report->series);
+	if (r == 0)
+		r = query_load_totals(db, &report->filter, &report->totals);
+	if (r == 0)
+		r = query_epoch_setup(db, report->loader->loader_id, &report->setup_ns,
+				      &report->setup_count);
+	return r;
+}
+
+static int collect(const struct options *options, struct db *db, struct report *report)
+{
+	int r;
+
+	report->path = options->run;
+	report->filter = (struct batch_filter){
+		.epoch = options->epoch, .first = options->first, .last = options->last};
+	series_init(&report->series);
+	forget_totals(&report->totals);
+	r = query_run(db, &report->run);
+	if (r == 0)
+		r = query_loaders(db, &report->loaders, &report->loader_count);
+	if (r == 0)
+		r = query_notes(db, &report->notes, &report->note_count);
+	if (r < 0)
+		return cmd_fail_read(options, r);
+	if (options->rank >= 0 && options->rank != report->run.rank)
+		return cmd_fail("'%s' is of rank %" PRId64 ", not %" PRId64, options->run,
+				report->run.rank, options->rank);
+	if (choose_loader(options, report) < 0)
+		return cmd_fail("'%s' has no loader %" PRId64, options->run, options->loader);
+	r = read_loader(db, report);
+	if (r == 0)
+		r = stall_judge(&report->series, &report->finding);
+	return r < 0 ? cmd_fail_read(options, r) : 0;
+}
+
+static int show(const struct options *options, const struct report *report)
+{
+	struct output output;
+	struct page page;
+	int status;
+
+	status = cmd_open_output(options, &output);
+	if (status)
+		return status;
+	page = cmd_page(options, &output);
+	if (options->json)
+		report_json(report, output.file);
+	else
+		report_text(report, &page);
+	return cmd_close_output(&output, report->series.count ? CMD_DONE : CMD_CANNOT_SAY);
+}
+
+int cmd_report(const struct options *options)
+{
+	struct report report = {0};
+	struct db *db;
+	int status;
+
+	status = cmd_open_run(options, &db, &report.live);
+	if (status)
+		return status;
+	status = collect(options, db, &report);
+	db_close(db);
+	if (!status)
+		status = show(options, &report);
+	report_done(&report);
+	return status;
+}

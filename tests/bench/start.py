@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the preload adds to the start and end of a process that never records, in milliseconds."""
+import os
+import statistics
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+from dlprof_test import PYTHON, check, environment, finish, need_shim, say  # noqa
+
+PAIRS = 200
+
+
+def once(argv, env):
+    begin = time.monotonic_ns()
+    pid = os.posix_spawn(argv[0], argv, env)
+    _, status = os.waitpid(pid, 0)
+    check(status == 0, argv, "status", status)
+    return (time.monotonic_ns() - begin) / 1e6
+
+
+def main():
+    need_shim()
+    for argv in (["/bin/true"], ["/bin/ls", "/"], [PYTHON, "-c", "pass"]):
+        null = os.open("/dev/null", os.O_WRONLY)
+        kept = os.dup(1)
+        os.dup2(null, 1)
+        times = {False: [], True: []}
+        for i in range(PAIRS):
+            for preload in (False, True) if i % 2 else (True, False):
+                times[preload].append(once(argv, environment(preload)))
+        os.dup2(kept, 1)
+        bare, ours = statistics.median(times[False]), statistics.median(times[True])
+        say("{}: bare {:.3f} ms, added {:+.3f} ms (least: {:+.3f} ms)".format(
+            " ".join(argv), bare, ours - bare, min(times[True]) - min(times[False])))
+    finish()
+
+
+main()

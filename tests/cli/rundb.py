@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Databases of runs that never were, made from the project's own schema.
+
+A run is a list of loaders, a loader a list of Batch: what a drain would have stored of them. The
+times come from a small model of a DataLoader (in order, W workers, prefetch p), so that they add
+up as those of a real run do.
+"""
+import os
+import random
+import sqlite3
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+SCHEMA = os.path.join(ROOT, "analyzer", "store", "schema.sql")
+APPLICATION_ID = 0x646C7072
+SCHEMA_VERSION = 1
+MS = 1000000
+START_NS = 5000 * 1000 * MS
+
+META = {
+    "dlprof_version": "0.1.0", "schema": "1", "run_id": "box-42-17f", "rank": "0",
+    "command": "python3 train.py --epochs 3", "host": "box", "kernel": "6.1.0", "cpus": "8",
+    "clock": "host", "frameworks": "torch", "patch_missing": "",
+    "start_unix_ns": "1766000000000000000", "start_ns": str(START_NS),
+}
+
+
+def simulate(count, workers, load_ms, compute_ms, prefetch=2, epochs=1, delivery_ms=0.3, seed=1,
+             jitter=0.02, known=True):
+    """Batches of one loader as dictionaries of columns of t_batch."""
+    chance = random.Random(seed)
+    now = float(START_NS)
+    batches = []
+    for epoch in range(epochs):
+        free = [now + 20 * MS] * max(workers, 1)
+        begun = []
+        delivered = []
+        for i in range(count):
+            request = now
+            load = load_ms * MS * (1 + chance.uniform(-jitter, jitter))
+            if workers:
+                window = i - workers * prefetch
+                asked = delivered[window] if window >= 0 else free[i % workers]
+                begin = max(free[i % workers], asked)
+                free[i % workers] = begin + load
+            else:
+                begin = request
+            end = begin + load
+            got = max(request, end) + (delivery_ms * MS if workers else 0)
+            compute = compute_ms * MS * (1 + chance.uniform(-jitter, jitter))
+            now = got + compute
+            delivered.append(got)
+            begun.append(begin)
+            row = {
+                "epoch": epoch, "task": i, "batch": i, "begin_ns": request, "wait_ns": got - request,
+                "receive_ns": 0.1 * MS, "step_ns": now - request,
+                "compute_ns": now - request - int(got - request),
+                "worker_id": i % workers if workers else None, "pid": 100 + i % max(workers, 1),
+                "load_begin_ns": begin, "load_ns": load, "collate_ns": load * 0.05,
+                "cpu_ns": load * 0.7, "samples": 32, "open_count": 32, "open_ns": load * 0.01,
+                "read_count": 64, "read_bytes": 4000000, "read_ns": load * 0.2,
+                "storage_bytes": 1000000,
+            }
+            if workers and known:
+                ready = end <= request
+                row.update(ready_ns=request - end if ready else 0, head_ready=int(ready), qdepth=1,
+                           hol_ns=0, transfer_ns=0.2 * MS)
+            batches.append(row)
+    return [{k: int(v) if isinstance(v, float) else v for k, v in row.items()} for row in batches]
+
+
+def loader(batches, **columns):
+    row = {"pid": 42, "kind": "torch.DataLoader", "workers": None, "prefetch_factor": 2,
+           "in_order": 1, "persistent": 0, "batch_size": 32}
+    row.update(columns)
+    return row, batches
+
+
+def insert(database, table, row):
+    names = ", ".join(row)
+    marks = ", ".join("?" * len(row))
+    database.execute("INSERT INTO {} ({}) VALUES ({})".format(table, names, marks),
+                     list(row.values()))
+
+
+def build(path, loaders=(), meta=None, notes=(), losses=(), version=SCHEMA_VERSION,
+          application=APPLICATION_ID, theta=None):
+    if os.path.exists(path):
+        os.unlink(path)
+    database = sqlite3.connect(path)
+    with open(SCHEMA, encoding="ascii") as schema:
+        database.executescript(schema.read())
+    database.execute("PRAGMA application_id = {}".format(application))
+    database.execute("PRAGMA user_version = {}".format(version))
+    end_ns = START_NS
+    for number, (row, batches) in enumerate(loaders, 1):
+        insert(database, "t_loader", dict(row, loader_id=number, number=number, theta_ns=theta))
+        for epoch in sorted({batch["epoch"] for batch in batches}):
+            insert(database, "t_epoch", {"loader_id": number, "epoch": epoch,
+                                         "begin_ns": START_NS, "setup_ns": 30 * MS})
+        for batch in batches:
+            insert(database, "t_batch", dict(batch, loader_id=number))
+            end_ns = max(end_ns, (batch.get("begin_ns") or 0) + (batch.get("step_ns") or 0))
+    for key, value in dict(META, end_ns=str(end_ns), **(meta or {})).items():
+        if value is not None:
+            insert(database, "t_meta", {"key": key, "value": value})
+    insert(database, "t_process", {"pid": 42, "start_ticks": 1, "role": "main"})
+    for text in notes:
+        insert(database, "t_note", {"level": "warning", "text": text})
+    for count in losses:
+        insert(database, "t_loss", {"pid": 42, "what": "events", "count": count})
+    database.commit()
+    database.close()
+    return path
+
+
+def lockstep(path, **keywords):
+    """Seven workers, 200 ms a load, 10 ms a step: highly input-bound, one stall every seven."""
+    return build(path, [loader(simulate(98, 7, 200, 10), workers=7)], **keywords)
+
+
+def healthy(path, **keywords):
+    return build(path, [loader(simulate(400, 4, 20, 10), workers=4)], **keywords)

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The walls of the house: who may include what, what the library exports and needs, file sizes.
+
+usage: house.py [ROOT [BUILD]]: with other folders, to plant a fault and see it found.
+"""
+import os
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import dlprof_test  # noqa: E402
+from dlprof_test import check, equal, finish, need_shim, say  # noqa: E402
+
+ROOT = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else dlprof_test.ROOT
+if len(sys.argv) > 2:
+    dlprof_test.SHIM = os.path.join(sys.argv[2], "shim", "libdlprof.so")
+SHIM = dlprof_test.SHIM
+
+SOURCES = (".c", ".h", ".S", ".def", ".py", ".sh", ".sql", ".build", ".map")
+FOLDERS = ("include", "shim", "analyzer", "tests", "examples", ".ci")
+MAX_LINES = 600
+MAX_GLIBC = (2, 34)
+
+# What the preload may not need: each could be the host's own, interposed, or end the host.
+FORBIDDEN = re.compile(
+    r"(malloc|calloc|realloc|free|aligned_alloc|posix_memalign|strdup|v?[sfd]?n?printf|v?asprintf"
+    r"|__[a-z]*printf_chk|puts|fputs|perror|exit|_exit|quick_exit|abort|__assert_fail"
+    r"|__stack_chk_fail|atexit|__cxa_atexit|sqlite3_.*|signal|sigaction|pthread_create|fork|system"
+    r"|pthread_atfork|__register_atfork)")
+
+VIEWS = {
+    "meta": "key value",
+    "process": "pid ppid rank role worker_id loader_id start_ns end_ns exit command",
+    "loader": "loader_id rank kind workers prefetch_factor in_order persistent batch_size",
+    "batch": "rank loader_id epoch batch begin_ns wait_ns receive_ns step_ns compute_ns worker_id "
+             "load_ns ready_ns head_ready qdepth hol_ns h2d_ns h2d_bytes gpu_busy_ns "
+             "gpu_idle_wait_ns starved excluded",
+    "load": "rank loader_id epoch batch worker_id pid begin_ns load_ns collate_ns transfer_ns "
+            "cpu_ns samples open_count open_ns read_count read_bytes read_ns storage_bytes "
+            "decode_count decode_ns decode_bytes other_ns",
+    "decode": "rank library format width_class count ns pixels bytes",
+    "file": "rank path count bytes ns slowest_ns",
+    "slow": "ts_ns pid tid class what ns stack",
+    "gpu_kernel": "rank name count ns",
+    "gap": "rank begin_ns end_ns why",
+    "loss": "pid what count",
+    "note": "level text",
+}
+
+
+def files(*folders, endings=SOURCES):
+    for folder in folders:
+        for where, names, leaves in os.walk(os.path.join(ROOT, folder)):
+            names[:] = [name for name in names if name != "__pycache__"]
+            for leaf in sorted(leaves):
+                path = os.path.relpath(os.path.join(where, leaf), ROOT)
+                if leaf.endswith(endings) or path == os.path.join(".ci", "run"):
+                    yield path
+
+
+def text(path):
+    with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+        return file.read()
+
+
+def includes(path):
+    return re.findall(r'^\s*#\s*include\s*([<"][^>"]+)[>"]', text(path), re.MULTILINE)
+
+
+def check_includes():
+    for path in files("shim", endings=(".c", ".h", ".def")):
+        folder = os.path.dirname(path)
+        for name in includes(path):
+            kind, name = name[0], name[1:]
+            if kind == "<":
+                check(not re.match(r"(sqlite3|Python|torch|cuda|criterion)", name), path,
+                      "includes", name)
+            else:
+                own = any(os.path.exists(os.path.join(ROOT, base, name))
+                          for base in (folder, "shim"))
+                check(name.startswith("dlprof/") or own, path, "includes", name)
+    for path in files("analyzer", endings=(".c", ".h")):
+        names = includes(path)
+        if not path.startswith("analyzer/store/"):
+            check("<sqlite3.h" not in names, path, "includes sqlite3.h; only store/ may")
+            check(not re.search(r"\bsqlite3_\w+\s*\(", text(path)), path, "calls sqlite3")
+        check(not any(re.search(r"shim/", name) for name in names), path, "looks into shim/")
+    for path in files("analyzer/analysis", endings=(".c", ".h")):
+        for name in includes(path):
+            check(not re.match(r'[<"](stdio|unistd|fcntl|time|sys/|store/|render/|report/|drain/)',
+                               name), path, "includes", name)
+        code = re.sub(r"/\*.*?\*/|//[^\n]*|\"[^\"\n]*\"", "", text(path), flags=re.DOTALL)
+        found = re.findall(r"\b(fopen|open|read|write|f?printf|puts|getenv|time|clock_gettime"
+                           r"|system|exit|abort)\s*\(", code)
+        equal(found, [], path, "has input or output")
+
+
+def check_files():
+    for path in list(files(*FOLDERS)) + ["meson.build"]:
+        lines = text(path).splitlines()
+        check(len(lines) <= MAX_LINES, path, "has", len(lines), "lines")
+        head = "\n".join(lines[:3])
+        if lines and not path.endswith(".sql"):
+            check("SPDX-License-Identifier: Apache-2.0" in head, path, "has no SPDX line")
+        for number, line in enumerate(lines, 1):
+            check(line == line.rstrip(), "{}:{}".format(path, number), "ends in blanks")
+
+
+def check_views():
+    """A database made of schema.sql has the promised views, with the promised columns."""
+    import sqlite3
+
+    database = sqlite3.connect(":memory:")
+    database.executescript(text("analyzer/store/schema.sql"))
+    for view, expected in VIEWS.items():
+        kind = database.execute("SELECT type FROM sqlite_master WHERE name = ?",
+                                (view,)).fetchall()
+        equal(kind, [("view",)], "view", view)
+        columns = [row[1] for row in database.execute("PRAGMA table_info({})".format(view))]
+        # Additions are free, at the end or between; what was promised stays in its order.
+        equal([c for c in columns if c in expected.split()], expected.split(), "columns of", view)
+        database.execute("SELECT * FROM {}".format(view)).fetchall()
+
+
+def hook_names():
+    table = text("shim/hooks/hooks.def")
+    rows = re.findall(r"^HOOK.*", table, re.MULTILINE)
+    names = re.findall(r"^HOOK\w*\(.*?\b(\w+), \(", table, re.MULTILINE)
+    equal(len(names), len(rows), "rows of hooks.def that this test can read")
+    equal(sorted(set(names)), sorted(names), "hooks.def has a name once")
+    return set(names)
+
+
+def tool(*argv):
+    return subprocess.run(argv, stdout=subprocess.PIPE, check=True).stdout.decode()
+
+
+def symbols(*flags, path=None):
+    return [line.split()[-1] for line in tool("nm", "-D", *flags, path or SHIM).splitlines()]
+
+
+def check_exports(hooks):
+    exported = {name.split("@")[0] for name in symbols("--defined-only")}
+    ours = {name for name in exported if name.startswith("dlprof_")}
+    equal(sorted(exported - ours - hooks), [], "exported, but no row of hooks.def")
+    equal(sorted(hooks - exported), [], "in hooks.def, but not exported")
+    say(len(hooks), "hooks")
+
+
+def check_needs(hooks):
+    needed = re.findall(r"NEEDED.*\[(.*)\]", tool("readelf", "-dW", SHIM))
+    equal(needed, ["libc.so.6"], "NEEDED")
+    undefined = symbols("--undefined-only")
+    for name in undefined:
+        plain = name.split("@")[0]
+        check(not FORBIDDEN.fullmatch(plain), "the shim needs", plain)
+        check(plain not in hooks, "the shim calls what it wraps:", plain)
+    versions = sorted(tuple(map(int, v.split("."))) for v in
+                      re.findall(r"@GLIBC_(\d+\.\d+)", "\n".join(undefined)))
+    say("newest glibc symbol version needed:", versions[-1] if versions else None)
+    check(all(v <= MAX_GLIBC for v in versions), "needs a glibc newer than", MAX_GLIBC)
+    headers = tool("readelf", "-lW", SHIM)
+    check(not re.search(r"GNU_STACK.*RWE", headers), "the stack is executable")
+    tls = re.search(r"^\s*TLS\s+\S+\s+\S+\s+\S+\s+\S+\s+(0x[0-9a-f]+)", headers, re.MULTILINE)
+    size = int(tls.group(1), 16) if tls else 0
+    say("thread-local bytes:", size)
+    # More may not fit the static block where the library is loaded late.
+    check(size <= 64, "thread-local bytes", size)
+    relocations = tool("readelf", "-rW", SHIM)
+    check("TLSDESC" not in relocations and "DTPMOD" not in relocations,
+          "thread-local storage is not initial-exec")
+
+
+def check_coverage(hooks):
+    """Every hook is called by one of the programs that compare results and errno."""
+    folder = os.path.join(os.path.dirname(os.path.dirname(SHIM)), "tests", "shim")
+    hosts = [name for name in ("host-plain", "host-offset64", "host-fortified")
+             if os.path.exists(os.path.join(folder, name))]
+    if not hosts:
+        say("the host programs are not built: coverage of the hooks is not checked")
+        return
+    called = {name.split("@")[0] for host in hosts
+              for name in symbols("--undefined-only", path=os.path.join(folder, host))}
+    equal(sorted(hooks - called), [], "hooks that tests/shim/host_calls.c does not call")
+
+
+def main():
+    check_includes()
+    check_files()
+    check_views()
+    need_shim()
+    hooks = hook_names()
+    check_exports(hooks)
+    check_needs(hooks)
+    check_coverage(hooks)
+    finish()
+
+
+main()

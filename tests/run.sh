@@ -1,0 +1,18 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Installs what is missing, builds, and runs every test but the benchmarks.
+#
+# usage: run.sh [ARGUMENT of meson test...]        e.g. run.sh --suite e2e
+# The last line is the count; the status is 0 if nothing failed and something passed.
+set -u
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+. "$root/examples/install-deps.sh"
+
+install_deps || exit 1
+build "$root" || exit 1
+
+log=$root/build/meson-logs/testlog.json
+rm -f "$log"
+meson test -C "$root/build" --no-rebuild --print-errorlogs "$@"
+exec /usr/bin/python3 "$root/tests/lib/count.py" "$log"

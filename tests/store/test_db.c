@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The database as a file that may be anything, and rows that may be written twice. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/db.h"
+#include "store/query.h"
+#include "store/write.h"
+
+static char folder[] = "/tmp/dlprof-store-XXXXXX";
+static char path[64];
+
+static void set_up(void)
+{
+	cr_assert(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/run.db", folder);
+}
+
+static void tear_down(void)
+{
+	char command[80];
+
+	snprintf(command, sizeof(command), "rm -rf %s", folder);
+	cr_assert_eq(system(command), 0);
+}
+
+TestSuite(db, .init = set_up, .fini = tear_down);
+
+static void put_file(const void *bytes, size_t size)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	cr_assert_eq(write(fd, bytes, size), (ssize_t)size);
+	close(fd);
+}
+
+static int open_read(void)
+{
+	struct db *db = NULL;
+	int r = db_open_read(path, &db);
+
+	if (r == 0)
+		db_close(db);
+	return r;
+}
+
+static void make(void)
+{
+	struct db *db;
+
+	cr_assert_eq(db_open_write(path, &db), 0);
+	db_close(db);
+}
+
+static void run_sql(const char *sql)
+{
+	sqlite3 *handle;
+
+	cr_assert_eq(sqlite3_open(path, &handle), SQLITE_OK);
+	cr_assert_eq(sqlite3_exec(handle, sql, NULL, NULL, NULL), SQLITE_OK, "%s", sql);
+	sqlite3_close(handle);
+}
+
+Test(db, says_what_a_file_is_not)
+{
+	cr_expect_eq(open_read(), -ENOENT);
+	put_file("", 0);
+	cr_expect_eq(open_read(), -ENODATA);
+	put_file("epoch,batch\n0,1\n", 16);
+	cr_expect_eq(open_read(), -EBADMSG);
+	unlink(path);
+	cr_assert_eq(mkdir(path, 0700), 0);
+	cr_expect_eq(open_read(), -EISDIR);
+}
+
+Test(db, says_whose_it_is)
+{
+	run_sql("CREATE TABLE bookmarks (url TEXT)");
+	cr_expect_eq(open_read(), -EMEDIUMTYPE);
+	unlink(path);
+	make();
+	cr_expect_eq(open_read(), 0);
+	run_sql("PRAGMA user_version = 99");
+	cr_expect_eq(open_read(), -EPROTONOSUPPORT);
+}
+
+Test(db, does_not_write_into_others_files)
+{
+	struct db *db;
+
+	run_sql("CREATE TABLE bookmarks (url TEXT)");
+	cr_expect_eq(db_open_write(path, &db), -EMEDIUMTYPE);
+	unlink(path);
+	put_file("epoch,batch\n0,1\n", 16);
+	cr_expect_eq(db_open_write(path, &db), -EBADMSG);
+}
+
+Test(db, every_truncation_is_an_error_or_readable)
+{
+	struct stat status;
+	struct run_info run;
+	struct db *db;
+	char *whole;
+	int fd, r;
+
+	make();
+	run_sql("INSERT INTO t_meta VALUES ('host', 'h')");
+	cr_assert_eq(stat(path, &status), 0);
+	whole = malloc((size_t)status.st_size);
+	fd = open(path, O_RDONLY);
+	cr_assert_eq(read(fd, whole, (size_t)status.st_size), status.st_size);
+	close(fd);
+	for (off_t size = 1; size < status.st_size; size += 997) {
+		put_file(whole, (size_t)size);
+		r = db_open_read(path, &db);
+		if (r < 0)
+			continue;
+		r = query_run(db, &run);
+		if (r == 0)
+			run_info_done(&run);
+		cr_expect(r == 0 || r == -EBADMSG, "%ld: %d", (long)size, r);
+		db_close(db);
+	}
+	free(whole);
+}
+
+Test(db, leaves_one_plain_file)
+{
+	char side[80];
+
+	make();
+	snprintf(side, sizeof(side), "%s-wal", path);
+	cr_expect_neq(access(side, F_OK), 0);
+	snprintf(side, sizeof(side), "%s-shm", path);
+	cr_expect_neq(access(side, F_OK), 0);
+}
+
+static int64_t ask(const char *sql)
+{
+	sqlite3_stmt *statement;
+	sqlite3 *handle;
+	int64_t answer;
+
+	cr_assert_eq(sqlite3_open(path, &handle), SQLITE_OK);
+	cr_assert_eq(sqlite3_prepare_v2(handle, sql, -1, &statement, NULL), SQLITE_OK);
+	cr_assert_eq(sqlite3_step(statement), SQLITE_ROW);
+	answer = sqlite3_column_type(statement, 0) == SQLITE_NULL
+			 ? -1 : sqlite3_column_int64(statement, 0);
+	sqlite3_finalize(statement);
+	sqlite3_close(handle);
+	return answer;
+}
+
+Test(db, a_late_delivery_completes_a_load_and_nothing_else_changes)
+{
+	const struct loader_row loader = {.pid = 7, .number = 1, .workers = 2, .kind = "k"};
+	struct batch_values values;
+	struct writer *writer;
+	struct db *db;
+	int64_t id, again;
+
+	cr_assert_eq(db_open_write(path, &db), 0);
+	cr_assert_eq(writer_open(db, &writer), 0);
+	cr_assert_eq(writer_loader(writer, &loader, &id), 0);
+	cr_assert_eq(writer_loader(writer, &loader, &again), 0);
+	cr_expect_eq(id, again);
+
+	batch_values_init(&values);
+	values.loader_id = id;
+	values.epoch = values.task = 0;
+	values.load_ns = 11;
+	cr_assert_eq(writer_batch(writer, &values), 0);
+	values.load_ns = WRITE_UNKNOWN;
+	values.batch = 0;
+	values.wait_ns = 22;
+	cr_assert_eq(writer_batch(writer, &values), 0);
+	values.wait_ns = 33;	/* a drain that reads its record again knows less, never more */
+	cr_assert_eq(writer_batch(writer, &values), 0);
+	writer_close(writer);
+	db_close(db);
+
+	cr_expect_eq(ask("SELECT count(*) FROM t_batch"), 1);
+	cr_expect_eq(ask("SELECT load_ns FROM t_batch"), 11);
+	cr_expect_eq(ask("SELECT wait_ns FROM t_batch"), 22);
+	cr_expect_eq(ask("SELECT step_ns FROM t_batch"), -1);
+}
+
+Test(db, starved_is_null_until_the_run_is_judged)
+{
+	make();
+	run_sql("INSERT INTO t_loader (loader_id, pid, number, workers) VALUES (1, 7, 1, 2);"
+		"INSERT INTO t_batch (loader_id, epoch, task, batch, wait_ns, step_ns, head_ready) "
+		"VALUES (1, 0, 0, 0, 9, 9, 0), (1, 0, 1, 1, 9, 9, 0), (1, 0, 2, 2, 9, 9, 0), "
+		"(1, 0, 3, 3, 9, 9, 1), (1, 0, 4, 4, 1, 9, 0), (1, 0, 5, 5, 9, NULL, 0)");
+	cr_expect_eq(ask("SELECT count(starved) FROM batch"), 0);
+	cr_expect_eq(ask("SELECT count(*) FROM batch WHERE excluded = 'epoch_start'"), 2);
+	cr_expect_eq(ask("SELECT batch FROM batch WHERE excluded = 'no_step'"), 5);
+	run_sql("UPDATE t_loader SET theta_ns = 5");
+	cr_expect_eq(ask("SELECT starved FROM batch WHERE batch = 0"), -1);
+	cr_expect_eq(ask("SELECT starved FROM batch WHERE batch = 2"), 1);
+	cr_expect_eq(ask("SELECT starved FROM batch WHERE batch = 3"), 0);
+	cr_expect_eq(ask("SELECT starved FROM batch WHERE batch = 4"), 0);
+}
