@@ -64,6 +64,21 @@ static void fill_batch(const struct entry *entry, struct batch_values *values)
 }
 
 /*
+ * From the end of the load to the consumer, less the time that the message just lay there because
+ * nobody looked for it.
+ */
+static void fill_transfer(const struct entry *entry, struct batch_values *values)
+{
+	const struct dlprof_batch *batch = &entry->batch.batch;
+	uint64_t begin_ns = load_end_ns(entry);
+
+	if (batch->ask_ns > begin_ns)
+		begin_ns = batch->ask_ns;
+	if (batch->arrived && batch->arrive_ns >= begin_ns)
+		values->transfer_ns = (int64_t)(batch->arrive_ns - begin_ns);
+}
+
+/*
  * Against the other batches of the stream that were not handed out before this one.
  * qdepth: how many of them were finished when this one was asked for, itself included.
  * hol_ns: the part of the wait during which a later one was finished and this one was not.
@@ -97,8 +112,7 @@ static void fill_queue(const struct stream *stream, const struct entry *entry,
 		end_ns = load_end_ns(entry);
 	if (stream->in_order && !values->head_ready && first_ns < end_ns)
 		values->hol_ns = (int64_t)(end_ns - (first_ns > begin_ns ? first_ns : begin_ns));
-	if (entry->batch.batch.arrived && entry->batch.batch.arrive_ns >= load_end_ns(entry))
-		values->transfer_ns = (int64_t)(entry->batch.batch.arrive_ns - load_end_ns(entry));
+	fill_transfer(entry, values);
 }
 
 static int write_entry(struct join *join, const struct stream *stream, const struct entry *entry)

@@ -112,8 +112,8 @@ static void add_stall(struct jsonw *json, const struct finding *finding)
 	jsonw_number(json, "ratio", finding->stall_ratio);
 	jsonw_null(json, "ci95");
 	jsonw_number(json, "trimmed_ratio", finding->trimmed_ratio);
-	add_seconds(json, "wait_s", finding->wait_starved_ns);
-	add_seconds(json, "time_s", finding->steady_ns);
+	add_seconds(json, "wait_s", finding->steady_count ? finding->wait_starved_ns : NAN);
+	add_seconds(json, "time_s", finding->steady_count ? finding->steady_ns : NAN);
 	jsonw_number(json, "delivery_ratio", finding->delivery_ratio);
 	jsonw_number(json, "epoch_start_ratio", finding->epoch_start_ratio);
 	add_seconds(json, "theta_s", finding->theta_ns);

@@ -9,6 +9,7 @@
 #include "render/utf8.h"
 
 #define LONGEST 4096 /* of one text; the rest is cut */
+#define ROOM    20   /* columns a text needs beside its label, else it goes below */
 
 void page_color(const struct page *page, enum page_color color)
 {
@@ -135,7 +136,13 @@ void page_entry(const struct page *page, int indent, int hang, const char *label
 	put_text(page, label);
 	if (*label && column >= hang)
 		hang = column + 1;
-	put_spaces(page, hang - column);
+	if (*text && hang > page->width - ROOM) {
+		fputc('\n', page->out);
+		column = 0;
+		hang = indent + 2;
+	}
+	if (*text)
+		put_spaces(page, hang - column);
 	wrap(page, hang, hang, text);
 }
 

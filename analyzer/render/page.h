@@ -35,7 +35,7 @@ void page_color(const struct page *page, enum page_color color);
 
 /*
  * A label at column `indent` and a text beside it from column `hang` on, wrapped there. A label
- * that reaches `hang` gets one space.
+ * that reaches `hang` gets one space; on a narrow page the text goes below it.
  */
 __attribute__((format(printf, 5, 6))) void page_entry(const struct page *page, int indent, int hang,
 						      const char *label, const char *format, ...);

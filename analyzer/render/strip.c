@@ -85,16 +85,14 @@ static void put_line(const struct page *page, const struct batch_series *series,
 
 static void put_legend(const struct page *page)
 {
-	size_t i;
+	char text[256] = "";
+	size_t used = 0, i;
 
-	fprintf(page->out, "%*s", INDENT + 1, "");
-	for (i = 0; i < LEVEL_COUNT; i++) {
-		put_cell(page, &LEVELS[i]);
-		/* A narrow page has no room for words that the last one says anyway. */
-		fprintf(page->out, " %s%s",
-			i + 1 == LEVEL_COUNT && page->width < 64 ? "over 50 %" : LEVELS[i].text,
-			i + 1 < LEVEL_COUNT ? (page->width < 64 ? " " : "   ") : "\n");
-	}
+	for (i = 0; i < LEVEL_COUNT; i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %s", i ? ", " : "",
+					 page->ascii ? LEVELS[i].ascii : LEVELS[i].cell,
+					 LEVELS[i].text);
+	page_entry(page, INDENT + 1, INDENT + 1, "", "%s", text);
 }
 
 void strip_print(const struct page *page, const struct batch_series *series)

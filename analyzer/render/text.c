@@ -12,11 +12,12 @@
 #include "render/strip.h"
 #include "render/units.h"
 
-#define INDENT     2
-#define HANG       13 /* where the text of an entry begins */
-#define WIDE       72 /* columns from which a bar line has room for quantiles */
-#define TIME_WIDTH 11
-#define MOST_NOTES 8
+#define INDENT      2
+#define HANG        13 /* where the text of an entry begins */
+#define WIDE        72 /* columns from which a bar line has room for quantiles */
+#define TIME_WIDTH  11
+#define LABEL_WIDTH 9 /* of a bar line */
+#define MOST_NOTES  8
 
 static const char *plural(int64_t count)
 {
@@ -91,7 +92,7 @@ static void print_incomplete(const struct report *report, const struct page *pag
 	char share[UNITS_MAX];
 
 	page_color(page, PAGE_BOLD);
-	page_entry(page, INDENT, INDENT + 11, "INCOMPLETE", "%s.", gap_text(finding->gap));
+	page_entry(page, INDENT, INDENT + 13, "INCOMPLETE", "%s.", gap_text(finding->gap));
 	page_color(page, PAGE_PLAIN);
 	if (finding->gap == STALL_GAP_FEW_BATCHES)
 		page_entry(page, INDENT, INDENT, "",
@@ -178,13 +179,13 @@ static void print_verdict(const struct report *report, const struct page *page)
 static void print_bar(const struct page *page, const char *label, double ns, double whole_ns,
 		      enum page_color color, const char *note)
 {
-	int note_width = page->width >= WIDE ? 34 : 0;
-	int cells = page->width - INDENT - 11 - 1 - TIME_WIDTH - 8 - note_width;
+	int note_width = page->width >= WIDE ? 28 : 0;
+	int cells = page->width - INDENT - LABEL_WIDTH - 1 - TIME_WIDTH - 8 - note_width;
 	char time[UNITS_MAX], share[UNITS_MAX];
 
-	fprintf(page->out, "%*s%-11s", INDENT, "", label);
+	fprintf(page->out, "%*s%-*s", INDENT, "", LABEL_WIDTH, label);
 	if (isnan(ns)) {
-		fprintf(page->out, "%s%s\n", "not observed", "");
+		fputs("not observed\n", page->out);
 		return;
 	}
 	if (cells > 0)
@@ -192,7 +193,7 @@ static void print_bar(const struct page *page, const char *label, double ns, dou
 	fprintf(page->out, " %*s %7s", TIME_WIDTH, units_time(time, ns),
 		units_share(share, whole_ns > 0 ? ns / whole_ns : NAN));
 	if (note_width && *note)
-		fprintf(page->out, "   %s", note);
+		fprintf(page->out, "  %s", note);
 	fputc('\n', page->out);
 }
 
@@ -200,7 +201,7 @@ static void quantile_note(char *note, size_t size, double p50_ns, double p99_ns)
 {
 	char p50[UNITS_MAX], p99[UNITS_MAX];
 
-	snprintf(note, size, "p50 %-8s p99 %s", units_time(p50, p50_ns), units_time(p99, p99_ns));
+	snprintf(note, size, "p50 %-7s  p99 %s", units_time(p50, p50_ns), units_time(p99, p99_ns));
 }
 
 static void print_balance(const struct report *report, const struct page *page)
@@ -252,7 +253,9 @@ static void print_wait(const struct report *report, const struct page *page)
 
 	if (!report->series.wait_ns || !(whole_ns > 0))
 		return;
-	page_line(page, "%*sThe wait, by cause (shares of all time)", INDENT, "");
+	page_line(page,
+		  "%*sThe wait, by cause (shares of all time; the verdict leaves out epoch starts)",
+		  INDENT, "");
 	print_part(page, "starved", finding->wait_starved_ns, whole_ns,
 		   "%zu of %zu steady batches waited %s or more", finding->starved_count,
 		   finding->steady_count, units_time(theta, finding->theta_ns));
@@ -262,8 +265,10 @@ static void print_wait(const struct report *report, const struct page *page)
 	if (finding->readiness_count)
 		print_part(page, "ready batches", finding->wait_ready_ns, whole_ns,
 			   "handing over what was ready");
-	print_part(page, "short waits", finding->wait_short_ns, whole_ns, "too short to matter");
-	if (report->totals.hol_ns != QUERY_UNKNOWN && finding->wait_all_ns > 0)
+	if (finding->wait_short_ns > 0)
+		print_part(page, "short waits", finding->wait_short_ns, whole_ns,
+			   "too short to matter");
+	if (report->totals.hol_ns > 0)
 		print_part(page, "head of line", (double)report->totals.hol_ns, whole_ns,
 			   "of the above: a later batch was ready");
 	page_break(page);
@@ -322,7 +327,7 @@ static void print_load(const struct report *report, const struct page *page)
 			   "%s a batch came from a device, not from memory",
 			   units_bytes(bytes, mean_of(report, totals->storage_bytes)));
 	if (report->series.workers != 0) {
-		page_line(page, "%*sthen, a batch:", INDENT, "");
+		page_line(page, "%*sThen, on average", INDENT, "");
 		print_part(page, "transfer", mean_of(report, totals->transfer_ns), NAN,
 			   "from the worker to the main process");
 		print_part(page, "queue", mean_of(report, totals->queue_ns), NAN,
@@ -384,9 +389,10 @@ static void print_loader(const struct report *report, const struct page *page)
 		char time[UNITS_MAX];
 
 		entry(page, "Restarts",
-		      "making the iterator of epochs after the first took %s in all (%" PRId64
-		      " times), not counted as waiting",
-		      units_time(time, (double)report->setup_ns), report->setup_count);
+		      "making the iterators of %" PRId64
+		      " later epoch%s took %s in all, which is not counted as waiting",
+		      report->setup_count, plural(report->setup_count),
+		      units_time(time, (double)report->setup_ns));
 	}
 }
 
@@ -439,7 +445,7 @@ static void print_trust(const struct report *report, const struct page *page)
 		      stall_confidence_id(finding->confidence), finding->steady_count);
 	else
 		entry(page, "Confidence",
-		      "%s: %zu steady batches, known for %s of them whether they were ready",
+		      "%s: %zu steady batches; known for %s whether they were ready",
 		      stall_confidence_id(finding->confidence), finding->steady_count,
 		      units_share(share, (double)finding->readiness_count /
 						 (double)finding->steady_count));

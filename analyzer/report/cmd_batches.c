@@ -64,55 +64,26 @@ static int set_theta(struct db *db, int64_t loader_id, struct stream *stream)
 	return r;
 }
 
-static int add_loaders(const struct options *options, struct db *db, struct stream *stream)
+static int add_loader(const struct options *options, struct db *db, int64_t loader_id,
+		      struct stream *stream)
 {
-	struct loader_info *loaders = NULL;
-	bool found = false;
-	size_t count, i;
-	int r;
+	const struct batch_filter filter = {.loader_id = loader_id,
+					    .epoch = options->epoch,
+					    .first = options->first,
+					    .last = options->last};
+	int r = set_theta(db, loader_id, stream);
 
-	r = query_loaders(db, &loaders, &count);
-	for (i = 0; r == 0 && i < count; i++) {
-		const struct batch_filter filter = {.loader_id = loaders[i].loader_id,
-						    .epoch = options->epoch,
-						    .first = options->first,
-						    .last = options->last};
-
-		if (options->loader >= 0 && options->loader != filter.loader_id)
-			continue;
-		found = true;
-		r = set_theta(db, filter.loader_id, stream);
-		if (r == 0)
-			r = query_batches(db, &filter, add_row, stream);
-	}
-	free(loaders);
-	if (ferror(stream->output->file))
-		return 0; /* what closes it says so */
-	if (r < 0)
-		return cmd_fail_read(options, r);
-	if (options->loader >= 0 && !found)
-		return cmd_fail("'%s' has no loader %" PRId64, options->run, options->loader);
-	return 0;
+	return r < 0 ? r : query_batches(db, &filter, add_row, stream);
 }
 
-static int show(const struct options *options, struct db *db)
+static int show(const struct options *options, struct db *db, int64_t start_ns,
+		const struct loader_info *loaders, size_t count)
 {
-	struct stream stream = {0};
-	struct run_info run;
+	struct stream stream = {.start_ns = start_ns};
 	struct output output;
 	struct page page;
-	int64_t rank;
-	int r, status;
-
-	r = query_run(db, &run);
-	if (r < 0)
-		return cmd_fail_read(options, r);
-	stream.start_ns = run.start_ns;
-	rank = run.rank;
-	run_info_done(&run);
-	if (options->rank >= 0 && options->rank != rank)
-		return cmd_fail("'%s' is of rank %" PRId64 ", not %" PRId64, options->run, rank,
-				options->rank);
+	int r = 0, status;
+	size_t i;
 
 	status = cmd_open_output(options, &output);
 	if (status)
@@ -124,11 +95,51 @@ static int show(const struct options *options, struct db *db)
 		      : options->csv ? BATCHES_CSV
 				     : BATCHES_TEXT,
 		      &page, options->run);
-	status = add_loaders(options, db, &stream);
+	for (i = 0; r == 0 && i < count; i++)
+		if (options->loader < 0 || options->loader == loaders[i].loader_id)
+			r = add_loader(options, db, loaders[i].loader_id, &stream);
 	batches_end(&stream.batches);
-	if (!status && !stream.row_count)
+	/* What could not be written is said where the output is closed. */
+	if (r < 0 && !ferror(output.file))
+		status = cmd_fail_read(options, r);
+	else if (!stream.row_count)
 		status = CMD_CANNOT_SAY;
 	return cmd_close_output(&output, status);
+}
+
+static bool has_loader(const struct loader_info *loaders, size_t count, int64_t loader_id)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (loaders[i].loader_id == loader_id)
+			return true;
+	return false;
+}
+
+static int check_and_show(const struct options *options, struct db *db)
+{
+	struct loader_info *loaders = NULL;
+	struct run_info run;
+	size_t count = 0;
+	int r, status;
+
+	r = query_run(db, &run);
+	if (r < 0)
+		return cmd_fail_read(options, r);
+	r = query_loaders(db, &loaders, &count);
+	if (r < 0)
+		status = cmd_fail_read(options, r);
+	else if (options->rank >= 0 && options->rank != run.rank)
+		status = cmd_fail("'%s' is of rank %" PRId64 ", not %" PRId64, options->run,
+				  run.rank, options->rank);
+	else if (options->loader >= 0 && !has_loader(loaders, count, options->loader))
+		status = cmd_fail("'%s' has no loader %" PRId64, options->run, options->loader);
+	else
+		status = show(options, db, run.start_ns, loaders, count);
+	free(loaders);
+	run_info_done(&run);
+	return status;
 }
 
 int cmd_batches(const struct options *options)
@@ -140,7 +151,7 @@ int cmd_batches(const struct options *options)
 	status = cmd_open_run(options, &db, &live);
 	if (status)
 		return status;
-	status = show(options, db);
+	status = check_and_show(options, db);
 	db_close(db);
 	return status;
 }

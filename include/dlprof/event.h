@@ -60,7 +60,8 @@ struct dlprof_epoch {
 /* begin_ns, duration_ns: entry of __next__ and the wait until it returned. */
 struct dlprof_batch {
 	uint64_t ordinal;	/* 0, 1, 2, ... as delivered in this epoch */
-	uint64_t arrive_ns;	/* when it reached the consumer's process; 0: not seen */
+	uint64_t ask_ns;	/* when the consumer began to look for the message it came in */
+	uint64_t arrive_ns;	/* when the message was taken in; 0: not seen */
 	uint64_t receive_ns;	/* part of the wait spent taking in messages, not blocked */
 	uint64_t waited_ns;	/* what this thread had waited in all, for any loader, at entry */
 	int32_t arrived;	/* 1: arrive_ns is of this batch; 0: no arrival was observed */

@@ -208,6 +208,7 @@ void consumer_wait_end(struct consumer *consumer, struct consumer_wait *wait, ui
 		.task = task,
 		.batch = {
 			.ordinal = consumer->ordinal,
+			.ask_ns = arrived ? consumer->arrivals[at].ask_ns : 0,
 			.arrive_ns = arrived ? consumer->arrivals[at].ns : 0,
 			.receive_ns = consumer->receive_ns,
 			.waited_ns = wait->waited_ns,
@@ -244,14 +245,17 @@ void consumer_wait_stop(struct consumer *consumer, struct consumer_wait *wait, b
 	consumer->exit_ns = 0;
 }
 
-void consumer_receive_begin(struct thread *thread)
+void consumer_receive_begin(struct consumer_receive *receive, struct thread *thread)
 {
+	receive->thread = thread;
+	receive->ask_ns = clock_now_ns();
 	thread->receiving = true;
 	thread->receive_begin_ns = 0;
 }
 
-void consumer_receive_end(struct consumer *consumer, struct thread *thread, int64_t task)
+void consumer_receive_end(struct consumer *consumer, struct consumer_receive *receive, int64_t task)
 {
+	struct thread *thread = receive->thread;
 	uint64_t now_ns = clock_now_ns();
 	uint32_t at = (uint32_t)task % CONSUMER_ARRIVAL_MAX;
 
@@ -261,6 +265,7 @@ void consumer_receive_end(struct consumer *consumer, struct thread *thread, int6
 	if (task < 0 || task > UINT32_MAX)
 		return;
 	consumer->last_task = (uint32_t)task;
+	consumer->arrivals[at].ask_ns = receive->ask_ns;
 	consumer->arrivals[at].ns = now_ns;
 	consumer->arrivals[at].task = (uint32_t)task;
 	consumer->arrivals[at].generation = consumer->generation;

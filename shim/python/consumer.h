@@ -28,6 +28,7 @@ struct consumer {
 	uint32_t last_task;	/* of the newest arrival */
 	/* Batches arrive in any order and are handed out later: when which one came in. */
 	struct {
+		uint64_t ask_ns;
 		uint64_t ns;
 		uint32_t task;
 		uint32_t generation;
@@ -77,8 +78,14 @@ void consumer_wait_end(struct consumer *consumer, struct consumer_wait *wait, ui
 /* It handed out nothing: the epoch is over, or it raised. */
 void consumer_wait_stop(struct consumer *consumer, struct consumer_wait *wait, bool failed);
 
-/* A message from a worker was taken in; task < 0: it carried no batch. */
-void consumer_receive_begin(struct thread *thread);
-void consumer_receive_end(struct consumer *consumer, struct thread *thread, int64_t task);
+/* A message from a worker is waited for and taken in; task < 0: it carried no batch. */
+struct consumer_receive {
+	struct thread *thread;
+	uint64_t ask_ns;
+};
+
+void consumer_receive_begin(struct consumer_receive *receive, struct thread *thread);
+void consumer_receive_end(struct consumer *consumer, struct consumer_receive *receive,
+			  int64_t task);
 
 #endif

@@ -147,6 +147,7 @@ static PyObject *on_try_get(PyObject *original, PyObject *args, PyObject *kwargs
 {
 	PyObject *iterator = py.PyTuple_GetItem(args, 0);
 	struct consumer *consumer = NULL;
+	struct consumer_receive receive;
 	struct thread *thread = NULL;
 	PyObject *answer, *message;
 	int64_t task = -1;
@@ -157,7 +158,7 @@ static PyObject *on_try_get(PyObject *original, PyObject *args, PyObject *kwargs
 	if (consumer)
 		thread = thread_get();
 	if (thread)
-		consumer_receive_begin(thread);
+		consumer_receive_begin(&receive, thread);
 	answer = py.PyObject_Call(original, args, kwargs);
 	if (!thread || !activate_on())
 		return answer;
@@ -167,7 +168,7 @@ static PyObject *on_try_get(PyObject *original, PyObject *args, PyObject *kwargs
 			task = first_number(message);
 		py.PyErr_Clear();
 	}
-	consumer_receive_end(consumer, thread, task);
+	consumer_receive_end(consumer, &receive, task);
 	return answer;
 }
 

@@ -99,7 +99,8 @@ def build(path, loaders=(), meta=None, notes=(), losses=(), version=SCHEMA_VERSI
                                          "begin_ns": START_NS, "setup_ns": 30 * MS})
         for batch in batches:
             insert(database, "t_batch", dict(batch, loader_id=number))
-            end_ns = max(end_ns, (batch.get("begin_ns") or 0) + (batch.get("step_ns") or 0))
+            if isinstance(batch.get("begin_ns"), int) and isinstance(batch.get("step_ns"), int):
+                end_ns = max(end_ns, batch["begin_ns"] + batch["step_ns"])
     for key, value in dict(META, end_ns=str(end_ns), **(meta or {})).items():
         if value is not None:
             insert(database, "t_meta", {"key": key, "value": value})

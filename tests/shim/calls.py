@@ -47,7 +47,7 @@ def same(name, argv, **changes):
 
 def main():
     need_shim()
-    early, forks, hosts = sys.argv[1], sys.argv[2], sys.argv[3:]
+    early, forks, *hosts = [os.path.abspath(path) for path in sys.argv[1:]]
     for host in hosts:
         name = os.path.basename(host)
         lines = same(name, [host])

@@ -52,7 +52,8 @@ static void *work(void *argument)
 
 int main(int argc, char **argv)
 {
-	int rounds = argc > 1 ? atoi(argv[1]) : 100, bad = 0;
+	int rounds = argc > 1 ? atoi(argv[1]) : 100;
+	volatile int bad = 0;	/* vfork() may clobber a register */
 	pthread_t threads[THREAD_COUNT];
 
 	for (int i = 0; i < THREAD_COUNT; i++)

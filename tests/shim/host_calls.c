@@ -249,6 +249,8 @@ static void streams(void)
 	show_text(buffer);
 	SHOW(getline(&line, &room, file));
 	show_text(line);
+	SHOW(host_getline(&line, &room, file));
+	show_text(line);
 	SHOW(getdelim(&line, &room, '4', file));
 	show_text(line);
 	SHOW(host_getdelim(&line, &room, '\n', file));

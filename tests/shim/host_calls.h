@@ -36,6 +36,7 @@ char *host_fgets_unlocked_chk(char *buffer, size_t room, int size, FILE *file)
 	__asm__("__fgets_unlocked_chk");
 ssize_t host_getdelim(char **line, size_t *room, int delimiter, FILE *file)
 	__asm__("__getdelim");
+ssize_t host_getline(char **line, size_t *room, FILE *file) __asm__("getline");
 int host_fscanf(FILE *file, const char *format, ...) __asm__("fscanf");
 int host_vfscanf(FILE *file, const char *format, va_list values) __asm__("vfscanf");
 int host_uflow(FILE *file) __asm__("__uflow");

@@ -85,6 +85,19 @@ Test(drain, joins_what_worker_and_consumer_say)
 	cr_expect_eq(fake_run_ask(&run, "SELECT loader_id FROM process WHERE role = 'worker'"), 1);
 }
 
+Test(drain, transfer_leaves_out_the_time_nobody_looked_for_the_message)
+{
+	struct dlprof_event ready = fake_batch(0, 0, 500, 3);
+
+	PUSH(consumer, fake_epoch(1, 0, 1, 0, 0));
+	PUSH(worker, fake_load(0, 0, 0, 0, 100));
+	ready.batch.ask_ns = 501 * MS;
+	fake_run_push(consumer, &ready);
+	recover();
+	cr_expect_eq(fake_run_ask(&run, "SELECT transfer_ns FROM load"), 2 * MS);
+	cr_expect_eq(fake_run_ask(&run, "SELECT ready_ns FROM batch"), 400 * MS);
+}
+
 Test(drain, head_of_line_is_the_wait_behind_a_finished_batch)
 {
 	/* Task 0 takes until 200; tasks 1 and 2 are finished at 80 and 120; asked for at 50. */

@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What dlprof-report prints: the text at every width, JSON, the rows, and options."""
+import csv
+import io
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+import unicodedata
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import dlprof_test as t
+import rundb
+
+UTF8 = {"LC_ALL": "C.UTF-8"}
+NASTY = "python3 t\x1b[31mrain.py \"quo\\te\" \t\r\n\x01 gr\u00fc\u00df \u202e"
+
+KEYS = {
+    "": "schema run clock verdict starved cause confidence stall period compute_period slow_worker "
+        "workers breakdown whatif advice not_useful coverage loss overhead ranks",
+    "run": "path id command host start duration_s ranks frameworks",
+    "stall": "ratio ci95 trimmed_ratio wait_s time_s delivery_ratio epoch_start_ratio theta_s "
+             "batches steady_batches starved_batches masked_share gain_max",
+    "period": "batches p share phase modulated cost_s",
+    "compute_period": "batches p share cost_s",
+    "workers": "count prefetch_factor in_order load_mean_s load_cv rho eta needed cores",
+    "breakdown": "open_s read_s decode_s collate_s other_cpu_s other_blocked_s transfer_s queue_s "
+                 "h2d_s compute_s",
+}
+
+
+def report(*arguments, **changes):
+    return t.run([t.REPORT] + list(arguments), env=t.environment(preload=False, **changes))
+
+
+def strict_json(text):
+    def refuse(constant):
+        raise ValueError(constant)
+    return json.loads(text, parse_constant=refuse)
+
+
+def columns(text):
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def check_width(text, width, what):
+    for line in text.splitlines():
+        t.check(columns(line) <= width, what, "wider than", width, repr(line))
+        t.check(line == line.rstrip(), what, "trailing blank", repr(line))
+
+
+def check_lockstep(folder):
+    path = rundb.lockstep(os.path.join(folder, "lockstep.db"))
+    result = report(path, **UTF8)
+    t.equal((result.status, result.err), (0, ""), "lockstep")
+    check_width(result.out, 80, "lockstep")
+    lines = result.out.splitlines()
+    t.check("lockstep.db" in lines[0] and "98 batches" in lines[0], "head", lines[0])
+    t.check(re.match(r"  HIGHLY INPUT-BOUND   6\d % of the time is spent waiting", lines[3]),
+            "the verdict comes first", lines[3])
+    t.check(re.search(r"up to 2\.[5-9]x faster", lines[4]), "the ceiling", lines[4])
+    strip = [line for line in lines if line.startswith("  |")]
+    cells = "".join(line.strip().strip("|") for line in strip)
+    t.equal(len(cells), 98, "one cell a batch")
+    t.equal([i for i, cell in enumerate(cells) if cell == "\u2588"][:6], [0, 7, 14, 21, 28, 35],
+            "a stall every seven")
+    for words in ("7 workers, prefetch_factor 2, in order", "decode               not observed",
+                  "upper bound on the GPU's starvation", "Confidence low: 91 steady batches",
+                  "dlprof-report batches " + path.replace("\n", "")):
+        t.check(words in re.sub(r"\s*\n\s+", " ", result.out) or words in result.out, "missing:",
+                words, result.out)
+    t.check("advice" not in result.out and "period" not in result.out.lower(), "nothing invented")
+
+
+def check_forms(folder):
+    path = rundb.lockstep(os.path.join(folder, "forms.db"), meta={"command": NASTY},
+                          notes=["odd \x1b]0;x\x07 note " + "w" * 200])
+    for width in (40, 60, 80, 100):
+        check_width(report(path, COLUMNS=width, **UTF8).out, width, "COLUMNS")
+        check_width(report("batches", path, COLUMNS=width).out, 80, "batches")
+    for what, result in (("--ascii", report("--ascii", path, **UTF8)),
+                         ("LC_ALL=C", report(path, LC_ALL="C"))):
+        t.check(result.out.isascii(), what, "is not ASCII")
+        t.check("|#......#" in result.out, what, "strip")
+    plain = report(path, **UTF8).out
+    t.check("\x1b" not in plain, "no escape in a pipe, even from the command line of the run")
+    t.check("\u202e" not in plain, "no override of the direction of text")
+    t.check("gr\u00fc\u00df" in plain, "UTF-8 is shown")
+    colored = report("--color", "always", path, **UTF8).out
+    t.equal(re.sub("\x1b\\[[0-9;]*m", "", colored), plain, "colours are all that differs")
+    t.check("\x1b[1;31m" in colored, "colour")
+    t.equal(report(path, LC_ALL="C.UTF-8", LC_NUMERIC="de_DE.UTF-8").out, plain, "locale")
+
+
+def on_terminal(arguments, **changes):
+    """What it prints when standard output is a terminal."""
+    main, side = pty.openpty()
+    env = dict(t.environment(preload=False, **changes))
+    process = subprocess.Popen([t.REPORT] + arguments, env=env, stdin=subprocess.DEVNULL,
+                               stdout=side, stderr=subprocess.PIPE)
+    os.close(side)
+    out = b""
+    while True:
+        try:
+            part = os.read(main, 65536)
+        except OSError:
+            break
+        if not part:
+            break
+        out += part
+    process.communicate()
+    os.close(main)
+    return out.decode()
+
+
+def check_terminal(folder):
+    path = rundb.lockstep(os.path.join(folder, "terminal.db"))
+    t.check("\x1b[" in on_terminal([path], TERM="xterm", NO_COLOR=None), "colour on a terminal")
+    t.check("\x1b[" in on_terminal([path], TERM="xterm", NO_COLOR=""), "an empty NO_COLOR is none")
+    for changes in ({"TERM": "xterm", "NO_COLOR": "1"}, {"TERM": "dumb", "NO_COLOR": None},
+                    {"TERM": None, "NO_COLOR": None}):
+        t.check("\x1b" not in on_terminal([path], **changes), "no colour with", changes)
+    t.check("\x1b" not in on_terminal(["--color=never", path], TERM="xterm"), "--color=never")
+
+
+def check_json(folder):
+    path = rundb.lockstep(os.path.join(folder, "json.db"), meta={"command": NASTY})
+    database = rundb.sqlite3.connect(path)
+    database.execute("UPDATE t_meta SET value = CAST(x'61ff62' AS TEXT) WHERE key = 'host'")
+    database.commit()
+    database.close()
+    result = report("--json", path)
+    found = strict_json(result.out)
+    for place, keys in KEYS.items():
+        within = found[place] if place else found
+        for key in keys.split():
+            t.check(key in within, "JSON lacks", place, key)
+    t.equal(found["schema"], "dlprof.report/1")
+    t.equal(found["verdict"], "highly_input_bound")
+    t.equal(found["run"]["command"], NASTY)
+    t.equal(found["run"]["host"], "a\ufffdb", "invalid UTF-8")
+    t.equal(found["run"]["start"], "2025-12-17T19:33:20Z")
+    t.equal((found["starved"], found["cause"], found["slow_worker"]), (True, None, None))
+    t.equal(found["period"]["batches"], None)
+    t.equal(found["stall"]["ci95"], None)
+    t.equal((found["whatif"], found["advice"], found["not_useful"]), ([], [], []))
+    t.equal(found["breakdown"]["decode_s"], None, "not observed is null, never 0")
+    t.equal(found["coverage"]["patch_points_missing"], [])
+    t.equal(found["coverage"]["decode_observed"], False)
+    t.equal(len(found["ranks"]), 1)
+    ratio = found["stall"]["wait_s"] / found["stall"]["time_s"]
+    t.check(abs(ratio - found["stall"]["ratio"]) < 1e-6, "ratio = wait / time")
+    sums = t.rows(path, "SELECT SUM(read_ns) AS reads, SUM(collate_ns) AS collates FROM load")[0]
+    t.check(abs(found["breakdown"]["read_s"] * 1e9 - sums["reads"]) < 1, "sum of reads")
+    t.check(abs(found["breakdown"]["collate_s"] * 1e9 - sums["collates"]) < 1, "sum of collates")
+
+
+def check_rows(folder):
+    """The rows agree with the views, which are the promise."""
+    batches = rundb.simulate(60, 3, 40, 10, epochs=2)
+    del batches[70]  # a lost record
+    batches[5].update(compute_ns=None, step_ns=None, worker_id=None)
+    batches[-1].update(compute_ns=None, step_ns=None, load_ns=None, head_ready=None)
+    path = rundb.build(os.path.join(folder, "rows.db"), [rundb.loader(batches, workers=3)],
+                       theta=2 * rundb.MS)
+    result = report("batches", "--csv", path)
+    t.equal((result.status, result.err), (0, ""))
+    rows = list(csv.DictReader(io.StringIO(result.out)))
+    views = t.rows(path, "SELECT b.*, l.read_ns, l.other_ns, l.read_bytes FROM batch b LEFT JOIN "
+                         "load l USING (loader_id, epoch, batch) ORDER BY b.epoch, b.batch")
+    t.equal(len(rows), len(views), "rows")
+
+    def seconds(ns):
+        return "" if ns is None else "{}.{:09d}".format(ns // 10**9, ns % 10**9)
+
+    def text(value):
+        return "" if value is None else str(value)
+
+    for row, view in zip(rows, views):
+        where = (view["epoch"], view["batch"])
+        for name in ("wait", "receive", "compute", "step", "load", "ready", "hol", "read", "other"):
+            t.equal(row[name + "_s"], seconds(view[name + "_ns"]), where, name)
+        t.equal(row["begin_s"], seconds(view["begin_ns"] - rundb.START_NS), where, "begin")
+        for name in ("epoch", "batch", "head_ready", "qdepth", "read_bytes", "excluded"):
+            t.equal(row[name], text(view[name]), where, name)
+        t.equal(row["worker"], text(view["worker_id"]), where, "worker")
+        if view["excluded"] != "no_step":  # the view has no opinion on its wait
+            t.equal(row["starved"], text(view["starved"]), where, "starved")
+    t.check({"1", "0", ""} == {row["starved"] for row in rows}, "all of starved occur")
+    t.check({"epoch_start", "no_step", ""} == {row["excluded"] for row in rows}, "all of excluded")
+
+    listed = strict_json(report("batches", "--json", path).out)["batches"]
+    t.equal(len(listed), len(rows), "JSON rows")
+    t.equal(listed[0]["excluded"], "epoch_start")
+    t.equal(listed[5]["compute_s"], None)
+    for arguments, expected in ((["--epoch", "1"], 59), (["--batches", "10:19"], 10),
+                                (["--batches", "110:"], 9), (["--batches", ":0"], 1),
+                                (["--epoch", "1", "--batches", "50:99"], 9), (["--loader", "1"], 119)):
+        rows = report("batches", "--csv", path, *arguments).out.splitlines()[1:]
+        t.equal(len(rows), expected, arguments)
+    t.equal(report("batches", "--csv", path, "--batches", "10").out.splitlines()[1].split(",")[2], "10")
+
+
+def check_loaders(folder):
+    """The loader with most time is judged, or the one that is asked for."""
+    slow = rundb.simulate(300, 4, 100, 10)
+    quick = rundb.simulate(60, 2, 1, 10)
+    path = rundb.build(os.path.join(folder, "loaders.db"), [
+        rundb.loader(quick, workers=2), rundb.loader(slow, workers=4)])
+    result = report(path)
+    t.check("HIGHLY" in result.out, "the loader with most time is judged")
+    t.check("loader 1: torch.DataLoader, 60 batches" in result.out, "others", result.out)
+    found = strict_json(report("--json", "--loader", "1", path).out)
+    t.equal((found["verdict"], found["stall"]["batches"]), ("not_input_bound", 60))
+    t.equal(report("--loader", "7", path).status, 2)
+    part = strict_json(report("--json", "--batches", "0:99", path).out)
+    t.equal(part["stall"]["batches"], 100)
+    t.check("batches 0 to 99 of loader 2" in report("--batches", "0:99", path).out, "Only")
+    none = report("--epoch", "9", path)
+    t.equal(none.status, 3, "no such epoch")
+    t.equal(report("--rank", "0", path).status, 0)
+    t.equal(report("--rank", "1", path).status, 2)
+
+
+def check_verdicts(folder):
+    def verdict(name, loaders, **keywords):
+        path = rundb.build(os.path.join(folder, name + ".db"), loaders, **keywords)
+        return report(path).out, strict_json(report("--json", path).out)
+
+    text, found = verdict("healthy", [rundb.loader(rundb.simulate(400, 4, 20, 10), workers=4)])
+    t.check("NOT INPUT-BOUND" in text and "faster" not in text, text)
+    t.equal((found["verdict"], found["cause"], found["confidence"]),
+            ("not_input_bound", "none", "high"))
+
+    text, found = verdict("single", [rundb.loader(rundb.simulate(60, 0, 20, 10), workers=0)])
+    t.check("The loader has no workers" in text, text)
+    t.equal((found["verdict"], found["cause"]), ("highly_input_bound", "single_process"))
+    t.check("transfer" not in text, "there is no transfer without workers")
+
+    batches = rundb.simulate(60, 4, 20, 10, epochs=4)
+    text, found = verdict("starts", [rundb.loader(batches, workers=4)])
+    t.equal((found["verdict"], found["cause"]), ("not_input_bound", "epoch_start"))
+    t.check("starting epochs takes" in text, text)
+
+    text, found = verdict("few", [rundb.loader(rundb.simulate(23, 4, 200, 10), workers=4)])
+    t.check("INCOMPLETE" in text and "19 steady batches" in text, text)
+    t.equal((found["verdict"], found["incomplete_reason"], found["starved"]),
+            ("incomplete", "few_batches", None))
+
+    text, found = verdict("lost", [rundb.loader(rundb.simulate(400, 4, 20, 10), workers=4)],
+                          losses=[60, 40])
+    t.equal((found["verdict"], found["incomplete_reason"], found["loss"]["events"]),
+            ("incomplete", "events_lost", 100))
+
+    batches = [dict(batch, compute_ns=None, step_ns=None)
+               for batch in rundb.simulate(100, 4, 20, 10)]
+    text, found = verdict("steps", [rundb.loader(batches, workers=4)])
+    t.equal((found["incomplete_reason"], found["stall"]["ratio"], found["stall"]["wait_s"]),
+            ("compute_not_observed", None, None))
+    t.check("compute  not observed" in text, text)
+
+    batches = [{"epoch": 0, "task": i, "batch": i} for i in range(50)]
+    text, found = verdict("bare", [rundb.loader(batches, kind=None)])
+    t.equal(found["incomplete_reason"], "wait_not_observed")
+    text, found = verdict("missing", [rundb.loader(rundb.simulate(400, 4, 20, 10), workers=4)],
+                          meta={"patch_missing": "torch.a,torch.b"}, notes=["one", "two"])
+    t.equal(found["coverage"]["patch_points_missing"], ["torch.a", "torch.b"])
+    t.equal(found["coverage"]["warnings"], ["one", "two"])
+    t.check("torch.a,torch.b" in text and "Warning    one" in text, text)
+
+
+def check_help():
+    for arguments in (["--help"], ["batches", "-h"]):
+        result = report(*arguments)
+        t.equal((result.status, result.err), (0, ""), arguments)
+        check_width("\n".join(line.rstrip() for line in result.out.splitlines()), 80, "--help")
+    t.check(re.fullmatch(r"dlprof-report \d+\.\d+\.\d+\n", report("--version").out), "--version")
+
+
+def main():
+    folder = t.scratch()
+    check_lockstep(folder)
+    check_forms(folder)
+    check_terminal(folder)
+    check_json(folder)
+    check_rows(folder)
+    check_loaders(folder)
+    check_verdicts(folder)
+    check_help()
+    t.finish()
+
+
+main()

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/options.h"
+
+#define MOST 12
+
+static struct options options;
+
+/* "batches --json x.db" as a command line. */
+static int parse(const char *line)
+{
+	static char copy[200];
+	char *argv[MOST + 1] = {"dlprof-report"}, *word, *state;
+	int argc = 1;
+
+	snprintf(copy, sizeof(copy), "%s", line);
+	for (word = strtok_r(copy, " ", &state); word && argc < MOST;
+	     word = strtok_r(NULL, " ", &state))
+		argv[argc++] = word;
+	return options_parse(&options, argc, argv);
+}
+
+static void refused(const char *line, const char *why)
+{
+	cr_assert_eq(parse(line), -EINVAL, "%s", line);
+	cr_assert_not_null(strstr(options.problem, why), "%s: %s", line, options.problem);
+}
+
+Test(options, defaults)
+{
+	cr_assert_eq(parse("x.db"), 0);
+	cr_assert_eq(options.verb, VERB_REPORT);
+	cr_assert_str_eq(options.run, "x.db");
+	cr_assert_null(options.output);
+	cr_assert_eq(options.color, COLOR_AUTO);
+	cr_assert_eq(options.epoch, -1);
+	cr_assert_eq(options.first, -1);
+	cr_assert_eq(options.last, -1);
+}
+
+Test(options, stand_anywhere)
+{
+	cr_assert_eq(parse("--csv batches -o y --epoch 2 x.db -fq --color never --loader=3"), 0);
+	cr_assert_eq(options.verb, VERB_BATCHES);
+	cr_assert(options.csv && options.force && options.quiet);
+	cr_assert_str_eq(options.output, "y");
+	cr_assert_eq(options.epoch, 2);
+	cr_assert_eq(options.loader, 3);
+	cr_assert_eq(options.color, COLOR_NEVER);
+	cr_assert_eq(parse("-o - x.db"), 0);
+	cr_assert_null(options.output);
+}
+
+Test(options, ranges)
+{
+	cr_assert_eq(parse("--batches 3:9 x.db"), 0);
+	cr_assert(options.first == 3 && options.last == 9);
+	cr_assert_eq(parse("--batches 3: x.db"), 0);
+	cr_assert(options.first == 3 && options.last == -1);
+	cr_assert_eq(parse("--batches :9 x.db"), 0);
+	cr_assert(options.first == -1 && options.last == 9);
+	cr_assert_eq(parse("--batches 4 x.db"), 0);
+	cr_assert(options.first == 4 && options.last == 4);
+	refused("--batches 9:3 x.db", "is not A:B");
+	refused("--batches a:b x.db", "is not A:B");
+	refused("--batches -1:3 x.db", "is not A:B");
+	refused("--batches 99999999999999999999 x.db", "is not A:B");
+}
+
+Test(options, refusals_say_why)
+{
+	refused("", "which run");
+	refused("batches", "which run");
+	refused("gate", "neither a verb nor a file");
+	refused("a.db b.db", "one too many");
+	refused("--wrong x.db", "unknown option --wrong");
+	refused("-z x.db", "unknown option -z");
+	refused("x.db --epoch", "needs an argument");
+	refused("x.db --epoch two", "is not N");
+	refused("x.db --epoch 2x", "is not N");
+	refused("x.db --color blue", "is not WHEN");
+	refused("--csv x.db", "does not go with the report");
+	refused("batches --csv --json x.db", "not both");
+	refused("--json=3 x.db", "takes no argument");
+}
+
+Test(options, help_and_version_need_no_run)
+{
+	cr_assert_eq(parse("--help"), 0);
+	cr_assert(options.help);
+	cr_assert_eq(parse("batches --version"), 0);
+	cr_assert(options.version);
+}
+
+Test(options, help_is_narrow_and_complete)
+{
+	char *text, *line;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	options_help(out);
+	fclose(out);
+	cr_assert_not_null(strstr(text, "--batches A:B"));
+	cr_assert_not_null(strstr(text, "-o, --output FILE"));
+	for (line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+		cr_assert(strlen(line) <= 80, "%s", line);
+	free(text);
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How numbers and strings come out, for people and for programs. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/series.h"
+#include "render/jsonw.h"
+#include "render/page.h"
+#include "render/units.h"
+#include "render/utf8.h"
+
+#define ASSERT_TEXT(call, expected)                                                                \
+	do {                                                                                       \
+		char buffer[UNITS_MAX];                                                            \
+		cr_assert_str_eq(call, expected);                                                  \
+	} while (0)
+
+Test(units, times_have_three_digits)
+{
+	ASSERT_TEXT(units_time(buffer, 0), "0 s");
+	ASSERT_TEXT(units_time(buffer, 12), "12 ns");
+	ASSERT_TEXT(units_time(buffer, 999.6), "1.00 us");
+	ASSERT_TEXT(units_time(buffer, 1900), "1.90 us");
+	ASSERT_TEXT(units_time(buffer, 99.96e6), "100 ms");
+	ASSERT_TEXT(units_time(buffer, 104.4e6), "104 ms");
+	ASSERT_TEXT(units_time(buffer, 20.14e9), "20.1 s");
+	ASSERT_TEXT(units_time(buffer, 599e9), "599 s");
+	ASSERT_TEXT(units_time(buffer, 754e9), "12 min 34 s");
+	ASSERT_TEXT(units_time(buffer, 12000e9), "3 h 20 min");
+	ASSERT_TEXT(units_time(buffer, 3 * 86400e9), "3.0 days");
+	ASSERT_TEXT(units_time(buffer, NAN), "?");
+}
+
+Test(units, shares_factors_counts_bytes)
+{
+	ASSERT_TEXT(units_share(buffer, 0), "0 %");
+	ASSERT_TEXT(units_share(buffer, 0.0001), "< 0.1 %");
+	ASSERT_TEXT(units_share(buffer, 0.049), "4.9 %");
+	ASSERT_TEXT(units_share(buffer, 0.67), "67 %");
+	ASSERT_TEXT(units_share(buffer, NAN), "?");
+	ASSERT_TEXT(units_factor(buffer, 3.06), "3.1x");
+	ASSERT_TEXT(units_factor(buffer, 1.052), "1.05x");
+	ASSERT_TEXT(units_count(buffer, 12410), "12,410");
+	ASSERT_TEXT(units_count(buffer, 999), "999");
+	ASSERT_TEXT(units_count(buffer, -1234567), "-1,234,567");
+	ASSERT_TEXT(units_count(buffer, INT64_MIN), "?");
+	ASSERT_TEXT(units_bytes(buffer, 999), "999 B");
+	ASSERT_TEXT(units_bytes(buffer, 154e6), "154 MB");
+}
+
+Test(units, seconds_are_exact)
+{
+	ASSERT_TEXT(units_seconds(buffer, 0), "0.000000000");
+	ASSERT_TEXT(units_seconds(buffer, 1000000001), "1.000000001");
+	ASSERT_TEXT(units_seconds(buffer, -1), "-0.000000001");
+	ASSERT_TEXT(units_seconds(buffer, INT64_MAX), "9223372036.854775807");
+	ASSERT_TEXT(units_seconds(buffer, INT64_MIN), "");
+	ASSERT_TEXT(units_number(buffer, 0.776300001), "0.776300001");
+	ASSERT_TEXT(units_number(buffer, INFINITY), "");
+}
+
+/* The widest of each that any int64_t or share can give still fits. */
+Test(units, nothing_overflows)
+{
+	char buffer[UNITS_MAX];
+
+	cr_assert(strlen(units_count(buffer, INT64_MAX)) < UNITS_MAX);
+	cr_assert(strlen(units_time(buffer, 1e300)) < UNITS_MAX);
+	cr_assert(strlen(units_bytes(buffer, 1e300)) < UNITS_MAX);
+	cr_assert(strlen(units_factor(buffer, 1e300)) < UNITS_MAX);
+	cr_assert(strlen(units_share(buffer, 1e300)) < UNITS_MAX);
+}
+
+static char *json_of(const char *text)
+{
+	static char buffer[200];
+	struct jsonw json;
+	FILE *out;
+
+	memset(buffer, 0, sizeof(buffer));
+	out = fmemopen(buffer, sizeof(buffer), "w");
+	jsonw_init(&json, out);
+	jsonw_string(&json, NULL, text);
+	fclose(out);
+	return buffer;
+}
+
+Test(json, strings_are_escaped)
+{
+	cr_assert_str_eq(json_of("plain"), "\"plain\"");
+	cr_assert_str_eq(json_of("a\"b\\c"), "\"a\\\"b\\\\c\"");
+	cr_assert_str_eq(json_of("\n\t\x01\x7f"), "\"\\u000a\\u0009\\u0001\\u007f\"");
+	cr_assert_str_eq(json_of("gr\xc3\xbc\xc3\x9f"), "\"gr\xc3\xbc\xc3\x9f\"");
+	cr_assert_str_eq(json_of(NULL), "null");
+}
+
+Test(json, invalid_utf8_becomes_the_replacement_character)
+{
+	cr_assert_str_eq(json_of("\xff"), "\"\\ufffd\"");
+	cr_assert_str_eq(json_of("\xc3"), "\"\\ufffd\"");
+	cr_assert_str_eq(json_of("\xc0\xaf"), "\"\\ufffd\\ufffd\"");	  /* overlong */
+	cr_assert_str_eq(json_of("\xed\xa0\x80"), "\"\\ufffd\\ufffd\\ufffd\""); /* surrogate */
+	cr_assert_str_eq(json_of("\xf4\x90\x80\x80x"),
+			 "\"\\ufffd\\ufffd\\ufffd\\ufffdx\""); /* beyond Unicode */
+	cr_assert_str_eq(json_of("\xe2\x82x"), "\"\\ufffd\\ufffdx\"");
+}
+
+Test(json, what_is_not_known_is_null)
+{
+	char buffer[400] = "";
+	FILE *out = fmemopen(buffer, sizeof(buffer), "w");
+	struct jsonw json;
+
+	jsonw_init(&json, out);
+	jsonw_open(&json, NULL, '{');
+	jsonw_number(&json, "a", NAN);
+	jsonw_number(&json, "b", INFINITY);
+	jsonw_int(&json, "c", SERIES_UNKNOWN);
+	jsonw_ns(&json, "d", SERIES_UNKNOWN);
+	jsonw_tristate(&json, "e", SERIES_UNKNOWN);
+	jsonw_tristate(&json, "f", 1);
+	jsonw_open(&json, "g", '[');
+	jsonw_int(&json, NULL, 1);
+	jsonw_int(&json, NULL, 2);
+	jsonw_close(&json, ']');
+	jsonw_ns(&json, "h", 1500000000);
+	jsonw_close(&json, '}');
+	fclose(out);
+	cr_assert_str_eq(buffer, "{\n\"a\":null,\n\"b\":null,\n\"c\":null,\n\"d\":null,\n\"e\":null,\n"
+				 "\"f\":true,\n\"g\":[1,2],\n\"h\":1.500000000}\n");
+}
+
+static char page_text[2000];
+static struct page page;
+
+static void open_page(bool ascii, int width)
+{
+	memset(page_text, 0, sizeof(page_text));
+	page = (struct page){.ascii = ascii, .width = width};
+	page.out = fmemopen(page_text, sizeof(page_text), "w");
+}
+
+Test(page, text_is_wrapped_beside_its_label)
+{
+	open_page(true, 40);
+	page_entry(&page, 2, 8, "Tag", "%s", "one two three four five six seven 20.1 s and 67 % more");
+	fclose(page.out);
+	cr_assert_str_eq(page_text, "  Tag   one two three four five six\n"
+				    "        seven 20.1 s and 67 % more\n");
+}
+
+Test(page, a_word_that_is_too_long_is_broken)
+{
+	const char *line = page_text;
+
+	open_page(true, 40);
+	page_entry(&page, 2, 8, "Tag", "x %0200d y", 7);
+	fclose(page.out);
+	for (; *line; line = strchr(line, '\n') + 1)
+		cr_assert(strcspn(line, "\n") <= 40);
+}
+
+Test(page, control_characters_do_not_reach_the_terminal)
+{
+	open_page(false, 80);
+	page_line(&page, "a\033[2Jb\rc\xff" "d\xc2\x9b" "e\xe2\x80\xae" "f");
+	fclose(page.out);
+	cr_assert_str_eq(page_text, "a?[2Jb?c?d?e?f\n");
+}
+
+Test(page, ascii_is_ascii)
+{
+	open_page(true, 40);
+	page_line(&page, "caf\xc3\xa9");
+	page_bar(&page, 4, 0.5, PAGE_RED);
+	fclose(page.out);
+	cr_assert_str_eq(page_text, "caf?\n##..");
+}
+
+Test(page, long_lines_are_cut_and_wide_characters_counted)
+{
+	open_page(false, 40);
+	page_line(&page, "%050d", 0);
+	fclose(page.out);
+	cr_assert_str_eq(page_text, "0000000000000000000000000000000000000...\n");
+
+	open_page(false, 40);
+	page_line(&page, "%s",
+		  "\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8\x80"
+		  "\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8\x80"
+		  "\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8\x80");
+	fclose(page.out);
+	cr_assert_eq(strlen(page_text), 18 * 3 + 4); /* 18 of two columns, dots, line end */
+}

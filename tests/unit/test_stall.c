@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Series small enough to judge by hand. A step computes 100 ms unless said otherwise, so theta is
+ * 10 ms.
+ */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "analysis/stall.h"
+
+#define MS INT64_C(1000000)
+
+static struct batch_series series;
+static struct finding finding;
+
+static void begin(int32_t workers)
+{
+	series_init(&series);
+	series.workers = workers;
+}
+
+static void add_row(int32_t epoch, int32_t batch, int64_t wait_ns, int64_t compute_ns, int ready)
+{
+	const struct batch_row row = {
+		.wait_ns = wait_ns,
+		.compute_ns = compute_ns,
+		.load_ns = 400 * MS,
+		.begin_ns = SERIES_UNKNOWN,
+		.epoch = epoch,
+		.batch = batch,
+		.worker = -1,
+		.head_ready = (int8_t)ready,
+	};
+
+	cr_assert_eq(series_append(&series, &row), 0);
+}
+
+/* Goes on where the series ends. */
+static void add(int count, int64_t wait_ms, int ready)
+{
+	int32_t batch = series.count ? series.batch[series.count - 1] + 1 : 0;
+
+	while (count--)
+		add_row(0, batch++, wait_ms * MS, 100 * MS, ready);
+}
+
+static void judge(void)
+{
+	cr_assert_eq(stall_judge(&series, &finding), 0);
+	series_done(&series);
+}
+
+Test(stall, ratios_by_hand)
+{
+	begin(4);
+	add(4, 500, 0);	  /* excluded: 2 s of waiting */
+	add(80, 1, 1);	  /* ready: 80 ms */
+	add(20, 100, 0);  /* starved: 2 s */
+	judge();
+
+	cr_assert_eq(finding.batch_count, 104);
+	cr_assert_eq(finding.steady_count, 100);
+	cr_assert_eq(finding.starved_count, 20);
+	cr_assert_float_eq(finding.theta_ns, 10e6, 1);
+	cr_assert_float_eq(finding.stall_ratio, 2000.0 / 12080, 1e-9);
+	cr_assert_float_eq(finding.trimmed_ratio, 1900.0 / 12080, 1e-9);
+	cr_assert_float_eq(finding.delivery_ratio, 80.0 / 12080, 1e-9);
+	cr_assert_float_eq(finding.epoch_start_ratio, 2000.0 / 14480, 1e-9);
+	cr_assert_float_eq(finding.masked_share, 1 - 2000.0 / 40000, 1e-9);
+	cr_assert_float_eq(finding.gain_max, 12080.0 / 10080, 1e-9);
+	cr_assert_float_eq(finding.load_mean_ns, 400e6, 1e-3);
+	cr_assert_float_eq(finding.rho, 1, 1e-9);
+	cr_assert_float_eq(finding.eta, 100 / 12.080 / 10, 1e-9);
+	cr_assert_float_eq(finding.wait_all_ns, 4080e6, 1);
+	cr_assert_float_eq(finding.wait_starved_ns + finding.wait_start_ns + finding.wait_ready_ns +
+				   finding.wait_short_ns,
+			   finding.wait_all_ns, 1);
+	cr_assert_eq(finding.verdict, STALL_VERDICT_MODERATELY);
+	cr_assert(finding.starved);
+	cr_assert_eq(finding.cause, STALL_CAUSE_UNKNOWN);
+	cr_assert_eq(finding.confidence, STALL_CONFIDENCE_MEDIUM);
+}
+
+Test(stall, a_wait_of_theta_starves_and_one_below_does_not)
+{
+	begin(1);
+	add(101, 0, 0);
+	add_row(0, 101, 10 * MS, 100 * MS, 0);
+	add_row(0, 102, 10 * MS - 1, 100 * MS, 0);
+	judge();
+	cr_assert_eq(finding.starved_count, 1);
+}
+
+Test(stall, theta_is_never_below_two_milliseconds)
+{
+	begin(1);
+	for (int i = 0; i < 50; i++)
+		add_row(0, i, i % 2 ? 1999999 : 2000000, 1 * MS, 0);
+	cr_assert_eq(stall_theta_ns(&series), 2 * MS);
+	judge();
+	cr_assert_eq(finding.starved_count, 24); /* the first one is excluded */
+}
+
+Test(stall, a_batch_that_was_ready_never_starves)
+{
+	begin(4);
+	add(4, 0, 1);
+	add(100, 50, 1);
+	judge();
+	cr_assert_eq(finding.starved_count, 0);
+	cr_assert_eq(finding.stall_ratio, 0);
+	cr_assert_float_eq(finding.delivery_ratio, 50.0 / 150, 1e-9);
+	cr_assert_eq(finding.verdict, STALL_VERDICT_NOT);
+	cr_assert_eq(finding.cause, STALL_CAUSE_DELIVERY);
+}
+
+Test(stall, of_unknown_readiness_the_wait_decides)
+{
+	begin(4);
+	add(4, 0, -1);
+	add(300, 50, -1);
+	judge();
+	cr_assert_eq(finding.starved_count, 300);
+	cr_assert(isnan(finding.delivery_ratio));
+	cr_assert_eq(finding.confidence, STALL_CONFIDENCE_MEDIUM); /* one step lower */
+}
+
+/* How many are excluded: W, 8 where unknown, 1 where there are none; of each epoch. */
+Test(stall, the_first_round_of_every_epoch_is_not_steady)
+{
+	static const struct {
+		int32_t workers;
+		size_t steady;
+	} cases[] = {{0, 2 * 49}, {1, 2 * 49}, {4, 2 * 46}, {-1, 2 * 42}, {50, 0}, {INT32_MAX, 0}};
+
+	for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+		begin(cases[c].workers);
+		for (int epoch = 0; epoch < 2; epoch++)
+			for (int i = 0; i < 50; i++)
+				add_row(epoch, i, 0, 100 * MS, 1);
+		judge();
+		cr_assert_eq(finding.steady_count, cases[c].steady);
+		cr_assert_eq(finding.epoch_count, 2);
+	}
+}
+
+Test(stall, lost_records_still_count_as_deliveries)
+{
+	begin(4);
+	/* 2 and 3 were delivered, but have no record: 4 is the fifth. */
+	add_row(0, 0, 0, 100 * MS, 1);
+	add_row(0, 1, 0, 100 * MS, 1);
+	for (int i = 4; i < 104; i++)
+		add_row(0, i, 0, 100 * MS, 1);
+	judge();
+	cr_assert_eq(finding.steady_count, 100);
+	cr_assert_eq(finding.missing_count, 2);
+	cr_assert_eq(finding.verdict, STALL_VERDICT_NOT);
+}
+
+Test(stall, a_batch_without_compute_is_not_steady)
+{
+	begin(1);
+	add(31, 0, 1);
+	add_row(0, 31, 5000 * MS, SERIES_UNKNOWN, 0);
+	judge();
+	cr_assert_eq(finding.steady_count, 30);
+	cr_assert_eq(finding.starved_count, 0);
+	cr_assert_float_eq(finding.wait_short_ns, 5000e6, 1);
+}
+
+/* Waits of 20 steps of 100 ms sum up to the ratio that is wanted. */
+static enum stall_verdict verdict_at(double ratio)
+{
+	begin(4);
+	add(4, 0, 1);
+	for (int i = 0; i < 1000; i++)
+		add_row(0, 4 + i, i % 2 ? (int64_t)(200e6 * ratio / (1 - ratio)) + 1 : 0, 100 * MS,
+			!(i % 2));
+	judge();
+	return finding.verdict;
+}
+
+Test(stall, bands)
+{
+	cr_assert_eq(verdict_at(0.0), STALL_VERDICT_NOT);
+	cr_assert_eq(verdict_at(0.0499), STALL_VERDICT_NOT);
+	cr_assert_eq(verdict_at(0.0501), STALL_VERDICT_MODERATELY);
+	cr_assert_eq(verdict_at(0.1999), STALL_VERDICT_MODERATELY);
+	cr_assert_eq(verdict_at(0.2001), STALL_VERDICT_HIGHLY);
+	cr_assert_eq(verdict_at(0.9), STALL_VERDICT_HIGHLY);
+}
+
+Test(stall, one_long_stall_is_no_bottleneck)
+{
+	begin(4);
+	add(4, 0, 1);
+	add(100, 0, 1);
+	add(1, 3000, 0);
+	add(10, 15, 0);
+	judge();
+	cr_assert(finding.stall_ratio >= STALL_MODERATE);
+	cr_assert(finding.trimmed_ratio < STALL_TRIMMED);
+	cr_assert_not(finding.starved);
+	cr_assert_eq(finding.verdict, STALL_VERDICT_NOT);
+	cr_assert_eq(finding.cause, STALL_CAUSE_ISOLATED_STALL);
+}
+
+/* ceil(0.5 %) of the stalls: of 201, two. */
+Test(stall, trims_half_a_percent_rounded_up)
+{
+	begin(1);
+	add(1, 0, 0);
+	add(199, 20, 0);
+	add(2, 1000, 0);
+	judge();
+	cr_assert_float_eq(finding.trimmed_ratio, 199 * 20.0 / (201 * 100 + 199 * 20 + 2000), 1e-9);
+}
+
+Test(stall, epoch_starts_are_a_cause_from_two_epochs_on)
+{
+	for (int epochs = 1; epochs <= 2; epochs++) {
+		begin(4);
+		for (int epoch = 0; epoch < epochs; epoch++)
+			for (int i = 0; i < 50; i++)
+				add_row(epoch, i, i ? 0 : 2000 * MS, 100 * MS, i > 0);
+		judge();
+		cr_assert_eq(finding.verdict, STALL_VERDICT_NOT);
+		cr_assert_eq(finding.cause,
+			     epochs == 1 ? STALL_CAUSE_NONE : STALL_CAUSE_EPOCH_START);
+	}
+}
+
+Test(stall, without_workers_the_cause_is_known)
+{
+	begin(0);
+	add(400, 100, -1);
+	judge();
+	cr_assert_eq(finding.verdict, STALL_VERDICT_HIGHLY);
+	cr_assert_eq(finding.cause, STALL_CAUSE_SINGLE_PROCESS);
+	cr_assert_eq(finding.confidence, STALL_CONFIDENCE_HIGH);
+	cr_assert(isnan(finding.rho));
+}
+
+Test(stall, refuses_to_judge_what_it_does_not_know)
+{
+	begin(4);
+	judge();
+	cr_assert_eq(finding.gap, STALL_GAP_NO_BATCHES);
+
+	begin(4);
+	add(4 + STALL_FEWEST_STEADY - 1, 500, 0);
+	judge();
+	cr_assert_eq(finding.gap, STALL_GAP_FEW_BATCHES);
+
+	begin(4);
+	add(4 + STALL_FEWEST_STEADY, 500, 0);
+	judge();
+	cr_assert_eq(finding.gap, STALL_GAP_NONE);
+
+	begin(4);
+	for (int i = 0; i < 100; i++)
+		add_row(0, i, 5 * MS, SERIES_UNKNOWN, 0);
+	judge();
+	cr_assert_eq(finding.gap, STALL_GAP_COMPUTE);
+
+	begin(4);
+	for (int i = 0; i < 100; i++)
+		add_row(0, i, SERIES_UNKNOWN, 5 * MS, 0);
+	cr_assert_eq(stall_theta_ns(&series), SERIES_UNKNOWN);
+	judge();
+	cr_assert_eq(finding.gap, STALL_GAP_WAIT);
+	cr_assert_eq(finding.verdict, STALL_VERDICT_INCOMPLETE);
+	cr_assert_not(finding.starved);
+	cr_assert_eq(finding.confidence, STALL_CONFIDENCE_LOW);
+
+	/* Steps that take no time at all have no share of waiting. */
+	begin(4);
+	for (int i = 0; i < 100; i++)
+		add_row(0, i, 0, 0, 0);
+	judge();
+	cr_assert_eq(finding.verdict, STALL_VERDICT_INCOMPLETE);
+	cr_assert(isnan(finding.stall_ratio));
+}
+
+Test(stall, refuses_where_records_were_lost)
+{
+	begin(1);
+	add(1000, 500, 0);
+	series.lost_count = 100; /* of 2100 */
+	judge();
+	cr_assert_eq(finding.verdict, STALL_VERDICT_HIGHLY);
+	cr_assert_eq(finding.confidence, STALL_CONFIDENCE_MEDIUM);
+
+	begin(1);
+	add(1000, 500, 0);
+	series.lost_count = 110; /* of 2110 */
+	judge();
+	cr_assert_eq(finding.gap, STALL_GAP_LOSS);
+
+	begin(1);
+	add(500, 500, 0);
+	add_row(0, 560, 500 * MS, 100 * MS, 0); /* 60 of 561 have no record */
+	judge();
+	cr_assert_eq(finding.gap, STALL_GAP_LOSS);
+	cr_assert_eq(finding.missing_count, 60);
+}
+
+/* What a damaged database can hold must not overflow. */
+Test(stall, absurd_values_are_survived)
+{
+	begin(INT32_MAX);
+	for (int i = 0; i < 50; i++)
+		add_row(i % 3 - 1, INT32_MAX - i, INT64_MAX, INT64_MAX, 1);
+	judge();
+	begin(0);
+	for (int i = 0; i < 50; i++)
+		add_row(0, i, INT64_MAX, i ? 0 : INT64_MAX, 0);
+	series.lost_count = INT64_MAX;
+	judge();
+	cr_assert(isnan(finding.gain_max));
+}
+
+Test(stall, every_name_is_there)
+{
+	for (int i = STALL_VERDICT_INCOMPLETE; i <= STALL_VERDICT_HIGHLY; i++)
+		cr_assert_not_null(stall_verdict_id((enum stall_verdict)i));
+	for (int i = STALL_GAP_NONE + 1; i < STALL_GAP_MAX; i++)
+		cr_assert_not_null(stall_gap_id((enum stall_gap)i));
+	for (int i = STALL_CAUSE_UNKNOWN + 1; i < STALL_CAUSE_MAX; i++)
+		cr_assert_not_null(stall_cause_id((enum stall_cause)i));
+	for (int i = 0; i < STALL_CONFIDENCE_MAX; i++)
+		cr_assert_not_null(stall_confidence_id((enum stall_confidence)i));
+}
