@@ -236,8 +236,7 @@ __attribute__((format(printf, 5, 6))) static void print_part(const struct page *
 	if (isnan(ns))
 		snprintf(start, sizeof(start), "%-14s%*s", label, TIME_WIDTH + 8, "not observed");
 	else if (isnan(whole_ns))
-		snprintf(start, sizeof(start), "%-14s%*s%8s", label, TIME_WIDTH,
-			 units_time(time, ns), "");
+		snprintf(start, sizeof(start), "%-14s%*s", label, TIME_WIDTH, units_time(time, ns));
 	else
 		snprintf(start, sizeof(start), "%-14s%*s %7s", label, TIME_WIDTH,
 			 units_time(time, ns), units_share(share, ns / whole_ns));

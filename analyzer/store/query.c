@@ -11,9 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EACH_BATCH_OF                                                                              \
+/*
+ * A loader that delivers in order delivers in the order of its tasks, which is how the table is
+ * stored; only for others do the rows have to be sorted. Hence two forms of each such statement.
+ */
+#define EACH_BATCH(order)                                                                          \
 	" FROM t_batch WHERE loader_id = ?1 AND batch IS NOT NULL AND (?2 < 0 OR epoch = ?2)"      \
-	" ORDER BY epoch, batch LIMIT ?3 OFFSET ?4"
+	" ORDER BY epoch, " order " LIMIT ?3 OFFSET ?4"
+#define BOTH_ORDERS(start, end)                                                                    \
+	{                                                                                          \
+		start EACH_BATCH("batch") end, start EACH_BATCH("task") end                        \
+	}
 
 /* Everything a run tells of itself. */
 static const char META_SQL[] = "SELECT key, value FROM meta";
@@ -27,7 +35,7 @@ static const char LOADERS_SQL[] =
 	"  TOTAL(CASE WHEN batch IS NOT NULL THEN"
 	"   MAX(IFNULL(wait_ns, 0), 0) + MAX(IFNULL(compute_ns, 0), 0) END) AS ns"
 	"  FROM t_batch GROUP BY loader_id, epoch),"
-	" whole AS (SELECT loader_id, TOTAL(batches) AS batches, TOTAL(batches > 0) AS epochs,"
+	" whole AS MATERIALIZED (SELECT loader_id, TOTAL(batches) AS batches, TOTAL(batches > 0) AS epochs,"
 	"  TOTAL(ns) AS ns FROM part GROUP BY loader_id),"
 	" id AS (SELECT loader_id FROM t_loader UNION SELECT loader_id FROM whole)"
 	"SELECT id.loader_id, kind, workers, prefetch_factor, in_order, persistent, batch_size,"
@@ -39,24 +47,26 @@ static const char LOADERS_SQL[] =
 static const char LOADER_SQL[] =
 	"SELECT workers, prefetch_factor, in_order, persistent FROM t_loader WHERE loader_id = ?1";
 
-static const char SERIES_SQL[] = "SELECT wait_ns, compute_ns, load_ns, begin_ns, epoch, batch, "
-				 "worker_id, head_ready" EACH_BATCH_OF;
+static const char *const SERIES_SQL[2] =
+	BOTH_ORDERS("SELECT wait_ns, compute_ns, load_ns, begin_ns, epoch, batch,"
+		    " worker_id, head_ready",
+		    "");
 
 /* In the order of FIELDS. */
-static const char BATCHES_SQL[] =
+static const char *const BATCHES_SQL[2] = BOTH_ORDERS(
 	"SELECT loader_id, epoch, batch, begin_ns, wait_ns, receive_ns, step_ns, compute_ns,"
-	" worker_id, load_ns, ready_ns, head_ready, qdepth, hol_ns, collate_ns, transfer_ns, "
-	"cpu_ns,"
-	" samples, open_count, open_ns, read_count, read_bytes, read_ns, storage_bytes,"
+	" worker_id, load_ns, ready_ns, head_ready, qdepth, hol_ns, collate_ns, transfer_ns,"
+	" cpu_ns, samples, open_count, open_ns, read_count, read_bytes, read_ns, storage_bytes,"
 	" decode_count, decode_ns,"
 	" MAX(0, load_ns - IFNULL(open_ns, 0) - IFNULL(read_ns, 0) - IFNULL(decode_ns, 0)"
-	"  - IFNULL(collate_ns, 0))" EACH_BATCH_OF;
+	"  - IFNULL(collate_ns, 0))",
+	"");
 
 /*
  * In the order of TOTALS. SUM of floats: it stays NULL where nothing was observed, and cannot
  * overflow.
  */
-static const char TOTALS_SQL[] =
+static const char *const TOTALS_SQL[2] = BOTH_ORDERS(
 	"SELECT COUNT(load_ns), COUNT(decode_ns), SUM(load_ns * 1.0), SUM(open_ns * 1.0),"
 	" SUM(read_ns * 1.0), SUM(decode_ns * 1.0), SUM(collate_ns * 1.0),"
 	" SUM(MAX(0, load_ns - IFNULL(open_ns, 0) - IFNULL(read_ns, 0) - IFNULL(decode_ns, 0)"
@@ -64,7 +74,9 @@ static const char TOTALS_SQL[] =
 	" SUM(cpu_ns * 1.0), SUM(transfer_ns * 1.0), SUM(ready_ns * 1.0), SUM(receive_ns * 1.0),"
 	" SUM(hol_ns * 1.0), SUM(open_count * 1.0), SUM(read_count * 1.0), SUM(read_bytes * 1.0),"
 	" SUM(storage_bytes * 1.0), SUM(samples * 1.0)"
-	" FROM (SELECT *" EACH_BATCH_OF ")";
+	" FROM (SELECT load_ns, open_ns, read_ns, decode_ns, collate_ns, cpu_ns, transfer_ns,"
+	" ready_ns, receive_ns, hol_ns, open_count, read_count, read_bytes, storage_bytes, samples",
+	")");
 
 /* Without the first epoch: starting workers once is nobody's mistake. */
 static const char SETUP_SQL[] =
@@ -309,6 +321,19 @@ static int query_loader(struct db *db, int64_t loader_id, struct batch_series *s
 	return r;
 }
 
+static int prepare_batches(struct db *db, const char *const sql[2],
+			   const struct batch_filter *filter, sqlite3_stmt **ret_stmt)
+{
+	struct batch_series loader;
+	int r;
+
+	series_init(&loader);
+	r = query_loader(db, filter->loader_id, &loader);
+	if (r == 0)
+		r = prepare(db, sql[loader.in_order == 1 || loader.workers == 0], ret_stmt);
+	return r < 0 ? r : bind_filter(*ret_stmt, filter);
+}
+
 static int append_row(struct batch_series *series, sqlite3_stmt *stmt)
 {
 	int32_t ready = small_column(stmt, 7);
@@ -341,9 +366,7 @@ int query_series(struct db *db, const struct batch_filter *filter, struct batch_
 	r = query_loader(db, filter->loader_id, series);
 	if (r < 0)
 		return r;
-	r = prepare(db, SERIES_SQL, &stmt);
-	if (r == 0)
-		r = bind_filter(stmt, filter);
+	r = prepare_batches(db, SERIES_SQL, filter, &stmt);
 	while (r == 0 && (r = next_row(stmt)) == 1)
 		r = append_row(series, stmt);
 	sqlite3_finalize(stmt);
@@ -391,9 +414,7 @@ int query_batches(struct db *db, const struct batch_filter *filter,
 	sqlite3_stmt *stmt = NULL;
 	int r;
 
-	r = prepare(db, BATCHES_SQL, &stmt);
-	if (r == 0)
-		r = bind_filter(stmt, filter);
+	r = prepare_batches(db, BATCHES_SQL, filter, &stmt);
 	while (r == 0 && (r = next_row(stmt)) == 1) {
 		take_row(stmt, FIELDS, COUNT(FIELDS), &record);
 		r = row(&record, context);
@@ -408,9 +429,7 @@ int query_load_totals(struct db *db, const struct batch_filter *filter,
 	sqlite3_stmt *stmt = NULL;
 	int r;
 
-	r = prepare(db, TOTALS_SQL, &stmt);
-	if (r == 0)
-		r = bind_filter(stmt, filter);
+	r = prepare_batches(db, TOTALS_SQL, filter, &stmt);
 	if (r == 0)
 		r = next_row(stmt);
 	if (r == 1) {

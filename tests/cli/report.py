@@ -162,7 +162,8 @@ def check_rows(folder):
     batches = rundb.simulate(60, 3, 40, 10, epochs=2)
     del batches[70]  # a lost record
     batches[5].update(compute_ns=None, step_ns=None, worker_id=None)
-    batches[-1].update(compute_ns=None, step_ns=None, load_ns=None, head_ready=None)
+    batches[-1].update(compute_ns=None, step_ns=None, load_ns=None, head_ready=None, read_ns=None,
+                       read_bytes=None)
     path = rundb.build(os.path.join(folder, "rows.db"), [rundb.loader(batches, workers=3)],
                        theta=2 * rundb.MS)
     result = report("batches", "--csv", path)
@@ -200,6 +201,14 @@ def check_rows(folder):
                                 (["--epoch", "1", "--batches", "50:99"], 9), (["--loader", "1"], 119)):
         rows = report("batches", "--csv", path, *arguments).out.splitlines()[1:]
         t.equal(len(rows), expected, arguments)
+    # Delivered in another order than they were asked for.
+    batches = rundb.simulate(60, 3, 40, 10)
+    for batch in batches:
+        batch["task"] = 59 - batch["batch"]
+    path = rundb.build(os.path.join(folder, "order.db"),
+                       [rundb.loader(batches, workers=3, in_order=0)])
+    t.equal([int(line.split(",")[2]) for line in report("batches", "--csv", path).out.splitlines()[1:]],
+            list(range(60)), "the order of delivery")
     t.equal(report("batches", "--csv", path, "--batches", "10").out.splitlines()[1].split(",")[2], "10")
 
 

@@ -107,8 +107,8 @@ def build(path, loaders=(), meta=None, notes=(), losses=(), version=SCHEMA_VERSI
     insert(database, "t_process", {"pid": 42, "start_ticks": 1, "role": "main"})
     for text in notes:
         insert(database, "t_note", {"level": "warning", "text": text})
-    for count in losses:
-        insert(database, "t_loss", {"pid": 42, "what": "events", "count": count})
+    for pid, count in enumerate(losses, 42):
+        insert(database, "t_loss", {"pid": pid, "what": "events", "count": count})
     database.commit()
     database.close()
     return path
