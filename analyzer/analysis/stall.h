@@ -14,7 +14,8 @@
  * - Starved batch: steady, not known to have been ready when it was asked for, wait >= theta.
  *   (An empty queue is no criterion: batches are delivered in order, and the ready ones can all be
  *   the wrong ones.)
- * - Stall ratio = sum of wait over starved steady batches / sum of (wait + compute) over steady ones.
+ * - Stall ratio = sum of wait over starved steady batches / sum of (wait + compute) over all
+ *   steady ones.
  * - Trimmed ratio: the same without the largest ceil(0.5 %) of the starved waits, one at least. The
  *   denominator stays.
  * - Delivery ratio = sum of wait over steady batches known to have been ready / same denominator.

@@ -286,7 +286,9 @@ static void print_calls(const struct report *report, char *text, size_t size, in
 	text[0] = '\0';
 	if (count == QUERY_UNKNOWN)
 		return;
-	if (bytes == QUERY_UNKNOWN)
+	if (count == 0)
+		snprintf(text, size, "no data file was touched");
+	else if (bytes == QUERY_UNKNOWN)
 		snprintf(text, size, "%.1f calls", mean_of(report, count));
 	else
 		snprintf(text, size, "%s in %.1f calls",
@@ -320,7 +322,7 @@ static void print_load(const struct report *report, const struct page *page)
 			       : "the dataset's code, decoding included");
 	if (totals->cpu_ns != QUERY_UNKNOWN)
 		print_part(page, "CPU", mean_of(report, totals->cpu_ns), load_ns,
-			   "of the load; the rest it was blocked");
+			   "of the load; the rest it waited, or had no core");
 	if (totals->storage_bytes != QUERY_UNKNOWN && totals->storage_bytes > 0)
 		page_entry(page, 2 * INDENT, 2 * INDENT + 14, "storage",
 			   "%s a batch came from a device, not from memory",

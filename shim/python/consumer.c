@@ -15,14 +15,30 @@
 #define ITERATOR_ATTRIBUTE "_dlprof_iterator"
 #define LOADER_ATTRIBUTE   "_dlprof_loader"
 
-struct loader {
-	uint32_t number;	/* from 1, in order of first use in this process */
-	uint32_t pid;		/* what is copied with the object, or into another process, */
-	const void *object;	/* is another loader: this one was told apart by these two */
-	uint32_t epochs;
+#define LOADER_MAX 256
+
+/* Which loader an object is. What is copied with it, or into another process, is another one. */
+struct mark {
+	uint32_t number;
+	uint32_t pid;
+	const void *object;
 };
 
-static _Atomic uint32_t loader_count;
+/*
+ * Loaders of this process; a loader's number is its place here, from 1. A loop that makes a new
+ * DataLoader over the same dataset every epoch means one loader, so a new object takes up an old
+ * number if dataset and settings are the same and nobody iterates over the old one.
+ */
+static struct {
+	const void *dataset;
+	int64_t batch_size;
+	int32_t workers;
+	uint32_t epochs;
+	uint32_t running;
+} loaders[LOADER_MAX + 1];
+static uint32_t loader_count;
+static uint32_t loader_pid;
+
 static _Atomic uint32_t stream_count;
 
 bool consumer_activate(void)
@@ -83,26 +99,57 @@ static uint64_t local_stream(void)
 	       atomic_fetch_add(&stream_count, 1);
 }
 
-static void number_loader(struct consumer *consumer, PyObject *object)
+static uint32_t find_loader(const struct consumer_facts *facts)
 {
-	struct loader *loader = NULL;
-	uint32_t pid = (uint32_t)sys_getpid();
+	uint32_t last = loader_count < LOADER_MAX ? loader_count : LOADER_MAX;
 
+	for (uint32_t i = 1; facts->dataset && i <= last; i++)
+		if (loaders[i].dataset == facts->dataset && !loaders[i].running &&
+		    loaders[i].batch_size == facts->batch_size &&
+		    loaders[i].workers == facts->workers)
+			return i;
+	loader_count++;
+	if (loader_count <= LOADER_MAX) {
+		loaders[loader_count].dataset = facts->dataset;
+		loaders[loader_count].batch_size = facts->batch_size;
+		loaders[loader_count].workers = facts->workers;
+	}
+	return loader_count;
+}
+
+/* Called with the GIL held, as all of this file. */
+static void number_loader(struct consumer *consumer, PyObject *object,
+			  const struct consumer_facts *facts)
+{
+	uint32_t pid = (uint32_t)sys_getpid();
+	struct mark *mark = NULL;
+
+	if (loader_pid != pid) {
+		memset(loaders, 0, sizeof(loaders));
+		loader_count = 0;
+		loader_pid = pid;
+	}
 	if (object)
-		loader = memory_of(object, LOADER_ATTRIBUTE, sizeof(*loader), true);
-	if (!loader) {
-		consumer->loader = atomic_fetch_add(&loader_count, 1) + 1;
-		consumer->epoch = 0;
-		return;
+		mark = memory_of(object, LOADER_ATTRIBUTE, sizeof(*mark), true);
+	if (mark && mark->number && mark->pid == pid && mark->object == object)
+		consumer->loader = mark->number;
+	else
+		consumer->loader = find_loader(facts);
+	if (mark)
+		*mark = (struct mark){consumer->loader, pid, object};
+	consumer->epoch = 0;
+	if (consumer->loader <= LOADER_MAX) {
+		consumer->epoch = loaders[consumer->loader].epochs++;
+		loaders[consumer->loader].running++;
 	}
-	if (!loader->number || loader->pid != pid || loader->object != object) {
-		loader->number = atomic_fetch_add(&loader_count, 1) + 1;
-		loader->pid = pid;
-		loader->object = object;
-		loader->epochs = 0;
-	}
-	consumer->loader = loader->number;
-	consumer->epoch = loader->epochs++;
+}
+
+/* Its iterator ran to the end. */
+static void end_epoch(const struct consumer *consumer)
+{
+	if (consumer->loader <= LOADER_MAX && loader_pid == (uint32_t)sys_getpid() &&
+	    loaders[consumer->loader].running)
+		loaders[consumer->loader].running--;
 }
 
 static void push_epoch(const struct consumer *consumer, const struct consumer_facts *facts,
@@ -148,7 +195,7 @@ struct consumer *consumer_epoch(PyObject *iterator, PyObject *loader,
 	consumer->in_order = facts->flags & DLPROF_EPOCH_IN_ORDER;
 	consumer->ordinal = 0;
 	consumer->exit_ns = 0;
-	number_loader(consumer, loader);
+	number_loader(consumer, loader, facts);
 	push_epoch(consumer, facts, begin_ns);
 	return consumer;
 }
@@ -240,8 +287,11 @@ void consumer_wait_stop(struct consumer *consumer, struct consumer_wait *wait, b
 		.batch = {.waited_ns = wait->waited_ns},
 	};
 
-	if (leave(wait, end_ns))
-		thread_push(wait->thread, &event);
+	if (!leave(wait, end_ns))
+		return;
+	thread_push(wait->thread, &event);
+	if (!failed && consumer->exit_ns)
+		end_epoch(consumer);
 	consumer->exit_ns = 0;
 }
 

@@ -3,7 +3,7 @@
  * consumer.h - the iterator that hands batches to the training thread, whatever framework made it.
  *
  * The state lies in a bytearray that the iterator object itself holds, so it lives and dies with
- * it; the loader object holds one in the same way to count its epochs.
+ * it; the loader object holds one in the same way to be known again.
  */
 #ifndef CONSUMER_H
 #define CONSUMER_H
@@ -44,6 +44,7 @@ struct consumer_facts {
 	int32_t prefetch_factor;
 	int64_t batch_size;
 	uint32_t flags;		/* enum dlprof_epoch_flag */
+	const void *dataset;	/* its identity; NULL: not known */
 };
 
 /* Begins to record, and tells the database which patch points there are. */

@@ -42,6 +42,13 @@ static void gather_facts(PyObject *iterator, PyObject *loader, struct consumer_f
 	facts->workers = (int32_t)api_get_number(iterator, "_num_workers", -1);
 	facts->prefetch_factor = (int32_t)api_get_number(iterator, "_prefetch_factor", -1);
 	facts->batch_size = loader ? api_get_number(loader, "batch_size", -1) : -1;
+	if (loader) {
+		PyObject *dataset = api_get_named(loader, "dataset");
+
+		facts->dataset = dataset;
+		if (dataset)
+			py.Py_DecRef(dataset);	/* the loader keeps it */
+	}
 	if (queue) {
 		facts->stream = pipe_inode(queue, "_reader");
 		py.Py_DecRef(queue);

@@ -198,7 +198,8 @@ def check_rows(folder):
     t.equal(listed[5]["compute_s"], None)
     for arguments, expected in ((["--epoch", "1"], 59), (["--batches", "10:19"], 10),
                                 (["--batches", "110:"], 9), (["--batches", ":0"], 1),
-                                (["--epoch", "1", "--batches", "50:99"], 9), (["--loader", "1"], 119)):
+                                (["--epoch", "1", "--batches", "50:99"], 9),
+                                (["--loader", "1"], 119)):
         rows = report("batches", "--csv", path, *arguments).out.splitlines()[1:]
         t.equal(len(rows), expected, arguments)
     # Delivered in another order than they were asked for.
@@ -207,9 +208,9 @@ def check_rows(folder):
         batch["task"] = 59 - batch["batch"]
     path = rundb.build(os.path.join(folder, "order.db"),
                        [rundb.loader(batches, workers=3, in_order=0)])
-    t.equal([int(line.split(",")[2]) for line in report("batches", "--csv", path).out.splitlines()[1:]],
-            list(range(60)), "the order of delivery")
-    t.equal(report("batches", "--csv", path, "--batches", "10").out.splitlines()[1].split(",")[2], "10")
+    for arguments, expected in (([], list(range(60))), (["--batches", "10"], [10])):
+        lines = report("batches", "--csv", path, *arguments).out.splitlines()[1:]
+        t.equal([int(line.split(",")[2]) for line in lines], expected, "the order of delivery")
 
 
 def check_loaders(folder):
@@ -269,6 +270,12 @@ def check_verdicts(folder):
     t.equal((found["incomplete_reason"], found["stall"]["ratio"], found["stall"]["wait_s"]),
             ("compute_not_observed", None, None))
     t.check("compute  not observed" in text, text)
+
+    batches = rundb.simulate(100, 4, 200, 10)
+    batches[50]["wait_ns"] = -5
+    batches[60]["compute_ns"] = -2**63
+    text, found = verdict("negative", [rundb.loader(batches, workers=4)])
+    t.equal(found["stall"]["steady_batches"], 94, "a time below 0 is no time")
 
     batches = [{"epoch": 0, "task": i, "batch": i} for i in range(50)]
     text, found = verdict("bare", [rundb.loader(batches, kind=None)])

@@ -51,8 +51,8 @@ def simulate(count, workers, load_ms, compute_ms, prefetch=2, epochs=1, delivery
             delivered.append(got)
             begun.append(begin)
             row = {
-                "epoch": epoch, "task": i, "batch": i, "begin_ns": request, "wait_ns": got - request,
-                "receive_ns": 0.1 * MS, "step_ns": now - request,
+                "epoch": epoch, "task": i, "batch": i, "begin_ns": request,
+                "wait_ns": got - request, "receive_ns": 0.1 * MS, "step_ns": now - request,
                 "compute_ns": now - request - int(got - request),
                 "worker_id": i % workers if workers else None, "pid": 100 + i % max(workers, 1),
                 "load_begin_ns": begin, "load_ns": load, "collate_ns": load * 0.05,

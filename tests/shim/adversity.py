@@ -170,6 +170,13 @@ def check_limits():
             train(name, folder, limit, DLPROF_OUT=os.path.join(folder, "run.db"))
         for database in databases(folder):
             wait_for_drain(database)
+    # Python ignores the signal; other programs do not.
+    folder = scratch()
+    done = run(["sh", "-c", "ulimit -f 64; exec cat /etc/passwd"],
+               env=environment(DLPROF_OUT=os.path.join(folder, "run.db"), TMPDIR=folder,
+                               DLPROF_QUIET=1, DLPROF_ACTIVATE="always"))
+    with open("/etc/passwd") as file:
+        equal((done.status, done.out, done.err), (0, file.read(), ""), "cat, ulimit -f 64:")
     # Few descriptors and little address space: PyTorch itself needs more than we do.
     folder = scratch()
     train("ulimit -n 40:", folder, ["sh", "-c", 'ulimit -n 40; exec "$@"', "sh"],
