@@ -113,7 +113,8 @@ def round_of(number, victim, draw):
     log, database = os.path.join(folder, "log.json"), os.path.join(folder, "run.db")
     errors = open(os.path.join(folder, "stderr"), "w+")
     training = subprocess.Popen([PYTHON, "-W", "ignore", SLEEPER, log, json.dumps(PLAN)],
-                                env=environment(DLPROF_OUT=database), stderr=errors,
+                                env=environment(DLPROF_OUT=database, TMPDIR=folder),
+                                stderr=errors,
                                 stdout=subprocess.DEVNULL, start_new_session=True)
     check(wait_for(lambda: os.path.exists(log) or training.poll() is not None), "did not start")
     delay = draw.uniform(0, 1.8)
@@ -147,6 +148,11 @@ def round_of(number, victim, draw):
         lost = check_database(name, database, truth, cut=victim != "drain")
         say(name, "hit", len(hit), "status", status, "delivered", len(truth), "missing", lost)
     else:
+        # Killed on the way to the first batch: there may be no run, or one without a batch.
+        if os.path.exists(database):
+            answer = report(database)
+            check(answer.status in (0, 3), name, "dlprof-report ended with", answer.status,
+                  answer.err)
         say(name, "hit", len(hit), "before the first batch, status", status)
     left = [pid for pid, argv in processes() if log in argv]
     check(wait_for(lambda: not [p for p, argv in processes() if log in argv], 15), name,
