@@ -8,7 +8,6 @@
 #include "config.h"
 #include "log.h"
 #include "run.h"
-#include "segment.h"
 #include "sys.h"
 #include "text.h"
 #include "thread.h"
@@ -27,22 +26,17 @@ const volatile uint32_t *activate_cell = &cell_off;
 static _Atomic uint32_t state;
 static volatile uint32_t *cell_page;
 static char failure[512];
+static int failure_pid;
 
 void activate_ready(void)
 {
 	atomic_store(&state, STATE_IDLE);
 }
 
-void activate_off(const char *reason)
-{
-	activate_cell = &cell_off;
-	atomic_store(&state, STATE_OFF);
-	segment_note('w', reason);
-}
-
 const char *activate_failure(void)
 {
-	return failure[0] ? failure : NULL;
+	/* A forked child has its parent's memory, not its failure. */
+	return failure[0] && failure_pid == sys_getpid() ? failure : NULL;
 }
 
 static int make_cell(void)
@@ -82,6 +76,7 @@ static bool activate_as(uint32_t from)
 		r = from == STATE_ON ? run_rejoin(&why) : run_begin(&why);
 	}
 	if (r < 0) {
+		failure_pid = sys_getpid();
 		atomic_store(&state, STATE_OFF);
 		log_line("not recording", failure);
 		return false;

@@ -2,8 +2,7 @@
 /*
  * activate.h - whether this process records, and how it begins to.
  *
- * STARTING -> IDLE (constructor done) -> ON -> OFF. OFF is for good: an error of ours, or a
- * disabled process. A fork child of a recording process is neither ON nor idle until a loader's
+ * STARTING -> IDLE (constructor done) -> ON or OFF. OFF is for good: it could not begin. A fork child of a recording process is neither ON nor idle until a loader's
  * wrapper activates it, which joins it to its parent's run.
  */
 #ifndef ACTIVATE_H
@@ -29,10 +28,7 @@ void activate_ready(void);
 /* Begins to record unless this process does already or cannot; whether it records. */
 bool activate(void);
 
-/* Ends recording for good, for this reason; the reason is in the run's notes. */
-void activate_off(const char *reason);
-
-/* Why recording never began, for the line at exit; NULL: it did, or nobody asked. */
+/* Why this process does not record although it should; NULL: it does, or nobody asked. */
 const char *activate_failure(void);
 
 #endif

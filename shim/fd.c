@@ -79,19 +79,20 @@ enum fd_kind fd_kind_of_path(const char *path)
 	return FD_NAMED;
 }
 
-void fd_remember(int fd, enum fd_kind kind)
-{
-	_Atomic uint8_t *known = cell(fd, true);
-
-	if (known)
-		atomic_store_explicit(known, (uint8_t)kind, memory_order_relaxed);
-}
-
+/* Not in a vfork child, whose descriptors are its own while its memory is its parent's. */
 static bool is_own_process(void)
 {
 	const struct dlprof_segment *shared = segment_first();
 
 	return shared && shared->header.pid == sys_getpid();
+}
+
+void fd_remember(int fd, enum fd_kind kind)
+{
+	_Atomic uint8_t *known = cell(fd, true);
+
+	if (known && is_own_process())
+		atomic_store_explicit(known, (uint8_t)kind, memory_order_relaxed);
 }
 
 bool fd_forget(int fd)

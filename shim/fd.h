@@ -22,7 +22,7 @@ enum fd_kind {
 /* By the path alone: FD_NAMED or FD_OTHER. */
 enum fd_kind fd_kind_of_path(const char *path);
 
-/* `fd` was opened. Negative fd: nothing happens. */
+/* `fd` was opened. Negative fd, or a vfork child: nothing happens. */
 void fd_remember(int fd, enum fd_kind kind);
 
 /*

@@ -14,7 +14,7 @@
 #include "text.h"
 #include "thread.h"
 
-#define SEGMENT_MAX 64
+#define SEGMENT_MAX 32
 
 struct segment {
 	struct dlprof_segment *shared;
@@ -25,6 +25,7 @@ static struct {
 	struct segment segments[SEGMENT_MAX];
 	_Atomic uint32_t count;
 	_Atomic uint32_t growing;
+	_Atomic bool full;	/* no further segment can be made: do not try at every call */
 	uint32_t flags;
 	int32_t rank;
 	int32_t local_rank;
@@ -169,6 +170,7 @@ int segment_open(const char *folder, uint32_t flags, int32_t rank, int32_t local
 		sys_munmap(own.segments[i].shared, sizeof(struct dlprof_segment));
 	own.count = 0;
 	own.growing = 0;
+	own.full = false;
 	own.flags = flags;
 	own.rank = rank;
 	own.local_rank = local_rank;
@@ -186,7 +188,8 @@ static struct thread *claim_in(struct segment *segment, uint32_t tid)
 		struct dlprof_slot *slot = &segment->shared->slots[i];
 		uint32_t expected = 0;
 
-		if (!atomic_compare_exchange_strong(&slot->tid, &expected, tid))
+		if (atomic_load_explicit(&slot->tid, memory_order_relaxed) ||
+		    !atomic_compare_exchange_strong(&slot->tid, &expected, tid))
 			continue;
 		thread_reset(&segment->threads[i], slot);
 		return &segment->threads[i];
@@ -198,20 +201,24 @@ struct thread *segment_claim(void)
 {
 	uint32_t count = atomic_load_explicit(&own.count, memory_order_acquire);
 	uint32_t tid = (uint32_t)sys_gettid();
-	struct thread *thread;
+	struct thread *thread = NULL;
 
 	for (uint32_t i = 0; i < count; i++) {
 		thread = claim_in(&own.segments[i], tid);
 		if (thread)
 			return thread;
 	}
-	/* Never wait: whoever loses this race records from its next operation on. */
-	if (!count || atomic_exchange(&own.growing, 1))
+	if (!count)
 		return NULL;
-	thread = add_segment() < 0 ? NULL : claim_in(&own.segments[own.count - 1], tid);
+	/* Never wait: whoever loses this race records from its next operation on. */
+	if (!own.full && !atomic_exchange(&own.growing, 1)) {
+		own.full = add_segment() < 0;
+		if (!own.full)
+			thread = claim_in(&own.segments[own.count - 1], tid);
+		atomic_store(&own.growing, 0);
+	}
 	if (!thread)
 		own.segments[0].shared->header.lost_count++;
-	atomic_store(&own.growing, 0);
 	return thread;
 }
 

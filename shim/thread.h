@@ -32,7 +32,6 @@ struct thread {
 	bool busy;			/* a record is being written: a signal handler must not */
 
 	/* Which batch this thread is loading, set by the loader's wrappers. */
-	bool in_worker;
 	int32_t worker;
 	uint64_t stream;		/* 0: none */
 	uint32_t generation;

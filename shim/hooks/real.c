@@ -12,7 +12,6 @@
 #include <stdarg.h>
 #include <sys/syscall.h>
 
-
 #define EARLY_CALL(nr, args)  syscall EARLY_PREFIX(nr, args)
 #define EARLY_PREFIX(nr, ...) EARLY_JOIN(nr, EARLY_STRIP __VA_ARGS__)
 #define EARLY_STRIP(...)      __VA_ARGS__

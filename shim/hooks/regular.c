@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-
 /* stdio keeps the descriptor in the struct; fileno() would set errno on a memory stream. */
 #define FILE_FD(file) ((file)->_fileno)
 

@@ -4,7 +4,6 @@
 
 #include <stdarg.h>
 
-
 HOOK_EXPORT void rewind(FILE *file)
 {
 	struct span span;

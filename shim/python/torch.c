@@ -313,7 +313,6 @@ static void enter_worker(PyObject *args, PyObject *kwargs)
 	thread = thread_get();
 	if (!thread)
 		return;
-	thread->in_worker = true;
 	thread->worker = id ? (int32_t)api_number(id, -1) : -1;
 	thread->stream = pipe_inode(results, "_writer");
 	thread->generation = 0;

@@ -259,7 +259,7 @@ Test(drain, survives_any_bytes)
 {
 	unsigned int seed = 20261121;
 
-	for (int round = 0; round < 200; round++) {
+	for (int round = 0; round < 100; round++) {
 		char *bytes = (char *)worker->slots;
 
 		fake_run_remove(&run);
