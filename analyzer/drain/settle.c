@@ -79,7 +79,8 @@ static void fill_transfer(const struct entry *entry, struct batch_values *values
 }
 
 /*
- * Against the other batches of the stream that were not handed out before this one.
+ * Against the other batches of the stream: those that were handed out before this one have been
+ * written and are gone.
  * qdepth: how many of them were finished when this one was asked for, itself included.
  * hol_ns: the part of the wait during which a later one was finished and this one was not.
  */
@@ -96,8 +97,7 @@ static void fill_queue(const struct stream *stream, const struct entry *entry,
 	for (size_t i = 0; i < stream->count; i++) {
 		const struct entry *other = &stream->entries[i];
 
-		if (!other->loaded || (other->delivered && other->batch.batch.ordinal <
-							   entry->batch.batch.ordinal))
+		if (!other->loaded)
 			continue;
 		if (load_end_ns(other) <= begin_ns)
 			depth++;

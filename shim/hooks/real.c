@@ -53,29 +53,20 @@ EARLY_OPEN(SYS_open, __open64, (const char *path, int flags, ...), AT_FDCWD)
 EARLY_OPEN(SYS_openat, openat, (int folder, const char *path, int flags, ...), folder)
 EARLY_OPEN(SYS_openat, openat64, (int folder, const char *path, int flags, ...), folder)
 
-static int early_fscanf(FILE *file, const char *format, ...)
-{
-	va_list values;
-	int result;
-
-	va_start(values, format);
-	real_resolve();
-	result = real.vfscanf(file, format, values);
-	va_end(values);
-	return result;
-}
-
-static int early___isoc99_fscanf(FILE *file, const char *format, ...)
-{
-	va_list values;
-	int result;
-
-	va_start(values, format);
-	real_resolve();
-	result = real.__isoc99_vfscanf(file, format, values);
-	va_end(values);
-	return result;
-}
+#define EARLY_SCAN(name, list_name)                                                                \
+	static int early_##name(FILE *file, const char *format, ...)                               \
+	{                                                                                          \
+		va_list values;                                                                    \
+		int result;                                                                        \
+                                                                                                   \
+		real_resolve();                                                                    \
+		va_start(values, format);                                                          \
+		result = real.list_name(file, format, values);                                     \
+		va_end(values);                                                                    \
+		return result;                                                                     \
+	}
+EARLY_SCAN(fscanf, vfscanf)
+EARLY_SCAN(__isoc99_fscanf, __isoc99_vfscanf)
 
 struct real real = {
 #define HOOK(family, nr, type, name, params, args) .name = early_##name,

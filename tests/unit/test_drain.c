@@ -100,10 +100,10 @@ Test(drain, transfer_leaves_out_the_time_nobody_looked_for_the_message)
 
 Test(drain, head_of_line_is_the_wait_behind_a_finished_batch)
 {
-	/* Task 0 takes until 200; tasks 1 and 2 are finished at 80 and 120; asked for at 50. */
+	/* Task 0 takes until 200; tasks 2 and 1 are finished at 80 and 120; asked for at 50. */
 	PUSH(consumer, fake_epoch(1, 0, 3, 0, 0));
-	PUSH(worker, fake_load(1, 0, 1, 0, 80));
-	PUSH(worker, fake_load(2, 0, 2, 0, 120));
+	PUSH(worker, fake_load(2, 0, 2, 0, 80));
+	PUSH(worker, fake_load(1, 0, 1, 0, 120));
 	PUSH(worker, fake_load(0, 0, 0, 0, 200));
 	PUSH(consumer, fake_batch(0, 0, 50, 155));
 	PUSH(consumer, fake_batch(0, 1, 210, 1));
@@ -122,6 +122,7 @@ Test(drain, persistent_workers_restart_their_numbers)
 	push_epoch(1, 1, 1, 2000);
 	recover();
 	cr_expect_eq(fake_run_ask(&run, "SELECT count(*) FROM loader"), 1);
+	cr_expect_eq(fake_run_ask(&run, "SELECT count(*) FROM batch WHERE epoch = 0"), 3);
 	cr_expect_eq(fake_run_ask(&run, "SELECT count(*) FROM batch WHERE epoch = 1"), 3);
 	cr_expect_eq(fake_run_ask(&run, "SELECT begin_ns FROM batch WHERE epoch = 1 AND batch = 0"),
 		     2005 * MS);
@@ -226,6 +227,16 @@ Test(drain, tells_of_lost_events_and_notes)
 		     1);
 	cr_expect_eq(fake_run_ask(&run,
 				  "SELECT value = 'd:e.f' FROM meta WHERE key = 'patch_missing'"), 1);
+}
+
+Test(drain, takes_notes_up_to_one_that_its_writer_never_finished)
+{
+	static const char notes[] = "wwhole\n\0\0\0\0\0\nwafter the hole\n";
+
+	memcpy(consumer->header.notes, notes, sizeof(notes));
+	consumer->header.notes_bytes = sizeof(notes) - 1;
+	recover();
+	cr_expect_eq(fake_run_ask(&run, "SELECT count(*) FROM note"), 1);
 }
 
 static void cut(const struct dlprof_segment *segment, off_t size)
