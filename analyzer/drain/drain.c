@@ -357,13 +357,11 @@ static int finish(struct drain *drain)
 		r = commit(drain);
 	if (r < 0)
 		return r;
-	for (size_t i = drain->count; i-- > 0;) {
+	for (size_t i = 0; i < drain->count; i++)
 		unlinkat(drain->folder, drain->segments[i]->name, 0);
-		drop_segment(drain, i);
-	}
+	/* Before the folder goes: who sees it gone may count on one plain file. */
+	close_store(drain);
 	drain->over = remove_folder(drain);
-	join_close(drain->join);
-	drain->join = NULL;
 	return 0;
 }
 

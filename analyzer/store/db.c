@@ -12,6 +12,9 @@
 
 #include "schema.h"
 
+#define CLOSE_TRIES    40
+#define CLOSE_PAUSE_MS 50
+
 struct db {
 	sqlite3 *handle;
 	bool writes;
@@ -248,8 +251,13 @@ void db_close(struct db *db)
 {
 	if (!db)
 		return;
-	if (db->writes)
-		run_sql(db, "PRAGMA journal_mode = DELETE");
+	/* Refused while somebody reads; most readers are done soon, and none can do it later. */
+	sqlite3_busy_timeout(db->handle, 0);
+	for (int tries = 0; db->writes && tries < CLOSE_TRIES; tries++) {
+		if (run_sql(db, "PRAGMA journal_mode = DELETE") != -EBUSY)
+			break;
+		sqlite3_sleep(CLOSE_PAUSE_MS);
+	}
 	sqlite3_close(db->handle);
 	free(db);
 }

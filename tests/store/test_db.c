@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "store/db.h"
@@ -139,6 +140,41 @@ Test(db, leaves_one_plain_file)
 	snprintf(side, sizeof(side), "%s-wal", path);
 	cr_expect_neq(access(side, F_OK), 0);
 	snprintf(side, sizeof(side), "%s-shm", path);
+	cr_expect_neq(access(side, F_OK), 0);
+}
+
+/* Reads for a while in a process of its own; returns once it does. */
+static pid_t start_reader(void)
+{
+	sqlite3 *handle;
+	int ready[2];
+	char byte;
+	pid_t pid;
+
+	cr_assert_eq(pipe(ready), 0);
+	pid = fork();
+	if (pid == 0) {
+		sqlite3_open(path, &handle);
+		sqlite3_exec(handle, "BEGIN; SELECT count(*) FROM t_meta", NULL, NULL, NULL);
+		if (write(ready[1], "x", 1) == 1)
+			usleep(300000);
+		_exit(0);
+	}
+	cr_assert_eq(read(ready[0], &byte, 1), 1);
+	return pid;
+}
+
+Test(db, leaves_one_plain_file_to_a_reader_too)
+{
+	char side[80];
+	struct db *db;
+	pid_t reader;
+
+	cr_assert_eq(db_open_write(path, &db), 0);
+	reader = start_reader();
+	db_close(db);
+	waitpid(reader, NULL, 0);
+	snprintf(side, sizeof(side), "%s-wal", path);
 	cr_expect_neq(access(side, F_OK), 0);
 }
 
