@@ -38,8 +38,14 @@ static bool set_segment_dir(const char *value)
 
 static bool set_log(const char *value)
 {
-	config.log = value;
-	return value[0] != '\0';
+	/* A copy: setproctitle and the like write over the environment block. */
+	static char log[256];
+
+	if (!value[0] || strlen(value) >= sizeof(log))
+		return false;
+	strcpy(log, value);
+	config.log = log;
+	return true;
 }
 
 static bool set_quiet(const char *value)

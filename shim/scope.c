@@ -4,7 +4,6 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "activate.h"
 #include "clock.h"
 #include "span.h"
 #include "sys.h"
@@ -21,6 +20,7 @@ static uint64_t storage_bytes(void)
 
 void scope_load_begin(struct thread *thread, struct scope_load *load)
 {
+	load->life = thread_life;
 	memcpy(load->before, thread->slot->counters, sizeof(load->before));
 	load->storage_bytes = storage_bytes();
 	load->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -31,7 +31,7 @@ void scope_load_end(struct thread *thread, const struct scope_load *load, uint32
 		    bool failed)
 {
 	uint64_t end_ns = clock_now_ns();
-	const struct dlprof_counter *now = thread->slot->counters, *before = load->before;
+	const struct dlprof_counter *now, *before = load->before;
 	struct dlprof_event event = {
 		.kind = DLPROF_EVENT_LOAD,
 		.flags = failed ? DLPROF_FLAG_FAILED : 0,
@@ -51,8 +51,9 @@ void scope_load_end(struct thread *thread, const struct scope_load *load, uint32
 	};
 	struct dlprof_load *sums = &event.load;
 
-	if (unlikely(!activate_on()))
-		return;		/* the load forked: this is the child */
+	if (!thread_is_in_life(load->life))
+		return;
+	now = thread->slot->counters;
 #define DELTA(class, field) (now[class].field - before[class].field)
 	sums->open_count = (uint32_t)DELTA(DLPROF_CLASS_OPEN, count);
 	sums->open_ns = DELTA(DLPROF_CLASS_OPEN, ns);
@@ -67,17 +68,19 @@ void scope_load_end(struct thread *thread, const struct scope_load *load, uint32
 
 void scope_collate_begin(struct thread *thread, struct scope_collate *collate)
 {
+	collate->life = thread_life;
 	collate->io_ns = span_io_ns(thread);
 	collate->begin_ns = clock_now_ns();
 }
 
 void scope_collate_end(struct thread *thread, const struct scope_collate *collate)
 {
-	struct dlprof_counter *counter = &thread->slot->counters[DLPROF_CLASS_COLLATE];
+	struct dlprof_counter *counter;
 	uint64_t duration_ns = clock_now_ns() - collate->begin_ns;
 
-	if (unlikely(!activate_on()))
+	if (!thread_is_in_life(collate->life))
 		return;
+	counter = &thread->slot->counters[DLPROF_CLASS_COLLATE];
 	counter->count++;
 	counter->ns += duration_ns - (span_io_ns(thread) - collate->io_ns);
 }

@@ -11,6 +11,7 @@
 
 struct scope_load {
 	struct dlprof_counter before[DLPROF_CLASS_MAX];
+	uint32_t life;
 	uint64_t begin_ns;
 	uint64_t cpu_ns;
 	uint64_t storage_bytes;
@@ -24,6 +25,7 @@ void scope_load_end(struct thread *thread, const struct scope_load *load, uint32
 		    bool failed);
 
 struct scope_collate {
+	uint32_t life;
 	uint64_t begin_ns;
 	uint64_t io_ns;
 };

@@ -2,6 +2,7 @@
 #include "segment.h"
 
 #include <errno.h>
+#include <linux/fs.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -128,6 +129,26 @@ static void fill_header(struct dlprof_segment *shared)
 	shared->header.magic = DLPROF_SEGMENT_MAGIC;
 }
 
+/* Never over a segment that is there: a process that went through exec() has one of that name. */
+static int give_name(const char *unfinished, struct text *path)
+{
+	size_t stem = path->length;
+	int r;
+
+	for (int suffix = 0;; suffix++) {
+		path->length = stem;
+		if (suffix) {
+			text_add(path, "-");
+			text_add_number(path, suffix);
+		}
+		text_add(path, DLPROF_SEGMENT_SUFFIX);
+		r = (int)sys_call6(SYS_renameat2, AT_FDCWD, (long)unfinished, AT_FDCWD,
+				   (long)path->buffer, RENAME_NOREPLACE, 0);
+		if (r != -EEXIST || suffix == SEGMENT_MAX)
+			return r;
+	}
+}
+
 /* Callers hold `growing`, or are the only thread. */
 static int add_segment(void)
 {
@@ -146,7 +167,6 @@ static int add_segment(void)
 	text_add_number(&path, (int64_t)(process_start_ticks() + thread_life));
 	text_add(&path, "-");
 	text_add_number(&path, index);
-	text_add(&path, DLPROF_SEGMENT_SUFFIX);
 	text_add(&unfinished, path.buffer);
 	text_add(&unfinished, DLPROF_SEGMENT_UNFINISHED);
 	segment = &own.segments[index];
@@ -154,8 +174,9 @@ static int add_segment(void)
 	if (r < 0)
 		return r;
 	fill_header(segment->shared);
-	r = (int)sys_call4(SYS_renameat, AT_FDCWD, unfinished.buffer, AT_FDCWD, path.buffer);
+	r = give_name(unfinished.buffer, &path);
 	if (r < 0) {
+		sys_unlink(unfinished.buffer);
 		sys_munmap(segment->shared, sizeof(struct dlprof_segment));
 		return r;
 	}
@@ -203,13 +224,13 @@ struct thread *segment_claim(void)
 	uint32_t tid = (uint32_t)sys_gettid();
 	struct thread *thread = NULL;
 
-	for (uint32_t i = 0; i < count; i++) {
-		thread = claim_in(&own.segments[i], tid);
-		if (thread)
-			return thread;
-	}
-	if (!count)
+	/* A vfork child shares our memory, and its slot would become its parent's. */
+	if (own.pid != sys_getpid())
 		return NULL;
+	for (uint32_t i = 0; i < count && !thread; i++)
+		thread = claim_in(&own.segments[i], tid);
+	if (thread || !count)
+		return thread;
 	/* Never wait: whoever loses this race records from its next operation on. */
 	if (!own.full && !atomic_exchange(&own.growing, 1)) {
 		own.full = add_segment() < 0;

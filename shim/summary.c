@@ -6,6 +6,7 @@
 
 #include "activate.h"
 #include "config.h"
+#include "log.h"
 #include "run.h"
 #include "sys.h"
 #include "text.h"
@@ -65,5 +66,5 @@ void summary_print(void)
 	if (line.cut)
 		line.length--;
 	text_add(&line, "\n");
-	sys_write(2, line.buffer, line.length);
+	log_stderr(line.buffer, line.length);
 }

@@ -24,6 +24,11 @@ struct thread *thread_claim(void)
 	return thread_self;
 }
 
+bool thread_is_in_life(uint32_t life)
+{
+	return likely(activate_on() && life == thread_life);
+}
+
 void thread_push(struct thread *thread, const struct dlprof_event *event)
 {
 	struct dlprof_slot *slot = thread->slot;

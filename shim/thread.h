@@ -49,6 +49,12 @@ extern uint32_t thread_life;
 
 extern __thread struct thread *thread_self __attribute__((tls_model("initial-exec")));
 
+/*
+ * Still the process, and the life of it, in which `life` was read? False in a child that was forked
+ * meanwhile, even if it records by now: its parent's `struct thread` is not to be touched.
+ */
+bool thread_is_in_life(uint32_t life);
+
 /* Slow path of thread_get(). */
 struct thread *thread_claim(void);
 

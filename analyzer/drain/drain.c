@@ -312,27 +312,35 @@ static void link_path(const char *database, char *path, size_t size)
 	snprintf(path, size, "%s-segments", database);
 }
 
+/* Whether there is a segment; removes what a process that died on the way to one left. */
+static bool has_segments(const struct drain *drain)
+{
+	DIR *folder = opendir(drain->path);
+	struct dirent *entry;
+	bool found = false;
+
+	while (folder && (entry = readdir(folder))) {
+		found = found || is_segment_name(entry->d_name);
+		if (ends_with(entry->d_name, DLPROF_SEGMENT_UNFINISHED))
+			unlinkat(drain->folder, entry->d_name, 0);
+	}
+	if (folder)
+		closedir(folder);
+	return found;
+}
+
 /*
  * Removes what is left of the run. False: a process joined it just now. A segment that was set
  * aside keeps the folder, and that is all.
  */
 static bool remove_folder(const struct drain *drain)
 {
-	DIR *folder = opendir(drain->path);
-	struct dirent *entry;
-	bool joined = false;
 	char link[4200];
 
-	while (folder && (entry = readdir(folder))) {
-		joined = joined || is_segment_name(entry->d_name);
-		if (ends_with(entry->d_name, DLPROF_SEGMENT_UNFINISHED))
-			unlinkat(drain->folder, entry->d_name, 0);
-	}
-	if (folder)
-		closedir(folder);
-	if (joined)
+	if (has_segments(drain))
 		return false;
-	rmdir(drain->path);
+	if (rmdir(drain->path) < 0 && has_segments(drain))
+		return false;
 	link_path(drain->database, link, sizeof(link));
 	unlink(link);
 	return true;
@@ -379,39 +387,7 @@ static int lock_folder(struct drain *drain)
 	return 0;
 }
 
-int drain_run(const char *segment_dir, const char *database)
-{
-	struct drain drain = {.database = database, .path = segment_dir};
-	uint64_t failing_ns = 0;
-	int r;
-
-	r = lock_folder(&drain);
-	if (r < 0)
-		return r;
-	while (!drain.over) {
-		r = do_round(&drain, false);
-		if (r == 0 && !is_anyone_recording(&drain))
-			r = finish(&drain);
-		if (r == 0) {
-			failing_ns = 0;
-			wait_for_round(&drain, drain.wait_ms);
-			continue;
-		}
-		/* A full disk may have room again: the rings keep what they can hold. */
-		if (!failing_ns)
-			failing_ns = now_ns();
-		if (!is_anyone_recording(&drain) && now_ns() - failing_ns > GIVE_UP_MS * MS)
-			break;
-		close_store(&drain);
-		wait_for_round(&drain, RETRY_MS);
-	}
-	close_store(&drain);
-	free(drain.segments);
-	close(drain.folder);
-	return r;
-}
-
-/* What another drain is at work on, looked at without its lock. */
+/* Looked at without the lock, and whatever is in memory. */
 static bool is_recorded_into(const char *folder)
 {
 	struct drain look = {.path = folder};
@@ -437,6 +413,38 @@ static bool is_recorded_into(const char *folder)
 		closedir(list);
 	close(look.folder);
 	return recording;
+}
+
+int drain_run(const char *segment_dir, const char *database)
+{
+	struct drain drain = {.database = database, .path = segment_dir};
+	uint64_t failing_ns = 0;
+	int r;
+
+	r = lock_folder(&drain);
+	if (r < 0)
+		return r;
+	while (!drain.over) {
+		r = do_round(&drain, false);
+		if (r == 0 && !is_anyone_recording(&drain))
+			r = finish(&drain);
+		if (r == 0) {
+			failing_ns = 0;
+			wait_for_round(&drain, drain.wait_ms);
+			continue;
+		}
+		/* A full disk may have room again: the rings keep what they can hold. */
+		if (!failing_ns)
+			failing_ns = now_ns();
+		if (now_ns() - failing_ns > GIVE_UP_MS * MS && !is_recorded_into(drain.path))
+			break;
+		close_store(&drain);
+		wait_for_round(&drain, RETRY_MS);
+	}
+	close_store(&drain);
+	free(drain.segments);
+	close(drain.folder);
+	return r;
 }
 
 /* With the lock held: another drain ended before its time. */

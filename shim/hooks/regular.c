@@ -4,9 +4,6 @@
 
 #include <string.h>
 
-/* stdio keeps the descriptor in the struct; fileno() would set errno on a memory stream. */
-#define FILE_FD(file) ((file)->_fileno)
-
 /* BEGIN_x and END_x see the wrapper's parameters, `span` and `result`. */
 #define BEGIN_OPEN	 hook_open_begin(&span)
 #define END_OPEN	 hook_open_end(&span, result, path, flags)

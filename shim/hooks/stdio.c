@@ -8,7 +8,7 @@ HOOK_EXPORT void rewind(FILE *file)
 {
 	struct span span;
 
-	if (likely(!activate_on()) || !hook_read_begin(&span, file->_fileno)) {
+	if (likely(!activate_on()) || !hook_read_begin(&span, FILE_FD(file))) {
 		real.rewind(file);
 		return;
 	}
@@ -27,7 +27,7 @@ HOOK_EXPORT void rewind(FILE *file)
 		bool recorded;                                                                     \
 		int result;                                                                        \
                                                                                                    \
-		recorded = unlikely(activate_on()) && hook_read_begin(&span, file->_fileno);       \
+		recorded = unlikely(activate_on()) && hook_read_begin(&span, FILE_FD(file));       \
 		va_start(values, format);                                                          \
 		result = real.list_name(file, format, values);                                     \
 		va_end(values);                                                                    \

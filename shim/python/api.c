@@ -18,12 +18,36 @@ bool api_resolve(void)
 	py.interpreter = (void *(*)(void))dlsym(RTLD_DEFAULT, "PyInterpreterState_Get");
 	if (!py.interpreter)	/* 3.8 */
 		py.interpreter = (void *(*)(void))dlsym(RTLD_DEFAULT, "_PyInterpreterState_Get");
-	return py.stop_iteration && py.interpreter;
+	py.bytearray_type = dlsym(RTLD_DEFAULT, "PyByteArray_Type");
+	py.string_type = dlsym(RTLD_DEFAULT, "PyUnicode_Type");
+	return py.stop_iteration && py.interpreter && py.bytearray_type && py.string_type;
 }
 
 bool api_main_interpreter(void)
 {
 	return py.PyInterpreterState_GetID(py.interpreter()) == 0;
+}
+
+static bool is_exactly(PyObject *object, const PyObject *wanted)
+{
+	PyObject *type = py.PyObject_Type(object);
+	bool is = type == wanted;
+
+	if (type)
+		py.Py_DecRef(type);
+	return is;
+}
+
+void *api_bytearray(PyObject *object, ssize_t size)
+{
+	if (!is_exactly(object, py.bytearray_type) || py.PyByteArray_Size(object) != size)
+		return NULL;
+	return py.PyByteArray_AsString(object);
+}
+
+bool api_is_string(PyObject *object)
+{
+	return is_exactly(object, py.string_type);
 }
 
 PyObject *api_get(PyObject *object, PyObject *name)

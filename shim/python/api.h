@@ -34,6 +34,8 @@ struct api {
 #undef X
 	void *(*interpreter)(void);	/* PyInterpreterState_Get under either of its names */
 	PyObject **stop_iteration;
+	PyObject *bytearray_type;
+	PyObject *string_type;
 };
 
 extern struct api py;
@@ -51,6 +53,12 @@ PyObject *api_get_named(PyObject *object, const char *name);
 /* The attribute as a number, or `otherwise` where it is absent or none. */
 int64_t api_get_number(PyObject *object, const char *name, int64_t otherwise);
 bool api_get_flag(PyObject *object, const char *name, bool otherwise);
+
+/* What a bytearray of exactly this size holds; NULL for anything else: a class may answer any
+ * attribute with something of its own. */
+void *api_bytearray(PyObject *object, ssize_t size);
+
+bool api_is_string(PyObject *object);
 
 /* A Python int, or `otherwise`. */
 int64_t api_number(PyObject *object, int64_t otherwise);

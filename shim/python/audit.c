@@ -93,6 +93,8 @@ static int on_import(PyObject *args)
 		py.PyErr_Clear();
 		return 0;
 	}
+	if (!api_is_string(name))	/* anybody may raise an event of that name */
+		return 0;
 	/* Most imports are none of ours: the package's name decides at once. */
 	if (!atomic_load(&seen)) {
 		if (!patch_starts_with(name, "torch"))

@@ -69,9 +69,7 @@ static void *memory_of(PyObject *object, const char *name, ssize_t size, bool ma
 	}
 	if (!bytes)
 		return NULL;
-	if (py.PyByteArray_Size(bytes) == size)
-		memory = py.PyByteArray_AsString(bytes);
-	py.PyErr_Clear();
+	memory = api_bytearray(bytes, size);
 	py.Py_DecRef(bytes);	/* the object keeps it */
 	return memory;
 }
@@ -87,7 +85,7 @@ struct consumer *consumer_of(PyObject *iterator)
 	bytes = name ? api_get(iterator, name) : NULL;
 	if (!bytes)
 		return NULL;
-	memory = py.PyByteArray_AsString(bytes);
+	memory = api_bytearray(bytes, sizeof(struct consumer));
 	py.Py_DecRef(bytes);
 	return memory;
 }
@@ -207,6 +205,7 @@ bool consumer_wait_begin(struct consumer *consumer, struct consumer_wait *wait)
 	if (!thread)
 		return false;
 	wait->thread = thread;
+	wait->life = thread_life;
 	wait->stream = thread->stream;
 	wait->generation = thread->generation;
 	wait->task = thread->task;
@@ -229,7 +228,7 @@ static bool leave(struct consumer_wait *wait, uint64_t end_ns)
 {
 	struct thread *thread = wait->thread;
 
-	if (!activate_on())
+	if (!thread_is_in_life(wait->life))
 		return false;
 	thread->stream = wait->stream;
 	thread->generation = wait->generation;
@@ -298,6 +297,7 @@ void consumer_wait_stop(struct consumer *consumer, struct consumer_wait *wait, b
 void consumer_receive_begin(struct consumer_receive *receive, struct thread *thread)
 {
 	receive->thread = thread;
+	receive->life = thread_life;
 	receive->ask_ns = clock_now_ns();
 	thread->receiving = true;
 	thread->receive_begin_ns = 0;
@@ -309,6 +309,8 @@ void consumer_receive_end(struct consumer *consumer, struct consumer_receive *re
 	uint64_t now_ns = clock_now_ns();
 	uint32_t at = (uint32_t)task % CONSUMER_ARRIVAL_MAX;
 
+	if (!thread_is_in_life(receive->life))
+		return;
 	thread->receiving = false;
 	if (thread->receive_begin_ns)
 		consumer->receive_ns += now_ns - thread->receive_begin_ns;

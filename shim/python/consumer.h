@@ -63,6 +63,7 @@ struct consumer *consumer_epoch(PyObject *iterator, PyObject *loader,
 /* What must be put back when a __next__ returns. */
 struct consumer_wait {
 	struct thread *thread;
+	uint32_t life;
 	uint64_t begin_ns;
 	uint64_t waited_ns;
 	uint64_t stream;
@@ -82,6 +83,7 @@ void consumer_wait_stop(struct consumer *consumer, struct consumer_wait *wait, b
 /* A message from a worker is waited for and taken in; task < 0: it carried no batch. */
 struct consumer_receive {
 	struct thread *thread;
+	uint32_t life;
 	uint64_t ask_ns;
 };
 

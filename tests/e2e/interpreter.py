@@ -45,8 +45,10 @@ def train(python, flags, plan, folder, database):
 
 
 def errors(text):
-    """Warnings name line numbers and pids; only our exit line may be new."""
-    return [line for line in text.splitlines() if not line.startswith("dlprof:")]
+    """Only our exit line may be new. CPython 3.13's resource tracker complains of its own accord
+    about a semaphore that the queue has just removed: in 2 of 30 runs without the preload."""
+    return [line for line in text.splitlines() if not line.startswith("dlprof:")
+            and "resource_tracker" not in line and not line.startswith("  warnings.warn(")]
 
 
 def check_run(name, python, flags, plan):

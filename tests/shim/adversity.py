@@ -86,6 +86,19 @@ def check_read_only():
         equal(count(found[0]), 40, "an ordinary user: rows")
 
 
+def check_gone_reader():
+    """The line at exit must not raise SIGPIPE where nobody reads stderr any more."""
+    folder = scratch()
+    program = "import signal; signal.signal(signal.SIGPIPE, signal.SIG_DFL)"
+    reader, writer = os.pipe()
+    process = subprocess.Popen([PYTHON, "-c", program], stderr=writer, env=environment(
+        DLPROF_OUT=os.path.join(folder, "run.db"), DLPROF_ACTIVATE="always"))
+    os.close(reader)
+    os.close(writer)
+    equal(process.wait(), 0, "stderr without a reader: exit status")
+    wait_for_drain(os.path.join(folder, "run.db"))
+
+
 def check_odd_paths():
     for name, changes in (
             ("output folder is missing:", {"DLPROF_OUT": "/nonexistent/run.db"}),
@@ -204,6 +217,7 @@ def main():
     need_shim()
     need_torch()
     check_read_only()
+    check_gone_reader()
     check_odd_paths()
     check_full_disk()
     check_limits()
