@@ -274,6 +274,7 @@ static void streams(void)
 	SHOW(fgets(buffer, (int)seven, file) == NULL);
 	SHOW(feof(file));
 	SHOW(getline(&line, &room, file));
+	SHOW(fread(buffer, 1, 0, NULL)); /* glibc looks at the size first */
 	SHOW(fread(buffer, 1, seven, file));
 	SHOW((other = freopen("data", "r", file)) == file);
 	SHOW(fgetc(file));
