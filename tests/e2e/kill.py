@@ -141,7 +141,9 @@ def round_of(number, victim, draw):
         check(ended, name, "training did not come to its end")
     elif victim == "worker" and status:
         equal(status, 1, name, "exit status", text[-2000:])
-        check("killed by signal" in text, name, "DataLoader's own message", text[-2000:])
+        # Told by SIGCHLD, or found by the consumer that polls: whichever comes first.
+        check("killed by signal" in text or "exited unexpectedly" in text, name,
+              "DataLoader's own message", text[-2000:])
     if victim != "all":
         wait_for_drain(database)
     if truth:
