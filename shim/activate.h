@@ -2,8 +2,9 @@
 /*
  * activate.h - whether this process records, and how it begins to.
  *
- * STARTING -> IDLE (constructor done) -> ON or OFF. OFF is for good: it could not begin. A fork child of a recording process is neither ON nor idle until a loader's
- * wrapper activates it, which joins it to its parent's run.
+ * STARTING -> IDLE (constructor done) -> ON or OFF. OFF is for good: it could not begin. A fork
+ * child of a recording process is neither ON nor idle until a loader's wrapper activates it, which
+ * joins it to its parent's run.
  */
 #ifndef ACTIVATE_H
 #define ACTIVATE_H

@@ -79,19 +79,11 @@ enum fd_kind fd_kind_of_path(const char *path)
 	return FD_NAMED;
 }
 
-/* Not in a vfork child, whose descriptors are its own while its memory is its parent's. */
-static bool is_own_process(void)
-{
-	const struct dlprof_segment *shared = segment_first();
-
-	return shared && shared->header.pid == sys_getpid();
-}
-
 void fd_remember(int fd, enum fd_kind kind)
 {
 	_Atomic uint8_t *known = cell(fd, true);
 
-	if (known && is_own_process())
+	if (known && segment_is_own())
 		atomic_store_explicit(known, (uint8_t)kind, memory_order_relaxed);
 }
 
@@ -99,7 +91,7 @@ bool fd_forget(int fd)
 {
 	if (fd_known(fd) == FD_UNKNOWN)
 		return true;
-	if (!is_own_process())
+	if (!segment_is_own())
 		return false;
 	atomic_store_explicit(cell(fd, false), FD_UNKNOWN, memory_order_relaxed);
 	return true;
@@ -107,7 +99,7 @@ bool fd_forget(int fd)
 
 void fd_forget_range(unsigned int first, unsigned int last)
 {
-	if (!is_own_process())
+	if (!segment_is_own())
 		return;
 	for (unsigned int page = first / PAGE_FDS; page < PAGE_MAX && page <= last / PAGE_FDS;
 	     page++) {

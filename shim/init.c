@@ -35,9 +35,7 @@ __attribute__((constructor)) static void init_begin(void)
  */
 __attribute__((destructor)) static void init_end(void)
 {
-	struct dlprof_segment *shared = segment_first();
-
-	if (shared && activate_on() && shared->header.pid == sys_getpid())
-		shared->header.ended_ns = clock_now_ns();
+	if (activate_on() && segment_is_own())
+		segment_first()->header.ended_ns = clock_now_ns();
 	summary_print();
 }

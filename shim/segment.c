@@ -39,6 +39,11 @@ struct dlprof_segment *segment_first(void)
 	return own.count ? own.segments[0].shared : NULL;
 }
 
+bool segment_is_own(void)
+{
+	return own.count && own.segments[0].shared->header.pid == sys_getpid();
+}
+
 /* Growing past RLIMIT_FSIZE would raise SIGXFSZ, whose default is to kill the host. */
 static int check_file_limit(void)
 {
@@ -225,11 +230,11 @@ struct thread *segment_claim(void)
 	struct thread *thread = NULL;
 
 	/* A vfork child shares our memory, and its slot would become its parent's. */
-	if (own.pid != sys_getpid())
+	if (!segment_is_own())
 		return NULL;
 	for (uint32_t i = 0; i < count && !thread; i++)
 		thread = claim_in(&own.segments[i], tid);
-	if (thread || !count)
+	if (thread)
 		return thread;
 	/* Never wait: whoever loses this race records from its next operation on. */
 	if (!own.full && !atomic_exchange(&own.growing, 1)) {

@@ -3,6 +3,8 @@
 #ifndef SEGMENT_H
 #define SEGMENT_H
 
+#include <stdbool.h>
+
 #include "dlprof/segment.h"
 
 struct thread;
@@ -18,6 +20,12 @@ struct thread *segment_claim(void);
 
 /* Adds a line for the database's note table; see dlprof_header.notes. Any thread, any time. */
 void segment_note(char level, const char *text);
+
+/*
+ * Whether this process made the segments. Not so in a vfork child, which shares its parent's memory
+ * but not its descriptors and threads, nor in a forked one that has not joined the run.
+ */
+bool segment_is_own(void);
 
 /* The first segment; NULL before segment_open(). */
 struct dlprof_segment *segment_first(void);

@@ -388,30 +388,23 @@ static int lock_folder(struct drain *drain)
 }
 
 /* Looked at without the lock, and whatever is in memory. */
-static bool is_recorded_into(const char *folder)
+static bool is_recorded_into(const char *path)
 {
-	struct drain look = {.path = folder};
+	DIR *folder = opendir(path);
+	struct segment *segment;
 	struct dirent *entry;
 	bool recording = false;
-	DIR *list;
 
-	look.folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (look.folder < 0)
-		return false;
-	list = fdopendir(dup(look.folder));
-	while (list && (entry = readdir(list))) {
-		struct segment *segment;
-
+	while (folder && !recording && (entry = readdir(folder))) {
 		if (!is_segment_name(entry->d_name) ||
-		    segment_open(look.folder, entry->d_name, &segment) < 0)
+		    segment_open(dirfd(folder), entry->d_name, &segment) < 0)
 			continue;
 		segment_poll(segment);
-		recording = recording || !segment->dead;
+		recording = !segment->dead;
 		segment_close(segment);
 	}
-	if (list)
-		closedir(list);
-	close(look.folder);
+	if (folder)
+		closedir(folder);
 	return recording;
 }
 

@@ -12,8 +12,11 @@
 #include "sys.h"
 #include "text.h"
 
-#define ITERATOR_ATTRIBUTE "_dlprof_iterator"
-#define LOADER_ATTRIBUTE   "_dlprof_loader"
+/* Interned on first use: a look-up by a C string would make the string anew every time. */
+static struct attribute {
+	const char *name;
+	PyObject *interned;
+} iterator_attribute = {.name = "_dlprof_iterator"}, loader_attribute = {.name = "_dlprof_loader"};
 
 #define LOADER_MAX 256
 
@@ -51,16 +54,23 @@ bool consumer_activate(void)
 	return true;
 }
 
-/* Zeroed memory of `size` bytes that belongs to `object`; kept under `name`. */
-static void *memory_of(PyObject *object, const char *name, ssize_t size, bool make)
+/* Zeroed memory of `size` bytes that belongs to `object`; kept under the attribute. */
+static void *memory_of(PyObject *object, struct attribute *attribute, ssize_t size, bool make)
 {
 	static const char zeroes[sizeof(struct consumer)];
-	PyObject *bytes = api_get_named(object, name);
-	void *memory = NULL;
+	PyObject *bytes;
+	void *memory;
 
+	if (unlikely(!attribute->interned))
+		attribute->interned = py.PyUnicode_InternFromString(attribute->name);
+	if (!attribute->interned) {
+		py.PyErr_Clear();
+		return NULL;
+	}
+	bytes = api_get(object, attribute->interned);
 	if (!bytes && make) {
 		bytes = py.PyByteArray_FromStringAndSize(zeroes, size);
-		if (bytes && py.PyObject_SetAttrString(object, name, bytes) < 0) {
+		if (bytes && py.PyObject_SetAttr(object, attribute->interned, bytes) < 0) {
 			py.Py_DecRef(bytes);
 			bytes = NULL;
 		}
@@ -76,18 +86,7 @@ static void *memory_of(PyObject *object, const char *name, ssize_t size, bool ma
 
 struct consumer *consumer_of(PyObject *iterator)
 {
-	static PyObject *name;
-	PyObject *bytes;
-	void *memory;
-
-	if (unlikely(!name))
-		name = py.PyUnicode_InternFromString(ITERATOR_ATTRIBUTE);
-	bytes = name ? api_get(iterator, name) : NULL;
-	if (!bytes)
-		return NULL;
-	memory = api_bytearray(bytes, sizeof(struct consumer));
-	py.Py_DecRef(bytes);
-	return memory;
+	return memory_of(iterator, &iterator_attribute, sizeof(struct consumer), false);
 }
 
 /* Unique in the run: the pid tells processes apart, the count what one process makes. */
@@ -128,7 +127,7 @@ static void number_loader(struct consumer *consumer, PyObject *object,
 		loader_pid = pid;
 	}
 	if (object)
-		mark = memory_of(object, LOADER_ATTRIBUTE, sizeof(*mark), true);
+		mark = memory_of(object, &loader_attribute, sizeof(*mark), true);
 	if (mark && mark->number && mark->pid == pid && mark->object == object)
 		consumer->loader = mark->number;
 	else
@@ -181,7 +180,8 @@ static void push_epoch(const struct consumer *consumer, const struct consumer_fa
 struct consumer *consumer_epoch(PyObject *iterator, PyObject *loader,
 				const struct consumer_facts *facts, uint64_t begin_ns)
 {
-	struct consumer *consumer = memory_of(iterator, ITERATOR_ATTRIBUTE, sizeof(*consumer), true);
+	struct consumer *consumer = memory_of(iterator, &iterator_attribute, sizeof(*consumer),
+					      true);
 
 	if (!consumer)
 		return NULL;
