@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "clock.h"
 #include "config.h"
 #include "log.h"
 #include "run.h"
@@ -73,6 +74,7 @@ static bool activate_as(uint32_t from)
 		text_add(&why, text_error(r));
 	} else {
 		thread_life++;
+		clock_begin();
 		r = from == STATE_ON ? run_rejoin(&why) : run_begin(&why);
 	}
 	if (r < 0) {

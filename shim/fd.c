@@ -79,12 +79,106 @@ enum fd_kind fd_kind_of_path(const char *path)
 	return FD_NAMED;
 }
 
-void fd_remember(int fd, enum fd_kind kind)
+/*
+ * Paths of open data files, by descriptor modulo the table's size: another one with the same
+ * remainder takes the place, and the kernel is asked again. Odd version: being written.
+ */
+#define PATH_MAX_COUNT 512
+
+static struct open_path {
+	_Atomic uint32_t version;
+	int fd;
+	char text[FD_PATH_BYTES];
+} paths[PATH_MAX_COUNT];
+
+static void set_path(int fd, const char *path)
+{
+	struct open_path *open = &paths[(unsigned int)fd % PATH_MAX_COUNT];
+	uint32_t version = atomic_load_explicit(&open->version, memory_order_relaxed);
+	size_t length = strlen(path);
+
+	/* Two threads at one place: one of them goes without, and asks the kernel. */
+	if (version % 2 || !atomic_compare_exchange_strong(&open->version, &version, version + 1))
+		return;
+	if (length >= FD_PATH_BYTES) {
+		path += length - (FD_PATH_BYTES - 1);
+		length = FD_PATH_BYTES - 1;
+	}
+	open->fd = fd;
+	memcpy(open->text, path, length + 1);
+	atomic_store_explicit(&open->version, version + 2, memory_order_release);
+}
+
+uint32_t fd_path_version(int fd)
+{
+	return atomic_load_explicit(&paths[(unsigned int)fd % PATH_MAX_COUNT].version,
+				    memory_order_acquire);
+}
+
+static bool link_of(int fd, char path[FD_PATH_BYTES])
+{
+	char full[512];
+	TEXT(link, 64);
+	int length, skip;
+
+	text_add(&link, "/proc/self/fd/");
+	text_add_number(&link, fd);
+	length = sys_readlink(link.buffer, full, sizeof(full) - 1);
+	path[0] = '\0';
+	if (length <= 0)
+		return false;
+	full[length] = '\0';
+	skip = length < FD_PATH_BYTES ? 0 : length - (FD_PATH_BYTES - 1);
+	memcpy(path, full + skip, (size_t)(length - skip) + 1);
+	return full[0] == '/';
+}
+
+uint32_t fd_path(int fd, char path[FD_PATH_BYTES])
+{
+	const struct open_path *open = &paths[(unsigned int)fd % PATH_MAX_COUNT];
+	uint32_t version = fd_path_version(fd);
+
+	path[0] = '\0';
+	if (fd < 0)
+		return 0;
+	if (version && version % 2 == 0 && open->fd == fd) {
+		memcpy(path, open->text, FD_PATH_BYTES);
+		atomic_thread_fence(memory_order_acquire);
+		path[FD_PATH_BYTES - 1] = '\0';
+		if (fd_path_version(fd) == version)
+			return version;
+	}
+	if (link_of(fd, path))
+		set_path(fd, path);
+	else
+		path[0] = '\0';
+	return fd_path_version(fd);
+}
+
+void fd_remember(int fd, enum fd_kind kind, const char *path)
 {
 	_Atomic uint8_t *known = cell(fd, true);
 
-	if (known && segment_is_own())
-		atomic_store_explicit(known, (uint8_t)kind, memory_order_relaxed);
+	/* A number that is in use is opened by nobody but a vfork child that closed it for itself:
+	 * asking for the pid costs a system call, and is needed then only. */
+	if (!known || (atomic_load_explicit(known, memory_order_relaxed) != FD_UNKNOWN &&
+		       !segment_is_own()))
+		return;
+	if (kind == FD_NAMED)
+		set_path(fd, path ? path : "");
+	atomic_store_explicit(known, (uint8_t)kind, memory_order_relaxed);
+}
+
+void fd_copy(int fd, int copy)
+{
+	enum fd_kind kind = fd_known(fd);
+	char path[FD_PATH_BYTES];
+
+	if (copy < 0)
+		return;
+	if (kind == FD_DATA || kind == FD_NAMED)
+		fd_path(fd, path);
+	fd_remember(copy, kind == FD_DATA ? FD_NAMED : kind, path);
 }
 
 bool fd_forget(int fd)
@@ -114,17 +208,14 @@ void fd_forget_range(unsigned int first, unsigned int last)
 /* A descriptor that came by a way we do not see: inherited, passed, dup'ed. */
 static enum fd_kind kind_of_link(int fd)
 {
-	char path[512];
-	TEXT(link, 64);
-	int length;
+	char path[FD_PATH_BYTES];
 
-	text_add(&link, "/proc/self/fd/");
-	text_add_number(&link, fd);
-	length = sys_readlink(link.buffer, path, sizeof(path) - 1);
-	if (length <= 0)
-		return FD_NAMED;
-	path[length] = '\0';
-	return path[0] == '/' ? fd_kind_of_path(path) : FD_OTHER;
+	if (!link_of(fd, path))
+		return path[0] ? FD_OTHER : FD_NAMED;
+	if (fd_kind_of_path(path) == FD_OTHER)
+		return FD_OTHER;
+	set_path(fd, path);
+	return FD_NAMED;
 }
 
 static enum fd_kind ask_kernel(int fd, enum fd_kind known)

@@ -23,6 +23,7 @@ __attribute__((constructor)) static void init_begin(void)
 	/* A setuid program's environment is not its own: nothing it says may name a file. */
 	if (getauxval(AT_SECURE) || config_disabled())
 		return;
+	clock_mark();
 	activate_ready();
 	audit_install();
 	if (when && strcmp(when, "always") == 0)

@@ -8,23 +8,37 @@
 #include "span.h"
 #include "sys.h"
 
+static volatile bool decoders_reached;
+
+void scope_decoders_reached(void)
+{
+	decoders_reached = true;
+}
+
 /* Page faults do not tell what mmap'ed data cost; blocks read for this thread do. */
-static uint64_t storage_bytes(void)
+static uint32_t storage_blocks(void)
 {
 	struct rusage usage;
 
 	if (sys_call2(SYS_getrusage, RUSAGE_THREAD, &usage) < 0)
 		return 0;
-	return (uint64_t)usage.ru_inblock * 512;
+	return (uint32_t)usage.ru_inblock;
 }
 
 void scope_load_begin(struct thread *thread, struct scope_load *load)
 {
 	load->life = thread_life;
 	memcpy(load->before, thread->slot->counters, sizeof(load->before));
-	load->storage_bytes = storage_bytes();
+	load->storage_blocks = storage_blocks();
 	load->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	thread->load_depth++;
 	load->begin_ns = clock_now_ns();
+}
+
+void scope_load_cancel(struct thread *thread, const struct scope_load *load)
+{
+	if (thread_is_in_life(load->life))
+		thread->load_depth--;
 }
 
 void scope_load_end(struct thread *thread, const struct scope_load *load, uint32_t samples,
@@ -43,16 +57,15 @@ void scope_load_end(struct thread *thread, const struct scope_load *load, uint32
 		.task = thread->task,
 		.load = {
 			.cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - load->cpu_ns,
-			.storage_bytes = storage_bytes() - load->storage_bytes,
+			.storage_blocks = storage_blocks() - load->storage_blocks,
 			.samples = samples,
-			/* Decoders are not wrapped yet: not observed is not zero. */
-			.decode_count = UINT32_MAX,
 		},
 	};
 	struct dlprof_load *sums = &event.load;
 
 	if (!thread_is_in_life(load->life))
 		return;
+	thread->load_depth--;
 	now = thread->slot->counters;
 #define DELTA(class, field) (now[class].field - before[class].field)
 	sums->open_count = (uint32_t)DELTA(DLPROF_CLASS_OPEN, count);
@@ -61,26 +74,16 @@ void scope_load_end(struct thread *thread, const struct scope_load *load, uint32
 	sums->read_ns = DELTA(DLPROF_CLASS_READ, ns);
 	sums->read_bytes = DELTA(DLPROF_CLASS_READ, bytes);
 	sums->collate_ns = DELTA(DLPROF_CLASS_COLLATE, ns);
-	sums->collate_seen = DELTA(DLPROF_CLASS_COLLATE, count) != 0;
+	sums->blocked_ns = DELTA(DLPROF_CLASS_WAIT, ns);
+	sums->decode_ns = DELTA(DLPROF_CLASS_DECODE, ns);
+	sums->decode_bytes = DELTA(DLPROF_CLASS_DECODE, bytes);
+	sums->decode_count = (uint32_t)DELTA(DLPROF_CLASS_DECODE, count);
+	/* Not observed is not zero. */
+	if (!sums->decode_count && !sums->decode_ns && !decoders_reached)
+		sums->decode_count = UINT32_MAX;
+	if (DELTA(DLPROF_CLASS_COLLATE, count))
+		event.flags |= DLPROF_FLAG_COLLATE_SEEN;
 #undef DELTA
 	thread_push(thread, &event);
-}
-
-void scope_collate_begin(struct thread *thread, struct scope_collate *collate)
-{
-	collate->life = thread_life;
-	collate->io_ns = span_io_ns(thread);
-	collate->begin_ns = clock_now_ns();
-}
-
-void scope_collate_end(struct thread *thread, const struct scope_collate *collate)
-{
-	struct dlprof_counter *counter;
-	uint64_t duration_ns = clock_now_ns() - collate->begin_ns;
-
-	if (!thread_is_in_life(collate->life))
-		return;
-	counter = &thread->slot->counters[DLPROF_CLASS_COLLATE];
-	counter->count++;
-	counter->ns += duration_ns - (span_io_ns(thread) - collate->io_ns);
+	clock_refine();
 }

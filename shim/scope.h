@@ -14,7 +14,7 @@ struct scope_load {
 	uint32_t life;
 	uint64_t begin_ns;
 	uint64_t cpu_ns;
-	uint64_t storage_bytes;
+	uint32_t storage_blocks;
 };
 
 /* Of the batch that thread->stream, generation and task name. */
@@ -24,13 +24,10 @@ void scope_load_begin(struct thread *thread, struct scope_load *load);
 void scope_load_end(struct thread *thread, const struct scope_load *load, uint32_t samples,
 		    bool failed);
 
-struct scope_collate {
-	uint32_t life;
-	uint64_t begin_ns;
-	uint64_t io_ns;
-};
+/* Instead of the end: nothing was loaded. */
+void scope_load_cancel(struct thread *thread, const struct scope_load *load);
 
-void scope_collate_begin(struct thread *thread, struct scope_collate *collate);
-void scope_collate_end(struct thread *thread, const struct scope_collate *collate);
+/* Decoders of this process are watched from now on: that none was called is an observation. */
+void scope_decoders_reached(void);
 
 #endif

@@ -115,6 +115,8 @@ static void fill_header(struct dlprof_segment *shared)
 	shared->header.slot_bytes = sizeof(struct dlprof_slot);
 	shared->header.ring_capacity = DLPROF_RING_CAPACITY;
 	shared->header.event_bytes = sizeof(struct dlprof_event);
+	shared->header.tally_bytes = sizeof(struct dlprof_tally);
+	shared->header.tally_count = DLPROF_TALLY_COUNT;
 	shared->header.pid = own.pid;
 	shared->header.ppid = (int32_t)sys_call0(SYS_getppid);
 	shared->header.start_ticks = process_start_ticks();

@@ -7,14 +7,14 @@
 #include "clock.h"
 #include "config.h"
 #include "sys.h"
+#include "tally.h"
 #include "text.h"
 
-bool span_begin(struct span *span, enum dlprof_class class)
+static bool begin_in(struct span *span, struct thread *thread, enum dlprof_class class)
 {
-	struct thread *thread = thread_get();
 	struct thread_frame *frame;
 
-	if (unlikely(!thread || thread->busy))
+	if (unlikely(thread->busy))
 		return false;
 	while (thread->depth && thread->frames[thread->depth - 1].address <= (uintptr_t)span)
 		thread->depth--;
@@ -22,11 +22,39 @@ bool span_begin(struct span *span, enum dlprof_class class)
 		return false;
 	span->thread = thread;
 	span->class = class;
+	span->tally = NULL;
 	frame = &thread->frames[thread->depth++];
 	frame->address = (uintptr_t)span;
-	frame->inner_ns = 0;
-	frame->begin_ns = clock_now_ns();
+	frame->inner_ticks = 0;
+	frame->begin_ticks = clock_ticks();
 	return true;
+}
+
+bool span_begin(struct span *span, enum dlprof_class class)
+{
+	struct thread *thread = thread_get();
+
+	return likely(thread) && begin_in(span, thread, class);
+}
+
+bool span_begin_in_load(struct span *span, enum dlprof_class class)
+{
+	struct thread *thread = thread_loading();
+
+	span->fd = -1;
+	span->path = NULL;
+	span->uncounted = true;
+	return thread && begin_in(span, thread, class);
+}
+
+void span_cancel(struct span *span)
+{
+	struct thread *thread = span->thread;
+
+	if (unlikely(!activate_on()))
+		return;
+	while (thread->depth && thread->frames[thread->depth - 1].address <= (uintptr_t)span)
+		thread->depth--;
 }
 
 static void add_path(struct text *path, const struct span *span)
@@ -52,14 +80,14 @@ static void add_path(struct text *path, const struct span *span)
 	text_add(path, length < path->size ? full : full + length - path->size + 1);
 }
 
-static void push_operation(const struct span *span, const struct thread_frame *frame,
-			   uint64_t duration_ns, uint64_t bytes, bool failed)
+static void push_operation(const struct span *span, uint64_t duration_ns, uint64_t bytes,
+			   bool failed)
 {
 	struct dlprof_event event = {
 		.kind = DLPROF_EVENT_OP,
 		.flags = failed ? DLPROF_FLAG_FAILED : 0,
 		.worker = span->thread->worker,
-		.begin_ns = frame->begin_ns,
+		.begin_ns = clock_now_ns() - duration_ns,
 		.duration_ns = duration_ns,
 		.stream = span->thread->stream,
 		.generation = span->thread->generation,
@@ -81,7 +109,7 @@ void span_end(struct span *span, uint64_t bytes, bool failed)
 	struct thread *thread = span->thread;
 	struct thread_frame *frame;
 	struct dlprof_counter *counter;
-	uint64_t duration_ns;
+	uint64_t ticks, duration_ns, own_ns;
 
 	/* The call forked: this is the child, and the ring is its parent's. */
 	if (unlikely(!activate_on()))
@@ -91,24 +119,22 @@ void span_end(struct span *span, uint64_t bytes, bool failed)
 	if (unlikely(!thread->depth || thread->frames[thread->depth - 1].address != (uintptr_t)span))
 		return;
 	frame = &thread->frames[--thread->depth];
-	duration_ns = clock_now_ns() - frame->begin_ns;
+	ticks = clock_ticks() - frame->begin_ticks;
 	if (thread->depth)
-		thread->frames[thread->depth - 1].inner_ns += duration_ns;
+		thread->frames[thread->depth - 1].inner_ticks += ticks;
+	duration_ns = clock_length_ns(ticks);
+	own_ns = frame->inner_ticks ? clock_length_ns(ticks - frame->inner_ticks) : duration_ns;
+	span->own_ns = own_ns;
 
 	counter = &thread->slot->counters[span->class];
 	counter->count += !span->uncounted;
 	counter->bytes += bytes;
-	counter->ns += duration_ns - frame->inner_ns;
+	counter->ns += own_ns;
 	counter->failed_count += failed;
+	tally_add(span->tally, !span->uncounted, own_ns, bytes);
+	if (span->fd >= 0)
+		tally_file(thread, span->fd, span->class == DLPROF_CLASS_OPEN, own_ns, bytes);
 	if (unlikely(config.detail == CONFIG_DETAIL_ALL ||
 		     (config.detail == CONFIG_DETAIL_SLOW && duration_ns >= config.slow_ns)))
-		push_operation(span, frame, duration_ns, bytes, failed);
-}
-
-uint64_t span_io_ns(const struct thread *thread)
-{
-	const struct dlprof_counter *counters = thread->slot->counters;
-
-	return counters[DLPROF_CLASS_OPEN].ns + counters[DLPROF_CLASS_READ].ns +
-	       counters[DLPROF_CLASS_DECODE].ns;
+		push_operation(span, duration_ns, bytes, failed);
 }

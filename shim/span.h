@@ -18,20 +18,28 @@
 struct span {
 	struct thread *thread;
 	enum dlprof_class class;
-	int fd;			/* -1: none */
+	int fd;			/* of a data file: time and bytes go to it, too; -1: none */
 	const char *path;	/* of the file if the caller knows it, or NULL */
+	struct dlprof_tally *tally; /* counts it, too; NULL, or set after span_begin() */
+	uint64_t own_ns;	/* set by span_end(), where it counted */
 	const char *name;	/* of the function */
 	uint32_t hook;
 	bool uncounted;		/* its time counts, but it is no operation of its own: a close */
 };
 
-/* Starts the clock. False: not recorded, and span_end() must not be called. */
+/*
+ * Starts the clock; fd, path, name, hook and uncounted are the caller's to set, before or after.
+ * False: not recorded, and span_end() must not be called.
+ */
 bool span_begin(struct span *span, enum dlprof_class class);
+
+/* Only if this thread is loading a batch; fd, path and uncounted are set to nothing, no operation. */
+bool span_begin_in_load(struct span *span, enum dlprof_class class);
 
 /* Stops the clock and counts. `bytes`: what came in. */
 void span_end(struct span *span, uint64_t bytes, bool failed);
 
-/* Sum of the thread's counted time in classes that move or decode data. */
-uint64_t span_io_ns(const struct thread *thread);
+/* Instead of the end: it was none of ours. */
+void span_cancel(struct span *span);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "activate.h"
 #include "segment.h"
+#include "tally.h"
 
 uint32_t thread_life;
 
@@ -16,6 +17,7 @@ void thread_reset(struct thread *thread, struct dlprof_slot *slot)
 	thread->life = thread_life;
 	thread->slot = slot;
 	thread->worker = -1;
+	tally_reset(thread);
 }
 
 struct thread *thread_claim(void)

@@ -15,13 +15,21 @@
 #include "dlprof/segment.h"
 #include "sys.h"
 
-#define THREAD_FRAME_MAX 8
+#define THREAD_FRAME_MAX 24
 
 /* One timed call in progress. `address` is of its wrapper's stack frame; see span.c. */
 struct thread_frame {
 	uintptr_t address;
-	uint64_t begin_ns;
-	uint64_t inner_ns;
+	uint64_t begin_ticks;
+	uint64_t inner_ticks;
+};
+
+/* The data file that this thread's last operation was about, found once and then only added to. */
+struct thread_visit {
+	int fd;			/* -1: none */
+	uint32_t version;	/* of what the descriptor means; fd_path_version() */
+	struct dlprof_tally *file;
+	struct dlprof_tally *folder;
 };
 
 struct thread {
@@ -31,7 +39,13 @@ struct thread {
 	struct thread_frame frames[THREAD_FRAME_MAX];
 	bool busy;			/* a record is being written: a signal handler must not */
 
+	struct thread_visit visit;
+	uint32_t file_hashes[DLPROF_TALLY_FILE_COUNT];	/* of the slot's tallies; 0: free */
+	uint32_t folder_hashes[DLPROF_TALLY_FOLDER_COUNT];
+	uint64_t sample_floor_ns;	/* a sample must be slower to be listed */
+
 	/* Which batch this thread is loading, set by the loader's wrappers. */
+	uint32_t load_depth;		/* 0: none just now */
 	int32_t worker;
 	uint64_t stream;		/* 0: none */
 	uint32_t generation;
@@ -60,6 +74,19 @@ struct thread *thread_claim(void);
 
 /* Makes `thread` the private side of `slot`. */
 void thread_reset(struct thread *thread, struct dlprof_slot *slot);
+
+/*
+ * This thread's state if it is loading a batch, else NULL. For calls that any thread makes all the
+ * time (locks, polls, stat) and that mean something in a load only.
+ */
+static inline struct thread *thread_loading(void)
+{
+	struct thread *thread = thread_self;
+
+	if (likely(!thread || thread->life != thread_life || !thread->load_depth))
+		return NULL;
+	return thread;
+}
 
 /* This thread's state; only while the process records. NULL: no slot left, do not record. */
 static inline struct thread *thread_get(void)

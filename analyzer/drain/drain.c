@@ -16,11 +16,13 @@
 #include "drain/facts.h"
 #include "drain/join.h"
 #include "drain/segment.h"
+#include "drain/tally.h"
 
 #define MS UINT64_C(1000000)
 
 #define ROUND_MS   100		/* between two looks at the rings */
 #define HURRY_MS   2		/* ... at the least, while they fill fast */
+#define TALLY_MS   2000		/* totals by name, which are safe where they are */
 #define COMMIT_MS  500		/* a row is in the database within a second */
 #define RETRY_MS   1000		/* after an error of the database */
 #define GIVE_UP_MS 10000	/* ... once nobody records any more */
@@ -37,6 +39,7 @@ struct drain {
 	struct join *join;
 	bool in_transaction;
 	uint64_t begun_ns;		/* the transaction */
+	uint64_t tallied_ns;
 	uint64_t end_ns;		/* the newest end of a process */
 	bool over;			/* the run is, and its folder is gone */
 	int wait_ms;			/* until the next round */
@@ -155,11 +158,17 @@ static void close_store(struct drain *drain)
 
 static int commit(struct drain *drain)
 {
+	bool tally = now_ns() - drain->tallied_ns >= TALLY_MS * MS;
 	int r = 0;
+
+	if (tally)
+		drain->tallied_ns = now_ns();
 
 	for (size_t i = 0; r == 0 && i < drain->count; i++) {
 		join_release(drain->join, drain->segments[i]);
 		r = facts_update(drain->writer, drain->segments[i]);
+		if (r == 0 && (tally || drain->segments[i]->dead))
+			r = tally_update(drain->writer, drain->segments[i]);
 	}
 	if (r == 0)
 		r = db_commit(drain->db);

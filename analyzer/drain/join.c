@@ -224,6 +224,8 @@ static int take_operation(struct join *join, const struct segment *segment,
 		[DLPROF_CLASS_READ] = "read",
 		[DLPROF_CLASS_DECODE] = "decode",
 		[DLPROF_CLASS_COLLATE] = "collate",
+		[DLPROF_CLASS_STEP] = "step",
+		[DLPROF_CLASS_WAIT] = "wait",
 	};
 	struct dlprof_op *op = &event->op;
 	char what[80];

@@ -87,7 +87,9 @@ static int check_header(const struct segment *segment)
 	    header->slot_count != DLPROF_SLOT_COUNT ||
 	    header->slot_bytes != sizeof(struct dlprof_slot) ||
 	    header->ring_capacity != DLPROF_RING_CAPACITY ||
-	    header->event_bytes != sizeof(struct dlprof_event) || header->pid <= 0)
+	    header->event_bytes != sizeof(struct dlprof_event) ||
+	    header->tally_bytes != sizeof(struct dlprof_tally) ||
+	    header->tally_count != DLPROF_TALLY_COUNT || header->pid <= 0)
 		return -EBADMSG;
 	if (fstat(segment->fd, &status) < 0)
 		return -errno;
@@ -251,6 +253,13 @@ int segment_read(struct segment *segment,
 		*ret_taken += count;
 	}
 	return 0;
+}
+
+int segment_read_tallies(const struct segment *segment, size_t slot,
+			 struct dlprof_tally tallies[DLPROF_TALLY_COUNT])
+{
+	return read_at(segment->fd, tallies, sizeof(*tallies) * DLPROF_TALLY_COUNT,
+		       slot_offset(slot) + (off_t)offsetof(struct dlprof_slot, tallies));
 }
 
 static bool is_thread_alive(const struct segment *segment, uint32_t tid)

@@ -22,6 +22,7 @@ struct ring {
 	uint64_t published;	/* `tail` as the file has it */
 	uint64_t lost_count;
 	uint64_t head;		/* as last seen */
+	uint64_t told[DLPROF_TALLY_COUNT];	/* tally.c's: what the database knows */
 };
 
 struct segment {
@@ -33,6 +34,7 @@ struct segment {
 	bool ended_noted;	/* drain.c's: the database knows of its end */
 	int64_t lost_noted;	/* ... of so many losses */
 	uint32_t notes_read;	/* ... of the notes up to here */
+	bool folded, folded_known;	/* tally.c's: the totals hold its tallies */
 	uint64_t beat_ns;	/* last sign of life given to the process */
 	struct dlprof_header *header;	/* a copy */
 	struct ring rings[DLPROF_SLOT_COUNT];
@@ -58,6 +60,10 @@ int segment_read(struct segment *segment,
 		 int (*take)(void *context, struct segment *segment, struct ring *ring,
 			     uint64_t position, struct dlprof_event *event),
 		 void *context, size_t *ret_taken);
+
+/* All tallies of a slot, as they stand. */
+int segment_read_tallies(const struct segment *segment, size_t slot,
+			 struct dlprof_tally tallies[DLPROF_TALLY_COUNT]);
 
 /* Writes the released positions back, and gives back the slots of threads that ended. */
 int segment_publish(struct segment *segment, bool free_slots);

@@ -28,7 +28,9 @@ static void fill_load(const struct entry *entry, struct batch_values *values)
 	values->pid = entry->load_pid;
 	values->load_begin_ns = (int64_t)event->begin_ns;
 	values->load_ns = (int64_t)event->duration_ns;
-	values->collate_ns = load->collate_seen ? (int64_t)load->collate_ns : WRITE_UNKNOWN;
+	values->collate_ns = event->flags & DLPROF_FLAG_COLLATE_SEEN ? (int64_t)load->collate_ns
+								     : WRITE_UNKNOWN;
+	values->blocked_ns = (int64_t)load->blocked_ns;
 	values->cpu_ns = (int64_t)load->cpu_ns;
 	values->samples = load->samples ? load->samples : WRITE_UNKNOWN;
 	values->open_count = load->open_count;
@@ -36,7 +38,7 @@ static void fill_load(const struct entry *entry, struct batch_values *values)
 	values->read_count = load->read_count;
 	values->read_bytes = (int64_t)load->read_bytes;
 	values->read_ns = (int64_t)load->read_ns;
-	values->storage_bytes = (int64_t)load->storage_bytes;
+	values->storage_bytes = (int64_t)load->storage_blocks * 512;
 	values->decode_count = count_or_unknown(load->decode_count, load->decode_count);
 	values->decode_ns = count_or_unknown(load->decode_count, (int64_t)load->decode_ns);
 	values->decode_bytes = count_or_unknown(load->decode_count, (int64_t)load->decode_bytes);

@@ -31,6 +31,7 @@
 	X(load_begin_ns)                                                                           \
 	X(load_ns)                                                                                 \
 	X(collate_ns)                                                                              \
+	X(blocked_ns)                                                                              \
 	X(cpu_ns)                                                                                  \
 	X(samples)                                                                                 \
 	X(open_count)                                                                              \

@@ -72,6 +72,7 @@ CREATE TABLE t_batch (
 	load_ns INTEGER,
 	collate_ns INTEGER,
 	transfer_ns INTEGER,
+	blocked_ns INTEGER,
 	cpu_ns INTEGER,
 	samples INTEGER,
 	open_count INTEGER,
@@ -86,9 +87,45 @@ CREATE TABLE t_batch (
 	PRIMARY KEY (loader_id, epoch, task)
 ) WITHOUT ROWID;
 
-CREATE TABLE t_decode (library TEXT, format TEXT, width_class INTEGER, count INTEGER, ns INTEGER,
-	pixels INTEGER, bytes INTEGER);
-CREATE TABLE t_file (path TEXT, count INTEGER, bytes INTEGER, ns INTEGER, slowest_ns INTEGER);
+-- Totals by name. `live`: as one slot of one segment has them now, overwritten again and again; once
+-- its process is over they are added to `total` and the segment is noted in `folded`, so that a
+-- drain that is started anew does not add them twice. kind: decode, step, file, folder, sample.
+CREATE TABLE t_live (
+	segment TEXT NOT NULL,
+	slot INTEGER NOT NULL,
+	place INTEGER NOT NULL,
+	kind TEXT NOT NULL,
+	name TEXT NOT NULL,		-- library, step, path
+	detail TEXT NOT NULL,		-- format, module, dataset
+	class INTEGER NOT NULL,		-- width class, index of the sample
+	count INTEGER NOT NULL,
+	ns INTEGER NOT NULL,
+	bytes INTEGER NOT NULL,
+	pixels INTEGER NOT NULL,
+	slowest_ns INTEGER NOT NULL,
+	error_ns INTEGER NOT NULL,	-- so much of ns may belong to others
+	PRIMARY KEY (segment, slot, place)
+) WITHOUT ROWID;
+
+CREATE TABLE t_total (
+	kind TEXT NOT NULL,
+	name TEXT NOT NULL,
+	detail TEXT NOT NULL,
+	class INTEGER NOT NULL,
+	count INTEGER NOT NULL,
+	ns INTEGER NOT NULL,
+	bytes INTEGER NOT NULL,
+	pixels INTEGER NOT NULL,
+	slowest_ns INTEGER NOT NULL,
+	error_ns INTEGER NOT NULL,
+	PRIMARY KEY (kind, name, detail, class)
+) WITHOUT ROWID;
+
+CREATE TABLE t_folded (segment TEXT PRIMARY KEY) WITHOUT ROWID;
+
+-- What is not listed under `kind` took no more than this, each.
+CREATE TABLE t_unlisted (kind TEXT PRIMARY KEY, ns INTEGER NOT NULL) WITHOUT ROWID;
+
 CREATE TABLE t_slow (ts_ns INTEGER NOT NULL, pid INTEGER, tid INTEGER, class TEXT, what TEXT,
 	ns INTEGER, stack TEXT, UNIQUE (ts_ns, tid));
 CREATE TABLE t_gpu_kernel (name TEXT, count INTEGER, ns INTEGER);
@@ -130,17 +167,44 @@ WHERE batch IS NOT NULL;
 CREATE VIEW load AS SELECT r.rank AS rank, loader_id, epoch, batch, worker_id, pid,
 	load_begin_ns AS begin_ns, load_ns, collate_ns, transfer_ns, cpu_ns, samples, open_count,
 	open_ns, read_count, read_bytes, read_ns, storage_bytes, decode_count, decode_ns,
-	decode_bytes,
+	decode_bytes, blocked_ns,
 	MAX(0, load_ns - IFNULL(open_ns, 0) - IFNULL(read_ns, 0) - IFNULL(decode_ns, 0)
 		- IFNULL(collate_ns, 0)) AS other_ns
 FROM t_batch, t_rank r
 WHERE load_ns IS NOT NULL;
 
-CREATE VIEW decode AS SELECT r.rank AS rank, library, format, width_class, count, ns, pixels, bytes
-FROM t_decode, t_rank r;
+CREATE VIEW t_tally AS SELECT kind, name, detail, class,
+	SUM(count) AS count,
+	-- Of a sample, its slowest time.
+	CASE kind WHEN 'sample' THEN MAX(ns) ELSE SUM(ns) END AS ns,
+	SUM(bytes) AS bytes, SUM(pixels) AS pixels, MAX(slowest_ns) AS slowest_ns,
+	SUM(error_ns) AS error_ns
+FROM (SELECT kind, name, detail, class, count, ns, bytes, pixels, slowest_ns, error_ns FROM t_live
+	UNION ALL SELECT * FROM t_total)
+GROUP BY kind, name, detail, class;
 
-CREATE VIEW file AS SELECT r.rank AS rank, path, count, bytes, ns, slowest_ns
-FROM t_file, t_rank r;
+-- width_class: an image was at most this wide; 0: not known.
+CREATE VIEW decode AS SELECT r.rank AS rank, name AS library, detail AS format,
+	class AS width_class, count, ns, pixels, bytes, slowest_ns
+FROM t_tally, t_rank r WHERE kind = 'decode';
+
+-- Own time of the dataset's __getitem__ and of each transform: what they spend in reads and
+-- decoders, or in one another, is not theirs.
+CREATE VIEW step AS SELECT r.rank AS rank, name, detail AS module, count, ns, slowest_ns
+FROM t_tally, t_rank r WHERE kind = 'step';
+
+-- The true time of a file lies in [ns - error_ns, ns + unlisted.ns].
+CREATE VIEW file AS SELECT r.rank AS rank, name AS path, count, bytes, ns, slowest_ns, error_ns
+FROM t_tally, t_rank r WHERE kind = 'file';
+
+CREATE VIEW folder AS SELECT r.rank AS rank, name AS path, count, bytes, ns, slowest_ns, error_ns
+FROM t_tally, t_rank r WHERE kind = 'folder';
+
+-- The slowest samples; path: the data file it was in last.
+CREATE VIEW sample AS SELECT r.rank AS rank, detail AS dataset, class AS sample, ns, name AS path
+FROM t_tally, t_rank r WHERE kind = 'sample';
+
+CREATE VIEW unlisted AS SELECT kind, ns FROM t_unlisted;
 
 CREATE VIEW slow AS SELECT ts_ns, pid, tid, class, what, ns, stack FROM t_slow;
 

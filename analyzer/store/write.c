@@ -62,6 +62,40 @@ static const char *const statements[] = {
 	[STATEMENT_THETA] = "UPDATE t_loader SET theta_ns = ? WHERE loader_id = ?",
 #define STATEMENT_OWNER 10
 	[STATEMENT_OWNER] = "UPDATE t_process SET loader_id = ? WHERE stream = ?",
+#define STATEMENT_LIVE 11
+	[STATEMENT_LIVE] =
+		"INSERT OR REPLACE INTO t_live (slot, place, class, count, ns, bytes, pixels, slowest_ns, "
+		"error_ns, segment, kind, name, detail) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+#define STATEMENT_IS_FOLDED 12
+	[STATEMENT_IS_FOLDED] = "SELECT 1 FROM t_folded WHERE segment = ?",
+#define STATEMENT_FOLD 13
+	[STATEMENT_FOLD] =
+		"INSERT INTO t_total SELECT kind, name, detail, class, SUM(count), "
+		"CASE kind WHEN 'sample' THEN MAX(ns) ELSE SUM(ns) END, SUM(bytes), SUM(pixels), "
+		"MAX(slowest_ns), SUM(error_ns) FROM t_live WHERE segment = ? "
+		"GROUP BY kind, name, detail, class "
+		"ON CONFLICT DO UPDATE SET count = count + excluded.count, "
+		"ns = CASE kind WHEN 'sample' THEN MAX(ns, excluded.ns) ELSE ns + excluded.ns END, "
+		"bytes = bytes + excluded.bytes, pixels = pixels + excluded.pixels, "
+		"slowest_ns = MAX(slowest_ns, excluded.slowest_ns), "
+		"error_ns = error_ns + excluded.error_ns",
+#define STATEMENT_UNLIVE 14
+	[STATEMENT_UNLIVE] = "DELETE FROM t_live WHERE segment = ?",
+#define STATEMENT_FOLDED 15
+	[STATEMENT_FOLDED] = "INSERT OR IGNORE INTO t_folded VALUES (?)",
+#define STATEMENT_UNLISTED 16
+	[STATEMENT_UNLISTED] =
+		"INSERT INTO t_unlisted (kind, ns) VALUES (?, ?) "
+		"ON CONFLICT (kind) DO UPDATE SET ns = ns + excluded.ns",
+	/* The heaviest stay: ?1 kind, ?2 how many. What goes counts as unlisted. */
+#define STATEMENT_HEAVIEST 17
+	[STATEMENT_HEAVIEST] =
+		"SELECT IFNULL(MAX(ns), 0) FROM (SELECT ns FROM t_total WHERE kind = ? "
+		"ORDER BY ns DESC, name LIMIT -1 OFFSET ?)",
+#define STATEMENT_TRIM 18
+	[STATEMENT_TRIM] =
+		"DELETE FROM t_total WHERE kind = ?1 AND (name, detail, class) IN (SELECT name, detail, "
+		"class FROM t_total WHERE kind = ?1 ORDER BY ns DESC, name LIMIT -1 OFFSET ?2)",
 };
 
 #define STATEMENT_COUNT (sizeof(statements) / sizeof(statements[0]))
@@ -228,4 +262,51 @@ int writer_note(struct writer *writer, const char *level, const char *text)
 int writer_theta(struct writer *writer, int64_t loader_id, int64_t theta_ns)
 {
 	return finish(bind(writer, STATEMENT_THETA, "nn", theta_ns, loader_id));
+}
+
+int writer_live(struct writer *writer, const struct tally_row *row)
+{
+	return finish(bind(writer, STATEMENT_LIVE, "nnnnnnnnnssss", row->slot, row->place, row->class,
+			   row->count, row->ns, row->bytes, row->pixels, row->slowest_ns,
+			   row->error_ns, row->segment, row->kind, row->name, row->detail));
+}
+
+int writer_is_folded(struct writer *writer, const char *segment, bool *ret_folded)
+{
+	sqlite3_stmt *statement = bind(writer, STATEMENT_IS_FOLDED, "s", segment);
+	int r = sqlite3_step(statement);
+
+	*ret_folded = r == SQLITE_ROW;
+	sqlite3_reset(statement);
+	return db_errno(r);
+}
+
+int writer_fold(struct writer *writer, const char *segment)
+{
+	static const int steps[] = {STATEMENT_FOLD, STATEMENT_UNLIVE, STATEMENT_FOLDED};
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < sizeof(steps) / sizeof(steps[0]); i++)
+		r = finish(bind(writer, steps[i], "s", segment));
+	return r;
+}
+
+int writer_unlisted(struct writer *writer, const char *kind, int64_t ns)
+{
+	return ns > 0 ? finish(bind(writer, STATEMENT_UNLISTED, "sn", kind, ns)) : 0;
+}
+
+int writer_trim(struct writer *writer, const char *kind, int64_t keep_count)
+{
+	sqlite3_stmt *statement = bind(writer, STATEMENT_HEAVIEST, "sn", kind, keep_count);
+	int64_t heaviest_ns = 0;
+	int r = sqlite3_step(statement);
+
+	if (r == SQLITE_ROW)
+		heaviest_ns = sqlite3_column_int64(statement, 0);
+	sqlite3_reset(statement);
+	r = db_errno(r);
+	if (r == 0 && heaviest_ns > 0)
+		r = finish(bind(writer, STATEMENT_TRIM, "sn", kind, keep_count));
+	return r < 0 ? r : writer_unlisted(writer, kind, heaviest_ns);
 }

@@ -8,6 +8,7 @@
 #ifndef WRITE_H
 #define WRITE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "store/columns.h"
@@ -65,6 +66,24 @@ struct slow_row {
 	const char *class;
 	const char *what;
 };
+
+/* A tally of segment.h as it stands now; see schema.sql for the columns. */
+struct tally_row {
+	int64_t slot, place, class, count, ns, bytes, pixels, slowest_ns, error_ns;
+	const char *segment, *kind, *name, *detail;
+};
+
+int writer_live(struct writer *writer, const struct tally_row *row);
+
+/* The segment's process is over: its tallies become part of the totals, once. */
+int writer_fold(struct writer *writer, const char *segment);
+int writer_is_folded(struct writer *writer, const char *segment, bool *ret_folded);
+
+/* What is not listed of this kind may have taken so much more. */
+int writer_unlisted(struct writer *writer, const char *kind, int64_t ns);
+
+/* Keeps the heaviest totals of a kind. */
+int writer_trim(struct writer *writer, const char *kind, int64_t keep_count);
 
 int writer_slow(struct writer *writer, const struct slow_row *row);
 int writer_loss(struct writer *writer, int64_t pid, const char *what, int64_t count);

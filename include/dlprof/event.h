@@ -24,10 +24,12 @@ enum dlprof_event_kind {
 
 /* How the wall time of an operation is classed. Own time: a nanosecond has one class. */
 enum dlprof_class {
-	DLPROF_CLASS_OPEN,	/* open and close of data files */
+	DLPROF_CLASS_OPEN,	/* open and close of data files, and what asks about them: stat, readdir */
 	DLPROF_CLASS_READ,	/* bytes of data files coming in */
 	DLPROF_CLASS_DECODE,
 	DLPROF_CLASS_COLLATE,
+	DLPROF_CLASS_STEP,	/* user code that is named: a dataset's __getitem__, a transform */
+	DLPROF_CLASS_WAIT,	/* asleep for something other than data: locks, queues, sleep() */
 	DLPROF_CLASS_MAX
 };
 
@@ -40,6 +42,7 @@ enum dlprof_epoch_flag {
 
 enum dlprof_event_flag {
 	DLPROF_FLAG_FAILED = 1 << 0,	/* the call, load or __next__ ended in an error */
+	DLPROF_FLAG_COLLATE_SEEN = 1 << 1,	/* of a load: collate_ns was observed */
 };
 
 /*
@@ -71,18 +74,18 @@ struct dlprof_batch {
 struct dlprof_load {
 	uint64_t collate_ns;
 	uint64_t cpu_ns;	/* of this thread */
-	uint64_t storage_bytes;	/* ru_inblock: what the kernel fetched from a device for us */
 	uint64_t open_ns;
 	uint64_t read_ns;
 	uint64_t read_bytes;
 	uint64_t decode_ns;
 	uint64_t decode_bytes;
+	uint64_t blocked_ns;	/* part of `other`: DLPROF_CLASS_WAIT */
 	uint32_t open_count;
 	uint32_t read_count;
 	uint32_t decode_count;	/* UINT32_MAX: decoding is not observed */
 	uint32_t samples;	/* 0: not known */
+	uint32_t storage_blocks; /* ru_inblock: 512 bytes each that a device delivered for us */
 	uint32_t unused;
-	uint32_t collate_seen;	/* 0: collate_ns was not observed */
 };
 
 /* begin_ns, duration_ns: the call, from outside. */

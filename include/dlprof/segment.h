@@ -22,9 +22,10 @@
 #include <stdint.h>
 
 #include "dlprof/event.h"
+#include "dlprof/tally.h"
 
 #define DLPROF_SEGMENT_MAGIC UINT64_C(0x31474553464f5250)	/* "PROFSEG1" */
-#define DLPROF_SEGMENT_ABI 1
+#define DLPROF_SEGMENT_ABI 2
 #define DLPROF_SEGMENT_SUFFIX ".seg"
 #define DLPROF_SEGMENT_UNFINISHED ".new"	/* its name until it may be read */
 
@@ -36,7 +37,7 @@ enum dlprof_segment_flag {
 	DLPROF_SEGMENT_ROOT = 1 << 0,	/* of the process that started the run */
 };
 
-/* Totals since the thread's first event; exact even when its ring drops records. */
+/* Totals of the threads that held the slot; exact even when its ring drops records. */
 struct dlprof_counter {
 	uint64_t count;
 	uint64_t bytes;
@@ -52,6 +53,9 @@ struct dlprof_slot {
 	_Atomic uint64_t lost_count;
 	alignas(64) _Atomic uint64_t tail;
 	alignas(64) struct dlprof_event events[DLPROF_RING_CAPACITY];
+	/* Named ones first, then files, folders, samples; see tally.h. */
+	alignas(64) struct dlprof_tally tallies[DLPROF_TALLY_COUNT];
+	uint64_t unnamed_count;		/* operations that found no named tally */
 };
 
 struct dlprof_header {
@@ -62,6 +66,8 @@ struct dlprof_header {
 	uint32_t slot_bytes;
 	uint32_t ring_capacity;
 	uint32_t event_bytes;
+	uint32_t tally_bytes;
+	uint32_t tally_count;
 	int32_t pid;
 	int32_t ppid;
 	uint64_t start_ticks;		/* field 22 of /proc/PID/stat: tells a reused pid */

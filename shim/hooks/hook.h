@@ -83,7 +83,4 @@ bool hook_read_begin(struct span *span, int fd);
 /* The end of an open: decides by path and flags whether it was one of a data file. */
 void hook_open_end(struct span *span, int fd, const char *path, int flags);
 
-/* Forgets a call that turned out not to be about data. */
-void hook_cancel(struct span *span);
-
 #endif

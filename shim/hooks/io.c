@@ -15,14 +15,6 @@ bool hook_open_begin(struct span *span)
 	return span_begin(span, DLPROF_CLASS_OPEN);
 }
 
-void hook_cancel(struct span *span)
-{
-	struct thread *thread = span->thread;
-
-	while (thread->depth && thread->frames[thread->depth - 1].address <= (uintptr_t)span)
-		thread->depth--;
-}
-
 void hook_open_end(struct span *span, int fd, const char *path, int flags)
 {
 	enum fd_kind kind = FD_OTHER;
@@ -35,12 +27,13 @@ void hook_open_end(struct span *span, int fd, const char *path, int flags)
 	if ((flags & O_ACCMODE) == O_WRONLY || (flags & (O_DIRECTORY | O_PATH)))
 		kind = FD_OTHER;
 	if (fd >= 0)
-		fd_remember(fd, kind);
+		fd_remember(fd, kind, path);
 	if (kind == FD_OTHER) {
-		hook_cancel(span);
+		span_cancel(span);
 		return;
 	}
 	span->path = path;
+	span->fd = fd;
 	span_end(span, 0, fd < 0);
 }
 

@@ -22,7 +22,7 @@
 #define BEGIN_FREOPEN	 (fd_forget(FILE_FD(file)), hook_open_begin(&span))
 #define END_FREOPEN                                                                                \
 	(path ? hook_open_end(&span, result ? FILE_FD(result) : -1, path, fopen_flags(mode))      \
-	      : hook_cancel(&span))
+	      : span_cancel(&span))
 #define BEGIN_FCLOSE	 hook_close_begin(&span, FILE_FD(file))
 #define END_FCLOSE	 span_end(&span, 0, result != 0)
 #define BEGIN_FILE	 hook_read_begin(&span, FILE_FD(file))

@@ -10,6 +10,7 @@
 #include "python/patch.h"
 #include "scope.h"
 #include "segment.h"
+#include "span.h"
 #include "sys.h"
 
 #define DATALOADER "torch.utils.data.dataloader"
@@ -182,15 +183,12 @@ static PyObject *on_try_get(PyObject *original, PyObject *args, PyObject *kwargs
 /* A fetcher's collate_fn, called as collate_fn(samples). */
 static PyObject *on_collate(PyObject *original, PyObject *args, PyObject *kwargs)
 {
-	struct thread *thread = activate_on() ? thread_get() : NULL;
-	struct scope_collate collate;
-	PyObject *batch;
+	struct span span = {.fd = -1, .name = "collate_fn"};
+	bool recorded = activate_on() && span_begin(&span, DLPROF_CLASS_COLLATE);
+	PyObject *batch = py.PyObject_Call(original, args, kwargs);
 
-	if (!thread)
-		return py.PyObject_Call(original, args, kwargs);
-	scope_collate_begin(thread, &collate);
-	batch = py.PyObject_Call(original, args, kwargs);
-	scope_collate_end(thread, &collate);
+	if (recorded)
+		span_end(&span, 0, !batch);
 	return batch;
 }
 
@@ -250,6 +248,8 @@ static PyObject *on_fetch(PyObject *original, PyObject *args, PyObject *kwargs)
 	/* An iterable's end is no load: nothing was loaded. */
 	if (batch || !py.PyErr_ExceptionMatches(*py.stop_iteration))
 		scope_load_end(thread, &load, samples, failed);
+	else
+		scope_load_cancel(thread, &load);
 	return batch;
 }
 

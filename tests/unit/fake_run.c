@@ -62,6 +62,8 @@ struct dlprof_segment *fake_run_segment(const struct fake_run *run, int32_t pid,
 	segment->header.slot_bytes = sizeof(struct dlprof_slot);
 	segment->header.ring_capacity = DLPROF_RING_CAPACITY;
 	segment->header.event_bytes = sizeof(struct dlprof_event);
+	segment->header.tally_bytes = sizeof(struct dlprof_tally);
+	segment->header.tally_count = DLPROF_TALLY_COUNT;
 	segment->header.pid = pid;
 	segment->header.start_ticks = 1;
 	segment->header.rank = segment->header.local_rank = -1;
@@ -102,13 +104,14 @@ struct dlprof_event fake_load(int32_t worker, uint32_t generation, uint32_t task
 	return (struct dlprof_event){
 		.kind = DLPROF_EVENT_LOAD,
 		.worker = worker,
+		.flags = DLPROF_FLAG_COLLATE_SEEN,
 		.begin_ns = begin_ms * MS,
 		.duration_ns = length_ms * MS,
 		.stream = FAKE_STREAM,
 		.generation = generation,
 		.task = task,
 		.load = {.read_ns = 10 * MS, .read_count = 3, .read_bytes = 3000, .open_ns = 2 * MS,
-			 .collate_ns = 5 * MS, .collate_seen = 1, .decode_count = UINT32_MAX},
+			 .collate_ns = 5 * MS, .decode_count = UINT32_MAX},
 	};
 }
 

@@ -93,16 +93,16 @@ Test(fd, a_name_that_is_no_file_is_no_data)
 	int ends[2];
 
 	cr_assert_eq(pipe(ends), 0);
-	fd_remember(ends[0], FD_NAMED);	/* a fifo with a data-like name */
+	fd_remember(ends[0], FD_NAMED, NULL);	/* a fifo with a data-like name */
 	cr_expect_eq(fd_kind(ends[0]), FD_PIPE);
 }
 
 Test(fd, forgets)
 {
-	fd_remember(5, FD_OTHER);
-	fd_remember(4095, FD_OTHER);
-	fd_remember(4096, FD_OTHER);
-	fd_remember(9000, FD_OTHER);
+	fd_remember(5, FD_OTHER, NULL);
+	fd_remember(4095, FD_OTHER, NULL);
+	fd_remember(4096, FD_OTHER, NULL);
+	fd_remember(9000, FD_OTHER, NULL);
 	cr_expect(fd_forget(5));
 	cr_expect_eq(fd_known(5), FD_UNKNOWN);
 	fd_forget_range(4096, ~0U);
@@ -124,15 +124,15 @@ Test(fd, numbers_beyond_the_table_are_asked_for_every_time)
 	}
 	far = fcntl(data, F_DUPFD, (1 << 20) + 5);
 	cr_assert_geq(far, 1 << 20);
-	fd_remember(far, FD_OTHER);
+	fd_remember(far, FD_OTHER, NULL);
 	cr_expect_eq(fd_kind(far), FD_DATA);
 }
 
 Test(fd, another_processs_memory_is_left_alone)
 {
-	fd_remember(5, FD_DATA);
+	fd_remember(5, FD_DATA, NULL);
 	segment_first()->header.pid++;		/* as a vfork child sees it */
-	fd_remember(5, FD_OTHER);
+	fd_remember(5, FD_OTHER, NULL);
 	cr_expect_not(fd_forget(5));
 	cr_expect_eq(fd_known(5), FD_DATA);
 	fd_forget_range(0, 10);

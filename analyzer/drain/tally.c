@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drain/tally.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Totals kept of each kind that has many names. */
+#define KEEP_COUNT 256
+
+static const struct kind {
+	const char *name;
+	int first, count;	/* places; count 0: named tallies, of which none goes missing */
+} kinds[DLPROF_TALLY_KIND_MAX] = {
+	[DLPROF_TALLY_DECODE] = {"decode", 0, 0},
+	[DLPROF_TALLY_STEP] = {"step", 0, 0},
+	[DLPROF_TALLY_FILE] = {"file", DLPROF_TALLY_NAMED_COUNT, DLPROF_TALLY_FILE_COUNT},
+	[DLPROF_TALLY_FOLDER] = {"folder", DLPROF_TALLY_NAMED_COUNT + DLPROF_TALLY_FILE_COUNT,
+				 DLPROF_TALLY_FOLDER_COUNT},
+	[DLPROF_TALLY_SAMPLE] = {"sample", DLPROF_TALLY_COUNT - DLPROF_TALLY_SAMPLE_COUNT,
+				 DLPROF_TALLY_SAMPLE_COUNT},
+};
+
+/* Numbers of a hostile segment must not make SUM() overflow, which is an error in SQLite. */
+static int64_t sane(uint64_t value)
+{
+	return value > INT64_MAX >> 12 ? INT64_MAX >> 12 : (int64_t)value;
+}
+
+static int write_tally(struct writer *writer, const struct segment *segment, size_t slot,
+		       size_t place, struct dlprof_tally *tally)
+{
+	struct tally_row row = {
+		.segment = segment->name,
+		.slot = (int64_t)slot,
+		.place = (int64_t)place,
+		.kind = kinds[tally->kind].name,
+		.name = tally->name,
+		.detail = tally->detail,
+		.class = sane(tally->class),
+		.count = sane(tally->count),
+		.ns = sane(tally->ns),
+		.bytes = sane(tally->bytes),
+		.pixels = sane(tally->pixels),
+		.slowest_ns = sane(tally->slowest_ns),
+		.error_ns = sane(tally->error_ns),
+	};
+
+	tally->name[sizeof(tally->name) - 1] = '\0';
+	tally->detail[sizeof(tally->detail) - 1] = '\0';
+	return writer_live(writer, &row);
+}
+
+/* Changes whenever something worth writing did. */
+static uint64_t state_of(const struct dlprof_tally *tally)
+{
+	return ((uint64_t)tally->version << 48) + (tally->count << 40) + tally->ns + tally->bytes;
+}
+
+/* While the process lives, one that is being renamed is for the next time. */
+static bool is_whole(const struct segment *segment, const struct dlprof_tally *tally,
+		     const struct dlprof_tally *again)
+{
+	return tally->kind != DLPROF_TALLY_NONE && tally->kind < DLPROF_TALLY_KIND_MAX &&
+	       (segment->dead || tally->version == again->version) && tally->version % 2 == 0;
+}
+
+static int update_slot(struct writer *writer, struct segment *segment, size_t slot)
+{
+	static struct dlprof_tally tallies[DLPROF_TALLY_COUNT], again[DLPROF_TALLY_COUNT];
+	struct ring *ring = &segment->rings[slot];
+	int r;
+
+	if (!ring->tid && !ring->head)
+		return 0;
+	r = segment_read_tallies(segment, slot, tallies);
+	if (r == 0 && !segment->dead)
+		r = segment_read_tallies(segment, slot, again);
+	for (size_t i = 0; r == 0 && i < DLPROF_TALLY_COUNT; i++) {
+		if (!is_whole(segment, &tallies[i], &again[i]) ||
+		    state_of(&tallies[i]) == ring->told[i])
+			continue;
+		ring->told[i] = state_of(&tallies[i]);
+		r = write_tally(writer, segment, slot, i, &tallies[i]);
+	}
+	return r;
+}
+
+/* Space-Saving: where all places are taken, what is not listed had at most the lightest one's. */
+static int note_unlisted(struct writer *writer, struct segment *segment, size_t slot)
+{
+	static struct dlprof_tally tallies[DLPROF_TALLY_COUNT];
+	int r = segment_read_tallies(segment, slot, tallies);
+
+	for (int kind = 0; r == 0 && kind < DLPROF_TALLY_KIND_MAX; kind++) {
+		uint64_t least_ns = UINT64_MAX;
+
+		for (int i = 0; i < kinds[kind].count; i++) {
+			const struct dlprof_tally *tally = &tallies[kinds[kind].first + i];
+
+			if (tally->kind == DLPROF_TALLY_NONE)
+				least_ns = 0;
+			else if (tally->ns < least_ns)
+				least_ns = tally->ns;
+		}
+		if (kinds[kind].count)
+			r = writer_unlisted(writer, kinds[kind].name, sane(least_ns));
+	}
+	return r;
+}
+
+static int fold(struct writer *writer, struct segment *segment)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < DLPROF_SLOT_COUNT; i++)
+		r = note_unlisted(writer, segment, i);
+	if (r == 0)
+		r = writer_fold(writer, segment->name);
+	for (int kind = 0; r == 0 && kind < DLPROF_TALLY_KIND_MAX; kind++)
+		if (kinds[kind].count)
+			r = writer_trim(writer, kinds[kind].name, KEEP_COUNT);
+	segment->folded = true;
+	return r;
+}
+
+int tally_update(struct writer *writer, struct segment *segment)
+{
+	int r = 0;
+
+	if (!segment->folded_known)
+		r = writer_is_folded(writer, segment->name, &segment->folded);
+	segment->folded_known = true;
+	for (size_t i = 0; r == 0 && !segment->folded && i < DLPROF_SLOT_COUNT; i++)
+		r = update_slot(writer, segment, i);
+	if (r == 0 && !segment->folded && segment->dead)
+		r = fold(writer, segment);
+	return r;
+}

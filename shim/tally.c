@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tally.h"
+
+#include <string.h>
+
+#include "fd.h"
+
+enum {
+	FILES = DLPROF_TALLY_NAMED_COUNT,
+	FOLDERS = FILES + DLPROF_TALLY_FILE_COUNT,
+	SAMPLES = FOLDERS + DLPROF_TALLY_FOLDER_COUNT,
+};
+
+static void set_name(char *field, size_t size, const char *name)
+{
+	size_t length = name ? strlen(name) : 0;
+
+	if (length >= size) {	/* the end of a path tells more than its beginning */
+		name += length - (size - 1);
+		length = size - 1;
+	}
+	if (length)
+		memcpy(field, name, length);
+	memset(field + length, 0, size - length);
+}
+
+/* The drain may read at any moment, and this process may die at any: odd means, do not believe. */
+static void rename_tally(struct dlprof_tally *tally, enum dlprof_tally_kind kind, const char *name,
+			 const char *detail, uint64_t class)
+{
+	atomic_fetch_add_explicit(&tally->version, tally->version % 2 ? 2 : 1, memory_order_relaxed);
+	atomic_thread_fence(memory_order_release);
+	tally->kind = kind;
+	tally->class = class;
+	set_name(tally->name, sizeof(tally->name), name);
+	set_name(tally->detail, sizeof(tally->detail), detail);
+}
+
+static void rename_done(struct dlprof_tally *tally)
+{
+	atomic_fetch_add_explicit(&tally->version, 1, memory_order_release);
+}
+
+static bool is_called(const struct dlprof_tally *tally, enum dlprof_tally_kind kind,
+		      const char *name, const char *detail, uint64_t class)
+{
+	return tally->kind == (uint32_t)kind && tally->class == class &&
+	       strncmp(tally->name, name, sizeof(tally->name) - 1) == 0 &&
+	       strncmp(tally->detail, detail, sizeof(tally->detail) - 1) == 0;
+}
+
+struct dlprof_tally *tally_named(struct thread *thread, enum dlprof_tally_kind kind,
+				 const char *name, const char *detail, uint64_t class)
+{
+	struct dlprof_tally *tallies = thread->slot->tallies;
+
+	for (int i = 0; i < DLPROF_TALLY_NAMED_COUNT; i++) {
+		if (tallies[i].kind == DLPROF_TALLY_NONE) {
+			rename_tally(&tallies[i], kind, name, detail, class);
+			rename_done(&tallies[i]);
+			return &tallies[i];
+		}
+		if (is_called(&tallies[i], kind, name, detail ? detail : "", class))
+			return &tallies[i];
+	}
+	thread->slot->unnamed_count++;
+	return NULL;
+}
+
+uint64_t tally_width_class(uint32_t width)
+{
+	static const uint32_t classes[] = DLPROF_WIDTH_CLASSES;
+	size_t i = 0;
+
+	while (i < sizeof(classes) / sizeof(classes[0]) - 1 && width > classes[i])
+		i++;
+	return classes[i];
+}
+
+/* Not a good hash, but a short one; names that share it are told apart by comparing them. */
+static uint32_t hash_of(const char *name, size_t length)
+{
+	uint64_t hash = length, word;
+
+	for (; length >= 8; name += 8, length -= 8) {
+		memcpy(&word, name, 8);
+		hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+		hash ^= hash >> 29;
+	}
+	for (word = 0; length; length--)
+		word = word << 8 | (uint8_t)*name++;
+	hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+	return (uint32_t)(hash >> 32) | 1;	/* 0: a free place */
+}
+
+/* The name's place among `count` by sum; if it has none, the lightest one's, with its ns as error. */
+static struct dlprof_tally *place_of(struct dlprof_tally *tallies, uint32_t *hashes, uint32_t count,
+				     enum dlprof_tally_kind kind, const char *name)
+{
+	size_t length = strlen(name);
+	uint32_t hash, lightest = 0;
+	struct dlprof_tally *tally;
+
+	if (length >= DLPROF_TALLY_NAME_BYTES) {
+		name += length - (DLPROF_TALLY_NAME_BYTES - 1);
+		length = DLPROF_TALLY_NAME_BYTES - 1;
+	}
+	hash = hash_of(name, length);
+	for (uint32_t i = 0; i < count; i++)
+		if (hashes[i] == hash && memcmp(tallies[i].name, name, length + 1) == 0)
+			return &tallies[i];
+	for (uint32_t i = 0; i < count && hashes[lightest]; i++)
+		if (!hashes[i] || tallies[i].ns < tallies[lightest].ns)
+			lightest = i;
+	tally = &tallies[lightest];
+	rename_tally(tally, kind, name, NULL, 0);
+	tally->error_ns = tally->ns;
+	tally->count = tally->bytes = tally->slowest_ns = 0;
+	rename_done(tally);
+	hashes[lightest] = hash;
+	return tally;
+}
+
+static void visit(struct thread *thread, int fd)
+{
+	struct thread_visit *visit = &thread->visit;
+	struct dlprof_tally *tallies = thread->slot->tallies;
+	char path[FD_PATH_BYTES];
+	char *slash;
+
+	visit->fd = fd;
+	visit->version = fd_path(fd, path);
+	visit->file = visit->folder = NULL;
+	if (!path[0])
+		return;
+	visit->file = place_of(tallies + FILES, thread->file_hashes, DLPROF_TALLY_FILE_COUNT,
+			       DLPROF_TALLY_FILE, path);
+	slash = strrchr(path, '/');
+	if (!slash)
+		return;
+	slash[slash == path] = '\0';
+	visit->folder = place_of(tallies + FOLDERS, thread->folder_hashes,
+				 DLPROF_TALLY_FOLDER_COUNT, DLPROF_TALLY_FOLDER, path);
+}
+
+void tally_file(struct thread *thread, int fd, uint64_t count, uint64_t ns, uint64_t bytes)
+{
+	if (unlikely(thread->visit.fd != fd || thread->visit.version != fd_path_version(fd)))
+		visit(thread, fd);
+	tally_add(thread->visit.file, count, ns, bytes);
+	tally_add(thread->visit.folder, count, ns, bytes);
+}
+
+const char *tally_visited(const struct thread *thread)
+{
+	return thread->visit.file ? thread->visit.file->name : NULL;
+}
+
+/* Exact: what is listed is slower than what is not, and a sample is counted once. */
+void tally_sample(struct thread *thread, const char *dataset, uint64_t index, uint64_t ns,
+		  const char *path)
+{
+	struct dlprof_tally *tallies = &thread->slot->tallies[SAMPLES], *tally = tallies;
+
+	if (likely(ns <= thread->sample_floor_ns))
+		return;
+	for (uint32_t i = 0; i < DLPROF_TALLY_SAMPLE_COUNT; i++) {
+		/* The same one again, in another epoch: its slowest time. */
+		if (is_called(&tallies[i], DLPROF_TALLY_SAMPLE, tallies[i].name, dataset, index)) {
+			tally = &tallies[i];
+			break;
+		}
+		if (tallies[i].ns < tally->ns)
+			tally = &tallies[i];
+	}
+	if (ns > tally->ns) {
+		rename_tally(tally, DLPROF_TALLY_SAMPLE, path, dataset, index);
+		tally->count = 1;
+		tally->ns = tally->slowest_ns = ns;
+		rename_done(tally);
+	}
+	thread->sample_floor_ns = UINT64_MAX;
+	for (uint32_t i = 0; i < DLPROF_TALLY_SAMPLE_COUNT; i++)
+		if (tallies[i].ns < thread->sample_floor_ns)
+			thread->sample_floor_ns = tallies[i].ns;
+}
+
+static void fill_hashes(const struct dlprof_tally *tallies, uint32_t *hashes, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (tallies[i].kind != DLPROF_TALLY_NONE)
+			hashes[i] = hash_of(tallies[i].name,
+					    strnlen(tallies[i].name, sizeof(tallies[i].name)));
+}
+
+void tally_reset(struct thread *thread)
+{
+	const struct dlprof_tally *tallies = thread->slot->tallies;
+
+	thread->visit.fd = -1;
+	fill_hashes(tallies + FILES, thread->file_hashes, DLPROF_TALLY_FILE_COUNT);
+	fill_hashes(tallies + FOLDERS, thread->folder_hashes, DLPROF_TALLY_FOLDER_COUNT);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tally.h - count by name into the slot of this thread; see dlprof/tally.h for what is kept. */
+#ifndef TALLY_H
+#define TALLY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dlprof/tally.h"
+#include "thread.h"
+
+/*
+ * The named tally, made on first use. NULL: there is no room; counted. `detail` may be NULL. Names
+ * that do not fit are cut. The tally is this thread's: look it up again in another.
+ */
+struct dlprof_tally *tally_named(struct thread *thread, enum dlprof_tally_kind kind,
+				 const char *name, const char *detail, uint64_t class);
+
+/* One operation. NULL is let through. */
+static inline void tally_add(struct dlprof_tally *tally, uint64_t count, uint64_t ns, uint64_t bytes)
+{
+	if (!tally)
+		return;
+	tally->count += count;
+	tally->ns += ns;
+	tally->bytes += bytes;
+	if (ns > tally->slowest_ns)
+		tally->slowest_ns = ns;
+}
+
+/* The class of an image this wide. */
+uint64_t tally_width_class(uint32_t width);
+
+/*
+ * An operation on a data file, by descriptor: adds to its file and its folder. `count`: 1 for an
+ * open, 0 for what follows it.
+ */
+void tally_file(struct thread *thread, int fd, uint64_t count, uint64_t ns, uint64_t bytes);
+
+/* The path of the file of this thread's last operation, or NULL. */
+const char *tally_visited(const struct thread *thread);
+
+/* A sample of `dataset` took so long; `path`: of the file that took longest in it, or NULL. */
+void tally_sample(struct thread *thread, const char *dataset, uint64_t index, uint64_t ns,
+		  const char *path);
+
+/* Takes over what the slot holds already. */
+void tally_reset(struct thread *thread);
+
+#endif
