@@ -24,6 +24,14 @@ struct thread_frame {
 	uint64_t inner_ticks;
 };
 
+#define THREAD_STEP_MAX 32
+
+/* A step of the dataset that this thread has met: its class or function, only to be compared. */
+struct thread_step {
+	const void *key;
+	struct dlprof_tally *tally;
+};
+
 /* The data file that this thread's last operation was about, found once and then only added to. */
 struct thread_visit {
 	int fd;			/* -1: none */
@@ -40,12 +48,14 @@ struct thread {
 	bool busy;			/* a record is being written: a signal handler must not */
 
 	struct thread_visit visit;
+	struct thread_step steps[THREAD_STEP_MAX];
 	uint32_t file_hashes[DLPROF_TALLY_FILE_COUNT];	/* of the slot's tallies; 0: free */
 	uint32_t folder_hashes[DLPROF_TALLY_FOLDER_COUNT];
 	uint64_t sample_floor_ns;	/* a sample must be slower to be listed */
 
 	/* Which batch this thread is loading, set by the loader's wrappers. */
 	uint32_t load_depth;		/* 0: none just now */
+	uint64_t streamed_count;	/* samples of datasets that are not indexed */
 	int32_t worker;
 	uint64_t stream;		/* 0: none */
 	uint32_t generation;

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "analysis/load.h"
 #include "render/jsonw.h"
 #include "render/report.h"
 
@@ -173,14 +174,24 @@ static void add_breakdown(struct jsonw *json, const struct report *report)
 	const struct load_totals *totals = &report->totals;
 	const struct finding *finding = &report->finding;
 
+	struct load_split split = load_split(&(struct load_times){
+		.load_ns = known(totals->load_ns),
+		.cpu_ns = known(totals->cpu_ns),
+		.open_ns = known(totals->open_ns),
+		.read_ns = known(totals->read_ns),
+		.decode_ns = known(totals->decode_ns),
+		.collate_ns = known(totals->collate_ns),
+		.other_ns = known(totals->other_ns),
+		.blocked_ns = known(totals->blocked_ns),
+	});
+
 	jsonw_open(json, "breakdown", '{');
 	jsonw_ns(json, "open_s", totals->open_ns);
 	jsonw_ns(json, "read_s", totals->read_ns);
 	jsonw_ns(json, "decode_s", totals->decode_ns);
 	jsonw_ns(json, "collate_s", totals->collate_ns);
-	/* CPU time is known of whole loads only, not of what is left of them. */
-	jsonw_null(json, "other_cpu_s");
-	jsonw_null(json, "other_blocked_s");
+	add_seconds(json, "other_cpu_s", split.cpu_ns);
+	add_seconds(json, "other_blocked_s", split.blocked_ns);
 	jsonw_ns(json, "transfer_s", totals->transfer_ns);
 	jsonw_ns(json, "queue_s", totals->queue_ns);
 	jsonw_null(json, "h2d_s");
@@ -189,6 +200,7 @@ static void add_breakdown(struct jsonw *json, const struct report *report)
 	jsonw_int(json, "loads", totals->load_count);
 	jsonw_ns(json, "load_s", totals->load_ns);
 	jsonw_ns(json, "other_s", totals->other_ns);
+	jsonw_ns(json, "waits_s", totals->blocked_ns);
 	jsonw_ns(json, "cpu_s", totals->cpu_ns);
 	jsonw_ns(json, "receive_s", totals->receive_ns);
 	jsonw_ns(json, "head_of_line_s", totals->hol_ns);
@@ -300,6 +312,7 @@ void report_json(const struct report *report, FILE *out)
 	add_patterns(&json);
 	add_workers(&json, report);
 	add_breakdown(&json, report);
+	inside_json(&report->inside, &json);
 	add_empty_list(&json, "whatif");
 	add_empty_list(&json, "advice");
 	add_empty_list(&json, "not_useful");

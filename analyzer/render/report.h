@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "analysis/stall.h"
+#include "render/inside.h"
 #include "render/page.h"
 #include "store/query.h"
 
@@ -26,6 +27,7 @@ struct report {
 	struct batch_series series;
 	struct finding finding;
 	struct load_totals totals;
+	struct inside inside;
 	int64_t setup_ns; /* making iterators after the first */
 	int64_t setup_count;
 	char **notes;

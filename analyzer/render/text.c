@@ -320,6 +320,9 @@ static void print_load(const struct report *report, const struct page *page)
 	print_part(page, "other", mean_of(report, totals->other_ns), load_ns, "%s",
 		   decode_seen ? "the dataset's own code"
 			       : "the dataset's code, decoding included");
+	if (totals->blocked_ns != QUERY_UNKNOWN && totals->blocked_ns * 100 > totals->load_ns)
+		print_part(page, "blocked", mean_of(report, totals->blocked_ns), load_ns,
+			   "of other: asleep in locks, queues or sleep()");
 	if (totals->cpu_ns != QUERY_UNKNOWN)
 		print_part(page, "CPU", mean_of(report, totals->cpu_ns), load_ns,
 			   "of the load; the rest it waited, or had no core");
@@ -507,6 +510,7 @@ void report_text(const struct report *report, const struct page *page)
 	strip_print(page, &report->series);
 	print_wait(report, page);
 	print_load(report, page);
+	inside_text(&report->inside, page);
 	print_loader(report, page);
 	print_others(report, page);
 	print_filter(report, page);

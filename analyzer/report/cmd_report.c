@@ -7,11 +7,21 @@
 #include "render/report.h"
 #include "report/cmd.h"
 
+static void inside_done(struct inside *inside)
+{
+	tally_list_done(&inside->steps);
+	tally_list_done(&inside->decoders);
+	tally_list_done(&inside->samples);
+	tally_list_done(&inside->files);
+	tally_list_done(&inside->folders);
+}
+
 static void report_done(struct report *report)
 {
 	run_info_done(&report->run);
 	free(report->loaders);
 	series_done(&report->series);
+	inside_done(&report->inside);
 	while (report->note_count)
 		free(report->notes[--report->note_count]);
 	free(report->notes);
@@ -37,6 +47,7 @@ static void forget_totals(struct load_totals *ret)
 		.read_bytes = QUERY_UNKNOWN,
 		.storage_bytes = QUERY_UNKNOWN,
 		.samples = QUERY_UNKNOWN,
+		.blocked_ns = QUERY_UNKNOWN,
 	};
 }
 
@@ -53,6 +64,27 @@ static int choose_loader(const struct options *options, struct report *report)
 		}
 	}
 	return options->loader < 0 ? 0 : -ENOENT;
+}
+
+#define MOST_TALLIES 64
+
+static int read_inside(struct db *db, struct inside *inside)
+{
+	const struct {
+		const char *kind;
+		struct tally_list *list;
+	} lists[] = {
+		{"step", &inside->steps},     {"decode", &inside->decoders},
+		{"sample", &inside->samples}, {"file", &inside->files},
+		{"folder", &inside->folders},
+	};
+	int r = tally_loads_read(db, &inside->loads);
+
+	for (size_t i = 0; r == 0 && i < sizeof(lists) / sizeof(*lists); i++)
+		r = tally_list_read(db, lists[i].kind, MOST_TALLIES, lists[i].list);
+	if (r == 0)
+		r = tally_unlisted_read(db, "file", &inside->unlisted_file_ns);
+	return r < 0 ? r : tally_unlisted_read(db, "folder", &inside->unlisted_folder_ns);
 }
 
 static int read_loader(struct db *db, struct report *report)
@@ -84,6 +116,8 @@ static int collect(const struct options *options, struct db *db, struct report *
 		r = query_loaders(db, &report->loaders, &report->loader_count);
 	if (r == 0)
 		r = query_notes(db, &report->notes, &report->note_count);
+	if (r == 0)
+		r = read_inside(db, &report->inside);
 	if (r < 0)
 		return cmd_fail_read(options, r);
 	if (options->rank >= 0 && options->rank != report->run.rank)

@@ -73,9 +73,10 @@ static const char *const TOTALS_SQL[2] = BOTH_ORDERS(
 	"  - IFNULL(collate_ns, 0)) * 1.0),"
 	" SUM(cpu_ns * 1.0), SUM(transfer_ns * 1.0), SUM(ready_ns * 1.0), SUM(receive_ns * 1.0),"
 	" SUM(hol_ns * 1.0), SUM(open_count * 1.0), SUM(read_count * 1.0), SUM(read_bytes * 1.0),"
-	" SUM(storage_bytes * 1.0), SUM(samples * 1.0)"
+	" SUM(storage_bytes * 1.0), SUM(samples * 1.0), SUM(blocked_ns * 1.0)"
 	" FROM (SELECT load_ns, open_ns, read_ns, decode_ns, collate_ns, cpu_ns, transfer_ns,"
-	" ready_ns, receive_ns, hol_ns, open_count, read_count, read_bytes, storage_bytes, samples",
+	" ready_ns, receive_ns, hol_ns, open_count, read_count, read_bytes, storage_bytes, samples,"
+	" blocked_ns",
 	")");
 
 /* Without the first epoch: starting workers once is nobody's mistake. */
@@ -392,7 +393,7 @@ static const size_t TOTALS[] = {
 	TOTAL(read_ns),       TOTAL(decode_ns),         TOTAL(collate_ns), TOTAL(other_ns),
 	TOTAL(cpu_ns),        TOTAL(transfer_ns),       TOTAL(queue_ns),   TOTAL(receive_ns),
 	TOTAL(hol_ns),        TOTAL(open_count),        TOTAL(read_count), TOTAL(read_bytes),
-	TOTAL(storage_bytes), TOTAL(samples),
+	TOTAL(storage_bytes), TOTAL(samples),           TOTAL(blocked_ns),
 };
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))

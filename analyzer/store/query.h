@@ -88,6 +88,7 @@ struct load_totals {
 	int64_t load_ns, open_ns, read_ns, decode_ns, collate_ns, other_ns, cpu_ns, transfer_ns;
 	int64_t queue_ns;		/* finished and waiting to be asked for */
 	int64_t receive_ns, hol_ns, open_count, read_count, read_bytes, storage_bytes, samples;
+	int64_t blocked_ns;		/* of other_ns: in locks, queues, sleep() */
 };
 
 int query_load_totals(struct db *db, const struct batch_filter *filter,

@@ -15,12 +15,16 @@ bool api_resolve(void)
 #include "python/api.def"
 #undef X
 	py.stop_iteration = dlsym(RTLD_DEFAULT, "PyExc_StopIteration");
+	py.attribute_error = dlsym(RTLD_DEFAULT, "PyExc_AttributeError");
+	py.type_type = dlsym(RTLD_DEFAULT, "PyType_Type");
+	py.function_type = dlsym(RTLD_DEFAULT, "PyFunction_Type");
 	py.interpreter = (void *(*)(void))dlsym(RTLD_DEFAULT, "PyInterpreterState_Get");
 	if (!py.interpreter)	/* 3.8 */
 		py.interpreter = (void *(*)(void))dlsym(RTLD_DEFAULT, "_PyInterpreterState_Get");
 	py.bytearray_type = dlsym(RTLD_DEFAULT, "PyByteArray_Type");
 	py.string_type = dlsym(RTLD_DEFAULT, "PyUnicode_Type");
-	return py.stop_iteration && py.interpreter && py.bytearray_type && py.string_type;
+	return py.stop_iteration && py.attribute_error && py.type_type && py.function_type &&
+	       py.interpreter && py.bytearray_type && py.string_type;
 }
 
 bool api_main_interpreter(void)

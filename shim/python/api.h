@@ -34,6 +34,9 @@ struct api {
 #undef X
 	void *(*interpreter)(void);	/* PyInterpreterState_Get under either of its names */
 	PyObject **stop_iteration;
+	PyObject **attribute_error;
+	PyObject *type_type;
+	PyObject *function_type;
 	PyObject *bytearray_type;
 	PyObject *string_type;
 };

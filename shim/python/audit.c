@@ -16,8 +16,11 @@
 #include <string.h>
 
 #include "python/api.h"
+#include "python/boundary.h"
 #include "python/patch.h"
+#include "python/steps.h"
 #include "python/torch.h"
+#include "sys.h"
 
 typedef int (*audit_function)(const char *event, PyObject *args, void *data);
 
@@ -67,6 +70,70 @@ static void sweep(void)
 	}
 }
 
+/*
+ * Decoders are patched once the process records, and not before: a process that never does keeps
+ * them as they are. Nor by a nested import: whatever is imported while recording is found at the
+ * next load.
+ */
+static struct later {
+	const char *module;
+	const char *implied;	/* as in boundary.def */
+	void (*patch)(PyObject *module, size_t row);
+	size_t row;
+	atomic_bool done;
+} later[] = {
+#define BOUNDARY(id, module, implied, ...) {module, implied, boundary_patch, BOUNDARY_##id, false},
+#include "python/boundary.def"
+#undef BOUNDARY
+#define STEPS(id, module, ...) {module, NULL, steps_patch, STEPS_##id, false},
+#include "python/steps.def"
+#undef STEPS
+};
+
+static atomic_bool later_due = true;
+
+/* Borrowed, or NULL. */
+static PyObject *find_module(PyObject *modules, const struct later *wanted)
+{
+	PyObject *module = py.PyDict_GetItemString(modules, wanted->module);
+
+	if (module || !wanted->implied || !py.PyDict_GetItemString(modules, wanted->implied))
+		return module;
+	module = py.PyImport_ImportModule(wanted->module);
+	if (module)
+		py.Py_DecRef(module);	/* sys.modules keeps it */
+	else
+		py.PyErr_Clear();
+	return module;
+}
+
+void audit_load_begin(void)
+{
+	PyObject *modules;
+
+	if (likely(!atomic_load_explicit(&later_due, memory_order_relaxed)))
+		return;
+	atomic_store(&later_due, false);
+	modules = api_main_interpreter() ? py.PySys_GetObject("modules") : NULL;
+	for (size_t i = 0; modules && i < sizeof(later) / sizeof(later[0]); i++) {
+		PyObject *module;
+
+		if (atomic_load(&later[i].done))
+			continue;
+		module = find_module(modules, &later[i]);
+		if (!module)
+			continue;
+		if (is_initializing(module)) {	/* by another thread, say */
+			atomic_store(&later_due, true);
+			continue;
+		}
+		atomic_store(&later[i].done, true);
+		py.Py_IncRef(module);
+		later[i].patch(module, later[i].row);
+		py.Py_DecRef(module);
+	}
+}
+
 static int import_target(struct target *target)
 {
 	PyObject *module;
@@ -95,6 +162,7 @@ static int on_import(PyObject *args)
 	}
 	if (!api_is_string(name))	/* anybody may raise an event of that name */
 		return 0;
+	atomic_store_explicit(&later_due, true, memory_order_relaxed);
 	/* Most imports are none of ours: the package's name decides at once. */
 	if (!atomic_load(&seen)) {
 		if (!patch_starts_with(name, "torch"))

@@ -6,4 +6,7 @@
 /* From the constructor, before Python starts. Does nothing in other programs. */
 void audit_install(void);
 
+/* A load begins, the GIL is held: patches decoders that were imported since the last one. */
+void audit_load_begin(void);
+
 #endif

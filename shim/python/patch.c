@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "activate.h"
 #include "segment.h"
 #include "text.h"
 
@@ -17,6 +18,16 @@ static struct {
 } points[POINT_MAX];
 static size_t point_count;
 
+static void report(size_t i)
+{
+	TEXT(line, 160);
+
+	text_add(&line, points[i].where);
+	text_add(&line, ".");
+	text_add(&line, points[i].name);
+	segment_note(points[i].found ? '+' : '-', line.buffer);
+}
+
 void patch_note(const char *where, const char *name, bool found)
 {
 	if (point_count == POINT_MAX)
@@ -24,20 +35,15 @@ void patch_note(const char *where, const char *name, bool found)
 	points[point_count].where = where;
 	points[point_count].name = name;
 	points[point_count].found = found;
+	if (activate_on())
+		report(point_count);
 	point_count++;
 }
 
 void patch_report(void)
 {
-	TEXT(line, 160);
-
-	for (size_t i = 0; i < point_count; i++) {
-		text_init(&line, line_buffer, sizeof(line_buffer));
-		text_add(&line, points[i].where);
-		text_add(&line, ".");
-		text_add(&line, points[i].name);
-		segment_note(points[i].found ? '+' : '-', line.buffer);
-	}
+	for (size_t i = 0; i < point_count; i++)
+		report(i);
 }
 
 static bool set_wrapper(PyObject *owner, PyMethodDef *method, bool bind)
@@ -69,6 +75,11 @@ bool patch_method(PyObject *owner, const char *where, PyMethodDef *method)
 
 	patch_note(where, method->ml_name, set);
 	return set;
+}
+
+bool patch_class(PyObject *owner, PyMethodDef *method)
+{
+	return set_wrapper(owner, method, true);
 }
 
 bool patch_attribute(PyObject *object, PyMethodDef *method)

@@ -16,13 +16,16 @@
  */
 bool patch_method(PyObject *owner, const char *where, PyMethodDef *method);
 
+/* The same, and notes nothing. */
+bool patch_class(PyObject *owner, PyMethodDef *method);
+
 /* The same for an attribute of one object, which is called without that object. */
 bool patch_attribute(PyObject *object, PyMethodDef *method);
 
 /* Notes a patch point as found or missing for the database. */
 void patch_note(const char *where, const char *name, bool found);
 
-/* Writes the notes made before there was a run to write them to. */
+/* Writes the notes made so far: in each process that begins to record. */
 void patch_report(void);
 
 bool patch_starts_with(PyObject *string, const char *prefix);

@@ -6,8 +6,10 @@
 
 #include "activate.h"
 #include "clock.h"
+#include "python/audit.h"
 #include "python/consumer.h"
 #include "python/patch.h"
+#include "python/steps.h"
 #include "scope.h"
 #include "segment.h"
 #include "span.h"
@@ -76,7 +78,8 @@ static PyObject *on_iter(PyObject *original, PyObject *args, PyObject *kwargs)
 	struct consumer_facts facts = {0};
 	PyObject *loader, *iterator;
 
-	consumer_activate();
+	if (consumer_activate())
+		audit_load_begin();	/* before the workers are forked, which inherit it */
 	iterator = py.PyObject_Call(original, args, kwargs);
 	if (!iterator || !activate_on())
 		return iterator;
@@ -194,21 +197,24 @@ static PyObject *on_collate(PyObject *original, PyObject *args, PyObject *kwargs
 
 static PyMethodDef collate_method = {"collate_fn", on_collate, PY_VARARGS_KEYWORDS, NULL};
 
-static void patch_collate(PyObject *fetcher)
+static void prepare(PyObject *fetcher)
 {
 	static PyObject *mark, *collate;
 	PyObject *seen, *function;
 
 	if (unlikely(!mark)) {
-		mark = py.PyUnicode_InternFromString("_dlprof_collate");
+		mark = py.PyUnicode_InternFromString("_dlprof_seen");
 		collate = py.PyUnicode_InternFromString("collate_fn");
 	}
 	seen = api_get(fetcher, mark);
 	function = seen ? NULL : api_get(fetcher, collate);
 	if (!seen) {
 		/* Set first: a fetcher that refuses attributes stays as it is. */
-		if (py.PyObject_SetAttr(fetcher, mark, mark) == 0 && function)
-			patch_attribute(fetcher, &collate_method);
+		if (py.PyObject_SetAttr(fetcher, mark, mark) == 0) {
+			if (function)
+				patch_attribute(fetcher, &collate_method);
+			steps_watch(fetcher);
+		}
 		py.PyErr_Clear();
 	}
 	if (seen)
@@ -241,7 +247,8 @@ static PyObject *on_fetch(PyObject *original, PyObject *args, PyObject *kwargs)
 	samples = count_samples(py.PyTuple_GetItem(args, 1));
 	py.PyErr_Clear();
 	if (fetcher)
-		patch_collate(fetcher);
+		prepare(fetcher);
+	audit_load_begin();
 	scope_load_begin(thread, &load);
 	batch = py.PyObject_Call(original, args, kwargs);
 	failed = !batch;

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "render/inside.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "render/units.h"
+
+#define INDENT	   4
+#define MOST_PARTS 10
+#define MOST_SIZES 8
+#define MOST_SLOW  3
+
+/* One line of where the time went: a step, a decoder with all its sizes, or reading. */
+struct part {
+	char name[240];
+	const char *what;
+	int64_t count;
+	int64_t ns;
+};
+
+struct parts {
+	struct part *items;
+	size_t count;
+};
+
+static void add_part(struct parts *parts, const char *name, const char *what, int64_t count,
+		     int64_t ns)
+{
+	for (size_t i = 0; i < parts->count; i++) {
+		struct part *part = &parts->items[i];
+
+		if (strcmp(part->name, name) == 0 && strcmp(part->what, what) == 0) {
+			part->count += count;
+			part->ns += ns;
+			return;
+		}
+	}
+	if (ns <= 0)
+		return;
+	parts->items[parts->count] = (struct part){.what = what, .count = count, .ns = ns};
+	snprintf(parts->items[parts->count].name, sizeof(parts->items[0].name), "%s", name);
+	parts->count++;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct part *left = a, *right = b;
+
+	return left->ns < right->ns ? 1 : left->ns > right->ns ? -1 : strcmp(left->name, right->name);
+}
+
+static void decoder_name(const struct tally *decoder, char *name, size_t size)
+{
+	snprintf(name, size, "%s%s%s", decoder->detail, decoder->detail[0] ? ", " : "",
+		 decoder->name);
+}
+
+/* Everything that was timed by itself in the loads; NULL: no memory. */
+static struct parts collect_parts(const struct inside *inside)
+{
+	struct parts parts = {
+		.items = calloc(inside->steps.count + inside->decoders.count + 3,
+				sizeof(struct part)),
+	};
+
+	if (!parts.items)
+		return parts;
+	for (size_t i = 0; i < inside->steps.count; i++) {
+		const struct tally *step = &inside->steps.items[i];
+
+		add_part(&parts, step->name,
+			 strcmp(step->detail, "dataset") == 0 ? "dataset" : "transform",
+			 step->count, step->ns);
+	}
+	for (size_t i = 0; i < inside->decoders.count; i++) {
+		char name[240];
+
+		decoder_name(&inside->decoders.items[i], name, sizeof(name));
+		add_part(&parts, name, "decode", inside->decoders.items[i].count,
+			 inside->decoders.items[i].ns);
+	}
+	add_part(&parts, "read", "storage", 0, inside->loads.read_ns);
+	add_part(&parts, "open", "storage", 0, inside->loads.open_ns);
+	add_part(&parts, "collate", "", 0, inside->loads.collate_ns);
+	qsort(parts.items, parts.count, sizeof(*parts.items), by_time);
+	return parts;
+}
+
+static void print_parts(const struct inside *inside, const struct page *page)
+{
+	struct parts parts = collect_parts(inside);
+	char time[UNITS_MAX], share[UNITS_MAX], count[UNITS_MAX], each[UNITS_MAX];
+
+	page_line(page, "  Where the time of all loads went, %s in all (own time of each)",
+		  units_time(time, (double)inside->loads.load_ns));
+	for (size_t i = 0; i < parts.count && i < MOST_PARTS; i++) {
+		const struct part *part = &parts.items[i];
+
+		if (part->count)
+			page_line(page, "%*s%-24.24s%7s %8s  %-9s %s calls, %s each", INDENT, "",
+				  part->name,
+				  units_share(share, (double)part->ns / (double)inside->loads.load_ns),
+				  units_time(time, (double)part->ns), part->what,
+				  units_count(count, part->count),
+				  units_time(each, (double)part->ns / (double)part->count));
+		else
+			page_line(page, "%*s%-24.24s%7s %8s  %s", INDENT, "", part->name,
+				  units_share(share, (double)part->ns / (double)inside->loads.load_ns),
+				  units_time(time, (double)part->ns), part->what);
+	}
+	free(parts.items);
+	page_break(page);
+}
+
+static void print_decoders(const struct inside *inside, const struct page *page)
+{
+	char name[240], width[32], count[UNITS_MAX], each[UNITS_MAX], bytes[UNITS_MAX];
+
+	if (!inside->decoders.count)
+		return;
+	page_line(page, "  Decoded, by format and size");
+	for (size_t i = 0; i < inside->decoders.count && i < MOST_SIZES; i++) {
+		const struct tally *decoder = &inside->decoders.items[i];
+		double images = decoder->count ? (double)decoder->count : NAN;
+
+		decoder_name(decoder, name, sizeof(name));
+		snprintf(width, sizeof(width), "to %" PRId64 " px", decoder->class);
+		page_line(page, "%*s%-24.24s %-11s %8s x %8s%s%.0f%s%s%s", INDENT, "", name,
+			  decoder->class ? width : "", units_count(count, decoder->count),
+			  units_time(each, (double)decoder->ns / images),
+			  decoder->pixels ? ", " : "",
+			  decoder->pixels ? (double)decoder->pixels * 1e3 / (double)decoder->ns : 0.0,
+			  decoder->pixels ? " Mpixel/s" : "", decoder->bytes ? ", " : "",
+			  decoder->bytes ? units_bytes(bytes, (double)decoder->bytes / images) : "");
+	}
+	page_break(page);
+}
+
+static void print_slowest(const struct inside *inside, const struct page *page)
+{
+	char time[UNITS_MAX];
+	const char *label = "Slowest";
+
+	for (size_t i = 0; i < inside->samples.count && i < MOST_SLOW; i++) {
+		const struct tally *sample = &inside->samples.items[i];
+
+		page_entry(page, 2, 13, label, "%s[%" PRId64 "] %s%s%s", sample->detail,
+			   sample->class, units_time(time, (double)sample->ns),
+			   sample->name[0] ? ", " : "", sample->name);
+		label = "";
+	}
+	label = "Files";
+	for (size_t i = 0; i < inside->files.count && i < MOST_SLOW; i++) {
+		const struct tally *file = &inside->files.items[i];
+
+		/* Half guessed is not worth a name. */
+		if (file->error_ns * 2 > file->ns)
+			break;
+		page_entry(page, 2, 13, label, "%s in %s", units_time(time, (double)file->ns),
+			   file->name);
+		label = "";
+	}
+	label = "Folders";
+	for (size_t i = 0; i < inside->folders.count && i < MOST_SLOW; i++) {
+		const struct tally *folder = &inside->folders.items[i];
+
+		if (folder->error_ns * 2 > folder->ns)
+			break;
+		page_entry(page, 2, 13, label, "%s in %s/", units_time(time, (double)folder->ns),
+			   folder->name);
+		label = "";
+	}
+	page_break(page);
+}
+
+void inside_text(const struct inside *inside, const struct page *page)
+{
+	if (!inside->loads.load_ns || (!inside->steps.count && !inside->decoders.count))
+		return;
+	print_parts(inside, page);
+	print_decoders(inside, page);
+	print_slowest(inside, page);
+}
+
+enum member {
+	MEMBER_NAME = 1,
+	MEMBER_DETAIL = 2,
+	MEMBER_CLASS = 4,
+	MEMBER_COUNT = 8,
+	MEMBER_BYTES = 16,
+	MEMBER_PIXELS = 32,
+	MEMBER_SLOWEST = 64,
+	MEMBER_ERROR = 128,
+};
+
+/* `names`: what name, detail and class are called here. */
+static void add_list(struct jsonw *json, const char *key, const struct tally_list *list,
+		     const char *const names[3], unsigned int members)
+{
+	jsonw_open(json, key, '[');
+	for (size_t i = 0; i < list->count; i++) {
+		const struct tally *tally = &list->items[i];
+
+		jsonw_open(json, NULL, '{');
+		if (members & MEMBER_NAME)
+			jsonw_string(json, names[0], tally->name);
+		if (members & MEMBER_DETAIL)
+			jsonw_string(json, names[1], tally->detail[0] ? tally->detail : NULL);
+		if (members & MEMBER_CLASS)
+			jsonw_int(json, names[2], tally->class);
+		if (members & MEMBER_COUNT)
+			jsonw_int(json, "count", tally->count);
+		jsonw_ns(json, "time_s", tally->ns);
+		if (members & MEMBER_BYTES)
+			jsonw_int(json, "bytes", tally->bytes);
+		if (members & MEMBER_PIXELS)
+			jsonw_int(json, "pixels", tally->pixels);
+		if (members & MEMBER_SLOWEST)
+			jsonw_ns(json, "slowest_s", tally->slowest_ns);
+		if (members & MEMBER_ERROR)
+			jsonw_ns(json, "error_s", tally->error_ns);
+		jsonw_close(json, '}');
+	}
+	jsonw_close(json, ']');
+}
+
+void inside_json(const struct inside *inside, struct jsonw *json)
+{
+	static const char *const step[] = {"name", "kind", NULL};
+	static const char *const decoder[] = {"library", "format", "width_class"};
+	static const char *const sample[] = {"path", "dataset", "sample"};
+	static const char *const path[] = {"path", NULL, NULL};
+	const unsigned int file = MEMBER_NAME | MEMBER_COUNT | MEMBER_BYTES | MEMBER_SLOWEST |
+				  MEMBER_ERROR;
+
+	add_list(json, "steps", &inside->steps, step,
+		 MEMBER_NAME | MEMBER_DETAIL | MEMBER_COUNT | MEMBER_SLOWEST);
+	add_list(json, "decoders", &inside->decoders, decoder,
+		 MEMBER_NAME | MEMBER_DETAIL | MEMBER_CLASS | MEMBER_COUNT | MEMBER_BYTES |
+			 MEMBER_PIXELS | MEMBER_SLOWEST);
+	add_list(json, "samples", &inside->samples, sample,
+		 MEMBER_NAME | MEMBER_DETAIL | MEMBER_CLASS);
+	add_list(json, "files", &inside->files, path, file);
+	add_list(json, "folders", &inside->folders, path, file);
+	jsonw_ns(json, "files_unlisted_s", inside->unlisted_file_ns);
+	jsonw_ns(json, "folders_unlisted_s", inside->unlisted_folder_ns);
+}

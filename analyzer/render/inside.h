@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* inside.h - what the loads of a run consist of, by name: steps, decoders, samples and files. */
+#ifndef INSIDE_H
+#define INSIDE_H
+
+#include "render/jsonw.h"
+#include "render/page.h"
+#include "store/tally.h"
+
+/* Of the whole run, whatever was judged of it. */
+struct inside {
+	struct tally_loads loads;
+	struct tally_list steps, decoders, samples, files, folders;
+	int64_t unlisted_file_ns;	/* a file that is not listed took no more */
+	int64_t unlisted_folder_ns;
+};
+
+/* Sections of the report; what there is nothing of leaves no trace. */
+void inside_text(const struct inside *inside, const struct page *page);
+
+/*
+ * Members "steps", "decoders", "samples", "files", "folders" of the open object. The true time of a
+ * file lies between time_s - error_s and time_s + files_unlisted_s; likewise of a folder.
+ */
+void inside_json(const struct inside *inside, struct jsonw *json);
+
+#endif

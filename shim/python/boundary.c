@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "python/boundary.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "activate.h"
+#include "python/patch.h"
+#include "scope.h"
+#include "span.h"
+#include "tally.h"
+#include "text.h"
+
+struct image {
+	char format[24];
+	uint32_t width, height;
+	uint64_t bytes;		/* that went in; 0: not known */
+};
+
+static void set_format(struct image *image, const char *format)
+{
+	struct text text;
+
+	text_init(&text, image->format, sizeof(image->format));
+	if (format)
+		text_add(&text, format);
+}
+
+static PyObject *first_argument(PyObject *args)
+{
+	PyObject *first = py.PyTuple_GetItem(args, 0);
+
+	py.PyErr_Clear();
+	return first;
+}
+
+static uint32_t item_of(PyObject *tuple, ssize_t at)
+{
+	PyObject *item = py.PyTuple_GetItem(tuple, at);
+	int64_t number = item ? api_number(item, 0) : 0;
+
+	py.PyErr_Clear();
+	return number > 0 && number <= UINT32_MAX ? (uint32_t)number : 0;
+}
+
+/* From the attribute `shape` of an array or tensor: which axis is what. */
+static void measure_shape(PyObject *array, ssize_t height_axis, ssize_t width_axis,
+			  struct image *image)
+{
+	PyObject *shape = api_get_named(array, "shape");
+
+	if (!shape)
+		return;
+	image->height = item_of(shape, height_axis);
+	image->width = item_of(shape, width_axis);
+	py.Py_DecRef(shape);
+}
+
+/* (height, width, ...) */
+static void measure_rows(PyObject *args, PyObject *result, struct image *image)
+{
+	(void)args;
+	measure_shape(result, 0, 1, image);
+}
+
+/* (..., height, width); the input is a tensor of bytes. */
+static void measure_planes(PyObject *args, PyObject *result, struct image *image)
+{
+	PyObject *first = first_argument(args), *shape = api_get_named(result, "shape");
+	ssize_t axes = shape ? py.PyTuple_Size(shape) : -1;
+	ssize_t size = first ? py.PyObject_Size(first) : -1;
+
+	py.PyErr_Clear();
+	if (shape)
+		py.Py_DecRef(shape);
+	if (axes >= 2)
+		measure_shape(result, axes - 2, axes - 1, image);
+	if (size > 0)
+		image->bytes = (uint64_t)size;
+}
+
+static const struct {
+	const char *format;
+	uint8_t magic[2];
+	const char *suffixes[3];
+} formats[] = {
+	{"JPEG", {0xff, 0xd8}, {"jpg", "jpeg", NULL}},
+	{"PNG", {0x89, 'P'}, {"png", NULL}},
+	{"WEBP", {'R', 'I'}, {"webp", NULL}},
+	{"TIFF", {'I', 'I'}, {"tif", "tiff", NULL}},
+	{"TIFF", {'M', 'M'}, {NULL}},
+	{"BMP", {'B', 'M'}, {"bmp", NULL}},
+	{"GIF", {'G', 'I'}, {"gif", NULL}},
+};
+
+#define FORMAT_COUNT (sizeof(formats) / sizeof(formats[0]))
+
+static uint8_t byte_of(PyObject *buffer, ssize_t at)
+{
+	PyObject *item = py.PySequence_GetItem(buffer, at);
+	int64_t byte = item ? api_number(item, 0) : 0;
+
+	if (item)
+		py.Py_DecRef(item);
+	py.PyErr_Clear();
+	return (uint8_t)byte;
+}
+
+/* An array or bytes object with the file's content. */
+static void measure_buffer(PyObject *args, PyObject *result, struct image *image)
+{
+	PyObject *buffer = first_argument(args);
+	ssize_t size = buffer ? py.PyObject_Size(buffer) : -1;
+
+	py.PyErr_Clear();
+	measure_rows(args, result, image);
+	if (size < 2)
+		return;
+	image->bytes = (uint64_t)size;
+	for (size_t i = 0; i < FORMAT_COUNT; i++)
+		if (byte_of(buffer, 0) == formats[i].magic[0] &&
+		    byte_of(buffer, 1) == formats[i].magic[1])
+			set_format(image, formats[i].format);
+}
+
+static bool same_letters(const char *a, const char *b)
+{
+	for (; *a && (*a | 0x20) == *b; a++, b++)
+		;
+	return *a == *b;
+}
+
+static void measure_path(PyObject *args, PyObject *result, struct image *image)
+{
+	PyObject *first = first_argument(args);
+	const char *path = first && api_is_string(first) ? py.PyUnicode_AsUTF8(first) : NULL;
+	const char *dot = path ? strrchr(path, '.') : NULL;
+
+	py.PyErr_Clear();
+	measure_rows(args, result, image);
+	for (size_t i = 0; dot && i < FORMAT_COUNT; i++)
+		for (size_t k = 0; formats[i].suffixes[k]; k++)
+			if (same_letters(dot + 1, formats[i].suffixes[k]))
+				set_format(image, formats[i].format);
+}
+
+/* An ImageFile that has loaded itself. */
+static void measure_pillow(PyObject *args, PyObject *result, struct image *image)
+{
+	PyObject *self = first_argument(args), *size, *format;
+
+	(void)result;
+	if (!self)
+		return;
+	size = api_get_named(self, "size");
+	format = api_get_named(self, "format");
+	if (size) {
+		image->width = item_of(size, 0);
+		image->height = item_of(size, 1);
+		py.Py_DecRef(size);
+	}
+	if (format) {
+		if (api_is_string(format))
+			set_format(image, py.PyUnicode_AsUTF8(format));
+		py.PyErr_Clear();
+		py.Py_DecRef(format);
+	}
+}
+
+/* A load() that decodes before it hands over to ImageFile.load(), which counts the image. */
+static void measure_around(PyObject *args, PyObject *result, struct image *image)
+{
+	measure_pillow(args, result, image);
+}
+
+/* Every operation on an image calls load(); only with tiles left is there something to decode. */
+static bool has_work(void (*measure)(PyObject *, PyObject *, struct image *), PyObject *args)
+{
+	PyObject *self;
+
+	if (measure != measure_pillow)
+		return true;
+	self = first_argument(args);
+	return self && api_get_flag(self, "tile", true);
+}
+
+static const struct boundary {
+	const char *module, *class, *function, *library, *format;
+	void (*measure)(PyObject *args, PyObject *result, struct image *image);
+} boundaries[] = {
+#define BOUNDARY(id, module, implied, class, function, library, format, measure)                      \
+	{module, class, function, library, format, measure},
+#include "python/boundary.def"
+#undef BOUNDARY
+};
+
+/*
+ * Own time goes to the library named here; what an observed decoder took inside is its own. The
+ * image is counted here only if none inside counted one.
+ */
+static PyObject *decode(const struct boundary *boundary, PyObject *original, PyObject *args,
+			PyObject *kwargs)
+{
+	struct span span = {.fd = -1, .name = boundary->function};
+	struct image image = {0};
+	const struct dlprof_counter *counter;
+	uint64_t decoded;
+	PyObject *result;
+	uint32_t life;
+
+	if (likely(!activate_on()) || !has_work(boundary->measure, args) ||
+	    !span_begin(&span, DLPROF_CLASS_DECODE))
+		return py.PyObject_Call(original, args, kwargs);
+	life = thread_life;
+	counter = &span.thread->slot->counters[DLPROF_CLASS_DECODE];
+	decoded = counter->count;
+	set_format(&image, boundary->format);
+	result = py.PyObject_Call(original, args, kwargs);
+	if (!thread_is_in_life(life))
+		return result;
+	span.uncounted = !result || counter->count != decoded || boundary->measure == measure_around;
+	if (result && boundary->measure)
+		boundary->measure(args, result, &image);
+	span.tally = tally_named(span.thread, DLPROF_TALLY_DECODE, boundary->library, image.format,
+				 image.width ? tally_width_class(image.width) : 0);
+	if (span.tally && !span.uncounted)
+		span.tally->pixels += (uint64_t)image.width * image.height;
+	span_end(&span, span.uncounted ? 0 : image.bytes, !result);
+	return result;
+}
+
+#define BOUNDARY(id, module, implied, class, function, library, format, measure)                      \
+	static PyObject *on_##id(PyObject *original, PyObject *args, PyObject *kwargs)             \
+	{                                                                                          \
+		return decode(&boundaries[BOUNDARY_##id], original, args, kwargs);                 \
+	}
+#include "python/boundary.def"
+#undef BOUNDARY
+
+static PyMethodDef methods[] = {
+#define BOUNDARY(id, module, implied, class, function, library, format, measure)                      \
+	{function, on_##id, PY_VARARGS_KEYWORDS, NULL},
+#include "python/boundary.def"
+#undef BOUNDARY
+};
+
+void boundary_patch(PyObject *module, size_t row)
+{
+	const struct boundary *boundary = &boundaries[row];
+	PyObject *class;
+	bool set;
+
+	if (!boundary->class) {
+		set = patch_attribute(module, &methods[row]);
+	} else {
+		class = api_get_named(module, boundary->class);
+		set = class && patch_class(class, &methods[row]);
+		if (class)
+			py.Py_DecRef(class);
+	}
+	/* One that is not there belongs to another version of the library: nothing is amiss. */
+	if (!set)
+		return;
+	patch_note(boundary->module, boundary->function, true);
+	scope_decoders_reached();
+}

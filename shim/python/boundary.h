@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* boundary.h - time decoding from outside, at the Python calls of boundary.def. */
+#ifndef BOUNDARY_H
+#define BOUNDARY_H
+
+#include <stddef.h>
+
+#include "python/api.h"
+
+enum boundary_row {
+#define BOUNDARY(id, module, implied, class, function, library, format, measure) BOUNDARY_##id,
+#include "python/boundary.def"
+#undef BOUNDARY
+};
+
+/* Patches a row of boundary.def in its module, which has been imported. */
+void boundary_patch(PyObject *module, size_t row);
+
+#endif

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "python/steps.h"
+
+#include <stdint.h>
+
+#include "activate.h"
+#include "clock.h"
+#include "python/patch.h"
+#include "span.h"
+#include "tally.h"
+#include "text.h"
+
+#define ORIGINAL "_dlprof_object"	/* of a stand-in: what it stands for */
+
+/* The name of an object's class, or of a function. */
+static void add_name(struct text *text, PyObject *object)
+{
+	PyObject *type = py.PyObject_Type(object);
+	PyObject *name = type ? api_get_named(type, "__name__") : NULL;
+	PyObject *own = name && py.PyUnicode_CompareWithASCIIString(name, "function") == 0
+				? api_get_named(object, "__name__") : NULL;
+	PyObject *best = own ? own : name;
+	const char *utf8 = best && api_is_string(best) ? py.PyUnicode_AsUTF8(best) : NULL;
+
+	text_add(text, utf8 ? utf8 : "?");
+	py.PyErr_Clear();
+	if (own)
+		py.Py_DecRef(own);
+	if (name)
+		py.Py_DecRef(name);
+	if (type)
+		py.Py_DecRef(type);
+}
+
+/* The type, or a function itself; only to be compared. */
+static const void *key_of(PyObject *object)
+{
+	PyObject *type = py.PyObject_Type(object);
+
+	if (type)
+		py.Py_DecRef(type);	/* the object keeps it */
+	return type == py.function_type ? object : type;
+}
+
+/* `what`: "dataset" or "transform". */
+static struct dlprof_tally *tally_of(struct thread *thread, PyObject *object, const char *what)
+{
+	const void *key = key_of(object);
+	struct thread_step *known = &thread->steps[((uintptr_t)key >> 4) % THREAD_STEP_MAX];
+	TEXT(name, DLPROF_TALLY_NAME_BYTES);
+
+	if (likely(known->key == key && known->tally))
+		return known->tally;
+	add_name(&name, object);
+	known->key = key;
+	known->tally = tally_named(thread, DLPROF_TALLY_STEP, name.buffer, what, 0);
+	return known->tally;
+}
+
+static bool begin_step(struct span *span, PyObject *object, const char *what, const char *name)
+{
+	if (!activate_on() || !span_begin_in_load(span, DLPROF_CLASS_STEP))
+		return false;
+	span->name = name;
+	span->uncounted = false;
+	span->tally = tally_of(span->thread, object, what);
+	return true;
+}
+
+static PyObject *on_step(PyObject *step, PyObject *args, PyObject *kwargs)
+{
+	struct span span;
+	bool recorded = begin_step(&span, step, "transform", "transform");
+	PyObject *result = py.PyObject_Call(step, args, kwargs);
+
+	if (recorded)
+		span_end(&span, 0, !result);
+	return result;
+}
+
+/* The method of a transform: one step of the transform's class. */
+static PyObject *steps_method(PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	PyObject *self = py.PyTuple_GetItem(args, 0);
+	bool recorded = false;
+	struct span span;
+	PyObject *result;
+
+	py.PyErr_Clear();
+	if (self)
+		recorded = begin_step(&span, self, "transform", "transform");
+	result = py.PyObject_Call(original, args, kwargs);
+	if (recorded)
+		span_end(&span, 0, !result);
+	return result;
+}
+
+/* What stands for `object`: has the methods of `class`, and for the rest asks the object. */
+static PyObject *stand_in(PyObject *class, PyObject *object)
+{
+	PyObject *standing = py.PyObject_CallObject(class, NULL);
+
+	if (standing && py.PyObject_SetAttrString(standing, ORIGINAL, object) < 0) {
+		py.Py_DecRef(standing);
+		standing = NULL;
+	}
+	return standing;
+}
+
+static PyObject *original_of(PyObject *args)
+{
+	PyObject *standing = py.PyTuple_GetItem(args, 0);
+
+	return standing ? py.PyObject_GetAttrString(standing, ORIGINAL) : NULL;
+}
+
+/* __getattr__: only for what the stand-in has not itself. */
+static PyObject *on_attribute(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+	PyObject *name = py.PyTuple_GetItem(args, 1);
+	PyObject *object = NULL, *value = NULL;
+
+	(void)self;
+	(void)kwargs;
+	/* Copied without its state it has no object, and asking for that would come here again. */
+	if (name && py.PyUnicode_CompareWithASCIIString(name, ORIGINAL) == 0) {
+		py.PyErr_SetObject(*py.attribute_error, name);
+		return NULL;
+	}
+	if (name)
+		object = original_of(args);
+	if (object)
+		value = py.PyObject_GetAttr(object, name);
+	if (object)
+		py.Py_DecRef(object);
+	return value;
+}
+
+/* One sample, from begin to end; `index`: its place in the dataset, or in the stream. */
+static PyObject *sample(PyObject *object, PyObject *key, uint64_t index)
+{
+	struct span span;
+	bool recorded = begin_step(&span, object, "dataset", "sample");
+	uint64_t begin_ticks = recorded ? clock_ticks() : 0;
+	uint32_t life = thread_life;
+	PyObject *value = key ? py.PyObject_GetItem(object, key) : py.PyIter_Next(object);
+
+	if (!recorded)
+		return value;
+	span.uncounted = !value;	/* the end of a stream is no sample */
+	span_end(&span, 0, !value && key);
+	if (value && thread_is_in_life(life) && span.tally)
+		tally_sample(span.thread, span.tally->name, index,
+			     clock_length_ns(clock_ticks() - begin_ticks),
+			     tally_visited(span.thread));
+	return value;
+}
+
+/* __getitem__ */
+static PyObject *on_item(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+	PyObject *object = original_of(args), *key, *value;
+	int64_t index;
+
+	(void)self;
+	(void)kwargs;
+	if (!object)
+		return NULL;
+	key = py.PyTuple_GetItem(args, 1);
+	index = key ? api_number(key, 0) : 0;
+	value = key ? sample(object, key, index < 0 ? 0 : (uint64_t)index) : NULL;
+	py.Py_DecRef(object);
+	return value;
+}
+
+/* __next__ */
+static PyObject *on_next(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+	PyObject *object = original_of(args), *value;
+	struct thread *thread = activate_on() ? thread_loading() : NULL;
+
+	(void)self;
+	(void)kwargs;
+	if (!object)
+		return NULL;
+	value = sample(object, NULL, thread ? thread->streamed_count++ : 0);
+	/* A built-in __next__ must say why it gives nothing; PyIter_Next swallows the usual reason. */
+	if (!value && !py.PyErr_Occurred())
+		py.PyErr_SetObject(*py.stop_iteration, NULL);
+	py.Py_DecRef(object);
+	return value;
+}
+
+/* __iter__ */
+static PyObject *on_iter(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+	PyObject *standing = py.PyTuple_GetItem(args, 0);
+
+	(void)self;
+	(void)kwargs;
+	if (standing)
+		py.Py_IncRef(standing);
+	return standing;
+}
+
+static PyMethodDef attribute_method = {"__getattr__", on_attribute, PY_VARARGS_KEYWORDS, NULL};
+static PyMethodDef item_method = {"__getitem__", on_item, PY_VARARGS_KEYWORDS, NULL};
+static PyMethodDef next_method = {"__next__", on_next, PY_VARARGS_KEYWORDS, NULL};
+static PyMethodDef iter_method = {"__iter__", on_iter, PY_VARARGS_KEYWORDS, NULL};
+static PyMethodDef step_method = {"step", on_step, PY_VARARGS_KEYWORDS, NULL};
+
+static bool add_method(PyObject *dict, PyMethodDef *method)
+{
+	PyObject *function = py.PyCFunction_NewEx(method, NULL, NULL);
+	PyObject *bound = function ? py.PyInstanceMethod_New(function) : NULL;
+	bool added = bound && py.PyDict_SetItemString(dict, method->ml_name, bound) == 0;
+
+	if (function)
+		py.Py_DecRef(function);
+	if (bound)
+		py.Py_DecRef(bound);
+	return added;
+}
+
+/* type(name, (), {methods}) */
+static PyObject *make_class(const char *name, PyMethodDef *const *methods)
+{
+	PyObject *args = py.PyTuple_New(3), *dict = py.PyDict_New(), *class = NULL;
+	bool added = args && dict;
+
+	for (; added && *methods; methods++)
+		added = add_method(dict, *methods);
+	if (added) {
+		py.PyTuple_SetItem(args, 0, py.PyUnicode_FromString(name));
+		py.PyTuple_SetItem(args, 1, py.PyTuple_New(0));
+		py.PyTuple_SetItem(args, 2, dict);
+		dict = NULL;
+		class = py.PyObject_CallObject(py.type_type, args);
+	}
+	if (dict)
+		py.Py_DecRef(dict);
+	if (args)
+		py.Py_DecRef(args);
+	py.PyErr_Clear();
+	return class;
+}
+
+static PyObject *dataset_class(void)
+{
+	static PyMethodDef *const methods[] = {&attribute_method, &item_method, NULL};
+	static PyObject *class;
+
+	if (!class)
+		class = make_class("dataset", methods);
+	return class;
+}
+
+static PyObject *stream_class(void)
+{
+	static PyMethodDef *const methods[] = {&attribute_method, &next_method, &iter_method, NULL};
+	static PyObject *class;
+
+	if (!class)
+		class = make_class("stream", methods);
+	return class;
+}
+
+static PyObject *compose_class(void)
+{
+	static PyMethodDef *const methods[] = {&attribute_method, NULL};
+	static PyObject *class;
+
+	if (!class)
+		class = make_class("compose", methods);
+	return class;
+}
+
+/* What keeps a state is looked at closely by those who save it: left alone. */
+static void replace(PyObject *owner, const char *name, PyObject *class)
+{
+	PyObject *object = api_get_named(owner, name), *standing = NULL;
+
+	if (object && class && !py.PyObject_HasAttrString(object, "state_dict"))
+		standing = stand_in(class, object);
+	if (standing)
+		py.PyObject_SetAttrString(owner, name, standing);
+	py.PyErr_Clear();
+	if (standing)
+		py.Py_DecRef(standing);
+	if (object)
+		py.Py_DecRef(object);
+}
+
+void steps_watch(PyObject *fetcher)
+{
+	if (py.PyObject_HasAttrString(fetcher, "dataset_iter"))
+		replace(fetcher, "dataset_iter", stream_class());
+	else
+		replace(fetcher, "dataset", dataset_class());
+}
+
+/* [step, step, ...], each timed when it is called. NULL: not what we know. */
+static PyObject *timed_steps(PyObject *compose)
+{
+	PyObject *steps = api_get_named(compose, "transforms");
+	PyObject *iterator = steps ? py.PyObject_GetIter(steps) : NULL;
+	PyObject *list = iterator ? py.PyList_New(0) : NULL;
+	PyObject *step;
+
+	while (list && (step = py.PyIter_Next(iterator))) {
+		PyObject *timed = py.PyCFunction_NewEx(&step_method, step, NULL);
+
+		if (!timed || py.PyList_Append(list, timed) < 0) {
+			py.Py_DecRef(list);
+			list = NULL;
+		}
+		if (timed)
+			py.Py_DecRef(timed);
+		py.Py_DecRef(step);
+	}
+	if (py.PyErr_Occurred() && list) {
+		py.Py_DecRef(list);
+		list = NULL;
+	}
+	py.PyErr_Clear();
+	if (iterator)
+		py.Py_DecRef(iterator);
+	if (steps)
+		py.Py_DecRef(steps);
+	return list;
+}
+
+/* (stand-in of self, the rest) */
+static PyObject *replace_self(PyObject *args, PyObject *standing)
+{
+	ssize_t size = py.PyTuple_Size(args);
+	PyObject *replaced = py.PyTuple_New(size);
+
+	if (!replaced)
+		return NULL;
+	py.Py_IncRef(standing);
+	py.PyTuple_SetItem(replaced, 0, standing);
+	for (ssize_t i = 1; i < size; i++) {
+		PyObject *argument = py.PyTuple_GetItem(args, i);
+
+		py.Py_IncRef(argument);
+		py.PyTuple_SetItem(replaced, i, argument);
+	}
+	return replaced;
+}
+
+/* Compose.__call__(self, sample), Compose.forward(self, *samples) */
+static PyObject *steps_compose(PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	PyObject *self, *steps = NULL, *standing = NULL, *replaced = NULL, *result;
+
+	if (!activate_on() || !thread_loading())
+		return py.PyObject_Call(original, args, kwargs);
+	self = py.PyTuple_GetItem(args, 0);
+	py.PyErr_Clear();
+	if (self && compose_class())
+		steps = timed_steps(self);
+	if (steps)
+		standing = stand_in(compose_class(), self);
+	if (standing && py.PyObject_SetAttrString(standing, "transforms", steps) == 0)
+		replaced = replace_self(args, standing);
+	py.PyErr_Clear();
+	result = py.PyObject_Call(original, replaced ? replaced : args, kwargs);
+	if (replaced)
+		py.Py_DecRef(replaced);
+	if (standing)
+		py.Py_DecRef(standing);
+	if (steps)
+		py.Py_DecRef(steps);
+	return result;
+}
+
+static struct {
+	const char *class;
+	PyMethodDef method;
+} rows[] = {
+#define STEPS(id, module, class, name, wrapper) {class, {name, wrapper, PY_VARARGS_KEYWORDS, NULL}},
+#include "python/steps.def"
+#undef STEPS
+};
+
+void steps_patch(PyObject *module, size_t row)
+{
+	PyObject *class = api_get_named(module, rows[row].class);
+
+	if (class && patch_class(class, &rows[row].method))
+		patch_note(rows[row].class, rows[row].method.ml_name, true);
+	if (class)
+		py.Py_DecRef(class);
+}
