@@ -6,6 +6,7 @@
 #include "activate.h"
 #include "clock.h"
 #include "config.h"
+#include "stack.h"
 #include "sys.h"
 #include "tally.h"
 #include "text.h"
@@ -80,14 +81,43 @@ static void add_path(struct text *path, const struct span *span)
 	text_add(path, length < path->size ? full : full + length - path->size + 1);
 }
 
+/*
+ * Kept one by one are CREDIT_MAX slow operations of a class and thread, and one more every
+ * CREDIT_NS: on a slow file system all of them are slow, and the sums tell it.
+ */
+#define CREDIT_MAX 16
+#define CREDIT_NS  UINT64_C(2000000000)
+
+static bool spend_credit(struct thread *thread, enum dlprof_class class, uint64_t now_ns)
+{
+	uint64_t earned = thread->slow_credit_ns ? (now_ns - thread->slow_credit_ns) / CREDIT_NS
+						 : CREDIT_MAX;
+
+	if (earned) {
+		thread->slow_credit_ns = now_ns;
+		for (int i = 0; i < DLPROF_CLASS_MAX; i++)
+			thread->slow_credits[i] = earned + thread->slow_credits[i] > CREDIT_MAX
+							  ? CREDIT_MAX
+							  : (uint8_t)(thread->slow_credits[i] + earned);
+	}
+	if (!thread->slow_credits[class]) {
+		thread->slot->unlisted_count++;
+		return false;
+	}
+	thread->slow_credits[class]--;
+	return true;
+}
+
 static void push_operation(const struct span *span, uint64_t duration_ns, uint64_t bytes,
 			   bool failed)
 {
+	uint64_t now_ns = clock_now_ns();
+	bool slow = duration_ns >= config.slow_ns;
 	struct dlprof_event event = {
 		.kind = DLPROF_EVENT_OP,
 		.flags = failed ? DLPROF_FLAG_FAILED : 0,
 		.worker = span->thread->worker,
-		.begin_ns = clock_now_ns() - duration_ns,
+		.begin_ns = now_ns - duration_ns,
 		.duration_ns = duration_ns,
 		.stream = span->thread->stream,
 		.generation = span->thread->generation,
@@ -96,12 +126,16 @@ static void push_operation(const struct span *span, uint64_t duration_ns, uint64
 	};
 	struct text text;
 
+	if (config.detail != CONFIG_DETAIL_ALL && !spend_credit(span->thread, span->class, now_ns))
+		return;
 	text_init(&text, event.op.name, sizeof(event.op.name));
 	text_add(&text, span->name);
 	text_init(&text, event.op.path, sizeof(event.op.path));
-	if (duration_ns >= config.slow_ns || span->path)
+	if (slow || span->path)
 		add_path(&text, span);
 	thread_push(span->thread, &event);
+	if (slow)
+		stack_keep(span->thread, event.begin_ns);
 }
 
 void span_end(struct span *span, uint64_t bytes, bool failed)
@@ -135,6 +169,7 @@ void span_end(struct span *span, uint64_t bytes, bool failed)
 	if (span->fd >= 0)
 		tally_file(thread, span->fd, span->class == DLPROF_CLASS_OPEN, own_ns, bytes);
 	if (unlikely(config.detail == CONFIG_DETAIL_ALL ||
-		     (config.detail == CONFIG_DETAIL_SLOW && duration_ns >= config.slow_ns)))
+		     (config.detail == CONFIG_DETAIL_SLOW && duration_ns >= config.slow_ns &&
+		      span->class != DLPROF_CLASS_STEP)))
 		push_operation(span, duration_ns, bytes, failed);
 }

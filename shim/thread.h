@@ -53,6 +53,11 @@ struct thread {
 	uint32_t folder_hashes[DLPROF_TALLY_FOLDER_COUNT];
 	uint64_t sample_floor_ns;	/* a sample must be slower to be listed */
 
+	/* Slow operations that may still be kept one by one; see span.c. */
+	uint64_t slow_credit_ns;
+	uint8_t slow_credits[DLPROF_CLASS_MAX];
+	uintptr_t stack_seen, stack_end;	/* what is known of where the stack lies */
+
 	/* Which batch this thread is loading, set by the loader's wrappers. */
 	uint32_t load_depth;		/* 0: none just now */
 	uint64_t streamed_count;	/* samples of datasets that are not indexed */

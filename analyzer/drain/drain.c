@@ -16,6 +16,7 @@
 #include "drain/facts.h"
 #include "drain/join.h"
 #include "drain/segment.h"
+#include "drain/stacks.h"
 #include "drain/tally.h"
 
 #define MS UINT64_C(1000000)
@@ -23,8 +24,10 @@
 #define ROUND_MS   100		/* between two looks at the rings */
 #define HURRY_MS   2		/* ... at the least, while they fill fast */
 #define TALLY_MS   2000		/* totals by name, which are safe where they are */
+#define STACKS_MS  500		/* and then at most STACKS_MOST: unwinding costs ms */
 #define COMMIT_MS  500		/* a row is in the database within a second */
 #define RETRY_MS   1000		/* after an error of the database */
+#define STACKS_MOST 2
 #define GIVE_UP_MS 10000	/* ... once nobody records any more */
 #define WAIT_MS	   5000		/* for a drain that is finishing */
 
@@ -40,6 +43,7 @@ struct drain {
 	bool in_transaction;
 	uint64_t begun_ns;		/* the transaction */
 	uint64_t tallied_ns;
+	uint64_t stacked_ns;
 	uint64_t end_ns;		/* the newest end of a process */
 	bool over;			/* the run is, and its folder is gone */
 	int wait_ms;			/* until the next round */
@@ -255,6 +259,23 @@ static int read_rings(struct drain *drain)
 	return 0;
 }
 
+/* While their processes live: the modules are found through them. */
+static int take_stacks(struct drain *drain)
+{
+	int left = STACKS_MOST, done, r = 0;
+
+	if (now_ns() - drain->stacked_ns < STACKS_MS * MS)
+		return 0;
+	drain->stacked_ns = now_ns();
+	for (size_t i = 0; r == 0 && left > 0 && i < drain->count; i++) {
+		if (drain->segments[i]->dead)
+			continue;
+		r = stacks_take(drain->writer, drain->segments[i], left, &done);
+		left -= done;
+	}
+	return r;
+}
+
 /* As if all records came from one ring: that one must not be full before the next look. */
 static void set_pace(struct drain *drain)
 {
@@ -292,6 +313,8 @@ static int do_round(struct drain *drain, bool now)
 		r = scan_folder(drain);
 	if (r == 0)
 		r = read_rings(drain);
+	if (r == 0)
+		r = take_stacks(drain);
 	if (r == 0)
 		r = join_round(drain->join, &rows);
 	set_pace(drain);

@@ -262,6 +262,42 @@ int segment_read_tallies(const struct segment *segment, size_t slot,
 		       slot_offset(slot) + (off_t)offsetof(struct dlprof_slot, tallies));
 }
 
+int segment_read_unlisted(const struct segment *segment, size_t slot, uint64_t ret_counts[2])
+{
+	static_assert(offsetof(struct dlprof_slot, unlisted_count) ==
+			      offsetof(struct dlprof_slot, unnamed_count) + sizeof(uint64_t),
+		      "side by side");
+
+	return read_at(segment->fd, ret_counts, 2 * sizeof(*ret_counts),
+		       slot_offset(slot) + (off_t)offsetof(struct dlprof_slot, unnamed_count));
+}
+
+static off_t stack_offset(size_t place)
+{
+	return (off_t)(offsetof(struct dlprof_segment, stacks) + place * sizeof(struct dlprof_stack));
+}
+
+int segment_read_stack(const struct segment *segment, size_t place, struct dlprof_stack *stack,
+		       bool *ret_full)
+{
+	int r = read_at(segment->fd, stack, offsetof(struct dlprof_stack, bytes),
+			stack_offset(place));
+
+	*ret_full = r == 0 && stack->state == DLPROF_STACK_FULL;
+	if (*ret_full)
+		r = read_at(segment->fd, stack, sizeof(*stack), stack_offset(place));
+	if (stack->size > DLPROF_STACK_BYTES)
+		stack->size = 0;
+	return r;
+}
+
+int segment_free_stack(const struct segment *segment, size_t place)
+{
+	static const uint32_t free_state = DLPROF_STACK_FREE;
+
+	return write_at(segment->fd, &free_state, sizeof(free_state), stack_offset(place));
+}
+
 static bool is_thread_alive(const struct segment *segment, uint32_t tid)
 {
 	char path[64];

@@ -35,6 +35,8 @@ struct segment {
 	int64_t lost_noted;	/* ... of so many losses */
 	uint32_t notes_read;	/* ... of the notes up to here */
 	bool folded, folded_known;	/* tally.c's: the totals hold its tallies */
+	uint64_t told_unlisted[2];	/* tally.c's */
+	uint8_t stack_tries[DLPROF_STACK_COUNT];	/* stacks.c's */
 	uint64_t beat_ns;	/* last sign of life given to the process */
 	struct dlprof_header *header;	/* a copy */
 	struct ring rings[DLPROF_SLOT_COUNT];
@@ -64,6 +66,14 @@ int segment_read(struct segment *segment,
 /* All tallies of a slot, as they stand. */
 int segment_read_tallies(const struct segment *segment, size_t slot,
 			 struct dlprof_tally tallies[DLPROF_TALLY_COUNT]);
+
+/* A stack that waits to be unwound; *ret_full: there is one. segment_free_stack() gives it back. */
+int segment_read_stack(const struct segment *segment, size_t place, struct dlprof_stack *stack,
+		       bool *ret_full);
+int segment_free_stack(const struct segment *segment, size_t place);
+
+/* Counts of what a slot could not list one by one: operations without a tally, slow operations. */
+int segment_read_unlisted(const struct segment *segment, size_t slot, uint64_t ret_counts[2]);
 
 /* Writes the released positions back, and gives back the slots of threads that ended. */
 int segment_publish(struct segment *segment, bool free_slots);

@@ -64,6 +64,30 @@ static bool is_whole(const struct segment *segment, const struct dlprof_tally *t
 	       (segment->dead || tally->version == again->version) && tally->version % 2 == 0;
 }
 
+/* What was counted in sums only. */
+static int update_unlisted(struct writer *writer, struct segment *segment)
+{
+	static const char *const what[] = {"operations without a tally of their own",
+					   "slow operations without a row of their own"};
+	uint64_t sums[2] = {0};
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < DLPROF_SLOT_COUNT; i++) {
+		uint64_t counts[2];
+
+		r = segment_read_unlisted(segment, i, counts);
+		for (int k = 0; r == 0 && k < 2; k++)
+			sums[k] += (uint64_t)sane(counts[k]);
+	}
+	for (int k = 0; r == 0 && k < 2; k++) {
+		if (sums[k] == segment->told_unlisted[k])
+			continue;
+		segment->told_unlisted[k] = sums[k];
+		r = writer_loss(writer, segment->header->pid, what[k], (int64_t)sums[k]);
+	}
+	return r;
+}
+
 static int update_slot(struct writer *writer, struct segment *segment, size_t slot)
 {
 	static struct dlprof_tally tallies[DLPROF_TALLY_COUNT], again[DLPROF_TALLY_COUNT];
@@ -132,6 +156,8 @@ int tally_update(struct writer *writer, struct segment *segment)
 	segment->folded_known = true;
 	for (size_t i = 0; r == 0 && !segment->folded && i < DLPROF_SLOT_COUNT; i++)
 		r = update_slot(writer, segment, i);
+	if (r == 0)
+		r = update_unlisted(writer, segment);
 	if (r == 0 && !segment->folded && segment->dead)
 		r = fold(writer, segment);
 	return r;

@@ -12,6 +12,7 @@
 #define MOST_PARTS 10
 #define MOST_SIZES 8
 #define MOST_SLOW  3
+#define MOST_FRAMES 4
 
 /* One line of where the time went: a step, a decoder with all its sizes, or reading. */
 struct part {
@@ -139,6 +140,18 @@ static void print_decoders(const struct inside *inside, const struct page *page)
 	page_break(page);
 }
 
+/* The frames that tell most: the innermost. */
+static void print_stack(const char *stack, const struct page *page)
+{
+	for (int i = 0; i < MOST_FRAMES && *stack; i++) {
+		int length = (int)strcspn(stack, "\n");
+
+		page_line(page, "%*s%.*s", 15, "", length, stack);
+		stack += length;
+		stack += *stack == '\n';
+	}
+}
+
 static void print_slowest(const struct inside *inside, const struct page *page)
 {
 	char time[UNITS_MAX];
@@ -171,6 +184,13 @@ static void print_slowest(const struct inside *inside, const struct page *page)
 			break;
 		page_entry(page, 2, 13, label, "%s in %s/", units_time(time, (double)folder->ns),
 			   folder->name);
+		label = "";
+	}
+	label = "Slow calls";
+	for (size_t i = 0; i < inside->slow_count && i < MOST_SLOW; i++) {
+		page_entry(page, 2, 13, label, "%s in %s",
+			   units_time(time, (double)inside->slow[i].ns), inside->slow[i].what);
+		print_stack(inside->slow[i].stack, page);
 		label = "";
 	}
 	page_break(page);
@@ -243,6 +263,15 @@ void inside_json(const struct inside *inside, struct jsonw *json)
 			 MEMBER_PIXELS | MEMBER_SLOWEST);
 	add_list(json, "samples", &inside->samples, sample,
 		 MEMBER_NAME | MEMBER_DETAIL | MEMBER_CLASS);
+	jsonw_open(json, "slow", '[');
+	for (size_t i = 0; i < inside->slow_count; i++) {
+		jsonw_open(json, NULL, '{');
+		jsonw_string(json, "what", inside->slow[i].what);
+		jsonw_ns(json, "time_s", inside->slow[i].ns);
+		jsonw_string(json, "stack", inside->slow[i].stack[0] ? inside->slow[i].stack : NULL);
+		jsonw_close(json, '}');
+	}
+	jsonw_close(json, ']');
 	add_list(json, "files", &inside->files, path, file);
 	add_list(json, "folders", &inside->folders, path, file);
 	jsonw_ns(json, "files_unlisted_s", inside->unlisted_file_ns);

@@ -11,6 +11,8 @@
 struct inside {
 	struct tally_loads loads;
 	struct tally_list steps, decoders, samples, files, folders;
+	struct slow_call *slow;
+	size_t slow_count;
 	int64_t unlisted_file_ns;	/* a file that is not listed took no more */
 	int64_t unlisted_folder_ns;
 };
@@ -19,7 +21,7 @@ struct inside {
 void inside_text(const struct inside *inside, const struct page *page);
 
 /*
- * Members "steps", "decoders", "samples", "files", "folders" of the open object. The true time of a
+ * Members "steps", "decoders", "samples", "slow", "files", "folders" of the open object. The true time of a
  * file lies between time_s - error_s and time_s + files_unlisted_s; likewise of a folder.
  */
 void inside_json(const struct inside *inside, struct jsonw *json);

@@ -14,6 +14,7 @@ static void inside_done(struct inside *inside)
 	tally_list_done(&inside->samples);
 	tally_list_done(&inside->files);
 	tally_list_done(&inside->folders);
+	free(inside->slow);
 }
 
 static void report_done(struct report *report)
@@ -67,6 +68,7 @@ static int choose_loader(const struct options *options, struct report *report)
 }
 
 #define MOST_TALLIES 64
+#define MOST_SLOW_CALLS 16
 
 static int read_inside(struct db *db, struct inside *inside)
 {
@@ -82,6 +84,8 @@ static int read_inside(struct db *db, struct inside *inside)
 
 	for (size_t i = 0; r == 0 && i < sizeof(lists) / sizeof(*lists); i++)
 		r = tally_list_read(db, lists[i].kind, MOST_TALLIES, lists[i].list);
+	if (r == 0)
+		r = slow_calls_read(db, MOST_SLOW_CALLS, &inside->slow, &inside->slow_count);
 	if (r == 0)
 		r = tally_unlisted_read(db, "file", &inside->unlisted_file_ns);
 	return r < 0 ? r : tally_unlisted_read(db, "folder", &inside->unlisted_folder_ns);

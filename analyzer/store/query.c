@@ -26,7 +26,8 @@
 /* Everything a run tells of itself. */
 static const char META_SQL[] = "SELECT key, value FROM meta";
 
-static const char COUNT_SQL[] = "SELECT (SELECT CAST(TOTAL(count) AS INTEGER) FROM t_loss),"
+static const char COUNT_SQL[] = "SELECT (SELECT CAST(TOTAL(count) AS INTEGER) FROM t_loss"
+				"  WHERE what = 'events'),"
 				" (SELECT COUNT(*) FROM t_process), (SELECT rank FROM t_rank)";
 
 /* A loader may be known by its batches alone, where the record of its iterator was lost. */

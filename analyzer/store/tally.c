@@ -21,6 +21,11 @@ static const char LOADS_SQL[] =
 	" CAST(TOTAL(read_ns) AS INTEGER), CAST(TOTAL(collate_ns) AS INTEGER) FROM t_batch"
 	" WHERE load_ns IS NOT NULL";
 
+/* What computes is slow by nature and listed elsewhere. */
+static const char SLOW_SQL[] =
+	"SELECT what, CAST(ns AS INTEGER), stack FROM t_slow WHERE class IN ('open', 'read', 'wait')"
+	" ORDER BY ns DESC, ts_ns LIMIT ?1";
+
 static void copy_text(sqlite3_stmt *stmt, int column, char *field, size_t size)
 {
 	const unsigned char *text = sqlite3_column_text(stmt, column);
@@ -110,6 +115,30 @@ int tally_loads_read(struct db *db, struct tally_loads *ret_loads)
 			.read_ns = amount(stmt, 3),
 			.collate_ns = amount(stmt, 4),
 		};
+	sqlite3_finalize(stmt);
+	return db_errno(r);
+}
+
+int slow_calls_read(struct db *db, size_t most, struct slow_call **ret_calls, size_t *ret_count)
+{
+	sqlite3_stmt *stmt;
+	int r;
+
+	*ret_count = 0;
+	*ret_calls = calloc(most, sizeof(**ret_calls));
+	if (!*ret_calls)
+		return -ENOMEM;
+	r = sqlite3_prepare_v2(db_handle(db), SLOW_SQL, -1, &stmt, NULL);
+	if (r != SQLITE_OK)
+		return db_errno(r);
+	sqlite3_bind_int64(stmt, 1, (sqlite3_int64)most);
+	while ((r = sqlite3_step(stmt)) == SQLITE_ROW && *ret_count < most) {
+		struct slow_call *call = &(*ret_calls)[(*ret_count)++];
+
+		copy_text(stmt, 0, call->what, sizeof(call->what));
+		call->ns = amount(stmt, 1);
+		copy_text(stmt, 2, call->stack, sizeof(call->stack));
+	}
 	sqlite3_finalize(stmt);
 	return db_errno(r);
 }

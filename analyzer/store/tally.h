@@ -40,4 +40,14 @@ struct tally_loads {
 
 int tally_loads_read(struct db *db, struct tally_loads *ret_loads);
 
+/* The slowest single operations that were kept. */
+struct slow_call {
+	char what[96];		/* function and file */
+	char stack[2048];	/* one line a frame; empty: not kept */
+	int64_t ns;
+};
+
+/* At most `most`, the slowest first; *ret_calls is to be freed. */
+int slow_calls_read(struct db *db, size_t most, struct slow_call **ret_calls, size_t *ret_count);
+
 #endif

@@ -96,6 +96,9 @@ static const char *const statements[] = {
 	[STATEMENT_TRIM] =
 		"DELETE FROM t_total WHERE kind = ?1 AND (name, detail, class) IN (SELECT name, detail, "
 		"class FROM t_total WHERE kind = ?1 ORDER BY ns DESC, name LIMIT -1 OFFSET ?2)",
+#define STATEMENT_STACK 19
+	[STATEMENT_STACK] =
+		"UPDATE t_slow SET stack = ?3 WHERE ts_ns = ?1 AND tid = ?2 RETURNING 1",
 };
 
 #define STATEMENT_COUNT (sizeof(statements) / sizeof(statements[0]))
@@ -247,6 +250,19 @@ int writer_slow(struct writer *writer, const struct slow_row *row)
 {
 	return finish(bind(writer, STATEMENT_SLOW, "nnnnss", row->ts_ns, row->pid, row->tid,
 			   row->ns, row->class, row->what));
+}
+
+int writer_stack(struct writer *writer, int64_t ts_ns, int64_t tid, const char *text,
+		 bool *ret_found)
+{
+	sqlite3_stmt *statement = bind(writer, STATEMENT_STACK, "nns", ts_ns, tid, text);
+	int r = sqlite3_step(statement);
+
+	*ret_found = r == SQLITE_ROW;
+	if (r == SQLITE_ROW)
+		r = sqlite3_step(statement);
+	sqlite3_reset(statement);
+	return db_errno(r);
 }
 
 int writer_loss(struct writer *writer, int64_t pid, const char *what, int64_t count)

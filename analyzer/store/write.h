@@ -86,6 +86,10 @@ int writer_unlisted(struct writer *writer, const char *kind, int64_t ns);
 int writer_trim(struct writer *writer, const char *kind, int64_t keep_count);
 
 int writer_slow(struct writer *writer, const struct slow_row *row);
+/* The stack under a slow operation; *ret_found: its row is there. */
+int writer_stack(struct writer *writer, int64_t ts_ns, int64_t tid, const char *text,
+		 bool *ret_found);
+
 int writer_loss(struct writer *writer, int64_t pid, const char *what, int64_t count);
 int writer_note(struct writer *writer, const char *level, const char *text);
 

@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "dlprof/event.h"
+#include "dlprof/stack.h"
 #include "dlprof/tally.h"
 
 #define DLPROF_SEGMENT_MAGIC UINT64_C(0x31474553464f5250)	/* "PROFSEG1" */
@@ -56,6 +57,7 @@ struct dlprof_slot {
 	/* Named ones first, then files, folders, samples; see tally.h. */
 	alignas(64) struct dlprof_tally tallies[DLPROF_TALLY_COUNT];
 	uint64_t unnamed_count;		/* operations that found no named tally */
+	uint64_t unlisted_count;	/* slow operations beyond the rate at which they are kept */
 };
 
 struct dlprof_header {
@@ -94,6 +96,7 @@ struct dlprof_header {
 struct dlprof_segment {
 	struct dlprof_header header;
 	alignas(4096) struct dlprof_slot slots[DLPROF_SLOT_COUNT];
+	struct dlprof_stack stacks[DLPROF_STACK_COUNT];	/* of the first segment, for all threads */
 };
 
 static_assert(offsetof(struct dlprof_segment, slots) == 8192, "header is two pages");

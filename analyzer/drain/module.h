@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * module.h - the files that a process has mapped: their bytes, unwind tables and symbols.
+ *
+ * Read with pread() from the files of /proc/PID/maps, so that it takes no right to trace the
+ * process, and a file that is cut short under our hands is an error and no SIGBUS.
+ */
+#ifndef MODULE_H
+#define MODULE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct modules;
+
+/* NULL: the process is gone, or not ours to look at. */
+struct modules *modules_open(int32_t pid);
+void modules_close(struct modules *modules);
+
+/* Bytes of a mapped file by the address they have in the process. */
+bool module_read(struct modules *modules, uint64_t address, void *bytes, size_t size);
+
+/* .eh_frame_hdr of the module that holds an address, by addresses of the process. */
+struct module_table {
+	uint64_t begin, end;	/* of the mapping */
+	uint64_t header;	/* what the table's offsets count from */
+	uint64_t entries;	/* the table: pairs of 32-bit offsets */
+	uint64_t entry_count;
+};
+
+bool module_find_table(struct modules *modules, uint64_t address, struct module_table *ret_table);
+
+/* "symbol+0x1f libjpeg.so.62"; without a symbol "+0x4711 libjpeg.so.62". False: no module. */
+bool module_name(struct modules *modules, uint64_t address, char *name, size_t size);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stacks.c - a slow read below functions whose names are known, on two kinds of stacks. */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+static int file;
+
+__attribute__((noinline)) static int innermost(void)
+{
+	static char bytes[1 << 20];	/* long enough for a microsecond */
+
+	/* The addition keeps the call from becoming a jump. */
+	return (int)pread(file, bytes, sizeof(bytes), 0) + 1;
+}
+
+__attribute__((noinline)) static int in_the_middle(int times)
+{
+	char room[512];
+	int sum = 0;
+
+	snprintf(room, sizeof(room), "%d", times);
+	for (int i = 0; i < atoi(room); i++)
+		sum += innermost();
+	return sum + 1;
+}
+
+static void *in_a_thread(void *unused)
+{
+	(void)unused;
+	in_the_middle(2);
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t thread;
+
+	file = open(argv[argc - 1], O_RDONLY);
+	if (file < 0)
+		return 1;
+	in_the_middle(1);
+	pthread_create(&thread, NULL, in_a_thread, NULL);
+	pthread_join(thread, NULL);
+	/* Until the drain has looked: it needs a process that lives. */
+	nanosleep(&(struct timespec){.tv_sec = 3}, NULL);
+	return 0;
+}
