@@ -12,11 +12,11 @@
 #include "text.h"
 
 /* Not sized by RLIMIT_NOFILE, which may be 2^30: pages of 4096 are made as descriptors appear. */
-#define PAGE_FDS 4096
+#define PAGE_FDS FD_PAGE
 #define PAGE_MAX 256
 
-static _Atomic uint8_t first_page[PAGE_FDS];
-static _Atomic uint8_t *_Atomic pages[PAGE_MAX] = {first_page};
+_Atomic uint8_t fd_first_page[PAGE_FDS];
+static _Atomic uint8_t *_Atomic pages[PAGE_MAX] = {fd_first_page};
 
 static _Atomic uint8_t *cell(int fd, bool make)
 {
@@ -83,17 +83,11 @@ enum fd_kind fd_kind_of_path(const char *path)
  * Paths of open data files, by descriptor modulo the table's size: another one with the same
  * remainder takes the place, and the kernel is asked again. Odd version: being written.
  */
-#define PATH_MAX_COUNT 512
-
-static struct open_path {
-	_Atomic uint32_t version;
-	int fd;
-	char text[FD_PATH_BYTES];
-} paths[PATH_MAX_COUNT];
+struct fd_open_path fd_paths[FD_PATH_COUNT];
 
 static void set_path(int fd, const char *path)
 {
-	struct open_path *open = &paths[(unsigned int)fd % PATH_MAX_COUNT];
+	struct fd_open_path *open = &fd_paths[(unsigned int)fd % FD_PATH_COUNT];
 	uint32_t version = atomic_load_explicit(&open->version, memory_order_relaxed);
 	size_t length = strlen(path);
 
@@ -107,12 +101,6 @@ static void set_path(int fd, const char *path)
 	open->fd = fd;
 	memcpy(open->text, path, length + 1);
 	atomic_store_explicit(&open->version, version + 2, memory_order_release);
-}
-
-uint32_t fd_path_version(int fd)
-{
-	return atomic_load_explicit(&paths[(unsigned int)fd % PATH_MAX_COUNT].version,
-				    memory_order_acquire);
 }
 
 static bool link_of(int fd, char path[FD_PATH_BYTES])
@@ -135,7 +123,7 @@ static bool link_of(int fd, char path[FD_PATH_BYTES])
 
 uint32_t fd_path(int fd, char path[FD_PATH_BYTES])
 {
-	const struct open_path *open = &paths[(unsigned int)fd % PATH_MAX_COUNT];
+	const struct fd_open_path *open = &fd_paths[(unsigned int)fd % FD_PATH_COUNT];
 	uint32_t version = fd_path_version(fd);
 
 	path[0] = '\0';
@@ -240,7 +228,7 @@ enum fd_kind fd_known(int fd)
 	return known ? atomic_load_explicit(known, memory_order_relaxed) : FD_UNKNOWN;
 }
 
-enum fd_kind fd_kind(int fd)
+enum fd_kind fd_find_kind(int fd)
 {
 	_Atomic uint8_t *known = cell(fd, true);
 	enum fd_kind kind = known ? atomic_load_explicit(known, memory_order_relaxed) : FD_UNKNOWN;

@@ -9,8 +9,11 @@
 #ifndef FD_H
 #define FD_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "sys.h"
 
 enum fd_kind {
 	FD_UNKNOWN,
@@ -42,15 +45,44 @@ void fd_forget_range(unsigned int first, unsigned int last);
 /* What the table holds; FD_UNKNOWN where it holds nothing. */
 enum fd_kind fd_known(int fd);
 
+#define FD_PATH_COUNT 512	/* a power of two */
 #define FD_PATH_BYTES 256
+
+/* See fd.c; only the version is read elsewhere. */
+struct fd_open_path {
+	_Atomic uint32_t version;
+	int fd;
+	char text[FD_PATH_BYTES];
+};
+
+extern struct fd_open_path fd_paths[FD_PATH_COUNT];
+
+/* Changes when the descriptor comes to mean another file. */
+static inline uint32_t fd_path_version(int fd)
+{
+	return atomic_load_explicit(&fd_paths[(unsigned int)fd % FD_PATH_COUNT].version,
+				    memory_order_acquire);
+}
 
 /* The end of the path, or an empty string; its version, 0 if there is none. */
 uint32_t fd_path(int fd, char path[FD_PATH_BYTES]);
 
-/* Changes when the descriptor comes to mean another file. */
-uint32_t fd_path_version(int fd);
+/* The first FD_PAGE descriptors; private to fd.c and fd_kind(). */
+#define FD_PAGE 4096
+extern _Atomic uint8_t fd_first_page[FD_PAGE];
+
+enum fd_kind fd_find_kind(int fd);
 
 /* FD_DATA, FD_PIPE or FD_OTHER. */
-enum fd_kind fd_kind(int fd);
+static inline enum fd_kind fd_kind(int fd)
+{
+	if (likely((unsigned int)fd < FD_PAGE)) {
+		enum fd_kind kind = atomic_load_explicit(&fd_first_page[fd], memory_order_relaxed);
+
+		if (likely(kind > FD_NAMED))
+			return kind;
+	}
+	return fd_find_kind(fd);
+}
 
 #endif

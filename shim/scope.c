@@ -7,6 +7,7 @@
 #include "clock.h"
 #include "span.h"
 #include "sys.h"
+#include "tally.h"
 
 static volatile bool decoders_reached;
 
@@ -66,6 +67,7 @@ void scope_load_end(struct thread *thread, const struct scope_load *load, uint32
 	if (!thread_is_in_life(load->life))
 		return;
 	thread->load_depth--;
+	tally_settle(thread);
 	now = thread->slot->counters;
 #define DELTA(class, field) (now[class].field - before[class].field)
 	sums->open_count = (uint32_t)DELTA(DLPROF_CLASS_OPEN, count);

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "fd.h"
 
 enum {
 	FILES = DLPROF_TALLY_NAMED_COUNT,
@@ -121,13 +120,31 @@ static struct dlprof_tally *place_of(struct dlprof_tally *tallies, uint32_t *has
 	return tally;
 }
 
-static void visit(struct thread *thread, int fd)
+/* Not at every operation: one sum less on the hot path. */
+void tally_settle(struct thread *thread)
+{
+	struct thread_visit *visit = &thread->visit;
+
+	if (!visit->folder)
+		return;
+	visit->folder->count += visit->file->count - visit->count;
+	visit->folder->ns += visit->file->ns - visit->ns;
+	visit->folder->bytes += visit->file->bytes - visit->bytes;
+	if (visit->file->slowest_ns > visit->folder->slowest_ns)
+		visit->folder->slowest_ns = visit->file->slowest_ns;
+	visit->count = visit->file->count;
+	visit->ns = visit->file->ns;
+	visit->bytes = visit->file->bytes;
+}
+
+void tally_visit(struct thread *thread, int fd)
 {
 	struct thread_visit *visit = &thread->visit;
 	struct dlprof_tally *tallies = thread->slot->tallies;
 	char path[FD_PATH_BYTES];
 	char *slash;
 
+	tally_settle(thread);
 	visit->fd = fd;
 	visit->version = fd_path(fd, path);
 	visit->file = visit->folder = NULL;
@@ -135,20 +152,15 @@ static void visit(struct thread *thread, int fd)
 		return;
 	visit->file = place_of(tallies + FILES, thread->file_hashes, DLPROF_TALLY_FILE_COUNT,
 			       DLPROF_TALLY_FILE, path);
+	visit->count = visit->file->count;
+	visit->ns = visit->file->ns;
+	visit->bytes = visit->file->bytes;
 	slash = strrchr(path, '/');
 	if (!slash)
 		return;
 	slash[slash == path] = '\0';
 	visit->folder = place_of(tallies + FOLDERS, thread->folder_hashes,
 				 DLPROF_TALLY_FOLDER_COUNT, DLPROF_TALLY_FOLDER, path);
-}
-
-void tally_file(struct thread *thread, int fd, uint64_t count, uint64_t ns, uint64_t bytes)
-{
-	if (unlikely(thread->visit.fd != fd || thread->visit.version != fd_path_version(fd)))
-		visit(thread, fd);
-	tally_add(thread->visit.file, count, ns, bytes);
-	tally_add(thread->visit.folder, count, ns, bytes);
 }
 
 const char *tally_visited(const struct thread *thread)

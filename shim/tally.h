@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "dlprof/tally.h"
+#include "fd.h"
 #include "thread.h"
 
 /*
@@ -31,11 +32,23 @@ static inline void tally_add(struct dlprof_tally *tally, uint64_t count, uint64_
 /* The class of an image this wide. */
 uint64_t tally_width_class(uint32_t width);
 
+/* Finds the tallies of the file and folder of `fd`, for tally_file(). */
+void tally_visit(struct thread *thread, int fd);
+
 /*
  * An operation on a data file, by descriptor: adds to its file and its folder. `count`: 1 for an
  * open, 0 for what follows it.
  */
-void tally_file(struct thread *thread, int fd, uint64_t count, uint64_t ns, uint64_t bytes);
+static inline void tally_file(struct thread *thread, int fd, uint64_t count, uint64_t ns,
+			      uint64_t bytes)
+{
+	if (unlikely(thread->visit.fd != fd || thread->visit.version != fd_path_version(fd)))
+		tally_visit(thread, fd);
+	tally_add(thread->visit.file, count, ns, bytes);
+}
+
+/* Brings the folder of the file that was visited last up to date with it. */
+void tally_settle(struct thread *thread);
 
 /* The path of the file of this thread's last operation, or NULL. */
 const char *tally_visited(const struct thread *thread);

@@ -38,6 +38,7 @@ struct thread_visit {
 	uint32_t version;	/* of what the descriptor means; fd_path_version() */
 	struct dlprof_tally *file;
 	struct dlprof_tally *folder;
+	uint64_t count, ns, bytes;	/* of the file, as far as its folder has them */
 };
 
 struct thread {
