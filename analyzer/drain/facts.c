@@ -104,6 +104,8 @@ static int take_notes(struct writer *writer, struct segment *segment)
 		line_end = memchr(at, '\n', (size_t)(end - at));
 		if (!line_end || memchr(at, '\0', (size_t)(line_end - at)))
 			break;	/* its writer is not done, or never will be */
+		if (line_end == at)
+			continue;
 		snprintf(line, sizeof(line), "%.*s", (int)(line_end - at - 1), at + 1);
 		if (list) {
 			size_t length = strlen(list);
@@ -126,11 +128,13 @@ static int take_notes(struct writer *writer, struct segment *segment)
 
 static int take_losses(struct writer *writer, struct segment *segment)
 {
-	int64_t lost = (int64_t)segment->header->lost_count;
+	uint64_t sum = segment->header->lost_count;
+	int64_t lost;
 	int r;
 
 	for (size_t i = 0; i < DLPROF_SLOT_COUNT; i++)
-		lost += (int64_t)segment->rings[i].lost_count;
+		sum += segment->rings[i].lost_count;
+	lost = (int64_t)sum;
 	if (lost == segment->lost_noted)
 		return 0;
 	r = writer_loss(writer, segment->header->pid, "events", lost);

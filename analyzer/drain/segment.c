@@ -220,21 +220,20 @@ int segment_read(struct segment *segment,
 		 void *context, size_t *ret_taken)
 {
 	static struct dlprof_event events[DLPROF_RING_CAPACITY];
-	static _Alignas(64) char slot_bytes[SLOT_HEADER_BYTES];
-	const struct dlprof_slot *slot = (const void *)slot_bytes;
+	static struct dlprof_slot slot;	/* its head only; the rest is never touched */
 	int r;
 
 	for (size_t i = 0; i < DLPROF_SLOT_COUNT; i++) {
 		struct ring *ring = &segment->rings[i];
 		size_t count;
 
-		r = read_at(segment->fd, slot_bytes, SLOT_HEADER_BYTES, slot_offset(i));
+		r = read_at(segment->fd, &slot, SLOT_HEADER_BYTES, slot_offset(i));
 		if (r < 0)
 			return r;
-		ring->tid = slot->tid;
-		ring->head = slot->head;
-		if (ring->lost_count < slot->lost_count)
-			ring->lost_count = slot->lost_count;
+		ring->tid = slot.tid;
+		ring->head = slot.head;
+		if (ring->lost_count < slot.lost_count)
+			ring->lost_count = slot.lost_count;
 		if (ring->head - ring->read > DLPROF_RING_CAPACITY) {
 			resynchronise(ring);
 			continue;

@@ -161,12 +161,14 @@ static sqlite3_stmt *bind(struct writer *writer, int which, const char *format, 
 	return statement;
 }
 
+/* Only damaged memory holds a value that a column refuses. That row is left out: as an error it would
+ * come back with every try, and keep all others from the database. */
 static int finish(sqlite3_stmt *statement)
 {
-	int r = db_errno(sqlite3_step(statement));
+	int r = sqlite3_step(statement);
 
 	sqlite3_reset(statement);
-	return r;
+	return (r & 0xff) == SQLITE_CONSTRAINT ? 0 : db_errno(r);
 }
 
 int writer_meta(struct writer *writer, const char *key, const char *value)

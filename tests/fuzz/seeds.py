@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes corpus/segment/seed-*: descriptions (see segment.c) of runs as they are.
+
+What a fuzzer adds is kept by its own names; this is how the first ones came to be.
+"""
+import os
+import struct
+
+FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "corpus", "segment")
+EPOCH, BATCH, STOP, WORKER, LOAD, OP = range(1, 7)
+MS = 1000000
+LOOK = 0x40
+LOCAL = 1 << 63
+
+
+def event(kind, body=b"", worker=-1, begin=0, duration=0, stream=4711, generation=0, task=0,
+          flags=0):
+    head = struct.pack("<HHiQQQII", kind, flags, worker, begin * MS, duration * MS, stream,
+                       generation, task)
+    return head + body.ljust(88, b"\0")
+
+
+def epoch(workers=2, number=0, flags=1, **rest):
+    return event(EPOCH, struct.pack("<IIiiqII40s", 1, number, workers, 2, 32, flags, 0,
+                                    b"torch.DataLoader"), **rest)
+
+
+def batch(task, begin, wait, **rest):
+    return event(BATCH, struct.pack("<QQQQQi", task, begin * MS, (begin + wait) * MS, MS, 0, 1),
+                 begin=begin, duration=wait, task=task, **rest)
+
+
+def load(task, begin, length, worker=0, **rest):
+    return event(LOAD, struct.pack("<QQQQQQQQIIIIII", 5 * MS, 9 * MS, 0, MS, MS, 3000, 0, 0, 1, 3,
+                                   2 ** 32 - 1, 32, 0, 1),
+                 worker=worker, begin=begin, duration=length, task=task, **rest)
+
+
+def operation(name=b"read", path=b"/data/1.jpg", class_=1):
+    return event(OP, struct.pack("<QII16s56s", 4096, 3, class_, name, path), begin=3, duration=20)
+
+
+def run(records, options=0, slots=bytes(4), patch=b""):
+    text = bytes([options]) + patch + slots
+    for control, record in records:
+        text += bytes([control]) + record
+    return text
+
+
+def epoch_of(count, stream=4711, generation=0, number=0, look=LOOK):
+    yield 0, epoch(stream=stream, generation=generation, number=number)
+    yield 1, event(WORKER, worker=0, stream=stream, generation=generation)
+    for task in range(count):
+        rest = {"stream": stream, "generation": generation}
+        yield 1, load(task, 100 * task + 10, 60, **rest)
+        yield look, batch(task, 100 * task, 80, **rest)
+    yield 0, event(STOP, begin=100 * count, stream=stream, generation=generation)
+
+
+def ring(head, tail, lost):
+    return b"\1" + struct.pack("<QQQ", head, tail, lost)
+
+
+def patches(*places):
+    """Four of them: places in the header, of which notes_bytes is at 1328 and notes at 1336."""
+    return b"".join(struct.pack("<H8s", at, content) for at, content in places)
+
+
+SEEDS = {
+    "epoch": run(epoch_of(3)),
+    "two-epochs": run(list(epoch_of(2, look=0)) + list(epoch_of(2, generation=1, number=1))),
+    "two-loaders": run(list(epoch_of(2)) + list(epoch_of(1, stream=LOCAL | 1))),
+    "unannounced": run(list(epoch_of(3))[2:]),
+    "no-order": run([(0, epoch(flags=0)), (0, load(1, 10, 5)), (LOOK, batch(1, 12, 9)),
+                     (0, load(0, 1, 50)), (0, batch(0, 60, 9))]),
+    "operations": run([(0, operation()), (2, operation(b"x" * 16, b"y" * 56, 9))]),
+    "failed": run([(0, epoch()), (1, load(0, 1, 2, flags=1)), (LOOK, event(STOP, flags=1)),
+                   (0, batch(1, 5, 5))]),
+    "root": run(epoch_of(1), options=16),
+    "killed-drain": run(epoch_of(2), options=8),
+    "cut-short": run([], options=2, slots=bytes(4) + struct.pack("<I", 9000)),
+    "cut-later": run(epoch_of(2), options=4),
+    "far-head": run([(0, epoch())], slots=ring(2 ** 40, 0, 7) + bytes(3)),
+    "wrapped": run(epoch_of(2), slots=ring(2047, 2047, 0) + ring(2 ** 64 - 2, 2 ** 64 - 2, 1) +
+                   bytes(2)),
+    "patched": run(epoch_of(1), options=1,
+                   patch=patches((32, b"\xff" * 8), (40, b"\x80" * 8), (80, b"\x7f" * 8),
+                                 (1320, b"\xff" * 8))),
+    "notes": run([(LOOK, epoch())], options=1,
+                 patch=patches((1328, bytes([30, 0, 0, 0])), (1336, b"wbad\n+to"),
+                               (1344, b"rch.x\n\n-"), (1352, b"gone\nih\n"))),
+    "full-notes": run([], options=32, patch=b"+t.y\n\nwx"),
+    "not-a-segment": b"PROFSEG1" + bytes(40),
+}
+
+
+def main():
+    os.makedirs(FOLDER, exist_ok=True)
+    for name, content in SEEDS.items():
+        with open(os.path.join(FOLDER, "seed-" + name), "wb") as file:
+            file.write(content)
+
+
+main()
