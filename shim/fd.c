@@ -143,18 +143,20 @@ uint32_t fd_path(int fd, char path[FD_PATH_BYTES])
 	return fd_path_version(fd);
 }
 
-void fd_remember(int fd, enum fd_kind kind, const char *path)
+bool fd_remember(int fd, enum fd_kind kind, const char *path)
 {
-	_Atomic uint8_t *known = cell(fd, true);
+	_Atomic uint8_t *known;
 
-	/* A number that is in use is opened by nobody but a vfork child that closed it for itself:
-	 * asking for the pid costs a system call, and is needed then only. */
-	if (!known || (atomic_load_explicit(known, memory_order_relaxed) != FD_UNKNOWN &&
-		       !segment_is_own()))
-		return;
+	/* A vfork child's number may be free in its parent, and there be a pipe the next moment. */
+	if (!segment_is_own())
+		return false;
+	known = cell(fd, true);
+	if (!known)
+		return true;
 	if (kind == FD_NAMED)
 		set_path(fd, path ? path : "");
 	atomic_store_explicit(known, (uint8_t)kind, memory_order_relaxed);
+	return true;
 }
 
 void fd_copy(int fd, int copy)
@@ -234,6 +236,8 @@ enum fd_kind fd_find_kind(int fd)
 	enum fd_kind kind = known ? atomic_load_explicit(known, memory_order_relaxed) : FD_UNKNOWN;
 
 	if (kind == FD_UNKNOWN || kind == FD_NAMED) {
+		if (!segment_is_own())
+			return FD_OTHER;
 		kind = ask_kernel(fd, kind);
 		if (known && kind != FD_UNKNOWN)
 			atomic_store_explicit(known, (uint8_t)kind, memory_order_relaxed);

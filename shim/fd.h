@@ -28,9 +28,9 @@ enum fd_kind fd_kind_of_path(const char *path);
 
 /*
  * `fd` was opened as a file of this path; NULL: the kernel knows it. Negative fd, or a vfork child
- * that would overwrite what its parent has: nothing happens.
+ * that would overwrite what its parent has: nothing happens, and false for the child.
  */
-void fd_remember(int fd, enum fd_kind kind, const char *path);
+bool fd_remember(int fd, enum fd_kind kind, const char *path);
 
 /* `copy` is a duplicate of `fd`. */
 void fd_copy(int fd, int copy);
@@ -73,7 +73,7 @@ extern _Atomic uint8_t fd_first_page[FD_PAGE];
 
 enum fd_kind fd_find_kind(int fd);
 
-/* FD_DATA, FD_PIPE or FD_OTHER. */
+/* FD_DATA, FD_PIPE or FD_OTHER; that too in a vfork child, of what its parent does not know. */
 static inline enum fd_kind fd_kind(int fd)
 {
 	if (likely((unsigned int)fd < FD_PAGE)) {

@@ -26,9 +26,8 @@ void hook_open_end(struct span *span, int fd, const char *path, int flags)
 		kind = fd_kind_of_path(path);
 	if ((flags & O_ACCMODE) == O_WRONLY || (flags & (O_DIRECTORY | O_PATH)))
 		kind = FD_OTHER;
-	if (fd >= 0)
-		fd_remember(fd, kind, path);
-	if (kind == FD_OTHER) {
+	/* What a vfork child opens would be counted as its parent's. */
+	if (!fd_remember(fd, kind, path) || kind == FD_OTHER) {
 		span_cancel(span);
 		return;
 	}

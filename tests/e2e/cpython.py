@@ -17,11 +17,12 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from dlprof_test import (check, databases, environment, equal, finish, need_shim, rows,  # noqa
                          run, say, scratch, skip, wait_for_drain)
 
-QUICK = """test_posix test_fcntl test_file test_fileio test_fork1 test_wait3 test_wait4 test_select
-    test_poll test_epoll test_tempfile test_mmap test_pty test_eintr test_popen""".split()
+QUICK = """test_posix test_fcntl test_file test_fileio test_epoll test_tempfile test_mmap test_pty
+    test_eintr test_popen""".split()
 FULL = QUICK + """test_os test_subprocess test_io test_signal test_threading test_socket test_ssl
-    test_selectors test_ctypes test_shutil test_atexit test_audit test_faulthandler
-    test_concurrent_futures test_socketserver test_thread test_threadsignals""".split()
+    test_select test_poll test_selectors test_fork1 test_wait3 test_wait4 test_ctypes test_shutil
+    test_atexit test_audit test_faulthandler test_concurrent_futures test_socketserver test_thread
+    test_threadsignals""".split()
 # In modules of their own, or too long as a whole.
 PARTS = {
     ("test_multiprocessing_fork", "test_multiprocessing_spawn",
