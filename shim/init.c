@@ -2,6 +2,7 @@
 /* init.c - the order in which things start and end; nothing else orders them. */
 #include "hooks/hook.h"
 
+#include <gnu/libc-version.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -14,6 +15,14 @@
 #include "summary.h"
 #include "sys.h"
 
+/* musl loads us too, and has other structures behind the same names: there we only pass on. */
+#pragma weak gnu_get_libc_version
+
+static bool is_glibc(void)
+{
+	return gnu_get_libc_version != NULL;
+}
+
 /* Runs in every process of the host's tree: no more than lookups. */
 __attribute__((constructor)) static void init_begin(void)
 {
@@ -21,7 +30,7 @@ __attribute__((constructor)) static void init_begin(void)
 
 	real_resolve();
 	/* A setuid program's environment is not its own: nothing it says may name a file. */
-	if (getauxval(AT_SECURE) || config_disabled())
+	if (getauxval(AT_SECURE) || !is_glibc() || config_disabled())
 		return;
 	clock_mark();
 	activate_ready();

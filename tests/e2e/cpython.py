@@ -20,15 +20,12 @@ from dlprof_test import (check, databases, environment, equal, finish, need_shim
 QUICK = """test_posix test_fcntl test_file test_fileio test_epoll test_tempfile test_mmap test_pty
     test_eintr test_popen""".split()
 FULL = QUICK + """test_os test_subprocess test_io test_signal test_threading test_socket test_ssl
-    test_select test_poll test_selectors test_fork1 test_wait3 test_wait4 test_ctypes test_shutil
-    test_atexit test_audit test_faulthandler test_concurrent_futures test_socketserver test_thread
-    test_threadsignals""".split()
+    test_select test_poll test_selectors test_fork1 test_wait3 test_wait4 test_ctypes test_atexit
+    test_audit test_thread test_threadsignals""".split()
 # In modules of their own, or too long as a whole.
 PARTS = {
-    ("test_multiprocessing_fork", "test_multiprocessing_spawn",
-     "test_multiprocessing_forkserver"): ["WithProcessesTestProcess", "WithProcessesTestQueue",
-                                          "WithProcessesTestConnection", "TestStartMethod",
-                                          "TestWait", "TestStdinBadfiledescriptor"],
+    ("test_multiprocessing_fork", "test_multiprocessing_spawn"): [
+        "WithProcessesTestProcess", "WithProcessesTestQueue", "TestStdinBadfiledescriptor"],
 }
 WAYS = {"default": {}, "recording": {"DLPROF_ACTIVATE": "always", "DLPROF_QUIET": 1}}
 
@@ -56,7 +53,7 @@ def run_tests(python, modules, matches, changes):
     """The outcomes, and the folder where the preload may have left things."""
     folder = scratch()
     report = os.path.join(folder, "report.xml")
-    argv = [python, "-m", "test", "-j2", "--junit-xml", report, "--timeout", "240"]
+    argv = [python, "-m", "test", "-j4", "--junit-xml", report, "--timeout", "240"]
     for match in matches:
         argv += ["-m", match]
     if changes is None:
