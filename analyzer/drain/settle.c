@@ -60,7 +60,10 @@ static void fill_batch(const struct entry *entry, struct batch_values *values)
 	waited_elsewhere_ns = (int64_t)(entry->waited_end_ns - batch->waited_ns - event->duration_ns);
 	if (waited_elsewhere_ns < 0)
 		waited_elsewhere_ns = 0;
-	values->compute_ns = values->step_ns - values->wait_ns - waited_elsewhere_ns;
+	/* Of a damaged ring the difference may be anything. */
+	if (__builtin_sub_overflow(values->step_ns, values->wait_ns, &values->compute_ns) ||
+	    __builtin_sub_overflow(values->compute_ns, waited_elsewhere_ns, &values->compute_ns))
+		values->compute_ns = 0;
 	if (values->compute_ns < 0)
 		values->compute_ns = 0;
 }

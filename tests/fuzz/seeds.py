@@ -61,8 +61,13 @@ def ring(head, tail, lost):
     return b"\1" + struct.pack("<QQQ", head, tail, lost)
 
 
+def tally(kind, name):
+    return struct.pack("<IIQQQQQQQ136s48s8x", 2, kind, 1, 3, 70 * MS, 5, 2 ** 64 - 1, 9 * MS, 0, name,
+                       b"detail")
+
+
 def patches(*places):
-    """Four of them: places in the header, of which notes_bytes is at 1328 and notes at 1336."""
+    """Four of them, anywhere in the header."""
     return b"".join(struct.pack("<H8s", at, content) for at, content in places)
 
 
@@ -86,10 +91,12 @@ SEEDS = {
     "patched": run(epoch_of(1), options=1,
                    patch=patches((32, b"\xff" * 8), (40, b"\x80" * 8), (80, b"\x7f" * 8),
                                  (1320, b"\xff" * 8))),
-    "notes": run([(LOOK, epoch())], options=1,
-                 patch=patches((1328, bytes([30, 0, 0, 0])), (1336, b"wbad\n+to"),
-                               (1344, b"rch.x\n\n-"), (1352, b"gone\nih\n"))),
-    "full-notes": run([], options=32, patch=b"+t.y\n\nwx"),
+    "notes": run([(LOOK, epoch())], options=32,
+                 patch=b"wbad\n+torch.x\n-torch.y\n\ni\n".ljust(48, b"\n")),
+    "no-end-of-notes": run([], options=32, patch=b"\n".ljust(48, b"x")),
+    "tallies": run(epoch_of(1), options=64, slots=bytes(4) + b"\4" + b"".join(
+        bytes([place]) + tally(kind, name) for place, kind, name in
+        ((0, 1, b"libjpeg"), (1, 2, b"n" * 136), (64, 3, b"/data/1.jpg"), (144, 5, b"")))),
     "not-a-segment": b"PROFSEG1" + bytes(40),
 }
 

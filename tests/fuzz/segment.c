@@ -19,6 +19,7 @@
 #include "drain/facts.h"
 #include "drain/join.h"
 #include "drain/segment.h"
+#include "drain/tally.h"
 #include "fuzz.h"
 #include "store/db.h"
 
@@ -31,6 +32,8 @@ enum option {
 	READ_TWICE = 1 << 3,	/* the drain is killed before it releases, and another begins */
 	ROOT = 1 << 4,
 	FULL_NOTES = 1 << 5,
+	TALLIES = 1 << 6,
+	RAW = 1 << 7,
 };
 
 static struct db *db;
@@ -70,7 +73,7 @@ static int make_file(void)
 
 static uint8_t describe_header(int fd, struct fuzz_input *input)
 {
-	uint8_t options = fuzz_byte(input), patch[8];
+	uint8_t options = fuzz_byte(input) & ~(unsigned int)RAW, patch[8];
 	struct dlprof_header header = {
 		.magic = DLPROF_SEGMENT_MAGIC,
 		.abi = DLPROF_SEGMENT_ABI,
@@ -79,11 +82,13 @@ static uint8_t describe_header(int fd, struct fuzz_input *input)
 		.slot_bytes = sizeof(struct dlprof_slot),
 		.ring_capacity = DLPROF_RING_CAPACITY,
 		.event_bytes = sizeof(struct dlprof_event),
+		.tally_bytes = sizeof(struct dlprof_tally),
+		.tally_count = DLPROF_TALLY_COUNT,
 		.pid = INT32_MAX,	/* no process has it */
 		.start_ticks = 1,
 		.command = "python train.py",
 	};
-	char pattern[8];
+	char pattern[48];
 	uint16_t where;
 
 	if (options & FULL_NOTES) {
@@ -117,6 +122,19 @@ static void describe_slots(int fd, struct fuzz_input *input, uint64_t *next)
 		put(fd, &words[0], 8, slot_at(i) + offsetof(struct dlprof_slot, head));
 		put(fd, &words[1], 8, slot_at(i) + offsetof(struct dlprof_slot, tail));
 		put(fd, &words[2], 8, slot_at(i) + offsetof(struct dlprof_slot, lost_count));
+	}
+}
+
+static void describe_tallies(int fd, struct fuzz_input *input)
+{
+	for (int count = fuzz_byte(input) % 16; count > 0; count--) {
+		size_t place = fuzz_byte(input);
+		struct dlprof_tally tally;
+
+		fuzz_take(input, &tally, sizeof(tally));
+		put(fd, &tally, sizeof(tally),
+		    slot_at(place % DLPROF_SLOT_COUNT) + offsetof(struct dlprof_slot, tallies) +
+			    place % DLPROF_TALLY_COUNT * sizeof(tally));
 	}
 }
 
@@ -166,6 +184,8 @@ static int look(struct join *join, struct segment *segment, bool release)
 	join_release(join, segment);
 	r = facts_update(writer, segment);
 	if (r == 0)
+		r = tally_update(writer, segment);
+	if (r == 0)
 		r = publish(segment);
 	FUZZ_DEMAND(r == 0 || r == -EBADMSG);
 	return r;
@@ -180,6 +200,8 @@ static void drain(int fd, struct fuzz_input *input, uint8_t options, uint64_t *n
 
 	r = segment_open(folder, NAME, &segment);
 	FUZZ_DEMAND(r == 0 || r == -EBADMSG);
+	/* Of an older version of the format the whole corpus would test nothing. */
+	FUZZ_DEMAND(r == 0 || options & (PATCH_HEADER | CUT_SHORT | RAW));
 	if (r < 0)
 		return;
 	FUZZ_DEMAND(join_open(writer, &join) == 0);
@@ -221,9 +243,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	if (size && bytes[0] == 'P') {
 		put(fd, bytes, size, 0);
 		input.size = 0;
+		options = RAW;
 	} else {
 		options = describe_header(fd, &input);
 		describe_slots(fd, &input, next);
+		if (options & TALLIES)
+			describe_tallies(fd, &input);
 	}
 	if (options & CUT_SHORT) {
 		fuzz_take(&input, &length, sizeof(length));
