@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hammer.c - the rings and the table of descriptors under as many threads as there will be.
+ *
+ * Not a Criterion test: it is built with ThreadSanitizer too, which does not live with Criterion's
+ * processes. Each part checks what it wrote; the sanitizers check how.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "activate.h"
+#include "fd.h"
+#include "hammer.h"
+#include "segment.h"
+#include "thread.h"
+
+#define THREAD_COUNT 8
+#define RECORD_COUNT 20000
+#define ROUNDS 5000
+
+static const volatile uint32_t on = 1;
+static atomic_bool done;
+
+void hammer_demand(bool fine, const char *what)
+{
+	if (fine)
+		return;
+	fprintf(stderr, "not so: %s\n", what);
+	abort();
+}
+
+/* Each thread numbers its records; all fields of one follow from its number. */
+static struct dlprof_event record(uint32_t tid, uint32_t number)
+{
+	struct dlprof_event event = {
+		.kind = DLPROF_EVENT_OP, .task = number, .stream = tid, .begin_ns = number,
+	};
+
+	memset(event.op.path, 'a' + (int)(number % 26), sizeof(event.op.path));
+	return event;
+}
+
+void hammer_check(const struct dlprof_event *event, uint32_t tid, uint32_t *next)
+{
+	struct dlprof_event wanted = record(tid, event->task);
+
+	hammer_demand(event->task >= *next, "records come in their order");
+	hammer_demand(memcmp(event, &wanted, sizeof(wanted)) == 0, "a record is whole");
+	*next = event->task + 1;
+}
+
+static void *produce(void *argument)
+{
+	struct thread *thread = thread_get();
+	uint64_t *pushed = argument;
+
+	hammer_demand(thread, "a slot for the thread");
+	for (uint32_t i = 0; i < RECORD_COUNT; i++) {
+		struct dlprof_event event = record(thread->slot->tid, i);
+
+		thread_push(thread, &event);
+		thread->slot->counters[DLPROF_CLASS_READ].count++;
+		if (i % 512 == 0)
+			sched_yield();	/* the reader keeps up now and then */
+	}
+	*pushed = thread->slot->counters[DLPROF_CLASS_READ].count;
+	return NULL;
+}
+
+/* As the drain does, but in this process, where ThreadSanitizer sees both sides. */
+static uint64_t consume(struct dlprof_slot *slot, uint32_t *next)
+{
+	uint64_t head = atomic_load_explicit(&slot->head, memory_order_acquire);
+	uint64_t tail = atomic_load_explicit(&slot->tail, memory_order_relaxed);
+	uint64_t first = tail;
+
+	hammer_demand(head - tail <= DLPROF_RING_CAPACITY, "a ring holds no more than it can");
+	for (; tail < head; tail++)
+		hammer_check(&slot->events[tail % DLPROF_RING_CAPACITY], slot->tid, next);
+	atomic_store_explicit(&slot->tail, head, memory_order_release);
+	return head - first;
+}
+
+static void *read_rings(void *argument)
+{
+	struct dlprof_segment *segment = segment_first();
+	uint32_t next[DLPROF_SLOT_COUNT] = {0};
+	uint64_t *taken = argument;
+	bool last;
+
+	do {
+		last = atomic_load(&done);
+		for (int i = 0; i < DLPROF_SLOT_COUNT; i++)
+			*taken += consume(&segment->slots[i], &next[i]);
+	} while (!last);
+	return NULL;
+}
+
+static char folder[] = "/tmp/test-of-dlprof-XXXXXX";
+
+static void *read_as_drain(void *argument)
+{
+	*(uint64_t *)argument = hammer_drain(folder, &done);
+	return NULL;
+}
+
+static void hammer_rings(void *(*read)(void *argument))
+{
+	pthread_t threads[DLPROF_SLOT_COUNT], reader;
+	uint64_t pushed[DLPROF_SLOT_COUNT] = {0}, taken = 0, lost = 0, sum = 0;
+
+	/* Rings of their own, in a segment of its own. */
+	thread_life++;
+	hammer_demand(segment_open(folder, 0, -1, -1) == 0, "a segment");
+	atomic_store(&done, false);
+	pthread_create(&reader, NULL, read, &taken);
+	for (int i = 0; i < DLPROF_SLOT_COUNT; i++)
+		pthread_create(&threads[i], NULL, produce, &pushed[i]);
+	for (int i = 0; i < DLPROF_SLOT_COUNT; i++)
+		pthread_join(threads[i], NULL);
+	atomic_store(&done, true);
+	pthread_join(reader, NULL);
+	for (int i = 0; i < DLPROF_SLOT_COUNT; i++) {
+		lost += segment_first()->slots[i].lost_count;
+		sum += pushed[i];
+	}
+	printf("%llu records, %llu taken, %llu lost\n", (unsigned long long)sum,
+	       (unsigned long long)taken, (unsigned long long)lost);
+	hammer_demand(sum == (uint64_t)DLPROF_SLOT_COUNT * RECORD_COUNT, "counters are exact");
+	hammer_demand(taken + lost == sum, "every record was taken or counted as lost");
+}
+
+/* All threads at the same few numbers, and at both sides of a page of the table. */
+static void *use_table(void *argument)
+{
+	unsigned int seed = (unsigned int)(uintptr_t)argument;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		int fd = 4090 + (int)(rand_r(&seed) % 12);
+		char path[FD_PATH_BYTES];
+
+		memset(path, 'a' + fd % 26, sizeof(path));
+		path[100] = '\0';
+		fd_remember(fd, i % 3 ? FD_OTHER : FD_NAMED, path);
+		hammer_demand((unsigned int)fd_known(fd) <= FD_OTHER, "a kind is a kind");
+		fd_path(fd, path);
+		hammer_demand(strspn(path, (char[2]){path[0]}) == strlen(path), "a path is whole");
+		fd_copy(fd, fd + 5000);
+		fd_forget(fd);
+		if (i % 100 == 0)
+			fd_forget_range(4000, ~0U);
+		hammer_demand(fd_kind(fd + 100000) == FD_OTHER, "nothing is open there");
+	}
+	return NULL;
+}
+
+static void hammer_table(void)
+{
+	pthread_t threads[THREAD_COUNT];
+
+	for (uintptr_t i = 0; i < THREAD_COUNT; i++)
+		pthread_create(&threads[i], NULL, use_table, (void *)(i + 1));
+	for (int i = 0; i < THREAD_COUNT; i++)
+		pthread_join(threads[i], NULL);
+	fd_forget_range(0, ~0U);
+	for (int fd = 4000; fd < 10000; fd++)
+		hammer_demand(fd_known(fd) == FD_UNKNOWN, "all is forgotten");
+}
+
+static void empty_folder(void)
+{
+	char command[80];
+
+	snprintf(command, sizeof(command), "rm -f '%s'/*", folder);
+	hammer_demand(system(command) == 0, "the folder is emptied");
+}
+
+int main(void)
+{
+	hammer_demand(mkdtemp(folder), "a folder");
+	activate_cell = &on;
+	hammer_rings(read_rings);
+	empty_folder();
+	hammer_rings(read_as_drain);
+	hammer_table();
+	empty_folder();
+	return rmdir(folder) ? 1 : 0;
+}
