@@ -2,6 +2,8 @@
 /*
  * busy.c - threads that allocate and read files, and a child that does the same.
  *
+ * usage: busy [ROUNDS]
+ *
  * Prints sums that depend on nothing but the file "data", and the fields of errno, so that the
  * text is the same whatever else is loaded. Clean under ASan and TSan.
  */
@@ -16,7 +18,8 @@
 #include <unistd.h>
 
 #define THREAD_COUNT 4
-#define ROUNDS 50
+
+static size_t rounds = 50;
 
 static unsigned long sum_bytes(const char *bytes, size_t size, unsigned long sum)
 {
@@ -77,7 +80,7 @@ static void *work(void *argument)
 {
 	unsigned long *sum = argument;
 
-	for (size_t i = 1; i <= ROUNDS; i++)
+	for (size_t i = 1; i <= rounds; i++)
 		*sum = *sum * 31 + read_descriptor(i * 100) + read_stream() + read_mapping();
 	return NULL;
 }
@@ -96,11 +99,13 @@ static void work_in_threads(const char *who)
 	fflush(stdout);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	int status = -1;
 	pid_t pid;
 
+	if (argc > 1)
+		rounds = (size_t)atoi(argv[1]);
 	work_in_threads("parent");
 	pid = fork();
 	if (pid == 0) {

@@ -58,7 +58,7 @@ def main():
         skip("no valgrind")
     if memcheck(["true"], False)[0][0]:
         skip("valgrind does not work here")
-    same("busy", [os.path.abspath(sys.argv[1])])
+    same("busy", [os.path.abspath(sys.argv[1]), "5"])
     same("python", [PYTHON, "-c", SNIPPET])
     say("compared under valgrind")
     finish()
