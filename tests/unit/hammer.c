@@ -143,8 +143,8 @@ static void *use_table(void *argument)
 		int fd = 4090 + (int)(rand_r(&seed) % 12);
 		char path[FD_PATH_BYTES];
 
-		memset(path, 'a' + fd % 26, sizeof(path));
-		path[100] = '\0';
+		memset(path, 'a' + i % 26, sizeof(path));
+		path[100 + i % 50] = '\0';
 		fd_remember(fd, i % 3 ? FD_OTHER : FD_NAMED, path);
 		hammer_demand((unsigned int)fd_known(fd) <= FD_OTHER, "a kind is a kind");
 		fd_path(fd, path);
