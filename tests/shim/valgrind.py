@@ -59,7 +59,7 @@ def main():
     if memcheck(["true"], False)[0][0]:
         skip("valgrind does not work here")
     same("busy", [os.path.abspath(sys.argv[1]), "5"])
-    same("python", [PYTHON, "-c", SNIPPET])
+    same("python", [PYTHON, "-I", "-S", "-c", SNIPPET])
     say("compared under valgrind")
     finish()
 
