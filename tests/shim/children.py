@@ -106,7 +106,8 @@ def check_setuid():
 
 
 def check_i386():
-    program = build("gcc", "-m32")
+    # The kernel's headers are of both; gcc-multilib, which says so, excludes cross compilers.
+    program = build("gcc", "-m32", "-idirafter", "/usr/include/x86_64-linux-gnu")
     same("32 bits", [program], program, noise="wrong ELF class")
     # What the README offers against the noise: $LIB, and any library of that class in its place.
     folder = scratch()
