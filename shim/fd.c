@@ -236,7 +236,8 @@ enum fd_kind fd_find_kind(int fd)
 	enum fd_kind kind = known ? atomic_load_explicit(known, memory_order_relaxed) : FD_UNKNOWN;
 
 	if (kind == FD_UNKNOWN || kind == FD_NAMED) {
-		if (!segment_is_own())
+		/* What has a name got it from this process. */
+		if (kind == FD_UNKNOWN && !segment_is_own())
 			return FD_OTHER;
 		kind = ask_kernel(fd, kind);
 		if (known && kind != FD_UNKNOWN)
