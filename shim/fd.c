@@ -164,7 +164,10 @@ void fd_copy(int fd, int copy)
 	enum fd_kind kind = fd_known(fd);
 	char path[FD_PATH_BYTES];
 
-	if (copy < 0)
+	if (copy < 0 || !fd_forget(copy) || kind == FD_UNKNOWN)
+		return;
+	/* What a vfork child makes for itself is nothing to its parent. */
+	if (!segment_is_own())
 		return;
 	if (kind == FD_DATA || kind == FD_NAMED)
 		fd_path(fd, path);

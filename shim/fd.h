@@ -32,7 +32,7 @@ enum fd_kind fd_kind_of_path(const char *path);
  */
 bool fd_remember(int fd, enum fd_kind kind, const char *path);
 
-/* `copy` is a duplicate of `fd`. */
+/* `copy` is a duplicate of `fd`. Negative, or in a vfork child: nothing happens. */
 void fd_copy(int fd, int copy);
 
 /*

@@ -2,7 +2,6 @@
 /* init.c - the order in which things start and end; nothing else orders them. */
 #include "hooks/hook.h"
 
-#include <gnu/libc-version.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -15,14 +14,6 @@
 #include "summary.h"
 #include "sys.h"
 
-/* musl loads us too, and has other structures behind the same names: there we only pass on. */
-#pragma weak gnu_get_libc_version
-
-static bool is_glibc(void)
-{
-	return gnu_get_libc_version != NULL;
-}
-
 /* Runs in every process of the host's tree: no more than lookups. */
 __attribute__((constructor)) static void init_begin(void)
 {
@@ -30,7 +21,7 @@ __attribute__((constructor)) static void init_begin(void)
 
 	real_resolve();
 	/* A setuid program's environment is not its own: nothing it says may name a file. */
-	if (getauxval(AT_SECURE) || !is_glibc() || config_disabled())
+	if (getauxval(AT_SECURE) || !real_is_glibc() || config_disabled())
 		return;
 	clock_mark();
 	activate_ready();
@@ -40,12 +31,12 @@ __attribute__((constructor)) static void init_begin(void)
 }
 
 /*
- * Not reached by workers (os._exit) or after a signal, so nothing that is recorded depends on it.
+ * Not reached by workers (os._exit; hooks/process.c marks their end) or after a signal, so nothing that is recorded depends on it.
  * Other libraries' destructors still call the wrappers after us: everything stays mapped.
  */
 __attribute__((destructor)) static void init_end(void)
 {
-	if (activate_on() && segment_is_own())
-		segment_first()->header.ended_ns = clock_now_ns();
+	if (activate_on())
+		segment_mark_end();
 	summary_print();
 }

@@ -44,6 +44,12 @@ bool segment_is_own(void)
 	return own.count && own.segments[0].shared->header.pid == sys_getpid();
 }
 
+void segment_mark_end(void)
+{
+	if (segment_is_own())
+		own.segments[0].shared->header.ended_ns = clock_now_ns();
+}
+
 /* Growing past RLIMIT_FSIZE would raise SIGXFSZ, whose default is to kill the host. */
 static int check_file_limit(void)
 {

@@ -27,6 +27,9 @@ void segment_note(char level, const char *text);
  */
 bool segment_is_own(void);
 
+/* This process ends of its own accord now. Nothing where the segments are another process's. */
+void segment_mark_end(void);
+
 /* The first segment; NULL before segment_open(). */
 struct dlprof_segment *segment_first(void);
 

@@ -77,7 +77,7 @@ struct dlprof_header {
 	uint64_t created_unix_ns;
 	int32_t rank;			/* -1: not a distributed job */
 	int32_t local_rank;
-	_Atomic uint64_t ended_ns;	/* the process ran its destructors; 0: not (yet) */
+	_Atomic uint64_t ended_ns;	/* the process began to exit; 0: not (yet) */
 	_Atomic uint64_t lost_count;	/* events of threads that found no slot */
 	_Atomic uint64_t heartbeat_ns;	/* the drain's last round, written by the drain */
 	char version[16];

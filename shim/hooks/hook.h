@@ -13,9 +13,21 @@
 #undef __GLIBC_USE_DEPRECATED_SCANF
 #define __GLIBC_USE_DEPRECATED_SCANF 1
 
+#include <aio.h>
+#include <assert.h>
+#include <dirent.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -75,6 +87,14 @@ extern struct real real;
 /* Looks all of them up. Called by the constructor, or by a wrapper that is called before it. */
 void real_resolve(void);
 
+/* False: the program runs on musl, whose structs are others. Only the bare calls go on then. */
+bool real_is_glibc(void);
+
+/* syscall.S. Raw: past the C library, for wrappers that are called before the constructor. */
+long hook_syscall_raw(long number, ...);
+long hook_syscall_failed(long result);
+long hook_syscall_read(long number, long a, long b, long c, long d, long e, long f);
+
 /* Each hook_*_begin(): true if the call is to be recorded, and then an end must follow. */
 bool hook_open_begin(struct span *span);
 bool hook_close_begin(struct span *span, int fd);
@@ -82,5 +102,45 @@ bool hook_read_begin(struct span *span, int fd);
 
 /* The end of an open: decides by path and flags whether it was one of a data file. */
 void hook_open_end(struct span *span, int fd, const char *path, int flags);
+void hook_handle_end(struct span *span, int fd);
+
+/*
+ * What is asked about a file by its path. Whether that is a data file is decided after the call:
+ * before it, nobody knows if the path can be read.
+ */
+bool hook_ask_begin(struct span *span);
+bool hook_ask_fd_begin(struct span *span, int fd);
+void hook_ask_end(struct span *span, const char *path, bool failed);
+
+/*
+ * Sleeping for something other than data, counted in a load only. A second taker of poll() or of
+ * the semaphores is called from these two: they see every one of them.
+ */
+static inline bool hook_wait_begin(struct span *span)
+{
+	return thread_loading() && span_begin_in_load(span, DLPROF_CLASS_WAIT);
+}
+
+static inline void hook_wait_end(struct span *span)
+{
+	span_end(span, 0, false);	/* that nothing came in time is no failure */
+}
+
+/* Where a stream stood before a call, to tell what the call made the kernel deliver. */
+struct hook_stream {
+	FILE *file;
+	const char *at;
+	const char *end;
+	off64_t offset;		/* of the descriptor as stdio knows it, -1: it does not */
+	size_t buffered_bytes;	/* delivered earlier, not taken yet */
+};
+
+bool hook_stream_begin(struct span *span, struct hook_stream *stream, FILE *file);
+
+/* Bytes that came in while the program took that many; that fgets() left in `line`; by a seek. */
+uint64_t hook_stream_bytes(const struct hook_stream *stream, size_t taken_bytes);
+uint64_t hook_stream_line_bytes(const struct hook_stream *stream, const char *line, int size);
+uint64_t hook_stream_seek_bytes(const struct hook_stream *stream);
+uint64_t hook_stream_scan_bytes(const struct hook_stream *stream);
 
 #endif

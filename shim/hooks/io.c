@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* io.c - wrappers of open, close and dup that need more than a row, and what all of them share. */
+/*
+ * io.c - wrappers of descriptors (open, close, dup, fcntl, syscall) that need more than a row, and
+ * what all of them share.
+ */
 #include "hooks/hook.h"
 
 #include <errno.h>
@@ -15,14 +18,36 @@ bool hook_open_begin(struct span *span)
 	return span_begin(span, DLPROF_CLASS_OPEN);
 }
 
+/*
+ * Whether the kernel has read the path, and so may we: flags that it does not know make it look at
+ * nothing else, and the path may be any number then.
+ */
+static bool is_path_read(bool failed)
+{
+	if (!failed)
+		return true;
+	switch (errno) {
+	case ENOENT:
+	case ENOTDIR:
+	case EACCES:
+	case EMFILE:
+	case ENFILE:
+	case EIO:
+	case ESTALE:
+	case EINTR:
+		return true;
+	default:
+		return false;
+	}
+}
+
 void hook_open_end(struct span *span, int fd, const char *path, int flags)
 {
 	enum fd_kind kind = FD_OTHER;
 
 	if (unlikely(!activate_on()))
 		return;
-	/* EFAULT: the path is not ours to read either. */
-	if (fd >= 0 || errno != EFAULT)
+	if (is_path_read(fd < 0))
 		kind = fd_kind_of_path(path);
 	if ((flags & O_ACCMODE) == O_WRONLY || (flags & (O_DIRECTORY | O_PATH)))
 		kind = FD_OTHER;
@@ -34,6 +59,45 @@ void hook_open_end(struct span *span, int fd, const char *path, int flags)
 	span->path = path;
 	span->fd = fd;
 	span_end(span, 0, fd < 0);
+}
+
+/* No path: what the kernel says of the descriptor decides. */
+void hook_handle_end(struct span *span, int fd)
+{
+	if (unlikely(!activate_on()))
+		return;
+	if (fd < 0 || !fd_forget(fd) || fd_kind(fd) != FD_DATA) {
+		span_cancel(span);
+		return;
+	}
+	span->fd = fd;
+	span_end(span, 0, false);
+}
+
+bool hook_ask_begin(struct span *span)
+{
+	return thread_loading() && span_begin_in_load(span, DLPROF_CLASS_OPEN);
+}
+
+bool hook_ask_fd_begin(struct span *span, int fd)
+{
+	enum fd_kind kind;
+
+	if (likely(!thread_loading()))
+		return false;
+	kind = fd_known(fd);
+	return (kind == FD_DATA || kind == FD_NAMED) &&
+	       span_begin_in_load(span, DLPROF_CLASS_OPEN);
+}
+
+void hook_ask_end(struct span *span, const char *path, bool failed)
+{
+	if (unlikely(!activate_on()))
+		return;
+	if (!path || !is_path_read(failed) || fd_kind_of_path(path) == FD_OTHER)
+		span_cancel(span);
+	else
+		span_end(span, 0, failed);
 }
 
 /* Forgotten before the call: after it, the number may already be another thread's new file. */
@@ -123,24 +187,67 @@ HOOK_EXPORT void closefrom(int first)
 	real.closefrom(first);
 }
 
-HOOK_EXPORT int dup2(int fd, int target)
+HOOK_EXPORT int dup(int fd)
 {
-	if (unlikely(activate_on()) && fd != target)
-		fd_forget(target);
-	return real.dup2(fd, target);
+	int result = real.dup(fd);
+
+	if (unlikely(activate_on()))
+		fd_copy(fd, result);
+	return result;
 }
 
 int __dup2(int fd, int target);
-HOOK_EXPORT int __dup2(int fd, int target)
-{
-	if (unlikely(activate_on()) && fd != target)
-		fd_forget(target);
-	return real.__dup2(fd, target);
-}
 
-HOOK_EXPORT int dup3(int fd, int target, int flags)
+/* The target is closed by it, hence forgotten before; see hook_close_begin(). */
+#define DEFINE_DUP(hook_name, params, ...)                                                         \
+	HOOK_EXPORT int hook_name params                                                           \
+	{                                                                                          \
+		int result;                                                                        \
+                                                                                                   \
+		if (likely(!activate_on()) || fd == target)                                        \
+			return real.hook_name(__VA_ARGS__);                                        \
+		fd_forget(target);                                                                 \
+		result = real.hook_name(__VA_ARGS__);                                              \
+		fd_copy(fd, result);                                                               \
+		return result;                                                                     \
+	}
+DEFINE_DUP(dup2, (int fd, int target), fd, target)
+DEFINE_DUP(__dup2, (int fd, int target), fd, target)
+DEFINE_DUP(dup3, (int fd, int target, int flags), fd, target, flags)
+
+/* Whether there is a third argument, and its type, depends on the command: a pointer has room. */
+#define DEFINE_FCNTL(hook_name)                                                                    \
+	HOOK_EXPORT int hook_name(int fd, int command, ...)                                        \
+	{                                                                                          \
+		va_list values;                                                                    \
+		void *value;                                                                       \
+		int result;                                                                        \
+                                                                                                   \
+		va_start(values, command);                                                         \
+		value = va_arg(values, void *);                                                    \
+		va_end(values);                                                                    \
+		result = real.hook_name(fd, command, value);                                       \
+		if (unlikely(activate_on()) &&                                                     \
+		    (command == F_DUPFD || command == F_DUPFD_CLOEXEC))                            \
+			fd_copy(fd, result);                                                       \
+		return result;                                                                     \
+	}
+int __fcntl(int fd, int command, ...);
+DEFINE_FCNTL(fcntl)
+DEFINE_FCNTL(fcntl64)
+DEFINE_FCNTL(__fcntl)
+
+/* From syscall.S, of the numbers that read, in a process that records. */
+long hook_syscall_read(long number, long a, long b, long c, long d, long e, long f)
 {
-	if (unlikely(activate_on()) && fd != target)
-		fd_forget(target);
-	return real.dup3(fd, target, flags);
+	struct span span;
+	long result;
+
+	if (!hook_read_begin(&span, (int)a))
+		return real.syscall(number, a, b, c, d, e, f);
+	span.name = "syscall";
+	span.hook = HOOK_ID_syscall;
+	result = real.syscall(number, a, b, c, d, e, f);
+	span_end(&span, result > 0 ? (uint64_t)result : 0, result < 0);
+	return result;
 }

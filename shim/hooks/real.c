@@ -9,10 +9,13 @@
 #include "hooks/hook.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <gnu/libc-version.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <sys/syscall.h>
 
-#define EARLY_CALL(nr, args)  syscall EARLY_PREFIX(nr, args)
+#define EARLY_CALL(nr, args)  hook_syscall_raw EARLY_PREFIX(nr, args)
 #define EARLY_PREFIX(nr, ...) EARLY_JOIN(nr, EARLY_STRIP __VA_ARGS__)
 #define EARLY_STRIP(...)      __VA_ARGS__
 #define EARLY_JOIN(nr, ...)   (nr, __VA_ARGS__)
@@ -44,7 +47,7 @@
 		va_start(values, flags);                                                           \
 		mode = va_arg(values, mode_t);                                                     \
 		va_end(values);                                                                    \
-		return (int)syscall(SYS_openat, folder, path, flags, mode);                        \
+		return (int)hook_syscall_raw(SYS_openat, folder, path, flags, mode);               \
 	}
 EARLY_OPEN(SYS_open, open, (const char *path, int flags, ...), AT_FDCWD)
 EARLY_OPEN(SYS_open, open64, (const char *path, int flags, ...), AT_FDCWD)
@@ -52,6 +55,21 @@ EARLY_OPEN(SYS_open, __open, (const char *path, int flags, ...), AT_FDCWD)
 EARLY_OPEN(SYS_open, __open64, (const char *path, int flags, ...), AT_FDCWD)
 EARLY_OPEN(SYS_openat, openat, (int folder, const char *path, int flags, ...), folder)
 EARLY_OPEN(SYS_openat, openat64, (int folder, const char *path, int flags, ...), folder)
+
+#define EARLY_FCNTL(name)                                                                          \
+	static int early_##name(int fd, int command, ...)                                          \
+	{                                                                                          \
+		va_list values;                                                                    \
+		void *value;                                                                       \
+                                                                                                   \
+		va_start(values, command);                                                         \
+		value = va_arg(values, void *);                                                    \
+		va_end(values);                                                                    \
+		return (int)hook_syscall_raw(SYS_fcntl, fd, command, value);                       \
+	}
+EARLY_FCNTL(fcntl)
+EARLY_FCNTL(fcntl64)
+EARLY_FCNTL(__fcntl)
 
 #define EARLY_SCAN(name, list_name)                                                                \
 	static int early_##name(FILE *file, const char *format, ...)                               \
@@ -67,6 +85,34 @@ EARLY_OPEN(SYS_openat, openat64, (int folder, const char *path, int flags, ...),
 	}
 EARLY_SCAN(fscanf, vfscanf)
 EARLY_SCAN(__isoc99_fscanf, __isoc99_vfscanf)
+EARLY_SCAN(__isoc23_fscanf, __isoc23_vfscanf)
+
+/* The real one may be missing for good, where the kernel has it. */
+static int early_epoll_pwait2(int epoll, struct epoll_event *events, int count,
+			      const struct timespec *timeout, const sigset_t *mask)
+{
+	return (int)hook_syscall_raw(SYS_epoll_pwait2, epoll, events, count, timeout, mask,
+				     (size_t)(_NSIG / 8));
+}
+
+static void *early_mremap(void *address, size_t size, size_t new_size, int flags, ...)
+{
+	va_list values;
+	void *new_address;
+
+	va_start(values, flags);
+	new_address = va_arg(values, void *);
+	va_end(values);
+	return (void *)hook_syscall_raw(SYS_mremap, address, size, new_size, flags, new_address);
+}
+
+#define early_syscall hook_syscall_raw
+
+long hook_syscall_failed(long result)
+{
+	errno = (int)-result;
+	return -1;
+}
 
 struct real real = {
 #define HOOK(family, nr, type, name, params, args) .name = early_##name,
@@ -78,14 +124,74 @@ struct real real = {
 #undef HOOK_VARIADIC
 };
 
-/* All of these names are in glibc 2.34, which the shim needs anyway: no lookup fails, and a
- * failing one would allocate. */
+/* syscall.S jumps through it. */
+static_assert(offsetof(struct real, syscall) == 0, "syscall is the first row of hooks.def");
+
+#if defined(__x86_64__)
+#define COND_VERSION "GLIBC_2.3.2"
+#else
+#define COND_VERSION "GLIBC_2.17"
+#endif
+
+/*
+ * Where the name alone is not enough. A version: libc has older ones that take other arguments, and
+ * up to glibc 2.35 dlsym(RTLD_NEXT) finds the oldest. A release: earlier ones have no such name, and
+ * a lookup that fails allocates.
+ */
+static const struct exception {
+	const char *version;
+	int since_minor;	/* of glibc 2 */
+} exceptions[HOOK_ID_MAX] = {
+	[HOOK_ID_pthread_cond_wait] = {.version = COND_VERSION},
+	[HOOK_ID_pthread_cond_timedwait] = {.version = COND_VERSION},
+	[HOOK_ID_lio_listio] = {.version = "GLIBC_2.34"},
+	[HOOK_ID_lio_listio64] = {.version = "GLIBC_2.34"},
+	[HOOK_ID_epoll_pwait2] = {.since_minor = 35},
+	[HOOK_ID___isoc23_fscanf] = {.since_minor = 38},
+	[HOOK_ID___isoc23_vfscanf] = {.since_minor = 38},
+};
+
+/* Not in musl, whose loader ends a program that preloads something with a missing reference. */
+#pragma weak dlvsym
+#pragma weak gnu_get_libc_version
+
+static int libc_minor(void)
+{
+	const char *at = gnu_get_libc_version ? gnu_get_libc_version() : "";
+	int minor = 0;
+
+	if (at[0] != '2' || at[1] != '.')
+		return at[0] > '2' ? INT_MAX : 0;
+	for (at += 2; *at >= '0' && *at <= '9'; at++)
+		minor = minor * 10 + (*at - '0');
+	return minor;
+}
+
+bool real_is_glibc(void)
+{
+	return gnu_get_libc_version != NULL;
+}
+
+static void *find(const char *name, const struct exception *exception, int minor)
+{
+	if (exception->since_minor > minor && real_is_glibc())
+		return NULL;
+	if (exception->version && dlvsym)
+		return dlvsym(RTLD_NEXT, name, exception->version);
+	return dlsym(RTLD_NEXT, name);
+}
+
+/*
+ * All names but the exceptions are in glibc 2.34, which the shim needs anyway: no lookup fails.
+ * With musl many do, nobody calls those, and the message of the last one is not the program's.
+ */
 void real_resolve(void)
 {
+	int minor = libc_minor();
 	void *found;
 
 #define HOOK(family, nr, type, name, params, args)                                                 \
-	found = dlsym(RTLD_NEXT, #name);                                                           \
+	found = find(#name, &exceptions[HOOK_ID_##name], minor);                                   \
 	if (found)                                                                                 \
 		real.name = (type(*) params)found;
 #define HOOK_BY_HAND(nr, type, name, params, args) HOOK(, nr, type, name, params, args)
@@ -94,4 +200,8 @@ void real_resolve(void)
 #undef HOOK
 #undef HOOK_BY_HAND
 #undef HOOK_VARIADIC
+	if (real.__isoc23_vfscanf == early___isoc23_vfscanf)
+		real.__isoc23_vfscanf = real.__isoc99_vfscanf;
+	if (!real_is_glibc())
+		dlerror();
 }

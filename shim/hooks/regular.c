@@ -25,21 +25,36 @@
 	      : span_cancel(&span))
 #define BEGIN_FCLOSE	 hook_close_begin(&span, FILE_FD(file))
 #define END_FCLOSE	 span_end(&span, 0, result != 0)
-#define BEGIN_FILE	 hook_read_begin(&span, FILE_FD(file))
-#define BEGIN_FREAD	 BEGIN_FILE
-#define END_FREAD	 span_end(&span, result * size, false)
+#define BEGIN_FILE	 hook_stream_begin(&span, &stream, file)
+#define END_FILE(bytes)	 span_end(&span, bytes, false)
 #define BEGIN_FGETS	 BEGIN_FILE
-#define END_FGETS	 span_end(&span, result ? strlen(result) : 0, false)
+#define END_FGETS	 END_FILE(hook_stream_line_bytes(&stream, result, size))
 #define BEGIN_GETLINE	 BEGIN_FILE
-#define END_GETLINE	 span_end(&span, result > 0 ? (uint64_t)result : 0, false)
+#define END_GETLINE	 END_FILE(hook_stream_bytes(&stream, result > 0 ? (size_t)result : 0))
 #define BEGIN_FSEEK	 BEGIN_FILE
-#define END_FSEEK	 span_end(&span, 0, result != 0)
-#define BEGIN_REFILL	 BEGIN_FILE
-#define END_REFILL                                                                                 \
-	span_end(&span, result == EOF ? 0 : (uint64_t)(file->_IO_read_end - file->_IO_read_base), \
-		 false)
+#define END_FSEEK	 span_end(&span, hook_stream_seek_bytes(&stream), result != 0)
+#define BEGIN_UFLOW	 BEGIN_FILE
+#define END_UFLOW	 END_FILE(hook_stream_bytes(&stream, result == EOF ? 0 : 1))
+#define BEGIN_UNDERFLOW	 BEGIN_FILE
+#define END_UNDERFLOW	 END_FILE(hook_stream_bytes(&stream, 0))
 #define BEGIN_SCAN	 BEGIN_FILE
-#define END_SCAN	 span_end(&span, 0, false)
+#define END_SCAN	 END_FILE(hook_stream_scan_bytes(&stream))
+
+#define BEGIN_HANDLE	 hook_open_begin(&span)
+#define END_HANDLE	 hook_handle_end(&span, result)
+#define BEGIN_STAT	 hook_ask_begin(&span)
+#define END_STAT	 hook_ask_end(&span, path, result < 0)
+#define BEGIN_OPENDIR	 hook_ask_begin(&span)
+#define END_OPENDIR	 hook_ask_end(&span, path, !result)
+#define BEGIN_SCANDIR	 hook_ask_begin(&span)
+#define END_SCANDIR	 hook_ask_end(&span, path, result < 0)
+#define BEGIN_READDIR	 hook_ask_begin(&span)
+#define END_READDIR	 span_end(&span, 0, false)
+#define BEGIN_FSTAT	 hook_ask_fd_begin(&span, fd)
+#define END_FSTAT	 span_end(&span, 0, result < 0)
+
+#define BEGIN_WAIT	 hook_wait_begin(&span)
+#define END_WAIT	 hook_wait_end(&span)
 
 /* Whether a mode reads at all; "r+" and "w+" both do. */
 static int fopen_flags(const char *mode)
@@ -47,19 +62,25 @@ static int fopen_flags(const char *mode)
 	return mode[0] == 'r' || strchr(mode, '+') ? O_RDONLY : O_WRONLY;
 }
 
+/* Apart, so that a process that does not record jumps on to the real call without a frame. */
 #define HOOK(family, nr, type, hook_name, params, args)                                            \
-	HOOK_EXPORT type hook_name params                                                          \
+	static __attribute__((noinline)) type recorded_##hook_name params                          \
 	{                                                                                          \
+		struct hook_stream stream __attribute__((unused));                                 \
 		struct span span;                                                                  \
 		type result;                                                                       \
                                                                                                    \
-		if (likely(!activate_on()) || !BEGIN_##family)                                     \
+		if (!BEGIN_##family)                                                               \
 			return real.hook_name args;                                                \
 		span.name = #hook_name;                                                            \
 		span.hook = HOOK_ID_##hook_name;                                                   \
 		result = real.hook_name args;                                                      \
 		END_##family;                                                                      \
 		return result;                                                                     \
+	}                                                                                          \
+	HOOK_EXPORT type hook_name params                                                          \
+	{                                                                                          \
+		return likely(!activate_on()) ? real.hook_name args : recorded_##hook_name args;   \
 	}
 #define HOOK_BY_HAND(nr, type, hook_name, params, args)
 #define HOOK_VARIADIC(nr, type, hook_name, params, args)
@@ -77,9 +98,20 @@ HOOK_DECLARE(ssize_t, __pread_chk, (int, void *, size_t, off_t, size_t))
 HOOK_DECLARE(ssize_t, __pread64_chk, (int, void *, size_t, off64_t, size_t))
 HOOK_DECLARE(ssize_t, sendfile, (int, int, off_t *, size_t))
 HOOK_DECLARE(ssize_t, sendfile64, (int, int, off64_t *, size_t))
-HOOK_DECLARE(size_t, __fread_chk, (void *, size_t, size_t, size_t, FILE *))
-HOOK_DECLARE(size_t, __fread_unlocked_chk, (void *, size_t, size_t, size_t, FILE *))
 HOOK_DECLARE(char *, __fgets_chk, (char *, size_t, int, FILE *))
 HOOK_DECLARE(char *, __fgets_unlocked_chk, (char *, size_t, int, FILE *))
 HOOK_DECLARE(int, __isoc99_vfscanf, (FILE *, const char *, va_list))
+HOOK_DECLARE(int, __isoc23_vfscanf, (FILE *, const char *, va_list))
+HOOK_DECLARE(int, __xstat, (int, const char *, struct stat *))
+HOOK_DECLARE(int, __xstat64, (int, const char *, struct stat64 *))
+HOOK_DECLARE(int, __lxstat, (int, const char *, struct stat *))
+HOOK_DECLARE(int, __lxstat64, (int, const char *, struct stat64 *))
+HOOK_DECLARE(int, __fxstat, (int, int, struct stat *))
+HOOK_DECLARE(int, __fxstat64, (int, int, struct stat64 *))
+HOOK_DECLARE(int, __fxstatat, (int, int, const char *, struct stat *, int))
+HOOK_DECLARE(int, __fxstatat64, (int, int, const char *, struct stat64 *, int))
+HOOK_DECLARE(int, __poll_chk, (struct pollfd *, nfds_t, int, size_t))
+HOOK_DECLARE(int, __ppoll_chk, (struct pollfd *, nfds_t, const struct timespec *, const sigset_t *, size_t))
+HOOK_DECLARE(ssize_t, __recv_chk, (int, void *, size_t, size_t, int))
+HOOK_DECLARE(ssize_t, __recvfrom_chk, (int, void *, size_t, size_t, int, struct sockaddr *, socklen_t *))
 #include "hooks/hooks.def"

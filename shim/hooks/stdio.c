@@ -1,43 +1,166 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stdio.c - wrappers of stdio that need more than a row. */
+/*
+ * stdio.c - streams: what their calls made the kernel deliver, and wrappers that need more than a
+ * row.
+ *
+ * Bytes are those of the read(2)s that libc makes out of our sight, so that a stream adds up to
+ * what a descriptor would: a refill counts when it happens, and taking from the buffer not again.
+ * Where libc keeps track of the descriptor's offset the difference is exact; before the first seek
+ * it does not, and then it is what the program took plus what the buffer grew by.
+ *
+ * Not counted: refills inside fgetc() and getc(), which are not wrapped (a program built with
+ * optimised getc_unlocked() is: it calls __uflow), in wide streams, and of a seek past the end.
+ * Counted short: NULs in a last line without a newline, and a fscanf() that refills twice.
+ */
 #include "hooks/hook.h"
 
 #include <stdarg.h>
+#include <string.h>
+
+/* glibc's libio.h, which it does not install. */
+#define STREAM_EOF_SEEN	  0x0010
+#define STREAM_IN_BACKUP  0x0100
+#define STREAM_PUTTING	  0x0800
+
+/* Also what lies behind characters that were pushed back. */
+static size_t buffered(const FILE *file)
+{
+	size_t bytes = (size_t)(file->_IO_read_end - file->_IO_read_ptr);
+
+	if (file->_flags & STREAM_IN_BACKUP)
+		bytes += (size_t)(file->_IO_save_end - file->_IO_save_base);
+	return bytes;
+}
+
+bool hook_stream_begin(struct span *span, struct hook_stream *stream, FILE *file)
+{
+	if (!hook_read_begin(span, FILE_FD(file)))
+		return false;
+	stream->file = file;
+	stream->at = file->_IO_read_ptr;
+	stream->end = file->_IO_read_end;
+	/* What it has still to write moves the offset, too. */
+	stream->offset = file->_flags & STREAM_PUTTING ? -1 : file->_offset;
+	stream->buffered_bytes = buffered(file);
+	return true;
+}
+
+uint64_t hook_stream_bytes(const struct hook_stream *stream, size_t taken_bytes)
+{
+	const FILE *file = stream->file;
+	int64_t bytes;
+
+	if (stream->offset >= 0 && file->_offset >= stream->offset)
+		return (uint64_t)(file->_offset - stream->offset);
+	bytes = (int64_t)(taken_bytes + buffered(file) - stream->buffered_bytes);
+	return bytes > 0 ? (uint64_t)bytes : 0;
+}
+
+/* Up to the newline that ended it, over any NULs; what lies behind the text is older. */
+uint64_t hook_stream_line_bytes(const struct hook_stream *stream, const char *line, int size)
+{
+	const char *newline;
+
+	if (!line || size < 2)
+		return hook_stream_bytes(stream, 0);
+	if (stream->file->_flags & STREAM_EOF_SEEN)
+		return hook_stream_bytes(stream, strlen(line));
+	newline = memchr(line, '\n', (size_t)size - 1);
+	return hook_stream_bytes(stream, newline ? (size_t)(newline - line) + 1 : (size_t)size - 1);
+}
+
+/* libc reads the block around the place unless the buffer has it; it knows the offset then. */
+uint64_t hook_stream_seek_bytes(const struct hook_stream *stream)
+{
+	const FILE *file = stream->file;
+
+	if (file->_offset < 0 || file->_offset == stream->offset)
+		return 0;
+	return (uint64_t)(file->_IO_read_end - file->_IO_read_base);
+}
+
+/* It does not say how much it took: a place that moved back, or another end, is a new buffer. */
+uint64_t hook_stream_scan_bytes(const struct hook_stream *stream)
+{
+	const FILE *file = stream->file;
+
+	if (stream->offset >= 0)
+		return hook_stream_bytes(stream, 0);
+	if (file->_IO_read_end == stream->end && file->_IO_read_ptr >= stream->at)
+		return 0;
+	if (file->_IO_read_end == file->_IO_read_base && !stream->at)
+		return 0;
+	return (uint64_t)(file->_IO_read_end - file->_IO_read_base);
+}
 
 HOOK_EXPORT void rewind(FILE *file)
 {
+	struct hook_stream stream;
 	struct span span;
 
-	if (likely(!activate_on()) || !hook_read_begin(&span, FILE_FD(file))) {
+	if (likely(!activate_on()) || !hook_stream_begin(&span, &stream, file)) {
 		real.rewind(file);
 		return;
 	}
 	span.name = "rewind";
 	span.hook = HOOK_ID_rewind;
 	real.rewind(file);
-	span_end(&span, 0, false);
+	span_end(&span, hook_stream_seek_bytes(&stream), false);
 }
+
+/*
+ * Elements of one byte, because the real function says nothing of a last one that is there in part;
+ * it multiplies the two itself and divides again, as is done here.
+ */
+#define DEFINE_FREAD(hook_name, params, all, single)                                               \
+	size_t hook_name params;                                                                   \
+	HOOK_EXPORT size_t hook_name params                                                        \
+	{                                                                                          \
+		struct hook_stream stream;                                                         \
+		struct span span;                                                                  \
+		size_t total, taken;                                                               \
+                                                                                                   \
+		if (likely(!activate_on()) || __builtin_mul_overflow(size, count, &total) ||       \
+		    !total || !hook_stream_begin(&span, &stream, file))                            \
+			return real.hook_name all;                                                 \
+		span.name = #hook_name;                                                            \
+		span.hook = HOOK_ID_##hook_name;                                                   \
+		taken = real.hook_name single;                                                     \
+		span_end(&span, hook_stream_bytes(&stream, taken), false);                         \
+		return taken == total ? count : taken / size;                                      \
+	}
+DEFINE_FREAD(fread, (void *buffer, size_t size, size_t count, FILE *file),
+	     (buffer, size, count, file), (buffer, 1, total, file))
+DEFINE_FREAD(fread_unlocked, (void *buffer, size_t size, size_t count, FILE *file),
+	     (buffer, size, count, file), (buffer, 1, total, file))
+DEFINE_FREAD(__fread_chk, (void *buffer, size_t room, size_t size, size_t count, FILE *file),
+	     (buffer, room, size, count, file), (buffer, room, 1, total, file))
+DEFINE_FREAD(__fread_unlocked_chk,
+	     (void *buffer, size_t room, size_t size, size_t count, FILE *file),
+	     (buffer, room, size, count, file), (buffer, room, 1, total, file))
 
 #define DEFINE_SCAN(hook_name, list_name)                                                          \
 	int hook_name(FILE *file, const char *format, ...);                                        \
 	HOOK_EXPORT int hook_name(FILE *file, const char *format, ...)                             \
 	{                                                                                          \
+		struct hook_stream stream;                                                         \
 		struct span span;                                                                  \
 		va_list values;                                                                    \
 		bool recorded;                                                                     \
 		int result;                                                                        \
                                                                                                    \
-		recorded = unlikely(activate_on()) && hook_read_begin(&span, FILE_FD(file));       \
+		recorded = unlikely(activate_on()) && hook_stream_begin(&span, &stream, file);     \
 		va_start(values, format);                                                          \
 		result = real.list_name(file, format, values);                                     \
 		va_end(values);                                                                    \
 		if (recorded) {                                                                    \
 			span.name = #hook_name;                                                    \
 			span.hook = HOOK_ID_##hook_name;                                           \
-			span_end(&span, 0, false);                                                 \
+			span_end(&span, hook_stream_scan_bytes(&stream), false);                   \
 		}                                                                                  \
 		return result;                                                                     \
 	}
 
 DEFINE_SCAN(fscanf, vfscanf)
 DEFINE_SCAN(__isoc99_fscanf, __isoc99_vfscanf)
+DEFINE_SCAN(__isoc23_fscanf, __isoc23_vfscanf)

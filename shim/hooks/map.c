@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * map.c - mmap of data files, and what is done to the maps afterwards.
+ *
+ * Allocators map, unmap and advise all the time: only ranges that are known to be of a data file are
+ * timed, and only in a load. What the device delivers for them is counted in blocks (scope.c): the
+ * page faults that bring it in are no calls, so there are no bytes here.
+ */
+#include "hooks/hook.h"
+
+#include <stdarg.h>
+#include <stdatomic.h>
+
+/*
+ * Private memory, as the maps are, to a forked child, too. A range that finds no place is not timed.
+ * `end` is written last and cleared first; 0: the range is not to be believed.
+ */
+#define RANGE_MAX 128
+
+static struct range {
+	_Atomic uintptr_t begin;	/* 0: free */
+	_Atomic uintptr_t end;
+} ranges[RANGE_MAX];
+static _Atomic uint32_t range_count;	/* that were ever in use */
+
+static void remember(void *address, size_t size)
+{
+	uint32_t i;
+
+	for (i = 0; i < RANGE_MAX; i++) {
+		uintptr_t expected = 0;
+
+		if (!ranges[i].begin &&
+		    atomic_compare_exchange_strong(&ranges[i].begin, &expected, (uintptr_t)address))
+			break;
+	}
+	if (i == RANGE_MAX)
+		return;
+	ranges[i].end = (uintptr_t)address + size;
+	for (uint32_t count = range_count; count <= i;)
+		if (atomic_compare_exchange_weak(&range_count, &count, i + 1))
+			break;
+}
+
+/* Whether any data is in there. */
+static bool is_data(const void *address, size_t size)
+{
+	uintptr_t begin = (uintptr_t)address, end = begin + size;
+	uint32_t count = range_count;
+
+	for (uint32_t i = 0; i < count; i++)
+		if (begin < ranges[i].end && end > ranges[i].begin)
+			return true;
+	return false;
+}
+
+/* A hole in the middle leaves the range as it is: what comes to lie there may be timed for it. */
+static void forget(const void *address, size_t size)
+{
+	uintptr_t begin = (uintptr_t)address, end = begin + size;
+	uint32_t count = range_count;
+
+	for (uint32_t i = 0; i < count; i++) {
+		uintptr_t range_begin = ranges[i].begin, range_end = ranges[i].end;
+
+		if (!range_end || begin >= range_end || end <= range_begin)
+			continue;
+		if (begin <= range_begin && end >= range_end) {
+			ranges[i].end = 0;
+			ranges[i].begin = 0;
+		} else if (begin <= range_begin) {
+			ranges[i].begin = end;
+		} else if (end >= range_end) {
+			ranges[i].end = begin;
+		}
+	}
+}
+
+static bool begin(struct span *span, const char *name, uint32_t hook)
+{
+	if (likely(!thread_loading()) || !span_begin_in_load(span, DLPROF_CLASS_READ))
+		return false;
+	span->name = name;
+	span->hook = hook;
+	return true;
+}
+
+#define DEFINE_MMAP(hook_name, type)                                                               \
+	HOOK_EXPORT void *hook_name(void *address, size_t size, int protection, int flags, int fd, \
+				    type offset)                                                   \
+	{                                                                                          \
+		struct span span;                                                                  \
+		bool recorded;                                                                     \
+		void *result;                                                                      \
+                                                                                                   \
+		if (likely(!activate_on()) || (flags & MAP_ANONYMOUS) || fd_kind(fd) != FD_DATA)   \
+			return real.hook_name(address, size, protection, flags, fd, offset);       \
+		recorded = begin(&span, #hook_name, HOOK_ID_##hook_name);                          \
+		if (recorded)                                                                      \
+			span.fd = fd;                                                              \
+		result = real.hook_name(address, size, protection, flags, fd, offset);             \
+		if (recorded)                                                                      \
+			span_end(&span, 0, result == MAP_FAILED);                                  \
+		if (result != MAP_FAILED)                                                          \
+			remember(result, size);                                                    \
+		return result;                                                                     \
+	}
+DEFINE_MMAP(mmap, off_t)
+DEFINE_MMAP(mmap64, off64_t)
+
+/* Forgotten before the call: after it, the addresses may already be another thread's. */
+HOOK_EXPORT int munmap(void *address, size_t size)
+{
+	struct span span;
+	int result;
+
+	if (likely(!activate_on()) || !is_data(address, size))
+		return real.munmap(address, size);
+	forget(address, size);
+	if (!begin(&span, "munmap", HOOK_ID_munmap))
+		return real.munmap(address, size);
+	result = real.munmap(address, size);
+	span_end(&span, 0, result < 0);
+	return result;
+}
+
+/* Whether there is a fifth argument depends on the flags; the real one ignores it then. */
+HOOK_EXPORT void *mremap(void *address, size_t size, size_t new_size, int flags, ...)
+{
+	struct span span;
+	va_list values;
+	void *new_address, *result;
+	bool recorded;
+
+	va_start(values, flags);
+	new_address = va_arg(values, void *);
+	va_end(values);
+	if (likely(!activate_on()) || !is_data(address, size))
+		return real.mremap(address, size, new_size, flags, new_address);
+	forget(address, size);
+	recorded = begin(&span, "mremap", HOOK_ID_mremap);
+	result = real.mremap(address, size, new_size, flags, new_address);
+	if (recorded)
+		span_end(&span, 0, result == MAP_FAILED);
+	if (result == MAP_FAILED)
+		remember(address, size);
+	else
+		remember(result, new_size);
+	return result;
+}
+
+#define DEFINE_ADVISE(hook_name)                                                                   \
+	HOOK_EXPORT int hook_name(void *address, size_t size, int advice)                          \
+	{                                                                                          \
+		struct span span;                                                                  \
+		int result;                                                                        \
+                                                                                                   \
+		if (likely(!activate_on()) || !is_data(address, size) ||                           \
+		    !begin(&span, #hook_name, HOOK_ID_##hook_name))                                \
+			return real.hook_name(address, size, advice);                              \
+		result = real.hook_name(address, size, advice);                                    \
+		span_end(&span, 0, result != 0);                                                   \
+		return result;                                                                     \
+	}
+DEFINE_ADVISE(madvise)
+DEFINE_ADVISE(posix_madvise)

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * syscall.S - syscall(2) as a function: the few numbers that read go on to C while the process
+ * records, everything else is a jump to the real one.
+ *
+ * A jump, not a call: clone() through it returns twice, the second time on another stack, and a
+ * frame of ours would not be there. activate_cell and real are of activate.h and hook.h; `syscall`
+ * is the first row of hooks.def, so `real` points to it.
+ *
+ * hook_syscall_raw() is the same without a C library: what wrappers do before the constructor.
+ */
+#include <asm/unistd.h>
+
+#ifdef __CET__
+#include <cet.h>
+#endif
+
+	.hidden activate_cell
+	.hidden real
+	.hidden hook_syscall_read
+	.hidden hook_syscall_failed
+	.hidden hook_syscall_raw
+
+	.text
+#if defined(__x86_64__)
+
+	.globl syscall
+	.type syscall, @function
+	.p2align 4
+syscall:
+	.cfi_startproc
+	endbr64
+	movq activate_cell(%rip), %rax
+	cmpl $0, (%rax)
+	jne 1f
+0:	jmp *real(%rip)
+1:	cmpq $__NR_read, %rdi
+	je 2f
+	cmpq $__NR_pread64, %rdi
+	je 2f
+	cmpq $__NR_readv, %rdi
+	je 2f
+	cmpq $__NR_preadv, %rdi
+	je 2f
+	cmpq $__NR_preadv2, %rdi
+	jne 0b
+2:	jmp hook_syscall_read
+	.cfi_endproc
+	.size syscall, . - syscall
+
+	.globl hook_syscall_raw
+	.type hook_syscall_raw, @function
+	.p2align 4
+hook_syscall_raw:
+	.cfi_startproc
+	endbr64
+	movq %rdi, %rax
+	movq %rsi, %rdi
+	movq %rdx, %rsi
+	movq %rcx, %rdx
+	movq %r8, %r10
+	movq %r9, %r8
+	movq 8(%rsp), %r9
+	syscall
+	cmpq $-4095, %rax
+	jae 1f
+	ret
+1:	movq %rax, %rdi
+	jmp hook_syscall_failed
+	.cfi_endproc
+	.size hook_syscall_raw, . - hook_syscall_raw
+
+#elif defined(__aarch64__)
+
+	.globl syscall
+	.type syscall, %function
+	.p2align 4
+syscall:
+	.cfi_startproc
+	hint #34			/* bti c */
+	adrp x16, activate_cell
+	ldr x16, [x16, #:lo12:activate_cell]
+	ldr w16, [x16]
+	cbnz w16, 1f
+0:	adrp x16, real
+	ldr x16, [x16, #:lo12:real]
+	br x16
+1:	cmp x0, #__NR_read
+	b.eq 2f
+	cmp x0, #__NR_pread64
+	b.eq 2f
+	cmp x0, #__NR_readv
+	b.eq 2f
+	cmp x0, #__NR_preadv
+	b.eq 2f
+	cmp x0, #__NR_preadv2
+	b.ne 0b
+2:	b hook_syscall_read
+	.cfi_endproc
+	.size syscall, . - syscall
+
+	.globl hook_syscall_raw
+	.type hook_syscall_raw, %function
+	.p2align 4
+hook_syscall_raw:
+	.cfi_startproc
+	hint #34			/* bti c */
+	mov x8, x0
+	mov x0, x1
+	mov x1, x2
+	mov x2, x3
+	mov x3, x4
+	mov x4, x5
+	mov x5, x6
+	svc #0
+	cmn x0, #4095
+	b.cs hook_syscall_failed
+	ret
+	.cfi_endproc
+	.size hook_syscall_raw, . - hook_syscall_raw
+
+#endif
+
+	.section .note.GNU-stack, "", %progbits
