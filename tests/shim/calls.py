@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Results, errno, created modes and file contents of every wrapped call: those of the C library.
 
-usage: calls.py early.so forks HOST...: the programs of this folder. Each HOST runs bare, under the
-preload, and under the preload recording from its start; the three texts must be one.
+usage: calls.py early.so forks host-module.so HOST...: the programs of this folder. Each HOST runs
+bare, under the preload, and under the preload recording from its start; the three texts must be one.
+The module's calls are made in a load: many wrappers do more than pass on there only.
 """
 import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from dlprof_test import (SHIM, check, environment, equal, finish, need_shim, run, say,  # noqa
-                         scratch)
+from dlprof_test import (PYTHON, SHIM, check, environment, equal, finish, need_shim,  # noqa
+                         need_torch, run, say, scratch)
+
+HERE = os.path.dirname(os.path.abspath(__file__))
 
 RECORDING = {"DLPROF_ACTIVATE": "always", "DLPROF_DETAIL": "all", "DLPROF_QUIET": "1"}
 
@@ -42,18 +45,20 @@ def same(name, argv, **changes):
             equal(len(mine), len(theirs), name, what, "length")
         else:
             equal(mine, theirs, name, what)
+    # A program that ends on the way says the same in both, and too little.
+    equal(plain[0], 0, name, "exit status")
     return len(plain[1].splitlines())
 
 
 def main():
     need_shim()
-    early, forks, *hosts = [os.path.abspath(path) for path in sys.argv[1:]]
+    early, forks, module, *hosts = [os.path.abspath(path) for path in sys.argv[1:]]
     for host in hosts:
         name = os.path.basename(host)
         lines = same(name, [host])
         same(name + ", recording", [host], **RECORDING)
         say(name, lines, "lines compared")
-        check(lines > 150, name, "the program says too little to compare")
+        check(lines > 400, name, "the program says too little to compare")
         for order in ("{early}:{shim}", "{shim}:{early}"):
             value = order.format(early=early, shim=SHIM)
             same(name + ", " + order, [host], bare=early, LD_PRELOAD=value)
@@ -61,6 +66,10 @@ def main():
                  **RECORDING)
     same("forks", [forks, "300"])
     same("forks, recording", [forks, "300"], **RECORDING)
+    need_torch()
+    lines = same("in a load", [PYTHON, "-W", "ignore", os.path.join(HERE, "in_load.py"), module],
+                 **RECORDING)
+    check(lines > 400, "in a load", "the program says too little to compare")
     finish()
 
 

@@ -1,16 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * host_calls.h - names that no header declares but that programs are linked to.
+ * host_calls.h - what the parts of the program share, and names that no header declares but that
+ * programs are linked to.
  *
  * asm labels: the compiler would otherwise replace some of them, or refuse their misuse.
  */
 #ifndef HOST_CALLS_H
 #define HOST_CALLS_H
 
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/types.h>
+
+extern volatile size_t seven;	/* unknown to the compiler: fortified calls stay calls */
+
+/* 77 beforehand: a wrapper must leave errno alone on success too. */
+#define SHOW(expression) show(#expression, (errno = 77, (long long)(expression)))
+
+void show(const char *what, long long result);
+void show_text(const char *text);
+
+/* Shows how a child ends that does this: what libc ends a program for, it must still end it for. */
+void host_fatal(void (*act)(void));
+
+void host_streams(void);
+void host_files(void);
+void host_maps(void);
+void host_waits(void);
 
 int host_open(const char *path, int flags, ...) __asm__("__open");
 int host_open64(const char *path, int flags, ...) __asm__("__open64");
@@ -39,6 +61,31 @@ ssize_t host_getdelim(char **line, size_t *room, int delimiter, FILE *file)
 ssize_t host_getline(char **line, size_t *room, FILE *file) __asm__("getline");
 int host_fscanf(FILE *file, const char *format, ...) __asm__("fscanf");
 int host_vfscanf(FILE *file, const char *format, va_list values) __asm__("vfscanf");
+/* From glibc 2.38 on. */
+int host_isoc23_fscanf(FILE *file, const char *format, ...) __asm__("__isoc23_fscanf")
+	__attribute__((weak));
+int host_isoc23_vfscanf(FILE *file, const char *format, va_list values)
+	__asm__("__isoc23_vfscanf") __attribute__((weak));
+int host_fcntl(int fd, int command, ...) __asm__("fcntl");
+int host_fcntl_under(int fd, int command, ...) __asm__("__fcntl");
+int host_xstat(int version, const char *path, struct stat *status) __asm__("__xstat");
+int host_xstat64(int version, const char *path, struct stat64 *status) __asm__("__xstat64");
+int host_lxstat(int version, const char *path, struct stat *status) __asm__("__lxstat");
+int host_lxstat64(int version, const char *path, struct stat64 *status) __asm__("__lxstat64");
+int host_fxstat(int version, int fd, struct stat *status) __asm__("__fxstat");
+int host_fxstat64(int version, int fd, struct stat64 *status) __asm__("__fxstat64");
+int host_fxstatat(int version, int folder, const char *path, struct stat *status, int flags)
+	__asm__("__fxstatat");
+int host_fxstatat64(int version, int folder, const char *path, struct stat64 *status, int flags)
+	__asm__("__fxstatat64");
+int host_poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t room)
+	__asm__("__poll_chk");
+int host_ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
+		   const sigset_t *mask, size_t room) __asm__("__ppoll_chk");
+ssize_t host_recv_chk(int fd, void *buffer, size_t size, size_t room, int flags)
+	__asm__("__recv_chk");
+ssize_t host_recvfrom_chk(int fd, void *buffer, size_t size, size_t room, int flags,
+			  struct sockaddr *from, socklen_t *length) __asm__("__recvfrom_chk");
 int host_uflow(FILE *file) __asm__("__uflow");
 int host_underflow(FILE *file) __asm__("__underflow");
 
