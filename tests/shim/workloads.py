@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads each file of a folder in another way; bytes.py compares what arrived with strace.
+
+usage: workloads.py FOLDER: one that make() has filled.
+"""
+import array
+import ctypes
+import os
+import socket
+import struct
+import subprocess
+import sys
+
+SIZE = 300_007  # no multiple of any block
+
+
+def noise(count):
+    return bytes((i * 7919 + (i >> 8) * 31) % 256 for i in range(count))
+
+
+def lines():
+    return b"".join(b"line %d\0of %d numbers\n" % (i, i * 37) for i in range(12_000))
+
+
+def make(folder):
+    """The data, made by a process that is not looked at."""
+    import numpy
+
+    content = noise(SIZE)
+    names = [name for name in WORKLOADS if not name.startswith("text_")] + ["other"]
+    for name in names:
+        with open(os.path.join(folder, name), "wb") as file:
+            file.write(content)
+    for name in WORKLOADS:
+        if name.startswith("text_"):
+            with open(os.path.join(folder, name), "wb") as file:
+                file.write(lines().replace(b"\0", b"\0" if name == "text_fgets" else b" "))
+    numpy.save(os.path.join(folder, "numpy_load.npy"), numpy.arange(70_001))
+
+
+def read(path):
+    with open(path, "rb") as file:
+        file.read()
+
+
+def unbuffered(path):
+    fd = os.open(path, os.O_RDONLY)
+    while os.read(fd, 10_000):
+        pass
+    os.pread(fd, 5000, SIZE - 100)
+    os.readv(fd, [bytearray(10), bytearray(20)])
+    os.preadv(fd, [bytearray(1000), bytearray(20)], 5)
+    os.preadv(fd, [bytearray(1000)], 7, os.RWF_HIPRI)
+    os.close(fd)
+
+
+def sent(path):
+    fd = os.open(path, os.O_RDONLY)
+    target = os.open(path + ".copy", os.O_RDWR | os.O_CREAT)
+    os.sendfile(target, fd, 100, 200_000)
+    os.copy_file_range(fd, target, 50_000)
+    os.close(fd)
+    os.close(target)
+
+
+def fromfile(path):
+    import numpy
+
+    numpy.fromfile(path, dtype="u1")
+    numpy.fromfile(path, dtype="<u4", count=100)
+    numpy.fromfile(path, dtype="<u8", offset=123_457)
+    with open(path, "rb") as file:
+        file.read(10)
+        numpy.fromfile(file, dtype="<u2", count=1001)
+        file.read(10)
+
+
+def numpy_load(path):
+    import numpy
+
+    numpy.load(path + ".npy")
+
+
+def received(path):
+    ours, theirs = socket.socketpair()
+    fd = os.open(path, os.O_RDONLY)
+    socket.send_fds(ours, [b"x"], [fd])
+    os.close(fd)
+    _, [fd], _, _ = socket.recv_fds(theirs, 1, 1)
+    while os.read(fd, 65536):
+        pass
+    os.close(fd)
+    ours.close()
+    theirs.close()
+
+
+def inherited(path):
+    fd = os.open(path, os.O_RDONLY)
+    subprocess.run([sys.executable, "-S", "-c", "import os\nwhile os.read({}, 4096): pass"
+                    .format(fd)], pass_fds=[fd], check=True)
+    os.close(fd)
+
+
+def copied(path):
+    fd = os.open(path, os.O_RDONLY)
+    other = os.dup(fd)
+    os.close(fd)
+    os.dup2(other, 90)
+    os.close(other)
+    while os.read(90, 65536):
+        pass
+    os.close(90)
+
+
+# RTLD_DEFAULT: what a library that is linked to libc gets.
+libc = ctypes.CDLL(None)
+for name in ("fopen64", "mmap64"):
+    getattr(libc, name).restype = ctypes.c_void_p
+
+
+def stream(path):
+    return ctypes.c_void_p(libc.fopen64(os.fsencode(path), b"r"))
+
+
+def fread(path):
+    """Elements of 7 bytes: the last is there in part."""
+    file, buffer = stream(path), ctypes.create_string_buffer(7000)
+    while libc.fread(buffer, 7, 1000, file) == 1000:
+        pass
+    libc.fclose(file)
+
+
+def fseek(path):
+    file, buffer = stream(path), ctypes.create_string_buffer(7000)
+    for i in range(200):
+        libc.fseek(file, ctypes.c_long(i * 7919 * 13 % SIZE), 0)
+        libc.fread(buffer, 1, 1 + i * 37 % 6000, file)
+        if i % 3 == 0:
+            libc.fseek(file, ctypes.c_long(-5), 1)
+    libc.fseek(file, ctypes.c_long(0), 2)
+    libc.rewind(file)
+    libc.fread(buffer, 1, 10, file)
+    libc.fclose(file)
+
+
+def text_fgets(path):
+    file, buffer = stream(path), ctypes.create_string_buffer(64)
+    while libc.fgets(buffer, 64, file):
+        pass
+    libc.fclose(file)
+
+
+def text_long_lines(path):
+    """Longer than the buffer of the stream, which is filled several times in one call."""
+    file, line, room = stream(path), ctypes.c_void_p(), ctypes.c_size_t()
+    for _ in range(4):
+        libc.getdelim(ctypes.byref(line), ctypes.byref(room), ord("~"), file)
+    libc.fclose(file)
+
+
+def text_getline(path):
+    file, line, room = stream(path), ctypes.c_void_p(), ctypes.c_size_t()
+    for number in range(14_000):
+        libc.getline(ctypes.byref(line), ctypes.byref(room), file)
+        if number % 10 == 0 and number < 10_000:
+            libc.ungetc(ord("x"), file)
+    libc.fclose(file)
+
+
+def text_fscanf(path):
+    file, number = stream(path), ctypes.c_int()
+    while libc.fscanf(file, b"line %d of %*d numbers ", ctypes.byref(number)) == 1:
+        pass
+    libc.fclose(file)
+
+
+def uflow(path):
+    """What getc_unlocked() is compiled to: the pointer, and a refill where it ends."""
+    file = stream(path)
+    for _ in range(20):
+        libc.__uflow(file)
+        for _ in range(4095):
+            libc.getc(file)
+    libc.fclose(file)
+
+
+def by_number(path):
+    fd, buffer = os.open(path, os.O_RDONLY), ctypes.create_string_buffer(4096)
+    while libc.syscall(0, ctypes.c_long(fd), buffer, ctypes.c_long(4096)) > 0:
+        pass
+    os.close(fd)
+
+
+def asynchronous(path):
+    fd, buffer = os.open(path, os.O_RDONLY), ctypes.create_string_buffer(100_000)
+    # struct aiocb of x86-64 and aarch64: fildes, lio_opcode, reqprio, buf, nbytes, sigevent...
+    block = ctypes.create_string_buffer(struct.pack("iiiiQQ", fd, 0, 0, 0,
+                                                    ctypes.addressof(buffer), 100_000), 168)
+    struct.pack_into("i", block, 44, 1)  # SIGEV_NONE
+    libc.aio_read(block)
+    libc.aio_suspend((ctypes.c_void_p * 1)(ctypes.addressof(block)), 1, None)
+    libc.aio_return(block)
+    os.close(fd)
+
+
+def mapped(path):
+    import mmap
+
+    with open(path, "rb") as file:
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as view:
+            view.madvise(mmap.MADV_WILLNEED)
+            sum(view[::4096])
+
+
+WORKLOADS = {function.__name__: function for function in (
+    read, unbuffered, sent, fromfile, numpy_load, received, inherited, copied, fread, fseek,
+    text_fgets, text_long_lines, text_getline, text_fscanf, uflow, by_number, asynchronous, mapped)}
+
+
+def loader(folder):
+    from torch.utils.data import DataLoader, Dataset
+
+    class Files(Dataset):
+        def __len__(self):
+            return 6
+
+        def __getitem__(self, index):
+            read(os.path.join(folder, "other"))
+            return index
+
+    array.array("q", (int(batch[0]) for batch in DataLoader(Files(), num_workers=2)))
+
+
+if __name__ == "__main__":
+    for name, function in WORKLOADS.items():
+        function(os.path.join(sys.argv[1], name))
+    loader(sys.argv[1])
