@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Results, errno, created modes and file contents of every wrapped call: those of the C library.
 
-usage: calls.py early.so forks host-module.so HOST...: the programs of this folder. Each HOST runs
-bare, under the preload, and under the preload recording from its start; the three texts must be one.
+usage: calls.py early.so forks host-module.so HOST... -- OTHER...: the programs of this folder. Each
+runs bare, under the preload, and under the preload recording from its start; the three texts must be one.
 The module's calls are made in a load: many wrappers do more than pass on there only.
 """
 import os
@@ -35,7 +35,7 @@ def transcript(argv, **changes):
     return done.status, done.out, done.err, names
 
 
-def same(name, argv, **changes):
+def same(name, argv, status=0, **changes):
     plain = transcript(argv, preload=False, LD_PRELOAD=changes.pop("bare", None))
     ours = transcript(argv, **changes)
     for mine, theirs, what in zip(ours, plain, ("status", "stdout", "stderr", "files")):
@@ -46,13 +46,14 @@ def same(name, argv, **changes):
         else:
             equal(mine, theirs, name, what)
     # A program that ends on the way says the same in both, and too little.
-    equal(plain[0], 0, name, "exit status")
+    equal(plain[0], status, name, "exit status")
     return len(plain[1].splitlines())
 
 
 def main():
     need_shim()
-    early, forks, module, *hosts = [os.path.abspath(path) for path in sys.argv[1:]]
+    end = sys.argv.index("--")
+    early, forks, module, *hosts = [os.path.abspath(path) for path in sys.argv[1:end]]
     for host in hosts:
         name = os.path.basename(host)
         lines = same(name, [host])
@@ -66,6 +67,11 @@ def main():
                  **RECORDING)
     same("forks", [forks, "300"])
     same("forks, recording", [forks, "300"], **RECORDING)
+    for other in sys.argv[end + 1:]:
+        name = os.path.basename(other)
+        status = 5 if name == "musl" else 0
+        same(name, [os.path.abspath(other)], status)
+        same(name + ", recording", [os.path.abspath(other)], status, **RECORDING)
     need_torch()
     lines = same("in a load", [PYTHON, "-W", "ignore", os.path.join(HERE, "in_load.py"), module],
                  **RECORDING)
