@@ -40,7 +40,8 @@ int main(int argc, char **argv)
 	printf("%d\n", ((char *)map)[3]);
 	printf("%d\n", munmap(map, 4096));
 	printf("%d %d\n", dup2(fd, 50), fcntl(fd, F_DUPFD, 60));
-	printf("%d %d\n", readdir(folder) != NULL, closedir(folder));
+	printf("%d\n", readdir(folder) != NULL);
+	printf("%d\n", closedir(folder));
 	printf("%d %d\n", poll(NULL, 0, 1), pthread_create(&thread, NULL, work, NULL));
 	printf("%d\n", pthread_join(thread, NULL));
 	fflush(stdout);
