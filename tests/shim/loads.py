@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a load is said to have spent on reads, questions about files and sleep: what it did.
+
+usage: loads.py FOLDER: the program; without, the test, which runs it. Each batch does one thing.
+"""
+import ctypes
+import os
+import queue
+import select
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+from dlprof_test import (PYTHON, check, environment, equal, finish, need_shim, need_torch,  # noqa
+                         rows, run, say, scratch, wait_for_drain)
+
+SLEEP_S = 0.08
+MAP_BYTES = 64 << 20
+
+
+def drop(path):
+    """Out of the page cache, as far as the file system does that."""
+    fd = os.open(path, os.O_RDONLY)
+    os.fsync(fd)
+    os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+    os.close(fd)
+
+
+def sleep(folder):
+    time.sleep(SLEEP_S)
+
+
+def wait_for_queue(folder):
+    try:
+        queue.Queue().get(timeout=SLEEP_S)
+    except queue.Empty:
+        pass
+
+
+def wait_for_thread(folder):
+    thread = threading.Thread(target=time.sleep, args=(SLEEP_S,))
+    thread.start()
+    thread.join()
+
+
+def wait_for_socket(folder):
+    ours, theirs = socket.socketpair()
+    threading.Thread(target=lambda: (time.sleep(SLEEP_S), theirs.send(b"x"))).start()
+    ours.recv(1)
+
+
+def wait_in_select(folder):
+    select.select([], [], [], SLEEP_S)
+
+
+def wait_in_poll(folder):
+    select.poll().poll(SLEEP_S * 1000)
+
+
+def wait_in_epoll(folder):
+    select.epoll().poll(SLEEP_S)
+
+
+def wait_for_child(folder):
+    """Not a wait of the list: its time is `other`, and no more than that."""
+    subprocess.run(["/bin/sleep", str(SLEEP_S)])
+
+
+def ask(folder):
+    for _ in range(2000):
+        os.stat(folder)
+        os.listdir(folder)
+
+
+def read(folder):
+    with open(os.path.join(folder, "big"), "rb", buffering=0) as file:
+        file.read(1000000)
+
+
+def read_by_number(folder):
+    libc = ctypes.CDLL(None)
+    fd = os.open(os.path.join(folder, "big"), os.O_RDONLY)
+    libc.syscall(0, ctypes.c_long(fd), ctypes.create_string_buffer(5000), ctypes.c_long(5000))
+    os.close(fd)
+
+
+def map_cold(folder):
+    import numpy
+
+    drop(os.path.join(folder, "big"))
+    int(numpy.memmap(os.path.join(folder, "big"), dtype="u1", mode="r")[::4096].sum())
+
+
+def map_warm(folder):
+    import numpy
+
+    int(numpy.memmap(os.path.join(folder, "big"), dtype="u1", mode="r")[::4096].sum())
+
+
+ACTS = [sleep, wait_for_queue, wait_for_thread, wait_for_socket, wait_in_select, wait_in_poll,
+        wait_in_epoll, wait_for_child, ask, read, read_by_number, map_cold, map_warm]
+
+
+def program(folder):
+    from torch.utils.data import DataLoader, Dataset
+
+    class Acts(Dataset):
+        def __len__(self):
+            return len(ACTS)
+
+        def __getitem__(self, index):
+            import numpy  # noqa: not in the load's time of the first one that needs it
+
+            ACTS[index](folder)
+            return index
+
+    for _ in DataLoader(Acts(), num_workers=1):
+        pass
+
+
+def can_drop(path):
+    """Whether a cold read of it comes from a device that says so: not on tmpfs."""
+    import resource
+
+    drop(path)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_inblock
+    with open(path, "rb") as file:
+        while file.read(1 << 20):
+            pass
+    return resource.getrusage(resource.RUSAGE_SELF).ru_inblock - before >= MAP_BYTES // 512 * 0.9
+
+
+def main():
+    need_shim()
+    need_torch()
+    folder = scratch()
+    big, database = os.path.join(folder, "big"), os.path.join(scratch(), "run.db")
+    with open(big, "wb") as file:
+        for i in range(64):
+            file.write(os.urandom(1 << 20))
+    droppable = can_drop(big)
+    done = run([PYTHON, "-W", "ignore", os.path.abspath(__file__), folder],
+               env=environment(DLPROF_OUT=database, DLPROF_QUIET=1, DLPROF_SLOW_US=10000))
+    equal(done.status, 0, "status", done.err[-2000:])
+    wait_for_drain(database)
+    loads = rows(database, "SELECT * FROM load ORDER BY batch")
+    equal(len(loads), len(ACTS), "loads")
+    for act, load in zip(ACTS, loads):
+        name = act.__name__
+        say("{}: {:.1f} ms, blocked {:.1f}, open {:.2f}, read {:.2f} ({} calls, {} bytes), "
+            "{} bytes from storage".format(name, load["load_ns"] / 1e6, load["blocked_ns"] / 1e6,
+                                           load["open_ns"] / 1e6, load["read_ns"] / 1e6,
+                                           load["read_count"], load["read_bytes"],
+                                           load["storage_bytes"]))
+        if name == "sleep" or name.startswith("wait_in") or name in (
+                "wait_for_queue", "wait_for_thread", "wait_for_socket"):
+            check(SLEEP_S * 0.95e9 <= load["blocked_ns"] <= load["load_ns"], name, "blocked",
+                  load["blocked_ns"])
+        elif name == "wait_for_child":
+            check(load["blocked_ns"] < SLEEP_S * 1e9 / 2, name, "blocked", load["blocked_ns"])
+        if name == "ask":
+            check(load["open_ns"] > 2000 * 2 * 300, name, "open_ns", load["open_ns"])
+            check(load["open_ns"] < load["load_ns"], name, "open_ns", load["open_ns"])
+            equal(load["open_count"], 0, name, "a question is no open")
+        if name == "read":
+            equal(load["read_bytes"], 1000000, name)
+        if name == "read_by_number":
+            equal(load["read_bytes"], 5000, name)
+        if name == "map_warm":
+            equal(load["storage_bytes"], 0, name, "bytes from storage")
+        if name == "map_cold" and droppable:
+            check(abs(load["storage_bytes"] - MAP_BYTES) < MAP_BYTES * 0.02, name,
+                  "bytes from storage", load["storage_bytes"])
+    if not droppable:
+        say("the file system keeps nothing on a device: cold maps are not checked")
+    waits = rows(database, "SELECT what, ns FROM slow WHERE class = 'wait' ORDER BY ts_ns")
+    for name in ("clock_nanosleep", "select", "poll", "epoll_wait"):
+        check(any(name in wait["what"] for wait in waits), name, "is no slow wait of", waits)
+    equal({row["exit"] for row in rows(database, "SELECT exit FROM process")}, {"clean"},
+          "a worker that ends by os._exit ended by itself")
+    finish()
+
+
+if __name__ == "__main__":
+    program(sys.argv[1]) if len(sys.argv) > 1 else main()
