@@ -235,8 +235,13 @@ enum fd_kind fd_known(int fd)
 
 enum fd_kind fd_find_kind(int fd)
 {
-	_Atomic uint8_t *known = cell(fd, true);
-	enum fd_kind kind = known ? atomic_load_explicit(known, memory_order_relaxed) : FD_UNKNOWN;
+	_Atomic uint8_t *known;
+	enum fd_kind kind;
+
+	if (fd < 0)	/* as streams in memory have */
+		return FD_OTHER;
+	known = cell(fd, true);
+	kind = known ? atomic_load_explicit(known, memory_order_relaxed) : FD_UNKNOWN;
 
 	if (kind == FD_UNKNOWN || kind == FD_NAMED) {
 		/* What has a name got it from this process. */

@@ -8,6 +8,7 @@ set -u
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 . "$root/examples/install-deps.sh"
+packages="$packages strace musl-tools libjemalloc2 libtcmalloc-minimal4"
 
 # What tests alone need: other preloads, other C libraries, other compilers, other checkers. A test
 # whose tool is missing is skipped and says so, and no user needs any of these.

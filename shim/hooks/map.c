@@ -2,9 +2,9 @@
 /*
  * map.c - mmap of data files, and what is done to the maps afterwards.
  *
- * Allocators map, unmap and advise all the time: only ranges that are known to be of a data file are
- * timed, and only in a load. What the device delivers for them is counted in blocks (scope.c): the
- * page faults that bring it in are no calls, so there are no bytes here.
+ * Allocators map, unmap and advise all the time: only ranges that are known to be of a data file
+ * are timed, and only in a load. What the device delivers for them is counted in blocks (scope.c):
+ * the page faults that bring it in are no calls, so there are no bytes here.
  */
 #include "hooks/hook.h"
 
@@ -12,8 +12,8 @@
 #include <stdatomic.h>
 
 /*
- * Private memory, as the maps are, to a forked child, too. A range that finds no place is not timed.
- * `end` is written last and cleared first; 0: the range is not to be believed.
+ * Private memory, as the maps are, to a forked child, too. A range that finds no place is not
+ * timed. `end` is written last and cleared first; 0: the range is not to be believed.
  */
 #define RANGE_MAX 128
 

@@ -128,6 +128,33 @@ Test(fd, numbers_beyond_the_table_are_asked_for_every_time)
 	cr_expect_eq(fd_kind(far), FD_DATA);
 }
 
+Test(fd, copies_mean_the_same)
+{
+	int data = make_file("a.jpg"), code = make_file("b.py");
+	char path[FD_PATH_BYTES];
+	uint32_t version;
+
+	fd_remember(data, FD_NAMED, "a.jpg");
+	fd_copy(data, 100);
+	cr_expect_eq(fd_known(100), FD_NAMED);	/* the kernel is asked again */
+	fd_path(100, path);
+	cr_expect_str_eq(path, "a.jpg");
+	version = fd_path_version(100);
+	fd_remember(code, FD_OTHER, NULL);
+	fd_copy(code, 100);
+	cr_expect_eq(fd_known(100), FD_OTHER);
+	fd_copy(777, 100);			/* of something that nobody knows */
+	cr_expect_eq(fd_known(100), FD_UNKNOWN);
+	fd_copy(data, 100);
+	cr_expect_neq(fd_path_version(100), version);
+	fd_copy(data, -1);
+	segment_first()->header.pid++;		/* as a vfork child sees it */
+	fd_copy(data, 101);
+	cr_expect_eq(fd_known(101), FD_UNKNOWN);
+	fd_copy(code, 100);
+	cr_expect_eq(fd_known(100), FD_NAMED);
+}
+
 Test(fd, another_processs_memory_is_left_alone)
 {
 	fd_remember(5, FD_DATA, NULL);
