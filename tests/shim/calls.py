@@ -67,6 +67,10 @@ def main():
                  **RECORDING)
     same("forks", [forks, "300"])
     same("forks, recording", [forks, "300"], **RECORDING)
+    # One that fails would allocate; the loader says so of its own accord.
+    told = run(["/bin/true"], env=environment(LD_DEBUG="files")).err
+    check("libdlprof.so" in told, "the loader tells what it does", told[:200])
+    equal([line for line in told.splitlines() if "error" in line], [], "lookups that fail")
     for other in sys.argv[end + 1:]:
         name = os.path.basename(other)
         status = 5 if name == "musl" else 0

@@ -7,7 +7,6 @@
  * plain, with 64-bit offsets and fortified, because each makes the compiler call other names; and
  * as a module, whose host_main() a load of a DataLoader calls.
  */
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -325,8 +324,6 @@ int main(void)
 {
 	int fd;
 
-	/* A failed lookup would also have allocated. */
-	show_text(dlerror());
 	umask(0);
 	opening();
 	copies_of_descriptors();
