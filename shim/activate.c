@@ -29,8 +29,11 @@ static volatile uint32_t *cell_page;
 static char failure[512];
 static int failure_pid;
 
-void activate_ready(void)
+static void (*on_begun)(void);
+
+void activate_ready(void (*begun)(void))
 {
+	on_begun = begun;
 	atomic_store(&state, STATE_IDLE);
 }
 
@@ -86,6 +89,8 @@ static bool activate_as(uint32_t from)
 	*cell_page = 1;
 	activate_cell = cell_page;
 	atomic_store(&state, STATE_ON);
+	if (on_begun)
+		on_begun();
 	return true;
 }
 

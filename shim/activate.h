@@ -23,8 +23,11 @@ static inline bool activate_on(void)
 	return *activate_cell;
 }
 
-/* The constructor is done: activate() may work from now on. */
-void activate_ready(void);
+/*
+ * The constructor is done: activate() may work from now on. `begun` is called whenever this process,
+ * or one that was forked from it, has begun to record.
+ */
+void activate_ready(void (*begun)(void));
 
 /* Begins to record unless this process does already or cannot; whether it records. */
 bool activate(void);

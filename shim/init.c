@@ -8,8 +8,11 @@
 
 #include "activate.h"
 #include "clock.h"
+#include "hooks/dl.h"
+#include "hooks/got.h"
 #include "config.h"
 #include "python/audit.h"
+#include "scope.h"
 #include "segment.h"
 #include "summary.h"
 #include "sys.h"
@@ -19,12 +22,14 @@ __attribute__((constructor)) static void init_begin(void)
 {
 	const char *when = getenv("DLPROF_ACTIVATE");
 
+	dl_resolve();
 	real_resolve();
 	/* A setuid program's environment is not its own: nothing it says may name a file. */
 	if (getauxval(AT_SECURE) || !real_is_glibc() || config_disabled())
 		return;
 	clock_mark();
-	activate_ready();
+	scope_on_load(got_sweep);
+	activate_ready(got_begin);
 	audit_install();
 	if (when && strcmp(when, "always") == 0)
 		activate();

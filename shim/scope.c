@@ -16,6 +16,13 @@ void scope_decoders_reached(void)
 	decoders_reached = true;
 }
 
+static void (*look_before_load)(void);
+
+void scope_on_load(void (*look)(void))
+{
+	look_before_load = look;
+}
+
 /* Page faults do not tell what mmap'ed data cost; blocks read for this thread do. */
 static uint32_t storage_blocks(void)
 {
@@ -28,6 +35,10 @@ static uint32_t storage_blocks(void)
 
 void scope_load_begin(struct thread *thread, struct scope_load *load)
 {
+	if (look_before_load)
+		look_before_load();
+	/* What a decoder's longjmp left behind ends with the load that it was in. */
+	span_unwind(thread, (uintptr_t)load);
 	load->life = thread_life;
 	memcpy(load->before, thread->slot->counters, sizeof(load->before));
 	load->storage_blocks = storage_blocks();

@@ -27,6 +27,9 @@ void scope_load_end(struct thread *thread, const struct scope_load *load, uint32
 /* Instead of the end: nothing was loaded. */
 void scope_load_cancel(struct thread *thread, const struct scope_load *load);
 
+/* `look` is called before each load: libraries may have come that nobody told of. */
+void scope_on_load(void (*look)(void));
+
 /* Decoders of this process are watched from now on: that none was called is an observation. */
 void scope_decoders_reached(void);
 

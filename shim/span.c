@@ -11,14 +11,19 @@
 #include "tally.h"
 #include "text.h"
 
+void span_unwind(struct thread *thread, uintptr_t address)
+{
+	while (thread->depth && thread->frames[thread->depth - 1].address <= address)
+		thread->depth--;
+}
+
 static bool begin_in(struct span *span, struct thread *thread, enum dlprof_class class)
 {
 	struct thread_frame *frame;
 
 	if (unlikely(thread->busy))
 		return false;
-	while (thread->depth && thread->frames[thread->depth - 1].address <= (uintptr_t)span)
-		thread->depth--;
+	span_unwind(thread, (uintptr_t)span);
 	if (unlikely(thread->depth == THREAD_FRAME_MAX))
 		return false;
 	span->thread = thread;
@@ -27,6 +32,7 @@ static bool begin_in(struct span *span, struct thread *thread, enum dlprof_class
 	frame = &thread->frames[thread->depth++];
 	frame->address = (uintptr_t)span;
 	frame->inner_ticks = 0;
+	frame->decoder = false;
 	frame->begin_ticks = clock_ticks();
 	return true;
 }
@@ -52,10 +58,8 @@ void span_cancel(struct span *span)
 {
 	struct thread *thread = span->thread;
 
-	if (unlikely(!activate_on()))
-		return;
-	while (thread->depth && thread->frames[thread->depth - 1].address <= (uintptr_t)span)
-		thread->depth--;
+	if (likely(activate_on()))
+		span_unwind(thread, (uintptr_t)span);
 }
 
 static void add_path(struct text *path, const struct span *span)

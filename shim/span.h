@@ -39,6 +39,9 @@ bool span_begin_in_load(struct span *span, enum dlprof_class class);
 /* Stops the clock and counts. `bytes`: what came in. */
 void span_end(struct span *span, uint64_t bytes, bool failed);
 
+/* Frames at or below `address` are gone. */
+void span_unwind(struct thread *thread, uintptr_t address);
+
 /* Instead of the end: it was none of ours. */
 void span_cancel(struct span *span);
 

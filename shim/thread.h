@@ -22,6 +22,7 @@ struct thread_frame {
 	uintptr_t address;
 	uint64_t begin_ticks;
 	uint64_t inner_ticks;
+	bool decoder;		/* of a decode library: what it calls is its own affair; unit.c */
 };
 
 #define THREAD_STEP_MAX 32
@@ -41,6 +42,27 @@ struct thread_visit {
 	uint64_t count, ns, bytes;	/* of the file, as far as its folder has them */
 };
 
+#define THREAD_IMAGE_MAX   4
+#define THREAD_DECODER_MAX 16
+
+/* An image that takes several calls; see hooks/unit.h. */
+struct thread_image {
+	const void *handle;	/* NULL: free */
+	uint32_t library;
+	bool counted;
+	struct dlprof_tally *tally; /* NULL: its width is not known yet, what it took is pending */
+	uint64_t pixels;
+	uint64_t pending_ns;
+	uint64_t pending_bytes;
+};
+
+/* The tally that a decode library counted into last. */
+struct thread_decoder {
+	struct dlprof_tally *tally;
+	const char *format;
+	uint64_t class;
+};
+
 struct thread {
 	uint32_t life;			/* thread_life when it was claimed */
 	uint32_t depth;
@@ -58,6 +80,10 @@ struct thread {
 	uint64_t slow_credit_ns;
 	uint8_t slow_credits[DLPROF_CLASS_MAX];
 	uintptr_t stack_seen, stack_end;	/* what is known of where the stack lies */
+
+	struct thread_image images[THREAD_IMAGE_MAX];
+	uint32_t image_next;
+	struct thread_decoder decoders[THREAD_DECODER_MAX];
 
 	/* Which batch this thread is loading, set by the loader's wrappers. */
 	uint32_t load_depth;		/* 0: none just now */

@@ -15,6 +15,8 @@
 #include <stdarg.h>
 #include <sys/syscall.h>
 
+#include "hooks/dl.h"
+
 #define EARLY_CALL(nr, args)  hook_syscall_raw EARLY_PREFIX(nr, args)
 #define EARLY_PREFIX(nr, ...) EARLY_JOIN(nr, EARLY_STRIP __VA_ARGS__)
 #define EARLY_STRIP(...)      __VA_ARGS__
@@ -178,7 +180,7 @@ static void *find(const char *name, const struct exception *exception, int minor
 		return NULL;
 	if (exception->version && dlvsym)
 		return dlvsym(RTLD_NEXT, name, exception->version);
-	return dlsym(RTLD_NEXT, name);
+	return dl_real(RTLD_NEXT, name);
 }
 
 /*
@@ -190,6 +192,8 @@ void real_resolve(void)
 	int minor = libc_minor();
 	void *found;
 
+	if (!dl_real)
+		dl_resolve();
 #define HOOK(family, nr, type, name, params, args)                                                 \
 	found = find(#name, &exceptions[HOOK_ID_##name], minor);                                   \
 	if (found)                                                                                 \

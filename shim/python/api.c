@@ -4,25 +4,27 @@
 #include <dlfcn.h>
 #include <stddef.h>
 
+#include "hooks/dl.h"
+
 struct api py;
 
 bool api_resolve(void)
 {
 #define X(type, name, params)                                                                      \
-	py.name = (type(*) params)dlsym(RTLD_DEFAULT, #name);                                      \
+	py.name = (type(*) params)dl_real(RTLD_DEFAULT, #name);                                      \
 	if (!py.name)                                                                              \
 		return false;
 #include "python/api.def"
 #undef X
-	py.stop_iteration = dlsym(RTLD_DEFAULT, "PyExc_StopIteration");
-	py.attribute_error = dlsym(RTLD_DEFAULT, "PyExc_AttributeError");
-	py.type_type = dlsym(RTLD_DEFAULT, "PyType_Type");
-	py.function_type = dlsym(RTLD_DEFAULT, "PyFunction_Type");
-	py.interpreter = (void *(*)(void))dlsym(RTLD_DEFAULT, "PyInterpreterState_Get");
+	py.stop_iteration = dl_real(RTLD_DEFAULT, "PyExc_StopIteration");
+	py.attribute_error = dl_real(RTLD_DEFAULT, "PyExc_AttributeError");
+	py.type_type = dl_real(RTLD_DEFAULT, "PyType_Type");
+	py.function_type = dl_real(RTLD_DEFAULT, "PyFunction_Type");
+	py.interpreter = (void *(*)(void))dl_real(RTLD_DEFAULT, "PyInterpreterState_Get");
 	if (!py.interpreter)	/* 3.8 */
-		py.interpreter = (void *(*)(void))dlsym(RTLD_DEFAULT, "_PyInterpreterState_Get");
-	py.bytearray_type = dlsym(RTLD_DEFAULT, "PyByteArray_Type");
-	py.string_type = dlsym(RTLD_DEFAULT, "PyUnicode_Type");
+		py.interpreter = (void *(*)(void))dl_real(RTLD_DEFAULT, "_PyInterpreterState_Get");
+	py.bytearray_type = dl_real(RTLD_DEFAULT, "PyByteArray_Type");
+	py.string_type = dl_real(RTLD_DEFAULT, "PyUnicode_Type");
 	return py.stop_iteration && py.attribute_error && py.type_type && py.function_type &&
 	       py.interpreter && py.bytearray_type && py.string_type;
 }

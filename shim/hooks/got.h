@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * got.h - put the decode wrappers between loaded modules and the decode libraries they use.
+ *
+ * Each module reaches a function of another through slots of its own, which ld.so filled in: the
+ * right function for this module, however it was loaded. A slot that leads to a decoder gets the
+ * wrapper instance that stands for exactly the function that was in it.
+ */
+#ifndef GOT_H
+#define GOT_H
+
+#include <stdbool.h>
+
+#include "hooks/decode.h"
+
+/* Changes the slots of what was loaded since the last time. Cheap if nothing was. */
+void got_sweep(void);
+
+/* This process begins to record: it is the first time, or it was forked from one that does. */
+void got_begin(void);
+
+/* Whether `address` lies in a module that got_sweep() has seen. Takes no lock. */
+bool got_knows(const void *address);
+
+/*
+ * `address` is of no module in this namespace; if it is of another one (dlmopen), changes the slots of
+ * the modules in there.
+ */
+void got_sweep_foreign(const void *address);
+
+/* The wrapper that stands for `real`, or `real` where there is none. */
+void *got_substitute(int row, void *real);
+
+/* A call through a lazily bound slot is over: ld.so has put the real function there. */
+void got_bound(struct decode_target *target);
+
+#endif
