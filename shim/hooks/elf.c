@@ -198,15 +198,16 @@ int elf_open(struct elf_module *module, uintptr_t base, const ElfW(Phdr) *header
 	module->symbols = (const ElfW(Sym) *)pointer_in(module, values[DT_SYMTAB]);
 	room = room_for(module, (uintptr_t)module->symbols, sizeof(ElfW(Sym)), sizeof(ElfW(Addr)));
 	module->symbol_limit = room < UINT32_MAX ? (uint32_t)room : UINT32_MAX;
+	/* Every name ends within it if it ends in a zero, as it must. */
+	while (module->strings_bytes && module->strings[module->strings_bytes - 1])
+		module->strings_bytes--;
 	if (!module->strings_bytes || !module->symbol_limit)
 		return -ENOEXEC;
 	if (SEEN(DT_HASH))
 		take_hash(module, pointer_in(module, values[DT_HASH]));
 	if (gnu_hash)
 		take_gnu_hash(module, pointer_in(module, gnu_hash));
-	if (SEEN(DT_SONAME) && values[DT_SONAME] < module->strings_bytes &&
-	    memchr(module->strings + values[DT_SONAME], '\0',
-		   module->strings_bytes - values[DT_SONAME]))
+	if (SEEN(DT_SONAME) && values[DT_SONAME] < module->strings_bytes)
 		module->soname = module->strings + values[DT_SONAME];
 	module->relocs[0].jump = true;
 	if (SEEN(DT_JMPREL))
@@ -230,10 +231,7 @@ const char *elf_name(const struct elf_module *module, uint32_t symbol)
 	if (symbol >= module->symbol_limit)
 		return NULL;
 	at = module->symbols[symbol].st_name;
-	if (at >= module->strings_bytes ||
-	    !memchr(module->strings + at, '\0', module->strings_bytes - at))
-		return NULL;
-	return module->strings + at;
+	return at < module->strings_bytes ? module->strings + at : NULL;
 }
 
 bool elf_is_import(const struct elf_module *module, uint32_t symbol)
@@ -300,18 +298,20 @@ void *elf_function(const struct elf_module *module, const char *name, uint32_t h
 }
 
 static bool read_slot(const struct elf_module *module, const struct elf_relocs *relocs, size_t at,
-		      struct elf_slot *slot)
+		      uint64_t mask, struct elf_slot *slot)
 {
 	const ElfW(Rel) *reloc = reloc_at(relocs, at);
 	uint32_t type = (uint32_t)ELF64_R_TYPE(reloc->r_info);
 
+	slot->symbol = symbol_of(relocs, at);
+	if (!(mask >> slot->symbol % 64 & 1))
+		return false;
 	if (type != RELOC_JUMP && type != RELOC_SLOT && type != RELOC_WORD)
 		return false;
 	if (type != RELOC_JUMP && relocs->has_addend &&
 	    ((const ElfW(Rela) *)reloc)->r_addend != 0)
 		return false;
 	slot->address = module->base + reloc->r_offset;
-	slot->symbol = symbol_of(relocs, at);
 	slot->number = (uint32_t)at;
 	slot->jump = relocs->jump && type == RELOC_JUMP;
 	return slot->symbol && slot->address % sizeof(void *) == 0 &&
@@ -325,7 +325,7 @@ bool elf_next_slot(const struct elf_module *module, struct elf_cursor *cursor,
 		const struct elf_relocs *relocs = &module->relocs[cursor->table];
 
 		while (cursor->at < relocs->count)
-			if (read_slot(module, relocs, cursor->at++, slot))
+			if (read_slot(module, relocs, cursor->at++, cursor->mask, slot))
 				return true;
 	}
 	return false;

@@ -55,7 +55,9 @@ struct elf_slot {
 	bool jump;		/* may be bound lazily */
 };
 
+/* Zero but for `mask`, which has bit `symbol % 64` for each symbol of interest; others may come. */
 struct elf_cursor {
+	uint64_t mask;
 	size_t table;
 	size_t at;
 };
@@ -81,7 +83,7 @@ uint32_t elf_find(const struct elf_module *module, const char *name, uint32_t ha
 /* The address of a function that the module defines and exports, or NULL. */
 void *elf_function(const struct elf_module *module, const char *name, uint32_t hash);
 
-/* Zero the cursor first. False: that was all. */
+/* False: that was all. */
 bool elf_next_slot(const struct elf_module *module, struct elf_cursor *cursor,
 		   struct elf_slot *slot);
 

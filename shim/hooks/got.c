@@ -204,14 +204,17 @@ bool got_knows(const void *address)
 
 /* Instances. */
 
+static bool exports_mark(const struct elf_module *elf, const struct decode_library *library)
+{
+	return !library->mark || elf_function(elf, library->mark, elf_hash(library->mark));
+}
+
 static bool has_mark(const struct module *module, const struct decode_library *library)
 {
 	struct elf_module elf;
 
-	if (!library->mark)
-		return true;
 	return module && elf_open(&elf, module->base, module->headers, module->header_count) == 0 &&
-	       elf_function(&elf, library->mark, elf_hash(library->mark));
+	       exports_mark(&elf, library);
 }
 
 static void find_helpers(struct decode_target *target, const struct decode_library *library,
@@ -425,6 +428,7 @@ static void change_slot(struct module *module, const struct elf_module *elf,
 static uint32_t find_wanted(const struct elf_module *elf, struct wanted *wanted)
 {
 	uint32_t count = 0;
+	bool own = false;
 
 	for (uint32_t i = 1; i < elf->import_limit && count < WANTED_MAX; i++) {
 		const char *name = elf_is_import(elf, i) ? elf_name(elf, i) : NULL;
@@ -435,8 +439,12 @@ static uint32_t find_wanted(const struct elf_module *elf, struct wanted *wanted)
 	}
 	/* What it exports and calls through slots of its own, as others may take its place. */
 	for (uint32_t row = 0; row < DECODE_ROW_MAX && count < WANTED_MAX; row++) {
-		uint32_t symbol = elf_find(elf, decode_rows[row].name, decode_hashes[row]);
+		enum decode_library_id library = decode_rows[row].library;
+		uint32_t symbol;
 
+		if (row == 0 || library != decode_rows[row - 1].library)
+			own = exports_mark(elf, &decode_libraries[library]);
+		symbol = own ? elf_find(elf, decode_rows[row].name, decode_hashes[row]) : 0;
 		if (symbol && (symbol >= elf->import_limit || !elf_is_import(elf, symbol)))
 			wanted[count++] = (struct wanted){symbol, (uint8_t)row};
 	}
@@ -471,6 +479,8 @@ static void change_module(struct module *module)
 	count = find_wanted(&elf, wanted);
 	if (!count)
 		return;
+	for (uint32_t i = 0; i < count; i++)
+		cursor.mask |= UINT64_C(1) << wanted[i].symbol % 64;
 	if (!is_relocated(module)) {
 		module->state = STATE_PENDING;
 	} else {
