@@ -7,6 +7,7 @@
  * plain, with 64-bit offsets and fortified, because each makes the compiler call other names; and
  * as a module, whose host_main() a load of a DataLoader calls.
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -190,6 +191,16 @@ static void copying(int fd)
 	close(pipes[1]);
 }
 
+static void symbols(void)
+{
+	void *program = dlopen(NULL, RTLD_NOW);
+
+	SHOW(dlsym(program, "no_such_symbol") == NULL);
+	SHOW(dlsym(program, "puts") == dlsym(RTLD_DEFAULT, "puts"));
+	SHOW(dlsym(RTLD_NEXT, "puts") != NULL);
+	SHOW(dlclose(program));
+}
+
 void host_fatal(void (*act)(void))
 {
 	int status = 0;
@@ -339,6 +350,7 @@ int main(void)
 	host_files();
 	host_maps();
 	host_waits();
+	symbols();
 	host_fatal(overflow_read);
 	host_fatal(overflow_stream);
 	host_fatal(create_without_mode);

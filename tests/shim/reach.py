@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Decode libraries are observed however a program gets at them, and each caller gets to its own.
+
+usage: reach.py CC [CXX]. Each case of reach/reach.c runs bare, under the preload, and recording from
+its start: the three texts must be one, and the recorded one must have counted its images. What
+cannot be reached is not counted.
+"""
+import concurrent.futures
+import os
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "lib"))
+from dlprof_test import (check, environment, equal, finish, need_shim, rows, run, say,  # noqa
+                         scratch, wait_for_drain)
+
+SOURCES = os.path.join(HERE, "reach")
+MANY, KEPT = 10, 8	# copies of one library, and for how many of them there is room
+
+# Case: images that are counted, and libraries that are reached; None: any number.
+CASES = {
+    "local": 3,
+    "lazy": 6,
+    "bind_now": 1,
+    "deep": 2,
+    "global": 1,
+    "handle": 1,
+    "special": 0,
+    "errors": 1,
+    "dlmopen": 2,
+    "constructor": 3,
+    "origin": 0,
+    "sibling": 0,
+    "corrupt": 1,
+    "corrupt_deep": 1,
+    "throw": 1,
+    "threads": None,
+    "reopen": 30,
+    "many": KEPT,
+    "sealed": 1,
+    "forked": 2,
+    "table": 1,
+    "self": 1,
+    "bsymbolic": 0,
+    "hidden": 0,
+    "impostor": 0,
+    "linked": 3,
+    "linked-lazy": 3,
+}
+
+
+class Builder:
+    def __init__(self, folder, cc, cxx):
+        self.folder, self.cc, self.cxx = folder, cc, cxx
+        os.mkdir(os.path.join(folder, "sub"))
+
+    def compile(self, target, sources, *flags, libraries=(), cxx=False, shared=True):
+        argv = [self.cxx if cxx else self.cc, "-O2", "-g0", "-D_GNU_SOURCE", "-o", target]
+        argv += ["-shared", "-fPIC"] if shared else []
+        argv += [os.path.join(SOURCES, source) for source in sources.split()] + list(flags)
+        for library in libraries:
+            argv += [os.path.join(".", library)]
+        # In the order of this list, which is the order in which they are searched.
+        argv += ["-Wl,--no-as-needed", "-Wl,-rpath,$ORIGIN", "-lpthread"]
+        done = subprocess.run(argv, cwd=self.folder, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT)
+        check(done.returncode == 0, target, "cannot be built:", done.stdout.decode())
+
+    def all(self):
+        now, lazy = ("-Wl,-z,now,-z,relro",), ("-Wl,-z,lazy",)
+        self.compile("lib_a.so", "fake.c", "-DCOPY=100", "-Wl,-soname,lib_a.so")
+        self.compile("lib_b.so", "fake.c", "-DCOPY=200", "-Wl,-soname,lib_b.so")
+        for copy in "ab":
+            library = ["lib_{}.so".format(copy)]
+            self.compile("caller_{}.so".format(copy), "caller.c", *now, libraries=library)
+            self.compile("caller_{}_lazy.so".format(copy), "caller.c", *lazy, libraries=library)
+        self.compile("caller_a_table.so", "caller.c", "-DTABLE", *now, libraries=["lib_a.so"])
+        self.compile("caller_none.so", "caller.c", *now)
+        self.compile("nested.so", "caller.c", "-DNESTED=\"./caller_b.so\"", *now,
+                     libraries=["lib_a.so"])
+        for name, flags in {"c": (), "c2": (), "bsymbolic": ("-Wl,-Bsymbolic",),
+                            "hidden": ("-DHIDDEN",), "impostor": ("-DIMPOSTOR",)}.items():
+            self.compile("self_{}.so".format(name), "fake.c caller.c", "-DCOPY=300", *now, *flags)
+        for i in range(MANY):
+            self.compile("many{}.so".format(i), "fake.c caller.c", "-DCOPY={}".format(1000 + i))
+        self.compile("next.so", "next.c", "-Wl,-Bsymbolic")
+        self.compile("cuda.so", "cuda.c", "-Wl,-soname,cuda.so")
+        self.compile("file.so", "file.c", libraries=["cuda.so"])
+        self.compile("sub/libonly.so", "fake.c", "-DCOPY=400")
+        self.compile("sub/plug.so", "plug.c")
+        self.compile("reach", "reach.c", shared=False)
+        for name, flags in (("linked", now), ("linked-lazy", lazy)):
+            self.compile(name, "linked.c caller.c", *flags, libraries=["lib_a.so"], shared=False)
+        if self.cxx:
+            self.compile("cv.so", "cv.cc", "-Wl,-soname,cv.so", cxx=True)
+            self.compile("cv_user.so", "cv_user.cc", libraries=["cv.so"], cxx=True)
+
+
+def count(database):
+    """Images and pixels, the READ class's operations left out."""
+    found = rows(database, "SELECT SUM(count) AS images, SUM(pixels) AS pixels FROM decode")[0]
+    return found["images"] or 0, found["pixels"] or 0
+
+
+def notes(database):
+    return " / ".join(row["text"] for row in rows(database, "SELECT text FROM note"))
+
+
+def try_case(folder, name):
+    argv = [os.path.join(folder, name)] if name.startswith("linked") else \
+        [os.path.join(folder, "reach"), name]
+    database = os.path.join(scratch(), "run.db")
+    bare = run(argv, env=environment(False), cwd=folder)
+    idle = run(argv, env=environment(), cwd=folder)
+    recorded = run(argv, cwd=folder, env=environment(
+        DLPROF_ACTIVATE="always", DLPROF_QUIET="1", DLPROF_OUT=database))
+    for kind, done in (("idle", idle), ("recording", recorded)):
+        equal((done.status, done.out, done.err), (bare.status, bare.out, bare.err), name, kind)
+    equal(bare.status, 0, name, "exit status without the preload")
+    check(bare.out, name, "says nothing")
+    wait_for_drain(database)
+    return name, bare.out, database
+
+
+def check_case(name, out, database):
+    images, pixels = count(database)
+    say("{}: {} images; {}".format(name, images, " | ".join(out.split("\n")[:3])))
+    if CASES[name] is not None and "mseal" not in out:
+        equal((images, pixels), (CASES[name], CASES[name] * 100 * 10), name, "images, pixels")
+    if name == "threads":
+        # Each of them looked up its function right after it was loaded, while others swept.
+        check(150 <= images <= 200, name, "images of modules that come and go", images)
+    if name == "many":
+        check("too many copies" in notes(database), name, "is not noted", notes(database))
+    if name == "sealed" and "mseal" not in out:
+        check("cannot be changed" in notes(database), name, "is not noted", notes(database))
+
+
+def main():
+    need_shim()
+    compilers = sys.argv[1:]
+    folder = scratch()
+    Builder(folder, compilers[0], compilers[1] if len(compilers) > 1 else None).all()
+    names = [name for name in CASES if name != "throw" or len(compilers) > 1]
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for found in pool.map(lambda name: try_case(folder, name), names):
+            check_case(*found)
+    finish()
+
+
+main()

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fake.c - a libjpeg that decodes nothing: COPY tells which one answered. Width 0 is a corrupt image,
+ * out of which it jumps, as libjpeg does.
+ */
+#include "fake.h"
+
+#include <errno.h>
+
+#ifdef HIDDEN
+#pragma GCC visibility push(hidden)
+#endif
+
+#ifndef IMPOSTOR
+int jpeg_CreateDecompress(struct fake *info)
+{
+	return !!info;
+}
+#endif
+
+int jpeg_read_header(struct fake *info, int require)
+{
+	(void)require;
+	if (!info->width && info->back)
+		longjmp(*info->back, 1);
+	return 1;
+}
+
+int jpeg_start_decompress(struct fake *info)
+{
+	return !!info;
+}
+
+unsigned int jpeg_read_scanlines(struct fake *info, void *lines, unsigned int count)
+{
+	(void)info;
+	(void)lines;
+	errno = COPY;
+	return COPY + count;
+}
+
+int jpeg_finish_decompress(struct fake *info)
+{
+	return !!info;
+}
+
+/* Of no interest to anybody. */
+int fake_copy(void)
+{
+	return COPY;
+}
+
+#ifdef HIDDEN
+#pragma GCC visibility pop
+/* Where a stripped copy can be told by. */
+const char *fake_notice(void);
+const char *fake_notice(void)
+{
+	return "Copyright (C) 2022, Thomas G. Lane, Guido Vollbeding";
+}
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fake.h - the head of libjpeg's decompression struct, and what the fake ones export. */
+#ifndef FAKE_H
+#define FAKE_H
+
+#include <setjmp.h>
+
+struct fake {
+	jmp_buf *back;		/* where libjpeg keeps its error manager */
+	void *unused[4];
+	void *source;
+	unsigned int width;
+	unsigned int height;
+	char rest[600];
+};
+
+int jpeg_CreateDecompress(struct fake *info);
+int jpeg_read_header(struct fake *info, int require);
+int jpeg_start_decompress(struct fake *info);
+unsigned int jpeg_read_scanlines(struct fake *info, void *lines, unsigned int count);
+int jpeg_finish_decompress(struct fake *info);
+int fake_copy(void);
+
+int run(unsigned int width);
+unsigned int tail(struct fake *info, void *lines, unsigned int count);
+
+#endif
