@@ -7,8 +7,8 @@
 #include <sys/types.h>
 
 #include "activate.h"
-#include "hooks/got.h"
 #include "hooks/image.h"
+#include "hooks/pool.h"
 #include "hooks/unit.h"
 #include "sys.h"
 
@@ -417,7 +417,7 @@ static uint64_t event_bytes(const void *events, int count)
 			return real args;                                                          \
 		result = real args;                                                                \
 		if (unlikely(target->slot))                                                        \
-			got_bound(target);                                                         \
+			pool_bound(target);                                                         \
 		END_##family;                                                                      \
 		return result;                                                                     \
 	}                                                                                          \
@@ -437,7 +437,7 @@ static uint64_t event_bytes(const void *events, int count)
 		}                                                                                  \
 		real args;                                                                         \
 		if (unlikely(target->slot))                                                        \
-			got_bound(target);                                                         \
+			pool_bound(target);                                                         \
 		END_##family;                                                                      \
 	}                                                                                          \
 	INSTANCES(void, name, params, args)

@@ -5,6 +5,7 @@
 
 #include "hooks/decode.h"
 #include "hooks/got.h"
+#include "hooks/pool.h"
 #include "sys.h"
 
 void *(*dl_real)(void *handle, const char *name);
@@ -37,8 +38,8 @@ static bool is_off_limits(const char *name)
 }
 
 /*
- * From dl.S: this process records, and the handle is a real one. The answer is the host's, errno and
- * dlerror() too, but that a decoder is answered with its wrapper.
+ * From dl.S: this process records, and the handle is a real one. The answer is the host's, errno
+ * and dlerror() too, but that a decoder is answered with its wrapper.
  */
 void *dl_lookup(void *handle, const char *name);
 void *dl_lookup(void *handle, const char *name)
@@ -56,5 +57,5 @@ void *dl_lookup(void *handle, const char *name)
 	row = decode_row_of(name);
 	if (likely(row < 0) || is_off_limits(name))
 		return found;
-	return got_substitute(row, found);
+	return pool_substitute(row, found);
 }

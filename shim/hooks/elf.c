@@ -7,13 +7,13 @@
 #include <string.h>
 
 #if defined(__x86_64__)
-#define RELOC_JUMP  R_X86_64_JUMP_SLOT
-#define RELOC_SLOT  R_X86_64_GLOB_DAT
-#define RELOC_WORD  R_X86_64_64
+#define RELOC_JUMP R_X86_64_JUMP_SLOT
+#define RELOC_SLOT R_X86_64_GLOB_DAT
+#define RELOC_WORD R_X86_64_64
 #elif defined(__aarch64__)
-#define RELOC_JUMP  R_AARCH64_JUMP_SLOT
-#define RELOC_SLOT  R_AARCH64_GLOB_DAT
-#define RELOC_WORD  R_AARCH64_ABS64
+#define RELOC_JUMP R_AARCH64_JUMP_SLOT
+#define RELOC_SLOT R_AARCH64_GLOB_DAT
+#define RELOC_WORD R_AARCH64_ABS64
 #else
 #error "which relocations name a function here?"
 #endif
@@ -72,8 +72,8 @@ static void take_gnu_hash(struct elf_module *module, uintptr_t at)
 	bloom_count = table[2];
 	/* The bloom filter is indexed by masking. */
 	if (!bucket_count || !bloom_count || (bloom_count & (bloom_count - 1)) ||
-	    bloom_count > (room - 4) / words ||
-	    bucket_count > room - 4 - bloom_count * words || table[1] > module->symbol_limit)
+	    bloom_count > (room - 4) / words || bucket_count > room - 4 - bloom_count * words ||
+	    table[1] > module->symbol_limit)
 		return;
 	room -= 4 + bloom_count * words + bucket_count;
 	module->import_limit = table[1];
@@ -111,7 +111,7 @@ static void take_relocs(struct elf_module *module, struct elf_relocs *relocs, ui
 		relocs->count = room;
 }
 
-static const ElfW(Rel) *reloc_at(const struct elf_relocs *relocs, size_t at)
+static const ElfW(Rel) * reloc_at(const struct elf_relocs *relocs, size_t at)
 {
 	return (const ElfW(Rel) *)(relocs->address + at * relocs->entry_bytes);
 }
@@ -121,7 +121,7 @@ static uint32_t symbol_of(const struct elf_relocs *relocs, size_t at)
 	return (uint32_t)ELF64_R_SYM(reloc_at(relocs, at)->r_info);
 }
 
-static const ElfW(Dyn) *find_dynamic(const struct elf_module *module, size_t *ret_room)
+static const ElfW(Dyn) * find_dynamic(const struct elf_module *module, size_t *ret_room)
 {
 	for (size_t i = 0; i < module->header_count; i++) {
 		uintptr_t address = module->base + module->headers[i].p_vaddr;
@@ -136,7 +136,7 @@ static const ElfW(Dyn) *find_dynamic(const struct elf_module *module, size_t *re
 
 /* The values of the entries that matter; DT_NUM and above are not among them. */
 static bool read_dynamic(const struct elf_module *module, ElfW(Addr) values[DT_NUM],
-			 uint64_t *ret_seen, ElfW(Addr) *ret_gnu_hash)
+			 uint64_t *ret_seen, ElfW(Addr) * ret_gnu_hash)
 {
 	size_t room = 0;
 	const ElfW(Dyn) *entry = find_dynamic(module, &room);
@@ -175,7 +175,7 @@ static void mend_import_limit(struct elf_module *module)
 	}
 }
 
-int elf_open(struct elf_module *module, uintptr_t base, const ElfW(Phdr) *headers, size_t count)
+int elf_open(struct elf_module *module, uintptr_t base, const ElfW(Phdr) * headers, size_t count)
 {
 	ElfW(Addr) values[DT_NUM] = {0}, gnu_hash = 0;
 	uint64_t seen = 0;
@@ -188,8 +188,7 @@ int elf_open(struct elf_module *module, uintptr_t base, const ElfW(Phdr) *header
 	module->headers = headers;
 	module->header_count = count;
 #define SEEN(tag) (seen & UINT64_C(1) << (tag))
-	if (!read_dynamic(module, values, &seen, &gnu_hash) || !SEEN(DT_SYMTAB) ||
-	    !SEEN(DT_STRTAB))
+	if (!read_dynamic(module, values, &seen, &gnu_hash) || !SEEN(DT_SYMTAB) || !SEEN(DT_STRTAB))
 		return -ENOEXEC;
 	strings = pointer_in(module, values[DT_STRTAB]);
 	room = room_for(module, strings, 1, 1);
@@ -308,8 +307,7 @@ static bool read_slot(const struct elf_module *module, const struct elf_relocs *
 		return false;
 	if (type != RELOC_JUMP && type != RELOC_SLOT && type != RELOC_WORD)
 		return false;
-	if (type != RELOC_JUMP && relocs->has_addend &&
-	    ((const ElfW(Rela) *)reloc)->r_addend != 0)
+	if (type != RELOC_JUMP && relocs->has_addend && ((const ElfW(Rela) *)reloc)->r_addend != 0)
 		return false;
 	slot->address = module->base + reloc->r_offset;
 	slot->number = (uint32_t)at;

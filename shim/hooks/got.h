@@ -23,15 +23,9 @@ void got_begin(void);
 bool got_knows(const void *address);
 
 /*
- * `address` is of no module in this namespace; if it is of another one (dlmopen), changes the slots of
- * the modules in there.
+ * `address` is of no module in this namespace; if it is of another one (dlmopen), changes the slots
+ * of the modules in there.
  */
 void got_sweep_foreign(const void *address);
-
-/* The wrapper that stands for `real`, or `real` where there is none. */
-void *got_substitute(int row, void *real);
-
-/* A call through a lazily bound slot is over: ld.so has put the real function there. */
-void got_bound(struct decode_target *target);
 
 #endif

@@ -29,7 +29,7 @@ static void sniff_jpeg(struct image *image, const uint8_t *data, size_t size)
 		uint8_t marker = data[at + 1];
 		size_t length;
 
-		if (marker == 0xff) {	/* fill */
+		if (marker == 0xff) { /* fill */
 			at++;
 			continue;
 		}

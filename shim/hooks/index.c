@@ -10,16 +10,17 @@
 #include "hooks/decode.h"
 #include "hooks/elf.h"
 
-#define PLACE_COUNT  512	/* over twice the rows */
-#define PREFIX_BYTES 5		/* "_ZN2c", not "_ZN2a": half of torch begins so */
+#define PLACE_COUNT  512 /* over twice the rows */
+#define PREFIX_BYTES 5   /* "_ZN2c", not "_ZN2a": half of torch begins so */
 
 uint32_t decode_hashes[DECODE_ROW_MAX];
 
-static uint8_t places[PLACE_COUNT];	/* row + 1; 0: free */
+static uint8_t places[PLACE_COUNT]; /* row + 1; 0: free */
 static uint64_t prefixes[4];
 static bool ready;
 
-static_assert(DECODE_ROW_MAX < UINT8_MAX && DECODE_ROW_MAX * 2 < PLACE_COUNT, "it is a small table");
+static_assert(DECODE_ROW_MAX < UINT8_MAX && DECODE_ROW_MAX * 2 < PLACE_COUNT,
+	      "it is a small table");
 
 static uint32_t prefix_of(const char *name)
 {

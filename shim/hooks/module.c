@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "hooks/module.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "segment.h"
+#include "sys.h"
+
+#define FOREIGN_MAX 32
+#define WAIT_MAX    20000
+
+static struct {
+	_Atomic uint32_t locked;
+	_Atomic uint32_t iterating;
+	struct module_table tables[2];
+	struct module_table *_Atomic table;
+	struct module foreign[FOREIGN_MAX];
+	uint32_t foreign_count;
+	uint64_t adds; /* dlpi_adds and dlpi_subs when they were listed */
+	uint64_t subs;
+	bool full_noted;
+	struct module self;
+} list;
+
+/* Not for ever: whoever holds it may be a thread of the process that we were forked from. */
+bool module_lock(void)
+{
+	for (int i = 0; i < WAIT_MAX; i++) {
+		if (!atomic_exchange_explicit(&list.locked, 1, memory_order_acquire))
+			return true;
+		sys_call0(SYS_sched_yield);
+	}
+	return false;
+}
+
+void module_unlock(void)
+{
+	atomic_store_explicit(&list.locked, 0, memory_order_release);
+}
+
+void module_iterate(int (*each)(struct dl_phdr_info *, size_t, void *), void *data)
+{
+	atomic_fetch_add(&list.iterating, 1);
+	dl_iterate_phdr(each, data);
+	atomic_fetch_sub(&list.iterating, 1);
+}
+
+static void measure(struct module *module)
+{
+	module->begin = module->text_begin = UINTPTR_MAX;
+	module->end = module->text_end = 0;
+	for (int i = 0; i < module->header_count; i++) {
+		const ElfW(Phdr) *header = &module->headers[i];
+		uintptr_t begin = module->base + header->p_vaddr, end = begin + header->p_memsz;
+
+		if (header->p_type != PT_LOAD)
+			continue;
+		module->begin = begin < module->begin ? begin : module->begin;
+		module->end = end > module->end ? end : module->end;
+		if (!(header->p_flags & PF_X))
+			continue;
+		module->text_begin = begin < module->text_begin ? begin : module->text_begin;
+		module->text_end = end > module->text_end ? end : module->text_end;
+	}
+}
+
+bool module_in_text(const struct module *module, const void *address)
+{
+	return module && (uintptr_t)address >= module->text_begin &&
+	       (uintptr_t)address < module->text_end;
+}
+
+/* Takes no lock: the other table is filled meanwhile, this one only two sweeps later. */
+static struct module *find_module(struct module_table *table, uintptr_t address)
+{
+	uint32_t low = 0, high = table ? table->count : 0;
+
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+
+		if (address < table->modules[middle].begin)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (table && low < table->count && address < table->modules[low].end)
+		return &table->modules[low];
+	return NULL;
+}
+
+struct module *module_at(const void *address)
+{
+	struct module *module = find_module(atomic_load(&list.table), (uintptr_t)address);
+
+	for (uint32_t i = 0; !module && i < list.foreign_count; i++)
+		if ((uintptr_t)address >= list.foreign[i].begin &&
+		    (uintptr_t)address < list.foreign[i].end)
+			module = &list.foreign[i];
+	return module;
+}
+
+/* What is known about it from the last sweep, if it is still the same module. */
+static void recall(struct module *module)
+{
+	const struct module *old = find_module(atomic_load(&list.table), module->begin);
+
+	if (!old || old->base != module->base || old->headers != module->headers ||
+	    old->name_hash != module->name_hash || old->end != module->end)
+		return;
+	/* Closed and opened again: its slots are as ld.so made them. */
+	if (old->slot && !module_in_text(&list.self, __atomic_load_n(old->slot, __ATOMIC_RELAXED)))
+		return;
+	module->state = old->state;
+	module->try_count = old->try_count;
+	module->slot = old->slot;
+}
+
+static int collect_one(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct module_table *table = data;
+	struct module module = {
+		.base = info->dlpi_addr,
+		.headers = info->dlpi_phdr,
+		.header_count = info->dlpi_phnum,
+		.name_hash = elf_hash(info->dlpi_name),
+	};
+	uint32_t at;
+
+	(void)size;
+	list.adds = info->dlpi_adds;
+	list.subs = info->dlpi_subs;
+	measure(&module);
+	if (module.begin >= module.end)
+		return 0;
+	if (table->count == MODULE_MAX) {
+		if (!list.full_noted)
+			segment_note('w', "too many modules: decoding in some is not observed");
+		list.full_noted = true;
+		return 1;
+	}
+	recall(&module);
+	if (module.begin <= (uintptr_t)&module_collect && (uintptr_t)&module_collect < module.end)
+		list.self = module;
+	for (at = table->count++; at && table->modules[at - 1].begin < module.begin; at--)
+		table->modules[at] = table->modules[at - 1];
+	table->modules[at] = module;
+	return 0;
+}
+
+static int compare_counts(struct dl_phdr_info *info, size_t size, void *data)
+{
+	bool *changed = data;
+
+	(void)size;
+	*changed = info->dlpi_adds != list.adds || info->dlpi_subs != list.subs;
+	return 1;
+}
+
+bool module_is_changed(void)
+{
+	bool changed = false;
+
+	module_iterate(compare_counts, &changed);
+	return changed;
+}
+
+static void add_foreign(const struct link_map *map)
+{
+	struct module *module = &list.foreign[list.foreign_count];
+	const ElfW(Ehdr) * header;
+	Dl_info info;
+
+	/* The dynamic section is there for sure; what else is, the headers say. */
+	if (list.foreign_count == FOREIGN_MAX || !map->l_ld || !dladdr(map->l_ld, &info))
+		return;
+	header = info.dli_fbase;
+	if (module_at(header) || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
+		return;
+	*module = (struct module){
+		.base = map->l_addr,
+		.headers = (const ElfW(Phdr) *)((const char *)header + header->e_phoff),
+		.header_count = header->e_phnum,
+	};
+	measure(module);
+	if (module->begin < module->end)
+		list.foreign_count++;
+}
+
+struct module_table *module_collect(void)
+{
+	struct module_table *table = &list.tables[atomic_load(&list.table) == &list.tables[0]];
+
+	table->count = 0;
+	module_iterate(collect_one, table);
+	atomic_store(&list.table, table);
+	return table;
+}
+
+struct module *module_collect_foreign(const struct link_map *map, uint32_t *ret_count)
+{
+	uint32_t before = list.foreign_count;
+
+	while (map->l_prev)
+		map = map->l_prev;
+	for (; map; map = map->l_next)
+		add_foreign(map);
+	*ret_count = list.foreign_count - before;
+	return &list.foreign[before];
+}
+
+const struct module *module_self(void)
+{
+	return &list.self;
+}
+
+bool module_open(const struct module *module, struct elf_module *elf)
+{
+	return elf_open(elf, module->base, module->headers, module->header_count) == 0;
+}
+
+bool module_begin(void)
+{
+	bool stuck = atomic_load(&list.iterating);
+
+	atomic_store(&list.iterating, 0);
+	module_unlock();
+	return !stuck;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* module.h - which modules ld.so has loaded, and where they lie. */
+#ifndef MODULE_H
+#define MODULE_H
+
+#include <link.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "hooks/elf.h"
+
+#define MODULE_MAX 1024
+
+enum module_state {
+	MODULE_NEW,
+	MODULE_DONE,
+	MODULE_PENDING, /* ld.so is not done with it, or has not bound all that is of interest */
+};
+
+struct module {
+	uintptr_t base;
+	uintptr_t begin; /* of all its loadable parts */
+	uintptr_t end;
+	uintptr_t text_begin; /* of its executable ones */
+	uintptr_t text_end;
+	const ElfW(Phdr) * headers;
+	uint16_t header_count;
+	uint8_t state; /* enum module_state */
+	uint8_t try_count;
+	uint32_t name_hash;
+	void **slot; /* one that was changed, or NULL */
+};
+
+/* By descending address, which is nearly the order in which the kernel hands them out. */
+struct module_table {
+	struct module modules[MODULE_MAX];
+	uint32_t count;
+};
+
+/*
+ * One thread at a time looks and changes. Not waited for for ever: who holds the lock may be a
+ * thread of the process that we were forked from.
+ */
+bool module_lock(void);
+void module_unlock(void);
+
+/*
+ * In a process that begins to record; before, no thread of it was in here. False: it was forked
+ * while another thread held ld.so's lock for us, which nobody will give back.
+ */
+bool module_begin(void);
+
+/* Whether modules came or went since module_collect(). Needs no lock of ours. */
+bool module_is_changed(void);
+
+/* With the lock: lists what is loaded now, in place of what was. */
+struct module_table *module_collect(void);
+
+/* dl_iterate_phdr(), and remembered in case that another thread forks meanwhile. */
+void module_iterate(int (*each)(struct dl_phdr_info *, size_t, void *), void *data);
+
+/* The one that `address` lies in, also of another namespace, or NULL. Takes no lock. */
+struct module *module_at(const void *address);
+
+/* The library that this is in. */
+const struct module *module_self(void);
+
+/*
+ * With the lock: lists what is loaded in the namespace of `map`, which dl_iterate_phdr() does not
+ * show. The new ones; their number goes to `ret_count`.
+ */
+struct module *module_collect_foreign(const struct link_map *map, uint32_t *ret_count);
+
+bool module_in_text(const struct module *module, const void *address);
+
+/* elf_open() */
+bool module_open(const struct module *module, struct elf_module *elf);
+
+#endif

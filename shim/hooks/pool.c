@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "hooks/pool.h"
+
+#include <string.h>
+
+#include "hooks/module.h"
+#include "scope.h"
+#include "segment.h"
+
+static uint64_t noted; /* libraries that were reached, a bit each */
+static bool full_noted;
+
+bool pool_is_library(const struct elf_module *elf, const struct decode_library *library)
+{
+	return !library->mark || elf_function(elf, library->mark, elf_hash(library->mark));
+}
+
+bool pool_is_of_library(const struct module *module, const struct decode_library *library)
+{
+	struct elf_module elf;
+
+	return module && module_open(module, &elf) && pool_is_library(&elf, library);
+}
+
+static void find_helpers(struct decode_target *target, const struct decode_library *library,
+			 const void *real)
+{
+	const struct module *module = module_at(real);
+	struct elf_module elf;
+
+	if (!module || !module_open(module, &elf))
+		return;
+	for (int i = 0; i < 2 && library->helpers[i]; i++)
+		target->helpers[i] =
+			elf_function(&elf, library->helpers[i], elf_hash(library->helpers[i]));
+}
+
+static void note_reached(enum decode_library_id library)
+{
+	if (decode_libraries[library].sort == DECODE_SORT_IMAGE ||
+	    decode_libraries[library].sort == DECODE_SORT_STREAM)
+		scope_decoders_reached();
+	if (noted & UINT64_C(1) << library)
+		return;
+	noted |= UINT64_C(1) << library;
+	segment_note('d', decode_libraries[library].name);
+}
+
+/* A free one, or one whose function is gone with its library. */
+static struct decode_target *free_target(int row)
+{
+	struct decode_target *targets = decode_targets[row];
+
+	for (int i = 0; i < DECODE_INSTANCE_MAX; i++)
+		if (!targets[i].real)
+			return &targets[i];
+	for (int i = 0; i < DECODE_INSTANCE_MAX; i++)
+		if (!module_at(targets[i].real))
+			return &targets[i];
+	return NULL;
+}
+
+static int find_target(int row, const void *real)
+{
+	for (int i = 0; i < DECODE_INSTANCE_MAX; i++)
+		if (__atomic_load_n(&decode_targets[row][i].real, __ATOMIC_ACQUIRE) == real)
+			return i;
+	return -1;
+}
+
+/* With the lock. `slot`: lazily bound, and `real` is the way to ld.so. NULL: leave it alone. */
+void *pool_wrapper(int row, void *real, void **slot)
+{
+	enum decode_library_id library = decode_rows[row].library;
+	int at = find_target(row, real);
+	struct decode_target *target;
+
+	if (at >= 0)
+		return decode_rows[row].wrappers[at];
+	if (!slot && (!module_in_text(module_at(real), real) ||
+		      !pool_is_of_library(module_at(real), &decode_libraries[library])))
+		return NULL;
+	target = free_target(row);
+	if (!target) {
+		if (!full_noted)
+			segment_note(
+				'w',
+				"too many copies of one decode library: some are not observed");
+		full_noted = true;
+		return NULL;
+	}
+	memset(target->helpers, 0, sizeof(target->helpers));
+	target->slot = slot;
+	if (!slot)
+		find_helpers(target, &decode_libraries[library], real);
+	__atomic_store_n(&target->real, real, __ATOMIC_RELEASE);
+	note_reached(library);
+	return decode_rows[row].wrappers[target - decode_targets[row]];
+}
+
+void *pool_substitute(int row, void *real)
+{
+	int at = find_target(row, real);
+	void *wrapper;
+
+	if (at >= 0)
+		return decode_rows[row].wrappers[at];
+	if (module_in_text(module_self(), real) || !module_lock())
+		return real;
+	wrapper = pool_wrapper(row, real, NULL);
+	module_unlock();
+	return wrapper ? wrapper : real;
+}
+
+void pool_bound(struct decode_target *target)
+{
+	int row = (int)((target - decode_targets[0]) / DECODE_INSTANCE_MAX);
+	void **slot, *real, *wrapper;
+
+	if (!module_lock())
+		return;
+	slot = target->slot;
+	real = slot ? __atomic_load_n(slot, __ATOMIC_ACQUIRE) : NULL;
+	if (!real || module_in_text(module_self(), real) || real == target->real)
+		goto done;
+	/* What was on its way through ld.so still gets there: an instance of its own if there is
+	 * one. */
+	if (find_target(row, real) < 0) {
+		find_helpers(target, &decode_libraries[decode_rows[row].library], real);
+		__atomic_store_n(&target->real, real, __ATOMIC_RELEASE);
+		target->slot = NULL;
+	}
+	wrapper = pool_wrapper(row, real, NULL);
+	if (wrapper)
+		__atomic_store_n(slot, wrapper, __ATOMIC_RELEASE);
+done:
+	module_unlock();
+}
