@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Decodes with the real libraries; prints, as JSON, what an observer must have seen.
+
+usage: decoders_host.py GROUP: [[library, format, width class, count, pixels, bytes or null], ...], or
+null where the library is not installed.
+"""
+import ctypes
+import ctypes.util
+import gzip
+import io
+import json
+import sys
+import zlib
+
+SIZES = {512: (300, 200), 1024: (1000, 700)}
+
+
+def load(name):
+    """A library by its file's name, as ctypes users do; None: not installed."""
+    try:
+        return ctypes.CDLL(name)
+    except OSError:
+        return None
+
+
+def picture(size):
+    from PIL import Image
+    image = Image.new("RGB", size)
+    image.putdata([(i * 7 % 256, i // 256 % 256, i % 251) for i in range(size[0] * size[1])])
+    return image
+
+
+def encoded(size, kind, **options):
+    data = io.BytesIO()
+    picture(size).save(data, kind, **options)
+    return data.getvalue()
+
+
+def pil_load(data):
+    from PIL import Image
+    image = Image.open(io.BytesIO(data))
+    image.load()
+    return image
+
+
+def broken(data):
+    """With a Huffman table that makes no sense: libjpeg jumps out."""
+    copy = bytearray(data)
+    at = copy.find(b"\xff\xc4")
+    copy[at + 5:at + 21] = b"\xff" * 16
+    return bytes(copy)
+
+
+def jpeg(rounds=3):
+    seen = []
+    for width_class, size in SIZES.items():
+        files = [encoded(size, "JPEG"), encoded(size, "JPEG", progressive=True)]
+        for data in files * rounds:
+            pil_load(data)
+        count = len(files) * rounds
+        seen.append(["libjpeg", "JPEG", width_class, count, count * size[0] * size[1],
+                     rounds * sum(map(len, files))])
+    return seen
+
+
+def corrupt_jpeg():
+    size = SIZES[512]
+    data = encoded(size, "JPEG")
+    errors = 0
+    for _ in range(5):
+        try:
+            pil_load(broken(data))
+        except OSError:
+            errors += 1
+        pil_load(data)
+    assert errors == 5, errors
+    return [["libjpeg", "JPEG", 512, 5, 5 * size[0] * size[1], 5 * len(data)]]
+
+
+def webp():
+    seen = []
+    for width_class, size in SIZES.items():
+        data = encoded(size, "WEBP")
+        for _ in range(2):
+            pil_load(data)
+        seen.append(["libwebp", "WebP", width_class, 2, 2 * size[0] * size[1], None])
+    library = load("libwebp.so.7")
+    library.WebPDecodeRGBA.restype = ctypes.c_void_p
+    width, height = ctypes.c_int(), ctypes.c_int()
+    for data in (encoded((2000, 100), "WEBP"), encoded((2000, 100), "WEBP", lossless=True)):
+        assert library.WebPDecodeRGBA(data, ctypes.c_size_t(len(data)), ctypes.byref(width),
+                                      ctypes.byref(height))
+        seen.append(["libwebp", "WebP", 2048, 1, 200000, len(data)])
+    assert not library.WebPDecodeRGBA(b"RIFF" + b"x" * 60, ctypes.c_size_t(64),
+                                      ctypes.byref(width), ctypes.byref(height))
+    merged = seen[:-2] + [["libwebp", "WebP", 2048, 2, 400000, seen[-1][5] + seen[-2][5]]]
+    return merged
+
+
+def tiff():
+    seen = []
+    for width_class, size in SIZES.items():
+        files = [encoded(size, "TIFF", compression=kind)
+                 for kind in ("tiff_lzw", "tiff_adobe_deflate", "jpeg")]
+        for data in files * 2:
+            pil_load(data)
+        seen.append(["libtiff", "TIFF", width_class, 6, 6 * size[0] * size[1], None])
+    pages = encoded((100, 50), "TIFF", compression="tiff_lzw", save_all=True,
+                    append_images=[picture((100, 50))] * 2)
+    image = pil_load(pages)
+    for page in range(3):
+        image.seek(page)
+        image.load()
+    seen.append(["libtiff", "TIFF", 128, 3, 3 * 5000, None])
+    return seen
+
+
+def png():
+    """Pillow has a PNG decoder of its own, on zlib."""
+    data = encoded(SIZES[512], "PNG")
+    for _ in range(4):
+        pil_load(data)
+    return [["zlib", "deflate", 0, 4, 0, None]]
+
+
+def torch():
+    import torch as framework
+    from torchvision import io as codecs
+    seen = []
+    for width_class, size in SIZES.items():
+        jpeg_data, png_data = encoded(size, "JPEG"), encoded(size, "PNG")
+        for data, decode in ((jpeg_data, codecs.decode_jpeg), (png_data, codecs.decode_png)):
+            tensor = framework.frombuffer(bytearray(data), dtype=framework.uint8)
+            for _ in range(3):
+                assert decode(tensor).shape[1:] == (size[1], size[0])
+            try:
+                decode(tensor[:30])
+                raise AssertionError("decoded a stump")
+            except RuntimeError:
+                pass
+        pixels = 3 * size[0] * size[1]
+        seen.append(["libjpeg", "JPEG", width_class, 3, pixels, 3 * len(jpeg_data)])
+        seen.append(["libpng", "PNG", width_class, 3, pixels, None])
+    return seen
+
+
+def packed():
+    text = bytes(range(256)) * 4000
+    data = zlib.compress(text)
+    for _ in range(5):
+        assert zlib.decompress(data) == text
+    try:
+        zlib.decompress(data[:100] + b"\0" * 50 + data[150:])
+    except zlib.error:
+        pass
+    stream = zlib.decompressobj()
+    assert b"".join(stream.decompress(data[i:i + 100]) for i in range(0, len(data), 100)) == text
+    assert gzip.decompress(gzip.compress(text)) == text
+    # The broken one's bytes, too, came in until it failed.
+    seen = [["zlib", "deflate", 0, 7, 0, None]]
+    out = ctypes.create_string_buffer(len(text))
+    library = load("libz.so.1")
+    size = ctypes.c_ulong(len(text))
+    assert library.uncompress(out, ctypes.byref(size), data, ctypes.c_ulong(len(data))) == 0
+    seen[0][3] += 1
+    library = load("libzstd.so.1")
+    if library:
+        for name in ("ZSTD_compress", "ZSTD_decompress"):
+            getattr(library, name).restype = ctypes.c_size_t
+        room = ctypes.create_string_buffer(len(text) + 1000)
+        size = library.ZSTD_compress(room, ctypes.c_size_t(len(room)), text,
+                                     ctypes.c_size_t(len(text)), 3)
+        for _ in range(4):
+            assert library.ZSTD_decompress(out, ctypes.c_size_t(len(text)), room,
+                                           ctypes.c_size_t(size)) == len(text)
+        assert library.ZSTD_decompress(out, ctypes.c_size_t(len(text)), b"junkjunk",
+                                       ctypes.c_size_t(8)) > 1 << 63
+        seen.append(["zstd", "zstd", 0, 4, 0, 4 * size + 8])
+    library = load("liblz4.so.1")
+    if library:
+        room = ctypes.create_string_buffer(len(text) + 10000)
+        size = library.LZ4_compress_default(text, room, len(text), len(room))
+        for _ in range(3):
+            assert library.LZ4_decompress_safe(room, out, size, len(text)) == len(text)
+        assert library.LZ4_decompress_safe(b"\xff" * 8, out, 8, 10) < 0
+        seen.append(["lz4", "LZ4", 0, 3, 0, 3 * size + 8])
+    return seen
+
+
+def turbo():
+    library = load("libturbojpeg.so.0")
+    if not library:
+        return None
+    library.tjInitDecompress.restype = ctypes.c_void_p
+    handle = ctypes.c_void_p(library.tjInitDecompress())
+    size = SIZES[1024]
+    data = encoded(size, "JPEG")
+    out = ctypes.create_string_buffer(size[0] * size[1] * 3)
+    for picked in [data] * 3 + [broken(data)]:
+        status = library.tjDecompress2(handle, picked, ctypes.c_ulong(len(picked)), out, 0, 0, 0,
+                                       0, 0)
+        assert (status == 0) == (picked is data)
+    return [["turbojpeg", "JPEG", 1024, 3, 3 * size[0] * size[1], 4 * len(data)]]
+
+
+def video():
+    codec, util = load("libavcodec.so.59"), load("libavutil.so.57")
+    if not codec or not util:
+        return None
+    for function in (codec.avcodec_find_decoder_by_name, codec.avcodec_alloc_context3,
+                     codec.av_packet_alloc, util.av_frame_alloc):
+        function.restype = ctypes.c_void_p
+    util.av_log_set_level(-8)
+    kind = ctypes.c_void_p(codec.avcodec_find_decoder_by_name(b"mjpeg"))
+    context = ctypes.c_void_p(codec.avcodec_alloc_context3(kind))
+    assert codec.avcodec_open2(context, kind, None) == 0
+    packet, frame = ctypes.c_void_p(codec.av_packet_alloc()), ctypes.c_void_p(util.av_frame_alloc())
+    size = SIZES[512]
+    data = encoded(size, "JPEG")
+    for _ in range(6):
+        assert codec.av_new_packet(packet, len(data)) == 0
+        # buf, pts, dts, data
+        target = ctypes.cast(packet, ctypes.POINTER(ctypes.c_void_p))[3]
+        ctypes.memmove(target, data, len(data))
+        assert codec.avcodec_send_packet(context, packet) == 0
+        assert codec.avcodec_receive_frame(context, frame) == 0
+        assert codec.avcodec_receive_frame(context, frame) < 0
+        codec.av_packet_unref(packet)
+    return [["libavcodec", "video", 512, 6, 6 * size[0] * size[1], 6 * len(data)]]
+
+
+def sound():
+    library = load("libsndfile.so.1")
+    if not library:
+        return None
+    import tempfile
+    import wave
+    library.sf_open.restype = ctypes.c_void_p
+    library.sf_readf_float.restype = ctypes.c_int64
+    with tempfile.NamedTemporaryFile(suffix=".wav") as file:
+        with wave.open(file.name, "wb") as out:
+            out.setparams((1, 2, 8000, 0, "NONE", ""))
+            out.writeframes(bytes(8000))
+        info = ctypes.create_string_buffer(64)
+        samples = (ctypes.c_float * 4000)()
+        for _ in range(3):
+            handle = ctypes.c_void_p(library.sf_open(file.name.encode(), 0x10, info))
+            for _ in range(4):
+                assert library.sf_readf_float(handle, samples, ctypes.c_int64(1000)) == 1000
+            library.sf_close(handle)
+    assert not library.sf_open(b"/nonexistent", 0x10, info)
+    return [["libsndfile", "audio", 0, 3, 0, None]]
+
+
+def main():
+    groups = (jpeg, corrupt_jpeg, webp, tiff, png, torch, packed, turbo, video, sound)
+    print(json.dumps({group.__name__: group for group in groups}[sys.argv[1]]()))
+
+
+main()
