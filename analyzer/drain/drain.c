@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "drain/facts.h"
+#include "drain/hidden.h"
 #include "drain/join.h"
 #include "drain/segment.h"
 #include "drain/stacks.h"
@@ -171,6 +172,8 @@ static int commit(struct drain *drain)
 	for (size_t i = 0; r == 0 && i < drain->count; i++) {
 		join_release(drain->join, drain->segments[i]);
 		r = facts_update(drain->writer, drain->segments[i]);
+		if (r == 0)
+			r = hidden_look(drain->writer, drain->segments[i], now_ns());
 		if (r == 0 && (tally || drain->segments[i]->dead))
 			r = tally_update(drain->writer, drain->segments[i]);
 	}

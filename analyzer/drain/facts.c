@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/stall.h"
+#include "drain/hidden.h"
 #include "store/query.h"
 
 static int64_t usable_cpus(void)
@@ -107,7 +108,9 @@ static int take_notes(struct writer *writer, struct segment *segment)
 		if (line_end == at)
 			continue;
 		snprintf(line, sizeof(line), "%.*s", (int)(line_end - at - 1), at + 1);
-		if (list) {
+		if (at[0] == 'd') {
+			r = hidden_reached(writer, line);
+		} else if (list) {
 			size_t length = strlen(list);
 
 			snprintf(list + length, sizeof(found) - length, "%s%s", length ? "," : "",

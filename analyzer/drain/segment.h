@@ -37,6 +37,7 @@ struct segment {
 	bool folded, folded_known;	/* tally.c's: the totals hold its tallies */
 	uint64_t told_unlisted[2];	/* tally.c's */
 	uint8_t stack_tries[DLPROF_STACK_COUNT];	/* stacks.c's */
+	uint64_t look_ns, look_wait_ns;	/* hidden.c's: when to look at its modules again */
 	uint64_t beat_ns;	/* last sign of life given to the process */
 	struct dlprof_header *header;	/* a copy */
 	struct ring rings[DLPROF_SLOT_COUNT];

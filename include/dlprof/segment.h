@@ -87,7 +87,8 @@ struct dlprof_header {
 	_Atomic uint32_t notes_bytes;	/* claimed, may exceed DLPROF_NOTES_BYTES */
 	uint32_t unused;
 	/*
-	 * Lines "Ltext\n": L = 'w' warning, 'i' information, '+' patch point found, '-' missing.
+	 * Lines "Ltext\n": L = 'w' warning, 'i' information, '+' patch point found, '-' missing,
+	 * 'd' decode library whose callers were found.
 	 * A line that its writer did not finish is cut at the first 0.
 	 */
 	char notes[DLPROF_NOTES_BYTES];

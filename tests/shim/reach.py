@@ -50,6 +50,11 @@ CASES = {
 }
 
 
+# What cannot be observed is named; the drain looks a second after the process has begun.
+HIDDEN = ("bsymbolic", "hidden", "impostor")
+LINGER_S = 3
+
+
 class Builder:
     def __init__(self, folder, cc, cxx):
         self.folder, self.cc, self.cxx = folder, cc, cxx
@@ -103,6 +108,11 @@ def count(database):
     return found["images"] or 0, found["pixels"] or 0
 
 
+def meta(database, key):
+    return "".join(row["value"] for row in rows(
+        database, "SELECT value FROM meta WHERE key = ?", key))
+
+
 def notes(database):
     return " / ".join(row["text"] for row in rows(database, "SELECT text FROM note"))
 
@@ -114,7 +124,8 @@ def try_case(folder, name):
     bare = run(argv, env=environment(False), cwd=folder)
     idle = run(argv, env=environment(), cwd=folder)
     recorded = run(argv, cwd=folder, env=environment(
-        DLPROF_ACTIVATE="always", DLPROF_QUIET="1", DLPROF_OUT=database))
+        DLPROF_ACTIVATE="always", DLPROF_QUIET="1", DLPROF_OUT=database,
+        REACH_LINGER_S=LINGER_S if name in HIDDEN or name == "local" else None))
     for kind, done in (("idle", idle), ("recording", recorded)):
         equal((done.status, done.out, done.err), (bare.status, bare.out, bare.err), name, kind)
     equal(bare.status, 0, name, "exit status without the preload")
@@ -128,6 +139,13 @@ def check_case(name, out, database):
     say("{}: {} images; {}".format(name, images, " | ".join(out.split("\n")[:3])))
     if CASES[name] is not None and "mseal" not in out:
         equal((images, pixels), (CASES[name], CASES[name] * 100 * 10), name, "images, pixels")
+    if name in HIDDEN:
+        module = "self_{}.so".format(name)
+        equal(meta(database, "decoders_hidden"), "libjpeg in " + module, name, "is not named")
+        check("decoder libjpeg inside" in notes(database), name, "is not noted", notes(database))
+    if name == "local":
+        equal(meta(database, "decoders_patched"), "libjpeg", name)
+        equal(meta(database, "decoders_hidden"), "", name)
     if name == "threads":
         # Each of them looked up its function right after it was loaded, while others swept.
         check(150 <= images <= 200, name, "images of modules that come and go", images)

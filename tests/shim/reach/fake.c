@@ -52,10 +52,11 @@ int fake_copy(void)
 
 #ifdef HIDDEN
 #pragma GCC visibility pop
-/* Where a stripped copy can be told by. */
+#endif
+
+/* What a stripped copy can be told by. */
 const char *fake_notice(void);
 const char *fake_notice(void)
 {
-	return "Copyright (C) 2022, Thomas G. Lane, Guido Vollbeding";
+	return "Corrupt JPEG data: premature end of data segment";
 }
-#endif

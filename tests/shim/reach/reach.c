@@ -399,6 +399,9 @@ int main(int argc, char **argv)
 			cases[i].act();
 		else
 			printf("%d\n", load_and_run(cases[i].module, RTLD_NOW));
+		/* So that the drain sees what is loaded. */
+		if (getenv("REACH_LINGER_S"))
+			sleep((unsigned int)atoi(getenv("REACH_LINGER_S")));
 		return 0;
 	}
 	return 2;
