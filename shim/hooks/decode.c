@@ -227,6 +227,7 @@ static void tiff_end(struct unit *unit, const struct decode_target *target, void
 #define BEGIN_TIFF_WHOLE     BEGIN
 #define END_TIFF_WHOLE	     tiff_end(&unit, target, tiff, true, true, result != 0)
 
+#if defined(__x86_64__)
 /* OpenCV: cv::Mat begins with flags, dims, rows, columns, data; an empty one is a failure. */
 #define MAT_ROWS(mat)	 FIELD(int32_t, mat, 8)
 #define MAT_COLUMNS(mat) FIELD(int32_t, mat, 12)
@@ -269,6 +270,7 @@ static void mat_buffer_end(struct unit *unit, const void *mat, const void *array
 #define END_CV_FILE	mat_end(&unit, mat, image_of_path(FIELD(const char *, path, 0)), 0)
 #define BEGIN_CV_BUFFER BEGIN
 #define END_CV_BUFFER	mat_buffer_end(&unit, mat, array)
+#endif
 
 /* libav: AVPacket.size, AVFrame.width and .height. -EAGAIN is the usual answer, no failure. */
 static void frame_end(struct unit *unit, const void *context, const void *frame, int status)

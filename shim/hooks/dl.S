@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dl.S - where the host's dlsym() and dlclose() enter.
+ * dl.S - where the host's dlsym() enters.
  *
  * glibc answers RTLD_NEXT (-1) and RTLD_DEFAULT (0) by who called: those are jumped to, not called,
  * so the return address is the host's. Other handles mean the same to every caller. Nothing else
  * than a jump happens in a process that does not record.
  */
+	.hidden	activate_cell
+	.hidden	dl_lookup
+	.hidden	dl_real
+	.hidden	dl_resolve
+
 #if defined(__x86_64__)
 
 	.text
@@ -47,28 +52,6 @@ dlsym:
 	.cfi_endproc
 	.size	dlsym, .-dlsym
 
-	.globl	dlclose
-	.type	dlclose, @function
-	.p2align 4
-dlclose:
-	.cfi_startproc
-	endbr64
-	movq	dl_real_close(%rip), %rax
-	testq	%rax, %rax
-	je	.Lresolve_dlclose
-	lock incl dl_closes(%rip)
-	jmp	*%rax
-.Lresolve_dlclose:
-	pushq	%rdi
-	.cfi_adjust_cfa_offset 8
-	call	dl_resolve
-	popq	%rdi
-	.cfi_adjust_cfa_offset -8
-	movq	dl_real_close(%rip), %rax
-	jmp	*%rax
-	.cfi_endproc
-	.size	dlclose, .-dlclose
-
 #elif defined(__aarch64__)
 
 	.text
@@ -109,41 +92,6 @@ dlsym:
 	br	x16
 	.cfi_endproc
 	.size	dlsym, .-dlsym
-
-	.globl	dlclose
-	.type	dlclose, %function
-	.p2align 4
-dlclose:
-	.cfi_startproc
-	hint	#34			/* bti c */
-	adrp	x16, dl_real_close
-	ldr	x16, [x16, :lo12:dl_real_close]
-	cbz	x16, .Lresolve_dlclose
-	adrp	x9, dl_closes
-	add	x9, x9, :lo12:dl_closes
-.Lcount:
-	ldxr	w10, [x9]
-	add	w10, w10, #1
-	stxr	w11, w10, [x9]
-	cbnz	w11, .Lcount
-	br	x16
-.Lresolve_dlclose:
-	stp	x29, x30, [sp, #-32]!
-	.cfi_adjust_cfa_offset 32
-	.cfi_offset x29, -32
-	.cfi_offset x30, -24
-	str	x0, [sp, #16]
-	bl	dl_resolve
-	ldr	x0, [sp, #16]
-	ldp	x29, x30, [sp], #32
-	.cfi_adjust_cfa_offset -32
-	.cfi_restore x29
-	.cfi_restore x30
-	adrp	x16, dl_real_close
-	ldr	x16, [x16, :lo12:dl_real_close]
-	br	x16
-	.cfi_endproc
-	.size	dlclose, .-dlclose
 
 #endif
 

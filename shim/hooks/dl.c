@@ -5,11 +5,11 @@
 
 #include "hooks/decode.h"
 #include "hooks/got.h"
+#include "hooks/hook.h"
 #include "hooks/pool.h"
 #include "sys.h"
 
 void *(*dl_real)(void *handle, const char *name);
-int (*dl_real_close)(void *handle);
 volatile uint32_t dl_closes;
 
 /* A failing lookup would allocate, so the one that every glibc we run on has comes first. */
@@ -20,14 +20,11 @@ void dl_resolve(void)
 #else
 	static const char *const versions[] = {"GLIBC_2.34", "GLIBC_2.17"};
 #endif
-	void *real = NULL, *real_close = NULL;
+	void *found = NULL;
 
-	for (int i = 0; i < 2 && !real; i++)
-		real = dlvsym(RTLD_NEXT, "dlsym", versions[i]);
-	for (int i = 0; i < 2 && !real_close; i++)
-		real_close = dlvsym(RTLD_NEXT, "dlclose", versions[i]);
-	__atomic_store_n(&dl_real_close, (int (*)(void *))real_close, __ATOMIC_RELEASE);
-	__atomic_store_n(&dl_real, (void *(*)(void *, const char *))real, __ATOMIC_RELEASE);
+	for (int i = 0; i < 2 && !found; i++)
+		found = dlvsym(RTLD_NEXT, "dlsym", versions[i]);
+	__atomic_store_n(&dl_real, (void *(*)(void *, const char *))found, __ATOMIC_RELEASE);
 }
 
 /* CUDA's own loaders ask for their functions again and again, and compare. */
@@ -58,4 +55,15 @@ void *dl_lookup(void *handle, const char *name)
 	if (likely(row < 0) || is_off_limits(name))
 		return found;
 	return pool_substitute(row, found);
+}
+
+/* Before, for those who look meanwhile, and after: then it is gone, and something else may come. */
+HOOK_EXPORT int dlclose(void *handle)
+{
+	int result;
+
+	__atomic_fetch_add(&dl_closes, 1, __ATOMIC_RELAXED);
+	result = real.dlclose(handle);
+	__atomic_fetch_add(&dl_closes, 1, __ATOMIC_RELAXED);
+	return result;
 }

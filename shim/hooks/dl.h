@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dl.h - dlsym() and dlclose() as the host calls them; dl.S has the entries.
+ * dl.h - dlsym() and dlclose() as the host calls them; dl.S has the entry of the first.
  *
  * dlopen() is not wrapped: it looks at who calls it, for $ORIGIN and the like.
  */
@@ -12,10 +12,10 @@
 /* The host's dlsym(); call it, not dlsym(). Its answers for RTLD_NEXT and RTLD_DEFAULT are ours. */
 extern void *(*dl_real)(void *handle, const char *name);
 
-/* Finds it and dlclose(). Done by the first of: our constructor, a call of one of the two. */
+/* Finds it. Done by the first of: our constructor, a call of dlsym(). */
 void dl_resolve(void);
 
-/* How often dlclose() was called. */
+/* Counts the calls of dlclose(), at begin and end. */
 extern volatile uint32_t dl_closes;
 
 #endif

@@ -262,7 +262,9 @@ static int change_one(struct dl_phdr_info *info, size_t size, void *data)
 
 		if (module->base != info->dlpi_addr || module->headers != info->dlpi_phdr)
 			continue;
-		if (module->state != MODULE_DONE && !is_off_limits(module))
+		if (is_off_limits(module))
+			module->state = MODULE_DONE;
+		if (module->state != MODULE_DONE)
 			change_module(module);
 		got.pending |= module->state == MODULE_PENDING;
 		break;
@@ -300,7 +302,9 @@ void got_sweep(void)
 
 bool got_knows(const void *address)
 {
-	return got.closes == dl_closes && module_at(address);
+	const struct module *module = module_at(address);
+
+	return got.closes == dl_closes && module && module->state == MODULE_DONE;
 }
 
 void got_begin(void)

@@ -19,7 +19,7 @@ void got_sweep(void);
 /* This process begins to record: it is the first time, or it was forked from one that does. */
 void got_begin(void);
 
-/* Whether `address` lies in a module that got_sweep() has seen. Takes no lock. */
+/* Whether `address` lies in a module that got_sweep() is done with. Takes no lock. */
 bool got_knows(const void *address);
 
 /*

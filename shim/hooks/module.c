@@ -4,12 +4,14 @@
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 
 #include "segment.h"
 #include "sys.h"
 
 #define FOREIGN_MAX 32
-#define WAIT_MAX    20000
+#define YIELD_MAX   1000
+#define WAIT_MAX    2000	/* then naps of 100 us */
 
 static struct {
 	_Atomic uint32_t locked;
@@ -27,10 +29,15 @@ static struct {
 /* Not for ever: whoever holds it may be a thread of the process that we were forked from. */
 bool module_lock(void)
 {
+	struct timespec nap = {.tv_nsec = 100000};
+
 	for (int i = 0; i < WAIT_MAX; i++) {
 		if (!atomic_exchange_explicit(&list.locked, 1, memory_order_acquire))
 			return true;
-		sys_call0(SYS_sched_yield);
+		if (i < YIELD_MAX)
+			sys_call0(SYS_sched_yield);
+		else
+			sys_call2(SYS_nanosleep, &nap, NULL);
 	}
 	return false;
 }

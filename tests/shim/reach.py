@@ -148,7 +148,8 @@ def check_case(name, out, database):
         equal(meta(database, "decoders_hidden"), "", name)
     if name == "threads":
         # Each of them looked up its function right after it was loaded, while others swept.
-        check(150 <= images <= 200, name, "images of modules that come and go", images)
+        # A module may take another's place before anybody sees that the other has gone.
+        check(195 <= images <= 200, name, "images of modules that come and go", images)
     if name == "many":
         check("too many copies" in notes(database), name, "is not noted", notes(database))
     if name == "sealed" and "mseal" not in out:
