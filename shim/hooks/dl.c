@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 #include "hooks/decode.h"
+#include "hooks/elf.h"
 #include "hooks/got.h"
 #include "hooks/hook.h"
 #include "hooks/pool.h"
@@ -11,6 +12,25 @@
 
 void *(*dl_real)(void *handle, const char *name);
 volatile uint32_t dl_closes;
+
+/* Not in musl, whose loader ends a program that preloads something with a missing reference. */
+#pragma weak dlvsym
+
+/* Without dlvsym(): the first module but this one that exports it. */
+static int find_exported(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct elf_module elf;
+	void *found;
+
+	(void)size;
+	if (elf_open(&elf, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) < 0)
+		return 0;
+	found = elf_function(&elf, "dlsym", elf_hash("dlsym"));
+	if (!found || found == (void *)dlsym)
+		return 0;
+	*(void **)data = found;
+	return 1;
+}
 
 /* A failing lookup would allocate, so the one that every glibc we run on has comes first. */
 void dl_resolve(void)
@@ -22,8 +42,10 @@ void dl_resolve(void)
 #endif
 	void *found = NULL;
 
-	for (int i = 0; i < 2 && !found; i++)
+	for (int i = 0; dlvsym && i < 2 && !found; i++)
 		found = dlvsym(RTLD_NEXT, "dlsym", versions[i]);
+	if (!found)
+		dl_iterate_phdr(find_exported, &found);
 	__atomic_store_n(&dl_real, (void *(*)(void *, const char *))found, __ATOMIC_RELEASE);
 }
 

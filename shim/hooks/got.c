@@ -317,6 +317,9 @@ void got_begin(void)
 	got_sweep();
 }
 
+/* musl has neither it nor other namespaces. */
+#pragma weak dladdr1
+
 void got_sweep_foreign(const void *address)
 {
 	struct module *modules;
@@ -324,7 +327,7 @@ void got_sweep_foreign(const void *address)
 	uint32_t count;
 	Dl_info info;
 
-	if (!dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP) || !map || !module_lock())
+	if (!dladdr1 || !dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP) || !map || !module_lock())
 		return;
 	modules = module_collect_foreign(map, &count);
 	for (uint32_t i = 0; i < count; i++)
