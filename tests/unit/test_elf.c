@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The walker of loaded modules: against dlsym() on this process, and on a module whose names do not end. */
+#include <criterion/criterion.h>
+#include <dlfcn.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "hooks/elf.h"
+#include "hooks/image.h"
+
+static int find_libc(struct dl_phdr_info *info, size_t size, void *data)
+{
+	(void)size;
+	if (!strstr(info->dlpi_name, "libc.so"))
+		return 0;
+	return elf_open(data, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) == 0;
+}
+
+Test(elf, finds_what_dlsym_finds)
+{
+	static const char *const names[] = {"getpid", "puts", "qsort", "setvbuf", "getenv"};
+	struct elf_module libc;
+
+	cr_assert(dl_iterate_phdr(find_libc, &libc));
+	cr_expect_str_eq(libc.soname, "libc.so.6");
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		cr_expect_eq(elf_function(&libc, names[i], elf_hash(names[i])),
+			     dlsym(RTLD_DEFAULT, names[i]), "%s", names[i]);
+	cr_expect_null(elf_function(&libc, "no_such_name", elf_hash("no_such_name")));
+	/* Data is no function. */
+	cr_expect_null(elf_function(&libc, "environ", elf_hash("environ")));
+}
+
+/* One page, and nothing behind it; its last bytes are its names. */
+static int open_page(struct elf_module *module, const char *names, size_t size)
+{
+	static ElfW(Phdr) headers[2];
+	uint8_t *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ElfW(Dyn) *dynamic = (ElfW(Dyn) *)page;
+	ElfW(Sym) *symbols = (ElfW(Sym) *)(page + 512);
+	uint32_t *hash = (uint32_t *)(page + 1024);
+
+	cr_assert_neq(page, MAP_FAILED);
+	cr_assert_eq(mprotect(page + 4096, 4096, PROT_NONE), 0);
+	headers[0] = (ElfW(Phdr)){.p_type = PT_LOAD, .p_flags = PF_R | PF_W, .p_memsz = 4096};
+	headers[1] = (ElfW(Phdr)){.p_type = PT_DYNAMIC, .p_memsz = 512};
+	dynamic[0] = (ElfW(Dyn)){.d_tag = DT_SYMTAB, .d_un.d_ptr = 512};
+	dynamic[1] = (ElfW(Dyn)){.d_tag = DT_STRTAB, .d_un.d_ptr = 4096 - size};
+	dynamic[2] = (ElfW(Dyn)){.d_tag = DT_STRSZ, .d_un.d_val = 1 << 20};
+	dynamic[3] = (ElfW(Dyn)){.d_tag = DT_HASH, .d_un.d_ptr = 1024};
+	symbols[1].st_name = 0;
+	symbols[2].st_name = 3;
+	hash[1] = 3;
+	memcpy(page + 4096 - size, names, size);
+	return elf_open(module, (uintptr_t)page, headers, 2);
+}
+
+Test(elf, a_name_ends_within_the_module)
+{
+	struct elf_module module;
+
+	cr_assert_eq(open_page(&module, "ab\0de", 5), 0);
+	cr_expect_str_eq(elf_name(&module, 1), "ab");
+	cr_expect_null(elf_name(&module, 2));
+	cr_expect_null(elf_name(&module, 3));
+	cr_expect_eq(elf_find(&module, "ab", elf_hash("ab")), 1);
+	cr_expect_eq(elf_find(&module, "de", elf_hash("de")), 0);
+}
+
+Test(elf, a_module_without_an_end_of_any_name_has_none)
+{
+	struct elf_module module;
+
+	cr_expect_neq(open_page(&module, "abcde", 5), 0);
+}
+
+/* Every cut of each, right before a page that nobody may touch. */
+static void sniff(const char *format, uint32_t width, uint32_t height, const void *data, size_t size)
+{
+	uint8_t *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct image image;
+
+	cr_assert_eq(mprotect(pages + 4096, 4096, PROT_NONE), 0);
+	for (size_t cut = 0; cut <= size; cut++) {
+		memcpy(pages + 4096 - cut, data, cut);
+		image = image_sniff(pages + 4096 - cut, cut);
+		cr_expect(image.width == 0 || image.width == width, "%s cut to %zu", format, cut);
+	}
+	cr_expect_str_eq(image.format, format);
+	cr_expect_eq(image.width, width, "%s", format);
+	cr_expect_eq(image.height, height, "%s", format);
+}
+
+Test(image, size_and_format_from_the_first_bytes)
+{
+	sniff("JPEG", 300, 200,
+	      "\xff\xd8\xff\xe0\0\x08" "JFIFxx\xff\xff\xc4\0\x04" "ab\xff\xc2\0\x11\x08\0\xc8\x01\x2c", 30);
+	sniff("PNG", 1000, 70000, "\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\x03\xe8\0\x01\x11\x70", 24);
+	sniff("WebP", 300, 200, "RIFFxxxxWEBPVP8 xxxx\x30\x01\x00\x9d\x01\x2a\x2c\x01\xc8\x00", 30);
+	sniff("WebP", 300, 200, "RIFFxxxxWEBPVP8Xxxxx\0\0\0\0\x2b\x01\x00\xc7\x00\x00", 30);
+	/* 14 bits each: 299, 199 */
+	sniff("WebP", 300, 200, "RIFFxxxxWEBPVP8Lxxxx\x2f\x2b\xc1\x31\x00xxxxx", 30);
+	sniff("TIFF", 0, 0, "II*\0xxxxxxxxxxxx", 16);
+	cr_expect_null(image_sniff("something else, and long enough", 31).format);
+	cr_expect_str_eq(image_of_path("/data/a.b/c.JPEG").format, "JPEG");
+	cr_expect_null(image_of_path("/data/a.jpg/c").format);
+	cr_expect_null(image_of_path(NULL).format);
+}
