@@ -37,6 +37,11 @@ void activate_ready(void (*begun)(void))
 	atomic_store(&state, STATE_IDLE);
 }
 
+bool activate_busy(void)
+{
+	return atomic_load(&state) == STATE_BUSY;
+}
+
 const char *activate_failure(void)
 {
 	/* A forked child has its parent's memory, not its failure. */

@@ -32,6 +32,9 @@ void activate_ready(void (*begun)(void));
 /* Begins to record unless this process does already or cannot; whether it records. */
 bool activate(void);
 
+/* Another thread is in activate(). */
+bool activate_busy(void);
+
 /* Why this process does not record although it should; NULL: it does, or nobody asked. */
 const char *activate_failure(void);
 

@@ -43,7 +43,8 @@ static int find_known(struct join *join, struct stream *stream)
 	if (r == -ENOENT)
 		return 0;
 	stream->known = r == 0;
-	stream->in_order = in_order != 0;
+	stream->in_order = in_order == 1;
+	stream->order_unknown = in_order == WRITE_UNKNOWN;
 	return r;
 }
 
@@ -129,21 +130,23 @@ static int take_epoch(struct join *join, struct stream *stream, struct segment *
 		      struct dlprof_event *event)
 {
 	struct dlprof_epoch *epoch = &event->epoch;
+	bool opaque = epoch->flags & DLPROF_EPOCH_OPAQUE;
 	struct loader_row loader = {
 		.pid = segment->header->pid,
 		.number = epoch->loader,
 		.workers = epoch->workers < 0 ? WRITE_UNKNOWN : epoch->workers,
 		.prefetch_factor = epoch->prefetch_factor < 0 ? WRITE_UNKNOWN
 							      : epoch->prefetch_factor,
-		.in_order = flag(epoch->flags, DLPROF_EPOCH_IN_ORDER),
-		.persistent = flag(epoch->flags, DLPROF_EPOCH_PERSISTENT),
+		.in_order = opaque ? WRITE_UNKNOWN : flag(epoch->flags, DLPROF_EPOCH_IN_ORDER),
+		.persistent = opaque ? WRITE_UNKNOWN
+				     : flag(epoch->flags, DLPROF_EPOCH_PERSISTENT),
 		.batch_size = epoch->batch_size < 0 ? WRITE_UNKNOWN : epoch->batch_size,
 		.kind = epoch->kind,
 	};
 	struct epoch_row row = {
 		.epoch = epoch->epoch,
 		.begin_ns = (int64_t)event->begin_ns,
-		.setup_ns = (int64_t)event->duration_ns,
+		.setup_ns = opaque ? WRITE_UNKNOWN : (int64_t)event->duration_ns,
 		.stream = (int64_t)event->stream,
 		.generation = event->generation,
 	};
@@ -159,7 +162,8 @@ static int take_epoch(struct join *join, struct stream *stream, struct segment *
 	stream->pid = segment->header->pid;
 	stream->loader_id = row.loader_id;
 	stream->epoch = row.epoch;
-	stream->in_order = loader.in_order;
+	stream->in_order = loader.in_order == 1;
+	stream->order_unknown = loader.in_order == WRITE_UNKNOWN;
 	supersede(join, stream);
 	return note_consumer(join, stream, segment);
 }
@@ -195,6 +199,11 @@ static int take_batch(struct join *join, struct stream *stream, struct segment *
 	entry->batch = *event;
 	entry->batch_held = (struct held){ring, position};
 	entry->round = join->round;
+	if (event->flags & DLPROF_FLAG_STEP) {
+		entry->stepped = true;
+		entry->step_end_ns = event->begin_ns + event->duration_ns;
+		return 0;
+	}
 	stream->has_last = true;
 	stream->last_task = event->task;
 	stream->last_ring = ring;
@@ -244,6 +253,14 @@ static int take_operation(struct join *join, const struct segment *segment,
 	return writer_slow(join->writer, &row);
 }
 
+static int take_mark(struct join *join, const struct segment *segment, const struct ring *ring,
+		     struct dlprof_event *event)
+{
+	event->mark[sizeof(event->mark) - 1] = '\0';
+	return writer_mark(join->writer, (int64_t)event->begin_ns, segment->header->pid, ring->tid,
+			   event->mark);
+}
+
 int join_take(void *context, struct segment *segment, struct ring *ring, uint64_t position,
 	      struct dlprof_event *event)
 {
@@ -254,6 +271,8 @@ int join_take(void *context, struct segment *segment, struct ring *ring, uint64_
 	switch ((enum dlprof_event_kind)event->kind) {
 	case DLPROF_EVENT_OP:
 		return take_operation(join, segment, ring, event);
+	case DLPROF_EVENT_MARK:
+		return take_mark(join, segment, ring, event);
 	case DLPROF_EVENT_EPOCH:
 	case DLPROF_EVENT_BATCH:
 	case DLPROF_EVENT_STOP:

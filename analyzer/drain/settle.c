@@ -52,8 +52,13 @@ static void fill_batch(const struct entry *entry, struct batch_values *values)
 
 	values->batch = (int64_t)batch->ordinal;
 	values->begin_ns = (int64_t)event->begin_ns;
+	if (event->flags & DLPROF_FLAG_STEP) {
+		values->step_ns = (int64_t)event->duration_ns;
+		return;
+	}
 	values->wait_ns = (int64_t)event->duration_ns;
-	values->receive_ns = (int64_t)batch->receive_ns;
+	if (batch->receive_ns != UINT64_MAX)
+		values->receive_ns = (int64_t)batch->receive_ns;
 	if (!entry->stepped)
 		return;
 	values->step_ns = (int64_t)(entry->step_end_ns - event->begin_ns);
@@ -97,7 +102,8 @@ static void fill_queue(const struct stream *stream, const struct entry *entry,
 	int64_t depth = 0;
 
 	/* Loaded by the consumer itself: there is no queue. */
-	if (!entry->loaded || (stream->key & DLPROF_STREAM_LOCAL))
+	if (!entry->loaded || (stream->key & DLPROF_STREAM_LOCAL) ||
+	    (entry->batch.flags & DLPROF_FLAG_STEP))
 		return;
 	for (size_t i = 0; i < stream->count; i++) {
 		const struct entry *other = &stream->entries[i];
@@ -112,7 +118,8 @@ static void fill_queue(const struct stream *stream, const struct entry *entry,
 	values->qdepth = depth;
 	values->head_ready = load_end_ns(entry) <= begin_ns;
 	values->ready_ns = values->head_ready ? (int64_t)(begin_ns - load_end_ns(entry)) : 0;
-	values->hol_ns = 0;
+	if (!stream->order_unknown)
+		values->hol_ns = 0;
 	if (load_end_ns(entry) < end_ns)
 		end_ns = load_end_ns(entry);
 	if (stream->in_order && !values->head_ready && first_ns < end_ns)

@@ -42,6 +42,7 @@ struct stream {
 	int32_t pid;			/* of the consumer; 0: not seen */
 	int64_t loader_id, epoch;
 	bool in_order;
+	bool order_unknown;
 	struct entry *entries;
 	size_t count, capacity;
 	bool has_last;			/* a batch whose step is not over: */

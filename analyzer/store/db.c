@@ -218,6 +218,16 @@ static int create_tables(struct db *db)
 	return db_commit(db);
 }
 
+/* What later versions added, where the table is missing. */
+static int upgrade_tables(struct db *db)
+{
+	int r = check_identity(db);
+
+	return r < 0 ? r : run_sql(db, "CREATE TABLE IF NOT EXISTS t_mark (ts_ns INTEGER NOT NULL, "
+				       "pid INTEGER, tid INTEGER NOT NULL, text TEXT, "
+				       "PRIMARY KEY (ts_ns, tid)) WITHOUT ROWID");
+}
+
 int db_open_write(const char *path, struct db **ret_db)
 {
 	int64_t tables;
@@ -237,7 +247,7 @@ int db_open_write(const char *path, struct db **ret_db)
 	if (r == 0)
 		r = read_pragma(db, "SELECT count(*) FROM sqlite_schema", &tables);
 	if (r == 0)
-		r = tables ? check_identity(db) : create_tables(db);
+		r = tables ? upgrade_tables(db) : create_tables(db);
 	if (r < 0) {
 		db_close(db);
 		return r;

@@ -132,6 +132,9 @@ CREATE TABLE t_gpu_kernel (name TEXT, count INTEGER, ns INTEGER);
 CREATE TABLE t_gap (begin_ns INTEGER, end_ns INTEGER, why TEXT);
 CREATE TABLE t_loss (pid INTEGER NOT NULL, what TEXT NOT NULL, count INTEGER NOT NULL,
 	PRIMARY KEY (pid, what)) WITHOUT ROWID;
+-- What the program said by dlprof_mark(). Since version 2.
+CREATE TABLE t_mark (ts_ns INTEGER NOT NULL, pid INTEGER, tid INTEGER NOT NULL, text TEXT,
+	PRIMARY KEY (ts_ns, tid)) WITHOUT ROWID;
 CREATE TABLE t_note (level TEXT NOT NULL, text TEXT NOT NULL, UNIQUE (level, text));
 
 -- One row, whatever t_meta holds: 0 where the run is no distributed job.
@@ -215,5 +218,7 @@ CREATE VIEW gap AS SELECT r.rank AS rank, begin_ns, end_ns, why
 FROM t_gap, t_rank r;
 
 CREATE VIEW loss AS SELECT pid, what, count FROM t_loss;
+
+CREATE VIEW mark AS SELECT r.rank AS rank, ts_ns, pid, tid, text FROM t_mark, t_rank r;
 
 CREATE VIEW note AS SELECT level, text FROM t_note;

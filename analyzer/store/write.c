@@ -99,6 +99,9 @@ static const char *const statements[] = {
 #define STATEMENT_STACK 19
 	[STATEMENT_STACK] =
 		"UPDATE t_slow SET stack = ?3 WHERE ts_ns = ?1 AND tid = ?2 RETURNING 1",
+#define STATEMENT_MARK 20
+	[STATEMENT_MARK] =
+		"INSERT OR IGNORE INTO t_mark (ts_ns, pid, tid, text) VALUES (?, ?, ?, ?)",
 };
 
 #define STATEMENT_COUNT (sizeof(statements) / sizeof(statements[0]))
@@ -224,7 +227,9 @@ int writer_find_epoch(struct writer *writer, uint64_t stream, uint32_t generatio
 	if (r == SQLITE_ROW) {
 		*ret_loader_id = sqlite3_column_int64(statement, 0);
 		*ret_epoch = sqlite3_column_int64(statement, 1);
-		*ret_in_order = sqlite3_column_int64(statement, 2);
+		*ret_in_order = sqlite3_column_type(statement, 2) == SQLITE_NULL
+					? WRITE_UNKNOWN
+					: sqlite3_column_int64(statement, 2);
 	}
 	sqlite3_reset(statement);
 	return r == SQLITE_DONE ? -ENOENT : db_errno(r);
@@ -275,6 +280,11 @@ int writer_loss(struct writer *writer, int64_t pid, const char *what, int64_t co
 int writer_note(struct writer *writer, const char *level, const char *text)
 {
 	return finish(bind(writer, STATEMENT_NOTE, "ss", level, text));
+}
+
+int writer_mark(struct writer *writer, int64_t ts_ns, int64_t pid, int64_t tid, const char *text)
+{
+	return finish(bind(writer, STATEMENT_MARK, "nnns", ts_ns, pid, tid, text));
 }
 
 int writer_theta(struct writer *writer, int64_t loader_id, int64_t theta_ns)

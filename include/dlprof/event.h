@@ -19,6 +19,7 @@ enum dlprof_event_kind {
 	DLPROF_EVENT_WORKER,	/* a worker process entered its loop; worker */
 	DLPROF_EVENT_LOAD,	/* one batch was fetched and collated; worker, or consumer if W = 0 */
 	DLPROF_EVENT_OP,	/* one slow (or, at detail `all`, any) operation */
+	DLPROF_EVENT_MARK,	/* the program says something */
 	DLPROF_EVENT_KIND_MAX
 };
 
@@ -38,16 +39,19 @@ enum dlprof_epoch_flag {
 	DLPROF_EPOCH_PERSISTENT = 1 << 1,
 	DLPROF_EPOCH_PIN_MEMORY = 1 << 2,
 	DLPROF_EPOCH_ITERABLE = 1 << 3,
+	DLPROF_EPOCH_OPAQUE = 1 << 4,	/* order, persistence and set-up are not known */
 };
 
 enum dlprof_event_flag {
 	DLPROF_FLAG_FAILED = 1 << 0,	/* the call, load or __next__ ended in an error */
 	DLPROF_FLAG_COLLATE_SEEN = 1 << 1,	/* of a load: collate_ns was observed */
+	DLPROF_FLAG_STEP = 1 << 2,	/* of a BATCH: a whole step, nobody saw the wait in it */
 };
 
 /*
  * begin_ns, duration_ns: entry and length of DataLoader.__iter__. `loader` counts the loader
- * objects of one process from 1, `epoch` the iterations of that object from 0.
+ * objects of one process from 1 (0: the loop that dlprof.h marks), `epoch` the iterations of that
+ * object from 0. Sent again with the same numbers, it corrects `workers`.
  */
 struct dlprof_epoch {
 	uint32_t loader;
@@ -65,7 +69,8 @@ struct dlprof_batch {
 	uint64_t ordinal;	/* 0, 1, 2, ... as delivered in this epoch */
 	uint64_t ask_ns;	/* when the consumer began to look for the message it came in */
 	uint64_t arrive_ns;	/* when the message was taken in; 0: not seen */
-	uint64_t receive_ns;	/* part of the wait spent taking in messages, not blocked */
+	uint64_t receive_ns;	/* part of the wait spent taking in messages, not blocked; or
+				 * UINT64_MAX: not observed */
 	uint64_t waited_ns;	/* what this thread had waited in all, for any loader, at entry */
 	int32_t arrived;	/* 1: arrive_ns is of this batch; 0: no arrival was observed */
 };
@@ -97,6 +102,9 @@ struct dlprof_op {
 	char path[56];		/* end of the file's path, or empty */
 };
 
+/* begin_ns: when. The text is cut to fit. */
+#define DLPROF_MARK_BYTES 88
+
 struct dlprof_event {
 	uint16_t kind;		/* enum dlprof_event_kind */
 	uint16_t flags;		/* enum dlprof_event_flag */
@@ -106,7 +114,8 @@ struct dlprof_event {
 	/*
 	 * The loader's iterator: inode of the pipe that carries results from workers to the
 	 * consumer, the same number at both ends under fork, spawn and forkserver. Without
-	 * workers: DLPROF_STREAM_LOCAL | a count within the process.
+	 * workers: DLPROF_STREAM_LOCAL | a count within the process. Marked by dlprof.h:
+	 * DLPROF_STREAM_MARKS | the consumer's pid.
 	 */
 	uint64_t stream;
 	uint32_t generation;	/* of the stream: persistent workers restart task numbers at 0 */
@@ -116,11 +125,13 @@ struct dlprof_event {
 		struct dlprof_batch batch;
 		struct dlprof_load load;
 		struct dlprof_op op;
+		char mark[DLPROF_MARK_BYTES];
 		uint64_t words[11];
 	};
 };
 
 #define DLPROF_STREAM_LOCAL (UINT64_C(1) << 63)
+#define DLPROF_STREAM_MARKS (UINT64_C(1) << 62)
 
 static_assert(sizeof(struct dlprof_event) == 128, "the record is the ABI of shim and drain");
 

@@ -149,7 +149,7 @@ static void end_epoch(const struct consumer *consumer)
 		loaders[consumer->loader].running--;
 }
 
-static void push_epoch(const struct consumer *consumer, const struct consumer_facts *facts,
+void consumer_announce(const struct consumer *consumer, const struct consumer_facts *facts,
 		       uint64_t begin_ns)
 {
 	struct thread *thread = thread_get();
@@ -177,6 +177,27 @@ static void push_epoch(const struct consumer *consumer, const struct consumer_fa
 		thread_push(thread, &event);
 }
 
+void consumer_begin(struct consumer *consumer, const struct consumer_facts *facts, uint64_t begin_ns)
+{
+	if (consumer->stream)
+		consumer->generation++;
+	else
+		consumer->stream = facts->stream ? facts->stream : local_stream();
+	consumer->workers = facts->workers;
+	consumer->in_order = facts->flags & DLPROF_EPOCH_IN_ORDER;
+	consumer->receive_ns = facts->opaque ? UINT64_MAX : 0;
+	consumer->ordinal = 0;
+	consumer->exit_ns = 0;
+	consumer->over = false;
+	consumer_announce(consumer, facts, begin_ns);
+}
+
+void consumer_start(struct consumer *consumer, const struct consumer_facts *facts, uint64_t begin_ns)
+{
+	number_loader(consumer, NULL, facts);
+	consumer_begin(consumer, facts, begin_ns);
+}
+
 struct consumer *consumer_epoch(PyObject *iterator, PyObject *loader,
 				const struct consumer_facts *facts, uint64_t begin_ns)
 {
@@ -185,16 +206,8 @@ struct consumer *consumer_epoch(PyObject *iterator, PyObject *loader,
 
 	if (!consumer)
 		return NULL;
-	if (consumer->stream)
-		consumer->generation++;
-	else
-		consumer->stream = facts->stream ? facts->stream : local_stream();
-	consumer->workers = facts->workers;
-	consumer->in_order = facts->flags & DLPROF_EPOCH_IN_ORDER;
-	consumer->ordinal = 0;
-	consumer->exit_ns = 0;
 	number_loader(consumer, loader, facts);
-	push_epoch(consumer, facts, begin_ns);
+	consumer_begin(consumer, facts, begin_ns);
 	return consumer;
 }
 
@@ -215,7 +228,8 @@ bool consumer_wait_begin(struct consumer *consumer, struct consumer_wait *wait)
 	thread->generation = consumer->generation;
 	thread->task = (uint32_t)consumer->ordinal;
 	thread->wait_depth++;
-	consumer->receive_ns = 0;
+	if (consumer->receive_ns != UINT64_MAX)
+		consumer->receive_ns = 0;
 	wait->begin_ns = clock_now_ns();
 	if (consumer->exit_ns && consumer->ordinal > (uint64_t)consumer->workers &&
 	    consumer->ordinal > 1)
@@ -292,6 +306,7 @@ void consumer_wait_stop(struct consumer *consumer, struct consumer_wait *wait, b
 	if (!failed && consumer->exit_ns)
 		end_epoch(consumer);
 	consumer->exit_ns = 0;
+	consumer->over = !failed;
 }
 
 void consumer_receive_begin(struct consumer_receive *receive, struct thread *thread)

@@ -33,7 +33,8 @@ struct consumer {
 		uint32_t task;
 		uint32_t generation;
 	} arrivals[CONSUMER_ARRIVAL_MAX];
-	uint64_t receive_ns;	/* in this __next__ */
+	uint64_t receive_ns;	/* in this __next__; UINT64_MAX: is not observed */
+	bool over;		/* the epoch ended; none has begun since */
 };
 
 /* What the framework knows of an iterator. */
@@ -45,6 +46,7 @@ struct consumer_facts {
 	int64_t batch_size;
 	uint32_t flags;		/* enum dlprof_epoch_flag */
 	const void *dataset;	/* its identity; NULL: not known */
+	bool opaque;		/* what happens within a wait is not observed */
 };
 
 /* Begins to record, and tells the database which patch points there are. */
@@ -59,6 +61,20 @@ struct consumer *consumer_of(PyObject *iterator);
  */
 struct consumer *consumer_epoch(PyObject *iterator, PyObject *loader,
 				const struct consumer_facts *facts, uint64_t begin_ns);
+
+/*
+ * The same for a state that the caller keeps, all zero at first: consumer_start() gives it a number
+ * by its facts, as consumer_epoch() does; consumer_begin() leaves the numbers to the caller and
+ * needs no GIL.
+ */
+void consumer_start(struct consumer *consumer, const struct consumer_facts *facts,
+		    uint64_t begin_ns);
+void consumer_begin(struct consumer *consumer, const struct consumer_facts *facts,
+		    uint64_t begin_ns);
+
+/* Tells what is known of the loader by now; its number of workers may have become known. */
+void consumer_announce(const struct consumer *consumer, const struct consumer_facts *facts,
+		       uint64_t begin_ns);
 
 /* What must be put back when a __next__ returns. */
 struct consumer_wait {

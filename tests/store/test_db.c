@@ -222,6 +222,22 @@ Test(db, a_late_delivery_completes_a_load_and_nothing_else_changes)
 	cr_expect_eq(ask("SELECT step_ns FROM t_batch"), -1);
 }
 
+/* A run whose drain was killed may be finished by a later version. */
+Test(db, a_database_of_version_1_can_be_written_on)
+{
+	struct writer *writer;
+	struct db *db;
+
+	make();
+	run_sql("DROP VIEW mark; DROP TABLE t_mark; PRAGMA user_version = 1");
+	cr_assert_eq(open_read(), 0);
+	cr_assert_eq(db_open_write(path, &db), 0);
+	cr_assert_eq(writer_open(db, &writer), 0);
+	cr_expect_eq(writer_mark(writer, 1, 2, 3, "epoch 0"), 0);
+	writer_close(writer);
+	db_close(db);
+}
+
 Test(db, starved_is_null_until_the_run_is_judged)
 {
 	make();
