@@ -2,7 +2,7 @@
 # Sourced by quickstart.sh and tests/run.sh: installs what is missing to build, train and test.
 # Nothing is asked of the network where nothing is missing.
 
-packages="gcc libc6-dev meson ninja-build pkg-config libsqlite3-dev libcriterion-dev libunwind-dev
+packages="gcc g++ libc6-dev meson ninja-build pkg-config libsqlite3-dev libcriterion-dev libunwind-dev
 	python3 python3-torch python3-torchvision python3-pil"
 
 as_root() {

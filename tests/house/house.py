@@ -57,6 +57,7 @@ VIEWS = {
     "gap": "rank begin_ns end_ns why",
     "loss": "pid what count",
     "note": "level text",
+    "mark": "rank ts_ns pid tid text",
 }
 
 
@@ -90,7 +91,7 @@ def check_includes():
             else:
                 own = any(os.path.exists(os.path.join(ROOT, base, name))
                           for base in (folder, "shim"))
-                check(name.startswith("dlprof/") or own, path, "includes", name)
+                check(name.startswith("dlprof/") or name == "dlprof.h" or own, path, "includes", name)
     for path in files("analyzer", endings=(".c", ".h")):
         names = includes(path)
         if not path.startswith("analyzer/store/"):
@@ -161,6 +162,8 @@ def check_exports(hooks):
     ours = {name for name in exported if name.startswith("dlprof_")}
     equal(sorted(exported - ours - hooks), [], "exported, but no row of hooks.def")
     equal(sorted(hooks - exported), [], "in hooks.def, but not exported")
+    marks = re.findall(r"^DLPROF_MARK\((dlprof_\w+),", text("include/dlprof.h"), re.MULTILINE)
+    equal(sorted(ours), sorted(marks), "exported dlprof_*, against dlprof.h")
     say(len(hooks), "hooks")
 
 

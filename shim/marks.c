@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * marks.c - the functions of dlprof.h: a loop that says itself where its batches begin and end.
+ *
+ * It becomes the same records that a Python loader becomes. The stream's number is made of the
+ * training process's pid and the epoch is a count, so threads that load agree with the one that
+ * trains without asking it.
+ */
+#define DLPROF_SHIM
+#include "dlprof.h"
+
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+
+#include "activate.h"
+#include "clock.h"
+#include "python/consumer.h"
+#include "run.h"
+#include "scope.h"
+#include "segment.h"
+#include "summary.h"
+#include "sys.h"
+#include "text.h"
+#include "thread.h"
+
+#define LANE_MAX 256
+
+/*
+ * One load under way. A lane is what the database calls a worker: loads take the lowest that is
+ * free, a thread the one it had before if it can, so their number is how many loads ran at a time.
+ */
+struct lane {
+	_Atomic uint32_t life;		/* thread_life of its load; 0: free */
+	const struct thread *_Atomic thread;	/* its last user */
+	uint32_t tid;			/* of that thread: its state may be another's by now */
+	int64_t batch;
+	uint32_t generation;
+	struct scope_load load;
+	/* What the thread was at before: it may be a worker of a loader that we follow. */
+	int32_t worker;
+	uint64_t thread_stream;
+	uint32_t thread_generation;
+	uint32_t thread_task;
+};
+
+static struct lane lanes[LANE_MAX];
+static struct lane inline_lane;		/* of the training thread, in a wait */
+
+static struct {
+	_Atomic uint32_t busy;		/* life in which a thread is in a function of the loop */
+	_Atomic uint64_t stream;
+	_Atomic uint32_t generation;	/* what is loaded now is of */
+	_Atomic int32_t workers;	/* loads that ran at a time; -1: none was seen */
+	_Atomic uint32_t life;		/* in which the above was set up for this process */
+	/* Of the loop alone. */
+	struct consumer consumer;
+	struct consumer_wait wait;
+	const struct thread *waiting;
+	bool begun;			/* an epoch */
+	int32_t announced;		/* of `workers` */
+	bool batches;			/* the loop marks them, so steps say nothing new */
+	bool zero_seen, twice_noted;
+	uint32_t next;
+	uint64_t step_ns;		/* when the last step ended; 0: none did */
+} loop = {.workers = -1};
+
+#define NAP_NS	1000000
+#define NAP_MAX 200	/* of all threads of the process together */
+
+/*
+ * Threads that make their first marks together: all but one would lose them while that one begins
+ * the recording or makes a segment. Unlike a wrapper, a mark was called for this, so it may wait.
+ */
+static struct thread *enter_first(void)
+{
+	static _Atomic uint32_t holder;	/* pid, so that no fork leaves it taken */
+	static _Atomic int32_t nap_count;
+	const struct timespec nap = {.tv_nsec = NAP_NS};
+	const uint32_t pid = (uint32_t)sys_getpid();
+	struct thread *thread = NULL;
+	uint32_t before = holder;
+	bool ours;
+
+	while (!(ours = before != pid && atomic_compare_exchange_strong(&holder, &before, pid)) &&
+	       nap_count < NAP_MAX) {
+		nap_count++;
+		sys_call2(SYS_nanosleep, &nap, NULL);
+		before = holder;
+	}
+	while (!consumer_activate() && activate_busy() && nap_count < NAP_MAX) {
+		nap_count++;
+		sys_call2(SYS_nanosleep, &nap, NULL);
+	}
+	if (activate_on())
+		thread = thread_get();
+	if (ours)
+		atomic_store(&holder, 0);
+	return thread;
+}
+
+static inline struct thread *enter(void)
+{
+	struct thread *thread = thread_self;
+
+	if (likely(activate_on() && thread && thread->life == thread_life))
+		return thread;
+	return enter_first();
+}
+
+static uint64_t own_stream(void)
+{
+	return DLPROF_STREAM_MARKS | (uint64_t)sys_getpid();
+}
+
+/* The thread in the loop's functions, or NULL: another one is. Then leave_loop(). */
+static struct thread *enter_loop(void)
+{
+	struct thread *thread = enter();
+	uint32_t before = thread ? atomic_load(&loop.busy) : 0;
+
+	/* A fork while another thread was in here leaves its parent's life behind. */
+	if (!thread || before == thread_life ||
+	    !atomic_compare_exchange_strong(&loop.busy, &before, thread_life))
+		return NULL;
+	if (unlikely(loop.life != thread_life)) {
+		/* A child that trains itself is not its parent's loop. */
+		memset(&loop.consumer, 0, sizeof(loop.consumer));
+		loop.waiting = NULL;
+		loop.begun = loop.batches = loop.zero_seen = false;
+		loop.next = 0;
+		loop.step_ns = 0;
+		if (loop.stream != own_stream()) {
+			loop.stream = own_stream();
+			loop.generation = 0;
+			loop.workers = -1;
+		}
+		loop.life = thread_life;
+	}
+	return thread;
+}
+
+static void leave_loop(void)
+{
+	atomic_store(&loop.busy, 0);
+}
+
+static void begin_epoch(uint64_t now_ns)
+{
+	const int32_t workers = loop.workers;
+	struct consumer_facts facts = {
+		.kind = "marks",
+		.stream = loop.stream,
+		.workers = workers,
+		.prefetch_factor = -1,
+		.batch_size = -1,
+		.flags = DLPROF_EPOCH_OPAQUE,
+		.opaque = true,
+	};
+
+	if (!loop.begun) {
+		loop.consumer.epoch = loop.generation;
+		consumer_begin(&loop.consumer, &facts, now_ns);
+		loop.begun = true;
+		loop.zero_seen = false;
+		loop.next = 0;
+	} else if (workers != loop.announced) {
+		consumer_announce(&loop.consumer, &facts, now_ns);
+	}
+	loop.announced = workers;
+	/* For the line at exit, which leaves out as many batches. */
+	loop.consumer.workers = workers < 0 ? 1 : workers;
+}
+
+static void end_epoch(void)
+{
+	if (!loop.begun)
+		return;
+	loop.begun = false;
+	loop.step_ns = 0;
+	loop.generation = loop.consumer.generation + 1;
+}
+
+void dlprof_batch_begin(void)
+{
+	struct thread *thread = enter_loop();
+
+	if (!thread)
+		return;
+	if (loop.waiting)
+		consumer_wait_stop(&loop.consumer, &loop.wait, true);
+	loop.waiting = NULL;
+	if (!loop.batches)
+		end_epoch();	/* of steps */
+	loop.batches = true;
+	begin_epoch(clock_now_ns());
+	if (consumer_wait_begin(&loop.consumer, &loop.wait))
+		loop.waiting = thread;
+	leave_loop();
+}
+
+/* The number under which a batch is delivered. */
+static uint32_t number_of(int64_t batch)
+{
+	if (batch < 0 || batch > UINT32_MAX)
+		return loop.next;
+	if (batch == 0 && loop.zero_seen && !loop.twice_noted) {
+		loop.twice_noted = true;
+		segment_note('w', "dlprof_batch_end() was told batch 0 twice and no DLPROF_END "
+				  "between: batches of one number are counted once");
+	}
+	loop.zero_seen |= batch == 0;
+	return (uint32_t)batch;
+}
+
+void dlprof_batch_end(int64_t batch)
+{
+	struct thread *thread = enter_loop();
+	uint32_t task;
+
+	if (!thread)
+		return;
+	if (loop.waiting != thread) {
+		leave_loop();
+		return;
+	}
+	loop.waiting = NULL;
+	if (batch == DLPROF_END) {
+		consumer_wait_stop(&loop.consumer, &loop.wait, false);
+		end_epoch();
+	} else {
+		task = number_of(batch);
+		consumer_wait_end(&loop.consumer, &loop.wait, task);
+		loop.next = task + 1;
+	}
+	leave_loop();
+}
+
+void dlprof_step(void)
+{
+	struct thread *thread = enter_loop();
+	uint64_t now_ns = clock_now_ns();
+	struct dlprof_event event = {
+		.kind = DLPROF_EVENT_BATCH,
+		.flags = DLPROF_FLAG_STEP,
+		.worker = -1,
+	};
+
+	if (!thread)
+		return;
+	if (!loop.batches) {
+		begin_epoch(now_ns);
+		if (loop.step_ns) {
+			event.begin_ns = loop.step_ns;
+			event.duration_ns = now_ns - loop.step_ns;
+			event.stream = loop.consumer.stream;
+			event.generation = loop.consumer.generation;
+			event.task = loop.next++;
+			event.batch.ordinal = event.task;
+			thread_push(thread, &event);
+			summary_batch(0, false);
+			run_watch(now_ns);
+		}
+		loop.step_ns = now_ns;
+	}
+	leave_loop();
+}
+
+/* The load that the thread is in, or NULL. */
+static struct lane *lane_of(const struct thread *thread)
+{
+	struct lane *found = NULL;
+
+	if (inline_lane.life == thread_life && inline_lane.thread == thread)
+		found = &inline_lane;
+	for (int i = 0; i < LANE_MAX && lanes[i].thread && !found; i++)
+		if (lanes[i].thread == thread && lanes[i].life == thread_life)
+			found = &lanes[i];
+	if (found && found->tid != thread->slot->tid) {	/* that thread ended in its load */
+		atomic_store(&found->life, 0);
+		return NULL;
+	}
+	return found;
+}
+
+static bool take_lane(struct lane *lane)
+{
+	uint32_t life = lane->life;
+
+	return life != thread_life &&
+	       atomic_compare_exchange_strong(&lane->life, &life, thread_life);
+}
+
+/* Free lanes have life 0 or a life before the last fork. */
+static struct lane *find_lane(struct thread *thread)
+{
+	struct lane *found = NULL;
+
+	if (loop.waiting == thread)
+		return take_lane(&inline_lane) ? &inline_lane : NULL;
+	for (int i = 0; i < LANE_MAX && lanes[i].thread && !found; i++)
+		if (lanes[i].thread == thread && take_lane(&lanes[i]))
+			found = &lanes[i];
+	for (int i = 0; i < LANE_MAX && !found; i++)
+		if (take_lane(&lanes[i]))
+			found = &lanes[i];
+	return found;
+}
+
+/* How many loads run at a time, of this process; 0: those in a wait of the training thread. */
+static void count_workers(const struct lane *lane)
+{
+	int32_t count = lane == &inline_lane ? 0 : (int32_t)(lane - lanes) + 1;
+	int32_t known = loop.workers;
+
+	while (known < count && !atomic_compare_exchange_weak(&loop.workers, &known, count))
+		continue;
+}
+
+static void leave_lane(struct thread *thread, struct lane *lane)
+{
+	thread->worker = lane->worker;
+	thread->stream = lane->thread_stream;
+	thread->generation = lane->thread_generation;
+	thread->task = lane->thread_task;
+	atomic_store(&lane->life, 0);
+}
+
+void dlprof_load_begin(int64_t batch)
+{
+	struct thread *thread = enter();
+	uint64_t none = 0;
+	struct lane *lane;
+
+	if (!thread)
+		return;
+	lane = lane_of(thread);
+	if (lane) {
+		scope_load_cancel(thread, &lane->load);
+		leave_lane(thread, lane);
+	}
+	lane = find_lane(thread);
+	if (!lane)
+		return;
+	/* In a forked child that is its parent's: its loads are for it. */
+	atomic_compare_exchange_strong(&loop.stream, &none, own_stream());
+	lane->thread = thread;
+	lane->tid = thread->slot->tid;
+	lane->batch = batch;
+	lane->worker = thread->worker;
+	lane->thread_stream = thread->stream;
+	lane->thread_generation = thread->generation;
+	lane->thread_task = thread->task;
+	lane->generation = loop.generation;
+	thread->stream = loop.stream;
+	thread->generation = lane->generation;
+	thread->task = batch < 0 ? 0 : (uint32_t)batch;
+	if (loop.stream == own_stream()) {
+		thread->worker = lane == &inline_lane ? -1 : (int32_t)(lane - lanes);
+		count_workers(lane);
+	}
+	scope_load_begin(thread, &lane->load);
+}
+
+void dlprof_load_end(int64_t batch)
+{
+	struct thread *thread = activate_on() ? thread_get() : NULL;
+	struct lane *lane = thread ? lane_of(thread) : NULL;
+
+	if (!lane)
+		return;
+	if (batch == DLPROF_NEXT)
+		batch = lane->batch;
+	if (batch >= 0 && batch <= UINT32_MAX) {
+		thread->task = (uint32_t)batch;
+		scope_load_end(thread, &lane->load, 0, false);
+	} else {
+		scope_load_cancel(thread, &lane->load);
+	}
+	leave_lane(thread, lane);
+}
+
+/* Cut to fit, and not within a character: bytes 10xxxxxx go on with the one before. */
+static size_t cut(const char *text)
+{
+	size_t length = strnlen(text, DLPROF_MARK_BYTES);
+
+	if (length < DLPROF_MARK_BYTES)
+		return length;
+	for (length--; length && ((unsigned char)text[length] & 0xc0) == 0x80; length--)
+		continue;
+	return length;
+}
+
+void dlprof_mark(const char *text)
+{
+	struct thread *thread = text ? enter() : NULL;
+	struct dlprof_event event = {.kind = DLPROF_EVENT_MARK, .worker = -1};
+
+	if (!thread)
+		return;
+	event.begin_ns = clock_now_ns();
+	memcpy(event.mark, text, cut(text));
+	thread_push(thread, &event);
+}
