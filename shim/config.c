@@ -98,6 +98,43 @@ static bool set_slow_us(const char *value)
 	return us > 0;
 }
 
+/* One colon, and names with single dots between them; letters beyond ASCII are Python's to judge. */
+static bool is_batch_fn(const char *value)
+{
+	const char *colon = strchr(value, ':');
+	bool in_name = false;
+
+	if (!colon || strlen(value) >= CONFIG_BATCH_FN_MAX)
+		return false;
+	for (const char *at = value; *at; at++) {
+		unsigned char c = (unsigned char)*at;
+		bool letter = (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+
+		if (*at == '.' || at == colon) {
+			if (!in_name)
+				return false;
+			in_name = false;
+		} else if (letter || c == '_' || c >= 0x80 || (in_name && c >= '0' && c <= '9')) {
+			in_name = true;
+		} else {
+			return false;
+		}
+	}
+	return in_name;
+}
+
+static bool set_batch_fn(const char *value)
+{
+	return is_batch_fn(value);
+}
+
+const char *config_batch_fn(void)
+{
+	const char *value = getenv("DLPROF_BATCH_FN");
+
+	return value && is_batch_fn(value) ? value : NULL;
+}
+
 /* Names that users may already set because a coming version reads them. */
 static bool set_later(const char *value)
 {
@@ -119,7 +156,7 @@ static const struct option {
 	{"DLPROF_DETAIL", "batches, slow or all", set_detail},
 	{"DLPROF_SLOW_US", "a number of microseconds", set_slow_us},
 	{"DLPROF_RUN", NULL, set_later},	/* ours: run.c hands it to children */
-	{"DLPROF_BATCH_FN", NULL, set_later},
+	{"DLPROF_BATCH_FN", "module:Class.method or module:function", set_batch_fn},
 	{"DLPROF_CUDA", NULL, set_later},
 	{"DLPROF_LIBCUPTI", NULL, set_later},
 };

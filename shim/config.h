@@ -24,6 +24,11 @@ struct config {
 
 extern struct config config;
 
+#define CONFIG_BATCH_FN_MAX 256
+
+/* DLPROF_BATCH_FN if it is set and well-formed, "module:name" or "module:Class.name"; else NULL. */
+const char *config_batch_fn(void);
+
 /* DLPROF_DISABLE: the one variable that the constructor asks for in every process. */
 bool config_disabled(void);
 

@@ -31,9 +31,9 @@
  * free, a thread the one it had before if it can, so their number is how many loads ran at a time.
  */
 struct lane {
-	_Atomic uint32_t life;		/* thread_life of its load; 0: free */
-	const struct thread *_Atomic thread;	/* its last user */
-	uint32_t tid;			/* of that thread: its state may be another's by now */
+	_Atomic uint32_t life;               /* thread_life of its load; 0: free */
+	const struct thread *_Atomic thread; /* its last user */
+	uint32_t tid;                        /* of that thread: its state may be another's by now */
 	int64_t batch;
 	uint32_t generation;
 	struct scope_load load;
@@ -45,28 +45,28 @@ struct lane {
 };
 
 static struct lane lanes[LANE_MAX];
-static struct lane inline_lane;		/* of the training thread, in a wait */
+static struct lane inline_lane; /* of the training thread, in a wait */
 
 static struct {
-	_Atomic uint32_t busy;		/* life in which a thread is in a function of the loop */
+	_Atomic uint32_t busy; /* life in which a thread is in a function of the loop */
 	_Atomic uint64_t stream;
-	_Atomic uint32_t generation;	/* what is loaded now is of */
-	_Atomic int32_t workers;	/* loads that ran at a time; -1: none was seen */
-	_Atomic uint32_t life;		/* in which the above was set up for this process */
+	_Atomic uint32_t generation; /* what is loaded now is of */
+	_Atomic int32_t workers;     /* loads that ran at a time; -1: none was seen */
+	_Atomic uint32_t life;       /* in which the above was set up for this process */
 	/* Of the loop alone. */
 	struct consumer consumer;
 	struct consumer_wait wait;
 	const struct thread *waiting;
-	bool begun;			/* an epoch */
-	int32_t announced;		/* of `workers` */
-	bool batches;			/* the loop marks them, so steps say nothing new */
+	bool begun;        /* an epoch */
+	int32_t announced; /* of `workers` */
+	bool batches;      /* the loop marks them, so steps say nothing new */
 	bool zero_seen, twice_noted;
 	uint32_t next;
-	uint64_t step_ns;		/* when the last step ended; 0: none did */
+	uint64_t step_ns; /* when the last step ended; 0: none did */
 } loop = {.workers = -1};
 
-#define NAP_NS	1000000
-#define NAP_MAX 200	/* of all threads of the process together */
+#define NAP_NS  1000000
+#define NAP_MAX 200 /* of all threads of the process together */
 
 /*
  * Threads that make their first marks together: all but one would lose them while that one begins
@@ -74,7 +74,7 @@ static struct {
  */
 static struct thread *enter_first(void)
 {
-	static _Atomic uint32_t holder;	/* pid, so that no fork leaves it taken */
+	static _Atomic uint32_t holder; /* pid, so that no fork leaves it taken */
 	static _Atomic int32_t nap_count;
 	const struct timespec nap = {.tv_nsec = NAP_NS};
 	const uint32_t pid = (uint32_t)sys_getpid();
@@ -168,8 +168,8 @@ static void begin_epoch(uint64_t now_ns)
 		consumer_announce(&loop.consumer, &facts, now_ns);
 	}
 	loop.announced = workers;
-	/* For the line at exit, which leaves out as many batches. */
-	loop.consumer.workers = workers < 0 ? 1 : workers;
+	if (workers >= 0) /* for the line at exit, which leaves out as many batches */
+		loop.consumer.workers = workers;
 }
 
 static void end_epoch(void)
@@ -191,7 +191,7 @@ void dlprof_batch_begin(void)
 		consumer_wait_stop(&loop.consumer, &loop.wait, true);
 	loop.waiting = NULL;
 	if (!loop.batches)
-		end_epoch();	/* of steps */
+		end_epoch(); /* of steps */
 	loop.batches = true;
 	begin_epoch(clock_now_ns());
 	if (consumer_wait_begin(&loop.consumer, &loop.wait))
@@ -276,7 +276,7 @@ static struct lane *lane_of(const struct thread *thread)
 	for (int i = 0; i < LANE_MAX && lanes[i].thread && !found; i++)
 		if (lanes[i].thread == thread && lanes[i].life == thread_life)
 			found = &lanes[i];
-	if (found && found->tid != thread->slot->tid) {	/* that thread ended in its load */
+	if (found && found->tid != thread->slot->tid) { /* that thread ended in its load */
 		atomic_store(&found->life, 0);
 		return NULL;
 	}

@@ -17,6 +17,7 @@
 
 #include "python/api.h"
 #include "python/boundary.h"
+#include "python/batch_fn.h"
 #include "python/patch.h"
 #include "python/steps.h"
 #include "python/torch.h"
@@ -35,6 +36,7 @@ static struct target {
 #define TARGET(name, function) {.module = name, .patch = function},
 #include "python/targets.def"
 #undef TARGET
+	{.patch = batch_fn_patch},	/* the user's; NULL if there is none */
 };
 
 #define TARGET_COUNT (sizeof(targets) / sizeof(targets[0]))
@@ -59,7 +61,7 @@ static void sweep(void)
 	for (size_t i = 0; modules && i < TARGET_COUNT; i++) {
 		PyObject *module;
 
-		if (atomic_load(&targets[i].done))
+		if (atomic_load(&targets[i].done) || !targets[i].module)
 			continue;
 		module = py.PyDict_GetItemString(modules, targets[i].module);
 		if (!module || is_initializing(module) || atomic_exchange(&targets[i].done, true))
@@ -172,7 +174,7 @@ static int on_import(PyObject *args)
 	if (!api_main_interpreter())
 		return 0;
 	for (size_t i = 0; i < TARGET_COUNT; i++)
-		if (!atomic_load(&targets[i].done) &&
+		if (!atomic_load(&targets[i].done) && targets[i].module &&
 		    py.PyUnicode_CompareWithASCIIString(name, targets[i].module) == 0)
 			return import_target(&targets[i]);
 	sweep();
@@ -219,6 +221,8 @@ static void guard_entry(void)
 static int on_event(const char *event, PyObject *args, void *data)
 {
 	(void)data;
+	if (unlikely(batch_fn_pending) && api_main_interpreter())
+		batch_fn_look();
 	switch (event[0]) {
 	case 'i':
 		if (strcmp(event, "import") == 0)
@@ -231,6 +235,8 @@ static int on_event(const char *event, PyObject *args, void *data)
 	case 'c':
 		if (strcmp(event, "cpython._PySys_ClearAuditHooks") == 0)
 			guard_entry();
+		else if (strncmp(event, "cpython.run_", 12) == 0)
+			batch_fn_main();
 		break;
 	}
 	return 0;
@@ -242,6 +248,8 @@ void audit_install(void)
 
 	if (!PySys_AddAuditHook || !api_resolve())
 		return;
+	targets[TARGET_COUNT - 1].module = batch_fn_module();
+	atomic_store(&seen, targets[TARGET_COUNT - 1].module != NULL);
 	py.PyMem_GetAllocator(PY_ALLOCATOR_RAW, &guard.boot);
 	catching = guard.boot;
 	catching.malloc = guard_malloc;

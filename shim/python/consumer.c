@@ -183,13 +183,20 @@ void consumer_begin(struct consumer *consumer, const struct consumer_facts *fact
 		consumer->generation++;
 	else
 		consumer->stream = facts->stream ? facts->stream : local_stream();
-	consumer->workers = facts->workers;
+	consumer->workers = facts->workers < 0 ? CONSUMER_WORKERS_UNKNOWN : facts->workers;
 	consumer->in_order = facts->flags & DLPROF_EPOCH_IN_ORDER;
 	consumer->receive_ns = facts->opaque ? UINT64_MAX : 0;
 	consumer->ordinal = 0;
 	consumer->exit_ns = 0;
 	consumer->over = false;
 	consumer_announce(consumer, facts, begin_ns);
+}
+
+void consumer_abandon(struct consumer *consumer)
+{
+	if (consumer->stream && !consumer->over)
+		end_epoch(consumer);
+	consumer->over = true;
 }
 
 void consumer_start(struct consumer *consumer, const struct consumer_facts *facts, uint64_t begin_ns)

@@ -15,6 +15,7 @@
 #include "thread.h"
 
 #define CONSUMER_ARRIVAL_MAX 256
+#define CONSUMER_WORKERS_UNKNOWN 8	/* so many batches of an epoch are no steady state then */
 
 struct consumer {
 	uint64_t stream;
@@ -71,6 +72,9 @@ void consumer_start(struct consumer *consumer, const struct consumer_facts *fact
 		    uint64_t begin_ns);
 void consumer_begin(struct consumer *consumer, const struct consumer_facts *facts,
 		    uint64_t begin_ns);
+
+/* Nobody asks it for batches any more, whether it came to its end or not. */
+void consumer_abandon(struct consumer *consumer);
 
 /* Tells what is known of the loader by now; its number of workers may have become known. */
 void consumer_announce(const struct consumer *consumer, const struct consumer_facts *facts,

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * batch_fn.h - DLPROF_BATCH_FN=module:Class.method or module:function, a loader that the user
+ * names.
+ *
+ * Each call of it is a wait, what it returns is a batch, StopIteration ends the epoch. If it is a
+ * generator function or an __iter__, then each call makes an iterator, and the calls of that one's
+ * __next__ are the waits.
+ */
+#ifndef BATCH_FN_H
+#define BATCH_FN_H
+
+#include <stdbool.h>
+
+#include "python/api.h"
+
+/* Reads the variable. The module to be patched once it is imported; NULL: none. */
+const char *batch_fn_module(void);
+
+/* Called by audit.c with the finished module. */
+void batch_fn_patch(PyObject *module);
+
+/* The program is about to run: a class of its own is patched as soon as it is made. */
+void batch_fn_main(void);
+
+/* A function of the program's own is looked for at every audit event, for there is none of `def`.
+ */
+extern bool batch_fn_pending;
+void batch_fn_look(void);
+
+#endif
