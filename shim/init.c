@@ -13,6 +13,7 @@
 #include "config.h"
 #include "python/audit.h"
 #include "scope.h"
+#include "python/pipes.h"
 #include "segment.h"
 #include "summary.h"
 #include "sys.h"
@@ -31,6 +32,7 @@ __attribute__((constructor)) static void init_begin(void)
 	scope_on_load(got_sweep);
 	activate_ready(got_begin);
 	audit_install();
+	pipes_install();
 	if (when && strcmp(when, "always") == 0)
 		activate();
 }
@@ -41,6 +43,7 @@ __attribute__((constructor)) static void init_begin(void)
  */
 __attribute__((destructor)) static void init_end(void)
 {
+	pipes_finish();
 	if (activate_on())
 		segment_mark_end();
 	summary_print();

@@ -8,21 +8,33 @@
 
 uint64_t process_start_ticks(void)
 {
+	return process_stat(0, 22);
+}
+
+uint64_t process_stat(int pid, int wanted)
+{
+	TEXT(path, 64);
 	char stat[1024];
-	uint64_t ticks = 0;
+	uint64_t value = 0;
 	const char *at;
 	int r;
 
-	r = text_read_file("/proc/self/stat", stat, sizeof(stat));
+	text_add(&path, "/proc/");
+	if (pid)
+		text_add_number(&path, pid);
+	else
+		text_add(&path, "self");
+	text_add(&path, "/stat");
+	r = text_read_file(path.buffer, stat, sizeof(stat));
 	if (r <= 0)
 		return 0;
 	/* Field 2 may hold spaces and parentheses: count fields from its last ')'. */
 	at = strrchr(stat, ')');
-	for (int field = 2; at && field < 22; field++)
+	for (int field = 2; at && field < wanted; field++)
 		at = strchr(at + 1, ' ');
 	for (at = at ? at + 1 : ""; *at >= '0' && *at <= '9'; at++)
-		ticks = ticks * 10 + (uint64_t)(*at - '0');
-	return ticks;
+		value = value * 10 + (uint64_t)(*at - '0');
+	return value;
 }
 
 void process_command(char *buffer, size_t size)

@@ -9,6 +9,9 @@
 /* Start time of this process in ticks since boot (field 22 of /proc/self/stat); 0: unknown. */
 uint64_t process_start_ticks(void);
 
+/* A number of /proc/PID/stat by its place, from 3 on; pid 0: this process. 0: unknown. */
+uint64_t process_stat(int pid, int field);
+
 /* The command line with spaces between the arguments, cut to fit and terminated. */
 void process_command(char *buffer, size_t size);
 

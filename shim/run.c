@@ -21,6 +21,7 @@
 static struct {
 	char folder[512];
 	char database[1024];
+	char parent[512];	/* found by run_find_parent(); "": none */
 	int root_pid;		/* 0: this process joined a run */
 } run;
 
@@ -169,6 +170,42 @@ static int reserve_database(struct text *why)
 	return 0;
 }
 
+/* "BASE/dlprof-PID-TICKS", so that a child can find its parent's. */
+static void add_folder(struct text *folder, const char *base, int pid, uint64_t ticks)
+{
+	text_add(folder, base);
+	text_add(folder, "/dlprof-");
+	text_add_number(folder, pid);
+	text_add(folder, "-");
+	text_add_number(folder, (int64_t)ticks);
+}
+
+bool run_find_parent(void)
+{
+	const char *bases[] = {getenv("DLPROF_SEGMENT_DIR"), getenv("TMPDIR"), "/tmp"};
+	int parent = (int)sys_call0(SYS_getppid);
+	struct text folder;
+
+	/* Forked since the parent recorded, or told by the environment: nothing to look for. */
+	if (run.folder[0] || getenv("DLPROF_RUN"))
+		return true;
+	/* Or the parent's parent: a fork server stands between. */
+	for (int i = 0; i < 6; i++) {
+		const char *base = bases[i % 3];
+
+		if (i == 3)
+			parent = (int)process_stat(parent, 4);
+		if (!base || base[0] != '/')
+			continue;
+		text_init(&folder, run.parent, sizeof(run.parent));
+		add_folder(&folder, base, parent, process_stat(parent, 22));
+		if (!folder.cut && is_folder(run.parent))
+			return true;
+	}
+	run.parent[0] = '\0';
+	return false;
+}
+
 static int make_folder(const char *base)
 {
 	struct text folder;
@@ -176,11 +213,7 @@ static int make_folder(const char *base)
 
 	for (int suffix = 0; suffix < SUFFIX_MAX; suffix++) {
 		text_init(&folder, run.folder, sizeof(run.folder));
-		text_add(&folder, base);
-		text_add(&folder, "/dlprof-");
-		text_add_number(&folder, sys_getpid());
-		text_add(&folder, "-");
-		text_add_number(&folder, (int64_t)process_start_ticks());
+		add_folder(&folder, base, sys_getpid(), process_start_ticks());
 		if (suffix) {
 			text_add(&folder, "-");
 			text_add_number(&folder, suffix);
@@ -319,6 +352,8 @@ int run_begin(struct text *why)
 	const char *folder = getenv("DLPROF_RUN");
 
 	config_read();
+	if (!folder && run.parent[0])
+		folder = run.parent;
 	run.root_pid = 0;
 	if (folder && strlen(folder) < sizeof(run.folder) && is_folder(folder)) {
 		strcpy(run.folder, folder);

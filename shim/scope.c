@@ -53,8 +53,8 @@ void scope_load_cancel(struct thread *thread, const struct scope_load *load)
 		thread->load_depth--;
 }
 
-void scope_load_end(struct thread *thread, const struct scope_load *load, uint32_t samples,
-		    bool failed)
+bool scope_load_event(struct thread *thread, const struct scope_load *load, uint32_t samples,
+		      bool failed, struct dlprof_event *ret_event)
 {
 	uint64_t end_ns = clock_now_ns();
 	const struct dlprof_counter *now, *before = load->before;
@@ -76,7 +76,7 @@ void scope_load_end(struct thread *thread, const struct scope_load *load, uint32
 	struct dlprof_load *sums = &event.load;
 
 	if (!thread_is_in_life(load->life))
-		return;
+		return false;
 	thread->load_depth--;
 	tally_settle(thread);
 	now = thread->slot->counters;
@@ -97,6 +97,17 @@ void scope_load_end(struct thread *thread, const struct scope_load *load, uint32
 	if (DELTA(DLPROF_CLASS_COLLATE, count))
 		event.flags |= DLPROF_FLAG_COLLATE_SEEN;
 #undef DELTA
+	*ret_event = event;
+	return true;
+}
+
+void scope_load_end(struct thread *thread, const struct scope_load *load, uint32_t samples,
+		    bool failed)
+{
+	struct dlprof_event event;
+
+	if (!scope_load_event(thread, load, samples, failed, &event))
+		return;
 	thread_push(thread, &event);
 	clock_refine();
 }

@@ -7,6 +7,7 @@
 #include "activate.h"
 #include "clock.h"
 #include "python/patch.h"
+#include "python/pipes.h"
 #include "run.h"
 #include "summary.h"
 #include "sys.h"
@@ -46,6 +47,9 @@ static _Atomic uint32_t stream_count;
 
 bool consumer_activate(void)
 {
+	/* This loader says more than its pipes. */
+	if (unlikely(pipes_watch))
+		pipes_watch = 0;
 	if (activate_on())
 		return true;
 	if (!activate())

@@ -49,6 +49,12 @@ IN_ORDER_FALSE = [
 ]
 
 
+# Names of patch points, as a fork of torch or a later one may have changed them.
+HIDDEN = {"_BaseDataLoaderIter": "_RootIter", "_MultiProcessingDataLoaderIter": "_ManyIter",
+          "_worker_loop": "_work", "_MapDatasetFetcher": "_MapFetcher",
+          "_IterableDatasetFetcher": "_StreamFetcher"}
+
+
 def torch_sources(python="/usr/bin/python3"):
     """The folder torch/utils/data of the torch that `python` would import, or None."""
     find = ("import importlib.util as u; s = u.find_spec('torch'); "
@@ -72,7 +78,19 @@ def _copy(source, target, changes=()):
         text.write(content)
 
 
-def make(folder, in_order_false=False):
+def hide(folder):
+    """Renames the patch points of the stub in `folder`."""
+    for where, _, names in os.walk(os.path.join(folder, "torch", "utils", "data")):
+        for name in names:
+            with open(os.path.join(where, name), encoding="utf-8") as text:
+                content = text.read()
+            for old, new in HIDDEN.items():
+                content = content.replace(old, new)
+            with open(os.path.join(where, name), "w", encoding="utf-8") as text:
+                text.write(content)
+
+
+def make(folder, in_order_false=False, hidden=False):
     """Writes folder/torch and returns `folder`; None where no torch is installed to copy from."""
     sources = torch_sources()
     if not sources:
@@ -88,4 +106,6 @@ def make(folder, in_order_false=False):
     for name in os.listdir(os.path.join(sources, "_utils")):
         if name.endswith(".py"):
             shutil.copy(os.path.join(sources, "_utils", name), os.path.join(data, "_utils", name))
+    if hidden:
+        hide(folder)
     return folder

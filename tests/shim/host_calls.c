@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -116,6 +117,14 @@ static void copies_of_descriptors(void)
 	SHOW(pipe(pipes));
 	SHOW(dup2(pipes[0], 40));	/* 40 is no data file any more */
 	SHOW(write(pipes[1], "pipe", 4));
+	SHOW(write(99, "pipe", 4));
+	SHOW(write(pipes[1], NULL, seven));
+	SHOW(write(pipes[1], "", 0));
+	SHOW(poll(&(struct pollfd){.fd = pipes[0], .events = POLLIN}, 1, 5000));
+	SHOW(poll(&(struct pollfd){.fd = pipes[1], .events = POLLIN}, 1, 5));
+	SHOW(poll(&(struct pollfd){.fd = 99, .events = POLLIN}, 1, 5000));
+	SHOW(poll(NULL, (nfds_t)seven, 5));
+	SHOW(poll(NULL, 0, 0));
 	SHOW(read(40, buffer, seven));
 	SHOW(close_range(40, 60, 0));
 	SHOW(close_range(60, 40, 0));

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "python/pipes.h"
+
+#include <poll.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "activate.h"
+#include "clock.h"
+#include "python/feed.h"
+#include "python/patch.h"
+#include "run.h"
+#include "scope.h"
+#include "sys.h"
+#include "thread.h"
+
+/* DataLoader's MP_STATUS_CHECK_INTERVAL, of which getting a lock first takes a part. */
+#define TIMEOUT_MS 5000
+#define SHORTER_MS 1000
+#define YIELD_MAX  1000 /* some milliseconds, where the holder lost its core */
+
+volatile uint32_t pipes_watch;
+
+/* Weak, as in audit.c: there if this process is a Python, of any version. */
+extern int Py_IsInitialized(void) __attribute__((weak));
+
+static struct {
+	_Atomic uint32_t busy;
+	uint32_t pid;
+	uint64_t polled, polled_ns; /* the last poll, and since when it is of that pipe */
+	/* Of a worker. */
+	uint64_t index; /* the pipe that its tasks come by; 0: it is none */
+	uint64_t result;
+	int32_t worker;
+	bool has_task, loading;
+	uint32_t task;
+	uint32_t generation;
+	struct scope_load load;
+	struct dlprof_event last; /* a load whose stream was not known at its end */
+	bool has_last;
+} pipes;
+
+void pipes_install(void)
+{
+	if (Py_IsInitialized)
+		pipes_watch = 1;
+}
+
+/* Held for some hundred instructions; what finds it taken is a thread that is about to wait anyway.
+ */
+static bool lock(void)
+{
+	uint32_t pid = (uint32_t)sys_getpid();
+
+	if (unlikely(pipes.pid != pid)) { /* first use, or a forked child */
+		memset(&pipes, 0, sizeof(pipes));
+		pipes.pid = pid;
+		feed_reset();
+	}
+	for (int i = 0; i < YIELD_MAX; i++) {
+		if (!atomic_exchange(&pipes.busy, 1))
+			return true;
+		sys_call0(SYS_sched_yield);
+	}
+	return false;
+}
+
+static void unlock(void)
+{
+	atomic_store(&pipes.busy, 0);
+}
+
+/* 0: not a pipe. */
+static uint64_t pipe_of(int fd)
+{
+	struct stat status;
+
+	if (sys_call2(SYS_fstat, fd, &status) < 0 || !S_ISFIFO(status.st_mode))
+		return 0;
+	return (uint64_t)status.st_ino;
+}
+
+static bool begin_to_record(void)
+{
+	if (activate_on())
+		return true;
+	if (!activate())
+		return false;
+	patch_report();
+	return true;
+}
+
+void pipes_finish(void)
+{
+	if (!pipes_watch || !activate_on() || pipes.pid != (uint32_t)sys_getpid() || !lock())
+		return;
+	feed_end_epochs();
+	unlock();
+}
+
+/* The worker's load is over when it comes back for its next task. */
+static void end_load(void)
+{
+	struct thread *thread = pipes.loading && activate_on() ? thread_get() : NULL;
+
+	if (thread) {
+		thread->worker = pipes.worker;
+		thread->stream = pipes.result;
+		thread->generation = pipes.generation;
+		thread->task = pipes.task;
+		if (!scope_load_event(thread, &pipes.load, 0, false, &pipes.last))
+			pipes.has_last = false;
+		else if (pipes.result)
+			thread_push(thread, &pipes.last);
+		else
+			pipes.has_last = true;
+		thread->stream = 0;
+	}
+	pipes.loading = false;
+}
+
+/* A worker joins the run of the process that asks it, and never begins one of its own. */
+static void begin_load(uint64_t pipe, uint32_t number)
+{
+	struct thread *thread;
+
+	if (pipes.index != pipe || !pipes.has_task) {
+		pipes.index = pipe;
+		pipes.worker = (int32_t)number;
+		pipes.generation = 0;
+	} else if (number <= pipes.task) {
+		pipes.generation++;
+	}
+	pipes.has_task = true;
+	pipes.task = number;
+	if (!activate_on() && (!run_find_parent() || !begin_to_record()))
+		return;
+	thread = thread_get();
+	if (!thread)
+		return;
+	if (pipes.loading)
+		scope_load_cancel(thread, &pipes.load);
+	scope_load_begin(thread, &pipes.load);
+	pipes.loading = true;
+}
+
+/* In a worker: the feeder thread writes what was loaded. */
+static void wrote_result(uint64_t pipe)
+{
+	struct thread *thread;
+
+	pipes.result = pipe;
+	if (!pipes.has_last || !activate_on())
+		return;
+	pipes.has_last = false;
+	thread = thread_get();
+	pipes.last.stream = pipe;
+	if (thread)
+		thread_push(thread, &pipes.last);
+}
+
+/* Begins to record, which takes milliseconds, without the lock. False: did not get it back. */
+static bool begin_unlocked(void)
+{
+	if (activate_on())
+		return true;
+	unlock();
+	begin_to_record();
+	return lock();
+}
+
+void pipes_poll(void *pollfd, int timeout_ms)
+{
+	const struct timespec at_once = {0, 0};
+	struct feed *feed;
+	uint64_t pipe;
+
+	/* A poll of our own first, which finds a bad address without touching it. */
+	if (timeout_ms <= 0 || timeout_ms > TIMEOUT_MS ||
+	    sys_call4(SYS_ppoll, pollfd, 1, &at_once, NULL) < 0 ||
+	    !(((const struct pollfd *)pollfd)->events & POLLIN))
+		return;
+	pipe = pipe_of(((const struct pollfd *)pollfd)->fd);
+	if (!pipe || !lock())
+		return;
+	if (pipes.index) {
+		if (pipes.index == pipe)
+			end_load();
+		pipes.polled = pipe;
+		unlock();
+		return;
+	}
+	feed = feed_of_result(pipe);
+	if (!feed && timeout_ms >= TIMEOUT_MS - SHORTER_MS) {
+		/* Perhaps its results, perhaps the pipe that tells of a worker's end. */
+		if (pipes.polled != pipe)
+			pipes.polled_ns = clock_now_ns();
+		pipes.polled = pipe;
+		if (feed_fresh() && !begin_unlocked())
+			return;
+	} else if (feed && activate_on()) {
+		feed_ask(feed, clock_now_ns());
+	}
+	unlock();
+}
+
+void pipes_write(int fd, const void *buffer, size_t size)
+{
+	const uint8_t *bytes = buffer;
+	enum pipes_message message;
+	uint32_t number;
+	uint64_t pipe;
+
+	if (size >= 8 && bytes[0] != 0x80) { /* behind the length, unless that went out alone */
+		bytes += 4;
+		size -= 4;
+	}
+	if (size < 4 || bytes[0] != 0x80)
+		return;
+	message = pipes_parse(bytes, size, &number);
+	if (message == PIPES_OTHER)
+		return;
+	pipe = pipe_of(fd);
+	if (!pipe || !lock())
+		return;
+	if (pipes.index && message != PIPES_NONE)
+		wrote_result(pipe);
+	else if (message == PIPES_INDEX)
+		feed_sent(pipe, number);
+	else if (message == PIPES_NONE)
+		feed_told_to_end(pipe);
+	unlock();
+}
+
+void pipes_read(int fd, const void *buffer, ssize_t count, size_t size)
+{
+	enum pipes_message message = PIPES_OTHER;
+	struct feed *feed;
+	uint32_t number = 0;
+	uint64_t pipe;
+
+	if (count <= 0 || (((const uint8_t *)buffer)[0] != 0x80 && !feed_partial()))
+		return;
+	pipe = pipe_of(fd);
+	if (!pipe || !lock())
+		return;
+	feed = feed_of_result(pipe);
+	if (!feed || !feed->left_bytes)
+		message = pipes_parse(buffer, (size_t)count, &number);
+	if (!feed && message >= PIPES_NUMBER && pipes.polled == pipe && !pipes.index) {
+		if (feed_fresh() && !begin_unlocked())
+			return;
+		feed = feed_fresh();
+		if (feed && number < feed->sent && activate_on()) {
+			feed->result = pipe;
+			feed_ask(feed, pipes.polled_ns);
+			pipes.polled = 0;
+		} else {
+			feed = NULL;
+		}
+	}
+	if (feed && feed->left_bytes) {
+		feed_goes_on(feed, (size_t)count);
+	} else if (feed && message >= PIPES_NUMBER) {
+		feed_begins(feed, number, message == PIPES_PASSED ? FEED_PASSED : FEED_BATCH,
+			    (size_t)count, size);
+	} else if (!feed_any() && message == PIPES_INDEX && pipes.polled == pipe) {
+		begin_load(pipe, number);
+	}
+	unlock();
+}
