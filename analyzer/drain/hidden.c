@@ -16,6 +16,18 @@
 #define LOOK_MAX_NS    (60 * SECOND_NS)
 
 /*
+ * The rings must not wait for us, nor the training for its disk: so much is read at a time, and no
+ * larger file at all. The largest module with decoders in it seen so far is OpenCV's, 74 MB; what is
+ * larger, or of these names, is made of GPU code.
+ */
+#define LOOK_BYTES (96 << 20)
+#define FILE_BYTES (192 << 20)
+
+static const char *const without_decoders[] = {
+	"libtorch", "libc10", "libcu", "libnv", "libnccl", "libtriton", "libtensorflow", NULL,
+};
+
+/*
  * `text` is in every copy of the library, whatever is stripped; `symbol` is exported by a copy that
  * others can be seen to call; the library's own files begin with one of `names`.
  */
@@ -99,8 +111,9 @@ static bool has_text(const struct image *image, const char *text)
 		const Elf64_Shdr *section = &image->sections[i];
 		const void *bytes = part_of(image, section->sh_offset, section->sh_size);
 
-		if (section->sh_type == SHT_PROGBITS && bytes && (section->sh_flags & SHF_ALLOC) &&
-		    !(section->sh_flags & SHF_EXECINSTR) &&
+		/* Strings are where nothing may be written or run. */
+		if (section->sh_type == SHT_PROGBITS && bytes &&
+		    (section->sh_flags & ~(uint64_t)(SHF_MERGE | SHF_STRINGS)) == SHF_ALLOC &&
 		    memmem(bytes, section->sh_size, text, strlen(text)))
 			return true;
 	}
@@ -193,7 +206,8 @@ int hidden_scan(const char *path, int (*found)(void *context, const char *librar
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return 0;
-	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0)
+	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0 &&
+	    status.st_size <= FILE_BYTES)
 		bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	close(fd);
 	if (bytes == MAP_FAILED)
@@ -229,12 +243,14 @@ static int note(void *context, const char *library)
 }
 
 /* Once for each file, whichever process has it. */
-static bool is_new(const char *path)
+static bool is_new(const char *path, uint64_t *ret_bytes)
 {
 	struct stat status;
 
-	if (stat(path, &status) < 0 || hidden.seen_count == FILE_MAX_COUNT)
+	if (is_named(without_decoders, path) || stat(path, &status) < 0 ||
+	    hidden.seen_count == FILE_MAX_COUNT)
 		return false;
+	*ret_bytes = (uint64_t)status.st_size;
 	for (size_t i = hidden.seen_count; i-- > 0;)
 		if (hidden.seen[i].inode == status.st_ino && hidden.seen[i].device == status.st_dev)
 			return false;
@@ -243,24 +259,34 @@ static bool is_new(const char *path)
 	return true;
 }
 
-static int look(struct writer *writer, FILE *maps)
+/* *ret_all: there is nothing left to look at. */
+static int look(struct writer *writer, FILE *maps, bool *ret_all)
 {
 	char line[4400], last[4200] = "";
+	uint64_t looked_bytes = 0;
 	int r = 0;
 
+	*ret_all = false;
 	while (r == 0 && fgets(line, sizeof(line), maps)) {
 		char *path = strchr(line, '/');
 		struct module module = {writer, path};
+		uint64_t bytes = 0;
 
 		/* address rights offset device inode path: what has code is a module */
 		if (!path || !strstr(line, " r-xp "))
 			continue;
 		path[strcspn(path, "\n")] = '\0';
-		if (strcmp(path, last) == 0 || !is_new(path))
+		if (strcmp(path, last) == 0)
 			continue;
+		if (looked_bytes > LOOK_BYTES)
+			return 0;
 		snprintf(last, sizeof(last), "%s", path);
+		if (!is_new(path, &bytes))
+			continue;
+		looked_bytes += bytes;
 		r = hidden_scan(path, note, &module);
 	}
+	*ret_all = true;
 	return r;
 }
 
@@ -268,20 +294,23 @@ int hidden_look(struct writer *writer, struct segment *segment, uint64_t now_ns)
 {
 	char name[64];
 	FILE *maps;
+	bool all;
 	int r;
 
 	if (segment->dead || now_ns < segment->look_ns)
 		return 0;
+	snprintf(name, sizeof(name), "/proc/%d/maps", segment->header->pid);
+	maps = fopen(name, "re");
+	if (!maps)	/* gone, or not ours to look at */
+		return 0;
+	r = look(writer, maps, &all);
+	fclose(maps);
+	if (!all)
+		return r;
 	/* At once, then ever more seldom: imports come first. */
 	segment->look_wait_ns = segment->look_wait_ns ? 2 * segment->look_wait_ns : SECOND_NS;
 	if (segment->look_wait_ns > LOOK_MAX_NS)
 		segment->look_wait_ns = LOOK_MAX_NS;
 	segment->look_ns = now_ns + segment->look_wait_ns;
-	snprintf(name, sizeof(name), "/proc/%d/maps", segment->header->pid);
-	maps = fopen(name, "re");
-	if (!maps)	/* gone, or not ours to look at */
-		return 0;
-	r = look(writer, maps);
-	fclose(maps);
 	return r;
 }

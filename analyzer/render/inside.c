@@ -101,14 +101,15 @@ static void print_parts(const struct inside *inside, const struct page *page)
 		const struct part *part = &parts.items[i];
 
 		if (part->count)
-			page_line(page, "%*s%-24.24s%7s %8s  %-9s %s calls, %s each", INDENT, "",
+			page_line(page, "%*s%-24.24s%7s %8s  %-9s %s times %s", INDENT, "",
 				  part->name,
 				  units_share(share, (double)part->ns / (double)inside->loads.load_ns),
 				  units_time(time, (double)part->ns), part->what,
 				  units_count(count, part->count),
 				  units_time(each, (double)part->ns / (double)part->count));
 		else
-			page_line(page, "%*s%-24.24s%7s %8s  %s", INDENT, "", part->name,
+			page_line(page, *part->what ? "%*s%-24.24s%7s %8s  %s" : "%*s%-24.24s%7s %8s%s",
+				  INDENT, "", part->name,
 				  units_share(share, (double)part->ns / (double)inside->loads.load_ns),
 				  units_time(time, (double)part->ns), part->what);
 	}
@@ -118,23 +119,27 @@ static void print_parts(const struct inside *inside, const struct page *page)
 
 static void print_decoders(const struct inside *inside, const struct page *page)
 {
-	char name[240], width[32], count[UNITS_MAX], each[UNITS_MAX], bytes[UNITS_MAX];
+	char name[240], width[32], speed[32], count[UNITS_MAX], each[UNITS_MAX], bytes[UNITS_MAX];
 
 	if (!inside->decoders.count)
 		return;
 	page_line(page, "  Decoded, by format and size");
 	for (size_t i = 0; i < inside->decoders.count && i < MOST_SIZES; i++) {
 		const struct tally *decoder = &inside->decoders.items[i];
-		double images = decoder->count ? (double)decoder->count : NAN;
+		double images = (double)decoder->count;
 
+		/* What lies around another decoder, which counted the images. */
+		if (!decoder->count)
+			continue;
 		decoder_name(decoder, name, sizeof(name));
 		snprintf(width, sizeof(width), "to %" PRId64 " px", decoder->class);
-		page_line(page, "%*s%-24.24s %-11s %8s x %8s%s%.0f%s%s%s", INDENT, "", name,
+		if (decoder->pixels)
+			snprintf(speed, sizeof(speed), "%.0f Mpixel/s",
+				 (double)decoder->pixels * 1e3 / (double)decoder->ns);
+		page_line(page, "%*s%-18.18s%10s%7s x%8s%14s%9s", INDENT, "", name,
 			  decoder->class ? width : "", units_count(count, decoder->count),
 			  units_time(each, (double)decoder->ns / images),
-			  decoder->pixels ? ", " : "",
-			  decoder->pixels ? (double)decoder->pixels * 1e3 / (double)decoder->ns : 0.0,
-			  decoder->pixels ? " Mpixel/s" : "", decoder->bytes ? ", " : "",
+			  decoder->pixels ? speed : "",
 			  decoder->bytes ? units_bytes(bytes, (double)decoder->bytes / images) : "");
 	}
 	page_break(page);

@@ -222,6 +222,8 @@ static void add_coverage(struct jsonw *json, const struct report *report)
 
 	jsonw_open(json, "coverage", '{');
 	add_list(json, "patch_points_missing", report->run.patch_missing);
+	add_list(json, "decoders_seen", report->run.decoders_seen);
+	add_list(json, "decoders_hidden", report->run.decoders_hidden);
 	jsonw_bool(json, "wait_observed", report->series.wait_ns != NULL);
 	jsonw_bool(json, "compute_observed", report->series.compute_ns != NULL);
 	jsonw_bool(json, "workers_observed", report->series.workers >= 0 && loads > 0);

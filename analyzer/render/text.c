@@ -474,6 +474,10 @@ static void print_coverage(const struct report *report, const struct page *page)
 		      units_count(all, (int64_t)finding->batch_count));
 	if (report->run.patch_missing && report->run.patch_missing[0])
 		entry(page, "Not found", "%s", report->run.patch_missing);
+	if (report->run.decoders_hidden && report->run.decoders_hidden[0])
+		entry(page, "Not seen",
+		      "%s: such decoding counts where a Python call around it is known, else as "
+		      "other", report->run.decoders_hidden);
 	for (i = 0; i < report->note_count && i < MOST_NOTES; i++)
 		entry(page, "Warning", "%s", report->notes[i]);
 	if (report->note_count > MOST_NOTES)

@@ -159,6 +159,8 @@ static int take_meta(struct run_info *run, sqlite3_stmt *stmt)
 		{"frameworks", .text = &run->frameworks},
 		{"clock", .text = &run->clock},
 		{"patch_missing", .text = &run->patch_missing},
+		{"decoders_patched", .text = &run->decoders_seen},
+		{"decoders_hidden", .text = &run->decoders_hidden},
 		{"overhead", .text = &run->overhead},
 		{"start_unix_ns", .number = &run->start_unix_ns},
 		{"start_ns", .number = &run->start_ns},
@@ -236,6 +238,8 @@ void run_info_done(struct run_info *run)
 	free(run->frameworks);
 	free(run->clock);
 	free(run->patch_missing);
+	free(run->decoders_seen);
+	free(run->decoders_hidden);
 	free(run->overhead);
 	memset(run, 0, sizeof(*run));
 }
