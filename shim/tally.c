@@ -10,14 +10,20 @@ enum {
 	SAMPLES = FOLDERS + DLPROF_TALLY_FOLDER_COUNT,
 };
 
+/* What a field of this size holds of a name: the end of a path tells more than its beginning. */
+static const char *fitting(const char *name, size_t size)
+{
+	size_t length = strlen(name);
+
+	return length < size ? name : name + length - (size - 1);
+}
+
 static void set_name(char *field, size_t size, const char *name)
 {
-	size_t length = name ? strlen(name) : 0;
+	size_t length;
 
-	if (length >= size) {	/* the end of a path tells more than its beginning */
-		name += length - (size - 1);
-		length = size - 1;
-	}
+	name = fitting(name ? name : "", size);
+	length = strlen(name);
 	if (length)
 		memcpy(field, name, length);
 	memset(field + length, 0, size - length);
@@ -44,8 +50,8 @@ static bool is_called(const struct dlprof_tally *tally, enum dlprof_tally_kind k
 		      const char *name, const char *detail, uint64_t class)
 {
 	return tally->kind == (uint32_t)kind && tally->class == class &&
-	       strncmp(tally->name, name, sizeof(tally->name) - 1) == 0 &&
-	       strncmp(tally->detail, detail, sizeof(tally->detail) - 1) == 0;
+	       strcmp(tally->name, fitting(name, sizeof(tally->name))) == 0 &&
+	       strcmp(tally->detail, fitting(detail, sizeof(tally->detail))) == 0;
 }
 
 struct dlprof_tally *tally_named(struct thread *thread, enum dlprof_tally_kind kind,
@@ -96,14 +102,12 @@ static uint32_t hash_of(const char *name, size_t length)
 static struct dlprof_tally *place_of(struct dlprof_tally *tallies, uint32_t *hashes, uint32_t count,
 				     enum dlprof_tally_kind kind, const char *name)
 {
-	size_t length = strlen(name);
 	uint32_t hash, lightest = 0;
 	struct dlprof_tally *tally;
+	size_t length;
 
-	if (length >= DLPROF_TALLY_NAME_BYTES) {
-		name += length - (DLPROF_TALLY_NAME_BYTES - 1);
-		length = DLPROF_TALLY_NAME_BYTES - 1;
-	}
+	name = fitting(name, DLPROF_TALLY_NAME_BYTES);
+	length = strlen(name);
 	hash = hash_of(name, length);
 	for (uint32_t i = 0; i < count; i++)
 		if (hashes[i] == hash && memcmp(tallies[i].name, name, length + 1) == 0)
