@@ -87,7 +87,6 @@ struct thread {
 
 	/* Which batch this thread is loading, set by the loader's wrappers. */
 	uint32_t load_depth;		/* 0: none just now */
-	uint64_t streamed_count;	/* samples of datasets that are not indexed */
 	int32_t worker;
 	uint64_t stream;		/* 0: none */
 	uint32_t generation;

@@ -5,12 +5,16 @@
 
 #include "activate.h"
 #include "clock.h"
+#include "python/audit.h"
 #include "python/patch.h"
 #include "span.h"
 #include "tally.h"
 #include "text.h"
 
-#define ORIGINAL "_dlprof_object"	/* of a stand-in: what it stands for */
+/* Attributes of a stand-in. */
+#define ORIGINAL "_dlprof_object"	/* what it stands for */
+#define DATASET	 "_dlprof_dataset"	/* of a stream: what it is an iterator of */
+#define TAKEN	 "_dlprof_taken"	/* of a stream: a uint64_t, how many samples it gave */
 
 /* The name of an object's class, or of a function. */
 static void add_name(struct text *text, PyObject *object)
@@ -95,6 +99,16 @@ static PyObject *steps_method(PyObject *original, PyObject *args, PyObject *kwar
 	return result;
 }
 
+/* An image file was opened, and so the module of its format is imported: its decoder can be seen. */
+static PyObject *steps_opened(PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	PyObject *result = py.PyObject_Call(original, args, kwargs);
+
+	if (result && activate_on())
+		audit_load_begin();
+	return result;
+}
+
 /* What stands for `object`: has the methods of `class`, and for the rest asks the object. */
 static PyObject *stand_in(PyObject *class, PyObject *object)
 {
@@ -137,10 +151,10 @@ static PyObject *on_attribute(PyObject *self, PyObject *args, PyObject *kwargs)
 }
 
 /* One sample, from begin to end; `index`: its place in the dataset, or in the stream. */
-static PyObject *sample(PyObject *object, PyObject *key, uint64_t index)
+static PyObject *sample(PyObject *object, PyObject *dataset, PyObject *key, uint64_t index)
 {
 	struct span span;
-	bool recorded = begin_step(&span, object, "dataset", "sample");
+	bool recorded = begin_step(&span, dataset, "dataset", "sample");
 	uint64_t begin_ticks = recorded ? clock_ticks() : 0;
 	uint32_t life = thread_life;
 	PyObject *value = key ? py.PyObject_GetItem(object, key) : py.PyIter_Next(object);
@@ -168,25 +182,62 @@ static PyObject *on_item(PyObject *self, PyObject *args, PyObject *kwargs)
 		return NULL;
 	key = py.PyTuple_GetItem(args, 1);
 	index = key ? api_number(key, 0) : 0;
-	value = key ? sample(object, key, index < 0 ? 0 : (uint64_t)index) : NULL;
+	value = key ? sample(object, object, key, index < 0 ? 0 : (uint64_t)index) : NULL;
 	py.Py_DecRef(object);
 	return value;
+}
+
+/* __getitems__: samples of a whole batch at once. */
+static PyObject *on_items(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+	PyObject *object = original_of(args), *keys = py.PyTuple_GetItem(args, 1);
+	PyObject *method = object ? py.PyObject_GetAttrString(object, "__getitems__") : NULL;
+	PyObject *values = NULL, *inner;
+	struct span span;
+	bool recorded;
+
+	(void)self;
+	inner = method && keys ? py.PyTuple_New(1) : NULL;
+	if (inner) {
+		py.Py_IncRef(keys);
+		py.PyTuple_SetItem(inner, 0, keys);
+		recorded = begin_step(&span, object, "dataset", "samples");
+		values = py.PyObject_Call(method, inner, kwargs);
+		if (recorded)
+			span_end(&span, 0, !values);
+		py.Py_DecRef(inner);
+	}
+	if (method)
+		py.Py_DecRef(method);
+	if (object)
+		py.Py_DecRef(object);
+	return values;
 }
 
 /* __next__ */
 static PyObject *on_next(PyObject *self, PyObject *args, PyObject *kwargs)
 {
-	PyObject *object = original_of(args), *value;
-	struct thread *thread = activate_on() ? thread_loading() : NULL;
+	PyObject *object = original_of(args), *standing = py.PyTuple_GetItem(args, 0);
+	PyObject *dataset, *bytes, *value;
+	uint64_t *taken;
 
 	(void)self;
 	(void)kwargs;
 	if (!object)
 		return NULL;
-	value = sample(object, NULL, thread ? thread->streamed_count++ : 0);
+	dataset = api_get_named(standing, DATASET);
+	bytes = api_get_named(standing, TAKEN);
+	taken = bytes ? api_bytearray(bytes, sizeof(*taken)) : NULL;
+	value = sample(object, dataset ? dataset : object, NULL, taken ? *taken : 0);
+	if (value && taken)
+		(*taken)++;
 	/* A built-in __next__ must say why it gives nothing; PyIter_Next swallows the usual reason. */
 	if (!value && !py.PyErr_Occurred())
 		py.PyErr_SetObject(*py.stop_iteration, NULL);
+	if (bytes)
+		py.Py_DecRef(bytes);
+	if (dataset)
+		py.Py_DecRef(dataset);
 	py.Py_DecRef(object);
 	return value;
 }
@@ -205,6 +256,7 @@ static PyObject *on_iter(PyObject *self, PyObject *args, PyObject *kwargs)
 
 static PyMethodDef attribute_method = {"__getattr__", on_attribute, PY_VARARGS_KEYWORDS, NULL};
 static PyMethodDef item_method = {"__getitem__", on_item, PY_VARARGS_KEYWORDS, NULL};
+static PyMethodDef items_method = {"__getitems__", on_items, PY_VARARGS_KEYWORDS, NULL};
 static PyMethodDef next_method = {"__next__", on_next, PY_VARARGS_KEYWORDS, NULL};
 static PyMethodDef iter_method = {"__iter__", on_iter, PY_VARARGS_KEYWORDS, NULL};
 static PyMethodDef step_method = {"step", on_step, PY_VARARGS_KEYWORDS, NULL};
@@ -255,6 +307,16 @@ static PyObject *dataset_class(void)
 	return class;
 }
 
+static PyObject *items_class(void)
+{
+	static PyMethodDef *const methods[] = {&attribute_method, &item_method, &items_method, NULL};
+	static PyObject *class;
+
+	if (!class)
+		class = make_class("dataset", methods);
+	return class;
+}
+
 static PyObject *stream_class(void)
 {
 	static PyMethodDef *const methods[] = {&attribute_method, &next_method, &iter_method, NULL};
@@ -275,28 +337,44 @@ static PyObject *compose_class(void)
 	return class;
 }
 
-/* What keeps a state is looked at closely by those who save it: left alone. */
-static void replace(PyObject *owner, const char *name, PyObject *class)
+/* The stand-in also knows whose iterator it is, and counts. */
+static bool add_stream_facts(PyObject *standing, PyObject *fetcher)
 {
-	PyObject *object = api_get_named(owner, name), *standing = NULL;
+	static const uint64_t none;
+	PyObject *dataset = api_get_named(fetcher, "dataset");
+	PyObject *taken = py.PyByteArray_FromStringAndSize((const char *)&none, sizeof(none));
+	bool added = dataset && taken &&
+		     py.PyObject_SetAttrString(standing, DATASET, dataset) == 0 &&
+		     py.PyObject_SetAttrString(standing, TAKEN, taken) == 0;
 
-	if (object && class && !py.PyObject_HasAttrString(object, "state_dict"))
-		standing = stand_in(class, object);
-	if (standing)
-		py.PyObject_SetAttrString(owner, name, standing);
+	if (dataset)
+		py.Py_DecRef(dataset);
+	if (taken)
+		py.Py_DecRef(taken);
+	return added;
+}
+
+/* What keeps a state is looked at closely by those who save it: left alone. */
+void steps_watch(PyObject *fetcher)
+{
+	bool stream = py.PyObject_HasAttrString(fetcher, "dataset_iter");
+	const char *name = stream ? "dataset_iter" : "dataset";
+	PyObject *object = api_get_named(fetcher, name), *class, *standing = NULL;
+
+	if (object && !py.PyObject_HasAttrString(object, "state_dict")) {
+		class = stream ? stream_class()
+		      : api_get_flag(object, "__getitems__", false) ? items_class()
+								    : dataset_class();
+		if (class)
+			standing = stand_in(class, object);
+	}
+	if (standing && (!stream || add_stream_facts(standing, fetcher)))
+		py.PyObject_SetAttrString(fetcher, name, standing);
 	py.PyErr_Clear();
 	if (standing)
 		py.Py_DecRef(standing);
 	if (object)
 		py.Py_DecRef(object);
-}
-
-void steps_watch(PyObject *fetcher)
-{
-	if (py.PyObject_HasAttrString(fetcher, "dataset_iter"))
-		replace(fetcher, "dataset_iter", stream_class());
-	else
-		replace(fetcher, "dataset", dataset_class());
 }
 
 /* [step, step, ...], each timed when it is called. NULL: not what we know. */
