@@ -82,24 +82,29 @@ static struct later {
 	const char *implied;	/* as in boundary.def */
 	void (*patch)(PyObject *module, size_t row);
 	size_t row;
+	bool is_function;	/* of a module; else a method of a class */
 	atomic_bool done;
 } later[] = {
-#define BOUNDARY(id, module, implied, ...) {module, implied, boundary_patch, BOUNDARY_##id, false},
+#define BOUNDARY(id, module, implied, class, ...)                                                  \
+	{module, implied, boundary_patch, BOUNDARY_##id, (class) == NULL, false},
 #include "python/boundary.def"
 #undef BOUNDARY
-#define STEPS(id, module, ...) {module, NULL, steps_patch, STEPS_##id, false},
+#define STEPS(id, module, ...) {module, NULL, steps_patch, STEPS_##id, false, false},
 #include "python/steps.def"
 #undef STEPS
 };
 
 static atomic_bool later_due = true;
 
-/* Borrowed, or NULL. */
+/* Borrowed, or NULL. One that is being initialized may stand for what it implies. */
 static PyObject *find_module(PyObject *modules, const struct later *wanted)
 {
 	PyObject *module = py.PyDict_GetItemString(modules, wanted->module);
 
-	if (module || !wanted->implied || !py.PyDict_GetItemString(modules, wanted->implied))
+	if (module || !wanted->implied)
+		return module;
+	module = py.PyDict_GetItemString(modules, wanted->implied);
+	if (!module || is_initializing(module))
 		return module;
 	module = py.PyImport_ImportModule(wanted->module);
 	if (module)
@@ -109,7 +114,7 @@ static PyObject *find_module(PyObject *modules, const struct later *wanted)
 	return module;
 }
 
-void audit_load_begin(void)
+void audit_load_begin(bool functions)
 {
 	PyObject *modules;
 
@@ -125,7 +130,8 @@ void audit_load_begin(void)
 		module = find_module(modules, &later[i]);
 		if (!module)
 			continue;
-		if (is_initializing(module)) {	/* by another thread, say */
+		if (is_initializing(module) ||	/* by another thread, say */
+		    (later[i].is_function && !functions)) {
 			atomic_store(&later_due, true);
 			continue;
 		}

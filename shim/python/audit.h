@@ -3,10 +3,16 @@
 #ifndef AUDIT_H
 #define AUDIT_H
 
+#include <stdbool.h>
+
 /* From the constructor, before Python starts. Does nothing in other programs. */
 void audit_install(void);
 
-/* A load begins, the GIL is held: patches decoders that were imported since the last one. */
-void audit_load_begin(void);
+/*
+ * A load begins, the GIL is held: patches decoders that were imported since the last one. `functions`:
+ * those of modules, too. Not so before workers are started: a dataset that holds such a function is
+ * pickled for them, which looks it up by name and insists on finding the very same.
+ */
+void audit_load_begin(bool functions);
 
 #endif

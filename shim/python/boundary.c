@@ -194,6 +194,10 @@ static const struct boundary {
 #undef BOUNDARY
 };
 
+/* Of the rows without a class: a dataset may hold such a function and be pickled, by name. A wrapper
+ * that carried its original would be pickled as a method of that. */
+static PyObject *functions[sizeof(boundaries) / sizeof(boundaries[0])];
+
 /*
  * Own time goes to the library named here; what an observed decoder took inside is its own. The
  * image is counted here only if none inside counted one.
@@ -232,7 +236,8 @@ static PyObject *decode(const struct boundary *boundary, PyObject *original, PyO
 #define BOUNDARY(id, module, implied, class, function, library, format, measure)                      \
 	static PyObject *on_##id(PyObject *original, PyObject *args, PyObject *kwargs)             \
 	{                                                                                          \
-		return decode(&boundaries[BOUNDARY_##id], original, args, kwargs);                 \
+		return decode(&boundaries[BOUNDARY_##id],                                          \
+			      original ? original : functions[BOUNDARY_##id], args, kwargs);       \
 	}
 #include "python/boundary.def"
 #undef BOUNDARY
@@ -251,7 +256,7 @@ void boundary_patch(PyObject *module, size_t row)
 	bool set;
 
 	if (!boundary->class) {
-		set = patch_attribute(module, &methods[row]);
+		set = patch_function(module, boundary->module, &methods[row], &functions[row]);
 	} else {
 		class = api_get_named(module, boundary->class);
 		set = class && patch_class(class, &methods[row]);
@@ -262,5 +267,7 @@ void boundary_patch(PyObject *module, size_t row)
 	if (!set)
 		return;
 	patch_note(boundary->module, boundary->function, true);
-	scope_decoders_reached();
+	/* `from cv2 import imread` got hold of the original: that none was seen means nothing. */
+	if (boundary->class)
+		scope_decoders_reached();
 }

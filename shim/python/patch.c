@@ -87,6 +87,27 @@ bool patch_attribute(PyObject *object, PyMethodDef *method)
 	return set_wrapper(object, method, false);
 }
 
+bool patch_function(PyObject *module, const char *name, PyMethodDef *method, PyObject **original)
+{
+	PyObject *string, *function = NULL;
+	bool set = false;
+
+	*original = api_get_named(module, method->ml_name);
+	if (!*original)
+		return false;
+	string = py.PyUnicode_FromString(name);
+	if (string)
+		function = py.PyCFunction_NewEx(method, NULL, string);
+	if (function)
+		set = py.PyObject_SetAttrString(module, method->ml_name, function) == 0;
+	py.PyErr_Clear();
+	if (string)
+		py.Py_DecRef(string);
+	if (function)
+		py.Py_DecRef(function);
+	return set;
+}
+
 /* Without PyUnicode_AsUTF8, which is not in the limited API of 3.8: compare the whole strings
  * around the prefix in the order of their characters. */
 bool patch_starts_with(PyObject *string, const char *prefix)

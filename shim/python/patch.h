@@ -22,6 +22,12 @@ bool patch_class(PyObject *owner, PyMethodDef *method);
 /* The same for an attribute of one object, which is called without that object. */
 bool patch_attribute(PyObject *object, PyMethodDef *method);
 
+/*
+ * The same for a function of the module `name`: pickled by its name, as the original is, so it cannot
+ * carry that, and gets NULL as `self`. *original stays set.
+ */
+bool patch_function(PyObject *module, const char *name, PyMethodDef *method, PyObject **original);
+
 /* Notes a patch point as found or missing for the database. */
 void patch_note(const char *where, const char *name, bool found);
 

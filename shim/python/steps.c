@@ -105,7 +105,7 @@ static PyObject *steps_opened(PyObject *original, PyObject *args, PyObject *kwar
 	PyObject *result = py.PyObject_Call(original, args, kwargs);
 
 	if (result && activate_on())
-		audit_load_begin();
+		audit_load_begin(false);
 	return result;
 }
 

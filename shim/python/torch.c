@@ -81,7 +81,7 @@ static PyObject *on_iter(PyObject *original, PyObject *args, PyObject *kwargs)
 	PyObject *loader, *iterator;
 
 	if (consumer_activate())
-		audit_load_begin();	/* before the workers are forked, which inherit it */
+		audit_load_begin(false);	/* before the workers are forked, which inherit it */
 	iterator = py.PyObject_Call(original, args, kwargs);
 	if (!iterator || !activate_on())
 		return iterator;
@@ -250,7 +250,7 @@ static PyObject *on_fetch(PyObject *original, PyObject *args, PyObject *kwargs)
 	py.PyErr_Clear();
 	if (fetcher)
 		prepare(fetcher);
-	audit_load_begin();
+	audit_load_begin(true);
 	scope_load_begin(thread, &load);
 	batch = py.PyObject_Call(original, args, kwargs);
 	failed = !batch;
