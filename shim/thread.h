@@ -85,6 +85,10 @@ struct thread {
 	uint32_t image_next;
 	struct thread_decoder decoders[THREAD_DECODER_MAX];
 
+	/* Python calls that decode, in progress; what was decoded before the outermost began. */
+	uint32_t boundary_depth;
+	uint64_t boundary_count;
+
 	/* Which batch this thread is loading, set by the loader's wrappers. */
 	uint32_t load_depth;		/* 0: none just now */
 	int32_t worker;

@@ -208,7 +208,7 @@ static PyObject *decode(const struct boundary *boundary, PyObject *original, PyO
 	struct span span = {.fd = -1, .name = boundary->function};
 	struct image image = {0};
 	const struct dlprof_counter *counter;
-	uint64_t decoded;
+	struct thread *thread;
 	PyObject *result;
 	uint32_t life;
 
@@ -216,13 +216,16 @@ static PyObject *decode(const struct boundary *boundary, PyObject *original, PyO
 	    !span_begin(&span, DLPROF_CLASS_DECODE))
 		return py.PyObject_Call(original, args, kwargs);
 	life = thread_life;
-	counter = &span.thread->slot->counters[DLPROF_CLASS_DECODE];
-	decoded = counter->count;
+	thread = span.thread;
+	counter = &thread->slot->counters[DLPROF_CLASS_DECODE];
+	if (!thread->boundary_depth++)
+		thread->boundary_count = counter->count;
 	set_format(&image, boundary->format);
 	result = py.PyObject_Call(original, args, kwargs);
 	if (!thread_is_in_life(life))
 		return result;
-	span.uncounted = !result || counter->count != decoded || boundary->measure == measure_around;
+	thread->boundary_depth--;
+	span.uncounted = !result || counter->count != thread->boundary_count || boundary->measure == measure_around;
 	if (result && boundary->measure)
 		boundary->measure(args, result, &image);
 	span.tally = tally_named(span.thread, DLPROF_TALLY_DECODE, boundary->library, image.format,

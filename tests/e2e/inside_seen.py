@@ -5,6 +5,7 @@ usage: inside_seen.py FOLDER WORKERS START. Knows nothing of dlprof; what it pri
 with and without. Addresses and pids are left out.
 """
 import copy
+import gc
 import hashlib
 import inspect
 import io
@@ -151,12 +152,19 @@ def starts(worker_id):
 
 def drain(name, make):
     """All batches, or the exception to the last letter."""
+    iterator = None
     try:
-        for batch in make():
+        iterator = iter(make())
+        for batch in iterator:
             tell(name, batch)
     except BaseException as error:
         tell(name, "raised", type(error).__module__, type(error).__name__, repr(error.args),
              traceback.format_exc(), type(error.__cause__).__name__)
+    # An iterator that lives on in an exception closes its pipes under the workers of the next.
+    if hasattr(iterator, "_shutdown_workers"):
+        iterator._shutdown_workers()
+    del iterator
+    gc.collect()
 
 
 def digest(image):

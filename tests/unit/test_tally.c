@@ -166,6 +166,7 @@ static void expect_bounds(int first, int count, const uint64_t *truth, const cha
 
 static void expect_all_bounds(void)
 {
+	tally_settle(thread_get());	/* a folder is up to date when the next file is visited */
 	expect_bounds(FILES, DLPROF_TALLY_FILE_COUNT, exact.files, "/data/%*d/%d.jpg");
 	expect_bounds(FOLDERS, DLPROF_TALLY_FOLDER_COUNT, exact.folders, "/data/%d");
 }
@@ -324,6 +325,7 @@ static void *second_owner(void *slot)
 		tally_file(&thread, 21, 1, 1000, 1);
 	}
 	tally_sample(&thread, "Photos", 3, 900, NULL);
+	tally_settle(&thread);
 	return NULL;
 }
 
@@ -336,6 +338,7 @@ Test(tally, a_slot_taken_over_keeps_its_tallies)
 	for (int i = 0; i < 40; i++)
 		visit(i, 0, 100);
 	tally_sample(thread_get(), "Photos", 3, 500, NULL);
+	tally_settle(thread_get());
 	cr_assert_eq(pthread_create(&other, NULL, second_owner, slot), 0);
 	pthread_join(other, NULL);
 	cr_expect_eq(slot->tallies[0].ns, 12);
