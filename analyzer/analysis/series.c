@@ -6,11 +6,25 @@
 #include "analysis/series.h"
 
 #include <errno.h>
-#include <stdbool.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define FIRST_CAPACITY 1024
+#define FIRST_RUNS     16
+
+const struct batch_row BATCH_ROW_UNKNOWN = {
+	.wait_ns = SERIES_UNKNOWN,
+	.compute_ns = SERIES_UNKNOWN,
+	.load_ns = SERIES_UNKNOWN,
+	.load_cpu_ns = SERIES_UNKNOWN,
+	.gpu_idle_ns = SERIES_UNKNOWN,
+	.gpu_busy_ns = SERIES_UNKNOWN,
+	.step_ns = SERIES_UNKNOWN,
+	.worker = -1,
+	.qdepth = -1,
+	.head_ready = -1,
+};
 
 void series_init(struct batch_series *series)
 {
@@ -19,103 +33,141 @@ void series_init(struct batch_series *series)
 	series->prefetch_factor = -1;
 	series->in_order = -1;
 	series->persistent = -1;
+	series->cores = -1;
+	series->synchronous = -1;
 }
 
-static int grow_i64(int64_t **column, size_t capacity)
+/* A column that is absent stays so. */
+static int grow_column(void *column, bool needed, size_t size, size_t capacity)
 {
-	int64_t *grown;
+	void *old, *grown;
 
-	if (!*column)
+	memcpy(&old, column, sizeof(old));
+	if (!old && !needed)
 		return 0;
-	grown = reallocarray(*column, capacity, sizeof(*grown));
+	grown = reallocarray(old, capacity, size);
 	if (!grown)
 		return -ENOMEM;
-	*column = grown;
-	return 0;
-}
-
-static int grow_i32(int32_t **column, size_t capacity)
-{
-	int32_t *grown = reallocarray(*column, capacity, sizeof(*grown));
-
-	if (!grown)
-		return -ENOMEM;
-	*column = grown;
-	return 0;
-}
-
-static int grow_i8(int8_t **column, size_t capacity)
-{
-	int8_t *grown = reallocarray(*column, capacity, sizeof(*grown));
-
-	if (!grown)
-		return -ENOMEM;
-	*column = grown;
+	memcpy(column, &grown, sizeof(grown));
 	return 0;
 }
 
 static int grow(struct batch_series *series)
 {
 	size_t capacity = series->capacity ? series->capacity * 2 : FIRST_CAPACITY;
+	float **const times[] = {&series->wait_ns, &series->compute_ns, &series->load_ns,
+				 &series->gpu_idle_ns, &series->gpu_busy_ns,
+				 &series->step_ns};
+	size_t i;
 
 	if (capacity < series->capacity)
 		return -ENOMEM;
-	if (grow_i64(&series->wait_ns, capacity) < 0 ||
-	    grow_i64(&series->compute_ns, capacity) < 0 ||
-	    grow_i64(&series->load_ns, capacity) < 0 || grow_i64(&series->begin_ns, capacity) < 0 ||
-	    grow_i32(&series->epoch, capacity) < 0 || grow_i32(&series->batch, capacity) < 0 ||
-	    grow_i32(&series->worker, capacity) < 0 || grow_i8(&series->head_ready, capacity) < 0)
+	for (i = 0; i < sizeof(times) / sizeof(*times); i++)
+		if (grow_column(times[i], false, sizeof(float), capacity) < 0)
+			return -ENOMEM;
+	if (grow_column(&series->worker, true, sizeof(*series->worker), capacity) < 0 ||
+	    grow_column(&series->state, true, sizeof(*series->state), capacity) < 0)
 		return -ENOMEM;
 	series->capacity = capacity;
 	return 0;
 }
 
-/* Makes the column if this is its first known value; earlier batches did not have it. */
-static int need_i64(struct batch_series *series, int64_t **column, int64_t value)
+/*
+ * Makes the column if this is its first known value; earlier batches did not have it. A time below
+ * 0, SERIES_UNKNOWN included, is no time.
+ */
+static int put_time(struct batch_series *series, float **column, int64_t value)
 {
 	size_t i;
 
-	if (*column || value == SERIES_UNKNOWN)
+	if (!*column && value < 0)
 		return 0;
-	*column = calloc(series->capacity, sizeof(**column));
-	if (!*column)
-		return -ENOMEM;
-	for (i = 0; i < series->count; i++)
-		(*column)[i] = SERIES_UNKNOWN;
+	if (!*column) {
+		*column = malloc(series->capacity * sizeof(**column));
+		if (!*column)
+			return -ENOMEM;
+		for (i = 0; i < series->count; i++)
+			(*column)[i] = NAN;
+	}
+	(*column)[series->count] = value < 0 ? NAN : (float)value;
 	return 0;
 }
 
-static void put_i64(int64_t *column, size_t i, int64_t value)
+static int put_ordinal(struct batch_series *series, int32_t epoch, int32_t batch)
 {
-	if (column)
-		column[i] = value;
+	const struct series_run *last;
+	size_t capacity;
+
+	if (series->run_count) {
+		last = &series->runs[series->run_count - 1];
+		if (epoch == last->epoch &&
+		    batch == last->batch + (int64_t)(series->count - last->begin))
+			return 0;
+	}
+	if (series->run_count == series->run_capacity) {
+		capacity = series->run_capacity ? series->run_capacity * 2 : FIRST_RUNS;
+		if (grow_column(&series->runs, true, sizeof(*series->runs), capacity) < 0)
+			return -ENOMEM;
+		series->run_capacity = capacity;
+	}
+	series->runs[series->run_count++] =
+		(struct series_run){.begin = series->count, .epoch = epoch, .batch = batch};
+	return 0;
+}
+
+static uint8_t pack(const struct batch_row *row)
+{
+	unsigned state = 0;
+
+	if (row->head_ready >= 0)
+		state |= SERIES_READY_KNOWN | (row->head_ready ? SERIES_READY : 0);
+	if (row->qdepth >= 0)
+		state |= SERIES_QUEUE_KNOWN | (row->qdepth ? SERIES_QUEUE : 0);
+	return (uint8_t)state;
 }
 
 int series_append(struct batch_series *series, const struct batch_row *row)
 {
+	bool is_whole = row->wait_ns >= 0 && row->compute_ns >= 0;
 	size_t i = series->count;
-	int r;
+	int r = 0;
 
-	if (i == series->capacity) {
+	if (i == series->capacity)
 		r = grow(series);
-		if (r < 0)
-			return r;
-	}
-	if (need_i64(series, &series->wait_ns, row->wait_ns) < 0 ||
-	    need_i64(series, &series->compute_ns, row->compute_ns) < 0 ||
-	    need_i64(series, &series->load_ns, row->load_ns) < 0 ||
-	    need_i64(series, &series->begin_ns, row->begin_ns) < 0)
+	if (r < 0 || put_time(series, &series->wait_ns, row->wait_ns) < 0 ||
+	    put_time(series, &series->compute_ns, row->compute_ns) < 0 ||
+	    put_time(series, &series->load_ns, row->load_ns) < 0 ||
+	    put_time(series, &series->gpu_idle_ns, row->gpu_idle_ns) < 0 ||
+	    put_time(series, &series->gpu_busy_ns, row->gpu_busy_ns) < 0 ||
+	    put_time(series, &series->step_ns, is_whole ? SERIES_UNKNOWN : row->step_ns) < 0 ||
+	    put_ordinal(series, row->epoch, row->batch) < 0)
 		return -ENOMEM;
-	put_i64(series->wait_ns, i, row->wait_ns);
-	put_i64(series->compute_ns, i, row->compute_ns);
-	put_i64(series->load_ns, i, row->load_ns);
-	put_i64(series->begin_ns, i, row->begin_ns);
-	series->epoch[i] = row->epoch;
-	series->batch[i] = row->batch;
-	series->worker[i] = row->worker;
-	series->head_ready[i] = row->head_ready;
+	series->worker[i] = row->worker < 0 || row->worker > INT16_MAX ? -1 : (int16_t)row->worker;
+	series->state[i] = pack(row);
+	if (row->load_cpu_ns >= 0) {
+		series->load_cpu_ns += (double)row->load_cpu_ns;
+		series->load_cpu_count++;
+	}
 	series->count++;
 	return 0;
+}
+
+bool series_next(const struct batch_series *series, struct series_place *place)
+{
+	size_t i = place->next;
+
+	if (i >= series->count)
+		return false;
+	if (place->run == SIZE_MAX ||
+	    (place->run + 1 < series->run_count && i == series->runs[place->run + 1].begin)) {
+		place->run++;
+		place->batch = series->runs[place->run].batch;
+	} else {
+		place->batch++;
+	}
+	place->i = i;
+	place->next = i + 1;
+	return true;
 }
 
 void series_done(struct batch_series *series)
@@ -123,10 +175,11 @@ void series_done(struct batch_series *series)
 	free(series->wait_ns);
 	free(series->compute_ns);
 	free(series->load_ns);
-	free(series->begin_ns);
-	free(series->epoch);
-	free(series->batch);
+	free(series->gpu_idle_ns);
+	free(series->gpu_busy_ns);
+	free(series->step_ns);
 	free(series->worker);
-	free(series->head_ready);
+	free(series->state);
+	free(series->runs);
 	series_init(series);
 }

@@ -2,46 +2,82 @@
 /*
  * series.h - the batches of one loader as plain arrays: what every analysis takes.
  *
- * Batches stand in order of (epoch, batch). SERIES_UNKNOWN marks what was not observed. A column of
- * times in which nothing was observed is absent (NULL), and absent is not zero. The other columns
- * always exist once there is a batch and hold -1 for what was not observed.
+ * Batches stand in order of (epoch, batch). A column of times in which nothing was observed is
+ * absent (NULL), and absent is not zero; in a column that is there NAN marks what was not observed.
+ *
+ * Ten million batches have to fit 200 MB: times are floats (7 digits: 2 us of 20 s; sums are kept
+ * in double), what has few values is packed into one byte, and epoch and ordinal, which count up,
+ * are kept as runs.
  */
 #ifndef SERIES_H
 #define SERIES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define SERIES_UNKNOWN INT64_MIN
 
+/* Bits of `state`; a fact that is known has its KNOWN bit. */
+enum series_state {
+	SERIES_READY_KNOWN = 1,
+	SERIES_READY = 2,	/* finished before it was asked for */
+	SERIES_QUEUE_KNOWN = 4,
+	SERIES_QUEUE = 8,	/* other batches were finished then */
+	/* What stall_judge() finds: */
+	SERIES_STEADY = 16,
+	SERIES_STARVED = 32,
+};
+
+/* Batches whose ordinals follow each other; it ends where the next one begins. */
+struct series_run {
+	size_t begin;
+	int32_t epoch;
+	int32_t batch;		/* ordinal of its first one */
+};
+
 struct batch_series {
 	size_t count;
 	size_t capacity;
 	int32_t workers;		/* -1: unknown, 0: loaded by the consumer itself */
-	int32_t prefetch_factor;	/* -1: unknown */
-	int32_t in_order;		/* -1: unknown */
-	int32_t persistent;		/* -1: unknown */
+	int32_t prefetch_factor;	/* -1: unknown, as below */
+	int32_t in_order;
+	int32_t persistent;
+	int32_t cores;			/* that the run may use */
+	int32_t synchronous;		/* the consumer waits for each of its steps to end */
 	int64_t lost_count;		/* records of the run that were dropped before they were read */
-	int64_t *wait_ns;
-	int64_t *compute_ns;
-	int64_t *load_ns;
-	int64_t *begin_ns;
-	int32_t *epoch;
-	int32_t *batch;			/* ordinal in its epoch */
-	int32_t *worker;		/* -1: unknown */
-	int8_t *head_ready;		/* 1: finished before it was asked for, 0: not, -1: unknown */
+	float *wait_ns;
+	float *compute_ns;
+	float *load_ns;
+	float *gpu_idle_ns;		/* the GPU's, during the wait */
+	float *gpu_busy_ns;
+	float *step_ns;			/* only of batches whose wait or compute is unknown */
+	int16_t *worker;		/* -1: unknown */
+	uint8_t *state;			/* bits of enum series_state */
+	struct series_run *runs;
+	size_t run_count;
+	size_t run_capacity;
+	double load_cpu_ns;		/* sum over the batches of which it is known */
+	size_t load_cpu_count;
 };
 
 struct batch_row {
-	int64_t wait_ns;
+	int64_t wait_ns;		/* SERIES_UNKNOWN, here and below */
 	int64_t compute_ns;
 	int64_t load_ns;
-	int64_t begin_ns;
+	int64_t load_cpu_ns;
+	int64_t gpu_idle_ns;
+	int64_t gpu_busy_ns;
+	int64_t step_ns;
 	int32_t epoch;
 	int32_t batch;
-	int32_t worker;
-	int8_t head_ready;
+	int32_t worker;			/* -1: unknown */
+	int32_t qdepth;			/* finished, undelivered batches when asked; -1: unknown */
+	int8_t head_ready;		/* 1: finished before it was asked for, 0: not, -1: unknown */
 };
+
+/* Nothing known of it. */
+extern const struct batch_row BATCH_ROW_UNKNOWN;
 
 void series_init(struct batch_series *series);
 
@@ -50,5 +86,23 @@ int series_append(struct batch_series *series, const struct batch_row *row);
 
 /* Frees the arrays; the series may be reused after series_init(). */
 void series_done(struct batch_series *series);
+
+/* A place in a series: start with SERIES_BEGIN. */
+struct series_place {
+	size_t i;		/* of the batch */
+	size_t run;
+	size_t next;
+	int64_t batch;		/* ordinal in its epoch */
+};
+
+#define SERIES_BEGIN ((struct series_place){.run = SIZE_MAX})
+
+/* Goes to the next batch; false: there is none. */
+bool series_next(const struct batch_series *series, struct series_place *place);
+
+static inline size_t series_run_end(const struct batch_series *series, size_t run)
+{
+	return run + 1 < series->run_count ? series->runs[run + 1].begin : series->count;
+}
 
 #endif

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stall.c - two passes over a series: the median of compute, then the sums that it divides.
+ * stall.c - a few passes over a series: the median of compute, then the sums that it divides.
  */
 #include "analysis/stall.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "analysis/stats.h"
 
@@ -15,14 +13,19 @@
 #define TRIM_SHARE        0.005
 #define UNKNOWN_WORKERS   8 /* how many first deliveries to exclude then */
 #define RECORDS_PER_BATCH 2 /* one of the consumer, one of the worker */
-#define FEWEST_EPOCHS     2 /* one start alone is no finding */
+#define SYNC_FACTOR       5 /* a step that waits for the GPU, in medians */
+#define SYNC_FEWEST       0.003
+#define SYNC_MOST         0.20
+#define DRAIN_BUSY        5.0
+#define DRAIN_IDLE        3.5
 
 struct sums {
 	struct stats_moments load;
-	struct stats_moments compute;
 	double exposed_ns;
 	double load_ns;
-	int64_t *scratch_ns; /* room for one value of each batch */
+	double compute_ns;
+	double busy_ns;
+	size_t busy_count;
 };
 
 int64_t stall_start_count(int64_t workers)
@@ -51,110 +54,127 @@ bool stall_is_starved(int64_t wait_ns, int head_ready, double theta_ns)
 	return head_ready != 1 && (double)wait_ns >= theta_ns;
 }
 
-static int64_t at(const int64_t *column, size_t i)
+static double known(const float *column, size_t i)
 {
-	return column ? column[i] : SERIES_UNKNOWN;
+	return column && column[i] >= 0 ? (double)column[i] : 0;
 }
 
-static double known(int64_t value)
+const float *stall_waits(const struct batch_series *series)
 {
-	return value == SERIES_UNKNOWN ? 0 : (double)value;
+	return series->gpu_idle_ns ? series->gpu_idle_ns : series->wait_ns;
 }
 
-static bool is_steady(const struct batch_series *s, size_t i)
+/* The consumer does not wait for its steps to end. */
+static bool is_asynchronous(const struct batch_series *s)
 {
-	return !stall_excluded(s->workers, s->batch[i], at(s->wait_ns, i), at(s->compute_ns, i));
+	return s->synchronous == 0;
+}
+
+static void mark_steady(struct batch_series *s)
+{
+	struct series_place at = SERIES_BEGIN;
+
+	while (series_next(s, &at)) {
+		bool is_known = s->wait_ns && s->compute_ns && s->wait_ns[at.i] >= 0 &&
+				s->compute_ns[at.i] >= 0;
+
+		s->state[at.i] &= (uint8_t)~(SERIES_STEADY | SERIES_STARVED);
+		if (is_known && !is_start(s->workers, at.batch))
+			s->state[at.i] |= SERIES_STEADY;
+	}
+}
+
+static struct stats_column steady(const struct batch_series *s, const float *values)
+{
+	return (struct stats_column){values, s->state, s->count, SERIES_STEADY, SERIES_STEADY};
 }
 
 /* NAN: no steady batch. */
-static int theta(const struct batch_series *s, double *ret_theta_ns)
+static double theta(struct batch_series *s)
 {
-	int64_t *compute;
-	size_t i, n = 0;
+	struct stats_column compute = steady(s, s->compute_ns);
 
-	*ret_theta_ns = NAN;
-	if (!s->count)
-		return 0;
-	compute = malloc(s->count * sizeof(*compute));
-	if (!compute)
-		return -ENOMEM;
-	for (i = 0; i < s->count; i++)
-		if (is_steady(s, i))
-			compute[n++] = s->compute_ns[i];
-	if (n)
-		*ret_theta_ns = rint(fmax(THETA_FLOOR_NS, THETA_SHARE * stats_median(compute, n)));
-	free(compute);
-	return 0;
+	mark_steady(s);
+	if (!s->compute_ns)
+		return NAN;
+	return rint(fmax(THETA_FLOOR_NS, THETA_SHARE * stats_median(&compute)));
 }
 
-int64_t stall_theta_ns(const struct batch_series *series)
+int64_t stall_theta_ns(struct batch_series *series)
 {
-	double theta_ns;
+	struct stats_column compute = steady(series, series->compute_ns);
+	double theta_ns = theta(series);
 
-	if (theta(series, &theta_ns) < 0 || isnan(theta_ns))
-		return SERIES_UNKNOWN;
-	return llrint(theta_ns);
+	return isnan(theta_ns) || !stats_count(&compute) ? SERIES_UNKNOWN : llrint(theta_ns);
 }
 
 /* Epochs, and how many deliveries of each have no record. */
 static void count_epochs(const struct batch_series *s, struct finding *f)
 {
-	size_t begin = 0, i;
+	size_t first = 0, r;
 
-	for (i = 1; i <= s->count; i++) {
-		int64_t last = s->batch[i - 1];
+	for (r = 1; r <= s->run_count; r++) {
+		size_t begin = s->runs[first].begin, end = series_run_end(s, r - 1);
+		int64_t last = s->runs[r - 1].batch + (int64_t)(end - s->runs[r - 1].begin) - 1;
+		int64_t span = last - s->runs[first].batch + 1;
 
-		if (i < s->count && s->epoch[i] == s->epoch[begin])
+		if (r < s->run_count && s->runs[r].epoch == s->runs[first].epoch)
 			continue;
 		f->epoch_count++;
 		/* A part of an epoch may be judged alone: its first batch is where it begins. */
-		if (last - s->batch[begin] + 1 > (int64_t)(i - begin))
-			f->missing_count += (size_t)(last - s->batch[begin] + 1) - (i - begin);
-		begin = i;
+		if (span > (int64_t)(end - begin))
+			f->missing_count += (size_t)span - (end - begin);
+		first = r;
 	}
 }
 
-static void add_steady(const struct batch_series *s, size_t i, struct finding *f, struct sums *sums)
+static void add_steady(struct batch_series *s, size_t i, struct finding *f, struct sums *sums)
 {
-	double wait_ns = known(at(s->wait_ns, i)), compute_ns = known(at(s->compute_ns, i));
-	int64_t load_ns = at(s->load_ns, i);
-	bool starved = stall_is_starved(s->wait_ns[i], s->head_ready[i], f->theta_ns);
+	const float *waits = stall_waits(s);
+	double wait_ns = known(waits, i), compute_ns = known(s->compute_ns, i);
+	bool ready = s->state[i] & SERIES_READY;
+	bool starved = !ready && wait_ns >= f->theta_ns;
 
 	f->steady_count++;
-	f->steady_ns += wait_ns + compute_ns;
-	stats_add(&sums->compute, compute_ns);
-	if (s->head_ready[i] >= 0)
+	f->steady_ns += known(s->wait_ns, i) + compute_ns;
+	sums->compute_ns += compute_ns;
+	if (s->gpu_busy_ns && s->gpu_busy_ns[i] >= 0) {
+		sums->busy_ns += (double)s->gpu_busy_ns[i];
+		sums->busy_count++;
+	}
+	if (s->state[i] & SERIES_READY_KNOWN)
 		f->readiness_count++;
 
 	if (starved) {
-		sums->scratch_ns[f->starved_count++] = s->wait_ns[i];
+		s->state[i] |= SERIES_STARVED;
+		f->starved_count++;
 		f->wait_starved_ns += wait_ns;
-	} else if (s->head_ready[i] == 1) {
-		f->wait_ready_ns += wait_ns;
+	} else if (ready) {
+		f->wait_ready_ns += known(s->wait_ns, i);
 	} else {
-		f->wait_short_ns += wait_ns;
+		f->wait_short_ns += known(s->wait_ns, i);
 	}
 
-	if (load_ns != SERIES_UNKNOWN) {
-		stats_add(&sums->load, (double)load_ns);
-		sums->load_ns += (double)load_ns;
+	if (s->load_ns && s->load_ns[i] >= 0) {
+		stats_add(&sums->load, (double)s->load_ns[i]);
+		sums->load_ns += (double)s->load_ns[i];
 		if (starved)
-			sums->exposed_ns += fmin(wait_ns, (double)load_ns);
+			sums->exposed_ns += fmin(wait_ns, (double)s->load_ns[i]);
 	}
 }
 
-static void add_batches(const struct batch_series *s, struct finding *f, struct sums *sums)
+static void add_batches(struct batch_series *s, struct finding *f, struct sums *sums)
 {
-	size_t i;
+	struct series_place at = SERIES_BEGIN;
 
-	for (i = 0; i < s->count; i++) {
-		double wait_ns = known(at(s->wait_ns, i));
+	while (series_next(s, &at)) {
+		double wait_ns = known(s->wait_ns, at.i);
 
 		f->wait_all_ns += wait_ns;
-		f->compute_all_ns += known(at(s->compute_ns, i));
-		if (is_steady(s, i))
-			add_steady(s, i, f, sums);
-		else if (is_start(s->workers, s->batch[i]))
+		f->compute_all_ns += known(s->compute_ns, at.i);
+		if (s->state[at.i] & SERIES_STEADY)
+			add_steady(s, at.i, f, sums);
+		else if (is_start(s->workers, at.batch))
 			f->wait_start_ns += wait_ns;
 		else
 			f->wait_short_ns += wait_ns;
@@ -166,10 +186,12 @@ static double ratio(double part, double whole)
 	return whole > 0 ? part / whole : NAN;
 }
 
-static void set_ratios(struct finding *f, struct sums *sums)
+static void set_ratios(const struct batch_series *s, struct finding *f, const struct sums *sums)
 {
+	const struct stats_column starved = {stall_waits(s), s->state, s->count, SERIES_STARVED,
+					     SERIES_STARVED};
 	size_t trimmed = (size_t)ceil(TRIM_SHARE * (double)f->starved_count);
-	double largest_ns = stats_sum_largest(sums->scratch_ns, f->starved_count, trimmed);
+	double largest_ns = f->starved_count ? stats_sum_largest(&starved, trimmed) : 0;
 
 	f->stall_ratio = ratio(f->wait_starved_ns, f->steady_ns);
 	f->trimmed_ratio = ratio(f->wait_starved_ns - largest_ns, f->steady_ns);
@@ -181,32 +203,66 @@ static void set_ratios(struct finding *f, struct sums *sums)
 		f->gain_max = 1 / (1 - f->stall_ratio);
 }
 
-static void set_quantiles(const struct batch_series *s, const int64_t *column, int64_t *scratch,
-			  double *ret_p50_ns, double *ret_p99_ns)
+static void set_quantiles(const struct batch_series *s, const float *column, double *ret_p50_ns,
+			  double *ret_p99_ns)
 {
-	size_t i, n = 0;
+	const struct stats_column all = {column, NULL, s->count};
 
-	for (i = 0; column && i < s->count; i++)
-		if (column[i] != SERIES_UNKNOWN)
-			scratch[n++] = column[i];
-	*ret_p50_ns = n ? (double)stats_quantile(scratch, n, 0.50) : NAN;
-	*ret_p99_ns = n ? (double)stats_quantile(scratch, n, 0.99) : NAN;
+	*ret_p50_ns = column ? stats_quantile(&all, 0.50) : NAN;
+	*ret_p99_ns = column ? stats_quantile(&all, 0.99) : NAN;
+}
+
+/* What handing over costs: the median wait of steady batches that were ready (2.2, 5). */
+static void set_delivery(const struct batch_series *s, struct finding *f)
+{
+	const struct stats_column ready = {s->wait_ns, s->state, s->count,
+					   SERIES_STEADY | SERIES_READY,
+					   SERIES_STEADY | SERIES_READY};
+
+	if (s->wait_ns)
+		f->delivery_ns = stats_median(&ready);
 }
 
 static void set_supply(const struct batch_series *s, struct finding *f, const struct sums *sums)
 {
 	double supply, demand;
 
+	f->compute_mean_ns = ratio(sums->compute_ns, (double)f->steady_count);
+	f->demand_mean_ns = f->compute_mean_ns;
+	if (is_asynchronous(s))
+		f->demand_mean_ns = ratio(sums->busy_ns, (double)sums->busy_count);
 	if (!sums->load.count)
 		return;
 	f->load_mean_ns = sums->load.mean;
 	f->load_cv = stats_cv(&sums->load);
-	if (s->workers < 1 || !(sums->load.mean > 0) || !(sums->compute.mean > 0))
+	if (s->workers < 1 || !(sums->load.mean > 0) || !(f->demand_mean_ns > 0))
 		return;
 	supply = s->workers / sums->load.mean;
-	demand = 1 / sums->compute.mean;
+	demand = 1 / f->demand_mean_ns;
 	f->rho = demand / supply;
 	f->eta = ratio((double)f->steady_count, f->steady_ns) / fmin(supply, demand);
+}
+
+/* D of the header; analysis.md 2.4. */
+static void set_drain(const struct batch_series *s, struct finding *f)
+{
+	struct stats_column compute = steady(s, s->compute_ns);
+	double edge_ns, share;
+	size_t count = 0, above, i;
+
+	if (!is_asynchronous(s) || s->gpu_idle_ns || !f->steady_count)
+		return;
+	edge_ns = SYNC_FACTOR * stats_median(&compute);
+	for (i = 0; i < s->count; i++)
+		count += stats_takes(&compute, i) && (double)s->compute_ns[i] > edge_ns;
+	share = (double)count / (double)f->steady_count;
+	if (share < SYNC_FEWEST || share > SYNC_MOST)
+		return;
+	/* The sync steps are the largest `count`: their median is that rank of all. */
+	above = f->steady_count - count;
+	f->drain_ratio = (stats_rank(&compute, above + (count - 1) / 2) +
+			  stats_rank(&compute, above + count / 2)) /
+			 2 / (f->steady_ns / (double)f->steady_count);
 }
 
 static enum stall_gap find_gap(const struct batch_series *s, const struct finding *f)
@@ -221,20 +277,10 @@ static enum stall_gap find_gap(const struct batch_series *s, const struct findin
 		return STALL_GAP_FEW_BATCHES;
 	if (f->lost_share > STALL_TOLERATED_LOSS)
 		return STALL_GAP_LOSS;
+	if (is_asynchronous(s) && !s->gpu_idle_ns &&
+	    !(f->drain_ratio >= DRAIN_BUSY || f->drain_ratio <= DRAIN_IDLE))
+		return STALL_GAP_ASYNCHRONOUS;
 	return STALL_GAP_NONE;
-}
-
-static enum stall_cause find_cause(const struct batch_series *s, const struct finding *f)
-{
-	if (f->starved)
-		return s->workers == 0 ? STALL_CAUSE_SINGLE_PROCESS : STALL_CAUSE_UNKNOWN;
-	if (f->stall_ratio >= STALL_MODERATE)
-		return STALL_CAUSE_ISOLATED_STALL;
-	if (f->epoch_start_ratio >= STALL_MODERATE && f->epoch_count >= FEWEST_EPOCHS)
-		return STALL_CAUSE_EPOCH_START;
-	if (f->delivery_ratio >= STALL_MODERATE)
-		return STALL_CAUSE_DELIVERY;
-	return STALL_CAUSE_NONE;
 }
 
 static enum stall_confidence find_confidence(const struct batch_series *s, const struct finding *f)
@@ -247,6 +293,9 @@ static enum stall_confidence find_confidence(const struct batch_series *s, const
 		level--;
 	if (f->lost_share > 0.01)
 		level--;
+	/* The ratio is only an upper bound, and the rule was never seen on hardware. */
+	if (!isnan(f->drain_ratio))
+		level--;
 	return level < STALL_CONFIDENCE_LOW ? STALL_CONFIDENCE_LOW : (enum stall_confidence)level;
 }
 
@@ -255,14 +304,14 @@ static void decide(const struct batch_series *s, struct finding *f)
 	f->gap = find_gap(s, f);
 	if (f->gap != STALL_GAP_NONE)
 		return;
-	f->starved = f->stall_ratio >= STALL_MODERATE && f->trimmed_ratio >= STALL_TRIMMED;
+	f->starved = f->stall_ratio >= STALL_MODERATE && f->trimmed_ratio >= STALL_TRIMMED &&
+		     !(f->drain_ratio >= DRAIN_BUSY);
 	if (!f->starved)
 		f->verdict = STALL_VERDICT_NOT;
 	else if (f->stall_ratio < STALL_HIGH)
 		f->verdict = STALL_VERDICT_MODERATELY;
 	else
 		f->verdict = STALL_VERDICT_HIGHLY;
-	f->cause = find_cause(s, f);
 	f->confidence = find_confidence(s, f);
 }
 
@@ -280,10 +329,9 @@ static double lost_share(const struct batch_series *s, const struct finding *f)
 	return fmax(missing / (missing + count), lost / (lost + RECORDS_PER_BATCH * count));
 }
 
-int stall_judge(const struct batch_series *series, struct finding *ret)
+void stall_judge(struct batch_series *series, struct finding *ret)
 {
 	struct sums sums = {0};
-	int r;
 
 	*ret = (struct finding){
 		.stall_ratio = NAN,
@@ -292,31 +340,30 @@ int stall_judge(const struct batch_series *series, struct finding *ret)
 		.epoch_start_ratio = NAN,
 		.masked_share = NAN,
 		.gain_max = NAN,
+		.drain_ratio = NAN,
+		.compute_mean_ns = NAN,
+		.demand_mean_ns = NAN,
+		.delivery_ns = NAN,
 		.load_mean_ns = NAN,
 		.load_cv = NAN,
 		.rho = NAN,
 		.eta = NAN,
 		.batch_count = series->count,
+		.by_gpu = series->gpu_idle_ns != NULL,
 	};
-	r = theta(series, &ret->theta_ns);
-	if (r < 0)
-		return r;
-	sums.scratch_ns = malloc((series->count + 1) * sizeof(*sums.scratch_ns));
-	if (!sums.scratch_ns)
-		return -ENOMEM;
-
+	ret->theta_ns = theta(series);
 	count_epochs(series, ret);
 	ret->lost_share = lost_share(series, ret);
 	add_batches(series, ret, &sums);
-	set_ratios(ret, &sums);
+	if (!ret->steady_count)
+		ret->theta_ns = NAN;
+	set_ratios(series, ret, &sums);
 	set_supply(series, ret, &sums);
-	set_quantiles(series, series->wait_ns, sums.scratch_ns, &ret->wait_p50_ns,
-		      &ret->wait_p99_ns);
-	set_quantiles(series, series->compute_ns, sums.scratch_ns, &ret->compute_p50_ns,
-		      &ret->compute_p99_ns);
+	set_delivery(series, ret);
+	set_drain(series, ret);
+	set_quantiles(series, series->wait_ns, &ret->wait_p50_ns, &ret->wait_p99_ns);
+	set_quantiles(series, series->compute_ns, &ret->compute_p50_ns, &ret->compute_p99_ns);
 	decide(series, ret);
-	free(sums.scratch_ns);
-	return 0;
 }
 
 const char *stall_verdict_id(enum stall_verdict verdict)
@@ -339,22 +386,10 @@ const char *stall_gap_id(enum stall_gap gap)
 		[STALL_GAP_COMPUTE] = "compute_not_observed",
 		[STALL_GAP_FEW_BATCHES] = "few_batches",
 		[STALL_GAP_LOSS] = "events_lost",
+		[STALL_GAP_ASYNCHRONOUS] = "asynchronous",
 	};
 
 	return ids[gap];
-}
-
-const char *stall_cause_id(enum stall_cause cause)
-{
-	static const char *const ids[STALL_CAUSE_MAX] = {
-		[STALL_CAUSE_NONE] = "none",
-		[STALL_CAUSE_ISOLATED_STALL] = "isolated_stall",
-		[STALL_CAUSE_EPOCH_START] = "epoch_start",
-		[STALL_CAUSE_DELIVERY] = "delivery",
-		[STALL_CAUSE_SINGLE_PROCESS] = "single_process",
-	};
-
-	return ids[cause];
 }
 
 const char *stall_confidence_id(enum stall_confidence confidence)

@@ -23,6 +23,12 @@
  *   all batches.
  * - Exposed load of a starved batch = min(wait, load), of any other 0. Masked share = 1 - sum of
  *   exposed / sum of load over steady batches: a description, never a verdict.
+ * - Asynchronous GPU. Where the GPU's idle time during the wait is known, it stands for the wait in
+ *   starved batches, stall ratio and trimmed ratio: the host may wait and the GPU be busy. Without
+ *   it, for a consumer that does not wait for its steps: drain ratio D = median compute of sync
+ *   steps (compute > 5 x its median, 0.3 to 20 % of the batches) / mean step. D >= 5: the GPU
+ *   always had work; D <= 3.5: it had not, and the stall ratio is an upper bound; else, or without
+ *   sync steps, no verdict.
  * - Gain: without any stall the steady time would be (1 - ratio) of what it was: 1 / (1 - ratio).
  */
 #ifndef STALL_H
@@ -56,18 +62,8 @@ enum stall_gap {
 	STALL_GAP_COMPUTE,		/* not observed */
 	STALL_GAP_FEW_BATCHES,		/* less than STALL_FEWEST_STEADY */
 	STALL_GAP_LOSS,			/* more than STALL_TOLERATED_LOSS of the records */
+	STALL_GAP_ASYNCHRONOUS,		/* the host's waits do not tell whether the GPU had work */
 	STALL_GAP_MAX
-};
-
-/* What these definitions alone can tell; UNKNOWN leaves the cause to other analyses. */
-enum stall_cause {
-	STALL_CAUSE_UNKNOWN,
-	STALL_CAUSE_NONE,
-	STALL_CAUSE_ISOLATED_STALL,
-	STALL_CAUSE_EPOCH_START,
-	STALL_CAUSE_DELIVERY,
-	STALL_CAUSE_SINGLE_PROCESS,
-	STALL_CAUSE_MAX
 };
 
 enum stall_confidence {
@@ -81,9 +77,9 @@ enum stall_confidence {
 struct finding {
 	enum stall_verdict verdict;
 	enum stall_gap gap;
-	enum stall_cause cause;
 	enum stall_confidence confidence;
 	bool starved;
+	bool by_gpu;			/* by the GPU's idle time, not by the host's waits */
 
 	double stall_ratio;
 	double trimmed_ratio;
@@ -114,22 +110,30 @@ struct finding {
 	double compute_p50_ns;
 	double compute_p99_ns;
 
+	double drain_ratio;		/* NAN unless the verdict needs it */
+	double compute_mean_ns;		/* of steady batches */
+	double demand_mean_ns;		/* the same, or GPU busy time where steps do not wait for it */
+	double delivery_ns;		/* median wait of ready batches; NAN: none is known */
 	double load_mean_ns;		/* of steady batches with a known load, else NAN */
 	double load_cv;			/* their standard deviation over their mean */
-	double rho;			/* mean load / workers / mean compute: >= 1 cannot keep up */
-	double eta;			/* throughput / min(workers / mean load, 1 / mean compute) */
+	double rho;			/* mean load / workers / mean demand: >= 1 cannot keep up */
+	double eta;			/* throughput / min(workers / mean load, 1 / mean demand) */
 };
 
 /*
  * Judges a series. Confidence is high from 300 steady batches (the ratio of a fresh run then
  * differs by some 3 points), medium from 100 (5 points), else low; one step lower where readiness
  * is known for less than 95 % of them and there are workers (slow delivery then looks like
- * starvation), and where more than 1 % of the records are lost. 0 or -ENOMEM.
+ * starvation), and where more than 1 % of the records are lost. Marks which batches are steady and
+ * which starved in the series' `state`.
  */
-int stall_judge(const struct batch_series *series, struct finding *ret);
+void stall_judge(struct batch_series *series, struct finding *ret);
 
-/* Theta of a series; SERIES_UNKNOWN where no steady batch was seen or there is no memory. */
-int64_t stall_theta_ns(const struct batch_series *series);
+/* Theta of a series; SERIES_UNKNOWN where no steady batch was seen. */
+int64_t stall_theta_ns(struct batch_series *series);
+
+/* The time that the verdict counts: the GPU's idle time where known, else the wait. */
+const float *stall_waits(const struct batch_series *series);
 
 /* How many first deliveries of an iterator are excluded; workers < 0: unknown. */
 int64_t stall_start_count(int64_t workers);
@@ -140,10 +144,9 @@ const char *stall_excluded(int64_t workers, int64_t batch, int64_t wait_ns, int6
 /* Whether a steady batch starved the consumer. */
 bool stall_is_starved(int64_t wait_ns, int head_ready, double theta_ns);
 
-/* Names as JSON has them; NULL for STALL_CAUSE_UNKNOWN and STALL_GAP_NONE. */
+/* Names as JSON has them; NULL for STALL_GAP_NONE. */
 const char *stall_verdict_id(enum stall_verdict verdict);
 const char *stall_gap_id(enum stall_gap gap);
-const char *stall_cause_id(enum stall_cause cause);
 const char *stall_confidence_id(enum stall_confidence confidence);
 
 #endif

@@ -2,89 +2,112 @@
 #include "analysis/stats.h"
 
 #include <math.h>
+#include <string.h>
 
-static void swap(int64_t *a, int64_t *b)
+#define DIGIT_BITS 11
+#define DIGITS     3 /* 33 bits: all of a float */
+#define BINS       (1u << DIGIT_BITS)
+
+static uint32_t key_of(float value)
 {
-	int64_t t = *a;
+	uint32_t key;
 
-	*a = *b;
-	*b = t;
+	value += 0.0f; /* -0 is 0 */
+	memcpy(&key, &value, sizeof(key));
+	return key;
 }
 
-/* A fixed sequence: the same input gives the same steps, and no input can be made slow by chance.
- */
-static uint64_t next_random(uint64_t *state)
+static float value_of(uint32_t key)
 {
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state;
+	float value;
+
+	memcpy(&value, &key, sizeof(value));
+	return value;
 }
 
-int64_t stats_select(int64_t *values, size_t count, size_t rank)
+/* How many of the values whose higher digits are those of `prefix` have each value of this one. */
+static void count_digit(const struct stats_column *column, unsigned shift, uint32_t prefix,
+			size_t *bins)
 {
-	uint64_t state = UINT64_C(0x9e3779b97f4a7c15);
-	size_t low = 0, high = count;
+	size_t i;
 
-	while (high - low > 1) {
-		int64_t pivot = values[low + next_random(&state) % (high - low)];
-		size_t less = low, at = low, more = high;
+	memset(bins, 0, BINS * sizeof(*bins));
+	for (i = 0; i < column->count; i++) {
+		uint32_t key;
 
-		/* Three ways, so that many equal values (zero waits) stay linear. */
-		while (at < more) {
-			if (values[at] < pivot)
-				swap(&values[less++], &values[at++]);
-			else if (values[at] > pivot)
-				swap(&values[at], &values[--more]);
-			else
-				at++;
-		}
-		if (rank < less)
-			high = less;
-		else if (rank >= more)
-			low = more;
-		else
-			break;
+		if (!stats_takes(column, i))
+			continue;
+		key = key_of(column->values[i]);
+		if ((uint64_t)key >> (shift + DIGIT_BITS) == prefix)
+			bins[key >> shift & (BINS - 1)]++;
 	}
-	return values[rank];
 }
 
-double stats_median(int64_t *values, size_t count)
+size_t stats_count(const struct stats_column *column)
 {
-	int64_t upper = stats_select(values, count, count / 2);
-	int64_t lower;
-	size_t i;
+	size_t i, count = 0;
 
-	if (count % 2)
-		return (double)upper;
-	lower = values[0];
-	for (i = 1; i < count / 2; i++)
-		if (values[i] > lower)
-			lower = values[i];
-	return ((double)lower + (double)upper) / 2;
+	for (i = 0; i < column->count; i++)
+		count += stats_takes(column, i);
+	return count;
 }
 
-int64_t stats_quantile(int64_t *values, size_t count, double share)
+double stats_rank(const struct stats_column *column, size_t rank)
 {
+	size_t bins[BINS];
+	uint32_t prefix = 0;
+	int digit;
+
+	for (digit = DIGITS - 1; digit >= 0; digit--) {
+		uint32_t bin = 0;
+
+		count_digit(column, (unsigned)digit * DIGIT_BITS, prefix, bins);
+		while (bin < BINS - 1 && rank >= bins[bin])
+			rank -= bins[bin++];
+		prefix = prefix << DIGIT_BITS | bin;
+	}
+	return (double)value_of(prefix);
+}
+
+double stats_median(const struct stats_column *column)
+{
+	size_t count = stats_count(column);
+	double upper;
+
+	if (!count)
+		return NAN;
+	upper = stats_rank(column, count / 2);
+	return count % 2 ? upper : (stats_rank(column, count / 2 - 1) + upper) / 2;
+}
+
+double stats_quantile(const struct stats_column *column, double share)
+{
+	size_t count = stats_count(column), rank;
 	double place = ceil(share * (double)count);
-	size_t rank = place < 1 ? 0 : (size_t)place - 1;
 
-	return stats_select(values, count, rank < count ? rank : count - 1);
+	if (!count)
+		return NAN;
+	rank = place < 1 ? 0 : (size_t)place - 1;
+	return stats_rank(column, rank < count ? rank : count - 1);
 }
 
-double stats_sum_largest(int64_t *values, size_t count, size_t top)
+double stats_sum_largest(const struct stats_column *column, size_t top)
 {
-	double sum = 0;
-	size_t i;
+	size_t count = stats_count(column), above = 0, i;
+	double edge, sum = 0;
 
 	if (top > count)
 		top = count;
 	if (!top)
 		return 0;
-	stats_select(values, count, count - top);
-	for (i = count - top; i < count; i++)
-		sum += (double)values[i];
-	return sum;
+	edge = stats_rank(column, count - top);
+	for (i = 0; i < column->count; i++) {
+		if (stats_takes(column, i) && (double)column->values[i] > edge) {
+			sum += (double)column->values[i];
+			above++;
+		}
+	}
+	return sum + edge * (double)(top - above);
 }
 
 void stats_add(struct stats_moments *moments, double value)

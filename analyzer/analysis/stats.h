@@ -5,27 +5,45 @@
 #ifndef STATS_H
 #define STATS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /*
- * The value that stands at `rank` (0: smallest) once `values` is sorted; reorders `values` so that
- * all before that place are not larger and all after it not smaller. O(n) expected, whatever the
- * order of the input. count > rank.
+ * Values of a column to look at: those that are known (no NAN), not below 0, and whose state has
+ * the bits `want` of `mask`. `state` may be NULL: all.
  */
-int64_t stats_select(int64_t *values, size_t count, size_t rank);
+struct stats_column {
+	const float *values;
+	const uint8_t *state;
+	size_t count;
+	uint8_t mask, want;
+};
 
-/* The median, the mean of the two middle values where count is even; reorders. count > 0. */
-double stats_median(int64_t *values, size_t count);
+static inline bool stats_takes(const struct stats_column *column, size_t i)
+{
+	return (!column->state || (column->state[i] & column->mask) == column->want) &&
+	       column->values[i] >= 0;
+}
+
+/* How many values that are. */
+size_t stats_count(const struct stats_column *column);
 
 /*
- * The smallest value that at least `share` (0-1) of all values do not exceed (nearest rank);
- * reorders. count > 0.
+ * Order statistics by counting the bits of the floats, which sort as the values do: three passes,
+ * exact, no copy of the column, and no input is slower than another.
+ *
+ * stats_rank(): the value at `rank` (0: smallest) of the sorted values; rank < stats_count().
+ * stats_median(): the mean of the two middle values where their number is even.
+ * stats_quantile(): the smallest value that at least `share` (0-1) of all do not exceed (nearest
+ * rank). Both NAN where there is no value.
  */
-int64_t stats_quantile(int64_t *values, size_t count, double share);
+double stats_rank(const struct stats_column *column, size_t rank);
+double stats_median(const struct stats_column *column);
+double stats_quantile(const struct stats_column *column, double share);
 
-/* The sum of the `top` largest values; reorders. Not more than count are taken. */
-double stats_sum_largest(int64_t *values, size_t count, size_t top);
+/* The sum of the `top` largest values; not more than there are. */
+double stats_sum_largest(const struct stats_column *column, size_t top);
 
 /* Mean and standard deviation by Welford's update: no cancellation for close values. */
 struct stats_moments {

@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "analysis/load.h"
+#include "render/advise.h"
 #include "render/jsonw.h"
 #include "render/report.h"
 
@@ -93,8 +94,9 @@ static void add_run(struct jsonw *json, const struct report *report)
 	jsonw_close(json, '}');
 }
 
-static void add_verdict(struct jsonw *json, const struct finding *finding)
+static void add_verdict(struct jsonw *json, const struct report *report)
 {
+	const struct finding *finding = &report->finding;
 	bool judged = finding->verdict != STALL_VERDICT_INCOMPLETE;
 
 	jsonw_string(json, "verdict", stall_verdict_id(finding->verdict));
@@ -103,15 +105,29 @@ static void add_verdict(struct jsonw *json, const struct finding *finding)
 		jsonw_bool(json, "starved", finding->starved);
 	else
 		jsonw_null(json, "starved");
-	jsonw_string(json, "cause", stall_cause_id(finding->cause));
+	jsonw_string(json, "cause", cause_name(report->diagnosis.cause));
 	jsonw_string(json, "confidence", stall_confidence_id(finding->confidence));
 }
 
-static void add_stall(struct jsonw *json, const struct finding *finding)
+static void add_interval(struct jsonw *json, const struct boot *boot)
 {
+	if (isnan(boot->low95)) {
+		jsonw_null(json, "ci95");
+		return;
+	}
+	jsonw_open(json, "ci95", '[');
+	jsonw_number(json, NULL, boot->low95);
+	jsonw_number(json, NULL, boot->high95);
+	jsonw_close(json, ']');
+}
+
+static void add_stall(struct jsonw *json, const struct report *report)
+{
+	const struct finding *finding = &report->finding;
+
 	jsonw_open(json, "stall", '{');
 	jsonw_number(json, "ratio", finding->stall_ratio);
-	jsonw_null(json, "ci95");
+	add_interval(json, &report->diagnosis.boot);
 	jsonw_number(json, "trimmed_ratio", finding->trimmed_ratio);
 	add_seconds(json, "wait_s", finding->steady_count ? finding->wait_starved_ns : NAN);
 	add_seconds(json, "time_s", finding->steady_count ? finding->steady_ns : NAN);
@@ -127,33 +143,16 @@ static void add_stall(struct jsonw *json, const struct finding *finding)
 	add_seconds(json, "wait_p99_s", finding->wait_p99_ns);
 	add_seconds(json, "compute_p50_s", finding->compute_p50_ns);
 	add_seconds(json, "compute_p99_s", finding->compute_p99_ns);
+	jsonw_number(json, "drain_ratio", finding->drain_ratio);
+	jsonw_number(json, "queued_share", report->diagnosis.queued_share);
 	jsonw_close(json, '}');
-}
-
-/* Keys whose values are not computed yet; they stand so that readers find them. */
-static void add_nulls(struct jsonw *json, const char *key, const char *const *members)
-{
-	jsonw_open(json, key, '{');
-	for (; *members; members++)
-		jsonw_null(json, *members);
-	jsonw_close(json, '}');
-}
-
-static void add_patterns(struct jsonw *json)
-{
-	static const char *const period[] = {"batches",   "p",      "share", "phase",
-					     "modulated", "cost_s", NULL};
-	static const char *const compute_period[] = {"batches", "p", "share", "cost_s", NULL};
-
-	add_nulls(json, "period", period);
-	add_nulls(json, "compute_period", compute_period);
-	jsonw_null(json, "slow_worker");
 }
 
 static void add_workers(struct jsonw *json, const struct report *report)
 {
 	const struct loader_info *loader = report->loader;
 	const struct finding *finding = &report->finding;
+	const struct whatif *whatif = &report->diagnosis.whatif;
 
 	jsonw_open(json, "workers", '{');
 	jsonw_int(json, "count", loader ? loader->workers : QUERY_UNKNOWN);
@@ -163,9 +162,11 @@ static void add_workers(struct jsonw *json, const struct report *report)
 	jsonw_number(json, "load_cv", finding->load_cv);
 	jsonw_number(json, "rho", finding->rho);
 	jsonw_number(json, "eta", finding->eta);
-	jsonw_null(json, "needed");
+	jsonw_int(json, "needed",
+		  whatif->needed_workers > 0 ? whatif->needed_workers : QUERY_UNKNOWN);
 	jsonw_int(json, "cores", report->run.cpus);
 	jsonw_tristate(json, "persistent", loader ? loader->persistent : QUERY_UNKNOWN);
+	jsonw_number(json, "cpu_share", report->diagnosis.cpu_share);
 	jsonw_close(json, '}');
 }
 
@@ -228,7 +229,7 @@ static void add_coverage(struct jsonw *json, const struct report *report)
 	jsonw_bool(json, "compute_observed", report->series.compute_ns != NULL);
 	jsonw_bool(json, "workers_observed", report->series.workers >= 0 && loads > 0);
 	jsonw_bool(json, "decode_observed", report->totals.decode_seen_count > 0);
-	jsonw_bool(json, "gpu_observed", false);
+	jsonw_bool(json, "gpu_observed", finding->by_gpu);
 	jsonw_number(json, "loads_share", loads / batches);
 	jsonw_number(json, "readiness_share",
 		     (double)finding->readiness_count / (double)finding->steady_count);
@@ -294,12 +295,6 @@ static void add_loaders(struct jsonw *json, const struct report *report)
 	jsonw_close(json, ']');
 }
 
-static void add_empty_list(struct jsonw *json, const char *key)
-{
-	jsonw_open(json, key, '[');
-	jsonw_close(json, ']');
-}
-
 void report_json(const struct report *report, FILE *out)
 {
 	struct jsonw json;
@@ -308,16 +303,16 @@ void report_json(const struct report *report, FILE *out)
 	jsonw_open(&json, NULL, '{');
 	jsonw_string(&json, "schema", "dlprof.report/1");
 	add_run(&json, report);
-	jsonw_string(&json, "clock", report->run.clock ? report->run.clock : "host");
-	add_verdict(&json, &report->finding);
-	add_stall(&json, &report->finding);
-	add_patterns(&json);
+	jsonw_string(&json, "clock", report->finding.by_gpu	? "gpu"
+						 : report->run.clock ? report->run.clock
+								     : "host");
+	add_verdict(&json, report);
+	add_stall(&json, report);
+	advise_patterns_json(report, &json);
 	add_workers(&json, report);
 	add_breakdown(&json, report);
 	inside_json(&report->inside, &json);
-	add_empty_list(&json, "whatif");
-	add_empty_list(&json, "advice");
-	add_empty_list(&json, "not_useful");
+	advise_json(report, &json);
 	add_coverage(&json, report);
 	add_overhead(&json, &report->run);
 	add_ranks(&json, report);

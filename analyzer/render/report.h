@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "analysis/cause.h"
 #include "analysis/stall.h"
 #include "render/inside.h"
 #include "render/page.h"
@@ -26,6 +27,7 @@ struct report {
 	const struct loader_info *loader; /* the one that is judged; NULL: the run has none */
 	struct batch_series series;
 	struct finding finding;
+	struct diagnosis diagnosis;
 	struct load_totals totals;
 	struct inside inside;
 	int64_t setup_ns; /* making iterators after the first */

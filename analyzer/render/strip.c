@@ -46,7 +46,7 @@ static const struct level *judge(const struct batch_series *series, size_t begin
 	size_t i;
 
 	for (i = begin; i < end; i++) {
-		if (series->wait_ns[i] == SERIES_UNKNOWN || series->compute_ns[i] == SERIES_UNKNOWN)
+		if (!(series->wait_ns[i] >= 0 && series->compute_ns[i] >= 0))
 			continue;
 		wait_ns += (double)series->wait_ns[i];
 		time_ns += (double)series->wait_ns[i] + (double)series->compute_ns[i];

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "render/advise.h"
 #include "render/report.h"
 #include "render/strip.h"
 #include "render/units.h"
@@ -77,6 +78,9 @@ static const char *gap_text(enum stall_gap gap)
 		return "the time between batches was not observed";
 	case STALL_GAP_FEW_BATCHES:
 		return "too few batches after the first round of each epoch; let it run longer";
+	case STALL_GAP_ASYNCHRONOUS:
+		return "the training does not wait for its GPU, so that waiting for a batch need not "
+		       "mean that the GPU starved; its idle time was not observed";
 	case STALL_GAP_LOSS:
 		return "too many of the run's records were lost to judge by the others";
 	case STALL_GAP_NONE:
@@ -103,44 +107,6 @@ static void print_incomplete(const struct report *report, const struct page *pag
 		page_entry(page, INDENT, INDENT, "", "At least %s of them are missing.",
 			   units_share(share, finding->lost_share));
 	page_break(page);
-}
-
-/* What else the numbers say, one sentence; the bands alone do not show it. */
-static void print_cause(const struct report *report, const struct page *page)
-{
-	const struct finding *finding = &report->finding;
-	char share[UNITS_MAX], trimmed[UNITS_MAX], time[UNITS_MAX];
-
-	switch (finding->cause) {
-	case STALL_CAUSE_SINGLE_PROCESS:
-		page_entry(page, INDENT, INDENT, "",
-			   "The loader has no workers: every batch is loaded while the training "
-			   "stands still.");
-		break;
-	case STALL_CAUSE_ISOLATED_STALL:
-		page_entry(page, INDENT, INDENT, "",
-			   "Isolated stalls: a few single waits make up nearly all of it; without "
-			   "the largest it is %s.",
-			   units_share(trimmed, finding->trimmed_ratio));
-		break;
-	case STALL_CAUSE_EPOCH_START:
-		page_entry(page, INDENT, INDENT, "",
-			   "But starting epochs takes %s of the time (%s in %zu epochs), before "
-			   "loading can overlap the training.",
-			   units_share(share, finding->epoch_start_ratio),
-			   units_time(time, finding->wait_start_ns), finding->epoch_count);
-		break;
-	case STALL_CAUSE_DELIVERY:
-		page_entry(page, INDENT, INDENT, "",
-			   "But handing over batches that were ready takes %s of the time: "
-			   "receiving, unpickling, copying in the main process.",
-			   units_share(share, finding->delivery_ratio));
-		break;
-	case STALL_CAUSE_NONE:
-	case STALL_CAUSE_UNKNOWN:
-	case STALL_CAUSE_MAX:
-		break;
-	}
 }
 
 static void print_verdict(const struct report *report, const struct page *page)
@@ -171,7 +137,7 @@ static void print_verdict(const struct report *report, const struct page *page)
 		page_entry(page, INDENT, INDENT, "",
 			   "Fixing input alone would make this run up to %s faster.",
 			   units_factor(factor, finding->gain_max));
-	print_cause(report, page);
+	advise_cause_text(report, page);
 	page_break(page);
 }
 
@@ -512,9 +478,11 @@ void report_text(const struct report *report, const struct page *page)
 	print_verdict(report, page);
 	print_balance(report, page);
 	strip_print(page, &report->series);
+	advise_pattern_text(report, page);
 	print_wait(report, page);
 	print_load(report, page);
 	inside_text(&report->inside, page);
+	advise_next_text(report, page);
 	print_loader(report, page);
 	print_others(report, page);
 	print_filter(report, page);

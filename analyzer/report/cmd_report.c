@@ -130,8 +130,10 @@ static int collect(const struct options *options, struct db *db, struct report *
 	if (choose_loader(options, report) < 0)
 		return cmd_fail("'%s' has no loader %" PRId64, options->run, options->loader);
 	r = read_loader(db, report);
-	if (r == 0)
-		r = stall_judge(&report->series, &report->finding);
+	if (r == 0) {
+		stall_judge(&report->series, &report->finding);
+		r = cause_find(&report->series, &report->finding, &report->diagnosis);
+	}
 	return r < 0 ? cmd_fail_read(options, r) : 0;
 }
 

@@ -23,6 +23,8 @@
 	X(head_ready)                                                                              \
 	X(qdepth)                                                                                  \
 	X(hol_ns)                                                                                  \
+	X(gpu_busy_ns)                                                                             \
+	X(gpu_idle_wait_ns)                                                                        \
 	X(transfer_ns)
 
 #define BATCH_LOADED(X)                                                                            \

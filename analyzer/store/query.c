@@ -49,8 +49,8 @@ static const char LOADER_SQL[] =
 	"SELECT workers, prefetch_factor, in_order, persistent FROM t_loader WHERE loader_id = ?1";
 
 static const char *const SERIES_SQL[2] =
-	BOTH_ORDERS("SELECT wait_ns, compute_ns, load_ns, begin_ns, epoch, batch,"
-		    " worker_id, head_ready",
+	BOTH_ORDERS("SELECT wait_ns, compute_ns, load_ns, cpu_ns, epoch, batch,"
+		    " worker_id, head_ready, qdepth, gpu_idle_wait_ns, gpu_busy_ns, step_ns",
 		    "");
 
 /* In the order of FIELDS. */
@@ -168,8 +168,14 @@ static int take_meta(struct run_info *run, sqlite3_stmt *stmt)
 		{"cpus", .number = &run->cpus},
 	};
 	const char *key = (const char *)sqlite3_column_text(stmt, 0);
+	const char *text;
 	size_t i;
 
+	if (key && strcmp(key, "sync") == 0) {
+		text = (const char *)sqlite3_column_text(stmt, 1);
+		run->synchronous = !text ? -1 : strcmp(text, "0") != 0;
+		return 0;
+	}
 	for (i = 0; key && i < sizeof(fields) / sizeof(*fields); i++) {
 		if (strcmp(key, fields[i].key) != 0)
 			continue;
@@ -204,6 +210,7 @@ int query_run(struct db *db, struct run_info *ret_run)
 		.start_ns = QUERY_UNKNOWN,
 		.end_ns = QUERY_UNKNOWN,
 		.cpus = QUERY_UNKNOWN,
+		.synchronous = -1,
 	};
 	r = query_meta(db, ret_run);
 	if (r < 0)
@@ -347,11 +354,15 @@ static int append_row(struct batch_series *series, sqlite3_stmt *stmt)
 		.wait_ns = time_column(stmt, 0),
 		.compute_ns = time_column(stmt, 1),
 		.load_ns = time_column(stmt, 2),
-		.begin_ns = time_column(stmt, 3),
+		.load_cpu_ns = time_column(stmt, 3),
 		.epoch = small_column(stmt, 4),
 		.batch = small_column(stmt, 5),
 		.worker = small_column(stmt, 6),
 		.head_ready = ready < 0 ? -1 : ready > 0,
+		.qdepth = small_column(stmt, 8),
+		.gpu_idle_ns = time_column(stmt, 9),
+		.gpu_busy_ns = time_column(stmt, 10),
+		.step_ns = time_column(stmt, 11),
 	};
 
 	return series_append(series, &row);
@@ -367,6 +378,8 @@ int query_series(struct db *db, const struct batch_filter *filter, struct batch_
 	if (r < 0)
 		return r;
 	series->lost_count = run.lost_count;
+	series->cores = run.cpus > 0 && run.cpus <= INT32_MAX ? (int32_t)run.cpus : -1;
+	series->synchronous = run.synchronous;
 	run_info_done(&run);
 
 	r = query_loader(db, filter->loader_id, series);

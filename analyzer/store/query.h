@@ -33,6 +33,7 @@ struct run_info {
 	int64_t start_ns;
 	int64_t end_ns;			/* QUERY_UNKNOWN while it records */
 	int64_t cpus;
+	int32_t synchronous;		/* the consumer waits for its steps to end; -1: unknown */
 	int64_t rank;
 	int64_t lost_count;		/* events that were dropped, all kinds */
 	int64_t process_count;

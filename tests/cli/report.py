@@ -71,7 +71,13 @@ def check_lockstep(folder):
                   "dlprof-report batches " + path.replace("\n", "")):
         t.check(words in re.sub(r"\s*\n\s+", " ", result.out) or words in result.out, "missing:",
                 words, result.out)
-    t.check("advice" not in result.out and "period" not in result.out.lower(), "nothing invented")
+    flat = re.sub(r"\s*\n\s+", " ", result.out)
+    for words in ("The workers together load fewer batches a second",
+                  "stalls every 7 batches, as many as there are workers",
+                  "1. Use more workers, or make each load cheaper. Predicted: 100 % more.",
+                  "prefetch_factor x 4: the workers are never idle",
+                  "no number is enough: the loads need more CPU time than 8 cores give"):
+        t.check(words in flat, "missing:", words, result.out)
 
 
 def check_forms(folder):
@@ -142,10 +148,16 @@ def check_json(folder):
     t.equal(found["run"]["command"], NASTY)
     t.equal(found["run"]["host"], "a\ufffdb", "invalid UTF-8")
     t.equal(found["run"]["start"], "2025-12-17T19:33:20Z")
-    t.equal((found["starved"], found["cause"], found["slow_worker"]), (True, None, None))
-    t.equal(found["period"]["batches"], None)
-    t.equal(found["stall"]["ci95"], None)
-    t.equal((found["whatif"], found["advice"], found["not_useful"]), ([], [], []))
+    t.equal((found["starved"], found["cause"], found["slow_worker"]),
+            (True, "loader_capacity", None))
+    t.equal((found["period"]["batches"], found["period"]["modulated"]), (7, False))
+    t.check(found["period"]["p"] < 0.01 and found["period"]["share"] > 0.9, found["period"])
+    low, high = found["stall"]["ci95"]
+    t.check(low <= found["stall"]["ratio"] <= high, "interval", found["stall"])
+    gains = {row["id"]: row["gain"] for row in found["whatif"]}
+    t.check(0.5 < gains["workers_x2"] < 1.1 and abs(gains["prefetch_x4"]) < 0.05, gains)
+    t.equal(found["advice"][0]["id"], "more_loader_capacity")
+    t.check("prefetch_x4" in [row["id"] for row in found["not_useful"]], found["not_useful"])
     t.equal(found["breakdown"]["decode_s"], None, "not observed is null, never 0")
     t.equal(found["coverage"]["patch_points_missing"], [])
     t.equal(found["coverage"]["decode_observed"], False)
@@ -252,7 +264,7 @@ def check_verdicts(folder):
     batches = rundb.simulate(60, 4, 20, 10, epochs=4)
     text, found = verdict("starts", [rundb.loader(batches, workers=4)])
     t.equal((found["verdict"], found["cause"]), ("not_input_bound", "epoch_start"))
-    t.check("starting epochs takes" in text, text)
+    t.check("The time goes into the start of epochs." in text, text)
 
     text, found = verdict("few", [rundb.loader(rundb.simulate(23, 4, 200, 10), workers=4)])
     t.check("INCOMPLETE" in text and "19 steady batches" in text, text)

@@ -1,21 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <criterion/criterion.h>
+#include <math.h>
 
 #include "analysis/series.h"
-
-static const struct batch_row NOTHING = {
-	.wait_ns = SERIES_UNKNOWN,
-	.compute_ns = SERIES_UNKNOWN,
-	.load_ns = SERIES_UNKNOWN,
-	.begin_ns = SERIES_UNKNOWN,
-	.worker = -1,
-	.head_ready = -1,
-};
 
 Test(series, what_was_never_observed_has_no_column)
 {
 	struct batch_series series;
-	struct batch_row row = NOTHING;
+	struct batch_row row = BATCH_ROW_UNKNOWN;
 
 	series_init(&series);
 	row.wait_ns = 5;
@@ -24,7 +16,6 @@ Test(series, what_was_never_observed_has_no_column)
 	cr_assert_eq(series.wait_ns[0], 5);
 	cr_assert_null(series.compute_ns);
 	cr_assert_null(series.load_ns);
-	cr_assert_null(series.begin_ns);
 	cr_assert_eq(series.workers, -1);
 	series_done(&series);
 	cr_assert_eq(series.count, 0);
@@ -37,7 +28,7 @@ Test(series, a_late_column_is_unknown_before)
 
 	series_init(&series);
 	for (int i = 0; i < COUNT; i++) {
-		struct batch_row row = NOTHING;
+		struct batch_row row = BATCH_ROW_UNKNOWN;
 
 		row.wait_ns = i;
 		row.batch = i;
@@ -45,10 +36,64 @@ Test(series, a_late_column_is_unknown_before)
 		cr_assert_eq(series_append(&series, &row), 0);
 	}
 	cr_assert_eq(series.count, COUNT);
+	cr_assert_eq(series.run_count, 1);
 	for (int i = 0; i < COUNT; i++) {
 		cr_assert_eq(series.wait_ns[i], i);
-		cr_assert_eq(series.batch[i], i);
-		cr_assert_eq(series.load_ns[i], i >= FIRST ? i * 2 : SERIES_UNKNOWN);
+		if (i < FIRST)
+			cr_assert(isnan(series.load_ns[i]));
+		else
+			cr_assert_eq(series.load_ns[i], i * 2);
 	}
+	series_done(&series);
+}
+
+/* Ordinals come back as they went in, whatever their order. */
+Test(series, places_are_kept)
+{
+	static const int32_t epochs[] = {0, 0, 0, 1, 1, 1, 1, 3, 3},
+			     batches[] = {0, 1, 5, 0, 1, 1, 0, 2147483647, -1};
+	struct series_place place = SERIES_BEGIN;
+	struct batch_series series;
+	size_t seen = 0;
+
+	series_init(&series);
+	cr_assert_not(series_next(&series, &place));
+	for (size_t i = 0; i < 9; i++) {
+		struct batch_row row = BATCH_ROW_UNKNOWN;
+
+		row.epoch = epochs[i];
+		row.batch = batches[i];
+		cr_assert_eq(series_append(&series, &row), 0);
+	}
+	while (series_next(&series, &place)) {
+		cr_assert_eq(place.i, seen);
+		cr_assert_eq(place.batch, batches[seen]);
+		cr_assert_eq(series.runs[place.run].epoch, epochs[seen]);
+		seen++;
+	}
+	cr_assert_eq(seen, 9);
+	series_done(&series);
+}
+
+Test(series, facts_of_few_values_share_a_byte)
+{
+	struct batch_row row = BATCH_ROW_UNKNOWN;
+	struct batch_series series;
+
+	series_init(&series);
+	for (int i = 0; i < 3; i++) {
+		row.head_ready = (int8_t)(i - 1);
+		row.qdepth = 2 - i * 3 / 2;
+		row.worker = i == 2 ? INT32_MAX : i;
+		row.load_cpu_ns = i ? 10 : SERIES_UNKNOWN;
+		cr_assert_eq(series_append(&series, &row), 0);
+	}
+	cr_assert_eq(series.state[0], SERIES_QUEUE_KNOWN | SERIES_QUEUE);
+	cr_assert_eq(series.state[1], SERIES_QUEUE_KNOWN | SERIES_QUEUE | SERIES_READY_KNOWN);
+	cr_assert_eq(series.state[2], SERIES_READY_KNOWN | SERIES_READY);
+	cr_assert_eq(series.worker[1], 1);
+	cr_assert_eq(series.worker[2], -1);
+	cr_assert_eq(series.load_cpu_ns, 20);
+	cr_assert_eq(series.load_cpu_count, 2);
 	series_done(&series);
 }

@@ -7,78 +7,85 @@
 
 static int compare(const void *a, const void *b)
 {
-	int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+	float left = *(const float *)a, right = *(const float *)b;
 
 	return left < right ? -1 : left > right;
 }
 
-/* Every rank of many small arrays, with few distinct values and with many. */
-Test(stats, select_agrees_with_sorting)
+/* Every rank of many small arrays, with few distinct values and with many, of all sizes. */
+Test(stats, rank_agrees_with_sorting)
 {
-	int64_t values[40], sorted[40];
+	float values[40], sorted[40];
 	unsigned seed = 7;
 
 	for (int round = 0; round < 2000; round++) {
 		size_t count = 1 + (size_t)rand_r(&seed) % 40;
 		size_t rank = (size_t)rand_r(&seed) % count;
 		int range = round % 3 ? 1000000 : 3;
+		float unit = round % 5 ? 1e-3f : 1e12f;
 
 		for (size_t i = 0; i < count; i++)
-			sorted[i] = values[i] = rand_r(&seed) % range - range / 2;
+			sorted[i] = values[i] = (float)(rand_r(&seed) % range) * unit;
 		qsort(sorted, count, sizeof(sorted[0]), compare);
-		cr_assert_eq(stats_select(values, count, rank), sorted[rank]);
-		for (size_t i = 0; i < rank; i++)
-			cr_assert(values[i] <= values[rank]);
-		for (size_t i = rank; i < count; i++)
-			cr_assert(values[i] >= values[rank]);
+		cr_assert_eq(stats_rank(&(struct stats_column){values, NULL, count}, rank),
+			     (double)sorted[rank]);
 	}
 }
 
-/* Shapes that are slow for a naive pivot. */
-Test(stats, select_is_fast_on_ordered_input, .timeout = 10)
+Test(stats, looks_only_at_what_is_asked_for)
 {
-	enum { N = 1000000 };
-	int64_t *values = malloc(N * sizeof(*values));
+	const float values[] = {1, NAN, 3, 100, -5, 7};
+	const uint8_t state[] = {4, 4, 5, 0, 4, 6};
+	struct stats_column all = {values, NULL, 6}, some = {values, state, 6, 4, 4};
 
-	for (int shape = 0; shape < 4; shape++) {
-		for (int64_t i = 0; i < N; i++)
-			values[i] = shape == 0 ? i : shape == 1 ? N - i : shape == 2 ? 0 : i % 2;
-		cr_assert_eq(stats_select(values, N, N / 2),
-			     shape == 0 ? N / 2 : shape == 1 ? N / 2 + 1 : shape == 2 ? 0 : 1);
-	}
-	free(values);
+	cr_assert_eq(stats_count(&all), 4);
+	cr_assert_eq(stats_median(&all), 5);
+	cr_assert_eq(stats_count(&some), 3);
+	cr_assert_eq(stats_median(&some), 3);
+	some.want = 0;
+	some.mask = 2 | 1;
+	cr_assert_eq(stats_count(&some), 2);
+	some.mask = some.want = 128;
+	cr_assert_eq(stats_count(&some), 0);
+	cr_assert(isnan(stats_median(&some)));
+	cr_assert(isnan(stats_quantile(&some, 0.5)));
 }
 
 Test(stats, median_of_an_even_count_is_the_mean_of_the_middle)
 {
-	int64_t odd[] = {9, 1, 5}, even[] = {10, 2, 4, 8}, one[] = {3};
+	const float odd[] = {9, 1, 5}, even[] = {10, 2, 4, 8}, one[] = {3};
 
-	cr_assert_eq(stats_median(odd, 3), 5);
-	cr_assert_eq(stats_median(even, 4), 6);
-	cr_assert_eq(stats_median(one, 1), 3);
+	cr_assert_eq(stats_median(&(struct stats_column){odd, NULL, 3}), 5);
+	cr_assert_eq(stats_median(&(struct stats_column){even, NULL, 4}), 6);
+	cr_assert_eq(stats_median(&(struct stats_column){one, NULL, 1}), 3);
 }
 
 Test(stats, quantile_is_the_nearest_rank)
 {
-	int64_t values[100];
+	float values[100];
+	struct stats_column column = {values, NULL, 100};
 
 	for (int i = 0; i < 100; i++)
-		values[i] = 100 - i;
-	cr_assert_eq(stats_quantile(values, 100, 0.5), 50);
-	cr_assert_eq(stats_quantile(values, 100, 0.99), 99);
-	cr_assert_eq(stats_quantile(values, 100, 1), 100);
-	cr_assert_eq(stats_quantile(values, 100, 0), 1);
-	cr_assert_eq(stats_quantile(values, 1, 0.99), values[0]);
+		values[i] = (float)(100 - i);
+	cr_assert_eq(stats_quantile(&column, 0.5), 50);
+	cr_assert_eq(stats_quantile(&column, 0.99), 99);
+	cr_assert_eq(stats_quantile(&column, 1), 100);
+	cr_assert_eq(stats_quantile(&column, 0), 1);
+	column.count = 1;
+	cr_assert_eq(stats_quantile(&column, 0.99), 100);
 }
 
 Test(stats, sum_of_the_largest)
 {
-	int64_t values[] = {5, 1, 9, 7, 3};
+	const float values[] = {5, 1, 9, 7, 3, 7};
+	struct stats_column column = {values, NULL, 6};
 
-	cr_assert_eq(stats_sum_largest(values, 5, 0), 0);
-	cr_assert_eq(stats_sum_largest(values, 5, 2), 16);
-	cr_assert_eq(stats_sum_largest(values, 5, 50), 25);
-	cr_assert_eq(stats_sum_largest(values, 0, 1), 0);
+	cr_assert_eq(stats_sum_largest(&column, 0), 0);
+	cr_assert_eq(stats_sum_largest(&column, 2), 16);
+	cr_assert_eq(stats_sum_largest(&column, 3), 23);
+	cr_assert_eq(stats_sum_largest(&column, 50), 32);
+	column.count = 0;
+	cr_assert_eq(stats_sum_largest(&column, 1), 0);
 }
 
 Test(stats, variation)

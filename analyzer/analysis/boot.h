@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* boot.h - how far another run of the same length would differ: an interval for the stall ratio. */
+#ifndef BOOT_H
+#define BOOT_H
+
+#include "analysis/stall.h"
+
+struct boot {
+	double low95, high95;	/* 2.5 % and 97.5 % of the resamples; NAN: cannot be told */
+	double low99;		/* the 1 % of them, for gates */
+};
+
+/*
+ * Circular block bootstrap of the ratio of a judged series: blocks of 2 p W steady batches, 400
+ * resamples, fixed seed (analysis.md 6: shorter blocks are too wide, longer ones too narrow). Long
+ * series are summed up to 16384 cells first, of which a block takes what it takes. 0 or -ENOMEM.
+ */
+int boot_stall_ratio(const struct batch_series *series, const struct finding *finding,
+		     struct boot *ret);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * events.h - the events of a series on an index without gaps: what the period test looks at.
+ *
+ * Positions count deliveries from the first epoch on; one that has no record is a position without
+ * an event.
+ */
+#ifndef EVENTS_H
+#define EVENTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "analysis/fold.h"
+#include "analysis/period.h"
+
+#define EVENTS_LISTED 4000	/* so many are kept one by one */
+#define EVENTS_FOLDED ((size_t)1 << 20)
+
+struct event {
+	size_t position;
+	double ns;
+};
+
+struct events {
+	size_t count;
+	double ns;			/* sum */
+	double cap_ns;			/* half of the sum is in events of at least this */
+	size_t position_count;
+	struct event *list;		/* NULL where there are more than EVENTS_LISTED */
+	/* The epochs, without their first round: what comes every so often restarts with them. */
+	struct fold_segment *epochs;
+	size_t epoch_count;
+	size_t first_ordinal;		/* of the first epoch's segment */
+};
+
+/* Counts and lists; 0 or -ENOMEM. events_done() in either case. */
+int events_find(const struct period_query *query, struct events *ret);
+void events_done(struct events *events);
+
+/* Event times as a dense array, 0 where none is. `from`: the first position. */
+void events_spread(const struct period_query *query, size_t from, size_t count, float *ret_ns);
+
+/*
+ * Long periods, from the list alone: ln p of the best of the distances between events, corrected
+ * for all periods up to `most`; *ret_period 0 if there is none. `capped`: large events count as
+ * cap_ns, else all count as one. Periods up to `above` are left to the fold. 0 or -ENOMEM.
+ */
+int events_long_period(const struct events *events, const struct fold_segment *segments,
+		       size_t segment_count, bool capped, size_t above, size_t most,
+		       size_t *ret_period, double *ret_log_p);
+
+/*
+ * Share of the listed events' time that is at the dominant phase of its block of rows, chosen on
+ * the even rows and measured on the odd ones and the other way round. *ret_phase: of all rows.
+ */
+double events_share(const struct events *events, size_t period, size_t block_rows,
+		    size_t *ret_phase);
+
+#endif

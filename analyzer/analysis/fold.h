@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fold.h - one period of the row-folded test: how unlikely is it that phases differ so much?
+ *
+ * A series of values in [0, 1] is cut into rows of P. Null hypothesis: every row may be rotated by
+ * any shift without making a difference. That keeps trends, bursts and what a row holds, and
+ * destroys only what the rows have in common: the phase. Under it the mean of a column is a mean of
+ * independent values in [0, 1], which Hoeffding's and Bennett's inequalities bound (analysis.md
+ * 3.2). No value may be NAN; all of this is deterministic.
+ */
+#ifndef FOLD_H
+#define FOLD_H
+
+#include <stddef.h>
+
+#define FOLD_MOST 512 /* largest period that is folded */
+
+/* A stretch of values whose rows begin where `lead`, counted on, is a multiple of the period. */
+struct fold_segment {
+	size_t begin;
+	size_t count;
+	size_t lead;
+};
+
+struct fold_series {
+	const float *x;		/* all segments' values */
+	const double *sums;	/* sums[i]: of x[0..i-1] */
+	const double *squares;	/* likewise of their squares */
+	const struct fold_segment *segments;
+	size_t segment_count;
+	float highest;		/* of x */
+};
+
+/*
+ * E = max(G' KL(m || mu), G' V/b^2 h(b (m - mu)/V)), h(u) = (1 + u) ln(1 + u) - u: ln of the
+ * bound that the mean of one of the phases reaches m. `rows` is G', mu the mean of all, V the mean
+ * variance within the rows, b how far above mu a value can be.
+ */
+double fold_evidence(double rows, double highest_mean, double mean, double variance,
+		     double highest);
+
+/* ln P[Gamma(shape, 1) >= sum]. */
+double fold_log_gamma_tail(size_t shape, double sum);
+
+/*
+ * ln p of the period, corrected for its phases and for the scales used (all rows, blocks of 8 rows,
+ * blocks of 32 rows: those need not agree in phase), not for other periods. `factor` is G'/G. 0 if
+ * there are less than 3 rows.
+ */
+double fold_log_p(const struct fold_series *series, size_t period, double factor);
+
+/*
+ * G'/G = (1 - r)/(1 + r), r the correlation of adjacent rows, their means removed, at a shift of
+ * half a period (which does not see the period itself): short memory makes rows alike. 1 where r
+ * is at most .02 or there are less than 6 rows.
+ */
+double fold_memory(const struct fold_series *series, size_t period);
+
+#endif

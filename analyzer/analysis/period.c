@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * period.c - which period, if any: every candidate on two series (was there an event; how large,
+ * up to half of all time in events), with epochs that restart the phase and without, then what is
+ * said of the best one.
+ */
+#include "analysis/period.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/events.h"
+#include "analysis/fold.h"
+
+#define FEWEST_BATCHES 12
+#define FEWEST_EVENTS  3
+#define WINDOWS        64 /* of 16384 values, where there are more than all of them hold */
+#define BLOCK          8  /* rows: half to choose the phase, half to measure it */
+#define PROMOTE_MOST   3
+#define PROMOTE_SHARE  0.85
+#define PROMOTE_LEAST  6 /* events a block should hold to say anything */
+#define WORKER_SHARE   0.60
+#define WORKER_PERIODS 4
+#define SHARE_LEAST    0.5
+#define SHARE_FACTOR   1.5
+
+/* A layout of the values, and how its periods are tested. */
+struct layout {
+	struct fold_segment *segments;
+	size_t segment_count;
+	size_t ordinal;		/* of the place where rows begin to count */
+	size_t most;		/* longest period that may be folded */
+	double extra;		/* ln of how many layouts and series are tried */
+};
+
+struct best {
+	const struct layout *layout;
+	bool capped;		/* the series of sizes, not of ones */
+	bool sparse;		/* found from the list of events */
+	size_t period;
+	double log_p;
+	double log_p_workers;	/* of as many as there are workers, before its memory is counted */
+	double log_p_plain;	/* of the best, likewise */
+};
+
+struct search {
+	const struct period_query *query;
+	struct events events;
+	struct layout layouts[2];
+	size_t layout_count;
+	size_t value_count;
+	float *ns;		/* values of all segments */
+	float *x;
+	double *sums, *squares;
+	size_t workers;
+	struct best best;
+};
+
+/* ln of the number of candidates that P competes with: W and its multiples have half of alpha. */
+static double log_candidates(const struct search *s, size_t period, size_t count)
+{
+	if (s->workers > 1 && period % s->workers == 0 && period / s->workers <= WORKER_PERIODS)
+		return log(8);
+	return log((double)count) + (s->workers > 1 ? log(2) : 0);
+}
+
+/* x of a layout's series; false: all values are equal, so that no phase can differ. */
+static bool set_series(struct search *s, bool capped, struct fold_series *ret)
+{
+	float cap_ns = (float)s->events.cap_ns, lowest = 1, highest = 0;
+	double sum = 0, square = 0;
+	size_t i;
+
+	for (i = 0; i < s->value_count; i++) {
+		float x = s->ns[i] > 0 ? 1 : 0;
+
+		if (capped && s->ns[i] < cap_ns)
+			x = s->ns[i] / cap_ns;
+		s->x[i] = x;
+		s->sums[i] = sum;
+		s->squares[i] = square;
+		sum += (double)x;
+		square += (double)(x * x);
+		lowest = x < lowest ? x : lowest;
+		highest = x > highest ? x : highest;
+	}
+	s->sums[i] = sum;
+	s->squares[i] = square;
+	*ret = (struct fold_series){
+		.x = s->x, .sums = s->sums, .squares = s->squares, .highest = highest};
+	return highest > lowest;
+}
+
+static void offer(struct search *s, const struct best *found)
+{
+	if (found->log_p < s->best.log_p)
+		s->best = *found;
+}
+
+/*
+ * All periods of a layout on one series. Correcting for memory costs another pass and only takes
+ * evidence away, so it is done for the best until a corrected one is best.
+ */
+static void try_layout(struct search *s, const struct layout *layout, struct fold_series *series,
+		       bool capped)
+{
+	double plain[FOLD_MOST + 1], log_p[FOLD_MOST + 1];
+	bool corrected[FOLD_MOST + 1] = {false};
+	size_t count = layout->most - 1, period, best = 2;
+
+	series->segments = layout->segments;
+	series->segment_count = layout->segment_count;
+	for (period = 2; period <= layout->most; period++) {
+		double extra = log_candidates(s, period, count) + layout->extra;
+
+		plain[period] = log_p[period] = fold_log_p(series, period, 1) + extra;
+	}
+	for (;;) {
+		double factor;
+
+		for (period = best = 2; period <= layout->most; period++)
+			if (log_p[period] < log_p[best])
+				best = period;
+		/* Nobody looks at what is not significant. */
+		if (corrected[best] || log_p[best] >= log(PERIOD_ALPHA))
+			break;
+		corrected[best] = true;
+		factor = fold_memory(series, best);
+		if (factor < 1)
+			log_p[best] = fold_log_p(series, best, factor) +
+				      log_candidates(s, best, count) + layout->extra;
+	}
+	offer(s, &(struct best){
+			 .layout = layout,
+			 .capped = capped,
+			 .period = best,
+			 .log_p = log_p[best],
+			 .log_p_plain = plain[best],
+			 .log_p_workers = s->workers > 1 && s->workers <= layout->most
+						  ? plain[s->workers]
+						  : 0,
+		 });
+}
+
+static int try_long(struct search *s, const struct layout *layout, bool capped)
+{
+	bool is_dense = s->value_count >= s->events.position_count;
+	struct best found = {.layout = layout, .capped = capped, .sparse = true};
+	const struct fold_segment whole = {.count = s->events.position_count};
+	bool by_epoch = layout->segments == s->events.epochs;
+	size_t most = s->events.position_count / 3;
+	int r;
+
+	if (!s->events.list || (is_dense && most <= FOLD_MOST))
+		return 0;
+	/* The list knows all positions; windows of them are no layout for it. */
+	r = events_long_period(&s->events, by_epoch ? layout->segments : &whole,
+			       by_epoch ? layout->segment_count : 1, capped,
+			       is_dense ? FOLD_MOST : 1, most, &found.period, &found.log_p);
+	found.log_p += layout->extra;
+	if (found.period)
+		offer(s, &found);
+	return r;
+}
+
+static size_t find_most(const struct layout *layout)
+{
+	size_t count = 0, i;
+
+	for (i = 0; i < layout->segment_count; i++)
+		count += layout->segments[i].count;
+	count /= 3;
+	return count > FOLD_MOST ? FOLD_MOST : count;
+}
+
+/* Epochs as segments, all of it as one segment; or windows of all of it, evenly spaced. */
+static int lay_out(struct search *s)
+{
+	const struct events *events = &s->events;
+	size_t size = EVENTS_FOLDED / WINDOWS, i;
+	struct layout *layout = &s->layouts[0];
+	bool is_small = events->position_count <= EVENTS_FOLDED;
+
+	s->value_count = is_small ? events->position_count : EVENTS_FOLDED;
+	s->ns = malloc((s->value_count + 1) * sizeof(*s->ns));
+	if (!s->ns)
+		return -ENOMEM;
+	if (is_small) {
+		events_spread(s->query, 0, s->value_count, s->ns);
+		layout->segments = events->epochs;
+		layout->segment_count = events->epoch_count;
+		layout->ordinal = events->first_ordinal;
+		s->layout_count = 1;
+	}
+	if (is_small && events->epoch_count < 2)
+		return 0;
+	layout = &s->layouts[s->layout_count++];
+	layout->segment_count = is_small ? 1 : WINDOWS;
+	layout->segments = calloc(layout->segment_count, sizeof(*layout->segments));
+	if (!layout->segments)
+		return -ENOMEM;
+	if (is_small) {
+		layout->segments[0].count = s->value_count;
+		return 0;
+	}
+	for (i = 0; i < WINDOWS; i++) {
+		size_t from = (size_t)((double)(events->position_count - size) * (double)i /
+				       (WINDOWS - 1));
+
+		events_spread(s->query, from, size, s->ns + i * size);
+		layout->segments[i] = (struct fold_segment){i * size, size, from};
+	}
+	return 0;
+}
+
+static int run_tests(struct search *s)
+{
+	struct fold_series series;
+	size_t i, series_count = 0;
+	bool useful[2];
+	int capped, r = 0;
+
+	s->x = malloc((s->value_count + 1) * sizeof(*s->x));
+	s->sums = malloc((s->value_count + 1) * sizeof(*s->sums));
+	s->squares = malloc((s->value_count + 1) * sizeof(*s->squares));
+	if (!s->x || !s->sums || !s->squares)
+		return -ENOMEM;
+	/* Both series, unless one of them tells nothing. */
+	for (capped = 0; capped < 2; capped++)
+		series_count += useful[capped] = set_series(s, capped, &series);
+	for (i = 0; i < s->layout_count; i++) {
+		s->layouts[i].most = find_most(&s->layouts[i]);
+		s->layouts[i].extra = log((double)(s->layout_count * series_count));
+	}
+	for (capped = 0; r == 0 && capped < 2; capped++) {
+		if (!useful[capped])
+			continue;
+		set_series(s, capped, &series);
+		for (i = 0; r == 0 && i < s->layout_count; i++) {
+			if (s->layouts[i].most >= 2)
+				try_layout(s, &s->layouts[i], &series, capped);
+			r = try_long(s, &s->layouts[i], capped);
+		}
+	}
+	return r;
+}
+
+/* Weight of what happened at each phase of a block of rows. */
+static double add_rows(const struct search *s, size_t begin, size_t rows, size_t step,
+		       size_t period, bool capped, double *phases)
+{
+	double sum = 0;
+	size_t row, k;
+
+	for (row = 0; row < rows; row += step) {
+		for (k = 0; k < period; k++) {
+			double ns = (double)s->ns[begin + row * period + k];
+
+			if (capped && ns > s->events.cap_ns)
+				ns = s->events.cap_ns;
+			phases[k] += ns;
+			sum += ns;
+		}
+	}
+	return sum;
+}
+
+static size_t first_row(const struct fold_segment *segment, size_t period)
+{
+	return (period - segment->lead % period) % period;
+}
+
+static size_t highest(const double *values, size_t count)
+{
+	size_t best = 0, i;
+
+	for (i = 1; i < count; i++)
+		if (values[i] > values[best])
+			best = i;
+	return best;
+}
+
+/*
+ * Whether events at the best phase of P in truth come every kP: of its k phases of a row of kP, in
+ * blocks of rows, one has nearly all. Blocks are long enough to hold several events.
+ */
+static bool should_promote(const struct search *s, const struct layout *layout, size_t period,
+			   size_t k, double *phases)
+{
+	size_t wide = period * k, rows_a_block = BLOCK, rows = 0, i, row, j;
+	double weight = 0, dominant = 0, events;
+
+	for (i = 0; i < layout->segment_count; i++)
+		rows += layout->segments[i].count / wide;
+	if (rows < 3)
+		return false;
+	events = (double)s->events.count * (double)s->value_count /
+		 (double)s->events.position_count / (double)rows;
+	if (events * BLOCK < PROMOTE_LEAST)
+		rows_a_block = (size_t)ceil(PROMOTE_LEAST / events);
+	for (i = 0; i < layout->segment_count; i++) {
+		const struct fold_segment *segment = &layout->segments[i];
+		size_t begin = segment->begin + first_row(segment, wide);
+		size_t end = segment->begin + segment->count, phase;
+
+		for (row = 0; begin + wide <= end; begin += row * wide) {
+			double sums[PROMOTE_MOST] = {0}, sum = 0;
+
+			row = (end - begin) / wide;
+			row = row < rows_a_block ? row : rows_a_block;
+			memset(phases, 0, wide * sizeof(*phases));
+			add_rows(s, begin, row, 1, wide, true, phases);
+			for (phase = 0; phase < period; phase++) {
+				double here = 0;
+
+				for (j = 0; j < k; j++)
+					here += phases[phase + j * period];
+				if (here <= sum)
+					continue;
+				sum = here;
+				for (j = 0; j < k; j++)
+					sums[j] = phases[phase + j * period];
+			}
+			weight += sum;
+			dominant += sums[highest(sums, k)];
+		}
+	}
+	return weight > 0 && dominant > PROMOTE_SHARE * weight;
+}
+
+static void adjust(struct search *s, double *phases)
+{
+	struct best *best = &s->best;
+	size_t k = 2;
+
+	while (k <= PROMOTE_MOST) {
+		if (best->period * k <= best->layout->most &&
+		    should_promote(s, best->layout, best->period, k, phases)) {
+			best->period *= k;
+			k = 2;
+		} else {
+			k++;
+		}
+	}
+	if (s->workers > 1 && best->period < s->workers && s->workers % best->period == 0 &&
+	    best->log_p_workers < WORKER_SHARE * best->log_p_plain)
+		best->period = s->workers;
+}
+
+/*
+ * Share of the time in events that is at the dominant phase: chosen on the even rows of each block
+ * of 8 and measured on the odd ones, and the other way round.
+ */
+static void measure(const struct search *s, double *phases, double *totals, struct period *ret)
+{
+	const struct layout *layout = s->best.layout;
+	size_t period = s->best.period, i, rows, half;
+	double at_phase = 0, all = 0;
+
+	memset(totals, 0, period * sizeof(*totals));
+	for (i = 0; i < layout->segment_count; i++) {
+		const struct fold_segment *segment = &layout->segments[i];
+		size_t begin = segment->begin + first_row(segment, period);
+		size_t end = segment->begin + segment->count;
+
+		for (; begin + 2 * period <= end; begin += rows * period) {
+			rows = (end - begin) / period;
+			rows = rows < BLOCK ? rows : BLOCK;
+			for (half = 0; half < 2; half++) {
+				double *choose = phases, *check = phases + period;
+
+				memset(phases, 0, 2 * period * sizeof(*phases));
+				add_rows(s, begin + half * period, rows - half, 2, period, false,
+					 choose);
+				all += add_rows(s, begin + (1 - half) * period, rows - (1 - half),
+						2, period, false, check);
+				at_phase += check[highest(choose, period)];
+				for (size_t k = 0; k < period; k++)
+					totals[k] += check[k];
+			}
+		}
+	}
+	ret->share = all > 0 ? at_phase / all : 0;
+	ret->phase = (int64_t)((highest(totals, period) + layout->ordinal) % period);
+}
+
+static void measure_sparse(const struct search *s, struct period *ret)
+{
+	size_t phase = 0;
+
+	ret->share = events_share(&s->events, s->best.period, BLOCK, &phase);
+	ret->phase = (int64_t)phase;
+}
+
+static int describe(struct search *s, struct period *ret)
+{
+	double *phases = calloc(2 * PROMOTE_MOST * FOLD_MOST, sizeof(*phases));
+	double *totals = calloc(PROMOTE_MOST * FOLD_MOST, sizeof(*totals));
+
+	if (phases && totals) {
+		if (s->best.sparse) {
+			measure_sparse(s, ret);
+		} else {
+			adjust(s, phases);
+			measure(s, phases, totals, ret);
+		}
+		ret->batches = (int64_t)s->best.period;
+		ret->regular = ret->share >= fmax(SHARE_LEAST, SHARE_FACTOR / (double)ret->batches);
+		ret->cost_ns = ret->share * ret->events_ns;
+	}
+	free(phases);
+	free(totals);
+	return phases && totals ? 0 : -ENOMEM;
+}
+
+int period_find(const struct period_query *query, struct period *ret)
+{
+	struct search s = {.query = query};
+	int r;
+
+	*ret = (struct period){0};
+	if (!query->values)
+		return 0;
+	s.workers = query->series->workers > 1 ? (size_t)query->series->workers : 0;
+	r = events_find(query, &s.events);
+	ret->event_count = s.events.count;
+	ret->events_ns = s.events.ns;
+	if (r == 0 && s.events.count >= FEWEST_EVENTS &&
+	    s.events.position_count >= FEWEST_BATCHES) {
+		ret->tested = true;
+		r = lay_out(&s);
+		if (r == 0)
+			r = run_tests(&s);
+		ret->log_p = fmin(0, s.best.log_p);
+		if (r == 0 && ret->log_p < log(PERIOD_ALPHA))
+			r = describe(&s, ret);
+	}
+	if (s.layout_count && s.layouts[0].segments != s.events.epochs)
+		free(s.layouts[0].segments);
+	free(s.layouts[1].segments);
+	free(s.x);
+	free(s.sums);
+	free(s.squares);
+	free(s.ns);
+	events_done(&s.events);
+	return r;
+}

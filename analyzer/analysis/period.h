@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * period.h - do the events of a series (stalls, long steps, long loads) come every P batches?
+ *
+ * The row-folded test of analysis.md 3.2: false positives 0.004 % at alpha 1 % over 21 kinds of
+ * series without a period, where autocorrelation, Fisher's g and Lomb-Scargle have 18 to 68 %.
+ * Deterministic; O(n) plus a part that is bounded (2^20 values are folded at most).
+ */
+#ifndef PERIOD_H
+#define PERIOD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/series.h"
+
+#define PERIOD_ALPHA 0.01
+
+struct period_query {
+	const struct batch_series *series;
+	const float *values;		/* a column of it */
+	uint8_t mask, want;		/* state of the batches to look at */
+	double offset_ns;		/* what of a value is normal */
+	double theta_ns;		/* an event: value - offset is at least this, and above 0 */
+	bool from_start;		/* the first round of each epoch belongs to it */
+};
+
+struct period {
+	int64_t batches;	/* 0: no period is significant */
+	bool regular;		/* the share is large enough to speak of an event every so often */
+	double log_p;		/* corrected; 0 where nothing could be tested */
+	double share;		/* of the time in events: at the phase, cross-validated */
+	int64_t phase;		/* ordinal modulo `batches` */
+	double cost_ns;		/* share x time in events */
+	double events_ns;	/* time in events */
+	size_t event_count;
+	bool tested;		/* there were enough batches and events for a test */
+};
+
+/* 0 or -ENOMEM. */
+int period_find(const struct period_query *query, struct period *ret);
+
+/* Events that come by the clock: at least 8 gaps whose coefficient of variation is at most .10. */
+struct timer {
+	double period_ns;	/* mean gap; NAN: no timer */
+	double cv;
+	size_t gap_count;
+};
+
+void period_find_timer(const struct period_query *query, struct timer *ret);
+
+#endif

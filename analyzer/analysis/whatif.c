@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/whatif.h"
+
+#include <math.h>
+
+#define DEFAULT_PREFETCH 2
+#define PREFETCH_FACTOR  4
+#define ENOUGH           0.95 /* of the ceiling */
+#define MOST_WORKERS     512
+
+const char *whatif_name(enum whatif_id id)
+{
+	static const char *const names[WHATIF_MAX] = {
+		[WHATIF_BASELINE] = "baseline",
+		[WHATIF_WORKERS_X2] = "workers_x2",
+		[WHATIF_LOAD_HALF] = "load_x0.5",
+		[WHATIF_PREFETCH_X4] = "prefetch_x4",
+		[WHATIF_IN_ORDER_FALSE] = "in_order_false",
+		[WHATIF_FIX_SLOW_WORKER] = "fix_slow_worker",
+		[WHATIF_USE_WORKERS] = "use_workers",
+		[WHATIF_SYNTHETIC] = "synthetic",
+	};
+
+	return names[id];
+}
+
+static void predict(const struct trace *trace, struct replay_setup setup, enum whatif_id id,
+		    struct whatif *ret)
+{
+	double floor_per_s = id == WHATIF_BASELINE ? INFINITY : ret->batches_per_s[WHATIF_BASELINE];
+	struct replay_result result = replay_run(trace, &setup, floor_per_s);
+
+	ret->batches_per_s[id] = result.batches_per_s;
+	ret->stall_ratio[id] = result.stall_ratio;
+	ret->gain[id] = result.batches_per_s / ret->batches_per_s[WHATIF_BASELINE] - 1;
+}
+
+static bool suffices(const struct trace *trace, struct replay_setup setup, int32_t workers,
+		     const struct whatif *ret)
+{
+	setup.workers = workers;
+	return replay_run(trace, &setup, NAN).batches_per_s >=
+	       ENOUGH * ret->batches_per_s[WHATIF_SYNTHETIC];
+}
+
+/* Throughput grows with the workers, so halving finds the first that suffices. */
+static int32_t find_needed(const struct trace *trace, struct replay_setup setup,
+			   const struct whatif *ret)
+{
+	int32_t low = 0, high = 1, middle;
+
+	while (high <= MOST_WORKERS && !suffices(trace, setup, high, ret)) {
+		low = high;
+		high *= 2;
+	}
+	if (high > MOST_WORKERS)
+		return -1;
+	while (high - low > 1) {
+		middle = low + (high - low) / 2;
+		if (suffices(trace, setup, middle, ret))
+			high = middle;
+		else
+			low = middle;
+	}
+	return high;
+}
+
+static bool has_slow_worker(const struct trace *trace)
+{
+	size_t i;
+
+	for (i = 0; i < trace->factor_count; i++)
+		if (trace->factors[i] > 1)
+			return true;
+	return false;
+}
+
+/* All that follows from the trace; the loader's settings are known. */
+static void predict_all(const struct trace *trace, struct replay_setup now, struct whatif *ret)
+{
+	struct replay_setup other = now;
+
+	predict(trace, now, WHATIF_BASELINE, ret);
+	other.load_factor = 0;
+	if (now.workers == 0)
+		other.workers = 1;
+	predict(trace, other, WHATIF_SYNTHETIC, ret);
+	other = now;
+	other.load_factor = 0.5;
+	predict(trace, other, WHATIF_LOAD_HALF, ret);
+
+	other = now;
+	other.prefetch_factor = now.workers ? now.prefetch_factor : DEFAULT_PREFETCH;
+	ret->needed_workers = find_needed(trace, other, ret);
+	ret->core_limited = ret->needed_workers < 0 && trace->cores > 0 &&
+			    trace->cores / trace->cpu_ns * 1e9 <
+				    ENOUGH * ret->batches_per_s[WHATIF_SYNTHETIC];
+	if (now.workers == 0) {
+		ret->use_workers = ret->needed_workers > 0 ? ret->needed_workers
+				   : trace->cores > 0	   ? trace->cores
+							   : 1;
+		other.workers = ret->use_workers;
+		predict(trace, other, WHATIF_USE_WORKERS, ret);
+		return;
+	}
+	other = now;
+	other.workers = 2 * now.workers;
+	predict(trace, other, WHATIF_WORKERS_X2, ret);
+	other = now;
+	other.prefetch_factor = PREFETCH_FACTOR * now.prefetch_factor;
+	predict(trace, other, WHATIF_PREFETCH_X4, ret);
+	if (now.in_order) {
+		other = now;
+		other.in_order = false;
+		predict(trace, other, WHATIF_IN_ORDER_FALSE, ret);
+	}
+	if (has_slow_worker(trace)) {
+		other = now;
+		other.equal = true;
+		predict(trace, other, WHATIF_FIX_SLOW_WORKER, ret);
+	}
+}
+
+void whatif_predict(const struct batch_series *series, const struct finding *finding,
+		    const struct trace *trace, struct whatif *ret)
+{
+	const struct replay_setup now = {
+		.workers = series->workers,
+		.prefetch_factor =
+			series->prefetch_factor > 0 ? series->prefetch_factor : DEFAULT_PREFETCH,
+		.in_order = series->in_order != 0,
+		.load_factor = 1,
+	};
+	int id;
+
+	*ret = (struct whatif){.needed_workers = -1, .cores = series->cores};
+	for (id = 0; id < WHATIF_MAX; id++)
+		ret->batches_per_s[id] = ret->gain[id] = ret->stall_ratio[id] = NAN;
+	if (finding->gap == STALL_GAP_NONE && trace->count >= STALL_FEWEST_STEADY &&
+	    series->workers >= 0 && series->workers <= REPLAY_WORKERS)
+		predict_all(trace, now, ret);
+}

@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "render/advise.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "render/explain.h"
+#include "render/units.h"
+
+#define INDENT	 2
+#define HANG	 13
+#define NS_PER_S 1e9
+
+__attribute__((format(printf, 3, 4))) static void entry(const struct page *page, const char *label,
+							const char *format, ...)
+{
+	char text[1024];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	page_entry(page, INDENT, HANG, label, "%s", text);
+}
+
+/* Adds to a text what may follow it. */
+__attribute__((format(printf, 3, 4))) static void add(char *text, size_t size, const char *format,
+						      ...)
+{
+	size_t used = strlen(text);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text + used, size - used, format, args);
+	va_end(args);
+}
+
+/* The numbers that the cause was decided by. */
+static void add_evidence(const struct report *report, char *text, size_t size)
+{
+	const struct diagnosis *d = &report->diagnosis;
+	const struct finding *f = &report->finding;
+	char a[UNITS_MAX], b[UNITS_MAX];
+
+	switch (d->cause) {
+	case CAUSE_LOADER_CAPACITY:
+	case CAUSE_CPU_CONTENTION:
+		if (!isnan(f->rho))
+			add(text, size,
+			    " %" PRId32 " workers load %.3g batches/s, the training would take %.3g.",
+			    report->series.workers,
+			    report->series.workers / f->load_mean_ns * NS_PER_S,
+			    NS_PER_S / f->demand_mean_ns);
+		if (d->cause == CAUSE_CPU_CONTENTION)
+			add(text, size, " They use %s of %" PRId32 " cores.",
+			    units_share(a, d->cpu_share), report->series.cores);
+		else if (f->eta < 0.9)
+			add(text, size,
+			    " Delivering in order costs another %s, because loads differ.",
+			    units_share(a, 1 - f->eta));
+		break;
+	case CAUSE_SLOW_WORKER:
+		add(text, size,
+		    " Worker %" PRId32 " takes %.2g times as long as the others (z = %.3g); %s of the "
+		    "stall time is on its batches.",
+		    d->slow.worker, d->slow.factor, fmin(d->slow.z, 1e6),
+		    units_share(a, d->slow.share));
+		break;
+	case CAUSE_HEAD_OF_LINE:
+		add(text, size, " %s of the stall time other batches were ready.",
+		    units_share(a, d->queued_share));
+		break;
+	case CAUSE_COLD_CACHE:
+		add(text, size,
+		    " Its loads take %s, later ones %s; %s of its time is waiting, later %s.",
+		    units_time(a, d->cold.first_load_ns), units_time(b, d->cold.later_load_ns),
+		    units_share((char[UNITS_MAX]){0}, d->cold.first_ratio),
+		    units_share((char[UNITS_MAX]){0}, d->cold.later_ratio));
+		break;
+	case CAUSE_EPOCH_START:
+		add(text, size, " It takes %s of all time, %s in %zu epochs.",
+		    units_share(a, f->epoch_start_ratio), units_time(b, f->wait_start_ns),
+		    f->epoch_count);
+		break;
+	case CAUSE_DELIVERY:
+		add(text, size, " It takes %s of the time.", units_share(a, f->delivery_ratio));
+		break;
+	case CAUSE_ISOLATED_STALL:
+		add(text, size, " Without the largest, %s of the time is waiting.",
+		    units_share(a, f->trimmed_ratio));
+		break;
+	case CAUSE_MAIN_THREAD_PERIODIC:
+		add(text, size, " It takes %s of the time.", units_share(a, d->compute_share));
+		break;
+	case CAUSE_PERIODIC_SLOW_LOAD:
+	case CAUSE_INTERMITTENT_LOADER:
+	case CAUSE_SINGLE_PROCESS:
+	case CAUSE_NONE:
+	case CAUSE_UNKNOWN:
+	case CAUSE_MAX:
+		break;
+	}
+}
+
+void advise_cause_text(const struct report *report, const struct page *page)
+{
+	const struct diagnosis *d = &report->diagnosis;
+	const char *name = cause_name(d->cause);
+	char text[1024] = "";
+
+	if (!name || d->cause == CAUSE_NONE)
+		return;
+	add(text, sizeof(text), "%s", explain_find(name)->line);
+	add_evidence(report, text, sizeof(text));
+	page_entry(page, INDENT, INDENT, "", "%s", text);
+}
+
+/* "every 5 batches (= workers)". */
+static void add_period(const struct report *report, char *text, size_t size, int64_t batches)
+{
+	int32_t workers = report->series.workers;
+
+	add(text, size, "every %" PRId64 " batches", batches);
+	if (workers > 1 && batches == workers)
+		add(text, size, ", as many as there are workers");
+	else if (workers > 1 && batches % workers == 0)
+		add(text, size, ", %" PRId64 " times the workers", batches / workers);
+}
+
+static void print_period(const struct report *report, const struct page *page, const char *label,
+			 const char *what, const struct period *period)
+{
+	char text[512] = "", share[UNITS_MAX], time[UNITS_MAX];
+
+	if (!period->batches)
+		return;
+	if (period->regular) {
+		add(text, sizeof(text), "%s ", what);
+		add_period(report, text, sizeof(text), period->batches);
+		add(text, sizeof(text), ": %s, %s of their time", units_time(time, period->cost_ns),
+		    units_share(share, period->share));
+	} else {
+		add(text, sizeof(text), "%s vary with a period of %" PRId64
+		    " batches, without a regular spike", what, period->batches);
+	}
+	add(text, sizeof(text), " (p %s 1e-%d)", period->log_p < -34.5 ? "<" : "about",
+	    period->log_p < -34.5 ? 15 : (int)ceil(-period->log_p / log(10) - 0.5));
+	entry(page, label, "%s", text);
+}
+
+static void print_timer(const struct page *page, const char *label, const char *what,
+			const struct period *period, const struct timer *timer)
+{
+	char time[UNITS_MAX];
+
+	if (period->regular || isnan(timer->period_ns))
+		return;
+	entry(page, label, "%s come by the clock, every %s (%zu gaps)", what,
+	      units_time(time, timer->period_ns), timer->gap_count);
+}
+
+/* The long steps of a log that knows nothing but steps. */
+static void print_long_steps(const struct report *report, const struct page *page)
+{
+	const struct diagnosis *d = &report->diagnosis;
+	char time[UNITS_MAX];
+
+	if (!d->steps_only || !d->compute.event_count)
+		return;
+	entry(page, "Long steps",
+	      "%zu of %zu steps take much longer than the others, %s more in all. Whether they waited "
+	      "for data cannot be told from step times alone: record the run with dlprof, or log the "
+	      "waits too.",
+	      d->compute.event_count, report->finding.batch_count,
+	      units_time(time, d->compute.events_ns));
+}
+
+void advise_pattern_text(const struct report *report, const struct page *page)
+{
+	const struct diagnosis *d = &report->diagnosis;
+	const char *steps = d->steps_only ? "long steps" : "long steps of the training";
+	bool any = d->wait.batches || d->compute.batches || d->load.batches ||
+		   !isnan(d->wait_timer.period_ns) || !isnan(d->compute_timer.period_ns) ||
+		   (d->steps_only && d->compute.event_count);
+
+	if (!any || !report->series.count)
+		return;
+	print_period(report, page, "Pattern", "stalls", &d->wait);
+	print_timer(page, "Pattern", "stalls", &d->wait, &d->wait_timer);
+	print_period(report, page, "Pattern", steps, &d->compute);
+	print_timer(page, "Pattern", steps, &d->compute, &d->compute_timer);
+	print_period(report, page, "Pattern", "long loads", &d->load);
+	print_long_steps(report, page);
+	page_break(page);
+}
+
+/* Of two ways, only those that help. */
+static const char *advice_line(const struct report *report, enum advice_id id)
+{
+	const double *gain = report->diagnosis.whatif.gain;
+
+	if (id == ADVICE_PREFETCH_OR_IN_ORDER_FALSE && gain[WHATIF_PREFETCH_X4] < ADVICE_GAIN)
+		return "Pass in_order=False to the loader.";
+	return explain_find(advice_name(id))->line;
+}
+
+static void print_steps(const struct report *report, const struct page *page)
+{
+	const struct advice_list *list = &report->diagnosis.advice;
+	char number[24], text[512], gain[UNITS_MAX];
+	size_t i;
+
+	for (i = 0; i < list->count; i++) {
+		const struct advice *advice = &list->steps[i];
+
+		if (advice->id == ADVICE_NONE)
+			continue;
+		text[0] = '\0';
+		add(text, sizeof(text), "%s", advice_line(report, advice->id));
+		if (advice->gain >= 0 && advice->is_bound)
+			add(text, sizeof(text), " At most %s more.", units_share(gain, advice->gain));
+		else if (advice->gain >= 0)
+			add(text, sizeof(text), " Predicted: %s more.",
+			    units_share(gain, advice->gain));
+		snprintf(number, sizeof(number), "%s%zu.", i ? "          " : "Next      ", i + 1);
+		page_entry(page, INDENT, HANG + 2, number, "%s", text);
+	}
+}
+
+static const char *whatif_words(enum whatif_id id)
+{
+	static const char *const words[WHATIF_MAX] = {
+		[WHATIF_BASELINE] = "as it was",
+		[WHATIF_WORKERS_X2] = "twice the workers",
+		[WHATIF_LOAD_HALF] = "loads half as long",
+		[WHATIF_PREFETCH_X4] = "prefetch_factor x 4",
+		[WHATIF_IN_ORDER_FALSE] = "in_order=False",
+		[WHATIF_FIX_SLOW_WORKER] = "no slow worker",
+		[WHATIF_USE_WORKERS] = "with workers",
+		[WHATIF_SYNTHETIC] = "an ideal loader",
+	};
+
+	return words[id];
+}
+
+static void print_whatif(const struct report *report, const struct page *page)
+{
+	const struct whatif *whatif = &report->diagnosis.whatif;
+	int id;
+
+	if (isnan(whatif->batches_per_s[WHATIF_BASELINE]))
+		return;
+	page_line(page, "%*sPredicted by replaying this run", INDENT, "");
+	for (id = 0; id < WHATIF_MAX; id++) {
+		char words[64], share[UNITS_MAX];
+
+		if (isnan(whatif->batches_per_s[id]))
+			continue;
+		snprintf(words, sizeof(words), "%s", whatif_words((enum whatif_id)id));
+		if (id == WHATIF_USE_WORKERS)
+			snprintf(words, sizeof(words), "%" PRId32 " worker%s", whatif->use_workers,
+				 whatif->use_workers == 1 ? "" : "s");
+		page_line(page, "%*s%-20s %8.4g batches/s  %+6.0f %%  waiting %s", 2 * INDENT, "",
+			  words, whatif->batches_per_s[id], 100 * whatif->gain[id],
+			  units_share(share, whatif->stall_ratio[id]));
+	}
+	page_break(page);
+}
+
+static void print_needed(const struct report *report, const struct page *page)
+{
+	const struct whatif *whatif = &report->diagnosis.whatif;
+
+	if (whatif->needed_workers > 0)
+		entry(page, "Workers", "%" PRId32 " would be enough for 95 %% of what the training can "
+		      "take%s",
+		      whatif->needed_workers,
+		      whatif->needed_workers > whatif->cores && whatif->cores > 0
+			      ? "; there are fewer cores, which matters if loads need CPU"
+			      : "");
+	else if (whatif->core_limited)
+		entry(page, "Workers",
+		      "no number is enough: the loads need more CPU time than %" PRId32 " cores give",
+		      whatif->cores);
+}
+
+static void print_useless(const struct report *report, const struct page *page)
+{
+	const struct advice_list *list = &report->diagnosis.advice;
+	char text[512] = "";
+	size_t i, j;
+
+	/* Those with one reason in one sentence. */
+	for (i = 0; i < list->useless_count; i++) {
+		bool said = false;
+
+		for (j = 0; j < i; j++)
+			said |= list->useless[j].why == list->useless[i].why;
+		if (said)
+			continue;
+		add(text, sizeof(text), "%s%s", *text ? "; " : "",
+		    whatif_words(list->useless[i].id));
+		for (j = i + 1; j < list->useless_count; j++)
+			if (list->useless[j].why == list->useless[i].why)
+				add(text, sizeof(text), ", %s", whatif_words(list->useless[j].id));
+		add(text, sizeof(text), ": %s", advice_useless_name(list->useless[i].why));
+	}
+	if (*text)
+		entry(page, "No help", "%s", text);
+}
+
+void advise_next_text(const struct report *report, const struct page *page)
+{
+	if (report->diagnosis.cause == CAUSE_UNKNOWN)
+		return;
+	print_whatif(report, page);
+	print_steps(report, page);
+	print_useless(report, page);
+	print_needed(report, page);
+}
+
+/* A period is named where it is a regular one; what only varies with it is told apart. */
+static void add_period_json(struct jsonw *json, const char *key, const struct period *period,
+			    bool counts)
+{
+	bool is_named = period->regular && counts;
+
+	jsonw_open(json, key, '{');
+	jsonw_int(json, "batches", is_named ? period->batches : SERIES_UNKNOWN);
+	jsonw_number(json, "p", period->tested ? exp(period->log_p) : NAN);
+	jsonw_number(json, "share", period->batches ? period->share : NAN);
+	jsonw_int(json, "phase", period->batches ? period->phase : SERIES_UNKNOWN);
+	jsonw_bool(json, "modulated", period->batches && !period->regular);
+	jsonw_int(json, "modulated_batches",
+		  period->batches && !period->regular ? period->batches : SERIES_UNKNOWN);
+	jsonw_number(json, "cost_s", is_named ? period->cost_ns / NS_PER_S : NAN);
+	jsonw_int(json, "events", (int64_t)period->event_count);
+}
+
+void advise_patterns_json(const struct report *report, struct jsonw *json)
+{
+	const struct diagnosis *d = &report->diagnosis;
+	/* Of a log of steps, it is the steps that have a period. */
+	const struct period *period = d->steps_only ? &d->compute : &d->wait;
+	const struct timer *timer = d->steps_only ? &d->compute_timer : &d->wait_timer;
+
+	add_period_json(json, "period", period, true);
+	jsonw_string(json, "of", d->steps_only ? "steps" : "stalls");
+	jsonw_number(json, "timer_s", timer->period_ns / NS_PER_S);
+	jsonw_close(json, '}');
+	add_period_json(json, "compute_period", &d->compute,
+			!d->steps_only && d->compute_share >= CAUSE_COST_LEAST);
+	jsonw_number(json, "timer_s", d->compute_timer.period_ns / NS_PER_S);
+	jsonw_close(json, '}');
+	add_period_json(json, "load_period", &d->load, true);
+	jsonw_close(json, '}');
+	jsonw_int(json, "slow_worker", d->slow.worker >= 0 ? d->slow.worker : SERIES_UNKNOWN);
+}
+
+static void add_whatif_json(const struct whatif *whatif, struct jsonw *json)
+{
+	int id;
+
+	jsonw_open(json, "whatif", '[');
+	for (id = 0; id < WHATIF_MAX; id++) {
+		if (isnan(whatif->batches_per_s[id]))
+			continue;
+		jsonw_open(json, NULL, '{');
+		jsonw_string(json, "id", whatif_name((enum whatif_id)id));
+		jsonw_number(json, "batches_per_s", whatif->batches_per_s[id]);
+		jsonw_number(json, "gain", whatif->gain[id]);
+		jsonw_number(json, "stall_ratio", whatif->stall_ratio[id]);
+		if (id == WHATIF_USE_WORKERS)
+			jsonw_int(json, "workers", whatif->use_workers);
+		jsonw_close(json, '}');
+	}
+	jsonw_close(json, ']');
+}
+
+void advise_json(const struct report *report, struct jsonw *json)
+{
+	const struct advice_list *list = &report->diagnosis.advice;
+	size_t i;
+
+	add_whatif_json(&report->diagnosis.whatif, json);
+	jsonw_open(json, "advice", '[');
+	for (i = 0; i < list->count; i++) {
+		const char *name = advice_name(list->steps[i].id);
+
+		jsonw_open(json, NULL, '{');
+		jsonw_string(json, "id", name);
+		jsonw_string(json, "text", advice_line(report, list->steps[i].id));
+		jsonw_number(json, "gain", list->steps[i].gain);
+		jsonw_bool(json, "at_most", list->steps[i].is_bound);
+		jsonw_string(json, "confidence", stall_confidence_id(report->finding.confidence));
+		jsonw_close(json, '}');
+	}
+	jsonw_close(json, ']');
+	jsonw_open(json, "not_useful", '[');
+	for (i = 0; i < list->useless_count; i++) {
+		jsonw_open(json, NULL, '{');
+		jsonw_string(json, "id", whatif_name(list->useless[i].id));
+		jsonw_string(json, "why", advice_useless_name(list->useless[i].why));
+		jsonw_close(json, '}');
+	}
+	jsonw_close(json, ']');
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* advise.h - the parts of a report that say why, how regularly, and what to do about it. */
+#ifndef ADVISE_H
+#define ADVISE_H
+
+#include "render/jsonw.h"
+#include "render/page.h"
+#include "render/report.h"
+
+/* The cause and its evidence, below the verdict. */
+void advise_cause_text(const struct report *report, const struct page *page);
+
+/* What comes every so many batches, and what it costs. */
+void advise_pattern_text(const struct report *report, const struct page *page);
+
+/* At most three steps with what they bring, and what would not help. */
+void advise_next_text(const struct report *report, const struct page *page);
+
+/* "period", "compute_period", "load_period", "slow_worker". */
+void advise_patterns_json(const struct report *report, struct jsonw *json);
+
+/* "whatif", "advice", "not_useful". */
+void advise_json(const struct report *report, struct jsonw *json);
+
+#endif

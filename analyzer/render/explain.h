@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* explain.h - what every cause, advice and metric means: one table of pages. */
+#ifndef EXPLAIN_H
+#define EXPLAIN_H
+
+#include "render/page.h"
+
+struct explanation {
+	const char *id;		/* as in JSON */
+	const char *kind;	/* cause, advice, metric */
+	const char *line;	/* in one sentence */
+	const char *page;	/* paragraphs, separated by an empty line */
+};
+
+/* NULL: there is none of this name. A cause and an advice never share one, except "none". */
+const struct explanation *explain_find(const char *id);
+
+void explain_print(const struct page *page, const struct explanation *explanation);
+
+/* All ids, by kind. */
+void explain_list(const struct page *page);
+
+#endif
