@@ -35,8 +35,7 @@ int cmd_fail(const char *format, ...)
 	return CMD_ERROR;
 }
 
-__attribute__((format(printf, 2, 3))) static void remark(const struct options *options,
-							 const char *format, ...)
+void cmd_remark(const struct options *options, const char *format, ...)
 {
 	va_list args;
 
@@ -72,9 +71,9 @@ int cmd_open_run(const struct options *options, struct db **ret_db, bool *ret_li
 	if (r < 0)
 		return cmd_fail("cannot open '%s': %s%s", path, db_error(r), advice(r));
 	if (recovered < 0)
-		remark(options, "'%s' may lack its last records: %s", path, db_error(recovered));
+		cmd_remark(options, "'%s' may lack its last records: %s", path, db_error(recovered));
 	if (*ret_live)
-		remark(options, "the run is still recording; this is what it has so far");
+		cmd_remark(options, "the run is still recording; this is what it has so far");
 	return 0;
 }
 
@@ -101,7 +100,7 @@ int cmd_open_output(const struct options *options, struct output *ret)
 	*ret = (struct output){.file = stdout, .path = path};
 	if (!path)
 		return 0;
-	if (is_same_file(path, options->run))
+	if (options->run && is_same_file(path, options->run))
 		return cmd_fail("will not write over the run itself: '%s'", path);
 	exists = stat(path, &status) == 0;
 	if (exists && S_ISREG(status.st_mode) && !options->force)

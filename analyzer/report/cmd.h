@@ -21,9 +21,15 @@ enum cmd_exit {
 /* Each command: the exit status. */
 int cmd_report(const struct options *options);
 int cmd_batches(const struct options *options);
+int cmd_import(const struct options *options);
+int cmd_explain(const struct options *options);
 
 /* One line on stderr; returns CMD_ERROR. */
 __attribute__((format(printf, 1, 2))) int cmd_fail(const char *format, ...);
+
+/* One line on stderr that is no error; not with --quiet. */
+__attribute__((format(printf, 2, 3))) void cmd_remark(const struct options *options,
+						      const char *format, ...);
 
 /*
  * Brings the run up to date and opens it. Prints what went wrong. *ret_live: it still records, and

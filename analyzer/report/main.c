@@ -21,6 +21,7 @@ int main(int argc, char **argv)
 	static int (*const commands[VERB_MAX])(const struct options *options) = {
 		[VERB_REPORT] = cmd_report,
 		[VERB_BATCHES] = cmd_batches,
+		[VERB_IMPORT] = cmd_import,
 	};
 	struct options options;
 
@@ -29,5 +30,7 @@ int main(int argc, char **argv)
 		return cmd_fail("%s", options.problem);
 	if (options.help || options.version)
 		return print(&options);
+	if (options.explain)
+		return cmd_explain(&options);
 	return commands[options.verb](&options);
 }

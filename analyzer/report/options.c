@@ -11,6 +11,7 @@
 
 #define ON(verb) (1u << (verb))
 #define ALL      (ON(VERB_MAX) - 1)
+#define SHOWN    (ON(VERB_REPORT) | ON(VERB_BATCHES))
 
 static const struct verb_row {
 	const char *name;
@@ -18,6 +19,7 @@ static const struct verb_row {
 } VERBS[VERB_MAX] = {
 	[VERB_REPORT] = {"", "is the run starved for data, and where does the time go?"},
 	[VERB_BATCHES] = {"batches", "every batch as a row"},
+	[VERB_IMPORT] = {"import", "make a run (-o RUN.db) of a CSV of batches; -: standard input"},
 };
 
 /* Takes the argument (NULL where the option has none); false: it makes no sense. */
@@ -123,6 +125,20 @@ static bool take_batches(struct options *options, const char *argument)
 	return options->last < 0 || options->last >= options->first;
 }
 
+static bool take_meta(struct options *options, const char *argument)
+{
+	if (options->meta_count == OPTIONS_MOST_META || !strchr(argument, '='))
+		return false;
+	options->meta[options->meta_count++] = argument;
+	return true;
+}
+
+static bool take_explain(struct options *options, const char *argument)
+{
+	options->explain = argument;
+	return true;
+}
+
 static bool take_help(struct options *options, const char *argument)
 {
 	options->help = true;
@@ -143,18 +159,23 @@ static const struct option_row {
 	take_fn *take;
 	unsigned verbs;
 } OPTIONS[] = {
-	{"json", 0, NULL, "JSON; times in seconds, shares 0-1, null: not observed", take_json, ALL},
+	{"json", 0, NULL, "JSON; times in seconds, shares 0-1, null: not observed", take_json, SHOWN},
 	{"csv", 0, NULL, "CSV; an empty cell: not observed", take_csv, ON(VERB_BATCHES)},
 	{"output", 'o', "FILE", "write there; -: standard output", take_output, ALL},
 	{"force", 'f', NULL, "replace FILE if it exists", take_force, ALL},
-	{"loader", 0, "N", "this loader instead of the one with most time", take_loader, ALL},
-	{"epoch", 0, "N", "this epoch of it only, counted from 0", take_epoch, ALL},
+	{"loader", 0, "N", "this loader instead of the one with most time", take_loader,
+	 SHOWN},
+	{"epoch", 0, "N", "this epoch of it only, counted from 0", take_epoch, SHOWN},
 	{"batches", 0, "A:B", "the batches at positions A to B only, counted from 0", take_batches,
-	 ALL},
-	{"rank", 0, "N", "the run must be of this rank", take_rank, ALL},
+	 SHOWN},
+	{"rank", 0, "N", "the run must be of this rank", take_rank, SHOWN},
 	{"color", 0, "WHEN", "auto, always or never", take_color, ALL},
 	{"ascii", 0, NULL, "nothing but ASCII in text", take_ascii, ALL},
 	{"quiet", 'q', NULL, "no remarks on standard error, only errors", take_quiet, ALL},
+	{"meta", 0, "K=V", "workers=4, in_order=true, cores=8, sync=false, ...",
+	 take_meta, ON(VERB_IMPORT)},
+	{"explain", 0, "ID", "what a cause, an advice or a metric means; all: which there are",
+	 take_explain, ALL},
 	{"help", 'h', NULL, "this", take_help, ALL},
 	{"version", 0, NULL, "the version", take_version, ALL},
 };
@@ -261,10 +282,13 @@ static int parse_verb(struct options *ret, int count, char **words)
 		}
 	}
 	if (!count)
-		return problem(ret, "which run? dlprof-report %s%sRUN.db", VERBS[ret->verb].name,
-			       ret->verb == VERB_REPORT ? "" : " ");
+		return problem(ret, "which run? dlprof-report %s%s%s", VERBS[ret->verb].name,
+			       ret->verb == VERB_REPORT ? "" : " ",
+			       ret->verb == VERB_IMPORT ? "SERIES.csv -o RUN.db" : "RUN.db");
 	if (ret->verb == VERB_REPORT && is_word(words[0]) && !is_file(words[0]))
 		return problem(ret, "'%s' is neither a verb nor a file (see --help)", words[0]);
+	if (strcmp(words[0], "-") == 0 && ret->verb != VERB_IMPORT)
+		return problem(ret, "a run cannot be read from standard input");
 	if (count > 1)
 		return problem(ret, "one run at a time: '%s' is one too many", words[1]);
 	ret->run = words[0];
@@ -279,7 +303,7 @@ int options_parse(struct options *ret, int argc, char **argv)
 
 	*ret = (struct options){.rank = -1, .epoch = -1, .loader = -1, .first = -1, .last = -1};
 	r = parse_options(ret, argc, argv, &verbs);
-	if (r < 0 || ret->help || ret->version)
+	if (r < 0 || ret->help || ret->version || ret->explain)
 		return r;
 	memcpy(option, ret->problem, sizeof(option));
 	ret->problem[0] = '\0';
@@ -317,7 +341,9 @@ void options_help(FILE *out)
 			snprintf(left, sizeof(left), "    --%s %s", row->name,
 				 row->argument ? row->argument : "");
 		fprintf(out, "  %-20s %s%s\n", left, row->help,
-			row->verbs == ALL ? "" : " (batches)");
+			row->verbs == ON(VERB_BATCHES)	? " (batches)"
+			: row->verbs == ON(VERB_IMPORT) ? " (import)"
+							: "");
 	}
 	fputs("\nexit status: 0 done, 2 bad usage or unreadable run, 3 the run holds no batches\n",
 	      out);

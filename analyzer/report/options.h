@@ -9,7 +9,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum verb { VERB_REPORT, VERB_BATCHES, VERB_MAX };
+#define OPTIONS_MOST_META 32
+
+enum verb { VERB_REPORT, VERB_BATCHES, VERB_IMPORT, VERB_MAX };
 
 enum color_choice {
 	COLOR_AUTO,
@@ -19,8 +21,11 @@ enum color_choice {
 
 struct options {
 	enum verb verb;
-	const char *run;    /* the database */
-	const char *output; /* NULL: stdout */
+	const char *run;     /* the database, or the table to import */
+	const char *output;  /* NULL: stdout */
+	const char *explain; /* an id, or NULL: nothing is to be explained */
+	const char *meta[OPTIONS_MOST_META]; /* KEY=VALUE each */
+	size_t meta_count;
 	bool help, version;
 	bool json, csv;
 	bool force, quiet, ascii;

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/table.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_COLUMNS 256
+#define LONGEST_LINE ((size_t)1 << 16)
+#define MOST_NS      9.2e18
+
+enum kind { COUNT, FLAG, TIME };
+
+#define FIELD(name, field, kind) {name, offsetof(struct table_row, field), kind}
+static const struct field {
+	const char *name;
+	size_t offset;
+	enum kind kind;
+} FIELDS[] = {
+	FIELD("batch", batch, COUNT),	      FIELD("epoch", epoch, COUNT),
+	FIELD("rank", rank, COUNT),	      FIELD("worker_id", worker_id, COUNT),
+	FIELD("qdepth", qdepth, COUNT),	      FIELD("head_ready", head_ready, FLAG),
+	FIELD("begin", begin_ns, TIME),	      FIELD("wait", wait_ns, TIME),
+	FIELD("load", load_ns, TIME),	      FIELD("compute", compute_ns, TIME),
+	FIELD("step", step_ns, TIME),	      FIELD("load_cpu", load_cpu_ns, TIME),
+	FIELD("gpu_idle", gpu_idle_ns, TIME), FIELD("gpu_busy", gpu_busy_ns, TIME),
+};
+#define FIELD_COUNT (sizeof(FIELDS) / sizeof(FIELDS[0]))
+
+static const struct unit {
+	const char *name;
+	int64_t ns;
+} UNITS[] = {{"s", 1000000000}, {"ms", 1000000}, {"us", 1000}, {"ns", 1}};
+#define UNIT_COUNT (sizeof(UNITS) / sizeof(UNITS[0]))
+
+struct column {
+	const struct field *field; /* NULL: left out */
+	int64_t unit_ns;
+};
+
+struct table {
+	FILE *file;
+	char *line;
+	size_t room;
+	size_t number; /* of the line */
+	struct column columns[MOST_COLUMNS];
+	size_t column_count;
+	char ignored[256];
+	/* The row before, as the file had it. */
+	bool has_last;
+	int64_t epoch, batch;
+	int64_t rank;
+	int64_t first; /* what the file calls the first batch of the epoch */
+};
+
+__attribute__((format(printf, 4, 5))) static int complain(const struct table *table,
+							   struct table_problem *problem,
+							   size_t column, const char *format, ...)
+{
+	va_list args;
+
+	problem->line = table->number;
+	problem->column = column;
+	va_start(args, format);
+	vsnprintf(problem->text, sizeof(problem->text), format, args);
+	va_end(args);
+	return -EINVAL;
+}
+
+/* 1: a line that says something, without its end; 0: the end. */
+static int read_line(struct table *table, struct table_problem *problem)
+{
+	ssize_t length;
+
+	for (;;) {
+		errno = 0;
+		length = getline(&table->line, &table->room, table->file);
+		if (length < 0)
+			return feof(table->file) ? 0 : errno == ENOMEM ? -ENOMEM : -EIO;
+		table->number++;
+		if ((size_t)length > LONGEST_LINE)
+			return complain(table, problem, LONGEST_LINE, "the line is too long");
+		if (strlen(table->line) != (size_t)length)
+			return complain(table, problem, strlen(table->line) + 1,
+					"a zero byte; this is no text");
+		while (length && strchr("\r\n", table->line[length - 1]))
+			table->line[--length] = '\0';
+		if (table->line[strspn(table->line, " \t")] && table->line[0] != '#')
+			return 1;
+	}
+}
+
+/* The next cell, without blanks and quotes around it; *at goes behind its comma, or to NULL. */
+static char *next_cell(char **at)
+{
+	char *begin = *at, *end = strchr(begin, ','), *next = end ? end + 1 : NULL;
+
+	if (!end)
+		end = begin + strlen(begin);
+	while (begin < end && isspace((unsigned char)*begin))
+		begin++;
+	while (end > begin && isspace((unsigned char)end[-1]))
+		end--;
+	if (end - begin >= 2 && *begin == '"' && end[-1] == '"') {
+		begin++;
+		end--;
+	}
+	*end = '\0';
+	*at = next;
+	return begin;
+}
+
+/* "wait_ms", "ms", "batch". false: not one of ours. */
+static bool find_column(const char *name, struct column *ret)
+{
+	size_t f, u;
+
+	*ret = (struct column){0};
+	for (u = 0; u < UNIT_COUNT; u++)
+		if (strcmp(name, UNITS[u].name) == 0)
+			name = UNITS[u].ns == 1		   ? "step_ns"
+			       : UNITS[u].ns == 1000	   ? "step_us"
+			       : UNITS[u].ns == 1000000 ? "step_ms"
+							   : "step_s";
+	for (f = 0; f < FIELD_COUNT; f++) {
+		size_t length = strlen(FIELDS[f].name);
+
+		if (strncmp(name, FIELDS[f].name, length) != 0)
+			continue;
+		if (FIELDS[f].kind != TIME && !name[length]) {
+			*ret = (struct column){&FIELDS[f], 1};
+			return true;
+		}
+		for (u = 0; FIELDS[f].kind == TIME && name[length] == '_' && u < UNIT_COUNT; u++) {
+			if (strcmp(name + length + 1, UNITS[u].name) == 0) {
+				*ret = (struct column){&FIELDS[f], UNITS[u].ns};
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+static bool lacks_unit(const char *name)
+{
+	size_t f;
+
+	for (f = 0; f < FIELD_COUNT; f++)
+		if (FIELDS[f].kind == TIME && strcmp(name, FIELDS[f].name) == 0)
+			return true;
+	return false;
+}
+
+static int read_names(struct table *table, struct table_problem *problem)
+{
+	size_t known = 0, i;
+	char *at = table->line;
+
+	if (strncmp(at, "\xef\xbb\xbf", 3) == 0)
+		at += 3;
+	while (at) {
+		struct column *column = &table->columns[table->column_count];
+		size_t place = (size_t)(at - table->line) + 1;
+		char *name = next_cell(&at);
+
+		if (table->column_count == MOST_COLUMNS)
+			return complain(table, problem, place, "more than %d columns",
+					MOST_COLUMNS);
+		if (!find_column(name, column)) {
+			size_t used = strlen(table->ignored);
+
+			if (lacks_unit(name))
+				return complain(table, problem, place,
+						"'%s' needs a unit: %s_s, %s_ms, %s_us or %s_ns",
+						name, name, name, name, name);
+			snprintf(table->ignored + used, sizeof(table->ignored) - used, "%s%s",
+				 used ? ", " : "", name);
+		}
+		for (i = 0; column->field && i < table->column_count; i++)
+			if (table->columns[i].field == column->field)
+				return complain(table, problem, place, "'%s' is there twice", name);
+		known += column->field && column->field->kind == TIME;
+		table->column_count++;
+	}
+	if (!known)
+		return complain(table, problem, 1,
+				"the first line must name the columns, with a time among them "
+				"(wait_ms, compute_ms, step_ms, ...)");
+	return 0;
+}
+
+int table_open(FILE *file, struct table **ret_table, struct table_problem *problem)
+{
+	struct table *table = calloc(1, sizeof(*table));
+	int r;
+
+	*ret_table = table;
+	if (!table)
+		return -ENOMEM;
+	table->file = file;
+	table->rank = SERIES_UNKNOWN;
+	r = read_line(table, problem);
+	if (r == 0)
+		return complain(table, problem, 1, "nothing is in it");
+	return r < 0 ? r : read_names(table, problem);
+}
+
+void table_close(struct table *table)
+{
+	if (!table)
+		return;
+	free(table->line);
+	free(table);
+}
+
+const char *table_ignored(const struct table *table)
+{
+	return table->ignored;
+}
+
+/* Digits, a point, an exponent: strtod() would take hexadecimals, "inf" and "nan" too. */
+static bool is_number(const char *text)
+{
+	return *text && !text[strspn(text, "0123456789.eE+-")];
+}
+
+static const char *take_value(const char *text, const struct column *column, int64_t *ret)
+{
+	char *end;
+	double value;
+
+	if (!is_number(text))
+		return "is not a number";
+	errno = 0;
+	*ret = strtoll(text, &end, 10);
+	if (*end == '\0' && !errno) {
+		if (*ret < 0)
+			return "is below 0";
+		if (__builtin_mul_overflow(*ret, column->unit_ns, ret))
+			return "is too large";
+	} else {
+		value = strtod(text, &end) * (double)column->unit_ns;
+		if (*end)
+			return "is not a number";
+		if (value < 0)
+			return "is below 0";
+		if (!(value < MOST_NS))
+			return "is too large";
+		if (column->field->kind != TIME && value != floor(value))
+			return "is not a whole number";
+		*ret = llrint(value);
+	}
+	if (column->field->kind != TIME && *ret > INT32_MAX)
+		return "is too large";
+	if (column->field->kind == FLAG && *ret > 1)
+		return "is neither 0 nor 1";
+	return NULL;
+}
+
+/* Booleans may be spelled out. */
+static const char *spell(const char *text, const struct column *column)
+{
+	if (column->field->kind != FLAG)
+		return text;
+	if (strcasecmp(text, "true") == 0)
+		return "1";
+	return strcasecmp(text, "false") == 0 ? "0" : text;
+}
+
+static int read_cells(struct table *table, struct table_row *row, size_t *ret_batch_place,
+		      struct table_problem *problem)
+{
+	char *at = table->line;
+	size_t i = 0;
+
+	*ret_batch_place = 1;
+	for (; at; i++) {
+		size_t place = (size_t)(at - table->line) + 1;
+		char *cell = next_cell(&at);
+		const char *why;
+		int64_t value;
+
+		if (i == table->column_count)
+			return complain(table, problem, place, "more cells than columns (%zu)",
+					table->column_count);
+		if (!table->columns[i].field || !*cell)
+			continue;
+		if (table->columns[i].field->offset == offsetof(struct table_row, batch))
+			*ret_batch_place = place;
+		why = take_value(spell(cell, &table->columns[i]), &table->columns[i], &value);
+		if (why)
+			return complain(table, problem, place, "'%.40s' %s", cell, why);
+		memcpy((char *)row + table->columns[i].field->offset, &value, sizeof(value));
+	}
+	if (i < table->column_count)
+		return complain(table, problem, strlen(table->line) + 1,
+				"%zu cells, but %zu columns", i, table->column_count);
+	return 0;
+}
+
+/* Where a row stands among the others, counted from 0 in its epoch. */
+static int place_row(struct table *table, struct table_row *row, size_t place,
+		     struct table_problem *problem)
+{
+	bool new_epoch;
+
+	if (row->epoch == SERIES_UNKNOWN)
+		row->epoch = table->has_last ? table->epoch : 0;
+	new_epoch = !table->has_last || row->epoch != table->epoch;
+	if (table->has_last && row->epoch < table->epoch)
+		return complain(table, problem, place, "epoch %lld after epoch %lld; rows must "
+				"stand in order",
+				(long long)row->epoch, (long long)table->epoch);
+	if (row->batch == SERIES_UNKNOWN)
+		row->batch = table->has_last ? table->batch + 1 : 0;
+	if (!new_epoch && row->batch <= table->batch)
+		return complain(table, problem, place,
+				row->batch == table->batch ? "batch %lld is there twice"
+							   : "batch %lld stands after a later one",
+				(long long)row->batch);
+	if (row->rank != SERIES_UNKNOWN) {
+		if (table->rank != SERIES_UNKNOWN && row->rank != table->rank)
+			return complain(table, problem, place,
+					"rank %lld after rank %lld; one rank makes a run",
+					(long long)row->rank, (long long)table->rank);
+		table->rank = row->rank;
+	}
+	/* Of a count that goes on over epochs, each starts where it does; one that starts anew tells
+	 * how many are missing, from 0 or, if it begins so, from 1. */
+	if (new_epoch)
+		table->first = table->has_last && row->batch > table->batch ? row->batch
+			       : row->batch == 1			    ? 1
+									    : 0;
+	table->has_last = true;
+	table->epoch = row->epoch;
+	table->batch = row->batch;
+	row->batch -= table->first;
+	return 0;
+}
+
+/* Of wait, compute and step, two give the third. */
+static void complete(struct table_row *row)
+{
+	bool wait = row->wait_ns >= 0, compute = row->compute_ns >= 0, step = row->step_ns >= 0;
+
+	if (wait && compute && !step &&
+	    __builtin_add_overflow(row->wait_ns, row->compute_ns, &row->step_ns))
+		row->step_ns = INT64_MAX;
+	if (wait && step && !compute)
+		row->compute_ns = row->step_ns > row->wait_ns ? row->step_ns - row->wait_ns : 0;
+	if (compute && step && !wait)
+		row->wait_ns = row->step_ns > row->compute_ns ? row->step_ns - row->compute_ns : 0;
+}
+
+int table_next(struct table *table, struct table_row *ret_row, struct table_problem *problem)
+{
+	size_t place, i;
+	int r = read_line(table, problem);
+
+	if (r <= 0)
+		return r;
+	for (i = 0; i < FIELD_COUNT; i++)
+		*(int64_t *)((char *)ret_row + FIELDS[i].offset) = SERIES_UNKNOWN;
+	r = read_cells(table, ret_row, &place, problem);
+	if (r == 0)
+		r = place_row(table, ret_row, place, problem);
+	if (r < 0)
+		return r;
+	complete(ret_row);
+	return 1;
+}
