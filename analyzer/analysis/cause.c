@@ -77,6 +77,7 @@ static int find_periods(const struct batch_series *s, const struct finding *f,
 
 	ret->steps_only = is_partial && !s->compute_ns && s->step_ns;
 	of_compute = excess(s, ret->steps_only ? s->step_ns : s->compute_ns, EXCESS_FLOOR_NS);
+	of_compute.slips = ret->steps_only;
 	/* Steps that wait for the GPU now and then are long in turn for those that do not. */
 	if (s->synchronous == 0)
 		of_compute.values = NULL;

@@ -345,6 +345,38 @@ int events_long_period(const struct events *events, const struct fold_segment *s
 	return r;
 }
 
+int events_gaps(const struct events *events, struct event_gaps *ret)
+{
+	struct distance *gaps = malloc((events->count + 1) * sizeof(*gaps));
+	struct stats_moments moments = {0};
+	size_t last = 0, same = 0, most = 0, i;
+
+	*ret = (struct event_gaps){.cv = NAN};
+	if (!gaps)
+		return -ENOMEM;
+	for (i = 0; events->list && i < events->count; i++) {
+		if (events->list[i].ns < events->cap_ns / 2)
+			continue;
+		if (ret->large_count++) {
+			gaps[ret->gap_count].period = events->list[i].position - last;
+			stats_add(&moments, (double)gaps[ret->gap_count++].period);
+		}
+		ret->large_ns += events->list[i].ns;
+		last = events->list[i].position;
+	}
+	ret->cv = stats_cv(&moments);
+	qsort(gaps, ret->gap_count, sizeof(*gaps), by_period);
+	for (i = 0; i < ret->gap_count; i++) {
+		same = i && gaps[i].period == gaps[i - 1].period ? same + 1 : 1;
+		if (same > most) {
+			most = same;
+			ret->mode = gaps[i].period;
+		}
+	}
+	free(gaps);
+	return 0;
+}
+
 /* Time at the phase and, of `half` 0 or 1, only in rows of that parity; 2: in all. */
 static double time_at(const struct event *list, size_t count, size_t period, size_t half,
 		      size_t phase)

@@ -51,6 +51,21 @@ int events_long_period(const struct events *events, const struct fold_segment *s
 		       size_t *ret_period, double *ret_log_p);
 
 /*
+ * Gaps in batches between large events, those of half of cap_ns or more: the timer rule of
+ * analysis.md 3.7 for logs in which lines are missing now and then, so that no phase lasts.
+ */
+struct event_gaps {
+	size_t large_count;
+	double large_ns;	/* their time */
+	size_t gap_count;
+	double cv;		/* of the gaps; NAN: too few */
+	size_t mode;		/* the most frequent gap, the shortest of equals */
+};
+
+/* 0 or -ENOMEM. */
+int events_gaps(const struct events *events, struct event_gaps *ret);
+
+/*
  * Share of the listed events' time that is at the dominant phase of its block of rows, chosen on
  * the even rows and measured on the odd ones and the other way round. *ret_phase: of all rows.
  */

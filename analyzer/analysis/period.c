@@ -25,6 +25,9 @@
 #define WORKER_PERIODS 4
 #define SHARE_LEAST    0.5
 #define SHARE_FACTOR   1.5
+#define GAPS_LEAST     16
+#define GAPS_CV        0.15
+#define GAPS_SHORTEST  3
 
 /* A layout of the values, and how its periods are tested. */
 struct layout {
@@ -415,6 +418,30 @@ static int describe(struct search *s, struct period *ret)
 	return phases && totals ? 0 : -ENOMEM;
 }
 
+/*
+ * At least 16 gaps with a coefficient of variation of at most .15, for which events that come at
+ * random or with a dead time are too irregular (theirs are 1 and .4).
+ */
+static int find_gaps(const struct search *s, struct period *ret)
+{
+	struct event_gaps gaps;
+	int r = events_gaps(&s->events, &gaps);
+
+	if (r < 0)
+		return r;
+	ret->large_count = gaps.large_count;
+	ret->large_ns = gaps.large_ns;
+	if (!s->query->slips || ret->batches || gaps.gap_count < GAPS_LEAST ||
+	    !(gaps.cv <= GAPS_CV) || gaps.mode < GAPS_SHORTEST)
+		return 0;
+	ret->batches = (int64_t)gaps.mode;
+	ret->drifting = true;
+	ret->share = gaps.large_ns / ret->events_ns;
+	ret->regular = ret->share >= fmax(SHARE_LEAST, SHARE_FACTOR / (double)ret->batches);
+	ret->cost_ns = gaps.large_ns;
+	return 0;
+}
+
 int period_find(const struct period_query *query, struct period *ret)
 {
 	struct search s = {.query = query};
@@ -437,6 +464,8 @@ int period_find(const struct period_query *query, struct period *ret)
 		if (r == 0 && ret->log_p < log(PERIOD_ALPHA))
 			r = describe(&s, ret);
 	}
+	if (r == 0)
+		r = find_gaps(&s, ret);
 	if (s.layout_count && s.layouts[0].segments != s.events.epochs)
 		free(s.layouts[0].segments);
 	free(s.layouts[1].segments);

@@ -24,6 +24,7 @@ struct period_query {
 	double offset_ns;		/* what of a value is normal */
 	double theta_ns;		/* an event: value - offset is at least this, and above 0 */
 	bool from_start;		/* the first round of each epoch belongs to it */
+	bool slips;			/* lines may be missing: also take regular gaps for a period */
 };
 
 struct period {
@@ -35,6 +36,9 @@ struct period {
 	double cost_ns;		/* share x time in events */
 	double events_ns;	/* time in events */
 	size_t event_count;
+	size_t large_count;	/* events of at least half the size that half of the time is in */
+	double large_ns;
+	bool drifting;		/* found by regular gaps, not by a phase: there is no log_p */
 	bool tested;		/* there were enough batches and events for a test */
 };
 

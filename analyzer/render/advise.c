@@ -145,8 +145,11 @@ static void print_period(const struct report *report, const struct page *page, c
 		add(text, sizeof(text), "%s vary with a period of %" PRId64
 		    " batches, without a regular spike", what, period->batches);
 	}
-	add(text, sizeof(text), " (p %s 1e-%d)", period->log_p < -34.5 ? "<" : "about",
-	    period->log_p < -34.5 ? 15 : (int)ceil(-period->log_p / log(10) - 0.5));
+	if (period->drifting)
+		add(text, sizeof(text), ", sometimes one more or one less");
+	else
+		add(text, sizeof(text), " (p %s 1e-%d)", period->log_p < -34.5 ? "<" : "about",
+		    period->log_p < -34.5 ? 15 : (int)ceil(-period->log_p / log(10) - 0.5));
 	entry(page, label, "%s", text);
 }
 
@@ -167,14 +170,14 @@ static void print_long_steps(const struct report *report, const struct page *pag
 	const struct diagnosis *d = &report->diagnosis;
 	char time[UNITS_MAX];
 
-	if (!d->steps_only || !d->compute.event_count)
+	if (!d->steps_only || !d->compute.large_count)
 		return;
 	entry(page, "Long steps",
 	      "%zu of %zu steps take much longer than the others, %s more in all. Whether they waited "
 	      "for data cannot be told from step times alone: record the run with dlprof, or log the "
 	      "waits too.",
-	      d->compute.event_count, report->finding.batch_count,
-	      units_time(time, d->compute.events_ns));
+	      d->compute.large_count, report->finding.batch_count,
+	      units_time(time, d->compute.large_ns));
 }
 
 void advise_pattern_text(const struct report *report, const struct page *page)
@@ -183,7 +186,7 @@ void advise_pattern_text(const struct report *report, const struct page *page)
 	const char *steps = d->steps_only ? "long steps" : "long steps of the training";
 	bool any = d->wait.batches || d->compute.batches || d->load.batches ||
 		   !isnan(d->wait_timer.period_ns) || !isnan(d->compute_timer.period_ns) ||
-		   (d->steps_only && d->compute.event_count);
+		   (d->steps_only && d->compute.large_count);
 
 	if (!any || !report->series.count)
 		return;
@@ -329,9 +332,11 @@ static void add_period_json(struct jsonw *json, const char *key, const struct pe
 
 	jsonw_open(json, key, '{');
 	jsonw_int(json, "batches", is_named ? period->batches : SERIES_UNKNOWN);
-	jsonw_number(json, "p", period->tested ? exp(period->log_p) : NAN);
+	jsonw_number(json, "p", period->tested && !period->drifting ? exp(period->log_p) : NAN);
 	jsonw_number(json, "share", period->batches ? period->share : NAN);
-	jsonw_int(json, "phase", period->batches ? period->phase : SERIES_UNKNOWN);
+	jsonw_int(json, "phase",
+		  period->batches && !period->drifting ? period->phase : SERIES_UNKNOWN);
+	jsonw_bool(json, "drifting", period->drifting);
 	jsonw_bool(json, "modulated", period->batches && !period->regular);
 	jsonw_int(json, "modulated_batches",
 		  period->batches && !period->regular ? period->batches : SERIES_UNKNOWN);

@@ -73,7 +73,7 @@ static const char *gap_text(enum stall_gap gap)
 		return "no batch was seen: the program made no iterator of a loader that dlprof "
 		       "knows, or ended before its first batch";
 	case STALL_GAP_WAIT:
-		return "the time spent waiting for batches was not observed";
+		return "only how long things took is known, not how much of it was waiting for data";
 	case STALL_GAP_COMPUTE:
 		return "the time between batches was not observed";
 	case STALL_GAP_FEW_BATCHES:

@@ -19,7 +19,7 @@ static const struct verb_row {
 } VERBS[VERB_MAX] = {
 	[VERB_REPORT] = {"", "is the run starved for data, and where does the time go?"},
 	[VERB_BATCHES] = {"batches", "every batch as a row"},
-	[VERB_IMPORT] = {"import", "make a run (-o RUN.db) of a CSV of batches; -: standard input"},
+	[VERB_IMPORT] = {"import", "make a run (-o RUN.db) of a CSV of batches"},
 };
 
 /* Takes the argument (NULL where the option has none); false: it makes no sense. */
@@ -172,9 +172,9 @@ static const struct option_row {
 	{"color", 0, "WHEN", "auto, always or never", take_color, ALL},
 	{"ascii", 0, NULL, "nothing but ASCII in text", take_ascii, ALL},
 	{"quiet", 'q', NULL, "no remarks on standard error, only errors", take_quiet, ALL},
-	{"meta", 0, "K=V", "workers=4, in_order=true, cores=8, sync=false, ...",
+	{"meta", 0, "KEY=VALUE", "workers=4, in_order=true, cores=8, sync=false",
 	 take_meta, ON(VERB_IMPORT)},
-	{"explain", 0, "ID", "what a cause, an advice or a metric means; all: which there are",
+	{"explain", 0, "ID", "what a cause, advice or metric means; all: list them",
 	 take_explain, ALL},
 	{"help", 'h', NULL, "this", take_help, ALL},
 	{"version", 0, NULL, "the version", take_version, ALL},
@@ -285,10 +285,10 @@ static int parse_verb(struct options *ret, int count, char **words)
 		return problem(ret, "which run? dlprof-report %s%s%s", VERBS[ret->verb].name,
 			       ret->verb == VERB_REPORT ? "" : " ",
 			       ret->verb == VERB_IMPORT ? "SERIES.csv -o RUN.db" : "RUN.db");
-	if (ret->verb == VERB_REPORT && is_word(words[0]) && !is_file(words[0]))
-		return problem(ret, "'%s' is neither a verb nor a file (see --help)", words[0]);
 	if (strcmp(words[0], "-") == 0 && ret->verb != VERB_IMPORT)
 		return problem(ret, "a run cannot be read from standard input");
+	if (ret->verb == VERB_REPORT && is_word(words[0]) && !is_file(words[0]))
+		return problem(ret, "'%s' is neither a verb nor a file (see --help)", words[0]);
 	if (count > 1)
 		return problem(ret, "one run at a time: '%s' is one too many", words[1]);
 	ret->run = words[0];

@@ -46,6 +46,7 @@ struct table {
 	FILE *file;
 	char *line;
 	size_t room;
+	size_t length;
 	size_t number; /* of the line */
 	struct column columns[MOST_COLUMNS];
 	size_t column_count;
@@ -89,6 +90,7 @@ static int read_line(struct table *table, struct table_problem *problem)
 					"a zero byte; this is no text");
 		while (length && strchr("\r\n", table->line[length - 1]))
 			table->line[--length] = '\0';
+		table->length = (size_t)length;
 		if (table->line[strspn(table->line, " \t")] && table->line[0] != '#')
 			return 1;
 	}
@@ -297,7 +299,7 @@ static int read_cells(struct table *table, struct table_row *row, size_t *ret_ba
 		memcpy((char *)row + table->columns[i].field->offset, &value, sizeof(value));
 	}
 	if (i < table->column_count)
-		return complain(table, problem, strlen(table->line) + 1,
+		return complain(table, problem, table->length + 1,
 				"%zu cells, but %zu columns", i, table->column_count);
 	return 0;
 }

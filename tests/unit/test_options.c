@@ -71,6 +71,22 @@ Test(options, ranges)
 	refused("--batches 99999999999999999999 x.db", "is not A:B");
 }
 
+Test(options, import_and_explain)
+{
+	cr_assert_eq(parse("import - -o x.db --meta a=1 --meta=b=2"), 0);
+	cr_assert_eq(options.verb, VERB_IMPORT);
+	cr_assert_str_eq(options.run, "-");
+	cr_assert_eq(options.meta_count, 2);
+	cr_assert_str_eq(options.meta[1], "b=2");
+	cr_assert_eq(parse("--explain eta"), 0);
+	cr_assert_str_eq(options.explain, "eta");
+	refused("import", "SERIES.csv");
+	refused("import x.csv --json -o y", "--json does not go with import");
+	refused("x.db --meta a=1", "--meta does not go with the report");
+	refused("-", "standard input");
+	refused("import x --meta a", "is not KEY=VALUE");
+}
+
 Test(options, refusals_say_why)
 {
 	refused("", "which run");

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/cause.h"
 #include "analysis/series.h"
+#include "render/explain.h"
 #include "render/jsonw.h"
 #include "render/page.h"
 #include "render/units.h"
@@ -193,4 +195,18 @@ Test(page, long_lines_are_cut_and_wide_characters_counted)
 		  "\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8\x80");
 	fclose(page.out);
 	cr_assert_eq(strlen(page_text), 18 * 3 + 4); /* 18 of two columns, dots, line end */
+}
+
+/* What JSON can say has a page; what has a page is worded in one sentence. */
+Test(explain, every_id_has_a_page)
+{
+	for (int i = CAUSE_UNKNOWN + 1; i < CAUSE_MAX; i++)
+		cr_assert_not_null(explain_find(cause_name((enum cause)i)), "%d", i);
+	for (int i = 0; i < ADVICE_MAX; i++) {
+		const struct explanation *found = explain_find(advice_name((enum advice_id)i));
+
+		cr_assert_not_null(found, "%d", i);
+		cr_assert_eq(found->line[strlen(found->line) - 1], '.');
+	}
+	cr_assert_null(explain_find("nothing"));
 }

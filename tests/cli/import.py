@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`dlprof-report import`: any table of batches in, or one line that says where it is wrong."""
+import json
+import os
+import random
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import dlprof_test as t
+
+LOG = [1040, 43, 89, 29, 1025, 37, 23, 90, 1053, 31, 21]
+HEAD = "batch,wait_ms,compute_ms\n"
+
+
+class Table:
+    """A table in a folder of its own, so that what import leaves there can be seen."""
+
+    def __init__(self, content):
+        self.folder = t.scratch()
+        self.path = os.path.join(self.folder, "table.csv")
+        self.run = os.path.join(self.folder, "run.db")
+        with open(self.path, "wb") as file:
+            file.write(content if isinstance(content, bytes) else content.encode())
+
+    def convert(self, *arguments, **keywords):
+        return t.report("import", self.path, "-o", self.run, *arguments, **keywords)
+
+    def report(self, *arguments):
+        result = self.convert(*arguments)
+        t.equal((result.status, result.out), (0, ""), result.err)
+        return json.loads(t.report("--json", self.run).out)
+
+    def left(self):
+        return sorted(os.listdir(self.folder))
+
+
+def refused(content, words, *arguments):
+    table = Table(content)
+    result = table.convert(*arguments)
+    t.equal((result.status, result.out), (2, ""), words, result.err)
+    t.check(result.err.count("\n") == 1 and words in result.err, "says", words, result.err)
+    t.equal(table.left(), ["table.csv"], "nothing is left behind", words)
+
+
+def lines(count, text="{},1,100"):
+    return HEAD + "".join(text.format(i) + "\n" for i in range(count))
+
+
+def check_refusals():
+    refused("", "line 0, column 1: nothing is in it")
+    refused("1,2\n3,4\n", "line 1, column 1: the first line must name the columns")
+    refused("batch,loss\n1,2\n", "the first line must name the columns")
+    refused("batch,wait\n0,1\n", "line 1, column 7: 'wait' needs a unit: wait_s")
+    refused("wait_ms,wait_s\n", "line 1, column 9: 'wait_s' is there twice")
+    refused(HEAD, "holds no batch")
+    refused(lines(3) + "3,x,100\n", "line 5, column 3: 'x' is not a number")
+    refused(lines(3) + "3,nan,100\n", "'nan' is not a number")
+    refused(lines(3) + "3,inf,100\n", "'inf' is not a number")
+    refused(lines(3) + "3,0x10,100\n", "'0x10' is not a number")
+    refused(lines(3) + "3,1.2.3,100\n", "is not a number")
+    refused(lines(3) + "3,-1,100\n", "line 5, column 3: '-1' is below 0")
+    refused(lines(3) + "3,-0.5,100\n", "is below 0")
+    refused(lines(3) + "3,1,9223372036854775807\n", "column 5: '9223372036854775807' is too large")
+    refused(lines(3) + "3,1,1e300\n", "is too large")
+    refused(lines(3) + "99999999999,1,1\n", "column 1: '99999999999' is too large")
+    refused(lines(3) + "3.5,1,1\n", "is not a whole number")
+    refused(lines(3) + "3,1\n", "line 5, column 4: 2 cells, but 3 columns")
+    refused(lines(3) + "3,1,1,1\n", "line 5, column 7: more cells than columns (3)")
+    refused(lines(3) + "2,1,1\n", "line 5, column 1: batch 2 is there twice")
+    refused(lines(3) + "1,1,1\n", "batch 1 stands after a later one")
+    refused("epoch,ms\n1,5\n0,5\n", "epoch 0 after epoch 1")
+    refused("rank,ms\n1,5\n0,5\n", "rank 0 after rank 1")
+    refused("head_ready,ms\n2,5\n", "'2' is neither 0 nor 1")
+    refused(HEAD.encode() + b"0,1,\x001\n", "a zero byte")
+    refused(HEAD + "0,1," + "1" * 100000 + "\n", "the line is too long")
+    refused(",".join("a{}".format(i) for i in range(300)) + "\n", "more than 256 columns")
+    refused(lines(9), "'wokers' is none of workers", "--meta", "wokers=3")
+    refused(lines(9), "workers is a number or null, not '-3'", "--meta", "workers=-3")
+    refused(lines(9), "in_order is true, false or null", "--meta", "in_order=1")
+    refused(lines(9), "'workers' is not KEY=VALUE", "--meta", "workers")
+    chance = random.Random(7)
+    for _ in range(30):
+        junk = Table(bytes(chance.randrange(256) for _ in range(chance.randrange(2000))))
+        result = junk.convert()
+        t.equal((result.status, result.err.count("\n")), (2, 1), "binary junk", result.err)
+    t.equal(t.report("import", "/nonexistent.csv", "-o", "/tmp/x.db").status, 2)
+    t.equal(t.report("import", "/tmp", "-o", "/tmp/x.db").status, 2)
+    table = Table(lines(9))
+    t.check("import needs -o" in t.report("import", table.path).err, "-o")
+    t.check("over the table" in t.report("import", table.path, "-o", table.path).err, "itself")
+    t.equal(table.convert().status, 0)
+    t.check("exists; -f replaces it" in table.convert().err, "overwrite")
+    t.equal(table.convert("-f").status, 0)
+    result = t.report("import", table.path, "-o", os.path.join(table.folder, "no", "run.db"))
+    t.check(result.status == 2 and "cannot write" in result.err, result.err)
+
+
+def check_units_and_columns():
+    """The same run in every unit, with quotes, blanks, CRLF, a comment and a column of no concern."""
+    expected = None
+    for unit, factor in (("s", 1e-3), ("ms", 1), ("us", 1000), ("ns", 1000000)):
+        content = "\ufeffbatch, wait_{0} ,\"compute_{0}\",loss\r\n# a comment\r\n\r\n".format(unit)
+        for i in range(200):
+            wait = 500 if i % 4 == 1 else 1
+            content += "{}, {:.6g},\"{:.6g}\",0.1\r\n".format(i, wait * factor, 100 * factor)
+        table = Table(content)
+        result = table.convert("--meta", "workers=4", "--meta", "in_order=true", "--meta",
+                               "cores=null", "--meta", "prefetch_factor=2")
+        t.equal((result.status, result.err),
+                (0, "dlprof-report: columns that are not known are left out: loss\n"), unit)
+        t.equal(table.left(), ["run.db", "table.csv"])
+        found = json.loads(t.report("--json", table.run).out)
+        found["run"]["path"] = found["ranks"][0]["path"] = ""
+        t.equal(expected or found, found, "in", unit)
+        expected = found
+    t.equal((expected["verdict"], expected["period"]["batches"]), ("highly_input_bound", 4))
+    t.equal((expected["workers"]["count"], expected["workers"]["cores"]), (4, None))
+    # Of wait, compute and step, two give the third.
+    for head, cells in (("wait_ms,step_ms", "50,150"), ("compute_ms,step_ms", "100,150")):
+        found = Table(head + "\n" + (cells + "\n") * 100).report()
+        t.check(abs(found["stall"]["ratio"] - 1 / 3) < 1e-6, head, found["stall"])
+
+
+def check_epochs():
+    """One count over all epochs, or one in each; records that are missing."""
+    for again in (False, True):
+        rows = ["{},{},{},100".format(0 if again else epoch * 50 + i, epoch, 1)
+                if not again else "{},{},1,100".format(i, epoch)
+                for epoch in range(3) for i in range(50) if i != 20]
+        found = Table("batch,epoch,wait_ms,compute_ms\n" + "\n".join(rows)).report(
+            "--meta", "workers=4", "--meta", "epochs=3")
+        t.equal((found["stall"]["batches"], found["stall"]["steady_batches"],
+                 found["loss"]["batches"]), (147, 3 * 45, 3), "epochs", again)
+    found = Table(HEAD + "0,1,100\n1000000000,1,100\n").report()
+    t.equal(found["verdict"], "incomplete", "two of a milliard")
+
+
+def check_stdin():
+    folder = t.scratch()
+    run = os.path.join(folder, "run.db")
+    result = subprocess.run([t.REPORT, "import", "-", "-o", run], input=lines(50).encode(),
+                            env=t.environment(preload=False), capture_output=True)
+    t.equal((result.returncode, result.stderr), (0, b""), "standard input")
+    t.equal(json.loads(t.report("--json", run).out)["stall"]["batches"], 50)
+    starved = t.rows(run, "SELECT COUNT(starved) AS n FROM batch")[0]["n"]
+    t.equal(starved, 42, "the views know what starved")
+
+
+def check_plain_log():
+    """Step times alone: periods and outliers, no verdict."""
+    chance = random.Random(3)
+    for log in (LOG, LOG + [60]):
+        steps = [max(1, round(log[i % len(log)] * chance.gauss(1, 0.02))) for i in range(88)]
+        table = Table("batch, ms\n" + "".join("{}, {}\n".format(i, step)
+                                              for i, step in enumerate(steps)))
+        found = table.report()
+        t.equal((found["verdict"], found["starved"], found["period"]["batches"]),
+                ("incomplete", None, 4), log)
+        text = t.report(table.run).out
+        for words in ("INCOMPLETE", "long steps every 4 batches",
+                      "Whether they waited for data cannot be told"):
+            t.check(words in " ".join(text.split()), words, text)
+
+
+def check_explain():
+    for name in ("loader_capacity", "use_workers", "eta", "none"):
+        result = t.report("--explain", name)
+        t.check(result.status == 0 and result.out.startswith(name), name, result.out)
+        t.check(max(map(len, result.out.splitlines())) <= 80, name, "width")
+    listed = t.report("--explain", "all").out
+    t.check("  head_of_line" in listed and "  smooth_shard_opening" in listed, listed)
+    result = t.report("--explain", "nonsense")
+    t.check(result.status == 2 and "--explain all" in result.err, result.err)
+
+
+def main():
+    check_refusals()
+    check_units_and_columns()
+    check_epochs()
+    check_stdin()
+    check_plain_log()
+    check_explain()
+    t.finish()
+
+
+main()

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The period test on series whose answer is known; rates over many series are in tests/bench. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/events.h"
+#include "analysis/fold.h"
+#include "analysis/period.h"
+
+#define MS INT64_C(1000000)
+
+static struct batch_series series;
+static struct period period;
+
+static void begin(int32_t workers)
+{
+	series_init(&series);
+	series.workers = workers;
+}
+
+static void add(int32_t epoch, int32_t batch, int64_t wait_ns)
+{
+	struct batch_row row = BATCH_ROW_UNKNOWN;
+
+	row.epoch = epoch;
+	row.batch = batch;
+	row.wait_ns = wait_ns;
+	row.compute_ns = 100 * MS;
+	cr_assert_eq(series_append(&series, &row), 0);
+}
+
+static void find(bool slips)
+{
+	const struct period_query query = {.series = &series,
+					   .values = series.wait_ns,
+					   .theta_ns = 10 * MS,
+					   .from_start = true,
+					   .slips = slips};
+
+	cr_assert_eq(period_find(&query, &period), 0);
+	series_done(&series);
+}
+
+/* A spike of a second at `phase` of every `every` batches. */
+static void spikes(int32_t count, int32_t every, int32_t phase)
+{
+	for (int32_t i = 0; i < count; i++)
+		add(0, i, i % every == phase ? 1000 * MS : MS);
+}
+
+Test(fold, evidence_by_hand)
+{
+	/* KL(1 || 1/4) = ln 4; Bennett with b = 3/4, V = 3/16: u = 3, h = 4 ln 4 - 3. */
+	cr_assert_float_eq(fold_evidence(10, 1, 0.25, 0.1875, 1), 10 * log(4), 1e-9);
+	cr_assert_float_eq(fold_evidence(10, 0.5, 0.25, 0.001, 1),
+			   10 * 0.001 / 0.5625 * (188.5 * log(188.5) - 187.5), 1e-6);
+	cr_assert_eq(fold_evidence(10, 0.25, 0.25, 0.1, 1), 0);
+	cr_assert_eq(fold_evidence(10, 0, 0, 0, 1), 0);
+	cr_assert_eq(fold_evidence(10, 1, 1, 0, 1), 0);
+}
+
+Test(fold, tail_of_the_gamma_distribution)
+{
+	cr_assert_float_eq(fold_log_gamma_tail(1, 5), -5, 1e-9);
+	cr_assert_float_eq(fold_log_gamma_tail(3, 10), -10 + log(1 + 10 + 50), 1e-9);
+	cr_assert_eq(fold_log_gamma_tail(10, 3), 0);
+	/* Normal approximation far out: mean and variance 10000. */
+	cr_assert(fabs(fold_log_gamma_tail(10000, 10500) - log(4.1e-7)) < 0.4);
+}
+
+/* The fast loops against the definition, for every period, with a segment that starts late. */
+Test(fold, agrees_with_the_definition)
+{
+	enum { N = 700 };
+	float x[N];
+	double sums[N + 1] = {0}, squares[N + 1] = {0};
+	struct fold_segment segments[] = {{0, 300, 0}, {300, 400, 305}};
+	struct fold_series fold = {x, sums, squares, segments, 2, 1};
+	unsigned seed = 5;
+
+	for (int i = 0; i < N; i++) {
+		x[i] = rand_r(&seed) % 5 == 0 ? (float)(rand_r(&seed) % 1000) / 1000 : 0;
+		sums[i + 1] = sums[i] + (double)x[i];
+		squares[i + 1] = squares[i] + (double)(x[i] * x[i]);
+	}
+	for (size_t p = 50; p <= 233; p++) {
+		double total[FOLD_MOST] = {0}, mean = 0, variance = 0, top = 0;
+		size_t rows = 0, k;
+
+		for (int s = 0; s < 2; s++) {
+			size_t at = segments[s].begin + (p - segments[s].lead % p) % p;
+
+			for (; at + p <= segments[s].begin + segments[s].count; at += p, rows++) {
+				double sum = 0, square = 0;
+
+				for (k = 0; k < p; k++) {
+					total[k] += (double)x[at + k];
+					sum += (double)x[at + k];
+					square += (double)(x[at + k] * x[at + k]);
+				}
+				mean += sum / (double)p;
+				variance += square / (double)p - sum * sum / (double)(p * p);
+			}
+		}
+		if (rows < 3) {
+			cr_assert_eq(fold_log_p(&fold, p, 1), 0);
+			continue;
+		}
+		for (k = 0; k < p; k++)
+			top = fmax(top, total[k] / (double)rows);
+		/* Less than 16 rows: one scale. */
+		cr_assert_float_eq(fold_log_p(&fold, p, 1),
+				   fmin(0, log((double)p) -
+						   fold_evidence((double)rows, top,
+								 mean / (double)rows,
+								 variance / (double)rows, 1)),
+				   1e-4, "P = %zu", p);
+	}
+}
+
+Test(period, every_period_from_two_to_its_limit)
+{
+	for (int32_t every = 2; every <= 60; every++) {
+		begin(-1);
+		spikes(every * 20, every, every / 3);
+		find(false);
+		cr_assert_eq(period.batches, every, "%d: %ld", every, (long)period.batches);
+		cr_assert(period.regular);
+		cr_assert_eq(period.phase, every / 3);
+		cr_assert_float_eq(period.share, 1, 1e-6);
+		cr_assert_float_eq(period.cost_ns, 20e9, 1e6);
+		cr_assert(period.log_p < log(PERIOD_ALPHA));
+	}
+}
+
+Test(period, long_periods_are_found_from_the_events_alone)
+{
+	begin(4);
+	spikes(30000, 6000, 17);
+	find(false);
+	cr_assert_eq(period.batches, 6000);
+	cr_assert_eq(period.phase, 17);
+	cr_assert(period.regular);
+	begin(4);
+	spikes(5000, 1000, 999);
+	find(false);
+	cr_assert_eq(period.batches, 1000);
+	cr_assert_float_eq(period.log_p / log(10), -8.5, 1.5);
+}
+
+/* More than 2^20 values: windows. */
+Test(period, many_batches_are_sampled, .timeout = 60)
+{
+	begin(-1);
+	spikes(1200000, 7, 2);
+	find(false);
+	cr_assert_eq(period.batches, 7);
+	cr_assert_eq(period.phase, 2);
+	cr_assert_float_eq(period.cost_ns, 1200000 / 7 * 1e9, 2e9);
+}
+
+Test(period, epochs_start_anew)
+{
+	begin(-1);
+	for (int32_t epoch = 0; epoch < 6; epoch++)
+		for (int32_t i = 0; i < 51; i++)
+			add(epoch, i, i % 8 == 3 ? 1000 * MS : MS);
+	find(false);
+	cr_assert_eq(period.batches, 8);
+	cr_assert_eq(period.phase, 3);
+	/* And what counts on over epochs, as a checkpoint every so many steps. */
+	begin(-1);
+	for (int32_t i = 0; i < 612; i++)
+		add(i / 51, i % 51, i % 20 == 3 ? 1000 * MS : MS);
+	find(false);
+	cr_assert_eq(period.batches, 20);
+}
+
+Test(period, lost_records_keep_their_place)
+{
+	begin(-1);
+	for (int32_t i = 0; i < 400; i++)
+		if (i % 13 != 5)
+			add(0, i, i % 8 == 3 ? 1000 * MS : MS);
+	find(false);
+	cr_assert_eq(period.batches, 8);
+	cr_assert_eq(period.phase, 3);
+}
+
+/* As waits of workers in step are; then without the rhythm. */
+Test(period, shares)
+{
+	unsigned seed = 3;
+
+	begin(-1);
+	for (int32_t i = 0; i < 2000; i++)
+		add(0, i, i % 8 == 3 ? 1000 * MS : 100 * MS);
+	find(false);
+	cr_assert_eq(period.batches, 8);
+	cr_assert(period.regular);
+	cr_assert_float_eq(period.share, 10.0 / 17, 0.01);
+	begin(-1);
+	for (int32_t i = 0; i < 2000; i++)
+		add(0, i, i % 8 == 3 ? 300 * MS : (50 + rand_r(&seed) % 100) * MS);
+	find(false);
+	cr_assert_eq(period.batches, 8);
+	cr_assert_not(period.regular, "share %g", period.share);
+}
+
+Test(period, prefers_the_workers_to_a_divisor)
+{
+	unsigned seed = 9;
+
+	/* Two of eight phases, one of them with less: P = 4 would do, P = 8 does too. */
+	begin(8);
+	for (int32_t i = 0; i < 800; i++) {
+		bool spike = i % 8 == 1 || (i % 8 == 5 && rand_r(&seed) % 10 < 2);
+
+		add(0, i, spike ? 1000 * MS : MS);
+	}
+	find(false);
+	cr_assert_eq(period.batches, 8);
+	begin(8);
+	spikes(800, 4, 1); /* a true half stays one */
+	find(false);
+	cr_assert_eq(period.batches, 4);
+}
+
+Test(period, nothing_is_found_where_nothing_is)
+{
+	unsigned seed = 1;
+
+	begin(-1);
+	find(false);
+	cr_assert_not(period.tested);
+	begin(-1);
+	spikes(11, 3, 0); /* too few batches */
+	find(false);
+	cr_assert_not(period.tested);
+	begin(-1);
+	for (int32_t i = 0; i < 100; i++)
+		add(0, i, i == 20 || i == 40 ? 1000 * MS : MS); /* two events */
+	find(false);
+	cr_assert_not(period.tested);
+	cr_assert_eq(period.event_count, 2);
+	begin(-1);
+	for (int32_t i = 0; i < 500; i++)
+		add(0, i, 500 * MS); /* all alike */
+	find(false);
+	cr_assert_eq(period.batches, 0);
+	for (int round = 0; round < 50; round++) {
+		begin(round % 2 ? 8 : -1);
+		for (int32_t i = 0; i < 300; i++)
+			add(0, i, rand_r(&seed) % 10 ? MS : rand_r(&seed) % 1000 * MS);
+		find(true);
+		cr_assert_eq(period.batches, 0);
+	}
+}
+
+/* Four, four, three: no phase lasts, but the gaps are regular. Only logs may be read so. */
+Test(period, slips)
+{
+	for (int slips = 0; slips < 2; slips++) {
+		begin(-1);
+		for (int32_t i = 0; i < 88; i++)
+			add(0, i, i % 11 % 4 == 0 ? 1000 * MS
+							       : 100 * MS * (i * 7 % 5) / 5);
+		find(slips);
+		cr_assert_eq(period.drifting, slips == 1);
+		cr_assert_eq(period.batches, slips ? 4 : 0);
+	}
+}
+
+Test(period, order_and_overflow_are_survived)
+{
+	begin(INT32_MAX);
+	for (int32_t i = 0; i < 60; i++)
+		add(i % 3 - 1, INT32_MAX - i, INT64_MAX);
+	find(true);
+	begin(4);
+	for (int32_t i = 0; i < 60; i++)
+		add(0, i * 30000000, 1000 * MS); /* 1.8e9 positions */
+	find(true);
+	cr_assert_eq(period.event_count, 60);
+}
+
+Test(timer, needs_eight_regular_gaps)
+{
+	for (int32_t events = 8; events <= 10; events++) {
+		struct period_query query;
+		struct timer timer;
+		int32_t i = 0;
+
+		begin(4);
+		/* 10 s apart whatever the number of batches: steps get shorter. */
+		for (int32_t event = 0; event < events; event++) {
+			for (int32_t k = 0; k < 20 + 5 * event; k++) {
+				struct batch_row row = BATCH_ROW_UNKNOWN;
+
+				row.batch = i++;
+				row.wait_ns = k == 0 ? 500 * MS : 0;
+				row.compute_ns = 9500 * MS / (20 + 5 * event);
+				cr_assert_eq(series_append(&series, &row), 0);
+			}
+		}
+		query = (struct period_query){
+			.series = &series, .values = series.wait_ns, .theta_ns = 10 * MS};
+		period_find_timer(&query, &timer);
+		cr_assert_eq(timer.gap_count, (size_t)events - 1);
+		if (events < 9)
+			cr_assert(isnan(timer.period_ns));
+		else
+			cr_assert_float_eq(timer.period_ns, 10e9, 1e6);
+		series_done(&series);
+	}
+}
