@@ -33,16 +33,16 @@ static void fill(const struct batch_series *s, struct cells *cells)
 {
 	const float *waits = stall_waits(s);
 	double stall_ns = 0, time_ns = 0;
-	size_t number = 0, i;
+	size_t cell = 0, left = 0, i;
 
 	for (i = 0; i < s->count; i++) {
 		if (!(s->state[i] & SERIES_STEADY))
 			continue;
-		if (number % cells->size == 0) {
-			cells->stall_ns[number / cells->size] = stall_ns;
-			cells->time_ns[number / cells->size] = time_ns;
+		if (!left--) {
+			cells->stall_ns[cell] = stall_ns;
+			cells->time_ns[cell++] = time_ns;
+			left = cells->size - 1;
 		}
-		number++;
 		if (s->state[i] & SERIES_STARVED)
 			stall_ns += (double)waits[i];
 		time_ns += (double)s->wait_ns[i] + (double)s->compute_ns[i];

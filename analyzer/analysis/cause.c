@@ -43,7 +43,7 @@ const char *cause_name(enum cause cause)
 
 /* Events of a column: what exceeds its median by so much. */
 static struct period_query excess(const struct batch_series *s, const float *values,
-				  double floor_ns)
+				  double floor_ns, double median_ns)
 {
 	struct period_query query = {.series = s, .values = values};
 	struct stats_column column = {values, s->state, s->count};
@@ -53,7 +53,7 @@ static struct period_query excess(const struct batch_series *s, const float *val
 	else
 		query.from_start = true;
 	if (values)
-		query.offset_ns = stats_median(&column);
+		query.offset_ns = isnan(median_ns) ? stats_median(&column) : median_ns;
 	if (isnan(query.offset_ns))
 		query.values = NULL;
 	query.theta_ns = EXCESS_SHARE * query.offset_ns + floor_ns;
@@ -70,13 +70,14 @@ static int find_periods(const struct batch_series *s, const struct finding *f,
 		.want = SERIES_STARVED,
 	};
 	bool is_partial = !s->wait_ns || !s->compute_ns;
-	struct period_query of_wait = is_partial ? excess(s, s->wait_ns, EXCESS_FLOOR_NS) : wait;
-	struct period_query of_compute, of_load = excess(s, s->load_ns, 0);
+	struct period_query of_wait = is_partial ? excess(s, s->wait_ns, EXCESS_FLOOR_NS, NAN) : wait;
+	struct period_query of_compute, of_load = excess(s, s->load_ns, 0, NAN);
 	double time_ns = f->wait_all_ns + f->compute_all_ns;
 	int r;
 
 	ret->steps_only = is_partial && !s->compute_ns && s->step_ns;
-	of_compute = excess(s, ret->steps_only ? s->step_ns : s->compute_ns, EXCESS_FLOOR_NS);
+	of_compute = excess(s, ret->steps_only ? s->step_ns : s->compute_ns, EXCESS_FLOOR_NS,
+			    f->compute_median_ns);
 	of_compute.slips = ret->steps_only;
 	/* Steps that wait for the GPU now and then are long in turn for those that do not. */
 	if (s->synchronous == 0)
@@ -87,9 +88,9 @@ static int find_periods(const struct batch_series *s, const struct finding *f,
 	if (r == 0)
 		r = period_find(&of_load, &ret->load);
 	ret->wait_timer.period_ns = ret->compute_timer.period_ns = NAN;
-	if (of_wait.values)
+	if (of_wait.values && ret->wait.event_count > TIMER_LEAST)
 		period_find_timer(&of_wait, &ret->wait_timer);
-	if (of_compute.values)
+	if (of_compute.values && ret->compute.event_count > TIMER_LEAST)
 		period_find_timer(&of_compute, &ret->compute_timer);
 	ret->compute_share = NAN;
 	if (ret->compute.regular && time_ns > 0)

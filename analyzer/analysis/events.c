@@ -17,7 +17,6 @@
 #define MOST_STEPS  3    /* events between which distances are candidates */
 #define MOST_TRIED  256  /* distances, the most frequent ones */
 #define MOST_EPOCHS 4096 /* more are not gone through for every candidate */
-#define TIMER_GAPS  8
 #define TIMER_CV    0.10
 
 static double event_ns(const struct period_query *q, size_t i)
@@ -465,6 +464,6 @@ void period_find_timer(const struct period_query *q, struct timer *ret)
 	}
 	ret->gap_count = gaps.count;
 	ret->cv = stats_cv(&gaps);
-	if (gaps.count >= TIMER_GAPS && ret->cv <= TIMER_CV)
+	if (gaps.count >= TIMER_LEAST && ret->cv <= TIMER_CV)
 		ret->period_ns = gaps.mean;
 }

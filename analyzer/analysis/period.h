@@ -46,6 +46,8 @@ struct period {
 int period_find(const struct period_query *query, struct period *ret);
 
 /* Events that come by the clock: at least 8 gaps whose coefficient of variation is at most .10. */
+#define TIMER_LEAST 8 /* gaps */
+
 struct timer {
 	double period_ns;	/* mean gap; NAN: no timer */
 	double cv;

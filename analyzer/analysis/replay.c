@@ -28,10 +28,10 @@ double replay_welch(const struct stats_moments *a, const struct stats_moments *b
 	return a->mean > b->mean ? INFINITY : a->mean < b->mean ? -INFINITY : 0;
 }
 
-/* Whether the steady batch of this number belongs to the sample of a long series. */
-static bool is_sampled(size_t number, size_t count)
+/* Whether this part of the steady batches belongs to the sample of a long series. */
+static bool is_sampled(size_t part, size_t count)
 {
-	size_t parts = count / SAMPLE_PART, part = number / SAMPLE_PART;
+	size_t parts = count / SAMPLE_PART;
 
 	if (parts <= SAMPLE_PARTS)
 		return true;
@@ -127,6 +127,7 @@ int trace_init(const struct batch_series *s, const struct finding *f, struct tra
 	const float *loads = find_loads(s);
 	const float *steps = s->synchronous == 0 ? s->gpu_busy_ns : s->compute_ns;
 	size_t room, number = 0, i;
+	bool wanted = false;
 	int r = 0;
 
 	*ret = (struct trace){
@@ -146,7 +147,12 @@ int trace_init(const struct batch_series *s, const struct finding *f, struct tra
 	if (!ret->load_ns || !ret->compute_ns || !ret->worker)
 		r = -ENOMEM;
 	for (i = 0; r == 0 && i < s->count && ret->count < room; i++) {
-		if (!(s->state[i] & SERIES_STEADY) || !is_sampled(number++, f->steady_count))
+		if (!(s->state[i] & SERIES_STEADY))
+			continue;
+		if (number % SAMPLE_PART == 0)
+			wanted = is_sampled(number / SAMPLE_PART, f->steady_count);
+		number++;
+		if (!wanted)
 			continue;
 		if (!(loads[i] >= 0 && steps[i] >= 0))
 			continue;

@@ -90,22 +90,22 @@ static struct stats_column steady(const struct batch_series *s, const float *val
 }
 
 /* NAN: no steady batch. */
-static double theta(struct batch_series *s)
+static double theta(struct batch_series *s, double *ret_compute_median_ns)
 {
 	struct stats_column compute = steady(s, s->compute_ns);
 
 	mark_steady(s);
-	if (!s->compute_ns)
+	*ret_compute_median_ns = s->compute_ns ? stats_median(&compute) : NAN;
+	if (isnan(*ret_compute_median_ns))
 		return NAN;
-	return rint(fmax(THETA_FLOOR_NS, THETA_SHARE * stats_median(&compute)));
+	return rint(fmax(THETA_FLOOR_NS, THETA_SHARE * *ret_compute_median_ns));
 }
 
 int64_t stall_theta_ns(struct batch_series *series)
 {
-	struct stats_column compute = steady(series, series->compute_ns);
-	double theta_ns = theta(series);
+	double median_ns, theta_ns = theta(series, &median_ns);
 
-	return isnan(theta_ns) || !stats_count(&compute) ? SERIES_UNKNOWN : llrint(theta_ns);
+	return isnan(theta_ns) ? SERIES_UNKNOWN : llrint(theta_ns);
 }
 
 /* Epochs, and how many deliveries of each have no record. */
@@ -191,8 +191,13 @@ static void set_ratios(const struct batch_series *s, struct finding *f, const st
 	const struct stats_column starved = {stall_waits(s), s->state, s->count, SERIES_STARVED,
 					     SERIES_STARVED};
 	size_t trimmed = (size_t)ceil(TRIM_SHARE * (double)f->starved_count);
-	double largest_ns = f->starved_count ? stats_sum_largest(&starved, trimmed) : 0;
+	struct stats_order order;
+	double largest_ns = 0;
 
+	if (f->starved_count) {
+		stats_order_init(&order, &starved);
+		largest_ns = stats_order_sum_largest(&order, trimmed);
+	}
 	f->stall_ratio = ratio(f->wait_starved_ns, f->steady_ns);
 	f->trimmed_ratio = ratio(f->wait_starved_ns - largest_ns, f->steady_ns);
 	if (f->readiness_count)
@@ -208,8 +213,14 @@ static void set_quantiles(const struct batch_series *s, const float *column, dou
 {
 	const struct stats_column all = {column, NULL, s->count};
 
-	*ret_p50_ns = column ? stats_quantile(&all, 0.50) : NAN;
-	*ret_p99_ns = column ? stats_quantile(&all, 0.99) : NAN;
+	struct stats_order order;
+
+	*ret_p50_ns = *ret_p99_ns = NAN;
+	if (!column)
+		return;
+	stats_order_init(&order, &all);
+	*ret_p50_ns = stats_order_quantile(&order, 0.50);
+	*ret_p99_ns = stats_order_quantile(&order, 0.99);
 }
 
 /* What handing over costs: the median wait of steady batches that were ready (2.2, 5). */
@@ -249,10 +260,11 @@ static void set_drain(const struct batch_series *s, struct finding *f)
 	struct stats_column compute = steady(s, s->compute_ns);
 	double edge_ns, share;
 	size_t count = 0, above, i;
+	struct stats_order order;
 
 	if (!is_asynchronous(s) || s->gpu_idle_ns || !f->steady_count)
 		return;
-	edge_ns = SYNC_FACTOR * stats_median(&compute);
+	edge_ns = SYNC_FACTOR * f->compute_median_ns;
 	for (i = 0; i < s->count; i++)
 		count += stats_takes(&compute, i) && (double)s->compute_ns[i] > edge_ns;
 	share = (double)count / (double)f->steady_count;
@@ -260,8 +272,9 @@ static void set_drain(const struct batch_series *s, struct finding *f)
 		return;
 	/* The sync steps are the largest `count`: their median is that rank of all. */
 	above = f->steady_count - count;
-	f->drain_ratio = (stats_rank(&compute, above + (count - 1) / 2) +
-			  stats_rank(&compute, above + count / 2)) /
+	stats_order_init(&order, &compute);
+	f->drain_ratio = (stats_order_rank(&order, above + (count - 1) / 2) +
+			  stats_order_rank(&order, above + count / 2)) /
 			 2 / (f->steady_ns / (double)f->steady_count);
 }
 
@@ -351,12 +364,10 @@ void stall_judge(struct batch_series *series, struct finding *ret)
 		.batch_count = series->count,
 		.by_gpu = series->gpu_idle_ns != NULL,
 	};
-	ret->theta_ns = theta(series);
+	ret->theta_ns = theta(series, &ret->compute_median_ns);
 	count_epochs(series, ret);
 	ret->lost_share = lost_share(series, ret);
 	add_batches(series, ret, &sums);
-	if (!ret->steady_count)
-		ret->theta_ns = NAN;
 	set_ratios(series, ret, &sums);
 	set_supply(series, ret, &sums);
 	set_delivery(series, ret);

@@ -112,6 +112,7 @@ struct finding {
 
 	double drain_ratio;		/* NAN unless the verdict needs it */
 	double compute_mean_ns;		/* of steady batches */
+	double compute_median_ns;
 	double demand_mean_ns;		/* the same, or GPU busy time where steps do not wait for it */
 	double delivery_ns;		/* median wait of ready batches; NAN: none is known */
 	double load_mean_ns;		/* of steady batches with a known load, else NAN */

@@ -5,8 +5,7 @@
 #include <string.h>
 
 #define DIGIT_BITS 11
-#define DIGITS     3 /* 33 bits: all of a float */
-#define BINS       (1u << DIGIT_BITS)
+#define LEVELS     3 /* 33 bits: all of a float */
 
 static uint32_t key_of(float value)
 {
@@ -25,82 +24,86 @@ static float value_of(uint32_t key)
 	return value;
 }
 
-/* How many of the values whose higher digits are those of `prefix` have each value of this one. */
-static void count_digit(const struct stats_column *column, unsigned shift, uint32_t prefix,
-			size_t *bins)
+/* How many of the values that begin with `prefix` have each value of the next bits. */
+static void fill_level(struct stats_order *order, int level, uint32_t prefix)
 {
-	size_t i;
+	const unsigned shift = (unsigned)(LEVELS - 1 - level) * DIGIT_BITS;
+	const struct stats_column *column = &order->column;
+	size_t *bins = order->bins[level], i;
 
-	memset(bins, 0, BINS * sizeof(*bins));
+	if (order->filled[level] && order->prefix[level] == prefix)
+		return;
+	order->filled[level] = true;
+	order->prefix[level] = prefix;
+	memset(bins, 0, sizeof(order->bins[level]));
 	for (i = 0; i < column->count; i++) {
-		uint32_t key;
+		uint32_t key = key_of(column->values[i]);
 
-		if (!stats_takes(column, i))
-			continue;
-		key = key_of(column->values[i]);
-		if ((uint64_t)key >> (shift + DIGIT_BITS) == prefix)
-			bins[key >> shift & (BINS - 1)]++;
+		if ((uint64_t)key >> (shift + DIGIT_BITS) == prefix && stats_takes(column, i))
+			bins[key >> shift & (STATS_BINS - 1)]++;
 	}
 }
 
-size_t stats_count(const struct stats_column *column)
+void stats_order_init(struct stats_order *order, const struct stats_column *column)
 {
-	size_t i, count = 0;
+	size_t bin;
 
-	for (i = 0; i < column->count; i++)
-		count += stats_takes(column, i);
-	return count;
+	order->column = *column;
+	order->count = 0;
+	order->filled[0] = order->filled[1] = order->filled[2] = false;
+	fill_level(order, 0, 0);
+	for (bin = 0; bin < STATS_BINS; bin++)
+		order->count += order->bins[0][bin];
 }
 
-double stats_rank(const struct stats_column *column, size_t rank)
+double stats_order_rank(struct stats_order *order, size_t rank)
 {
-	size_t bins[BINS];
 	uint32_t prefix = 0;
-	int digit;
+	int level;
 
-	for (digit = DIGITS - 1; digit >= 0; digit--) {
+	for (level = 0; level < LEVELS; level++) {
 		uint32_t bin = 0;
 
-		count_digit(column, (unsigned)digit * DIGIT_BITS, prefix, bins);
-		while (bin < BINS - 1 && rank >= bins[bin])
-			rank -= bins[bin++];
+		fill_level(order, level, prefix);
+		while (bin < STATS_BINS - 1 && rank >= order->bins[level][bin])
+			rank -= order->bins[level][bin++];
 		prefix = prefix << DIGIT_BITS | bin;
 	}
 	return (double)value_of(prefix);
 }
 
-double stats_median(const struct stats_column *column)
+double stats_order_median(struct stats_order *order)
 {
-	size_t count = stats_count(column);
 	double upper;
 
-	if (!count)
+	if (!order->count)
 		return NAN;
-	upper = stats_rank(column, count / 2);
-	return count % 2 ? upper : (stats_rank(column, count / 2 - 1) + upper) / 2;
+	upper = stats_order_rank(order, order->count / 2);
+	return order->count % 2 ? upper
+				: (stats_order_rank(order, order->count / 2 - 1) + upper) / 2;
 }
 
-double stats_quantile(const struct stats_column *column, double share)
+double stats_order_quantile(struct stats_order *order, double share)
 {
-	size_t count = stats_count(column), rank;
-	double place = ceil(share * (double)count);
+	double place = ceil(share * (double)order->count);
+	size_t rank = place < 1 ? 0 : (size_t)place - 1;
 
-	if (!count)
+	if (!order->count)
 		return NAN;
-	rank = place < 1 ? 0 : (size_t)place - 1;
-	return stats_rank(column, rank < count ? rank : count - 1);
+	return stats_order_rank(order, rank < order->count ? rank : order->count - 1);
 }
 
-double stats_sum_largest(const struct stats_column *column, size_t top)
+double stats_order_sum_largest(struct stats_order *order, size_t top)
 {
-	size_t count = stats_count(column), above = 0, i;
+	const struct stats_column *column = &order->column;
 	double edge, sum = 0;
+	size_t above = 0, i;
 
-	if (top > count)
-		top = count;
+	if (top > order->count)
+		top = order->count;
 	if (!top)
 		return 0;
-	edge = stats_rank(column, count - top);
+	edge = stats_order_rank(order, order->count - top);
 	for (i = 0; i < column->count; i++) {
 		if (stats_takes(column, i) && (double)column->values[i] > edge) {
 			sum += (double)column->values[i];
@@ -108,6 +111,14 @@ double stats_sum_largest(const struct stats_column *column, size_t top)
 		}
 	}
 	return sum + edge * (double)(top - above);
+}
+
+double stats_median(const struct stats_column *column)
+{
+	struct stats_order order;
+
+	stats_order_init(&order, column);
+	return stats_order_median(&order);
 }
 
 void stats_add(struct stats_moments *moments, double value)

@@ -26,24 +26,37 @@ static inline bool stats_takes(const struct stats_column *column, size_t i)
 	       column->values[i] >= 0;
 }
 
-/* How many values that are. */
-size_t stats_count(const struct stats_column *column);
-
 /*
- * Order statistics by counting the bits of the floats, which sort as the values do: three passes,
- * exact, no copy of the column, and no input is slower than another.
- *
- * stats_rank(): the value at `rank` (0: smallest) of the sorted values; rank < stats_count().
- * stats_median(): the mean of the two middle values where their number is even.
- * stats_quantile(): the smallest value that at least `share` (0-1) of all do not exceed (nearest
- * rank). Both NAN where there is no value.
+ * Order statistics by counting the bits of the floats, which sort as the values do: exact, no copy
+ * of the column, and no input is slower than another. The first pass over the column is the
+ * init's; a rank takes up to two more, which ranks that lie close together share.
  */
-double stats_rank(const struct stats_column *column, size_t rank);
-double stats_median(const struct stats_column *column);
-double stats_quantile(const struct stats_column *column, double share);
+#define STATS_BINS 2048
+
+struct stats_order {
+	struct stats_column column;
+	size_t count;			/* values that are looked at */
+	size_t bins[3][STATS_BINS];	/* of the first bits; of those with a prefix, the next */
+	uint32_t prefix[3];		/* whose counts level 1 and 2 hold */
+	bool filled[3];
+};
+
+void stats_order_init(struct stats_order *order, const struct stats_column *column);
+
+/* The value at `rank` (0: smallest) of the sorted values; rank < count. */
+double stats_order_rank(struct stats_order *order, size_t rank);
+
+/* The mean of the two middle values where their number is even; NAN where there is no value. */
+double stats_order_median(struct stats_order *order);
+
+/* The smallest value that at least `share` (0-1) of all do not exceed (nearest rank), or NAN. */
+double stats_order_quantile(struct stats_order *order, double share);
 
 /* The sum of the `top` largest values; not more than there are. */
-double stats_sum_largest(const struct stats_column *column, size_t top);
+double stats_order_sum_largest(struct stats_order *order, size_t top);
+
+/* The same for a single question. */
+double stats_median(const struct stats_column *column);
 
 /* Mean and standard deviation by Welford's update: no cancellation for close values. */
 struct stats_moments {
