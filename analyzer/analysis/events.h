@@ -15,7 +15,6 @@
 #include "analysis/period.h"
 
 #define EVENTS_LISTED 4000	/* so many are kept one by one */
-#define EVENTS_FOLDED ((size_t)1 << 20)
 
 struct event {
 	size_t position;

@@ -172,9 +172,8 @@ struct scale {
 };
 
 static void scale_add(struct scale *scale, const struct rows *rows, size_t period, float highest,
-		      double factor)
+		      double factor, double log_period)
 {
-	double log_period = log((double)period);
 	double evidence = rows_evidence(rows, period, highest, factor, log_period);
 
 	scale->blocks++;
@@ -186,7 +185,7 @@ double fold_log_p(const struct fold_series *s, size_t period, double factor)
 {
 	struct rows all, group, block;
 	struct scale of_8 = {0}, of_32 = {0};
-	double log_p;
+	double log_period = log((double)period), log_p;
 	size_t i, row, rows = 0, scales = 1;
 
 	for (i = 0; i < s->segment_count; i++)
@@ -206,19 +205,20 @@ double fold_log_p(const struct fold_series *s, size_t period, double factor)
 			rows_add(&all, &block, period);
 			if (part < BLOCK || rows < LEAST_8)
 				continue;
-			scale_add(&of_8, &block, period, s->highest, factor);
+			scale_add(&of_8, &block, period, s->highest, factor, log_period);
 			if (rows < LEAST_32)
 				continue;
 			if (!in_group)
 				rows_clear(&group, period);
 			rows_add(&group, &block, period);
 			if (++in_group == GROUP) {
-				scale_add(&of_32, &group, period, s->highest, factor);
+				scale_add(&of_32, &group, period, s->highest, factor,
+					  log_period);
 				in_group = 0;
 			}
 		}
 	}
-	log_p = log((double)period) - rows_evidence(&all, period, s->highest, factor, 0);
+	log_p = log_period - rows_evidence(&all, period, s->highest, factor, 0);
 	if (rows >= LEAST_8) {
 		log_p = fmin(log_p, fold_log_gamma_tail(of_8.blocks, of_8.sum));
 		scales++;

@@ -16,7 +16,10 @@
 
 #define FEWEST_BATCHES 12
 #define FEWEST_EVENTS  3
-#define WINDOWS        64 /* of 16384 values, where there are more than all of them hold */
+#define WINDOW         ((size_t)1 << 14)
+#define WINDOWS        64 /* at most: of more values than these hold, they are a sample */
+#define FEW_WINDOWS    16 /* suffice where the evidence is beyond all doubt */
+#define BEYOND_DOUBT   (-100.0)
 #define BLOCK          8  /* rows: half to choose the phase, half to measure it */
 #define PROMOTE_MOST   3
 #define PROMOTE_SHARE  0.85
@@ -57,6 +60,7 @@ struct search {
 	float *ns;		/* values of all segments */
 	float *x;
 	double *sums, *squares;
+	size_t windows;
 	size_t workers;
 	struct best best;
 };
@@ -182,11 +186,11 @@ static size_t find_most(const struct layout *layout)
 static int lay_out(struct search *s)
 {
 	const struct events *events = &s->events;
-	size_t size = EVENTS_FOLDED / WINDOWS, i;
+	bool is_small = events->position_count <= s->windows * WINDOW;
 	struct layout *layout = &s->layouts[0];
-	bool is_small = events->position_count <= EVENTS_FOLDED;
+	size_t i;
 
-	s->value_count = is_small ? events->position_count : EVENTS_FOLDED;
+	s->value_count = is_small ? events->position_count : s->windows * WINDOW;
 	s->ns = malloc((s->value_count + 1) * sizeof(*s->ns));
 	if (!s->ns)
 		return -ENOMEM;
@@ -200,7 +204,7 @@ static int lay_out(struct search *s)
 	if (is_small && events->epoch_count < 2)
 		return 0;
 	layout = &s->layouts[s->layout_count++];
-	layout->segment_count = is_small ? 1 : WINDOWS;
+	layout->segment_count = is_small ? 1 : s->windows;
 	layout->segments = calloc(layout->segment_count, sizeof(*layout->segments));
 	if (!layout->segments)
 		return -ENOMEM;
@@ -208,12 +212,12 @@ static int lay_out(struct search *s)
 		layout->segments[0].count = s->value_count;
 		return 0;
 	}
-	for (i = 0; i < WINDOWS; i++) {
-		size_t from = (size_t)((double)(events->position_count - size) * (double)i /
-				       (WINDOWS - 1));
+	for (i = 0; i < s->windows; i++) {
+		size_t from = (size_t)((double)(events->position_count - WINDOW) * (double)i /
+				       (double)(s->windows - 1));
 
-		events_spread(s->query, from, size, s->ns + i * size);
-		layout->segments[i] = (struct fold_segment){i * size, size, from};
+		events_spread(s->query, from, WINDOW, s->ns + i * WINDOW);
+		layout->segments[i] = (struct fold_segment){i * WINDOW, WINDOW, from};
 	}
 	return 0;
 }
@@ -442,6 +446,38 @@ static int find_gaps(const struct search *s, struct period *ret)
 	return 0;
 }
 
+static void forget(struct search *s)
+{
+	if (s->layout_count && s->layouts[0].segments != s->events.epochs)
+		free(s->layouts[0].segments);
+	free(s->layouts[1].segments);
+	free(s->x);
+	free(s->sums);
+	free(s->squares);
+	free(s->ns);
+	s->x = s->ns = NULL;
+	s->sums = s->squares = NULL;
+	memset(s->layouts, 0, sizeof(s->layouts));
+	s->layout_count = 0;
+	s->best = (struct best){0};
+}
+
+/* A few windows first: they are a fraction of the work and mostly tell. */
+static int search_period(struct search *s)
+{
+	int r;
+
+	for (s->windows = FEW_WINDOWS;; s->windows = WINDOWS) {
+		r = lay_out(s);
+		if (r == 0)
+			r = run_tests(s);
+		if (r < 0 || s->windows == WINDOWS || s->best.log_p < BEYOND_DOUBT ||
+		    s->value_count >= s->events.position_count)
+			return r;
+		forget(s);
+	}
+}
+
 int period_find(const struct period_query *query, struct period *ret)
 {
 	struct search s = {.query = query};
@@ -457,22 +493,14 @@ int period_find(const struct period_query *query, struct period *ret)
 	if (r == 0 && s.events.count >= FEWEST_EVENTS &&
 	    s.events.position_count >= FEWEST_BATCHES) {
 		ret->tested = true;
-		r = lay_out(&s);
-		if (r == 0)
-			r = run_tests(&s);
+		r = search_period(&s);
 		ret->log_p = fmin(0, s.best.log_p);
 		if (r == 0 && ret->log_p < log(PERIOD_ALPHA))
 			r = describe(&s, ret);
 	}
 	if (r == 0)
 		r = find_gaps(&s, ret);
-	if (s.layout_count && s.layouts[0].segments != s.events.epochs)
-		free(s.layouts[0].segments);
-	free(s.layouts[1].segments);
-	free(s.x);
-	free(s.sums);
-	free(s.squares);
-	free(s.ns);
+	forget(&s);
 	events_done(&s.events);
 	return r;
 }

@@ -9,7 +9,7 @@
 
 #define FEWEST_BATCHES 3000
 #define SAMPLE_PARTS   16
-#define SAMPLE_PART    ((size_t)8192)
+#define SAMPLE_PART    ((size_t)2048)
 #define FACTOR_LEAST   0.15
 #define FACTOR_Z       3.0
 #define MOST_SLOTS     ((size_t)1 << 20) /* prefetch_factor x workers */

@@ -12,6 +12,8 @@
 
 #define FIRST_CAPACITY 1024
 #define FIRST_RUNS     16
+#define LONGEST_NS     1e19f
+#define OBSERVED       (SERIES_READY_KNOWN | SERIES_READY | SERIES_QUEUE_KNOWN | SERIES_QUEUE)
 
 const struct batch_row BATCH_ROW_UNKNOWN = {
 	.wait_ns = SERIES_UNKNOWN,
@@ -52,18 +54,36 @@ static int grow_column(void *column, bool needed, size_t size, size_t capacity)
 	return 0;
 }
 
-static int grow(struct batch_series *series)
+/* The columns of times. */
+static void list_times(const struct batch_series *series, float **ret)
 {
-	size_t capacity = series->capacity ? series->capacity * 2 : FIRST_CAPACITY;
-	float **const times[] = {&series->wait_ns, &series->compute_ns, &series->load_ns,
-				 &series->gpu_idle_ns, &series->gpu_busy_ns,
-				 &series->step_ns};
-	size_t i;
+	float *const times[SERIES_TIMES] = {series->wait_ns,	 series->compute_ns,
+					    series->load_ns,	 series->gpu_idle_ns,
+					    series->gpu_busy_ns, series->step_ns};
 
-	if (capacity < series->capacity)
+	memcpy(ret, times, sizeof(times));
+}
+
+static float **time_column(struct batch_series *series, size_t which)
+{
+	float **const times[SERIES_TIMES] = {&series->wait_ns,	   &series->compute_ns,
+					     &series->load_ns,	   &series->gpu_idle_ns,
+					     &series->gpu_busy_ns, &series->step_ns};
+
+	return times[which];
+}
+
+/* Room for so many at least. */
+static int grow(struct batch_series *series, size_t needed)
+{
+	size_t capacity = series->capacity ? series->capacity : FIRST_CAPACITY, i;
+
+	while (capacity < needed && capacity <= SIZE_MAX / 4)
+		capacity *= 2;
+	if (capacity < needed)
 		return -ENOMEM;
-	for (i = 0; i < sizeof(times) / sizeof(*times); i++)
-		if (grow_column(times[i], false, sizeof(float), capacity) < 0)
+	for (i = 0; i < SERIES_TIMES; i++)
+		if (grow_column(time_column(series, i), false, sizeof(float), capacity) < 0)
 			return -ENOMEM;
 	if (grow_column(&series->worker, true, sizeof(*series->worker), capacity) < 0 ||
 	    grow_column(&series->state, true, sizeof(*series->state), capacity) < 0)
@@ -133,7 +153,7 @@ int series_append(struct batch_series *series, const struct batch_row *row)
 	int r = 0;
 
 	if (i == series->capacity)
-		r = grow(series);
+		r = grow(series, i + 1);
 	if (r < 0 || put_time(series, &series->wait_ns, row->wait_ns) < 0 ||
 	    put_time(series, &series->compute_ns, row->compute_ns) < 0 ||
 	    put_time(series, &series->load_ns, row->load_ns) < 0 ||
@@ -150,6 +170,79 @@ int series_append(struct batch_series *series, const struct batch_row *row)
 	}
 	series->count++;
 	return 0;
+}
+
+static void copy_times(float *to, const float *from, size_t count)
+{
+	size_t i;
+
+	/* What a file holds need not be a time. */
+	for (i = 0; i < count; i++)
+		to[i] = from[i] >= 0 && from[i] < LONGEST_NS ? from[i] : NAN;
+}
+
+int series_extend(struct batch_series *series, const struct series_part *part)
+{
+	size_t begin = series->count, i, k;
+
+	if (part->count > series->capacity - begin && grow(series, begin + part->count) < 0)
+		return -ENOMEM;
+	for (k = 0; k < SERIES_TIMES; k++) {
+		float **column = time_column(series, k);
+
+		if (!*column && !part->times[k])
+			continue;
+		if (!*column) {
+			*column = malloc(series->capacity * sizeof(**column));
+			if (!*column)
+				return -ENOMEM;
+			for (i = 0; i < begin; i++)
+				(*column)[i] = NAN;
+		}
+		if (part->times[k])
+			copy_times(*column + begin, part->times[k], part->count);
+		for (i = 0; !part->times[k] && i < part->count; i++)
+			(*column)[begin + i] = NAN;
+	}
+	memcpy(series->worker + begin, part->worker, part->count * sizeof(*series->worker));
+	for (i = 0; i < part->count; i++)
+		series->state[begin + i] = part->state[i] & OBSERVED;
+	for (i = 0; i < part->run_count; i++) {
+		series->count = begin + part->runs[i].begin;
+		if (put_ordinal(series, part->runs[i].epoch, part->runs[i].batch) < 0) {
+			series->count = begin;
+			return -ENOMEM;
+		}
+	}
+	series->count = begin + part->count;
+	return 0;
+}
+
+void series_cut(const struct batch_series *series, size_t begin, size_t count,
+		struct series_run *runs, struct series_part *ret)
+{
+	float *times[SERIES_TIMES];
+	size_t run, k;
+
+	*ret = (struct series_part){.count = count,
+				    .worker = series->worker + begin,
+				    .state = series->state + begin,
+				    .runs = runs};
+	list_times(series, times);
+	for (k = 0; k < SERIES_TIMES; k++)
+		ret->times[k] = times[k] ? times[k] + begin : NULL;
+	for (run = 0; run < series->run_count && series->runs[run].begin < begin + count; run++) {
+		const struct series_run *from = &series->runs[run];
+		size_t skipped = from->begin < begin ? begin - from->begin : 0;
+
+		if (series_run_end(series, run) <= begin)
+			continue;
+		runs[ret->run_count++] = (struct series_run){
+			.begin = from->begin + skipped - begin,
+			.epoch = from->epoch,
+			.batch = (int32_t)(from->batch + (int64_t)skipped),
+		};
+	}
 }
 
 bool series_next(const struct batch_series *series, struct series_place *place)

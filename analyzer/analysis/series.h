@@ -84,6 +84,25 @@ void series_init(struct batch_series *series);
 /* Appends one batch. 0 or -ENOMEM; the series stays valid either way. */
 int series_append(struct batch_series *series, const struct batch_row *row);
 
+#define SERIES_TIMES 6 /* columns of times, in the order of the struct */
+
+/* Many batches at once, as arrays. */
+struct series_part {
+	size_t count;
+	const float *times[SERIES_TIMES];	/* NULL: not observed */
+	const int16_t *worker;
+	const uint8_t *state;
+	const struct series_run *runs;		/* `begin` counts from the part's first batch */
+	size_t run_count;			/* 1 at least, the first at 0, each after the other */
+};
+
+/* Appends them. Values that are no times become NAN. 0 or -ENOMEM. */
+int series_extend(struct batch_series *series, const struct series_part *part);
+
+/* The batches from `begin` on as a part; the runs go to `runs`, room for as many as the series has. */
+void series_cut(const struct batch_series *series, size_t begin, size_t count,
+		struct series_run *runs, struct series_part *ret);
+
 /* Frees the arrays; the series may be reused after series_init(). */
 void series_done(struct batch_series *series);
 

@@ -9,6 +9,7 @@
 
 #include "analysis/stall.h"
 #include "drain/hidden.h"
+#include "store/pack.h"
 #include "store/query.h"
 
 static int64_t usable_cpus(void)
@@ -200,5 +201,7 @@ int facts_finish(struct writer *writer, struct db *db, uint64_t end_ns)
 	for (size_t i = 0; r == 0 && i < count; i++)
 		r = finish_loader(writer, db, &loaders[i]);
 	free(loaders);
+	if (r == 0)
+		r = pack_write(db);
 	return r < 0 ? r : writer_meta_number(writer, "end_ns", (int64_t)end_ns);
 }

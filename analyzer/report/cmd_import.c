@@ -14,6 +14,7 @@
 #include "analysis/stall.h"
 #include "report/cmd.h"
 #include "report/table.h"
+#include "store/pack.h"
 #include "store/write.h"
 
 #define ROWS_A_COMMIT 100000
@@ -209,6 +210,8 @@ static int copy(const struct options *options, struct table *table, const struct
 		r = db_commit(import->db);
 	if (r == 0)
 		r = write_theta(import);
+	if (r == 0)
+		r = pack_write(import->db);
 	return r < 0 ? cmd_fail("cannot write '%s': %s", options->output, db_error(r)) : 0;
 }
 

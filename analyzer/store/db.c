@@ -181,7 +181,8 @@ int db_open_read(const char *path, struct db **ret_db)
 	r = check_file(path);
 	if (r < 0)
 		return r;
-	r = open_handle(path, SQLITE_OPEN_READONLY, &db);
+	/* One thread reads, so that no call needs a lock. */
+	r = open_handle(path, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, &db);
 	if (r < 0)
 		return r;
 	r = check_identity(db);

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/pack.h"
+
 /*
  * A loader that delivers in order delivers in the order of its tasks, which is how the table is
  * stored; only for others do the rows have to be sorted. Hence two forms of each such statement.
@@ -44,6 +46,16 @@ static const char LOADERS_SQL[] =
 	" CAST(IFNULL(ns, 0) AS INTEGER)"
 	" FROM id LEFT JOIN t_loader USING (loader_id) LEFT JOIN whole USING (loader_id)"
 	" ORDER BY IFNULL(ns, 0) DESC, id.loader_id";
+
+/* The same without a look at the batches; their sums stand in the packs. */
+static const char PACKED_SQL[] =
+	"WITH RECURSIVE part(loader_id) AS (SELECT MIN(loader_id) FROM t_batch UNION ALL"
+	"  SELECT (SELECT MIN(b.loader_id) FROM t_batch b WHERE b.loader_id > part.loader_id)"
+	"  FROM part WHERE part.loader_id IS NOT NULL),"
+	" id AS (SELECT loader_id FROM t_loader UNION"
+	"  SELECT loader_id FROM part WHERE loader_id IS NOT NULL)"
+	"SELECT id.loader_id, kind, workers, prefetch_factor, in_order, persistent, batch_size,"
+	" 0, 0, 0 FROM id LEFT JOIN t_loader USING (loader_id) ORDER BY id.loader_id";
 
 static const char LOADER_SQL[] =
 	"SELECT workers, prefetch_factor, in_order, persistent FROM t_loader WHERE loader_id = ?1";
@@ -270,14 +282,15 @@ static void take_loader(struct loader_info *loader, sqlite3_stmt *stmt)
 		strncpy(loader->kind, kind, sizeof(loader->kind) - 1);
 }
 
-int query_loaders(struct db *db, struct loader_info **ret_loaders, size_t *ret_count)
+static int list_loaders(struct db *db, const char *sql, struct loader_info **ret_loaders,
+			size_t *ret_count)
 {
 	struct loader_info *loaders = NULL, *grown;
 	size_t count = 0;
 	sqlite3_stmt *stmt = NULL;
 	int r;
 
-	r = prepare(db, LOADERS_SQL, &stmt);
+	r = prepare(db, sql, &stmt);
 	while (r == 0 && (r = next_row(stmt)) == 1) {
 		grown = reallocarray(loaders, count + 1, sizeof(*grown));
 		if (!grown) {
@@ -296,6 +309,38 @@ int query_loaders(struct db *db, struct loader_info **ret_loaders, size_t *ret_c
 	*ret_loaders = loaders;
 	*ret_count = count;
 	return 0;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct loader_info *left = a, *right = b;
+
+	if (left->time_ns != right->time_ns)
+		return left->time_ns > right->time_ns ? -1 : 1;
+	return left->loader_id < right->loader_id ? -1 : 1;
+}
+
+int query_loaders(struct db *db, struct loader_info **ret_loaders, size_t *ret_count)
+{
+	size_t i;
+	int r = list_loaders(db, PACKED_SQL, ret_loaders, ret_count);
+
+	for (i = 0; r == 0 && i < *ret_count; i++)
+		r = pack_read_loader(db, &(*ret_loaders)[i]);
+	if (r == 0 && *ret_count) {
+		qsort(*ret_loaders, *ret_count, sizeof(**ret_loaders), by_time);
+		return 0;
+	}
+	if (r == -ENOENT || r == 0) {
+		free(*ret_loaders);
+		r = list_loaders(db, LOADERS_SQL, ret_loaders, ret_count);
+	}
+	return r;
+}
+
+static bool is_whole(const struct batch_filter *filter)
+{
+	return filter->epoch < 0 && filter->first <= 0 && filter->last < 0;
 }
 
 static int bind_filter(sqlite3_stmt *stmt, const struct batch_filter *filter)
@@ -385,6 +430,11 @@ int query_series(struct db *db, const struct batch_filter *filter, struct batch_
 	r = query_loader(db, filter->loader_id, series);
 	if (r < 0)
 		return r;
+	if (is_whole(filter)) {
+		r = pack_read_series(db, filter->loader_id, series);
+		if (r != -ENOENT)
+			return r;
+	}
 	r = prepare_batches(db, SERIES_SQL, filter, &stmt);
 	while (r == 0 && (r = next_row(stmt)) == 1)
 		r = append_row(series, stmt);
@@ -448,6 +498,11 @@ int query_load_totals(struct db *db, const struct batch_filter *filter,
 	sqlite3_stmt *stmt = NULL;
 	int r;
 
+	if (is_whole(filter)) {
+		r = pack_read_totals(db, filter->loader_id, ret_totals);
+		if (r != -ENOENT)
+			return r;
+	}
 	r = prepare_batches(db, TOTALS_SQL, filter, &stmt);
 	if (r == 0)
 		r = next_row(stmt);

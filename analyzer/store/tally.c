@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/pack.h"
+
 /* CAST: what a file holds is not believed. Files are ranked by what is certain of them. */
 static const char LIST_SQL[] =
 	"SELECT name, detail, CAST(class AS INTEGER), CAST(count AS INTEGER), CAST(ns AS INTEGER),"
@@ -99,10 +101,21 @@ int tally_unlisted_read(struct db *db, const char *kind, int64_t *ret_ns)
 
 int tally_loads_read(struct db *db, struct tally_loads *ret_loads)
 {
+	struct load_totals totals;
 	sqlite3_stmt *stmt;
 	int r;
 
 	*ret_loads = (struct tally_loads){0};
+	if (pack_sum_totals(db, &totals) == 0) {
+		*ret_loads = (struct tally_loads){
+			.count = totals.load_count,
+			.load_ns = totals.load_ns,
+			.open_ns = totals.open_ns,
+			.read_ns = totals.read_ns,
+			.collate_ns = totals.collate_ns,
+		};
+		return 0;
+	}
 	r = sqlite3_prepare_v2(db_handle(db), LOADS_SQL, -1, &stmt, NULL);
 	if (r != SQLITE_OK)
 		return db_errno(r);

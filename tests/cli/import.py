@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import sqlite3
 import subprocess
 import sys
 
@@ -163,6 +164,58 @@ def check_plain_log():
             t.check(words in " ".join(text.split()), words, text)
 
 
+def check_pack():
+    """A long run is packed: the same report without, none after a change, nothing believed."""
+    count = 110000
+    rows = ["{},{},{},{},{},{},{}".format(
+        i, i // 30000, 300 + i % 7 if i % 5 == 2 else 1, 100 + i % 3, 600 + i % 11, i % 5,
+        int(i % 5 != 2)) for i in range(count) if i % 1000 != 77]
+    table = Table("batch,epoch,wait_ms,compute_ms,load_ms,worker_id,head_ready\n" + "\n".join(rows))
+
+    def facts():
+        result = t.report("--json", table.run)
+        t.equal((result.status, result.err), (0, ""))
+        return json.loads(result.out)
+
+    def execute(statement, *values):
+        database = sqlite3.connect(table.run)
+        database.execute(statement, values)
+        database.commit()
+        database.close()
+
+    packed = table.report("--meta", "workers=5", "--meta", "in_order=true")
+    t.check(t.rows(table.run, "SELECT COUNT(*) AS n FROM t_pack")[0]["n"] > 2, "packed")
+    t.equal((packed["stall"]["batches"], packed["cause"], packed["period"]["batches"]),
+            (len(rows), "loader_capacity", 5))
+    parts = t.rows(table.run, "SELECT rowid, part, data FROM t_pack ORDER BY part")
+    execute("ALTER TABLE t_pack RENAME TO t_pack_away")
+    t.equal(facts(), packed, "the rows say what the pack said")
+    execute("ALTER TABLE t_pack_away RENAME TO t_pack")
+    chance = random.Random(2)
+    for part in parts[:2]:
+        for damage in range(6):
+            data = bytearray(part["data"])
+            if damage % 3 == 2:
+                data = data[:chance.randrange(len(data))]
+            else:
+                for _ in range(1 + damage):
+                    data[chance.randrange(min(len(data), 40))] = chance.randrange(256)
+            execute("UPDATE t_pack SET data = ? WHERE rowid = ?", bytes(data), part["rowid"])
+            result = t.report("--json", table.run)
+            t.check(result.status in (0, 2, 3), "a damaged pack", part["part"], damage,
+                    result.status, result.err)
+        execute("UPDATE t_pack SET data = ? WHERE rowid = ?", part["data"], part["rowid"])
+    t.equal(facts(), packed, "mended")
+    execute("DELETE FROM t_pack WHERE part = 2")
+    t.equal(facts(), packed, "a part is missing")
+    execute("UPDATE t_batch SET wait_ns = 7 WHERE task = 5")
+    t.equal(t.rows(table.run, "SELECT COUNT(*) AS n FROM t_pack")[0]["n"], 0, "no longer true")
+    small = Table(lines(500))
+    small.report()
+    t.equal(t.rows(small.run, "SELECT COUNT(*) AS n FROM sqlite_schema WHERE name LIKE 't_pack%'"),
+            [{"n": 0}], "a short run is not packed")
+
+
 def check_explain():
     for name in ("loader_capacity", "use_workers", "eta", "none"):
         result = t.report("--explain", name)
@@ -180,6 +233,7 @@ def main():
     check_epochs()
     check_stdin()
     check_plain_log()
+    check_pack()
     check_explain()
     t.finish()
 

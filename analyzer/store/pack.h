@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pack.h - the batches of a long run once more, as arrays: 15 bytes each that are read at once.
+ *
+ * SQLite takes half a microsecond and more to hand out a row, which is what a report of ten million
+ * batches would be waiting for. Packs are made when a run is over, of runs of PACK_LEAST batches or
+ * more, and they are no promise: a trigger drops a loader's pack as soon as any of its rows changes,
+ * and who finds none, or one that makes no sense, reads the rows.
+ */
+#ifndef PACK_H
+#define PACK_H
+
+#include "analysis/series.h"
+#include "store/query.h"
+
+#define PACK_LEAST 100000
+
+/* Packs all loaders if one of them is long. 0 or a negative errno (db.h). */
+int pack_write(struct db *db);
+
+/* What the questions of query.h answer for a whole loader. -ENOENT: read the rows. */
+int pack_read_series(struct db *db, int64_t loader_id, struct batch_series *series);
+int pack_read_totals(struct db *db, int64_t loader_id, struct load_totals *ret_totals);
+
+/* Sums over all loaders; -ENOENT where one of them is not packed. */
+int pack_sum_totals(struct db *db, struct load_totals *ret_totals);
+
+/* Fills batch_count, epoch_count and time_ns of a loader whose id is set. */
+int pack_read_loader(struct db *db, struct loader_info *loader);
+
+#endif
