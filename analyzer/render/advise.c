@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
 
 #include "render/explain.h"
@@ -12,30 +11,6 @@
 #define INDENT	 2
 #define HANG	 13
 #define NS_PER_S 1e9
-
-__attribute__((format(printf, 3, 4))) static void entry(const struct page *page, const char *label,
-							const char *format, ...)
-{
-	char text[1024];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	page_entry(page, INDENT, HANG, label, "%s", text);
-}
-
-/* Adds to a text what may follow it. */
-__attribute__((format(printf, 3, 4))) static void add(char *text, size_t size, const char *format,
-						      ...)
-{
-	size_t used = strlen(text);
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(text + used, size - used, format, args);
-	va_end(args);
-}
 
 /* The numbers that the cause was decided by. */
 static void add_evidence(const struct report *report, char *text, size_t size)
@@ -48,51 +23,51 @@ static void add_evidence(const struct report *report, char *text, size_t size)
 	case CAUSE_LOADER_CAPACITY:
 	case CAUSE_CPU_CONTENTION:
 		if (!isnan(f->rho))
-			add(text, size,
+			page_append(text, size,
 			    " %" PRId32 " workers load %.3g batches/s, the training would take %.3g.",
 			    report->series.workers,
 			    report->series.workers / f->load_mean_ns * NS_PER_S,
 			    NS_PER_S / f->demand_mean_ns);
 		if (d->cause == CAUSE_CPU_CONTENTION)
-			add(text, size, " They use %s of %" PRId32 " cores.",
+			page_append(text, size, " They use %s of %" PRId32 " cores.",
 			    units_share(a, d->cpu_share), report->series.cores);
 		else if (f->eta < 0.9)
-			add(text, size,
+			page_append(text, size,
 			    " Delivering in order costs another %s, because loads differ.",
 			    units_share(a, 1 - f->eta));
 		break;
 	case CAUSE_SLOW_WORKER:
-		add(text, size,
+		page_append(text, size,
 		    " Worker %" PRId32 " takes %.2g times as long as the others (z = %.3g); %s of the "
 		    "stall time is on its batches.",
 		    d->slow.worker, d->slow.factor, fmin(d->slow.z, 1e6),
 		    units_share(a, d->slow.share));
 		break;
 	case CAUSE_HEAD_OF_LINE:
-		add(text, size, " %s of the stall time other batches were ready.",
+		page_append(text, size, " %s of the stall time other batches were ready.",
 		    units_share(a, d->queued_share));
 		break;
 	case CAUSE_COLD_CACHE:
-		add(text, size,
+		page_append(text, size,
 		    " Its loads take %s, later ones %s; %s of its time is waiting, later %s.",
 		    units_time(a, d->cold.first_load_ns), units_time(b, d->cold.later_load_ns),
 		    units_share((char[UNITS_MAX]){0}, d->cold.first_ratio),
 		    units_share((char[UNITS_MAX]){0}, d->cold.later_ratio));
 		break;
 	case CAUSE_EPOCH_START:
-		add(text, size, " It takes %s of all time, %s in %zu epochs.",
+		page_append(text, size, " It takes %s of all time, %s in %zu epochs.",
 		    units_share(a, f->epoch_start_ratio), units_time(b, f->wait_start_ns),
 		    f->epoch_count);
 		break;
 	case CAUSE_DELIVERY:
-		add(text, size, " It takes %s of the time.", units_share(a, f->delivery_ratio));
+		page_append(text, size, " It takes %s of the time.", units_share(a, f->delivery_ratio));
 		break;
 	case CAUSE_ISOLATED_STALL:
-		add(text, size, " Without the largest, %s of the time is waiting.",
+		page_append(text, size, " Without the largest, %s of the time is waiting.",
 		    units_share(a, f->trimmed_ratio));
 		break;
 	case CAUSE_MAIN_THREAD_PERIODIC:
-		add(text, size, " It takes %s of the time.", units_share(a, d->compute_share));
+		page_append(text, size, " It takes %s of the time.", units_share(a, d->compute_share));
 		break;
 	case CAUSE_PERIODIC_SLOW_LOAD:
 	case CAUSE_INTERMITTENT_LOADER:
@@ -112,7 +87,7 @@ void advise_cause_text(const struct report *report, const struct page *page)
 
 	if (!name || d->cause == CAUSE_NONE)
 		return;
-	add(text, sizeof(text), "%s", explain_find(name)->line);
+	page_append(text, sizeof(text), "%s", explain_find(name)->line);
 	add_evidence(report, text, sizeof(text));
 	page_entry(page, INDENT, INDENT, "", "%s", text);
 }
@@ -122,11 +97,11 @@ static void add_period(const struct report *report, char *text, size_t size, int
 {
 	int32_t workers = report->series.workers;
 
-	add(text, size, "every %" PRId64 " batches", batches);
+	page_append(text, size, "every %" PRId64 " batches", batches);
 	if (workers > 1 && batches == workers)
-		add(text, size, ", as many as there are workers");
+		page_append(text, size, ", as many as there are workers");
 	else if (workers > 1 && batches % workers == 0)
-		add(text, size, ", %" PRId64 " times the workers", batches / workers);
+		page_append(text, size, ", %" PRId64 " times the workers", batches / workers);
 }
 
 static void print_period(const struct report *report, const struct page *page, const char *label,
@@ -137,20 +112,20 @@ static void print_period(const struct report *report, const struct page *page, c
 	if (!period->batches)
 		return;
 	if (period->regular) {
-		add(text, sizeof(text), "%s ", what);
+		page_append(text, sizeof(text), "%s ", what);
 		add_period(report, text, sizeof(text), period->batches);
-		add(text, sizeof(text), ": %s, %s of their time", units_time(time, period->cost_ns),
+		page_append(text, sizeof(text), ": %s, %s of their time", units_time(time, period->cost_ns),
 		    units_share(share, period->share));
 	} else {
-		add(text, sizeof(text), "%s vary with a period of %" PRId64
+		page_append(text, sizeof(text), "%s vary with a period of %" PRId64
 		    " batches, without a regular spike", what, period->batches);
 	}
 	if (period->drifting)
-		add(text, sizeof(text), ", sometimes one more or one less");
+		page_append(text, sizeof(text), ", sometimes one more or one less");
 	else
-		add(text, sizeof(text), " (p %s 1e-%d)", period->log_p < -34.5 ? "<" : "about",
+		page_append(text, sizeof(text), " (p %s 1e-%d)", period->log_p < -34.5 ? "<" : "about",
 		    period->log_p < -34.5 ? 15 : (int)ceil(-period->log_p / log(10) - 0.5));
-	entry(page, label, "%s", text);
+	page_item(page, label, "%s", text);
 }
 
 static void print_timer(const struct page *page, const char *label, const char *what,
@@ -160,7 +135,7 @@ static void print_timer(const struct page *page, const char *label, const char *
 
 	if (period->regular || isnan(timer->period_ns))
 		return;
-	entry(page, label, "%s come by the clock, every %s (%zu gaps)", what,
+	page_item(page, label, "%s come by the clock, every %s (%zu gaps)", what,
 	      units_time(time, timer->period_ns), timer->gap_count);
 }
 
@@ -172,7 +147,7 @@ static void print_long_steps(const struct report *report, const struct page *pag
 
 	if (!d->steps_only || !d->compute.large_count)
 		return;
-	entry(page, "Long steps",
+	page_item(page, "Long steps",
 	      "%zu of %zu steps take much longer than the others, %s more in all. Whether they waited "
 	      "for data cannot be told from step times alone: record the run with dlprof, or log the "
 	      "waits too.",
@@ -221,11 +196,11 @@ static void print_steps(const struct report *report, const struct page *page)
 		if (advice->id == ADVICE_NONE)
 			continue;
 		text[0] = '\0';
-		add(text, sizeof(text), "%s", advice_line(report, advice->id));
+		page_append(text, sizeof(text), "%s", advice_line(report, advice->id));
 		if (advice->gain >= 0 && advice->is_bound)
-			add(text, sizeof(text), " At most %s more.", units_share(gain, advice->gain));
+			page_append(text, sizeof(text), " At most %s more.", units_share(gain, advice->gain));
 		else if (advice->gain >= 0)
-			add(text, sizeof(text), " Predicted: %s more.",
+			page_append(text, sizeof(text), " Predicted: %s more.",
 			    units_share(gain, advice->gain));
 		snprintf(number, sizeof(number), "%s%zu.", i ? "          " : "Next      ", i + 1);
 		page_entry(page, INDENT, HANG + 2, number, "%s", text);
@@ -277,14 +252,14 @@ static void print_needed(const struct report *report, const struct page *page)
 	const struct whatif *whatif = &report->diagnosis.whatif;
 
 	if (whatif->needed_workers > 0)
-		entry(page, "Workers", "%" PRId32 " would be enough for 95 %% of what the training can "
+		page_item(page, "Workers", "%" PRId32 " would be enough for 95 %% of what the training can "
 		      "take%s",
 		      whatif->needed_workers,
 		      whatif->needed_workers > whatif->cores && whatif->cores > 0
 			      ? "; there are fewer cores, which matters if loads need CPU"
 			      : "");
 	else if (whatif->core_limited)
-		entry(page, "Workers",
+		page_item(page, "Workers",
 		      "no number is enough: the loads need more CPU time than %" PRId32 " cores give",
 		      whatif->cores);
 }
@@ -303,15 +278,15 @@ static void print_useless(const struct report *report, const struct page *page)
 			said |= list->useless[j].why == list->useless[i].why;
 		if (said)
 			continue;
-		add(text, sizeof(text), "%s%s", *text ? "; " : "",
+		page_append(text, sizeof(text), "%s%s", *text ? "; " : "",
 		    whatif_words(list->useless[i].id));
 		for (j = i + 1; j < list->useless_count; j++)
 			if (list->useless[j].why == list->useless[i].why)
-				add(text, sizeof(text), ", %s", whatif_words(list->useless[j].id));
-		add(text, sizeof(text), ": %s", advice_useless_name(list->useless[i].why));
+				page_append(text, sizeof(text), ", %s", whatif_words(list->useless[j].id));
+		page_append(text, sizeof(text), ": %s", advice_useless_name(list->useless[i].why));
 	}
 	if (*text)
-		entry(page, "No help", "%s", text);
+		page_item(page, "No help", "%s", text);
 }
 
 void advise_next_text(const struct report *report, const struct page *page)

@@ -40,6 +40,14 @@ void page_color(const struct page *page, enum page_color color);
 __attribute__((format(printf, 5, 6))) void page_entry(const struct page *page, int indent, int hang,
 						      const char *label, const char *format, ...);
 
+/* An entry of the report's own columns: label at 2, text from 13 on. */
+__attribute__((format(printf, 3, 4))) void page_item(const struct page *page, const char *label,
+						     const char *format, ...);
+
+/* Adds to a text, which stays terminated; what does not fit is cut. */
+__attribute__((format(printf, 3, 4))) void page_append(char *text, size_t size, const char *format,
+						       ...);
+
 /* One line of text as it is, cut with "..." where it is too long. */
 __attribute__((format(printf, 2, 3))) void page_line(const struct page *page, const char *format,
 						     ...);

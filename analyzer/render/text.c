@@ -14,7 +14,6 @@
 #include "render/units.h"
 
 #define INDENT      2
-#define HANG        13 /* where the text of an entry begins */
 #define WIDE        72 /* columns from which a bar line has room for quantiles */
 #define TIME_WIDTH  11
 #define LABEL_WIDTH 9 /* of a bar line */
@@ -23,18 +22,6 @@
 static const char *plural(int64_t count)
 {
 	return count == 1 ? "" : "s";
-}
-
-__attribute__((format(printf, 3, 4))) static void entry(const struct page *page, const char *label,
-							const char *format, ...)
-{
-	char text[2048];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	page_entry(page, INDENT, HANG, label, "%s", text);
 }
 
 static double duration_ns(const struct report *report)
@@ -306,18 +293,6 @@ static void print_load(const struct report *report, const struct page *page)
 	page_break(page);
 }
 
-/* Sets one fact after the others of the line. */
-__attribute__((format(printf, 3, 4))) static void add(char *text, size_t size, const char *format,
-						      ...)
-{
-	size_t used = strlen(text);
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(text + used, size - used, format, args);
-	va_end(args);
-}
-
 static void print_loader(const struct report *report, const struct page *page)
 {
 	const struct loader_info *loader = report->loader;
@@ -326,31 +301,31 @@ static void print_loader(const struct report *report, const struct page *page)
 
 	if (!loader)
 		return;
-	add(text, sizeof(text), "%s", loader->kind[0] ? loader->kind : "unknown kind");
+	page_append(text, sizeof(text), "%s", loader->kind[0] ? loader->kind : "unknown kind");
 	if (loader->workers == QUERY_UNKNOWN)
-		add(text, sizeof(text), ", workers not observed");
+		page_append(text, sizeof(text), ", workers not observed");
 	else
-		add(text, sizeof(text), ", %" PRId64 " worker%s", loader->workers,
+		page_append(text, sizeof(text), ", %" PRId64 " worker%s", loader->workers,
 		    plural(loader->workers));
 	if (loader->workers != 0) {
 		if (loader->prefetch_factor != QUERY_UNKNOWN)
-			add(text, sizeof(text), ", prefetch_factor %" PRId64,
+			page_append(text, sizeof(text), ", prefetch_factor %" PRId64,
 			    loader->prefetch_factor);
 		if (loader->in_order != QUERY_UNKNOWN)
-			add(text, sizeof(text), ", %s",
+			page_append(text, sizeof(text), ", %s",
 			    loader->in_order ? "in order" : "any order");
 		if (loader->persistent != QUERY_UNKNOWN)
-			add(text, sizeof(text), ", %s",
+			page_append(text, sizeof(text), ", %s",
 			    loader->persistent ? "persistent" : "new workers every epoch");
 	}
 	if (loader->batch_size != QUERY_UNKNOWN)
-		add(text, sizeof(text), ", batch size %" PRId64, loader->batch_size);
-	entry(page, "Loader", "%s", text);
+		page_append(text, sizeof(text), ", batch size %" PRId64, loader->batch_size);
+	page_item(page, "Loader", "%s", text);
 
 	if (finding->rho > 0 && finding->load_mean_ns > 0) {
 		double supply = report->series.workers / finding->load_mean_ns * 1e9;
 
-		entry(page, "Capacity",
+		page_item(page, "Capacity",
 		      "%" PRId32 " workers can load %.3g batches/s; without waiting the training "
 		      "would take %.3g",
 		      report->series.workers, supply, supply * finding->rho);
@@ -358,7 +333,7 @@ static void print_loader(const struct report *report, const struct page *page)
 	if (report->setup_count > 0) {
 		char time[UNITS_MAX];
 
-		entry(page, "Restarts",
+		page_item(page, "Restarts",
 		      "making the iterators of %" PRId64
 		      " later epoch%s took %s in all, which is not counted as waiting",
 		      report->setup_count, plural(report->setup_count),
@@ -377,7 +352,7 @@ static void print_others(const struct report *report, const struct page *page)
 
 		if (loader == report->loader)
 			continue;
-		entry(page, label, "loader %" PRId64 ": %s, %s batches, %s (--loader %" PRId64 ")",
+		page_item(page, label, "loader %" PRId64 ": %s, %s batches, %s (--loader %" PRId64 ")",
 		      loader->loader_id, loader->kind[0] ? loader->kind : "unknown kind",
 		      units_count(batches, loader->batch_count),
 		      units_time(time, (double)loader->time_ns), loader->loader_id);
@@ -391,16 +366,16 @@ static void print_filter(const struct report *report, const struct page *page)
 	char text[256] = "";
 
 	if (filter->epoch >= 0)
-		add(text, sizeof(text), " epoch %" PRId64, filter->epoch);
+		page_append(text, sizeof(text), " epoch %" PRId64, filter->epoch);
 	if (filter->first >= 0 && filter->last >= 0)
-		add(text, sizeof(text), " batches %" PRId64 " to %" PRId64, filter->first,
+		page_append(text, sizeof(text), " batches %" PRId64 " to %" PRId64, filter->first,
 		    filter->last);
 	else if (filter->first >= 0)
-		add(text, sizeof(text), " batches from %" PRId64, filter->first);
+		page_append(text, sizeof(text), " batches from %" PRId64, filter->first);
 	else if (filter->last >= 0)
-		add(text, sizeof(text), " batches up to %" PRId64, filter->last);
+		page_append(text, sizeof(text), " batches up to %" PRId64, filter->last);
 	if (text[0])
-		entry(page, "Only", "%s of loader %" PRId64, text + 1, filter->loader_id);
+		page_item(page, "Only", "%s of loader %" PRId64, text + 1, filter->loader_id);
 }
 
 static void print_trust(const struct report *report, const struct page *page)
@@ -411,10 +386,10 @@ static void print_trust(const struct report *report, const struct page *page)
 	if (finding->verdict == STALL_VERDICT_INCOMPLETE)
 		return;
 	if (report->series.workers == 0)
-		entry(page, "Confidence", "%s: %zu steady batches",
+		page_item(page, "Confidence", "%s: %zu steady batches",
 		      stall_confidence_id(finding->confidence), finding->steady_count);
 	else
-		entry(page, "Confidence",
+		page_item(page, "Confidence",
 		      "%s: %zu steady batches; known for %s whether they were ready",
 		      stall_confidence_id(finding->confidence), finding->steady_count,
 		      units_share(share, (double)finding->readiness_count /
@@ -428,33 +403,33 @@ static void print_coverage(const struct report *report, const struct page *page)
 	size_t i;
 
 	if (report->run.lost_count > 0)
-		entry(page, "Lost", "%s records were dropped",
+		page_item(page, "Lost", "%s records were dropped",
 		      units_count(count, report->run.lost_count));
 	if (finding->missing_count)
-		entry(page, "Lost", "%s batches were delivered without a record",
+		page_item(page, "Lost", "%s batches were delivered without a record",
 		      units_count(count, (int64_t)finding->missing_count));
 	if (finding->batch_count && report->totals.load_count >= 0 &&
 	    (size_t)report->totals.load_count < finding->batch_count)
-		entry(page, "Not seen", "how %s of %s batches were loaded",
+		page_item(page, "Not seen", "how %s of %s batches were loaded",
 		      units_count(count, (int64_t)finding->batch_count - report->totals.load_count),
 		      units_count(all, (int64_t)finding->batch_count));
 	if (report->run.patch_missing && report->run.patch_missing[0])
-		entry(page, "Not found", "%s", report->run.patch_missing);
+		page_item(page, "Not found", "%s", report->run.patch_missing);
 	if (report->run.decoders_hidden && report->run.decoders_hidden[0])
-		entry(page, "Not seen",
+		page_item(page, "Not seen",
 		      "%s: such decoding counts where a Python call around it is known, else as "
 		      "other", report->run.decoders_hidden);
 	for (i = 0; i < report->note_count && i < MOST_NOTES; i++)
-		entry(page, "Warning", "%s", report->notes[i]);
+		page_item(page, "Warning", "%s", report->notes[i]);
 	if (report->note_count > MOST_NOTES)
-		entry(page, "", "and %zu more in the table `note`",
+		page_item(page, "", "and %zu more in the table `note`",
 		      report->note_count - MOST_NOTES);
 	if (!finding->batch_count)
 		return;
 	if (report->run.clock && strcmp(report->run.clock, "gpu") == 0)
-		entry(page, "Clock", "the GPU's: waits while it was idle");
+		page_item(page, "Clock", "the GPU's: waits while it was idle");
 	else
-		entry(page, "Clock",
+		page_item(page, "Clock",
 		      "the host's: what the main process waited; with a GPU this is an upper bound "
 		      "on the GPU's starvation");
 }
@@ -467,9 +442,9 @@ static void print_next(const struct report *report, const struct page *page)
 
 	/* A name with a quote in it is beyond this; it is shown, not run. */
 	if (report->finding.batch_count)
-		entry(page, "More", "dlprof-report batches %s%s%s", quote, report->path, quote);
+		page_item(page, "More", "dlprof-report batches %s%s%s", quote, report->path, quote);
 	else
-		entry(page, "More", "dlprof-report --json %s%s%s", quote, report->path, quote);
+		page_item(page, "More", "dlprof-report --json %s%s%s", quote, report->path, quote);
 }
 
 void report_text(const struct report *report, const struct page *page)

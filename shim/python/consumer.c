@@ -45,17 +45,22 @@ static uint32_t loader_pid;
 
 static _Atomic uint32_t stream_count;
 
-bool consumer_activate(void)
+bool consumer_record(void)
 {
-	/* This loader says more than its pipes. */
-	if (unlikely(pipes_watch))
-		pipes_watch = 0;
 	if (activate_on())
 		return true;
 	if (!activate())
 		return false;
 	patch_report();
 	return true;
+}
+
+bool consumer_activate(void)
+{
+	/* This loader says more than its pipes. */
+	if (unlikely(pipes_watch))
+		pipes_watch = 0;
+	return consumer_record();
 }
 
 /* Zeroed memory of `size` bytes that belongs to `object`; kept under the attribute. */

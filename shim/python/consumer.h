@@ -51,6 +51,9 @@ struct consumer_facts {
 };
 
 /* Begins to record, and tells the database which patch points there are. */
+bool consumer_record(void);
+
+/* The same for a loader that was patched: nobody need follow its pipes. */
 bool consumer_activate(void);
 
 /* The state of an iterator, or NULL if it has none yet. */

@@ -9,7 +9,7 @@
 #include "activate.h"
 #include "clock.h"
 #include "python/feed.h"
-#include "python/patch.h"
+#include "python/consumer.h"
 #include "run.h"
 #include "scope.h"
 #include "sys.h"
@@ -81,16 +81,6 @@ static uint64_t pipe_of(int fd)
 	return (uint64_t)status.st_ino;
 }
 
-static bool begin_to_record(void)
-{
-	if (activate_on())
-		return true;
-	if (!activate())
-		return false;
-	patch_report();
-	return true;
-}
-
 void pipes_finish(void)
 {
 	if (!pipes_watch || !activate_on() || pipes.pid != (uint32_t)sys_getpid() || !lock())
@@ -134,7 +124,7 @@ static void begin_load(uint64_t pipe, uint32_t number)
 	}
 	pipes.has_task = true;
 	pipes.task = number;
-	if (!activate_on() && (!run_find_parent() || !begin_to_record()))
+	if (!activate_on() && (!run_find_parent() || !consumer_record()))
 		return;
 	thread = thread_get();
 	if (!thread)
@@ -166,7 +156,7 @@ static bool begin_unlocked(void)
 	if (activate_on())
 		return true;
 	unlock();
-	begin_to_record();
+	consumer_record();
 	return lock();
 }
 
