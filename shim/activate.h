@@ -12,11 +12,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "sys.h"
+
 /*
  * 1 while this process records. Lies in a page that the kernel wipes in every forked child,
  * however it was forked, so no child ever writes into its parent's rings.
  */
-extern const volatile uint32_t *activate_cell;
+extern HIDDEN const volatile uint32_t *activate_cell;
 
 static inline bool activate_on(void)
 {

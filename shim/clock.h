@@ -15,7 +15,7 @@
 #include "sys.h"
 
 /* ns = ticks * scale / 2^32; 0: ticks are nanoseconds. */
-extern volatile uint64_t clock_scale;
+extern HIDDEN volatile uint64_t clock_scale;
 
 static inline uint64_t clock_ns(clockid_t clock)
 {
@@ -45,6 +45,12 @@ static inline uint64_t clock_counter(void)
 static inline uint64_t clock_ticks(void)
 {
 	return likely(clock_scale) ? clock_counter() : clock_now_ns();
+}
+
+/* Of the counter, where it is in use. What went backwards comes out as centuries. */
+static inline uint64_t clock_scaled_ns(uint64_t ticks)
+{
+	return (uint64_t)((unsigned __int128)ticks * clock_scale >> 32);
 }
 
 /* A difference of ticks; one that went backwards (a thread moved between CPUs) is nothing. */

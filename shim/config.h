@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "sys.h"
+
 enum config_detail {
 	CONFIG_DETAIL_BATCHES,	/* per batch only */
 	CONFIG_DETAIL_SLOW,	/* and single operations above slow_ns */
@@ -22,7 +24,7 @@ struct config {
 	bool quiet;
 };
 
-extern struct config config;
+extern HIDDEN struct config config;
 
 #define CONFIG_BATCH_FN_MAX 256
 

@@ -103,6 +103,15 @@ static void set_path(int fd, const char *path)
 	atomic_store_explicit(&open->version, version + 2, memory_order_release);
 }
 
+/* The number may mean something else from now on. */
+static void drop_path(int fd)
+{
+	struct fd_open_path *open = &fd_paths[(unsigned int)fd % FD_PATH_COUNT];
+
+	/* Even, and odd while it is written: whoever writes comes to an end of its own. */
+	atomic_fetch_add_explicit(&open->version, 2, memory_order_relaxed);
+}
+
 static bool link_of(int fd, char path[FD_PATH_BYTES])
 {
 	char full[512];
@@ -155,6 +164,8 @@ bool fd_remember(int fd, enum fd_kind kind, const char *path)
 		return true;
 	if (kind == FD_NAMED)
 		set_path(fd, path ? path : "");
+	else
+		drop_path(fd);
 	atomic_store_explicit(known, (uint8_t)kind, memory_order_relaxed);
 	return true;
 }
@@ -181,6 +192,7 @@ bool fd_forget(int fd)
 	if (!segment_is_own())
 		return false;
 	atomic_store_explicit(cell(fd, false), FD_UNKNOWN, memory_order_relaxed);
+	drop_path(fd);
 	return true;
 }
 
@@ -196,6 +208,8 @@ void fd_forget_range(unsigned int first, unsigned int last)
 		for (unsigned int i = begin; pages[page] && i <= end; i++)
 			atomic_store_explicit(&pages[page][i], FD_UNKNOWN, memory_order_relaxed);
 	}
+	for (int i = 0; i < FD_PATH_COUNT; i++)
+		drop_path(i);
 }
 
 /* A descriptor that came by a way we do not see: inherited, passed, dup'ed. */

@@ -55,13 +55,17 @@ struct fd_open_path {
 	char text[FD_PATH_BYTES];
 };
 
-extern struct fd_open_path fd_paths[FD_PATH_COUNT];
+extern HIDDEN struct fd_open_path fd_paths[FD_PATH_COUNT];
 
-/* Changes when the descriptor comes to mean another file. */
+/* Changes when the descriptor comes to mean something else: what was a data file then is still. */
+static inline const _Atomic uint32_t *fd_path_version_at(int fd)
+{
+	return &fd_paths[(unsigned int)fd % FD_PATH_COUNT].version;
+}
+
 static inline uint32_t fd_path_version(int fd)
 {
-	return atomic_load_explicit(&fd_paths[(unsigned int)fd % FD_PATH_COUNT].version,
-				    memory_order_acquire);
+	return atomic_load_explicit(fd_path_version_at(fd), memory_order_acquire);
 }
 
 /* The end of the path, or an empty string; its version, 0 if there is none. */
@@ -69,7 +73,7 @@ uint32_t fd_path(int fd, char path[FD_PATH_BYTES]);
 
 /* The first FD_PAGE descriptors; private to fd.c and fd_kind(). */
 #define FD_PAGE 4096
-extern _Atomic uint8_t fd_first_page[FD_PAGE];
+extern HIDDEN _Atomic uint8_t fd_first_page[FD_PAGE];
 
 enum fd_kind fd_find_kind(int fd);
 

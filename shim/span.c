@@ -6,42 +6,37 @@
 #include "activate.h"
 #include "clock.h"
 #include "config.h"
+#include "quick.h"
 #include "stack.h"
 #include "sys.h"
 #include "tally.h"
 #include "text.h"
 
+/* What longjmp left. */
 void span_unwind(struct thread *thread, uintptr_t address)
 {
-	while (thread->depth && thread->frames[thread->depth - 1].address <= address)
-		thread->depth--;
+	while (thread->frame->address <= address)
+		thread->frame--;
 }
 
 static bool begin_in(struct span *span, struct thread *thread, enum dlprof_class class)
 {
-	struct thread_frame *frame;
-
 	if (unlikely(thread->busy))
 		return false;
 	span_unwind(thread, (uintptr_t)span);
-	if (unlikely(thread->depth == THREAD_FRAME_MAX))
+	if (unlikely(thread_is_full(thread)))
 		return false;
-	span->thread = thread;
 	span->class = class;
 	span->tally = NULL;
-	frame = &thread->frames[thread->depth++];
-	frame->address = (uintptr_t)span;
-	frame->inner_ticks = 0;
-	frame->decoder = false;
-	frame->begin_ticks = clock_ticks();
+	span_push(span, thread, clock_ticks());
 	return true;
 }
 
-bool span_begin(struct span *span, enum dlprof_class class)
+RARELY bool span_begin_rarely(struct span *span, enum dlprof_class class)
 {
 	struct thread *thread = thread_get();
 
-	return likely(thread) && begin_in(span, thread, class);
+	return thread && begin_in(span, thread, class);
 }
 
 bool span_begin_in_load(struct span *span, enum dlprof_class class)
@@ -56,10 +51,8 @@ bool span_begin_in_load(struct span *span, enum dlprof_class class)
 
 void span_cancel(struct span *span)
 {
-	struct thread *thread = span->thread;
-
 	if (likely(activate_on()))
-		span_unwind(thread, (uintptr_t)span);
+		span_unwind(span->thread, (uintptr_t)span);
 }
 
 static void add_path(struct text *path, const struct span *span)
@@ -142,38 +135,80 @@ static void push_operation(const struct span *span, uint64_t duration_ns, uint64
 		stack_keep(span->thread, event.begin_ns);
 }
 
+static inline bool is_listed(const struct span *span, uint64_t duration_ns)
+{
+	return unlikely(duration_ns >= config.slow_ns || config.detail == CONFIG_DETAIL_ALL) &&
+	       (config.detail == CONFIG_DETAIL_ALL ||
+		(config.detail == CONFIG_DETAIL_SLOW && span->class != DLPROF_CLASS_STEP));
+}
+
+static RARELY void end_rarely(const struct span *span, uint64_t duration_ns, uint64_t bytes,
+			      bool failed)
+{
+	if (span->fd >= 0)
+		tally_file(span->thread, span->fd, span->class == DLPROF_CLASS_OPEN, span->own_ns,
+			   bytes);
+	if (is_listed(span, duration_ns))
+		push_operation(span, duration_ns, bytes, failed);
+}
+
+/* The span's frame is on top. What is rare is left for a call at the end. */
+static inline __attribute__((always_inline)) void end_at(struct span *span, uint64_t bytes,
+							 bool failed, uint64_t now_ticks)
+{
+	struct thread *thread = span->thread;
+	const struct thread_frame *frame = thread->frame;
+	struct dlprof_counter *counter = &thread->slot->counters[span->class];
+	uint64_t ticks = now_ticks - span->begin_ticks;
+	uint64_t duration_ns = clock_length_ns(ticks);
+	uint64_t own_ns = duration_ns;
+
+	span_pop(thread, ticks);
+	if (unlikely(frame->inner_ticks))
+		own_ns = clock_length_ns(ticks - frame->inner_ticks);
+	span->own_ns = own_ns;
+	counter->count += !span->uncounted;
+	counter->bytes += bytes;
+	counter->ns += own_ns;
+	if (unlikely(failed))
+		counter->failed_count++;
+	tally_add(span->tally, !span->uncounted, own_ns, bytes);
+	if (unlikely(is_listed(span, duration_ns) ||
+		     (span->fd >= 0 && !tally_is_visited(thread, span->fd))))
+		end_rarely(span, duration_ns, bytes, failed);
+	else if (span->fd >= 0)
+		tally_add(thread->visit.file, span->class == DLPROF_CLASS_OPEN, own_ns, bytes);
+}
+
+static RARELY void end_below(struct span *span, uint64_t bytes, bool failed)
+{
+	struct thread *thread = span->thread;
+
+	span_unwind(thread, (uintptr_t)span - 1);
+	if (thread->frame->address == (uintptr_t)span)
+		end_at(span, bytes, failed, clock_ticks());
+}
+
 void span_end(struct span *span, uint64_t bytes, bool failed)
 {
 	struct thread *thread = span->thread;
-	struct thread_frame *frame;
-	struct dlprof_counter *counter;
-	uint64_t ticks, duration_ns, own_ns;
 
 	/* The call forked: this is the child, and the ring is its parent's. */
 	if (unlikely(!activate_on()))
 		return;
-	while (thread->depth && thread->frames[thread->depth - 1].address < (uintptr_t)span)
-		thread->depth--;
-	if (unlikely(!thread->depth || thread->frames[thread->depth - 1].address != (uintptr_t)span))
-		return;
-	frame = &thread->frames[--thread->depth];
-	ticks = clock_ticks() - frame->begin_ticks;
-	if (thread->depth)
-		thread->frames[thread->depth - 1].inner_ticks += ticks;
-	duration_ns = clock_length_ns(ticks);
-	own_ns = frame->inner_ticks ? clock_length_ns(ticks - frame->inner_ticks) : duration_ns;
-	span->own_ns = own_ns;
+	if (unlikely(thread->frame->address != (uintptr_t)span || !clock_scale))
+		end_below(span, bytes, failed);
+	else
+		end_at(span, bytes, failed, clock_counter());
+}
 
-	counter = &thread->slot->counters[span->class];
-	counter->count += !span->uncounted;
-	counter->bytes += bytes;
-	counter->ns += own_ns;
-	counter->failed_count += failed;
-	tally_add(span->tally, !span->uncounted, own_ns, bytes);
-	if (span->fd >= 0)
-		tally_file(thread, span->fd, span->class == DLPROF_CLASS_OPEN, own_ns, bytes);
-	if (unlikely(config.detail == CONFIG_DETAIL_ALL ||
-		     (config.detail == CONFIG_DETAIL_SLOW && duration_ns >= config.slow_ns &&
-		      span->class != DLPROF_CLASS_STEP)))
-		push_operation(span, duration_ns, bytes, failed);
+RARELY void quick_end_rarely(struct span *span, int64_t bytes, const char *name, uint32_t hook)
+{
+	span->class = DLPROF_CLASS_READ;
+	span->tally = NULL;
+	span->path = NULL;
+	span->uncounted = false;
+	span->name = name;
+	span->hook = hook;
+	span_end(span, bytes < 0 ? 0 : (uint64_t)bytes, bytes < 0);
 }

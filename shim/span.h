@@ -13,10 +13,12 @@
 #include <stdint.h>
 
 #include "dlprof/event.h"
+#include "clock.h"
 #include "thread.h"
 
 struct span {
 	struct thread *thread;
+	uint64_t begin_ticks;
 	enum dlprof_class class;
 	int fd;			/* of a data file: time and bytes go to it, too; -1: none */
 	const char *path;	/* of the file if the caller knows it, or NULL */
@@ -27,11 +29,44 @@ struct span {
 	bool uncounted;		/* its time counts, but it is no operation of its own: a close */
 };
 
+/* For span_begin(): when calls were left by longjmp, or there is no thread, room or counter. */
+bool span_begin_rarely(struct span *span, enum dlprof_class class);
+
+/* The thread's frames at or below `span` are gone already, and there is room for one. */
+static inline void span_push(struct span *span, struct thread *thread, uint64_t now_ticks)
+{
+	struct thread_frame *frame = ++thread->frame;
+
+	span->thread = thread;
+	frame->address = (uintptr_t)span;
+	frame->inner_ticks = 0;
+	frame->decoder = 0;
+	span->begin_ticks = now_ticks;
+}
+
+static inline void span_pop(struct thread *thread, uint64_t ticks)
+{
+	struct thread_frame *outer = --thread->frame;
+
+	outer->inner_ticks += ticks;	/* frames[0] takes it, too: one question less */
+}
+
 /*
  * Starts the clock; fd, path, name, hook and uncounted are the caller's to set, before or after.
  * False: not recorded, and span_end() must not be called.
  */
-bool span_begin(struct span *span, enum dlprof_class class);
+static inline bool span_begin(struct span *span, enum dlprof_class class)
+{
+	struct thread *thread = thread_self;
+
+	if (unlikely(!thread || thread->life != thread_life || thread->busy || !clock_scale ||
+		     thread_is_full(thread) || thread->frame->address <= (uintptr_t)span))
+		return span_begin_rarely(span, class);
+	span->class = class;
+	span->tally = NULL;
+	span_push(span, thread, clock_counter());
+	return true;
+}
 
 /* Only if this thread is loading a batch; fd, path and uncounted are set to nothing, no operation. */
 bool span_begin_in_load(struct span *span, enum dlprof_class class);

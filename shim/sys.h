@@ -17,6 +17,12 @@
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
+/* -fvisibility=hidden is for definitions: a declaration without this goes through the GOT. */
+#define HIDDEN __attribute__((visibility("hidden")))
+
+/* Apart, so that the way past it saves no register for its sake. */
+#define RARELY __attribute__((noinline, cold))
+
 #if defined(__x86_64__)
 static inline long sys_call6(long nr, long a, long b, long c, long d, long e, long f)
 {

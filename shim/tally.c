@@ -141,6 +141,8 @@ void tally_settle(struct thread *thread)
 	visit->bytes = visit->file->bytes;
 }
 
+static const _Atomic uint32_t never = UINT32_MAX;	/* no version of a path */
+
 void tally_visit(struct thread *thread, int fd)
 {
 	struct thread_visit *visit = &thread->visit;
@@ -152,6 +154,7 @@ void tally_visit(struct thread *thread, int fd)
 	visit->fd = fd;
 	visit->version = fd_path(fd, path);
 	visit->file = visit->folder = NULL;
+	visit->quick = &never;
 	if (!path[0])
 		return;
 	visit->file = place_of(tallies + FILES, thread->file_hashes, DLPROF_TALLY_FILE_COUNT,
@@ -214,6 +217,7 @@ void tally_reset(struct thread *thread)
 	const struct dlprof_tally *tallies = thread->slot->tallies;
 
 	thread->visit.fd = -1;
+	thread->visit.quick = &never;
 	fill_hashes(tallies + FILES, thread->file_hashes, DLPROF_TALLY_FILE_COUNT);
 	fill_hashes(tallies + FOLDERS, thread->folder_hashes, DLPROF_TALLY_FOLDER_COUNT);
 }

@@ -17,16 +17,22 @@
 struct dlprof_tally *tally_named(struct thread *thread, enum dlprof_tally_kind kind,
 				 const char *name, const char *detail, uint64_t class);
 
-/* One operation. NULL is let through. */
-static inline void tally_add(struct dlprof_tally *tally, uint64_t count, uint64_t ns, uint64_t bytes)
+/* One operation. */
+static inline void tally_count(struct dlprof_tally *tally, uint64_t count, uint64_t ns,
+			       uint64_t bytes)
 {
-	if (!tally)
-		return;
 	tally->count += count;
 	tally->ns += ns;
 	tally->bytes += bytes;
 	if (ns > tally->slowest_ns)
 		tally->slowest_ns = ns;
+}
+
+/* The same, and NULL is let through. */
+static inline void tally_add(struct dlprof_tally *tally, uint64_t count, uint64_t ns, uint64_t bytes)
+{
+	if (tally)
+		tally_count(tally, count, ns, bytes);
 }
 
 /* The class of an image this wide. */
@@ -35,6 +41,25 @@ uint64_t tally_width_class(uint32_t width);
 /* Finds the tallies of the file and folder of `fd`, for tally_file(). */
 void tally_visit(struct thread *thread, int fd);
 
+static inline bool tally_is_visited(const struct thread *thread, int fd)
+{
+	return likely(thread->visit.fd == fd && thread->visit.version == fd_path_version(fd));
+}
+
+/* `fd` is known to be a data file: of the next operation on it, only the version is to be asked. */
+static inline void tally_quicken(struct thread *thread, int fd)
+{
+	if (thread->visit.fd == fd && thread->visit.file)
+		thread->visit.quick = fd_path_version_at(fd);
+}
+
+static inline bool tally_is_quick(const struct thread *thread, int fd)
+{
+	return likely(thread->visit.fd == fd &&
+		      atomic_load_explicit(thread->visit.quick, memory_order_relaxed) ==
+			      thread->visit.version);
+}
+
 /*
  * An operation on a data file, by descriptor: adds to its file and its folder. `count`: 1 for an
  * open, 0 for what follows it.
@@ -42,7 +67,7 @@ void tally_visit(struct thread *thread, int fd);
 static inline void tally_file(struct thread *thread, int fd, uint64_t count, uint64_t ns,
 			      uint64_t bytes)
 {
-	if (unlikely(thread->visit.fd != fd || thread->visit.version != fd_path_version(fd)))
+	if (!tally_is_visited(thread, fd))
 		tally_visit(thread, fd);
 	tally_add(thread->visit.file, count, ns, bytes);
 }

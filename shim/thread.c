@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "activate.h"
+#include "clock.h"
+#include "config.h"
 #include "segment.h"
 #include "tally.h"
 
@@ -11,12 +13,21 @@ uint32_t thread_life;
 
 __thread struct thread *thread_self __attribute__((tls_model("initial-exec")));
 
+/* Single operations and kernel's clocks are for the way that asks for them. */
+static void thread_quicken(struct thread *thread)
+{
+	thread->quick_life = clock_scale && config.detail != CONFIG_DETAIL_ALL ? thread->life : 0;
+}
+
 void thread_reset(struct thread *thread, struct dlprof_slot *slot)
 {
 	memset(thread, 0, sizeof(*thread));
 	thread->life = thread_life;
+	thread_quicken(thread);
 	thread->slot = slot;
 	thread->worker = -1;
+	thread->frame = &thread->frames[0];
+	thread->frame->address = UINTPTR_MAX;
 	tally_reset(thread);
 }
 
@@ -45,9 +56,11 @@ void thread_push(struct thread *thread, const struct dlprof_event *event)
 		return;
 	}
 	thread->busy = true;
+	thread->quick_life = 0;
 	atomic_signal_fence(memory_order_seq_cst);
 	slot->events[head % DLPROF_RING_CAPACITY] = *event;
 	atomic_store_explicit(&slot->head, head + 1, memory_order_release);
 	atomic_signal_fence(memory_order_seq_cst);
 	thread->busy = false;
+	thread_quicken(thread);
 }

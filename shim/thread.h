@@ -20,9 +20,8 @@
 /* One timed call in progress. `address` is of its wrapper's stack frame; see span.c. */
 struct thread_frame {
 	uintptr_t address;
-	uint64_t begin_ticks;
 	uint64_t inner_ticks;
-	bool decoder;		/* of a decode library: what it calls is its own affair; unit.c */
+	uint64_t decoder;	/* 0, or a mark: what a decoder calls is its own affair; unit.c */
 };
 
 #define THREAD_STEP_MAX 32
@@ -37,6 +36,7 @@ struct thread_step {
 struct thread_visit {
 	int fd;			/* -1: none */
 	uint32_t version;	/* of what the descriptor means; fd_path_version() */
+	const _Atomic uint32_t *quick;	/* where that is found, once it is known to be data */
 	struct dlprof_tally *file;
 	struct dlprof_tally *folder;
 	uint64_t count, ns, bytes;	/* of the file, as far as its folder has them */
@@ -65,9 +65,10 @@ struct thread_decoder {
 
 struct thread {
 	uint32_t life;			/* thread_life when it was claimed */
-	uint32_t depth;
+	uint32_t quick_life;		/* the same while quick.h's way is open to it, else 0 */
 	struct dlprof_slot *slot;
-	struct thread_frame frames[THREAD_FRAME_MAX];
+	struct thread_frame *frame;	/* of the innermost timed call */
+	struct thread_frame frames[1 + THREAD_FRAME_MAX];	/* [0]: above any stack */
 	bool busy;			/* a record is being written: a signal handler must not */
 
 	struct thread_visit visit;
@@ -104,15 +105,25 @@ struct thread {
 };
 
 /* Counts the lives of this process: 1 on activation, one more in each forked child. */
-extern uint32_t thread_life;
+extern HIDDEN uint32_t thread_life;
 
-extern __thread struct thread *thread_self __attribute__((tls_model("initial-exec")));
+extern HIDDEN __thread struct thread *thread_self __attribute__((tls_model("initial-exec")));
 
 /*
  * Still the process, and the life of it, in which `life` was read? False in a child that was forked
  * meanwhile, even if it records by now: its parent's `struct thread` is not to be touched.
  */
 bool thread_is_in_life(uint32_t life);
+
+static inline uint32_t thread_depth(const struct thread *thread)
+{
+	return (uint32_t)(thread->frame - thread->frames);
+}
+
+static inline bool thread_is_full(const struct thread *thread)
+{
+	return unlikely(thread->frame == &thread->frames[THREAD_FRAME_MAX]);
+}
 
 /* Slow path of thread_get(). */
 struct thread *thread_claim(void);

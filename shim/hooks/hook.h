@@ -82,7 +82,7 @@ struct real {
 #undef HOOK_VARIADIC
 };
 
-extern struct real real;
+extern HIDDEN struct real real;
 
 /* Looks all of them up. Called by the constructor, or by a wrapper that is called before it. */
 void real_resolve(void);

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 
 #include "clock.h"
+#include "tally.h"
 
 bool hook_open_begin(struct span *span)
 {
@@ -129,7 +130,10 @@ bool hook_read_begin(struct span *span, int fd)
 	span->fd = fd;
 	span->path = NULL;
 	span->uncounted = false;
-	return span_begin(span, DLPROF_CLASS_READ);
+	if (!span_begin(span, DLPROF_CLASS_READ))
+		return false;
+	tally_quicken(span->thread, fd);
+	return true;
 }
 
 /*

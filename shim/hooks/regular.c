@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "quick.h"
+
 /* BEGIN_x and END_x see the wrapper's parameters, `span` and `result`. */
 #define BEGIN_OPEN	 hook_open_begin(&span)
 #define END_OPEN	 hook_open_end(&span, result, path, flags)
@@ -63,7 +65,12 @@ static int fopen_flags(const char *mode)
 }
 
 /* Apart, so that a process that does not record jumps on to the real call without a frame. */
-#define HOOK(family, nr, type, hook_name, params, args)                                            \
+#define HOOK_ENTRY(type, hook_name, params, args, recorded)                                        \
+	HOOK_EXPORT type hook_name params                                                          \
+	{                                                                                          \
+		return likely(!activate_on()) ? real.hook_name args : recorded##_##hook_name args; \
+	}
+#define HOOK_USUAL(family, type, hook_name, params, args)                                          \
 	static __attribute__((noinline)) type recorded_##hook_name params                          \
 	{                                                                                          \
 		struct hook_stream stream __attribute__((unused));                                 \
@@ -77,11 +84,32 @@ static int fopen_flags(const char *mode)
 		result = real.hook_name args;                                                      \
 		END_##family;                                                                      \
 		return result;                                                                     \
-	}                                                                                          \
-	HOOK_EXPORT type hook_name params                                                          \
-	{                                                                                          \
-		return likely(!activate_on()) ? real.hook_name args : recorded_##hook_name args;   \
 	}
+
+/* Its call at the end, of what is not quick, spares the quick way the saving of its arguments. */
+#define HOOK_QUICK(family, type, hook_name, params, args)                                          \
+	HOOK_USUAL(family, type, hook_name, params, args)                                          \
+	static __attribute__((noinline)) type quick_##hook_name params                             \
+	{                                                                                          \
+		struct span span;                                                                  \
+		type result;                                                                       \
+                                                                                                   \
+		if (unlikely(!quick_begin(&span, fd)))                                             \
+			return recorded_##hook_name args;                                          \
+		result = real.hook_name args;                                                      \
+		quick_end(&span, result, #hook_name, HOOK_ID_##hook_name);                         \
+		return result;                                                                     \
+	}
+
+#define HOOK_PLAIN(family, ...) HOOK_USUAL(family, __VA_ARGS__) HOOK_ENTRY(__VA_ARGS__, recorded)
+#define HOOK_READ(family, ...)	HOOK_QUICK(family, __VA_ARGS__) HOOK_ENTRY(__VA_ARGS__, quick)
+
+/* A family that has no WAY_ goes the plain one: what is looked for is the second argument. */
+#define WAY_READ , HOOK_READ
+#define SECOND(first, second, ...) second
+#define WAY(...) SECOND(__VA_ARGS__, )
+#define HOOK(family, nr, type, hook_name, params, args)                                            \
+	WAY(WAY_##family, HOOK_PLAIN)(family, type, hook_name, params, args)
 #define HOOK_BY_HAND(nr, type, hook_name, params, args)
 #define HOOK_VARIADIC(nr, type, hook_name, params, args)
 /* Not in every libc header. */

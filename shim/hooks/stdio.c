@@ -17,6 +17,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "quick.h"
+
 /* glibc's libio.h, which it does not install. */
 #define STREAM_EOF_SEEN	  0x0010
 #define STREAM_IN_BACKUP  0x0100
@@ -32,16 +34,21 @@ static size_t buffered(const FILE *file)
 	return bytes;
 }
 
-bool hook_stream_begin(struct span *span, struct hook_stream *stream, FILE *file)
+static inline void note_stream(struct hook_stream *stream, FILE *file)
 {
-	if (!hook_read_begin(span, FILE_FD(file)))
-		return false;
 	stream->file = file;
 	stream->at = file->_IO_read_ptr;
 	stream->end = file->_IO_read_end;
 	/* What it has still to write moves the offset, too. */
 	stream->offset = file->_flags & STREAM_PUTTING ? -1 : file->_offset;
 	stream->buffered_bytes = buffered(file);
+}
+
+bool hook_stream_begin(struct span *span, struct hook_stream *stream, FILE *file)
+{
+	if (!hook_read_begin(span, FILE_FD(file)))
+		return false;
+	note_stream(stream, file);
 	return true;
 }
 
@@ -113,21 +120,33 @@ HOOK_EXPORT void rewind(FILE *file)
  * it multiplies the two itself and divides again, as is done here.
  */
 #define DEFINE_FREAD(hook_name, params, all, single)                                               \
-	size_t hook_name params;                                                                   \
-	HOOK_EXPORT size_t hook_name params                                                        \
+	static __attribute__((noinline)) size_t recorded_##hook_name params                        \
 	{                                                                                          \
 		struct hook_stream stream;                                                         \
 		struct span span;                                                                  \
 		size_t total, taken;                                                               \
                                                                                                    \
-		if (likely(!activate_on()) || __builtin_mul_overflow(size, count, &total) ||       \
-		    !total || !hook_stream_begin(&span, &stream, file))                            \
+		if (__builtin_mul_overflow(size, count, &total) || !total)                         \
 			return real.hook_name all;                                                 \
-		span.name = #hook_name;                                                            \
-		span.hook = HOOK_ID_##hook_name;                                                   \
-		taken = real.hook_name single;                                                     \
-		span_end(&span, hook_stream_bytes(&stream, taken), false);                         \
+		if (quick_begin(&span, FILE_FD(file))) {                                           \
+			note_stream(&stream, file);                                                \
+			taken = real.hook_name single;                                             \
+			quick_end(&span, (int64_t)hook_stream_bytes(&stream, taken), #hook_name,   \
+				  HOOK_ID_##hook_name);                                            \
+		} else if (hook_stream_begin(&span, &stream, file)) {                              \
+			span.name = #hook_name;                                                    \
+			span.hook = HOOK_ID_##hook_name;                                           \
+			taken = real.hook_name single;                                             \
+			span_end(&span, hook_stream_bytes(&stream, taken), false);                 \
+		} else {                                                                           \
+			return real.hook_name all;                                                 \
+		}                                                                                  \
 		return taken == total ? count : taken / size;                                      \
+	}                                                                                          \
+	size_t hook_name params;                                                                   \
+	HOOK_EXPORT size_t hook_name params                                                        \
+	{                                                                                          \
+		return likely(!activate_on()) ? real.hook_name all : recorded_##hook_name all;     \
 	}
 DEFINE_FREAD(fread, (void *buffer, size_t size, size_t count, FILE *file),
 	     (buffer, size, count, file), (buffer, 1, total, file))

@@ -14,12 +14,10 @@
  */
 static bool is_inner(const struct thread *thread, const struct unit *unit)
 {
-	for (uint32_t i = 0; i < thread->depth; i++) {
-		const struct thread_frame *frame = &thread->frames[i];
-
+	for (const struct thread_frame *frame = thread->frame; frame > thread->frames; frame--) {
 		if (!frame->decoder || frame->address <= (uintptr_t)unit)
 			continue;
-		if (((const struct unit *)frame->address)->mark == frame->begin_ticks)
+		if (((const struct unit *)frame->address)->mark == frame->decoder)
 			return true;
 	}
 	return false;
@@ -29,7 +27,6 @@ bool unit_begin(struct unit *unit, enum decode_row_id row)
 {
 	const struct decode_library *library = &decode_libraries[decode_rows[row].library];
 	struct thread *thread = thread_get();
-	struct thread_frame *frame;
 
 	if (unlikely(!thread))
 		return false;
@@ -47,9 +44,7 @@ bool unit_begin(struct unit *unit, enum decode_row_id row)
 		return false;
 	if (is_inner(thread, unit) || !span_begin(&unit->span, DLPROF_CLASS_DECODE))
 		return false;
-	frame = &thread->frames[thread->depth - 1];
-	frame->decoder = true;
-	unit->mark = frame->begin_ticks;
+	unit->mark = thread->frame->decoder = unit->span.begin_ticks;
 	return true;
 }
 

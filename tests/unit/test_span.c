@@ -108,13 +108,13 @@ Test(span, longjmp_leaves_no_frame_behind)
 	for (volatile int i = 0; i < 100; i++)
 		if (!setjmp(back))
 			decode_and_jump();
-	cr_expect_eq(thread_get()->depth, 1);
+	cr_expect_eq(thread_depth(thread_get()), 1);
 	read_for(0, 7);		/* perhaps below the dead frame: it counts all the same */
 	cr_expect_eq(counter(DLPROF_CLASS_READ)->count, 1);
 	cr_expect_eq(counter(DLPROF_CLASS_DECODE)->count, 0);
 	begin(&above, DLPROF_CLASS_OPEN);
 	span_end(&above, 0, false);
-	cr_expect_eq(thread_get()->depth, 0);
+	cr_expect_eq(thread_depth(thread_get()), 0);
 }
 
 Test(span, longjmp_out_of_an_inner_call_keeps_the_outer)
@@ -126,7 +126,7 @@ Test(span, longjmp_out_of_an_inner_call_keeps_the_outer)
 		decode_and_jump();
 	span_end(&outer, 0, false);
 	cr_expect_eq(counter(DLPROF_CLASS_OPEN)->count, 1);
-	cr_expect_eq(thread_get()->depth, 0);
+	cr_expect_eq(thread_depth(thread_get()), 0);
 }
 
 __attribute__((noinline)) static void nest(int levels)
@@ -144,7 +144,7 @@ Test(span, deeper_nesting_than_there_is_room_for_is_let_through)
 {
 	nest(3 * THREAD_FRAME_MAX);
 	cr_expect_eq(counter(DLPROF_CLASS_READ)->count, THREAD_FRAME_MAX);
-	cr_expect_eq(thread_get()->depth, 0);
+	cr_expect_eq(thread_depth(thread_get()), 0);
 }
 
 Test(span, slow_calls_become_records)

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The quick way of a read: to the same sums, and whatever is not usual is left to the other. */
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "activate.h"
+#include "clock.h"
+#include "config.h"
+#include "fd.h"
+#include "quick.h"
+#include "segment.h"
+#include "span.h"
+#include "thread.h"
+
+static const volatile uint32_t on = 1;
+static const volatile uint32_t off;
+static char folder[] = "/tmp/dlprof-quick-XXXXXX";
+
+static void set_up(void)
+{
+	cr_assert(mkdtemp(folder));
+	thread_life = 1;
+	clock_scale = UINT64_C(1) << 32;	/* a tick is a nanosecond */
+	cr_assert_eq(segment_open(folder, 0, -1, -1), 0);
+	activate_cell = &on;
+	config.detail = CONFIG_DETAIL_SLOW;
+}
+
+static void tear_down(void)
+{
+	char command[80];
+
+	snprintf(command, sizeof(command), "rm -rf %s", folder);
+	cr_assert_eq(system(command), 0);
+}
+
+static void begin(struct span *span, enum dlprof_class class)
+{
+	memset(span, 0, sizeof(*span));
+	span->fd = -1;
+	span->name = "test";
+	cr_assert(span_begin(span, class));
+}
+
+static const struct dlprof_counter *counter(enum dlprof_class class)
+{
+	return &thread_get()->slot->counters[class];
+}
+
+static int open_data(void)
+{
+	char path[80];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/data", folder);
+	fd = open(path, O_RDWR | O_CREAT, 0600);
+	cr_assert_geq(fd, 0);
+	cr_assert(fd_remember(fd, FD_NAMED, path));
+	cr_assert_eq(fd_kind(fd), FD_DATA);
+	return fd;
+}
+
+/* As the wrapper of read() does; false: it went the usual way. */
+static bool read_of(int fd, int64_t bytes, uint64_t ns)
+{
+	struct span span;
+	bool quick = quick_begin(&span, fd);
+
+	if (!quick) {
+		begin(&span, DLPROF_CLASS_READ);
+		span.fd = fd;
+		tally_quicken(span.thread, fd);
+	}
+	span.begin_ticks -= ns;
+	if (quick)
+		quick_end(&span, bytes, "test", 1);
+	else
+		span_end(&span, bytes < 0 ? 0 : (uint64_t)bytes, bytes < 0);
+	return quick;
+}
+
+TestSuite(quick, .init = set_up, .fini = tear_down);
+
+Test(quick, the_third_read_of_a_file_is_quick_and_counted_as_the_others)
+{
+	int fd = open_data();
+
+	cr_expect(!read_of(fd, 1, 0));
+	cr_expect(!read_of(fd, 10, 0));
+	cr_expect(read_of(fd, 100, 5000));
+	cr_expect(read_of(fd, 1000, 5000));
+	cr_expect_eq(counter(DLPROF_CLASS_READ)->count, 4);
+	cr_expect_eq(counter(DLPROF_CLASS_READ)->bytes, 1111);
+	cr_expect_geq(counter(DLPROF_CLASS_READ)->ns, 10000);
+	cr_expect_eq(thread_get()->visit.file->bytes, 1111);
+	cr_expect_geq(thread_get()->visit.file->slowest_ns, 5000);
+	cr_expect_eq(thread_depth(thread_get()), 0);
+}
+
+Test(quick, failures_and_slow_ones_are_told)
+{
+	const struct dlprof_slot *slot = thread_get()->slot;
+	int fd = open_data();
+
+	for (int i = 0; i < 3; i++)
+		read_of(fd, 1, 0);
+	cr_expect(read_of(fd, -1, 0));
+	cr_expect_eq(counter(DLPROF_CLASS_READ)->failed_count, 1);
+	cr_expect_eq(counter(DLPROF_CLASS_READ)->count, 4);
+	cr_expect_eq(slot->head, 0);
+	cr_expect(read_of(fd, 7, config.slow_ns));
+	cr_assert_eq(slot->head, 1);
+	cr_expect_str_eq(slot->events[0].op.name, "test");
+	cr_expect_eq(slot->events[0].op.bytes, 7);
+	cr_expect(read_of(fd, 1, 0), "a record does not end the quick way");
+}
+
+Test(quick, own_time_inside_and_outside)
+{
+	struct span decode, outer;
+	int fd = open_data();
+
+	for (int i = 0; i < 3; i++)
+		read_of(fd, 1, 0);
+	begin(&decode, DLPROF_CLASS_DECODE);
+	decode.begin_ticks -= 9000000;
+	cr_expect(read_of(fd, 1, 8000000));
+	span_end(&decode, 0, false);
+	cr_expect_lt(counter(DLPROF_CLASS_DECODE)->ns, 8000000);
+	/* As a stream's that calls back. */
+	cr_assert(quick_begin(&outer, fd));
+	outer.begin_ticks -= 9000000;
+	read_of(fd, 1, 8000000);
+	quick_end(&outer, 1, "test", 1);
+	cr_expect_geq(counter(DLPROF_CLASS_READ)->ns, 17000000);
+	cr_expect_lt(counter(DLPROF_CLASS_READ)->ns, 24000000);
+	cr_expect_eq(counter(DLPROF_CLASS_READ)->count, 6);
+}
+
+Test(quick, not_when_the_number_means_something_else)
+{
+	int fd = open_data(), ends[2];
+
+	for (int i = 0; i < 3; i++)
+		read_of(fd, 1, 0);
+	fd_forget(fd);
+	close(fd);
+	cr_assert_eq(pipe(ends), 0);
+	cr_assert_eq(ends[0], fd);
+	cr_expect(!read_of(fd, 1, 0));
+	cr_expect_eq(fd_kind(fd), FD_PIPE);
+	cr_expect(!read_of(-1, 1, 0));
+}
+
+Test(quick, not_where_every_operation_is_a_record)
+{
+	int fd = open_data();
+
+	config.detail = CONFIG_DETAIL_ALL;
+	for (int i = 0; i < 4; i++)
+		cr_expect(!read_of(fd, 1, 0));
+	cr_expect_eq(thread_get()->slot->head, 4);
+}
+
+Test(quick, nothing_is_written_once_the_cell_is_wiped)
+{
+	const struct dlprof_slot *slot = thread_get()->slot;
+	int fd = open_data();
+	struct span span;
+
+	for (int i = 0; i < 3; i++)
+		read_of(fd, 1, 0);
+	cr_assert(quick_begin(&span, fd));
+	activate_cell = &off;
+	quick_end(&span, 1, "test", 1);
+	cr_expect_eq(slot->counters[DLPROF_CLASS_READ].count, 3);
+}
