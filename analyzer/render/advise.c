@@ -187,7 +187,7 @@ static const char *advice_line(const struct report *report, enum advice_id id)
 static void print_steps(const struct report *report, const struct page *page)
 {
 	const struct advice_list *list = &report->diagnosis.advice;
-	char number[24], text[512], gain[UNITS_MAX];
+	char number[40], text[512], gain[UNITS_MAX];
 	size_t i;
 
 	for (i = 0; i < list->count; i++) {

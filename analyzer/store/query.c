@@ -322,20 +322,23 @@ static int by_time(const void *a, const void *b)
 
 int query_loaders(struct db *db, struct loader_info **ret_loaders, size_t *ret_count)
 {
-	size_t i;
-	int r = list_loaders(db, PACKED_SQL, ret_loaders, ret_count);
+	struct loader_info *loaders;
+	size_t count, i;
+	int r = list_loaders(db, PACKED_SQL, &loaders, &count);
 
-	for (i = 0; r == 0 && i < *ret_count; i++)
-		r = pack_read_loader(db, &(*ret_loaders)[i]);
-	if (r == 0 && *ret_count) {
-		qsort(*ret_loaders, *ret_count, sizeof(**ret_loaders), by_time);
-		return 0;
+	if (r < 0)
+		return r;
+	for (i = 0; r == 0 && i < count; i++)
+		r = pack_read_loader(db, &loaders[i]);
+	if (r < 0 || !count) {
+		free(loaders);
+		return r < 0 && r != -ENOENT ? r
+					      : list_loaders(db, LOADERS_SQL, ret_loaders, ret_count);
 	}
-	if (r == -ENOENT || r == 0) {
-		free(*ret_loaders);
-		r = list_loaders(db, LOADERS_SQL, ret_loaders, ret_count);
-	}
-	return r;
+	qsort(loaders, count, sizeof(*loaders), by_time);
+	*ret_loaders = loaders;
+	*ret_count = count;
+	return 0;
 }
 
 static bool is_whole(const struct batch_filter *filter)
