@@ -80,7 +80,6 @@ struct thread {
 	/* Slow operations that may still be kept one by one; see span.c. */
 	uint64_t slow_credit_ns;
 	uint8_t slow_credits[DLPROF_CLASS_MAX];
-	uintptr_t stack_seen, stack_end;	/* what is known of where the stack lies */
 
 	struct thread_image images[THREAD_IMAGE_MAX];
 	uint32_t image_next;
