@@ -33,7 +33,6 @@ static __attribute__((noinline)) ssize_t looked_write(int fd, const void *buffer
 {
 	ssize_t result = real.write(fd, buffer, size);
 
-	/* Now it is known that the buffer can be read. */
 	if (result > 0)
 		pipes_write(fd, buffer, (size_t)result);
 	return result;

@@ -19,14 +19,15 @@ bool api_resolve(void)
 	py.stop_iteration = dl_real(RTLD_DEFAULT, "PyExc_StopIteration");
 	py.attribute_error = dl_real(RTLD_DEFAULT, "PyExc_AttributeError");
 	py.type_type = dl_real(RTLD_DEFAULT, "PyType_Type");
+	py.property_type = dl_real(RTLD_DEFAULT, "PyProperty_Type");
 	py.function_type = dl_real(RTLD_DEFAULT, "PyFunction_Type");
 	py.interpreter = (void *(*)(void))dl_real(RTLD_DEFAULT, "PyInterpreterState_Get");
 	if (!py.interpreter)	/* 3.8 */
 		py.interpreter = (void *(*)(void))dl_real(RTLD_DEFAULT, "_PyInterpreterState_Get");
 	py.bytearray_type = dl_real(RTLD_DEFAULT, "PyByteArray_Type");
 	py.string_type = dl_real(RTLD_DEFAULT, "PyUnicode_Type");
-	return py.stop_iteration && py.attribute_error && py.type_type && py.function_type &&
-	       py.interpreter && py.bytearray_type && py.string_type;
+	return py.stop_iteration && py.attribute_error && py.type_type && py.property_type &&
+	       py.function_type && py.interpreter && py.bytearray_type && py.string_type;
 }
 
 bool api_main_interpreter(void)

@@ -36,6 +36,7 @@ struct api {
 	PyObject **stop_iteration;
 	PyObject **attribute_error;
 	PyObject *type_type;
+	PyObject *property_type;
 	PyObject *function_type;
 	PyObject *bytearray_type;
 	PyObject *string_type;

@@ -202,6 +202,12 @@ void pipes_write(int fd, const void *buffer, size_t size)
 	uint32_t number;
 	uint64_t pipe;
 
+	if (size < 4)
+		return;
+	/* Others than pipes take what cannot be read: /dev/null does not look. */
+	pipe = pipe_of(fd);
+	if (!pipe)
+		return;
 	if (size >= 8 && bytes[0] != 0x80) { /* behind the length, unless that went out alone */
 		bytes += 4;
 		size -= 4;
@@ -211,8 +217,7 @@ void pipes_write(int fd, const void *buffer, size_t size)
 	message = pipes_parse(bytes, size, &number);
 	if (message == PIPES_OTHER)
 		return;
-	pipe = pipe_of(fd);
-	if (!pipe || !lock())
+	if (!lock())
 		return;
 	if (pipes.index && message != PIPES_NONE)
 		wrote_result(pipe);

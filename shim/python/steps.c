@@ -109,12 +109,23 @@ static PyObject *steps_opened(PyObject *original, PyObject *args, PyObject *kwar
 	return result;
 }
 
+/* Into its own dict, since attributes that are set belong to what it stands for. */
+static bool keep(PyObject *standing, const char *name, PyObject *value)
+{
+	PyObject *dict = py.PyObject_GetAttrString(standing, "__dict__");
+	bool kept = dict && py.PyDict_SetItemString(dict, name, value) == 0;
+
+	if (dict)
+		py.Py_DecRef(dict);
+	return kept;
+}
+
 /* What stands for `object`: has the methods of `class`, and for the rest asks the object. */
 static PyObject *stand_in(PyObject *class, PyObject *object)
 {
 	PyObject *standing = py.PyObject_CallObject(class, NULL);
 
-	if (standing && py.PyObject_SetAttrString(standing, ORIGINAL, object) < 0) {
+	if (standing && !keep(standing, ORIGINAL, object)) {
 		py.Py_DecRef(standing);
 		standing = NULL;
 	}
@@ -148,6 +159,42 @@ static PyObject *on_attribute(PyObject *self, PyObject *args, PyObject *kwargs)
 	if (object)
 		py.Py_DecRef(object);
 	return value;
+}
+
+/* A method that Python asks the class for; `name`: which. */
+static PyObject *on_forward(PyObject *name, PyObject *args, PyObject *kwargs)
+{
+	ssize_t size = py.PyTuple_Size(args);
+	PyObject *object = original_of(args), *result = NULL;
+	PyObject *method = object ? py.PyObject_GetAttr(object, name) : NULL;
+	PyObject *rest = method ? py.PyTuple_New(size - 1) : NULL;
+
+	for (ssize_t i = 1; rest && i < size; i++) {
+		PyObject *argument = py.PyTuple_GetItem(args, i);
+
+		py.Py_IncRef(argument);
+		py.PyTuple_SetItem(rest, i - 1, argument);
+	}
+	if (rest)
+		result = py.PyObject_Call(method, rest, kwargs);
+	for (PyObject **left = (PyObject *[]){rest, method, object}, **end = left + 3; left < end;
+	     left++)
+		if (*left)
+			py.Py_DecRef(*left);
+	return result;
+}
+
+static PyObject *on_class(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+	PyObject *object = original_of(args), *class = NULL;
+
+	(void)self;
+	(void)kwargs;
+	if (object)
+		class = py.PyObject_GetAttrString(object, "__class__");
+	if (object)
+		py.Py_DecRef(object);
+	return class;
 }
 
 /* One sample, from begin to end; `index`: its place in the dataset, or in the stream. */
@@ -259,29 +306,81 @@ static PyMethodDef item_method = {"__getitem__", on_item, PY_VARARGS_KEYWORDS, N
 static PyMethodDef items_method = {"__getitems__", on_items, PY_VARARGS_KEYWORDS, NULL};
 static PyMethodDef next_method = {"__next__", on_next, PY_VARARGS_KEYWORDS, NULL};
 static PyMethodDef iter_method = {"__iter__", on_iter, PY_VARARGS_KEYWORDS, NULL};
+static PyMethodDef forward_method = {"forward", on_forward, PY_VARARGS_KEYWORDS, NULL};
+static PyMethodDef class_method = {"__class__", on_class, PY_VARARGS_KEYWORDS, NULL};
 static PyMethodDef step_method = {"step", on_step, PY_VARARGS_KEYWORDS, NULL};
 
-static bool add_method(PyObject *dict, PyMethodDef *method)
+/* Takes `value`. */
+static bool add(PyObject *dict, const char *name, PyObject *value)
 {
-	PyObject *function = py.PyCFunction_NewEx(method, NULL, NULL);
-	PyObject *bound = function ? py.PyInstanceMethod_New(function) : NULL;
-	bool added = bound && py.PyDict_SetItemString(dict, method->ml_name, bound) == 0;
+	bool added = value && py.PyDict_SetItemString(dict, name, value) == 0;
 
-	if (function)
-		py.Py_DecRef(function);
-	if (bound)
-		py.Py_DecRef(bound);
+	if (value)
+		py.Py_DecRef(value);
 	return added;
 }
 
-/* type(name, (), {methods}) */
-static PyObject *make_class(const char *name, PyMethodDef *const *methods)
+static bool add_method(PyObject *dict, PyMethodDef *method, const char *name, PyObject *self)
+{
+	PyObject *function = py.PyCFunction_NewEx(method, self, NULL);
+	bool added = function && add(dict, name, py.PyInstanceMethod_New(function));
+
+	if (function)
+		py.Py_DecRef(function);
+	return added;
+}
+
+/* What Python asks a class for and not its object, so that __getattr__ does not see it. */
+static const char *const forwarded[] = {
+	"__len__", "__bool__", "__iter__", "__next__", "__contains__", "__call__", "__add__",
+	"__radd__", "__eq__", "__ne__", "__hash__", "__repr__", "__str__", "__dir__",
+	"__setitem__", "__delitem__", "__enter__", "__exit__", "__length_hint__",
+	"__setattr__", "__delattr__", "__reduce__", "__reduce_ex__", NULL,
+};
+
+/* Those of `forwarded` that the object has; what it is not, the stand-in must not seem to be. */
+static bool add_forwarded(PyObject *dict, PyObject *object)
+{
+	PyObject *type = py.PyObject_Type(object);
+	bool added = type;
+
+	for (const char *const *name = forwarded; added && *name; name++) {
+		PyObject *self;
+
+		if (!py.PyObject_HasAttrString(type, *name))
+			continue;
+		self = py.PyUnicode_InternFromString(*name);
+		added = self && add_method(dict, &forward_method, *name, self);
+		if (self)
+			py.Py_DecRef(self);
+	}
+	if (type)
+		py.Py_DecRef(type);
+	return added;
+}
+
+/* For isinstance(). */
+static bool add_class(PyObject *dict)
+{
+	PyObject *getter = py.PyCFunction_NewEx(&class_method, NULL, NULL);
+	PyObject *args = getter ? py.PyTuple_Pack(1, getter) : NULL;
+	bool added = args && add(dict, "__class__", py.PyObject_CallObject(py.property_type, args));
+
+	if (args)
+		py.Py_DecRef(args);
+	if (getter)
+		py.Py_DecRef(getter);
+	return added;
+}
+
+/* type(name, (), {methods}), for an object whose class is `like`, or for any if that is NULL. */
+static PyObject *make_class(const char *name, PyMethodDef *const *methods, PyObject *like)
 {
 	PyObject *args = py.PyTuple_New(3), *dict = py.PyDict_New(), *class = NULL;
-	bool added = args && dict;
+	bool added = args && dict && add_class(dict) && (!like || add_forwarded(dict, like));
 
 	for (; added && *methods; methods++)
-		added = add_method(dict, *methods);
+		added = add_method(dict, *methods, (*methods)->ml_name, NULL);
 	if (added) {
 		py.PyTuple_SetItem(args, 0, py.PyUnicode_FromString(name));
 		py.PyTuple_SetItem(args, 1, py.PyTuple_New(0));
@@ -297,35 +396,9 @@ static PyObject *make_class(const char *name, PyMethodDef *const *methods)
 	return class;
 }
 
-static PyObject *dataset_class(void)
-{
-	static PyMethodDef *const methods[] = {&attribute_method, &item_method, NULL};
-	static PyObject *class;
-
-	if (!class)
-		class = make_class("dataset", methods);
-	return class;
-}
-
-static PyObject *items_class(void)
-{
-	static PyMethodDef *const methods[] = {&attribute_method, &item_method, &items_method, NULL};
-	static PyObject *class;
-
-	if (!class)
-		class = make_class("dataset", methods);
-	return class;
-}
-
-static PyObject *stream_class(void)
-{
-	static PyMethodDef *const methods[] = {&attribute_method, &next_method, &iter_method, NULL};
-	static PyObject *class;
-
-	if (!class)
-		class = make_class("stream", methods);
-	return class;
-}
+static PyMethodDef *const dataset_methods[] = {&attribute_method, &item_method, NULL};
+static PyMethodDef *const items_methods[] = {&attribute_method, &item_method, &items_method, NULL};
+static PyMethodDef *const stream_methods[] = {&attribute_method, &next_method, &iter_method, NULL};
 
 static PyObject *compose_class(void)
 {
@@ -333,7 +406,7 @@ static PyObject *compose_class(void)
 	static PyObject *class;
 
 	if (!class)
-		class = make_class("compose", methods);
+		class = make_class("compose", methods, NULL);
 	return class;
 }
 
@@ -343,9 +416,8 @@ static bool add_stream_facts(PyObject *standing, PyObject *fetcher)
 	static const uint64_t none;
 	PyObject *dataset = api_get_named(fetcher, "dataset");
 	PyObject *taken = py.PyByteArray_FromStringAndSize((const char *)&none, sizeof(none));
-	bool added = dataset && taken &&
-		     py.PyObject_SetAttrString(standing, DATASET, dataset) == 0 &&
-		     py.PyObject_SetAttrString(standing, TAKEN, taken) == 0;
+	bool added = dataset && taken && keep(standing, DATASET, dataset) &&
+		     keep(standing, TAKEN, taken);
 
 	if (dataset)
 		py.Py_DecRef(dataset);
@@ -354,27 +426,33 @@ static bool add_stream_facts(PyObject *standing, PyObject *fetcher)
 	return added;
 }
 
-/* What keeps a state is looked at closely by those who save it: left alone. */
+/*
+ * What keeps a state is looked at closely by those who save it: left alone. So is what cannot be
+ * asked for samples: Python has an error to raise, which it knows better than we do.
+ */
 void steps_watch(PyObject *fetcher)
 {
 	bool stream = py.PyObject_HasAttrString(fetcher, "dataset_iter");
 	const char *name = stream ? "dataset_iter" : "dataset";
-	PyObject *object = api_get_named(fetcher, name), *class, *standing = NULL;
+	PyObject *object = api_get_named(fetcher, name), *class = NULL, *standing = NULL;
+	PyObject *type = object ? py.PyObject_Type(object) : NULL;
 
-	if (object && !py.PyObject_HasAttrString(object, "state_dict")) {
-		class = stream ? stream_class()
-		      : api_get_flag(object, "__getitems__", false) ? items_class()
-								    : dataset_class();
-		if (class)
-			standing = stand_in(class, object);
-	}
+	if (type && py.PyObject_HasAttrString(type, stream ? "__next__" : "__getitem__") &&
+	    !py.PyObject_HasAttrString(object, "state_dict"))
+		class = make_class(name,
+				   stream ? stream_methods
+				   : api_get_flag(object, "__getitems__", false) ? items_methods
+										 : dataset_methods,
+				   object);
+	if (class)
+		standing = stand_in(class, object);
 	if (standing && (!stream || add_stream_facts(standing, fetcher)))
 		py.PyObject_SetAttrString(fetcher, name, standing);
 	py.PyErr_Clear();
-	if (standing)
-		py.Py_DecRef(standing);
-	if (object)
-		py.Py_DecRef(object);
+	for (PyObject **left = (PyObject *[]){standing, class, type, object}, **end = left + 4;
+	     left < end; left++)
+		if (*left)
+			py.Py_DecRef(*left);
 }
 
 /* [step, step, ...], each timed when it is called. NULL: not what we know. */
