@@ -9,7 +9,12 @@
 #include "sys.h"
 #include "tally.h"
 
-static volatile bool decoders_reached;
+static volatile bool decoders_reached, decoders_missed;
+
+void scope_decoders_missed(bool missed)
+{
+	decoders_missed = missed;
+}
 
 void scope_decoders_reached(void)
 {
@@ -92,7 +97,8 @@ bool scope_load_event(struct thread *thread, const struct scope_load *load, uint
 	sums->decode_bytes = DELTA(DLPROF_CLASS_DECODE, bytes);
 	sums->decode_count = (uint32_t)DELTA(DLPROF_CLASS_DECODE, count);
 	/* Not observed is not zero. */
-	if (!sums->decode_count && !sums->decode_ns && !decoders_reached)
+	if (!sums->decode_count && !sums->decode_ns &&
+	    (!decoders_reached || decoders_missed))
 		sums->decode_count = UINT32_MAX;
 	if (DELTA(DLPROF_CLASS_COLLATE, count))
 		event.flags |= DLPROF_FLAG_COLLATE_SEEN;

@@ -37,4 +37,7 @@ void scope_on_load(void (*look)(void));
 /* Decoders of this process are watched from now on: that none was called is an observation. */
 void scope_decoders_reached(void);
 
+/* There are decoders that this process leaves alone, so that none was called is no observation. */
+void scope_decoders_missed(bool missed);
+
 #endif

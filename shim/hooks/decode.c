@@ -2,6 +2,7 @@
 /* decode.c - the tables of decode libraries, and the wrappers that decode.def describes. */
 #include "hooks/decode.h"
 
+#include <sys/uio.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/types.h>
@@ -359,6 +360,18 @@ static void packet_end(struct unit *unit, const void *context, const void *packe
 					     .bytes = FIELD(size_t, size, 0)})
 
 /* Reads past libc. How many bytes an io_uring wait brought is in the ring, and the caller's affair. */
+static int16_t opcode_of(const void *request)
+{
+	int16_t opcode = -1;
+	struct iovec to = {&opcode, sizeof(opcode)}, from = {(char *)request + 16, sizeof(opcode)};
+
+	/* The kernel has its own copy since the request was made: the host may have unmapped its. */
+	if (sys_call6(SYS_process_vm_readv, sys_getpid(), (long)&to, 1, (long)&from, 1, 0) !=
+	    (long)sizeof(opcode))
+		return -1;
+	return opcode;
+}
+
 static uint64_t event_bytes(const void *events, int count)
 {
 	const int16_t read_one = 0, read_many = 7;
@@ -368,7 +381,7 @@ static uint64_t event_bytes(const void *events, int count)
 		const char *event = (const char *)events + 32 * i;
 		const void *request = FIELD(const void *, event, 8);
 		int64_t size = FIELD(int64_t, event, 16);
-		int16_t what = request ? FIELD(int16_t, request, 16) : -1;
+		int16_t what = request ? opcode_of(request) : -1;
 
 		if (size > 0 && (what == read_one || what == read_many))
 			bytes += (uint64_t)size;

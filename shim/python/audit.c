@@ -21,6 +21,7 @@
 #include "python/patch.h"
 #include "python/steps.h"
 #include "python/torch.h"
+#include "scope.h"
 #include "sys.h"
 
 typedef int (*audit_function)(const char *event, PyObject *args, void *data);
@@ -117,6 +118,7 @@ static PyObject *find_module(PyObject *modules, const struct later *wanted)
 void audit_load_begin(bool functions)
 {
 	PyObject *modules;
+	bool missed = false;
 
 	if (likely(!atomic_load_explicit(&later_due, memory_order_relaxed)))
 		return;
@@ -130,6 +132,8 @@ void audit_load_begin(bool functions)
 		module = find_module(modules, &later[i]);
 		if (!module)
 			continue;
+		if (later[i].is_function && !functions)
+			missed = true;
 		if (is_initializing(module) ||	/* by another thread, say */
 		    (later[i].is_function && !functions)) {
 			atomic_store(&later_due, true);
@@ -140,6 +144,7 @@ void audit_load_begin(bool functions)
 		later[i].patch(module, later[i].row);
 		py.Py_DecRef(module);
 	}
+	scope_decoders_missed(missed);
 }
 
 static int import_target(struct target *target)

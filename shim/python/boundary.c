@@ -247,7 +247,7 @@ static PyObject *decode(const struct boundary *boundary, PyObject *original, PyO
 
 static PyMethodDef methods[] = {
 #define BOUNDARY(id, module, implied, class, function, library, format, measure)                      \
-	{function, on_##id, PY_VARARGS_KEYWORDS, NULL},
+	{function, on_##id, PY_VARARGS_KEYWORDS, PATCH_SIGNATURE(function)},
 #include "python/boundary.def"
 #undef BOUNDARY
 };

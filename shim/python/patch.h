@@ -10,6 +10,9 @@
 
 #include "python/api.h"
 
+/* ml_doc of a wrapper: who asks for its signature gets one, which built-in functions have not. */
+#define PATCH_SIGNATURE(name) name "($self, /, *args, **kwargs)\n--\n\n"
+
 /*
  * Replaces owner.NAME, NAME being method->ml_name, by a wrapper that gets the original as `self`.
  * `where` names the owner in the notes, "torch...:Class". True: patched.

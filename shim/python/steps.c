@@ -535,7 +535,8 @@ static struct {
 	const char *class;
 	PyMethodDef method;
 } rows[] = {
-#define STEPS(id, module, class, name, wrapper) {class, {name, wrapper, PY_VARARGS_KEYWORDS, NULL}},
+#define STEPS(id, module, class, name, wrapper)                                                    \
+	{class, {name, wrapper, PY_VARARGS_KEYWORDS, PATCH_SIGNATURE(name)}},
 #include "python/steps.def"
 #undef STEPS
 };

@@ -250,7 +250,7 @@ static PyObject *on_fetch(PyObject *original, PyObject *args, PyObject *kwargs)
 	py.PyErr_Clear();
 	if (fetcher)
 		prepare(fetcher);
-	audit_load_begin(true);
+	audit_load_begin(thread->worker >= 0);
 	scope_load_begin(thread, &load);
 	batch = py.PyObject_Call(original, args, kwargs);
 	failed = !batch;
