@@ -2,10 +2,10 @@
 /* decode.c - the tables of decode libraries, and the wrappers that decode.def describes. */
 #include "hooks/decode.h"
 
-#include <sys/uio.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 
 #include "activate.h"
 #include "hooks/image.h"
