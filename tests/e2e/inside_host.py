@@ -207,7 +207,9 @@ class Raw(Dataset):
         os.readv(fd, [content])
         os.close(fd)
         current.add("read", started)
-        return finish(begin, "Raw", content[::65536].copy())
+        array = content[::65536].copy()
+        del content  # or it is given back after the last stamp
+        return finish(begin, "Raw", array)
 
 
 def collate(samples):
