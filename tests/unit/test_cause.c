@@ -382,7 +382,7 @@ Test(stall_asynchronous, the_drain_ratio_decides)
 	} cases[] = {
 		{4000, STALL_VERDICT_NOT, STALL_GAP_NONE},
 		{300, STALL_VERDICT_HIGHLY, STALL_GAP_NONE},
-		{490, STALL_VERDICT_INCOMPLETE, STALL_GAP_ASYNCHRONOUS},
+		{600, STALL_VERDICT_INCOMPLETE, STALL_GAP_ASYNCHRONOUS},
 	};
 
 	for (size_t c = 0; c < 3; c++) {
