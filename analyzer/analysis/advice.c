@@ -176,9 +176,8 @@ static void add_useless(const struct batch_series *series, const struct finding 
 	}
 }
 
-void advice_give(enum cause cause, const struct batch_series *series,
-		 const struct finding *finding, const struct whatif *whatif, double lost_share,
-		 struct advice_list *ret)
+void advice_give(enum cause cause, const struct batch_series *series, const struct finding *finding,
+		 const struct whatif *whatif, double lost_share, struct advice_list *ret)
 {
 	enum advice_id id = FIRST[cause];
 

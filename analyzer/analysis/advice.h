@@ -42,25 +42,25 @@ enum advice_id {
 
 /* Why something that people try would not help. */
 enum useless {
-	USELESS_LOADING_IS_NO_LIMIT,	/* the training does not wait for data */
+	USELESS_LOADING_IS_NO_LIMIT, /* the training does not wait for data */
 	USELESS_CORES_ARE_USED,
-	USELESS_WORKERS_NEVER_IDLE,	/* a longer queue would stay as empty */
-	USELESS_NOTHING_BEHIND,		/* no finished batch stands behind an unfinished one */
-	USELESS_OTHER_LIMIT,		/* the replay shows no gain */
+	USELESS_WORKERS_NEVER_IDLE, /* a longer queue would stay as empty */
+	USELESS_NOTHING_BEHIND,     /* no finished batch stands behind an unfinished one */
+	USELESS_OTHER_LIMIT,        /* the replay shows no gain */
 	USELESS_MAX
 };
 
-#define ADVICE_MOST	3
-#define ADVICE_GAIN	0.05 /* what brings less is no advice */
+#define ADVICE_MOST 3
+#define ADVICE_GAIN 0.05 /* what brings less is no advice */
 
 struct advice {
 	enum advice_id id;
-	double gain;		/* predicted, over the run as it was; NAN: cannot be told */
-	bool is_bound;		/* the gain is what it can bring at most */
+	double gain;   /* predicted, over the run as it was; NAN: cannot be told */
+	bool is_bound; /* the gain is what it can bring at most */
 };
 
 struct advice_list {
-	struct advice steps[ADVICE_MOST];	/* the largest gain first */
+	struct advice steps[ADVICE_MOST]; /* the largest gain first */
 	size_t count;
 	struct {
 		enum whatif_id id;
@@ -70,9 +70,8 @@ struct advice_list {
 };
 
 /* What follows from the cause. `lost_share`: of all time that its events cost, or NAN. */
-void advice_give(enum cause cause, const struct batch_series *series,
-		 const struct finding *finding, const struct whatif *whatif, double lost_share,
-		 struct advice_list *ret);
+void advice_give(enum cause cause, const struct batch_series *series, const struct finding *finding,
+		 const struct whatif *whatif, double lost_share, struct advice_list *ret);
 
 /* As JSON has them. */
 const char *advice_name(enum advice_id id);

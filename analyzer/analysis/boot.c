@@ -5,11 +5,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define RESAMPLES	 400
-#define MOST_CELLS	 16384
+#define RESAMPLES        400
+#define MOST_CELLS       16384
 #define DEFAULT_PREFETCH 2
-#define DEFAULT_WORKERS	 8
-#define SEED		 UINT64_C(0x243f6a8885a308d3)
+#define DEFAULT_WORKERS  8
+#define SEED             UINT64_C(0x243f6a8885a308d3)
 
 /* splitmix64: any seed will do, and the sequence is the same everywhere. */
 static uint64_t next_random(uint64_t *state)
@@ -24,7 +24,7 @@ static uint64_t next_random(uint64_t *state)
 /* Sums before each cell of the steady batches, twice around so that no block has to wrap. */
 struct cells {
 	size_t count;
-	size_t size;	/* batches a cell */
+	size_t size; /* batches a cell */
 	double *stall_ns;
 	double *time_ns;
 };
@@ -48,10 +48,12 @@ static void fill(const struct batch_series *s, struct cells *cells)
 		time_ns += (double)s->wait_ns[i] + (double)s->compute_ns[i];
 	}
 	for (i = cells->count; i <= 2 * cells->count; i++) {
-		cells->stall_ns[i] = i == 2 * cells->count ? 2 * stall_ns
-							   : stall_ns + cells->stall_ns[i - cells->count];
-		cells->time_ns[i] = i == 2 * cells->count ? 2 * time_ns
-							  : time_ns + cells->time_ns[i - cells->count];
+		cells->stall_ns[i] = i == 2 * cells->count
+					     ? 2 * stall_ns
+					     : stall_ns + cells->stall_ns[i - cells->count];
+		cells->time_ns[i] = i == 2 * cells->count
+					    ? 2 * time_ns
+					    : time_ns + cells->time_ns[i - cells->count];
 	}
 }
 

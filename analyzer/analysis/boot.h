@@ -6,8 +6,8 @@
 #include "analysis/stall.h"
 
 struct boot {
-	double low95, high95;	/* 2.5 % and 97.5 % of the resamples; NAN: cannot be told */
-	double low99;		/* the 1 % of them, for gates */
+	double low95, high95; /* 2.5 % and 97.5 % of the resamples; NAN: cannot be told */
+	double low99;         /* the 1 % of them, for gates */
 };
 
 /*

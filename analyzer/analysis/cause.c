@@ -8,17 +8,17 @@
 
 #include "analysis/stats.h"
 
-#define EXCESS_SHARE	  0.5 /* of the median: what is longer than normal by so much is an event */
-#define EXCESS_FLOOR_NS	  2e6
-#define SLOW_FACTOR	  1.3
-#define SLOW_Z		  4.0
-#define SLOW_SHARE	  0.5
-#define COLD_FACTOR	  1.3
-#define CPU_FULL	  0.85
-#define QUEUED_MOST	  0.5
-#define CAPACITY	  1.0
+#define EXCESS_SHARE      0.5 /* of the median: what is longer than normal by so much is an event */
+#define EXCESS_FLOOR_NS   2e6
+#define SLOW_FACTOR       1.3
+#define SLOW_Z            4.0
+#define SLOW_SHARE        0.5
+#define COLD_FACTOR       1.3
+#define CPU_FULL          0.85
+#define QUEUED_MOST       0.5
+#define CAPACITY          1.0
 #define CAPACITY_MARGINAL 0.9
-#define FEWEST_EPOCHS	  2 /* one start alone is no finding */
+#define FEWEST_EPOCHS     2 /* one start alone is no finding */
 
 const char *cause_name(enum cause cause)
 {
@@ -70,7 +70,8 @@ static int find_periods(const struct batch_series *s, const struct finding *f,
 		.want = SERIES_STARVED,
 	};
 	bool is_partial = !s->wait_ns || !s->compute_ns;
-	struct period_query of_wait = is_partial ? excess(s, s->wait_ns, EXCESS_FLOOR_NS, NAN) : wait;
+	struct period_query of_wait =
+		is_partial ? excess(s, s->wait_ns, EXCESS_FLOOR_NS, NAN) : wait;
 	struct period_query of_compute, of_load = excess(s, s->load_ns, 0, NAN);
 	double time_ns = f->wait_all_ns + f->compute_all_ns;
 	int r;

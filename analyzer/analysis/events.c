@@ -33,12 +33,12 @@ static double event_ns(const struct period_query *q, size_t i)
 struct walk {
 	const struct batch_series *series;
 	size_t run;
-	size_t begin, end;	/* of the run's batches */
-	size_t position;	/* of the first of them */
-	size_t epoch_begin;	/* position of the run's epoch */
-	int64_t epoch_batch;	/* and the ordinal of its first batch */
+	size_t begin, end;   /* of the run's batches */
+	size_t position;     /* of the first of them */
+	size_t epoch_begin;  /* position of the run's epoch */
+	int64_t epoch_batch; /* and the ordinal of its first batch */
 	bool new_epoch;
-	size_t next;		/* the first position that is free */
+	size_t next; /* the first position that is free */
 };
 
 static bool walk_run(struct walk *walk)
@@ -71,8 +71,8 @@ static bool walk_run(struct walk *walk)
 static int add_epoch(struct events *events, size_t *capacity, const struct walk *walk,
 		     bool from_start)
 {
-	int64_t start = from_start ? 0
-				   : stall_start_count(walk->series->workers) - walk->epoch_batch;
+	int64_t start =
+		from_start ? 0 : stall_start_count(walk->series->workers) - walk->epoch_batch;
 	struct fold_segment *grown;
 
 	if (events->epoch_count == *capacity) {
@@ -259,9 +259,9 @@ static double sparse_log_p(const struct events *events, const struct fold_segmen
 	}
 	row_square += row_sum * row_sum;
 	mean = sum / ((double)rows * n);
-	return fmin(0, log(n) - fold_evidence((double)rows, top / (double)rows, mean,
-					      (square / n - row_square / (n * n)) / (double)rows,
-					      1));
+	return fmin(0,
+		    log(n) - fold_evidence((double)rows, top / (double)rows, mean,
+					   (square / n - row_square / (n * n)) / (double)rows, 1));
 }
 
 struct distance {

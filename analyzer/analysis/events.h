@@ -14,7 +14,7 @@
 #include "analysis/fold.h"
 #include "analysis/period.h"
 
-#define EVENTS_LISTED 4000	/* so many are kept one by one */
+#define EVENTS_LISTED 4000 /* so many are kept one by one */
 
 struct event {
 	size_t position;
@@ -23,14 +23,14 @@ struct event {
 
 struct events {
 	size_t count;
-	double ns;			/* sum */
-	double cap_ns;			/* half of the sum is in events of at least this */
+	double ns;     /* sum */
+	double cap_ns; /* half of the sum is in events of at least this */
 	size_t position_count;
-	struct event *list;		/* NULL where there are more than EVENTS_LISTED */
+	struct event *list; /* NULL where there are more than EVENTS_LISTED */
 	/* The epochs, without their first round: what comes every so often restarts with them. */
 	struct fold_segment *epochs;
 	size_t epoch_count;
-	size_t first_ordinal;		/* of the first epoch's segment */
+	size_t first_ordinal; /* of the first epoch's segment */
 };
 
 /* Counts and lists; 0 or -ENOMEM. events_done() in either case. */
@@ -55,10 +55,10 @@ int events_long_period(const struct events *events, const struct fold_segment *s
  */
 struct event_gaps {
 	size_t large_count;
-	double large_ns;	/* their time */
+	double large_ns; /* their time */
 	size_t gap_count;
-	double cv;		/* of the gaps; NAN: too few */
-	size_t mode;		/* the most frequent gap, the shortest of equals */
+	double cv;   /* of the gaps; NAN: too few */
+	size_t mode; /* the most frequent gap, the shortest of equals */
 };
 
 /* 0 or -ENOMEM. */

@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define BLOCK        8 /* rows */
-#define GROUP        4 /* blocks that make one of 32 rows */
+#define BLOCK        8  /* rows */
+#define GROUP        4  /* blocks that make one of 32 rows */
 #define LEAST_8      16 /* rows from which blocks of 8 are used */
 #define LEAST_32     64
 #define LEAST_ROWS   3
@@ -68,8 +68,8 @@ struct rows {
 	float total[FOLD_MOST];
 	double count;
 	double sum;
-	double square;		/* of values */
-	double row_square;	/* of row sums */
+	double square;     /* of values */
+	double row_square; /* of row sums */
 };
 
 static void rows_clear(struct rows *rows, size_t period)
@@ -212,8 +212,7 @@ double fold_log_p(const struct fold_series *s, size_t period, double factor)
 				rows_clear(&group, period);
 			rows_add(&group, &block, period);
 			if (++in_group == GROUP) {
-				scale_add(&of_32, &group, period, s->highest, factor,
-					  log_period);
+				scale_add(&of_32, &group, period, s->highest, factor, log_period);
 				in_group = 0;
 			}
 		}

@@ -23,12 +23,12 @@ struct fold_segment {
 };
 
 struct fold_series {
-	const float *x;		/* all segments' values */
-	const double *sums;	/* sums[i]: of x[0..i-1] */
-	const double *squares;	/* likewise of their squares */
+	const float *x;        /* all segments' values */
+	const double *sums;    /* sums[i]: of x[0..i-1] */
+	const double *squares; /* likewise of their squares */
 	const struct fold_segment *segments;
 	size_t segment_count;
-	float highest;		/* of x */
+	float highest; /* of x */
 };
 
 /*

@@ -20,7 +20,7 @@
 #define WINDOWS        64 /* at most: of more values than these hold, they are a sample */
 #define FEW_WINDOWS    16 /* suffice where the evidence is beyond all doubt */
 #define BEYOND_DOUBT   (-100.0)
-#define BLOCK          8  /* rows: half to choose the phase, half to measure it */
+#define BLOCK          8 /* rows: half to choose the phase, half to measure it */
 #define PROMOTE_MOST   3
 #define PROMOTE_SHARE  0.85
 #define PROMOTE_LEAST  6 /* events a block should hold to say anything */
@@ -36,19 +36,19 @@
 struct layout {
 	struct fold_segment *segments;
 	size_t segment_count;
-	size_t ordinal;		/* of the place where rows begin to count */
-	size_t most;		/* longest period that may be folded */
-	double extra;		/* ln of how many layouts and series are tried */
+	size_t ordinal; /* of the place where rows begin to count */
+	size_t most;    /* longest period that may be folded */
+	double extra;   /* ln of how many layouts and series are tried */
 };
 
 struct best {
 	const struct layout *layout;
-	bool capped;		/* the series of sizes, not of ones */
-	bool sparse;		/* found from the list of events */
+	bool capped; /* the series of sizes, not of ones */
+	bool sparse; /* found from the list of events */
 	size_t period;
 	double log_p;
-	double log_p_workers;	/* of as many as there are workers, before its memory is counted */
-	double log_p_plain;	/* of the best, likewise */
+	double log_p_workers; /* of as many as there are workers, before its memory is counted */
+	double log_p_plain;   /* of the best, likewise */
 };
 
 struct search {
@@ -57,7 +57,7 @@ struct search {
 	struct layout layouts[2];
 	size_t layout_count;
 	size_t value_count;
-	float *ns;		/* values of all segments */
+	float *ns; /* values of all segments */
 	float *x;
 	double *sums, *squares;
 	size_t windows;
@@ -139,16 +139,16 @@ static void try_layout(struct search *s, const struct layout *layout, struct fol
 			log_p[best] = fold_log_p(series, best, factor) +
 				      log_candidates(s, best, count) + layout->extra;
 	}
-	offer(s, &(struct best){
-			 .layout = layout,
-			 .capped = capped,
-			 .period = best,
-			 .log_p = log_p[best],
-			 .log_p_plain = plain[best],
-			 .log_p_workers = s->workers > 1 && s->workers <= layout->most
-						  ? plain[s->workers]
-						  : 0,
-		 });
+	offer(s,
+	      &(struct best){
+		      .layout = layout,
+		      .capped = capped,
+		      .period = best,
+		      .log_p = log_p[best],
+		      .log_p_plain = plain[best],
+		      .log_p_workers =
+			      s->workers > 1 && s->workers <= layout->most ? plain[s->workers] : 0,
+	      });
 }
 
 static int try_long(struct search *s, const struct layout *layout, bool capped)

@@ -19,27 +19,27 @@
 
 struct period_query {
 	const struct batch_series *series;
-	const float *values;		/* a column of it */
-	uint8_t mask, want;		/* state of the batches to look at */
-	double offset_ns;		/* what of a value is normal */
-	double theta_ns;		/* an event: value - offset is at least this, and above 0 */
-	bool from_start;		/* the first round of each epoch belongs to it */
-	bool slips;			/* lines may be missing: also take regular gaps for a period */
+	const float *values; /* a column of it */
+	uint8_t mask, want;  /* state of the batches to look at */
+	double offset_ns;    /* what of a value is normal */
+	double theta_ns;     /* an event: value - offset is at least this, and above 0 */
+	bool from_start;     /* the first round of each epoch belongs to it */
+	bool slips;          /* lines may be missing: also take regular gaps for a period */
 };
 
 struct period {
-	int64_t batches;	/* 0: no period is significant */
-	bool regular;		/* the share is large enough to speak of an event every so often */
-	double log_p;		/* corrected; 0 where nothing could be tested */
-	double share;		/* of the time in events: at the phase, cross-validated */
-	int64_t phase;		/* ordinal modulo `batches` */
-	double cost_ns;		/* share x time in events */
-	double events_ns;	/* time in events */
+	int64_t batches;  /* 0: no period is significant */
+	bool regular;     /* the share is large enough to speak of an event every so often */
+	double log_p;     /* corrected; 0 where nothing could be tested */
+	double share;     /* of the time in events: at the phase, cross-validated */
+	int64_t phase;    /* ordinal modulo `batches` */
+	double cost_ns;   /* share x time in events */
+	double events_ns; /* time in events */
 	size_t event_count;
-	size_t large_count;	/* events of at least half the size that half of the time is in */
+	size_t large_count; /* events of at least half the size that half of the time is in */
 	double large_ns;
-	bool drifting;		/* found by regular gaps, not by a phase: there is no log_p */
-	bool tested;		/* there were enough batches and events for a test */
+	bool drifting; /* found by regular gaps, not by a phase: there is no log_p */
+	bool tested;   /* there were enough batches and events for a test */
 };
 
 /* 0 or -ENOMEM. */
@@ -49,7 +49,7 @@ int period_find(const struct period_query *query, struct period *ret);
 #define TIMER_LEAST 8 /* gaps */
 
 struct timer {
-	double period_ns;	/* mean gap; NAN: no timer */
+	double period_ns; /* mean gap; NAN: no timer */
 	double cv;
 	size_t gap_count;
 };

@@ -179,9 +179,9 @@ struct replay {
 	const struct trace *trace;
 	const struct replay_setup *setup;
 	size_t workers, slots;
-	double *free_ns;	/* when each worker has done all it was given */
-	double *slot_ns;	/* in order: deliveries; else: ends of the loads of each worker */
-	size_t *head;		/* not in order: each worker's first undelivered load */
+	double *free_ns; /* when each worker has done all it was given */
+	double *slot_ns; /* in order: deliveries; else: ends of the loads of each worker */
+	size_t *head;    /* not in order: each worker's first undelivered load */
 	size_t *load_count;
 };
 
@@ -235,7 +235,8 @@ static struct replay_result run(struct replay *r, size_t count, size_t dropped)
 			begin_ns = request_ns;
 		if (r->setup->in_order) {
 			worker = j % r->workers;
-			end_ns = fmax(r->free_ns[worker], j < r->slots ? 0 : r->slot_ns[j % r->slots]) +
+			end_ns = fmax(r->free_ns[worker],
+				      j < r->slots ? 0 : r->slot_ns[j % r->slots]) +
 				 load_of(r, j, worker);
 			r->free_ns[worker] = end_ns;
 		} else {
@@ -307,7 +308,8 @@ struct replay_result replay_run(const struct trace *trace, const struct replay_s
 		return result;
 	}
 	replay.workers = (size_t)setup->workers;
-	replay.slots = replay.workers * (size_t)(setup->prefetch_factor > 0 ? setup->prefetch_factor : 1);
+	replay.slots =
+		replay.workers * (size_t)(setup->prefetch_factor > 0 ? setup->prefetch_factor : 1);
 	if (replay.slots > MOST_SLOTS)
 		return result;
 	if (count < 4 * replay.slots)

@@ -26,16 +26,16 @@
 
 /* Steady loads and steps as if all workers were alike, and what sets the workers apart. */
 struct trace {
-	float *load_ns;		/* already divided by its worker's factor */
+	float *load_ns; /* already divided by its worker's factor */
 	float *compute_ns;
-	int16_t *worker;	/* that loaded it; -1: unknown */
+	int16_t *worker; /* that loaded it; -1: unknown */
 	size_t count;
-	double *factors;	/* of the first workers: times their loads take longer; 1: alike */
+	double *factors; /* of the first workers: times their loads take longer; 1: alike */
 	size_t factor_count;
 	double delivery_ns;
 	double theta_ns;
-	double cpu_ns;		/* of the workers, a batch; NAN: unknown */
-	int32_t cores;		/* -1: unknown */
+	double cpu_ns; /* of the workers, a batch; NAN: unknown */
+	int32_t cores; /* -1: unknown */
 };
 
 /*
@@ -43,20 +43,19 @@ struct trace {
  * middle where that is more than 15 % off and no chance (|z| >= 3 on log loads). Long series are
  * sampled. An empty trace where loads or steps are unknown. 0 or -ENOMEM.
  */
-int trace_init(const struct batch_series *series, const struct finding *finding,
-	       struct trace *ret);
+int trace_init(const struct batch_series *series, const struct finding *finding, struct trace *ret);
 void trace_done(struct trace *trace);
 
 struct replay_setup {
-	int32_t workers;	/* 0: loaded by the consumer itself */
+	int32_t workers; /* 0: loaded by the consumer itself */
 	int32_t prefetch_factor;
 	bool in_order;
-	bool equal;		/* no worker is slower than the others */
-	double load_factor;	/* 0: an ideal loader */
+	bool equal;         /* no worker is slower than the others */
+	double load_factor; /* 0: an ideal loader */
 };
 
 struct replay_result {
-	double batches_per_s;	/* NAN: could not be run */
+	double batches_per_s; /* NAN: could not be run */
 	double stall_ratio;
 };
 

@@ -57,8 +57,8 @@ static int grow_column(void *column, bool needed, size_t size, size_t capacity)
 /* The columns of times. */
 static void list_times(const struct batch_series *series, float **ret)
 {
-	float *const times[SERIES_TIMES] = {series->wait_ns,	 series->compute_ns,
-					    series->load_ns,	 series->gpu_idle_ns,
+	float *const times[SERIES_TIMES] = {series->wait_ns,     series->compute_ns,
+					    series->load_ns,     series->gpu_idle_ns,
 					    series->gpu_busy_ns, series->step_ns};
 
 	memcpy(ret, times, sizeof(times));
@@ -66,8 +66,8 @@ static void list_times(const struct batch_series *series, float **ret)
 
 static float **time_column(struct batch_series *series, size_t which)
 {
-	float **const times[SERIES_TIMES] = {&series->wait_ns,	   &series->compute_ns,
-					     &series->load_ns,	   &series->gpu_idle_ns,
+	float **const times[SERIES_TIMES] = {&series->wait_ns,     &series->compute_ns,
+					     &series->load_ns,     &series->gpu_idle_ns,
 					     &series->gpu_busy_ns, &series->step_ns};
 
 	return times[which];

@@ -21,9 +21,9 @@
 /* Bits of `state`; a fact that is known has its KNOWN bit. */
 enum series_state {
 	SERIES_READY_KNOWN = 1,
-	SERIES_READY = 2,	/* finished before it was asked for */
+	SERIES_READY = 2, /* finished before it was asked for */
 	SERIES_QUEUE_KNOWN = 4,
-	SERIES_QUEUE = 8,	/* other batches were finished then */
+	SERIES_QUEUE = 8, /* other batches were finished then */
 	/* What stall_judge() finds: */
 	SERIES_STEADY = 16,
 	SERIES_STARVED = 32,
@@ -33,36 +33,36 @@ enum series_state {
 struct series_run {
 	size_t begin;
 	int32_t epoch;
-	int32_t batch;		/* ordinal of its first one */
+	int32_t batch; /* ordinal of its first one */
 };
 
 struct batch_series {
 	size_t count;
 	size_t capacity;
-	int32_t workers;		/* -1: unknown, 0: loaded by the consumer itself */
-	int32_t prefetch_factor;	/* -1: unknown, as below */
+	int32_t workers;         /* -1: unknown, 0: loaded by the consumer itself */
+	int32_t prefetch_factor; /* -1: unknown, as below */
 	int32_t in_order;
 	int32_t persistent;
-	int32_t cores;			/* that the run may use */
-	int32_t synchronous;		/* the consumer waits for each of its steps to end */
-	int64_t lost_count;		/* records of the run that were dropped before they were read */
+	int32_t cores;       /* that the run may use */
+	int32_t synchronous; /* the consumer waits for each of its steps to end */
+	int64_t lost_count;  /* records of the run that were dropped before they were read */
 	float *wait_ns;
 	float *compute_ns;
 	float *load_ns;
-	float *gpu_idle_ns;		/* the GPU's, during the wait */
+	float *gpu_idle_ns; /* the GPU's, during the wait */
 	float *gpu_busy_ns;
-	float *step_ns;			/* only of batches whose wait or compute is unknown */
-	int16_t *worker;		/* -1: unknown */
-	uint8_t *state;			/* bits of enum series_state */
+	float *step_ns;  /* only of batches whose wait or compute is unknown */
+	int16_t *worker; /* -1: unknown */
+	uint8_t *state;  /* bits of enum series_state */
 	struct series_run *runs;
 	size_t run_count;
 	size_t run_capacity;
-	double load_cpu_ns;		/* sum over the batches of which it is known */
+	double load_cpu_ns; /* sum over the batches of which it is known */
 	size_t load_cpu_count;
 };
 
 struct batch_row {
-	int64_t wait_ns;		/* SERIES_UNKNOWN, here and below */
+	int64_t wait_ns; /* SERIES_UNKNOWN, here and below */
 	int64_t compute_ns;
 	int64_t load_ns;
 	int64_t load_cpu_ns;
@@ -71,9 +71,9 @@ struct batch_row {
 	int64_t step_ns;
 	int32_t epoch;
 	int32_t batch;
-	int32_t worker;			/* -1: unknown */
-	int32_t qdepth;			/* finished, undelivered batches when asked; -1: unknown */
-	int8_t head_ready;		/* 1: finished before it was asked for, 0: not, -1: unknown */
+	int32_t worker;    /* -1: unknown */
+	int32_t qdepth;    /* finished, undelivered batches when asked; -1: unknown */
+	int8_t head_ready; /* 1: finished before it was asked for, 0: not, -1: unknown */
 };
 
 /* Nothing known of it. */
@@ -89,17 +89,18 @@ int series_append(struct batch_series *series, const struct batch_row *row);
 /* Many batches at once, as arrays. */
 struct series_part {
 	size_t count;
-	const float *times[SERIES_TIMES];	/* NULL: not observed */
+	const float *times[SERIES_TIMES]; /* NULL: not observed */
 	const int16_t *worker;
 	const uint8_t *state;
-	const struct series_run *runs;		/* `begin` counts from the part's first batch */
-	size_t run_count;			/* 1 at least, the first at 0, each after the other */
+	const struct series_run *runs; /* `begin` counts from the part's first batch */
+	size_t run_count;              /* 1 at least, the first at 0, each after the other */
 };
 
 /* Appends them. Values that are no times become NAN. 0 or -ENOMEM. */
 int series_extend(struct batch_series *series, const struct series_part *part);
 
-/* The batches from `begin` on as a part; the runs go to `runs`, room for as many as the series has. */
+/* The batches from `begin` on as a part; the runs go to `runs`, room for as many as the series has.
+ */
 void series_cut(const struct batch_series *series, size_t begin, size_t count,
 		struct series_run *runs, struct series_part *ret);
 
@@ -108,10 +109,10 @@ void series_done(struct batch_series *series);
 
 /* A place in a series: start with SERIES_BEGIN. */
 struct series_place {
-	size_t i;		/* of the batch */
+	size_t i; /* of the batch */
 	size_t run;
 	size_t next;
-	int64_t batch;		/* ordinal in its epoch */
+	int64_t batch; /* ordinal in its epoch */
 };
 
 #define SERIES_BEGIN ((struct series_place){.run = SIZE_MAX})

@@ -78,7 +78,7 @@ static void mark_steady(struct batch_series *s)
 		bool is_known = s->wait_ns && s->compute_ns && s->wait_ns[at.i] >= 0 &&
 				s->compute_ns[at.i] >= 0;
 
-		s->state[at.i] &= (uint8_t)~(SERIES_STEADY | SERIES_STARVED);
+		s->state[at.i] &= (uint8_t) ~(SERIES_STEADY | SERIES_STARVED);
 		if (is_known && !is_start(s->workers, at.batch))
 			s->state[at.i] |= SERIES_STEADY;
 	}

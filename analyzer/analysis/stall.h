@@ -41,11 +41,11 @@
 #include "analysis/series.h"
 
 /* Ratios that separate the words of the verdict. */
-#define STALL_MODERATE		0.05
-#define STALL_HIGH		0.20
-#define STALL_TRIMMED		0.025	/* below it the stalls are a few single events */
-#define STALL_FEWEST_STEADY	20
-#define STALL_TOLERATED_LOSS	0.05
+#define STALL_MODERATE       0.05
+#define STALL_HIGH           0.20
+#define STALL_TRIMMED        0.025 /* below it the stalls are a few single events */
+#define STALL_FEWEST_STEADY  20
+#define STALL_TOLERATED_LOSS 0.05
 
 enum stall_verdict {
 	STALL_VERDICT_INCOMPLETE,
@@ -58,11 +58,11 @@ enum stall_verdict {
 enum stall_gap {
 	STALL_GAP_NONE,
 	STALL_GAP_NO_BATCHES,
-	STALL_GAP_WAIT,			/* not observed */
-	STALL_GAP_COMPUTE,		/* not observed */
-	STALL_GAP_FEW_BATCHES,		/* less than STALL_FEWEST_STEADY */
-	STALL_GAP_LOSS,			/* more than STALL_TOLERATED_LOSS of the records */
-	STALL_GAP_ASYNCHRONOUS,		/* the host's waits do not tell whether the GPU had work */
+	STALL_GAP_WAIT,         /* not observed */
+	STALL_GAP_COMPUTE,      /* not observed */
+	STALL_GAP_FEW_BATCHES,  /* less than STALL_FEWEST_STEADY */
+	STALL_GAP_LOSS,         /* more than STALL_TOLERATED_LOSS of the records */
+	STALL_GAP_ASYNCHRONOUS, /* the host's waits do not tell whether the GPU had work */
 	STALL_GAP_MAX
 };
 
@@ -79,46 +79,46 @@ struct finding {
 	enum stall_gap gap;
 	enum stall_confidence confidence;
 	bool starved;
-	bool by_gpu;			/* by the GPU's idle time, not by the host's waits */
+	bool by_gpu; /* by the GPU's idle time, not by the host's waits */
 
 	double stall_ratio;
 	double trimmed_ratio;
 	double delivery_ratio;
 	double epoch_start_ratio;
 	double masked_share;
-	double gain_max;		/* factor on throughput; NAN where it has no bound */
-	double theta_ns;		/* NAN where no steady batch was seen */
+	double gain_max; /* factor on throughput; NAN where it has no bound */
+	double theta_ns; /* NAN where no steady batch was seen */
 
 	size_t batch_count;
-	size_t missing_count;		/* ordinals without a record */
+	size_t missing_count; /* ordinals without a record */
 	size_t steady_count;
 	size_t starved_count;
 	size_t epoch_count;
-	size_t readiness_count;		/* steady batches whose readiness is known */
-	double lost_share;		/* of the records, at least */
+	size_t readiness_count; /* steady batches whose readiness is known */
+	double lost_share;      /* of the records, at least */
 
-	double wait_all_ns;		/* all batches: = the four parts below */
+	double wait_all_ns; /* all batches: = the four parts below */
 	double compute_all_ns;
-	double wait_starved_ns;		/* steady and starved: numerator of the stall ratio */
-	double wait_start_ns;		/* first batches of each epoch */
-	double wait_ready_ns;		/* steady, known to have been ready */
-	double wait_short_ns;		/* the rest: below theta, or no steady state */
-	double steady_ns;		/* wait + compute of steady batches: its denominator */
+	double wait_starved_ns; /* steady and starved: numerator of the stall ratio */
+	double wait_start_ns;   /* first batches of each epoch */
+	double wait_ready_ns;   /* steady, known to have been ready */
+	double wait_short_ns;   /* the rest: below theta, or no steady state */
+	double steady_ns;       /* wait + compute of steady batches: its denominator */
 
-	double wait_p50_ns;		/* quantiles over all batches; NAN where not observed */
+	double wait_p50_ns; /* quantiles over all batches; NAN where not observed */
 	double wait_p99_ns;
 	double compute_p50_ns;
 	double compute_p99_ns;
 
-	double drain_ratio;		/* NAN unless the verdict needs it */
-	double compute_mean_ns;		/* of steady batches */
+	double drain_ratio;     /* NAN unless the verdict needs it */
+	double compute_mean_ns; /* of steady batches */
 	double compute_median_ns;
-	double demand_mean_ns;		/* the same, or GPU busy time where steps do not wait for it */
-	double delivery_ns;		/* median wait of ready batches; NAN: none is known */
-	double load_mean_ns;		/* of steady batches with a known load, else NAN */
-	double load_cv;			/* their standard deviation over their mean */
-	double rho;			/* mean load / workers / mean demand: >= 1 cannot keep up */
-	double eta;			/* throughput / min(workers / mean load, 1 / mean demand) */
+	double demand_mean_ns; /* the same, or GPU busy time where steps do not wait for it */
+	double delivery_ns;    /* median wait of ready batches; NAN: none is known */
+	double load_mean_ns;   /* of steady batches with a known load, else NAN */
+	double load_cv;        /* their standard deviation over their mean */
+	double rho;            /* mean load / workers / mean demand: >= 1 cannot keep up */
+	double eta;            /* throughput / min(workers / mean load, 1 / mean demand) */
 };
 
 /*

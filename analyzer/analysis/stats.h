@@ -35,9 +35,9 @@ static inline bool stats_takes(const struct stats_column *column, size_t i)
 
 struct stats_order {
 	struct stats_column column;
-	size_t count;			/* values that are looked at */
-	size_t bins[3][STATS_BINS];	/* of the first bits; of those with a prefix, the next */
-	uint32_t prefix[3];		/* whose counts level 1 and 2 hold */
+	size_t count;               /* values that are looked at */
+	size_t bins[3][STATS_BINS]; /* of the first bits; of those with a prefix, the next */
+	uint32_t prefix[3];         /* whose counts level 1 and 2 hold */
 	bool filled[3];
 };
 
@@ -62,7 +62,7 @@ double stats_median(const struct stats_column *column);
 struct stats_moments {
 	size_t count;
 	double mean;
-	double squares;		/* sum of squared deviations */
+	double squares; /* sum of squared deviations */
 };
 
 void stats_add(struct stats_moments *moments, double value);

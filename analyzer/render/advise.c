@@ -8,8 +8,8 @@
 #include "render/explain.h"
 #include "render/units.h"
 
-#define INDENT	 2
-#define HANG	 13
+#define INDENT   2
+#define HANG     13
 #define NS_PER_S 1e9
 
 /* The numbers that the cause was decided by. */
@@ -24,50 +24,55 @@ static void add_evidence(const struct report *report, char *text, size_t size)
 	case CAUSE_CPU_CONTENTION:
 		if (!isnan(f->rho))
 			page_append(text, size,
-			    " %" PRId32 " workers load %.3g batches/s, the training would take %.3g.",
-			    report->series.workers,
-			    report->series.workers / f->load_mean_ns * NS_PER_S,
-			    NS_PER_S / f->demand_mean_ns);
+				    " %" PRId32
+				    " workers load %.3g batches/s, the training would take %.3g.",
+				    report->series.workers,
+				    report->series.workers / f->load_mean_ns * NS_PER_S,
+				    NS_PER_S / f->demand_mean_ns);
 		if (d->cause == CAUSE_CPU_CONTENTION)
 			page_append(text, size, " They use %s of %" PRId32 " cores.",
-			    units_share(a, d->cpu_share), report->series.cores);
+				    units_share(a, d->cpu_share), report->series.cores);
 		else if (f->eta < 0.9)
 			page_append(text, size,
-			    " Delivering in order costs another %s, because loads differ.",
-			    units_share(a, 1 - f->eta));
+				    " Delivering in order costs another %s, because loads differ.",
+				    units_share(a, 1 - f->eta));
 		break;
 	case CAUSE_SLOW_WORKER:
 		page_append(text, size,
-		    " Worker %" PRId32 " takes %.2g times as long as the others (z = %.3g); %s of the "
-		    "stall time is on its batches.",
-		    d->slow.worker, d->slow.factor, fmin(d->slow.z, 1e6),
-		    units_share(a, d->slow.share));
+			    " Worker %" PRId32
+			    " takes %.2g times as long as the others (z = %.3g); %s of the "
+			    "stall time is on its batches.",
+			    d->slow.worker, d->slow.factor, fmin(d->slow.z, 1e6),
+			    units_share(a, d->slow.share));
 		break;
 	case CAUSE_HEAD_OF_LINE:
 		page_append(text, size, " %s of the stall time other batches were ready.",
-		    units_share(a, d->queued_share));
+			    units_share(a, d->queued_share));
 		break;
 	case CAUSE_COLD_CACHE:
-		page_append(text, size,
-		    " Its loads take %s, later ones %s; %s of its time is waiting, later %s.",
-		    units_time(a, d->cold.first_load_ns), units_time(b, d->cold.later_load_ns),
-		    units_share((char[UNITS_MAX]){0}, d->cold.first_ratio),
-		    units_share((char[UNITS_MAX]){0}, d->cold.later_ratio));
+		page_append(
+			text, size,
+			" Its loads take %s, later ones %s; %s of its time is waiting, later %s.",
+			units_time(a, d->cold.first_load_ns), units_time(b, d->cold.later_load_ns),
+			units_share((char[UNITS_MAX]){0}, d->cold.first_ratio),
+			units_share((char[UNITS_MAX]){0}, d->cold.later_ratio));
 		break;
 	case CAUSE_EPOCH_START:
 		page_append(text, size, " It takes %s of all time, %s in %zu epochs.",
-		    units_share(a, f->epoch_start_ratio), units_time(b, f->wait_start_ns),
-		    f->epoch_count);
+			    units_share(a, f->epoch_start_ratio), units_time(b, f->wait_start_ns),
+			    f->epoch_count);
 		break;
 	case CAUSE_DELIVERY:
-		page_append(text, size, " It takes %s of the time.", units_share(a, f->delivery_ratio));
+		page_append(text, size, " It takes %s of the time.",
+			    units_share(a, f->delivery_ratio));
 		break;
 	case CAUSE_ISOLATED_STALL:
 		page_append(text, size, " Without the largest, %s of the time is waiting.",
-		    units_share(a, f->trimmed_ratio));
+			    units_share(a, f->trimmed_ratio));
 		break;
 	case CAUSE_MAIN_THREAD_PERIODIC:
-		page_append(text, size, " It takes %s of the time.", units_share(a, d->compute_share));
+		page_append(text, size, " It takes %s of the time.",
+			    units_share(a, d->compute_share));
 		break;
 	case CAUSE_PERIODIC_SLOW_LOAD:
 	case CAUSE_INTERMITTENT_LOADER:
@@ -114,17 +119,19 @@ static void print_period(const struct report *report, const struct page *page, c
 	if (period->regular) {
 		page_append(text, sizeof(text), "%s ", what);
 		add_period(report, text, sizeof(text), period->batches);
-		page_append(text, sizeof(text), ": %s, %s of their time", units_time(time, period->cost_ns),
-		    units_share(share, period->share));
+		page_append(text, sizeof(text), ": %s, %s of their time",
+			    units_time(time, period->cost_ns), units_share(share, period->share));
 	} else {
-		page_append(text, sizeof(text), "%s vary with a period of %" PRId64
-		    " batches, without a regular spike", what, period->batches);
+		page_append(text, sizeof(text),
+			    "%s vary with a period of %" PRId64 " batches, without a regular spike",
+			    what, period->batches);
 	}
 	if (period->drifting)
 		page_append(text, sizeof(text), ", sometimes one more or one less");
 	else
-		page_append(text, sizeof(text), " (p %s 1e-%d)", period->log_p < -34.5 ? "<" : "about",
-		    period->log_p < -34.5 ? 15 : (int)ceil(-period->log_p / log(10) - 0.5));
+		page_append(text, sizeof(text), " (p %s 1e-%d)",
+			    period->log_p < -34.5 ? "<" : "about",
+			    period->log_p < -34.5 ? 15 : (int)ceil(-period->log_p / log(10) - 0.5));
 	page_item(page, label, "%s", text);
 }
 
@@ -136,7 +143,7 @@ static void print_timer(const struct page *page, const char *label, const char *
 	if (period->regular || isnan(timer->period_ns))
 		return;
 	page_item(page, label, "%s come by the clock, every %s (%zu gaps)", what,
-	      units_time(time, timer->period_ns), timer->gap_count);
+		  units_time(time, timer->period_ns), timer->gap_count);
 }
 
 /* The long steps of a log that knows nothing but steps. */
@@ -148,11 +155,13 @@ static void print_long_steps(const struct report *report, const struct page *pag
 	if (!d->steps_only || !d->compute.large_count)
 		return;
 	page_item(page, "Long steps",
-	      "%zu of %zu steps take much longer than the others, %s more in all. Whether they waited "
-	      "for data cannot be told from step times alone: record the run with dlprof, or log the "
-	      "waits too.",
-	      d->compute.large_count, report->finding.batch_count,
-	      units_time(time, d->compute.large_ns));
+		  "%zu of %zu steps take much longer than the others, %s more in all. Whether they "
+		  "waited "
+		  "for data cannot be told from step times alone: record the run with dlprof, or "
+		  "log the "
+		  "waits too.",
+		  d->compute.large_count, report->finding.batch_count,
+		  units_time(time, d->compute.large_ns));
 }
 
 void advise_pattern_text(const struct report *report, const struct page *page)
@@ -198,10 +207,11 @@ static void print_steps(const struct report *report, const struct page *page)
 		text[0] = '\0';
 		page_append(text, sizeof(text), "%s", advice_line(report, advice->id));
 		if (advice->gain >= 0 && advice->is_bound)
-			page_append(text, sizeof(text), " At most %s more.", units_share(gain, advice->gain));
+			page_append(text, sizeof(text), " At most %s more.",
+				    units_share(gain, advice->gain));
 		else if (advice->gain >= 0)
 			page_append(text, sizeof(text), " Predicted: %s more.",
-			    units_share(gain, advice->gain));
+				    units_share(gain, advice->gain));
 		snprintf(number, sizeof(number), "%s%zu.", i ? "          " : "Next      ", i + 1);
 		page_entry(page, INDENT, HANG + 2, number, "%s", text);
 	}
@@ -252,16 +262,18 @@ static void print_needed(const struct report *report, const struct page *page)
 	const struct whatif *whatif = &report->diagnosis.whatif;
 
 	if (whatif->needed_workers > 0)
-		page_item(page, "Workers", "%" PRId32 " would be enough for 95 %% of what the training can "
-		      "take%s",
-		      whatif->needed_workers,
-		      whatif->needed_workers > whatif->cores && whatif->cores > 0
-			      ? "; there are fewer cores, which matters if loads need CPU"
-			      : "");
+		page_item(page, "Workers",
+			  "%" PRId32 " would be enough for 95 %% of what the training can "
+			  "take%s",
+			  whatif->needed_workers,
+			  whatif->needed_workers > whatif->cores && whatif->cores > 0
+				  ? "; there are fewer cores, which matters if loads need CPU"
+				  : "");
 	else if (whatif->core_limited)
 		page_item(page, "Workers",
-		      "no number is enough: the loads need more CPU time than %" PRId32 " cores give",
-		      whatif->cores);
+			  "no number is enough: the loads need more CPU time than %" PRId32
+			  " cores give",
+			  whatif->cores);
 }
 
 static void print_useless(const struct report *report, const struct page *page)
@@ -279,10 +291,11 @@ static void print_useless(const struct report *report, const struct page *page)
 		if (said)
 			continue;
 		page_append(text, sizeof(text), "%s%s", *text ? "; " : "",
-		    whatif_words(list->useless[i].id));
+			    whatif_words(list->useless[i].id));
 		for (j = i + 1; j < list->useless_count; j++)
 			if (list->useless[j].why == list->useless[i].why)
-				page_append(text, sizeof(text), ", %s", whatif_words(list->useless[j].id));
+				page_append(text, sizeof(text), ", %s",
+					    whatif_words(list->useless[j].id));
 		page_append(text, sizeof(text), ": %s", advice_useless_name(list->useless[i].why));
 	}
 	if (*text)

@@ -4,175 +4,196 @@
 #include <string.h>
 
 static const struct explanation PAGES[] = {
-	{"none", "cause",
-	 "There is nothing to mend in the loader.",
-	 "The training hardly waits for data, and no other pattern costs 1 % of its time or more. More "
+	{"none", "cause", "There is nothing to mend in the loader.",
+	 "The training hardly waits for data, and no other pattern costs 1 % of its time or more. "
+	 "More "
 	 "workers or faster storage would bring nothing; look at the model instead."},
 	{"loader_capacity", "cause",
 	 "The workers together load fewer batches a second than the training takes.",
 	 "rho = mean load / workers / mean step is 1 or more (or .9 with stalls that nothing else "
 	 "explains): however the batches are arranged, the workers cannot keep up.\n\n"
-	 "If all loads take about as long, the waits come every W batches (W = workers), because all "
+	 "If all loads take about as long, the waits come every W batches (W = workers), because "
+	 "all "
 	 "workers finish at the same time. If loads vary, the same shortage shows no rhythm."},
 	{"cpu_contention", "cause",
 	 "The workers cannot keep up and already use the cores there are.",
-	 "rho is 1 or more, and the workers' CPU time is 85 % or more of what the cores can give. More "
-	 "workers would only share the same cores: each batch has to need less CPU, or the job more "
+	 "rho is 1 or more, and the workers' CPU time is 85 % or more of what the cores can give. "
+	 "More "
+	 "workers would only share the same cores: each batch has to need less CPU, or the job "
+	 "more "
 	 "cores."},
 	{"slow_worker", "cause",
 	 "One worker is slower than the others, and the others wait with it.",
-	 "Its median load is 1.3 times that of the others or more, which is no chance (Welch's z on "
-	 "log loads is 4 or more), and half of the stall time or more is on its batches. Batches are "
+	 "Its median load is 1.3 times that of the others or more, which is no chance (Welch's z "
+	 "on "
+	 "log loads is 4 or more), and half of the stall time or more is on its batches. Batches "
+	 "are "
 	 "delivered in order, so one slow worker sets the pace of all.\n\n"
 	 "Usual reasons: its core is shared with another program, it is on another NUMA node, its "
 	 "shard or path is on slower storage, or it alone runs a debug or logging path."},
-	{"periodic_slow_load", "cause",
-	 "Every so many batches one load takes much longer.",
-	 "The workers are fast enough on average (rho < 1), but slow loads come with a period: opening "
+	{"periodic_slow_load", "cause", "Every so many batches one load takes much longer.",
+	 "The workers are fast enough on average (rho < 1), but slow loads come with a period: "
+	 "opening "
 	 "the next shard or archive, rotating a file, refilling a shuffle buffer."},
-	{"head_of_line", "cause",
-	 "Finished batches wait behind one that is not finished.",
+	{"head_of_line", "cause", "Finished batches wait behind one that is not finished.",
 	 "The workers are fast enough on average (rho < 1), and for half of the stall time or more "
-	 "other batches were ready: batches are delivered in order, so one slow sample holds up all "
+	 "other batches were ready: batches are delivered in order, so one slow sample holds up "
+	 "all "
 	 "that were loaded after it.\n\n"
 	 "A larger prefetch_factor gives the slow batch more time before it is missed; "
 	 "in_order=False (in recent PyTorch) delivers what is ready."},
-	{"intermittent_loader", "cause",
-	 "All workers are slow at the same time, now and then.",
-	 "The workers are fast enough on average (rho < 1), no other batch is ready during the stalls, "
+	{"intermittent_loader", "cause", "All workers are slow at the same time, now and then.",
+	 "The workers are fast enough on average (rho < 1), no other batch is ready during the "
+	 "stalls, "
 	 "and there is no period: shared storage, the network, or another job on the machine."},
-	{"cold_cache", "cause",
-	 "Only the first epoch waits: its data was not in memory yet.",
-	 "Loads of the first epoch take 1.3 times as long as later ones or more, and only it is starved. "
+	{"cold_cache", "cause", "Only the first epoch waits: its data was not in memory yet.",
+	 "Loads of the first epoch take 1.3 times as long as later ones or more, and only it is "
+	 "starved. "
 	 "Later epochs read from the page cache. A short benchmark sees nothing but this."},
-	{"epoch_start", "cause",
-	 "The time goes into the start of epochs.",
-	 "The first W batches of every epoch (W = workers) cannot overlap with training; with their "
-	 "worker start-up they take 5 % of all time or more. Short epochs, many imports, or a large "
+	{"epoch_start", "cause", "The time goes into the start of epochs.",
+	 "The first W batches of every epoch (W = workers) cannot overlap with training; with "
+	 "their "
+	 "worker start-up they take 5 % of all time or more. Short epochs, many imports, or a "
+	 "large "
 	 "dataset object that is copied to every worker."},
-	{"delivery", "cause",
-	 "Batches are ready, but handing them over takes time.",
+	{"delivery", "cause", "Batches are ready, but handing them over takes time.",
 	 "Waits on batches that were ready make up 5 % of the time or more: receiving, unpickling, "
 	 "copying to pinned memory, in the main process."},
-	{"isolated_stall", "cause",
-	 "A few single waits make up nearly all of the stall time.",
-	 "The stall ratio is 5 % or more, but below 2.5 % without the largest half percent of the stalls "
+	{"isolated_stall", "cause", "A few single waits make up nearly all of the stall time.",
+	 "The stall ratio is 5 % or more, but below 2.5 % without the largest half percent of the "
+	 "stalls "
 	 "(at least one). That is an event, not a bottleneck: a snapshot, a remount, a neighbour."},
 	{"main_thread_periodic", "cause",
 	 "Every so often the training itself stops for something else.",
-	 "Steps are much longer than the median every so many batches (or seconds), which costs 1 % of "
-	 "the time or more, and the loader is not to blame: checkpoints, validation, logging, garbage "
+	 "Steps are much longer than the median every so many batches (or seconds), which costs 1 "
+	 "% of "
+	 "the time or more, and the loader is not to blame: checkpoints, validation, logging, "
+	 "garbage "
 	 "collection."},
 	{"single_process", "cause",
 	 "The loader has no workers: every batch is loaded while the training stands still.",
-	 "With num_workers=0 the main process loads each batch itself, so loading and computing take "
+	 "With num_workers=0 the main process loads each batch itself, so loading and computing "
+	 "take "
 	 "turns, and all of the load shows as waiting."},
 
-	{"more_loader_capacity", "advice",
-	 "Use more workers, or make each load cheaper.",
-	 "Two ways with the same aim, more batches a second: num_workers up (the report says how many "
+	{"more_loader_capacity", "advice", "Use more workers, or make each load cheaper.",
+	 "Two ways with the same aim, more batches a second: num_workers up (the report says how "
+	 "many "
 	 "would be needed and whether there are cores for them), or less work a batch. The load "
 	 "breakdown shows which part is worth the effort."},
-	{"prefetch_or_in_order_false", "advice",
-	 "Raise prefetch_factor, or pass in_order=False.",
+	{"prefetch_or_in_order_false", "advice", "Raise prefetch_factor, or pass in_order=False.",
 	 "Both let finished batches bridge a slow one. prefetch_factor costs memory: workers x "
-	 "prefetch_factor batches are kept. in_order=False (in recent PyTorch) changes the order of batches, so "
+	 "prefetch_factor batches are kept. in_order=False (in recent PyTorch) changes the order "
+	 "of batches, so "
 	 "that runs are no longer bit-identical."},
-	{"fix_slow_worker", "advice",
-	 "Find out why this worker is slower than the others.",
+	{"fix_slow_worker", "advice", "Find out why this worker is slower than the others.",
 	 "Compare its CPU affinity, its node, its shard and its paths with those of the others. "
 	 "in_order=False helps as well, as the others no longer wait for it."},
 	{"persistent_workers", "advice",
 	 "Pass persistent_workers=True, so that workers live on between epochs.",
-	 "The workers are then started once and not for every epoch. What they keep in memory stays "
+	 "The workers are then started once and not for every epoch. What they keep in memory "
+	 "stays "
 	 "theirs for the whole run."},
 	{"reduce_cpu_per_batch", "advice",
 	 "Make each batch need less CPU, or give the job more cores.",
-	 "Decode smaller images or on the GPU, use a faster decoder, do augmentations on the GPU or "
+	 "Decode smaller images or on the GPU, use a faster decoder, do augmentations on the GPU "
+	 "or "
 	 "once, beforehand. More workers do not help: the cores are busy."},
-	{"warm_cache", "advice",
-	 "Read the data once before, or keep it on faster storage.",
-	 "Copy or `cat` the data set to local storage or into the page cache before the first epoch, if "
+	{"warm_cache", "advice", "Read the data once before, or keep it on faster storage.",
+	 "Copy or `cat` the data set to local storage or into the page cache before the first "
+	 "epoch, if "
 	 "it fits; otherwise expect this cost once a run."},
 	{"smooth_shard_opening", "advice",
 	 "Open the next shard before it is needed, and not all workers at once.",
 	 "Open it in a thread, give workers shards of different lengths or different starts, use "
 	 "smaller shards, or a larger prefetch_factor to bridge the opening."},
-	{"storage", "advice",
-	 "Look at the storage: all workers stall together.",
+	{"storage", "advice", "Look at the storage: all workers stall together.",
 	 "Watch its latency while the job runs (iostat -x 1, nfsiostat 1), copy the data to local "
 	 "storage, or read larger blocks less often."},
-	{"reduce_delivery_cost", "advice",
-	 "Make handing over batches cheaper.",
-	 "Return one tensor instead of many small objects, collate in the worker, use file_system or "
-	 "file_descriptor sharing as fits, pin memory in its own thread (pin_memory=True), and send "
+	{"reduce_delivery_cost", "advice", "Make handing over batches cheaper.",
+	 "Return one tensor instead of many small objects, collate in the worker, use file_system "
+	 "or "
+	 "file_descriptor sharing as fits, pin memory in its own thread (pin_memory=True), and "
+	 "send "
 	 "uint8 instead of float32."},
-	{"reduce_main_thread_event", "advice",
-	 "Do it less often, or beside the training.",
-	 "Write checkpoints asynchronously or less often, validate on fewer batches, log every hundredth "
+	{"reduce_main_thread_event", "advice", "Do it less often, or beside the training.",
+	 "Write checkpoints asynchronously or less often, validate on fewer batches, log every "
+	 "hundredth "
 	 "step, call gc.freeze() or gc.disable() around the loop."},
-	{"use_workers", "advice",
-	 "Pass num_workers, so that loading happens beside the training.",
+	{"use_workers", "advice", "Pass num_workers, so that loading happens beside the training.",
 	 "The report says how many would suffice. Each is a process with its own copy of what the "
 	 "dataset keeps."},
 
 	{"stall_ratio", "metric",
 	 "Share of the steady time in which the training waited for a batch that was not ready.",
-	 "Sum of the waits of starved batches / sum of wait and compute, over steady batches. Under 5 %: "
-	 "not input-bound; 5 to 20 %: moderately; over 20 %: highly. Without stalls the run would be "
+	 "Sum of the waits of starved batches / sum of wait and compute, over steady batches. "
+	 "Under 5 %: "
+	 "not input-bound; 5 to 20 %: moderately; over 20 %: highly. Without stalls the run would "
+	 "be "
 	 "1 / (1 - ratio) times as fast."},
 	{"starved", "metric",
 	 "A batch that was not finished when asked for and was waited for noticeably.",
-	 "A steady batch, not known to have been ready, with a wait of at least theta = max(2 ms, 10 % of "
+	 "A steady batch, not known to have been ready, with a wait of at least theta = max(2 ms, "
+	 "10 % of "
 	 "the median step). Handing over a ready batch takes about 1 ms, so any wait at all proves "
 	 "nothing."},
 	{"ci95", "metric",
 	 "Range in which the stall ratio of another such run would fall, 19 times of 20.",
-	 "Circular block bootstrap over the steady batches, blocks of 2 x prefetch_factor x workers, 400 "
+	 "Circular block bootstrap over the steady batches, blocks of 2 x prefetch_factor x "
+	 "workers, 400 "
 	 "resamples, fixed seed: the same run always gives the same interval."},
-	{"trimmed_ratio", "metric",
-	 "The stall ratio without its largest waits.",
-	 "Without the largest half percent of the stalls, one at least. A run is starved only if 2.5 % "
+	{"trimmed_ratio", "metric", "The stall ratio without its largest waits.",
+	 "Without the largest half percent of the stalls, one at least. A run is starved only if "
+	 "2.5 % "
 	 "remain."},
 	{"delivery_ratio", "metric",
-	 "Share of the steady time spent on receiving batches that were ready.", "See the cause delivery."},
+	 "Share of the steady time spent on receiving batches that were ready.",
+	 "See the cause delivery."},
 	{"epoch_start_ratio", "metric",
 	 "Share of all time spent waiting for the first round of each epoch.",
 	 "See the cause epoch_start. It is not part of the stall ratio."},
-	{"period", "metric",
-	 "Stalls that come every so many batches.",
-	 "Found by folding the run into rows of P batches and asking how unlikely it is that one phase "
-	 "stands out, against rows that are each rotated at random; corrected for all periods tried, at "
-	 "1 %. It is a regular spike if half of the stall time or more (1.5/P if that is more) is at one "
-	 "phase; else the waits are only modulated. A period explains stalls. It is never a condition for "
+	{"period", "metric", "Stalls that come every so many batches.",
+	 "Found by folding the run into rows of P batches and asking how unlikely it is that one "
+	 "phase "
+	 "stands out, against rows that are each rotated at random; corrected for all periods "
+	 "tried, at "
+	 "1 %. It is a regular spike if half of the stall time or more (1.5/P if that is more) is "
+	 "at one "
+	 "phase; else the waits are only modulated. A period explains stalls. It is never a "
+	 "condition for "
 	 "being starved: if loads vary much, there are more stalls and no period."},
-	{"rho", "metric",
-	 "What the training takes over what the workers can give.",
+	{"rho", "metric", "What the training takes over what the workers can give.",
 	 "Mean load / workers / mean step. 1 or more: the workers cannot keep up."},
-	{"eta", "metric",
-	 "What the run reached of what its slower half would allow.",
+	{"eta", "metric", "What the run reached of what its slower half would allow.",
 	 "Throughput / min(workers / mean load, 1 / mean step). Below .9 delivering in order costs "
-	 "something on top of capacity: raise prefetch_factor, pass in_order=False, or make samples "
+	 "something on top of capacity: raise prefetch_factor, pass in_order=False, or make "
+	 "samples "
 	 "alike."},
 	{"workers_needed", "metric",
 	 "Fewest workers with which the replay reaches 95 % of the ceiling.",
-	 "Found by replaying the recorded loads and steps with 1, 2, ... workers. None if the cores would "
+	 "Found by replaying the recorded loads and steps with 1, 2, ... workers. None if the "
+	 "cores would "
 	 "not suffice for their CPU time."},
-	{"whatif", "metric",
-	 "Throughput predicted for other settings.",
-	 "The recorded loads and steps are replayed through the rules of the DataLoader (worker i mod W, "
-	 "delivery in order, at most prefetch_factor x workers batches on the way) with the setting "
-	 "changed, and limited by cores / CPU time of a batch. Median error 0.2 % and 90 % within 5 % at "
-	 "1,000 batches in simulation; -1 to +7 % on a real DataLoader. Shared storage that gets slower "
+	{"whatif", "metric", "Throughput predicted for other settings.",
+	 "The recorded loads and steps are replayed through the rules of the DataLoader (worker i "
+	 "mod W, "
+	 "delivery in order, at most prefetch_factor x workers batches on the way) with the "
+	 "setting "
+	 "changed, and limited by cores / CPU time of a batch. Median error 0.2 % and 90 % within "
+	 "5 % at "
+	 "1,000 batches in simulation; -1 to +7 % on a real DataLoader. Shared storage that gets "
+	 "slower "
 	 "with more readers is not foreseen."},
 	{"masked_share", "metric",
 	 "Share of the load time that the training did not have to wait for.",
-	 "1 - sum of min(wait, load) of starved batches / sum of load. A description, never a verdict: one "
+	 "1 - sum of min(wait, load) of starved batches / sum of load. A description, never a "
+	 "verdict: one "
 	 "wait can hide the loads of all other workers."},
-	{"drain_ratio", "metric",
-	 "How long a step that waits for the GPU takes, in steps.",
-	 "For a training that runs ahead of its GPU, where GPU times were not observed: median of the "
-	 "steps that take over 5 medians / mean step. 5 or more: the GPU had work all the time, whatever "
+	{"drain_ratio", "metric", "How long a step that waits for the GPU takes, in steps.",
+	 "For a training that runs ahead of its GPU, where GPU times were not observed: median of "
+	 "the "
+	 "steps that take over 5 medians / mean step. 5 or more: the GPU had work all the time, "
+	 "whatever "
 	 "the host waited. 3.5 or less: it had not."},
 };
 #define PAGE_COUNT (sizeof(PAGES) / sizeof(PAGES[0]))

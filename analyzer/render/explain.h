@@ -6,10 +6,10 @@
 #include "render/page.h"
 
 struct explanation {
-	const char *id;		/* as in JSON */
-	const char *kind;	/* cause, advice, metric */
-	const char *line;	/* in one sentence */
-	const char *page;	/* paragraphs, separated by an empty line */
+	const char *id;   /* as in JSON */
+	const char *kind; /* cause, advice, metric */
+	const char *line; /* in one sentence */
+	const char *page; /* paragraphs, separated by an empty line */
 };
 
 /* NULL: there is none of this name. A cause and an advice never share one, except "none". */

@@ -87,7 +87,7 @@ struct import {
 	struct writer *writer;
 	int64_t loader_id;
 	int64_t row_count;
-	int64_t time_ns;	/* sum of the steps */
+	int64_t time_ns; /* sum of the steps */
 	int64_t rank;
 	bool has_gpu;
 };
@@ -133,8 +133,8 @@ static int write_meta(struct import *import, const struct facts *facts)
 		const char *key;
 		int64_t value;
 	} numbers[] = {
-		{"schema", DB_SCHEMA_VERSION},	{"rank", import->rank}, {"start_ns", 0},
-		{"end_ns", import->time_ns},	{"cpus", facts->cores}, {"sync", facts->sync},
+		{"schema", DB_SCHEMA_VERSION}, {"rank", import->rank}, {"start_ns", 0},
+		{"end_ns", import->time_ns},   {"cpus", facts->cores}, {"sync", facts->sync},
 		{"epochs", facts->epochs},
 	};
 	int r = writer_meta(import->writer, "dlprof_version", DLPROF_VERSION);

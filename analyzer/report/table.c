@@ -15,18 +15,21 @@
 
 enum kind { COUNT, FLAG, TIME };
 
-#define FIELD(name, field, kind) {name, offsetof(struct table_row, field), kind}
+#define FIELD(name, field, kind)                                                                   \
+	{                                                                                          \
+		name, offsetof(struct table_row, field), kind                                      \
+	}
 static const struct field {
 	const char *name;
 	size_t offset;
 	enum kind kind;
 } FIELDS[] = {
-	FIELD("batch", batch, COUNT),	      FIELD("epoch", epoch, COUNT),
-	FIELD("rank", rank, COUNT),	      FIELD("worker_id", worker_id, COUNT),
-	FIELD("qdepth", qdepth, COUNT),	      FIELD("head_ready", head_ready, FLAG),
-	FIELD("begin", begin_ns, TIME),	      FIELD("wait", wait_ns, TIME),
-	FIELD("load", load_ns, TIME),	      FIELD("compute", compute_ns, TIME),
-	FIELD("step", step_ns, TIME),	      FIELD("load_cpu", load_cpu_ns, TIME),
+	FIELD("batch", batch, COUNT),         FIELD("epoch", epoch, COUNT),
+	FIELD("rank", rank, COUNT),           FIELD("worker_id", worker_id, COUNT),
+	FIELD("qdepth", qdepth, COUNT),       FIELD("head_ready", head_ready, FLAG),
+	FIELD("begin", begin_ns, TIME),       FIELD("wait", wait_ns, TIME),
+	FIELD("load", load_ns, TIME),         FIELD("compute", compute_ns, TIME),
+	FIELD("step", step_ns, TIME),         FIELD("load_cpu", load_cpu_ns, TIME),
 	FIELD("gpu_idle", gpu_idle_ns, TIME), FIELD("gpu_busy", gpu_busy_ns, TIME),
 };
 #define FIELD_COUNT (sizeof(FIELDS) / sizeof(FIELDS[0]))
@@ -59,8 +62,8 @@ struct table {
 };
 
 __attribute__((format(printf, 4, 5))) static int complain(const struct table *table,
-							   struct table_problem *problem,
-							   size_t column, const char *format, ...)
+							  struct table_problem *problem,
+							  size_t column, const char *format, ...)
 {
 	va_list args;
 
@@ -124,10 +127,10 @@ static bool find_column(const char *name, struct column *ret)
 	*ret = (struct column){0};
 	for (u = 0; u < UNIT_COUNT; u++)
 		if (strcmp(name, UNITS[u].name) == 0)
-			name = UNITS[u].ns == 1		   ? "step_ns"
-			       : UNITS[u].ns == 1000	   ? "step_us"
+			name = UNITS[u].ns == 1         ? "step_ns"
+			       : UNITS[u].ns == 1000    ? "step_us"
 			       : UNITS[u].ns == 1000000 ? "step_ms"
-							   : "step_s";
+							: "step_s";
 	for (f = 0; f < FIELD_COUNT; f++) {
 		size_t length = strlen(FIELDS[f].name);
 
@@ -299,8 +302,8 @@ static int read_cells(struct table *table, struct table_row *row, size_t *ret_ba
 		memcpy((char *)row + table->columns[i].field->offset, &value, sizeof(value));
 	}
 	if (i < table->column_count)
-		return complain(table, problem, table->length + 1,
-				"%zu cells, but %zu columns", i, table->column_count);
+		return complain(table, problem, table->length + 1, "%zu cells, but %zu columns", i,
+				table->column_count);
 	return 0;
 }
 
@@ -314,7 +317,8 @@ static int place_row(struct table *table, struct table_row *row, size_t place,
 		row->epoch = table->has_last ? table->epoch : 0;
 	new_epoch = !table->has_last || row->epoch != table->epoch;
 	if (table->has_last && row->epoch < table->epoch)
-		return complain(table, problem, place, "epoch %lld after epoch %lld; rows must "
+		return complain(table, problem, place,
+				"epoch %lld after epoch %lld; rows must "
 				"stand in order",
 				(long long)row->epoch, (long long)table->epoch);
 	if (row->batch == SERIES_UNKNOWN)
@@ -331,11 +335,11 @@ static int place_row(struct table *table, struct table_row *row, size_t place,
 					(long long)row->rank, (long long)table->rank);
 		table->rank = row->rank;
 	}
-	/* Of a count that goes on over epochs, each starts where it does; one that starts anew tells
-	 * how many are missing, from 0 or, if it begins so, from 1. */
+	/* Of a count that goes on over epochs, each starts where it does; one that starts anew
+	 * tells how many are missing, from 0 or, if it begins so, from 1. */
 	if (new_epoch)
 		table->first = table->has_last && row->batch > table->batch ? row->batch
-			       : row->batch == 1			    ? 1
+			       : row->batch == 1                            ? 1
 									    : 0;
 	table->has_last = true;
 	table->epoch = row->epoch;

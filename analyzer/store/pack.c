@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAGIC	  UINT32_C(0x31637064) /* as this machine writes it: another one's is no pack */
-#define PART	  ((size_t)1 << 16)
+#define MAGIC     UINT32_C(0x31637064) /* as this machine writes it: another one's is no pack */
+#define PART      ((size_t)1 << 16)
 #define MOST_RUNS PART
 
 static const char MAKE_SQL[] =

@@ -4,8 +4,8 @@
  *
  * SQLite takes half a microsecond and more to hand out a row, which is what a report of ten million
  * batches would be waiting for. Packs are made when a run is over, of runs of PACK_LEAST batches or
- * more, and they are no promise: a trigger drops a loader's pack as soon as any of its rows changes,
- * and who finds none, or one that makes no sense, reads the rows.
+ * more, and they are no promise: a trigger drops a loader's pack as soon as any of its rows
+ * changes, and who finds none, or one that makes no sense, reads the rows.
  */
 #ifndef PACK_H
 #define PACK_H

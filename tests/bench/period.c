@@ -12,10 +12,10 @@
 
 #include "analysis/period.h"
 
-#define MS	     1e6
-#define THETA	     (10 * MS)
-#define MOST_LENGTH  5000
-#define FALSE_MOST   0.001
+#define MS          1e6
+#define THETA       (10 * MS)
+#define MOST_LENGTH 5000
+#define FALSE_MOST  0.001
 
 static uint64_t seed;
 
@@ -303,7 +303,7 @@ static size_t make_periodic(int condition, double *x, size_t n, size_t period, c
 		if (uniform() < lost)
 			continue;
 		x[count] = condition == 7 ? exponential(100 * MS) + (spike ? 300 * MS : 0)
-			   : spike	  ? 1000 * MS
+			   : spike        ? 1000 * MS
 					  : MS;
 		count++;
 	}
@@ -327,7 +327,8 @@ static int show_power(size_t count)
 			const char *name = "";
 
 			for (int p = 0; p < 4; p++) {
-				size_t right[2] = {0}, wrong = 0, some = l < 3 ? count : count / 10 + 1;
+				size_t right[2] = {0}, wrong = 0,
+				       some = l < 3 ? count : count / 10 + 1;
 
 				for (size_t i = 0; i < 2 * some; i++) {
 					struct period found;

@@ -10,7 +10,7 @@
 
 #include "analysis/cause.h"
 
-#define MS	1e6
+#define MS      1e6
 #define WORKERS 64
 
 static struct batch_series series;
@@ -27,19 +27,19 @@ static double random_share(void)
 /* What a loader does; times in ms. */
 struct model {
 	int workers, prefetch, epochs, batches;
-	double load, spread;	/* loads are load x (1 +- spread) */
+	double load, spread; /* loads are load x (1 +- spread) */
 	double compute;
-	double delivery;	/* of a batch that is ready */
+	double delivery; /* of a batch that is ready */
 	int slow_worker;
-	double slow_factor;	/* of its loads; 0: none */
+	double slow_factor; /* of its loads; 0: none */
 	double rare_share, rare_factor;
-	int every;		/* every so many loads takes rare_factor times as long */
-	int pause_every;	/* the training stops for 2 s */
-	double start;		/* of an epoch */
-	double cold_factor;	/* of the loads of the first epoch */
+	int every;          /* every so many loads takes rare_factor times as long */
+	int pause_every;    /* the training stops for 2 s */
+	double start;       /* of an epoch */
+	double cold_factor; /* of the loads of the first epoch */
 	double cpu_share;
 	int cores;
-	bool burst;		/* all workers are slow for a while */
+	bool burst; /* all workers are slow for a while */
 	bool hide_readiness;
 };
 

@@ -110,12 +110,12 @@ Test(fold, agrees_with_the_definition)
 		for (k = 0; k < p; k++)
 			top = fmax(top, total[k] / (double)rows);
 		/* Less than 16 rows: one scale. */
-		cr_assert_float_eq(fold_log_p(&fold, p, 1),
-				   fmin(0, log((double)p) -
-						   fold_evidence((double)rows, top,
-								 mean / (double)rows,
-								 variance / (double)rows, 1)),
-				   1e-4, "P = %zu", p);
+		cr_assert_float_eq(
+			fold_log_p(&fold, p, 1),
+			fmin(0,
+			     log((double)p) - fold_evidence((double)rows, top, mean / (double)rows,
+							    variance / (double)rows, 1)),
+			1e-4, "P = %zu", p);
 	}
 }
 
@@ -264,8 +264,7 @@ Test(period, slips)
 	for (int slips = 0; slips < 2; slips++) {
 		begin(-1);
 		for (int32_t i = 0; i < 88; i++)
-			add(0, i, i % 11 % 4 == 0 ? 1000 * MS
-							       : 100 * MS * (i * 7 % 5) / 5);
+			add(0, i, i % 11 % 4 == 0 ? 1000 * MS : 100 * MS * (i * 7 % 5) / 5);
 		find(slips);
 		cr_assert_eq(period.drifting, slips == 1);
 		cr_assert_eq(period.batches, slips ? 4 : 0);
