@@ -139,7 +139,7 @@ def fill(path):
 
 
 def check_full_disk():
-    disk = mounted("256k")
+    disk = mounted("512k")
     if not disk:
         say("no mount: the full disk is not tried")
         return
