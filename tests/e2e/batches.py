@@ -137,7 +137,9 @@ def compare_pattern(plan, truth, batches):
         say("  epoch", epoch, "gaps between stalls:", sorted(set(gaps(stalls))), "x", len(stalls))
         if stalls != starved(own[skipped:], plan["step_s"]):
             wrong.append("stalls are not those of the script")
-        if set(gaps(stalls)) != {plan["period"]}:
+        # One in ten may be off: the script itself loses its rhythm where others use the machine.
+        off = [gap for gap in gaps(stalls) if gap != plan["period"]]
+        if not stalls or len(off) * 10 > max(10, len(stalls)):
             wrong.append("gaps {} are not {}".format(gaps(stalls), plan["period"]))
     return wrong
 
