@@ -71,7 +71,8 @@ int cmd_open_run(const struct options *options, struct db **ret_db, bool *ret_li
 	if (r < 0)
 		return cmd_fail("cannot open '%s': %s%s", path, db_error(r), advice(r));
 	if (recovered < 0)
-		cmd_remark(options, "'%s' may lack its last records: %s", path, db_error(recovered));
+		cmd_remark(options, "'%s' may lack its last records: %s", path,
+			   db_error(recovered));
 	if (*ret_live)
 		cmd_remark(options, "the run is still recording; this is what it has so far");
 	return 0;

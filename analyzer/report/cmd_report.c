@@ -1,141 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_report.c - `dlprof-report RUN`: ask the run everything, judge it, show it. */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-
-#include "render/report.h"
-#include "report/cmd.h"
-
-static void inside_done(struct inside *inside)
-{
-	tally_list_done(&inside->steps);
-	tally_list_done(&inside->decoders);
-	tally_list_done(&inside->samples);
-	tally_list_done(&inside->files);
-	tally_list_done(&inside->folders);
-	free(inside->slow);
-}
-
-static void report_done(struct report *report)
-{
-	run_info_done(&report->run);
-	free(report->loaders);
-	series_done(&report->series);
-	inside_done(&report->inside);
-	while (report->note_count)
-		free(report->notes[--report->note_count]);
-	free(report->notes);
-}
-
-static void forget_totals(struct load_totals *ret)
-{
-	*ret = (struct load_totals){
-		.load_count = 0,
-		.load_ns = QUERY_UNKNOWN,
-		.open_ns = QUERY_UNKNOWN,
-		.read_ns = QUERY_UNKNOWN,
-		.decode_ns = QUERY_UNKNOWN,
-		.collate_ns = QUERY_UNKNOWN,
-		.other_ns = QUERY_UNKNOWN,
-		.cpu_ns = QUERY_UNKNOWN,
-		.transfer_ns = QUERY_UNKNOWN,
-		.queue_ns = QUERY_UNKNOWN,
-		.receive_ns = QUERY_UNKNOWN,
-		.hol_ns = QUERY_UNKNOWN,
-		.open_count = QUERY_UNKNOWN,
-		.read_count = QUERY_UNKNOWN,
-		.read_bytes = QUERY_UNKNOWN,
-		.storage_bytes = QUERY_UNKNOWN,
-		.samples = QUERY_UNKNOWN,
-		.blocked_ns = QUERY_UNKNOWN,
-	};
-}
-
-/* The loader to judge: the one asked for, else the first, which has most time. */
-static int choose_loader(const struct options *options, struct report *report)
-{
-	size_t i;
-
-	for (i = 0; i < report->loader_count; i++) {
-		if (options->loader < 0 || report->loaders[i].loader_id == options->loader) {
-			report->loader = &report->loaders[i];
-			report->filter.loader_id = report->loader->loader_id;
-			return 0;
-		}
-	}
-	return options->loader < 0 ? 0 : -ENOENT;
-}
-
-#define MOST_TALLIES 64
-#define MOST_SLOW_CALLS 16
-
-static int read_inside(struct db *db, struct inside *inside)
-{
-	const struct {
-		const char *kind;
-		struct tally_list *list;
-	} lists[] = {
-		{"step", &inside->steps},     {"decode", &inside->decoders},
-		{"sample", &inside->samples}, {"file", &inside->files},
-		{"folder", &inside->folders},
-	};
-	int r = tally_loads_read(db, &inside->loads);
-
-	for (size_t i = 0; r == 0 && i < sizeof(lists) / sizeof(*lists); i++)
-		r = tally_list_read(db, lists[i].kind, MOST_TALLIES, lists[i].list);
-	if (r == 0)
-		r = slow_calls_read(db, MOST_SLOW_CALLS, &inside->slow, &inside->slow_count);
-	if (r == 0)
-		r = tally_unlisted_read(db, "file", &inside->unlisted_file_ns);
-	return r < 0 ? r : tally_unlisted_read(db, "folder", &inside->unlisted_folder_ns);
-}
-
-static int read_loader(struct db *db, struct report *report)
-{
-	int r;
-
-	if (!report->loader)
-		return 0;
-	r = query_series(db, &report->filter, &report->series);
-	if (r == 0)
-		r = query_load_totals(db, &report->filter, &report->totals);
-	if (r == 0)
-		r = query_epoch_setup(db, report->loader->loader_id, &report->setup_ns,
-				      &report->setup_count);
-	return r;
-}
-
-static int collect(const struct options *options, struct db *db, struct report *report)
-{
-	int r;
-
-	report->path = options->run;
-	report->filter = (struct batch_filter){
-		.epoch = options->epoch, .first = options->first, .last = options->last};
-	series_init(&report->series);
-	forget_totals(&report->totals);
-	r = query_run(db, &report->run);
-	if (r == 0)
-		r = query_loaders(db, &report->loaders, &report->loader_count);
-	if (r == 0)
-		r = query_notes(db, &report->notes, &report->note_count);
-	if (r == 0)
-		r = read_inside(db, &report->inside);
-	if (r < 0)
-		return cmd_fail_read(options, r);
-	if (options->rank >= 0 && options->rank != report->run.rank)
-		return cmd_fail("'%s' is of rank %" PRId64 ", not %" PRId64, options->run,
-				report->run.rank, options->rank);
-	if (choose_loader(options, report) < 0)
-		return cmd_fail("'%s' has no loader %" PRId64, options->run, options->loader);
-	r = read_loader(db, report);
-	if (r == 0) {
-		stall_judge(&report->series, &report->finding);
-		r = cause_find(&report->series, &report->finding, &report->diagnosis);
-	}
-	return r < 0 ? cmd_fail_read(options, r) : 0;
-}
+/* cmd_report.c - `dlprof-report RUN`: judge the run, show it. */
+#include "report/judge.h"
 
 static int show(const struct options *options, const struct report *report)
 {
@@ -156,17 +21,11 @@ static int show(const struct options *options, const struct report *report)
 
 int cmd_report(const struct options *options)
 {
-	struct report report = {0};
-	struct db *db;
-	int status;
+	struct report report;
+	int status = judge_run(options, options->run, &report);
 
-	status = cmd_open_run(options, &db, &report.live);
-	if (status)
-		return status;
-	status = collect(options, db, &report);
-	db_close(db);
 	if (!status)
 		status = show(options, &report);
-	report_done(&report);
+	judge_done(&report);
 	return status;
 }

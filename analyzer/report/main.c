@@ -9,8 +9,9 @@ static int print(const struct options *options)
 {
 	struct output output = {.file = stdout};
 
-	if (options->help)
-		options_help(output.file);
+	if (options->line.help)
+		line_help(&options_program, options->verb == VERB_REPORT ? -1 : (int)options->verb,
+			  output.file);
 	else
 		fputs("dlprof-report " DLPROF_VERSION "\n", output.file);
 	return cmd_close_output(&output, CMD_DONE);
@@ -27,8 +28,8 @@ int main(int argc, char **argv)
 
 	setlocale(LC_CTYPE, ""); /* numbers stay as they are in "C" */
 	if (options_parse(&options, argc, argv) < 0)
-		return cmd_fail("%s", options.problem);
-	if (options.help || options.version)
+		return cmd_fail("%s", options.line.problem);
+	if (options.line.help || options.line.version)
 		return print(&options);
 	if (options.explain)
 		return cmd_explain(&options);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * options.h - the command line of dlprof-report, from one table that parses it and is its help.
- */
+/* options.h - the command line of dlprof-report. */
 #ifndef OPTIONS_H
 #define OPTIONS_H
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
+
+#include "line/line.h"
 
 #define OPTIONS_MOST_META 32
 
@@ -20,24 +19,25 @@ enum color_choice {
 };
 
 struct options {
+	struct line line;
 	enum verb verb;
-	const char *run;     /* the database, or the table to import */
-	const char *output;  /* NULL: stdout */
-	const char *explain; /* an id, or NULL: nothing is to be explained */
+	const char *run; /* the first word: a database, a folder, or the table to import */
+	char **runs;     /* all words */
+	int run_count;
+	const char *output;                  /* NULL or "-": stdout */
+	const char *explain;                 /* an id, or NULL: nothing is to be explained */
 	const char *meta[OPTIONS_MOST_META]; /* KEY=VALUE each */
 	size_t meta_count;
-	bool help, version;
 	bool json, csv;
 	bool force, quiet, ascii;
 	enum color_choice color;
 	int64_t rank, epoch, loader; /* -1: not given */
 	int64_t first, last;         /* of --batches; -1: open */
-	char problem[300];           /* what is wrong with the command line */
 };
 
-/* 0, or -EINVAL with `problem` saying why. Where help or version is asked for, nothing else is. */
-int options_parse(struct options *ret, int argc, char **argv);
+extern const struct line_program options_program;
 
-void options_help(FILE *out);
+/* 0, or -EINVAL with `line.problem` set. Where help or version is asked for, nothing else is. */
+int options_parse(struct options *ret, int argc, char **argv);
 
 #endif

@@ -32,11 +32,11 @@ def refused(words, *arguments, **keywords):
 
 
 def check_usage(run):
-    refused("which run?")
+    refused("something is missing: dlprof-report RUN.db")
     refused("'compare' is neither a verb nor a file", "compare", run, run)
-    refused("one run at a time", run, run)
+    refused("is one too many: dlprof-report RUN.db", run, run)
     refused("unknown option --html", "--html", run)
-    refused("--csv does not go with the report", "--csv", run)
+    refused("--csv does not go with dlprof-report; it goes with: dlprof-report batches", "--csv", run)
     refused("'x' is not N", "--epoch", "x", run)
     refused("is of rank 0, not 3", "--rank", "3", run)
     refused("has no loader 9", "--loader", "9", run)

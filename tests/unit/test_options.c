@@ -27,7 +27,7 @@ static int parse(const char *line)
 static void refused(const char *line, const char *why)
 {
 	cr_assert_eq(parse(line), -EINVAL, "%s", line);
-	cr_assert_not_null(strstr(options.problem, why), "%s: %s", line, options.problem);
+	cr_assert_not_null(strstr(options.line.problem, why), "%s: %s", line, options.line.problem);
 }
 
 Test(options, defaults)
@@ -81,16 +81,18 @@ Test(options, import_and_explain)
 	cr_assert_eq(parse("--explain eta"), 0);
 	cr_assert_str_eq(options.explain, "eta");
 	refused("import", "SERIES.csv");
-	refused("import x.csv --json -o y", "--json does not go with import");
-	refused("x.db --meta a=1", "--meta does not go with the report");
+	refused("import x.csv --json -o y", "--json does not go with dlprof-report import; it goes "
+					    "with: dlprof-report, dlprof-report batches");
+	refused("x.db --meta a=1",
+		"--meta does not go with dlprof-report; it goes with: dlprof-report import");
 	refused("-", "standard input");
 	refused("import x --meta a", "is not KEY=VALUE");
 }
 
 Test(options, refusals_say_why)
 {
-	refused("", "which run");
-	refused("batches", "which run");
+	refused("", "something is missing: dlprof-report RUN.db");
+	refused("batches", "something is missing: dlprof-report batches RUN.db");
 	refused("gate", "neither a verb nor a file");
 	refused("a.db b.db", "one too many");
 	refused("--wrong x.db", "unknown option --wrong");
@@ -98,8 +100,9 @@ Test(options, refusals_say_why)
 	refused("x.db --epoch", "needs an argument");
 	refused("x.db --epoch two", "is not N");
 	refused("x.db --epoch 2x", "is not N");
-	refused("x.db --color blue", "is not WHEN");
-	refused("--csv x.db", "does not go with the report");
+	refused("x.db --color blue", "is not auto|always|never");
+	refused("--csv x.db", "--csv does not go with dlprof-report;");
+	refused("--explain eta --wrong", "unknown option --wrong");
 	refused("batches --csv --json x.db", "not both");
 	refused("--json=3 x.db", "takes no argument");
 }
@@ -107,22 +110,34 @@ Test(options, refusals_say_why)
 Test(options, help_and_version_need_no_run)
 {
 	cr_assert_eq(parse("--help"), 0);
-	cr_assert(options.help);
+	cr_assert(options.line.help);
 	cr_assert_eq(parse("batches --version"), 0);
-	cr_assert(options.version);
+	cr_assert(options.line.version);
 }
 
+/* Every option is in the help of each verb that it goes with, and no line is too long. */
 Test(options, help_is_narrow_and_complete)
 {
-	char *text, *line;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	char *text, *line, name[40];
+	size_t size, i;
+	int verb;
 
-	options_help(out);
-	fclose(out);
-	cr_assert_not_null(strstr(text, "--batches A:B"));
-	cr_assert_not_null(strstr(text, "-o, --output FILE"));
-	for (line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
-		cr_assert(strlen(line) <= 80, "%s", line);
-	free(text);
+	for (verb = -1; verb < VERB_MAX; verb++) {
+		FILE *out = open_memstream(&text, &size);
+
+		line_help(&options_program, verb, out);
+		fclose(out);
+		for (i = 0; i < options_program.option_count; i++) {
+			const struct line_option *row = &options_program.options[i];
+
+			snprintf(name, sizeof(name), "--%s ", row->name);
+			if (verb >= 0)
+				cr_assert_eq(!strstr(text, name), !(row->verbs & LINE_ON(verb)),
+					     "%d: %s", verb, name);
+		}
+		cr_assert_not_null(strstr(text, "-o, --output FILE"));
+		for (line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+			cr_assert(strlen(line) <= 80, "%s", line);
+		free(text);
+	}
 }

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "line/line.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What getopt_long() returns: of row i FIRST_ID + i. */
+enum { ID_HELP = 256, ID_VERSION, FIRST_ID };
+
+struct parser {
+	const struct line_program *program;
+	void *context;
+	struct line *ret;
+	struct option long_options[LINE_MOST_OPTIONS + 3];
+	char letters[2 * LINE_MOST_OPTIONS + 4];
+	unsigned verbs;      /* that all options so far go with */
+	const char *limited; /* the option that said so first */
+	unsigned limited_to;
+};
+
+__attribute__((format(printf, 2, 3))) static int problem(struct line *line, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(line->problem, sizeof(line->problem), format, args);
+	va_end(args);
+	return -EINVAL;
+}
+
+static void make_getopt(struct parser *parser, bool passes_on)
+{
+	const struct line_program *program = parser->program;
+	struct option *next = parser->long_options;
+	char *letters = parser->letters;
+	size_t i;
+
+	if (passes_on)
+		*letters++ = '+';
+	/* getopt: a colon first tells "no argument" from "no such option". */
+	*letters++ = ':';
+	*letters++ = 'h';
+	*next++ = (struct option){"help", no_argument, NULL, ID_HELP};
+	*next++ = (struct option){"version", no_argument, NULL, ID_VERSION};
+	for (i = 0; i < program->option_count; i++) {
+		const struct line_option *row = &program->options[i];
+
+		*next++ = (struct option){
+			.name = row->name,
+			.has_arg = row->argument ? required_argument : no_argument,
+			.val = FIRST_ID + (int)i,
+		};
+		if (row->letter) {
+			*letters++ = row->letter;
+			if (row->argument)
+				*letters++ = ':';
+		}
+	}
+	*next = (struct option){0};
+	*letters = '\0';
+}
+
+static const struct line_option *find_option(const struct line_program *program, int id)
+{
+	size_t i;
+
+	if (id >= FIRST_ID)
+		return &program->options[id - FIRST_ID];
+	for (i = 0; i < program->option_count; i++)
+		if (program->options[i].letter == id)
+			return &program->options[i];
+	return NULL;
+}
+
+static bool is_one_of(const char *values, const char *word)
+{
+	size_t length = strlen(word);
+
+	while (length) {
+		size_t one = strcspn(values, "|");
+
+		if (one == length && strncmp(values, word, one) == 0)
+			return true;
+		if (!values[one])
+			return false;
+		values += one + 1;
+	}
+	return false;
+}
+
+static bool take(const struct line_option *row, void *context, const char *argument)
+{
+	void *place = (char *)context + row->offset;
+	char *end;
+
+	if (row->values && !is_one_of(row->values, argument))
+		return false;
+	switch (row->kind) {
+	case LINE_TAKE:
+		return row->take(context, argument);
+	case LINE_FLAG:
+		*(bool *)place = true;
+		return true;
+	case LINE_TEXT:
+		*(const char **)place = argument;
+		return *argument != '\0';
+	case LINE_WHOLE:
+		if (*argument < '0' || *argument > '9')
+			return false;
+		errno = 0;
+		*(int64_t *)place = strtoll(argument, &end, 10);
+		return !errno && !*end;
+	}
+	return false;
+}
+
+static int take_option(struct parser *parser, int id, const char *given)
+{
+	const struct line_option *row;
+
+	if (id == ':')
+		return problem(parser->ret, "%s needs an argument", given);
+	row = id == '?' ? NULL : find_option(parser->program, id);
+	if (!row && optopt && optopt < ID_HELP)
+		return problem(parser->ret, "unknown option -%c", optopt);
+	if (!row)
+		return problem(parser->ret, "unknown option %s, or one that takes no argument",
+			       given);
+	if (!take(row, parser->context, optarg))
+		return problem(parser->ret, "--%s: '%s' is not %s", row->name, optarg,
+			       row->values ? row->values : row->argument);
+	if ((parser->verbs & row->verbs) != parser->verbs) {
+		parser->verbs &= row->verbs;
+		parser->limited = row->name;
+		parser->limited_to = row->verbs;
+	}
+	return 0;
+}
+
+/* Without a word that is no option, the rest of the line is in argv[optind...]. */
+static int parse_options(struct parser *parser, int argc, char **argv, bool passes_on)
+{
+	int id, r;
+
+	make_getopt(parser, passes_on);
+	opterr = 0;
+	optind = 0; /* from the start, also the second time */
+	while ((id = getopt_long(argc, argv, parser->letters, parser->long_options, NULL)) != -1) {
+		if (id == ID_HELP || id == 'h') {
+			parser->ret->help = true;
+		} else if (id == ID_VERSION) {
+			parser->ret->version = true;
+		} else {
+			r = take_option(parser, id, argv[optind - 1]);
+			if (r < 0)
+				return r;
+		}
+	}
+	return 0;
+}
+
+static int find_verb(const struct line_program *program, const char *word)
+{
+	int i;
+
+	for (i = 0; i < program->verb_count; i++)
+		if (*program->verbs[i].name && strcmp(program->verbs[i].name, word) == 0)
+			return i;
+	return -1;
+}
+
+static const char *spaced(const char *name)
+{
+	return *name ? " " : "";
+}
+
+/* Do the options go with the verb? */
+static int check_options(struct parser *parser)
+{
+	const struct line_program *program = parser->program;
+	const struct line_verb *verb = &program->verbs[parser->ret->verb];
+	char others[160] = "";
+	int i;
+
+	if (parser->verbs & LINE_ON(parser->ret->verb))
+		return 0;
+	for (i = 0; i < program->verb_count; i++)
+		if (parser->limited_to & LINE_ON(i))
+			snprintf(others + strlen(others), sizeof(others) - strlen(others),
+				 "%s%s%s%s", *others ? ", " : "", program->name,
+				 spaced(program->verbs[i].name), program->verbs[i].name);
+	return problem(parser->ret, "--%s does not go with %s%s%s; it goes with: %s",
+		       parser->limited, program->name, spaced(verb->name), verb->name, others);
+}
+
+int line_check_words(const struct line_program *program, struct line *line)
+{
+	const struct line_verb *verb = &program->verbs[line->verb];
+
+	if (line->word_count < verb->fewest)
+		return problem(line, "something is missing: %s%s%s %s", program->name,
+			       spaced(verb->name), verb->name, verb->arguments);
+	if (verb->most >= 0 && line->word_count > verb->most)
+		return problem(line, "'%s' is one too many: %s%s%s %s", line->words[verb->most],
+			       program->name, spaced(verb->name), verb->name, verb->arguments);
+	return 0;
+}
+
+int line_parse(const struct line_program *program, void *context, int argc, char **argv,
+	       struct line *ret)
+{
+	struct parser parser = {.program = program, .context = context, .ret = ret, .verbs = ~0u};
+	int verb = argc > 1 ? find_verb(program, argv[1]) : -1;
+	int r;
+
+	*ret = (struct line){.verb = 0};
+	if (verb >= 0) {
+		ret->verb = verb;
+		argc--;
+		argv++;
+	}
+	r = parse_options(&parser, argc, argv, verb >= 0 && program->verbs[verb].passes_on);
+	if (r < 0)
+		return r;
+	ret->words = argv + optind;
+	ret->word_count = argc - optind;
+	if (verb < 0 && ret->word_count > 0) {
+		verb = find_verb(program, ret->words[0]);
+		if (verb >= 0) {
+			ret->verb = verb;
+			ret->words++;
+			ret->word_count--;
+		}
+	}
+	return ret->help || ret->version ? 0 : check_options(&parser);
+}
+
+static void help_verbs(const struct line_program *program, FILE *out)
+{
+	int i;
+
+	fprintf(out, "usage: %s [VERB] [OPTIONS] %s\n\n", program->name,
+		program->verbs[0].arguments);
+	for (i = 0; i < program->verb_count; i++) {
+		const struct line_verb *verb = &program->verbs[i];
+
+		fprintf(out, "  %-21s %s\n", *verb->name ? verb->name : "(no verb)", verb->help);
+	}
+	fputc('\n', out);
+}
+
+static void help_option(const struct line_option *row, FILE *out)
+{
+	char left[64];
+
+	if (row->letter)
+		snprintf(left, sizeof(left), "-%c, --%s %s", row->letter, row->name,
+			 row->argument ? row->argument : "");
+	else
+		snprintf(left, sizeof(left), "    --%s %s", row->name,
+			 row->argument ? row->argument : "");
+	fprintf(out, "  %-21s %s\n", left, row->help);
+}
+
+void line_help(const struct line_program *program, int verb, FILE *out)
+{
+	const unsigned all = (1u << program->verb_count) - 1;
+	size_t i;
+
+	if (verb < 0)
+		help_verbs(program, out);
+	else
+		fprintf(out, "usage: %s%s%s [OPTIONS] %s\n\n  %s\n\n", program->name,
+			spaced(program->verbs[verb].name), program->verbs[verb].name,
+			program->verbs[verb].arguments, program->verbs[verb].help);
+	/* Of the program: what goes with most; the rest is in the help of the verb. */
+	for (i = 0; i < program->option_count; i++) {
+		const struct line_option *row = &program->options[i];
+
+		if (verb >= 0 ? row->verbs & LINE_ON(verb)
+			      : row->verbs & LINE_ON(0) || (row->verbs & all) == all)
+			help_option(row, out);
+	}
+	fprintf(out, "  %-21s %s\n", "-h, --help", "this; after a verb, its options");
+	fprintf(out, "  %-21s %s\n", "    --version", "the version");
+	fprintf(out, "\nexit status: %s\n", program->exits);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * line.h - command lines from a table: the same rows parse them, are their help, their man page
+ * and their completions.
+ */
+#ifndef LINE_H
+#define LINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#define LINE_ON(verb)     (1u << (verb))
+#define LINE_MOST_OPTIONS 64
+
+struct line_verb {
+	const char *name;      /* "": what the program does without a verb */
+	const char *arguments; /* "RUN.db", for the usage line */
+	const char *help;
+	int fewest, most; /* words after the verb; most -1: any number */
+	bool passes_on;   /* options after the first word are not ours: `run -- CMD...` */
+};
+
+enum line_kind {
+	LINE_TAKE,  /* `take` is called */
+	LINE_FLAG,  /* a bool at `offset` becomes true */
+	LINE_TEXT,  /* a const char * at `offset` becomes the argument, which may not be empty */
+	LINE_WHOLE, /* an int64_t at `offset` becomes a whole number from 0 */
+};
+
+struct line_option {
+	const char *name;
+	char letter;          /* 0: none */
+	const char *argument; /* NULL: takes none; "FILE" and "DIR" complete as such */
+	const char *values;   /* "auto|always|never": all that it can be; NULL: anything */
+	const char *help;
+	enum line_kind kind;
+	size_t offset; /* in the context */
+	/* Of LINE_TAKE. false: the argument makes no sense. */
+	bool (*take)(void *context, const char *argument);
+	unsigned verbs; /* LINE_ON() of those that it goes with */
+};
+
+struct line_program {
+	const char *name;
+	const char *summary; /* after "NAME - " */
+	const struct line_verb *verbs;
+	int verb_count;
+	const struct line_option *options;
+	size_t option_count;
+	const char *exits; /* "0 done, 2 bad usage" */
+};
+
+struct line {
+	int verb;
+	bool help, version; /* asked for; then nothing else was looked at */
+	char **words;       /* after the verb, in argv */
+	int word_count;
+	char problem[300]; /* what is wrong */
+};
+
+/*
+ * --help, -h and --version are known without a row. argv may be reordered. 0, or -EINVAL with
+ * `problem` set: an option that is unknown, or not the verb's.
+ */
+int line_parse(const struct line_program *program, void *context, int argc, char **argv,
+	       struct line *ret);
+
+/* Are there as many words as the verb takes? 0, or -EINVAL with `problem` set. */
+int line_check_words(const struct line_program *program, struct line *line);
+
+/* Of one verb; verb -1: of the program. */
+void line_help(const struct line_program *program, int verb, FILE *out);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* judge.h - read a run and judge it: what the report, compare, gate and the like begin with. */
+#ifndef JUDGE_H
+#define JUDGE_H
+
+#include "render/report.h"
+#include "report/cmd.h"
+
+/*
+ * Everything of the run at `path` (which must outlive *ret) within the loader, epoch, batches and
+ * rank that `options` name. Prints what went wrong. 0 or CMD_ERROR; judge_done() in either case.
+ */
+int judge_run(const struct options *options, const char *path, struct report *ret);
+
+void judge_done(struct report *report);
+
+#endif
