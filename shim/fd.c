@@ -2,6 +2,7 @@
 #include "fd.h"
 
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -40,13 +41,6 @@ static _Atomic uint8_t *cell(int fd, bool make)
 	return page ? page + (unsigned int)fd % PAGE_FDS : NULL;
 }
 
-static bool ends_with(const char *path, size_t length, const char *suffix)
-{
-	size_t size = strlen(suffix);
-
-	return length >= size && memcmp(path + length - size, suffix, size) == 0;
-}
-
 static const char *const system_folders[] = {
 	"/proc/", "/sys/", "/dev/", "/etc/", "/usr/lib/", "/usr/lib64/", "/lib/", "/lib64/", NULL,
 };
@@ -63,18 +57,39 @@ static bool is_data_in_shm(const char *path)
 	       strncmp(path, "psm_", 4) != 0 && strncmp(path, "pym-", 4) != 0;
 }
 
+static bool is_system(const char *path)
+{
+	/* One look spares most paths the rest: every folder of the table begins with one of these. */
+	if (path[0] != '/' || !path[1] || !strchr("psdeul", path[1]))
+		return false;
+	for (int i = 0; system_folders[i]; i++)
+		if (strncmp(path, system_folders[i], strlen(system_folders[i])) == 0)
+			return !is_data_in_shm(path);
+	return false;
+}
+
+static bool is_code(const char *path)
+{
+	const char *dot = strrchr(path, '.');
+
+	/* The same, of the suffixes; "libm.so.6" ends in something else. */
+	if (!dot)
+		return false;
+	for (int i = 0; code_suffixes[i] && (dot[1] == 'p' || dot[1] == 's'); i++)
+		if (strcmp(dot, code_suffixes[i]) == 0)
+			return true;
+	return strstr(path, ".so.");
+}
+
 enum fd_kind fd_kind_of_path(const char *path)
 {
-	size_t length = strlen(path);
+	static const char deleted[] = " (deleted)";
+	const char *end = strchr(path, ' ') ? path + strlen(path) : NULL;
 
-	for (int i = 0; system_folders[i]; i++)
-		if (strncmp(path, system_folders[i], strlen(system_folders[i])) == 0 &&
-		    !is_data_in_shm(path))
-			return FD_OTHER;
-	for (int i = 0; code_suffixes[i]; i++)
-		if (ends_with(path, length, code_suffixes[i]))
-			return FD_OTHER;
-	if (strstr(path, ".so.") || ends_with(path, length, " (deleted)"))
+	if (is_system(path) || is_code(path))
+		return FD_OTHER;
+	if (end && end - path >= (ptrdiff_t)sizeof(deleted) - 1 &&
+	    strcmp(end - (sizeof(deleted) - 1), deleted) == 0)
 		return FD_OTHER;
 	return FD_NAMED;
 }
@@ -225,19 +240,32 @@ static enum fd_kind kind_of_link(int fd)
 	return FD_NAMED;
 }
 
+static enum fd_kind kind_of_mode(mode_t mode)
+{
+	return S_ISFIFO(mode) ? FD_PIPE : S_ISREG(mode) ? FD_DATA : FD_OTHER;
+}
+
 static enum fd_kind ask_kernel(int fd, enum fd_kind known)
 {
 	struct stat status;
+	enum fd_kind kind;
 
 	if (sys_call2(SYS_fstat, fd, &status) < 0)
 		return FD_UNKNOWN;
-	if (S_ISFIFO(status.st_mode))
-		return FD_PIPE;
-	if (!S_ISREG(status.st_mode))
+	kind = kind_of_mode(status.st_mode);
+	if (kind == FD_DATA && known == FD_UNKNOWN && kind_of_link(fd) != FD_NAMED)
 		return FD_OTHER;
-	if (known == FD_UNKNOWN)
-		known = kind_of_link(fd);
-	return known == FD_NAMED ? FD_DATA : FD_OTHER;
+	return kind;
+}
+
+void fd_learn(int fd, mode_t mode)
+{
+	_Atomic uint8_t *known = cell(fd, false);
+	uint8_t expected = FD_NAMED;
+
+	/* A vfork child that opens, and asks, and never reads: all that risks is one name. */
+	if (known && atomic_load_explicit(known, memory_order_relaxed) == FD_NAMED)
+		atomic_compare_exchange_strong(known, &expected, (uint8_t)kind_of_mode(mode));
 }
 
 enum fd_kind fd_known(int fd)

@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "sys.h"
 
@@ -44,6 +45,9 @@ void fd_forget_range(unsigned int first, unsigned int last);
 
 /* What the table holds; FD_UNKNOWN where it holds nothing. */
 enum fd_kind fd_known(int fd);
+
+/* The host asked the kernel what `fd` is, so that we need not: most readers do, before they read. */
+void fd_learn(int fd, mode_t mode);
 
 #define FD_PATH_COUNT 512	/* a power of two */
 #define FD_PATH_BYTES 256

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-
 enum {
 	FILES = DLPROF_TALLY_NAMED_COUNT,
 	FOLDERS = FILES + DLPROF_TALLY_FILE_COUNT,
@@ -33,7 +32,10 @@ static void set_name(char *field, size_t size, const char *name)
 static void rename_tally(struct dlprof_tally *tally, enum dlprof_tally_kind kind, const char *name,
 			 const char *detail, uint64_t class)
 {
-	atomic_fetch_add_explicit(&tally->version, tally->version % 2 ? 2 : 1, memory_order_relaxed);
+	uint32_t version = atomic_load_explicit(&tally->version, memory_order_relaxed);
+
+	/* One writer, hence no locked addition. */
+	atomic_store_explicit(&tally->version, version + (version % 2 ? 2 : 1), memory_order_relaxed);
 	atomic_thread_fence(memory_order_release);
 	tally->kind = kind;
 	tally->class = class;
@@ -43,7 +45,9 @@ static void rename_tally(struct dlprof_tally *tally, enum dlprof_tally_kind kind
 
 static void rename_done(struct dlprof_tally *tally)
 {
-	atomic_fetch_add_explicit(&tally->version, 1, memory_order_release);
+	atomic_store_explicit(&tally->version,
+			      atomic_load_explicit(&tally->version, memory_order_relaxed) + 1,
+			      memory_order_release);
 }
 
 static bool is_called(const struct dlprof_tally *tally, enum dlprof_tally_kind kind,
@@ -98,30 +102,79 @@ static uint32_t hash_of(const char *name, size_t length)
 	return (uint32_t)(hash >> 32) | 1;	/* 0: a free place */
 }
 
-/* The name's place among `count` by sum; if it has none, the lightest one's, with its ns as error. */
-static struct dlprof_tally *place_of(struct dlprof_tally *tallies, uint32_t *hashes, uint32_t count,
-				     enum dlprof_tally_kind kind, const char *name)
+/* Counts are multiples of it. */
+#define BLOCK 16
+static_assert(DLPROF_TALLY_FILE_COUNT % BLOCK == 0 && DLPROF_TALLY_FOLDER_COUNT % BLOCK == 0, "");
+
+/* Most of the time none is equal, which is found without branches. */
+static uint32_t find_hash(const uint32_t *hashes, uint32_t count, uint32_t hash, uint32_t from)
 {
-	uint32_t hash, lightest = 0;
+	for (uint32_t block = from - from % BLOCK; block < count; block += BLOCK) {
+		uint32_t equal = 0;
+
+		for (uint32_t i = 0; i < BLOCK; i++)
+			equal |= hashes[block + i] == hash;
+		for (uint32_t i = 0; equal && i < BLOCK; i++)
+			if (hashes[block + i] == hash && block + i >= from)
+				return block + i;
+	}
+	return count;
+}
+
+static void find_lightest(const struct thread_top *top, uint32_t block)
+{
+	uint32_t lightest = block * BLOCK;
+
+	for (uint32_t i = lightest + 1; i < (block + 1) * BLOCK; i++)
+		if (top->ns[i] < top->ns[lightest])
+			lightest = i;
+	top->lightest[block] = (uint8_t)lightest;
+}
+
+/* It never gets lighter, so that no other can have become the lightest of its block. */
+static void set_weight(const struct thread_top *top, uint32_t place, uint64_t ns)
+{
+	top->ns[place] = ns;
+	if (top->lightest[place / BLOCK] == place)
+		find_lightest(top, place / BLOCK);
+}
+
+/* The name's place among `count` by sum; if it has none, the lightest one's, with its ns as error. */
+static struct dlprof_tally *place_of(struct dlprof_tally *tallies, const struct thread_top *top,
+				     uint32_t count, enum dlprof_tally_kind kind, const char *name)
+{
+	uint32_t hash, lightest, i;
 	struct dlprof_tally *tally;
 	size_t length;
 
 	name = fitting(name, DLPROF_TALLY_NAME_BYTES);
 	length = strlen(name);
 	hash = hash_of(name, length);
-	for (uint32_t i = 0; i < count; i++)
-		if (hashes[i] == hash && memcmp(tallies[i].name, name, length + 1) == 0)
+	for (i = 0; (i = find_hash(top->hashes, count, hash, i)) < count; i++)
+		if (memcmp(tallies[i].name, name, length + 1) == 0)
 			return &tallies[i];
-	for (uint32_t i = 0; i < count && hashes[lightest]; i++)
-		if (!hashes[i] || tallies[i].ns < tallies[lightest].ns)
-			lightest = i;
+	lightest = top->lightest[0];
+	for (i = 1; i < count / BLOCK; i++)
+		if (top->ns[top->lightest[i]] < top->ns[lightest])
+			lightest = top->lightest[i];
 	tally = &tallies[lightest];
 	rename_tally(tally, kind, name, NULL, 0);
 	tally->error_ns = tally->ns;
 	tally->count = tally->bytes = tally->slowest_ns = 0;
 	rename_done(tally);
-	hashes[lightest] = hash;
+	top->hashes[lightest] = hash;
 	return tally;
+}
+
+static struct thread_top files_of(struct thread *thread)
+{
+	return (struct thread_top){thread->file_hashes, thread->file_ns, thread->file_lightest};
+}
+
+static struct thread_top folders_of(struct thread *thread)
+{
+	return (struct thread_top){thread->folder_hashes, thread->folder_ns,
+				   thread->folder_lightest};
 }
 
 /* Not at every operation: one sum less on the hot path. */
@@ -129,6 +182,12 @@ void tally_settle(struct thread *thread)
 {
 	struct thread_visit *visit = &thread->visit;
 
+	const struct dlprof_tally *tallies = thread->slot->tallies;
+	struct thread_top files = files_of(thread), folders = folders_of(thread);
+
+	if (!visit->file)
+		return;
+	set_weight(&files, (uint32_t)(visit->file - (tallies + FILES)), visit->file->ns);
 	if (!visit->folder)
 		return;
 	visit->folder->count += visit->file->count - visit->count;
@@ -139,6 +198,7 @@ void tally_settle(struct thread *thread)
 	visit->count = visit->file->count;
 	visit->ns = visit->file->ns;
 	visit->bytes = visit->file->bytes;
+	set_weight(&folders, (uint32_t)(visit->folder - (tallies + FOLDERS)), visit->folder->ns);
 }
 
 static const _Atomic uint32_t never = UINT32_MAX;	/* no version of a path */
@@ -147,6 +207,7 @@ void tally_visit(struct thread *thread, int fd)
 {
 	struct thread_visit *visit = &thread->visit;
 	struct dlprof_tally *tallies = thread->slot->tallies;
+	struct thread_top files = files_of(thread), folders = folders_of(thread);
 	char path[FD_PATH_BYTES];
 	char *slash;
 
@@ -157,7 +218,7 @@ void tally_visit(struct thread *thread, int fd)
 	visit->quick = &never;
 	if (!path[0])
 		return;
-	visit->file = place_of(tallies + FILES, thread->file_hashes, DLPROF_TALLY_FILE_COUNT,
+	visit->file = place_of(tallies + FILES, &files, DLPROF_TALLY_FILE_COUNT,
 			       DLPROF_TALLY_FILE, path);
 	visit->count = visit->file->count;
 	visit->ns = visit->file->ns;
@@ -166,8 +227,8 @@ void tally_visit(struct thread *thread, int fd)
 	if (!slash)
 		return;
 	slash[slash == path] = '\0';
-	visit->folder = place_of(tallies + FOLDERS, thread->folder_hashes,
-				 DLPROF_TALLY_FOLDER_COUNT, DLPROF_TALLY_FOLDER, path);
+	visit->folder = place_of(tallies + FOLDERS, &folders, DLPROF_TALLY_FOLDER_COUNT,
+				 DLPROF_TALLY_FOLDER, path);
 }
 
 const char *tally_visited(const struct thread *thread)
@@ -204,20 +265,29 @@ void tally_sample(struct thread *thread, const char *dataset, uint64_t index, ui
 			thread->sample_floor_ns = tallies[i].ns;
 }
 
-static void fill_hashes(const struct dlprof_tally *tallies, uint32_t *hashes, uint32_t count)
+static void fill_top(const struct dlprof_tally *tallies, const struct thread_top *top,
+		     uint32_t count)
 {
-	for (uint32_t i = 0; i < count; i++)
-		if (tallies[i].kind != DLPROF_TALLY_NONE)
-			hashes[i] = hash_of(tallies[i].name,
-					    strnlen(tallies[i].name, sizeof(tallies[i].name)));
+	for (uint32_t i = 0; i < count; i++) {
+		const struct dlprof_tally *tally = &tallies[i];
+
+		top->ns[i] = tally->ns;
+		top->hashes[i] = tally->kind == DLPROF_TALLY_NONE
+					 ? 0
+					 : hash_of(tally->name,
+						   strnlen(tally->name, sizeof(tally->name)));
+	}
+	for (uint32_t block = 0; block < count / BLOCK; block++)
+		find_lightest(top, block);
 }
 
 void tally_reset(struct thread *thread)
 {
 	const struct dlprof_tally *tallies = thread->slot->tallies;
+	struct thread_top files = files_of(thread), folders = folders_of(thread);
 
 	thread->visit.fd = -1;
 	thread->visit.quick = &never;
-	fill_hashes(tallies + FILES, thread->file_hashes, DLPROF_TALLY_FILE_COUNT);
-	fill_hashes(tallies + FOLDERS, thread->folder_hashes, DLPROF_TALLY_FOLDER_COUNT);
+	fill_top(tallies + FILES, &files, DLPROF_TALLY_FILE_COUNT);
+	fill_top(tallies + FOLDERS, &folders, DLPROF_TALLY_FOLDER_COUNT);
 }

@@ -42,6 +42,13 @@ struct thread_visit {
 	uint64_t count, ns, bytes;	/* of the file, as far as its folder has them */
 };
 
+/* Of the slot's tallies by sum; the order in which they are given up is kept here, close together. */
+struct thread_top {
+	uint32_t *hashes;	/* of their names; 0: free */
+	uint64_t *ns;		/* when they were last visited */
+	uint8_t *lightest;	/* of each 16 of them */
+};
+
 #define THREAD_IMAGE_MAX   4
 #define THREAD_DECODER_MAX 16
 
@@ -73,8 +80,12 @@ struct thread {
 
 	struct thread_visit visit;
 	struct thread_step steps[THREAD_STEP_MAX];
-	uint32_t file_hashes[DLPROF_TALLY_FILE_COUNT];	/* of the slot's tallies; 0: free */
+	uint32_t file_hashes[DLPROF_TALLY_FILE_COUNT];	/* struct thread_top */
 	uint32_t folder_hashes[DLPROF_TALLY_FOLDER_COUNT];
+	uint64_t file_ns[DLPROF_TALLY_FILE_COUNT];
+	uint64_t folder_ns[DLPROF_TALLY_FOLDER_COUNT];
+	uint8_t file_lightest[DLPROF_TALLY_FILE_COUNT / 16];
+	uint8_t folder_lightest[DLPROF_TALLY_FOLDER_COUNT / 16];
 	uint64_t sample_floor_ns;	/* a sample must be slower to be listed */
 
 	/* Slow operations that may still be kept one by one; see span.c. */

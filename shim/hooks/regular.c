@@ -52,8 +52,6 @@
 #define END_SCANDIR	 hook_ask_end(&span, path, result < 0)
 #define BEGIN_READDIR	 hook_ask_begin(&span)
 #define END_READDIR	 span_end(&span, 0, false)
-#define BEGIN_FSTAT	 hook_ask_fd_begin(&span, fd)
-#define END_FSTAT	 span_end(&span, 0, result < 0)
 
 #define BEGIN_WAIT	 hook_wait_begin(&span)
 #define END_WAIT	 hook_wait_end(&span)
@@ -101,11 +99,31 @@ static int fopen_flags(const char *mode)
 		return result;                                                                     \
 	}
 
+/* Not only in a load: it also tells what the descriptor is. */
+#define HOOK_FSTAT(family, type, hook_name, params, args)                                          \
+	static __attribute__((noinline)) type learned_##hook_name params                           \
+	{                                                                                          \
+		struct span span;                                                                  \
+		bool timed = hook_ask_fd_begin(&span, fd);                                         \
+		type result;                                                                       \
+                                                                                                   \
+		span.name = #hook_name;                                                            \
+		span.hook = HOOK_ID_##hook_name;                                                   \
+		result = real.hook_name args;                                                      \
+		if (timed)                                                                         \
+			span_end(&span, 0, result < 0);                                            \
+		if (result == 0)                                                                   \
+			fd_learn(fd, status->st_mode);                                             \
+		return result;                                                                     \
+	}                                                                                          \
+	HOOK_ENTRY(type, hook_name, params, args, learned)
+
 #define HOOK_PLAIN(family, ...) HOOK_USUAL(family, __VA_ARGS__) HOOK_ENTRY(__VA_ARGS__, recorded)
 #define HOOK_READ(family, ...)	HOOK_QUICK(family, __VA_ARGS__) HOOK_ENTRY(__VA_ARGS__, quick)
 
 /* A family that has no WAY_ goes the plain one: what is looked for is the second argument. */
 #define WAY_READ , HOOK_READ
+#define WAY_FSTAT , HOOK_FSTAT
 #define SECOND(first, second, ...) second
 #define WAY(...) SECOND(__VA_ARGS__, )
 #define HOOK(family, nr, type, hook_name, params, args)                                            \
