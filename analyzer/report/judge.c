@@ -135,6 +135,36 @@ static int collect(const struct options *options, struct db *db, struct report *
 	return r < 0 ? cmd_fail_read(options, r) : 0;
 }
 
+void judge_fingerprint(const struct report *report, struct fingerprint *ret)
+{
+	const struct loader_info *loader = report->loader;
+	const struct run_info *run = &report->run;
+
+	fingerprint_init(ret);
+	ret->text[FINGERPRINT_FRAMEWORKS] = run->frameworks;
+	ret->text[FINGERPRINT_CLOCK] = report->finding.by_gpu ? "gpu" : "host";
+	ret->text[FINGERPRINT_GPU] = run->gpu;
+	ret->text[FINGERPRINT_COMMAND] = run->command;
+	ret->text[FINGERPRINT_HOST] = run->host;
+	ret->text[FINGERPRINT_KERNEL] = run->kernel;
+	ret->text[FINGERPRINT_VERSION] = run->version;
+	ret->number[FINGERPRINT_CORES] = run->cpus;
+	if (run->synchronous >= 0)
+		ret->number[FINGERPRINT_SYNC] = run->synchronous;
+	if (!loader)
+		return;
+	ret->text[FINGERPRINT_LOADER] = loader->kind[0] ? loader->kind : NULL;
+	ret->number[FINGERPRINT_BATCH_SIZE] = loader->batch_size;
+	ret->number[FINGERPRINT_EPOCH_BATCHES] = fingerprint_epoch_batches(&report->series);
+	ret->number[FINGERPRINT_WORKERS] = loader->workers;
+	/* Without workers nothing is prefetched. */
+	if (loader->workers != 0) {
+		ret->number[FINGERPRINT_PREFETCH_FACTOR] = loader->prefetch_factor;
+		ret->number[FINGERPRINT_IN_ORDER] = loader->in_order;
+		ret->number[FINGERPRINT_PERSISTENT_WORKERS] = loader->persistent;
+	}
+}
+
 int judge_run(const struct options *options, const char *path, struct report *ret)
 {
 	struct options one = *options;

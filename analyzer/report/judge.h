@@ -3,6 +3,7 @@
 #ifndef JUDGE_H
 #define JUDGE_H
 
+#include "analysis/fingerprint.h"
 #include "render/report.h"
 #include "report/cmd.h"
 
@@ -13,5 +14,8 @@
 int judge_run(const struct options *options, const char *path, struct report *ret);
 
 void judge_done(struct report *report);
+
+/* What it is a run of; texts are the report's. */
+void judge_fingerprint(const struct report *report, struct fingerprint *ret);
 
 #endif

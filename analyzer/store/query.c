@@ -170,6 +170,7 @@ static int take_meta(struct run_info *run, sqlite3_stmt *stmt)
 		{"kernel", .text = &run->kernel},
 		{"frameworks", .text = &run->frameworks},
 		{"clock", .text = &run->clock},
+		{"gpu", .text = &run->gpu},
 		{"patch_missing", .text = &run->patch_missing},
 		{"decoders_patched", .text = &run->decoders_seen},
 		{"decoders_hidden", .text = &run->decoders_hidden},
@@ -256,6 +257,7 @@ void run_info_done(struct run_info *run)
 	free(run->kernel);
 	free(run->frameworks);
 	free(run->clock);
+	free(run->gpu);
 	free(run->patch_missing);
 	free(run->decoders_seen);
 	free(run->decoders_hidden);

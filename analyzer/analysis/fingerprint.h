@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fingerprint.h - may two runs be held against each other? What each is a run of, and where.
+ *
+ * - WORK: what a batch is. Where it differs, a second more or less a batch says nothing.
+ * - PLACE: what it ran on, and by which clock. Where it differs, the machine is compared.
+ * - SETTING: what people turn to make a loader faster. compare lists it as what was changed; who
+ *   wants to know whether the code became slower (a gate) refuses it as well.
+ * - NOTE: worth saying, no reason for anything.
+ *
+ * What one of the two does not know is no difference.
+ */
+#ifndef FINGERPRINT_H
+#define FINGERPRINT_H
+
+#include <stdint.h>
+
+#include "analysis/series.h"
+
+enum fingerprint_class {
+	FINGERPRINT_WORK,
+	FINGERPRINT_PLACE,
+	FINGERPRINT_SETTING,
+	FINGERPRINT_NOTE,
+};
+
+enum fingerprint_field {
+	FINGERPRINT_LOADER, /* kind of loader */
+	FINGERPRINT_BATCH_SIZE,
+	FINGERPRINT_EPOCH_BATCHES, /* of a whole epoch: the size of the dataset */
+	FINGERPRINT_FRAMEWORKS,
+	FINGERPRINT_RANKS,
+	FINGERPRINT_CLOCK,
+	FINGERPRINT_SYNC,
+	FINGERPRINT_CORES,
+	FINGERPRINT_GPU,
+	FINGERPRINT_WORKERS,
+	FINGERPRINT_PREFETCH_FACTOR,
+	FINGERPRINT_IN_ORDER,
+	FINGERPRINT_PERSISTENT_WORKERS,
+	FINGERPRINT_COMMAND,
+	FINGERPRINT_HOST,
+	FINGERPRINT_KERNEL,
+	FINGERPRINT_VERSION, /* of dlprof */
+	FINGERPRINT_MAX
+};
+
+/* Texts are borrowed. NULL and SERIES_UNKNOWN: not known. */
+struct fingerprint {
+	const char *text[FINGERPRINT_MAX];
+	int64_t number[FINGERPRINT_MAX]; /* of fields that are no text */
+};
+
+#define FINGERPRINT_BIT(field) (1u << (field))
+
+void fingerprint_init(struct fingerprint *ret);
+
+/* The batches of an epoch; SERIES_UNKNOWN unless one was certainly whole: another followed it. */
+int64_t fingerprint_epoch_batches(const struct batch_series *series);
+
+/* Bits of the fields that both know and that differ. */
+unsigned fingerprint_diff(const struct fingerprint *a, const struct fingerprint *b);
+
+/* All fields of a class. */
+unsigned fingerprint_mask(enum fingerprint_class which);
+
+/* As JSON has it: "batch_size". */
+const char *fingerprint_name(enum fingerprint_field field);
+
+enum fingerprint_kind { FINGERPRINT_TEXT, FINGERPRINT_NUMBER, FINGERPRINT_FLAG };
+
+enum fingerprint_kind fingerprint_kind(enum fingerprint_field field);
+
+#endif
