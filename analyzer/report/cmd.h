@@ -15,12 +15,13 @@
 enum cmd_exit {
 	CMD_DONE = 0,
 	CMD_ERROR = 2,      /* usage, unreadable, damaged, newer */
-	CMD_CANNOT_SAY = 3, /* no batches */
+	CMD_CANNOT_SAY = 3, /* no batches, or runs that cannot be compared */
 };
 
 /* Each command: the exit status. */
 int cmd_report(const struct options *options);
 int cmd_batches(const struct options *options);
+int cmd_compare(const struct options *options);
 int cmd_import(const struct options *options);
 int cmd_explain(const struct options *options);
 

@@ -22,6 +22,7 @@ int main(int argc, char **argv)
 	static int (*const commands[VERB_MAX])(const struct options *options) = {
 		[VERB_REPORT] = cmd_report,
 		[VERB_BATCHES] = cmd_batches,
+		[VERB_COMPARE] = cmd_compare,
 		[VERB_IMPORT] = cmd_import,
 	};
 	struct options options;

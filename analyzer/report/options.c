@@ -11,12 +11,15 @@
 
 #define ON    LINE_ON
 #define ALL   (ON(VERB_MAX) - 1)
-#define SHOWN (ON(VERB_REPORT) | ON(VERB_BATCHES))
+#define SHOWN (ON(VERB_REPORT) | ON(VERB_BATCHES) | ON(VERB_COMPARE))
 
 static const struct line_verb VERBS[VERB_MAX] = {
 	[VERB_REPORT] = {"", "RUN.db", "is the run starved for data, and where does the time go?",
 			 .fewest = 1, .most = 1},
 	[VERB_BATCHES] = {"batches", "RUN.db", "every batch as a row", .fewest = 1, .most = 1},
+	[VERB_COMPARE] = {"compare", "A.db B.db",
+			  "what changed from run A to run B, and is it noise?", .fewest = 2,
+			  .most = 2},
 	[VERB_IMPORT] = {"import", "SERIES.csv -o RUN.db",
 			 "make a run (-o RUN.db) of a CSV of batches", .fewest = 1, .most = 1},
 };
@@ -111,7 +114,7 @@ const struct line_program options_program = {
 	.verb_count = VERB_MAX,
 	.options = OPTIONS,
 	.option_count = sizeof(OPTIONS) / sizeof(*OPTIONS),
-	.exits = "0 done, 2 bad usage or unreadable run, 3 the run holds no batches",
+	.exits = "0 done, 2 bad usage or unreadable run, 3 the runs cannot tell",
 };
 
 __attribute__((format(printf, 2, 3))) static int problem(struct options *options,

@@ -33,7 +33,7 @@ def refused(words, *arguments, **keywords):
 
 def check_usage(run):
     refused("something is missing: dlprof-report RUN.db")
-    refused("'compare' is neither a verb nor a file", "compare", run, run)
+    refused("'comparison' is neither a verb nor a file", "comparison", run, run)
     refused("is one too many: dlprof-report RUN.db", run, run)
     refused("unknown option --html", "--html", run)
     refused("--csv does not go with dlprof-report; it goes with: dlprof-report batches", "--csv", run)

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_compare.c - `dlprof-report compare A B`: what changed from one run to the other. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "render/compare.h"
+#include "report/judge.h"
+
+static double known(int64_t ns)
+{
+	return ns == QUERY_UNKNOWN ? NAN : (double)ns;
+}
+
+static int add_load(const struct batch_record *batch, void *context)
+{
+	const struct load_times times = {
+		.load_ns = known(batch->load_ns),
+		.open_ns = known(batch->open_ns),
+		.read_ns = known(batch->read_ns),
+		.decode_ns = known(batch->decode_ns),
+		.collate_ns = known(batch->collate_ns),
+		.other_ns = known(batch->other_ns),
+		.cpu_ns = known(batch->cpu_ns),
+		.blocked_ns = NAN,
+	};
+
+	return compare_add_load(context, &times, known(batch->transfer_ns));
+}
+
+static int read_side(const struct options *options, const struct report *report,
+		     struct compare_side *side)
+{
+	struct options one = *options;
+	struct db *db;
+	bool live;
+	int r = 0, status;
+
+	one.run = report->path;
+	one.quiet = true; /* it was said when the run was judged */
+	status = cmd_open_run(&one, &db, &live);
+	if (status)
+		return status;
+	if (report->loader)
+		r = query_batches(db, &report->filter, add_load, side);
+	db_close(db);
+	if (r == 0)
+		r = compare_add_series(side, &report->series, &report->finding);
+	return r < 0 ? cmd_fail_read(&one, r) : 0;
+}
+
+static int show(const struct options *options, const struct compared *compared)
+{
+	bool says = !compared->mismatch && compared->comparison.result != COMPARE_CANNOT_SAY;
+	struct output output;
+	struct page page;
+	int status;
+
+	status = cmd_open_output(options, &output);
+	if (status)
+		return status;
+	page = cmd_page(options, &output);
+	if (options->json)
+		compare_json(compared, output.file);
+	else
+		compare_text(compared, &page);
+	return cmd_close_output(&output, says ? CMD_DONE : CMD_CANNOT_SAY);
+}
+
+static int compare(const struct options *options, struct report *a, struct report *b)
+{
+	struct compared compared = {.a = a, .b = b};
+	struct compare_side sides[2] = {{.block = 0}, {.block = 0}};
+	unsigned diff;
+	int status;
+
+	judge_fingerprint(a, &compared.prints[0]);
+	judge_fingerprint(b, &compared.prints[1]);
+	diff = fingerprint_diff(&compared.prints[0], &compared.prints[1]);
+	compared.mismatch =
+		diff & (fingerprint_mask(FINGERPRINT_WORK) | fingerprint_mask(FINGERPRINT_PLACE));
+	compared.changed = diff & fingerprint_mask(FINGERPRINT_SETTING);
+	compared.noted = diff & fingerprint_mask(FINGERPRINT_NOTE);
+	status = read_side(options, a, &sides[0]);
+	if (!status)
+		status = read_side(options, b, &sides[1]);
+	if (!status) {
+		compare_runs(&sides[0], &sides[1], &compared.comparison);
+		status = show(options, &compared);
+	}
+	compare_side_done(&sides[0]);
+	compare_side_done(&sides[1]);
+	return status;
+}
+
+int cmd_compare(const struct options *options)
+{
+	struct report a, b = {0};
+	int status = judge_run(options, options->runs[0], &a);
+
+	if (!status) {
+		status = judge_run(options, options->runs[1], &b);
+		if (!status)
+			status = compare(options, &a, &b);
+		judge_done(&b);
+	}
+	judge_done(&a);
+	return status;
+}

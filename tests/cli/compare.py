@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`dlprof-report compare A B`: what changed is found, what did not is noise, what cannot be
+compared is refused."""
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import dlprof_test as t
+import rundb
+
+UTF8 = {"LC_ALL": "C.UTF-8"}
+
+
+def show(*arguments, **changes):
+    return t.run([t.REPORT, "compare"] + list(arguments),
+                 env=t.environment(preload=False, **dict(UTF8, **changes)))
+
+
+def make(folder, name, workers=2, seed=1, meta=None, batches=400, load_ms=200, decode=None, **columns):
+    rows = rundb.simulate(batches, workers, load_ms, 50, epochs=2, seed=seed)
+    for row in rows:
+        if decode:
+            row["decode_ns"] = int(row["load_ns"] * decode)
+    return rundb.build(os.path.join(folder, name + ".db"),
+                       [rundb.loader(rows, workers=workers, **columns)], meta=meta)
+
+
+def compare(*arguments, status=0):
+    result = t.report("compare", "--json", *arguments)
+    t.equal((result.status, result.err), (status, ""), arguments)
+    return json.loads(result.out)
+
+
+def check_faster(folder):
+    before, after = make(folder, "before"), make(folder, "after", workers=4, seed=2)
+    found = compare(before, after)
+    t.equal((found["schema"], found["comparable"], found["result"], found["mismatches"]),
+            ("dlprof.compare/1", True, "faster", []))
+    t.equal(found["changes"], [{"field": "workers", "a": 2, "b": 4}])
+    t.equal((found["a"]["verdict"], found["b"]["verdict"], found["a"]["cause"], found["b"]["cause"]),
+            ("highly_input_bound", "not_input_bound", "loader_capacity", "none"))
+    low, high = found["speedup"]["ci95"]
+    t.check(1.8 < low < found["speedup"]["factor"] < high < 2.1, found["speedup"])
+    rows = found["rows"]
+    for name, change in (("wait", -.049), ("step", -.049), ("stall", -.498)):
+        row = rows[name]
+        t.check(row["differs"] and row["ci95"][0] < row["change"] < row["ci95"][1] < 0, name, row)
+        t.check(abs(row["change"] - change) < .02 * abs(change) + .001, name, row)
+    for name in ("compute", "load", "open", "read", "collate", "other", "transfer"):
+        t.equal(rows[name]["differs"], False, name)
+    t.equal((rows["decode"]["a"], rows["decode"]["differs"]), (None, None), "not observed")
+    back = compare(after, before)
+    t.equal((back["result"], back["rows"]["wait"]["differs"]), ("slower", True))
+    text = show(before, after).out
+    for words in ("FASTER   1.9", "batches/s", "HIGHLY input-bound -> NOT input-bound",
+                  "loader_capacity -> none", "workers: 2 -> 4", "s per 1,000", "95 % interval"):
+        t.check(words in text, "missing:", words, text)
+    for width in (40, 60, 80):
+        wide = show(before, after, COLUMNS=str(width)).out
+        t.check(max(map(len, wide.splitlines())) <= width, "wider than", width, wide)
+    t.check(show("--ascii", before, after).out.isascii(), "--ascii")
+    out = os.path.join(folder, "out.json")
+    t.equal(t.report("compare", "--json", "-o", out, before, after).out, "")
+    with open(out, encoding="utf-8") as file:
+        t.equal(json.load(file), found, "the same, always")
+
+
+def check_parts(folder):
+    """A part of the load that grew is named, and no other."""
+    found = compare(make(folder, "p1", workers=8, decode=.5),
+                    make(folder, "p2", workers=8, decode=.6, seed=3))
+    t.equal(found["result"], "no_difference", "eight workers hide it")
+    t.equal([name for name, row in found["rows"].items() if row["differs"]], ["decode", "other"])
+    t.check(abs(found["rows"]["decode"]["change"] - .02) < .001, found["rows"]["decode"])
+
+
+def check_noise(folder):
+    one = make(folder, "one")
+    for other in (one, make(folder, "two", seed=5)):
+        found = compare(one, other)
+        t.equal((found["comparable"], found["result"], found["changes"]), (True, "no_difference", []))
+        t.equal([name for name, row in found["rows"].items() if row["differs"]], [], other)
+        text = show(one, other).out
+        t.check("NO DIFFERENCE" in text and "~ noise" in text and "HIGHLY input-bound, both" in text,
+                text)
+
+
+def check_refusals(folder):
+    one = make(folder, "base")
+    for name, keywords, field, values in (
+            ("size", {"batch_size": 64}, "batch_size", (32, 64)),
+            ("data", {"batches": 300}, "epoch_batches", (400, 300)),
+            ("kind", {"kind": "grain"}, "loader", ("torch.DataLoader", "grain")),
+            ("cores", {"meta": {"cpus": "2"}}, "cores", (8, 2)),
+            ("gpu", {"meta": {"frameworks": "jax"}}, "frameworks", ("torch", "jax"))):
+        other = make(folder, name, **keywords)
+        found = compare(one, other, status=3)
+        t.equal((found["comparable"], found["result"]), (False, "not_comparable"), name)
+        t.equal(found["mismatches"], [{"field": field, "a": values[0], "b": values[1]}], name)
+        result = show(one, other)
+        t.equal(result.status, 3, name)
+        t.check("NOT COMPARABLE" in result.out and "FASTER" not in result.out and
+                "{}: {} -> {}".format(field, *values) in result.out, name, result.out)
+    # A setting, a host and a command are no reasons.
+    found = compare(one, make(folder, "host", persistent=1, meta={"host": "other", "command": "x"}))
+    t.equal([row["field"] for row in found["changes"]], ["persistent_workers"])
+    t.equal([row["field"] for row in found["notes"]], ["command", "host"])
+    few = rundb.build(os.path.join(folder, "few.db"),
+                      [rundb.loader(rundb.simulate(6, 2, 200, 50), workers=2)])
+    t.equal(compare(one, few, status=3)["result"], "cannot_say")
+    t.check("CANNOT SAY" in show(few, one).out, "too few")
+    none = rundb.build(os.path.join(folder, "none.db"), [])
+    t.equal(compare(none, one, status=3)["result"], "cannot_say")
+    for arguments, words in (([one], "something is missing"), ([one, one, one], "one too many"),
+                             ([one, "/nonexistent.db"], "/nonexistent.db"),
+                             (["/nonexistent.db", one], "/nonexistent.db"),
+                             ([one, __file__], "not a dlprof database"),
+                             (["--csv", one, one], "--csv does not go with")):
+        result = t.report("compare", *arguments)
+        t.equal((result.status, result.out, result.err.count("\n")), (2, "", 1), arguments)
+        t.check(words in result.err, words, result.err)
+
+
+def main():
+    folder = t.scratch()
+    check_faster(folder)
+    check_parts(folder)
+    check_noise(folder)
+    check_refusals(folder)
+    t.finish()
+
+
+main()

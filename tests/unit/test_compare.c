@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Runs of a simulated DataLoader against others of the same settings: how often is a difference
+ * seen that is none (5 % are allowed), and is one seen that is there? Seeds are fixed, so that a
+ * run of this test is like the one before. COMPARE_VERBOSE=1 prints the table.
+ */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analysis/compare.h"
+
+#define PAIRS    500 /* of each kind and length */
+#define WORKERS  7
+#define PREFETCH 2
+#define LONGEST  4000
+#define MS       1e6
+
+static uint64_t seed = 88172645463325252u;
+
+static double uniform(void)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return ((double)(seed >> 11) + 0.5) / 9007199254740992.0;
+}
+
+static double normal(void)
+{
+	return sqrt(-2 * log(uniform())) * cos(6.283185307179586 * uniform());
+}
+
+enum family { EVEN, VARIED, WILD, AR90, AR99, BURSTS, RARE, SLOW_STEPS, TWO_EPOCHS, FAMILIES };
+
+static const char *const NAMES[FAMILIES] = {"even",   "varied",     "wild",  "ar .90",    "ar .99",
+					    "bursts", "rare loads", "steps", "two epochs"};
+
+static void fill(enum family family, size_t count, double *load, double *compute)
+{
+	double state = normal();
+	size_t burst = 0, i;
+
+	for (i = 0; i < count; i++) {
+		double a = family == AR99 ? .99 : family == AR90 ? .9 : .95;
+
+		state = a * state + sqrt(1 - a * a) * normal();
+		burst = burst ? burst - 1 : uniform() < 1 / 150. ? 20 : 0;
+		compute[i] = 100 * MS * (1 + .05 * fmax(-5, normal()));
+		load[i] = 600 * MS * exp(.1 * normal());
+		if (family == VARIED || family == WILD)
+			load[i] = 700 * MS * exp((family == WILD ? .9 : .5) * normal());
+		else if (family == AR90 || family == AR99)
+			load[i] = 700 * MS * exp(.3 * state);
+		else if (family == BURSTS && burst)
+			load[i] *= 4;
+		else if (family == RARE && uniform() < .01)
+			load[i] *= 10;
+		else if (family == SLOW_STEPS)
+			compute[i] *= exp(.2 * state);
+	}
+}
+
+/* One run: in order, as replay.h has it. */
+static void simulate(enum family family, size_t count, double factor, struct compare_side *side)
+{
+	static double load[LONGEST], compute[LONGEST], end[LONGEST], got[LONGEST];
+	size_t epochs = family == TWO_EPOCHS ? 2 : 1, each = count / epochs, epoch, i;
+	struct batch_series series;
+	struct finding finding;
+	double now = 0;
+
+	series_init(&series);
+	series.workers = WORKERS;
+	series.prefetch_factor = PREFETCH;
+	fill(family, count, load, compute);
+	for (epoch = 0; epoch < epochs; epoch++) {
+		double begin = now;
+
+		for (i = 0; i < each; i++) {
+			double start = i >= WORKERS ? end[i - WORKERS] : begin;
+			struct batch_row row = BATCH_ROW_UNKNOWN;
+
+			if (i >= WORKERS * PREFETCH)
+				start = fmax(start, got[i - WORKERS * PREFETCH]);
+			end[i] = start + factor * load[epoch * each + i];
+			got[i] = fmax(now, end[i]) + .3 * MS;
+			row.epoch = (int32_t)epoch;
+			row.batch = (int32_t)i;
+			row.head_ready = end[i] <= now;
+			row.wait_ns = (int64_t)(got[i] - now);
+			row.compute_ns = (int64_t)compute[epoch * each + i];
+			now = got[i] + compute[epoch * each + i];
+			cr_assert_eq(series_append(&series, &row), 0);
+		}
+	}
+	stall_judge(&series, &finding);
+	*side = (struct compare_side){.block = 0};
+	cr_assert_eq(compare_add_series(side, &series, &finding), 0);
+	series_done(&series);
+}
+
+/* Counts pairs that differ: in the result, and in each row. */
+static void count_pairs(enum family family, size_t count, double factor, size_t pairs,
+			size_t *ret_faster, size_t *ret_slower, size_t ret_rows[COMPARE_ROWS])
+{
+	struct compare_side a, b;
+	struct comparison c;
+
+	*ret_faster = *ret_slower = 0;
+	for (int row = 0; row < COMPARE_ROWS; row++)
+		ret_rows[row] = 0;
+	for (size_t i = 0; i < pairs; i++) {
+		simulate(family, count, 1, &a);
+		simulate(family, count, factor, &b);
+		compare_runs(&a, &b, &c);
+		cr_assert_neq(c.result, COMPARE_CANNOT_SAY);
+		*ret_faster += c.result == COMPARE_FASTER;
+		*ret_slower += c.result == COMPARE_SLOWER;
+		for (int row = 0; row < COMPARE_ROWS; row++)
+			ret_rows[row] += c.rows[row].differs;
+		compare_side_done(&a);
+		compare_side_done(&b);
+	}
+}
+
+static void check_equal_runs(size_t count)
+{
+	size_t faster, slower, rows[COMPARE_ROWS];
+
+	for (int family = 0; family < FAMILIES; family++) {
+		/* Slow for 100 batches and fast for 100: what 500 look like is chance. */
+		if (family == AR99 && count < 1000)
+			continue;
+		count_pairs((enum family)family, count, 1, PAIRS, &faster, &slower, rows);
+		if (getenv("COMPARE_VERBOSE"))
+			fprintf(stderr,
+				"A/A %5zu %-10s step %4.1f %%  wait %4.1f %%  stall %4.1f %%\n",
+				count, NAMES[family], 100. * rows[COMPARE_STEP] / PAIRS,
+				100. * rows[COMPARE_WAIT] / PAIRS,
+				100. * rows[COMPARE_STALL] / PAIRS);
+		for (int row = 0; row < COMPARE_ROWS; row++)
+			cr_expect_leq(rows[row], PAIRS / 20, "%s, %zu batches: %s differs in %zu",
+				      NAMES[family], count, compare_row_name((enum compare_row)row),
+				      rows[row]);
+	}
+}
+
+Test(compare, equal_runs_do_not_differ)
+{
+	check_equal_runs(500);
+	check_equal_runs(1000);
+	if (getenv("COMPARE_VERBOSE"))
+		check_equal_runs(4000);
+}
+
+Test(compare, a_load_of_a_quarter_more_is_found)
+{
+	/* Percent of the pairs; of 7 workers, where loads are the limit or nearly. */
+	static const struct {
+		enum family family;
+		size_t count, least;
+	} cases[] = {{EVEN, 500, 75},  {EVEN, 1000, 95}, {VARIED, 1000, 70},    {VARIED, 4000, 95},
+		     {WILD, 4000, 70}, {AR90, 4000, 95}, {TWO_EPOCHS, 1000, 95}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		size_t faster, slower, rows[COMPARE_ROWS];
+
+		count_pairs(cases[i].family, cases[i].count, 1.25, 100, &faster, &slower, rows);
+		if (getenv("COMPARE_VERBOSE"))
+			fprintf(stderr, "+25 %% %5zu %-10s slower %zu %% stall %zu %%\n",
+				cases[i].count, NAMES[cases[i].family], slower,
+				rows[COMPARE_STALL]);
+		cr_expect_geq(slower, cases[i].least, "%s, %zu batches: found in %zu %%",
+			      NAMES[cases[i].family], cases[i].count, slower);
+		cr_expect_eq(faster, 0);
+	}
+}
+
+Test(compare, numbers)
+{
+	struct compare_side a = {.block = 1}, b = {.block = 1};
+	struct comparison c;
+
+	for (int i = 0; i < 1000; i++) {
+		struct load_times load = {.load_ns = 80,
+					  .open_ns = 10 + i % 2,
+					  .cpu_ns = NAN,
+					  .read_ns = NAN,
+					  .decode_ns = 20,
+					  .collate_ns = NAN,
+					  .other_ns = 50,
+					  .blocked_ns = NAN};
+
+		track_add(&a.tracks[COMPARE_STEP], 200 + i % 4, 1);
+		track_add(&b.tracks[COMPARE_STEP], 100 + i % 4, 1);
+		cr_assert_eq(compare_add_load(&a, &load, 5), 0);
+		load.decode_ns = 30;
+		cr_assert_eq(compare_add_load(&b, &load, NAN), 0);
+	}
+	compare_runs(&a, &b, &c);
+	cr_assert_eq(c.result, COMPARE_FASTER);
+	cr_assert_float_eq(c.speedup, 201.5 / 101.5, 1e-9);
+	cr_assert(c.low < c.speedup && c.high > c.speedup && c.high - c.low < .02);
+	cr_assert_float_eq(c.rows[COMPARE_STEP].change, -100, 1e-9);
+	cr_assert_float_eq(c.rows[COMPARE_DECODE].change, 10, 1e-9);
+	cr_assert(c.rows[COMPARE_DECODE].differs, "without variation, and 2 %% of the load");
+	cr_assert(!c.rows[COMPARE_OPEN].differs);
+	cr_assert(isnan(c.rows[COMPARE_READ].a) && !c.rows[COMPARE_READ].differs);
+	cr_assert_float_eq(c.rows[COMPARE_TRANSFER].a, 5, 1e-9);
+	cr_assert(isnan(c.rows[COMPARE_TRANSFER].b) && !c.rows[COMPARE_TRANSFER].differs);
+	compare_side_done(&a);
+	compare_side_done(&b);
+}
+
+Test(compare, too_few_batches_say_nothing)
+{
+	struct compare_side a = {.block = 4}, b = {.block = 4};
+	struct comparison c;
+
+	compare_runs(&a, &b, &c);
+	cr_assert_eq(c.result, COMPARE_CANNOT_SAY);
+	for (int i = 0; i < TRACK_BLOCKS - 1; i++) {
+		track_add(&a.tracks[COMPARE_STEP], 1, 1);
+		track_add(&b.tracks[COMPARE_STEP], 100, 1);
+	}
+	compare_runs(&a, &b, &c);
+	cr_assert_eq(c.result, COMPARE_CANNOT_SAY);
+	cr_assert(!c.rows[COMPARE_STEP].differs);
+	compare_side_done(&a);
+	compare_side_done(&b);
+}
+
+Test(track, cells_grow_with_the_run)
+{
+	struct track track = {0};
+	struct estimate estimate;
+
+	for (int i = 0; i < 100003; i++)
+		cr_assert_eq(track_add(&track, i, 1), 0);
+	estimate = track_estimate(&track, 1);
+	cr_assert_leq(track.count, TRACK_CELLS);
+	cr_assert_float_eq(estimate.value, 100002 / 2., 1e-6);
+	cr_assert(estimate.variance > 0);
+	track_done(&track);
+	cr_assert(isnan(track_estimate(&track, 1).value));
+}
+
+Test(track, quantiles_of_t)
+{
+	cr_assert_float_eq(track_t975(7), 2.3646, 2e-3);
+	cr_assert_float_eq(track_t975(14), 2.1448, 1e-3);
+	cr_assert_float_eq(track_t975(1e9), 1.95996, 1e-4);
+}
