@@ -219,14 +219,58 @@ static int create_tables(struct db *db)
 	return db_commit(db);
 }
 
-/* What later versions added, where the table is missing. */
+/* Makes what the schema has under this name ("VIEW mark"), unless it is there. */
+static int make_of_schema(struct db *db, const char *what)
+{
+	char *sql = sqlite3_mprintf("SELECT count(*) FROM sqlite_schema WHERE name = '%q'",
+				    strchr(what, ' ') + 1);
+	const char *at, *end = NULL;
+	int64_t found = 0;
+	int r = sql ? read_pragma(db, sql, &found) : -ENOMEM;
+
+	sqlite3_free(sql);
+	if (r < 0 || found)
+		return r;
+	sql = sqlite3_mprintf("CREATE %s ", what);
+	at = sql ? strstr(schema_sql, sql) : NULL;
+	sqlite3_free(sql);
+	if (at)
+		end = strchr(at, ';');
+	sql = end ? sqlite3_mprintf("%.*s", (int)(end - at), at) : NULL;
+	r = sql ? run_sql(db, sql) : -ENOMEM;
+	sqlite3_free(sql);
+	return r;
+}
+
+/* To what this version writes. Nobody wrote into t_gap and t_gpu_kernel before version 3. */
 static int upgrade_tables(struct db *db)
 {
+	static const char *const added[] = {"TABLE t_mark", "VIEW mark",       "TABLE t_gap",
+					    "VIEW gap",     "VIEW gpu_kernel", "TABLE t_gpu_step",
+					    "VIEW gpu_step"};
+	char version_sql[48];
+	int64_t version;
 	int r = check_identity(db);
 
-	return r < 0 ? r : run_sql(db, "CREATE TABLE IF NOT EXISTS t_mark (ts_ns INTEGER NOT NULL, "
-				       "pid INTEGER, tid INTEGER NOT NULL, text TEXT, "
-				       "PRIMARY KEY (ts_ns, tid)) WITHOUT ROWID");
+	if (r == 0)
+		r = read_pragma(db, "PRAGMA user_version", &version);
+	if (r < 0 || version == DB_SCHEMA_VERSION)
+		return r;
+	r = db_begin(db);
+	if (r < 0)
+		return r;
+	r = run_sql(db, "DROP VIEW IF EXISTS gap; DROP VIEW IF EXISTS gpu_kernel;"
+			"DROP TABLE IF EXISTS t_gap; DROP TABLE IF EXISTS t_gpu_kernel;");
+	for (size_t i = 0; r == 0 && i < sizeof(added) / sizeof(added[0]); i++)
+		r = make_of_schema(db, added[i]);
+	snprintf(version_sql, sizeof(version_sql), "PRAGMA user_version = %d", DB_SCHEMA_VERSION);
+	if (r == 0)
+		r = run_sql(db, version_sql);
+	if (r < 0) {
+		db_rollback(db);
+		return r;
+	}
+	return db_commit(db);
 }
 
 int db_open_write(const char *path, struct db **ret_db)

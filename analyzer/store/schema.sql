@@ -87,9 +87,39 @@ CREATE TABLE t_batch (
 	PRIMARY KEY (loader_id, epoch, task)
 ) WITHOUT ROWID;
 
+-- What the GPU did in the step of a batch, [begin_ns, begin_ns + step_ns). Busy: some device of the
+-- process runs a kernel or graph. The gaps are all the rest of the step, each nanosecond in one
+-- of them: gap_data + gap_h2d + gap_sync + gap_host + gap_other = step_ns - gpu_busy_ns. In the order in
+-- which they are asked: the training thread waited for this batch; something was copied to the
+-- device; the host had waited for the GPU, which ran dry by that; the host did not launch for
+-- more than 10 us; else. Where only the host was seen (meta cuda_mode = cudart) what the GPU
+-- alone knows is NULL, and kernel_count counts launches. Since version 3.
+CREATE TABLE t_gpu_step (
+	loader_id INTEGER NOT NULL,
+	epoch INTEGER NOT NULL,
+	task INTEGER NOT NULL,
+	kernel_count INTEGER,
+	graph_count INTEGER,
+	memset_ns INTEGER,
+	d2h_ns INTEGER,
+	d2h_bytes INTEGER,
+	h2d_pageable_bytes INTEGER,
+	nccl_ns INTEGER,		-- of collectives, part of gpu_busy_ns
+	sync_event_ns INTEGER,		-- the host was blocked, sums over its threads
+	sync_stream_ns INTEGER,
+	sync_context_ns INTEGER,
+	gap_data_ns INTEGER,		-- the same as t_batch.gpu_idle_wait_ns
+	gap_h2d_ns INTEGER,
+	gap_sync_ns INTEGER,
+	gap_host_ns INTEGER,
+	gap_other_ns INTEGER,
+	PRIMARY KEY (loader_id, epoch, task)
+) WITHOUT ROWID;
+
 -- Totals by name. `live`: as one slot of one segment has them now, overwritten again and again; once
 -- its process is over they are added to `total` and the segment is noted in `folded`, so that a
--- drain that is started anew does not add them twice. kind: decode, step, file, folder, sample.
+-- drain that is started anew does not add them twice. kind: decode, step, file, folder,
+-- sample, kernel.
 CREATE TABLE t_live (
 	segment TEXT NOT NULL,
 	slot INTEGER NOT NULL,
@@ -128,8 +158,9 @@ CREATE TABLE t_unlisted (kind TEXT PRIMARY KEY, ns INTEGER NOT NULL) WITHOUT ROW
 
 CREATE TABLE t_slow (ts_ns INTEGER NOT NULL, pid INTEGER, tid INTEGER, class TEXT, what TEXT,
 	ns INTEGER, stack TEXT, UNIQUE (ts_ns, tid));
-CREATE TABLE t_gpu_kernel (name TEXT, count INTEGER, ns INTEGER);
-CREATE TABLE t_gap (begin_ns INTEGER, end_ns INTEGER, why TEXT);
+-- Nothing is known of the GPU from begin to end; no end: to the last.
+CREATE TABLE t_gap (begin_ns INTEGER NOT NULL, end_ns INTEGER, why TEXT, pid INTEGER NOT NULL,
+	PRIMARY KEY (pid, begin_ns)) WITHOUT ROWID;
 CREATE TABLE t_loss (pid INTEGER NOT NULL, what TEXT NOT NULL, count INTEGER NOT NULL,
 	PRIMARY KEY (pid, what)) WITHOUT ROWID;
 -- What the program said by dlprof_mark(). Since version 2.
@@ -211,10 +242,17 @@ CREATE VIEW unlisted AS SELECT kind, ns FROM t_unlisted;
 
 CREATE VIEW slow AS SELECT ts_ns, pid, tid, class, what, ns, stack FROM t_slow;
 
-CREATE VIEW gpu_kernel AS SELECT r.rank AS rank, name, count, ns
-FROM t_gpu_kernel, t_rank r;
+CREATE VIEW gpu_step AS SELECT r.rank AS rank, loader_id, epoch, batch, begin_ns, wait_ns, step_ns,
+	gpu_busy_ns, gpu_idle_wait_ns, h2d_ns, h2d_bytes, kernel_count, graph_count, memset_ns, d2h_ns,
+	d2h_bytes, h2d_pageable_bytes, nccl_ns, sync_event_ns, sync_stream_ns, sync_context_ns,
+	gap_data_ns, gap_h2d_ns, gap_sync_ns, gap_host_ns, gap_other_ns
+FROM t_gpu_step JOIN t_batch USING (loader_id, epoch, task), t_rank r
+WHERE batch IS NOT NULL;
 
-CREATE VIEW gap AS SELECT r.rank AS rank, begin_ns, end_ns, why
+CREATE VIEW gpu_kernel AS SELECT r.rank AS rank, name, count, ns, slowest_ns, error_ns
+FROM t_tally, t_rank r WHERE kind = 'kernel';
+
+CREATE VIEW gap AS SELECT r.rank AS rank, begin_ns, end_ns, why, pid
 FROM t_gap, t_rank r;
 
 CREATE VIEW loss AS SELECT pid, what, count FROM t_loss;

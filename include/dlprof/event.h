@@ -20,6 +20,9 @@ enum dlprof_event_kind {
 	DLPROF_EVENT_LOAD,	/* one batch was fetched and collated; worker, or consumer if W = 0 */
 	DLPROF_EVENT_OP,	/* one slow (or, at detail `all`, any) operation */
 	DLPROF_EVENT_MARK,	/* the program says something */
+	DLPROF_EVENT_GPU_OPS,	/* what a GPU, or a thread that waits for it, did; several in one */
+	DLPROF_EVENT_GPU_COPIES,/* copies and memsets, with their sizes; several in one */
+	DLPROF_EVENT_GPU_STATE,	/* how far the two above are complete */
 	DLPROF_EVENT_KIND_MAX
 };
 
@@ -105,6 +108,86 @@ struct dlprof_op {
 /* begin_ns: when. The text is cut to fit. */
 #define DLPROF_MARK_BYTES 88
 
+enum dlprof_gpu_kind {
+	DLPROF_GPU_NONE,
+	DLPROF_GPU_KERNEL,
+	DLPROF_GPU_NCCL,	/* a kernel of a collective: busy, not compute */
+	DLPROF_GPU_GRAPH,	/* a whole graph: an upper bound of what its kernels take */
+	DLPROF_GPU_MEMSET,
+	DLPROF_GPU_H2D,
+	DLPROF_GPU_D2H,
+	DLPROF_GPU_COPY,	/* within and between devices */
+	DLPROF_GPU_SYNC_EVENT,	/* the host was blocked until an event, ... */
+	DLPROF_GPU_SYNC_STREAM,
+	DLPROF_GPU_SYNC_CONTEXT,
+	DLPROF_GPU_LAUNCH,	/* as the host sees them, without CUPTI: `id` is how many */
+	DLPROF_GPU_KIND_MAX
+};
+
+/*
+ * What an operation was, in 32 bits: kind, stream (its low bits) and id: a hash of the kernel's
+ * name, or the graph's number. Of copies id is DLPROF_GPU_PAGEABLE or 0.
+ */
+#define DLPROF_GPU_ID_BITS     22
+#define DLPROF_GPU_STREAM_BITS 6
+#define DLPROF_GPU_WHAT(kind, stream, id)                                                          \
+	((uint32_t)(kind) << 28 |                                                                  \
+	 ((uint32_t)(stream) & ((1u << DLPROF_GPU_STREAM_BITS) - 1)) << DLPROF_GPU_ID_BITS |       \
+	 ((uint32_t)(id) & ((1u << DLPROF_GPU_ID_BITS) - 1)))
+#define DLPROF_GPU_WHAT_KIND(what)   ((what) >> 28)
+#define DLPROF_GPU_WHAT_STREAM(what) ((what) >> DLPROF_GPU_ID_BITS & ((1u << DLPROF_GPU_STREAM_BITS) - 1))
+#define DLPROF_GPU_WHAT_ID(what)     ((what) & ((1u << DLPROF_GPU_ID_BITS) - 1))
+#define DLPROF_GPU_PAGEABLE	     1u
+
+/*
+ * `worker` is the device (-1: none in particular); begin_ns + offset_ns is when the operation began.
+ * Operations come in any order and up to seconds late. An only one has its length in duration_ns.
+ */
+struct dlprof_gpu_op {
+	uint32_t offset_ns;
+	uint32_t length_ns;
+	uint32_t what;
+};
+
+struct dlprof_gpu_copy {
+	struct dlprof_gpu_op op;
+	uint32_t bytes_low;
+	uint32_t bytes_high;
+};
+
+#define DLPROF_GPU_OP_COUNT   7
+#define DLPROF_GPU_COPY_COUNT 4
+
+struct dlprof_gpu_ops {
+	uint32_t count;
+	struct dlprof_gpu_op ops[DLPROF_GPU_OP_COUNT];
+};
+
+struct dlprof_gpu_copies {
+	uint32_t count;
+	struct dlprof_gpu_copy copies[DLPROF_GPU_COPY_COUNT];
+};
+
+enum dlprof_gpu_state_kind {
+	DLPROF_GPU_ATTACHED,	/* from begin_ns on all that the GPU does is recorded */
+	DLPROF_GPU_HOST,	/* ... only what the host sees: calls of libcudart */
+	DLPROF_GPU_COMPLETE,	/* whatever began before begin_ns has been sent */
+	DLPROF_GPU_GAP_BEGIN,	/* nothing is known of the GPU from begin_ns on, and `why` */
+	DLPROF_GPU_GAP_END,
+};
+
+/* Sums since the process began. */
+struct dlprof_gpu_state {
+	uint32_t state;		/* enum dlprof_gpu_state_kind */
+	uint32_t graph_level;	/* 1: graphs are recorded as wholes */
+	uint64_t record_count;
+	uint64_t bad_count;	/* records whose times cannot be: left out */
+	uint64_t dropped_count;	/* by CUPTI */
+	uint64_t own_drop_count; /* by us: no buffer, or the drain was too far behind */
+	uint64_t overhead_ns;	/* what CUPTI says it took itself */
+	char why[40];
+};
+
 struct dlprof_event {
 	uint16_t kind;		/* enum dlprof_event_kind */
 	uint16_t flags;		/* enum dlprof_event_flag */
@@ -126,6 +209,9 @@ struct dlprof_event {
 		struct dlprof_load load;
 		struct dlprof_op op;
 		char mark[DLPROF_MARK_BYTES];
+		struct dlprof_gpu_ops gpu_ops;
+		struct dlprof_gpu_copies gpu_copies;
+		struct dlprof_gpu_state gpu_state;
 		uint64_t words[11];
 	};
 };

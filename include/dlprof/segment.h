@@ -26,7 +26,7 @@
 #include "dlprof/tally.h"
 
 #define DLPROF_SEGMENT_MAGIC UINT64_C(0x31474553464f5250)	/* "PROFSEG1" */
-#define DLPROF_SEGMENT_ABI 2
+#define DLPROF_SEGMENT_ABI 3
 #define DLPROF_SEGMENT_SUFFIX ".seg"
 #define DLPROF_SEGMENT_UNFINISHED ".new"	/* its name until it may be read */
 
@@ -88,7 +88,7 @@ struct dlprof_header {
 	uint32_t unused;
 	/*
 	 * Lines "Ltext\n": L = 'w' warning, 'i' information, '+' patch point found, '-' missing,
-	 * 'd' decode library whose callers were found.
+	 * 'd' decode library whose callers were found, 'm' "KEY VALUE" for the meta table.
 	 * A line that its writer did not finish is cut at the first 0.
 	 */
 	char notes[DLPROF_NOTES_BYTES];

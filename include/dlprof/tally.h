@@ -28,6 +28,7 @@ enum dlprof_tally_kind {
 	DLPROF_TALLY_FILE,	/* name: path (its end, if it is long) */
 	DLPROF_TALLY_FOLDER,	/* name: path */
 	DLPROF_TALLY_SAMPLE,	/* name: path of its slowest file, detail: the dataset, class: index */
+	DLPROF_TALLY_KERNEL,	/* name: as the compiler made it, cut */
 	DLPROF_TALLY_KIND_MAX
 };
 

@@ -54,6 +54,10 @@ VIEWS = {
     "file": "rank path count bytes ns slowest_ns",
     "slow": "ts_ns pid tid class what ns stack",
     "gpu_kernel": "rank name count ns",
+    "gpu_step": "rank loader_id epoch batch begin_ns step_ns gpu_busy_ns kernel_count graph_count "
+                "memset_ns d2h_ns d2h_bytes h2d_pageable_bytes nccl_ns sync_event_ns "
+                "sync_stream_ns sync_context_ns gap_data_ns gap_h2d_ns gap_sync_ns gap_host_ns "
+                "gap_other_ns",
     "gap": "rank begin_ns end_ns why",
     "loss": "pid what count",
     "note": "level text",
