@@ -10,6 +10,7 @@
 struct config config = {
 	.out = "dlprof-%p.db",
 	.detail = CONFIG_DETAIL_SLOW,
+	.cuda = CONFIG_CUDA_DEFAULT,
 	.slow_ns = 10000 * UINT64_C(1000),
 };
 
@@ -66,6 +67,17 @@ static bool set_activate(const char *value)
 	return config.activate_always || strcmp(value, "auto") == 0;
 }
 
+static bool parse_name(const char *value, const char *const *names, int count, int *ret_at)
+{
+	for (int i = 0; i < count; i++) {
+		if (strcmp(value, names[i]) == 0) {
+			*ret_at = i;
+			return true;
+		}
+	}
+	return false;
+}
+
 static bool set_detail(const char *value)
 {
 	static const char *const names[] = {
@@ -73,14 +85,37 @@ static bool set_detail(const char *value)
 		[CONFIG_DETAIL_SLOW] = "slow",
 		[CONFIG_DETAIL_ALL] = "all",
 	};
+	int at = (int)config.detail;
+	bool good = parse_name(value, names, sizeof(names) / sizeof(names[0]), &at);
 
-	for (unsigned int i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strcmp(value, names[i]) == 0) {
-			config.detail = (enum config_detail)i;
-			return true;
-		}
-	}
-	return false;
+	config.detail = (enum config_detail)at;
+	return good;
+}
+
+static bool set_cuda(const char *value)
+{
+	static const char *const names[] = {
+		[CONFIG_CUDA_OFF] = "off",   [CONFIG_CUDA_MEMCPY] = "memcpy",
+		[CONFIG_CUDA_DEFAULT] = "default", [CONFIG_CUDA_API] = "api",
+		[CONFIG_CUDA_FULL] = "full",
+	};
+	int at = (int)config.cuda;
+	bool good = parse_name(value, names, sizeof(names) / sizeof(names[0]), &at);
+
+	config.cuda = (enum config_cuda)at;
+	return good;
+}
+
+static bool set_libcupti(const char *value)
+{
+	return value[0] != '\0';
+}
+
+bool config_cuda_is_off(void)
+{
+	const char *value = getenv("DLPROF_CUDA");
+
+	return value && strcmp(value, "off") == 0;
 }
 
 static bool set_slow_us(const char *value)
@@ -135,8 +170,8 @@ const char *config_batch_fn(void)
 	return value && is_batch_fn(value) ? value : NULL;
 }
 
-/* Names that users may already set because a coming version reads them. */
-static bool set_later(const char *value)
+/* Ours: run.c hands it to children. */
+static bool set_run(const char *value)
 {
 	(void)value;
 	return true;
@@ -155,10 +190,10 @@ static const struct option {
 	{"DLPROF_ACTIVATE", "auto or always", set_activate},
 	{"DLPROF_DETAIL", "batches, slow or all", set_detail},
 	{"DLPROF_SLOW_US", "a number of microseconds", set_slow_us},
-	{"DLPROF_RUN", NULL, set_later},	/* ours: run.c hands it to children */
+	{"DLPROF_RUN", NULL, set_run},
 	{"DLPROF_BATCH_FN", "module:Class.method or module:function", set_batch_fn},
-	{"DLPROF_CUDA", NULL, set_later},
-	{"DLPROF_LIBCUPTI", NULL, set_later},
+	{"DLPROF_CUDA", "off, memcpy, default, api or full", set_cuda},
+	{"DLPROF_LIBCUPTI", "a path", set_libcupti},
 };
 
 #define OPTION_COUNT (sizeof(options) / sizeof(options[0]))

@@ -14,11 +14,20 @@ enum config_detail {
 	CONFIG_DETAIL_ALL,	/* and every operation */
 };
 
+enum config_cuda {
+	CONFIG_CUDA_OFF,
+	CONFIG_CUDA_MEMCPY,	/* no kernels */
+	CONFIG_CUDA_DEFAULT,
+	CONFIG_CUDA_API,
+	CONFIG_CUDA_FULL,	/* each kernel of a graph */
+};
+
 struct config {
 	const char *out;		/* pattern of the database's path */
 	const char *segment_dir;	/* NULL: choose */
 	const char *log;		/* NULL: silent, "stderr", or a path */
 	enum config_detail detail;
+	enum config_cuda cuda;
 	uint64_t slow_ns;
 	bool activate_always;
 	bool quiet;
@@ -33,6 +42,9 @@ const char *config_batch_fn(void);
 
 /* DLPROF_DISABLE: the one variable that the constructor asks for in every process. */
 bool config_disabled(void);
+
+/* DLPROF_CUDA is "off", asked for before `config` is filled. */
+bool config_cuda_is_off(void);
 
 /* Fills `config`. A bad value leaves the default in force and is remembered for config_note(). */
 void config_read(void);

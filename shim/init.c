@@ -9,6 +9,7 @@
 #include "activate.h"
 #include "clock.h"
 #include "config.h"
+#include "cuda/attach.h"
 #include "hooks/dl.h"
 #include "hooks/got.h"
 #include "python/audit.h"
@@ -17,6 +18,12 @@
 #include "segment.h"
 #include "summary.h"
 #include "sys.h"
+
+static void begin_recording(void)
+{
+	got_begin();
+	attach_begin();
+}
 
 /* Runs in every process of the host's tree: no more than lookups. */
 __attribute__((constructor)) static void init_begin(void)
@@ -30,7 +37,8 @@ __attribute__((constructor)) static void init_begin(void)
 		return;
 	clock_mark();
 	scope_on_load(got_sweep);
-	activate_ready(got_begin);
+	attach_prepare();
+	activate_ready(begin_recording);
 	audit_install();
 	pipes_install();
 	if (when && strcmp(when, "always") == 0)
@@ -44,6 +52,7 @@ __attribute__((constructor)) static void init_begin(void)
 __attribute__((destructor)) static void init_end(void)
 {
 	pipes_finish();
+	attach_finish();
 	if (activate_on())
 		segment_mark_end();
 	summary_print();

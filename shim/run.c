@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 
 #include "config.h"
+#include "environment.h"
 #include "log.h"
 #include "process.h"
 #include "segment.h"
@@ -24,8 +24,6 @@ static struct {
 	char parent[512];	/* found by run_find_parent(); "": none */
 	int root_pid;		/* 0: this process joined a run */
 } run;
-
-extern char **environ;
 
 const char *run_database(void)
 {
@@ -270,35 +268,6 @@ static void link_segments(void)
 				  "leaves behind cannot be recovered");
 }
 
-/*
- * setenv() may free the array that another thread's getenv() is walking, so a new array goes into
- * place with one store and the old one stays as it is.
- */
-static void export_run(void)
-{
-	size_t count = 0, size, length = sizeof(RUN_VARIABLE) - 1;
-	size_t kept = 0;
-	char **copy, *entry;
-
-	while (environ && environ[count])
-		count++;
-	size = (count + 2) * sizeof(char *) + length + sizeof(run.folder);
-	copy = sys_mmap(size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
-	if (sys_mmap_failed(copy)) {
-		segment_note('w', "out of memory: spawned children start runs of their own");
-		return;
-	}
-	entry = (char *)(copy + count + 2);
-	memcpy(entry, RUN_VARIABLE, length);
-	strcpy(entry + length, run.folder);
-	for (size_t i = 0; i < count; i++)
-		if (strncmp(environ[i], RUN_VARIABLE, length) != 0)
-			copy[kept++] = environ[i];
-	copy[kept++] = entry;
-	copy[kept] = NULL;
-	__atomic_store_n(&environ, copy, __ATOMIC_RELEASE);
-}
-
 static int start(struct text *why)
 {
 	int r;
@@ -314,7 +283,8 @@ static int start(struct text *why)
 	run.root_pid = sys_getpid();
 	link_segments();
 	config_note();
-	export_run();
+	if (environment_set(RUN_VARIABLE, run.folder) < 0)
+		segment_note('w', "out of memory: spawned children start runs of their own");
 	r = spawn_drain(run.folder, run.database);
 	if (r < 0)
 		segment_note('w', "cannot start dlprof-drain: the run holds only what fits its "

@@ -7,6 +7,7 @@ enum {
 	FILES = DLPROF_TALLY_NAMED_COUNT,
 	FOLDERS = FILES + DLPROF_TALLY_FILE_COUNT,
 	SAMPLES = FOLDERS + DLPROF_TALLY_FOLDER_COUNT,
+	KERNELS = SAMPLES + DLPROF_TALLY_SAMPLE_COUNT,
 };
 
 /* What a field of this size holds of a name: the end of a path tells more than its beginning. */
@@ -104,7 +105,8 @@ static uint32_t hash_of(const char *name, size_t length)
 
 /* Counts are multiples of it. */
 #define BLOCK 16
-static_assert(DLPROF_TALLY_FILE_COUNT % BLOCK == 0 && DLPROF_TALLY_FOLDER_COUNT % BLOCK == 0, "");
+static_assert(DLPROF_TALLY_FILE_COUNT % BLOCK == 0 && DLPROF_TALLY_FOLDER_COUNT % BLOCK == 0 &&
+		      DLPROF_TALLY_KERNEL_COUNT % BLOCK == 0, "");
 
 /* Most of the time none is equal, which is found without branches. */
 static uint32_t find_hash(const uint32_t *hashes, uint32_t count, uint32_t hash, uint32_t from)
@@ -175,6 +177,12 @@ static struct thread_top folders_of(struct thread *thread)
 {
 	return (struct thread_top){thread->folder_hashes, thread->folder_ns,
 				   thread->folder_lightest};
+}
+
+static struct thread_top kernels_of(struct thread *thread)
+{
+	return (struct thread_top){thread->kernel_hashes, thread->kernel_ns,
+				   thread->kernel_lightest};
 }
 
 /* Not at every operation: one sum less on the hot path. */
@@ -265,6 +273,21 @@ void tally_sample(struct thread *thread, const char *dataset, uint64_t index, ui
 			thread->sample_floor_ns = tallies[i].ns;
 }
 
+void tally_kernel(struct thread *thread, const char *name, uint64_t ns)
+{
+	struct dlprof_tally *tallies = thread->slot->tallies + KERNELS, *tally;
+	struct thread_top top = kernels_of(thread);
+	char begin[DLPROF_TALLY_NAME_BYTES];
+	size_t length = strnlen(name, sizeof(begin) - 1);
+
+	/* The begin of a kernel's name tells more than the end, which is its template's. */
+	memcpy(begin, name, length);
+	begin[length] = '\0';
+	tally = place_of(tallies, &top, DLPROF_TALLY_KERNEL_COUNT, DLPROF_TALLY_KERNEL, begin);
+	tally_count(tally, 1, ns, 0);
+	set_weight(&top, (uint32_t)(tally - tallies), tally->ns);
+}
+
 static void fill_top(const struct dlprof_tally *tallies, const struct thread_top *top,
 		     uint32_t count)
 {
@@ -285,9 +308,11 @@ void tally_reset(struct thread *thread)
 {
 	const struct dlprof_tally *tallies = thread->slot->tallies;
 	struct thread_top files = files_of(thread), folders = folders_of(thread);
+	struct thread_top kernels = kernels_of(thread);
 
 	thread->visit.fd = -1;
 	thread->visit.quick = &never;
 	fill_top(tallies + FILES, &files, DLPROF_TALLY_FILE_COUNT);
 	fill_top(tallies + FOLDERS, &folders, DLPROF_TALLY_FOLDER_COUNT);
+	fill_top(tallies + KERNELS, &kernels, DLPROF_TALLY_KERNEL_COUNT);
 }

@@ -50,7 +50,7 @@ struct thread_top {
 };
 
 #define THREAD_IMAGE_MAX   4
-#define THREAD_DECODER_MAX 16
+#define THREAD_DECODER_MAX 20
 
 /* An image that takes several calls; see hooks/unit.h. */
 struct thread_image {
@@ -82,10 +82,13 @@ struct thread {
 	struct thread_step steps[THREAD_STEP_MAX];
 	uint32_t file_hashes[DLPROF_TALLY_FILE_COUNT];	/* struct thread_top */
 	uint32_t folder_hashes[DLPROF_TALLY_FOLDER_COUNT];
+	uint32_t kernel_hashes[DLPROF_TALLY_KERNEL_COUNT];
 	uint64_t file_ns[DLPROF_TALLY_FILE_COUNT];
 	uint64_t folder_ns[DLPROF_TALLY_FOLDER_COUNT];
+	uint64_t kernel_ns[DLPROF_TALLY_KERNEL_COUNT];
 	uint8_t file_lightest[DLPROF_TALLY_FILE_COUNT / 16];
 	uint8_t folder_lightest[DLPROF_TALLY_FOLDER_COUNT / 16];
+	uint8_t kernel_lightest[DLPROF_TALLY_KERNEL_COUNT / 16];
 	uint64_t sample_floor_ns;	/* a sample must be slower to be listed */
 
 	/* Slow operations that may still be kept one by one; see span.c. */
@@ -106,6 +109,10 @@ struct thread {
 	uint64_t stream;		/* 0: none */
 	uint32_t generation;
 	uint32_t task;
+
+	/* Launches of kernels that were counted and not sent yet; cuda/cudart.c. */
+	uint32_t launch_count;
+	uint64_t launch_begin_ns, launch_end_ns;
 
 	/* Waiting for a batch. */
 	uint32_t wait_depth;
@@ -162,6 +169,14 @@ static inline struct thread *thread_get(void)
 	if (likely(thread && thread->life == thread_life))
 		return thread;
 	return thread_claim();
+}
+
+static inline bool thread_has_room(const struct thread *thread)
+{
+	const struct dlprof_slot *slot = thread->slot;
+
+	return atomic_load_explicit(&slot->head, memory_order_relaxed) -
+		       atomic_load_explicit(&slot->tail, memory_order_acquire) < DLPROF_RING_CAPACITY;
 }
 
 /* Appends a record to the thread's ring; counts it as lost when the drain is too far behind. */

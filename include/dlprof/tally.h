@@ -9,7 +9,7 @@
  *
  * Two sorts. A *named* tally is made on first use and stays; when all are taken, what has no tally
  * is counted in `unnamed_count`. A *top* tally holds the heaviest of many names (files of a dataset):
- *   by sum (files, folders): Space-Saving (Metwally, Agrawal, El Abbadi 2005). A new name takes the
+ *   by sum (files, folders, kernels): Space-Saving (Metwally, Agrawal, El Abbadi 2005). A new name takes the
  *   place of the lightest and inherits its ns as `error_ns`: the true time lies in
  *   [ns - error_ns, ns], and no name that is not listed took more than the lightest one's ns;
  *   by the slowest single one (samples): exact, `error_ns` is 0.
@@ -28,7 +28,7 @@ enum dlprof_tally_kind {
 	DLPROF_TALLY_FILE,	/* name: path (its end, if it is long) */
 	DLPROF_TALLY_FOLDER,	/* name: path */
 	DLPROF_TALLY_SAMPLE,	/* name: path of its slowest file, detail: the dataset, class: index */
-	DLPROF_TALLY_KERNEL,	/* name: as the compiler made it, cut */
+	DLPROF_TALLY_KERNEL,	/* name: the begin of the compiler's name */
 	DLPROF_TALLY_KIND_MAX
 };
 
@@ -36,9 +36,10 @@ enum dlprof_tally_kind {
 #define DLPROF_TALLY_FILE_COUNT	  64
 #define DLPROF_TALLY_FOLDER_COUNT 16
 #define DLPROF_TALLY_SAMPLE_COUNT 16
+#define DLPROF_TALLY_KERNEL_COUNT 64
 #define DLPROF_TALLY_COUNT                                                                         \
 	(DLPROF_TALLY_NAMED_COUNT + DLPROF_TALLY_FILE_COUNT + DLPROF_TALLY_FOLDER_COUNT +          \
-	 DLPROF_TALLY_SAMPLE_COUNT)
+	 DLPROF_TALLY_SAMPLE_COUNT + DLPROF_TALLY_KERNEL_COUNT)
 
 #define DLPROF_TALLY_NAME_BYTES	  136
 #define DLPROF_TALLY_DETAIL_BYTES 48

@@ -8,6 +8,7 @@
 #include <sys/uio.h>
 
 #include "activate.h"
+#include "cuda/cudart.h"
 #include "hooks/image.h"
 #include "hooks/pool.h"
 #include "hooks/unit.h"
@@ -395,6 +396,22 @@ static uint64_t event_bytes(const void *events, int count)
 #define END_WAIT   END_COUNT(result >= 0, 0)
 #define BEGIN_AIO  BEGIN
 #define END_AIO	   END_COUNT(result >= 0, event_bytes(events, result))
+
+/* Always with an end: a slot that is bound lazily is seen to there. */
+#define BEGIN_CUDA_LAUNCH  ((void)row, (void)unit, true)
+#define END_CUDA_LAUNCH	   cudart_launch(false)
+#define BEGIN_CUDA_GRAPH   BEGIN_CUDA_LAUNCH
+#define END_CUDA_GRAPH	   cudart_launch(true)
+#define BEGIN_CUDA_STREAM  ((void)row, unit.mark = cudart_begin(), true)
+#define END_CUDA_STREAM	   cudart_synced(unit.mark, DLPROF_GPU_SYNC_STREAM)
+#define BEGIN_CUDA_EVENT   BEGIN_CUDA_STREAM
+#define END_CUDA_EVENT	   cudart_synced(unit.mark, DLPROF_GPU_SYNC_EVENT)
+#define BEGIN_CUDA_DEVICE  BEGIN_CUDA_STREAM
+#define END_CUDA_DEVICE	   cudart_synced(unit.mark, DLPROF_GPU_SYNC_CONTEXT)
+#define BEGIN_CUDA_COPY	   BEGIN_CUDA_STREAM
+#define END_CUDA_COPY	   cudart_copied(unit.mark, count, kind)
+#define BEGIN_CUDA_COPY_2D BEGIN_CUDA_STREAM
+#define END_CUDA_COPY_2D   cudart_copied(unit.mark, width * height, kind)
 
 #define STRIP(...) __VA_ARGS__
 

@@ -15,6 +15,11 @@
 
 #define DECODE_INSTANCE_MAX 8
 
+/* CUDA's dim3, which goes by value. */
+struct cuda_dim3 {
+	unsigned int x, y, z;
+};
+
 enum decode_library_id {
 #define DECODER(id, name, format, sort, mark, first, second) DECODE_##id,
 #include "hooks/libraries.def"
@@ -36,6 +41,7 @@ enum decode_sort {
 	DECODE_SORT_STREAM,
 	DECODE_SORT_PACKER,
 	DECODE_SORT_INPUT,
+	DECODE_SORT_CUDA,
 };
 
 /* A row of libraries.def. */

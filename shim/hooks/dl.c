@@ -52,6 +52,8 @@ void dl_resolve(void)
 /* CUDA's own loaders ask for their functions again and again, and compare. */
 static bool is_off_limits(const char *name)
 {
+	while (name[0] == '_')
+		name++;
 	return (name[0] == 'c' && name[1] == 'u') ||
 	       (name[0] == 'n' && name[1] == 'v' && name[2] == 'm' && name[3] == 'l');
 }

@@ -37,6 +37,8 @@ static void find_helpers(struct decode_target *target, const struct decode_libra
 
 static void note_reached(enum decode_library_id library)
 {
+	if (decode_libraries[library].sort == DECODE_SORT_CUDA)
+		return;
 	if (decode_libraries[library].sort == DECODE_SORT_IMAGE ||
 	    decode_libraries[library].sort == DECODE_SORT_STREAM)
 		scope_decoders_reached();

@@ -6,13 +6,16 @@
  */
 #include "hooks/hook.h"
 
+#include "cuda/attach.h"
 #include "segment.h"
 
 #define DEFINE_EXIT(hook_name)                                                                     \
 	HOOK_EXPORT void hook_name(int status)                                                     \
 	{                                                                                          \
-		if (unlikely(activate_on()))                                                       \
+		if (unlikely(activate_on())) {                                                     \
+			attach_finish();                                                           \
 			segment_mark_end();                                                        \
+		}                                                                                  \
 		real.hook_name(status);                                                            \
 		__builtin_unreachable();                                                           \
 	}

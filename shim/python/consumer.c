@@ -6,6 +6,7 @@
 
 #include "activate.h"
 #include "clock.h"
+#include "cuda/cudart.h"
 #include "python/patch.h"
 #include "python/pipes.h"
 #include "run.h"
@@ -233,6 +234,7 @@ bool consumer_wait_begin(struct consumer *consumer, struct consumer_wait *wait)
 
 	if (!thread)
 		return false;
+	cudart_step(thread);
 	wait->thread = thread;
 	wait->life = thread_life;
 	wait->stream = thread->stream;

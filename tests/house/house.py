@@ -148,7 +148,12 @@ def hook_names():
     # Written in assembly, because they look at who calls them.
     entries = re.findall(r"^\s*\.globl\s+(\w+)", text("shim/hooks/dl.S"), re.MULTILINE)
     equal(sorted(set(entries)), ["dlsym"], "entries of dl.S")
-    return set(names) | set(entries)
+    # libcupti's, to see others use it, and what CUDA itself calls.
+    table = text("shim/cuda/foreign.def")
+    foreign = re.findall(r"^FOREIGN\((\w+), \(", table, re.MULTILINE)
+    equal(len(foreign), len(re.findall(r"^FOREIGN", table, re.MULTILINE)), "rows of foreign.def")
+    check(all(name.startswith("cupti") for name in foreign), "foreign.def is of libcupti")
+    return set(names) | set(entries), set(foreign) | {"InitializeInjection"}
 
 
 def tool(*argv):
@@ -161,11 +166,13 @@ def symbols(*flags, path=None):
             if " A " not in line]
 
 
-def check_exports(hooks):
+def check_exports(hooks, foreign):
     exported = {name.split("@")[0] for name in symbols("--defined-only")}
     ours = {name for name in exported if name.startswith("dlprof_")}
-    equal(sorted(exported - ours - hooks), [], "exported, but no row of hooks.def")
-    equal(sorted(hooks - exported), [], "in hooks.def, but not exported")
+    equal(sorted(exported - ours - hooks - foreign), [],
+          "exported, but no row of hooks.def or cuda/foreign.def")
+    equal(sorted((hooks | foreign) - exported), [],
+          "in hooks.def or cuda/foreign.def, but not exported")
     marks = re.findall(r"^DLPROF_MARK\((dlprof_\w+),", text("include/dlprof.h"), re.MULTILINE)
     equal(sorted(ours), sorted(marks), "exported dlprof_*, against dlprof.h")
     say(len(hooks), "hooks")
@@ -216,8 +223,8 @@ def main():
     check_files()
     check_views()
     need_shim()
-    hooks = hook_names()
-    check_exports(hooks)
+    hooks, foreign = hook_names()
+    check_exports(hooks, foreign)
     check_needs(hooks)
     check_coverage(hooks)
     finish()

@@ -12,7 +12,7 @@
 #include "fake_run.h"
 
 #define FILES	DLPROF_TALLY_NAMED_COUNT
-#define SAMPLES (DLPROF_TALLY_COUNT - DLPROF_TALLY_SAMPLE_COUNT)
+#define SAMPLES (DLPROF_TALLY_COUNT - DLPROF_TALLY_KERNEL_COUNT - DLPROF_TALLY_SAMPLE_COUNT)
 
 static struct fake_run run;
 static struct dlprof_segment *consumer, *worker;

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cuda/buffers.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "clock.h"
+#include "sys.h"
+
+#define SOFT_MAX     256 /* 64 MB, touched as far as they are in use */
+#define HARD_MAX     512 /* for a CUPTI that breaks without */
+#define GROW         64
+#define RECORD_BYTES 216 /* of a kernel, to count what a buffer would have held */
+
+enum state {
+	STATE_FREE,
+	STATE_OUT,
+	STATE_DONE,
+	STATE_READING,
+};
+
+struct buffer {
+	_Atomic uint32_t state;
+	_Atomic uint64_t requested_ns;
+	_Atomic uint32_t valid_size;
+};
+
+static struct {
+	uint8_t *bytes;
+	struct buffer buffers[HARD_MAX];
+	_Atomic uint32_t count; /* that may be touched */
+	_Atomic uint32_t hint;
+	_Atomic uint64_t dropped;
+	bool never_null;
+	uint8_t *sink; /* the very last resort: several threads may write here, nobody reads */
+} pool;
+
+static bool grow(void)
+{
+	uint32_t count = atomic_load(&pool.count);
+
+	if (count >= (pool.never_null ? HARD_MAX : SOFT_MAX) ||
+	    sys_call3(SYS_mprotect, pool.bytes + count * BUFFER_BYTES, GROW * BUFFER_BYTES,
+		      PROT_READ | PROT_WRITE) < 0)
+		return false;
+	/* Two that grow at once open the same pages, and one of them counts. */
+	atomic_compare_exchange_strong(&pool.count, &count, count + GROW);
+	return true;
+}
+
+int buffers_init(bool never_null)
+{
+	void *bytes;
+
+	if (pool.bytes)
+		return 0;
+	bytes = sys_mmap((HARD_MAX + 1) * BUFFER_BYTES, PROT_NONE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+	if (sys_mmap_failed(bytes))
+		return (int)(long)bytes;
+	pool.bytes = bytes;
+	pool.sink = pool.bytes + HARD_MAX * BUFFER_BYTES;
+	pool.never_null = never_null;
+	if (never_null)
+		sys_call3(SYS_mprotect, pool.sink, BUFFER_BYTES, PROT_READ | PROT_WRITE);
+	return grow() ? 0 : -ENOMEM;
+}
+
+static bool move(struct buffer *buffer, uint32_t from, uint32_t to)
+{
+	return atomic_compare_exchange_strong(&buffer->state, &from, to);
+}
+
+static uint8_t *give(uint32_t index)
+{
+	atomic_store_explicit(&pool.hint, index + 1, memory_order_relaxed);
+	return pool.bytes + index * BUFFER_BYTES;
+}
+
+static uint8_t *find_free(void)
+{
+	uint32_t count = atomic_load(&pool.count), hint = atomic_load(&pool.hint);
+	uint64_t now_ns = clock_now_ns();
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t index = (hint + i) % count;
+		struct buffer *buffer = &pool.buffers[index];
+
+		if (atomic_load_explicit(&buffer->state, memory_order_relaxed) != STATE_FREE)
+			continue;
+		/* Before it is OUT, so that no reader finds an older time; only we can want it. */
+		if (move(buffer, STATE_FREE, STATE_READING)) {
+			atomic_store(&buffer->requested_ns, now_ns);
+			atomic_store(&buffer->state, STATE_OUT);
+			return give(index);
+		}
+	}
+	return NULL;
+}
+
+/* Records that nobody has read yet make room for new ones. */
+static uint8_t *steal(void)
+{
+	for (uint32_t i = 0; i < pool.count; i++) {
+		struct buffer *buffer = &pool.buffers[i];
+
+		if (!move(buffer, STATE_DONE, STATE_READING))
+			continue;
+		atomic_fetch_add(&pool.dropped, buffer->valid_size / RECORD_BYTES + 1);
+		memset(pool.bytes + i * BUFFER_BYTES, 0, buffer->valid_size);
+		atomic_store(&buffer->requested_ns, clock_now_ns());
+		atomic_store(&buffer->state, STATE_OUT);
+		return give(i);
+	}
+	return NULL;
+}
+
+uint8_t *buffers_request(void)
+{
+	uint8_t *buffer;
+
+	do
+		buffer = find_free();
+	while (!buffer && grow());
+	if (!buffer && pool.never_null)
+		buffer = steal();
+	if (buffer)
+		return buffer;
+	atomic_fetch_add(&pool.dropped, BUFFER_BYTES / RECORD_BYTES);
+	return pool.never_null ? pool.sink : NULL;
+}
+
+static struct buffer *buffer_at(const uint8_t *bytes)
+{
+	if (bytes < pool.bytes || bytes >= pool.sink)
+		return NULL;
+	return &pool.buffers[(size_t)(bytes - pool.bytes) / BUFFER_BYTES];
+}
+
+bool buffers_is_ours(const uint8_t *bytes)
+{
+	return bytes && bytes >= pool.bytes && bytes <= pool.sink;
+}
+
+void buffers_complete(uint8_t *bytes, size_t valid_size)
+{
+	struct buffer *buffer = buffer_at(bytes);
+
+	if (!buffer)
+		return;
+	buffer->valid_size = valid_size <= BUFFER_BYTES ? (uint32_t)valid_size : 0;
+	move(buffer, STATE_OUT, STATE_DONE);
+}
+
+uint8_t *buffers_take(size_t *ret_valid_size)
+{
+	uint32_t count = atomic_load(&pool.count), best = count;
+
+	for (uint32_t i = 0; i < count; i++)
+		if (pool.buffers[i].state == STATE_DONE &&
+		    (best == count ||
+		     pool.buffers[i].requested_ns < pool.buffers[best].requested_ns))
+			best = i;
+	if (best == count || !move(&pool.buffers[best], STATE_DONE, STATE_READING))
+		return NULL;
+	*ret_valid_size = pool.buffers[best].valid_size;
+	return pool.bytes + best * BUFFER_BYTES;
+}
+
+void buffers_free(uint8_t *bytes, size_t valid_size)
+{
+	memset(bytes, 0, valid_size);
+	atomic_store(&buffer_at(bytes)->state, STATE_FREE);
+}
+
+uint64_t buffers_complete_ns(uint64_t now_ns)
+{
+	uint32_t count = atomic_load(&pool.count);
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct buffer *buffer = &pool.buffers[i];
+		uint32_t state = buffer->state;
+
+		if ((state == STATE_OUT || state == STATE_DONE) && buffer->requested_ns < now_ns)
+			now_ns = buffer->requested_ns;
+	}
+	return now_ns;
+}
+
+uint32_t buffers_out(void)
+{
+	uint32_t out = 0;
+
+	for (uint32_t i = 0; i < pool.count; i++)
+		out += pool.buffers[i].state == STATE_OUT;
+	return out;
+}
+
+uint64_t buffers_dropped(void)
+{
+	return pool.dropped;
+}

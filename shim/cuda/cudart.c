@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cuda/cudart.h"
+
+#include <stdatomic.h>
+
+#include "activate.h"
+#include "clock.h"
+#include "cuda/attach.h"
+
+#define LAUNCHES_MOST 1024               /* to one record */
+#define LAUNCHES_NS   UINT64_C(10000000) /* ... which covers no more than this */
+
+enum { /* enum cudaMemcpyKind */
+       HOST_TO_DEVICE = 1,
+       DEVICE_TO_HOST = 2,
+};
+
+static _Atomic uint64_t launch_count;
+static _Atomic uint32_t announced; /* thread_life in which the drain was told who speaks */
+
+uint64_t cudart_launches(void)
+{
+	return launch_count;
+}
+
+static void push(struct thread *thread, enum dlprof_event_kind kind, uint64_t begin_ns,
+		 uint64_t end_ns, uint32_t what, uint64_t bytes)
+{
+	struct dlprof_event event = {
+		.kind = (uint16_t)kind,
+		.worker = -1,
+		.begin_ns = begin_ns,
+		.duration_ns = end_ns - begin_ns,
+	};
+	struct dlprof_gpu_op op = {.what = what};
+
+	if (kind == DLPROF_EVENT_GPU_OPS) {
+		event.gpu_ops.count = 1;
+		event.gpu_ops.ops[0] = op;
+	} else {
+		event.gpu_copies.count = 1;
+		event.gpu_copies.copies[0] =
+			(struct dlprof_gpu_copy){op, (uint32_t)bytes, (uint32_t)(bytes >> 32)};
+	}
+	thread_push(thread, &event);
+}
+
+/* This thread, if what the host sees is what is recorded. */
+static struct thread *enter(void)
+{
+	struct thread *thread;
+	uint32_t before;
+
+	if (!activate_on())
+		return NULL;
+	attach_host();
+	if (attach_mode() != ATTACH_HOST)
+		return NULL;
+	thread = thread_get();
+	before = announced;
+	if (thread && unlikely(before != thread_life) &&
+	    atomic_compare_exchange_strong(&announced, &before, thread_life)) {
+		struct dlprof_event event = {
+			.kind = DLPROF_EVENT_GPU_STATE,
+			.worker = -1,
+			.begin_ns = clock_now_ns(),
+			.gpu_state = {.state = DLPROF_GPU_HOST},
+		};
+
+		thread_push(thread, &event);
+	}
+	return thread;
+}
+
+void cudart_send_launches(struct thread *thread)
+{
+	push(thread, DLPROF_EVENT_GPU_OPS, thread->launch_begin_ns, thread->launch_end_ns,
+	     DLPROF_GPU_WHAT(DLPROF_GPU_LAUNCH, 0, thread->launch_count), 0);
+	thread->launch_count = 0;
+}
+
+/* After the call: the first of a program brings CUDA up, and attaches us. */
+void cudart_launch(uint32_t graph)
+{
+	struct thread *thread;
+	uint64_t now_ns;
+
+	atomic_fetch_add_explicit(&launch_count, 1, memory_order_relaxed);
+	thread = enter();
+	if (likely(!thread))
+		return;
+	now_ns = clock_now_ns();
+	if (graph) {
+		push(thread, DLPROF_EVENT_GPU_OPS, now_ns, now_ns,
+		     DLPROF_GPU_WHAT(DLPROF_GPU_GRAPH, 0, 0), 0);
+		return;
+	}
+	if (thread->launch_count && (thread->launch_count == LAUNCHES_MOST ||
+				     now_ns - thread->launch_begin_ns > LAUNCHES_NS))
+		cudart_send_launches(thread);
+	if (!thread->launch_count++)
+		thread->launch_begin_ns = now_ns;
+	thread->launch_end_ns = now_ns;
+}
+
+uint64_t cudart_begin(void)
+{
+	return clock_now_ns();
+}
+
+void cudart_synced(uint64_t begin_ns, enum dlprof_gpu_kind kind)
+{
+	struct thread *thread = enter();
+	uint64_t now_ns;
+
+	if (!thread && activate_on() && kind == DLPROF_GPU_SYNC_CONTEXT &&
+	    attach_lacks_device_sync())
+		thread = thread_get();
+	if (!thread)
+		return;
+	cudart_step(thread);
+	now_ns = clock_now_ns();
+	push(thread, DLPROF_EVENT_GPU_OPS, begin_ns, now_ns, DLPROF_GPU_WHAT(kind, 0, 0), 0);
+}
+
+void cudart_copied(uint64_t begin_ns, uint64_t bytes, int kind)
+{
+	struct thread *thread = enter();
+	enum dlprof_gpu_kind copy = kind == HOST_TO_DEVICE   ? DLPROF_GPU_H2D
+				    : kind == DEVICE_TO_HOST ? DLPROF_GPU_D2H
+							     : DLPROF_GPU_COPY;
+
+	if (!thread)
+		return;
+	cudart_step(thread);
+	push(thread, DLPROF_EVENT_GPU_COPIES, begin_ns, clock_now_ns(), DLPROF_GPU_WHAT(copy, 0, 0),
+	     bytes);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cudart.h - what the host sees of CUDA: calls of libcudart, through the callers' own slots like
+ * those of decoders (hooks/decode.def).
+ *
+ * With CUPTI they only count launches, so that its falling silent is noticed. Without it they are
+ * all there is: launches, how long the host was blocked, and bytes that were copied. Libraries with
+ * a libcudart linked into them (cuBLAS, cuDNN, NCCL) are not seen.
+ */
+#ifndef CUDA_CUDART_H
+#define CUDA_CUDART_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "dlprof/event.h"
+#include "thread.h"
+
+/* Launches by this process, of kernels and graphs. */
+uint64_t cudart_launches(void);
+
+/* For the wrappers. */
+void cudart_launch(uint32_t graph);
+uint64_t cudart_begin(void);
+void cudart_synced(uint64_t begin_ns, enum dlprof_gpu_kind kind);
+/* `kind`: enum cudaMemcpyKind. */
+void cudart_copied(uint64_t begin_ns, uint64_t bytes, int kind);
+
+/* Sends the launches that were counted and not sent yet: a step is over. */
+void cudart_send_launches(struct thread *thread);
+
+static inline void cudart_step(struct thread *thread)
+{
+	if (unlikely(thread->launch_count))
+		cudart_send_launches(thread);
+}
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cupti.h - the libcupti of this process, found at run time and never linked.
+ *
+ * A copy of our own choice would be a second CUPTI beside the one that the host's frameworks bind
+ * to, so what is mapped already comes first.
+ */
+#ifndef CUDA_CUPTI_H
+#define CUDA_CUPTI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sys.h"
+#include "text.h"
+
+typedef void cupti_request_function(uint8_t **buffer, size_t *size, size_t *max_records);
+typedef void cupti_complete_function(void *context, uint32_t stream, uint8_t *buffer, size_t size,
+				     size_t valid_size);
+
+#define CUPTI_NOT_INITIALIZED         15
+#define CUPTI_INSUFFICIENT_PRIVILEGES 35
+#define CUPTI_MULTIPLE_SUBSCRIBERS    39
+#define CUPTI_UNKNOWN                 999
+
+#define CUPTI_ATTRIBUTE_ZEROED_BUFFERS 5
+#define CUPTI_THREAD_ID_SYSTEM         1
+#define CUPTI_FLUSH_FORCED             1
+
+/* What cuptiGetVersion() said of the first that ... */
+#define CUPTI_VERSION_LEAST       13     /* CUDA 11.0: the oldest records that we know */
+#define CUPTI_VERSION_GRAPH_TRACE 24     /* CUDA 12.6: times of whole graphs are right */
+#define CUPTI_VERSION_NULL_BUFFER 27     /* CUDA 12.9: survives a request that gets no buffer */
+#define CUPTI_VERSION_13_0        130000 /* no records of device synchronisation; Disable may hang */
+
+struct cupti {
+	void *library;
+	uint32_t version;
+#define NEED(name, params) int(*name) params;
+#define MAY(name, params)  int(*name) params;
+#include "cuda/cupti.def"
+#undef NEED
+#undef MAY
+};
+
+extern HIDDEN struct cupti cupti;
+
+/* Finds it and fills `cupti`; 0, or -errno with the reason in `why`. */
+int cupti_find(struct text *why);
+
+/* libcupti as it is mapped, whoever did; NULL: nobody. */
+void *cupti_mapped(void);
+
+#endif

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cuda/manners.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "activate.h"
+#include "clock.h"
+#include "cuda/activity.h"
+#include "cuda/attach.h"
+#include "cuda/cupti.h"
+#include "hooks/dl.h"
+#include "sys.h"
+
+#define QUIET_NS 100000000 /* profilers disable and enable again, kind by kind */
+
+#define EXPORT __attribute__((visibility("default")))
+
+static struct {
+	_Atomic bool registered; /* theirs are the callbacks */
+	_Atomic uint64_t kinds;  /* bits: enabled by them */
+	_Atomic uint64_t changed_ns;
+	_Atomic uint32_t buffers_out;
+	cupti_request_function *volatile request;
+} theirs;
+
+/* The real functions. Resolved when first called, since who calls them has its libcupti by then. */
+static struct {
+#define FOREIGN(name, params, args) int(*name) params;
+#include "cuda/foreign.def"
+#undef FOREIGN
+} real;
+
+/* The one we use, the one that a call from a library behind us would reach, the mapped one. */
+static void *find(const char *name)
+{
+	void *found = NULL, *library;
+
+	if (!dl_real)
+		dl_resolve();
+	if (cupti.library)
+		found = dl_real(cupti.library, name);
+	if (!found)
+		found = dl_real(RTLD_NEXT, name);
+	if (!found) {
+		library = cupti_mapped();
+		found = library ? dl_real(library, name) : NULL;
+	}
+	return found;
+}
+
+#define RESOLVE(name)                                                                              \
+	do {                                                                                       \
+		if (!real.name)                                                                    \
+			real.name = find(#name);                                                   \
+		if (!real.name)                                                                    \
+			return CUPTI_NOT_INITIALIZED;                                              \
+	} while (0)
+
+static void note_change(void)
+{
+	theirs.changed_ns = clock_now_ns();
+	if (attach_mode() == ATTACH_CUPTI)
+		attach_wake();
+}
+
+bool manners_is_taken(void)
+{
+	return theirs.registered && theirs.kinds;
+}
+
+bool manners_is_free(uint64_t now_ns)
+{
+	return !theirs.kinds && now_ns - theirs.changed_ns >= QUIET_NS;
+}
+
+uint32_t manners_buffers_out(void)
+{
+	return theirs.buffers_out;
+}
+
+/* Between CUPTI and them, so that buffers get to whom they belong. */
+static void request_theirs(uint8_t **buffer, size_t *size, size_t *max_records)
+{
+	theirs.request(buffer, size, max_records);
+	if (*buffer)
+		atomic_fetch_add(&theirs.buffers_out, 1);
+}
+
+static cupti_complete_function *volatile their_complete;
+
+static void complete_theirs(void *context, uint32_t stream, uint8_t *buffer, size_t size,
+			    size_t valid_size)
+{
+	uint32_t out = theirs.buffers_out;
+
+	while (out && !atomic_compare_exchange_weak(&theirs.buffers_out, &out, out - 1))
+		continue;
+	their_complete(context, stream, buffer, size, valid_size);
+}
+
+/*
+ * A buffer of ours that CUPTI was still writing into when they came holds records of theirs, too:
+ * they get a copy, in a buffer of their own.
+ */
+static void share_with_them(void *context, uint32_t stream, const uint8_t *buffer,
+			    size_t valid_size)
+{
+	size_t size = 0, max_records = 0;
+	uint8_t *copy = NULL;
+
+	theirs.request(&copy, &size, &max_records);
+	if (!copy)
+		return;
+	if (size < valid_size)
+		valid_size = 0;
+	memcpy(copy, buffer, valid_size);
+	their_complete(context, stream, copy, size, valid_size);
+}
+
+void manners_restore(void)
+{
+	if (theirs.request)
+		real.cuptiActivityRegisterCallbacks(request_theirs, activity_complete);
+}
+
+EXPORT int cuptiActivityRegisterCallbacks(cupti_request_function *request,
+					  cupti_complete_function *complete)
+{
+	int r;
+
+	RESOLVE(cuptiActivityRegisterCallbacks);
+	if (attach_mode() != ATTACH_CUPTI || !request || !complete) {
+		theirs.registered = request && complete;
+		return real.cuptiActivityRegisterCallbacks(request, complete);
+	}
+	attach_yield(theirs.kinds);
+	theirs.request = request;
+	their_complete = complete;
+	activity_their_complete = complete_theirs;
+	activity_share = share_with_them;
+	r = real.cuptiActivityRegisterCallbacks(request_theirs, activity_complete);
+	theirs.registered = true;
+	note_change();
+	return r;
+}
+
+EXPORT int cuptiActivityEnable(int kind)
+{
+	int r;
+
+	RESOLVE(cuptiActivityEnable);
+	r = real.cuptiActivityEnable(kind);
+	if (r == 0 && kind >= 0 && kind < 64) {
+		atomic_fetch_or(&theirs.kinds, UINT64_C(1) << kind);
+		note_change();
+	}
+	return r;
+}
+
+EXPORT int cuptiActivityDisable(int kind)
+{
+	int r;
+
+	RESOLVE(cuptiActivityDisable);
+	r = real.cuptiActivityDisable(kind);
+	if (kind >= 0 && kind < 64)
+		atomic_fetch_and(&theirs.kinds, ~(UINT64_C(1) << kind));
+	note_change();
+	return r;
+}
+
+/* Alone it takes nothing from us. */
+EXPORT int cuptiSubscribe(void **handle, void *callback, void *data)
+{
+	RESOLVE(cuptiSubscribe);
+	return real.cuptiSubscribe(handle, callback, data);
+}
+
+EXPORT int cuptiSubscribe_v2(void **handle, void *callback, void *data, void *options)
+{
+	RESOLVE(cuptiSubscribe_v2);
+	return real.cuptiSubscribe_v2(handle, callback, data, options);
+}
+
+EXPORT int cuptiUnsubscribe(void *handle)
+{
+	int r;
+
+	RESOLVE(cuptiUnsubscribe);
+	r = real.cuptiUnsubscribe(handle);
+	note_change();
+	return r;
+}
+
+/* Takes everybody's callbacks and kinds away. */
+EXPORT int cuptiFinalize(void)
+{
+	int r;
+
+	RESOLVE(cuptiFinalize);
+	if (attach_mode() == ATTACH_CUPTI)
+		attach_yield(0);
+	r = real.cuptiFinalize();
+	theirs.kinds = 0;
+	theirs.registered = false;
+	theirs.buffers_out = 0;
+	note_change();
+	return r;
+}
+
+EXPORT int cuptiActivityRegisterTimestampCallback(void *callback)
+{
+	int r;
+
+	RESOLVE(cuptiActivityRegisterTimestampCallback);
+	r = real.cuptiActivityRegisterTimestampCallback(callback);
+	if (attach_mode() == ATTACH_CUPTI)
+		attach_clock_changed();
+	return r;
+}

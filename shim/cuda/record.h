@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * record.h - where the fields of CUPTI's activity records lie.
+ *
+ * Every version of a record begins like the ones before it, so what is read here is where it was in
+ * CUDA 11.0 and where it is today; the length of a record is the library's to know. A test compares
+ * each row with the vendor's headers where they are installed (tests/unit/test_cuda_layout.c).
+ */
+#ifndef CUDA_RECORD_H
+#define CUDA_RECORD_H
+
+#include <stdint.h>
+#include <string.h>
+
+enum cupti_kind {
+	CUPTI_KIND_MEMCPY = 1,
+	CUPTI_KIND_MEMSET = 2,
+	CUPTI_KIND_KERNEL = 3,
+	CUPTI_KIND_CONCURRENT_KERNEL = 10,
+	CUPTI_KIND_OVERHEAD = 17,
+	CUPTI_KIND_MEMCPY2 = 22,
+	CUPTI_KIND_SYNCHRONIZATION = 38,
+	CUPTI_KIND_GRAPH_TRACE = 51,
+};
+
+enum cupti_copy {
+	CUPTI_COPY_HTOD = 1,
+	CUPTI_COPY_DTOH = 2,
+	CUPTI_COPY_HTOA = 3,
+	CUPTI_COPY_ATOH = 4,
+};
+
+enum cupti_sync {
+	CUPTI_SYNC_EVENT = 1,
+	CUPTI_SYNC_STREAM = 3,
+	CUPTI_SYNC_CONTEXT = 4,
+};
+
+#define CUPTI_MEMORY_PAGEABLE 1
+
+/* X(record's name here, struct of the vendor, field, type, offset) */
+#define CUPTI_FIELDS(X)                                                                            \
+	X(KERNEL, CUpti_ActivityKernel5, start, uint64_t, 16)                                      \
+	X(KERNEL, CUpti_ActivityKernel5, end, uint64_t, 24)                                        \
+	X(KERNEL, CUpti_ActivityKernel5, deviceId, uint32_t, 40)                                   \
+	X(KERNEL, CUpti_ActivityKernel5, streamId, uint32_t, 48)                                   \
+	X(KERNEL, CUpti_ActivityKernel5, name, const char *, 104)                                  \
+	X(MEMCPY, CUpti_ActivityMemcpy, copyKind, uint8_t, 4)                                      \
+	X(MEMCPY, CUpti_ActivityMemcpy, srcKind, uint8_t, 5)                                       \
+	X(MEMCPY, CUpti_ActivityMemcpy, bytes, uint64_t, 8)                                        \
+	X(MEMCPY, CUpti_ActivityMemcpy, start, uint64_t, 16)                                       \
+	X(MEMCPY, CUpti_ActivityMemcpy, end, uint64_t, 24)                                         \
+	X(MEMCPY, CUpti_ActivityMemcpy, deviceId, uint32_t, 32)                                    \
+	X(MEMCPY, CUpti_ActivityMemcpy, streamId, uint32_t, 40)                                    \
+	X(MEMCPY2, CUpti_ActivityMemcpyPtoP, bytes, uint64_t, 8)                                   \
+	X(MEMCPY2, CUpti_ActivityMemcpyPtoP, start, uint64_t, 16)                                  \
+	X(MEMCPY2, CUpti_ActivityMemcpyPtoP, end, uint64_t, 24)                                    \
+	X(MEMCPY2, CUpti_ActivityMemcpyPtoP, deviceId, uint32_t, 32)                               \
+	X(MEMCPY2, CUpti_ActivityMemcpyPtoP, streamId, uint32_t, 40)                               \
+	X(MEMSET, CUpti_ActivityMemset, bytes, uint64_t, 8)                                        \
+	X(MEMSET, CUpti_ActivityMemset, start, uint64_t, 16)                                       \
+	X(MEMSET, CUpti_ActivityMemset, end, uint64_t, 24)                                         \
+	X(MEMSET, CUpti_ActivityMemset, deviceId, uint32_t, 32)                                    \
+	X(MEMSET, CUpti_ActivityMemset, streamId, uint32_t, 40)                                    \
+	X(SYNC, CUpti_ActivitySynchronization, type, uint32_t, 4)                                  \
+	X(SYNC, CUpti_ActivitySynchronization, start, uint64_t, 8)                                 \
+	X(SYNC, CUpti_ActivitySynchronization, end, uint64_t, 16)                                  \
+	X(SYNC, CUpti_ActivitySynchronization, streamId, uint32_t, 32)                             \
+	X(GRAPH, CUpti_ActivityGraphTrace, start, uint64_t, 8)                                     \
+	X(GRAPH, CUpti_ActivityGraphTrace, end, uint64_t, 16)                                      \
+	X(GRAPH, CUpti_ActivityGraphTrace, deviceId, uint32_t, 24)                                 \
+	X(GRAPH, CUpti_ActivityGraphTrace, graphId, uint32_t, 28)                                  \
+	X(GRAPH, CUpti_ActivityGraphTrace, streamId, uint32_t, 36)                                 \
+	X(OVERHEAD, CUpti_ActivityOverhead, start, uint64_t, 24)                                   \
+	X(OVERHEAD, CUpti_ActivityOverhead, end, uint64_t, 32)
+
+/* record_KERNEL_start(record), ... */
+#define X(record, vendor, field, type, offset)                                                     \
+	static inline type record_##record##_##field(const uint8_t *at)                            \
+	{                                                                                          \
+		type value;                                                                        \
+                                                                                                   \
+		memcpy(&value, at + (offset), sizeof(value));                                      \
+		return value;                                                                      \
+	}
+CUPTI_FIELDS(X)
+#undef X
+
+static inline uint32_t record_kind(const uint8_t *at)
+{
+	uint32_t kind;
+
+	memcpy(&kind, at, sizeof(kind));
+	return kind;
+}
+
+#endif
