@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * buffers.c - activity buffers. A record is laid out when its buffer is delivered, which is when
+ * the real one converts its times, too. A buffer with an operation that still runs is kept back
+ * unless it is forced out; then that operation's end is 0, and it never comes again.
+ */
+#include "buffers.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common.h"
+
+enum { IDLE_NS = 10000000 }; /* how often the worker looks for what has become complete */
+
+struct buffer {
+	uint8_t *data;
+	size_t bytes, used;
+	struct entry *entries;
+	size_t count, room;
+	uint32_t thread;
+	bool full, forced;
+	struct buffer *next;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t done = PTHREAD_COND_INITIALIZER;
+static struct buffer *buffers; /* the newest first */
+static bool per_thread, zeroed_by_client, started;
+static int flushing, delivering;
+static uint32_t period_ms;
+static uint64_t period_end_ns;
+static size_t dropped, record_count;
+static request_fn *request;
+static complete_fn *complete;
+static __thread int in_callback;
+
+static uint64_t (*source)(void);
+static uint64_t source_ns[2]; /* our clock and the client's, when it was registered */
+
+bool buffers_in_callback(void)
+{
+	return in_callback > 0;
+}
+
+static uint64_t realtime_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+/* FAKE_REALTIME_STEP_S: CLOCK_REALTIME jumps by so much, FAKE_REALTIME_STEP_AT_MS after the start.
+ */
+static uint64_t step_ns(uint64_t at_ns)
+{
+	static uint64_t start;
+	const long step = knob("REALTIME_STEP_S", 0);
+
+	if (!start)
+		start = at_ns;
+	if (!step || at_ns < start + (uint64_t)knob("REALTIME_STEP_AT_MS", 500) * NS_PER_MS)
+		return 0;
+	return (uint64_t)step * NS_PER_S;
+}
+
+void stamp_source(uint64_t (*which)(void))
+{
+	pthread_mutex_lock(&lock);
+	source = which;
+	source_ns[0] = now_ns();
+	source_ns[1] = which ? which() : 0;
+	pthread_mutex_unlock(&lock);
+}
+
+uint64_t stamp_now(void)
+{
+	return source ? source() : realtime_ns() + step_ns(now_ns());
+}
+
+/* Our clock to CUPTI's, through a pair of both that is as new as can be. */
+static uint64_t stamp_of(uint64_t ns)
+{
+	const uint64_t now = now_ns(), stamp = source ? source() : realtime_ns();
+	double slope;
+
+	if (!ns)
+		return 0;
+	if (!source)
+		return stamp - now + ns + step_ns(ns);
+	slope = (double)(stamp - source_ns[1]) / (double)(now - source_ns[0]);
+	return stamp + (uint64_t)(int64_t)((double)(int64_t)(ns - now) * slope);
+}
+
+static uint64_t complete_ns(const struct buffer *buffer)
+{
+	uint64_t end = 0;
+
+	for (size_t i = 0; i < buffer->count; i++)
+		if (buffer->entries[i].op.end_ns > end)
+			end = buffer->entries[i].op.end_ns;
+	return end + (uint64_t)knob("CUPTI_DELAY_MS", 0) * NS_PER_MS;
+}
+
+static void shuffle(struct buffer *buffer)
+{
+	uint32_t seed = (uint32_t)buffer->count;
+
+	for (size_t i = buffer->count; i > 1; i--) {
+		size_t other = (seed = seed * 1664525 + 1013904223) / 65536 % i;
+		struct entry swap = buffer->entries[i - 1];
+
+		buffer->entries[i - 1] = buffer->entries[other];
+		buffer->entries[other] = swap;
+	}
+}
+
+static void lay_out(struct buffer *buffer)
+{
+	const long zero_every = knob("CUPTI_ZERO_EVERY", 0), offset = knob("CUPTI_OFFSET_NS", 0);
+	const uint64_t now = now_ns();
+	uint8_t *at = buffer->data;
+
+	if (knob("CUPTI_OUT_OF_ORDER", 0))
+		shuffle(buffer);
+	for (size_t i = 0; i < buffer->count; i++) {
+		const struct entry *entry = &buffer->entries[i];
+		uint64_t begin = stamp_of(entry->op.begin_ns), end = stamp_of(entry->op.end_ns);
+
+		if (entry->op.end_ns > now)
+			end = 0;
+		if (zero_every && ++record_count % (size_t)zero_every == 0)
+			begin = end = 0;
+		if (begin && end) {
+			begin += (uint64_t)offset;
+			end += (uint64_t)offset;
+		}
+		record_write(at, entry, begin, end);
+		at += record_bytes(entry->kind);
+	}
+}
+
+static void take_out(struct buffer *buffer)
+{
+	struct buffer **link = &buffers;
+
+	while (*link != buffer)
+		link = &(*link)->next;
+	*link = buffer->next;
+}
+
+/* With the lock held, which is given up around the client's callback. */
+static void deliver(struct buffer *buffer)
+{
+	complete_fn *callback = complete;
+
+	take_out(buffer);
+	delivering++;
+	pthread_mutex_unlock(&lock);
+	lay_out(buffer);
+	in_callback++;
+	callback(NULL, 0, buffer->data, buffer->bytes, buffer->used);
+	in_callback--;
+	free(buffer->entries);
+	free(buffer);
+	pthread_mutex_lock(&lock);
+	delivering--;
+}
+
+/* The next buffer that may go out; the newest first where disorder is asked for. */
+static struct buffer *next_ready(void)
+{
+	const bool period = period_ms && now_ns() >= period_end_ns;
+	const uint64_t now = now_ns();
+	struct buffer *found = NULL;
+
+	for (struct buffer *b = buffers; b; b = b->next) {
+		if (!b->forced && !(b->full || (flushing && b->count)))
+			continue;
+		if (!b->forced && complete_ns(b) > now)
+			continue;
+		found = b;
+		if (knob("CUPTI_OUT_OF_ORDER", 0))
+			break;
+	}
+	if (period && !found)
+		period_end_ns = now + period_ms * NS_PER_MS;
+	return found;
+}
+
+static void deliver_all(void)
+{
+	struct buffer *buffer;
+
+	while (complete && (buffer = next_ready()))
+		deliver(buffer);
+}
+
+static void *work(void *unused)
+{
+	pthread_mutex_lock(&lock);
+	for (;;) {
+		struct timespec until;
+
+		deliver_all();
+		flushing = 0;
+		if (!delivering)
+			pthread_cond_broadcast(&done);
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_nsec += IDLE_NS;
+		until.tv_sec += until.tv_nsec / (long)NS_PER_S;
+		until.tv_nsec %= (long)NS_PER_S;
+		pthread_cond_timedwait(&wake, &lock, &until);
+	}
+	return NULL;
+}
+
+void buffers_register(request_fn *new_request, complete_fn *new_complete)
+{
+	pthread_t worker;
+
+	pthread_mutex_lock(&lock);
+	request = new_request;
+	complete = new_complete;
+	if (!started && !pthread_create(&worker, NULL, work, NULL)) {
+		pthread_detach(worker);
+		started = true;
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+void buffers_set_zeroed(bool by_client)
+{
+	zeroed_by_client = by_client;
+}
+
+void buffers_set_per_thread(bool which)
+{
+	per_thread = which;
+}
+
+void buffers_set_period(uint32_t ms)
+{
+	period_ms = ms;
+}
+
+static void inspect(const uint8_t *data, size_t bytes)
+{
+	if ((uintptr_t)data % 8)
+		call_log("MISUSE a buffer that is not aligned to 8 bytes");
+	for (size_t i = 0; zeroed_by_client && i < bytes; i++) {
+		if (data[i]) {
+			call_log("MISUSE a buffer that was promised zeroed and is not");
+			break;
+		}
+	}
+}
+
+/* A new buffer for this thread; asked for without any lock, as the client may take its own. */
+static struct buffer *obtain(uint32_t thread)
+{
+	size_t bytes = 0, max_records = 0;
+	struct buffer *buffer;
+	uint8_t *data = NULL;
+	request_fn *callback = request;
+
+	pthread_mutex_unlock(&lock);
+	if (callback) {
+		in_callback++;
+		callback(&data, &bytes, &max_records);
+		in_callback--;
+	}
+	if (data)
+		inspect(data, bytes);
+	if (data && !zeroed_by_client)
+		memset(data, 0, bytes);
+	if (!data && callback && knob("CUPTI_VERSION", FAKE_VERSION) < 27 &&
+	    knob("CUPTI_NULL_BUFFER_CRASH", 1)) {
+		call_log("MISUSE no buffer, which crashes this version");
+		abort();
+	}
+	pthread_mutex_lock(&lock);
+	if (!data)
+		return NULL;
+	buffer = calloc(1, sizeof(*buffer));
+	buffer->data = data;
+	buffer->bytes = bytes;
+	buffer->thread = thread;
+	buffer->next = buffers;
+	buffers = buffer;
+	return buffer;
+}
+
+static struct buffer *buffer_for(uint32_t thread, size_t bytes)
+{
+	for (struct buffer *b = buffers; b; b = b->next) {
+		if (b->full || b->forced || b->thread != thread)
+			continue;
+		if (b->used + bytes <= b->bytes)
+			return b;
+		b->full = true;
+		pthread_cond_signal(&wake);
+	}
+	return obtain(thread);
+}
+
+void buffers_add(const struct entry *entry)
+{
+	const long drop_every = knob("CUPTI_DROP_EVERY", 0);
+	const size_t bytes = record_bytes(entry->kind);
+	static size_t seen;
+	struct buffer *buffer = NULL;
+
+	pthread_mutex_lock(&lock);
+	if (!drop_every || ++seen % (size_t)drop_every)
+		buffer = buffer_for(per_thread ? thread_id() : 0, bytes);
+	if (!buffer) {
+		dropped++;
+		pthread_mutex_unlock(&lock);
+		return;
+	}
+	if (buffer->count == buffer->room) {
+		buffer->room = buffer->room ? 2 * buffer->room : 64;
+		buffer->entries =
+			realloc(buffer->entries, buffer->room * sizeof(buffer->entries[0]));
+	}
+	buffer->entries[buffer->count++] = *entry;
+	buffer->used += bytes;
+	pthread_mutex_unlock(&lock);
+}
+
+void buffers_flush(bool forced)
+{
+	pthread_mutex_lock(&lock);
+	for (struct buffer *b = buffers; forced && b; b = b->next)
+		b->forced = b->count > 0;
+	flushing = 1;
+	if (knob("CUPTI_FLUSH_BY_CALLER", 0)) {
+		deliver_all();
+		flushing = 0;
+	} else if (started) {
+		pthread_cond_signal(&wake);
+		while (flushing || delivering)
+			pthread_cond_wait(&done, &lock);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+size_t buffers_dropped(void)
+{
+	size_t count;
+
+	pthread_mutex_lock(&lock);
+	count = dropped;
+	dropped = 0;
+	pthread_mutex_unlock(&lock);
+	return count;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* buffers.h - activity buffers: asked for on the thread that calls CUDA, given back on another. */
+#ifndef FAKES_BUFFERS_H
+#define FAKES_BUFFERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "records.h"
+
+typedef void request_fn(uint8_t **buffer, size_t *bytes, size_t *max_records);
+typedef void complete_fn(void *context, uint32_t stream, uint8_t *buffer, size_t bytes,
+			 size_t valid_bytes);
+
+void buffers_register(request_fn *request, complete_fn *complete);
+void buffers_set_zeroed(bool by_client);
+void buffers_set_per_thread(bool per_thread);
+void buffers_set_period(uint32_t ms);
+void buffers_add(const struct entry *entry);
+/* Those whose records are complete; forced: all, with end 0 where there is none yet. */
+void buffers_flush(bool forced);
+size_t buffers_dropped(void); /* since the last question */
+bool buffers_in_callback(void);
+
+/* CUPTI's own clock: CLOCK_REALTIME, or what a client registered. */
+void stamp_source(uint64_t (*source)(void));
+uint64_t stamp_now(void);
+
+#endif

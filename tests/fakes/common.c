@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* common.c - what the fakes share. Part of each of them: they must not need one another for it. */
+#include "common.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+const char *knob_text(const char *name)
+{
+	char full[64];
+
+	snprintf(full, sizeof(full), "FAKE_%s", name);
+	return getenv(full);
+}
+
+long knob(const char *name, long otherwise)
+{
+	const char *value = knob_text(name);
+
+	return value && *value ? strtol(value, NULL, 0) : otherwise;
+}
+
+uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+void sleep_until(uint64_t ns)
+{
+	const struct timespec end = {(time_t)(ns / NS_PER_S), (long)(ns % NS_PER_S)};
+
+	while (now_ns() < ns)
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, NULL);
+}
+
+uint32_t thread_id(void)
+{
+	static __thread pid_t process;
+	static __thread uint32_t id;
+
+	if (process != getpid()) {
+		process = getpid();
+		id = (uint32_t)syscall(SYS_gettid);
+	}
+	return id;
+}
+
+void call_log(const char *format, ...)
+{
+	const char *path = knob_text("LOG");
+	char line[512];
+	va_list arguments;
+	int length, fd;
+
+	if (!path)
+		return;
+	length = snprintf(line, sizeof(line), "%llu %d %u ", (unsigned long long)now_ns(), getpid(),
+			  thread_id());
+	va_start(arguments, format);
+	length += vsnprintf(line + length, sizeof(line) - (size_t)length - 1, format, arguments);
+	va_end(arguments);
+	if (length > (int)sizeof(line) - 2)
+		length = sizeof(line) - 2;
+	line[length++] = '\n';
+	/* One write a line, so that processes do not mix theirs; no descriptor stays open. */
+	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return;
+	if (write(fd, line, (size_t)length) != length)
+		fprintf(stderr, "fakes: cannot write the log\n");
+	close(fd);
+}

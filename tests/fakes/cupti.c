@@ -1,0 +1,528 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cupti.c - the public activity and callback API over the fake driver. It gives what is asked for
+ * and no more: no kind that is not enabled, no callback that is not, and without a driver 999, as
+ * the real one. FAKE_CUPTI_RC_name: what cupti<name> returns instead; "27:51" only if its argument
+ * is 51.
+ */
+#include <ctype.h>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "buffers.h"
+#include "common.h"
+
+enum {
+	SUCCESS = 0,
+	INVALID_PARAMETER = 1,
+	MAX_LIMIT_REACHED = 12,
+	NOT_INITIALIZED = 15,
+	INVALID_KIND = 21,
+	MULTIPLE_SUBSCRIBERS = 39,
+	UNKNOWN = 999,
+};
+
+enum {
+	DOMAIN_COUNT = 3,
+	CALL_COUNT = 1024,
+	FIRST_FULL_SYNC = 130001,
+	GENERAL_AVAILABILITY = 130000
+};
+
+struct callback_data {
+	int site;
+	const char *function_name;
+	const void *function_parameters;
+	void *function_result;
+	const char *symbol;
+	void *context;
+	uint32_t context_id;
+	uint64_t *correlation_data;
+	uint32_t correlation;
+};
+
+typedef void callback_fn(void *data, int domain, uint32_t id, const struct callback_data *what);
+
+struct subscriber_parameters {
+	size_t bytes;
+	const char *name;
+	char *old_name;
+	size_t old_name_bytes;
+};
+
+static pid_t owner;
+static uint64_t enabled_ns[KIND_COUNT]; /* 0: not enabled */
+static bool call_enabled[DOMAIN_COUNT][CALL_COUNT];
+static bool record_calls[DOMAIN_COUNT][CALL_COUNT];
+static callback_fn *subscriber;
+static void *subscriber_data;
+static char subscriber_name[64];
+static bool stopped;
+static long op_count;
+
+static long version(void)
+{
+	return knob("CUPTI_VERSION", FAKE_VERSION);
+}
+
+/* What an environment variable wants `name` to return; 0: nothing. */
+static int planned(const char *name, long argument)
+{
+	char knob_name[64];
+	const char *text, *only;
+	size_t i = (size_t)snprintf(knob_name, sizeof(knob_name), "CUPTI_RC_%s", name + 5);
+
+	while (i-- > 9)
+		knob_name[i] = (char)toupper((unsigned char)knob_name[i]);
+	text = knob_text(knob_name);
+	only = text ? strchr(text, ':') : NULL;
+	return !text || (only && strtol(only + 1, NULL, 0) != argument) ? 0 : atoi(text);
+}
+
+static int entry_result(const char *name, long argument, bool allowed_in_callback)
+{
+	call_log("%s %ld", name, argument);
+	if (buffers_in_callback() && !allowed_in_callback)
+		call_log("MISUSE %s in a buffer callback", name);
+	if (owner && owner != getpid()) {
+		call_log("MISUSE %s in a forked child", name);
+		while (knob("CUPTI_FORK_HANG", 1))
+			pause();
+	}
+	return planned(name, argument);
+}
+
+#define ENTER(argument, in_callback)                                                               \
+	do {                                                                                       \
+		int entered = entry_result(__func__, (long)(argument), in_callback);               \
+                                                                                                   \
+		if (entered)                                                                       \
+			return entered;                                                            \
+	} while (0)
+
+#define ATTACH()                                                                                   \
+	do {                                                                                       \
+		int attached = attach();                                                           \
+                                                                                                   \
+		if (attached)                                                                      \
+			return attached;                                                           \
+	} while (0)
+
+static bool kind_on(uint32_t kind)
+{
+	return kind < KIND_COUNT && enabled_ns[kind] && !stopped;
+}
+
+/* FAKE_CUPTI_CORRELATION=1: there are ids without any call being recorded. */
+static bool correlated(void)
+{
+	if (knob("CUPTI_CORRELATION", 0) || kind_on(KIND_DRIVER) || kind_on(KIND_RUNTIME))
+		return true;
+	for (size_t i = 0; i < DOMAIN_COUNT; i++)
+		if (memchr(call_enabled[i], 1, CALL_COUNT) ||
+		    memchr(record_calls[i], 1, CALL_COUNT))
+			return true;
+	return false;
+}
+
+static void steal(void);
+
+static void add(const struct op *op)
+{
+	struct entry entry = {.kind = record_kind(op), .op = *op};
+	const long steal_at = knob("CUPTI_STEAL_AT", 0);
+
+	if (owner != getpid())
+		return;
+	if (steal_at && ++op_count >= steal_at)
+		steal();
+	if (entry.kind == KIND_CONCURRENT_KERNEL && !kind_on(entry.kind))
+		entry.kind = KIND_KERNEL;
+	if (!kind_on(entry.kind))
+		return;
+	/* 13.0 as first released has no record of a device synchronization. */
+	if (op->kind == OP_SYNC && op->sync_type == SYNC_CONTEXT &&
+	    version() == GENERAL_AVAILABILITY)
+		return;
+	if (!correlated())
+		entry.op.correlation = 0;
+	buffers_add(&entry);
+}
+
+static void add_graph(const struct op *whole, const struct op *nodes, size_t count,
+		      uint64_t instantiated_ns)
+{
+	if (kind_on(KIND_GRAPH_TRACE)) {
+		if (instantiated_ns > enabled_ns[KIND_GRAPH_TRACE])
+			add(whole);
+		return;
+	}
+	for (size_t i = 0; i < count; i++)
+		add(&nodes[i]);
+}
+
+static void on_api(int site, enum api_domain domain, uint32_t id, const char *name,
+		   uint32_t correlation, uint64_t begin_ns)
+{
+	const uint32_t kind = domain == API_DRIVER ? KIND_DRIVER : KIND_RUNTIME;
+	static __thread uint64_t correlation_data;
+	struct callback_data data = {
+		.site = site,
+		.function_name = name,
+		.context_id = 1,
+		.correlation_data = &correlation_data,
+		.correlation = correlation,
+	};
+	struct entry entry = {
+		.kind = kind,
+		.call = id,
+		.thread = thread_id(),
+		.op = {.correlation = correlation, .begin_ns = begin_ns, .end_ns = now_ns()},
+	};
+
+	if (owner != getpid() || id >= CALL_COUNT)
+		return;
+	if (subscriber && call_enabled[domain][id])
+		subscriber(subscriber_data, (int)domain, id, &data);
+	if (site == 1 && !stopped && (kind_on(kind) || record_calls[domain][id]))
+		buffers_add(&entry);
+}
+
+/* The real one reads these, too, on the thread that calls CUDA. */
+static void read_own_files(void)
+{
+	static const char *const paths[] = {"/proc/self/maps", "/proc/cpuinfo"};
+	char line[4096];
+
+	for (size_t i = 0; i < 2; i++) {
+		FILE *file = fopen(paths[i], "r");
+
+		while (file && fread(line, 1, sizeof(line), file) > 0)
+			;
+		if (file)
+			fclose(file);
+	}
+}
+
+static int attach(void)
+{
+	static const struct tracer tracer = {add, add_graph, on_api};
+	void (*set)(const struct tracer *);
+	int (*driver_version)(int *);
+	int driver = 0;
+	void *cuda;
+
+	if (owner)
+		return SUCCESS;
+	cuda = dlopen("libcuda.so.1", RTLD_LAZY);
+	set = cuda ? (void (*)(const struct tracer *))dlsym(cuda, "fake_tracer_set") : NULL;
+	if (!set)
+		return UNKNOWN;
+	driver_version = (int (*)(int *))dlsym(cuda, "cuDriverGetVersion");
+	driver_version(&driver);
+	if (driver / 1000 < FAKE_MAJOR)
+		return NOT_INITIALIZED;
+	read_own_files();
+	owner = getpid();
+	buffers_set_per_thread(knob("CUPTI_THREADS", version() >= GENERAL_AVAILABILITY));
+	set(&tracer);
+	return SUCCESS;
+}
+
+EXPORT int cuptiGetVersion(uint32_t *result)
+{
+	ENTER(0, true);
+	*result = (uint32_t)version();
+	return SUCCESS;
+}
+
+EXPORT int cuptiGetResultString(int result, const char **text)
+{
+	static __thread char name[32];
+
+	snprintf(name, sizeof(name), result ? "CUPTI_ERROR_%d" : "CUPTI_SUCCESS", result);
+	*text = name;
+	return SUCCESS;
+}
+
+EXPORT int cuptiGetErrorMessage(int result, const char **text)
+{
+	return cuptiGetResultString(result, text);
+}
+
+EXPORT int cuptiGetLastError(void)
+{
+	return SUCCESS;
+}
+
+EXPORT int cuptiGetTimestamp(uint64_t *stamp)
+{
+	const int result = planned(__func__, 0);
+
+	if (!result)
+		*stamp = stamp_now();
+	return result;
+}
+
+static int subscribe(void **handle, callback_fn *function, void *data, const char *name)
+{
+	ATTACH();
+	if (subscriber)
+		return MULTIPLE_SUBSCRIBERS;
+	subscriber = function;
+	subscriber_data = data;
+	snprintf(subscriber_name, sizeof(subscriber_name), "CUPTI for %s", name ? name : "");
+	*handle = subscriber_name;
+	return SUCCESS;
+}
+
+EXPORT int cuptiSubscribe(void **handle, callback_fn *function, void *data)
+{
+	ENTER(0, false);
+	return subscribe(handle, function, data, NULL);
+}
+
+EXPORT int cuptiSubscribe_v2(void **handle, callback_fn *function, void *data,
+			     struct subscriber_parameters *parameters)
+{
+	int result;
+
+	ENTER(0, false);
+	result = subscribe(handle, function, data, parameters ? parameters->name : NULL);
+	if (result == MULTIPLE_SUBSCRIBERS && parameters && parameters->old_name)
+		snprintf(parameters->old_name, parameters->old_name_bytes, "%s", subscriber_name);
+	return result;
+}
+
+EXPORT int cuptiUnsubscribe(void *handle)
+{
+	ENTER(0, false);
+	if (!handle || handle != subscriber_name)
+		return INVALID_PARAMETER;
+	subscriber = NULL;
+	memset(call_enabled, 0, sizeof(call_enabled));
+	/* Not known of the real one. */
+	stopped = knob("CUPTI_UNSUBSCRIBE_STOPS", 0);
+	return SUCCESS;
+}
+
+EXPORT int cuptiEnableCallback(uint32_t enable, void *handle, int domain, uint32_t id)
+{
+	ENTER(id, false);
+	if (!handle || handle != subscriber_name || domain >= DOMAIN_COUNT || id >= CALL_COUNT)
+		return INVALID_PARAMETER;
+	call_enabled[domain][id] = enable;
+	return SUCCESS;
+}
+
+EXPORT int cuptiEnableDomain(uint32_t enable, void *handle, int domain)
+{
+	ENTER(domain, false);
+	if (!handle || handle != subscriber_name)
+		return INVALID_PARAMETER;
+	if (domain < DOMAIN_COUNT)
+		memset(call_enabled[domain], enable != 0, CALL_COUNT);
+	return SUCCESS;
+}
+
+EXPORT int cuptiActivityRegisterCallbacks(request_fn *request, complete_fn *complete)
+{
+	ENTER(0, false);
+	if (!request || !complete)
+		return INVALID_PARAMETER;
+	buffers_register(request, complete);
+	return SUCCESS;
+}
+
+EXPORT int cuptiActivityRegisterTimestampCallback(uint64_t (*source)(void))
+{
+	ENTER(0, false);
+	ATTACH();
+	stamp_source(source);
+	return SUCCESS;
+}
+
+EXPORT int cuptiActivityEnable(uint32_t kind)
+{
+	ENTER(kind, false);
+	ATTACH();
+	if (kind >= KIND_COUNT)
+		return INVALID_KIND;
+	stopped = false;
+	enabled_ns[kind] = now_ns();
+	return SUCCESS;
+}
+
+EXPORT int cuptiActivityDisable(uint32_t kind)
+{
+	ENTER(kind, false);
+	ATTACH();
+	if (kind < KIND_COUNT)
+		enabled_ns[kind] = 0;
+	return SUCCESS;
+}
+
+EXPORT int cuptiActivityEnableDriverApi(uint32_t id, uint8_t enable)
+{
+	ENTER(id, false);
+	ATTACH();
+	if (id < CALL_COUNT)
+		record_calls[API_DRIVER][id] = enable;
+	return SUCCESS;
+}
+
+EXPORT int cuptiActivityEnableRuntimeApi(uint32_t id, uint8_t enable)
+{
+	ENTER(id, false);
+	ATTACH();
+	if (id < CALL_COUNT)
+		record_calls[API_RUNTIME][id] = enable;
+	return SUCCESS;
+}
+
+EXPORT int cuptiActivityEnableAllSyncRecords(uint8_t enable)
+{
+	ENTER(enable, false);
+	ATTACH();
+	return SUCCESS;
+}
+
+EXPORT int cuptiActivitySetAttribute(uint32_t attribute, size_t *bytes, void *value)
+{
+	ENTER(attribute, false);
+	ATTACH();
+	if (attribute == 5)
+		buffers_set_zeroed(*(uint8_t *)value);
+	else if (attribute == 9)
+		buffers_set_per_thread(*(uint8_t *)value);
+	return SUCCESS;
+}
+
+EXPORT int cuptiActivityGetAttribute(uint32_t attribute, size_t *bytes, void *value)
+{
+	ENTER(attribute, false);
+	ATTACH();
+	memset(value, 0, *bytes);
+	return SUCCESS;
+}
+
+EXPORT int cuptiActivityFlushPeriod(uint32_t ms)
+{
+	ENTER(ms, false);
+	ATTACH();
+	buffers_set_period(ms);
+	return SUCCESS;
+}
+
+EXPORT int cuptiActivityFlushAll(uint32_t flags)
+{
+	ENTER(flags, false);
+	ATTACH();
+	while (flags & 1 && knob("CUPTI_FLUSH_HANG", 0))
+		pause();
+	if (!buffers_in_callback())
+		buffers_flush(flags & 1);
+	return SUCCESS;
+}
+
+EXPORT int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid_bytes, uint8_t **record)
+{
+	uint32_t kind;
+	size_t at = 0;
+
+	if (*record) {
+		memcpy(&kind, *record, sizeof(kind));
+		at = (size_t)(*record - buffer) + record_bytes(kind);
+	}
+	if (at >= valid_bytes)
+		return MAX_LIMIT_REACHED;
+	*record = buffer + at;
+	memcpy(&kind, *record, sizeof(kind));
+	return record_bytes(kind) ? SUCCESS : INVALID_KIND;
+}
+
+EXPORT int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *count)
+{
+	ENTER(0, true);
+	*count = buffers_dropped();
+	return SUCCESS;
+}
+
+EXPORT int cuptiSetThreadIdType(int type)
+{
+	ENTER(type, false);
+	ATTACH();
+	return SUCCESS;
+}
+
+EXPORT int cuptiGetDeviceId(void *context, uint32_t *device)
+{
+	*device = (uint32_t)((uintptr_t)context - 0x1000);
+	return SUCCESS;
+}
+
+EXPORT int cuptiGetContextId(void *context, uint32_t *id)
+{
+	*id = (uint32_t)((uintptr_t)context - 0x1000) + 1;
+	return SUCCESS;
+}
+
+EXPORT int cuptiGetStreamIdEx(void *context, void *stream, uint8_t per_thread, uint32_t *id)
+{
+	*id = 7;
+	return SUCCESS;
+}
+
+EXPORT int cuptiFinalize(void)
+{
+	ENTER(0, false);
+	return SUCCESS;
+}
+
+/*
+ * A client that comes through no symbol that anyone could watch, as one that uses dlsym(): from the
+ * operation FAKE_CUPTI_STEAL_AT on it has the callbacks, and a clock of its own; after as many as
+ * FAKE_CUPTI_STEAL_FOR it is gone, and leaves its kinds disabled.
+ */
+static size_t stolen_count;
+
+static uint64_t ticks(void)
+{
+	return now_ns() / 10 * 21;
+}
+
+static void give_buffer(uint8_t **buffer, size_t *bytes, size_t *max_records)
+{
+	*bytes = 1 << 20;
+	*buffer = calloc(1, *bytes);
+	*max_records = 0;
+}
+
+static void count_records(void *context, uint32_t stream, uint8_t *buffer, size_t bytes,
+			  size_t valid_bytes)
+{
+	uint8_t *record = NULL;
+
+	while (cuptiActivityGetNextRecord(buffer, valid_bytes, &record) == SUCCESS)
+		stolen_count++;
+	/* Never freed: it may be one that another client gave. */
+}
+
+static void steal(void)
+{
+	const long begin = knob("CUPTI_STEAL_AT", 0), length = knob("CUPTI_STEAL_FOR", 0);
+
+	if (op_count == begin) {
+		call_log("stolen");
+		buffers_register(give_buffer, count_records);
+		stamp_source(ticks);
+	}
+	if (length && op_count == begin + length) {
+		call_log("abandoned");
+		memset(enabled_ns, 0, sizeof(enabled_ns));
+	}
+}

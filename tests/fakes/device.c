@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * device.c - the simulated GPUs. No thread: an operation's begin and end are known when it is
+ * submitted, begin = max(now + latency, end of what it must follow), and a synchronization sleeps
+ * until then. FAKE_TRUTH: a file that gets a line for every operation.
+ */
+#include "device.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "common.h"
+
+enum { MAX_DEVICES = 8, MAX_STREAMS = 256, MAX_NODES = 512, MAX_PINNED = 256 };
+enum { LEGACY_ID = 7, FIRST_ID = 13 };
+
+struct stream {
+	uint32_t id;
+	uint32_t device;
+	bool blocking; /* the legacy default stream waits for it, and it for that */
+	uint64_t tail_ns;
+	struct graph *capture;
+};
+
+struct event {
+	uint64_t ns;
+	bool recorded;
+	struct stream *stream;
+};
+
+struct graph {
+	uint32_t id;
+	uint64_t instantiated_ns;
+	size_t count;
+	struct op nodes[MAX_NODES]; /* end_ns: how long it takes */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct stream streams[MAX_STREAMS];
+static size_t stream_count;
+static struct stream *defaults[MAX_DEVICES][2]; /* legacy, per thread */
+static uint64_t engine_ns[MAX_DEVICES][2];      /* copies to and from a device queue up */
+static const void *pinned[MAX_PINNED][2];
+static uint32_t correlation_count;
+static uint32_t graph_count;
+static uint64_t device_bytes;
+static struct tracer tracer;
+static int truth_fd = -1;
+
+static __thread uint32_t correlation;
+static __thread int api_depth;
+static __thread int current_device;
+
+/* Addresses of device memory; nothing lies there. */
+#define DEVICE_BASE 0x200000000000ull
+#define DEVICE_ROOM 0x10000000000ull
+
+static const char *const op_names[] = {
+	[OP_KERNEL] = "kernel", [OP_MEMCPY] = "memcpy", [OP_PEER] = "peer",
+	[OP_MEMSET] = "memset", [OP_SYNC] = "sync",     [OP_GRAPH] = "graph",
+};
+
+void tracer_set(const struct tracer *which)
+{
+	tracer = *which;
+}
+
+static void tell_truth(const struct op *op)
+{
+	const char *path = knob_text("TRUTH");
+	char line[256];
+	int length;
+
+	if (!path)
+		return;
+	if (truth_fd < 0)
+		truth_fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+	length = snprintf(line, sizeof(line), "%s %u %u %llu %llu %llu %u %u %u %u %s\n",
+			  op_names[op->kind], op->device, op->stream,
+			  (unsigned long long)op->begin_ns, (unsigned long long)op->end_ns,
+			  (unsigned long long)op->bytes, op->copy_kind, op->source, op->sync_type,
+			  op->graph, op->name ? op->name : "-");
+	if (write(truth_fd, line, (size_t)length) != length)
+		fprintf(stderr, "fakes: cannot write the truth\n");
+}
+
+int device_count(void)
+{
+	return (int)knob("DEVICES", 1);
+}
+
+int device_current(void)
+{
+	return current_device;
+}
+
+void device_select(int device)
+{
+	current_device = device;
+}
+
+static struct stream *add_stream(uint32_t id, bool blocking)
+{
+	struct stream *stream = &streams[stream_count++ % MAX_STREAMS];
+
+	*stream =
+		(struct stream){.id = id, .device = (uint32_t)current_device, .blocking = blocking};
+	return stream;
+}
+
+struct stream *stream_new(bool blocking)
+{
+	struct stream *stream;
+
+	pthread_mutex_lock(&lock);
+	stream = add_stream(FIRST_ID + (uint32_t)stream_count, blocking);
+	pthread_mutex_unlock(&lock);
+	return stream;
+}
+
+struct stream *stream_of(void *handle)
+{
+	const uintptr_t number = (uintptr_t)handle;
+	struct stream **slot;
+
+	if (number > 2)
+		return handle;
+	slot = &defaults[current_device][number == 2];
+	pthread_mutex_lock(&lock);
+	if (!*slot)
+		*slot = add_stream(number == 2 ? LEGACY_ID + 1 : LEGACY_ID, true);
+	pthread_mutex_unlock(&lock);
+	return *slot;
+}
+
+/* What the next operation of a stream must follow. */
+static uint64_t after_ns(const struct stream *stream)
+{
+	const struct stream *legacy = defaults[stream->device][0];
+	uint64_t after = stream->tail_ns;
+
+	if (stream == legacy) {
+		for (size_t i = 0; i < stream_count && i < MAX_STREAMS; i++)
+			if (streams[i].blocking && streams[i].device == stream->device &&
+			    streams[i].tail_ns > after)
+				after = streams[i].tail_ns;
+	} else if (stream->blocking && legacy && legacy->tail_ns > after) {
+		after = legacy->tail_ns;
+	}
+	return after;
+}
+
+static void place(struct stream *stream, struct op *op, uint64_t ns, uint64_t earliest_ns)
+{
+	uint64_t after = after_ns(stream);
+
+	op->device = stream->device;
+	op->stream = stream->id;
+	op->correlation = correlation;
+	if (op->copy_kind == COPY_HTOD || op->copy_kind == COPY_DTOH) {
+		uint64_t *engine = &engine_ns[stream->device][op->copy_kind == COPY_DTOH];
+
+		after = after > *engine ? after : *engine;
+		*engine = (after > earliest_ns ? after : earliest_ns) + ns;
+	}
+	op->begin_ns = after > earliest_ns ? after : earliest_ns;
+	op->end_ns = op->begin_ns + ns;
+	stream->tail_ns = op->end_ns;
+}
+
+static void submit(struct stream *stream, struct op *op, uint64_t ns)
+{
+	const uint64_t latency = (uint64_t)knob("LAUNCH_LATENCY_NS", 5000);
+	struct graph *capture;
+
+	pthread_mutex_lock(&lock);
+	capture = stream->capture;
+	if (capture && capture->count < MAX_NODES) {
+		op->end_ns = ns;
+		capture->nodes[capture->count++] = *op;
+	} else {
+		place(stream, op, ns, now_ns() + latency);
+	}
+	pthread_mutex_unlock(&lock);
+	if (capture)
+		return;
+	tell_truth(op);
+	if (tracer.op)
+		tracer.op(op);
+}
+
+void submit_kernel(struct stream *stream, const char *name, uint64_t ns)
+{
+	struct op op = {.kind = OP_KERNEL, .name = name};
+
+	submit(stream, &op, ns);
+}
+
+void submit_memset(struct stream *stream, uint64_t bytes)
+{
+	struct op op = {.kind = OP_MEMSET, .bytes = bytes, .target = MEMORY_DEVICE};
+
+	submit(stream, &op, bytes / 1000 + 1000); /* 1 TB/s */
+}
+
+static enum memory_kind memory_kind(const void *address)
+{
+	return memory_is_device(address)   ? MEMORY_DEVICE
+	       : memory_is_pinned(address) ? MEMORY_PINNED
+					   : MEMORY_PAGEABLE;
+}
+
+void submit_copy(struct stream *stream, enum copy_kind kind, const void *target, const void *source,
+		 uint64_t bytes, bool blocking)
+{
+	struct op op = {
+		.kind = kind == COPY_PTOP ? OP_PEER : OP_MEMCPY,
+		.copy_kind = kind,
+		.bytes = bytes,
+		.source = memory_kind(source),
+		.target = memory_kind(target),
+	};
+	const uint64_t rate = (uint64_t)knob("PCIE_MB_S", 20000);
+
+	submit(stream, &op, kind == COPY_DTOD ? bytes / 1000 : bytes * 1000 / rate);
+	if (blocking || (kind == COPY_DTOH && op.target == MEMORY_PAGEABLE))
+		sleep_until(op.end_ns);
+}
+
+void submit_graph(struct stream *stream, struct graph *graph)
+{
+	const uint64_t gap = (uint64_t)knob("NODE_GAP_NS", 1000);
+	struct op *nodes = malloc(graph->count * sizeof(*nodes));
+	struct op whole = {.kind = OP_GRAPH, .graph = graph->id};
+	uint64_t earliest = now_ns() + (uint64_t)knob("LAUNCH_LATENCY_NS", 5000);
+
+	pthread_mutex_lock(&lock);
+	for (size_t i = 0; i < graph->count; i++) {
+		nodes[i] = graph->nodes[i];
+		nodes[i].graph = graph->id;
+		nodes[i].node = (uint64_t)graph->id << 32 | i;
+		place(stream, &nodes[i], graph->nodes[i].end_ns, earliest);
+		earliest = nodes[i].end_ns + gap;
+	}
+	whole.device = stream->device;
+	whole.stream = stream->id;
+	whole.correlation = correlation;
+	whole.begin_ns = graph->count ? nodes[0].begin_ns : earliest;
+	whole.end_ns = graph->count ? nodes[graph->count - 1].end_ns : earliest;
+	pthread_mutex_unlock(&lock);
+	tell_truth(&whole);
+	for (size_t i = 0; i < graph->count; i++)
+		tell_truth(&nodes[i]);
+	if (tracer.graph)
+		tracer.graph(&whole, nodes, graph->count, graph->instantiated_ns);
+	free(nodes);
+}
+
+void capture_begin(struct stream *stream)
+{
+	struct graph *graph = calloc(1, sizeof(*graph));
+
+	pthread_mutex_lock(&lock);
+	graph->id = ++graph_count;
+	stream->capture = graph;
+	pthread_mutex_unlock(&lock);
+}
+
+struct graph *capture_end(struct stream *stream)
+{
+	struct graph *graph;
+
+	pthread_mutex_lock(&lock);
+	graph = stream->capture;
+	stream->capture = NULL;
+	pthread_mutex_unlock(&lock);
+	return graph;
+}
+
+void graph_instantiate(struct graph *graph)
+{
+	graph->instantiated_ns = now_ns();
+}
+
+static void tell_sync(enum sync_type type, const struct stream *stream, uint64_t begin_ns)
+{
+	struct op op = {
+		.kind = OP_SYNC,
+		.sync_type = type,
+		.device = stream ? stream->device : (uint32_t)current_device,
+		.stream = stream ? stream->id : UINT32_MAX,
+		.correlation = correlation,
+		.begin_ns = begin_ns,
+		.end_ns = now_ns(),
+	};
+
+	tell_truth(&op);
+	if (tracer.op)
+		tracer.op(&op);
+}
+
+bool stream_idle(struct stream *stream)
+{
+	return after_ns(stream) <= now_ns();
+}
+
+void stream_synchronize(struct stream *stream)
+{
+	const uint64_t begin = now_ns();
+
+	sleep_until(after_ns(stream));
+	tell_sync(SYNC_STREAM, stream, begin);
+}
+
+void device_synchronize(void)
+{
+	const uint64_t begin = now_ns();
+	uint64_t end = 0;
+
+	for (size_t i = 0; i < stream_count && i < MAX_STREAMS; i++)
+		if (streams[i].device == (uint32_t)current_device && streams[i].tail_ns > end)
+			end = streams[i].tail_ns;
+	sleep_until(end);
+	tell_sync(SYNC_CONTEXT, NULL, begin);
+}
+
+void stream_wait(struct stream *stream, const struct event *event)
+{
+	const uint64_t begin = now_ns();
+
+	pthread_mutex_lock(&lock);
+	if (event->recorded && event->ns > stream->tail_ns)
+		stream->tail_ns = event->ns;
+	pthread_mutex_unlock(&lock);
+	tell_sync(SYNC_WAIT_EVENT, stream, begin);
+}
+
+struct event *event_new(void)
+{
+	return calloc(1, sizeof(struct event));
+}
+
+void event_record(struct event *event, struct stream *stream)
+{
+	const uint64_t now = now_ns(), after = after_ns(stream);
+
+	event->ns = after > now ? after : now;
+	event->stream = stream;
+	event->recorded = true;
+}
+
+bool event_done(const struct event *event)
+{
+	return event->ns <= now_ns();
+}
+
+void event_synchronize(struct event *event)
+{
+	const uint64_t begin = now_ns();
+
+	sleep_until(event->ns);
+	tell_sync(SYNC_EVENT, event->stream, begin);
+}
+
+uint64_t event_ns(const struct event *event)
+{
+	return event->ns;
+}
+
+void memory_pin(const void *address, uint64_t bytes)
+{
+	pthread_mutex_lock(&lock);
+	for (size_t i = 0; i < MAX_PINNED; i++) {
+		if (pinned[i][0])
+			continue;
+		pinned[i][0] = address;
+		pinned[i][1] = (const char *)address + bytes;
+		break;
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+void memory_unpin(const void *address)
+{
+	pthread_mutex_lock(&lock);
+	for (size_t i = 0; i < MAX_PINNED; i++)
+		if (pinned[i][0] == address)
+			pinned[i][0] = pinned[i][1] = NULL;
+	pthread_mutex_unlock(&lock);
+}
+
+bool memory_is_pinned(const void *address)
+{
+	for (size_t i = 0; i < MAX_PINNED; i++)
+		if (pinned[i][0] && pinned[i][0] <= address && address < pinned[i][1])
+			return true;
+	return false;
+}
+
+bool memory_is_device(const void *address)
+{
+	return (uintptr_t)address >= DEVICE_BASE && (uintptr_t)address < DEVICE_BASE + DEVICE_ROOM;
+}
+
+uint64_t memory_device(uint64_t bytes)
+{
+	return DEVICE_BASE +
+	       __atomic_fetch_add(&device_bytes, (bytes + 255) & ~255ull, __ATOMIC_RELAXED);
+}
+
+uint64_t api_enter(enum api_domain domain, uint32_t id, const char *name)
+{
+	if (!api_depth++)
+		correlation = __atomic_add_fetch(&correlation_count, 1, __ATOMIC_RELAXED);
+	if (tracer.api)
+		tracer.api(0, domain, id, name, correlation, 0);
+	return now_ns();
+}
+
+void api_leave(enum api_domain domain, uint32_t id, const char *name, uint64_t begin_ns)
+{
+	if (tracer.api)
+		tracer.api(1, domain, id, name, correlation, begin_ns);
+	api_depth--;
+}

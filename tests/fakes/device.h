@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * device.h - the simulated GPUs: streams whose work has a begin and an end on CLOCK_MONOTONIC from
+ * the moment when it is submitted. What the fake libcupti makes its records of.
+ */
+#ifndef FAKES_DEVICE_H
+#define FAKES_DEVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum op_kind {
+	OP_KERNEL,
+	OP_MEMCPY,
+	OP_PEER, /* between two devices */
+	OP_MEMSET,
+	OP_SYNC,
+	OP_GRAPH,
+};
+
+/* As in CUPTI. */
+enum copy_kind { COPY_NONE, COPY_HTOD = 1, COPY_DTOH = 2, COPY_DTOD = 8, COPY_PTOP = 10 };
+enum memory_kind { MEMORY_PAGEABLE = 1, MEMORY_PINNED = 2, MEMORY_DEVICE = 3 };
+enum sync_type { SYNC_EVENT = 1, SYNC_WAIT_EVENT = 2, SYNC_STREAM = 3, SYNC_CONTEXT = 4 };
+enum api_domain { API_DRIVER = 1, API_RUNTIME = 2 };
+
+struct op {
+	enum op_kind kind;
+	uint32_t device;
+	uint32_t stream; /* as CUPTI numbers them: 7 is the legacy default stream */
+	uint32_t correlation;
+	uint64_t begin_ns;
+	uint64_t end_ns;
+	uint64_t bytes;
+	const char *name;
+	uint32_t graph; /* 0: none */
+	uint64_t node;
+	uint8_t copy_kind;
+	uint8_t source;
+	uint8_t target;
+	uint8_t sync_type;
+};
+
+struct graph;
+
+/* How libcupti is told. A graph comes once, with its nodes. */
+struct tracer {
+	void (*op)(const struct op *op);
+	void (*graph)(const struct op *whole, const struct op *nodes, size_t count,
+		      uint64_t instantiated_ns);
+	void (*api)(int exit, enum api_domain domain, uint32_t id, const char *name,
+		    uint32_t correlation, uint64_t begin_ns);
+};
+
+struct stream;
+struct event;
+
+struct stream *stream_new(bool blocking);
+struct stream *stream_of(void *handle); /* NULL: the legacy default one; 1, 2: legacy, per thread */
+void stream_wait(struct stream *stream, const struct event *event);
+bool stream_idle(struct stream *stream);
+void stream_synchronize(struct stream *stream);
+void device_synchronize(void);
+int device_count(void);
+int device_current(void);
+void device_select(int device);
+
+struct event *event_new(void);
+void event_record(struct event *event, struct stream *stream);
+bool event_done(const struct event *event);
+void event_synchronize(struct event *event);
+uint64_t event_ns(const struct event *event);
+
+void submit_kernel(struct stream *stream, const char *name, uint64_t ns);
+void submit_memset(struct stream *stream, uint64_t bytes);
+/* Waits for the copy where the real one does: a pageable target, or `blocking`. */
+void submit_copy(struct stream *stream, enum copy_kind kind, const void *target, const void *source,
+		 uint64_t bytes, bool blocking);
+void submit_graph(struct stream *stream, struct graph *graph);
+
+void capture_begin(struct stream *stream);
+struct graph *capture_end(struct stream *stream);
+void graph_instantiate(struct graph *graph);
+
+void memory_pin(const void *address, uint64_t bytes);
+void memory_unpin(const void *address);
+bool memory_is_pinned(const void *address);
+bool memory_is_device(const void *address);
+uint64_t memory_device(uint64_t bytes);
+
+/* Around each public function: the outermost one gives its correlation id to what it submits. */
+uint64_t api_enter(enum api_domain domain, uint32_t id, const char *name);
+void api_leave(enum api_domain domain, uint32_t id, const char *name, uint64_t begin_ns);
+
+void tracer_set(const struct tracer *tracer);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * records.c - activity records as CUPTI 13.0 lays them out. Every version so far only appended
+ * fields, so an older one is the same with fewer bytes: FAKE_CUPTI_KERNEL_SIZE.
+ */
+#include "records.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "common.h"
+
+/* Offsets; 0: the kind has no such field (all begin with the kind itself). */
+static const struct layout {
+	uint32_t kind;
+	uint8_t bytes;
+	uint8_t begin, end, completed;
+	uint8_t device, context, stream, correlation;
+	uint8_t size, name, graph, node;
+} layouts[] = {
+	{KIND_CONCURRENT_KERNEL, 216, 16, 24, 32, 40, 44, 48, 92, 0, 104, 156, 144},
+	{KIND_KERNEL, 216, 16, 24, 32, 40, 44, 48, 92, 0, 104, 156, 144},
+	{KIND_MEMCPY, 96, 16, 24, 0, 32, 36, 40, 44, 8, 0, 72, 64},
+	{KIND_MEMCPY2, 96, 16, 24, 0, 32, 36, 40, 60, 8, 0, 80, 72},
+	{KIND_MEMSET, 88, 16, 24, 0, 32, 36, 40, 44, 8, 0, 72, 64},
+	{KIND_SYNCHRONIZATION, 56, 8, 16, 0, 0, 28, 32, 24, 0, 0, 0, 0},
+	{KIND_GRAPH_TRACE, 56, 8, 16, 0, 24, 32, 36, 4, 0, 0, 28, 0},
+	{KIND_DRIVER, 40, 8, 16, 0, 0, 0, 0, 32, 0, 0, 0, 0},
+	{KIND_RUNTIME, 40, 8, 16, 0, 0, 0, 0, 32, 0, 0, 0, 0},
+	{KIND_OVERHEAD, 56, 24, 32, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+};
+
+static const struct layout *layout_of(uint32_t kind)
+{
+	for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++)
+		if (layouts[i].kind == kind)
+			return &layouts[i];
+	return NULL;
+}
+
+uint32_t record_kind(const struct op *op)
+{
+	static const uint32_t kinds[] = {
+		[OP_KERNEL] = KIND_CONCURRENT_KERNEL,
+		[OP_MEMCPY] = KIND_MEMCPY,
+		[OP_PEER] = KIND_MEMCPY2,
+		[OP_MEMSET] = KIND_MEMSET,
+		[OP_SYNC] = KIND_SYNCHRONIZATION,
+		[OP_GRAPH] = KIND_GRAPH_TRACE,
+	};
+
+	return kinds[op->kind];
+}
+
+size_t record_bytes(uint32_t kind)
+{
+	const struct layout *layout = layout_of(kind);
+
+	if (kind == KIND_CONCURRENT_KERNEL || kind == KIND_KERNEL)
+		return (size_t)knob("CUPTI_KERNEL_SIZE", layout->bytes);
+	return layout ? layout->bytes : 0;
+}
+
+static void put32(uint8_t *at, size_t room, uint8_t offset, uint32_t value)
+{
+	if (offset && offset + sizeof(value) <= room)
+		memcpy(at + offset, &value, sizeof(value));
+}
+
+static void put64(uint8_t *at, size_t room, uint8_t offset, uint64_t value)
+{
+	if (offset && offset + sizeof(value) <= room)
+		memcpy(at + offset, &value, sizeof(value));
+}
+
+void record_write(uint8_t *at, const struct entry *entry, uint64_t begin, uint64_t end)
+{
+	const struct layout *layout = layout_of(entry->kind);
+	const size_t room = record_bytes(entry->kind);
+	const struct op *op = &entry->op;
+
+	memcpy(at, &entry->kind, sizeof(entry->kind));
+	put64(at, room, layout->begin, begin);
+	put64(at, room, layout->end, end);
+	put32(at, room, layout->device, op->device);
+	put32(at, room, layout->context, op->device + 1);
+	put32(at, room, layout->stream, op->stream);
+	put32(at, room, layout->correlation, op->correlation);
+	put64(at, room, layout->size, op->bytes);
+	put64(at, room, layout->name, (uint64_t)(uintptr_t)op->name);
+	put32(at, room, layout->graph, op->graph);
+	put64(at, room, layout->node, op->node);
+	switch (entry->kind) {
+	case KIND_MEMCPY:
+	case KIND_MEMCPY2:
+		at[4] = op->copy_kind;
+		at[5] = op->source;
+		at[6] = op->target;
+		break;
+	case KIND_SYNCHRONIZATION:
+		put32(at, room, 4, op->sync_type);
+		break;
+	case KIND_DRIVER:
+	case KIND_RUNTIME:
+		put32(at, room, 4, entry->call);
+		put32(at, room, 24, (uint32_t)getpid());
+		put32(at, room, 28, entry->thread);
+		break;
+	case KIND_OVERHEAD:
+		put32(at, room, 4, 1 << 16); /* flushing a buffer */
+		break;
+	}
+}

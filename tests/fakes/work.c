@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* work.c - see work.h. Calls the runtime or the driver, each by name, as compiled code does. */
+#include "work.h"
+
+#include <dlfcn.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common.h"
+
+struct dim3 {
+	unsigned int x, y, z;
+};
+
+struct launch_config {
+	struct dim3 grid, block;
+	size_t shared;
+	void *stream;
+	void *attributes;
+	unsigned int attribute_count;
+};
+
+int cudaLaunchKernel(const void *, struct dim3, struct dim3, void **, size_t, void *);
+int cudaLaunchKernel_ptsz(const void *, struct dim3, struct dim3, void **, size_t, void *);
+int __cudaLaunchKernel(const void *, struct dim3, struct dim3, void **, size_t, void *);
+int cudaLaunchKernelExC(const struct launch_config *, const void *, void **);
+int cudaMemcpy(void *, const void *, size_t, int);
+int cudaMemcpyAsync(void *, const void *, size_t, int, void *);
+int cudaMemsetAsync(void *, int, size_t, void *);
+int cudaStreamCreateWithFlags(void **, unsigned int);
+int cudaStreamSynchronize(void *);
+int cudaStreamWaitEvent(void *, void *, unsigned int);
+int cudaEventCreateWithFlags(void **, unsigned int);
+int cudaEventRecord(void *, void *);
+int cudaEventSynchronize(void *);
+int cudaDeviceSynchronize(void);
+int cudaMalloc(void **, size_t);
+int cudaHostAlloc(void **, size_t, unsigned int);
+int cudaStreamBeginCapture(void *, int);
+int cudaStreamEndCapture(void *, void **);
+int cudaGraphInstantiate(void **, void *, unsigned long long);
+int cudaGraphLaunch(void *, void *);
+int cudaGraphLaunch_ptsz(void *, void *);
+
+int cuInit(unsigned int);
+int cuDevicePrimaryCtxRetain(void **, int);
+int cuCtxSetCurrent(void *);
+int cuLaunchKernel(void *, unsigned int, unsigned int, unsigned int, unsigned int, unsigned int,
+		   unsigned int, unsigned int, void *, void **, void **);
+int cuMemcpyHtoDAsync_v2(uint64_t, const void *, size_t, void *);
+int cuMemcpyDtoHAsync_v2(void *, uint64_t, size_t, void *);
+int cuMemsetD8Async(uint64_t, unsigned char, size_t, void *);
+int cuStreamSynchronize(void *);
+int cuCtxSynchronize(void);
+int cuGraphLaunch(void *, void *);
+
+enum { HOST_TO_DEVICE = 1, DEVICE_TO_HOST = 2, NON_BLOCKING = 1, MAX_STREAMS = 8 };
+enum sync { SYNC_NONE, SYNC_OF_STREAM, SYNC_OF_EVENT, SYNC_OF_DEVICE, SYNC_ITEM, SYNC_LATE };
+enum launch { LAUNCH_OLD, LAUNCH_NEW, LAUNCH_EX, LAUNCH_THREAD };
+
+/* What a plan may say. Times in microseconds, sizes in bytes; enums above by number. */
+static struct {
+	const char *key;
+	long value;
+} plan[] = {
+	{"steps", 20},       {"wait", 5000},       {"think", 0},
+	{"h2d", 2000000},    {"h2d_count", 1},     {"pinned", 1},
+	{"kernels", 10},     {"kernel", 300},      {"streams", 1},
+	{"graph", 0},        {"prefetch", 0},      {"accumulate", 1},
+	{"eval_every", 0},   {"memset", 4096},     {"sync", SYNC_OF_STREAM},
+	{"driver", 0},       {"launch", 0},        {"marks", 1},
+	{"fork_at", -1},     {"exec", 0},          {"end", 0},
+	{"kineto_from", -1}, {"kineto_to", -1},    {"kineto_first", 0},
+	{"load_reads", 0},   {"random_wait", 0},   {"idle_threads", 0},
+	{"print", 1},        {"random_kernel", 0}, {"quiet_ms", 0},
+};
+
+static void *streams[MAX_STREAMS], *copy_stream, *copied, *step_end[2], *graph_exec;
+static void *host, *device, *loss_host, *loss_device;
+
+static const char *const kernel_names[] = {
+	"sm90_gemm_bf16_128x128_nn",
+	"elementwise_add_relu_kernel",
+	"batch_norm_forward",
+	"sm90_gemm_bf16_128x64_tn",
+};
+static const char optimizer_name[] = "multi_tensor_apply_kernel_adam";
+
+long work_value(const char *key)
+{
+	for (size_t i = 0; i < sizeof(plan) / sizeof(plan[0]); i++)
+		if (!strcmp(plan[i].key, key))
+			return plan[i].value;
+	fprintf(stderr, "work: no such key: %s\n", key);
+	exit(2);
+}
+
+static void read_plan(const char *text)
+{
+	while (*text) {
+		const size_t length = strcspn(text, "=");
+		size_t found = 0;
+
+		for (size_t i = 0; i < sizeof(plan) / sizeof(plan[0]); i++) {
+			if (strncmp(plan[i].key, text, length) || plan[i].key[length])
+				continue;
+			plan[i].value = strtol(text + length + 1, NULL, 0);
+			found = 1;
+		}
+		if (!found) {
+			fprintf(stderr, "work: what is '%s'?\n", text);
+			exit(2);
+		}
+		text += strcspn(text, ",");
+		text += *text == ',';
+	}
+}
+
+static void must(int result, const char *what)
+{
+	if (!result)
+		return;
+	fprintf(stderr, "work: %s: %d\n", what, result);
+	exit(3);
+}
+
+#define MUST(call) must(call, #call)
+
+static bool by_driver(void)
+{
+	return work_value("driver");
+}
+
+static void launch(const char *name, long us, void *stream)
+{
+	const struct dim3 grid = {(unsigned int)us, 1, 1}, block = {128, 1, 1};
+	const struct launch_config config = {grid, block, 0, stream, NULL, 0};
+
+	if (by_driver()) {
+		MUST(cuLaunchKernel((void *)name, grid.x, 1, 1, 128, 1, 1, 0, stream, NULL, NULL));
+		return;
+	}
+	switch ((enum launch)work_value("launch")) {
+	case LAUNCH_OLD:
+		MUST(cudaLaunchKernel(name, grid, block, NULL, 0, stream));
+		break;
+	case LAUNCH_NEW:
+		MUST(__cudaLaunchKernel(name, grid, block, NULL, 0, stream));
+		break;
+	case LAUNCH_EX:
+		MUST(cudaLaunchKernelExC(&config, name, NULL));
+		break;
+	case LAUNCH_THREAD:
+		MUST(cudaLaunchKernel_ptsz(name, grid, block, NULL, 0, stream));
+		break;
+	}
+}
+
+/* Its kernels; the k-th goes to stream k modulo their number. */
+static void launch_all(long count, long us)
+{
+	for (long k = 0; k < count; k++)
+		launch(kernel_names[k % 4], us, streams[k % work_value("streams")]);
+}
+
+static void capture(void)
+{
+	void *graph;
+
+	MUST(cudaStreamBeginCapture(streams[0], 0));
+	launch_all(work_value("kernels"), work_value("kernel"));
+	if (work_value("memset"))
+		MUST(cudaMemsetAsync(device, 0, (size_t)work_value("memset"), streams[0]));
+	MUST(cudaStreamEndCapture(streams[0], &graph));
+	MUST(cudaGraphInstantiate(&graph_exec, graph, 0));
+}
+
+void work_open(const char *text)
+{
+	size_t bytes;
+
+	read_plan(text);
+	bytes = (size_t)work_value("h2d");
+	if (by_driver()) {
+		void *context;
+
+		MUST(cuInit(0));
+		MUST(cuDevicePrimaryCtxRetain(&context, 0));
+		MUST(cuCtxSetCurrent(context));
+	}
+	MUST(cudaMalloc(&device, bytes));
+	MUST(cudaMalloc(&loss_device, 4));
+	if (work_value("pinned"))
+		MUST(cudaHostAlloc(&host, bytes, 0));
+	else
+		host = calloc(1, bytes);
+	loss_host = calloc(1, 4);
+	/* The first stream is the default one, where torch works. */
+	for (long i = 1; i < work_value("streams"); i++)
+		MUST(cudaStreamCreateWithFlags(&streams[i], NON_BLOCKING));
+	if (work_value("graph"))
+		MUST(cudaStreamCreateWithFlags(&streams[0], 0));
+	MUST(cudaStreamCreateWithFlags(&copy_stream, NON_BLOCKING));
+	MUST(cudaEventCreateWithFlags(&copied, 2));
+	MUST(cudaEventCreateWithFlags(&step_end[0], 2));
+	MUST(cudaEventCreateWithFlags(&step_end[1], 2));
+	if (work_value("graph"))
+		capture();
+}
+
+static void copy_to_device(size_t bytes, void *stream)
+{
+	if (by_driver())
+		MUST(cuMemcpyHtoDAsync_v2((uint64_t)(uintptr_t)device, host, bytes, stream));
+	else
+		MUST(cudaMemcpyAsync(device, host, bytes, HOST_TO_DEVICE, stream));
+}
+
+static void synchronize(long step)
+{
+	switch ((enum sync)work_value("sync")) {
+	case SYNC_NONE:
+		break;
+	case SYNC_OF_STREAM:
+		for (long i = 0; i < work_value("streams"); i++)
+			MUST(by_driver() ? cuStreamSynchronize(streams[i])
+					 : cudaStreamSynchronize(streams[i]));
+		break;
+	case SYNC_OF_EVENT:
+		MUST(cudaEventRecord(step_end[0], streams[0]));
+		MUST(cudaEventSynchronize(step_end[0]));
+		break;
+	case SYNC_OF_DEVICE:
+		MUST(by_driver() ? cuCtxSynchronize() : cudaDeviceSynchronize());
+		break;
+	case SYNC_ITEM: /* loss.item(): waits within the copy */
+		MUST(cudaMemcpyAsync(loss_host, loss_device, 4, DEVICE_TO_HOST, streams[0]));
+		MUST(cudaStreamSynchronize(streams[0]));
+		break;
+	case SYNC_LATE: /* the host runs one step ahead of the GPU */
+		MUST(cudaEventRecord(step_end[step % 2], streams[0]));
+		if (step)
+			MUST(cudaEventSynchronize(step_end[(step + 1) % 2]));
+		break;
+	}
+}
+
+static bool last_of_accumulation(long step)
+{
+	return (step + 1) % work_value("accumulate") == 0;
+}
+
+static long kernel_us(long step)
+{
+	const long random = work_value("random_kernel");
+
+	return work_value("kernel") + (random ? step * 7919 % random : 0);
+}
+
+void work_step(long step)
+{
+	const long copies = work_value("h2d_count");
+	const size_t bytes = (size_t)work_value("h2d");
+	const bool prefetch = work_value("prefetch");
+
+	for (long i = 0; i < copies; i++)
+		copy_to_device(bytes / (size_t)copies, prefetch ? copy_stream : streams[0]);
+	if (prefetch) {
+		MUST(cudaEventRecord(copied, copy_stream));
+		MUST(cudaStreamWaitEvent(streams[0], copied, 0));
+	}
+	if (work_value("graph")) {
+		if (by_driver())
+			MUST(cuGraphLaunch(graph_exec, streams[0]));
+		else if (work_value("launch") == LAUNCH_THREAD)
+			MUST(cudaGraphLaunch_ptsz(graph_exec, streams[0]));
+		else
+			MUST(cudaGraphLaunch(graph_exec, streams[0]));
+	} else {
+		if (work_value("memset"))
+			MUST(cudaMemsetAsync(device, 0, (size_t)work_value("memset"), streams[0]));
+		launch_all(work_value("kernels"), kernel_us(step));
+	}
+	if (last_of_accumulation(step)) {
+		if (work_value("accumulate") > 1)
+			launch(optimizer_name, work_value("kernel"), streams[0]);
+		synchronize(step);
+	}
+}
+
+void work_evaluate(void)
+{
+	launch_all(2 * work_value("kernels"), work_value("kernel"));
+	MUST(cudaStreamSynchronize(streams[0]));
+}
+
+void work_close(void)
+{
+	MUST(cudaDeviceSynchronize());
+}
+
+long work_kernel_count(long step)
+{
+	return work_value("kernels") + (work_value("accumulate") > 1 && last_of_accumulation(step));
+}
+
+uint64_t work_kernel_ns(long step)
+{
+	const long optimizer = work_kernel_count(step) - work_value("kernels");
+
+	return (uint64_t)(work_value("kernels") * kernel_us(step) +
+			  optimizer * work_value("kernel")) *
+	       NS_PER_US;
+}
+
+uint64_t work_h2d_bytes(void)
+{
+	return (uint64_t)work_value("h2d");
+}
