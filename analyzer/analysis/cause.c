@@ -226,7 +226,7 @@ static double queued_share(const struct batch_series *s)
 /* CPU time of the workers in a second, over the cores. */
 static double cpu_share(const struct batch_series *s, const struct finding *f)
 {
-	if (!s->load_cpu_count || s->cores < 1)
+	if (!s->load_cpu_count || !(s->cores > 0))
 		return NAN;
 	return s->load_cpu_ns / (double)s->load_cpu_count * (double)f->steady_count / f->steady_ns /
 	       s->cores;

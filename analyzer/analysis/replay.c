@@ -122,6 +122,16 @@ static const float *find_loads(const struct batch_series *s)
 	return !s->load_ns && s->workers == 0 ? s->wait_ns : s->load_ns;
 }
 
+/* What the consumer's process needs besides loads, which without workers are its own. */
+static double main_cpu_ns(const struct batch_series *s, const struct finding *f)
+{
+	double ns = s->main_cores * f->steady_ns / (double)f->steady_count;
+
+	if (s->workers == 0 && s->load_cpu_count)
+		ns -= s->load_cpu_ns / (double)s->load_cpu_count;
+	return ns > 0 ? ns : 0;
+}
+
 int trace_init(const struct batch_series *s, const struct finding *f, struct trace *ret)
 {
 	const float *loads = find_loads(s);
@@ -135,6 +145,7 @@ int trace_init(const struct batch_series *s, const struct finding *f, struct tra
 		.theta_ns = f->theta_ns,
 		.cpu_ns = s->load_cpu_count ? s->load_cpu_ns / (double)s->load_cpu_count : NAN,
 		.cores = s->cores,
+		.main_cpu_ns = main_cpu_ns(s, f),
 	};
 	if (!loads || !steps || !f->steady_count)
 		return 0;
@@ -277,14 +288,19 @@ static struct replay_result run_alone(const struct trace *t, double load_factor)
 	return (struct replay_result){(double)t->count / time_ns * NS_PER_S, starved_ns / time_ns};
 }
 
-/* What is slower for want of cores waits for data (analysis.md 5, the core cap). */
+double replay_most(const struct trace *t, double load_factor)
+{
+	double cpu_ns = t->cpu_ns * load_factor + t->main_cpu_ns;
+
+	return t->cores > 0 && cpu_ns > 0 ? t->cores / cpu_ns * NS_PER_S : INFINITY;
+}
+
+/* What is slower for want of cores waits for data. */
 static void cap(const struct trace *t, double load_factor, double floor_per_s,
 		struct replay_result *result)
 {
-	double most = t->cores / (t->cpu_ns * load_factor) * NS_PER_S;
+	double most = replay_most(t, load_factor);
 
-	if (t->cores < 1 || !(t->cpu_ns * load_factor > 0))
-		return;
 	if (most < floor_per_s)
 		most = floor_per_s;
 	if (result->batches_per_s <= most)

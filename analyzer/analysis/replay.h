@@ -34,8 +34,9 @@ struct trace {
 	size_t factor_count;
 	double delivery_ns;
 	double theta_ns;
-	double cpu_ns; /* of the workers, a batch; NAN: unknown */
-	int32_t cores; /* -1: unknown */
+	double cpu_ns;      /* of its load, a batch; NAN: unknown */
+	double main_cpu_ns; /* of the consumer's process, its own loads not counted; 0: unknown */
+	double cores;       /* NAN: unknown */
 };
 
 /*
@@ -61,11 +62,14 @@ struct replay_result {
 
 /*
  * The trace, repeated to 3000 batches at least, without the first pW. Not faster than the cores
- * allow: cores / CPU time of a batch, but never below `floor_per_s`, which was seen to be possible
- * (NAN: no such limit).
+ * allow: cores / CPU time of a batch (analysis.md 5), but never below `floor_per_s`, which was seen
+ * to be possible (NAN: no such limit).
  */
 struct replay_result replay_run(const struct trace *trace, const struct replay_setup *setup,
 				double floor_per_s);
+
+/* Batches a second that the cores allow with loads of so many times their CPU time. */
+double replay_most(const struct trace *trace, double load_factor);
 
 /* z of Welch's test between two samples given by their moments; NAN where one has less than 2. */
 double replay_welch(const struct stats_moments *a, const struct stats_moments *b);

@@ -35,7 +35,7 @@ void series_init(struct batch_series *series)
 	series->prefetch_factor = -1;
 	series->in_order = -1;
 	series->persistent = -1;
-	series->cores = -1;
+	series->cores = series->main_cores = NAN;
 	series->synchronous = -1;
 }
 

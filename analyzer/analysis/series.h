@@ -43,7 +43,6 @@ struct batch_series {
 	int32_t prefetch_factor; /* -1: unknown, as below */
 	int32_t in_order;
 	int32_t persistent;
-	int32_t cores;       /* that the run may use */
 	int32_t synchronous; /* the consumer waits for each of its steps to end */
 	int64_t lost_count;  /* records of the run that were dropped before they were read */
 	float *wait_ns;
@@ -57,6 +56,8 @@ struct batch_series {
 	struct series_run *runs;
 	size_t run_count;
 	size_t run_capacity;
+	double cores;       /* that the run may use, as parts where a limit says so; NAN: unknown */
+	double main_cores;  /* what of them the consumer's process itself used; NAN: unknown */
 	double load_cpu_ns; /* sum over the batches of which it is known */
 	size_t load_cpu_count;
 };

@@ -92,12 +92,11 @@ static void predict_all(const struct trace *trace, struct replay_setup now, stru
 	other = now;
 	other.prefetch_factor = now.workers ? now.prefetch_factor : DEFAULT_PREFETCH;
 	ret->needed_workers = find_needed(trace, other, ret);
-	ret->core_limited =
-		ret->needed_workers < 0 && trace->cores > 0 &&
-		trace->cores / trace->cpu_ns * 1e9 < ENOUGH * ret->batches_per_s[WHATIF_SYNTHETIC];
+	ret->core_limited = ret->needed_workers < 0 &&
+			    replay_most(trace, 1) < ENOUGH * ret->batches_per_s[WHATIF_SYNTHETIC];
 	if (now.workers == 0) {
 		ret->use_workers = ret->needed_workers > 0 ? ret->needed_workers
-				   : trace->cores > 0      ? trace->cores
+				   : trace->cores > 0      ? (int32_t)ceil(trace->cores)
 							   : 1;
 		other.workers = ret->use_workers;
 		predict(trace, other, WHATIF_USE_WORKERS, ret);

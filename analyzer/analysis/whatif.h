@@ -24,7 +24,7 @@ struct whatif {
 	int32_t use_workers;    /* of WHATIF_USE_WORKERS */
 	int32_t needed_workers; /* for 95 % of the ceiling; -1: none suffice, or unknown */
 	bool core_limited;      /* needed_workers is -1 because the cores do not suffice */
-	int32_t cores;
+	double cores;
 };
 
 /* Of a judged series and its trace. */

@@ -171,7 +171,7 @@ static int commit(struct drain *drain)
 
 	for (size_t i = 0; r == 0 && i < drain->count; i++) {
 		join_release(drain->join, drain->segments[i]);
-		r = facts_update(drain->writer, drain->segments[i]);
+		r = facts_update(drain->writer, drain->segments[i], now_ns());
 		if (r == 0)
 			r = hidden_look(drain->writer, drain->segments[i], now_ns());
 		if (r == 0 && (tally || drain->segments[i]->dead))

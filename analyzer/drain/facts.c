@@ -2,27 +2,42 @@
 #include "drain/facts.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/stall.h"
+#include "drain/cpus.h"
 #include "drain/hidden.h"
 #include "store/pack.h"
 #include "store/query.h"
 
-static int64_t usable_cpus(void)
-{
-	cpu_set_t set;
+#define CPU_WINDOW_NS (UINT64_C(1000) * 1000 * 1000) /* /proc counts in hundredths of a second */
+#define MILLI	      1000
 
-	/* Inherited from the training: what it may use, not what the machine has. */
-	if (sched_getaffinity(0, sizeof(set), &set) < 0)
-		return WRITE_UNKNOWN;
-	return CPU_COUNT(&set);
+/* What the training may use, not what the machine has. Unknown once it is over. */
+static void find_cpus(const struct dlprof_header *header, int64_t *ret_cpus,
+		      int64_t *ret_limit_milli)
+{
+	int64_t cpus, limit;
+
+	*ret_cpus = *ret_limit_milli = WRITE_UNKNOWN;
+	if (cpus_used_ns(header->pid, header->start_ticks) < 0)
+		return;
+	cpus = cpus_affinity(header->pid);
+	limit = cpus_limit_milli("", header->pid);
+	if (limit >= 0 && (cpus < 0 || limit < cpus * MILLI))
+		cpus = (limit + MILLI - 1) / MILLI;
+	else
+		limit = -1;
+	if (cpus >= 0)
+		*ret_cpus = cpus;
+	if (limit >= 0)
+		*ret_limit_milli = limit;
 }
 
-static int begin_run(struct writer *writer, const struct segment *segment, const char *folder)
+static int begin_run(struct writer *writer, const struct segment *segment, const char *folder,
+		     int64_t cpus, int64_t limit_milli)
 {
 	const struct dlprof_header *header = segment->header;
 	char id[160];
@@ -37,7 +52,8 @@ static int begin_run(struct writer *writer, const struct segment *segment, const
 		{"command", header->command, 0},
 		{"host", header->host, 0},
 		{"kernel", header->kernel, 0},
-		{"cpus", NULL, usable_cpus()},
+		{"cpus", NULL, cpus},
+		{"cpu_limit_milli", NULL, limit_milli},
 		{"start_ns", NULL, (int64_t)header->created_ns},
 		{"start_unix_ns", NULL, (int64_t)header->created_unix_ns},
 		{"clock", "host", 0},
@@ -82,10 +98,13 @@ static struct process_row process_row(const struct segment *segment)
 int facts_begin(struct writer *writer, const struct segment *segment, const char *folder)
 {
 	struct process_row row = process_row(segment);
+	int64_t cpus, limit_milli;
 	int r = 0;
 
-	if (segment->header->flags & DLPROF_SEGMENT_ROOT)
-		r = begin_run(writer, segment, folder);
+	if (segment->header->flags & DLPROF_SEGMENT_ROOT) {
+		find_cpus(segment->header, &cpus, &limit_milli);
+		r = begin_run(writer, segment, folder, cpus, limit_milli);
+	}
 	return r < 0 ? r : writer_process(writer, &row);
 }
 
@@ -162,7 +181,34 @@ static int take_end(struct writer *writer, struct segment *segment)
 	return writer_process(writer, &row);
 }
 
-int facts_update(struct writer *writer, struct segment *segment)
+/*
+ * How much of the cores the main process itself takes, from its first loader on: what is left is
+ * for the workers. From outside; the last half second of the run is missing.
+ */
+static int take_cpu(struct writer *writer, struct segment *segment, uint64_t now_ns)
+{
+	const struct dlprof_header *header = segment->header;
+	int64_t used_ns;
+	int r;
+
+	if (!(header->flags & DLPROF_SEGMENT_ROOT) || segment->dead)
+		return 0;
+	used_ns = cpus_used_ns(header->pid, header->start_ticks);
+	if (used_ns < 0)
+		return 0;
+	if (!segment->cpu_seen_ns) {
+		segment->cpu_seen_ns = now_ns;
+		segment->cpu_used_ns = used_ns;
+	}
+	if (now_ns - segment->cpu_seen_ns < CPU_WINDOW_NS)
+		return 0;
+	r = writer_meta_number(writer, "main_cpu_ns", used_ns - segment->cpu_used_ns);
+	return r < 0 ? r
+		     : writer_meta_number(writer, "main_cpu_of_ns",
+					  (int64_t)(now_ns - segment->cpu_seen_ns));
+}
+
+int facts_update(struct writer *writer, struct segment *segment, uint64_t now_ns)
 {
 	int r = segment_refresh(segment);
 
@@ -170,6 +216,8 @@ int facts_update(struct writer *writer, struct segment *segment)
 		r = take_notes(writer, segment);
 	if (r == 0)
 		r = take_losses(writer, segment);
+	if (r == 0)
+		r = take_cpu(writer, segment, now_ns);
 	return r < 0 ? r : take_end(writer, segment);
 }
 

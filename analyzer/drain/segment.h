@@ -34,6 +34,8 @@ struct segment {
 	bool ended_noted;	/* drain.c's: the database knows of its end */
 	int64_t lost_noted;	/* ... of so many losses */
 	uint32_t notes_read;	/* ... of the notes up to here */
+	uint64_t cpu_seen_ns;	/* facts.c's: when its CPU time was asked for first; 0: never */
+	int64_t cpu_used_ns;	/* ... and what it had used then */
 	bool folded, folded_known;	/* tally.c's: the totals hold its tallies */
 	uint64_t told_unlisted[2];	/* tally.c's */
 	uint8_t stack_tries[DLPROF_STACK_COUNT];	/* stacks.c's */

@@ -30,7 +30,7 @@ static void add_evidence(const struct report *report, char *text, size_t size)
 				    report->series.workers / f->load_mean_ns * NS_PER_S,
 				    NS_PER_S / f->demand_mean_ns);
 		if (d->cause == CAUSE_CPU_CONTENTION)
-			page_append(text, size, " They use %s of %" PRId32 " cores.",
+			page_append(text, size, " They use %s of %.3g cores.",
 				    units_share(a, d->cpu_share), report->series.cores);
 		else if (f->eta < 0.9)
 			page_append(text, size,
@@ -271,8 +271,8 @@ static void print_needed(const struct report *report, const struct page *page)
 				  : "");
 	else if (whatif->core_limited)
 		page_item(page, "Workers",
-			  "no number is enough: the loads need more CPU time than %" PRId32
-			  " cores give",
+			  "no number is enough: loads and training need more CPU time than %.3g "
+			  "cores give",
 			  whatif->cores);
 }
 

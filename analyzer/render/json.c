@@ -164,7 +164,8 @@ static void add_workers(struct jsonw *json, const struct report *report)
 	jsonw_number(json, "eta", finding->eta);
 	jsonw_int(json, "needed",
 		  whatif->needed_workers > 0 ? whatif->needed_workers : QUERY_UNKNOWN);
-	jsonw_int(json, "cores", report->run.cpus);
+	jsonw_number(json, "cores", report->series.cores);
+	jsonw_number(json, "main_cores", report->series.main_cores);
 	jsonw_tristate(json, "persistent", loader ? loader->persistent : QUERY_UNKNOWN);
 	jsonw_number(json, "cpu_share", report->diagnosis.cpu_share);
 	jsonw_close(json, '}');

@@ -7,6 +7,7 @@
 #include "store/query.h"
 
 #include <errno.h>
+#include <math.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
@@ -179,6 +180,9 @@ static int take_meta(struct run_info *run, sqlite3_stmt *stmt)
 		{"start_ns", .number = &run->start_ns},
 		{"end_ns", .number = &run->end_ns},
 		{"cpus", .number = &run->cpus},
+		{"cpu_limit_milli", .number = &run->cpu_limit_milli},
+		{"main_cpu_ns", .number = &run->main_cpu_ns},
+		{"main_cpu_of_ns", .number = &run->main_cpu_of_ns},
 	};
 	const char *key = (const char *)sqlite3_column_text(stmt, 0);
 	const char *text;
@@ -223,6 +227,9 @@ int query_run(struct db *db, struct run_info *ret_run)
 		.start_ns = QUERY_UNKNOWN,
 		.end_ns = QUERY_UNKNOWN,
 		.cpus = QUERY_UNKNOWN,
+		.cpu_limit_milli = QUERY_UNKNOWN,
+		.main_cpu_ns = QUERY_UNKNOWN,
+		.main_cpu_of_ns = QUERY_UNKNOWN,
 		.synchronous = -1,
 	};
 	r = query_meta(db, ret_run);
@@ -428,7 +435,12 @@ int query_series(struct db *db, const struct batch_filter *filter, struct batch_
 	if (r < 0)
 		return r;
 	series->lost_count = run.lost_count;
-	series->cores = run.cpus > 0 && run.cpus <= INT32_MAX ? (int32_t)run.cpus : -1;
+	series->cores = run.cpus > 0 && run.cpus <= INT32_MAX ? (double)run.cpus : NAN;
+	if (run.cpu_limit_milli > 0 && !(series->cores * 1e3 <= (double)run.cpu_limit_milli))
+		series->cores = (double)run.cpu_limit_milli / 1e3;
+	series->main_cores = NAN;
+	if (run.main_cpu_ns >= 0 && run.main_cpu_of_ns > 0)
+		series->main_cores = (double)run.main_cpu_ns / (double)run.main_cpu_of_ns;
 	series->synchronous = run.synchronous;
 	run_info_done(&run);
 

@@ -182,7 +182,7 @@ static int look(struct join *join, struct segment *segment, bool release)
 	if (!release)
 		return 0;
 	join_release(join, segment);
-	r = facts_update(writer, segment);
+	r = facts_update(writer, segment, 1);
 	if (r == 0)
 		r = tally_update(writer, segment);
 	if (r == 0)

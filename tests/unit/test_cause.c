@@ -38,7 +38,7 @@ struct model {
 	double start;       /* of an epoch */
 	double cold_factor; /* of the loads of the first epoch */
 	double cpu_share;
-	int cores;
+	double cores, main_cores;
 	bool burst; /* all workers are slow for a while */
 	bool hide_readiness;
 };
@@ -69,7 +69,8 @@ static void run(const struct model *m)
 	series.workers = m->workers;
 	series.prefetch_factor = m->prefetch;
 	series.in_order = 1;
-	series.cores = m->cores ? m->cores : -1;
+	series.cores = m->cores > 0 ? m->cores : NAN;
+	series.main_cores = m->main_cores;
 	for (int epoch = 0; epoch < m->epochs; epoch++) {
 		double idle[WORKERS], *end = calloc((size_t)m->batches, sizeof(*end));
 		double *load = calloc((size_t)m->batches, sizeof(*load)), now = 0;
@@ -297,6 +298,38 @@ Test(whatif, is_not_faster_than_the_cores)
 	cr_assert_eq(diagnosis.whatif.needed_workers, -1);
 	cr_assert(diagnosis.whatif.core_limited);
 	cr_assert_float_eq(diagnosis.whatif.batches_per_s[WHATIF_LOAD_HALF], 9.9, 0.2);
+	series_done(&series);
+
+	/* The training needs the cores as well: 0.1 s of each 0.2 s that a batch takes. */
+	m.main_cores = 0.5;
+	diagnose(&m);
+	cr_assert_float_eq(diagnosis.whatif.batches_per_s[WHATIF_WORKERS_X2], 3 / 0.5, 0.1);
+	cr_assert_float_eq(diagnosis.whatif.batches_per_s[WHATIF_SYNTHETIC], 9.9, 0.2);
+	series_done(&series);
+
+	/* A limit may be a part of a core. What was seen to be possible is never denied. */
+	m.cores = 2.75;
+	diagnose(&m);
+	cr_assert_float_eq(diagnosis.whatif.batches_per_s[WHATIF_WORKERS_X2], 2.75 / 0.5, 0.1);
+	series_done(&series);
+	m.cores = 2;
+	diagnose(&m);
+	cr_assert_float_eq(diagnosis.whatif.batches_per_s[WHATIF_WORKERS_X2], 5, 0.1);
+	series_done(&series);
+}
+
+/* Without workers, the loads are a part of what the main process uses. */
+Test(whatif, does_not_count_the_loads_of_a_single_process_twice)
+{
+	struct model m = HEALTHY;
+
+	m.workers = 0;
+	m.load = 300;
+	m.cpu_share = 1;
+	m.main_cores = 0.75; /* all of 300 ms of each 400 ms */
+	m.cores = 1;
+	diagnose(&m);
+	cr_assert_float_eq(diagnosis.whatif.batches_per_s[WHATIF_USE_WORKERS], 1 / 0.3, 0.05);
 	series_done(&series);
 }
 

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drain/cpus.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NS_PER_S INT64_C(1000000000)
+#define PATH_LEN 1024
+
+int64_t cpus_affinity(int32_t pid)
+{
+	cpu_set_t set;
+
+	if (sched_getaffinity(pid, sizeof(set), &set) < 0)
+		return -1;
+	return CPU_COUNT(&set);
+}
+
+/* One hierarchy of control groups: where it is mounted, and which group the process is in. */
+struct hierarchy {
+	bool is_v2;
+	char top[PATH_LEN]; /* the group that the mount shows as its root */
+	char mount[PATH_LEN];
+	char group[PATH_LEN]; /* "": none */
+};
+
+/* Whether a comma-separated list holds the word. */
+static bool lists(const char *list, const char *word)
+{
+	size_t length = strlen(word);
+
+	for (; list; list = strchr(list, ',')) {
+		list += *list == ',';
+		if (strncmp(list, word, length) == 0 && (!list[length] || list[length] == ','))
+			return true;
+	}
+	return false;
+}
+
+/* "31 23 0:28 / /sys/fs/cgroup rw shared:1 - cgroup2 cgroup2 rw,cpu" */
+static bool find_mount(const char *root, bool is_v2, struct hierarchy *ret)
+{
+	char line[4 * PATH_LEN], type[32], options[PATH_LEN];
+	const char *rest;
+	bool found = false;
+	FILE *file;
+
+	snprintf(line, sizeof(line), "%s/proc/self/mountinfo", root);
+	file = fopen(line, "re");
+	if (!file)
+		return false;
+	ret->is_v2 = is_v2;
+	ret->group[0] = '\0';
+	while (!found && fgets(line, sizeof(line), file)) {
+		line[strcspn(line, "\n")] = '\0';
+		rest = strstr(line, " - ");
+		if (!rest || sscanf(rest, " - %31s %*s %1023s", type, options) != 2 ||
+		    strcmp(type, is_v2 ? "cgroup2" : "cgroup") != 0 ||
+		    (!is_v2 && !lists(options, "cpu")))
+			continue;
+		found = sscanf(line, "%*s %*s %*s %1023s %1023s", ret->top, ret->mount) == 2;
+	}
+	fclose(file);
+	return found;
+}
+
+/* "0::/user.slice" of version 2, "4:cpu,cpuacct:/docker/12ab" of version 1. */
+static void find_group(const char *root, int32_t pid, struct hierarchy *ret)
+{
+	char line[2 * PATH_LEN], *names, *path;
+	FILE *file;
+
+	snprintf(line, sizeof(line), "%s/proc/%" PRId32 "/cgroup", root, pid);
+	file = fopen(line, "re");
+	if (!file)
+		return;
+	while (!ret->group[0] && fgets(line, sizeof(line), file)) {
+		line[strcspn(line, "\n")] = '\0';
+		names = strchr(line, ':');
+		path = names ? strchr(names + 1, ':') : NULL;
+		if (!path)
+			continue;
+		*path++ = '\0';
+		if (ret->is_v2 ? !names[1] : lists(names + 1, "cpu"))
+			snprintf(ret->group, sizeof(ret->group), "%s", path);
+	}
+	fclose(file);
+}
+
+static bool read_file(const char *root, const struct hierarchy *at, const char *group,
+		      const char *name, char *text, size_t size)
+{
+	char path[4 * PATH_LEN];
+	bool found;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s%s%s/%s", root, at->mount, group, name);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	found = fgets(text, (int)size, file) != NULL;
+	fclose(file);
+	return found;
+}
+
+static int64_t limit_of(const char *root, const struct hierarchy *at, const char *group)
+{
+	int64_t quota = -1, period = -1;
+	char text[64];
+
+	if (at->is_v2) {
+		if (!read_file(root, at, group, "cpu.max", text, sizeof(text)) ||
+		    sscanf(text, "%" SCNd64 " %" SCNd64, &quota, &period) != 2)
+			return -1;
+	} else {
+		if (read_file(root, at, group, "cpu.cfs_quota_us", text, sizeof(text)))
+			quota = strtoll(text, NULL, 10);
+		if (read_file(root, at, group, "cpu.cfs_period_us", text, sizeof(text)))
+			period = strtoll(text, NULL, 10);
+	}
+	if (quota <= 0 || period <= 0 || quota > INT64_MAX / 1000)
+		return -1;
+	return quota * 1000 / period > 0 ? quota * 1000 / period : 1;
+}
+
+/* The lowest limit from the group up to the one that the mount shows. */
+static int64_t lowest(const char *root, struct hierarchy *at)
+{
+	char *group = at->group, *slash;
+	size_t length = strlen(at->top);
+	int64_t least = -1, limit;
+
+	/* Without a namespace of its own, a container's mount begins below the host's root. */
+	if (strcmp(at->top, "/") != 0 && strncmp(group, at->top, length) == 0 &&
+	    (!group[length] || group[length] == '/'))
+		group += length;
+	if (strcmp(group, "/") == 0)
+		group++;
+	for (;;) {
+		limit = limit_of(root, at, group);
+		if (limit >= 0 && (least < 0 || limit < least))
+			least = limit;
+		slash = strrchr(group, '/');
+		if (!slash)
+			return least;
+		*slash = '\0';
+	}
+}
+
+int64_t cpus_limit_milli(const char *root, int32_t pid)
+{
+	int64_t least = -1, limit;
+	struct hierarchy at;
+	int version;
+
+	for (version = 1; version <= 2; version++) {
+		if (!find_mount(root, version == 2, &at))
+			continue;
+		find_group(root, pid, &at);
+		limit = lowest(root, &at);
+		if (limit >= 0 && (least < 0 || limit < least))
+			least = limit;
+	}
+	return least;
+}
+
+int64_t cpus_used_ns(int32_t pid, uint64_t start_ticks)
+{
+	unsigned long long user, system, start;
+	long ticks = sysconf(_SC_CLK_TCK);
+	char path[40], line[1024];
+	const char *at;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%" PRId32 "/stat", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return -1;
+	at = fgets(line, sizeof(line), file) ? strrchr(line, ')') : NULL;
+	fclose(file);
+	if (!at ||
+	    sscanf(at + 1,
+		   " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %*d %*d %*d %*d %*d "
+		   "%*d %llu",
+		   &user, &system, &start) != 3 ||
+	    start != start_ticks || ticks <= 0)
+		return -1;
+	return (int64_t)(user + system) * (NS_PER_S / ticks);
+}

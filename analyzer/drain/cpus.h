@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cpus.h - how many cores a run may use, and how much of them its main process does use.
+ *
+ * Asked of the kernel from outside, so that it costs the training nothing.
+ */
+#ifndef DRAIN_CPUS_H
+#define DRAIN_CPUS_H
+
+#include <stdint.h>
+
+/* Cores in the affinity mask of a process; -1: unknown. */
+int64_t cpus_affinity(int32_t pid);
+
+/*
+ * Thousandths of a core that the CPU limits of a process's control groups leave, the lowest of all
+ * levels: cpu.max of version 2, cpu.cfs_quota_us / cpu.cfs_period_us of version 1. -1: no limit, or
+ * unknown. `root` goes before every path ("": the real ones).
+ */
+int64_t cpus_limit_milli(const char *root, int32_t pid);
+
+/* CPU time of all threads of a process that began at this tick; -1: it is not there. */
+int64_t cpus_used_ns(int32_t pid, uint64_t start_ticks);
+
+#endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The CPU limits of made-up control groups, and what the kernel says of this very process. */
+#include <criterion/criterion.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "drain/cpus.h"
+
+#define PID 77
+#define V2  "31 23 0:28 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n"
+
+static char root[64];
+
+static void put(const char *path, const char *text)
+{
+	char whole[512], *slash;
+	FILE *file;
+
+	snprintf(whole, sizeof(whole), "%s%s", root, path);
+	for (slash = whole + 1; (slash = strchr(slash, '/')); *slash++ = '/') {
+		*slash = '\0';
+		mkdir(whole, 0755);
+	}
+	file = fopen(whole, "w");
+	cr_assert_not_null(file, "%s", whole);
+	fputs(text, file);
+	fclose(file);
+}
+
+static void make(const char *mounts, const char *groups)
+{
+	strcpy(root, "/tmp/test-of-dlprof-XXXXXX");
+	cr_assert_not_null(mkdtemp(root));
+	put("/proc/self/mountinfo", mounts);
+	put("/proc/77/cgroup", groups);
+}
+
+static int64_t limit(void)
+{
+	char command[100];
+	int64_t milli = cpus_limit_milli(root, PID);
+
+	snprintf(command, sizeof(command), "rm -r %s", root);
+	cr_assert_eq(system(command), 0);
+	return milli;
+}
+
+Test(cpus, version_2_of_a_container_with_its_own_namespace)
+{
+	make(V2, "0::/\n");
+	put("/sys/fs/cgroup/cpu.max", "150000 100000\n");
+	cr_assert_eq(limit(), 1500);
+}
+
+Test(cpus, the_lowest_limit_of_all_levels)
+{
+	make(V2, "0::/pods/one/train\n");
+	put("/sys/fs/cgroup/pods/cpu.max", "400000 100000\n");
+	put("/sys/fs/cgroup/pods/one/cpu.max", "25000 10000\n");
+	put("/sys/fs/cgroup/pods/one/train/cpu.max", "max 100000\n");
+	cr_assert_eq(limit(), 2500);
+}
+
+Test(cpus, version_2_without_a_limit)
+{
+	make(V2, "0::/user.slice\n");
+	put("/sys/fs/cgroup/user.slice/cpu.max", "max 100000\n");
+	cr_assert_eq(limit(), -1);
+}
+
+/* Docker without cgroup namespaces: the mount begins at the container's group. */
+Test(cpus, version_1_of_a_container_that_sees_the_host_paths)
+{
+	make("36 31 0:30 /docker/12ab /sys/fs/cgroup/cpu,cpuacct ro - cgroup cgroup "
+	     "rw,cpu,cpuacct\n"
+	     "37 31 0:31 /docker/12ab /sys/fs/cgroup/cpuset ro - cgroup cgroup rw,cpuset\n",
+	     "5:cpuset:/docker/12ab\n4:cpu,cpuacct:/docker/12ab\n0::/\n");
+	put("/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "75000\n");
+	put("/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n");
+	put("/sys/fs/cgroup/cpuset/cpu.cfs_quota_us", "1000\n");
+	cr_assert_eq(limit(), 750);
+}
+
+Test(cpus, version_1_without_a_limit)
+{
+	make("32 31 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n", "1:cpu:/job\n0::/\n");
+	put("/sys/fs/cgroup/cpu/job/cpu.cfs_quota_us", "-1\n");
+	put("/sys/fs/cgroup/cpu/job/cpu.cfs_period_us", "100000\n");
+	cr_assert_eq(limit(), -1);
+}
+
+/* Both at once: the controller is in one of them, the other has no such file. */
+Test(cpus, both_versions)
+{
+	make("32 31 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n"
+	     "41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n",
+	     "1:cpu:/\n0::/\n");
+	put("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "300000\n");
+	put("/sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
+	cr_assert_eq(limit(), 3000);
+}
+
+Test(cpus, damaged_files_are_no_limit)
+{
+	make(V2 "- - -\n\n- cgroup2\n", "nothing\n:\n0:\n0::/x\n");
+	put("/sys/fs/cgroup/x/cpu.max", "lots\n");
+	put("/sys/fs/cgroup/cpu.max", "5 0\n");
+	cr_assert_eq(limit(), -1);
+	make("", "");
+	cr_assert_eq(limit(), -1);
+	strcpy(root, "/nonexistent");
+	cr_assert_eq(cpus_limit_milli(root, PID), -1);
+}
+
+static uint64_t own_start(void)
+{
+	char line[1024] = "";
+	unsigned long long ticks = 0;
+	FILE *file = fopen("/proc/self/stat", "r");
+	char *at;
+	int field;
+
+	cr_assert_not_null(file);
+	cr_assert_not_null(fgets(line, sizeof(line), file));
+	fclose(file);
+	at = strrchr(line, ')');
+	for (field = 2; field < 22; field++)
+		at = strchr(at + 1, ' ');
+	sscanf(at, "%llu", &ticks);
+	return ticks;
+}
+
+Test(cpus, of_this_process)
+{
+	uint64_t start = own_start();
+	struct timespec used;
+	cpu_set_t one;
+	int64_t ns;
+
+	do
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	while (used.tv_sec == 0 && used.tv_nsec < 200000000);
+	ns = cpus_used_ns(getpid(), start);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	/* The kernel counts in ticks. */
+	cr_assert_geq(ns, 170000000);
+	cr_assert_leq(ns, (int64_t)used.tv_sec * 1000000000 + used.tv_nsec + 20000000);
+	cr_assert_eq(cpus_used_ns(getpid(), start + 1), -1, "another process had this pid");
+	cr_assert_eq(cpus_used_ns(-1, start), -1);
+
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	cr_assert_eq(sched_setaffinity(0, sizeof(one), &one), 0);
+	cr_assert_eq(cpus_affinity(getpid()), 1);
+}
