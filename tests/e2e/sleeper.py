@@ -3,8 +3,13 @@
 
 usage: sleeper.py LOG.json '{"workers": 7, ...}'. Knows nothing of dlprof. LOG gets one JSON line
 per delivered batch, written before the next one is asked for, and a last line {"end": true}.
+
+What can be wrong with a training is a key of the plan: see seconds_of(), rebuild(), prepare() and
+step(). Whatever is random is so by the index of the sample, so that every run of a plan, with
+whatever number of workers, loads the same samples.
 """
 import json
+import math
 import os
 import random
 import sys
@@ -24,16 +29,64 @@ def keep(samples):
     return samples
 
 
-def load(index, plan):
-    """One sample: who loaded it and from when to when."""
-    begin = now()
+def rebuild(value, seconds):
+    """Unpickles in the main process, which is what handing over a batch costs there."""
+    time.sleep(seconds)
+    return value
+
+
+class Heavy:
+    """A value that takes its time to hand over."""
+
+    def __init__(self, value, seconds):
+        self.value, self.seconds = value, seconds
+
+    def __reduce__(self):
+        return rebuild, (self.value, self.seconds)
+
+
+def seconds_of(index, plan, worker):
+    """How long the load of a sample takes."""
+    chance = random.Random(index)
     seconds = plan["load_s"]
     if plan.get("slow_every") and index % plan["slow_every"] == plan["slow_every"] - 1:
         seconds *= plan["slow_factor"]
+    if plan.get("slow_share") and chance.random() < plan["slow_share"]:
+        seconds *= plan["slow_factor"]
     if plan.get("jitter"):
-        seconds = min(random.Random(index).expovariate(1 / seconds), 4 * seconds)
-    time.sleep(seconds)
+        seconds = min(chance.expovariate(1 / seconds), 4 * seconds)
+    if plan.get("cv"):
+        square = math.log(1 + plan["cv"] ** 2)
+        seconds *= math.exp(chance.gauss(-square / 2, math.sqrt(square)))
+    if plan.get("stall_at") == index:
+        seconds += plan["stall_s"]
+    if worker and plan.get("slow_worker") == worker.id:
+        seconds *= plan["slow_factor"]
+    return seconds * (plan.get("cold_factor", 1) if plan.get("epoch") == 0 else 1)
+
+
+def spend(seconds, plan):
+    """Sleeps; a part of it may be work, and a storage that hangs holds up every worker."""
+    begin = time.monotonic()
+    for at, length in plan.get("hangs", ()):
+        since = begin - plan["begin"]
+        if since < at + length and since + seconds > at:
+            seconds += at + length - max(since, at)
+    work = seconds * plan.get("cpu_share", 0) + time.thread_time()
+    while plan.get("cpu_share") and time.thread_time() < work:
+        pass
+    left = seconds - (time.monotonic() - begin)
+    if left > 0:
+        time.sleep(left)
+
+
+def load(index, plan):
+    """One sample: who loaded it and from when to when."""
+    begin = now()
     worker = get_worker_info()
+    spend(seconds_of(index, plan, worker), plan)
+    if plan.get("hand_over_s"):
+        index = Heavy(index, plan["hand_over_s"])
     return {"index": index, "worker": worker.id if worker else None, "pid": os.getpid(),
             "load_begin": begin, "load_end": now()}
 
@@ -44,6 +97,15 @@ def meet(worker_id):
     workers = get_worker_info().num_workers
     while not all(os.path.exists("{}.ready-{}".format(sys.argv[1], i)) for i in range(workers)):
         time.sleep(0.001)
+
+
+def prepare(worker_id):
+    """A worker that takes its time to start, all of them alike or one after the other."""
+    plan = get_worker_info().dataset.plan
+    time.sleep(plan.get("start_s", 0))
+    if plan.get("apart_s"):
+        at = plan["begin"] + 0.3 + worker_id * plan["apart_s"]
+        time.sleep(max(0, at - time.monotonic()))
 
 
 class Samples(Dataset):
@@ -76,6 +138,8 @@ def make_loader(plan, count, workers):
         options["persistent_workers"] = bool(plan.get("persistent"))
         if plan.get("meet"):
             options["worker_init_fn"] = meet
+        elif "start_s" in plan or "apart_s" in plan:
+            options["worker_init_fn"] = prepare
         if "prefetch" in plan:
             options["prefetch_factor"] = plan["prefetch"]
     if plan.get("pin"):
@@ -99,19 +163,27 @@ def step(plan, iterators, labels, epoch, ordinals, log):
                     end=end, load_begin=samples[0]["load_begin"])
         ordinals[i] += 1
         os.write(log, (json.dumps(line) + "\n").encode())
-    if plan.get("step_s"):
-        time.sleep(plan["step_s"])
+    seconds = plan.get("step_s", 0)
+    if plan.get("pause_every") and ordinals[0] % plan["pause_every"] == 0:
+        seconds += plan["pause_s"]  # a checkpoint
+    if plan.get("paced"):  # taking the batch over, which 10 ms would not hide, is part of the step
+        seconds -= (now() - max(line["begin"], line["load_end"])) / 1e9
+    if seconds > 0:
+        time.sleep(seconds)
     return True
 
 
-def main():
-    plan = json.loads(sys.argv[2])
-    log = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+def train(path, plan):
+    log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+    plan["begin"] = time.monotonic()
+    if plan.get("cores"):
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:plan["cores"]])
     labels = plan.get("labels", ["train"])
     loaders = [make_loader(plan, plan["batches"] * plan.get("batch_size", 1), plan["workers"])
                for _ in labels]
     check = make_loader(plan, plan["validation"], 1) if plan.get("validation") else None
     for epoch in range(plan.get("epochs", 1)):
+        plan["epoch"] = epoch
         iterators = [iter(loader) for loader in loaders]
         ordinals = [0 for _ in loaders]
         while step(plan, iterators, labels, epoch, ordinals, log):
@@ -127,4 +199,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(train(sys.argv[1], json.loads(sys.argv[2])))

@@ -101,13 +101,14 @@ class Result:
         self.status, self.out, self.err = status, out, err
 
 
-def run(argv, env=None, cwd=None, timeout=120, **keywords):
+def run(argv, env=None, cwd=None, timeout=120, text_in=None, **keywords):
     """Runs to the end; a hang is a failed check, not a hung suite."""
+    stdin = subprocess.DEVNULL if text_in is None else subprocess.PIPE
     process = subprocess.Popen(argv, env=environment() if env is None else env, cwd=cwd,
-                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, **keywords)
+                               stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               **keywords)
     try:
-        out, err = process.communicate(timeout=timeout)
+        out, err = process.communicate(text_in and text_in.encode(), timeout=timeout)
     except subprocess.TimeoutExpired:
         process.kill()
         out, err = process.communicate()

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs plans of e2e/sleeper.py, recorded or not, and what the script's own clock says of them."""
+import json
+import os
+import statistics
+
+import dlprof_test as t
+
+E2E = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e")
+
+
+class Training:
+    """One that is over: the script's log, and the database if it was recorded."""
+
+    def __init__(self, folder, name, pid):
+        self.name = name
+        self.database = os.path.join(folder, "{}.db".format(pid))
+        with open(os.path.join(folder, name + ".json")) as file:
+            self.truth = [json.loads(line) for line in file]
+        t.check(self.truth and self.truth.pop().get("end"), name, "came to its end")
+
+    def report(self):
+        """What dlprof-report --json says of it."""
+        if not t.wait_for_drain(self.database):
+            return None
+        done = t.report("--json", self.database)
+        if not t.equal(done.status, 0, self.name, "report", done.err):
+            return None
+        return json.loads(done.out)
+
+
+def run(jobs, at_once=1, preload=True, python=None):
+    """Trainings of [(name, plan)], in the order in which they end."""
+    folder = t.scratch()
+    env = t.environment(preload, DLPROF_OUT=os.path.join(folder, "%p.db"))
+    seconds = 60 + sum(60 for _ in jobs)
+    done = t.run([python or t.PYTHON, "-W", "ignore", os.path.join(E2E, "crew.py"), folder,
+                  str(at_once)], env=env, timeout=seconds, text_in=json.dumps(jobs))
+    t.equal(done.status, 0, "exit status", done.err[-2000:])
+    lines = [line.split() for line in done.out.splitlines()]
+    t.equal(sorted(line[0] for line in lines), sorted(name for name, _ in jobs), "trainings")
+    for name, pid, status in lines:
+        if t.equal(status, "0", name, "exit status", done.err[-2000:]):
+            yield Training(folder, name, pid)
+
+
+def steady(plan, truth, skipped):
+    """(wait, compute, was ready) of the batches of each epoch but its first ones; seconds."""
+    result = []
+    for line, following in zip(truth, truth[1:]):
+        if line["batch"] < skipped or following["epoch"] != line["epoch"]:
+            continue
+        is_ready = plan["workers"] > 0 and line["load_end"] <= line["begin"]
+        result.append(((line["end"] - line["begin"]) / 1e9,
+                       (following["begin"] - line["end"]) / 1e9, is_ready))
+    return result
+
+
+def stall_ratio(plan, truth, skipped=None):
+    """By the definition that the report goes by, from the script's stamps alone."""
+    batches = steady(plan, truth, max(plan["workers"], 1) if skipped is None else skipped)
+    theta = max(0.002, 0.1 * statistics.median(compute for _, compute, _ in batches))
+    starved = sum(wait for wait, _, is_ready in batches if not is_ready and wait >= theta)
+    return starved / sum(wait + compute for wait, compute, _ in batches)
+
+
+def rate(plan, truth, skipped):
+    """Batches a second."""
+    batches = steady(plan, truth, skipped)
+    return len(batches) / sum(wait + compute for wait, compute, _ in batches)
