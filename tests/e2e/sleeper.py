@@ -103,9 +103,9 @@ def prepare(worker_id):
     """A worker that takes its time to start, all of them alike or one after the other."""
     plan = get_worker_info().dataset.plan
     time.sleep(plan.get("start_s", 0))
-    if plan.get("apart_s"):
-        at = plan["begin"] + 0.3 + worker_id * plan["apart_s"]
-        time.sleep(max(0, at - time.monotonic()))
+    if plan.get("meet"):
+        meet(worker_id)
+    time.sleep(worker_id * plan.get("apart_s", 0))
 
 
 class Samples(Dataset):
@@ -136,9 +136,7 @@ def make_loader(plan, count, workers):
     if workers:
         options["multiprocessing_context"] = plan.get("start", "fork")
         options["persistent_workers"] = bool(plan.get("persistent"))
-        if plan.get("meet"):
-            options["worker_init_fn"] = meet
-        elif "start_s" in plan or "apart_s" in plan:
+        if plan.get("meet") or plan.get("start_s"):
             options["worker_init_fn"] = prepare
         if "prefetch" in plan:
             options["prefetch_factor"] = plan["prefetch"]
