@@ -5,21 +5,13 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/stats.h"
+
 #define RESAMPLES        400
 #define MOST_CELLS       16384
 #define DEFAULT_PREFETCH 2
 #define DEFAULT_WORKERS  8
 #define SEED             UINT64_C(0x243f6a8885a308d3)
-
-/* splitmix64: any seed will do, and the sequence is the same everywhere. */
-static uint64_t next_random(uint64_t *state)
-{
-	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return z ^ z >> 31;
-}
 
 /* Sums before each cell of the steady batches, twice around so that no block has to wrap. */
 struct cells {
@@ -64,7 +56,7 @@ static double resample(const struct cells *cells, size_t block, uint64_t *state)
 
 	while (left) {
 		size_t take = block < left ? block : left;
-		size_t begin = (size_t)((next_random(state) >> 32) * cells->count >> 32);
+		size_t begin = (size_t)((stats_random(state) >> 32) * cells->count >> 32);
 
 		stall_ns += cells->stall_ns[begin + take] - cells->stall_ns[begin];
 		time_ns += cells->time_ns[begin + take] - cells->time_ns[begin];

@@ -305,9 +305,10 @@ int cause_find(const struct batch_series *s, const struct finding *f, struct dia
 		r = find_slow_worker(s, f, &trace, &ret->slow);
 	if (r == 0)
 		r = boot_stall_ratio(s, f, &ret->boot);
+	if (r == 0)
+		r = whatif_predict(s, f, &trace, &ret->whatif);
 	if (r == 0) {
 		find_cold(s, &ret->cold);
-		whatif_predict(s, f, &trace, &ret->whatif);
 		ret->cpu_share = cpu_share(s, f);
 		ret->queued_share = queued_share(s);
 		if (f->gap == STALL_GAP_NONE)

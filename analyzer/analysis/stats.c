@@ -136,3 +136,13 @@ double stats_cv(const struct stats_moments *moments)
 		return NAN;
 	return sqrt(moments->squares / (double)(moments->count - 1)) / moments->mean;
 }
+
+/* splitmix64 */
+uint64_t stats_random(uint64_t *state)
+{
+	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return z ^ z >> 31;
+}

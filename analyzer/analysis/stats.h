@@ -70,4 +70,7 @@ void stats_add(struct stats_moments *moments, double value);
 /* Standard deviation over mean (n - 1); NAN for fewer than two values or a mean of 0. */
 double stats_cv(const struct stats_moments *moments);
 
+/* The next of a sequence that is the same everywhere; any state will do to begin with. */
+uint64_t stats_random(uint64_t *state);
+
 #endif

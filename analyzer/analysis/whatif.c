@@ -3,12 +3,14 @@
 
 #include <math.h>
 
+#include "analysis/range.h"
+
 #define DEFAULT_PREFETCH 2
 #define PREFETCH_FACTOR  4
 #define ENOUGH           0.95 /* of the ceiling */
 #define MOST_WORKERS     512
 
-const char *whatif_name(enum whatif_id id)
+const char *whatif_name(const struct whatif *whatif, int id)
 {
 	static const char *const names[WHATIF_MAX] = {
 		[WHATIF_BASELINE] = "baseline",
@@ -21,15 +23,16 @@ const char *whatif_name(enum whatif_id id)
 		[WHATIF_SYNTHETIC] = "synthetic",
 	};
 
-	return names[id];
+	return id < WHATIF_MAX ? names[id] : whatif->wishes[id - WHATIF_MAX].text;
 }
 
-static void predict(const struct trace *trace, struct replay_setup setup, enum whatif_id id,
+static void predict(const struct trace *trace, struct replay_setup setup, int id,
 		    struct whatif *ret)
 {
 	double floor_per_s = id == WHATIF_BASELINE ? INFINITY : ret->batches_per_s[WHATIF_BASELINE];
 	struct replay_result result = replay_run(trace, &setup, floor_per_s);
 
+	ret->setups[id] = setup;
 	ret->batches_per_s[id] = result.batches_per_s;
 	ret->stall_ratio[id] = result.stall_ratio;
 	ret->gain[id] = result.batches_per_s / ret->batches_per_s[WHATIF_BASELINE] - 1;
@@ -120,22 +123,66 @@ static void predict_all(const struct trace *trace, struct replay_setup now, stru
 	}
 }
 
-void whatif_predict(const struct batch_series *series, const struct finding *finding,
-		    const struct trace *trace, struct whatif *ret)
+static struct replay_setup setup_of(const struct batch_series *series)
 {
-	const struct replay_setup now = {
+	return (struct replay_setup){
 		.workers = series->workers,
 		.prefetch_factor =
 			series->prefetch_factor > 0 ? series->prefetch_factor : DEFAULT_PREFETCH,
 		.in_order = series->in_order != 0,
 		.load_factor = 1,
 	};
+}
+
+static bool can_predict(const struct batch_series *series, const struct finding *finding,
+			const struct trace *trace)
+{
+	return finding->gap == STALL_GAP_NONE && trace->count >= STALL_FEWEST_STEADY &&
+	       series->workers >= 0 && series->workers <= REPLAY_WORKERS;
+}
+
+int whatif_predict(const struct batch_series *series, const struct finding *finding,
+		   const struct trace *trace, struct whatif *ret)
+{
 	int id;
 
 	*ret = (struct whatif){.needed_workers = -1, .cores = series->cores};
-	for (id = 0; id < WHATIF_MAX; id++)
+	for (id = 0; id < WHATIF_ROOM; id++) {
 		ret->batches_per_s[id] = ret->gain[id] = ret->stall_ratio[id] = NAN;
-	if (finding->gap == STALL_GAP_NONE && trace->count >= STALL_FEWEST_STEADY &&
-	    series->workers >= 0 && series->workers <= REPLAY_WORKERS)
-		predict_all(trace, now, ret);
+		ret->low_per_s[id] = ret->high_per_s[id] = NAN;
+	}
+	if (!can_predict(series, finding, trace))
+		return 0;
+	predict_all(trace, setup_of(series), ret);
+	return range_find(trace, ret, 0, WHATIF_MAX);
+}
+
+int whatif_ask(const struct batch_series *series, const struct finding *finding,
+	       const struct whatif_wish *wishes, size_t count, struct whatif *whatif)
+{
+	struct trace trace;
+	size_t i;
+	int r;
+
+	r = trace_init(series, finding, &trace);
+	whatif->wishes = wishes;
+	for (i = 0; r == 0 && i < count && can_predict(series, finding, &trace); i++) {
+		const struct whatif_wish *wish = &wishes[i];
+		struct replay_setup setup = setup_of(series);
+
+		if (wish->workers >= 0)
+			setup.workers = wish->workers;
+		if (wish->prefetch_factor >= 0)
+			setup.prefetch_factor = wish->prefetch_factor;
+		if (wish->in_order >= 0)
+			setup.in_order = wish->in_order;
+		if (!isnan(wish->load_factor))
+			setup.load_factor = wish->load_factor;
+		predict(&trace, setup, WHATIF_MAX + (int)i, whatif);
+		whatif->wish_count = i + 1;
+	}
+	if (r == 0)
+		r = range_find(&trace, whatif, WHATIF_MAX, WHATIF_MAX + (int)whatif->wish_count);
+	trace_done(&trace);
+	return r;
 }

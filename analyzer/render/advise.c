@@ -12,6 +12,10 @@
 #define HANG     13
 #define NS_PER_S 1e9
 
+/* From here on predictions are printed without their range (analysis.md 5). */
+#define FEWEST_STEADY 300
+#define MOST_CV       0.5
+
 /* The numbers that the cause was decided by. */
 static void add_evidence(const struct report *report, char *text, size_t size)
 {
@@ -217,7 +221,7 @@ static void print_steps(const struct report *report, const struct page *page)
 	}
 }
 
-static const char *whatif_words(enum whatif_id id)
+static const char *whatif_words(const struct whatif *whatif, int id)
 {
 	static const char *const words[WHATIF_MAX] = {
 		[WHATIF_BASELINE] = "as it was",
@@ -230,7 +234,13 @@ static const char *whatif_words(enum whatif_id id)
 		[WHATIF_SYNTHETIC] = "an ideal loader",
 	};
 
-	return words[id];
+	return id < WHATIF_MAX ? words[id] : whatif_name(whatif, id);
+}
+
+/* Too short, or its loads too different, for predictions without a range. */
+static bool is_short(const struct report *report)
+{
+	return report->finding.steady_count < FEWEST_STEADY || report->finding.load_cv > MOST_CV;
 }
 
 static void print_whatif(const struct report *report, const struct page *page)
@@ -240,18 +250,22 @@ static void print_whatif(const struct report *report, const struct page *page)
 
 	if (isnan(whatif->batches_per_s[WHATIF_BASELINE]))
 		return;
-	page_line(page, "%*sPredicted by replaying this run", INDENT, "");
-	for (id = 0; id < WHATIF_MAX; id++) {
-		char words[64], share[UNITS_MAX];
+	page_line(page, "%*sPredicted by replaying this run%s", INDENT, "",
+		  is_short(report) ? " (95 % range, because it is short or its loads differ)" : "");
+	for (id = 0; id < WHATIF_MAX + (int)whatif->wish_count; id++) {
+		char words[64], share[UNITS_MAX], range[40] = "";
 
 		if (isnan(whatif->batches_per_s[id]))
 			continue;
-		snprintf(words, sizeof(words), "%s", whatif_words((enum whatif_id)id));
+		snprintf(words, sizeof(words), "%s", whatif_words(whatif, id));
 		if (id == WHATIF_USE_WORKERS)
 			snprintf(words, sizeof(words), "%" PRId32 " worker%s", whatif->use_workers,
 				 whatif->use_workers == 1 ? "" : "s");
-		page_line(page, "%*s%-20s %8.4g batches/s  %+6.0f %%  waiting %s", 2 * INDENT, "",
-			  words, whatif->batches_per_s[id], 100 * whatif->gain[id],
+		if (is_short(report) && !isnan(whatif->low_per_s[id]))
+			snprintf(range, sizeof(range), " (%.3g-%.3g)", whatif->low_per_s[id],
+				 whatif->high_per_s[id]);
+		page_line(page, "%*s%-20s %8.4g batches/s%-12s  %+4.0f %%  waiting %s", 2 * INDENT,
+			  "", words, whatif->batches_per_s[id], range, 100 * whatif->gain[id],
 			  units_share(share, whatif->stall_ratio[id]));
 	}
 	page_break(page);
@@ -291,11 +305,11 @@ static void print_useless(const struct report *report, const struct page *page)
 		if (said)
 			continue;
 		page_append(text, sizeof(text), "%s%s", *text ? "; " : "",
-			    whatif_words(list->useless[i].id));
+			    whatif_words(NULL, list->useless[i].id));
 		for (j = i + 1; j < list->useless_count; j++)
 			if (list->useless[j].why == list->useless[i].why)
 				page_append(text, sizeof(text), ", %s",
-					    whatif_words(list->useless[j].id));
+					    whatif_words(NULL, list->useless[j].id));
 		page_append(text, sizeof(text), ": %s", advice_useless_name(list->useless[i].why));
 	}
 	if (*text)
@@ -357,12 +371,13 @@ static void add_whatif_json(const struct whatif *whatif, struct jsonw *json)
 	int id;
 
 	jsonw_open(json, "whatif", '[');
-	for (id = 0; id < WHATIF_MAX; id++) {
+	for (id = 0; id < WHATIF_MAX + (int)whatif->wish_count; id++) {
 		if (isnan(whatif->batches_per_s[id]))
 			continue;
 		jsonw_open(json, NULL, '{');
-		jsonw_string(json, "id", whatif_name((enum whatif_id)id));
+		jsonw_string(json, "id", whatif_name(whatif, id));
 		jsonw_number(json, "batches_per_s", whatif->batches_per_s[id]);
+		jsonw_range(json, "ci95", whatif->low_per_s[id], whatif->high_per_s[id]);
 		jsonw_number(json, "gain", whatif->gain[id]);
 		jsonw_number(json, "stall_ratio", whatif->stall_ratio[id]);
 		if (id == WHATIF_USE_WORKERS)
@@ -394,7 +409,7 @@ void advise_json(const struct report *report, struct jsonw *json)
 	jsonw_open(json, "not_useful", '[');
 	for (i = 0; i < list->useless_count; i++) {
 		jsonw_open(json, NULL, '{');
-		jsonw_string(json, "id", whatif_name(list->useless[i].id));
+		jsonw_string(json, "id", whatif_name(NULL, list->useless[i].id));
 		jsonw_string(json, "why", advice_useless_name(list->useless[i].why));
 		jsonw_close(json, '}');
 	}

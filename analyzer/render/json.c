@@ -109,25 +109,13 @@ static void add_verdict(struct jsonw *json, const struct report *report)
 	jsonw_string(json, "confidence", stall_confidence_id(finding->confidence));
 }
 
-static void add_interval(struct jsonw *json, const struct boot *boot)
-{
-	if (isnan(boot->low95)) {
-		jsonw_null(json, "ci95");
-		return;
-	}
-	jsonw_open(json, "ci95", '[');
-	jsonw_number(json, NULL, boot->low95);
-	jsonw_number(json, NULL, boot->high95);
-	jsonw_close(json, ']');
-}
-
 static void add_stall(struct jsonw *json, const struct report *report)
 {
 	const struct finding *finding = &report->finding;
 
 	jsonw_open(json, "stall", '{');
 	jsonw_number(json, "ratio", finding->stall_ratio);
-	add_interval(json, &report->diagnosis.boot);
+	jsonw_range(json, "ci95", report->diagnosis.boot.low95, report->diagnosis.boot.high95);
 	jsonw_number(json, "trimmed_ratio", finding->trimmed_ratio);
 	add_seconds(json, "wait_s", finding->steady_count ? finding->wait_starved_ns : NAN);
 	add_seconds(json, "time_s", finding->steady_count ? finding->steady_ns : NAN);

@@ -112,6 +112,18 @@ void jsonw_number(struct jsonw *json, const char *key, double value)
 	fputs(units_number(text, value), json->out);
 }
 
+void jsonw_range(struct jsonw *json, const char *key, double low, double high)
+{
+	if (!isfinite(low) || !isfinite(high)) {
+		jsonw_null(json, key);
+		return;
+	}
+	jsonw_open(json, key, '[');
+	jsonw_number(json, NULL, low);
+	jsonw_number(json, NULL, high);
+	jsonw_close(json, ']');
+}
+
 void jsonw_ns(struct jsonw *json, const char *key, int64_t ns)
 {
 	char text[UNITS_MAX];

@@ -30,6 +30,9 @@ void jsonw_null(struct jsonw *json, const char *key);
 void jsonw_int(struct jsonw *json, const char *key, int64_t value);
 void jsonw_number(struct jsonw *json, const char *key, double value);
 
+/* [low, high], or null. */
+void jsonw_range(struct jsonw *json, const char *key, double low, double high);
+
 /* Nanoseconds, written as seconds. */
 void jsonw_ns(struct jsonw *json, const char *key, int64_t ns);
 
