@@ -97,6 +97,11 @@ struct thread {
 
 	struct thread_image images[THREAD_IMAGE_MAX];
 	uint32_t image_next;
+	struct {
+		const struct thread_image *image;	/* of the last part of an image; NULL: none */
+		const struct thread_frame *frame;	/* under which it was */
+		uintptr_t address;
+	} again;
 	struct thread_decoder decoders[THREAD_DECODER_MAX];
 
 	/* Python calls that decode, in progress; what was decoded before the outermost began. */

@@ -38,26 +38,45 @@ struct jpeg_source {
 	size_t left;
 };
 
-static bool jpeg_begin(struct unit *unit, enum decode_row_id row, const void *info)
+static inline bool jpeg_begun(struct unit *unit, const void *info)
 {
-	const struct jpeg_source *source;
+	const struct jpeg_source *source = JPEG_SOURCE(info);
 
-	if (!unit_begin(unit, row))
-		return false;
-	source = JPEG_SOURCE(info);
 	unit->input = source ? source->next : NULL;
 	unit->input_bytes = source ? source->left : 0;
 	return true;
 }
 
+static bool jpeg_begin(struct unit *unit, enum decode_row_id row, const void *info)
+{
+	return unit_begin(unit, row) && jpeg_begun(unit, info);
+}
+
+static inline bool jpeg_row_begin(struct unit *unit, enum decode_row_id row, const void *info)
+{
+	return likely(unit_begin_again(unit, DECODE_JPEG, info)) ? jpeg_begun(unit, info)
+								 : jpeg_begin(unit, row, info);
+}
+
 /* What came from the buffer that was there before; a file's source refills it, and is read time. */
-static void jpeg_end(struct unit *unit, const void *info, struct unit_result result)
+static inline uint64_t jpeg_bytes(const struct unit *unit, const void *info)
 {
 	const struct jpeg_source *source = JPEG_SOURCE(info);
 	uintptr_t taken = source ? (uintptr_t)source->next - (uintptr_t)unit->input : 0;
 
-	result.bytes = taken <= unit->input_bytes ? taken : unit->input_bytes;
+	return taken <= unit->input_bytes ? taken : unit->input_bytes;
+}
+
+static void jpeg_end(struct unit *unit, const void *info, struct unit_result result)
+{
+	result.bytes = jpeg_bytes(unit, info);
 	unit_end_part(unit, info, result);
+}
+
+static inline void jpeg_row_end(struct unit *unit, enum decode_row_id row, const void *info)
+{
+	if (unlikely(!unit_end_again(unit, row, jpeg_bytes(unit, info))))
+		jpeg_end(unit, info, NO_BITS);
 }
 
 static void jpeg_header_end(struct unit *unit, const void *info, int found)
@@ -76,6 +95,8 @@ static void jpeg_header_end(struct unit *unit, const void *info, int found)
 #define BEGIN_JPEG_HEADER BEGIN_JPEG
 #define BEGIN_JPEG_START  BEGIN_JPEG
 #define END_JPEG	  jpeg_end(&unit, info, NO_BITS)
+#define BEGIN_JPEG_ROW	  jpeg_row_begin(&unit, row, info)
+#define END_JPEG_ROW	  jpeg_row_end(&unit, row, info)
 #define END_JPEG_HEADER	  jpeg_header_end(&unit, info, result)
 /* Not done: it wants more data, and will be called again. */
 #define END_JPEG_START	  jpeg_end(&unit, info, (struct unit_result){.counted = result != 0})
@@ -114,13 +135,13 @@ static void piece_end(struct unit *unit, const void *handle, const void *data, s
 }
 
 /* WebPDecoderConfig begins with width and height; an animation's frame has no header to ask. */
-static void webp_end(struct unit *unit, const void *data, size_t size, const void *config, int status)
+static void webp_end(struct unit *unit, const void *data, size_t size, const void *setup, int status)
 {
 	struct unit_result result = {.bytes = size, .counted = status == 0, .failed = status != 0};
 
 	if (status == 0) {
-		result.width = FIELD(uint32_t, config, 0);
-		result.height = FIELD(uint32_t, config, 4);
+		result.width = FIELD(uint32_t, setup, 0);
+		result.height = FIELD(uint32_t, setup, 4);
 	} else {
 		result.width = image_sniff(data, size).width;
 	}
@@ -128,7 +149,7 @@ static void webp_end(struct unit *unit, const void *data, size_t size, const voi
 }
 
 #define BEGIN_WEBP_CONFIG BEGIN
-#define END_WEBP_CONFIG	  webp_end(&unit, data, size, config, result)
+#define END_WEBP_CONFIG	  webp_end(&unit, data, size, setup, result)
 #define BEGIN_HEADER	  BEGIN
 #define END_HEADER	  unit_end(&unit, sniffed(data, size))
 #define BEGIN_HEADER_OK	  BEGIN
@@ -182,9 +203,11 @@ static void png_push_end(struct unit *unit, const struct decode_target *target, 
 #define END_PNG_HEADER	 png_header_end(&unit, target, png, info, false)
 #define BEGIN_PNG_WHOLE	 BEGIN
 #define END_PNG_WHOLE	 png_header_end(&unit, target, png, info, true)
-#define BEGIN_PNG_PIXELS BEGIN
+#define BEGIN_PNG_PIXELS (unit_begin_again(&unit, DECODE_PNG, png) || BEGIN)
 #define END_PNG_PIXELS                                                                             \
-	unit_end_part(&unit, png, (struct unit_result){.counted = !unit_is_counted(&unit, png)})
+	if (!unit_end_again(&unit, row, 0))                                                       \
+		unit_end_part(&unit, png,                                                           \
+			      (struct unit_result){.counted = !unit_is_counted(&unit, png)})
 #define BEGIN_PNG_PUSH	 BEGIN
 #define END_PNG_PUSH	 png_push_end(&unit, target, png, info, size)
 /* struct png_image: opaque, version, width, height. */

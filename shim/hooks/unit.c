@@ -23,13 +23,8 @@ static bool is_inner(const struct thread *thread, const struct unit *unit)
 	return false;
 }
 
-bool unit_begin(struct unit *unit, enum decode_row_id row)
+static void describe(struct unit *unit, enum decode_row_id row)
 {
-	const struct decode_library *library = &decode_libraries[decode_rows[row].library];
-	struct thread *thread = thread_get();
-
-	if (unlikely(!thread))
-		return false;
 	unit->library = decode_rows[row].library;
 	unit->span.fd = -1;
 	unit->span.path = NULL;
@@ -37,6 +32,24 @@ bool unit_begin(struct unit *unit, enum decode_row_id row)
 	unit->span.hook = HOOK_ID_MAX + row;
 	unit->span.uncounted = true;
 	unit->span.own_ns = 0;
+}
+
+bool unit_end_rarely(struct unit *unit, enum decode_row_id row)
+{
+	describe(unit, row);
+	unit->span.class = DLPROF_CLASS_DECODE;
+	unit->span.tally = NULL;
+	return false;
+}
+
+bool unit_begin(struct unit *unit, enum decode_row_id row)
+{
+	const struct decode_library *library = &decode_libraries[decode_rows[row].library];
+	struct thread *thread = thread_get();
+
+	if (unlikely(!thread))
+		return false;
+	describe(unit, row);
 	if (library->sort == DECODE_SORT_INPUT)
 		return span_begin(&unit->span, DLPROF_CLASS_READ);
 	/* What Pillow inflates is a PNG, and HDF5 a data set: the caller says so, and has the time. */
@@ -131,6 +144,9 @@ void unit_end_part(struct unit *unit, const void *handle, struct unit_result res
 		image->tally->pixels += image->pixels;
 	}
 	image->counted |= result.counted;
+	thread->again.image = image->tally ? image : NULL;
+	thread->again.frame = thread->frame;
+	thread->again.address = thread->frame->address;
 }
 
 void unit_forget(struct unit *unit, const void *handle)
