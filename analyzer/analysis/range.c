@@ -7,8 +7,9 @@
 
 #include "analysis/stats.h"
 
-#define RESAMPLES    200
-#define MOST_WORKERS 64 /* more take more time than it is worth */
+#define RESAMPLES    100
+#define REPLAY_COUNT 1000 /* chance is in what is drawn, not in how often it is repeated */
+#define MOST_WORKERS 64   /* more take more time than it is worth */
 #define SEED         UINT64_C(0x13198a2e03707344)
 
 static void draw(const struct trace *trace, size_t block, uint64_t *state, struct trace *ret)
@@ -58,6 +59,7 @@ int range_find(const struct trace *trace, struct whatif *whatif, int first, int 
 	if (block > trace->count)
 		block = trace->count;
 	rates = malloc((size_t)(end - first) * sizeof(*rates));
+	drawn.replay_count = REPLAY_COUNT;
 	drawn.load_ns = malloc((trace->count + 1) * sizeof(float));
 	drawn.compute_ns = malloc((trace->count + 1) * sizeof(float));
 	if (!rates || !drawn.load_ns || !drawn.compute_ns)

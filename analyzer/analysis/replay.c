@@ -141,6 +141,7 @@ int trace_init(const struct batch_series *s, const struct finding *f, struct tra
 	int r = 0;
 
 	*ret = (struct trace){
+		.replay_count = FEWEST_BATCHES,
 		.delivery_ns = isnan(f->delivery_ns) ? 0 : f->delivery_ns,
 		.theta_ns = f->theta_ns,
 		.cpu_ns = s->load_cpu_count ? s->load_cpu_ns / (double)s->load_cpu_count : NAN,
@@ -196,21 +197,27 @@ struct replay {
 	size_t *load_count;
 };
 
-static double load_of(const struct replay *r, size_t number, size_t worker)
+static double load_of(const struct replay *r, size_t at, size_t worker)
 {
 	const struct trace *t = r->trace;
-	double ns = (double)t->load_ns[number % t->count] * r->setup->load_factor;
+	double ns = (double)t->load_ns[at] * r->setup->load_factor;
 
 	return r->setup->equal || worker >= t->factor_count ? ns : ns * t->factors[worker];
 }
 
-/* Gives the next load to a worker at this time. */
-static void dispatch(struct replay *r, size_t number, size_t worker, double now_ns)
+/* Counts round and round; a division for every step of a replay would be most of its time. */
+static size_t next(size_t at, size_t count)
+{
+	return at + 1 < count ? at + 1 : 0;
+}
+
+/* Gives the load at this place of the trace to a worker at this time. */
+static void dispatch(struct replay *r, size_t at, size_t worker, double now_ns)
 {
 	size_t prefetch = r->slots / r->workers;
 	double start_ns = fmax(r->free_ns[worker], now_ns);
 
-	r->free_ns[worker] = start_ns + load_of(r, number, worker);
+	r->free_ns[worker] = start_ns + load_of(r, at, worker);
 	r->slot_ns[worker * prefetch + r->load_count[worker]++ % prefetch] = r->free_ns[worker];
 }
 
@@ -237,18 +244,18 @@ static struct replay_result run(struct replay *r, size_t count, size_t dropped)
 {
 	const struct trace *t = r->trace;
 	double request_ns = 0, begin_ns = 0, wait_ns, starved_ns = 0, time_ns, end_ns;
-	size_t j, worker, next = 0;
+	size_t j, worker, at = 0, ahead = 0, turn = 0, slot = 0;
 
-	for (j = 0; !r->setup->in_order && j < r->slots; j++)
-		dispatch(r, next++, j % r->workers, 0);
+	for (j = 0; !r->setup->in_order && j < r->slots; j++, ahead = next(ahead, t->count))
+		dispatch(r, ahead, j % r->workers, 0);
 	for (j = 0; j < count; j++) {
 		if (j == dropped)
 			begin_ns = request_ns;
 		if (r->setup->in_order) {
-			worker = j % r->workers;
-			end_ns = fmax(r->free_ns[worker],
-				      j < r->slots ? 0 : r->slot_ns[j % r->slots]) +
-				 load_of(r, j, worker);
+			/* A slot that was never used is 0: asked for at once. */
+			worker = turn;
+			end_ns =
+				fmax(r->free_ns[worker], r->slot_ns[slot]) + load_of(r, at, worker);
 			r->free_ns[worker] = end_ns;
 		} else {
 			end_ns = take_first(r, &worker);
@@ -257,11 +264,16 @@ static struct replay_result run(struct replay *r, size_t count, size_t dropped)
 		if (j >= dropped && end_ns > request_ns && wait_ns >= t->theta_ns)
 			starved_ns += wait_ns;
 		request_ns += wait_ns;
-		if (r->setup->in_order)
-			r->slot_ns[j % r->slots] = request_ns;
-		else
-			dispatch(r, next++, worker, request_ns);
-		request_ns += (double)t->compute_ns[j % t->count];
+		if (r->setup->in_order) {
+			r->slot_ns[slot] = request_ns;
+		} else {
+			dispatch(r, ahead, worker, request_ns);
+			ahead = next(ahead, t->count);
+		}
+		request_ns += (double)t->compute_ns[at];
+		at = next(at, t->count);
+		turn = next(turn, r->workers);
+		slot = next(slot, r->slots);
 	}
 	time_ns = request_ns - begin_ns;
 	if (!(time_ns > 0))
@@ -314,7 +326,7 @@ struct replay_result replay_run(const struct trace *trace, const struct replay_s
 {
 	struct replay replay = {.trace = trace, .setup = setup};
 	struct replay_result result = {NAN, NAN};
-	size_t count = trace->count > FEWEST_BATCHES ? trace->count : FEWEST_BATCHES;
+	size_t count = trace->count > trace->replay_count ? trace->count : trace->replay_count;
 
 	if (!trace->count || setup->workers < 0)
 		return result;

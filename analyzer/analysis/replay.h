@@ -30,7 +30,8 @@ struct trace {
 	float *compute_ns;
 	int16_t *worker; /* that loaded it; -1: unknown */
 	size_t count;
-	double *factors; /* of the first workers: times their loads take longer; 1: alike */
+	size_t replay_count; /* a replay repeats them to so many at least */
+	double *factors;     /* of the first workers: times their loads take longer; 1: alike */
 	size_t factor_count;
 	double delivery_ns;
 	double theta_ns;
@@ -61,7 +62,7 @@ struct replay_result {
 };
 
 /*
- * The trace, repeated to 3000 batches at least, without the first pW. Not faster than the cores
+ * The trace, repeated to its `replay_count`, without the first pW. Not faster than the cores
  * allow: cores / CPU time of a batch (analysis.md 5), but never below `floor_per_s`, which was seen
  * to be possible (NAN: no such limit).
  */

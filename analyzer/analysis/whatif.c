@@ -165,11 +165,11 @@ int whatif_ask(const struct batch_series *series, const struct finding *finding,
 	int r;
 
 	r = trace_init(series, finding, &trace);
-	whatif->wishes = wishes;
 	for (i = 0; r == 0 && i < count && can_predict(series, finding, &trace); i++) {
-		const struct whatif_wish *wish = &wishes[i];
+		const struct whatif_wish *wish = &whatif->wishes[i];
 		struct replay_setup setup = setup_of(series);
 
+		whatif->wishes[i] = wishes[i];
 		if (wish->workers >= 0)
 			setup.workers = wish->workers;
 		if (wish->prefetch_factor >= 0)

@@ -37,7 +37,7 @@ struct whatif {
 	/* Where another run of the same length would put it, 95 %; NAN: a long run, or none. */
 	double low_per_s[WHATIF_ROOM], high_per_s[WHATIF_ROOM];
 	struct replay_setup setups[WHATIF_ROOM];
-	const struct whatif_wish *wishes;
+	struct whatif_wish wishes[WHATIF_MOST_ASKED];
 	size_t wish_count;
 	int32_t use_workers;    /* of WHATIF_USE_WORKERS */
 	int32_t needed_workers; /* for 95 % of the ceiling; -1: none suffice, or unknown */
@@ -49,7 +49,7 @@ struct whatif {
 int whatif_predict(const struct batch_series *series, const struct finding *finding,
 		   const struct trace *trace, struct whatif *ret);
 
-/* Answers wishes, WHATIF_MOST_ASKED at most, which have to stay where they are. 0 or -ENOMEM. */
+/* Answers wishes, WHATIF_MOST_ASKED at most. 0 or -ENOMEM. */
 int whatif_ask(const struct batch_series *series, const struct finding *finding,
 	       const struct whatif_wish *wishes, size_t count, struct whatif *whatif);
 

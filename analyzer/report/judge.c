@@ -132,6 +132,9 @@ static int collect(const struct options *options, struct db *db, struct report *
 		stall_judge(&report->series, &report->finding);
 		r = cause_find(&report->series, &report->finding, &report->diagnosis);
 	}
+	if (r == 0)
+		r = whatif_ask(&report->series, &report->finding, options->wishes,
+			       options->wish_count, &report->diagnosis.whatif);
 	return r < 0 ? cmd_fail_read(options, r) : 0;
 }
 

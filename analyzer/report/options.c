@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "report/wish.h"
+
 #define ON    LINE_ON
 #define ALL   (ON(VERB_MAX) - 1)
 #define SHOWN (ON(VERB_REPORT) | ON(VERB_BATCHES) | ON(VERB_COMPARE))
@@ -74,6 +76,14 @@ static bool take_meta(void *context, const char *argument)
 	return true;
 }
 
+static bool take_wish(void *context, const char *argument)
+{
+	struct options *options = context;
+
+	return options->wish_count < WHATIF_MOST_ASKED &&
+	       wish_parse(argument, &options->wishes[options->wish_count++]);
+}
+
 #define AT(field)    .offset = offsetof(struct options, field)
 #define FLAG(field)  .kind = LINE_FLAG, AT(field)
 #define TEXT(field)  .kind = LINE_TEXT, AT(field)
@@ -100,6 +110,9 @@ static const struct line_option OPTIONS[] = {
 	{"ascii", .help = "nothing but ASCII in text", FLAG(ascii), .verbs = ALL},
 	{"quiet", 'q', .help = "no remarks on standard error, only errors", FLAG(quiet),
 	 .verbs = ALL},
+	{"what-if", .argument = "KEY=VALUE",
+	 .help = "predict workers=8,prefetch_factor=4,load=.5,...",
+	 .take = take_wish, .verbs = ON(VERB_REPORT)},
 	{"meta", .argument = "KEY=VALUE", .help = "workers=4, in_order=true, cores=8, sync=false",
 	 .take = take_meta, .verbs = ON(VERB_IMPORT)},
 	{"explain", .argument = "ID",

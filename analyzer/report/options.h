@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analysis/whatif.h"
 #include "line/line.h"
 
 #define OPTIONS_MOST_META 32
@@ -28,6 +29,8 @@ struct options {
 	const char *explain;                 /* an id, or NULL: nothing is to be explained */
 	const char *meta[OPTIONS_MOST_META]; /* KEY=VALUE each */
 	size_t meta_count;
+	struct whatif_wish wishes[WHATIF_MOST_ASKED];
+	size_t wish_count;
 	bool json, csv;
 	bool force, quiet, ascii;
 	enum color_choice color;

@@ -76,7 +76,7 @@ def check_lockstep(folder):
                   "stalls every 7 batches, as many as there are workers",
                   "1. Use more workers, or make each load cheaper. Predicted: 100 % more.",
                   "prefetch_factor x 4: the workers are never idle",
-                  "no number is enough: the loads need more CPU time than 8 cores give"):
+                  "no number is enough: loads and training need more CPU time than 8 cores give"):
         t.check(words in flat, "missing:", words, result.out)
 
 
@@ -156,6 +156,15 @@ def check_json(folder):
     t.check(low <= found["stall"]["ratio"] <= high, "interval", found["stall"])
     gains = {row["id"]: row["gain"] for row in found["whatif"]}
     t.check(0.5 < gains["workers_x2"] < 1.1 and abs(gains["prefetch_x4"]) < 0.05, gains)
+    rows = {row["id"]: row for row in found["whatif"]}
+    for row in rows.values():
+        t.check(row["ci95"][0] <= row["batches_per_s"] * 1.001
+                and row["batches_per_s"] * 0.999 <= row["ci95"][1], row)
+    asked = json.loads(report("--json", "--what-if", "workers=14", "--what-if",
+                              "in_order=false,load=0", path).out)["whatif"]
+    t.equal([row["id"] for row in asked[-2:]], ["workers=14", "in_order=false,load=0"])
+    t.equal(asked[-2]["batches_per_s"], rows["workers_x2"]["batches_per_s"], "14 is twice 7")
+    t.check(asked[-1]["batches_per_s"] > 0.99 * rows["synthetic"]["batches_per_s"], asked[-1])
     t.equal(found["advice"][0]["id"], "more_loader_capacity")
     t.check("prefetch_x4" in [row["id"] for row in found["not_useful"]], found["not_useful"])
     t.equal(found["breakdown"]["decode_s"], None, "not observed is null, never 0")

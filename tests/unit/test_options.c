@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,6 +88,34 @@ Test(options, import_and_explain)
 		"--meta does not go with dlprof-report; it goes with: dlprof-report import");
 	refused("-", "standard input");
 	refused("import x --meta a", "is not KEY=VALUE");
+}
+
+Test(options, settings_to_predict)
+{
+	const struct whatif_wish *wish = options.wishes;
+
+	cr_assert_eq(parse("x.db --what-if workers=16,prefetch_factor=4 --what-if "
+			   "in_order=False,load=0.5"), 0);
+	cr_assert_eq(options.wish_count, 2);
+	cr_assert_str_eq(wish[0].text, "workers=16,prefetch_factor=4");
+	cr_assert(wish[0].workers == 16 && wish[0].prefetch_factor == 4);
+	cr_assert(wish[0].in_order == -1 && isnan(wish[0].load_factor));
+	cr_assert(wish[1].workers == -1 && wish[1].in_order == 0 && wish[1].load_factor == 0.5);
+	cr_assert_eq(parse("x.db --what-if in_order=true,workers=0,load=0"), 0);
+	cr_assert(wish[0].in_order == 1 && wish[0].workers == 0 && wish[0].load_factor == 0);
+	refused("x.db --what-if workers", "is not KEY=VALUE");
+	refused("x.db --what-if workers=", "is not KEY=VALUE");
+	refused("x.db --what-if workers=-1", "is not KEY=VALUE");
+	refused("x.db --what-if workers=1025", "is not KEY=VALUE");
+	refused("x.db --what-if workers=2x", "is not KEY=VALUE");
+	refused("x.db --what-if workers=2,", "is not KEY=VALUE");
+	refused("x.db --what-if ,workers=2", "is not KEY=VALUE");
+	refused("x.db --what-if worker=2", "is not KEY=VALUE");
+	refused("x.db --what-if prefetch_factor=0", "is not KEY=VALUE");
+	refused("x.db --what-if in_order=maybe", "is not KEY=VALUE");
+	refused("x.db --what-if load=nan", "is not KEY=VALUE");
+	refused("x.db --what-if load=1e9", "is not KEY=VALUE");
+	refused("batches x.db --what-if workers=2", "does not go with dlprof-report batches");
 }
 
 Test(options, refusals_say_why)
