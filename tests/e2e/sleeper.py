@@ -166,6 +166,10 @@ def step(plan, iterators, labels, epoch, ordinals, log):
         seconds += plan["pause_s"]  # a checkpoint
     if plan.get("paced"):  # taking the batch over, which 10 ms would not hide, is part of the step
         seconds -= (now() - max(line["begin"], line["load_end"])) / 1e9
+    work = time.thread_time() + plan.get("step_cpu_s", 0)
+    while time.thread_time() < work:
+        pass
+    seconds -= plan.get("step_cpu_s", 0)
     if seconds > 0:
         time.sleep(seconds)
     return True

@@ -19,11 +19,11 @@ class Training:
             self.truth = [json.loads(line) for line in file]
         t.check(self.truth and self.truth.pop().get("end"), name, "came to its end")
 
-    def report(self):
+    def report(self, *options):
         """What dlprof-report --json says of it."""
         if not t.wait_for_drain(self.database):
             return None
-        done = t.report("--json", self.database)
+        done = t.report("--json", *options, self.database)
         if not t.equal(done.status, 0, self.name, "report", done.err):
             return None
         return json.loads(done.out)
