@@ -83,7 +83,7 @@ int cmd_fail_read(const struct options *options, int error)
 	return cmd_fail("cannot read '%s': %s", options->run, db_error(error));
 }
 
-static bool is_same_file(const char *a, const char *b)
+bool cmd_is_same_file(const char *a, const char *b)
 {
 	struct stat one, other;
 
@@ -96,13 +96,16 @@ int cmd_open_output(const struct options *options, struct output *ret)
 	const char *path = options->output;
 	struct stat status;
 	bool exists;
-	int fd;
+	int fd, i;
 
 	*ret = (struct output){.file = stdout, .path = path};
 	if (!path)
 		return 0;
-	if (options->run && is_same_file(path, options->run))
+	if (options->run && cmd_is_same_file(path, options->run))
 		return cmd_fail("will not write over the run itself: '%s'", path);
+	for (i = 0; i < options->run_count; i++)
+		if (cmd_is_same_file(path, options->runs[i]))
+			return cmd_fail("will not write over the run itself: '%s'", path);
 	exists = stat(path, &status) == 0;
 	if (exists && S_ISREG(status.st_mode) && !options->force)
 		return cmd_fail("'%s' exists; -f replaces it", path);

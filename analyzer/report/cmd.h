@@ -20,6 +20,8 @@ enum cmd_exit {
 
 /* Each command: the exit status. */
 int cmd_report(const struct options *options);
+int cmd_report_run(const struct options *options, const char *path);
+int cmd_ranks(const struct options *options);
 int cmd_batches(const struct options *options);
 int cmd_compare(const struct options *options);
 int cmd_import(const struct options *options);
@@ -47,6 +49,8 @@ struct output {
 	const char *path; /* NULL: stdout */
 	bool made;        /* the file is ours to remove if it cannot be completed */
 };
+
+bool cmd_is_same_file(const char *a, const char *b);
 
 /* Opens it, never over an existing file (unless forced) or over the run. 0 or CMD_ERROR. */
 int cmd_open_output(const struct options *options, struct output *ret);

@@ -8,6 +8,7 @@
 #include "analysis/stall.h"
 #include "render/batches.h"
 #include "report/cmd.h"
+#include "report/ranks.h"
 
 /* What stays the same while the rows of a loader go by. */
 struct stream {
@@ -142,7 +143,7 @@ static int check_and_show(const struct options *options, struct db *db)
 	return status;
 }
 
-int cmd_batches(const struct options *options)
+static int show_run(const struct options *options)
 {
 	struct db *db;
 	bool live;
@@ -153,5 +154,18 @@ int cmd_batches(const struct options *options)
 		return status;
 	status = check_and_show(options, db);
 	db_close(db);
+	return status;
+}
+
+int cmd_batches(const struct options *options)
+{
+	struct options one = *options;
+	char *path;
+	int status = ranks_pick(options, options->run, &path);
+
+	one.run = path;
+	if (!status)
+		status = show_run(&one);
+	free(path);
 	return status;
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_compare.c - `dlprof-report compare A B`: what changed from one run to the other. */
-#include <errno.h>
-#include <inttypes.h>
 #include <math.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include "render/compare.h"
 #include "report/judge.h"
+#include "report/ranks.h"
 
 static double known(int64_t ns)
 {
@@ -94,17 +93,31 @@ static int compare(const struct options *options, struct report *a, struct repor
 	return status;
 }
 
-int cmd_compare(const struct options *options)
+static int judge_both(const struct options *options, char *const *paths)
 {
 	struct report a, b = {0};
-	int status = judge_run(options, options->runs[0], &a);
+	int status = judge_run(options, paths[0], &a);
 
 	if (!status) {
-		status = judge_run(options, options->runs[1], &b);
+		status = judge_run(options, paths[1], &b);
 		if (!status)
 			status = compare(options, &a, &b);
 		judge_done(&b);
 	}
 	judge_done(&a);
+	return status;
+}
+
+int cmd_compare(const struct options *options)
+{
+	char *paths[2] = {NULL, NULL};
+	int status = ranks_pick(options, options->runs[0], &paths[0]);
+
+	if (!status)
+		status = ranks_pick(options, options->runs[1], &paths[1]);
+	if (!status)
+		status = judge_both(options, paths);
+	free(paths[0]);
+	free(paths[1]);
 	return status;
 }

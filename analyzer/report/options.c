@@ -16,8 +16,8 @@
 #define SHOWN (ON(VERB_REPORT) | ON(VERB_BATCHES) | ON(VERB_COMPARE))
 
 static const struct line_verb VERBS[VERB_MAX] = {
-	[VERB_REPORT] = {"", "RUN.db", "is the run starved for data, and where does the time go?",
-			 .fewest = 1, .most = 1},
+	[VERB_REPORT] = {"", "RUN.db...", "is the run, or the job of several, starved, and why?",
+			 .fewest = 1, .most = -1},
 	[VERB_BATCHES] = {"batches", "RUN.db", "every batch as a row", .fewest = 1, .most = 1},
 	[VERB_COMPARE] = {"compare", "A.db B.db",
 			  "what changed from run A to run B, and is it noise?", .fewest = 2,
@@ -103,7 +103,7 @@ static const struct line_option OPTIONS[] = {
 	{"batches", .argument = "A:B",
 	 .help = "the batches at positions A to B only, counted from 0", .take = take_batches,
 	 .verbs = SHOWN},
-	{"rank", .argument = "N", .help = "the run must be of this rank", WHOLE(rank),
+	{"rank", .argument = "N", .help = "of several runs or a folder: this rank", WHOLE(rank),
 	 .verbs = SHOWN},
 	{"color", .argument = "WHEN", .values = "auto|always|never",
 	 .help = "auto, always or never", .take = take_color, .verbs = ALL},

@@ -13,7 +13,7 @@
 #include "analysis/series.h"
 #include "store/query.h"
 
-#define PACK_LEAST 100000
+#define PACK_LEAST 4096
 
 /* Packs all loaders if one of them is long. 0 or a negative errno (db.h). */
 int pack_write(struct db *db);

@@ -34,7 +34,7 @@ def refused(words, *arguments, **keywords):
 def check_usage(run):
     refused("something is missing: dlprof-report RUN.db")
     refused("'comparison' is neither a verb nor a file", "comparison", run, run)
-    refused("is one too many: dlprof-report RUN.db", run, run)
+    refused("is one too many: dlprof-report batches RUN.db", "batches", run, run)
     refused("unknown option --html", "--html", run)
     refused("--csv does not go with dlprof-report; it goes with: dlprof-report batches", "--csv", run)
     refused("'x' is not N", "--epoch", "x", run)
@@ -51,9 +51,11 @@ def check_files(folder, run):
                 file.write(content)
         return name
 
+    nothing = os.path.join(folder, "nothing")
+    os.mkdir(nothing)
     for verb in ([], ["batches"]):
         refused("cannot open '{}': no such file".format(path("none.db")), *verb, path("none.db"))
-        refused("is a directory; name one database in it", *verb, folder)
+        refused("no run of dlprof is in '{}'".format(nothing), *verb, nothing)
         refused("the file is empty", *verb, path("empty.db", b""))
         refused("damaged, or not a dlprof database", *verb, path("text.db", b"hello\n" * 1000))
         refused("damaged, or not a dlprof database", *verb, path("short.db", b"SQLite format 3\0"))

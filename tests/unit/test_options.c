@@ -123,7 +123,7 @@ Test(options, refusals_say_why)
 	refused("", "something is missing: dlprof-report RUN.db");
 	refused("batches", "something is missing: dlprof-report batches RUN.db");
 	refused("gate", "neither a verb nor a file");
-	refused("a.db b.db", "one too many");
+	refused("batches a.db b.db", "one too many");
 	refused("--wrong x.db", "unknown option --wrong");
 	refused("-z x.db", "unknown option -z");
 	refused("x.db --epoch", "needs an argument");

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rank.h - the ranks of one job: does the job wait for data, and for whose?
+ *
+ * Ranks that train together meet in a collective operation every step. The one whose batch is late
+ * waits for data; the others wait for it, inside their step, and look busy. So what a step lost is
+ * the longest stall among the ranks, and the rank that had it is to blame for the step.
+ *
+ * - Steps are aligned by (epoch, batch). That they belong together is checked: where one rank
+ *   stalls, the step must be longer for all. Lag = (its step - the mean of the others') over its
+ *   stall, summed: 0 where all wait for each other, 1 where none does.
+ * - Where the ordinals do not tell (a rank was restarted, records are missing), time is cut into
+ *   bins of several steps and the ranks are aligned by the clock; there the late rank may do no
+ *   fewer batches than the others.
+ * - Where neither shows that they wait for each other, they are judged one by one, and the job's
+ *   ratio is that of all their time.
+ *
+ * Only steady batches count. Memory is bounded: what is beyond RANK_STEPS is left out of the
+ * alignment.
+ */
+#ifndef RANK_H
+#define RANK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/series.h"
+#include "analysis/stall.h"
+
+#define RANK_STEPS    ((size_t)1 << 20)
+#define RANK_BLAME    0.5 /* of what the job lost: a rank with more is the culprit */
+#define RANK_MOST_LAG 0.5 /* beyond it ranks do not wait for each other */
+#define RANK_COMMON   0.9 /* of the batches must be aligned with another rank's */
+
+enum rank_alignment { RANK_BY_STEP, RANK_BY_CLOCK, RANK_ALONE, RANK_ALIGNMENTS };
+
+/* When an epoch's first batch was asked for, on a clock that the ranks share. */
+struct rank_epoch {
+	int32_t epoch;
+	int64_t begin_ns;
+};
+
+/* A step, or a bin of time, over all ranks. */
+struct rank_step {
+	float stall_ns;  /* the longest */
+	float second_ns; /* the longest of the others */
+	float pace_ns; /* of the rank with the longest: its step, or its batches times a mean one */
+	float sum_ns;  /* of all paces */
+	int32_t rank;  /* that had the longest */
+	uint32_t count; /* ranks */
+};
+
+struct rank_grid {
+	struct rank_step *steps;
+	size_t count, capacity;
+	size_t placed; /* batches */
+};
+
+struct rank_blame {
+	double stall_ns;   /* of the job, for which the rank is to blame */
+	double saved_ns;   /* what the job would gain if only this rank never stalled */
+	size_t step_count; /* steps that it is to blame for */
+};
+
+struct rank_job {
+	struct rank_grid by_step, by_clock;
+	struct rank_base {
+		int32_t epoch;
+		size_t base, length;
+	} * epochs;
+	size_t epoch_count;
+	int64_t origin_ns, bin_ns, step_ns;
+	size_t rank_count;
+	size_t batch_count;
+	double stall_ns, steady_ns; /* of all ranks */
+};
+
+/* What the job as a whole did. */
+struct rank_finding {
+	enum rank_alignment alignment;
+	enum stall_verdict verdict;
+	bool starved;
+	double stall_ratio, trimmed_ratio; /* NAN: no steady batch */
+	double stall_ns; /* that the job lost; the mean of the ranks where alone */
+	double time_ns;
+	double lag;         /* by step; NAN: nobody stalled */
+	int32_t culprit;    /* as rank_add() numbers them, from 0; -1: none alone */
+	double blame_share; /* of the culprit, or the largest; NAN: nothing was lost */
+	size_t step_count;
+};
+
+/* All zero is a job without ranks. Epochs may be 0: the clock is not known. 0 or -ENOMEM. */
+int rank_add(struct rank_job *job, const struct batch_series *series, const struct finding *finding,
+	     const struct rank_epoch *epochs, size_t epoch_count);
+
+/* `blames`: one for each rank, filled. 0 or -ENOMEM. */
+int rank_judge(const struct rank_job *job, struct rank_blame *blames, struct rank_finding *ret);
+
+void rank_done(struct rank_job *job);
+
+/* As JSON has it: "step", "clock", "none". */
+const char *rank_alignment_name(enum rank_alignment alignment);
+
+#endif

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "render/ranks.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "render/jsonw.h"
+#include "render/units.h"
+
+#define NS_PER_S  1e9
+#define MOST_ROWS 16
+
+static const struct {
+	const char *words;
+	const char *word;
+	enum page_color color;
+} VERDICTS[] = {
+	[STALL_VERDICT_INCOMPLETE] = {"INCOMPLETE", "?", PAGE_BOLD},
+	[STALL_VERDICT_NOT] = {"NOT INPUT-BOUND", "not", PAGE_GREEN},
+	[STALL_VERDICT_MODERATELY] = {"MODERATELY INPUT-BOUND", "moderately", PAGE_YELLOW},
+	[STALL_VERDICT_HIGHLY] = {"HIGHLY INPUT-BOUND", "highly", PAGE_RED},
+};
+
+static void print_verdict(const struct ranks *ranks, const struct page *page)
+{
+	const struct rank_finding *job = &ranks->job;
+	const char *words = VERDICTS[job->verdict].words;
+	char share[UNITS_MAX];
+
+	page_color(page, VERDICTS[job->verdict].color);
+	if (job->verdict == STALL_VERDICT_INCOMPLETE)
+		page_entry(page, 2, 15, words, "no rank has batches to judge by");
+	else
+		page_entry(page, 2, 2 + (int)__builtin_strlen(words) + 3, words,
+			   "%s of the job's time is lost to waiting for data",
+			   units_share(share, job->stall_ratio));
+	page_color(page, PAGE_PLAIN);
+}
+
+static void print_culprit(const struct ranks *ranks, const struct page *page)
+{
+	const struct rank_finding *job = &ranks->job;
+	char share[UNITS_MAX], factor[UNITS_MAX];
+	const struct rank_row *row;
+
+	if (job->culprit >= 0) {
+		row = &ranks->rows[job->culprit];
+		page_entry(
+			page, 2, 2, "",
+			"Rank %" PRId64 "%s%s%s is the one that waits for data, in %s of what is "
+			"lost; the others wait for it in the collective. If it never waited, the "
+			"job would run %s faster.",
+			row->rank, row->host ? " (" : "", row->host ? row->host : "",
+			row->host ? ")" : "", units_share(share, job->blame_share),
+			units_factor(factor,
+				     job->time_ns / (job->time_ns -
+						     ranks->blames[job->culprit].saved_ns)));
+	} else if (job->starved && job->alignment != RANK_ALONE) {
+		page_entry(
+			page, 2, 2, "",
+			"No rank alone is to blame: what they share (storage, cores, the loader's "
+			"settings) is.");
+	}
+	page_break(page);
+}
+
+static int by_blame(const void *a, const void *b, void *context)
+{
+	const struct ranks *ranks = context;
+	size_t left = *(const size_t *)a, right = *(const size_t *)b;
+	double x = ranks->blames[left].stall_ns, y = ranks->blames[right].stall_ns;
+	double u = ranks->rows[left].finding.stall_ratio,
+	       v = ranks->rows[right].finding.stall_ratio;
+
+	if (x != y)
+		return x > y ? -1 : 1;
+	if (u != v && !(isnan(u) && isnan(v)))
+		return u > v || isnan(v) ? -1 : 1;
+	return left < right ? -1 : left > right;
+}
+
+static void print_row(const struct ranks *ranks, size_t i, const struct page *page)
+{
+	const struct rank_row *row = &ranks->rows[i];
+	const struct finding *f = &row->finding;
+	char batches[UNITS_MAX], stall[UNITS_MAX], blame[UNITS_MAX], step[UNITS_MAX];
+	double share = ranks->job.alignment == RANK_ALONE
+			       ? NAN
+			       : ranks->blames[i].stall_ns / ranks->job.stall_ns;
+
+	page_line(page, "  %4" PRId64 "%c %9s %9s %8s %9s  %-10s  %s%s", row->rank,
+		  (int32_t)i == ranks->job.culprit ? '*' : ' ',
+		  units_count(batches, (int64_t)f->batch_count),
+		  units_time(step, f->steady_ns / (double)f->steady_count),
+		  units_share(stall, f->stall_ratio),
+		  isnan(share) ? "-" : units_share(blame, share), VERDICTS[f->verdict].word,
+		  row->host ? row->host : "", row->live ? " (still recording)" : "");
+}
+
+static void print_table(const struct ranks *ranks, const struct page *page)
+{
+	size_t *order = malloc(ranks->count * sizeof(*order)), i;
+
+	page_line(page, "  rank    batches      step    stall  to blame  verdict     host");
+	for (i = 0; order && i < ranks->count; i++)
+		order[i] = i;
+	/* All of them in their order; of many, the worst. */
+	if (order && ranks->count > MOST_ROWS)
+		qsort_r(order, ranks->count, sizeof(*order), by_blame, (void *)(uintptr_t)ranks);
+	for (i = 0; i < ranks->count && i < MOST_ROWS; i++)
+		print_row(ranks, order ? order[i] : i, page);
+	if (ranks->count > MOST_ROWS)
+		page_line(page, "  and %zu more; --json has all", ranks->count - MOST_ROWS);
+	page_break(page);
+	free(order);
+}
+
+static const char *alignment_text(enum rank_alignment alignment)
+{
+	switch (alignment) {
+	case RANK_BY_STEP:
+		return "by step: where one rank stalls, the step is longer for all";
+	case RANK_BY_CLOCK:
+		return "by the clock, since the ranks' batches do not count alike";
+	case RANK_ALONE:
+	case RANK_ALIGNMENTS:
+		break;
+	}
+	return "not at all: the ranks do not wait for each other, so each is judged alone";
+}
+
+void ranks_text(const struct ranks *ranks, const struct page *page)
+{
+	size_t hosts = 0, i;
+	size_t worst = 0;
+
+	for (i = 0; i < ranks->count; i++) {
+		hosts += i == 0 || !ranks->rows[i].host || !ranks->rows[i - 1].host ||
+			 __builtin_strcmp(ranks->rows[i].host, ranks->rows[i - 1].host) != 0;
+		if (ranks->blames[i].stall_ns > ranks->blames[worst].stall_ns)
+			worst = i;
+	}
+	page_line(page, "dlprof  %s  %zu ranks on %zu host%s", ranks->path, ranks->count, hosts,
+		  hosts == 1 ? "" : "s");
+	page_break(page);
+	print_verdict(ranks, page);
+	print_culprit(ranks, page);
+	print_table(ranks, page);
+	if (ranks->job.culprit >= 0)
+		page_item(page, "*", "the culprit");
+	page_item(page, "To blame", "share of the lost time in which the rank waited longest");
+	page_item(page, "Aligned", "%s", alignment_text(ranks->job.alignment));
+	page_item(page, "More", "dlprof-report %s", ranks->rows[worst].path);
+}
+
+static void add_row(struct jsonw *json, const struct ranks *ranks, size_t i)
+{
+	const struct rank_row *row = &ranks->rows[i];
+	const struct finding *finding = &row->finding;
+	const struct rank_blame *blame = &ranks->blames[i];
+	bool aligned = ranks->job.alignment != RANK_ALONE;
+
+	jsonw_open(json, NULL, '{');
+	jsonw_int(json, "rank", row->rank);
+	jsonw_string(json, "path", row->path);
+	jsonw_string(json, "host", row->host);
+	jsonw_string(json, "verdict", stall_verdict_id(finding->verdict));
+	jsonw_number(json, "stall_ratio", finding->stall_ratio);
+	jsonw_int(json, "batches", (int64_t)finding->batch_count);
+	jsonw_int(json, "steady_batches", (int64_t)finding->steady_count);
+	jsonw_number(json, "wait_s", finding->wait_all_ns / NS_PER_S);
+	jsonw_number(json, "compute_s", finding->compute_all_ns / NS_PER_S);
+	jsonw_bool(json, "culprit", (int32_t)i == ranks->job.culprit);
+	jsonw_number(json, "blame_s", aligned ? blame->stall_ns / NS_PER_S : NAN);
+	jsonw_number(json, "blame_share", aligned ? blame->stall_ns / ranks->job.stall_ns : NAN);
+	jsonw_number(json, "saved_s", aligned ? blame->saved_ns / NS_PER_S : NAN);
+	jsonw_bool(json, "live", row->live);
+	jsonw_close(json, '}');
+}
+
+void ranks_json(const struct ranks *ranks, FILE *out)
+{
+	const struct rank_finding *job = &ranks->job;
+	struct jsonw json;
+	bool by_gpu = true;
+	size_t i;
+
+	for (i = 0; i < ranks->count; i++)
+		by_gpu &= ranks->rows[i].finding.by_gpu;
+	jsonw_init(&json, out);
+	jsonw_open(&json, NULL, '{');
+	jsonw_string(&json, "schema", "dlprof.report/1");
+	jsonw_open(&json, "run", '{');
+	jsonw_string(&json, "path", ranks->path);
+	jsonw_int(&json, "ranks", (int64_t)ranks->count);
+	jsonw_close(&json, '}');
+	jsonw_string(&json, "clock", by_gpu ? "gpu" : "host");
+	jsonw_string(&json, "verdict", stall_verdict_id(job->verdict));
+	if (job->verdict == STALL_VERDICT_INCOMPLETE)
+		jsonw_null(&json, "starved");
+	else
+		jsonw_bool(&json, "starved", job->starved);
+	jsonw_open(&json, "stall", '{');
+	jsonw_number(&json, "ratio", job->stall_ratio);
+	jsonw_number(&json, "trimmed_ratio", job->trimmed_ratio);
+	jsonw_number(&json, "wait_s", job->stall_ns / NS_PER_S);
+	jsonw_number(&json, "time_s", job->time_ns / NS_PER_S);
+	jsonw_close(&json, '}');
+	jsonw_open(&json, "job", '{');
+	jsonw_string(&json, "aligned_by", rank_alignment_name(job->alignment));
+	jsonw_number(&json, "lag", job->lag);
+	jsonw_int(&json, "steps", (int64_t)job->step_count);
+	jsonw_int(&json, "culprit",
+		  job->culprit < 0 ? SERIES_UNKNOWN : ranks->rows[job->culprit].rank);
+	jsonw_number(&json, "blame_share", job->blame_share);
+	jsonw_close(&json, '}');
+	jsonw_open(&json, "ranks", '[');
+	for (i = 0; i < ranks->count; i++)
+		add_row(&json, ranks, i);
+	jsonw_close(&json, ']');
+	jsonw_close(&json, '}');
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_ranks.c - `dlprof-report FOLDER` or several runs: the ranks of one job.
+ *
+ * One rank is in memory at a time: what is kept of it are its finding and its share of the steps.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "render/ranks.h"
+#include "report/judge.h"
+#include "report/ranks.h"
+#include "store/steps.h"
+
+/* Of a rank's batches: the loader asked for, or the one with the most time. */
+static int read_rank(const struct options *options, struct db *db, struct rank_job *job,
+		     struct rank_row *row)
+{
+	struct batch_filter filter = {.loader_id = options->loader,
+				      .epoch = options->epoch,
+				      .first = options->first,
+				      .last = options->last};
+	struct rank_epoch *epochs = NULL;
+	struct batch_series series;
+	size_t epoch_count = 0;
+	int64_t offset_ns;
+	struct run_info run;
+	int r = query_run(db, &run);
+
+	if (r < 0)
+		return r;
+	series_init(&series);
+	row->host = run.host;
+	run.host = NULL;
+	if (__builtin_sub_overflow(run.start_unix_ns, run.start_ns, &offset_ns) ||
+	    run.start_unix_ns < 0 || run.start_ns < 0)
+		offset_ns = QUERY_UNKNOWN;
+	if (filter.loader_id < 0)
+		r = steps_find_loader(db, &filter.loader_id);
+	if (r == 0 && filter.loader_id >= 0)
+		r = steps_read(db, &filter, &series);
+	if (r == 0 && offset_ns != QUERY_UNKNOWN)
+		r = steps_read_epochs(db, filter.loader_id, offset_ns, &epochs, &epoch_count);
+	stall_judge(&series, &row->finding);
+	if (r == 0)
+		r = rank_add(job, &series, &row->finding, epochs, epoch_count);
+	free(epochs);
+	series_done(&series);
+	run_info_done(&run);
+	return r;
+}
+
+static int read_ranks(const struct options *options, const struct rank_files *files,
+		      struct rank_job *job, struct rank_row *rows)
+{
+	size_t i;
+
+	for (i = 0; i < files->count; i++) {
+		const struct rank_file *file = &files->files[i];
+		struct db *db;
+		int r = db_open_read(file->path, &db);
+
+		rows[i] = (struct rank_row){
+			.path = file->path, .rank = file->rank, .live = file->live};
+		if (r == 0) {
+			r = read_rank(options, db, job, &rows[i]);
+			db_close(db);
+		}
+		if (r < 0)
+			return cmd_fail("cannot read '%s': %s", file->path, db_error(r));
+	}
+	return 0;
+}
+
+static int show(const struct options *options, const struct ranks *ranks)
+{
+	bool says = ranks->job.verdict != STALL_VERDICT_INCOMPLETE;
+	struct output output;
+	struct page page;
+	int status;
+	size_t i;
+
+	for (i = 0; options->output && i < ranks->count; i++)
+		if (cmd_is_same_file(options->output, ranks->rows[i].path))
+			return cmd_fail("will not write over the run itself: '%s'",
+					options->output);
+	status = cmd_open_output(options, &output);
+	if (status)
+		return status;
+	page = cmd_page(options, &output);
+	if (options->json)
+		ranks_json(ranks, output.file);
+	else
+		ranks_text(ranks, &page);
+	return cmd_close_output(&output, says ? CMD_DONE : CMD_CANNOT_SAY);
+}
+
+static int judge_ranks(const struct options *options, const struct rank_files *files)
+{
+	struct rank_row *rows = calloc(files->count, sizeof(*rows));
+	struct rank_blame *blames = calloc(files->count, sizeof(*blames));
+	struct ranks ranks = {
+		.path = options->run, .rows = rows, .blames = blames, .count = files->count};
+	struct rank_job job = {.rank_count = 0};
+	int status;
+	size_t i;
+
+	if (!rows || !blames)
+		status = cmd_fail("%s", db_error(-ENOMEM));
+	else
+		status = read_ranks(options, files, &job, rows);
+	if (!status && rank_judge(&job, blames, &ranks.job) < 0)
+		status = cmd_fail("%s", db_error(-ENOMEM));
+	if (!status)
+		status = show(options, &ranks);
+	for (i = 0; rows && i < files->count; i++)
+		free(rows[i].host);
+	rank_done(&job);
+	free(blames);
+	free(rows);
+	return status;
+}
+
+/* The report of one rank of them, which has the rank that was asked for, if any. */
+static int report_one(const struct options *options, const struct rank_files *files)
+{
+	size_t i;
+
+	for (i = 0; i < files->count; i++)
+		if (options->rank < 0 || files->files[i].rank == options->rank)
+			return cmd_report_run(options, files->files[i].path);
+	return cmd_fail("no rank %lld is among the %zu of '%s'", (long long)options->rank,
+			files->count, options->run);
+}
+
+int cmd_ranks(const struct options *options)
+{
+	struct rank_files files;
+	int status = ranks_list(options, &files);
+
+	if (!status)
+		status = files.count == 1 || options->rank >= 0 ? report_one(options, &files)
+								: judge_ranks(options, &files);
+	ranks_done(&files);
+	return status;
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/ranks.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "drain/drain.h"
+
+#define MOST_REMARKS 5
+
+struct listing {
+	const struct options *options;
+	struct rank_files *files;
+	size_t skipped;
+};
+
+bool ranks_is_folder(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+static void skip(struct listing *listing, const char *path, const char *why)
+{
+	if (listing->skipped++ < MOST_REMARKS)
+		cmd_remark(listing->options, "skipping '%s': %s", path, why);
+}
+
+/* Opens it for a look at whose it is. */
+static int look(const char *path, struct rank_file *ret)
+{
+	struct run_info run;
+	struct db *db;
+	int r;
+
+	drain_recover(path, &ret->live);
+	r = db_open_read(path, &db);
+	if (r < 0)
+		return r;
+	r = query_run(db, &run);
+	if (r == 0) {
+		ret->rank = run.rank;
+		ret->start_unix_ns = run.start_unix_ns;
+		run_info_done(&run);
+	}
+	db_close(db);
+	return r;
+}
+
+/* Takes the path. */
+static int add(struct listing *listing, char *path, bool must)
+{
+	struct rank_files *files = listing->files;
+	struct rank_file file = {.path = path}, *grown;
+	int r = look(path, &file);
+
+	if (r < 0) {
+		if (must)
+			r = cmd_fail("cannot open '%s': %s", path, db_error(r));
+		else
+			skip(listing, path, db_error(r));
+		free(path);
+		return must ? r : 0;
+	}
+	grown = reallocarray(files->files, files->count + 1, sizeof(*grown));
+	if (!grown) {
+		free(path);
+		return cmd_fail("%s", strerror(ENOMEM));
+	}
+	files->files = grown;
+	files->files[files->count++] = file;
+	return 0;
+}
+
+/* SQLite's own files beside a database, and what is hidden, are nobody's run. */
+static int is_candidate(const struct dirent *entry)
+{
+	static const char *const beside[] = {"-journal", "-wal", "-shm"};
+	size_t length = strlen(entry->d_name), i;
+
+	for (i = 0; i < sizeof(beside) / sizeof(*beside); i++) {
+		size_t end = strlen(beside[i]);
+
+		if (length > end && strcmp(entry->d_name + length - end, beside[i]) == 0)
+			return 0;
+	}
+	return entry->d_name[0] != '.';
+}
+
+static int add_folder(struct listing *listing, const char *folder)
+{
+	struct dirent **entries;
+	int count = scandir(folder, &entries, is_candidate, alphasort), i, status = 0;
+	const char *slash = folder[0] && folder[strlen(folder) - 1] == '/' ? "" : "/";
+
+	if (count < 0)
+		return cmd_fail("cannot read '%s': %s", folder, strerror(errno));
+	for (i = 0; i < count; i++) {
+		struct stat file;
+		char *path = NULL;
+
+		if (!status && asprintf(&path, "%s%s%s", folder, slash, entries[i]->d_name) < 0)
+			status = cmd_fail("%s", strerror(ENOMEM));
+		else if (!status && stat(path, &file) == 0 && S_ISREG(file.st_mode))
+			status = add(listing, path, false);
+		else
+			free(path);
+		free(entries[i]);
+	}
+	free(entries);
+	return status;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct rank_file *left = a, *right = b;
+
+	if (left->rank != right->rank)
+		return left->rank < right->rank ? -1 : 1;
+	if (left->start_unix_ns != right->start_unix_ns)
+		return left->start_unix_ns > right->start_unix_ns ? -1 : 1;
+	return strcmp(left->path, right->path);
+}
+
+static void drop_earlier(struct listing *listing)
+{
+	struct rank_files *files = listing->files;
+	size_t kept = 0, i;
+
+	if (files->count)
+		qsort(files->files, files->count, sizeof(*files->files), by_rank);
+	for (i = 0; i < files->count; i++) {
+		char why[64];
+
+		if (!kept || files->files[kept - 1].rank != files->files[i].rank) {
+			files->files[kept++] = files->files[i];
+			continue;
+		}
+		snprintf(why, sizeof(why), "there is a later run of rank %" PRId64,
+			 files->files[i].rank);
+		skip(listing, files->files[i].path, why);
+		free(files->files[i].path);
+	}
+	files->count = kept;
+}
+
+static int list(struct listing *listing, char *const *paths, int count)
+{
+	int status = 0, i;
+
+	for (i = 0; !status && i < count; i++) {
+		char *copy = ranks_is_folder(paths[i]) ? NULL : strdup(paths[i]);
+
+		status = copy ? add(listing, copy, true) : add_folder(listing, paths[i]);
+	}
+	if (status)
+		return status;
+	drop_earlier(listing);
+	if (listing->skipped > MOST_REMARKS)
+		cmd_remark(listing->options, "and %zu more were skipped",
+			   listing->skipped - MOST_REMARKS);
+	return listing->files->count ? 0 : cmd_fail("no run of dlprof is in '%s'", paths[0]);
+}
+
+int ranks_list(const struct options *options, struct rank_files *ret)
+{
+	struct listing listing = {.options = options, .files = ret};
+
+	*ret = (struct rank_files){0};
+	return list(&listing, options->runs, options->run_count);
+}
+
+void ranks_done(struct rank_files *files)
+{
+	while (files->count)
+		free(files->files[--files->count].path);
+	free(files->files);
+}
+
+static int pick(const struct options *options, const char *folder, const struct rank_files *files,
+		char **ret_path)
+{
+	size_t i;
+
+	if (options->rank < 0 && files->count > 1)
+		return cmd_fail("'%s' holds %zu ranks; --rank N chooses one", folder, files->count);
+	for (i = 0; i < files->count; i++) {
+		if (options->rank >= 0 && files->files[i].rank != options->rank)
+			continue;
+		*ret_path = strdup(files->files[i].path);
+		return *ret_path ? 0 : cmd_fail("%s", strerror(ENOMEM));
+	}
+	return cmd_fail("'%s' holds no rank %" PRId64 ", but %" PRId64 " to %" PRId64, folder,
+			options->rank, files->files[0].rank, files->files[files->count - 1].rank);
+}
+
+int ranks_pick(const struct options *options, const char *path, char **ret_path)
+{
+	char *const paths[] = {(char *)(uintptr_t)path};
+	struct rank_files files = {0};
+	struct listing listing = {.options = options, .files = &files};
+	int status;
+
+	*ret_path = NULL;
+	if (!ranks_is_folder(path)) {
+		*ret_path = strdup(path);
+		return *ret_path ? 0 : cmd_fail("%s", strerror(ENOMEM));
+	}
+	status = list(&listing, paths, 1);
+	if (!status)
+		status = pick(options, path, &files, ret_path);
+	ranks_done(&files);
+	return status;
+}

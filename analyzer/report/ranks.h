@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ranks.h - the runs of a job: several databases, or those in a folder. */
+#ifndef RANKS_H
+#define RANKS_H
+
+#include "report/cmd.h"
+
+struct rank_file {
+	char *path;
+	int64_t rank;
+	int64_t start_unix_ns;
+	bool live;
+};
+
+struct rank_files {
+	struct rank_file *files; /* by rank, one for each */
+	size_t count;
+};
+
+/*
+ * What `options` name, brought up to date. In a folder what cannot be read is said and skipped, and
+ * of two runs of a rank the later one counts. Prints what went wrong. 0 or CMD_ERROR;
+ * ranks_done() in either case.
+ */
+int ranks_list(const struct options *options, struct rank_files *ret);
+void ranks_done(struct rank_files *files);
+
+/*
+ * The one run that is meant by `path`: itself, or of a folder the run of --rank, or its only one.
+ * Prints what went wrong. 0 or CMD_ERROR; *ret_path is to be freed.
+ */
+int ranks_pick(const struct options *options, const char *path, char **ret_path);
+
+bool ranks_is_folder(const char *path);
+
+#endif

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several runs, or a folder of them: the ranks of one job, and the one that holds up the others."""
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import dlprof_test as t
+import rundb
+
+MS = rundb.MS
+UTF8 = {"LC_ALL": "C.UTF-8"}
+
+
+def show(*arguments, **changes):
+    return t.run([t.REPORT] + list(arguments),
+                 env=t.environment(preload=False, **dict(UTF8, **changes)))
+
+
+def make(path, rank, late, together=True, steps=200, start=0):
+    """A rank of a job in which late[i] is how long rank i waits, every third step."""
+    now, rows = rundb.START_NS, []
+    for epoch in range(2):
+        for step in range(steps):
+            waits = [ms if step % 3 == 0 else 1 for ms in late]
+            wait = waits[rank] * MS
+            compute = 100 * MS + (max(waits) * MS - wait if together else 0)
+            rows.append({"epoch": epoch, "task": step, "batch": step, "begin_ns": now,
+                         "wait_ns": wait, "compute_ns": compute, "step_ns": wait + compute,
+                         "head_ready": int(waits[rank] == 1), "worker_id": step % 2})
+            now += wait + compute
+    meta = {"rank": str(rank), "host": "node{}".format(rank // 2),
+            "start_unix_ns": str(1766000000000000000 + start)}
+    return rundb.build(path, [rundb.loader(rows, workers=2)], meta=meta)
+
+
+def job(late, **keywords):
+    folder = t.scratch()
+    for rank in range(len(late)):
+        make(os.path.join(folder, "r{}.db".format(rank)), rank, late, **keywords)
+    return folder
+
+
+def load(*arguments):
+    result = t.report("--json", *arguments)
+    t.equal((result.status, result.err), (0, ""), arguments)
+    return json.loads(result.out)
+
+
+def check_culprit():
+    folder = job([1, 1, 90, 1])
+    found = load(folder)
+    t.equal((found["schema"], found["verdict"], found["starved"], found["run"]["ranks"]),
+            ("dlprof.report/1", "highly_input_bound", True, 4))
+    t.equal((found["job"]["aligned_by"], found["job"]["culprit"]), ("step", 2))
+    t.check(abs(found["stall"]["ratio"] - 30 / 131) < .01, found["stall"])
+    t.equal([row["rank"] for row in found["ranks"]], [0, 1, 2, 3])
+    t.equal([row["verdict"][:3] for row in found["ranks"]], ["not", "not", "hig", "not"])
+    t.equal([row["culprit"] for row in found["ranks"]], [False, False, True, False])
+    t.equal(found["ranks"][2]["blame_share"], 1)
+    files = [os.path.join(folder, "r{}.db".format(rank)) for rank in (3, 0, 2)]
+    t.equal([row["rank"] for row in load(*files)["ranks"]], [0, 2, 3], "several files")
+    text = show(folder).out
+    for words in ("HIGHLY INPUT-BOUND", "Rank 2 (node1) is the one that waits for data",
+                  "4 ranks on 2 hosts", "2*", "r2.db"):
+        t.check(words in text, "missing:", words, text)
+    for width in (40, 60, 80):
+        wide = show(folder, COLUMNS=str(width)).out
+        t.check(max(map(len, wide.splitlines())) <= width, "wider than", width, wide)
+    t.check(show("--ascii", folder).out.isascii(), "--ascii")
+    # One of them.
+    one = load("--rank", "2", folder)
+    t.equal((one["ranks"][0]["rank"], one["run"]["path"]), (2, os.path.join(folder, "r2.db")))
+    t.equal(load(*files, "--rank", "0")["ranks"][0]["rank"], 0)
+    t.check("rank" not in t.report("batches", "--rank", "1", folder).err, "batches of a rank")
+    result = t.report("compare", "--rank", "1", "--json", folder, files[2])
+    t.equal(result.status, 2, "rank 1 against a run of rank 2", result.err)
+    result = t.report("compare", "--rank", "1", "--json", folder, folder)
+    t.equal((result.status, json.loads(result.out)["result"]), (0, "no_difference"))
+
+
+def check_shapes():
+    found = load(job([90, 90, 90, 91]))
+    t.equal((found["verdict"], found["job"]["culprit"]), ("highly_input_bound", None), "all alike")
+    found = load(job([1, 1, 1, 1]))
+    t.equal((found["verdict"], found["job"]["culprit"]), ("not_input_bound", None), "none")
+    found = load(job([1, 1, 90, 1], together=False))
+    t.equal((found["job"]["aligned_by"], found["job"]["culprit"]), ("none", None), "each its own")
+    many = job([1] * 19 + [90], steps=40)
+    t.equal(load(many)["job"]["culprit"], 19)
+    text = show(many).out
+    t.check("19*" in text and "and 4 more; --json has all" in text, "the worst of many", text)
+
+
+def check_folder():
+    """What else lies in a folder is named and skipped; later runs of a rank count."""
+    folder = job([1, 90])
+    make(os.path.join(folder, "again.db"), 1, [90, 1], start=10**9)
+    for name, content in (("notes.txt", b"hello\n"), ("empty.db", b""), ("r9.db-journal", b"x"),
+                          (".hidden", b"x"), ("cut.db", b"SQLite format 3\0" + bytes(80))):
+        with open(os.path.join(folder, name), "wb") as file:
+            file.write(content)
+    os.mkdir(os.path.join(folder, "below"))
+    result = t.report("--json", folder)
+    t.equal(result.status, 0)
+    skipped = sorted(line.split("'")[1].rsplit("/", 1)[1] for line in result.err.splitlines())
+    t.equal(skipped, ["cut.db", "empty.db", "notes.txt", "r1.db"], result.err)
+    t.check("there is a later run of rank 1" in result.err, result.err)
+    found = json.loads(result.out)
+    t.equal([os.path.basename(row["path"]) for row in found["ranks"]], ["r0.db", "again.db"])
+    t.equal(t.report("-q", folder).err, "")
+    for name in ("r0.db", "r1.db"):
+        os.unlink(os.path.join(folder, name))
+    t.equal(len(json.loads(t.report("-q", "--json", folder).out)["loaders"]), 1, "one: its report")
+
+
+def check_refusals():
+    folder = job([1, 90])
+    files = [os.path.join(folder, name) for name in ("r0.db", "r1.db")]
+    for arguments, words in (
+            (["--rank", "7", folder], "no rank 7 is among the 2"),
+            (["batches", "--rank", "7", folder], "holds no rank 7, but 0 to 1"),
+            (["batches", folder], "holds 2 ranks; --rank N chooses one"),
+            (["compare", folder, folder], "holds 2 ranks; --rank N chooses one"),
+            ([files[0], "/nonexistent.db"], "cannot open '/nonexistent.db'"),
+            ([files[0], __file__], "not a dlprof database"),
+            (["-f", "-o", files[1], files[0], files[1]], "will not write over the run itself"),
+            (["-f", "-o", files[1], folder], "will not write over the run itself"),
+            (["compare", "-f", "-o", files[1]] + files, "will not write over the run itself")):
+        result = t.report(*arguments)
+        t.equal((result.status, result.out, result.err.count("\n")), (2, "", 1), arguments, result.err)
+        t.check(words in result.err, words, result.err)
+    none = t.scratch()
+    for rank in range(2):
+        rundb.build(os.path.join(none, "{}.db".format(rank)), [], meta={"rank": str(rank)})
+    result = t.report("--json", none)
+    t.equal((result.status, json.loads(result.out)["verdict"]), (3, "incomplete"), "no batches")
+
+
+def main():
+    check_culprit()
+    check_shapes()
+    check_folder()
+    check_refusals()
+    t.finish()
+
+
+main()

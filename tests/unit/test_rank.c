@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Jobs whose ranks meet every step, or not: the one that waits for data is told from the others. */
+#include <criterion/criterion.h>
+#include <math.h>
+
+#include "analysis/rank.h"
+
+#define MS    INT64_C(1000000)
+#define RANKS 4
+#define STEPS 400
+
+/* How long rank waits for its batch. */
+typedef int64_t waits(int rank, int step);
+
+struct shape {
+	waits *wait;
+	bool together;    /* the ranks meet in a collective */
+	int first[RANKS]; /* batches that a rank's count is ahead of the others' */
+	bool no_clock;
+};
+
+static void add_rank(struct rank_job *job, const struct shape *shape, int rank)
+{
+	struct batch_series series;
+	struct rank_epoch epochs[2] = {{.epoch = 0}, {.epoch = 1}};
+	struct finding finding;
+	int64_t now = 1000 * MS * 1000;
+
+	series_init(&series);
+	series.workers = 2;
+	for (int step = 0; step < STEPS; step++) {
+		struct batch_row row = BATCH_ROW_UNKNOWN;
+		int64_t longest = 0;
+
+		for (int other = 0; other < RANKS; other++)
+			if (shape->wait(other, step) > longest)
+				longest = shape->wait(other, step);
+		row.epoch = step >= STEPS / 2;
+		row.batch = step % (STEPS / 2) + shape->first[rank];
+		row.head_ready = 0;
+		row.wait_ns = shape->wait(rank, step);
+		row.compute_ns = 100 * MS + (shape->together ? longest - row.wait_ns : 0);
+		if (step % (STEPS / 2) == 0)
+			epochs[row.epoch].begin_ns = now;
+		now += row.wait_ns + row.compute_ns;
+		cr_assert_eq(series_append(&series, &row), 0);
+	}
+	stall_judge(&series, &finding);
+	cr_assert_eq(rank_add(job, &series, &finding, epochs, shape->no_clock ? 0 : 2), 0);
+	series_done(&series);
+}
+
+static struct rank_finding judge(const struct shape *shape, struct rank_blame *blames)
+{
+	struct rank_job job = {.rank_count = 0};
+	struct rank_finding finding;
+
+	for (int rank = 0; rank < RANKS; rank++)
+		add_rank(&job, shape, rank);
+	cr_assert_eq(rank_judge(&job, blames, &finding), 0);
+	rank_done(&job);
+	return finding;
+}
+
+static int64_t rank_2_is_late(int rank, int step)
+{
+	return rank == 2 && step % 2 ? 100 * MS : MS / 2;
+}
+
+Test(rank, the_one_that_waits_for_data_is_to_blame)
+{
+	const struct shape shape = {.wait = rank_2_is_late, .together = true};
+	struct rank_blame blames[RANKS];
+	struct rank_finding finding = judge(&shape, blames);
+
+	cr_assert_eq(finding.alignment, RANK_BY_STEP);
+	cr_assert_eq(finding.culprit, 2);
+	cr_assert_eq(finding.verdict, STALL_VERDICT_HIGHLY);
+	cr_assert_float_eq(finding.stall_ratio, 1 / 3., .01);
+	cr_assert_float_eq(finding.blame_share, 1, 1e-6);
+	cr_assert(fabs(finding.lag) < .01);
+	cr_assert_eq(blames[2].step_count, STEPS / 2 - 2);
+	cr_assert_eq(blames[0].step_count, 0);
+}
+
+static int64_t all_are_late(int rank, int step)
+{
+	return step % 3 == 0 ? 100 * MS + rank * MS / 10 : 0;
+}
+
+static int64_t in_turns(int rank, int step)
+{
+	return step % RANKS == rank ? 100 * MS : 0;
+}
+
+Test(rank, where_all_stall_there_is_no_culprit)
+{
+	struct rank_blame blames[RANKS];
+	struct shape shape = {.wait = all_are_late, .together = true};
+	struct rank_finding finding = judge(&shape, blames);
+
+	/* The last is always the slowest, and mending it alone would bring nothing. */
+	cr_assert_eq(finding.culprit, -1);
+	cr_assert_eq(finding.verdict, STALL_VERDICT_HIGHLY);
+	cr_assert(blames[3].saved_ns < .01 * blames[3].stall_ns);
+	/* No rank stalls for more than a seventh of its time; the job for half of it. */
+	shape.wait = in_turns;
+	finding = judge(&shape, blames);
+	cr_assert_eq(finding.culprit, -1);
+	cr_assert_float_eq(finding.stall_ratio, .5, .01);
+	cr_assert_float_eq(finding.blame_share, .25, .01);
+}
+
+Test(rank, who_does_not_meet_is_judged_alone)
+{
+	const struct shape shape = {.wait = rank_2_is_late, .together = false};
+	struct rank_blame blames[RANKS];
+	struct rank_finding finding = judge(&shape, blames);
+
+	cr_assert_eq(finding.alignment, RANK_ALONE);
+	cr_assert_eq(finding.culprit, -1);
+	cr_assert_float_eq(finding.lag, 1, .02);
+	cr_assert_float_eq(finding.stall_ratio, 50 / (4 * 100 + 50.), .01);
+}
+
+static int64_t now_and_then(int rank, int step)
+{
+	return rank == 1 && step % 37 < 5 ? 300 * MS : 0;
+}
+
+Test(rank, the_clock_helps_where_ordinals_do_not)
+{
+	/* Rank 3 was restarted, and counts from elsewhere. */
+	struct shape shape = {.wait = now_and_then, .together = true, .first = {0, 0, 0, 20}};
+	struct rank_blame blames[RANKS];
+	struct rank_finding finding = judge(&shape, blames);
+	double ratio;
+
+	cr_assert_eq(finding.culprit, 1);
+	ratio = finding.stall_ratio;
+	shape.first[1] = 31;
+	shape.first[2] = 7;
+	finding = judge(&shape, blames);
+	cr_assert_eq(finding.alignment, RANK_BY_CLOCK);
+	cr_assert_eq(finding.culprit, 1);
+	cr_assert_float_eq(finding.stall_ratio, ratio, .05);
+	shape.no_clock = true;
+	cr_assert_eq(judge(&shape, blames).alignment, RANK_ALONE);
+}
+
+static int64_t never(int rank, int step)
+{
+	return MS / 2;
+}
+
+static int64_t once(int rank, int step)
+{
+	return rank == 0 && step == 100 ? 20000 * MS : 0;
+}
+
+Test(rank, healthy_and_isolated)
+{
+	struct rank_blame blames[RANKS];
+	struct shape shape = {.wait = never, .together = true};
+	struct rank_finding finding = judge(&shape, blames);
+
+	cr_assert_eq(finding.verdict, STALL_VERDICT_NOT);
+	cr_assert_eq(finding.culprit, -1);
+	cr_assert(isnan(finding.blame_share));
+	shape.wait = once;
+	finding = judge(&shape, blames);
+	cr_assert(finding.stall_ratio > .2);
+	cr_assert_eq(finding.verdict, STALL_VERDICT_NOT, "one event is no bottleneck");
+	cr_assert_eq(finding.culprit, -1);
+}
+
+Test(rank, nothing_to_judge)
+{
+	struct rank_job job = {.rank_count = 0};
+	struct batch_series series;
+	struct rank_blame blames[1];
+	struct rank_finding finding;
+
+	series_init(&series);
+	cr_assert_eq(
+		rank_add(&job, &series, &(struct finding){.gap = STALL_GAP_NO_BATCHES}, NULL, 0),
+		0);
+	cr_assert_eq(rank_judge(&job, blames, &finding), 0);
+	cr_assert_eq(finding.verdict, STALL_VERDICT_INCOMPLETE);
+	cr_assert_eq(finding.culprit, -1);
+	rank_done(&job);
+}
