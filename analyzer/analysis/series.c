@@ -146,6 +146,19 @@ static uint8_t pack(const struct batch_row *row)
 	return (uint8_t)state;
 }
 
+/* It is the GPU's idle time during the wait; two clocks, or a table, may say otherwise. */
+static void limit_idle(struct batch_series *series, size_t begin, size_t end)
+{
+	const float *wait_ns = series->wait_ns;
+	size_t i;
+
+	if (!series->gpu_idle_ns || !wait_ns)
+		return;
+	for (i = begin; i < end; i++)
+		if (series->gpu_idle_ns[i] > wait_ns[i])
+			series->gpu_idle_ns[i] = wait_ns[i];
+}
+
 int series_append(struct batch_series *series, const struct batch_row *row)
 {
 	bool is_whole = row->wait_ns >= 0 && row->compute_ns >= 0;
@@ -162,6 +175,7 @@ int series_append(struct batch_series *series, const struct batch_row *row)
 	    put_time(series, &series->step_ns, is_whole ? SERIES_UNKNOWN : row->step_ns) < 0 ||
 	    put_ordinal(series, row->epoch, row->batch) < 0)
 		return -ENOMEM;
+	limit_idle(series, i, i + 1);
 	series->worker[i] = row->worker < 0 || row->worker > INT16_MAX ? -1 : (int16_t)row->worker;
 	series->state[i] = pack(row);
 	if (row->load_cpu_ns >= 0) {
@@ -204,6 +218,7 @@ int series_extend(struct batch_series *series, const struct series_part *part)
 		for (i = 0; !part->times[k] && i < part->count; i++)
 			(*column)[begin + i] = NAN;
 	}
+	limit_idle(series, begin, begin + part->count);
 	memcpy(series->worker + begin, part->worker, part->count * sizeof(*series->worker));
 	for (i = 0; i < part->count; i++)
 		series->state[begin + i] = part->state[i] & OBSERVED;

@@ -196,6 +196,50 @@ static const struct explanation PAGES[] = {
 	 "steps that take over 5 medians / mean step. 5 or more: the GPU had work all the time, "
 	 "whatever "
 	 "the host waited. 3.5 or less: it had not."},
+	{"theta", "metric", "How long a wait must be to count as a stall.",
+	 "max(2 ms, 10 % of the median step). See starved."},
+	{"gain_max", "metric", "How many times as fast the run would be if it never stalled.",
+	 "1 / (1 - stall ratio): what no change of the loader can exceed."},
+	{"queued_share", "metric", "Share of the stall time in which other batches were ready.",
+	 "Half or more, with rho < 1, is the cause head_of_line."},
+	{"load_mean", "metric", "Mean time of one load, in a worker, over steady batches.",
+	 "Divided by the number of workers it is the time in which the loader can give a batch."},
+	{"load_cv", "metric", "How much loads differ: their standard deviation over their mean.",
+	 "From .5 on there is no rhythm to be seen, and delivering in order costs a tenth of the "
+	 "capacity and more; see eta."},
+	{"cpu_share", "metric", "Share of the cores' time that the workers used.",
+	 "From 85 % on more workers would only share the same cores; see cpu_contention."},
+	{"confidence", "metric", "How far the verdict can be trusted.",
+	 "High from 300 steady batches on (the ratio of a fresh run then differs by some 3 "
+	 "points), "
+	 "medium from 100 (5 points), else low. One step lower where it is not known for 95 % of "
+	 "them whether they were ready, where over 1 % of the records were lost, or where the "
+	 "GPU's "
+	 "idle time was only guessed."},
+	{"compute_period", "metric", "Long steps that come every so many batches.",
+	 "As period, of the steps instead of the waits. See main_thread_periodic."},
+	{"noise", "metric", "A difference between two runs that need not be one.",
+	 "compare marks it by ~: the 95 % interval of the difference holds 0, or the difference is "
+	 "under 2 % of the step (of the load, for its parts; 2 points of stall). The interval "
+	 "comes "
+	 "from blocks of the run, of the length that makes it widest, because storage or a "
+	 "neighbour "
+	 "can be slow for hundreds of batches: of 500 pairs of equal simulated runs each of nine "
+	 "kinds, 5 % or less differ. What differs from run to run as a whole does not show in it."},
+	{"culprit", "metric", "The rank of a job for whose data all others wait.",
+	 "Ranks that train together meet every step. What a step lost is the longest stall among "
+	 "them, and the rank that had it is to blame for the step. The culprit is to blame for "
+	 "over "
+	 "half of what the job lost, and mending it alone would save over half of that. In the "
+	 "others' reports the same time is computing: they wait inside the collective."},
+	{"blame_share", "metric", "Share of the job's lost time for which one rank is to blame.",
+	 "See culprit."},
+	{"lag", "metric", "Whether the ranks of a job wait for each other.",
+	 "Where one rank stalls: its step less the mean of the others' steps, over its stall. 0: "
+	 "all "
+	 "have the same step, so they meet. 1: nobody waits for it. Over .5 the ranks are aligned "
+	 "by "
+	 "the clock instead, or judged one by one."},
 };
 #define PAGE_COUNT (sizeof(PAGES) / sizeof(PAGES[0]))
 

@@ -32,25 +32,33 @@ def make(folder, count):
     return run
 
 
-def measure(run, count):
+def measure(*arguments):
     begin = time.monotonic()
-    process = subprocess.Popen([t.REPORT, "--json", run], stdout=subprocess.DEVNULL)
+    process = subprocess.Popen([t.REPORT, "--json"] + list(arguments), stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
-    t.equal(status, 0, run)
-    t.say("{:>9} batches: {:.2f} s of CPU, {:.2f} s, {:.0f} MB".format(
-        count, usage.ru_utime + usage.ru_stime, time.monotonic() - begin,
-        usage.ru_maxrss * 1024 / 1e6))
-    return usage.ru_utime + usage.ru_stime
+    t.equal(status, 0, arguments)
+    return (usage.ru_utime + usage.ru_stime, time.monotonic() - begin, usage.ru_maxrss * 1024 / 1e6)
 
 
 def main():
     folder = t.scratch()
+    period = os.path.join(t.BUILD, "tests", "bench", "period")
     counts = [int(float(c)) for c in os.environ.get("TEST_BATCHES", "1e4 1e5 1e6").split()]
+    t.say("  batches  database  report: CPU s   s   MB  row by row: CPU s   s   MB")
     for count in counts:
         run = make(folder, count)
-        best = min(measure(run, count) for _ in range(3))
-        t.check(best < (0.5 if count <= 10**6 else 3), count, "batches took", best)
+        size = os.path.getsize(run) / 1e6
+        best = min(measure(run) for _ in range(3))
+        # What is a part of a run, or still records, is not packed.
+        rows = min(measure("--batches", ":{}".format(count), run)
+                   for _ in range(3 if count < 10**7 else 1))
+        t.say("{:>9} {:>6.0f} MB {:>14.2f} {:.2f} {:>4.0f} {:>18.2f} {:.2f} {:>4.0f}".format(
+            count, size, *best, *rows))
+        t.check(best[0] < (0.5 if count <= 10**6 else 3) and best[2] < 200, count, "took", best)
         os.unlink(run)
+        if os.path.exists(period):
+            t.say("  ", t.run([period, "speed", str(count)], env=t.environment(preload=False),
+                              timeout=600).out.strip())
     t.finish()
 
 

@@ -221,6 +221,19 @@ def check_explain():
         result = t.report("--explain", name)
         t.check(result.status == 0 and result.out.startswith(name), name, result.out)
         t.check(max(map(len, result.out.splitlines())) <= 80, name, "width")
+    found = Table(HEAD.strip() + ",load_ms,worker_id,head_ready\n" + "".join(
+        "{},{},100,600,{},0\n".format(i, 500 if i % 4 == 1 else 1, i % 4)
+        for i in range(300))).report("--meta", "workers=4", "--meta", "in_order=true")
+    # Every number that is no plain sum or setting; under these names, or other ones.
+    plain = {"wait_s", "time_s", "batches", "steady_batches", "starved_batches", "count", "cores",
+             "prefetch_factor", "in_order", "persistent"}
+    names = {"ratio": "stall_ratio", "needed": "workers_needed", "starved": "starved"}
+    keys = (set(found["stall"]) | set(found["workers"]) |
+            {"period", "compute_period", "confidence", "starved", "whatif"}) - plain
+    keys = {key for key in keys if not key.startswith(("wait_p", "compute_p")) or key == "compute_period"}
+    for key in sorted(keys):
+        name = names.get(key, key[:-2] if key.endswith("_s") else key)
+        t.equal(t.report("--explain", name).status, 0, "a page for", key)
     listed = t.report("--explain", "all").out
     t.check("  head_of_line" in listed and "  smooth_shard_opening" in listed, listed)
     result = t.report("--explain", "nonsense")

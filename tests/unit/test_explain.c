@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whatever the report can say has a page. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "analysis/cause.h"
+#include "render/explain.h"
+
+static void check(const char *id, const char *kind)
+{
+	const struct explanation *page = explain_find(id);
+
+	cr_expect_not_null(page, "no page for %s", id);
+	if (!page)
+		return;
+	cr_expect(strcmp(page->kind, kind) == 0 || strcmp(id, "none") == 0, "%s is no %s", id,
+		  kind);
+	cr_expect_gt(strlen(page->line), 10, "%s", id);
+	cr_expect_gt(strlen(page->page), 10, "%s", id);
+}
+
+Test(explain, every_cause_and_advice_has_a_page)
+{
+	int id;
+
+	for (id = CAUSE_UNKNOWN + 1; id < CAUSE_MAX; id++)
+		check(cause_name((enum cause)id), "cause");
+	for (id = 0; id < ADVICE_MAX; id++)
+		check(advice_name((enum advice_id)id), "advice");
+}
+
+Test(explain, so_has_every_metric_of_compare_and_of_ranks)
+{
+	static const char *const ids[] = {"noise", "culprit", "blame_share", "lag"};
+
+	for (size_t i = 0; i < sizeof(ids) / sizeof(*ids); i++)
+		check(ids[i], "metric");
+	cr_assert_null(explain_find("nonsense"));
+}
