@@ -273,19 +273,33 @@ void tally_sample(struct thread *thread, const char *dataset, uint64_t index, ui
 			thread->sample_floor_ns = tallies[i].ns;
 }
 
-void tally_kernel(struct thread *thread, const char *name, uint64_t ns)
+static bool is_optimizer(const char *name)
+{
+	static const char *const parts[] = {"multi_tensor_apply", "foreach", "adam", "Adam",
+					    "lamb",		  "Lamb",    "sgd",  "SGD"};
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (strstr(name, parts[i]))
+			return true;
+	return false;
+}
+
+/* The begin of a kernel's name tells more than the end, which is its template's. */
+bool tally_kernel(struct thread *thread, const char *name, uint64_t ns)
 {
 	struct dlprof_tally *tallies = thread->slot->tallies + KERNELS, *tally;
 	struct thread_top top = kernels_of(thread);
 	char begin[DLPROF_TALLY_NAME_BYTES];
 	size_t length = strnlen(name, sizeof(begin) - 1);
 
-	/* The begin of a kernel's name tells more than the end, which is its template's. */
 	memcpy(begin, name, length);
 	begin[length] = '\0';
 	tally = place_of(tallies, &top, DLPROF_TALLY_KERNEL_COUNT, DLPROF_TALLY_KERNEL, begin);
+	if (!tally->count)
+		tally->class = is_optimizer(begin);
 	tally_count(tally, 1, ns, 0);
 	set_weight(&top, (uint32_t)(tally - tallies), tally->ns);
+	return tally->class;
 }
 
 static void fill_top(const struct dlprof_tally *tallies, const struct thread_top *top,

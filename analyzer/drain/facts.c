@@ -108,6 +108,21 @@ int facts_begin(struct writer *writer, const struct segment *segment, const char
 	return r < 0 ? r : writer_process(writer, &row);
 }
 
+/* "KEY VALUE": what the process itself knows of CUDA. */
+static int take_fact(struct writer *writer, char *line)
+{
+	static const char *const keys[] = {"cuda_mode", "cuda_reason", "cupti_version", "gpu"};
+	char *value = strchr(line, ' ');
+
+	if (!value)
+		return 0;
+	*value++ = '\0';
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (strcmp(line, keys[i]) == 0)
+			return writer_meta(writer, keys[i], value);
+	return 0;
+}
+
 /* Patch points go into one comma-separated list each, the rest into the note table. */
 static int take_notes(struct writer *writer, struct segment *segment)
 {
@@ -130,6 +145,8 @@ static int take_notes(struct writer *writer, struct segment *segment)
 		snprintf(line, sizeof(line), "%.*s", (int)(line_end - at - 1), at + 1);
 		if (at[0] == 'd') {
 			r = hidden_reached(writer, line);
+		} else if (at[0] == 'm') {
+			r = take_fact(writer, line);
 		} else if (list) {
 			size_t length = strlen(list);
 

@@ -6,15 +6,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "drain/gpu.h"
 #include "drain/stream.h"
 
 int join_open(struct writer *writer, struct join **ret_join)
 {
 	struct join *join = calloc(1, sizeof(*join));
+	int r;
 
 	if (!join)
 		return -ENOMEM;
 	join->writer = writer;
+	r = gpu_open(writer, &join->gpu);
+	if (r < 0) {
+		free(join);
+		return r;
+	}
 	*ret_join = join;
 	return 0;
 }
@@ -30,6 +37,7 @@ void join_close(struct join *join)
 		free(stream->entries);
 		free(stream);
 	}
+	gpu_close(join->gpu);
 	free(join);
 }
 
@@ -273,6 +281,10 @@ int join_take(void *context, struct segment *segment, struct ring *ring, uint64_
 		return take_operation(join, segment, ring, event);
 	case DLPROF_EVENT_MARK:
 		return take_mark(join, segment, ring, event);
+	case DLPROF_EVENT_GPU_OPS:
+	case DLPROF_EVENT_GPU_COPIES:
+	case DLPROF_EVENT_GPU_STATE:
+		return gpu_take(join->gpu, segment, event);
 	case DLPROF_EVENT_EPOCH:
 	case DLPROF_EVENT_BATCH:
 	case DLPROF_EVENT_STOP:
@@ -321,6 +333,16 @@ static void drop_done(struct join *join)
 	}
 }
 
+/* Batches whose step is not over keep what the GPU did since they began. */
+static void keep_for_steps(const struct join *join)
+{
+	for (const struct stream *stream = join->streams; stream; stream = stream->next)
+		for (size_t i = 0; i < stream->count; i++)
+			if (stream->entries[i].delivered)
+				gpu_keep_from(join->gpu, stream->pid,
+					      (int64_t)stream->entries[i].batch.begin_ns);
+}
+
 int join_round(struct join *join, size_t *ret_rows)
 {
 	size_t before = join->rows;
@@ -331,6 +353,10 @@ int join_round(struct join *join, size_t *ret_rows)
 		if (r < 0)
 			return r;
 	}
+	keep_for_steps(join);
+	r = gpu_round(join->gpu, join->finishing);
+	if (r < 0)
+		return r;
 	drop_done(join);
 	join->round++;
 	*ret_rows += join->rows - before;

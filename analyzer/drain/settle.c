@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* settle.c - when a batch is complete, and the row that it becomes. */
+#include "drain/gpu.h"
 #include "drain/stream.h"
 
 /* Rounds to wait for a worker's record before a batch is written without it: about 2 s. */
@@ -127,9 +128,25 @@ static void fill_queue(const struct stream *stream, const struct entry *entry,
 	fill_transfer(entry, values);
 }
 
+static int tell_gpu(struct join *join, const struct stream *stream,
+		    const struct batch_values *values)
+{
+	struct gpu_batch batch = {
+		.loader_id = values->loader_id,
+		.epoch = values->epoch,
+		.task = values->task,
+		.begin_ns = values->begin_ns,
+		.end_ns = values->begin_ns + values->step_ns,
+		.wait_ns = values->wait_ns,
+	};
+
+	return gpu_batch(join->gpu, stream->pid, &batch);
+}
+
 static int write_entry(struct join *join, const struct stream *stream, const struct entry *entry)
 {
 	struct batch_values values;
+	int r;
 
 	batch_values_init(&values);
 	values.loader_id = stream->loader_id;
@@ -142,7 +159,12 @@ static int write_entry(struct join *join, const struct stream *stream, const str
 		fill_queue(stream, entry, &values);
 	}
 	join->rows++;
-	return writer_batch(join->writer, &values);
+	r = writer_batch(join->writer, &values);
+	/* What is longer than a century is of a damaged ring. */
+	if (r == 0 && values.step_ns >= 0 && values.step_ns < INT64_MAX / 4 && values.begin_ns >= 0 &&
+	    values.begin_ns < INT64_MAX / 4)
+		r = tell_gpu(join, stream, &values);
+	return r;
 }
 
 /* Loaded, and the consumer has passed it by or is gone: it will not be delivered. */

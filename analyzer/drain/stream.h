@@ -52,6 +52,7 @@ struct stream {
 
 struct join {
 	struct writer *writer;
+	struct gpu *gpu;
 	struct stream *streams;		/* newest first */
 	uint32_t round;
 	size_t rows;

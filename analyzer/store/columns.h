@@ -46,6 +46,30 @@
 	X(decode_ns)                                                                               \
 	X(decode_bytes)
 
+/* Of t_batch, known seconds later; and t_gpu_step. */
+#define BATCH_GPU(X)                                                                               \
+	X(h2d_ns)                                                                                  \
+	X(h2d_bytes)                                                                               \
+	X(gpu_busy_ns)                                                                             \
+	X(gpu_idle_wait_ns)
+
+#define GPU_STEP_COLUMNS(X)                                                                        \
+	X(kernel_count)                                                                            \
+	X(graph_count)                                                                             \
+	X(memset_ns)                                                                               \
+	X(d2h_ns)                                                                                  \
+	X(d2h_bytes)                                                                               \
+	X(h2d_pageable_bytes)                                                                      \
+	X(nccl_ns)                                                                                 \
+	X(sync_event_ns)                                                                           \
+	X(sync_stream_ns)                                                                          \
+	X(sync_context_ns)                                                                         \
+	X(gap_data_ns)                                                                             \
+	X(gap_h2d_ns)                                                                              \
+	X(gap_sync_ns)                                                                             \
+	X(gap_host_ns)                                                                             \
+	X(gap_other_ns)
+
 #define BATCH_COLUMNS(X) BATCH_KEY(X) BATCH_SEEN(X) BATCH_LOADED(X)
 
 #endif

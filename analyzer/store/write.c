@@ -9,6 +9,7 @@
 
 #define NAME(name)   #name ", "
 #define PLACE(name)  "?, "
+#define SET(name)    #name " = ?, "
 #define UPDATE(name) #name " = excluded." #name ", "
 
 /* The lists end in a comma, so a last column that is always there closes them. */
@@ -102,6 +103,17 @@ static const char *const statements[] = {
 #define STATEMENT_MARK 20
 	[STATEMENT_MARK] =
 		"INSERT OR IGNORE INTO t_mark (ts_ns, pid, tid, text) VALUES (?, ?, ?, ?)",
+#define STATEMENT_BATCH_GPU 21
+	[STATEMENT_BATCH_GPU] = "UPDATE t_batch SET " BATCH_GPU(SET)
+		"task = task WHERE loader_id = ? AND epoch = ? AND task = ?",
+#define STATEMENT_GPU_STEP 22
+	[STATEMENT_GPU_STEP] =
+		"INSERT OR REPLACE INTO t_gpu_step (" GPU_STEP_COLUMNS(NAME)
+		"loader_id, epoch, task) VALUES (" GPU_STEP_COLUMNS(PLACE) "?, ?, ?)",
+#define STATEMENT_GAP 23
+	[STATEMENT_GAP] =
+		"INSERT INTO t_gap (pid, begin_ns, end_ns, why) VALUES (?, ?, ?, ?) "
+		"ON CONFLICT (pid, begin_ns) DO UPDATE SET end_ns = excluded.end_ns",
 };
 
 #define STATEMENT_COUNT (sizeof(statements) / sizeof(statements[0]))
@@ -251,6 +263,44 @@ int writer_batch(struct writer *writer, const struct batch_values *values)
 	BATCH_COLUMNS(X)
 #undef X
 	return finish(statement);
+}
+
+void gpu_values_init(struct gpu_values *values)
+{
+#define X(name) values->name = WRITE_UNKNOWN;
+	BATCH_GPU(X)
+	GPU_STEP_COLUMNS(X)
+#undef X
+}
+
+int writer_gpu_step(struct writer *writer, const struct gpu_values *values)
+{
+	sqlite3_stmt *batch = writer->prepared[STATEMENT_BATCH_GPU];
+	sqlite3_stmt *step = writer->prepared[STATEMENT_GPU_STEP];
+	const int64_t key[] = {values->loader_id, values->epoch, values->task};
+	int at = 0, r;
+
+#define X(name) bind_number(batch, ++at, values->name);
+	BATCH_GPU(X)
+#undef X
+	for (int i = 0; i < 3; i++)
+		bind_number(batch, ++at, key[i]);
+	r = finish(batch);
+	if (r < 0)
+		return r;
+	at = 0;
+#define X(name) bind_number(step, ++at, values->name);
+	GPU_STEP_COLUMNS(X)
+#undef X
+	for (int i = 0; i < 3; i++)
+		bind_number(step, ++at, key[i]);
+	return finish(step);
+}
+
+int writer_gap(struct writer *writer, int64_t pid, int64_t begin_ns, int64_t end_ns,
+	       const char *why)
+{
+	return finish(bind(writer, STATEMENT_GAP, "nnns", pid, begin_ns, end_ns, why));
 }
 
 int writer_slow(struct writer *writer, const struct slow_row *row)

@@ -61,6 +61,22 @@ struct batch_values {
 void batch_values_init(struct batch_values *values);
 int writer_batch(struct writer *writer, const struct batch_values *values);
 
+/* What the GPU did in the step of a batch whose row is written. */
+struct gpu_values {
+	int64_t loader_id, epoch, task;
+#define X(name) int64_t name;
+	BATCH_GPU(X)
+	GPU_STEP_COLUMNS(X)
+#undef X
+};
+
+void gpu_values_init(struct gpu_values *values);
+int writer_gpu_step(struct writer *writer, const struct gpu_values *values);
+
+/* Nothing is known of the GPU from begin_ns on; WRITE_UNKNOWN: no end yet. */
+int writer_gap(struct writer *writer, int64_t pid, int64_t begin_ns, int64_t end_ns,
+	       const char *why);
+
 struct slow_row {
 	int64_t ts_ns, pid, tid, ns;
 	const char *class;

@@ -138,6 +138,7 @@ enum dlprof_gpu_kind {
 #define DLPROF_GPU_WHAT_STREAM(what) ((what) >> DLPROF_GPU_ID_BITS & ((1u << DLPROF_GPU_STREAM_BITS) - 1))
 #define DLPROF_GPU_WHAT_ID(what)     ((what) & ((1u << DLPROF_GPU_ID_BITS) - 1))
 #define DLPROF_GPU_PAGEABLE	     1u
+#define DLPROF_GPU_OPTIMIZER	     (1u << (DLPROF_GPU_ID_BITS - 1)) /* a kernel's id: in its name */
 
 /*
  * `worker` is the device (-1: none in particular); begin_ns + offset_ns is when the operation began.
@@ -176,10 +177,15 @@ enum dlprof_gpu_state_kind {
 	DLPROF_GPU_GAP_END,
 };
 
+enum dlprof_gpu_flag {
+	DLPROF_GPU_WHOLE_GRAPHS = 1 << 0, /* a graph is one operation, not its kernels */
+	DLPROF_GPU_WITH_KERNELS = 1 << 1, /* not copies alone */
+};
+
 /* Sums since the process began. */
 struct dlprof_gpu_state {
 	uint32_t state;		/* enum dlprof_gpu_state_kind */
-	uint32_t graph_level;	/* 1: graphs are recorded as wholes */
+	uint32_t flags;		/* enum dlprof_gpu_flag */
 	uint64_t record_count;
 	uint64_t bad_count;	/* records whose times cannot be: left out */
 	uint64_t dropped_count;	/* by CUPTI */

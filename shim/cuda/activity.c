@@ -250,6 +250,7 @@ static void take_kernel(const uint8_t *at)
 	uint32_t device = record_KERNEL_deviceId(at);
 	struct thread *thread = thread_get();
 	enum dlprof_gpu_kind kind = DLPROF_GPU_KERNEL;
+	uint32_t id;
 
 	if (!convert(&begin, &end))
 		return;
@@ -257,11 +258,12 @@ static void take_kernel(const uint8_t *at)
 		name = "";
 	if (strncmp(name, "nccl", 4) == 0)
 		kind = DLPROF_GPU_NCCL;
-	if (thread)
-		tally_kernel(thread, name, end - begin);
+	id = hash(name) & ~DLPROF_GPU_OPTIMIZER;
+	if (thread && tally_kernel(thread, name, end - begin))
+		id |= DLPROF_GPU_OPTIMIZER;
 	name_device(device);
 	pack_op(&own.pack, (int32_t)device, begin, end,
-		DLPROF_GPU_WHAT(kind, record_KERNEL_streamId(at), hash(name)));
+		DLPROF_GPU_WHAT(kind, record_KERNEL_streamId(at), id));
 }
 
 static void take_copy(const uint8_t *at)
@@ -398,7 +400,9 @@ void activity_tell(enum dlprof_gpu_state_kind state, uint64_t when_ns, const cha
 		.gpu_state =
 			{
 				.state = state,
-				.graph_level = own.graph_level,
+				.flags =
+					(own.graph_level ? DLPROF_GPU_WHOLE_GRAPHS : 0) |
+					(own.level > ACTIVITY_MEMCPY ? DLPROF_GPU_WITH_KERNELS : 0),
 				.record_count = own.record_count,
 				.bad_count = own.bad_count,
 				.dropped_count = own.dropped_count,
@@ -411,6 +415,11 @@ void activity_tell(enum dlprof_gpu_state_kind state, uint64_t when_ns, const cha
 	text_init(&text, event.gpu_state.why, sizeof(event.gpu_state.why));
 	text_add(&text, why ? why : "");
 	push(NULL, &event);
+}
+
+uint64_t activity_told_complete_ns(void)
+{
+	return own.told_complete_ns;
 }
 
 void activity_tell_complete(bool forced)

@@ -52,9 +52,8 @@ static struct {
 	/* Of the writing thread. */
 	bool gap;
 	uint64_t count, launches; /* at the last period */
-	uint64_t silent_launches; /* since the last record */
+	uint64_t heard_launches;  /* ... when the last record came */
 	uint32_t silent_periods;
-	uint64_t heard_ns; /* when the last record came */
 } own;
 
 static char own_path[1024];
@@ -210,7 +209,6 @@ static void end_gap(uint64_t when_ns)
 		return;
 	own.gap = false;
 	own.silent_periods = 0;
-	own.silent_launches = 0;
 	activity_tell(DLPROF_GPU_GAP_END, when_ns, NULL);
 }
 
@@ -260,30 +258,36 @@ static void see_to_others(uint64_t now_ns)
 	}
 }
 
+/* Kernels were launched, and nothing was reported since. */
+static bool is_silent(void)
+{
+	if (activity_count() != own.count) {
+		own.count = activity_count();
+		own.heard_launches = cudart_launches();
+	}
+	return config.cuda != CONFIG_CUDA_MEMCPY && cudart_launches() != own.heard_launches;
+}
+
 /*
- * Kernels are launched, none is reported: somebody took CUPTI's buffers behind our back. If CUPTI
- * still has one of ours they may be in there.
+ * Launches, and no records: somebody took CUPTI's buffers behind our back. Unless it has one of
+ * ours, in which they may be.
  */
 static void look_for_silence(void)
 {
-	uint64_t launches = cudart_launches(), now_ns = clock_now_ns();
-	bool heard = activity_count() != own.count, launched = launches != own.launches;
+	uint64_t launches = cudart_launches();
+	bool launched = launches != own.launches;
 
-	own.silent_launches += launches - own.launches;
 	own.launches = launches;
-	own.count = activity_count();
-	if (heard) {
-		own.heard_ns = now_ns;
+	if (!is_silent()) {
 		own.silent_periods = 0;
-		own.silent_launches = 0;
 		if (!own.yielded_ns)
-			end_gap(now_ns);
+			end_gap(clock_now_ns());
 		return;
 	}
-	own.silent_periods = launched ? own.silent_periods + 1 : 0;
+	own.silent_periods += launched;
 	if (own.silent_periods >= SILENT_PERIODS &&
-	    (!buffers_out() || own.silent_launches > SILENT_LAUNCHES))
-		begin_gap(own.heard_ns, "CUPTI reports nothing");
+	    (!buffers_out() || launches - own.heard_launches > SILENT_LAUNCHES))
+		begin_gap(activity_told_complete_ns(), "CUPTI reports nothing");
 }
 
 static void do_period(void)
@@ -295,8 +299,7 @@ static void do_period(void)
 	activity_flush(false);
 	mute(false);
 	activity_read();
-	if (config.cuda != CONFIG_CUDA_MEMCPY)
-		look_for_silence();
+	look_for_silence();
 }
 
 static void *write_records(void *unused)
@@ -306,7 +309,6 @@ static void *write_records(void *unused)
 
 	activity_look(true);
 	activity_tell(DLPROF_GPU_ATTACHED, own.began_ns, NULL);
-	own.heard_ns = own.began_ns;
 	while (!own.finish) {
 		const uint32_t seen = own.wakes;
 		const uint64_t now_ns = clock_now_ns();
@@ -317,7 +319,8 @@ static void *write_records(void *unused)
 		}
 		see_to_others(now_ns);
 		activity_read();
-		activity_tell_complete(false);
+		if (!is_silent() || own.gap)
+			activity_tell_complete(false);
 		wait_until(&own.wakes, seen,
 			   own.armed == ARMED_YIELDED ? now_ns + 20 * MS : next_ns);
 	}

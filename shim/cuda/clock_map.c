@@ -3,8 +3,9 @@
 
 #include <stddef.h>
 
-#define SLACK_NS 1000000 /* two looks that differ by more from an even clock do not fit together   \
-			  */
+#define SLACK_NS                                                                                   \
+	1000000 /* two looks that differ by more from an even clock do not fit together            \
+		 */
 #define REACH_NS 10000000000 /* so far from the nearest look a time may lie */
 
 static const struct clock_pair *pair_at(const struct clock_map *map, uint32_t number)

@@ -4,8 +4,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define MIDDLE UINT32_C(0x80000000) /* offset of a record's first operation, where there is room   \
-				     */
+#define MIDDLE                                                                                     \
+	UINT32_C(0x80000000) /* offset of a record's first operation, where there is room          \
+			      */
 
 void pack_init(struct pack *pack, void (*push)(void *context, const struct dlprof_event *event),
 	       void *context)

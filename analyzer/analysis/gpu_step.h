@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gpu_step.h - what the GPU did in one step, from single operations.
+ *
+ * Busy is the union of kernels and graphs of all devices. What is left of the step are gaps, and
+ * each nanosecond of a gap is in one class, the first that holds:
+ *   data   the training thread waited for this step's batch
+ *   h2d    something was copied to a device
+ *   sync   the host was blocked by the GPU, or the gap began in such a wait or right after it: the
+ *          queue ran dry by that, and what the host does until the next launch is part of it
+ *   host   the gap is longer than GPU_STEP_BREATH_NS: nothing was launched
+ *   other  copies of other kinds; the breath between two kernels
+ */
+#ifndef GPU_STEP_H
+#define GPU_STEP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dlprof/event.h"
+
+#define GPU_STEP_BREATH_NS 10000 /* two kernels that were queued are not further apart */
+#define GPU_STEP_SLACK_NS  20000 /* a wait of the host ends so much after the GPU did */
+
+struct gpu_op {
+	int64_t begin_ns, end_ns;
+	uint64_t bytes;
+	uint32_t what; /* DLPROF_GPU_WHAT() */
+	int16_t device;
+	uint8_t kind; /* enum dlprof_gpu_kind */
+};
+
+struct gpu_step {
+	int64_t busy_ns, nccl_ns;
+	int64_t kernel_count, graph_count;
+	int64_t h2d_ns, h2d_bytes, h2d_pageable_bytes;
+	int64_t d2h_ns, d2h_bytes, memset_ns;
+	int64_t sync_event_ns, sync_stream_ns, sync_context_ns; /* sums, not unions */
+	int64_t gap_data_ns, gap_h2d_ns, gap_sync_ns, gap_host_ns, gap_other_ns;
+};
+
+/*
+ * `ops` are sorted by begin_ns and hold all that touch [begin_ns, end_ns). The wait is the step's
+ * first part, up to wait_end_ns. 0 or -ENOMEM.
+ */
+int gpu_step_measure(const struct gpu_op *ops, size_t count, int64_t begin_ns, int64_t wait_end_ns,
+		     int64_t end_ns, struct gpu_step *ret);
+
+#endif

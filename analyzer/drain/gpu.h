@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gpu.h - join what GPUs did with the batches in whose steps they did it.
+ *
+ * Operations come out of order and seconds late, so a step is measured only when the process said
+ * that everything is sent that began before the step's end. What will never be known that well (a
+ * gap in the records, a killed process's last seconds) stays NULL.
+ */
+#ifndef DRAIN_GPU_H
+#define DRAIN_GPU_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "drain/segment.h"
+#include "store/write.h"
+
+struct gpu;
+
+int gpu_open(struct writer *writer, struct gpu **ret_gpu);
+void gpu_close(struct gpu *gpu);
+
+/* A record of one of the kinds DLPROF_EVENT_GPU_*. */
+int gpu_take(struct gpu *gpu, const struct segment *segment, const struct dlprof_event *event);
+
+/* A batch that was delivered to process `pid`, and whose row is written. */
+struct gpu_batch {
+	int64_t loader_id, epoch, task;
+	int64_t begin_ns, end_ns;
+	int64_t wait_ns; /* WRITE_UNKNOWN: nobody saw it */
+};
+
+int gpu_batch(struct gpu *gpu, int32_t pid, const struct gpu_batch *batch);
+
+/* Of process `pid` no batch will come that began before this. */
+void gpu_keep_from(struct gpu *gpu, int32_t pid, int64_t begin_ns);
+
+/* All rings were read. Writes what can be told by now; `finishing`: for the last time. */
+int gpu_round(struct gpu *gpu, bool finishing);
+
+#endif
