@@ -158,11 +158,12 @@ void activity_disarm(uint64_t keep)
 	own.enabled = 0;
 }
 
-static bool look_once(void)
+/* The quickest of so many looks at both clocks. */
+static bool read_clocks(int tries, uint64_t *ret_mono_ns, uint64_t *ret_cupti_ns)
 {
-	uint64_t best_ns = UINT64_MAX, mono_ns = 0, cupti_ns = 0;
+	uint64_t best_ns = UINT64_MAX;
 
-	for (int i = 0; i < BRACKETS; i++) {
+	for (int i = 0; i < tries; i++) {
 		uint64_t begin_ns = clock_now_ns(), middle_ns = 0, end_ns;
 
 		if (cupti.GetTimestamp(&middle_ns) != 0)
@@ -171,10 +172,18 @@ static bool look_once(void)
 		if (end_ns - begin_ns >= best_ns)
 			continue;
 		best_ns = end_ns - begin_ns;
-		mono_ns = begin_ns + best_ns / 2;
-		cupti_ns = middle_ns;
+		*ret_mono_ns = begin_ns + best_ns / 2;
+		*ret_cupti_ns = middle_ns;
 	}
-	return clock_map_add(&own.clock, mono_ns, cupti_ns);
+	return true;
+}
+
+static bool look_once(void)
+{
+	uint64_t mono_ns = 0, cupti_ns = 0;
+
+	return read_clocks(BRACKETS, &mono_ns, &cupti_ns) &&
+	       clock_map_add(&own.clock, mono_ns, cupti_ns);
 }
 
 void activity_look(bool anew)
@@ -369,11 +378,16 @@ static void take_record(const uint8_t *at)
 
 void activity_read(void)
 {
+	uint64_t mono_ns = 0, cupti_ns = 0;
 	uint8_t *buffer;
 	size_t size;
 
 	while ((buffer = buffers_take(&size))) {
 		const uint8_t *at = NULL;
+
+		if (read_clocks(3, &mono_ns, &cupti_ns) &&
+		    !clock_map_fits(&own.clock, mono_ns, cupti_ns))
+			activity_look(false);
 
 		while (cupti.ActivityGetNextRecord(buffer, size, &at) == 0)
 			take_record(at);

@@ -189,8 +189,17 @@ bool attach_is_yielded(void)
 	return own.armed == ARMED_YIELDED;
 }
 
+/* What there is by the old clock. */
+void attach_clock_changes(void)
+{
+	if (attach_mode() == ATTACH_CUPTI && own.armed == ARMED_YES)
+		cupti.ActivityFlushAll(0);
+}
+
 void attach_clock_changed(void)
 {
+	if (attach_mode() != ATTACH_CUPTI)
+		return;
 	own.clock_changed = true;
 	attach_wake();
 }

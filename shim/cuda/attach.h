@@ -51,7 +51,8 @@ void attach_yield(uint64_t keep);
 
 bool attach_is_yielded(void);
 
-/* CUPTI's clock may be another from now on. */
+/* CUPTI's clock is about to be another one, and then may be. */
+void attach_clock_changes(void);
 void attach_clock_changed(void);
 
 #endif

@@ -3,10 +3,12 @@
 
 #include <stddef.h>
 
-#define SLACK_NS                                                                                   \
-	1000000 /* two looks that differ by more from an even clock do not fit together            \
-		 */
-#define REACH_NS 10000000000 /* so far from the nearest look a time may lie */
+/* Two looks that differ by more from an even clock do not fit together. */
+#define SLACK_NS 1000000
+#define NOWHERE  (INT64_MIN / 2)
+#define REACH_NS 10000000000   /* so far before the first look of a stretch a time may lie */
+#define OLD_NS   3600000000000 /* ... and before the oldest that is kept */
+#define LATE_NS  2000000 /* what is read may have come after the look that was to be the last */
 
 static const struct clock_pair *pair_at(const struct clock_map *map, uint32_t number)
 {
@@ -54,24 +56,36 @@ static int64_t project(const struct clock_map *map, uint32_t number, uint64_t cu
 	double ns = (double)(int64_t)(cupti_ns - pair->cupti_ns) * slope_at(map, number);
 
 	if (ns > 1e15 || ns < -1e15)
-		return INT64_MIN / 2;
+		return NOWHERE;
 	return (int64_t)pair->mono_ns + (int64_t)ns;
+}
+
+static bool is_first(const struct clock_map *map, uint64_t mono_ns, uint64_t cupti_ns)
+{
+	const struct clock_pair *before = map->count ? pair_at(map, map->count - 1) : NULL;
+	int64_t off;
+
+	if (!before || map->broken || cupti_ns <= before->cupti_ns)
+		return true;
+	off = project(map, map->count - 1, cupti_ns) - (int64_t)mono_ns;
+	/* The second look of a stretch tells how fast the clock is. */
+	return !before->first && (off > SLACK_NS || off < -SLACK_NS);
 }
 
 bool clock_map_add(struct clock_map *map, uint64_t mono_ns, uint64_t cupti_ns)
 {
-	const struct clock_pair *before = map->count ? pair_at(map, map->count - 1) : NULL;
-	bool first = true;
-	int64_t off;
+	bool first = is_first(map, mono_ns, cupti_ns);
 
-	if (before && !map->broken && cupti_ns > before->cupti_ns) {
-		off = project(map, map->count - 1, cupti_ns) - (int64_t)mono_ns;
-		/* The second look of a stretch tells how fast the clock is. */
-		first = !before->first && (off > SLACK_NS || off < -SLACK_NS);
-	}
 	map->pairs[map->count++ % CLOCK_MAP_PAIRS] = (struct clock_pair){mono_ns, cupti_ns, first};
 	map->broken = false;
+	map->now_ns = mono_ns;
 	return first;
+}
+
+bool clock_map_fits(struct clock_map *map, uint64_t mono_ns, uint64_t cupti_ns)
+{
+	map->now_ns = mono_ns;
+	return !is_first(map, mono_ns, cupti_ns);
 }
 
 void clock_map_break(struct clock_map *map)
@@ -79,28 +93,38 @@ void clock_map_break(struct clock_map *map)
 	map->broken = true;
 }
 
-bool clock_map_convert(const struct clock_map *map, uint64_t cupti_ns, uint64_t *ret_mono_ns)
+/*
+ * A first look covers the time back to the look before it, too, and a last one the time to the
+ * next: somewhere between the two the clock changed. `far`: a first look covers REACH_NS. Then also
+ * what was done before is told by it: CUPTI may convert its times when it hands them out.
+ */
+static bool find(const struct clock_map *map, uint64_t cupti_ns, bool far, uint64_t *ret_mono_ns)
 {
 	for (uint32_t i = map->count; i-- > oldest(map);) {
 		const struct clock_pair *pair = pair_at(map, i);
-		const bool last = i + 1 == map->count;
 		int64_t begin = (int64_t)pair->mono_ns, end, at = project(map, i, cupti_ns);
 
-		if (at == INT64_MIN / 2)
+		if (at == NOWHERE || at < 0)
 			continue;
-		/* A first look covers the time back to the look before it, too, and a last one the
-		 * time to the next. */
-		if (pair->first)
-			begin = i > oldest(map) ? (int64_t)pair_at(map, i - 1)->mono_ns
-						: begin - REACH_NS;
-		end = last ? (int64_t)pair->mono_ns + REACH_NS
-			   : (int64_t)pair_at(map, i + 1)->mono_ns;
-		if (at < begin || at > end || at < 0)
+		if (i == oldest(map))
+			begin -= pair->first ? REACH_NS : OLD_NS;
+		else if (pair->first && far)
+			begin -= REACH_NS;
+		else if (pair->first)
+			begin = (int64_t)pair_at(map, i - 1)->mono_ns;
+		end = i + 1 == map->count ? (int64_t)map->now_ns + LATE_NS
+					  : (int64_t)pair_at(map, i + 1)->mono_ns;
+		if (at < begin || at > end)
 			continue;
 		*ret_mono_ns = (uint64_t)at;
 		return true;
 	}
 	return false;
+}
+
+bool clock_map_convert(const struct clock_map *map, uint64_t cupti_ns, uint64_t *ret_mono_ns)
+{
+	return find(map, cupti_ns, false, ret_mono_ns) || find(map, cupti_ns, true, ret_mono_ns);
 }
 
 double clock_map_rate(const struct clock_map *map)

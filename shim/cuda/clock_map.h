@@ -23,8 +23,9 @@ struct clock_pair {
 
 struct clock_map {
 	struct clock_pair pairs[CLOCK_MAP_PAIRS];
-	uint32_t count; /* of all that were added; the last CLOCK_MAP_PAIRS are there */
-	bool broken;    /* the next look is a first */
+	uint32_t count;  /* of all that were added; the last CLOCK_MAP_PAIRS are there */
+	bool broken;     /* the next look is a first */
+	uint64_t now_ns; /* of the last look, kept or not: no record is from later */
 };
 
 /*
@@ -32,6 +33,12 @@ struct clock_map {
  * later, which shows how fast the clock runs now.
  */
 bool clock_map_add(struct clock_map *map, uint64_t mono_ns, uint64_t cupti_ns);
+
+/*
+ * Whether a look goes on from the one before, so that there is no need to keep it: to be asked
+ * right before records are read, because a clock that was set back makes two times of one.
+ */
+bool clock_map_fits(struct clock_map *map, uint64_t mono_ns, uint64_t cupti_ns);
 
 /* The next look is the first of a stretch, whatever it shows. */
 void clock_map_break(struct clock_map *map);

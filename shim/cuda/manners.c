@@ -216,8 +216,8 @@ EXPORT int cuptiActivityRegisterTimestampCallback(void *callback)
 	int r;
 
 	RESOLVE(cuptiActivityRegisterTimestampCallback);
+	attach_clock_changes();
 	r = real.cuptiActivityRegisterTimestampCallback(callback);
-	if (attach_mode() == ATTACH_CUPTI)
-		attach_clock_changed();
+	attach_clock_changed();
 	return r;
 }
