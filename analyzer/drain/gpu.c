@@ -255,6 +255,9 @@ static int end_gap(struct gpu *gpu, struct process *process, int64_t end_ns)
 	if (!gap || gap->end_ns != INT64_MAX)
 		return 0;
 	gap->end_ns = end_ns;
+	/* It was none: what was missing came late. */
+	if (end_ns <= gap->begin_ns)
+		process->gap_count--;
 	return writer_gap(gpu->writer, process->pid, gap->begin_ns, end_ns, NULL);
 }
 
@@ -326,6 +329,14 @@ void gpu_keep_from(struct gpu *gpu, int32_t pid, int64_t begin_ns)
 
 	if (process && begin_ns < process->keep_ns)
 		process->keep_ns = begin_ns;
+}
+
+/* In a gap that is not over: it may turn out to be none. */
+static bool is_open(const struct process *process, const struct gpu_batch *batch)
+{
+	const struct gap *gap = process->gap_count ? &process->gaps[process->gap_count - 1] : NULL;
+
+	return gap && gap->end_ns == INT64_MAX && gap->begin_ns < batch->end_ns;
 }
 
 static bool is_known(const struct process *process, const struct gpu_batch *batch)
@@ -426,7 +437,8 @@ static int settle(struct gpu *gpu, struct process *process, bool finishing)
 	for (size_t i = 0; r == 0 && i < process->batch_count; i++) {
 		const struct gpu_batch *batch = &process->batches[i];
 
-		if (!process->host && batch->end_ns > process->complete_ns && !finishing) {
+		if (!process->host && !finishing &&
+		    (batch->end_ns > process->complete_ns || is_open(process, batch))) {
 			if (batch->begin_ns < keep_ns)
 				keep_ns = batch->begin_ns;
 			process->batches[kept++] = *batch;
@@ -483,6 +495,14 @@ static int write_meta(struct gpu *gpu)
 
 	for (size_t i = 0; seen && r == 0 && i < sizeof(rows) / sizeof(rows[0]); i++)
 		r = writer_meta_number(gpu->writer, rows[i].key, rows[i].number);
+	for (const struct process *process = gpu->processes; r == 0 && process;
+	     process = process->next) {
+		uint64_t lost =
+			sane(process->sums.dropped_count) + sane(process->sums.own_drop_count);
+
+		if (lost)
+			r = writer_loss(gpu->writer, process->pid, "GPU records", (int64_t)lost);
+	}
 	if (r == 0 && bad_count * 100 > record_count)
 		r = writer_note(gpu->writer, "warning",
 				"more than 1 % of CUPTI's records have times that cannot be: they "

@@ -114,6 +114,8 @@ static const char *const statements[] = {
 	[STATEMENT_GAP] =
 		"INSERT INTO t_gap (pid, begin_ns, end_ns, why) VALUES (?, ?, ?, ?) "
 		"ON CONFLICT (pid, begin_ns) DO UPDATE SET end_ns = excluded.end_ns",
+#define STATEMENT_NO_GAP 24
+	[STATEMENT_NO_GAP] = "DELETE FROM t_gap WHERE pid = ? AND begin_ns = ?",
 };
 
 #define STATEMENT_COUNT (sizeof(statements) / sizeof(statements[0]))
@@ -300,6 +302,8 @@ int writer_gpu_step(struct writer *writer, const struct gpu_values *values)
 int writer_gap(struct writer *writer, int64_t pid, int64_t begin_ns, int64_t end_ns,
 	       const char *why)
 {
+	if (end_ns != WRITE_UNKNOWN && end_ns <= begin_ns)
+		return finish(bind(writer, STATEMENT_NO_GAP, "nn", pid, begin_ns));
 	return finish(bind(writer, STATEMENT_GAP, "nnns", pid, begin_ns, end_ns, why));
 }
 

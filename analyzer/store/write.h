@@ -73,7 +73,8 @@ struct gpu_values {
 void gpu_values_init(struct gpu_values *values);
 int writer_gpu_step(struct writer *writer, const struct gpu_values *values);
 
-/* Nothing is known of the GPU from begin_ns on; WRITE_UNKNOWN: no end yet. */
+/* Nothing is known of the GPU from begin_ns on; WRITE_UNKNOWN: no end yet. Ends at its
+ * begin: there was none. */
 int writer_gap(struct writer *writer, int64_t pid, int64_t begin_ns, int64_t end_ns,
 	       const char *why);
 

@@ -47,6 +47,7 @@ static struct {
 	struct pack pack;
 	bool no_room; /* the drain was too far behind the last time, too */
 	uint64_t told_complete_ns;
+	uint64_t newest_ns;
 	uint64_t record_count, bad_count, dropped_count, own_drop_count, overhead_ns;
 	uint32_t named_devices; /* bits: in the meta table */
 } own;
@@ -220,6 +221,8 @@ static bool convert(uint64_t *begin, uint64_t *end)
 	}
 	*begin = begin_ns;
 	*end = end_ns;
+	if (end_ns > own.newest_ns)
+		own.newest_ns = end_ns;
 	return true;
 }
 
@@ -431,9 +434,9 @@ void activity_tell(enum dlprof_gpu_state_kind state, uint64_t when_ns, const cha
 	push(NULL, &event);
 }
 
-uint64_t activity_told_complete_ns(void)
+uint64_t activity_newest_ns(void)
 {
-	return own.told_complete_ns;
+	return own.newest_ns;
 }
 
 void activity_tell_complete(bool forced)
@@ -445,9 +448,4 @@ void activity_tell_complete(bool forced)
 		return;
 	own.told_complete_ns = complete_ns;
 	activity_tell(DLPROF_GPU_COMPLETE, complete_ns, NULL);
-}
-
-uint64_t activity_count(void)
-{
-	return own.record_count;
 }

@@ -49,13 +49,10 @@ void activity_read(void);
 /* Tells the drain how far that was; nothing if it has not moved on. `forced`: all of it. */
 void activity_tell_complete(bool forced);
 
-/* How far that was the last time. */
-uint64_t activity_told_complete_ns(void);
+/* The end of the newest that was read; 0: none was. */
+uint64_t activity_newest_ns(void);
 
 /* Tells it of anything else. */
 void activity_tell(enum dlprof_gpu_state_kind state, uint64_t when_ns, const char *why);
-
-/* Records that were read. */
-uint64_t activity_count(void);
 
 #endif

@@ -26,12 +26,12 @@
 #include "text.h"
 #include "thread.h"
 
-#define VARIABLE        "CUDA_INJECTION64_PATH"
-#define MS              UINT64_C(1000000)
-#define NS              UINT64_C(1000000000)
-#define FINISH_NS       (2 * NS)
-#define SILENT_PERIODS  3
-#define SILENT_LAUNCHES 4096 /* more than a buffer that is not full yet can hold */
+#define VARIABLE       "CUDA_INJECTION64_PATH"
+#define MS             UINT64_C(1000000)
+#define NS             UINT64_C(1000000000)
+#define FINISH_NS      (2 * NS)
+#define SILENT_PERIODS 3
+#define SILENT_NS      (50 * MS)
 
 enum armed {
 	ARMED_NO,
@@ -51,8 +51,9 @@ static struct {
 	uint64_t began_ns;
 	/* Of the writing thread. */
 	bool gap;
-	uint64_t count, launches; /* at the last period */
-	uint64_t heard_launches;  /* ... when the last record came */
+	uint64_t gap_ns;     /* its begin */
+	uint64_t silence_ns; /* when it was noticed */
+	uint64_t launch_ns;  /* the last one at the last period */
 	uint32_t silent_periods;
 } own;
 
@@ -209,6 +210,7 @@ static void begin_gap(uint64_t when_ns, const char *why)
 	if (own.gap)
 		return;
 	own.gap = true;
+	own.gap_ns = when_ns;
 	activity_tell(DLPROF_GPU_GAP_BEGIN, when_ns, why);
 }
 
@@ -267,36 +269,46 @@ static void see_to_others(uint64_t now_ns)
 	}
 }
 
-/* Kernels were launched, and nothing was reported since. */
+/* The host launched, long after the end of the last thing that was reported. */
 static bool is_silent(void)
 {
-	if (activity_count() != own.count) {
-		own.count = activity_count();
-		own.heard_launches = cudart_launches();
-	}
-	return config.cuda != CONFIG_CUDA_MEMCPY && cudart_launches() != own.heard_launches;
+	return config.cuda != CONFIG_CUDA_MEMCPY &&
+	       cudart_last_launch_ns() > activity_newest_ns() + SILENT_NS &&
+	       cudart_last_launch_ns() > own.began_ns + SILENT_NS;
+}
+
+/* Up to the end of the last that was reported all is known. */
+static void begin_silence(void)
+{
+	begin_gap(activity_newest_ns() > own.began_ns ? activity_newest_ns() : own.began_ns,
+		  "CUPTI reports nothing");
 }
 
 /*
- * Launches, and no records: somebody took CUPTI's buffers behind our back. Unless it has one of
- * ours, in which they may be.
+ * Silent for long: somebody took CUPTI's buffers behind our back, or it still holds one of ours
+ * that is not full yet. If that comes after all, there was no gap; if only newer ones do, it never
+ * will.
  */
 static void look_for_silence(void)
 {
-	uint64_t launches = cudart_launches();
-	bool launched = launches != own.launches;
+	bool launched = cudart_last_launch_ns() > own.launch_ns + SILENT_NS;
 
-	own.launches = launches;
-	if (!is_silent()) {
-		own.silent_periods = 0;
-		if (!own.yielded_ns)
-			end_gap(clock_now_ns());
+	own.launch_ns = cudart_last_launch_ns();
+	if (is_silent()) {
+		own.silent_periods += launched;
+		if (own.silent_periods >= SILENT_PERIODS && !own.gap) {
+			begin_silence();
+			own.silence_ns = clock_now_ns();
+		}
 		return;
 	}
-	own.silent_periods += launched;
-	if (own.silent_periods >= SILENT_PERIODS &&
-	    (!buffers_out() || launches - own.heard_launches > SILENT_LAUNCHES))
-		begin_gap(activity_told_complete_ns(), "CUPTI reports nothing");
+	own.silent_periods = 0;
+	if (!own.gap || own.yielded_ns)
+		return;
+	if (buffers_abandon(own.silence_ns))
+		end_gap(activity_newest_ns());
+	else
+		end_gap(own.gap_ns);
 }
 
 static void do_period(void)
@@ -328,7 +340,7 @@ static void *write_records(void *unused)
 		}
 		see_to_others(now_ns);
 		activity_read();
-		if (!is_silent() || own.gap)
+		if (own.gap || !is_silent() || buffers_out())
 			activity_tell_complete(false);
 		wait_until(&own.wakes, seen,
 			   own.armed == ARMED_YIELDED ? now_ns + 20 * MS : next_ns);
@@ -344,6 +356,8 @@ static void *write_records(void *unused)
 		mute(false);
 	}
 	activity_read();
+	if (own.armed == ARMED_YES && is_silent())
+		begin_silence();
 	activity_tell_complete(true);
 	own.finished = 1;
 	sys_call3(SYS_futex, &own.finished, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1);

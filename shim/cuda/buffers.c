@@ -19,6 +19,7 @@ enum state {
 	STATE_OUT,
 	STATE_DONE,
 	STATE_READING,
+	STATE_LOST, /* somebody else got it */
 };
 
 struct buffer {
@@ -151,7 +152,8 @@ void buffers_complete(uint8_t *bytes, size_t valid_size)
 	if (!buffer)
 		return;
 	buffer->valid_size = valid_size <= BUFFER_BYTES ? (uint32_t)valid_size : 0;
-	move(buffer, STATE_OUT, STATE_DONE);
+	if (!move(buffer, STATE_OUT, STATE_DONE))
+		move(buffer, STATE_LOST, STATE_DONE);
 }
 
 uint8_t *buffers_take(size_t *ret_valid_size)
@@ -187,6 +189,16 @@ uint64_t buffers_complete_ns(uint64_t now_ns)
 			now_ns = buffer->requested_ns;
 	}
 	return now_ns;
+}
+
+bool buffers_abandon(uint64_t before_ns)
+{
+	bool found = false;
+
+	for (uint32_t i = 0; i < pool.count; i++)
+		if (pool.buffers[i].state == STATE_OUT && pool.buffers[i].requested_ns < before_ns)
+			found |= move(&pool.buffers[i], STATE_OUT, STATE_LOST);
+	return found;
 }
 
 uint32_t buffers_out(void)

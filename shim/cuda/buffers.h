@@ -37,6 +37,9 @@ void buffers_free(uint8_t *buffer, size_t valid_size);
  */
 uint64_t buffers_complete_ns(uint64_t now_ns);
 
+/* What was requested before and is with CUPTI still does not come back; false: there is none. */
+bool buffers_abandon(uint64_t before_ns);
+
 /* How many CUPTI has. */
 uint32_t buffers_out(void);
 

@@ -15,12 +15,14 @@ enum { /* enum cudaMemcpyKind */
        DEVICE_TO_HOST = 2,
 };
 
-static _Atomic uint64_t launch_count;
+static _Atomic uint64_t launch_ticks;
 static _Atomic uint32_t announced; /* thread_life in which the drain was told who speaks */
 
-uint64_t cudart_launches(void)
+uint64_t cudart_last_launch_ns(void)
 {
-	return launch_count;
+	uint64_t ticks = launch_ticks;
+
+	return ticks ? clock_now_ns() - clock_length_ns(clock_ticks() - ticks) : 0;
 }
 
 static void push(struct thread *thread, enum dlprof_event_kind kind, uint64_t begin_ns,
@@ -85,7 +87,7 @@ void cudart_launch(uint32_t graph)
 	struct thread *thread;
 	uint64_t now_ns;
 
-	atomic_fetch_add_explicit(&launch_count, 1, memory_order_relaxed);
+	atomic_store_explicit(&launch_ticks, clock_ticks(), memory_order_relaxed);
 	thread = enter();
 	if (likely(!thread))
 		return;

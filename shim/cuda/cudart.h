@@ -16,8 +16,9 @@
 #include "dlprof/event.h"
 #include "thread.h"
 
-/* Launches by this process, of kernels and graphs. */
-uint64_t cudart_launches(void);
+/* When this process launched a kernel or a graph the last time, to a microsecond or so; 0: never.
+ */
+uint64_t cudart_last_launch_ns(void);
 
 /* For the wrappers. */
 void cudart_launch(uint32_t graph);
