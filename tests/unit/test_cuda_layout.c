@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_cuda_layout.c - our table of CUPTI's records and constants against the vendor's headers. It
+ * need not run: it compiles or it does not.
+ */
+#include <stddef.h>
+
+#include <cupti.h>
+
+#include "cuda/cupti.h"
+#include "cuda/record.h"
+
+#define X(record, vendor, field, type, offset)                                                     \
+	_Static_assert(offsetof(vendor, field) == (offset), #vendor "." #field " lies there");     \
+	_Static_assert(sizeof(((vendor *)0)->field) == sizeof(type),                               \
+		       #vendor "." #field " is as large");
+CUPTI_FIELDS(X)
+#undef X
+
+/* Structs of today begin as those that are read. */
+#define SAME(old, now, field)                                                                      \
+	_Static_assert(offsetof(old, field) == offsetof(now, field), #now "." #field " has "       \
+										     "moved");
+SAME(CUpti_ActivityKernel5, CUpti_ActivityKernel9, name)
+SAME(CUpti_ActivityKernel5, CUpti_ActivityKernel9, streamId)
+SAME(CUpti_ActivityMemcpy, CUpti_ActivityMemcpy5, streamId)
+SAME(CUpti_ActivityMemset, CUpti_ActivityMemset4, streamId)
+
+#define EQUAL(ours, theirs) _Static_assert((int)(ours) == (int)(theirs), #theirs);
+EQUAL(CUPTI_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY)
+EQUAL(CUPTI_KIND_MEMSET, CUPTI_ACTIVITY_KIND_MEMSET)
+EQUAL(CUPTI_KIND_KERNEL, CUPTI_ACTIVITY_KIND_KERNEL)
+EQUAL(CUPTI_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)
+EQUAL(CUPTI_KIND_OVERHEAD, CUPTI_ACTIVITY_KIND_OVERHEAD)
+EQUAL(CUPTI_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMCPY2)
+EQUAL(CUPTI_KIND_SYNCHRONIZATION, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION)
+EQUAL(CUPTI_KIND_GRAPH_TRACE, CUPTI_ACTIVITY_KIND_GRAPH_TRACE)
+EQUAL(CUPTI_COPY_HTOD, CUPTI_ACTIVITY_MEMCPY_KIND_HTOD)
+EQUAL(CUPTI_COPY_DTOH, CUPTI_ACTIVITY_MEMCPY_KIND_DTOH)
+EQUAL(CUPTI_COPY_HTOA, CUPTI_ACTIVITY_MEMCPY_KIND_HTOA)
+EQUAL(CUPTI_COPY_ATOH, CUPTI_ACTIVITY_MEMCPY_KIND_ATOH)
+EQUAL(CUPTI_SYNC_EVENT, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE)
+EQUAL(CUPTI_SYNC_STREAM, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE)
+EQUAL(CUPTI_SYNC_CONTEXT, CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE)
+EQUAL(CUPTI_MEMORY_PAGEABLE, CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE)
+EQUAL(CUPTI_NOT_INITIALIZED, CUPTI_ERROR_NOT_INITIALIZED)
+EQUAL(CUPTI_INSUFFICIENT_PRIVILEGES, CUPTI_ERROR_INSUFFICIENT_PRIVILEGES)
+EQUAL(CUPTI_UNKNOWN, CUPTI_ERROR_UNKNOWN)
+EQUAL(CUPTI_ATTRIBUTE_ZEROED_BUFFERS, CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER)
+EQUAL(CUPTI_THREAD_ID_SYSTEM, CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM)
+EQUAL(CUPTI_FLUSH_FORCED, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED)
+
+int main(void)
+{
+	return 0;
+}
