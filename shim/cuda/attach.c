@@ -277,6 +277,16 @@ static bool is_silent(void)
 	       cudart_last_launch_ns() > own.began_ns + SILENT_NS;
 }
 
+/*
+ * What was launched last was not reported, though CUPTI has no buffer for it to be in: how far all
+ * is known is not to be said until it was.
+ */
+static bool is_unheard(void)
+{
+	return config.cuda != CONFIG_CUDA_MEMCPY &&
+	       cudart_last_launch_ns() > activity_newest_ns() + MS;
+}
+
 /* Up to the end of the last that was reported all is known. */
 static void begin_silence(void)
 {
@@ -340,7 +350,7 @@ static void *write_records(void *unused)
 		}
 		see_to_others(now_ns);
 		activity_read();
-		if (own.gap || !is_silent() || buffers_out())
+		if (own.gap || buffers_out() || !is_unheard())
 			activity_tell_complete(false);
 		wait_until(&own.wakes, seen,
 			   own.armed == ARMED_YIELDED ? now_ns + 20 * MS : next_ns);
