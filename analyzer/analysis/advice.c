@@ -94,11 +94,11 @@ static struct advice price(enum advice_id id, const struct finding *finding,
 		advice.is_bound = true;
 		break;
 	case ADVICE_PERSISTENT_WORKERS:
-		advice.gain = gain_of(finding->epoch_start_ratio);
+		advice.gain = gain_of(finding->started_ratio);
 		advice.is_bound = true;
 		break;
 	case ADVICE_REDUCE_DELIVERY_COST:
-		advice.gain = gain_of(finding->delivery_ratio);
+		advice.gain = gain_of(finding->delivered_ratio);
 		advice.is_bound = true;
 		break;
 	case ADVICE_WARM_CACHE:

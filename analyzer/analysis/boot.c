@@ -21,9 +21,9 @@ struct cells {
 	double *time_ns;
 };
 
-static void fill(const struct batch_series *s, struct cells *cells)
+static void fill(const struct batch_series *s, const struct finding *f, struct cells *cells)
 {
-	const float *waits = stall_waits(s);
+	const float *waits = stall_waits(s, f);
 	double stall_ns = 0, time_ns = 0;
 	size_t cell = 0, left = 0, i;
 
@@ -93,7 +93,7 @@ int boot_stall_ratio(const struct batch_series *s, const struct finding *f, stru
 		free(cells.time_ns);
 		return -ENOMEM;
 	}
-	fill(s, &cells);
+	fill(s, f, &cells);
 	block = (2 * prefetch * workers + cells.size - 1) / cells.size;
 	if (block > cells.count)
 		block = cells.count;

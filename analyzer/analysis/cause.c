@@ -60,12 +60,34 @@ static struct period_query excess(const struct batch_series *s, const float *val
 	return query;
 }
 
-static int find_periods(const struct batch_series *s, const struct finding *f,
+/*
+ * What a step takes beyond its normal: by the host its compute, by the GPU's clock the time that the
+ * GPU was idle and no wait was to blame, as a host that waits for a busy GPU stops nothing.
+ */
+static int list_others(const struct batch_series *s, const struct finding *f, float **ret)
+{
+	size_t i;
+
+	*ret = NULL;
+	if (!f->by_gpu || !s->gpu_busy_ns || s->synchronous == 0)
+		return 0;
+	*ret = malloc(s->count * sizeof(**ret));
+	if (!*ret)
+		return -ENOMEM;
+	for (i = 0; i < s->count; i++)
+		(*ret)[i] = s->gpu_busy_ns[i] >= 0
+				    ? (float)fmax(0, stall_demand_ns(s, f, i) -
+							     (double)s->gpu_busy_ns[i])
+				    : NAN;
+	return 0;
+}
+
+static int find_periods(const struct batch_series *s, const struct finding *f, const float *others,
 			struct diagnosis *ret)
 {
 	const struct period_query wait = {
 		.series = s,
-		.values = stall_waits(s),
+		.values = stall_waits(s, f),
 		.mask = SERIES_STARVED,
 		.want = SERIES_STARVED,
 	};
@@ -77,8 +99,11 @@ static int find_periods(const struct batch_series *s, const struct finding *f,
 	int r;
 
 	ret->steps_only = is_partial && !s->compute_ns && s->step_ns;
-	of_compute = excess(s, ret->steps_only ? s->step_ns : s->compute_ns, EXCESS_FLOOR_NS,
-			    f->compute_median_ns);
+	of_compute = excess(s,
+			    ret->steps_only ? s->step_ns
+			    : others        ? others
+					    : s->compute_ns,
+			    EXCESS_FLOOR_NS, others ? NAN : f->compute_median_ns);
 	of_compute.slips = ret->steps_only;
 	/* Steps that wait for the GPU now and then are long in turn for those that do not. */
 	if (s->synchronous == 0)
@@ -105,7 +130,7 @@ static int find_periods(const struct batch_series *s, const struct finding *f,
 static int32_t find_suspect(const struct batch_series *s, const struct finding *f,
 			    double *ret_share)
 {
-	const float *waits = stall_waits(s);
+	const float *waits = stall_waits(s, f);
 	double *stall_ns = calloc((size_t)s->workers, sizeof(*stall_ns));
 	int32_t best = 0, w;
 	size_t i;
@@ -170,13 +195,13 @@ static int find_slow_worker(const struct batch_series *s, const struct finding *
 	return 0;
 }
 
-static void find_cold(const struct batch_series *s, struct cold *ret)
+static void find_cold(const struct batch_series *s, const struct finding *f, struct cold *ret)
 {
 	struct part {
 		double load_ns, stall_ns, time_ns;
 		size_t loads;
 	} parts[2] = {0};
-	const float *waits = stall_waits(s);
+	const float *waits = stall_waits(s, f);
 	size_t run, i;
 
 	*ret = (struct cold){NAN, NAN, NAN, NAN};
@@ -206,10 +231,10 @@ static void find_cold(const struct batch_series *s, struct cold *ret)
 }
 
 /* Stall time of batches while others were ready, of those of which that is known. */
-static double queued_share(const struct batch_series *s)
+static double queued_share(const struct batch_series *s, const struct finding *f)
 {
 	const unsigned known = SERIES_STARVED | SERIES_QUEUE_KNOWN;
-	const float *waits = stall_waits(s);
+	const float *waits = stall_waits(s, f);
 	double queued_ns = 0, all_ns = 0;
 	size_t i;
 
@@ -273,9 +298,9 @@ static enum cause cause_of_the_rest(const struct finding *f, const struct diagno
 	/* Where the GPU had work all the time, long waits of the host are none of its stalls. */
 	if (f->stall_ratio >= STALL_MODERATE && isnan(f->drain_ratio))
 		return CAUSE_ISOLATED_STALL;
-	if (f->epoch_start_ratio >= STALL_MODERATE && f->epoch_count >= FEWEST_EPOCHS)
+	if (f->started_ratio >= STALL_MODERATE && f->epoch_count >= FEWEST_EPOCHS)
 		return CAUSE_EPOCH_START;
-	if (f->delivery_ratio >= STALL_MODERATE)
+	if (f->delivered_ratio >= STALL_MODERATE)
 		return CAUSE_DELIVERY;
 	if (d->compute_share >= CAUSE_COST_LEAST)
 		return CAUSE_MAIN_THREAD_PERIODIC;
@@ -294,13 +319,17 @@ static double lost_share(const struct finding *f, const struct diagnosis *d)
 
 int cause_find(const struct batch_series *s, const struct finding *f, struct diagnosis *ret)
 {
+	float *others = NULL;
 	struct trace trace;
 	int r;
 
 	*ret = (struct diagnosis){.cpu_share = NAN, .queued_share = NAN};
 	r = trace_init(s, f, &trace);
 	if (r == 0)
-		r = find_periods(s, f, ret);
+		r = list_others(s, f, &others);
+	if (r == 0)
+		r = find_periods(s, f, others, ret);
+	free(others);
 	if (r == 0)
 		r = find_slow_worker(s, f, &trace, &ret->slow);
 	if (r == 0)
@@ -308,9 +337,9 @@ int cause_find(const struct batch_series *s, const struct finding *f, struct dia
 	if (r == 0)
 		r = whatif_predict(s, f, &trace, &ret->whatif);
 	if (r == 0) {
-		find_cold(s, &ret->cold);
+		find_cold(s, f, &ret->cold);
 		ret->cpu_share = cpu_share(s, f);
-		ret->queued_share = queued_share(s);
+		ret->queued_share = queued_share(s, f);
 		if (f->gap == STALL_GAP_NONE)
 			ret->cause = f->starved ? cause_of_starving(s, f, ret)
 						: cause_of_the_rest(f, ret);

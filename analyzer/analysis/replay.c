@@ -135,7 +135,7 @@ static double main_cpu_ns(const struct batch_series *s, const struct finding *f)
 int trace_init(const struct batch_series *s, const struct finding *f, struct trace *ret)
 {
 	const float *loads = find_loads(s);
-	const float *steps = s->synchronous == 0 ? s->gpu_busy_ns : s->compute_ns;
+	const float *busy = s->synchronous == 0 ? s->gpu_busy_ns : NULL;
 	size_t room, number = 0, i;
 	bool wanted = false;
 	int r = 0;
@@ -148,7 +148,7 @@ int trace_init(const struct batch_series *s, const struct finding *f, struct tra
 		.cores = s->cores,
 		.main_cpu_ns = main_cpu_ns(s, f),
 	};
-	if (!loads || !steps || !f->steady_count)
+	if (!loads || (s->synchronous == 0 && !busy) || !f->steady_count)
 		return 0;
 	room = f->steady_count;
 	if (room > (SAMPLE_PARTS + 1) * SAMPLE_PART)
@@ -159,6 +159,8 @@ int trace_init(const struct batch_series *s, const struct finding *f, struct tra
 	if (!ret->load_ns || !ret->compute_ns || !ret->worker)
 		r = -ENOMEM;
 	for (i = 0; r == 0 && i < s->count && ret->count < room; i++) {
+		double step_ns;
+
 		if (!(s->state[i] & SERIES_STEADY))
 			continue;
 		if (number % SAMPLE_PART == 0)
@@ -166,10 +168,11 @@ int trace_init(const struct batch_series *s, const struct finding *f, struct tra
 		number++;
 		if (!wanted)
 			continue;
-		if (!(loads[i] >= 0 && steps[i] >= 0))
+		step_ns = busy ? (double)busy[i] : stall_demand_ns(s, f, i);
+		if (!(loads[i] >= 0 && step_ns >= 0))
 			continue;
 		ret->load_ns[ret->count] = loads[i];
-		ret->compute_ns[ret->count] = steps[i];
+		ret->compute_ns[ret->count] = (float)step_ns;
 		ret->worker[ret->count++] = s->worker[i];
 	}
 	if (r == 0 && s->workers > 1 && s->workers <= REPLAY_WORKERS)

@@ -18,6 +18,8 @@
 #define SYNC_MOST         0.20
 #define DRAIN_BUSY        5.0
 #define DRAIN_IDLE        3.5
+#define GPU_SEEN_LEAST    0.5  /* of the steady batches, for the GPU's clock */
+#define GPU_SEEN_MOST     0.95 /* from which the rest does not matter */
 
 struct sums {
 	struct stats_moments load;
@@ -26,6 +28,8 @@ struct sums {
 	double compute_ns;
 	double busy_ns;
 	size_t busy_count;
+	double demand_ns;
+	double ready_ns, start_ns; /* waits of the host */
 };
 
 int64_t stall_start_count(int64_t workers)
@@ -59,9 +63,16 @@ static double known(const float *column, size_t i)
 	return column && column[i] >= 0 ? (double)column[i] : 0;
 }
 
-const float *stall_waits(const struct batch_series *series)
+const float *stall_waits(const struct batch_series *s, const struct finding *f)
 {
-	return series->gpu_idle_ns ? series->gpu_idle_ns : series->wait_ns;
+	return f->by_gpu ? s->gpu_idle_ns : s->wait_ns;
+}
+
+double stall_demand_ns(const struct batch_series *s, const struct finding *f, size_t i)
+{
+	double masked_ns = f->by_gpu ? known(s->wait_ns, i) - known(s->gpu_idle_ns, i) : 0;
+
+	return known(s->compute_ns, i) + masked_ns;
 }
 
 /* The consumer does not wait for its steps to end. */
@@ -108,6 +119,35 @@ int64_t stall_theta_ns(struct batch_series *series)
 	return isnan(theta_ns) ? SERIES_UNKNOWN : llrint(theta_ns);
 }
 
+/*
+ * By which clock the run is judged. A batch of which the GPU is not known is not steady by the GPU's.
+ * It cannot have been idle in the wait for longer than the wait was, whatever a file says.
+ */
+static void choose_clock(struct batch_series *s, struct finding *f)
+{
+	size_t seen = 0, steady_count = 0, steady_seen = 0, i;
+
+	for (i = 0; s->gpu_idle_ns && i < s->count; i++) {
+		bool is_seen = s->wait_ns && s->wait_ns[i] >= 0 && s->gpu_idle_ns[i] >= 0;
+
+		if (is_seen && s->gpu_idle_ns[i] > s->wait_ns[i])
+			s->gpu_idle_ns[i] = s->wait_ns[i];
+		seen += is_seen;
+		if (s->state[i] & SERIES_STEADY) {
+			steady_count++;
+			steady_seen += is_seen;
+		}
+	}
+	f->gpu_share = s->count ? (double)seen / (double)s->count : 0;
+	f->by_gpu = steady_seen && (double)steady_seen >= GPU_SEEN_LEAST * (double)steady_count;
+	if (!f->by_gpu)
+		return;
+	f->unseen_count = steady_count - steady_seen;
+	for (i = 0; i < s->count; i++)
+		if (!(s->gpu_idle_ns[i] >= 0))
+			s->state[i] &= (uint8_t)~SERIES_STEADY;
+}
+
 /* Epochs, and how many deliveries of each have no record. */
 static void count_epochs(const struct batch_series *s, struct finding *f)
 {
@@ -130,14 +170,15 @@ static void count_epochs(const struct batch_series *s, struct finding *f)
 
 static void add_steady(struct batch_series *s, size_t i, struct finding *f, struct sums *sums)
 {
-	const float *waits = stall_waits(s);
-	double wait_ns = known(waits, i), compute_ns = known(s->compute_ns, i);
+	double wait_ns = known(stall_waits(s, f), i), compute_ns = known(s->compute_ns, i);
 	bool ready = s->state[i] & SERIES_READY;
 	bool starved = !ready && wait_ns >= f->theta_ns;
 
 	f->steady_count++;
 	f->steady_ns += known(s->wait_ns, i) + compute_ns;
+	f->wait_masked_ns += known(s->wait_ns, i) - wait_ns;
 	sums->compute_ns += compute_ns;
+	sums->demand_ns += stall_demand_ns(s, f, i);
 	if (s->gpu_busy_ns && s->gpu_busy_ns[i] >= 0) {
 		sums->busy_ns += (double)s->gpu_busy_ns[i];
 		sums->busy_count++;
@@ -150,9 +191,10 @@ static void add_steady(struct batch_series *s, size_t i, struct finding *f, stru
 		f->starved_count++;
 		f->wait_starved_ns += wait_ns;
 	} else if (ready) {
-		f->wait_ready_ns += known(s->wait_ns, i);
+		f->wait_ready_ns += wait_ns;
+		sums->ready_ns += known(s->wait_ns, i);
 	} else {
-		f->wait_short_ns += known(s->wait_ns, i);
+		f->wait_short_ns += wait_ns;
 	}
 
 	if (s->load_ns && s->load_ns[i] >= 0) {
@@ -161,6 +203,17 @@ static void add_steady(struct batch_series *s, size_t i, struct finding *f, stru
 		if (starved)
 			sums->exposed_ns += fmin(wait_ns, (double)s->load_ns[i]);
 	}
+}
+
+static void add_start(const struct batch_series *s, size_t i, struct finding *f, struct sums *sums)
+{
+	double host_ns = known(s->wait_ns, i), wait_ns = host_ns;
+
+	if (f->by_gpu && s->gpu_idle_ns[i] >= 0)
+		wait_ns = (double)s->gpu_idle_ns[i];
+	sums->start_ns += host_ns;
+	f->wait_start_ns += wait_ns;
+	f->wait_masked_ns += host_ns - wait_ns;
 }
 
 static void add_batches(struct batch_series *s, struct finding *f, struct sums *sums)
@@ -175,7 +228,9 @@ static void add_batches(struct batch_series *s, struct finding *f, struct sums *
 		if (s->state[at.i] & SERIES_STEADY)
 			add_steady(s, at.i, f, sums);
 		else if (is_start(s->workers, at.batch))
-			f->wait_start_ns += wait_ns;
+			add_start(s, at.i, f, sums);
+		else if (f->by_gpu && !(s->gpu_idle_ns[at.i] >= 0))
+			f->wait_unseen_ns += wait_ns;
 		else
 			f->wait_short_ns += wait_ns;
 	}
@@ -188,7 +243,7 @@ static double ratio(double part, double whole)
 
 static void set_ratios(const struct batch_series *s, struct finding *f, const struct sums *sums)
 {
-	const struct stats_column starved = {stall_waits(s), s->state, s->count, SERIES_STARVED,
+	const struct stats_column starved = {stall_waits(s, f), s->state, s->count, SERIES_STARVED,
 					     SERIES_STARVED};
 	size_t trimmed = (size_t)ceil(TRIM_SHARE * (double)f->starved_count);
 	struct stats_order order;
@@ -200,9 +255,12 @@ static void set_ratios(const struct batch_series *s, struct finding *f, const st
 	}
 	f->stall_ratio = ratio(f->wait_starved_ns, f->steady_ns);
 	f->trimmed_ratio = ratio(f->wait_starved_ns - largest_ns, f->steady_ns);
-	if (f->readiness_count)
-		f->delivery_ratio = ratio(f->wait_ready_ns, f->steady_ns);
-	f->epoch_start_ratio = ratio(f->wait_start_ns, f->wait_all_ns + f->compute_all_ns);
+	if (f->readiness_count) {
+		f->delivery_ratio = ratio(sums->ready_ns, f->steady_ns);
+		f->delivered_ratio = ratio(f->wait_ready_ns, f->steady_ns);
+	}
+	f->epoch_start_ratio = ratio(sums->start_ns, f->wait_all_ns + f->compute_all_ns);
+	f->started_ratio = ratio(f->wait_start_ns, f->wait_all_ns + f->compute_all_ns);
 	f->masked_share = 1 - ratio(sums->exposed_ns, sums->load_ns);
 	if (f->stall_ratio < 1)
 		f->gain_max = 1 / (1 - f->stall_ratio);
@@ -226,8 +284,9 @@ static void set_quantiles(const struct batch_series *s, const float *column, dou
 /* What handing over costs: the median wait of steady batches that were ready (2.2, 5). */
 static void set_delivery(const struct batch_series *s, struct finding *f)
 {
-	const struct stats_column ready = {s->wait_ns, s->state, s->count,
-					   SERIES_STEADY | SERIES_READY,
+	/* What the GPU did not notice is part of the steps that the replay takes instead. */
+	const float *waits = is_asynchronous(s) ? s->wait_ns : stall_waits(s, f);
+	const struct stats_column ready = {waits, s->state, s->count, SERIES_STEADY | SERIES_READY,
 					   SERIES_STEADY | SERIES_READY};
 
 	if (s->wait_ns)
@@ -239,7 +298,7 @@ static void set_supply(const struct batch_series *s, struct finding *f, const st
 	double supply, demand;
 
 	f->compute_mean_ns = ratio(sums->compute_ns, (double)f->steady_count);
-	f->demand_mean_ns = f->compute_mean_ns;
+	f->demand_mean_ns = ratio(sums->demand_ns, (double)f->steady_count);
 	if (is_asynchronous(s))
 		f->demand_mean_ns = ratio(sums->busy_ns, (double)sums->busy_count);
 	if (!sums->load.count)
@@ -262,7 +321,7 @@ static void set_drain(const struct batch_series *s, struct finding *f)
 	size_t count = 0, above, i;
 	struct stats_order order;
 
-	if (!is_asynchronous(s) || s->gpu_idle_ns || !f->steady_count)
+	if (!is_asynchronous(s) || f->by_gpu || !f->steady_count)
 		return;
 	edge_ns = SYNC_FACTOR * f->compute_median_ns;
 	for (i = 0; i < s->count; i++)
@@ -290,7 +349,7 @@ static enum stall_gap find_gap(const struct batch_series *s, const struct findin
 		return STALL_GAP_FEW_BATCHES;
 	if (f->lost_share > STALL_TOLERATED_LOSS)
 		return STALL_GAP_LOSS;
-	if (is_asynchronous(s) && !s->gpu_idle_ns &&
+	if (is_asynchronous(s) && !f->by_gpu &&
 	    !(f->drain_ratio >= DRAIN_BUSY || f->drain_ratio <= DRAIN_IDLE))
 		return STALL_GAP_ASYNCHRONOUS;
 	return STALL_GAP_NONE;
@@ -305,6 +364,8 @@ static enum stall_confidence find_confidence(const struct batch_series *s, const
 	if (s->workers != 0 && (double)f->readiness_count < 0.95 * (double)f->steady_count)
 		level--;
 	if (f->lost_share > 0.01)
+		level--;
+	if (f->by_gpu && f->gpu_share < GPU_SEEN_MOST)
 		level--;
 	/* The ratio is only an upper bound, and the rule was never seen on hardware. */
 	if (!isnan(f->drain_ratio))
@@ -361,10 +422,12 @@ void stall_judge(struct batch_series *series, struct finding *ret)
 		.load_cv = NAN,
 		.rho = NAN,
 		.eta = NAN,
+		.delivered_ratio = NAN,
+		.started_ratio = NAN,
 		.batch_count = series->count,
-		.by_gpu = series->gpu_idle_ns != NULL,
 	};
 	ret->theta_ns = theta(series, &ret->compute_median_ns);
+	choose_clock(series, ret);
 	count_epochs(series, ret);
 	ret->lost_share = lost_share(series, ret);
 	add_batches(series, ret, &sums);

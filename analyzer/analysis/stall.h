@@ -23,10 +23,12 @@
  *   all batches.
  * - Exposed load of a starved batch = min(wait, load), of any other 0. Masked share = 1 - sum of
  *   exposed / sum of load over steady batches: a description, never a verdict.
- * - Asynchronous GPU. Where the GPU's idle time during the wait is known, it stands for the wait in
- *   starved batches, stall ratio and trimmed ratio: the host may wait and the GPU be busy. Without
- *   it, for a consumer that does not wait for its steps: drain ratio D = median compute of sync
- *   steps (compute > 5 x its median, 0.3 to 20 % of the batches) / mean step. D >= 5: the GPU
+ * - The clock. Where the GPU's idle time during the wait is known of half of the otherwise steady
+ *   batches or more, it stands for the wait in all of the above but the delivery and epoch start
+ *   ratios, which are the host's: the host may wait and the GPU be busy. The other batches are not
+ *   steady then, for one ratio has one clock. Else the GPU's times are not used.
+ * - Without them, for a consumer that does not wait for its steps: drain ratio D = median compute of
+ *   sync steps (compute > 5 x its median, 0.3 to 20 % of the batches) / mean step. D >= 5: the GPU
  *   always had work; D <= 3.5: it had not, and the stall ratio is an upper bound; else, or without
  *   sync steps, no verdict.
  * - Gain: without any stall the steady time would be (1 - ratio) of what it was: 1 / (1 - ratio).
@@ -79,7 +81,8 @@ struct finding {
 	enum stall_gap gap;
 	enum stall_confidence confidence;
 	bool starved;
-	bool by_gpu; /* by the GPU's idle time, not by the host's waits */
+	bool by_gpu;      /* by the GPU's idle time, not by the host's waits */
+	double gpu_share; /* of all batches of which that idle time is known */
 
 	double stall_ratio;
 	double trimmed_ratio;
@@ -94,15 +97,18 @@ struct finding {
 	size_t steady_count;
 	size_t starved_count;
 	size_t epoch_count;
+	size_t unseen_count;    /* batches that the GPU's clock leaves out */
 	size_t readiness_count; /* steady batches whose readiness is known */
 	double lost_share;      /* of the records, at least */
 
-	double wait_all_ns; /* all batches: = the four parts below */
+	double wait_all_ns; /* of the host, all batches: = the six parts below */
 	double compute_all_ns;
 	double wait_starved_ns; /* steady and starved: numerator of the stall ratio */
 	double wait_start_ns;   /* first batches of each epoch */
 	double wait_ready_ns;   /* steady, known to have been ready */
 	double wait_short_ns;   /* the rest: below theta, or no steady state */
+	double wait_masked_ns;  /* waits while the GPU was busy; 0 by the host's clock */
+	double wait_unseen_ns;  /* of batches that the GPU's clock leaves out */
 	double steady_ns;       /* wait + compute of steady batches: its denominator */
 
 	double wait_p50_ns; /* quantiles over all batches; NAN where not observed */
@@ -113,8 +119,10 @@ struct finding {
 	double drain_ratio;     /* NAN unless the verdict needs it */
 	double compute_mean_ns; /* of steady batches */
 	double compute_median_ns;
-	double demand_mean_ns; /* the same, or GPU busy time where steps do not wait for it */
+	double demand_mean_ns; /* a step without waiting; GPU busy time where steps do not wait for it */
 	double delivery_ns;    /* median wait of ready batches; NAN: none is known */
+	double delivered_ratio; /* as delivery and epoch start ratio, by the clock of the verdict */
+	double started_ratio;
 	double load_mean_ns;   /* of steady batches with a known load, else NAN */
 	double load_cv;        /* their standard deviation over their mean */
 	double rho;            /* mean load / workers / mean demand: >= 1 cannot keep up */
@@ -125,7 +133,8 @@ struct finding {
  * Judges a series. Confidence is high from 300 steady batches (the ratio of a fresh run then
  * differs by some 3 points), medium from 100 (5 points), else low; one step lower where readiness
  * is known for less than 95 % of them and there are workers (slow delivery then looks like
- * starvation), and where more than 1 % of the records are lost. Marks which batches are steady and
+ * starvation), where more than 1 % of the records are lost, and where the GPU's clock leaves out
+ * more than 5 % of the batches. Marks which batches are steady and
  * which starved in the series' `state`.
  */
 void stall_judge(struct batch_series *series, struct finding *ret);
@@ -133,8 +142,11 @@ void stall_judge(struct batch_series *series, struct finding *ret);
 /* Theta of a series; SERIES_UNKNOWN where no steady batch was seen. */
 int64_t stall_theta_ns(struct batch_series *series);
 
-/* The time that the verdict counts: the GPU's idle time where known, else the wait. */
-const float *stall_waits(const struct batch_series *series);
+/* The time that the verdict counts: the GPU's idle time, or the host's waits. */
+const float *stall_waits(const struct batch_series *series, const struct finding *finding);
+
+/* How long a batch takes without that time. */
+double stall_demand_ns(const struct batch_series *series, const struct finding *finding, size_t i);
 
 /* How many first deliveries of an iterator are excluded; workers < 0: unknown. */
 int64_t stall_start_count(int64_t workers);

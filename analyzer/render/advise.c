@@ -63,12 +63,12 @@ static void add_evidence(const struct report *report, char *text, size_t size)
 		break;
 	case CAUSE_EPOCH_START:
 		page_append(text, size, " It takes %s of all time, %s in %zu epochs.",
-			    units_share(a, f->epoch_start_ratio), units_time(b, f->wait_start_ns),
+			    units_share(a, f->started_ratio), units_time(b, f->wait_start_ns),
 			    f->epoch_count);
 		break;
 	case CAUSE_DELIVERY:
 		page_append(text, size, " It takes %s of the time.",
-			    units_share(a, f->delivery_ratio));
+			    units_share(a, f->delivered_ratio));
 		break;
 	case CAUSE_ISOLATED_STALL:
 		page_append(text, size, " Without the largest, %s of the time is waiting.",
