@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#define PAGEABLE_LEAST 0.5 /* of the bytes that go to the GPU */
+
 const char *advice_name(enum advice_id id)
 {
 	static const char *const names[ADVICE_MAX] = {
@@ -19,6 +21,7 @@ const char *advice_name(enum advice_id id)
 		[ADVICE_REDUCE_DELIVERY_COST] = "reduce_delivery_cost",
 		[ADVICE_REDUCE_MAIN_THREAD_EVENT] = "reduce_main_thread_event",
 		[ADVICE_USE_WORKERS] = "use_workers",
+		[ADVICE_PAGEABLE_H2D] = "pageable_h2d",
 	};
 
 	return names[id];
@@ -106,6 +109,7 @@ static struct advice price(enum advice_id id, const struct finding *finding,
 		advice.gain = gain_of(lost_share);
 		advice.is_bound = true;
 		break;
+	case ADVICE_PAGEABLE_H2D:
 	case ADVICE_NONE:
 	case ADVICE_MAX:
 		break;
@@ -176,8 +180,33 @@ static void add_useless(const struct batch_series *series, const struct finding 
 	}
 }
 
+/*
+ * Copies from pageable memory are staged by the driver and hold up what follows. Pinned ones can
+ * run beside kernels, which at most takes away the time in which nothing but copies ran: the gain's
+ * bound. It goes beside the cause's own remedy, which is about other time.
+ */
+static void add_pageable(const struct gpu_use *gpu, struct advice_list *ret)
+{
+	struct advice advice = {.id = ADVICE_PAGEABLE_H2D, .is_bound = true};
+	size_t at;
+
+	if (!gpu || !(gpu->pageable_share >= PAGEABLE_LEAST))
+		return;
+	advice.gain = gain_of(gpu->exposed_share);
+	if (!(advice.gain >= ADVICE_GAIN))
+		return;
+	if (ret->steps[0].id == ADVICE_NONE)
+		ret->count = 0;
+	if (ret->count == ADVICE_MOST)
+		ret->count--;
+	for (at = ret->count++; at > 1 && ret->steps[at - 1].gain < advice.gain; at--)
+		ret->steps[at] = ret->steps[at - 1];
+	ret->steps[at] = advice;
+}
+
 void advice_give(enum cause cause, const struct batch_series *series, const struct finding *finding,
-		 const struct whatif *whatif, double lost_share, struct advice_list *ret)
+		 const struct whatif *whatif, const struct gpu_use *gpu, double lost_share,
+		 struct advice_list *ret)
 {
 	enum advice_id id = FIRST[cause];
 
@@ -189,5 +218,6 @@ void advice_give(enum cause cause, const struct batch_series *series, const stru
 	ret->steps[ret->count++] = price(id, finding, whatif, lost_share);
 	if (finding->starved && id != ADVICE_NONE)
 		add_others(finding, whatif, ret);
+	add_pageable(gpu, ret);
 	add_useless(series, finding, whatif, ret);
 }

@@ -3,6 +3,7 @@
 #ifndef ADVICE_H
 #define ADVICE_H
 
+#include "analysis/gpu_use.h"
 #include "analysis/stall.h"
 #include "analysis/whatif.h"
 
@@ -37,6 +38,7 @@ enum advice_id {
 	ADVICE_REDUCE_DELIVERY_COST,
 	ADVICE_REDUCE_MAIN_THREAD_EVENT,
 	ADVICE_USE_WORKERS,
+	ADVICE_PAGEABLE_H2D,
 	ADVICE_MAX
 };
 
@@ -69,9 +71,13 @@ struct advice_list {
 	size_t useless_count;
 };
 
-/* What follows from the cause. `lost_share`: of all time that its events cost, or NAN. */
+/*
+ * What follows from the cause, and from what the GPU does (NULL: not known). `lost_share`: of all
+ * time that the cause's events cost, or NAN.
+ */
 void advice_give(enum cause cause, const struct batch_series *series, const struct finding *finding,
-		 const struct whatif *whatif, double lost_share, struct advice_list *ret);
+		 const struct whatif *whatif, const struct gpu_use *gpu, double lost_share,
+		 struct advice_list *ret);
 
 /* As JSON has them. */
 const char *advice_name(enum advice_id id);

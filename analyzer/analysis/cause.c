@@ -317,7 +317,8 @@ static double lost_share(const struct finding *f, const struct diagnosis *d)
 	return NAN;
 }
 
-int cause_find(const struct batch_series *s, const struct finding *f, struct diagnosis *ret)
+int cause_find(const struct batch_series *s, const struct finding *f, const struct gpu_use *gpu,
+	       struct diagnosis *ret)
 {
 	float *others = NULL;
 	struct trace trace;
@@ -343,7 +344,7 @@ int cause_find(const struct batch_series *s, const struct finding *f, struct dia
 		if (f->gap == STALL_GAP_NONE)
 			ret->cause = f->starved ? cause_of_starving(s, f, ret)
 						: cause_of_the_rest(f, ret);
-		advice_give(ret->cause, s, f, &ret->whatif, lost_share(f, ret), &ret->advice);
+		advice_give(ret->cause, s, f, &ret->whatif, gpu, lost_share(f, ret), &ret->advice);
 	}
 	trace_done(&trace);
 	return r;

@@ -51,9 +51,12 @@ struct diagnosis {
 	struct advice_list advice;
 };
 
-/* Of a judged series; confidence and the like are the finding's. 0 or -ENOMEM. */
+/*
+ * Of a judged series; confidence and the like are the finding's. `gpu`: what its time went to, or
+ * NULL. 0 or -ENOMEM.
+ */
 int cause_find(const struct batch_series *series, const struct finding *finding,
-	       struct diagnosis *ret);
+	       const struct gpu_use *gpu, struct diagnosis *ret);
 
 /* As JSON has it; NULL for CAUSE_UNKNOWN. */
 const char *cause_name(enum cause cause);

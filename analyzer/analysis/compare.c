@@ -57,7 +57,7 @@ static int add_batch(struct compare_side *side, const struct batch_series *s,
 		r = add(side, COMPARE_GPU_IDLE, at(s->gpu_idle_ns, i), 1);
 	if (r == 0 && f->gap == STALL_GAP_NONE && s->state[i] & SERIES_STEADY)
 		r = add(side, COMPARE_STALL,
-			s->state[i] & SERIES_STARVED ? at(stall_waits(s), i) : 0,
+			s->state[i] & SERIES_STARVED ? at(stall_waits(s, f), i) : 0,
 			wait_ns + compute_ns);
 	return r;
 }

@@ -46,6 +46,10 @@ static const struct column {
 	{"transfer_s", COLUMN_TIME, BATCH(transfer_ns), NULL, 0},
 	{"read_bytes", COLUMN_INT, BATCH(read_bytes), NULL, 0},
 	{"samples", COLUMN_INT, BATCH(samples), NULL, 0},
+	{"gpu_busy_s", COLUMN_TIME, BATCH(gpu_busy_ns), NULL, 0},
+	{"gpu_idle_wait_s", COLUMN_TIME, BATCH(gpu_idle_wait_ns), NULL, 0},
+	{"h2d_s", COLUMN_TIME, BATCH(h2d_ns), NULL, 0},
+	{"h2d_bytes", COLUMN_INT, BATCH(h2d_bytes), NULL, 0},
 	{"starved", COLUMN_FLAG, LINE(starved), NULL, 0},
 	{"excluded", COLUMN_WORD, LINE(excluded), NULL, 0},
 #undef LINE

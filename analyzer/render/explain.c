@@ -123,6 +123,29 @@ static const struct explanation PAGES[] = {
 	{"use_workers", "advice", "Pass num_workers, so that loading happens beside the training.",
 	 "The report says how many would suffice. Each is a process with its own copy of what the "
 	 "dataset keeps."},
+	{"pageable_h2d", "advice",
+	 "Copy batches to the GPU from pinned memory: pin_memory=True, to(..., non_blocking=True).",
+	 "Half of the bytes that go to the GPU or more come from pageable memory, which the driver "
+	 "has to stage: the host is held up, and kernels do not run beside it. Pinned copies run "
+	 "beside kernels where the batch is sent early enough (a prefetching stream, or "
+	 "non_blocking=True before the previous step is done).\n\n"
+	 "The gain is a bound: the time in which the GPU did nothing but copy to itself while no "
+	 "data was waited for. Tensors from shared memory are copied once more when pinned, by the "
+	 "loader's thread."},
+
+	{"clock", "metric", "Whose time the stall ratio counts: the host's or the GPU's.",
+	 "host: what the main process waited for batches. With a GPU that runs behind the host this "
+	 "is an upper bound: while the host waits the GPU may still have work.\n\n"
+	 "gpu: the part of those waits in which the GPU was idle, from CUPTI's records. It is used "
+	 "where it is known of half of the batches or more; the others are then left out, for one "
+	 "ratio has one clock, and the report says how many."},
+	{"gpu_idle", "metric", "The time in which no device of the process ran a kernel or graph.",
+	 "Each nanosecond of it has one cause, the first of these that holds: data, the training "
+	 "thread waited for this batch; copies, something was copied to the device; sync, the host "
+	 "had waited for the GPU, which ran dry by that; host, no launch for more than 10 us; "
+	 "other. Their sum is the step less the busy time.\n\n"
+	 "Where CUDA graphs are recorded as wholes, gaps within them count as busy: busy is then an "
+	 "upper bound."},
 
 	{"stall_ratio", "metric",
 	 "Share of the steady time in which the training waited for a batch that was not ready.",

@@ -15,6 +15,7 @@
 
 #include "analysis/load.h"
 #include "render/advise.h"
+#include "render/gpu.h"
 #include "render/jsonw.h"
 #include "render/report.h"
 
@@ -184,7 +185,7 @@ static void add_breakdown(struct jsonw *json, const struct report *report)
 	add_seconds(json, "other_blocked_s", split.blocked_ns);
 	jsonw_ns(json, "transfer_s", totals->transfer_ns);
 	jsonw_ns(json, "queue_s", totals->queue_ns);
-	jsonw_null(json, "h2d_s");
+	add_seconds(json, "h2d_s", report->gpu_sums.h2d_ns);
 	add_seconds(json, "compute_s", report->series.compute_ns ? finding->compute_all_ns : NAN);
 	add_seconds(json, "wait_s", report->series.wait_ns ? finding->wait_all_ns : NAN);
 	jsonw_int(json, "loads", totals->load_count);
@@ -218,7 +219,7 @@ static void add_coverage(struct jsonw *json, const struct report *report)
 	jsonw_bool(json, "compute_observed", report->series.compute_ns != NULL);
 	jsonw_bool(json, "workers_observed", report->series.workers >= 0 && loads > 0);
 	jsonw_bool(json, "decode_observed", report->totals.decode_seen_count > 0);
-	jsonw_bool(json, "gpu_observed", finding->by_gpu);
+	gpu_coverage_json(report, json);
 	jsonw_number(json, "loads_share", loads / batches);
 	jsonw_number(json, "readiness_share",
 		     (double)finding->readiness_count / (double)finding->steady_count);
@@ -292,15 +293,14 @@ void report_json(const struct report *report, FILE *out)
 	jsonw_open(&json, NULL, '{');
 	jsonw_string(&json, "schema", "dlprof.report/1");
 	add_run(&json, report);
-	jsonw_string(&json, "clock", report->finding.by_gpu	? "gpu"
-						 : report->run.clock ? report->run.clock
-								     : "host");
+	jsonw_string(&json, "clock", gpu_clock(report));
 	add_verdict(&json, report);
 	add_stall(&json, report);
 	advise_patterns_json(report, &json);
 	add_workers(&json, report);
 	add_breakdown(&json, report);
 	inside_json(&report->inside, &json);
+	gpu_json(report, &json);
 	advise_json(report, &json);
 	add_coverage(&json, report);
 	add_overhead(&json, &report->run);

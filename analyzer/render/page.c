@@ -6,9 +6,11 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "render/units.h"
 #include "render/utf8.h"
 
 #define LONGEST 4096 /* of one text; the rest is cut */
+#define TIME_WIDTH 11 /* of a time in a table */
 #define ROOM    20   /* columns a text needs beside its label, else it goes below */
 
 void page_color(const struct page *page, enum page_color color)
@@ -155,6 +157,25 @@ void page_item(const struct page *page, const char *label, const char *format, .
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	page_entry(page, 2, 13, label, "%s", text);
+}
+
+void page_part(const struct page *page, const char *label, double ns, double whole_ns,
+	       const char *format, ...)
+{
+	char start[128], text[512], time[UNITS_MAX], share[UNITS_MAX];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	if (isnan(ns))
+		snprintf(start, sizeof(start), "%-14s%*s", label, TIME_WIDTH + 8, "not observed");
+	else if (isnan(whole_ns))
+		snprintf(start, sizeof(start), "%-14s%*s", label, TIME_WIDTH, units_time(time, ns));
+	else
+		snprintf(start, sizeof(start), "%-14s%*s %7s", label, TIME_WIDTH,
+			 units_time(time, ns), units_share(share, ns / whole_ns));
+	page_entry(page, 4, 4 + 14 + TIME_WIDTH + 8 + 2, start, "%s", text);
 }
 
 void page_append(char *text, size_t size, const char *format, ...)

@@ -44,6 +44,11 @@ __attribute__((format(printf, 5, 6))) void page_entry(const struct page *page, i
 __attribute__((format(printf, 3, 4))) void page_item(const struct page *page, const char *label,
 						     const char *format, ...);
 
+/* A line of a table: what, how long, its share of the whole (NAN: none), and what that means. */
+__attribute__((format(printf, 5, 6))) void page_part(const struct page *page, const char *label,
+						     double ns, double whole_ns, const char *format,
+						     ...);
+
 /* Adds to a text, which stays terminated; what does not fit is cut. */
 __attribute__((format(printf, 3, 4))) void page_append(char *text, size_t size, const char *format,
 						       ...);

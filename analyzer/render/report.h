@@ -15,6 +15,7 @@
 #include "analysis/stall.h"
 #include "render/inside.h"
 #include "render/page.h"
+#include "store/gpu.h"
 #include "store/query.h"
 
 struct report {
@@ -30,6 +31,9 @@ struct report {
 	struct diagnosis diagnosis;
 	struct load_totals totals;
 	struct inside inside;
+	struct gpu_info gpu; /* of the whole run */
+	struct gpu_sums gpu_sums;
+	struct gpu_use gpu_use;
 	int64_t setup_ns; /* making iterators after the first */
 	int64_t setup_count;
 	char **notes;

@@ -40,15 +40,16 @@ static const struct level *find_level(double share)
 }
 
 /* NULL: nothing is known of these batches. */
-static const struct level *judge(const struct batch_series *series, size_t begin, size_t end)
+static const struct level *judge(const struct batch_series *series, const float *waits,
+				 size_t begin, size_t end)
 {
 	double wait_ns = 0, time_ns = 0;
 	size_t i;
 
 	for (i = begin; i < end; i++) {
-		if (!(series->wait_ns[i] >= 0 && series->compute_ns[i] >= 0))
+		if (!(waits[i] >= 0 && series->wait_ns[i] >= 0 && series->compute_ns[i] >= 0))
 			continue;
-		wait_ns += (double)series->wait_ns[i];
+		wait_ns += (double)waits[i];
 		time_ns += (double)series->wait_ns[i] + (double)series->compute_ns[i];
 	}
 	return time_ns > 0 ? find_level(wait_ns / time_ns) : NULL;
@@ -59,15 +60,15 @@ static size_t edge(size_t count, size_t cells, size_t cell)
 	return (size_t)((double)count * (double)cell / (double)cells);
 }
 
-static void put_line(const struct page *page, const struct batch_series *series, size_t begin,
-		     size_t end, size_t cells)
+static void put_line(const struct page *page, const struct batch_series *series,
+		     const float *waits, size_t begin, size_t end, size_t cells)
 {
 	const struct level *level, *last = NULL;
 	size_t i;
 
 	fprintf(page->out, "%*s|", INDENT, "");
 	for (i = 0; i < cells; i++) {
-		level = judge(series, begin + edge(end - begin, cells, i),
+		level = judge(series, waits, begin + edge(end - begin, cells, i),
 			      begin + edge(end - begin, cells, i + 1));
 		if (level && (!last || last->color != level->color)) {
 			page_color(page, PAGE_PLAIN);
@@ -95,23 +96,23 @@ static void put_legend(const struct page *page)
 	page_entry(page, INDENT + 1, INDENT + 1, "", "%s", text);
 }
 
-void strip_print(const struct page *page, const struct batch_series *series)
+void strip_print(const struct page *page, const struct batch_series *series, const float *waits)
 {
 	size_t width = (size_t)page->width - INDENT - 2, begin, end;
 	char each[UNITS_MAX];
 
-	if (!series->count || !series->wait_ns || !series->compute_ns)
+	if (!series->count || !waits || !series->wait_ns || !series->compute_ns)
 		return;
 	if (series->count <= width * MOST_LINES) {
 		page_line(page, "%*sWaits over time (one cell is one batch)", INDENT, "");
 		for (begin = 0; begin < series->count; begin = end) {
 			end = begin + width < series->count ? begin + width : series->count;
-			put_line(page, series, begin, end, end - begin);
+			put_line(page, series, waits, begin, end, end - begin);
 		}
 	} else {
 		page_line(page, "%*sWaits over time (one cell is about %s batches)", INDENT, "",
 			  units_count(each, llrint((double)series->count / (double)width)));
-		put_line(page, series, 0, series->count, width);
+		put_line(page, series, waits, 0, series->count, width);
 	}
 	put_legend(page);
 	page_break(page);

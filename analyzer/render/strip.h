@@ -9,7 +9,7 @@
 #include "analysis/series.h"
 #include "render/page.h"
 
-/* Nothing is printed where no batch has both its wait and its compute. */
-void strip_print(const struct page *page, const struct batch_series *series);
+/* `waits`: those that the verdict counts. Nothing is printed where no batch has its compute. */
+void strip_print(const struct page *page, const struct batch_series *series, const float *waits);
 
 #endif

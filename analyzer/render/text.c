@@ -5,10 +5,10 @@
  */
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
 
 #include "render/advise.h"
+#include "render/gpu.h"
 #include "render/report.h"
 #include "render/strip.h"
 #include "render/units.h"
@@ -117,7 +117,8 @@ static void print_verdict(const struct report *report, const struct page *page)
 	words = verdicts[finding->verdict].words;
 	page_color(page, verdicts[finding->verdict].color);
 	page_entry(page, INDENT, INDENT + (int)strlen(words) + 3, words,
-		   "%s of the time is spent waiting for data",
+		   finding->by_gpu ? "%s of the time the GPU is idle, waiting for data"
+				   : "%s of the time is spent waiting for data",
 		   units_share(share, finding->stall_ratio));
 	page_color(page, PAGE_PLAIN);
 	if (finding->starved && !isnan(finding->gain_max))
@@ -174,28 +175,6 @@ static void print_balance(const struct report *report, const struct page *page)
 	page_break(page);
 }
 
-/* One line of a table: what, how long, its share, and what that means, wrapped. */
-__attribute__((format(printf, 5, 6))) static void print_part(const struct page *page,
-							     const char *label, double ns,
-							     double whole_ns, const char *format,
-							     ...)
-{
-	char start[128], text[512], time[UNITS_MAX], share[UNITS_MAX];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	if (isnan(ns))
-		snprintf(start, sizeof(start), "%-14s%*s", label, TIME_WIDTH + 8, "not observed");
-	else if (isnan(whole_ns))
-		snprintf(start, sizeof(start), "%-14s%*s", label, TIME_WIDTH, units_time(time, ns));
-	else
-		snprintf(start, sizeof(start), "%-14s%*s %7s", label, TIME_WIDTH,
-			 units_time(time, ns), units_share(share, ns / whole_ns));
-	page_entry(page, 2 * INDENT, 2 * INDENT + 14 + TIME_WIDTH + 8 + 2, start, "%s", text);
-}
-
 static void print_wait(const struct report *report, const struct page *page)
 {
 	const struct finding *finding = &report->finding;
@@ -208,20 +187,26 @@ static void print_wait(const struct report *report, const struct page *page)
 	page_line(page,
 		  "%*sThe wait, by cause (shares of all time; the verdict leaves out epoch starts)",
 		  INDENT, "");
-	print_part(page, "starved", finding->wait_starved_ns, whole_ns,
+	page_part(page, "starved", finding->wait_starved_ns, whole_ns,
 		   "%zu of %zu steady batches waited %s or more", finding->starved_count,
 		   finding->steady_count, units_time(theta, finding->theta_ns));
-	print_part(page, "epoch start", finding->wait_start_ns, whole_ns,
+	page_part(page, "epoch start", finding->wait_start_ns, whole_ns,
 		   "the first %" PRId64 " batch%s of %s", first, first == 1 ? "" : "es",
 		   finding->epoch_count == 1 ? "the epoch" : "each epoch");
 	if (finding->readiness_count)
-		print_part(page, "ready batches", finding->wait_ready_ns, whole_ns,
+		page_part(page, "ready batches", finding->wait_ready_ns, whole_ns,
 			   "handing over what was ready");
 	if (finding->wait_short_ns > 0)
-		print_part(page, "short waits", finding->wait_short_ns, whole_ns,
+		page_part(page, "short waits", finding->wait_short_ns, whole_ns,
 			   "too short to matter");
+	if (finding->wait_masked_ns > 0)
+		page_part(page, "GPU busy", finding->wait_masked_ns, whole_ns,
+			  "the host waited, and the GPU had work: no loss");
+	if (finding->wait_unseen_ns > 0)
+		page_part(page, "GPU not seen", finding->wait_unseen_ns, whole_ns,
+			  "not judged: nothing is known of the GPU then");
 	if (report->totals.hol_ns > 0)
-		print_part(page, "head of line", (double)report->totals.hol_ns, whole_ns,
+		page_part(page, "head of line", (double)report->totals.hol_ns, whole_ns,
 			   "of the above: a later batch was ready");
 	page_break(page);
 }
@@ -264,20 +249,20 @@ static void print_load(const struct report *report, const struct page *page)
 		  : report->series.workers > 0 ? ", in a worker"
 					       : "");
 	print_calls(report, text, sizeof(text), totals->open_count, QUERY_UNKNOWN);
-	print_part(page, "open", mean_of(report, totals->open_ns), load_ns, "%s", text);
+	page_part(page, "open", mean_of(report, totals->open_ns), load_ns, "%s", text);
 	print_calls(report, text, sizeof(text), totals->read_count, totals->read_bytes);
-	print_part(page, "read", mean_of(report, totals->read_ns), load_ns, "%s", text);
-	print_part(page, "decode", mean_of(report, totals->decode_ns), load_ns, "%s",
+	page_part(page, "read", mean_of(report, totals->read_ns), load_ns, "%s", text);
+	page_part(page, "decode", mean_of(report, totals->decode_ns), load_ns, "%s",
 		   decode_seen ? "" : "counted as other");
-	print_part(page, "collate", mean_of(report, totals->collate_ns), load_ns, "%s", "");
-	print_part(page, "other", mean_of(report, totals->other_ns), load_ns, "%s",
+	page_part(page, "collate", mean_of(report, totals->collate_ns), load_ns, "%s", "");
+	page_part(page, "other", mean_of(report, totals->other_ns), load_ns, "%s",
 		   decode_seen ? "the dataset's own code"
 			       : "the dataset's code, decoding included");
 	if (totals->blocked_ns != QUERY_UNKNOWN && totals->blocked_ns * 100 > totals->load_ns)
-		print_part(page, "blocked", mean_of(report, totals->blocked_ns), load_ns,
+		page_part(page, "blocked", mean_of(report, totals->blocked_ns), load_ns,
 			   "of other: asleep in locks, queues or sleep()");
 	if (totals->cpu_ns != QUERY_UNKNOWN)
-		print_part(page, "CPU", mean_of(report, totals->cpu_ns), load_ns,
+		page_part(page, "CPU", mean_of(report, totals->cpu_ns), load_ns,
 			   "of the load; the rest it waited, or had no core");
 	if (totals->storage_bytes != QUERY_UNKNOWN && totals->storage_bytes > 0)
 		page_entry(page, 2 * INDENT, 2 * INDENT + 14, "storage",
@@ -285,9 +270,9 @@ static void print_load(const struct report *report, const struct page *page)
 			   units_bytes(bytes, mean_of(report, totals->storage_bytes)));
 	if (report->series.workers != 0) {
 		page_line(page, "%*sThen, on average", INDENT, "");
-		print_part(page, "transfer", mean_of(report, totals->transfer_ns), NAN,
+		page_part(page, "transfer", mean_of(report, totals->transfer_ns), NAN,
 			   "from the worker to the main process");
-		print_part(page, "queue", mean_of(report, totals->queue_ns), NAN,
+		page_part(page, "queue", mean_of(report, totals->queue_ns), NAN,
 			   "finished, waiting to be asked for");
 	}
 	page_break(page);
@@ -426,12 +411,7 @@ static void print_coverage(const struct report *report, const struct page *page)
 		      report->note_count - MOST_NOTES);
 	if (!finding->batch_count)
 		return;
-	if (report->run.clock && strcmp(report->run.clock, "gpu") == 0)
-		page_item(page, "Clock", "the GPU's: waits while it was idle");
-	else
-		page_item(page, "Clock",
-		      "the host's: what the main process waited; with a GPU this is an upper bound "
-		      "on the GPU's starvation");
+	gpu_clock_text(report, page);
 }
 
 static void print_next(const struct report *report, const struct page *page)
@@ -452,11 +432,12 @@ void report_text(const struct report *report, const struct page *page)
 	print_head(report, page);
 	print_verdict(report, page);
 	print_balance(report, page);
-	strip_print(page, &report->series);
+	strip_print(page, &report->series, stall_waits(&report->series, &report->finding));
 	advise_pattern_text(report, page);
 	print_wait(report, page);
 	print_load(report, page);
 	inside_text(&report->inside, page);
+	gpu_text(report, page);
 	advise_next_text(report, page);
 	print_loader(report, page);
 	print_others(report, page);

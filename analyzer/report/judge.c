@@ -21,6 +21,7 @@ void judge_done(struct report *report)
 	free(report->loaders);
 	series_done(&report->series);
 	inside_done(&report->inside);
+	gpu_info_done(&report->gpu);
 	while (report->note_count)
 		free(report->notes[--report->note_count]);
 	free(report->notes);
@@ -99,6 +100,9 @@ static int read_loader(struct db *db, struct report *report)
 	if (r == 0)
 		r = query_load_totals(db, &report->filter, &report->totals);
 	if (r == 0)
+		r = gpu_sums_read(db, &report->filter, &report->gpu_sums);
+	report->gpu_use = gpu_use_of(&report->gpu_sums);
+	if (r == 0)
 		r = query_epoch_setup(db, report->loader->loader_id, &report->setup_ns,
 				      &report->setup_count);
 	return r;
@@ -113,6 +117,7 @@ static int collect(const struct options *options, struct db *db, struct report *
 		.epoch = options->epoch, .first = options->first, .last = options->last};
 	series_init(&report->series);
 	forget_totals(&report->totals);
+	gpu_sums_init(&report->gpu_sums);
 	r = query_run(db, &report->run);
 	if (r == 0)
 		r = query_loaders(db, &report->loaders, &report->loader_count);
@@ -120,6 +125,8 @@ static int collect(const struct options *options, struct db *db, struct report *
 		r = query_notes(db, &report->notes, &report->note_count);
 	if (r == 0)
 		r = read_inside(db, &report->inside);
+	if (r == 0)
+		r = gpu_info_read(db, MOST_TALLIES, &report->gpu);
 	if (r < 0)
 		return cmd_fail_read(options, r);
 	if (options->rank >= 0 && options->rank != report->run.rank)
@@ -130,7 +137,8 @@ static int collect(const struct options *options, struct db *db, struct report *
 	r = read_loader(db, report);
 	if (r == 0) {
 		stall_judge(&report->series, &report->finding);
-		r = cause_find(&report->series, &report->finding, &report->diagnosis);
+		r = cause_find(&report->series, &report->finding, &report->gpu_use,
+			       &report->diagnosis);
 	}
 	if (r == 0)
 		r = whatif_ask(&report->series, &report->finding, options->wishes,

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/gpu.h"
+
 #define MAGIC     UINT32_C(0x31637064) /* as this machine writes it: another one's is no pack */
 #define PART      ((size_t)1 << 16)
 #define MOST_RUNS PART
@@ -18,6 +20,12 @@ static const char MAKE_SQL[] =
 	"CREATE TRIGGER IF NOT EXISTS t_pack_update AFTER UPDATE ON t_batch BEGIN"
 	" DELETE FROM t_pack WHERE loader_id IN (NEW.loader_id, OLD.loader_id); END;"
 	"CREATE TRIGGER IF NOT EXISTS t_pack_delete AFTER DELETE ON t_batch BEGIN"
+	" DELETE FROM t_pack WHERE loader_id = OLD.loader_id; END;"
+	"CREATE TRIGGER IF NOT EXISTS t_pack_gpu_insert AFTER INSERT ON t_gpu_step BEGIN"
+	" DELETE FROM t_pack WHERE loader_id = NEW.loader_id; END;"
+	"CREATE TRIGGER IF NOT EXISTS t_pack_gpu_update AFTER UPDATE ON t_gpu_step BEGIN"
+	" DELETE FROM t_pack WHERE loader_id IN (NEW.loader_id, OLD.loader_id); END;"
+	"CREATE TRIGGER IF NOT EXISTS t_pack_gpu_delete AFTER DELETE ON t_gpu_step BEGIN"
 	" DELETE FROM t_pack WHERE loader_id = OLD.loader_id; END;"
 	"DELETE FROM t_pack;";
 
@@ -32,6 +40,7 @@ struct head {
 	int64_t load_cpu_count;
 	double load_cpu_ns;
 	struct load_totals totals;
+	struct gpu_sums gpu;
 };
 
 /* Before the arrays of the other parts. */
@@ -149,6 +158,9 @@ static int write_loader(struct db *db, sqlite3_stmt *stmt, const struct loader_i
 	r = query_load_totals(db, &all, &head.totals);
 	if (r == 0)
 		r = query_series(db, &all, &series);
+	gpu_sums_init(&head.gpu);
+	if (r == 0 && (series.gpu_busy_ns || gpu_has_steps(db)))
+		r = gpu_sums_count(db, &all, &head.gpu);
 	head.load_cpu_count = (int64_t)series.load_cpu_count;
 	head.load_cpu_ns = series.load_cpu_ns;
 	if (r == 0)
@@ -331,6 +343,18 @@ int pack_read_totals(struct db *db, int64_t loader_id, struct load_totals *ret_t
 		if (*value < 0)
 			*value = QUERY_UNKNOWN;
 	}
+	return 0;
+}
+
+int pack_read_gpu(struct db *db, int64_t loader_id, struct gpu_sums *ret_sums)
+{
+	struct head head;
+	int r = read_loader_head(db, loader_id, &head);
+
+	if (r < 0)
+		return r;
+	*ret_sums = head.gpu;
+	gpu_sums_check(ret_sums);
 	return 0;
 }
 

@@ -10,6 +10,7 @@
 #ifndef PACK_H
 #define PACK_H
 
+#include "analysis/gpu_use.h"
 #include "analysis/series.h"
 #include "store/query.h"
 
@@ -21,6 +22,7 @@ int pack_write(struct db *db);
 /* What the questions of query.h answer for a whole loader. -ENOENT: read the rows. */
 int pack_read_series(struct db *db, int64_t loader_id, struct batch_series *series);
 int pack_read_totals(struct db *db, int64_t loader_id, struct load_totals *ret_totals);
+int pack_read_gpu(struct db *db, int64_t loader_id, struct gpu_sums *ret_sums);
 
 /* Sums over all loaders; -ENOENT where one of them is not packed. */
 int pack_sum_totals(struct db *db, struct load_totals *ret_totals);

@@ -73,7 +73,7 @@ static const char *const BATCHES_SQL[2] = BOTH_ORDERS(
 	" cpu_ns, samples, open_count, open_ns, read_count, read_bytes, read_ns, storage_bytes,"
 	" decode_count, decode_ns,"
 	" MAX(0, load_ns - IFNULL(open_ns, 0) - IFNULL(read_ns, 0) - IFNULL(decode_ns, 0)"
-	"  - IFNULL(collate_ns, 0))",
+	"  - IFNULL(collate_ns, 0)), gpu_busy_ns, gpu_idle_wait_ns, h2d_ns, h2d_bytes",
 	"");
 
 /*
@@ -391,8 +391,8 @@ static int query_loader(struct db *db, int64_t loader_id, struct batch_series *s
 	return r;
 }
 
-static int prepare_batches(struct db *db, const char *const sql[2],
-			   const struct batch_filter *filter, sqlite3_stmt **ret_stmt)
+int query_prepare_batches(struct db *db, const char *const sql[2],
+			  const struct batch_filter *filter, sqlite3_stmt **ret_stmt)
 {
 	struct batch_series loader;
 	int r;
@@ -452,7 +452,7 @@ int query_series(struct db *db, const struct batch_filter *filter, struct batch_
 		if (r != -ENOENT)
 			return r;
 	}
-	r = prepare_batches(db, SERIES_SQL, filter, &stmt);
+	r = query_prepare_batches(db, SERIES_SQL, filter, &stmt);
 	while (r == 0 && (r = next_row(stmt)) == 1)
 		r = append_row(series, stmt);
 	sqlite3_finalize(stmt);
@@ -468,7 +468,8 @@ static const size_t FIELDS[] = {
 	FIELD(qdepth),       FIELD(hol_ns),     FIELD(collate_ns), FIELD(transfer_ns),
 	FIELD(cpu_ns),       FIELD(samples),    FIELD(open_count), FIELD(open_ns),
 	FIELD(read_count),   FIELD(read_bytes), FIELD(read_ns),    FIELD(storage_bytes),
-	FIELD(decode_count), FIELD(decode_ns),  FIELD(other_ns),
+	FIELD(decode_count), FIELD(decode_ns),  FIELD(other_ns),   FIELD(gpu_busy_ns),
+	FIELD(gpu_idle_wait_ns), FIELD(h2d_ns),  FIELD(h2d_bytes),
 };
 
 /* Likewise of TOTALS_SQL. */
@@ -500,7 +501,7 @@ int query_batches(struct db *db, const struct batch_filter *filter,
 	sqlite3_stmt *stmt = NULL;
 	int r;
 
-	r = prepare_batches(db, BATCHES_SQL, filter, &stmt);
+	r = query_prepare_batches(db, BATCHES_SQL, filter, &stmt);
 	while (r == 0 && (r = next_row(stmt)) == 1) {
 		take_row(stmt, FIELDS, COUNT(FIELDS), &record);
 		r = row(&record, context);
@@ -520,7 +521,7 @@ int query_load_totals(struct db *db, const struct batch_filter *filter,
 		if (r != -ENOENT)
 			return r;
 	}
-	r = prepare_batches(db, TOTALS_SQL, filter, &stmt);
+	r = query_prepare_batches(db, TOTALS_SQL, filter, &stmt);
 	if (r == 0)
 		r = next_row(stmt);
 	if (r == 1) {

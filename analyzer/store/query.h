@@ -76,12 +76,21 @@ struct batch_filter {
  */
 int query_series(struct db *db, const struct batch_filter *filter, struct batch_series *series);
 
+/*
+ * For the other files of this folder: a statement on the filter's batches, ?1 to ?4 bound. sql[1] may
+ * take the order of tasks for the order of delivery. To be finalized, also after an error.
+ */
+struct sqlite3_stmt;
+int query_prepare_batches(struct db *db, const char *const sql[2],
+			  const struct batch_filter *filter, struct sqlite3_stmt **ret_stmt);
+
 /* A delivered batch and its load, as the views of these names; QUERY_UNKNOWN for NULL. */
 struct batch_record {
 	int64_t loader_id, epoch, batch, begin_ns, wait_ns, receive_ns, step_ns, compute_ns;
 	int64_t worker_id, load_ns, ready_ns, head_ready, qdepth, hol_ns;
 	int64_t collate_ns, transfer_ns, cpu_ns, samples, open_count, open_ns, read_count;
 	int64_t read_bytes, read_ns, storage_bytes, decode_count, decode_ns, other_ns;
+	int64_t gpu_busy_ns, gpu_idle_wait_ns, h2d_ns, h2d_bytes;
 };
 
 /* Calls `row` for every batch in order; stops with its result if that is not 0. */

@@ -186,12 +186,14 @@ CREATE VIEW epoch AS SELECT r.rank AS rank, loader_id, epoch, begin_ns, setup_ns
 FROM t_epoch, t_rank r;
 
 -- excluded: the first W batches of an iterator cannot overlap compute (W unknown: 8; W = 0: the
--- first pays what is done once). starved: NULL until the run is judged.
+-- first pays what is done once). starved: NULL until the run is judged; of the GPU, where its idle
+-- time is known.
 CREATE VIEW batch AS SELECT r.rank AS rank, b.loader_id AS loader_id, epoch, batch, begin_ns,
 	wait_ns, receive_ns, step_ns, compute_ns, worker_id, load_ns, ready_ns, head_ready, qdepth,
 	hol_ns, h2d_ns, h2d_bytes, gpu_busy_ns, gpu_idle_wait_ns,
 	CASE WHEN theta_ns IS NULL OR batch < MAX(IFNULL(workers, 8), 1) THEN NULL
-	     ELSE wait_ns >= theta_ns AND IFNULL(head_ready, 0) = 0 END AS starved,
+	     ELSE MIN(wait_ns, IFNULL(gpu_idle_wait_ns, wait_ns)) >= theta_ns
+		AND IFNULL(head_ready, 0) = 0 END AS starved,
 	CASE WHEN batch < MAX(IFNULL(workers, 8), 1) THEN 'epoch_start'
 	     WHEN step_ns IS NULL THEN 'no_step' END AS excluded
 FROM t_batch b JOIN t_loader l ON l.loader_id = b.loader_id,

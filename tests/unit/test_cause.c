@@ -121,7 +121,7 @@ static void diagnose(const struct model *m)
 {
 	run(m);
 	stall_judge(&series, &finding);
-	cr_assert_eq(cause_find(&series, &finding, &diagnosis), 0);
+	cr_assert_eq(cause_find(&series, &finding, NULL, &diagnosis), 0);
 }
 
 /* The throughput of the model itself, steady batches only. */
@@ -425,7 +425,7 @@ Test(whatif, says_nothing_of_what_it_does_not_know)
 	run(&m);
 	series.workers = -1;
 	stall_judge(&series, &finding);
-	cr_assert_eq(cause_find(&series, &finding, &diagnosis), 0);
+	cr_assert_eq(cause_find(&series, &finding, NULL, &diagnosis), 0);
 	for (int id = 0; id < WHATIF_MAX; id++)
 		cr_assert(isnan(diagnosis.whatif.gain[id]));
 	cr_assert_eq(diagnosis.whatif.needed_workers, -1);

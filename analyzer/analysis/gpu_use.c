@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/gpu_use.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#define MOST 1e19 /* of anything that is summed */
+
+static double *sum_at(struct gpu_sums *sums, size_t i)
+{
+	return (double *)(void *)sums + i;
+}
+
+void gpu_sums_init(struct gpu_sums *sums)
+{
+	size_t i;
+
+	for (i = 0; i < GPU_SUMS_COUNT; i++)
+		*sum_at(sums, i) = NAN;
+}
+
+void gpu_sums_check(struct gpu_sums *sums)
+{
+	size_t i;
+
+	for (i = 0; i < GPU_SUMS_COUNT; i++)
+		if (!(*sum_at(sums, i) >= 0 && *sum_at(sums, i) < MOST))
+			*sum_at(sums, i) = NAN;
+}
+
+static double ratio(double part, double whole)
+{
+	return whole > 0 ? part / whole : NAN;
+}
+
+struct gpu_use gpu_use_of(const struct gpu_sums *s)
+{
+	struct gpu_use use = {
+		.is_known = s->batch_count > 0 || s->seen_count > 0,
+		.busy_share = fmin(1, ratio(s->busy_ns, s->step_ns)),
+		.h2d_bytes_per_s = ratio(s->h2d_bytes, s->h2d_ns) * 1e9,
+		.pageable_share = ratio(s->h2d_pageable_bytes, s->h2d_bytes),
+		.exposed_share = ratio(s->gap_ns[GPU_GAP_H2D], s->step_ns),
+		.overlap_share = fmax(0, 1 - ratio(s->gap_ns[GPU_GAP_H2D], s->h2d_ns)),
+	};
+	int gap;
+
+	/* fmin and fmax take the number where the other is NAN. */
+	if (isnan(s->busy_ns) || !(s->step_ns > 0))
+		use.busy_share = NAN;
+	if (isnan(s->gap_ns[GPU_GAP_H2D]) || !(s->h2d_ns > 0))
+		use.overlap_share = NAN;
+	use.idle_share = use.unattributed_share = 1 - use.busy_share;
+	for (gap = 0; gap < GPU_GAP_MAX; gap++) {
+		use.gap_share[gap] = ratio(s->gap_ns[gap], s->step_ns);
+		if (!isnan(use.gap_share[gap]))
+			use.unattributed_share -= use.gap_share[gap];
+	}
+	if (use.unattributed_share < 0)
+		use.unattributed_share = 0;
+	return use;
+}
+
+const char *gpu_gap_id(enum gpu_gap gap)
+{
+	static const char *const ids[GPU_GAP_MAX] = {
+		[GPU_GAP_DATA] = "data", [GPU_GAP_H2D] = "h2d",     [GPU_GAP_SYNC] = "sync",
+		[GPU_GAP_HOST] = "host", [GPU_GAP_OTHER] = "other",
+	};
+
+	return ids[gap];
+}
+
+const char *gpu_sync_id(enum gpu_sync sync)
+{
+	static const char *const ids[GPU_SYNC_MAX] = {
+		[GPU_SYNC_EVENT] = "event",
+		[GPU_SYNC_STREAM] = "stream",
+		[GPU_SYNC_CONTEXT] = "context",
+	};
+
+	return ids[sync];
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gpu_use.h - what became of the GPU's time: busy, copying, or idle and for want of what. */
+#ifndef GPU_USE_H
+#define GPU_USE_H
+
+#include <stdbool.h>
+
+enum gpu_gap {
+	GPU_GAP_DATA, /* in the order in which they are asked, see schema.sql */
+	GPU_GAP_H2D,
+	GPU_GAP_SYNC,
+	GPU_GAP_HOST,
+	GPU_GAP_OTHER,
+	GPU_GAP_MAX
+};
+
+enum gpu_sync { GPU_SYNC_EVENT, GPU_SYNC_STREAM, GPU_SYNC_CONTEXT, GPU_SYNC_MAX };
+
+/* Sums over batches; NAN: not observed. Nothing but doubles, in the order of gpu.c's columns. */
+struct gpu_sums {
+	double batch_count;                           /* whose busy time and step are known */
+	double step_ns, busy_ns, gap_ns[GPU_GAP_MAX]; /* of those */
+	double seen_count; /* of which anything is known, be it what the host saw */
+	double kernel_count, graph_count;
+	double h2d_ns, h2d_bytes, h2d_pageable_bytes;
+	double d2h_ns, d2h_bytes;
+	double memset_ns, nccl_ns;
+	double sync_ns[GPU_SYNC_MAX];
+};
+
+#define GPU_SUMS_COUNT (sizeof(struct gpu_sums) / sizeof(double))
+
+/* Shares are 0-1, of the steps if nothing else is said; NAN where they cannot be told. */
+struct gpu_use {
+	bool is_known; /* that anything is */
+	double busy_share;
+	double gap_share[GPU_GAP_MAX];
+	double idle_share;         /* = the gaps and what follows */
+	double unattributed_share; /* idle, and nothing is known of why */
+	double h2d_bytes_per_s;    /* while it copied */
+	double pageable_share;     /* of the bytes */
+	double exposed_share;      /* copying while nothing else ran and no data was waited for */
+	double overlap_share;      /* of the copying time, at most: while kernels ran */
+};
+
+void gpu_sums_init(struct gpu_sums *sums);
+
+/* Sums that cannot be (a file holds anything) become NAN. */
+void gpu_sums_check(struct gpu_sums *sums);
+
+struct gpu_use gpu_use_of(const struct gpu_sums *sums);
+
+/* As JSON has them. */
+const char *gpu_gap_id(enum gpu_gap gap);
+const char *gpu_sync_id(enum gpu_sync sync);
+
+#endif

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "render/gpu.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "render/units.h"
+
+#define INDENT       2
+#define PART         (2 * INDENT)
+#define HANG         13
+#define MOST_KERNELS 5
+#define NAME_BYTES   72
+#define NS_PER_S     1e9
+#define WORTH_SAYING 0.001 /* of the steps */
+
+static const char *gap_words(enum gpu_gap gap)
+{
+	static const char *const words[GPU_GAP_MAX] = {
+		[GPU_GAP_DATA] = "idle while the training waited for a batch",
+		[GPU_GAP_H2D] = "idle but for copies to it",
+		[GPU_GAP_SYNC] = "idle after the host had waited for it",
+		[GPU_GAP_HOST] = "idle, as the host launched nothing",
+		[GPU_GAP_OTHER] = "idle otherwise",
+	};
+
+	return words[gap];
+}
+
+static const char *gap_label(enum gpu_gap gap)
+{
+	static const char *const labels[GPU_GAP_MAX] = {
+		[GPU_GAP_DATA] = "data", [GPU_GAP_H2D] = "copies",  [GPU_GAP_SYNC] = "sync",
+		[GPU_GAP_HOST] = "host", [GPU_GAP_OTHER] = "other",
+	};
+
+	return labels[gap];
+}
+
+static void print_time(const struct report *report, const struct page *page)
+{
+	const struct gpu_sums *sums = &report->gpu_sums;
+	const struct gpu_use *use = &report->gpu_use;
+	char share[UNITS_MAX];
+	int gap;
+
+	if (!(sums->batch_count > 0))
+		return;
+	page_part(page, "busy", sums->busy_ns, sums->step_ns, "%s",
+		  report->gpu.is_upper_bound ? "at most: graphs are recorded as wholes" : "");
+	if (sums->nccl_ns > 0)
+		page_part(page, "collectives", sums->nccl_ns, sums->step_ns,
+			  "of it; waiting for other ranks included");
+	for (gap = 0; gap < GPU_GAP_MAX; gap++)
+		if (!isnan(sums->gap_ns[gap]))
+			page_part(page, gap_label((enum gpu_gap)gap), sums->gap_ns[gap],
+				  sums->step_ns, "%s", gap_words((enum gpu_gap)gap));
+	if (use->unattributed_share >= WORTH_SAYING)
+		page_entry(page, PART, PART + 14 + 21, "not known", "%s idle, and why is not known",
+			   units_share(share, use->unattributed_share));
+}
+
+/* "TIME  BYTES, RATE, ...". */
+static void print_copies(const struct report *report, const struct page *page)
+{
+	const struct gpu_sums *sums = &report->gpu_sums;
+	const struct gpu_use *use = &report->gpu_use;
+	char text[256] = "", a[UNITS_MAX];
+
+	if (sums->h2d_bytes > 0 || sums->h2d_ns > 0) {
+		page_append(text, sizeof(text), "%s", units_bytes(a, sums->h2d_bytes));
+		if (!isnan(use->h2d_bytes_per_s))
+			page_append(text, sizeof(text), ", %s/s",
+				    units_bytes(a, use->h2d_bytes_per_s));
+		if (!isnan(use->pageable_share))
+			page_append(text, sizeof(text), ", %s from pageable memory",
+				    units_share(a, use->pageable_share));
+		if (!isnan(use->overlap_share))
+			page_append(text, sizeof(text), ", at most %s of the time beside kernels",
+				    units_share(a, use->overlap_share));
+		page_part(page, "to the GPU", sums->h2d_ns, NAN, "%s", text);
+	}
+	if (sums->d2h_bytes > 0 || sums->d2h_ns > 0)
+		page_part(page, "from the GPU", sums->d2h_ns, NAN, "%s",
+			  units_bytes(a, sums->d2h_bytes));
+	if (sums->memset_ns > 0)
+		page_part(page, "memset", sums->memset_ns, NAN, "%s", "");
+}
+
+static void print_host(const struct report *report, const struct page *page)
+{
+	const struct gpu_sums *sums = &report->gpu_sums;
+	char text[256] = "", a[UNITS_MAX];
+	double all_ns = 0;
+	int sync;
+
+	for (sync = 0; sync < GPU_SYNC_MAX; sync++) {
+		if (!(sums->sync_ns[sync] > 0))
+			continue;
+		page_append(text, sizeof(text), "%s%s %s", all_ns > 0 ? ", " : "for ",
+			    units_time(a, sums->sync_ns[sync]), gpu_sync_id((enum gpu_sync)sync));
+		all_ns += sums->sync_ns[sync];
+	}
+	if (all_ns > 0)
+		page_part(page, "host in sync", all_ns, NAN, "all threads: %s", text);
+	if (sums->kernel_count >= 0 && sums->seen_count > 0) {
+		text[0] = '\0';
+		if (sums->graph_count > 0)
+			page_append(text, sizeof(text), " and %.3g graphs",
+				    sums->graph_count / sums->seen_count);
+		page_entry(page, PART, PART + 14, "launches", "%.4g kernels%s a step",
+			   sums->kernel_count / sums->seen_count, text);
+	}
+}
+
+static void print_kernels(const struct report *report, const struct page *page)
+{
+	const struct tally_list *kernels = &report->gpu.kernels;
+	char time[UNITS_MAX], count[UNITS_MAX], each[UNITS_MAX];
+	size_t i;
+
+	if (!kernels->count)
+		return;
+	page_line(page, "%*sKernels with most time, of the whole run", INDENT, "");
+	for (i = 0; i < kernels->count && i < MOST_KERNELS; i++) {
+		const struct tally *kernel = &kernels->items[i];
+
+		/* Half guessed is not worth a name. */
+		if (kernel->ns <= 0 || kernel->error_ns > kernel->ns / 2)
+			break;
+		page_line(page, "%*s%8s %9s x %8s  %.*s", PART, "",
+			  units_time(time, (double)kernel->ns), units_count(count, kernel->count),
+			  units_time(each, (double)kernel->ns / (double)kernel->count), NAME_BYTES,
+			  kernel->name);
+	}
+}
+
+void gpu_text(const struct report *report, const struct page *page)
+{
+	const struct gpu_sums *sums = &report->gpu_sums;
+	const struct gpu_info *info = &report->gpu;
+	char count[UNITS_MAX];
+
+	if (!report->gpu_use.is_known && !info->kernels.count)
+		return;
+	page_line(page, "%*sThe GPU%s%s%s, in %s steps%s", INDENT, "", info->device ? " (" : "",
+		  info->device ? info->device : "", info->device ? ")" : "",
+		  units_count(count, (int64_t)sums->seen_count),
+		  sums->batch_count > 0 ? " (shares of them)" : "");
+	print_time(report, page);
+	print_copies(report, page);
+	print_host(report, page);
+	print_kernels(report, page);
+	page_break(page);
+}
+
+const char *gpu_clock(const struct report *report)
+{
+	return report->finding.by_gpu ? "gpu" : "host";
+}
+
+static void print_clock(const struct report *report, const struct page *page)
+{
+	const struct finding *finding = &report->finding;
+	char share[UNITS_MAX];
+
+	if (finding->by_gpu && finding->unseen_count)
+		page_item(page, "Clock",
+			  "the GPU's: waits while it was idle. Nothing is known of it in %s of the "
+			  "batches, and %zu of them are left out",
+			  units_share(share, 1 - finding->gpu_share), finding->unseen_count);
+	else if (finding->by_gpu)
+		page_item(page, "Clock", "the GPU's: waits while it was idle");
+	else if (finding->gpu_share > 0)
+		page_item(page, "Clock",
+			  "the host's: what the main process waited, an upper bound on the GPU's "
+			  "starvation. Of the GPU too little is known: %s of the batches",
+			  units_share(share, finding->gpu_share));
+	else
+		page_item(page, "Clock",
+			  "the host's: what the main process waited; with a GPU this is an upper "
+			  "bound on the GPU's starvation");
+}
+
+void gpu_clock_text(const struct report *report, const struct page *page)
+{
+	const struct gpu_info *info = &report->gpu;
+	char a[UNITS_MAX], b[UNITS_MAX];
+
+	if (info->mode && strcmp(info->mode, "cupti") != 0)
+		page_item(
+			page, "GPU", "%s%s%s",
+			strcmp(info->mode, "off") == 0
+				? "not recorded"
+				: "only what the host saw of it was recorded, no times of its own",
+			info->reason ? ": " : "", info->reason ? info->reason : "");
+	if (info->gap_count > 0)
+		page_item(page, "GPU", "no records for %s in %s gap%s%s%s",
+			  units_time(a, info->gap_ns), units_count(b, info->gap_count),
+			  info->gap_count == 1 ? "" : "s", info->gap_why[0] ? ": " : "",
+			  info->gap_why);
+	if (info->bad_count > 0)
+		page_item(page, "GPU", "%s of %s records had impossible times and are left out",
+			  units_count(a, info->bad_count), units_count(b, info->record_count));
+	if (info->dropped_count > 0 || info->own_drop_count > 0)
+		page_item(page, "GPU", "%s records were dropped by CUPTI, %s by dlprof",
+			  units_count(a, info->dropped_count > 0 ? info->dropped_count : 0),
+			  units_count(b, info->own_drop_count > 0 ? info->own_drop_count : 0));
+	print_clock(report, page);
+}
+
+static void add_seconds(struct jsonw *json, const char *key, double ns)
+{
+	jsonw_number(json, key, ns / NS_PER_S);
+}
+
+static void add_count(struct jsonw *json, const char *key, double count)
+{
+	jsonw_int(json, key, count >= 0 ? (int64_t)fmin(count, 9e18) : QUERY_UNKNOWN);
+}
+
+static void add_gaps(const struct report *report, struct jsonw *json)
+{
+	char key[32];
+	int gap;
+
+	jsonw_open(json, "idle", '{');
+	for (gap = 0; gap < GPU_GAP_MAX; gap++) {
+		snprintf(key, sizeof(key), "%s_s", gpu_gap_id((enum gpu_gap)gap));
+		add_seconds(json, key, report->gpu_sums.gap_ns[gap]);
+	}
+	add_seconds(json, "unattributed_s",
+		    report->gpu_use.unattributed_share * report->gpu_sums.step_ns);
+	jsonw_close(json, '}');
+}
+
+static void add_sync(const struct report *report, struct jsonw *json)
+{
+	char key[32];
+	int sync;
+
+	jsonw_open(json, "sync", '{');
+	for (sync = 0; sync < GPU_SYNC_MAX; sync++) {
+		snprintf(key, sizeof(key), "%s_s", gpu_sync_id((enum gpu_sync)sync));
+		add_seconds(json, key, report->gpu_sums.sync_ns[sync]);
+	}
+	jsonw_close(json, '}');
+}
+
+static void add_kernels(const struct report *report, struct jsonw *json)
+{
+	size_t i;
+
+	jsonw_open(json, "kernels", '[');
+	for (i = 0; i < report->gpu.kernels.count; i++) {
+		const struct tally *kernel = &report->gpu.kernels.items[i];
+
+		jsonw_open(json, NULL, '{');
+		jsonw_string(json, "name", kernel->name);
+		jsonw_int(json, "count", kernel->count);
+		jsonw_ns(json, "time_s", kernel->ns);
+		jsonw_ns(json, "slowest_s", kernel->slowest_ns);
+		jsonw_ns(json, "error_s", kernel->error_ns);
+		jsonw_close(json, '}');
+	}
+	jsonw_close(json, ']');
+}
+
+void gpu_json(const struct report *report, struct jsonw *json)
+{
+	const struct gpu_sums *sums = &report->gpu_sums;
+	const struct gpu_use *use = &report->gpu_use;
+	const struct gpu_info *info = &report->gpu;
+
+	if (!use->is_known && !info->mode && !info->kernels.count) {
+		jsonw_null(json, "gpu");
+		return;
+	}
+	jsonw_open(json, "gpu", '{');
+	jsonw_string(json, "device", info->device);
+	jsonw_string(json, "mode", info->mode);
+	jsonw_string(json, "reason", info->reason);
+	add_count(json, "batches", sums->batch_count);
+	add_seconds(json, "steps_s", sums->step_ns);
+	add_seconds(json, "busy_s", sums->busy_ns);
+	jsonw_number(json, "busy_share", use->busy_share);
+	jsonw_bool(json, "busy_is_upper_bound", info->is_upper_bound);
+	jsonw_number(json, "idle_share", use->idle_share);
+	add_gaps(report, json);
+	add_seconds(json, "collectives_s", sums->nccl_ns);
+	jsonw_number(json, "kernels_per_step", sums->kernel_count / sums->seen_count);
+	jsonw_number(json, "graphs_per_step", sums->graph_count / sums->seen_count);
+	add_seconds(json, "h2d_s", sums->h2d_ns);
+	add_count(json, "h2d_bytes", sums->h2d_bytes);
+	jsonw_number(json, "h2d_bytes_per_s", use->h2d_bytes_per_s);
+	jsonw_number(json, "h2d_pageable_share", use->pageable_share);
+	jsonw_number(json, "h2d_overlap_share_most", use->overlap_share);
+	add_seconds(json, "d2h_s", sums->d2h_ns);
+	add_count(json, "d2h_bytes", sums->d2h_bytes);
+	add_seconds(json, "memset_s", sums->memset_ns);
+	add_sync(report, json);
+	add_kernels(report, json);
+	jsonw_close(json, '}');
+}
+
+void gpu_coverage_json(const struct report *report, struct jsonw *json)
+{
+	const struct gpu_info *info = &report->gpu;
+
+	jsonw_bool(json, "gpu_observed", report->finding.by_gpu);
+	jsonw_number(json, "gpu_share", report->finding.gpu_share);
+	jsonw_int(json, "gpu_batches_left_out", (int64_t)report->finding.unseen_count);
+	jsonw_int(json, "gpu_records", info->record_count);
+	jsonw_int(json, "gpu_records_bad", info->bad_count);
+	jsonw_int(json, "gpu_records_dropped", info->dropped_count);
+	jsonw_int(json, "gpu_records_dropped_by_us", info->own_drop_count);
+	jsonw_int(json, "gpu_gaps", info->gap_count);
+	add_seconds(json, "gpu_gaps_s", info->gap_ns);
+	jsonw_string(json, "gpu_gap_why", info->gap_why[0] ? info->gap_why : NULL);
+	jsonw_int(json, "cupti_version", info->cupti_version);
+}

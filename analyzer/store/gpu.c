@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gpu.c - what a file holds is not believed here either: see query.c. */
+#include "store/gpu.h"
+
+#include <errno.h>
+#include <math.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/pack.h"
+
+#define STEPS_SQL "SELECT 1 FROM t_gpu_step LIMIT 1"
+
+/* In the order of struct gpu_sums. Of a column that a database has not, NULL. */
+#define SUMS(of_step, each)                                                                        \
+	"SELECT COUNT(busy), SUM(step * 1.0), SUM(busy * 1.0), SUM(data * 1.0),"                   \
+	" SUM(MAX(0, h2d) * 1.0), SUM(MAX(0, sync) * 1.0), SUM(MAX(0, host) * 1.0),"               \
+	" SUM(MAX(0, other) * 1.0), COUNT(seen),"                                                  \
+	" SUM(MAX(0, kernel_count) * 1.0), SUM(MAX(0, graph_count) * 1.0),"                        \
+	" SUM(MAX(0, h2d_ns) * 1.0), SUM(MAX(0, h2d_bytes) * 1.0), SUM(MAX(0, pageable) * 1.0),"   \
+	" SUM(MAX(0, d2h_ns) * 1.0), SUM(MAX(0, d2h_bytes) * 1.0), SUM(MAX(0, memset_ns) * 1.0),"  \
+	" SUM(MAX(0, nccl_ns) * 1.0), SUM(MAX(0, sync_event_ns) * 1.0),"                           \
+	" SUM(MAX(0, sync_stream_ns) * 1.0), SUM(MAX(0, sync_context_ns) * 1.0)"                   \
+	" FROM (SELECT h2d_ns, h2d_bytes, " of_step each ")"
+#define KNOWN(column)                                                                              \
+	"CASE WHEN gpu_busy_ns >= 0 AND step_ns >= 0 AND typeof(gpu_busy_ns) = 'integer'"          \
+	" AND typeof(step_ns) = 'integer' THEN " column " END"
+#define OF_BATCH KNOWN("gpu_busy_ns") " AS busy, " KNOWN("step_ns") " AS step, "
+#define WITH_STEPS                                                                                                  \
+	OF_BATCH KNOWN("MAX(0, IFNULL(gap_data_ns, gpu_idle_wait_ns))") " AS data, " KNOWN("gap_"                   \
+											   "h2d_"                   \
+											   "ns") " AS h2d, " KNOWN( \
+		"gap_sync_ns") " AS sync, " KNOWN("gap_host_ns") " AS host, " KNOWN("gap_other_"                    \
+										    "ns") " AS "                    \
+											  "other,"                  \
+											  " IFNUL"                  \
+											  "L("                      \
+											  "kernel"                  \
+											  "_count"                  \
+											  ", "                      \
+											  "gpu_"                    \
+											  "busy_"                   \
+											  "ns) "                    \
+											  "AS "                     \
+											  "seen, "                  \
+											  "kernel"                  \
+											  "_count"                  \
+											  ", "                      \
+											  "graph_"                  \
+											  "count,"                  \
+											  " h2d_"                   \
+											  "pageab"                  \
+											  "le_"                     \
+											  "bytes "                  \
+											  "AS "                     \
+											  "pageab"                  \
+											  "le, "                    \
+											  "d2h_"                    \
+											  "ns, "                    \
+											  "d2h_"                    \
+											  "bytes,"                  \
+											  " memse"                  \
+											  "t_ns, "                  \
+											  "nccl_"                   \
+											  "ns, "                    \
+											  "sync_"                   \
+											  "event_"                  \
+											  "ns,"                     \
+											  " sync_"                  \
+											  "stream"                  \
+											  "_ns, "                   \
+											  "sync_"                   \
+											  "contex"                  \
+											  "t_ns "                   \
+											  "FROM "                   \
+											  "t_"                      \
+											  "batch "                  \
+											  "LEFT "                   \
+											  "JOIN "                   \
+											  "t_gpu_"                  \
+											  "step"                    \
+											  " USING"                  \
+											  " ("                      \
+											  "loader"                  \
+											  "_id, "                   \
+											  "epoch,"                  \
+											  " task)"
+#define WITHOUT_STEPS                                                                              \
+	OF_BATCH KNOWN("MAX(0, gpu_idle_wait_ns)") " AS data,"                                     \
+						   " NULL AS h2d, NULL AS sync, NULL AS host, "    \
+						   "NULL AS other, gpu_busy_ns AS seen,"           \
+						   " NULL AS kernel_count, NULL AS graph_count, "  \
+						   "NULL AS pageable, NULL AS d2h_ns,"             \
+						   " NULL AS d2h_bytes, NULL AS memset_ns, NULL "  \
+						   "AS nccl_ns, NULL AS sync_event_ns,"            \
+						   " NULL AS sync_stream_ns, NULL AS "             \
+						   "sync_context_ns FROM t_batch"
+#define EACH_BATCH(order)                                                                          \
+	" WHERE loader_id = ?1 AND batch IS NOT NULL AND (?2 < 0 OR epoch = ?2)"                   \
+	" ORDER BY epoch, " order " LIMIT ?3 OFFSET ?4"
+#define BOTH_ORDERS(of_step)                                                                       \
+	{                                                                                          \
+		SUMS(of_step, EACH_BATCH("batch")), SUMS(of_step, EACH_BATCH("task"))              \
+	}
+
+static const char *const SUMS_SQL[2] = BOTH_ORDERS(WITH_STEPS);
+static const char *const OLD_SUMS_SQL[2] = BOTH_ORDERS(WITHOUT_STEPS);
+
+static const char META_SQL[] =
+	"SELECT key, value FROM meta WHERE key IN ('gpu', 'cuda_mode', 'cuda_reason',"
+	" 'cupti_version', 'cuda_records', 'cuda_bad_ts', 'cuda_dropped', 'cuda_own_drop',"
+	" 'gpu_busy_is_upper_bound')";
+static const char GAP_SQL[] = "SELECT COUNT(*), TOTAL(MAX(0, end_ns - begin_ns) * 1.0) FROM gap "
+			      "WHERE begin_ns IS NOT NULL";
+static const char WHY_SQL[] =
+	"SELECT why FROM gap WHERE why IS NOT NULL ORDER BY end_ns IS NULL DESC,"
+	" end_ns - begin_ns DESC LIMIT 1";
+
+/* 1: a row, 0: none, or -errno. */
+static int first_row(struct db *db, const char *sql, sqlite3_stmt **ret_stmt)
+{
+	int r = sqlite3_prepare_v2(db_handle(db), sql, -1, ret_stmt, NULL);
+
+	if (r == SQLITE_OK)
+		r = sqlite3_step(*ret_stmt);
+	return r == SQLITE_ROW ? 1 : r == SQLITE_DONE ? 0 : db_errno(r);
+}
+
+/* Neither before version 3 nor of an imported run. */
+bool gpu_has_steps(struct db *db)
+{
+	sqlite3_stmt *stmt = NULL;
+	bool found = first_row(db, STEPS_SQL, &stmt) == 1;
+
+	sqlite3_finalize(stmt);
+	return found;
+}
+
+int gpu_sums_count(struct db *db, const struct batch_filter *filter, struct gpu_sums *ret_sums)
+{
+	sqlite3_stmt *stmt = NULL;
+	double *sums = (double *)(void *)ret_sums;
+	int r = query_prepare_batches(db, gpu_has_steps(db) ? SUMS_SQL : OLD_SUMS_SQL, filter,
+				      &stmt);
+	size_t i;
+
+	gpu_sums_init(ret_sums);
+	if (r == 0) {
+		r = sqlite3_step(stmt);
+		for (i = 0; r == SQLITE_ROW && i < GPU_SUMS_COUNT; i++)
+			if (sqlite3_column_type(stmt, (int)i) != SQLITE_NULL)
+				sums[i] = sqlite3_column_double(stmt, (int)i);
+		r = r == SQLITE_ROW || r == SQLITE_DONE ? 0 : db_errno(r);
+	}
+	sqlite3_finalize(stmt);
+	gpu_sums_check(ret_sums);
+	return r;
+}
+
+int gpu_sums_read(struct db *db, const struct batch_filter *filter, struct gpu_sums *ret_sums)
+{
+	int r = -ENOENT;
+
+	if (filter->epoch < 0 && filter->first <= 0 && filter->last < 0)
+		r = pack_read_gpu(db, filter->loader_id, ret_sums);
+	return r == -ENOENT ? gpu_sums_count(db, filter, ret_sums) : r;
+}
+
+static int take_meta(struct gpu_info *info, sqlite3_stmt *stmt)
+{
+	const struct {
+		const char *key;
+		char **text;
+		int64_t *number;
+	} fields[] = {
+		{"gpu", .text = &info->device},
+		{"cuda_mode", .text = &info->mode},
+		{"cuda_reason", .text = &info->reason},
+		{"cupti_version", .number = &info->cupti_version},
+		{"cuda_records", .number = &info->record_count},
+		{"cuda_bad_ts", .number = &info->bad_count},
+		{"cuda_dropped", .number = &info->dropped_count},
+		{"cuda_own_drop", .number = &info->own_drop_count},
+	};
+	const char *key = (const char *)sqlite3_column_text(stmt, 0);
+	const char *value = (const char *)sqlite3_column_text(stmt, 1);
+	size_t i;
+
+	if (!key || !value)
+		return 0;
+	if (strcmp(key, "gpu_busy_is_upper_bound") == 0)
+		info->is_upper_bound = sqlite3_column_int64(stmt, 1) != 0;
+	for (i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
+		if (strcmp(key, fields[i].key) != 0)
+			continue;
+		if (fields[i].number) {
+			*fields[i].number = sqlite3_column_int64(stmt, 1);
+		} else if (!*fields[i].text) {
+			*fields[i].text = strdup(value);
+			if (!*fields[i].text)
+				return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+static int read_gaps(struct db *db, struct gpu_info *info)
+{
+	sqlite3_stmt *stmt = NULL;
+	const char *why;
+	int r = first_row(db, GAP_SQL, &stmt);
+
+	if (r == 1) {
+		info->gap_count = sqlite3_column_int64(stmt, 0);
+		info->gap_ns = sqlite3_column_double(stmt, 1);
+	}
+	sqlite3_finalize(stmt);
+	stmt = NULL;
+	if (r >= 0)
+		r = first_row(db, WHY_SQL, &stmt);
+	why = r == 1 ? (const char *)sqlite3_column_text(stmt, 0) : NULL;
+	if (why)
+		strncpy(info->gap_why, why, sizeof(info->gap_why) - 1);
+	sqlite3_finalize(stmt);
+	return r < 0 ? r : 0;
+}
+
+int gpu_info_read(struct db *db, size_t most_kernels, struct gpu_info *ret_info)
+{
+	sqlite3_stmt *stmt = NULL;
+	int r;
+
+	*ret_info = (struct gpu_info){
+		.cupti_version = QUERY_UNKNOWN,
+		.record_count = QUERY_UNKNOWN,
+		.bad_count = QUERY_UNKNOWN,
+		.dropped_count = QUERY_UNKNOWN,
+		.own_drop_count = QUERY_UNKNOWN,
+	};
+	r = first_row(db, META_SQL, &stmt);
+	while (r == 1) {
+		r = take_meta(ret_info, stmt);
+		if (r == 0)
+			r = sqlite3_step(stmt);
+		r = r == SQLITE_ROW ? 1 : r == SQLITE_DONE ? 0 : r < 0 ? r : db_errno(r);
+	}
+	sqlite3_finalize(stmt);
+	if (r == 0)
+		r = read_gaps(db, ret_info);
+	return r < 0 ? r : tally_list_read(db, "kernel", most_kernels, &ret_info->kernels);
+}
+
+void gpu_info_done(struct gpu_info *info)
+{
+	free(info->device);
+	free(info->mode);
+	free(info->reason);
+	tally_list_done(&info->kernels);
+	memset(info, 0, sizeof(*info));
+}

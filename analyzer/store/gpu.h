@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gpu.h - what a database knows of the GPU: sums over batches, and of the run how it was recorded.
+ *
+ * Functions return 0 or a negative errno (db.h).
+ */
+#ifndef STORE_GPU_H
+#define STORE_GPU_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/gpu_use.h"
+#include "store/query.h"
+#include "store/tally.h"
+
+#define GPU_WHY_BYTES 96
+
+/* Strings are NULL and numbers QUERY_UNKNOWN where the run does not tell. */
+struct gpu_info {
+	char *device; /* names, comma-separated */
+	char *mode;   /* cupti, cudart: only what the host saw, off */
+	char *reason; /* why not cupti */
+	int64_t cupti_version;
+	int64_t record_count;
+	int64_t bad_count;      /* records with impossible times, left out */
+	int64_t dropped_count;  /* by CUPTI */
+	int64_t own_drop_count; /* by us */
+	bool is_upper_bound;    /* busy times: graphs are recorded as wholes */
+	/* Times of which nothing is known of the GPU. */
+	int64_t gap_count;
+	double gap_ns;               /* of those that ended */
+	char gap_why[GPU_WHY_BYTES]; /* of the longest, or of one that did not end */
+	struct tally_list kernels;
+};
+
+/* At most `most_kernels` kernels. To be freed with gpu_info_done(), also after an error. */
+int gpu_info_read(struct db *db, size_t most_kernels, struct gpu_info *ret_info);
+void gpu_info_done(struct gpu_info *info);
+
+int gpu_sums_read(struct db *db, const struct batch_filter *filter, struct gpu_sums *ret_sums);
+
+/* The same from the rows, whether there is a pack or not. */
+int gpu_sums_count(struct db *db, const struct batch_filter *filter, struct gpu_sums *ret_sums);
+
+/* Whether the GPU's part of any step is there. */
+bool gpu_has_steps(struct db *db);
+
+#endif
