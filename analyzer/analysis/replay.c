@@ -14,6 +14,7 @@
 #define FACTOR_Z       3.0
 #define MOST_SLOTS     ((size_t)1 << 20) /* prefetch_factor x workers */
 #define NS_PER_S       1e9
+#define RUNS_AHEAD     0.01 /* of the time the host waits and the GPU is busy */
 
 double replay_welch(const struct stats_moments *a, const struct stats_moments *b)
 {
@@ -136,6 +137,11 @@ int trace_init(const struct batch_series *s, const struct finding *f, struct tra
 {
 	const float *loads = find_loads(s);
 	const float *busy = s->synchronous == 0 ? s->gpu_busy_ns : NULL;
+	/*
+	 * A host that runs ahead asks for many batches at once and then waits for the GPU long; what
+	 * takes them at an even pace is the GPU.
+	 */
+	bool is_even = f->by_gpu && f->wait_masked_ns > RUNS_AHEAD * f->steady_ns;
 	size_t room, number = 0, i;
 	bool wanted = false;
 	int r = 0;
@@ -168,7 +174,9 @@ int trace_init(const struct batch_series *s, const struct finding *f, struct tra
 		number++;
 		if (!wanted)
 			continue;
-		step_ns = busy ? (double)busy[i] : stall_demand_ns(s, f, i);
+		step_ns = busy	    ? (double)busy[i]
+			  : is_even ? f->demand_mean_ns
+				    : stall_demand_ns(s, f, i);
 		if (!(loads[i] >= 0 && step_ns >= 0))
 			continue;
 		ret->load_ns[ret->count] = loads[i];

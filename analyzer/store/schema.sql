@@ -192,7 +192,7 @@ CREATE VIEW batch AS SELECT r.rank AS rank, b.loader_id AS loader_id, epoch, bat
 	wait_ns, receive_ns, step_ns, compute_ns, worker_id, load_ns, ready_ns, head_ready, qdepth,
 	hol_ns, h2d_ns, h2d_bytes, gpu_busy_ns, gpu_idle_wait_ns,
 	CASE WHEN theta_ns IS NULL OR batch < MAX(IFNULL(workers, 8), 1) THEN NULL
-	     ELSE MIN(wait_ns, IFNULL(gpu_idle_wait_ns, wait_ns)) >= theta_ns
+	     ELSE MIN(wait_ns, IIF(gpu_idle_wait_ns >= 0, gpu_idle_wait_ns, wait_ns)) >= theta_ns
 		AND IFNULL(head_ready, 0) = 0 END AS starved,
 	CASE WHEN batch < MAX(IFNULL(workers, 8), 1) THEN 'epoch_start'
 	     WHEN step_ns IS NULL THEN 'no_step' END AS excluded

@@ -1,0 +1,351 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The GPU in reports of databases whose GPU columns are filled in: clock, sums, gaps, advice.
+
+What is true is computed here, from the rows, by the definitions of analysis/stall.h.
+"""
+import json
+import os
+import random
+import re
+import sqlite3
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import dlprof_test as t
+import rundb
+
+UTF8 = {"LC_ALL": "C.UTF-8"}
+MS = rundb.MS
+GAPS = ("data", "h2d", "sync", "host", "other")
+META = {"clock": "gpu", "gpu": "NVIDIA H200", "cuda_mode": "cupti", "cupti_version": "130001",
+        "cuda_records": "123456", "cuda_bad_ts": "0", "cuda_dropped": "0", "cuda_own_drop": "0"}
+
+
+def report(*arguments, **changes):
+    return t.run([t.REPORT] + list(arguments), env=t.environment(preload=False, **changes))
+
+
+def facts(*arguments):
+    def refuse(constant):
+        raise ValueError(constant)
+    result = report("--json", *arguments)
+    t.equal((result.status, result.err), (0, ""), *arguments)
+    return json.loads(result.out, parse_constant=refuse)
+
+
+def flat(path, *options):
+    result = report(*options, path, **UTF8)
+    t.equal((result.status, result.err), (0, ""), path)
+    for line in result.out.splitlines():
+        t.check(len(line) <= 80, "wider than 80:", repr(line))
+    return re.sub(r"\s+", " ", result.out)
+
+
+def run_of(path, steps, epochs=1, workers=4, idle=None, h2d_gap=0.05, pageable=1.0, seed=1,
+           see=lambda i: True, meta=None, **keywords):
+    """A run of steps (wait ms, compute ms, ready): `idle` of each wait the GPU has no work."""
+    chance = random.Random(seed)
+    batches, rows, now = [], [], rundb.START_NS
+    for i, (wait, compute, ready) in enumerate(steps):
+        per_epoch = len(steps) // epochs
+        wait_ns, compute_ns = int(wait * MS), int(compute * MS)
+        step_ns = wait_ns + compute_ns
+        batch = {"epoch": i // per_epoch, "task": i % per_epoch, "batch": i % per_epoch,
+                 "begin_ns": now, "wait_ns": wait_ns, "compute_ns": compute_ns, "step_ns": step_ns,
+                 "load_ns": int(50 * MS * chance.uniform(0.9, 1.1)), "worker_id": i % workers,
+                 "head_ready": ready, "qdepth": ready}
+        now += step_ns
+        if see(i):
+            gaps = {"data": int(wait_ns * idle(i)), "h2d": int(compute_ns * h2d_gap),
+                    "sync": chance.randrange(MS), "host": chance.randrange(2 * MS),
+                    "other": chance.randrange(10000)}
+            h2d_bytes = 4000000 + i
+            batch.update(gpu_busy_ns=max(0, step_ns - sum(gaps.values())),
+                         gpu_idle_wait_ns=gaps["data"], h2d_ns=int(compute_ns * 0.2),
+                         h2d_bytes=h2d_bytes)
+            row = {"loader_id": 1, "epoch": batch["epoch"], "task": batch["task"],
+                   "kernel_count": 300 + i % 7, "graph_count": 2, "memset_ns": 1000 + i,
+                   "d2h_ns": 500, "d2h_bytes": 4, "h2d_pageable_bytes": int(h2d_bytes * pageable),
+                   "nccl_ns": 0, "sync_event_ns": 10 * i, "sync_stream_ns": 70000,
+                   "sync_context_ns": 0}
+            row.update({"gap_{}_ns".format(gap): ns for gap, ns in gaps.items()})
+            rows.append(row)
+        batches.append(batch)
+    rundb.build(path, [rundb.loader(batches, workers=workers)], meta=dict(META, **(meta or {})),
+                **keywords)
+    database = sqlite3.connect(path)
+    for row in rows:
+        rundb.insert(database, "t_gpu_step", row)
+    for place, (name, ns) in enumerate((("void gemm_kernel<float, 128>(float const*)", 9000 * MS),
+                                        ("nccl_all_reduce", 800 * MS))):
+        rundb.insert(database, "t_live", {"segment": "a", "slot": 0, "place": place,
+                                          "kind": "kernel", "name": name, "detail": "", "class": 0,
+                                          "count": 1000, "ns": ns, "bytes": 0, "pixels": 0,
+                                          "slowest_ns": ns // 100, "error_ns": 0})
+    database.commit()
+    database.close()
+    return path, batches, rows
+
+
+def expected_ratio(batches, workers, by_gpu):
+    """By the definitions; theta is 10 % of the median step, 2 ms at least."""
+    steady = [b for b in batches if b["batch"] >= workers and b["step_ns"] is not None]
+    computes = sorted(b["compute_ns"] for b in steady)
+    middle = len(computes) // 2
+    median = (computes[middle] if len(computes) % 2
+              else (computes[middle - 1] + computes[middle]) / 2)
+    theta = max(2 * MS, 0.1 * median)
+    if by_gpu:
+        steady = [b for b in steady if b.get("gpu_idle_wait_ns") is not None]
+    waits = [b["gpu_idle_wait_ns"] if by_gpu else b["wait_ns"] for b in steady]
+    lost = sum(w for w, b in zip(waits, steady) if w >= theta and b["head_ready"] != 1)
+    return lost / sum(b["wait_ns"] + b["compute_ns"] for b in steady)
+
+
+def close(found, expected, *what):
+    t.check(found is not None and abs(found - expected) <= 1e-6 * max(1, abs(expected)), *what,
+            found, expected)
+
+
+def check_clock(folder):
+    """Host waits 66 % and the GPU idles 0.2 %; then it idles in all of the waits."""
+    steps = [(66, 34, 0)] * 600
+    for name, share, verdict in (("busy", 0.002 / 0.66, "not_input_bound"),
+                                 ("idle", 1, "highly_input_bound")):
+        path, batches, _ = run_of(os.path.join(folder, name + ".db"), steps, idle=lambda i: share)
+        found = facts(path)
+        close(found["stall"]["ratio"], expected_ratio(batches, 4, True), name, "ratio")
+        t.equal((found["clock"], found["verdict"]), ("gpu", verdict), name)
+        t.equal((found["coverage"]["gpu_share"], found["coverage"]["gpu_batches_left_out"]),
+                (1, 0), name)
+        text = flat(path)
+        t.check("Clock the GPU's: waits while it was idle" in text, name, text)
+        if name == "busy":
+            t.check("NOT INPUT-BOUND" in text and "GPU busy" in text, text)
+            t.equal(found["cause"], "none")
+        else:
+            t.check("66 % of the time the GPU is idle, waiting for data" in text, text)
+        # Without the GPU's columns the host is all there is.
+        database = sqlite3.connect(path)
+        database.execute("UPDATE t_batch SET gpu_idle_wait_ns = NULL, gpu_busy_ns = NULL")
+        database.execute("DELETE FROM t_gpu_step")
+        database.commit()
+        database.close()
+        found = facts(path)
+        close(found["stall"]["ratio"], expected_ratio(batches, 4, False), name, "host's ratio")
+        t.equal((found["clock"], found["verdict"]), ("host", "highly_input_bound"), name)
+        t.check("upper bound" in flat(path), name)
+
+
+def check_mixed(folder):
+    """A fifth of the batches without records; then more than half."""
+    steps = [(40 if i % 3 else 2, 60, int(i % 3 == 0)) for i in range(1000)]
+    for name, see, clock in (("fifth", lambda i: i % 100 >= 20, "gpu"),
+                             ("most", lambda i: i % 100 >= 60, "host")):
+        path, batches, _ = run_of(os.path.join(folder, name + ".db"), steps, see=see,
+                                  idle=lambda i: 0.1 if i % 2 else 0.9)
+        database = sqlite3.connect(path)
+        for begin, end in ((1, 2 * 10**9), (5 * 10**9, None)):
+            rundb.insert(database, "t_gap", {"begin_ns": begin, "end_ns": end, "pid": 42,
+                                             "why": "another program's CUPTI"})
+        database.commit()
+        database.close()
+        found = facts(path)
+        close(found["stall"]["ratio"], expected_ratio(batches, 4, clock == "gpu"), name, "ratio")
+        t.equal(found["clock"], clock, name)
+        unseen = [i for i in range(4, 1000) if not see(i)]
+        t.equal(found["coverage"]["gpu_batches_left_out"], len(unseen) if clock == "gpu" else 0)
+        close(found["coverage"]["gpu_share"], sum(map(see, range(1000))) / 1000, name, "share")
+        t.equal((found["coverage"]["gpu_gaps"], found["coverage"]["gpu_gap_why"]),
+                (2, "another program's CUPTI"), name)
+        close(found["coverage"]["gpu_gaps_s"], 2 - 1e-9, name, "gaps")
+        text = flat(path)
+        t.check("GPU no records for 2.00 s in 2 gaps: another program's CUPTI" in text, name, text)
+        words = ("Nothing is known of it in 20 % of the batches, and 200 of them are left out"
+                 if clock == "gpu" else "Of the GPU too little is known: 40 % of the batches")
+        t.check(words.replace("200", str(len(unseen))) in text, name, words, text)
+        confidence = "medium" if clock == "gpu" else "high"
+        t.equal(found["confidence"], confidence, name)
+
+
+def check_sums(folder):
+    """Every figure of the GPU is the sum of the rows, whole and of a part, and the parts add up."""
+    path, batches, rows = run_of(os.path.join(folder, "sums.db"),
+                                 [(5 + i % 5, 50 + i % 9, 1) for i in range(600)], epochs=3,
+                                 idle=lambda i: 0.5, see=lambda i: i % 50 != 7)
+    database = sqlite3.connect(path)
+    database.execute("UPDATE t_meta SET value = '1' WHERE key = 'x'")
+    rundb.insert(database, "t_meta", {"key": "gpu_busy_is_upper_bound", "value": "1"})
+    database.commit()
+    database.close()
+    for options, wanted in (((), lambda b: True), (("--epoch", "1"), lambda b: b["epoch"] == 1),
+                            (("--epoch", "2", "--batches", "10:29"),
+                             lambda b: b["epoch"] == 2 and 10 <= b["batch"] <= 29)):
+        gpu = facts(path, *options)["gpu"]
+        of = [b for b in batches if wanted(b) and "gpu_busy_ns" in b]
+        keys = {(b["epoch"], b["task"]) for b in of}
+        parts = [r for r in rows if (r["epoch"], r["task"]) in keys]
+        t.equal(gpu["batches"], len(of), options)
+        close(gpu["steps_s"], sum(b["step_ns"] for b in of) / 1e9, options, "steps")
+        close(gpu["busy_s"], sum(b["gpu_busy_ns"] for b in of) / 1e9, options, "busy")
+        for gap in GAPS:
+            close(gpu["idle"][gap + "_s"], sum(r["gap_{}_ns".format(gap)] for r in parts) / 1e9,
+                  options, gap)
+        close(gpu["busy_s"] + sum(gpu["idle"].values()), gpu["steps_s"], options, "adds up")
+        close(gpu["busy_share"] + gpu["idle_share"], 1, options, "shares")
+        h2d = sum(b["h2d_bytes"] for b in of)
+        t.equal(gpu["h2d_bytes"], h2d, options)
+        close(gpu["h2d_pageable_share"], sum(r["h2d_pageable_bytes"] for r in parts) / h2d, options)
+        close(gpu["h2d_bytes_per_s"], h2d / sum(b["h2d_ns"] for b in of) * 1e9, options, "rate")
+        close(gpu["kernels_per_step"], sum(r["kernel_count"] for r in parts) / len(parts), options)
+        close(gpu["sync"]["event_s"], sum(r["sync_event_ns"] for r in parts) / 1e9, options)
+        close(facts(path, *options)["breakdown"]["h2d_s"], sum(b["h2d_ns"] for b in of) / 1e9)
+        t.equal([k["name"] for k in gpu["kernels"]][1], "nccl_all_reduce")
+        t.equal((gpu["device"], gpu["mode"], gpu["busy_is_upper_bound"]),
+                ("NVIDIA H200", "cupti", True))
+    text = flat(path)
+    for words in ("The GPU (NVIDIA H200), in 588 steps (shares of them)", "at most: graphs are",
+                  "idle while the training waited for a batch", "idle but for copies to it",
+                  "100 % from pageable memory", "kernels and 2 graphs a step",
+                  "void gemm_kernel<float, 128>(float const*)", "host in sync"):
+        t.check(words in text, "missing:", words, text)
+    t.check("not known" not in text, "all of it is attributed", text)
+    for width in (40, 60, 80, 100):
+        for line in report(path, COLUMNS=width, **UTF8).out.splitlines():
+            t.check(len(line) <= width and line == line.rstrip(), width, repr(line))
+    t.check(report("--ascii", path, **UTF8).out.isascii(), "--ascii")
+    listed = list(report("batches", "--csv", path).out.splitlines())
+    t.check("gpu_busy_s,gpu_idle_wait_s,h2d_s,h2d_bytes" in listed[0], listed[0])
+    shown = facts(path)["stall"]["starved_batches"]
+    t.equal(sum(b["starved"] or 0 for b in t.rows(path, "SELECT starved FROM batch")), 0)
+    t.equal(shown, 0, "ready batches starve nothing")
+
+
+def check_advice(folder):
+    for name, gap, pageable, wanted in (("advised", 0.1, 1, True), ("pinned", 0.1, 0.1, False),
+                                        ("hidden", 0.01, 1, False)):
+        path, _, _ = run_of(os.path.join(folder, name + ".db"), [(1, 50, 1)] * 400,
+                            idle=lambda i: 0.2, h2d_gap=gap, pageable=pageable)
+        advice = facts(path)["advice"]
+        t.equal(advice[0]["id"], "pageable_h2d" if wanted else "none", name)
+        if wanted:
+            share = 0.1 * 50 / 51
+            t.check(abs(advice[0]["gain"] - (1 / (1 - share) - 1)) < 1e-4 and advice[0]["at_most"],
+                    advice)
+            t.check("1. Copy batches to the GPU from pinned memory" in flat(path), flat(path))
+    for name in ("pageable_h2d", "clock", "gpu_idle"):
+        result = report("--explain", name)
+        t.check(result.status == 0 and result.out.startswith(name), name)
+
+
+def check_host_only(folder):
+    """What only the host saw is no clock of the GPU's."""
+    meta = {"clock": "host", "cuda_mode": "cudart", "gpu": None,
+            "cuda_reason": "CUPTI is in use by another program"}
+    path, batches, _ = run_of(os.path.join(folder, "host.db"), [(20, 30, 0)] * 300,
+                              idle=lambda i: 0, meta=meta)
+    database = sqlite3.connect(path)
+    database.execute("UPDATE t_batch SET gpu_busy_ns = NULL, gpu_idle_wait_ns = NULL, h2d_ns = NULL")
+    database.execute("UPDATE t_gpu_step SET nccl_ns = NULL, memset_ns = NULL, d2h_ns = NULL, "
+                     + ", ".join("gap_{}_ns = NULL".format(gap) for gap in GAPS))
+    database.execute("DELETE FROM t_live")
+    database.commit()
+    database.close()
+    found = facts(path)
+    close(found["stall"]["ratio"], expected_ratio(batches, 4, False), "ratio")
+    t.equal((found["clock"], found["gpu"]["mode"], found["gpu"]["busy_s"],
+             found["gpu"]["idle"]["data_s"], found["breakdown"]["h2d_s"]),
+            ("host", "cudart", None, None, None))
+    close(found["gpu"]["kernels_per_step"], sum(300 + i % 7 for i in range(300)) / 300, "launches")
+    text = flat(path)
+    for words in ("GPU only what the host saw of it was recorded, no times of its own: CUPTI is in "
+                  "use by another program", "kernels and 2 graphs a step", "upper bound"):
+        t.check(words in text, "missing:", words, text)
+    plain = rundb.healthy(os.path.join(folder, "plain.db"))
+    t.equal(facts(plain)["gpu"], None, "no GPU")
+    t.check("GPU," not in flat(plain) and "The GPU" not in flat(plain), flat(plain))
+
+
+def check_older(folder):
+    """A database from before there was anything of a GPU."""
+    path, batches, _ = run_of(os.path.join(folder, "older.db"), [(20, 30, 0)] * 200,
+                              idle=lambda i: 0.5, version=2)
+    database = sqlite3.connect(path)
+    database.executescript("DROP VIEW gpu_step; DROP TABLE t_gpu_step;")
+    database.commit()
+    database.close()
+    found = facts(path)
+    close(found["stall"]["ratio"], expected_ratio(batches, 4, True), "ratio")
+    close(found["gpu"]["idle"]["data_s"], sum(b["gpu_idle_wait_ns"] for b in batches) / 1e9, "data")
+    t.equal(found["gpu"]["idle"]["h2d_s"], None)
+    t.check("idle, and why is not known" in flat(path), flat(path))
+
+
+def check_absurd(folder):
+    """Columns may hold anything: an answer, or one error, and never a crash."""
+    values = (None, -1, 0, 2**63 - 1, -2**63, "12", "x", b"\xff", 1.5, -1e300, 1e300)
+    for seed in range(40):
+        chance = random.Random(seed)
+        path, batches, rows = run_of(os.path.join(folder, "absurd.db"), [(10, 20, 0)] * 60,
+                                     idle=lambda i: 0.5, seed=seed)
+        database = sqlite3.connect(path)
+        for _ in range(400):
+            table, row = (("t_gpu_step", rows[0]) if chance.random() < 0.6 else
+                          ("t_batch", {"gpu_busy_ns": 0, "gpu_idle_wait_ns": 0, "h2d_ns": 0,
+                                       "h2d_bytes": 0, "step_ns": 0}))
+            column = chance.choice([c for c in row if c not in ("loader_id", "epoch", "task")])
+            database.execute("UPDATE {} SET {} = ? WHERE task = ?".format(table, column),
+                             (chance.choice(values), chance.randrange(60)))
+        for key in ("gpu_busy_is_upper_bound", "cuda_records", "cuda_mode", "clock"):
+            database.execute("INSERT OR REPLACE INTO t_meta VALUES (?, ?)",
+                             (key, chance.choice(values)))
+        rundb.insert(database, "t_gap", {"begin_ns": -2**63, "end_ns": chance.choice(values),
+                                         "pid": 1, "why": chance.choice(values)})
+        database.commit()
+        database.close()
+        found = facts(path)
+        ratio = found["stall"]["ratio"]
+        t.check(ratio is None or 0 <= ratio <= 1, seed, "ratio", ratio)
+        share = found["gpu"]["busy_share"]
+        t.check(share is None or 0 <= share <= 1, seed, "busy", share)
+        flat(path)
+        t.equal(report("batches", "--csv", path).status, 0, seed)
+
+
+def check_pack(folder):
+    """A long run's sums are in its pack, which goes when a step of the GPU changes."""
+    count = 100100
+    path = os.path.join(folder, "table.csv")
+    with open(path, "w", encoding="ascii") as table:
+        table.write("batch,wait_us,compute_us,gpu_idle_us,gpu_busy_us\n")
+        table.writelines("{},{},10000,{},{}\n".format(i, 9000 if i % 4 == 0 else 10,
+                                                      3000 if i % 4 == 0 else 1, 9000)
+                         for i in range(count))
+    run = os.path.join(folder, "long.db")
+    result = report("import", path, "-o", run, "--meta", "workers=4")
+    t.equal((result.status, result.err), (0, ""))
+    packed = facts(run)
+    t.equal(packed["clock"], "gpu")
+    t.equal(t.rows(run, "SELECT COUNT(*) AS n FROM t_pack WHERE part = 0"), [{"n": 1}])
+    close(packed["gpu"]["idle"]["data_s"], (count // 4 * 3003 ) / 1e6, "data")
+    database = sqlite3.connect(run)
+    database.execute("ALTER TABLE t_pack RENAME TO t_pack_away")
+    database.commit()
+    t.equal(facts(run), packed, "the rows say what the pack said")
+    database.execute("ALTER TABLE t_pack_away RENAME TO t_pack")
+    rundb.insert(database, "t_gpu_step", {"loader_id": 1, "epoch": 0, "task": 3, "gap_h2d_ns": 7})
+    database.commit()
+    database.close()
+    t.equal(t.rows(run, "SELECT COUNT(*) AS n FROM t_pack"), [{"n": 0}], "no longer true")
+    close(facts(run)["gpu"]["idle"]["h2d_s"] * 1e9, 7, "the rows are read")
+
+
+def main():
+    folder = t.scratch()
+    for check in (check_clock, check_mixed, check_sums, check_advice, check_host_only, check_older,
+                  check_absurd, check_pack):
+        check(folder)
+    t.finish()
+
+
+main()

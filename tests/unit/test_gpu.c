@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Verdicts by the GPU's clock. The model: a loader in order, a host that hands the GPU its work and
+ * goes on, and waits for it every so many steps only; what the GPU idled in each wait follows from
+ * when its work ran out.
+ */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/cause.h"
+#include "analysis/gpu_use.h"
+
+#define MS      INT64_C(1000000)
+#define WORKERS 8
+#define WINDOW  16
+#define GPU_MS  100.0 /* a batch keeps the GPU busy for */
+#define HOST_MS 10.0  /* the host needs to launch that */
+
+static struct batch_series series;
+static struct finding finding;
+static struct diagnosis diagnosis;
+
+struct model {
+	int batches;
+	double load_ms;
+	int sync_every;           /* 1: the host waits for each step */
+	int pause_every;          /* for this many steps, ... */
+	double pause_ms;          /* the host is busy otherwise, the GPU idle */
+	int blind_from, blind_to; /* batches of which the GPU is not known */
+	bool blind;               /* of none is it known */
+};
+
+/* How long the GPU runs in [from, to), where its work is in order and given at these times. */
+static double busy_between(const double *begin, int count, double from, double to)
+{
+	double busy = 0;
+
+	for (int i = 0; i < count; i++) {
+		double start = fmax(begin[i], from), end = fmin(begin[i] + GPU_MS, to);
+
+		busy += fmax(0, end - start);
+	}
+	return busy;
+}
+
+/* Returns the throughput of all but the first batches, by the GPU. */
+static double run(const struct model *m)
+{
+	double *end = calloc((size_t)m->batches, sizeof(*end));
+	double *begin = calloc((size_t)m->batches, sizeof(*begin));
+	double *request = calloc((size_t)m->batches + 1, sizeof(*request));
+	double *got = calloc((size_t)m->batches, sizeof(*got));
+	double *idle = calloc((size_t)m->batches, sizeof(*idle));
+	double worker[WORKERS] = {0}, gpu_free = 0, rate;
+
+	for (int i = 0; i < m->batches; i++) {
+		double now = request[i];
+
+		worker[i % WORKERS] = fmax(worker[i % WORKERS], i >= WINDOW ? got[i - WINDOW] : 0) +
+				      m->load_ms * (0.95 + 0.1 * ((i * 37) % 101) / 100);
+		end[i] = worker[i % WORKERS];
+		got[i] = fmax(now, end[i]) + 0.3;
+		idle[i] = fmax(0, got[i] - fmax(now, gpu_free));
+		begin[i] = fmax(got[i] + HOST_MS, gpu_free);
+		gpu_free = begin[i] + GPU_MS;
+		now = got[i] + HOST_MS;
+		if (i % m->sync_every == m->sync_every - 1)
+			now = gpu_free;
+		if (m->pause_every && i % m->pause_every == m->pause_every - 1)
+			now = fmax(now, gpu_free) + m->pause_ms;
+		request[i + 1] = now;
+	}
+	series_init(&series);
+	series.workers = WORKERS;
+	series.prefetch_factor = WINDOW / WORKERS;
+	series.in_order = 1;
+	for (int i = 0; i < m->batches; i++) {
+		struct batch_row row = BATCH_ROW_UNKNOWN;
+
+		row.batch = i;
+		row.worker = i % WORKERS;
+		row.load_ns = (int64_t)(m->load_ms * MS);
+		row.wait_ns = (int64_t)((got[i] - request[i]) * MS);
+		row.compute_ns = (int64_t)((request[i + 1] - got[i]) * MS);
+		row.head_ready = end[i] <= request[i];
+		if (!m->blind && !(i >= m->blind_from && i < m->blind_to)) {
+			row.gpu_idle_ns = (int64_t)(idle[i] * MS);
+			row.gpu_busy_ns = (int64_t)(MS * busy_between(begin, m->batches, request[i],
+								      request[i + 1]));
+		}
+		cr_assert_eq(series_append(&series, &row), 0);
+	}
+	rate = (m->batches - 101) / (begin[m->batches - 1] - begin[100]) * 1e3;
+	free(end);
+	free(begin);
+	free(request);
+	free(got);
+	free(idle);
+	return rate;
+}
+
+static double diagnose(const struct model *m)
+{
+	double rate = run(m);
+
+	stall_judge(&series, &finding);
+	cr_assert_eq(cause_find(&series, &finding, NULL, &diagnosis), 0);
+	return rate;
+}
+
+/* The six parts of what the host waited. */
+static void expect_sum(void)
+{
+	cr_expect_float_eq(finding.wait_starved_ns + finding.wait_start_ns + finding.wait_ready_ns +
+				   finding.wait_short_ns + finding.wait_masked_ns +
+				   finding.wait_unseen_ns,
+			   finding.wait_all_ns, 1e-6 * finding.wait_all_ns + 1);
+}
+
+Test(gpu_clock, a_host_that_waits_need_not_starve_the_gpu)
+{
+	struct model m = {.batches = 2000, .load_ms = 0.9 * WORKERS * GPU_MS, .sync_every = 50};
+
+	diagnose(&m);
+	cr_expect(finding.by_gpu);
+	cr_expect_float_eq(finding.gpu_share, 1, 1e-9);
+	cr_expect_gt(finding.wait_all_ns / (finding.wait_all_ns + finding.compute_all_ns), 0.5);
+	cr_expect_lt(finding.stall_ratio, 0.02);
+	cr_expect_eq(finding.verdict, STALL_VERDICT_NOT);
+	cr_expect_eq(diagnosis.cause, CAUSE_NONE, "%s", cause_name(diagnosis.cause));
+	cr_expect_float_eq(finding.rho, 0.9, 0.03, "rho %g", finding.rho);
+	cr_expect_lt(diagnosis.whatif.gain[WHATIF_SYNTHETIC], 0.05);
+	expect_sum();
+	series_done(&series);
+
+	/* The same run, seen from the host alone. */
+	m.blind = true;
+	diagnose(&m);
+	cr_expect_not(finding.by_gpu);
+	cr_expect_eq(finding.verdict, STALL_VERDICT_HIGHLY);
+	cr_expect_eq(finding.wait_masked_ns, 0);
+	expect_sum();
+	series_done(&series);
+}
+
+Test(gpu_clock, a_starved_gpu)
+{
+	struct model m = {.batches = 2000, .load_ms = 1.5 * WORKERS * GPU_MS, .sync_every = 50};
+	struct model more = m;
+	double rate = diagnose(&m), ideal;
+
+	cr_expect(finding.by_gpu);
+	cr_expect_eq(finding.verdict, STALL_VERDICT_HIGHLY);
+	cr_expect_float_eq(finding.stall_ratio, 1.0 / 3, 0.04, "%g", finding.stall_ratio);
+	cr_expect_eq(diagnosis.cause, CAUSE_LOADER_CAPACITY, "%s", cause_name(diagnosis.cause));
+	cr_expect_float_eq(finding.rho, 1.5, 0.1, "rho %g", finding.rho);
+	cr_expect_float_eq(diagnosis.whatif.batches_per_s[WHATIF_BASELINE], rate, 0.05 * rate,
+			   "%g for %g", diagnosis.whatif.batches_per_s[WHATIF_BASELINE], rate);
+	expect_sum();
+	series_done(&series);
+	more.load_ms /= 2;
+	ideal = run(&more);
+	series_done(&series);
+	cr_expect_float_eq(diagnosis.whatif.batches_per_s[WHATIF_LOAD_HALF], ideal, 0.08 * ideal,
+			   "%g for %g", diagnosis.whatif.batches_per_s[WHATIF_LOAD_HALF], ideal);
+}
+
+/* Waits of a synchronous host are the GPU's. */
+Test(gpu_clock, agrees_with_the_host_where_each_step_is_waited_for)
+{
+	struct model m = {.batches = 1000, .load_ms = 1.3 * WORKERS * 110, .sync_every = 1};
+	double by_gpu;
+
+	diagnose(&m);
+	by_gpu = finding.stall_ratio;
+	cr_expect(finding.by_gpu);
+	series_done(&series);
+	m.blind = true;
+	diagnose(&m);
+	cr_expect_float_eq(by_gpu, finding.stall_ratio, 0.005, "%g, %g", by_gpu,
+			   finding.stall_ratio);
+	series_done(&series);
+}
+
+/* Steps in which the host waits for the GPU are long, and stop nothing; pauses do. */
+Test(gpu_clock, events_of_the_main_thread)
+{
+	struct model m = {.batches = 2000, .load_ms = 300, .sync_every = 40};
+
+	diagnose(&m);
+	cr_expect_eq(diagnosis.cause, CAUSE_NONE, "%s", cause_name(diagnosis.cause));
+	/* The GPU has to be given work again after each, that is all. */
+	cr_expect_not(diagnosis.compute_share > 0.005, "%g", diagnosis.compute_share);
+	series_done(&series);
+	m.pause_every = 80;
+	m.pause_ms = 2000;
+	diagnose(&m);
+	cr_expect_eq(diagnosis.cause, CAUSE_MAIN_THREAD_PERIODIC, "%s",
+		     cause_name(diagnosis.cause));
+	cr_expect_eq(diagnosis.compute.batches, 80);
+	cr_expect_float_eq(diagnosis.compute_share, 2000.0 / (80 * GPU_MS + 2000), 0.03, "%g",
+			   diagnosis.compute_share);
+	series_done(&series);
+}
+
+Test(gpu_clock, gaps_of_the_records_are_left_out)
+{
+	struct model m = {.batches = 2000,
+			  .load_ms = 0.9 * WORKERS * GPU_MS,
+			  .sync_every = 50,
+			  .blind_from = 500,
+			  .blind_to = 900};
+	enum stall_confidence whole;
+
+	diagnose(&m);
+	cr_expect(finding.by_gpu);
+	cr_expect_eq(finding.verdict, STALL_VERDICT_NOT);
+	cr_expect_eq(finding.unseen_count, 400);
+	cr_expect_eq(finding.steady_count, 2000 - WORKERS - 400);
+	cr_expect_float_eq(finding.gpu_share, 0.8, 1e-9);
+	cr_expect_gt(finding.wait_unseen_ns, 0);
+	expect_sum();
+	series_done(&series);
+	whole = finding.confidence;
+	m.blind_to = 520;
+	diagnose(&m);
+	cr_expect_gt(finding.confidence, whole, "a hundredth does not matter");
+	series_done(&series);
+
+	/* Less than half is not enough to go by. */
+	m.blind_from = 0;
+	m.blind_to = 1100;
+	diagnose(&m);
+	cr_expect_not(finding.by_gpu);
+	cr_expect_float_eq(finding.gpu_share, 0.45, 1e-9);
+	cr_expect_eq(finding.unseen_count, 0);
+	cr_expect_eq(finding.verdict, STALL_VERDICT_HIGHLY);
+	expect_sum();
+	series_done(&series);
+}
+
+/* A batch that was ready, and cost the GPU nothing, is no trouble of delivery. */
+Test(gpu_clock, delivery_that_the_gpu_does_not_notice)
+{
+	for (int noticed = 0; noticed < 2; noticed++) {
+		series_init(&series);
+		series.workers = 2;
+		for (int i = 0; i < 400; i++) {
+			struct batch_row row = BATCH_ROW_UNKNOWN;
+
+			row.batch = i;
+			row.wait_ns = 20 * MS;
+			row.compute_ns = 80 * MS;
+			row.load_ns = 50 * MS;
+			row.head_ready = 1;
+			row.gpu_idle_ns = noticed ? 20 * MS : 0;
+			row.gpu_busy_ns = noticed ? 80 * MS : 100 * MS;
+			cr_assert_eq(series_append(&series, &row), 0);
+		}
+		stall_judge(&series, &finding);
+		cr_assert_eq(cause_find(&series, &finding, NULL, &diagnosis), 0);
+		cr_expect_eq(diagnosis.cause, noticed ? CAUSE_DELIVERY : CAUSE_NONE);
+		cr_expect_float_eq(finding.delivery_ratio, 0.2, 1e-6);
+		series_done(&series);
+	}
+}
+
+/* What a file says of the GPU may be anything. */
+Test(gpu_clock, absurd_times)
+{
+	static const int64_t values[] = {0,         -1,      INT64_MIN, INT64_MAX, INT64_MIN + 1,
+					 1000 * MS, 50 * MS, 1};
+
+	srand(1);
+	for (int round = 0; round < 300; round++) {
+		series_init(&series);
+		series.workers = round % 9 - 1;
+		series.synchronous = round % 3 - 1;
+		for (int i = 0; i < 120; i++) {
+			struct batch_row row = BATCH_ROW_UNKNOWN;
+
+			row.batch = i;
+			row.wait_ns = 50 * MS;
+			row.compute_ns = 50 * MS;
+			row.load_ns = 100 * MS;
+			row.worker = i % 3;
+			row.gpu_idle_ns = values[rand() % 8];
+			row.gpu_busy_ns = values[rand() % 8];
+			cr_assert_eq(series_append(&series, &row), 0);
+		}
+		stall_judge(&series, &finding);
+		cr_assert_eq(cause_find(&series, &finding, NULL, &diagnosis), 0);
+		cr_expect(!(finding.stall_ratio < 0) && !(finding.stall_ratio > 0.5 + 1e-9), "%g",
+			  finding.stall_ratio);
+		cr_expect(!(finding.wait_masked_ns < -1));
+		expect_sum();
+		series_done(&series);
+	}
+}
+
+static struct gpu_sums sums_by_hand(void)
+{
+	struct gpu_sums sums;
+
+	gpu_sums_init(&sums);
+	sums.batch_count = sums.seen_count = 10;
+	sums.step_ns = 1000;
+	sums.busy_ns = 600;
+	sums.gap_ns[GPU_GAP_DATA] = 100;
+	sums.gap_ns[GPU_GAP_H2D] = 150;
+	sums.gap_ns[GPU_GAP_SYNC] = 50;
+	sums.gap_ns[GPU_GAP_HOST] = 60;
+	sums.gap_ns[GPU_GAP_OTHER] = 40;
+	sums.h2d_ns = 200;
+	sums.h2d_bytes = 4000;
+	sums.h2d_pageable_bytes = 3000;
+	return sums;
+}
+
+Test(gpu_use, by_hand)
+{
+	struct gpu_sums sums = sums_by_hand();
+	struct gpu_use use = gpu_use_of(&sums);
+
+	cr_expect(use.is_known);
+	cr_expect_float_eq(use.busy_share, 0.6, 1e-9);
+	cr_expect_float_eq(use.idle_share, 0.4, 1e-9);
+	cr_expect_float_eq(use.gap_share[GPU_GAP_DATA], 0.1, 1e-9);
+	cr_expect_float_eq(use.unattributed_share, 0, 1e-9);
+	cr_expect_float_eq(use.h2d_bytes_per_s, 4000 / 200e-9, 1);
+	cr_expect_float_eq(use.pageable_share, 0.75, 1e-9);
+	cr_expect_float_eq(use.exposed_share, 0.15, 1e-9);
+	cr_expect_float_eq(use.overlap_share, 0.25, 1e-9);
+	sums.gap_ns[GPU_GAP_H2D] = NAN;
+	use = gpu_use_of(&sums);
+	cr_expect_float_eq(use.unattributed_share, 0.15, 1e-9);
+	cr_expect(isnan(use.exposed_share) && isnan(use.overlap_share));
+
+	/* Of nothing, nothing follows. */
+	gpu_sums_init(&sums);
+	use = gpu_use_of(&sums);
+	cr_expect_not(use.is_known);
+	cr_expect(isnan(use.busy_share) && isnan(use.idle_share) && isnan(use.pageable_share) &&
+		  isnan(use.h2d_bytes_per_s) && isnan(use.overlap_share));
+	for (int gap = 0; gap < GPU_GAP_MAX; gap++)
+		cr_expect_not_null(gpu_gap_id((enum gpu_gap)gap));
+	for (int sync = 0; sync < GPU_SYNC_MAX; sync++)
+		cr_expect_not_null(gpu_sync_id((enum gpu_sync)sync));
+}
+
+/* Pageable, exposed, and worth it: all three. */
+Test(gpu_use, advice_on_pageable_copies)
+{
+	struct model m = {.batches = 600, .load_ms = 300, .sync_every = 1};
+	struct gpu_sums sums = sums_by_hand();
+
+	for (int c = 0; c < 4; c++) {
+		struct gpu_use use;
+
+		sums.h2d_pageable_bytes = c == 1 ? 1000 : 3000;
+		sums.gap_ns[GPU_GAP_H2D] = c == 2 ? 20 : 150;
+		m.load_ms = c == 3 ? 2000 : 300;
+		use = gpu_use_of(&sums);
+		run(&m);
+		stall_judge(&series, &finding);
+		cr_assert_eq(cause_find(&series, &finding, &use, &diagnosis), 0);
+		series_done(&series);
+		if (c == 0) {
+			cr_expect_eq(diagnosis.advice.count, 1);
+			cr_expect_eq(diagnosis.advice.steps[0].id, ADVICE_PAGEABLE_H2D);
+			cr_expect_float_eq(diagnosis.advice.steps[0].gain, 1 / 0.85 - 1, 1e-9);
+			cr_expect(diagnosis.advice.steps[0].is_bound);
+		} else if (c == 3) {
+			cr_expect_eq(diagnosis.advice.steps[0].id, ADVICE_MORE_LOADER_CAPACITY);
+			cr_expect_eq(diagnosis.advice.steps[1].id, ADVICE_PAGEABLE_H2D);
+		} else {
+			cr_expect_eq(diagnosis.advice.steps[0].id, ADVICE_NONE, "%d", c);
+		}
+	}
+}
