@@ -61,8 +61,8 @@ static struct period_query excess(const struct batch_series *s, const float *val
 }
 
 /*
- * What a step takes beyond its normal: by the host its compute, by the GPU's clock the time that the
- * GPU was idle and no wait was to blame, as a host that waits for a busy GPU stops nothing.
+ * What a step takes beyond its normal: by the host its compute, by the GPU's clock the time that
+ * the GPU was idle and no wait was to blame, as a host that waits for a busy GPU stops nothing.
  */
 static int list_others(const struct batch_series *s, const struct finding *f, float **ret)
 {

@@ -5,8 +5,8 @@
 
 #include "analysis/rhythm.h"
 
-#define GPU_TRACE_SIGNATURES 4096 /* later ones are one: they explain nothing, and are no anchor   \
-				   */
+/* Later ones are one: they explain nothing, and are no anchor. */
+#define GPU_TRACE_SIGNATURES 4096
 
 /* What is the same signal in another form is one sort. */
 enum sort { SORT_COMPUTE, SORT_INPUT, SORT_READ_BACK, SORT_OTHER, SORT_MAX };

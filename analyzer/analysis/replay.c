@@ -138,8 +138,8 @@ int trace_init(const struct batch_series *s, const struct finding *f, struct tra
 	const float *loads = find_loads(s);
 	const float *busy = s->synchronous == 0 ? s->gpu_busy_ns : NULL;
 	/*
-	 * A host that runs ahead asks for many batches at once and then waits for the GPU long; what
-	 * takes them at an even pace is the GPU.
+	 * A host that runs ahead asks for many batches at once and then waits for the GPU long;
+	 * what takes them at an even pace is the GPU.
 	 */
 	bool is_even = f->by_gpu && f->wait_masked_ns > RUNS_AHEAD * f->steady_ns;
 	size_t room, number = 0, i;
@@ -174,7 +174,7 @@ int trace_init(const struct batch_series *s, const struct finding *f, struct tra
 		number++;
 		if (!wanted)
 			continue;
-		step_ns = busy	    ? (double)busy[i]
+		step_ns = busy      ? (double)busy[i]
 			  : is_even ? f->demand_mean_ns
 				    : stall_demand_ns(s, f, i);
 		if (!(loads[i] >= 0 && step_ns >= 0))

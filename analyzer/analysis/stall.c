@@ -120,8 +120,8 @@ int64_t stall_theta_ns(struct batch_series *series)
 }
 
 /*
- * By which clock the run is judged. A batch of which the GPU is not known is not steady by the GPU's.
- * It cannot have been idle in the wait for longer than the wait was, whatever a file says.
+ * By which clock the run is judged. A batch of which the GPU is not known is not steady by the
+ * GPU's. It cannot have been idle in the wait for longer than the wait was, whatever a file says.
  */
 static void choose_clock(struct batch_series *s, struct finding *f)
 {

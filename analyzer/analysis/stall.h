@@ -27,8 +27,8 @@
  *   batches or more, it stands for the wait in all of the above but the delivery and epoch start
  *   ratios, which are the host's: the host may wait and the GPU be busy. The other batches are not
  *   steady then, for one ratio has one clock. Else the GPU's times are not used.
- * - Without them, for a consumer that does not wait for its steps: drain ratio D = median compute of
- *   sync steps (compute > 5 x its median, 0.3 to 20 % of the batches) / mean step. D >= 5: the GPU
+ * - Without them, for a consumer that does not wait for its steps: drain ratio D = median compute
+ * of sync steps (compute > 5 x its median, 0.3 to 20 % of the batches) / mean step. D >= 5: the GPU
  *   always had work; D <= 3.5: it had not, and the stall ratio is an upper bound; else, or without
  *   sync steps, no verdict.
  * - Gain: without any stall the steady time would be (1 - ratio) of what it was: 1 / (1 - ratio).
@@ -119,14 +119,15 @@ struct finding {
 	double drain_ratio;     /* NAN unless the verdict needs it */
 	double compute_mean_ns; /* of steady batches */
 	double compute_median_ns;
-	double demand_mean_ns; /* a step without waiting; GPU busy time where steps do not wait for it */
-	double delivery_ns;    /* median wait of ready batches; NAN: none is known */
+	double demand_mean_ns;  /* a step without waiting; GPU busy time where steps do not wait for
+				   it */
+	double delivery_ns;     /* median wait of ready batches; NAN: none is known */
 	double delivered_ratio; /* as delivery and epoch start ratio, by the clock of the verdict */
 	double started_ratio;
-	double load_mean_ns;   /* of steady batches with a known load, else NAN */
-	double load_cv;        /* their standard deviation over their mean */
-	double rho;            /* mean load / workers / mean demand: >= 1 cannot keep up */
-	double eta;            /* throughput / min(workers / mean load, 1 / mean demand) */
+	double load_mean_ns; /* of steady batches with a known load, else NAN */
+	double load_cv;      /* their standard deviation over their mean */
+	double rho;          /* mean load / workers / mean demand: >= 1 cannot keep up */
+	double eta;          /* throughput / min(workers / mean load, 1 / mean demand) */
 };
 
 /*

@@ -134,7 +134,8 @@ static const struct explanation PAGES[] = {
 	 "loader's thread."},
 
 	{"clock", "metric", "Whose time the stall ratio counts: the host's or the GPU's.",
-	 "host: what the main process waited for batches. With a GPU that runs behind the host this "
+	 "host: what the main process waited for batches. With a GPU that runs behind the host "
+	 "this "
 	 "is an upper bound: while the host waits the GPU may still have work.\n\n"
 	 "gpu: the part of those waits in which the GPU was idle, from CUPTI's records. It is used "
 	 "where it is known of half of the batches or more; the others are then left out, for one "
@@ -144,7 +145,8 @@ static const struct explanation PAGES[] = {
 	 "thread waited for this batch; copies, something was copied to the device; sync, the host "
 	 "had waited for the GPU, which ran dry by that; host, no launch for more than 10 us; "
 	 "other. Their sum is the step less the busy time.\n\n"
-	 "Where CUDA graphs are recorded as wholes, gaps within them count as busy: busy is then an "
+	 "Where CUDA graphs are recorded as wholes, gaps within them count as busy: busy is then "
+	 "an "
 	 "upper bound."},
 
 	{"stall_ratio", "metric",

@@ -9,9 +9,9 @@
 #include "render/units.h"
 #include "render/utf8.h"
 
-#define LONGEST 4096 /* of one text; the rest is cut */
-#define TIME_WIDTH 11 /* of a time in a table */
-#define ROOM    20   /* columns a text needs beside its label, else it goes below */
+#define LONGEST    4096 /* of one text; the rest is cut */
+#define TIME_WIDTH 11   /* of a time in a table */
+#define ROOM       20   /* columns a text needs beside its label, else it goes below */
 
 void page_color(const struct page *page, enum page_color color)
 {

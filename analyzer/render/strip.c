@@ -60,8 +60,8 @@ static size_t edge(size_t count, size_t cells, size_t cell)
 	return (size_t)((double)count * (double)cell / (double)cells);
 }
 
-static void put_line(const struct page *page, const struct batch_series *series,
-		     const float *waits, size_t begin, size_t end, size_t cells)
+static void put_line(const struct page *page, const struct batch_series *series, const float *waits,
+		     size_t begin, size_t end, size_t cells)
 {
 	const struct level *level, *last = NULL;
 	size_t i;

@@ -27,75 +27,22 @@
 	"CASE WHEN gpu_busy_ns >= 0 AND step_ns >= 0 AND typeof(gpu_busy_ns) = 'integer'"          \
 	" AND typeof(step_ns) = 'integer' THEN " column " END"
 #define OF_BATCH KNOWN("gpu_busy_ns") " AS busy, " KNOWN("step_ns") " AS step, "
-#define WITH_STEPS                                                                                                  \
-	OF_BATCH KNOWN("MAX(0, IFNULL(gap_data_ns, gpu_idle_wait_ns))") " AS data, " KNOWN("gap_"                   \
-											   "h2d_"                   \
-											   "ns") " AS h2d, " KNOWN( \
-		"gap_sync_ns") " AS sync, " KNOWN("gap_host_ns") " AS host, " KNOWN("gap_other_"                    \
-										    "ns") " AS "                    \
-											  "other,"                  \
-											  " IFNUL"                  \
-											  "L("                      \
-											  "kernel"                  \
-											  "_count"                  \
-											  ", "                      \
-											  "gpu_"                    \
-											  "busy_"                   \
-											  "ns) "                    \
-											  "AS "                     \
-											  "seen, "                  \
-											  "kernel"                  \
-											  "_count"                  \
-											  ", "                      \
-											  "graph_"                  \
-											  "count,"                  \
-											  " h2d_"                   \
-											  "pageab"                  \
-											  "le_"                     \
-											  "bytes "                  \
-											  "AS "                     \
-											  "pageab"                  \
-											  "le, "                    \
-											  "d2h_"                    \
-											  "ns, "                    \
-											  "d2h_"                    \
-											  "bytes,"                  \
-											  " memse"                  \
-											  "t_ns, "                  \
-											  "nccl_"                   \
-											  "ns, "                    \
-											  "sync_"                   \
-											  "event_"                  \
-											  "ns,"                     \
-											  " sync_"                  \
-											  "stream"                  \
-											  "_ns, "                   \
-											  "sync_"                   \
-											  "contex"                  \
-											  "t_ns "                   \
-											  "FROM "                   \
-											  "t_"                      \
-											  "batch "                  \
-											  "LEFT "                   \
-											  "JOIN "                   \
-											  "t_gpu_"                  \
-											  "step"                    \
-											  " USING"                  \
-											  " ("                      \
-											  "loader"                  \
-											  "_id, "                   \
-											  "epoch,"                  \
-											  " task)"
+/* clang-format off */
+#define WITH_STEPS                                                                                 \
+	OF_BATCH KNOWN("MAX(0, IFNULL(gap_data_ns, gpu_idle_wait_ns))") " AS data, "               \
+	KNOWN("gap_h2d_ns") " AS h2d, " KNOWN("gap_sync_ns") " AS sync, "                          \
+	KNOWN("gap_host_ns") " AS host, " KNOWN("gap_other_ns") " AS other,"                       \
+	" IFNULL(kernel_count, gpu_busy_ns) AS seen, kernel_count, graph_count,"                   \
+	" h2d_pageable_bytes AS pageable, d2h_ns, d2h_bytes, memset_ns, nccl_ns, sync_event_ns,"   \
+	" sync_stream_ns, sync_context_ns FROM t_batch LEFT JOIN t_gpu_step"                       \
+	" USING (loader_id, epoch, task)"
 #define WITHOUT_STEPS                                                                              \
 	OF_BATCH KNOWN("MAX(0, gpu_idle_wait_ns)") " AS data,"                                     \
-						   " NULL AS h2d, NULL AS sync, NULL AS host, "    \
-						   "NULL AS other, gpu_busy_ns AS seen,"           \
-						   " NULL AS kernel_count, NULL AS graph_count, "  \
-						   "NULL AS pageable, NULL AS d2h_ns,"             \
-						   " NULL AS d2h_bytes, NULL AS memset_ns, NULL "  \
-						   "AS nccl_ns, NULL AS sync_event_ns,"            \
-						   " NULL AS sync_stream_ns, NULL AS "             \
-						   "sync_context_ns FROM t_batch"
+	" NULL AS h2d, NULL AS sync, NULL AS host, NULL AS other, gpu_busy_ns AS seen,"            \
+	" NULL AS kernel_count, NULL AS graph_count, NULL AS pageable, NULL AS d2h_ns,"            \
+	" NULL AS d2h_bytes, NULL AS memset_ns, NULL AS nccl_ns, NULL AS sync_event_ns,"           \
+	" NULL AS sync_stream_ns, NULL AS sync_context_ns FROM t_batch"
+/* clang-format on */
 #define EACH_BATCH(order)                                                                          \
 	" WHERE loader_id = ?1 AND batch IS NOT NULL AND (?2 < 0 OR epoch = ?2)"                   \
 	" ORDER BY epoch, " order " LIMIT ?3 OFFSET ?4"
