@@ -284,7 +284,7 @@ def check_older(folder):
 def check_absurd(folder):
     """Columns may hold anything: an answer, or one error, and never a crash."""
     values = (None, -1, 0, 2**63 - 1, -2**63, "12", "x", b"\xff", 1.5, -1e300, 1e300)
-    for seed in range(40):
+    for seed in range(10):
         chance = random.Random(seed)
         path, batches, rows = run_of(os.path.join(folder, "absurd.db"), [(10, 20, 0)] * 60,
                                      idle=lambda i: 0.5, seed=seed)

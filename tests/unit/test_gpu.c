@@ -273,7 +273,7 @@ Test(gpu_clock, absurd_times)
 					 1000 * MS, 50 * MS, 1};
 
 	srand(1);
-	for (int round = 0; round < 300; round++) {
+	for (int round = 0; round < 24; round++) {
 		series_init(&series);
 		series.workers = round % 9 - 1;
 		series.synchronous = round % 3 - 1;
