@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * client.c - a tracer that the driver injects: writes down every record that it is given, and on
+ * which thread. With it the fakes are tested themselves, and real hardware is asked what it does.
+ *
+ * CLIENT_OUT: the file. CLIENT_KINDS: the kinds, "10,1,2"; "-10": a kind whose enabling must fail.
+ * CLIENT_FLUSH_MS: flushes (flag 0) so often; CLIENT_FORCE_MS: once, forced. CLIENT_BUFFER: its
+ * bytes. CLIENT_CALLBACK: the number of a driver call to be told of. CLIENT_UNSUBSCRIBE,
+ * CLIENT_TWICE: 1.
+ */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common.h"
+
+static struct {
+	int (*subscribe)(void **, void *, void *);
+	int (*unsubscribe)(void *);
+	int (*enable_callback)(uint32_t, void *, int, uint32_t);
+	int (*register_callbacks)(void *, void *);
+	int (*enable)(uint32_t);
+	int (*flush)(uint32_t);
+	int (*next)(uint8_t *, size_t, uint8_t **);
+	int (*dropped)(void *, uint32_t, size_t *);
+	int (*timestamp)(uint64_t *);
+	int (*version)(uint32_t *);
+} cupti;
+
+static const struct {
+	const char *name;
+	void *function;
+} symbols[] = {
+	{"cuptiSubscribe", &cupti.subscribe},
+	{"cuptiUnsubscribe", &cupti.unsubscribe},
+	{"cuptiEnableCallback", &cupti.enable_callback},
+	{"cuptiActivityRegisterCallbacks", &cupti.register_callbacks},
+	{"cuptiActivityEnable", &cupti.enable},
+	{"cuptiActivityFlushAll", &cupti.flush},
+	{"cuptiActivityGetNextRecord", &cupti.next},
+	{"cuptiActivityGetNumDroppedRecords", &cupti.dropped},
+	{"cuptiGetTimestamp", &cupti.timestamp},
+	{"cuptiGetVersion", &cupti.version},
+};
+
+static FILE *out;
+static pid_t owner;
+static long callback_count;
+
+static long setting(const char *name, long otherwise)
+{
+	const char *value = getenv(name);
+
+	return value ? atol(value) : otherwise;
+}
+
+static void write_pair(const char *what)
+{
+	uint64_t stamp = 0, before = now_ns();
+
+	cupti.timestamp(&stamp);
+	fprintf(out, "%s %llu %llu %llu\n", what, (unsigned long long)before,
+		(unsigned long long)stamp, (unsigned long long)now_ns());
+}
+
+static void request(uint8_t **buffer, size_t *bytes, size_t *max_records)
+{
+	*bytes = (size_t)setting("CLIENT_BUFFER", 256 << 10);
+	*buffer = aligned_alloc(8, *bytes);
+	*max_records = 0;
+	fprintf(out, "request %u\n", thread_id());
+}
+
+static uint64_t field64(const uint8_t *record, size_t offset)
+{
+	uint64_t value;
+
+	memcpy(&value, record + offset, sizeof(value));
+	return value;
+}
+
+static uint32_t field32(const uint8_t *record, size_t offset)
+{
+	uint32_t value;
+
+	memcpy(&value, record + offset, sizeof(value));
+	return value;
+}
+
+/* kind begin end correlation stream bytes copy-or-sync-kind graph name */
+static void write_record(const uint8_t *record)
+{
+	const uint32_t kind = field32(record, 0);
+
+	switch (kind) {
+	case 3:
+	case 10:
+		fprintf(out, "record %u %llu %llu %u %u 0 0 %u %s\n", kind,
+			(unsigned long long)field64(record, 16),
+			(unsigned long long)field64(record, 24), field32(record, 92),
+			field32(record, 48), field32(record, 156),
+			(const char *)(uintptr_t)field64(record, 104));
+		break;
+	case 1:
+	case 2:
+		fprintf(out, "record %u %llu %llu %u %u %llu %u %u -\n", kind,
+			(unsigned long long)field64(record, 16),
+			(unsigned long long)field64(record, 24), field32(record, 44),
+			field32(record, 40), (unsigned long long)field64(record, 8),
+			kind == 1 ? record[4] + 100u * record[5] : 0, field32(record, 72));
+		break;
+	case 38:
+		fprintf(out, "record %u %llu %llu %u %u 0 %u 0 -\n", kind,
+			(unsigned long long)field64(record, 8),
+			(unsigned long long)field64(record, 16), field32(record, 24),
+			field32(record, 32), field32(record, 4));
+		break;
+	case 51:
+		fprintf(out, "record %u %llu %llu %u %u 0 0 %u -\n", kind,
+			(unsigned long long)field64(record, 8),
+			(unsigned long long)field64(record, 16), field32(record, 4),
+			field32(record, 36), field32(record, 28));
+		break;
+	default:
+		fprintf(out, "record %u %llu %llu %u 0 0 %u 0 -\n", kind,
+			(unsigned long long)field64(record, 8),
+			(unsigned long long)field64(record, 16), field32(record, 32),
+			field32(record, 4));
+	}
+}
+
+static void complete(void *context, uint32_t stream, uint8_t *buffer, size_t bytes,
+		     size_t valid_bytes)
+{
+	uint8_t *record = NULL;
+
+	flockfile(out);
+	write_pair("clock");
+	fprintf(out, "buffer %u %llu %zu of %zu\n", thread_id(), (unsigned long long)now_ns(),
+		valid_bytes, bytes);
+	while (!cupti.next(buffer, valid_bytes, &record))
+		write_record(record);
+	funlockfile(out);
+	free(buffer);
+}
+
+static void callback(void *data, int domain, uint32_t id, const void *what)
+{
+	callback_count++;
+}
+
+static void *flush_often(void *unused)
+{
+	const long period = setting("CLIENT_FLUSH_MS", 0), force = setting("CLIENT_FORCE_MS", 0);
+
+	if (force) {
+		usleep((unsigned int)force * 1000);
+		fprintf(out, "forced %d\n", cupti.flush(1));
+	}
+	while (period) {
+		usleep((unsigned int)period * 1000);
+		cupti.flush(0);
+	}
+	return NULL;
+}
+
+static void finish(void)
+{
+	size_t dropped = 0;
+
+	if (getpid() != owner)
+		return;
+	cupti.flush(1);
+	cupti.dropped(NULL, 0, &dropped);
+	fprintf(out, "dropped %zu\ncallbacks %ld\nend\n", dropped, callback_count);
+	fclose(out);
+}
+
+static void enable_kinds(char *kinds)
+{
+	for (char *kind = strtok(kinds, ","); kind; kind = strtok(NULL, ","))
+		fprintf(out, "enable %s %d\n", kind, cupti.enable((uint32_t)labs(atol(kind))));
+}
+
+EXPORT int InitializeInjection(void)
+{
+	const char *path = getenv("CLIENT_OUT"), *kinds = getenv("CLIENT_KINDS");
+	const char *name = getenv("CLIENT_CUPTI");
+	void *library = dlopen(name ? name : "libcupti.so.13", RTLD_NOW);
+	void *handle = NULL, *second = NULL;
+	uint32_t version = 0;
+	pthread_t thread;
+
+	out = path ? fopen(path, "w") : NULL;
+	if (!out || !library) {
+		fprintf(stderr, "client: %s\n", library ? "no CLIENT_OUT" : dlerror());
+		return 0;
+	}
+	owner = getpid();
+	for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++)
+		*(void **)symbols[i].function = dlsym(library, symbols[i].name);
+	cupti.version(&version);
+	fprintf(out, "version %u\n", version);
+	fprintf(out, "subscribe %d\n", cupti.subscribe(&handle, (void *)callback, NULL));
+	if (setting("CLIENT_TWICE", 0))
+		fprintf(out, "again %d\n", cupti.subscribe(&second, (void *)callback, NULL));
+	if (setting("CLIENT_CALLBACK", 0))
+		cupti.enable_callback(1, handle, 1, (uint32_t)setting("CLIENT_CALLBACK", 0));
+	fprintf(out, "register %d\n", cupti.register_callbacks((void *)request, (void *)complete));
+	enable_kinds(strdup(kinds ? kinds : "10,1,2,38"));
+	if (setting("CLIENT_UNSUBSCRIBE", 0)) {
+		fprintf(out, "unsubscribe %d\n", cupti.unsubscribe(handle));
+		fprintf(out, "again %d\n", cupti.subscribe(&second, (void *)callback, NULL));
+	}
+	write_pair("clock");
+	if (!pthread_create(&thread, NULL, flush_often, NULL))
+		pthread_detach(thread);
+	atexit(finish);
+	return 1;
+}
