@@ -24,6 +24,7 @@ static struct {
 	int (*register_callbacks)(void *, void *);
 	int (*enable)(uint32_t);
 	int (*flush)(uint32_t);
+	int (*flush_period)(uint32_t);
 	int (*next)(uint8_t *, size_t, uint8_t **);
 	int (*dropped)(void *, uint32_t, size_t *);
 	int (*timestamp)(uint64_t *);
@@ -40,6 +41,7 @@ static const struct {
 	{"cuptiActivityRegisterCallbacks", &cupti.register_callbacks},
 	{"cuptiActivityEnable", &cupti.enable},
 	{"cuptiActivityFlushAll", &cupti.flush},
+	{"cuptiActivityFlushPeriod", &cupti.flush_period},
 	{"cuptiActivityGetNextRecord", &cupti.next},
 	{"cuptiActivityGetNumDroppedRecords", &cupti.dropped},
 	{"cuptiGetTimestamp", &cupti.timestamp},
@@ -66,12 +68,22 @@ static void write_pair(const char *what)
 		(unsigned long long)stamp, (unsigned long long)now_ns());
 }
 
-static void request(uint8_t **buffer, size_t *bytes, size_t *max_records)
+static void give(uint8_t **buffer, size_t *bytes, size_t *max_records, const char *who)
 {
 	*bytes = (size_t)setting("CLIENT_BUFFER", 256 << 10);
 	*buffer = aligned_alloc(8, *bytes);
 	*max_records = 0;
-	fprintf(out, "request %u\n", thread_id());
+	fprintf(out, "%s %u %p\n", who, thread_id(), (void *)*buffer);
+}
+
+static void request(uint8_t **buffer, size_t *bytes, size_t *max_records)
+{
+	give(buffer, bytes, max_records, "request");
+}
+
+static void request_later(uint8_t **buffer, size_t *bytes, size_t *max_records)
+{
+	give(buffer, bytes, max_records, "later");
 }
 
 static uint64_t field64(const uint8_t *record, size_t offset)
@@ -147,6 +159,13 @@ static void complete(void *context, uint32_t stream, uint8_t *buffer, size_t byt
 	free(buffer);
 }
 
+static void complete_later(void *context, uint32_t stream, uint8_t *buffer, size_t bytes,
+			   size_t valid_bytes)
+{
+	fprintf(out, "taken %p\n", (void *)buffer);
+	complete(context, stream, buffer, bytes, valid_bytes);
+}
+
 static void callback(void *data, int domain, uint32_t id, const void *what)
 {
 	callback_count++;
@@ -155,7 +174,13 @@ static void callback(void *data, int domain, uint32_t id, const void *what)
 static void *flush_often(void *unused)
 {
 	const long period = setting("CLIENT_FLUSH_MS", 0), force = setting("CLIENT_FORCE_MS", 0);
+	const long replace = setting("CLIENT_REPLACE_MS", 0);
 
+	if (replace) {
+		usleep((unsigned int)replace * 1000);
+		fprintf(out, "replaced %d\n",
+			cupti.register_callbacks((void *)request_later, (void *)complete_later));
+	}
 	if (force) {
 		usleep((unsigned int)force * 1000);
 		fprintf(out, "forced %d\n", cupti.flush(1));
@@ -177,6 +202,20 @@ static void finish(void)
 	cupti.dropped(NULL, 0, &dropped);
 	fprintf(out, "dropped %zu\ncallbacks %ld\nend\n", dropped, callback_count);
 	fclose(out);
+}
+
+/* What another libcupti says while the first one is in use. */
+static void ask_second(const char *path)
+{
+	void *library = dlopen(path, RTLD_NOW), *handle;
+	int (*subscribe)(void **, void *, void *) =
+		library ? (int (*)(void **, void *, void *))dlsym(library, "cuptiSubscribe") : NULL;
+	int (*enable)(uint32_t) =
+		library ? (int (*)(uint32_t))dlsym(library, "cuptiActivityEnable") : NULL;
+
+	if (subscribe && enable)
+		fprintf(out, "second %d %d\n", subscribe(&handle, (void *)callback, NULL),
+			enable(10));
 }
 
 static void enable_kinds(char *kinds)
@@ -215,9 +254,13 @@ EXPORT int InitializeInjection(void)
 		fprintf(out, "unsubscribe %d\n", cupti.unsubscribe(handle));
 		fprintf(out, "again %d\n", cupti.subscribe(&second, (void *)callback, NULL));
 	}
+	if (setting("CLIENT_PERIOD_MS", 0))
+		cupti.flush_period((uint32_t)setting("CLIENT_PERIOD_MS", 0));
+	if (getenv("CLIENT_SECOND"))
+		ask_second(getenv("CLIENT_SECOND"));
 	write_pair("clock");
 	if (!pthread_create(&thread, NULL, flush_often, NULL))
 		pthread_detach(thread);
 	atexit(finish);
-	return 1;
+	return !setting("CLIENT_FAIL", 0);
 }

@@ -192,14 +192,14 @@ static void on_api(int site, enum api_domain domain, uint32_t id, const char *na
 		buffers_add(&entry);
 }
 
-/* The real one reads these, too, on the thread that calls CUDA. */
+/* The real one reads the first two, and a file of settings, on the thread that calls CUDA. */
 static void read_own_files(void)
 {
-	static const char *const paths[] = {"/proc/self/maps", "/proc/cpuinfo"};
+	const char *paths[] = {"/proc/self/maps", "/proc/cpuinfo", knob_text("CUPTI_READS")};
 	char line[4096];
 
-	for (size_t i = 0; i < 2; i++) {
-		FILE *file = fopen(paths[i], "r");
+	for (size_t i = 0; i < 3; i++) {
+		FILE *file = paths[i] ? fopen(paths[i], "r") : NULL;
 
 		while (file && fread(line, 1, sizeof(line), file) > 0)
 			;
@@ -305,7 +305,7 @@ EXPORT int cuptiUnsubscribe(void *handle)
 		return INVALID_PARAMETER;
 	subscriber = NULL;
 	memset(call_enabled, 0, sizeof(call_enabled));
-	/* Not known of the real one. */
+	/* Not known of the real one. 1: until a kind is enabled; 2: for ever. */
 	stopped = knob("CUPTI_UNSUBSCRIBE_STOPS", 0);
 	return SUCCESS;
 }
@@ -352,7 +352,7 @@ EXPORT int cuptiActivityEnable(uint32_t kind)
 	ATTACH();
 	if (kind >= KIND_COUNT)
 		return INVALID_KIND;
-	stopped = false;
+	stopped = stopped && knob("CUPTI_UNSUBSCRIBE_STOPS", 0) == 2;
 	enabled_ns[kind] = now_ns();
 	return SUCCESS;
 }

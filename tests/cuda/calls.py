@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What dlprof asks of CUPTI, and what it never does, from the double's log of calls.
+
+usage: calls.py. Each check names the trap that others fell into.
+"""
+import concurrent.futures
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from gpu import (FAKES, LOOP, Run, check, environment, equal, finish, libraries, loop,  # noqa
+                 need_shim, plan_text, run, say, scratch, start, wait_for_drain)
+
+PYTHON = "/usr/bin/python3"
+PLAN = dict(steps=30, wait=2000, kernels=5, kernel=200)
+MEMCPY, MEMSET, KERNEL, OVERHEAD, MEMCPY2, SYNC, GRAPH = 1, 2, 10, 17, 22, 38, 51
+
+# Level: the kinds that are enabled.
+LEVELS = {
+    "default": {MEMCPY, MEMSET, KERNEL, OVERHEAD, MEMCPY2, SYNC, GRAPH},
+    "memcpy": {MEMCPY, MEMSET, MEMCPY2, SYNC, GRAPH},
+    "full": {MEMCPY, MEMSET, KERNEL, OVERHEAD, MEMCPY2, SYNC},
+    "off": set(),
+}
+
+
+def enabled(done):
+    return [int(call[3].split(" ")[1]) for call in done.calls
+            if call[3].startswith("cuptiActivityEnable ")]
+
+
+def check_levels():
+    for level, kinds in LEVELS.items():
+        done = loop(PLAN, DLPROF_CUDA=level)
+        equal((done.status, done.misuse()), (0, []), level, "status, misuse", done.err)
+        # Once each, never switched off, since both end in crashes and lost records.
+        equal(sorted(enabled(done)), sorted(kinds), level, "kinds enabled")
+        equal(done.called("cuptiActivityDisable"), 0, level, "disabled")
+        for never in ("cuptiFinalize", "cuptiActivityRegisterTimestampCallback",
+                      "cuptiSubscribe_v2"):
+            equal(done.called(never), 0, level, never)
+        # The place of the only subscriber is left free.
+        equal(done.called("cuptiSubscribe"), done.called("cuptiUnsubscribe"), level, "subscriber")
+        equal(done.called("cuptiEnableCallback", "cuptiEnableDomain"), 0, level, "callbacks")
+        meta = done.meta()
+        equal(meta.get("cuda_mode"), "off" if level == "off" else "cupti", level, "mode")
+        if level != "off":
+            last = max(op.end for op in done.ops)
+            forced = [int(c[0]) for c in done.calls if c[3] == "cuptiActivityFlushAll 1"]
+            check(len(forced) == 1 and forced[0] > last - 10_000_000, level, "forced flushes")
+        busy = done.query("SELECT COUNT(gpu_busy_ns) AS n, COUNT(h2d_ns) AS h FROM batch"
+                          " WHERE step_ns NOT NULL")[0]
+        equal(busy["n"] > 0, level in ("default", "full"), level, "busy is known")
+        equal(busy["h"] > 0, level != "off", level, "copies are known")
+
+
+def check_versions():
+    """Too old is refused, graphs as wholes come with 12.6, kinds that fail are done without."""
+    for version, graphs in (12, None), (18, False), (24, True), (26, True), (28, True):
+        done = loop(dict(PLAN, graph=1), cuda=12, FAKE_CUPTI_VERSION=version)
+        equal((done.status, done.misuse()), (0, []), version, "status, misuse", done.err)
+        meta = done.meta()
+        equal(meta.get("cuda_mode"), "cudart" if graphs is None else "cupti", version, "mode")
+        equal(GRAPH in enabled(done), bool(graphs), version, "graphs as wholes")
+    done = loop(PLAN, FAKE_CUPTI_RC_ACTIVITYENABLE="27:{}".format(SYNC))
+    equal((done.status, done.meta().get("cuda_mode")), (0, "cupti"), "a kind fails")
+    done = loop(PLAN, FAKE_DRIVER_VERSION=12040)
+    meta = done.meta()
+    equal((done.status, meta.get("cuda_mode")), (0, "cudart"), "libcupti newer than the driver")
+    check("15" in meta.get("cuda_reason", ""), "reason", meta.get("cuda_reason", ""))
+
+
+def check_refused():
+    """Whatever cuptiSubscribe says: the program is as without us, and the reason is kept."""
+    plain = run([LOOP, plan_text(dict(PLAN, print=0))],
+                env=environment(preload=False, LD_LIBRARY_PATH=libraries()))
+    for code in 39, 35, 15, 999, 2, 12:
+        done = loop(dict(PLAN, print=0), FAKE_CUPTI_RC_SUBSCRIBE=code)
+        equal((done.status, done.out), (plain.status, plain.out), code, "status, output")
+        equal(len(done.err.splitlines()), 1, code, "nothing but the line at exit", done.err)
+        meta = done.meta()
+        equal(meta.get("cuda_mode"), "cudart", code, "mode")
+        check(str(code) in meta.get("cuda_reason", ""), code, "reason", meta.get("cuda_reason", ""))
+        # Each try costs the real one a search for the driver.
+        equal(done.called("cuptiSubscribe"), 1, code, "tries")
+        equal(enabled(done), [], code, "kinds")
+
+
+def check_preset():
+    """The injection is another tool's: it stays theirs."""
+    folder = scratch()
+    done = loop(PLAN, folder=folder, CUDA_INJECTION64_PATH=os.path.join(FAKES, "libclient.so"),
+                CLIENT_OUT=os.path.join(folder, "client"))
+    equal((done.status, done.misuse()), (0, []), "preset: status, misuse", done.err)
+    with open(os.path.join(folder, "client")) as file:
+        said = file.read().splitlines()
+    check("subscribe 0" in said and said[-1] == "end", "preset: the tool has its records")
+    injected = [call[3].split(" ")[1] for call in done.calls if call[3].startswith("inject ")]
+    equal([os.path.basename(path) for path in injected], ["libclient.so"], "preset: injected")
+    meta = done.meta()
+    equal((meta.get("cuda_mode"), meta.get("clock")), ("cudart", "host"), "preset: mode")
+
+
+MAPPED = """
+import ctypes, os, sys
+libraries = lambda: sorted({line.split()[-1] for line in open("/proc/self/maps")
+                            if "libcupti" in line})
+if sys.argv[1] == "first":
+    ctypes.CDLL("libkineto.so")
+before = libraries()
+print(len(before))
+cuda = ctypes.CDLL("libcuda.so.1")
+print(cuda.cuInit(0))
+if sys.argv[1] == "later":
+    ctypes.CDLL("libkineto.so")
+print(*libraries())
+"""
+
+
+def check_mapped():
+    """Never a second libcupti, nor one before CUDA is up: it would take the place of torch's own.
+
+    Another copy lies first in LD_LIBRARY_PATH, as toolkits do; a torch of its own finds its own.
+    """
+    other = scratch()
+    for name in "libcupti.so.13", "libcudart.so.13":
+        os.symlink(os.path.join(FAKES, "v13", name), os.path.join(other, name))
+    path = "{}:{}:{}".format(FAKES, other, os.path.join(FAKES, "v13"))
+    for when in "first", "later", "never":
+        outputs = []
+        for preload in False, True:
+            done = start([PYTHON, "-c", MAPPED, when], preload=preload, LD_LIBRARY_PATH=path)
+            equal((done.status, done.misuse()), (0, []), when, "status, misuse", done.err)
+            outputs.append(done.out.splitlines())
+        plain, ours = outputs
+        equal(ours[:2], ["1" if when == "first" else "0", "0"], when, "before cuInit", ours)
+        if when == "never":
+            check(len(ours[2].split()) <= 1, when, "mapped", ours)
+        else:
+            equal(ours[2:], plain[2:], when, "mapped")
+            equal(len(ours[2].split()), 1, when, "one", ours)
+
+
+LOADING = """
+import ctypes, os
+shim = ctypes.CDLL(None)
+shim.dlprof_load_begin.argtypes = shim.dlprof_load_end.argtypes = [ctypes.c_int64]
+cuda = ctypes.CDLL("libcuda.so.1")
+data = os.open(__import__("sys").argv[1], os.O_RDONLY)
+for i in range(3):
+    shim.dlprof_batch_begin()
+    shim.dlprof_load_begin(i)
+    if i == 1:
+        print(cuda.cuInit(0))
+    os.pread(data, 4096, 0)
+    shim.dlprof_load_end(i)
+    shim.dlprof_batch_end(-1)
+"""
+
+
+def check_own_files():
+    """CUPTI reads files on the thread that calls CUDA: no data of the load that it interrupts."""
+    folder = scratch()
+    data, settings = (os.path.join(folder, name) for name in ("data.bin", "settings.bin"))
+    for path in data, settings:
+        with open(path, "wb") as file:
+            file.write(bytes(16384))
+    done = start([PYTHON, "-c", LOADING, data], folder=folder, FAKE_CUPTI_READS=settings)
+    equal((done.status, done.out), (0, "0\n"), "own files: status", done.err)
+    equal(done.meta().get("cuda_mode"), "cupti", "own files: mode")
+    loads = done.query("SELECT read_bytes, read_count FROM load ORDER BY batch")
+    equal([r["read_bytes"] for r in loads], [4096] * 3, "own files: bytes of the loads", loads)
+    names = [row["path"] for row in done.query("SELECT path FROM file")]
+    equal([os.path.basename(name) for name in names], ["data.bin"], "own files: files")
+
+
+INTERPOSER = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+static int depth, count;
+void *dlsym(void *handle, const char *name)
+{
+	static void *(*real)(void *, const char *);
+	void *found;
+
+	if (!real)
+		real = (void *(*)(void *, const char *))dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
+	if (!real)
+		real = (void *(*)(void *, const char *))dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
+	if (++depth > 50)
+		__builtin_trap();
+	count++;
+	found = real(handle, name);
+	depth--;
+	return found;
+}
+__attribute__((destructor)) static void tell(void) { fprintf(stderr, "interposed %d\n", count); }
+"""
+
+
+def check_interposer():
+    """A GPU sharing library has dlsym already, before or behind us."""
+    folder = scratch()
+    source, library = os.path.join(folder, "i.c"), os.path.join(folder, "libinterposer.so")
+    with open(source, "w") as file:
+        file.write(INTERPOSER)
+    done = run(["cc", "-shared", "-fPIC", "-O1", "-o", library, source])
+    if not equal(done.status, 0, "interposer builds", done.err):
+        return
+    shim = environment()["LD_PRELOAD"]
+    for order in "{1}:{0}", "{0}:{1}":
+        done = loop(PLAN, LD_PRELOAD=order.format(shim, library))
+        equal((done.status, done.misuse()), (0, []), order, "status, misuse", done.err)
+        check(re.search(r"interposed \d+", done.err), order, "it is there", done.err)
+        rows = done.query("SELECT COUNT(*) AS n FROM batch WHERE gpu_busy_ns NOT NULL")
+        check(rows[0]["n"] >= 29, order, "steps", rows)
+
+
+def main():
+    need_shim()
+    jobs = [check_levels, check_versions, check_refused, check_preset, check_mapped,
+            check_own_files, check_interposer]
+    with concurrent.futures.ThreadPoolExecutor(3) as pool:
+        list(pool.map(lambda job: job(), jobs))
+    finish()
+
+
+main()

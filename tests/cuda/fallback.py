@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Without CUPTI: what the host sees of the runtime's calls, and nothing of what the GPU alone knows.
+
+usage: fallback.py
+"""
+import concurrent.futures
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from gpu import (check, equal, finish, loop, near, need_shim, say, syncs)  # noqa: E402
+
+PLAN = dict(steps=20, wait=2000, kernels=5, kernel=200)
+HOST_ONLY = dict(FAKE_CUPTI_RC_SUBSCRIBE=39)
+GPU_ALONE = ("gpu_busy_ns", "gpu_idle_wait_ns", "gap_data_ns", "gap_h2d_ns", "gap_sync_ns",
+             "gap_host_ns", "gap_other_ns", "memset_ns", "h2d_ns", "d2h_ns", "nccl_ns")
+
+
+def steps(done):
+    return done.query("SELECT * FROM gpu_step WHERE step_ns NOT NULL ORDER BY batch")
+
+
+def check_launches():
+    """<<<>>> of any nvcc, launches with attributes, of the thread's own stream: all are counted."""
+    for launch in 0, 1, 2, 3:
+        done = loop(dict(PLAN, launch=launch), **HOST_ONLY)
+        equal((done.status, done.misuse()), (0, []), launch, "status, misuse", done.err)
+        found = steps(done)
+        check(len(found) >= 19, launch, "steps", len(found))
+        equal({row["kernel_count"] for row in found}, {5}, "launches, variant", launch)
+        equal({row["h2d_bytes"] for row in found}, {2_000_000}, "bytes, variant", launch)
+        for column in GPU_ALONE:
+            equal({row[column] for row in found}, {None}, column, "is the GPU's own to know")
+        equal(done.meta()["clock"], "host", "clock")
+
+
+def check_graph_launches():
+    """By the runtime and by the driver, on a stream and on the thread's own; with CUPTI all four."""
+    for driver, launch in (0, 0), (0, 3), (1, 0):
+        plan = dict(PLAN, graph=1, driver=driver, launch=launch)
+        done = loop(plan)
+        equal({row["graph_count"] for row in steps(done)}, {1}, "CUPTI, graphs", plan)
+        if driver:
+            continue
+        done = loop(plan, **HOST_ONLY)
+        equal({row["graph_count"] for row in steps(done)}, {1}, "host, graphs", plan)
+
+
+def check_syncs():
+    """How long the host was blocked is the host's to know."""
+    for sync, column, kind in ((1, "sync_stream_ns", 3), (2, "sync_event_ns", 1),
+                               (3, "sync_context_ns", 4)):
+        done = loop(dict(PLAN, sync=sync), **HOST_ONLY)
+        found = steps(done)
+        begin, end = found[0]["begin_ns"], found[-1]["begin_ns"] + found[-1]["step_ns"]
+        true = sum(op.end - op.begin for op in syncs(done.ops, kind) if begin <= op.begin < end)
+        # The call takes a little longer than the waiting within it.
+        near(sum(row[column] for row in found), true, column, share=0.05, slack=2_000_000)
+
+
+def check_pageable():
+    done = loop(dict(PLAN, pinned=0), **HOST_ONLY)
+    equal(done.status, 0, "pageable: status")
+    say("pageable bytes without CUPTI:", {row["h2d_pageable_bytes"] for row in steps(done)})
+
+
+def main():
+    need_shim()
+    jobs = [check_launches, check_graph_launches, check_syncs, check_pageable]
+    with concurrent.futures.ThreadPoolExecutor(3) as pool:
+        list(pool.map(lambda job: job(), jobs))
+    finish()
+
+
+main()

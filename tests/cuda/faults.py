@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Records that cannot be, that are lost, that do not fit, that come by the ten thousand.
+
+usage: faults.py
+"""
+import concurrent.futures
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from gpu import (MS, busy, check, equal, finish, loop, near, need_shim, report, say,  # noqa
+                 union)
+
+PLAN = dict(steps=40, wait=2000, kernels=10, kernel=200)
+
+
+def check_zero():
+    """Without times a record is counted and left out; no busy time comes of it."""
+    done = loop(PLAN, FAKE_CUPTI_ZERO_EVERY=7)
+    equal((done.status, done.misuse()), (0, []), "zero: status, misuse", done.err)
+    meta = done.meta()
+    bad, records = int(meta["cuda_bad_ts"]), int(meta["cuda_records"])
+    say("zero: {} of {} records".format(bad, records))
+    check(abs(bad - records / 7) <= 2, "zero: counted", bad, records)
+    kernels = done.query("SELECT SUM(count) AS count, SUM(ns) AS ns FROM gpu_kernel")[0]
+    near(kernels["ns"], kernels["count"] * 200_000, "zero: time of those that are left")
+    total = done.query("SELECT SUM(gpu_busy_ns) AS ns FROM batch")[0]["ns"]
+    check(total <= union(busy(done.ops)), "zero: busy invented", total)
+    check(total >= 0.75 * union(busy(done.ops)), "zero: busy", total)
+
+
+def check_dropped():
+    done = loop(PLAN, FAKE_CUPTI_DROP_EVERY=5)
+    equal((done.status, done.misuse()), (0, []), "dropped: status, misuse", done.err)
+    meta = done.meta()
+    # Of all operations and what was made of them by then; overhead records are none of the double's.
+    seen = int(meta["cuda_records"]) + int(meta["cuda_dropped"])
+    equal(seen, len(done.ops), "dropped: all are accounted for")
+    equal(int(meta["cuda_dropped"]), len(done.ops) // 5, "dropped: counted")
+
+
+def check_pool():
+    """CUPTI keeps all buffers until we have no more: what has no room is counted, none is invented.
+
+    A CUPTI before 12.9 ends the program if it gets no buffer: it gets one all the same.
+    """
+    made, size = 40 * 5002, 864  # four times what they are, to need as many fewer
+    for version in 24, 28:
+        done = loop(dict(PLAN, steps=40, wait=0, kernels=5000, kernel=1, sync=0, print=0),
+                    cuda=12, FAKE_CUPTI_VERSION=version, FAKE_CUPTI_DELAY_MS=60000,
+                    FAKE_CUPTI_KERNEL_SIZE=size, FAKE_TRUTH=None, timeout=120)
+        equal((done.status, done.misuse()), (0, []), "pool: status, misuse", done.err)
+        meta = done.meta()
+        lost = int(meta["cuda_dropped"]) + int(meta["cuda_own_drop"])
+        say("pool, version {}: {} records, {} without a buffer, {} dropped by us".format(
+            version, meta["cuda_records"], meta["cuda_dropped"], meta["cuda_own_drop"]))
+        check(lost > 0, "pool: exhausted, version", version)
+        # Of a buffer that we threw away unread we only know how many of 216 bytes it could hold.
+        total = int(meta["cuda_records"]) + lost
+        check(total >= made if version < 27 else abs(total - made) <= 0.01 * made,
+              "pool: accounted for, version", version, total, made)
+
+
+def check_storm():
+    """As many kernels as a launch-bound training makes: none is lost, memory is bounded."""
+    steps, kernels = 60, 1500
+    done = loop(dict(PLAN, steps=steps, wait=1000, kernels=kernels, kernel=4, print=0),
+                FAKE_TRUTH=None, timeout=120)
+    equal((done.status, done.misuse()), (0, []), "storm: status, misuse", done.err)
+    meta = done.meta()
+    span = done.query("SELECT MAX(begin_ns + step_ns) - MIN(begin_ns) AS ns FROM batch")[0]["ns"]
+    say("storm: {:.0f} kernels a second".format(steps * kernels / span * 1e9))
+    equal([meta[key] for key in ("cuda_bad_ts", "cuda_dropped", "cuda_own_drop")], ["0"] * 3,
+          "storm: bad, dropped, dropped by us")
+    count = done.query("SELECT SUM(count) AS n FROM gpu_kernel")[0]["n"]
+    equal(count, steps * kernels, "storm: kernels")
+    rows = done.query("SELECT SUM(kernel_count) AS n FROM gpu_step")[0]["n"]
+    check(rows >= (steps - 1) * kernels, "storm: kernels of steps", rows)
+
+
+def check_first_release():
+    """CUPTI 13.0.0 has no record of a device synchronization: what the host saw stands in."""
+    done = loop(dict(PLAN, sync=3), FAKE_CUPTI_VERSION=130000)
+    equal((done.status, done.misuse()), (0, []), "13.0.0: status, misuse", done.err)
+    found = done.query("SELECT SUM(sync_context_ns) AS ns FROM gpu_step")[0]["ns"]
+    begin = done.query("SELECT MIN(begin_ns) AS ns FROM batch")[0]["ns"]
+    true = sum(op.end - op.begin for op in done.ops
+               if op.kind == "sync" and op.sync == 4 and op.begin > begin)
+    near(found, true, "13.0.0: device syncs", share=0.05, slack=MS)
+
+
+def main():
+    need_shim()
+    jobs = [check_zero, check_dropped, check_pool, check_storm, check_first_release]
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda job: job(), jobs))
+    finish()
+
+
+main()

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Another user of CUPTI always wins, gets all that it asks for, and leaves a gap of the right length.
+
+usage: foreign.py CASE... One client is linked to libcupti (fakes/kineto.c), the other comes through no
+symbol at all (FAKE_CUPTI_STEAL_AT), as one does that calls dlsym().
+"""
+import concurrent.futures
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from gpu import (MS, busy, check, equal, finish, loop, near, need_shim, say, union)  # noqa: E402
+
+PLAN = dict(steps=80, wait=3000, kernels=10, kernel=200)
+OPS_A_STEP = 13  # a copy, a memset, ten kernels, a synchronization
+
+
+def resumed_busy(name, done, gap_begin, gap_end):
+    """Outside of the gap all is as if nobody had come; inside nothing is said at all."""
+    known = unknown = 0
+    for row in done.query("SELECT * FROM gpu_step WHERE step_ns IS NOT NULL ORDER BY batch"):
+        begin, end = row["begin_ns"], row["begin_ns"] + row["step_ns"]
+        if end <= gap_begin or begin >= gap_end:
+            known += 1
+            near(row["gpu_busy_ns"], union(busy(done.ops), begin, end), name, "busy in step",
+                 row["batch"], slack=60_000)
+        else:
+            unknown += 1
+            equal(row["gpu_busy_ns"], None, name, "busy in the gap, step", row["batch"])
+            equal(row["gpu_idle_wait_ns"], None, name, "idle in the gap, step", row["batch"])
+    missing = done.query("SELECT batch FROM batch WHERE gpu_busy_ns IS NULL AND step_ns NOT NULL")
+    say(name, "steps known {}, in the gap {}, without a GPU {}".format(known, unknown,
+                                                                      len(missing)))
+    return known, len(missing)
+
+
+def one_gap(name, done):
+    gaps = done.query("SELECT * FROM gap ORDER BY begin_ns")
+    equal(len(gaps), 1, name, "gaps", gaps)
+    if not gaps:
+        finish()
+    return gaps[0]
+
+
+def kineto(begin=20, end=40, **plan):
+    def test(name):
+        full = dict(PLAN, kineto_from=begin, kineto_to=end, **plan)
+        done = loop(full)
+        equal((done.status, done.misuse()), (0, []), name, "exit status, misuse", done.err)
+        said = re.search(r"kineto subscribe=(\d+) kernels=(\d+) copies=(\d+) foreign=(\d+)",
+                         done.out)
+        count = (end - begin) * plan.get("kernels", 10)
+        expected = ("0", str(count), str(end - begin), "0")
+        equal(said and said.groups(), expected, name, "what the profiler got")
+        gap = one_gap(name, done)
+        true = [done.steps[i]["begin"] for i in (begin, end)]
+        check(abs(gap["begin_ns"] - true[0]) < 20 * MS, name, "gap begins", gap, true)
+        # We look whether they are gone a few times a second.
+        check(-5 * MS < gap["end_ns"] - true[1] < 250 * MS, name, "gap ends",
+              (gap["end_ns"] - true[1]) / MS)
+        known, missing = resumed_busy(name, done, gap["begin_ns"], gap["end_ns"])
+        check(missing <= end - begin + 250 // 5 + 2, name, "steps in the gap", missing)
+        check(known >= 25, name, "steps with a GPU", known)
+        # Its clock, which runs 2.1 times as fast, stays: ours went along.
+        equal(done.called("cuptiActivityRegisterTimestampCallback"), 1, name, "its own call")
+    return test
+
+
+def stolen(name):
+    """Nobody can see this one come; that nothing is reported any more is all there is to see."""
+    plan = dict(PLAN, steps=1000, kernel=100, wait=4000, print=1)
+    done = loop(plan, FAKE_CUPTI_STEAL_AT=100 * OPS_A_STEP, timeout=120)
+    equal((done.status, done.misuse()), (0, []), name, "exit status, misuse", done.err)
+    gap = one_gap(name, done)
+    theft, = [int(call[0]) for call in done.calls if call[3] == "stolen"]
+    check(abs(gap["begin_ns"] - theft) < 1500 * MS, name, "gap begins", gap, theft)
+    rows = done.query("SELECT * FROM gpu_step WHERE begin_ns > ? AND step_ns NOT NULL",
+                      max(theft, gap["begin_ns"]))
+    check(all(row["gpu_busy_ns"] is None for row in rows), name, "busy invented", len(rows))
+
+
+def silent(name):
+    """Where the probe of the subscriber ends all activities there is a gap, and no idle GPU."""
+    plan = dict(PLAN, steps=1000, wait=4000)
+    done = loop(plan, FAKE_CUPTI_UNSUBSCRIBE_STOPS=2, timeout=120)
+    equal((done.status, done.misuse()), (0, []), name, "exit status, misuse", done.err)
+    equal(done.query("SELECT COUNT(*) AS n FROM batch WHERE gpu_busy_ns IS NOT NULL"
+                     " OR gpu_idle_wait_ns IS NOT NULL"), [{"n": 0}], name, "invented")
+    check(done.query("SELECT * FROM gap"), name, "no gap")
+
+
+CASES = {
+    "kineto": kineto(),
+    "first": kineto(begin=0, end=20),
+    "graph": kineto(graph=1),
+    "stolen": stolen,
+    "silent": silent,
+}
+
+
+def main():
+    need_shim()
+    with concurrent.futures.ThreadPoolExecutor(3) as pool:
+        list(pool.map(lambda name: CASES[name](name), sys.argv[1:]))
+    finish()
+
+
+main()

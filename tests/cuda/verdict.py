@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The verdict is the GPU's: waits that it does not feel are none, and those that it feels count.
+
+usage: verdict.py
+"""
+import concurrent.futures
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from gpu import (MS, busy, check, equal, finish, loop, need_shim, report, say, union)  # noqa
+
+LATE = 5
+
+
+def judged(done):
+    said = report("--json", done.database)
+    equal(said.status, 0, "dlprof-report", said.err)
+    text = report(done.database)
+    equal(text.status, 0, "dlprof-report", text.err)
+    return json.loads(said.out), text.out
+
+
+def truth(done):
+    """Shares of the time: the host waits, the GPU is idle meanwhile, the GPU is idle at all."""
+    steps = done.query("SELECT * FROM gpu_step WHERE step_ns NOT NULL AND batch >= 8")
+    total = sum(row["step_ns"] for row in steps)
+    waits = sum(row["wait_ns"] for row in steps)
+    idle = sum(row["wait_ns"] - union(busy(done.ops), row["begin_ns"],
+                                      row["begin_ns"] + row["wait_ns"]) for row in steps)
+    return waits / total, idle / total
+
+
+def check_ahead():
+    """The host is a step ahead: it waits for data two thirds of the time, and the GPU never does."""
+    plan = dict(steps=90, wait=6000, kernels=10, kernel=900, prefetch=1, sync=LATE, memset=0)
+    done = loop(plan, timeout=120)
+    equal(done.status, 0, "ahead", done.err)
+    host, gpu = truth(done)
+    say("ahead: the host waits {:.1%}, the GPU idles {:.1%} of it".format(host, gpu))
+    check(host > 0.5 and gpu < 0.03, "ahead: what was planned", host, gpu)
+    said, text = judged(done)
+    equal((said["verdict"], said["clock"]), ("not_input_bound", "gpu"), "ahead")
+    check(said["stall"]["ratio"] < 0.03, "ahead: ratio", said["stall"]["ratio"])
+    check("NOT INPUT-BOUND" in text, "ahead: text", text)
+
+
+def check_starved():
+    """The same waits without anything queued."""
+    plan = dict(steps=90, wait=6000, kernels=10, kernel=250, memset=0)
+    done = loop(plan, timeout=120)
+    equal(done.status, 0, "starved", done.err)
+    host, gpu = truth(done)
+    say("starved: the host waits {:.1%}, the GPU idles {:.1%}".format(host, gpu))
+    said, text = judged(done)
+    equal((said["verdict"], said["clock"]), ("highly_input_bound", "gpu"), "starved")
+    check(abs(said["stall"]["ratio"] - gpu) < 0.05, "starved: ratio", said["stall"]["ratio"], gpu)
+    check("HIGHLY INPUT-BOUND" in text, "starved: text", text)
+
+
+def check_host_alone():
+    """Without CUPTI the same run is the host's word, and says so."""
+    plan = dict(steps=90, wait=6000, kernels=10, kernel=250, memset=0)
+    done = loop(plan, FAKE_CUPTI_RC_SUBSCRIBE=39, timeout=120)
+    said, text = judged(done)
+    equal(said["clock"], "host", "host alone")
+    check("39" in text or "CUPTI" in text, "host alone: says why", text)
+
+
+def check_marks_none():
+    """Nobody says where a step begins: the GPU's rhythm does, and where it has none there is none."""
+    done = loop(dict(steps=120, wait=4000, kernels=10, kernel=300, marks=0))
+    equal(done.status, 0, "rhythm", done.err)
+    loaders = done.query("SELECT * FROM loader")
+    equal([row["kind"] for row in loaders], ["cuda"], "rhythm: kind")
+    batches = done.query("SELECT * FROM batch ORDER BY begin_ns")
+    if not check(0.9 * 120 <= len(batches) <= 121, "rhythm: steps", len(batches)):
+        return
+    begins = [step["begin"] for step in done.steps]
+    lengths = [row["step_ns"] for row in batches if row["step_ns"]]
+    period = (begins[-1] - begins[0]) / (len(begins) - 1)
+    middle = sorted(lengths)[len(lengths) // 2]
+    check(abs(middle - period) < 0.2 * period, "rhythm: step", middle / MS, period / MS)
+    equal({row["wait_ns"] for row in batches}, {None}, "rhythm: waits are not known")
+    said, _ = judged(done)
+    equal(said["verdict"], "incomplete", "rhythm")
+
+
+def main():
+    need_shim()
+    jobs = [check_ahead, check_starved, check_host_alone, check_marks_none]
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda job: job(), jobs))
+    finish()
+
+
+main()
