@@ -1,0 +1,29 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Makes build-gpu.tar.gz, all that a machine with a GPU and no compiler needs. See README.md.
+#
+# usage: build.sh [FOLDER]      the build folder, made if it is missing; default build-gpu
+set -eu
+
+root=$(cd "$(dirname "$0")/../.." && pwd)
+build=${1:-$root/build-gpu}
+command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ] || {
+	echo "build.sh: the kernels need nvcc: install the CUDA toolkit" >&2
+	exit 1
+}
+# Static where it can be: the other machine may have no libsqlite3. Call stacks are left out.
+[ -f "$build/build.ninja" ] ||
+	meson setup "$build" "$root" --prefer-static -Dstacks=disabled --buildtype=release
+files="shim/libdlprof.so analyzer/dlprof-drain analyzer/dlprof-report tests/gpu/probe
+	tests/gpu/spin.fatbin tests/fakes/libclient.so"
+ninja -C "$build" $files
+mkdir -p "$build/lib"
+# What is still linked dynamically and is no part of libc.
+for program in analyzer/dlprof-drain analyzer/dlprof-report; do
+	ldd "$build/$program" | awk '$3 ~ /^\// && $1 !~ /^(libc|libm|libpthread|libdl|librt)\.so/ { print $3 }'
+done | sort -u | while read -r library; do
+	cp "$library" "$build/lib/"
+done
+name=$(basename "$build")
+tar -C "$(dirname "$build")" -czf "$build.tar.gz" "$name/lib" $(printf "$name/%s " $files)
+echo "$build.tar.gz: $(($(wc -c <"$build.tar.gz") / 1024)) KB"

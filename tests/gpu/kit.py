@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the checks on real hardware share: where things are, the table of results, the truth of probes.
+
+Everything is carried prebuilt (build.sh); the machine needs Python 3, a driver, a libcupti, and for V2
+to V5 torch. With --double the probes run on tests/fakes, to see that the scripts themselves work.
+"""
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "lib"))
+import dlprof_test  # noqa: E402
+from dlprof_test import BUILD, environment, rows, scratch, wait_for_drain  # noqa: E402,F401
+
+DOUBLE = "--double" in sys.argv
+ARGUMENTS = [a for a in sys.argv[1:] if not a.startswith("--")]
+OUT = os.environ.get("OUT") or os.path.join(BUILD, "gpu-results")
+PROBE = os.path.join(BUILD, "tests", "gpu", "probe")
+CLIENT = os.path.join(BUILD, "tests", "fakes", "libclient.so")
+LIBRARIES = os.path.join(BUILD, "lib")  # what build.sh carried along
+PYTHON = sys.executable
+
+
+class Table:
+    """Results as they come, so that a run that is cut short has told what it knew."""
+
+    def __init__(self, name):
+        os.makedirs(OUT, exist_ok=True)
+        self.path, self.failed = os.path.join(OUT, name + ".md"), 0
+        with open(self.path, "w") as file:
+            file.write("| {} | found | wanted | |\n| --- | --- | --- | --- |\n".format(name))
+
+    def row(self, what, found, wanted, passed):
+        """passed: None is a fact, no judgement."""
+        verdict = "" if passed is None else "pass" if passed else "FAIL"
+        self.failed += passed is False
+        line = "| {} | {} | {} | {} |".format(what, found, wanted, verdict)
+        with open(self.path, "a") as file:
+            file.write(line + "\n")
+        print(line, flush=True)
+        return passed
+
+    def fact(self, what, found):
+        self.row(what, found, "", None)
+
+    def end(self):
+        print("{}: {} failed".format(self.path, self.failed))
+        sys.exit(1 if self.failed else 0)
+
+
+def settings(preload=False, double=None, **changes):
+    """The environment of a program: bare, or under dlprof; on the fakes if asked."""
+    path = [LIBRARIES] + [p for p in os.environ.get("LD_LIBRARY_PATH", "").split(":") if p]
+    if DOUBLE if double is None else double:
+        fakes = os.path.join(BUILD, "tests", "fakes")
+        path = [fakes, os.path.join(fakes, "v13")] + path
+    values = dict(LD_LIBRARY_PATH=":".join(path), CUDA_INJECTION64_PATH=None,
+                  PROBE_MODULE=os.path.join(BUILD, "tests", "gpu", "spin.fatbin"))
+    if DOUBLE:
+        values["PROBE_MODULE"] = os.path.join(HERE, "spin.cu")
+    values.update(changes)
+    return environment(preload=preload, **values)
+
+
+def run(argv, env, timeout=120):
+    """(status, stdout, stderr, seconds); a hang has the status "hung"."""
+    begin = time.monotonic()
+    try:
+        done = subprocess.run(argv, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              stdin=subprocess.DEVNULL, timeout=timeout)
+        status, out, err = done.returncode, done.stdout, done.stderr
+    except subprocess.TimeoutExpired as error:
+        status, out, err = "hung", error.stdout or b"", error.stderr or b""
+    return (status, out.decode(errors="replace"), err.decode(errors="replace"),
+            time.monotonic() - begin)
+
+
+def probe(*arguments, **keywords):
+    """What the probe said, line by line, split into words."""
+    timeout = keywords.pop("timeout", 120)
+    status, out, err, _ = run([PROBE] + [str(a) for a in arguments], settings(**keywords), timeout)
+    if status not in (0, -6, -15, -9):
+        print("probe", arguments, "ended with", status, err[-500:], file=sys.stderr)
+    return [line.split() for line in out.splitlines()]
+
+
+class Record:
+    """A line of client.c, on CLOCK_MONOTONIC by the tracer's own pairs of clocks."""
+
+    def __init__(self, words, offset):
+        self.kind, begin, end = int(words[1]), int(words[2]), int(words[3])
+        self.begin = begin - offset if begin else 0
+        self.end = end - offset if end else 0
+        self.correlation, self.stream, self.bytes = (int(words[i]) for i in (4, 5, 6))
+        self.what, self.graph, self.name = int(words[7]), int(words[8]), words[9]
+
+
+class Trace:
+    """A probe with the tracer of client.c: what it was told."""
+
+    def __init__(self, *arguments, **changes):
+        folder = scratch()
+        path = os.path.join(folder, "client")
+        self.lines = probe(*arguments, CUDA_INJECTION64_PATH=changes.pop("inject", CLIENT),
+                           CLIENT_OUT=path, **changes)
+        text = []
+        if os.path.exists(path):
+            with open(path) as file:
+                text = [line.split() for line in file.read().splitlines()]
+        self.said = text
+        clocks = [(int(w[3]) - int(w[1]), int(w[2]) - (int(w[1]) + int(w[3])) // 2)
+                  for w in self.answers("clock")]
+        self.offset = min(clocks)[1] if clocks else 0
+        self.records = [Record(words, self.offset) for words in self.answers("record")]
+
+    def answers(self, word):
+        return [words for words in self.said if words and words[0] == word]
+
+    def of(self, *kinds):
+        return [record for record in self.records if record.kind in kinds]
+
+    def did(self, word):
+        return [words for words in self.lines if words and words[0] == word]
+
+
+def union(spans):
+    total, last = 0, 0
+    for begin, end in sorted(spans):
+        total += max(0, end - max(begin, last))
+        last = max(last, end)
+    return total
+
+
+def median(values):
+    return statistics.median(values) if values else None
+
+
+def quantile(values, share):
+    return dlprof_test.quantile(values, share) if values else None
+
+
+def us(ns):
+    return "none" if ns is None else "{:.1f} us".format(ns / 1000)

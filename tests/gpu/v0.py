@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""V0: what the machine has. Nothing is judged; without a driver nothing else is worth running.
+
+usage: v0.py
+"""
+import glob
+import os
+import re
+import shutil
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from kit import LIBRARIES, PYTHON, Table, Trace, run, settings  # noqa: E402
+
+TORCH = """
+import os, re, sys
+try:
+    import torch
+except ImportError as error:
+    sys.exit("no torch: %s" % error)
+print("torch", torch.__version__, "CUDA", torch.version.cuda, "devices", torch.cuda.device_count())
+if torch.cuda.is_available():
+    torch.zeros(1, device="cuda")
+    for line in sorted({line.split()[-1] for line in open("/proc/self/maps")
+                        if re.search("libcu(pti|dart|da)\\\\.so", line)}):
+        print("mapped", line)
+print("site", os.path.dirname(os.path.dirname(torch.__file__)))
+"""
+
+
+def main():
+    table = Table("V0")
+    _, out, err, _ = run(["nvidia-smi", "--query-gpu=name,driver_version,memory.total,mig.mode"
+                          ".current", "--format=csv,noheader"], settings()) \
+        if shutil.which("nvidia-smi") else (1, "", "no nvidia-smi", 0)
+    table.fact("GPU, driver, memory, MIG", out.strip().replace("\n", "; ") or err.strip())
+    table.fact("glibc", os.confstr("CS_GNU_LIBC_VERSION"))
+    table.fact("Python", sys.version.split()[0])
+    table.fact("carried libraries", " ".join(sorted(os.listdir(LIBRARIES)))
+               if os.path.isdir(LIBRARIES) else "none")
+    status, out, err, _ = run([PYTHON, "-c", TORCH], settings(double=False))
+    lines = out.splitlines() if not status else [err.strip().splitlines()[-1]]
+    site = None
+    for line in lines:
+        site = line.split()[1] if line.startswith("site ") else site
+        table.fact("torch", line)
+    for path in sorted(glob.glob(os.path.join(site or "/nonexistent", "**", "libcupti*"),
+                                 recursive=True)):
+        table.fact("libcupti of the site packages", path)
+    library = os.path.join(site or "", "torch", "lib", "libtorch_cpu.so")
+    if site and shutil.which("readelf"):
+        _, out, _, _ = run(["readelf", "-dW", library], settings())
+        table.fact("libtorch_cpu.so needs", " ".join(re.findall(r"\[(lib(?:cupti|cudart)\S*)\]",
+                                                                out)) or "no CUDA library")
+    for tool in "nsys", "ncu", "compute-sanitizer", "nvcc":
+        table.fact(tool, shutil.which(tool) or "missing")
+    trace = Trace("spins", 1, 10, 10)
+    for words in trace.answers("version") + trace.answers("subscribe"):
+        table.fact("cupti " + words[0], words[1])
+    table.row("a kernel is traced", len(trace.of(3, 10)), ">= 1", len(trace.of(3, 10)) >= 1)
+    table.end()
+
+
+main()

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""V2: what dlprof says of a training on this GPU, against torch.profiler, CUDA events and the script.
+
+usage: v2.py [CASE...] [--cpu]. Six minutes. --cpu: no GPU; only that the scripts run.
+"""
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from kit import (ARGUMENTS, HERE, PYTHON, Table, median, rows, run, scratch, settings,  # noqa
+                 union, wait_for_drain)
+
+CPU = "--cpu" in sys.argv
+CASES = {
+    "cnn": {},
+    "transformer": dict(model="transformer", batch=32),
+    "amp": dict(amp=True),
+    "prefetch": dict(prefetch=True),
+    "accumulation": dict(accumulate=4),
+    "compile": dict(compile="default", steps=200),
+    "graphs": dict(compile="reduce-overhead", steps=200),
+}
+PROFILED = (100, 140)
+
+
+def train(plan, preload=True, **changes):
+    """(steps, database or None, status, seconds) of one run of v2_train.py."""
+    folder = scratch()
+    database = os.path.join(folder, "run.db")
+    plan = dict(plan, device="cpu", steps=30, batch=2, size=16) if CPU else plan
+    env = settings(preload=preload, double=False, DLPROF_OUT=database, DLPROF_QUIET=1, **changes)
+    status, out, err, seconds = run([PYTHON, os.path.join(HERE, "v2_train.py"), json.dumps(plan)],
+                                    env, timeout=300)
+    if preload:
+        wait_for_drain(database)
+    lines = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
+    if status:
+        print("v2_train", plan, "ended with", status, err[-800:], file=sys.stderr)
+    return ([line for line in lines if "step" in line], database, status, seconds)
+
+
+def gpu_steps(database):
+    return rows(database, "SELECT * FROM gpu_step WHERE step_ns NOT NULL ORDER BY begin_ns")
+
+
+def traced_busy(path):
+    """Union of kernels of torch.profiler's trace, and how many there are."""
+    with open(path) as file:
+        events = json.load(file)["traceEvents"]
+    spans = [(float(e["ts"]), float(e["ts"]) + float(e["dur"])) for e in events
+             if e.get("cat") == "kernel"]
+    return union([(int(b * 1000), int(e * 1000)) for b, e in spans]), len(spans)
+
+
+def off(found, true):
+    return abs(found - true) / true if true else float(bool(found))
+
+
+def check_case(table, name):
+    plan = CASES[name]
+    steps, database, status, _ = train(plan)
+    table.row(name + ": exit status", status, 0, status == 0)
+    found = {row["batch"]: row for row in gpu_steps(database)}
+    known = [(s, found[s["step"]]) for s in steps if s["step"] in found and
+             found[s["step"]]["gpu_busy_ns"] is not None]
+    table.row(name + ": steps whose GPU is known", "{} of {}".format(len(known), len(steps)),
+              "all but the last", len(known) >= len(steps) - 1)
+    warm = known[20:]
+    if not warm:
+        return
+    over = [row["gpu_busy_ns"] / 1e6 - s["event_ms"] for s, row in warm if s["event_ms"]]
+    table.row(name + ": busy is more than the events' time, 95 %",
+              "{:.2f} ms".format(sorted(over)[int(0.95 * len(over))]) if over else "no events",
+              "<= 0.1 ms", bool(over) and sorted(over)[int(0.95 * len(over))] <= 0.1)
+    exact = sum(row["h2d_bytes"] == s["bytes"] for s, row in warm)
+    table.row(name + ": h2d bytes are the tensors'", "{} of {}".format(exact, len(warm)), "all",
+              exact == len(warm) or plan.get("prefetch", False))
+    every = 25
+    stalls = [row for s, row in warm if s["step"] % every == every - 1]
+    idle = median([row["gpu_idle_wait_ns"] for row in stalls])
+    host = median([s["fetched"] - s["begin"] for s, row in warm if s["step"] % every == every - 1])
+    wrong = abs(idle - host) if idle is not None and host else None
+    # Nothing is queued when item() has returned: the GPU idles while the host waits.
+    table.row(name + ": idle in an injected stall, off the script's wait by",
+              "{:.2f} ms of {:.1f}".format((wrong or 0) / 1e6, (host or 0) / 1e6),
+              "<= 1 ms or 3 %", wrong is not None and wrong <= max(1e6, 0.03 * host))
+    gaps = sum(abs(sum(row["gap_" + gap + "_ns"] for gap in ("data", "h2d", "sync", "host",
+                                                             "other"))
+                   - (row["step_ns"] - row["gpu_busy_ns"])) > 0 for _, row in warm)
+    table.row(name + ": steps whose gaps do not add up", gaps, 0, gaps == 0)
+    check_profiler(table, name, plan, [row for _, row in known])
+
+
+def check_profiler(table, name, plan, ours):
+    """The same seed under torch.profiler alone: kernels and their union, per step."""
+    trace = os.path.join(scratch(), "trace.json")
+    _, _, status, _ = train(dict(plan, profile=PROFILED, trace=trace), preload=False)
+    if status or not os.path.exists(trace):
+        table.row(name + ": torch.profiler alone", status, 0, False)
+        return
+    busy, count = traced_busy(trace)
+    mine = ours[PROFILED[0]:PROFILED[1]]
+    found = sum(row["gpu_busy_ns"] for row in mine)
+    table.row(name + ": busy off torch.profiler's union", "{:.1%}".format(off(found, busy)),
+              "<= 2 %", off(found, busy) <= 0.02 or plan.get("compile") == "reduce-overhead")
+    kernels = sum(row["kernel_count"] for row in mine)
+    table.row(name + ": kernels", "{} of {}".format(kernels, count), "equal",
+              kernels == count or plan.get("compile") == "reduce-overhead")
+
+
+def main():
+    table = Table("V2")
+    for name in ARGUMENTS or CASES:
+        try:
+            check_case(table, name)
+        except Exception as error:  # the next ones are worth having
+            table.row(name + ": could not be looked at", repr(error), "", False)
+    table.end()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""V3 and V4: other users of CUPTI, other processes, other ends. Seven minutes.
+
+usage: v3.py [--cpu]
+"""
+import json
+import os
+import shutil
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from kit import CLIENT, HERE, PYTHON, Table, rows, run, scratch, settings  # noqa: E402
+from v2 import CPU, gpu_steps, median, traced_busy, train  # noqa: E402
+
+SHORT = dict(steps=120, stall_every=0)
+EXTRA_S = 2.0  # that an end may take longer with us
+
+
+def meta(database):
+    return {row["key"]: row["value"] for row in rows(database, "SELECT key, value FROM meta")}
+
+
+def profiler(table):
+    """torch.profiler on steps 40 to 60: it has its kernels, we have a gap, and go on after it."""
+    trace = os.path.join(scratch(), "trace.json")
+    plan = dict(SHORT, profile=(40, 60), trace=trace)
+    _, database, status, _ = train(plan)
+    alone = os.path.join(scratch(), "trace.json")
+    train(dict(plan, trace=alone), preload=False)
+    table.row("torch.profiler under dlprof: exit status", status, 0, status == 0)
+    found, true = traced_busy(trace)[1], traced_busy(alone)[1]
+    table.row("torch.profiler: kernels in its trace, with dlprof and without",
+              "{} and {}".format(found, true), "equal", found == true > 0)
+    gaps = rows(database, "SELECT * FROM gap ORDER BY begin_ns")
+    table.row("torch.profiler: gaps in ours", [g["why"] for g in gaps], "1", len(gaps) == 1)
+    steps = gpu_steps(database)
+    before = median([r["gpu_busy_ns"] for r in steps if 15 <= r["batch"] < 35 and
+                     r["gpu_busy_ns"] is not None])
+    after = [r["gpu_busy_ns"] for r in steps if r["batch"] >= 90]
+    known = [x for x in after if x is not None]
+    table.row("torch.profiler: steps known again after it", "{} of {}".format(
+        len(known), len(after)), "all but one", len(known) >= len(after) - 1 > 0)
+    ratio = median(known) / before if known and before else 0
+    table.row("torch.profiler: busy after it by before it", "{:.3f}".format(ratio), "0.95 to 1.05",
+              0.95 < ratio < 1.05)
+
+
+def preset(table):
+    """Another tool is injected: we stay out, it works."""
+    out = os.path.join(scratch(), "client")
+    _, database, status, _ = train(SHORT, CUDA_INJECTION64_PATH=CLIENT, CLIENT_OUT=out)
+    with open(out) as file:
+        kernels = sum(line.startswith("record 10 ") for line in file)
+    table.row("another tool is injected: exit status, its kernels", (status, kernels), "0, many",
+              status == 0 and kernels > 1000)
+    table.row("another tool is injected: our mode", meta(database).get("cuda_mode"), "cudart",
+              meta(database).get("cuda_mode") == "cudart")
+
+
+def older_library(table):
+    """A toolkit's libcupti first in LD_LIBRARY_PATH: import torch goes as without us."""
+    folders = [f for f in ("/usr/local/cuda/extras/CUPTI/lib64", "/usr/local/cuda/lib64")
+               if os.path.isdir(f)]
+    results = []
+    for preload in False, True:
+        env = settings(preload=preload, double=False)
+        env["LD_LIBRARY_PATH"] = ":".join(folders + [env["LD_LIBRARY_PATH"]])
+        results.append(run([PYTHON, "-c", "import torch; print(torch.cuda.is_available())"],
+                           env)[:2])
+    table.row("a toolkit's libcupti first: import torch", results, "the same",
+              results[0] == results[1])
+
+
+def tools(table):
+    for tool, arguments in ("compute-sanitizer", []), ("nsys", ["profile", "-o", "/tmp/v3-nsys"]):
+        if not shutil.which(tool):
+            table.fact(tool, "missing")
+            continue
+        env = settings(preload=True, double=False,
+                       DLPROF_OUT=os.path.join(scratch(), "run.db"))
+        plan = json.dumps(dict(SHORT, steps=10, workers=0))
+        status, _, err, _ = run([tool] + arguments +
+                                [PYTHON, os.path.join(HERE, "v2_train.py"), plan], env, 180)
+        table.row(tool + ": exit status", status, 0, status == 0)
+
+
+def starts(table):
+    """Workers of each start method, with CUDA up in the parent."""
+    code = ("import torch, json, sys, multiprocessing as m\n"
+            "m.set_start_method(sys.argv[1], force=True)\n"
+            "sys.argv[1] = json.dumps(dict(steps=60, workers=8, stall_every=0, device=sys.argv[2]))\n"
+            "torch.zeros(1, device=sys.argv[2])\n"
+            "sys.path.insert(0, {!r})\n"
+            "if __name__ == '__main__':\n"
+            "    import v2_train\n"
+            "    v2_train.main()\n").format(HERE)
+    path = os.path.join(scratch(), "starts.py")
+    with open(path, "w") as file:
+        file.write(code)
+    for method in "fork", "spawn", "forkserver":
+        times = []
+        for preload in False, True:
+            env = settings(preload=preload, double=False, PYTHONPATH=HERE,
+                           DLPROF_OUT=os.path.join(scratch(), "run.db"))
+            status, _, err, seconds = run([PYTHON, path, method, "cpu" if CPU else "cuda"], env,
+                                          180)
+            times.append((status, seconds))
+        (status_0, bare), (status_1, ours) = times
+        table.row("8 workers by {}: status; seconds without and with".format(method),
+                  "{}, {}; {:.1f}, {:.1f}".format(status_0, status_1, bare, ours),
+                  "the same; + {} s".format(EXTRA_S),
+                  status_0 == status_1 and ours < bare + EXTRA_S)
+
+
+def ends(table):
+    wanted = {"exit": 0, "term": -15, "kill": -9, "raise": 1, "fault": -11}
+    for end, status in wanted.items():
+        times = []
+        for preload in False, True:
+            begin = time.monotonic()
+            _, database, found, _ = train(dict(SHORT, steps=60), preload=preload, V4_END=end)
+            times.append((found, time.monotonic() - begin))
+        (bare_status, bare), (ours_status, ours) = times
+        batches = rows(database, "SELECT COUNT(*) AS n FROM batch")[0]["n"]
+        table.row("end by {}: status, seconds more, batches".format(end),
+                  "{}, {:.1f}, {}".format(ours_status, ours - bare, batches),
+                  "{}, < {}, >= 59".format(status, EXTRA_S),
+                  ours_status == bare_status == status and ours < bare + EXTRA_S and batches >= 59)
+
+
+def ranks(table):
+    """Two processes, one GPU: each has a database of its own."""
+    import subprocess
+    folder = scratch()
+    plan = json.dumps(dict(SHORT, steps=60, workers=1, device="cpu" if CPU else "cuda"))
+    running = [subprocess.Popen([PYTHON, os.path.join(HERE, "v2_train.py"), plan],
+                                stdout=subprocess.DEVNULL,
+                                env=settings(preload=True, double=False, RANK=rank, WORLD_SIZE=2,
+                                             DLPROF_OUT=os.path.join(folder, "rank-%r.db")))
+               for rank in (0, 1)]
+    statuses = [process.wait(timeout=200) for process in running]
+    time.sleep(3)
+    found = sorted(name for name in os.listdir(folder) if name.endswith(".db"))
+    table.row("two ranks on one GPU: status, databases", "{}, {}".format(statuses, found),
+              "0, one each", statuses == [0, 0] and found == ["rank-0.db", "rank-1.db"])
+
+
+def main():
+    table = Table("V3-V4")
+    for check in profiler, preset, older_library, tools, starts, ends, ranks:
+        try:
+            check(table)
+        except Exception as error:  # the next ones are worth having
+            table.row(check.__name__ + ": could not be looked at", repr(error), "", False)
+    table.end()
+
+
+main()

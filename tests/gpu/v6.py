@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""V6: nine minutes of as many records as the GPU can make. Nothing may grow, nothing may be lost.
+
+usage: v6.py [SECONDS] [--double]
+"""
+import os
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from kit import (ARGUMENTS, DOUBLE, PROBE, Table, median, rows, scratch, settings,  # noqa: E402
+                 wait_for_drain)
+
+NODES = 200
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def sample(pid):
+    """(resident bytes, CPU seconds of all threads but the main one) now; None: it is gone."""
+    try:
+        with open("/proc/{}/statm".format(pid)) as file:
+            resident = int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        cpu = 0
+        for thread in os.listdir("/proc/{}/task".format(pid)):
+            if int(thread) == pid:
+                continue
+            with open("/proc/{}/task/{}/stat".format(pid, thread)) as file:
+                fields = file.read().rpartition(")")[2].split()
+            cpu += (int(fields[11]) + int(fields[12])) / TICKS
+        return resident, cpu
+    except (OSError, ValueError):
+        return None
+
+
+def watch(seconds, database):
+    process = subprocess.Popen([PROBE, "replay", str(NODES), str(seconds)],
+                               stdout=subprocess.PIPE, text=True,
+                               env=settings(preload=True, DLPROF_OUT=database,
+                                            DLPROF_CUDA="full", DLPROF_ACTIVATE="always"))
+    samples, end = [], time.monotonic() + seconds + 30
+    while process.poll() is None and time.monotonic() < end:
+        found = sample(process.pid)
+        if found:
+            samples.append((time.monotonic(),) + found)
+        time.sleep(1)
+    out, _ = process.communicate(timeout=60)
+    return samples, [line.split() for line in out.splitlines()], process.returncode
+
+
+def tenth(values, last):
+    count = max(1, len(values) // 10)
+    return median(values[-count:] if last else values[count:2 * count] or values)
+
+
+def main():
+    seconds = int(ARGUMENTS[0]) if ARGUMENTS else 6 if DOUBLE else 520
+    table, database = Table("V6"), os.path.join(scratch(), "run.db")
+    samples, lines, status = watch(seconds, database)
+    wait_for_drain(database, timeout=120)
+    meta = {row["key"]: row["value"] for row in rows(database, "SELECT key, value FROM meta")}
+    table.row("exit status", status, 0, status == 0)
+    launches = [int(w[1]) for w in lines if w[0] == "launches"]
+    made = launches[0] * NODES if launches else 0
+    records = int(meta.get("cuda_records") or 0)
+    table.row("records a second", "{:.0f}".format(made / seconds), ">= 50,000",
+              made / seconds >= 50_000 or DOUBLE)
+    table.row("records, of {} made".format(made), records, "all", records >= made > 0)
+    for key in "cuda_bad_ts", "cuda_dropped", "cuda_own_drop":
+        table.row(key, meta.get(key), 0, meta.get(key) == "0")
+    free = [int(w[4]) for w in lines if w[0] == "replay"]
+    if len(free) > 10:
+        lost = tenth(free, False) - tenth(free, True)
+        table.row("device memory lost", "{:.1f} MB".format(lost / 1e6), "<= 8 MB", lost <= 8e6)
+    resident = [r for _, r, _ in samples]
+    if len(resident) > 10:
+        grown = tenth(resident, True) - tenth(resident, False)
+        table.row("resident memory gained", "{:.1f} MB".format(grown / 1e6), "<= 16 MB",
+                  grown <= 16e6)
+    # CUPTI's own thread may get slower and slower: the last minute against the first.
+    window = min(60, max(2, len(samples) // 4))
+    if len(samples) > 3 * window:
+        def rate(a, b):
+            return (samples[b][2] - samples[a][2]) / (samples[b][0] - samples[a][0])
+        first, last = rate(1, 1 + window), rate(-1 - window, -1)
+        table.row("CPU of the helper threads, first and last {} s".format(window),
+                  "{:.2f}, {:.2f} cores".format(first, last), "last <= 1.2 of first",
+                  last <= 1.2 * first or DOUBLE)
+    table.end()
+
+
+main()
