@@ -41,6 +41,7 @@ static const struct kind {
 static struct {
 	enum activity_level level;
 	bool graph_level;
+	bool armed_before;
 	uint64_t enabled; /* bits of kinds */
 	struct clock_map clock;
 	bool rate_noted;
@@ -114,14 +115,15 @@ void activity_complete(void *context, uint32_t stream, uint8_t *buffer, size_t s
 
 int activity_arm(void)
 {
-	size_t size = sizeof(uint8_t);
-	uint8_t zeroed = 1;
+	const bool again = own.armed_before;
 	int r;
 
+	/*
+	 * That buffers come zeroed is not promised, though ours could be: the promise would be
+	 * everybody's, and who takes CUPTI over by dlsym() may keep none.
+	 */
 	if (cupti.SetThreadIdType)
 		cupti.SetThreadIdType(CUPTI_THREAD_ID_SYSTEM);
-	if (cupti.ActivitySetAttribute)
-		cupti.ActivitySetAttribute(CUPTI_ATTRIBUTE_ZEROED_BUFFERS, &size, &zeroed);
 	r = cupti.ActivityRegisterCallbacks(activity_request, activity_complete);
 	if (r != 0)
 		return r;
@@ -133,6 +135,9 @@ int activity_arm(void)
 		if (own.level < kind->first || own.level > kind->last ||
 		    cupti.version < kind->version)
 			continue;
+		/* Graphs from before would not be traced as wholes: their nodes are, then. */
+		if (again && kind->kind == CUPTI_KIND_GRAPH_TRACE)
+			continue;
 		failed = cupti.ActivityEnable(kind->kind);
 		if (failed && !r && !own.enabled)
 			r = failed;
@@ -143,6 +148,7 @@ int activity_arm(void)
 	}
 	if (!own.enabled)
 		return r ? r : CUPTI_UNKNOWN;
+	own.armed_before = true;
 	/* Of polling with cudaEventQuery() there is nothing to know. */
 	if (cupti.ActivityEnableAllSyncRecords)
 		cupti.ActivityEnableAllSyncRecords(0);
@@ -394,7 +400,7 @@ void activity_read(void)
 
 		while (cupti.ActivityGetNextRecord(buffer, size, &at) == 0)
 			take_record(at);
-		buffers_free(buffer, size);
+		buffers_free(buffer);
 	}
 	pack_flush(&own.pack);
 }

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdatomic.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "clock.h"
@@ -110,7 +109,6 @@ static uint8_t *steal(void)
 		if (!move(buffer, STATE_DONE, STATE_READING))
 			continue;
 		atomic_fetch_add(&pool.dropped, buffer->valid_size / RECORD_BYTES + 1);
-		memset(pool.bytes + i * BUFFER_BYTES, 0, buffer->valid_size);
 		atomic_store(&buffer->requested_ns, clock_now_ns());
 		atomic_store(&buffer->state, STATE_OUT);
 		return give(i);
@@ -129,8 +127,11 @@ uint8_t *buffers_request(void)
 		buffer = steal();
 	if (buffer)
 		return buffer;
+	/* Without a buffer CUPTI counts what it drops itself. */
+	if (!pool.never_null)
+		return NULL;
 	atomic_fetch_add(&pool.dropped, BUFFER_BYTES / RECORD_BYTES);
-	return pool.never_null ? pool.sink : NULL;
+	return pool.sink;
 }
 
 static struct buffer *buffer_at(const uint8_t *bytes)
@@ -171,9 +172,8 @@ uint8_t *buffers_take(size_t *ret_valid_size)
 	return pool.bytes + best * BUFFER_BYTES;
 }
 
-void buffers_free(uint8_t *bytes, size_t valid_size)
+void buffers_free(uint8_t *bytes)
 {
-	memset(bytes, 0, valid_size);
 	atomic_store(&buffer_at(bytes)->state, STATE_FREE);
 }
 

@@ -4,8 +4,7 @@
  *
  * FREE -> OUT (CUPTI has it) -> DONE (it is to be read) -> READING -> FREE. CUPTI asks for one in
  * the middle of the host's launches and gives it back on a thread of its own: both take no lock and
- * allocate nothing. They are small because they come back when they are full, and zeroed by
- * whoever read them, so that nobody has to in a launch.
+ * allocate nothing. They are small because they come back when they are full.
  */
 #ifndef CUDA_BUFFERS_H
 #define CUDA_BUFFERS_H
@@ -19,7 +18,7 @@
 /* 0 or -errno. `never_null`: CUPTI breaks if it gets none. */
 int buffers_init(bool never_null);
 
-/* For CUPTI. NULL: all are taken; what it would have held is counted as dropped. */
+/* For CUPTI. NULL: all are taken, and CUPTI counts what it drops. */
 uint8_t *buffers_request(void);
 
 bool buffers_is_ours(const uint8_t *buffer);
@@ -29,7 +28,7 @@ void buffers_complete(uint8_t *buffer, size_t valid_size);
 
 /* The next one to read, or NULL. */
 uint8_t *buffers_take(size_t *ret_valid_size);
-void buffers_free(uint8_t *buffer, size_t valid_size);
+void buffers_free(uint8_t *buffer);
 
 /*
  * What began before this has been in a buffer that was taken: nothing older is with CUPTI or not

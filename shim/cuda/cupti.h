@@ -23,9 +23,8 @@ typedef void cupti_complete_function(void *context, uint32_t stream, uint8_t *bu
 #define CUPTI_MULTIPLE_SUBSCRIBERS    39
 #define CUPTI_UNKNOWN                 999
 
-#define CUPTI_ATTRIBUTE_ZEROED_BUFFERS 5
-#define CUPTI_THREAD_ID_SYSTEM         1
-#define CUPTI_FLUSH_FORCED             1
+#define CUPTI_THREAD_ID_SYSTEM 1
+#define CUPTI_FLUSH_FORCED     1
 
 /* What cuptiGetVersion() said of the first that ... */
 #define CUPTI_VERSION_LEAST       13     /* CUDA 11.0: the oldest records that we know */
