@@ -12,7 +12,7 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from gpu import (MS, busy, check, equal, finish, loop, near, need_shim, say, union)  # noqa: E402
 
-PLAN = dict(steps=80, wait=3000, kernels=10, kernel=200)
+PLAN = dict(steps=250, wait=3000, kernels=10, kernel=200)
 OPS_A_STEP = 13  # a copy, a memset, ten kernels, a synchronization
 
 
@@ -57,10 +57,10 @@ def kineto(begin=20, end=40, **plan):
         true = [done.steps[i]["begin"] for i in (begin, end)]
         check(abs(gap["begin_ns"] - true[0]) < 20 * MS, name, "gap begins", gap, true)
         # We look whether they are gone a few times a second.
-        check(-5 * MS < gap["end_ns"] - true[1] < 250 * MS, name, "gap ends",
-              (gap["end_ns"] - true[1]) / MS)
+        check(gap["end_ns"] and -5 * MS < gap["end_ns"] - true[1] < 600 * MS, name, "gap ends",
+              gap, true[1])
         known, missing = resumed_busy(name, done, gap["begin_ns"], gap["end_ns"])
-        check(missing <= end - begin + 250 // 5 + 2, name, "steps in the gap", missing)
+        check(missing <= end - begin + 600 // 5 + 2, name, "steps in the gap", missing)
         check(known >= 25, name, "steps with a GPU", known)
         # Its clock, which runs 2.1 times as fast, stays: ours went along.
         equal(done.called("cuptiActivityRegisterTimestampCallback"), 1, name, "its own call")

@@ -12,6 +12,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from gpu import (MS, busy, check, equal, finish, loop, need_shim, report, say, union)  # noqa
 
 LATE = 5
+ATTEMPTS = 4  # others may take the CPU, and then the host is late
 
 
 def judged(done):
@@ -35,11 +36,16 @@ def truth(done):
 def check_ahead():
     """The host is a step ahead: it waits for data two thirds of the time, and the GPU never does."""
     plan = dict(steps=90, wait=6000, kernels=10, kernel=900, prefetch=1, sync=LATE, memset=0)
-    done = loop(plan, timeout=120)
-    equal(done.status, 0, "ahead", done.err)
-    host, gpu = truth(done)
-    say("ahead: the host waits {:.1%}, the GPU idles {:.1%} of it".format(host, gpu))
-    check(host > 0.5 and gpu < 0.03, "ahead: what was planned", host, gpu)
+    for _ in range(ATTEMPTS):
+        done = loop(plan, timeout=120)
+        equal(done.status, 0, "ahead", done.err)
+        host, gpu = truth(done)
+        say("ahead: the host waits {:.1%}, the GPU idles {:.1%} of it".format(host, gpu))
+        if host > 0.5 and gpu < 0.02:
+            break
+    else:
+        check(False, "ahead: this machine is too busy for a host that is ahead", host, gpu)
+        return
     said, text = judged(done)
     equal((said["verdict"], said["clock"]), ("not_input_bound", "gpu"), "ahead")
     check(said["stall"]["ratio"] < 0.03, "ahead: ratio", said["stall"]["ratio"])

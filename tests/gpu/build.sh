@@ -13,7 +13,7 @@ command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ] || {
 }
 # Static where it can be: the other machine may have no libsqlite3. Call stacks are left out.
 [ -f "$build/build.ninja" ] ||
-	meson setup "$build" "$root" --prefer-static -Dstacks=disabled --buildtype=release
+	meson setup "$build" "$root" --prefer-static -Dstacks=disabled
 files="shim/libdlprof.so analyzer/dlprof-drain analyzer/dlprof-report tests/gpu/probe
 	tests/gpu/spin.fatbin tests/fakes/libclient.so"
 ninja -C "$build" $files

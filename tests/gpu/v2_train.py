@@ -86,8 +86,9 @@ def main():
     optimizer = None
     if PLAN["compile"]:
         model = torch.compile(model, mode=None if PLAN["compile"] == "default" else PLAN["compile"])
+    ahead = dict(prefetch_factor=4) if PLAN["workers"] else {}
     loader = DataLoader(Images(), batch_size=None, num_workers=PLAN["workers"], pin_memory=GPU,
-                        prefetch_factor=4 if PLAN["workers"] else None)
+                        **ahead)
     batches = Prefetcher(loader) if PLAN["prefetch"] and GPU else iter(loader)
     profile, running, step = profiler(), False, 0
     begin = now()
