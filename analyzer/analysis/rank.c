@@ -167,7 +167,8 @@ static int add_batches(struct rank_job *job, const struct batch_series *s,
 
 	while (r >= 0 && series_next(s, &at)) {
 		double step_ns = known(s->wait_ns, at.i) + known(s->compute_ns, at.i);
-		double stall_ns = s->state[at.i] & SERIES_STARVED ? known(stall_waits(s), at.i) : 0;
+		double stall_ns =
+			s->state[at.i] & SERIES_STARVED ? known(stall_waits(s, finding), at.i) : 0;
 		int32_t epoch = s->runs[at.run].epoch;
 
 		if (last_run == SIZE_MAX || epoch != s->runs[last_run].epoch)
