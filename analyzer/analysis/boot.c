@@ -72,16 +72,23 @@ static int by_value(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
-int boot_stall_ratio(const struct batch_series *s, const struct finding *f, struct boot *ret)
+size_t boot_block(const struct batch_series *s)
 {
 	size_t workers = s->workers > 0 ? (size_t)s->workers : s->workers ? DEFAULT_WORKERS : 1;
 	size_t prefetch = s->prefetch_factor > 0 ? (size_t)s->prefetch_factor : DEFAULT_PREFETCH;
+
+	return 2 * prefetch * workers;
+}
+
+int boot_stall_ratio(const struct batch_series *s, const struct finding *f, struct boot *ret)
+{
+	struct stats_moments moments = {0};
 	struct cells cells = {.size = f->steady_count / MOST_CELLS + 1};
 	double ratios[RESAMPLES];
 	uint64_t state = SEED;
 	size_t block, i;
 
-	*ret = (struct boot){NAN, NAN, NAN};
+	*ret = (struct boot){NAN, NAN, NAN, NAN};
 	if (f->gap != STALL_GAP_NONE)
 		return 0;
 	/* A last cell that is not full would weigh as much as the others. */
@@ -94,16 +101,19 @@ int boot_stall_ratio(const struct batch_series *s, const struct finding *f, stru
 		return -ENOMEM;
 	}
 	fill(s, f, &cells);
-	block = (2 * prefetch * workers + cells.size - 1) / cells.size;
+	block = (boot_block(s) + cells.size - 1) / cells.size;
 	if (block > cells.count)
 		block = cells.count;
-	for (i = 0; i < RESAMPLES; i++)
+	for (i = 0; i < RESAMPLES; i++) {
 		ratios[i] = resample(&cells, block, &state);
+		stats_add(&moments, ratios[i]);
+	}
 	qsort(ratios, RESAMPLES, sizeof(*ratios), by_value);
 	*ret = (struct boot){
 		.low95 = ratios[RESAMPLES / 40],
 		.high95 = ratios[RESAMPLES - 1 - RESAMPLES / 40],
 		.low99 = ratios[RESAMPLES / 100],
+		.error = stats_deviation(&moments),
 	};
 	free(cells.stall_ns);
 	free(cells.time_ns);

@@ -8,6 +8,7 @@
 struct boot {
 	double low95, high95; /* 2.5 % and 97.5 % of the resamples; NAN: cannot be told */
 	double low99;         /* the 1 % of them, for gates */
+	double error;         /* their standard deviation */
 };
 
 /*
@@ -17,5 +18,8 @@ struct boot {
  */
 int boot_stall_ratio(const struct batch_series *series, const struct finding *finding,
 		     struct boot *ret);
+
+/* The length of a block: 2 p W; what is not known counts as in a DataLoader's defaults. */
+size_t boot_block(const struct batch_series *series);
 
 #endif

@@ -317,8 +317,8 @@ static double lost_share(const struct finding *f, const struct diagnosis *d)
 	return NAN;
 }
 
-int cause_find(const struct batch_series *s, const struct finding *f, const struct gpu_use *gpu,
-	       struct diagnosis *ret)
+static int find(const struct batch_series *s, const struct finding *f, const struct gpu_use *gpu,
+		bool predicts, struct diagnosis *ret)
 {
 	float *others = NULL;
 	struct trace trace;
@@ -335,7 +335,7 @@ int cause_find(const struct batch_series *s, const struct finding *f, const stru
 		r = find_slow_worker(s, f, &trace, &ret->slow);
 	if (r == 0)
 		r = boot_stall_ratio(s, f, &ret->boot);
-	if (r == 0)
+	if (r == 0 && predicts)
 		r = whatif_predict(s, f, &trace, &ret->whatif);
 	if (r == 0) {
 		find_cold(s, f, &ret->cold);
@@ -344,8 +344,21 @@ int cause_find(const struct batch_series *s, const struct finding *f, const stru
 		if (f->gap == STALL_GAP_NONE)
 			ret->cause = f->starved ? cause_of_starving(s, f, ret)
 						: cause_of_the_rest(f, ret);
-		advice_give(ret->cause, s, f, &ret->whatif, gpu, lost_share(f, ret), &ret->advice);
+		if (predicts)
+			advice_give(ret->cause, s, f, &ret->whatif, gpu, lost_share(f, ret),
+				    &ret->advice);
 	}
 	trace_done(&trace);
 	return r;
+}
+
+int cause_find(const struct batch_series *s, const struct finding *f, const struct gpu_use *gpu,
+	       struct diagnosis *ret)
+{
+	return find(s, f, gpu, true, ret);
+}
+
+int cause_find_bare(const struct batch_series *s, const struct finding *f, struct diagnosis *ret)
+{
+	return find(s, f, NULL, false, ret);
 }

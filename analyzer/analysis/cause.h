@@ -58,6 +58,10 @@ struct diagnosis {
 int cause_find(const struct batch_series *series, const struct finding *finding,
 	       const struct gpu_use *gpu, struct diagnosis *ret);
 
+/* The same without predictions and advice, which take most of the time. */
+int cause_find_bare(const struct batch_series *series, const struct finding *finding,
+		    struct diagnosis *ret);
+
 /* As JSON has it; NULL for CAUSE_UNKNOWN. */
 const char *cause_name(enum cause cause);
 

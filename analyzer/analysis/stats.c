@@ -130,11 +130,14 @@ void stats_add(struct stats_moments *moments, double value)
 	moments->squares += delta * (value - moments->mean);
 }
 
+double stats_deviation(const struct stats_moments *moments)
+{
+	return moments->count < 2 ? NAN : sqrt(moments->squares / (double)(moments->count - 1));
+}
+
 double stats_cv(const struct stats_moments *moments)
 {
-	if (moments->count < 2 || moments->mean == 0)
-		return NAN;
-	return sqrt(moments->squares / (double)(moments->count - 1)) / moments->mean;
+	return moments->mean == 0 ? NAN : stats_deviation(moments) / moments->mean;
 }
 
 /* splitmix64 */

@@ -67,6 +67,9 @@ struct stats_moments {
 
 void stats_add(struct stats_moments *moments, double value);
 
+/* Standard deviation (n - 1); NAN for fewer than two values. */
+double stats_deviation(const struct stats_moments *moments);
+
 /* Standard deviation over mean (n - 1); NAN for fewer than two values or a mean of 0. */
 double stats_cv(const struct stats_moments *moments);
 

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/gate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/stats.h"
+
+#define BLOCKS 10 /* of the bootstrap that a run must have: 20 p W batches */
+
+#define AT(field) offsetof(struct finding, field)
+
+static const struct metric {
+	const char *name;
+	enum gate_unit unit;
+	size_t offset; /* of a double or, of counts, a size_t in the finding */
+	bool is_least;
+	bool is_whole; /* also of a run that is too short to be judged */
+} METRICS[GATE_METRIC_MAX] = {
+	[GATE_STALL_RATIO] = {"stall.ratio", GATE_SHARE, AT(stall_ratio)},
+	[GATE_STALL_INCREASE] = {"stall.ratio.increase", GATE_POINTS, SIZE_MAX},
+	[GATE_TRIMMED_RATIO] = {"stall.trimmed_ratio", GATE_SHARE, AT(trimmed_ratio)},
+	[GATE_DELIVERY_RATIO] = {"stall.delivery_ratio", GATE_SHARE, AT(delivery_ratio)},
+	[GATE_EPOCH_START_RATIO] = {"stall.epoch_start_ratio", GATE_SHARE, AT(epoch_start_ratio)},
+	[GATE_WAIT_P50] = {"stall.wait_p50", GATE_TIME, AT(wait_p50_ns)},
+	[GATE_WAIT_P99] = {"stall.wait_p99", GATE_TIME, AT(wait_p99_ns)},
+	[GATE_LOAD_MEAN] = {"workers.load_mean", GATE_TIME, AT(load_mean_ns)},
+	[GATE_BATCHES] = {"stall.batches", GATE_COUNT, AT(batch_count), true, true},
+	[GATE_STEADY_BATCHES] = {"stall.steady_batches", GATE_COUNT, AT(steady_count), true, true},
+	[GATE_LOST_SHARE] = {"loss.share", GATE_SHARE, AT(lost_share), false, true},
+};
+
+const char *gate_metric_name(enum gate_metric metric)
+{
+	return METRICS[metric].name;
+}
+
+enum gate_unit gate_metric_unit(enum gate_metric metric)
+{
+	return METRICS[metric].unit;
+}
+
+bool gate_metric_is_least(enum gate_metric metric)
+{
+	return METRICS[metric].is_least;
+}
+
+enum gate_metric gate_metric_find(const char *name, size_t length)
+{
+	int i;
+
+	for (i = 0; i < GATE_METRIC_MAX; i++)
+		if (strlen(METRICS[i].name) == length &&
+		    strncmp(METRICS[i].name, name, length) == 0)
+			break;
+	return (enum gate_metric)i;
+}
+
+static double value_of(const struct finding *finding, const struct metric *metric)
+{
+	const char *at = (const char *)finding + metric->offset;
+
+	if (metric->offset == SIZE_MAX)
+		return NAN;
+	return metric->unit == GATE_COUNT ? (double)*(const size_t *)at : *(const double *)at;
+}
+
+static enum gate_unfit find_unfit(const struct finding *finding, size_t needed_count, bool live)
+{
+	if (live)
+		return GATE_LIVE;
+	if (finding->lost_share > GATE_TOLERATED_LOSS)
+		return GATE_LOSS;
+	if (finding->gap != STALL_GAP_NONE && finding->gap != STALL_GAP_FEW_BATCHES)
+		return GATE_NO_VERDICT;
+	return finding->steady_count < needed_count ? GATE_FEW : GATE_FIT;
+}
+
+void gate_take(const struct batch_series *series, const struct finding *finding,
+	       const struct diagnosis *diagnosis, const struct load_times *times, double load_count,
+	       bool live, struct gate_sample *ret)
+{
+	struct load_split split = load_split(times);
+	size_t needed_count = BLOCKS * boot_block(series);
+	double batches = (double)finding->batch_count;
+	int i;
+
+	if (needed_count < GATE_FEWEST_STEADY)
+		needed_count = GATE_FEWEST_STEADY;
+	*ret = (struct gate_sample){
+		.low99 = diagnosis->boot.low99,
+		.error = diagnosis->boot.error,
+		.unfit = find_unfit(finding, needed_count, live),
+		.gap = finding->gap,
+		.needed_count = needed_count,
+		.part_ns =
+			{
+				[GATE_PART_OPEN] = times->open_ns / load_count,
+				[GATE_PART_READ] = times->read_ns / load_count,
+				[GATE_PART_DECODE] = times->decode_ns / load_count,
+				[GATE_PART_COLLATE] = times->collate_ns / load_count,
+				[GATE_PART_OWN] = split.cpu_ns / load_count,
+				[GATE_PART_BLOCKED] = split.blocked_ns / load_count,
+			},
+		.load_ns = times->load_ns / load_count,
+		.compute_ns = finding->compute_all_ns / batches,
+		.wait_ns = finding->wait_all_ns / batches,
+		.cause = diagnosis->cause,
+	};
+	for (i = 0; i < GATE_METRIC_MAX; i++)
+		ret->value[i] = value_of(finding, &METRICS[i]);
+}
+
+static struct gate_result inconclusive(enum gate_why why, double found)
+{
+	return (struct gate_result){.outcome = GATE_INCONCLUSIVE,
+				    .why = why,
+				    .found = found,
+				    .edge = NAN,
+				    .before = NAN,
+				    .spread = NAN};
+}
+
+void gate_judge(const struct gate_limit *limit, const struct gate_sample *run,
+		struct gate_result *ret)
+{
+	const struct metric *metric = &METRICS[limit->metric];
+	double found = run->value[limit->metric];
+	bool fails;
+
+	*ret = inconclusive(GATE_WHY_UNFIT, found);
+	if (run->unfit == GATE_LIVE || (run->unfit != GATE_FIT && !metric->is_whole))
+		return;
+	ret->why = GATE_WHY_NOT_OBSERVED;
+	ret->edge = limit->metric == GATE_STALL_RATIO ? run->low99 : found;
+	if (isnan(ret->edge))
+		return;
+	ret->why = GATE_WHY_NONE;
+	fails = metric->is_least ? ret->edge < limit->value : ret->edge > limit->value;
+	ret->outcome = fails ? GATE_FAILED : GATE_PASSED;
+}
+
+double gate_t99(size_t degrees)
+{
+	/* Student's t, one-sided, 1 to 30 degrees of freedom; with more it is smaller. */
+	static const double points[] = {
+		31.8205, 6.9646, 4.5407, 3.7469, 3.3649, 3.1427, 2.9980, 2.8965, 2.8214, 2.7638,
+		2.7181,  2.6810, 2.6503, 2.6245, 2.6025, 2.5835, 2.5669, 2.5524, 2.5395, 2.5280,
+		2.5176,  2.5083, 2.4999, 2.4922, 2.4851, 2.4786, 2.4727, 2.4671, 2.4620, 2.4573,
+	};
+	const size_t count = sizeof(points) / sizeof(*points);
+
+	return degrees ? points[degrees < count ? degrees - 1 : count - 1] : INFINITY;
+}
+
+static struct stats_moments moments_of(const double *values, size_t count)
+{
+	struct stats_moments moments = {0};
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		stats_add(&moments, values[i]);
+	return moments;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double left = *(const double *)a, right = *(const double *)b;
+
+	return left < right ? -1 : left > right;
+}
+
+static double median_of(const double *values, size_t count)
+{
+	double sorted[GATE_MOST_BASELINES];
+
+	memcpy(sorted, values, count * sizeof(*values));
+	qsort(sorted, count, sizeof(*sorted), by_value);
+	return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
+}
+
+static double most(const double *values, size_t count)
+{
+	double largest = values[0];
+	size_t i;
+
+	for (i = 1; i < count; i++)
+		largest = fmax(largest, values[i]);
+	return largest;
+}
+
+static double least(const double *values, size_t count)
+{
+	double smallest = values[0];
+	size_t i;
+
+	for (i = 1; i < count; i++)
+		smallest = fmin(smallest, values[i]);
+	return smallest;
+}
+
+static void judge_bound(const struct gate_limit *limit, const struct gate_groups *groups,
+			struct gate_result *ret)
+{
+	struct stats_moments now = moments_of(groups->now, groups->now_count);
+	double n = (double)groups->before_count, m = (double)groups->now_count;
+	double factor = gate_t99(groups->before_count - 1) * sqrt(1 / m + 1 / n);
+	double error = most(groups->error, groups->now_count);
+
+	ret->found = now.mean - ret->before;
+	ret->edge = fmax(limit->value, factor * fmax(ret->spread, error));
+	ret->outcome = ret->found > ret->edge ? GATE_FAILED : GATE_PASSED;
+}
+
+static void judge_separation(const struct gate_limit *limit, const struct gate_groups *groups,
+			     struct gate_result *ret)
+{
+	double highest = most(groups->before, groups->before_count);
+	double middle = median_of(groups->before, groups->before_count);
+	size_t count =
+		groups->now_count < limit->run_needed ? groups->now_count : limit->run_needed;
+
+	ret->before = middle;
+	ret->found = median_of(groups->now, count) - middle;
+	ret->edge = fmax(limit->value, highest - middle);
+	ret->outcome = GATE_PASSED;
+	if (least(groups->now, count) <= highest)
+		return;
+	if (count < limit->run_needed) {
+		ret->outcome = GATE_INCONCLUSIVE;
+		ret->why = GATE_WHY_ANOTHER_RUN;
+	} else if (ret->found > limit->value) {
+		ret->outcome = GATE_FAILED;
+	}
+}
+
+void gate_judge_increase(const struct gate_limit *limit, const struct gate_groups *groups,
+			 struct gate_result *ret)
+{
+	struct stats_moments before = moments_of(groups->before, groups->before_count);
+	size_t needed = limit->baseline_needed;
+
+	*ret = inconclusive(groups->now_count ? GATE_WHY_BASELINES : GATE_WHY_UNFIT, NAN);
+	ret->baseline_count = groups->before_count;
+	if (needed < GATE_FEWEST_BASELINES)
+		needed = GATE_FEWEST_BASELINES;
+	if (!groups->now_count || groups->before_count < needed)
+		return;
+	ret->why = GATE_WHY_NONE;
+	ret->before = before.mean;
+	ret->spread = stats_deviation(&before);
+	if (limit->rule == GATE_BOUND)
+		judge_bound(limit, groups, ret);
+	else
+		judge_separation(limit, groups, ret);
+}
+
+bool gate_is_worse(const struct gate_limit *limit, const struct gate_result *a,
+		   const struct gate_result *b)
+{
+	bool less = METRICS[limit->metric].is_least ? a->edge < b->edge : a->edge > b->edge;
+
+	if (a->outcome != b->outcome)
+		return a->outcome > b->outcome;
+	/* Each increase has an edge of its own. */
+	return limit->metric == GATE_STALL_INCREASE ? a->found - a->edge > b->found - b->edge
+						    : less;
+}
+
+double gate_margin(const struct gate_limit *limit, const struct gate_groups *groups)
+{
+	struct gate_result result;
+
+	gate_judge_increase(limit, groups, &result);
+	if (limit->rule == GATE_BOUND)
+		return result.edge - result.found;
+	return fmax(most(groups->before, groups->before_count) -
+			    least(groups->now, groups->now_count),
+		    limit->value - result.found);
+}
+
+const char *gate_unfit_id(enum gate_unfit unfit)
+{
+	static const char *const ids[GATE_UNFIT_MAX] = {
+		[GATE_LIVE] = "still_recording",
+		[GATE_NO_VERDICT] = "incomplete",
+		[GATE_LOSS] = "events_lost",
+		[GATE_FEW] = "few_batches",
+	};
+
+	return ids[unfit];
+}
+
+const char *gate_why_id(enum gate_why why)
+{
+	static const char *const ids[GATE_WHY_MAX] = {
+		[GATE_WHY_UNFIT] = "run_not_fit",       [GATE_WHY_NOT_OBSERVED] = "not_observed",
+		[GATE_WHY_BASELINES] = "few_baselines", [GATE_WHY_UNLIKE] = "runs_differ",
+		[GATE_WHY_ANOTHER_RUN] = "another_run",
+	};
+
+	return ids[why];
+}
+
+const char *gate_outcome_id(enum gate_outcome outcome)
+{
+	static const char *const ids[] = {
+		[GATE_PASSED] = "passed",
+		[GATE_INCONCLUSIVE] = "inconclusive",
+		[GATE_FAILED] = "failed",
+	};
+
+	return ids[outcome];
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gate.h - may this run pass? The statistics of a gate, and nothing that reads or prints.
+ *
+ * What fails a build has to be sure of it, and what passes has to have been looked at:
+ *
+ * - A limit on the stall ratio fails iff the 1 % point of the block bootstrap (boot.h) is above it:
+ *   the ratio of this run is then above the limit with 99 % confidence.
+ * - An increase over baselines, rule "bound": n baseline runs, m runs now. Fails iff the difference
+ *   of the means exceeds max(least, k x max(SD of the baselines, bootstrap error of a run)), where
+ *   k = t(.99, n - 1) x sqrt(1/m + 1/n): the one-sided prediction bound for the mean of m further
+ *   observations of a normal variable (Hahn & Meeker, Statistical Intervals, 1991, chapter 4; for n
+ *   = 5, m = 1 k is 4.1). The run and not the batch is the sampling unit: waits of one run depend
+ *   on one another and share what differs between runs, so tests on batches give false alarms in up
+ *   to 70 % of pairs. The SD of five runs can be small by chance; the bootstrap error, which comes
+ *   from hundreds of batches, is the floor.
+ * - Rule "separation": fails iff every one of m runs is above every one of n baselines, and their
+ *   median `least` above that of the baselines: the extreme of the Mann-Whitney test, p = 1 /
+ *   C(n + m, m) whatever the distribution (Mann & Whitney, Ann. Math. Statist. 18, 1947). It is
+ *   sequential: one run that is not above all baselines passes, and ends it.
+ * - Fewer than max(300, 20 p W) steady batches, lost records, a run that still records: no answer.
+ */
+#ifndef GATE_H
+#define GATE_H
+
+#include "analysis/boot.h"
+#include "analysis/cause.h"
+#include "analysis/load.h"
+
+#define GATE_FEWEST_BASELINES 5
+#define GATE_MOST_BASELINES   1000
+#define GATE_FEWEST_STEADY    300
+#define GATE_TOLERATED_LOSS   0.01
+#define GATE_SEPARATE_RUNS    3
+#define GATE_LEAST_INCREASE   0.03
+#define GATE_DEFAULT_LIMIT    0.10 /* an accelerator that is busy 90 % of the time */
+
+enum gate_metric {
+	GATE_STALL_RATIO,
+	GATE_STALL_INCREASE,
+	GATE_TRIMMED_RATIO,
+	GATE_DELIVERY_RATIO,
+	GATE_EPOCH_START_RATIO,
+	GATE_WAIT_P50,
+	GATE_WAIT_P99,
+	GATE_LOAD_MEAN,
+	GATE_BATCHES,
+	GATE_STEADY_BATCHES,
+	GATE_LOST_SHARE,
+	GATE_METRIC_MAX
+};
+
+enum gate_unit { GATE_SHARE, GATE_POINTS, GATE_TIME, GATE_COUNT };
+
+/* Of a policy line, and as the formats name it. */
+const char *gate_metric_name(enum gate_metric metric);
+enum gate_unit gate_metric_unit(enum gate_metric metric);
+/* The metric of that name; GATE_METRIC_MAX: none. */
+enum gate_metric gate_metric_find(const char *name, size_t length);
+/* At least so many, instead of at most so much. */
+bool gate_metric_is_least(enum gate_metric metric);
+
+/* Why a run cannot be judged, or be a baseline. */
+enum gate_unfit { GATE_FIT, GATE_LIVE, GATE_NO_VERDICT, GATE_LOSS, GATE_FEW, GATE_UNFIT_MAX };
+
+/* What the time of a load goes into. */
+enum gate_part {
+	GATE_PART_OPEN,
+	GATE_PART_READ,
+	GATE_PART_DECODE,
+	GATE_PART_COLLATE,
+	GATE_PART_OWN,     /* the dataset's own code, running */
+	GATE_PART_BLOCKED, /* and not running */
+	GATE_PART_MAX
+};
+
+/* All that a gate knows of a run. NAN: not observed. */
+struct gate_sample {
+	double value[GATE_METRIC_MAX]; /* times in ns; of the increase NAN */
+	double low99, error;           /* of the stall ratio */
+	enum gate_unfit unfit;
+	enum stall_gap gap;
+	size_t needed_count;                                         /* steady batches */
+	double part_ns[GATE_PART_MAX], load_ns, compute_ns, wait_ns; /* a batch */
+	enum cause cause;
+};
+
+/* `times` are sums over `load_count` loads. */
+void gate_take(const struct batch_series *series, const struct finding *finding,
+	       const struct diagnosis *diagnosis, const struct load_times *times, double load_count,
+	       bool live, struct gate_sample *ret);
+
+enum gate_outcome { GATE_PASSED, GATE_INCONCLUSIVE, GATE_FAILED };
+
+enum gate_why {
+	GATE_WHY_NONE,
+	GATE_WHY_UNFIT,        /* the run: see its sample */
+	GATE_WHY_NOT_OBSERVED, /* the metric */
+	GATE_WHY_BASELINES,    /* too few that can be compared */
+	GATE_WHY_UNLIKE,       /* the runs that are judged are not of one kind */
+	GATE_WHY_ANOTHER_RUN,  /* all so far are above all baselines */
+	GATE_WHY_MAX
+};
+
+enum gate_rule { GATE_BOUND, GATE_SEPARATION };
+
+/* What has to hold. */
+struct gate_limit {
+	enum gate_metric metric;
+	double value;
+	enum gate_rule rule;    /* of an increase, as the next two */
+	size_t baseline_needed; /* GATE_FEWEST_BASELINES at least */
+	size_t run_needed;      /* of a separation */
+};
+
+struct gate_result {
+	enum gate_outcome outcome;
+	enum gate_why why;
+	double found;  /* NAN: not observed */
+	double edge;   /* of what fails: 1 % point, or how much the increase may be at most */
+	double before; /* mean of the baselines */
+	double spread; /* their SD */
+	size_t baseline_count;
+	size_t run; /* the worst, of those that were judged */
+};
+
+/* One run against a limit that needs no baseline. */
+void gate_judge(const struct gate_limit *limit, const struct gate_sample *run,
+		struct gate_result *ret);
+
+/* Stall ratios of the baselines; of the runs, with their bootstrap errors, in order of time. */
+struct gate_groups {
+	const double *before;
+	size_t before_count;
+	const double *now, *error;
+	size_t now_count;
+};
+
+void gate_judge_increase(const struct gate_limit *limit, const struct gate_groups *groups,
+			 struct gate_result *ret);
+
+/* How much more the runs may rise before that fails; below 0: it does. */
+double gate_margin(const struct gate_limit *limit, const struct gate_groups *groups);
+
+/* The worse of two: failed, then inconclusive; of equals, what is further from its limit. */
+bool gate_is_worse(const struct gate_limit *limit, const struct gate_result *a,
+		   const struct gate_result *b);
+
+/* One-sided 99 % point of Student's t. */
+double gate_t99(size_t degrees);
+
+/*
+ * What a gate does with runs between which nothing changed: each draw makes some of them the
+ * baselines and others the runs to judge. Fixed seed.
+ */
+struct gate_calibration {
+	size_t run_count, draw_count;
+	size_t alarm_count;        /* draws that failed */
+	size_t alarm_run_count;    /* runs that failed in one draw or more */
+	double detect50, detect95; /* increases that are caught in so many percent of the draws */
+};
+
+/* 0, -ENOMEM, or -EDOM: fewer runs than baselines and one more. */
+int gate_calibrate(const struct gate_limit *limit, const double *ratios, const double *errors,
+		   size_t count, struct gate_calibration *ret);
+
+/* Between baselines and runs: what got slower. */
+enum gate_suspect {
+	GATE_SUSPECT_LOAD,    /* a load takes longer, most of it `part` */
+	GATE_SUSPECT_COMPUTE, /* steps became shorter, so that waits show */
+	GATE_SUSPECT_OTHER,   /* neither: how they vary, or are handed over */
+};
+
+struct gate_change {
+	enum gate_suspect suspect;
+	enum gate_part part;            /* GATE_PART_MAX: not known */
+	struct gate_sample before, now; /* means; the most frequent cause */
+};
+
+void gate_compare(const struct gate_sample *const *before, size_t before_count,
+		  const struct gate_sample *const *now, size_t now_count, struct gate_change *ret);
+
+/* As JSON has it; NULL for GATE_FIT, GATE_WHY_NONE. */
+const char *gate_unfit_id(enum gate_unfit unfit);
+const char *gate_why_id(enum gate_why why);
+const char *gate_outcome_id(enum gate_outcome outcome);
+
+#endif

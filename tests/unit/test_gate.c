@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The gate on runs of a simulated loader whose truth is known: how often it fails where nothing
+ * changed, and how often it catches what did.
+ */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "analysis/gate.h"
+#include "analysis/stats.h"
+
+#define MS        1e6
+#define WORKERS   4
+#define PREFETCH  2
+#define BASELINES 5
+
+static uint64_t chance = 1;
+
+static double uniform(void)
+{
+	return ((double)(stats_random(&chance) >> 11) + 0.5) / 9007199254740992.0;
+}
+
+static double normal(void)
+{
+	return sqrt(-2 * log(uniform())) * cos(2 * M_PI * uniform());
+}
+
+/* How loads vary; their mean is `load`. */
+struct family {
+	const char *name;
+	double spread; /* coefficient of variation of lognormal loads */
+	double memory; /* of the logarithm: correlation with the load before */
+	double tail;   /* exponent of Pareto loads instead; 0: lognormal */
+	double drift;  /* CV of a factor that all loads of a run share */
+	bool burst;    /* now and then all are slow for a while */
+};
+
+static const struct family FAMILIES[] = {
+	{"even", .spread = .1},
+	{"spread .5", .spread = .5},
+	{"spread 1", .spread = 1},
+	{"spread .2, memory .9", .spread = .2, .memory = .9},
+	{"spread .2, memory .99", .spread = .2, .memory = .99},
+	{"Pareto 1.5", .tail = 1.5},
+	{"Pareto 2.5, drift", .tail = 2.5, .drift = .02},
+	{"bursts", .spread = .2, .burst = true},
+	{"even, drift", .spread = .1, .drift = .02},
+	{"spread .5, drift", .spread = .5, .drift = .02},
+};
+#define FAMILY_COUNT (sizeof(FAMILIES) / sizeof(FAMILIES[0]))
+
+struct loads {
+	const struct family *family;
+	double sigma, state;
+	int burst_left;
+};
+
+static double next_load(struct loads *loads)
+{
+	const struct family *f = loads->family;
+	double factor;
+
+	if (f->tail > 0) {
+		factor = pow(uniform(), -1 / f->tail) * (f->tail - 1) / f->tail;
+	} else {
+		loads->state = f->memory * loads->state +
+			       sqrt(1 - f->memory * f->memory) * normal() * loads->sigma;
+		factor = exp(loads->state - loads->sigma * loads->sigma / 2);
+	}
+	if (f->burst && !loads->burst_left && uniform() < .005)
+		loads->burst_left = 20;
+	if (loads->burst_left) {
+		loads->burst_left--;
+		factor *= 3;
+	}
+	return factor;
+}
+
+/* One run: rho = load / W / compute; in order, window p W (analysis.md 1.1). */
+static struct gate_sample run(const struct family *family, double rho, size_t count, bool interval)
+{
+	enum { WINDOW = WORKERS * PREFETCH };
+	double finished[WORKERS] = {0}, delivered[WINDOW] = {0}, now = 0;
+	double compute = 50 * MS, load = rho * WORKERS * compute;
+	struct loads loads = {.family = family,
+			      .sigma = sqrt(log1p(family->spread * family->spread))};
+	struct diagnosis diagnosis = {.boot = {NAN, NAN, NAN, NAN}};
+	struct batch_series series;
+	struct gate_sample sample;
+	struct finding finding;
+
+	load *= 1 + family->drift * normal();
+	loads.state = loads.sigma * normal();
+	series_init(&series);
+	series.workers = WORKERS;
+	series.prefetch_factor = PREFETCH;
+	for (size_t i = 0; i < count; i++) {
+		struct batch_row row = BATCH_ROW_UNKNOWN;
+		double begin = fmax(finished[i % WORKERS], delivered[i % WINDOW]);
+		double end = begin + load * next_load(&loads), got = fmax(now, end) + .3 * MS;
+
+		finished[i % WORKERS] = end;
+		row.epoch = 0;
+		row.batch = (int32_t)i;
+		row.wait_ns = (int64_t)(got - now);
+		row.compute_ns = (int64_t)(compute * (1 + .05 * normal()));
+		row.load_ns = (int64_t)(end - begin);
+		row.head_ready = end <= now;
+		now = delivered[i % WINDOW] = got;
+		now += (double)row.compute_ns;
+		cr_assert_eq(series_append(&series, &row), 0);
+	}
+	stall_judge(&series, &finding);
+	if (interval)
+		cr_assert_eq(boot_stall_ratio(&series, &finding, &diagnosis.boot), 0);
+	gate_take(&series, &finding, &diagnosis, &(struct load_times){0}, (double)count, false,
+		  &sample);
+	series_done(&series);
+	return sample;
+}
+
+static const struct gate_limit INCREASE = {
+	.metric = GATE_STALL_INCREASE,
+	.value = GATE_LEAST_INCREASE,
+	.baseline_needed = BASELINES,
+	.run_needed = GATE_SEPARATE_RUNS,
+};
+
+/* One decision with runs of its own: five before, one after whose loads are `factor` as long. */
+static struct gate_result decide(const struct family *family, double rho, double factor,
+				 size_t count)
+{
+	double before[BASELINES], now, error;
+	struct gate_sample sample;
+	struct gate_result result;
+
+	for (int i = 0; i < BASELINES; i++)
+		before[i] = run(family, rho, count, false).value[GATE_STALL_RATIO];
+	sample = run(family, rho * factor, count, true);
+	now = sample.value[GATE_STALL_RATIO];
+	error = sample.error;
+	gate_judge_increase(&INCREASE, &(struct gate_groups){before, BASELINES, &now, &error, 1},
+			    &result);
+	return result;
+}
+
+Test(gate, a_a_pairs_hardly_ever_fail)
+{
+	static const double rhos[] = {.8, 1, 1.3, 2};
+	int all = 0, failed = 0;
+
+	for (size_t f = 0; f < FAMILY_COUNT; f++) {
+		int alarms = 0;
+
+		for (int i = 0; i < 240; i++)
+			alarms += decide(&FAMILIES[f], rhos[i % 4], 1, 500).outcome == GATE_FAILED;
+		cr_log_info("%s: %d of 240", FAMILIES[f].name, alarms);
+		cr_expect_leq(alarms, 7, "%s: %d of 240", FAMILIES[f].name, alarms);
+		failed += alarms;
+		all += 240;
+	}
+	cr_assert_geq(all, 2000);
+	cr_assert_leq(failed * 100, all, "%d of %d A/A decisions failed", failed, all);
+}
+
+Test(gate, a_quarter_more_load_is_caught)
+{
+	static const double rhos[] = {.9, 1, 1.2, 1.6, 2};
+	static const struct family families[] = {
+		{"even", .spread = .05},
+		{"spread .1", .spread = .1},
+		{"spread .2", .spread = .2},
+	};
+	int all = 0, caught = 0;
+
+	for (size_t f = 0; f < 3; f++)
+		for (int i = 0; i < 200; i++, all++)
+			caught += decide(&families[f], rhos[i % 5], 1.25, 1000).outcome ==
+				  GATE_FAILED;
+	cr_log_info("%d of %d", caught, all);
+	cr_assert_geq(caught * 100, all * 95, "%d of %d", caught, all);
+}
+
+/* The density of Student's t, integrated: what gate_t99() tabulates. */
+static double t_above(double t, double degrees)
+{
+	const int steps = 200000;
+	double scale = exp(lgamma((degrees + 1) / 2) - lgamma(degrees / 2)) / sqrt(degrees * M_PI);
+	double sum = 0;
+
+	for (int i = 0; i < steps; i++) {
+		double x = t * (i + .5) / steps;
+
+		sum += pow(1 + x * x / degrees, -(degrees + 1) / 2);
+	}
+	return .5 - scale * sum * t / steps;
+}
+
+Test(gate, the_table_is_of_students_t)
+{
+	for (size_t degrees = 1; degrees <= 30; degrees++)
+		cr_assert_float_eq(t_above(gate_t99(degrees), (double)degrees), .01, 2e-6, "%zu",
+				   degrees);
+	cr_assert_eq(gate_t99(1000), gate_t99(30), "more degrees are not trusted with less");
+	cr_assert(isinf(gate_t99(0)));
+}
+
+/* At the limit itself the absolute gate fails as rarely as it says, and far above it nearly always.
+ */
+Test(gate, a_limit_fails_what_is_surely_above_it)
+{
+	const struct family even = {"even", .spread = .1};
+	struct gate_limit limit = {.metric = GATE_STALL_RATIO};
+	int at = 0, above = 0;
+	double sum = 0;
+
+	for (int i = 0; i < 200; i++)
+		sum += run(&even, 1.2, 500, false).value[GATE_STALL_RATIO];
+	limit.value = sum / 200;
+	cr_assert(limit.value > .1 && limit.value < .25, "%g", limit.value);
+	for (int i = 0; i < 400; i++) {
+		struct gate_sample sample = run(&even, 1.2, 500, true);
+		struct gate_result result;
+
+		gate_judge(&limit, &sample, &result);
+		at += result.outcome == GATE_FAILED;
+		sample = run(&even, 1.3, 500, true);
+		gate_judge(&limit, &sample, &result);
+		above += result.outcome == GATE_FAILED;
+	}
+	cr_assert_leq(at, 12, "%d of 400 at the limit", at);
+	cr_assert_geq(above, 380, "%d of 400 some 6 points above it", above);
+}
+
+static struct gate_result judge(const struct gate_limit *limit, size_t before_count, size_t count,
+				const double *now)
+{
+	static const double before[] = {.10, .12, .11, .13, .12, .11};
+	static const double error[] = {.01, .01, .01, .01};
+	struct gate_result result;
+
+	gate_judge_increase(limit, &(struct gate_groups){before, before_count, now, error, count},
+			    &result);
+	return result;
+}
+
+Test(gate, separation_stops_at_the_first_run_that_is_not_above)
+{
+	struct gate_limit limit = INCREASE;
+
+	limit.rule = GATE_SEPARATION;
+	cr_assert_eq(judge(&limit, 5, 1, (double[]){.12}).outcome, GATE_PASSED);
+	cr_assert_eq(judge(&limit, 5, 1, (double[]){.13}).outcome, GATE_PASSED, "not above");
+	cr_assert_eq(judge(&limit, 5, 1, (double[]){.20}).why, GATE_WHY_ANOTHER_RUN);
+	cr_assert_eq(judge(&limit, 5, 2, (double[]){.20, .21}).outcome, GATE_INCONCLUSIVE);
+	cr_assert_eq(judge(&limit, 5, 2, (double[]){.20, .11}).outcome, GATE_PASSED);
+	cr_assert_eq(judge(&limit, 5, 3, (double[]){.20, .21, .14}).outcome, GATE_FAILED);
+	cr_assert_eq(judge(&limit, 5, 3, (double[]){.14, .145, .14}).outcome, GATE_PASSED,
+		     "above, but not by 3 points");
+	cr_assert_eq(judge(&limit, 4, 3, (double[]){.20, .21, .14}).why, GATE_WHY_BASELINES);
+}
+
+Test(gate, bound)
+{
+	struct gate_result result = judge(&INCREASE, 5, 1, (double[]){.161});
+
+	/* SD .0114 x 4.105 = .0468 */
+	cr_assert_eq(result.outcome, GATE_PASSED);
+	cr_assert_float_eq(result.before, .116, 1e-12);
+	cr_assert_float_eq(result.edge, .0468, 1e-4);
+	cr_assert_eq(judge(&INCREASE, 5, 1, (double[]){.164}).outcome, GATE_FAILED);
+	/* Two runs: a smaller factor. */
+	cr_assert_eq(judge(&INCREASE, 5, 2, (double[]){.164, .150}).outcome, GATE_FAILED);
+	cr_assert_eq(judge(&INCREASE, 4, 1, (double[]){.9}).why, GATE_WHY_BASELINES);
+	cr_assert_eq(judge(&INCREASE, 5, 0, NULL).outcome, GATE_INCONCLUSIVE);
+	/* More baselines can be asked for, fewer than five not. */
+	cr_assert_eq(
+		judge(&(struct gate_limit){.metric = GATE_STALL_INCREASE, .baseline_needed = 6}, 5,
+		      1, (double[]){.9})
+			.outcome,
+		GATE_INCONCLUSIVE);
+	cr_assert_eq(
+		judge(&(struct gate_limit){.metric = GATE_STALL_INCREASE, .baseline_needed = 2}, 4,
+		      1, (double[]){.9})
+			.outcome,
+		GATE_INCONCLUSIVE);
+}
+
+/* The bootstrap error is the floor where five runs happen to lie close. */
+Test(gate, baselines_that_are_close_by_chance)
+{
+	static const double before[] = {.1, .1, .1, .1, .1};
+	const double now = .15, error = .02;
+	struct gate_result result;
+
+	gate_judge_increase(&INCREASE, &(struct gate_groups){before, 5, &now, &error, 1}, &result);
+	cr_assert_eq(result.outcome, GATE_PASSED);
+	cr_assert_float_eq(result.edge, .02 * 4.1047, 1e-4);
+}
+
+Test(gate, what_cannot_be_judged_never_passes)
+{
+	struct gate_sample sample = {.unfit = GATE_FIT, .low99 = 0};
+	struct gate_result result;
+
+	for (int metric = 0; metric < GATE_METRIC_MAX; metric++) {
+		struct gate_limit limit = {.metric = (enum gate_metric)metric, .value = 1e18};
+
+		if (gate_metric_is_least(limit.metric))
+			limit.value = 0;
+		for (int unfit = GATE_LIVE; unfit < GATE_UNFIT_MAX; unfit++) {
+			bool is_whole = unfit != GATE_LIVE &&
+					(metric == GATE_BATCHES || metric == GATE_STEADY_BATCHES ||
+					 metric == GATE_LOST_SHARE);
+
+			sample.unfit = (enum gate_unfit)unfit;
+			gate_judge(&limit, &sample, &result);
+			cr_assert_eq(result.outcome, is_whole ? GATE_PASSED : GATE_INCONCLUSIVE,
+				     "%s, %s", gate_metric_name(limit.metric),
+				     gate_unfit_id(sample.unfit));
+		}
+		sample.unfit = GATE_FIT;
+		sample.low99 = sample.value[metric] = NAN;
+		gate_judge(&limit, &sample, &result);
+		cr_assert_eq(result.why, GATE_WHY_NOT_OBSERVED);
+		sample.low99 = sample.value[metric] = 0;
+		gate_judge(&limit, &sample, &result);
+		cr_assert_eq(result.outcome, GATE_PASSED);
+	}
+}
+
+Test(gate, what_a_run_must_have)
+{
+	const struct family even = {"even", .spread = .1};
+	struct gate_sample sample;
+
+	/* 20 p W = 160 < 300, and the first W are not steady. */
+	sample = run(&even, 1, 303, true);
+	cr_assert_eq(sample.needed_count, 300);
+	cr_assert_eq(sample.unfit, GATE_FEW);
+	sample = run(&even, 1, 304, true);
+	cr_assert_eq(sample.unfit, GATE_FIT);
+	cr_assert(sample.error > 0 && sample.error < .1);
+}
+
+Test(gate, calibration_counts_its_false_alarms)
+{
+	static const double errors[20] = {0};
+	double ratios[20];
+	struct gate_calibration found;
+
+	for (int i = 0; i < 20; i++)
+		ratios[i] = .2 + .005 * normal();
+	cr_assert_eq(gate_calibrate(&INCREASE, ratios, errors, 20, &found), 0);
+	cr_assert_eq(found.alarm_count, 0);
+	cr_assert(found.detect50 > .02 && found.detect95 > found.detect50 && found.detect95 < .08);
+	/* One run that is not like the others. */
+	ratios[7] = .3;
+	cr_assert_eq(gate_calibrate(&INCREASE, ratios, errors, 20, &found), 0);
+	cr_assert_eq(found.alarm_run_count, 1);
+	cr_assert_float_eq((double)found.alarm_count / (double)found.draw_count, 1. / 20, .01);
+	/* What is called detectable is detected. */
+	ratios[7] = .2;
+	cr_assert_eq(gate_calibrate(&INCREASE, ratios, errors, 20, &found), 0);
+	cr_assert_eq(gate_calibrate(&INCREASE, ratios, errors, 5, &found), -EDOM);
+	cr_assert_eq(gate_calibrate(&INCREASE, ratios, errors, 6, &found), 0);
+	cr_assert_eq(gate_calibrate(&(struct gate_limit){.metric = GATE_STALL_INCREASE,
+							 .rule = GATE_SEPARATION,
+							 .baseline_needed = 5,
+							 .run_needed = 3},
+				    ratios, errors, 7, &found),
+		     -EDOM);
+}
+
+static struct gate_sample means(double load, double compute, double decode, enum cause cause)
+{
+	struct gate_sample sample = {.load_ns = load, .compute_ns = compute, .cause = cause};
+
+	for (int i = 0; i < GATE_PART_MAX; i++)
+		sample.part_ns[i] = NAN;
+	sample.part_ns[GATE_PART_DECODE] = decode;
+	sample.part_ns[GATE_PART_OWN] = load - decode;
+	return sample;
+}
+
+static struct gate_change change_to(struct gate_sample now)
+{
+	const struct gate_sample before[] = {means(100, 50, 40, CAUSE_NONE),
+					     means(102, 50, 42, CAUSE_HEAD_OF_LINE),
+					     means(98, 50, 38, CAUSE_NONE)};
+	const struct gate_sample *runs[] = {&before[0], &before[1], &before[2]}, *last = &now;
+	struct gate_change change;
+
+	gate_compare(runs, 3, &last, 1, &change);
+	cr_assert_float_eq(change.before.load_ns, 100, 1e-9);
+	cr_assert_eq(change.before.cause, CAUSE_NONE, "the most frequent");
+	return change;
+}
+
+Test(gate, what_got_slower)
+{
+	struct gate_change change = change_to(means(130, 50, 65, CAUSE_LOADER_CAPACITY));
+
+	cr_assert_eq(change.suspect, GATE_SUSPECT_LOAD);
+	cr_assert_eq(change.part, GATE_PART_DECODE);
+	cr_assert_float_eq(change.before.part_ns[GATE_PART_DECODE], 40, 1e-9);
+	cr_assert_eq(change.now.cause, CAUSE_LOADER_CAPACITY);
+	cr_assert_eq(change_to(means(130, 50, 42, CAUSE_NONE)).part, GATE_PART_OWN);
+	cr_assert_eq(change_to(means(105, 30, 42, CAUSE_NONE)).suspect, GATE_SUSPECT_COMPUTE);
+	cr_assert_eq(change_to(means(101, 50, 40, CAUSE_NONE)).suspect, GATE_SUSPECT_OTHER);
+	cr_assert_eq(change_to(means(NAN, 50, NAN, CAUSE_NONE)).suspect, GATE_SUSPECT_OTHER);
+}
