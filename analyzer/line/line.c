@@ -141,6 +141,13 @@ static int take_option(struct parser *parser, int id, const char *given)
 	return 0;
 }
 
+static bool takes_more(const struct line_program *program, int id)
+{
+	const struct line_option *row = find_option(program, id);
+
+	return row && row->many;
+}
+
 /* Without a word that is no option, the rest of the line is in argv[optind...]. */
 static int parse_options(struct parser *parser, int argc, char **argv, bool passes_on)
 {
@@ -156,6 +163,11 @@ static int parse_options(struct parser *parser, int argc, char **argv, bool pass
 			parser->ret->version = true;
 		} else {
 			r = take_option(parser, id, argv[optind - 1]);
+			while (r == 0 && takes_more(parser->program, id) && optind < argc &&
+			       argv[optind][0] != '-') {
+				optarg = argv[optind++];
+				r = take_option(parser, id, optarg);
+			}
 			if (r < 0)
 				return r;
 		}

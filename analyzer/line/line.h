@@ -38,6 +38,7 @@ struct line_option {
 	size_t offset; /* in the context */
 	/* Of LINE_TAKE. false: the argument makes no sense. */
 	bool (*take)(void *context, const char *argument);
+	bool many; /* the words that follow are arguments of it as well, up to the next option */
 	unsigned verbs; /* LINE_ON() of those that it goes with */
 };
 

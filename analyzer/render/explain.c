@@ -265,6 +265,23 @@ static const struct explanation PAGES[] = {
 	 "have the same step, so they meet. 1: nobody waits for it. Over .5 the ranks are aligned "
 	 "by "
 	 "the clock instead, or judged one by one."},
+
+	{"gate", "policy", "What a gate asserts, one line of a policy file each.",
+	 "error|warn METRIC <= VALUE [OPTION=VALUE]...    # a comment\n\n"
+	 "stall.ratio <= 10%: fails if the ratio is above it with 99 % confidence, by the block "
+	 "bootstrap that ci95 is of.\n\n"
+	 "stall.ratio.increase <= 3pp: fails if the ratio is above the mean of the baselines (five "
+	 "or more, of the same kind as the run) by more than that and by more than k times their "
+	 "standard deviation or the run's bootstrap error, whichever is larger; k is 4.1 for five. "
+	 "rule=separation fails if three runs (runs=N) are all above all baselines instead; base=N "
+	 "asks for more baselines.\n\n"
+	 "stall.trimmed_ratio, stall.delivery_ratio, stall.epoch_start_ratio, loss.share <= "
+	 "SHARE; stall.wait_p50, stall.wait_p99, workers.load_mean <= TIME (250ms, 2s): as "
+	 "--json has them, without a margin for chance. stall.batches, stall.steady_batches >= "
+	 "N.\n\n"
+	 "A run with fewer than max(300, 20 x prefetch_factor x workers) steady batches, with more "
+	 "than 1 % of its records lost, that still records, or without five baselines cannot be "
+	 "judged: status 3, unless else=warn or else=pass (or --on-inconclusive) says otherwise."},
 };
 #define PAGE_COUNT (sizeof(PAGES) / sizeof(PAGES[0]))
 

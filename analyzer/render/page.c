@@ -24,17 +24,9 @@ void page_color(const struct page *page, enum page_color color)
 		fprintf(page->out, "\033[%sm", codes[color]);
 }
 
-/* Controls could move the cursor, bidirectional overrides could show another text than there is. */
-static bool is_printable(const struct utf8 *rune)
-{
-	return rune->valid && rune->code >= 0x20 && !(rune->code >= 0x7f && rune->code < 0xa0) &&
-	       !(rune->code >= 0x202a && rune->code <= 0x202e) &&
-	       !(rune->code >= 0x2066 && rune->code <= 0x2069);
-}
-
 static void put_rune(const struct page *page, const struct utf8 *rune)
 {
-	if (!is_printable(rune) || (page->ascii && rune->code >= 0x80))
+	if (!utf8_is_printable(rune) || (page->ascii && rune->code >= 0x80))
 		fputc('?', page->out);
 	else
 		fwrite(rune->bytes, 1, rune->length, page->out);
@@ -42,7 +34,7 @@ static void put_rune(const struct page *page, const struct utf8 *rune)
 
 static int columns_of(const struct page *page, const struct utf8 *rune)
 {
-	return !is_printable(rune) || page->ascii ? 1 : utf8_columns(rune);
+	return !utf8_is_printable(rune) || page->ascii ? 1 : utf8_columns(rune);
 }
 
 static int width_of(const struct page *page, const char *text)

@@ -43,6 +43,14 @@ bool utf8_next(const char **text, struct utf8 *ret)
 	return true;
 }
 
+bool utf8_is_printable(const struct utf8 *rune)
+{
+	return rune->valid && rune->code >= 0x20 && !(rune->code >= 0x7f && rune->code < 0xa0) &&
+	       !(rune->code >= 0x202a && rune->code <= 0x202e) &&
+	       !(rune->code >= 0x2066 && rune->code <= 0x2069) && rune->code != 0xfffe &&
+	       rune->code != 0xffff;
+}
+
 int utf8_columns(const struct utf8 *rune)
 {
 	static const struct {

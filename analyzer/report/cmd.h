@@ -14,8 +14,9 @@
 
 enum cmd_exit {
 	CMD_DONE = 0,
+	CMD_GATE_FAILED = 1,
 	CMD_ERROR = 2,      /* usage, unreadable, damaged, newer */
-	CMD_CANNOT_SAY = 3, /* no batches, or runs that cannot be compared */
+	CMD_CANNOT_SAY = 3, /* no batches, too few, or runs that cannot be compared */
 };
 
 /* Each command: the exit status. */
@@ -26,6 +27,7 @@ int cmd_batches(const struct options *options);
 int cmd_compare(const struct options *options);
 int cmd_import(const struct options *options);
 int cmd_explain(const struct options *options);
+int cmd_gate(const struct options *options);
 
 /* One line on stderr; returns CMD_ERROR. */
 __attribute__((format(printf, 1, 2))) int cmd_fail(const char *format, ...);
@@ -42,6 +44,8 @@ int cmd_open_run(const struct options *options, struct db **ret_db, bool *ret_li
 
 /* A read from an open run failed. Prints; returns CMD_ERROR. */
 int cmd_fail_read(const struct options *options, int error);
+
+bool cmd_is_same_file(const char *a, const char *b);
 
 /* Where the report goes. */
 struct output {

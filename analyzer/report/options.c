@@ -24,6 +24,9 @@ static const struct line_verb VERBS[VERB_MAX] = {
 			  .most = 2},
 	[VERB_IMPORT] = {"import", "SERIES.csv -o RUN.db",
 			 "make a run (-o RUN.db) of a CSV of batches", .fewest = 1, .most = 1},
+	[VERB_GATE] = {"gate", "RUN.db... [--baseline RUN|DIR...]",
+		       "does a run keep to its limits, and to its baselines?", .fewest = 1,
+		       .most = -1},
 };
 
 static bool take_color(void *context, const char *argument)
@@ -84,6 +87,24 @@ static bool take_wish(void *context, const char *argument)
 	       wish_parse(argument, &options->wishes[options->wish_count++]);
 }
 
+static bool take_baseline(void *context, const char *argument)
+{
+	struct options *options = context;
+
+	if (options->baseline_count == OPTIONS_MOST_BASELINES || !*argument)
+		return false;
+	options->baselines[options->baseline_count++] = argument;
+	return true;
+}
+
+static bool take_rule(void *context, const char *argument)
+{
+	struct options *options = context;
+
+	options->separation = strcmp(argument, "separation") == 0;
+	return true;
+}
+
 #define AT(field)    .offset = offsetof(struct options, field)
 #define FLAG(field)  .kind = LINE_FLAG, AT(field)
 #define TEXT(field)  .kind = LINE_TEXT, AT(field)
@@ -91,7 +112,7 @@ static bool take_wish(void *context, const char *argument)
 
 static const struct line_option OPTIONS[] = {
 	{"json", .help = "JSON; times in seconds, shares 0-1, null: not observed", FLAG(json),
-	 .verbs = SHOWN},
+	 .verbs = SHOWN | ON(VERB_GATE)},
 	{"csv", .help = "CSV; an empty cell: not observed", FLAG(csv), .verbs = ON(VERB_BATCHES)},
 	{"output", 'o', "FILE", .help = "write there; -: standard output", TEXT(output),
 	 .verbs = ALL},
@@ -115,6 +136,30 @@ static const struct line_option OPTIONS[] = {
 	 .take = take_wish, .verbs = ON(VERB_REPORT)},
 	{"meta", .argument = "KEY=VALUE", .help = "workers=4, in_order=true, cores=8, sync=false",
 	 .take = take_meta, .verbs = ON(VERB_IMPORT)},
+	{"max-stall-ratio", .argument = "R", .help = "fail if it is surely above R: 10% or 0.1",
+	 TEXT(max_stall_ratio), .verbs = ON(VERB_GATE)},
+	{"policy", .argument = "FILE", .help = "assertions, one a line (see --explain gate)",
+	 TEXT(policy), .verbs = ON(VERB_GATE)},
+	{"baseline", .argument = "RUN|DIR...", .many = true,
+	 .help = "runs to compare with, five or more", .take = take_baseline,
+	 .verbs = ON(VERB_GATE)},
+	{"min-effect", .argument = "3pp", .help = "an increase of no more than that is none",
+	 TEXT(min_effect), .verbs = ON(VERB_GATE)},
+	{"rule", .argument = "RULE", .values = "bound|separation",
+	 .help = "bound, or separation: three runs above all baselines", .take = take_rule,
+	 .verbs = ON(VERB_GATE)},
+	{"format", .argument = "FORMS",
+	 .help = "text,github,json,junit=FILE,markdown=FILE,openmetrics=F", TEXT(format),
+	 .verbs = ON(VERB_GATE)},
+	{"on-inconclusive", .argument = "DO", .values = "fail|warn|pass",
+	 .help = "fail (status 3), warn or pass where it cannot say", TEXT(on_inconclusive),
+	 .verbs = ON(VERB_GATE)},
+	{"why", .help = "and why the run waits, as the report says it", FLAG(why),
+	 .verbs = ON(VERB_GATE)},
+	{"calibrate", .help = "how often it fails between runs that are all alike", FLAG(calibrate),
+	 .verbs = ON(VERB_GATE)},
+	{"update-baseline", .help = "copy what passed into the baseline folder",
+	 FLAG(update_baseline), .verbs = ON(VERB_GATE)},
 	{"explain", .argument = "ID",
 	 .help = "what a cause, advice or metric means; all: list them", TEXT(explain),
 	 .verbs = ALL},
@@ -127,7 +172,7 @@ const struct line_program options_program = {
 	.verb_count = VERB_MAX,
 	.options = OPTIONS,
 	.option_count = sizeof(OPTIONS) / sizeof(*OPTIONS),
-	.exits = "0 done, 2 bad usage or unreadable run, 3 the runs cannot tell",
+	.exits = "0 done, 1 gate failed, 2 bad usage or unreadable run, 3 cannot say",
 };
 
 __attribute__((format(printf, 2, 3))) static int problem(struct options *options,
@@ -159,6 +204,10 @@ static int check_words(struct options *options)
 	r = line_check_words(&options_program, &options->line);
 	if (r < 0)
 		return r;
+	if (options->update_baseline && !options->baseline_count)
+		return problem(options, "--update-baseline needs --baseline DIR");
+	if (options->update_baseline && options->calibrate)
+		return problem(options, "--calibrate judges nothing that could be kept");
 	if (options->json && options->csv)
 		return problem(options, "--json or --csv, not both");
 	return 0;

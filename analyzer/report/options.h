@@ -9,9 +9,10 @@
 #include "analysis/whatif.h"
 #include "line/line.h"
 
-#define OPTIONS_MOST_META 32
+#define OPTIONS_MOST_META      32
+#define OPTIONS_MOST_BASELINES 1000
 
-enum verb { VERB_REPORT, VERB_BATCHES, VERB_COMPARE, VERB_IMPORT, VERB_MAX };
+enum verb { VERB_REPORT, VERB_BATCHES, VERB_COMPARE, VERB_IMPORT, VERB_GATE, VERB_MAX };
 
 enum color_choice {
 	COLOR_AUTO,
@@ -36,6 +37,13 @@ struct options {
 	enum color_choice color;
 	int64_t rank, epoch, loader; /* -1: not given */
 	int64_t first, last;         /* of --batches; -1: open */
+	/* Of a gate: */
+	const char *max_stall_ratio, *min_effect, *policy, *format, *on_inconclusive; /* or NULL */
+	const char *baselines[OPTIONS_MOST_BASELINES];
+	size_t baseline_count;
+	bool separation; /* the rule */
+	bool why, calibrate, update_baseline;
+	bool bare; /* not of the line: judge without predictions and advice */
 };
 
 extern const struct line_program options_program;

@@ -15,8 +15,12 @@ static struct options options;
 static int parse(const char *line)
 {
 	static char copy[200];
-	char *argv[MOST + 1] = {"dlprof-report"}, *word, *state;
+	static char *argv[MOST + 1]; /* options.runs are in it */
+	char *word, *state;
 	int argc = 1;
+
+	memset(argv, 0, sizeof(argv));
+	argv[0] = "dlprof-report";
 
 	snprintf(copy, sizeof(copy), "%s", line);
 	for (word = strtok_r(copy, " ", &state); word && argc < MOST;
@@ -122,7 +126,7 @@ Test(options, refusals_say_why)
 {
 	refused("", "something is missing: dlprof-report RUN.db");
 	refused("batches", "something is missing: dlprof-report batches RUN.db");
-	refused("gate", "neither a verb nor a file");
+	refused("frobnicate", "neither a verb nor a file");
 	refused("batches a.db b.db", "one too many");
 	refused("--wrong x.db", "unknown option --wrong");
 	refused("-z x.db", "unknown option -z");
@@ -134,6 +138,31 @@ Test(options, refusals_say_why)
 	refused("--explain eta --wrong", "unknown option --wrong");
 	refused("batches --csv --json x.db", "not both");
 	refused("--json=3 x.db", "takes no argument");
+}
+
+/* All words up to the next option are baselines, wherever the runs stand. */
+Test(options, gate_takes_lists_of_baselines)
+{
+	cr_assert_eq(parse("gate a.db b.db --baseline x y z --why"), 0);
+	cr_assert_eq(options.verb, VERB_GATE);
+	cr_assert_eq(options.run_count, 2);
+	cr_assert_str_eq(options.runs[1], "b.db");
+	cr_assert_eq(options.baseline_count, 3);
+	cr_assert_str_eq(options.baselines[2], "z");
+	cr_assert(options.why && !options.calibrate && !options.separation);
+	cr_assert_eq(parse("gate --baseline=x y --rule separation a.db --baseline z"), 0);
+	cr_assert_eq(options.baseline_count, 3);
+	cr_assert_eq(options.run_count, 1);
+	cr_assert(options.separation);
+	cr_assert_eq(parse("gate --baseline x -- a.db"), 0);
+	cr_assert_str_eq(options.run, "a.db");
+	refused("gate --baseline x a.db", "something is missing: dlprof-report gate RUN.db");
+	refused("gate", "something is missing");
+	refused("gate a.db --rule other", "is not bound|separation");
+	refused("gate a.db --on-inconclusive ignore", "is not fail|warn|pass");
+	refused("gate a.db --update-baseline", "needs --baseline DIR");
+	refused("a.db --baseline x", "--baseline does not go with dlprof-report;");
+	refused("gate a.db --csv", "--csv does not go with");
 }
 
 Test(options, help_and_version_need_no_run)

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * escape.h - text that may be anything, inside formats that are not: XML, Markdown, GitHub's
+ * workflow commands, OpenMetrics. What is no UTF-8, a control character or an override of the
+ * direction of text comes out as "?".
+ */
+#ifndef ESCAPE_H
+#define ESCAPE_H
+
+#include <stdio.h>
+
+enum escape_form {
+	ESCAPE_XML,
+	ESCAPE_MARKDOWN,        /* a table's cell */
+	ESCAPE_GITHUB_DATA,     /* ::error ...::DATA */
+	ESCAPE_GITHUB_PROPERTY, /* ::error KEY=PROPERTY::... */
+	ESCAPE_OPENMETRICS,     /* a label's value or a help text */
+	ESCAPE_MAX
+};
+
+void escape_put(FILE *out, enum escape_form form, const char *text);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gate.h - all that a gate shows, and the forms it is shown in.
+ *
+ * These functions decide nothing. They write to a stream whose errors the caller checks.
+ */
+#ifndef RENDER_GATE_H
+#define RENDER_GATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "analysis/fingerprint.h"
+#include "analysis/gate.h"
+#include "render/page.h"
+#include "store/query.h"
+
+#define GATE_WORDS            900 /* room for any text of gate_words.c */
+#define GATE_MOST_ANNOTATIONS 5   /* GitHub shows ten of a step, and others want some */
+
+/* A run that is judged, or a baseline. */
+struct gate_run {
+	const char *path;
+	struct run_info info;
+	struct loader_info loader;
+	bool has_loader;
+	struct fingerprint fingerprint; /* its texts are the two above's */
+	struct gate_sample sample;
+	bool used;         /* of a baseline */
+	char refused[200]; /* why it is not; "" */
+};
+
+enum gate_action { GATE_ACTION_FAIL, GATE_ACTION_WARN, GATE_ACTION_PASS };
+
+struct gate_item {
+	struct gate_limit limit;
+	bool is_error;
+	enum gate_action on_inconclusive;
+	const char *text;    /* "stall.ratio <= 10%" */
+	size_t line, column; /* in the policy; 0: of the command line */
+	struct gate_result result;
+};
+
+struct gate_report {
+	const char *policy; /* the file, as annotations are to name it; NULL: none */
+	const struct gate_item *items;
+	size_t item_count;
+	const struct gate_run *runs;
+	size_t run_count;
+	const struct gate_run *baselines; /* the oldest first */
+	size_t baseline_count;
+	enum gate_outcome
+		outcome; /* of all; what is let pass by request is inconclusive all the same */
+	int status;      /* that the gate exits with */
+	bool has_change;
+	struct gate_change change;
+};
+
+/* gate_words.c: each fills `text` (GATE_WORDS bytes) and returns it. */
+/* "PASSED", "FAILED", "CANNOT SAY" */
+const char *gate_outcome_words(enum gate_outcome outcome);
+/* "23.4 %, at least 21.0 %" */
+const char *gate_found_words(const struct gate_item *item, char *text);
+/* Why it is inconclusive and what is to be done; "" if it is not. */
+const char *gate_reason_words(const struct gate_report *report, const struct gate_item *item,
+			      char *text);
+/* The gate in one sentence: of a failure what got slower, by how much, since when, the cause. */
+const char *gate_why_words(const struct gate_report *report, char *text);
+/* What weighs most: the failed error, else what is inconclusive; NULL: no assertion. */
+const struct gate_item *gate_first_item(const struct gate_report *report);
+/* Why a run cannot be judged; "" if it can. */
+const char *gate_unfit_words(const struct gate_run *run, char *text);
+/* "2026-11-20 17:03 UTC"; "" where the run does not tell. */
+const char *gate_time_words(const struct gate_run *run, char *text);
+
+/* gate_text.c */
+void gate_text(const struct gate_report *report, const struct page *page);
+void gate_calibration_text(const struct gate_limit *limit,
+			   const struct gate_calibration *calibration, const struct page *page);
+
+/* gate_json.c: `dlprof.gate/1`. */
+void gate_json(const struct gate_report *report, FILE *out);
+void gate_calibration_json(const struct gate_limit *limit,
+			   const struct gate_calibration *calibration, FILE *out);
+
+/* gate_forms.c */
+void gate_github(const struct gate_report *report, FILE *out);
+void gate_github_output(const struct gate_report *report, FILE *out);
+void gate_markdown(const struct gate_report *report, FILE *out);
+void gate_junit(const struct gate_report *report, FILE *out);
+void gate_openmetrics(const struct gate_report *report, FILE *out);
+
+#endif

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gate_forms.c - the gate for other programs' eyes: GitHub's workflow commands and step summary,
+ * JUnit, OpenMetrics.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "render/escape.h"
+#include "render/gate.h"
+#include "render/units.h"
+
+/* What an assertion comes to, whatever the form calls it. */
+enum grade { GRADE_HOLDS, GRADE_LET_PASS, GRADE_WARNS, GRADE_OPEN, GRADE_FAILS };
+
+static enum grade grade_of(const struct gate_item *item)
+{
+	bool warns = !item->is_error;
+
+	switch (item->result.outcome) {
+	case GATE_PASSED:
+		return GRADE_HOLDS;
+	case GATE_FAILED:
+		return warns ? GRADE_WARNS : GRADE_FAILS;
+	case GATE_INCONCLUSIVE:
+		break;
+	}
+	if (item->on_inconclusive == GATE_ACTION_PASS)
+		return GRADE_LET_PASS;
+	return warns || item->on_inconclusive == GATE_ACTION_WARN ? GRADE_WARNS : GRADE_OPEN;
+}
+
+/* One line on an assertion; the first one tells the reason of the whole gate as well. */
+static const char *message(const struct gate_report *report, const struct gate_item *item,
+			   char *text)
+{
+	char found[GATE_WORDS];
+
+	if (item == gate_first_item(report))
+		return gate_why_words(report, text);
+	if (item->result.outcome == GATE_INCONCLUSIVE)
+		return gate_reason_words(report, item, text);
+	snprintf(text, GATE_WORDS, "%s: %s", item->text, gate_found_words(item, found));
+	return text;
+}
+
+static void annotate(const struct gate_report *report, const struct gate_item *item, FILE *out)
+{
+	static const char *const commands[] = {
+		[GRADE_LET_PASS] = "notice",
+		[GRADE_WARNS] = "warning",
+		[GRADE_OPEN] = "error",
+		[GRADE_FAILS] = "error",
+	};
+	char text[GATE_WORDS];
+
+	fprintf(out, "::%s ", commands[grade_of(item)]);
+	if (item->line && report->policy) {
+		fputs("file=", out);
+		escape_put(out, ESCAPE_GITHUB_PROPERTY, report->policy);
+		fprintf(out, ",line=%zu,col=%zu,", item->line, item->column);
+	}
+	fputs("title=", out);
+	snprintf(text, sizeof(text), "dlprof: %s", item->text);
+	escape_put(out, ESCAPE_GITHUB_PROPERTY, text);
+	fputs("::", out);
+	escape_put(out, ESCAPE_GITHUB_DATA, message(report, item, text));
+	fputc('\n', out);
+}
+
+void gate_github(const struct gate_report *report, FILE *out)
+{
+	size_t told = 0, kept = 0, most = GATE_MOST_ANNOTATIONS, i;
+	int grade;
+
+	for (i = 0; i < report->item_count; i++)
+		kept += grade_of(&report->items[i]) != GRADE_HOLDS;
+	/* One of them says how many more there are. */
+	if (kept > most)
+		most--;
+	kept = 0;
+	for (grade = GRADE_FAILS; grade > GRADE_HOLDS; grade--) {
+		for (i = 0; i < report->item_count; i++) {
+			if ((int)grade_of(&report->items[i]) != grade)
+				continue;
+			if (told < most) {
+				annotate(report, &report->items[i], out);
+				told++;
+			} else {
+				kept++;
+			}
+		}
+	}
+	if (kept)
+		fprintf(out, "::notice title=dlprof::%zu more in the step summary\n", kept);
+}
+
+void gate_github_output(const struct gate_report *report, FILE *out)
+{
+	char number[UNITS_MAX];
+
+	fprintf(out, "outcome=%s\n", gate_outcome_id(report->outcome));
+	if (report->run_count)
+		fprintf(out, "stall_ratio=%s\n",
+			units_number(number, report->runs[0].sample.value[GATE_STALL_RATIO]));
+}
+
+void gate_markdown(const struct gate_report *report, FILE *out)
+{
+	static const char *const marks[] = {
+		[GRADE_HOLDS] = "holds",       [GRADE_LET_PASS] = "cannot say, let pass",
+		[GRADE_WARNS] = "**warning**", [GRADE_OPEN] = "**cannot say**",
+		[GRADE_FAILS] = "**fails**",
+	};
+	char text[GATE_WORDS];
+	size_t i;
+
+	fprintf(out, "### dlprof gate: %s\n\n", gate_outcome_words(report->outcome));
+	escape_put(out, ESCAPE_MARKDOWN, gate_why_words(report, text));
+	fputs("\n\n| level | assertion | | found |\n| --- | --- | --- | --- |\n", out);
+	for (i = 0; i < report->item_count; i++) {
+		const struct gate_item *item = &report->items[i];
+
+		fprintf(out, "| %s | ", item->is_error ? "error" : "warn");
+		escape_put(out, ESCAPE_MARKDOWN, item->text);
+		fprintf(out, " | %s | ", marks[grade_of(item)]);
+		escape_put(out, ESCAPE_MARKDOWN, gate_found_words(item, text));
+		if (*gate_reason_words(report, item, text)) {
+			fputs("; ", out);
+			escape_put(out, ESCAPE_MARKDOWN, text);
+		}
+		fputs(" |\n", out);
+	}
+	fputs("\n| run | stall ratio | steady batches | cause |\n| --- | --- | --- | --- |\n", out);
+	for (i = 0; i < report->run_count; i++) {
+		const struct gate_sample *sample = &report->runs[i].sample;
+		const char *cause = cause_name(sample->cause);
+
+		fputs("| ", out);
+		escape_put(out, ESCAPE_MARKDOWN, report->runs[i].path);
+		fprintf(out, " | %s | %.0f | ", units_share(text, sample->value[GATE_STALL_RATIO]),
+			sample->value[GATE_STEADY_BATCHES]);
+		escape_put(out, ESCAPE_MARKDOWN, cause ? cause : "not known");
+		fputs(" |\n", out);
+	}
+	fputc('\n', out);
+}
+
+static void put_attribute(FILE *out, const char *name, const char *value)
+{
+	fprintf(out, " %s=\"", name);
+	escape_put(out, ESCAPE_XML, value);
+	fputc('"', out);
+}
+
+static void junit_case(const struct gate_report *report, const struct gate_item *item, FILE *out)
+{
+	static const char *const elements[] = {
+		[GRADE_LET_PASS] = "skipped",
+		[GRADE_WARNS] = NULL,
+		[GRADE_OPEN] = "error",
+		[GRADE_FAILS] = "failure",
+	};
+	const char *element = elements[grade_of(item)];
+	char text[GATE_WORDS];
+
+	/* A warning that cannot be judged is skipped; one that does not hold passes, and is told
+	 * below all cases. */
+	if (!element && item->result.outcome == GATE_INCONCLUSIVE)
+		element = "skipped";
+	fputs("    <testcase classname=\"dlprof.gate\"", out);
+	put_attribute(out, "name", item->text);
+	fputs(" time=\"0\"", out);
+	if (!element) {
+		fputs("/>\n", out);
+		return;
+	}
+	message(report, item, text);
+	fprintf(out, ">\n      <%s", element);
+	put_attribute(out, "message", text);
+	if (strcmp(element, "skipped") == 0) {
+		fputs("/>\n    </testcase>\n", out);
+		return;
+	}
+	put_attribute(out, "type", gate_metric_name(item->limit.metric));
+	fputs(">", out);
+	escape_put(out, ESCAPE_XML, gate_found_words(item, text));
+	fprintf(out, "</%s>\n    </testcase>\n", element);
+}
+
+static void junit_counts(const struct gate_report *report, size_t counts[3])
+{
+	size_t i;
+
+	for (i = 0; i < report->item_count; i++) {
+		enum grade grade = grade_of(&report->items[i]);
+		bool is_open = report->items[i].result.outcome == GATE_INCONCLUSIVE;
+
+		counts[0] += grade == GRADE_FAILS;
+		counts[1] += grade == GRADE_OPEN;
+		counts[2] += is_open && grade != GRADE_OPEN;
+	}
+}
+
+void gate_junit(const struct gate_report *report, FILE *out)
+{
+	const struct gate_run *run = report->run_count ? &report->runs[0] : NULL;
+	time_t seconds =
+		run && run->info.start_unix_ns > 0 ? run->info.start_unix_ns / 1000000000 : 0;
+	char when[64] = "1970-01-01T00:00:00", text[GATE_WORDS];
+	size_t counts[3] = {0}, i;
+	struct tm tm;
+
+	if (gmtime_r(&seconds, &tm))
+		strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%S", &tm);
+	junit_counts(report, counts);
+	fprintf(out,
+		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
+		"  <testsuite name=\"dlprof gate\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" "
+		"skipped=\"%zu\" time=\"0\" timestamp=\"%s\"",
+		report->item_count, counts[0], counts[1], counts[2], when);
+	put_attribute(out, "hostname", run && run->info.host ? run->info.host : "unknown");
+	fputs(">\n    <properties>\n      <property name=\"outcome\"", out);
+	put_attribute(out, "value", gate_outcome_id(report->outcome));
+	fputs("/>\n    </properties>\n", out);
+	for (i = 0; i < report->item_count; i++)
+		junit_case(report, &report->items[i], out);
+	fputs("    <system-out>", out);
+	escape_put(out, ESCAPE_XML, gate_why_words(report, text));
+	for (i = 0; i < report->item_count; i++) {
+		if (grade_of(&report->items[i]) != GRADE_WARNS)
+			continue;
+		fputs("\nwarning: ", out);
+		escape_put(out, ESCAPE_XML, message(report, &report->items[i], text));
+	}
+	fputs("</system-out>\n    <system-err></system-err>\n  </testsuite>\n</testsuites>\n", out);
+}
+
+/* Of a run, one sample each; what is not known has none. */
+static const struct series_of_run {
+	const char *name, *unit, *help;
+	enum gate_metric metric;
+} METRICS[] = {
+	{"dlprof_stall_ratio", "ratio", "Share of the steady time that waits for data.",
+	 GATE_STALL_RATIO},
+	{"dlprof_delivery_ratio", "ratio", "Share of it that is spent on receiving ready batches.",
+	 GATE_DELIVERY_RATIO},
+	{"dlprof_epoch_start_ratio", "ratio", "Share of all time that waits for epochs to start.",
+	 GATE_EPOCH_START_RATIO},
+	{"dlprof_wait_p50_seconds", "seconds", "Median wait for a batch.", GATE_WAIT_P50},
+	{"dlprof_wait_p99_seconds", "seconds", "99 % point of the waits for a batch.",
+	 GATE_WAIT_P99},
+	{"dlprof_load_mean_seconds", "seconds", "Mean time that a worker loads a batch.",
+	 GATE_LOAD_MEAN},
+	{"dlprof_batches", "", "Delivered batches.", GATE_BATCHES},
+	{"dlprof_steady_batches", "", "Batches that are judged.", GATE_STEADY_BATCHES},
+	{"dlprof_lost_ratio", "ratio", "Share of the records that were lost.", GATE_LOST_SHARE},
+};
+
+static void begin_metric(FILE *out, const char *name, const char *unit, const char *help)
+{
+	fprintf(out, "# TYPE %s gauge\n", name);
+	if (*unit)
+		fprintf(out, "# UNIT %s %s\n", name, unit);
+	fprintf(out, "# HELP %s %s\n", name, help);
+}
+
+static void put_sample(FILE *out, const char *name, const struct gate_run *run, double value)
+{
+	char number[UNITS_MAX];
+
+	if (!isfinite(value))
+		return;
+	fprintf(out, "%s{run=\"", name);
+	escape_put(out, ESCAPE_OPENMETRICS, run->path);
+	fprintf(out, "\",rank=\"%" PRId64 "\"} %s\n", run->info.rank, units_number(number, value));
+}
+
+void gate_openmetrics(const struct gate_report *report, FILE *out)
+{
+	const struct series_of_run *row;
+	char number[UNITS_MAX];
+	size_t i;
+
+	for (row = METRICS; row < METRICS + sizeof(METRICS) / sizeof(*METRICS); row++) {
+		bool is_time = gate_metric_unit(row->metric) == GATE_TIME;
+
+		begin_metric(out, row->name, row->unit, row->help);
+		for (i = 0; i < report->run_count; i++)
+			put_sample(out, row->name, &report->runs[i],
+				   report->runs[i].sample.value[row->metric] / (is_time ? 1e9 : 1));
+	}
+	begin_metric(out, "dlprof_stall_low99_ratio", "ratio",
+		     "The stall ratio is at least this with 99 % confidence.");
+	for (i = 0; i < report->run_count; i++)
+		put_sample(out, "dlprof_stall_low99_ratio", &report->runs[i],
+			   report->runs[i].sample.low99);
+	begin_metric(out, "dlprof_gate_assertion", "",
+		     "1: it holds, 0: it does not; absent: cannot say.");
+	for (i = 0; i < report->item_count; i++) {
+		const struct gate_item *item = &report->items[i];
+
+		if (item->result.outcome == GATE_INCONCLUSIVE)
+			continue;
+		fputs("dlprof_gate_assertion{assertion=\"", out);
+		escape_put(out, ESCAPE_OPENMETRICS, item->text);
+		fprintf(out, "\",level=\"%s\",index=\"%zu\"} %d\n",
+			item->is_error ? "error" : "warn", i + 1,
+			item->result.outcome == GATE_PASSED);
+	}
+	begin_metric(out, "dlprof_gate_exit_status", "",
+		     "0 passed, 1 failed, 3 cannot say; as the gate exits.");
+	fprintf(out, "dlprof_gate_exit_status %s\n", units_number(number, report->status));
+	fputs("# EOF\n", out);
+}

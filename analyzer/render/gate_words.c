@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gate_words.c - what a gate found, in words that every form uses. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "render/explain.h"
+#include "render/gate.h"
+#include "render/units.h"
+
+#define NS_PER_S 1000000000
+
+/* One decimal: what is compared with a limit should not be rounded onto it. */
+static const char *percent(char *buffer, double share)
+{
+	snprintf(buffer, UNITS_MAX, "%.1f %%", share * 100);
+	return buffer;
+}
+
+static const char *points(char *buffer, double share)
+{
+	snprintf(buffer, UNITS_MAX, "%+.1f pp", share * 100);
+	return buffer;
+}
+
+static const char *value_words(char *buffer, enum gate_unit unit, double value)
+{
+	switch (unit) {
+	case GATE_SHARE:
+		return percent(buffer, value);
+	case GATE_POINTS:
+		return points(buffer, value);
+	case GATE_TIME:
+		return units_time(buffer, value);
+	case GATE_COUNT:
+		return units_count(buffer, (int64_t)value);
+	}
+	return "";
+}
+
+const char *gate_outcome_words(enum gate_outcome outcome)
+{
+	return outcome == GATE_PASSED ? "PASSED" : outcome == GATE_FAILED ? "FAILED" : "CANNOT SAY";
+}
+
+const char *gate_time_words(const struct gate_run *run, char *text)
+{
+	time_t seconds = run->info.start_unix_ns / NS_PER_S;
+	struct tm tm;
+
+	*text = '\0';
+	if (run->info.start_unix_ns > 0 && gmtime_r(&seconds, &tm))
+		strftime(text, GATE_WORDS, "%Y-%m-%d %H:%M UTC", &tm);
+	return text;
+}
+
+static void found_increase(const struct gate_result *result, char *text)
+{
+	char found[UNITS_MAX], edge[UNITS_MAX], before[UNITS_MAX], spread[UNITS_MAX];
+
+	snprintf(text, GATE_WORDS, "%s against %s of %zu baselines (SD %s); more than %s fails",
+		 points(found, result->found), percent(before, result->before),
+		 result->baseline_count, points(spread, result->spread) + 1,
+		 points(edge, result->edge));
+}
+
+const char *gate_found_words(const struct gate_item *item, char *text)
+{
+	const struct gate_result *result = &item->result;
+	char found[UNITS_MAX], edge[UNITS_MAX];
+
+	if (isnan(result->found))
+		snprintf(text, GATE_WORDS, "not known");
+	else if (item->limit.metric == GATE_STALL_INCREASE)
+		found_increase(result, text);
+	else if (item->limit.metric == GATE_STALL_RATIO && !isnan(result->edge))
+		snprintf(text, GATE_WORDS, "%s, with 99 %% confidence at least %s",
+			 percent(found, result->found), percent(edge, result->edge));
+	else
+		value_words(text, gate_metric_unit(item->limit.metric), result->found);
+	return text;
+}
+
+const char *gate_unfit_words(const struct gate_run *run, char *text)
+{
+	const struct gate_sample *sample = &run->sample;
+	char lost[UNITS_MAX];
+
+	*text = '\0';
+	switch (sample->unfit) {
+	case GATE_LIVE:
+		snprintf(text, GATE_WORDS, "it is still recording");
+		break;
+	case GATE_NO_VERDICT:
+		snprintf(text, GATE_WORDS, "there is no verdict on it (%s)",
+			 sample->gap == STALL_GAP_NONE ? "?" : stall_gap_id(sample->gap));
+		break;
+	case GATE_LOSS:
+		snprintf(text, GATE_WORDS, "%s of its records were lost",
+			 percent(lost, sample->value[GATE_LOST_SHARE]));
+		break;
+	case GATE_FEW:
+		snprintf(text, GATE_WORDS,
+			 "it has %.0f steady batches and %zu are needed: let it run "
+			 "longer",
+			 sample->value[GATE_STEADY_BATCHES], sample->needed_count);
+		break;
+	case GATE_FIT:
+	case GATE_UNFIT_MAX:
+		break;
+	}
+	return text;
+}
+
+static const struct gate_run *first_refused(const struct gate_report *report)
+{
+	size_t i;
+
+	for (i = 0; i < report->baseline_count; i++)
+		if (*report->baselines[i].refused)
+			return &report->baselines[i];
+	return NULL;
+}
+
+const char *gate_reason_words(const struct gate_report *report, const struct gate_item *item,
+			      char *text)
+{
+	const struct gate_run *run =
+		item->result.run < report->run_count ? &report->runs[item->result.run] : NULL;
+	const struct gate_run *refused = first_refused(report);
+	char unfit[GATE_WORDS];
+
+	*text = '\0';
+	switch (item->result.why) {
+	case GATE_WHY_UNFIT:
+		snprintf(text, GATE_WORDS, "%s: %s", run ? run->path : "no run",
+			 run ? gate_unfit_words(run, unfit) : "");
+		break;
+	case GATE_WHY_NOT_OBSERVED:
+		snprintf(text, GATE_WORDS, "%s: %s was not observed", run ? run->path : "no run",
+			 gate_metric_name(item->limit.metric));
+		break;
+	case GATE_WHY_BASELINES:
+		snprintf(text, GATE_WORDS,
+			 "%zu baseline%s can be compared and %zu are needed%s%s%s%s",
+			 item->result.baseline_count, item->result.baseline_count == 1 ? "" : "s",
+			 item->limit.baseline_needed, refused ? "; not " : "",
+			 refused ? refused->path : "", refused ? ": " : "",
+			 refused ? refused->refused : "");
+		break;
+	case GATE_WHY_UNLIKE:
+		snprintf(text, GATE_WORDS, "the runs that are to be judged are not of one kind");
+		break;
+	case GATE_WHY_ANOTHER_RUN:
+		snprintf(text, GATE_WORDS,
+			 "all %zu runs so far are above every baseline; %zu decide",
+			 report->run_count, item->limit.run_needed);
+		break;
+	case GATE_WHY_NONE:
+	case GATE_WHY_MAX:
+		break;
+	}
+	return text;
+}
+
+static int weight(const struct gate_item *item)
+{
+	bool is_open = item->result.outcome == GATE_INCONCLUSIVE;
+
+	if (item->result.outcome == GATE_PASSED)
+		return 0;
+	if (is_open && item->on_inconclusive == GATE_ACTION_PASS)
+		return 1;
+	return (item->is_error ? 4 : 2) + !is_open;
+}
+
+const struct gate_item *gate_first_item(const struct gate_report *report)
+{
+	const struct gate_item *first = NULL;
+	size_t i;
+
+	for (i = 0; i < report->item_count; i++)
+		if (!first || weight(&report->items[i]) > weight(first))
+			first = &report->items[i];
+	return first;
+}
+
+static const char *cause_words(enum cause cause)
+{
+	return cause == CAUSE_UNKNOWN ? "not known" : cause_name(cause);
+}
+
+static void add_since(const struct gate_report *report, char *text)
+{
+	char when[GATE_WORDS];
+	size_t i;
+
+	for (i = report->baseline_count; i-- > 0;) {
+		const struct gate_run *run = &report->baselines[i];
+
+		if (!run->used)
+			continue;
+		gate_time_words(run, when);
+		page_append(text, GATE_WORDS, " since %s%s%s%s", when, *when ? " (" : "", run->path,
+			    *when ? ")" : "");
+		return;
+	}
+}
+
+static void add_part(const struct gate_change *change, char *text)
+{
+	static const char *const words[GATE_PART_MAX] = {
+		[GATE_PART_OPEN] = "opening files",     [GATE_PART_READ] = "reading",
+		[GATE_PART_DECODE] = "decoding",        [GATE_PART_COLLATE] = "collating",
+		[GATE_PART_OWN] = "the dataset's code", [GATE_PART_BLOCKED] = "not running",
+	};
+	char before[UNITS_MAX], now[UNITS_MAX];
+
+	if (change->part == GATE_PART_MAX)
+		return;
+	page_append(text, GATE_WORDS, " (most of it %s: %s, before %s)", words[change->part],
+		    units_time(now, change->now.part_ns[change->part]),
+		    units_time(before, change->before.part_ns[change->part]));
+}
+
+/* What got slower, by how much, and the cause. */
+static void add_change(const struct gate_change *change, char *text)
+{
+	const struct gate_sample *a = &change->before, *b = &change->now;
+	char before[UNITS_MAX], now[UNITS_MAX];
+
+	switch (change->suspect) {
+	case GATE_SUSPECT_LOAD:
+		page_append(text, GATE_WORDS, ": a load takes %s, before %s",
+			    units_time(now, b->load_ns), units_time(before, a->load_ns));
+		add_part(change, text);
+		break;
+	case GATE_SUSPECT_COMPUTE:
+		page_append(
+			text, GATE_WORDS,
+			": loads take as long as before, but a step computes for %s, before %s, "
+			"and hides less of them",
+			units_time(now, b->compute_ns), units_time(before, a->compute_ns));
+		break;
+	case GATE_SUSPECT_OTHER:
+		page_append(text, GATE_WORDS,
+			    ": a batch is waited for %s on average, before %s, although loads and "
+			    "steps take as long",
+			    units_time(now, b->wait_ns), units_time(before, a->wait_ns));
+		break;
+	}
+	if (a->cause == b->cause)
+		page_append(text, GATE_WORDS, "; the cause is %s as before", cause_words(b->cause));
+	else
+		page_append(text, GATE_WORDS, "; the cause is %s, before it was %s",
+			    cause_words(b->cause), cause_words(a->cause));
+}
+
+static void add_cause(const struct gate_run *run, char *text)
+{
+	const char *name = cause_name(run->sample.cause);
+	const struct explanation *page = name ? explain_find(name) : NULL;
+	char load[UNITS_MAX];
+
+	if (page)
+		page_append(text, GATE_WORDS, "; cause: %s (%.*s)", name,
+			    (int)strcspn(page->line, "."), page->line);
+	if (!isnan(run->sample.load_ns))
+		page_append(text, GATE_WORDS, "; a load takes %s",
+			    units_time(load, run->sample.load_ns));
+}
+
+static void add_failure(const struct gate_report *report, const struct gate_item *item, char *text)
+{
+	const struct gate_result *result = &item->result;
+	const struct gate_run *run = &report->runs[result->run];
+	char found[GATE_WORDS], before[UNITS_MAX], now[UNITS_MAX];
+
+	if (item->limit.metric == GATE_STALL_INCREASE)
+		page_append(text, GATE_WORDS, "The stall ratio rose by %s from %s to %s",
+			    points(found, result->found) + 1, percent(before, result->before),
+			    percent(now, result->before + result->found));
+	else
+		page_append(text, GATE_WORDS, "%s does not hold%s%s: %s", item->text,
+			    report->run_count > 1 ? " in " : "",
+			    report->run_count > 1 ? run->path : "", gate_found_words(item, found));
+	if (report->has_change && item->limit.metric == GATE_STALL_INCREASE) {
+		add_since(report, text);
+		add_change(&report->change, text);
+	} else {
+		add_cause(run, text);
+		if (report->has_change) {
+			page_append(text, GATE_WORDS, ";");
+			add_since(report, text);
+			add_change(&report->change, text);
+		}
+	}
+	page_append(text, GATE_WORDS, ".");
+}
+
+const char *gate_why_words(const struct gate_report *report, char *text)
+{
+	const struct gate_item *item = gate_first_item(report);
+	char reason[GATE_WORDS];
+
+	*text = '\0';
+	if (!item)
+		return text;
+	if (item->result.outcome == GATE_FAILED)
+		add_failure(report, item, text);
+	else if (item->result.outcome == GATE_INCONCLUSIVE)
+		page_append(text, GATE_WORDS, "Cannot say whether %s: %s.", item->text,
+			    gate_reason_words(report, item, reason));
+	else
+		page_append(text, GATE_WORDS, "All that is asserted holds.");
+	return text;
+}

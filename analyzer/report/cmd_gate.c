@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_gate.c - `dlprof-report gate RUN...`: may they pass? Reads the policy and the runs, has them
+ * judged, writes each form that is asked for, and exits with 0, 1, 2 or 3.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "report/gate.h"
+
+/* What was let pass is no baseline unless it could be judged. */
+static int update_baseline(const struct gate *gate)
+{
+	const char *folder = gate->options->baselines[0];
+	char path[PATH_MAX];
+	size_t i;
+
+	if (gate->report.status != CMD_DONE) {
+		cmd_remark(gate->options, "'%s' is left as it is: the gate did not pass%s", folder,
+			   gate->report.status == CMD_CANNOT_SAY
+				   ? "; --on-inconclusive warn lets the first baselines in"
+				   : "");
+		return 0;
+	}
+	for (i = 0; i < gate->runs.count; i++) {
+		const struct gate_run *run = &gate->runs.list[i];
+		char unfit[GATE_WORDS];
+		int r;
+
+		if (*gate_unfit_words(run, unfit)) {
+			cmd_remark(gate->options, "'%s' does not become a baseline: %s", run->path,
+				   unfit);
+			continue;
+		}
+		r = gate_runs_keep(run, folder, path, sizeof(path));
+		if (r < 0)
+			return cmd_fail("cannot copy '%s' into '%s': %s", run->path, folder,
+					r == -EBUSY ? "its journal is not written back yet"
+						    : strerror(-r));
+		cmd_remark(gate->options, r ? "kept as '%s'" : "it is there already: '%s'", path);
+	}
+	return 0;
+}
+
+static int gate_runs(struct gate *gate, const struct gate_wishes *wishes)
+{
+	int status;
+
+	gate_runs_sort(&gate->baselines);
+	gate_runs_match(&gate->runs, &gate->baselines);
+	status = gate_judge_all(gate);
+	if (!status)
+		status = gate_write_wishes(gate, wishes);
+	if (!status && gate->options->update_baseline)
+		status = update_baseline(gate);
+	return status ? status : gate->report.status;
+}
+
+static int show_calibration(const struct gate *gate, const struct gate_wishes *wishes,
+			    const struct gate_limit *limit,
+			    const struct gate_calibration *calibration)
+{
+	struct output output;
+	struct page page;
+	int status;
+
+	if (wishes->count != 1 || *wishes->list[0].path || wishes->list[0].form > GATE_FORM_JSON)
+		return cmd_fail("--calibrate is text or --json");
+	status = cmd_open_output(gate->options, &output);
+	if (status)
+		return status;
+	page = cmd_page(gate->options, &output);
+	if (wishes->list[0].form == GATE_FORM_JSON)
+		gate_calibration_json(limit, calibration, output.file);
+	else
+		gate_calibration_text(limit, calibration, &page);
+	return cmd_close_output(&output, CMD_DONE);
+}
+
+/* Runs and baselines are one pool; those that cannot be compared with the first are left out. */
+static int calibrate(struct gate *gate, const struct gate_wishes *wishes)
+{
+	const struct gate_limit *limit = &gate_find_increase(&gate->policy)->limit;
+	size_t most = gate->runs.count + gate->baselines.count, count = 0, i;
+	double *ratios = calloc(most + 1, sizeof(*ratios));
+	double *errors = calloc(most + 1, sizeof(*errors));
+	struct gate_runs first = {.list = gate->runs.list, .count = 1};
+	struct gate_runs rest = {.list = gate->runs.list + 1, .count = gate->runs.count - 1};
+	struct gate_calibration calibration;
+	char unfit[GATE_WORDS];
+	int r = -ENOMEM;
+
+	gate_runs_match(&first, &rest);
+	gate_runs_match(&gate->runs, &gate->baselines);
+	for (i = 0; ratios && errors && i < most; i++) {
+		const struct gate_run *run = i < gate->runs.count
+						     ? &gate->runs.list[i]
+						     : &gate->baselines.list[i - gate->runs.count];
+		const char *why = run->refused;
+
+		if (!i)
+			why = gate_unfit_words(run, unfit);
+		if (*why) {
+			cmd_remark(gate->options, "'%s' is left out: %s", run->path, why);
+			continue;
+		}
+		ratios[count] = run->sample.value[GATE_STALL_RATIO];
+		errors[count++] = run->sample.error;
+	}
+	if (ratios && errors)
+		r = gate_calibrate(limit, ratios, errors, count, &calibration);
+	free(ratios);
+	free(errors);
+	if (r == -EDOM) {
+		cmd_fail("%zu runs can be compared; to calibrate takes %zu, better 12 or more",
+			 count,
+			 limit->baseline_needed +
+				 (limit->rule == GATE_BOUND ? 1 : limit->run_needed));
+		return CMD_CANNOT_SAY;
+	}
+	if (r < 0)
+		return cmd_fail("%s", strerror(-r));
+	return show_calibration(gate, wishes, limit, &calibration);
+}
+
+int cmd_gate(const struct options *options)
+{
+	struct gate gate = {.options = options};
+	struct gate_wishes *wishes = malloc(sizeof(*wishes));
+	int status = wishes ? gate_read_wishes(options, wishes) : cmd_fail("%s", strerror(ENOMEM));
+	struct stat st;
+
+	if (!status && options->update_baseline && stat(options->baselines[0], &st) == 0 &&
+	    !S_ISDIR(st.st_mode))
+		status = cmd_fail("--update-baseline: '%s' is not a folder", options->baselines[0]);
+	if (!status)
+		status = gate_read_policy(&gate);
+	if (!status)
+		status = gate_runs_read(options, (const char *const *)options->runs,
+					(size_t)options->run_count, false, &gate.runs);
+	if (!status)
+		status = gate_runs_read(options, options->baselines, options->baseline_count, true,
+					&gate.baselines);
+	if (!status)
+		status = options->calibrate ? calibrate(&gate, wishes) : gate_runs(&gate, wishes);
+	gate_runs_done(&gate.runs);
+	gate_runs_done(&gate.baselines);
+	policy_done(&gate.policy);
+	free(gate.items);
+	free(wishes);
+	return status;
+}

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/gate_runs.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "report/judge.h"
+
+#define SUFFIX     ".db"
+#define MOST_NAMES 1000 /* of runs that began in the same second */
+
+static int add_path(struct gate_runs *runs, char *path)
+{
+	char **grown = reallocarray(runs->paths, runs->count + 1, sizeof(*grown));
+
+	if (grown)
+		runs->paths = grown;
+	if (!grown || !path) {
+		free(path);
+		return -ENOMEM;
+	}
+	runs->paths[runs->count++] = path;
+	return 0;
+}
+
+static int is_database(const struct dirent *entry)
+{
+	size_t length = strlen(entry->d_name);
+
+	return *entry->d_name != '.' && length > strlen(SUFFIX) &&
+	       strcmp(entry->d_name + length - strlen(SUFFIX), SUFFIX) == 0;
+}
+
+/* The number of databases in the folder, or -errno. */
+static int add_folder(struct gate_runs *runs, const char *folder)
+{
+	struct dirent **entries;
+	int count = scandir(folder, &entries, is_database, alphasort), i, r = 0;
+	char *path;
+
+	if (count < 0)
+		return -errno;
+	for (i = 0; i < count; i++) {
+		if (r == 0) {
+			if (asprintf(&path, "%s/%s", folder, entries[i]->d_name) < 0)
+				path = NULL;
+			r = add_path(runs, path);
+		}
+		free(entries[i]);
+	}
+	free(entries);
+	return r < 0 ? r : count;
+}
+
+/* 1: it, or what is in it, is to be read. 0: there is nothing. */
+static int add_word(struct gate_runs *runs, const char *word)
+{
+	struct stat status;
+
+	if (stat(word, &status) < 0)
+		return errno == ENOENT ? 0 : -errno;
+	if (S_ISDIR(status.st_mode))
+		return add_folder(runs, word);
+	return add_path(runs, strdup(word)) < 0 ? -ENOMEM : 1;
+}
+
+static double known(int64_t value)
+{
+	return value == QUERY_UNKNOWN ? NAN : (double)value;
+}
+
+/* What outlives the report is moved out of it. */
+static void take(struct report *report, struct gate_run *ret)
+{
+	const struct load_totals *totals = &report->totals;
+
+	gate_take(&report->series, &report->finding, &report->diagnosis,
+		  &(struct load_times){
+			  .load_ns = known(totals->load_ns),
+			  .cpu_ns = known(totals->cpu_ns),
+			  .open_ns = known(totals->open_ns),
+			  .read_ns = known(totals->read_ns),
+			  .decode_ns = known(totals->decode_ns),
+			  .collate_ns = known(totals->collate_ns),
+			  .other_ns = known(totals->other_ns),
+			  .blocked_ns = known(totals->blocked_ns),
+		  },
+		  totals->load_count > 0 ? (double)totals->load_count : NAN, report->live,
+		  &ret->sample);
+	judge_fingerprint(report, &ret->fingerprint);
+	ret->info = report->run;
+	report->run = (struct run_info){0};
+	ret->has_loader = report->loader != NULL;
+	if (report->loader) {
+		ret->loader = *report->loader;
+		if (ret->fingerprint.text[FINGERPRINT_LOADER])
+			ret->fingerprint.text[FINGERPRINT_LOADER] = ret->loader.kind;
+	}
+}
+
+static int read_run(const struct options *options, const char *path, struct gate_run *ret)
+{
+	struct options bare = *options;
+	struct report report;
+	int status;
+
+	bare.bare = true;
+	status = judge_run(&bare, path, &report);
+
+	*ret = (struct gate_run){.path = path};
+	if (!status)
+		take(&report, ret);
+	judge_done(&report);
+	return status;
+}
+
+/* A baseline that is not there. */
+static int add_missing(struct gate_runs *runs, const char *word)
+{
+	return add_path(runs, strdup(word));
+}
+
+int gate_runs_read(const struct options *options, const char *const *words, size_t word_count,
+		   bool may_lack, struct gate_runs *ret)
+{
+	struct stat st;
+	size_t i;
+	int r, status = 0;
+
+	*ret = (struct gate_runs){0};
+	for (i = 0; i < word_count; i++) {
+		r = add_word(ret, words[i]);
+		if (r == 0 && !may_lack)
+			return stat(words[i], &st) < 0
+				       ? cmd_fail("cannot open '%s': %s", words[i],
+						  db_error(-ENOENT))
+				       : cmd_fail("'%s' holds no *" SUFFIX, words[i]);
+		if (r == 0)
+			r = add_missing(ret, words[i]);
+		if (r < 0)
+			return cmd_fail("cannot open '%s': %s", words[i], db_error(r));
+	}
+	ret->list = calloc(ret->count + 1, sizeof(*ret->list));
+	if (!ret->list)
+		return cmd_fail("%s", strerror(ENOMEM));
+	for (i = 0; !status && i < ret->count; i++) {
+		bool is_missing = may_lack && stat(ret->paths[i], &st) < 0 && errno == ENOENT;
+		bool is_folder = !is_missing && may_lack && stat(ret->paths[i], &st) == 0 &&
+				 S_ISDIR(st.st_mode);
+
+		if (!is_missing && !is_folder) {
+			status = read_run(options, ret->paths[i], &ret->list[i]);
+			continue;
+		}
+		ret->list[i].path = ret->paths[i];
+		snprintf(ret->list[i].refused, sizeof(ret->list[i].refused),
+			 is_missing ? "there is no such file or folder"
+				    : "the folder holds no *" SUFFIX);
+	}
+	return status;
+}
+
+void gate_runs_done(struct gate_runs *runs)
+{
+	size_t i;
+
+	for (i = 0; i < runs->count; i++) {
+		if (runs->list)
+			run_info_done(&runs->list[i].info);
+		free(runs->paths[i]);
+	}
+	free(runs->list);
+	free(runs->paths);
+	*runs = (struct gate_runs){0};
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct gate_run *left = a, *right = b;
+
+	if (left->info.start_unix_ns != right->info.start_unix_ns)
+		return left->info.start_unix_ns < right->info.start_unix_ns ? -1 : 1;
+	return strcmp(left->path, right->path);
+}
+
+/* Texts that point into the run itself follow it. */
+static void settle(struct gate_run *run)
+{
+	if (run->fingerprint.text[FINGERPRINT_LOADER])
+		run->fingerprint.text[FINGERPRINT_LOADER] = run->loader.kind;
+}
+
+void gate_runs_sort(struct gate_runs *runs)
+{
+	size_t i;
+
+	qsort(runs->list, runs->count, sizeof(*runs->list), by_start);
+	for (i = 0; i < runs->count; i++)
+		settle(&runs->list[i]);
+}
+
+void gate_runs_difference(const struct gate_run *one, const struct gate_run *other, char *text,
+			  size_t size)
+{
+	unsigned bits = fingerprint_diff(&one->fingerprint, &other->fingerprint) &
+			(fingerprint_mask(FINGERPRINT_WORK) | fingerprint_mask(FINGERPRINT_PLACE) |
+			 fingerprint_mask(FINGERPRINT_SETTING));
+	int field;
+
+	*text = '\0';
+	for (field = 0; field < FINGERPRINT_MAX; field++) {
+		const char *a = one->fingerprint.text[field], *b = other->fingerprint.text[field];
+
+		if (!(bits & FINGERPRINT_BIT(field)))
+			continue;
+		page_append(text, size, "%s%s is ", *text ? "; " : "",
+			    fingerprint_name((enum fingerprint_field)field));
+		if (fingerprint_kind((enum fingerprint_field)field) == FINGERPRINT_TEXT)
+			page_append(text, size, "'%.40s' and not '%.40s'", b, a);
+		else
+			page_append(text, size, "%" PRId64 " and not %" PRId64,
+				    other->fingerprint.number[field],
+				    one->fingerprint.number[field]);
+	}
+}
+
+static bool is_same_run(const struct gate_run *a, const struct gate_run *b)
+{
+	return a->info.id && b->info.id && strcmp(a->info.id, b->info.id) == 0 &&
+	       a->info.rank == b->info.rank;
+}
+
+static void match(const struct gate_runs *runs, struct gate_run *baseline)
+{
+	const struct gate_run *like = NULL;
+	char unfit[GATE_WORDS];
+	size_t i;
+
+	if (*baseline->refused)
+		return;
+	for (i = 0; i < runs->count; i++) {
+		const struct gate_run *run = &runs->list[i];
+
+		if (is_same_run(run, baseline) || cmd_is_same_file(run->path, baseline->path)) {
+			snprintf(baseline->refused, sizeof(baseline->refused),
+				 "it is the run that is judged");
+			return;
+		}
+		if (!like && run->info.rank == baseline->info.rank)
+			like = run;
+	}
+	if (!like)
+		snprintf(baseline->refused, sizeof(baseline->refused),
+			 "it is of rank %" PRId64 ", which is not judged", baseline->info.rank);
+	else if (*gate_unfit_words(baseline, unfit))
+		snprintf(baseline->refused, sizeof(baseline->refused), "%.190s", unfit);
+	else
+		gate_runs_difference(like, baseline, baseline->refused, sizeof(baseline->refused));
+	baseline->used = !*baseline->refused;
+}
+
+void gate_runs_match(const struct gate_runs *runs, struct gate_runs *baselines)
+{
+	size_t i, k;
+
+	for (i = 0; i < baselines->count; i++) {
+		struct gate_run *baseline = &baselines->list[i];
+
+		/* Named twice, or copied: it would make the others seem closer than they are. */
+		for (k = 0; k < i && !*baseline->refused; k++)
+			if (is_same_run(&baselines->list[k], baseline) ||
+			    cmd_is_same_file(baselines->list[k].path, baseline->path))
+				snprintf(baseline->refused, sizeof(baseline->refused),
+					 "it is the same run as %.150s", baselines->list[k].path);
+		match(runs, baseline);
+	}
+}
+
+static int copy_bytes(int from, int to)
+{
+	char buffer[65536];
+	ssize_t length;
+
+	while ((length = read(from, buffer, sizeof(buffer))) > 0) {
+		for (ssize_t done = 0, n; done < length; done += n) {
+			n = write(to, buffer + done, (size_t)(length - done));
+			if (n < 0)
+				return -errno;
+		}
+	}
+	return length < 0 || fsync(to) < 0 ? -errno : 0;
+}
+
+static int copy_file(const char *from, const char *to)
+{
+	int in = open(from, O_RDONLY | O_CLOEXEC), out, r;
+
+	if (in < 0)
+		return -errno;
+	out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	r = out < 0 ? -errno : copy_bytes(in, out);
+	if (out >= 0 && close(out) < 0 && r == 0)
+		r = -errno;
+	close(in);
+	return r;
+}
+
+/* When it began, and its id or its file's name: sorts by time. */
+static void make_name(const struct gate_run *run, char *name, size_t size)
+{
+	const char *base = strrchr(run->path, '/');
+	time_t seconds = run->info.start_unix_ns / 1000000000;
+	struct tm tm;
+	char *at;
+
+	*name = '\0';
+	if (run->info.start_unix_ns > 0 && gmtime_r(&seconds, &tm))
+		strftime(name, size, "%Y%m%dT%H%M%SZ-", &tm);
+	page_append(name, size, "%.100s",
+		    run->info.id ? run->info.id
+		    : base       ? base + 1
+				 : run->path);
+	at = strrchr(name, '.');
+	if (at && strcmp(at, SUFFIX) == 0)
+		*at = '\0';
+	for (at = name; *at; at++)
+		if (!isalnum((unsigned char)*at) && !strchr("-_.+", *at))
+			*at = '_';
+}
+
+/* Does another file of the folder hold this very run? Then it has its name, too. */
+static bool is_kept(const struct gate_run *run, const char *path)
+{
+	return run->info.id && access(path, F_OK) == 0;
+}
+
+int gate_runs_keep(const struct gate_run *run, const char *folder, char *path, size_t size)
+{
+	char name[200], part[4096];
+	struct stat journal;
+	int r, i;
+
+	snprintf(part, sizeof(part), "%s-wal", run->path);
+	if (stat(part, &journal) == 0 && journal.st_size > 0)
+		return -EBUSY;
+	if (mkdir(folder, 0777) < 0 && errno != EEXIST)
+		return -errno;
+	make_name(run, name, sizeof(name));
+	snprintf(path, size, "%s/%s" SUFFIX, folder, name);
+	if (is_kept(run, path))
+		return 0;
+	if (snprintf(part, sizeof(part), "%s/.%s.%ld", folder, name, (long)getpid()) >=
+	    (int)sizeof(part))
+		return -ENAMETOOLONG;
+	unlink(part);
+	r = copy_file(run->path, part);
+	/* link() and not rename(): what is there stays. */
+	for (i = 2; r == 0 && link(part, path) < 0; i++) {
+		if (errno != EEXIST || i > MOST_NAMES)
+			r = -errno;
+		snprintf(path, size, "%s/%s-%d" SUFFIX, folder, name, i);
+	}
+	unlink(part);
+	return r < 0 ? r : 1;
+}
