@@ -4,7 +4,7 @@
 A pool of runs of each training of gate_host.py, in turns with runs whose loads are a quarter longer;
 then gates of `dlprof-report gate` that each take one run and five others of the pool at random.
 
-usage: gate.py [FOLDER]: keeps the runs there, and takes those that are there already.
+usage: gate.py [FOLDER [TRAINING...]]: keeps the runs there, and takes those that are there already.
 TEST_RUNS (20) unchanged runs of each training, half as many changed ones; TEST_DRAWS (15) gates a
 run, twice as many of the changed.
 """
@@ -88,7 +88,7 @@ def main():
         images = os.path.join(t.scratch(), "images")
         subprocess.run([t.PYTHON, os.path.join(t.ROOT, "examples", "make_images.py"), images],
                        check=True, stdout=subprocess.DEVNULL)
-    rows = [measure(kind, images, folder) for kind in ("sleep", "images")]
+    rows = [measure(kind, images, folder) for kind in sys.argv[2:] or ("sleep", "images")]
     t.say("\nnothing changed   gates  failed  (a fixed +3 pp: failed)")
     for kind, (failed, fixed, count), _, _ in rows:
         t.say("{:16} {:6} {:7} {:10}".format(kind, count, failed, fixed))
