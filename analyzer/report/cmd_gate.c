@@ -10,6 +10,16 @@
 
 #include "report/gate.h"
 
+static const struct gate_run *find_kept(const struct gate *gate, const struct gate_run *run)
+{
+	size_t i;
+
+	for (i = 0; i < gate->baselines.count; i++)
+		if (gate_runs_are_one(run, &gate->baselines.list[i]))
+			return &gate->baselines.list[i];
+	return NULL;
+}
+
 /* What was let pass is no baseline unless it could be judged. */
 static int update_baseline(const struct gate *gate)
 {
@@ -25,7 +35,7 @@ static int update_baseline(const struct gate *gate)
 		return 0;
 	}
 	for (i = 0; i < gate->runs.count; i++) {
-		const struct gate_run *run = &gate->runs.list[i];
+		const struct gate_run *run = &gate->runs.list[i], *kept;
 		char unfit[GATE_WORDS];
 		int r;
 
@@ -34,12 +44,17 @@ static int update_baseline(const struct gate *gate)
 				   unfit);
 			continue;
 		}
+		kept = find_kept(gate, run);
+		if (kept) {
+			cmd_remark(gate->options, "it is there already: '%s'", kept->path);
+			continue;
+		}
 		r = gate_runs_keep(run, folder, path, sizeof(path));
 		if (r < 0)
 			return cmd_fail("cannot copy '%s' into '%s': %s", run->path, folder,
 					r == -EBUSY ? "its journal is not written back yet"
 						    : strerror(-r));
-		cmd_remark(gate->options, r ? "kept as '%s'" : "it is there already: '%s'", path);
+		cmd_remark(gate->options, "kept as '%s'", path);
 	}
 	return 0;
 }

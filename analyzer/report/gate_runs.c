@@ -233,10 +233,17 @@ void gate_runs_difference(const struct gate_run *one, const struct gate_run *oth
 	}
 }
 
-static bool is_same_run(const struct gate_run *a, const struct gate_run *b)
+bool gate_runs_are_one(const struct gate_run *a, const struct gate_run *b)
 {
-	return a->info.id && b->info.id && strcmp(a->info.id, b->info.id) == 0 &&
-	       a->info.rank == b->info.rank;
+	if (cmd_is_same_file(a->path, b->path))
+		return true;
+	if (a->info.rank != b->info.rank)
+		return false;
+	if (a->info.id && b->info.id)
+		return strcmp(a->info.id, b->info.id) == 0;
+	/* Imported, without an id: no two runs wait for the same nanoseconds. */
+	return !a->info.id && !b->info.id && a->sample.wait_ns == b->sample.wait_ns &&
+	       a->sample.compute_ns == b->sample.compute_ns;
 }
 
 static void match(const struct gate_runs *runs, struct gate_run *baseline)
@@ -250,7 +257,7 @@ static void match(const struct gate_runs *runs, struct gate_run *baseline)
 	for (i = 0; i < runs->count; i++) {
 		const struct gate_run *run = &runs->list[i];
 
-		if (is_same_run(run, baseline) || cmd_is_same_file(run->path, baseline->path)) {
+		if (gate_runs_are_one(run, baseline)) {
 			snprintf(baseline->refused, sizeof(baseline->refused),
 				 "it is the run that is judged");
 			return;
@@ -277,8 +284,7 @@ void gate_runs_match(const struct gate_runs *runs, struct gate_runs *baselines)
 
 		/* Named twice, or copied: it would make the others seem closer than they are. */
 		for (k = 0; k < i && !*baseline->refused; k++)
-			if (is_same_run(&baselines->list[k], baseline) ||
-			    cmd_is_same_file(baselines->list[k].path, baseline->path))
+			if (gate_runs_are_one(&baselines->list[k], baseline))
 				snprintf(baseline->refused, sizeof(baseline->refused),
 					 "it is the same run as %.150s", baselines->list[k].path);
 		match(runs, baseline);
@@ -337,12 +343,6 @@ static void make_name(const struct gate_run *run, char *name, size_t size)
 			*at = '_';
 }
 
-/* Does another file of the folder hold this very run? Then it has its name, too. */
-static bool is_kept(const struct gate_run *run, const char *path)
-{
-	return run->info.id && access(path, F_OK) == 0;
-}
-
 int gate_runs_keep(const struct gate_run *run, const char *folder, char *path, size_t size)
 {
 	char name[200], part[4096];
@@ -356,8 +356,6 @@ int gate_runs_keep(const struct gate_run *run, const char *folder, char *path, s
 		return -errno;
 	make_name(run, name, sizeof(name));
 	snprintf(path, size, "%s/%s" SUFFIX, folder, name);
-	if (is_kept(run, path))
-		return 0;
 	if (snprintf(part, sizeof(part), "%s/.%s.%ld", folder, name, (long)getpid()) >=
 	    (int)sizeof(part))
 		return -ENAMETOOLONG;
@@ -370,5 +368,5 @@ int gate_runs_keep(const struct gate_run *run, const char *folder, char *path, s
 		snprintf(path, size, "%s/%s-%d" SUFFIX, folder, name, i);
 	}
 	unlink(part);
-	return r < 0 ? r : 1;
+	return r;
 }

@@ -27,13 +27,16 @@ void gate_runs_sort(struct gate_runs *runs);
 /* Says for every baseline whether it may stand beside the runs, or why not. */
 void gate_runs_match(const struct gate_runs *runs, struct gate_runs *baselines);
 
+/* One run, whatever the files are called. */
+bool gate_runs_are_one(const struct gate_run *a, const struct gate_run *b);
+
 /* In words why two runs cannot be compared; "" if they can. */
 void gate_runs_difference(const struct gate_run *one, const struct gate_run *other, char *text,
 			  size_t size);
 
 /*
  * Copies a run into the folder, made if it is not there, whole or not at all, under a name of its
- * own. 1, 0: it is there already, or -errno: -EBUSY where its journal was not written back.
+ * own. 0 or -errno: -EBUSY where its journal was not written back.
  */
 int gate_runs_keep(const struct gate_run *run, const char *folder, char *path, size_t size);
 

@@ -434,6 +434,12 @@ def check_update(runs):
     result = update(runs.same)
     t.equal((result.status, len(names())), (0, 6), "once")
     t.check("it is there already" in result.err, result.err)
+    kept = names()
+    imported = make(runs.at("imported.db"), seed=12, meta={"run_id": None, "start_unix_ns": None})
+    for _ in range(2):
+        t.equal((update(imported).status, len(names())), (0, 7), "one without an id, once")
+    t.equal(set(names()) - set(kept), {"imported.db"})
+    os.unlink(os.path.join(folder, "imported.db"))
     with open(os.path.join(folder, names()[5]), "rb") as kept, open(runs.same, "rb") as own:
         t.equal(kept.read(), own.read(), "whole")
     t.equal(report("-q", os.path.join(folder, names()[5])).status, 0)
