@@ -36,6 +36,7 @@ struct family {
 	double tail;   /* exponent of Pareto loads instead; 0: lognormal */
 	double drift;  /* CV of a factor that all loads of a run share */
 	bool burst;    /* now and then all are slow for a while */
+	int64_t lost;  /* records of a run */
 };
 
 static const struct family FAMILIES[] = {
@@ -97,6 +98,7 @@ static struct gate_sample run(const struct family *family, double rho, size_t co
 	series_init(&series);
 	series.workers = WORKERS;
 	series.prefetch_factor = PREFETCH;
+	series.lost_count = family->lost;
 	for (size_t i = 0; i < count; i++) {
 		struct batch_row row = BATCH_ROW_UNKNOWN;
 		double begin = fmax(finished[i % WORKERS], delivered[i % WINDOW]);
@@ -344,6 +346,13 @@ Test(gate, what_a_run_must_have)
 	sample = run(&even, 1, 304, true);
 	cr_assert_eq(sample.unfit, GATE_FIT);
 	cr_assert(sample.error > 0 && sample.error < .1);
+	/* Of 1200 records; far less than what costs a verdict. */
+	sample = run(&(struct family){"lost", .spread = .1, .lost = 10}, 1, 600, true);
+	cr_assert_eq(sample.unfit, GATE_FIT);
+	sample = run(&(struct family){"lost", .spread = .1, .lost = 14}, 1, 600, true);
+	cr_assert_eq(sample.unfit, GATE_LOSS);
+	sample = run(&(struct family){"lost", .spread = .1, .lost = 200}, 1, 600, true);
+	cr_assert_eq(sample.unfit, GATE_LOSS);
 }
 
 Test(gate, calibration_counts_its_false_alarms)
