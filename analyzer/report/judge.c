@@ -137,10 +137,10 @@ static int collect(const struct options *options, struct db *db, struct report *
 	r = read_loader(db, report);
 	if (r == 0) {
 		stall_judge(&report->series, &report->finding);
-		r = options->bare ? cause_find_bare(&report->series, &report->finding,
-						    &report->diagnosis)
-				  : cause_find(&report->series, &report->finding,
-					       &report->gpu_use, &report->diagnosis);
+		r = options->bare
+			    ? cause_find_bare(&report->series, &report->finding, &report->diagnosis)
+			    : cause_find(&report->series, &report->finding, &report->gpu_use,
+					 &report->diagnosis);
 	}
 	if (r == 0 && !options->bare)
 		r = whatif_ask(&report->series, &report->finding, options->wishes,
