@@ -79,7 +79,7 @@ static void judge(struct batch_series *series)
 	struct finding finding;
 
 	stall_judge(series, &finding);
-	FUZZ_DEMAND(cause_find(series, &finding, &diagnosis) == 0);
+	FUZZ_DEMAND(cause_find(series, &finding, NULL, &diagnosis) == 0);
 	FUZZ_DEMAND(isnan(finding.stall_ratio) ||
 		    (finding.stall_ratio >= 0 && finding.stall_ratio <= 1));
 }
