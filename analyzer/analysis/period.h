@@ -16,6 +16,7 @@
 #include "analysis/series.h"
 
 #define PERIOD_ALPHA 0.01
+#define PERIOD_MOST  512 /* periods up to it have a p of their own */
 
 struct period_query {
 	const struct batch_series *series;
@@ -40,6 +41,7 @@ struct period {
 	double large_ns;
 	bool drifting; /* found by regular gaps, not by a phase: there is no log_p */
 	bool tested;   /* there were enough batches and events for a test */
+	float log_p_of[PERIOD_MOST + 1]; /* ln p of every period that was folded; 0: was not */
 };
 
 /* 0 or -ENOMEM. */

@@ -17,7 +17,7 @@
 #define MOST_CV       0.5
 
 /* The numbers that the cause was decided by. */
-static void add_evidence(const struct report *report, char *text, size_t size)
+void advise_add_evidence(const struct report *report, char *text, size_t size)
 {
 	const struct diagnosis *d = &report->diagnosis;
 	const struct finding *f = &report->finding;
@@ -97,7 +97,7 @@ void advise_cause_text(const struct report *report, const struct page *page)
 	if (!name || d->cause == CAUSE_NONE)
 		return;
 	page_append(text, sizeof(text), "%s", explain_find(name)->line);
-	add_evidence(report, text, sizeof(text));
+	advise_add_evidence(report, text, sizeof(text));
 	page_entry(page, INDENT, INDENT, "", "%s", text);
 }
 
@@ -188,7 +188,7 @@ void advise_pattern_text(const struct report *report, const struct page *page)
 }
 
 /* Of two ways, only those that help. */
-static const char *advice_line(const struct report *report, enum advice_id id)
+const char *advise_line(const struct report *report, enum advice_id id)
 {
 	const double *gain = report->diagnosis.whatif.gain;
 
@@ -209,7 +209,7 @@ static void print_steps(const struct report *report, const struct page *page)
 		if (advice->id == ADVICE_NONE)
 			continue;
 		text[0] = '\0';
-		page_append(text, sizeof(text), "%s", advice_line(report, advice->id));
+		page_append(text, sizeof(text), "%s", advise_line(report, advice->id));
 		if (advice->gain >= 0 && advice->is_bound)
 			page_append(text, sizeof(text), " At most %s more.",
 				    units_share(gain, advice->gain));
@@ -221,7 +221,7 @@ static void print_steps(const struct report *report, const struct page *page)
 	}
 }
 
-static const char *whatif_words(const struct whatif *whatif, int id)
+const char *advise_whatif_words(const struct whatif *whatif, int id)
 {
 	static const char *const words[WHATIF_MAX] = {
 		[WHATIF_BASELINE] = "as it was",
@@ -257,7 +257,7 @@ static void print_whatif(const struct report *report, const struct page *page)
 
 		if (isnan(whatif->batches_per_s[id]))
 			continue;
-		snprintf(words, sizeof(words), "%s", whatif_words(whatif, id));
+		snprintf(words, sizeof(words), "%s", advise_whatif_words(whatif, id));
 		if (id == WHATIF_USE_WORKERS)
 			snprintf(words, sizeof(words), "%" PRId32 " worker%s", whatif->use_workers,
 				 whatif->use_workers == 1 ? "" : "s");
@@ -271,29 +271,36 @@ static void print_whatif(const struct report *report, const struct page *page)
 	page_break(page);
 }
 
-static void print_needed(const struct report *report, const struct page *page)
+void advise_add_needed(const struct report *report, char *text, size_t size)
 {
 	const struct whatif *whatif = &report->diagnosis.whatif;
 
 	if (whatif->needed_workers > 0)
-		page_item(page, "Workers",
-			  "%" PRId32 " would be enough for 95 %% of what the training can "
-			  "take%s",
-			  whatif->needed_workers,
-			  whatif->needed_workers > whatif->cores && whatif->cores > 0
-				  ? "; there are fewer cores, which matters if loads need CPU"
-				  : "");
+		page_append(text, size,
+			    "%" PRId32 " would be enough for 95 %% of what the training can take%s",
+			    whatif->needed_workers,
+			    whatif->needed_workers > whatif->cores && whatif->cores > 0
+				    ? "; there are fewer cores, which matters if loads need CPU"
+				    : "");
 	else if (whatif->core_limited)
-		page_item(page, "Workers",
-			  "no number is enough: loads and training need more CPU time than %.3g "
-			  "cores give",
-			  whatif->cores);
+		page_append(text, size,
+			    "no number is enough: loads and training need more CPU time than %.3g "
+			    "cores give",
+			    whatif->cores);
 }
 
-static void print_useless(const struct report *report, const struct page *page)
+static void print_needed(const struct report *report, const struct page *page)
+{
+	char text[256] = "";
+
+	advise_add_needed(report, text, sizeof(text));
+	if (*text)
+		page_item(page, "Workers", "%s", text);
+}
+
+void advise_add_useless(const struct report *report, char *text, size_t size)
 {
 	const struct advice_list *list = &report->diagnosis.advice;
-	char text[512] = "";
 	size_t i, j;
 
 	/* Those with one reason in one sentence. */
@@ -304,14 +311,21 @@ static void print_useless(const struct report *report, const struct page *page)
 			said |= list->useless[j].why == list->useless[i].why;
 		if (said)
 			continue;
-		page_append(text, sizeof(text), "%s%s", *text ? "; " : "",
-			    whatif_words(NULL, list->useless[i].id));
+		page_append(text, size, "%s%s", *text ? "; " : "",
+			    advise_whatif_words(NULL, list->useless[i].id));
 		for (j = i + 1; j < list->useless_count; j++)
 			if (list->useless[j].why == list->useless[i].why)
-				page_append(text, sizeof(text), ", %s",
-					    whatif_words(NULL, list->useless[j].id));
-		page_append(text, sizeof(text), ": %s", advice_useless_name(list->useless[i].why));
+				page_append(text, size, ", %s",
+					    advise_whatif_words(NULL, list->useless[j].id));
+		page_append(text, size, ": %s", advice_useless_name(list->useless[i].why));
 	}
+}
+
+static void print_useless(const struct report *report, const struct page *page)
+{
+	char text[512] = "";
+
+	advise_add_useless(report, text, sizeof(text));
 	if (*text)
 		page_item(page, "No help", "%s", text);
 }
@@ -399,7 +413,7 @@ void advise_json(const struct report *report, struct jsonw *json)
 
 		jsonw_open(json, NULL, '{');
 		jsonw_string(json, "id", name);
-		jsonw_string(json, "text", advice_line(report, list->steps[i].id));
+		jsonw_string(json, "text", advise_line(report, list->steps[i].id));
 		jsonw_number(json, "gain", list->steps[i].gain);
 		jsonw_bool(json, "at_most", list->steps[i].is_bound);
 		jsonw_string(json, "confidence", stall_confidence_id(report->finding.confidence));

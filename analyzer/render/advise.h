@@ -16,6 +16,13 @@ void advise_pattern_text(const struct report *report, const struct page *page);
 /* At most three steps with what they bring, and what would not help. */
 void advise_next_text(const struct report *report, const struct page *page);
 
+/* The words of these, for other forms of the report; those that add leave `text` terminated. */
+void advise_add_evidence(const struct report *report, char *text, size_t size);
+void advise_add_useless(const struct report *report, char *text, size_t size);
+void advise_add_needed(const struct report *report, char *text, size_t size);
+const char *advise_line(const struct report *report, enum advice_id id);
+const char *advise_whatif_words(const struct whatif *whatif, int id); /* whatif NULL: of any run */
+
 /* "period", "compute_period", "load_period", "slow_worker". */
 void advise_patterns_json(const struct report *report, struct jsonw *json);
 

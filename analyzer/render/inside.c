@@ -14,24 +14,11 @@
 #define MOST_SLOW  3
 #define MOST_FRAMES 4
 
-/* One line of where the time went: a step, a decoder with all its sizes, or reading. */
-struct part {
-	char name[240];
-	const char *what;
-	int64_t count;
-	int64_t ns;
-};
-
-struct parts {
-	struct part *items;
-	size_t count;
-};
-
-static void add_part(struct parts *parts, const char *name, const char *what, int64_t count,
+static void add_part(struct inside_parts *parts, const char *name, const char *what, int64_t count,
 		     int64_t ns)
 {
 	for (size_t i = 0; i < parts->count; i++) {
-		struct part *part = &parts->items[i];
+		struct inside_part *part = &parts->items[i];
 
 		if (strcmp(part->name, name) == 0 && strcmp(part->what, what) == 0) {
 			part->count += count;
@@ -41,30 +28,29 @@ static void add_part(struct parts *parts, const char *name, const char *what, in
 	}
 	if (ns <= 0)
 		return;
-	parts->items[parts->count] = (struct part){.what = what, .count = count, .ns = ns};
+	parts->items[parts->count] = (struct inside_part){.what = what, .count = count, .ns = ns};
 	snprintf(parts->items[parts->count].name, sizeof(parts->items[0].name), "%s", name);
 	parts->count++;
 }
 
 static int by_time(const void *a, const void *b)
 {
-	const struct part *left = a, *right = b;
+	const struct inside_part *left = a, *right = b;
 
 	return left->ns < right->ns ? 1 : left->ns > right->ns ? -1 : strcmp(left->name, right->name);
 }
 
-static void decoder_name(const struct tally *decoder, char *name, size_t size)
+void inside_decoder_name(const struct tally *decoder, char *name, size_t size)
 {
 	snprintf(name, size, "%s%s%s", decoder->detail, decoder->detail[0] ? ", " : "",
 		 decoder->name);
 }
 
-/* Everything that was timed by itself in the loads; NULL: no memory. */
-static struct parts collect_parts(const struct inside *inside)
+struct inside_parts inside_parts(const struct inside *inside)
 {
-	struct parts parts = {
+	struct inside_parts parts = {
 		.items = calloc(inside->steps.count + inside->decoders.count + 3,
-				sizeof(struct part)),
+				sizeof(struct inside_part)),
 	};
 
 	if (!parts.items)
@@ -79,7 +65,7 @@ static struct parts collect_parts(const struct inside *inside)
 	for (size_t i = 0; i < inside->decoders.count; i++) {
 		char name[240];
 
-		decoder_name(&inside->decoders.items[i], name, sizeof(name));
+		inside_decoder_name(&inside->decoders.items[i], name, sizeof(name));
 		add_part(&parts, name, "decode", inside->decoders.items[i].count,
 			 inside->decoders.items[i].ns);
 	}
@@ -92,13 +78,13 @@ static struct parts collect_parts(const struct inside *inside)
 
 static void print_parts(const struct inside *inside, const struct page *page)
 {
-	struct parts parts = collect_parts(inside);
+	struct inside_parts parts = inside_parts(inside);
 	char time[UNITS_MAX], share[UNITS_MAX], count[UNITS_MAX], each[UNITS_MAX];
 
 	page_line(page, "  Where the time of all loads went, %s in all (own time of each)",
 		  units_time(time, (double)inside->loads.load_ns));
 	for (size_t i = 0; i < parts.count && i < MOST_PARTS; i++) {
-		const struct part *part = &parts.items[i];
+		const struct inside_part *part = &parts.items[i];
 
 		if (part->count)
 			page_line(page, "%*s%-24.24s%7s %8s  %-9s %s times %s", INDENT, "",
@@ -131,7 +117,7 @@ static void print_decoders(const struct inside *inside, const struct page *page)
 		/* What lies around another decoder, which counted the images. */
 		if (!decoder->count)
 			continue;
-		decoder_name(decoder, name, sizeof(name));
+		inside_decoder_name(decoder, name, sizeof(name));
 		snprintf(width, sizeof(width), "to %" PRId64 " px", decoder->class);
 		if (decoder->pixels)
 			snprintf(speed, sizeof(speed), "%.0f Mpixel/s",

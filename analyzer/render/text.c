@@ -53,7 +53,7 @@ static void print_head(const struct report *report, const struct page *page)
 }
 
 /* Why there is no verdict, and what is to be done. */
-static const char *gap_text(enum stall_gap gap)
+const char *report_gap_words(enum stall_gap gap)
 {
 	switch (gap) {
 	case STALL_GAP_NO_BATCHES:
@@ -83,7 +83,7 @@ static void print_incomplete(const struct report *report, const struct page *pag
 	char share[UNITS_MAX];
 
 	page_color(page, PAGE_BOLD);
-	page_entry(page, INDENT, INDENT + 13, "INCOMPLETE", "%s.", gap_text(finding->gap));
+	page_entry(page, INDENT, INDENT + 13, "INCOMPLETE", "%s.", report_gap_words(finding->gap));
 	page_color(page, PAGE_PLAIN);
 	if (finding->gap == STALL_GAP_FEW_BATCHES)
 		page_entry(page, INDENT, INDENT, "",
