@@ -25,6 +25,7 @@ int cmd_report_run(const struct options *options, const char *path);
 int cmd_ranks(const struct options *options);
 int cmd_batches(const struct options *options);
 int cmd_compare(const struct options *options);
+int cmd_html(const struct options *options);
 int cmd_import(const struct options *options);
 int cmd_explain(const struct options *options);
 int cmd_gate(const struct options *options);

@@ -20,9 +20,12 @@ static int print(const struct options *options)
 int main(int argc, char **argv)
 {
 	static int (*const commands[VERB_MAX])(const struct options *options) = {
-		[VERB_REPORT] = cmd_report,   [VERB_BATCHES] = cmd_batches,
-		[VERB_COMPARE] = cmd_compare, [VERB_IMPORT] = cmd_import,
+		[VERB_REPORT] = cmd_report,
+		[VERB_BATCHES] = cmd_batches,
+		[VERB_COMPARE] = cmd_compare,
 		[VERB_GATE] = cmd_gate,
+		[VERB_HTML] = cmd_html,
+		[VERB_IMPORT] = cmd_import,
 	};
 	struct options options;
 

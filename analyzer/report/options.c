@@ -14,6 +14,7 @@
 #define ON    LINE_ON
 #define ALL   (ON(VERB_MAX) - 1)
 #define SHOWN (ON(VERB_REPORT) | ON(VERB_BATCHES) | ON(VERB_COMPARE))
+#define PART  (SHOWN | ON(VERB_HTML)) /* of a run */
 
 static const struct line_verb VERBS[VERB_MAX] = {
 	[VERB_REPORT] = {"", "RUN.db...", "is the run, or the job of several, starved, and why?",
@@ -22,6 +23,8 @@ static const struct line_verb VERBS[VERB_MAX] = {
 	[VERB_COMPARE] = {"compare", "A.db B.db",
 			  "what changed from run A to run B, and is it noise?", .fewest = 2,
 			  .most = 2},
+	[VERB_HTML] = {"html", "RUN.db -o REPORT.html", "the report as one HTML file",
+		       .fewest = 1, .most = 1},
 	[VERB_IMPORT] = {"import", "SERIES.csv -o RUN.db",
 			 "make a run (-o RUN.db) of a CSV of batches", .fewest = 1, .most = 1},
 	[VERB_GATE] = {"gate", "RUN.db... [--baseline RUN|DIR...]",
@@ -118,14 +121,14 @@ static const struct line_option OPTIONS[] = {
 	 .verbs = ALL},
 	{"force", 'f', .help = "replace FILE if it exists", FLAG(force), .verbs = ALL},
 	{"loader", .argument = "N", .help = "this loader instead of the one with most time",
-	 WHOLE(loader), .verbs = SHOWN},
+	 WHOLE(loader), .verbs = PART},
 	{"epoch", .argument = "N", .help = "this epoch of it only, counted from 0", WHOLE(epoch),
-	 .verbs = SHOWN},
+	 .verbs = PART},
 	{"batches", .argument = "A:B",
 	 .help = "the batches at positions A to B only, counted from 0", .take = take_batches,
-	 .verbs = SHOWN},
+	 .verbs = PART},
 	{"rank", .argument = "N", .help = "of several runs or a folder: this rank", WHOLE(rank),
-	 .verbs = SHOWN},
+	 .verbs = PART},
 	{"color", .argument = "WHEN", .values = "auto|always|never",
 	 .help = "auto, always or never", .take = take_color, .verbs = ALL},
 	{"ascii", .help = "nothing but ASCII in text", FLAG(ascii), .verbs = ALL},
@@ -133,7 +136,9 @@ static const struct line_option OPTIONS[] = {
 	 .verbs = ALL},
 	{"what-if", .argument = "KEY=VALUE",
 	 .help = "predict workers=8,prefetch_factor=4,load=.5,...",
-	 .take = take_wish, .verbs = ON(VERB_REPORT)},
+	 .take = take_wish, .verbs = ON(VERB_REPORT) | ON(VERB_HTML)},
+	{"redact", .help = "no path, command or host name in it", FLAG(redact),
+	 .verbs = ON(VERB_HTML)},
 	{"meta", .argument = "KEY=VALUE", .help = "workers=4, in_order=true, cores=8, sync=false",
 	 .take = take_meta, .verbs = ON(VERB_IMPORT)},
 	{"max-stall-ratio", .argument = "R", .help = "fail if it is surely above R: 10% or 0.1",

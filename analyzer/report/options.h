@@ -12,7 +12,15 @@
 #define OPTIONS_MOST_META      32
 #define OPTIONS_MOST_BASELINES 1000
 
-enum verb { VERB_REPORT, VERB_BATCHES, VERB_COMPARE, VERB_IMPORT, VERB_GATE, VERB_MAX };
+enum verb {
+	VERB_REPORT,
+	VERB_BATCHES,
+	VERB_COMPARE,
+	VERB_GATE,
+	VERB_HTML,
+	VERB_IMPORT,
+	VERB_MAX
+};
 
 enum color_choice {
 	COLOR_AUTO,
@@ -34,6 +42,7 @@ struct options {
 	size_t wish_count;
 	bool json, csv;
 	bool force, quiet, ascii;
+	bool redact;
 	enum color_choice color;
 	int64_t rank, epoch, loader; /* -1: not given */
 	int64_t first, last;         /* of --batches; -1: open */

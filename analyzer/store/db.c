@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "schema.h"
+#include "schema_sql.h"
 
 #define CLOSE_TRIES    40
 #define CLOSE_PAUSE_MS 50

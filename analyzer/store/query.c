@@ -69,7 +69,8 @@ static const char *const SERIES_SQL[2] =
 /* In the order of FIELDS. */
 static const char *const BATCHES_SQL[2] = BOTH_ORDERS(
 	"SELECT loader_id, epoch, batch, begin_ns, wait_ns, receive_ns, step_ns, compute_ns,"
-	" worker_id, load_ns, ready_ns, head_ready, qdepth, hol_ns, collate_ns, transfer_ns,"
+	" worker_id, load_begin_ns, load_ns, ready_ns, head_ready, qdepth, hol_ns, collate_ns,"
+	" transfer_ns,"
 	" cpu_ns, samples, open_count, open_ns, read_count, read_bytes, read_ns, storage_bytes,"
 	" decode_count, decode_ns,"
 	" MAX(0, load_ns - IFNULL(open_ns, 0) - IFNULL(read_ns, 0) - IFNULL(decode_ns, 0)"
@@ -464,7 +465,8 @@ int query_series(struct db *db, const struct batch_filter *filter, struct batch_
 static const size_t FIELDS[] = {
 	FIELD(loader_id),    FIELD(epoch),      FIELD(batch),      FIELD(begin_ns),
 	FIELD(wait_ns),      FIELD(receive_ns), FIELD(step_ns),    FIELD(compute_ns),
-	FIELD(worker_id),    FIELD(load_ns),    FIELD(ready_ns),   FIELD(head_ready),
+	FIELD(worker_id),    FIELD(load_begin_ns),
+	FIELD(load_ns),      FIELD(ready_ns),   FIELD(head_ready),
 	FIELD(qdepth),       FIELD(hol_ns),     FIELD(collate_ns), FIELD(transfer_ns),
 	FIELD(cpu_ns),       FIELD(samples),    FIELD(open_count), FIELD(open_ns),
 	FIELD(read_count),   FIELD(read_bytes), FIELD(read_ns),    FIELD(storage_bytes),

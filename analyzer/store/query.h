@@ -87,7 +87,7 @@ int query_prepare_batches(struct db *db, const char *const sql[2],
 /* A delivered batch and its load, as the views of these names; QUERY_UNKNOWN for NULL. */
 struct batch_record {
 	int64_t loader_id, epoch, batch, begin_ns, wait_ns, receive_ns, step_ns, compute_ns;
-	int64_t worker_id, load_ns, ready_ns, head_ready, qdepth, hol_ns;
+	int64_t worker_id, load_begin_ns, load_ns, ready_ns, head_ready, qdepth, hol_ns;
 	int64_t collate_ns, transfer_ns, cpu_ns, samples, open_count, open_ns, read_count;
 	int64_t read_bytes, read_ns, storage_bytes, decode_count, decode_ns, other_ns;
 	int64_t gpu_busy_ns, gpu_idle_wait_ns, h2d_ns, h2d_bytes;

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "render/html/figure.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+#define ABOVE 12
+#define BELOW 46
+
+void figure_begin(struct html *html, struct figure *ret, const char *name, double height,
+		  const char *title, const char *format, ...)
+{
+	int id = ++html->figure_count;
+	char text[512];
+	va_list args;
+
+	*ret = (struct figure){
+		.html = html,
+		.left = FIGURE_LEFT,
+		.right = FIGURE_RIGHT,
+		.top = ABOVE,
+		.bottom = ABOVE + height,
+	};
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	html_put(html,
+		 "<svg class=\"%s\" viewBox=\"0 0 %.0f %.0f\" role=\"img\""
+		 " aria-labelledby=\"f%dt f%dd\"><title id=\"f%dt\">%s</title><desc id=\"f%dd\">",
+		 name, FIGURE_WIDTH, ABOVE + height + BELOW, id, id, id, title, id);
+	html_text(html, text);
+	html_put(html, "</desc>\n");
+}
+
+void figure_end(struct figure *figure)
+{
+	html_put(figure->html, "</svg>\n");
+}
+
+double figure_x(const struct figure *f, double value)
+{
+	return f->left + (value - f->x_low) / (f->x_high - f->x_low) * (f->right - f->left);
+}
+
+double figure_y(const struct figure *f, double value)
+{
+	return f->bottom - fmin(value / f->y_high, 1) * (f->bottom - f->top);
+}
+
+double figure_step(double high, int count)
+{
+	double rough = high / count, power;
+
+	if (!(rough > 0))
+		return 1;
+	power = pow(10, floor(log10(rough) + 1e-9));
+	return power * (rough <= power ? 1 : rough <= 2 * power ? 2 : rough <= 5 * power ? 5 : 10);
+}
+
+/* The largest unit in which the highest value is 1 or more. */
+static const char *time_unit(double high_ns, double *ret_ns)
+{
+	static const struct {
+		double ns;
+		const char *name;
+	} units[] = {{3600e9, "h"}, {60e9, "min"}, {1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}};
+	size_t i = 0;
+
+	while (i + 1 < sizeof(units) / sizeof(*units) && high_ns < units[i].ns * 2)
+		i++;
+	*ret_ns = units[i].ns;
+	return units[i].name;
+}
+
+static void put_y(struct figure *f, double unit, const char *name)
+{
+	double step = figure_step(f->y_high / unit, 4), value;
+
+	html_put(f->html, "<g class=\"axis\">");
+	for (value = 0; value * unit <= f->y_high * 1.0001; value += step) {
+		double y = figure_y(f, value * unit);
+
+		html_put(f->html,
+			 "<path class=\"grid\" d=\"M%.1f %.1fH%.1f\"/>"
+			 "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%g%s%s</text>",
+			 f->left, y, f->right, f->left - 6, y + 4, value,
+			 *name && value > 0 ? " " : "", value > 0 ? name : "");
+	}
+	html_put(f->html, "</g>\n");
+}
+
+void figure_y_times(struct figure *f)
+{
+	double unit;
+	const char *name = time_unit(f->y_high, &unit);
+
+	put_y(f, unit, name);
+}
+
+void figure_y_numbers(struct figure *f)
+{
+	put_y(f, 1, "");
+}
+
+/* With thousands apart, unlike %g never with an exponent. */
+static const char *plain_number(char *buffer, double value)
+{
+	if (fabs(value) >= 1000)
+		return units_count(buffer, llrint(value));
+	snprintf(buffer, UNITS_MAX, "%g", value);
+	return buffer;
+}
+
+static void put_x(struct figure *f, double unit, const char *unit_name, double step_least,
+		  const char *name)
+{
+	double step = fmax(step_least, figure_step((f->x_high - f->x_low) / unit, 6));
+	double value = ceil(f->x_low / unit / step - 1e-9) * step + 0.0; /* no -0 */
+	char text[UNITS_MAX];
+	int number = 0;
+
+	html_put(f->html, "<g class=\"axis\"><path class=\"base\" d=\"M%.1f %.1fH%.1f\"/>", f->left,
+		 f->bottom, f->right);
+	for (; value * unit <= f->x_high + step * unit * 1e-6; value += step) {
+		double x = figure_x(f, value * unit);
+
+		/* Every other one makes room on a narrow screen. */
+		html_put(f->html,
+			 "<path class=\"base\" d=\"M%.1f %.1fv4\"/>"
+			 "<text%s x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>",
+			 x, f->bottom, number++ % 2 ? " class=\"odd\"" : "", x, f->bottom + 20,
+			 plain_number(text, value));
+	}
+	html_put(f->html, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%s%s%s</text></g>\n",
+		 f->right, f->bottom + 38, name, *unit_name ? ", " : "", unit_name);
+}
+
+void figure_x_numbers(struct figure *f, const char *name)
+{
+	put_x(f, 1, "", 1, name);
+}
+
+void figure_x_times(struct figure *f, const char *name)
+{
+	double unit;
+	const char *unit_name = time_unit(f->x_high - f->x_low, &unit);
+
+	put_x(f, unit, unit_name, 0, name);
+}
+
+void figure_keys(struct html *html, const struct figure_key *keys)
+{
+	html_put(html, "<p class=\"keys\">");
+	for (; keys->words; keys++)
+		html_put(html, "<span><i class=\"key %s\"></i>%s</span> ", keys->class,
+			 keys->words);
+	html_put(html, "</p>\n");
+}

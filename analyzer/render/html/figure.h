@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* figure.h - a figure as inline SVG: named, described, with axes in round numbers. */
+#ifndef HTML_FIGURE_H
+#define HTML_FIGURE_H
+
+#include "render/html/put.h"
+
+#define FIGURE_WIDTH 720.0
+#define FIGURE_LEFT  84.0 /* room for what stands at the axis */
+#define FIGURE_RIGHT 708.0
+
+struct figure {
+	struct html *html;
+	double left, right, top, bottom; /* of the plot within the picture */
+	double x_low, x_high, y_high;    /* what is shown; y begins at 0 */
+};
+
+/* `height` of the plot; the picture has room above and below. `name` is a class of the <svg>. */
+__attribute__((format(printf, 6, 7))) void figure_begin(struct html *html, struct figure *ret,
+							const char *name, double height,
+							const char *title, const char *format, ...);
+void figure_end(struct figure *figure);
+
+double figure_x(const struct figure *figure, double value);
+
+/* What is above the plot ends at its edge. */
+double figure_y(const struct figure *figure, double value);
+
+/* Lines and labels from 0 to y_high, of times or of plain numbers. */
+void figure_y_times(struct figure *figure);
+void figure_y_numbers(struct figure *figure);
+
+/* Ticks and labels from x_low to x_high, and the name of the axis. */
+void figure_x_numbers(struct figure *figure, const char *name);
+void figure_x_times(struct figure *figure, const char *name);
+
+/* One of a row of keys above the plot: a swatch of the class, and what it means. */
+struct figure_key {
+	const char *class;
+	const char *words;
+};
+
+/* After figure_end(); NULL words end the list. */
+void figure_keys(struct html *html, const struct figure_key *keys);
+
+/* The next round number of a scale: 1, 2 or 5 times a power of ten, `count` of them up to high. */
+double figure_step(double high, int count);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * html.h - the report as one HTML file that needs nothing else: no network, no script to be read.
+ *
+ * What it holds of the outside (names, paths, the command) may be an attack, in a file that others
+ * open: all of it goes through html_text(), and a policy in the page lets nothing run but our own
+ * script, by its hash.
+ */
+#ifndef HTML_H
+#define HTML_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "analysis/replay.h"
+#include "render/report.h"
+#include "store/device.h"
+
+#define HTML_WINDOWS 2
+
+/* Batches that are shown one by one, with what each worker did meanwhile. */
+struct html_window {
+	size_t begin; /* position in the series */
+	size_t count;
+	size_t ahead; /* of the rows, after `count`: loaded meanwhile, delivered later */
+	struct batch_record *rows;
+	size_t row_count;
+};
+
+struct html_input {
+	const struct report *report;
+	const struct trace *trace; /* of the report's series */
+	struct device_means device;
+	struct html_window windows[HTML_WINDOWS]; /* a typical one, the one around the longest wait */
+	size_t window_count;
+	bool redact; /* no path, command or name of the host comes out */
+};
+
+/* Which windows to show of a judged series; `rows` are the caller's to fill. */
+size_t html_choose_windows(const struct batch_series *series, const struct finding *finding,
+			   struct html_window *ret);
+
+/* 0 or -ENOMEM; errors of the stream are for the caller to check. */
+int html_write(const struct html_input *input, FILE *out);
+
+#endif

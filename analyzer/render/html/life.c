@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* life.c - what happens to a batch from the first file to the end of its step, on average. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "render/html/figure.h"
+#include "render/html/sections.h"
+
+#define ROW        28
+#define LEFT       176
+#define RIGHT      596
+#define MOST_STAGE 16
+#define MOST_PARTS 16
+#define MOST_SIZES 24
+
+struct stage {
+	const char *name, *class;
+	double ns; /* NAN: not observed */
+	const char *note;
+};
+
+static double mean_of(const struct load_totals *totals, int64_t total)
+{
+	return total == QUERY_UNKNOWN || totals->load_count < 1
+		       ? NAN
+		       : (double)total / (double)totals->load_count;
+}
+
+/* What transforms took of a load: their list is of the whole run, whatever loader. */
+static double transform_ns(const struct report *report)
+{
+	const struct inside *inside = &report->inside;
+	double ns = 0;
+	size_t i;
+
+	if (report->loader_count != 1 || inside->loads.count < 1 || !inside->steps.count ||
+	    inside->steps.all_count > inside->steps.count)
+		return NAN;
+	for (i = 0; i < inside->steps.count; i++)
+		if (strcmp(inside->steps.items[i].detail, "dataset") != 0)
+			ns += (double)inside->steps.items[i].ns;
+	return ns / (double)inside->loads.count;
+}
+
+static double known(int64_t ns)
+{
+	return ns == QUERY_UNKNOWN ? NAN : (double)ns;
+}
+
+static size_t find_stages(struct html *html, struct stage *ret)
+{
+	const struct report *report = html->report;
+	const struct load_totals *totals = &report->totals;
+	double transform = transform_ns(report), other = mean_of(totals, totals->other_ns);
+	double batches = (double)report->finding.batch_count;
+	bool split = transform > 0 && transform <= other;
+	size_t n = 0;
+
+	ret[n++] = (struct stage){"open files", "open", mean_of(totals, totals->open_ns), ""};
+	ret[n++] = (struct stage){"read", "read", mean_of(totals, totals->read_ns), ""};
+	ret[n++] = (struct stage){"decode", "decode", mean_of(totals, totals->decode_ns),
+				  "not observed: part of the dataset's code"};
+	if (split)
+		ret[n++] = (struct stage){"transform", "transform", transform, ""};
+	ret[n++] = (struct stage){"dataset's code", "other", split ? other - transform : other, ""};
+	ret[n++] = (struct stage){"collate", "collate", mean_of(totals, totals->collate_ns), ""};
+	if (report->series.workers != 0) {
+		ret[n++] = (struct stage){"hand-over", "transfer",
+					  mean_of(totals, totals->transfer_ns), "not observed"};
+		ret[n++] = (struct stage){"ready, in queue", "queue", mean_of(totals, totals->queue_ns),
+					  "not observed"};
+	}
+	if (html->input->device.h2d_ns != QUERY_UNKNOWN)
+		ret[n++] = (struct stage){"copy to the GPU", "copy", known(html->input->device.h2d_ns),
+					  ""};
+	if (report->series.compute_ns)
+		ret[n++] = (struct stage){"compute", "compute",
+					  report->finding.compute_all_ns / batches, ""};
+	if (html->input->device.gpu_busy_ns != QUERY_UNKNOWN)
+		ret[n++] = (struct stage){"of it GPU busy", "busy",
+					  known(html->input->device.gpu_busy_ns), ""};
+	return n;
+}
+
+/* "of it" lies within the stage before it; all others begin where the last one ended. */
+static bool is_within(const struct stage *stage)
+{
+	return strcmp(stage->class, "busy") == 0;
+}
+
+static void put_stages(struct html *html, const struct stage *stages, size_t count)
+{
+	double all_ns = 0, begin_ns = 0, last_ns = 0, bottom;
+	char time[UNITS_MAX];
+	struct figure f;
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (!is_within(&stages[i]) && stages[i].ns > 0)
+			all_ns += stages[i].ns;
+	html_put(html, "<figure id=\"stages\">\n");
+	figure_begin(html, &f, "plot", (double)count * ROW, "The life of a batch",
+		     "Means of all batches: each stage begins where the one before it ends, %s in all.",
+		     html_time(time, all_ns));
+	f.left = LEFT;
+	f.right = RIGHT;
+	f.x_high = all_ns > 0 ? all_ns : 1;
+	bottom = f.bottom;
+	for (i = 0; i < count; i++) {
+		const struct stage *stage = &stages[i];
+		double ns = isnan(stage->ns) ? 0 : stage->ns, y = f.top + (double)i * ROW;
+		double from_ns = is_within(stage) ? last_ns : begin_ns;
+
+		html_put(html,
+			 "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>"
+			 "<path class=\"grid\" d=\"M%d %.1fH%d\"/>",
+			 LEFT - 10, y + 18, stage->name, LEFT, y + ROW, RIGHT);
+		if (!isnan(stage->ns))
+			html_put(html,
+				 "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\"/>"
+				 "<text class=\"value\" x=\"%.0f\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
+				 stage->class, figure_x(&f, from_ns), y + 5,
+				 fmax(1, figure_x(&f, from_ns + ns) - figure_x(&f, from_ns)), ROW - 9,
+				 FIGURE_RIGHT, y + 18, html_time(time, stage->ns));
+		else
+			html_put(html,
+				 "<text class=\"quiet\" x=\"%.1f\" y=\"%.1f\">%s</text>\n",
+				 LEFT + 8.0, y + 18, *stage->note ? stage->note : "not observed");
+		last_ns = from_ns;
+		begin_ns = from_ns + (is_within(stage) ? 0 : ns);
+	}
+	f.bottom = bottom;
+	figure_x_times(&f, "since its load began, on average");
+	figure_end(&f);
+	html_put(html, "<figcaption>What a worker does for a batch, what happens to it then, and its "
+		       "step. The wait of the training is no stage of it: it is what is left when "
+		       "the load and the hand-over do not fit into the steps before.</figcaption>\n"
+		       "</figure>\n");
+	html_details(html, "The numbers");
+	html_table(html, "", (const char *const[]){"Stage", "#Mean a batch", NULL});
+	for (i = 0; i < count; i++) {
+		html_put(html, "<tr>");
+		html_cell(html, "%s", stages[i].name);
+		html_number(html, "%s", isnan(stages[i].ns) ? "not observed"
+							    : html_time(time, stages[i].ns));
+		html_put(html, "</tr>\n");
+	}
+	html_table_end(html);
+	html_details_end(html);
+}
+
+static void put_parts(struct html *html)
+{
+	const struct inside *inside = &html->report->inside;
+	struct inside_parts parts = inside_parts(inside);
+	char time[UNITS_MAX], each[UNITS_MAX], share[UNITS_MAX], number[UNITS_MAX];
+	size_t i;
+
+	if (!parts.count || inside->loads.load_ns <= 0 ||
+	    (!inside->steps.count && !inside->decoders.count)) {
+		free(parts.items);
+		return;
+	}
+	html_put(html, "<h3>Where the time of all loads went</h3>\n");
+	html_table(html, "Own time of each: what calls another does not count it",
+		   (const char *const[]){"", "Kind", "#Share", "#Time", "#Calls", "#Each", NULL});
+	for (i = 0; i < parts.count && i < MOST_PARTS; i++) {
+		const struct inside_part *part = &parts.items[i];
+
+		html_put(html, "<tr>");
+		html_cell(html, "%s", part->name);
+		html_cell(html, "%s", part->what);
+		html_number(html, "%s",
+			    units_share(share, (double)part->ns / (double)inside->loads.load_ns));
+		html_number(html, "%s", html_time(time, (double)part->ns));
+		html_number(html, "%s", part->count ? units_count(number, part->count) : "");
+		html_number(html, "%s",
+			    part->count ? html_time(each, (double)part->ns / (double)part->count)
+					: "");
+		html_put(html, "</tr>\n");
+	}
+	html_table_end(html);
+	free(parts.items);
+}
+
+static void put_decoders(struct html *html)
+{
+	const struct tally_list *list = &html->report->inside.decoders;
+	char name[240], time[UNITS_MAX], each[UNITS_MAX], number[UNITS_MAX], bytes[UNITS_MAX];
+	size_t i;
+
+	if (!list->count)
+		return;
+	html_put(html, "<h3>Decoded, by format and size</h3>\n");
+	html_table(html, "",
+		   (const char *const[]){"Format, library", "#Width up to", "#Images", "#Each", "#Mpixel/s",
+					 "#Bytes each", "#Time", NULL});
+	for (i = 0; i < list->count && i < MOST_SIZES; i++) {
+		const struct tally *decoder = &list->items[i];
+
+		if (!decoder->count)
+			continue;
+		inside_decoder_name(decoder, name, sizeof(name));
+		html_put(html, "<tr>");
+		html_cell(html, "%s", name);
+		if (decoder->class)
+			html_number(html, "%" PRId64 " px", decoder->class);
+		else
+			html_number(html, "–");
+		html_number(html, "%s", units_count(number, decoder->count));
+		html_number(html, "%s",
+			    html_time(each, (double)decoder->ns / (double)decoder->count));
+		if (decoder->pixels && decoder->ns)
+			html_number(html, "%.0f",
+				    (double)decoder->pixels * 1e3 / (double)decoder->ns);
+		else
+			html_number(html, "–");
+		html_number(html, "%s",
+			    decoder->bytes ? units_bytes(bytes, (double)decoder->bytes /
+								    (double)decoder->count)
+					   : "–");
+		html_number(html, "%s", html_time(time, (double)decoder->ns));
+		html_put(html, "</tr>\n");
+	}
+	html_table_end(html);
+}
+
+void html_life(struct html *html)
+{
+	struct stage stages[MOST_STAGE];
+	size_t count;
+
+	if (html->report->totals.load_count < 1 && !html->report->inside.decoders.count)
+		return;
+	html_section(html, "life", "The life of a batch", "");
+	if (html->report->totals.load_count >= 1) {
+		count = find_stages(html, stages);
+		put_stages(html, stages, count);
+	}
+	put_parts(html);
+	put_decoders(html);
+	html_section_end(html);
+}

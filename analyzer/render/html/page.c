@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* page.c - the page around the sections. */
+#include "page_css.h"
+#include "page_js.h"
+#include "render/html/sections.h"
+
+/*
+ * Nothing is fetched, sent or framed; of scripts and styles only ours, by hash: markup that came
+ * with a name could not run even if it got through.
+ */
+#define POLICY                                                                                     \
+	"default-src 'none'; script-src '" PAGE_JS_HASH "'; style-src '" PAGE_CSS_HASH             \
+	"'; base-uri 'none'; form-action 'none'"
+
+static void put_head(struct html *html)
+{
+	html_put(html, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+		       "<meta http-equiv=\"Content-Security-Policy\" content=\"" POLICY "\">\n"
+		       "<meta name=\"referrer\" content=\"no-referrer\">\n"
+		       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+		       "<meta name=\"color-scheme\" content=\"light dark\">\n"
+		       "<meta name=\"generator\" content=\"dlprof-report " DLPROF_VERSION "\">\n"
+		       "<title>dlprof: ");
+	html_text(html, html->input->redact ? "a run" : html->report->path);
+	html_put(html, "</title>\n<style>");
+	fputs(page_css, html->out);
+	html_put(html, "</style>\n</head>\n<body>\n<main>\n");
+	/* The hatching of waits: they are told by their pattern, too. */
+	html_put(html,
+		 "<svg class=\"defs\" width=\"0\" height=\"0\" aria-hidden=\"true\"><title>Patterns"
+		 "</title><desc>None of this is seen by itself.</desc><defs><pattern id=\"hatch\" "
+		 "width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\" "
+		 "patternTransform=\"rotate(45)\"><rect class=\"hatch-ground\" width=\"5\" "
+		 "height=\"5\"/><rect class=\"hatch-line\" width=\"1.6\" height=\"5\"/></pattern>"
+		 "</defs></svg>\n");
+}
+
+static void put_foot(struct html *html)
+{
+	html_put(html, "<footer><p>Made by dlprof " DLPROF_VERSION
+		       "; one file that loads nothing. <code>dlprof-report --explain all</code> tells "
+		       "what the words mean.</p></footer>\n</main>\n");
+}
+
+int html_write(const struct html_input *input, FILE *out)
+{
+	struct html html = {.out = out, .input = input, .report = input->report};
+	int r;
+
+	put_head(&html);
+	html_verdict(&html);
+	r = html_timeline(&html);
+	if (r == 0)
+		r = html_pattern(&html);
+	html_life(&html);
+	html_lanes(&html);
+	html_predict(&html);
+	html_slowest(&html);
+	html_coverage(&html);
+	put_foot(&html);
+	if (r == 0)
+		r = html_data(&html);
+	html_put(&html, "<script>");
+	fputs(page_js, out);
+	html_put(&html, "</script>\n</body>\n</html>\n");
+	return r;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * predict.c - what other settings would bring: the table is for every reader, the sliders and the
+ * animation are for those with JavaScript, whose script does what analysis/replay.c does.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "render/advise.h"
+#include "render/html/sections.h"
+
+static void put_row(struct html *html, enum whatif_id id, double most)
+{
+	const struct whatif *whatif = &html->report->diagnosis.whatif;
+	double rate = whatif->batches_per_s[id];
+	char share[UNITS_MAX];
+
+	html_put(html, "<tr><td>");
+	if (id == WHATIF_USE_WORKERS)
+		html_say(html, "%" PRId32 " worker%s", whatif->use_workers,
+			 whatif->use_workers == 1 ? "" : "s");
+	else
+		html_say(html, "%s", advise_whatif_words(id));
+	html_put(html,
+		 "</td><td class=\"bar\"><svg viewBox=\"0 0 200 14\" role=\"img\" "
+		 "aria-labelledby=\"w%dt w%dd\"><title id=\"w%dt\">Throughput</title><desc "
+		 "id=\"w%dd\">%.4g batches a second</desc><rect class=\"compute\" x=\"0\" y=\"1\" "
+		 "width=\"%.1f\" height=\"12\"/></svg></td>",
+		 id, id, id, id, rate, rate / most * 200);
+	html_number(html, "%.4g", rate);
+	if (id == WHATIF_BASELINE)
+		html_number(html, "–");
+	else
+		html_number(html, "%+.0f %%", 100 * whatif->gain[id]);
+	html_number(html, "%s", units_share(share, whatif->stall_ratio[id]));
+	html_put(html, "</tr>\n");
+}
+
+static void put_table(struct html *html)
+{
+	const struct whatif *whatif = &html->report->diagnosis.whatif;
+	double most = 0;
+	int id;
+
+	for (id = 0; id < WHATIF_MAX; id++)
+		if (!isnan(whatif->batches_per_s[id]))
+			most = fmax(most, whatif->batches_per_s[id]);
+	html_table(html, "",
+		   (const char *const[]){"With", "", "#Batches/s", "#More", "#Waiting", NULL});
+	for (id = 0; id < WHATIF_MAX; id++)
+		if (!isnan(whatif->batches_per_s[id]))
+			put_row(html, (enum whatif_id)id, most);
+	html_table_end(html);
+}
+
+static void put_slider(struct html *html, const char *id, const char *label, int low, int high,
+		       int value)
+{
+	html_put(html,
+		 "<label for=\"s-%s\">%s</label><input type=\"range\" id=\"s-%s\" min=\"%d\" max=\"%d\""
+		 " step=\"1\" value=\"%d\"><output id=\"o-%s\" for=\"s-%s\"></output>\n",
+		 id, label, id, low, high, value, id, id);
+}
+
+/* How far the sliders go: to what would be enough, and some more. */
+static int most_workers(const struct report *report)
+{
+	const struct whatif *whatif = &report->diagnosis.whatif;
+	int most = 4 * report->series.workers;
+
+	most = most > 2 * whatif->needed_workers ? most : 2 * whatif->needed_workers;
+	most = most > 2 * whatif->cores ? most : 2 * whatif->cores;
+	return most < 8 ? 8 : most > 256 ? 256 : most;
+}
+
+static void put_controls(struct html *html)
+{
+	const struct batch_series *s = &html->report->series;
+	int workers = s->workers, prefetch = s->prefetch_factor > 0 ? s->prefetch_factor : 2;
+	int most = most_workers(html->report);
+
+	html_put(html, "<div id=\"whatif\" hidden>\n<h3>Try it</h3>\n<div class=\"sliders\">\n");
+	put_slider(html, "workers", "workers", workers ? 1 : 0, most > workers ? most : workers,
+		   workers);
+	put_slider(html, "load", "time of a load", 5, 200, 100);
+	put_slider(html, "prefetch", "prefetch_factor", 1, prefetch > 8 ? 2 * prefetch : 16,
+		   prefetch);
+	html_put(html,
+		 "<label for=\"s-order\">in order</label><input type=\"checkbox\" id=\"s-order\"%s>"
+		 "<button type=\"button\" id=\"s-reset\">as it was</button>\n</div>\n"
+		 "<p class=\"answer\"><output id=\"predicted\" aria-live=\"polite\"></output></p>\n"
+		 "</div>\n",
+		 s->in_order != 0 ? " checked" : "");
+}
+
+static void put_scene(struct html *html, const char *id, const char *title)
+{
+	html_put(html,
+		 "<div class=\"scene\" id=\"%s\"><h4>%s</h4><p class=\"tally\"></p>"
+		 "<div class=\"line heads\" aria-hidden=\"true\"><span>workers load</span><span>ready, not yet taken</span><span>training</span></div>"
+		 "<div class=\"line\" role=\"img\" aria-label=\"%s: workers, finished batches, "
+		 "training\"><div class=\"crew\"></div><div class=\"shelf\"></div>"
+		 "<div class=\"model\"></div></div><div class=\"past\"></div></div>\n",
+		 id, title, title);
+}
+
+static void put_replay(struct html *html)
+{
+	html_put(html,
+		 "<div id=\"replay\" hidden>\n<h3>Watch it</h3>\n"
+		 "<p>Your run's own loads and steps, from the workers over the finished batches to the "
+		 "training: as it was, and with the settings above.</p>\n"
+		 "<div class=\"controls\"><button type=\"button\" id=\"r-play\">Play</button>\n"
+		 "<label for=\"r-time\">time</label>"
+		 "<input type=\"range\" id=\"r-time\" min=\"0\" max=\"1000\" value=\"0\">"
+		 "<output id=\"r-now\"></output>\n"
+		 "<label for=\"r-from\">from batch</label>"
+		 "<input type=\"range\" id=\"r-from\" min=\"0\" max=\"0\" value=\"0\">"
+		 "<output id=\"r-start\"></output>\n"
+		 "<label for=\"r-speed\">speed</label>"
+		 "<input type=\"range\" id=\"r-speed\" min=\"-20\" max=\"20\" value=\"0\">"
+		 "<output id=\"r-rate\"></output></div>\n");
+	put_scene(html, "scene-was", "As it was");
+	put_scene(html, "scene-new", "With the settings above");
+	html_put(html, "</div>\n");
+}
+
+void html_predict(struct html *html)
+{
+	const struct report *report = html->report;
+	char needed[256] = "";
+
+	if (isnan(report->diagnosis.whatif.batches_per_s[WHATIF_BASELINE]))
+		return;
+	html_section(html, "predict", "What would help",
+		     "Predicted by running the recorded loads and steps through the loader again, with "
+		     "other settings.");
+	put_table(html);
+	advise_add_needed(report, needed, sizeof(needed));
+	if (*needed)
+		html_paragraph(html, "quiet", "Workers: %s.", needed);
+	put_controls(html);
+	put_replay(html);
+	html_put(html, "<noscript><p class=\"quiet\">With JavaScript there are sliders here for other "
+		       "settings, and an animation of the run.</p></noscript>\n");
+	html_section_end(html);
+}

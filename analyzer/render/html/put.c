@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "render/html/put.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "render/utf8.h"
+
+#define LONGEST 4096 /* of a formatted text; more is cut */
+
+void html_put(struct html *html, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vfprintf(html->out, format, args);
+	va_end(args);
+}
+
+/* Turns the text around it, or is no character at all. */
+static bool is_harmful(uint32_t code)
+{
+	return (code >= 0x7f && code < 0xa0) || (code >= 0x200e && code <= 0x200f) ||
+	       (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) ||
+	       (code & 0xfffe) == 0xfffe || (code >= 0xfdd0 && code <= 0xfdef);
+}
+
+static void put_rune(FILE *out, const struct utf8 *rune)
+{
+	switch (rune->code) {
+	case '&':
+		fputs("&amp;", out);
+		return;
+	case '<':
+		fputs("&lt;", out);
+		return;
+	case '>':
+		fputs("&gt;", out);
+		return;
+	case '"':
+		fputs("&quot;", out);
+		return;
+	case '\'':
+		fputs("&#39;", out);
+		return;
+	default:
+		break;
+	}
+	if (!rune->valid || is_harmful(rune->code))
+		fputs("\xef\xbf\xbd", out);
+	else if (rune->code < 0x20)
+		fputc(' ', out);
+	else
+		fwrite(rune->bytes, 1, rune->length, out);
+}
+
+void html_text(struct html *html, const char *text)
+{
+	struct utf8 rune;
+
+	while (utf8_next(&text, &rune))
+		put_rune(html->out, &rune);
+}
+
+static void say(struct html *html, const char *format, va_list args)
+{
+	char text[LONGEST];
+
+	vsnprintf(text, sizeof(text), format, args);
+	html_text(html, text);
+}
+
+void html_say(struct html *html, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say(html, format, args);
+	va_end(args);
+}
+
+void html_paragraph(struct html *html, const char *class, const char *format, ...)
+{
+	va_list args;
+
+	if (*class)
+		html_put(html, "<p class=\"%s\">", class);
+	else
+		html_put(html, "<p>");
+	va_start(args, format);
+	say(html, format, args);
+	va_end(args);
+	html_put(html, "</p>\n");
+}
+
+void html_path(struct html *html, const char *kind, size_t number, const char *path)
+{
+	html_put(html, "<code>");
+	if (html->input->redact)
+		html_say(html, "%s %zu", kind, number);
+	else
+		html_text(html, path);
+	html_put(html, "</code>");
+}
+
+void html_private(struct html *html, const char *text)
+{
+	html_text(html, html->input->redact ? "(redacted)" : text);
+}
+
+const char *html_time(char *buffer, double ns)
+{
+	char plain[UNITS_MAX], *unit;
+
+	units_time(plain, ns);
+	unit = strstr(plain, " us");
+	if (unit)
+		*unit = '\0';
+	snprintf(buffer, UNITS_MAX, "%.*s%s", UNITS_MAX - 8, plain, unit ? " µs" : "");
+	return buffer;
+}
+
+void html_section(struct html *html, const char *id, const char *title, const char *lead)
+{
+	html_put(html, "<section id=\"%s\" aria-labelledby=\"%s-h\">\n<h2 id=\"%s-h\">%s</h2>\n", id,
+		 id, id, title);
+	if (*lead)
+		html_put(html, "<p class=\"lead\">%s</p>\n", lead);
+}
+
+void html_section_end(struct html *html)
+{
+	html_put(html, "</section>\n\n");
+}
+
+void html_table(struct html *html, const char *caption, const char *const *headings)
+{
+	html_put(html, "<div class=\"wide\" tabindex=\"0\"><table>\n");
+	if (*caption)
+		html_put(html, "<caption>%s</caption>\n", caption);
+	html_put(html, "<thead><tr>");
+	for (; *headings; headings++)
+		html_put(html, "<th scope=\"col\"%s>%s</th>", **headings == '#' ? " class=\"n\"" : "",
+			 *headings + (**headings == '#'));
+	html_put(html, "</tr></thead>\n<tbody>\n");
+}
+
+void html_table_end(struct html *html)
+{
+	html_put(html, "</tbody></table></div>\n");
+}
+
+void html_cell(struct html *html, const char *format, ...)
+{
+	va_list args;
+
+	html_put(html, "<td>");
+	va_start(args, format);
+	say(html, format, args);
+	va_end(args);
+	html_put(html, "</td>");
+}
+
+void html_number(struct html *html, const char *format, ...)
+{
+	va_list args;
+
+	html_put(html, "<td class=\"n\">");
+	va_start(args, format);
+	say(html, format, args);
+	va_end(args);
+	html_put(html, "</td>");
+}
+
+void html_details(struct html *html, const char *summary)
+{
+	html_put(html, "<details><summary>%s</summary>\n", summary);
+}
+
+void html_details_end(struct html *html)
+{
+	html_put(html, "</details>\n");
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* put.h - write HTML: our own markup, and the text of others, which is escaped. */
+#ifndef HTML_PUT_H
+#define HTML_PUT_H
+
+#include "render/html/html.h"
+#include "render/units.h"
+
+struct html {
+	FILE *out;
+	const struct html_input *input;
+	const struct report *report;
+	int figure_count; /* ids so far */
+};
+
+/* Markup of ours: what goes in is numbers, or literals of this program. */
+__attribute__((format(printf, 2, 3))) void html_put(struct html *html, const char *format, ...);
+
+/* Text or the value of an attribute in double quotes, whatever it holds. */
+void html_text(struct html *html, const char *text);
+
+/* The same of a formatted text. */
+__attribute__((format(printf, 2, 3))) void html_say(struct html *html, const char *format, ...);
+
+/* <p>...</p> of a formatted text; `class` "" for none. */
+__attribute__((format(printf, 3, 4))) void html_paragraph(struct html *html, const char *class,
+							  const char *format, ...);
+
+/*
+ * What --redact replaces: a path becomes "KIND NUMBER", so that rows of one table can be told
+ * apart; free text becomes "(redacted)".
+ */
+void html_path(struct html *html, const char *kind, size_t number, const char *path);
+void html_private(struct html *html, const char *text);
+
+/* As units_time(), with the letter that it lacks in ASCII. */
+const char *html_time(char *buffer, double ns);
+
+/* A part of the page: heading and what it tells in a sentence. */
+void html_section(struct html *html, const char *id, const char *title, const char *lead);
+void html_section_end(struct html *html);
+
+/* A table; headings that begin with '#' are of numbers. NULL ends them. Caption "": none. */
+void html_table(struct html *html, const char *caption, const char *const *headings);
+void html_table_end(struct html *html);
+__attribute__((format(printf, 2, 3))) void html_cell(struct html *html, const char *format, ...);
+__attribute__((format(printf, 2, 3))) void html_number(struct html *html, const char *format, ...);
+
+/* Folded away: the figures' numbers. */
+void html_details(struct html *html, const char *summary);
+void html_details_end(struct html *html);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sections.h - the parts of the page, in their order. Each leaves out what was not observed. */
+#ifndef HTML_SECTIONS_H
+#define HTML_SECTIONS_H
+
+#include "render/html/put.h"
+
+void html_verdict(struct html *html);  /* the answer, why, and what to do */
+int html_timeline(struct html *html);  /* wait and compute, in all and over time */
+int html_pattern(struct html *html);   /* the period, and the waits by phase */
+void html_life(struct html *html);    /* of a batch; decoders by format and size */
+void html_lanes(struct html *html);    /* what each worker did */
+void html_predict(struct html *html);  /* other settings, and the replay */
+void html_slowest(struct html *html);  /* samples, files, folders, calls */
+void html_coverage(struct html *html); /* what was seen of what, where */
+int html_data(struct html *html);      /* numbers for the script */
+
+#endif

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * timeline.c - wait and compute of the whole run. A batch is a bar; where there are more batches
+ * than a picture has room for, a bar is the mean of as many as it takes, and a line above it goes
+ * up to the longest of them.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "render/html/figure.h"
+#include "render/html/sections.h"
+
+#define MOST_BARS   318
+#define HEIGHT      190
+#define MOST_EPOCHS 12
+#define TABLE_ROWS  24
+#define Y_QUANTILE  0.98 /* of the longest in each bar: a few may go beyond the picture */
+
+struct bar {
+	double wait_ns, compute_ns, busy_ns; /* means; NAN: not known */
+	double most_ns;                      /* of a batch's wait and compute */
+	size_t begin, end;
+};
+
+static double known(const float *column, size_t i)
+{
+	return column && column[i] >= 0 ? (double)column[i] : NAN;
+}
+
+static struct bar make_bar(const struct batch_series *s, size_t begin, size_t end)
+{
+	struct bar bar = {.begin = begin, .end = end};
+	size_t count = 0, busy_count = 0, i;
+
+	for (i = begin; i < end; i++) {
+		double wait = known(s->wait_ns, i), compute = known(s->compute_ns, i);
+		double busy = known(s->gpu_busy_ns, i);
+
+		/* The last batch of an epoch has no step after it. */
+		if (isnan(wait) && isnan(compute))
+			continue;
+		wait = isnan(wait) ? 0 : wait;
+		compute = isnan(compute) ? 0 : compute;
+		bar.wait_ns += wait;
+		bar.compute_ns += compute;
+		bar.most_ns = fmax(bar.most_ns, wait + compute);
+		count++;
+		if (!isnan(busy)) {
+			bar.busy_ns += busy;
+			busy_count++;
+		}
+	}
+	bar.wait_ns = count ? bar.wait_ns / (double)count : NAN;
+	bar.compute_ns = count ? bar.compute_ns / (double)count : NAN;
+	bar.busy_ns = busy_count ? bar.busy_ns / (double)busy_count : NAN;
+	return bar;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double left = *(const double *)a, right = *(const double *)b;
+
+	return left < right ? -1 : left > right;
+}
+
+static double find_top(const struct bar *bars, size_t count)
+{
+	double mean = 0, top, *most = malloc((count + 1) * sizeof(*most));
+	size_t i;
+
+	if (!most)
+		return NAN;
+	for (i = 0; i < count; i++) {
+		most[i] = bars[i].most_ns;
+		if (!isnan(bars[i].wait_ns))
+			mean = fmax(mean, bars[i].wait_ns + bars[i].compute_ns);
+	}
+	qsort(most, count, sizeof(*most), by_value);
+	top = most[(size_t)((double)(count - 1) * Y_QUANTILE)];
+	/* Where most bars are single batches, their means are those few. */
+	if (bars[0].end - bars[0].begin > 1)
+		top = fmax(top, mean);
+	free(most);
+	return top > 0 ? top * 1.05 : 1;
+}
+
+enum part { PART_COMPUTE, PART_WAIT, PART_MOST, PART_BUSY };
+
+static void put_path(struct figure *f, const struct bar *bars, size_t count, enum part part,
+		     const char *class)
+{
+	size_t i;
+
+	html_put(f->html, "<path class=\"%s\" d=\"", class);
+	for (i = 0; i < count; i++) {
+		const struct bar *bar = &bars[i];
+		double x = figure_x(f, (double)bar->begin), x2 = figure_x(f, (double)bar->end);
+		double width = x2 - x > 3 ? x2 - x - 0.6 : x2 - x;
+		double compute = figure_y(f, bar->compute_ns);
+		double step = figure_y(f, bar->wait_ns + bar->compute_ns);
+
+		if (isnan(bar->wait_ns) || (part == PART_BUSY && isnan(bar->busy_ns)))
+			continue;
+		switch (part) {
+		case PART_COMPUTE:
+			html_put(f->html, "M%.1f %.1fV%.1fh%.1fV%.1fz", x, f->bottom, compute, width,
+				 f->bottom);
+			break;
+		case PART_WAIT:
+			if (compute - step > 0.05)
+				html_put(f->html, "M%.1f %.1fV%.1fh%.1fV%.1fz", x, compute, step,
+					 width, compute);
+			break;
+		case PART_MOST:
+			html_put(f->html, "M%.1f %.1fV%.1f", (x + x2) / 2, step,
+				 figure_y(f, bar->most_ns));
+			break;
+		case PART_BUSY:
+			html_put(f->html, "M%.1f %.1fh%.1f", x, figure_y(f, bar->busy_ns), x2 - x);
+			break;
+		}
+	}
+	html_put(f->html, "\"/>\n");
+}
+
+static void put_epochs(struct figure *f, const struct batch_series *s)
+{
+	size_t i, count = 0;
+
+	for (i = 1; i < s->run_count; i++)
+		count += s->runs[i].epoch != s->runs[i - 1].epoch;
+	if (!count || count > MOST_EPOCHS)
+		return;
+	html_put(f->html, "<g class=\"epoch\">");
+	for (i = 1; i < s->run_count; i++) {
+		double x = figure_x(f, (double)s->runs[i].begin);
+
+		if (s->runs[i].epoch != s->runs[i - 1].epoch)
+			html_put(f->html,
+				 "<path d=\"M%.1f %.1fV%.1f\"/>"
+				 "<text x=\"%.1f\" y=\"%.1f\">epoch %d</text>",
+				 x, f->bottom, f->top, x + 4, f->top + 4, s->runs[i].epoch);
+	}
+	html_put(f->html, "</g>\n");
+}
+
+static void put_numbers(struct html *html, const struct batch_series *s)
+{
+	static const char *const headings[] = {"Batches", "#Mean wait", "#Mean compute",
+					       "#GPU busy", "#Longest step", NULL};
+	size_t rows = s->count < TABLE_ROWS ? s->count : TABLE_ROWS, i;
+	char text[UNITS_MAX];
+
+	html_details(html, "The numbers");
+	html_table(html, "", headings);
+	for (i = 0; i < rows; i++) {
+		struct bar bar = make_bar(s, s->count * i / rows, s->count * (i + 1) / rows);
+
+		html_put(html, "<tr>");
+		html_cell(html, "%zu to %zu", bar.begin, bar.end - 1);
+		html_number(html, "%s", html_time(text, bar.wait_ns));
+		html_number(html, "%s", html_time(text, bar.compute_ns));
+		html_number(html, "%s", s->gpu_busy_ns ? html_time(text, bar.busy_ns) : "–");
+		html_number(html, "%s", html_time(text, bar.most_ns));
+		html_put(html, "</tr>\n");
+	}
+	html_table_end(html);
+	html_details_end(html);
+}
+
+/* The sums, as one bar. */
+static void put_balance(struct html *html)
+{
+	const struct finding *f = &html->report->finding;
+	const struct {
+		const char *words, *class;
+		double ns;
+	} parts[] = {
+		{"Starved: the batch was not ready", "wait", f->wait_starved_ns},
+		{"Start of an epoch", "start", f->wait_start_ns},
+		{"Handing over what was ready, short waits", "short",
+		 f->wait_ready_ns + f->wait_short_ns},
+		{"Compute", "compute", f->compute_all_ns},
+	};
+	double all_ns = f->wait_all_ns + f->compute_all_ns, x = 0;
+	char time[UNITS_MAX], share[UNITS_MAX];
+	int id = ++html->figure_count;
+	size_t i;
+
+	html_put(html,
+		 "<svg class=\"balance\" viewBox=\"0 0 720 34\" role=\"img\" aria-labelledby=\"f%dt "
+		 "f%dd\"><title id=\"f%dt\">All time of the run</title><desc id=\"f%dd\">",
+		 id, id, id, id);
+	html_say(html, "Waiting %s of it; the parts are in the table below.",
+		 units_share(share, f->wait_all_ns / all_ns));
+	html_put(html, "</desc>");
+	for (i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+		double width = parts[i].ns / all_ns * 720;
+
+		if (!(width > 0))
+			continue;
+		html_put(html, "<rect class=\"%s\" x=\"%.1f\" y=\"0\" width=\"%.1f\" height=\"34\"/>",
+			 parts[i].class, x, fmax(width - 1, 0.5));
+		x += width;
+	}
+	html_put(html, "</svg>\n<table class=\"plain\"><tbody>\n");
+	for (i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+		if (!(parts[i].ns > 0))
+			continue;
+		html_put(html, "<tr><td><i class=\"key %s\"></i>%s</td>", parts[i].class,
+			 parts[i].words);
+		html_number(html, "%s", html_time(time, parts[i].ns));
+		html_number(html, "%s", units_share(share, parts[i].ns / all_ns));
+		html_put(html, "</tr>\n");
+	}
+	html_put(html, "</tbody></table>\n");
+}
+
+static void put_figure(struct html *html, const struct bar *bars, size_t count)
+{
+	const struct batch_series *s = &html->report->series;
+	bool single = bars[0].end - bars[0].begin == 1 && count == s->count;
+	const struct figure_key keys[] = {
+		{"wait", "waiting for data"},
+		{"compute", "compute: the rest of the step"},
+		{"most", single ? NULL : "up to the longest step of the bar"},
+		{NULL, NULL},
+	};
+	struct figure f;
+	char words[80] = "one batch is one bar";
+
+	if (!single)
+		snprintf(words, sizeof(words), "a bar is the mean of about %zu batches",
+			 (s->count + count / 2) / count);
+	html_put(html, "<figure id=\"time\">\n");
+	figure_begin(html, &f, "plot", HEIGHT, "Wait and compute, batch by batch",
+		     "%zu batches from left to right; %s. The lower part is compute, the upper "
+		     "part the wait before it.",
+		     s->count, words);
+	f.x_high = (double)s->count;
+	f.y_high = find_top(bars, count);
+	figure_y_times(&f);
+	html_put(html, "<g id=\"bars\">\n");
+	put_path(&f, bars, count, PART_COMPUTE, "compute");
+	put_path(&f, bars, count, PART_WAIT, "wait");
+	if (!single)
+		put_path(&f, bars, count, PART_MOST, "most");
+	if (s->gpu_busy_ns)
+		put_path(&f, bars, count, PART_BUSY, "busy");
+	put_epochs(&f, s);
+	html_put(html, "</g>\n");
+	figure_x_numbers(&f, "batch");
+	figure_end(&f);
+	figure_keys(html, keys);
+	if (s->gpu_busy_ns)
+		figure_keys(html, (const struct figure_key[]){{"busy", "the GPU was busy for"}, {0}});
+	html_put(html, "<figcaption>");
+	html_say(html, "Time a step took, %s.%s", words,
+		 f.y_high < INFINITY ? " What is longer than the scale ends at its top." : "");
+	html_put(html, "</figcaption>\n</figure>\n");
+}
+
+int html_timeline(struct html *html)
+{
+	const struct batch_series *s = &html->report->series;
+	size_t count = s->count < MOST_BARS ? s->count : MOST_BARS, i;
+	struct bar *bars;
+
+	if (!s->count || !s->wait_ns || !s->compute_ns)
+		return 0;
+	bars = malloc(count * sizeof(*bars));
+	if (!bars)
+		return -ENOMEM;
+	for (i = 0; i < count; i++)
+		bars[i] = make_bar(s, s->count * i / count, s->count * (i + 1) / count);
+	html_section(html, "wait", "Where the time went", "");
+	put_balance(html);
+	put_figure(html, bars, count);
+	put_numbers(html, s);
+	html_section_end(html);
+	free(bars);
+	return 0;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_html.c - `dlprof-report html RUN -o REPORT.html`: judge the run, draw it. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "render/html/html.h"
+#include "report/judge.h"
+
+#define MOST_MEANS 100000 /* batches that tell what a copy to the GPU takes */
+
+static int add_row(const struct batch_record *batch, void *context)
+{
+	struct html_window *window = context;
+
+	window->rows[window->row_count++] = *batch;
+	return 0;
+}
+
+/* `first` counts from the first batch that was judged, as --batches does. */
+static int read_window(struct db *db, const struct batch_filter *judged, struct html_window *window)
+{
+	struct batch_filter filter = *judged;
+	int64_t last;
+
+	filter.first = (judged->first > 0 ? judged->first : 0) + (int64_t)window->begin;
+	last = filter.first + (int64_t)(window->count + window->ahead) - 1;
+	if (filter.last < 0 || filter.last > last)
+		filter.last = last;
+	window->rows = calloc(window->count + window->ahead, sizeof(*window->rows));
+	if (!window->rows)
+		return -ENOMEM;
+	return query_batches(db, &filter, add_row, window);
+}
+
+static int read_input(struct db *db, const struct report *report, struct html_input *ret)
+{
+	size_t i;
+	int r = device_read(db, report->filter.loader_id, MOST_MEANS, &ret->device);
+
+	ret->window_count =
+		html_choose_windows(&report->series, &report->finding, ret->windows);
+	for (i = 0; r == 0 && i < ret->window_count; i++)
+		r = read_window(db, &report->filter, &ret->windows[i]);
+	return r;
+}
+
+static int write_page(const struct options *options, const struct html_input *input)
+{
+	struct output output;
+	int status = cmd_open_output(options, &output), r;
+
+	if (status)
+		return status;
+	status = input->report->series.count ? CMD_DONE : CMD_CANNOT_SAY;
+	r = html_write(input, output.file);
+	if (r < 0)
+		status = cmd_fail_read(options, r);
+	return cmd_close_output(&output, status);
+}
+
+static int show(const struct options *options, const struct report *report)
+{
+	struct html_input input = {.report = report, .redact = options->redact};
+	struct trace trace = {0};
+	struct db *db;
+	int r, status;
+	size_t i;
+
+	r = db_open_read(options->run, &db);
+	if (r < 0)
+		return cmd_fail_read(options, r);
+	r = read_input(db, report, &input);
+	db_close(db);
+	if (r == 0)
+		r = trace_init(&report->series, &report->finding, &trace);
+	input.trace = &trace;
+	status = r < 0 ? cmd_fail_read(options, r) : write_page(options, &input);
+	for (i = 0; i < input.window_count; i++)
+		free(input.windows[i].rows);
+	trace_done(&trace);
+	return status;
+}
+
+int cmd_html(const struct options *options)
+{
+	struct report report;
+	int status = judge_run(options, options->run, &report);
+
+	if (!status)
+		status = show(options, &report);
+	judge_done(&report);
+	return status;
+}
