@@ -10,7 +10,7 @@
 #define LANE        22
 #define MOST_LANES  16
 #define FEWEST      24 /* batches in a window */
-#define MOST        96
+#define MOST        48
 #define ROUNDS      6 /* of the workers */
 #define LABEL_WIDTH 15 /* of a number in a bar */
 #define LABELS      106 /* of the lanes, on the left */
@@ -114,8 +114,6 @@ static void put_bar(struct lanes *lanes, const char *class, double top, double h
 static void put_batch(struct lanes *lanes, const struct batch_record *b)
 {
 	const struct figure *f = &lanes->figure;
-	int64_t end_ns;
-
 	if (is_known(b->begin_ns) && is_known(b->wait_ns)) {
 		put_bar(lanes, "wait", f->top, LANE - 6, b->begin_ns, b->wait_ns, b->batch,
 			"waited for");
@@ -128,10 +126,32 @@ static void put_batch(struct lanes *lanes, const struct batch_record *b)
 		return;
 	put_bar(lanes, "load", f->top + (double)(b->worker_id + 1) * LANE + 4, LANE - 8,
 		b->load_begin_ns, b->load_ns, b->batch, "loaded in");
-	end_ns = b->load_begin_ns + b->load_ns;
-	if (is_known(b->begin_ns) && is_known(b->wait_ns) && b->begin_ns + b->wait_ns > end_ns)
-		put_bar(lanes, "queue", f->top + (double)(b->worker_id + 2) * LANE - 4, 3, end_ns,
-			b->begin_ns + b->wait_ns - end_ns, b->batch, "ready, not yet taken for");
+}
+
+/* Lines below the loads, from their end until the batch is taken: one path for all. */
+static void put_ready(struct lanes *lanes)
+{
+	struct figure *f = &lanes->figure;
+	size_t i;
+
+	html_put(f->html, "<path class=\"ready\" d=\"");
+	for (i = 0; i < lanes->window->row_count; i++) {
+		const struct batch_record *b = &lanes->window->rows[i];
+		double from, to;
+
+		if (!is_known(b->load_begin_ns) || !is_known(b->load_ns) || b->worker_id < 0 ||
+		    b->worker_id >= lanes->lane_count || !is_known(b->begin_ns) ||
+		    !is_known(b->wait_ns))
+			continue;
+		from = (double)(b->load_begin_ns - lanes->begin_ns) + (double)b->load_ns;
+		to = (double)(b->begin_ns - lanes->begin_ns) + (double)b->wait_ns;
+		from = fmax(from, 0);
+		to = fmin(to, f->x_high);
+		if (to > from)
+			html_put(f->html, "M%.1f %.1fH%.1f", figure_x(f, from),
+				 f->top + (double)(b->worker_id + 2) * LANE - 2.5, figure_x(f, to));
+	}
+	html_put(f->html, "\"/>\n");
 }
 
 static void put_labels(struct lanes *lanes)
@@ -224,6 +244,7 @@ static void put_window(struct html *html, const struct html_window *window, cons
 	put_labels(&lanes);
 	for (i = 0; i < window->row_count; i++)
 		put_batch(&lanes, &window->rows[i]);
+	put_ready(&lanes);
 	figure_x_times(&lanes.figure, "since the first of these batches was asked for");
 	figure_end(&lanes.figure);
 	html_put(html, "</figure>\n");

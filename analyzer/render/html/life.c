@@ -169,8 +169,9 @@ static void put_parts(struct html *html)
 	for (i = 0; i < parts.count && i < MOST_PARTS; i++) {
 		const struct inside_part *part = &parts.items[i];
 
-		html_put(html, "<tr>");
-		html_cell(html, "%s", part->name);
+		html_put(html, "<tr><td>");
+		html_name(html, part->name);
+		html_put(html, "</td>");
 		html_cell(html, "%s", part->what);
 		html_number(html, "%s",
 			    units_share(share, (double)part->ns / (double)inside->loads.load_ns));

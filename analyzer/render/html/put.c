@@ -103,6 +103,14 @@ void html_path(struct html *html, const char *kind, size_t number, const char *p
 	html_put(html, "</code>");
 }
 
+void html_name(struct html *html, const char *name)
+{
+	if (strchr(name, '/'))
+		html_private(html, name);
+	else
+		html_text(html, name);
+}
+
 void html_private(struct html *html, const char *text)
 {
 	html_text(html, html->input->redact ? "(redacted)" : text);

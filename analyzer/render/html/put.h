@@ -31,6 +31,7 @@ __attribute__((format(printf, 3, 4))) void html_paragraph(struct html *html, con
  * apart; free text becomes "(redacted)".
  */
 void html_path(struct html *html, const char *kind, size_t number, const char *path);
+void html_name(struct html *html, const char *name); /* of code: unless it holds a path */
 void html_private(struct html *html, const char *text);
 
 /* As units_time(), with the letter that it lacks in ASCII. */

@@ -20,8 +20,9 @@ static void put_samples(struct html *html, const struct tally_list *list)
 	for (i = 0; i < list->count && i < MOST_ROWS; i++) {
 		const struct tally *sample = &list->items[i];
 
-		html_put(html, "<tr>");
-		html_cell(html, "%s[%" PRId64 "]", sample->detail, sample->class);
+		html_put(html, "<tr><td>");
+		html_name(html, sample->detail);
+		html_put(html, "[%" PRId64 "]</td>", sample->class);
 		html_number(html, "%s", html_time(time, (double)sample->ns));
 		html_put(html, "<td>");
 		if (sample->name[0])

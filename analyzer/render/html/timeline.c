@@ -28,13 +28,19 @@ static double known(const float *column, size_t i)
 	return column && column[i] >= 0 ? (double)column[i] : NAN;
 }
 
+/* What is no wait: where nothing but steps is known, all of them. */
+static const float *rest_of(const struct batch_series *s)
+{
+	return s->compute_ns ? s->compute_ns : s->step_ns;
+}
+
 static struct bar make_bar(const struct batch_series *s, size_t begin, size_t end)
 {
 	struct bar bar = {.begin = begin, .end = end};
 	size_t count = 0, busy_count = 0, i;
 
 	for (i = begin; i < end; i++) {
-		double wait = known(s->wait_ns, i), compute = known(s->compute_ns, i);
+		double wait = known(s->wait_ns, i), compute = known(rest_of(s), i);
 		double busy = known(s->gpu_busy_ns, i);
 
 		/* The last batch of an epoch has no step after it. */
@@ -221,18 +227,26 @@ static void put_figure(struct html *html, const struct bar *bars, size_t count)
 {
 	const struct batch_series *s = &html->report->series;
 	bool single = bars[0].end - bars[0].begin == 1 && count == s->count;
-	const struct figure_key keys[] = {
+	const struct figure_key all_keys[] = {
+		{"compute", s->compute_ns ? "compute: the rest of the step" : "a step, waiting included"},
 		{"wait", "waiting for data"},
-		{"compute", "compute: the rest of the step"},
-		{"most", single ? NULL : "up to the longest step of the bar"},
-		{NULL, NULL},
+		{"most", "up to the longest step of the bar"},
+		{"busy", "the GPU was busy for"},
 	};
+	const bool wanted[] = {true, s->wait_ns != NULL, !single, s->gpu_busy_ns != NULL};
+	struct figure_key keys[5] = {{0}};
+	size_t key_count = 0, i;
 	struct figure f;
 	char words[80] = "one batch is one bar";
 
+	if (s->wait_ns)
+		put_balance(html);
 	if (!single)
 		snprintf(words, sizeof(words), "a bar is the mean of about %zu batches",
 			 (s->count + count / 2) / count);
+	for (i = 0; i < 4; i++)
+		if (wanted[i])
+			keys[key_count++] = all_keys[i];
 	html_put(html, "<figure id=\"time\">\n");
 	figure_begin(html, &f, "plot", HEIGHT, "Wait and compute, batch by batch",
 		     "%zu batches from left to right; %s. The lower part is compute, the upper "
@@ -253,8 +267,6 @@ static void put_figure(struct html *html, const struct bar *bars, size_t count)
 	figure_x_numbers(&f, "batch");
 	figure_end(&f);
 	figure_keys(html, keys);
-	if (s->gpu_busy_ns)
-		figure_keys(html, (const struct figure_key[]){{"busy", "the GPU was busy for"}, {0}});
 	html_put(html, "<figcaption>");
 	html_say(html, "Time a step took, %s.%s", words,
 		 f.y_high < INFINITY ? " What is longer than the scale ends at its top." : "");
@@ -267,7 +279,7 @@ int html_timeline(struct html *html)
 	size_t count = s->count < MOST_BARS ? s->count : MOST_BARS, i;
 	struct bar *bars;
 
-	if (!s->count || !s->wait_ns || !s->compute_ns)
+	if (!s->count || !rest_of(s))
 		return 0;
 	bars = malloc(count * sizeof(*bars));
 	if (!bars)
@@ -275,7 +287,6 @@ int html_timeline(struct html *html)
 	for (i = 0; i < count; i++)
 		bars[i] = make_bar(s, s->count * i / count, s->count * (i + 1) / count);
 	html_section(html, "wait", "Where the time went", "");
-	put_balance(html);
 	put_figure(html, bars, count);
 	put_numbers(html, s);
 	html_section_end(html);

@@ -8,7 +8,6 @@ const RIGHT = 708;
 const TOP = 12;
 const BOTTOM = 202;
 const MOST_BARS = 318;
-const SVG = "http://www.w3.org/2000/svg";
 
 /* Batches one by one where they are embedded, else parts of the run with their mean and maximum. */
 function readSeries(packed) {
@@ -89,7 +88,7 @@ function startZoom(series) {
 
 	const x = batch => LEFT + (batch - from) / (to - from) * (RIGHT - LEFT);
 	const path = (name, d) => {
-		const element = document.createElementNS(SVG, "path");
+		const element = document.createElementNS(svg.namespaceURI, "path");
 
 		element.setAttribute("class", name);
 		element.setAttribute("d", d);
@@ -97,7 +96,7 @@ function startZoom(series) {
 	};
 
 	function text(axis, words, left, top, anchor) {
-		const element = document.createElementNS(SVG, "text");
+		const element = document.createElementNS(svg.namespaceURI, "text");
 
 		element.textContent = words;
 		element.setAttribute("x", left);

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The HTML report in a browser: quiet, offline, readable without script; sliders, replay, zoom.
+
+Skipped where there is no Chromium; Debian: apt-get install chromium (357 MB, so that tests/run.sh
+does not).
+"""
+import json
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import browser
+import dlprof_test as t
+import pages
+
+TOLERANCE = 0.005  # of a prediction, against the report's own
+SET = """(() => {{
+	const input = document.getElementById("s-{0}");
+	if (input.type === "checkbox") input.checked = {1}; else input.value = {1};
+	input.dispatchEvent(new Event("input"));
+	return document.getElementById("predicted").value;
+}})()"""
+
+
+def page(folder, name, make, *options):
+    run, path = os.path.join(folder, name + ".db"), os.path.join(folder, name + ".html")
+    result = t.report("html", make(run), "-o", path, *options)
+    t.check(result.status in (0, 3), name, result.err)
+    return run, path
+
+
+def visible(chrome):
+    """The text that is laid out, as a reader sees it."""
+    shot = chrome.call("DOMSnapshot.captureSnapshot", computedStyles=[])
+    layout = shot["documents"][0]["layout"]["text"]
+    return " ".join(shot["strings"][i] for i in layout if i >= 0)
+
+
+def check_quiet(chrome, folder):
+    """Every kind of run, light and dark, wide and narrow."""
+    for name, (make, _) in pages.RUNS.items():
+        _, path = page(folder, name, make)
+        for width, dark in ((1280, False), (400, True)):
+            chrome.look(width, dark)
+            chrome.open(path)
+            t.equal(chrome.evaluate("document.documentElement.scrollWidth <= innerWidth"), True,
+                    name, "is wider than", width)
+            t.equal(chrome.complaints(), [], name, width)
+
+
+def check_hostile(chrome, folder):
+    _, path = page(folder, "hostile", pages.hostile)
+    chrome.look()
+    chrome.open(path)
+    t.equal(chrome.evaluate("window.hacked"), None, "a script in a name ran")
+    t.equal(chrome.complaints(), [], "hostile")
+    # If one got through all the same, the policy would stop it.
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    planted = text.replace("<main>", "<main>" + pages.MARKUP + "<b onclick=1 style='top:0'></b>")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(planted)
+    chrome.open(path)
+    t.equal(chrome.evaluate("window.hacked"), None, "the policy lets a script run")
+    t.check(any("Content Security Policy" in text for text in chrome.complaints()),
+            "the policy says nothing", chrome.complaints())
+
+
+def check_without_script(chrome, folder):
+    _, path = page(folder, "plain", pages.lockstep)
+    chrome.look(script=False)
+    chrome.open(path)
+    text = visible(chrome)
+    for words in ("Highly input-bound", "What would help", "twice the workers", "one batch is one bar",
+                  "With JavaScript there are sliders here"):
+        t.check(words in text, "without script there is no", words)
+    for words in ("Try it", "Play", "Drag to zoom"):
+        t.check(words not in text, "without script there is", words)
+    chrome.look()
+
+
+def predicted(words):
+    found = re.search(r"([0-9.]+) batches/s", words)
+    return float(found.group(1)) if found else None
+
+
+def check_sliders(chrome, folder):
+    for name, make in (("lockstep", pages.lockstep), ("uneven", pages.uneven)):
+        run, path = page(folder, name + "-sliders", make)
+        rates = {row["id"]: row for row in json.loads(t.report("--json", run).out)["whatif"]}
+        chrome.look()
+        chrome.open(path)
+        workers, prefetch = chrome.evaluate("[data.trace.workers, data.trace.prefetch]")
+        for id_, slider, value, back in (
+                ("baseline", "load", 100, 100), ("workers_x2", "workers", 2 * workers, workers),
+                ("load_x0.5", "load", 50, 100),
+                ("prefetch_x4", "prefetch", 4 * prefetch, prefetch),
+                ("in_order_false", "order", "false", "true")):
+            found = predicted(chrome.evaluate(SET.format(slider, value)))
+            expected = rates[id_]["batches_per_s"]
+            t.check(found and abs(found / expected - 1) < TOLERANCE, name, id_, found, expected)
+            stall = chrome.evaluate(
+                "(() => {{ const t = unpackTrace(data.trace), s = setupOf(t), was = replay(t, s, "
+                "Infinity); Object.assign(s, {{{}}}); return replay(t, s, was.rate).stall; }})()"
+                .format({"load": "factor: {} / 100", "workers": "workers: {}",
+                         "prefetch": "prefetch: {}", "order": "inOrder: {}"}[slider].format(value)))
+            t.check(abs(stall - rates[id_]["stall_ratio"]) < TOLERANCE, name, id_, "stall ratio",
+                    stall, rates[id_])
+            chrome.evaluate(SET.format(slider, back))
+        chrome.evaluate(SET.format("load", 30))
+        chrome.evaluate("document.getElementById('s-reset').click()")
+        t.check("As it was" in chrome.evaluate("document.getElementById('predicted').value"),
+                "as it was")
+        t.equal(chrome.complaints(), [], name)
+    # Loads of the main process: workers from 0 on.
+    run, path = page(folder, "alone-sliders", pages.alone)
+    rates = {row["id"]: row for row in json.loads(t.report("--json", run).out)["whatif"]}
+    chrome.open(path)
+    for value, id_ in ((0, "baseline"), (rates["use_workers"]["workers"], "use_workers")):
+        found = predicted(chrome.evaluate(SET.format("workers", value)))
+        t.check(abs(found / rates[id_]["batches_per_s"] - 1) < TOLERANCE, id_, found, rates[id_])
+
+
+def check_replay(chrome, folder):
+    _, path = page(folder, "replay", pages.lockstep)
+    chrome.look()
+    chrome.open(path)
+    place = "Number(document.getElementById('r-time').value)"
+    begin = chrome.evaluate(place)
+    click = "document.getElementById('r-play').click()"
+    chrome.evaluate(click)
+    # However slow the machine: until it has moved, 20 s at most.
+    moved = chrome.evaluate("new Promise(done => { let n = 0; (function look() { if (" + place +
+                            " > {} || ++n > 200) done({}); else setTimeout(look, 100); }})(); }})"
+                            .format(begin, place))
+    t.check(moved > begin, "the replay plays", begin, moved)
+    chrome.evaluate(click)
+    t.equal(chrome.evaluate("document.getElementById('r-play').textContent"), "Play", "it pauses")
+    # Half way through: the run with 14 workers has trained more batches than with 7.
+    chrome.evaluate(SET.format("workers", 14))
+    chrome.evaluate("""(() => { const time = document.getElementById("r-time"); time.value = 300;
+        time.dispatchEvent(new Event("input")); })()""")
+    was, new = (int(chrome.evaluate("document.querySelector('#scene-{} .tally').textContent"
+                                    .format(name)).split()[0]) for name in ("was", "new"))
+    t.check(new > was > 0, "the scene with more workers is ahead", was, new)
+    cells = chrome.evaluate("document.querySelectorAll('#scene-new .cell').length")
+    t.equal(cells, 14, "workers that are drawn")
+    t.equal(chrome.complaints(), [], "replay")
+
+
+def check_zoom(chrome, folder):
+    bars = "document.getElementById('bars').innerHTML"
+    key = """document.querySelector("#time svg").dispatchEvent(
+        new KeyboardEvent("keydown", {{key: "{}", bubbles: true}}))"""
+    for name, make in (("short", pages.lockstep),
+                       ("long", lambda path: pages.long_run(path, 120000))):
+        _, path = page(folder, "zoom-" + name, make)
+        chrome.look()
+        chrome.open(path)
+        before = chrome.evaluate(bars)
+        chrome.evaluate(key.format("+"))
+        t.check(chrome.evaluate(bars) != before, name, "+ zooms in")
+        chrome.evaluate(key.format("ArrowRight"))
+        chrome.evaluate(key.format("0"))
+        t.equal(chrome.evaluate(bars), before, name, "0 shows all again")
+        t.equal(chrome.complaints(), [], "zoom", name)
+
+
+def main():
+    if not browser.find():
+        t.skip("no chromium")
+    folder = t.scratch()
+    with browser.Browser() as chrome:
+        for check in (check_quiet, check_hostile, check_without_script, check_sliders, check_replay,
+                      check_zoom):
+            check(chrome, folder)
+    t.finish()
+
+
+main()

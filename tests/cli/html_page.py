@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The HTML report as a file: well-formed, alone, harmless, of bounded size, and what it predicts."""
+import base64
+import hashlib
+import html.parser
+import json
+import os
+import re
+import sqlite3
+import struct
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import dlprof_test as t
+import pages
+import rundb
+
+VOID = {"meta", "input", "br"}
+MS = rundb.MS
+TOLERANCE = 0.005  # of a prediction: times in the page have a precision of 0.02 %
+
+
+class Page(html.parser.HTMLParser):
+    """Every element with its attributes and text; what is not balanced."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.elements, self.faults, self.declarations = [], [], [], []
+        self.feed(text)
+        self.close()
+        self.faults += ["not closed: " + element["tag"] for element in self.open]
+
+    def handle_decl(self, decl):
+        self.declarations.append(decl)
+
+    def handle_starttag(self, tag, attrs):
+        names = [name for name, _ in attrs]
+        if len(set(names)) != len(names):
+            self.faults.append("twice in {}: {}".format(tag, names))
+        element = {"tag": tag, "attrs": dict(attrs), "text": "", "inside": [],
+                   "parent": self.open[-1] if self.open else None}
+        self.elements.append(element)
+        if self.open:
+            self.open[-1]["inside"].append(element)
+        if tag not in VOID:
+            self.open.append(element)
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.handle_endtag(tag)
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open[-1]["tag"] != tag:
+            self.faults.append("</{}> in {}".format(tag, [e["tag"] for e in self.open]))
+            return
+        self.open.pop()
+
+    def handle_data(self, data):
+        if self.open:
+            self.open[-1]["text"] += data
+
+    def all(self, tag):
+        return [element for element in self.elements if element["tag"] == tag]
+
+    def data(self):
+        return json.loads(next(e["text"] for e in self.all("script") if e["attrs"].get("id") == "data"))
+
+
+def hash_of(text):
+    return "'sha256-{}'".format(base64.b64encode(hashlib.sha256(text.encode()).digest()).decode())
+
+
+def check_alone(page, text, what):
+    """Nothing is fetched, and only our own script and style may take effect."""
+    t.check(not re.search(r"https?:|\burl\((?!#)|@import", text), what, "names an address")
+    for element in page.elements:
+        for name in element["attrs"]:
+            t.check(name not in ("src", "href", "srcset", "action", "style", "data", "srcdoc") and
+                    not name.startswith("on"), what, element["tag"], "has", name)
+    policy = [e["attrs"]["content"] for e in page.all("meta")
+              if e["attrs"].get("http-equiv") == "Content-Security-Policy"]
+    if t.equal(len(policy), 1, what, "policies"):
+        rules = dict(rule.strip().split(" ", 1) for rule in policy[0].split(";"))
+        scripts = [e for e in page.all("script") if "type" not in e["attrs"]]
+        t.equal(rules.get("default-src"), "'none'", what)
+        t.equal([rules.get("script-src")], [hash_of(e["text"]) for e in scripts], what, "script")
+        t.equal([rules.get("style-src")], [hash_of(e["text"]) for e in page.all("style")], what,
+                "style")
+        t.equal(rules.get("base-uri"), "'none'", what)
+    t.equal(len(page.all("script")), 2, what, "scripts: data and ours")
+
+
+def check_access(page, what):
+    """Names and descriptions; ids are there once; tables have headings."""
+    ids = [e["attrs"]["id"] for e in page.elements if "id" in e["attrs"]]
+    t.equal(sorted(set(ids)), sorted(ids), what, "ids")
+    for element in page.elements:
+        for name in ("aria-labelledby", "for"):
+            for id_ in element["attrs"].get(name, "").split():
+                t.check(id_ in ids, what, element["tag"], name, id_, "is nowhere")
+    for svg in page.all("svg"):
+        for tag in ("title", "desc"):
+            found = [e for e in svg["inside"] if e["tag"] == tag]
+            t.check(found and found[0]["text"].strip(), what, "an svg without", tag, svg["attrs"])
+        t.check("role" in svg["attrs"] or "aria-hidden" in svg["attrs"], what, "an svg without role")
+    for number in ("nan", "inf", "-0 "):
+        t.check(not any(number in value.lower() for e in page.elements for value in
+                        (v for k, v in e["attrs"].items() if v and k in
+                         ("d", "x", "y", "width", "height", "cx", "cy"))), what, "draws", number)
+    t.equal([e["tag"] for e in page.all("h1")], ["h1"], what)
+    t.equal(page.all("html")[0]["attrs"].get("lang"), "en", what)
+
+
+def check_page(run, what, *options, status=0):
+    """The page and its text, after everything that holds for any."""
+    result = t.report("html", run, *options)
+    t.equal((result.status, result.err), (status, ""), what)
+    raw = result.out
+    page = Page(raw)
+    t.equal(page.faults, [], what, "is not well-formed")
+    t.equal(page.declarations, ["DOCTYPE html"], what)
+    # C1 controls and what turns text around have no place in it.
+    t.check(not re.search("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", raw), what,
+            "holds control characters")
+    check_alone(page, raw, what)
+    check_access(page, what)
+    return page, raw
+
+
+def check_kinds(folder):
+    for name, (make, expected) in pages.RUNS.items():
+        path = make(os.path.join(folder, name + ".db"))
+        page, raw = check_page(path, name, status=3 if name == "nothing" else 0)
+        sections = [e["attrs"]["id"] for e in page.all("section")]
+        t.equal(sections, expected.split(), name, "sections")
+        # The text's verdict and the page's are one.
+        words = {"highly_input_bound": "Highly input-bound", "incomplete": "Incomplete",
+                 "moderately_input_bound": "Moderately", "not_input_bound": "Not input-bound"}
+        verdict = json.loads(t.report("--json", path).out)["verdict"]
+        t.check(words[verdict] in page.all("h1")[0]["text"], name, verdict)
+        t.check(len(raw) < 300000, name, "has", len(raw), "bytes")
+
+
+def check_content(folder):
+    page, raw = check_page(pages.lockstep(os.path.join(folder, "content.db")), "content")
+    for words in ("stalls every 7 batches, as many as there are workers", "7 workers",
+                  "Use more workers, or make each load cheaper.", "Predicted: 100 % more batches/s",
+                  "not observed: part of the dataset's code", "python3 train.py --epochs 3"):
+        t.check(words in raw, "missing:", words)
+    order = [raw.find('id="{}"'.format(id_)) for id_ in
+             ("wait-h", "time", "period", "residue", "stages", "lanes-h", "predict-h", "replay",
+              "coverage-h")]
+    t.check(-1 not in order and order == sorted(order), "order of the page", order)
+    gpu = check_page(pages.gpu(os.path.join(folder, "gpu.db")), "gpu")[1]
+    for words in ("the GPU was busy for", "copy to the GPU", "of it GPU busy",
+                  "the GPU&#39;s: waits while it was idle"):
+        t.check(words in gpu, "missing:", words)
+    t.check("the GPU was busy for" not in raw, "a GPU that was not seen")
+
+
+def unpack(text):
+    packed = base64.b64decode(text)
+    return [float("nan") if one == 65535 else (2 ** (one / 1500) - 1) * 1e3
+            for one, in struct.iter_unpack("<H", packed)]
+
+
+def replay(trace):
+    """In order, as it was: analysis/replay.h, once more."""
+    load, compute = unpack(trace["load"]), unpack(trace["compute"])
+    workers, slots, n = trace["workers"], trace["workers"] * trace["prefetch"], len(load)
+    free, done, request, begin = [0.0] * workers, [0.0] * slots, 0.0, None
+    count = max(n, 3000, 4 * slots)
+    for j in range(count):
+        if j == slots:
+            begin = request
+        factor = dict(enumerate(trace["factors"])).get(j % workers, 1)
+        free[j % workers] = max(free[j % workers], done[j % slots]) + load[j % n] * factor
+        request = max(request, free[j % workers]) + trace["delivery"]
+        done[j % slots] = request
+        request += compute[j % n]
+    return (count - slots) / (request - begin) * 1e9
+
+
+def check_data(folder):
+    """What is embedded is the run: times as recorded, and the replay's own batches."""
+    for make in (pages.lockstep, pages.uneven):
+        path = make(os.path.join(folder, "data.db"))
+        page, _ = check_page(path, "data")
+        data = page.data()
+        rows = t.rows(path, "SELECT wait_ns, compute_ns FROM batch ORDER BY epoch, batch")
+        for key in ("wait", "compute"):
+            found = [ns for part in data["raw"] for ns in unpack(part[key])]
+            t.equal(len(found), len(rows), key)
+            worst = max(abs(ns - row[key + "_ns"]) / (row[key + "_ns"] + 1000)
+                        for ns, row in zip(found, rows))
+            t.check(worst < 0.0003, key, "is off by", worst)
+        predicted = {row["id"]: row["batches_per_s"]
+                     for row in json.loads(t.report("--json", path).out)["whatif"]}
+        found = replay(data["trace"])
+        t.check(abs(found / predicted["baseline"] - 1) < TOLERANCE, "baseline", found, predicted)
+
+
+def check_hostile(folder):
+    """Names that want to be markup, in all the places that a run has."""
+    path = pages.hostile(os.path.join(folder, "h\"o's<t>&.db"))
+    page, raw = check_page(path, "hostile")
+    t.check("<script>window.hacked" not in raw and "<img" not in raw, "not escaped")
+    t.check(not any("hacked" in value for e in page.elements for value in e["attrs"].values()
+                    if value), "in an attribute")
+    # Bytes that are no text become the character for that.
+    t.check(raw.count("\ufffd") >= 2, "bytes that are no text")
+    t.check("&lt;script&gt;window.hacked" in raw, "it is shown as it is")
+    for what in ("files", "samples"):
+        t.check(raw.count("&quot;quo&#39;te&quot;") >= 3, what)
+    result = t.report("html", path, "-o", os.path.join(folder, "out.html"))
+    t.equal((result.status, result.out, result.err), (0, "", ""), "-o")
+    with open(os.path.join(folder, "out.html"), "rb") as file:
+        file.read().decode("utf-8")
+
+
+def check_redact(folder):
+    path = pages.secret(os.path.join(folder, "SECRETrun.db"))
+    _, raw = check_page(path, "open")
+    t.check(raw.count("SECRET") > 20, "the test plants names", raw.count("SECRET"))
+    _, raw = check_page(path, "redacted", "--redact")
+    t.equal(re.findall(".{60}SECRET.{20}", raw), [], "--redact leaks")
+    for words in ("(redacted)", "file 1", "folder 1", "call 1", "RandomCrop", "JPEG, libjpeg"):
+        t.check(words in raw, "--redact takes away more than names:", words)
+
+
+def check_sizes(folder):
+    path = rundb.build(os.path.join(folder, "10k.db"),
+                       [rundb.loader(pages.with_gpu(rundb.simulate(2000, 16, 200, 10, epochs=5,
+                                                                   jitter=0.9)), workers=16)])
+    _, raw = check_page(path, "10,000 batches")
+    t.check(len(raw) <= 300000, "10,000 batches are", len(raw), "bytes")
+    t.say("10,000 batches:", len(raw), "bytes")
+    path = pages.long_run(os.path.join(folder, "long.db"), 120000)
+    begin = time.monotonic()
+    page, raw = check_page(path, "120,000 batches")
+    data = page.data()
+    t.check(len(raw) <= 1000000, "120,000 batches are", len(raw), "bytes")
+    t.say("120,000 batches:", len(raw), "bytes,", round(time.monotonic() - begin, 2), "s")
+    most = unpack(data["buckets"]["wait"]["most"])
+    t.equal(len(most), 4096, "parts")
+    t.check(abs(max(most) / (9000 * MS) - 1) < 0.001, "the longest wait is in the reduction",
+            max(most))
+    worst = [part for part in data["raw"] if part["begin"] <= 77777 < part["begin"] + part["count"]]
+    if t.equal(len(worst), 1, "the batches around the longest wait are there one by one"):
+        ns = unpack(worst[0]["wait"])[77777 - worst[0]["begin"]]
+        t.check(abs(ns / (9000 * MS) - 1) < 0.001, "the longest wait", ns)
+
+
+def check_usage(folder):
+    run = pages.lockstep(os.path.join(folder, "usage.db"))
+    for arguments, words in ((["html", "--json", run], "--json does not go with dlprof-report html"),
+                             (["--redact", run], "--redact does not go with dlprof-report;"),
+                             (["html"], "something is missing: dlprof-report html RUN.db"),
+                             (["html", "-o", run, run, "-f"], "will not write over the run itself")):
+        result = t.report(*arguments)
+        t.equal((result.status, result.out), (2, ""), arguments)
+        t.check(words in result.err and result.err.count("\n") == 1, arguments, result.err)
+    t.equal(t.report("html", run, "-o", "/dev/full", "-f").status, 2, "a full disk")
+    part = check_page(run, "part", "--batches", "40:70")[1]
+    t.check("from batch 40 to batch 70" in part, "--batches")
+
+
+def main():
+    folder = t.scratch()
+    for check in (check_kinds, check_content, check_data, check_hostile, check_redact, check_sizes,
+                  check_usage):
+        check(folder)
+    t.finish()
+
+
+main()

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs that the tests of the HTML report draw: of every kind, hostile ones, ones with secrets."""
+import os
+import random
+import sqlite3
+
+import dlprof_test as t
+import rundb
+
+MS = rundb.MS
+MARKUP = "<script>window.hacked=1</script><img src=x onerror=window.hacked=1> \"quo'te\" &amp; ]]>"
+ODD = b"bad \xff\xfe \xc3( utf-8 \x1b[31m \xe2\x80\xae <b>"
+
+
+def lockstep(path, **keywords):
+    return rundb.lockstep(path, **keywords)
+
+
+def uneven(path):
+    """Loads that differ, and a slow worker, so that workers have factors."""
+    batches = rundb.simulate(900, 4, 60, 18, jitter=0.4)
+    for batch in batches:
+        if batch["worker_id"] == 2:
+            batch["load_ns"] = int(batch["load_ns"] * 1.9)
+    return rundb.build(path, [rundb.loader(batches, workers=4)])
+
+
+def with_gpu(batches):
+    for batch in batches:
+        batch.update(gpu_busy_ns=int(batch["compute_ns"] * 0.8), h2d_ns=int(1.5 * MS),
+                     gpu_idle_wait_ns=int(batch["wait_ns"] * 0.9), h2d_bytes=19000000)
+    return batches
+
+
+def gpu(path):
+    return rundb.build(path, [rundb.loader(with_gpu(rundb.simulate(300, 4, 60, 10, epochs=3)),
+                                           workers=4)], meta={"clock": "gpu"})
+
+
+def one(path):
+    return rundb.build(path, [rundb.loader(rundb.simulate(1, 4, 20, 10), workers=4)])
+
+
+def alone(path):
+    return rundb.build(path, [rundb.loader(rundb.simulate(300, 0, 20, 10), workers=0)])
+
+
+def many_workers(path):
+    return rundb.build(path, [rundb.loader(rundb.simulate(3000, 64, 900, 10, jitter=0.5),
+                                           workers=64)])
+
+
+def blind(path):
+    """Neither the workers nor their loads were seen."""
+    batches = rundb.simulate(300, 4, 60, 10, known=False)
+    for batch in batches:
+        for key in ("worker_id", "load_begin_ns", "load_ns", "collate_ns", "cpu_ns", "read_ns"):
+            batch[key] = None
+    return rundb.build(path, [rundb.loader(batches)])
+
+
+def import_rows(path, heading, rows, *meta):
+    table = path + ".csv"
+    with open(table, "w", encoding="ascii") as file:
+        file.write(heading + "\n")
+        file.writelines(row + "\n" for row in rows)
+    arguments = [argument for one_ in meta for argument in ("--meta", one_)]
+    result = t.report("import", table, "-o", path, *arguments)
+    t.equal((result.status, result.err), (0, ""), "import")
+    os.unlink(table)
+    return path
+
+
+def steps(path):
+    """A log of step times."""
+    return import_rows(path, "batch,ms", ["{},{}".format(i, 900 if i % 10 == 3 else 100 + i % 7)
+                                          for i in range(400)])
+
+
+def long_run(path, count):
+    """A stall every eight, and one that is longest of all."""
+    rows = []
+    for i in range(count):
+        wait = 9000 if i == 77777 else 270 + i % 11 if i % 8 == 3 else 0.5
+        rows.append("{},{},{},{},{},3,{},40".format(i, wait, 10 + i % 7 / 10, 100 + i * 37 % 60, i % 8,
+                                                    int(i % 8 != 3)))
+    return import_rows(path, "batch,wait_ms,compute_ms,load_ms,worker_id,qdepth,head_ready,"
+                       "load_cpu_ms", rows, "workers=8", "prefetch_factor=2", "in_order=true")
+
+
+RUNS = {
+    "lockstep": (lockstep, "wait pattern life lanes predict coverage"),
+    "healthy": (rundb.healthy, "wait pattern life lanes predict coverage"),
+    "uneven": (uneven, "wait pattern life lanes predict coverage"),
+    "gpu": (gpu, "wait pattern life lanes predict coverage"),
+    "one": (one, "wait pattern life lanes coverage"),
+    "nothing": (rundb.build, "coverage"),
+    "alone": (alone, "wait pattern life lanes predict coverage"),
+    "many_workers": (many_workers, "wait pattern life lanes predict coverage"),
+    "blind": (blind, "wait pattern coverage"),
+    "steps": (steps, "wait pattern coverage"),
+}
+
+
+def add_inside(path, text):
+    """Steps, decoders, samples, files, folders, slow calls, whose names are text(what)."""
+    database = sqlite3.connect(path)
+    chance = random.Random(3)
+
+    def total(kind, name, detail="", class_=0):
+        database.execute("INSERT INTO t_total VALUES (?, CAST(? AS TEXT), CAST(? AS TEXT), ?, ?, ?,"
+                         " ?, ?, ?, 0)",
+                         (kind, name, detail, class_, 900, chance.randrange(10**9), 10**7, 10**8,
+                          10**7))
+    total("step", "RandomCrop", "torchvision.transforms")
+    total("step", text("step"), "dataset")
+    total("decode", "libjpeg", "JPEG", 512)
+    total("decode", "library", text("format"), 1024)
+    for i in range(3):
+        total("file", text("/data/file{}".format(i)))
+        total("folder", text("/data/folder{}".format(i)))
+        total("sample", text("/data/sample{}".format(i)), text("dataset"), i)
+        database.execute("INSERT INTO t_slow VALUES (?, 42, 42, 'read', CAST(? AS TEXT), ?,"
+                         " CAST(? AS TEXT))",
+                         (i, text("read /data/call{}".format(i)), 10**8,
+                          text("frame /usr/lib/a.so\nsecond")))
+    database.commit()
+    database.close()
+    return path
+
+
+def hostile(path):
+    columns = dict.fromkeys(("dlprof_version", "command", "host", "kernel", "frameworks", "run_id",
+                             "patch_missing", "decoders_hidden", "overhead"), MARKUP)
+    rundb.build(path, [rundb.loader(rundb.simulate(98, 7, 200, 10), workers=7, kind=MARKUP)],
+                meta=columns, notes=[MARKUP, "</main></body>" + MARKUP])
+    add_inside(path, lambda what: what + MARKUP)
+    database = sqlite3.connect(path)
+    database.execute("UPDATE t_meta SET value = CAST(? AS TEXT) WHERE key = 'command'",
+                     (MARKUP.encode() + ODD,))
+    database.execute("UPDATE t_total SET name = CAST(? AS TEXT) WHERE kind = 'file' AND"
+                     " name LIKE '%file1%'", (ODD,))
+    database.commit()
+    database.close()
+    return path
+
+
+def secret(path):
+    """SECRET in every path, in the command, in the name of the host, in what quotes them."""
+    rundb.build(path, [rundb.loader(rundb.simulate(98, 7, 200, 10), workers=7)],
+                meta={"command": "python3 SECRET.py --data '/mnt/my SECRET'", "host": "SECREThost",
+                      "run_id": "SECREThost-42-17f",
+                      "decoders_hidden": "libjpeg in /usr/SECRET/lib x.so"},
+                notes=["cannot open /mnt/my SECRET file"])
+    return add_inside(path, lambda what: "/x/SECRET dir/" + what + " SECRET" if "/" in what
+                      else "Mine")
