@@ -32,9 +32,9 @@ def make(folder, count):
     return run
 
 
-def measure(*arguments):
+def measure(*arguments, form="--json"):
     begin = time.monotonic()
-    process = subprocess.Popen([t.REPORT, "--json"] + list(arguments), stdout=subprocess.DEVNULL)
+    process = subprocess.Popen([t.REPORT, form] + list(arguments), stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     t.equal(status, 0, arguments)
     return (usage.ru_utime + usage.ru_stime, time.monotonic() - begin, usage.ru_maxrss * 1024 / 1e6)
@@ -55,6 +55,9 @@ def main():
         t.say("{:>9} {:>6.0f} MB {:>14.2f} {:.2f} {:>4.0f} {:>18.2f} {:.2f} {:>4.0f}".format(
             count, size, *best, *rows))
         t.check(best[0] < (0.5 if count <= 10**6 else 3) and best[2] < 200, count, "took", best)
+        best = min(measure(run, form="html") for _ in range(3))
+        t.say("   as HTML: {:.2f} s of CPU, {:.2f} s, {:.0f} MB".format(*best))
+        t.check(best[0] < 3 or count > 10**6, count, "as HTML took", best)
         os.unlink(run)
         if os.path.exists(period):
             t.say("  ", t.run([period, "speed", str(count)], env=t.environment(preload=False),

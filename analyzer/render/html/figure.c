@@ -73,9 +73,19 @@ static const char *time_unit(double high_ns, double *ret_ns)
 	return units[i].name;
 }
 
+/* With thousands apart, unlike %g never with an exponent. */
+static const char *plain_number(char *buffer, double value)
+{
+	if (fabs(value) >= 1000)
+		return units_count(buffer, llrint(value));
+	snprintf(buffer, UNITS_MAX, "%g", value);
+	return buffer;
+}
+
 static void put_y(struct figure *f, double unit, const char *name)
 {
-	double step = figure_step(f->y_high / unit, 4), value;
+	double step = figure_step(f->y_high / unit, 5), value;
+	char text[UNITS_MAX];
 
 	html_put(f->html, "<g class=\"axis\">");
 	for (value = 0; value * unit <= f->y_high * 1.0001; value += step) {
@@ -83,8 +93,9 @@ static void put_y(struct figure *f, double unit, const char *name)
 
 		html_put(f->html,
 			 "<path class=\"grid\" d=\"M%.1f %.1fH%.1f\"/>"
-			 "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%g%s%s</text>",
-			 f->left, y, f->right, f->left - 6, y + 4, value,
+			 "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%s%s%s</text>",
+			 f->left, y, f->right, f->left - 6, y + 4,
+			 plain_number(text, value),
 			 *name && value > 0 ? " " : "", value > 0 ? name : "");
 	}
 	html_put(f->html, "</g>\n");
@@ -103,15 +114,6 @@ void figure_y_numbers(struct figure *f)
 	put_y(f, 1, "");
 }
 
-/* With thousands apart, unlike %g never with an exponent. */
-static const char *plain_number(char *buffer, double value)
-{
-	if (fabs(value) >= 1000)
-		return units_count(buffer, llrint(value));
-	snprintf(buffer, UNITS_MAX, "%g", value);
-	return buffer;
-}
-
 static void put_x(struct figure *f, double unit, const char *unit_name, double step_least,
 		  const char *name)
 {
@@ -124,12 +126,14 @@ static void put_x(struct figure *f, double unit, const char *unit_name, double s
 		 f->bottom, f->right);
 	for (; value * unit <= f->x_high + step * unit * 1e-6; value += step) {
 		double x = figure_x(f, value * unit);
+		bool at_edge = x > f->right - 30 && value >= 1000;
 
 		/* Every other one makes room on a narrow screen. */
 		html_put(f->html,
 			 "<path class=\"base\" d=\"M%.1f %.1fv4\"/>"
-			 "<text%s x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>",
-			 x, f->bottom, number++ % 2 ? " class=\"odd\"" : "", x, f->bottom + 20,
+			 "<text%s x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">%s</text>",
+			 x, f->bottom, number++ % 2 ? " class=\"odd\"" : "",
+			 at_edge ? f->right + 8 : x, f->bottom + 20, at_edge ? "end" : "middle",
 			 plain_number(text, value));
 	}
 	html_put(f->html, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%s%s%s</text></g>\n",

@@ -49,23 +49,13 @@ static double known(int64_t ns)
 	return ns == QUERY_UNKNOWN ? NAN : (double)ns;
 }
 
-static size_t find_stages(struct html *html, struct stage *ret)
+/* What happens to a batch that is loaded; `n` stages are there. */
+static size_t add_after_load(struct html *html, struct stage *ret, size_t n)
 {
 	const struct report *report = html->report;
 	const struct load_totals *totals = &report->totals;
-	double transform = transform_ns(report), other = mean_of(totals, totals->other_ns);
 	double batches = (double)report->finding.batch_count;
-	bool split = transform > 0 && transform <= other;
-	size_t n = 0;
 
-	ret[n++] = (struct stage){"open files", "open", mean_of(totals, totals->open_ns), ""};
-	ret[n++] = (struct stage){"read", "read", mean_of(totals, totals->read_ns), ""};
-	ret[n++] = (struct stage){"decode", "decode", mean_of(totals, totals->decode_ns),
-				  "not observed: part of the dataset's code"};
-	if (split)
-		ret[n++] = (struct stage){"transform", "transform", transform, ""};
-	ret[n++] = (struct stage){"dataset's code", "other", split ? other - transform : other, ""};
-	ret[n++] = (struct stage){"collate", "collate", mean_of(totals, totals->collate_ns), ""};
 	if (report->series.workers != 0) {
 		ret[n++] = (struct stage){"hand-over", "transfer",
 					  mean_of(totals, totals->transfer_ns), "not observed"};
@@ -82,6 +72,31 @@ static size_t find_stages(struct html *html, struct stage *ret)
 		ret[n++] = (struct stage){"of it GPU busy", "busy",
 					  known(html->input->device.gpu_busy_ns), ""};
 	return n;
+}
+
+static size_t find_stages(struct html *html, struct stage *ret)
+{
+	const struct report *report = html->report;
+	const struct load_totals *totals = &report->totals;
+	double transform = transform_ns(report), other = mean_of(totals, totals->other_ns);
+	bool split = transform > 0 && transform <= other;
+	size_t n = 0;
+
+	/* An imported table tells how long a load took, and nothing of what was in it. */
+	if (totals->open_ns == QUERY_UNKNOWN && totals->read_ns == QUERY_UNKNOWN &&
+	    totals->decode_ns == QUERY_UNKNOWN && totals->collate_ns == QUERY_UNKNOWN) {
+		ret[n++] = (struct stage){"load", "load", mean_of(totals, totals->load_ns), ""};
+		return add_after_load(html, ret, n);
+	}
+	ret[n++] = (struct stage){"open files", "open", mean_of(totals, totals->open_ns), ""};
+	ret[n++] = (struct stage){"read", "read", mean_of(totals, totals->read_ns), ""};
+	ret[n++] = (struct stage){"decode", "decode", mean_of(totals, totals->decode_ns),
+				  "not observed: part of the dataset's code"};
+	if (split)
+		ret[n++] = (struct stage){"transform", "transform", transform, ""};
+	ret[n++] = (struct stage){"dataset's code", "other", split ? other - transform : other, ""};
+	ret[n++] = (struct stage){"collate", "collate", mean_of(totals, totals->collate_ns), ""};
+	return add_after_load(html, ret, n);
 }
 
 /* "of it" lies within the stage before it; all others begin where the last one ended. */
@@ -126,7 +141,7 @@ static void put_stages(struct html *html, const struct stage *stages, size_t cou
 				 FIGURE_RIGHT, y + 18, html_time(time, stage->ns));
 		else
 			html_put(html,
-				 "<text class=\"quiet\" x=\"%.1f\" y=\"%.1f\">%s</text>\n",
+				 "<text x=\"%.1f\" y=\"%.1f\">%s</text>\n",
 				 LEFT + 8.0, y + 18, *stage->note ? stage->note : "not observed");
 		last_ns = from_ns;
 		begin_ns = from_ns + (is_within(stage) ? 0 : ns);

@@ -281,7 +281,7 @@ static void put_phases(struct html *html, const struct phases *phases, size_t mo
 	html_say(html, "The %s of a batch over its number in the epoch, modulo %zu%s.%s%s", what,
 		 modulus, rhythm->period->batches ? " (the period)" : " (the workers)",
 		 by_worker ? " In order, each place is one worker." : "",
-		 phases->count > MOST_DOTS ? " The dots are a sample; the longest are all there."
+		 phases->count > MOST_DOTS ? " The dots are an even sample, the longest among them."
 					   : "");
 	html_put(html, "</figcaption>\n</figure>\n");
 	html_details(html, "The numbers");

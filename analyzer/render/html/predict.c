@@ -31,6 +31,8 @@ static void put_row(struct html *html, enum whatif_id id, double most)
 	html_number(html, "%.4g", rate);
 	if (id == WHATIF_BASELINE)
 		html_number(html, "–");
+	else if (fabs(whatif->gain[id]) < 0.005)
+		html_number(html, "0 %%");
 	else
 		html_number(html, "%+.0f %%", 100 * whatif->gain[id]);
 	html_number(html, "%s", units_share(share, whatif->stall_ratio[id]));

@@ -126,7 +126,8 @@ class Scene {
 		for (let i = 0; i < number; i++)
 			wait += this.events[i].delivery - this.events[i].request;
 		wait += Math.max(0, Math.min(now, at.delivery) - at.request);
-		this.part("tally").textContent = number + " batches trained, waited " +
+		this.part("tally").textContent = number + (number === 1 ? " batch" : " batches") +
+			" trained, waited " +
 			showTime(wait) + (now > 0 ? ", " + showShare(Math.min(1, wait / now)) : "");
 		if (this.drawPast === number)
 			return;

@@ -179,6 +179,10 @@ static void put_numbers(struct html *html, const struct batch_series *s)
 static void put_balance(struct html *html)
 {
 	const struct finding *f = &html->report->finding;
+	/* Where the GPU's idle time counts, the host's waits are longer. */
+	const double counted_ns = f->wait_starved_ns + f->wait_start_ns + f->wait_ready_ns +
+				  f->wait_short_ns;
+	const double masked_ns = f->by_gpu ? f->wait_all_ns - counted_ns : 0;
 	const struct {
 		const char *words, *class;
 		double ns;
@@ -187,6 +191,7 @@ static void put_balance(struct html *html)
 		{"Start of an epoch", "start", f->wait_start_ns},
 		{"Handing over what was ready, short waits", "short",
 		 f->wait_ready_ns + f->wait_short_ns},
+		{"Waiting while the GPU still had work", "masked", masked_ns},
 		{"Compute", "compute", f->compute_all_ns},
 	};
 	double all_ns = f->wait_all_ns + f->compute_all_ns, x = 0;
@@ -226,7 +231,8 @@ static void put_balance(struct html *html)
 static void put_figure(struct html *html, const struct bar *bars, size_t count)
 {
 	const struct batch_series *s = &html->report->series;
-	bool single = bars[0].end - bars[0].begin == 1 && count == s->count;
+	size_t each = bars[0].end - bars[0].begin;
+	bool single = each == 1;
 	const struct figure_key all_keys[] = {
 		{"compute", s->compute_ns ? "compute: the rest of the step" : "a step, waiting included"},
 		{"wait", "waiting for data"},
@@ -242,8 +248,7 @@ static void put_figure(struct html *html, const struct bar *bars, size_t count)
 	if (s->wait_ns)
 		put_balance(html);
 	if (!single)
-		snprintf(words, sizeof(words), "a bar is the mean of about %zu batches",
-			 (s->count + count / 2) / count);
+		snprintf(words, sizeof(words), "a bar is the mean of %zu batches", each);
 	for (i = 0; i < 4; i++)
 		if (wanted[i])
 			keys[key_count++] = all_keys[i];
@@ -276,16 +281,17 @@ static void put_figure(struct html *html, const struct bar *bars, size_t count)
 int html_timeline(struct html *html)
 {
 	const struct batch_series *s = &html->report->series;
-	size_t count = s->count < MOST_BARS ? s->count : MOST_BARS, i;
+	size_t each = (s->count + MOST_BARS - 1) / MOST_BARS, count, i;
 	struct bar *bars;
 
 	if (!s->count || !rest_of(s))
 		return 0;
+	count = (s->count + each - 1) / each;
 	bars = malloc(count * sizeof(*bars));
 	if (!bars)
 		return -ENOMEM;
 	for (i = 0; i < count; i++)
-		bars[i] = make_bar(s, s->count * i / count, s->count * (i + 1) / count);
+		bars[i] = make_bar(s, i * each, i + 1 < count ? (i + 1) * each : s->count);
 	html_section(html, "wait", "Where the time went", "");
 	put_figure(html, bars, count);
 	put_numbers(html, s);

@@ -45,8 +45,12 @@ static void put_cause(struct html *html)
 	const char *name = cause_name(d->cause);
 	char text[1024] = "";
 
-	if (!name || d->cause == CAUSE_NONE)
+	if (!name)
 		return;
+	if (d->cause == CAUSE_NONE) {
+		html_paragraph(html, "", "%s", explain_find(name)->line);
+		return;
+	}
 	advise_add_evidence(html->report, text, sizeof(text));
 	html_put(html, "<p><b>Why.</b> ");
 	html_say(html, "%s%s", explain_find(name)->line, text);
@@ -66,7 +70,7 @@ static void put_next(struct html *html)
 			continue;
 		html_put(html, "%s<li>", count++ ? "" : "<h2>Next steps</h2>\n<ol class=\"next\">\n");
 		html_say(html, "%s", advise_line(html->report, advice->id));
-		if (advice->gain >= 0) {
+		if (advice->gain >= 0.005) {
 			html_put(html, " <b class=\"gain\">");
 			html_say(html, "%s %s more batches/s.",
 				 advice->is_bound ? "At most" : "Predicted:",
