@@ -202,7 +202,8 @@ static int put_trace(struct jsonw *json, const struct html_input *input)
 	jsonw_number(json, "delivery", trace->delivery_ns);
 	jsonw_number(json, "theta", trace->theta_ns);
 	jsonw_number(json, "cpu", trace->cpu_ns);
-	jsonw_int(json, "cores", trace->cores);
+	jsonw_number(json, "mainCpu", trace->main_cpu_ns);
+	jsonw_number(json, "cores", trace->cores);
 	jsonw_open(json, "factors", '[');
 	for (i = 0; i < trace->factor_count; i++)
 		jsonw_number(json, NULL, trace->factors[i]);

@@ -10,7 +10,7 @@
 #include "render/advise.h"
 #include "render/html/sections.h"
 
-static void put_row(struct html *html, enum whatif_id id, double most)
+static void put_row(struct html *html, int id, double most)
 {
 	const struct whatif *whatif = &html->report->diagnosis.whatif;
 	double rate = whatif->batches_per_s[id];
@@ -21,7 +21,7 @@ static void put_row(struct html *html, enum whatif_id id, double most)
 		html_say(html, "%" PRId32 " worker%s", whatif->use_workers,
 			 whatif->use_workers == 1 ? "" : "s");
 	else
-		html_say(html, "%s", advise_whatif_words(id));
+		html_say(html, "%s", advise_whatif_words(whatif, id));
 	html_put(html,
 		 "</td><td class=\"bar\"><svg viewBox=\"0 0 200 14\" role=\"img\" "
 		 "aria-labelledby=\"w%dt w%dd\"><title id=\"w%dt\">Throughput</title><desc "
@@ -29,6 +29,10 @@ static void put_row(struct html *html, enum whatif_id id, double most)
 		 "width=\"%.1f\" height=\"12\"/></svg></td>",
 		 id, id, id, id, rate, rate / most * 200);
 	html_number(html, "%.4g", rate);
+	if (isnan(whatif->low_per_s[id]))
+		html_number(html, "–");
+	else
+		html_number(html, "%.3g to %.3g", whatif->low_per_s[id], whatif->high_per_s[id]);
 	if (id == WHATIF_BASELINE)
 		html_number(html, "–");
 	else if (fabs(whatif->gain[id]) < 0.005)
@@ -42,17 +46,18 @@ static void put_row(struct html *html, enum whatif_id id, double most)
 static void put_table(struct html *html)
 {
 	const struct whatif *whatif = &html->report->diagnosis.whatif;
+	int count = WHATIF_MAX + (int)whatif->wish_count, id;
 	double most = 0;
-	int id;
 
-	for (id = 0; id < WHATIF_MAX; id++)
+	for (id = 0; id < count; id++)
 		if (!isnan(whatif->batches_per_s[id]))
 			most = fmax(most, whatif->batches_per_s[id]);
 	html_table(html, "",
-		   (const char *const[]){"With", "", "#Batches/s", "#More", "#Waiting", NULL});
-	for (id = 0; id < WHATIF_MAX; id++)
+		   (const char *const[]){"With", "", "#Batches/s", "#95 % range", "#More", "#Waiting",
+					 NULL});
+	for (id = 0; id < count; id++)
 		if (!isnan(whatif->batches_per_s[id]))
-			put_row(html, (enum whatif_id)id, most);
+			put_row(html, id, most);
 	html_table_end(html);
 }
 
@@ -72,7 +77,8 @@ static int most_workers(const struct report *report)
 	int most = 4 * report->series.workers;
 
 	most = most > 2 * whatif->needed_workers ? most : 2 * whatif->needed_workers;
-	most = most > 2 * whatif->cores ? most : 2 * whatif->cores;
+	if (whatif->cores > 0 && 2 * whatif->cores > most)
+		most = whatif->cores < 128 ? (int)ceil(2 * whatif->cores) : 256;
 	return most < 8 ? 8 : most > 256 ? 256 : most;
 }
 

@@ -23,7 +23,10 @@ function unpack(text) {
 }
 
 function unpackTrace(packed) {
-	return Object.assign({}, packed, {load: unpack(packed.load), compute: unpack(packed.compute)});
+	const known = value => value === null ? NaN : value;
+
+	return Object.assign({}, packed, {load: unpack(packed.load), compute: unpack(packed.compute),
+					  cpu: known(packed.cpu), cores: known(packed.cores)});
 }
 
 /* What the run was. */
@@ -102,10 +105,9 @@ function step(trace, setup, first, count, see) {
 
 /* Not faster than the cores allow, but not slower than was seen to be possible. */
 function cap(trace, setup, floor, result) {
-	let most = trace.cores / (trace.cpu * setup.factor) * 1e9;
+	const cpu = trace.cpu * setup.factor + trace.mainCpu;
+	let most = trace.cores > 0 && cpu > 0 ? trace.cores / cpu * 1e9 : Infinity;
 
-	if (trace.cores < 1 || !(trace.cpu * setup.factor > 0))
-		return result;
 	if (most < floor)
 		most = floor;
 	if (result.rate <= most)
