@@ -38,8 +38,7 @@ static int read_input(struct db *db, const struct report *report, struct html_in
 	size_t i;
 	int r = device_read(db, report->filter.loader_id, MOST_MEANS, &ret->device);
 
-	ret->window_count =
-		html_choose_windows(&report->series, &report->finding, ret->windows);
+	ret->window_count = html_choose_windows(&report->series, &report->finding, ret->windows);
 	for (i = 0; r == 0 && i < ret->window_count; i++)
 		r = read_window(db, &report->filter, &ret->windows[i]);
 	return r;

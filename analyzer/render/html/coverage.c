@@ -43,7 +43,8 @@ static void put_loader(struct html *html)
 	if (!loader)
 		return;
 	if (loader->in_order != QUERY_UNKNOWN && loader->workers != 0)
-		page_append(text, sizeof(text), ", %s", loader->in_order ? "in order" : "any order");
+		page_append(text, sizeof(text), ", %s",
+			    loader->in_order ? "in order" : "any order");
 	if (loader->persistent != QUERY_UNKNOWN && loader->workers != 0)
 		page_append(text, sizeof(text), ", %s",
 			    loader->persistent ? "persistent workers" : "new workers every epoch");
@@ -52,7 +53,8 @@ static void put_loader(struct html *html)
 		double supply = report->series.workers / f->load_mean_ns * 1e9;
 
 		put_row(html, "Capacity",
-			"%d workers can load %.3g batches/s; without waiting the training would take "
+			"%d workers can load %.3g batches/s; without waiting the training would "
+			"take "
 			"%.3g",
 			(int)report->series.workers, supply, supply * f->rho);
 	}
@@ -63,9 +65,11 @@ static void put_loader(struct html *html)
 			report->setup_count, html_time(time, (double)report->setup_ns));
 	for (i = 0; i < report->loader_count; i++)
 		if (&report->loaders[i] != loader)
-			put_row(html, "Not judged", "loader %" PRId64 ": %s, %s batches, %s (--loader %" PRId64 ")",
+			put_row(html, "Not judged",
+				"loader %" PRId64 ": %s, %s batches, %s (--loader %" PRId64 ")",
 				report->loaders[i].loader_id,
-				report->loaders[i].kind[0] ? report->loaders[i].kind : "unknown kind",
+				report->loaders[i].kind[0] ? report->loaders[i].kind
+							   : "unknown kind",
 				units_count(count, report->loaders[i].batch_count),
 				html_time(time, (double)report->loaders[i].time_ns),
 				report->loaders[i].loader_id);
@@ -97,7 +101,8 @@ static void put_seen(struct html *html)
 	if (f->verdict != STALL_VERDICT_INCOMPLETE)
 		put_row(html, "Confidence", "%s: %zu steady batches%s%s",
 			stall_confidence_id(f->confidence), f->steady_count,
-			report->series.workers == 0 ? "" : "; whether they were ready is known for ",
+			report->series.workers == 0 ? ""
+						    : "; whether they were ready is known for ",
 			report->series.workers == 0
 				? ""
 				: units_share(share, (double)f->readiness_count /
@@ -105,10 +110,12 @@ static void put_seen(struct html *html)
 	if (f->batch_count)
 		put_row(html, "Clock", "%s",
 			by_gpu ? "the GPU's: waits while it was idle"
-			       : "the host's: what the main process waited; with a GPU this is an upper "
+			       : "the host's: what the main process waited; with a GPU this is an "
+				 "upper "
 				 "bound on the GPU's starvation");
 	if (run->lost_count > 0)
-		put_row(html, "Lost", "%s records were dropped", units_count(count, run->lost_count));
+		put_row(html, "Lost", "%s records were dropped",
+			units_count(count, run->lost_count));
 	if (f->missing_count)
 		put_row(html, "Lost", "%s batches were delivered without a record",
 			units_count(count, (int64_t)f->missing_count));

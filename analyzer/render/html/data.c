@@ -5,8 +5,8 @@
  * A column of times is base64 of 16-bit numbers, the lower byte first: round(1500 log2(1 + us)),
  * 65535 for what is not known. That is 0.023 % at most beside the time, in 2.7 characters.
  *
- * More than MOST_RAW batches: their minimum, mean and maximum in BUCKETS equal parts, and the batches
- * one by one around the worst stalls.
+ * More than MOST_RAW batches: their minimum, mean and maximum in BUCKETS equal parts, and the
+ * batches one by one around the worst stalls.
  */
 #include <errno.h>
 #include <math.h>
@@ -15,12 +15,12 @@
 #include "render/html/sections.h"
 #include "render/jsonw.h"
 
-#define SCALE     1500
-#define UNKNOWN   65535
-#define MOST_RAW  20000
-#define BUCKETS   4096
-#define WINDOWS   50
-#define WINDOW    200
+#define SCALE    1500
+#define UNKNOWN  65535
+#define MOST_RAW 20000
+#define BUCKETS  4096
+#define WINDOWS  50
+#define WINDOW   200
 
 static uint16_t pack(double ns)
 {
@@ -36,9 +36,11 @@ struct column {
 	const void *context;
 };
 
-static int put_column(struct jsonw *json, const char *key, const struct column *column, size_t count)
+static int put_column(struct jsonw *json, const char *key, const struct column *column,
+		      size_t count)
 {
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 	size_t bytes = 2 * count, i, n = 0;
 	unsigned char *packed = malloc(bytes + 3);
 	char *text = malloc((bytes + 2) / 3 * 4 + 1);
@@ -57,7 +59,8 @@ static int put_column(struct jsonw *json, const char *key, const struct column *
 	}
 	packed[bytes] = packed[bytes + 1] = 0;
 	for (i = 0; i < bytes; i += 3) {
-		unsigned word = (unsigned)packed[i] << 16 | (unsigned)packed[i + 1] << 8 | packed[i + 2];
+		unsigned word =
+			(unsigned)packed[i] << 16 | (unsigned)packed[i + 1] << 8 | packed[i + 2];
 
 		text[n++] = digits[word >> 18];
 		text[n++] = digits[word >> 12 & 63];
@@ -120,13 +123,13 @@ static int put_buckets(struct jsonw *json, const struct batch_series *s)
 	for (i = 0; i < 2; i++) {
 		jsonw_open(json, columns[i].key, '{');
 		for (j = 0; r == 0 && j < 3; j++)
-			r = put_column(json, members[j].key,
-				       &(struct column){
-					       .make = reduce,
-					       .context = &(struct reduced){columns[i].values,
-									    s->count,
-									    members[j].how}},
-				       BUCKETS);
+			r = put_column(
+				json, members[j].key,
+				&(struct column){.make = reduce,
+						 .context = &(struct reduced){columns[i].values,
+									      s->count,
+									      members[j].how}},
+				BUCKETS);
 		jsonw_close(json, '}');
 	}
 	jsonw_close(json, '}');
@@ -142,7 +145,8 @@ static int put_raw(struct jsonw *json, const struct batch_series *s, size_t begi
 	jsonw_int(json, "count", (int64_t)count);
 	r = put_column(json, "wait", &(struct column){.values = s->wait_ns + begin}, count);
 	if (r == 0)
-		r = put_column(json, "compute", &(struct column){.values = s->compute_ns + begin}, count);
+		r = put_column(json, "compute", &(struct column){.values = s->compute_ns + begin},
+			       count);
 	jsonw_close(json, '}');
 	return r;
 }

@@ -94,8 +94,7 @@ static void put_y(struct figure *f, double unit, const char *name)
 		html_put(f->html,
 			 "<path class=\"grid\" d=\"M%.1f %.1fH%.1f\"/>"
 			 "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%s%s%s</text>",
-			 f->left, y, f->right, f->left - 6, y + 4,
-			 plain_number(text, value),
+			 f->left, y, f->right, f->left - 6, y + 4, plain_number(text, value),
 			 *name && value > 0 ? " " : "", value > 0 ? name : "");
 	}
 	html_put(f->html, "</g>\n");

@@ -32,7 +32,8 @@ struct html_input {
 	const struct report *report;
 	const struct trace *trace; /* of the report's series */
 	struct device_means device;
-	struct html_window windows[HTML_WINDOWS]; /* a typical one, the one around the longest wait */
+	struct html_window
+		windows[HTML_WINDOWS]; /* a typical one, the one around the longest wait */
 	size_t window_count;
 	bool redact; /* no path, command or name of the host comes out */
 };

@@ -11,8 +11,8 @@
 #define MOST_LANES  16
 #define FEWEST      24 /* batches in a window */
 #define MOST        48
-#define ROUNDS      6 /* of the workers */
-#define LABEL_WIDTH 15 /* of a number in a bar */
+#define ROUNDS      6   /* of the workers */
+#define LABEL_WIDTH 15  /* of a number in a bar */
 #define LABELS      106 /* of the lanes, on the left */
 
 static double stall_of(const struct batch_series *s, size_t begin, size_t count)
@@ -87,8 +87,8 @@ static bool is_known(int64_t ns)
 }
 
 /* A bar from `begin` on, cut to the window; its number inside where there is room. */
-static void put_bar(struct lanes *lanes, const char *class, double top, double height, int64_t begin_ns,
-		    int64_t ns, int64_t number, const char *words)
+static void put_bar(struct lanes *lanes, const char *class, double top, double height,
+		    int64_t begin_ns, int64_t ns, int64_t number, const char *words)
 {
 	struct figure *f = &lanes->figure;
 	double from = fmax((double)(begin_ns - lanes->begin_ns), 0);
@@ -106,7 +106,8 @@ static void put_bar(struct lanes *lanes, const char *class, double top, double h
 	/* A wait is hatched: the number stands in the compute behind it. */
 	if (number >= 0 && height > 10 && *class != 'w' &&
 	    width > LABEL_WIDTH + 7 * (number > 99) + 7 * (number > 999))
-		html_put(f->html, "<text class=\"number%s\" x=\"%.1f\" y=\"%.1f\">%" PRId64 "</text>",
+		html_put(f->html,
+			 "<text class=\"number%s\" x=\"%.1f\" y=\"%.1f\">%" PRId64 "</text>",
 			 *class == 'c' ? " on" : "", x + 3, top + 12, number);
 	html_put(f->html, "\n");
 }
@@ -162,7 +163,8 @@ static void put_labels(struct lanes *lanes)
 	for (i = 0; i <= lanes->lane_count; i++) {
 		double y = f->top + i * LANE + 12 + (i ? 4 : 0);
 
-		html_put(f->html, "<text x=\"%.0f\" y=\"%.1f\" text-anchor=\"end\">", f->left - 6, y);
+		html_put(f->html, "<text x=\"%.0f\" y=\"%.1f\" text-anchor=\"end\">", f->left - 6,
+			 y);
 		if (i)
 			html_put(f->html, "worker %d</text>", i - 1);
 		else
@@ -178,8 +180,8 @@ static void put_rows(struct html *html, const struct html_window *window)
 
 	html_details(html, "The numbers");
 	html_table(html, "",
-		   (const char *const[]){"#Epoch", "#Batch", "#Worker", "#Load", "#Wait", "#Compute",
-					 NULL});
+		   (const char *const[]){"#Epoch", "#Batch", "#Worker", "#Load", "#Wait",
+					 "#Compute", NULL});
 	for (i = 0; i < window->row_count && i < window->count; i++) {
 		const struct batch_record *b = &window->rows[i];
 
@@ -222,7 +224,8 @@ static bool find_span(const struct html_window *window, struct lanes *ret)
 			end_ns = ns;
 	}
 	ret->begin_ns = rows[0].begin_ns;
-	return end_ns > ret->begin_ns && !__builtin_sub_overflow(end_ns, ret->begin_ns, &ret->end_ns);
+	return end_ns > ret->begin_ns &&
+	       !__builtin_sub_overflow(end_ns, ret->begin_ns, &ret->end_ns);
 }
 
 static void put_window(struct html *html, const struct html_window *window, const char *title,
@@ -280,7 +283,8 @@ void html_lanes(struct html *html)
 	html_section(html, "lanes", "What the workers did", "");
 	figure_keys(html, keys);
 	if (workers > MOST_LANES)
-		html_paragraph(html, "quiet", "The first %d of %d workers.", MOST_LANES, (int)workers);
+		html_paragraph(html, "quiet", "The first %d of %d workers.", MOST_LANES,
+			       (int)workers);
 	for (i = 0; i < html->input->window_count; i++)
 		put_window(html, &html->input->windows[i], titles[i], workers > 0 ? workers : 0);
 	html_section_end(html);

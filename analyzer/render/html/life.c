@@ -59,12 +59,12 @@ static size_t add_after_load(struct html *html, struct stage *ret, size_t n)
 	if (report->series.workers != 0) {
 		ret[n++] = (struct stage){"hand-over", "transfer",
 					  mean_of(totals, totals->transfer_ns), "not observed"};
-		ret[n++] = (struct stage){"ready, in queue", "queue", mean_of(totals, totals->queue_ns),
-					  "not observed"};
+		ret[n++] = (struct stage){"ready, in queue", "queue",
+					  mean_of(totals, totals->queue_ns), "not observed"};
 	}
 	if (html->input->device.h2d_ns != QUERY_UNKNOWN)
-		ret[n++] = (struct stage){"copy to the GPU", "copy", known(html->input->device.h2d_ns),
-					  ""};
+		ret[n++] = (struct stage){"copy to the GPU", "copy",
+					  known(html->input->device.h2d_ns), ""};
 	if (report->series.compute_ns)
 		ret[n++] = (struct stage){"compute", "compute",
 					  report->finding.compute_all_ns / batches, ""};
@@ -116,9 +116,10 @@ static void put_stages(struct html *html, const struct stage *stages, size_t cou
 		if (!is_within(&stages[i]) && stages[i].ns > 0)
 			all_ns += stages[i].ns;
 	html_put(html, "<figure id=\"stages\">\n");
-	figure_begin(html, &f, "plot", (double)count * ROW, "The life of a batch",
-		     "Means of all batches: each stage begins where the one before it ends, %s in all.",
-		     html_time(time, all_ns));
+	figure_begin(
+		html, &f, "plot", (double)count * ROW, "The life of a batch",
+		"Means of all batches: each stage begins where the one before it ends, %s in all.",
+		html_time(time, all_ns));
 	f.left = LEFT;
 	f.right = RIGHT;
 	f.x_high = all_ns > 0 ? all_ns : 1;
@@ -134,32 +135,34 @@ static void put_stages(struct html *html, const struct stage *stages, size_t cou
 			 LEFT - 10, y + 18, stage->name, LEFT, y + ROW, RIGHT);
 		if (!isnan(stage->ns))
 			html_put(html,
-				 "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\"/>"
-				 "<text class=\"value\" x=\"%.0f\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
+				 "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
+				 "height=\"%d\"/>"
+				 "<text class=\"value\" x=\"%.0f\" y=\"%.1f\" "
+				 "text-anchor=\"end\">%s</text>\n",
 				 stage->class, figure_x(&f, from_ns), y + 5,
-				 fmax(1, figure_x(&f, from_ns + ns) - figure_x(&f, from_ns)), ROW - 9,
-				 FIGURE_RIGHT, y + 18, html_time(time, stage->ns));
+				 fmax(1, figure_x(&f, from_ns + ns) - figure_x(&f, from_ns)),
+				 ROW - 9, FIGURE_RIGHT, y + 18, html_time(time, stage->ns));
 		else
-			html_put(html,
-				 "<text x=\"%.1f\" y=\"%.1f\">%s</text>\n",
-				 LEFT + 8.0, y + 18, *stage->note ? stage->note : "not observed");
+			html_put(html, "<text x=\"%.1f\" y=\"%.1f\">%s</text>\n", LEFT + 8.0,
+				 y + 18, *stage->note ? stage->note : "not observed");
 		last_ns = from_ns;
 		begin_ns = from_ns + (is_within(stage) ? 0 : ns);
 	}
 	f.bottom = bottom;
 	figure_x_times(&f, "since its load began, on average");
 	figure_end(&f);
-	html_put(html, "<figcaption>What a worker does for a batch, what happens to it then, and its "
-		       "step. The wait of the training is no stage of it: it is what is left when "
-		       "the load and the hand-over do not fit into the steps before.</figcaption>\n"
-		       "</figure>\n");
+	html_put(html,
+		 "<figcaption>What a worker does for a batch, what happens to it then, and its "
+		 "step. The wait of the training is no stage of it: it is what is left when "
+		 "the load and the hand-over do not fit into the steps before.</figcaption>\n"
+		 "</figure>\n");
 	html_details(html, "The numbers");
 	html_table(html, "", (const char *const[]){"Stage", "#Mean a batch", NULL});
 	for (i = 0; i < count; i++) {
 		html_put(html, "<tr>");
 		html_cell(html, "%s", stages[i].name);
-		html_number(html, "%s", isnan(stages[i].ns) ? "not observed"
-							    : html_time(time, stages[i].ns));
+		html_number(html, "%s",
+			    isnan(stages[i].ns) ? "not observed" : html_time(time, stages[i].ns));
 		html_put(html, "</tr>\n");
 	}
 	html_table_end(html);
@@ -211,8 +214,8 @@ static void put_decoders(struct html *html)
 		return;
 	html_put(html, "<h3>Decoded, by format and size</h3>\n");
 	html_table(html, "",
-		   (const char *const[]){"Format, library", "#Width up to", "#Images", "#Each", "#Mpixel/s",
-					 "#Bytes each", "#Time", NULL});
+		   (const char *const[]){"Format, library", "#Width up to", "#Images", "#Each",
+					 "#Mpixel/s", "#Bytes each", "#Time", NULL});
 	for (i = 0; i < list->count && i < MOST_SIZES; i++) {
 		const struct tally *decoder = &list->items[i];
 
@@ -235,7 +238,7 @@ static void put_decoders(struct html *html)
 			html_number(html, "–");
 		html_number(html, "%s",
 			    decoder->bytes ? units_bytes(bytes, (double)decoder->bytes /
-								    (double)decoder->count)
+									(double)decoder->count)
 					   : "–");
 		html_number(html, "%s", html_time(time, (double)decoder->ns));
 		html_put(html, "</tr>\n");

@@ -37,9 +37,10 @@ static void put_head(struct html *html)
 
 static void put_foot(struct html *html)
 {
-	html_put(html, "<footer><p>Made by dlprof " DLPROF_VERSION
-		       "; one file that loads nothing. <code>dlprof-report --explain all</code> tells "
-		       "what the words mean.</p></footer>\n</main>\n");
+	html_put(html,
+		 "<footer><p>Made by dlprof " DLPROF_VERSION
+		 "; one file that loads nothing. <code>dlprof-report --explain all</code> tells "
+		 "what the words mean.</p></footer>\n</main>\n");
 }
 
 int html_write(const struct html_input *input, FILE *out)

@@ -67,22 +67,24 @@ static void say_found(struct html *html, const struct rhythm *rhythm)
 		snprintf(same, sizeof(same), ", %d times the workers",
 			 (int)(period->batches / workers));
 	if (period->batches && period->regular)
-		html_paragraph(html, "", "Yes: %s every %d batches%s. They are %s of all %s, %s in all.",
-			       rhythm->name, (int)period->batches, same,
-			       units_share(share, period->share), rhythm->name,
-			       html_time(time, period->cost_ns));
+		html_paragraph(
+			html, "", "Yes: %s every %d batches%s. They are %s of all %s, %s in all.",
+			rhythm->name, (int)period->batches, same, units_share(share, period->share),
+			rhythm->name, html_time(time, period->cost_ns));
 	else if (period->batches)
-		html_paragraph(html, "",
-			       "A little: the %s vary with a period of %d batches%s, but there is no "
-			       "regular spike.",
-			       rhythm->name, (int)period->batches, same);
+		html_paragraph(
+			html, "",
+			"A little: the %s vary with a period of %d batches%s, but there is no "
+			"regular spike.",
+			rhythm->name, (int)period->batches, same);
 	else if (period->tested)
 		html_paragraph(html, "", "No: none of the periods stands out.");
 	else
-		html_paragraph(html, "",
-			       "There are too few %s to look for one: a period takes three of them, "
-			       "and some rounds.",
-			       rhythm->name);
+		html_paragraph(
+			html, "",
+			"There are too few %s to look for one: a period takes three of them, "
+			"and some rounds.",
+			rhythm->name);
 }
 
 static void put_workers(struct figure *f, size_t last, int32_t workers)
@@ -140,12 +142,12 @@ static void put_period(struct html *html, const struct rhythm *rhythm)
 			 "<circle class=\"found\" cx=\"%.1f\" cy=\"%.1f\" r=\"5\"/>",
 			 x, f.bottom, y, x, y);
 	}
-	html_put(html, "<path class=\"limit\" d=\"M%.1f %.1fH%.1f\"/>\n", f.left, figure_y(&f, limit),
-		 f.right);
+	html_put(html, "<path class=\"limit\" d=\"M%.1f %.1fH%.1f\"/>\n", f.left,
+		 figure_y(&f, limit), f.right);
 	figure_x_numbers(&f, "period, batches");
 	figure_end(&f);
-	figure_keys(html, (const struct figure_key[]){{"found", period->batches ? "the period" : NULL},
-						     {0}});
+	figure_keys(html, (const struct figure_key[]){
+				  {"found", period->batches ? "the period" : NULL}, {0}});
 	html_put(html,
 		 "<figcaption>Evidence, −log₁₀ p after all corrections; above the dashed line "
 		 "p &lt; %g.%s</figcaption>\n</figure>\n",
@@ -155,8 +157,9 @@ static void put_period(struct html *html, const struct rhythm *rhythm)
 	html_table(html, "", (const char *const[]){"#Period, batches", "#−log₁₀ p", NULL});
 	for (i = 2; i <= last; i++)
 		if (evidence(period, i) > 0)
-			html_put(html, "<tr><td class=\"n\">%zu</td><td class=\"n\">%.1f</td></tr>\n",
-				 i, evidence(period, i));
+			html_put(html,
+				 "<tr><td class=\"n\">%zu</td><td class=\"n\">%.1f</td></tr>\n", i,
+				 evidence(period, i));
 	html_table_end(html);
 	html_details_end(html);
 }
@@ -206,8 +209,8 @@ static int collect(const struct batch_series *s, const float *values, size_t mod
 	/* Sorted, every so many of them are a sample of all lengths, and the longest come last. */
 	qsort(ret->dots, ret->count, sizeof(*ret->dots), by_length);
 	if (ret->count)
-		ret->most_ns = (double)ret->dots[(size_t)((double)(ret->count - 1) *
-							  TOP_QUANTILE)].ns;
+		ret->most_ns =
+			(double)ret->dots[(size_t)((double)(ret->count - 1) * TOP_QUANTILE)].ns;
 	for (i = 0; i < modulus; i++)
 		if (ret->counts[i])
 			ret->most_ns = fmax(ret->most_ns, ret->mean_ns[i]);
@@ -239,10 +242,11 @@ static void put_phase_figure(struct html *html, const struct phases *phases, siz
 	struct figure f;
 
 	html_put(html, "<figure id=\"residue\">\n");
-	figure_begin(html, &f, "plot", PHASE_HEIGHT, "Waits by place in the period",
-		     "The %s of each batch over its number modulo %zu; a dot is a batch, a line the "
-		     "mean of the place.",
-		     what, modulus);
+	figure_begin(
+		html, &f, "plot", PHASE_HEIGHT, "Waits by place in the period",
+		"The %s of each batch over its number modulo %zu; a dot is a batch, a line the "
+		"mean of the place.",
+		what, modulus);
 	f.x_low = -0.5;
 	f.x_high = (double)modulus - 0.5;
 	f.y_high = phases->most_ns > 0 ? phases->most_ns * 1.08 : 1;
@@ -253,13 +257,14 @@ static void put_phase_figure(struct html *html, const struct phases *phases, siz
 		if (phases->counts[i])
 			html_put(html, "M%.1f %.1fH%.1f", figure_x(&f, (double)i - 0.38),
 				 figure_y(&f, phases->mean_ns[i]), figure_x(&f, (double)i + 0.38));
-	html_put(html, "\"/>\n<g class=\"axis\"><path class=\"base\" d=\"M%.1f %.1fH%.1f\"/>", f.left,
-		 f.bottom, f.right);
+	html_put(html, "\"/>\n<g class=\"axis\"><path class=\"base\" d=\"M%.1f %.1fH%.1f\"/>",
+		 f.left, f.bottom, f.right);
 	for (i = 0; i < modulus; i += every)
 		html_put(html, "<text%s x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%zu</text>",
 			 modulus > 8 && i / every % 2 ? " class=\"odd\"" : "",
 			 figure_x(&f, (double)i), f.bottom + 18, i);
-	html_put(html, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">batch modulo %zu</text></g>\n",
+	html_put(html,
+		 "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">batch modulo %zu</text></g>\n",
 		 f.right, f.bottom + 38, modulus);
 	figure_end(&f);
 }
@@ -303,7 +308,7 @@ int html_pattern(struct html *html)
 	const struct batch_series *s = &html->report->series;
 	struct rhythm rhythm = find_rhythm(html->report);
 	size_t modulus = rhythm.period->batches ? (size_t)rhythm.period->batches
-			 : s->workers > 1	? (size_t)s->workers
+			 : s->workers > 1       ? (size_t)s->workers
 						: 0;
 	struct phases phases;
 	int r;

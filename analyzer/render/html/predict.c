@@ -53,8 +53,8 @@ static void put_table(struct html *html)
 		if (!isnan(whatif->batches_per_s[id]))
 			most = fmax(most, whatif->batches_per_s[id]);
 	html_table(html, "",
-		   (const char *const[]){"With", "", "#Batches/s", "#95 % range", "#More", "#Waiting",
-					 NULL});
+		   (const char *const[]){"With", "", "#Batches/s", "#95 % range", "#More",
+					 "#Waiting", NULL});
 	for (id = 0; id < count; id++)
 		if (!isnan(whatif->batches_per_s[id]))
 			put_row(html, id, most);
@@ -65,7 +65,8 @@ static void put_slider(struct html *html, const char *id, const char *label, int
 		       int value)
 {
 	html_put(html,
-		 "<label for=\"s-%s\">%s</label><input type=\"range\" id=\"s-%s\" min=\"%d\" max=\"%d\""
+		 "<label for=\"s-%s\">%s</label><input type=\"range\" id=\"s-%s\" min=\"%d\" "
+		 "max=\"%d\""
 		 " step=\"1\" value=\"%d\"><output id=\"o-%s\" for=\"s-%s\"></output>\n",
 		 id, label, id, low, high, value, id, id);
 }
@@ -106,7 +107,8 @@ static void put_scene(struct html *html, const char *id, const char *title)
 {
 	html_put(html,
 		 "<div class=\"scene\" id=\"%s\"><h4>%s</h4><p class=\"tally\"></p>"
-		 "<div class=\"line heads\" aria-hidden=\"true\"><span>workers load</span><span>ready, not yet taken</span><span>training</span></div>"
+		 "<div class=\"line heads\" aria-hidden=\"true\"><span>workers "
+		 "load</span><span>ready, not yet taken</span><span>training</span></div>"
 		 "<div class=\"line\" role=\"img\" aria-label=\"%s: workers, finished batches, "
 		 "training\"><div class=\"crew\"></div><div class=\"shelf\"></div>"
 		 "<div class=\"model\"></div></div><div class=\"past\"></div></div>\n",
@@ -117,7 +119,8 @@ static void put_replay(struct html *html)
 {
 	html_put(html,
 		 "<div id=\"replay\" hidden>\n<h3>Watch it</h3>\n"
-		 "<p>Your run's own loads and steps, from the workers over the finished batches to the "
+		 "<p>Your run's own loads and steps, from the workers over the finished batches to "
+		 "the "
 		 "training: as it was, and with the settings above.</p>\n"
 		 "<div class=\"controls\"><button type=\"button\" id=\"r-play\">Play</button>\n"
 		 "<label for=\"r-time\">time</label>"
@@ -141,16 +144,18 @@ void html_predict(struct html *html)
 
 	if (isnan(report->diagnosis.whatif.batches_per_s[WHATIF_BASELINE]))
 		return;
-	html_section(html, "predict", "What would help",
-		     "Predicted by running the recorded loads and steps through the loader again, with "
-		     "other settings.");
+	html_section(
+		html, "predict", "What would help",
+		"Predicted by running the recorded loads and steps through the loader again, with "
+		"other settings.");
 	put_table(html);
 	advise_add_needed(report, needed, sizeof(needed));
 	if (*needed)
 		html_paragraph(html, "quiet", "Workers: %s.", needed);
 	put_controls(html);
 	put_replay(html);
-	html_put(html, "<noscript><p class=\"quiet\">With JavaScript there are sliders here for other "
-		       "settings, and an animation of the run.</p></noscript>\n");
+	html_put(html,
+		 "<noscript><p class=\"quiet\">With JavaScript there are sliders here for other "
+		 "settings, and an animation of the run.</p></noscript>\n");
 	html_section_end(html);
 }

@@ -130,8 +130,8 @@ const char *html_time(char *buffer, double ns)
 
 void html_section(struct html *html, const char *id, const char *title, const char *lead)
 {
-	html_put(html, "<section id=\"%s\" aria-labelledby=\"%s-h\">\n<h2 id=\"%s-h\">%s</h2>\n", id,
-		 id, id, title);
+	html_put(html, "<section id=\"%s\" aria-labelledby=\"%s-h\">\n<h2 id=\"%s-h\">%s</h2>\n",
+		 id, id, id, title);
 	if (*lead)
 		html_put(html, "<p class=\"lead\">%s</p>\n", lead);
 }
@@ -148,8 +148,8 @@ void html_table(struct html *html, const char *caption, const char *const *headi
 		html_put(html, "<caption>%s</caption>\n", caption);
 	html_put(html, "<thead><tr>");
 	for (; *headings; headings++)
-		html_put(html, "<th scope=\"col\"%s>%s</th>", **headings == '#' ? " class=\"n\"" : "",
-			 *headings + (**headings == '#'));
+		html_put(html, "<th scope=\"col\"%s>%s</th>",
+			 **headings == '#' ? " class=\"n\"" : "", *headings + (**headings == '#'));
 	html_put(html, "</tr></thead>\n<tbody>\n");
 }
 

@@ -8,7 +8,7 @@
 void html_verdict(struct html *html);  /* the answer, why, and what to do */
 int html_timeline(struct html *html);  /* wait and compute, in all and over time */
 int html_pattern(struct html *html);   /* the period, and the waits by phase */
-void html_life(struct html *html);    /* of a batch; decoders by format and size */
+void html_life(struct html *html);     /* of a batch; decoders by format and size */
 void html_lanes(struct html *html);    /* what each worker did */
 void html_predict(struct html *html);  /* other settings, and the replay */
 void html_slowest(struct html *html);  /* samples, files, folders, calls */

@@ -16,7 +16,8 @@ static void put_samples(struct html *html, const struct tally_list *list)
 	if (!list->count)
 		return;
 	html_put(html, "<h3>Samples</h3>\n");
-	html_table(html, "", (const char *const[]){"Sample", "#Slowest", "Last data file of it", NULL});
+	html_table(html, "",
+		   (const char *const[]){"Sample", "#Slowest", "Last data file of it", NULL});
 	for (i = 0; i < list->count && i < MOST_ROWS; i++) {
 		const struct tally *sample = &list->items[i];
 

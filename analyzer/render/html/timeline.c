@@ -110,8 +110,8 @@ static void put_path(struct figure *f, const struct bar *bars, size_t count, enu
 			continue;
 		switch (part) {
 		case PART_COMPUTE:
-			html_put(f->html, "M%.1f %.1fV%.1fh%.1fV%.1fz", x, f->bottom, compute, width,
-				 f->bottom);
+			html_put(f->html, "M%.1f %.1fV%.1fh%.1fV%.1fz", x, f->bottom, compute,
+				 width, f->bottom);
 			break;
 		case PART_WAIT:
 			if (compute - step > 0.05)
@@ -153,7 +153,7 @@ static void put_epochs(struct figure *f, const struct batch_series *s)
 
 static void put_numbers(struct html *html, const struct batch_series *s)
 {
-	static const char *const headings[] = {"Batches", "#Mean wait", "#Mean compute",
+	static const char *const headings[] = {"Batches",   "#Mean wait",    "#Mean compute",
 					       "#GPU busy", "#Longest step", NULL};
 	size_t rows = s->count < TABLE_ROWS ? s->count : TABLE_ROWS, i;
 	char text[UNITS_MAX];
@@ -180,8 +180,8 @@ static void put_balance(struct html *html)
 {
 	const struct finding *f = &html->report->finding;
 	/* Where the GPU's idle time counts, the host's waits are longer. */
-	const double counted_ns = f->wait_starved_ns + f->wait_start_ns + f->wait_ready_ns +
-				  f->wait_short_ns;
+	const double counted_ns =
+		f->wait_starved_ns + f->wait_start_ns + f->wait_ready_ns + f->wait_short_ns;
 	const double masked_ns = f->by_gpu ? f->wait_all_ns - counted_ns : 0;
 	const struct {
 		const char *words, *class;
@@ -199,10 +199,11 @@ static void put_balance(struct html *html)
 	int id = ++html->figure_count;
 	size_t i;
 
-	html_put(html,
-		 "<svg class=\"balance\" viewBox=\"0 0 720 34\" role=\"img\" aria-labelledby=\"f%dt "
-		 "f%dd\"><title id=\"f%dt\">All time of the run</title><desc id=\"f%dd\">",
-		 id, id, id, id);
+	html_put(
+		html,
+		"<svg class=\"balance\" viewBox=\"0 0 720 34\" role=\"img\" aria-labelledby=\"f%dt "
+		"f%dd\"><title id=\"f%dt\">All time of the run</title><desc id=\"f%dd\">",
+		id, id, id, id);
 	html_say(html, "Waiting %s of it; the parts are in the table below.",
 		 units_share(share, f->wait_all_ns / all_ns));
 	html_put(html, "</desc>");
@@ -211,7 +212,8 @@ static void put_balance(struct html *html)
 
 		if (!(width > 0))
 			continue;
-		html_put(html, "<rect class=\"%s\" x=\"%.1f\" y=\"0\" width=\"%.1f\" height=\"34\"/>",
+		html_put(html,
+			 "<rect class=\"%s\" x=\"%.1f\" y=\"0\" width=\"%.1f\" height=\"34\"/>",
 			 parts[i].class, x, fmax(width - 1, 0.5));
 		x += width;
 	}
@@ -234,7 +236,8 @@ static void put_figure(struct html *html, const struct bar *bars, size_t count)
 	size_t each = bars[0].end - bars[0].begin;
 	bool single = each == 1;
 	const struct figure_key all_keys[] = {
-		{"compute", s->compute_ns ? "compute: the rest of the step" : "a step, waiting included"},
+		{"compute",
+		 s->compute_ns ? "compute: the rest of the step" : "a step, waiting included"},
 		{"wait", "waiting for data"},
 		{"most", "up to the longest step of the bar"},
 		{"busy", "the GPU was busy for"},

@@ -68,7 +68,8 @@ static void put_next(struct html *html)
 
 		if (advice->id == ADVICE_NONE)
 			continue;
-		html_put(html, "%s<li>", count++ ? "" : "<h2>Next steps</h2>\n<ol class=\"next\">\n");
+		html_put(html, "%s<li>",
+			 count++ ? "" : "<h2>Next steps</h2>\n<ol class=\"next\">\n");
 		html_say(html, "%s", advise_line(html->report, advice->id));
 		if (advice->gain >= 0.005) {
 			html_put(html, " <b class=\"gain\">");
