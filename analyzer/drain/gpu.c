@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "analysis/gpu_step.h"
+#include "drain/beat.h"
 
 #define OPS_MOST  ((size_t)1 << 20) /* that are kept: 40 MB */
 #define KEEP_NS   10000000000       /* of an epoch's first wait nothing is known until it is over */
@@ -23,6 +24,7 @@ struct process {
 	int32_t pid;
 	bool host; /* only calls of libcudart are seen */
 	bool with_kernels;
+	bool has_batches;           /* of a loader or of marks */
 	bool whole_graphs;          /* and there were graphs */
 	int64_t known_ns;           /* all since then was taken */
 	int64_t complete_ns;        /* up to here */
@@ -316,6 +318,7 @@ int gpu_batch(struct gpu *gpu, int32_t pid, const struct gpu_batch *batch)
 
 	if (!process || batch->end_ns < batch->begin_ns || batch->begin_ns < 0)
 		return 0;
+	process->has_batches = true;
 	r = make_room((void **)&process->batches, process->batch_count, &process->batch_capacity,
 		      sizeof(*process->batches));
 	if (r == 0)
@@ -453,9 +456,31 @@ static int settle(struct gpu *gpu, struct process *process, bool finishing)
 	if (process->host)
 		keep_ns = now_ns() - KEEP_NS;
 	/* Not every time for the sake of a few. */
-	if (process->op_count > 4096)
+	if (process->op_count > 4096 && process->has_batches)
 		forget(process, keep_ns);
 	return r;
+}
+
+struct owner {
+	struct gpu *gpu;
+	const struct process *process;
+};
+
+static int measure(void *context, const struct gpu_batch *batch)
+{
+	const struct owner *owner = context;
+
+	return is_known(owner->process, batch) ? write_batch(owner->gpu, owner->process, batch) : 0;
+}
+
+static int find_steps(struct gpu *gpu, const struct process *process)
+{
+	struct owner owner = {gpu, process};
+	const struct beat beat = {gpu->writer, process->pid, measure, &owner};
+
+	if (process->has_batches || process->host || !process->with_kernels)
+		return 0;
+	return beat_find(&beat, process->ops, process->op_count);
 }
 
 /* A number of a damaged segment must not make a sum overflow. */
@@ -519,6 +544,9 @@ int gpu_round(struct gpu *gpu, bool finishing)
 		return 0;
 	for (struct process *process = gpu->processes; r == 0 && process; process = process->next)
 		r = settle(gpu, process, finishing);
+	for (struct process *process = gpu->processes; finishing && r == 0 && process;
+	     process = process->next)
+		r = find_steps(gpu, process);
 	if (r == 0 && (finishing || now_ns() - gpu->meta_ns > META_NS)) {
 		gpu->meta_ns = now_ns();
 		r = write_meta(gpu);
