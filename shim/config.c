@@ -182,18 +182,9 @@ static const struct option {
 	const char *wants;	/* completes "NAME wants ..." */
 	bool (*set)(const char *value);
 } options[] = {
-	{"DLPROF_OUT", "a path", set_out},
-	{"DLPROF_SEGMENT_DIR", "an absolute path", set_segment_dir},
-	{"DLPROF_LOG", "stderr or a path", set_log},
-	{"DLPROF_QUIET", "0 or 1", set_quiet},
-	{"DLPROF_DISABLE", "0 or 1", set_disable},
-	{"DLPROF_ACTIVATE", "auto or always", set_activate},
-	{"DLPROF_DETAIL", "batches, slow or all", set_detail},
-	{"DLPROF_SLOW_US", "a number of microseconds", set_slow_us},
-	{"DLPROF_RUN", NULL, set_run},
-	{"DLPROF_BATCH_FN", "module:Class.method or module:function", set_batch_fn},
-	{"DLPROF_CUDA", "off, memcpy, default, api or full", set_cuda},
-	{"DLPROF_LIBCUPTI", "a path", set_libcupti},
+#define SETTING(name, wants, set, value, help) {#name, wants, set},
+#include "dlprof/settings.def"
+#undef SETTING
 };
 
 #define OPTION_COUNT (sizeof(options) / sizeof(options[0]))

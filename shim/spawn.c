@@ -23,13 +23,10 @@ struct spawn {
 	int result;		/* of exec, written through the shared memory */
 };
 
-/* Where the drain stands relative to libdlprof.so: build tree, then installed layouts. */
 static const char *const places[] = {
-	"/../analyzer/dlprof-drain",
-	"/dlprof-drain",
-	"/../libexec/dlprof/dlprof-drain",
-	"/../../libexec/dlprof/dlprof-drain",
-	"/../dlprof/dlprof-drain",
+#define DRAIN_PLACE(path) path,
+#include "dlprof/drain.def"
+#undef DRAIN_PLACE
 	NULL,
 };
 

@@ -22,7 +22,7 @@ struct parser {
 	unsigned limited_to;
 };
 
-__attribute__((format(printf, 2, 3))) static int problem(struct line *line, const char *format, ...)
+int line_problem(struct line *line, const char *format, ...)
 {
 	va_list args;
 
@@ -123,16 +123,16 @@ static int take_option(struct parser *parser, int id, const char *given)
 	const struct line_option *row;
 
 	if (id == ':')
-		return problem(parser->ret, "%s needs an argument", given);
+		return line_problem(parser->ret, "%s needs an argument", given);
 	row = id == '?' ? NULL : find_option(parser->program, id);
 	if (!row && optopt && optopt < ID_HELP)
-		return problem(parser->ret, "unknown option -%c", optopt);
+		return line_problem(parser->ret, "unknown option -%c", optopt);
 	if (!row)
-		return problem(parser->ret, "unknown option %s, or one that takes no argument",
-			       given);
+		return line_problem(parser->ret, "unknown option %s, or one that takes no argument",
+				    given);
 	if (!take(row, parser->context, optarg))
-		return problem(parser->ret, "--%s: '%s' is not %s", row->name, optarg,
-			       row->values ? row->values : row->argument);
+		return line_problem(parser->ret, "--%s: '%s' is not %s", row->name, optarg,
+				    row->values ? row->values : row->argument);
 	if ((parser->verbs & row->verbs) != parser->verbs) {
 		parser->verbs &= row->verbs;
 		parser->limited = row->name;
@@ -205,8 +205,8 @@ static int check_options(struct parser *parser)
 			snprintf(others + strlen(others), sizeof(others) - strlen(others),
 				 "%s%s%s%s", *others ? ", " : "", program->name,
 				 spaced(program->verbs[i].name), program->verbs[i].name);
-	return problem(parser->ret, "--%s does not go with %s%s%s; it goes with: %s",
-		       parser->limited, program->name, spaced(verb->name), verb->name, others);
+	return line_problem(parser->ret, "--%s does not go with %s%s%s; it goes with: %s",
+			    parser->limited, program->name, spaced(verb->name), verb->name, others);
 }
 
 int line_check_words(const struct line_program *program, struct line *line)
@@ -214,11 +214,12 @@ int line_check_words(const struct line_program *program, struct line *line)
 	const struct line_verb *verb = &program->verbs[line->verb];
 
 	if (line->word_count < verb->fewest)
-		return problem(line, "something is missing: %s%s%s %s", program->name,
-			       spaced(verb->name), verb->name, verb->arguments);
+		return line_problem(line, "something is missing: %s%s%s %s", program->name,
+				    spaced(verb->name), verb->name, verb->arguments);
 	if (verb->most >= 0 && line->word_count > verb->most)
-		return problem(line, "'%s' is one too many: %s%s%s %s", line->words[verb->most],
-			       program->name, spaced(verb->name), verb->name, verb->arguments);
+		return line_problem(line, "'%s' is one too many: %s%s%s %s",
+				    line->words[verb->most], program->name, spaced(verb->name),
+				    verb->name, verb->arguments);
 	return 0;
 }
 
@@ -265,6 +266,37 @@ static void help_verbs(const struct line_program *program, FILE *out)
 	fputc('\n', out);
 }
 
+/* Words of a text in lines of at most 78 columns, two of them blank. */
+static void help_text(const char *text, FILE *out)
+{
+	int column = 0;
+
+	while (*text) {
+		int length = (int)strcspn(text, " \n");
+
+		if (column + 1 + length > 78) {
+			fputc('\n', out);
+			column = 0;
+		}
+		column += fprintf(out, "%s%.*s", column ? " " : "  ", length, text);
+		text += length;
+		while (*text == ' ')
+			text++;
+		for (; *text == '\n'; text++, column = 0)
+			fputc('\n', out);
+	}
+	fputs("\n\n", out);
+}
+
+static void help_verb(const struct line_program *program, const struct line_verb *verb, FILE *out)
+{
+	fprintf(out, "usage: %s%s%s [OPTIONS] %s\n\n", program->name, spaced(verb->name),
+		verb->name, verb->arguments);
+	help_text(verb->help, out);
+	if (verb->about)
+		help_text(verb->about, out);
+}
+
 static void help_option(const struct line_option *row, FILE *out)
 {
 	char left[64];
@@ -286,9 +318,7 @@ void line_help(const struct line_program *program, int verb, FILE *out)
 	if (verb < 0)
 		help_verbs(program, out);
 	else
-		fprintf(out, "usage: %s%s%s [OPTIONS] %s\n\n  %s\n\n", program->name,
-			spaced(program->verbs[verb].name), program->verbs[verb].name,
-			program->verbs[verb].arguments, program->verbs[verb].help);
+		help_verb(program, &program->verbs[verb], out);
 	/* Of the program: what goes with most; the rest is in the help of the verb. */
 	for (i = 0; i < program->option_count; i++) {
 		const struct line_option *row = &program->options[i];

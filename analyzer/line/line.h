@@ -17,8 +17,9 @@ struct line_verb {
 	const char *name;      /* "": what the program does without a verb */
 	const char *arguments; /* "RUN.db", for the usage line */
 	const char *help;
-	int fewest, most; /* words after the verb; most -1: any number */
-	bool passes_on;   /* options after the first word are not ours: `run -- CMD...` */
+	int fewest, most;  /* words after the verb; most -1: any number */
+	bool passes_on;    /* options after the first word are not ours: `run -- CMD...` */
+	const char *about; /* paragraphs, an empty line between them; NULL: `help` says it all */
 };
 
 enum line_kind {
@@ -50,6 +51,10 @@ struct line_program {
 	const struct line_option *options;
 	size_t option_count;
 	const char *exits; /* "0 done, 2 bad usage" */
+	/* For the man page; NULL: nothing. */
+	const char *about;    /* paragraphs */
+	const char *examples; /* commands, one a line */
+	const char *see_also;
 };
 
 struct line {
@@ -69,6 +74,9 @@ int line_parse(const struct line_program *program, void *context, int argc, char
 
 /* Are there as many words as the verb takes? 0, or -EINVAL with `problem` set. */
 int line_check_words(const struct line_program *program, struct line *line);
+
+/* Sets `problem`; returns -EINVAL. */
+__attribute__((format(printf, 2, 3))) int line_problem(struct line *line, const char *format, ...);
 
 /* Of one verb; verb -1: of the program. */
 void line_help(const struct line_program *program, int verb, FILE *out);

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "launch/options.h"
+
+#include <stddef.h>
+
+#define ON      LINE_ON
+#define ALL     (ON(LAUNCH_VERB_MAX) - 1)
+#define RUN     ON(LAUNCH_RUN)
+#define RECORDS (ON(LAUNCH_RUN) | ON(LAUNCH_DEMO))
+#define LOOKS   ON(LAUNCH_DEMO)
+
+static const struct line_verb VERBS[LAUNCH_VERB_MAX] = {
+	[LAUNCH_NONE] = {"", "", "this list", .fewest = 0, .most = 0},
+	[LAUNCH_RUN] = {"run", "[--] CMD...", "run a command and record its loaders", .fewest = 1,
+			.most = -1, .passes_on = true,
+			.about = "Sets LD_PRELOAD, CUDA_INJECTION64_PATH and what the options say, "
+				 "and becomes the command: exit status, signals and terminal are "
+				 "its own. Other preloads are kept. Processes that the command "
+				 "starts inherit it all, so that torchrun, accelerate, srun and "
+				 "shell scripts work as they are; each rank gets a database of its "
+				 "own. Without a loader nothing is recorded and no file is made."},
+	[LAUNCH_DEMO] = {"demo", "[PATTERN]", "simulate a loader with a flaw, record it, report it",
+			 .fewest = 0, .most = 1,
+			 .about = "A training process and its workers, which sleep where real ones "
+				  "would work, recorded by libdlprof.so as any other training. "
+				  "Without PATTERN it lists the patterns. It takes a few seconds "
+				  "and needs no Python."},
+};
+
+#define AT(field)    .offset = offsetof(struct launch_options, field)
+#define FLAG(field)  .kind = LINE_FLAG, AT(field)
+#define TEXT(field)  .kind = LINE_TEXT, AT(field)
+#define WHOLE(field) .kind = LINE_WHOLE, AT(field)
+
+static const struct line_option OPTIONS[] = {
+	{"output", 'o', "FILE", .help = "the database (DLPROF_OUT); %p, %r, ... as there",
+	 TEXT(output), .verbs = RECORDS},
+	{"detail", .argument = "LEVEL", .values = "batches|slow|all",
+	 .help = "batches, slow or all (DLPROF_DETAIL)", TEXT(detail), .verbs = RUN},
+	{"slow-us", .argument = "N", .help = "from where on a call is slow (DLPROF_SLOW_US)",
+	 WHOLE(slow_us), .verbs = RUN},
+	{"batch-fn", .argument = "NAME",
+	 .help = "module:Class.method of a loader of your own (DLPROF_BATCH_FN)", TEXT(batch_fn),
+	 .verbs = RUN},
+	{"cuda", .argument = "LEVEL", .values = "off|memcpy|default|api|full",
+	 .help = "off, memcpy, default, api or full (DLPROF_CUDA)", TEXT(cuda), .verbs = RUN},
+	{"segment-dir", .argument = "DIR", .help = "where the rings live (DLPROF_SEGMENT_DIR)",
+	 TEXT(segment_dir), .verbs = RUN},
+	{"log", .argument = "FILE", .help = "what dlprof does; or stderr (DLPROF_LOG)", TEXT(log),
+	 .verbs = RUN},
+	{"always", .help = "from the start of every process (DLPROF_ACTIVATE)", FLAG(always),
+	 .verbs = RUN},
+	{"dry-run", 'n', .help = "print what would be set and run, and do not", FLAG(dry_run),
+	 .verbs = RUN},
+	{"library", .argument = "FILE", .help = "this libdlprof.so", TEXT(library),
+	 .verbs = RECORDS},
+	{"json", .help = "JSON", FLAG(json), .verbs = LOOKS},
+	{"ascii", .help = "nothing but ASCII in text", FLAG(ascii), .verbs = LOOKS},
+	{"quiet", 'q', .help = "no remarks, also not the line at exit (DLPROF_QUIET)", FLAG(quiet),
+	 .verbs = RECORDS},
+};
+
+const struct line_program launch_program = {
+	.name = "dlprof",
+	.summary = "record how a training waits for its data",
+	.verbs = VERBS,
+	.verb_count = LAUNCH_VERB_MAX,
+	.options = OPTIONS,
+	.option_count = sizeof(OPTIONS) / sizeof(*OPTIONS),
+	.exits = "of run, the command's (126: cannot be run, 127: not found); else 0 done, "
+		 "2 bad usage or nothing could be run",
+	.about = "dlprof run is the same as LD_PRELOAD=libdlprof.so, with what can go wrong "
+		 "looked at before. What was recorded is read by dlprof-report(1).",
+	.examples = "dlprof run python train.py\n"
+		    "dlprof run -o runs/%j-%r.db torchrun --nproc-per-node 8 train.py\n"
+		    "dlprof demo head_of_line",
+	.see_also = "dlprof-report(1), dlprof(7)",
+};
+
+int launch_options_parse(struct launch_options *ret, int argc, char **argv)
+{
+	struct line *line = &ret->line;
+	int r;
+
+	*ret = (struct launch_options){.slow_us = -1};
+	r = line_parse(&launch_program, ret, argc, argv, line);
+	if (r < 0)
+		return r;
+	ret->verb = (enum launch_verb)line->verb;
+	ret->command = line->words;
+	if (line->help || line->version)
+		return 0;
+	if (ret->verb == LAUNCH_NONE && line->word_count)
+		return line_problem(line, "'%s' is no verb; to run it: dlprof run %s ...",
+				    line->words[0], line->words[0]);
+	if (ret->verb == LAUNCH_NONE)
+		return line_problem(line, "something is missing: dlprof run CMD..."
+					  "or dlprof demo (see --help)");
+	return line_check_words(&launch_program, line);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* options.h - the command line of dlprof. */
+#ifndef LAUNCH_OPTIONS_H
+#define LAUNCH_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "line/line.h"
+
+enum launch_verb { LAUNCH_NONE, LAUNCH_RUN, LAUNCH_DEMO, LAUNCH_VERB_MAX };
+
+struct launch_options {
+	struct line line;
+	enum launch_verb verb;
+	char **command; /* NULL-terminated */
+	const char *library;
+	const char *output;
+	/* As the DLPROF_ variable of the same meaning; NULL: left as it is. */
+	const char *detail, *batch_fn, *cuda, *segment_dir, *log;
+	int64_t slow_us; /* -1: left as it is */
+	bool always, dry_run, quiet, json, ascii;
+};
+
+extern const struct line_program launch_program;
+
+/* 0, or -EINVAL with `line.problem` set. */
+int launch_options_parse(struct launch_options *ret, int argc, char **argv);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* preload.h - where libdlprof.so and what belongs to it are, and the environment that loads it. */
+#ifndef PRELOAD_H
+#define PRELOAD_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "launch/target.h"
+
+struct preload {
+	char library[PATH_MAX];
+	struct target image; /* of the library */
+};
+
+/*
+ * Finds the library beside this program, or takes `given` if that is not NULL. 0, or -errno: the
+ * library at ret->library cannot be used. -EINVAL: LD_PRELOAD cannot hold its path, which has a
+ * blank or a colon in it. -ENOEXEC: it is no library.
+ */
+int preload_find(const char *given, struct preload *ret);
+
+/*
+ * The value of LD_PRELOAD that adds the library to those there already (`existing` may be NULL): a
+ * runtime of AddressSanitizer, which ends programs that do not have it first, then the library,
+ * then the others. `asan`: one that the program needs anyway, or "". -E2BIG: no room.
+ */
+int preload_join(const char *existing, const char *library, const char *asan, char *ret,
+		 size_t size);
+
+/* Sets LD_PRELOAD, and CUDA_INJECTION64_PATH unless it is taken. 0 or -errno. */
+int preload_set(const struct preload *preload, const struct target *program);
+
+/* Does the library take part in CUDA's injection, and do the settings let it? */
+bool preload_injects(const struct preload *preload);
+
+/* The dlprof-drain that the library would start. 0; -ENOENT: none; -EACCES: not executable. */
+int preload_find_drain(const struct preload *preload, char *ret, size_t size);
+
+/* The dlprof-report beside this program. 0 or -errno. */
+int preload_find_report(char *ret, size_t size);
+
+/* What is wrong with the library, for a person. */
+const char *preload_error(int error);
+
+#endif

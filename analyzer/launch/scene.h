@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* scene.h - the patterns that `dlprof demo` can show: how long loads and steps take. */
+#ifndef SCENE_H
+#define SCENE_H
+
+#include <stddef.h>
+
+struct scene_task {
+	int epoch, batch, worker;
+};
+
+struct scene {
+	const char *name;
+	const char *cause; /* what the report should find: an id of `dlprof-report --explain` */
+	const char *about;
+	int workers; /* 0: the training loads by itself */
+	int epochs, batches;
+	double load_ms, step_ms; /* as a rule */
+	double start_ms;         /* of a worker, until it takes its first task */
+	/* What is not as the rule is; NULL: nothing. */
+	double (*load)(const struct scene *scene, const struct scene_task *task);
+	double (*step)(const struct scene *scene, const struct scene_task *task);
+};
+
+extern const struct scene SCENES[];
+extern const size_t SCENE_COUNT;
+
+/* NULL: there is none of this name. */
+const struct scene *scene_find(const char *name);
+
+/* With a tenth of variation that is the same in every run. */
+double scene_load_ms(const struct scene *scene, const struct scene_task *task);
+double scene_step_ms(const struct scene *scene, const struct scene_task *task);
+
+#endif
