@@ -494,19 +494,36 @@ static int take_over(struct drain *drain, bool *ret_live)
 	return r;
 }
 
+/* The folder of segments; false: the run is over. */
+static bool find_folder(const char *database, char *folder, size_t size)
+{
+	char link[4200];
+	ssize_t length;
+
+	link_path(database, link, sizeof(link));
+	length = readlink(link, folder, size - 1);
+	if (length <= 0)
+		return false;
+	folder[length] = '\0';
+	return true;
+}
+
+bool drain_is_live(const char *database)
+{
+	char folder[4096];
+
+	return find_folder(database, folder, sizeof(folder)) && is_recorded_into(folder);
+}
+
 int drain_recover(const char *database, bool *ret_live)
 {
 	struct drain drain = {.database = database};
-	char link[4200], folder[4096];
-	ssize_t length;
+	char folder[4096];
 	int r;
 
 	*ret_live = false;
-	link_path(database, link, sizeof(link));
-	length = readlink(link, folder, sizeof(folder) - 1);
-	if (length <= 0)
+	if (!find_folder(database, folder, sizeof(folder)))
 		return 0;
-	folder[length] = '\0';
 	drain.path = folder;
 	for (int waited_ms = 0;; waited_ms += 50) {
 		r = lock_folder(&drain);

@@ -17,4 +17,7 @@ int drain_run(const char *segment_dir, const char *database);
  */
 int drain_recover(const char *database, bool *ret_live);
 
+/* Do processes record into it now? Touches nothing. */
+bool drain_is_live(const char *database);
+
 #endif

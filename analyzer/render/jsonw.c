@@ -136,6 +136,19 @@ void jsonw_ns(struct jsonw *json, const char *key, int64_t ns)
 	fputs(units_seconds(text, ns), json->out);
 }
 
+void jsonw_us(struct jsonw *json, const char *key, int64_t ns)
+{
+	uint64_t size = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
+
+	if (ns == SERIES_UNKNOWN) {
+		jsonw_null(json, key);
+		return;
+	}
+	lead(json, key);
+	fprintf(json->out, "%s%" PRIu64 ".%03u", ns < 0 ? "-" : "", size / 1000,
+		(unsigned)(size % 1000));
+}
+
 void jsonw_tristate(struct jsonw *json, const char *key, int64_t value)
 {
 	if (value == SERIES_UNKNOWN)

@@ -36,6 +36,9 @@ void jsonw_range(struct jsonw *json, const char *key, double low, double high);
 /* Nanoseconds, written as seconds. */
 void jsonw_ns(struct jsonw *json, const char *key, int64_t ns);
 
+/* ..., as microseconds. */
+void jsonw_us(struct jsonw *json, const char *key, int64_t ns);
+
 /* 0: false, other: true, SERIES_UNKNOWN: null. */
 void jsonw_tristate(struct jsonw *json, const char *key, int64_t value);
 

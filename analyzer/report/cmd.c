@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <langinfo.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -81,6 +82,22 @@ int cmd_open_run(const struct options *options, struct db **ret_db, bool *ret_li
 int cmd_fail_read(const struct options *options, int error)
 {
 	return cmd_fail("cannot read '%s': %s", options->run, db_error(error));
+}
+
+int cmd_check_filter(const struct options *options, const struct run_info *run,
+		     const struct loader_info *loaders, size_t count)
+{
+	size_t i;
+
+	if (options->rank >= 0 && options->rank != run->rank)
+		return cmd_fail("'%s' is of rank %" PRId64 ", not %" PRId64, options->run,
+				run->rank, options->rank);
+	if (options->loader < 0)
+		return 0;
+	for (i = 0; i < count; i++)
+		if (loaders[i].loader_id == options->loader)
+			return 0;
+	return cmd_fail("'%s' has no loader %" PRId64, options->run, options->loader);
 }
 
 bool cmd_is_same_file(const char *a, const char *b)

@@ -27,6 +27,9 @@ int cmd_batches(const struct options *options);
 int cmd_compare(const struct options *options);
 int cmd_html(const struct options *options);
 int cmd_import(const struct options *options);
+int cmd_trace(const struct options *options);
+int cmd_export(const struct options *options);
+int cmd_top(const struct options *options);
 int cmd_explain(const struct options *options);
 int cmd_gate(const struct options *options);
 
@@ -47,6 +50,10 @@ int cmd_open_run(const struct options *options, struct db **ret_db, bool *ret_li
 int cmd_fail_read(const struct options *options, int error);
 
 bool cmd_is_same_file(const char *a, const char *b);
+
+/* Is the run of the rank that was asked for, and does it have the loader? 0 or CMD_ERROR. */
+int cmd_check_filter(const struct options *options, const struct run_info *run,
+		     const struct loader_info *loaders, size_t count);
 
 /* Where the report goes. */
 struct output {

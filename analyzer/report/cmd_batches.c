@@ -111,16 +111,6 @@ static int show(const struct options *options, struct db *db, int64_t start_ns,
 	return cmd_close_output(&output, status);
 }
 
-static bool has_loader(const struct loader_info *loaders, size_t count, int64_t loader_id)
-{
-	size_t i;
-
-	for (i = 0; i < count; i++)
-		if (loaders[i].loader_id == loader_id)
-			return true;
-	return false;
-}
-
 static int check_and_show(const struct options *options, struct db *db)
 {
 	struct loader_info *loaders = NULL;
@@ -132,14 +122,9 @@ static int check_and_show(const struct options *options, struct db *db)
 	if (r < 0)
 		return cmd_fail_read(options, r);
 	r = query_loaders(db, &loaders, &count);
-	if (r < 0)
-		status = cmd_fail_read(options, r);
-	else if (options->rank >= 0 && options->rank != run.rank)
-		status = cmd_fail("'%s' is of rank %" PRId64 ", not %" PRId64, options->run,
-				  run.rank, options->rank);
-	else if (options->loader >= 0 && !has_loader(loaders, count, options->loader))
-		status = cmd_fail("'%s' has no loader %" PRId64, options->run, options->loader);
-	else
+	status =
+		r < 0 ? cmd_fail_read(options, r) : cmd_check_filter(options, &run, loaders, count);
+	if (!status)
 		status = show(options, db, run.start_ns, loaders, count);
 	free(loaders);
 	run_info_done(&run);

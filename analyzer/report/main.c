@@ -26,6 +26,9 @@ int main(int argc, char **argv)
 		[VERB_GATE] = cmd_gate,
 		[VERB_HTML] = cmd_html,
 		[VERB_IMPORT] = cmd_import,
+		[VERB_TRACE] = cmd_trace,
+		[VERB_EXPORT] = cmd_export,
+		[VERB_TOP] = cmd_top,
 	};
 	struct options options;
 

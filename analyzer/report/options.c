@@ -14,7 +14,7 @@
 #define ON    LINE_ON
 #define ALL   (ON(VERB_MAX) - 1)
 #define SHOWN (ON(VERB_REPORT) | ON(VERB_BATCHES) | ON(VERB_COMPARE))
-#define PART  (SHOWN | ON(VERB_HTML)) /* of a run */
+#define PART  (SHOWN | ON(VERB_HTML) | ON(VERB_TRACE)) /* of a run */
 
 static const struct line_verb VERBS[VERB_MAX] = {
 	[VERB_REPORT] = {"", "RUN.db...", "is the run, or the job of several, starved, and why?",
@@ -30,6 +30,24 @@ static const struct line_verb VERBS[VERB_MAX] = {
 	[VERB_GATE] = {"gate", "RUN.db... [--baseline RUN|DIR...]",
 		       "does a run keep to its limits, and to its baselines?", .fewest = 1,
 		       .most = -1},
+	[VERB_TRACE] = {"trace", "RUN.db -o TRACE.json", "a timeline for ui.perfetto.dev",
+			.fewest = 1, .most = 1,
+			.about = "Lanes for the training, each worker's loads and slow operations, "
+				 "a counter of the finished batches that wait. Browsers take about "
+				 "200 MB, 400,000 batches; choose a part of a longer run."},
+	[VERB_EXPORT] = {"export", "RUN.db -o FOLDER", "the views of the database as CSV",
+			 .fewest = 1, .most = 1,
+			 .about =
+				 "One file for each view in FOLDER, or with --view that view alone "
+				 "in a file or on standard output. Times are seconds of the "
+				 "monotonic clock, empty cells are not observed."},
+	[VERB_TOP] = {"top", "RUN.db", "a run that is still recording, as it goes", .fewest = 1,
+		      .most = 1,
+		      .about =
+			      "The newest batches, again and again until the run is over; once, if "
+			      "standard output is no terminal. The database is opened only while "
+			      "it is read, some milliseconds, which never keeps the recording "
+			      "waiting."},
 };
 
 static bool take_color(void *context, const char *argument)
@@ -70,6 +88,18 @@ static bool take_batches(void *context, const char *argument)
 	if (colon[1] && !take_number(&options->last, colon + 1, end))
 		return false;
 	return options->last < 0 || options->last >= options->first;
+}
+
+static bool take_interval(void *context, const char *argument)
+{
+	struct options *options = context;
+	char *end;
+	double seconds = strtod(argument, &end);
+
+	if (*argument < '0' || *argument > '9' || *end || !(seconds >= 0.1 && seconds <= 3600))
+		return false;
+	options->interval_ms = (int64_t)(seconds * 1000);
+	return true;
 }
 
 static bool take_meta(void *context, const char *argument)
@@ -115,7 +145,7 @@ static bool take_rule(void *context, const char *argument)
 
 static const struct line_option OPTIONS[] = {
 	{"json", .help = "JSON; times in seconds, shares 0-1, null: not observed", FLAG(json),
-	 .verbs = SHOWN | ON(VERB_GATE)},
+	 .verbs = SHOWN | ON(VERB_GATE) | ON(VERB_TOP)},
 	{"csv", .help = "CSV; an empty cell: not observed", FLAG(csv), .verbs = ON(VERB_BATCHES)},
 	{"output", 'o', "FILE", .help = "write there; -: standard output", TEXT(output),
 	 .verbs = ALL},
@@ -139,6 +169,13 @@ static const struct line_option OPTIONS[] = {
 	 .take = take_wish, .verbs = ON(VERB_REPORT) | ON(VERB_HTML)},
 	{"redact", .help = "no path, command or host name in it", FLAG(redact),
 	 .verbs = ON(VERB_HTML)},
+	 .take = take_wish, .verbs = ON(VERB_REPORT)},
+	{"worst", .argument = "K", .help = "the K longest waits and what was around them only",
+	 WHOLE(worst), .verbs = ON(VERB_TRACE)},
+	{"view", .argument = "VIEW", .help = "this view only: batch, load, file, ...", TEXT(view),
+	 .verbs = ON(VERB_EXPORT)},
+	{"interval", .argument = "SECONDS", .help = "between two looks; 2", .take = take_interval,
+	 .verbs = ON(VERB_TOP)},
 	{"meta", .argument = "KEY=VALUE", .help = "workers=4, in_order=true, cores=8, sync=false",
 	 .take = take_meta, .verbs = ON(VERB_IMPORT)},
 	{"max-stall-ratio", .argument = "R", .help = "fail if it is surely above R: 10% or 0.1",
@@ -215,6 +252,10 @@ static int check_words(struct options *options)
 		return problem(options, "--calibrate judges nothing that could be kept");
 	if (options->json && options->csv)
 		return problem(options, "--json or --csv, not both");
+	if (options->verb == VERB_EXPORT && !options->view && !options->output)
+		return problem(options, "all views want a folder: -o FOLDER; or --view names one");
+	if (options->worst == 0 || options->worst > OPTIONS_MOST_WORST)
+		return problem(options, "--worst: 1 to %d", OPTIONS_MOST_WORST);
 	return 0;
 }
 
@@ -223,7 +264,13 @@ int options_parse(struct options *ret, int argc, char **argv)
 	struct line *line = &ret->line;
 	int r;
 
-	*ret = (struct options){.rank = -1, .epoch = -1, .loader = -1, .first = -1, .last = -1};
+	*ret = (struct options){.rank = -1,
+				.epoch = -1,
+				.loader = -1,
+				.first = -1,
+				.last = -1,
+				.worst = -1,
+				.interval_ms = -1};
 	r = line_parse(&options_program, ret, argc, argv, line);
 	if (r < 0)
 		return r;

@@ -11,6 +11,8 @@
 
 #define OPTIONS_MOST_META      32
 #define OPTIONS_MOST_BASELINES 1000
+#define OPTIONS_MOST_META  32
+#define OPTIONS_MOST_WORST 10000
 
 enum verb {
 	VERB_REPORT,
@@ -19,6 +21,9 @@ enum verb {
 	VERB_GATE,
 	VERB_HTML,
 	VERB_IMPORT,
+	VERB_TRACE,
+	VERB_EXPORT,
+	VERB_TOP,
 	VERB_MAX
 };
 
@@ -40,6 +45,9 @@ struct options {
 	size_t meta_count;
 	struct whatif_wish wishes[WHATIF_MOST_ASKED];
 	size_t wish_count;
+	const char *view;    /* NULL: all */
+	int64_t worst;       /* -1: not given */
+	int64_t interval_ms; /* of top; -1: not given */
 	bool json, csv;
 	bool force, quiet, ascii;
 	bool redact;

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "render/trace.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define MOST_LANES 20000 /* of a damaged database there could be any number */
+
+enum lane_kind {
+	LANE_TRAIN,    /* of a loader */
+	LANE_WORKER,   /* of a loader, by worker */
+	LANE_ITERATOR, /* of a loader */
+	LANE_SLOW,     /* of a process, by thread */
+	LANE_GAP,
+	LANE_MARK,
+	LANE_KIND_MAX
+};
+
+struct trace_lane {
+	enum lane_kind kind;
+	int64_t of, index;
+	int64_t end_ns; /* of its last slice */
+};
+
+static void open_event(struct trace *trace, char phase, int64_t lane, const char *name)
+{
+	struct jsonw *json = &trace->json;
+	const char text[] = {phase, '\0'};
+
+	jsonw_open(json, NULL, '{');
+	jsonw_string(json, "ph", text);
+	jsonw_int(json, "pid", trace->rank);
+	if (lane >= 0)
+		jsonw_int(json, "tid", lane);
+	jsonw_string(json, "name", name);
+}
+
+static void put_name(struct trace *trace, int64_t lane, const char *what, const char *name)
+{
+	open_event(trace, 'M', lane, what);
+	jsonw_open(&trace->json, "args", '{');
+	jsonw_string(&trace->json, "name", name);
+	jsonw_close(&trace->json, '}');
+	jsonw_close(&trace->json, '}');
+}
+
+static void put_lane(struct trace *trace, int64_t number, const struct trace_lane *lane)
+{
+	char name[96];
+
+	switch (lane->kind) {
+	case LANE_TRAIN:
+		snprintf(name, sizeof(name), "loader %" PRId64 ": training", lane->of);
+		break;
+	case LANE_WORKER:
+		if (lane->index == QUERY_UNKNOWN)
+			snprintf(name, sizeof(name), "loader %" PRId64 ": loads", lane->of);
+		else
+			snprintf(name, sizeof(name), "loader %" PRId64 ": worker %" PRId64,
+				 lane->of, lane->index);
+		break;
+	case LANE_ITERATOR:
+		snprintf(name, sizeof(name), "loader %" PRId64 ": iterators", lane->of);
+		break;
+	case LANE_SLOW:
+		snprintf(name, sizeof(name),
+			 "slow operations of thread %" PRId64 " (process %" PRId64 ")", lane->index,
+			 lane->of);
+		break;
+	case LANE_GAP:
+		snprintf(name, sizeof(name), "GPU not recorded");
+		break;
+	case LANE_MARK:
+	case LANE_KIND_MAX:
+		snprintf(name, sizeof(name), "marks");
+		break;
+	}
+	put_name(trace, number, "thread_name", name);
+	/* Training first, then its workers in their order, however they came up. */
+	open_event(trace, 'M', number, "thread_sort_index");
+	jsonw_open(&trace->json, "args", '{');
+	jsonw_int(&trace->json, "sort_index",
+		  (lane->kind == LANE_TRAIN || lane->kind == LANE_WORKER
+			   ? 1000 * (lane->of < 1000 ? lane->of : 1000)
+			   : 1000000) +
+			  (lane->kind == LANE_WORKER && lane->index >= 0 && lane->index < 900
+				   ? lane->index + 1
+				   : 0));
+	jsonw_close(&trace->json, '}');
+	jsonw_close(&trace->json, '}');
+}
+
+/* Its number, or -1: there is no room. */
+static int64_t find_lane(struct trace *trace, enum lane_kind kind, int64_t of, int64_t index)
+{
+	struct trace_lane *lanes = trace->lanes;
+
+	/* Newest first: lanes that are done with come to lie at the beginning. */
+	for (size_t i = trace->lane_count; i-- > 0;)
+		if (lanes[i].kind == kind && lanes[i].of == of && lanes[i].index == index)
+			return (int64_t)i + 1;
+	if (trace->lane_count == MOST_LANES)
+		return -1;
+	lanes = reallocarray(lanes, trace->lane_count + 1, sizeof(*lanes));
+	if (!lanes) {
+		trace->out_of_memory = true;
+		return -1;
+	}
+	trace->lanes = lanes;
+	lanes[trace->lane_count++] = (struct trace_lane){kind, of, index, INT64_MIN};
+	put_lane(trace, (int64_t)trace->lane_count, &lanes[trace->lane_count - 1]);
+	return (int64_t)trace->lane_count;
+}
+
+/*
+ * Opens a slice that lies after the last one of its lane, as far as that leaves of it. The caller
+ * adds arguments and calls close_slice(). False: nothing of it is to be written.
+ */
+static bool open_slice(struct trace *trace, int64_t lane, const char *name, int64_t begin_ns,
+		       int64_t ns, int64_t *ret_begin_ns)
+{
+	struct trace_lane *at;
+	int64_t end_ns, from_ns;
+
+	if (begin_ns == QUERY_UNKNOWN || ns == QUERY_UNKNOWN)
+		return false;
+	if (lane < 0 || ns < 0 || __builtin_add_overflow(begin_ns, ns, &end_ns) ||
+	    __builtin_sub_overflow(begin_ns, trace->base_ns, &from_ns)) {
+		trace->left_out_count++;
+		return false;
+	}
+	at = &trace->lanes[lane - 1];
+	if (begin_ns < at->end_ns)
+		begin_ns = at->end_ns;
+	if (end_ns < begin_ns || (ns > 0 && begin_ns == end_ns)) {
+		trace->left_out_count++;
+		return false;
+	}
+	at->end_ns = end_ns;
+	open_event(trace, 'X', lane, name);
+	jsonw_us(&trace->json, "ts", begin_ns - trace->base_ns);
+	jsonw_us(&trace->json, "dur", end_ns - begin_ns);
+	*ret_begin_ns = begin_ns;
+	return true;
+}
+
+static void close_slice(struct trace *trace)
+{
+	jsonw_close(&trace->json, '}');
+}
+
+static void put_known_int(struct jsonw *json, const char *key, int64_t value)
+{
+	if (value != QUERY_UNKNOWN)
+		jsonw_int(json, key, value);
+}
+
+static void put_known_ns(struct jsonw *json, const char *key, int64_t ns)
+{
+	if (ns != QUERY_UNKNOWN)
+		jsonw_ns(json, key, ns);
+}
+
+static void put_batch_args(struct jsonw *json, const struct timeline_batch *batch)
+{
+	put_known_int(json, "epoch", batch->epoch);
+	put_known_int(json, "batch", batch->batch);
+}
+
+/* Receiving is the end of a wait, and lies within it. */
+static void put_receive(struct trace *trace, int64_t lane, const struct timeline_batch *batch,
+			int64_t begin_ns)
+{
+	int64_t end_ns = batch->begin_ns + batch->wait_ns;
+
+	if (batch->receive_ns <= 0 || batch->receive_ns > end_ns - begin_ns)
+		return;
+	open_event(trace, 'X', lane, "receive");
+	jsonw_us(&trace->json, "ts", end_ns - batch->receive_ns - trace->base_ns);
+	jsonw_us(&trace->json, "dur", batch->receive_ns);
+	close_slice(trace);
+}
+
+static void put_training(struct trace *trace, const struct timeline_batch *batch)
+{
+	int64_t lane = find_lane(trace, LANE_TRAIN, batch->loader_id, 0), begin_ns, end_ns;
+	struct jsonw *json = &trace->json;
+
+	if (open_slice(trace, lane, batch->head_ready > 0 ? "wait (ready)" : "wait",
+		       batch->begin_ns, batch->wait_ns, &begin_ns)) {
+		jsonw_open(json, "args", '{');
+		put_batch_args(json, batch);
+		put_known_int(json, "worker", batch->worker_id);
+		put_known_ns(json, "head_of_line_s", batch->hol_ns);
+		put_known_ns(json, "gpu_idle_s", batch->gpu_idle_wait_ns);
+		jsonw_close(json, '}');
+		close_slice(trace);
+		put_receive(trace, lane, batch, begin_ns);
+	}
+	if (batch->begin_ns == QUERY_UNKNOWN || batch->wait_ns == QUERY_UNKNOWN ||
+	    __builtin_add_overflow(batch->begin_ns, batch->wait_ns, &end_ns))
+		return;
+	if (open_slice(trace, lane, "compute", end_ns, batch->compute_ns, &begin_ns)) {
+		jsonw_open(json, "args", '{');
+		put_batch_args(json, batch);
+		jsonw_close(json, '}');
+		close_slice(trace);
+	}
+}
+
+static void put_load(struct trace *trace, const struct timeline_batch *batch)
+{
+	struct jsonw *json = &trace->json;
+	int64_t lane, begin_ns;
+
+	if (batch->load_begin_ns == QUERY_UNKNOWN || batch->load_ns == QUERY_UNKNOWN)
+		return;
+	lane = find_lane(trace, LANE_WORKER, batch->loader_id, batch->worker_id);
+	if (!open_slice(trace, lane, "load", batch->load_begin_ns, batch->load_ns, &begin_ns))
+		return;
+	jsonw_open(json, "args", '{');
+	put_batch_args(json, batch);
+	put_known_ns(json, "open_s", batch->open_ns);
+	put_known_ns(json, "read_s", batch->read_ns);
+	put_known_ns(json, "decode_s", batch->decode_ns);
+	put_known_ns(json, "collate_s", batch->collate_ns);
+	put_known_ns(json, "cpu_s", batch->cpu_ns);
+	put_known_int(json, "samples", batch->samples);
+	put_known_int(json, "read_bytes", batch->read_bytes);
+	jsonw_close(json, '}');
+	close_slice(trace);
+}
+
+static void put_counter(struct trace *trace, const struct timeline_batch *batch, const char *what,
+			double value)
+{
+	char name[64];
+	int64_t unused;
+
+	if (batch->begin_ns == QUERY_UNKNOWN ||
+	    __builtin_sub_overflow(batch->begin_ns, trace->base_ns, &unused))
+		return;
+	snprintf(name, sizeof(name), "loader %" PRId64 ": %s", batch->loader_id, what);
+	open_event(trace, 'C', -1, name);
+	jsonw_us(&trace->json, "ts", batch->begin_ns - trace->base_ns);
+	jsonw_open(&trace->json, "args", '{');
+	jsonw_number(&trace->json, "value", value);
+	jsonw_close(&trace->json, '}');
+	jsonw_close(&trace->json, '}');
+}
+
+void trace_batch(struct trace *trace, const struct timeline_batch *batch)
+{
+	double step_ns = (double)batch->wait_ns + (double)batch->compute_ns;
+
+	put_training(trace, batch);
+	put_load(trace, batch);
+	if (batch->qdepth >= 0)
+		put_counter(trace, batch, "finished batches", (double)batch->qdepth);
+	if (batch->gpu_busy_ns >= 0 && batch->wait_ns >= 0 && batch->compute_ns >= 0 && step_ns > 0)
+		put_counter(trace, batch, "GPU busy", (double)batch->gpu_busy_ns / step_ns);
+}
+
+static void put_mark(struct trace *trace, const struct timeline_event *event)
+{
+	int64_t lane = find_lane(trace, LANE_MARK, 0, 0), unused;
+
+	if (lane < 0 || event->begin_ns == QUERY_UNKNOWN ||
+	    __builtin_sub_overflow(event->begin_ns, trace->base_ns, &unused))
+		return;
+	open_event(trace, 'i', lane, event->what ? event->what : "");
+	jsonw_us(&trace->json, "ts", event->begin_ns - trace->base_ns);
+	jsonw_string(&trace->json, "s", "p");
+	close_slice(trace);
+}
+
+static void put_slow(struct trace *trace, const struct timeline_event *event)
+{
+	int64_t lane = find_lane(trace, LANE_SLOW, event->pid, event->tid), begin_ns;
+
+	if (!open_slice(trace, lane, event->class ? event->class : "operation", event->begin_ns,
+			event->ns, &begin_ns))
+		return;
+	jsonw_open(&trace->json, "args", '{');
+	jsonw_string(&trace->json, "what", event->what);
+	jsonw_close(&trace->json, '}');
+	close_slice(trace);
+}
+
+void trace_event(struct trace *trace, const struct timeline_event *event)
+{
+	int64_t begin_ns;
+
+	switch (event->kind) {
+	case TIMELINE_EPOCH:
+		if (open_slice(trace, find_lane(trace, LANE_ITERATOR, event->pid, 0),
+			       "make iterator", event->begin_ns, event->ns, &begin_ns)) {
+			jsonw_open(&trace->json, "args", '{');
+			put_known_int(&trace->json, "epoch", event->tid);
+			jsonw_close(&trace->json, '}');
+			close_slice(trace);
+		}
+		break;
+	case TIMELINE_SLOW:
+		put_slow(trace, event);
+		break;
+	case TIMELINE_GAP:
+		if (open_slice(trace, find_lane(trace, LANE_GAP, 0, 0),
+			       event->what ? event->what : "gap", event->begin_ns, event->ns,
+			       &begin_ns))
+			close_slice(trace);
+		break;
+	case TIMELINE_MARK:
+		put_mark(trace, event);
+		break;
+	case TIMELINE_MAX:
+		break;
+	}
+}
+
+void trace_begin(struct trace *trace, FILE *out, const struct run_info *run, int64_t base_ns)
+{
+	char name[200];
+
+	*trace = (struct trace){.rank = run->rank, .base_ns = base_ns};
+	jsonw_init(&trace->json, out);
+	jsonw_open(&trace->json, NULL, '{');
+	jsonw_string(&trace->json, "displayTimeUnit", "ms");
+	jsonw_open(&trace->json, "otherData", '{');
+	jsonw_string(&trace->json, "schema", "dlprof.trace/1");
+	jsonw_string(&trace->json, "id", run->id);
+	jsonw_string(&trace->json, "command", run->command);
+	jsonw_string(&trace->json, "clock", run->clock);
+	jsonw_close(&trace->json, '}');
+	jsonw_open(&trace->json, "traceEvents", '[');
+	snprintf(name, sizeof(name), "rank %" PRId64 "%s%s", run->rank, run->host ? " @ " : "",
+		 run->host ? run->host : "");
+	put_name(trace, -1, "process_name", name);
+}
+
+int trace_end(struct trace *trace)
+{
+	jsonw_close(&trace->json, ']');
+	jsonw_close(&trace->json, '}');
+	free(trace->lanes);
+	trace->lanes = NULL;
+	return trace->out_of_memory ? -ENOMEM : 0;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * trace.h - a run as Chrome's trace events, which ui.perfetto.dev and chrome://tracing open. Events
+ * are written as they come and none is kept; of each lane it is remembered where it ends.
+ *
+ * Lanes: of each loader the training's waits and compute, each worker's loads, and the making of
+ * iterators; of each thread its slow operations; gaps in the GPU's recording. Counters: finished
+ * batches that wait, and how busy the GPU was. Slices of a lane never overlap: what begins before
+ * the last one ended is cut, and left out where nothing remains.
+ */
+#ifndef TRACE_H
+#define TRACE_H
+
+#include "render/jsonw.h"
+#include "store/timeline.h"
+
+struct trace_lane;
+
+struct trace {
+	struct jsonw json;
+	int64_t rank;
+	int64_t base_ns; /* time 0 of the trace */
+	struct trace_lane *lanes;
+	size_t lane_count;
+	int64_t left_out_count;
+	bool out_of_memory;
+};
+
+void trace_begin(struct trace *trace, FILE *out, const struct run_info *run, int64_t base_ns);
+void trace_batch(struct trace *trace, const struct timeline_batch *batch);
+void trace_event(struct trace *trace, const struct timeline_event *event);
+
+/* 0, or -ENOMEM: lanes are missing. */
+int trace_end(struct trace *trace);
+
+#endif

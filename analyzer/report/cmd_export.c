@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_export.c - `dlprof-report export RUN`: the stable views as CSV, one of them or all. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "render/units.h"
+#include "report/cmd.h"
+#include "store/export.h"
+
+#define MOST_VIEWS 64
+
+struct sheet {
+	FILE *file;
+	uint64_t times; /* a bit for each column that holds nanoseconds */
+	int64_t row_count;
+};
+
+static void put_text(FILE *file, const char *text)
+{
+	if (*text && !text[strcspn(text, ",\"\r\n")]) {
+		fputs(text, file);
+		return;
+	}
+	fputc('"', file);
+	for (; *text; text++) {
+		if (*text == '"')
+			fputc('"', file);
+		fputc(*text, file);
+	}
+	fputc('"', file);
+}
+
+/* "wait_ns" becomes "wait_s", and "ns" alone "s": outside the database times are seconds. */
+static bool is_time(const char *name)
+{
+	size_t length = strlen(name);
+
+	return length >= 2 && strcmp(name + length - 2, "ns") == 0 &&
+	       (length == 2 || name[length - 3] == '_');
+}
+
+static int put_names(const char *const *names, size_t count, void *context)
+{
+	struct sheet *sheet = context;
+
+	for (size_t i = 0; i < count; i++) {
+		bool time = is_time(names[i]);
+
+		fprintf(sheet->file, "%s%.*s%s", i ? "," : "", (int)strlen(names[i]) - 2 * time,
+			names[i], time ? "s" : "");
+		sheet->times |= (uint64_t)time << i;
+	}
+	fputc('\n', sheet->file);
+	return 0;
+}
+
+static int put_row(const struct export_cell *cells, size_t count, void *context)
+{
+	struct sheet *sheet = context;
+	char text[UNITS_MAX];
+
+	for (size_t i = 0; i < count; i++) {
+		if (i)
+			fputc(',', sheet->file);
+		switch (cells[i].type) {
+		case EXPORT_NULL:
+			break;
+		case EXPORT_INTEGER:
+			if (sheet->times >> i & 1)
+				fputs(units_seconds(text, cells[i].integer), sheet->file);
+			else
+				fprintf(sheet->file, "%" PRId64, cells[i].integer);
+			break;
+		case EXPORT_REAL:
+			fputs(units_number(text, sheet->times >> i & 1 ? cells[i].real / 1e9
+								       : cells[i].real),
+			      sheet->file);
+			break;
+		case EXPORT_TEXT:
+			put_text(sheet->file, cells[i].text ? cells[i].text : "");
+			break;
+		}
+	}
+	fputc('\n', sheet->file);
+	sheet->row_count++;
+	return ferror(sheet->file) ? -EPIPE : 0;
+}
+
+/* Into options->output. */
+static int export_one(const struct options *options, struct db *db, const char *view)
+{
+	struct output output;
+	int status = cmd_open_output(options, &output), r;
+	struct sheet sheet = {.file = output.file};
+	const struct export_sink sink = {put_names, put_row, &sheet};
+
+	if (status)
+		return status;
+	r = export_view(db, view, &sink);
+	if (r == -ENOENT)
+		status = cmd_fail("'%s' has no view '%s'; without --view all are exported",
+				  options->run, view);
+	else if (r < 0 && !ferror(output.file))
+		status = cmd_fail_read(options, r);
+	return cmd_close_output(&output, status);
+}
+
+struct views {
+	char *names[MOST_VIEWS];
+	size_t count;
+};
+
+static int add_view(const char *name, void *context)
+{
+	struct views *views = context;
+
+	if (views->count == MOST_VIEWS)
+		return 0;
+	views->names[views->count] = strdup(name);
+	return views->names[views->count++] ? 0 : -ENOMEM;
+}
+
+/* Each into a file of its own in the folder, which is made if it is not there. */
+static int export_all(const struct options *options, struct db *db)
+{
+	struct views views = {.count = 0};
+	int status = CMD_DONE, r = export_views(db, add_view, &views);
+
+	if (r < 0)
+		status = cmd_fail_read(options, r);
+	else if (mkdir(options->output, 0777) < 0 && errno != EEXIST)
+		status = cmd_fail("cannot make the folder '%s': %s", options->output,
+				  strerror(errno));
+	for (size_t i = 0; i < views.count; i++) {
+		struct options one = *options;
+		char path[4096];
+
+		if (!status && snprintf(path, sizeof(path), "%s/%s.csv", options->output,
+					views.names[i]) >= (int)sizeof(path))
+			status = cmd_fail("the name of the folder is too long");
+		one.output = path;
+		if (!status)
+			status = export_one(&one, db, views.names[i]);
+		free(views.names[i]);
+	}
+	return status;
+}
+
+int cmd_export(const struct options *options)
+{
+	struct db *db;
+	bool live;
+	int status;
+
+	status = cmd_open_run(options, &db, &live);
+	if (status)
+		return status;
+	status = options->view ? export_one(options, db, options->view) : export_all(options, db);
+	db_close(db);
+	return status;
+}

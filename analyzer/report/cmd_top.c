@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_top.c - `dlprof-report top RUN`: the newest batches of a run that still records, again and
+ * again. The database is open only while it is read: a reader that stays would keep the drain from
+ * leaving one plain file behind, one in a transaction the write-ahead log from starting anew.
+ */
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "drain/drain.h"
+#include "render/top.h"
+#include "report/cmd.h"
+
+#define WINDOW      1000 /* batches */
+#define STRIP       152  /* of them as cells */
+#define INTERVAL_MS 2000
+
+struct newest {
+	struct timeline_batch *list;
+	size_t count;
+};
+
+static int add_batch(const struct timeline_batch *batch, void *context)
+{
+	struct newest *newest = context;
+
+	newest->list[newest->count++] = *batch;
+	return 0;
+}
+
+static int by_delivery(const void *a, const void *b)
+{
+	const struct timeline_batch *left = a, *right = b;
+
+	if (left->epoch != right->epoch)
+		return left->epoch < right->epoch ? -1 : 1;
+	return (left->batch > right->batch) - (left->batch < right->batch);
+}
+
+static int32_t small(int64_t value)
+{
+	return value < 0 || value > INT32_MAX ? -1 : (int32_t)value;
+}
+
+static int append(struct batch_series *series, const struct timeline_batch *batch)
+{
+	struct batch_row row = BATCH_ROW_UNKNOWN;
+
+	row.wait_ns = batch->wait_ns < 0 ? SERIES_UNKNOWN : batch->wait_ns;
+	row.compute_ns = batch->compute_ns < 0 ? SERIES_UNKNOWN : batch->compute_ns;
+	row.load_ns = batch->load_ns < 0 ? SERIES_UNKNOWN : batch->load_ns;
+	row.load_cpu_ns = batch->cpu_ns < 0 ? SERIES_UNKNOWN : batch->cpu_ns;
+	row.epoch = small(batch->epoch);
+	row.batch = small(batch->batch);
+	row.worker = small(batch->worker_id);
+	row.qdepth = small(batch->qdepth);
+	row.head_ready = batch->head_ready < 0 ? -1 : batch->head_ready > 0;
+	return series_append(series, &row);
+}
+
+static void add_load(struct top *top, const struct timeline_batch *batch)
+{
+	struct top_worker *worker;
+
+	if (batch->worker_id < 0 || batch->worker_id >= TOP_WORKERS || batch->load_ns < 0)
+		return;
+	worker = &top->workers[batch->worker_id];
+	worker->load_count++;
+	worker->load_ns += (double)batch->load_ns;
+	worker->last_ns = batch->load_ns;
+	if (batch->worker_id >= top->worker_count)
+		top->worker_count = batch->worker_id + 1;
+}
+
+static void find_rate(const struct newest *newest, struct top *top)
+{
+	const struct timeline_batch *first = newest->list, *last = first + newest->count - 1;
+	int64_t ns;
+
+	if (first->begin_ns == QUERY_UNKNOWN || last->begin_ns == QUERY_UNKNOWN ||
+	    __builtin_sub_overflow(last->begin_ns, first->begin_ns, &ns) || ns <= 0)
+		return;
+	top->batches_per_s = (double)(newest->count - 1) * 1e9 / (double)ns;
+}
+
+static void find_since(const struct timeline_batch *last, struct top *top)
+{
+	struct timespec now;
+	int64_t from_ns;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (!top->live || last->begin_ns < 0 || last->wait_ns < 0 ||
+	    __builtin_add_overflow(last->begin_ns, last->wait_ns, &from_ns))
+		return;
+	/* Of another machine, or an earlier boot, the clock says nothing. */
+	if (now.tv_sec * 1000000000 + now.tv_nsec >= from_ns)
+		top->since_ns = now.tv_sec * 1000000000 + now.tv_nsec - from_ns;
+}
+
+static int judge(const struct newest *newest, struct top *top)
+{
+	double queued = 0;
+	size_t known = 0;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < newest->count; i++) {
+		const struct timeline_batch *batch = &newest->list[i];
+
+		r = append(&top->series, batch);
+		add_load(top, batch);
+		if (batch->qdepth < 0)
+			continue;
+		queued += (double)batch->qdepth;
+		top->queue_now = batch->qdepth;
+		known++;
+	}
+	if (r < 0)
+		return r;
+	if (known)
+		top->queue_mean = queued / (double)known;
+	top->epoch = newest->list[newest->count - 1].epoch;
+	top->batch = newest->list[newest->count - 1].batch;
+	find_rate(newest, top);
+	find_since(&newest->list[newest->count - 1], top);
+	stall_judge(&top->series, &top->finding);
+	return cause_find(&top->series, &top->finding, &top->diagnosis);
+}
+
+/* The loader that delivered last, and its newest batches. */
+static int read_newest(struct db *db, struct newest *newest, struct top *top)
+{
+	struct timeline_loader loaders[TIMELINE_LOADERS], *chosen = NULL;
+	size_t count, i;
+	int r = timeline_loaders(db, loaders, &count);
+
+	for (i = 0; r == 0 && i < count; i++)
+		if (loaders[i].newest_ns != QUERY_UNKNOWN &&
+		    (!chosen || loaders[i].newest_ns > chosen->newest_ns))
+			chosen = &loaders[i];
+	if (r < 0 || !chosen)
+		return r;
+	top->loader_id = chosen->loader_id;
+	top->loader_count = (int64_t)count;
+	top->series.workers = small(chosen->workers);
+	top->series.prefetch_factor = small(chosen->prefetch_factor);
+	top->series.in_order = small(chosen->in_order);
+	r = timeline_newest(db, chosen->loader_id, WINDOW, add_batch, newest);
+	qsort(newest->list, newest->count, sizeof(*newest->list), by_delivery);
+	return r;
+}
+
+static int open_run(const struct options *options, struct db **ret_db, bool *ret_live)
+{
+	int r;
+
+	*ret_live = drain_is_live(options->run);
+	if (!*ret_live)
+		return cmd_open_run(options, ret_db, ret_live);
+	r = db_open_read(options->run, ret_db);
+	*ret_db = r < 0 ? NULL : *ret_db;
+	/* Its first second: there are no tables yet. */
+	if (r < 0 && r != -ENODATA && r != -EBADMSG && r != -EMEDIUMTYPE)
+		return cmd_fail("cannot open '%s': %s", options->run, db_error(r));
+	return 0;
+}
+
+/* Everything that a frame shows, from a database that is closed again. 0 or CMD_ERROR. */
+static int look(const struct options *options, struct newest *newest, struct run_info *run,
+		struct top *top)
+{
+	struct db *db;
+	int status, r;
+
+	newest->count = 0;
+	*top = (struct top){
+		.path = options->run,
+		.run = run,
+		.loader_id = QUERY_UNKNOWN,
+		.epoch = QUERY_UNKNOWN,
+		.batch = QUERY_UNKNOWN,
+		.since_ns = QUERY_UNKNOWN,
+		.queue_now = QUERY_UNKNOWN,
+		.queue_mean = NAN,
+		.batches_per_s = NAN,
+	};
+	series_init(&top->series);
+	stall_judge(&top->series, &top->finding);
+	status = open_run(options, &db, &top->live);
+	if (status || !db)
+		return status;
+	r = query_run(db, run);
+	if (r == 0) {
+		top->series.cores =
+			run->cpus > 0 && run->cpus <= INT32_MAX ? (int32_t)run->cpus : -1;
+		top->series.synchronous = run->synchronous;
+		r = read_newest(db, newest, top);
+	}
+	db_close(db);
+	if (r == 0 && newest->count)
+		r = judge(newest, top);
+	return r < 0 ? cmd_fail_read(options, r) : 0;
+}
+
+/* The cells of the newest batches, not of groups. */
+static int keep_newest(struct top *top, const struct newest *newest)
+{
+	int r = 0;
+
+	if (newest->count <= STRIP)
+		return 0;
+	series_done(&top->series);
+	series_init(&top->series);
+	for (size_t i = newest->count - STRIP; r == 0 && i < newest->count; i++)
+		r = append(&top->series, &newest->list[i]);
+	return r;
+}
+
+static int show(const struct options *options, struct top *top, const struct newest *newest,
+		struct output *output, bool refresh)
+{
+	struct page page = cmd_page(options, output);
+	int r;
+
+	if (options->json) {
+		top_json(top, output->file);
+		return 0;
+	}
+	r = keep_newest(top, newest);
+	if (r < 0)
+		return r;
+	if (refresh) /* from the top left corner, nothing below */
+		fputs("\033[H\033[J", output->file);
+	if (newest->count)
+		top_text(top, &page);
+	else
+		page_line(&page, "no batch yet");
+	return 0;
+}
+
+static int watch(const struct options *options, struct newest *newest, struct output *output)
+{
+	bool again = !options->json && isatty(fileno(output->file)), live;
+	int interval_ms = options->interval_ms < 0 ? INTERVAL_MS : (int)options->interval_ms;
+	int status, r;
+
+	do {
+		struct run_info run = {0};
+		struct top top;
+
+		status = look(options, newest, &run, &top);
+		live = top.live;
+		r = status ? 0 : show(options, &top, newest, output, again);
+		series_done(&top.series);
+		run_info_done(&run);
+		if (r < 0)
+			status = cmd_fail_read(options, r);
+		fflush(output->file);
+		again = again && !status && live && !ferror(output->file);
+		if (again)
+			poll(NULL, 0, interval_ms);
+	} while (again);
+	return status ? status : newest->count ? CMD_DONE : CMD_CANNOT_SAY;
+}
+
+int cmd_top(const struct options *options)
+{
+	struct newest newest = {.list = calloc(WINDOW, sizeof(*newest.list))};
+	struct options quiet = *options;
+	struct output output;
+	int status;
+
+	if (!newest.list)
+		return cmd_fail("%s", db_error(-ENOMEM));
+	status = cmd_open_output(options, &output);
+	quiet.quiet = true; /* that it still records is what this is about */
+	if (!status)
+		status = cmd_close_output(&output, watch(&quiet, &newest, &output));
+	free(newest.list);
+	return status;
+}

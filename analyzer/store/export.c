@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/export.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+#include <string.h>
+
+#define MOST_COLUMNS 64
+
+/* Views that begin with t_ are ours, as tables are. */
+static const char VIEWS_SQL[] = "SELECT name FROM sqlite_schema WHERE type = 'view'"
+				" AND name NOT GLOB 't_*' AND (?1 IS NULL OR name = ?1)"
+				" ORDER BY name";
+
+static int list(struct db *db, const char *only, int (*view)(const char *name, void *context),
+		void *context)
+{
+	sqlite3_stmt *stmt = NULL;
+	int stopped = 0, r;
+
+	r = sqlite3_prepare_v2(db_handle(db), VIEWS_SQL, -1, &stmt, NULL);
+	if (r == SQLITE_OK && only)
+		r = sqlite3_bind_text(stmt, 1, only, -1, SQLITE_STATIC);
+	while (r == SQLITE_OK && !stopped && (r = sqlite3_step(stmt)) == SQLITE_ROW) {
+		stopped = view((const char *)sqlite3_column_text(stmt, 0), context);
+		r = SQLITE_OK;
+	}
+	sqlite3_finalize(stmt);
+	return stopped ? stopped : db_errno(r);
+}
+
+int export_views(struct db *db, int (*view)(const char *name, void *context), void *context)
+{
+	return list(db, NULL, view, context);
+}
+
+static int found(const char *name, void *context)
+{
+	(void)name;
+	*(bool *)context = true;
+	return 0;
+}
+
+static void take_cell(sqlite3_stmt *stmt, int i, struct export_cell *ret)
+{
+	*ret = (struct export_cell){.type = EXPORT_NULL};
+	switch (sqlite3_column_type(stmt, i)) {
+	case SQLITE_INTEGER:
+		ret->type = EXPORT_INTEGER;
+		ret->integer = sqlite3_column_int64(stmt, i);
+		break;
+	case SQLITE_FLOAT:
+		ret->type = EXPORT_REAL;
+		ret->real = sqlite3_column_double(stmt, i);
+		break;
+	case SQLITE_TEXT:
+	case SQLITE_BLOB:
+		ret->type = EXPORT_TEXT;
+		ret->text = (const char *)sqlite3_column_text(stmt, i);
+		break;
+	}
+}
+
+static int hand_out(sqlite3_stmt *stmt, const struct export_sink *sink)
+{
+	int count = sqlite3_column_count(stmt), r, i;
+	struct export_cell cells[MOST_COLUMNS];
+	const char *names[MOST_COLUMNS];
+
+	if (count > MOST_COLUMNS)
+		return -EBADMSG;
+	for (i = 0; i < count; i++)
+		names[i] = sqlite3_column_name(stmt, i);
+	r = sink->names(names, (size_t)count, sink->context);
+	if (r)
+		return r;
+	while ((r = sqlite3_step(stmt)) == SQLITE_ROW) {
+		for (i = 0; i < count; i++)
+			take_cell(stmt, i, &cells[i]);
+		r = sink->row(cells, (size_t)count, sink->context);
+		if (r)
+			return r;
+	}
+	return db_errno(r);
+}
+
+int export_view(struct db *db, const char *view, const struct export_sink *sink)
+{
+	sqlite3_stmt *stmt = NULL;
+	bool there = false;
+	char *sql;
+	int r = list(db, view, found, &there);
+
+	if (r < 0 || !there)
+		return r < 0 ? r : -ENOENT;
+	sql = sqlite3_mprintf("SELECT * FROM \"%w\"", view);
+	if (!sql)
+		return -ENOMEM;
+	r = db_errno(sqlite3_prepare_v2(db_handle(db), sql, -1, &stmt, NULL));
+	sqlite3_free(sql);
+	if (r == 0)
+		r = hand_out(stmt, sink);
+	sqlite3_finalize(stmt);
+	return r;
+}

@@ -1,0 +1,302 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`trace`, `export` and `top`: what they write is whole, true to the database, and kept small."""
+import csv
+import json
+import os
+import pty
+import random
+import select
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import dlprof_test as t
+import rundb
+
+DLPROF = os.path.join(t.BUILD, "analyzer", "dlprof")
+MS = rundb.MS
+LARGE = int(float(os.environ.get("TEST_BATCHES", "2e5")))  # memory must not depend on them
+FEW = 2000
+MOST_KB = 9000  # a row that is kept would make it 16 bytes times LARGE more at least
+
+
+def trace(*arguments):
+    done = t.report("trace", *arguments)
+    t.equal(done.status, 0, arguments, done.err)
+    return json.loads(done.out)["traceEvents"]
+
+
+def check_invariants(name, events):
+    """Slices have a length, lie on named lanes in the order of time, and nest or stand apart."""
+    named, open_ends, last = set(), {}, {}
+    for event in events:
+        lane = (event["pid"], event.get("tid"))
+        t.check(event["ph"] in "XMCi" and event["name"], name, "event", event)
+        if event["ph"] == "M":
+            named.add(lane)
+            continue
+        t.check(event["ph"] == "C" or lane in named, name, "a lane without a name", event)
+        if event["ph"] != "X":
+            continue
+        # Microseconds with three digits: nanoseconds as integers again.
+        begin, length = round(event["ts"] * 1000), round(event["dur"] * 1000)
+        t.check(length >= 0, name, "negative length", event)
+        t.check(begin >= last.get(lane, begin), name, "goes back in time", event)
+        last[lane] = begin
+        ends = open_ends.setdefault(lane, [])
+        while ends and ends[-1] <= begin:
+            ends.pop()
+        t.check(not ends or begin + length <= ends[-1], name, "overlaps", event, ends)
+        ends.append(begin + length)
+
+
+def slices(events, name):
+    return [e for e in events if e["ph"] == "X" and e["name"].split(" (")[0] == name]
+
+
+def check_against(name, events, run):
+    """Each wait, compute and load of the database is a slice of that place and length."""
+    base = rundb.START_NS
+    rows = t.rows(run, "SELECT * FROM t_batch WHERE batch IS NOT NULL")
+    for what, begin, length in (("wait", "begin_ns", "wait_ns"), ("load", "load_begin_ns", "load_ns")):
+        found = sorted((round(e["ts"] * 1000), round(e["dur"] * 1000)) for e in slices(events, what))
+        t.equal(found, sorted((r[begin] - base, r[length]) for r in rows), name, what)
+    computed = sorted(round(e["dur"] * 1000) for e in slices(events, "compute"))
+    t.equal(computed, sorted(r["compute_ns"] for r in rows), name, "compute")
+    t.equal(len(slices(events, "receive")), len([r for r in rows if r["receive_ns"]]), name)
+    counters = [e["args"]["value"] for e in events if e["ph"] == "C"]
+    t.equal(counters, [r["qdepth"] for r in rows if r["qdepth"] is not None], name, "queue")
+
+
+def lane_names(events):
+    return {e["args"]["name"] for e in events if e["ph"] == "M" and "name" in e["args"]}
+
+
+def check_trace(folder):
+    run = rundb.build(os.path.join(folder, "two.db"),
+                      [rundb.loader(rundb.simulate(60, 3, 40, 10, epochs=2), workers=3),
+                       rundb.loader(rundb.simulate(20, 0, 5, 10), workers=0)])
+    with sqlite3.connect(run) as database:
+        for i in range(3):
+            database.execute("INSERT INTO t_slow VALUES (?, 100, 7, 'read', 'a\"\\\n\x01', ?, NULL)",
+                             (rundb.START_NS + i * 50 * MS, 20 * MS))
+        database.execute("INSERT INTO t_mark VALUES (?, 42, 42, 'half')", (rundb.START_NS + MS,))
+        database.execute("INSERT INTO t_gap VALUES (?, ?, 'profiler')",
+                         (rundb.START_NS, rundb.START_NS + MS))
+    events = trace(run)
+    check_invariants("two loaders", events)
+    check_against("two loaders", events, run)
+    t.check({"rank 0 @ box", "loader 1: training", "loader 1: worker 2", "loader 2: training",
+             "loader 2: loads", "loader 1: iterators", "GPU not recorded", "marks",
+             "slow operations of thread 7 (process 100)"} <= lane_names(events),
+            "lanes", lane_names(events))
+    t.equal([e["name"] for e in events if e["ph"] == "i"], ["half"], "marks")
+    t.equal([e["args"]["what"] for e in slices(events, "read")], ["a\"\\\n\x01"] * 3, "slow")
+
+    part = trace(run, "--loader", "1", "--epoch", "1", "--batches", "5:9")
+    check_invariants("part", part)
+    t.equal([(e["args"]["epoch"], e["args"]["batch"]) for e in slices(part, "wait")],
+            [(1, i) for i in range(5, 10)], "part")
+    t.equal(slices(part, "read"), [], "slow operations outside the part")
+
+    worst = trace(run, "--loader", "1", "--worst", "3")
+    check_invariants("worst", worst)
+    rows = t.rows(run, "SELECT epoch, batch, wait_ns FROM batch WHERE loader_id = 1 "
+                  "ORDER BY wait_ns DESC LIMIT 3")
+    shown = {(e["args"]["epoch"], e["args"]["batch"]) for e in slices(worst, "wait")}
+    t.check({(r["epoch"], r["batch"]) for r in rows} <= shown and len(shown) <= 3 * 9, "worst", shown)
+
+
+def check_damaged(folder):
+    """Times that contradict one another make no invalid trace."""
+    chance = random.Random(5)
+    edge = [-1, 0, None, 1, MS, 2**63 - 1, -2**63, rundb.START_NS]
+    for seed in range(8):
+        batches = rundb.simulate(40, 2, 20, 10, seed=seed)
+        for _ in range(60):
+            chance.choice(batches)[chance.choice(["begin_ns", "wait_ns", "load_begin_ns", "load_ns",
+                                                  "compute_ns", "receive_ns", "worker_id",
+                                                  "qdepth"])] = chance.choice(edge)
+        run = rundb.build(os.path.join(folder, "damaged.db"), [rundb.loader(batches, workers=2)])
+        check_invariants("damaged {}".format(seed), trace(run, "-q"))
+        os.unlink(run)
+
+
+def large(folder, name, count):
+    """Rows are made by SQLite itself: two workers, one batch a millisecond."""
+    run = rundb.build(os.path.join(folder, name), [rundb.loader([], workers=2)])
+    with sqlite3.connect(run) as database:
+        database.execute(
+            "WITH RECURSIVE i(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM i WHERE n + 1 < {0})"
+            "INSERT INTO t_batch (loader_id, epoch, task, batch, begin_ns, wait_ns, compute_ns,"
+            " step_ns, worker_id, load_begin_ns, load_ns, qdepth, head_ready)"
+            " SELECT 1, 0, n, n, {1} + n * 1000000, 300000, 700000, 1000000, n % 2,"
+            " {1} + n * 1000000 - 1500000, 1700000, 1, 0 FROM i".format(count, rundb.START_NS))
+    return run
+
+
+def memory_kb(*arguments):
+    """The most it had, looked at until it ends; what it was forked from does not count."""
+    process = subprocess.Popen([t.REPORT] + list(arguments), stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL, env=t.environment(preload=False))
+    most = 0
+    while process.poll() is None:
+        try:
+            with open("/proc/{}/status".format(process.pid)) as file:
+                lines = dict(line.split(":", 1) for line in file)
+            if lines["Name"].strip() == "dlprof-report":
+                most = max(most, int(lines.get("VmHWM", "0 kB").split()[0]))
+        except (OSError, ValueError):
+            pass
+        time.sleep(0.002)
+    t.equal(process.returncode, 0, arguments)
+    return most
+
+
+def check_memory(folder):
+    run = large(folder, "big.db", LARGE)
+    for arguments in (["trace"], ["trace", "--worst", "20"], ["export", "--view", "batch"]):
+        memory = memory_kb(*arguments, run)
+        t.say(*arguments, "of {} batches: {} kB".format(LARGE, memory))
+        t.check(0 < memory < MOST_KB, arguments, "takes", memory, "kB")
+    begun = time.monotonic()
+    t.equal(t.report("top", "--json", run).status, 0, "top")
+    t.say("top of as many: {:.3f} s".format(time.monotonic() - begun))
+    os.unlink(run)
+
+
+def check_export(folder):
+    run = rundb.lockstep(os.path.join(folder, "lock.db"), notes=["a \"b\", c\nd"])
+    views = os.path.join(folder, "views")
+    t.equal(t.report("export", run, "-o", views).status, 0, "export")
+    again = t.report("export", run, "-o", views)
+    t.check(again.status == 2 and "-f replaces it" in again.err, "again", again.err)
+    t.equal(t.report("export", run, "-f", "-o", views).status, 0, "export -f")
+    names = [r["name"] for r in t.rows(run, "SELECT name FROM sqlite_schema WHERE type = 'view' "
+                                       "AND name NOT GLOB 't_*'")]
+    t.equal(sorted(os.listdir(views)), sorted(name + ".csv" for name in names), "files")
+    for name in names:
+        rows = t.rows(run, "SELECT * FROM " + name)
+        with open(os.path.join(views, name + ".csv"), newline="") as file:
+            cells = list(csv.DictReader(file))
+        t.equal(len(cells), len(rows), name)
+        for cell, row in zip(cells, rows):
+            for key, value in row.items():
+                time_column = key == "ns" or key.endswith("_ns")
+                text = cell[key[:-2] + "s" if time_column else key]
+                expected = "" if value is None else str(value)
+                if time_column and value is not None:
+                    text, expected = round(float(text) * 1e9, -3), round(value, -3)
+                t.equal(text, expected, name, key)
+    # What is exported can be imported, and is judged as it was.
+    table, back = os.path.join(views, "batch.csv"), os.path.join(folder, "back.db")
+    done = t.report("import", table, "-o", back, "-q", "--meta", "workers=7", "--meta",
+                    "prefetch_factor=2", "--meta", "in_order=true", "--meta", "cores=8")
+    t.equal(done.status, 0, done.err)
+    before, after = (json.loads(t.report("--json", path).out) for path in (run, back))
+    for key in ("verdict", "cause", "stall", "period"):
+        t.equal(after[key], before[key], "after export and import:", key)
+    one = t.report("export", run, "--view", "none")
+    t.check(one.status == 2 and "no view 'none'" in one.err, "no such view", one.err)
+    t.check(t.report("export", run).status == 2, "without a folder")
+
+
+def check_top(folder):
+    run = rundb.lockstep(os.path.join(folder, "over.db"))
+    once = t.report("top", run)
+    t.equal((once.status, once.err), (0, ""), "top of a run that is over")
+    for words in ("epoch 0, batch 97", "the run is over", "HIGHLY input-bound", "worker   loads"):
+        t.check(words in once.out, "top does not say", words, once.out)
+    t.check("\033" not in once.out, "controls without a terminal")
+    found = json.loads(t.report("top", "--json", run).out)
+    t.equal((found["live"], found["batch"], len(found["workers"])), (False, 97, 7), "json")
+    empty = rundb.build(os.path.join(folder, "empty.db"))
+    t.equal(t.report("top", empty).status, 3, "without a batch")
+
+
+def read_terminal(terminal, seconds):
+    text, end = b"", time.monotonic() + seconds
+    while time.monotonic() < end:
+        if select.select([terminal], [], [], 0.05)[0]:
+            try:
+                text += os.read(terminal, 65536)
+            except OSError:
+                break
+    return text.decode(errors="replace")
+
+
+def start_top(run):
+    terminal, inner = pty.openpty()
+    top = subprocess.Popen([t.REPORT, "top", "--interval", "0.1", run], stdin=inner, stdout=inner,
+                           stderr=inner, env=t.environment(preload=False, TERM="xterm"))
+    os.close(inner)
+    return top, terminal
+
+
+def check_live(folder):
+    """While a real run records: frames that go on, an end by itself, and a run that lost nothing."""
+    run = os.path.join(folder, "live.db")
+    demo = subprocess.Popen([DLPROF, "demo", "slow_worker", "-q", "--json", "-o", run],
+                            env=t.environment(preload=False), stdout=subprocess.DEVNULL)
+    while not os.path.exists(run + "-segments") and demo.poll() is None:
+        time.sleep(0.01)
+    top, terminal = start_top(run)
+    text = read_terminal(terminal, 60)
+    t.equal((top.wait(), demo.wait()), (0, 0), "status")
+    os.close(terminal)
+    frames = text.split("\033[H\033[J")
+    seen = {line for frame in frames for line in frame.splitlines() if "Now " in line}
+    t.say(len(frames), "frames,", len(seen), "different")
+    t.check(len(seen) >= 2, "frames", seen)
+    t.check("the run is" in frames[-1], "the last frame", frames[-1])
+    t.wait_for_drain(run)
+    t.equal(t.rows(run, "SELECT COUNT(*) AS n FROM batch")[0]["n"], 160, "batches")
+    t.equal([name for name in os.listdir(folder) if name.startswith("live.db")], ["live.db"],
+            "left behind")
+
+
+def check_never_blocks(folder):
+    """A writer that waits for no lock never finds one, whatever top is doing, even stopped."""
+    run = large(folder, "written.db", FEW)
+    database = sqlite3.connect(run, isolation_level=None, timeout=0)
+    database.execute("PRAGMA journal_mode = WAL")
+    chance, commits, stops = random.Random(3), 0, 0
+    end = time.monotonic() + 3
+    while time.monotonic() < end:
+        top = subprocess.Popen([t.REPORT, "top", run], stdout=subprocess.DEVNULL,
+                               env=t.environment(preload=False))
+        time.sleep(chance.uniform(0, 0.02))
+        top.send_signal(signal.SIGSTOP)
+        stops += top.poll() is None
+        for _ in range(5):
+            try:
+                database.execute("BEGIN IMMEDIATE")
+                database.execute("UPDATE t_batch SET wait_ns = wait_ns + 1 WHERE task % 100 = 7")
+                database.execute("COMMIT")
+                commits += 1
+            except sqlite3.OperationalError as error:
+                t.check(False, "a commit was refused:", error)
+        top.send_signal(signal.SIGCONT)
+        t.equal(top.wait(), 0, "top")
+    t.say(commits, "commits,", stops, "while top was stopped in its work")
+    t.check(stops >= 10 and commits >= 50, "too few", stops, commits)
+    database.close()
+
+
+def main():
+    t.need_shim()
+    folder = t.scratch()
+    check_trace(folder)
+    check_damaged(folder)
+    check_memory(folder)
+    check_export(folder)
+    check_top(folder)
+    check_live(folder)
+    check_never_blocks(folder)
+    t.finish()
+
+
+main()
