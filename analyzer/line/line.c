@@ -327,7 +327,7 @@ void line_help(const struct line_program *program, int verb, FILE *out)
 			      : row->verbs & LINE_ON(0) || (row->verbs & all) == all)
 			help_option(row, out);
 	}
-	fprintf(out, "  %-21s %s\n", "-h, --help", "this; after a verb, its options");
-	fprintf(out, "  %-21s %s\n", "    --version", "the version");
+	fprintf(out, "  %-21s %s\n", "-h, --help", LINE_HELP_HELP);
+	fprintf(out, "  %-21s %s\n", "    --version", LINE_HELP_VERSION);
 	fprintf(out, "\nexit status: %s\n", program->exits);
 }

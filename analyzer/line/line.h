@@ -13,6 +13,9 @@
 #define LINE_ON(verb)     (1u << (verb))
 #define LINE_MOST_OPTIONS 64
 
+#define LINE_HELP_HELP    "this; after a verb, its options"
+#define LINE_HELP_VERSION "the version"
+
 struct line_verb {
 	const char *name;      /* "": what the program does without a verb */
 	const char *arguments; /* "RUN.db", for the usage line */

@@ -295,6 +295,11 @@ const struct explanation *explain_find(const char *id)
 	return NULL;
 }
 
+const struct explanation *explain_at(size_t i)
+{
+	return i < PAGE_COUNT ? &PAGES[i] : NULL;
+}
+
 void explain_print(const struct page *page, const struct explanation *explanation)
 {
 	const char *text = explanation->page, *end;

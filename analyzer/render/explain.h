@@ -3,6 +3,8 @@
 #ifndef EXPLAIN_H
 #define EXPLAIN_H
 
+#include <stddef.h>
+
 #include "render/page.h"
 
 struct explanation {
@@ -14,6 +16,9 @@ struct explanation {
 
 /* NULL: there is none of this name. A cause and an advice never share one, except "none". */
 const struct explanation *explain_find(const char *id);
+
+/* The i-th page; NULL: there are no more. */
+const struct explanation *explain_at(size_t i);
 
 void explain_print(const struct page *page, const struct explanation *explanation);
 

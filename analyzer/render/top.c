@@ -113,7 +113,7 @@ void top_text(const struct top *top, const struct page *page)
 	print_verdict(top, page);
 	print_times(top, page);
 	page_break(page);
-	strip_print(page, &top->series);
+	strip_print(page, &top->series, stall_waits(&top->series, &top->finding));
 	print_workers(top, page);
 }
 

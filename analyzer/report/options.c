@@ -215,6 +215,17 @@ const struct line_program options_program = {
 	.options = OPTIONS,
 	.option_count = sizeof(OPTIONS) / sizeof(*OPTIONS),
 	.exits = "0 done, 1 gate failed, 2 bad usage or unreadable run, 3 cannot say",
+	.about = "Reads a database that libdlprof.so recorded, says whether the training was "
+		 "starved for data, why, and what would help. What is not observed is left out or "
+		 "called so, and never 0. Text fits the terminal and has colours only there; "
+		 "NO_COLOR and TERM=dumb are respected.",
+	.examples = "dlprof-report dlprof-8831.db\n"
+		    "dlprof-report --explain head_of_line\n"
+		    "dlprof-report batches --csv dlprof-8831.db\n"
+		    "dlprof-report compare before.db after.db\n"
+		    "dlprof-report trace --worst 50 dlprof-8831.db -o trace.json\n"
+		    "dlprof-report import log.csv -o run.db --meta workers=4",
+	.see_also = "dlprof(1), dlprof(7)",
 };
 
 __attribute__((format(printf, 2, 3))) static int problem(struct options *options,

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * main.c - writes the manual pages and completions, at build time: `generate man dlprof.1`,
+ * `generate bash dlprof-report`. Nothing in them is said but in the tables of the programs.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "launch/options.h"
+#include "line/complete.h"
+#include "line/man.h"
+#include "render/explain.h"
+#include "report/options.h"
+
+static void man_launch(FILE *out)
+{
+	man_program(out, &launch_program);
+	man_see_also(out, launch_program.see_also);
+}
+
+static void man_explanations(FILE *out)
+{
+	static const struct {
+		const char *kind, *title;
+	} kinds[] = {{"cause", "CAUSES"}, {"advice", "ADVICE"}, {"metric", "METRICS"}};
+	const struct explanation *explanation;
+	char text[8192];
+
+	for (size_t k = 0; k < sizeof(kinds) / sizeof(*kinds); k++) {
+		man_section(out, kinds[k].title);
+		for (size_t i = 0; (explanation = explain_at(i)); i++) {
+			if (strcmp(explanation->kind, kinds[k].kind) != 0)
+				continue;
+			snprintf(text, sizeof(text), "%s\n\n%s", explanation->line,
+				 explanation->page);
+			man_entry(out, explanation->id, text);
+		}
+	}
+}
+
+static void man_report(FILE *out)
+{
+	man_program(out, &options_program);
+	man_explanations(out);
+	man_see_also(out, options_program.see_also);
+}
+
+static void man_environment(FILE *out)
+{
+	static const struct {
+		const char *name, *wants, *value, *help;
+	} settings[] = {
+#define SETTING(name, wants, set, value, help) {#name, wants, value, help},
+#include "dlprof/settings.def"
+#undef SETTING
+	};
+	char text[1024];
+
+	man_begin(out, "dlprof", 7, "what libdlprof.so reads from the environment");
+	man_section(out, "DESCRIPTION");
+	man_text(out, "libdlprof.so is preloaded into a training, by dlprof(1) or by LD_PRELOAD. "
+		      "A value that makes no sense leaves the default in force, and a row in the "
+		      "database's view note says so.");
+	man_section(out, "ENVIRONMENT");
+	for (size_t i = 0; i < sizeof(settings) / sizeof(*settings); i++) {
+		snprintf(text, sizeof(text), "%s%s%s%s%s%s", settings[i].help,
+			 settings[i].wants ? "\n\nIt wants " : "",
+			 settings[i].wants ? settings[i].wants : "",
+			 *settings[i].value ? "; the default is " : "", settings[i].value,
+			 settings[i].wants ? "." : "");
+		man_entry(out, settings[i].name, text);
+	}
+	man_see_also(out, "dlprof(1), dlprof-report(1), ld.so(8)");
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*write)(FILE *out);
+	} pages[] = {
+		{"dlprof.1", man_launch},
+		{"dlprof-report.1", man_report},
+		{"dlprof.7", man_environment},
+	};
+	static const struct {
+		const char *name;
+		void (*write)(FILE *out, const struct line_program *program);
+	} shells[] = {{"bash", complete_bash}, {"zsh", complete_zsh}, {"fish", complete_fish}};
+	const struct line_program *const programs[] = {&launch_program, &options_program};
+
+	for (size_t i = 0; argc == 3 && i < sizeof(pages) / sizeof(*pages); i++)
+		if (strcmp(argv[1], "man") == 0 && strcmp(argv[2], pages[i].name) == 0) {
+			pages[i].write(stdout);
+			return fflush(stdout) != 0;
+		}
+	for (size_t i = 0; argc == 3 && i < sizeof(shells) / sizeof(*shells); i++)
+		for (size_t k = 0; k < sizeof(programs) / sizeof(*programs); k++)
+			if (strcmp(argv[1], shells[i].name) == 0 &&
+			    strcmp(argv[2], programs[k]->name) == 0) {
+				shells[i].write(stdout, programs[k]);
+				return fflush(stdout) != 0;
+			}
+	fprintf(stderr, "usage: generate man|bash|zsh|fish PAGE|PROGRAM\n");
+	return 2;
+}

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Help, manual pages and completions say the same of the same options, and are what tools accept."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import dlprof_test as t
+
+FOLDER = os.path.join(t.BUILD, "analyzer", "manual")
+PROGRAMS = ("dlprof", "dlprof-report")
+PAGES = ("dlprof.1", "dlprof-report.1", "dlprof.7")
+BASH = """
+. "$1"
+complete() {{ COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); {function}; printf '%s\\n' "${{COMPREPLY[@]}}"; }}
+shift
+complete "$@"
+"""
+
+
+def read(*path):
+    with open(os.path.join(*path), encoding="utf-8") as file:
+        return file.read()
+
+
+def output(*argv, **keywords):
+    return t.run(list(argv), env=t.environment(preload=False, LC_ALL="C.UTF-8", **keywords))
+
+
+def helps(program):
+    """Of the program and of each verb: {option: its text}, {verb: {options}}."""
+    path = os.path.join(t.BUILD, "analyzer", program)
+    top = output(path, "--help").out
+    verbs = [v for v in re.findall(r"^  ([a-z]+) {2,}\S", top, re.MULTILINE)]
+    options, of = {}, {}
+    for verb in [""] + verbs:
+        text = output(path, *([verb] if verb else []), "--help").out
+        rows = re.findall(r"^  (?:-(\w), |    )--([\w-]+)(?: [\w:=.]+)? +(\S.*)$", text, re.MULTILINE)
+        of[verb] = {name for _, name, _ in rows}
+        options.update({name: (letter, said) for letter, name, said in rows})
+    t.check(len(verbs) >= 2 and len(options) >= 8, program, "help cannot be read", verbs, options)
+    return top, options, of
+
+
+def plain(page):
+    """A manual page as text without troff."""
+    text = re.sub(r"\\f[BIR]", "", read(FOLDER, page)).replace("\\-", "-").replace("\\e", "\\")
+    return re.sub(r"\s+", " ", text.replace("\n", " "))
+
+
+def check_options(program):
+    top, options, of = helps(program)
+    page = plain(program + ".1")
+    bash = read(FOLDER, program)
+    zsh = read(FOLDER, "_" + program)
+    fish = read(FOLDER, program + ".fish")
+    for name, (letter, said) in sorted(options.items()):
+        head = "{}--{}".format("-{}, ".format(letter) if letter else "", name)
+        t.check(re.search(r"\.TP " + re.escape(head) + r"( [\w:=.]+)? " + re.escape(said), page),
+                program, "the page lacks", head, said)
+        t.check(re.search(r"--" + name + r"[ ')]", bash), program, "bash lacks", name)
+        t.check(re.search(r"--" + name + r"[=+\[',}]", zsh), program, "zsh lacks", name)
+        t.check(re.search(r"-l " + name + r"\b", fish), program, "fish lacks", name)
+    for verb in of:
+        t.check(not verb or ".TP {} ".format(verb) in page, program, "the page lacks", verb)
+    said = re.search(r"^exit status: (.*)$", top, re.MULTILINE).group(1)
+    t.check(".SH EXIT STATUS " + said in page, program, "exit status", said)
+    t.say(program, len(options), "options", sorted(of))
+    return of
+
+
+def check_explanations():
+    listed = output(t.REPORT, "--explain", "all").out
+    ids = re.findall(r"^  ([a-z]\w+) ", listed, re.MULTILINE)
+    t.check(len(ids) > 20, "explanations", ids)
+    page = plain("dlprof-report.1")
+    for name in ids:
+        t.check(".TP {} ".format(name) in page, "the page lacks", name)
+    shown = re.sub(r"\s+", " ", output(t.REPORT, "--explain", "head_of_line").out)
+    t.check(shown.split("(cause) ")[1].split(". ")[0] in page, "the page's words", shown)
+
+
+def check_environment():
+    page = plain("dlprof.7")
+    names = re.findall(r"^SETTING\((\w+),", read(t.ROOT, "include/dlprof/settings.def"), re.MULTILINE)
+    t.check(len(names) > 8, "settings", names)
+    for name in names:
+        t.check(".TP {} ".format(name) in page, "dlprof.7 lacks", name)
+    said = set(re.findall(r"^\| `(DLPROF_\w+)", read(t.ROOT, "README.md"), re.MULTILINE))
+    t.check(said and said <= set(names), "README names variables that nobody reads", said - set(names))
+    for name, value in re.findall(r"^\| `(DLPROF_\w+)` \| `([^`]+)` \|", read(t.ROOT, "README.md"),
+                                  re.MULTILINE):
+        if not value.startswith("$"):
+            t.check("the default is {}.".format(value) in page.split(".TP " + name)[1].split(".TP")[0],
+                    "default of", name, value)
+
+
+def check_format():
+    for page in PAGES:
+        path = os.path.join(FOLDER, page)
+        if shutil.which("mandoc"):
+            done = output("mandoc", "-Tlint", "-Wwarning", path)
+            t.equal((done.status, done.out), (0, ""), "mandoc", page)
+        if shutil.which("man") and shutil.which("groff"):
+            done = output("man", "--warnings", "-l", path, MANWIDTH="80")
+            t.equal((done.status, done.err), (0, ""), "man", page)
+            t.check("NAME\n" in done.out and "SEE ALSO" in done.out, "man", page, done.out[:200])
+
+
+def bash_words(program, *words):
+    script = BASH.format(function="_" + program.replace("-", "_"))
+    done = output("bash", "-c", script, "bash", os.path.join(FOLDER, program), program, *words)
+    t.equal((done.status, done.err), (0, ""), "bash", words)
+    return done.out.split()
+
+
+def check_bash(verbs):
+    t.equal(bash_words("dlprof-report", "--col"), ["--color"], "bash")
+    t.equal(bash_words("dlprof-report", "x.db", "--color", "a"), ["auto", "always"], "bash")
+    t.equal(bash_words("dlprof-report", "--color", "=", "n"), ["never"], "bash")
+    t.equal(bash_words("dlprof-report", "--color", "="), ["auto", "always", "never"], "bash")
+    t.equal(bash_words("dlprof-report", "batches", "--cs"), ["--csv"], "bash")
+    t.equal(bash_words("dlprof-report", "--cs"), [], "an option of another verb")
+    t.equal(bash_words("dlprof-report", "tra"), ["trace"], "bash")
+    t.equal(bash_words("dlprof", "ru"), ["run"], "bash")
+    t.equal(bash_words("dlprof", "run", "--det"), ["--detail"], "bash")
+    t.equal(bash_words("dlprof", "run", "--detail", "b"), ["batches"], "bash")
+    t.check("python3" in bash_words("dlprof", "run", "-o", "x.db", "pytho"), "a command")
+    t.check("python3" in bash_words("dlprof", "run", "--", "pytho"), "a command after --")
+    t.check("/etc/passwd" in bash_words("dlprof", "run", "-o", "/etc/passw"), "a file")
+    for program, of in verbs.items():
+        for verb, options in of.items():
+            found = bash_words(program, *([verb] if verb else []), "--")
+            if verb or program != "dlprof":
+                t.check({"--" + name for name in options} <= set(found), program, verb, found)
+    t.say("bash: passed")
+
+
+def check_other_shells():
+    for program in PROGRAMS:
+        if shutil.which("zsh"):
+            done = output("zsh", "-n", os.path.join(FOLDER, "_" + program))
+            t.equal((done.status, done.err), (0, ""), "zsh", program)
+        if shutil.which("fish"):
+            done = output("fish", "-n", os.path.join(FOLDER, program + ".fish"))
+            t.equal((done.status, done.err), (0, ""), "fish", program)
+    if not shutil.which("fish"):
+        t.say("no fish: not completed")
+        return
+    for line, expected in (("dlprof-report --col", "--color"), ("dlprof-report tra", "trace"),
+                           ("dlprof-report batches --cs", "--csv"), ("dlprof run --det", "--detail"),
+                           ("dlprof-report --color=al", "--color=always")):
+        source = os.path.join(FOLDER, line.split()[0] + ".fish")
+        done = output("fish", "--no-config", "-c", "source {}; complete -C '{}'".format(source, line),
+                      HOME=t.scratch())
+        t.check(expected in [l.split("\t")[0] for l in done.out.splitlines()], "fish", line, done.out,
+                done.err)
+
+
+def check_installed():
+    done = subprocess.run(["meson", "introspect", "--installed", t.BUILD], stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL)
+    if done.returncode:
+        t.say("meson does not tell what it installs")
+        return
+    places = set(json.loads(done.stdout).values())
+    for end in ("/bin/dlprof", "/bin/dlprof-report", "/man/man1/dlprof.1", "/man/man7/dlprof.7",
+                "/man/man1/dlprof-report.1", "/bash-completion/completions/dlprof",
+                "/zsh/site-functions/_dlprof-report", "/fish/vendor_completions.d/dlprof.fish"):
+        t.check(any(place.endswith(end) for place in places), "not installed:", end)
+
+
+def main():
+    t.need_shim()
+    verbs = {program: check_options(program) for program in PROGRAMS}
+    check_explanations()
+    check_environment()
+    check_format()
+    check_bash(verbs)
+    check_other_shells()
+    check_installed()
+    t.finish()
+
+
+main()
