@@ -24,7 +24,9 @@
 #define FILE_BYTES (192 << 20)
 
 static const char *const without_decoders[] = {
-	"libtorch", "libc10", "libcu", "libnv", "libnccl", "libtriton", "libtensorflow", NULL,
+	"libtorch", "libc10", "libcu", "libnv", "libnccl", "libtriton", "libtensorflow",
+	"dlprof", /* our own, which names them to look for them */
+	NULL,
 };
 
 /*

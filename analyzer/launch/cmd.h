@@ -9,6 +9,7 @@
 
 enum launch_exit {
 	LAUNCH_DONE = 0,
+	LAUNCH_FOUND = 1, /* doctor: something failed */
 	LAUNCH_ERROR = 2,
 	LAUNCH_CANNOT_RUN = 126, /* as shells and env(1) */
 	LAUNCH_NOT_FOUND = 127,
@@ -16,6 +17,7 @@ enum launch_exit {
 
 /* Each command: the exit status, unless it became the user's command. */
 int cmd_run(const struct launch_options *options);
+int cmd_doctor(const struct launch_options *options);
 int cmd_demo(const struct launch_options *options);
 
 /* What the demo runs under the preload: the pattern of that name. */

@@ -82,7 +82,8 @@ static int record(const struct preload *preload, const struct scene *scene, cons
 	if (!WIFEXITED(status) || WEXITSTATUS(status))
 		return launch_fail("the simulation ended before its time");
 	if (access(database, F_OK) < 0)
-		return launch_fail("nothing was recorded into '%s'", database);
+		return launch_fail("nothing was recorded into '%s'; dlprof doctor may say why",
+				   database);
 	return 0;
 }
 

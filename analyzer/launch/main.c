@@ -20,6 +20,7 @@ int main(int argc, char **argv)
 {
 	static int (*const commands[LAUNCH_VERB_MAX])(const struct launch_options *options) = {
 		[LAUNCH_RUN] = cmd_run,
+		[LAUNCH_DOCTOR] = cmd_doctor,
 		[LAUNCH_DEMO] = cmd_demo,
 	};
 	struct launch_options options;

@@ -6,8 +6,8 @@
 #define ON      LINE_ON
 #define ALL     (ON(LAUNCH_VERB_MAX) - 1)
 #define RUN     ON(LAUNCH_RUN)
-#define RECORDS (ON(LAUNCH_RUN) | ON(LAUNCH_DEMO))
-#define LOOKS   ON(LAUNCH_DEMO)
+#define RECORDS (ON(LAUNCH_RUN) | ON(LAUNCH_DOCTOR) | ON(LAUNCH_DEMO))
+#define LOOKS   (ON(LAUNCH_DOCTOR) | ON(LAUNCH_DEMO))
 
 static const struct line_verb VERBS[LAUNCH_VERB_MAX] = {
 	[LAUNCH_NONE] = {"", "", "this list", .fewest = 0, .most = 0},
@@ -19,6 +19,14 @@ static const struct line_verb VERBS[LAUNCH_VERB_MAX] = {
 				 "starts inherit it all, so that torchrun, accelerate, srun and "
 				 "shell scripts work as they are; each rank gets a database of its "
 				 "own. Without a loader nothing is recorded and no file is made."},
+	[LAUNCH_DOCTOR] = {"doctor", "[[--] CMD...]",
+			   "would batches, files, decoders and the GPU be seen here?", .fewest = 0,
+			   .most = -1, .passes_on = true,
+			   .about = "Checks what recording needs, one line each: ok, warn or fail, "
+				    "and what to do. With a command it runs that for a while, or "
+				    "until enough batches came by, ends it, and judges by what was "
+				    "recorded; its output goes to standard error, its input is "
+				    "empty."},
 	[LAUNCH_DEMO] = {"demo", "[PATTERN]", "simulate a loader with a flaw, record it, report it",
 			 .fewest = 0, .most = 1,
 			 .about = "A training process and its workers, which sleep where real ones "
@@ -52,6 +60,8 @@ static const struct line_option OPTIONS[] = {
 	 .verbs = RUN},
 	{"dry-run", 'n', .help = "print what would be set and run, and do not", FLAG(dry_run),
 	 .verbs = RUN},
+	{"seconds", .argument = "N", .help = "let the command run so long at most; 20",
+	 WHOLE(seconds), .verbs = ON(LAUNCH_DOCTOR)},
 	{"library", .argument = "FILE", .help = "this libdlprof.so", TEXT(library),
 	 .verbs = RECORDS},
 	{"json", .help = "JSON", FLAG(json), .verbs = LOOKS},
@@ -68,11 +78,12 @@ const struct line_program launch_program = {
 	.options = OPTIONS,
 	.option_count = sizeof(OPTIONS) / sizeof(*OPTIONS),
 	.exits = "of run, the command's (126: cannot be run, 127: not found); else 0 done, "
-		 "2 bad usage or nothing could be run",
+		 "1 doctor found a failure, 2 bad usage or nothing could be run",
 	.about = "dlprof run is the same as LD_PRELOAD=libdlprof.so, with what can go wrong "
 		 "looked at before. What was recorded is read by dlprof-report(1).",
 	.examples = "dlprof run python train.py\n"
 		    "dlprof run -o runs/%j-%r.db torchrun --nproc-per-node 8 train.py\n"
+		    "dlprof doctor python train.py\n"
 		    "dlprof demo head_of_line",
 	.see_also = "dlprof-report(1), dlprof(7)",
 };
@@ -82,7 +93,7 @@ int launch_options_parse(struct launch_options *ret, int argc, char **argv)
 	struct line *line = &ret->line;
 	int r;
 
-	*ret = (struct launch_options){.slow_us = -1};
+	*ret = (struct launch_options){.slow_us = -1, .seconds = -1};
 	r = line_parse(&launch_program, ret, argc, argv, line);
 	if (r < 0)
 		return r;
@@ -94,7 +105,7 @@ int launch_options_parse(struct launch_options *ret, int argc, char **argv)
 		return line_problem(line, "'%s' is no verb; to run it: dlprof run %s ...",
 				    line->words[0], line->words[0]);
 	if (ret->verb == LAUNCH_NONE)
-		return line_problem(line, "something is missing: dlprof run CMD..."
+		return line_problem(line, "something is missing: dlprof run CMD..., dlprof doctor "
 					  "or dlprof demo (see --help)");
 	return line_check_words(&launch_program, line);
 }

@@ -8,17 +8,18 @@
 
 #include "line/line.h"
 
-enum launch_verb { LAUNCH_NONE, LAUNCH_RUN, LAUNCH_DEMO, LAUNCH_VERB_MAX };
+enum launch_verb { LAUNCH_NONE, LAUNCH_RUN, LAUNCH_DOCTOR, LAUNCH_DEMO, LAUNCH_VERB_MAX };
 
 struct launch_options {
 	struct line line;
 	enum launch_verb verb;
-	char **command; /* NULL-terminated */
+	char **command; /* NULL-terminated; of run and doctor */
 	const char *library;
 	const char *output;
 	/* As the DLPROF_ variable of the same meaning; NULL: left as it is. */
 	const char *detail, *batch_fn, *cuda, *segment_dir, *log;
 	int64_t slow_us; /* -1: left as it is */
+	int64_t seconds; /* -1: not given */
 	bool always, dry_run, quiet, json, ascii;
 };
 

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* child.h - processes that the doctor starts, watches and ends. */
+#ifndef CHILD_H
+#define CHILD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "launch/doctor.h"
+
+struct child {
+	const char *file; /* of the program; NULL: argv[0], looked for in PATH */
+	char *const *argv;
+	const char *database; /* is recorded into it; NULL: it is not recorded */
+	bool always;          /* from the start */
+	int output;           /* descriptor of its standard output; -1: nowhere */
+	int errors;
+};
+
+/* In a session of its own, with an empty input. Its pid or -errno. */
+pid_t child_start(const struct doctor *doctor, const struct child *child);
+
+/* All processes of the session: SIGTERM, then SIGKILL; waits for the first. */
+void child_end(pid_t session);
+
+/* Calls `each` for the processes of a session. */
+void child_each(pid_t session, void (*each)(pid_t pid, void *context), void *context);
+
+/* Runs it to its end, `seconds` at most. Its output, cut to `size`. Exit status, or -errno. */
+int child_capture(const struct doctor *doctor, const struct child *child, int seconds, char *ret,
+		  size_t size);
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_doctor.c - `dlprof doctor [CMD...]`: would it be recorded, and what is to be done? */
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "launch/cmd.h"
+#include "launch/doctor.h"
+#include "render/jsonw.h"
+
+static const struct {
+	const char *word;
+	enum page_color color;
+} STATUS[DOCTOR_STATUS_MAX] = {
+	[DOCTOR_OK] = {"ok", PAGE_GREEN},
+	[DOCTOR_WARN] = {"warn", PAGE_YELLOW},
+	[DOCTOR_FAIL] = {"fail", PAGE_RED},
+};
+
+static int remove_one(const char *path, const struct stat *status, int type, struct FTW *place)
+{
+	(void)status;
+	(void)type;
+	(void)place;
+	return remove(path);
+}
+
+static void print_text(const struct doctor *doctor, const struct page *page)
+{
+	for (size_t i = 0; i < doctor->count; i++) {
+		const struct doctor_check *check = &doctor->list[i];
+		char label[40];
+
+		snprintf(label, sizeof(label), "%-5s %s", STATUS[check->status].word, check->id);
+		page_color(page, STATUS[check->status].color);
+		page_entry(page, 0, 16, label, "%s%s%s", check->text, *check->fix ? " -> " : "",
+			   check->fix);
+		page_color(page, PAGE_PLAIN);
+	}
+}
+
+static void print_json(const struct doctor *doctor)
+{
+	struct jsonw json;
+
+	jsonw_init(&json, stdout);
+	jsonw_open(&json, NULL, '{');
+	jsonw_string(&json, "schema", "dlprof.doctor/1");
+	jsonw_open(&json, "checks", '[');
+	for (size_t i = 0; i < doctor->count; i++) {
+		const struct doctor_check *check = &doctor->list[i];
+
+		jsonw_open(&json, NULL, '{');
+		jsonw_string(&json, "id", check->id);
+		jsonw_string(&json, "status", STATUS[check->status].word);
+		jsonw_string(&json, "text", check->text);
+		jsonw_string(&json, "fix", *check->fix ? check->fix : NULL);
+		jsonw_close(&json, '}');
+	}
+	jsonw_close(&json, ']');
+	jsonw_close(&json, '}');
+}
+
+int cmd_doctor(const struct launch_options *options)
+{
+	const struct page page = launch_page(options);
+	struct doctor *doctor = calloc(1, sizeof(*doctor));
+	const char *base = getenv("TMPDIR");
+	int status = LAUNCH_DONE;
+
+	if (!doctor)
+		return launch_fail("out of memory");
+	doctor->options = options;
+	snprintf(doctor->python, sizeof(doctor->python), "python3");
+	snprintf(doctor->folder, sizeof(doctor->folder), "%s/doctor-XXXXXX",
+		 base && base[0] == '/' ? base : "/tmp");
+	if (!mkdtemp(doctor->folder))
+		doctor->folder[0] = '\0';
+	doctor_place(doctor);
+	doctor_trial(doctor);
+	if (*doctor->folder)
+		nftw(doctor->folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	if (options->json)
+		print_json(doctor);
+	else
+		print_text(doctor, &page);
+	for (size_t i = 0; i < doctor->count; i++)
+		if (doctor->list[i].status == DOCTOR_FAIL)
+			status = LAUNCH_FOUND;
+	free(doctor);
+	return launch_close(status);
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "launch/doctor.h"
+
+#include <errno.h>
+#include <gnu/libc-version.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "drain/cpus.h"
+
+#define OLDEST_GLIBC_MINOR 34
+#define MB                 1000000.0
+#define SEGMENT_LEAST_MB   8.0 /* a process takes one */
+#define SEGMENT_FEW_MB     64.0
+#define SHM_FEW_MB         500.0 /* Docker gives 64 MB, which a few large batches fill */
+
+extern char **environ;
+
+void doctor_say(struct doctor *doctor, enum doctor_status status, const char *id, const char *fix,
+		const char *format, ...)
+{
+	struct doctor_check *check = &doctor->list[doctor->count];
+	va_list args;
+
+	if (doctor->count == DOCTOR_MOST)
+		return;
+	doctor->count++;
+	check->status = status;
+	check->id = id;
+	check->fix = status == DOCTOR_OK ? "" : fix;
+	va_start(args, format);
+	vsnprintf(check->text, sizeof(check->text), format, args);
+	va_end(args);
+}
+
+static void check_library(struct doctor *doctor)
+{
+	int r = preload_find(doctor->options->library, &doctor->preload), minor = 0;
+	const char *version = gnu_get_libc_version();
+	char drain[PATH_MAX];
+
+	doctor->has_library = r == 0 && access(doctor->preload.library, R_OK) == 0;
+	if (r == 0 && !doctor->has_library)
+		r = -errno;
+	if (r < 0)
+		doctor_say(doctor, DOCTOR_FAIL, "library",
+			   "install dlprof anew, or name the library by --library",
+			   "'%s' cannot be preloaded: %s", doctor->preload.library,
+			   preload_error(r));
+	else
+		doctor_say(doctor, DOCTOR_OK, "library", "", "%s", doctor->preload.library);
+	sscanf(version, "2.%d", &minor);
+	doctor_say(doctor, minor < OLDEST_GLIBC_MINOR ? DOCTOR_FAIL : DOCTOR_OK, "glibc",
+		   "run in a system with glibc 2.34 or newer (Debian 12, Ubuntu 22.04, RHEL 9)",
+		   "glibc %s", version);
+	if (!doctor->has_library)
+		return;
+	r = preload_find_drain(&doctor->preload, drain, sizeof(drain));
+	doctor_say(doctor, r < 0 ? DOCTOR_FAIL : DOCTOR_OK, "drain",
+		   r == -EACCES ? "make it executable: chmod +x"
+				: "install it into libexec/dlprof, or beside libdlprof.so",
+		   r == -EACCES ? "'%s' may not be executed: recording would stop at 1 MB"
+		   : r < 0      ? "dlprof-drain%s was not found: recording would stop at 1 MB"
+				: "%s",
+		   r == -ENOENT ? "" : drain);
+}
+
+/* The folder of a pattern, as far as it is known before the run. */
+static void find_folder(const char *pattern, char *ret, size_t size)
+{
+	const char *slash = strrchr(pattern, '/');
+
+	snprintf(ret, size, "%.*s", slash ? (int)(slash - pattern) + 1 : 1, slash ? pattern : ".");
+	ret[strcspn(ret, "%")] = '\0';
+	if (!*ret)
+		strcpy(ret, ".");
+}
+
+static bool is_network(const char *folder)
+{
+	struct statfs status;
+
+	/* nfs, lustre, smb2, cifs, fuse (of ceph and others) */
+	return statfs(folder, &status) == 0 &&
+	       (status.f_type == 0x6969 || status.f_type == 0x0bd00bd0 ||
+		status.f_type == (long)0xfe534d42 || status.f_type == (long)0xff534d42 ||
+		status.f_type == 0x65735546);
+}
+
+static double free_mb(const char *folder)
+{
+	struct statvfs status;
+
+	return statvfs(folder, &status) < 0
+		       ? 0
+		       : (double)status.f_bavail * (double)status.f_frsize / MB;
+}
+
+static void check_output(struct doctor *doctor)
+{
+	const char *pattern =
+		doctor->options->output ? doctor->options->output : getenv("DLPROF_OUT");
+	char folder[PATH_MAX];
+
+	find_folder(pattern ? pattern : "dlprof-%p.db", folder, sizeof(folder));
+	if (access(folder, W_OK | X_OK) < 0)
+		doctor_say(doctor, DOCTOR_FAIL, "output",
+			   "name a folder that can be written: dlprof run -o",
+			   "no database can be made in '%s': %s", folder, strerror(errno));
+	else if (free_mb(folder) < 10)
+		doctor_say(doctor, DOCTOR_FAIL, "output", "make room, or name another by -o",
+			   "'%s' has %.0f MB left", folder, free_mb(folder));
+	else if (is_network(folder))
+		doctor_say(doctor, DOCTOR_WARN, "output",
+			   "name a local folder by -o: SQLite's locks and the network do not go "
+			   "well together",
+			   "'%s' is on a network file system", folder);
+	else
+		doctor_say(doctor, DOCTOR_OK, "output", "", "'%s' can be written, %.0f MB left",
+			   folder, free_mb(folder));
+}
+
+/* As the library chooses. */
+static void check_segments(struct doctor *doctor)
+{
+	const char *chosen = getenv("DLPROF_SEGMENT_DIR"), *folder = getenv("TMPDIR");
+	double mb;
+
+	if (!folder || folder[0] != '/')
+		folder = "/tmp";
+	if (chosen)
+		folder = chosen;
+	mb = free_mb(folder);
+	if (access(folder, W_OK | X_OK) < 0)
+		doctor_say(doctor, DOCTOR_FAIL, "segments",
+			   "set DLPROF_SEGMENT_DIR or TMPDIR to a folder that can be written",
+			   "shared memory cannot lie in '%s': %s", folder, strerror(errno));
+	else
+		doctor_say(
+			doctor,
+			mb < SEGMENT_LEAST_MB ? DOCTOR_FAIL
+			: mb < SEGMENT_FEW_MB ? DOCTOR_WARN
+					      : DOCTOR_OK,
+			"segments",
+			"make room, or set DLPROF_SEGMENT_DIR: each recording process takes 1 MB",
+			"'%s' has %.0f MB for shared memory", folder, mb);
+	mb = free_mb("/dev/shm");
+	doctor_say(
+		doctor, mb < SHM_FEW_MB ? DOCTOR_WARN : DOCTOR_OK, "shm",
+		"give the container more (docker run --shm-size=8g): PyTorch's workers hand over "
+		"batches there, and die by SIGBUS when it is full",
+		"/dev/shm has %.0f MB left", mb);
+}
+
+static void check_cores(struct doctor *doctor)
+{
+	int64_t cores = cpus_affinity(getpid()), limit = cpus_limit_milli("", getpid());
+
+	if (limit > 0 && (cores < 0 || limit / 1000 < cores))
+		cores = limit / 1000 > 0 ? limit / 1000 : 1;
+	doctor->cores = cores > 0 && cores < INT_MAX ? (int)cores : 0;
+	doctor_say(doctor, DOCTOR_OK, "cores", "", "%d may be used (affinity and CPU limits)",
+		   doctor->cores);
+}
+
+static void check_environment(struct doctor *doctor)
+{
+	static const char *const names[] = {
+#define SETTING(name, wants, set, value, help) #name,
+#include "dlprof/settings.def"
+#undef SETTING
+	};
+	const char *disabled = getenv("DLPROF_DISABLE"), *preload = getenv("LD_PRELOAD");
+	const char *injection = getenv("CUDA_INJECTION64_PATH");
+
+	if (disabled && strcmp(disabled, "1") == 0)
+		doctor_say(doctor, DOCTOR_FAIL, "settings", "unset DLPROF_DISABLE",
+			   "DLPROF_DISABLE=1: the library does nothing");
+	for (char **entry = environ; *entry; entry++) {
+		size_t length = strcspn(*entry, "="), i;
+
+		for (i = 0; i < sizeof(names) / sizeof(*names); i++)
+			if (strlen(names[i]) == length && strncmp(names[i], *entry, length) == 0)
+				break;
+		if (strncmp(*entry, "DLPROF_", 7) == 0 && i == sizeof(names) / sizeof(*names))
+			doctor_say(doctor, DOCTOR_WARN, "settings", "man 7 dlprof lists what is",
+				   "there is no variable %.*s", (int)length, *entry);
+	}
+	if (preload && *preload &&
+	    (!doctor->has_library || !strstr(preload, doctor->preload.library)))
+		doctor_say(doctor, DOCTOR_OK, "preloads", "", "others are kept: %s", preload);
+	if (injection && strcmp(injection, doctor->preload.library) != 0)
+		doctor_say(doctor, DOCTOR_WARN, "gpu",
+			   "unset CUDA_INJECTION64_PATH, if that tool is not wanted in this run",
+			   "CUDA_INJECTION64_PATH is taken by '%s': the GPU may not be seen",
+			   injection);
+	else if (access("/dev/nvidiactl", F_OK) < 0)
+		doctor_say(doctor, DOCTOR_OK, "gpu", "", "none here; waits are those of the host");
+	else if (access("/dev/nvidiactl", R_OK | W_OK) < 0)
+		doctor_say(doctor, DOCTOR_WARN, "gpu", "ask for access to /dev/nvidia*",
+			   "there is one, and it may not be used: %s", strerror(errno));
+	else
+		doctor_say(doctor, DOCTOR_OK, "gpu", "", "there is one, and CUDA's injection is %s",
+			   doctor->has_library && preload_injects(&doctor->preload) ? "ours"
+										    : "off");
+}
+
+void doctor_place(struct doctor *doctor)
+{
+	check_library(doctor);
+	check_output(doctor);
+	check_segments(doctor);
+	check_cores(doctor);
+	check_environment(doctor);
+}

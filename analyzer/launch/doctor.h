@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* doctor.h - a list of findings, and who adds to it: the place, the Python, a run on trial. */
+#ifndef DOCTOR_H
+#define DOCTOR_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "launch/options.h"
+#include "launch/preload.h"
+
+#define DOCTOR_MOST 64
+
+enum doctor_status { DOCTOR_OK, DOCTOR_WARN, DOCTOR_FAIL, DOCTOR_STATUS_MAX };
+
+struct doctor_check {
+	enum doctor_status status;
+	const char *id;
+	char text[600];
+	const char *fix; /* "": nothing is to be done */
+};
+
+struct doctor {
+	const struct launch_options *options;
+	struct preload preload;
+	bool has_library;
+	char folder[PATH_MAX]; /* for what is recorded on trial; "": none */
+	char python[PATH_MAX]; /* the interpreter that counts; "": none */
+	int cores;
+	struct doctor_check list[DOCTOR_MOST];
+	size_t count;
+};
+
+__attribute__((format(printf, 5, 6))) void doctor_say(struct doctor *doctor,
+						      enum doctor_status status, const char *id,
+						      const char *fix, const char *format, ...);
+
+/* doctor.c: library, drain, output, shared memory, cores, environment, GPU. */
+void doctor_place(struct doctor *doctor);
+
+/* python.c: the interpreter, what of its packages can be seen, the places to patch. */
+void doctor_python(struct doctor *doctor);
+
+/* trial.c: the command's file, then the command for a while; without one a simulated loader. */
+void doctor_trial(struct doctor *doctor);
+
+#endif

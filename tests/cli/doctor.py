@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`dlprof doctor`: each thing that can be wrong is found when it is, and only then."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import dlprof_test as t
+
+DLPROF = os.path.join(t.BUILD, "analyzer", "dlprof")
+LOOP = """
+import ctypes, time
+shim = ctypes.CDLL(None)
+for i in range(10000):
+    shim.dlprof_batch_begin()
+    shim.dlprof_load_begin(ctypes.c_int64(i))
+    time.sleep(0.002)
+    shim.dlprof_load_end(ctypes.c_int64(i))
+    shim.dlprof_batch_end(ctypes.c_int64(i))
+    time.sleep(0.002)
+"""
+
+
+def doctor(*arguments, program=DLPROF, **changes):
+    """The exit status, and {id: [(status, text, fix)]}."""
+    done = t.run([program, "doctor", "--json", "-q"] + list(arguments),
+                 env=t.environment(preload=False, **changes), timeout=170)
+    t.check(done.status in (0, 1), arguments, "status", done.status, done.err)
+    found = {}
+    for check in json.loads(done.out)["checks"]:
+        found.setdefault(check["id"], []).append((check["status"], check["text"], check["fix"]))
+        t.check(check["status"] == "ok" or check["fix"] or check["id"] == "note",
+                "what is to be done about", check)
+    failed = any(row[0] == "fail" for rows in found.values() for row in rows)
+    t.equal(done.status, int(failed), arguments, "status")
+    return found
+
+
+def expect(found, name, status, words=""):
+    rows = found.get(name, [])
+    t.check(any(row[0] == status and words in row[1] for row in rows), name, "is not", status, words,
+            rows)
+
+
+def check_sound(folder):
+    """Here the tests pass, so a simulated loader is recorded."""
+    found = doctor(TMPDIR=folder)
+    for name in ("library", "glibc", "drain", "output", "segments", "cores", "batches", "loads"):
+        expect(found, name, "ok")
+    t.equal(os.listdir(folder), [], "left behind")
+    text = t.run([DLPROF, "doctor", "-q"], env=t.environment(preload=False))
+    t.check(text.status == 0 and "ok    library" in text.out, "text", text.out, text.err)
+
+
+def check_place(folder):
+    none = os.path.join(folder, "none")
+    plain = os.path.join(folder, "plain.so")
+    with open(plain, "w") as file:
+        file.write("no library")
+    quick = ("--", "true")
+    expect(doctor("--library", none, *quick), "library", "fail", "No such file")
+    expect(doctor("--library", plain, *quick), "library", "fail", "it is no library")
+    expect(doctor("-o", os.path.join(none, "x.db"), *quick), "output", "fail", none)
+    expect(doctor(*quick, DLPROF_SEGMENT_DIR=none), "segments", "fail", none)
+    expect(doctor(*quick, DLPROF_DISABLE="1"), "settings", "fail", "DLPROF_DISABLE")
+    expect(doctor(*quick, DLPROF_SLOW="1"), "settings", "warn", "no variable DLPROF_SLOW")
+    expect(doctor(*quick, CUDA_INJECTION64_PATH="/opt/other.so"), "gpu", "warn", "/opt/other.so")
+    alone = os.path.join(folder, "libdlprof.so")
+    shutil.copy(t.SHIM, alone)
+    expect(doctor("--library", alone, *quick), "drain", "fail", "not found")
+    drain = os.path.join(folder, "dlprof-drain")
+    shutil.copy(t.DRAIN, drain)
+    os.chmod(drain, 0o644)
+    expect(doctor("--library", alone, *quick), "drain", "fail", drain)
+    os.chmod(drain, 0o755)
+    expect(doctor("--library", alone, *quick), "drain", "ok", drain)
+
+
+def check_command(folder):
+    expect(doctor("no-such-program"), "command", "fail", "No such file")
+    found = doctor("true")
+    expect(found, "command", "ok", "can be preloaded")
+    expect(found, "batches", "fail", "no loader was seen; the command ended with status 0")
+    program = os.path.join(folder, "static")
+    done = subprocess.run(["cc", "-x", "c", "-", "-static", "-o", program],
+                          input=b"int main(void) { return 0; }")
+    if done.returncode == 0:
+        script = os.path.join(folder, "script")
+        with open(script, "w") as file:
+            file.write("#!{}\n".format(program))
+        os.chmod(script, 0o755)
+        for name in (program, script):
+            expect(doctor(name), "command", "fail", "statically linked")
+    found = doctor("--seconds", "1", "sleep", "60")
+    expect(found, "batches", "fail", "no batch was seen in 1 s")
+    expect(found, "preload", "ok")
+    # Something on the way drops the environment.
+    found = doctor("--seconds", "2", "env", "-i", t.PYTHON, "-c", "import time; time.sleep(60)")
+    expect(found, "preload", "fail", "LD_PRELOAD did not reach them")
+    expect(found, "batches", "fail")
+
+
+def check_python(folder):
+    found = doctor(t.PYTHON, "-c", LOOP, TMPDIR=folder)
+    expect(found, "command", "ok")
+    expect(found, "python", "ok")
+    t.check("python" in found["python"][0][1], "the interpreter", found["python"])
+    expect(found, "preload", "ok")
+    expect(found, "batches", "ok", "of the loader marks")
+    expect(found, "loads", "ok")
+    t.equal(os.listdir(folder), [], "left behind")
+    if subprocess.run([t.PYTHON, "-c", "import importlib.util as u, sys; "
+                       "sys.exit(not u.find_spec('torch'))"]).returncode == 0:
+        expect(found, "patches", "ok", "all found in torch")
+    else:
+        t.say("no torch: its patch points were not looked for")
+
+
+def main():
+    t.need_shim()
+    check_sound(t.scratch())
+    check_place(t.scratch())
+    check_command(t.scratch())
+    check_python(t.scratch())
+    t.finish()
+
+
+main()
