@@ -35,8 +35,9 @@ static const struct {
 				     " FROM epoch ORDER BY loader_id, epoch"},
 	[TIMELINE_SLOW] = {"slow", "SELECT ts_ns, ns, pid, tid, class, what FROM slow"
 				   " ORDER BY ts_ns, tid"},
-	[TIMELINE_GAP] = {"gap", "SELECT begin_ns, end_ns - begin_ns, 0, 0, NULL, why FROM gap"
-				 " ORDER BY begin_ns"},
+	[TIMELINE_GAP] = {"gap", "SELECT begin_ns, IFNULL(end_ns, (SELECT CAST(value AS INTEGER)"
+				 " FROM meta WHERE key = 'end_ns')) - begin_ns, 0, 0, NULL, why"
+				 " FROM gap ORDER BY begin_ns"},
 	[TIMELINE_MARK] = {"mark", "SELECT ts_ns, 0, pid, tid, NULL, text FROM mark"
 				   " ORDER BY ts_ns, tid"},
 };
