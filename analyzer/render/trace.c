@@ -23,7 +23,7 @@ struct trace_lane {
 	int64_t end_ns; /* of its last slice */
 };
 
-static void open_event(struct trace *trace, char phase, int64_t lane, const char *name)
+static void open_event(struct tracer *trace, char phase, int64_t lane, const char *name)
 {
 	struct jsonw *json = &trace->json;
 	const char text[] = {phase, '\0'};
@@ -36,7 +36,7 @@ static void open_event(struct trace *trace, char phase, int64_t lane, const char
 	jsonw_string(json, "name", name);
 }
 
-static void put_name(struct trace *trace, int64_t lane, const char *what, const char *name)
+static void put_name(struct tracer *trace, int64_t lane, const char *what, const char *name)
 {
 	open_event(trace, 'M', lane, what);
 	jsonw_open(&trace->json, "args", '{');
@@ -45,7 +45,7 @@ static void put_name(struct trace *trace, int64_t lane, const char *what, const 
 	jsonw_close(&trace->json, '}');
 }
 
-static void put_lane(struct trace *trace, int64_t number, const struct trace_lane *lane)
+static void put_lane(struct tracer *trace, int64_t number, const struct trace_lane *lane)
 {
 	char name[96];
 
@@ -92,7 +92,7 @@ static void put_lane(struct trace *trace, int64_t number, const struct trace_lan
 }
 
 /* Its number, or -1: there is no room. */
-static int64_t find_lane(struct trace *trace, enum lane_kind kind, int64_t of, int64_t index)
+static int64_t find_lane(struct tracer *trace, enum lane_kind kind, int64_t of, int64_t index)
 {
 	struct trace_lane *lanes = trace->lanes;
 
@@ -117,7 +117,7 @@ static int64_t find_lane(struct trace *trace, enum lane_kind kind, int64_t of, i
  * Opens a slice that lies after the last one of its lane, as far as that leaves of it. The caller
  * adds arguments and calls close_slice(). False: nothing of it is to be written.
  */
-static bool open_slice(struct trace *trace, int64_t lane, const char *name, int64_t begin_ns,
+static bool open_slice(struct tracer *trace, int64_t lane, const char *name, int64_t begin_ns,
 		       int64_t ns, int64_t *ret_begin_ns)
 {
 	struct trace_lane *at;
@@ -145,7 +145,7 @@ static bool open_slice(struct trace *trace, int64_t lane, const char *name, int6
 	return true;
 }
 
-static void close_slice(struct trace *trace)
+static void close_slice(struct tracer *trace)
 {
 	jsonw_close(&trace->json, '}');
 }
@@ -169,7 +169,7 @@ static void put_batch_args(struct jsonw *json, const struct timeline_batch *batc
 }
 
 /* Receiving is the end of a wait, and lies within it. */
-static void put_receive(struct trace *trace, int64_t lane, const struct timeline_batch *batch,
+static void put_receive(struct tracer *trace, int64_t lane, const struct timeline_batch *batch,
 			int64_t begin_ns)
 {
 	int64_t end_ns = batch->begin_ns + batch->wait_ns;
@@ -182,7 +182,7 @@ static void put_receive(struct trace *trace, int64_t lane, const struct timeline
 	close_slice(trace);
 }
 
-static void put_training(struct trace *trace, const struct timeline_batch *batch)
+static void put_training(struct tracer *trace, const struct timeline_batch *batch)
 {
 	int64_t lane = find_lane(trace, LANE_TRAIN, batch->loader_id, 0), begin_ns, end_ns;
 	struct jsonw *json = &trace->json;
@@ -209,7 +209,7 @@ static void put_training(struct trace *trace, const struct timeline_batch *batch
 	}
 }
 
-static void put_load(struct trace *trace, const struct timeline_batch *batch)
+static void put_load(struct tracer *trace, const struct timeline_batch *batch)
 {
 	struct jsonw *json = &trace->json;
 	int64_t lane, begin_ns;
@@ -232,7 +232,7 @@ static void put_load(struct trace *trace, const struct timeline_batch *batch)
 	close_slice(trace);
 }
 
-static void put_counter(struct trace *trace, const struct timeline_batch *batch, const char *what,
+static void put_counter(struct tracer *trace, const struct timeline_batch *batch, const char *what,
 			double value)
 {
 	char name[64];
@@ -250,7 +250,7 @@ static void put_counter(struct trace *trace, const struct timeline_batch *batch,
 	jsonw_close(&trace->json, '}');
 }
 
-void trace_batch(struct trace *trace, const struct timeline_batch *batch)
+void trace_batch(struct tracer *trace, const struct timeline_batch *batch)
 {
 	double step_ns = (double)batch->wait_ns + (double)batch->compute_ns;
 
@@ -262,7 +262,7 @@ void trace_batch(struct trace *trace, const struct timeline_batch *batch)
 		put_counter(trace, batch, "GPU busy", (double)batch->gpu_busy_ns / step_ns);
 }
 
-static void put_mark(struct trace *trace, const struct timeline_event *event)
+static void put_mark(struct tracer *trace, const struct timeline_event *event)
 {
 	int64_t lane = find_lane(trace, LANE_MARK, 0, 0), unused;
 
@@ -275,7 +275,7 @@ static void put_mark(struct trace *trace, const struct timeline_event *event)
 	close_slice(trace);
 }
 
-static void put_slow(struct trace *trace, const struct timeline_event *event)
+static void put_slow(struct tracer *trace, const struct timeline_event *event)
 {
 	int64_t lane = find_lane(trace, LANE_SLOW, event->pid, event->tid), begin_ns;
 
@@ -288,7 +288,7 @@ static void put_slow(struct trace *trace, const struct timeline_event *event)
 	close_slice(trace);
 }
 
-void trace_event(struct trace *trace, const struct timeline_event *event)
+void trace_event(struct tracer *trace, const struct timeline_event *event)
 {
 	int64_t begin_ns;
 
@@ -319,11 +319,11 @@ void trace_event(struct trace *trace, const struct timeline_event *event)
 	}
 }
 
-void trace_begin(struct trace *trace, FILE *out, const struct run_info *run, int64_t base_ns)
+void trace_begin(struct tracer *trace, FILE *out, const struct run_info *run, int64_t base_ns)
 {
 	char name[200];
 
-	*trace = (struct trace){.rank = run->rank, .base_ns = base_ns};
+	*trace = (struct tracer){.rank = run->rank, .base_ns = base_ns};
 	jsonw_init(&trace->json, out);
 	jsonw_open(&trace->json, NULL, '{');
 	jsonw_string(&trace->json, "displayTimeUnit", "ms");
@@ -339,7 +339,7 @@ void trace_begin(struct trace *trace, FILE *out, const struct run_info *run, int
 	put_name(trace, -1, "process_name", name);
 }
 
-int trace_end(struct trace *trace)
+int trace_end(struct tracer *trace)
 {
 	jsonw_close(&trace->json, ']');
 	jsonw_close(&trace->json, '}');

@@ -16,7 +16,7 @@
 
 struct trace_lane;
 
-struct trace {
+struct tracer {
 	struct jsonw json;
 	int64_t rank;
 	int64_t base_ns; /* time 0 of the trace */
@@ -26,11 +26,11 @@ struct trace {
 	bool out_of_memory;
 };
 
-void trace_begin(struct trace *trace, FILE *out, const struct run_info *run, int64_t base_ns);
-void trace_batch(struct trace *trace, const struct timeline_batch *batch);
-void trace_event(struct trace *trace, const struct timeline_event *event);
+void trace_begin(struct tracer *trace, FILE *out, const struct run_info *run, int64_t base_ns);
+void trace_batch(struct tracer *trace, const struct timeline_batch *batch);
+void trace_event(struct tracer *trace, const struct timeline_event *event);
 
 /* 0, or -ENOMEM: lanes are missing. */
-int trace_end(struct trace *trace);
+int trace_end(struct tracer *trace);
 
 #endif

@@ -30,7 +30,7 @@ struct worst {
 };
 
 struct stream {
-	struct trace trace;
+	struct tracer trace;
 	struct output *output;
 	struct windows windows; /* of the loader that goes by */
 	struct windows shown;   /* of all, in time; none: everything is shown */

@@ -169,7 +169,6 @@ static const struct line_option OPTIONS[] = {
 	 .take = take_wish, .verbs = ON(VERB_REPORT) | ON(VERB_HTML)},
 	{"redact", .help = "no path, command or host name in it", FLAG(redact),
 	 .verbs = ON(VERB_HTML)},
-	 .take = take_wish, .verbs = ON(VERB_REPORT)},
 	{"worst", .argument = "K", .help = "the K longest waits and what was around them only",
 	 WHOLE(worst), .verbs = ON(VERB_TRACE)},
 	{"view", .argument = "VIEW", .help = "this view only: batch, load, file, ...", TEXT(view),
