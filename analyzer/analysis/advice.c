@@ -22,6 +22,9 @@ const char *advice_name(enum advice_id id)
 		[ADVICE_REDUCE_MAIN_THREAD_EVENT] = "reduce_main_thread_event",
 		[ADVICE_USE_WORKERS] = "use_workers",
 		[ADVICE_PAGEABLE_H2D] = "pageable_h2d",
+		[ADVICE_DECODE_BOUND] = "decode_bound",
+		[ADVICE_STORAGE_BOUND] = "storage_bound",
+		[ADVICE_SMALL_READS] = "small_reads",
 	};
 
 	return names[id];
@@ -110,6 +113,9 @@ static struct advice price(enum advice_id id, const struct finding *finding,
 		advice.is_bound = true;
 		break;
 	case ADVICE_PAGEABLE_H2D:
+	case ADVICE_DECODE_BOUND:
+	case ADVICE_STORAGE_BOUND:
+	case ADVICE_SMALL_READS:
 	case ADVICE_NONE:
 	case ADVICE_MAX:
 		break;
@@ -180,6 +186,19 @@ static void add_useless(const struct batch_series *series, const struct finding 
 	}
 }
 
+void advice_insert(struct advice_list *list, struct advice advice)
+{
+	size_t at;
+
+	if (list->steps[0].id == ADVICE_NONE)
+		list->count = 0;
+	if (list->count == ADVICE_MOST)
+		list->count--;
+	for (at = list->count++; at > 1 && list->steps[at - 1].gain < advice.gain; at--)
+		list->steps[at] = list->steps[at - 1];
+	list->steps[at] = advice;
+}
+
 /*
  * Copies from pageable memory are staged by the driver and hold up what follows. Pinned ones can
  * run beside kernels, which at most takes away the time in which nothing but copies ran: the gain's
@@ -188,20 +207,12 @@ static void add_useless(const struct batch_series *series, const struct finding 
 static void add_pageable(const struct gpu_use *gpu, struct advice_list *ret)
 {
 	struct advice advice = {.id = ADVICE_PAGEABLE_H2D, .is_bound = true};
-	size_t at;
 
 	if (!gpu || !(gpu->pageable_share >= PAGEABLE_LEAST))
 		return;
 	advice.gain = gain_of(gpu->exposed_share);
-	if (!(advice.gain >= ADVICE_GAIN))
-		return;
-	if (ret->steps[0].id == ADVICE_NONE)
-		ret->count = 0;
-	if (ret->count == ADVICE_MOST)
-		ret->count--;
-	for (at = ret->count++; at > 1 && ret->steps[at - 1].gain < advice.gain; at--)
-		ret->steps[at] = ret->steps[at - 1];
-	ret->steps[at] = advice;
+	if (advice.gain >= ADVICE_GAIN)
+		advice_insert(ret, advice);
 }
 
 void advice_give(enum cause cause, const struct batch_series *series, const struct finding *finding,

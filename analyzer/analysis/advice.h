@@ -39,6 +39,9 @@ enum advice_id {
 	ADVICE_REDUCE_MAIN_THREAD_EVENT,
 	ADVICE_USE_WORKERS,
 	ADVICE_PAGEABLE_H2D,
+	ADVICE_DECODE_BOUND,
+	ADVICE_STORAGE_BOUND,
+	ADVICE_SMALL_READS,
 	ADVICE_MAX
 };
 
@@ -78,6 +81,9 @@ struct advice_list {
 void advice_give(enum cause cause, const struct batch_series *series, const struct finding *finding,
 		 const struct whatif *whatif, const struct gpu_use *gpu, double lost_share,
 		 struct advice_list *ret);
+
+/* By gain behind the first step, which is the cause's own; the last one may have to go. */
+void advice_insert(struct advice_list *list, struct advice advice);
 
 /* As JSON has them. */
 const char *advice_name(enum advice_id id);

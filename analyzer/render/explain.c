@@ -123,6 +123,30 @@ static const struct explanation PAGES[] = {
 	{"use_workers", "advice", "Pass num_workers, so that loading happens beside the training.",
 	 "The report says how many would suffice. Each is a process with its own copy of what the "
 	 "dataset keeps."},
+	{"decode_bound", "advice",
+	 "Most of a load is decoding: decode less, or with a faster decoder.",
+	 "Store images near the size that the training crops to (format and size decide what a "
+	 "decode "
+	 "costs: see the section on decoders), JPEG or WebP instead of PNG, use libjpeg-turbo's "
+	 "scaled decoding (Pillow: draft()), or decode on the GPU (nvJPEG, DALI). Keep what is "
+	 "decoded "
+	 "if it fits into memory.\n\n"
+	 "Given where loading is what is short and decoding is 40 % of the loads or more. The gain "
+	 "is a "
+	 "bound: this run, replayed without decoding."},
+	{"storage_bound", "advice",
+	 "Most of a load is opening and reading: read faster, or earlier.",
+	 "Copy the data to a local disk or /dev/shm, pack small files into shards (tar, LMDB, "
+	 "Arrow), read ahead in a thread of the dataset.\n\n"
+	 "Given where loading is what is short and opening and reading are 40 % of the loads or "
+	 "more. "
+	 "The gain is a bound: this run, replayed without them."},
+	{"small_reads", "advice", "Most of a load is many small reads: read more at a time.",
+	 "A file that is read in pieces of a few kilobytes costs a call for each. Read it whole "
+	 "(open(path, 'rb').read()), give open() a larger buffering=, chunk HDF5 and zarr by "
+	 "sample.\n\n"
+	 "As storage_bound, where a sample takes eight reads or more of 16 KiB or less on "
+	 "average."},
 	{"pageable_h2d", "advice",
 	 "Copy batches to the GPU from pinned memory: pin_memory=True, to(..., non_blocking=True).",
 	 "Half of the bytes that go to the GPU or more come from pageable memory, which the driver "

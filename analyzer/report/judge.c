@@ -3,7 +3,10 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
+
+#include "analysis/mix.h"
 
 static void inside_done(struct inside *inside)
 {
@@ -108,6 +111,27 @@ static int read_loader(struct db *db, struct report *report)
 	return r;
 }
 
+static double observed(int64_t value)
+{
+	return value == QUERY_UNKNOWN ? NAN : (double)value;
+}
+
+static int refine(struct report *report)
+{
+	const struct load_totals *totals = &report->totals;
+	const struct load_mix mix = {
+		.load_ns = observed(totals->load_ns),
+		.decode_ns = observed(totals->decode_ns),
+		.open_ns = observed(totals->open_ns),
+		.read_ns = observed(totals->read_ns),
+		.read_count = observed(totals->read_count),
+		.read_bytes = observed(totals->read_bytes),
+		.samples = observed(totals->samples),
+	};
+
+	return mix_refine(&report->series, &report->finding, &mix, &report->diagnosis);
+}
+
 static int collect(const struct options *options, struct db *db, struct report *report)
 {
 	int r;
@@ -142,6 +166,8 @@ static int collect(const struct options *options, struct db *db, struct report *
 			    : cause_find(&report->series, &report->finding, &report->gpu_use,
 					 &report->diagnosis);
 	}
+	if (r == 0 && !options->bare)
+		r = refine(report);
 	if (r == 0 && !options->bare)
 		r = whatif_ask(&report->series, &report->finding, options->wishes,
 			       options->wish_count, &report->diagnosis.whatif);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analysis/cause.h"
+#include "analysis/mix.h"
 
 #define MS      1e6
 #define WORKERS 64
@@ -543,4 +544,45 @@ Test(advice, names_are_there)
 		cr_assert_not_null(advice_useless_name((enum useless)i));
 	for (int i = 0; i < WHATIF_MAX; i++)
 		cr_assert_not_null(whatif_name(NULL, i));
+}
+
+static enum advice_id second(const struct model *m, struct load_mix mix)
+{
+	enum advice_id id;
+
+	diagnose(m);
+	cr_assert_eq(mix_refine(&series, &finding, &mix, &diagnosis), 0);
+	id = diagnosis.advice.count > 1 ? diagnosis.advice.steps[1].id : ADVICE_NONE;
+	if (id != ADVICE_NONE)
+		cr_assert(diagnosis.advice.steps[1].is_bound &&
+			  diagnosis.advice.steps[1].gain >= ADVICE_GAIN);
+	for (size_t i = 2; i < diagnosis.advice.count; i++)
+		cr_assert_leq(diagnosis.advice.steps[i].gain, diagnosis.advice.steps[i - 1].gain);
+	series_done(&series);
+	return id;
+}
+
+/* What most of a load is becomes a step, where loads are what is short. */
+Test(advice, says_which_part_of_a_load_to_begin_with)
+{
+	struct model m = HEALTHY;
+	struct load_mix mix = {.load_ns = 100, .decode_ns = 60, .open_ns = 5, .read_ns = 10,
+			       .read_count = 10, .read_bytes = 1e7, .samples = 10};
+
+	m.load *= 6;
+	cr_expect_eq(second(&m, mix), ADVICE_DECODE_BOUND);
+	mix.decode_ns = 39;
+	cr_expect_neq(second(&m, mix), ADVICE_DECODE_BOUND);
+	mix.decode_ns = NAN;
+	mix.read_ns = 50;
+	cr_expect_eq(second(&m, mix), ADVICE_STORAGE_BOUND);
+	mix.read_count = 100;
+	mix.read_bytes = 100 * 4096;
+	cr_expect_eq(second(&m, mix), ADVICE_SMALL_READS);
+	mix.open_ns = mix.read_ns = mix.load_ns = NAN;
+	cr_expect_neq(second(&m, mix), ADVICE_SMALL_READS);
+	mix.decode_ns = mix.load_ns = 1; /* nothing but decoding */
+	cr_expect_eq(second(&m, mix), ADVICE_DECODE_BOUND);
+	m = HEALTHY;
+	cr_expect_eq(second(&m, mix), ADVICE_NONE);
 }
