@@ -160,6 +160,17 @@ static void add_others(const struct finding *finding, const struct whatif *whati
 	}
 }
 
+/* Was a batch finished while an earlier one was waited for? */
+static bool is_anything_behind(const struct batch_series *series)
+{
+	size_t i;
+
+	for (i = 0; i < series->count; i++)
+		if (series->state[i] & SERIES_STARVED && series->state[i] & SERIES_QUEUE)
+			return true;
+	return false;
+}
+
 static void add_useless(const struct batch_series *series, const struct finding *finding,
 			const struct whatif *whatif, struct advice_list *ret)
 {
@@ -179,7 +190,7 @@ static void add_useless(const struct batch_series *series, const struct finding 
 			why = USELESS_CORES_ARE_USED;
 		else if (id == WHATIF_PREFETCH_X4 && finding->rho >= 1)
 			why = USELESS_WORKERS_NEVER_IDLE;
-		else if (id == WHATIF_IN_ORDER_FALSE)
+		else if (id == WHATIF_IN_ORDER_FALSE && !is_anything_behind(series))
 			why = USELESS_NOTHING_BEHIND;
 		ret->useless[ret->useless_count].id = id;
 		ret->useless[ret->useless_count++].why = why;

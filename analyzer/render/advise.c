@@ -251,7 +251,7 @@ static void print_whatif(const struct report *report, const struct page *page)
 	if (isnan(whatif->batches_per_s[WHATIF_BASELINE]))
 		return;
 	page_line(page, "%*sPredicted by replaying this run%s", INDENT, "",
-		  is_short(report) ? " (95 % range, because it is short or its loads differ)" : "");
+		  is_short(report) ? " (95 % range: it is short, or its loads differ)" : "");
 	for (id = 0; id < WHATIF_MAX + (int)whatif->wish_count; id++) {
 		char words[64], share[UNITS_MAX], range[40] = "";
 
