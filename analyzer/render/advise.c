@@ -194,6 +194,9 @@ const char *advise_line(const struct report *report, enum advice_id id)
 
 	if (id == ADVICE_PREFETCH_OR_IN_ORDER_FALSE && gain[WHATIF_PREFETCH_X4] < ADVICE_GAIN)
 		return "Pass in_order=False to the loader.";
+	/* Where more workers would bring nothing, half of that advice is wrong. */
+	if (id == ADVICE_MORE_LOADER_CAPACITY && gain[WHATIF_WORKERS_X2] < ADVICE_GAIN)
+		return "Make each load cheaper; more workers would not help.";
 	return explain_find(advice_name(id))->line;
 }
 
