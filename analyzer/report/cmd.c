@@ -4,34 +4,22 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <langinfo.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "drain/drain.h"
+#include "render/terminal.h"
 
-#define WIDEST 100 /* longer lines are harder to read */
-
-static void say(const char *format, va_list args)
-{
-	const struct page page = {.out = stderr, .ascii = false, .width = INT16_MAX};
-	char text[1024];
-
-	/* Through a page: a file name may hold anything. */
-	vsnprintf(text, sizeof(text), format, args);
-	page_line(&page, "dlprof-report: %s", text);
-}
+#define PROGRAM "dlprof-report"
 
 int cmd_fail(const char *format, ...)
 {
 	va_list args;
 
 	va_start(args, format);
-	say(format, args);
+	terminal_say(PROGRAM, format, args);
 	va_end(args);
 	return CMD_ERROR;
 }
@@ -43,7 +31,7 @@ void cmd_remark(const struct options *options, const char *format, ...)
 	if (options->quiet)
 		return;
 	va_start(args, format);
-	say(format, args);
+	terminal_say(PROGRAM, format, args);
 	va_end(args);
 }
 
@@ -140,65 +128,18 @@ int cmd_open_output(const struct options *options, struct output *ret)
 
 int cmd_close_output(struct output *output, int status)
 {
-	bool failed = ferror(output->file);
-	int error;
+	const char *problem = terminal_close(output->file);
 
-	/* An error while writing has left its errno behind long ago; writing again tells it. */
-	errno = 0;
-	if (failed)
-		fputc('\n', output->file);
-	if (fflush(output->file) != 0)
-		failed = true;
-	error = errno;
-	if (fclose(output->file) != 0 && !failed) {
-		failed = true;
-		error = errno;
-	}
-	if (failed)
-		status =
-			cmd_fail("cannot write %s%s%s: %s", output->path ? "'" : "",
-				 output->path ? output->path : "standard output",
-				 output->path ? "'" : "", error ? strerror(error) : "device error");
+	if (problem)
+		status = cmd_fail("cannot write %s%s%s: %s", output->path ? "'" : "",
+				  output->path ? output->path : "standard output",
+				  output->path ? "'" : "", problem);
 	if (status == CMD_ERROR && output->made)
 		unlink(output->path);
 	return status;
 }
 
-static bool wants_color(const struct options *options, const struct output *output)
-{
-	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-
-	switch (options->color) {
-	case COLOR_ALWAYS:
-		return true;
-	case COLOR_NEVER:
-		return false;
-	case COLOR_AUTO:
-		break;
-	}
-	return isatty(fileno(output->file)) && !(no_color && *no_color) && term &&
-	       strcmp(term, "dumb") != 0;
-}
-
-static int find_width(const struct output *output)
-{
-	const char *columns = getenv("COLUMNS");
-	struct winsize size;
-	long width = columns ? strtol(columns, NULL, 10) : 0;
-
-	if (width <= 0 && ioctl(fileno(output->file), TIOCGWINSZ, &size) == 0)
-		width = size.ws_col;
-	if (width <= 0)
-		return PAGE_WIDTH;
-	return width < PAGE_NARROWEST ? PAGE_NARROWEST : width > WIDEST ? WIDEST : (int)width;
-}
-
 struct page cmd_page(const struct options *options, const struct output *output)
 {
-	return (struct page){
-		.out = output->file,
-		.color = wants_color(options, output),
-		.ascii = options->ascii || strcmp(nl_langinfo(CODESET), "UTF-8") != 0,
-		.width = find_width(output),
-	};
+	return terminal_page(output->file, options->color, options->ascii);
 }

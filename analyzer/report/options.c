@@ -54,9 +54,9 @@ static bool take_color(void *context, const char *argument)
 {
 	struct options *options = context;
 
-	options->color = strcmp(argument, "always") == 0  ? COLOR_ALWAYS
-			 : strcmp(argument, "never") == 0 ? COLOR_NEVER
-							  : COLOR_AUTO;
+	options->color = strcmp(argument, "always") == 0  ? TERMINAL_ALWAYS
+			 : strcmp(argument, "never") == 0 ? TERMINAL_NEVER
+							  : TERMINAL_AUTO;
 	return true;
 }
 

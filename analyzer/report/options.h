@@ -8,6 +8,7 @@
 
 #include "analysis/whatif.h"
 #include "line/line.h"
+#include "render/terminal.h"
 
 #define OPTIONS_MOST_META      32
 #define OPTIONS_MOST_BASELINES 1000
@@ -24,12 +25,6 @@ enum verb {
 	VERB_EXPORT,
 	VERB_TOP,
 	VERB_MAX
-};
-
-enum color_choice {
-	COLOR_AUTO,
-	COLOR_ALWAYS,
-	COLOR_NEVER,
 };
 
 struct options {
@@ -50,7 +45,7 @@ struct options {
 	bool json, csv;
 	bool force, quiet, ascii;
 	bool redact;
-	enum color_choice color;
+	enum terminal_color color;
 	int64_t rank, epoch, loader; /* -1: not given */
 	int64_t first, last;         /* of --batches; -1: open */
 	/* Of a gate: */

@@ -41,7 +41,7 @@ Test(options, defaults)
 	cr_assert_eq(options.verb, VERB_REPORT);
 	cr_assert_str_eq(options.run, "x.db");
 	cr_assert_null(options.output);
-	cr_assert_eq(options.color, COLOR_AUTO);
+	cr_assert_eq(options.color, TERMINAL_AUTO);
 	cr_assert_eq(options.epoch, -1);
 	cr_assert_eq(options.first, -1);
 	cr_assert_eq(options.last, -1);
@@ -55,7 +55,7 @@ Test(options, stand_anywhere)
 	cr_assert_str_eq(options.output, "y");
 	cr_assert_eq(options.epoch, 2);
 	cr_assert_eq(options.loader, 3);
-	cr_assert_eq(options.color, COLOR_NEVER);
+	cr_assert_eq(options.color, TERMINAL_NEVER);
 	cr_assert_eq(parse("-o - x.db"), 0);
 	cr_assert_null(options.output);
 }

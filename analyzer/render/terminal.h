@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* terminal.h - what our programs say, and where: the page that fits an output, lines on stderr. */
+#ifndef TERMINAL_H
+#define TERMINAL_H
+
+#include <stdarg.h>
+
+#include "render/page.h"
+
+enum terminal_color {
+	TERMINAL_AUTO, /* on a terminal that can, unless NO_COLOR is set */
+	TERMINAL_ALWAYS,
+	TERMINAL_NEVER,
+};
+
+/* As wide as the terminal, or $COLUMNS; nothing but ASCII where the locale has no more. */
+struct page terminal_page(FILE *out, enum terminal_color color, bool ascii);
+
+/* "PROGRAM: ..." as one line on stderr, harmless whatever is in it. */
+__attribute__((format(printf, 2, 0))) void terminal_say(const char *program, const char *format,
+							va_list args);
+
+/* Closes it. NULL, or why not all that was written arrived. */
+const char *terminal_close(FILE *out);
+
+#endif
