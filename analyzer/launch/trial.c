@@ -10,7 +10,7 @@
 #include "drain/drain.h"
 #include "launch/child.h"
 #include "launch/cmd.h"
-#include "store/query.h"
+#include "store/batch.h"
 #include "store/tally.h"
 
 #define SECONDS    20
@@ -153,7 +153,7 @@ static void judge_loads(struct trial *trial, struct db *db, const struct loader_
 	struct tally_list decoders = {0};
 	struct load_totals totals;
 
-	if (query_load_totals(db, &filter, &totals) < 0)
+	if (batch_totals(db, &filter, &totals) < 0)
 		return;
 	if (!totals.load_count) {
 		doctor_say(trial->doctor, loader->workers > 0 ? DOCTOR_FAIL : DOCTOR_WARN, "loads",

@@ -14,7 +14,7 @@
 
 #include "render/jsonw.h"
 #include "render/page.h"
-#include "store/query.h"
+#include "store/batch.h"
 
 struct batch_line {
 	struct batch_record batch;

@@ -21,11 +21,6 @@
 
 #define NS_PER_S 1e9
 
-static double known(int64_t value)
-{
-	return value == QUERY_UNKNOWN ? NAN : (double)value;
-}
-
 static void add_seconds(struct jsonw *json, const char *key, double ns)
 {
 	jsonw_number(json, key, ns / NS_PER_S);
@@ -52,7 +47,7 @@ static void add_start(struct jsonw *json, const struct run_info *run)
 
 static double duration_ns(const struct run_info *run)
 {
-	return known(run->end_ns) - known(run->start_ns);
+	return query_known(run->end_ns) - query_known(run->start_ns);
 }
 
 /* "a,b" as ["a","b"]. NULL: nobody looked. */
@@ -164,17 +159,8 @@ static void add_breakdown(struct jsonw *json, const struct report *report)
 {
 	const struct load_totals *totals = &report->totals;
 	const struct finding *finding = &report->finding;
-
-	struct load_split split = load_split(&(struct load_times){
-		.load_ns = known(totals->load_ns),
-		.cpu_ns = known(totals->cpu_ns),
-		.open_ns = known(totals->open_ns),
-		.read_ns = known(totals->read_ns),
-		.decode_ns = known(totals->decode_ns),
-		.collate_ns = known(totals->collate_ns),
-		.other_ns = known(totals->other_ns),
-		.blocked_ns = known(totals->blocked_ns),
-	});
+	const struct load_times times = batch_totals_times(totals);
+	const struct load_split split = load_split(&times);
 
 	jsonw_open(json, "breakdown", '{');
 	jsonw_ns(json, "open_s", totals->open_ns);
@@ -208,7 +194,7 @@ static void add_coverage(struct jsonw *json, const struct report *report)
 {
 	const struct finding *finding = &report->finding;
 	double batches = (double)finding->batch_count;
-	double loads = known(report->totals.load_count);
+	double loads = query_known(report->totals.load_count);
 	size_t i;
 
 	jsonw_open(json, "coverage", '{');

@@ -15,8 +15,8 @@
 #include "analysis/stall.h"
 #include "render/inside.h"
 #include "render/page.h"
+#include "store/batch.h"
 #include "store/gpu.h"
-#include "store/query.h"
 
 struct report {
 	const char *path;

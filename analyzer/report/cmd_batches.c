@@ -77,7 +77,7 @@ static int add_loader(const struct options *options, struct db *db, int64_t load
 					    .last = options->last};
 	int r = set_theta(db, loader_id, stream);
 
-	return r < 0 ? r : query_batches(db, &filter, add_row, stream);
+	return r < 0 ? r : batch_each(db, &filter, add_row, stream);
 }
 
 static int show(const struct options *options, struct db *db, int64_t start_ns,

@@ -1,31 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_compare.c - `dlprof-report compare A B`: what changed from one run to the other. */
-#include <math.h>
 #include <stdlib.h>
 
 #include "render/compare.h"
 #include "report/judge.h"
 #include "report/ranks.h"
 
-static double known(int64_t ns)
-{
-	return ns == QUERY_UNKNOWN ? NAN : (double)ns;
-}
-
 static int add_load(const struct batch_record *batch, void *context)
 {
-	const struct load_times times = {
-		.load_ns = known(batch->load_ns),
-		.open_ns = known(batch->open_ns),
-		.read_ns = known(batch->read_ns),
-		.decode_ns = known(batch->decode_ns),
-		.collate_ns = known(batch->collate_ns),
-		.other_ns = known(batch->other_ns),
-		.cpu_ns = known(batch->cpu_ns),
-		.blocked_ns = NAN,
-	};
+	const struct load_times times = batch_times(batch);
 
-	return compare_add_load(context, &times, known(batch->transfer_ns));
+	return compare_add_load(context, &times, query_known(batch->transfer_ns));
 }
 
 static int read_side(const struct options *options, const struct report *report,
@@ -42,7 +27,7 @@ static int read_side(const struct options *options, const struct report *report,
 	if (status)
 		return status;
 	if (report->loader)
-		r = query_batches(db, &report->filter, add_load, side);
+		r = batch_each(db, &report->filter, add_load, side);
 	db_close(db);
 	if (r == 0)
 		r = compare_add_series(side, &report->series, &report->finding);

@@ -30,7 +30,7 @@ static int read_window(struct db *db, const struct batch_filter *judged, struct 
 	window->rows = calloc(window->count + window->ahead, sizeof(*window->rows));
 	if (!window->rows)
 		return -ENOMEM;
-	return query_batches(db, &filter, add_row, window);
+	return batch_each(db, &filter, add_row, window);
 }
 
 static int read_input(struct db *db, const struct report *report, struct html_input *ret)

@@ -73,27 +73,13 @@ static int add_word(struct gate_runs *runs, const char *word)
 	return add_path(runs, strdup(word)) < 0 ? -ENOMEM : 1;
 }
 
-static double known(int64_t value)
-{
-	return value == QUERY_UNKNOWN ? NAN : (double)value;
-}
-
 /* What outlives the report is moved out of it. */
 static void take(struct report *report, struct gate_run *ret)
 {
 	const struct load_totals *totals = &report->totals;
+	const struct load_times times = batch_totals_times(totals);
 
-	gate_take(&report->series, &report->finding, &report->diagnosis,
-		  &(struct load_times){
-			  .load_ns = known(totals->load_ns),
-			  .cpu_ns = known(totals->cpu_ns),
-			  .open_ns = known(totals->open_ns),
-			  .read_ns = known(totals->read_ns),
-			  .decode_ns = known(totals->decode_ns),
-			  .collate_ns = known(totals->collate_ns),
-			  .other_ns = known(totals->other_ns),
-			  .blocked_ns = known(totals->blocked_ns),
-		  },
+	gate_take(&report->series, &report->finding, &report->diagnosis, &times,
 		  totals->load_count > 0 ? (double)totals->load_count : NAN, report->live,
 		  &ret->sample);
 	judge_fingerprint(report, &ret->fingerprint);

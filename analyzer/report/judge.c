@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 
 #include "analysis/mix.h"
@@ -28,30 +27,6 @@ void judge_done(struct report *report)
 	while (report->note_count)
 		free(report->notes[--report->note_count]);
 	free(report->notes);
-}
-
-static void forget_totals(struct load_totals *ret)
-{
-	*ret = (struct load_totals){
-		.load_count = 0,
-		.load_ns = QUERY_UNKNOWN,
-		.open_ns = QUERY_UNKNOWN,
-		.read_ns = QUERY_UNKNOWN,
-		.decode_ns = QUERY_UNKNOWN,
-		.collate_ns = QUERY_UNKNOWN,
-		.other_ns = QUERY_UNKNOWN,
-		.cpu_ns = QUERY_UNKNOWN,
-		.transfer_ns = QUERY_UNKNOWN,
-		.queue_ns = QUERY_UNKNOWN,
-		.receive_ns = QUERY_UNKNOWN,
-		.hol_ns = QUERY_UNKNOWN,
-		.open_count = QUERY_UNKNOWN,
-		.read_count = QUERY_UNKNOWN,
-		.read_bytes = QUERY_UNKNOWN,
-		.storage_bytes = QUERY_UNKNOWN,
-		.samples = QUERY_UNKNOWN,
-		.blocked_ns = QUERY_UNKNOWN,
-	};
 }
 
 /* The loader to judge: the one asked for, else the first, which has most time. */
@@ -101,7 +76,7 @@ static int read_loader(struct db *db, struct report *report)
 		return 0;
 	r = query_series(db, &report->filter, &report->series);
 	if (r == 0)
-		r = query_load_totals(db, &report->filter, &report->totals);
+		r = batch_totals(db, &report->filter, &report->totals);
 	if (r == 0)
 		r = gpu_sums_read(db, &report->filter, &report->gpu_sums);
 	report->gpu_use = gpu_use_of(&report->gpu_sums);
@@ -111,22 +86,17 @@ static int read_loader(struct db *db, struct report *report)
 	return r;
 }
 
-static double observed(int64_t value)
-{
-	return value == QUERY_UNKNOWN ? NAN : (double)value;
-}
-
 static int refine(struct report *report)
 {
 	const struct load_totals *totals = &report->totals;
 	const struct load_mix mix = {
-		.load_ns = observed(totals->load_ns),
-		.decode_ns = observed(totals->decode_ns),
-		.open_ns = observed(totals->open_ns),
-		.read_ns = observed(totals->read_ns),
-		.read_count = observed(totals->read_count),
-		.read_bytes = observed(totals->read_bytes),
-		.samples = observed(totals->samples),
+		.load_ns = query_known(totals->load_ns),
+		.decode_ns = query_known(totals->decode_ns),
+		.open_ns = query_known(totals->open_ns),
+		.read_ns = query_known(totals->read_ns),
+		.read_count = query_known(totals->read_count),
+		.read_bytes = query_known(totals->read_bytes),
+		.samples = query_known(totals->samples),
 	};
 
 	return mix_refine(&report->series, &report->finding, &mix, &report->diagnosis);
@@ -140,7 +110,7 @@ static int collect(const struct options *options, struct db *db, struct report *
 	report->filter = (struct batch_filter){
 		.epoch = options->epoch, .first = options->first, .last = options->last};
 	series_init(&report->series);
-	forget_totals(&report->totals);
+	batch_totals_init(&report->totals);
 	gpu_sums_init(&report->gpu_sums);
 	r = query_run(db, &report->run);
 	if (r == 0)

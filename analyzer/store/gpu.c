@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpu.c - what a file holds is not believed here either: see query.c. */
+/* gpu.c - what a file holds is not believed here either: see rows.h. */
 #include "store/gpu.h"
 
 #include <errno.h>
 #include <math.h>
-#include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "store/pack.h"
+#include "store/rows.h"
 
 #define STEPS_SQL "SELECT 1 FROM t_gpu_step LIMIT 1"
 
 /* In the order of struct gpu_sums. Of a column that a database has not, NULL. */
-#define SUMS(of_step, each)                                                                        \
+#define SUMS(of_step)                                                                              \
 	"SELECT COUNT(busy), SUM(step * 1.0), SUM(busy * 1.0), SUM(data * 1.0),"                   \
 	" SUM(MAX(0, h2d) * 1.0), SUM(MAX(0, sync) * 1.0), SUM(MAX(0, host) * 1.0),"               \
 	" SUM(MAX(0, other) * 1.0), COUNT(seen),"                                                  \
@@ -22,7 +22,7 @@
 	" SUM(MAX(0, d2h_ns) * 1.0), SUM(MAX(0, d2h_bytes) * 1.0), SUM(MAX(0, memset_ns) * 1.0),"  \
 	" SUM(MAX(0, nccl_ns) * 1.0), SUM(MAX(0, sync_event_ns) * 1.0),"                           \
 	" SUM(MAX(0, sync_stream_ns) * 1.0), SUM(MAX(0, sync_context_ns) * 1.0)"                   \
-	" FROM (SELECT h2d_ns, h2d_bytes, " of_step each ")"
+	" FROM (SELECT h2d_ns, h2d_bytes, " of_step
 #define KNOWN(column)                                                                              \
 	"CASE WHEN gpu_busy_ns >= 0 AND step_ns >= 0 AND typeof(gpu_busy_ns) = 'integer'"          \
 	" AND typeof(step_ns) = 'integer' THEN " column " END"
@@ -43,16 +43,10 @@
 	" NULL AS d2h_bytes, NULL AS memset_ns, NULL AS nccl_ns, NULL AS sync_event_ns,"           \
 	" NULL AS sync_stream_ns, NULL AS sync_context_ns FROM t_batch"
 /* clang-format on */
-#define EACH_BATCH(order)                                                                          \
-	" WHERE loader_id = ?1 AND batch IS NOT NULL AND (?2 < 0 OR epoch = ?2)"                   \
-	" ORDER BY epoch, " order " LIMIT ?3 OFFSET ?4"
-#define BOTH_ORDERS(of_step)                                                                       \
-	{                                                                                          \
-		SUMS(of_step, EACH_BATCH("batch")), SUMS(of_step, EACH_BATCH("task"))              \
-	}
+#define OF_STEPS(of_step) ROWS_ORDERS(SUMS(of_step), ")")
 
-static const char *const SUMS_SQL[2] = BOTH_ORDERS(WITH_STEPS);
-static const char *const OLD_SUMS_SQL[2] = BOTH_ORDERS(WITHOUT_STEPS);
+static const char *const SUMS_SQL[2] = OF_STEPS(WITH_STEPS);
+static const char *const OLD_SUMS_SQL[2] = OF_STEPS(WITHOUT_STEPS);
 
 static const char META_SQL[] =
 	"SELECT key, value FROM meta WHERE key IN ('gpu', 'cuda_mode', 'cuda_reason',"
@@ -67,11 +61,9 @@ static const char WHY_SQL[] =
 /* 1: a row, 0: none, or -errno. */
 static int first_row(struct db *db, const char *sql, sqlite3_stmt **ret_stmt)
 {
-	int r = sqlite3_prepare_v2(db_handle(db), sql, -1, ret_stmt, NULL);
+	int r = rows_prepare(db, sql, ret_stmt);
 
-	if (r == SQLITE_OK)
-		r = sqlite3_step(*ret_stmt);
-	return r == SQLITE_ROW ? 1 : r == SQLITE_DONE ? 0 : db_errno(r);
+	return r < 0 ? r : rows_next(*ret_stmt);
 }
 
 /* Neither before version 3 nor of an imported run. */
@@ -88,8 +80,7 @@ int gpu_sums_count(struct db *db, const struct batch_filter *filter, struct gpu_
 {
 	sqlite3_stmt *stmt = NULL;
 	double *sums = (double *)(void *)ret_sums;
-	int r = query_prepare_batches(db, gpu_has_steps(db) ? SUMS_SQL : OLD_SUMS_SQL, filter,
-				      &stmt);
+	int r = rows_of_batches(db, gpu_has_steps(db) ? SUMS_SQL : OLD_SUMS_SQL, filter, &stmt);
 	size_t i;
 
 	gpu_sums_init(ret_sums);
@@ -109,7 +100,7 @@ int gpu_sums_read(struct db *db, const struct batch_filter *filter, struct gpu_s
 {
 	int r = -ENOENT;
 
-	if (filter->epoch < 0 && filter->first <= 0 && filter->last < 0)
+	if (rows_is_whole(filter))
 		r = pack_read_gpu(db, filter->loader_id, ret_sums);
 	return r == -ENOENT ? gpu_sums_count(db, filter, ret_sums) : r;
 }
@@ -189,8 +180,7 @@ int gpu_info_read(struct db *db, size_t most_kernels, struct gpu_info *ret_info)
 	while (r == 1) {
 		r = take_meta(ret_info, stmt);
 		if (r == 0)
-			r = sqlite3_step(stmt);
-		r = r == SQLITE_ROW ? 1 : r == SQLITE_DONE ? 0 : r < 0 ? r : db_errno(r);
+			r = rows_next(stmt);
 	}
 	sqlite3_finalize(stmt);
 	if (r == 0)

@@ -155,7 +155,7 @@ static int write_loader(struct db *db, sqlite3_stmt *stmt, const struct loader_i
 	int r;
 
 	series_init(&series);
-	r = query_load_totals(db, &all, &head.totals);
+	r = batch_totals(db, &all, &head.totals);
 	if (r == 0)
 		r = query_series(db, &all, &series);
 	gpu_sums_init(&head.gpu);

@@ -12,7 +12,7 @@
 
 #include "analysis/gpu_use.h"
 #include "analysis/series.h"
-#include "store/query.h"
+#include "store/batch.h"
 
 #define PACK_LEAST 4096
 

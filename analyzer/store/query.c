@@ -1,30 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * query.c - each question is one statement, run once. Reads the tables and not the views where the
- * view would cost a join for every row; what a file holds is not believed: types and signs are
- * checked here, once, for all who ask.
+ * view would cost a join for every row.
  */
 #include "store/query.h"
 
 #include <errno.h>
 #include <math.h>
-#include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "store/pack.h"
-
-/*
- * A loader that delivers in order delivers in the order of its tasks, which is how the table is
- * stored; only for others do the rows have to be sorted. Hence two forms of each such statement.
- */
-#define EACH_BATCH(order)                                                                          \
-	" FROM t_batch WHERE loader_id = ?1 AND batch IS NOT NULL AND (?2 < 0 OR epoch = ?2)"      \
-	" ORDER BY epoch, " order " LIMIT ?3 OFFSET ?4"
-#define BOTH_ORDERS(start, end)                                                                    \
-	{                                                                                          \
-		start EACH_BATCH("batch") end, start EACH_BATCH("task") end                        \
-	}
+#include "store/rows.h"
 
 /* Everything a run tells of itself. */
 static const char META_SQL[] = "SELECT key, value FROM meta";
@@ -62,37 +49,9 @@ static const char LOADER_SQL[] =
 	"SELECT workers, prefetch_factor, in_order, persistent FROM t_loader WHERE loader_id = ?1";
 
 static const char *const SERIES_SQL[2] =
-	BOTH_ORDERS("SELECT wait_ns, compute_ns, load_ns, cpu_ns, epoch, batch,"
-		    " worker_id, head_ready, qdepth, gpu_idle_wait_ns, gpu_busy_ns, step_ns",
+	ROWS_ORDERS("SELECT wait_ns, compute_ns, load_ns, cpu_ns, epoch, batch,"
+		    " worker_id, head_ready, qdepth, gpu_idle_wait_ns, gpu_busy_ns, step_ns FROM t_batch",
 		    "");
-
-/* In the order of FIELDS. */
-static const char *const BATCHES_SQL[2] = BOTH_ORDERS(
-	"SELECT loader_id, epoch, batch, begin_ns, wait_ns, receive_ns, step_ns, compute_ns,"
-	" worker_id, load_begin_ns, load_ns, ready_ns, head_ready, qdepth, hol_ns, collate_ns,"
-	" transfer_ns,"
-	" cpu_ns, samples, open_count, open_ns, read_count, read_bytes, read_ns, storage_bytes,"
-	" decode_count, decode_ns,"
-	" MAX(0, load_ns - IFNULL(open_ns, 0) - IFNULL(read_ns, 0) - IFNULL(decode_ns, 0)"
-	"  - IFNULL(collate_ns, 0)), gpu_busy_ns, gpu_idle_wait_ns, h2d_ns, h2d_bytes",
-	"");
-
-/*
- * In the order of TOTALS. SUM of floats: it stays NULL where nothing was observed, and cannot
- * overflow.
- */
-static const char *const TOTALS_SQL[2] = BOTH_ORDERS(
-	"SELECT COUNT(load_ns), COUNT(decode_ns), SUM(load_ns * 1.0), SUM(open_ns * 1.0),"
-	" SUM(read_ns * 1.0), SUM(decode_ns * 1.0), SUM(collate_ns * 1.0),"
-	" SUM(MAX(0, load_ns - IFNULL(open_ns, 0) - IFNULL(read_ns, 0) - IFNULL(decode_ns, 0)"
-	"  - IFNULL(collate_ns, 0)) * 1.0),"
-	" SUM(cpu_ns * 1.0), SUM(transfer_ns * 1.0), SUM(ready_ns * 1.0), SUM(receive_ns * 1.0),"
-	" SUM(hol_ns * 1.0), SUM(open_count * 1.0), SUM(read_count * 1.0), SUM(read_bytes * 1.0),"
-	" SUM(storage_bytes * 1.0), SUM(samples * 1.0), SUM(blocked_ns * 1.0)"
-	" FROM (SELECT load_ns, open_ns, read_ns, decode_ns, collate_ns, cpu_ns, transfer_ns,"
-	" ready_ns, receive_ns, hol_ns, open_count, read_count, read_bytes, storage_bytes, samples,"
-	" blocked_ns",
-	")");
 
 /* Without the first epoch: starting workers once is nobody's mistake. */
 static const char SETUP_SQL[] =
@@ -101,46 +60,6 @@ static const char SETUP_SQL[] =
 	" AND epoch > (SELECT MIN(epoch) FROM t_epoch WHERE loader_id = ?1)";
 
 static const char NOTES_SQL[] = "SELECT text FROM t_note WHERE level = 'warning' ORDER BY rowid";
-
-static int prepare(struct db *db, const char *sql, sqlite3_stmt **ret_stmt)
-{
-	int r = sqlite3_prepare_v2(db_handle(db), sql, -1, ret_stmt, NULL);
-
-	return r == SQLITE_OK ? 0 : db_errno(r);
-}
-
-/* 1: a row, 0: no more, or -errno. */
-static int next_row(sqlite3_stmt *stmt)
-{
-	int r = sqlite3_step(stmt);
-
-	if (r == SQLITE_ROW)
-		return 1;
-	return r == SQLITE_DONE ? 0 : db_errno(r);
-}
-
-static int64_t int_column(sqlite3_stmt *stmt, int i)
-{
-	int type = sqlite3_column_type(stmt, i);
-
-	if (type != SQLITE_INTEGER && type != SQLITE_FLOAT)
-		return QUERY_UNKNOWN;
-	return sqlite3_column_int64(stmt, i);
-}
-
-static int64_t time_column(sqlite3_stmt *stmt, int i)
-{
-	int64_t value = int_column(stmt, i);
-
-	return value < 0 ? QUERY_UNKNOWN : value;
-}
-
-static int32_t small_column(sqlite3_stmt *stmt, int i)
-{
-	int64_t value = int_column(stmt, i);
-
-	return value < 0 ? -1 : value > INT32_MAX ? INT32_MAX : (int32_t)value;
-}
 
 /* NULL stays NULL. */
 static int text_column(sqlite3_stmt *stmt, int i, char **ret_text)
@@ -211,8 +130,8 @@ static int query_meta(struct db *db, struct run_info *run)
 	sqlite3_stmt *stmt = NULL;
 	int r;
 
-	r = prepare(db, META_SQL, &stmt);
-	while (r == 0 && (r = next_row(stmt)) == 1)
+	r = rows_prepare(db, META_SQL, &stmt);
+	while (r == 0 && (r = rows_next(stmt)) == 1)
 		r = take_meta(run, stmt);
 	sqlite3_finalize(stmt);
 	return r;
@@ -237,9 +156,9 @@ int query_run(struct db *db, struct run_info *ret_run)
 	if (r < 0)
 		goto fail;
 
-	r = prepare(db, COUNT_SQL, &stmt);
+	r = rows_prepare(db, COUNT_SQL, &stmt);
 	if (r == 0)
-		r = next_row(stmt);
+		r = rows_next(stmt);
 	if (r == 1) {
 		ret_run->lost_count = sqlite3_column_int64(stmt, 0);
 		ret_run->process_count = sqlite3_column_int64(stmt, 1);
@@ -279,11 +198,11 @@ static void take_loader(struct loader_info *loader, sqlite3_stmt *stmt)
 
 	*loader = (struct loader_info){
 		.loader_id = sqlite3_column_int64(stmt, 0),
-		.workers = time_column(stmt, 2),
-		.prefetch_factor = time_column(stmt, 3),
-		.in_order = time_column(stmt, 4),
-		.persistent = time_column(stmt, 5),
-		.batch_size = time_column(stmt, 6),
+		.workers = rows_time(stmt, 2),
+		.prefetch_factor = rows_time(stmt, 3),
+		.in_order = rows_time(stmt, 4),
+		.persistent = rows_time(stmt, 5),
+		.batch_size = rows_time(stmt, 6),
 		.batch_count = sqlite3_column_int64(stmt, 7),
 		.epoch_count = sqlite3_column_int64(stmt, 8),
 		.time_ns = sqlite3_column_int64(stmt, 9),
@@ -300,8 +219,8 @@ static int list_loaders(struct db *db, const char *sql, struct loader_info **ret
 	sqlite3_stmt *stmt = NULL;
 	int r;
 
-	r = prepare(db, sql, &stmt);
-	while (r == 0 && (r = next_row(stmt)) == 1) {
+	r = rows_prepare(db, sql, &stmt);
+	while (r == 0 && (r = rows_next(stmt)) == 1) {
 		grown = reallocarray(loaders, count + 1, sizeof(*grown));
 		if (!grown) {
 			r = -ENOMEM;
@@ -351,76 +270,43 @@ int query_loaders(struct db *db, struct loader_info **ret_loaders, size_t *ret_c
 	return 0;
 }
 
-static bool is_whole(const struct batch_filter *filter)
-{
-	return filter->epoch < 0 && filter->first <= 0 && filter->last < 0;
-}
-
-static int bind_filter(sqlite3_stmt *stmt, const struct batch_filter *filter)
-{
-	int64_t first = filter->first > 0 ? filter->first : 0;
-	int64_t count = filter->last < 0 ? -1 : filter->last < first ? 0 : filter->last - first + 1;
-	const int64_t values[] = {filter->loader_id, filter->epoch, count, first};
-	int i, r;
-
-	for (i = 0; i < (int)(sizeof(values) / sizeof(*values)); i++) {
-		r = sqlite3_bind_int64(stmt, i + 1, values[i]);
-		if (r != SQLITE_OK)
-			return db_errno(r);
-	}
-	return 0;
-}
-
 static int query_loader(struct db *db, int64_t loader_id, struct batch_series *series)
 {
 	sqlite3_stmt *stmt = NULL;
 	int r;
 
-	r = prepare(db, LOADER_SQL, &stmt);
+	r = rows_prepare(db, LOADER_SQL, &stmt);
 	if (r == 0)
 		r = db_errno(sqlite3_bind_int64(stmt, 1, loader_id));
 	if (r == 0)
-		r = next_row(stmt);
+		r = rows_next(stmt);
 	if (r == 1) {
-		series->workers = small_column(stmt, 0);
-		series->prefetch_factor = small_column(stmt, 1);
-		series->in_order = small_column(stmt, 2);
-		series->persistent = small_column(stmt, 3);
+		series->workers = rows_small(stmt, 0);
+		series->prefetch_factor = rows_small(stmt, 1);
+		series->in_order = rows_small(stmt, 2);
+		series->persistent = rows_small(stmt, 3);
 		r = 0;
 	}
 	sqlite3_finalize(stmt);
 	return r;
 }
 
-int query_prepare_batches(struct db *db, const char *const sql[2],
-			  const struct batch_filter *filter, sqlite3_stmt **ret_stmt)
-{
-	struct batch_series loader;
-	int r;
-
-	series_init(&loader);
-	r = query_loader(db, filter->loader_id, &loader);
-	if (r == 0)
-		r = prepare(db, sql[loader.in_order == 1 || loader.workers == 0], ret_stmt);
-	return r < 0 ? r : bind_filter(*ret_stmt, filter);
-}
-
 static int append_row(struct batch_series *series, sqlite3_stmt *stmt)
 {
-	int32_t ready = small_column(stmt, 7);
+	int32_t ready = rows_small(stmt, 7);
 	const struct batch_row row = {
-		.wait_ns = time_column(stmt, 0),
-		.compute_ns = time_column(stmt, 1),
-		.load_ns = time_column(stmt, 2),
-		.load_cpu_ns = time_column(stmt, 3),
-		.epoch = small_column(stmt, 4),
-		.batch = small_column(stmt, 5),
-		.worker = small_column(stmt, 6),
+		.wait_ns = rows_time(stmt, 0),
+		.compute_ns = rows_time(stmt, 1),
+		.load_ns = rows_time(stmt, 2),
+		.load_cpu_ns = rows_time(stmt, 3),
+		.epoch = rows_small(stmt, 4),
+		.batch = rows_small(stmt, 5),
+		.worker = rows_small(stmt, 6),
 		.head_ready = ready < 0 ? -1 : ready > 0,
-		.qdepth = small_column(stmt, 8),
-		.gpu_idle_ns = time_column(stmt, 9),
-		.gpu_busy_ns = time_column(stmt, 10),
-		.step_ns = time_column(stmt, 11),
+		.qdepth = rows_small(stmt, 8),
+		.gpu_idle_ns = rows_time(stmt, 9),
+		.gpu_busy_ns = rows_time(stmt, 10),
+		.step_ns = rows_time(stmt, 11),
 	};
 
 	return series_append(series, &row);
@@ -448,88 +334,14 @@ int query_series(struct db *db, const struct batch_filter *filter, struct batch_
 	r = query_loader(db, filter->loader_id, series);
 	if (r < 0)
 		return r;
-	if (is_whole(filter)) {
+	if (rows_is_whole(filter)) {
 		r = pack_read_series(db, filter->loader_id, series);
 		if (r != -ENOENT)
 			return r;
 	}
-	r = query_prepare_batches(db, SERIES_SQL, filter, &stmt);
-	while (r == 0 && (r = next_row(stmt)) == 1)
+	r = rows_of_batches(db, SERIES_SQL, filter, &stmt);
+	while (r == 0 && (r = rows_next(stmt)) == 1)
 		r = append_row(series, stmt);
-	sqlite3_finalize(stmt);
-	return r;
-}
-
-/* Where each column of BATCHES_SQL goes. */
-#define FIELD(name) offsetof(struct batch_record, name)
-static const size_t FIELDS[] = {
-	FIELD(loader_id),    FIELD(epoch),      FIELD(batch),      FIELD(begin_ns),
-	FIELD(wait_ns),      FIELD(receive_ns), FIELD(step_ns),    FIELD(compute_ns),
-	FIELD(worker_id),    FIELD(load_begin_ns),
-	FIELD(load_ns),      FIELD(ready_ns),   FIELD(head_ready),
-	FIELD(qdepth),       FIELD(hol_ns),     FIELD(collate_ns), FIELD(transfer_ns),
-	FIELD(cpu_ns),       FIELD(samples),    FIELD(open_count), FIELD(open_ns),
-	FIELD(read_count),   FIELD(read_bytes), FIELD(read_ns),    FIELD(storage_bytes),
-	FIELD(decode_count), FIELD(decode_ns),  FIELD(other_ns),   FIELD(gpu_busy_ns),
-	FIELD(gpu_idle_wait_ns), FIELD(h2d_ns),  FIELD(h2d_bytes),
-};
-
-/* Likewise of TOTALS_SQL. */
-#define TOTAL(name) offsetof(struct load_totals, name)
-static const size_t TOTALS[] = {
-	TOTAL(load_count),    TOTAL(decode_seen_count), TOTAL(load_ns),    TOTAL(open_ns),
-	TOTAL(read_ns),       TOTAL(decode_ns),         TOTAL(collate_ns), TOTAL(other_ns),
-	TOTAL(cpu_ns),        TOTAL(transfer_ns),       TOTAL(queue_ns),   TOTAL(receive_ns),
-	TOTAL(hol_ns),        TOTAL(open_count),        TOTAL(read_count), TOTAL(read_bytes),
-	TOTAL(storage_bytes), TOTAL(samples),           TOTAL(blocked_ns),
-};
-
-#define COUNT(array) (sizeof(array) / sizeof(*(array)))
-_Static_assert(COUNT(FIELDS) * sizeof(int64_t) == sizeof(struct batch_record), "all fields");
-_Static_assert(COUNT(TOTALS) * sizeof(int64_t) == sizeof(struct load_totals), "all totals");
-
-static void take_row(sqlite3_stmt *stmt, const size_t *offsets, size_t count, void *ret)
-{
-	size_t i;
-
-	for (i = 0; i < count; i++)
-		*(int64_t *)((char *)ret + offsets[i]) = time_column(stmt, (int)i);
-}
-
-int query_batches(struct db *db, const struct batch_filter *filter,
-		  int (*row)(const struct batch_record *record, void *context), void *context)
-{
-	struct batch_record record;
-	sqlite3_stmt *stmt = NULL;
-	int r;
-
-	r = query_prepare_batches(db, BATCHES_SQL, filter, &stmt);
-	while (r == 0 && (r = next_row(stmt)) == 1) {
-		take_row(stmt, FIELDS, COUNT(FIELDS), &record);
-		r = row(&record, context);
-	}
-	sqlite3_finalize(stmt);
-	return r;
-}
-
-int query_load_totals(struct db *db, const struct batch_filter *filter,
-		      struct load_totals *ret_totals)
-{
-	sqlite3_stmt *stmt = NULL;
-	int r;
-
-	if (is_whole(filter)) {
-		r = pack_read_totals(db, filter->loader_id, ret_totals);
-		if (r != -ENOENT)
-			return r;
-	}
-	r = query_prepare_batches(db, TOTALS_SQL, filter, &stmt);
-	if (r == 0)
-		r = next_row(stmt);
-	if (r == 1) {
-		take_row(stmt, TOTALS, COUNT(TOTALS), ret_totals);
-		r = 0;
-	}
 	sqlite3_finalize(stmt);
 	return r;
 }
@@ -542,11 +354,11 @@ int query_epoch_setup(struct db *db, int64_t loader_id, int64_t *ret_setup_ns,
 
 	*ret_setup_ns = 0;
 	*ret_epoch_count = 0;
-	r = prepare(db, SETUP_SQL, &stmt);
+	r = rows_prepare(db, SETUP_SQL, &stmt);
 	if (r == 0)
 		r = db_errno(sqlite3_bind_int64(stmt, 1, loader_id));
 	if (r == 0)
-		r = next_row(stmt);
+		r = rows_next(stmt);
 	if (r == 1) {
 		*ret_setup_ns = sqlite3_column_int64(stmt, 0);
 		*ret_epoch_count = sqlite3_column_int64(stmt, 1);
@@ -570,8 +382,8 @@ int query_notes(struct db *db, char ***ret_notes, size_t *ret_count)
 	sqlite3_stmt *stmt = NULL;
 	int r;
 
-	r = prepare(db, NOTES_SQL, &stmt);
-	while (r == 0 && (r = next_row(stmt)) == 1) {
+	r = rows_prepare(db, NOTES_SQL, &stmt);
+	while (r == 0 && (r = rows_next(stmt)) == 1) {
 		grown = reallocarray(notes, count + 1, sizeof(*grown));
 		if (!grown) {
 			r = -ENOMEM;

@@ -7,6 +7,7 @@
 #ifndef QUERY_H
 #define QUERY_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,6 +16,12 @@
 #include "store/db.h"
 
 #define QUERY_UNKNOWN SERIES_UNKNOWN
+
+/* For what is reckoned with: NAN instead. */
+static inline double query_known(int64_t value)
+{
+	return value == QUERY_UNKNOWN ? NAN : (double)value;
+}
 
 /* Strings are NULL and numbers QUERY_UNKNOWN where the run does not tell. */
 struct run_info {
@@ -75,40 +82,6 @@ struct batch_filter {
  * no time: it is taken as not observed.
  */
 int query_series(struct db *db, const struct batch_filter *filter, struct batch_series *series);
-
-/*
- * For the other files of this folder: a statement on the filter's batches, ?1 to ?4 bound. sql[1] may
- * take the order of tasks for the order of delivery. To be finalized, also after an error.
- */
-struct sqlite3_stmt;
-int query_prepare_batches(struct db *db, const char *const sql[2],
-			  const struct batch_filter *filter, struct sqlite3_stmt **ret_stmt);
-
-/* A delivered batch and its load, as the views of these names; QUERY_UNKNOWN for NULL. */
-struct batch_record {
-	int64_t loader_id, epoch, batch, begin_ns, wait_ns, receive_ns, step_ns, compute_ns;
-	int64_t worker_id, load_begin_ns, load_ns, ready_ns, head_ready, qdepth, hol_ns;
-	int64_t collate_ns, transfer_ns, cpu_ns, samples, open_count, open_ns, read_count;
-	int64_t read_bytes, read_ns, storage_bytes, decode_count, decode_ns, other_ns;
-	int64_t gpu_busy_ns, gpu_idle_wait_ns, h2d_ns, h2d_bytes;
-};
-
-/* Calls `row` for every batch in order; stops with its result if that is not 0. */
-int query_batches(struct db *db, const struct batch_filter *filter,
-		  int (*row)(const struct batch_record *record, void *context), void *context);
-
-/* Sums over the delivered batches of a loader; QUERY_UNKNOWN where no batch has the column. */
-struct load_totals {
-	int64_t load_count;		/* batches whose load was observed */
-	int64_t decode_seen_count;	/* loads in which decoding was observed */
-	int64_t load_ns, open_ns, read_ns, decode_ns, collate_ns, other_ns, cpu_ns, transfer_ns;
-	int64_t queue_ns;		/* finished and waiting to be asked for */
-	int64_t receive_ns, hol_ns, open_count, read_count, read_bytes, storage_bytes, samples;
-	int64_t blocked_ns;		/* of other_ns: in locks, queues, sleep() */
-};
-
-int query_load_totals(struct db *db, const struct batch_filter *filter,
-		      struct load_totals *ret_totals);
 
 /* Time of every DataLoader.__iter__ of a loader after its first, summed: starting workers. */
 int query_epoch_setup(struct db *db, int64_t loader_id, int64_t *ret_setup_ns,

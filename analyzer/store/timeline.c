@@ -1,26 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/timeline.h"
 
-#include <sqlite3.h>
 #include <stddef.h>
 
+#include "store/rows.h"
+
 #define NAME(name)   #name ", "
-#define SELECT_BATCH "SELECT " TIMELINE_COLUMNS(NAME) "0 FROM t_batch WHERE loader_id = ?1"
+#define SELECT_BATCH "SELECT " TIMELINE_COLUMNS(NAME) "0 FROM t_batch"
 
-/* As in query.c: in the order of the table where that is the order of delivery. */
-static const char *const BATCHES_SQL[2] = {
-	SELECT_BATCH " AND batch IS NOT NULL AND (?2 < 0 OR epoch = ?2) ORDER BY epoch, batch"
-		     " LIMIT ?3 OFFSET ?4",
-	SELECT_BATCH " AND batch IS NOT NULL AND (?2 < 0 OR epoch = ?2) ORDER BY epoch, task"
-		     " LIMIT ?3 OFFSET ?4",
-};
-
-static const char IN_ORDER_SQL[] =
-	"SELECT in_order = 1 OR workers = 0 FROM t_loader WHERE loader_id = ?1";
+static const char *const BATCHES_SQL[2] = ROWS_ORDERS(SELECT_BATCH, "");
 
 /* By task, so that it takes as long as there are rows to hand out, however long the run is. */
 static const char NEWEST_SQL[] =
-	SELECT_BATCH " AND batch IS NOT NULL ORDER BY epoch DESC, task DESC LIMIT ?2";
+	SELECT_BATCH " WHERE loader_id = ?1 AND batch IS NOT NULL ORDER BY epoch DESC, task DESC"
+		     " LIMIT ?2";
 
 static const char LOADERS_SQL[] =
 	"SELECT loader_id, workers, prefetch_factor, in_order, (SELECT begin_ns FROM t_batch b"
@@ -42,14 +35,6 @@ static const struct {
 				   " ORDER BY ts_ns, tid"},
 };
 
-static int64_t integer(sqlite3_stmt *stmt, int column)
-{
-	int type = sqlite3_column_type(stmt, column);
-
-	return type == SQLITE_INTEGER || type == SQLITE_FLOAT ? sqlite3_column_int64(stmt, column)
-							      : QUERY_UNKNOWN;
-}
-
 static int prepare(struct db *db, const char *sql, const int64_t *values, int count,
 		   sqlite3_stmt **ret)
 {
@@ -60,23 +45,6 @@ static int prepare(struct db *db, const char *sql, const int64_t *values, int co
 	return db_errno(r);
 }
 
-/* What an aggregate or a lookup of one number says, or `absent` where there is no row. */
-static int ask(struct db *db, const char *sql, int64_t value, int64_t absent, int64_t *ret)
-{
-	sqlite3_stmt *stmt = NULL;
-	int r = prepare(db, sql, &value, 1, &stmt);
-
-	*ret = absent;
-	if (r == 0) {
-		r = sqlite3_step(stmt);
-		if (r == SQLITE_ROW)
-			*ret = integer(stmt, 0);
-		r = db_errno(r);
-	}
-	sqlite3_finalize(stmt);
-	return r;
-}
-
 static int hand_out(sqlite3_stmt *stmt,
 		    int (*row)(const struct timeline_batch *batch, void *context), void *context)
 {
@@ -85,7 +53,7 @@ static int hand_out(sqlite3_stmt *stmt,
 
 	while ((r = sqlite3_step(stmt)) == SQLITE_ROW) {
 		i = 0;
-#define X(name) batch.name = integer(stmt, i++);
+#define X(name) batch.name = rows_int(stmt, i++);
 		TIMELINE_COLUMNS(X)
 #undef X
 		r = row(&batch, context);
@@ -98,14 +66,9 @@ static int hand_out(sqlite3_stmt *stmt,
 int timeline_batches(struct db *db, const struct batch_filter *filter,
 		     int (*row)(const struct timeline_batch *batch, void *context), void *context)
 {
-	int64_t first = filter->first > 0 ? filter->first : 0, in_order;
-	int64_t count = filter->last < 0 ? -1 : filter->last < first ? 0 : filter->last - first + 1;
-	const int64_t values[] = {filter->loader_id, filter->epoch, count, first};
 	sqlite3_stmt *stmt = NULL;
-	int r = ask(db, IN_ORDER_SQL, filter->loader_id, 0, &in_order);
+	int r = rows_of_batches(db, BATCHES_SQL, filter, &stmt);
 
-	if (r == 0)
-		r = prepare(db, BATCHES_SQL[in_order == 1], values, 4, &stmt);
 	if (r == 0)
 		r = hand_out(stmt, row, context);
 	sqlite3_finalize(stmt);
@@ -134,11 +97,11 @@ int timeline_loaders(struct db *db, struct timeline_loader *ret, size_t *ret_cou
 	*ret_count = 0;
 	while (r == 0 && (r = sqlite3_step(stmt)) == SQLITE_ROW) {
 		ret[(*ret_count)++] = (struct timeline_loader){
-			.loader_id = integer(stmt, 0),
-			.workers = integer(stmt, 1),
-			.prefetch_factor = integer(stmt, 2),
-			.in_order = integer(stmt, 3),
-			.newest_ns = integer(stmt, 4),
+			.loader_id = rows_int(stmt, 0),
+			.workers = rows_int(stmt, 1),
+			.prefetch_factor = rows_int(stmt, 2),
+			.in_order = rows_int(stmt, 3),
+			.newest_ns = rows_int(stmt, 4),
 		};
 		r = 0;
 	}
@@ -174,10 +137,10 @@ int timeline_events(struct db *db, enum timeline_kind kind,
 	while (r == 0 && !stopped && (r = sqlite3_step(stmt)) == SQLITE_ROW) {
 		const struct timeline_event event = {
 			.kind = kind,
-			.begin_ns = integer(stmt, 0),
-			.ns = integer(stmt, 1),
-			.pid = integer(stmt, 2),
-			.tid = integer(stmt, 3),
+			.begin_ns = rows_int(stmt, 0),
+			.ns = rows_int(stmt, 1),
+			.pid = rows_int(stmt, 2),
+			.tid = rows_int(stmt, 3),
 			.class = (const char *)sqlite3_column_text(stmt, 4),
 			.what = (const char *)sqlite3_column_text(stmt, 5),
 		};

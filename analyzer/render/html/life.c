@@ -44,11 +44,6 @@ static double transform_ns(const struct report *report)
 	return ns / (double)inside->loads.count;
 }
 
-static double known(int64_t ns)
-{
-	return ns == QUERY_UNKNOWN ? NAN : (double)ns;
-}
-
 /* What happens to a batch that is loaded; `n` stages are there. */
 static size_t add_after_load(struct html *html, struct stage *ret, size_t n)
 {
@@ -64,13 +59,13 @@ static size_t add_after_load(struct html *html, struct stage *ret, size_t n)
 	}
 	if (html->input->device.h2d_ns != QUERY_UNKNOWN)
 		ret[n++] = (struct stage){"copy to the GPU", "copy",
-					  known(html->input->device.h2d_ns), ""};
+					  query_known(html->input->device.h2d_ns), ""};
 	if (report->series.compute_ns)
 		ret[n++] = (struct stage){"compute", "compute",
 					  report->finding.compute_all_ns / batches, ""};
 	if (html->input->device.gpu_busy_ns != QUERY_UNKNOWN)
 		ret[n++] = (struct stage){"of it GPU busy", "busy",
-					  known(html->input->device.gpu_busy_ns), ""};
+					  query_known(html->input->device.gpu_busy_ns), ""};
 	return n;
 }
 

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rows.h - for the files of this folder: a statement's rows and columns. What a file holds is not
+ * believed: a column can be of any type and below zero, whatever the schema says.
+ */
+#ifndef ROWS_H
+#define ROWS_H
+
+#include <sqlite3.h>
+
+#include "store/query.h"
+
+int rows_prepare(struct db *db, const char *sql, sqlite3_stmt **ret_stmt);
+
+/* 1: a row, 0: no more, or -errno. */
+int rows_next(sqlite3_stmt *stmt);
+
+/* QUERY_UNKNOWN for what is no number. */
+static inline int64_t rows_int(sqlite3_stmt *stmt, int i)
+{
+	int type = sqlite3_column_type(stmt, i);
+
+	if (type != SQLITE_INTEGER && type != SQLITE_FLOAT)
+		return QUERY_UNKNOWN;
+	return sqlite3_column_int64(stmt, i);
+}
+
+/* Likewise for what is below zero. */
+static inline int64_t rows_time(sqlite3_stmt *stmt, int i)
+{
+	int64_t value = rows_int(stmt, i);
+
+	return value < 0 ? QUERY_UNKNOWN : value;
+}
+
+/* There -1. */
+static inline int32_t rows_small(sqlite3_stmt *stmt, int i)
+{
+	int64_t value = rows_int(stmt, i);
+
+	return value < 0 ? -1 : value > INT32_MAX ? INT32_MAX : (int32_t)value;
+}
+
+/*
+ * A loader that delivers in order delivers in the order of its tasks, which is how the table is
+ * stored; only for others do the rows have to be sorted. Hence two forms of each statement on a
+ * filter's batches. `start` ends in "FROM t_batch" or a join of it.
+ */
+#define ROWS_EACH(order)                                                                           \
+	" WHERE loader_id = ?1 AND batch IS NOT NULL AND (?2 < 0 OR epoch = ?2)"                   \
+	" ORDER BY epoch, " order " LIMIT ?3 OFFSET ?4"
+#define ROWS_ORDERS(start, end)                                                                    \
+	{                                                                                          \
+		start ROWS_EACH("batch") end, start ROWS_EACH("task") end                          \
+	}
+
+/* Of those two the one that fits the loader, ?1 to ?4 bound. To be finalized, also after an error.
+ */
+int rows_of_batches(struct db *db, const char *const sql[2], const struct batch_filter *filter,
+		    sqlite3_stmt **ret_stmt);
+
+/* Does the filter let all of a loader's batches through? */
+bool rows_is_whole(const struct batch_filter *filter);
+
+#endif
