@@ -143,3 +143,18 @@ struct page cmd_page(const struct options *options, const struct output *output)
 {
 	return terminal_page(output->file, options->color, options->ascii);
 }
+
+int cmd_show(const struct options *options,
+	     void (*put)(const struct options *options, const void *what, const struct page *page),
+	     const void *what, int status)
+{
+	struct output output;
+	struct page page;
+	int r = cmd_open_output(options, &output);
+
+	if (r)
+		return r;
+	page = cmd_page(options, &output);
+	put(options, what, &page);
+	return cmd_close_output(&output, status);
+}

@@ -73,4 +73,9 @@ int cmd_close_output(struct output *output, int status);
 /* The page that fits the output, the terminal and what the user wants. */
 struct page cmd_page(const struct options *options, const struct output *output);
 
+/* Opens the output, has `what` put there, and closes it: `status`, or CMD_ERROR. */
+int cmd_show(const struct options *options,
+	     void (*put)(const struct options *options, const void *what, const struct page *page),
+	     const void *what, int status);
+
 #endif

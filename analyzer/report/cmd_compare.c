@@ -34,22 +34,19 @@ static int read_side(const struct options *options, const struct report *report,
 	return r < 0 ? cmd_fail_read(&one, r) : 0;
 }
 
-static int show(const struct options *options, const struct compared *compared)
+static void put(const struct options *options, const void *what, const struct page *page)
 {
-	bool says = !compared->mismatch && compared->comparison.result != COMPARE_CANNOT_SAY;
-	struct output output;
-	struct page page;
-	int status;
-
-	status = cmd_open_output(options, &output);
-	if (status)
-		return status;
-	page = cmd_page(options, &output);
 	if (options->json)
-		compare_json(compared, output.file);
+		compare_json(what, page->out);
 	else
-		compare_text(compared, &page);
-	return cmd_close_output(&output, says ? CMD_DONE : CMD_CANNOT_SAY);
+		compare_text(what, page);
+}
+
+static int says(const struct compared *compared)
+{
+	return compared->mismatch || compared->comparison.result == COMPARE_CANNOT_SAY
+		       ? CMD_CANNOT_SAY
+		       : CMD_DONE;
 }
 
 static int compare(const struct options *options, struct report *a, struct report *b)
@@ -71,7 +68,7 @@ static int compare(const struct options *options, struct report *a, struct repor
 		status = read_side(options, b, &sides[1]);
 	if (!status) {
 		compare_runs(&sides[0], &sides[1], &compared.comparison);
-		status = show(options, &compared);
+		status = cmd_show(options, put, &compared, says(&compared));
 	}
 	compare_side_done(&sides[0]);
 	compare_side_done(&sides[1]);

@@ -5,23 +5,20 @@
 #include "render/explain.h"
 #include "report/cmd.h"
 
+static void put(const struct options *options, const void *what, const struct page *page)
+{
+	if (what)
+		explain_print(page, what);
+	else
+		explain_list(page);
+}
+
 int cmd_explain(const struct options *options)
 {
 	const struct explanation *explanation = explain_find(options->explain);
-	struct output output;
-	struct page page;
-	int status;
 
 	if (!explanation && strcmp(options->explain, "all") != 0)
 		return cmd_fail("nothing is called '%s'; --explain all lists what is",
 				options->explain);
-	status = cmd_open_output(options, &output);
-	if (status)
-		return status;
-	page = cmd_page(options, &output);
-	if (explanation)
-		explain_print(&page, explanation);
-	else
-		explain_list(&page);
-	return cmd_close_output(&output, CMD_DONE);
+	return cmd_show(options, put, explanation, CMD_DONE);
 }

@@ -72,27 +72,24 @@ static int read_ranks(const struct options *options, const struct rank_files *fi
 	return 0;
 }
 
+static void put(const struct options *options, const void *what, const struct page *page)
+{
+	if (options->json)
+		ranks_json(what, page->out);
+	else
+		ranks_text(what, page);
+}
+
 static int show(const struct options *options, const struct ranks *ranks)
 {
-	bool says = ranks->job.verdict != STALL_VERDICT_INCOMPLETE;
-	struct output output;
-	struct page page;
-	int status;
 	size_t i;
 
 	for (i = 0; options->output && i < ranks->count; i++)
 		if (cmd_is_same_file(options->output, ranks->rows[i].path))
 			return cmd_fail("will not write over the run itself: '%s'",
 					options->output);
-	status = cmd_open_output(options, &output);
-	if (status)
-		return status;
-	page = cmd_page(options, &output);
-	if (options->json)
-		ranks_json(ranks, output.file);
-	else
-		ranks_text(ranks, &page);
-	return cmd_close_output(&output, says ? CMD_DONE : CMD_CANNOT_SAY);
+	return cmd_show(options, put, ranks,
+			ranks->job.verdict == STALL_VERDICT_INCOMPLETE ? CMD_CANNOT_SAY : CMD_DONE);
 }
 
 static int judge_ranks(const struct options *options, const struct rank_files *files)

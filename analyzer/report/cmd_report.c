@@ -3,21 +3,12 @@
 #include "report/judge.h"
 #include "report/ranks.h"
 
-static int show(const struct options *options, const struct report *report)
+static void put(const struct options *options, const void *what, const struct page *page)
 {
-	struct output output;
-	struct page page;
-	int status;
-
-	status = cmd_open_output(options, &output);
-	if (status)
-		return status;
-	page = cmd_page(options, &output);
 	if (options->json)
-		report_json(report, output.file);
+		report_json(what, page->out);
 	else
-		report_text(report, &page);
-	return cmd_close_output(&output, report->series.count ? CMD_DONE : CMD_CANNOT_SAY);
+		report_text(what, page);
 }
 
 int cmd_report_run(const struct options *options, const char *path)
@@ -29,7 +20,8 @@ int cmd_report_run(const struct options *options, const char *path)
 	one.run = path;
 	status = judge_run(&one, path, &report);
 	if (!status)
-		status = show(&one, &report);
+		status = cmd_show(&one, put, &report,
+				  report.series.count ? CMD_DONE : CMD_CANNOT_SAY);
 	judge_done(&report);
 	return status;
 }
