@@ -273,13 +273,8 @@ int query_loaders(struct db *db, struct loader_info **ret_loaders, size_t *ret_c
 static int query_loader(struct db *db, int64_t loader_id, struct batch_series *series)
 {
 	sqlite3_stmt *stmt = NULL;
-	int r;
+	int r = rows_ask(db, LOADER_SQL, loader_id, &stmt);
 
-	r = rows_prepare(db, LOADER_SQL, &stmt);
-	if (r == 0)
-		r = db_errno(sqlite3_bind_int64(stmt, 1, loader_id));
-	if (r == 0)
-		r = rows_next(stmt);
 	if (r == 1) {
 		series->workers = rows_small(stmt, 0);
 		series->prefetch_factor = rows_small(stmt, 1);
@@ -350,15 +345,10 @@ int query_epoch_setup(struct db *db, int64_t loader_id, int64_t *ret_setup_ns,
 		      int64_t *ret_epoch_count)
 {
 	sqlite3_stmt *stmt = NULL;
-	int r;
+	int r = rows_ask(db, SETUP_SQL, loader_id, &stmt);
 
 	*ret_setup_ns = 0;
 	*ret_epoch_count = 0;
-	r = rows_prepare(db, SETUP_SQL, &stmt);
-	if (r == 0)
-		r = db_errno(sqlite3_bind_int64(stmt, 1, loader_id));
-	if (r == 0)
-		r = rows_next(stmt);
 	if (r == 1) {
 		*ret_setup_ns = sqlite3_column_int64(stmt, 0);
 		*ret_epoch_count = sqlite3_column_int64(stmt, 1);

@@ -16,22 +16,23 @@ int rows_next(sqlite3_stmt *stmt)
 	return r == SQLITE_ROW ? 1 : db_errno(r);
 }
 
+int rows_ask(struct db *db, const char *sql, int64_t value, sqlite3_stmt **ret_stmt)
+{
+	int r = rows_prepare(db, sql, ret_stmt);
+
+	if (r == 0)
+		r = db_errno(sqlite3_bind_int64(*ret_stmt, 1, value));
+	return r < 0 ? r : rows_next(*ret_stmt);
+}
+
 static int is_by_task(struct db *db, int64_t loader_id, bool *ret)
 {
 	sqlite3_stmt *stmt = NULL;
-	int r = rows_prepare(db, BY_TASK_SQL, &stmt);
+	int r = rows_ask(db, BY_TASK_SQL, loader_id, &stmt);
 
-	*ret = false;
-	if (r == 0)
-		r = db_errno(sqlite3_bind_int64(stmt, 1, loader_id));
-	if (r == 0)
-		r = rows_next(stmt);
-	if (r == 1) {
-		*ret = rows_int(stmt, 0) == 1;
-		r = 0;
-	}
+	*ret = r == 1 && rows_int(stmt, 0) == 1;
 	sqlite3_finalize(stmt);
-	return r;
+	return r < 0 ? r : 0;
 }
 
 int rows_of_batches(struct db *db, const char *const sql[2], const struct batch_filter *filter,

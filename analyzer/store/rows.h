@@ -15,6 +15,9 @@ int rows_prepare(struct db *db, const char *sql, sqlite3_stmt **ret_stmt);
 /* 1: a row, 0: no more, or -errno. */
 int rows_next(sqlite3_stmt *stmt);
 
+/* The first row of a statement with ?1 bound; as rows_next(). To be finalized in any case. */
+int rows_ask(struct db *db, const char *sql, int64_t value, sqlite3_stmt **ret_stmt);
+
 /* QUERY_UNKNOWN for what is no number. */
 static inline int64_t rows_int(sqlite3_stmt *stmt, int i)
 {
