@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "hooks/dl.h"
+#include "hooks/elf.h"
 
 struct cupti cupti;
 
@@ -37,33 +38,80 @@ void *cupti_mapped(void)
 	return library;
 }
 
-/* The mapped libcudart: its folder, and the major version in its name; 0: not there. */
+/* A mapped libcudart: its folder, and the major version in its name; 0: not there. */
 struct runtime {
 	char folder[512];
 	int major;
+	int wanted; /* major version; 0: any */
 };
+
+static int leading_number(const char *text)
+{
+	int number = 0;
+
+	for (; *text >= '0' && *text <= '9' && number < 1000; text++)
+		number = number * 10 + (*text - '0');
+	return number;
+}
 
 static int find_runtime(struct dl_phdr_info *info, size_t size, void *data)
 {
 	struct runtime *runtime = data;
 	const char *slash = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
-	const char *number;
+	int major;
 
 	(void)size;
 	if (!slash || strncmp(slash, "/libcudart.so.", 14) != 0 ||
 	    (size_t)(slash - info->dlpi_name) >= sizeof(runtime->folder))
 		return 0;
-	for (number = slash + 14; *number >= '0' && *number <= '9'; number++)
-		runtime->major = runtime->major * 10 + (*number - '0');
+	major = leading_number(slash + 14);
+	if (runtime->wanted && major != runtime->wanted)
+		return 0;
+	runtime->major = major;
 	memcpy(runtime->folder, info->dlpi_name, (size_t)(slash - info->dlpi_name));
 	return 1;
 }
 
-static int major_of(uint32_t version)
+struct named {
+	uintptr_t address; /* of a function in it */
+	int major;
+};
+
+static int find_soname(struct dl_phdr_info *info, size_t size, void *data)
 {
-	if (version >= 100000)
-		return (int)(version / 10000);
-	return version >= 18 ? 12 : 11;
+	struct named *named = data;
+	struct elf_module module;
+
+	(void)size;
+	if (elf_open(&module, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) < 0 ||
+	    !elf_covers(&module, named->address, 1, PF_X))
+		return 0;
+	if (module.soname && strncmp(module.soname, "libcupti.so.", 12) == 0)
+		named->major = leading_number(module.soname + 12);
+	return 1;
+}
+
+/*
+ * Of CUDA, by the library's name: cuptiGetVersion() says the same in 11.8, 12.0 and 12.1. 0: it has
+ * none.
+ */
+static int major_of(const struct cupti *found)
+{
+	struct named named = {(uintptr_t)found->GetVersion, 0};
+
+	dl_iterate_phdr(find_soname, &named);
+	return named.major;
+}
+
+/* Of CUDA, as far as the driver that called us goes; 0: there is none. */
+static int driver_major(void)
+{
+	void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+	int (*get)(int *version) =
+		driver ? (int (*)(int *))dl_real(driver, "cuDriverGetVersion") : NULL;
+	int version = 0;
+
+	return get && get(&version) == 0 ? version / 1000 : 0;
 }
 
 static bool is_file(const char *path)
@@ -123,7 +171,33 @@ static int fill(struct cupti *found)
 #include "cuda/cupti.def"
 #undef NEED
 #undef MAY
-	return found->GetVersion(&found->version) == 0 ? 0 : -EIO;
+	return 0;
+}
+
+static int mismatch(struct text *why, int major, const char *other, int other_major)
+{
+	text_add(why, "libcupti is of CUDA ");
+	text_add_number(why, major);
+	text_add(why, other);
+	text_add_number(why, other_major);
+	return -EPROTONOSUPPORT;
+}
+
+/*
+ * Whether any function of it may be called at all: where those of 13.2 cannot use the driver, they
+ * call themselves until the stack is full.
+ */
+static int fits(const struct cupti *found, const struct runtime *runtime, int driver,
+		struct text *why)
+{
+	int major = major_of(found);
+	struct runtime same = {.wanted = major};
+
+	if (major > driver)
+		return mismatch(why, major, ", the driver of CUDA ", driver);
+	if (!major || !runtime->major || dl_iterate_phdr(find_runtime, &same))
+		return 0;
+	return mismatch(why, major, ", libcudart of CUDA ", runtime->major);
 }
 
 int cupti_find(struct text *why)
@@ -131,32 +205,42 @@ int cupti_find(struct text *why)
 	const char *chosen = getenv("DLPROF_LIBCUPTI");
 	struct runtime runtime = {.major = 0};
 	struct cupti found = {0};
+	int driver = driver_major(), r;
 
+	if (!driver) {
+		text_add(why, "no driver of CUDA is loaded");
+		return -ENODEV;
+	}
+	if (chosen && !chosen[0])
+		chosen = NULL;
 	dl_iterate_phdr(find_runtime, &runtime);
-	if (chosen && chosen[0])
+	if (chosen)
 		found.library = dlopen(chosen, RTLD_LAZY | RTLD_LOCAL);
 	else
 		found.library = cupti_mapped();
 	if (!found.library && !chosen)
 		found.library = open_library(&runtime);
 	if (!found.library) {
-		text_add(why, chosen && chosen[0] ? "DLPROF_LIBCUPTI cannot be loaded"
-						  : "no libcupti was found");
+		text_add(why,
+			 chosen ? "DLPROF_LIBCUPTI cannot be loaded" : "no libcupti was found");
 		return -ENOENT;
 	}
 	if (fill(&found) < 0) {
 		text_add(why, "libcupti lacks functions of CUDA 11.0");
 		return -ENOENT;
 	}
+	r = fits(&found, &runtime, driver, why);
+	if (r < 0)
+		return r;
+	r = found.GetVersion(&found.version);
+	if (r != 0) {
+		text_add(why, "libcupti does not work here (cuptiGetVersion said ");
+		text_add_number(why, r);
+		text_add(why, ")");
+		return -EIO;
+	}
 	if (found.version < CUPTI_VERSION_LEAST) {
 		text_add(why, "libcupti is older than CUDA 11.0");
-		return -EPROTONOSUPPORT;
-	}
-	if (runtime.major && major_of(found.version) != runtime.major) {
-		text_add(why, "libcupti is of CUDA ");
-		text_add_number(why, major_of(found.version));
-		text_add(why, ", libcudart of CUDA ");
-		text_add_number(why, runtime.major);
 		return -EPROTONOSUPPORT;
 	}
 	cupti = found;

@@ -66,10 +66,15 @@ def check_versions():
         equal(GRAPH in enabled(done), bool(graphs), version, "graphs as wholes")
     done = loop(PLAN, FAKE_CUPTI_RC_ACTIVITYENABLE="27:{}".format(SYNC))
     equal((done.status, done.meta().get("cuda_mode")), (0, "cupti"), "a kind fails")
-    done = loop(PLAN, FAKE_DRIVER_VERSION=12040)
-    meta = done.meta()
-    equal((done.status, meta.get("cuda_mode")), (0, "cudart"), "libcupti newer than the driver")
-    check("15" in meta.get("cuda_reason", ""), "reason", meta.get("cuda_reason", ""))
+    # Not one function of 13.2 survives a driver that it cannot use.
+    for version in 130001, 130201:
+        done = loop(PLAN, FAKE_DRIVER_VERSION=12040, FAKE_CUPTI_VERSION=version)
+        meta = done.meta()
+        equal((done.status, done.misuse(), meta.get("cuda_mode")), (0, [], "cudart"), version,
+              "libcupti newer than the driver")
+        equal([call for call in done.calls if call[3].startswith("cupti")], [], version, "calls")
+        check("the driver of CUDA 12" in meta.get("cuda_reason", ""), "reason",
+              meta.get("cuda_reason", ""))
 
 
 def check_refused():

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cupti.c - the public activity and callback API over the fake driver. It gives what is asked for
- * and no more: no kind that is not enabled, no callback that is not, and without a driver 999, as
- * the real one. FAKE_CUPTI_RC_name: what cupti<name> returns instead; "27:51" only if its argument
- * is 51.
+ * and no more: no kind that is not enabled, no callback that is not, and without a driver what the
+ * real one of that version says. FAKE_CUPTI_RC_name: what cupti<name> returns instead; "27:51" only
+ * if its argument is 51.
  */
 #include <ctype.h>
 #include <dlfcn.h>
@@ -29,8 +29,11 @@ enum {
 enum {
 	DOMAIN_COUNT = 3,
 	CALL_COUNT = 1024,
+	DROPPED_ALWAYS = 24,
 	FIRST_FULL_SYNC = 130001,
-	GENERAL_AVAILABILITY = 130000
+	GENERAL_AVAILABILITY = 130000,
+	DRIVER_FIRST = 130200,
+	DRIVER_FIRST_MENDED = 130300,
 };
 
 struct callback_data {
@@ -83,8 +86,27 @@ static int planned(const char *name, long argument)
 	return !text || (only && strtol(only + 1, NULL, 0) != argument) ? 0 : atoi(text);
 }
 
+static int attach(void);
+
+/*
+ * From 13.2 on every function wants the driver, if only to say the version; those of 13.2 itself
+ * call one another until the stack is full if they do not get it.
+ */
+static int want_driver(void)
+{
+	const int result = version() < DRIVER_FIRST ? SUCCESS : attach();
+
+	if (result && version() < DRIVER_FIRST_MENDED) {
+		call_log("MISUSE called without a driver, which crashes this version");
+		abort();
+	}
+	return result;
+}
+
 static int entry_result(const char *name, long argument, bool allowed_in_callback)
 {
+	int result;
+
 	call_log("%s %ld", name, argument);
 	if (buffers_in_callback() && !allowed_in_callback)
 		call_log("MISUSE %s in a buffer callback", name);
@@ -93,7 +115,8 @@ static int entry_result(const char *name, long argument, bool allowed_in_callbac
 		while (knob("CUPTI_FORK_HANG", 1))
 			pause();
 	}
-	return planned(name, argument);
+	result = planned(name, argument);
+	return result ? result : want_driver();
 }
 
 #define ENTER(argument, in_callback)                                                               \
@@ -221,7 +244,7 @@ static int attach(void)
 	cuda = dlopen("libcuda.so.1", RTLD_LAZY);
 	set = cuda ? (void (*)(const struct tracer *))dlsym(cuda, "fake_tracer_set") : NULL;
 	if (!set)
-		return UNKNOWN;
+		return version() < GENERAL_AVAILABILITY ? NOT_INITIALIZED : UNKNOWN;
 	driver_version = (int (*)(int *))dlsym(cuda, "cuDriverGetVersion");
 	driver_version(&driver);
 	if (driver / 1000 < FAKE_MAJOR)
@@ -243,7 +266,10 @@ EXPORT int cuptiGetVersion(uint32_t *result)
 EXPORT int cuptiGetResultString(int result, const char **text)
 {
 	static __thread char name[32];
+	const int refused = want_driver();
 
+	if (refused)
+		return refused;
 	snprintf(name, sizeof(name), result ? "CUPTI_ERROR_%d" : "CUPTI_SUCCESS", result);
 	*text = name;
 	return SUCCESS;
@@ -256,12 +282,12 @@ EXPORT int cuptiGetErrorMessage(int result, const char **text)
 
 EXPORT int cuptiGetLastError(void)
 {
-	return SUCCESS;
+	return want_driver();
 }
 
 EXPORT int cuptiGetTimestamp(uint64_t *stamp)
 {
-	const int result = planned(__func__, 0);
+	const int refused = planned(__func__, 0), result = refused ? refused : want_driver();
 
 	if (!result)
 		*stamp = stamp_now();
@@ -448,6 +474,8 @@ EXPORT int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid_bytes, uint8
 EXPORT int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *count)
 {
 	ENTER(0, true);
+	if (version() < DROPPED_ALWAYS)
+		ATTACH();
 	*count = buffers_dropped();
 	return SUCCESS;
 }
