@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* abi.c - the fake's records, read through the vendor's own structs. Built where its headers are.
+/*
+ * abi.c - the fake's records, read through the vendor's own structs. Built by abi.py where headers
+ * are, with KERNEL, MEMCPY, ... defined as the newest structs of these.
  */
 #include <cuda.h>
 #include <cupti.h>
@@ -57,11 +59,11 @@ static void *write_as(uint32_t kind)
 
 static void check_work(void)
 {
-	const CUpti_ActivityKernel10 *kernel = write_as(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
-	const CUpti_ActivityMemcpy6 *copy;
-	const CUpti_ActivityMemcpyPtoP4 *peer;
-	const CUpti_ActivityMemset4 *set;
-	const CUpti_ActivityGraphTrace2 *graph;
+	const KERNEL *kernel = write_as(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+	const MEMCPY *copy;
+	const MEMCPY2 *peer;
+	const MEMSET *set;
+	const GRAPH *graph;
 
 	SAME(record_bytes(kernel->kind), sizeof(*kernel));
 	COMMON(kernel);
@@ -97,7 +99,7 @@ static void check_work(void)
 
 static void check_host(void)
 {
-	const CUpti_ActivitySynchronization2 *sync = write_as(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION);
+	const SYNC *sync = write_as(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION);
 	const CUpti_ActivityAPI *api;
 
 	SAME(record_bytes(sync->kind), sizeof(*sync));
@@ -110,7 +112,7 @@ static void check_host(void)
 	SAME(api->cbid, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel);
 	SAME(api->threadId, 77);
 	SAME(api->correlationId, 99);
-	SAME(record_bytes(CUPTI_ACTIVITY_KIND_OVERHEAD), sizeof(CUpti_ActivityOverhead3));
+	SAME(record_bytes(CUPTI_ACTIVITY_KIND_OVERHEAD), sizeof(OVERHEAD));
 }
 
 static void check_numbers(void)

@@ -32,6 +32,7 @@ CASES = {
     "correlated": dict(graph=1, env={"FAKE_CUPTI_CORRELATION": 1, "DLPROF_CUDA": "full"}),
     "shared": dict(env={"FAKE_CUPTI_THREADS": 0, "FAKE_CUPTI_FLUSH_BY_CALLER": 1}),
     "old": dict(env={"FAKE_CUPTI_KERNEL_SIZE": 144}),
+    "new": dict(env={"FAKE_CUPTI_VERSION": 130500}),
     "long": dict(env={"FAKE_CUPTI_KERNEL_SIZE": 264}),
     "stamps": dict(steps=150, env={"FAKE_REALTIME_STEP_S": 3600,
                                    "FAKE_REALTIME_STEP_AT_MS": 600}),

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * records.c - activity records as CUPTI 13.0 lays them out. Every version so far only appended
- * fields, so an older one is the same with fewer bytes: FAKE_CUPTI_KERNEL_SIZE.
+ * records.c - activity records as CUPTI lays them out. Every version so far only appended fields,
+ * so they differ in length alone. FAKE_CUPTI_KERNEL_SIZE: another length than FAKE_CUPTI_VERSION
+ * has.
  */
 #include "records.h"
 
@@ -13,21 +14,35 @@
 /* Offsets; 0: the kind has no such field (all begin with the kind itself). */
 static const struct layout {
 	uint32_t kind;
-	uint8_t bytes;
 	uint8_t begin, end, completed;
 	uint8_t device, context, stream, correlation;
 	uint8_t size, name, graph, node;
 } layouts[] = {
-	{KIND_CONCURRENT_KERNEL, 216, 16, 24, 32, 40, 44, 48, 92, 0, 104, 156, 144},
-	{KIND_KERNEL, 216, 16, 24, 32, 40, 44, 48, 92, 0, 104, 156, 144},
-	{KIND_MEMCPY, 96, 16, 24, 0, 32, 36, 40, 44, 8, 0, 72, 64},
-	{KIND_MEMCPY2, 96, 16, 24, 0, 32, 36, 40, 60, 8, 0, 80, 72},
-	{KIND_MEMSET, 88, 16, 24, 0, 32, 36, 40, 44, 8, 0, 72, 64},
-	{KIND_SYNCHRONIZATION, 56, 8, 16, 0, 0, 28, 32, 24, 0, 0, 0, 0},
-	{KIND_GRAPH_TRACE, 56, 8, 16, 0, 24, 32, 36, 4, 0, 0, 28, 0},
-	{KIND_DRIVER, 40, 8, 16, 0, 0, 0, 0, 32, 0, 0, 0, 0},
-	{KIND_RUNTIME, 40, 8, 16, 0, 0, 0, 0, 32, 0, 0, 0, 0},
-	{KIND_OVERHEAD, 56, 24, 32, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+	{KIND_CONCURRENT_KERNEL, 16, 24, 32, 40, 44, 48, 92, 0, 104, 156, 144},
+	{KIND_KERNEL, 16, 24, 32, 40, 44, 48, 92, 0, 104, 156, 144},
+	{KIND_MEMCPY, 16, 24, 0, 32, 36, 40, 44, 8, 0, 72, 64},
+	{KIND_MEMCPY2, 16, 24, 0, 32, 36, 40, 60, 8, 0, 80, 72},
+	{KIND_MEMSET, 16, 24, 0, 32, 36, 40, 44, 8, 0, 72, 64},
+	{KIND_SYNCHRONIZATION, 8, 16, 0, 0, 28, 32, 24, 0, 0, 0, 0},
+	{KIND_GRAPH_TRACE, 8, 16, 0, 24, 32, 36, 4, 0, 0, 28, 0},
+	{KIND_DRIVER, 8, 16, 0, 0, 0, 0, 32, 0, 0, 0, 0},
+	{KIND_RUNTIME, 8, 16, 0, 0, 0, 0, 32, 0, 0, 0, 0},
+	{KIND_OVERHEAD, 24, 32, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+};
+
+/* Of a kind and a version that is at least `since`: the last row that fits. */
+static const struct length {
+	uint32_t kind;
+	uint8_t bytes;
+	long since;
+} lengths[] = {
+	{KIND_KERNEL, 176, 0},      {KIND_KERNEL, 200, 18},        {KIND_KERNEL, 208, 19},
+	{KIND_KERNEL, 216, 130000}, {KIND_KERNEL, 224, 130100},    {KIND_KERNEL, 232, 130300},
+	{KIND_KERNEL, 248, 130400}, {KIND_MEMCPY, 88, 0},          {KIND_MEMCPY, 96, 26},
+	{KIND_MEMCPY, 112, 130400}, {KIND_MEMCPY2, 96, 0},         {KIND_MEMSET, 88, 0},
+	{KIND_MEMSET, 104, 130400}, {KIND_SYNCHRONIZATION, 40, 0}, {KIND_SYNCHRONIZATION, 56, 26},
+	{KIND_GRAPH_TRACE, 48, 0},  {KIND_GRAPH_TRACE, 56, 22},    {KIND_DRIVER, 40, 0},
+	{KIND_RUNTIME, 40, 0},      {KIND_OVERHEAD, 40, 0},        {KIND_OVERHEAD, 56, 22},
 };
 
 static const struct layout *layout_of(uint32_t kind)
@@ -54,11 +69,15 @@ uint32_t record_kind(const struct op *op)
 
 size_t record_bytes(uint32_t kind)
 {
-	const struct layout *layout = layout_of(kind);
+	const long version = knob("CUPTI_VERSION", FAKE_VERSION);
+	size_t bytes = 0;
 
-	if (kind == KIND_CONCURRENT_KERNEL || kind == KIND_KERNEL)
-		return (size_t)knob("CUPTI_KERNEL_SIZE", layout->bytes);
-	return layout ? layout->bytes : 0;
+	if (kind == KIND_CONCURRENT_KERNEL)
+		kind = KIND_KERNEL;
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++)
+		if (lengths[i].kind == kind && lengths[i].since <= version)
+			bytes = lengths[i].bytes;
+	return kind == KIND_KERNEL ? (size_t)knob("CUPTI_KERNEL_SIZE", (long)bytes) : bytes;
 }
 
 static void put32(uint8_t *at, size_t room, uint8_t offset, uint32_t value)
