@@ -15,7 +15,7 @@
 #define NS_PER_S     1e9
 #define WORTH_SAYING 0.001 /* of the steps */
 
-static const char *gap_words(enum gpu_gap gap)
+const char *gpu_gap_words(enum gpu_gap gap)
 {
 	static const char *const words[GPU_GAP_MAX] = {
 		[GPU_GAP_DATA] = "idle while the training waited for a batch",
@@ -55,63 +55,106 @@ static void print_time(const struct report *report, const struct page *page)
 	for (gap = 0; gap < GPU_GAP_MAX; gap++)
 		if (!isnan(sums->gap_ns[gap]))
 			page_part(page, gap_label((enum gpu_gap)gap), sums->gap_ns[gap],
-				  sums->step_ns, "%s", gap_words((enum gpu_gap)gap));
+				  sums->step_ns, "%s", gpu_gap_words((enum gpu_gap)gap));
 	if (use->unattributed_share >= WORTH_SAYING)
 		page_entry(page, PART, PART + 14 + 21, "not known", "%s idle, and why is not known",
 			   units_share(share, use->unattributed_share));
 }
 
-/* "TIME  BYTES, RATE, ...". */
-static void print_copies(const struct report *report, const struct page *page)
+/* "BYTES, RATE, ...". */
+static void put_copy_words(const struct report *report, char *text, size_t size)
 {
 	const struct gpu_sums *sums = &report->gpu_sums;
 	const struct gpu_use *use = &report->gpu_use;
-	char text[256] = "", a[UNITS_MAX];
+	char a[UNITS_MAX];
 
-	if (sums->h2d_bytes > 0 || sums->h2d_ns > 0) {
-		page_append(text, sizeof(text), "%s", units_bytes(a, sums->h2d_bytes));
-		if (!isnan(use->h2d_bytes_per_s))
-			page_append(text, sizeof(text), ", %s/s",
-				    units_bytes(a, use->h2d_bytes_per_s));
-		if (!isnan(use->pageable_share))
-			page_append(text, sizeof(text), ", %s from pageable memory",
-				    units_share(a, use->pageable_share));
-		if (!isnan(use->overlap_share))
-			page_append(text, sizeof(text), ", at most %s of the time beside kernels",
-				    units_share(a, use->overlap_share));
-		page_part(page, "to the GPU", sums->h2d_ns, NAN, "%s", text);
-	}
-	if (sums->d2h_bytes > 0 || sums->d2h_ns > 0)
-		page_part(page, "from the GPU", sums->d2h_ns, NAN, "%s",
-			  units_bytes(a, sums->d2h_bytes));
-	if (sums->memset_ns > 0)
-		page_part(page, "memset", sums->memset_ns, NAN, "%s", "");
+	page_append(text, size, "%s", units_bytes(a, sums->h2d_bytes));
+	if (!isnan(use->h2d_bytes_per_s))
+		page_append(text, size, ", %s/s", units_bytes(a, use->h2d_bytes_per_s));
+	if (!isnan(use->pageable_share))
+		page_append(text, size, ", %s from pageable memory",
+			    units_share(a, use->pageable_share));
+	if (!isnan(use->overlap_share))
+		page_append(text, size, ", at most %s of the time beside kernels",
+			    units_share(a, use->overlap_share));
 }
 
-static void print_host(const struct report *report, const struct page *page)
+/* All threads: what they waited for. */
+static double put_sync_words(const struct gpu_sums *sums, char *text, size_t size)
 {
-	const struct gpu_sums *sums = &report->gpu_sums;
-	char text[256] = "", a[UNITS_MAX];
 	double all_ns = 0;
+	char a[UNITS_MAX];
 	int sync;
 
+	page_append(text, size, "all threads: ");
 	for (sync = 0; sync < GPU_SYNC_MAX; sync++) {
 		if (!(sums->sync_ns[sync] > 0))
 			continue;
-		page_append(text, sizeof(text), "%s%s %s", all_ns > 0 ? ", " : "for ",
+		page_append(text, size, "%s%s %s", all_ns > 0 ? ", " : "for ",
 			    units_time(a, sums->sync_ns[sync]), gpu_sync_id((enum gpu_sync)sync));
 		all_ns += sums->sync_ns[sync];
 	}
-	if (all_ns > 0)
-		page_part(page, "host in sync", all_ns, NAN, "all threads: %s", text);
-	if (sums->kernel_count >= 0 && sums->seen_count > 0) {
-		text[0] = '\0';
-		if (sums->graph_count > 0)
-			page_append(text, sizeof(text), " and %.3g graphs",
-				    sums->graph_count / sums->seen_count);
-		page_entry(page, PART, PART + 14, "launches", "%.4g kernels%s a step",
-			   sums->kernel_count / sums->seen_count, text);
+	return all_ns;
+}
+
+size_t gpu_work(const struct report *report, struct gpu_work *ret)
+{
+	const struct gpu_sums *sums = &report->gpu_sums;
+	char a[UNITS_MAX];
+	size_t n = 0;
+
+	memset(ret, 0, GPU_MOST_WORK * sizeof(*ret));
+	if (sums->h2d_bytes > 0 || sums->h2d_ns > 0) {
+		ret[n].label = "to the GPU";
+		ret[n].is_time = true;
+		ret[n].ns = sums->h2d_ns;
+		put_copy_words(report, ret[n].words, sizeof(ret[n].words));
+		n++;
 	}
+	if (sums->d2h_bytes > 0 || sums->d2h_ns > 0) {
+		ret[n].label = "from the GPU";
+		ret[n].is_time = true;
+		ret[n].ns = sums->d2h_ns;
+		page_append(ret[n].words, sizeof(ret[n].words), "%s",
+			    units_bytes(a, sums->d2h_bytes));
+		n++;
+	}
+	if (sums->memset_ns > 0) {
+		ret[n++] = (struct gpu_work){
+			.label = "memset", .is_time = true, .ns = sums->memset_ns};
+	}
+	ret[n] = (struct gpu_work){.label = "host in sync", .is_time = true};
+	ret[n].ns = put_sync_words(sums, ret[n].words, sizeof(ret[n].words));
+	if (ret[n].ns > 0)
+		n++;
+	if (sums->kernel_count >= 0 && sums->seen_count > 0) {
+		ret[n] = (struct gpu_work){.label = "launches", .ns = NAN};
+		page_append(ret[n].words, sizeof(ret[n].words), "%.4g kernels",
+			    sums->kernel_count / sums->seen_count);
+		if (sums->graph_count > 0)
+			page_append(ret[n].words, sizeof(ret[n].words), " and %.3g graphs",
+				    sums->graph_count / sums->seen_count);
+		page_append(ret[n].words, sizeof(ret[n].words), " a step");
+		n++;
+	}
+	return n;
+}
+
+static void print_work(const struct report *report, const struct page *page)
+{
+	struct gpu_work work[GPU_MOST_WORK];
+	size_t count = gpu_work(report, work), i;
+
+	for (i = 0; i < count; i++)
+		if (work[i].is_time)
+			page_part(page, work[i].label, work[i].ns, NAN, "%s", work[i].words);
+		else
+			page_entry(page, PART, PART + 14, work[i].label, "%s", work[i].words);
+}
+
+bool gpu_is_kernel_sure(const struct tally *kernel)
+{
+	return kernel->ns > 0 && kernel->error_ns <= kernel->ns / 2;
 }
 
 static void print_kernels(const struct report *report, const struct page *page)
@@ -126,8 +169,7 @@ static void print_kernels(const struct report *report, const struct page *page)
 	for (i = 0; i < kernels->count && i < MOST_KERNELS; i++) {
 		const struct tally *kernel = &kernels->items[i];
 
-		/* Half guessed is not worth a name. */
-		if (kernel->ns <= 0 || kernel->error_ns > kernel->ns / 2)
+		if (!gpu_is_kernel_sure(kernel))
 			break;
 		page_line(page, "%*s%8s %9s x %8s  %.*s", PART, "",
 			  units_time(time, (double)kernel->ns), units_count(count, kernel->count),
@@ -149,8 +191,7 @@ void gpu_text(const struct report *report, const struct page *page)
 		  units_count(count, (int64_t)sums->seen_count),
 		  sums->batch_count > 0 ? " (shares of them)" : "");
 	print_time(report, page);
-	print_copies(report, page);
-	print_host(report, page);
+	print_work(report, page);
 	print_kernels(report, page);
 	page_break(page);
 }
@@ -160,54 +201,65 @@ const char *gpu_clock(const struct report *report)
 	return report->finding.by_gpu ? "gpu" : "host";
 }
 
-static void print_clock(const struct report *report, const struct page *page)
+static void put_clock_words(const struct finding *finding, char *text, size_t size)
 {
-	const struct finding *finding = &report->finding;
 	char share[UNITS_MAX];
 
 	if (finding->by_gpu && finding->unseen_count)
-		page_item(page, "Clock",
-			  "the GPU's: waits while it was idle. Nothing is known of it in %s of the "
-			  "batches, and %zu of them are left out",
-			  units_share(share, 1 - finding->gpu_share), finding->unseen_count);
+		page_append(text, size,
+			    "the GPU's: waits while it was idle. Nothing is known of it in %s of "
+			    "the batches, and %zu of them are left out",
+			    units_share(share, 1 - finding->gpu_share), finding->unseen_count);
 	else if (finding->by_gpu)
-		page_item(page, "Clock", "the GPU's: waits while it was idle");
+		page_append(text, size, "the GPU's: waits while it was idle");
 	else if (finding->gpu_share > 0)
-		page_item(page, "Clock",
-			  "the host's: what the main process waited, an upper bound on the GPU's "
-			  "starvation. Of the GPU too little is known: %s of the batches",
-			  units_share(share, finding->gpu_share));
+		page_append(text, size,
+			    "the host's: what the main process waited, an upper bound on the GPU's "
+			    "starvation. Of the GPU too little is known: %s of the batches",
+			    units_share(share, finding->gpu_share));
 	else
-		page_item(page, "Clock",
-			  "the host's: what the main process waited; with a GPU this is an upper "
-			  "bound on the GPU's starvation");
+		page_append(text, size,
+			    "the host's: what the main process waited; with a GPU this is an upper "
+			    "bound on the GPU's starvation");
 }
 
-void gpu_clock_text(const struct report *report, const struct page *page)
+void gpu_coverage(const struct report *report,
+		  void (*row)(void *context, const char *label, const char *text), void *context)
 {
 	const struct gpu_info *info = &report->gpu;
-	char a[UNITS_MAX], b[UNITS_MAX];
+	char text[400] = "", a[UNITS_MAX], b[UNITS_MAX];
 
-	if (info->mode && strcmp(info->mode, "cupti") != 0)
-		page_item(
-			page, "GPU", "%s%s%s",
-			strcmp(info->mode, "off") == 0
-				? "not recorded"
-				: "only what the host saw of it was recorded, no times of its own",
-			info->reason ? ": " : "", info->reason ? info->reason : "");
-	if (info->gap_count > 0)
-		page_item(page, "GPU", "no records for %s in %s gap%s%s%s",
-			  units_time(a, info->gap_ns), units_count(b, info->gap_count),
-			  info->gap_count == 1 ? "" : "s", info->gap_why[0] ? ": " : "",
-			  info->gap_why);
-	if (info->bad_count > 0)
-		page_item(page, "GPU", "%s of %s records had impossible times and are left out",
-			  units_count(a, info->bad_count), units_count(b, info->record_count));
-	if (info->dropped_count > 0 || info->own_drop_count > 0)
-		page_item(page, "GPU", "%s records were dropped by CUPTI, %s by dlprof",
-			  units_count(a, info->dropped_count > 0 ? info->dropped_count : 0),
-			  units_count(b, info->own_drop_count > 0 ? info->own_drop_count : 0));
-	print_clock(report, page);
+	if (info->mode && strcmp(info->mode, "cupti") != 0) {
+		page_append(text, sizeof(text), "%s%s%s",
+			    strcmp(info->mode, "off") == 0
+				    ? "not recorded"
+				    : "only what the host saw of it was recorded, no times of its "
+				      "own",
+			    info->reason ? ": " : "", info->reason ? info->reason : "");
+		row(context, "GPU", text);
+	}
+	if (info->gap_count > 0) {
+		snprintf(text, sizeof(text), "no records for %s in %s gap%s%s%s",
+			 units_time(a, info->gap_ns), units_count(b, info->gap_count),
+			 info->gap_count == 1 ? "" : "s", info->gap_why[0] ? ": " : "",
+			 info->gap_why);
+		row(context, "GPU", text);
+	}
+	if (info->bad_count > 0) {
+		snprintf(text, sizeof(text),
+			 "%s of %s records had impossible times and are left out",
+			 units_count(a, info->bad_count), units_count(b, info->record_count));
+		row(context, "GPU", text);
+	}
+	if (info->dropped_count > 0 || info->own_drop_count > 0) {
+		snprintf(text, sizeof(text), "%s records were dropped by CUPTI, %s by dlprof",
+			 units_count(a, info->dropped_count > 0 ? info->dropped_count : 0),
+			 units_count(b, info->own_drop_count > 0 ? info->own_drop_count : 0));
+		row(context, "GPU", text);
+	}
+	text[0] = '\0';
+	put_clock_words(&report->finding, text, sizeof(text));
+	row(context, "Clock", text);
 }
 
 static void add_seconds(struct jsonw *json, const char *key, double ns)

@@ -381,6 +381,11 @@ static void print_trust(const struct report *report, const struct page *page)
 						 (double)finding->steady_count));
 }
 
+static void print_row(void *page, const char *label, const char *text)
+{
+	page_item(page, label, "%s", text);
+}
+
 static void print_coverage(const struct report *report, const struct page *page)
 {
 	const struct finding *finding = &report->finding;
@@ -411,7 +416,7 @@ static void print_coverage(const struct report *report, const struct page *page)
 		      report->note_count - MOST_NOTES);
 	if (!finding->batch_count)
 		return;
-	gpu_clock_text(report, page);
+	gpu_coverage(report, print_row, (void *)(uintptr_t)page);
 }
 
 static void print_next(const struct report *report, const struct page *page)

@@ -38,6 +38,13 @@ static int read_input(struct db *db, const struct report *report, struct html_in
 	size_t i;
 	int r = device_read(db, report->filter.loader_id, MOST_MEANS, &ret->device);
 
+	if (r == 0 && report->gpu_sums.batch_count > 0 && report->series.count) {
+		ret->gpu_bar_each = (report->series.count + HTML_GPU_BARS - 1) / HTML_GPU_BARS;
+		ret->gpu_bar_count =
+			(report->series.count + ret->gpu_bar_each - 1) / ret->gpu_bar_each;
+		r = gpu_bars_read(db, &report->filter, ret->gpu_bar_each, ret->gpu_bars,
+				  ret->gpu_bar_count);
+	}
 	ret->window_count = html_choose_windows(&report->series, &report->finding, ret->windows);
 	for (i = 0; r == 0 && i < ret->window_count; i++)
 		r = read_window(db, &report->filter, &ret->windows[i]);

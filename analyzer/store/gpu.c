@@ -10,7 +10,7 @@
 #include "store/pack.h"
 #include "store/rows.h"
 
-#define STEPS_SQL "SELECT 1 FROM t_gpu_step LIMIT 1"
+#define ANY_SQL "SELECT 1 FROM t_gpu_step LIMIT 1"
 
 /* In the order of struct gpu_sums. Of a column that a database has not, NULL. */
 #define SUMS(of_step)                                                                              \
@@ -48,6 +48,12 @@
 static const char *const SUMS_SQL[2] = OF_STEPS(WITH_STEPS);
 static const char *const OLD_SUMS_SQL[2] = OF_STEPS(WITHOUT_STEPS);
 
+#define EACH_STEP(of_step)                                                                         \
+	ROWS_ORDERS("SELECT step, busy, data, h2d, sync, host, other FROM (SELECT " of_step, ")")
+
+static const char *const STEPS_SQL[2] = EACH_STEP(WITH_STEPS);
+static const char *const OLD_STEPS_SQL[2] = EACH_STEP(WITHOUT_STEPS);
+
 static const char META_SQL[] =
 	"SELECT key, value FROM meta WHERE key IN ('gpu', 'cuda_mode', 'cuda_reason',"
 	" 'cupti_version', 'cuda_records', 'cuda_bad_ts', 'cuda_dropped', 'cuda_own_drop',"
@@ -70,7 +76,7 @@ static int first_row(struct db *db, const char *sql, sqlite3_stmt **ret_stmt)
 bool gpu_has_steps(struct db *db)
 {
 	sqlite3_stmt *stmt = NULL;
-	bool found = first_row(db, STEPS_SQL, &stmt) == 1;
+	bool found = first_row(db, ANY_SQL, &stmt) == 1;
 
 	sqlite3_finalize(stmt);
 	return found;
@@ -103,6 +109,54 @@ int gpu_sums_read(struct db *db, const struct batch_filter *filter, struct gpu_s
 	if (rows_is_whole(filter))
 		r = pack_read_gpu(db, filter->loader_id, ret_sums);
 	return r == -ENOENT ? gpu_sums_count(db, filter, ret_sums) : r;
+}
+
+static void add_value(double *sum, sqlite3_stmt *stmt, int column)
+{
+	int64_t value = rows_int(stmt, column);
+
+	if (value != QUERY_UNKNOWN)
+		*sum = (isnan(*sum) ? 0 : *sum) + fmax(0, (double)value);
+}
+
+static void add_step(struct gpu_bar *bar, sqlite3_stmt *stmt)
+{
+	if (sqlite3_column_type(stmt, 0) == SQLITE_NULL)
+		return;
+	bar->count++;
+	add_value(&bar->step_ns, stmt, 0);
+	add_value(&bar->busy_ns, stmt, 1);
+	for (int gap = 0; gap < GPU_GAP_MAX; gap++)
+		add_value(&bar->gap_ns[gap], stmt, 2 + gap);
+}
+
+int gpu_bars_read(struct db *db, const struct batch_filter *filter, size_t each,
+		  struct gpu_bar *bars, size_t count)
+{
+	struct gpu_bar none = {.step_ns = NAN, .busy_ns = NAN};
+	sqlite3_stmt *stmt = NULL;
+	size_t place = 0, i;
+	int gap, r;
+
+	for (gap = 0; gap < GPU_GAP_MAX; gap++)
+		none.gap_ns[gap] = NAN;
+	for (i = 0; i < count; i++)
+		bars[i] = none;
+	r = rows_of_batches(db, gpu_has_steps(db) ? STEPS_SQL : OLD_STEPS_SQL, filter, &stmt);
+	while (r == 0 && place < each * count && (r = rows_next(stmt)) == 1) {
+		add_step(&bars[place++ / each], stmt);
+		r = 0;
+	}
+	sqlite3_finalize(stmt);
+	for (i = 0; i < count; i++) {
+		double seen = (double)bars[i].count;
+
+		bars[i].step_ns /= seen;
+		bars[i].busy_ns /= seen;
+		for (gap = 0; gap < GPU_GAP_MAX; gap++)
+			bars[i].gap_ns[gap] /= seen;
+	}
+	return r < 0 ? r : 0;
 }
 
 static int take_meta(struct gpu_info *info, sqlite3_stmt *stmt)

@@ -44,6 +44,16 @@ int gpu_sums_read(struct db *db, const struct batch_filter *filter, struct gpu_s
 /* The same from the rows, whether there is a pack or not. */
 int gpu_sums_count(struct db *db, const struct batch_filter *filter, struct gpu_sums *ret_sums);
 
+/* Means over a group of steps; NAN: not observed. */
+struct gpu_bar {
+	size_t count; /* of steps that were seen */
+	double step_ns, busy_ns, gap_ns[GPU_GAP_MAX];
+};
+
+/* The filter's batches in groups of `each`, up to `count` of them. */
+int gpu_bars_read(struct db *db, const struct batch_filter *filter, size_t each,
+		  struct gpu_bar *bars, size_t count);
+
 /* Whether the GPU's part of any step is there. */
 bool gpu_has_steps(struct db *db);
 

@@ -32,9 +32,69 @@ def with_gpu(batches):
     return batches
 
 
+GAPS = ("data", "h2d", "sync", "host", "other")
+
+
+def gap_rows(batches):
+    """What the GPU was idle for in each step but every fiftieth: all of its time is accounted for."""
+    rows = []
+    for i, batch in enumerate(batches):
+        if i % 50 == 49:
+            batch.update(gpu_busy_ns=None, gpu_idle_wait_ns=None)
+            continue
+        idle = batch["step_ns"] - batch["gpu_busy_ns"] - batch["gpu_idle_wait_ns"]
+        parts = {"data": batch["gpu_idle_wait_ns"], "h2d": int(idle * 0.5),
+                 "sync": int(idle * 0.1 * (i % 3)), "host": int(idle * 0.2)}
+        parts["other"] = idle - parts["h2d"] - parts["sync"] - parts["host"]
+        row = {"loader_id": 1, "epoch": batch["epoch"], "task": batch["task"], "kernel_count": 300,
+               "graph_count": 2, "memset_ns": 1000, "d2h_ns": 500, "d2h_bytes": 4,
+               "h2d_pageable_bytes": 19000000, "nccl_ns": 0, "sync_event_ns": 5000,
+               "sync_stream_ns": 70000, "sync_context_ns": 0}
+        row.update({"gap_{}_ns".format(gap): ns for gap, ns in parts.items()})
+        rows.append(row)
+    return rows
+
+
+def add_total(database, kind, name, detail="", class_=0, ns=10**8):
+    database.execute("INSERT INTO t_total VALUES (?, CAST(? AS TEXT), CAST(? AS TEXT), ?, ?, ?,"
+                     " ?, ?, ?, 0)",
+                     (kind, name, detail, class_, 900, ns, 10**7, 10**8, 10**7))
+
+
 def gpu(path):
-    return rundb.build(path, [rundb.loader(with_gpu(rundb.simulate(300, 4, 60, 10, epochs=3)),
-                                           workers=4)], meta={"clock": "gpu"})
+    batches = with_gpu(rundb.simulate(300, 4, 60, 10, epochs=3))
+    rows = gap_rows(batches)
+    rundb.build(path, [rundb.loader(batches, workers=4)],
+                meta={"clock": "gpu", "gpu": "NVIDIA H200", "cuda_mode": "cupti",
+                      "cuda_dropped": "1234"})
+    database = sqlite3.connect(path)
+    for row in rows:
+        rundb.insert(database, "t_gpu_step", row)
+    for i in range(12):
+        add_total(database, "kernel", "kernel<{}>(float const*)".format(i), ns=10**9 - i)
+    database.commit()
+    database.close()
+    return path
+
+
+def gpu_host(path):
+    """Only what the host saw of a GPU."""
+    rundb.build(path, [rundb.loader(rundb.simulate(300, 4, 60, 10), workers=4)],
+                meta={"cuda_mode": "cudart", "cuda_reason": "CUPTI is in use"})
+    database = sqlite3.connect(path)
+    for task in range(300):
+        rundb.insert(database, "t_gpu_step", {"loader_id": 1, "epoch": 0, "task": task,
+                                              "kernel_count": 30, "sync_stream_ns": 5000})
+    database.commit()
+    database.close()
+    return path
+
+
+def gpu_import(path):
+    """A log that knows when the GPU was idle, and not why."""
+    rows = ["{},{},10,{},{}".format(i, 9 if i % 4 == 0 else 0.1, 3 if i % 4 == 0 else 0, 8)
+            for i in range(1000)]
+    return import_rows(path, "batch,wait_ms,compute_ms,gpu_idle_ms,gpu_busy_ms", rows, "workers=4")
 
 
 def one(path):
@@ -92,7 +152,9 @@ RUNS = {
     "lockstep": (lockstep, "wait pattern life lanes predict coverage"),
     "healthy": (rundb.healthy, "wait pattern life lanes predict coverage"),
     "uneven": (uneven, "wait pattern life lanes predict coverage"),
-    "gpu": (gpu, "wait pattern life lanes predict coverage"),
+    "gpu": (gpu, "wait gpu pattern life lanes predict coverage"),
+    "gpu_host": (gpu_host, "wait gpu pattern life lanes predict coverage"),
+    "gpu_import": (gpu_import, "wait gpu pattern coverage"),
     "one": (one, "wait pattern life lanes coverage"),
     "nothing": (rundb.build, "coverage"),
     "alone": (alone, "wait pattern life lanes predict coverage"),
@@ -108,14 +170,13 @@ def add_inside(path, text):
     chance = random.Random(3)
 
     def total(kind, name, detail="", class_=0):
-        database.execute("INSERT INTO t_total VALUES (?, CAST(? AS TEXT), CAST(? AS TEXT), ?, ?, ?,"
-                         " ?, ?, ?, 0)",
-                         (kind, name, detail, class_, 900, chance.randrange(10**9), 10**7, 10**8,
-                          10**7))
+        add_total(database, kind, name, detail, class_, chance.randrange(10**9))
     total("step", "RandomCrop", "torchvision.transforms")
     total("step", text("step"), "dataset")
     total("decode", "libjpeg", "JPEG", 512)
     total("decode", "library", text("format"), 1024)
+    total("kernel", text("kernel"))
+    total("kernel", text("/data/kernel"))
     for i in range(3):
         total("file", text("/data/file{}".format(i)))
         total("folder", text("/data/folder{}".format(i)))

@@ -2,9 +2,9 @@
 /* coverage.c - the foot of the page: what was seen, what was not, and where the run took place. */
 #include <inttypes.h>
 #include <stdarg.h>
-#include <string.h>
 #include <time.h>
 
+#include "render/gpu.h"
 #include "render/html/sections.h"
 
 #define MOST_NOTES 32
@@ -21,6 +21,11 @@ __attribute__((format(printf, 3, 4))) static void put_row(struct html *html, con
 	html_put(html, "<tr><th scope=\"row\">%s</th><td>", name);
 	html_text(html, text);
 	html_put(html, "</td></tr>\n");
+}
+
+static void put_plain(void *html, const char *name, const char *text)
+{
+	put_row(html, name, "%s", text);
 }
 
 static void put_private(struct html *html, const char *name, const char *text)
@@ -95,7 +100,6 @@ static void put_seen(struct html *html)
 	const struct report *report = html->report;
 	const struct finding *f = &report->finding;
 	const struct run_info *run = &report->run;
-	bool by_gpu = f->by_gpu || (run->clock && strcmp(run->clock, "gpu") == 0);
 	char count[UNITS_MAX], share[UNITS_MAX];
 
 	if (f->verdict != STALL_VERDICT_INCOMPLETE)
@@ -108,11 +112,7 @@ static void put_seen(struct html *html)
 				: units_share(share, (double)f->readiness_count /
 							     (double)f->steady_count));
 	if (f->batch_count)
-		put_row(html, "Clock", "%s",
-			by_gpu ? "the GPU's: waits while it was idle"
-			       : "the host's: what the main process waited; with a GPU this is an "
-				 "upper "
-				 "bound on the GPU's starvation");
+		gpu_coverage(report, put_plain, html);
 	if (run->lost_count > 0)
 		put_row(html, "Lost", "%s records were dropped",
 			units_count(count, run->lost_count));

@@ -3,16 +3,32 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define ABOVE 12
-#define BELOW 46
+#define ABOVE          12
+#define BELOW          46
+#define SCALE_QUANTILE 0.98 /* a few may go beyond the picture */
+#define BAR            34
+
+static void begin_svg(struct html *html, const char *class, double height, const char *title,
+		      const char *format, va_list args)
+{
+	int id = ++html->figure_count;
+	char text[512];
+
+	vsnprintf(text, sizeof(text), format, args);
+	html_put(html,
+		 "<svg class=\"%s\" viewBox=\"0 0 %.0f %.0f\" role=\"img\""
+		 " aria-labelledby=\"f%dt f%dd\"><title id=\"f%dt\">%s</title><desc id=\"f%dd\">",
+		 class, FIGURE_WIDTH, height, id, id, id, title, id);
+	html_text(html, text);
+	html_put(html, "</desc>\n");
+}
 
 void figure_begin(struct html *html, struct figure *ret, const char *name, double height,
 		  const char *title, const char *format, ...)
 {
-	int id = ++html->figure_count;
-	char text[512];
 	va_list args;
 
 	*ret = (struct figure){
@@ -23,14 +39,8 @@ void figure_begin(struct html *html, struct figure *ret, const char *name, doubl
 		.bottom = ABOVE + height,
 	};
 	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
+	begin_svg(html, name, ABOVE + height + BELOW, title, format, args);
 	va_end(args);
-	html_put(html,
-		 "<svg class=\"%s\" viewBox=\"0 0 %.0f %.0f\" role=\"img\""
-		 " aria-labelledby=\"f%dt f%dd\"><title id=\"f%dt\">%s</title><desc id=\"f%dd\">",
-		 name, FIGURE_WIDTH, ABOVE + height + BELOW, id, id, id, title, id);
-	html_text(html, text);
-	html_put(html, "</desc>\n");
 }
 
 void figure_end(struct figure *figure)
@@ -56,6 +66,22 @@ double figure_step(double high, int count)
 		return 1;
 	power = pow(10, floor(log10(rough) + 1e-9));
 	return power * (rough <= power ? 1 : rough <= 2 * power ? 2 : rough <= 5 * power ? 5 : 10);
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double left = *(const double *)a, right = *(const double *)b;
+
+	return left < right ? -1 : left > right;
+}
+
+double figure_scale(double *values, size_t count)
+{
+	double top;
+
+	qsort(values, count, sizeof(*values), by_value);
+	top = values[(size_t)((double)(count - 1) * SCALE_QUANTILE)] * 1.05;
+	return top > 0 ? top : values[count - 1] > 0 ? values[count - 1] * 1.05 : 1;
 }
 
 /* The largest unit in which the highest value is 1 or more. */
@@ -159,4 +185,38 @@ void figure_keys(struct html *html, const struct figure_key *keys)
 		html_put(html, "<span><i class=\"key %s\"></i>%s</span> ", keys->class,
 			 keys->words);
 	html_put(html, "</p>\n");
+}
+
+void figure_balance(struct html *html, const struct figure_part *parts, size_t count, double all_ns,
+		    const char *title, const char *format, ...)
+{
+	char time[UNITS_MAX], share[UNITS_MAX];
+	va_list args;
+	double x = 0;
+	size_t i;
+
+	va_start(args, format);
+	begin_svg(html, "balance", BAR, title, format, args);
+	va_end(args);
+	for (i = 0; i < count; i++) {
+		double width = parts[i].ns / all_ns * FIGURE_WIDTH;
+
+		if (!(width > 0))
+			continue;
+		html_put(html,
+			 "<rect class=\"%s\" x=\"%.1f\" y=\"0\" width=\"%.1f\" height=\"%d\"/>",
+			 parts[i].class, x, fmax(width - 1, 0.5), BAR);
+		x += width;
+	}
+	html_put(html, "</svg>\n<table class=\"plain\"><tbody>\n");
+	for (i = 0; i < count; i++) {
+		if (!(parts[i].ns > 0))
+			continue;
+		html_put(html, "<tr><td><i class=\"key block %s\"></i>%s</td>", parts[i].class,
+			 parts[i].words);
+		html_number(html, "%s", html_time(time, parts[i].ns));
+		html_number(html, "%s", units_share(share, parts[i].ns / all_ns));
+		html_put(html, "</tr>\n");
+	}
+	html_put(html, "</tbody></table>\n");
 }

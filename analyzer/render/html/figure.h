@@ -43,6 +43,21 @@ struct figure_key {
 /* After figure_end(); NULL words end the list. */
 void figure_keys(struct html *html, const struct figure_key *keys);
 
+/* What a whole is made of. */
+struct figure_part {
+	const char *words, *class;
+	double ns;
+};
+
+/* As one bar, and below it as a table; parts of no length are left out. */
+__attribute__((format(printf, 6, 7))) void
+figure_balance(struct html *html, const struct figure_part *parts, size_t count, double all_ns,
+	       const char *title, const char *format, ...);
+
+/* A scale's end that nearly all of the values are below. They are sorted. */
+double figure_scale(double *values, size_t count);
+#define FIGURE_SCALE_WORDS "What is longer than the scale ends at its top."
+
 /* The next round number of a scale: 1, 2 or 5 times a power of ten, `count` of them up to high. */
 double figure_step(double high, int count);
 

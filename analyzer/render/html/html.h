@@ -17,7 +17,8 @@
 #include "render/report.h"
 #include "store/device.h"
 
-#define HTML_WINDOWS 2
+#define HTML_WINDOWS  2
+#define HTML_GPU_BARS 156
 
 /* Batches that are shown one by one, with what each worker did meanwhile. */
 struct html_window {
@@ -32,6 +33,8 @@ struct html_input {
 	const struct report *report;
 	const struct trace *trace; /* of the report's series */
 	struct device_means device;
+	struct gpu_bar gpu_bars[HTML_GPU_BARS]; /* none where the GPU was not seen */
+	size_t gpu_bar_count, gpu_bar_each;     /* batches */
 	struct html_window
 		windows[HTML_WINDOWS]; /* a typical one, the one around the longest wait */
 	size_t window_count;

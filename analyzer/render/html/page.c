@@ -51,6 +51,7 @@ int html_write(const struct html_input *input, FILE *out)
 	put_head(&html);
 	html_verdict(&html);
 	r = html_timeline(&html);
+	html_gpu(&html);
 	if (r == 0)
 		r = html_pattern(&html);
 	html_life(&html);

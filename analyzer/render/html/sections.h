@@ -7,6 +7,7 @@
 
 void html_verdict(struct html *html);  /* the answer, why, and what to do */
 int html_timeline(struct html *html);  /* wait and compute, in all and over time */
+void html_gpu(struct html *html);      /* busy, idle and for want of what, copies, kernels */
 int html_pattern(struct html *html);   /* the period, and the waits by phase */
 void html_life(struct html *html);     /* of a batch; decoders by format and size */
 void html_lanes(struct html *html);    /* what each worker did */

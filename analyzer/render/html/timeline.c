@@ -15,7 +15,6 @@
 #define HEIGHT      190
 #define MOST_EPOCHS 12
 #define TABLE_ROWS  24
-#define Y_QUANTILE  0.98 /* of the longest in each bar: a few may go beyond the picture */
 
 struct bar {
 	double wait_ns, compute_ns, busy_ns; /* means; NAN: not known */
@@ -63,13 +62,6 @@ static struct bar make_bar(const struct batch_series *s, size_t begin, size_t en
 	return bar;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double left = *(const double *)a, right = *(const double *)b;
-
-	return left < right ? -1 : left > right;
-}
-
 static double find_top(const struct bar *bars, size_t count)
 {
 	double mean = 0, top, *most = malloc((count + 1) * sizeof(*most));
@@ -82,13 +74,12 @@ static double find_top(const struct bar *bars, size_t count)
 		if (!isnan(bars[i].wait_ns))
 			mean = fmax(mean, bars[i].wait_ns + bars[i].compute_ns);
 	}
-	qsort(most, count, sizeof(*most), by_value);
-	top = most[(size_t)((double)(count - 1) * Y_QUANTILE)];
+	top = figure_scale(most, count);
 	/* Where most bars are single batches, their means are those few. */
 	if (bars[0].end - bars[0].begin > 1)
-		top = fmax(top, mean);
+		top = fmax(top, mean * 1.05);
 	free(most);
-	return top > 0 ? top * 1.05 : 1;
+	return top;
 }
 
 enum part { PART_COMPUTE, PART_WAIT, PART_MOST, PART_BUSY };
@@ -183,10 +174,7 @@ static void put_balance(struct html *html)
 	const double counted_ns =
 		f->wait_starved_ns + f->wait_start_ns + f->wait_ready_ns + f->wait_short_ns;
 	const double masked_ns = f->by_gpu ? f->wait_all_ns - counted_ns : 0;
-	const struct {
-		const char *words, *class;
-		double ns;
-	} parts[] = {
+	const struct figure_part parts[] = {
 		{"Starved: the batch was not ready", "wait", f->wait_starved_ns},
 		{"Start of an epoch", "start", f->wait_start_ns},
 		{"Handing over what was ready, short waits", "short",
@@ -194,40 +182,12 @@ static void put_balance(struct html *html)
 		{"Waiting while the GPU still had work", "masked", masked_ns},
 		{"Compute", "compute", f->compute_all_ns},
 	};
-	double all_ns = f->wait_all_ns + f->compute_all_ns, x = 0;
-	char time[UNITS_MAX], share[UNITS_MAX];
-	int id = ++html->figure_count;
-	size_t i;
+	double all_ns = f->wait_all_ns + f->compute_all_ns;
+	char share[UNITS_MAX];
 
-	html_put(
-		html,
-		"<svg class=\"balance\" viewBox=\"0 0 720 34\" role=\"img\" aria-labelledby=\"f%dt "
-		"f%dd\"><title id=\"f%dt\">All time of the run</title><desc id=\"f%dd\">",
-		id, id, id, id);
-	html_say(html, "Waiting %s of it; the parts are in the table below.",
-		 units_share(share, f->wait_all_ns / all_ns));
-	html_put(html, "</desc>");
-	for (i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
-		double width = parts[i].ns / all_ns * 720;
-
-		if (!(width > 0))
-			continue;
-		html_put(html,
-			 "<rect class=\"%s\" x=\"%.1f\" y=\"0\" width=\"%.1f\" height=\"34\"/>",
-			 parts[i].class, x, fmax(width - 1, 0.5));
-		x += width;
-	}
-	html_put(html, "</svg>\n<table class=\"plain\"><tbody>\n");
-	for (i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
-		if (!(parts[i].ns > 0))
-			continue;
-		html_put(html, "<tr><td><i class=\"key %s\"></i>%s</td>", parts[i].class,
-			 parts[i].words);
-		html_number(html, "%s", html_time(time, parts[i].ns));
-		html_number(html, "%s", units_share(share, parts[i].ns / all_ns));
-		html_put(html, "</tr>\n");
-	}
-	html_put(html, "</tbody></table>\n");
+	figure_balance(html, parts, sizeof(parts) / sizeof(*parts), all_ns, "All time of the run",
+		       "Waiting %s of it; the parts are in the table below.",
+		       units_share(share, f->wait_all_ns / all_ns));
 }
 
 static void put_figure(struct html *html, const struct bar *bars, size_t count)
@@ -276,8 +236,7 @@ static void put_figure(struct html *html, const struct bar *bars, size_t count)
 	figure_end(&f);
 	figure_keys(html, keys);
 	html_put(html, "<figcaption>");
-	html_say(html, "Time a step took, %s.%s", words,
-		 f.y_high < INFINITY ? " What is longer than the scale ends at its top." : "");
+	html_say(html, "Time a step took, %s. %s", words, FIGURE_SCALE_WORDS);
 	html_put(html, "</figcaption>\n</figure>\n");
 }
 

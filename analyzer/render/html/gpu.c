@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gpu.c - what the GPU did in the steps: busy, or idle and for want of what; copies and kernels. */
+#include "render/gpu.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "render/html/figure.h"
+#include "render/html/sections.h"
+
+#define HEIGHT       150
+#define MOST_KERNELS 10
+#define TABLE_ROWS   24
+#define NOT_KNOWN    GPU_GAP_MAX /* the part that is idle, and why is not known */
+#define PARTS        (GPU_GAP_MAX + 1)
+
+static const char *const CLASSES[PARTS] = {
+	[GPU_GAP_DATA] = "wait", [GPU_GAP_H2D] = "copy",   [GPU_GAP_SYNC] = "sync",
+	[GPU_GAP_HOST] = "host", [GPU_GAP_OTHER] = "rest", [NOT_KNOWN] = "masked",
+};
+
+static const char *part_words(int part)
+{
+	return part == NOT_KNOWN ? "idle, and why is not known" : gpu_gap_words((enum gpu_gap)part);
+}
+
+/* Of a bar or of all steps; what is below a thousandth is rounding. */
+static double part_ns(const double *gap_ns, double step_ns, double busy_ns, int part)
+{
+	double rest_ns = step_ns - busy_ns;
+	int gap;
+
+	if (part != NOT_KNOWN)
+		return isnan(gap_ns[part]) ? 0 : gap_ns[part];
+	for (gap = 0; gap < GPU_GAP_MAX; gap++)
+		rest_ns -= isnan(gap_ns[gap]) ? 0 : gap_ns[gap];
+	return rest_ns > step_ns / 1000 ? rest_ns : 0;
+}
+
+static double sum_part(const struct gpu_sums *sums, int part)
+{
+	return part_ns(sums->gap_ns, sums->step_ns, sums->busy_ns, part);
+}
+
+static double bar_part(const struct gpu_bar *bar, int part)
+{
+	return bar->count ? part_ns(bar->gap_ns, bar->step_ns, bar->busy_ns, part) : 0;
+}
+
+static void put_answer(struct html *html)
+{
+	const struct report *report = html->report;
+	const struct gpu_use *use = &report->gpu_use;
+	bool is_cupti = report->gpu.mode && strcmp(report->gpu.mode, "cupti") == 0;
+	char busy[UNITS_MAX], data[UNITS_MAX], count[UNITS_MAX];
+
+	html_put(html, "<p>");
+	html_say(html, "%s was %sbusy for %s of the time of %s steps",
+		 report->gpu.device ? report->gpu.device : "The GPU",
+		 report->gpu.is_upper_bound ? "at most (graphs are recorded as wholes) " : "",
+		 units_share(busy, use->busy_share),
+		 units_count(count, (int64_t)report->gpu_sums.batch_count));
+	if (!isnan(use->gap_share[GPU_GAP_DATA]))
+		html_say(html, ", and for %s idle while the training waited for a batch",
+			 units_share(data, use->gap_share[GPU_GAP_DATA]));
+	html_say(html, ". Times are the GPU's own%s.", is_cupti ? ", as CUPTI recorded them" : "");
+	html_put(html, "</p>\n");
+}
+
+static void put_balance(struct html *html)
+{
+	const struct gpu_sums *sums = &html->report->gpu_sums;
+	struct figure_part parts[1 + PARTS] = {{"busy", "busy", sums->busy_ns}};
+	int part;
+
+	for (part = 0; part < PARTS; part++)
+		parts[1 + part] =
+			(struct figure_part){part_words(part), CLASSES[part], sum_part(sums, part)};
+	figure_balance(html, parts, 1 + PARTS, sums->step_ns, "The GPU's time in all steps",
+		       "Busy, and idle by cause; the parts are in the table below.");
+}
+
+static double idle_ns(const struct gpu_bar *bar)
+{
+	double ns = 0;
+	int part;
+
+	for (part = 0; part < PARTS; part++)
+		ns += bar_part(bar, part);
+	return ns;
+}
+
+static void put_part(struct figure *f, const struct gpu_bar *bars, size_t count, int part)
+{
+	size_t each = f->html->input->gpu_bar_each;
+	size_t i;
+
+	html_put(f->html, "<path class=\"%s\" d=\"", CLASSES[part]);
+	for (i = 0; i < count; i++) {
+		double x = figure_x(f, (double)(i * each));
+		double x2 = figure_x(f, fmin((double)((i + 1) * each), f->x_high));
+		double below_ns = 0, low, high;
+		int under;
+
+		for (under = 0; under < part; under++)
+			below_ns += bar_part(&bars[i], under);
+		low = figure_y(f, below_ns);
+		high = figure_y(f, below_ns + bar_part(&bars[i], part));
+		if (low - high > 0.05)
+			html_put(f->html, "M%.1f %.1fV%.1fH%.1fV%.1fz", x, low, high,
+				 x2 - (x2 - x > 3 ? 0.6 : 0), low);
+	}
+	html_put(f->html, "\"/>\n");
+}
+
+static void put_figure(struct html *html)
+{
+	const struct gpu_bar *bars = html->input->gpu_bars;
+	const struct gpu_sums *sums = &html->report->gpu_sums;
+	size_t count = html->input->gpu_bar_count, batches = html->report->series.count, i;
+	struct figure_key keys[PARTS + 1] = {{0}};
+	double idle[HTML_GPU_BARS];
+	char words[80] = "one step is one bar";
+	size_t key_count = 0;
+	struct figure f;
+	int part;
+
+	html_put(html, "<figure id=\"idle\">\n");
+	figure_begin(html, &f, "plot", HEIGHT, "Idle time of the GPU, step by step",
+		     "%zu steps from left to right: how long the GPU was idle in each, by cause.",
+		     batches);
+	f.x_high = (double)batches;
+	for (i = 0; i < count; i++)
+		idle[i] = idle_ns(&bars[i]);
+	f.y_high = figure_scale(idle, count);
+	figure_y_times(&f);
+	for (part = 0; part < PARTS; part++) {
+		if (!(sum_part(sums, part) > 0))
+			continue;
+		put_part(&f, bars, count, part);
+		keys[key_count++] = (struct figure_key){CLASSES[part], part_words(part)};
+	}
+	figure_x_numbers(&f, "batch");
+	figure_end(&f);
+	figure_keys(html, keys);
+	html_put(html, "<figcaption>");
+	if (html->input->gpu_bar_each > 1)
+		snprintf(words, sizeof(words), "a bar is the mean of %zu steps",
+			 html->input->gpu_bar_each);
+	html_say(html, "How long the GPU was idle in a step; %s. %s", words, FIGURE_SCALE_WORDS);
+	html_put(html, "</figcaption>\n</figure>\n");
+}
+
+static void put_numbers(struct html *html)
+{
+	static const char *const headings[] = {"Batches", "#Step", "#Busy",  "#Data", "#Copies",
+					       "#Sync",   "#Host", "#Other", NULL};
+	const struct gpu_bar *bars = html->input->gpu_bars;
+	size_t count = html->input->gpu_bar_count, each = html->input->gpu_bar_each, i;
+	size_t batches = html->report->series.count;
+	size_t skip = (count + TABLE_ROWS - 1) / TABLE_ROWS;
+	char time[UNITS_MAX];
+
+	html_details(html, "The numbers");
+	html_table(html, skip > 1 ? "Some of the bars" : "", headings);
+	for (i = 0; i < count; i += skip) {
+		html_put(html, "<tr>");
+		html_cell(html, "%zu to %zu", i * each,
+			  (i + 1 == count ? batches : (i + 1) * each) - 1);
+		for (int k = -2; k < GPU_GAP_MAX; k++) {
+			double ns = k == -2   ? bars[i].step_ns
+				    : k == -1 ? bars[i].busy_ns
+					      : bars[i].gap_ns[k];
+
+			html_number(html, "%s", isnan(ns) ? "–" : html_time(time, ns));
+		}
+		html_put(html, "</tr>\n");
+	}
+	html_table_end(html);
+	html_details_end(html);
+}
+
+static void put_work(struct html *html)
+{
+	struct gpu_work work[GPU_MOST_WORK];
+	size_t count = gpu_work(html->report, work), i;
+	char time[UNITS_MAX];
+
+	if (!count)
+		return;
+	html_put(html, "<h3>Copies and launches</h3>\n");
+	html_put(html, "<table class=\"plain\"><tbody>\n");
+	for (i = 0; i < count; i++) {
+		html_put(html, "<tr><th scope=\"row\">%s</th>", work[i].label);
+		html_number(html, "%s",
+			    !work[i].is_time    ? ""
+			    : isnan(work[i].ns) ? "not observed"
+						: html_time(time, work[i].ns));
+		html_cell(html, "%s", work[i].words);
+		html_put(html, "</tr>\n");
+	}
+	html_put(html, "</tbody></table>\n");
+}
+
+static void put_kernels(struct html *html)
+{
+	const struct tally_list *kernels = &html->report->gpu.kernels;
+	char time[UNITS_MAX], count[UNITS_MAX], each[UNITS_MAX];
+	size_t i;
+
+	if (!kernels->count || !gpu_is_kernel_sure(&kernels->items[0]))
+		return;
+	html_put(html, "<h3>Kernels with most time</h3>\n");
+	html_table(html, "Of the whole run",
+		   (const char *const[]){"Kernel", "#Time", "#Launches", "#Each", NULL});
+	for (i = 0; i < kernels->count && i < MOST_KERNELS; i++) {
+		const struct tally *kernel = &kernels->items[i];
+
+		if (!gpu_is_kernel_sure(kernel))
+			break;
+		html_put(html, "<tr><td><code>");
+		html_name(html, kernel->name);
+		html_put(html, "</code></td>");
+		html_number(html, "%s", html_time(time, (double)kernel->ns));
+		html_number(html, "%s", units_count(count, kernel->count));
+		html_number(html, "%s",
+			    kernel->count > 0
+				    ? html_time(each, (double)kernel->ns / (double)kernel->count)
+				    : "");
+		html_put(html, "</tr>\n");
+	}
+	html_table_end(html);
+}
+
+void html_gpu(struct html *html)
+{
+	const struct report *report = html->report;
+
+	if (!report->gpu_use.is_known && !report->gpu.kernels.count)
+		return;
+	html_section(html, "gpu", "What the GPU did", "");
+	if (report->gpu_sums.batch_count > 0 && report->gpu_sums.step_ns > 0) {
+		put_answer(html);
+		put_balance(html);
+		put_figure(html);
+		put_numbers(html);
+	}
+	put_work(html);
+	put_kernels(html);
+	html_section_end(html);
+}
