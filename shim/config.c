@@ -111,6 +111,23 @@ static bool set_libcupti(const char *value)
 	return value[0] != '\0';
 }
 
+static bool is_nvtx(const char *value)
+{
+	return value[0] && strlen(value) < CONFIG_NVTX_MAX;
+}
+
+static bool set_nvtx(const char *value)
+{
+	return is_nvtx(value);
+}
+
+const char *config_nvtx(void)
+{
+	const char *value = getenv("DLPROF_NVTX");
+
+	return value && is_nvtx(value) && strcmp(value, "0") != 0 ? value : NULL;
+}
+
 bool config_cuda_is_off(void)
 {
 	const char *value = getenv("DLPROF_CUDA");

@@ -40,6 +40,11 @@ extern HIDDEN struct config config;
 /* DLPROF_BATCH_FN if it is set and well-formed, "module:name" or "module:Class.name"; else NULL. */
 const char *config_batch_fn(void);
 
+#define CONFIG_NVTX_MAX 64
+
+/* DLPROF_NVTX if it asks for ranges: "1", or the name of those that are steps; else NULL. */
+const char *config_nvtx(void);
+
 /* DLPROF_DISABLE: the one variable that the constructor asks for in every process. */
 bool config_disabled(void);
 

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "environment.h"
 
+#include <dlfcn.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "sys.h"
+#include "text.h"
 
 extern char **environ;
 
@@ -35,4 +38,56 @@ int environment_set(const char *name, const char *value)
 	copy[kept] = NULL;
 	__atomic_store_n(&environ, copy, __ATOMIC_RELEASE);
 	return 0;
+}
+
+/*
+ * This library as ld.so found it, which is enough: dlopen() of it is told by the file, not by the
+ * name.
+ */
+static const char *own_path(void)
+{
+	static const char here;
+	static char own[1024];
+	struct text path;
+	Dl_info info;
+	long r;
+
+	if (own[0])
+		return own;
+	if (!dladdr(&here, &info) || !info.dli_fname || !strchr(info.dli_fname, '/'))
+		return NULL;
+	text_init(&path, own, sizeof(own));
+	if (info.dli_fname[0] != '/') {
+		r = sys_call2(SYS_getcwd, own, sizeof(own));
+		if (r <= 0 || own[0] != '/') {
+			own[0] = '\0';
+			return NULL;
+		}
+		path.length = strlen(own);
+		text_add(&path, "/");
+	}
+	text_add(&path, info.dli_fname);
+	if (path.cut)
+		own[0] = '\0';
+	return own[0] ? own : NULL;
+}
+
+void environment_inject(const char *name)
+{
+	char assigned[64];
+	struct text text;
+
+	if (getenv(name) || !own_path())
+		return;
+	text_init(&text, assigned, sizeof(assigned));
+	text_add(&text, name);
+	text_add(&text, "=");
+	environment_set(assigned, own_path());
+}
+
+bool environment_is_others(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value && value[0] && !(own_path() && strcmp(value, own_path()) == 0);
 }

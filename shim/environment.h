@@ -3,7 +3,18 @@
 #ifndef ENVIRONMENT_H
 #define ENVIRONMENT_H
 
+#include <stdbool.h>
+
 /* Sets NAME=value, whatever it was; `name` with the '='. 0, or -ENOMEM. */
 int environment_set(const char *name, const char *value);
+
+/*
+ * Names this library in a variable by which others find one to load, unless it is set: then it is
+ * another tool's, or our parent's.
+ */
+void environment_inject(const char *name);
+
+/* Such a variable names another library than this one. */
+bool environment_is_others(const char *name);
 
 #endif

@@ -12,6 +12,7 @@
 #include "cuda/attach.h"
 #include "hooks/dl.h"
 #include "hooks/got.h"
+#include "nvtx.h"
 #include "python/audit.h"
 #include "python/pipes.h"
 #include "scope.h"
@@ -23,6 +24,7 @@ static void begin_recording(void)
 {
 	got_begin();
 	attach_begin();
+	nvtx_begin();
 }
 
 /* Runs in every process of the host's tree: no more than lookups. */
@@ -38,6 +40,7 @@ __attribute__((constructor)) static void init_begin(void)
 	clock_mark();
 	scope_on_load(got_sweep);
 	attach_prepare();
+	nvtx_prepare();
 	activate_ready(begin_recording);
 	audit_install();
 	pipes_install();

@@ -4,10 +4,11 @@
  *
  * It becomes the same records that a Python loader becomes. The stream's number is made of the
  * training process's pid and the epoch is a count, so threads that load agree with the one that
- * trains without asking it.
+ * trains without asking it. Steps that NVTX ranges tell go the same way.
  */
 #define DLPROF_SHIM
 #include "dlprof.h"
+#include "marks.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 
 #include "activate.h"
 #include "clock.h"
+#include "label.h"
 #include "python/consumer.h"
 #include "run.h"
 #include "scope.h"
@@ -60,6 +62,8 @@ static struct {
 	bool begun;        /* an epoch */
 	int32_t announced; /* of `workers` */
 	bool batches;      /* the loop marks them, so steps say nothing new */
+	bool own_steps;    /* dlprof_step() was called, so ranges say nothing new */
+	const char *kind;  /* who tells of the epoch under way */
 	bool zero_seen, twice_noted;
 	uint32_t next;
 	uint64_t step_ns; /* when the last step ended; 0: none did */
@@ -72,7 +76,7 @@ static struct {
  * Threads that make their first marks together: all but one would lose them while that one begins
  * the recording or makes a segment. Unlike a wrapper, a mark was called for this, so it may wait.
  */
-static struct thread *enter_first(void)
+static struct thread *enter_first(bool is_loop)
 {
 	static _Atomic uint32_t holder; /* pid, so that no fork leaves it taken */
 	static _Atomic int32_t nap_count;
@@ -88,7 +92,8 @@ static struct thread *enter_first(void)
 		sys_call2(SYS_nanosleep, &nap, NULL);
 		before = holder;
 	}
-	while (!consumer_activate() && activate_busy() && nap_count < NAP_MAX) {
+	while (!(is_loop ? consumer_activate() : consumer_record()) && activate_busy() &&
+	       nap_count < NAP_MAX) {
 		nap_count++;
 		sys_call2(SYS_nanosleep, &nap, NULL);
 	}
@@ -99,13 +104,18 @@ static struct thread *enter_first(void)
 	return thread;
 }
 
-static inline struct thread *enter(void)
+struct thread *marks_enter(bool is_loop)
 {
 	struct thread *thread = thread_self;
 
 	if (likely(activate_on() && thread && thread->life == thread_life))
 		return thread;
-	return enter_first();
+	return enter_first(is_loop);
+}
+
+static inline struct thread *enter(void)
+{
+	return marks_enter(true);
 }
 
 static uint64_t own_stream(void)
@@ -114,9 +124,8 @@ static uint64_t own_stream(void)
 }
 
 /* The thread in the loop's functions, or NULL: another one is. Then leave_loop(). */
-static struct thread *enter_loop(void)
+static struct thread *enter_loop(struct thread *thread)
 {
-	struct thread *thread = enter();
 	uint32_t before = thread ? atomic_load(&loop.busy) : 0;
 
 	/* A fork while another thread was in here leaves its parent's life behind. */
@@ -127,7 +136,7 @@ static struct thread *enter_loop(void)
 		/* A child that trains itself is not its parent's loop. */
 		memset(&loop.consumer, 0, sizeof(loop.consumer));
 		loop.waiting = NULL;
-		loop.begun = loop.batches = loop.zero_seen = false;
+		loop.begun = loop.batches = loop.own_steps = loop.zero_seen = false;
 		loop.next = 0;
 		loop.step_ns = 0;
 		if (loop.stream != own_stream()) {
@@ -149,7 +158,7 @@ static void begin_epoch(uint64_t now_ns)
 {
 	const int32_t workers = loop.workers;
 	struct consumer_facts facts = {
-		.kind = "marks",
+		.kind = loop.kind,
 		.stream = loop.stream,
 		.workers = workers,
 		.prefetch_factor = -1,
@@ -183,7 +192,7 @@ static void end_epoch(void)
 
 void dlprof_batch_begin(void)
 {
-	struct thread *thread = enter_loop();
+	struct thread *thread = enter_loop(enter());
 
 	if (!thread)
 		return;
@@ -193,6 +202,7 @@ void dlprof_batch_begin(void)
 	if (!loop.batches)
 		end_epoch(); /* of steps */
 	loop.batches = true;
+	loop.kind = "marks";
 	begin_epoch(clock_now_ns());
 	if (consumer_wait_begin(&loop.consumer, &loop.wait))
 		loop.waiting = thread;
@@ -215,7 +225,7 @@ static uint32_t number_of(int64_t batch)
 
 void dlprof_batch_end(int64_t batch)
 {
-	struct thread *thread = enter_loop();
+	struct thread *thread = enter_loop(enter());
 	uint32_t task;
 
 	if (!thread)
@@ -236,33 +246,54 @@ void dlprof_batch_end(int64_t batch)
 	leave_loop();
 }
 
-void dlprof_step(void)
+/* The end of a step, if one was begun, and the begin of the next. */
+static void take_step(struct thread *thread, uint64_t now_ns, const char *kind)
 {
-	struct thread *thread = enter_loop();
-	uint64_t now_ns = clock_now_ns();
 	struct dlprof_event event = {
 		.kind = DLPROF_EVENT_BATCH,
 		.flags = DLPROF_FLAG_STEP,
 		.worker = -1,
 	};
 
+	loop.kind = kind;
+	begin_epoch(now_ns);
+	if (loop.step_ns) {
+		event.begin_ns = loop.step_ns;
+		event.duration_ns = now_ns - loop.step_ns;
+		event.stream = loop.consumer.stream;
+		event.generation = loop.consumer.generation;
+		event.task = loop.next++;
+		event.batch.ordinal = event.task;
+		thread_push(thread, &event);
+		summary_batch(0, false);
+		run_watch(now_ns);
+	}
+	loop.step_ns = now_ns;
+}
+
+void dlprof_step(void)
+{
+	struct thread *thread = enter_loop(enter());
+
 	if (!thread)
 		return;
 	if (!loop.batches) {
-		begin_epoch(now_ns);
-		if (loop.step_ns) {
-			event.begin_ns = loop.step_ns;
-			event.duration_ns = now_ns - loop.step_ns;
-			event.stream = loop.consumer.stream;
-			event.generation = loop.consumer.generation;
-			event.task = loop.next++;
-			event.batch.ordinal = event.task;
-			thread_push(thread, &event);
-			summary_batch(0, false);
-			run_watch(now_ns);
-		}
-		loop.step_ns = now_ns;
+		if (!loop.own_steps)
+			end_epoch(); /* of ranges */
+		loop.own_steps = true;
+		take_step(thread, clock_now_ns(), "marks");
 	}
+	leave_loop();
+}
+
+void marks_range_step(uint64_t now_ns)
+{
+	struct thread *thread = consumer_has_loader() ? NULL : enter_loop(marks_enter(false));
+
+	if (!thread)
+		return;
+	if (!loop.batches && !loop.own_steps)
+		take_step(thread, now_ns, "nvtx");
 	leave_loop();
 }
 
@@ -380,18 +411,6 @@ void dlprof_load_end(int64_t batch)
 	leave_lane(thread, lane);
 }
 
-/* Cut to fit, and not within a character: bytes 10xxxxxx go on with the one before. */
-static size_t cut(const char *text)
-{
-	size_t length = strnlen(text, DLPROF_MARK_BYTES);
-
-	if (length < DLPROF_MARK_BYTES)
-		return length;
-	for (length--; length && ((unsigned char)text[length] & 0xc0) == 0x80; length--)
-		continue;
-	return length;
-}
-
 void dlprof_mark(const char *text)
 {
 	struct thread *thread = text ? enter() : NULL;
@@ -400,6 +419,6 @@ void dlprof_mark(const char *text)
 	if (!thread)
 		return;
 	event.begin_ns = clock_now_ns();
-	memcpy(event.mark, text, cut(text));
+	label_copy(event.mark, text);
 	thread_push(thread, &event);
 }

@@ -63,6 +63,18 @@ struct thread_image {
 	uint64_t pending_bytes;
 };
 
+#define THREAD_RANGE_MAX  4
+#define THREAD_DOMAIN_MAX 16
+
+/* A range of NVTX that the thread has opened; nvtx.c. */
+struct thread_range {
+	uint64_t begin_ns;
+	uint32_t domain;
+	bool kept;	/* it becomes a mark */
+	bool step;	/* it is what says where steps begin */
+	char label[DLPROF_MARK_BYTES];
+};
+
 /* The tally that a decode library counted into last. */
 struct thread_decoder {
 	struct dlprof_tally *tally;
@@ -118,6 +130,14 @@ struct thread {
 	/* Launches of kernels that were counted and not sent yet; cuda/cudart.c. */
 	uint32_t launch_count;
 	uint64_t launch_begin_ns, launch_end_ns;
+
+	/* The outermost ranges that are open, and how many are below them, by domain. */
+	struct thread_range ranges[THREAD_RANGE_MAX];
+	uint32_t range_count;
+	uint32_t deeper[THREAD_DOMAIN_MAX];
+	uint32_t range_credits;		/* may still be kept; see nvtx.c */
+	uint64_t range_credit_ns;
+	uint64_t range_last_ns;		/* begin of the last */
 
 	/* Waiting for a batch. */
 	uint32_t wait_depth;

@@ -266,6 +266,9 @@ static int take_mark(struct join *join, const struct segment *segment, const str
 {
 	event->mark[sizeof(event->mark) - 1] = '\0';
 	return writer_mark(join->writer, (int64_t)event->begin_ns, segment->header->pid, ring->tid,
+			   event->flags & DLPROF_FLAG_RANGE
+				   ? (int64_t)(event->duration_ns & INT64_MAX)
+				   : WRITE_UNKNOWN,
 			   event->mark);
 }
 

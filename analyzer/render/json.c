@@ -205,6 +205,7 @@ static void add_coverage(struct jsonw *json, const struct report *report)
 	jsonw_bool(json, "compute_observed", report->series.compute_ns != NULL);
 	jsonw_bool(json, "workers_observed", report->series.workers >= 0 && loads > 0);
 	jsonw_bool(json, "decode_observed", report->totals.decode_seen_count > 0);
+	jsonw_string(json, "nvtx", report->run.nvtx);
 	gpu_coverage_json(report, json);
 	jsonw_number(json, "loads_share", loads / batches);
 	jsonw_number(json, "readiness_share",

@@ -409,6 +409,8 @@ static void print_coverage(const struct report *report, const struct page *page)
 		page_item(page, "Not seen",
 		      "%s: such decoding counts where a Python call around it is known, else as "
 		      "other", report->run.decoders_hidden);
+	if (report->run.nvtx && strcmp(report->run.nvtx, "recorded") != 0)
+		page_item(page, "NVTX", "%s", report->run.nvtx);
 	for (i = 0; i < report->note_count && i < MOST_NOTES; i++)
 		page_item(page, "Warning", "%s", report->notes[i]);
 	if (report->note_count > MOST_NOTES)

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#define RANGE_LEVELS 16
 #define MOST_LANES 20000 /* of a damaged database there could be any number */
 
 enum lane_kind {
@@ -14,6 +15,7 @@ enum lane_kind {
 	LANE_SLOW,     /* of a process, by thread */
 	LANE_GAP,
 	LANE_MARK,
+	LANE_RANGE, /* of a process, by thread and level: RANGE_LEVELS each */
 	LANE_KIND_MAX
 };
 
@@ -70,6 +72,10 @@ static void put_lane(struct tracer *trace, int64_t number, const struct trace_la
 		break;
 	case LANE_GAP:
 		snprintf(name, sizeof(name), "GPU not recorded");
+		break;
+	case LANE_RANGE:
+		snprintf(name, sizeof(name), "ranges of thread %" PRId64 " (process %" PRId64 ")",
+			 lane->index / RANGE_LEVELS, lane->of);
 		break;
 	case LANE_MARK:
 	case LANE_KIND_MAX:
@@ -275,6 +281,21 @@ static void put_mark(struct tracer *trace, const struct timeline_event *event)
 	close_slice(trace);
 }
 
+/* On the first level of its thread that is free by then, so that what is nested lies below. */
+static void put_range(struct tracer *trace, const struct timeline_event *event)
+{
+	int64_t lane = -1, tid = event->tid >= 0 && event->tid <= INT32_MAX ? event->tid : 0, begin_ns;
+
+	for (int level = 0; level < RANGE_LEVELS; level++) {
+		lane = find_lane(trace, LANE_RANGE, event->pid, tid * RANGE_LEVELS + level);
+		if (lane < 0 || trace->lanes[lane - 1].end_ns <= event->begin_ns)
+			break;
+	}
+	if (open_slice(trace, lane, event->what && *event->what ? event->what : "range",
+		       event->begin_ns, event->ns, &begin_ns))
+		close_slice(trace);
+}
+
 static void put_slow(struct tracer *trace, const struct timeline_event *event)
 {
 	int64_t lane = find_lane(trace, LANE_SLOW, event->pid, event->tid), begin_ns;
@@ -313,6 +334,9 @@ void trace_event(struct tracer *trace, const struct timeline_event *event)
 		break;
 	case TIMELINE_MARK:
 		put_mark(trace, event);
+		break;
+	case TIMELINE_RANGE:
+		put_range(trace, event);
 		break;
 	case TIMELINE_MAX:
 		break;

@@ -4,9 +4,9 @@
  * are written as they come and none is kept; of each lane it is remembered where it ends.
  *
  * Lanes: of each loader the training's waits and compute, each worker's loads, and the making of
- * iterators; of each thread its slow operations; gaps in the GPU's recording. Counters: finished
- * batches that wait, and how busy the GPU was. Slices of a lane never overlap: what begins before
- * the last one ended is cut, and left out where nothing remains.
+ * iterators; of each thread its slow operations and its NVTX ranges; gaps in the GPU's recording.
+ * Counters: finished batches that wait, and how busy the GPU was. Slices of a lane never overlap:
+ * what begins before the last one ended is cut, and left out where nothing remains.
  */
 #ifndef TRACE_H
 #define TRACE_H

@@ -259,8 +259,11 @@ static int upgrade_tables(struct db *db)
 	r = db_begin(db);
 	if (r < 0)
 		return r;
-	r = run_sql(db, "DROP VIEW IF EXISTS gap; DROP VIEW IF EXISTS gpu_kernel;"
-			"DROP TABLE IF EXISTS t_gap; DROP TABLE IF EXISTS t_gpu_kernel;");
+	if (version < 3)
+		r = run_sql(db, "DROP VIEW IF EXISTS gap; DROP VIEW IF EXISTS gpu_kernel;"
+				"DROP TABLE IF EXISTS t_gap; DROP TABLE IF EXISTS t_gpu_kernel;");
+	if (r == 0 && version > 1)
+		r = run_sql(db, "DROP VIEW mark; ALTER TABLE t_mark ADD COLUMN ns INTEGER;");
 	for (size_t i = 0; r == 0 && i < sizeof(added) / sizeof(added[0]); i++)
 		r = make_of_schema(db, added[i]);
 	snprintf(version_sql, sizeof(version_sql), "PRAGMA user_version = %d", DB_SCHEMA_VERSION);

@@ -96,6 +96,7 @@ static int take_meta(struct run_info *run, sqlite3_stmt *stmt)
 		{"decoders_patched", .text = &run->decoders_seen},
 		{"decoders_hidden", .text = &run->decoders_hidden},
 		{"overhead", .text = &run->overhead},
+		{"nvtx", .text = &run->nvtx},
 		{"start_unix_ns", .number = &run->start_unix_ns},
 		{"start_ns", .number = &run->start_ns},
 		{"end_ns", .number = &run->end_ns},
@@ -189,6 +190,7 @@ void run_info_done(struct run_info *run)
 	free(run->decoders_seen);
 	free(run->decoders_hidden);
 	free(run->overhead);
+	free(run->nvtx);
 	memset(run, 0, sizeof(*run));
 }
 

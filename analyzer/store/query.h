@@ -36,6 +36,7 @@ struct run_info {
 	char *patch_missing;		/* comma-separated, "" if all were found */
 	char *decoders_seen;		/* comma-separated: their calls were observed */
 	char *decoders_hidden;		/* "LIBRARY in MODULE,...": copies that could not be */
+	char *nvtx;			/* "recorded", or why its ranges are not though asked for */
 	char *overhead;			/* what recording cost, as the run estimated it */
 	int64_t start_unix_ns;
 	int64_t start_ns;

@@ -163,9 +163,10 @@ CREATE TABLE t_gap (begin_ns INTEGER NOT NULL, end_ns INTEGER, why TEXT, pid INT
 	PRIMARY KEY (pid, begin_ns)) WITHOUT ROWID;
 CREATE TABLE t_loss (pid INTEGER NOT NULL, what TEXT NOT NULL, count INTEGER NOT NULL,
 	PRIMARY KEY (pid, what)) WITHOUT ROWID;
--- What the program said by dlprof_mark(). Since version 2.
+-- What the program said by dlprof_mark() or NVTX. Since version 2; ns: length of a range, NULL: it
+-- is a moment, since version 4.
 CREATE TABLE t_mark (ts_ns INTEGER NOT NULL, pid INTEGER, tid INTEGER NOT NULL, text TEXT,
-	PRIMARY KEY (ts_ns, tid)) WITHOUT ROWID;
+	ns INTEGER, PRIMARY KEY (ts_ns, tid)) WITHOUT ROWID;
 CREATE TABLE t_note (level TEXT NOT NULL, text TEXT NOT NULL, UNIQUE (level, text));
 
 -- One row, whatever t_meta holds: 0 where the run is no distributed job.
@@ -259,6 +260,6 @@ FROM t_gap, t_rank r;
 
 CREATE VIEW loss AS SELECT pid, what, count FROM t_loss;
 
-CREATE VIEW mark AS SELECT r.rank AS rank, ts_ns, pid, tid, text FROM t_mark, t_rank r;
+CREATE VIEW mark AS SELECT r.rank AS rank, ts_ns, pid, tid, text, ns FROM t_mark, t_rank r;
 
 CREATE VIEW note AS SELECT level, text FROM t_note;

@@ -64,6 +64,7 @@ enum timeline_kind {
 	TIMELINE_SLOW,  /* a slow operation */
 	TIMELINE_GAP,   /* the GPU was not recorded */
 	TIMELINE_MARK,  /* dlprof_mark() */
+	TIMELINE_RANGE, /* of NVTX; an outer one comes before those in it */
 	TIMELINE_MAX
 };
 

@@ -102,7 +102,7 @@ static const char *const statements[] = {
 		"UPDATE t_slow SET stack = ?3 WHERE ts_ns = ?1 AND tid = ?2 RETURNING 1",
 #define STATEMENT_MARK 20
 	[STATEMENT_MARK] =
-		"INSERT OR IGNORE INTO t_mark (ts_ns, pid, tid, text) VALUES (?, ?, ?, ?)",
+		"INSERT OR IGNORE INTO t_mark (ts_ns, pid, tid, ns, text) VALUES (?, ?, ?, ?, ?)",
 #define STATEMENT_BATCH_GPU 21
 	[STATEMENT_BATCH_GPU] = "UPDATE t_batch SET " BATCH_GPU(SET)
 		"task = task WHERE loader_id = ? AND epoch = ? AND task = ?",
@@ -336,9 +336,10 @@ int writer_note(struct writer *writer, const char *level, const char *text)
 	return finish(bind(writer, STATEMENT_NOTE, "ss", level, text));
 }
 
-int writer_mark(struct writer *writer, int64_t ts_ns, int64_t pid, int64_t tid, const char *text)
+int writer_mark(struct writer *writer, int64_t ts_ns, int64_t pid, int64_t tid, int64_t ns,
+		const char *text)
 {
-	return finish(bind(writer, STATEMENT_MARK, "nnns", ts_ns, pid, tid, text));
+	return finish(bind(writer, STATEMENT_MARK, "nnnns", ts_ns, pid, tid, ns, text));
 }
 
 int writer_theta(struct writer *writer, int64_t loader_id, int64_t theta_ns)

@@ -109,7 +109,9 @@ int writer_stack(struct writer *writer, int64_t ts_ns, int64_t tid, const char *
 
 int writer_loss(struct writer *writer, int64_t pid, const char *what, int64_t count);
 int writer_note(struct writer *writer, const char *level, const char *text);
-int writer_mark(struct writer *writer, int64_t ts_ns, int64_t pid, int64_t tid, const char *text);
+/* `ns`: the length of a range, or WRITE_UNKNOWN. */
+int writer_mark(struct writer *writer, int64_t ts_ns, int64_t pid, int64_t tid, int64_t ns,
+		const char *text);
 
 /* The threshold of every loader, once the run is over. */
 int writer_theta(struct writer *writer, int64_t loader_id, int64_t theta_ns);

@@ -49,6 +49,7 @@ enum dlprof_event_flag {
 	DLPROF_FLAG_FAILED = 1 << 0,	/* the call, load or __next__ ended in an error */
 	DLPROF_FLAG_COLLATE_SEEN = 1 << 1,	/* of a load: collate_ns was observed */
 	DLPROF_FLAG_STEP = 1 << 2,	/* of a BATCH: a whole step, nobody saw the wait in it */
+	DLPROF_FLAG_RANGE = 1 << 3,	/* of a MARK: it has a length */
 };
 
 /*
@@ -105,7 +106,7 @@ struct dlprof_op {
 	char path[56];		/* end of the file's path, or empty */
 };
 
-/* begin_ns: when. The text is cut to fit. */
+/* begin_ns: when; of a range with its length. The text is cut to fit. */
 #define DLPROF_MARK_BYTES 88
 
 enum dlprof_gpu_kind {

@@ -6,7 +6,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -57,43 +56,10 @@ static struct {
 	uint32_t silent_periods;
 } own;
 
-static char own_path[1024];
-
-/* As ld.so found it, which is enough: CUDA's dlopen() of it is told by the file, not by the name.
- */
-static bool find_own_path(void)
-{
-	static const char here;
-	struct text path;
-	Dl_info info;
-	long r;
-
-	if (!dladdr(&here, &info) || !info.dli_fname || !strchr(info.dli_fname, '/'))
-		return false;
-	text_init(&path, own_path, sizeof(own_path));
-	if (info.dli_fname[0] != '/') {
-		r = sys_call2(SYS_getcwd, own_path, sizeof(own_path));
-		if (r <= 0 || own_path[0] != '/')
-			return false;
-		path.length = strlen(own_path);
-		text_add(&path, "/");
-	}
-	text_add(&path, info.dli_fname);
-	return !path.cut;
-}
-
 void attach_prepare(void)
 {
-	if (!config_cuda_is_off() && !getenv(VARIABLE) && find_own_path())
-		environment_set(VARIABLE "=", own_path);
-}
-
-static bool is_another_tools(void)
-{
-	const char *value = getenv(VARIABLE);
-
-	return value && value[0] && !own_path[0] &&
-	       !(find_own_path() && strcmp(value, own_path) == 0);
+	if (!config_cuda_is_off())
+		environment_inject(VARIABLE);
 }
 
 static void note(const char *key, const char *value)
@@ -145,7 +111,7 @@ void attach_begin(void)
 		own.mode = ATTACH_OFF;
 		note("cuda_mode", "off");
 		note("cuda_reason", "DLPROF_CUDA=off");
-	} else if (attach_mode() == ATTACH_NONE && is_another_tools()) {
+	} else if (attach_mode() == ATTACH_NONE && environment_is_others(VARIABLE)) {
 		stand_down("CUDA_INJECTION64_PATH is another tool's");
 	}
 	if (config.cuda == CONFIG_CUDA_API)

@@ -124,6 +124,11 @@ static uint32_t find_loader(const struct consumer_facts *facts)
 	return loader_count;
 }
 
+bool consumer_has_loader(void)
+{
+	return loader_count && loader_pid == (uint32_t)sys_getpid();
+}
+
 /* Called with the GIL held, as all of this file. */
 static void number_loader(struct consumer *consumer, PyObject *object,
 			  const struct consumer_facts *facts)

@@ -56,6 +56,9 @@ bool consumer_record(void);
 /* The same for a loader that was patched: nobody need follow its pipes. */
 bool consumer_activate(void);
 
+/* Whether this process has iterated over a loader that is followed. */
+bool consumer_has_loader(void);
+
 /* The state of an iterator, or NULL if it has none yet. */
 struct consumer *consumer_of(PyObject *iterator);
 

@@ -75,6 +75,25 @@ def lane_names(events):
     return {e["args"]["name"] for e in events if e["ph"] == "M" and "name" in e["args"]}
 
 
+# Nested, side by side, overlapping as those do that are not pushed, and of another thread.
+RANGES = [(0, 100 * MS, 42, "epoch"), (0, 10 * MS, 42, "step 1"), (1 * MS, 2 * MS, 42, "data"),
+          (3 * MS, 7 * MS, 42, "train"), (10 * MS, 90 * MS, 42, "step 2"),
+          (95 * MS, 10 * MS, 42, "late"), (2 * MS, 3 * MS, 43, "other"), (6 * MS, 0, 42, "short"),
+          (-5, 2, 1 << 40, "of no thread")]
+
+
+def check_ranges(events):
+    """All of them, as they were: each level of a thread has a lane of its own."""
+    found = {e["name"]: e for e in events if e["ph"] == "X" and e["name"] in {r[3] for r in RANGES}}
+    t.equal({name: (round(e["ts"] * 1000), round(e["dur"] * 1000)) for name, e in found.items()},
+            {text: (begin, length) for begin, length, _, text in RANGES}, "ranges")
+    lanes = {name: e["tid"] for name, e in found.items()}
+    t.check(lanes["data"] == lanes["train"] and lanes["step 1"] == lanes["step 2"], "levels", lanes)
+    t.check(len({lanes[n] for n in ("epoch", "step 1", "data", "other")}) == 4, "lanes", lanes)
+    t.check({"ranges of thread 42 (process 42)", "ranges of thread 43 (process 42)"}
+            <= lane_names(events), "lanes of ranges", lane_names(events))
+
+
 def check_trace(folder):
     run = rundb.build(os.path.join(folder, "two.db"),
                       [rundb.loader(rundb.simulate(60, 3, 40, 10, epochs=2), workers=3),
@@ -84,7 +103,10 @@ def check_trace(folder):
             database.execute("INSERT INTO t_slow (ts_ns, pid, tid, class, what, ns) "
                              "VALUES (?, 100, 7, 'read', 'a\"\\\n\x01', ?)",
                              (rundb.START_NS + i * 50 * MS, 20 * MS))
-        database.execute("INSERT INTO t_mark VALUES (?, 42, 42, 'half')", (rundb.START_NS + MS,))
+        database.execute("INSERT INTO t_mark VALUES (?, 42, 42, 'half', NULL)", (rundb.START_NS + MS,))
+        for begin, length, tid, text in RANGES:
+            database.execute("INSERT INTO t_mark VALUES (?, 42, ?, ?, ?)",
+                             (rundb.START_NS + begin, tid, text, length))
         for begin, end in ((0, 1), (3, None)):  # the last one goes on to the end of the run
             database.execute("INSERT INTO t_gap (begin_ns, end_ns, why, pid) VALUES (?, ?, ?, 42)",
                              (rundb.START_NS + begin * MS,
@@ -97,6 +119,7 @@ def check_trace(folder):
              "slow operations of thread 7 (process 100)"} <= lane_names(events),
             "lanes", lane_names(events))
     t.equal([e["name"] for e in events if e["ph"] == "i"], ["half"], "marks")
+    check_ranges(events)
     gaps = slices(events, "profiler")
     t.equal(len(gaps), 2, "gaps", gaps)
     t.check(gaps[0]["dur"] == 1000 and gaps[1]["dur"] > 1000000, "lengths of gaps", gaps)

@@ -153,7 +153,8 @@ def hook_names():
     foreign = re.findall(r"^FOREIGN\((\w+), \(", table, re.MULTILINE)
     equal(len(foreign), len(re.findall(r"^FOREIGN", table, re.MULTILINE)), "rows of foreign.def")
     check(all(name.startswith("cupti") for name in foreign), "foreign.def is of libcupti")
-    return set(names) | set(entries), set(foreign) | {"InitializeInjection"}
+    return set(names) | set(entries), set(foreign) | {"InitializeInjection",
+                                                             "InitializeInjectionNvtx2"}
 
 
 def tool(*argv):

@@ -233,9 +233,33 @@ Test(db, a_database_of_version_1_can_be_written_on)
 	cr_assert_eq(open_read(), 0);
 	cr_assert_eq(db_open_write(path, &db), 0);
 	cr_assert_eq(writer_open(db, &writer), 0);
-	cr_expect_eq(writer_mark(writer, 1, 2, 3, "epoch 0"), 0);
+	cr_expect_eq(writer_mark(writer, 1, 2, 3, WRITE_UNKNOWN, "epoch 0"), 0);
 	writer_close(writer);
 	db_close(db);
+}
+
+/* Its marks have no length, and stay. */
+Test(db, a_database_of_version_3_can_be_written_on)
+{
+	struct writer *writer;
+	struct db *db;
+
+	make();
+	run_sql("DROP VIEW mark; DROP TABLE t_mark; PRAGMA user_version = 3;"
+		"CREATE TABLE t_mark (ts_ns INTEGER NOT NULL, pid INTEGER, tid INTEGER NOT NULL, "
+		"text TEXT, PRIMARY KEY (ts_ns, tid)) WITHOUT ROWID;"
+		"CREATE VIEW mark AS SELECT 0 AS rank, ts_ns, pid, tid, text FROM t_mark;"
+		"INSERT INTO t_mark VALUES (5, 2, 3, 'old');"
+		"INSERT INTO t_gap VALUES (1, 2, 'kept', 3)");
+	cr_assert_eq(open_read(), 0);
+	cr_assert_eq(db_open_write(path, &db), 0);
+	cr_assert_eq(writer_open(db, &writer), 0);
+	cr_expect_eq(writer_mark(writer, 6, 2, 3, 44, "new"), 0);
+	writer_close(writer);
+	db_close(db);
+	cr_expect_eq(ask("SELECT ns FROM mark WHERE text = 'new'"), 44);
+	cr_expect_eq(ask("SELECT ns FROM mark WHERE text = 'old'"), -1);
+	cr_expect_eq(ask("SELECT count(*) FROM gap"), 1);
 }
 
 Test(db, starved_is_null_until_the_run_is_judged)
