@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define NAME_MAX   1024 /* registered */
-#define PLAIN_MAX  768	/* of them with their numbers */
+#define PLAIN_MAX  768  /* of them with their numbers */
 #define BUCKET_MAX 2048
 #define WORD_MAX   16
 
@@ -175,8 +175,8 @@ static bool is_one_of(const char *word, const char *const *words, size_t count)
 static bool is_named_step(const char *label)
 {
 	static const char *const steps[] = {"step", "iteration", "iter"};
-	static const char *const before[] = {"train", "training", "trainer", "global", "profiler",
-					     "main",  "loop",	  "epoch"};
+	static const char *const before[] = {"train",    "training", "trainer", "global",
+					     "profiler", "main",     "loop",    "epoch"};
 	char word[WORD_MAX], next[WORD_MAX];
 
 	for (label = next_word(label, word); word[0]; memcpy(word, next, sizeof(word))) {

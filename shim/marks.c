@@ -7,8 +7,8 @@
  * trains without asking it. Steps that NVTX ranges tell go the same way.
  */
 #define DLPROF_SHIM
-#include "dlprof.h"
 #include "marks.h"
+#include "dlprof.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -63,7 +63,7 @@ static struct {
 	int32_t announced; /* of `workers` */
 	bool batches;      /* the loop marks them, so steps say nothing new */
 	bool own_steps;    /* dlprof_step() was called, so ranges say nothing new */
-	const char *kind;  /* who tells of the epoch under way */
+	bool by_ranges;    /* they tell of the epoch under way */
 	bool zero_seen, twice_noted;
 	uint32_t next;
 	uint64_t step_ns; /* when the last step ended; 0: none did */
@@ -158,7 +158,7 @@ static void begin_epoch(uint64_t now_ns)
 {
 	const int32_t workers = loop.workers;
 	struct consumer_facts facts = {
-		.kind = loop.kind,
+		.kind = loop.by_ranges ? "nvtx" : "marks",
 		.stream = loop.stream,
 		.workers = workers,
 		.prefetch_factor = -1,
@@ -168,6 +168,7 @@ static void begin_epoch(uint64_t now_ns)
 	};
 
 	if (!loop.begun) {
+		loop.consumer.loader = loop.by_ranges ? DLPROF_LOADER_RANGES : 0;
 		loop.consumer.epoch = loop.generation;
 		consumer_begin(&loop.consumer, &facts, now_ns);
 		loop.begun = true;
@@ -202,7 +203,7 @@ void dlprof_batch_begin(void)
 	if (!loop.batches)
 		end_epoch(); /* of steps */
 	loop.batches = true;
-	loop.kind = "marks";
+	loop.by_ranges = false;
 	begin_epoch(clock_now_ns());
 	if (consumer_wait_begin(&loop.consumer, &loop.wait))
 		loop.waiting = thread;
@@ -247,7 +248,7 @@ void dlprof_batch_end(int64_t batch)
 }
 
 /* The end of a step, if one was begun, and the begin of the next. */
-static void take_step(struct thread *thread, uint64_t now_ns, const char *kind)
+static void take_step(struct thread *thread, uint64_t now_ns, bool by_ranges)
 {
 	struct dlprof_event event = {
 		.kind = DLPROF_EVENT_BATCH,
@@ -255,7 +256,7 @@ static void take_step(struct thread *thread, uint64_t now_ns, const char *kind)
 		.worker = -1,
 	};
 
-	loop.kind = kind;
+	loop.by_ranges = by_ranges;
 	begin_epoch(now_ns);
 	if (loop.step_ns) {
 		event.begin_ns = loop.step_ns;
@@ -281,7 +282,7 @@ void dlprof_step(void)
 		if (!loop.own_steps)
 			end_epoch(); /* of ranges */
 		loop.own_steps = true;
-		take_step(thread, clock_now_ns(), "marks");
+		take_step(thread, clock_now_ns(), false);
 	}
 	leave_loop();
 }
@@ -293,7 +294,7 @@ void marks_range_step(uint64_t now_ns)
 	if (!thread)
 		return;
 	if (!loop.batches && !loop.own_steps)
-		take_step(thread, now_ns, "nvtx");
+		take_step(thread, now_ns, true);
 	leave_loop();
 }
 

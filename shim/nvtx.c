@@ -20,8 +20,8 @@
 #define CREDIT_NS     UINT64_C(5000000)
 #define KEPT_MOST     20000
 #define LATE_CREDITS  64
-#define LATE_NS	      UINT64_C(1000000000)
-#define OTHERS_MOST   16	       /* steps of others, and the leader is another */
+#define LATE_NS       UINT64_C(1000000000)
+#define OTHERS_MOST   16               /* steps of others, and the leader is another */
 #define SHORT_NS      UINT64_C(100000) /* so many steps that short are none */
 #define SHORT_MOST    64
 #define OPEN_MOST     64 /* ranges that are not pushed, of all threads */
@@ -128,10 +128,12 @@ static bool take_credit(struct thread *thread, uint64_t now_ns)
 		thread->range_credits = most;
 	}
 	more = (now_ns - thread->range_credit_ns) / each_ns;
-	/* All at once when it is late, so that a whole step is seen and not a range here and there. */
+	/* All at once when it is late, so that a whole step is seen and not a range here and there.
+	 */
 	if (more >= (late ? LATE_CREDITS : 1)) {
-		thread->range_credits =
-			more > most - thread->range_credits ? most : thread->range_credits + (uint32_t)more;
+		thread->range_credits = more > most - thread->range_credits
+						? most
+						: thread->range_credits + (uint32_t)more;
 		thread->range_credit_ns += more * each_ns;
 	}
 	if (thread->range_credits > most)
@@ -165,7 +167,8 @@ static bool leads(const struct thread *thread, uint32_t hash)
 	return leader.life == thread_life && leader.tid == thread->slot->tid && leader.hash == hash;
 }
 
-/* A range of a step's name begins, within none of the leader's on this thread; whether it is one. */
+/* A range of a step's name begins, within none of the leader's on this thread; whether it is one.
+ */
 static bool begin_step(const struct thread *thread, uint32_t hash, uint64_t now_ns)
 {
 	if (!leads(thread, hash)) {
@@ -444,7 +447,10 @@ static const struct {
 	uint32_t module, number;
 	slot_function *function;
 } slots[] = {
-#define SLOT(module, number, function) {module, number, (slot_function *)function}
+#define SLOT(module, number, function)                                                             \
+	{                                                                                          \
+		module, number, (slot_function *)function                                          \
+	}
 	SLOT(1, 1, mark_ex),
 	SLOT(1, 2, mark_a),
 	SLOT(1, 3, mark_w),

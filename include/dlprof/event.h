@@ -54,9 +54,12 @@ enum dlprof_event_flag {
 
 /*
  * begin_ns, duration_ns: entry and length of DataLoader.__iter__. `loader` counts the loader
- * objects of one process from 1 (0: the loop that dlprof.h marks), `epoch` the iterations of that
- * object from 0. Sent again with the same numbers, it corrects `workers`.
+ * objects of one process from 1 (0: the loop that dlprof.h marks; DLPROF_LOADER_RANGES: the one that
+ * NVTX tells of), `epoch` the iterations of that object from 0. Sent again with the same numbers, it
+ * corrects `workers`.
  */
+#define DLPROF_LOADER_RANGES UINT32_MAX
+
 struct dlprof_epoch {
 	uint32_t loader;
 	uint32_t epoch;

@@ -76,7 +76,7 @@ def lane_names(events):
 
 
 # Nested, side by side, overlapping as those do that are not pushed, and of another thread.
-RANGES = [(0, 100 * MS, 42, "epoch"), (0, 10 * MS, 42, "step 1"), (1 * MS, 2 * MS, 42, "data"),
+RANGES = [(0, 100 * MS, 42, "epoch"), (1, 10 * MS - 1, 42, "step 1"), (1 * MS + 1, 2 * MS - 1, 42, "data"),
           (3 * MS, 7 * MS, 42, "train"), (10 * MS, 90 * MS, 42, "step 2"),
           (95 * MS, 10 * MS, 42, "late"), (2 * MS, 3 * MS, 43, "other"), (6 * MS, 0, 42, "short"),
           (-5, 2, 1 << 40, "of no thread")]

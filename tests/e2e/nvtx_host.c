@@ -3,7 +3,8 @@
  * nvtx_host.c - calls NVTX as its input says and prints when it did and what came back.
  *
  * A line is "THREAD CALL [TEXT]"; threads run their lines at the same time, 0 is the main one. With
- * NVTX's own header (REAL_NVTX), else with tests/fakes/nvtx.h.
+ * NVTX's own header (REAL_NVTX), else with tests/fakes/nvtx.h. As a module (MODULE) it is what
+ * Python calls, and a tool.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -21,8 +22,8 @@
 #endif
 
 #define THREADS 8
-#define LINES	200000
-#define OPEN	256
+#define LINES   20000
+#define OPEN    256
 
 static struct line {
 	int thread;
@@ -147,6 +148,9 @@ static void *run_thread(void *number)
 			nvtxRangeEnd(open[atoi(text) % OPEN]);
 		} else if (!strcmp(call, "hostile")) {
 			r = hostile(text);
+		} else if (!strcmp(call, "flood")) {
+			for (int k = 0; k < 100000; k++, nvtxRangePop())
+				nvtxRangePushA(text);
 		} else if (!strcmp(call, "measure")) {
 			measure(text);
 			continue;
@@ -163,6 +167,30 @@ static void *run_thread(void *number)
 	}
 	return NULL;
 }
+
+#ifdef MODULE
+/* For Python, and the tool that somebody else wants. */
+void call_push(const char *text);
+void call_pop(void);
+int InitializeInjectionNvtx2(const void *unused);
+
+void call_push(const char *text)
+{
+	nvtxRangePushA(text);
+}
+
+void call_pop(void)
+{
+	nvtxRangePop();
+}
+
+int InitializeInjectionNvtx2(const void *unused)
+{
+	(void)unused;
+	fprintf(stderr, "another tool\n");
+	return 1;
+}
+#endif
 
 int main(void)
 {

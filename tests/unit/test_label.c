@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names of ranges: what is a step, what is cut, and that no text makes us read or keep too much. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "label.h"
+
+Test(label, steps_by_their_words)
+{
+	static const char *const steps[] = {
+		"step",           "Step 12",           "step_12",
+		"ProfilerStep#7", "train_step",        "iteration5",
+		"iter 3",         "TrainingIteration", "epoch 3 step 7",
+		"global_step=9",  "[train] step (12)", "Train Step",
+	};
+	static const char *const others[] = {
+		"",
+		"optimizer.step",
+		"Optimizer.step#Adam.step",
+		"forward_step",
+		"stepping",
+		"steps",
+		"validation_step",
+		"step done",
+		"12",
+		"batch 3",
+		"footstep",
+		"iterate",
+		"lr_scheduler step",
+		"stepstep",
+		"step of a very long name that goes on and on and on and on and on and on and on",
+	};
+	uint32_t hash;
+
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+		cr_expect(label_is_step(steps[i], NULL, &hash), "%s", steps[i]);
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		cr_expect_not(label_is_step(others[i], NULL, &hash), "%s", others[i]);
+}
+
+Test(label, steps_by_the_name_that_the_user_gives)
+{
+	uint32_t hash, same, other;
+
+	cr_expect(label_is_step("[pl]run_training_batch", "[pl]run_training_batch", &hash));
+	cr_expect(label_is_step("batch", "batch", &hash));
+	cr_expect(label_is_step("batch #12", "batch", &same));
+	cr_expect_eq(hash, same, "numbers are no part of the name");
+	cr_expect_not(label_is_step("batch 12 data", "batch", &hash));
+	cr_expect_not(label_is_step("batches", "batch", &hash));
+	cr_expect_not(label_is_step("step 3", "batch", &hash));
+	cr_expect(label_is_step("step 3", NULL, &other));
+	cr_expect_neq(other, same);
+}
+
+/* At the end of a page, so that a byte too many is a fault. */
+Test(label, no_more_is_read_than_is_kept)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *map =
+		mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char label[LABEL_BYTES];
+
+	cr_assert_neq(map, MAP_FAILED);
+	cr_assert_eq(mprotect(map + page, page, PROT_NONE), 0);
+	memset(map, 'x', page);
+	label_copy(label, map + page - LABEL_BYTES);
+	cr_expect_eq(strlen(label), LABEL_BYTES - 1);
+	map[page - 1] = '\0';
+	label_copy(label, map + page - 3);
+	cr_expect_str_eq(label, "xx");
+	for (size_t i = 0; i < LABEL_BYTES; i++)
+		((wchar_t *)(map + page))[-1 - (long)i] = 'y';
+	label_copy_wide(label, (wchar_t *)(map + page) - LABEL_BYTES);
+	cr_expect_eq(strlen(label), LABEL_BYTES - 1);
+	label_copy(label, NULL);
+	cr_expect_eq(label[0], '\0');
+	label_copy_wide(label, NULL);
+	cr_expect_eq(label[0], '\0');
+	munmap(map, 2 * page);
+}
+
+Test(label, wide_characters_become_utf8)
+{
+	static const wchar_t wide[] = {'a', 0xe9, 0x4e2d, 0x1f600, 0xd800, 0x110000, -1, 'b', 0};
+	wchar_t many[LABEL_BYTES];
+	char label[LABEL_BYTES];
+
+	label_copy_wide(label, wide);
+	cr_expect_str_eq(label, "a\xc3\xa9\xe4\xb8\xad\xf0\x9f\x98\x80???b");
+	for (size_t i = 0; i < LABEL_BYTES; i++)
+		many[i] = 0x4e2d;
+	label_copy_wide(label, many);
+	cr_expect_eq(strlen(label), 87, "29 whole characters");
+	label_copy(label, "\xc3\xa9"
+			  "0123456789012345678901234567890123456789012345678901234567890123456"
+			  "78901234567890123\xc3\xa9\xc3\xa9");
+	cr_expect_eq(strlen(label), 86, "not cut within a character");
+}
+
+Test(label, registered_names_are_bounded)
+{
+	char name[LABEL_BYTES] = "", wrong[LABEL_BYTES * 2];
+	const void *first, *handle;
+
+	strcpy(name, "step 0");
+	first = label_register(name);
+	cr_assert_not_null(first);
+	cr_expect_str_eq(label_of(first), "step 0");
+	cr_expect_eq(label_register(name), first, "one name, one place");
+	for (int i = 1; i < 100000; i++) {
+		memset(name, 0, sizeof(name));
+		sprintf(name, "step %d", i);
+		handle = label_register(name);
+		cr_assert_not_null(handle);
+		cr_assert_str_eq(label_of(handle), i < 768 ? name : "step #");
+	}
+	for (int i = 0; i < 2000; i++) {
+		memset(name, 0, sizeof(name));
+		for (int bit = 0; bit < 11; bit++)
+			name[bit] = i >> bit & 1 ? 'a' : 'b';
+		handle = label_register(name);
+		cr_assert(!handle || strcmp(label_of(handle), name) == 0);
+	}
+	cr_expect_null(handle, "there is an end");
+	cr_expect_str_eq(label_of(first), "step 0");
+	cr_expect_null(label_of(NULL));
+	cr_expect_null(label_of((const char *)first + 1));
+	cr_expect_null(label_of(wrong));
+	cr_expect_null(label_register(""));
+}
