@@ -86,20 +86,22 @@ static long hostile(const char *what)
 	return r;
 }
 
-/* Nanoseconds of a range, the least of many rounds. */
-static void measure(const char *name)
+/* Nanoseconds of a range, the least of many rounds of `count`, with a pause before each. */
+static void measure(const char *name, int rounds, int count, useconds_t pause_us)
 {
 	double least = 1e9;
 
-	for (int round = 0; round < 200; round++) {
-		uint64_t begin = now_ns();
+	for (int round = 0; round < rounds; round++) {
+		uint64_t begin;
 
-		for (int i = 0; i < 500; i++) {
+		usleep(pause_us);
+		begin = now_ns();
+		for (int i = 0; i < count; i++) {
 			nvtxRangePushA(name);
 			nvtxRangePop();
 		}
-		if ((double)(now_ns() - begin) / 500 < least)
-			least = (double)(now_ns() - begin) / 500;
+		if ((double)(now_ns() - begin) / count < least)
+			least = (double)(now_ns() - begin) / count;
 	}
 	printf("range %.1f\n", least);
 }
@@ -152,7 +154,10 @@ static void *run_thread(void *number)
 			for (int k = 0; k < 100000; k++, nvtxRangePop())
 				nvtxRangePushA(text);
 		} else if (!strcmp(call, "measure")) {
-			measure(text);
+			measure(text, 200, 500, 0);
+			continue;
+		} else if (!strcmp(call, "kept")) { /* so few that all are */
+			measure(text, 40, 20, 110000);
 			continue;
 		} else if (!strcmp(call, "fork")) {
 			fflush(stdout);

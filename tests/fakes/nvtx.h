@@ -7,6 +7,7 @@
 #define FAKES_NVTX_H
 
 #include <dlfcn.h>
+#include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -84,13 +85,20 @@ static const void *nvtx_get_export_table(uint32_t id)
 
 static void nvtx_once(void)
 {
-	const char *path = getenv("NVTX_INJECTION64_PATH");
-	void *tool = path ? dlopen(path, RTLD_LAZY) : NULL;
+	static volatile int state; /* 1: under way, 2: done */
+	const char *path;
+	void *tool;
 	int (*init)(const void *(*)(uint32_t)) = NULL;
-	static int done;
 
-	if (__atomic_exchange_n(&done, 1, __ATOMIC_SEQ_CST))
+	while (state != 2) {
+		if (__sync_bool_compare_and_swap(&state, 0, 1))
+			break;
+		sched_yield();
+	}
+	if (state == 2)
 		return;
+	path = getenv("NVTX_INJECTION64_PATH");
+	tool = path ? dlopen(path, RTLD_LAZY) : NULL;
 #define X(module, number, result, without, name, params, args)                                     \
 	(module == 1 ? nvtx_core : nvtx_core2)[number] = &name##_slot;
 	NVTX_EACH(X)
@@ -99,6 +107,8 @@ static void nvtx_once(void)
 		*(void **)&init = dlsym(tool, "InitializeInjectionNvtx2");
 	if (init)
 		init(nvtx_get_export_table);
+	__sync_synchronize();
+	state = 2;
 }
 
 #define X(module, number, result, without, name, params, args)                                     \
