@@ -285,6 +285,36 @@ def check_precedence():
         check(len(rows(database, "SELECT * FROM mark WHERE text LIKE 'step %'")) >= 20, kind, "marks")
 
 
+PYTHON_RANGES = """
+import time, nvtx
+@nvtx.annotate("train")
+def train():
+    with nvtx.annotate("forward", domain="model"):
+        time.sleep(0.001)
+    nvtx.mark("loss", domain="model")
+for i in range(40):
+    with nvtx.annotate("step {}".format(i)):
+        train()
+"""
+
+
+def check_python():
+    """The package `nvtx` of PyPI, which registers every name, in TEST_VENV."""
+    python = os.path.join(os.environ.get("TEST_VENV", ""), "bin", "python")
+    if not os.path.exists(python) or run([python, "-c", "import nvtx"]).status:
+        say("TEST_VENV has no nvtx")
+        return
+    database = os.path.join(scratch(), "run.db")
+    done = run([python, "-c", PYTHON_RANGES],
+               env=environment(DLPROF_OUT=database, DLPROF_NVTX="1", NVTX_INJECTION64_PATH=None))
+    equal(done.status, 0, "nvtx for Python", done.err)
+    wait_for_drain(database)
+    for name, count in ("train", 40), ("forward", 40), ("loss", 40), ("step 7", 1):
+        found = rows(database, "SELECT ns FROM mark WHERE text = '{}'".format(name))
+        equal((len(found), all(r["ns"] is None for r in found)), (count, name == "loss"), name)
+    equal(len(rows(database, "SELECT * FROM batch")), 39, "nvtx for Python: steps")
+
+
 def main():
     need_shim()
     for host in HOSTS:
@@ -293,6 +323,7 @@ def main():
                      check_flood, check_depth, check_hostile):
             part(host)
     check_precedence()
+    check_python()
     finish()
 
 
