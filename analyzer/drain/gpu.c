@@ -9,35 +9,30 @@
 
 #include "analysis/gpu_step.h"
 #include "drain/beat.h"
+#include "drain/gaps.h"
 
-#define OPS_MOST  ((size_t)1 << 20) /* that are kept: 40 MB */
-#define KEEP_NS   10000000000       /* of an epoch's first wait nothing is known until it is over */
-#define GAPS_MOST 64
-#define META_NS   2000000000 /* between two looks at the sums */
-
-struct gap {
-	int64_t begin_ns, end_ns;
-};
+#define OPS_MOST ((size_t)1 << 20) /* that are kept: 40 MB */
+#define KEEP_NS  10000000000       /* of an epoch's first wait nothing is known until it is over */
+#define META_NS  2000000000        /* between two looks at the sums */
 
 struct process {
 	struct process *next;
 	int32_t pid;
 	bool host; /* only calls of libcudart are seen */
 	bool with_kernels;
-	bool has_batches;           /* of a loader or of marks */
-	bool whole_graphs;          /* and there were graphs */
-	int64_t known_ns;           /* all since then was taken */
-	int64_t complete_ns;        /* up to here */
-	int64_t forgotten_ns;       /* what ended before is no longer kept */
-	int64_t keep_ns;            /* batches to come do not begin before; INT64_MAX: not told */
-	struct gap gaps[GAPS_MOST]; /* the last ones */
-	uint32_t gap_count;
+	bool has_batches;  /* of a loader or of marks */
+	bool whole_graphs; /* and there were graphs */
+	struct gaps gaps;
+	int64_t complete_ns;  /* all was sent up to here */
+	int64_t forgotten_ns; /* what ended before is no longer kept */
+	int64_t keep_ns;      /* batches to come do not begin before; INT64_MAX: not told */
 	struct gpu_op *ops;
 	size_t op_count, op_capacity, sorted_count;
 	int64_t longest_ns;        /* operation among them */
 	struct gpu_batch *batches; /* that wait, in any order */
 	size_t batch_count, batch_capacity;
 	struct dlprof_gpu_state sums;
+	struct dlprof_gpu_state judged; /* the sums of the last word that all was sent */
 };
 
 struct gpu {
@@ -101,7 +96,7 @@ static struct process *make_process(struct gpu *gpu, int32_t pid)
 		return NULL;
 	process->pid = pid;
 	/* Unless it says otherwise itself: what a drain before us took is gone. */
-	process->known_ns = now_ns();
+	gaps_init(&process->gaps, now_ns());
 	process->keep_ns = INT64_MAX;
 	process->next = gpu->processes;
 	gpu->processes = process;
@@ -237,62 +232,54 @@ static int take_copies(struct process *process, const struct dlprof_event *event
 	return r;
 }
 
-static int begin_gap(struct gpu *gpu, struct process *process, int64_t begin_ns, const char *why)
+static int write_gap(struct gpu *gpu, const struct process *process, const struct gap *gap,
+		     const char *why)
 {
-	if (process->gap_count == GAPS_MOST) {
-		/* Everything up to the end of the first that goes counts as unknown. */
-		process->known_ns = process->gaps[0].end_ns;
-		memmove(process->gaps, process->gaps + 1,
-			sizeof(process->gaps) - sizeof(struct gap));
-		process->gap_count--;
-	}
-	process->gaps[process->gap_count++] = (struct gap){begin_ns, INT64_MAX};
-	return writer_gap(gpu->writer, process->pid, begin_ns, WRITE_UNKNOWN, why);
+	return writer_gap(gpu->writer, process->pid, gap->begin_ns,
+			  gap->end_ns == GAPS_OPEN ? WRITE_UNKNOWN : gap->end_ns, why);
 }
 
-static int end_gap(struct gpu *gpu, struct process *process, int64_t end_ns)
+static int take_complete(struct gpu *gpu, struct process *process, int64_t when_ns)
 {
-	struct gap *gap = process->gap_count ? &process->gaps[process->gap_count - 1] : NULL;
+	const char *why;
+	struct gap gap;
+	bool changed;
 
-	if (!gap || gap->end_ns != INT64_MAX)
-		return 0;
-	gap->end_ns = end_ns;
-	/* It was none: what was missing came late. */
-	if (end_ns <= gap->begin_ns)
-		process->gap_count--;
-	return writer_gap(gpu->writer, process->pid, gap->begin_ns, end_ns, NULL);
+	process->complete_ns = when_ns;
+	changed = gaps_judge(&process->gaps, when_ns, &process->judged, &process->sums, &gap, &why);
+	process->judged = process->sums;
+	return changed ? write_gap(gpu, process, &gap, why) : 0;
 }
 
 static int take_state(struct gpu *gpu, struct process *process, const struct dlprof_event *event)
 {
 	const struct dlprof_gpu_state *state = &event->gpu_state;
 	int64_t when_ns = (int64_t)(event->begin_ns & INT64_MAX);
+	struct gap gap = {when_ns, GAPS_OPEN};
 	char why[sizeof(state->why) + 1];
 
-	switch ((enum dlprof_gpu_state_kind)state->state) {
-	case DLPROF_GPU_HOST:
+	if (state->state == DLPROF_GPU_HOST)
 		process->host = true;
+	if (state->state == DLPROF_GPU_HOST || state->state > DLPROF_GPU_GAP_END)
 		return 0;
-	case DLPROF_GPU_ATTACHED:
-		process->known_ns = when_ns;
-		break;
-	case DLPROF_GPU_COMPLETE:
-		process->complete_ns = when_ns;
-		break;
-	case DLPROF_GPU_GAP_BEGIN:
-	case DLPROF_GPU_GAP_END:
-		break;
-	default:
-		return 0;
-	}
 	process->sums = *state;
 	process->with_kernels = state->flags & DLPROF_GPU_WITH_KERNELS;
-	if (state->state == DLPROF_GPU_GAP_END)
-		return end_gap(gpu, process, when_ns);
-	if (state->state != DLPROF_GPU_GAP_BEGIN)
-		return 0;
 	snprintf(why, sizeof(why), "%.*s", (int)sizeof(state->why), state->why);
-	return begin_gap(gpu, process, when_ns, why);
+	switch (state->state) {
+	case DLPROF_GPU_ATTACHED:
+		process->gaps.known_ns = process->gaps.window_ns = when_ns;
+		return 0;
+	case DLPROF_GPU_COMPLETE:
+		return take_complete(gpu, process, when_ns);
+	case DLPROF_GPU_GAP_BEGIN:
+		if (!gaps_begin(&process->gaps, GAPS_TOLD, when_ns))
+			return 0;
+		return write_gap(gpu, process, &gap, why);
+	default:
+		if (!gaps_end(&process->gaps, GAPS_TOLD, when_ns, &gap))
+			return 0;
+		return write_gap(gpu, process, &gap, NULL);
+	}
 }
 
 int gpu_take(struct gpu *gpu, const struct segment *segment, const struct dlprof_event *event)
@@ -334,26 +321,12 @@ void gpu_keep_from(struct gpu *gpu, int32_t pid, int64_t begin_ns)
 		process->keep_ns = begin_ns;
 }
 
-/* In a gap that is not over: it may turn out to be none. */
-static bool is_open(const struct process *process, const struct gpu_batch *batch)
-{
-	const struct gap *gap = process->gap_count ? &process->gaps[process->gap_count - 1] : NULL;
-
-	return gap && gap->end_ns == INT64_MAX && gap->begin_ns < batch->end_ns;
-}
-
 static bool is_known(const struct process *process, const struct gpu_batch *batch)
 {
 	if (process->host)
 		return true;
-	if (batch->begin_ns < process->known_ns || batch->begin_ns < process->forgotten_ns ||
-	    batch->end_ns > process->complete_ns)
-		return false;
-	for (uint32_t i = 0; i < process->gap_count; i++)
-		if (process->gaps[i].begin_ns < batch->end_ns &&
-		    process->gaps[i].end_ns > batch->begin_ns)
-			return false;
-	return true;
+	return batch->begin_ns >= process->forgotten_ns && batch->end_ns <= process->complete_ns &&
+	       gaps_spare(&process->gaps, batch->begin_ns, batch->end_ns);
 }
 
 /* The first operation that begins at or after. */
@@ -441,7 +414,8 @@ static int settle(struct gpu *gpu, struct process *process, bool finishing)
 		const struct gpu_batch *batch = &process->batches[i];
 
 		if (!process->host && !finishing &&
-		    (batch->end_ns > process->complete_ns || is_open(process, batch))) {
+		    (batch->end_ns > process->complete_ns ||
+		     gaps_may_spare(&process->gaps, batch->end_ns))) {
 			if (batch->begin_ns < keep_ns)
 				keep_ns = batch->begin_ns;
 			process->batches[kept++] = *batch;
@@ -531,8 +505,7 @@ static int write_meta(struct gpu *gpu)
 	if (r == 0 && bad_count * 100 > record_count)
 		r = writer_note(gpu->writer, "warning",
 				"more than 1 % of CUPTI's records have times that cannot be: they "
-				"were left "
-				"out, and the GPU was busier than the numbers say");
+				"were left out, and the GPU was busier than the numbers say");
 	return r;
 }
 

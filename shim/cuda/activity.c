@@ -407,10 +407,15 @@ void activity_read(void)
 
 void activity_flush(bool forced)
 {
+	cupti.ActivityFlushAll(forced ? CUPTI_FLUSH_FORCED : 0);
+}
+
+/* Asking sets it back: it is the other user's to ask while there is one. */
+static void count_dropped(void)
+{
 	size_t dropped = 0;
 
-	cupti.ActivityFlushAll(forced ? CUPTI_FLUSH_FORCED : 0);
-	if (cupti.ActivityGetNumDroppedRecords(NULL, 0, &dropped) == 0)
+	if (!attach_is_yielded() && cupti.ActivityGetNumDroppedRecords(NULL, 0, &dropped) == 0)
 		own.dropped_count += dropped;
 }
 
@@ -453,5 +458,6 @@ void activity_tell_complete(bool forced)
 	if (complete_ns <= own.told_complete_ns)
 		return;
 	own.told_complete_ns = complete_ns;
+	count_dropped();
 	activity_tell(DLPROF_GPU_COMPLETE, complete_ns, NULL);
 }

@@ -6,6 +6,7 @@
  */
 #include "buffers.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,9 +141,49 @@ static void shuffle(struct buffer *buffer)
 	}
 }
 
+/*
+ * FAKE_CUPTI_ZERO_EVERY, FAKE_CUPTI_BACKWARDS_EVERY: one record of so many has no times, or ends
+ * before it begins. FAKE_CUPTI_BAD_FROM_MS, FAKE_CUPTI_BAD_TO_MS: only those of operations that
+ * begin so long after the first.
+ */
+struct faults {
+	long zero_every, backwards_every, from_ms, to_ms, offset_ns;
+};
+
+static struct faults read_faults(void)
+{
+	return (struct faults){
+		.zero_every = knob("CUPTI_ZERO_EVERY", 0),
+		.backwards_every = knob("CUPTI_BACKWARDS_EVERY", 0),
+		.from_ms = knob("CUPTI_BAD_FROM_MS", 0),
+		.to_ms = knob("CUPTI_BAD_TO_MS", LONG_MAX),
+		.offset_ns = knob("CUPTI_OFFSET_NS", 0),
+	};
+}
+
+static void spoil(const struct faults *faults, const struct op *op, uint64_t *begin, uint64_t *end)
+{
+	const uint64_t swap = *begin;
+	static uint64_t first_ns;
+	long ms;
+
+	if (!first_ns || op->begin_ns < first_ns)
+		first_ns = op->begin_ns;
+	ms = (long)((op->begin_ns - first_ns) / NS_PER_MS);
+	if (ms < faults->from_ms || ms >= faults->to_ms)
+		return;
+	record_count++;
+	if (faults->zero_every && record_count % (size_t)faults->zero_every == 0)
+		*begin = *end = 0;
+	if (faults->backwards_every && record_count % (size_t)faults->backwards_every == 0) {
+		*begin = *end;
+		*end = swap;
+	}
+}
+
 static void lay_out(struct buffer *buffer)
 {
-	const long zero_every = knob("CUPTI_ZERO_EVERY", 0), offset = knob("CUPTI_OFFSET_NS", 0);
+	const struct faults faults = read_faults();
 	const struct pair pair = pair_now();
 	uint8_t *at = buffer->data;
 
@@ -155,11 +196,10 @@ static void lay_out(struct buffer *buffer)
 
 		if (entry->op.end_ns > pair.ns)
 			end = 0;
-		if (zero_every && ++record_count % (size_t)zero_every == 0)
-			begin = end = 0;
+		spoil(&faults, &entry->op, &begin, &end);
 		if (begin && end) {
-			begin += (uint64_t)offset;
-			end += (uint64_t)offset;
+			begin += (uint64_t)faults.offset_ns;
+			end += (uint64_t)faults.offset_ns;
 		}
 		record_write(at, entry, begin, end);
 		at += record_bytes(entry->kind);

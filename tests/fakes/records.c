@@ -67,7 +67,7 @@ uint32_t record_kind(const struct op *op)
 	return kinds[op->kind];
 }
 
-size_t record_bytes(uint32_t kind)
+static size_t find_bytes(uint32_t kind)
 {
 	const long version = knob("CUPTI_VERSION", FAKE_VERSION);
 	size_t bytes = 0;
@@ -78,6 +78,17 @@ size_t record_bytes(uint32_t kind)
 		if (lengths[i].kind == kind && lengths[i].since <= version)
 			bytes = lengths[i].bytes;
 	return kind == KIND_KERNEL ? (size_t)knob("CUPTI_KERNEL_SIZE", (long)bytes) : bytes;
+}
+
+size_t record_bytes(uint32_t kind)
+{
+	static size_t found[KIND_COUNT];
+
+	if (kind >= KIND_COUNT)
+		return 0;
+	if (!found[kind])
+		found[kind] = find_bytes(kind);
+	return found[kind];
 }
 
 static void put32(uint8_t *at, size_t room, uint8_t offset, uint32_t value)
