@@ -53,6 +53,7 @@ static struct {
 	uint64_t gap_ns;     /* its begin */
 	uint64_t silence_ns; /* when it was noticed */
 	uint64_t launch_ns;  /* the last one at the last period */
+	uint64_t newest_ns;  /* what was reported by then */
 	uint32_t silent_periods;
 } own;
 
@@ -261,23 +262,11 @@ static void begin_silence(void)
 }
 
 /*
- * Silent for long: somebody took CUPTI's buffers behind our back, or it still holds one of ours
- * that is not full yet. If that comes after all, there was no gap; if only newer ones do, it never
- * will.
+ * What was missing came after all, and there was no gap; but if CUPTI still holds a buffer from
+ * before, only newer ones came, and that never will.
  */
-static void look_for_silence(void)
+static void end_silence(void)
 {
-	bool launched = cudart_last_launch_ns() > own.launch_ns + SILENT_NS;
-
-	own.launch_ns = cudart_last_launch_ns();
-	if (is_silent()) {
-		own.silent_periods += launched;
-		if (own.silent_periods >= SILENT_PERIODS && !own.gap) {
-			begin_silence();
-			own.silence_ns = clock_now_ns();
-		}
-		return;
-	}
 	own.silent_periods = 0;
 	if (!own.gap || own.yielded_ns)
 		return;
@@ -285,6 +274,28 @@ static void look_for_silence(void)
 		end_gap(activity_newest_ns());
 	else
 		end_gap(own.gap_ns);
+}
+
+/*
+ * Silent for long: somebody took CUPTI's buffers behind our back, or it still holds one of ours
+ * that is not full yet. As long as any come, late as they are, nobody did.
+ */
+static void look_for_silence(void)
+{
+	const uint64_t launch_ns = cudart_last_launch_ns(), newest_ns = activity_newest_ns();
+	bool launched = launch_ns > own.launch_ns + SILENT_NS, heard = newest_ns > own.newest_ns;
+
+	own.launch_ns = launch_ns;
+	own.newest_ns = newest_ns;
+	if (heard || !is_silent()) {
+		end_silence();
+		return;
+	}
+	own.silent_periods += launched;
+	if (own.silent_periods < SILENT_PERIODS || own.gap)
+		return;
+	begin_silence();
+	own.silence_ns = clock_now_ns();
 }
 
 static void do_period(void)
@@ -334,6 +345,8 @@ static void *write_records(void *unused)
 	activity_read();
 	if (own.armed == ARMED_YES && is_silent())
 		begin_silence();
+	else if (own.armed == ARMED_YES)
+		end_silence();
 	activity_tell_complete(true);
 	own.finished = 1;
 	sys_call3(SYS_futex, &own.finished, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1);

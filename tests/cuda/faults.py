@@ -82,6 +82,15 @@ def check_a_while():
     equal(judged(done)["clock"], "gpu", "a while: clock")
 
 
+def check_late():
+    """Records that always come late, as those of a busy stream do, are no silence."""
+    done = loop(dict(PLAN, steps=1100), FAKE_CUPTI_DELAY_MS=200, timeout=120)
+    equal((done.status, done.misuse()), (0, []), "late: status, misuse", done.err)
+    equal(done.query("SELECT * FROM gap"), [], "late: gaps")
+    known = done.query("SELECT COUNT(gpu_busy_ns) AS n FROM batch")[0]["n"]
+    check(known >= 1099, "late: steps", known)
+
+
 def check_dropped():
     done = loop(PLAN, FAKE_CUPTI_DROP_EVERY=5)
     equal((done.status, done.misuse()), (0, []), "dropped: status, misuse", done.err)
@@ -144,7 +153,7 @@ def check_first_release():
 
 def main():
     need_shim()
-    jobs = [check_few, check_many, check_a_while, check_dropped, check_pool, check_storm, check_first_release]
+    jobs = [check_few, check_many, check_a_while, check_late, check_dropped, check_pool, check_storm, check_first_release]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         list(pool.map(lambda job: job(), jobs))
     finish()
