@@ -130,6 +130,7 @@ static int take_notes(struct writer *writer, struct segment *segment)
 	const char *at = segment->header->notes;
 	const char *end = at + segment->header->notes_bytes;
 	char found[DLPROF_NOTES_BYTES] = "", missing[DLPROF_NOTES_BYTES] = "";
+	bool whole = true;
 	int r = 0;
 
 	if (segment->notes_read == segment->header->notes_bytes)
@@ -139,8 +140,10 @@ static int take_notes(struct writer *writer, struct segment *segment)
 		char *list = at[0] == '+' ? found : at[0] == '-' ? missing : NULL;
 
 		line_end = memchr(at, '\n', (size_t)(end - at));
-		if (!line_end || memchr(at, '\0', (size_t)(line_end - at)))
-			break;	/* its writer is not done, or never will be */
+		/* Its writer is not done, or never will be: as long as the process lives, again. */
+		whole = line_end && !memchr(at, '\0', (size_t)(line_end - at));
+		if (!whole)
+			break;
 		if (line_end == at)
 			continue;
 		snprintf(line, sizeof(line), "%.*s", (int)(line_end - at - 1), at + 1);
@@ -163,7 +166,8 @@ static int take_notes(struct writer *writer, struct segment *segment)
 		r = writer_meta(writer, "patch_missing", missing);
 	if (r == 0 && strstr(found, "torch."))
 		r = writer_meta(writer, "frameworks", "torch");
-	segment->notes_read = segment->header->notes_bytes;
+	if (whole || segment->dead || segment->header->notes_bytes == DLPROF_NOTES_BYTES)
+		segment->notes_read = segment->header->notes_bytes;
 	return r;
 }
 
