@@ -91,8 +91,8 @@ static bool activate_as(uint32_t from)
 		log_line("not recording", failure);
 		return false;
 	}
-	*cell_page = 1;
-	activate_cell = cell_page;
+	__atomic_store_n(cell_page, 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&activate_cell, cell_page, __ATOMIC_RELEASE);
 	atomic_store(&state, STATE_ON);
 	if (on_begun)
 		on_begun();

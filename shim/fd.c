@@ -109,6 +109,7 @@ static void set_path(int fd, const char *path)
 	/* Two threads at one place: one of them goes without, and asks the kernel. */
 	if (version % 2 || !atomic_compare_exchange_strong(&open->version, &version, version + 1))
 		return;
+	atomic_thread_fence(memory_order_release);	/* odd before any of the text */
 	if (length >= FD_PATH_BYTES) {
 		path += length - (FD_PATH_BYTES - 1);
 		length = FD_PATH_BYTES - 1;

@@ -17,8 +17,13 @@
 /* A field of a struct whose layout is part of a library's ABI. */
 #define FIELD(type, struct_at, offset) (*(const type *)((const char *)(struct_at) + (offset)))
 
-/* The way into another's code: may be changed while it is being read. */
-#define REAL(target) __atomic_load_n(&(target)->real, __ATOMIC_RELAXED)
+/*
+ * The way into another's code: may be changed while it is being read. The fence: that the caller's
+ * slot led here says that `real` is set, but a processor may have looked at it before the slot.
+ */
+#define REAL(target)                                                                               \
+	(__atomic_thread_fence(__ATOMIC_ACQUIRE),                                                  \
+	 __atomic_load_n(&(target)->real, __ATOMIC_ACQUIRE))
 
 /*
  * BEGIN_x and END_x see the wrapper's parameters, `unit`, `target`, `row` and `result`. What they
