@@ -23,7 +23,8 @@ static uint64_t measured_ns;	/* how long the speed in force was measured */
 /* Clocks of the kernel that are the counter itself, scaled. */
 static bool kernel_trusts_counter(void)
 {
-	static const char *const clocks[] = {"tsc\n", "kvm-clock\n", "hyperv_clocksource_tsc_page\n"};
+	static const char *const clocks[] = {"tsc\n", "kvm-clock\n", "hyperv_clocksource_tsc_page\n",
+					     "arch_sys_counter\n"};
 	char name[64] = "";
 	int fd = sys_open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
 			  O_RDONLY, 0);
@@ -44,10 +45,10 @@ static bool counter_is_steady(void)
 	unsigned int a, b, c, d;
 
 	/* Invariant TSC: one speed in every state of every core. */
-	return __get_cpuid(0x80000007, &a, &b, &c, &d) && d & 1 << 8 && kernel_trusts_counter();
-#else
-	return true;
+	if (!__get_cpuid(0x80000007, &a, &b, &c, &d) || !(d & 1 << 8))
+		return false;
 #endif
+	return kernel_trusts_counter();
 }
 
 static void take_pair(uint64_t *counter, uint64_t *ns)

@@ -352,7 +352,7 @@ static void *write_records(void *unused)
 	sys_call3(SYS_futex, &own.finished, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1);
 	/* Stays until the process is gone: nothing of ours may end while CUPTI may call it. */
 	for (;;)
-		sys_call0(SYS_pause);
+		sys_call4(SYS_ppoll, NULL, 0, NULL, NULL);
 	return unused;
 }
 

@@ -6,6 +6,8 @@
  * so the return address is the host's. Other handles mean the same to every caller. Nothing else
  * than a jump happens in a process that does not record.
  */
+#include "hooks/branch.h"
+
 	.hidden	activate_cell
 	.hidden	dl_lookup
 	.hidden	dl_real
@@ -69,7 +71,7 @@ dlsym:
 	b.ls	.Lreal_dlsym
 	adrp	x9, activate_cell
 	ldr	x9, [x9, :lo12:activate_cell]
-	ldr	w9, [x9]
+	ldar	w9, [x9]
 	cbnz	w9, .Lours
 .Lreal_dlsym:
 	br	x16

@@ -43,9 +43,10 @@
 
 /* aarch64 has no such calls; 0 means: look the function up. */
 #ifndef SYS_open
-#define SYS_open  0
-#define SYS_creat 0
-#define SYS_dup2  0
+#define SYS_open   0
+#define SYS_creat  0
+#define SYS_dup2   0
+#define SYS_access 0
 #endif
 
 /* Macros of optimised stdio. */

@@ -11,9 +11,7 @@
  */
 #include <asm/unistd.h>
 
-#ifdef __CET__
-#include <cet.h>
-#endif
+#include "hooks/branch.h"
 
 	.hidden activate_cell
 	.hidden real
@@ -80,7 +78,7 @@ syscall:
 	hint #34			/* bti c */
 	adrp x16, activate_cell
 	ldr x16, [x16, #:lo12:activate_cell]
-	ldr w16, [x16]
+	ldar w16, [x16]
 	cbnz w16, 1f
 0:	adrp x16, real
 	ldr x16, [x16, #:lo12:real]

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * branch.h - for assembly: tells the linker that every place where an indirect branch may land says
+ * so (endbr64, bti c), as the compiler does for C. One file that does not would take the protection
+ * from the whole library; where shadow stacks are enforced it could not even be loaded.
+ */
+#ifndef BRANCH_H
+#define BRANCH_H
+
+#if defined(__CET__)
+#include <cet.h>
+#elif defined(__ARM_FEATURE_BTI_DEFAULT)
+	.pushsection .note.gnu.property, "a"
+	.balign 8
+	.long 4			/* bytes of the name */
+	.long 16		/* of what follows it */
+	.long 5			/* NT_GNU_PROPERTY_TYPE_0 */
+	.asciz "GNU"
+	.long 0xc0000000	/* GNU_PROPERTY_AARCH64_FEATURE_1_AND */
+	.long 4
+	.long 1			/* BTI */
+	.long 0
+	.popsection
+#endif
+
+#endif

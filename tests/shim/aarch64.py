@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The library for aarch64, built here and run by an emulator: results, decoders, batches, clock.
+
+Skipped where the compiler or the emulator is missing (gcc-aarch64-linux-gnu, qemu-user-static). What
+an emulator cannot show is the order in which another processor sees what one has written.
+"""
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "lib"))
+from dlprof_test import (BUILD, ROOT, check, environment, equal, finish, need_shim,  # noqa
+                         report, rows, run, say, scratch, skip)
+
+CC, EMULATOR, LIBC = "aarch64-linux-gnu-gcc", "qemu-aarch64-static", "/usr/aarch64-linux-gnu"
+RUNNER = [EMULATOR, "-L", LIBC]
+FORTIFIED = ["-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2"]
+
+
+def must(argv, cwd=None):
+    done = subprocess.run(argv, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT)
+    if not check(done.returncode == 0, argv, done.stdout.decode()[-3000:]):
+        finish()
+    return done.stdout.decode()
+
+
+def build_library():
+    folder = os.path.join(BUILD, "tests", "shim", "aarch64")
+    if not os.path.exists(os.path.join(folder, "build.ninja")):
+        must(["meson", "setup", folder, ROOT, "--cross-file",
+              os.path.join(ROOT, "tests", "aarch64.txt"), "-Dtests=false", "-Danalyzer=false"])
+    said = must(["ninja", "-C", folder])
+    equal([line for line in said.splitlines() if "warning:" in line], [], "compiler warnings")
+    return os.path.join(folder, "shim", "libdlprof.so")
+
+
+def compile_program(folder, name, *flags, shared=False):
+    target = os.path.join(folder, name)
+    must([CC, "-std=gnu11", "-D_GNU_SOURCE", "-O2", "-w", "-o", target, "-lpthread"] +
+         (["-shared", "-fPIC"] if shared else []) + list(flags))
+    return target
+
+
+def other_test(shim, name, *arguments):
+    """A test that knows how to run its programs through an emulator."""
+    done = run([sys.executable, os.path.join(HERE, name)] + list(arguments), timeout=300,
+               env=environment(False, TEST_SHIM=shim, TEST_RUNNER=" ".join(RUNNER)))
+    say(done.out.strip())
+    equal(done.status, 0, name, done.err[-2000:])
+
+
+def check_calls(shim, folder):
+    def source(name):
+        return os.path.join(HERE, name)
+
+    host = compile_program(folder, "host", *FORTIFIED, *[
+        source("host_{}.c".format(part)) for part in ("calls", "files", "stdio", "waits")])
+    early = compile_program(folder, "early.so", source("early.c"), shared=True)
+    cancel = compile_program(folder, "cancel", source("cancel.c"))
+    other_test(shim, "calls.py", early, "none", "none", host, "--", cancel)
+
+
+def check_loop(shim, folder):
+    """What the emulated writer has written, the programs of this machine read."""
+    loop = compile_program(folder, "loop", "-I" + os.path.join(ROOT, "include"),
+                           os.path.join(ROOT, "examples", "loop.c"))
+    database, load_ms, batches = os.path.join(folder, "run.db"), 20, 30
+    done = run(RUNNER + [loop, "2", str(load_ms), "5", str(batches)],
+               env=environment(LD_PRELOAD=shim, DLPROF_OUT=database))
+    equal((done.status, done.out), (0, "trained {}\n".format(2 * batches)), "loop", done.err)
+    check("dlprof: {} batches".format(2 * batches) in done.err, "line at exit", done.err)
+    told = report("--json", database)
+    if not equal(told.status, 0, "report", told.err):
+        return
+    equal(json.loads(told.out)["stall"]["batches"], 2 * batches, "batches")
+    loads = rows(database, "SELECT load_ns, blocked_ns FROM load")
+    equal(len(loads), 2 * batches, "loads")
+    # Loads are stamped by the kernel's clock, and what they sleep measured by the counter.
+    for load in loads:
+        check(load_ms * 1e6 <= load["blocked_ns"] <= load["load_ns"] * 1.05, "two clocks", load)
+
+
+def main():
+    need_shim()
+    for tool in (CC, EMULATOR, "meson", "ninja"):
+        if not shutil.which(tool):
+            skip("no " + tool)
+    if not os.path.exists(os.path.join(LIBC, "lib", "libc.so.6")):
+        skip("no C library for it")
+    folder = scratch()
+    shim = build_library()
+    check_calls(shim, folder)
+    check_loop(shim, folder)
+    other_test(shim, "reach.py", CC)
+    finish()
+
+
+main()
