@@ -12,11 +12,12 @@
 
 #define PLACE_COUNT  512 /* over twice the rows */
 #define PREFIX_BYTES 5   /* "_ZN2c", not "_ZN2a": half of torch begins so */
+#define PREFIX_BITS  2048 /* few of the names that are none of ours pass */
 
 uint32_t decode_hashes[DECODE_ROW_MAX];
 
 static uint8_t places[PLACE_COUNT]; /* row + 1; 0: free */
-static uint64_t prefixes[4];
+static uint64_t prefixes[PREFIX_BITS / 64];
 static bool ready;
 
 static_assert(DECODE_ROW_MAX < UINT8_MAX && DECODE_ROW_MAX * 2 < PLACE_COUNT,
@@ -28,7 +29,7 @@ static uint32_t prefix_of(const char *name)
 
 	for (int i = 0; i < PREFIX_BYTES && name[i]; i++)
 		sum = sum * 31 + (uint8_t)name[i];
-	return (sum * 2654435761u) >> 24;
+	return (sum * 2654435761u) >> 21;
 }
 
 void decode_index(void)

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "hooks/dl.h"
+#include "sys.h"
 
 struct api py;
 
@@ -75,6 +76,23 @@ PyObject *api_get_named(PyObject *object, const char *name)
 	return value;
 }
 
+PyObject *api_name(struct api_name *name)
+{
+	if (unlikely(!name->string)) {
+		name->string = py.PyUnicode_InternFromString(name->text);
+		if (!name->string)
+			py.PyErr_Clear();
+	}
+	return name->string;
+}
+
+PyObject *api_get_again(PyObject *object, struct api_name *name)
+{
+	PyObject *string = api_name(name);
+
+	return string ? api_get(object, string) : NULL;
+}
+
 int64_t api_number(PyObject *object, int64_t otherwise)
 {
 	long long value = py.PyLong_AsLongLong(object);
@@ -97,9 +115,8 @@ int64_t api_get_number(PyObject *object, const char *name, int64_t otherwise)
 	return otherwise;
 }
 
-bool api_get_flag(PyObject *object, const char *name, bool otherwise)
+bool api_flag(PyObject *value, bool otherwise)
 {
-	PyObject *value = api_get_named(object, name);
 	int truth;
 
 	if (!value)
@@ -109,4 +126,9 @@ bool api_get_flag(PyObject *object, const char *name, bool otherwise)
 		py.PyErr_Clear();
 	py.Py_DecRef(value);
 	return truth < 0 ? otherwise : truth;
+}
+
+bool api_get_flag(PyObject *object, const char *name, bool otherwise)
+{
+	return api_flag(api_get_named(object, name), otherwise);
 }

@@ -54,9 +54,24 @@ bool api_main_interpreter(void);
 PyObject *api_get(PyObject *object, PyObject *name);
 PyObject *api_get_named(PyObject *object, const char *name);
 
+/* A name that is asked for again and again: its string is made once, and kept. */
+struct api_name {
+	const char *text;
+	PyObject *string;
+};
+
+/* Borrowed. NULL: no memory, and no exception. */
+PyObject *api_name(struct api_name *name);
+
+/* api_get() of such a name. */
+PyObject *api_get_again(PyObject *object, struct api_name *name);
+
 /* The attribute as a number, or `otherwise` where it is absent or none. */
 int64_t api_get_number(PyObject *object, const char *name, int64_t otherwise);
 bool api_get_flag(PyObject *object, const char *name, bool otherwise);
+
+/* Takes `value`, or `otherwise` where it is NULL or has no truth. */
+bool api_flag(PyObject *value, bool otherwise);
 
 /* What a bytearray of exactly this size holds; NULL for anything else: a class may answer any
  * attribute with something of its own. */

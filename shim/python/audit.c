@@ -95,7 +95,11 @@ static struct later {
 #undef STEPS
 };
 
-static atomic_bool later_due = true;
+/*
+ * Something of it may have come since the last look. Functions of modules are patched in workers
+ * only, so that what there is of them may wait for a worker for ever.
+ */
+static atomic_bool later_due = true, functions_due = true;
 
 /* Borrowed, or NULL. One that is being initialized may stand for what it implies. */
 static PyObject *find_module(PyObject *modules, const struct later *wanted)
@@ -115,16 +119,19 @@ static PyObject *find_module(PyObject *modules, const struct later *wanted)
 	return module;
 }
 
-void audit_load_begin(bool functions)
+/* NULL: another interpreter than the main one. */
+static PyObject *modules_of_main(void)
 {
-	PyObject *modules;
+	return api_main_interpreter() ? py.PySys_GetObject("modules") : NULL;
+}
+
+static void look(PyObject *modules, bool functions)
+{
 	bool missed = false;
 
-	if (likely(!atomic_load_explicit(&later_due, memory_order_relaxed)))
-		return;
 	atomic_store(&later_due, false);
-	modules = api_main_interpreter() ? py.PySys_GetObject("modules") : NULL;
-	for (size_t i = 0; modules && i < sizeof(later) / sizeof(later[0]); i++) {
+	atomic_store(&functions_due, !functions);
+	for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++) {
 		PyObject *module;
 
 		if (atomic_load(&later[i].done))
@@ -132,10 +139,11 @@ void audit_load_begin(bool functions)
 		module = find_module(modules, &later[i]);
 		if (!module)
 			continue;
-		if (later[i].is_function && !functions)
+		if (later[i].is_function && !functions) {
 			missed = true;
-		if (is_initializing(module) ||	/* by another thread, say */
-		    (later[i].is_function && !functions)) {
+			continue;
+		}
+		if (is_initializing(module)) {	/* by another thread, say */
 			atomic_store(&later_due, true);
 			continue;
 		}
@@ -145,6 +153,31 @@ void audit_load_begin(bool functions)
 		py.Py_DecRef(module);
 	}
 	scope_decoders_missed(missed);
+}
+
+void audit_load_begin(bool functions)
+{
+	static _Atomic ssize_t known_count;
+	PyObject *modules = modules_of_main();
+	ssize_t count = modules ? py.PyDict_Size(modules) : 0;
+
+	if (count < 0)	/* somebody's own kind of mapping */
+		py.PyErr_Clear();
+	/* Not every import is an event. */
+	if (!modules ||
+	    likely(!atomic_load(&later_due) && !(functions && atomic_load(&functions_due)) &&
+		   count == atomic_load(&known_count)))
+		return;
+	atomic_store(&known_count, count);
+	look(modules, functions);
+}
+
+void audit_opened(void)
+{
+	PyObject *modules = unlikely(atomic_load(&later_due)) ? modules_of_main() : NULL;
+
+	if (modules)
+		look(modules, false);
 }
 
 static int import_target(struct target *target)

@@ -15,4 +15,7 @@ void audit_install(void);
  */
 void audit_load_begin(bool functions);
 
+/* The same in the middle of a load, without functions: for those whose import was an event. */
+void audit_opened(void);
+
 #endif

@@ -147,13 +147,14 @@ static void measure_path(PyObject *args, PyObject *result, struct image *image)
 /* An ImageFile that has loaded itself. */
 static void measure_pillow(PyObject *args, PyObject *result, struct image *image)
 {
+	static struct api_name size_name = {"size", NULL}, format_name = {"format", NULL};
 	PyObject *self = first_argument(args), *size, *format;
 
 	(void)result;
 	if (!self)
 		return;
-	size = api_get_named(self, "size");
-	format = api_get_named(self, "format");
+	size = api_get_again(self, &size_name);
+	format = api_get_again(self, &format_name);
 	if (size) {
 		image->width = item_of(size, 0);
 		image->height = item_of(size, 1);
@@ -176,12 +177,13 @@ static void measure_around(PyObject *args, PyObject *result, struct image *image
 /* Every operation on an image calls load(); only with tiles left is there something to decode. */
 static bool has_work(void (*measure)(PyObject *, PyObject *, struct image *), PyObject *args)
 {
+	static struct api_name tile = {"tile", NULL};
 	PyObject *self;
 
 	if (measure != measure_pillow)
 		return true;
 	self = first_argument(args);
-	return self && api_get_flag(self, "tile", true);
+	return self && api_flag(api_get_again(self, &tile), true);
 }
 
 static const struct boundary {

@@ -12,9 +12,9 @@
 #include "text.h"
 
 /* Attributes of a stand-in. */
-#define ORIGINAL "_dlprof_object"	/* what it stands for */
-#define DATASET	 "_dlprof_dataset"	/* of a stream: what it is an iterator of */
-#define TAKEN	 "_dlprof_taken"	/* of a stream: a uint64_t, how many samples it gave */
+static struct api_name object_name = {"_dlprof_object", NULL};	/* what it stands for */
+static struct api_name dataset_name = {"_dlprof_dataset", NULL};	/* of a stream: of what it is an iterator */
+static struct api_name taken_name = {"_dlprof_taken", NULL};	/* of a stream: a uint64_t, samples it gave */
 
 /* The name of an object's class, or of a function. */
 static void add_name(struct text *text, PyObject *object)
@@ -46,15 +46,23 @@ static const void *key_of(PyObject *object)
 	return type == py.function_type ? object : type;
 }
 
+#define STEP_PLACES 4	/* where one may lie; the last of them is given up for a further one */
+
 /* `what`: "dataset" or "transform". */
 static struct dlprof_tally *tally_of(struct thread *thread, PyObject *object, const char *what)
 {
 	const void *key = key_of(object);
-	struct thread_step *known = &thread->steps[((uintptr_t)key >> 4) % THREAD_STEP_MAX];
+	uintptr_t at = (uintptr_t)key >> 4;
+	struct thread_step *known = NULL;
 	TEXT(name, DLPROF_TALLY_NAME_BYTES);
 
-	if (likely(known->key == key && known->tally))
-		return known->tally;
+	for (uintptr_t end = at + STEP_PLACES; at < end; at++) {
+		known = &thread->steps[at % THREAD_STEP_MAX];
+		if (likely(known->key == key && known->tally))
+			return known->tally;
+		if (!known->key)
+			break;
+	}
 	add_name(&name, object);
 	known->key = key;
 	known->tally = tally_named(thread, DLPROF_TALLY_STEP, name.buffer, what, 0);
@@ -105,19 +113,24 @@ static PyObject *steps_opened(PyObject *original, PyObject *args, PyObject *kwar
 	PyObject *result = py.PyObject_Call(original, args, kwargs);
 
 	if (result && activate_on())
-		audit_load_begin(false);
+		audit_opened();
 	return result;
 }
 
-/* Into its own dict, since attributes that are set belong to what it stands for. */
-static bool keep(PyObject *standing, const char *name, PyObject *value)
+/* Past its class's own __setattr__: attributes that others set belong to what it stands for. */
+static bool keep(PyObject *standing, struct api_name *name, PyObject *value)
 {
-	PyObject *dict = py.PyObject_GetAttrString(standing, "__dict__");
-	bool kept = dict && py.PyDict_SetItemString(dict, name, value) == 0;
+	PyObject *string = api_name(name);
 
-	if (dict)
-		py.Py_DecRef(dict);
-	return kept;
+	return string && py.PyObject_GenericSetAttr(standing, string, value) == 0;
+}
+
+/* What keep() kept; NULL with an exception, in a stand-in that was copied without its state. */
+static PyObject *kept(PyObject *standing, struct api_name *name)
+{
+	PyObject *string = api_name(name);
+
+	return string ? py.PyObject_GenericGetAttr(standing, string) : NULL;
 }
 
 /* What stands for `object`: has the methods of `class`, and for the rest asks the object. */
@@ -125,7 +138,7 @@ static PyObject *stand_in(PyObject *class, PyObject *object)
 {
 	PyObject *standing = py.PyObject_CallObject(class, NULL);
 
-	if (standing && !keep(standing, ORIGINAL, object)) {
+	if (standing && !keep(standing, &object_name, object)) {
 		py.Py_DecRef(standing);
 		standing = NULL;
 	}
@@ -136,7 +149,7 @@ static PyObject *original_of(PyObject *args)
 {
 	PyObject *standing = py.PyTuple_GetItem(args, 0);
 
-	return standing ? py.PyObject_GetAttrString(standing, ORIGINAL) : NULL;
+	return standing ? kept(standing, &object_name) : NULL;
 }
 
 /* __getattr__: only for what the stand-in has not itself. */
@@ -148,7 +161,7 @@ static PyObject *on_attribute(PyObject *self, PyObject *args, PyObject *kwargs)
 	(void)self;
 	(void)kwargs;
 	/* Copied without its state it has no object, and asking for that would come here again. */
-	if (name && py.PyUnicode_CompareWithASCIIString(name, ORIGINAL) == 0) {
+	if (name && py.PyUnicode_CompareWithASCIIString(name, object_name.text) == 0) {
 		py.PyErr_SetObject(*py.attribute_error, name);
 		return NULL;
 	}
@@ -272,8 +285,9 @@ static PyObject *on_next(PyObject *self, PyObject *args, PyObject *kwargs)
 	(void)kwargs;
 	if (!object)
 		return NULL;
-	dataset = api_get_named(standing, DATASET);
-	bytes = api_get_named(standing, TAKEN);
+	dataset = kept(standing, &dataset_name);
+	bytes = kept(standing, &taken_name);
+	py.PyErr_Clear();
 	taken = bytes ? api_bytearray(bytes, sizeof(*taken)) : NULL;
 	value = sample(object, dataset ? dataset : object, NULL, taken ? *taken : 0);
 	if (value && taken)
@@ -416,8 +430,8 @@ static bool add_stream_facts(PyObject *standing, PyObject *fetcher)
 	static const uint64_t none;
 	PyObject *dataset = api_get_named(fetcher, "dataset");
 	PyObject *taken = py.PyByteArray_FromStringAndSize((const char *)&none, sizeof(none));
-	bool added = dataset && taken && keep(standing, DATASET, dataset) &&
-		     keep(standing, TAKEN, taken);
+	bool added = dataset && taken && keep(standing, &dataset_name, dataset) &&
+		     keep(standing, &taken_name, taken);
 
 	if (dataset)
 		py.Py_DecRef(dataset);
@@ -455,10 +469,12 @@ void steps_watch(PyObject *fetcher)
 			py.Py_DecRef(*left);
 }
 
+static struct api_name transforms_name = {"transforms", NULL};
+
 /* [step, step, ...], each timed when it is called. NULL: not what we know. */
 static PyObject *timed_steps(PyObject *compose)
 {
-	PyObject *steps = api_get_named(compose, "transforms");
+	PyObject *steps = api_get_again(compose, &transforms_name);
 	PyObject *iterator = steps ? py.PyObject_GetIter(steps) : NULL;
 	PyObject *list = iterator ? py.PyList_New(0) : NULL;
 	PyObject *step;
@@ -518,7 +534,7 @@ static PyObject *steps_compose(PyObject *original, PyObject *args, PyObject *kwa
 		steps = timed_steps(self);
 	if (steps)
 		standing = stand_in(compose_class(), self);
-	if (standing && py.PyObject_SetAttrString(standing, "transforms", steps) == 0)
+	if (standing && keep(standing, &transforms_name, steps))
 		replaced = replace_self(args, standing);
 	py.PyErr_Clear();
 	result = py.PyObject_Call(original, replaced ? replaced : args, kwargs);
