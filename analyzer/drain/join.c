@@ -34,8 +34,7 @@ void join_close(struct join *join)
 		return;
 	for (stream = join->streams; stream; stream = next) {
 		next = stream->next;
-		free(stream->entries);
-		free(stream);
+		stream_free(stream);
 	}
 	gpu_close(join->gpu);
 	free(join);
@@ -83,8 +82,8 @@ static int64_t flag(uint32_t flags, uint32_t bit)
 	return (flags & bit) != 0;
 }
 
-static int note_process(struct join *join, const struct stream *stream,
-			struct segment *segment, const char *role, int64_t worker_id)
+static int note_process(struct join *join, const struct stream *stream, struct segment *segment,
+			const char *role, int64_t worker_id)
 {
 	const struct dlprof_header *header = segment->header;
 	struct process_row row = {
@@ -143,11 +142,10 @@ static int take_epoch(struct join *join, struct stream *stream, struct segment *
 		.pid = segment->header->pid,
 		.number = epoch->loader,
 		.workers = epoch->workers < 0 ? WRITE_UNKNOWN : epoch->workers,
-		.prefetch_factor = epoch->prefetch_factor < 0 ? WRITE_UNKNOWN
-							      : epoch->prefetch_factor,
+		.prefetch_factor =
+			epoch->prefetch_factor < 0 ? WRITE_UNKNOWN : epoch->prefetch_factor,
 		.in_order = opaque ? WRITE_UNKNOWN : flag(epoch->flags, DLPROF_EPOCH_IN_ORDER),
-		.persistent = opaque ? WRITE_UNKNOWN
-				     : flag(epoch->flags, DLPROF_EPOCH_PERSISTENT),
+		.persistent = opaque ? WRITE_UNKNOWN : flag(epoch->flags, DLPROF_EPOCH_PERSISTENT),
 		.batch_size = epoch->batch_size < 0 ? WRITE_UNKNOWN : epoch->batch_size,
 		.kind = epoch->kind,
 	};
@@ -188,9 +186,9 @@ static void end_step(struct stream *stream, const struct dlprof_event *event,
 	last->step_end_ns = event->begin_ns;
 	/* What the thread waited for other loaders meanwhile is not compute; another thread's sum
 	 * says nothing of that. */
-	last->waited_end_ns = ring == stream->last_ring ? event->batch.waited_ns
-							: last->batch.batch.waited_ns +
-								  last->batch.duration_ns;
+	last->waited_end_ns = ring == stream->last_ring
+				      ? event->batch.waited_ns
+				      : last->batch.batch.waited_ns + last->batch.duration_ns;
 }
 
 static int take_batch(struct join *join, struct stream *stream, struct segment *segment,
@@ -233,16 +231,13 @@ static int take_load(const struct join *join, struct stream *stream, struct segm
 	return 0;
 }
 
-static int take_operation(struct join *join, const struct segment *segment,
-			  const struct ring *ring, struct dlprof_event *event)
+static int take_operation(struct join *join, const struct segment *segment, const struct ring *ring,
+			  struct dlprof_event *event)
 {
 	static const char *const classes[DLPROF_CLASS_MAX] = {
-		[DLPROF_CLASS_OPEN] = "open",
-		[DLPROF_CLASS_READ] = "read",
-		[DLPROF_CLASS_DECODE] = "decode",
-		[DLPROF_CLASS_COLLATE] = "collate",
-		[DLPROF_CLASS_STEP] = "step",
-		[DLPROF_CLASS_WAIT] = "wait",
+		[DLPROF_CLASS_OPEN] = "open",     [DLPROF_CLASS_READ] = "read",
+		[DLPROF_CLASS_DECODE] = "decode", [DLPROF_CLASS_COLLATE] = "collate",
+		[DLPROF_CLASS_STEP] = "step",     [DLPROF_CLASS_WAIT] = "wait",
 	};
 	struct dlprof_op *op = &event->op;
 	char what[80];
@@ -294,7 +289,7 @@ int join_take(void *context, struct segment *segment, struct ring *ring, uint64_
 	case DLPROF_EVENT_WORKER:
 	case DLPROF_EVENT_LOAD:
 		break;
-	default:	/* of a damaged ring */
+	default: /* of a damaged ring */
 		return 0;
 	}
 	r = find_stream(join, event, &stream);
@@ -328,8 +323,7 @@ static void drop_done(struct join *join)
 		/* Not at once: a worker's last records may be a round behind. */
 		if (stream->closed && !stream->count && join->round - stream->closed_round > 2) {
 			*link = stream->next;
-			free(stream->entries);
-			free(stream);
+			stream_free(stream);
 		} else {
 			link = &stream->next;
 		}
@@ -346,13 +340,34 @@ static void keep_for_steps(const struct join *join)
 					      (int64_t)stream->entries[i].batch.begin_ns);
 }
 
+/* Records of a loader whose epoch was never announced: its consumer lost the record, was killed
+ * before it wrote it, or there is none. */
+static int adopt(struct join *join, struct stream *stream)
+{
+	struct loader_row row = {
+		.pid = stream->pid ? stream->pid : stream->entries[0].load_pid,
+		.number = (int64_t)(stream->key & INT64_MAX),
+		.workers = WRITE_UNKNOWN,
+		.prefetch_factor = WRITE_UNKNOWN,
+		.in_order = WRITE_UNKNOWN,
+		.persistent = WRITE_UNKNOWN,
+		.batch_size = WRITE_UNKNOWN,
+	};
+
+	stream->known = true;
+	stream->epoch = stream->generation;
+	return writer_loader(join->writer, &row, &stream->loader_id);
+}
+
 int join_round(struct join *join, size_t *ret_rows)
 {
 	size_t before = join->rows;
 	int r;
 
 	for (struct stream *stream = join->streams; stream; stream = stream->next) {
-		r = settle_stream(join, stream);
+		r = stream->known || stream->count <= STREAM_MOST ? 0 : adopt(join, stream);
+		if (r == 0)
+			r = settle_stream(join, stream);
 		if (r < 0)
 			return r;
 	}
@@ -380,25 +395,6 @@ void join_process_ended(struct join *join, int32_t pid)
 			entry->round = join->round;
 		}
 	}
-}
-
-/* Records of a loader whose epoch was never announced: its consumer lost the record, or was killed
- * before it wrote it. */
-static int adopt(struct join *join, struct stream *stream)
-{
-	struct loader_row row = {
-		.pid = stream->pid ? stream->pid : stream->entries[0].load_pid,
-		.number = (int64_t)(stream->key & INT64_MAX),
-		.workers = WRITE_UNKNOWN,
-		.prefetch_factor = WRITE_UNKNOWN,
-		.in_order = WRITE_UNKNOWN,
-		.persistent = WRITE_UNKNOWN,
-		.batch_size = WRITE_UNKNOWN,
-	};
-
-	stream->known = true;
-	stream->epoch = stream->generation;
-	return writer_loader(join->writer, &row, &stream->loader_id);
 }
 
 int join_finish(struct join *join)
@@ -455,7 +451,8 @@ void join_forget(struct join *join, const struct segment *segment)
 
 			if (entry->load_held.ring >= segment->rings && entry->load_held.ring < end)
 				entry->load_held.ring = NULL;
-			if (entry->batch_held.ring >= segment->rings && entry->batch_held.ring < end)
+			if (entry->batch_held.ring >= segment->rings &&
+			    entry->batch_held.ring < end)
 				entry->batch_held.ring = NULL;
 		}
 	}

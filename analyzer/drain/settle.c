@@ -29,8 +29,8 @@ static void fill_load(const struct entry *entry, struct batch_values *values)
 	values->pid = entry->load_pid;
 	values->load_begin_ns = (int64_t)event->begin_ns;
 	values->load_ns = (int64_t)event->duration_ns;
-	values->collate_ns = event->flags & DLPROF_FLAG_COLLATE_SEEN ? (int64_t)load->collate_ns
-								     : WRITE_UNKNOWN;
+	values->collate_ns =
+		event->flags & DLPROF_FLAG_COLLATE_SEEN ? (int64_t)load->collate_ns : WRITE_UNKNOWN;
 	values->blocked_ns = (int64_t)load->blocked_ns;
 	values->cpu_ns = (int64_t)load->cpu_ns;
 	values->samples = load->samples ? load->samples : WRITE_UNKNOWN;
@@ -63,7 +63,8 @@ static void fill_batch(const struct entry *entry, struct batch_values *values)
 	if (!entry->stepped)
 		return;
 	values->step_ns = (int64_t)(entry->step_end_ns - event->begin_ns);
-	waited_elsewhere_ns = (int64_t)(entry->waited_end_ns - batch->waited_ns - event->duration_ns);
+	waited_elsewhere_ns =
+		(int64_t)(entry->waited_end_ns - batch->waited_ns - event->duration_ns);
 	if (waited_elsewhere_ns < 0)
 		waited_elsewhere_ns = 0;
 	/* Of a damaged ring the difference may be anything. */
@@ -161,8 +162,8 @@ static int write_entry(struct join *join, const struct stream *stream, const str
 	join->rows++;
 	r = writer_batch(join->writer, &values);
 	/* What is longer than a century is of a damaged ring. */
-	if (r == 0 && values.step_ns >= 0 && values.step_ns < INT64_MAX / 4 && values.begin_ns >= 0 &&
-	    values.begin_ns < INT64_MAX / 4)
+	if (r == 0 && values.step_ns >= 0 && values.step_ns < INT64_MAX / 4 &&
+	    values.begin_ns >= 0 && values.begin_ns < INT64_MAX / 4)
 		r = tell_gpu(join, stream, &values);
 	return r;
 }
@@ -190,47 +191,72 @@ static bool is_complete(const struct join *join, const struct stream *stream,
 		return is_left_over(join, stream, entry);
 	if (!entry->stepped && !entry->over && !stream->closed)
 		return false;
-	return entry->loaded || join->round - entry->round > PATIENCE_ROUNDS;
+	return entry->loaded || (entry->batch.flags & DLPROF_FLAG_STEP) ||
+	       join->round - entry->round > PATIENCE_ROUNDS;
 }
 
 /*
  * What to write next: in the order of delivery, because the batches that were handed out later
- * make up the queue of those before; what was never handed out comes last. NULL: nothing yet.
+ * make up the queue of those before. NULL: nothing yet, and *ret_pending if one will be.
  */
-static struct entry *next_complete(const struct join *join, const struct stream *stream)
+static struct entry *next_delivered(const struct join *join, const struct stream *stream,
+				    bool *ret_pending)
 {
-	struct entry *first = NULL, *left = NULL;
+	struct entry *first = NULL;
 
 	for (size_t i = 0; i < stream->count; i++) {
 		struct entry *entry = &stream->entries[i];
 
-		if (!entry->delivered) {
-			if (!left && is_complete(join, stream, entry))
-				left = entry;
+		if (!entry->delivered)
 			continue;
-		}
 		if (!first || entry->batch.batch.ordinal < first->batch.batch.ordinal)
 			first = entry;
-		if (stream->in_order)
+		if (stream->in_order || (entry->batch.flags & DLPROF_FLAG_STEP))
 			break;
 	}
-	if (first)
-		return is_complete(join, stream, first) ? first : NULL;
-	return left;
+	*ret_pending = first;
+	return first && is_complete(join, stream, first) ? first : NULL;
+}
+
+/* Writes what will not be handed out, and of what may still be the oldest above STREAM_MOST. */
+static int settle_left(struct join *join, struct stream *stream, bool pending)
+{
+	size_t excess = stream->count > STREAM_MOST ? stream->count - STREAM_MOST : 0;
+	size_t kept = 0;
+	int r = 0;
+
+	if (pending && !excess)
+		return 0;
+	for (size_t i = 0; i < stream->count; i++) {
+		const struct entry *entry = &stream->entries[i];
+
+		if (r == 0 && !entry->delivered &&
+		    (excess || (!pending && is_complete(join, stream, entry)))) {
+			r = write_entry(join, stream, entry);
+			if (r == 0) {
+				excess -= excess > 0;
+				continue;
+			}
+		}
+		stream->entries[kept++] = *entry;
+	}
+	stream->count = kept;
+	return r;
 }
 
 int settle_stream(struct join *join, struct stream *stream)
 {
 	struct entry *entry;
+	bool pending;
 	int r;
 
 	if (!stream->known)
 		return 0;
-	while ((entry = next_complete(join, stream))) {
+	while ((entry = next_delivered(join, stream, &pending))) {
 		r = write_entry(join, stream, entry);
 		if (r < 0)
 			return r;
 		entry_remove(stream, entry);
 	}
-	return 0;
+	return settle_left(join, stream, pending);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "drain/stream.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,29 @@ struct entry *entry_find(struct stream *stream, uint32_t task)
 	return NULL;
 }
 
+/* For one more; where the room before them is as large as they are, by moving them there. */
+static int make_room(struct stream *stream)
+{
+	struct entry *begin = stream->entries - stream->room;
+	size_t capacity = stream->capacity + stream->room;
+	bool enough = stream->room && stream->room >= stream->count;
+
+	if (stream->room)
+		memmove(begin, stream->entries, stream->count * sizeof(*begin));
+	stream->entries = begin;
+	stream->capacity = capacity;
+	stream->room = 0;
+	if (enough)
+		return 0;
+	capacity = capacity ? capacity * 2 : 64;
+	begin = realloc(begin, capacity * sizeof(*begin));
+	if (!begin)
+		return -ENOMEM;
+	stream->entries = begin;
+	stream->capacity = capacity;
+	return 0;
+}
+
 struct entry *entry_make(struct stream *stream, uint32_t task)
 {
 	size_t place = entry_place(stream, task);
@@ -36,15 +60,8 @@ struct entry *entry_make(struct stream *stream, uint32_t task)
 
 	if (place < stream->count && stream->entries[place].task == task)
 		return &stream->entries[place];
-	if (stream->count == stream->capacity) {
-		size_t capacity = stream->capacity ? stream->capacity * 2 : 64;
-		struct entry *grown = realloc(stream->entries, capacity * sizeof(*grown));
-
-		if (!grown)
-			return NULL;
-		stream->entries = grown;
-		stream->capacity = capacity;
-	}
+	if (stream->count == stream->capacity && make_room(stream) < 0)
+		return NULL;
 	entry = &stream->entries[place];
 	memmove(entry + 1, entry, (stream->count - place) * sizeof(*entry));
 	memset(entry, 0, sizeof(*entry));
@@ -55,9 +72,19 @@ struct entry *entry_make(struct stream *stream, uint32_t task)
 
 void entry_remove(struct stream *stream, struct entry *entry)
 {
+	memmove(stream->entries + 1, stream->entries,
+		(size_t)(entry - stream->entries) * sizeof(*entry));
+	stream->entries++;
+	stream->room++;
 	stream->count--;
-	memmove(entry, entry + 1,
-		(size_t)(stream->entries + stream->count - entry) * sizeof(*entry));
+	stream->capacity--;
+}
+
+void stream_free(struct stream *stream)
+{
+	if (stream->entries)
+		free(stream->entries - stream->room);
+	free(stream);
 }
 
 void stream_close(const struct join *join, struct stream *stream)

@@ -31,7 +31,16 @@ struct entry {
 	uint64_t waited_end_ns;
 };
 
-/* One epoch of one loader. Entries are sorted by task; the front part is cut off as it is done. */
+/*
+ * Loads that wait for their batch, in one stream: more than any loader has under way. Where a
+ * program tells of loads and never of a batch, none of them would ever be done with.
+ */
+#define STREAM_MOST ((size_t)16384)
+
+/*
+ * One epoch of one loader. Entries are sorted by task; the front part is cut off as it is done, which
+ * leaves room before them.
+ */
 struct stream {
 	struct stream *next;
 	uint64_t key;
@@ -44,7 +53,8 @@ struct stream {
 	bool in_order;
 	bool order_unknown;
 	struct entry *entries;
-	size_t count, capacity;
+	size_t count, capacity;		/* from `entries` on */
+	size_t room;			/* before them */
 	bool has_last;			/* a batch whose step is not over: */
 	uint32_t last_task;
 	struct ring *last_ring;
@@ -64,6 +74,7 @@ struct entry *entry_find(struct stream *stream, uint32_t task);
 struct entry *entry_make(struct stream *stream, uint32_t task);
 void entry_remove(struct stream *stream, struct entry *entry);
 
+void stream_free(struct stream *stream);
 void stream_close(const struct join *join, struct stream *stream);
 
 /* Writes every batch of the stream that is complete. */
