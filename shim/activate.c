@@ -24,17 +24,22 @@ enum state {
 static const volatile uint32_t cell_off;
 const volatile uint32_t *activate_cell = &cell_off;
 
-static _Atomic uint32_t state;
+static _Atomic uint32_t state NEAR = STATE_STARTING;
 static volatile uint32_t *cell_page;
 static char failure[512];
 static int failure_pid;
 
-static void (*on_begun)(void);
+static void (*on_begun)(void) NEAR = NULL;
 
 void activate_ready(void (*begun)(void))
 {
 	on_begun = begun;
 	atomic_store(&state, STATE_IDLE);
+}
+
+bool activate_tried(void)
+{
+	return atomic_load(&state) >= STATE_BUSY;
 }
 
 bool activate_busy(void)

@@ -35,6 +35,9 @@ void activate_ready(void (*begun)(void));
 /* Begins to record unless this process does already or cannot; whether it records. */
 bool activate(void);
 
+/* False: neither this process nor one that it was forked from has ever begun, or failed, to record. */
+bool activate_tried(void);
+
 /* Another thread is in activate(). */
 bool activate_busy(void);
 

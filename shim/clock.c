@@ -16,7 +16,7 @@ volatile uint64_t clock_scale;
 static struct {
 	uint64_t counter;
 	uint64_t ns;
-} first;
+} first NEAR = {0};
 
 static uint64_t measured_ns;	/* how long the speed in force was measured */
 

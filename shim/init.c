@@ -54,6 +54,8 @@ __attribute__((constructor)) static void init_begin(void)
  */
 __attribute__((destructor)) static void init_end(void)
 {
+	if (!activate_tried())
+		return;
 	pipes_finish();
 	attach_finish();
 	if (activate_on())

@@ -21,7 +21,7 @@ void scope_decoders_reached(void)
 	decoders_reached = true;
 }
 
-static void (*look_before_load)(void);
+static void (*look_before_load)(void) NEAR = NULL;
 
 void scope_on_load(void (*look)(void))
 {

@@ -20,6 +20,12 @@
 /* -fvisibility=hidden is for definitions: a declaration without this goes through the GOT. */
 #define HIDDEN __attribute__((visibility("hidden")))
 
+/*
+ * On a page that ld.so writes to anyway, for what every process touches at its start or end: each of
+ * them somewhere in .bss is one page more that the kernel has to make.
+ */
+#define NEAR __attribute__((section(".data")))
+
 /* Apart, so that the way past it saves no register for its sake. */
 #define RARELY __attribute__((noinline, cold))
 

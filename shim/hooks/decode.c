@@ -458,11 +458,7 @@ static uint64_t event_bytes(const void *events, int count)
 	INSTANCE(type, name, 4, params, args)                                                      \
 	INSTANCE(type, name, 5, params, args)                                                      \
 	INSTANCE(type, name, 6, params, args)                                                      \
-	INSTANCE(type, name, 7, params, args)                                                      \
-	static void *const wrappers_of_##name[DECODE_INSTANCE_MAX] = {                             \
-		name##_0, name##_1, name##_2, name##_3,                                            \
-		name##_4, name##_5, name##_6, name##_7,                                            \
-	};
+	INSTANCE(type, name, 7, params, args)
 
 #define DECODE(library, family, type, name, params, args)                                          \
 	__attribute__((noinline)) static type call_##name(struct decode_target *target,            \
@@ -513,14 +509,54 @@ const struct decode_library decode_libraries[DECODE_LIBRARY_MAX] = {
 #undef DECODER
 };
 
-const struct decode_row decode_rows[DECODE_ROW_MAX] = {
-#define DECODE(library, family, type, name, params, args)                                          \
-	{#name, DECODE_##library, wrappers_of_##name},
-#define DECODE_VOID(library, family, name, params, args)                                           \
-	{#name, DECODE_##library, wrappers_of_##name},
+#define DECODE_VOID(library, family, name, params, args) DECODE(library, family, , name, , )
+
+struct names {
+#define DECODE(library, family, type, name, params, args) char of_##name[sizeof(#name)];
 #include "hooks/decode.def"
 #undef DECODE
-#undef DECODE_VOID
 };
+
+static_assert(sizeof(struct names) <= UINT16_MAX, "decode_row.name");
+
+static const struct names names = {
+#define DECODE(library, family, type, name, params, args) #name,
+#include "hooks/decode.def"
+#undef DECODE
+};
+
+const struct decode_row decode_rows[DECODE_ROW_MAX] = {
+#define DECODE(library, family, type, name, params, args)                                          \
+	{offsetof(struct names, of_##name), DECODE_##library},
+#include "hooks/decode.def"
+#undef DECODE
+};
+
+const char *decode_name(int row)
+{
+	return (const char *)&names + decode_rows[row].name;
+}
+
+/* A switch, since a table would be one of pointers. */
+void *decode_wrapper(int row, int instance)
+{
+	switch (row * DECODE_INSTANCE_MAX + instance) {
+#define CASE(name, number)                                                                         \
+	case DECODE_ROW_##name * DECODE_INSTANCE_MAX + (number):                                   \
+		return name##_##number;
+#define DECODE(library, family, type, name, params, args)                                          \
+	CASE(name, 0)                                                                              \
+	CASE(name, 1)                                                                              \
+	CASE(name, 2)                                                                              \
+	CASE(name, 3)                                                                              \
+	CASE(name, 4)                                                                              \
+	CASE(name, 5)                                                                              \
+	CASE(name, 6)                                                                              \
+	CASE(name, 7)
+#include "hooks/decode.def"
+#undef DECODE
+	}
+	return NULL;
+}
 
 struct decode_target decode_targets[DECODE_ROW_MAX][DECODE_INSTANCE_MAX];

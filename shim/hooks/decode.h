@@ -60,15 +60,20 @@ struct decode_target {
 	void **slot;		/* bound lazily: `real` is the way to ld.so, which changes the slot */
 };
 
-/* A row of decode.def. */
+/* A row of decode.def. No pointers: every process would have ld.so add its base to all of them. */
 struct decode_row {
-	const char *name;
-	enum decode_library_id library;
-	void *const *wrappers;	/* DECODE_INSTANCE_MAX */
+	uint16_t name;		/* where it begins, for decode_name() */
+	uint8_t library;	/* enum decode_library_id */
 };
 
 extern const struct decode_library decode_libraries[DECODE_LIBRARY_MAX];
 extern const struct decode_row decode_rows[DECODE_ROW_MAX];
+
+const char *decode_name(int row);
+
+/* The wrapper for decode_targets[row][instance]. */
+void *decode_wrapper(int row, int instance);
+
 /* elf_hash() of each row's name. */
 extern uint32_t decode_hashes[DECODE_ROW_MAX];
 

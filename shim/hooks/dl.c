@@ -10,7 +10,7 @@
 #include "hooks/pool.h"
 #include "sys.h"
 
-void *(*dl_real)(void *handle, const char *name);
+void *(*dl_real)(void *handle, const char *name) NEAR = NULL;
 volatile uint32_t dl_closes;
 
 /* Not in musl, whose loader ends a program that preloads something with a missing reference. */

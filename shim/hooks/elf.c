@@ -134,9 +134,23 @@ static const ElfW(Dyn) * find_dynamic(const struct elf_module *module, size_t *r
 	return NULL;
 }
 
-/* The values of the entries that matter; DT_NUM and above are not among them. */
+static void take_versions(struct elf_module *module, uintptr_t at)
+{
+	size_t room = room_for(module, at, 2, 2);
+
+	module->versions = (const uint16_t *)at;
+	module->version_limit = room < module->symbol_limit ? (uint32_t)room : module->symbol_limit;
+}
+
+/* Of those from DT_NUM on. */
+struct more {
+	ElfW(Addr) gnu_hash, versions;
+	bool filters;
+};
+
+/* The values of the entries that matter. */
 static bool read_dynamic(const struct elf_module *module, ElfW(Addr) values[DT_NUM],
-			 uint64_t *ret_seen, ElfW(Addr) * ret_gnu_hash)
+			 uint64_t *ret_seen, struct more *ret_more)
 {
 	size_t room = 0;
 	const ElfW(Dyn) *entry = find_dynamic(module, &room);
@@ -145,7 +159,10 @@ static bool read_dynamic(const struct elf_module *module, ElfW(Addr) values[DT_N
 		return false;
 	for (; room && entry->d_tag != DT_NULL; room--, entry++) {
 		if (entry->d_tag == DT_GNU_HASH)
-			*ret_gnu_hash = entry->d_un.d_ptr;
+			ret_more->gnu_hash = entry->d_un.d_ptr;
+		if (entry->d_tag == DT_VERSYM)
+			ret_more->versions = entry->d_un.d_ptr;
+		ret_more->filters |= entry->d_tag == DT_FILTER || entry->d_tag == DT_AUXILIARY;
 		if (entry->d_tag <= 0 || entry->d_tag >= DT_NUM)
 			continue;
 		values[entry->d_tag] = entry->d_un.d_val;
@@ -177,7 +194,8 @@ static void mend_import_limit(struct elf_module *module)
 
 int elf_open(struct elf_module *module, uintptr_t base, const ElfW(Phdr) * headers, size_t count)
 {
-	ElfW(Addr) values[DT_NUM] = {0}, gnu_hash = 0;
+	ElfW(Addr) values[DT_NUM] = {0};
+	struct more more = {0};
 	uint64_t seen = 0;
 	uintptr_t strings;
 	size_t room;
@@ -188,7 +206,7 @@ int elf_open(struct elf_module *module, uintptr_t base, const ElfW(Phdr) * heade
 	module->headers = headers;
 	module->header_count = count;
 #define SEEN(tag) (seen & UINT64_C(1) << (tag))
-	if (!read_dynamic(module, values, &seen, &gnu_hash) || !SEEN(DT_SYMTAB) || !SEEN(DT_STRTAB))
+	if (!read_dynamic(module, values, &seen, &more) || !SEEN(DT_SYMTAB) || !SEEN(DT_STRTAB))
 		return -ENOEXEC;
 	strings = pointer_in(module, values[DT_STRTAB]);
 	room = room_for(module, strings, 1, 1);
@@ -204,8 +222,11 @@ int elf_open(struct elf_module *module, uintptr_t base, const ElfW(Phdr) * heade
 		return -ENOEXEC;
 	if (SEEN(DT_HASH))
 		take_hash(module, pointer_in(module, values[DT_HASH]));
-	if (gnu_hash)
-		take_gnu_hash(module, pointer_in(module, gnu_hash));
+	if (more.gnu_hash)
+		take_gnu_hash(module, pointer_in(module, more.gnu_hash));
+	if (more.versions)
+		take_versions(module, pointer_in(module, more.versions));
+	module->filters = more.filters;
 	if (SEEN(DT_SONAME) && values[DT_SONAME] < module->strings_bytes)
 		module->soname = module->strings + values[DT_SONAME];
 	module->relocs[0].jump = true;
@@ -254,10 +275,36 @@ static bool is_called(const struct elf_module *module, uint32_t symbol, const ch
 	return own && strcmp(own, name) == 0;
 }
 
-uint32_t elf_find(const struct elf_module *module, const char *name, uint32_t hash)
+/* The first symbol of the chain that this hash is in, or 0. */
+static uint32_t chain_of(const struct elf_module *module, uint32_t hash)
 {
 	const uint32_t bits = 8 * sizeof(ElfW(Addr));
-	ElfW(Addr) word;
+	ElfW(Addr) word = module->bloom[hash / bits & (module->bloom_count - 1)];
+	uint32_t symbol;
+
+	if (!(word >> hash % bits & 1) || !(word >> (hash >> module->bloom_shift) % bits & 1))
+		return 0;
+	symbol = module->buckets[hash % module->bucket_count];
+	return symbol < module->import_limit || symbol >= module->chain_limit ? 0 : symbol;
+}
+
+/* The one behind it, or 0: it was the last. */
+static uint32_t next_in_chain(const struct elf_module *module, uint32_t symbol)
+{
+	if (module->chains[symbol - module->import_limit] & 1 || symbol + 1 >= module->chain_limit)
+		return 0;
+	return symbol + 1;
+}
+
+static bool is_hashed(const struct elf_module *module, uint32_t symbol, const char *name,
+		      uint32_t hash)
+{
+	return (module->chains[symbol - module->import_limit] | 1) == (hash | 1) &&
+	       is_called(module, symbol, name);
+}
+
+uint32_t elf_find(const struct elf_module *module, const char *name, uint32_t hash)
+{
 	uint32_t symbol;
 
 	if (!module->buckets) {
@@ -266,21 +313,10 @@ uint32_t elf_find(const struct elf_module *module, const char *name, uint32_t ha
 				return symbol;
 		return 0;
 	}
-	word = module->bloom[hash / bits & (module->bloom_count - 1)];
-	if (!(word >> hash % bits & 1) || !(word >> (hash >> module->bloom_shift) % bits & 1))
-		return 0;
-	symbol = module->buckets[hash % module->bucket_count];
-	if (!symbol || symbol < module->import_limit)
-		return 0;
-	for (; symbol < module->chain_limit; symbol++) {
-		uint32_t own = module->chains[symbol - module->import_limit];
-
-		if ((own | 1) == (hash | 1) && is_called(module, symbol, name))
-			return symbol;
-		if (own & 1)
+	for (symbol = chain_of(module, hash); symbol; symbol = next_in_chain(module, symbol))
+		if (is_hashed(module, symbol, name, hash))
 			break;
-	}
-	return 0;
+	return symbol;
 }
 
 void *elf_function(const struct elf_module *module, const char *name, uint32_t hash)
@@ -294,6 +330,45 @@ void *elf_function(const struct elf_module *module, const char *name, uint32_t h
 		return NULL;
 	address = module->base + module->symbols[symbol].st_value;
 	return elf_covers(module, address, 1, PF_X) ? (void *)address : NULL;
+}
+
+static bool is_default(const struct elf_module *module, uint32_t symbol)
+{
+	const uint16_t hidden = 0x8000;
+
+	return !module->versions ||
+	       (symbol < module->version_limit && module->versions[symbol] != VER_NDX_LOCAL &&
+		!(module->versions[symbol] & hidden));
+}
+
+int elf_export(const struct elf_module *module, const char *name, uint32_t hash, void **ret_function)
+{
+	const ElfW(Sym) *found;
+	uintptr_t address;
+	uint32_t symbol;
+	bool named = false;
+
+	if (!module->buckets || module->filters)
+		return -ENOSYS;
+	for (symbol = chain_of(module, hash); symbol; symbol = next_in_chain(module, symbol)) {
+		if (!is_hashed(module, symbol, name, hash))
+			continue;
+		named = true;
+		if (is_default(module, symbol))
+			break;
+	}
+	if (!symbol)
+		return named ? -ENOSYS : 0;
+	found = &module->symbols[symbol];
+	address = module->base + found->st_value;
+	/* Not data, nor what is found by calling it; and defined here. */
+	if ((ELF64_ST_BIND(found->st_info) != STB_GLOBAL &&
+	     ELF64_ST_BIND(found->st_info) != STB_WEAK) ||
+	    ELF64_ST_TYPE(found->st_info) != STT_FUNC || found->st_shndx == SHN_UNDEF ||
+	    !found->st_value || !elf_covers(module, address, 1, PF_X))
+		return -ENOSYS;
+	*ret_function = (void *)address;
+	return 1;
 }
 
 static bool read_slot(const struct elf_module *module, const struct elf_relocs *relocs, size_t at,

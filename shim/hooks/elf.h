@@ -35,6 +35,9 @@ struct elf_module {
 	const char *strings;
 	size_t strings_bytes;
 	const char *soname;	/* or NULL */
+	const uint16_t *versions; /* of the symbols below version_limit; NULL: they have none */
+	uint32_t version_limit;
+	bool filters;		/* another module is searched in its place */
 
 	const uint32_t *buckets; /* of the GNU hash; NULL: look through all symbols */
 	uint32_t bucket_count;
@@ -82,6 +85,12 @@ uint32_t elf_find(const struct elf_module *module, const char *name, uint32_t ha
 
 /* The address of a function that the module defines and exports, or NULL. */
 void *elf_function(const struct elf_module *module, const char *name, uint32_t hash);
+
+/*
+ * What dlsym() would find in this module: its function in the default version. 1; 0: it has none;
+ * -ENOSYS: only dlsym() can tell.
+ */
+int elf_export(const struct elf_module *module, const char *name, uint32_t hash, void **ret_function);
 
 /* False: that was all. */
 bool elf_next_slot(const struct elf_module *module, struct elf_cursor *cursor,

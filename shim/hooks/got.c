@@ -109,14 +109,14 @@ static bool is_lazy_entry(const struct module *module, const uint8_t *code, uint
 static bool is_unmistakable(const struct module_table *table, int row)
 {
 	const struct decode_library *library = &decode_libraries[decode_rows[row].library];
-	uint32_t hash = elf_hash(decode_rows[row].name);
+	uint32_t hash = elf_hash(decode_name(row));
 	bool found = false;
 
 	for (uint32_t i = 0; i < table->count; i++) {
 		const struct module *module = &table->modules[i];
 		struct elf_module elf;
 
-		if (!module_open(module, &elf) || !elf_function(&elf, decode_rows[row].name, hash))
+		if (!module_open(module, &elf) || !elf_function(&elf, decode_name(row), hash))
 			continue;
 		found = true;
 		if (!pool_is_of_library(module, library))
@@ -194,7 +194,7 @@ static uint32_t find_wanted(const struct elf_module *elf, struct wanted *wanted)
 
 		if (row == 0 || library != decode_rows[row - 1].library)
 			own = pool_is_library(elf, &decode_libraries[library]);
-		symbol = own ? elf_find(elf, decode_rows[row].name, decode_hashes[row]) : 0;
+		symbol = own ? elf_find(elf, decode_name(row), decode_hashes[row]) : 0;
 		if (symbol && (symbol >= elf->import_limit || !elf_is_import(elf, symbol)))
 			wanted[count++] = (struct wanted){symbol, (uint8_t)row};
 	}

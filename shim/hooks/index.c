@@ -37,8 +37,8 @@ void decode_index(void)
 	if (__atomic_load_n(&ready, __ATOMIC_ACQUIRE))
 		return;
 	for (uint32_t row = 0; row < DECODE_ROW_MAX; row++) {
-		uint32_t prefix = prefix_of(decode_rows[row].name);
-		uint32_t hash = elf_hash(decode_rows[row].name), at = hash % PLACE_COUNT;
+		uint32_t prefix = prefix_of(decode_name(row));
+		uint32_t hash = elf_hash(decode_name(row)), at = hash % PLACE_COUNT;
 
 		decode_hashes[row] = hash;
 		while (places[at] && places[at] != row + 1)
@@ -56,7 +56,7 @@ int decode_row_of(const char *name)
 	if (!(prefixes[prefix / 64] >> prefix % 64 & 1))
 		return -1;
 	for (at = elf_hash(name) % PLACE_COUNT; places[at]; at = (at + 1) % PLACE_COUNT)
-		if (strcmp(decode_rows[places[at] - 1].name, name) == 0)
+		if (strcmp(decode_name(places[at] - 1), name) == 0)
 			return places[at] - 1;
 	return -1;
 }

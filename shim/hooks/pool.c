@@ -78,7 +78,7 @@ void *pool_wrapper(int row, void *real, void **slot)
 	struct decode_target *target;
 
 	if (at >= 0)
-		return decode_rows[row].wrappers[at];
+		return decode_wrapper(row, at);
 	if (!slot && (!module_in_text(module_at(real), real) ||
 		      !pool_is_of_library(module_at(real), &decode_libraries[library])))
 		return NULL;
@@ -97,7 +97,7 @@ void *pool_wrapper(int row, void *real, void **slot)
 		find_helpers(target, &decode_libraries[library], real);
 	__atomic_store_n(&target->real, real, __ATOMIC_RELEASE);
 	note_reached(library);
-	return decode_rows[row].wrappers[target - decode_targets[row]];
+	return decode_wrapper(row, (int)(target - decode_targets[row]));
 }
 
 void *pool_substitute(int row, void *real)
@@ -106,7 +106,7 @@ void *pool_substitute(int row, void *real)
 	void *wrapper;
 
 	if (at >= 0)
-		return decode_rows[row].wrappers[at];
+		return decode_wrapper(row, at);
 	if (module_in_text(module_self(), real) || !module_lock())
 		return real;
 	wrapper = pool_wrapper(row, real, NULL);

@@ -13,9 +13,11 @@
 #include <gnu/libc-version.h>
 #include <limits.h>
 #include <stdarg.h>
+#include <string.h>
 #include <sys/syscall.h>
 
 #include "hooks/dl.h"
+#include "hooks/next.h"
 
 #define EARLY_CALL(nr, args)  hook_syscall_raw EARLY_PREFIX(nr, args)
 #define EARLY_PREFIX(nr, ...) EARLY_JOIN(nr, EARLY_STRIP __VA_ARGS__)
@@ -135,22 +137,38 @@ static_assert(offsetof(struct real, syscall) == 0, "syscall is the first row of 
 #define COND_VERSION "GLIBC_2.17"
 #endif
 
+/* In the order of struct real. */
+static const char names[] =
+#define HOOK(family, nr, type, name, params, args) #name "\0"
+#define HOOK_BY_HAND(nr, type, name, params, args) #name "\0"
+#define HOOK_VARIADIC				   HOOK_BY_HAND
+#include "hooks/hooks.def"
+#undef HOOK
+#undef HOOK_BY_HAND
+#undef HOOK_VARIADIC
+	;
+static_assert(sizeof(struct real) == HOOK_ID_MAX * sizeof(void *), "an array of functions");
+
 /*
  * Where the name alone is not enough. A version: libc has older ones that take other arguments, and
  * up to glibc 2.35 dlsym(RTLD_NEXT) finds the oldest. A release: earlier ones have no such name, and
  * a lookup that fails allocates.
  */
 static const struct exception {
-	const char *version;
-	int since_minor;	/* of glibc 2 */
-} exceptions[HOOK_ID_MAX] = {
-	[HOOK_ID_pthread_cond_wait] = {.version = COND_VERSION},
-	[HOOK_ID_pthread_cond_timedwait] = {.version = COND_VERSION},
-	[HOOK_ID_lio_listio] = {.version = "GLIBC_2.34"},
-	[HOOK_ID_lio_listio64] = {.version = "GLIBC_2.34"},
-	[HOOK_ID_epoll_pwait2] = {.since_minor = 35},
-	[HOOK_ID___isoc23_fscanf] = {.since_minor = 38},
-	[HOOK_ID___isoc23_vfscanf] = {.since_minor = 38},
+	char version[12];
+	uint8_t since_minor;	/* of glibc 2 */
+} exceptions[] = {
+	[1] = {.version = COND_VERSION},
+	[2] = {.version = "GLIBC_2.34"},
+	[3] = {.since_minor = 35},
+	[4] = {.since_minor = 38},
+};
+
+static const uint8_t exception_of[HOOK_ID_MAX] = {
+	[HOOK_ID_pthread_cond_wait] = 1,  [HOOK_ID_pthread_cond_timedwait] = 1,
+	[HOOK_ID_lio_listio] = 2,	  [HOOK_ID_lio_listio64] = 2,
+	[HOOK_ID_epoll_pwait2] = 3,	  [HOOK_ID___isoc23_fscanf] = 4,
+	[HOOK_ID___isoc23_vfscanf] = 4,
 };
 
 /* Not in musl, whose loader ends a program that preloads something with a missing reference. */
@@ -174,13 +192,17 @@ bool real_is_glibc(void)
 	return gnu_get_libc_version != NULL;
 }
 
-static void *find(const char *name, const struct exception *exception, int minor)
+static void *find(const char *name, const struct exception *exception, int minor,
+		  const struct next_scope *scope)
 {
+	void *found;
+
 	if (exception->since_minor > minor && real_is_glibc())
 		return NULL;
-	if (exception->version && dlvsym)
+	if (exception->version[0] && dlvsym)
 		return dlvsym(RTLD_NEXT, name, exception->version);
-	return dl_real(RTLD_NEXT, name);
+	found = next_function(scope, name);
+	return found ? found : dl_real(RTLD_NEXT, name);
 }
 
 /*
@@ -189,21 +211,20 @@ static void *find(const char *name, const struct exception *exception, int minor
  */
 void real_resolve(void)
 {
+	struct next_scope scope = {.count = 0};
 	int minor = libc_minor();
-	void *found;
+	const char *name = names;
 
 	if (!dl_real)
 		dl_resolve();
-#define HOOK(family, nr, type, name, params, args)                                                 \
-	found = find(#name, &exceptions[HOOK_ID_##name], minor);                                   \
-	if (found)                                                                                 \
-		real.name = (type(*) params)found;
-#define HOOK_BY_HAND(nr, type, name, params, args) HOOK(, nr, type, name, params, args)
-#define HOOK_VARIADIC				   HOOK_BY_HAND
-#include "hooks/hooks.def"
-#undef HOOK
-#undef HOOK_BY_HAND
-#undef HOOK_VARIADIC
+	if (real_is_glibc())
+		next_open(&scope, (const void *)(uintptr_t)dl_real);
+	for (int id = 0; id < HOOK_ID_MAX; id++, name += strlen(name) + 1) {
+		void *found = find(name, &exceptions[exception_of[id]], minor, &scope);
+
+		if (found)
+			((void **)&real)[id] = found;
+	}
 	if (real.__isoc23_vfscanf == early___isoc23_vfscanf)
 		real.__isoc23_vfscanf = real.__isoc99_vfscanf;
 	if (!real_is_glibc())

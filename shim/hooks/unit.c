@@ -28,7 +28,7 @@ static void describe(struct unit *unit, enum decode_row_id row)
 	unit->library = decode_rows[row].library;
 	unit->span.fd = -1;
 	unit->span.path = NULL;
-	unit->span.name = decode_rows[row].name;
+	unit->span.name = decode_name(row);
 	unit->span.hook = HOOK_ID_MAX + row;
 	unit->span.uncounted = true;
 	unit->span.own_ns = 0;

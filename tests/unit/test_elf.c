@@ -7,6 +7,9 @@
 
 #include "hooks/elf.h"
 #include "hooks/image.h"
+#include "hooks/next.h"
+
+int next_door(void);
 
 static int find_libc(struct dl_phdr_info *info, size_t size, void *data)
 {
@@ -29,6 +32,58 @@ Test(elf, finds_what_dlsym_finds)
 	cr_expect_null(elf_function(&libc, "no_such_name", elf_hash("no_such_name")));
 	/* Data is no function. */
 	cr_expect_null(elf_function(&libc, "environ", elf_hash("environ")));
+}
+
+static const char *const hooks[] = {
+#define HOOK(family, nr, type, name, params, args) #name,
+#define HOOK_BY_HAND(nr, type, name, params, args) #name,
+#define HOOK_VARIADIC				   HOOK_BY_HAND
+#include "hooks/hooks.def"
+};
+
+/* With older versions in libc, of which dlsym(RTLD_NEXT) found the oldest before glibc 2.36. */
+static bool is_versioned(const char *name)
+{
+	return strncmp(name, "pthread_cond_", 13) == 0 || strncmp(name, "lio_listio", 10) == 0;
+}
+
+/* Which only dlsym() can tell: see next_door.c. */
+static bool is_odd(const char *name)
+{
+	return strcmp(name, "creat64") == 0 || strcmp(name, "scandir") == 0 ||
+	       strcmp(name, "lstat64") == 0;
+}
+
+Test(next, finds_what_dlsym_finds_next)
+{
+	static struct next_scope scope;
+	size_t found_count = 0;
+
+	cr_assert_eq(next_door(), 1);
+	next_open(&scope, (const void *)(uintptr_t)dlsym);
+	cr_assert_gt(scope.count, 1);
+	for (size_t i = 0; i < sizeof(hooks) / sizeof(hooks[0]); i++) {
+		void *found = next_function(&scope, hooks[i]);
+
+		if (is_odd(hooks[i]))
+			cr_expect_null(found, "%s", hooks[i]);
+		else if (!is_versioned(hooks[i]))
+			cr_expect_eq(found, dlsym(RTLD_NEXT, hooks[i]), "%s", hooks[i]);
+		found_count += found != NULL;
+	}
+	cr_expect_gt(found_count, 130);
+	cr_expect_eq(((int (*)(void))next_function(&scope, "readahead"))(), 2);
+	cr_expect_eq(((int (*)(void))next_function(&scope, "dup3"))(), 3);
+}
+
+Test(next, says_nothing_without_the_last)
+{
+	static struct next_scope scope;
+	static const char nowhere;
+
+	next_open(&scope, &nowhere);
+	cr_expect_eq(scope.count, 0);
+	cr_expect_null(next_function(&scope, "read"));
 }
 
 /* One page, and nothing behind it; its last bytes are its names. */
