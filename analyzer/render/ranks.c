@@ -4,12 +4,12 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "render/jsonw.h"
 #include "render/units.h"
 
-#define NS_PER_S  1e9
-#define MOST_ROWS 16
+#define NS_PER_S 1e9
 
 static const struct {
 	const char *words;
@@ -38,31 +38,65 @@ static void print_verdict(const struct ranks *ranks, const struct page *page)
 	page_color(page, PAGE_PLAIN);
 }
 
-static void print_culprit(const struct ranks *ranks, const struct page *page)
+void ranks_culprit_words(const struct ranks *ranks, char *text, size_t size)
 {
 	const struct rank_finding *job = &ranks->job;
 	char share[UNITS_MAX], factor[UNITS_MAX];
 	const struct rank_row *row;
 
+	*text = '\0';
 	if (job->culprit >= 0) {
 		row = &ranks->rows[job->culprit];
-		page_entry(
-			page, 2, 2, "",
-			"Rank %" PRId64 "%s%s%s is the one that waits for data, in %s of what is "
-			"lost; the others wait for it in the collective. If it never waited, the "
-			"job would run %s faster.",
-			row->rank, row->host ? " (" : "", row->host ? row->host : "",
-			row->host ? ")" : "", units_share(share, job->blame_share),
-			units_factor(factor,
-				     job->time_ns / (job->time_ns -
-						     ranks->blames[job->culprit].saved_ns)));
+		page_append(text, size,
+			    "Rank %" PRId64 "%s%s%s is the one that waits for data, in %s of what "
+			    "is lost; the others wait for it in the collective. If it never "
+			    "waited, the job would run %s faster.",
+			    row->rank, row->host ? " (" : "", row->host ? row->host : "",
+			    row->host ? ")" : "", units_share(share, job->blame_share),
+			    units_factor(factor,
+					 job->time_ns / (job->time_ns -
+							 ranks->blames[job->culprit].saved_ns)));
 	} else if (job->starved && job->alignment != RANK_ALONE) {
-		page_entry(
-			page, 2, 2, "",
-			"No rank alone is to blame: what they share (storage, cores, the loader's "
-			"settings) is.");
+		page_append(text, size,
+			    "No rank alone is to blame: what they share (storage, cores, the "
+			    "loader's settings) is.");
 	}
+}
+
+static void print_culprit(const struct ranks *ranks, const struct page *page)
+{
+	char text[600];
+
+	ranks_culprit_words(ranks, text, sizeof(text));
+	if (*text)
+		page_entry(page, 2, 2, "", "%s", text);
 	page_break(page);
+}
+
+double ranks_blame_share(const struct ranks *ranks, size_t i)
+{
+	return ranks->job.alignment == RANK_ALONE ? NAN
+						  : ranks->blames[i].stall_ns / ranks->job.stall_ns;
+}
+
+size_t ranks_host_count(const struct ranks *ranks)
+{
+	size_t hosts = 0, i;
+
+	for (i = 0; i < ranks->count; i++)
+		hosts += i == 0 || !ranks->rows[i].host || !ranks->rows[i - 1].host ||
+			 strcmp(ranks->rows[i].host, ranks->rows[i - 1].host) != 0;
+	return hosts;
+}
+
+size_t ranks_worst(const struct ranks *ranks)
+{
+	size_t worst = 0, i;
+
+	for (i = 0; i < ranks->count; i++)
+		if (ranks->blames[i].stall_ns > ranks->blames[worst].stall_ns)
+			worst = i;
+	return worst;
 }
 
 static int by_blame(const void *a, const void *b, void *context)
@@ -85,9 +119,7 @@ static void print_row(const struct ranks *ranks, size_t i, const struct page *pa
 	const struct rank_row *row = &ranks->rows[i];
 	const struct finding *f = &row->finding;
 	char batches[UNITS_MAX], stall[UNITS_MAX], blame[UNITS_MAX], step[UNITS_MAX];
-	double share = ranks->job.alignment == RANK_ALONE
-			       ? NAN
-			       : ranks->blames[i].stall_ns / ranks->job.stall_ns;
+	double share = ranks_blame_share(ranks, i);
 
 	page_line(page, "  %4" PRId64 "%c %9s %9s %8s %9s  %-10s  %s%s", row->rank,
 		  (int32_t)i == ranks->job.culprit ? '*' : ' ',
@@ -98,25 +130,30 @@ static void print_row(const struct ranks *ranks, size_t i, const struct page *pa
 		  row->host ? row->host : "", row->live ? " (still recording)" : "");
 }
 
+void ranks_order(const struct ranks *ranks, size_t *ret)
+{
+	for (size_t i = 0; i < ranks->count; i++)
+		ret[i] = i;
+	if (ranks->count > RANKS_MOST_ROWS)
+		qsort_r(ret, ranks->count, sizeof(*ret), by_blame, (void *)(uintptr_t)ranks);
+}
+
 static void print_table(const struct ranks *ranks, const struct page *page)
 {
 	size_t *order = malloc(ranks->count * sizeof(*order)), i;
 
 	page_line(page, "  rank    batches      step    stall  to blame  verdict     host");
-	for (i = 0; order && i < ranks->count; i++)
-		order[i] = i;
-	/* All of them in their order; of many, the worst. */
-	if (order && ranks->count > MOST_ROWS)
-		qsort_r(order, ranks->count, sizeof(*order), by_blame, (void *)(uintptr_t)ranks);
-	for (i = 0; i < ranks->count && i < MOST_ROWS; i++)
+	if (order)
+		ranks_order(ranks, order);
+	for (i = 0; i < ranks->count && i < RANKS_MOST_ROWS; i++)
 		print_row(ranks, order ? order[i] : i, page);
-	if (ranks->count > MOST_ROWS)
-		page_line(page, "  and %zu more; --json has all", ranks->count - MOST_ROWS);
+	if (ranks->count > RANKS_MOST_ROWS)
+		page_line(page, "  and %zu more; --json has all", ranks->count - RANKS_MOST_ROWS);
 	page_break(page);
 	free(order);
 }
 
-static const char *alignment_text(enum rank_alignment alignment)
+const char *ranks_alignment_words(enum rank_alignment alignment)
 {
 	switch (alignment) {
 	case RANK_BY_STEP:
@@ -132,15 +169,8 @@ static const char *alignment_text(enum rank_alignment alignment)
 
 void ranks_text(const struct ranks *ranks, const struct page *page)
 {
-	size_t hosts = 0, i;
-	size_t worst = 0;
+	size_t hosts = ranks_host_count(ranks);
 
-	for (i = 0; i < ranks->count; i++) {
-		hosts += i == 0 || !ranks->rows[i].host || !ranks->rows[i - 1].host ||
-			 __builtin_strcmp(ranks->rows[i].host, ranks->rows[i - 1].host) != 0;
-		if (ranks->blames[i].stall_ns > ranks->blames[worst].stall_ns)
-			worst = i;
-	}
 	page_line(page, "dlprof  %s  %zu ranks on %zu host%s", ranks->path, ranks->count, hosts,
 		  hosts == 1 ? "" : "s");
 	page_break(page);
@@ -150,8 +180,8 @@ void ranks_text(const struct ranks *ranks, const struct page *page)
 	if (ranks->job.culprit >= 0)
 		page_item(page, "*", "the culprit");
 	page_item(page, "To blame", "share of the lost time in which the rank waited longest");
-	page_item(page, "Aligned", "%s", alignment_text(ranks->job.alignment));
-	page_item(page, "More", "dlprof-report %s", ranks->rows[worst].path);
+	page_item(page, "Aligned", "%s", ranks_alignment_words(ranks->job.alignment));
+	page_item(page, "More", "dlprof-report %s", ranks->rows[ranks_worst(ranks)].path);
 }
 
 static void add_row(struct jsonw *json, const struct ranks *ranks, size_t i)

@@ -3,6 +3,7 @@
 #ifndef RENDER_RANKS_H
 #define RENDER_RANKS_H
 
+#include "analysis/bar.h"
 #include "analysis/rank.h"
 #include "render/page.h"
 
@@ -12,6 +13,8 @@ struct rank_row {
 	int64_t rank;
 	struct finding finding;
 	bool live;
+	struct bar *bars; /* its batches as a picture; NULL: none is wanted */
+	size_t bar_count;
 };
 
 struct ranks {
@@ -21,6 +24,28 @@ struct ranks {
 	size_t count;
 	struct rank_finding job;
 };
+
+/* Which one it is, or that it is none alone; "" where nothing is to be said. */
+void ranks_culprit_words(const struct ranks *ranks, char *text, size_t size);
+
+/* Of the lost time, in which the rank waited longest; NAN where the ranks are judged alone. */
+double ranks_blame_share(const struct ranks *ranks, size_t i);
+
+/* How many hosts they ran on. */
+size_t ranks_host_count(const struct ranks *ranks);
+
+/* Whose report to read first. */
+size_t ranks_worst(const struct ranks *ranks);
+
+/*
+ * The places of the rows as they are shown: as they are, or those to blame first where there are
+ * more than RANKS_MOST_ROWS. `ret`: of ranks->count.
+ */
+#define RANKS_MOST_ROWS 16
+void ranks_order(const struct ranks *ranks, size_t *ret);
+
+/* "by step: ..." */
+const char *ranks_alignment_words(enum rank_alignment alignment);
 
 void ranks_text(const struct ranks *ranks, const struct page *page);
 

@@ -145,7 +145,7 @@ struct page cmd_page(const struct options *options, const struct output *output)
 }
 
 int cmd_show(const struct options *options,
-	     void (*put)(const struct options *options, const void *what, const struct page *page),
+	     int (*put)(const struct options *options, const void *what, const struct page *page),
 	     const void *what, int status)
 {
 	struct output output;
@@ -155,6 +155,8 @@ int cmd_show(const struct options *options,
 	if (r)
 		return r;
 	page = cmd_page(options, &output);
-	put(options, what, &page);
+	r = put(options, what, &page);
+	if (r < 0)
+		status = cmd_fail("%s", db_error(r));
 	return cmd_close_output(&output, status);
 }

@@ -22,6 +22,7 @@ enum cmd_exit {
 /* Each command: the exit status. */
 int cmd_report(const struct options *options);
 int cmd_report_run(const struct options *options, const char *path);
+int cmd_html_run(const struct options *options, const char *path);
 int cmd_ranks(const struct options *options);
 int cmd_batches(const struct options *options);
 int cmd_compare(const struct options *options);
@@ -73,9 +74,9 @@ int cmd_close_output(struct output *output, int status);
 /* The page that fits the output, the terminal and what the user wants. */
 struct page cmd_page(const struct options *options, const struct output *output);
 
-/* Opens the output, has `what` put there, and closes it: `status`, or CMD_ERROR. */
+/* Opens the output, has `what` put there (0 or -errno), and closes it: `status`, or CMD_ERROR. */
 int cmd_show(const struct options *options,
-	     void (*put)(const struct options *options, const void *what, const struct page *page),
+	     int (*put)(const struct options *options, const void *what, const struct page *page),
 	     const void *what, int status);
 
 #endif

@@ -34,12 +34,13 @@ static int read_side(const struct options *options, const struct report *report,
 	return r < 0 ? cmd_fail_read(&one, r) : 0;
 }
 
-static void put(const struct options *options, const void *what, const struct page *page)
+static int put(const struct options *options, const void *what, const struct page *page)
 {
 	if (options->json)
 		compare_json(what, page->out);
 	else
 		compare_text(what, page);
+	return 0;
 }
 
 static int says(const struct compared *compared)

@@ -5,12 +5,13 @@
 #include "render/explain.h"
 #include "report/cmd.h"
 
-static void put(const struct options *options, const void *what, const struct page *page)
+static int put(const struct options *options, const void *what, const struct page *page)
 {
 	if (what)
 		explain_print(page, what);
 	else
 		explain_list(page);
+	return 0;
 }
 
 int cmd_explain(const struct options *options)

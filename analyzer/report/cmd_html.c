@@ -6,6 +6,7 @@
 
 #include "render/html/html.h"
 #include "report/judge.h"
+#include "report/ranks.h"
 
 #define MOST_MEANS 100000 /* batches that tell what a copy to the GPU takes */
 
@@ -51,18 +52,9 @@ static int read_input(struct db *db, const struct report *report, struct html_in
 	return r;
 }
 
-static int write_page(const struct options *options, const struct html_input *input)
+static int put(const struct options *options, const void *what, const struct page *page)
 {
-	struct output output;
-	int status = cmd_open_output(options, &output), r;
-
-	if (status)
-		return status;
-	status = input->report->series.count ? CMD_DONE : CMD_CANNOT_SAY;
-	r = html_write(input, output.file);
-	if (r < 0)
-		status = cmd_fail_read(options, r);
-	return cmd_close_output(&output, status);
+	return html_write(what, page->out);
 }
 
 static int show(const struct options *options, const struct report *report)
@@ -81,20 +73,30 @@ static int show(const struct options *options, const struct report *report)
 	if (r == 0)
 		r = trace_init(&report->series, &report->finding, &trace);
 	input.trace = &trace;
-	status = r < 0 ? cmd_fail_read(options, r) : write_page(options, &input);
+	status = r < 0 ? cmd_fail_read(options, r)
+		       : cmd_show(options, put, &input,
+				  report->series.count ? CMD_DONE : CMD_CANNOT_SAY);
 	for (i = 0; i < input.window_count; i++)
 		free(input.windows[i].rows);
 	trace_done(&trace);
 	return status;
 }
 
-int cmd_html(const struct options *options)
+int cmd_html_run(const struct options *options, const char *path)
 {
+	struct options one = *options;
 	struct report report;
-	int status = judge_run(options, options->run, &report);
+	int status;
 
+	one.run = path;
+	status = judge_run(&one, path, &report);
 	if (!status)
-		status = show(options, &report);
+		status = show(&one, &report);
 	judge_done(&report);
 	return status;
+}
+
+int cmd_html(const struct options *options)
+{
+	return ranks_are_meant(options) ? cmd_ranks(options) : cmd_html_run(options, options->run);
 }

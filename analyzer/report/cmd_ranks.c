@@ -1,16 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_ranks.c - `dlprof-report FOLDER` or several runs: the ranks of one job.
+ * cmd_ranks.c - `dlprof-report [html] FOLDER` or several runs: the ranks of one job.
  *
  * One rank is in memory at a time: what is kept of it are its finding and its share of the steps.
  */
 #include <errno.h>
 #include <stdlib.h>
 
+#include "render/html/html.h"
 #include "render/ranks.h"
 #include "report/judge.h"
 #include "report/ranks.h"
 #include "store/steps.h"
+
+static int draw(const struct batch_series *series, struct rank_row *row)
+{
+	size_t each = (series->count + HTML_RANK_BARS - 1) / HTML_RANK_BARS, i;
+
+	if (!series->count)
+		return 0;
+	row->bar_count = (series->count + each - 1) / each;
+	row->bars = malloc(row->bar_count * sizeof(*row->bars));
+	if (!row->bars)
+		return -ENOMEM;
+	for (i = 0; i < row->bar_count; i++)
+		row->bars[i] = bar_of(series, i * each,
+				      i + 1 < row->bar_count ? (i + 1) * each : series->count);
+	return 0;
+}
 
 /* Of a rank's batches: the loader asked for, or the one with the most time. */
 static int read_rank(const struct options *options, struct db *db, struct rank_job *job,
@@ -30,8 +47,10 @@ static int read_rank(const struct options *options, struct db *db, struct rank_j
 	if (r < 0)
 		return r;
 	series_init(&series);
-	row->host = run.host;
-	run.host = NULL;
+	if (!options->redact) {
+		row->host = run.host;
+		run.host = NULL;
+	}
 	if (__builtin_sub_overflow(run.start_unix_ns, run.start_ns, &offset_ns) ||
 	    run.start_unix_ns < 0 || run.start_ns < 0)
 		offset_ns = QUERY_UNKNOWN;
@@ -42,6 +61,8 @@ static int read_rank(const struct options *options, struct db *db, struct rank_j
 	if (r == 0 && offset_ns != QUERY_UNKNOWN)
 		r = steps_read_epochs(db, filter.loader_id, offset_ns, &epochs, &epoch_count);
 	stall_judge(&series, &row->finding);
+	if (r == 0 && options->verb == VERB_HTML)
+		r = draw(&series, row);
 	if (r == 0)
 		r = rank_add(job, &series, &row->finding, epochs, epoch_count);
 	free(epochs);
@@ -72,12 +93,15 @@ static int read_ranks(const struct options *options, const struct rank_files *fi
 	return 0;
 }
 
-static void put(const struct options *options, const void *what, const struct page *page)
+static int put(const struct options *options, const void *what, const struct page *page)
 {
+	if (options->verb == VERB_HTML)
+		return html_write_ranks(what, options->redact, page->out);
 	if (options->json)
 		ranks_json(what, page->out);
 	else
 		ranks_text(what, page);
+	return 0;
 }
 
 static int show(const struct options *options, const struct ranks *ranks)
@@ -90,6 +114,12 @@ static int show(const struct options *options, const struct ranks *ranks)
 					options->output);
 	return cmd_show(options, put, ranks,
 			ranks->job.verdict == STALL_VERDICT_INCOMPLETE ? CMD_CANNOT_SAY : CMD_DONE);
+}
+
+static void done(struct rank_row *row)
+{
+	free(row->host);
+	free(row->bars);
 }
 
 static int judge_ranks(const struct options *options, const struct rank_files *files)
@@ -111,7 +141,7 @@ static int judge_ranks(const struct options *options, const struct rank_files *f
 	if (!status)
 		status = show(options, &ranks);
 	for (i = 0; rows && i < files->count; i++)
-		free(rows[i].host);
+		done(&rows[i]);
 	rank_done(&job);
 	free(blames);
 	free(rows);
@@ -125,7 +155,9 @@ static int report_one(const struct options *options, const struct rank_files *fi
 
 	for (i = 0; i < files->count; i++)
 		if (options->rank < 0 || files->files[i].rank == options->rank)
-			return cmd_report_run(options, files->files[i].path);
+			return options->verb == VERB_HTML
+				       ? cmd_html_run(options, files->files[i].path)
+				       : cmd_report_run(options, files->files[i].path);
 	return cmd_fail("no rank %lld is among the %zu of '%s'", (long long)options->rank,
 			files->count, options->run);
 }

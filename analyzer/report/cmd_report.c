@@ -3,12 +3,13 @@
 #include "report/judge.h"
 #include "report/ranks.h"
 
-static void put(const struct options *options, const void *what, const struct page *page)
+static int put(const struct options *options, const void *what, const struct page *page)
 {
 	if (options->json)
 		report_json(what, page->out);
 	else
 		report_text(what, page);
+	return 0;
 }
 
 int cmd_report_run(const struct options *options, const char *path)
@@ -28,7 +29,6 @@ int cmd_report_run(const struct options *options, const char *path)
 
 int cmd_report(const struct options *options)
 {
-	if (options->run_count > 1 || ranks_is_folder(options->run))
-		return cmd_ranks(options);
-	return cmd_report_run(options, options->run);
+	return ranks_are_meant(options) ? cmd_ranks(options)
+					: cmd_report_run(options, options->run);
 }

@@ -25,6 +25,11 @@ bool ranks_is_folder(const char *path)
 	return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
+bool ranks_are_meant(const struct options *options)
+{
+	return options->run_count > 1 || ranks_is_folder(options->run);
+}
+
 static void skip(struct listing *listing, const char *path, const char *why)
 {
 	if (listing->skipped++ < MOST_REMARKS)

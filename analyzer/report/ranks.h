@@ -33,4 +33,7 @@ int ranks_pick(const struct options *options, const char *path, char **ret_path)
 
 bool ranks_is_folder(const char *path);
 
+/* Do the options name several runs, or a folder of them? */
+bool ranks_are_meant(const struct options *options);
+
 #endif

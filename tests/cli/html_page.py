@@ -73,7 +73,7 @@ def hash_of(text):
     return "'sha256-{}'".format(base64.b64encode(hashlib.sha256(text.encode()).digest()).decode())
 
 
-def check_alone(page, text, what):
+def check_alone(page, text, what, has_script):
     """Nothing is fetched, and only our own script and style may take effect."""
     t.check(not re.search(r"https?:|\burl\((?!#)|@import", text), what, "names an address")
     for element in page.elements:
@@ -86,11 +86,12 @@ def check_alone(page, text, what):
         rules = dict(rule.strip().split(" ", 1) for rule in policy[0].split(";"))
         scripts = [e for e in page.all("script") if "type" not in e["attrs"]]
         t.equal(rules.get("default-src"), "'none'", what)
-        t.equal([rules.get("script-src")], [hash_of(e["text"]) for e in scripts], what, "script")
+        t.equal([rules.get("script-src")] if "script-src" in rules else [],
+                [hash_of(e["text"]) for e in scripts], what, "script")
         t.equal([rules.get("style-src")], [hash_of(e["text"]) for e in page.all("style")], what,
                 "style")
         t.equal(rules.get("base-uri"), "'none'", what)
-    t.equal(len(page.all("script")), 2, what, "scripts: data and ours")
+    t.equal(len(page.all("script")), 2 * has_script, what, "scripts: data and ours")
 
 
 def check_access(page, what):
@@ -114,7 +115,7 @@ def check_access(page, what):
     t.equal(page.all("html")[0]["attrs"].get("lang"), "en", what)
 
 
-def check_page(run, what, *options, status=0):
+def check_page(run, what, *options, status=0, has_script=True):
     """The page and its text, after everything that holds for any."""
     result = t.report("html", run, *options)
     t.equal((result.status, result.err), (status, ""), what)
@@ -125,7 +126,7 @@ def check_page(run, what, *options, status=0):
     # C1 controls and what turns text around have no place in it.
     t.check(not re.search("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", raw), what,
             "holds control characters")
-    check_alone(page, raw, what)
+    check_alone(page, raw, what, has_script)
     check_access(page, what)
     return page, raw
 
@@ -243,6 +244,70 @@ def check_gpu(folder):
     t.check("was busy for" not in words, "host: times of the GPU")
 
 
+def check_ranks(folder):
+    """Several runs are the ranks of a job: a row and a picture of each, and the culprit."""
+    job = rundb.job(os.path.join(folder, "job"), [1, 1, 90, 1])
+    facts = json.loads(t.report("--json", job).out)
+    page, raw = check_page(job, "ranks", has_script=False)
+    words = words_of(page.all("main")[0])
+    for text in ("4 ranks", job, "Highly input-bound", "Hosts 2",
+                 "Rank 2 (node1) is the one that waits for data, in 100 % of what is lost",
+                 "aligned by step", "* the culprit", "waiting for data", "to one scale: a full row"):
+        t.check(text in words, "ranks: missing", text, words)
+    t.check("{:.0f} %".format(100 * facts["stall"]["ratio"]) in words_of(page.all("header")[0]),
+            "the job's stall ratio")
+    rows = [[words_of(cell) for cell in row["inside"]] for row in page.all("tr")]
+    t.equal([row[0] for row in rows], ["Rank", "0", "1", "2 *", "3"], "the table")
+    t.equal(rows[3][1:3] + rows[3][4:], ["node1", "400", "23 %", "100 %", "■ highly",
+                                         os.path.join(job, "r2.db")], "the culprit's row")
+    # The culprit's bars: a wait of a third of 90 ms above a compute of 101 ms.
+    svg = page.all("svg")[1]
+    waits = [e["attrs"]["d"] for e in inside(svg) if e["attrs"].get("class") == "wait"]
+    heights = [[float(low) - float(high)
+                for low, high in re.findall(r"M[\d.]+ ([\d.]+)V([\d.]+)", d)] for d in waits]
+    computes = [float(low) - float(high) for low, high in
+                re.findall(r"M[\d.]+ ([\d.]+)V([\d.]+)",
+                           [e["attrs"]["d"] for e in inside(svg)
+                            if e["attrs"].get("class") == "compute"][2])]
+    if t.equal(len(heights), 4, "pictures"):
+        t.check(max(heights[0] + heights[1] + heights[3]) < 0.5 and len(heights[2]) > 130,
+                "who waits", heights)
+        t.check(abs(sum(heights[2]) / sum(computes) - (92 / 3) / 100) < 0.01,
+                "wait against compute", sum(heights[2]) / sum(computes))
+    # The same of files, in any order; of one rank its own page; of many, the worst are drawn.
+    files = [os.path.join(job, "r{}.db".format(rank)) for rank in (3, 0, 2)]
+    page = check_page(files[0], "files", *files[1:], has_script=False)[0]
+    t.equal([words_of(row["inside"][0]) for row in page.all("tr")], ["Rank", "0", "2 *", "3"])
+    for arguments in ((job, "--rank", "2"), (files[2],)):
+        t.check("python3 train.py" in check_page(arguments[0], "one", *arguments[1:])[1], arguments)
+    many = rundb.job(os.path.join(folder, "many"), [1] * 39 + [90], steps=20)
+    page = check_page(many, "many", has_script=False)[0]
+    labels = [e["text"] for e in inside(page.all("svg")[1]) if e["text"].startswith("rank ")]
+    t.equal((len(labels), labels[0], len(page.all("tr"))), (16, "rank 39 *", 41), "many", labels)
+    t.check("to blame for most" in words_of(page.all("main")[0]), "many: which are drawn")
+    # Names that want to be markup, or are nobody's business.
+    hostile = rundb.job(os.path.join(folder, "<i>job"), [1, 90], host=pages.MARKUP)
+    page, raw = check_page(hostile, "hostile ranks", has_script=False)
+    t.check("&lt;script&gt;window.hacked" in raw and "&lt;i&gt;job" in raw, "shown as it is")
+    hidden = rundb.job(os.path.join(folder, "SECRET"), [1, 90], host="SECREThost")
+    raw = check_page(hidden, "redacted ranks", "--redact", has_script=False)[1]
+    t.check("SECRET" not in raw and "run 2" in raw, "--redact")
+    # Nothing to draw, and what is no run.
+    empty = os.path.join(folder, "none")
+    for rank in range(2):
+        os.makedirs(empty, exist_ok=True)
+        rundb.build(os.path.join(empty, "{}.db".format(rank)), meta={"rank": str(rank)})
+    page = check_page(empty, "no batches", status=3, has_script=False)[0]
+    t.check("no rank has batches" in words_of(page.all("main")[0]), "no batches")
+    for path in (os.path.join(folder, "nowhere"), t.scratch()):
+        result = t.report("html", path, "-o", os.path.join(folder, "no.html"))
+        t.equal((result.status, result.out, result.err.count("\n")), (2, "", 1), path, result.err)
+        t.check(not os.path.exists(os.path.join(folder, "no.html")), "a page of nothing")
+    result = t.report("html", job, "-f", "-o", files[0])
+    t.equal(result.status, 2, "over one of the runs")
+    t.check("will not write over the run itself" in result.err, result.err)
+
+
 def unpack(text):
     packed = base64.b64decode(text)
     return [float("nan") if one == 65535 else (2 ** (one / 1500) - 1) * 1e3
@@ -352,7 +417,7 @@ def check_usage(folder):
 
 def main():
     folder = t.scratch()
-    for check in (check_kinds, check_content, check_gpu, check_data, check_hostile, check_redact, check_sizes,
+    for check in (check_kinds, check_content, check_gpu, check_ranks, check_data, check_hostile, check_redact, check_sizes,
                   check_usage):
         check(folder)
     t.finish()

@@ -9,7 +9,6 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import dlprof_test as t
 import rundb
 
-MS = rundb.MS
 UTF8 = {"LC_ALL": "C.UTF-8"}
 
 
@@ -18,28 +17,8 @@ def show(*arguments, **changes):
                  env=t.environment(preload=False, **dict(UTF8, **changes)))
 
 
-def make(path, rank, late, together=True, steps=200, start=0):
-    """A rank of a job in which late[i] is how long rank i waits, every third step."""
-    now, rows = rundb.START_NS, []
-    for epoch in range(2):
-        for step in range(steps):
-            waits = [ms if step % 3 == 0 else 1 for ms in late]
-            wait = waits[rank] * MS
-            compute = 100 * MS + (max(waits) * MS - wait if together else 0)
-            rows.append({"epoch": epoch, "task": step, "batch": step, "begin_ns": now,
-                         "wait_ns": wait, "compute_ns": compute, "step_ns": wait + compute,
-                         "head_ready": int(waits[rank] == 1), "worker_id": step % 2})
-            now += wait + compute
-    meta = {"rank": str(rank), "host": "node{}".format(rank // 2),
-            "start_unix_ns": str(1766000000000000000 + start)}
-    return rundb.build(path, [rundb.loader(rows, workers=2)], meta=meta)
-
-
 def job(late, **keywords):
-    folder = t.scratch()
-    for rank in range(len(late)):
-        make(os.path.join(folder, "r{}.db".format(rank)), rank, late, **keywords)
-    return folder
+    return rundb.job(t.scratch(), late, **keywords)
 
 
 def load(*arguments):
@@ -96,7 +75,7 @@ def check_shapes():
 def check_folder():
     """What else lies in a folder is named and skipped; later runs of a rank count."""
     folder = job([1, 90])
-    make(os.path.join(folder, "again.db"), 1, [90, 1], start=10**9)
+    rundb.rank(os.path.join(folder, "again.db"), 1, [90, 1], start=10**9)
     for name, content in (("notes.txt", b"hello\n"), ("empty.db", b""), ("r9.db-journal", b"x"),
                           (".hidden", b"x"), ("cut.db", b"SQLite format 3\0" + bytes(80))):
         with open(os.path.join(folder, name), "wb") as file:

@@ -121,3 +121,28 @@ def lockstep(path, **keywords):
 
 def healthy(path, **keywords):
     return build(path, [loader(simulate(400, 4, 20, 10), workers=4)], **keywords)
+
+
+def rank(path, number, late, together=True, steps=200, start=0, **meta):
+    """A rank of a job in which late[i] is how long rank i waits, every third step."""
+    now, rows = START_NS, []
+    for epoch in range(2):
+        for step in range(steps):
+            waits = [ms if step % 3 == 0 else 1 for ms in late]
+            wait = waits[number] * MS
+            compute = 100 * MS + (max(waits) * MS - wait if together else 0)
+            rows.append({"epoch": epoch, "task": step, "batch": step, "begin_ns": now,
+                         "wait_ns": wait, "compute_ns": compute, "step_ns": wait + compute,
+                         "head_ready": int(waits[number] == 1), "worker_id": step % 2})
+            now += wait + compute
+    meta = dict({"rank": str(number), "host": "node{}".format(number // 2),
+                 "start_unix_ns": str(1766000000000000000 + start)}, **meta)
+    return build(path, [loader(rows, workers=2)], meta=meta)
+
+
+def job(folder, late, **keywords):
+    """A folder of its ranks."""
+    os.makedirs(folder, exist_ok=True)
+    for number in range(len(late)):
+        rank(os.path.join(folder, "r{}.db".format(number)), number, late, **keywords)
+    return folder

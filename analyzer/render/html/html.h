@@ -45,6 +45,13 @@ struct html_input {
 size_t html_choose_windows(const struct batch_series *series, const struct finding *finding,
 			   struct html_window *ret);
 
+/* A picture of each rank has room for so many bars. */
+#define HTML_RANK_BARS 156
+
+/* Ranks of one job. Hosts are the caller's to leave out. 0 or -ENOMEM. */
+struct ranks;
+int html_write_ranks(const struct ranks *ranks, bool redact, FILE *out);
+
 /* 0 or -ENOMEM; errors of the stream are for the caller to check. */
 int html_write(const struct html_input *input, FILE *out);
 

@@ -8,20 +8,22 @@
  * Nothing is fetched, sent or framed; of scripts and styles only ours, by hash: markup that came
  * with a name could not run even if it got through.
  */
-#define POLICY                                                                                     \
-	"default-src 'none'; script-src '" PAGE_JS_HASH "'; style-src '" PAGE_CSS_HASH             \
+#define POLICY(scripts)                                                                            \
+	"default-src 'none'; " scripts "style-src '" PAGE_CSS_HASH                                 \
 	"'; base-uri 'none'; form-action 'none'"
 
-static void put_head(struct html *html)
+void html_head(struct html *html, bool has_script, const char *name)
 {
-	html_put(html, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-		       "<meta http-equiv=\"Content-Security-Policy\" content=\"" POLICY "\">\n"
-		       "<meta name=\"referrer\" content=\"no-referrer\">\n"
-		       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-		       "<meta name=\"color-scheme\" content=\"light dark\">\n"
-		       "<meta name=\"generator\" content=\"dlprof-report " DLPROF_VERSION "\">\n"
-		       "<title>dlprof: ");
-	html_text(html, html->input->redact ? "a run" : html->report->path);
+	html_put(html,
+		 "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+		 "<meta http-equiv=\"Content-Security-Policy\" content=\"%s\">\n"
+		 "<meta name=\"referrer\" content=\"no-referrer\">\n"
+		 "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+		 "<meta name=\"color-scheme\" content=\"light dark\">\n"
+		 "<meta name=\"generator\" content=\"dlprof-report " DLPROF_VERSION "\">\n"
+		 "<title>dlprof: ",
+		 has_script ? POLICY("script-src '" PAGE_JS_HASH "'; ") : POLICY(""));
+	html_text(html, name);
 	html_put(html, "</title>\n<style>");
 	fputs(page_css, html->out);
 	html_put(html, "</style>\n</head>\n<body>\n<main>\n");
@@ -35,7 +37,7 @@ static void put_head(struct html *html)
 		 "</defs></svg>\n");
 }
 
-static void put_foot(struct html *html)
+void html_foot(struct html *html)
 {
 	html_put(html,
 		 "<footer><p>Made by dlprof " DLPROF_VERSION
@@ -48,7 +50,7 @@ int html_write(const struct html_input *input, FILE *out)
 	struct html html = {.out = out, .input = input, .report = input->report};
 	int r;
 
-	put_head(&html);
+	html_head(&html, true, input->redact ? "a run" : input->report->path);
 	html_verdict(&html);
 	r = html_timeline(&html);
 	html_gpu(&html);
@@ -59,7 +61,7 @@ int html_write(const struct html_input *input, FILE *out)
 	html_predict(&html);
 	html_slowest(&html);
 	html_coverage(&html);
-	put_foot(&html);
+	html_foot(&html);
 	if (r == 0)
 		r = html_data(&html);
 	html_put(&html, "<script>");

@@ -141,6 +141,13 @@ void html_section_end(struct html *html)
 	html_put(html, "</section>\n\n");
 }
 
+void html_fact(struct html *html, const char *name, const char *value)
+{
+	html_put(html, "<div><dt>%s</dt><dd>", name);
+	html_text(html, value);
+	html_put(html, "</dd></div>");
+}
+
 void html_table(struct html *html, const char *caption, const char *const *headings)
 {
 	html_put(html, "<div class=\"wide\" tabindex=\"0\"><table>\n");

@@ -41,6 +41,9 @@ const char *html_time(char *buffer, double ns);
 void html_section(struct html *html, const char *id, const char *title, const char *lead);
 void html_section_end(struct html *html);
 
+/* Of a <dl>. */
+void html_fact(struct html *html, const char *name, const char *value);
+
 /* A table; headings that begin with '#' are of numbers. NULL ends them. Caption "": none. */
 void html_table(struct html *html, const char *caption, const char *const *headings);
 void html_table_end(struct html *html);

@@ -5,6 +5,9 @@
 
 #include "render/html/put.h"
 
+/* The word that matters most, with a sign that tells it without colour. */
+void html_heading(struct html *html, enum stall_verdict verdict);
+
 void html_verdict(struct html *html);  /* the answer, why, and what to do */
 int html_timeline(struct html *html);  /* wait and compute, in all and over time */
 void html_gpu(struct html *html);      /* busy, idle and for want of what, copies, kernels */
@@ -15,5 +18,9 @@ void html_predict(struct html *html);  /* other settings, and the replay */
 void html_slowest(struct html *html);  /* samples, files, folders, calls */
 void html_coverage(struct html *html); /* what was seen of what, where */
 int html_data(struct html *html);      /* numbers for the script */
+
+/* Around them; `name` of the run or runs. */
+void html_head(struct html *html, bool has_script, const char *name);
+void html_foot(struct html *html);
 
 #endif

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/bar.h"
 #include "render/html/figure.h"
 #include "render/html/sections.h"
 
@@ -15,52 +16,6 @@
 #define HEIGHT      190
 #define MOST_EPOCHS 12
 #define TABLE_ROWS  24
-
-struct bar {
-	double wait_ns, compute_ns, busy_ns; /* means; NAN: not known */
-	double most_ns;                      /* of a batch's wait and compute */
-	size_t begin, end;
-};
-
-static double known(const float *column, size_t i)
-{
-	return column && column[i] >= 0 ? (double)column[i] : NAN;
-}
-
-/* What is no wait: where nothing but steps is known, all of them. */
-static const float *rest_of(const struct batch_series *s)
-{
-	return s->compute_ns ? s->compute_ns : s->step_ns;
-}
-
-static struct bar make_bar(const struct batch_series *s, size_t begin, size_t end)
-{
-	struct bar bar = {.begin = begin, .end = end};
-	size_t count = 0, busy_count = 0, i;
-
-	for (i = begin; i < end; i++) {
-		double wait = known(s->wait_ns, i), compute = known(rest_of(s), i);
-		double busy = known(s->gpu_busy_ns, i);
-
-		/* The last batch of an epoch has no step after it. */
-		if (isnan(wait) && isnan(compute))
-			continue;
-		wait = isnan(wait) ? 0 : wait;
-		compute = isnan(compute) ? 0 : compute;
-		bar.wait_ns += wait;
-		bar.compute_ns += compute;
-		bar.most_ns = fmax(bar.most_ns, wait + compute);
-		count++;
-		if (!isnan(busy)) {
-			bar.busy_ns += busy;
-			busy_count++;
-		}
-	}
-	bar.wait_ns = count ? bar.wait_ns / (double)count : NAN;
-	bar.compute_ns = count ? bar.compute_ns / (double)count : NAN;
-	bar.busy_ns = busy_count ? bar.busy_ns / (double)busy_count : NAN;
-	return bar;
-}
 
 static double find_top(const struct bar *bars, size_t count)
 {
@@ -152,7 +107,7 @@ static void put_numbers(struct html *html, const struct batch_series *s)
 	html_details(html, "The numbers");
 	html_table(html, "", headings);
 	for (i = 0; i < rows; i++) {
-		struct bar bar = make_bar(s, s->count * i / rows, s->count * (i + 1) / rows);
+		struct bar bar = bar_of(s, s->count * i / rows, s->count * (i + 1) / rows);
 
 		html_put(html, "<tr>");
 		html_cell(html, "%zu to %zu", bar.begin, bar.end - 1);
@@ -246,14 +201,14 @@ int html_timeline(struct html *html)
 	size_t each = (s->count + MOST_BARS - 1) / MOST_BARS, count, i;
 	struct bar *bars;
 
-	if (!s->count || !rest_of(s))
+	if (!s->count || (!s->compute_ns && !s->step_ns))
 		return 0;
 	count = (s->count + each - 1) / each;
 	bars = malloc(count * sizeof(*bars));
 	if (!bars)
 		return -ENOMEM;
 	for (i = 0; i < count; i++)
-		bars[i] = make_bar(s, i * each, i + 1 < count ? (i + 1) * each : s->count);
+		bars[i] = bar_of(s, i * each, i + 1 < count ? (i + 1) * each : s->count);
 	html_section(html, "wait", "Where the time went", "");
 	put_figure(html, bars, count);
 	put_numbers(html, s);

@@ -19,6 +19,12 @@ static const struct {
 	[STALL_VERDICT_HIGHLY] = {"bad", "■", "Highly input-bound"},
 };
 
+void html_heading(struct html *html, enum stall_verdict verdict)
+{
+	html_put(html, "<h1 class=\"%s\"><span aria-hidden=\"true\">%s</span> %s</h1>\n",
+		 VERDICTS[verdict].class, VERDICTS[verdict].sign, VERDICTS[verdict].words);
+}
+
 static void put_ratio(struct html *html)
 {
 	const struct finding *f = &html->report->finding;
@@ -101,13 +107,6 @@ static void put_incomplete(struct html *html)
 			       STALL_FEWEST_STEADY);
 }
 
-static void put_fact(struct html *html, const char *name, const char *value)
-{
-	html_put(html, "<div><dt>%s</dt><dd>", name);
-	html_text(html, value);
-	html_put(html, "</dd></div>");
-}
-
 static void put_facts(struct html *html)
 {
 	const struct report *report = html->report;
@@ -116,18 +115,18 @@ static void put_facts(struct html *html)
 	char text[UNITS_MAX];
 
 	html_put(html, "<dl class=\"facts\">");
-	put_fact(html, "Batches", units_count(text, (int64_t)report->finding.batch_count));
-	put_fact(html, "Epochs", units_count(text, (int64_t)report->finding.epoch_count));
+	html_fact(html, "Batches", units_count(text, (int64_t)report->finding.batch_count));
+	html_fact(html, "Epochs", units_count(text, (int64_t)report->finding.epoch_count));
 	if (report->run.end_ns != QUERY_UNKNOWN && report->run.start_ns != QUERY_UNKNOWN && ns >= 0)
-		put_fact(html, "Duration", html_time(text, ns));
+		html_fact(html, "Duration", html_time(text, ns));
 	if (loader && loader->workers != QUERY_UNKNOWN)
-		put_fact(html, "Workers", units_count(text, loader->workers));
+		html_fact(html, "Workers", units_count(text, loader->workers));
 	if (loader && loader->workers > 0 && loader->prefetch_factor != QUERY_UNKNOWN)
-		put_fact(html, "Prefetch", units_count(text, loader->prefetch_factor));
+		html_fact(html, "Prefetch", units_count(text, loader->prefetch_factor));
 	if (loader && loader->batch_size != QUERY_UNKNOWN)
-		put_fact(html, "Batch size", units_count(text, loader->batch_size));
+		html_fact(html, "Batch size", units_count(text, loader->batch_size));
 	if (report->finding.verdict != STALL_VERDICT_INCOMPLETE)
-		put_fact(html, "Confidence", stall_confidence_id(report->finding.confidence));
+		html_fact(html, "Confidence", stall_confidence_id(report->finding.confidence));
 	html_put(html, "</dl>\n");
 }
 
@@ -146,8 +145,8 @@ void html_verdict(struct html *html)
 	}
 	if (report->live)
 		html_put(html, "<br>The run was still recording.");
-	html_put(html, "</p>\n<h1 class=\"%s\"><span aria-hidden=\"true\">%s</span> %s</h1>\n",
-		 VERDICTS[verdict].class, VERDICTS[verdict].sign, VERDICTS[verdict].words);
+	html_put(html, "</p>\n");
+	html_heading(html, verdict);
 	if (verdict == STALL_VERDICT_INCOMPLETE)
 		put_incomplete(html);
 	else

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/bar.h"
+
+#include <math.h>
+
+static double known(const float *column, size_t i)
+{
+	return column && column[i] >= 0 ? (double)column[i] : NAN;
+}
+
+struct bar bar_of(const struct batch_series *s, size_t begin, size_t end)
+{
+	struct bar bar = {.begin = begin, .end = end};
+	const float *rest = s->compute_ns ? s->compute_ns : s->step_ns;
+	size_t count = 0, busy_count = 0, i;
+
+	for (i = begin; i < end; i++) {
+		double wait = known(s->wait_ns, i), compute = known(rest, i);
+		double busy = known(s->gpu_busy_ns, i);
+
+		/* The last batch of an epoch has no step after it. */
+		if (isnan(wait) && isnan(compute))
+			continue;
+		wait = isnan(wait) ? 0 : wait;
+		compute = isnan(compute) ? 0 : compute;
+		bar.wait_ns += wait;
+		bar.compute_ns += compute;
+		bar.most_ns = fmax(bar.most_ns, wait + compute);
+		count++;
+		if (!isnan(busy)) {
+			bar.busy_ns += busy;
+			busy_count++;
+		}
+	}
+	bar.wait_ns = count ? bar.wait_ns / (double)count : NAN;
+	bar.compute_ns = count ? bar.compute_ns / (double)count : NAN;
+	bar.busy_ns = busy_count ? bar.busy_ns / (double)busy_count : NAN;
+	return bar;
+}
