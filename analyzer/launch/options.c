@@ -10,7 +10,7 @@
 #define LOOKS   (ON(LAUNCH_DOCTOR) | ON(LAUNCH_DEMO))
 
 static const struct line_verb VERBS[LAUNCH_VERB_MAX] = {
-	[LAUNCH_NONE] = {"", "", "this list", .fewest = 0, .most = 0},
+	[LAUNCH_NONE] = {"", "", "this list", .fewest = 0, .most = 0, .passes_on = true},
 	[LAUNCH_RUN] = {"run", "[--] CMD...", "run a command and record its loaders", .fewest = 1,
 			.most = -1, .passes_on = true,
 			.about = "Sets LD_PRELOAD, CUDA_INJECTION64_PATH and what the options say, "

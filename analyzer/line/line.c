@@ -227,28 +227,34 @@ int line_parse(const struct line_program *program, void *context, int argc, char
 	       struct line *ret)
 {
 	struct parser parser = {.program = program, .context = context, .ret = ret, .verbs = ~0u};
-	int verb = argc > 1 ? find_verb(program, argv[1]) : -1;
-	int r;
+	int at, verb, r;
+	bool ended;
 
 	*ret = (struct line){.verb = 0};
-	if (verb >= 0) {
-		ret->verb = verb;
-		argc--;
-		argv++;
-	}
-	r = parse_options(&parser, argc, argv, verb >= 0 && program->verbs[verb].passes_on);
+	/* Up to the first word: if it is a verb, what follows may be another command's. */
+	r = parse_options(&parser, argc, argv, true);
 	if (r < 0)
 		return r;
-	ret->words = argv + optind;
-	ret->word_count = argc - optind;
-	if (verb < 0 && ret->word_count > 0) {
-		verb = find_verb(program, ret->words[0]);
-		if (verb >= 0) {
-			ret->verb = verb;
-			ret->words++;
-			ret->word_count--;
-		}
+	at = optind;
+	ended = at > 1 && strcmp(argv[at - 1], "--") == 0;
+	verb = at < argc ? find_verb(program, argv[at]) : -1;
+	if (verb >= 0) {
+		ret->verb = verb;
+		at++;
 	}
+	if (verb >= 0 || !ended) {
+		/* The word before stands where getopt expects the name of the program. */
+		r = parse_options(&parser, argc - at + 1, argv + at - 1,
+				  program->verbs[ret->verb].passes_on);
+		at += optind - 1;
+	}
+	if (r < 0)
+		return r;
+	ret->words = argv + at;
+	ret->word_count = argc - at;
+	/* That its first word is no verb is what is wrong with the line, whatever the options. */
+	if (verb < 0 && ret->word_count && !program->verbs[0].most)
+		return 0;
 	return ret->help || ret->version ? 0 : check_options(&parser);
 }
 

@@ -69,7 +69,8 @@ struct line {
 };
 
 /*
- * --help, -h and --version are known without a row. argv may be reordered. 0, or -EINVAL with
+ * --help, -h and --version are known without a row. Options may stand before the verb, as those of
+ * git do. argv may be reordered. 0, or -EINVAL with
  * `problem` set: an option that is unknown, or not the verb's.
  */
 int line_parse(const struct line_program *program, void *context, int argc, char **argv,

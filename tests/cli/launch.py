@@ -43,6 +43,13 @@ def check_status():
         t.equal((done.status, done.err), (-number, ""), "signal", number)
     done = dlprof("run", "-q", "echo", "--quiet", "-o", "--", "x")
     t.equal(done.out, "--quiet -o -- x\n", "the command's own options", done.err)
+    # As git's: options before the verb are ours, those behind the command are not.
+    for before in (["-q"], ["--quiet", "--always"], ["-q", "run", "-q"]):
+        verb = [] if "run" in before else ["run"]
+        done = dlprof(*before, *verb, "echo", "--csv", "-o", "run", "--", "x")
+        t.equal((done.status, done.out, done.err), (0, "--csv -o run -- x\n", ""), before)
+    done = dlprof("--quiet", "run", "--", "sh", "-c", "echo $1", "sh", "--help")
+    t.equal((done.status, done.out), (0, "--help\n"), "-- behind the verb", done.err)
 
 
 def check_refusals(folder):
@@ -52,6 +59,10 @@ def check_refusals(folder):
     for verb in ([], ["run"], ["run", "--"]):
         refused(2, "something is missing", *verb)
     refused(2, "'python' is no verb; to run it: dlprof run python", "python", "train.py")
+    refused(2, "'python' is no verb; to run it: dlprof run python", "-q", "python", "train.py",
+            "--epochs", "3")
+    refused(2, "--json does not go with dlprof run", "--json", "run", "true")
+    refused(2, "unknown option --csv", "--csv", "run", "true")
     refused(2, "unknown option --csv", "run", "--csv", "true")
     refused(2, "--json does not go with dlprof run", "run", "--json", "true")
     refused(2, "--dry-run does not go with dlprof demo", "demo", "--dry-run")

@@ -58,6 +58,15 @@ Test(options, stand_anywhere)
 	cr_assert_eq(options.color, TERMINAL_NEVER);
 	cr_assert_eq(parse("-o - x.db"), 0);
 	cr_assert_null(options.output);
+	cr_assert_eq(parse("x.db --json y.db -q"), 0);
+	cr_assert(options.verb == VERB_REPORT && options.run_count == 2 && options.json);
+	cr_assert_str_eq(options.runs[1], "y.db");
+	cr_assert_eq(parse("-o compare --json compare a.db -q b.db"), 0);
+	cr_assert(options.verb == VERB_COMPARE && options.run_count == 2 && options.quiet);
+	cr_assert_str_eq(options.output, "compare");
+	cr_assert_eq(parse("--json -- -x.db -q"), 0);
+	cr_assert(options.run_count == 2 && !options.quiet);
+	cr_assert_str_eq(options.run, "-x.db");
 }
 
 Test(options, ranges)
