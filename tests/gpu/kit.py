@@ -4,6 +4,8 @@
 Everything is carried prebuilt (build.sh); the machine needs Python 3, a driver, a libcupti, and for V2
 to V5 torch. With --double the probes run on tests/fakes, to see that the scripts themselves work.
 """
+import glob
+import importlib.util
 import os
 import statistics
 import subprocess
@@ -22,6 +24,32 @@ PROBE = os.path.join(BUILD, "tests", "gpu", "probe")
 CLIENT = os.path.join(BUILD, "tests", "fakes", "libclient.so")
 LIBRARIES = os.path.join(BUILD, "lib")  # what build.sh carried along
 PYTHON = sys.executable
+BEGIN = time.monotonic()
+# A command is ended after ten minutes, and what it has not written by then is lost.
+LIMIT_S = float(os.environ.get("LIMIT_S") or 560)
+
+
+def left():
+    """Seconds that this script may still take."""
+    return LIMIT_S - (time.monotonic() - BEGIN)
+
+
+def find_libcupti():
+    """The one that PyTorch would use here, else the toolkit's."""
+    toolkit = os.environ.get("CUDA_HOME") or "/usr/local/cuda"
+    try:
+        nvidia = list(importlib.util.find_spec("nvidia").submodule_search_locations)
+    except (ImportError, AttributeError):
+        nvidia = []
+    for pattern in [os.path.join(folder, "*", "lib", "libcupti.so.1*") for folder in nvidia] + [
+            os.path.join(toolkit, folder, "libcupti.so.1[0-9]")
+            for folder in ("extras/CUPTI/lib64", "lib64", "targets/x86_64-linux/lib")]:
+        for path in sorted(glob.glob(pattern), reverse=True):
+            return path
+    return None
+
+
+LIBCUPTI = None if DOUBLE else find_libcupti()
 
 
 class Table:
@@ -46,13 +74,28 @@ class Table:
     def fact(self, what, found):
         self.row(what, found, "", None)
 
+    def each(self, checks):
+        """[(name, function, arguments...)]: one that breaks, or has no time left, is a row, not the end."""
+        for name, function, *arguments in checks:
+            if left() < 15:
+                self.row(name + ": not reached", "{:.0f} s are over".format(LIMIT_S), "", False)
+                continue
+            try:
+                function(*arguments)
+            except Exception as error:  # the next ones are worth having
+                self.row(name + ": could not be looked at", repr(error), "", False)
+        self.end()
+
     def end(self):
         print("{}: {} failed".format(self.path, self.failed))
         sys.exit(1 if self.failed else 0)
 
 
 def settings(preload=False, double=None, **changes):
-    """The environment of a program: bare, or under dlprof; on the fakes if asked."""
+    """The environment of a program: bare, or under dlprof; on the fakes if asked.
+
+    Of the path nothing of CUDA is ours: it comes before the RUNPATH by which torch finds its own.
+    """
     path = [LIBRARIES] + [p for p in os.environ.get("LD_LIBRARY_PATH", "").split(":") if p]
     if DOUBLE if double is None else double:
         fakes = os.path.join(BUILD, "tests", "fakes")
@@ -65,9 +108,15 @@ def settings(preload=False, double=None, **changes):
     return environment(preload=preload, **values)
 
 
+def probe_settings(**keywords):
+    """The same for a probe, which has no libcudart beside which libcupti would be looked for."""
+    found = dict(CLIENT_CUPTI=LIBCUPTI, DLPROF_LIBCUPTI=LIBCUPTI) if LIBCUPTI else {}
+    return settings(**dict(found, **keywords))
+
+
 def run(argv, env, timeout=120):
     """(status, stdout, stderr, seconds); a hang has the status "hung"."""
-    begin = time.monotonic()
+    begin, timeout = time.monotonic(), max(5, min(timeout, left()))
     try:
         done = subprocess.run(argv, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               stdin=subprocess.DEVNULL, timeout=timeout)
@@ -81,9 +130,10 @@ def run(argv, env, timeout=120):
 def probe(*arguments, **keywords):
     """What the probe said, line by line, split into words."""
     timeout = keywords.pop("timeout", 120)
-    status, out, err, _ = run([PROBE] + [str(a) for a in arguments], settings(**keywords), timeout)
+    status, out, err, _ = run([PROBE] + [str(a) for a in arguments], probe_settings(**keywords),
+                              timeout)
     if status not in (0, -6, -15, -9):
-        print("probe", arguments, "ended with", status, err[-500:], file=sys.stderr)
+        print("probe", arguments, "ended with", status, err[-500:], file=sys.stderr, flush=True)
     return [line.split() for line in out.splitlines()]
 
 

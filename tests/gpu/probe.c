@@ -5,7 +5,8 @@
  * the host.
  *
  * usage: probe spins COUNT MIN_US MAX_US | storm COUNT US PAUSE_US | syncs | graph NODES LAUNCHES
- *            | streams COUNT US | copies | fork | late CLIENT | replay NODES SECONDS
+ *            | streams COUNT US | copies | fork | late CLIENT | replay NODES SECONDS US
+ *            | launches COUNT
  *            [end 0|1|2|3|4: return, _exit, abort, SIGTERM, SIGKILL]
  * PROBE_MODULE: the compiled spin.cu. On the fakes of tests/fakes nothing is read from it.
  */
@@ -105,6 +106,15 @@ static void *load_module(void)
 	return module;
 }
 
+static void find(void *driver, const char *symbol, void **function)
+{
+	*function = dlsym(driver, symbol);
+	if (*function)
+		return;
+	fprintf(stderr, "probe: libcuda has no %s\n", symbol);
+	exit(2);
+}
+
 static void start(void)
 {
 	void *driver = dlopen("libcuda.so.1", RTLD_NOW), *context;
@@ -115,7 +125,7 @@ static void start(void)
 		fprintf(stderr, "probe: %s\n", dlerror());
 		exit(2);
 	}
-#define F(name, symbol, signature) *(void **)&cu.name = dlsym(driver, #symbol);
+#define F(name, symbol, signature) find(driver, #symbol, (void **)&cu.name);
 	FUNCTIONS(F)
 #undef F
 	MUST(cu.cuInit(0));
@@ -164,6 +174,26 @@ static void do_storm(long count, long us, long pause_us)
 	said("storm", begin, text);
 }
 
+/* What a launch costs the host: the queue never gets full, and its emptying is not counted. */
+static void do_launches(long count)
+{
+	const uint64_t begin = now_ns();
+	uint64_t host_ns = 0;
+	char text[32];
+
+	for (long i = 0; i < count; i += 256) {
+		const uint64_t from = now_ns();
+
+		for (long k = 0; k < 256; k++)
+			launch(1, stream);
+		host_ns += now_ns() - from;
+		MUST(cu.cuStreamSynchronize(stream));
+	}
+	snprintf(text, sizeof(text), "%llu",
+		 (unsigned long long)(host_ns / (uint64_t)((count + 255) / 256 * 256)));
+	said("launches", begin, text);
+}
+
 /* Ways for the host to wait for the GPU. Which of them leave a record? */
 static void do_syncs(void)
 {
@@ -208,7 +238,7 @@ static void do_syncs(void)
 	}
 }
 
-static void *make_graph(long nodes)
+static void *make_graph(long nodes, long us)
 {
 	void *graph, *executable;
 
@@ -219,7 +249,7 @@ static void *make_graph(long nodes)
 		else if (i % 20 == 19)
 			MUST(cu.cuMemsetD8Async(device, 0, 4096, stream));
 		else
-			launch(20, stream);
+			launch(us, stream);
 	}
 	MUST(cu.cuStreamEndCapture(stream, &graph));
 	MUST(cu.cuGraphInstantiate(&executable, graph, 0));
@@ -228,7 +258,7 @@ static void *make_graph(long nodes)
 
 static void do_graph(long nodes, long launches)
 {
-	void *graph = make_graph(nodes);
+	void *graph = make_graph(nodes, 20);
 
 	for (long i = 0; i < launches; i++) {
 		const uint64_t begin = now_ns();
@@ -240,10 +270,10 @@ static void do_graph(long nodes, long launches)
 }
 
 /* As many records as can be, for as long as it is asked for. A line a second. */
-static void do_replay(long nodes, long seconds)
+static void do_replay(long nodes, long seconds, long us)
 {
 	const uint64_t begin = now_ns();
-	void *graph = make_graph(nodes);
+	void *graph = make_graph(nodes, us);
 	uint64_t next = begin;
 	long launches = 0;
 
@@ -320,7 +350,7 @@ static void do_fork(void)
 /* A tracer that comes when context and graph are there already. */
 static void do_late(const char *client)
 {
-	void *graph = make_graph(40), *library = dlopen(client, RTLD_NOW);
+	void *graph = make_graph(40, 20), *library = dlopen(client, RTLD_NOW);
 	int (*initialize)(void) =
 		library ? (int (*)(void))dlsym(library, "InitializeInjection") : NULL;
 
@@ -360,12 +390,14 @@ int main(int argc, char **argv)
 		do_spins(a, b, c);
 	else if (!strcmp(what, "storm"))
 		do_storm(a, b, c);
+	else if (!strcmp(what, "launches"))
+		do_launches(a);
 	else if (!strcmp(what, "syncs"))
 		do_syncs();
 	else if (!strcmp(what, "graph"))
 		do_graph(a, b);
 	else if (!strcmp(what, "replay"))
-		do_replay(a, b);
+		do_replay(a, b, c ? c : 20);
 	else if (!strcmp(what, "streams"))
 		do_streams(a, b);
 	else if (!strcmp(what, "copies"))

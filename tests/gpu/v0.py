@@ -10,7 +10,8 @@ import shutil
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from kit import LIBRARIES, PYTHON, Table, Trace, run, settings  # noqa: E402
+from kit import (LIBCUPTI, LIBRARIES, PYTHON, Table, Trace, probe, rows, run, scratch,  # noqa
+                 settings, wait_for_drain)
 
 TORCH = """
 import os, re, sys
@@ -28,8 +29,23 @@ print("site", os.path.dirname(os.path.dirname(torch.__file__)))
 """
 
 
+def attached(table, name, start):
+    """Whether dlprof itself comes to see the GPU of a program: if not, V2 to V6 are not worth a run."""
+    database = os.path.join(scratch(), "run.db")
+    start(preload=True, DLPROF_OUT=database, DLPROF_ACTIVATE="always")
+    wait_for_drain(database)
+    meta = {}
+    if os.path.exists(database):
+        meta = {row["key"]: row["value"] for row in rows(database, "SELECT key, value FROM meta")}
+    found = ", ".join("{} {}".format(key, meta[key]) for key in (
+        "cuda_mode", "cuda_reason", "cupti_version", "cuda_records", "cuda_bad_ts") if key in meta)
+    table.row("dlprof in " + name, found or "no database", "cuda_mode cupti, records",
+              meta.get("cuda_mode") == "cupti" and int(meta.get("cuda_records") or 0) > 0)
+
+
 def main():
     table = Table("V0")
+    table.fact("libcupti for the probes", LIBCUPTI or "the loader's")
     _, out, err, _ = run(["nvidia-smi", "--query-gpu=name,driver_version,memory.total,mig.mode"
                           ".current", "--format=csv,noheader"], settings()) \
         if shutil.which("nvidia-smi") else (1, "", "no nvidia-smi", 0)
@@ -39,7 +55,7 @@ def main():
     table.fact("carried libraries", " ".join(sorted(os.listdir(LIBRARIES)))
                if os.path.isdir(LIBRARIES) else "none")
     status, out, err, _ = run([PYTHON, "-c", TORCH], settings(double=False))
-    lines = out.splitlines() if not status else [err.strip().splitlines()[-1]]
+    lines = out.splitlines() if not status else (err.strip().splitlines() or ["no torch"])[-1:]
     site = None
     for line in lines:
         site = line.split()[1] if line.startswith("site ") else site
@@ -58,6 +74,11 @@ def main():
     for words in trace.answers("version") + trace.answers("subscribe"):
         table.fact("cupti " + words[0], words[1])
     table.row("a kernel is traced", len(trace.of(3, 10)), ">= 1", len(trace.of(3, 10)) >= 1)
+    attached(table, "a probe", lambda **changes: probe("spins", 100, 50, 50, **changes))
+    if site:
+        attached(table, "torch", lambda **changes: run(
+            [PYTHON, "-c", "import torch; torch.zeros(9, device='cuda').sum().item()"],
+            settings(double=False, **changes)))
     table.end()
 
 

@@ -4,14 +4,13 @@
 usage: v1.py [a..o] [--double]. Each check is a probe with a tracer of a hundred lines, client.c; only
 `h` is dlprof itself. What is not judged decides how dlprof has to work: see README.md.
 """
-import glob
 import os
 import shutil
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from kit import (ARGUMENTS, BUILD, CLIENT, DOUBLE, Table, Trace, median, probe, quantile,  # noqa
-                 rows, scratch, union, us, wait_for_drain)
+from kit import (ARGUMENTS, BUILD, CLIENT, DOUBLE, LIBCUPTI, Table, Trace, median, probe,  # noqa
+                 quantile, rows, scratch, union, us, wait_for_drain)
 
 KERNELS = (3, 10)
 COPY, MEMSET, SYNC, GRAPH = 1, 2, 38, 51
@@ -186,14 +185,12 @@ def n_refused(table):
 
 
 def o_two(table):
-    paths = glob.glob("/usr/local/cuda*/**/libcupti.so.1[23]*", recursive=True)
-    if DOUBLE:
-        paths = [os.path.join(BUILD, "tests", "fakes", "v13", "libcupti.so.13")]
-    if not paths:
+    path = LIBCUPTI or os.path.join(BUILD, "tests", "fakes", "v13", "libcupti.so.13")
+    if not os.path.exists(path):
         table.fact("o: a second libcupti", "none found to copy")
         return
     copy = os.path.join(scratch(), "libcupti-second.so")
-    shutil.copy(os.path.realpath(paths[0]), copy)
+    shutil.copy(os.path.realpath(path), copy)
     trace = Trace("spins", 5, 50, 50, CLIENT_SECOND=copy)
     table.fact("o: of a second libcupti, cuptiSubscribe and cuptiActivityEnable say",
                trace.answers("second"))
@@ -208,12 +205,7 @@ CHECKS = {function.__name__[0]: function for function in (
 
 def main():
     table = Table("V1")
-    for letter in ARGUMENTS or CHECKS:
-        try:
-            CHECKS[letter](table)
-        except Exception as error:  # the next ones are worth having
-            table.row(letter + ": could not be looked at", repr(error), "", False)
-    table.end()
+    table.each([(letter, CHECKS[letter], table) for letter in ARGUMENTS or CHECKS])
 
 
 main()
