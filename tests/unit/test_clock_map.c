@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
 
 #include "cuda/clock_map.h"
 
@@ -106,4 +108,146 @@ Test(clock_map, ticks_of_somebody_else)
 	/* Done before, converted after. */
 	expect(ticks - 4200 * MS, 11 * S);
 	expect(REAL + 1 * S + 500 * MS, 11 * S + 500 * MS);
+}
+
+/* A clock that drifts as NTP lets it, and is set forward and back now and then. */
+struct wild {
+	uint64_t mono_ns[600], cupti_ns[600]; /* at the begin of each part */
+	double rate[600];
+	bool set[600]; /* at its begin */
+	int count;
+};
+
+static struct wild wild;
+
+static int64_t milliseconds(int most)
+{
+	return (int64_t)(2 + rand() % most) * (int64_t)MS;
+}
+
+static void make_wild(bool back)
+{
+	uint64_t mono_ns = 1000 * S, cupti_ns = REAL;
+
+	for (wild.count = 0; wild.count < 600; wild.count++) {
+		int i = wild.count;
+		uint64_t length_ns = 100 * MS + (uint64_t)rand() % S;
+
+		wild.set[i] = i && rand() % 20 == 0;
+		if (wild.set[i])
+			cupti_ns += (uint64_t)((back && rand() % 2 ? -1 : 1) *
+					       milliseconds(rand() % 2 ? 50 : 3600000));
+		wild.mono_ns[i] = mono_ns;
+		wild.cupti_ns[i] = cupti_ns;
+		wild.rate[i] = 1 + (rand() % 200 - 100) * 1e-6;
+		mono_ns += length_ns;
+		cupti_ns += (uint64_t)((double)length_ns * wild.rate[i]);
+	}
+}
+
+static int part_of(uint64_t mono_ns)
+{
+	int i = wild.count - 1;
+
+	while (i && wild.mono_ns[i] > mono_ns)
+		i--;
+	return i;
+}
+
+static uint64_t wild_ns(uint64_t mono_ns)
+{
+	int i = part_of(mono_ns);
+
+	return wild.cupti_ns[i] + (uint64_t)((double)(mono_ns - wild.mono_ns[i]) * wild.rate[i]);
+}
+
+/* Whether it was set within [from_ns, to_ns]. */
+static bool is_set(uint64_t from_ns, uint64_t to_ns)
+{
+	for (int i = part_of(from_ns) + 1; i < wild.count && wild.mono_ns[i] <= to_ns; i++)
+		if (wild.set[i])
+			return true;
+	return false;
+}
+
+static void look(uint64_t mono_ns)
+{
+	if (clock_map_add(&map, mono_ns, wild_ns(mono_ns)))
+		clock_map_add(&map, mono_ns + 20 * MS, wild_ns(mono_ns + 20 * MS));
+}
+
+/*
+ * As activity.c does: a look a second and one before each reading. `from_ns` ago is the oldest
+ * record. Returns how many could be converted, of so many.
+ */
+static int read_wild(uint64_t oldest_ns, int *ret_count)
+{
+	uint64_t end_ns = wild.mono_ns[wild.count - 1], next_ns = 1000 * S;
+	uint64_t looked_ns = 0;
+	int found = 0;
+
+	*ret_count = 0;
+	for (uint64_t now_ns = 1000 * S; now_ns < end_ns;
+	     now_ns += 21 * MS + (uint64_t)rand() % (300 * MS)) {
+		uint64_t at_ns = now_ns - (uint64_t)rand() % oldest_ns, ns;
+		double limit_ns;
+
+		if (now_ns >= next_ns || !clock_map_fits(&map, now_ns, wild_ns(now_ns))) {
+			look(now_ns);
+			now_ns += 20 * MS;
+			next_ns = now_ns + S;
+			looked_ns = now_ns;
+			clock_map_fits(&map, now_ns, wild_ns(now_ns));
+		}
+		/* Between two looks nobody knows when it was set. */
+		if (at_ns < 1002 * S || is_set(at_ns - 1300 * MS, at_ns + 1300 * MS) ||
+		    is_set(at_ns, now_ns))
+			continue;
+		/* Between two looks it is off by a quarter of what the rates differ. */
+		limit_ns = at_ns < looked_ns - 20 * MS ? 70e3 : 260e3;
+		++*ret_count;
+		if (!clock_map_convert(&map, wild_ns(at_ns), &ns))
+			continue;
+		found++;
+		cr_expect(fabs((double)(int64_t)(ns - at_ns)) < limit_ns, "%ld ns off, %ld before",
+			  (long)(ns - at_ns), (long)(now_ns - at_ns));
+	}
+	return found;
+}
+
+Test(clock_map, a_wild_clock_is_followed)
+{
+	for (unsigned int seed = 0; seed < 30; seed++) {
+		int count, found;
+
+		srand(seed);
+		map.count = 0;
+		make_wild(seed % 2);
+		found = read_wild(3 * S, &count);
+		cr_expect_gt(count, 300, "seed %u: %d", seed, count);
+		cr_expect_eq(found, count, "seed %u: %d of %d", seed, found, count);
+	}
+}
+
+/* Whatever the clocks say, what comes out is no time to come, nor does it end in a trap. */
+Test(clock_map, nonsense_is_nowhere)
+{
+	uint64_t ns, latest_ns = 0;
+
+	srand(9);
+	for (int i = 0; i < 100000; i++) {
+		uint64_t mono_ns = latest_ns + (uint64_t)rand() % S;
+		uint64_t cupti_ns = (uint64_t)rand() << (rand() % 34);
+
+		if (rand() % 3 == 0)
+			clock_map_break(&map);
+		if (rand() % 2)
+			clock_map_add(&map, mono_ns, cupti_ns);
+		else
+			clock_map_fits(&map, mono_ns, cupti_ns);
+		latest_ns = mono_ns;
+		if (clock_map_convert(&map, cupti_ns + (uint64_t)rand() - RAND_MAX / 2, &ns))
+			cr_assert_leq(ns, latest_ns + 2 * MS);
+		cr_assert(clock_map_rate(&map) > 0);
+	}
 }

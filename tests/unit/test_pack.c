@@ -118,3 +118,66 @@ Test(pack, random_ones_come_back)
 	cr_expect_eq(got_ns, put_ns);
 	cr_expect_eq(got_begins, put_begins);
 }
+
+struct one {
+	int32_t device;
+	uint64_t begin_ns, end_ns, bytes;
+	bool back;
+};
+
+enum { ONES = 4000 };
+
+static struct one ones[ONES];
+
+static void came_back(const struct dlprof_event *event, const struct dlprof_gpu_op *op, uint32_t of,
+		      uint64_t bytes)
+{
+	uint32_t id = DLPROF_GPU_WHAT_ID(op->what);
+	uint64_t begin_ns = event->begin_ns + op->offset_ns;
+
+	cr_assert_lt(id, (uint32_t)ONES);
+	cr_expect_not(ones[id].back, "once");
+	ones[id].back = true;
+	cr_expect_eq(event->worker, ones[id].device < PACK_DEVICE_MAX ? ones[id].device : -1);
+	cr_expect_eq(begin_ns, ones[id].begin_ns);
+	cr_expect_eq(begin_ns + (of == 1 ? event->duration_ns : op->length_ns), ones[id].end_ns);
+	cr_expect_eq(bytes, ones[id].bytes);
+}
+
+/* Each with its own device, times and bytes, copies among operations. */
+Test(pack, each_comes_back_as_it_was)
+{
+	srand(4);
+	for (uint32_t i = 0; i < ONES; i++) {
+		uint64_t near = UINT64_C(1) << (rand() % 36);
+		struct one *one = &ones[i];
+
+		one->device = rand() % (PACK_DEVICE_MAX + 3) - 1;
+		one->begin_ns = 100000000000 + (uint64_t)rand() * 7 % near;
+		one->end_ns = one->begin_ns + (uint64_t)rand() * 5 % near;
+		one->bytes = rand() % 2 ? 1 + ((uint64_t)rand() << (rand() % 30)) : 0;
+		if (one->bytes)
+			pack_copy(&pack, one->device, one->begin_ns, one->end_ns, WHAT(i),
+				  one->bytes);
+		else
+			pack_op(&pack, one->device, one->begin_ns, one->end_ns, WHAT(i));
+		if (rand() % 100 == 0)
+			pack_flush(&pack);
+	}
+	pack_flush(&pack);
+	for (size_t i = 0; i < count; i++) {
+		const struct dlprof_gpu_ops *ops = &events[i].gpu_ops;
+		const struct dlprof_gpu_copies *copies = &events[i].gpu_copies;
+
+		if (events[i].kind == DLPROF_EVENT_GPU_OPS)
+			for (uint32_t k = 0; k < ops->count; k++)
+				came_back(&events[i], &ops->ops[k], ops->count, 0);
+		else
+			for (uint32_t k = 0; k < copies->count; k++)
+				came_back(&events[i], &copies->copies[k].op, copies->count,
+					  (uint64_t)copies->copies[k].bytes_high << 32 |
+						  copies->copies[k].bytes_low);
+	}
+	for (uint32_t i = 0; i < ONES; i++)
+		cr_assert(ones[i].back, "number %u", i);
+}

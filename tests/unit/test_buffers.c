@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+#include "clock.h"
+#include "cuda/buffers.h"
+
+enum { SOFT = 256, HARD = 512, RECORD = 216 };
+
+static uint8_t *held[HARD];
+static size_t held_count;
+
+static bool is_fresh(const uint8_t *buffer)
+{
+	for (size_t i = 0; i < held_count; i++)
+		if (held[i] == buffer)
+			return false;
+	return true;
+}
+
+static void request_all(void)
+{
+	uint8_t *buffer;
+
+	while (held_count < HARD && (buffer = buffers_request())) {
+		cr_assert(is_fresh(buffer) && buffers_is_ours(buffer));
+		cr_assert_eq((uintptr_t)buffer % 8, 0);
+		buffer[0] = buffer[BUFFER_BYTES - 1] = (uint8_t)held_count;
+		held[held_count++] = buffer;
+	}
+}
+
+Test(buffers, an_empty_pool_says_so_and_gets_over_it)
+{
+	size_t size;
+
+	cr_assert_eq(buffers_init(false), 0);
+	request_all();
+	cr_expect_eq(held_count, SOFT);
+	cr_expect_eq(buffers_out(), SOFT);
+	cr_expect_null(buffers_request());
+	/* CUPTI counts those itself. */
+	cr_expect_eq(buffers_dropped(), 0);
+	for (size_t i = 0; i < held_count; i++)
+		cr_expect(held[i][0] == (uint8_t)i && held[i][BUFFER_BYTES - 1] == (uint8_t)i);
+	buffers_complete(held[7], 1000);
+	cr_expect_eq(buffers_take(&size), held[7]);
+	cr_expect_eq(size, 1000);
+	cr_expect_null(buffers_request());
+	buffers_free(held[7]);
+	cr_expect_eq(buffers_request(), held[7]);
+}
+
+/* A CUPTI that breaks without one always gets one, and what that costs is counted. */
+Test(buffers, never_none_where_that_would_be_the_end)
+{
+	size_t size;
+
+	cr_assert_eq(buffers_init(true), 0);
+	request_all();
+	cr_expect_eq(held_count, HARD);
+	for (int i = 0; i < 100; i++) {
+		uint8_t *sink = buffers_request();
+
+		cr_assert_not_null(sink);
+		cr_expect(is_fresh(sink) && buffers_is_ours(sink));
+		sink[0] = sink[BUFFER_BYTES - 1] = 1;
+		buffers_complete(sink, BUFFER_BYTES);
+		cr_expect_null(buffers_take(&size), "what all wrote into is not read");
+	}
+	cr_expect_eq(buffers_dropped(), 100 * (BUFFER_BYTES / RECORD));
+	/* One that nobody has read yet makes room, rather than the sink. */
+	buffers_complete(held[3], 10 * RECORD);
+	cr_expect_eq(buffers_request(), held[3]);
+	cr_expect_eq(buffers_dropped(), 100 * (BUFFER_BYTES / RECORD) + 11);
+	cr_expect_null(buffers_take(&size));
+}
+
+Test(buffers, a_size_that_cannot_be_is_nothing)
+{
+	size_t size;
+
+	cr_assert_eq(buffers_init(false), 0);
+	buffers_complete(buffers_request(), BUFFER_BYTES + 1);
+	cr_expect_not_null(buffers_take(&size));
+	cr_expect_eq(size, 0);
+	cr_expect_not(buffers_is_ours(NULL));
+	cr_expect_not(buffers_is_ours((uint8_t *)&size));
+}
+
+/* Against a list of what is where, in the order in which they were requested. */
+enum { WITH_CUPTI, DONE, READING, GONE };
+
+struct request {
+	uint8_t *buffer;
+	uint64_t after_ns, before_ns; /* when it was */
+	int where;
+	size_t size;
+};
+
+static struct request requests[20000];
+static size_t first, last;
+
+/* The oldest that is there, or of those about a random one. */
+static struct request *pick(int where, bool oldest)
+{
+	size_t begin = oldest || first == last ? first : first + (size_t)rand() % (last - first);
+
+	for (size_t i = begin; i < last; i++)
+		if (requests[i].where == where)
+			return &requests[i];
+	return NULL;
+}
+
+static void check_complete(void)
+{
+	const struct request *out = pick(WITH_CUPTI, true), *done = pick(DONE, true);
+	const struct request *oldest = !out ? done : !done || out < done ? out : done;
+	uint64_t found_ns = buffers_complete_ns(UINT64_MAX);
+
+	if (!oldest)
+		cr_expect_eq(found_ns, UINT64_MAX);
+	else
+		cr_expect(found_ns >= oldest->after_ns && found_ns <= oldest->before_ns);
+}
+
+Test(buffers, random_uses_agree_with_a_list)
+{
+	int live = 0;
+
+	cr_assert_eq(buffers_init(false), 0);
+	srand(5);
+	for (int i = 0; i < 30000; i++) {
+		struct request *request;
+		uint64_t after_ns;
+		size_t size;
+
+		switch (rand() % 4) {
+		case 0:
+			if (live == 200 || last == 20000)
+				break;
+			live++;
+			after_ns = clock_now_ns();
+			requests[last] = (struct request){buffers_request(), after_ns,
+							  clock_now_ns(), WITH_CUPTI, 0};
+			cr_assert_not_null(requests[last++].buffer);
+			break;
+		case 1:
+			request = pick(WITH_CUPTI, false);
+			if (!request)
+				break;
+			request->where = DONE;
+			request->size = (size_t)rand() % BUFFER_BYTES;
+			buffers_complete(request->buffer, request->size);
+			break;
+		case 2:
+			request = pick(DONE, true);
+			cr_assert_eq(buffers_take(&size), request ? request->buffer : NULL);
+			if (!request)
+				break;
+			cr_expect_eq(size, request->size);
+			request->where = READING;
+			break;
+		default:
+			request = pick(READING, false);
+			if (!request)
+				break;
+			request->where = GONE;
+			live--;
+			buffers_free(request->buffer);
+			break;
+		}
+		while (first < last && requests[first].where == GONE)
+			first++;
+		check_complete();
+	}
+	cr_expect_gt(last, 1000);
+}
+
+/* What somebody else took does not come back; if it does, it is read all the same. */
+Test(buffers, abandoned_ones_hold_nobody_up)
+{
+	uint8_t *lost, *kept;
+	uint64_t between_ns;
+	size_t size;
+
+	cr_assert_eq(buffers_init(false), 0);
+	lost = buffers_request();
+	between_ns = buffers_complete_ns(UINT64_MAX) + 1;
+	kept = buffers_request();
+	cr_expect(buffers_abandon(between_ns));
+	cr_expect_not(buffers_abandon(between_ns));
+	cr_expect_eq(buffers_out(), 1);
+	cr_expect_geq(buffers_complete_ns(UINT64_MAX), between_ns);
+	buffers_complete(lost, 5);
+	cr_expect_eq(buffers_take(&size), lost);
+	buffers_free(lost);
+	buffers_complete(kept, 6);
+	cr_expect_eq(buffers_take(&size), kept);
+}

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_drain_gpu.c - what the drain makes of operations that come out of order and late, against
+ * counting. What it writes to is here; no database is.
+ */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "drain/gpu.h"
+
+enum { END = 4000, STEPS = 100, OPS = 1500, MS = 1000000 };
+
+static struct dlprof_header header = {.pid = 77};
+static struct segment segment = {.header = &header};
+static struct gpu *gpu;
+
+/* What was written. */
+static struct gpu_values values[STEPS];
+static bool written[STEPS];
+static size_t step_count, gap_count, loader_count, batch_count;
+static int64_t batch_length_ns;
+static char clock_is[8];
+
+void gpu_values_init(struct gpu_values *out)
+{
+	int64_t *at = (int64_t *)out;
+
+	for (size_t i = 0; i < sizeof(*out) / sizeof(*at); i++)
+		at[i] = WRITE_UNKNOWN;
+}
+
+int writer_gpu_step(struct writer *writer, const struct gpu_values *of)
+{
+	step_count++;
+	if (of->task >= 0 && of->task < STEPS) {
+		cr_expect_not(written[of->task], "once");
+		values[of->task] = *of;
+		written[of->task] = true;
+	}
+	return 0;
+}
+
+int writer_gap(struct writer *writer, int64_t pid, int64_t begin_ns, int64_t end_ns,
+	       const char *why)
+{
+	cr_expect_eq(pid, header.pid);
+	gap_count++;
+	return 0;
+}
+
+int writer_meta(struct writer *writer, const char *key, const char *value)
+{
+	if (strcmp(key, "clock") == 0)
+		snprintf(clock_is, sizeof(clock_is), "%s", value);
+	return 0;
+}
+
+int writer_meta_number(struct writer *writer, const char *key, int64_t value)
+{
+	return 0;
+}
+
+int writer_loss(struct writer *writer, int64_t pid, const char *what, int64_t count)
+{
+	return 0;
+}
+
+int writer_note(struct writer *writer, const char *level, const char *text)
+{
+	return 0;
+}
+
+int writer_loader(struct writer *writer, const struct loader_row *row, int64_t *ret_id)
+{
+	cr_expect_str_eq(row->kind, "cuda");
+	loader_count++;
+	*ret_id = 1;
+	return 0;
+}
+
+int writer_epoch(struct writer *writer, const struct epoch_row *row)
+{
+	return 0;
+}
+
+void batch_values_init(struct batch_values *out)
+{
+	memset(out, 0, sizeof(*out));
+}
+
+int writer_batch(struct writer *writer, const struct batch_values *of)
+{
+	batch_count++;
+	batch_length_ns += of->step_ns;
+	return 0;
+}
+
+static void take(const struct dlprof_event *event)
+{
+	cr_assert_eq(gpu_take(gpu, &segment, event), 0);
+}
+
+static void tell(enum dlprof_gpu_state_kind kind, int64_t when_ns, uint64_t records, uint64_t bad)
+{
+	struct dlprof_event event = {
+		.kind = DLPROF_EVENT_GPU_STATE,
+		.begin_ns = (uint64_t)when_ns,
+		.gpu_state = {.state = kind,
+			      .flags = DLPROF_GPU_WITH_KERNELS,
+			      .record_count = records,
+			      .bad_count = bad},
+	};
+
+	take(&event);
+}
+
+struct span {
+	int64_t begin, end;
+	enum dlprof_gpu_kind kind;
+	uint64_t bytes;
+	uint32_t id;
+};
+
+static void send(const struct span *span)
+{
+	struct dlprof_event event = {.worker = 0,
+				     .begin_ns = (uint64_t)span->begin,
+				     .duration_ns = (uint64_t)(span->end - span->begin)};
+	struct dlprof_gpu_op op = {0, 0, DLPROF_GPU_WHAT(span->kind, 7, span->id)};
+
+	if (span->kind == DLPROF_GPU_H2D) {
+		event.kind = DLPROF_EVENT_GPU_COPIES;
+		event.gpu_copies.count = 1;
+		event.gpu_copies.copies[0] = (struct dlprof_gpu_copy){op, (uint32_t)span->bytes, 0};
+	} else {
+		event.kind = DLPROF_EVENT_GPU_OPS;
+		event.gpu_ops.count = 1;
+		event.gpu_ops.ops[0] = op;
+	}
+	take(&event);
+}
+
+static void begin(void)
+{
+	memset(written, 0, sizeof(written));
+	step_count = gap_count = loader_count = batch_count = 0;
+	batch_length_ns = 0;
+	clock_is[0] = '\0';
+	cr_assert_eq(gpu_open(NULL, &gpu), 0);
+	tell(DLPROF_GPU_ATTACHED, 0, 0, 0);
+}
+
+TestSuite(drain_gpu, .init = begin);
+
+/* Begin, end of the wait, and end of each step; the last ends at END. */
+static int64_t steps[STEPS][3];
+
+static void make_steps(void)
+{
+	int64_t at = 1;
+
+	for (int i = 0; i < STEPS; i++) {
+		int64_t length = (END - 1) / STEPS;
+
+		steps[i][0] = at;
+		steps[i][1] = at + rand() % length;
+		steps[i][2] = at += length;
+	}
+}
+
+static int64_t count(const struct span *spans, bool copies, int64_t from, int64_t to)
+{
+	static bool busy[END + 200];
+	int64_t sum = 0;
+
+	memset(busy, 0, sizeof(busy));
+	for (int i = 0; i < OPS; i++)
+		if ((spans[i].kind == DLPROF_GPU_H2D) == copies)
+			memset(busy + spans[i].begin, 1, (size_t)(spans[i].end - spans[i].begin));
+	for (int64_t i = from; i < to; i++)
+		sum += busy[i];
+	return sum;
+}
+
+/* Operations in any order, a part of them at a time; steps are told before or after theirs. */
+static void run(const struct span *spans, int64_t unknown_from, int64_t unknown_to)
+{
+	bool sent[OPS] = {false};
+	int sent_count = 0, told = 0;
+
+	for (int64_t now = END / 8; sent_count < OPS || told < STEPS;
+	     now += 1 + rand() % (END / 4)) {
+		for (int i = 0; i < OPS; i++) {
+			if (sent[i] || spans[i].begin >= now)
+				continue;
+			send(&spans[i]);
+			sent[i] = true;
+			sent_count++;
+		}
+		while (told < STEPS && steps[told][0] < now + rand() % 100) {
+			cr_assert_eq(gpu_batch(gpu, header.pid,
+					       &(struct gpu_batch){
+						       1, 0, told, steps[told][0], steps[told][2],
+						       steps[told][1] - steps[told][0]}),
+				     0);
+			told++;
+		}
+		tell(DLPROF_GPU_COMPLETE, now, (uint64_t)sent_count, 0);
+		cr_assert_eq(gpu_round(gpu, false), 0);
+		for (int i = 0; i < STEPS; i++)
+			cr_expect(!written[i] || steps[i][2] <= now, "step %d before its time", i);
+	}
+	tell(DLPROF_GPU_COMPLETE, END + 200, OPS, 0);
+	cr_assert_eq(gpu_round(gpu, true), 0);
+	for (int i = 0; i < STEPS; i++) {
+		bool unknown = steps[i][0] < unknown_to && steps[i][2] > unknown_from;
+
+		cr_assert_eq(written[i], !unknown, "step %d", i);
+		if (unknown)
+			continue;
+		cr_expect_eq(values[i].gpu_busy_ns, count(spans, false, steps[i][0], steps[i][2]));
+		cr_expect_eq(values[i].h2d_ns, count(spans, true, steps[i][0], steps[i][2]));
+		cr_expect_eq(values[i].gpu_idle_wait_ns,
+			     steps[i][1] - steps[i][0] -
+				     count(spans, false, steps[i][0], steps[i][1]));
+		cr_expect_eq(values[i].gap_data_ns + values[i].gap_h2d_ns + values[i].gap_sync_ns +
+				     values[i].gap_host_ns + values[i].gap_other_ns,
+			     steps[i][2] - steps[i][0] - values[i].gpu_busy_ns);
+	}
+	gpu_close(gpu);
+}
+
+static void make_spans(struct span *spans)
+{
+	for (int i = 0; i < OPS; i++) {
+		int64_t at = rand() % END;
+
+		spans[i] = (struct span){at, at + rand() % (rand() % 20 ? 9 : 150),
+					 rand() % 5 ? DLPROF_GPU_KERNEL : DLPROF_GPU_H2D, 1, 1};
+	}
+}
+
+Test(drain_gpu, random_steps_agree_with_counting)
+{
+	static struct span spans[OPS];
+
+	for (int round = 0; round < 40; round++) {
+		srand((unsigned int)round);
+		if (round)
+			begin();
+		make_steps();
+		make_spans(spans);
+		run(spans, 0, 0);
+		cr_expect_str_eq(clock_is, "gpu");
+	}
+}
+
+Test(drain_gpu, what_lies_in_a_gap_is_not_written)
+{
+	static struct span spans[OPS];
+
+	for (int round = 0; round < 40; round++) {
+		int64_t from, to;
+
+		srand((unsigned int)round);
+		if (round)
+			begin();
+		make_steps();
+		make_spans(spans);
+		from = rand() % END;
+		to = from + 1 + rand() % 300;
+		tell(DLPROF_GPU_GAP_BEGIN, from, 0, 0);
+		tell(DLPROF_GPU_GAP_END, to, 0, 0);
+		run(spans, from, to);
+		cr_expect_eq(gap_count, 2);
+	}
+}
+
+/* As many bad ones as there are in a clock that is broken: nothing is known, nobody's clock is it.
+ */
+Test(drain_gpu, a_clock_that_cannot_be_is_nobodys)
+{
+	srand(1);
+	make_steps();
+	for (int i = 0; i < STEPS; i++) {
+		gpu_batch(gpu, header.pid,
+			  &(struct gpu_batch){1, 0, i, steps[i][0], steps[i][2], 1});
+		tell(DLPROF_GPU_COMPLETE, steps[i][2], 50 * (uint64_t)(i + 1),
+		     10 * (uint64_t)(i + 1));
+		gpu_round(gpu, false);
+	}
+	gpu_round(gpu, true);
+	cr_expect_eq(step_count, 0);
+	cr_expect_str_eq(clock_is, "");
+	cr_expect_eq(gap_count, 1);
+}
+
+/* beat.c: a training of which only the GPU is seen. */
+static void beats(bool periodic)
+{
+	int64_t at = MS;
+
+	for (int step = 0; step < 200; step++) {
+		int kernels = periodic ? 6 : 1 + rand() % 12;
+		struct span copy = {at, at + MS / 2, DLPROF_GPU_H2D, 1 << 20, 0};
+
+		if (!periodic)
+			copy.bytes = 1u << (10 + rand() % 14);
+		if (periodic || rand() % 3)
+			send(&copy);
+		at = copy.end;
+		for (int k = 0; k < kernels; k++) {
+			struct span span = {at, at + MS, DLPROF_GPU_KERNEL, 0,
+					    periodic ? (uint32_t)k + 1
+						     : 1 + (uint32_t)(rand() % 40)};
+
+			send(&span);
+			at += MS + (periodic ? 1000 : rand() % (3 * MS));
+		}
+	}
+	tell(DLPROF_GPU_COMPLETE, at, 2000, 0);
+	cr_assert_eq(gpu_round(gpu, true), 0);
+}
+
+Test(drain_gpu, a_rhythm_becomes_steps)
+{
+	beats(true);
+	cr_expect_eq(loader_count, 1);
+	cr_expect(batch_count >= 190 && batch_count <= 200, "%zu steps", batch_count);
+	cr_expect_eq(step_count, batch_count);
+	cr_expect_eq(batch_length_ns / (int64_t)batch_count, MS / 2 + 6 * (MS + 1000));
+}
+
+Test(drain_gpu, what_has_no_rhythm_has_no_steps)
+{
+	for (unsigned int seed = 0; seed < 20; seed++) {
+		srand(seed);
+		if (seed)
+			begin();
+		beats(false);
+		cr_expect_eq(loader_count, 0, "seed %u", seed);
+		cr_expect_eq(batch_count, 0, "seed %u: %zu steps", seed, batch_count);
+		gpu_close(gpu);
+	}
+}
+
+/* Where a loader says where steps begin, nothing is inferred. */
+Test(drain_gpu, batches_come_before_rhythms)
+{
+	gpu_batch(gpu, header.pid, &(struct gpu_batch){1, 0, 0, 0, MS, 1});
+	beats(true);
+	cr_expect_eq(loader_count, 0);
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_manners.c - what another user of CUPTI asks for is what happens, and we know when it has
+ * all. The functions behind are those at the end.
+ */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "cuda/activity.h"
+#include "cuda/attach.h"
+#include "cuda/cupti.h"
+#include "cuda/manners.h"
+#include "cuda/record.h"
+#include "hooks/dl.h"
+
+int cuptiActivityRegisterCallbacks(cupti_request_function *request,
+				   cupti_complete_function *complete);
+int cuptiActivityEnable(int kind);
+int cuptiActivityDisable(int kind);
+int cuptiFinalize(void);
+int cuptiActivityRegisterTimestampCallback(void *callback);
+
+static struct {
+	cupti_request_function *request;
+	cupti_complete_function *complete;
+	int result; /* of what follows */
+	int yields, clock_changes;
+	uint64_t kept;
+} real;
+
+static enum attach_mode mode = ATTACH_CUPTI;
+static int requested, completed;
+static uint8_t theirs[64], copied[64];
+
+static void request_one(uint8_t **buffer, size_t *size, size_t *max_records)
+{
+	requested++;
+	*buffer = theirs;
+	*size = sizeof(theirs);
+}
+
+static void complete_one(void *context, uint32_t stream, uint8_t *buffer, size_t size,
+			 size_t valid_size)
+{
+	completed++;
+	memcpy(copied, buffer, valid_size);
+}
+
+/* As CUPTI does. */
+static void work(void)
+{
+	uint8_t *buffer;
+	size_t size = 0, max = 0;
+
+	real.request(&buffer, &size, &max);
+	cr_expect_eq(buffer, theirs);
+	cr_expect_eq(manners_buffers_out(), 1);
+	real.complete(NULL, 0, buffer, size, size);
+	cr_expect_eq(manners_buffers_out(), 0);
+}
+
+Test(manners, they_have_their_buffers_and_we_know_of_them)
+{
+	cr_expect_not(manners_is_taken());
+	cr_expect_eq(cuptiActivityRegisterCallbacks(request_one, complete_one), 0);
+	cr_expect_eq(real.yields, 1);
+	cr_expect_not(manners_is_taken(), "no kind is theirs yet");
+	cr_expect_eq(cuptiActivityEnable(CUPTI_KIND_MEMCPY), 0);
+	cr_expect(manners_is_taken());
+	work();
+	cr_expect(requested == 1 && completed == 1);
+	cr_expect_eq(cuptiActivityDisable(CUPTI_KIND_MEMCPY), 0);
+	cr_expect_not(manners_is_free(clock_now_ns()), "they may enable another");
+	cr_expect(manners_is_free(clock_now_ns() + 100000000));
+}
+
+/* What of theirs is in a buffer of ours comes to them in one of their own. */
+Test(manners, a_shared_buffer_is_copied)
+{
+	uint8_t ours[64];
+
+	cuptiActivityRegisterCallbacks(request_one, complete_one);
+	cr_assert_not_null(activity_share);
+	memset(ours, 7, sizeof(ours));
+	activity_share(NULL, 0, ours, 48);
+	cr_expect(completed == 1 && copied[0] == 7 && copied[47] == 7 && copied[48] == 0);
+}
+
+Test(manners, what_is_no_takeover_is_passed_on)
+{
+	mode = ATTACH_HOST;
+	cr_expect_eq(cuptiActivityRegisterCallbacks(request_one, complete_one), 0);
+	cr_expect(real.request == request_one && real.complete == complete_one, "as it came");
+	cr_expect_eq(real.yields, 0);
+	mode = ATTACH_CUPTI;
+	real.result = 27;
+	cr_expect_eq(cuptiActivityEnable(10), 27, "the real answer");
+	cr_expect_not(manners_is_taken(), "what failed is not theirs");
+	cr_expect_eq(cuptiActivityRegisterTimestampCallback(NULL), 27);
+	cr_expect_eq(real.clock_changes, 2, "before and after");
+}
+
+Test(manners, finalize_leaves_nobody_anything)
+{
+	cuptiActivityRegisterCallbacks(request_one, complete_one);
+	cuptiActivityEnable(10);
+	cr_expect_eq(cuptiFinalize(), 0);
+	cr_expect_not(manners_is_taken());
+	cr_expect_eq(real.kept, 0);
+	cr_expect(manners_is_free(clock_now_ns() + 100000000));
+}
+
+/* Any order of calls, with failures: the real one is asked each time, and we know what is theirs.
+ */
+Test(manners, random_calls_agree_with_a_list)
+{
+	uint64_t kinds = 0;
+	bool registered = false;
+
+	srand(6);
+	for (int i = 0; i < 20000; i++) {
+		int kind = rand() % 70 - 3, r = rand() % 5 ? 0 : 1 + rand() % 40;
+		uint64_t bit = kind >= 0 && kind < 64 ? UINT64_C(1) << kind : 0;
+
+		real.result = r;
+		switch (rand() % 8) {
+		case 0:
+			cr_expect_eq(cuptiActivityRegisterCallbacks(request_one, complete_one), r);
+			cr_expect_eq(real.kept, kinds, "theirs stay enabled");
+			registered = true;
+			break;
+		case 1:
+			cr_expect_eq(cuptiFinalize(), r);
+			kinds = 0;
+			registered = false;
+			break;
+		case 2:
+		case 3:
+		case 4:
+			cr_expect_eq(cuptiActivityEnable(kind), r);
+			kinds |= r ? 0 : bit;
+			break;
+		default:
+			cr_expect_eq(cuptiActivityDisable(kind), r);
+			kinds &= ~bit;
+			break;
+		}
+		cr_expect_eq(manners_is_taken(), registered && kinds);
+		cr_expect_eq(manners_is_free(UINT64_MAX / 2), !kinds);
+		cr_assert_eq(manners_buffers_out(), 0);
+	}
+}
+
+/* What manners.c stands on. */
+struct cupti cupti;
+cupti_complete_function *volatile activity_their_complete;
+void (*volatile activity_share)(void *context, uint32_t stream, const uint8_t *buffer,
+				size_t valid_size);
+
+static int real_register(cupti_request_function *request, cupti_complete_function *complete)
+{
+	real.request = request;
+	real.complete = complete;
+	return real.result;
+}
+
+static int real_enable(int kind)
+{
+	return real.result;
+}
+
+static int real_other(void)
+{
+	return real.result;
+}
+
+static void *find_real(void *handle, const char *name)
+{
+	return strcmp(name, "cuptiActivityRegisterCallbacks") == 0 ? (void *)real_register
+	       : strcmp(name, "cuptiActivityEnable") == 0          ? (void *)real_enable
+								   : (void *)real_other;
+}
+
+void *(*dl_real)(void *handle, const char *name) = find_real;
+
+void dl_resolve(void)
+{
+}
+
+void *cupti_mapped(void)
+{
+	return NULL;
+}
+
+enum attach_mode attach_mode(void)
+{
+	return mode;
+}
+
+void attach_wake(void)
+{
+}
+
+void attach_yield(uint64_t keep)
+{
+	real.yields++;
+	real.kept = keep;
+}
+
+void attach_clock_changes(void)
+{
+	real.clock_changes++;
+}
+
+void attach_clock_changed(void)
+{
+	real.clock_changes++;
+}
+
+void activity_request(uint8_t **buffer, size_t *size, size_t *max_records)
+{
+}
+
+void activity_complete(void *context, uint32_t stream, uint8_t *buffer, size_t size,
+		       size_t valid_size)
+{
+	activity_their_complete(context, stream, buffer, size, valid_size);
+}
