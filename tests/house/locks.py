@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""No lock of ours is held while libcupti is called, and none is taken in what it calls.
+
+usage: locks.py [ROOT]: of another tree, to plant a fault and see it found. CUPTI has locks of its own, and
+takes them in both orders: before it calls us, and after we call it. From the sources alone: who calls
+whom by name, whatever the circumstances. So a function that takes a lock must not lead to libcupti at
+all, and CUPTI's callbacks must lead to no lock.
+"""
+import glob
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import dlprof_test  # noqa: E402
+from dlprof_test import check, finish, say  # noqa: E402
+
+ROOT = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else dlprof_test.ROOT
+LOCK = re.compile(r"(\w+_)?(lock|trylock|mutex_lock)$")
+CUPTI = re.compile(r"\b(?:cupti\.|real\.cupti)\w+\s*\(")
+CALLBACKS = ("activity_request", "activity_complete", "request_theirs", "complete_theirs",
+             "share_with_them")
+COMMENT = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.S)
+FUNCTION = re.compile(r"^(?P<head>[a-zA-Z_][^;{}#]*?\b(?P<name>\w+)\((?:[^;{}]*)\))\s*\n\{\n"
+                      r"(?P<body>.*?)^\}", re.M | re.S)
+
+
+class Function:
+    def __init__(self, path, match):
+        self.file, self.name = os.path.relpath(path, ROOT), match.group("name")
+        self.local = re.match(r"(static|.*\bstatic\b)", match.group("head").split("(")[0]) is not None
+        # Who is named without being called may be called by who gets the name.
+        self.names = set(re.findall(r"\b[a-zA-Z_]\w*", match.group("body")))
+        self.calls_cupti = CUPTI.search(match.group("body")) is not None
+        self.locks = any(LOCK.match(name) for name in
+                         re.findall(r"\b(\w+)\s*\(", match.group("body")))
+
+
+def read():
+    found = []
+    for path in sorted(glob.glob(os.path.join(ROOT, "shim", "**", "*.c"), recursive=True)):
+        with open(path) as file:
+            text = COMMENT.sub(" ", file.read())
+        found += [Function(path, match) for match in FUNCTION.finditer(text)]
+    return found
+
+
+def reach(function, functions):
+    """Everything that it leads to, by name: {function: who led there}."""
+    found, queue = {function: None}, [function]
+    while queue:
+        at = queue.pop()
+        for other in functions:
+            if other.name in at.names and other not in found and \
+                    (not other.local or other.file == at.file):
+                found[other] = at
+                queue.append(other)
+    return found
+
+
+def way(found, function):
+    steps = []
+    while function:
+        steps.append("{}:{}".format(function.file, function.name))
+        function = found[function]
+    return " <- ".join(steps)
+
+
+def main():
+    functions = read()
+    lockers = [function for function in functions if function.locks]
+    callers = [function for function in functions if function.calls_cupti]
+    callbacks = [function for function in functions if function.name in CALLBACKS]
+    say("{} functions, {} take a lock, {} call libcupti".format(len(functions), len(lockers),
+                                                               len(callers)))
+    # Or the check has gone blind.
+    check(len(functions) > 500, "functions", len(functions))
+    check({"shim/hooks/got.c", "shim/python/pipes.c"} <= {one.file for one in lockers}, "lockers")
+    check({"shim/cuda/activity.c", "shim/cuda/attach.c", "shim/cuda/manners.c"} <=
+          {one.file for one in callers}, "callers")
+    check(len(callbacks) == len(CALLBACKS), "callbacks", [one.name for one in callbacks])
+    for locker in lockers:
+        found = reach(locker, functions)
+        for function in callers:
+            check(function not in found, "with a lock:",
+                  way(found, function) if function in found else "")
+    for callback in callbacks:
+        found = reach(callback, functions)
+        for function in lockers:
+            check(function not in found, "in a callback:",
+                  way(found, function) if function in found else "")
+    finish()
+
+
+main()
