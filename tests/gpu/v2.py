@@ -47,7 +47,9 @@ def gpu_steps(database):
 def traced_busy(path):
     """Union of kernels of torch.profiler's trace, and how many there are."""
     with open(path) as file:
-        events = json.load(file)["traceEvents"]
+        events = json.load(file)
+    if isinstance(events, dict):  # a torch without kineto writes a bare list
+        events = events["traceEvents"]
     spans = [(float(e["ts"]), float(e["ts"]) + float(e["dur"])) for e in events
              if e.get("cat") == "kernel"]
     return union([(int(b * 1000), int(e * 1000)) for b, e in spans]), len(spans)

@@ -113,8 +113,8 @@ def starts(table):
         (status_0, bare), (status_1, ours) = times
         table.row("8 workers by {}: status; seconds without and with".format(method),
                   "{}, {}; {:.1f}, {:.1f}".format(status_0, status_1, bare, ours),
-                  "the same; + {} s".format(EXTRA_S),
-                  status_0 == status_1 == 0 and ours < bare + EXTRA_S)
+                  "0; + 10 % and {} s".format(EXTRA_S),
+                  status_0 == status_1 == 0 and ours < 1.1 * bare + EXTRA_S)
 
 
 def ends(table):
