@@ -32,6 +32,9 @@ COMMANDS = [
     [PYTHON, "-c", "import os; os.write(1, b'x'); os.abort()"],
     [PYTHON, "-c", "import os; os.write(1, b'x'); os._exit(11)"],
     [PYTHON, "-c", "import os; os.closerange(3, 65536); print(os.listdir('/proc/self/fd'))"],
+    # No descriptor, no thread, and nothing of CUDA, however long it runs.
+    [PYTHON, "-c", "import os, time; time.sleep(0.3); print(sorted(os.listdir('/proc/self/fd')),"
+     "len(os.listdir('/proc/self/task')), 'libcu' in open('/proc/self/maps').read())"],
     [PYTHON, "-c", "import subprocess as s; f = open('/etc/passwd'); s.run(['true']);"
      "print(f.read(), s.run(['cat', '/etc/group'], capture_output=True).stdout)"],
     [PYTHON, "-c", "import torch; print(torch.__version__)"],
