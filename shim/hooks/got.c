@@ -10,7 +10,8 @@
  *   dl_iterate_phdr() is called, whose lock is held for a moment by whoever holds it, and nothing
  * that loads, looks up by name, allocates or changes what dlerror() says.
  * - A thread forks while another is in dl_iterate_phdr(): glibc leaves the lock taken in the child
- *   for good. A child that was forked from our own use of it does not sweep.
+ *   for good. fork() waits until we are out of it (process.c). Children that were made otherwise, by
+ *   clone() or _Fork(), and from our own use of it, do not sweep.
  * - A module is gone and another lies in its place: the list is made anew when one went, and what
  *   a wrapper stands for is an address, right whoever lives there.
  */
@@ -283,20 +284,25 @@ static void sweep_once(void)
 	module_iterate(change_one, table);
 }
 
-void got_sweep(void)
+static void sweep(void)
 {
-	if (got.stuck || (!got.pending && got.closes == dl_closes && !module_is_changed()) ||
-	    !module_lock())
-		return;
-	if (!got.page_bytes) {
-		got.page_bytes = getauxval(AT_PAGESZ);
-		decode_index();
-	}
 	for (int round = 0; round < ROUND_MAX; round++) {
 		sweep_once();
 		if (!module_is_changed())
 			break;
 	}
+}
+
+void got_sweep(void)
+{
+	if (got.stuck || !module_lock())
+		return;
+	if (!got.page_bytes) {
+		got.page_bytes = getauxval(AT_PAGESZ);
+		decode_index();
+	}
+	if (got.pending || got.closes != dl_closes || module_is_changed())
+		sweep();
 	module_unlock();
 }
 

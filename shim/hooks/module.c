@@ -13,8 +13,10 @@
 #define YIELD_MAX   1000
 #define WAIT_MAX    2000	/* then naps of 100 us */
 
+enum { HELD = 1, FORKING = 2 };
+
 static struct {
-	_Atomic uint32_t locked;
+	_Atomic uint32_t lock;	/* HELD or not, and FORKING for every thread that is in fork() */
 	_Atomic uint32_t iterating;
 	struct module_table tables[2];
 	struct module_table *_Atomic table;
@@ -26,25 +28,44 @@ static struct {
 	struct module self;
 } list;
 
-/* Not for ever: whoever holds it may be a thread of the process that we were forked from. */
-bool module_lock(void)
+static void pause_at(int try)
 {
 	struct timespec nap = {.tv_nsec = 100000};
 
-	for (int i = 0; i < WAIT_MAX; i++) {
-		if (!atomic_exchange_explicit(&list.locked, 1, memory_order_acquire))
+	if (try < YIELD_MAX)
+		sys_call0(SYS_sched_yield);
+	else
+		sys_call2(SYS_nanosleep, &nap, NULL);
+}
+
+/* Not for ever: whoever holds it may be a thread of the process that we were forked from. */
+bool module_lock(void)
+{
+	for (int try = 0; try < WAIT_MAX; try++) {
+		uint32_t before = 0;
+
+		if (atomic_compare_exchange_strong(&list.lock, &before, HELD))
 			return true;
-		if (i < YIELD_MAX)
-			sys_call0(SYS_sched_yield);
-		else
-			sys_call2(SYS_nanosleep, &nap, NULL);
+		pause_at(try);
 	}
 	return false;
 }
 
 void module_unlock(void)
 {
-	atomic_store_explicit(&list.locked, 0, memory_order_release);
+	atomic_fetch_and(&list.lock, ~(uint32_t)HELD);
+}
+
+void module_fork_begins(void)
+{
+	atomic_fetch_add(&list.lock, FORKING);
+	for (int try = 0; try < WAIT_MAX && atomic_load(&list.lock) & HELD; try++)
+		pause_at(try);
+}
+
+void module_fork_ended(void)
+{
+	atomic_fetch_sub(&list.lock, FORKING);
 }
 
 void module_iterate(int (*each)(struct dl_phdr_info *, size_t, void *), void *data)
@@ -232,6 +253,6 @@ bool module_begin(void)
 	bool stuck = atomic_load(&list.iterating);
 
 	atomic_store(&list.iterating, 0);
-	module_unlock();
+	atomic_store(&list.lock, 0);
 	return !stuck;
 }

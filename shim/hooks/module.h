@@ -38,11 +38,19 @@ struct module_table {
 };
 
 /*
- * One thread at a time looks and changes. Not waited for for ever: who holds the lock may be a
- * thread of the process that we were forked from.
+ * One thread at a time looks and changes, and none while one is in fork(). Not waited for for ever:
+ * who holds the lock may be a thread of the process that we were forked from.
  */
 bool module_lock(void);
 void module_unlock(void);
+
+/*
+ * Around fork(), in the parent. glibc leaves ld.so's lock taken in a child that is forked while
+ * another thread walks the modules, and the child's next dlopen() waits for ever. So it is not forked
+ * while we do: that takes microseconds, the first time milliseconds.
+ */
+void module_fork_begins(void);
+void module_fork_ended(void);
 
 /*
  * In a process that begins to record; before, no thread of it was in here. False: it was forked
@@ -50,13 +58,13 @@ void module_unlock(void);
  */
 bool module_begin(void);
 
-/* Whether modules came or went since module_collect(). Needs no lock of ours. */
+/* With the lock: whether modules came or went since module_collect(). */
 bool module_is_changed(void);
 
 /* With the lock: lists what is loaded now, in place of what was. */
 struct module_table *module_collect(void);
 
-/* dl_iterate_phdr(), and remembered in case that another thread forks meanwhile. */
+/* With the lock: dl_iterate_phdr(), and remembered for a child that is made without fork(). */
 void module_iterate(int (*each)(struct dl_phdr_info *, size_t, void *), void *data);
 
 /* The one that `address` lies in, also of another namespace, or NULL. Takes no lock. */

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * process.c - the end that runs no destructor: what a DataLoader's worker takes.
+ * process.c - the end that runs no destructor, which is what a DataLoader's worker takes, and fork().
  *
- * It says that the process ended by itself; nothing that is recorded depends on it.
+ * The end says that the process ended by itself; nothing that is recorded depends on it. How a child
+ * comes to be is no matter either; only that we do not hold a lock of ld.so's at that moment.
  */
 #include "hooks/hook.h"
 
 #include "cuda/attach.h"
+#include "hooks/module.h"
 #include "segment.h"
 
 #define DEFINE_EXIT(hook_name)                                                                     \
@@ -21,3 +23,16 @@
 	}
 DEFINE_EXIT(_exit)
 DEFINE_EXIT(_Exit)
+
+HOOK_EXPORT pid_t fork(void)
+{
+	pid_t pid;
+
+	if (likely(!activate_on()))
+		return real.fork();
+	module_fork_begins();
+	pid = real.fork();
+	if (pid != 0)
+		module_fork_ended();
+	return pid;
+}
