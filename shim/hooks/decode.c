@@ -388,42 +388,75 @@ static void packet_end(struct unit *unit, const void *context, const void *packe
 					     .failed = ZSTD_FAILED(result),                        \
 					     .bytes = FIELD(size_t, size, 0)})
 
-/* Reads past libc. How many bytes an io_uring wait brought is in the ring, and the caller's affair. */
-static int16_t opcode_of(const void *request)
+/*
+ * Reads past libc. The kernel has its own copy of what it was told: the host may have unmapped its
+ * since then, so the kernel looks there for us, too.
+ */
+static bool peek(const void *from, void *value, size_t size)
 {
-	int16_t opcode = -1;
-	struct iovec to = {&opcode, sizeof(opcode)}, from = {(char *)request + 16, sizeof(opcode)};
+	struct iovec to = {value, size}, where = {(void *)from, size};
 
-	/* The kernel has its own copy since the request was made: the host may have unmapped its. */
-	if (sys_call6(SYS_process_vm_readv, sys_getpid(), (long)&to, 1, (long)&from, 1, 0) !=
-	    (long)sizeof(opcode))
-		return -1;
-	return opcode;
+	return sys_call6(SYS_process_vm_readv, sys_getpid(), (long)&to, 1, (long)&where, 1, 0) ==
+	       (long)size;
 }
 
-static uint64_t event_bytes(const void *events, int count)
+static bool is_read_request(const char *request)
 {
 	const int16_t read_one = 0, read_many = 7;
-	uint64_t bytes = 0;
+	int16_t opcode;
+
+	return request && peek(request + 16, &opcode, sizeof(opcode)) &&
+	       (opcode == read_one || opcode == read_many);
+}
+
+/* What is cached, and what is not opened for direct reading, is read in here. */
+static void aio_submit_end(struct unit *unit, const void *requests, int count)
+{
+	const void *first;
+
+	if (count > 0 && peek(requests, &first, sizeof(first)) && is_read_request(first))
+		unit_end(unit, NO_BITS);
+	else
+		span_cancel(&unit->span);
+}
+
+static void aio_end(struct unit *unit, const void *events, int count)
+{
+	struct unit_result result = {.failed = count < 0 && count != -EINTR};
+	bool reads = false;
 
 	for (int i = 0; i < count; i++) {
 		const char *event = (const char *)events + 32 * i;
-		const void *request = FIELD(const void *, event, 8);
 		int64_t size = FIELD(int64_t, event, 16);
-		int16_t what = request ? opcode_of(request) : -1;
 
-		if (size > 0 && (what == read_one || what == read_many))
-			bytes += (uint64_t)size;
+		if (!is_read_request(FIELD(const void *, event, 8)))
+			continue;
+		reads = true;
+		result.bytes += size > 0 ? (uint64_t)size : 0;
 	}
-	return bytes;
+	result.counted = reads;
+	if (reads || count <= 0)
+		unit_end(unit, result);
+	else
+		span_cancel(&unit->span);
 }
 
-#define BEGIN_READ BEGIN
-#define END_READ   END_COUNT(result >= 0, result > 0 ? (uint64_t)result : 0)
-#define BEGIN_WAIT BEGIN
-#define END_WAIT   END_COUNT(result >= 0, 0)
-#define BEGIN_AIO  BEGIN
-#define END_AIO	   END_COUNT(result >= 0, event_bytes(events, result))
+/* How many bytes an io_uring wait brought is in the ring, and the caller's affair. */
+static void uring_end(struct unit *unit, int status)
+{
+	bool in_vain = status == -EAGAIN || status == -ETIME || status == -EINTR;
+
+	unit_end(unit, (struct unit_result){.counted = status >= 0, .failed = status < 0 && !in_vain});
+}
+
+#define BEGIN_READ	 BEGIN
+#define END_READ	 END_COUNT(result >= 0, result > 0 ? (uint64_t)result : 0)
+#define BEGIN_WAIT	 BEGIN
+#define END_WAIT	 uring_end(&unit, result)
+#define BEGIN_AIO	 BEGIN
+#define END_AIO		 aio_end(&unit, events, result)
+#define BEGIN_AIO_SUBMIT BEGIN
+#define END_AIO_SUBMIT	 aio_submit_end(&unit, requests, result)
 
 /* Always with an end: a slot that is bound lazily is seen to there. */
 #define BEGIN_CUDA_LAUNCH  ((void)row, (void)unit, true)
