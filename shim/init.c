@@ -23,6 +23,7 @@
 static void begin_recording(void)
 {
 	got_begin();
+	audit_report();
 	attach_begin();
 	nvtx_begin();
 }

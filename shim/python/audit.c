@@ -22,12 +22,16 @@
 #include "python/steps.h"
 #include "python/torch.h"
 #include "scope.h"
+#include "segment.h"
 #include "sys.h"
 
 typedef int (*audit_function)(const char *event, PyObject *args, void *data);
 
 /* Weak: bound at load time in programs that have it, and no failing lookup in all others. */
 extern int PySys_AddAuditHook(audit_function hook, void *data) __attribute__((weak));
+
+/* In builds without the global interpreter lock (3.13t), and in no others. */
+extern int PyUnstable_Module_SetGIL(PyObject *module, void *gil) __attribute__((weak));
 
 static struct target {
 	const char *module;
@@ -286,11 +290,20 @@ static int on_event(const char *event, PyObject *args, void *data)
 	return 0;
 }
 
+void audit_report(void)
+{
+	if (PySys_AddAuditHook && PyUnstable_Module_SetGIL)
+		segment_note('w', "this Python runs without a global lock, where dlprof patches nothing: "
+				  "loaders are followed by their workers' pipes, and what loads "
+				  "consist of is not observed in Python");
+}
+
 void audit_install(void)
 {
 	struct py_allocator catching;
 
-	if (!PySys_AddAuditHook || !api_resolve())
+	/* The lock guards our tables, too. A loader's workers are followed by its pipes. */
+	if (!PySys_AddAuditHook || PyUnstable_Module_SetGIL || !api_resolve())
 		return;
 	targets[TARGET_COUNT - 1].module = batch_fn_module();
 	atomic_store(&seen, targets[TARGET_COUNT - 1].module != NULL);

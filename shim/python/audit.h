@@ -8,6 +8,9 @@
 /* From the constructor, before Python starts. Does nothing in other programs. */
 void audit_install(void);
 
+/* When the process begins to record: why it could not. */
+void audit_report(void);
+
 /*
  * A load begins, the GIL is held: patches decoders that were imported since the last one. `functions`:
  * those of modules, too. Not so before workers are started: a dataset that holds such a function is
