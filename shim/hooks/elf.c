@@ -144,7 +144,7 @@ static void take_versions(struct elf_module *module, uintptr_t at)
 
 /* Of those from DT_NUM on. */
 struct more {
-	ElfW(Addr) gnu_hash, versions;
+	ElfW(Addr) gnu_hash, versions, relative_count;
 	bool filters;
 };
 
@@ -162,6 +162,8 @@ static bool read_dynamic(const struct elf_module *module, ElfW(Addr) values[DT_N
 			ret_more->gnu_hash = entry->d_un.d_ptr;
 		if (entry->d_tag == DT_VERSYM)
 			ret_more->versions = entry->d_un.d_ptr;
+		if (entry->d_tag == DT_RELACOUNT)
+			ret_more->relative_count = entry->d_un.d_val;
 		ret_more->filters |= entry->d_tag == DT_FILTER || entry->d_tag == DT_AUXILIARY;
 		if (entry->d_tag <= 0 || entry->d_tag >= DT_NUM)
 			continue;
@@ -236,6 +238,7 @@ int elf_open(struct elf_module *module, uintptr_t base, const ElfW(Phdr) * heade
 	if (SEEN(DT_RELA))
 		take_relocs(module, &module->relocs[1], pointer_in(module, values[DT_RELA]),
 			    values[DT_RELASZ], true);
+	module->relocs[1].relative_count = more.relative_count;
 	if (SEEN(DT_REL))
 		take_relocs(module, &module->relocs[2], pointer_in(module, values[DT_REL]),
 			    values[DT_RELSZ], false);
@@ -397,6 +400,8 @@ bool elf_next_slot(const struct elf_module *module, struct elf_cursor *cursor,
 	for (; cursor->table < ELF_RELOC_TABLES; cursor->table++, cursor->at = 0) {
 		const struct elf_relocs *relocs = &module->relocs[cursor->table];
 
+		if (cursor->at < relocs->relative_count)
+			cursor->at = relocs->relative_count;
 		while (cursor->at < relocs->count)
 			if (read_slot(module, relocs, cursor->at++, cursor->mask, slot))
 				return true;

@@ -19,6 +19,7 @@
 struct elf_relocs {
 	uintptr_t address;
 	size_t count;
+	size_t relative_count;	/* the first ones of them name no symbol */
 	size_t entry_bytes;
 	bool has_addend;
 	bool jump;		/* the table of lazily bound slots */

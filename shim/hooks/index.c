@@ -11,7 +11,7 @@
 #include "hooks/elf.h"
 
 #define PLACE_COUNT  512 /* over twice the rows */
-#define PREFIX_BYTES 5   /* "_ZN2c", not "_ZN2a": half of torch begins so */
+#define PREFIX_BYTES 6   /* "_ZN2cv", not "_ZN2at" or "_ZN2c1": most of torch begins so */
 #define PREFIX_BITS  2048 /* few of the names that are none of ours pass */
 
 uint32_t decode_hashes[DECODE_ROW_MAX];
