@@ -140,12 +140,27 @@ def probe(*arguments, **keywords):
 class Record:
     """A line of client.c, on CLOCK_MONOTONIC by the tracer's own pairs of clocks."""
 
-    def __init__(self, words, offset):
+    def __init__(self, words, to_mono):
         self.kind, begin, end = int(words[1]), int(words[2]), int(words[3])
-        self.begin = begin - offset if begin else 0
-        self.end = end - offset if end else 0
+        self.begin = to_mono(begin) if begin else 0
+        self.end = to_mono(end) if end else 0
         self.correlation, self.stream, self.bytes = (int(words[i]) for i in (4, 5, 6))
-        self.what, self.graph, self.name = int(words[7]), int(words[8]), words[9]
+        self.what, self.graph, self.name = int(words[7]), int(words[8]), " ".join(words[9:])
+
+
+def map_clock(looks):
+    """From CUPTI's clock to CLOCK_MONOTONIC: microseconds a second may lie between them.
+
+    looks: (CUPTI's, CLOCK_MONOTONIC, how long the look took). The quickest of each half counts.
+    """
+    if not looks:
+        return lambda stamp: stamp
+    half = len(looks) // 2
+    first, last = (min(part, key=lambda look: look[2]) for part in (looks[:half] or looks,
+                                                                  looks[half:]))
+    apart = last[0] - first[0]
+    slope = (last[1] - first[1]) / apart if apart > 100_000_000 else 1
+    return lambda stamp: first[1] + int((stamp - first[0]) * slope)
 
 
 class Trace:
@@ -161,10 +176,9 @@ class Trace:
             with open(path) as file:
                 text = [line.split() for line in file.read().splitlines()]
         self.said = text
-        clocks = [(int(w[3]) - int(w[1]), int(w[2]) - (int(w[1]) + int(w[3])) // 2)
-                  for w in self.answers("clock")]
-        self.offset = min(clocks)[1] if clocks else 0
-        self.records = [Record(words, self.offset) for words in self.answers("record")]
+        self.to_mono = map_clock([(int(w[2]), (int(w[1]) + int(w[3])) // 2, int(w[3]) - int(w[1]))
+                                  for w in self.answers("clock")])
+        self.records = [Record(words, self.to_mono) for words in self.answers("record")]
 
     def answers(self, word):
         return [words for words in self.said if words and words[0] == word]

@@ -85,7 +85,7 @@ def f_delivery(table):
                 if words[:1] == ["buffer"]:
                     delivered = int(words[2])
                 elif words[:1] == ["record"] and int(words[1]) in KERNELS and int(words[3]):
-                    delays.append(delivered - (int(words[3]) - trace.offset))
+                    delays.append(delivered - trace.to_mono(int(words[3])))
             worst = max(delays, default=None)
             table.fact("f: {}, {}: delay median, max".format(rate, name), "{}, {} of {}".format(
                 us(median(delays)), us(worst), len(delays)))
