@@ -47,6 +47,15 @@ static void put_name(struct tracer *trace, int64_t lane, const char *what, const
 	jsonw_close(&trace->json, '}');
 }
 
+static void put_sort_index(struct tracer *trace, int64_t lane, const char *what, int64_t index)
+{
+	open_event(trace, 'M', lane, what);
+	jsonw_open(&trace->json, "args", '{');
+	jsonw_int(&trace->json, "sort_index", index);
+	jsonw_close(&trace->json, '}');
+	jsonw_close(&trace->json, '}');
+}
+
 static void put_lane(struct tracer *trace, int64_t number, const struct trace_lane *lane)
 {
 	char name[96];
@@ -84,17 +93,13 @@ static void put_lane(struct tracer *trace, int64_t number, const struct trace_la
 	}
 	put_name(trace, number, "thread_name", name);
 	/* Training first, then its workers in their order, however they came up. */
-	open_event(trace, 'M', number, "thread_sort_index");
-	jsonw_open(&trace->json, "args", '{');
-	jsonw_int(&trace->json, "sort_index",
-		  (lane->kind == LANE_TRAIN || lane->kind == LANE_WORKER
-			   ? 1000 * (lane->of < 1000 ? lane->of : 1000)
-			   : 1000000) +
-			  (lane->kind == LANE_WORKER && lane->index >= 0 && lane->index < 900
-				   ? lane->index + 1
-				   : 0));
-	jsonw_close(&trace->json, '}');
-	jsonw_close(&trace->json, '}');
+	put_sort_index(trace, number, "thread_sort_index",
+		       (lane->kind == LANE_TRAIN || lane->kind == LANE_WORKER
+				? 1000 * (lane->of < 1000 ? lane->of : 1000)
+				: 1000000) +
+			       (lane->kind == LANE_WORKER && lane->index >= 0 && lane->index < 900
+					? lane->index + 1
+					: 0));
 }
 
 /* Its number, or -1: there is no room. */
@@ -343,11 +348,9 @@ void trace_event(struct tracer *trace, const struct timeline_event *event)
 	}
 }
 
-void trace_begin(struct tracer *trace, FILE *out, const struct run_info *run, int64_t base_ns)
+void trace_begin(struct tracer *trace, FILE *out, const struct run_info *run)
 {
-	char name[200];
-
-	*trace = (struct tracer){.rank = run->rank, .base_ns = base_ns};
+	*trace = (struct tracer){.base_ns = 0};
 	jsonw_init(&trace->json, out);
 	jsonw_open(&trace->json, NULL, '{');
 	jsonw_string(&trace->json, "displayTimeUnit", "ms");
@@ -358,9 +361,19 @@ void trace_begin(struct tracer *trace, FILE *out, const struct run_info *run, in
 	jsonw_string(&trace->json, "clock", run->clock);
 	jsonw_close(&trace->json, '}');
 	jsonw_open(&trace->json, "traceEvents", '[');
+}
+
+void trace_run(struct tracer *trace, const struct run_info *run, int64_t base_ns)
+{
+	char name[200];
+
+	trace->rank = run->rank;
+	trace->base_ns = base_ns;
+	trace->lane_count = 0;
 	snprintf(name, sizeof(name), "rank %" PRId64 "%s%s", run->rank, run->host ? " @ " : "",
 		 run->host ? run->host : "");
 	put_name(trace, -1, "process_name", name);
+	put_sort_index(trace, -1, "process_sort_index", run->rank);
 }
 
 int trace_end(struct tracer *trace)

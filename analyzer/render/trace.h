@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trace.h - a run as Chrome's trace events, which ui.perfetto.dev and chrome://tracing open. Events
+ * trace.h - runs as Chrome's trace events, which ui.perfetto.dev and chrome://tracing open. Events
  * are written as they come and none is kept; of each lane it is remembered where it ends.
  *
- * Lanes: of each loader the training's waits and compute, each worker's loads, and the making of
- * iterators; of each thread its slow operations and its NVTX ranges; gaps in the GPU's recording.
+ * A rank is a process. Lanes: of each loader the training's waits and compute, each worker's loads,
+ * and the making of iterators; of each thread its slow operations and its NVTX ranges; gaps in the
+ * GPU's recording.
  * Counters: finished batches that wait, and how busy the GPU was. Slices of a lane never overlap:
  * what begins before the last one ended is cut, and left out where nothing remains.
  */
@@ -26,7 +27,11 @@ struct tracer {
 	bool out_of_memory;
 };
 
-void trace_begin(struct tracer *trace, FILE *out, const struct run_info *run, int64_t base_ns);
+/* `run`: one of those that follow, to say what it is a trace of. */
+void trace_begin(struct tracer *trace, FILE *out, const struct run_info *run);
+
+/* What follows is of this run; `base_ns` of its clock is time 0 of the trace. */
+void trace_run(struct tracer *trace, const struct run_info *run, int64_t base_ns);
 void trace_batch(struct tracer *trace, const struct timeline_batch *batch);
 void trace_event(struct tracer *trace, const struct timeline_event *event);
 

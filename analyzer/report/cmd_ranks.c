@@ -104,18 +104,6 @@ static int put(const struct options *options, const void *what, const struct pag
 	return 0;
 }
 
-static int show(const struct options *options, const struct ranks *ranks)
-{
-	size_t i;
-
-	for (i = 0; options->output && i < ranks->count; i++)
-		if (cmd_is_same_file(options->output, ranks->rows[i].path))
-			return cmd_fail("will not write over the run itself: '%s'",
-					options->output);
-	return cmd_show(options, put, ranks,
-			ranks->job.verdict == STALL_VERDICT_INCOMPLETE ? CMD_CANNOT_SAY : CMD_DONE);
-}
-
 static void done(struct rank_row *row)
 {
 	free(row->host);
@@ -139,7 +127,9 @@ static int judge_ranks(const struct options *options, const struct rank_files *f
 	if (!status && rank_judge(&job, blames, &ranks.job) < 0)
 		status = cmd_fail("%s", db_error(-ENOMEM));
 	if (!status)
-		status = show(options, &ranks);
+		status = cmd_show(options, put, &ranks,
+				  ranks.job.verdict == STALL_VERDICT_INCOMPLETE ? CMD_CANNOT_SAY
+										: CMD_DONE);
 	for (i = 0; rows && i < files->count; i++)
 		done(&rows[i]);
 	rank_done(&job);
@@ -148,18 +138,14 @@ static int judge_ranks(const struct options *options, const struct rank_files *f
 	return status;
 }
 
-/* The report of one rank of them, which has the rank that was asked for, if any. */
 static int report_one(const struct options *options, const struct rank_files *files)
 {
-	size_t i;
+	const struct rank_file *file = ranks_find(options, files);
 
-	for (i = 0; i < files->count; i++)
-		if (options->rank < 0 || files->files[i].rank == options->rank)
-			return options->verb == VERB_HTML
-				       ? cmd_html_run(options, files->files[i].path)
-				       : cmd_report_run(options, files->files[i].path);
-	return cmd_fail("no rank %lld is among the %zu of '%s'", (long long)options->rank,
-			files->count, options->run);
+	if (!file)
+		return CMD_ERROR;
+	return options->verb == VERB_HTML ? cmd_html_run(options, file->path)
+					  : cmd_report_run(options, file->path);
 }
 
 int cmd_ranks(const struct options *options)
@@ -167,6 +153,8 @@ int cmd_ranks(const struct options *options)
 	struct rank_files files;
 	int status = ranks_list(options, &files);
 
+	if (!status)
+		status = ranks_check_output(options, &files);
 	if (!status)
 		status = files.count == 1 || options->rank >= 0 ? report_one(options, &files)
 								: judge_ranks(options, &files);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_trace.c - `dlprof-report trace RUN -o trace.json`: the run, or parts of it, for Perfetto. */
+/* cmd_trace.c - `dlprof-report trace RUN... -o trace.json`: the ranks, or parts, for Perfetto. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "render/trace.h"
-#include "report/cmd.h"
+#include "report/ranks.h"
 
 #define HEAVY_BYTES 200000000 /* more than browsers like */
 #define AFTER       2         /* batches shown behind one of the worst */
@@ -36,6 +36,7 @@ struct stream {
 	struct windows shown;   /* of all, in time; none: everything is shown */
 	size_t window;
 	int64_t place, row_count;
+	size_t run_count;
 };
 
 static int add_window(struct windows *windows, const struct window *window)
@@ -231,28 +232,99 @@ static void remark(const struct options *options, const struct stream *stream)
 			   bytes / 1000000);
 }
 
-static int show(const struct options *options, struct db *db, const struct run_info *run,
-		const struct loader_info *loaders, size_t count)
+static bool has_wall_clock(const struct rank_file *file)
+{
+	return file->start_unix_ns >= 0 && file->start_ns >= 0;
+}
+
+/*
+ * The moment of its own clock that is time 0 of the trace: when the first rank began, by the wall
+ * clock, or where that is not known when the run itself did.
+ */
+static int64_t find_base(const struct rank_files *files, const struct rank_file *file)
+{
+	int64_t first_ns = INT64_MAX, later_ns;
+	size_t i;
+
+	for (i = 0; i < files->count; i++)
+		if (has_wall_clock(&files->files[i]) && files->files[i].start_unix_ns < first_ns)
+			first_ns = files->files[i].start_unix_ns;
+	if (file->start_ns == QUERY_UNKNOWN)
+		return 0;
+	later_ns = has_wall_clock(file) ? file->start_unix_ns - first_ns : 0;
+	return file->start_ns - later_ns;
+}
+
+static int add_run(const struct options *options, struct stream *stream,
+		   const struct rank_files *files, const struct rank_file *file)
+{
+	struct loader_info *loaders = NULL;
+	struct options one = *options;
+	struct run_info run = {0};
+	struct db *db;
+	size_t count;
+	bool live;
+	int status, r;
+
+	one.run = file->path;
+	status = cmd_open_run(&one, &db, &live);
+	if (status)
+		return status;
+	r = query_run(db, &run);
+	if (r == 0)
+		r = query_loaders(db, &loaders, &count);
+	status = r < 0 ? cmd_fail_read(&one, r) : cmd_check_filter(&one, &run, loaders, count);
+	if (!status) {
+		if (!stream->run_count++)
+			trace_begin(&stream->trace, stream->output->file, &run);
+		trace_run(&stream->trace, &run, find_base(files, file));
+		stream->shown.count = 0;
+		r = add_all(&one, db, loaders, count, stream);
+		if (r < 0 && !ferror(stream->output->file))
+			status = cmd_fail_read(&one, r);
+	}
+	free(loaders);
+	run_info_done(&run);
+	db_close(db);
+	return status;
+}
+
+static int add_runs(const struct options *options, const struct rank_files *files,
+		    struct stream *stream)
+{
+	int status = 0;
+	size_t i;
+
+	for (i = 0; !status && i < files->count; i++) {
+		const struct rank_file *file = &files->files[i];
+
+		if (options->rank >= 0 && file->rank != options->rank)
+			continue;
+		status = add_run(options, stream, files, file);
+		if (!status && files->count > 1 && options->rank < 0 && !has_wall_clock(file))
+			cmd_remark(options,
+				   "when '%s' began is not known; it begins with the first",
+				   file->path);
+	}
+	if (stream->run_count && trace_end(&stream->trace) < 0 && !status)
+		status = cmd_fail("%s", db_error(-ENOMEM));
+	return status;
+}
+
+static int show(const struct options *options, const struct rank_files *files)
 {
 	struct stream stream = {.row_count = 0};
 	struct output output;
-	int r, end, status;
+	int status = cmd_open_output(options, &output);
 
-	status = cmd_open_output(options, &output);
 	if (status)
 		return status;
 	stream.output = &output;
-	trace_begin(&stream.trace, output.file, run,
-		    run->start_ns == QUERY_UNKNOWN ? 0 : run->start_ns);
-	r = add_all(options, db, loaders, count, &stream);
-	end = trace_end(&stream.trace);
-	if (r == 0)
-		r = end;
-	if (r < 0 && !ferror(output.file))
-		status = cmd_fail_read(options, r);
-	else if (!stream.row_count)
+	status = add_runs(options, files, &stream);
+	if (!status && !stream.row_count)
 		status = CMD_CANNOT_SAY;
-	remark(options, &stream);
+	if (stream.run_count)
+		remark(options, &stream);
 	free(stream.windows.list);
 	free(stream.shown.list);
 	return cmd_close_output(&output, status);
@@ -260,26 +332,15 @@ static int show(const struct options *options, struct db *db, const struct run_i
 
 int cmd_trace(const struct options *options)
 {
-	struct loader_info *loaders = NULL;
-	struct run_info run;
-	struct db *db;
-	size_t count;
-	bool live;
-	int status, r;
+	struct rank_files files;
+	int status = ranks_list(options, &files);
 
-	status = cmd_open_run(options, &db, &live);
-	if (status)
-		return status;
-	r = query_run(db, &run);
-	if (r == 0)
-		r = query_loaders(db, &loaders, &count);
-	status =
-		r < 0 ? cmd_fail_read(options, r) : cmd_check_filter(options, &run, loaders, count);
 	if (!status)
-		status = show(options, db, &run, loaders, count);
-	free(loaders);
-	if (r == 0)
-		run_info_done(&run);
-	db_close(db);
+		status = ranks_check_output(options, &files);
+	if (!status && ranks_are_meant(options) && !ranks_find(options, &files))
+		status = CMD_ERROR;
+	if (!status)
+		status = show(options, &files);
+	ranks_done(&files);
 	return status;
 }

@@ -32,11 +32,14 @@ static const struct line_verb VERBS[VERB_MAX] = {
 	[VERB_GATE] = {"gate", "RUN.db... [--baseline RUN|DIR...]",
 		       "does a run keep to its limits, and to its baselines?", .fewest = 1,
 		       .most = -1},
-	[VERB_TRACE] = {"trace", "RUN.db -o TRACE.json", "a timeline for ui.perfetto.dev",
-			.fewest = 1, .most = 1,
+	[VERB_TRACE] = {"trace", "RUN.db... -o TRACE.json", "a timeline for ui.perfetto.dev",
+			.fewest = 1, .most = -1,
 			.about = "Lanes for the training, each worker's loads and slow operations, "
 				 "a counter of the finished batches that wait. Browsers take about "
-				 "200 MB, 400,000 batches; choose a part of a longer run."},
+				 "200 MB, 400,000 batches; choose a part of a longer run. Each of "
+				 "several runs or of a folder, the ranks of a job, is a process; "
+				 "they are aligned by the wall clock, as well as their hosts keep "
+				 "it. --worst is of each."},
 	[VERB_EXPORT] = {"export", "RUN.db -o FOLDER", "the views of the database as CSV",
 			 .fewest = 1, .most = 1,
 			 .about =

@@ -51,6 +51,7 @@ static int look(const char *path, struct rank_file *ret)
 	if (r == 0) {
 		ret->rank = run.rank;
 		ret->start_unix_ns = run.start_unix_ns;
+		ret->start_ns = run.start_ns;
 		run_info_done(&run);
 	}
 	db_close(db);
@@ -185,6 +186,25 @@ void ranks_done(struct rank_files *files)
 	while (files->count)
 		free(files->files[--files->count].path);
 	free(files->files);
+}
+
+int ranks_check_output(const struct options *options, const struct rank_files *files)
+{
+	for (size_t i = 0; options->output && i < files->count; i++)
+		if (cmd_is_same_file(options->output, files->files[i].path))
+			return cmd_fail("will not write over the run itself: '%s'",
+					options->output);
+	return 0;
+}
+
+const struct rank_file *ranks_find(const struct options *options, const struct rank_files *files)
+{
+	for (size_t i = 0; i < files->count; i++)
+		if (options->rank < 0 || files->files[i].rank == options->rank)
+			return &files->files[i];
+	cmd_fail("no rank %" PRId64 " is among the %zu of '%s'", options->rank, files->count,
+		 options->run);
+	return NULL;
 }
 
 static int pick(const struct options *options, const char *folder, const struct rank_files *files,

@@ -8,7 +8,7 @@
 struct rank_file {
 	char *path;
 	int64_t rank;
-	int64_t start_unix_ns;
+	int64_t start_unix_ns, start_ns; /* the same moment; QUERY_UNKNOWN: not known */
 	bool live;
 };
 
@@ -24,6 +24,12 @@ struct rank_files {
  */
 int ranks_list(const struct options *options, struct rank_files *ret);
 void ranks_done(struct rank_files *files);
+
+/* Is --output none of them? 0 or CMD_ERROR. */
+int ranks_check_output(const struct options *options, const struct rank_files *files);
+
+/* The one with the rank that was asked for, or the first. NULL: prints that there is none. */
+const struct rank_file *ranks_find(const struct options *options, const struct rank_files *files);
 
 /*
  * The one run that is meant by `path`: itself, or of a folder the run of --rank, or its only one.

@@ -139,6 +139,44 @@ def check_trace(folder):
     t.check({(r["epoch"], r["batch"]) for r in rows} <= shown and len(shown) <= 3 * 9, "worst", shown)
 
 
+def check_ranks(folder):
+    """A process for each rank, where the wall clock puts it."""
+    folder = os.path.join(folder, "job")
+    os.makedirs(folder)
+    starts, late = (5 * MS, 0, 2000 * MS), [1, 90, 1]
+    files = [rundb.rank(os.path.join(folder, "r{}.db".format(rank)), rank, late, steps=20,
+                        start=starts[rank]) for rank in range(3)]
+    for arguments in ([folder], [files[2], files[0], files[1]]):
+        events = trace(*arguments)
+        check_invariants("ranks", events)
+        for rank in range(3):
+            own = [e for e in events if e["pid"] == rank]
+            rows = t.rows(files[rank], "SELECT begin_ns, wait_ns FROM t_batch")
+            t.equal(sorted((round(e["ts"] * 1000), round(e["dur"] * 1000))
+                           for e in slices(own, "wait")),
+                    sorted((row["begin_ns"] - rundb.START_NS + starts[rank], row["wait_ns"])
+                           for row in rows), arguments, "waits of rank", rank)
+            t.check({"rank {} @ node{}".format(rank, rank // 2), "loader 1: training"} <=
+                    lane_names(own), "lanes of rank", rank, lane_names(own))
+    t.equal({e["pid"] for e in trace("--rank", "2", folder)}, {2}, "--rank")
+    t.equal({len(slices([e for e in trace("--batches", "3:7", folder) if e["pid"] == rank], "wait"))
+             for rank in range(3)}, {5}, "a part of each")
+    # Without a wall clock: from the beginning, and that is said.
+    rundb.rank(files[0], 0, late, steps=20, start_unix_ns=None)
+    done = t.report("trace", folder)
+    t.equal((done.status, done.err.count("began")), (0, 1), done.err)
+    t.check("when '{}' began is not known".format(files[0]) in done.err, done.err)
+    waits = slices([e for e in json.loads(done.out)["traceEvents"] if e["pid"] == 0], "wait")
+    t.equal(waits[0]["ts"], 0, "the first of them")
+    for arguments, words in ((["--rank", "7", folder], "no rank 7 is among the 3 of"),
+                             (["-f", "-o", files[1], folder], "will not write over the run itself"),
+                             ([os.path.join(folder, "none.db")], "cannot open"),
+                             ([t.scratch()], "no run of dlprof is in")):
+        done = t.report("trace", *arguments)
+        t.equal((done.status, done.out, done.err.count("\n")), (2, "", 1), arguments, done.err)
+        t.check(words in done.err, arguments, done.err)
+
+
 def check_damaged(folder):
     """Times that contradict one another make no invalid trace."""
     chance = random.Random(5)
@@ -319,6 +357,7 @@ def main():
     t.need_shim()
     folder = t.scratch()
     check_trace(folder)
+    check_ranks(folder)
     check_damaged(folder)
     check_memory(folder)
     check_export(folder)
