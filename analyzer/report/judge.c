@@ -78,7 +78,8 @@ static int read_loader(struct db *db, struct report *report)
 	if (r == 0)
 		r = batch_totals(db, &report->filter, &report->totals);
 	if (r == 0)
-		r = gpu_sums_read(db, &report->filter, &report->gpu_sums);
+		r = gpu_sums_read(db, &report->filter, report->series.gpu_busy_ns,
+				  &report->gpu_sums);
 	report->gpu_use = gpu_use_of(&report->gpu_sums);
 	if (r == 0)
 		r = query_epoch_setup(db, report->loader->loader_id, &report->setup_ns,

@@ -82,14 +82,21 @@ bool gpu_has_steps(struct db *db)
 	return found;
 }
 
-int gpu_sums_count(struct db *db, const struct batch_filter *filter, struct gpu_sums *ret_sums)
+int gpu_sums_count(struct db *db, const struct batch_filter *filter, bool busy_seen,
+		   struct gpu_sums *ret_sums)
 {
-	sqlite3_stmt *stmt = NULL;
+	bool steps_seen = gpu_has_steps(db);
 	double *sums = (double *)(void *)ret_sums;
-	int r = rows_of_batches(db, gpu_has_steps(db) ? SUMS_SQL : OLD_SUMS_SQL, filter, &stmt);
+	sqlite3_stmt *stmt = NULL;
 	size_t i;
+	int r;
 
 	gpu_sums_init(ret_sums);
+	if (!busy_seen && !steps_seen) { /* no GPU: there is nothing to look for in all the rows */
+		ret_sums->batch_count = ret_sums->seen_count = 0;
+		return 0;
+	}
+	r = rows_of_batches(db, steps_seen ? SUMS_SQL : OLD_SUMS_SQL, filter, &stmt);
 	if (r == 0) {
 		r = sqlite3_step(stmt);
 		for (i = 0; r == SQLITE_ROW && i < GPU_SUMS_COUNT; i++)
@@ -102,13 +109,14 @@ int gpu_sums_count(struct db *db, const struct batch_filter *filter, struct gpu_
 	return r;
 }
 
-int gpu_sums_read(struct db *db, const struct batch_filter *filter, struct gpu_sums *ret_sums)
+int gpu_sums_read(struct db *db, const struct batch_filter *filter, bool busy_seen,
+		  struct gpu_sums *ret_sums)
 {
 	int r = -ENOENT;
 
 	if (rows_is_whole(filter))
 		r = pack_read_gpu(db, filter->loader_id, ret_sums);
-	return r == -ENOENT ? gpu_sums_count(db, filter, ret_sums) : r;
+	return r == -ENOENT ? gpu_sums_count(db, filter, busy_seen, ret_sums) : r;
 }
 
 static void add_value(double *sum, sqlite3_stmt *stmt, int column)

@@ -39,10 +39,13 @@ struct gpu_info {
 int gpu_info_read(struct db *db, size_t most_kernels, struct gpu_info *ret_info);
 void gpu_info_done(struct gpu_info *info);
 
-int gpu_sums_read(struct db *db, const struct batch_filter *filter, struct gpu_sums *ret_sums);
+/* `busy_seen`: of some of the batches the series has busy times. */
+int gpu_sums_read(struct db *db, const struct batch_filter *filter, bool busy_seen,
+		  struct gpu_sums *ret_sums);
 
 /* The same from the rows, whether there is a pack or not. */
-int gpu_sums_count(struct db *db, const struct batch_filter *filter, struct gpu_sums *ret_sums);
+int gpu_sums_count(struct db *db, const struct batch_filter *filter, bool busy_seen,
+		   struct gpu_sums *ret_sums);
 
 /* Means over a group of steps; NAN: not observed. */
 struct gpu_bar {

@@ -158,9 +158,8 @@ static int write_loader(struct db *db, sqlite3_stmt *stmt, const struct loader_i
 	r = batch_totals(db, &all, &head.totals);
 	if (r == 0)
 		r = query_series(db, &all, &series);
-	gpu_sums_init(&head.gpu);
-	if (r == 0 && (series.gpu_busy_ns || gpu_has_steps(db)))
-		r = gpu_sums_count(db, &all, &head.gpu);
+	if (r == 0)
+		r = gpu_sums_count(db, &all, series.gpu_busy_ns, &head.gpu);
 	head.load_cpu_count = (int64_t)series.load_cpu_count;
 	head.load_cpu_ns = series.load_cpu_ns;
 	if (r == 0)

@@ -40,7 +40,9 @@ int rows_of_batches(struct db *db, const char *const sql[2], const struct batch_
 {
 	int64_t first = filter->first > 0 ? filter->first : 0;
 	int64_t count = filter->last < 0 ? -1 : filter->last < first ? 0 : filter->last - first + 1;
-	const int64_t values[] = {filter->loader_id, filter->epoch, count, first};
+	int64_t low = filter->epoch < 0 ? INT64_MIN : filter->epoch;
+	int64_t high = filter->epoch < 0 ? INT64_MAX : filter->epoch;
+	const int64_t values[] = {filter->loader_id, low, high, count, first};
 	bool by_task;
 	int i, r = is_by_task(db, filter->loader_id, &by_task);
 

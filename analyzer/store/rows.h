@@ -50,14 +50,14 @@ static inline int32_t rows_small(sqlite3_stmt *stmt, int i)
  * filter's batches. `start` ends in "FROM t_batch" or a join of it.
  */
 #define ROWS_EACH(order)                                                                           \
-	" WHERE loader_id = ?1 AND batch IS NOT NULL AND (?2 < 0 OR epoch = ?2)"                   \
-	" ORDER BY epoch, " order " LIMIT ?3 OFFSET ?4"
+	" WHERE loader_id = ?1 AND epoch BETWEEN ?2 AND ?3 AND batch IS NOT NULL"                  \
+	" ORDER BY epoch, " order " LIMIT ?4 OFFSET ?5"
 #define ROWS_ORDERS(start, end)                                                                    \
 	{                                                                                          \
 		start ROWS_EACH("batch") end, start ROWS_EACH("task") end                          \
 	}
 
-/* Of those two the one that fits the loader, ?1 to ?4 bound. To be finalized, also after an error.
+/* Of those two the one that fits the loader, ?1 to ?5 bound. To be finalized, also after an error.
  */
 int rows_of_batches(struct db *db, const char *const sql[2], const struct batch_filter *filter,
 		    sqlite3_stmt **ret_stmt);
