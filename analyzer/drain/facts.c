@@ -121,6 +121,10 @@ static int take_fact(struct writer *writer, char *line)
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		if (strcmp(line, keys[i]) == 0)
 			return writer_meta(writer, keys[i], value);
+	/* "gpu.N": a device by its number. */
+	if (strncmp(line, "gpu.", 4) == 0 && line[4] && strspn(line + 4, "0123456789") <= 2 &&
+	    !line[4 + strspn(line + 4, "0123456789")])
+		return writer_meta(writer, line, value);
 	return 0;
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "analysis/gpu_step.h"
+#include "analysis/gpu_devices.h"
 #include "drain/beat.h"
 #include "drain/gaps.h"
 
@@ -26,6 +26,7 @@ struct process {
 	int64_t complete_ns;  /* all was sent up to here */
 	int64_t forgotten_ns; /* what ended before is no longer kept */
 	int64_t keep_ns;      /* batches to come do not begin before; INT64_MAX: not told */
+	struct gpu_devices devices;
 	struct gpu_op *ops;
 	size_t op_count, op_capacity, sorted_count;
 	int64_t longest_ns;        /* operation among them */
@@ -201,6 +202,7 @@ static int add_op(struct process *process, const struct dlprof_event *event, boo
 		.device = (int16_t)event->worker,
 		.kind = DLPROF_GPU_WHAT_KIND(op->what),
 	};
+	gpu_devices_note(&process->devices, added);
 	if ((int64_t)length_ns > process->longest_ns)
 		process->longest_ns = (int64_t)length_ns;
 	process->whole_graphs |=
@@ -378,18 +380,48 @@ static void fill(const struct process *process, const struct gpu_batch *batch,
 	values->gap_other_ns = step->gap_other_ns;
 }
 
-static int write_batch(struct gpu *gpu, const struct process *process,
-		       const struct gpu_batch *batch)
+static int write_devices(struct gpu *gpu, const struct process *process,
+			 const struct gpu_batch *batch, const struct gpu_device_step *steps,
+			 size_t count)
 {
+	bool waited = batch->wait_ns != WRITE_UNKNOWN;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && process->with_kernels && i < count; i++)
+		r = writer_gpu_device(
+			gpu->writer,
+			&(struct gpu_device_row){
+				.loader_id = batch->loader_id,
+				.epoch = batch->epoch,
+				.task = batch->task,
+				.device = steps[i].device,
+				.fed = steps[i].fed,
+				.busy_ns = steps[i].busy_ns,
+				.idle_wait_ns = waited ? steps[i].gap_data_ns : WRITE_UNKNOWN,
+				.kernel_count = steps[i].kernel_count,
+				.graph_count = steps[i].graph_count,
+				.h2d_bytes = steps[i].h2d_bytes,
+				.peer_bytes = steps[i].peer_bytes,
+			});
+	return r;
+}
+
+static int write_batch(struct gpu *gpu, struct process *process, const struct gpu_batch *batch)
+{
+	struct gpu_device_step steps[GPU_DEVICES_MOST];
 	size_t first = find_op(process, batch->begin_ns - process->longest_ns);
 	size_t end = find_op(process, batch->end_ns);
 	int64_t wait_ns = batch->wait_ns == WRITE_UNKNOWN ? 0 : batch->wait_ns;
 	struct gpu_values values;
 	struct gpu_step step;
+	size_t device_count;
 	int r;
 
-	r = gpu_step_measure(process->ops + first, end - first, batch->begin_ns,
-			     batch->begin_ns + wait_ns, batch->end_ns, &step);
+	r = gpu_devices_measure(&process->devices, process->ops + first, end - first,
+				batch->begin_ns, batch->begin_ns + wait_ns, batch->end_ns, &step,
+				steps, &device_count);
+	if (r == 0)
+		r = write_devices(gpu, process, batch, steps, device_count);
 	if (r < 0)
 		return r;
 	gpu_values_init(&values);
@@ -437,7 +469,7 @@ static int settle(struct gpu *gpu, struct process *process, bool finishing)
 
 struct owner {
 	struct gpu *gpu;
-	const struct process *process;
+	struct process *process;
 };
 
 static int measure(void *context, const struct gpu_batch *batch)
@@ -447,7 +479,7 @@ static int measure(void *context, const struct gpu_batch *batch)
 	return is_known(owner->process, batch) ? write_batch(owner->gpu, owner->process, batch) : 0;
 }
 
-static int find_steps(struct gpu *gpu, const struct process *process)
+static int find_steps(struct gpu *gpu, struct process *process)
 {
 	struct owner owner = {gpu, process};
 	const struct beat beat = {gpu->writer, process->pid, measure, &owner};

@@ -87,8 +87,9 @@ CREATE TABLE t_batch (
 	PRIMARY KEY (loader_id, epoch, task)
 ) WITHOUT ROWID;
 
--- What the GPU did in the step of a batch, [begin_ns, begin_ns + step_ns). Busy: some device of the
--- process runs a kernel or graph. The gaps are all the rest of the step, each nanosecond in one
+-- What the GPU did in the step of a batch, [begin_ns, begin_ns + step_ns). Busy: it runs a kernel or
+-- graph. Of several devices of a process, busy time and gaps are the mean of those that get data
+-- from the host (t_gpu_device), all else is of all of them. The gaps are all the rest of the step, each nanosecond in one
 -- of them: gap_data + gap_h2d + gap_sync + gap_host + gap_other = step_ns - gpu_busy_ns. In the order in
 -- which they are asked: the training thread waited for this batch; something was copied to the
 -- device; the host had waited for the GPU, which ran dry by that; the host did not launch for
@@ -114,6 +115,24 @@ CREATE TABLE t_gpu_step (
 	gap_host_ns INTEGER,
 	gap_other_ns INTEGER,
 	PRIMARY KEY (loader_id, epoch, task)
+) WITHOUT ROWID;
+
+-- The same of each device, where a process drives more than one. fed: it gets data from the host;
+-- idle_wait_ns: it was idle while the training thread waited for this batch; peer_bytes: copied
+-- between it and others. Since version 4.
+CREATE TABLE t_gpu_device (
+	loader_id INTEGER NOT NULL,
+	epoch INTEGER NOT NULL,
+	task INTEGER NOT NULL,
+	device INTEGER NOT NULL,
+	fed INTEGER NOT NULL,
+	busy_ns INTEGER,
+	idle_wait_ns INTEGER,
+	kernel_count INTEGER,
+	graph_count INTEGER,
+	h2d_bytes INTEGER,
+	peer_bytes INTEGER,
+	PRIMARY KEY (loader_id, epoch, task, device)
 ) WITHOUT ROWID;
 
 -- Totals by name. `live`: as one slot of one segment has them now, overwritten again and again; once
@@ -250,6 +269,13 @@ CREATE VIEW gpu_step AS SELECT r.rank AS rank, loader_id, epoch, batch, begin_ns
 	d2h_bytes, h2d_pageable_bytes, nccl_ns, sync_event_ns, sync_stream_ns, sync_context_ns,
 	gap_data_ns, gap_h2d_ns, gap_sync_ns, gap_host_ns, gap_other_ns
 FROM t_gpu_step JOIN t_batch USING (loader_id, epoch, task), t_rank r
+WHERE batch IS NOT NULL;
+
+CREATE VIEW gpu_device AS SELECT r.rank AS rank, loader_id, epoch, batch, device,
+	(SELECT value FROM t_meta WHERE key = 'gpu.' || device) AS name, fed, begin_ns, step_ns,
+	busy_ns, idle_wait_ns, d.kernel_count AS kernel_count, d.graph_count AS graph_count,
+	d.h2d_bytes AS h2d_bytes, peer_bytes
+FROM t_gpu_device d JOIN t_batch USING (loader_id, epoch, task), t_rank r
 WHERE batch IS NOT NULL;
 
 CREATE VIEW gpu_kernel AS SELECT r.rank AS rank, name, count, ns, slowest_ns, error_ns

@@ -116,6 +116,11 @@ static const char *const statements[] = {
 		"ON CONFLICT (pid, begin_ns) DO UPDATE SET end_ns = excluded.end_ns",
 #define STATEMENT_NO_GAP 24
 	[STATEMENT_NO_GAP] = "DELETE FROM t_gap WHERE pid = ? AND begin_ns = ?",
+#define STATEMENT_GPU_DEVICE 25
+	[STATEMENT_GPU_DEVICE] =
+		"INSERT OR REPLACE INTO t_gpu_device (loader_id, epoch, task, device, fed, busy_ns, "
+		"idle_wait_ns, kernel_count, graph_count, h2d_bytes, peer_bytes) "
+		"VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 };
 
 #define STATEMENT_COUNT (sizeof(statements) / sizeof(statements[0]))
@@ -297,6 +302,13 @@ int writer_gpu_step(struct writer *writer, const struct gpu_values *values)
 	for (int i = 0; i < 3; i++)
 		bind_number(step, ++at, key[i]);
 	return finish(step);
+}
+
+int writer_gpu_device(struct writer *writer, const struct gpu_device_row *row)
+{
+	return finish(bind(writer, STATEMENT_GPU_DEVICE, "nnnnnnnnnnn", row->loader_id, row->epoch,
+			   row->task, row->device, row->fed, row->busy_ns, row->idle_wait_ns,
+			   row->kernel_count, row->graph_count, row->h2d_bytes, row->peer_bytes));
 }
 
 int writer_gap(struct writer *writer, int64_t pid, int64_t begin_ns, int64_t end_ns,

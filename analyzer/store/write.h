@@ -73,6 +73,14 @@ struct gpu_values {
 void gpu_values_init(struct gpu_values *values);
 int writer_gpu_step(struct writer *writer, const struct gpu_values *values);
 
+/* ... and one of several devices; see schema.sql. */
+struct gpu_device_row {
+	int64_t loader_id, epoch, task, device, fed, busy_ns, idle_wait_ns, kernel_count, graph_count;
+	int64_t h2d_bytes, peer_bytes;
+};
+
+int writer_gpu_device(struct writer *writer, const struct gpu_device_row *row);
+
 /* Nothing is known of the GPU from begin_ns on; WRITE_UNKNOWN: no end yet. Ends at its
  * begin: there was none. */
 int writer_gap(struct writer *writer, int64_t pid, int64_t begin_ns, int64_t end_ns,

@@ -130,7 +130,7 @@ enum dlprof_gpu_kind {
 
 /*
  * What an operation was, in 32 bits: kind, stream (its low bits) and id: a hash of the kernel's
- * name, or the graph's number. Of copies id is DLPROF_GPU_PAGEABLE or 0.
+ * name, or the graph's number. Of copies id is DLPROF_GPU_PAGEABLE, DLPROF_GPU_PEER or 0.
  */
 #define DLPROF_GPU_ID_BITS     22
 #define DLPROF_GPU_STREAM_BITS 6
@@ -142,6 +142,7 @@ enum dlprof_gpu_kind {
 #define DLPROF_GPU_WHAT_STREAM(what) ((what) >> DLPROF_GPU_ID_BITS & ((1u << DLPROF_GPU_STREAM_BITS) - 1))
 #define DLPROF_GPU_WHAT_ID(what)     ((what) & ((1u << DLPROF_GPU_ID_BITS) - 1))
 #define DLPROF_GPU_PAGEABLE	     1u
+#define DLPROF_GPU_PEER		     2u /* from another device */
 #define DLPROF_GPU_OPTIMIZER	     (1u << (DLPROF_GPU_ID_BITS - 1)) /* a kernel's id: in its name */
 
 /*

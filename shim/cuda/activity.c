@@ -232,24 +232,47 @@ static bool convert(uint64_t *begin, uint64_t *end)
 	return true;
 }
 
-/* Its name, once a device was seen to work: cuInit() is over by then. */
+/* What the driver says of a device, or "". */
+static void ask_driver(const char *function, char *text, size_t size, uint32_t device)
+{
+	void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+	int (*get)(char *text, int size, int device) =
+		driver ? (int (*)(char *, int, int))dl_real(driver, function) : NULL;
+
+	memset(text, 0, size);
+	if (get && get(text, (int)size - 1, (int)device) != 0)
+		text[0] = '\0';
+}
+
+/*
+ * Its name, and where it is, which is what tells the devices of several processes apart, once it
+ * was seen to work: cuInit() is over by then. Of the first one also as the run's.
+ */
 static void name_device(uint32_t device)
 {
-	int (*get_name)(char *name, int size, int device);
-	void *driver;
-	char name[128] = "";
-	TEXT(note, 160);
+	char name[128], place[32];
+	TEXT(note, 200);
+	TEXT(numbered, 240);
 
 	if (device >= 32 || own.named_devices & 1u << device)
 		return;
-	own.named_devices |= 1u << device;
-	driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
-	get_name = driver ? (int (*)(char *, int, int))dl_real(driver, "cuDeviceGetName") : NULL;
-	if (!get_name || get_name(name, sizeof(name) - 1, (int)device) != 0)
-		return;
+	ask_driver("cuDeviceGetName", name, sizeof(name), device);
+	ask_driver("cuDeviceGetPCIBusId", place, sizeof(place), device);
 	text_add(&note, "gpu ");
 	text_add(&note, name);
-	segment_note('m', note.buffer);
+	if (name[0] && !own.named_devices)
+		segment_note('m', note.buffer);
+	own.named_devices |= 1u << device;
+	text_add(&numbered, "gpu.");
+	text_add_number(&numbered, device);
+	text_add(&numbered, " ");
+	text_add(&numbered, name);
+	if (place[0]) {
+		text_add(&numbered, name[0] ? " at " : "at ");
+		text_add(&numbered, place);
+	}
+	if (name[0] || place[0])
+		segment_note('m', numbered.buffer);
 }
 
 static uint32_t hash(const char *name)
@@ -310,7 +333,8 @@ static void take_copy_between(const uint8_t *at)
 
 	if (convert(&begin, &end))
 		pack_copy(&own.pack, (int32_t)record_MEMCPY2_deviceId(at), begin, end,
-			  DLPROF_GPU_WHAT(DLPROF_GPU_COPY, record_MEMCPY2_streamId(at), 0),
+			  DLPROF_GPU_WHAT(DLPROF_GPU_COPY, record_MEMCPY2_streamId(at),
+					  DLPROF_GPU_PEER),
 			  record_MEMCPY2_bytes(at));
 }
 

@@ -107,8 +107,14 @@ EXPORT int cuDeviceGet(int *device, int ordinal)
 
 EXPORT int cuDeviceGetName(char *name, int length, int device)
 {
-	snprintf(name, (size_t)length, "Fake GPU %d", device);
+	snprintf(name, (size_t)length, "Fake GPU %d", device_physical(device));
 	return SUCCESS;
+}
+
+EXPORT int cuDeviceGetPCIBusId(char *place, int length, int device)
+{
+	snprintf(place, (size_t)length, "0000:%02x:00.0", 16 + device_physical(device));
+	return device < device_count() ? SUCCESS : 101;
 }
 
 EXPORT int cuDeviceGetAttribute(int *value, int attribute, int device)

@@ -302,6 +302,26 @@ EXPORT int cudaSetDevice(int device)
 	CALL(16, "cudaSetDevice", select_device(device));
 }
 
+static int copy_between(void *target, int to, const void *source, int from, size_t bytes,
+			void *stream)
+{
+	void *to_context = NULL, *from_context = NULL;
+	int result = cu.cuDevicePrimaryCtxRetain(&to_context, to);
+
+	if (!result)
+		result = cu.cuDevicePrimaryCtxRetain(&from_context, from);
+	return result ? result
+		      : cu.cuMemcpyPeerAsync((uint64_t)(uintptr_t)target, to_context,
+					     (uint64_t)(uintptr_t)source, from_context, bytes,
+					     stream);
+}
+
+EXPORT int cudaMemcpyPeerAsync(void *target, int to, const void *source, int from, size_t bytes,
+			       void *stream)
+{
+	CALL(161, "cudaMemcpyPeerAsync", copy_between(target, to, source, from, bytes, stream));
+}
+
 EXPORT int cudaGetDevice(int *device)
 {
 	CALL(17, "cudaGetDevice", cu.cuCtxGetDevice(device));

@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "common.h"
@@ -87,9 +88,26 @@ static void tell_truth(const struct op *op)
 		fprintf(stderr, "fakes: cannot write the truth\n");
 }
 
+/* As a list of numbers; the real one also takes UUIDs. */
+int device_physical(int device)
+{
+	const char *at = getenv("CUDA_VISIBLE_DEVICES");
+
+	for (; at && device > 0; device--) {
+		at = strchr(at, ',');
+		at += at != NULL;
+	}
+	return at ? atoi(at) : device;
+}
+
 int device_count(void)
 {
-	return (int)knob("DEVICES", 1);
+	const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+	int count = visible && *visible ? 1 : 0;
+
+	for (; visible && *visible; visible++)
+		count += *visible == ',';
+	return visible ? count : (int)knob("DEVICES", 1);
 }
 
 int device_current(void)

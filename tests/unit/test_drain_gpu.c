@@ -42,6 +42,11 @@ int writer_gpu_step(struct writer *writer, const struct gpu_values *of)
 	return 0;
 }
 
+int writer_gpu_device(struct writer *writer, const struct gpu_device_row *row)
+{
+	return 0;
+}
+
 int writer_gap(struct writer *writer, int64_t pid, int64_t begin_ns, int64_t end_ns,
 	       const char *why)
 {

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gpu_devices.h - what the GPU did in one step, where a process drives several.
+ *
+ * Busy, collectives and gaps are those of the devices that the loader feeds, their mean where it
+ * feeds several: while the one that it feeds is idle and its batch is waited for, time is lost,
+ * whatever the others still work on; and where it feeds all, it is lost for each alone. Fed are
+ * those that get data from the host: a quarter at least of what the most fed one got in the last
+ * steps. A device that gets its data from another one (a later stage of a pipeline, a replica that
+ * is filled by a peer copy) follows that one. Nobody is fed: all that work count.
+ *
+ * Counts, copies, memsets and waits of the host are those of all devices together.
+ */
+#ifndef GPU_DEVICES_H
+#define GPU_DEVICES_H
+
+#include "analysis/gpu_step.h"
+
+#define GPU_DEVICES_MOST 32    /* devices by number; those beyond are left out of all but sums */
+#define GPU_DEVICES_FED  0.25  /* of the bytes of the most fed one */
+#define GPU_DEVICES_KEEP 0.875 /* of the bytes of earlier steps, each step */
+
+/* All zero at first. */
+struct gpu_devices {
+	uint32_t working;               /* bits: ran a kernel or graph, ever */
+	double bytes[GPU_DEVICES_MOST]; /* from the host, in the last steps */
+};
+
+/* What one of them did. */
+struct gpu_device_step {
+	int16_t device;
+	bool fed;
+	int64_t busy_ns, gap_data_ns;
+	int64_t kernel_count, graph_count;
+	int64_t h2d_bytes, peer_bytes;
+};
+
+/* An operation was seen, in a step or not. */
+void gpu_devices_note(struct gpu_devices *devices, const struct gpu_op *op);
+
+/*
+ * As gpu_step_measure(); `steps` has room for GPU_DEVICES_MOST, and gets one for each device that
+ * ever worked, none where there is only one.
+ */
+int gpu_devices_measure(struct gpu_devices *devices, const struct gpu_op *ops, size_t count,
+			int64_t begin_ns, int64_t wait_end_ns, int64_t end_ns, struct gpu_step *ret,
+			struct gpu_device_step *steps, size_t *ret_count);
+
+#endif
