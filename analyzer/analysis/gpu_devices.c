@@ -43,13 +43,19 @@ static uint32_t find_fed(struct gpu_devices *devices, const struct gpu_op *ops, 
 	return fed;
 }
 
-/* Those of one device, and what is of none in particular: waits of the host. */
+static bool is_sync(const struct gpu_op *op)
+{
+	return op->kind == DLPROF_GPU_SYNC_EVENT || op->kind == DLPROF_GPU_SYNC_STREAM ||
+	       op->kind == DLPROF_GPU_SYNC_CONTEXT;
+}
+
+/* Those of one device, and the waits of the host, which are of none in particular. */
 static size_t take_own(const struct gpu_op *ops, size_t count, int16_t device, struct gpu_op *ret)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < count; i++)
-		if (ops[i].device == device || (ops[i].device < 0 && !is_work(&ops[i])))
+		if (ops[i].device == device || is_sync(&ops[i]))
 			ret[kept++] = ops[i];
 	return kept;
 }

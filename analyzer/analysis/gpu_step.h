@@ -2,7 +2,7 @@
 /*
  * gpu_step.h - what the GPU did in one step, from single operations.
  *
- * Busy is the union of kernels and graphs of all devices. What is left of the step are gaps, and
+ * Busy is the union of kernels and graphs of all devices (gpu_devices.h: of each). What is left of the step are gaps, and
  * each nanosecond of a gap is in one class, the first that holds:
  *   data   the training thread waited for this step's batch
  *   h2d    something was copied to a device

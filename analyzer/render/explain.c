@@ -164,14 +164,17 @@ static const struct explanation PAGES[] = {
 	 "gpu: the part of those waits in which the GPU was idle, from CUPTI's records. It is used "
 	 "where it is known of half of the batches or more; the others are then left out, for one "
 	 "ratio has one clock, and the report says how many."},
-	{"gpu_idle", "metric", "The time in which no device of the process ran a kernel or graph.",
+	{"gpu_idle", "metric", "The time in which the GPU ran no kernel and no graph.",
 	 "Each nanosecond of it has one cause, the first of these that holds: data, the training "
 	 "thread waited for this batch; copies, something was copied to the device; sync, the host "
 	 "had waited for the GPU, which ran dry by that; host, no launch for more than 10 us; "
 	 "other. Their sum is the step less the busy time.\n\n"
 	 "Where CUDA graphs are recorded as wholes, gaps within them count as busy: busy is then "
 	 "an "
-	 "upper bound."},
+	 "upper bound.\n\n"
+	 "Where a process drives several devices, it is the idle time of those that the loader "
+	 "feeds, their mean: those that get a quarter or more of the bytes that the most fed one "
+	 "gets from the host. Others follow them. The view gpu_device has each."},
 
 	{"stall_ratio", "metric",
 	 "Share of the steady time in which the training waited for a batch that was not ready.",

@@ -61,6 +61,12 @@ static void print_time(const struct report *report, const struct page *page)
 			   units_share(share, use->unattributed_share));
 }
 
+/* In most of the steps. */
+static bool is_fed(const struct gpu_device *device)
+{
+	return device->fed_count * 2 > device->batch_count;
+}
+
 /* "BYTES, RATE, ...". */
 static void put_copy_words(const struct report *report, char *text, size_t size)
 {
@@ -157,6 +163,37 @@ bool gpu_is_kernel_sure(const struct tally *kernel)
 	return kernel->ns > 0 && kernel->error_ns <= kernel->ns / 2;
 }
 
+/* Which of several devices starve: the shares above are those of the ones that are fed. */
+static void print_devices(const struct report *report, const struct page *page)
+{
+	const struct gpu_device_list *list = &report->gpu_devices;
+	char busy[UNITS_MAX], idle[UNITS_MAX], bytes[UNITS_MAX];
+	size_t i;
+
+	if (list->count < 2 || !(list->items[0].step_ns > 0))
+		return;
+	page_line(page, "%*sBy device; * is fed by the loader, and counts above", INDENT, "");
+	for (i = 0; i < list->count; i++) {
+		const struct gpu_device *device = &list->items[i];
+		char text[256] = "";
+
+		page_append(text, sizeof(text), "busy %s",
+			    units_share(busy, device->busy_ns / device->step_ns));
+		if (!isnan(device->idle_wait_ns))
+			page_append(text, sizeof(text), ", idle for data %s",
+				    units_share(idle, device->idle_wait_ns / device->step_ns));
+		if (device->h2d_bytes > 0)
+			page_append(text, sizeof(text), ", %s from the host",
+				    units_bytes(bytes, device->h2d_bytes));
+		if (device->peer_bytes > 0)
+			page_append(text, sizeof(text), ", %s of peer copies",
+				    units_bytes(bytes, device->peer_bytes));
+		page_entry(page, PART, PART + 5, "", "%2" PRId64 "%c  %s%s%s", device->number,
+			   is_fed(device) ? '*' : ' ', device->name, device->name[0] ? ": " : "",
+			   text);
+	}
+}
+
 static void print_kernels(const struct report *report, const struct page *page)
 {
 	const struct tally_list *kernels = &report->gpu.kernels;
@@ -192,6 +229,7 @@ void gpu_text(const struct report *report, const struct page *page)
 		  sums->batch_count > 0 ? " (shares of them)" : "");
 	print_time(report, page);
 	print_work(report, page);
+	print_devices(report, page);
 	print_kernels(report, page);
 	page_break(page);
 }
@@ -319,6 +357,38 @@ static void add_kernels(const struct report *report, struct jsonw *json)
 	jsonw_close(json, ']');
 }
 
+/* One alone has done all there is. */
+static void add_devices(const struct report *report, struct jsonw *json)
+{
+	const struct gpu_device_list *list = &report->gpu_devices;
+	size_t i;
+
+	jsonw_open(json, "devices", '[');
+	for (i = 0; i < list->count; i++) {
+		const struct gpu_device *device = &list->items[i];
+		bool alone = list->count == 1;
+
+		jsonw_open(json, NULL, '{');
+		jsonw_int(json, "device", device->number);
+		jsonw_string(json, "name", device->name[0] ? device->name : NULL);
+		if (alone || isnan(device->fed_count))
+			jsonw_null(json, "fed");
+		else
+			jsonw_bool(json, "fed", is_fed(device));
+		jsonw_number(json, "busy_share",
+			     alone ? report->gpu_use.busy_share
+				   : device->busy_ns / device->step_ns);
+		jsonw_number(json, "idle_data_share",
+			     alone ? report->gpu_use.gap_share[GPU_GAP_DATA]
+				   : device->idle_wait_ns / device->step_ns);
+		add_count(json, "h2d_bytes",
+			  alone ? report->gpu_sums.h2d_bytes : device->h2d_bytes);
+		add_count(json, "peer_bytes", device->peer_bytes);
+		jsonw_close(json, '}');
+	}
+	jsonw_close(json, ']');
+}
+
 void gpu_json(const struct report *report, struct jsonw *json)
 {
 	const struct gpu_sums *sums = &report->gpu_sums;
@@ -352,6 +422,7 @@ void gpu_json(const struct report *report, struct jsonw *json)
 	add_count(json, "d2h_bytes", sums->d2h_bytes);
 	add_seconds(json, "memset_s", sums->memset_ns);
 	add_sync(report, json);
+	add_devices(report, json);
 	add_kernels(report, json);
 	jsonw_close(json, '}');
 }

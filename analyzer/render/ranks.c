@@ -114,6 +114,14 @@ static int by_blame(const void *a, const void *b, void *context)
 	return left < right ? -1 : left > right;
 }
 
+/* Where the device is, which is what differs, or its name. */
+static const char *place_of(const char *gpu)
+{
+	const char *at = gpu ? strstr(gpu, " at ") : NULL;
+
+	return at ? at + 4 : gpu ? gpu : "";
+}
+
 static void print_row(const struct ranks *ranks, size_t i, const struct page *page)
 {
 	const struct rank_row *row = &ranks->rows[i];
@@ -121,13 +129,14 @@ static void print_row(const struct ranks *ranks, size_t i, const struct page *pa
 	char batches[UNITS_MAX], stall[UNITS_MAX], blame[UNITS_MAX], step[UNITS_MAX];
 	double share = ranks_blame_share(ranks, i);
 
-	page_line(page, "  %4" PRId64 "%c %9s %9s %8s %9s  %-10s  %s%s", row->rank,
+	page_line(page, "  %4" PRId64 "%c %9s %9s %8s %9s  %-10s  %-*s%s%s", row->rank,
 		  (int32_t)i == ranks->job.culprit ? '*' : ' ',
 		  units_count(batches, (int64_t)f->batch_count),
 		  units_time(step, f->steady_ns / (double)f->steady_count),
 		  units_share(stall, f->stall_ratio),
 		  isnan(share) ? "-" : units_share(blame, share), VERDICTS[f->verdict].word,
-		  row->host ? row->host : "", row->live ? " (still recording)" : "");
+		  ranks->rows[0].gpu ? 14 : 0, place_of(row->gpu), row->host ? row->host : "",
+		  row->live ? " (still recording)" : "");
 }
 
 void ranks_order(const struct ranks *ranks, size_t *ret)
@@ -142,7 +151,8 @@ static void print_table(const struct ranks *ranks, const struct page *page)
 {
 	size_t *order = malloc(ranks->count * sizeof(*order)), i;
 
-	page_line(page, "  rank    batches      step    stall  to blame  verdict     host");
+	page_line(page, "  rank    batches      step    stall  to blame  verdict     %shost",
+		  ranks->rows[0].gpu ? "GPU           " : "");
 	if (order)
 		ranks_order(ranks, order);
 	for (i = 0; i < ranks->count && i < RANKS_MOST_ROWS; i++)
@@ -167,6 +177,20 @@ const char *ranks_alignment_words(enum rank_alignment alignment)
 	return "not at all: the ranks do not wait for each other, so each is judged alone";
 }
 
+/* One verdict of ranks with different clocks would be of neither, if nobody said so. */
+static void print_clock(const struct ranks *ranks, const struct page *page)
+{
+	size_t by_gpu = 0, i;
+
+	for (i = 0; i < ranks->count; i++)
+		by_gpu += ranks->rows[i].finding.by_gpu;
+	if (by_gpu == ranks->count)
+		page_item(page, "Clock", "the GPUs': waits while they were idle");
+	else if (by_gpu)
+		page_item(page, "Clock",
+			  "the GPU's of %zu ranks; of the others the host's, an upper bound", by_gpu);
+}
+
 void ranks_text(const struct ranks *ranks, const struct page *page)
 {
 	size_t hosts = ranks_host_count(ranks);
@@ -179,6 +203,7 @@ void ranks_text(const struct ranks *ranks, const struct page *page)
 	print_table(ranks, page);
 	if (ranks->job.culprit >= 0)
 		page_item(page, "*", "the culprit");
+	print_clock(ranks, page);
 	page_item(page, "To blame", "share of the lost time in which the rank waited longest");
 	page_item(page, "Aligned", "%s", ranks_alignment_words(ranks->job.alignment));
 	page_item(page, "More", "dlprof-report %s", ranks->rows[ranks_worst(ranks)].path);
@@ -195,6 +220,8 @@ static void add_row(struct jsonw *json, const struct ranks *ranks, size_t i)
 	jsonw_int(json, "rank", row->rank);
 	jsonw_string(json, "path", row->path);
 	jsonw_string(json, "host", row->host);
+	jsonw_string(json, "gpu", row->gpu);
+	jsonw_string(json, "clock", finding->by_gpu ? "gpu" : "host");
 	jsonw_string(json, "verdict", stall_verdict_id(finding->verdict));
 	jsonw_number(json, "stall_ratio", finding->stall_ratio);
 	jsonw_int(json, "batches", (int64_t)finding->batch_count);

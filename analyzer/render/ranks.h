@@ -10,6 +10,7 @@
 struct rank_row {
 	const char *path;
 	char *host; /* NULL: not known */
+	char *gpu;  /* its device's name and place, or the first of several; NULL: not known */
 	int64_t rank;
 	struct finding finding;
 	bool live;

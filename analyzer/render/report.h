@@ -17,6 +17,7 @@
 #include "render/page.h"
 #include "store/batch.h"
 #include "store/gpu.h"
+#include "store/gpu_device.h"
 
 struct report {
 	const char *path;
@@ -34,6 +35,7 @@ struct report {
 	struct gpu_info gpu; /* of the whole run */
 	struct gpu_sums gpu_sums;
 	struct gpu_use gpu_use;
+	struct gpu_device_list gpu_devices;
 	int64_t setup_ns; /* making iterators after the first */
 	int64_t setup_count;
 	char **notes;

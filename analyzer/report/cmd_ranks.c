@@ -29,6 +29,15 @@ static int draw(const struct batch_series *series, struct rank_row *row)
 	return 0;
 }
 
+/* With its place in the machine, which is what differs between ranks, unless that is private. */
+static void take_gpu(const struct options *options, struct run_info *run, struct rank_row *row)
+{
+	char **from = run->gpu_place && !options->redact ? &run->gpu_place : &run->gpu;
+
+	row->gpu = *from;
+	*from = NULL;
+}
+
 /* Of a rank's batches: the loader asked for, or the one with the most time. */
 static int read_rank(const struct options *options, struct db *db, struct rank_job *job,
 		     struct rank_row *row)
@@ -51,6 +60,7 @@ static int read_rank(const struct options *options, struct db *db, struct rank_j
 		row->host = run.host;
 		run.host = NULL;
 	}
+	take_gpu(options, &run, row);
 	if (__builtin_sub_overflow(run.start_unix_ns, run.start_ns, &offset_ns) ||
 	    run.start_unix_ns < 0 || run.start_ns < 0)
 		offset_ns = QUERY_UNKNOWN;
@@ -107,6 +117,7 @@ static int put(const struct options *options, const void *what, const struct pag
 static void done(struct rank_row *row)
 {
 	free(row->host);
+	free(row->gpu);
 	free(row->bars);
 }
 

@@ -82,6 +82,8 @@ static int read_loader(struct db *db, struct report *report)
 				  &report->gpu_sums);
 	report->gpu_use = gpu_use_of(&report->gpu_sums);
 	if (r == 0)
+		r = gpu_device_list_read(db, &report->filter, &report->gpu_devices);
+	if (r == 0)
 		r = query_epoch_setup(db, report->loader->loader_id, &report->setup_ns,
 				      &report->setup_count);
 	return r;

@@ -92,6 +92,7 @@ static int take_meta(struct run_info *run, sqlite3_stmt *stmt)
 		{"frameworks", .text = &run->frameworks},
 		{"clock", .text = &run->clock},
 		{"gpu", .text = &run->gpu},
+		{"gpu.0", .text = &run->gpu_place},
 		{"patch_missing", .text = &run->patch_missing},
 		{"decoders_patched", .text = &run->decoders_seen},
 		{"decoders_hidden", .text = &run->decoders_hidden},
@@ -186,6 +187,7 @@ void run_info_done(struct run_info *run)
 	free(run->frameworks);
 	free(run->clock);
 	free(run->gpu);
+	free(run->gpu_place);
 	free(run->patch_missing);
 	free(run->decoders_seen);
 	free(run->decoders_hidden);

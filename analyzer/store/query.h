@@ -33,6 +33,7 @@ struct run_info {
 	char *frameworks;
 	char *clock;			/* "host" or "gpu" */
 	char *gpu;			/* its model */
+	char *gpu_place;		/* the same of the first device, and where it is */
 	char *patch_missing;		/* comma-separated, "" if all were found */
 	char *decoders_seen;		/* comma-separated: their calls were observed */
 	char *decoders_hidden;		/* "LIBRARY in MODULE,...": copies that could not be */

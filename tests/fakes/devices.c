@@ -167,5 +167,9 @@ int main(int argc, char **argv)
 	}
 	for (int i = 0; shape == THREADS && i < count; i++)
 		pthread_join(threads[i], NULL);
+	for (int i = 0; i < count; i++) {
+		cudaSetDevice(i);
+		cudaDeviceSynchronize();
+	}
 	return 0;
 }

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/gpu_device.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "store/rows.h"
+
+#define SUMS_START                                                                                 \
+	"SELECT device, COUNT(*), TOTAL(fed > 0), TOTAL(MAX(0, step_ns) * 1.0),"                   \
+	" SUM(MAX(0, busy_ns) * 1.0), SUM(MAX(0, idle_wait_ns) * 1.0),"                            \
+	" SUM(MAX(0, h2d_bytes) * 1.0), SUM(MAX(0, peer_bytes) * 1.0)"                             \
+	" FROM (SELECT loader_id, epoch, task, step_ns FROM t_batch"
+#define SUMS_END                                                                                   \
+	") JOIN t_gpu_device USING (loader_id, epoch, task)"                                       \
+	" WHERE typeof(device) = 'integer' GROUP BY device ORDER BY device"
+
+static const char *const SUMS_SQL[2] = ROWS_ORDERS(SUMS_START, SUMS_END);
+static const char NAMES_SQL[] = "SELECT CAST(substr(key, 5) AS INTEGER), value FROM meta"
+				" WHERE key GLOB 'gpu.[0-9]*' ORDER BY 1";
+/* Before version 4 there is none. */
+static const char THERE_SQL[] = "SELECT 1 FROM sqlite_schema WHERE name = 't_gpu_device'"
+				" AND ?1 >= 0";
+
+static struct gpu_device *add(struct gpu_device_list *list, int64_t number)
+{
+	struct gpu_device *device;
+
+	if (number < 0 || list->count == GPU_DEVICE_MOST ||
+	    (list->count && list->items[list->count - 1].number >= number))
+		return NULL;
+	device = &list->items[list->count++];
+	*device = (struct gpu_device){.number = number,
+				      .batch_count = NAN,
+				      .fed_count = NAN,
+				      .step_ns = NAN,
+				      .busy_ns = NAN,
+				      .idle_wait_ns = NAN,
+				      .h2d_bytes = NAN,
+				      .peer_bytes = NAN};
+	return device;
+}
+
+static int read_sums(struct db *db, const struct batch_filter *filter, struct gpu_device_list *list)
+{
+	sqlite3_stmt *stmt = NULL;
+	int r = rows_of_batches(db, SUMS_SQL, filter, &stmt);
+
+	while (r >= 0 && (r = rows_next(stmt)) == 1) {
+		struct gpu_device *device = add(list, rows_int(stmt, 0));
+		double *const sums[] = {&device->batch_count,  &device->fed_count,
+					&device->step_ns,      &device->busy_ns,
+					&device->idle_wait_ns, &device->h2d_bytes,
+					&device->peer_bytes};
+
+		for (int i = 0; device && i < (int)(sizeof(sums) / sizeof(*sums)); i++)
+			if (sqlite3_column_type(stmt, i + 1) != SQLITE_NULL)
+				*sums[i] = sqlite3_column_double(stmt, i + 1);
+	}
+	sqlite3_finalize(stmt);
+	return r;
+}
+
+/* Of those that are there; of all where none is. */
+static int read_names(struct db *db, struct gpu_device_list *list)
+{
+	bool none = list->count == 0;
+	sqlite3_stmt *stmt = NULL;
+	int r = rows_prepare(db, NAMES_SQL, &stmt);
+
+	while (r >= 0 && (r = rows_next(stmt)) == 1) {
+		const char *name = (const char *)sqlite3_column_text(stmt, 1);
+		int64_t number = rows_int(stmt, 0);
+		struct gpu_device *device = none ? add(list, number) : NULL;
+
+		for (size_t i = 0; !none && i < list->count; i++)
+			if (list->items[i].number == number)
+				device = &list->items[i];
+		if (device && name)
+			snprintf(device->name, sizeof(device->name), "%s", name);
+	}
+	sqlite3_finalize(stmt);
+	return r;
+}
+
+int gpu_device_list_read(struct db *db, const struct batch_filter *filter,
+			 struct gpu_device_list *ret_list)
+{
+	sqlite3_stmt *stmt = NULL;
+	int r = rows_ask(db, THERE_SQL, 0, &stmt);
+
+	ret_list->count = 0;
+	sqlite3_finalize(stmt);
+	if (r == 1)
+		r = read_sums(db, filter, ret_list);
+	return r < 0 ? r : read_names(db, ret_list);
+}
