@@ -188,7 +188,8 @@ static void print_clock(const struct ranks *ranks, const struct page *page)
 		page_item(page, "Clock", "the GPUs': waits while they were idle");
 	else if (by_gpu)
 		page_item(page, "Clock",
-			  "the GPU's of %zu ranks; of the others the host's, an upper bound", by_gpu);
+			  "the GPU's of %zu ranks; of the others the host's, an upper bound",
+			  by_gpu);
 }
 
 void ranks_text(const struct ranks *ranks, const struct page *page)

@@ -50,7 +50,7 @@ int db_errno(int sqlite_result)
 	case SQLITE_NOTADB:
 	case SQLITE_FORMAT:
 	case SQLITE_MISMATCH:
-	case SQLITE_ERROR:	/* our statements are right: a table is missing or misshapen */
+	case SQLITE_ERROR: /* our statements are right: a table is missing or misshapen */
 		return -EBADMSG;
 	default:
 		return -EIO;
@@ -245,9 +245,10 @@ static int make_of_schema(struct db *db, const char *what)
 /* To what this version writes. Nobody wrote into t_gap and t_gpu_kernel before version 3. */
 static int upgrade_tables(struct db *db)
 {
-	static const char *const added[] = {"TABLE t_mark", "VIEW mark",       "TABLE t_gap",
-					    "VIEW gap",     "VIEW gpu_kernel", "TABLE t_gpu_step",
-					    "VIEW gpu_step",  "TABLE t_gpu_device", "VIEW gpu_device"};
+	static const char *const added[] = {
+		"TABLE t_mark",  "VIEW mark",          "TABLE t_gap",
+		"VIEW gap",      "VIEW gpu_kernel",    "TABLE t_gpu_step",
+		"VIEW gpu_step", "TABLE t_gpu_device", "VIEW gpu_device"};
 	char version_sql[48];
 	int64_t version;
 	int r = check_identity(db);
@@ -262,7 +263,7 @@ static int upgrade_tables(struct db *db)
 	if (version < 3)
 		r = run_sql(db, "DROP VIEW IF EXISTS gap; DROP VIEW IF EXISTS gpu_kernel;"
 				"DROP TABLE IF EXISTS t_gap; DROP TABLE IF EXISTS t_gpu_kernel;");
-	if (r == 0 && version > 1)
+	if (r == 0 && version > 1 && version < 4)
 		r = run_sql(db, "DROP VIEW mark; ALTER TABLE t_mark ADD COLUMN ns INTEGER;");
 	for (size_t i = 0; r == 0 && i < sizeof(added) / sizeof(added[0]); i++)
 		r = make_of_schema(db, added[i]);

@@ -18,7 +18,7 @@
 static const char *const SUMS_SQL[2] = ROWS_ORDERS(SUMS_START, SUMS_END);
 static const char NAMES_SQL[] = "SELECT CAST(substr(key, 5) AS INTEGER), value FROM meta"
 				" WHERE key GLOB 'gpu.[0-9]*' ORDER BY 1";
-/* Before version 4 there is none. */
+/* Before version 5 there is none. */
 static const char THERE_SQL[] = "SELECT 1 FROM sqlite_schema WHERE name = 't_gpu_device'"
 				" AND ?1 >= 0";
 

@@ -119,7 +119,7 @@ CREATE TABLE t_gpu_step (
 
 -- The same of each device, where a process drives more than one. fed: it gets data from the host;
 -- idle_wait_ns: it was idle while the training thread waited for this batch; peer_bytes: copied
--- between it and others. Since version 4.
+-- between it and others. Since version 5.
 CREATE TABLE t_gpu_device (
 	loader_id INTEGER NOT NULL,
 	epoch INTEGER NOT NULL,

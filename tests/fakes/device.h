@@ -62,7 +62,8 @@ void stream_wait(struct stream *stream, const struct event *event);
 bool stream_idle(struct stream *stream);
 void stream_synchronize(struct stream *stream);
 void device_synchronize(void);
-/* Those that CUDA_VISIBLE_DEVICES shows, by their place there; `physical` is what they really are. */
+/* Those that CUDA_VISIBLE_DEVICES shows, by their place there; `physical` is what they really are.
+ */
 int device_count(void);
 int device_physical(int device);
 int device_current(void);

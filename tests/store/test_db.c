@@ -262,6 +262,26 @@ Test(db, a_database_of_version_3_can_be_written_on)
 	cr_expect_eq(ask("SELECT count(*) FROM gap"), 1);
 }
 
+/* Which knew no devices. */
+Test(db, a_database_of_version_4_can_be_written_on)
+{
+	const struct gpu_device_row row = {.loader_id = 1, .device = 2, .fed = 1, .busy_ns = 7};
+	struct writer *writer;
+	struct db *db;
+
+	make();
+	run_sql("DROP VIEW gpu_device; DROP TABLE t_gpu_device; PRAGMA user_version = 4;"
+		"INSERT INTO t_mark VALUES (5, 2, 3, 'kept', 44)");
+	cr_assert_eq(open_read(), 0);
+	cr_assert_eq(db_open_write(path, &db), 0);
+	cr_assert_eq(writer_open(db, &writer), 0);
+	cr_expect_eq(writer_gpu_device(writer, &row), 0);
+	writer_close(writer);
+	db_close(db);
+	cr_expect_eq(ask("SELECT busy_ns FROM t_gpu_device WHERE device = 2"), 7);
+	cr_expect_eq(ask("SELECT ns FROM mark"), 44);
+}
+
 Test(db, starved_is_null_until_the_run_is_judged)
 {
 	make();
