@@ -10,6 +10,7 @@
 #include "clock.h"
 #include "config.h"
 #include "cuda/attach.h"
+#include "cuda/driver.h"
 #include "hooks/dl.h"
 #include "hooks/got.h"
 #include "nvtx.h"
@@ -35,6 +36,8 @@ __attribute__((constructor)) static void init_begin(void)
 
 	dl_resolve();
 	real_resolve();
+	if (real_is_glibc())
+		dl_look_behind();
 	/* A setuid program's environment is not its own: nothing it says may name a file. */
 	if (getauxval(AT_SECURE) || !real_is_glibc() || config_disabled())
 		return;
@@ -42,6 +45,7 @@ __attribute__((constructor)) static void init_begin(void)
 	scope_on_load(got_sweep);
 	attach_prepare();
 	nvtx_prepare();
+	driver_prepare();
 	activate_ready(begin_recording);
 	audit_install();
 	pipes_install();

@@ -111,8 +111,9 @@ int facts_begin(struct writer *writer, const struct segment *segment, const char
 /* "KEY VALUE": what the process itself knows of CUDA. */
 static int take_fact(struct writer *writer, char *line)
 {
-	static const char *const keys[] = {"cuda_mode", "cuda_reason", "cupti_version", "gpu",
-					  "nvtx"};
+	static const char *const keys[] = {
+		"cuda_mode",	    "cuda_reason",   "cuda_level", "cuda_level_reason",
+		"cuda_driver_hook", "cupti_version", "gpu",	   "nvtx"};
 	char *value = strchr(line, ' ');
 
 	if (!value)

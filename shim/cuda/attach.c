@@ -16,6 +16,7 @@
 #include "cuda/buffers.h"
 #include "cuda/cudart.h"
 #include "cuda/cupti.h"
+#include "cuda/driver.h"
 #include "cuda/manners.h"
 #include "environment.h"
 #include "hooks/dl.h"
@@ -107,6 +108,7 @@ void attach_host(void)
 
 void attach_begin(void)
 {
+	driver_note();
 	if (config.cuda == CONFIG_CUDA_OFF) {
 		own.pid = sys_getpid();
 		own.mode = ATTACH_OFF;

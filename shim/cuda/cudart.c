@@ -10,11 +10,6 @@
 #define LAUNCHES_MOST 1024               /* to one record */
 #define LAUNCHES_NS   UINT64_C(10000000) /* ... which covers no more than this */
 
-enum { /* enum cudaMemcpyKind */
-       HOST_TO_DEVICE = 1,
-       DEVICE_TO_HOST = 2,
-};
-
 static _Atomic uint64_t launch_ticks;
 static _Atomic uint32_t announced; /* thread_life in which the drain was told who speaks */
 
@@ -105,6 +100,25 @@ void cudart_launch(uint32_t graph)
 	thread->launch_end_ns = now_ns;
 }
 
+bool cudart_enter_outermost(uintptr_t frame)
+{
+	struct thread *thread = thread_get();
+
+	/* Who could not be told that it is in one is not told of anything else either. */
+	if (!thread)
+		return true;
+	if (thread->cuda_call > frame)
+		return false;
+	thread->cuda_call = frame;
+	return true;
+}
+
+void cudart_leave_outermost(void)
+{
+	if (thread_self && thread_is_in_life(thread_self->life))
+		thread_self->cuda_call = 0;
+}
+
 uint64_t cudart_begin(void)
 {
 	return clock_now_ns();
@@ -128,8 +142,8 @@ void cudart_synced(uint64_t begin_ns, enum dlprof_gpu_kind kind)
 void cudart_copied(uint64_t begin_ns, uint64_t bytes, int kind)
 {
 	struct thread *thread = enter();
-	enum dlprof_gpu_kind copy = kind == HOST_TO_DEVICE   ? DLPROF_GPU_H2D
-				    : kind == DEVICE_TO_HOST ? DLPROF_GPU_D2H
+	enum dlprof_gpu_kind copy = kind == CUDART_TO_DEVICE ? DLPROF_GPU_H2D
+				    : kind == CUDART_TO_HOST ? DLPROF_GPU_D2H
 							     : DLPROF_GPU_COPY;
 
 	if (!thread)

@@ -5,7 +5,7 @@
  *
  * With CUPTI they only count launches, so that its falling silent is noticed. Without it they are
  * all there is: launches, how long the host was blocked, and bytes that were copied. Libraries with
- * a libcudart linked into them (cuBLAS, cuDNN, NCCL) are not seen.
+ * a libcudart linked into them (cuBLAS, cuDNN, NCCL) are not seen but by the driver's (driver.h).
  */
 #ifndef CUDA_CUDART_H
 #define CUDA_CUDART_H
@@ -13,12 +13,39 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cuda/driver.h"
 #include "dlprof/event.h"
 #include "thread.h"
 
 /* When this process launched a kernel or a graph the last time, to a microsecond or so; 0: never.
  */
 uint64_t cudart_last_launch_ns(void);
+
+/* enum cudaMemcpyKind, as far as it matters. */
+enum {
+	CUDART_TO_DEVICE = 1,
+	CUDART_TO_HOST = 2,
+	CUDART_ANYWHERE = 4,
+};
+
+/*
+ * With the driver's hooks a call of the runtime and what it calls of the driver are both seen: only
+ * the outermost counts. `frame`: an address in the wrapper's frame. True: it is, and cudart_leave()
+ * must follow.
+ */
+bool cudart_enter_outermost(uintptr_t frame);
+void cudart_leave_outermost(void);
+
+static inline bool cudart_enter(uintptr_t frame)
+{
+	return likely(!driver_hooks) || cudart_enter_outermost(frame);
+}
+
+static inline void cudart_leave(void)
+{
+	if (unlikely(driver_hooks))
+		cudart_leave_outermost();
+}
 
 /* For the wrappers. */
 void cudart_launch(uint32_t graph);

@@ -459,20 +459,25 @@ static void uring_end(struct unit *unit, int status)
 #define END_AIO_SUBMIT	 aio_submit_end(&unit, requests, result)
 
 /* Always with an end: a slot that is bound lazily is seen to there. */
-#define BEGIN_CUDA_LAUNCH  ((void)row, (void)unit, true)
-#define END_CUDA_LAUNCH	   cudart_launch(false)
+#define CUDA_END(what)                                                                             \
+	if (likely(unit.mark)) {                                                                   \
+		cudart_leave();                                                                    \
+		what;                                                                              \
+	}
+#define BEGIN_CUDA_LAUNCH  ((void)row, unit.mark = cudart_enter((uintptr_t)&unit), true)
+#define END_CUDA_LAUNCH	   CUDA_END(cudart_launch(false))
 #define BEGIN_CUDA_GRAPH   BEGIN_CUDA_LAUNCH
-#define END_CUDA_GRAPH	   cudart_launch(true)
-#define BEGIN_CUDA_STREAM  ((void)row, unit.mark = cudart_begin(), true)
-#define END_CUDA_STREAM	   cudart_synced(unit.mark, DLPROF_GPU_SYNC_STREAM)
+#define END_CUDA_GRAPH	   CUDA_END(cudart_launch(true))
+#define BEGIN_CUDA_STREAM  ((void)row, unit.mark = cudart_enter((uintptr_t)&unit) ? cudart_begin() : 0, true)
+#define END_CUDA_STREAM	   CUDA_END(cudart_synced(unit.mark, DLPROF_GPU_SYNC_STREAM))
 #define BEGIN_CUDA_EVENT   BEGIN_CUDA_STREAM
-#define END_CUDA_EVENT	   cudart_synced(unit.mark, DLPROF_GPU_SYNC_EVENT)
+#define END_CUDA_EVENT	   CUDA_END(cudart_synced(unit.mark, DLPROF_GPU_SYNC_EVENT))
 #define BEGIN_CUDA_DEVICE  BEGIN_CUDA_STREAM
-#define END_CUDA_DEVICE	   cudart_synced(unit.mark, DLPROF_GPU_SYNC_CONTEXT)
+#define END_CUDA_DEVICE	   CUDA_END(cudart_synced(unit.mark, DLPROF_GPU_SYNC_CONTEXT))
 #define BEGIN_CUDA_COPY	   BEGIN_CUDA_STREAM
-#define END_CUDA_COPY	   cudart_copied(unit.mark, count, kind)
+#define END_CUDA_COPY	   CUDA_END(cudart_copied(unit.mark, count, kind))
 #define BEGIN_CUDA_COPY_2D BEGIN_CUDA_STREAM
-#define END_CUDA_COPY_2D   cudart_copied(unit.mark, width * height, kind)
+#define END_CUDA_COPY_2D   CUDA_END(cudart_copied(unit.mark, width * height, kind))
 
 #define STRIP(...) __VA_ARGS__
 

@@ -4,33 +4,37 @@
  *
  * glibc answers RTLD_NEXT (-1) and RTLD_DEFAULT (0) by who called: those are jumped to, not called,
  * so the return address is the host's. Other handles mean the same to every caller. Nothing else
- * than a jump happens in a process that does not record.
+ * than a jump happens in a process that does not record and has no hooks in CUDA's driver.
  */
 #include "hooks/branch.h"
 
 	.hidden	activate_cell
 	.hidden	dl_lookup
-	.hidden	dl_real
+	.hidden	dl_entry
+	.hidden	dl_next
 	.hidden	dl_resolve
+	.hidden	driver_hooks
 
 #if defined(__x86_64__)
 
 	.text
-	.globl	dlsym
+	.globl	dlsym, dl_entry
 	.type	dlsym, @function
 	.p2align 4
 dlsym:
+dl_entry:
 	.cfi_startproc
 	endbr64
-	movq	dl_real(%rip), %rax
+	movq	dl_next(%rip), %rax
 	testq	%rax, %rax
 	je	.Lresolve_dlsym
 	leaq	1(%rdi), %rcx
 	cmpq	$1, %rcx
 	jbe	.Lreal_dlsym
 	movq	activate_cell(%rip), %rcx
-	cmpl	$0, (%rcx)
-	jne	.Lours
+	movl	(%rcx), %ecx
+	orl	driver_hooks(%rip), %ecx
+	jnz	.Lours
 .Lreal_dlsym:
 	jmp	*%rax
 .Lours:
@@ -49,7 +53,7 @@ dlsym:
 	.cfi_adjust_cfa_offset -8
 	popq	%rdi
 	.cfi_adjust_cfa_offset -8
-	movq	dl_real(%rip), %rax
+	movq	dl_next(%rip), %rax
 	jmp	*%rax
 	.cfi_endproc
 	.size	dlsym, .-dlsym
@@ -57,14 +61,15 @@ dlsym:
 #elif defined(__aarch64__)
 
 	.text
-	.globl	dlsym
+	.globl	dlsym, dl_entry
 	.type	dlsym, %function
 	.p2align 4
 dlsym:
+dl_entry:
 	.cfi_startproc
 	hint	#34			/* bti c */
-	adrp	x16, dl_real
-	ldr	x16, [x16, :lo12:dl_real]
+	adrp	x16, dl_next
+	ldr	x16, [x16, :lo12:dl_next]
 	cbz	x16, .Lresolve_dlsym
 	add	x9, x0, #1
 	cmp	x9, #1
@@ -72,6 +77,9 @@ dlsym:
 	adrp	x9, activate_cell
 	ldr	x9, [x9, :lo12:activate_cell]
 	ldar	w9, [x9]
+	cbnz	w9, .Lours
+	adrp	x9, driver_hooks
+	ldr	w9, [x9, :lo12:driver_hooks]
 	cbnz	w9, .Lours
 .Lreal_dlsym:
 	br	x16
@@ -89,8 +97,8 @@ dlsym:
 	.cfi_adjust_cfa_offset -32
 	.cfi_restore x29
 	.cfi_restore x30
-	adrp	x16, dl_real
-	ldr	x16, [x16, :lo12:dl_real]
+	adrp	x16, dl_next
+	ldr	x16, [x16, :lo12:dl_next]
 	br	x16
 	.cfi_endproc
 	.size	dlsym, .-dlsym

@@ -3,6 +3,8 @@
 
 #include <dlfcn.h>
 
+#include "activate.h"
+#include "cuda/driver.h"
 #include "hooks/decode.h"
 #include "hooks/elf.h"
 #include "hooks/got.h"
@@ -11,14 +13,24 @@
 #include "sys.h"
 
 void *(*dl_real)(void *handle, const char *name) NEAR = NULL;
+void *(*dl_next)(void *handle, const char *name) NEAR = NULL;
 volatile uint32_t dl_closes;
 
 /* Not in musl, whose loader ends a program that preloads something with a missing reference. */
 #pragma weak dlvsym
 
-/* Without dlvsym(): the first module but this one that exports it. */
+/* dl.S: ours, whoever's `dlsym` is. */
+extern const char dl_entry[] __attribute__((visibility("hidden")));
+
+struct search {
+	bool passed; /* this library, in the order in which names are looked up */
+	void *found;
+};
+
+/* The first module behind this one that exports it. */
 static int find_exported(struct dl_phdr_info *info, size_t size, void *data)
 {
+	struct search *search = data;
 	struct elf_module elf;
 	void *found;
 
@@ -26,10 +38,19 @@ static int find_exported(struct dl_phdr_info *info, size_t size, void *data)
 	if (elf_open(&elf, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) < 0)
 		return 0;
 	found = elf_function(&elf, "dlsym", elf_hash("dlsym"));
-	if (!found || found == (void *)dlsym)
-		return 0;
-	*(void **)data = found;
-	return 1;
+	if (found == (void *)dl_entry)
+		search->passed = true;
+	else if (search->passed)
+		search->found = found;
+	return search->found != NULL;
+}
+
+bool dl_is_first(void)
+{
+	/* Two names of one thing, which a compiler takes for two things. */
+	void *(*volatile first)(void *, const char *) = dlsym;
+
+	return (const char *)first == dl_entry;
 }
 
 /* A failing lookup would allocate, so the one that every glibc we run on has comes first. */
@@ -40,13 +61,27 @@ void dl_resolve(void)
 #else
 	static const char *const versions[] = {"GLIBC_2.34", "GLIBC_2.17"};
 #endif
+	struct search search = {.passed = false};
 	void *found = NULL;
 
 	for (int i = 0; dlvsym && i < 2 && !found; i++)
 		found = dlvsym(RTLD_NEXT, "dlsym", versions[i]);
-	if (!found)
-		dl_iterate_phdr(find_exported, &found);
+	if (!found) {
+		dl_iterate_phdr(find_exported, &search);
+		found = search.found;
+	}
 	__atomic_store_n(&dl_real, (void *(*)(void *, const char *))found, __ATOMIC_RELEASE);
+	__atomic_store_n(&dl_next, (void *(*)(void *, const char *))found, __ATOMIC_RELEASE);
+}
+
+void dl_look_behind(void)
+{
+	struct search search = {.passed = false};
+
+	dl_iterate_phdr(find_exported, &search);
+	if (search.found)
+		__atomic_store_n(&dl_next, (void *(*)(void *, const char *))search.found,
+				 __ATOMIC_RELEASE);
 }
 
 /* CUDA's own loaders ask for their functions again and again, and compare. */
@@ -59,17 +94,20 @@ static bool is_off_limits(const char *name)
 }
 
 /*
- * From dl.S: this process records, and the handle is a real one. The answer is the host's, errno
- * and dlerror() too, but that a decoder is answered with its wrapper.
+ * From dl.S: this process records or has hooks in the driver, and the handle is a real one. The
+ * answer is the host's, errno and dlerror() too, but that a decoder is answered with its wrapper.
  */
 void *dl_lookup(void *handle, const char *name);
 void *dl_lookup(void *handle, const char *name)
 {
-	void *found = dl_real(handle, name);
+	void *found = dl_next(handle, name);
 	int row;
 
 	if (!found)
 		return NULL;
+	found = driver_substitute(name, found);
+	if (!activate_on())
+		return found;
 	if (unlikely(!got_knows(found))) {
 		got_sweep();
 		if (!got_knows(found))

@@ -7,10 +7,23 @@
 #ifndef DL_H
 #define DL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-/* The host's dlsym(); call it, not dlsym(). Its answers for RTLD_NEXT and RTLD_DEFAULT are ours. */
+/* libc's dlsym(); call it, not dlsym(). Its answers for RTLD_NEXT and RTLD_DEFAULT are ours. */
 extern void *(*dl_real)(void *handle, const char *name);
+
+/* What the host would call without us: libc's, or another library's that takes it as we do. */
+extern void *(*dl_next)(void *handle, const char *name);
+
+/*
+ * Looks for another library behind us that takes it. From the constructor: sanitizers wrap what
+ * this calls, and call dlsym() before that is ready.
+ */
+void dl_look_behind(void);
+
+/* The host's calls come to ours, not to another library's first. */
+bool dl_is_first(void);
 
 /* Finds it. Done by the first of: our constructor, a call of dlsym(). */
 void dl_resolve(void);

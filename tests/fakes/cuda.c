@@ -4,6 +4,7 @@
  * device.c. A kernel's function is its name, and gridDimX is how many microseconds it takes.
  */
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,9 +15,20 @@
 #include "device.h"
 
 enum { SUCCESS = 0, INVALID_VALUE = 1, NOT_INITIALIZED = 3, NOT_FOUND = 500, NOT_READY = 600 };
+enum { LAUNCH_FAILED = 719 };
 enum { PER_THREAD = 2 }; /* as a stream handle; and the flag of cuGetProcAddress */
 
 static pid_t owner;
+
+/* FAKE_CUDA_FAILS: the function that fails. FAKE_CUDA_ERRNO: what any call leaves in errno. */
+static int leave(const char *name)
+{
+	const char *fails = knob_text("CUDA_FAILS");
+
+	if (knob_text("CUDA_ERRNO"))
+		errno = (int)knob("CUDA_ERRNO", 0);
+	return fails && !strcmp(fails, name) ? LAUNCH_FAILED : SUCCESS;
+}
 
 /* What it takes to be called like the real one, and to be seen by a tracer. */
 #define CALL(id, name, body)                                                                       \
@@ -28,6 +40,8 @@ static pid_t owner;
 		call_begin = api_enter(API_DRIVER, id, name);                                      \
 		body;                                                                              \
 		api_leave(API_DRIVER, id, name, call_begin);                                       \
+		if (leave(name))                                                                   \
+			return LAUNCH_FAILED;                                                      \
 	} while (0)
 
 /* A function of a stream and its _ptsz twin, for which the stream 0 is the thread's own. */
@@ -181,6 +195,12 @@ EXPORT int cuCtxSynchronize(void)
 	return SUCCESS;
 }
 
+EXPORT int cuCtxSynchronize_v2(void *context)
+{
+	CALL(800, "cuCtxSynchronize_v2", device_synchronize());
+	return SUCCESS;
+}
+
 EXPORT int cuStreamCreate(void **stream, unsigned int flags)
 {
 	*stream = stream_new(!(flags & 1));
@@ -296,19 +316,54 @@ STREAM_CALL(cuMemcpyAsync, 306, 418, (uint64_t target, uint64_t source, size_t b
 	    submit_copy(s, direction(target, source), ADDRESS(target), ADDRESS(source), bytes,
 			false))
 
-EXPORT int cuMemcpyHtoD_v2(uint64_t target, const void *source, size_t bytes)
+/* A copy that blocks, and its _ptds twin. */
+#define COPY_CALL(name, id, ptds_id, signature, kind, to, from)                                    \
+	EXPORT int name signature                                                                  \
+	{                                                                                          \
+		CALL(id, #name, submit_copy(stream_of(NULL), kind, to, from, bytes, true));        \
+		return SUCCESS;                                                                    \
+	}                                                                                          \
+	EXPORT int name##_ptds signature                                                           \
+	{                                                                                          \
+		CALL(ptds_id, #name "_ptds",                                                       \
+		     submit_copy(stream_of((void *)PER_THREAD), kind, to, from, bytes, true));     \
+		return SUCCESS;                                                                    \
+	}
+
+COPY_CALL(cuMemcpyHtoD_v2, 276, 397, (uint64_t target, const void *source, size_t bytes), COPY_HTOD,
+	  ADDRESS(target), source)
+COPY_CALL(cuMemcpyDtoH_v2, 278, 398, (void *target, uint64_t source, size_t bytes), COPY_DTOH,
+	  target, ADDRESS(source))
+COPY_CALL(cuMemcpy, 305, 408, (uint64_t target, uint64_t source, size_t bytes),
+	  direction(target, source), ADDRESS(target), ADDRESS(source))
+
+/* CUDA_MEMCPY2D. */
+struct plane {
+	size_t from_x, from_y;
+	int from_kind;
+	const void *from_host;
+	uint64_t from_device;
+	void *from_array;
+	size_t from_pitch, to_x, to_y;
+	int to_kind;
+	void *to_host;
+	uint64_t to_device;
+	void *to_array;
+	size_t to_pitch, width, height;
+};
+
+static void copy_plane(struct stream *stream, const struct plane *plane)
 {
-	CALL(276, "cuMemcpyHtoD_v2",
-	     submit_copy(stream_of(NULL), COPY_HTOD, ADDRESS(target), source, bytes, true));
-	return SUCCESS;
+	const bool to_device = plane->to_kind == 2, from_device = plane->from_kind == 2;
+
+	submit_copy(stream, direction(plane->to_device, plane->from_device),
+		    to_device ? ADDRESS(plane->to_device) : plane->to_host,
+		    from_device ? ADDRESS(plane->from_device) : plane->from_host,
+		    plane->width * plane->height, false);
 }
 
-EXPORT int cuMemcpyDtoH_v2(void *target, uint64_t source, size_t bytes)
-{
-	CALL(278, "cuMemcpyDtoH_v2",
-	     submit_copy(stream_of(NULL), COPY_DTOH, target, ADDRESS(source), bytes, true));
-	return SUCCESS;
-}
+STREAM_CALL(cuMemcpy2DAsync_v2, 289, 424, (const struct plane *plane, void *stream),
+	    copy_plane(s, plane))
 
 EXPORT int cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
 {
@@ -358,6 +413,11 @@ EXPORT int cuLaunchKernelEx_ptsz(const struct launch_config *config, void *funct
 	return SUCCESS;
 }
 
+STREAM_CALL(cuLaunchCooperativeKernel, 477, 478,
+	    (void *function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
+	     unsigned int block_x, unsigned int block_y, unsigned int block_z, unsigned int shared,
+	     void *stream, void **arguments),
+	    submit_kernel(s, function, grid_x *NS_PER_US))
 STREAM_CALL(cuLaunchHostFunc, 527, 528, (void *stream, void (*function)(void *), void *data),
 	    (void)s;
 	    function(data)) /* at once; the real one when the stream gets there */
@@ -396,23 +456,48 @@ EXPORT int cuGetExportTable(const void **table, const void *id)
 	return NOT_FOUND;
 }
 
+/* Of CUDA "13.1", which there is not: other parameters than everybody knows. */
+static int stream_synchronize_v3(void *context, void *stream)
+{
+	CALL(126, "cuStreamSynchronize_v3", stream_synchronize(stream_of(stream)));
+	return context == (void *)0x1000 ? SUCCESS : INVALID_VALUE;
+}
+
+/* Names whose newer form came later, with the version. */
+static bool is_too_new(const char *name, const char *ending, int version)
+{
+	const int since = !strcmp(name, "cuGetProcAddress")   ? 12000
+			  : !strcmp(name, "cuCtxSynchronize") ? 13000
+							      : 3020;
+
+	return *ending && version < since;
+}
+
 EXPORT int cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t flags,
 			       int *status)
 {
-	static const char *const endings[] = {"_v2_ptsz", "_ptsz", "_v2", ""};
+	static const char *const endings[] = {"_v2_ptsz", "_v2_ptds", "_ptsz", "_ptds", "_v2", ""};
+	/* The real one does not ask anybody: libc's, whoever takes dlsym(). */
+	void *(*find)(void *, const char *) =
+		(void *(*)(void *, const char *))dlvsym(RTLD_DEFAULT, "dlsym", "GLIBC_2.34");
 	void *self;
 	Dl_info here;
 
 	*function = NULL;
-	if (!dladdr((void *)cuInit, &here))
+	call_log("lookup %s %d %llu", name, version, (unsigned long long)flags);
+	if (!dladdr((void *)cuInit, &here) || !find)
 		return NOT_FOUND;
 	self = dlopen(here.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-	for (size_t i = flags & PER_THREAD ? 0 : 2; self && !*function && i < 4; i++) {
+	for (size_t i = flags & PER_THREAD ? 0 : 4; self && !*function && i < 6; i++) {
 		char full[128];
 
+		if (is_too_new(name, endings[i], version))
+			continue;
 		snprintf(full, sizeof(full), "%s%s", name, endings[i]);
-		*function = dlsym(self, full);
+		*function = find(self, full);
 	}
+	if (version > 13000 && !strcmp(name, "cuStreamSynchronize"))
+		*function = (void *)stream_synchronize_v3;
 	if (self)
 		dlclose(self);
 	if (status)

@@ -4,7 +4,9 @@
  * need not run: it compiles or it does not. That later structs begin the same: tests/cuda/abi.py.
  */
 #include <stddef.h>
+#include <stdint.h>
 
+#include <cudaTypedefs.h>
 #include <cupti.h>
 
 #include "cuda/cupti.h"
@@ -40,6 +42,39 @@ EQUAL(CUPTI_MULTIPLE_SUBSCRIBERS, CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED
 EQUAL(CUPTI_UNKNOWN, CUPTI_ERROR_UNKNOWN)
 EQUAL(CUPTI_THREAD_ID_SYSTEM, CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM)
 EQUAL(CUPTI_FLUSH_FORCED, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED)
+
+/* Each function of the driver takes as many arguments, and pointers where we have pointers. */
+#if CUDA_VERSION >= 13000
+#define STRIP(...) __VA_ARGS__
+#define CHECK(name, theirs, params, args)                                                          \
+	__attribute__((unused)) static int name(theirs real, STRIP params)                         \
+	{                                                                                          \
+		return (int)real args;                                                             \
+	}
+#define CHECK_LAUNCH                              CHECK
+#define CHECK_GRAPH                               CHECK
+#define CHECK_TO_DEVICE                           CHECK
+#define CHECK_TO_HOST                             CHECK
+#define CHECK_ANYWHERE                            CHECK
+#define CHECK_PLANE                               CHECK
+#define CHECK_STREAM                              CHECK
+#define CHECK_EVENT                               CHECK
+#define CHECK_LOOKUP                              CHECK
+#define CHECK_CONTEXT(name, theirs, params, args) /* one has none, and gets one */
+#define DRIVER(family, version, base, symbol, params, args)                                        \
+	CHECK_##family(call_##symbol, PFN_##base##_v##version, params, args)
+#include "cuda/driver.def"
+#undef DRIVER
+#endif
+
+_Static_assert(offsetof(CUDA_MEMCPY2D, srcMemoryType) == 16 &&
+		       offsetof(CUDA_MEMCPY2D, dstMemoryType) == 72 &&
+		       offsetof(CUDA_MEMCPY2D, WidthInBytes) == 112 &&
+		       offsetof(CUDA_MEMCPY2D, Height) == 120,
+	       "as struct plane of driver.c");
+EQUAL(1, CU_MEMORYTYPE_HOST)
+EQUAL(2, CU_MEMORYTYPE_DEVICE)
+EQUAL(3, CU_MEMORYTYPE_ARRAY)
 
 int main(void)
 {
