@@ -6,8 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cudaTypedefs.h>
 #include <cupti.h>
+#if CUDA_VERSION >= 13000 && __has_include(<cudaTypedefs.h>)
+#include <cudaTypedefs.h>
+#define HAS_TYPES 1
+#endif
 
 #include "cuda/cupti.h"
 #include "cuda/record.h"
@@ -44,7 +47,7 @@ EQUAL(CUPTI_THREAD_ID_SYSTEM, CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM)
 EQUAL(CUPTI_FLUSH_FORCED, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED)
 
 /* Each function of the driver takes as many arguments, and pointers where we have pointers. */
-#if CUDA_VERSION >= 13000
+#ifdef HAS_TYPES
 #define STRIP(...) __VA_ARGS__
 #define CHECK(name, theirs, params, args)                                                          \
 	__attribute__((unused)) static int name(theirs real, STRIP params)                         \
