@@ -450,6 +450,9 @@ EXPORT int cuptiActivityFlushAll(uint32_t flags)
 	ATTACH();
 	while (flags & 1 && knob("CUPTI_FLUSH_HANG", 0))
 		pause();
+	/* Whatever thread it is: no data of the program's. */
+	if (knob_text("CUPTI_READS"))
+		read_own_files();
 	if (!buffers_in_callback())
 		buffers_flush(flags & 1);
 	return SUCCESS;
