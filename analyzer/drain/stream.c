@@ -33,22 +33,23 @@ struct entry *entry_find(struct stream *stream, uint32_t task)
 /* For one more; where the room before them is as large as they are, by moving them there. */
 static int make_room(struct stream *stream)
 {
-	struct entry *begin = stream->entries - stream->room;
-	size_t capacity = stream->capacity + stream->room;
 	bool enough = stream->room && stream->room >= stream->count;
+	struct entry *grown;
+	size_t capacity;
 
-	if (stream->room)
-		memmove(begin, stream->entries, stream->count * sizeof(*begin));
-	stream->entries = begin;
-	stream->capacity = capacity;
-	stream->room = 0;
+	if (stream->room) {
+		stream->entries = memmove(stream->entries - stream->room, stream->entries,
+					  stream->count * sizeof(*stream->entries));
+		stream->capacity += stream->room;
+		stream->room = 0;
+	}
 	if (enough)
 		return 0;
-	capacity = capacity ? capacity * 2 : 64;
-	begin = realloc(begin, capacity * sizeof(*begin));
-	if (!begin)
+	capacity = stream->capacity ? stream->capacity * 2 : 64;
+	grown = realloc(stream->entries, capacity * sizeof(*grown));
+	if (!grown)
 		return -ENOMEM;
-	stream->entries = begin;
+	stream->entries = grown;
 	stream->capacity = capacity;
 	return 0;
 }
