@@ -21,12 +21,12 @@ int batch_each(struct db *db, const struct batch_filter *filter,
 
 /* Sums over the delivered batches of a loader; QUERY_UNKNOWN where no batch has the column. */
 struct load_totals {
-	int64_t load_count;		/* batches whose load was observed */
-	int64_t decode_seen_count;	/* loads in which decoding was observed */
+	int64_t load_count;        /* batches whose load was observed */
+	int64_t decode_seen_count; /* loads in which decoding was observed */
 	int64_t load_ns, open_ns, read_ns, decode_ns, collate_ns, other_ns, cpu_ns, transfer_ns;
-	int64_t queue_ns;		/* finished and waiting to be asked for */
+	int64_t queue_ns; /* finished and waiting to be asked for */
 	int64_t receive_ns, hol_ns, open_count, read_count, read_bytes, storage_bytes, samples;
-	int64_t blocked_ns;		/* of other_ns: in locks, queues, sleep() */
+	int64_t blocked_ns; /* of other_ns: in locks, queues, sleep() */
 };
 
 /* Of no batch. */
