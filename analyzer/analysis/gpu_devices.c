@@ -43,10 +43,10 @@ static uint32_t find_fed(struct gpu_devices *devices, const struct gpu_op *ops, 
 	return fed;
 }
 
-static bool is_sync(const struct gpu_op *op)
+static bool is_wait(const struct gpu_op *op)
 {
 	return op->kind == DLPROF_GPU_SYNC_EVENT || op->kind == DLPROF_GPU_SYNC_STREAM ||
-	       op->kind == DLPROF_GPU_SYNC_CONTEXT;
+	       op->kind == DLPROF_GPU_SYNC_CONTEXT || op->kind == DLPROF_GPU_API_COPY;
 }
 
 /* Those of one device, and the waits of the host, which are of none in particular. */
@@ -55,7 +55,7 @@ static size_t take_own(const struct gpu_op *ops, size_t count, int16_t device, s
 	size_t kept = 0;
 
 	for (size_t i = 0; i < count; i++)
-		if (ops[i].device == device || is_sync(&ops[i]))
+		if (ops[i].device == device || is_wait(&ops[i]))
 			ret[kept++] = ops[i];
 	return kept;
 }

@@ -7,7 +7,7 @@
 
 #define BIT(kind) (1u << DLPROF_GPU_##kind)
 #define BUSY      (BIT(KERNEL) | BIT(NCCL) | BIT(GRAPH))
-#define SYNC      (BIT(SYNC_EVENT) | BIT(SYNC_STREAM) | BIT(SYNC_CONTEXT))
+#define SYNC      (BIT(SYNC_EVENT) | BIT(SYNC_STREAM) | BIT(SYNC_CONTEXT) | BIT(API_SYNC))
 #define COPIES    (BIT(D2H) | BIT(COPY) | BIT(MEMSET))
 
 struct part {
@@ -48,6 +48,27 @@ static void unite(const struct gpu_op *ops, size_t count, uint32_t kinds, struct
 	parts->count = 0;
 	for (size_t i = 0; i < count; i++)
 		if (kinds >> ops[i].kind & 1)
+			add(parts, ops[i].begin_ns, ops[i].end_ns);
+}
+
+/*
+ * A call that copied from the device returned after the copy had ended: it waited for it. Of that
+ * CUPTI has no record of a synchronisation.
+ */
+static bool is_copy_waited_for(const struct gpu_op *ops, size_t count, size_t call)
+{
+	for (size_t i = call + 1; i < count && ops[i].begin_ns < ops[call].end_ns; i++)
+		if (ops[i].kind == DLPROF_GPU_D2H && ops[i].end_ns <= ops[call].end_ns)
+			return true;
+	return false;
+}
+
+static void unite_waits(const struct gpu_op *ops, size_t count, struct parts *parts)
+{
+	parts->count = 0;
+	for (size_t i = 0; i < count; i++)
+		if ((SYNC >> ops[i].kind & 1) ||
+		    (ops[i].kind == DLPROF_GPU_API_COPY && is_copy_waited_for(ops, count, i)))
 			add(parts, ops[i].begin_ns, ops[i].end_ns);
 }
 
@@ -248,7 +269,7 @@ int gpu_step_measure(const struct gpu_op *ops, size_t count, int64_t begin_ns, i
 	ret->busy_ns = cover(&s.busy, begin_ns, end_ns);
 	unite(ops, count, BIT(H2D), &s.h2d);
 	ret->h2d_ns = cover(&s.h2d, begin_ns, end_ns);
-	unite(ops, count, SYNC, &s.sync);
+	unite_waits(ops, count, &s.sync);
 	unite(ops, count, COPIES, &s.copies);
 	find_gaps(&s.busy, begin_ns, end_ns, &s.gaps);
 	class_gaps(&s, begin_ns, wait_end_ns, ret);

@@ -3,12 +3,15 @@
  * gpu_step.h - what the GPU did in one step, from single operations.
  *
  * Busy is the union of kernels and graphs of all devices (gpu_devices.h: of each). What is left of
- * the step are gaps, and each nanosecond of a gap is in one class, the first that holds: data   the
- * training thread waited for this step's batch h2d    something was copied to a device sync   the
- * host was blocked by the GPU, or the gap began in such a wait or right after it: the queue ran dry
- * by that, and what the host does until the next launch is part of it host   the gap is longer than
- * GPU_STEP_BREATH_NS: nothing was launched other  copies of other kinds; the breath between two
- * kernels
+ * the step are gaps, and each nanosecond of a gap is in one class, the first that holds:
+ *
+ * - data: the training thread waited for this step's batch
+ * - h2d: something was copied to a device
+ * - sync: the host was blocked by the GPU, in a synchronisation or a copy that it waited for, or the
+ *   gap began in such a wait or right after it: the queue ran dry by that, and what the host does
+ *   until the next launch is part of it
+ * - host: the gap is longer than GPU_STEP_BREATH_NS: nothing was launched
+ * - other: copies of other kinds; the breath between two kernels
  */
 #ifndef GPU_STEP_H
 #define GPU_STEP_H

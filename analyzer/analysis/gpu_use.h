@@ -30,6 +30,15 @@ struct gpu_sums {
 
 #define GPU_SUMS_COUNT (sizeof(struct gpu_sums) / sizeof(double))
 
+/* Of the host's calls of CUDA, likewise; NAN: not recorded, or which thread trains is not known. */
+struct gpu_call_sums {
+	double batch_count;
+	double sync_ns, copy_ns, launch_ns, launch_count; /* of the training thread */
+	double other_sync_ns, other_copy_ns, other_launch_ns, other_launch_count;
+};
+
+#define GPU_CALL_SUMS_COUNT (sizeof(struct gpu_call_sums) / sizeof(double))
+
 /* Shares are 0-1, of the steps if nothing else is said; NAN where they cannot be told. */
 struct gpu_use {
 	bool is_known; /* that anything is */

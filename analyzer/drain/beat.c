@@ -79,7 +79,7 @@ static int write_steps(const struct beat *beat, struct rhythm *rhythm, const str
 		} else {
 			r = write_step(beat,
 				       &(struct gpu_batch){epoch.loader_id, 0, number++, begin_ns,
-							   ops[i].begin_ns, WRITE_UNKNOWN});
+							   ops[i].begin_ns, WRITE_UNKNOWN, 0});
 		}
 		begin_ns = ops[i].begin_ns;
 	}

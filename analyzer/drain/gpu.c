@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "analysis/gpu_call.h"
 #include "analysis/gpu_devices.h"
 #include "drain/beat.h"
 #include "drain/gaps.h"
@@ -380,6 +381,29 @@ static void fill(const struct process *process, const struct gpu_batch *batch,
 	values->gap_other_ns = step->gap_other_ns;
 }
 
+static int write_calls(struct gpu *gpu, const struct gpu_batch *batch, const struct gpu_op *ops,
+		       size_t count)
+{
+	struct gpu_call_values values = {batch->loader_id, batch->epoch, batch->task};
+	struct gpu_calls calls;
+
+	gpu_calls_measure(ops, count, batch->begin_ns, batch->end_ns, batch->tid, &calls);
+	values.sync_ns = calls.training.sync_ns;
+	values.copy_ns = calls.training.copy_ns;
+	values.launch_ns = calls.training.launch_ns;
+	values.launch_count = calls.training.launch_count;
+	values.other_sync_ns = calls.others.sync_ns;
+	values.other_copy_ns = calls.others.copy_ns;
+	values.other_launch_ns = calls.others.launch_ns;
+	values.other_launch_count = calls.others.launch_count;
+#define X(name)                                                                                    \
+	if (!batch->tid)                                                                           \
+		values.name = WRITE_UNKNOWN;
+	GPU_CALL_TRAINING(X)
+#undef X
+	return writer_gpu_call(gpu->writer, &values);
+}
+
 static int write_devices(struct gpu *gpu, const struct process *process,
 			 const struct gpu_batch *batch, const struct gpu_device_step *steps,
 			 size_t count)
@@ -433,7 +457,11 @@ static int write_batch(struct gpu *gpu, struct process *process, const struct gp
 		gpu->clock_noted = true;
 		r = writer_meta(gpu->writer, "clock", "gpu");
 	}
-	return r < 0 ? r : writer_gpu_step(gpu->writer, &values);
+	if (r == 0)
+		r = writer_gpu_step(gpu->writer, &values);
+	if (r == 0 && (process->sums.flags & DLPROF_GPU_WITH_CALLS))
+		r = write_calls(gpu, batch, process->ops + first, end - first);
+	return r;
 }
 
 static int settle(struct gpu *gpu, struct process *process, bool finishing)

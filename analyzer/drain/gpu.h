@@ -28,6 +28,7 @@ struct gpu_batch {
 	int64_t loader_id, epoch, task;
 	int64_t begin_ns, end_ns;
 	int64_t wait_ns; /* WRITE_UNKNOWN: nobody saw it */
+	uint32_t tid;    /* of the thread that fetched it; 0: not known */
 };
 
 int gpu_batch(struct gpu *gpu, int32_t pid, const struct gpu_batch *batch);

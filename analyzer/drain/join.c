@@ -197,6 +197,7 @@ static int take_batch(struct join *join, struct stream *stream, struct segment *
 	struct entry *entry;
 
 	stream->pid = segment->header->pid;
+	stream->tid = ring->tid;
 	end_step(stream, event, ring);
 	entry = entry_make(stream, event->task);
 	if (!entry)

@@ -139,6 +139,7 @@ static int tell_gpu(struct join *join, const struct stream *stream,
 		.begin_ns = values->begin_ns,
 		.end_ns = values->begin_ns + values->step_ns,
 		.wait_ns = values->wait_ns,
+		.tid = stream->tid,
 	};
 
 	return gpu_batch(join->gpu, stream->pid, &batch);

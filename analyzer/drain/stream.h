@@ -49,6 +49,7 @@ struct stream {
 	bool closed;			/* nothing more will be delivered */
 	uint32_t closed_round;
 	int32_t pid;			/* of the consumer; 0: not seen */
+	uint32_t tid;			/* of its thread */
 	int64_t loader_id, epoch;
 	bool in_order;
 	bool order_unknown;

@@ -103,6 +103,51 @@ static double put_sync_words(const struct gpu_sums *sums, char *text, size_t siz
 	return all_ns;
 }
 
+static void put_call(const struct report *report, struct gpu_work *ret, const char *label,
+		     double ns, const char *words)
+{
+	char share[UNITS_MAX];
+
+	*ret = (struct gpu_work){.label = label, .is_time = true, .ns = ns};
+	if (report->gpu_sums.step_ns > 0)
+		page_append(ret->words, sizeof(ret->words), "%s of the steps, ",
+			    units_share(share, ns / report->gpu_sums.step_ns));
+	page_append(ret->words, sizeof(ret->words), "%s", words);
+}
+
+/* Where the calls of single threads were recorded. */
+static size_t put_calls(const struct report *report, struct gpu_work *ret)
+{
+	const struct gpu_call_sums *calls = &report->gpu_calls;
+	double others_ns = calls->other_sync_ns + calls->other_copy_ns + calls->other_launch_ns;
+	char a[UNITS_MAX], b[UNITS_MAX];
+	size_t n = 0;
+
+	if (!(calls->batch_count > 0))
+		return 0;
+	if (calls->sync_ns >= 0) {
+		put_call(report, &ret[n++], "in sync", calls->sync_ns,
+			 "the training thread until the GPU was done");
+		put_call(report, &ret[n++], "in copies", calls->copy_ns,
+			 "the training thread; with pageable memory, as .item() has it, the call "
+			 "waits");
+		put_call(report, &ret[n], "launching", calls->launch_ns, "the training thread");
+		page_append(ret[n].words, sizeof(ret[n].words), ", %.4g calls a step",
+			    calls->launch_count / calls->batch_count);
+		n++;
+	}
+	if (others_ns > 0) {
+		ret[n] = (struct gpu_work){.label = "others", .is_time = true, .ns = others_ns};
+		page_append(ret[n].words, sizeof(ret[n].words),
+			    "all other threads: %s in sync, %s in copies, %.4g launches a step",
+			    units_time(a, calls->other_sync_ns),
+			    units_time(b, calls->other_copy_ns),
+			    calls->other_launch_count / calls->batch_count);
+		n++;
+	}
+	return n;
+}
+
 size_t gpu_work(const struct report *report, struct gpu_work *ret)
 {
 	const struct gpu_sums *sums = &report->gpu_sums;
@@ -143,7 +188,7 @@ size_t gpu_work(const struct report *report, struct gpu_work *ret)
 		page_append(ret[n].words, sizeof(ret[n].words), " a step");
 		n++;
 	}
-	return n;
+	return n + put_calls(report, ret + n);
 }
 
 static void print_work(const struct report *report, const struct page *page)
@@ -276,6 +321,11 @@ void gpu_coverage(const struct report *report,
 			    info->reason ? ": " : "", info->reason ? info->reason : "");
 		row(context, "GPU", text);
 	}
+	if (info->level_reason) {
+		snprintf(text, sizeof(text), "recorded at the level %s: %s",
+			 info->level ? info->level : "default", info->level_reason);
+		row(context, "GPU", text);
+	}
 	if (info->gap_count > 0) {
 		snprintf(text, sizeof(text), "no records for %s in %s gap%s%s%s",
 			 units_time(a, info->gap_ns), units_count(b, info->gap_count),
@@ -335,6 +385,28 @@ static void add_sync(const struct report *report, struct jsonw *json)
 		snprintf(key, sizeof(key), "%s_s", gpu_sync_id((enum gpu_sync)sync));
 		add_seconds(json, key, report->gpu_sums.sync_ns[sync]);
 	}
+	jsonw_close(json, '}');
+}
+
+static void add_calls(const struct report *report, struct jsonw *json)
+{
+	const struct gpu_call_sums *calls = &report->gpu_calls;
+
+	if (!(calls->batch_count > 0)) {
+		jsonw_null(json, "calls");
+		return;
+	}
+	jsonw_open(json, "calls", '{');
+	add_count(json, "batches", calls->batch_count);
+	add_seconds(json, "training_sync_s", calls->sync_ns);
+	add_seconds(json, "training_copy_s", calls->copy_ns);
+	add_seconds(json, "training_launch_s", calls->launch_ns);
+	jsonw_number(json, "training_launches_per_step", calls->launch_count / calls->batch_count);
+	add_seconds(json, "others_sync_s", calls->other_sync_ns);
+	add_seconds(json, "others_copy_s", calls->other_copy_ns);
+	add_seconds(json, "others_launch_s", calls->other_launch_ns);
+	jsonw_number(json, "others_launches_per_step",
+		     calls->other_launch_count / calls->batch_count);
 	jsonw_close(json, '}');
 }
 
@@ -403,6 +475,8 @@ void gpu_json(const struct report *report, struct jsonw *json)
 	jsonw_string(json, "device", info->device);
 	jsonw_string(json, "mode", info->mode);
 	jsonw_string(json, "reason", info->reason);
+	jsonw_string(json, "level", info->level);
+	jsonw_string(json, "level_reason", info->level_reason);
 	add_count(json, "batches", sums->batch_count);
 	add_seconds(json, "steps_s", sums->step_ns);
 	add_seconds(json, "busy_s", sums->busy_ns);
@@ -423,6 +497,7 @@ void gpu_json(const struct report *report, struct jsonw *json)
 	add_seconds(json, "memset_s", sums->memset_ns);
 	add_sync(report, json);
 	add_devices(report, json);
+	add_calls(report, json);
 	add_kernels(report, json);
 	jsonw_close(json, '}');
 }

@@ -12,9 +12,9 @@ void gpu_text(const struct report *report, const struct page *page);
 /* "idle while the training waited for a batch". */
 const char *gpu_gap_words(enum gpu_gap gap);
 
-#define GPU_MOST_WORK 5
+#define GPU_MOST_WORK 9
 
-/* Copies, host time in sync, launches. */
+/* Copies, host time in sync, launches, calls of the host. */
 struct gpu_work {
 	const char *label;
 	bool is_time; /* else `words` are all */

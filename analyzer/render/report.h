@@ -34,6 +34,7 @@ struct report {
 	struct inside inside;
 	struct gpu_info gpu; /* of the whole run */
 	struct gpu_sums gpu_sums;
+	struct gpu_call_sums gpu_calls;
 	struct gpu_use gpu_use;
 	struct gpu_device_list gpu_devices;
 	int64_t setup_ns; /* making iterators after the first */

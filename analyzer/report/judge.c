@@ -80,6 +80,8 @@ static int read_loader(struct db *db, struct report *report)
 	if (r == 0)
 		r = gpu_sums_read(db, &report->filter, report->series.gpu_busy_ns,
 				  &report->gpu_sums);
+	if (r == 0)
+		r = gpu_calls_read(db, &report->filter, &report->gpu_calls);
 	report->gpu_use = gpu_use_of(&report->gpu_sums);
 	if (r == 0)
 		r = gpu_device_list_read(db, &report->filter, &report->gpu_devices);

@@ -70,6 +70,20 @@
 	X(gap_host_ns)                                                                             \
 	X(gap_other_ns)
 
+/* t_gpu_call; NULL where which thread trains is not known. */
+#define GPU_CALL_TRAINING(X)                                                                       \
+	X(sync_ns)                                                                                 \
+	X(copy_ns)                                                                                 \
+	X(launch_ns)                                                                               \
+	X(launch_count)
+
+#define GPU_CALL_COLUMNS(X)                                                                        \
+	GPU_CALL_TRAINING(X)                                                                       \
+	X(other_sync_ns)                                                                           \
+	X(other_copy_ns)                                                                           \
+	X(other_launch_ns)                                                                         \
+	X(other_launch_count)
+
 #define BATCH_COLUMNS(X) BATCH_KEY(X) BATCH_SEEN(X) BATCH_LOADED(X)
 
 #endif

@@ -246,9 +246,9 @@ static int make_of_schema(struct db *db, const char *what)
 static int upgrade_tables(struct db *db)
 {
 	static const char *const added[] = {
-		"TABLE t_mark",  "VIEW mark",          "TABLE t_gap",
-		"VIEW gap",      "VIEW gpu_kernel",    "TABLE t_gpu_step",
-		"VIEW gpu_step", "TABLE t_gpu_device", "VIEW gpu_device"};
+		"TABLE t_mark",    "VIEW mark",        "TABLE t_gap",   "VIEW gap",
+		"VIEW gpu_kernel", "TABLE t_gpu_step", "VIEW gpu_step", "TABLE t_gpu_device",
+		"VIEW gpu_device", "TABLE t_gpu_call", "VIEW gpu_call"};
 	char version_sql[48];
 	int64_t version;
 	int r = check_identity(db);

@@ -54,9 +54,20 @@ static const char *const OLD_SUMS_SQL[2] = OF_STEPS(WITHOUT_STEPS);
 static const char *const STEPS_SQL[2] = EACH_STEP(WITH_STEPS);
 static const char *const OLD_STEPS_SQL[2] = EACH_STEP(WITHOUT_STEPS);
 
+static const char CALLS_ANY_SQL[] = "SELECT 1 FROM t_gpu_call LIMIT 1";
+static const char *const CALLS_SQL[2] = ROWS_ORDERS(
+	"SELECT COUNT(seen), SUM(MAX(0, sync_ns) * 1.0), SUM(MAX(0, copy_ns) * 1.0),"
+	" SUM(MAX(0, launch_ns) * 1.0), SUM(MAX(0, launch_count) * 1.0),"
+	" SUM(MAX(0, other_sync_ns) * 1.0), SUM(MAX(0, other_copy_ns) * 1.0),"
+	" SUM(MAX(0, other_launch_ns) * 1.0), SUM(MAX(0, other_launch_count) * 1.0)"
+	" FROM (SELECT t_gpu_call.*, other_sync_ns AS seen FROM t_batch LEFT JOIN t_gpu_call"
+	" USING (loader_id, epoch, task)",
+	")");
+
 static const char META_SQL[] =
-	"SELECT key, value FROM meta WHERE key IN ('gpu', 'cuda_mode', 'cuda_reason',"
-	" 'cupti_version', 'cuda_records', 'cuda_bad_ts', 'cuda_dropped', 'cuda_own_drop',"
+	"SELECT key, value FROM meta WHERE key IN ('gpu', 'cuda_mode', 'cuda_reason', 'cuda_level',"
+	" 'cuda_level_reason', 'cupti_version', 'cuda_records', 'cuda_bad_ts', 'cuda_dropped', "
+	"'cuda_own_drop',"
 	" 'gpu_busy_is_upper_bound')";
 static const char GAP_SQL[] = "SELECT COUNT(*), TOTAL(MAX(0, end_ns - begin_ns) * 1.0) FROM gap "
 			      "WHERE begin_ns IS NOT NULL";
@@ -82,13 +93,29 @@ bool gpu_has_steps(struct db *db)
 	return found;
 }
 
+/* The one row of doubles; NAN stays where it is NULL. */
+static int read_sums(struct db *db, const char *const sql[2], const struct batch_filter *filter,
+		     double *sums, size_t count)
+{
+	sqlite3_stmt *stmt = NULL;
+	int r = rows_of_batches(db, sql, filter, &stmt);
+	size_t i;
+
+	if (r == 0) {
+		r = sqlite3_step(stmt);
+		for (i = 0; r == SQLITE_ROW && i < count; i++)
+			if (sqlite3_column_type(stmt, (int)i) != SQLITE_NULL)
+				sums[i] = sqlite3_column_double(stmt, (int)i);
+		r = r == SQLITE_ROW || r == SQLITE_DONE ? 0 : db_errno(r);
+	}
+	sqlite3_finalize(stmt);
+	return r;
+}
+
 int gpu_sums_count(struct db *db, const struct batch_filter *filter, bool busy_seen,
 		   struct gpu_sums *ret_sums)
 {
 	bool steps_seen = gpu_has_steps(db);
-	double *sums = (double *)(void *)ret_sums;
-	sqlite3_stmt *stmt = NULL;
-	size_t i;
 	int r;
 
 	gpu_sums_init(ret_sums);
@@ -96,16 +123,30 @@ int gpu_sums_count(struct db *db, const struct batch_filter *filter, bool busy_s
 		ret_sums->batch_count = ret_sums->seen_count = 0;
 		return 0;
 	}
-	r = rows_of_batches(db, steps_seen ? SUMS_SQL : OLD_SUMS_SQL, filter, &stmt);
-	if (r == 0) {
-		r = sqlite3_step(stmt);
-		for (i = 0; r == SQLITE_ROW && i < GPU_SUMS_COUNT; i++)
-			if (sqlite3_column_type(stmt, (int)i) != SQLITE_NULL)
-				sums[i] = sqlite3_column_double(stmt, (int)i);
-		r = r == SQLITE_ROW || r == SQLITE_DONE ? 0 : db_errno(r);
-	}
-	sqlite3_finalize(stmt);
+	r = read_sums(db, steps_seen ? SUMS_SQL : OLD_SUMS_SQL, filter,
+		      (double *)(void *)ret_sums, GPU_SUMS_COUNT);
 	gpu_sums_check(ret_sums);
+	return r;
+}
+
+int gpu_calls_read(struct db *db, const struct batch_filter *filter, struct gpu_call_sums *ret_sums)
+{
+	sqlite3_stmt *stmt = NULL;
+	double *sums = (double *)(void *)ret_sums;
+	int r = first_row(db, CALLS_ANY_SQL, &stmt);
+	size_t i;
+
+	sqlite3_finalize(stmt);
+	for (i = 0; i < GPU_CALL_SUMS_COUNT; i++)
+		sums[i] = NAN;
+	/* Neither before version 5 nor of another level. */
+	if (r == 1)
+		r = read_sums(db, CALLS_SQL, filter, sums, GPU_CALL_SUMS_COUNT);
+	else
+		r = 0;
+	for (i = 0; i < GPU_CALL_SUMS_COUNT; i++)
+		if (!(sums[i] >= 0 && sums[i] < 1e19))
+			sums[i] = NAN;
 	return r;
 }
 
@@ -177,6 +218,8 @@ static int take_meta(struct gpu_info *info, sqlite3_stmt *stmt)
 		{"gpu", .text = &info->device},
 		{"cuda_mode", .text = &info->mode},
 		{"cuda_reason", .text = &info->reason},
+		{"cuda_level", .text = &info->level},
+		{"cuda_level_reason", .text = &info->level_reason},
 		{"cupti_version", .number = &info->cupti_version},
 		{"cuda_records", .number = &info->record_count},
 		{"cuda_bad_ts", .number = &info->bad_count},
@@ -255,6 +298,8 @@ void gpu_info_done(struct gpu_info *info)
 	free(info->device);
 	free(info->mode);
 	free(info->reason);
+	free(info->level);
+	free(info->level_reason);
 	tally_list_done(&info->kernels);
 	memset(info, 0, sizeof(*info));
 }

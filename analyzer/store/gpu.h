@@ -19,9 +19,11 @@
 
 /* Strings are NULL and numbers QUERY_UNKNOWN where the run does not tell. */
 struct gpu_info {
-	char *device; /* names, comma-separated */
-	char *mode;   /* cupti, cudart: only what the host saw, off */
-	char *reason; /* why not cupti */
+	char *device;       /* names, comma-separated */
+	char *mode;         /* cupti, cudart: only what the host saw, off */
+	char *reason;       /* why not cupti */
+	char *level;        /* what was recorded: memcpy, default, api, full */
+	char *level_reason; /* why not all that was asked for */
 	int64_t cupti_version;
 	int64_t record_count;
 	int64_t bad_count;      /* records with impossible times, left out */
@@ -56,6 +58,10 @@ struct gpu_bar {
 /* The filter's batches in groups of `each`, up to `count` of them. */
 int gpu_bars_read(struct db *db, const struct batch_filter *filter, size_t each,
 		  struct gpu_bar *bars, size_t count);
+
+/* Of the filter's batches; batch_count is 0 where no calls were recorded. */
+int gpu_calls_read(struct db *db, const struct batch_filter *filter,
+		   struct gpu_call_sums *ret_sums);
 
 /* Whether the GPU's part of any step is there. */
 bool gpu_has_steps(struct db *db);

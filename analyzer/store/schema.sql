@@ -135,6 +135,24 @@ CREATE TABLE t_gpu_device (
 	PRIMARY KEY (loader_id, epoch, task, device)
 ) WITHOUT ROWID;
 
+-- How long the host's threads were in calls of CUDA in the step of a batch, at the level api: the
+-- thread that fetches the batches, and all others together. Calls that wait for the GPU; that copy,
+-- which wait as well where the memory is pageable (loss.item()); that launch. Since version 5.
+CREATE TABLE t_gpu_call (
+	loader_id INTEGER NOT NULL,
+	epoch INTEGER NOT NULL,
+	task INTEGER NOT NULL,
+	sync_ns INTEGER,
+	copy_ns INTEGER,
+	launch_ns INTEGER,
+	launch_count INTEGER,
+	other_sync_ns INTEGER,
+	other_copy_ns INTEGER,
+	other_launch_ns INTEGER,
+	other_launch_count INTEGER,
+	PRIMARY KEY (loader_id, epoch, task)
+) WITHOUT ROWID;
+
 -- Totals by name. `live`: as one slot of one segment has them now, overwritten again and again; once
 -- its process is over they are added to `total` and the segment is noted in `folded`, so that a
 -- drain that is started anew does not add them twice. kind: decode, step, file, folder,
@@ -276,6 +294,12 @@ CREATE VIEW gpu_device AS SELECT r.rank AS rank, loader_id, epoch, batch, device
 	busy_ns, idle_wait_ns, d.kernel_count AS kernel_count, d.graph_count AS graph_count,
 	d.h2d_bytes AS h2d_bytes, peer_bytes
 FROM t_gpu_device d JOIN t_batch USING (loader_id, epoch, task), t_rank r
+WHERE batch IS NOT NULL;
+
+CREATE VIEW gpu_call AS SELECT r.rank AS rank, loader_id, epoch, batch, begin_ns, step_ns, sync_ns,
+	copy_ns, launch_ns, launch_count, other_sync_ns, other_copy_ns, other_launch_ns,
+	other_launch_count
+FROM t_gpu_call JOIN t_batch USING (loader_id, epoch, task), t_rank r
 WHERE batch IS NOT NULL;
 
 CREATE VIEW gpu_kernel AS SELECT r.rank AS rank, name, count, ns, slowest_ns, error_ns

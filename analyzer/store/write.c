@@ -121,6 +121,10 @@ static const char *const statements[] = {
 		"INSERT OR REPLACE INTO t_gpu_device (loader_id, epoch, task, device, fed, busy_ns, "
 		"idle_wait_ns, kernel_count, graph_count, h2d_bytes, peer_bytes) "
 		"VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+#define STATEMENT_GPU_CALL 26
+	[STATEMENT_GPU_CALL] =
+		"INSERT OR REPLACE INTO t_gpu_call (" GPU_CALL_COLUMNS(NAME)
+		"loader_id, epoch, task) VALUES (" GPU_CALL_COLUMNS(PLACE) "?, ?, ?)",
 };
 
 #define STATEMENT_COUNT (sizeof(statements) / sizeof(statements[0]))
@@ -309,6 +313,20 @@ int writer_gpu_device(struct writer *writer, const struct gpu_device_row *row)
 	return finish(bind(writer, STATEMENT_GPU_DEVICE, "nnnnnnnnnnn", row->loader_id, row->epoch,
 			   row->task, row->device, row->fed, row->busy_ns, row->idle_wait_ns,
 			   row->kernel_count, row->graph_count, row->h2d_bytes, row->peer_bytes));
+}
+
+int writer_gpu_call(struct writer *writer, const struct gpu_call_values *values)
+{
+	sqlite3_stmt *statement = writer->prepared[STATEMENT_GPU_CALL];
+	int at = 0;
+
+#define X(name) bind_number(statement, ++at, values->name);
+	GPU_CALL_COLUMNS(X)
+#undef X
+	bind_number(statement, ++at, values->loader_id);
+	bind_number(statement, ++at, values->epoch);
+	bind_number(statement, ++at, values->task);
+	return finish(statement);
 }
 
 int writer_gap(struct writer *writer, int64_t pid, int64_t begin_ns, int64_t end_ns,

@@ -81,6 +81,16 @@ struct gpu_device_row {
 
 int writer_gpu_device(struct writer *writer, const struct gpu_device_row *row);
 
+/* How long the host was in calls of CUDA meanwhile. */
+struct gpu_call_values {
+	int64_t loader_id, epoch, task;
+#define X(name) int64_t name;
+	GPU_CALL_COLUMNS(X)
+#undef X
+};
+
+int writer_gpu_call(struct writer *writer, const struct gpu_call_values *values);
+
 /* Nothing is known of the GPU from begin_ns on; WRITE_UNKNOWN: no end yet. Ends at its
  * begin: there was none. */
 int writer_gap(struct writer *writer, int64_t pid, int64_t begin_ns, int64_t end_ns,

@@ -125,12 +125,18 @@ enum dlprof_gpu_kind {
 	DLPROF_GPU_SYNC_STREAM,
 	DLPROF_GPU_SYNC_CONTEXT,
 	DLPROF_GPU_LAUNCH,	/* as the host sees them, without CUPTI: `id` is how many */
+	DLPROF_GPU_API_SYNC,	/* a thread was in a call that waits; `id` is the thread */
+	DLPROF_GPU_API_COPY,	/* ... in one that copies, and may wait for it */
+	DLPROF_GPU_API_LAUNCH,
 	DLPROF_GPU_KIND_MAX
 };
 
+static_assert(DLPROF_GPU_KIND_MAX <= 16, "it has 4 bits");
+
 /*
  * What an operation was, in 32 bits: kind, stream (its low bits) and id: a hash of the kernel's
- * name, or the graph's number. Of copies id is DLPROF_GPU_PAGEABLE, DLPROF_GPU_PEER or 0.
+ * name, the graph's number or the thread's. Of copies id is DLPROF_GPU_PAGEABLE, DLPROF_GPU_PEER or
+ * 0.
  */
 #define DLPROF_GPU_ID_BITS     22
 #define DLPROF_GPU_STREAM_BITS 6
@@ -185,6 +191,7 @@ enum dlprof_gpu_state_kind {
 enum dlprof_gpu_flag {
 	DLPROF_GPU_WHOLE_GRAPHS = 1 << 0, /* a graph is one operation, not its kernels */
 	DLPROF_GPU_WITH_KERNELS = 1 << 1, /* not copies alone */
+	DLPROF_GPU_WITH_CALLS = 1 << 2, /* the host's, with their threads */
 };
 
 /* Sums since the process began. */

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "clock.h"
+#include "cuda/api.h"
 #include "cuda/attach.h"
 #include "cuda/buffers.h"
 #include "cuda/clock_map.h"
@@ -41,6 +42,8 @@ static const struct kind {
 static struct {
 	enum activity_level level;
 	bool graph_level;
+	bool calls; /* wanted */
+	bool with_calls;
 	bool armed_before;
 	uint64_t enabled; /* bits of kinds */
 	struct clock_map clock;
@@ -82,13 +85,19 @@ static void push(void *context, const struct dlprof_event *event)
 	thread_push(thread, event);
 }
 
-int activity_init(enum activity_level level)
+int activity_init(enum activity_level level, bool calls)
 {
 	int r = buffers_init(cupti.version < CUPTI_VERSION_NULL_BUFFER);
 
 	own.level = level;
+	own.calls = calls;
 	pack_init(&own.pack, push, NULL);
 	return r;
+}
+
+bool activity_has_calls(void)
+{
+	return own.with_calls;
 }
 
 void activity_request(uint8_t **buffer, size_t *size, size_t *max_records)
@@ -149,6 +158,8 @@ int activity_arm(void)
 	if (!own.enabled)
 		return r ? r : CUPTI_UNKNOWN;
 	own.armed_before = true;
+	if (own.calls)
+		own.with_calls = api_enable(true, 0) > 0;
 	/* Of polling with cudaEventQuery() there is nothing to know. */
 	if (cupti.ActivityEnableAllSyncRecords)
 		cupti.ActivityEnableAllSyncRecords(0);
@@ -163,6 +174,8 @@ void activity_disarm(uint64_t keep)
 		if (own.enabled & ~keep & UINT64_C(1) << kind)
 			cupti.ActivityDisable(kind);
 	own.enabled = 0;
+	if (own.with_calls)
+		api_enable(false, keep);
 }
 
 /* The quickest of so many looks at both clocks. */
@@ -377,8 +390,22 @@ static void take_graph(const uint8_t *at)
 					record_GRAPH_graphId(at)));
 }
 
+/* Who is in a call has no part in whether the GPU's records come: it is not the newest. */
+static void take_call(const uint8_t *at, enum dlprof_gpu_kind kind)
+{
+	uint64_t begin = record_API_start(at), end = record_API_end(at);
+	const uint64_t newest_ns = own.newest_ns;
+
+	if (convert(&begin, &end))
+		pack_op(&own.pack, -1, begin, end,
+			DLPROF_GPU_WHAT(kind, 0, record_API_threadId(at)));
+	own.newest_ns = newest_ns;
+}
+
 static void take_record(const uint8_t *at)
 {
+	enum dlprof_gpu_kind call;
+
 	own.record_count++;
 	switch (record_kind(at)) {
 	case CUPTI_KIND_KERNEL:
@@ -399,6 +426,14 @@ static void take_record(const uint8_t *at)
 		break;
 	case CUPTI_KIND_GRAPH_TRACE:
 		take_graph(at);
+		break;
+	case CUPTI_KIND_DRIVER:
+	case CUPTI_KIND_RUNTIME:
+		call = api_kind(record_kind(at), record_API_cbid(at));
+		if (call)
+			take_call(at, call);
+		else
+			own.record_count--;
 		break;
 	case CUPTI_KIND_OVERHEAD:
 		if (record_OVERHEAD_end(at) >= record_OVERHEAD_start(at))
@@ -452,9 +487,10 @@ void activity_tell(enum dlprof_gpu_state_kind state, uint64_t when_ns, const cha
 		.gpu_state =
 			{
 				.state = state,
-				.flags =
-					(own.graph_level ? DLPROF_GPU_WHOLE_GRAPHS : 0) |
-					(own.level > ACTIVITY_MEMCPY ? DLPROF_GPU_WITH_KERNELS : 0),
+				.flags = (own.graph_level ? DLPROF_GPU_WHOLE_GRAPHS : 0) |
+					 (own.level > ACTIVITY_MEMCPY ? DLPROF_GPU_WITH_KERNELS
+								      : 0) |
+					 (own.with_calls ? DLPROF_GPU_WITH_CALLS : 0),
 				.record_count = own.record_count,
 				.bad_count = own.bad_count,
 				.dropped_count = own.dropped_count,

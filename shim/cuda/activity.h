@@ -19,8 +19,11 @@ enum activity_level {
 	ACTIVITY_FULL,    /* each kernel in a graph */
 };
 
-/* 0 or -errno. Before the first request. */
-int activity_init(enum activity_level level);
+/* 0 or -errno. Before the first request. `calls`: the host's are wanted, too, which CUPTI can. */
+int activity_init(enum activity_level level, bool calls);
+
+/* ... and are recorded. */
+bool activity_has_calls(void);
 
 /* Registers the callbacks and enables the kinds; 0, or CUPTI's error of the first that matters. */
 int activity_arm(void);

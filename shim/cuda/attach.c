@@ -13,6 +13,7 @@
 #include "clock.h"
 #include "config.h"
 #include "cuda/activity.h"
+#include "cuda/api.h"
 #include "cuda/buffers.h"
 #include "cuda/cudart.h"
 #include "cuda/cupti.h"
@@ -117,8 +118,6 @@ void attach_begin(void)
 	} else if (attach_mode() == ATTACH_NONE && environment_is_others(VARIABLE)) {
 		stand_down("CUDA_INJECTION64_PATH is another tool's");
 	}
-	if (config.cuda == CONFIG_CUDA_API)
-		segment_note('i', "DLPROF_CUDA=api records no more than default in this version");
 }
 
 void attach_wake(void)
@@ -459,6 +458,25 @@ static void refuse(const char *what, int result)
 	stand_down(why.buffer);
 }
 
+/* What is recorded: less than what was asked for where this CUPTI cannot. */
+static void note_level(void)
+{
+	static const char *const names[] = {
+		[CONFIG_CUDA_MEMCPY] = "memcpy",
+		[CONFIG_CUDA_DEFAULT] = "default",
+		[CONFIG_CUDA_API] = "api",
+		[CONFIG_CUDA_FULL] = "full",
+	};
+	const bool lacks = config.cuda >= CONFIG_CUDA_API && !activity_has_calls() &&
+			   !(own.armed == ARMED_YIELDED && api_is_possible());
+
+	note("cuda_level",
+	     names[lacks && config.cuda == CONFIG_CUDA_API ? CONFIG_CUDA_DEFAULT : config.cuda]);
+	if (lacks)
+		note("cuda_level_reason",
+		     "calls of the host are recorded with the CUPTI of CUDA 12.5 or newer");
+}
+
 static void begin_cupti(void)
 {
 	enum activity_level level = config.cuda == CONFIG_CUDA_MEMCPY ? ACTIVITY_MEMCPY
@@ -477,7 +495,7 @@ static void begin_cupti(void)
 		refuse("cuptiSubscribe", r);
 		return;
 	}
-	if (activity_init(level) < 0) {
+	if (activity_init(level, config.cuda >= CONFIG_CUDA_API && api_is_possible()) < 0) {
 		stand_down("no memory for CUPTI's buffers");
 		return;
 	}
@@ -501,6 +519,7 @@ static void begin_cupti(void)
 	}
 	own.mode = ATTACH_CUPTI;
 	note("cuda_mode", "cupti");
+	note_level();
 	call_at_exit();
 }
 

@@ -16,6 +16,8 @@ enum cupti_kind {
 	CUPTI_KIND_MEMCPY = 1,
 	CUPTI_KIND_MEMSET = 2,
 	CUPTI_KIND_KERNEL = 3,
+	CUPTI_KIND_DRIVER = 4,
+	CUPTI_KIND_RUNTIME = 5,
 	CUPTI_KIND_CONCURRENT_KERNEL = 10,
 	CUPTI_KIND_OVERHEAD = 17,
 	CUPTI_KIND_MEMCPY2 = 22,
@@ -71,6 +73,10 @@ enum cupti_sync {
 	X(GRAPH, CUpti_ActivityGraphTrace, deviceId, uint32_t, 24)                                 \
 	X(GRAPH, CUpti_ActivityGraphTrace, graphId, uint32_t, 28)                                  \
 	X(GRAPH, CUpti_ActivityGraphTrace, streamId, uint32_t, 36)                                 \
+	X(API, CUpti_ActivityAPI, cbid, uint32_t, 4)                                               \
+	X(API, CUpti_ActivityAPI, start, uint64_t, 8)                                              \
+	X(API, CUpti_ActivityAPI, end, uint64_t, 16)                                               \
+	X(API, CUpti_ActivityAPI, threadId, uint32_t, 28)                                          \
 	X(OVERHEAD, CUpti_ActivityOverhead, start, uint64_t, 24)                                   \
 	X(OVERHEAD, CUpti_ActivityOverhead, end, uint64_t, 32)
 

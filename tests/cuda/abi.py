@@ -48,7 +48,7 @@ def expected(name, version):
 # The shim's and the fakes' names of the records, the vendor's, and the oldest that CUDA 11.0 has.
 STRUCTS = {"KERNEL": ("Kernel", 5), "MEMCPY": ("Memcpy", 1), "MEMCPY2": ("MemcpyPtoP", 1),
            "MEMSET": ("Memset", 1), "SYNC": ("Synchronization", 1), "GRAPH": ("GraphTrace", 1),
-           "OVERHEAD": ("Overhead", 1)}
+           "API": ("API", 1), "OVERHEAD": ("Overhead", 1)}
 
 
 def compile_c(*arguments, text=None):

@@ -62,7 +62,7 @@ def check_counts(what, done, expected=STEP, columns=SYNCS):
                 for row in found]
         check(statistics.median(true) > 100_000, what, column, "is there to be seen", true)
         near(statistics.median(row[column] for row in found), statistics.median(true), what,
-             column, share=0.1, slack=100_000)
+             column, share=0.35, slack=250_000)
 
 
 def check_way(way):

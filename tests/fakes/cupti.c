@@ -189,7 +189,7 @@ static void add_graph(const struct op *whole, const struct op *nodes, size_t cou
 }
 
 static void on_api(int site, enum api_domain domain, uint32_t id, const char *name,
-		   uint32_t correlation, uint64_t begin_ns)
+		   uint32_t correlation, uint64_t begin_ns, uint64_t end_ns)
 {
 	const uint32_t kind = domain == API_DRIVER ? KIND_DRIVER : KIND_RUNTIME;
 	static __thread uint64_t correlation_data;
@@ -204,7 +204,7 @@ static void on_api(int site, enum api_domain domain, uint32_t id, const char *na
 		.kind = kind,
 		.call = id,
 		.thread = thread_id(),
-		.op = {.correlation = correlation, .begin_ns = begin_ns, .end_ns = now_ns()},
+		.op = {.correlation = correlation, .begin_ns = begin_ns, .end_ns = end_ns},
 	};
 
 	if (owner != getpid() || id >= CALL_COUNT)

@@ -100,6 +100,23 @@ int device_physical(int device)
 	return at ? atoi(at) : device;
 }
 
+/* FAKE_TRUTH_CALLS=1: "call THREAD DEPTH begin end NUMBER DOMAIN 0 0 0 name". */
+static void tell_call(enum api_domain domain, uint32_t id, const char *name, uint64_t begin_ns,
+		      uint64_t end_ns)
+{
+	const char *path = knob_text("TRUTH");
+	char line[256];
+	int length;
+
+	if (!path || truth_fd < 0)
+		return; /* no operation yet */
+	length = snprintf(line, sizeof(line), "call %u %d %llu %llu %u %u 0 0 0 %s\n", thread_id(),
+			  api_depth - 1, (unsigned long long)begin_ns, (unsigned long long)end_ns,
+			  id, domain, name);
+	if (write(truth_fd, line, (size_t)length) != length)
+		fprintf(stderr, "fakes: cannot write the truth\n");
+}
+
 int device_count(void)
 {
 	const char *visible = getenv("CUDA_VISIBLE_DEVICES");
@@ -434,13 +451,17 @@ uint64_t api_enter(enum api_domain domain, uint32_t id, const char *name)
 	if (!api_depth++)
 		correlation = __atomic_add_fetch(&correlation_count, 1, __ATOMIC_RELAXED);
 	if (tracer.api)
-		tracer.api(0, domain, id, name, correlation, 0);
+		tracer.api(0, domain, id, name, correlation, 0, 0);
 	return now_ns();
 }
 
 void api_leave(enum api_domain domain, uint32_t id, const char *name, uint64_t begin_ns)
 {
+	const uint64_t end_ns = now_ns();
+
+	if (knob("TRUTH_CALLS", 0))
+		tell_call(domain, id, name, begin_ns, end_ns);
 	if (tracer.api)
-		tracer.api(1, domain, id, name, correlation, begin_ns);
+		tracer.api(1, domain, id, name, correlation, begin_ns, end_ns);
 	api_depth--;
 }

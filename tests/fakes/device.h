@@ -50,7 +50,7 @@ struct tracer {
 	void (*graph)(const struct op *whole, const struct op *nodes, size_t count,
 		      uint64_t instantiated_ns);
 	void (*api)(int exit, enum api_domain domain, uint32_t id, const char *name,
-		    uint32_t correlation, uint64_t begin_ns);
+		    uint32_t correlation, uint64_t begin_ns, uint64_t end_ns);
 };
 
 struct stream;

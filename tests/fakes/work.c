@@ -3,6 +3,7 @@
 #include "work.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,7 +58,15 @@ int cuCtxSynchronize(void);
 int cuGraphLaunch(void *, void *);
 
 enum { HOST_TO_DEVICE = 1, DEVICE_TO_HOST = 2, NON_BLOCKING = 1, MAX_STREAMS = 8 };
-enum sync { SYNC_NONE, SYNC_OF_STREAM, SYNC_OF_EVENT, SYNC_OF_DEVICE, SYNC_ITEM, SYNC_LATE };
+enum sync {
+	SYNC_NONE,
+	SYNC_OF_STREAM,
+	SYNC_OF_EVENT,
+	SYNC_OF_DEVICE,
+	SYNC_ITEM,
+	SYNC_LATE,
+	SYNC_COPY
+};
 enum launch { LAUNCH_OLD, LAUNCH_NEW, LAUNCH_EX, LAUNCH_THREAD };
 
 /* What a plan may say. Times in microseconds, sizes in bytes; enums above by number. */
@@ -75,6 +84,7 @@ static struct {
 	{"kineto_from", -1}, {"kineto_to", -1},    {"kineto_first", 0},
 	{"load_reads", 0},   {"random_wait", 0},   {"idle_threads", 0},
 	{"print", 1},        {"random_kernel", 0}, {"quiet_ms", 0},
+	{"helpers", 0},
 };
 
 static void *streams[MAX_STREAMS], *copy_stream, *copied, *step_end[2], *graph_exec;
@@ -177,8 +187,26 @@ static void capture(void)
 	MUST(cudaGraphInstantiate(&graph_exec, graph, 0));
 }
 
+/* A thread with a stream of its own, which launches, waits and copies as long as the program runs.
+ */
+static void *help(void *unused)
+{
+	void *stream, *mine = calloc(1, 4);
+
+	(void)unused;
+	MUST(cudaStreamCreateWithFlags(&stream, NON_BLOCKING));
+	for (;;) {
+		launch("helper", 700, stream);
+		MUST(cudaStreamSynchronize(stream));
+		launch("helper", 400, stream);
+		MUST(cudaMemcpyAsync(mine, loss_device, 4, DEVICE_TO_HOST, stream));
+	}
+	return NULL;
+}
+
 void work_open(const char *text)
 {
+	pthread_t helper;
 	size_t bytes;
 
 	read_plan(text);
@@ -208,6 +236,8 @@ void work_open(const char *text)
 	MUST(cudaEventCreateWithFlags(&step_end[1], 2));
 	if (work_value("graph"))
 		capture();
+	for (long i = 0; i < work_value("helpers"); i++)
+		must(pthread_create(&helper, NULL, help, NULL), "pthread_create");
 }
 
 static void copy_to_device(size_t bytes, void *stream)
@@ -238,6 +268,9 @@ static void synchronize(long step)
 	case SYNC_ITEM: /* loss.item(): waits within the copy */
 		MUST(cudaMemcpyAsync(loss_host, loss_device, 4, DEVICE_TO_HOST, streams[0]));
 		MUST(cudaStreamSynchronize(streams[0]));
+		break;
+	case SYNC_COPY: /* nothing but the copy waits */
+		MUST(cudaMemcpyAsync(loss_host, loss_device, 4, DEVICE_TO_HOST, streams[0]));
 		break;
 	case SYNC_LATE: /* the host runs one step ahead of the GPU */
 		MUST(cudaEventRecord(step_end[step % 2], streams[0]));

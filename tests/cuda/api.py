@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""DLPROF_CUDA=api: how long which thread was in which calls of CUDA, per step, within 1 %.
+
+usage: api.py. The double writes down every call of every thread; a call within another one (the
+runtime's into the driver, of both of which there are records) is part of that one.
+"""
+import concurrent.futures
+import json
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from gpu import (HERE, MS, check, equal, finish, loop, near, need_shim, report, say)  # noqa: E402
+
+STREAM, EVENT, DEVICE, ITEM, LATE, COPY = 1, 2, 3, 4, 5, 6
+NEW, EX, THREAD = 1, 2, 3
+PLAN = dict(steps=20, wait=3000, kernels=10, kernel=250)
+API = dict(DLPROF_CUDA="api", FAKE_TRUTH_CALLS="1")
+SUMS = ("sync_ns", "copy_ns", "launch_ns", "launch_count")
+
+CASES = {
+    "stream": dict(sync=STREAM),
+    "event": dict(sync=EVENT),
+    "device": dict(sync=DEVICE),
+    "item": dict(sync=ITEM, pinned=0),
+    "copy": dict(sync=COPY),
+    "driver": dict(driver=1),
+    "compiled by 13": dict(launch=NEW),
+    "attributes": dict(launch=EX),
+    "per thread": dict(launch=THREAD),
+    "graph": dict(graph=1),
+    "helpers": dict(helpers=2),
+    "12.8": dict(cuda=12),
+    # Which has no records of synchronisation of a device.
+    "13.0.0": dict(sync=DEVICE, env={"FAKE_CUPTI_VERSION": 130000}),
+    "full": dict(graph=1, env={"DLPROF_CUDA": "full"}),
+    "disorder": dict(helpers=1, env={"FAKE_CUPTI_OUT_OF_ORDER": 1, "FAKE_CUPTI_DELAY_MS": 30}),
+}
+
+
+def numbers():
+    """The rows of api.def: {(domain, number)}."""
+    path = os.path.join(HERE, "..", "..", "shim", "cuda", "api.def")
+    with open(path) as file:
+        rows = re.findall(r"^CALL\((\w+), \w+, \w+, (\d+)\)", file.read(), re.MULTILINE)
+    return {(domain, int(number)) for domain, number in rows}
+
+
+def enabled(done):
+    """Calls that switch single calls: [(domain, number)]."""
+    found = []
+    for call in done.calls:
+        said = re.match(r"cuptiActivityEnable(Runtime|Driver)Api (\d+)", call[3])
+        if said:
+            found.append((said.group(1).upper(), int(said.group(2))))
+    return found
+
+
+def column_of(call):
+    if "Synchronize" in call.name:
+        return "sync_ns"
+    if "Memcpy" in call.name:
+        return "copy_ns"
+    if "Launch" in call.name:
+        return "launch_ns"
+    return None
+
+
+def outer_calls(done):
+    """(thread, call) of those that are not within another."""
+    return [(op.device, op) for op in done.ops
+            if op.kind == "call" and op.stream == 0 and column_of(op)]
+
+
+def check_step(name, row, calls, training):
+    begin, end = row["begin_ns"], row["begin_ns"] + row["step_ns"]
+    for prefix, mine in ("", True), ("other_", False):
+        some = [call for thread, call in calls if (thread == training) == mine]
+        for column in SUMS[:3]:
+            true = sum(max(0, min(call.end, end) - max(call.begin, begin))
+                       for call in some if column_of(call) == column)
+            near(row[prefix + column], true, name, "step", row["batch"], prefix + column)
+        launches = [call for call in some if column_of(call) == "launch_ns"]
+        edge = sum(min(abs(call.begin - begin), abs(call.begin - end)) < 20_000
+                   for call in launches)
+        true = sum(begin <= call.begin < end for call in launches)
+        check(abs(row[prefix + "launch_count"] - true) <= edge, name, "step", row["batch"],
+              prefix + "launches", row[prefix + "launch_count"], true)
+
+
+def check_case(name):
+    plan = dict(PLAN, **CASES[name])
+    cuda = plan.pop("cuda", 13)
+    done = loop(plan, cuda=cuda, **dict(API, **plan.pop("env", {})))
+    equal((done.status, done.misuse()), (0, []), name, "status, misuse", done.err)
+    meta = done.meta()
+    equal((meta.get("cuda_mode"), meta.get("cuda_level_reason")), ("cupti", None), name, "mode")
+    for key in "cuda_bad_ts", "cuda_dropped", "cuda_own_drop":
+        equal(meta.get(key), "0", name, key)
+    # Each of the short list, once, and not all that there are.
+    equal(sorted(enabled(done)), sorted(numbers()), name, "enabled")
+    equal(done.called("cuptiActivityEnable 4", "cuptiActivityEnable 5"), 0, name, "wholesale")
+    training = int(done.calls[0][1])
+    calls = outer_calls(done)
+    rows = done.query("SELECT * FROM gpu_call WHERE step_ns NOT NULL ORDER BY batch")
+    check(len(rows) >= plan["steps"] - 1, name, "steps", len(rows))
+    for row in rows:
+        check_step(name, row, calls, training)
+    waited = sum(row["sync_ns"] + row["copy_ns"] for row in rows)
+    others = sum(row["other_sync_ns"] + row["other_copy_ns"] for row in rows)
+    check(waited > 20 * MS, name, "the training thread waits for the GPU", waited)
+    equal(others > 0, "helpers" in plan, name, "other threads")
+    say(name, "{} calls, in sync {:.1f} ms, in copies {:.1f} ms, others {:.1f} ms".format(
+        len(calls), sum(row["sync_ns"] for row in rows) / MS,
+        sum(row["copy_ns"] for row in rows) / MS, others / MS))
+    return done, rows
+
+
+def close(found, expected, *what):
+    check(found is not None and abs(found - expected) < 1e-6, *what, found, expected)
+
+
+def check_report():
+    """The training thread's part is told from the others', in text and JSON."""
+    done, rows = check_case("helpers")
+    said = json.loads(report("--json", done.database).out)["gpu"]
+    equal((said["level"], said["level_reason"]), ("api", None), "level")
+    rows = done.query("SELECT * FROM gpu_call")
+    for key, column in (("training_sync_s", "sync_ns"), ("training_copy_s", "copy_ns"),
+                        ("training_launch_s", "launch_ns"), ("others_sync_s", "other_sync_ns"),
+                        ("others_copy_s", "other_copy_ns")):
+        close(said["calls"][key], sum(row[column] for row in rows) / 1e9, key)
+    close(said["calls"]["training_launches_per_step"],
+          sum(row["launch_count"] for row in rows) / len(rows), "launches")
+    text = re.sub(r"\s+", " ", report(done.database).out)
+    for words in ("the training thread, until the GPU was done", "all other threads:",
+                  "the training thread, 10 calls a step"):
+        check(words in text, "report says", words, text)
+
+
+def check_blocking_copy():
+    """After a copy that waited the GPU is idle because of that, and not of a host with other ideas."""
+    plan = dict(PLAN, sync=COPY, think=2000)
+    for level, gap, other in ("api", "gap_sync_ns", "gap_host_ns"), \
+                             ("default", "gap_host_ns", "gap_sync_ns"):
+        done = loop(plan, DLPROF_CUDA=level)
+        equal(done.status, 0, level, done.err)
+        rows = done.query("SELECT * FROM gpu_step WHERE step_ns NOT NULL")
+        true = 2_000_000 * len(rows)
+        found, rest = (sum(row[column] for row in rows) for column in (gap, other))
+        check(found > 0.95 * true and rest < 0.5 * true, level, "idle after the copy", gap, found,
+              other, rest, "thinking", true)
+
+
+def check_older():
+    """Where CUPTI cannot: what `default` records, and one line that says so."""
+    for knobs in (dict(cuda=12, FAKE_CUPTI_VERSION=22),
+                  dict(FAKE_CUPTI_RC_ACTIVITYENABLERUNTIMEAPI=1,
+                       FAKE_CUPTI_RC_ACTIVITYENABLEDRIVERAPI=1)):
+        done = loop(PLAN, **dict(API, **knobs))
+        equal((done.status, done.misuse()), (0, []), knobs, "status, misuse", done.err)
+        meta = done.meta()
+        equal((meta.get("cuda_mode"), meta.get("cuda_level")), ("cupti", "default"), knobs, "level")
+        check("12.5" in meta.get("cuda_level_reason", ""), knobs, "reason", meta)
+        if "cuda" in knobs:
+            equal(enabled(done), [], knobs, "enabled")
+        equal(done.query("SELECT * FROM gpu_call"), [], knobs, "rows")
+        busy = done.query("SELECT COUNT(gpu_busy_ns) AS n FROM batch")[0]["n"]
+        check(busy >= PLAN["steps"] - 1, knobs, "busy is known", busy)
+        lines = [line for line in report(done.database).out.splitlines() if "level default" in line]
+        equal(len(lines), 1, knobs, "lines that say so")
+        said = json.loads(report("--json", done.database).out)["gpu"]
+        equal((said["level"], said["calls"]), ("default", None), knobs, "JSON")
+    # One call that it does not know is not all of them.
+    done = loop(PLAN, **dict(API, FAKE_CUPTI_RC_ACTIVITYENABLERUNTIMEAPI="1:505"))
+    equal(done.meta().get("cuda_level"), "api", "one refused: level")
+    check(done.query("SELECT * FROM gpu_call"), "one refused: rows")
+
+
+def check_others():
+    """No other level has any of it."""
+    for level in "default", "memcpy":
+        done = loop(PLAN, DLPROF_CUDA=level)
+        equal((enabled(done), done.query("SELECT * FROM gpu_call")), ([], []), level, "calls")
+        equal(done.meta().get("cuda_level"), level, level)
+
+
+def main():
+    need_shim()
+    with concurrent.futures.ThreadPoolExecutor(3) as pool:
+        done = [pool.submit(check_case, name) for name in CASES if name != "helpers"]
+        done += [pool.submit(job) for job in (check_report, check_blocking_copy, check_older,
+                                              check_others)]
+        for future in done:
+            future.result()
+    finish()
+
+
+main()
