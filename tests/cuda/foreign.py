@@ -43,10 +43,10 @@ def one_gap(name, done):
     return gaps[0]
 
 
-def kineto(begin=20, end=40, **plan):
+def kineto(begin=20, end=40, level="default", **plan):
     def test(name):
         full = dict(PLAN, kineto_from=begin, kineto_to=end, **plan)
-        done = loop(full)
+        done = loop(full, DLPROF_CUDA=level)
         equal((done.status, done.misuse()), (0, []), name, "exit status, misuse", done.err)
         said = re.search(r"kineto subscribe=(\d+) kernels=(\d+) copies=(\d+) foreign=(\d+)",
                          done.out)
@@ -62,6 +62,13 @@ def kineto(begin=20, end=40, **plan):
         known, missing = resumed_busy(name, done, gap["begin_ns"], gap["end_ns"])
         check(missing <= end - begin + 600 // 5 + 2, name, "steps in the gap", missing)
         check(known >= 25, name, "steps with a GPU", known)
+        calls = done.query("SELECT * FROM gpu_call WHERE begin_ns > ? AND step_ns NOT NULL",
+                           gap["end_ns"] or 0)
+        equal(len(calls) >= 25, level == "api", name, "steps with the host's calls", len(calls))
+        # On, off before they come, on again: none of ours is among their records.
+        equal(done.called("cuptiActivityEnableRuntimeApi 131"), 3 * (level == "api"), name,
+              "switched")
+        equal({row["launch_count"] for row in calls} - {10}, set(), name, "launches")
         # Its clock, which runs 2.1 times as fast, stays: ours went along.
         equal(done.called("cuptiActivityRegisterTimestampCallback"), 1, name, "its own call")
     return test
@@ -94,6 +101,7 @@ CASES = {
     "kineto": kineto(),
     "first": kineto(begin=0, end=20),
     "graph": kineto(graph=1),
+    "api": kineto(level="api"),
     "stolen": stolen,
     "silent": silent,
 }

@@ -241,11 +241,13 @@ Test(db, a_database_of_version_1_can_be_written_on)
 /* Its marks have no length, and stay. */
 Test(db, a_database_of_version_3_can_be_written_on)
 {
+	const struct gpu_call_values calls = {1, 0, 2, .sync_ns = 7};
 	struct writer *writer;
 	struct db *db;
 
 	make();
-	run_sql("DROP VIEW mark; DROP TABLE t_mark; PRAGMA user_version = 3;"
+	run_sql("DROP VIEW mark; DROP TABLE t_mark; DROP VIEW gpu_call; DROP TABLE t_gpu_call;"
+		"PRAGMA user_version = 3;"
 		"CREATE TABLE t_mark (ts_ns INTEGER NOT NULL, pid INTEGER, tid INTEGER NOT NULL, "
 		"text TEXT, PRIMARY KEY (ts_ns, tid)) WITHOUT ROWID;"
 		"CREATE VIEW mark AS SELECT 0 AS rank, ts_ns, pid, tid, text FROM t_mark;"
@@ -255,11 +257,13 @@ Test(db, a_database_of_version_3_can_be_written_on)
 	cr_assert_eq(db_open_write(path, &db), 0);
 	cr_assert_eq(writer_open(db, &writer), 0);
 	cr_expect_eq(writer_mark(writer, 6, 2, 3, 44, "new"), 0);
+	cr_expect_eq(writer_gpu_call(writer, &calls), 0);
 	writer_close(writer);
 	db_close(db);
 	cr_expect_eq(ask("SELECT ns FROM mark WHERE text = 'new'"), 44);
 	cr_expect_eq(ask("SELECT ns FROM mark WHERE text = 'old'"), -1);
 	cr_expect_eq(ask("SELECT count(*) FROM gap"), 1);
+	cr_expect_eq(ask("SELECT sync_ns FROM t_gpu_call WHERE task = 2"), 7);
 }
 
 /* Which knew no devices. */

@@ -117,6 +117,26 @@ Test(gpu_step, bytes_and_launches_go_to_where_they_begin)
 	cr_expect_eq(step.kernel_count, 300);
 }
 
+/* loss.item(): the host was in the copy until it was over. One that it did not wait for is no wait. */
+Test(gpu_step, a_copy_that_was_waited_for_is_a_wait)
+{
+	const struct gpu_op waited[] = {OP(KERNEL, 0, 100), OP(API_COPY, 50, 140),
+					OP(D2H, 100, 110), OP(KERNEL, 400, 500)};
+	const struct gpu_op left[] = {OP(KERNEL, 0, 100), OP(API_COPY, 50, 60), OP(D2H, 100, 110),
+				      OP(KERNEL, 400, 500)};
+	const struct gpu_op other_way[] = {OP(KERNEL, 0, 100), OP(API_COPY, 50, 140),
+					   OP(COPY, 100, 110), OP(KERNEL, 400, 500)};
+	struct gpu_step step = measure(waited, 4, 0, 0, 500);
+
+	cr_expect_eq(step.gap_sync_ns, 300 * US);
+	cr_expect_eq(step.gap_host_ns, 0);
+	step = measure(left, 4, 0, 0, 500);
+	cr_expect_eq(step.gap_sync_ns, 0);
+	cr_expect_eq(step.gap_host_ns, 290 * US);
+	step = measure(other_way, 4, 0, 0, 500);
+	cr_expect_eq(step.gap_sync_ns, 0);
+}
+
 static int by_begin(const void *a, const void *b)
 {
 	const struct gpu_op *x = a, *y = b;
