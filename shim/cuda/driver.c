@@ -13,20 +13,22 @@
 #include "cuda/cudart.h"
 #include "hooks/dl.h"
 #include "segment.h"
+#include "sys.h"
 
 #define INSTANCE_MAX  4     /* its twin for the thread's own stream, and a second libcuda */
 #define VERSION_KNOWN 13000 /* of CUDA: driver.def holds for its headers */
 
-uint32_t driver_hooks;
+uint32_t driver_hooks NEAR = 0;
 
 static bool driver_refused;
 
 /* What each instance stands for; never given back, since libcuda stays. */
 static _Atomic(void *) reals[DRIVER_ROW_MAX][INSTANCE_MAX];
 
+/* No pointers: every process would have ld.so add its base to all of them. */
 static const struct row {
-	const char *base;
-	const char *symbol;
+	char base[28];
+	char symbol[28];
 	int version;
 } rows[DRIVER_ROW_MAX] = {
 #define DRIVER(family, version, base, symbol, params, args) {#base, #symbol, version},
@@ -210,23 +212,34 @@ struct call {
 #include "cuda/driver.def"
 #undef DRIVER
 
-static void *const wrappers[DRIVER_ROW_MAX][INSTANCE_MAX] = {
+static void *instance(int row, int number)
+{
+	switch (row * INSTANCE_MAX + number) {
 #define DRIVER(family, version, base, symbol, params, args)                                        \
-	{(void *)symbol##_0, (void *)symbol##_1, (void *)symbol##_2, (void *)symbol##_3},
+	case DRIVER_ROW_##symbol *INSTANCE_MAX:                                                    \
+		return (void *)symbol##_0;                                                         \
+	case DRIVER_ROW_##symbol *INSTANCE_MAX + 1:                                                \
+		return (void *)symbol##_1;                                                         \
+	case DRIVER_ROW_##symbol *INSTANCE_MAX + 2:                                                \
+		return (void *)symbol##_2;                                                         \
+	case DRIVER_ROW_##symbol *INSTANCE_MAX + 3:                                                \
+		return (void *)symbol##_3;
 #include "cuda/driver.def"
 #undef DRIVER
-};
+	}
+	return NULL;
+}
 
 void *driver_wrapper(int row, void *real)
 {
 	for (int i = 0; i < INSTANCE_MAX; i++)
-		if (real == wrappers[row][i])
+		if (real == instance(row, i))
 			return real;
 	for (int i = 0; i < INSTANCE_MAX; i++) {
 		void *before = NULL;
 
 		if (atomic_compare_exchange_strong(&reals[row][i], &before, real) || before == real)
-			return wrappers[row][i];
+			return instance(row, i);
 	}
 	return real;
 }
