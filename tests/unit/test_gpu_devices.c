@@ -71,6 +71,19 @@ Test(gpu_devices, the_fed_one_starves_while_the_other_works)
 	cr_expect_eq(step.h2d_bytes, 1000064);
 }
 
+Test(gpu_devices, a_copy_that_the_host_waited_for_is_of_its_device)
+{
+	const struct gpu_op ops[] = {
+		op(DLPROF_GPU_H2D, 0, 40, 45, 1000),    op(DLPROF_GPU_H2D, 1, 40, 45, 1000),
+		op(DLPROF_GPU_KERNEL, 0, 45, 50, 0),    op(DLPROF_GPU_KERNEL, 1, 45, 50, 0),
+		op(DLPROF_GPU_API_COPY, -1, 46, 60, 0), op(DLPROF_GPU_D2H, 1, 52, 55, 8)};
+	struct gpu_step step = measure(ops, 6);
+
+	cr_expect_eq(steps[1].gap_data_ns, 40 * MS);
+	cr_expect_eq(step.gap_sync_ns, 25 * MS, "half of the 50 ms after it, %ld",
+		     step.gap_sync_ns);
+}
+
 Test(gpu_devices, of_several_that_are_fed_the_mean_counts)
 {
 	const struct gpu_op ops[] = {
