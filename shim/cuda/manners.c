@@ -73,7 +73,10 @@ bool manners_is_taken(void)
 
 bool manners_is_free(uint64_t now_ns)
 {
-	return !theirs.kinds && now_ns - theirs.changed_ns >= QUIET_NS;
+	const uint64_t changed_ns = theirs.changed_ns;
+
+	/* They may have called since the caller looked at the clock. */
+	return !theirs.kinds && now_ns >= changed_ns && now_ns - changed_ns >= QUIET_NS;
 }
 
 uint32_t manners_buffers_out(void)

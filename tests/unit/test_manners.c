@@ -73,6 +73,7 @@ Test(manners, they_have_their_buffers_and_we_know_of_them)
 	cr_expect(requested == 1 && completed == 1);
 	cr_expect_eq(cuptiActivityDisable(CUPTI_KIND_MEMCPY), 0);
 	cr_expect_not(manners_is_free(clock_now_ns()), "they may enable another");
+	cr_expect_not(manners_is_free(clock_now_ns() - 1000000), "looked at the clock before");
 	cr_expect(manners_is_free(clock_now_ns() + 100000000));
 }
 
