@@ -18,9 +18,7 @@
 static const char *const SUMS_SQL[2] = ROWS_ORDERS(SUMS_START, SUMS_END);
 static const char NAMES_SQL[] = "SELECT CAST(substr(key, 5) AS INTEGER), value FROM meta"
 				" WHERE key GLOB 'gpu.[0-9]*' ORDER BY 1";
-/* Before version 5 there is none. */
-static const char THERE_SQL[] = "SELECT 1 FROM sqlite_schema WHERE name = 't_gpu_device'"
-				" AND ?1 >= 0";
+static const char ANY_SQL[] = "SELECT 1 FROM t_gpu_device LIMIT 1";
 
 static struct gpu_device *add(struct gpu_device_list *list, int64_t number)
 {
@@ -83,15 +81,22 @@ static int read_names(struct db *db, struct gpu_device_list *list)
 	return r;
 }
 
+/* None of one device, none before version 5: a look at a million batches is saved. */
+static bool has_rows(struct db *db)
+{
+	sqlite3_stmt *stmt = NULL;
+	bool found = rows_prepare(db, ANY_SQL, &stmt) == 0 && rows_next(stmt) == 1;
+
+	sqlite3_finalize(stmt);
+	return found;
+}
+
 int gpu_device_list_read(struct db *db, const struct batch_filter *filter,
 			 struct gpu_device_list *ret_list)
 {
-	sqlite3_stmt *stmt = NULL;
-	int r = rows_ask(db, THERE_SQL, 0, &stmt);
+	int r;
 
 	ret_list->count = 0;
-	sqlite3_finalize(stmt);
-	if (r == 1)
-		r = read_sums(db, filter, ret_list);
+	r = has_rows(db) ? read_sums(db, filter, ret_list) : 0;
 	return r < 0 ? r : read_names(db, ret_list);
 }
