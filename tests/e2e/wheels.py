@@ -21,6 +21,9 @@ LIBRARIES = {
     ("soundfile",): ("soundfile", "libsndfile"),
     ("torchvision",): ("torchvision",),
 }
+# Functions of modules are timed in workers only. Without, what their libraries export is seen: of
+# Pillow's and OpenCV's three calls the two that decode with a libjpeg and a libpng in reach.
+ALONE = {("Pillow", "OpenCV"): 2, ("torchvision",): 0}
 STEPS = ("Turn", "Stamped")
 TOLERANCE = 0.05
 SLACK_NS = 60_000_000  # the CPU taken away between the two clocks, once or twice
@@ -62,14 +65,19 @@ def check_case(python, folder, workers, start):
         some = [row for row in found if row["library"] in names]
         # A sound file is one to libsndfile, which opens it, and one to soundfile, which reads it.
         count = max if callers == ("soundfile",) else sum
+        if not workers and callers in ALONE:
+            equal(sum(row["count"] for row in some), ALONE[callers] * (samples + EXTRA),
+                  "+".join(callers), "operations, in the main process")
+            continue
         check_part("+".join(callers), count([row["count"] for row in some] or [0]),
                    sum(row["ns"] for row in some), told, told[0] // samples)
     images = collections.Counter()
     for row in found:
         images[row["format"], row["width_class"]] += row["count"]
     equal({key: images[key] for key in (("JPEG", 1024), ("PNG", 1024), ("GIF", 1024))},
-          {("JPEG", 1024): 2 * (samples + EXTRA), ("PNG", 1024): samples + EXTRA,
-           ("GIF", 1024): samples + EXTRA}, "images by format and width")
+          {("JPEG", 1024): (2 if workers else 1) * (samples + EXTRA),
+           ("PNG", 1024): samples + EXTRA,
+           ("GIF", 1024): samples + EXTRA if workers else 0}, "images by format and width")
     steps = {row["name"]: row for row in rows(database, "SELECT * FROM step")}
     for name in STEPS:
         if check(name in steps, arguments, name, "was not seen", list(steps)):
