@@ -317,7 +317,6 @@ static void *write_records(void *unused)
 	uint64_t next_ns = clock_now_ns() + ATTACH_PERIOD_MS * MS;
 
 	activity_look(true);
-	activity_tell(DLPROF_GPU_ATTACHED, own.began_ns, NULL);
 	while (!own.finish) {
 		const uint32_t seen = own.wakes;
 		const uint64_t now_ns = clock_now_ns();
@@ -512,6 +511,10 @@ static void begin_cupti(void)
 		own.armed = ARMED_YES;
 	}
 	own.pid = sys_getpid();
+	/* Before a batch can begin: the thread below may be late, the drain waits for nobody. */
+	mute(false);
+	activity_tell(DLPROF_GPU_ATTACHED, own.began_ns, NULL);
+	mute(true);
 	if (start_thread() != 0) {
 		activity_disarm(0);
 		stand_down("no thread could be made");
