@@ -9,15 +9,9 @@ static bool is_device(const struct gpu_op *op)
 	return op->device >= 0 && op->device < GPU_DEVICES_MOST;
 }
 
-static bool is_work(const struct gpu_op *op)
-{
-	return op->kind == DLPROF_GPU_KERNEL || op->kind == DLPROF_GPU_NCCL ||
-	       op->kind == DLPROF_GPU_GRAPH;
-}
-
 void gpu_devices_note(struct gpu_devices *devices, const struct gpu_op *op)
 {
-	if (is_device(op) && is_work(op))
+	if (is_device(op) && (GPU_STEP_BUSY >> op->kind & 1))
 		devices->working |= 1u << op->device;
 }
 
@@ -43,11 +37,8 @@ static uint32_t find_fed(struct gpu_devices *devices, const struct gpu_op *ops, 
 	return fed;
 }
 
-static bool is_wait(const struct gpu_op *op)
-{
-	return op->kind == DLPROF_GPU_SYNC_EVENT || op->kind == DLPROF_GPU_SYNC_STREAM ||
-	       op->kind == DLPROF_GPU_SYNC_CONTEXT || op->kind == DLPROF_GPU_API_COPY;
-}
+/* Calls of the host are of no device; a copy is waited for if one of the device's ends in it. */
+#define OF_ALL (GPU_STEP_SYNC | GPU_STEP_BIT(API_COPY))
 
 /* Those of one device, and the waits of the host, which are of none in particular. */
 static size_t take_own(const struct gpu_op *ops, size_t count, int16_t device, struct gpu_op *ret)
@@ -55,7 +46,7 @@ static size_t take_own(const struct gpu_op *ops, size_t count, int16_t device, s
 	size_t kept = 0;
 
 	for (size_t i = 0; i < count; i++)
-		if (ops[i].device == device || is_wait(&ops[i]))
+		if (ops[i].device == device || (OF_ALL >> ops[i].kind & 1))
 			ret[kept++] = ops[i];
 	return kept;
 }

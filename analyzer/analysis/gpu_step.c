@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BIT(kind) (1u << DLPROF_GPU_##kind)
-#define BUSY      (BIT(KERNEL) | BIT(NCCL) | BIT(GRAPH))
-#define SYNC      (BIT(SYNC_EVENT) | BIT(SYNC_STREAM) | BIT(SYNC_CONTEXT) | BIT(API_SYNC))
-#define COPIES    (BIT(D2H) | BIT(COPY) | BIT(MEMSET))
+#define BIT    GPU_STEP_BIT
+#define BUSY   GPU_STEP_BUSY
+#define SYNC   GPU_STEP_SYNC
+#define COPIES (BIT(D2H) | BIT(COPY) | BIT(MEMSET))
 
 struct part {
 	int64_t begin_ns, end_ns;

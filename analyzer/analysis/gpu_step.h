@@ -7,8 +7,8 @@
  *
  * - data: the training thread waited for this step's batch
  * - h2d: something was copied to a device
- * - sync: the host was blocked by the GPU, in a synchronisation or a copy that it waited for, or the
- *   gap began in such a wait or right after it: the queue ran dry by that, and what the host does
+ * - sync: the host was blocked by the GPU, in a synchronisation or a copy that it waited for, or
+ * the gap began in such a wait or right after it: the queue ran dry by that, and what the host does
  *   until the next launch is part of it
  * - host: the gap is longer than GPU_STEP_BREATH_NS: nothing was launched
  * - other: copies of other kinds; the breath between two kernels
@@ -24,6 +24,13 @@
 
 #define GPU_STEP_BREATH_NS 10000 /* two kernels that were queued are not further apart */
 #define GPU_STEP_SLACK_NS  20000 /* a wait of the host ends so much after the GPU did */
+
+/* Sets of kinds: what keeps a device busy, and calls in which the host waits for it. */
+#define GPU_STEP_BIT(kind) (1u << DLPROF_GPU_##kind)
+#define GPU_STEP_BUSY      (GPU_STEP_BIT(KERNEL) | GPU_STEP_BIT(NCCL) | GPU_STEP_BIT(GRAPH))
+#define GPU_STEP_SYNC                                                                              \
+	(GPU_STEP_BIT(SYNC_EVENT) | GPU_STEP_BIT(SYNC_STREAM) | GPU_STEP_BIT(SYNC_CONTEXT) |       \
+	 GPU_STEP_BIT(API_SYNC))
 
 struct gpu_op {
 	int64_t begin_ns, end_ns;

@@ -84,6 +84,16 @@ Test(gpu_devices, a_copy_that_the_host_waited_for_is_of_its_device)
 		     step.gap_sync_ns);
 }
 
+Test(gpu_devices, a_wait_that_only_the_host_saw_is_of_all)
+{
+	const struct gpu_op ops[] = {
+		op(DLPROF_GPU_H2D, 0, 40, 45, 1000), op(DLPROF_GPU_H2D, 1, 40, 45, 1000),
+		op(DLPROF_GPU_KERNEL, 0, 45, 50, 0), op(DLPROF_GPU_KERNEL, 1, 45, 50, 0),
+		op(DLPROF_GPU_API_SYNC, -1, 46, 50, 0)};
+
+	cr_expect_eq(measure(ops, 5).gap_sync_ns, 50 * MS);
+}
+
 Test(gpu_devices, of_several_that_are_fed_the_mean_counts)
 {
 	const struct gpu_op ops[] = {
