@@ -8,8 +8,8 @@
  * - data: the training thread waited for this step's batch
  * - h2d: something was copied to a device
  * - sync: the host was blocked by the GPU, in a synchronisation or a copy that it waited for, or
- * the gap began in such a wait or right after it: the queue ran dry by that, and what the host does
- *   until the next launch is part of it
+ *   the gap began in such a wait or right after it: the queue ran dry by that, and what the host
+ *   does until the next launch is part of it
  * - host: the gap is longer than GPU_STEP_BREATH_NS: nothing was launched
  * - other: copies of other kinds; the breath between two kernels
  */

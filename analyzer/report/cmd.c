@@ -67,6 +67,20 @@ int cmd_open_run(const struct options *options, struct db **ret_db, bool *ret_li
 	return 0;
 }
 
+int cmd_on_run(const struct options *options,
+	       int (*show)(const struct options *options, struct db *db))
+{
+	struct db *db;
+	bool live;
+	int status = cmd_open_run(options, &db, &live);
+
+	if (status)
+		return status;
+	status = show(options, db);
+	db_close(db);
+	return status;
+}
+
 int cmd_fail_read(const struct options *options, int error)
 {
 	return cmd_fail("cannot read '%s': %s", options->run, db_error(error));

@@ -47,6 +47,10 @@ __attribute__((format(printf, 2, 3))) void cmd_remark(const struct options *opti
  */
 int cmd_open_run(const struct options *options, struct db **ret_db, bool *ret_live);
 
+/* The same, and `show` on it: its status, or CMD_ERROR. */
+int cmd_on_run(const struct options *options,
+	       int (*show)(const struct options *options, struct db *db));
+
 /* A read from an open run failed. Prints; returns CMD_ERROR. */
 int cmd_fail_read(const struct options *options, int error);
 
@@ -62,8 +66,6 @@ struct output {
 	const char *path; /* NULL: stdout */
 	bool made;        /* the file is ours to remove if it cannot be completed */
 };
-
-bool cmd_is_same_file(const char *a, const char *b);
 
 /* Opens it, never over an existing file (unless forced) or over the run. 0 or CMD_ERROR. */
 int cmd_open_output(const struct options *options, struct output *ret);

@@ -131,20 +131,6 @@ static int check_and_show(const struct options *options, struct db *db)
 	return status;
 }
 
-static int show_run(const struct options *options)
-{
-	struct db *db;
-	bool live;
-	int status;
-
-	status = cmd_open_run(options, &db, &live);
-	if (status)
-		return status;
-	status = check_and_show(options, db);
-	db_close(db);
-	return status;
-}
-
 int cmd_batches(const struct options *options)
 {
 	struct options one = *options;
@@ -153,7 +139,7 @@ int cmd_batches(const struct options *options)
 
 	one.run = path;
 	if (!status)
-		status = show_run(&one);
+		status = cmd_on_run(&one, check_and_show);
 	free(path);
 	return status;
 }

@@ -149,16 +149,12 @@ static int export_all(const struct options *options, struct db *db)
 	return status;
 }
 
+static int export(const struct options *options, struct db *db)
+{
+	return options->view ? export_one(options, db, options->view) : export_all(options, db);
+}
+
 int cmd_export(const struct options *options)
 {
-	struct db *db;
-	bool live;
-	int status;
-
-	status = cmd_open_run(options, &db, &live);
-	if (status)
-		return status;
-	status = options->view ? export_one(options, db, options->view) : export_all(options, db);
-	db_close(db);
-	return status;
+	return cmd_on_run(options, export);
 }

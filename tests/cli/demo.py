@@ -9,7 +9,6 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import dlprof_test as t
 
-DLPROF = os.path.join(t.BUILD, "analyzer", "dlprof")
 # cause, period or None, starved; not asked of the program itself
 EXPECTED = {
     "balanced": ("none", None, False),
@@ -31,7 +30,7 @@ MOST_S = 30
 
 def start(pattern, folder):
     database = os.path.join(folder, "{}-{}.db".format(pattern, time.monotonic_ns()))
-    return subprocess.Popen([DLPROF, "demo", pattern, "--json", "-o", database],
+    return subprocess.Popen([t.DLPROF, "demo", pattern, "--json", "-o", database],
                             env=t.environment(preload=False, DLPROF_DISABLE="1"),
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE), database
 
@@ -78,21 +77,21 @@ def check_patterns(folder):
 
 def check_rest(folder):
     env = t.environment(preload=False, TMPDIR=folder)
-    listed = t.run([DLPROF, "demo"], env=env)
+    listed = t.run([t.DLPROF, "demo"], env=env)
     t.equal(listed.status, 0, listed.err)
     for pattern in EXPECTED:
         t.check("  {} ".format(pattern) in listed.out, "not listed:", pattern)
-    patterns = json.loads(t.run([DLPROF, "demo", "--json"], env=env).out)["patterns"]
+    patterns = json.loads(t.run([t.DLPROF, "demo", "--json"], env=env).out)["patterns"]
     t.equal({p["name"]: p["cause"] for p in patterns}, {k: v[0] for k, v in EXPECTED.items()},
             "what the program says of its patterns")
-    unknown = t.run([DLPROF, "demo", "none"], env=env)
+    unknown = t.run([t.DLPROF, "demo", "none"], env=env)
     t.equal((unknown.status, unknown.out), (2, ""), unknown.err)
     t.check("dlprof demo lists them" in unknown.err, unknown.err)
     taken = os.path.join(folder, "taken.db")
     open(taken, "w").close()
-    refused = t.run([DLPROF, "demo", "balanced", "-o", taken], env=env)
+    refused = t.run([t.DLPROF, "demo", "balanced", "-o", taken], env=env)
     t.check(refused.status == 2 and "exists" in refused.err, refused.err)
-    shown = t.run([DLPROF, "demo", "no_workers"], env=env)
+    shown = t.run([t.DLPROF, "demo", "no_workers"], env=env)
     t.equal((shown.status, shown.err), (0, ""), "text")
     t.check("HIGHLY INPUT-BOUND" in shown.out and folder in shown.out, "text", shown.out[:500])
 

@@ -9,7 +9,6 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import dlprof_test as t
 
-DLPROF = os.path.join(t.BUILD, "analyzer", "dlprof")
 LOOP = """
 import ctypes, time
 shim = ctypes.CDLL(None)
@@ -23,7 +22,7 @@ for i in range(10000):
 """
 
 
-def doctor(*arguments, program=DLPROF, **changes):
+def doctor(*arguments, program=t.DLPROF, **changes):
     """The exit status, and {id: [(status, text, fix)]}."""
     done = t.run([program, "doctor", "--json", "-q"] + list(arguments),
                  env=t.environment(preload=False, **changes), timeout=170)
@@ -50,7 +49,7 @@ def check_sound(folder):
     for name in ("library", "glibc", "drain", "output", "segments", "cores", "batches", "loads"):
         expect(found, name, "ok")
     t.equal(os.listdir(folder), [], "left behind")
-    text = t.run([DLPROF, "doctor", "-q"], env=t.environment(preload=False))
+    text = t.run([t.DLPROF, "doctor", "-q"], env=t.environment(preload=False))
     t.check(text.status == 0 and "ok    library" in text.out, "text", text.out, text.err)
 
 

@@ -10,7 +10,6 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import dlprof_test as t
 
-DLPROF = os.path.join(t.BUILD, "analyzer", "dlprof")
 MARKS = """
 import ctypes
 shim = ctypes.CDLL(None)
@@ -21,7 +20,7 @@ for i in range(30):
 
 
 def dlprof(*arguments, cwd=None, **changes):
-    return t.run([DLPROF] + list(arguments), env=t.environment(preload=False, **changes), cwd=cwd)
+    return t.run([t.DLPROF] + list(arguments), env=t.environment(preload=False, **changes), cwd=cwd)
 
 
 def refused(status, words, *arguments, **keywords):

@@ -16,7 +16,6 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import dlprof_test as t
 import rundb
 
-DLPROF = os.path.join(t.BUILD, "analyzer", "dlprof")
 MS = rundb.MS
 LARGE = int(float(os.environ.get("TEST_BATCHES", "2e5")))  # memory must not depend on them
 FEW = 2000
@@ -306,7 +305,7 @@ def start_top(run):
 def check_live(folder):
     """While a real run records: frames that go on, an end by itself, and a run that lost nothing."""
     run = os.path.join(folder, "live.db")
-    demo = subprocess.Popen([DLPROF, "demo", "slow_worker", "-q", "--json", "-o", run],
+    demo = subprocess.Popen([t.DLPROF, "demo", "slow_worker", "-q", "--json", "-o", run],
                             env=t.environment(preload=False), stdout=subprocess.DEVNULL)
     while not os.path.exists(run + "-segments") and demo.poll() is None:
         time.sleep(0.01)

@@ -18,6 +18,7 @@ SHIM = os.environ.get("TEST_SHIM") or os.path.join(BUILD, "shim", "libdlprof.so"
 RUNNER = os.environ.get("TEST_RUNNER", "").split()  # before a program for another processor
 DRAIN = os.path.join(BUILD, "analyzer", "dlprof-drain")
 REPORT = os.path.join(BUILD, "analyzer", "dlprof-report")
+DLPROF = os.path.join(BUILD, "analyzer", "dlprof")
 PYTHON = os.environ.get("TEST_PYTHON") or "/usr/bin/python3"  # the one that has torch
 DRAIN_TIMEOUT_S = 30
 
