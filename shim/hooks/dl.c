@@ -15,6 +15,7 @@
 void *(*dl_real)(void *handle, const char *name) NEAR = NULL;
 void *(*dl_next)(void *handle, const char *name) NEAR = NULL;
 volatile uint32_t dl_closes;
+volatile uint32_t dl_closing;
 
 /* Not in musl, whose loader ends a program that preloads something with a missing reference. */
 #pragma weak dlvsym
@@ -119,13 +120,13 @@ void *dl_lookup(void *handle, const char *name)
 	return pool_substitute(row, found);
 }
 
-/* Before, for those who look meanwhile, and after: then it is gone, and something else may come. */
 HOOK_EXPORT int dlclose(void *handle)
 {
 	int result;
 
-	__atomic_fetch_add(&dl_closes, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&dl_closing, 1, __ATOMIC_SEQ_CST);
 	result = real.dlclose(handle);
-	__atomic_fetch_add(&dl_closes, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&dl_closes, 1, __ATOMIC_SEQ_CST);
+	__atomic_fetch_sub(&dl_closing, 1, __ATOMIC_SEQ_CST);
 	return result;
 }

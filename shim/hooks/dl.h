@@ -28,7 +28,7 @@ bool dl_is_first(void);
 /* Finds it. Done by the first of: our constructor, a call of dlsym(). */
 void dl_resolve(void);
 
-/* Counts the calls of dlclose(), at begin and end. */
-extern volatile uint32_t dl_closes;
+/* Calls of dlclose() that have returned, and those that have not. */
+extern volatile uint32_t dl_closes, dl_closing;
 
 #endif

@@ -8,12 +8,13 @@
  *   writable is left for the next time.
  * - dlsym() is called from a constructor, under ld.so's lock: nothing here takes that lock. Only
  *   dl_iterate_phdr() is called, whose lock is held for a moment by whoever holds it, and nothing
- * that loads, looks up by name, allocates or changes what dlerror() says.
+ *   that loads, looks up by name, allocates or changes what dlerror() says.
  * - A thread forks while another is in dl_iterate_phdr(): glibc leaves the lock taken in the child
- *   for good. fork() waits until we are out of it (process.c). Children that were made otherwise, by
- *   clone() or _Fork(), and from our own use of it, do not sweep.
- * - A module is gone and another lies in its place: the list is made anew when one went, and what
- *   a wrapper stands for is an address, right whoever lives there.
+ *   for good. fork() waits until we are out of it (process.c). Children that were made otherwise,
+ *   by clone() or _Fork(), and from our own use of it, do not sweep.
+ * - A module is gone and another lies in its place: the list is made anew when one went, and again
+ *   for each who asks while one goes. What a wrapper stands for is an address, right whoever lives
+ *   there.
  */
 #include "hooks/got.h"
 
@@ -50,7 +51,7 @@ static struct {
 	bool stuck;                       /* ld.so's lock was taken when this process was forked */
 	bool pending;
 	bool sealed_noted;
-	uint32_t closes; /* dl_closes at the last sweep */
+	_Atomic uint32_t closes; /* dl_closes when the last sweep began */
 	uintptr_t page_bytes;
 } got;
 
@@ -271,7 +272,7 @@ static bool is_relocated(const struct module *module)
 	return true;
 }
 
-static void change_module(struct module *module)
+static void change_slots(struct module *module)
 {
 	struct wanted wanted[WANTED_MAX];
 	struct elf_cursor cursor = {0};
@@ -279,7 +280,6 @@ static void change_module(struct module *module)
 	struct elf_slot slot;
 	uint32_t count;
 
-	module->state = MODULE_DONE;
 	if (!module_open(module, &elf))
 		return;
 	count = find_wanted(&elf, wanted);
@@ -289,13 +289,20 @@ static void change_module(struct module *module)
 		cursor.mask |= UINT64_C(1) << wanted[i].symbol % 64;
 	if (!is_relocated(module)) {
 		module->state = MODULE_PENDING;
-	} else {
-		while (elf_next_slot(&elf, &cursor, &slot))
-			for (uint32_t i = 0; i < count; i++)
-				if (wanted[i].symbol == slot.symbol)
-					change_slot(module, &elf, &slot, wanted[i].row);
+		return;
 	}
-	if (module->state == MODULE_PENDING && ++module->try_count == TRY_MAX)
+	while (elf_next_slot(&elf, &cursor, &slot))
+		for (uint32_t i = 0; i < count; i++)
+			if (wanted[i].symbol == slot.symbol)
+				change_slot(module, &elf, &slot, wanted[i].row);
+}
+
+/* It is done when its slots are: got_knows() looks without the lock. */
+static void change_module(struct module *module)
+{
+	module->state = MODULE_NEW;
+	change_slots(module);
+	if (module->state == MODULE_NEW || ++module->try_count == TRY_MAX)
 		module->state = MODULE_DONE;
 }
 
@@ -330,13 +337,17 @@ static int change_one(struct dl_phdr_info *info, size_t size, void *data)
 
 static void sweep_once(void)
 {
+	const uint32_t closes = dl_closes;
 	struct module_table *table;
 
-	got.closes = dl_closes;
 	got.pending = false;
+	if (got.closes != closes)
+		module_forget_foreign();
 	table = module_collect();
 	got.table = table;
 	module_iterate(change_one, table);
+	/* Not before: got_knows() would find in the old list what has come back since. */
+	got.closes = closes;
 }
 
 static void sweep(void)
@@ -348,6 +359,12 @@ static void sweep(void)
 	}
 }
 
+/* While something is being closed, another may already have taken its place. */
+static bool is_listed_for_good(void)
+{
+	return !dl_closing && got.closes == dl_closes;
+}
+
 void got_sweep(void)
 {
 	if (got.stuck || !module_lock())
@@ -356,16 +373,19 @@ void got_sweep(void)
 		got.page_bytes = getauxval(AT_PAGESZ);
 		decode_index();
 	}
-	if (got.pending || got.closes != dl_closes || module_is_changed())
+	if (got.pending || !is_listed_for_good() || module_is_changed())
 		sweep();
 	module_unlock();
 }
 
 bool got_knows(const void *address)
 {
-	const struct module *module = module_at(address);
+	const struct module *module;
 
-	return got.closes == dl_closes && module && module->state == MODULE_DONE;
+	if (!is_listed_for_good())
+		return false;
+	module = module_at(address);
+	return module && module->state == MODULE_DONE;
 }
 
 void got_begin(void)
@@ -383,16 +403,22 @@ void got_begin(void)
 
 void got_sweep_foreign(const void *address)
 {
-	struct module *modules;
+	struct module found[MODULE_FOREIGN_MAX];
 	struct link_map *map = NULL;
+	struct module *added;
 	uint32_t count;
 	Dl_info info;
 
-	if (!dladdr1 || !dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP) || !map ||
-	    !module_lock())
+	/* It may be of our own namespace, and not known as somebody closes something just now. */
+	if (!dladdr1 || module_at(address) ||
+	    !dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
 		return;
-	modules = module_collect_foreign(map, &count);
+	/* dladdr() takes ld.so's lock, under which others may wait for ours. */
+	count = module_find_foreign(map, found);
+	if (!module_lock())
+		return;
+	added = module_add_foreign(found, &count);
 	for (uint32_t i = 0; i < count; i++)
-		change_module(&modules[i]);
+		change_module(&added[i]);
 	module_unlock();
 }

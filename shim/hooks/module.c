@@ -9,18 +9,17 @@
 #include "segment.h"
 #include "sys.h"
 
-#define FOREIGN_MAX 32
-#define YIELD_MAX   1000
-#define WAIT_MAX    2000	/* then naps of 100 us */
+#define YIELD_MAX 1000
+#define WAIT_MAX  2000 /* then naps of 100 us */
 
 enum { HELD = 1, FORKING = 2 };
 
 static struct {
-	_Atomic uint32_t lock;	/* HELD or not, and FORKING for every thread that is in fork() */
+	_Atomic uint32_t lock; /* HELD or not, and FORKING for every thread that is in fork() */
 	_Atomic uint32_t iterating;
 	struct module_table tables[2];
 	struct module_table *_Atomic table;
-	struct module foreign[FOREIGN_MAX];
+	struct module foreign[MODULE_FOREIGN_MAX];
 	uint32_t foreign_count;
 	uint64_t adds; /* dlpi_adds and dlpi_subs when they were listed */
 	uint64_t subs;
@@ -194,28 +193,6 @@ bool module_is_changed(void)
 	return changed;
 }
 
-static void add_foreign(const struct link_map *map)
-{
-	struct module *module = &list.foreign[list.foreign_count];
-	const ElfW(Ehdr) * header;
-	Dl_info info;
-
-	/* The dynamic section is there for sure; what else is, the headers say. */
-	if (list.foreign_count == FOREIGN_MAX || !map->l_ld || !dladdr(map->l_ld, &info))
-		return;
-	header = info.dli_fbase;
-	if (module_at(header) || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
-		return;
-	*module = (struct module){
-		.base = map->l_addr,
-		.headers = (const ElfW(Phdr) *)((const char *)header + header->e_phoff),
-		.header_count = header->e_phnum,
-	};
-	measure(module);
-	if (module->begin < module->end)
-		list.foreign_count++;
-}
-
 struct module_table *module_collect(void)
 {
 	struct module_table *table = &list.tables[atomic_load(&list.table) == &list.tables[0]];
@@ -226,16 +203,55 @@ struct module_table *module_collect(void)
 	return table;
 }
 
-struct module *module_collect_foreign(const struct link_map *map, uint32_t *ret_count)
+/* The dynamic section is there for sure; what else is, the headers say. */
+static bool describe_foreign(const struct link_map *map, struct module *module)
 {
-	uint32_t before = list.foreign_count;
+	const ElfW(Ehdr) * header;
+	Dl_info info;
+
+	if (!map->l_ld || !dladdr(map->l_ld, &info))
+		return false;
+	header = info.dli_fbase;
+	if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
+		return false;
+	*module = (struct module){
+		.base = map->l_addr,
+		.headers = (const ElfW(Phdr) *)((const char *)header + header->e_phoff),
+		.header_count = header->e_phnum,
+	};
+	measure(module);
+	return module->begin < module->end;
+}
+
+uint32_t module_find_foreign(const struct link_map *map, struct module *found)
+{
+	uint32_t count = 0;
 
 	while (map->l_prev)
 		map = map->l_prev;
-	for (; map; map = map->l_next)
-		add_foreign(map);
-	*ret_count = list.foreign_count - before;
-	return &list.foreign[before];
+	/* The program heads our own. */
+	if (find_module(atomic_load(&list.table), (uintptr_t)map->l_ld))
+		return 0;
+	for (; map && count < MODULE_FOREIGN_MAX; map = map->l_next)
+		count += describe_foreign(map, &found[count]);
+	return count;
+}
+
+struct module *module_add_foreign(const struct module *found, uint32_t *count)
+{
+	struct module *added = &list.foreign[list.foreign_count];
+	const struct module *const end = found + *count;
+
+	for (; found < end && list.foreign_count < MODULE_FOREIGN_MAX; found++)
+		if (!module_at((void *)found->begin))
+			list.foreign[list.foreign_count++] = *found;
+	*count = (uint32_t)(&list.foreign[list.foreign_count] - added);
+	return added;
+}
+
+void module_forget_foreign(void)
+{
+	list.foreign_count = 0;
 }
 
 const struct module *module_self(void)

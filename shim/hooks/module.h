@@ -9,7 +9,8 @@
 
 #include "hooks/elf.h"
 
-#define MODULE_MAX 1024
+#define MODULE_MAX         1024
+#define MODULE_FOREIGN_MAX 32
 
 enum module_state {
 	MODULE_NEW,
@@ -46,8 +47,8 @@ void module_unlock(void);
 
 /*
  * Around fork(), in the parent. glibc leaves ld.so's lock taken in a child that is forked while
- * another thread walks the modules, and the child's next dlopen() waits for ever. So it is not forked
- * while we do: that takes microseconds, the first time milliseconds.
+ * another thread walks the modules, and the child's next dlopen() waits for ever. So it is not
+ * forked while we do: that takes microseconds, the first time milliseconds.
  */
 void module_fork_begins(void);
 void module_fork_ended(void);
@@ -74,10 +75,16 @@ struct module *module_at(const void *address);
 const struct module *module_self(void);
 
 /*
- * With the lock: lists what is loaded in the namespace of `map`, which dl_iterate_phdr() does not
- * show. The new ones; their number goes to `ret_count`.
+ * What is loaded in the namespace of `map`, which dl_iterate_phdr() does not show; nothing if it is
+ * the program's own. `found` has room for MODULE_FOREIGN_MAX. Takes ld.so's lock: not with ours.
  */
-struct module *module_collect_foreign(const struct link_map *map, uint32_t *ret_count);
+uint32_t module_find_foreign(const struct link_map *map, struct module *found);
+
+/* With the lock: those of the `count` found that are new, as module_at() finds them from now on. */
+struct module *module_add_foreign(const struct module *found, uint32_t *count);
+
+/* With the lock: something was closed, and it is not known what. */
+void module_forget_foreign(void);
 
 bool module_in_text(const struct module *module, const void *address);
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * process.c - the end that runs no destructor, which is what a DataLoader's worker takes, and fork().
+ * process.c - the end that runs no destructor, which is what a DataLoader's worker takes, and
+ * fork().
  *
- * The end says that the process ended by itself; nothing that is recorded depends on it. How a child
- * comes to be is no matter either; only that we do not hold a lock of ld.so's at that moment.
+ * The end says that the process ended by itself; nothing that is recorded depends on it. How a
+ * child comes to be is no matter either; only that we do not hold a lock of ld.so's at that moment.
  */
 #include "hooks/hook.h"
 
 #include "cuda/attach.h"
+#include "hooks/dl.h"
 #include "hooks/module.h"
 #include "segment.h"
 
@@ -34,5 +36,7 @@ HOOK_EXPORT pid_t fork(void)
 	pid = real.fork();
 	if (pid != 0)
 		module_fork_ended();
+	else
+		dl_closing = 0; /* the threads that did are not here */
 	return pid;
 }

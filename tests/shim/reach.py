@@ -18,7 +18,7 @@ from dlprof_test import (RUNNER, check, environment, equal, finish, need_shim, r
 SOURCES = os.path.join(HERE, "reach")
 MANY, KEPT = 10, 8	# copies of one library, and for how many of them there is room
 
-# Case: images that are counted, and libraries that are reached; None: any number.
+# Case: images that are counted. In `threads` modules take each other's place all the time.
 CASES = {
     "local": 3,
     "lazy": 6,
@@ -35,7 +35,7 @@ CASES = {
     "corrupt": 1,
     "corrupt_deep": 1,
     "throw": 1,
-    "threads": None,
+    "threads": 200,
     "reopen": 30,
     "many": KEPT,
     "sealed": 1,
@@ -142,7 +142,7 @@ def try_case(folder, name):
 def check_case(name, out, database):
     images, pixels = count(database)
     say("{}: {} images; {}".format(name, images, " | ".join(out.split("\n")[:3])))
-    if CASES[name] is not None and "mseal" not in out:
+    if "mseal" not in out:
         equal((images, pixels), (CASES[name], CASES[name] * 100 * 10), name, "images, pixels")
     if name in HIDDEN:
         module = "self_{}.so".format(name)
@@ -151,10 +151,6 @@ def check_case(name, out, database):
     if name == "local":
         equal(meta(database, "decoders_patched"), "libjpeg", name)
         equal(meta(database, "decoders_hidden"), "", name)
-    if name == "threads":
-        # Each of them looked up its function right after it was loaded, while others swept.
-        # A module may take another's place before anybody sees that the other has gone.
-        check(195 <= images <= 200, name, "images of modules that come and go", images)
     if name == "many":
         check("too many copies" in notes(database), name, "is not noted", notes(database))
     if name == "sealed" and "mseal" not in out:
