@@ -248,13 +248,13 @@ static double queued_share(const struct batch_series *s, const struct finding *f
 	return all_ns > 0 ? queued_ns / all_ns : NAN;
 }
 
-/* CPU time of the workers in a second, over the cores. */
+/* CPU time of the workers in a second, over the cores that other programs leave. */
 static double cpu_share(const struct batch_series *s, const struct finding *f)
 {
 	if (!s->load_cpu_count || !(s->cores > 0))
 		return NAN;
 	return s->load_cpu_ns / (double)s->load_cpu_count * (double)f->steady_count / f->steady_ns /
-	       s->cores;
+	       series_free_cores(s);
 }
 
 /* Shard openings and the like: in the loads themselves, or every so many rounds of the workers. */

@@ -151,7 +151,7 @@ int trace_init(const struct batch_series *s, const struct finding *f, struct tra
 		.delivery_ns = isnan(f->delivery_ns) ? 0 : f->delivery_ns,
 		.theta_ns = f->theta_ns,
 		.cpu_ns = s->load_cpu_count ? s->load_cpu_ns / (double)s->load_cpu_count : NAN,
-		.cores = s->cores,
+		.cores = series_free_cores(s),
 		.main_cpu_ns = main_cpu_ns(s, f),
 	};
 	if (!loads || (s->synchronous == 0 && !busy) || !f->steady_count)

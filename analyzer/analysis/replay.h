@@ -37,7 +37,7 @@ struct trace {
 	double theta_ns;
 	double cpu_ns;      /* of its load, a batch; NAN: unknown */
 	double main_cpu_ns; /* of the consumer's process, its own loads not counted; 0: unknown */
-	double cores;       /* NAN: unknown */
+	double cores;       /* that other programs leave; NAN: unknown */
 };
 
 /*

@@ -35,7 +35,7 @@ void series_init(struct batch_series *series)
 	series->prefetch_factor = -1;
 	series->in_order = -1;
 	series->persistent = -1;
-	series->cores = series->main_cores = NAN;
+	series->cores = series->main_cores = series->other_cores = NAN;
 	series->synchronous = -1;
 }
 
@@ -276,6 +276,16 @@ bool series_next(const struct batch_series *series, struct series_place *place)
 	place->i = i;
 	place->next = i + 1;
 	return true;
+}
+
+double series_free_cores(const struct batch_series *series)
+{
+	/* Both are measured, and the run had something. */
+	const double least = 0.05;
+
+	if (isnan(series->other_cores))
+		return series->cores;
+	return fmax(series->cores - series->other_cores, fmin(least, series->cores));
 }
 
 void series_done(struct batch_series *series)

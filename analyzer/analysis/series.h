@@ -58,6 +58,7 @@ struct batch_series {
 	size_t run_capacity;
 	double cores;       /* that the run may use, as parts where a limit says so; NAN: unknown */
 	double main_cores;  /* what of them the consumer's process itself used; NAN: unknown */
+	double other_cores; /* ... and what other programs did; NAN: unknown */
 	double load_cpu_ns; /* sum over the batches of which it is known */
 	size_t load_cpu_count;
 };
@@ -104,6 +105,9 @@ int series_extend(struct batch_series *series, const struct series_part *part);
  */
 void series_cut(const struct batch_series *series, size_t begin, size_t count,
 		struct series_run *runs, struct series_part *ret);
+
+/* Cores that other programs leave; NAN: unknown. */
+double series_free_cores(const struct batch_series *series);
 
 /* Frees the arrays; the series may be reused after series_init(). */
 void series_done(struct batch_series *series);

@@ -193,3 +193,31 @@ int64_t cpus_used_ns(int32_t pid, uint64_t start_ticks)
 		return -1;
 	return (int64_t)(user + system) * (NS_PER_S / ticks);
 }
+
+int64_t cpus_busy_ns(const char *root, int32_t pid)
+{
+	unsigned long long user, nice, system, interrupts, softirqs, stolen, ticks = 0;
+	long rate = sysconf(_SC_CLK_TCK);
+	char path[PATH_LEN], line[512];
+	int cpu, found = 0;
+	cpu_set_t set;
+	FILE *file;
+
+	if (rate <= 0 || sched_getaffinity(pid, sizeof(set), &set) < 0)
+		return -1;
+	snprintf(path, sizeof(path), "%s/proc/stat", root);
+	file = fopen(path, "re");
+	if (!file)
+		return -1;
+	while (fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "cpu%d %llu %llu %llu %*u %*u %llu %llu %llu", &cpu, &user, &nice,
+			   &system, &interrupts, &softirqs, &stolen) != 7 ||
+		    cpu < 0 || cpu >= CPU_SETSIZE || !CPU_ISSET(cpu, &set))
+			continue;
+		ticks += user + nice + system + interrupts + softirqs + stolen;
+		found++;
+	}
+	fclose(file);
+	/* Some containers are shown other numbers than those of their mask. */
+	return found == CPU_COUNT(&set) ? (int64_t)ticks * (NS_PER_S / rate) : -1;
+}

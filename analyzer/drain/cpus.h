@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cpus.h - how many cores a run may use, and how much of them its main process does use.
+ * cpus.h - how many cores a run may use, how much of them a process uses, and all of them together.
  *
  * Asked of the kernel from outside, so that it costs the training nothing.
  */
@@ -21,5 +21,11 @@ int64_t cpus_limit_milli(const char *root, int32_t pid);
 
 /* CPU time of all threads of a process that began at this tick; -1: it is not there. */
 int64_t cpus_used_ns(int32_t pid, uint64_t start_ticks);
+
+/*
+ * How long the cores in a process's affinity mask were busy since the machine began, for whomever;
+ * what a hypervisor took counts. -1: unknown.
+ */
+int64_t cpus_busy_ns(const char *root, int32_t pid);
 
 #endif

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "drain/cores.h"
 #include "drain/facts.h"
 #include "drain/hidden.h"
 #include "drain/join.h"
@@ -50,6 +51,7 @@ struct drain {
 	int wait_ms;			/* until the next round */
 	size_t taken;			/* records in this round */
 	size_t uncommitted;		/* records since the last commit */
+	struct cores cores;
 };
 
 static uint64_t now_ns(void)
@@ -177,6 +179,8 @@ static int commit(struct drain *drain)
 		if (r == 0 && (tally || drain->segments[i]->dead))
 			r = tally_update(drain->writer, drain->segments[i]);
 	}
+	if (r == 0)
+		r = cores_update(&drain->cores, drain->writer, drain->segments, drain->count, now_ns());
 	if (r == 0)
 		r = db_commit(drain->db);
 	if (r < 0)

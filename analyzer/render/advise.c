@@ -15,6 +15,7 @@
 /* From here on predictions are printed without their range (analysis.md 5). */
 #define FEWEST_STEADY 300
 #define MOST_CV       0.5
+#define OTHERS_LEAST  0.1	/* of the cores: less is what any machine has running */
 
 /* The numbers that the cause was decided by. */
 void advise_add_evidence(const struct report *report, char *text, size_t size)
@@ -34,8 +35,10 @@ void advise_add_evidence(const struct report *report, char *text, size_t size)
 				    report->series.workers / f->load_mean_ns * NS_PER_S,
 				    NS_PER_S / f->demand_mean_ns);
 		if (d->cause == CAUSE_CPU_CONTENTION)
-			page_append(text, size, " They use %s of %.3g cores.",
-				    units_share(a, d->cpu_share), report->series.cores);
+			page_append(text, size, " They use %s of %s%.3g cores.",
+				    units_share(a, d->cpu_share),
+				    advise_others(report) ? "what others leave of " : "",
+				    report->series.cores);
 		else if (f->eta < 0.9)
 			page_append(text, size,
 				    " Delivering in order costs another %s, because loads differ.",
@@ -274,6 +277,13 @@ static void print_whatif(const struct report *report, const struct page *page)
 	page_break(page);
 }
 
+bool advise_others(const struct report *report)
+{
+	const struct batch_series *series = &report->series;
+
+	return series->other_cores >= OTHERS_LEAST * series->cores;
+}
+
 void advise_add_needed(const struct report *report, char *text, size_t size)
 {
 	const struct whatif *whatif = &report->diagnosis.whatif;
@@ -288,8 +298,8 @@ void advise_add_needed(const struct report *report, char *text, size_t size)
 	else if (whatif->core_limited)
 		page_append(text, size,
 			    "no number is enough: loads and training need more CPU time than %.3g "
-			    "cores give",
-			    whatif->cores);
+			    "cores give%s",
+			    whatif->cores, advise_others(report) ? " beside other programs" : "");
 }
 
 static void print_needed(const struct report *report, const struct page *page)

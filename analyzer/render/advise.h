@@ -16,6 +16,9 @@ void advise_pattern_text(const struct report *report, const struct page *page);
 /* At most three steps with what they bring, and what would not help. */
 void advise_next_text(const struct report *report, const struct page *page);
 
+/* Whether other programs took so much of the cores that the numbers need saying. */
+bool advise_others(const struct report *report);
+
 /* The words of these, for other forms of the report; those that add leave `text` terminated. */
 void advise_add_evidence(const struct report *report, char *text, size_t size);
 void advise_add_useless(const struct report *report, char *text, size_t size);

@@ -260,7 +260,9 @@ static const struct explanation PAGES[] = {
 	 "From .5 on there is no rhythm to be seen, and delivering in order costs a tenth of the "
 	 "capacity and more; see eta."},
 	{"cpu_share", "metric", "Share of the cores' time that the workers used.",
-	 "From 85 % on more workers would only share the same cores; see cpu_contention."},
+	 "Of what other programs left of it: what the cores were busy in /proc/stat, less what the "
+	 "run's processes used. From 85 % on more workers would only share the same cores; see "
+	 "cpu_contention."},
 	{"confidence", "metric", "How far the verdict can be trusted.",
 	 "High from 300 steady batches on (the ratio of a fresh run then differs by some 3 "
 	 "points), "

@@ -150,6 +150,7 @@ static void add_workers(struct jsonw *json, const struct report *report)
 		  whatif->needed_workers > 0 ? whatif->needed_workers : QUERY_UNKNOWN);
 	jsonw_number(json, "cores", report->series.cores);
 	jsonw_number(json, "main_cores", report->series.main_cores);
+	jsonw_number(json, "other_cores", report->series.other_cores);
 	jsonw_tristate(json, "persistent", loader ? loader->persistent : QUERY_UNKNOWN);
 	jsonw_number(json, "cpu_share", report->diagnosis.cpu_share);
 	jsonw_close(json, '}');

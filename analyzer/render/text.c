@@ -315,6 +315,11 @@ static void print_loader(const struct report *report, const struct page *page)
 		      "would take %.3g",
 		      report->series.workers, supply, supply * finding->rho);
 	}
+	if (advise_others(report))
+		page_item(page, "Cores",
+			  "other programs took %.2g of the %.3g cores on average; predictions count "
+			  "on the rest, and more workers may win some of theirs",
+			  report->series.other_cores, report->series.cores);
 	if (report->setup_count > 0) {
 		char time[UNITS_MAX];
 

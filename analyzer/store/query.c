@@ -105,6 +105,8 @@ static int take_meta(struct run_info *run, sqlite3_stmt *stmt)
 		{"cpu_limit_milli", .number = &run->cpu_limit_milli},
 		{"main_cpu_ns", .number = &run->main_cpu_ns},
 		{"main_cpu_of_ns", .number = &run->main_cpu_of_ns},
+		{"other_cpu_ns", .number = &run->other_cpu_ns},
+		{"other_cpu_of_ns", .number = &run->other_cpu_of_ns},
 	};
 	const char *key = (const char *)sqlite3_column_text(stmt, 0);
 	const char *text;
@@ -152,6 +154,8 @@ int query_run(struct db *db, struct run_info *ret_run)
 		.cpu_limit_milli = QUERY_UNKNOWN,
 		.main_cpu_ns = QUERY_UNKNOWN,
 		.main_cpu_of_ns = QUERY_UNKNOWN,
+		.other_cpu_ns = QUERY_UNKNOWN,
+		.other_cpu_of_ns = QUERY_UNKNOWN,
 		.synchronous = -1,
 	};
 	r = query_meta(db, ret_run);
@@ -311,6 +315,24 @@ static int append_row(struct batch_series *series, sqlite3_stmt *stmt)
 	return series_append(series, &row);
 }
 
+static double rate(int64_t ns, int64_t of_ns)
+{
+	return ns >= 0 && of_ns > 0 ? (double)ns / (double)of_ns : NAN;
+}
+
+/* What others take of the cores, a limit on ours does not take again. */
+static void read_cores(const struct run_info *run, struct batch_series *series)
+{
+	double all = run->cpus > 0 && run->cpus <= INT32_MAX ? (double)run->cpus : NAN;
+	double limit = run->cpu_limit_milli > 0 ? (double)run->cpu_limit_milli / 1e3 : NAN;
+
+	series->cores = fmin(all, limit);
+	series->main_cores = rate(run->main_cpu_ns, run->main_cpu_of_ns);
+	series->other_cores = rate(run->other_cpu_ns, run->other_cpu_of_ns);
+	if (limit < all && !isnan(series->other_cores))
+		series->other_cores = fmax(series->other_cores - (all - limit), 0);
+}
+
 int query_series(struct db *db, const struct batch_filter *filter, struct batch_series *series)
 {
 	struct run_info run;
@@ -321,12 +343,7 @@ int query_series(struct db *db, const struct batch_filter *filter, struct batch_
 	if (r < 0)
 		return r;
 	series->lost_count = run.lost_count;
-	series->cores = run.cpus > 0 && run.cpus <= INT32_MAX ? (double)run.cpus : NAN;
-	if (run.cpu_limit_milli > 0 && !(series->cores * 1e3 <= (double)run.cpu_limit_milli))
-		series->cores = (double)run.cpu_limit_milli / 1e3;
-	series->main_cores = NAN;
-	if (run.main_cpu_ns >= 0 && run.main_cpu_of_ns > 0)
-		series->main_cores = (double)run.main_cpu_ns / (double)run.main_cpu_of_ns;
+	read_cores(&run, series);
 	series->synchronous = run.synchronous;
 	run_info_done(&run);
 

@@ -46,6 +46,8 @@ struct run_info {
 	int64_t cpu_limit_milli;	/* thousandths of a core: a limit that is below `cpus` */
 	int64_t main_cpu_ns;		/* of the main process, in so much time: */
 	int64_t main_cpu_of_ns;
+	int64_t other_cpu_ns;		/* of these cores, of other programs, likewise */
+	int64_t other_cpu_of_ns;
 	int32_t synchronous;		/* the consumer waits for its steps to end; -1: unknown */
 	int64_t rank;
 	int64_t lost_count;		/* events that were dropped, all kinds */

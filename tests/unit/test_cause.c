@@ -39,7 +39,7 @@ struct model {
 	double start;       /* of an epoch */
 	double cold_factor; /* of the loads of the first epoch */
 	double cpu_share;
-	double cores, main_cores;
+	double cores, main_cores, other_cores;
 	bool burst; /* all workers are slow for a while */
 	bool hide_readiness;
 };
@@ -72,6 +72,7 @@ static void run(const struct model *m)
 	series.in_order = 1;
 	series.cores = m->cores > 0 ? m->cores : NAN;
 	series.main_cores = m->main_cores;
+	series.other_cores = m->other_cores;
 	for (int epoch = 0; epoch < m->epochs; epoch++) {
 		double idle[WORKERS], *end = calloc((size_t)m->batches, sizeof(*end));
 		double *load = calloc((size_t)m->batches, sizeof(*load)), now = 0;
@@ -307,6 +308,19 @@ Test(whatif, is_not_faster_than_the_cores)
 	cr_assert_float_eq(diagnosis.whatif.batches_per_s[WHATIF_WORKERS_X2], 3 / 0.5, 0.1);
 	cr_assert_float_eq(diagnosis.whatif.batches_per_s[WHATIF_SYNTHETIC], 9.9, 0.2);
 	series_done(&series);
+
+	/* What other programs take of them is not there for more workers. */
+	m.cores = 4;
+	m.other_cores = 1.25;
+	diagnose(&m);
+	cr_assert_float_eq(diagnosis.whatif.batches_per_s[WHATIF_WORKERS_X2], 2.75 / 0.5, 0.1);
+	cr_assert_float_eq(diagnosis.cpu_share, 5 * 0.4 / 2.75, 0.02);
+	series_done(&series);
+	m.other_cores = 4.01; /* two measurements, and the run had something after all */
+	diagnose(&m);
+	cr_assert_float_eq(diagnosis.whatif.batches_per_s[WHATIF_WORKERS_X2], 5, 0.1);
+	series_done(&series);
+	m.other_cores = 0;
 
 	/* A limit may be a part of a core. What was seen to be possible is never denied. */
 	m.cores = 2.75;

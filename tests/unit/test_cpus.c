@@ -135,6 +135,40 @@ static uint64_t own_start(void)
 	return ticks;
 }
 
+static int64_t busy(const char *stat)
+{
+	char command[100];
+	int64_t ns;
+
+	make(V2, "0::/\n");
+	put("/proc/stat", stat);
+	ns = cpus_busy_ns(root, getpid());
+	snprintf(command, sizeof(command), "rm -r %s", root);
+	cr_assert_eq(system(command), 0);
+	return ns;
+}
+
+/* What is idle or waits for a disk is free; a guest's time is in user's already. */
+Test(cpus, busy_for_whomever)
+{
+	int64_t tick = INT64_C(1000000000) / sysconf(_SC_CLK_TCK);
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(0, &one);
+	cr_assert_eq(sched_setaffinity(0, sizeof(one), &one), 0);
+	cr_assert_eq(busy("cpu  9 9 9 9 9 9 9 9 9 9\n"
+			  "cpu0 1 20 300 4000 50000 600000 7000000 80000000 5 5\n"
+			  "cpu1 7 7 7 7 7 7 7 7 7 7\nintr 5 5 5 5 5 5 5 5 5\n"),
+		     87600321 * tick);
+	cr_assert_eq(busy("cpu  9 9 9 9 9 9 9 9 9 9\ncpu1 7 7 7 7 7 7 7 7 7 7\n"), -1,
+		     "ours is not listed");
+	cr_assert_eq(busy("cpu0 one 2 3\n"), -1);
+	cr_assert_eq(cpus_busy_ns("/no/such/root", getpid()), -1);
+	cr_assert_eq(cpus_busy_ns("", -1), -1);
+	cr_assert_gt(cpus_busy_ns("", getpid()), 0);
+}
+
 Test(cpus, of_this_process)
 {
 	uint64_t start = own_start();

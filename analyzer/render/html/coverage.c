@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <time.h>
 
+#include "render/advise.h"
 #include "render/gpu.h"
 #include "render/html/sections.h"
 
@@ -63,6 +64,11 @@ static void put_loader(struct html *html)
 			"%.3g",
 			(int)report->series.workers, supply, supply * f->rho);
 	}
+	if (advise_others(report))
+		put_row(html, "Cores",
+			"other programs took %.2g of the %.3g cores on average; predictions count "
+			"on the rest, and more workers may win some of theirs",
+			report->series.other_cores, report->series.cores);
 	if (report->setup_count > 0)
 		put_row(html, "Restarts",
 			"making the iterators of %" PRId64

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drain/cores.h"
+
+#include <time.h>
+
+#include "drain/cpus.h"
+
+/* Long against the hundredths of a second in which /proc counts. */
+#define LOOK_NS UINT64_C(400000000)
+
+/* The drain's own, which is there because of the run. */
+static int64_t own_ns(void)
+{
+	struct timespec now;
+
+	if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now) < 0)
+		return 0;
+	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+/* A process with many threads has several segments. */
+static bool is_further(struct segment *const *segments, size_t index)
+{
+	for (size_t i = 0; i < index; i++)
+		if (segments[i]->header->pid == segments[index]->header->pid && !segments[i]->dead)
+			return true;
+	return false;
+}
+
+/* False: it cannot be told, as one of them has just ended. */
+static bool look(struct segment *const *segments, size_t count, struct cores *now)
+{
+	int32_t root = -1;
+
+	now->used_ns = own_ns();
+	for (size_t i = 0; i < count; i++) {
+		const struct dlprof_header *header = segments[i]->header;
+		int64_t used_ns;
+
+		if (segments[i]->dead || is_further(segments, i))
+			continue;
+		if (header->flags & DLPROF_SEGMENT_ROOT)
+			root = header->pid;
+		used_ns = cpus_used_ns(header->pid, header->start_ticks);
+		if (used_ns < 0)
+			return false;
+		now->used_ns += used_ns;
+		now->who +=
+			(uint64_t)header->pid * UINT64_C(0x9e3779b97f4a7c15) ^ header->start_ticks;
+	}
+	now->busy_ns = root < 0 ? -1 : cpus_busy_ns("", root);
+	return now->busy_ns >= 0;
+}
+
+int cores_update(struct cores *cores, struct writer *writer, struct segment *const *segments,
+		 size_t count, uint64_t now_ns)
+{
+	struct cores now = {.others_ns = cores->others_ns, .of_ns = cores->of_ns};
+	int r;
+
+	if (cores->seen_ns && now_ns - cores->seen_ns < LOOK_NS)
+		return 0;
+	now.seen_ns = look(segments, count, &now) ? now_ns : 0;
+	if (!now.seen_ns || !cores->seen_ns || now.who != cores->who) {
+		*cores = now;
+		return 0;
+	}
+	now.others_ns += (now.busy_ns - cores->busy_ns) - (now.used_ns - cores->used_ns);
+	now.of_ns += (int64_t)(now_ns - cores->seen_ns);
+	*cores = now;
+	r = writer_meta_number(writer, "other_cpu_ns", now.others_ns > 0 ? now.others_ns : 0);
+	return r < 0 ? r : writer_meta_number(writer, "other_cpu_of_ns", now.of_ns);
+}
