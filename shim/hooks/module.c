@@ -249,6 +249,11 @@ struct module *module_add_foreign(const struct module *found, uint32_t *count)
 	return added;
 }
 
+bool module_is_foreign(const struct module *module)
+{
+	return module >= list.foreign && module < list.foreign + MODULE_FOREIGN_MAX;
+}
+
 void module_forget_foreign(void)
 {
 	list.foreign_count = 0;

@@ -71,6 +71,9 @@ void module_iterate(int (*each)(struct dl_phdr_info *, size_t, void *), void *da
 /* The one that `address` lies in, also of another namespace, or NULL. Takes no lock. */
 struct module *module_at(const void *address);
 
+/* With the lock: what was added as of another namespace. */
+bool module_is_foreign(const struct module *module);
+
 /* The library that this is in. */
 const struct module *module_self(void);
 

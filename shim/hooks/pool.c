@@ -57,7 +57,7 @@ static struct decode_target *free_target(int row)
 		if (!targets[i].real)
 			return &targets[i];
 	for (int i = 0; i < DECODE_INSTANCE_MAX; i++)
-		if (!module_at(targets[i].real))
+		if (!targets[i].foreign && !module_at(targets[i].real))
 			return &targets[i];
 	return NULL;
 }
@@ -93,6 +93,7 @@ void *pool_wrapper(int row, void *real, void **slot)
 	}
 	memset(target->helpers, 0, sizeof(target->helpers));
 	target->slot = slot;
+	target->foreign = !slot && module_is_foreign(module_at(real));
 	if (!slot)
 		find_helpers(target, &decode_libraries[library], real);
 	__atomic_store_n(&target->real, real, __ATOMIC_RELEASE);

@@ -307,6 +307,21 @@ static void many(void)
 	}
 }
 
+/* Who is in another namespace keeps its library, whatever else comes and goes. */
+static void crowded(void)
+{
+	void *other = dlmopen(LM_ID_NEWLM, "./caller_a.so", RTLD_NOW);
+
+	if (!other) {
+		printf("%s\n", dlerror());
+		return;
+	}
+	printf("%d\n", run_of(other)(100));
+	dlclose(load("./next.so", RTLD_NOW));
+	many();
+	printf("%d\n", run_of(other)(100));
+}
+
 #ifndef SYS_mseal
 #define SYS_mseal 462
 #endif
@@ -380,6 +395,7 @@ static const struct {
 	{"threads", threads, NULL},
 	{"reopen", reopen, NULL},
 	{"many", many, NULL},
+	{"crowded", crowded, NULL},
 	{"sealed", sealed, NULL},
 	{"forked", forked, NULL},
 	{"table", NULL, "./caller_a_table.so"},
