@@ -259,6 +259,31 @@ static enum fd_kind ask_kernel(int fd, enum fd_kind known)
 	return kind;
 }
 
+/* That a file was data is kept: of one that has no name any more the kernel does not tell it. */
+void fd_begin(void)
+{
+	for (int fd = 0; fd < PAGE_MAX * PAGE_FDS; fd++) {
+		_Atomic uint8_t *known = cell(fd, false);
+		struct stat status;
+		bool data;
+
+		if (!known) {
+			fd |= PAGE_FDS - 1;
+			continue;
+		}
+		if (*known == FD_UNKNOWN)
+			continue;
+		data = (*known == FD_DATA || *known == FD_NAMED) &&
+		       sys_call2(SYS_fstat, fd, &status) == 0 && S_ISREG(status.st_mode);
+		*known = data ? FD_DATA : FD_UNKNOWN;
+	}
+	for (int i = 0; i < FD_PATH_COUNT; i++) {
+		/* Who was writing is not here. */
+		fd_paths[i].fd = -1;
+		atomic_fetch_add(&fd_paths[i].version, fd_paths[i].version % 2 ? 1 : 2);
+	}
+}
+
 void fd_learn(int fd, mode_t mode)
 {
 	_Atomic uint8_t *known = cell(fd, false);

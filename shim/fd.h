@@ -3,8 +3,8 @@
  * fd.h - what kind of thing a file descriptor is, so that only data counts as data.
  *
  * Tensor transport (pipes, sockets, shared memory), Python's own modules and the system's files
- * are not data. The table is private memory, so a forked child goes on with its parent's. What it
- * does not know it asks the kernel once. A vfork child shares it: forgetting checks the pid.
+ * are not data. The table is private memory. What it does not know it asks the kernel once. A vfork
+ * child shares it: forgetting checks the pid.
  */
 #ifndef FD_H
 #define FD_H
@@ -42,6 +42,12 @@ void fd_copy(int fd, int copy);
  */
 bool fd_forget(int fd);
 void fd_forget_range(unsigned int first, unsigned int last);
+
+/*
+ * A forked child begins to record: nobody saw what it has closed and opened until now, so the kernel
+ * is asked about what its parent knew.
+ */
+void fd_begin(void);
 
 /* What the table holds; FD_UNKNOWN where it holds nothing. */
 enum fd_kind fd_known(int fd);

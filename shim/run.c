@@ -9,6 +9,7 @@
 
 #include "config.h"
 #include "environment.h"
+#include "fd.h"
 #include "log.h"
 #include "process.h"
 #include "segment.h"
@@ -337,6 +338,7 @@ int run_rejoin(struct text *why)
 {
 	int r = segment_open(run.folder, 0, process_rank(), process_local_rank());
 
+	fd_begin();
 	if (r < 0)
 		return failed(why, "cannot make a segment in", run.folder, r);
 	return 0;
