@@ -17,10 +17,20 @@
 
 #define SEGMENT_MAX 32
 
+/*
+ * `threads` is the private side of each slot, in turns with that of the life before: in a forked
+ * child the thread that forked still has the pointer to what it was in its parent, and may end a
+ * call that it began there. If another thread were given the same, both would write into it.
+ */
 struct segment {
 	struct dlprof_segment *shared;
-	struct thread threads[DLPROF_SLOT_COUNT];	/* private side of each slot */
+	struct thread threads[2][DLPROF_SLOT_COUNT];
 };
+
+static struct thread *threads_of(struct segment *segment)
+{
+	return segment->threads[thread_life % 2];
+}
 
 static struct {
 	struct segment segments[SEGMENT_MAX];
@@ -193,15 +203,27 @@ static int add_segment(void)
 		sys_munmap(segment->shared, sizeof(struct dlprof_segment));
 		return r;
 	}
-	memset(segment->threads, 0, sizeof(segment->threads));
+	memset(threads_of(segment), 0, sizeof(segment->threads[0]));
 	atomic_store_explicit(&own.count, index + 1, memory_order_release);
 	return 0;
 }
 
+/* Calls that were begun in the life before find at their end that there are none. */
+static void drop_calls(struct segment *segment)
+{
+	struct thread *threads = segment->threads[(thread_life + 1) % 2];
+
+	for (int i = 0; i < DLPROF_SLOT_COUNT; i++)
+		if (threads[i].frame)
+			threads[i].frame = &threads[i].frames[0];
+}
+
 int segment_open(const char *folder, uint32_t flags, int32_t rank, int32_t local_rank)
 {
-	for (uint32_t i = 0; i < own.count; i++)
+	for (uint32_t i = 0; i < own.count; i++) {
+		drop_calls(&own.segments[i]);
 		sys_munmap(own.segments[i].shared, sizeof(struct dlprof_segment));
+	}
 	own.count = 0;
 	own.growing = 0;
 	own.full = false;
@@ -225,8 +247,8 @@ static struct thread *claim_in(struct segment *segment, uint32_t tid)
 		if (atomic_load_explicit(&slot->tid, memory_order_relaxed) ||
 		    !atomic_compare_exchange_strong(&slot->tid, &expected, tid))
 			continue;
-		thread_reset(&segment->threads[i], slot);
-		return &segment->threads[i];
+		thread_reset(&threads_of(segment)[i], slot);
+		return &threads_of(segment)[i];
 	}
 	return NULL;
 }

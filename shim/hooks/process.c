@@ -34,9 +34,11 @@ HOOK_EXPORT pid_t fork(void)
 		return real.fork();
 	module_fork_begins();
 	pid = real.fork();
-	if (pid != 0)
+	if (pid != 0) {
 		module_fork_ended();
-	else
+	} else {
 		dl_closing = 0; /* the threads that did are not here */
+		thread_self = NULL;
+	}
 	return pid;
 }

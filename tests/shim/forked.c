@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * forked.c - a child that goes on recording with what its parent had in memory.
+ *
+ * usage: forked fork|_Fork. The parent reads "data" in a load and keeps it open. In the child a
+ * pipe takes the descriptor's place before anything records; then another thread than the one that
+ * forked begins to. Both load LOADS batches of READS reads of "data" each, and one reads the pipe.
+ */
+#include <dlfcn.h>
+#include <dlprof.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define LOADS 300
+#define READS 20
+#define BYTES 100
+
+static atomic_bool begun;
+
+static int read_data(void)
+{
+	char bytes[BYTES];
+	int fd = open("data", O_RDONLY), good = fd >= 0;
+
+	for (int i = 0; i < READS; i++)
+		good &= pread(fd, bytes, sizeof(bytes), 0) == sizeof(bytes);
+	return close(fd) == 0 && good;
+}
+
+static void *load(void *first)
+{
+	for (int i = 0; i < LOADS; i++) {
+		dlprof_load_begin(*(int *)first + i);
+		if (!read_data())
+			abort();
+		dlprof_load_end(*(int *)first + i);
+		begun = true;
+		usleep(100);
+	}
+	return NULL;
+}
+
+static int child(int fd)
+{
+	int first = 1000, second = 2000, ends[2];
+	pthread_t thread;
+	char bytes[8];
+
+	if (close(fd) < 0 || pipe(ends) < 0 || (ends[0] != fd && dup2(ends[0], fd) != fd) ||
+	    write(ends[1], "8 bytes", sizeof(bytes)) != sizeof(bytes))
+		return 2;
+	if (pthread_create(&thread, NULL, load, &first))
+		return 3;
+	while (!begun)
+		usleep(10);
+	if (read(fd, bytes, sizeof(bytes)) != sizeof(bytes))
+		return 4;
+	load(&second);
+	pthread_join(thread, NULL);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	int fd, status = -1;
+	char bytes[BYTES];
+	pid_t pid;
+
+	dlprof_load_begin(0);
+	fd = open("data", O_RDONLY);
+	if (argc != 2 || read(fd, bytes, sizeof(bytes)) != sizeof(bytes))
+		return 2;
+	dlprof_load_end(0);
+	pid = strcmp(argv[1], "fork") == 0 ? fork() : _Fork();
+	if (pid == 0)
+		_exit(child(fd));
+	waitpid(pid, &status, 0);
+	printf("child %x\n", (unsigned int)status);
+	return 0;
+}
