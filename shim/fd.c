@@ -104,6 +104,7 @@ static void set_path(int fd, const char *path)
 {
 	struct fd_open_path *open = &fd_paths[(unsigned int)fd % FD_PATH_COUNT];
 	uint32_t version = atomic_load_explicit(&open->version, memory_order_relaxed);
+	uint32_t odd = version + 1;
 	size_t length = strlen(path);
 
 	/* Two threads at one place: one of them goes without, and asks the kernel. */
@@ -116,7 +117,11 @@ static void set_path(int fd, const char *path)
 	}
 	open->fd = fd;
 	memcpy(open->text, path, length + 1);
-	atomic_store_explicit(&open->version, version + 2, memory_order_release);
+	if (atomic_compare_exchange_strong(&open->version, &odd, version + 2))
+		return;
+	/* Dropped meanwhile: this was the number's old meaning. */
+	open->fd = -1;
+	atomic_fetch_add_explicit(&open->version, 1, memory_order_release);
 }
 
 /* The number may mean something else from now on. */
