@@ -29,10 +29,12 @@ static volatile uint32_t *cell_page;
 static char failure[512];
 static int failure_pid;
 
+static void (*on_begins)(void) NEAR = NULL;
 static void (*on_begun)(void) NEAR = NULL;
 
-void activate_ready(void (*begun)(void))
+void activate_ready(void (*begins)(void), void (*begun)(void))
 {
+	on_begins = begins;
 	on_begun = begun;
 	atomic_store(&state, STATE_IDLE);
 }
@@ -96,6 +98,8 @@ static bool activate_as(uint32_t from)
 		log_line("not recording", failure);
 		return false;
 	}
+	if (on_begins)
+		on_begins();
 	__atomic_store_n(cell_page, 1, __ATOMIC_RELEASE);
 	__atomic_store_n(&activate_cell, cell_page, __ATOMIC_RELEASE);
 	atomic_store(&state, STATE_ON);

@@ -27,10 +27,10 @@ static inline bool activate_on(void)
 }
 
 /*
- * The constructor is done: activate() may work from now on. `begun` is called whenever this process,
- * or one that was forked from it, has begun to record.
+ * The constructor is done: activate() may work from now on. Whenever this process, or one that was
+ * forked from it, begins to record, `begins` is called before other threads do, and `begun` after.
  */
-void activate_ready(void (*begun)(void));
+void activate_ready(void (*begins)(void), void (*begun)(void));
 
 /* Begins to record unless this process does already or cannot; whether it records. */
 bool activate(void);

@@ -23,7 +23,7 @@
 
 static void begin_recording(void)
 {
-	got_begin();
+	got_sweep();
 	audit_report();
 	attach_begin();
 	nvtx_begin();
@@ -46,7 +46,7 @@ __attribute__((constructor)) static void init_begin(void)
 	attach_prepare();
 	nvtx_prepare();
 	driver_prepare();
-	activate_ready(begin_recording);
+	activate_ready(got_begin, begin_recording);
 	audit_install();
 	pipes_install();
 	if (when && strcmp(when, "always") == 0)

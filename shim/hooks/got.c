@@ -395,7 +395,6 @@ void got_begin(void)
 		segment_note('w', "forked while modules were being looked at: "
 				  "decoders that are loaded from now on are not observed");
 	}
-	got_sweep();
 }
 
 /* musl has neither it nor other namespaces. */

@@ -16,7 +16,10 @@
 /* Changes the slots of what was loaded since the last time. Cheap if nothing was. */
 void got_sweep(void);
 
-/* This process begins to record: it is the first time, or it was forked from one that does. */
+/*
+ * This process is about to record: it is the first time, or it was forked from one that does. Before
+ * any other thread can see that it does, and sweep.
+ */
 void got_begin(void);
 
 /* Whether `address` lies in a module that got_sweep() is done with. Takes no lock. */

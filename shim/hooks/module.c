@@ -17,6 +17,8 @@ enum { HELD = 1, FORKING = 2 };
 static struct {
 	_Atomic uint32_t lock; /* HELD or not, and FORKING for every thread that is in fork() */
 	_Atomic uint32_t iterating;
+	_Atomic int pid; /* whose threads these are */
+	bool stuck;
 	struct module_table tables[2];
 	struct module_table *_Atomic table;
 	struct module foreign[MODULE_FOREIGN_MAX];
@@ -57,6 +59,7 @@ void module_unlock(void)
 
 void module_fork_begins(void)
 {
+	list.pid = sys_getpid();
 	atomic_fetch_add(&list.lock, FORKING);
 	for (int try = 0; try < WAIT_MAX && atomic_load(&list.lock) & HELD; try++)
 		pause_at(try);
@@ -65,6 +68,13 @@ void module_fork_begins(void)
 void module_fork_ended(void)
 {
 	atomic_fetch_sub(&list.lock, FORKING);
+}
+
+void module_forked(void)
+{
+	list.stuck |= atomic_exchange(&list.iterating, 0) > 0;
+	atomic_store(&list.lock, 0);
+	list.pid = sys_getpid();
 }
 
 void module_iterate(int (*each)(struct dl_phdr_info *, size_t, void *), void *data)
@@ -271,9 +281,8 @@ bool module_open(const struct module *module, struct elf_module *elf)
 
 bool module_begin(void)
 {
-	bool stuck = atomic_load(&list.iterating);
-
-	atomic_store(&list.iterating, 0);
-	atomic_store(&list.lock, 0);
-	return !stuck;
+	if (list.pid && list.pid != sys_getpid())
+		module_forked();
+	list.pid = sys_getpid();
+	return !list.stuck;
 }

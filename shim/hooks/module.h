@@ -48,14 +48,18 @@ void module_unlock(void);
 /*
  * Around fork(), in the parent. glibc leaves ld.so's lock taken in a child that is forked while
  * another thread walks the modules, and the child's next dlopen() waits for ever. So it is not
- * forked while we do: that takes microseconds, the first time milliseconds.
+ * forked while we do: that takes microseconds, the first time milliseconds. Also before the process
+ * records: another thread may begin to, and walk, while this one is in fork().
  */
 void module_fork_begins(void);
 void module_fork_ended(void);
 
+/* In the child: the threads that held what is held are not here. */
+void module_forked(void);
+
 /*
- * In a process that begins to record; before, no thread of it was in here. False: it was forked
- * while another thread held ld.so's lock for us, which nobody will give back.
+ * In a process that is about to record: no thread of it is in here yet, but perhaps in fork(). False:
+ * it was forked while another thread held ld.so's lock for us, which nobody will give back.
  */
 bool module_begin(void);
 

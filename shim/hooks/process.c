@@ -30,13 +30,12 @@ HOOK_EXPORT pid_t fork(void)
 {
 	pid_t pid;
 
-	if (likely(!activate_on()))
-		return real.fork();
 	module_fork_begins();
 	pid = real.fork();
 	if (pid != 0) {
 		module_fork_ended();
 	} else {
+		module_forked();
 		dl_closing = 0; /* the threads that did are not here */
 		thread_self = NULL;
 	}
