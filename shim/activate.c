@@ -16,9 +16,9 @@
 enum state {
 	STATE_STARTING,
 	STATE_IDLE,
-	STATE_BUSY,	/* a thread is activating */
 	STATE_ON,
 	STATE_OFF,
+	STATE_BUSY = 8, /* a thread is activating; with the process's pid above it */
 };
 
 static const volatile uint32_t cell_off;
@@ -39,14 +39,19 @@ void activate_ready(void (*begins)(void), void (*begun)(void))
 	atomic_store(&state, STATE_IDLE);
 }
 
+static uint32_t own_busy(void)
+{
+	return STATE_BUSY | (uint32_t)sys_getpid() << 4;
+}
+
 bool activate_tried(void)
 {
-	return atomic_load(&state) >= STATE_BUSY;
+	return atomic_load(&state) >= STATE_ON;
 }
 
 bool activate_busy(void)
 {
-	return atomic_load(&state) == STATE_BUSY;
+	return atomic_load(&state) & STATE_BUSY;
 }
 
 const char *activate_failure(void)
@@ -80,7 +85,7 @@ static bool activate_as(uint32_t from)
 	int r;
 
 	/* One thread activates; the others record from their next operation on. */
-	if (!atomic_compare_exchange_strong(&state, &from, STATE_BUSY))
+	if (!atomic_compare_exchange_strong(&state, &from, own_busy()))
 		return false;
 	text_init(&why, failure, sizeof(failure));
 	r = make_cell();
@@ -110,8 +115,14 @@ static bool activate_as(uint32_t from)
 
 bool activate(void)
 {
+	uint32_t before;
+
 	if (likely(activate_on()))
 		return true;
+	before = atomic_load(&state);
+	/* Forked while another thread was in here: that one is gone. */
+	if ((before & STATE_BUSY) && before != own_busy())
+		atomic_compare_exchange_strong(&state, &before, STATE_IDLE);
 	switch (atomic_load(&state)) {
 	case STATE_IDLE:
 		return activate_as(STATE_IDLE);

@@ -92,12 +92,7 @@ static struct thread *enter_first(bool is_loop)
 		sys_call2(SYS_nanosleep, &nap, NULL);
 		before = holder;
 	}
-	while (!(is_loop ? consumer_activate() : consumer_record()) && activate_busy() &&
-	       nap_count < NAP_MAX) {
-		nap_count++;
-		sys_call2(SYS_nanosleep, &nap, NULL);
-	}
-	if (activate_on())
+	if (is_loop ? consumer_activate() : consumer_record())
 		thread = thread_get();
 	if (ours)
 		atomic_store(&holder, 0);

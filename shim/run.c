@@ -325,9 +325,13 @@ int run_begin(struct text *why)
 	config_read();
 	if (!folder && run.parent[0])
 		folder = run.parent;
+	/* Forked while the parent began it. */
+	if (!folder && run.root_pid && run.root_pid != sys_getpid())
+		folder = run.folder;
 	run.root_pid = 0;
 	if (folder && strlen(folder) < sizeof(run.folder) && is_folder(folder)) {
-		strcpy(run.folder, folder);
+		if (folder != run.folder)
+			strcpy(run.folder, folder);
 		if (segment_open(run.folder, 0, process_rank(), process_local_rank()) == 0)
 			return 0;
 	}

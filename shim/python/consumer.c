@@ -3,6 +3,7 @@
 
 #include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 
 #include "activate.h"
 #include "clock.h"
@@ -21,6 +22,8 @@ static struct attribute {
 } iterator_attribute = {.name = "_dlprof_iterator"}, loader_attribute = {.name = "_dlprof_loader"};
 
 #define LOADER_MAX 256
+#define NAP_NS	   1000000
+#define NAP_MAX	   200
 
 /* Which loader an object is. What is copied with it, or into another process, is another one. */
 struct mark {
@@ -46,12 +49,24 @@ static uint32_t loader_pid;
 
 static _Atomic uint32_t stream_count;
 
+/*
+ * Not in vain while another thread is at it, in milliseconds and once: a loader that does not get to
+ * record now is not seen for an epoch, nor are the workers that it forks.
+ */
 bool consumer_record(void)
 {
+	static _Atomic uint32_t nap_count; /* of all threads of the process together */
+	const struct timespec nap = {.tv_nsec = NAP_NS};
+
 	if (activate_on())
 		return true;
-	if (!activate())
-		return false;
+	while (!activate()) {
+		if (!activate_busy() || nap_count++ >= NAP_MAX)
+			return false;
+		sys_call2(SYS_nanosleep, &nap, NULL);
+		if (activate_on())
+			return true;
+	}
 	patch_report();
 	return true;
 }
