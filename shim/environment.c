@@ -20,9 +20,9 @@ int environment_set(const char *name, const char *value)
 {
 	size_t count = 0, size, length = strlen(name);
 	size_t kept = 0;
-	char **copy, *entry;
+	char **before = environ, **copy, *entry, *old;
 
-	while (environ && environ[count])
+	while (before && before[count])
 		count++;
 	size = (count + 2) * sizeof(char *) + length + strlen(value) + 1;
 	copy = sys_mmap(size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
@@ -31,9 +31,14 @@ int environment_set(const char *name, const char *value)
 	entry = (char *)(copy + count + 2);
 	memcpy(entry, name, length);
 	strcpy(entry + length, value);
-	for (size_t i = 0; i < count; i++)
-		if (strncmp(environ[i], name, length) != 0)
-			copy[kept++] = environ[i];
+	/* Another thread may take some out meanwhile, or add. */
+	for (size_t i = 0; i < count; i++) {
+		old = __atomic_load_n(&before[i], __ATOMIC_RELAXED);
+		if (!old)
+			break;
+		if (strncmp(old, name, length) != 0)
+			copy[kept++] = old;
+	}
 	copy[kept++] = entry;
 	copy[kept] = NULL;
 	__atomic_store_n(&environ, copy, __ATOMIC_RELEASE);

@@ -93,12 +93,21 @@ static int find_drain(struct text *path)
 	return -ENOENT;
 }
 
-/* Everything but what would load us, or another tool, into the drain. */
-static void drain_environment(char **copy)
+/*
+ * Everything but what would load us, or another tool, into the drain; `count` at most, since another
+ * thread may add some meanwhile, or take some out.
+ */
+static void drain_environment(char **copy, size_t count)
 {
-	for (char **entry = environ; entry && *entry; entry++)
-		if (strncmp(*entry, "LD_PRELOAD=", 11) != 0 && strncmp(*entry, "LD_AUDIT=", 9) != 0)
-			*copy++ = *entry;
+	char **before = environ, *entry;
+
+	for (size_t i = 0; before && i < count; i++) {
+		entry = __atomic_load_n(&before[i], __ATOMIC_RELAXED);
+		if (!entry)
+			break;
+		if (strncmp(entry, "LD_PRELOAD=", 11) != 0 && strncmp(entry, "LD_AUDIT=", 9) != 0)
+			*copy++ = entry;
+	}
 	*copy = NULL;
 }
 
@@ -137,7 +146,8 @@ static size_t count_environment(void)
 
 int spawn_drain(const char *folder, const char *database)
 {
-	size_t size = 2 * STACK_BYTES + (count_environment() + 1) * sizeof(char *);
+	const size_t count = count_environment();
+	size_t size = 2 * STACK_BYTES + (count + 1) * sizeof(char *);
 	uint64_t all = ~UINT64_C(0), before;
 	struct spawn spawn = {.result = 0};
 	TEXT(path, 640);
@@ -153,7 +163,7 @@ int spawn_drain(const char *folder, const char *database)
 		return -ENOMEM;
 	spawn.stack = memory + STACK_BYTES;
 	spawn.environment = (char **)(memory + 2 * STACK_BYTES);
-	drain_environment(spawn.environment);
+	drain_environment(spawn.environment, count);
 	spawn.arguments[0] = path.buffer;
 	spawn.arguments[1] = (char *)folder;
 	spawn.arguments[2] = (char *)database;
