@@ -25,8 +25,9 @@ volatile uint32_t pipes_watch;
 /* Weak, as in audit.c: there if this process is a Python, of any version. */
 extern int Py_IsInitialized(void) __attribute__((weak));
 
+static _Atomic uint32_t holder; /* pid, so that no fork leaves it taken; 0: nobody */
+
 static struct {
-	_Atomic uint32_t busy;
 	uint32_t pid;
 	uint64_t polled, polled_ns; /* the last poll, and since when it is of that pipe */
 	/* Of a worker. */
@@ -51,24 +52,27 @@ void pipes_install(void)
  */
 static bool lock(void)
 {
-	uint32_t pid = (uint32_t)sys_getpid();
+	uint32_t pid = (uint32_t)sys_getpid(), before;
 
+	for (int i = 0;; i++) {
+		before = holder;
+		if (before != pid && atomic_compare_exchange_strong(&holder, &before, pid))
+			break;
+		if (i == YIELD_MAX)
+			return false;
+		sys_call0(SYS_sched_yield);
+	}
 	if (unlikely(pipes.pid != pid)) { /* first use, or a forked child */
 		memset(&pipes, 0, sizeof(pipes));
 		pipes.pid = pid;
 		feed_reset();
 	}
-	for (int i = 0; i < YIELD_MAX; i++) {
-		if (!atomic_exchange(&pipes.busy, 1))
-			return true;
-		sys_call0(SYS_sched_yield);
-	}
-	return false;
+	return true;
 }
 
 static void unlock(void)
 {
-	atomic_store(&pipes.busy, 0);
+	atomic_store(&holder, 0);
 }
 
 /* 0: not a pipe. */
