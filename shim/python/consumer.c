@@ -275,24 +275,29 @@ bool consumer_wait_begin(struct consumer *consumer, struct consumer_wait *wait)
 	return true;
 }
 
-/* A dataset may iterate over a loader of its own: only the outermost wait is the thread's. */
-static bool leave(struct consumer_wait *wait, uint64_t end_ns)
+/*
+ * A dataset may iterate over a loader of its own: only the outermost wait is the thread's. Of a wait
+ * that another thread began, and did not end, its state is that one's own affair, and so is its ring.
+ * The thread whose ring to take; NULL: none.
+ */
+static struct thread *leave(struct consumer_wait *wait, uint64_t end_ns)
 {
-	struct thread *thread = wait->thread;
+	struct thread *thread = thread_is_in_life(wait->life) ? thread_get() : NULL;
 
-	if (!thread_is_in_life(wait->life))
-		return false;
+	if (!thread || thread != wait->thread)
+		return thread;
 	thread->stream = wait->stream;
 	thread->generation = wait->generation;
 	thread->task = wait->task;
 	if (--thread->wait_depth == 0)
 		thread->waited_ns += end_ns - wait->begin_ns;
-	return true;
+	return thread;
 }
 
 void consumer_wait_end(struct consumer *consumer, struct consumer_wait *wait, uint32_t task)
 {
 	uint64_t end_ns = clock_now_ns();
+	struct thread *thread;
 	uint32_t at = task % CONSUMER_ARRIVAL_MAX;
 	bool arrived = consumer->arrivals[at].ns && consumer->arrivals[at].task == task &&
 		       consumer->arrivals[at].generation == consumer->generation;
@@ -314,9 +319,10 @@ void consumer_wait_end(struct consumer *consumer, struct consumer_wait *wait, ui
 		},
 	};
 
-	if (!leave(wait, end_ns))
+	thread = leave(wait, end_ns);
+	if (!thread)
 		return;
-	thread_push(wait->thread, &event);
+	thread_push(thread, &event);
 	summary_batch(event.duration_ns, consumer->ordinal >= (uint64_t)consumer->workers &&
 					 consumer->ordinal > 0);
 	run_watch(end_ns);
@@ -327,6 +333,7 @@ void consumer_wait_end(struct consumer *consumer, struct consumer_wait *wait, ui
 void consumer_wait_stop(struct consumer *consumer, struct consumer_wait *wait, bool failed)
 {
 	uint64_t end_ns = clock_now_ns();
+	struct thread *thread;
 	struct dlprof_event event = {
 		.kind = DLPROF_EVENT_STOP,
 		.flags = failed ? DLPROF_FLAG_FAILED : 0,
@@ -338,9 +345,10 @@ void consumer_wait_stop(struct consumer *consumer, struct consumer_wait *wait, b
 		.batch = {.waited_ns = wait->waited_ns},
 	};
 
-	if (!leave(wait, end_ns))
+	thread = leave(wait, end_ns);
+	if (!thread)
 		return;
-	thread_push(wait->thread, &event);
+	thread_push(thread, &event);
 	if (!failed && consumer->exit_ns)
 		end_epoch(consumer);
 	consumer->exit_ns = 0;
