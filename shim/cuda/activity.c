@@ -56,8 +56,8 @@ static struct {
 	uint32_t named_devices; /* bits: in the meta table */
 } own;
 
-cupti_complete_function *volatile activity_their_complete;
-void (*volatile activity_share)(void *context, uint32_t stream, const uint8_t *buffer,
+cupti_complete_function *_Atomic activity_their_complete;
+void (*_Atomic activity_share)(void *context, uint32_t stream, const uint8_t *buffer,
 				size_t valid_size);
 
 /* Waits for the drain, which this thread may: up to a second, and not again until it moved. */

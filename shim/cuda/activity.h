@@ -35,9 +35,9 @@ void activity_disarm(uint64_t keep);
 void activity_request(uint8_t **buffer, size_t *size, size_t *max_records);
 void activity_complete(void *context, uint32_t stream, uint8_t *buffer, size_t size,
 		       size_t valid_size);
-extern HIDDEN cupti_complete_function *volatile activity_their_complete;
+extern HIDDEN cupti_complete_function *_Atomic activity_their_complete;
 /* Called with what is ours while attach_is_yielded(). */
-extern HIDDEN void (*volatile activity_share)(void *context, uint32_t stream, const uint8_t *buffer,
+extern HIDDEN void (*_Atomic activity_share)(void *context, uint32_t stream, const uint8_t *buffer,
 					      size_t valid_size);
 
 /* Looks at both clocks. `anew`: CUPTI's may have become another one. */

@@ -22,7 +22,10 @@ uint32_t driver_hooks NEAR = 0;
 
 static bool driver_refused;
 
-/* What each instance stands for; never given back, since libcuda stays. */
+/*
+ * What each instance stands for; never given back, since libcuda stays. Read after the pointer that
+ * led to the instance, which the host may hand from thread to thread without any ordering.
+ */
 static _Atomic(void *) reals[DRIVER_ROW_MAX][INSTANCE_MAX];
 
 /* No pointers: every process would have ld.so add its base to all of them. */
@@ -194,11 +197,12 @@ struct call {
 #define DRIVER(family, version, base, symbol, params, args)                                        \
 	__attribute__((noinline)) static int call_##symbol(_Atomic(void *) *target, STRIP params)  \
 	{                                                                                          \
-		int(*real) params =                                                                \
-			(int(*) params)atomic_load_explicit(target, memory_order_relaxed);         \
+		int(*real) params;                                                                 \
 		struct call call;                                                                  \
 		int result;                                                                        \
                                                                                                    \
+		atomic_thread_fence(memory_order_acquire);                                         \
+		real = (int(*) params)atomic_load_explicit(target, memory_order_relaxed);          \
 		if (!BEGIN_##family)                                                               \
 			return real args;                                                          \
 		result = real args;                                                                \

@@ -23,7 +23,7 @@ static struct {
 	_Atomic uint64_t kinds;  /* bits: enabled by them */
 	_Atomic uint64_t changed_ns;
 	_Atomic uint32_t buffers_out;
-	cupti_request_function *volatile request;
+	cupti_request_function *_Atomic request;
 } theirs;
 
 /* The real functions. Resolved when first called, since who calls them has its libcupti by then. */
@@ -92,7 +92,7 @@ static void request_theirs(uint8_t **buffer, size_t *size, size_t *max_records)
 		atomic_fetch_add(&theirs.buffers_out, 1);
 }
 
-static cupti_complete_function *volatile their_complete;
+static cupti_complete_function *_Atomic their_complete;
 
 static void complete_theirs(void *context, uint32_t stream, uint8_t *buffer, size_t size,
 			    size_t valid_size)

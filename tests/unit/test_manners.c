@@ -156,8 +156,8 @@ Test(manners, random_calls_agree_with_a_list)
 
 /* What manners.c stands on. */
 struct cupti cupti;
-cupti_complete_function *volatile activity_their_complete;
-void (*volatile activity_share)(void *context, uint32_t stream, const uint8_t *buffer,
+cupti_complete_function *_Atomic activity_their_complete;
+void (*_Atomic activity_share)(void *context, uint32_t stream, const uint8_t *buffer,
 				size_t valid_size);
 
 static int real_register(cupti_request_function *request, cupti_complete_function *complete)
