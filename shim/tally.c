@@ -220,10 +220,12 @@ void tally_visit(struct thread *thread, int fd)
 	char *slash;
 
 	tally_settle(thread);
+	/* First: a signal handler that reads must not find this half done. */
+	visit->quick = &never;
+	atomic_signal_fence(memory_order_seq_cst);
 	visit->fd = fd;
 	visit->version = fd_path(fd, path);
 	visit->file = visit->folder = NULL;
-	visit->quick = &never;
 	if (!path[0])
 		return;
 	visit->file = place_of(tallies + FILES, &files, DLPROF_TALLY_FILE_COUNT,
