@@ -21,9 +21,11 @@
  * The way into another's code: may be changed while it is being read. The fence: that the caller's
  * slot led here says that `real` is set, but a processor may have looked at it before the slot.
  */
-#define REAL(target)                                                                               \
+#define REAL(target) __atomic_load_n(&(target)->real, __ATOMIC_ACQUIRE)
+/* Looked at first: with the way to ld.so goes the slot that ld.so changes. */
+#define SLOT(target)                                                                               \
 	(__atomic_thread_fence(__ATOMIC_ACQUIRE),                                                  \
-	 __atomic_load_n(&(target)->real, __ATOMIC_ACQUIRE))
+	 __atomic_load_n(&(target)->slot, __ATOMIC_ACQUIRE))
 
 /*
  * BEGIN_x and END_x see the wrapper's parameters, `unit`, `target`, `row` and `result`. What they
@@ -503,6 +505,7 @@ static void uring_end(struct unit *unit, int status)
 							  STRIP params)                            \
 	{                                                                                          \
 		const enum decode_row_id row = DECODE_ROW_##name;                                  \
+		void **slot = SLOT(target);                                                        \
 		type(*real) params = (type(*) params)REAL(target);                                 \
 		struct unit unit;                                                                  \
 		type result;                                                                       \
@@ -510,8 +513,8 @@ static void uring_end(struct unit *unit, int status)
 		if (!activate_on() || !BEGIN_##family)                                             \
 			return real args;                                                          \
 		result = real args;                                                                \
-		if (unlikely(target->slot))                                                        \
-			pool_bound(target);                                                         \
+		if (unlikely(slot))                                                                \
+			pool_bound(target, slot);                                                  \
 		END_##family;                                                                      \
 		return result;                                                                     \
 	}                                                                                          \
@@ -522,6 +525,7 @@ static void uring_end(struct unit *unit, int status)
 							  STRIP params)                            \
 	{                                                                                          \
 		const enum decode_row_id row = DECODE_ROW_##name;                                  \
+		void **slot = SLOT(target);                                                        \
 		void (*real) params = (void(*) params)REAL(target);                                \
 		struct unit unit;                                                                  \
                                                                                                    \
@@ -530,8 +534,8 @@ static void uring_end(struct unit *unit, int status)
 			return;                                                                    \
 		}                                                                                  \
 		real args;                                                                         \
-		if (unlikely(target->slot))                                                        \
-			pool_bound(target);                                                         \
+		if (unlikely(slot))                                                                \
+			pool_bound(target, slot);                                                  \
 		END_##family;                                                                      \
 	}                                                                                          \
 	INSTANCES(void, name, params, args)

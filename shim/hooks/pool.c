@@ -92,7 +92,7 @@ void *pool_wrapper(int row, void *real, void **slot)
 		return NULL;
 	}
 	memset(target->helpers, 0, sizeof(target->helpers));
-	target->slot = slot;
+	__atomic_store_n(&target->slot, slot, __ATOMIC_RELEASE);
 	target->foreign = !slot && module_is_foreign(module_at(real));
 	if (!slot)
 		find_helpers(target, &decode_libraries[library], real);
@@ -110,28 +110,28 @@ void *pool_substitute(int row, void *real)
 		return decode_wrapper(row, at);
 	if (module_in_text(module_self(), real) || !module_lock())
 		return real;
+	}
 	wrapper = pool_wrapper(row, real, NULL);
 	module_unlock();
 	return wrapper ? wrapper : real;
 }
 
-void pool_bound(struct decode_target *target)
+void pool_bound(struct decode_target *target, void **slot)
 {
 	int row = (int)((target - decode_targets[0]) / DECODE_INSTANCE_MAX);
-	void **slot, *real, *wrapper;
+	void *real, *wrapper;
 
 	if (!module_lock())
 		return;
-	slot = target->slot;
-	real = slot ? __atomic_load_n(slot, __ATOMIC_ACQUIRE) : NULL;
-	if (!real || module_in_text(module_self(), real) || real == target->real)
+	real = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+	if (module_in_text(module_self(), real) || (target->slot == slot && real == target->real))
 		goto done;
 	/* What was on its way through ld.so still gets there: an instance of its own if there is
 	 * one. */
-	if (find_target(row, real) < 0) {
+	if (target->slot == slot && find_target(row, real) < 0) {
 		find_helpers(target, &decode_libraries[decode_rows[row].library], real);
 		__atomic_store_n(&target->real, real, __ATOMIC_RELEASE);
-		target->slot = NULL;
+		__atomic_store_n(&target->slot, NULL, __ATOMIC_RELEASE);
 	}
 	wrapper = pool_wrapper(row, real, NULL);
 	if (wrapper)

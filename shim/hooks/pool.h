@@ -27,7 +27,10 @@ void *pool_wrapper(int row, void *real, void **slot);
 /* The wrapper that stands for `real`, or `real` where there is none. */
 void *pool_substitute(int row, void *real);
 
-/* A call through a lazily bound slot is over: ld.so has put the real function there. */
-void pool_bound(struct decode_target *target);
+/*
+ * A call through a lazily bound slot is over: ld.so has put the real function there, perhaps not for
+ * the first time.
+ */
+void pool_bound(struct decode_target *target, void **slot);
 
 #endif
