@@ -9,6 +9,7 @@
 
 #include "hooks/dl.h"
 #include "hooks/elf.h"
+#include "hooks/module.h"
 
 struct cupti cupti;
 
@@ -99,7 +100,7 @@ static int major_of(const struct cupti *found)
 {
 	struct named named = {(uintptr_t)found->GetVersion, 0};
 
-	dl_iterate_phdr(find_soname, &named);
+	module_walk(find_soname, &named);
 	return named.major;
 }
 
@@ -195,7 +196,7 @@ static int fits(const struct cupti *found, const struct runtime *runtime, int dr
 
 	if (major > driver)
 		return mismatch(why, major, ", the driver of CUDA ", driver);
-	if (!major || !runtime->major || dl_iterate_phdr(find_runtime, &same))
+	if (!major || !runtime->major || module_walk(find_runtime, &same))
 		return 0;
 	return mismatch(why, major, ", libcudart of CUDA ", runtime->major);
 }
@@ -213,7 +214,7 @@ int cupti_find(struct text *why)
 	}
 	if (chosen && !chosen[0])
 		chosen = NULL;
-	dl_iterate_phdr(find_runtime, &runtime);
+	module_walk(find_runtime, &runtime);
 	if (chosen)
 		found.library = dlopen(chosen, RTLD_LAZY | RTLD_LOCAL);
 	else

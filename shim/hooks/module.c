@@ -84,6 +84,19 @@ void module_iterate(int (*each)(struct dl_phdr_info *, size_t, void *), void *da
 	atomic_fetch_sub(&list.iterating, 1);
 }
 
+int module_walk(int (*each)(struct dl_phdr_info *, size_t, void *), void *data)
+{
+	const bool locked = module_lock();
+	int r;
+
+	atomic_fetch_add(&list.iterating, 1);
+	r = dl_iterate_phdr(each, data);
+	atomic_fetch_sub(&list.iterating, 1);
+	if (locked)
+		module_unlock();
+	return r;
+}
+
 static void measure(struct module *module)
 {
 	module->begin = module->text_begin = UINTPTR_MAX;

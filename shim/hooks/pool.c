@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "hooks/pool.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "hooks/module.h"
@@ -9,6 +10,7 @@
 
 static uint64_t noted; /* libraries that were reached, a bit each */
 static bool full_noted;
+static _Atomic bool late_noted;
 
 bool pool_is_library(const struct elf_module *elf, const struct decode_library *library)
 {
@@ -106,9 +108,15 @@ void *pool_substitute(int row, void *real)
 	int at = find_target(row, real);
 	void *wrapper;
 
-	if (at >= 0)
+	/* Where nobody knows who lives there it may be given to another just now. */
+	if (at >= 0 && module_at(real))
 		return decode_wrapper(row, at);
-	if (module_in_text(module_self(), real) || !module_lock())
+	if (module_in_text(module_self(), real))
+		return real;
+	if (!module_lock()) {
+		if (!atomic_exchange(&late_noted, true))
+			segment_note('w', "a decoder was looked up while modules were being looked "
+					  "at, or in a fork, for long: it is not observed");
 		return real;
 	}
 	wrapper = pool_wrapper(row, real, NULL);
