@@ -139,6 +139,8 @@ EXPORT int cuptiActivityRegisterCallbacks(cupti_request_function *request,
 		theirs.registered = request && complete;
 		return real.cuptiActivityRegisterCallbacks(request, complete);
 	}
+	/* First: who is just taking back what they left then sees that it must not. */
+	note_change();
 	attach_yield(theirs.kinds);
 	theirs.request = request;
 	their_complete = complete;
