@@ -191,7 +191,7 @@ static void end_gap(uint64_t when_ns)
 	activity_tell(DLPROF_GPU_GAP_END, when_ns, NULL);
 }
 
-/* CUPTI reads files of its own: no data of the host's. */
+/* CUPTI reads files of its own: no data of the host's. Nothing of ours is pushed meanwhile. */
 static void mute(bool muted)
 {
 	struct thread *thread = thread_get();
@@ -476,7 +476,8 @@ static void note_level(void)
 		     "calls of the host are recorded with the CUPTI of CUDA 12.5 or newer");
 }
 
-static void begin_cupti(void)
+/* All that is asked of CUPTI: what it does meanwhile is none of the host's. */
+static bool arm(void)
 {
 	enum activity_level level = config.cuda == CONFIG_CUDA_MEMCPY ? ACTIVITY_MEMCPY
 				    : config.cuda == CONFIG_CUDA_FULL ? ACTIVITY_FULL
@@ -486,35 +487,45 @@ static void begin_cupti(void)
 
 	if (cupti_find(&why) < 0) {
 		stand_down(why.buffer);
-		return;
+		return false;
 	}
 	note_number("cupti_version", cupti.version);
 	r = probe();
 	if (r != 0) {
 		refuse("cuptiSubscribe", r);
-		return;
+		return false;
 	}
 	if (activity_init(level, config.cuda >= CONFIG_CUDA_API && api_is_possible()) < 0) {
 		stand_down("no memory for CUPTI's buffers");
-		return;
+		return false;
 	}
 	own.began_ns = clock_now_ns();
 	if (manners_is_taken()) {
 		own.yielded_ns = own.began_ns;
 		own.armed = ARMED_YIELDED;
-	} else {
-		r = activity_arm();
-		if (r != 0) {
-			refuse("CUPTI's activities", r);
-			return;
-		}
-		own.armed = ARMED_YES;
+		return true;
 	}
+	r = activity_arm();
+	if (r != 0) {
+		refuse("CUPTI's activities", r);
+		return false;
+	}
+	own.armed = ARMED_YES;
+	return true;
+}
+
+static void begin_cupti(void)
+{
+	bool armed;
+
+	mute(true);
+	armed = arm();
+	mute(false);
+	if (!armed)
+		return;
 	own.pid = sys_getpid();
 	/* Before a batch can begin: the thread below may be late, the drain waits for nobody. */
-	mute(false);
 	activity_tell(DLPROF_GPU_ATTACHED, own.began_ns, NULL);
-	mute(true);
 	if (start_thread() != 0) {
 		activity_disarm(0);
 		stand_down("no thread could be made");
@@ -536,8 +547,6 @@ int InitializeInjection(void)
 	if (config_disabled() || config_cuda_is_off() || atomic_exchange(&entered, pid) == pid ||
 	    !consumer_record() || config.cuda == CONFIG_CUDA_OFF || attach_mode() != ATTACH_NONE)
 		return 1;
-	mute(true);
 	begin_cupti();
-	mute(false);
 	return 1;
 }
