@@ -25,15 +25,16 @@ def check_end(how):
     done = loop(dict(PLAN, steps=400, end=how))
     equal((done.status, done.misuse()), (SIGNALS[how], []), name, "status, misuse", done.err)
     batches = done.query("SELECT * FROM batch WHERE step_ns NOT NULL ORDER BY batch")
-    check(len(batches) >= 398, name, "batches", len(batches))
+    equal(len(batches), 400, name, "batches")
     known = [b for b in batches if b["gpu_busy_ns"] is not None]
     for row in known:
         begin = row["begin_ns"]
         near(row["gpu_busy_ns"], union(busy(done.ops), begin, begin + row["step_ns"]), name,
              "busy in step", row["batch"], slack=60_000)
     say(name, "{} steps, of {} the GPU is known".format(len(batches), len(known)))
-    # Signals run no code of ours: what CUPTI had not given yet, a second of it, is unknown, not 0.
-    check(len(known) >= (len(batches) - 1 if how < 2 else 20), name, "known", len(known))
+    # Signals run no code of ours: what CUPTI had not given yet is unknown, not 0. A full buffer it
+    # gives at once, and at 1.3 kB a step this program fills one in 200.
+    check(len(known) == 400 if how < 2 else len(known) >= 180, name, "known", len(known))
     last_op = max(op.end for op in done.ops if op.kind == "kernel")
     forced = [int(call[0]) for call in done.calls if call[3] == FORCED]
     equal(len(forced), 1 if how < 2 else 0, name, "forced flushes")
@@ -50,7 +51,7 @@ def check_children():
         equal(child["status"], 0, name, "status of the child")
         check(child["child_ms"] < 1000, name, "took", child["child_ms"])
         known = done.query("SELECT COUNT(*) AS n FROM batch WHERE gpu_busy_ns NOT NULL")
-        check(known[0]["n"] >= 39, name, "the parent goes on", known)
+        equal(known[0]["n"], 40, name, "the parent goes on")
 
 
 def timed(plan, **changes):

@@ -8,7 +8,7 @@ import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from gpu import (check, equal, finish, loop, near, need_shim, say, syncs)  # noqa: E402
+from gpu import (blocked, check, equal, finish, loop, need_shim, syncs)  # noqa: E402
 
 PLAN = dict(steps=20, wait=2000, kernels=5, kernel=200)
 HOST_ONLY = dict(FAKE_CUPTI_RC_SUBSCRIBE=39)
@@ -26,7 +26,7 @@ def check_launches():
         done = loop(dict(PLAN, launch=launch), **HOST_ONLY)
         equal((done.status, done.misuse()), (0, []), launch, "status, misuse", done.err)
         found = steps(done)
-        check(len(found) >= 19, launch, "steps", len(found))
+        equal(len(found), 20, launch, "steps")
         equal({row["kernel_count"] for row in found}, {5}, "launches, variant", launch)
         equal({row["h2d_bytes"] for row in found}, {2_000_000}, "bytes, variant", launch)
         for column in GPU_ALONE:
@@ -52,16 +52,14 @@ def check_syncs():
                                (3, "sync_context_ns", 4)):
         done = loop(dict(PLAN, sync=sync), **HOST_ONLY)
         found = steps(done)
-        begin, end = found[0]["begin_ns"], found[-1]["begin_ns"] + found[-1]["step_ns"]
-        true = sum(op.end - op.begin for op in syncs(done.ops, kind) if begin <= op.begin < end)
-        # The call takes a little longer than the waiting within it.
-        near(sum(row[column] for row in found), true, column, share=0.05, slack=2_000_000)
+        equal(len(found), 20, column, "steps")
+        blocked(found, column, syncs(done.ops, kind))
 
 
 def check_pageable():
     done = loop(dict(PLAN, pinned=0), **HOST_ONLY)
     equal(done.status, 0, "pageable: status")
-    say("pageable bytes without CUPTI:", {row["h2d_pageable_bytes"] for row in steps(done)})
+    equal({row["h2d_pageable_bytes"] for row in steps(done)}, {None}, "pageable: not known")
 
 
 def main():

@@ -9,8 +9,8 @@ import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from gpu import (MS, busy, check, equal, finish, loop, near, need_shim, report, say,  # noqa
-                 union)
+from gpu import (MS, blocked, busy, check, equal, finish, loop, near, need_shim,  # noqa
+                 report, say, syncs, union)
 
 PLAN = dict(steps=40, wait=2000, kernels=10, kernel=200)
 
@@ -28,13 +28,13 @@ def check_few():
         equal((done.status, done.misuse()), (0, []), name, "status, misuse", done.err)
         meta = done.meta()
         bad, records = int(meta["cuda_bad_ts"]), int(meta["cuda_records"])
-        say("{}: {} of {} records".format(name, bad, records))
-        check(abs(bad - records / every) <= 2, name, "counted", bad, records)
+        equal((records, bad), (len(done.ops), len(done.ops) // every), name, "records, bad ones")
         kernels = done.query("SELECT SUM(count) AS count, SUM(ns) AS ns FROM gpu_kernel")[0]
         near(kernels["ns"], kernels["count"] * 200_000, name, "time of those that are left")
         total = done.query("SELECT SUM(gpu_busy_ns) AS ns FROM batch")[0]["ns"]
         check(total <= union(busy(done.ops)) + 10_000, name, "busy invented", total)
-        check(total >= 0.93 * union(busy(done.ops)), name, "busy", total)
+        # Of each we only know that it was no more than a kernel.
+        check(total >= union(busy(done.ops)) - bad * 200_000 - 10_000, name, "busy", total)
         equal(meta.get("clock"), "gpu", name, "clock")
         warned = done.query("SELECT * FROM note WHERE level = 'warning' AND text LIKE '%cannot be%'")
         equal(len(warned), int(every < 100), name, every, "warnings")
@@ -88,7 +88,7 @@ def check_late():
     equal((done.status, done.misuse()), (0, []), "late: status, misuse", done.err)
     equal(done.query("SELECT * FROM gap"), [], "late: gaps")
     known = done.query("SELECT COUNT(gpu_busy_ns) AS n FROM batch")[0]["n"]
-    check(known >= 1099, "late: steps", known)
+    equal(known, 1100, "late: steps")
 
 
 def check_dropped():
@@ -106,7 +106,7 @@ def check_pool():
 
     A CUPTI before 12.9 ends the program if it gets no buffer: it gets one all the same.
     """
-    made, size = 40 * 5002, 864  # four times what they are, to need as many fewer
+    made, size = 40 * 5002 + 1, 864  # four times what they are, to need as many fewer
     for version in 24, 28:
         done = loop(dict(PLAN, steps=40, wait=0, kernels=5000, kernel=1, sync=0, print=0),
                     cuda=12, FAKE_CUPTI_VERSION=version, FAKE_CUPTI_DELAY_MS=60000,
@@ -117,10 +117,12 @@ def check_pool():
         say("pool, version {}: {} records, {} without a buffer, {} dropped by us".format(
             version, meta["cuda_records"], meta["cuda_dropped"], meta["cuda_own_drop"]))
         check(lost > 0, "pool: exhausted, version", version)
-        # Of a buffer that we threw away unread we only know how many of 216 bytes it could hold.
-        total = int(meta["cuda_records"]) + lost
-        check(total >= made if version < 27 else abs(total - made) <= 0.01 * made,
-              "pool: accounted for, version", version, total, made)
+        missing = made - int(meta["cuda_records"])
+        if version < 27:
+            # Of a buffer that we threw away unread we only know how many of 216 bytes it could hold.
+            check(missing <= lost <= 1.01 * missing * size / 216, "pool: accounted for", lost, missing)
+        else:
+            equal(lost, missing, "pool: accounted for")
 
 
 def check_storm():
@@ -137,20 +139,15 @@ def check_storm():
     count = done.query("SELECT SUM(count) AS n FROM gpu_kernel")[0]["n"]
     equal(count, steps * kernels, "storm: kernels")
     rows = done.query("SELECT SUM(kernel_count) AS n FROM gpu_step")[0]["n"]
-    check(rows >= (steps - 1) * kernels, "storm: kernels of steps", rows)
+    equal(rows, steps * kernels, "storm: kernels of steps")
 
 
 def check_first_release():
     """CUPTI 13.0.0 has no record of a device synchronization: what the host saw stands in."""
     done = loop(dict(PLAN, sync=3), FAKE_CUPTI_VERSION=130000)
     equal((done.status, done.misuse()), (0, []), "13.0.0: status, misuse", done.err)
-    found = done.query("SELECT SUM(sync_context_ns) AS ns FROM gpu_step")[0]["ns"]
-    begin = done.query("SELECT MIN(begin_ns) AS ns FROM batch")[0]["ns"]
-    true = sum(op.end - op.begin for op in done.ops
-               if op.kind == "sync" and op.sync == 4 and op.begin > begin)
-    # Our clock is read outside of the call: longer by what the core was given to others meanwhile.
-    check(found is not None and 0.95 * true <= found <= 1.5 * true, "13.0.0: device syncs", found,
-          true)
+    found = done.query("SELECT * FROM gpu_step WHERE step_ns NOT NULL")
+    blocked(found, "sync_context_ns", syncs(done.ops, 4), "13.0.0:")
 
 
 def main():

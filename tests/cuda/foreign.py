@@ -19,7 +19,7 @@ OPS_A_STEP = 13  # a copy, a memset, ten kernels, a synchronization
 def resumed_busy(name, done, gap_begin, gap_end):
     """Outside of the gap all is as if nobody had come; inside nothing is said at all."""
     known = unknown = 0
-    for row in done.query("SELECT * FROM gpu_step WHERE step_ns IS NOT NULL ORDER BY batch"):
+    for row in done.query("SELECT * FROM batch WHERE step_ns IS NOT NULL ORDER BY batch"):
         begin, end = row["begin_ns"], row["begin_ns"] + row["step_ns"]
         if end <= gap_begin or begin >= gap_end:
             known += 1
@@ -27,12 +27,10 @@ def resumed_busy(name, done, gap_begin, gap_end):
                  row["batch"], slack=60_000)
         else:
             unknown += 1
-            equal(row["gpu_busy_ns"], None, name, "busy in the gap, step", row["batch"])
-            equal(row["gpu_idle_wait_ns"], None, name, "idle in the gap, step", row["batch"])
-    missing = done.query("SELECT batch FROM batch WHERE gpu_busy_ns IS NULL AND step_ns NOT NULL")
-    say(name, "steps known {}, in the gap {}, without a GPU {}".format(known, unknown,
-                                                                      len(missing)))
-    return known, len(missing)
+            equal((row["gpu_busy_ns"], row["gpu_idle_wait_ns"]), (None, None), name,
+                  "in the gap, step", row["batch"])
+    say(name, "steps known {}, in the gap {}".format(known, unknown))
+    return known
 
 
 def one_gap(name, done):
@@ -59,8 +57,7 @@ def kineto(begin=20, end=40, level="default", **plan):
         # We look whether they are gone a few times a second.
         check(gap["end_ns"] and -5 * MS < gap["end_ns"] - true[1] < 600 * MS, name, "gap ends",
               gap, true[1])
-        known, missing = resumed_busy(name, done, gap["begin_ns"], gap["end_ns"])
-        check(missing <= end - begin + 600 // 5 + 2, name, "steps in the gap", missing)
+        known = resumed_busy(name, done, gap["begin_ns"], gap["end_ns"])
         check(known >= 25, name, "steps with a GPU", known)
         calls = done.query("SELECT * FROM gpu_call WHERE begin_ns > ? AND step_ns NOT NULL",
                            gap["end_ns"] or 0)

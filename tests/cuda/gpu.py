@@ -126,6 +126,19 @@ def near(found, expected, *what, share=0.01, slack=20_000):
                  *what, "found {}, expected {}".format(found, expected))
 
 
+def blocked(rows, column, ops, *what):
+    """What the host saw of calls that wait. None is shorter than the wait within it; what makes it
+    longer is that the core went to others, so that the least of all steps is hardly longer."""
+    true = [sum(op.end - op.begin for op in
+                began_in(ops, row["begin_ns"], row["begin_ns"] + row["step_ns"])) for row in rows]
+    found = [row[column] or 0 for row in rows]
+    longer = [f - t for f, t in zip(found, true) if t > 200_000]
+    check(len(longer) >= len(rows) / 2 > 0, *what, column, "is there to be seen", true)
+    check(all(f >= 0.999 * t - 2_000 for f, t in zip(found, true)), *what, column,
+          "shorter than the wait", found, true)
+    check(longer and min(longer) < 100_000, *what, column, "longer than the wait", found, true)
+
+
 class Record:
     """One line of client.c."""
 

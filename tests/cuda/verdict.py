@@ -81,6 +81,7 @@ def check_marks_none():
     loaders = done.query("SELECT * FROM loader")
     equal([row["kind"] for row in loaders], ["cuda"], "rhythm: kind")
     batches = done.query("SELECT * FROM batch ORDER BY begin_ns")
+    say("rhythm: {} steps".format(len(batches)))
     if not check(0.9 * 120 <= len(batches) <= 121, "rhythm: steps", len(batches)):
         return
     begins = [step["begin"] for step in done.steps]
