@@ -129,6 +129,7 @@ struct thread {
 
 	/* Launches of kernels that were counted and not sent yet; cuda/cudart.c. */
 	uint32_t launch_count;
+	uint32_t launch_step;	/* in which they were; cudart_steps */
 	uint64_t launch_begin_ns, launch_end_ns;
 	uintptr_t cuda_call;	/* where on the stack the outermost call of CUDA is; 0: none is seen */
 

@@ -26,6 +26,7 @@ struct process {
 	struct gaps gaps;
 	int64_t complete_ns;  /* all was sent up to here */
 	int64_t forgotten_ns; /* what ended before is no longer kept */
+	int64_t newest_ns;    /* batch that was told, its begin */
 	int64_t keep_ns;      /* batches to come do not begin before; INT64_MAX: not told */
 	struct gpu_devices devices;
 	struct gpu_op *ops;
@@ -309,6 +310,8 @@ int gpu_batch(struct gpu *gpu, int32_t pid, const struct gpu_batch *batch)
 	if (!process || batch->end_ns < batch->begin_ns || batch->begin_ns < 0)
 		return 0;
 	process->has_batches = true;
+	if (batch->begin_ns > process->newest_ns)
+		process->newest_ns = batch->begin_ns;
 	r = make_room((void **)&process->batches, process->batch_count, &process->batch_capacity,
 		      sizeof(*process->batches));
 	if (r == 0)
@@ -464,18 +467,25 @@ static int write_batch(struct gpu *gpu, struct process *process, const struct gp
 	return r;
 }
 
+/* A thread of the host, as that of a backward pass, tells of its last launches with its next. */
+static bool is_awaited(const struct process *process, const struct gpu_batch *batch)
+{
+	if (process->host)
+		return batch->end_ns > process->newest_ns;
+	return batch->end_ns > process->complete_ns ||
+	       gaps_may_spare(&process->gaps, batch->end_ns);
+}
+
 static int settle(struct gpu *gpu, struct process *process, bool finishing)
 {
-	int64_t keep_ns = process->complete_ns - KEEP_NS;
+	int64_t keep_ns = (process->host ? now_ns() : process->complete_ns) - KEEP_NS;
 	size_t kept = 0;
 	int r = sort_ops(process);
 
 	for (size_t i = 0; r == 0 && i < process->batch_count; i++) {
 		const struct gpu_batch *batch = &process->batches[i];
 
-		if (!process->host && !finishing &&
-		    (batch->end_ns > process->complete_ns ||
-		     gaps_may_spare(&process->gaps, batch->end_ns))) {
+		if (!finishing && is_awaited(process, batch)) {
 			if (batch->begin_ns < keep_ns)
 				keep_ns = batch->begin_ns;
 			process->batches[kept++] = *batch;
@@ -487,8 +497,6 @@ static int settle(struct gpu *gpu, struct process *process, bool finishing)
 	if (process->keep_ns < keep_ns)
 		keep_ns = process->keep_ns;
 	process->keep_ns = INT64_MAX;
-	if (process->host)
-		keep_ns = now_ns() - KEEP_NS;
 	/* Not every time for the sake of a few. */
 	if (process->op_count > 4096 && process->has_batches)
 		forget(process, keep_ns);

@@ -10,6 +10,7 @@
 #define LAUNCHES_MOST 1024               /* to one record */
 #define LAUNCHES_NS   UINT64_C(10000000) /* ... which covers no more than this */
 
+_Atomic uint32_t cudart_steps;
 static _Atomic uint64_t launch_ticks;
 static _Atomic uint32_t announced; /* thread_life in which the drain was told who speaks */
 
@@ -81,6 +82,7 @@ void cudart_launch(uint32_t graph)
 {
 	struct thread *thread;
 	uint64_t now_ns;
+	uint32_t step;
 
 	atomic_store_explicit(&launch_ticks, clock_ticks(), memory_order_relaxed);
 	thread = enter();
@@ -92,11 +94,15 @@ void cudart_launch(uint32_t graph)
 		     DLPROF_GPU_WHAT(DLPROF_GPU_GRAPH, 0, 0), 0);
 		return;
 	}
-	if (thread->launch_count && (thread->launch_count == LAUNCHES_MOST ||
-				     now_ns - thread->launch_begin_ns > LAUNCHES_NS))
+	step = atomic_load_explicit(&cudart_steps, memory_order_relaxed);
+	if (thread->launch_count &&
+	    (thread->launch_count == LAUNCHES_MOST || thread->launch_step != step ||
+	     now_ns - thread->launch_begin_ns > LAUNCHES_NS))
 		cudart_send_launches(thread);
-	if (!thread->launch_count++)
+	if (!thread->launch_count++) {
 		thread->launch_begin_ns = now_ns;
+		thread->launch_step = step;
+	}
 	thread->launch_end_ns = now_ns;
 }
 

@@ -254,7 +254,7 @@ bool consumer_wait_begin(struct consumer *consumer, struct consumer_wait *wait)
 
 	if (!thread)
 		return false;
-	cudart_step(thread);
+	cudart_new_step(thread);
 	wait->thread = thread;
 	wait->life = thread_life;
 	wait->stream = thread->stream;

@@ -34,6 +34,17 @@ def check_launches():
         equal(done.meta()["clock"], "host", "clock")
 
 
+def check_backward():
+    """What another thread launches comes when it launches again, steps of a loop long or short."""
+    for count, think in (12, 0), (5, 400_000):
+        done = loop(dict(PLAN, steps=count, think=think, backward=1), **HOST_ONLY)
+        equal((done.status, done.misuse()), (0, []), "backward: status, misuse", done.err)
+        counts = [row["kernel_count"] for row in steps(done)]
+        # Nobody speaks for it when the program ends.
+        equal((len(counts), counts[:-1]), (count, [5] * (count - 1)), "backward: launches", counts)
+        check(counts[-1] in (2, 5), "backward: launches of the last step", counts)
+
+
 def check_graph_launches():
     """By the runtime and by the driver, on a stream and on the thread's own; with CUPTI all four."""
     for driver, launch in (0, 0), (0, 3), (1, 0):
@@ -64,7 +75,7 @@ def check_pageable():
 
 def main():
     need_shim()
-    jobs = [check_launches, check_graph_launches, check_syncs, check_pageable]
+    jobs = [check_launches, check_backward, check_graph_launches, check_syncs, check_pageable]
     with concurrent.futures.ThreadPoolExecutor(3) as pool:
         list(pool.map(lambda job: job(), jobs))
     finish()

@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,7 +85,7 @@ static struct {
 	{"kineto_from", -1}, {"kineto_to", -1},    {"kineto_first", 0},
 	{"load_reads", 0},   {"random_wait", 0},   {"idle_threads", 0},
 	{"print", 1},        {"random_kernel", 0}, {"quiet_ms", 0},
-	{"helpers", 0},
+	{"helpers", 0},      {"backward", 0},
 };
 
 static void *streams[MAX_STREAMS], *copy_stream, *copied, *step_end[2], *graph_exec;
@@ -175,6 +176,41 @@ static void launch_all(long count, long us)
 		launch(kernel_names[k % 4], us, streams[k % work_value("streams")]);
 }
 
+static long kernel_us(long step)
+{
+	const long random = work_value("random_kernel");
+
+	return work_value("kernel") + (random ? step * 7919 % random : 0);
+}
+
+/* As autograd: another thread launches the second half, and the first one waits until it has. */
+static sem_t backward_begins, backward_ends;
+
+static void *go_backward(void *unused)
+{
+	const long count = work_value("kernels");
+
+	for (;;) {
+		sem_wait(&backward_begins);
+		launch_all(count - count / 2, work_value("kernel"));
+		sem_post(&backward_ends);
+	}
+	return unused;
+}
+
+static void launch_step(long step)
+{
+	const long count = work_value("kernels");
+
+	if (!work_value("backward")) {
+		launch_all(count, kernel_us(step));
+		return;
+	}
+	launch_all(count / 2, kernel_us(step));
+	sem_post(&backward_begins);
+	sem_wait(&backward_ends);
+}
+
 static void capture(void)
 {
 	void *graph;
@@ -236,6 +272,11 @@ void work_open(const char *text)
 	MUST(cudaEventCreateWithFlags(&step_end[1], 2));
 	if (work_value("graph"))
 		capture();
+	if (work_value("backward")) {
+		sem_init(&backward_begins, 0, 0);
+		sem_init(&backward_ends, 0, 0);
+		must(pthread_create(&helper, NULL, go_backward, NULL), "pthread_create");
+	}
 	for (long i = 0; i < work_value("helpers"); i++)
 		must(pthread_create(&helper, NULL, help, NULL), "pthread_create");
 }
@@ -285,13 +326,6 @@ static bool last_of_accumulation(long step)
 	return (step + 1) % work_value("accumulate") == 0;
 }
 
-static long kernel_us(long step)
-{
-	const long random = work_value("random_kernel");
-
-	return work_value("kernel") + (random ? step * 7919 % random : 0);
-}
-
 void work_step(long step)
 {
 	const long copies = work_value("h2d_count");
@@ -314,7 +348,7 @@ void work_step(long step)
 	} else {
 		if (work_value("memset"))
 			MUST(cudaMemsetAsync(device, 0, (size_t)work_value("memset"), streams[0]));
-		launch_all(work_value("kernels"), kernel_us(step));
+		launch_step(step);
 	}
 	if (last_of_accumulation(step)) {
 		if (work_value("accumulate") > 1)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "drain/gpu.h"
 
@@ -309,6 +310,55 @@ Test(drain_gpu, a_clock_that_cannot_be_is_nobodys)
 	cr_expect_eq(step_count, 0);
 	cr_expect_str_eq(clock_is, "");
 	cr_expect_eq(gap_count, 1);
+}
+
+static void send_launches(int64_t at, uint32_t count)
+{
+	send(&(struct span){at, at, DLPROF_GPU_LAUNCH, 0, count});
+}
+
+/* A thread tells of its last launches with its next ones. */
+Test(drain_gpu, launches_of_other_threads_come_late)
+{
+	tell(DLPROF_GPU_HOST, 0, 0, 0);
+	for (int i = 0; i < 5; i++) {
+		int64_t at = 1000 * (i + 1);
+
+		send_launches(at, 3);
+		gpu_round(gpu, false);
+		if (i)
+			send_launches(at - 1, 4);
+		gpu_batch(gpu, header.pid, &(struct gpu_batch){1, 0, i, at, at + 1000, 1});
+		gpu_round(gpu, false);
+		cr_expect_not(written[i]);
+		cr_expect(!i || written[i - 1], "step %d is waited for", i - 1);
+	}
+	gpu_round(gpu, true);
+	for (int i = 0; i < 5; i++)
+		cr_expect_eq(values[i].kernel_count, i < 4 ? 7 : 3);
+}
+
+/* However long a step is, what it began with is there when it is over. */
+Test(drain_gpu, a_long_step_keeps_its_launches)
+{
+	const int64_t second = 1000 * MS;
+	struct timespec time;
+	int64_t begin_ns;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	begin_ns = time.tv_sec * second - 30 * second;
+	tell(DLPROF_GPU_HOST, 0, 0, 0);
+	gpu_batch(gpu, header.pid, &(struct gpu_batch){1, 0, 0, begin_ns - second, begin_ns, 1});
+	for (int i = 0; i < 6000; i++)
+		send_launches(begin_ns + i, 1);
+	for (int i = 0; i < 3; i++) {
+		gpu_keep_from(gpu, header.pid, begin_ns);
+		gpu_round(gpu, false);
+	}
+	gpu_batch(gpu, header.pid,
+		  &(struct gpu_batch){1, 0, 1, begin_ns, begin_ns + 30 * second, 1});
+	gpu_round(gpu, true);
+	cr_expect_eq(values[1].kernel_count, 6000);
 }
 
 /* beat.c: a training of which only the GPU is seen. */
