@@ -120,6 +120,55 @@ void *dl_lookup(void *handle, const char *name)
 	return pool_substitute(row, found);
 }
 
+/* Who asks, and who has it, in the caller's namespace, which has to be this one. */
+struct exporters {
+	const char *name;
+	uint32_t hash;
+	uintptr_t caller;
+	bool caller_seen;
+	void *only; /* its address in the first one that has it */
+	bool several;
+};
+
+static int look_at_exporter(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct exporters *exporters = data;
+	struct elf_module elf;
+	void *found;
+
+	(void)size;
+	if (elf_open(&elf, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) < 0)
+		return 0;
+	exporters->caller_seen |= elf_covers(&elf, exporters->caller, 1, PF_X);
+	found = elf_function(&elf, exporters->name, exporters->hash);
+	exporters->several |= found && exporters->only;
+	if (found)
+		exporters->only = found;
+	return 0;
+}
+
+/*
+ * From dl.S: RTLD_DEFAULT, and there are hooks in the driver. The answer depends on the caller by
+ * its namespace, and by the libraries that it sees besides the global ones, maybe before them. So
+ * where the global ones have it, no other library of the namespace does, and the caller is of it,
+ * that is every caller's answer. NULL: the real one is to be asked, as if we were not there.
+ */
+void *dl_default(const char *name, uintptr_t caller);
+void *dl_default(const char *name, uintptr_t caller)
+{
+	struct exporters exporters = {.name = name, .caller = caller};
+	int row = driver_row_of(name);
+	void *found = row < 0 ? NULL : dl_next(RTLD_DEFAULT, name);
+
+	if (!found)
+		return NULL;
+	exporters.hash = elf_hash(name);
+	dl_iterate_phdr(look_at_exporter, &exporters);
+	if (!exporters.caller_seen || exporters.several || exporters.only != found)
+		return NULL;
+	return driver_wrapper(row, found);
+}
+
 HOOK_EXPORT int dlclose(void *handle)
 {
 	int result;

@@ -81,6 +81,30 @@ def check_way(way):
         equal({row["sync_stream_ns"] for row in steps(hooked)}, {0}, way, "13.1's")
 
 
+def check_local():
+    """What the caller of dlsym(RTLD_DEFAULT) does not see it does not get."""
+    plain = direct("local", preload=False)
+    hooked = direct("local", **HOOK)
+    equal((plain.status, {line["found"] for line in answers(plain)}), (0, {0}), "local: the double")
+    equal((hooked.status, hooked.out), (0, plain.out), "local")
+
+
+def check_second():
+    """Where another library has a name, too, who is answered with which depends on who asks."""
+    folder = scratch()
+    library = os.path.join(folder, "libsecond.so")
+    done = run(["cc", "-x", "c", "-", "-shared", "-o", library],
+               text_in="int cuGraphLaunch(void *graph, void *stream) { return 0; }")
+    if not equal(done.status, 0, "second: builds", done.err):
+        return
+    plain = direct("global", preload=False, LD_PRELOAD=library)
+    hooked = direct("global", **dict(HOOK, LD_PRELOAD=environment()["LD_PRELOAD"] + ":" + library))
+    equal(answers(hooked), answers(plain), "second: results and errno")
+    equal(wrapped(plain), {"cuGraphLaunch"}, "second: it is there")
+    equal(wrapped(hooked), WANTED, "second: wrapped, or the other one's")
+    equal({row["graph_count"] for row in steps(hooked)}, {0}, "second: launches of graphs")
+
+
 def lookups(done):
     """What the driver was asked for by name: (name, version, flags)."""
     return [tuple(call[3].split(" ")[1:]) for call in done.calls if call[3].startswith("lookup ")]
@@ -221,11 +245,11 @@ def check_sharer():
 
 def main():
     need_shim()
-    ways = [("names", 0, 0), ("names", 2, 0), ("proc", 0, 12000), ("proc", 2, 12000),
+    ways = [("names", 0, 0), ("names", 2, 0), ("global", 0, 0), ("proc", 0, 12000), ("proc", 2, 12000),
             ("proc2", 0, 13000), ("proc2", 2, 13000), ("again", 0, 12000), ("proc2", 0, 13010),
             ("proc", 2, 13010)]
     jobs = [check_forwarded, check_failures, check_once, check_beside_cupti, check_words,
-            check_sharer]
+            check_sharer, check_local, check_second]
     with concurrent.futures.ThreadPoolExecutor(3) as pool:
         done = [pool.submit(check_way, way) for way in ways] + [pool.submit(job) for job in jobs]
         for future in done:

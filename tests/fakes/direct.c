@@ -3,7 +3,8 @@
  * direct.c - a training loop that is linked to nothing of CUDA: it finds the driver's functions as
  * XLA, Triton, CuPy and a libcudart within a library do, and says of each what it got.
  *
- * usage: direct HOW FLAGS VERSION STEPS. HOW: names: dlsym() of each; proc, proc2:
+ * usage: direct HOW FLAGS VERSION STEPS. HOW: names: dlsym() of each; global, local: the
+ * same of RTLD_DEFAULT, with the driver among the global libraries or not; proc, proc2:
  * cuGetProcAddress, with the status or not; again: the one that it finds by itself. FLAGS, VERSION:
  * what that is asked; with names, 2 is for the twins of the thread's own stream. JSON lines that
  * are the same with and without a preload, but for "as_exported".
@@ -18,7 +19,7 @@
 
 #include "common.h"
 
-enum { NAMES, PROC, PROC2, AGAIN };
+enum { NAMES, GLOBAL, LOCAL, PROC, PROC2, AGAIN };
 enum { KERNEL_US = 300, BYTES = 1000000, HALF = 500000, WIDTH = 100, HEIGHT = 1000 };
 
 struct launch_config {
@@ -94,9 +95,9 @@ static void *find(const char *name, const char *ending, const char *twin)
 	char symbol[64];
 	int status = 77;
 
-	if (how == NAMES) {
+	if (how <= LOCAL) {
 		snprintf(symbol, sizeof(symbol), "%s%s", name, flags & 2 ? twin : ending);
-		return dlsym(driver, symbol);
+		return dlsym(how == NAMES ? driver : RTLD_DEFAULT, symbol);
 	}
 	if (how == PROC)
 		return proc(name, &function, (int)version, flags) ? NULL : function;
@@ -125,7 +126,7 @@ static void say(const char *name, void *function)
 
 static void open_driver(void)
 {
-	driver = dlopen("libcuda.so.1", RTLD_NOW);
+	driver = dlopen("libcuda.so.1", RTLD_NOW | (how == GLOBAL ? RTLD_GLOBAL : 0));
 	proc = driver ? (proc_fn *)dlsym(driver, "cuGetProcAddress") : NULL;
 	proc2 = driver ? (proc2_fn *)dlsym(driver, "cuGetProcAddress_v2") : NULL;
 	if (!proc || !proc2)
@@ -203,7 +204,7 @@ static void work(long step)
 	TRY(cuEventSynchronize, event);
 	TRY(cuLaunchKernel, "four", KERNEL_US, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL);
 	/* That of "13.1" has another parameter before it, and must get both. */
-	if (version > 13000 && how != NAMES)
+	if (version > 13000 && how >= PROC)
 		TRY(cuStreamSynchronize, (void *)0x1000, NULL);
 	else
 		TRY(cuStreamSynchronize, NULL, NULL);
@@ -215,7 +216,7 @@ static void work(long step)
 
 int main(int argc, char **argv)
 {
-	static const char *const ways[] = {"names", "proc", "proc2", "again"};
+	static const char *const ways[] = {"names", "global", "local", "proc", "proc2", "again"};
 
 	if (argc < 5)
 		return 2;
@@ -224,6 +225,8 @@ int main(int argc, char **argv)
 	flags = strtoull(argv[2], NULL, 0);
 	version = atol(argv[3]);
 	open_driver();
+	if (how == LOCAL)
+		return 0; /* with nothing */
 	open_work();
 	for (long step = 0; step < atol(argv[4]); step++) {
 		dlprof_batch_begin();
