@@ -215,6 +215,10 @@ static void sum_up(const struct gpu_op *op, int64_t begin_ns, int64_t end_ns, st
 	case DLPROF_GPU_D2H:
 		ret->d2h_bytes += bytes;
 		break;
+	case DLPROF_GPU_COPY:
+		if (DLPROF_GPU_WHAT_ID(op->what) & DLPROF_GPU_ANYWHERE)
+			ret->anywhere_bytes += bytes;
+		break;
 	case DLPROF_GPU_SYNC_EVENT:
 		ret->sync_event_ns += within_ns;
 		break;

@@ -356,8 +356,10 @@ static void fill(const struct process *process, const struct gpu_batch *batch,
 {
 	values->kernel_count = step->kernel_count;
 	values->graph_count = step->graph_count;
-	values->h2d_bytes = step->h2d_bytes;
-	values->d2h_bytes = step->d2h_bytes;
+	if (!step->anywhere_bytes) {
+		values->h2d_bytes = step->h2d_bytes;
+		values->d2h_bytes = step->d2h_bytes;
+	}
 	values->sync_event_ns = step->sync_event_ns;
 	values->sync_stream_ns = step->sync_stream_ns;
 	values->sync_context_ns = step->sync_context_ns;

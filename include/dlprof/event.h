@@ -135,8 +135,8 @@ static_assert(DLPROF_GPU_KIND_MAX <= 16, "it has 4 bits");
 
 /*
  * What an operation was, in 32 bits: kind, stream (its low bits) and id: a hash of the kernel's
- * name, the graph's number or the thread's. Of copies id is DLPROF_GPU_PAGEABLE, DLPROF_GPU_PEER or
- * 0.
+ * name, the graph's number or the thread's. Of copies id is DLPROF_GPU_PAGEABLE, DLPROF_GPU_PEER,
+ * DLPROF_GPU_ANYWHERE or 0.
  */
 #define DLPROF_GPU_ID_BITS     22
 #define DLPROF_GPU_STREAM_BITS 6
@@ -149,6 +149,7 @@ static_assert(DLPROF_GPU_KIND_MAX <= 16, "it has 4 bits");
 #define DLPROF_GPU_WHAT_ID(what)     ((what) & ((1u << DLPROF_GPU_ID_BITS) - 1))
 #define DLPROF_GPU_PAGEABLE	     1u
 #define DLPROF_GPU_PEER		     2u /* from another device */
+#define DLPROF_GPU_ANYWHERE	     4u /* the host did not say from and to where */
 #define DLPROF_GPU_OPTIMIZER	     (1u << (DLPROF_GPU_ID_BITS - 1)) /* a kernel's id: in its name */
 
 /*

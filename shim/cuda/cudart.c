@@ -155,6 +155,6 @@ void cudart_copied(uint64_t begin_ns, uint64_t bytes, int kind)
 	if (!thread)
 		return;
 	cudart_step(thread);
-	push(thread, DLPROF_EVENT_GPU_COPIES, begin_ns, clock_now_ns(), DLPROF_GPU_WHAT(copy, 0, 0),
-	     bytes);
+	push(thread, DLPROF_EVENT_GPU_COPIES, begin_ns, clock_now_ns(),
+	     DLPROF_GPU_WHAT(copy, 0, kind == CUDART_ANYWHERE ? DLPROF_GPU_ANYWHERE : 0), bytes);
 }

@@ -26,6 +26,7 @@ uint64_t cudart_last_launch_ns(void);
 enum {
 	CUDART_TO_DEVICE = 1,
 	CUDART_TO_HOST = 2,
+	CUDART_WITHIN = 3,
 	CUDART_ANYWHERE = 4,
 };
 

@@ -140,14 +140,16 @@ static_assert(offsetof(struct plane, from) == 16 && offsetof(struct plane, to) =
 
 static void plane_copied(uint64_t begin_ns, const void *copy)
 {
-	const int host = 1, device = 2, array = 3;
+	const int host = 1, unified = 4; /* the others are a device's */
 	const struct plane *plane = copy;
 	bool from_host = plane->from == host, to_host = plane->to == host;
-	int kind = CUDART_ANYWHERE;
+	int kind = CUDART_WITHIN;
 
-	if (from_host && (plane->to == device || plane->to == array))
+	if (plane->from == unified || plane->to == unified)
+		kind = CUDART_ANYWHERE;
+	else if (from_host && !to_host)
 		kind = CUDART_TO_DEVICE;
-	else if (to_host && (plane->from == device || plane->from == array))
+	else if (to_host && !from_host)
 		kind = CUDART_TO_HOST;
 	cudart_copied(begin_ns, plane->width * plane->height, kind);
 }

@@ -30,8 +30,8 @@ def steps(done):
     return done.query("SELECT * FROM gpu_step WHERE step_ns NOT NULL ORDER BY batch")
 
 
-def direct(how, flags=0, version=13000, **changes):
-    argv = [DIRECT, how, str(flags), str(version), str(STEPS)]
+def direct(how, flags=0, version=13000, more=(), **changes):
+    argv = [DIRECT, how, str(flags), str(version), str(STEPS), *more]
     changes.setdefault("preload", True)
     return start(argv, **changes)
 
@@ -79,6 +79,16 @@ def check_way(way):
     check_counts(way, hooked, columns=SYNCS[1:] if version > 13000 else SYNCS)
     if version > 13000:
         equal({row["sync_stream_ns"] for row in steps(hooked)}, {0}, way, "13.1's")
+
+
+def check_unified():
+    """Of a copy whose direction is not said the bytes are not those of either."""
+    plain = direct("names", more=["unified"], preload=False)
+    hooked = direct("names", more=["unified"], **HOOK)
+    equal(answers(hooked), answers(plain), "unified: results and errno")
+    check_counts("unified", hooked, dict(STEP, h2d_bytes=None, d2h_bytes=None))
+    with_cupti = direct("names", more=["unified"])
+    check_counts("unified, CUPTI", with_cupti, dict(h2d_bytes=2_600_000, d2h_bytes=4096), [])
 
 
 def check_local():
@@ -249,7 +259,8 @@ def main():
             ("proc2", 0, 13000), ("proc2", 2, 13000), ("again", 0, 12000), ("proc2", 0, 13010),
             ("proc", 2, 13010)]
     jobs = [check_forwarded, check_failures, check_once, check_beside_cupti, check_words,
-            check_sharer, check_local, check_second]
+            check_sharer, check_local, check_second,
+            check_unified]
     with concurrent.futures.ThreadPoolExecutor(3) as pool:
         done = [pool.submit(check_way, way) for way in ways] + [pool.submit(job) for job in jobs]
         for future in done:

@@ -3,11 +3,12 @@
  * direct.c - a training loop that is linked to nothing of CUDA: it finds the driver's functions as
  * XLA, Triton, CuPy and a libcudart within a library do, and says of each what it got.
  *
- * usage: direct HOW FLAGS VERSION STEPS. HOW: names: dlsym() of each; global, local: the
+ * usage: direct HOW FLAGS VERSION STEPS [unified]. HOW: names: dlsym() of each; global, local: the
  * same of RTLD_DEFAULT, with the driver among the global libraries or not; proc, proc2:
  * cuGetProcAddress, with the status or not; again: the one that it finds by itself. FLAGS, VERSION:
- * what that is asked; with names, 2 is for the twins of the thread's own stream. JSON lines that
- * are the same with and without a preload, but for "as_exported".
+ * what that is asked; with names, 2 is for the twins of the thread's own stream; unified: it also
+ * copies where only the addresses tell the direction. JSON lines that are the same with and without
+ * a preload, but for "as_exported".
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -163,6 +164,7 @@ static void open_driver(void)
 
 static uint64_t device;
 static void *host, *event, *graph;
+static int unified;
 
 static void open_work(void)
 {
@@ -194,7 +196,8 @@ static void work(long step)
 	TRY(cuMemcpyHtoDAsync, device, host, BYTES, NULL);
 	TRY(cuMemcpyHtoD, device, host, HALF);
 	TRY(cuMemcpy2DAsync, &plane, NULL);
-	TRY(cuMemcpyAsync, device, device, BYTES, NULL);
+	if (unified)
+		TRY(cuMemcpyAsync, device, (uint64_t)(uintptr_t)host, BYTES, NULL);
 	TRY(cuMemsetD8Async, device, 0, BYTES, NULL);
 	TRY(cuLaunchKernel, "one", KERNEL_US, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL);
 	TRY(cuLaunchKernelEx, &config, "two", NULL, NULL);
@@ -224,6 +227,7 @@ int main(int argc, char **argv)
 		how++;
 	flags = strtoull(argv[2], NULL, 0);
 	version = atol(argv[3]);
+	unified = argc > 5;
 	open_driver();
 	if (how == LOCAL)
 		return 0; /* with nothing */
