@@ -169,6 +169,24 @@ def report(*arguments, **keywords):
     return run([REPORT] + list(arguments), env=environment(preload=False), **keywords)
 
 
+def check_nested(name, truth, found):
+    """Our waits and loads against the stamps around them (CLOCK_MONOTONIC, as ours): a wait lies in
+    the script's, a load around it and after what its worker did before. However busy the machine is.
+    A wait of nothing is that of a batch whose delivery could not be seen.
+    """
+    before = {}
+    for own, row in zip(truth, found):
+        end = row["begin_ns"] + row["wait_ns"]
+        check(not row["wait_ns"] or own["begin"] <= row["begin_ns"] and end <= own["end"], name,
+              "a wait is not within the script's", own, row)
+    for own, row in sorted(zip(truth, found), key=lambda pair: pair[0]["load_begin"]):
+        if row["load_ns"] is not None:
+            check(before.get(own["pid"], 0) <= row["load_begin"] <= own["load_begin"] and
+                  own["load_end"] <= row["load_begin"] + row["load_ns"], name,
+                  "a load is not around the script's", own, row)
+        before[own["pid"]] = own["load_end"]
+
+
 def quantile(values, share):
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
