@@ -252,6 +252,9 @@ void feed_end_epochs(void)
 void feed_ask(struct feed *feed, uint64_t now_ns)
 {
 	feed_end_epochs();
+	if (feed->waiting && feed->answered)
+		feed->wait.begin_ns = now_ns;
+	feed->answered = false;
 	if (feed->waiting)
 		return;
 	if (!feed->elsewhere && sys_gettid() != sys_getpid()) {
@@ -267,6 +270,11 @@ void feed_ask(struct feed *feed, uint64_t now_ns)
 	deliver_held(feed, now_ns);
 	feed->waiting = consumer_wait_begin(&feed->consumer, &feed->wait);
 	feed->wait.begin_ns = now_ns;
+}
+
+void feed_answered(struct feed *feed)
+{
+	feed->answered = true;
 }
 
 /* A result is in memory, but for its unpickling. */

@@ -41,6 +41,7 @@ struct feed {
 	bool begun;
 	bool elsewhere; /* a thread that is not the one that waits takes in the results */
 	bool waiting;
+	bool answered; /* what came last was no result: the wait for one begins after it */
 	struct consumer_wait wait;
 	struct consumer consumer;
 };
@@ -62,6 +63,9 @@ bool feed_partial(void);
 
 /* Somebody has waited for a result since `now_ns`. Only while the process records. */
 void feed_ask(struct feed *feed, uint64_t now_ns);
+
+/* What came is no result: persistent workers say that they begin again. */
+void feed_answered(struct feed *feed);
 
 /* `count` of the `size` bytes of the result of that number are in memory; then more of them. */
 void feed_begins(struct feed *feed, uint32_t number, enum feed_held what, size_t count,

@@ -264,6 +264,8 @@ void pipes_read(int fd, const void *buffer, ssize_t count, size_t size)
 	} else if (feed && message >= PIPES_NUMBER) {
 		feed_begins(feed, number, message == PIPES_PASSED ? FEED_PASSED : FEED_BATCH,
 			    (size_t)count, size);
+	} else if (feed) {
+		feed_answered(feed);
 	} else if (!feed_any() && message == PIPES_INDEX && pipes.polled == pipe) {
 		begin_load(pipe, number);
 	}

@@ -13,13 +13,12 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import dlprof_test  # noqa: E402
-from dlprof_test import (PYTHON, check, environment, equal, finish, need_shim, report,  # noqa
-                         rows, run, say, scratch, skip, spread, wait_for_drain)
+from dlprof_test import (PYTHON, check, check_nested, environment, equal, finish,  # noqa
+                         need_shim, report, rows, run, say, scratch, skip, spread, wait_for_drain)
 import stub  # noqa: E402
 
 SLEEPER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "sleeper.py")
 WAIT_MEDIAN_NS, WAIT_WORST_NS = 1_000_000, 8_000_000
-LOAD_MEDIAN_NS = 3_000_000
 ATTEMPTS = 3
 
 BASE = {"load_s": 0.06, "step_s": 0.01, "workers": 3, "batches": 30}
@@ -35,8 +34,8 @@ CASES = {
     "head_of_line": dict(BASE, load_s=0.05, step_s=0.015, workers=4, batches=40, slow_every=20,
                          slow_factor=8, prefetch=4),
     # Messages of several reads, whose unpickling takes a while and is no part of the wait.
-    "big": dict(BASE, batch_size=2000, load_s=0, batches=24, median_ns=8_000_000,
-                worst_ns=40_000_000),
+    "big": dict(BASE, batch_size=2000, load_s=0, batches=24, median_ns=30_000_000,
+                worst_ns=200_000_000),
     "old": dict(BASE, python="3.7"),
 }
 
@@ -103,18 +102,20 @@ def compare(name, plan, truth, found):
     if statistics.median(waits) > plan.get("median_ns", WAIT_MEDIAN_NS) or \
             max(waits) > plan.get("worst_ns", WAIT_WORST_NS):
         wrong.append("wait error")
-    if not loads or statistics.median(loads) > LOAD_MEDIAN_NS:
-        wrong.append("load error")
-    # Of each worker the first, and what a busy machine adds to that.
-    if len(truth) - len(loads) > 2 * plan["workers"]:
-        wrong.append("{} loads are missing".format(len(truth) - len(loads)))
+    check_nested(name, truth, found)
+    # By the end of the first wait there was a run, and workers find it at their next task.
+    begun = min(t["end"] for t in truth)
+    lost = [t for t, r in zip(truth, found) if r["load_ns"] is None and t["load_begin"] > begun]
+    equal(lost, [], name, "loads are missing")
     for t, r in zip(truth, found):
         if r["load_ns"] is not None:
             equal((r["worker_id"], r["pid"]), (t["worker"], t["pid"]), name, "worker", t["batch"])
     if "period" in plan:
+        # Where the script itself lost its rhythm, so have we.
+        own = gaps([t["end"] - t["begin"] for t in truth], plan["workers"])
         found_gaps = gaps([r["wait_ns"] for r in found], plan["workers"])
-        if set(found_gaps) != {plan["period"]}:
-            wrong.append("gaps between stalls {}".format(found_gaps))
+        if not own or found_gaps != own:
+            wrong.append("gaps between stalls {}, the script's {}".format(found_gaps, own))
     return wrong
 
 
@@ -130,7 +131,7 @@ def run_case(name, plan):
             if own["label"] not in labels:
                 labels.append(own["label"])
         truth.sort(key=lambda own: (labels.index(own["label"]), own["epoch"], own["batch"]))
-        found = rows(database, "SELECT b.*, l.pid FROM batch b LEFT JOIN load l "
+        found = rows(database, "SELECT b.*, l.pid, l.begin_ns AS load_begin FROM batch b LEFT JOIN load l "
                      "USING (loader_id, epoch, batch) ORDER BY loader_id, epoch, batch")
         ours = [(r["loader_id"], r["epoch"], r["batch"]) for r in found]
         theirs = [(labels.index(t["label"]) + 1, t["epoch"], t["batch"]) for t in truth]
@@ -144,7 +145,7 @@ def run_case(name, plan):
         if dlprof_test.failure_count():
             return
         wrong = compare(name, plan, truth, found)
-        if not wrong:
+        if not wrong or dlprof_test.failure_count():
             return
         say(name, "attempt failed:", wrong)
     check(False, name, wrong)
