@@ -14,7 +14,7 @@ from dlprof_test import (PYTHON, SHIM, check, environment, equal, finish, need_s
 
 MODULE, HOSTS = os.path.abspath(sys.argv[1]), [os.path.abspath(path) for path in sys.argv[2:]]
 DEEPEST = 4
-FLOOD, FLOOD_MOST = 100_000, 700  # 256 at once, 200 a second, and a slow machine
+FLOOD, AT_ONCE, CREDIT_MS = 100_000, 256, 5
 MS = 1_000_000
 
 
@@ -199,14 +199,17 @@ def check_no_steps(host):
         equal(done.query("SELECT * FROM batch"), [], name)
     # An inner loop's.
     done = Done(host, ["0 push start", "0 pop", "0 flood iteration"])
-    check(len(done.query("SELECT * FROM batch")) < 100, "steps of microseconds")
+    # 64 in a row, and as many again each time the thread loses its core on the way to that.
+    check(len(done.query("SELECT * FROM batch")) < FLOOD // 100, "steps of microseconds")
     check(any("not taken for steps" in text for text in done.notes()), "note", done.notes())
 
 
 def check_flood(host):
     done = Done(host, ["0 flood kernel", "0 push after", "0 sleep 1000000", "0 pop", "0 push last", "0 pop"])
     marks = [row["text"] for row in done.marks()]
-    check(200 < marks.count("kernel") < FLOOD_MOST, "of a flood", marks.count("kernel"))
+    begin, end = [map(int, line[3:5]) for line in done.lines if line[1] == "flood"][0]
+    most = AT_ONCE + (end - begin) // (CREDIT_MS * MS) + 1
+    check(AT_ONCE <= marks.count("kernel") <= most, "of a flood", marks.count("kernel"), most)
     check("last" in marks, "there is room again after a second", marks[-1])
     equal(done.query("SELECT * FROM loss"), [], "losses")
     check(any("more NVTX ranges than are kept" in text for text in done.notes()), "note", done.notes())
