@@ -35,6 +35,13 @@ def only_database(folder):
     return found[0] if found else None
 
 
+def share_waiting(database):
+    """Per cent, of the batches after the first one, as the line at exit has it."""
+    found = rows(database, "SELECT SUM(wait_ns) AS wait, SUM(step_ns) AS step FROM batch "
+                 "WHERE batch > 0")[0]
+    return (found["wait"] * 100 + found["step"] // 2) // found["step"]
+
+
 def check_exit_line():
     folder = scratch()
     done = train(folder)
@@ -42,7 +49,7 @@ def check_exit_line():
     if check(found, "exit line", repr(done.err)):
         database = only_database(folder)
         equal(found.group(1), "20", "batches in the exit line")
-        check(20 <= int(found.group(2)) <= 80, "share in the exit line", found.group(2))
+        equal(int(found.group(2)), share_waiting(database), "share in the exit line")
         equal(os.path.basename(found.group(3)), os.path.basename(database), "name")
         check(re.fullmatch(r"dlprof-\d+\.db", os.path.basename(database)), "default", database)
         check(os.path.exists(os.path.join(folder, found.group(3))), "the name can be typed")
