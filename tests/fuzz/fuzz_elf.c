@@ -3,8 +3,7 @@
  * fuzz_elf.c - the walker of loaded modules, fed with files of any content.
  *
  * The file is loaded as ld.so would, and behind the last byte that its program headers ask for lies
- * a page that nobody may touch. With libFuzzer: clang -D_GNU_SOURCE -I../../shim
- * -fsanitize=fuzzer,address fuzz_elf.c ../../shim/hooks/elf.c. Without, elf_replay.c is its main().
+ * a page that nobody may touch. Where there is no libFuzzer, elf_replay.c is its main().
  */
 #include <elf.h>
 #include <stdint.h>
@@ -24,6 +23,19 @@ static const char *const names[] = {"jpeg_read_header", "inflate", "malloc", "a"
 
 static uint64_t sum;
 
+static void look_up(const struct elf_module *module, const char *name)
+{
+	uint32_t hash = elf_hash(name);
+	void *function = NULL;
+
+	sum += elf_find(module, name, hash);
+	sum += (uintptr_t)elf_function(module, name, hash) & 1;
+	/* What it says can be run lies within a part that can. */
+	if (elf_export(module, name, hash, &function) == 1 &&
+	    !elf_covers(module, (uintptr_t)function, 1, PF_X))
+		abort();
+}
+
 static void walk(const struct elf_module *module)
 {
 	struct elf_cursor cursor = {.mask = UINT64_MAX};
@@ -33,10 +45,12 @@ static void walk(const struct elf_module *module)
 		if (elf_name(module, i))
 			sum += strlen(elf_name(module, i)) + elf_is_import(module, i);
 	sum += elf_name(module, UINT32_MAX) != NULL;
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		sum += elf_find(module, names[i], elf_hash(names[i]));
-		sum += (uintptr_t)elf_function(module, names[i], elf_hash(names[i])) & 1;
-	}
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		look_up(module, names[i]);
+	/* Its own names too: a chance name is in no hash. */
+	for (uint32_t i = module->import_limit; i < module->chain_limit; i++)
+		if (elf_name(module, i))
+			look_up(module, elf_name(module, i));
 	/* What it says can be written to, can. */
 	while (elf_next_slot(module, &cursor, &slot))
 		*(volatile uintptr_t *)slot.address ^= slot.symbol;

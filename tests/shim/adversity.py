@@ -114,10 +114,10 @@ def check_odd_paths():
             equal(count(database), 40, name, "rows")
 
 
-def mounted(size):
+def mounted(options):
     """A file system of its own, or None where this is not allowed."""
     folder = scratch()
-    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=" + size, "tmpfs", folder],
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", folder],
                           stderr=subprocess.DEVNULL)
     return folder if done.returncode == 0 else None
 
@@ -139,7 +139,7 @@ def fill(path):
 
 
 def check_full_disk():
-    disk = mounted("512k")
+    disk = mounted("size=512k")
     if not disk:
         say("no mount: the full disk is not tried")
         return
@@ -170,6 +170,45 @@ def check_full_disk():
         equal(count(out), 40, "full TMPDIR: rows")
     finally:
         unmount(disk)
+
+
+def check_read_only_disk():
+    """Not even root may write there."""
+    disk = mounted("ro")
+    if not disk:
+        say("no mount: the read-only file system is not tried")
+        return
+    try:
+        train("read-only file system:", disk, DLPROF_OUT=os.path.join(disk, "run.db"),
+              DLPROF_SEGMENT_DIR=disk)
+    finally:
+        unmount(disk)
+
+
+# What it has mapped by now and hardly more: the rings have no room.
+TIGHT = """
+import ctypes, os, resource
+shim = ctypes.CDLL(None)
+with open("/proc/self/statm") as file:
+    pages = int(file.read().split()[0])
+resource.setrlimit(resource.RLIMIT_AS, (pages * 4096 + 300000,) * 2)
+for i in range(9):
+    shim.dlprof_batch_begin()
+    shim.dlprof_batch_end(ctypes.c_int64(i))
+print(len(os.read(os.open("data", os.O_RDONLY), 99)))
+"""
+
+
+def check_address_space():
+    folder = scratch()
+    with open(os.path.join(folder, "data"), "w") as data:
+        data.write("0123456789")
+    done = run([PYTHON, "-c", TIGHT], cwd=folder, env=environment(
+        TMPDIR=folder, DLPROF_OUT=os.path.join(folder, "run.db")))
+    equal((done.status, done.out), (0, "10\n"), "RLIMIT_AS:", done.err)
+    check(done.err.startswith("dlprof: nothing was recorded") and done.err.count("\n") == 1,
+          "RLIMIT_AS: stderr", done.err)
+    equal(os.listdir(folder), ["data"], "RLIMIT_AS: left behind")
 
 
 def check_limits():
@@ -220,6 +259,8 @@ def main():
     check_gone_reader()
     check_odd_paths()
     check_full_disk()
+    check_read_only_disk()
+    check_address_space()
     check_limits()
     check_without_drain()
     finish()

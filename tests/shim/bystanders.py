@@ -3,13 +3,14 @@
 
 LD_PRELOAD reaches every child of a training script, so this is what most processes see of us.
 """
+import glob
 import os
 import shutil
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from dlprof_test import (PYTHON, SHIM, check, environment, equal, finish, need_shim, run,  # noqa
-                         say, scratch)
+                         say, scratch, wait_for_drain)
 
 COMMANDS = [
     ["ls", "-la", "/etc"],
@@ -73,12 +74,38 @@ def check_orders():
     say("preloaded together with", others)
 
 
+def check_late():
+    """As a Python binding would load it: what thread-local storage it wants must still be free."""
+    program = "import sys, torch, torchvision, ctypes; ctypes.CDLL(sys.argv[1]);" \
+              "print(len(open('/etc/passwd').read()), float(torch.ones(9).sum()))"
+    if not run([PYTHON, "-c", "import torchvision"], env=environment(False)).status:
+        done = run([PYTHON, "-W", "ignore", "-c", program, SHIM], env=environment(False))
+        equal((done.status, done.out, done.err),
+              (0, "{} 9.0\n".format(os.path.getsize("/etc/passwd")), ""), "loaded late")
+
+
+def check_fork_warning():
+    """CPython warns of fork() where there are threads that it did not start, from 3.12 on."""
+    program = "import os, time; pid = os.fork(); time.sleep(0.1 if pid else 0)\n" \
+              "os._exit(7) if not pid else print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))"
+    for python in glob.glob(os.path.join(os.environ.get("PYENV_ROOT") or os.path.expanduser(
+            "~/.pyenv"), "versions", "3.1[2-9].*", "bin", "python3")) + [PYTHON]:
+        folder = scratch()
+        done = run([python, "-W", "error", "-c", program], env=environment(
+            TMPDIR=folder, DLPROF_ACTIVATE="always", DLPROF_QUIET=1,
+            DLPROF_OUT=os.path.join(folder, "run.db")))
+        equal((done.status, done.out, done.err), (0, "7\n", ""), python, "forks, recording")
+        wait_for_drain(folder)
+
+
 def main():
     need_shim()
     count = sum(same(argv) for argv in COMMANDS)
     say(count, "of", len(COMMANDS), "commands exist here and were compared")
     check(count >= 10, "hardly any command was found")
     check_orders()
+    check_late()
+    check_fork_warning()
     finish()
 
 

@@ -11,6 +11,20 @@ import struct
 import subprocess
 import sys
 
+try:
+    import h5py
+except ImportError:
+    h5py = None
+try:
+    import lmdb
+except ImportError:
+    lmdb = None
+try:
+    import torch
+    import torchvision
+except ImportError:
+    torchvision = None
+
 SIZE = 300_007  # no multiple of any block
 
 
@@ -36,6 +50,17 @@ def make(folder):
             with open(os.path.join(folder, name), "wb") as file:
                 file.write(lines().replace(b"\0", b"\0" if name == "text_fgets" else b" "))
     numpy.save(os.path.join(folder, "numpy_load.npy"), numpy.arange(70_001))
+    if h5py:
+        with h5py.File(os.path.join(folder, "hdf5.h5"), "w") as file:
+            file.create_dataset("x", data=numpy.arange(70_001), chunks=(1000,), compression="gzip")
+    if lmdb:
+        with lmdb.open(os.path.join(folder, "database.lmdb"), subdir=False) as database:
+            with database.begin(write=True) as writer:
+                for i in range(100):
+                    writer.put(b"%d" % i, noise(5000))
+    if torchvision:
+        torchvision.io.write_png(torch.arange(3 * 90 * 80, dtype=torch.uint8).reshape(3, 90, 80),
+                                 os.path.join(folder, "image.png"))
 
 
 def read(path):
@@ -212,9 +237,37 @@ def mapped(path):
             sum(view[::4096])
 
 
+def memmap(path):
+    import numpy
+
+    int(numpy.memmap(path, dtype="u1", mode="r")[::4096].sum())
+
+
+def hdf5(path):
+    if h5py:
+        with h5py.File(path + ".h5", "r") as file:
+            for i in range(0, 70_001, 7000):
+                file["x"][i:i + 1500].sum()
+
+
+def database(path):
+    if lmdb:
+        with lmdb.open(path + ".lmdb", subdir=False, readonly=True, lock=False) as opened:
+            with opened.begin() as reader:
+                for i in range(100):
+                    reader.get(b"%d" % i)
+
+
+def image(path):
+    """Mapped: what a page fault brings is in no call."""
+    if torchvision:
+        torchvision.io.read_image(path + ".png")
+
+
 WORKLOADS = {function.__name__: function for function in (
     read, unbuffered, sent, fromfile, numpy_load, received, inherited, copied, fread, fseek,
-    text_fgets, text_long_lines, text_getline, text_fscanf, uflow, by_number, asynchronous, mapped)}
+    text_fgets, text_long_lines, text_getline, text_fscanf, uflow, by_number, asynchronous, mapped,
+    memmap, hdf5, database, image)}
 
 
 def loader(folder):

@@ -7,9 +7,12 @@
  */
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "activate.h"
@@ -21,6 +24,12 @@
 #define THREAD_COUNT 8
 #define RECORD_COUNT 20000
 #define ROUNDS 5000
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define KILL_COUNT 50 /* to fork takes them long */
+#else
+#define KILL_COUNT 1000
+#endif
+#define KILL_US_MAX 300
 
 static const volatile uint32_t on = 1;
 static atomic_bool done;
@@ -134,6 +143,53 @@ static void hammer_rings(void *(*read)(void *argument))
 	hammer_demand(taken + lost == sum, "every record was taken or counted as lost");
 }
 
+/* Counts in memory that outlives it what it has recorded, until it is killed. */
+static void produce_until_killed(struct thread *thread, _Atomic uint32_t *told)
+{
+	for (uint32_t i = 0;; i++) {
+		struct dlprof_event event = record(thread->slot->tid, i);
+
+		thread_push(thread, &event);
+		atomic_store(told, i + 1);
+	}
+}
+
+/* SIGKILL at any moment: what it had recorded is there and whole, but for what it was writing. */
+static void hammer_kill(void)
+{
+	_Atomic uint32_t *told = mmap(NULL, sizeof(*told), PROT_READ | PROT_WRITE,
+				      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	unsigned int seed = 20261121;
+	uint64_t sum = 0;
+	struct thread *thread;
+
+	thread_life++;
+	hammer_demand(told != MAP_FAILED && segment_open(folder, 0, -1, -1) == 0, "a segment");
+	thread = thread_get();
+	hammer_demand(thread, "a slot for the victims, one after another");
+	for (int i = 0; i < KILL_COUNT; i++) {
+		uint64_t found = 0, lost = thread->slot->lost_count;
+		uint32_t next = 0;
+		int status;
+		pid_t pid;
+
+		atomic_store(told, 0);
+		pid = fork();
+		if (pid == 0)
+			produce_until_killed(thread, told);
+		hammer_demand(pid > 0, "a process to kill");
+		while (!atomic_load(told))
+			sched_yield();
+		usleep(rand_r(&seed) % KILL_US_MAX);
+		kill(pid, SIGKILL);
+		hammer_demand(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status), "it is dead");
+		found = consume(thread->slot, &next) + thread->slot->lost_count - lost;
+		hammer_demand(found == *told || found == *told + 1, "a killed process's records");
+		sum += found;
+	}
+	printf("%d killed, %llu records\n", KILL_COUNT, (unsigned long long)sum);
+}
+
 /* All threads at the same few numbers, and at both sides of a page of the table. */
 static void *use_table(void *argument)
 {
@@ -186,6 +242,8 @@ int main(void)
 	hammer_rings(read_rings);
 	empty_folder();
 	hammer_rings(read_as_drain);
+	empty_folder();
+	hammer_kill();
 	hammer_table();
 	empty_folder();
 	return rmdir(folder) ? 1 : 0;
