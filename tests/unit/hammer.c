@@ -3,7 +3,8 @@
  * hammer.c - the rings and the table of descriptors under as many threads as there will be.
  *
  * Not a Criterion test: it is built with ThreadSanitizer too, which does not live with Criterion's
- * processes. Each part checks what it wrote; the sanitizers check how.
+ * processes. Each part checks what it wrote; the sanitizers check how. TEST_KILLS: how many processes
+ * are killed, 200 if not set.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -24,11 +25,7 @@
 #define THREAD_COUNT 8
 #define RECORD_COUNT 20000
 #define ROUNDS 5000
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define KILL_COUNT 50 /* to fork takes them long */
-#else
-#define KILL_COUNT 1000
-#endif
+#define KILL_COUNT 200
 #define KILL_US_MAX 300
 
 static const volatile uint32_t on = 1;
@@ -159,15 +156,16 @@ static void hammer_kill(void)
 {
 	_Atomic uint32_t *told = mmap(NULL, sizeof(*told), PROT_READ | PROT_WRITE,
 				      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int count = getenv("TEST_KILLS") ? atoi(getenv("TEST_KILLS")) : KILL_COUNT;
 	unsigned int seed = 20261121;
-	uint64_t sum = 0;
 	struct thread *thread;
+	uint64_t sum = 0;
 
 	thread_life++;
 	hammer_demand(told != MAP_FAILED && segment_open(folder, 0, -1, -1) == 0, "a segment");
 	thread = thread_get();
 	hammer_demand(thread, "a slot for the victims, one after another");
-	for (int i = 0; i < KILL_COUNT; i++) {
+	for (int i = 0; i < count; i++) {
 		uint64_t found = 0, lost = thread->slot->lost_count;
 		uint32_t next = 0;
 		int status;
@@ -187,7 +185,7 @@ static void hammer_kill(void)
 		hammer_demand(found == *told || found == *told + 1, "a killed process's records");
 		sum += found;
 	}
-	printf("%d killed, %llu records\n", KILL_COUNT, (unsigned long long)sum);
+	printf("%d killed, %llu records\n", count, (unsigned long long)sum);
 }
 
 /* All threads at the same few numbers, and at both sides of a page of the table. */
