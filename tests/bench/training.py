@@ -3,15 +3,23 @@
 
 TEST_PAIRS (10) pairs; TEST_WORKERS (2). The drain is no child of the training, and not in the
 ratio; its own CPU time is read from /proc while it lives, and stated apart.
+
+Pairs differ by more than is looked for. So, where there is perf, also the share of the samples of
+a profile (TEST_PROFILES, 3) that lie in the library, or in the kernel on its behalf, and that lie
+in the drain; not in it is what the library makes Python, libc and the caches do.
 """
+import collections
+import math
 import os
+import re
+import shutil
 import statistics
 import subprocess
 import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from dlprof_test import (BUILD, PYTHON, ROOT, check, drains, environment, equal,  # noqa
+from dlprof_test import (BUILD, PYTHON, ROOT, SHIM, check, drains, environment, equal,  # noqa
                          finish, need_shim, need_torch, say, scratch, wait_for_drain)
 
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -26,13 +34,16 @@ def cpu_of(pid):
         return 0.0
 
 
+def command(data):
+    return [PYTHON, os.path.join(ROOT, "examples", "train.py"), "--data", data, "--workers",
+            os.environ.get("TEST_WORKERS", "2"), "--epochs", os.environ.get("TEST_EPOCHS", "2")]
+
+
 def train(data, database):
     """CPU seconds of the training and its workers, wall seconds, CPU seconds of the drain."""
     env = environment(bool(database), DLPROF_OUT=database, DLPROF_QUIET="1")
-    argv = [PYTHON, os.path.join(ROOT, "examples", "train.py"), "--data", data, "--workers",
-            os.environ.get("TEST_WORKERS", "2"), "--epochs", os.environ.get("TEST_EPOCHS", "2")]
     begin = time.monotonic()
-    process = subprocess.Popen(argv, env=env, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(command(data), env=env, stdout=subprocess.DEVNULL)
     drain, found = 0.0, []
     while True:
         pid, status, usage = os.wait4(process.pid, os.WNOHANG)
@@ -51,6 +62,46 @@ def train(data, database):
     if database:
         wait_for_drain(database)
     return usage.ru_utime + usage.ru_stime, wall, drain
+
+
+def whose(name, modules):
+    """Of a sample: the process's name, and the modules of its stack, innermost first."""
+    if name.startswith("dlprof-drain"):
+        return "drain"
+    user = [module for module in modules if not module.startswith("[kernel")]
+    return "library" if user and user[0].endswith("/libdlprof.so") else "other"
+
+
+def profile(data, database):
+    """Samples of a training and its drain: {whose: count}."""
+    samples = os.path.join(os.path.dirname(database), "perf.data")
+    # The preload is none of perf's; the drain has half a second to end in the profile.
+    script = "LD_PRELOAD=$0 \"$@\" && sleep 0.5"
+    done = subprocess.run(["perf", "record", "-q", "-F", "5000", "-e",
+                           "cpu-clock/call-graph=fp,max-stack=40/", "-o", samples, "sh", "-c",
+                           script, SHIM] + command(data),
+                          env=environment(False, DLPROF_OUT=database, DLPROF_QUIET="1"),
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    if done.returncode:
+        return {}
+    listed = subprocess.run(["perf", "script", "-i", samples, "-F", "comm,tid,ip,sym,dso"],
+                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                            universal_newlines=True, errors="replace").stdout
+    return collections.Counter(whose(block.lstrip(), re.findall(r"\((\S+)\)$", block, re.M))
+                               for block in listed.split("\n\n") if block.strip())
+
+
+def tell_shares(data):
+    """Without perf, or the right to use it, nothing."""
+    counts = collections.Counter()
+    for _ in range(int(os.environ.get("TEST_PROFILES", "3")) if shutil.which("perf") else 0):
+        counts.update(profile(data, os.path.join(scratch(), "run.db")))
+    total = sum(counts.values())
+    for name in ("library", "drain") if total else ():
+        share = counts[name] / total
+        say("samples in the {}: {:.3f} % of {}, standard error {:.3f} %".format(
+            name, 100 * share, total, 100 * math.sqrt(share * (1 - share) / total)))
+        check(counts[name], "no sample in the", name)
 
 
 def main():
@@ -79,6 +130,7 @@ def main():
         say("{} with over without: median {:.4f}, range {:.4f} to {:.4f}".format(
             name, statistics.median(values), min(values), max(values)))
     say("CPU seconds of the drain: median {:.2f}".format(statistics.median(drained)))
+    tell_shares(data)
     finish()
 
 
