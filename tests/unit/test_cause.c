@@ -316,10 +316,6 @@ Test(whatif, is_not_faster_than_the_cores)
 	cr_assert_float_eq(diagnosis.whatif.batches_per_s[WHATIF_WORKERS_X2], 2.75 / 0.5, 0.1);
 	cr_assert_float_eq(diagnosis.cpu_share, 5 * 0.4 / 2.75, 0.02);
 	series_done(&series);
-	m.other_cores = 4.01; /* two measurements, and the run had something after all */
-	diagnose(&m);
-	cr_assert_float_eq(diagnosis.whatif.batches_per_s[WHATIF_WORKERS_X2], 5, 0.1);
-	series_done(&series);
 	m.other_cores = 0;
 
 	/* A limit may be a part of a core. What was seen to be possible is never denied. */

@@ -49,10 +49,10 @@ int writer_gpu_device(struct writer *writer, const struct gpu_device_row *row)
 }
 
 /* Nothing here is recorded at the level api. */
-int writer_gpu_call(struct writer *writer, const struct gpu_call_values *values)
+int writer_gpu_call(struct writer *writer, const struct gpu_call_values *calls)
 {
 	(void)writer;
-	(void)values;
+	(void)calls;
 	cr_assert_fail("calls were written");
 	return 0;
 }
