@@ -9,6 +9,7 @@
 #include "hooks/elf.h"
 #include "hooks/got.h"
 #include "hooks/hook.h"
+#include "hooks/module.h"
 #include "hooks/pool.h"
 #include "sys.h"
 
@@ -163,7 +164,7 @@ void *dl_default(const char *name, uintptr_t caller)
 	if (!found)
 		return NULL;
 	exporters.hash = elf_hash(name);
-	dl_iterate_phdr(look_at_exporter, &exporters);
+	module_walk(look_at_exporter, &exporters);
 	if (!exporters.caller_seen || exporters.several || exporters.only != found)
 		return NULL;
 	return driver_wrapper(row, found);

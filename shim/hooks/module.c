@@ -86,9 +86,12 @@ void module_iterate(int (*each)(struct dl_phdr_info *, size_t, void *), void *da
 
 int module_walk(int (*each)(struct dl_phdr_info *, size_t, void *), void *data)
 {
-	const bool locked = module_lock();
+	bool locked;
 	int r;
 
+	if (list.stuck)
+		return 0;
+	locked = module_lock();
 	atomic_fetch_add(&list.iterating, 1);
 	r = dl_iterate_phdr(each, data);
 	atomic_fetch_sub(&list.iterating, 1);

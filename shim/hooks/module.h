@@ -72,7 +72,10 @@ struct module_table *module_collect(void);
 /* With the lock: dl_iterate_phdr(), and remembered for a child that is made without fork(). */
 void module_iterate(int (*each)(struct dl_phdr_info *, size_t, void *), void *data);
 
-/* dl_iterate_phdr() of who does not have the lock, for as long as it is to be had. */
+/*
+ * dl_iterate_phdr() of who does not have the lock, for as long as it is to be had. Nothing is walked,
+ * and 0, in a process whose ld.so is locked for good.
+ */
 int module_walk(int (*each)(struct dl_phdr_info *, size_t, void *), void *data);
 
 /* The one that `address` lies in, also of another namespace, or NULL. Takes no lock. */
