@@ -77,7 +77,8 @@ def check_buffers():
     done = trace(slow, CLIENT_FLUSH_MS=10)
     kernel, = done.of(KERNEL)
     check(kernel.end - kernel.begin == 150_000_000, "kept back until it has ended")
-    done = trace(slow, CLIENT_FORCE_MS=60)
+    # Long enough for a busy machine to come in between.
+    done = trace(dict(slow, kernel=800000), CLIENT_FORCE_MS=200)
     kernel, = done.of(KERNEL)
     check(kernel.begin and not kernel.end, "forced out while it ran: no end, and never again")
     done = trace(dict(SMALL, steps=60, wait=4000), FAKE_CUPTI_DELAY_MS=120, CLIENT_FLUSH_MS=10,

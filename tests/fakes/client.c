@@ -4,9 +4,9 @@
  * which thread. With it the fakes are tested themselves, and real hardware is asked what it does.
  *
  * CLIENT_OUT: the file. CLIENT_KINDS: the kinds, "10,1,2"; "-10": a kind whose enabling must fail.
- * CLIENT_FLUSH_MS: flushes (flag 0) so often; CLIENT_FORCE_MS: once, forced. CLIENT_BUFFER: its
- * bytes. CLIENT_CALLBACK: the number of a driver call to be told of. CLIENT_UNSUBSCRIBE,
- * CLIENT_TWICE: 1.
+ * CLIENT_FLUSH_MS: flushes (flag 0) so often; CLIENT_FORCE_MS: once, forced, so long after it was
+ * asked for a buffer. CLIENT_BUFFER: its bytes. CLIENT_CALLBACK: the number of a driver call to be
+ * told of. CLIENT_UNSUBSCRIBE, CLIENT_TWICE: 1.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -51,6 +51,7 @@ static const struct {
 static FILE *out;
 static pid_t owner;
 static long callback_count;
+static volatile bool asked; /* for a buffer */
 
 static long setting(const char *name, long otherwise)
 {
@@ -73,6 +74,7 @@ static void give(uint8_t **buffer, size_t *bytes, size_t *max_records, const cha
 	*bytes = (size_t)setting("CLIENT_BUFFER", 256 << 10);
 	*buffer = aligned_alloc(8, *bytes);
 	*max_records = 0;
+	asked = true;
 	fprintf(out, "%s %u %p\n", who, thread_id(), (void *)*buffer);
 }
 
@@ -182,6 +184,8 @@ static void *flush_often(void *unused)
 			cupti.register_callbacks((void *)request_later, (void *)complete_later));
 	}
 	if (force) {
+		while (!asked)
+			usleep(1000);
 		usleep((unsigned int)force * 1000);
 		fprintf(out, "forced %d\n", cupti.flush(1));
 	}
