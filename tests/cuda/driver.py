@@ -113,6 +113,8 @@ def check_second():
     equal(wrapped(plain), {"cuGraphLaunch"}, "second: it is there")
     equal(wrapped(hooked), WANTED, "second: wrapped, or the other one's")
     equal({row["graph_count"] for row in steps(hooked)}, {0}, "second: launches of graphs")
+    hooked = direct("global", **dict(HOOK, DIRECT_LOCAL=library))
+    equal(wrapped(hooked), WANTED - {"cuGraphLaunch"}, "second, that is not seen: wrapped")
 
 
 def lookups(done):

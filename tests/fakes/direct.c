@@ -127,6 +127,9 @@ static void say(const char *name, void *function)
 
 static void open_driver(void)
 {
+	/* A library that nobody else sees. */
+	if (getenv("DIRECT_LOCAL"))
+		dlopen(getenv("DIRECT_LOCAL"), RTLD_NOW | RTLD_LOCAL);
 	driver = dlopen("libcuda.so.1", RTLD_NOW | (how == GLOBAL ? RTLD_GLOBAL : 0));
 	proc = driver ? (proc_fn *)dlsym(driver, "cuGetProcAddress") : NULL;
 	proc2 = driver ? (proc2_fn *)dlsym(driver, "cuGetProcAddress_v2") : NULL;
