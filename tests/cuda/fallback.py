@@ -35,9 +35,9 @@ def check_launches():
 
 
 def check_backward():
-    """What another thread launches comes when it launches again, steps of a loop long or short."""
-    for count, think in (12, 0), (5, 400_000):
-        done = loop(dict(PLAN, steps=count, think=think, backward=1), **HOST_ONLY)
+    """What another thread launches comes when it launches again, in the next step, soon or late."""
+    for count, forward in (12, 1), (4, 600_000):
+        done = loop(dict(PLAN, steps=count, backward=forward, load_reads=1), **HOST_ONLY)
         equal((done.status, done.misuse()), (0, []), "backward: status, misuse", done.err)
         counts = [row["kernel_count"] for row in steps(done)]
         # Nobody speaks for it when the program ends.

@@ -183,7 +183,10 @@ static long kernel_us(long step)
 	return work_value("kernel") + (random ? step * 7919 % random : 0);
 }
 
-/* As autograd: another thread launches the second half, and the first one waits until it has. */
+/*
+ * As autograd: another thread launches the second half, so many microseconds later, and the first
+ * one waits until it has.
+ */
 static sem_t backward_begins, backward_ends;
 
 static void *go_backward(void *unused)
@@ -207,6 +210,7 @@ static void launch_step(long step)
 		return;
 	}
 	launch_all(count / 2, kernel_us(step));
+	sleep_until(now_ns() + (uint64_t)work_value("backward") * NS_PER_US);
 	sem_post(&backward_begins);
 	sem_wait(&backward_ends);
 }
