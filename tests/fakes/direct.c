@@ -21,7 +21,7 @@
 #include "common.h"
 
 enum { NAMES, GLOBAL, LOCAL, PROC, PROC2, AGAIN };
-enum { KERNEL_US = 300, BYTES = 1000000, HALF = 500000, WIDTH = 100, HEIGHT = 1000 };
+enum { KERNEL_US = 500, BYTES = 1000000, HALF = 500000, WIDTH = 100, HEIGHT = 1000 };
 
 struct launch_config {
 	unsigned int grid[3], block[3], shared;
