@@ -129,6 +129,14 @@ void manners_restore(void)
 		real.cuptiActivityRegisterCallbacks(request_theirs, activity_complete);
 }
 
+static void remember(cupti_request_function *request, cupti_complete_function *complete)
+{
+	theirs.request = request;
+	their_complete = complete;
+	activity_their_complete = complete_theirs;
+	activity_share = share_with_them;
+}
+
 EXPORT int cuptiActivityRegisterCallbacks(cupti_request_function *request,
 					  cupti_complete_function *complete)
 {
@@ -137,15 +145,15 @@ EXPORT int cuptiActivityRegisterCallbacks(cupti_request_function *request,
 	RESOLVE(cuptiActivityRegisterCallbacks);
 	if (attach_mode() != ATTACH_CUPTI || !request || !complete) {
 		theirs.registered = request && complete;
+		/* The old ones stay, as buffers may still be on their way. */
+		if (theirs.registered)
+			remember(request, complete);
 		return real.cuptiActivityRegisterCallbacks(request, complete);
 	}
 	/* First: who is just taking back what they left then sees that it must not. */
 	note_change();
 	attach_yield(theirs.kinds);
-	theirs.request = request;
-	their_complete = complete;
-	activity_their_complete = complete_theirs;
-	activity_share = share_with_them;
+	remember(request, complete);
 	r = real.cuptiActivityRegisterCallbacks(request_theirs, activity_complete);
 	theirs.registered = true;
 	note_change();
@@ -157,6 +165,12 @@ EXPORT int cuptiActivityEnable(int kind)
 	int r;
 
 	RESOLVE(cuptiActivityEnable);
+	/* They set their callbacks once, and we did after them. */
+	if (attach_mode() == ATTACH_CUPTI && theirs.registered && !attach_is_yielded()) {
+		note_change();
+		attach_yield(theirs.kinds);
+		manners_restore();
+	}
 	r = real.cuptiActivityEnable(kind);
 	if (r == 0 && kind >= 0 && kind < 64) {
 		atomic_fetch_or(&theirs.kinds, UINT64_C(1) << kind);

@@ -71,6 +71,22 @@ def kineto(begin=20, end=40, level="default", **plan):
     return test
 
 
+def once(name):
+    """One that took the callbacks once, and later only says what it wants, gets them again."""
+    done = loop(dict(PLAN, kineto_from=20, kineto_to=40, kineto_again=150, kineto_over=170),
+                KINETO_ONCE=1)
+    equal((done.status, done.misuse()), (0, []), name, "exit status, misuse", done.err)
+    equal(re.findall(r"kernels=(\d+) copies=(\d+) foreign=(\d+)", done.out),
+          2 * [("200", "20", "0")], name, "what the profiler got")
+    gaps = done.query("SELECT * FROM gap ORDER BY begin_ns")
+    equal(len(gaps), 2, name, "gaps", gaps)
+    for gap, (begin, end) in zip(gaps, ((20, 40), (150, 170))):
+        true = [done.steps[i]["begin"] for i in (begin, end)]
+        check(abs(gap["begin_ns"] - true[0]) < 20 * MS, name, "gap begins", gap, true)
+        check(gap["end_ns"] and -5 * MS < gap["end_ns"] - true[1] < 600 * MS, name, "gap ends",
+              gap, true[1])
+
+
 def stolen(name):
     """Nobody can see this one come; that nothing is reported any more is all there is to see."""
     plan = dict(PLAN, steps=1000, kernel=100, wait=4000, print=1)
@@ -99,6 +115,7 @@ CASES = {
     "first": kineto(begin=0, end=20),
     "graph": kineto(graph=1),
     "api": kineto(level="api"),
+    "once": once,
     "stolen": stolen,
     "silent": silent,
 }

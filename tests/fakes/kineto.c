@@ -3,6 +3,9 @@
  * kineto.c - what torch.profiler does to CUPTI's other client: it takes the buffer callbacks, puts
  * a clock of its own in CUPTI's place, and disables its kinds when it is done. Linked to libcupti,
  * so that its calls are bound by name and version; the program loads it with RTLD_LOCAL.
+ *
+ * KINETO_ONCE: it takes the buffer callbacks once for all its profiles, as no other client comes to
+ * its mind.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -27,6 +30,7 @@ static const uint32_t kinds[] = {MEMCPY, MEMSET, KERNEL, SYNCHRONIZATION};
 static long kernel_count, copy_count, foreign_count, subscribe_result;
 static uint8_t *given[64];
 static size_t given_count;
+static bool once;
 static uint64_t started; /* by its clock; what began before is of no interest to it */
 
 static uint64_t ticks(void)
@@ -78,8 +82,11 @@ EXPORT void kineto_start(void)
 	started = ticks();
 	kernel_count = copy_count = foreign_count = 0;
 	subscribe_result = cuptiSubscribe(&subscriber, (void *)ignore, NULL);
-	cuptiActivityRegisterTimestampCallback(ticks);
-	cuptiActivityRegisterCallbacks(request, complete);
+	if (!once || !getenv("KINETO_ONCE")) {
+		cuptiActivityRegisterTimestampCallback(ticks);
+		cuptiActivityRegisterCallbacks(request, complete);
+	}
+	once = true;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		cuptiActivityEnable(kinds[i]);
 }

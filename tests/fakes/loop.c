@@ -113,9 +113,9 @@ int main(int argc, char **argv)
 	for (long step = 0; step < steps; step++) {
 		uint64_t begin, fetched;
 
-		if (step == work_value("kineto_from"))
+		if (step == work_value("kineto_from") || step == work_value("kineto_again"))
 			profiler("kineto_start");
-		if (step == work_value("kineto_to"))
+		if (step == work_value("kineto_to") || step == work_value("kineto_over"))
 			profiler("kineto_stop");
 		if (step == work_value("fork_at"))
 			beget();

@@ -32,6 +32,7 @@ static struct {
 } real;
 
 static enum attach_mode mode = ATTACH_CUPTI;
+static bool yielded;
 static int requested, completed;
 static uint8_t theirs[64], copied[64];
 
@@ -80,6 +81,23 @@ Test(manners, they_have_their_buffers_and_we_know_of_them)
 	cr_expect_not(manners_is_free(before_ns + 99999999), "they may enable another");
 	cr_expect_not(manners_is_free(before_ns - 1000000), "looked at the clock before");
 	cr_expect(manners_is_free(clock_now_ns() + 100000000));
+}
+
+/* They took the callbacks before we did, and do not think of doing so again. */
+Test(manners, who_only_enables_has_the_callbacks_again)
+{
+	mode = ATTACH_HOST;
+	cr_expect_eq(cuptiActivityRegisterCallbacks(request_one, complete_one), 0);
+	mode = ATTACH_CUPTI;
+	real.request = NULL; /* ours */
+	cr_expect_eq(cuptiActivityEnable(CUPTI_KIND_MEMCPY), 0);
+	cr_expect_eq(real.yields, 1);
+	cr_assert_not_null(real.request);
+	work();
+	cr_expect(requested == 1 && completed == 1);
+	real.request = NULL;
+	cuptiActivityEnable(CUPTI_KIND_MEMSET);
+	cr_expect_null(real.request, "theirs are there");
 }
 
 /* What of theirs is in a buffer of ours comes to them in one of their own. */
@@ -210,10 +228,16 @@ void attach_wake(void)
 {
 }
 
+bool attach_is_yielded(void)
+{
+	return yielded;
+}
+
 void attach_yield(uint64_t keep)
 {
 	real.yields++;
 	real.kept = keep;
+	yielded = true;
 }
 
 void attach_clock_changes(void)
