@@ -5,9 +5,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "drain/gpu.h"
 #include "drain/stream.h"
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
 
 int join_open(struct writer *writer, struct join **ret_join)
 {
@@ -17,6 +26,7 @@ int join_open(struct writer *writer, struct join **ret_join)
 	if (!join)
 		return -ENOMEM;
 	join->writer = writer;
+	join->now_ns = now_ns();
 	r = gpu_open(writer, &join->gpu);
 	if (r < 0) {
 		free(join);
@@ -75,6 +85,12 @@ static int find_stream(struct join *join, const struct dlprof_event *event,
 	}
 	*ret_stream = stream;
 	return stream->known ? 0 : find_known(join, stream);
+}
+
+static void came_now(const struct join *join, struct entry *entry)
+{
+	entry->round = join->round;
+	entry->since_ns = join->now_ns;
 }
 
 static int64_t flag(uint32_t flags, uint32_t bit)
@@ -205,7 +221,7 @@ static int take_batch(struct join *join, struct stream *stream, struct segment *
 	entry->delivered = true;
 	entry->batch = *event;
 	entry->batch_held = (struct held){ring, position};
-	entry->round = join->round;
+	came_now(join, entry);
 	if (event->flags & DLPROF_FLAG_STEP) {
 		entry->stepped = true;
 		entry->step_end_ns = event->begin_ns + event->duration_ns;
@@ -228,7 +244,7 @@ static int take_load(const struct join *join, struct stream *stream, struct segm
 	entry->load = *event;
 	entry->load_pid = segment->header->pid;
 	entry->load_held = (struct held){ring, position};
-	entry->round = join->round;
+	came_now(join, entry);
 	return 0;
 }
 
@@ -365,6 +381,7 @@ int join_round(struct join *join, size_t *ret_rows)
 	size_t before = join->rows;
 	int r;
 
+	join->now_ns = now_ns();
 	for (struct stream *stream = join->streams; stream; stream = stream->next) {
 		r = stream->known || stream->count <= STREAM_MOST ? 0 : adopt(join, stream);
 		if (r == 0)
@@ -393,7 +410,7 @@ void join_process_ended(struct join *join, int32_t pid)
 			if (entry->load_pid != pid || entry->delivered || entry->abandoned)
 				continue;
 			entry->abandoned = true;
-			entry->round = join->round;
+			came_now(join, entry);
 		}
 	}
 }

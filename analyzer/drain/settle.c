@@ -3,11 +3,16 @@
 #include "drain/gpu.h"
 #include "drain/stream.h"
 
-/* Rounds to wait for a worker's record before a batch is written without it: about 2 s. */
+/*
+ * How long a batch waits for its worker's record before it is written without, for then that record
+ * comes too late. So many looks at the rings too: the drain itself may have been stopped.
+ */
+#define PATIENCE_NS     UINT64_C(2000000000)
 #define PATIENCE_ROUNDS 20
 
-/* Rounds until a batch whose worker ended counts as never to be delivered: about 30 s. A late
- * delivery completes its row all the same. */
+/* Until a batch whose worker ended counts as never to be delivered. A late delivery completes its
+ * row all the same. */
+#define ABANDON_NS     UINT64_C(30000000000)
 #define ABANDON_ROUNDS 300
 
 static uint64_t load_end_ns(const struct entry *entry)
@@ -169,13 +174,20 @@ static int write_entry(struct join *join, const struct stream *stream, const str
 	return r;
 }
 
+/* The drain looks every 100 ms, and every 2 ms where there is much to see. */
+static bool is_older(const struct join *join, const struct entry *entry, uint32_t rounds,
+		     uint64_t ns)
+{
+	return join->round - entry->round > rounds && join->now_ns - entry->since_ns > ns;
+}
+
 /* Loaded, and the consumer has passed it by or is gone: it will not be delivered. */
 static bool is_left_over(const struct join *join, const struct stream *stream,
 			 const struct entry *entry)
 {
 	if (stream->closed)
 		return true;
-	if (entry->abandoned && join->round - entry->round > ABANDON_ROUNDS)
+	if (entry->abandoned && is_older(join, entry, ABANDON_ROUNDS, ABANDON_NS))
 		return true;
 	/* In order and below the last delivered one: an error took its place. */
 	return stream->in_order && stream->has_last && entry->task < stream->last_task;
@@ -193,7 +205,7 @@ static bool is_complete(const struct join *join, const struct stream *stream,
 	if (!entry->stepped && !entry->over && !stream->closed)
 		return false;
 	return entry->loaded || (entry->batch.flags & DLPROF_FLAG_STEP) ||
-	       join->round - entry->round > PATIENCE_ROUNDS;
+	       is_older(join, entry, PATIENCE_ROUNDS, PATIENCE_NS);
 }
 
 /*

@@ -24,7 +24,8 @@ struct entry {
 	bool over;			/* they will not be */
 	bool abandoned;			/* its worker ended before it was delivered */
 	int32_t load_pid;
-	uint32_t round;			/* in which its newest record came */
+	uint32_t round;			/* in which its newest record came, and when about */
+	uint64_t since_ns;
 	struct held load_held, batch_held;
 	struct dlprof_event load, batch;
 	uint64_t step_end_ns;
@@ -66,6 +67,7 @@ struct join {
 	struct gpu *gpu;
 	struct stream *streams;		/* newest first */
 	uint32_t round;
+	uint64_t now_ns;
 	size_t rows;
 	bool finishing;
 };

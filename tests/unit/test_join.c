@@ -117,3 +117,21 @@ Test(join, writes_many_steps_at_once)
 	cr_expect_eq(fake_run_ask(&run, "SELECT count(*) FROM batch WHERE step_ns = 1000000"),
 		     MANY);
 }
+
+/* The drain looks fifty times as often where there is much to see. */
+Test(join, waits_for_a_load_as_long_however_often_it_looks)
+{
+	size_t rows = 0;
+
+	take(fake_epoch(1, 0, 1, 0, 0));
+	take(fake_batch(0, 0, 10, 5));
+	take(fake_batch(0, 1, 20, 5));
+	for (int i = 0; i < 1000; i++)
+		cr_assert_eq(join_round(join, &rows), 0);
+	cr_expect_eq(rows, 0, "written without its load");
+	take(fake_load(0, 0, 0, 5, 7));
+	cr_assert_eq(join_finish(join), 0);
+	cr_assert_eq(db_commit(db), 0);
+	cr_expect_eq(fake_run_ask(&run, "SELECT load_ns FROM load WHERE batch = 0"), 7 * MS);
+	cr_expect_eq(fake_run_ask(&run, "SELECT count(*) FROM batch"), 2);
+}
