@@ -70,7 +70,19 @@ static struct {
 } loop = {.workers = -1};
 
 #define NAP_NS  1000000
-#define NAP_MAX 200 /* of all threads of the process together */
+#define WAIT_MS 1000 /* since the first of a process's threads had to */
+
+/* Until the time by which another thread has begun or never will, once a process. */
+static bool may_wait(uint32_t pid)
+{
+	static _Atomic uint64_t limit; /* pid and milliseconds: in one, for all threads at once */
+	const uint32_t now_ms = (uint32_t)(clock_now_ns() / 1000000);
+	uint64_t held = limit, ours = (uint64_t)pid << 32 | (uint32_t)(now_ms + WAIT_MS);
+
+	if (held >> 32 != pid && atomic_compare_exchange_strong(&limit, &held, ours))
+		held = ours;
+	return held >> 32 == pid && (int32_t)((uint32_t)held - now_ms) > 0;
+}
 
 /*
  * Threads that make their first marks together: all but one would lose them while that one begins
@@ -79,7 +91,6 @@ static struct {
 static struct thread *enter_first(bool is_loop)
 {
 	static _Atomic uint32_t holder; /* pid, so that no fork leaves it taken */
-	static _Atomic int32_t nap_count;
 	const struct timespec nap = {.tv_nsec = NAP_NS};
 	const uint32_t pid = (uint32_t)sys_getpid();
 	struct thread *thread = NULL;
@@ -87,8 +98,7 @@ static struct thread *enter_first(bool is_loop)
 	bool ours;
 
 	while (!(ours = before != pid && atomic_compare_exchange_strong(&holder, &before, pid)) &&
-	       nap_count < NAP_MAX) {
-		nap_count++;
+	       may_wait(pid)) {
 		sys_call2(SYS_nanosleep, &nap, NULL);
 		before = holder;
 	}
