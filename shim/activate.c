@@ -96,6 +96,7 @@ static bool activate_as(uint32_t from)
 		thread_life++;
 		clock_begin();
 		r = from == STATE_ON ? run_rejoin(&why) : run_begin(&why);
+		clock_limit(config.slow_ns);
 	}
 	if (r < 0) {
 		failure_pid = sys_getpid();
@@ -105,7 +106,7 @@ static bool activate_as(uint32_t from)
 	}
 	if (on_begins)
 		on_begins();
-	__atomic_store_n(cell_page, 1, __ATOMIC_RELEASE);
+	__atomic_store_n(cell_page, thread_life, __ATOMIC_RELEASE);
 	__atomic_store_n(&activate_cell, cell_page, __ATOMIC_RELEASE);
 	atomic_store(&state, STATE_ON);
 	if (on_begun)

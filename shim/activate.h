@@ -15,13 +15,16 @@
 #include "sys.h"
 
 /*
- * 1 while this process records. Lies in a page that the kernel wipes in every forked child,
+ * thread_life while this process records, else 0. Lies in a page that the kernel wipes in every forked child,
  * however it was forked, so no child ever writes into its parent's rings.
  */
 extern HIDDEN const volatile uint32_t *activate_cell;
 
-/* What activate() has set up is seen by whoever sees that it did; syscall.S and dl.S look, too. */
-static inline bool activate_on(void)
+/*
+ * 0, or thread_life. What activate() has set up is seen by whoever sees that it did; syscall.S and
+ * dl.S look, too.
+ */
+static inline uint32_t activate_on(void)
 {
 	return __atomic_load_n(activate_cell, __ATOMIC_ACQUIRE);
 }

@@ -11,7 +11,12 @@
 #define FIRST_MEASURE_NS 50000
 #define LAST_MEASURE_NS	 UINT64_C(20000000000)
 
+/* The product of what is short and any speed fits, twice over: the speed is refined meanwhile. */
+#define LIMIT_MAX_NS (UINT64_C(1) << 31)
+
 volatile uint64_t clock_scale;
+volatile uint64_t clock_short_ticks;
+static uint64_t limit_ns;
 
 static struct {
 	uint64_t counter;
@@ -75,6 +80,12 @@ void clock_mark(void)
 	take_pair(&first.counter, &first.ns);
 }
 
+void clock_limit(uint64_t ns)
+{
+	limit_ns = ns < LIMIT_MAX_NS ? ns : LIMIT_MAX_NS;
+	clock_short_ticks = clock_scale ? (limit_ns << 32) / clock_scale : 0;
+}
+
 static void measure(void)
 {
 	uint64_t counter, ns;
@@ -84,6 +95,7 @@ static void measure(void)
 		return;
 	measured_ns = ns - first.ns;
 	clock_scale = (uint64_t)(((unsigned __int128)measured_ns << 32) / (counter - first.counter));
+	clock_limit(limit_ns);
 }
 
 void clock_begin(void)

@@ -17,6 +17,9 @@
 /* ns = ticks * scale / 2^32; 0: ticks are nanoseconds. */
 extern HIDDEN volatile uint64_t clock_scale;
 
+/* Fewer ticks than this are less than clock_limit() was told; 0: ticks are nanoseconds. */
+extern HIDDEN volatile uint64_t clock_short_ticks;
+
 static inline uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec time;
@@ -53,6 +56,12 @@ static inline uint64_t clock_scaled_ns(uint64_t ticks)
 	return (uint64_t)((unsigned __int128)ticks * clock_scale >> 32);
 }
 
+/* The same, of fewer than clock_short_ticks. */
+static inline uint64_t clock_short_ns(uint64_t ticks)
+{
+	return ticks * clock_scale >> 32;
+}
+
 /* A difference of ticks; one that went backwards (a thread moved between CPUs) is nothing. */
 static inline uint64_t clock_length_ns(uint64_t ticks)
 {
@@ -62,6 +71,9 @@ static inline uint64_t clock_length_ns(uint64_t ticks)
 		return 0;
 	return likely(scale) ? (uint64_t)((unsigned __int128)ticks * scale >> 32) : ticks;
 }
+
+/* What is not short; before the process records. */
+void clock_limit(uint64_t ns);
 
 /* From the constructor: where the counter stood then, so that clock_begin() need not wait. */
 void clock_mark(void);

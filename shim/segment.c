@@ -213,9 +213,11 @@ static void drop_calls(struct segment *segment)
 {
 	struct thread *threads = segment->threads[(thread_life + 1) % 2];
 
-	for (int i = 0; i < DLPROF_SLOT_COUNT; i++)
+	for (int i = 0; i < DLPROF_SLOT_COUNT; i++) {
 		if (threads[i].frame)
 			threads[i].frame = &threads[i].frames[0];
+		threads[i].frames[0].inner_ticks += 2 * THREAD_NEVER_TICKS;
+	}
 }
 
 int segment_open(const char *folder, uint32_t flags, int32_t rank, int32_t local_rank)

@@ -28,6 +28,8 @@ void thread_reset(struct thread *thread, struct dlprof_slot *slot)
 	thread->worker = -1;
 	thread->frame = &thread->frames[0];
 	thread->frame->address = UINTPTR_MAX;
+	/* By this quick_end() knows that its call began in another life. */
+	thread->frame->inner_ticks = thread->life * 2 * THREAD_NEVER_TICKS;
 	tally_reset(thread);
 }
 

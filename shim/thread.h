@@ -8,6 +8,7 @@
 #ifndef THREAD_H
 #define THREAD_H
 
+#include <stdalign.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,6 +17,8 @@
 #include "sys.h"
 
 #define THREAD_FRAME_MAX 24
+
+#define THREAD_NEVER_TICKS (UINT64_C(1) << 60)	/* no call takes so long */
 
 /* One timed call in progress. `address` is of its wrapper's stack frame; see span.c. */
 struct thread_frame {
@@ -97,14 +100,15 @@ struct thread_decoder {
 };
 
 struct thread {
-	uint32_t life;			/* thread_life when it was claimed */
+	/* What each operation looks at comes first, on one line of the cache. */
+	alignas(64) uint32_t life;	/* thread_life when it was claimed */
 	uint32_t quick_life;		/* the same while quick.h's way is open to it, else 0 */
 	struct dlprof_slot *slot;
 	struct thread_frame *frame;	/* of the innermost timed call */
+	struct thread_visit visit;
 	struct thread_frame frames[1 + THREAD_FRAME_MAX];	/* [0]: above any stack */
 	bool busy;			/* a record is being written: a signal handler must not */
 
-	struct thread_visit visit;
 	struct thread_step steps[THREAD_STEP_MAX];
 	uint32_t file_hashes[DLPROF_TALLY_FILE_COUNT];	/* struct thread_top */
 	uint32_t folder_hashes[DLPROF_TALLY_FOLDER_COUNT];

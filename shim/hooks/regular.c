@@ -87,16 +87,17 @@ static int fopen_flags(const char *mode)
 /* Its call at the end, of what is not quick, spares the quick way the saving of its arguments. */
 #define HOOK_QUICK(family, type, hook_name, params, args)                                          \
 	HOOK_USUAL(family, type, hook_name, params, args)                                          \
-	static __attribute__((noinline)) type quick_##hook_name params                             \
+	HOOK_EXPORT type hook_name params                                                          \
 	{                                                                                          \
-		struct span span;                                                                  \
-		type result;                                                                       \
+		uint32_t life = activate_on();                                                     \
+		struct quick quick;                                                                \
                                                                                                    \
-		if (unlikely(!quick_begin(&span, fd)))                                             \
+		if (likely(!life))                                                                 \
+			return real.hook_name args;                                                \
+		if (unlikely(!quick_begin(&quick, life, fd)))                                      \
 			return recorded_##hook_name args;                                          \
-		result = real.hook_name args;                                                      \
-		quick_end(&span, result, #hook_name, HOOK_ID_##hook_name);                         \
-		return result;                                                                     \
+		return (type)quick_end(&quick, real.hook_name args, #hook_name,                    \
+				       HOOK_ID_##hook_name);                                       \
 	}
 
 /* Not only in a load: it also tells what the descriptor is. */
@@ -119,7 +120,7 @@ static int fopen_flags(const char *mode)
 	HOOK_ENTRY(type, hook_name, params, args, learned)
 
 #define HOOK_PLAIN(family, ...) HOOK_USUAL(family, __VA_ARGS__) HOOK_ENTRY(__VA_ARGS__, recorded)
-#define HOOK_READ(family, ...)	HOOK_QUICK(family, __VA_ARGS__) HOOK_ENTRY(__VA_ARGS__, quick)
+#define HOOK_READ(family, ...)	HOOK_QUICK(family, __VA_ARGS__)
 
 /* A family that has no WAY_ goes the plain one: what is looked for is the second argument. */
 #define WAY_READ , HOOK_READ

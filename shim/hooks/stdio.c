@@ -123,15 +123,16 @@ HOOK_EXPORT void rewind(FILE *file)
 	static __attribute__((noinline)) size_t recorded_##hook_name params                        \
 	{                                                                                          \
 		struct hook_stream stream;                                                         \
+		struct quick quick;                                                                \
 		struct span span;                                                                  \
 		size_t total, taken;                                                               \
                                                                                                    \
 		if (__builtin_mul_overflow(size, count, &total) || !total)                         \
 			return real.hook_name all;                                                 \
-		if (quick_begin(&span, FILE_FD(file))) {                                           \
+		if (quick_begin(&quick, activate_on(), FILE_FD(file))) {                           \
 			note_stream(&stream, file);                                                \
 			taken = real.hook_name single;                                             \
-			quick_end(&span, (int64_t)hook_stream_bytes(&stream, taken), #hook_name,   \
+			quick_end(&quick, (int64_t)hook_stream_bytes(&stream, taken), #hook_name,  \
 				  HOOK_ID_##hook_name);                                            \
 		} else if (hook_stream_begin(&span, &stream, file)) {                              \
 			span.name = #hook_name;                                                    \

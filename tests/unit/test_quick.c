@@ -16,7 +16,7 @@
 #include "span.h"
 #include "thread.h"
 
-static const volatile uint32_t on = 1;
+static volatile uint32_t on = 1;
 static const volatile uint32_t off;
 static char folder[] = "/tmp/dlprof-quick-XXXXXX";
 
@@ -25,6 +25,7 @@ static void set_up(void)
 	cr_assert(mkdtemp(folder));
 	thread_life = 1;
 	clock_scale = UINT64_C(1) << 32;	/* a tick is a nanosecond */
+	clock_limit(config.slow_ns);
 	cr_assert_eq(segment_open(folder, 0, -1, -1), 0);
 	activate_cell = &on;
 	config.detail = CONFIG_DETAIL_SLOW;
@@ -67,20 +68,21 @@ static int open_data(void)
 /* As the wrapper of read() does; false: it went the usual way. */
 static bool read_of(int fd, int64_t bytes, uint64_t ns)
 {
-	struct span span;
-	bool quick = quick_begin(&span, fd);
+	struct quick quick;
+	struct span *span = &quick.span;
+	bool is_quick = quick_begin(&quick, activate_on(), fd);
 
-	if (!quick) {
-		begin(&span, DLPROF_CLASS_READ);
-		span.fd = fd;
-		tally_quicken(span.thread, fd);
+	if (!is_quick) {
+		begin(span, DLPROF_CLASS_READ);
+		span->fd = fd;
+		tally_quicken(span->thread, fd);
 	}
-	span.begin_ticks -= ns;
-	if (quick)
-		quick_end(&span, bytes, "test", 1);
+	span->begin_ticks -= ns;
+	if (is_quick)
+		cr_expect_eq(quick_end(&quick, bytes, "test", 1), bytes);
 	else
-		span_end(&span, bytes < 0 ? 0 : (uint64_t)bytes, bytes < 0);
-	return quick;
+		span_end(span, bytes < 0 ? 0 : (uint64_t)bytes, bytes < 0);
+	return is_quick;
 }
 
 TestSuite(quick, .init = set_up, .fini = tear_down);
@@ -122,7 +124,8 @@ Test(quick, failures_and_slow_ones_are_told)
 Test(quick, own_time_inside_and_outside)
 {
 	const uint64_t second = 1000000000; /* and the test may have no core for most of one */
-	struct span decode, outer;
+	struct quick outer;
+	struct span decode;
 	int fd = open_data();
 
 	config.slow_ns = UINT64_MAX;
@@ -134,8 +137,8 @@ Test(quick, own_time_inside_and_outside)
 	span_end(&decode, 0, false);
 	cr_expect_lt(counter(DLPROF_CLASS_DECODE)->ns, 8 * second);
 	/* As a stream's that calls back. */
-	cr_assert(quick_begin(&outer, fd));
-	outer.begin_ticks -= 9 * second;
+	cr_assert(quick_begin(&outer, activate_on(), fd));
+	outer.span.begin_ticks -= 9 * second;
 	read_of(fd, 1, 8 * second);
 	quick_end(&outer, 1, "test", 1);
 	cr_expect_geq(counter(DLPROF_CLASS_READ)->ns, 17 * second);
@@ -172,12 +175,94 @@ Test(quick, nothing_is_written_once_the_cell_is_wiped)
 {
 	const struct dlprof_slot *slot = thread_get()->slot;
 	int fd = open_data();
-	struct span span;
+	struct quick quick;
 
 	for (int i = 0; i < 3; i++)
 		read_of(fd, 1, 0);
-	cr_assert(quick_begin(&span, fd));
+	cr_assert(quick_begin(&quick, activate_on(), fd));
 	activate_cell = &off;
-	quick_end(&span, 1, "test", 1);
+	quick_end(&quick, 1, "test", 1);
 	cr_expect_eq(slot->counters[DLPROF_CLASS_READ].count, 3);
+}
+
+/* The top frame is what a jump left in a call that is timed inside. */
+Test(quick, what_was_left_inside_by_a_jump_is_taken_away)
+{
+	struct {
+		char below[64];
+		struct quick quick;
+	} stack;
+	struct span *left = (struct span *)(uintptr_t)stack.below;
+	int fd = open_data();
+
+	for (int i = 0; i < 3; i++)
+		read_of(fd, 1, 0);
+	cr_assert(quick_begin(&stack.quick, activate_on(), fd));
+	span_push(left, thread_get(), clock_counter());
+	cr_expect_eq(quick_end(&stack.quick, 5, "test", 1), 5);
+	cr_expect_eq(thread_depth(thread_get()), 0);
+	cr_expect_eq(counter(DLPROF_CLASS_READ)->count, 4);
+	cr_expect_eq(counter(DLPROF_CLASS_READ)->bytes, 8);
+}
+
+static void push(struct span *spans, uint32_t depth)
+{
+	for (uint32_t i = 0; i < depth; i++)
+		span_push(&spans[depth - 1 - i], thread_get(), clock_counter());
+}
+
+Test(quick, needs_no_room_unless_it_is_rare)
+{
+	struct {
+		struct quick quick;
+		struct span spans[THREAD_FRAME_MAX];
+	} stack;
+	int fd = open_data();
+
+	for (int i = 0; i < 3; i++)
+		read_of(fd, 1, 0);
+	push(stack.spans, THREAD_FRAME_MAX);
+	for (int i = 0; i < 2; i++) {
+		cr_assert(quick_begin(&stack.quick, activate_on(), fd));
+		cr_expect_eq(quick_end(&stack.quick, i ? -1 : 1, "test", 1), i ? -1 : 1);
+	}
+	cr_expect_eq(thread_depth(thread_get()), THREAD_FRAME_MAX);
+	cr_expect_eq(counter(DLPROF_CLASS_READ)->count, 4);
+}
+
+/* A child that a signal handler forked inside the call, and that records when the call returns. */
+static void begin_another_life(void)
+{
+	on = ++thread_life;
+	cr_assert_eq(segment_open(folder, 0, -1, -1), 0);
+}
+
+Test(quick, a_call_of_another_life_counts_nowhere)
+{
+	int fd = open_data();
+
+	for (int again = 0; again < 2; again++) {
+		struct quick quick;
+
+		for (int i = 0; i < 3; i++)
+			read_of(fd, 1, 0);
+		cr_assert(quick_begin(&quick, activate_on(), fd));
+		begin_another_life();
+		if (again)
+			cr_assert_neq(thread_get(), NULL);
+		cr_expect_eq(quick_end(&quick, 7, "test", 1), 7);
+		cr_expect_eq(counter(DLPROF_CLASS_READ)->count, 0);
+		cr_expect_eq(counter(DLPROF_CLASS_READ)->bytes, 0);
+		cr_expect_eq(thread_depth(thread_get()), 0);
+	}
+}
+
+Test(quick, nor_does_a_call_that_was_not_quick)
+{
+	struct span span;
+
+	begin(&span, DLPROF_CLASS_READ);
+	begin_another_life();
+	span_end(&span, 7, false);
+	cr_expect_eq(counter(DLPROF_CLASS_READ)->count, 0);
 }
