@@ -216,6 +216,7 @@ void tally_visit(struct thread *thread, int fd)
 	struct thread_visit *visit = &thread->visit;
 	struct dlprof_tally *tallies = thread->slot->tallies;
 	struct thread_top files = files_of(thread), folders = folders_of(thread);
+	struct dlprof_tally *last = visit->folder;
 	char path[FD_PATH_BYTES];
 	char *slash;
 
@@ -237,8 +238,12 @@ void tally_visit(struct thread *thread, int fd)
 	if (!slash)
 		return;
 	slash[slash == path] = '\0';
-	visit->folder = place_of(tallies + FOLDERS, &folders, DLPROF_TALLY_FOLDER_COUNT,
-				 DLPROF_TALLY_FOLDER, path);
+	/* Mostly another file of the same folder. */
+	if (last && strcmp(last->name, fitting(path, sizeof(last->name))) == 0)
+		visit->folder = last;
+	else
+		visit->folder = place_of(tallies + FOLDERS, &folders, DLPROF_TALLY_FOLDER_COUNT,
+					 DLPROF_TALLY_FOLDER, path);
 }
 
 const char *tally_visited(const struct thread *thread)
