@@ -10,6 +10,7 @@
 #include "activate.h"
 #include "cuda/cudart.h"
 #include "hooks/image.h"
+#include "hooks/input.h"
 #include "hooks/jpeg.h"
 #include "hooks/pool.h"
 #include "hooks/unit.h"
@@ -323,75 +324,52 @@ static void packet_end(struct unit *unit, const void *context, const void *packe
 					     .failed = ZSTD_FAILED(result),                        \
 					     .bytes = FIELD(size_t, size, 0)})
 
-/*
- * Reads past libc. The kernel has its own copy of what it was told: the host may have unmapped its
- * since then, so the kernel looks there for us, too.
- */
-static bool peek(const void *from, void *value, size_t size)
-{
-	struct iovec to = {value, size}, where = {(void *)from, size};
+/* What the call wrote, or its caller had, of an image's size. */
+#define OPJ_WIDTH(image)  (FIELD(uint32_t, image, 8) - FIELD(uint32_t, image, 0))
+#define OPJ_HEIGHT(image) (FIELD(uint32_t, image, 12) - FIELD(uint32_t, image, 4))
+#define BEGIN_OPJ	  BEGIN
+#define END_OPJ                                                                                    \
+	unit_end(&unit, (struct unit_result){.counted = result && image,                           \
+					     .failed = !result,                                    \
+					     .width = image ? OPJ_WIDTH(image) : 0,                \
+					     .height = image ? OPJ_HEIGHT(image) : 0})
 
-	return sys_call6(SYS_process_vm_readv, sys_getpid(), (long)&to, 1, (long)&where, 1, 0) ==
-	       (long)size;
+/* JXL_DEC_ERROR is 1, JXL_DEC_FULL_IMAGE 4096; what lies between asks for more. */
+#define BEGIN_JXL BEGIN
+#define END_JXL	  unit_end(&unit, (struct unit_result){.counted = result == 4096, .failed = result == 1})
+
+/* struct heif_error, which comes by value. */
+struct heif_status {
+	int code, detail;
+	const char *text;
+};
+
+static uint32_t heif_size(const struct decode_target *target, int helper, const void *handle)
+{
+	int (*size)(const void *) = (int (*)(const void *))target->helpers[helper];
+	int length = size ? size(handle) : 0;
+
+	return length > 0 ? (uint32_t)length : 0;
 }
 
-static bool is_read_request(const char *request)
-{
-	const int16_t read_one = 0, read_many = 7;
-	int16_t opcode;
+#define BEGIN_HEIF BEGIN
+#define END_HEIF                                                                                   \
+	unit_end(&unit, (struct unit_result){.counted = !result.code,                              \
+					     .failed = result.code,                                \
+					     .width = heif_size(target, 0, handle),                \
+					     .height = heif_size(target, 1, handle)})
 
-	return request && peek(request + 16, &opcode, sizeof(opcode)) &&
-	       (opcode == read_one || opcode == read_many);
-}
-
-/* What is cached, and what is not opened for direct reading, is read in here. */
-static void aio_submit_end(struct unit *unit, const void *requests, int count)
-{
-	const void *first;
-
-	if (count > 0 && peek(requests, &first, sizeof(first)) && is_read_request(first))
-		unit_end(unit, NO_BITS);
-	else
-		span_cancel(&unit->span);
-}
-
-static void aio_end(struct unit *unit, const void *events, int count)
-{
-	struct unit_result result = {.failed = count < 0 && count != -EINTR};
-	bool reads = false;
-
-	for (int i = 0; i < count; i++) {
-		const char *event = (const char *)events + 32 * i;
-		int64_t size = FIELD(int64_t, event, 16);
-
-		if (!is_read_request(FIELD(const void *, event, 8)))
-			continue;
-		reads = true;
-		result.bytes += size > 0 ? (uint64_t)size : 0;
-	}
-	result.counted = reads;
-	if (reads || count <= 0)
-		unit_end(unit, result);
-	else
-		span_cancel(&unit->span);
-}
-
-/* How many bytes an io_uring wait brought is in the ring, and the caller's affair. */
-static void uring_end(struct unit *unit, int status)
-{
-	bool in_vain = status == -EAGAIN || status == -ETIME || status == -EINTR;
-
-	unit_end(unit, (struct unit_result){.counted = status >= 0, .failed = status < 0 && !in_vain});
-}
+#define BEGIN_DEFLATE BEGIN
+#define END_DEFLATE   END_COUNT(result == 0, size)
 
 #define BEGIN_READ	 BEGIN
 #define END_READ	 END_COUNT(result >= 0, result > 0 ? (uint64_t)result : 0)
 #define BEGIN_WAIT	 BEGIN
-#define END_WAIT	 uring_end(&unit, result)
+#define END_WAIT	 input_uring_end(&unit, result)
 #define BEGIN_AIO	 BEGIN
-#define END_AIO		 aio_end(&unit, events, result)
+#define END_AIO		 input_aio_end(&unit, events, result)
 #define BEGIN_AIO_SUBMIT BEGIN
-#define END_AIO_SUBMIT	 aio_submit_end(&unit, requests, result)
+#define END_AIO_SUBMIT	 input_submit_end(&unit, requests, result)
 
 /* Always with an end: a slot that is bound lazily is seen to there. */
 #define CUDA_END(what)                                                                             \

@@ -8,7 +8,7 @@
 #include "segment.h"
 #include "text.h"
 
-#define POINT_MAX 32
+#define POINT_MAX 64
 
 /* Modules are patched when imported, long before the process begins to record. */
 static struct {
