@@ -4,8 +4,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/types.h>
-#include <sys/uio.h>
 
 #include "activate.h"
 #include "cuda/cudart.h"

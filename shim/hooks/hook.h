@@ -122,6 +122,20 @@ static inline bool hook_wait_begin(struct span *span)
 	return thread_loading() && span_begin_in_load(span, DLPROF_CLASS_WAIT);
 }
 
+/*
+ * For another thread, without a limit. Within a decoder that is one of the decoder's own, and the
+ * time is the decoder's, too. One with a limit may be the interpreter's for its lock: never.
+ */
+static inline bool hook_join_begin(struct span *span)
+{
+	const struct thread *thread = thread_loading();
+
+	if (!thread || thread->boundary_depth ||
+	    (thread->frame->decoder && thread->frame->address > (uintptr_t)span))
+		return false;
+	return span_begin_in_load(span, DLPROF_CLASS_WAIT);
+}
+
 static inline void hook_wait_end(struct span *span)
 {
 	span_end(span, 0, false);	/* that nothing came in time is no failure */

@@ -55,6 +55,8 @@
 
 #define BEGIN_WAIT	 hook_wait_begin(&span)
 #define END_WAIT	 hook_wait_end(&span)
+#define BEGIN_JOIN	 hook_join_begin(&span)
+#define END_JOIN	 hook_wait_end(&span)
 
 /* Whether a mode reads at all; "r+" and "w+" both do. */
 static int fopen_flags(const char *mode)

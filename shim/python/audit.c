@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "activate.h"
 #include "python/api.h"
 #include "python/boundary.h"
 #include "python/batch_fn.h"
@@ -202,6 +203,16 @@ static int import_target(struct target *target)
 	return 0;
 }
 
+/* A decoder that comes in the middle of a load is not timed before the next one. */
+static bool is_awaited(PyObject *name)
+{
+	for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++)
+		if (!atomic_load(&later[i].done) &&
+		    py.PyUnicode_CompareWithASCIIString(name, later[i].module) == 0)
+			return true;
+	return false;
+}
+
 static int on_import(PyObject *args)
 {
 	PyObject *name = py.PyTuple_GetItem(args, 0);
@@ -213,6 +224,8 @@ static int on_import(PyObject *args)
 	if (!api_is_string(name))	/* anybody may raise an event of that name */
 		return 0;
 	atomic_store_explicit(&later_due, true, memory_order_relaxed);
+	if (unlikely(activate_on()) && is_awaited(name))
+		scope_decoders_missed(true);
 	/* Most imports are none of ours: the package's name decides at once. */
 	if (!atomic_load(&seen)) {
 		if (!patch_starts_with(name, "torch"))
