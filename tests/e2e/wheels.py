@@ -2,7 +2,7 @@
 """Libraries as users have them, from PyPI: every decoder is seen, and its time is what it took.
 
 TEST_VENV names a virtual environment with torch, torchvision, pillow, opencv-python-headless, h5py,
-soundfile and albumentations; without it there is nothing to test.
+soundfile, albumentations, pillow-heif and zarr; without it there is nothing to test.
 """
 import collections
 import json
@@ -20,6 +20,8 @@ LIBRARIES = {
     ("h5py",): ("h5py",),
     ("soundfile",): ("soundfile", "libsndfile"),
     ("torchvision",): ("torchvision",),
+    ("libheif",): ("libheif",),
+    ("zarr",): ("zarr",),
 }
 # Functions of modules are timed in workers only. Without, what their libraries export is seen: of
 # Pillow's and OpenCV's three calls the two that decode with a libjpeg and a libpng in reach.

@@ -15,14 +15,17 @@ import albumentations
 import cv2
 import h5py
 import numpy
+import pillow_heif
 import soundfile
 import torch
 import torchvision
+import zarr
 from PIL import Image
 from torch.utils.data import DataLoader, Dataset, Subset
 from torchvision.transforms import v2
 
 now = time.perf_counter_ns
+pillow_heif.register_heif_opener()
 SIZE = 640
 COUNT = 8
 
@@ -82,11 +85,15 @@ class Everything(Dataset):
         sound, _ = self.timed("soundfile", soundfile.read, self.path("a.flac"))
         gif = self.timed("torchvision", torchvision.io.decode_gif,
                          torchvision.io.read_file(self.path("a.gif")))
+        heif = Image.open(self.path("a.heic"))
+        self.timed("libheif", heif.load)
+        stored = zarr.open(self.path("a.zarr"), mode="r")
+        chunks = self.timed("zarr", stored.__getitem__, slice(None))
         turned = self.steps(image)
         blurred = self.augment(image=array)["image"]
         for part in (image.tobytes(), array.tobytes(), second.tobytes(), table.tobytes(),
-                     sound.tobytes(), gif.numpy().tobytes(), turned.numpy().tobytes(),
-                     blurred.tobytes()):
+                     sound.tobytes(), gif.numpy().tobytes(), heif.tobytes(), chunks.tobytes(),
+                     turned.numpy().tobytes(), blurred.tobytes()):
             digest.update(part)
         return digest.hexdigest(), list(STAMPS)
 
@@ -104,6 +111,8 @@ def make(folder):
         image.save(os.path.join(folder, "a." + ending))
     with h5py.File(os.path.join(folder, "a.h5"), "w") as file:
         file.create_dataset("x", data=array, compression="gzip")
+    image.save(os.path.join(folder, "a.heic"))
+    zarr.save(os.path.join(folder, "a.zarr"), array)
     soundfile.write(os.path.join(folder, "a.flac"), rng.random(200000) - 0.5, 44100)
 
 
