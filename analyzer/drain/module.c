@@ -80,10 +80,20 @@ void modules_close(struct modules *modules)
 
 static const struct mapping *find(const struct modules *modules, uint64_t address)
 {
-	for (size_t i = 0; i < modules->count; i++)
-		if (modules->mappings[i].begin <= address && address < modules->mappings[i].end)
-			return &modules->mappings[i];
-	return NULL;
+	size_t low = 0, high = modules->count;
+
+	/* The kernel lists them by address; the unwinder asks for thousands of words a stack. */
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (modules->mappings[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < modules->count && modules->mappings[low].begin <= address
+		       ? &modules->mappings[low]
+		       : NULL;
 }
 
 /* A device or a pipe of that name would do something when it is opened. */
