@@ -66,20 +66,6 @@ struct thread_image {
 	uint64_t pending_bytes;
 };
 
-/* Calls for single rows of an image; hooks/rows.h. */
-struct thread_rows {
-	uint32_t left;		/* of those that pass untimed */
-	uint32_t passing;	/* how many they were at first */
-	uint32_t period;	/* calls from one long row to the next; 0: not known */
-	uint32_t since;		/* the last long row, calls */
-	uint32_t quiet;		/* images since something was longer than it should be */
-	uint64_t end_ticks;	/* of the last timed row */
-	uint64_t least_ticks;	/* of the shortest row; 0: there was none yet */
-	uint64_t short_ticks;	/* of a short row, and what the caller does with one; fractions */
-	uint64_t gap_ticks;
-	uint64_t short_sum, gap_sum, gap_most;	/* of the timed ones since the last long row */
-};
-
 #define THREAD_RANGE_MAX  4
 #define THREAD_DOMAIN_MAX 16
 
@@ -132,7 +118,6 @@ struct thread {
 		const struct thread_frame *frame;	/* under which it was */
 		uintptr_t address;
 	} again;
-	struct thread_rows rows;	/* of that image */
 	struct thread_decoder decoders[THREAD_DECODER_MAX];
 
 	/* Python calls that decode, in progress; what was decoded before the outermost began. */

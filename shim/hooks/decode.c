@@ -9,10 +9,12 @@
 #include "cuda/cudart.h"
 #include "hooks/image.h"
 #include "hooks/input.h"
-#include "hooks/jpeg.h"
 #include "hooks/pool.h"
 #include "hooks/unit.h"
 #include "sys.h"
+
+/* A field of a struct whose layout is part of a library's ABI. */
+#define FIELD(type, struct_at, offset) (*(const type *)((const char *)(struct_at) + (offset)))
 
 /*
  * The way into another's code: may be changed while it is being read. The fence: that the caller's
@@ -28,14 +30,79 @@
  * BEGIN_x and END_x see the wrapper's parameters, `unit`, `target`, `row` and `result`. What they
  * read of a caller's struct they read after the call has done so, or before it where it must.
  */
-#define BEGIN unit_begin(&unit, row)
+#define BEGIN	unit_begin(&unit, row)
+#define NO_BITS ((struct unit_result){0})
+
+/* libjpeg: image_width and image_height lie before all that 6b, 7, 8 and turbo differ in. */
+#define JPEG_SOURCE(info) FIELD(const struct jpeg_source *, info, 40)
+#define JPEG_WIDTH(info)  FIELD(uint32_t, info, 48)
+#define JPEG_HEIGHT(info) FIELD(uint32_t, info, 52)
+#define JPEG_HEADER_OK	  1
+
+struct jpeg_source {
+	const uint8_t *next;
+	size_t left;
+};
+
+static inline bool jpeg_begun(struct unit *unit, const void *info)
+{
+	const struct jpeg_source *source = JPEG_SOURCE(info);
+
+	unit->input = source ? source->next : NULL;
+	unit->input_bytes = source ? source->left : 0;
+	return true;
+}
+
+static bool jpeg_begin(struct unit *unit, enum decode_row_id row, const void *info)
+{
+	return unit_begin(unit, row) && jpeg_begun(unit, info);
+}
+
+static inline bool jpeg_row_begin(struct unit *unit, enum decode_row_id row, const void *info)
+{
+	return likely(unit_begin_again(unit, DECODE_JPEG, info)) ? jpeg_begun(unit, info)
+								 : jpeg_begin(unit, row, info);
+}
+
+/* What came from the buffer that was there before; a file's source refills it, and is read time. */
+static inline uint64_t jpeg_bytes(const struct unit *unit, const void *info)
+{
+	const struct jpeg_source *source = JPEG_SOURCE(info);
+	uintptr_t taken = source ? (uintptr_t)source->next - (uintptr_t)unit->input : 0;
+
+	return taken <= unit->input_bytes ? taken : unit->input_bytes;
+}
+
+static void jpeg_end(struct unit *unit, const void *info, struct unit_result result)
+{
+	result.bytes = jpeg_bytes(unit, info);
+	unit_end_part(unit, info, result);
+}
+
+static inline void jpeg_row_end(struct unit *unit, enum decode_row_id row, const void *info)
+{
+	if (unlikely(!unit_end_again(unit, row, jpeg_bytes(unit, info))))
+		jpeg_end(unit, info, NO_BITS);
+}
+
+static void jpeg_header_end(struct unit *unit, const void *info, int found)
+{
+	struct unit_result result = {0};
+
+	unit_forget(unit, info);
+	if (found == JPEG_HEADER_OK) {
+		result.width = JPEG_WIDTH(info);
+		result.height = JPEG_HEIGHT(info);
+	}
+	jpeg_end(unit, info, result);
+}
 
 #define BEGIN_JPEG	  jpeg_begin(&unit, row, info)
 #define BEGIN_JPEG_HEADER BEGIN_JPEG
 #define BEGIN_JPEG_START  BEGIN_JPEG
 #define END_JPEG	  jpeg_end(&unit, info, NO_BITS)
-#define BEGIN_JPEG_ROW	  (!unit_pass(info) && jpeg_row_begin(&unit, row, info))
-#define END_JPEG_ROW	  jpeg_row_end(&unit, row, info, result)
+#define BEGIN_JPEG_ROW	  jpeg_row_begin(&unit, row, info)
+#define END_JPEG_ROW	  jpeg_row_end(&unit, row, info)
 #define END_JPEG_HEADER	  jpeg_header_end(&unit, info, result)
 /* Not done: it wants more data, and will be called again. */
 #define END_JPEG_START	  jpeg_end(&unit, info, (struct unit_result){.counted = result != 0})

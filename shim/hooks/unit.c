@@ -42,36 +42,6 @@ bool unit_end_rarely(struct unit *unit, enum decode_row_id row)
 	return false;
 }
 
-void unit_passed(struct thread *thread, struct thread_frame *outer, uint64_t ticks)
-{
-	uint64_t ns = clock_scaled_ns(ticks);
-
-	outer->inner_ticks += ticks;
-	thread->slot->counters[DLPROF_CLASS_DECODE].ns += ns;
-	tally_add(thread->again.image->tally, 0, ns, 0);
-}
-
-/* What comes next is no row of this image, or another one than it would have been. */
-static RARELY void leave_rows(struct thread *thread)
-{
-	uint64_t ticks = rows_leave(&thread->rows);
-
-	/* Else who called for the rows is gone, and the time is its own. */
-	if (ticks && thread->again.image && thread->frame == thread->again.frame &&
-	    thread->frame->address == thread->again.address)
-		unit_passed(thread, thread->frame, ticks);
-}
-
-void unit_end_row_rarely(struct unit *unit, bool is_long, bool suspended)
-{
-	if (unlikely(!activate_on()))
-		return;
-	if (suspended)
-		leave_rows(unit->span.thread);
-	else if (is_long && unit->again)
-		rows_end(&unit->span.thread->rows, clock_ticks(), UINT64_MAX);
-}
-
 bool unit_begin(struct unit *unit, enum decode_row_id row)
 {
 	const struct decode_library *library = &decode_libraries[decode_rows[row].library];
@@ -85,11 +55,7 @@ bool unit_begin(struct unit *unit, enum decode_row_id row)
 	/* What Pillow inflates is a PNG, and HDF5 a data set: the caller says so, and has the time. */
 	if (library->sort == DECODE_SORT_PACKER && thread->boundary_depth)
 		return false;
-	if (is_inner(thread, unit))
-		return false;
-	if (thread->rows.least_ticks)
-		leave_rows(thread);
-	if (!span_begin(&unit->span, DLPROF_CLASS_DECODE))
+	if (is_inner(thread, unit) || !span_begin(&unit->span, DLPROF_CLASS_DECODE))
 		return false;
 	unit->mark = thread->frame->decoder = unit->span.begin_ticks;
 	return true;

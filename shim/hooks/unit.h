@@ -17,7 +17,6 @@
 #include "activate.h"
 #include "config.h"
 #include "hooks/decode.h"
-#include "hooks/rows.h"
 #include "span.h"
 #include "tally.h"
 
@@ -28,7 +27,6 @@ struct unit {
 	const void *input;	/* the wrapper's own: where the data stood before the call */
 	uint64_t input_bytes;
 	bool again;		/* begun by unit_begin_again() */
-	uint64_t end_ticks;	/* of what unit_end_again() ended */
 };
 
 /* What a call found out. Zero: nothing. */
@@ -40,11 +38,6 @@ struct unit_result {
 	bool counted;		/* an image, a frame, a stream was decoded by this */
 	bool failed;
 };
-
-#define NO_BITS ((struct unit_result){0})
-
-/* A field of a struct whose layout is part of a library's ABI. */
-#define FIELD(type, struct_at, offset) (*(const type *)((const char *)(struct_at) + (offset)))
 
 /* False: not recorded, or part of another decoder's work. Then there must be no end. */
 bool unit_begin(struct unit *unit, enum decode_row_id row);
@@ -98,8 +91,7 @@ static inline bool unit_end_again(struct unit *unit, enum decode_row_id row, uin
 	if (unlikely(!activate_on() || thread->frame->address != (uintptr_t)unit ||
 		     thread->frame->inner_ticks))
 		return unit_end_rarely(unit, row);
-	unit->end_ticks = clock_counter();
-	ticks = unit->end_ticks - unit->span.begin_ticks;
+	ticks = clock_counter() - unit->span.begin_ticks;
 	ns = clock_scaled_ns(ticks);
 	if (unlikely(ns >= config.slow_ns))
 		return unit_end_rarely(unit, row);
@@ -110,46 +102,6 @@ static inline bool unit_end_again(struct unit *unit, enum decode_row_id row, uin
 	tally_count(thread->again.image->tally, 0, ns, bytes);
 	return true;
 }
-
-/* The same for the rows that rows.h is about. True: this one passes, and there must be no end. */
-static inline bool unit_pass(const void *handle)
-{
-	struct thread *thread = thread_self;
-
-	return thread && thread->rows.left && thread->quick_life == thread_life &&
-	       thread->again.image && thread->again.image->handle == handle &&
-	       thread->frame == thread->again.frame &&
-	       thread->frame->address == thread->again.address && rows_pass(&thread->rows);
-}
-
-/* Rows that passed have taken `ticks` of what `outer` took. */
-void unit_passed(struct thread *thread, struct thread_frame *outer, uint64_t ticks);
-
-static inline bool unit_begin_row(struct unit *unit, enum decode_library_id library,
-				  const void *handle)
-{
-	struct thread *thread = thread_self;
-	uint64_t ticks;
-
-	if (unlikely(!unit_begin_again(unit, library, handle)))
-		return false;
-	ticks = rows_begin(&thread->rows, unit->span.begin_ticks);
-	if (ticks)
-		unit_passed(thread, thread->frame - 1, ticks);
-	return true;
-}
-
-static inline bool unit_end_row(struct unit *unit, enum decode_row_id row, uint64_t bytes)
-{
-	if (unlikely(!unit_end_again(unit, row, bytes)))
-		return false;
-	rows_end(&unit->span.thread->rows, unit->end_ticks,
-		 unit->end_ticks - unit->span.begin_ticks);
-	return true;
-}
-
-/* `is_long`: it was ended by unit_end_part(); `suspended`: the row is still to come. */
-void unit_end_row_rarely(struct unit *unit, bool is_long, bool suspended);
 
 /* Whether the image behind `handle` has been counted. */
 bool unit_is_counted(const struct unit *unit, const void *handle);
