@@ -25,6 +25,7 @@ const char *advice_name(enum advice_id id)
 		[ADVICE_DECODE_BOUND] = "decode_bound",
 		[ADVICE_STORAGE_BOUND] = "storage_bound",
 		[ADVICE_SMALL_READS] = "small_reads",
+		[ADVICE_MARK_LOADS] = "mark_loads",
 	};
 
 	return names[id];
@@ -57,6 +58,7 @@ static const enum advice_id FIRST[CAUSE_MAX] = {
 	[CAUSE_DELIVERY] = ADVICE_REDUCE_DELIVERY_COST,
 	[CAUSE_MAIN_THREAD_PERIODIC] = ADVICE_REDUCE_MAIN_THREAD_EVENT,
 	[CAUSE_SINGLE_PROCESS] = ADVICE_USE_WORKERS,
+	[CAUSE_UNSEEN_LOADER] = ADVICE_MARK_LOADS,
 };
 
 /* What else the replay can price. */
@@ -96,6 +98,7 @@ static struct advice price(enum advice_id id, const struct finding *finding,
 		break;
 	case ADVICE_SMOOTH_SHARD_OPENING:
 	case ADVICE_STORAGE:
+	case ADVICE_MARK_LOADS:
 		advice.gain = finding->gain_max - 1;
 		advice.is_bound = true;
 		break;

@@ -36,6 +36,7 @@ const char *cause_name(enum cause cause)
 		[CAUSE_ISOLATED_STALL] = "isolated_stall",
 		[CAUSE_MAIN_THREAD_PERIODIC] = "main_thread_periodic",
 		[CAUSE_SINGLE_PROCESS] = "single_process",
+		[CAUSE_UNSEEN_LOADER] = "unseen_loader",
 	};
 
 	return names[cause];
@@ -288,7 +289,7 @@ static enum cause cause_of_starving(const struct batch_series *s, const struct f
 		return CAUSE_HEAD_OF_LINE;
 	if (f->rho >= CAPACITY_MARGINAL)
 		return d->cpu_share >= CPU_FULL ? CAUSE_CPU_CONTENTION : CAUSE_LOADER_CAPACITY;
-	return CAUSE_INTERMITTENT_LOADER;
+	return isnan(f->load_mean_ns) ? CAUSE_UNSEEN_LOADER : CAUSE_INTERMITTENT_LOADER;
 }
 
 static enum cause cause_of_the_rest(const struct finding *f, const struct diagnosis *d)

@@ -84,6 +84,7 @@ void advise_add_evidence(const struct report *report, char *text, size_t size)
 	case CAUSE_PERIODIC_SLOW_LOAD:
 	case CAUSE_INTERMITTENT_LOADER:
 	case CAUSE_SINGLE_PROCESS:
+	case CAUSE_UNSEEN_LOADER:
 	case CAUSE_NONE:
 	case CAUSE_UNKNOWN:
 	case CAUSE_MAX:

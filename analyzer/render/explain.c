@@ -46,6 +46,11 @@ static const struct explanation PAGES[] = {
 	 "The workers are fast enough on average (rho < 1), no other batch is ready during the "
 	 "stalls, "
 	 "and there is no period: shared storage, the network, or another job on the machine."},
+	{"unseen_loader", "cause",
+	 "The loader hands over batches too late; what it does meanwhile is not observed.",
+	 "Waits are known, loads are not: a loader that is named by DLPROF_BATCH_FN, or marks its "
+	 "batches only. Whether it needs more workers, faster storage or less work a batch, its "
+	 "waits alone do not tell."},
 	{"cold_cache", "cause", "Only the first epoch waits: its data was not in memory yet.",
 	 "Loads of the first epoch take 1.3 times as long as later ones or more, and only it is "
 	 "starved. "
@@ -110,6 +115,12 @@ static const struct explanation PAGES[] = {
 	{"storage", "advice", "Look at the storage: all workers stall together.",
 	 "Watch its latency while the job runs (iostat -x 1, nfsiostat 1), copy the data to local "
 	 "storage, or read larger blocks less often."},
+	{"mark_loads", "advice",
+	 "Make the loader faster; mark its loads (dlprof.h) to be told how.",
+	 "Call dlprof_load_begin() and dlprof_load_end() around what loads a batch, in the thread "
+	 "that does: then files, decoding, CPU time and workers are known, and what more of them "
+	 "would bring. tf.data, DALI and others have settings of their own for parallel calls, "
+	 "threads and prefetching. The gain is what a loader that is always in time would bring."},
 	{"reduce_delivery_cost", "advice", "Make handing over batches cheaper.",
 	 "Return one tensor instead of many small objects, collate in the worker, use file_system "
 	 "or "

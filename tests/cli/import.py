@@ -216,6 +216,21 @@ def check_pack():
             [{"n": 0}], "a short run is not packed")
 
 
+def check_unseen_loads():
+    """Waits alone do not tell of workers or storage, so no cause and no advice does."""
+    waits = "".join("{},{},20\n".format(i, 30 if i * 7919 % 100 < 30 else 1) for i in range(300))
+    loads = "".join("{},{},20,{}\n".format(i, 30 if i * 7919 % 100 < 30 else 1, 40)
+                    for i in range(300))
+    for head, rows, cause in (("batch,wait_ms,compute_ms\n", waits, "unseen_loader"),
+                              ("batch,wait_ms,compute_ms,load_ms\n", loads, "loader_capacity")):
+        found = Table(head + rows).report("--meta", "workers=" +
+                                          ("2" if "load" in head else "null"))
+        t.equal(found["cause"], cause, head)
+    found = Table("batch,wait_ms,compute_ms\n" + waits).report()
+    t.equal([step["id"] for step in found["advice"]], ["mark_loads"], "advice")
+    t.check(0.3 < found["advice"][0]["gain"] < 0.6, "its gain is a bound", found["advice"])
+
+
 def check_explain():
     for name in ("loader_capacity", "use_workers", "eta", "none"):
         result = t.report("--explain", name)
@@ -247,6 +262,7 @@ def main():
     check_stdin()
     check_plain_log()
     check_pack()
+    check_unseen_loads()
     check_explain()
     t.finish()
 
