@@ -5,8 +5,13 @@
 
 #include "drain/cpus.h"
 
-/* Long against the hundredths of a second in which /proc counts. */
-#define LOOK_NS UINT64_C(400000000)
+/*
+ * Long against the hundredths of a second in which /proc counts. Epochs may be short at first; later
+ * less often, since on machines of many cores the kernel takes milliseconds to make /proc/stat.
+ */
+#define LOOK_NS   UINT64_C(400000000)
+#define LATER_NS  UINT64_C(2000000000)
+#define ENOUGH_NS INT64_C(10000000000)
 
 /* The drain's own, which is there because of the run. */
 static int64_t own_ns(void)
@@ -55,10 +60,11 @@ static bool look(struct segment *const *segments, size_t count, struct cores *no
 int cores_update(struct cores *cores, struct writer *writer, struct segment *const *segments,
 		 size_t count, uint64_t now_ns)
 {
+	const uint64_t pause_ns = cores->of_ns < ENOUGH_NS ? LOOK_NS : LATER_NS;
 	struct cores now = {.others_ns = cores->others_ns, .of_ns = cores->of_ns};
 	int r;
 
-	if (cores->seen_ns && now_ns - cores->seen_ns < LOOK_NS)
+	if (cores->seen_ns && now_ns - cores->seen_ns < pause_ns)
 		return 0;
 	now.seen_ns = look(segments, count, &now) ? now_ns : 0;
 	if (!now.seen_ns || !cores->seen_ns || now.who != cores->who) {
