@@ -15,8 +15,8 @@
 #include "sys.h"
 
 /*
- * thread_life while this process records, else 0. Lies in a page that the kernel wipes in every forked child,
- * however it was forked, so no child ever writes into its parent's rings.
+ * thread_life while this process records, else 0. Lies in a page that the kernel wipes in every
+ * forked child, however it was forked, so no child ever writes into its parent's rings.
  */
 extern HIDDEN const volatile uint32_t *activate_cell;
 
@@ -38,7 +38,8 @@ void activate_ready(void (*begins)(void), void (*begun)(void));
 /* Begins to record unless this process does already or cannot; whether it records. */
 bool activate(void);
 
-/* False: neither this process nor one that it was forked from has ever begun, or failed, to record. */
+/* False: neither this process nor one that it was forked from has ever begun, or failed, to record.
+ */
 bool activate_tried(void);
 
 /* Another thread is in activate(). */

@@ -28,8 +28,8 @@ static uint64_t measured_ns;	/* how long the speed in force was measured */
 /* Clocks of the kernel that are the counter itself, scaled. */
 static bool kernel_trusts_counter(void)
 {
-	static const char *const clocks[] = {"tsc\n", "kvm-clock\n", "hyperv_clocksource_tsc_page\n",
-					     "arch_sys_counter\n"};
+	static const char *const clocks[] = {"tsc\n", "kvm-clock\n",
+					     "hyperv_clocksource_tsc_page\n", "arch_sys_counter\n"};
 	char name[64] = "";
 	int fd = sys_open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
 			  O_RDONLY, 0);
@@ -94,7 +94,8 @@ static void measure(void)
 	if (ns <= first.ns || counter <= first.counter)
 		return;
 	measured_ns = ns - first.ns;
-	clock_scale = (uint64_t)(((unsigned __int128)measured_ns << 32) / (counter - first.counter));
+	clock_scale =
+		(uint64_t)(((unsigned __int128)measured_ns << 32) / (counter - first.counter));
 	clock_limit(limit_ns);
 }
 

@@ -157,7 +157,8 @@ static bool set_slow_us(const char *value)
 	return us > 0;
 }
 
-/* One colon, and names with single dots between them; letters beyond ASCII are Python's to judge. */
+/* One colon, and names with single dots between them; letters beyond ASCII are Python's to judge.
+ */
 static bool is_batch_fn(const char *value)
 {
 	const char *colon = strchr(value, ':');

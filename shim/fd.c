@@ -59,7 +59,8 @@ static bool is_data_in_shm(const char *path)
 
 static bool is_system(const char *path)
 {
-	/* One look spares most paths the rest: every folder of the table begins with one of these. */
+	/* One look spares most paths the rest: every folder of the table begins with one of these.
+	 */
 	if (path[0] != '/' || !path[1] || !strchr("psdeul", path[1]))
 		return false;
 	for (int i = 0; system_folders[i]; i++)

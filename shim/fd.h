@@ -44,15 +44,16 @@ bool fd_forget(int fd);
 void fd_forget_range(unsigned int first, unsigned int last);
 
 /*
- * A forked child begins to record: nobody saw what it has closed and opened until now, so the kernel
- * is asked about what its parent knew.
+ * A forked child begins to record: nobody saw what it has closed and opened until now, so the
+ * kernel is asked about what its parent knew.
  */
 void fd_begin(void);
 
 /* What the table holds; FD_UNKNOWN where it holds nothing. */
 enum fd_kind fd_known(int fd);
 
-/* The host asked the kernel what `fd` is, so that we need not: most readers do, before they read. */
+/* The host asked the kernel what `fd` is, so that we need not: most readers do, before they read.
+ */
 void fd_learn(int fd, mode_t mode);
 
 #define FD_PATH_COUNT 512	/* a power of two */

@@ -54,8 +54,9 @@ __attribute__((constructor)) static void init_begin(void)
 }
 
 /*
- * Not reached by workers (os._exit; hooks/process.c marks their end) or after a signal, so nothing that is recorded depends on it.
- * Other libraries' destructors still call the wrappers after us: everything stays mapped.
+ * Not reached by workers (os._exit; hooks/process.c marks their end) or after a signal, so nothing
+ * that is recorded depends on it. Other libraries' destructors still call the wrappers after us:
+ * everything stays mapped.
  */
 __attribute__((destructor)) static void init_end(void)
 {

@@ -18,8 +18,8 @@
 int run_begin(struct text *why);
 
 /*
- * For a process that was started before its parent began to record: whether there is a run for it to
- * join, its parent's. run_begin() joins it then.
+ * For a process that was started before its parent began to record: whether there is a run for it
+ * to join, its parent's. run_begin() joins it then.
  */
 bool run_find_parent(void);
 

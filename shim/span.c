@@ -93,9 +93,10 @@ static bool spend_credit(struct thread *thread, enum dlprof_class class, uint64_
 	if (earned) {
 		thread->slow_credit_ns = now_ns;
 		for (int i = 0; i < DLPROF_CLASS_MAX; i++)
-			thread->slow_credits[i] = earned + thread->slow_credits[i] > CREDIT_MAX
-							  ? CREDIT_MAX
-							  : (uint8_t)(thread->slow_credits[i] + earned);
+			thread->slow_credits[i] =
+				earned + thread->slow_credits[i] > CREDIT_MAX
+					? CREDIT_MAX
+					: (uint8_t)(thread->slow_credits[i] + earned);
 	}
 	if (!thread->slow_credits[class]) {
 		thread->slot->unlisted_count++;
@@ -214,7 +215,8 @@ RARELY int64_t quick_end_rarely(struct quick *quick, int64_t bytes, const char *
 	span_unwind(thread, (uintptr_t)span);
 	inner_ticks = thread->frame->inner_ticks - quick->inner_ticks;
 	/* A child that was forked meanwhile records by now: thread_reset(), segment_open(). */
-	if (thread->frame != quick->outer || inner_ticks >= THREAD_NEVER_TICKS || thread_is_full(thread))
+	if (thread->frame != quick->outer || inner_ticks >= THREAD_NEVER_TICKS ||
+	    thread_is_full(thread))
 		return bytes;
 	thread->frame->inner_ticks = quick->inner_ticks;
 	span_push(span, thread, span->begin_ticks);

@@ -68,7 +68,8 @@ static inline bool span_begin(struct span *span, enum dlprof_class class)
 	return true;
 }
 
-/* Only if this thread is loading a batch; fd, path and uncounted are set to nothing, no operation. */
+/* Only if this thread is loading a batch; fd, path and uncounted are set to nothing, no operation.
+ */
 bool span_begin_in_load(struct span *span, enum dlprof_class class);
 
 /* Stops the clock and counts. `bytes`: what came in. */

@@ -94,8 +94,8 @@ static int find_drain(struct text *path)
 }
 
 /*
- * Everything but what would load us, or another tool, into the drain; `count` at most, since another
- * thread may add some meanwhile, or take some out.
+ * Everything but what would load us, or another tool, into the drain; `count` at most, since
+ * another thread may add some meanwhile, or take some out.
  */
 static void drain_environment(char **copy, size_t count)
 {

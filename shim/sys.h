@@ -21,8 +21,8 @@
 #define HIDDEN __attribute__((visibility("hidden")))
 
 /*
- * On a page that ld.so writes to anyway, for what every process touches at its start or end: each of
- * them somewhere in .bss is one page more that the kernel has to make.
+ * On a page that ld.so writes to anyway, for what every process touches at its start or end: each
+ * of them somewhere in .bss is one page more that the kernel has to make.
  */
 #define NEAR __attribute__((section(".data")))
 
@@ -68,7 +68,8 @@ static inline long sys_call6(long nr, long a, long b, long c, long d, long e, lo
 #define sys_call1(nr, a)	      sys_call6(nr, (long)(a), 0, 0, 0, 0, 0)
 #define sys_call2(nr, a, b)	      sys_call6(nr, (long)(a), (long)(b), 0, 0, 0, 0)
 #define sys_call3(nr, a, b, c)	      sys_call6(nr, (long)(a), (long)(b), (long)(c), 0, 0, 0)
-#define sys_call4(nr, a, b, c, d)     sys_call6(nr, (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
+#define sys_call4(nr, a, b, c, d)                                                                  \
+	sys_call6(nr, (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
 
 static inline int sys_open(const char *path, int flags, int mode)
 {

@@ -36,7 +36,8 @@ static void rename_tally(struct dlprof_tally *tally, enum dlprof_tally_kind kind
 	uint32_t version = atomic_load_explicit(&tally->version, memory_order_relaxed);
 
 	/* One writer, hence no locked addition. */
-	atomic_store_explicit(&tally->version, version + (version % 2 ? 2 : 1), memory_order_relaxed);
+	atomic_store_explicit(&tally->version, version + (version % 2 ? 2 : 1),
+			      memory_order_relaxed);
 	atomic_thread_fence(memory_order_release);
 	tally->kind = kind;
 	tally->class = class;
@@ -141,7 +142,8 @@ static void set_weight(const struct thread_top *top, uint32_t place, uint64_t ns
 		find_lightest(top, place / BLOCK);
 }
 
-/* The name's place among `count` by sum; if it has none, the lightest one's, with its ns as error. */
+/* The name's place among `count` by sum; if it has none, the lightest one's, with its ns as error.
+ */
 static struct dlprof_tally *place_of(struct dlprof_tally *tallies, const struct thread_top *top,
 				     uint32_t count, enum dlprof_tally_kind kind, const char *name)
 {

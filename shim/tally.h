@@ -30,7 +30,8 @@ static inline void tally_count(struct dlprof_tally *tally, uint64_t count, uint6
 }
 
 /* The same, and NULL is let through. */
-static inline void tally_add(struct dlprof_tally *tally, uint64_t count, uint64_t ns, uint64_t bytes)
+static inline void tally_add(struct dlprof_tally *tally, uint64_t count, uint64_t ns,
+			     uint64_t bytes)
 {
 	if (tally)
 		tally_count(tally, count, ns, bytes);

@@ -28,7 +28,8 @@ void text_add(struct text *text, const char *string);
 void text_add_bytes(struct text *text, const char *bytes, size_t size);
 void text_add_number(struct text *text, int64_t number);
 
-/* "Read-only file system" for EROFS: the few errors that a user of dlprof can do something about. */
+/* "Read-only file system" for EROFS: the few errors that a user of dlprof can do something about.
+ */
 const char *text_error(int error);
 
 /* Reads a small file whole, terminates it; its length or -errno. */

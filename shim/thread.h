@@ -45,7 +45,8 @@ struct thread_visit {
 	uint64_t count, ns, bytes;	/* of the file, as far as its folder has them */
 };
 
-/* Of the slot's tallies by sum; the order in which they are given up is kept here, close together. */
+/* Of the slot's tallies by sum; the order in which they are given up is kept here, close together.
+ */
 struct thread_top {
 	uint32_t *hashes;	/* of their names; 0: free */
 	uint64_t *ns;		/* when they were last visited */
@@ -114,7 +115,7 @@ struct thread {
 	struct thread_image images[THREAD_IMAGE_MAX];
 	uint32_t image_next;
 	struct {
-		const struct thread_image *image;	/* of the last part of an image; NULL: none */
+		const struct thread_image *image; /* of the last part of an image; NULL: none */
 		const struct thread_frame *frame;	/* under which it was */
 		uintptr_t address;
 	} again;
@@ -135,7 +136,7 @@ struct thread {
 	uint32_t launch_count;
 	uint32_t launch_step;	/* in which they were; cudart_steps */
 	uint64_t launch_begin_ns, launch_end_ns;
-	uintptr_t cuda_call;	/* where on the stack the outermost call of CUDA is; 0: none is seen */
+	uintptr_t cuda_call; /* where on the stack the outermost call of CUDA is; 0: none is seen */
 
 	/* The outermost ranges that are open, and how many are below them, by domain. */
 	struct thread_range ranges[THREAD_RANGE_MAX];
@@ -207,7 +208,8 @@ static inline bool thread_has_room(const struct thread *thread)
 	const struct dlprof_slot *slot = thread->slot;
 
 	return atomic_load_explicit(&slot->head, memory_order_relaxed) -
-		       atomic_load_explicit(&slot->tail, memory_order_acquire) < DLPROF_RING_CAPACITY;
+		       atomic_load_explicit(&slot->tail, memory_order_acquire) <
+	       DLPROF_RING_CAPACITY;
 }
 
 /* Appends a record to the thread's ring; counts it as lost when the drain is too far behind. */

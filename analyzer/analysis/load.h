@@ -17,8 +17,9 @@ struct load_split {
 
 /*
  * A thread that does not run in a load (load - cpu) is in a read or open, in a wait that was seen,
- * or somewhere in decode, collate and other: for want of a core, or in a page fault of mmap'ed data.
- * That rest is shared out over those three by their length. Both NAN if CPU or load was not seen.
+ * or somewhere in decode, collate and other: for want of a core, or in a page fault of mmap'ed
+ * data. That rest is shared out over those three by their length. Both NAN if CPU or load was not
+ * seen.
  */
 struct load_split load_split(const struct load_times *times);
 

@@ -6,8 +6,9 @@
 #include "drain/cpus.h"
 
 /*
- * Long against the hundredths of a second in which /proc counts. Epochs may be short at first; later
- * less often, since on machines of many cores the kernel takes milliseconds to make /proc/stat.
+ * Long against the hundredths of a second in which /proc counts. Epochs may be short at first;
+ * later less often, since on machines of many cores the kernel takes milliseconds to make
+ * /proc/stat.
  */
 #define LOOK_NS   UINT64_C(400000000)
 #define LATER_NS  UINT64_C(2000000000)

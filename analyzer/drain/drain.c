@@ -180,7 +180,8 @@ static int commit(struct drain *drain)
 			r = tally_update(drain->writer, drain->segments[i]);
 	}
 	if (r == 0)
-		r = cores_update(&drain->cores, drain->writer, drain->segments, drain->count, now_ns());
+		r = cores_update(&drain->cores, drain->writer, drain->segments, drain->count,
+				 now_ns());
 	if (r == 0)
 		r = db_commit(drain->db);
 	if (r < 0)
@@ -399,7 +400,8 @@ static int finish(struct drain *drain)
 	drain->in_transaction = true;
 	r = join_finish(drain->join);
 	if (r == 0)
-		r = facts_finish(drain->writer, drain->db, drain->end_ns ? drain->end_ns : now_ns());
+		r = facts_finish(drain->writer, drain->db,
+				 drain->end_ns ? drain->end_ns : now_ns());
 	if (r == 0)
 		r = commit(drain);
 	if (r < 0)

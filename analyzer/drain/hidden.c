@@ -17,8 +17,8 @@
 
 /*
  * The rings must not wait for us, nor the training for its disk: so much is read at a time, and no
- * larger file at all. The largest module with decoders in it seen so far is OpenCV's, 74 MB; what is
- * larger, or of these names, is made of GPU code.
+ * larger file at all. The largest module with decoders in it seen so far is OpenCV's, 74 MB; what
+ * is larger, or of these names, is made of GPU code.
  */
 #define LOOK_BYTES (96 << 20)
 #define FILE_BYTES (192 << 20)

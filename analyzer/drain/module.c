@@ -38,8 +38,9 @@ static bool add_mapping(struct modules *modules, const char *line)
 	struct mapping *grown;
 	struct mapping mapping;
 
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %*s %*s %255[^\n]", &mapping.begin,
-		   &mapping.end, &mapping.offset, mapping.path) != 4 || mapping.path[0] != '/')
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %*s %*s %255[^\n]",
+		   &mapping.begin, &mapping.end, &mapping.offset, mapping.path) != 4 ||
+	    mapping.path[0] != '/')
 		return true;
 	if (modules->count % 64 == 0) {
 		grown = reallocarray(modules->mappings, modules->count + 64, sizeof(*grown));
@@ -120,7 +121,8 @@ static bool read_file(struct modules *modules, const struct mapping *mapping, ui
 		return pread(modules->fd, bytes, size, (off_t)offset) == (ssize_t)size;
 	if (!modules->page_size || (int64_t)offset < modules->page_offset ||
 	    offset + size > (uint64_t)modules->page_offset + modules->page_size) {
-		ssize_t got = pread(modules->fd, modules->page, sizeof(modules->page), (off_t)offset);
+		ssize_t got =
+			pread(modules->fd, modules->page, sizeof(modules->page), (off_t)offset);
 
 		modules->page_offset = (int64_t)offset;
 		modules->page_size = got > 0 ? (size_t)got : 0;
@@ -218,9 +220,10 @@ static bool search_symbols(const Elf64_Sym *symbols, size_t count, const char *s
 	const Elf64_Sym *best = NULL;
 
 	for (size_t i = 0; i < count; i++)
-		if (ELF64_ST_TYPE(symbols[i].st_info) == STT_FUNC &&
-		    symbols[i].st_value <= value && value - symbols[i].st_value < symbols[i].st_size &&
-		    symbols[i].st_name < strings_size && (!best || symbols[i].st_value > best->st_value))
+		if (ELF64_ST_TYPE(symbols[i].st_info) == STT_FUNC && symbols[i].st_value <= value &&
+		    value - symbols[i].st_value < symbols[i].st_size &&
+		    symbols[i].st_name < strings_size &&
+		    (!best || symbols[i].st_value > best->st_value))
 			best = &symbols[i];
 	if (!best)
 		return false;

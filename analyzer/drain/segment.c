@@ -61,8 +61,10 @@ static uint64_t start_ticks(int32_t pid)
 	stat[length] = '\0';
 	at = strrchr(stat, ')');
 	if (!at ||
-	    sscanf(at + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
-			   "%*d %llu", &state, &ticks) != 2 ||
+	    sscanf(at + 1,
+		   " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
+		   "%*d %llu",
+		   &state, &ticks) != 2 ||
 	    state == 'Z' || state == 'X')
 		return 0;
 	return ticks;
@@ -273,7 +275,8 @@ int segment_read_unlisted(const struct segment *segment, size_t slot, uint64_t r
 
 static off_t stack_offset(size_t place)
 {
-	return (off_t)(offsetof(struct dlprof_segment, stacks) + place * sizeof(struct dlprof_stack));
+	return (off_t)(offsetof(struct dlprof_segment, stacks) +
+		       place * sizeof(struct dlprof_stack));
 }
 
 int segment_read_stack(const struct segment *segment, size_t place, struct dlprof_stack *stack,

@@ -39,8 +39,8 @@ struct entry {
 #define STREAM_MOST ((size_t)16384)
 
 /*
- * One epoch of one loader. Entries are sorted by task; the front part is cut off as it is done, which
- * leaves room before them.
+ * One epoch of one loader. Entries are sorted by task; the front part is cut off as it is done,
+ * which leaves room before them.
  */
 struct stream {
 	struct stream *next;

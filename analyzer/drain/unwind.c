@@ -127,7 +127,8 @@ static bool is_interpreter(const char *line)
 {
 	const char *leaf = strchr(line, ' ');
 
-	return leaf && (strncmp(leaf + 1, "python", 6) == 0 || strncmp(leaf + 1, "libpython", 9) == 0);
+	return leaf &&
+	       (strncmp(leaf + 1, "python", 6) == 0 || strncmp(leaf + 1, "libpython", 9) == 0);
 }
 
 static int walk_frames(const struct walk *walk, unw_cursor_t *cursor, char *text, size_t size)
@@ -148,7 +149,8 @@ static int walk_frames(const struct walk *walk, unw_cursor_t *cursor, char *text
 			break;
 		if (!strstr(line, " libdlprof.so") && !(interpreted && is_interpreter(line))) {
 			interpreted = is_interpreter(line);
-			length = snprintf(text + used, size - used, "%s%s", count ? "\n" : "", line);
+			length =
+				snprintf(text + used, size - used, "%s%s", count ? "\n" : "", line);
 			if (length < 0 || (size_t)length >= size - used) {
 				text[used] = '\0';
 				break;

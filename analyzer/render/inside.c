@@ -37,7 +37,9 @@ static int by_time(const void *a, const void *b)
 {
 	const struct inside_part *left = a, *right = b;
 
-	return left->ns < right->ns ? 1 : left->ns > right->ns ? -1 : strcmp(left->name, right->name);
+	return left->ns < right->ns   ? 1
+	       : left->ns > right->ns ? -1
+				      : strcmp(left->name, right->name);
 }
 
 void inside_decoder_name(const struct tally *decoder, char *name, size_t size)
@@ -89,14 +91,17 @@ static void print_parts(const struct inside *inside, const struct page *page)
 		if (part->count)
 			page_line(page, "%*s%-24.24s%7s %8s  %-9s %s times %s", INDENT, "",
 				  part->name,
-				  units_share(share, (double)part->ns / (double)inside->loads.load_ns),
+				  units_share(share,
+					      (double)part->ns / (double)inside->loads.load_ns),
 				  units_time(time, (double)part->ns), part->what,
 				  units_count(count, part->count),
 				  units_time(each, (double)part->ns / (double)part->count));
 		else
-			page_line(page, *part->what ? "%*s%-24.24s%7s %8s  %s" : "%*s%-24.24s%7s %8s%s",
+			page_line(page,
+				  *part->what ? "%*s%-24.24s%7s %8s  %s" : "%*s%-24.24s%7s %8s%s",
 				  INDENT, "", part->name,
-				  units_share(share, (double)part->ns / (double)inside->loads.load_ns),
+				  units_share(share,
+					      (double)part->ns / (double)inside->loads.load_ns),
 				  units_time(time, (double)part->ns), part->what);
 	}
 	free(parts.items);
@@ -126,7 +131,8 @@ static void print_decoders(const struct inside *inside, const struct page *page)
 			  decoder->class ? width : "", units_count(count, decoder->count),
 			  units_time(each, (double)decoder->ns / images),
 			  decoder->pixels ? speed : "",
-			  decoder->bytes ? units_bytes(bytes, (double)decoder->bytes / images) : "");
+			  decoder->bytes ? units_bytes(bytes, (double)decoder->bytes / images)
+					 : "");
 	}
 	page_break(page);
 }
@@ -259,7 +265,8 @@ void inside_json(const struct inside *inside, struct jsonw *json)
 		jsonw_open(json, NULL, '{');
 		jsonw_string(json, "what", inside->slow[i].what);
 		jsonw_ns(json, "time_s", inside->slow[i].ns);
-		jsonw_string(json, "stack", inside->slow[i].stack[0] ? inside->slow[i].stack : NULL);
+		jsonw_string(json, "stack",
+			     inside->slow[i].stack[0] ? inside->slow[i].stack : NULL);
 		jsonw_close(json, '}');
 	}
 	jsonw_close(json, ']');

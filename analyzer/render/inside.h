@@ -40,8 +40,8 @@ void inside_decoder_name(const struct tally *decoder, char *name, size_t size);
 void inside_text(const struct inside *inside, const struct page *page);
 
 /*
- * Members "steps", "decoders", "samples", "slow", "files", "folders" of the open object. The true time of a
- * file lies between time_s - error_s and time_s + files_unlisted_s; likewise of a folder.
+ * Members "steps", "decoders", "samples", "slow", "files", "folders" of the open object. The true
+ * time of a file lies between time_s - error_s and time_s + files_unlisted_s; likewise of a folder.
  */
 void inside_json(const struct inside *inside, struct jsonw *json);
 

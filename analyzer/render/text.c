@@ -60,13 +60,15 @@ const char *report_gap_words(enum stall_gap gap)
 		return "no batch was seen: the program made no iterator of a loader that dlprof "
 		       "knows, or ended before its first batch";
 	case STALL_GAP_WAIT:
-		return "only how long things took is known, not how much of it was waiting for data";
+		return "only how long things took is known, not how much of it was waiting for "
+		       "data";
 	case STALL_GAP_COMPUTE:
 		return "the time between batches was not observed";
 	case STALL_GAP_FEW_BATCHES:
 		return "too few batches after the first round of each epoch; let it run longer";
 	case STALL_GAP_ASYNCHRONOUS:
-		return "the training does not wait for its GPU, so that waiting for a batch need not "
+		return "the training does not wait for its GPU, so that waiting for a batch need "
+		       "not "
 		       "mean that the GPU starved; its idle time was not observed";
 	case STALL_GAP_LOSS:
 		return "too many of the run's records were lost to judge by the others";
@@ -316,10 +318,11 @@ static void print_loader(const struct report *report, const struct page *page)
 		      report->series.workers, supply, supply * finding->rho);
 	}
 	if (advise_others(report))
-		page_item(page, "Cores",
-			  "other programs took %.2g of the %.3g cores on average; predictions count "
-			  "on the rest, and more workers may win some of theirs",
-			  report->series.other_cores, report->series.cores);
+		page_item(
+			page, "Cores",
+			"other programs took %.2g of the %.3g cores on average; predictions count "
+			"on the rest, and more workers may win some of theirs",
+			report->series.other_cores, report->series.cores);
 	if (report->setup_count > 0) {
 		char time[UNITS_MAX];
 
@@ -342,10 +345,11 @@ static void print_others(const struct report *report, const struct page *page)
 
 		if (loader == report->loader)
 			continue;
-		page_item(page, label, "loader %" PRId64 ": %s, %s batches, %s (--loader %" PRId64 ")",
-		      loader->loader_id, loader->kind[0] ? loader->kind : "unknown kind",
-		      units_count(batches, loader->batch_count),
-		      units_time(time, (double)loader->time_ns), loader->loader_id);
+		page_item(page, label,
+			  "loader %" PRId64 ": %s, %s batches, %s (--loader %" PRId64 ")",
+			  loader->loader_id, loader->kind[0] ? loader->kind : "unknown kind",
+			  units_count(batches, loader->batch_count),
+			  units_time(time, (double)loader->time_ns), loader->loader_id);
 		label = "";
 	}
 }

@@ -289,7 +289,8 @@ static void put_mark(struct tracer *trace, const struct timeline_event *event)
 /* On the first level of its thread that is free by then, so that what is nested lies below. */
 static void put_range(struct tracer *trace, const struct timeline_event *event)
 {
-	int64_t lane = -1, tid = event->tid >= 0 && event->tid <= INT32_MAX ? event->tid : 0, begin_ns;
+	int64_t lane = -1, tid = event->tid >= 0 && event->tid <= INT32_MAX ? event->tid : 0,
+		begin_ns;
 
 	for (int level = 0; level < RANGE_LEVELS; level++) {
 		lane = find_lane(trace, LANE_RANGE, event->pid, tid * RANGE_LEVELS + level);

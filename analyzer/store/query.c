@@ -48,10 +48,10 @@ static const char PACKED_SQL[] =
 static const char LOADER_SQL[] =
 	"SELECT workers, prefetch_factor, in_order, persistent FROM t_loader WHERE loader_id = ?1";
 
-static const char *const SERIES_SQL[2] =
-	ROWS_ORDERS("SELECT wait_ns, compute_ns, load_ns, cpu_ns, epoch, batch,"
-		    " worker_id, head_ready, qdepth, gpu_idle_wait_ns, gpu_busy_ns, step_ns FROM t_batch",
-		    "");
+static const char *const SERIES_SQL[2] = ROWS_ORDERS(
+	"SELECT wait_ns, compute_ns, load_ns, cpu_ns, epoch, batch,"
+	" worker_id, head_ready, qdepth, gpu_idle_wait_ns, gpu_busy_ns, step_ns FROM t_batch",
+	"");
 
 /* Without the first epoch: starting workers once is nobody's mistake. */
 static const char SETUP_SQL[] =
@@ -269,8 +269,9 @@ int query_loaders(struct db *db, struct loader_info **ret_loaders, size_t *ret_c
 		r = pack_read_loader(db, &loaders[i]);
 	if (r < 0 || !count) {
 		free(loaders);
-		return r < 0 && r != -ENOENT ? r
-					      : list_loaders(db, LOADERS_SQL, ret_loaders, ret_count);
+		return r < 0 && r != -ENOENT
+			       ? r
+			       : list_loaders(db, LOADERS_SQL, ret_loaders, ret_count);
 	}
 	qsort(loaders, count, sizeof(*loaders), by_time);
 	*ret_loaders = loaders;

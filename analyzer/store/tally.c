@@ -24,9 +24,9 @@ static const char LOADS_SQL[] =
 	" WHERE load_ns IS NOT NULL";
 
 /* What computes is slow by nature and listed elsewhere. */
-static const char SLOW_SQL[] =
-	"SELECT what, CAST(ns AS INTEGER), stack FROM t_slow WHERE class IN ('open', 'read', 'wait')"
-	" ORDER BY ns DESC, ts_ns LIMIT ?1";
+static const char SLOW_SQL[] = "SELECT what, CAST(ns AS INTEGER), stack FROM t_slow WHERE class IN "
+			       "('open', 'read', 'wait')"
+			       " ORDER BY ns DESC, ts_ns LIMIT ?1";
 
 static void copy_text(sqlite3_stmt *stmt, int column, char *field, size_t size)
 {

@@ -25,18 +25,23 @@ static const struct {
 	const char *sql;
 	const char *without; /* that column, if the view is there */
 } EVENTS[TIMELINE_MAX] = {
-	[TIMELINE_EPOCH] = {"epoch", "epoch", "SELECT begin_ns, setup_ns, loader_id, epoch, NULL, NULL"
-				     " FROM epoch ORDER BY loader_id, epoch"},
-	[TIMELINE_SLOW] = {"slow", "ns", "SELECT ts_ns, ns, pid, tid, class, what FROM slow"
-				   " ORDER BY ts_ns, tid"},
-	[TIMELINE_GAP] = {"gap", "why", "SELECT begin_ns, IFNULL(end_ns, (SELECT CAST(value AS INTEGER)"
-				 " FROM meta WHERE key = 'end_ns')) - begin_ns, 0, 0, NULL, why"
-				 " FROM gap ORDER BY begin_ns"},
-	[TIMELINE_MARK] = {"mark", "ns", "SELECT ts_ns, 0, pid, tid, NULL, text FROM mark"
-				   " WHERE ns IS NULL ORDER BY ts_ns, tid",
+	[TIMELINE_EPOCH] = {"epoch", "epoch",
+			    "SELECT begin_ns, setup_ns, loader_id, epoch, NULL, NULL"
+			    " FROM epoch ORDER BY loader_id, epoch"},
+	[TIMELINE_SLOW] = {"slow", "ns",
+			   "SELECT ts_ns, ns, pid, tid, class, what FROM slow"
+			   " ORDER BY ts_ns, tid"},
+	[TIMELINE_GAP] = {"gap", "why",
+			  "SELECT begin_ns, IFNULL(end_ns, (SELECT CAST(value AS INTEGER)"
+			  " FROM meta WHERE key = 'end_ns')) - begin_ns, 0, 0, NULL, why"
+			  " FROM gap ORDER BY begin_ns"},
+	[TIMELINE_MARK] = {"mark", "ns",
+			   "SELECT ts_ns, 0, pid, tid, NULL, text FROM mark"
+			   " WHERE ns IS NULL ORDER BY ts_ns, tid",
 			   "SELECT ts_ns, 0, pid, tid, NULL, text FROM mark ORDER BY ts_ns, tid"},
-	[TIMELINE_RANGE] = {"mark", "ns", "SELECT ts_ns, ns, pid, tid, NULL, text FROM mark"
-				    " WHERE ns IS NOT NULL ORDER BY ts_ns, ns DESC, tid"},
+	[TIMELINE_RANGE] = {"mark", "ns",
+			    "SELECT ts_ns, ns, pid, tid, NULL, text FROM mark"
+			    " WHERE ns IS NOT NULL ORDER BY ts_ns, ns DESC, tid"},
 };
 
 static int prepare(struct db *db, const char *sql, const int64_t *values, int count,

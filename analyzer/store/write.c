@@ -15,12 +15,12 @@
 /* The lists end in a comma, so a last column that is always there closes them. */
 static const char *const statements[] = {
 #define STATEMENT_META 0
-	[STATEMENT_META] =
-		"INSERT INTO t_meta (key, value) VALUES (?, ?) "
-		"ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+	[STATEMENT_META] = "INSERT INTO t_meta (key, value) VALUES (?, ?) "
+			   "ON CONFLICT (key) DO UPDATE SET value = excluded.value",
 #define STATEMENT_PROCESS 1
 	[STATEMENT_PROCESS] =
-		"INSERT INTO t_process (pid, start_ticks, ppid, worker_id, loader_id, stream, start_ns, "
+		"INSERT INTO t_process (pid, start_ticks, ppid, worker_id, loader_id, stream, "
+		"start_ns, "
 		"end_ns, role, exit, command) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
 		"ON CONFLICT (pid, start_ticks) DO UPDATE SET "
 		"worker_id = IFNULL(excluded.worker_id, worker_id), "
@@ -29,11 +29,11 @@ static const char *const statements[] = {
 		"end_ns = excluded.end_ns, exit = excluded.exit, "
 		"role = CASE excluded.role WHEN 'other' THEN role ELSE excluded.role END",
 #define STATEMENT_LOADER 2
-	[STATEMENT_LOADER] =
-		"INSERT INTO t_loader (pid, number, workers, prefetch_factor, in_order, persistent, "
-		"batch_size, kind) VALUES (?, ?, ?, ?, ?, ?, ?, ?) "
-		"ON CONFLICT (pid, number) DO UPDATE SET workers = excluded.workers "
-		"RETURNING loader_id",
+	[STATEMENT_LOADER] = "INSERT INTO t_loader (pid, number, workers, prefetch_factor, "
+			     "in_order, persistent, "
+			     "batch_size, kind) VALUES (?, ?, ?, ?, ?, ?, ?, ?) "
+			     "ON CONFLICT (pid, number) DO UPDATE SET workers = excluded.workers "
+			     "RETURNING loader_id",
 #define STATEMENT_EPOCH 3
 	[STATEMENT_EPOCH] =
 		"INSERT OR IGNORE INTO t_epoch (loader_id, epoch, begin_ns, setup_ns, stream, "
@@ -44,15 +44,15 @@ static const char *const statements[] = {
 		"WHERE stream = ? AND generation = ?",
 #define STATEMENT_BATCH 5
 	/* A row that was stored as undelivered and then was delivered after all is completed. */
-	[STATEMENT_BATCH] =
-		"INSERT INTO t_batch (" BATCH_KEY(NAME) BATCH_SEEN(NAME) BATCH_LOADED(NAME)
-		"h2d_ns) VALUES (" BATCH_COLUMNS(PLACE) "NULL) "
-		"ON CONFLICT (loader_id, epoch, task) DO UPDATE SET " BATCH_SEEN(UPDATE)
-		"h2d_ns = excluded.h2d_ns WHERE batch IS NULL AND excluded.batch IS NOT NULL",
+	[STATEMENT_BATCH] = "INSERT INTO t_batch (" BATCH_KEY(NAME) BATCH_SEEN(NAME)
+		BATCH_LOADED(NAME) "h2d_ns) VALUES (" BATCH_COLUMNS(
+			PLACE) "NULL) "
+			       "ON CONFLICT (loader_id, epoch, task) DO UPDATE SET " BATCH_SEEN(
+				       UPDATE) "h2d_ns = excluded.h2d_ns WHERE batch IS NULL AND "
+					       "excluded.batch IS NOT NULL",
 #define STATEMENT_SLOW 6
-	[STATEMENT_SLOW] =
-		"INSERT OR IGNORE INTO t_slow (ts_ns, pid, tid, ns, class, what) "
-		"VALUES (?, ?, ?, ?, ?, ?)",
+	[STATEMENT_SLOW] = "INSERT OR IGNORE INTO t_slow (ts_ns, pid, tid, ns, class, what) "
+			   "VALUES (?, ?, ?, ?, ?, ?)",
 #define STATEMENT_LOSS 7
 	[STATEMENT_LOSS] =
 		"INSERT INTO t_loss (pid, what, count) VALUES (?, ?, ?) "
@@ -64,9 +64,10 @@ static const char *const statements[] = {
 #define STATEMENT_OWNER 10
 	[STATEMENT_OWNER] = "UPDATE t_process SET loader_id = ? WHERE stream = ?",
 #define STATEMENT_LIVE 11
-	[STATEMENT_LIVE] =
-		"INSERT OR REPLACE INTO t_live (slot, place, class, count, ns, bytes, pixels, slowest_ns, "
-		"error_ns, segment, kind, name, detail) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	[STATEMENT_LIVE] = "INSERT OR REPLACE INTO t_live (slot, place, class, count, ns, bytes, "
+			   "pixels, slowest_ns, "
+			   "error_ns, segment, kind, name, detail) VALUES (?, ?, ?, ?, ?, ?, ?, ?, "
+			   "?, ?, ?, ?, ?)",
 #define STATEMENT_IS_FOLDED 12
 	[STATEMENT_IS_FOLDED] = "SELECT 1 FROM t_folded WHERE segment = ?",
 #define STATEMENT_FOLD 13
@@ -85,9 +86,8 @@ static const char *const statements[] = {
 #define STATEMENT_FOLDED 15
 	[STATEMENT_FOLDED] = "INSERT OR IGNORE INTO t_folded VALUES (?)",
 #define STATEMENT_UNLISTED 16
-	[STATEMENT_UNLISTED] =
-		"INSERT INTO t_unlisted (kind, ns) VALUES (?, ?) "
-		"ON CONFLICT (kind) DO UPDATE SET ns = ns + excluded.ns",
+	[STATEMENT_UNLISTED] = "INSERT INTO t_unlisted (kind, ns) VALUES (?, ?) "
+			       "ON CONFLICT (kind) DO UPDATE SET ns = ns + excluded.ns",
 	/* The heaviest stay: ?1 kind, ?2 how many. What goes counts as unlisted. */
 #define STATEMENT_HEAVIEST 17
 	[STATEMENT_HEAVIEST] =
@@ -95,7 +95,8 @@ static const char *const statements[] = {
 		"ORDER BY ns DESC, name LIMIT -1 OFFSET ?)",
 #define STATEMENT_TRIM 18
 	[STATEMENT_TRIM] =
-		"DELETE FROM t_total WHERE kind = ?1 AND (name, detail, class) IN (SELECT name, detail, "
+		"DELETE FROM t_total WHERE kind = ?1 AND (name, detail, class) IN (SELECT name, "
+		"detail, "
 		"class FROM t_total WHERE kind = ?1 ORDER BY ns DESC, name LIMIT -1 OFFSET ?2)",
 #define STATEMENT_STACK 19
 	[STATEMENT_STACK] =
@@ -104,27 +105,24 @@ static const char *const statements[] = {
 	[STATEMENT_MARK] =
 		"INSERT OR IGNORE INTO t_mark (ts_ns, pid, tid, ns, text) VALUES (?, ?, ?, ?, ?)",
 #define STATEMENT_BATCH_GPU 21
-	[STATEMENT_BATCH_GPU] = "UPDATE t_batch SET " BATCH_GPU(SET)
-		"task = task WHERE loader_id = ? AND epoch = ? AND task = ?",
+	[STATEMENT_BATCH_GPU] = "UPDATE t_batch SET " BATCH_GPU(
+		SET) "task = task WHERE loader_id = ? AND epoch = ? AND task = ?",
 #define STATEMENT_GPU_STEP 22
-	[STATEMENT_GPU_STEP] =
-		"INSERT OR REPLACE INTO t_gpu_step (" GPU_STEP_COLUMNS(NAME)
-		"loader_id, epoch, task) VALUES (" GPU_STEP_COLUMNS(PLACE) "?, ?, ?)",
+	[STATEMENT_GPU_STEP] = "INSERT OR REPLACE INTO t_gpu_step (" GPU_STEP_COLUMNS(
+		NAME) "loader_id, epoch, task) VALUES (" GPU_STEP_COLUMNS(PLACE) "?, ?, ?)",
 #define STATEMENT_GAP 23
-	[STATEMENT_GAP] =
-		"INSERT INTO t_gap (pid, begin_ns, end_ns, why) VALUES (?, ?, ?, ?) "
-		"ON CONFLICT (pid, begin_ns) DO UPDATE SET end_ns = excluded.end_ns",
+	[STATEMENT_GAP] = "INSERT INTO t_gap (pid, begin_ns, end_ns, why) VALUES (?, ?, ?, ?) "
+			  "ON CONFLICT (pid, begin_ns) DO UPDATE SET end_ns = excluded.end_ns",
 #define STATEMENT_NO_GAP 24
 	[STATEMENT_NO_GAP] = "DELETE FROM t_gap WHERE pid = ? AND begin_ns = ?",
 #define STATEMENT_GPU_DEVICE 25
-	[STATEMENT_GPU_DEVICE] =
-		"INSERT OR REPLACE INTO t_gpu_device (loader_id, epoch, task, device, fed, busy_ns, "
-		"idle_wait_ns, kernel_count, graph_count, h2d_bytes, peer_bytes) "
-		"VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	[STATEMENT_GPU_DEVICE] = "INSERT OR REPLACE INTO t_gpu_device (loader_id, epoch, task, "
+				 "device, fed, busy_ns, "
+				 "idle_wait_ns, kernel_count, graph_count, h2d_bytes, peer_bytes) "
+				 "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 #define STATEMENT_GPU_CALL 26
-	[STATEMENT_GPU_CALL] =
-		"INSERT OR REPLACE INTO t_gpu_call (" GPU_CALL_COLUMNS(NAME)
-		"loader_id, epoch, task) VALUES (" GPU_CALL_COLUMNS(PLACE) "?, ?, ?)",
+	[STATEMENT_GPU_CALL] = "INSERT OR REPLACE INTO t_gpu_call (" GPU_CALL_COLUMNS(
+		NAME) "loader_id, epoch, task) VALUES (" GPU_CALL_COLUMNS(PLACE) "?, ?, ?)",
 };
 
 #define STATEMENT_COUNT (sizeof(statements) / sizeof(statements[0]))
@@ -187,8 +185,8 @@ static sqlite3_stmt *bind(struct writer *writer, int which, const char *format, 
 	return statement;
 }
 
-/* Only damaged memory holds a value that a column refuses. That row is left out: as an error it would
- * come back with every try, and keep all others from the database. */
+/* Only damaged memory holds a value that a column refuses. That row is left out: as an error it
+ * would come back with every try, and keep all others from the database. */
 static int finish(sqlite3_stmt *statement)
 {
 	int r = sqlite3_step(statement);
@@ -213,8 +211,8 @@ int writer_meta_number(struct writer *writer, const char *key, int64_t value)
 int writer_process(struct writer *writer, const struct process_row *row)
 {
 	return finish(bind(writer, STATEMENT_PROCESS, "nnnnnnnnsss", row->pid, row->start_ticks,
-			   row->ppid, row->worker_id, row->loader_id, row->stream, row->start_ns, row->end_ns,
-			   row->role, row->exit, row->command));
+			   row->ppid, row->worker_id, row->loader_id, row->stream, row->start_ns,
+			   row->end_ns, row->role, row->exit, row->command));
 }
 
 int writer_loader(struct writer *writer, const struct loader_row *row, int64_t *ret_loader_id)
@@ -379,9 +377,10 @@ int writer_theta(struct writer *writer, int64_t loader_id, int64_t theta_ns)
 
 int writer_live(struct writer *writer, const struct tally_row *row)
 {
-	return finish(bind(writer, STATEMENT_LIVE, "nnnnnnnnnssss", row->slot, row->place, row->class,
-			   row->count, row->ns, row->bytes, row->pixels, row->slowest_ns,
-			   row->error_ns, row->segment, row->kind, row->name, row->detail));
+	return finish(bind(writer, STATEMENT_LIVE, "nnnnnnnnnssss", row->slot, row->place,
+			   row->class, row->count, row->ns, row->bytes, row->pixels,
+			   row->slowest_ns, row->error_ns, row->segment, row->kind, row->name,
+			   row->detail));
 }
 
 int writer_is_folded(struct writer *writer, const char *segment, bool *ret_folded)

@@ -75,7 +75,8 @@ int writer_gpu_step(struct writer *writer, const struct gpu_values *values);
 
 /* ... and one of several devices; see schema.sql. */
 struct gpu_device_row {
-	int64_t loader_id, epoch, task, device, fed, busy_ns, idle_wait_ns, kernel_count, graph_count;
+	int64_t loader_id, epoch, task, device, fed, busy_ns, idle_wait_ns, kernel_count,
+		graph_count;
 	int64_t h2d_bytes, peer_bytes;
 };
 

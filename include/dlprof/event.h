@@ -13,27 +13,28 @@
 
 enum dlprof_event_kind {
 	DLPROF_EVENT_NONE,
-	DLPROF_EVENT_EPOCH,	/* a loader's iterator was made or reset; consumer */
-	DLPROF_EVENT_BATCH,	/* __next__ handed out a batch; consumer */
-	DLPROF_EVENT_STOP,	/* __next__ handed out nothing: end of epoch or an error; consumer */
-	DLPROF_EVENT_WORKER,	/* a worker process entered its loop; worker */
-	DLPROF_EVENT_LOAD,	/* one batch was fetched and collated; worker, or consumer if W = 0 */
-	DLPROF_EVENT_OP,	/* one slow (or, at detail `all`, any) operation */
-	DLPROF_EVENT_MARK,	/* the program says something */
-	DLPROF_EVENT_GPU_OPS,	/* what a GPU, or a thread that waits for it, did; several in one */
-	DLPROF_EVENT_GPU_COPIES,/* copies and memsets, with their sizes; several in one */
-	DLPROF_EVENT_GPU_STATE,	/* how far the two above are complete */
+	DLPROF_EVENT_EPOCH,   /* a loader's iterator was made or reset; consumer */
+	DLPROF_EVENT_BATCH,   /* __next__ handed out a batch; consumer */
+	DLPROF_EVENT_STOP,    /* __next__ handed out nothing: end of epoch or an error; consumer */
+	DLPROF_EVENT_WORKER,  /* a worker process entered its loop; worker */
+	DLPROF_EVENT_LOAD,    /* one batch was fetched and collated; worker, or consumer if W = 0 */
+	DLPROF_EVENT_OP,      /* one slow (or, at detail `all`, any) operation */
+	DLPROF_EVENT_MARK,    /* the program says something */
+	DLPROF_EVENT_GPU_OPS, /* what a GPU, or a thread that waits for it, did; several in one */
+	DLPROF_EVENT_GPU_COPIES, /* copies and memsets, with their sizes; several in one */
+	DLPROF_EVENT_GPU_STATE,  /* how far the two above are complete */
 	DLPROF_EVENT_KIND_MAX
 };
 
 /* How the wall time of an operation is classed. Own time: a nanosecond has one class. */
 enum dlprof_class {
-	DLPROF_CLASS_OPEN,	/* open and close of data files, and what asks about them: stat, readdir */
-	DLPROF_CLASS_READ,	/* bytes of data files coming in */
+	DLPROF_CLASS_OPEN, /* open and close of data files, and what asks about them: stat, readdir
+			    */
+	DLPROF_CLASS_READ, /* bytes of data files coming in */
 	DLPROF_CLASS_DECODE,
 	DLPROF_CLASS_COLLATE,
-	DLPROF_CLASS_STEP,	/* user code that is named: a dataset's __getitem__, a transform */
-	DLPROF_CLASS_WAIT,	/* asleep for something other than data: locks, queues, sleep() */
+	DLPROF_CLASS_STEP, /* user code that is named: a dataset's __getitem__, a transform */
+	DLPROF_CLASS_WAIT, /* asleep for something other than data: locks, queues, sleep() */
 	DLPROF_CLASS_MAX
 };
 
@@ -54,9 +55,9 @@ enum dlprof_event_flag {
 
 /*
  * begin_ns, duration_ns: entry and length of DataLoader.__iter__. `loader` counts the loader
- * objects of one process from 1 (0: the loop that dlprof.h marks; DLPROF_LOADER_RANGES: the one that
- * NVTX tells of), `epoch` the iterations of that object from 0. Sent again with the same numbers, it
- * corrects `workers`.
+ * objects of one process from 1 (0: the loop that dlprof.h marks; DLPROF_LOADER_RANGES: the one
+ * that NVTX tells of), `epoch` the iterations of that object from 0. Sent again with the same
+ * numbers, it corrects `workers`.
  */
 #define DLPROF_LOADER_RANGES UINT32_MAX
 
@@ -145,16 +146,18 @@ static_assert(DLPROF_GPU_KIND_MAX <= 16, "it has 4 bits");
 	 ((uint32_t)(stream) & ((1u << DLPROF_GPU_STREAM_BITS) - 1)) << DLPROF_GPU_ID_BITS |       \
 	 ((uint32_t)(id) & ((1u << DLPROF_GPU_ID_BITS) - 1)))
 #define DLPROF_GPU_WHAT_KIND(what)   ((what) >> 28)
-#define DLPROF_GPU_WHAT_STREAM(what) ((what) >> DLPROF_GPU_ID_BITS & ((1u << DLPROF_GPU_STREAM_BITS) - 1))
+#define DLPROF_GPU_WHAT_STREAM(what)                                                               \
+	((what) >> DLPROF_GPU_ID_BITS & ((1u << DLPROF_GPU_STREAM_BITS) - 1))
 #define DLPROF_GPU_WHAT_ID(what)     ((what) & ((1u << DLPROF_GPU_ID_BITS) - 1))
 #define DLPROF_GPU_PAGEABLE	     1u
 #define DLPROF_GPU_PEER		     2u /* from another device */
 #define DLPROF_GPU_ANYWHERE	     4u /* the host did not say from and to where */
-#define DLPROF_GPU_OPTIMIZER	     (1u << (DLPROF_GPU_ID_BITS - 1)) /* a kernel's id: in its name */
+#define DLPROF_GPU_OPTIMIZER         (1u << (DLPROF_GPU_ID_BITS - 1)) /* the id is in its name */
 
 /*
- * `worker` is the device (-1: none in particular); begin_ns + offset_ns is when the operation began.
- * Operations come in any order and up to seconds late. An only one has its length in duration_ns.
+ * `worker` is the device (-1: none in particular); begin_ns + offset_ns is when the operation
+ * began. Operations come in any order and up to seconds late. An only one has its length in
+ * duration_ns.
  */
 struct dlprof_gpu_op {
 	uint32_t offset_ns;

@@ -4,8 +4,8 @@
  *
  * The host only copies bytes: no unwinder is loaded into it, no lock taken, no descriptor opened.
  * The drain unwinds and names the frames, while the process lives and its modules can be found.
- * `state` goes FREE -> TAKEN (by the thread) -> FULL -> FREE (by the drain); no free place means that
- * the operation goes without, which is what limits their number.
+ * `state` goes FREE -> TAKEN (by the thread) -> FULL -> FREE (by the drain); no free place means
+ * that the operation goes without, which is what limits their number.
  */
 #ifndef DLPROF_STACK_H
 #define DLPROF_STACK_H

@@ -4,13 +4,13 @@
  * that took longest.
  *
  * They lie in the slot of the thread that counts, are only ever added to, and are read by the drain
- * at its leisure: exact even when rings drop, and there after a SIGKILL. A slot that passes to another
- * thread keeps its tallies.
+ * at its leisure: exact even when rings drop, and there after a SIGKILL. A slot that passes to
+ * another thread keeps its tallies.
  *
  * Two sorts. A *named* tally is made on first use and stays; when all are taken, what has no tally
- * is counted in `unnamed_count`. A *top* tally holds the heaviest of many names (files of a dataset):
- *   by sum (files, folders, kernels): Space-Saving (Metwally, Agrawal, El Abbadi 2005). A new name takes the
- *   place of the lightest and inherits its ns as `error_ns`: the true time lies in
+ * is counted in `unnamed_count`. A *top* tally holds the heaviest of many names (files of a
+ * dataset): by sum (files, folders, kernels): Space-Saving (Metwally, Agrawal, El Abbadi 2005). A
+ * new name takes the place of the lightest and inherits its ns as `error_ns`: the true time lies in
  *   [ns - error_ns, ns], and no name that is not listed took more than the lightest one's ns;
  *   by the slowest single one (samples): exact, `error_ns` is 0.
  */
@@ -23,12 +23,12 @@
 
 enum dlprof_tally_kind {
 	DLPROF_TALLY_NONE,
-	DLPROF_TALLY_DECODE,	/* name: library, detail: format, class: width class */
-	DLPROF_TALLY_STEP,	/* name: class or function, detail: its module */
-	DLPROF_TALLY_FILE,	/* name: path (its end, if it is long) */
-	DLPROF_TALLY_FOLDER,	/* name: path */
-	DLPROF_TALLY_SAMPLE,	/* name: path of its slowest file, detail: the dataset, class: index */
-	DLPROF_TALLY_KERNEL,	/* name: the begin of the compiler's, class: 1: an optimizer's */
+	DLPROF_TALLY_DECODE, /* name: library, detail: format, class: width class */
+	DLPROF_TALLY_STEP,   /* name: class or function, detail: its module */
+	DLPROF_TALLY_FILE,   /* name: path (its end, if it is long) */
+	DLPROF_TALLY_FOLDER, /* name: path */
+	DLPROF_TALLY_SAMPLE, /* name: path of its slowest file, detail: the dataset, class: index */
+	DLPROF_TALLY_KERNEL, /* name: the begin of the compiler's, class: 1: an optimizer's */
 	DLPROF_TALLY_KIND_MAX
 };
 

@@ -31,7 +31,7 @@ typedef void cupti_complete_function(void *context, uint32_t stream, uint8_t *bu
 #define CUPTI_VERSION_SINGLE_CALLS 23     /* CUDA 12.5: calls of the host, each by its number */
 #define CUPTI_VERSION_GRAPH_TRACE  24     /* CUDA 12.6: times of whole graphs are right */
 #define CUPTI_VERSION_NULL_BUFFER  27     /* CUDA 12.9: survives a request that gets no buffer */
-#define CUPTI_VERSION_13_0         130000 /* no records of device synchronisation; Disable may hang */
+#define CUPTI_VERSION_13_0         130000 /* no records of device syncs; Disable may hang */
 
 struct cupti {
 	void *library;

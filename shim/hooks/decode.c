@@ -141,7 +141,8 @@ static void piece_end(struct unit *unit, const void *handle, const void *data, s
 }
 
 /* WebPDecoderConfig begins with width and height; an animation's frame has no header to ask. */
-static void webp_end(struct unit *unit, const void *data, size_t size, const void *setup, int status)
+static void webp_end(struct unit *unit, const void *data, size_t size, const void *setup,
+		     int status)
 {
 	struct unit_result result = {.bytes = size, .counted = status == 0, .failed = status != 0};
 
@@ -211,9 +212,8 @@ static void png_push_end(struct unit *unit, const struct decode_target *target, 
 #define END_PNG_WHOLE	 png_header_end(&unit, target, png, info, true)
 #define BEGIN_PNG_PIXELS (unit_begin_again(&unit, DECODE_PNG, png) || BEGIN)
 #define END_PNG_PIXELS                                                                             \
-	if (!unit_end_again(&unit, row, 0))                                                       \
-		unit_end_part(&unit, png,                                                           \
-			      (struct unit_result){.counted = !unit_is_counted(&unit, png)})
+	if (!unit_end_again(&unit, row, 0))                                                        \
+	unit_end_part(&unit, png, (struct unit_result){.counted = !unit_is_counted(&unit, png)})
 #define BEGIN_PNG_PUSH	 BEGIN
 #define END_PNG_PUSH	 png_push_end(&unit, target, png, info, size)
 /* struct png_image: opaque, version, width, height. */
@@ -250,7 +250,8 @@ static void tiff_end(struct unit *unit, const struct decode_target *target, void
 #define BEGIN_TIFF_STRIP     BEGIN
 #define END_TIFF_STRIP	     tiff_end(&unit, target, tiff, !strip, false, result >= 0)
 #define BEGIN_TIFF_TILE	     BEGIN
-#define END_TIFF_TILE	     tiff_end(&unit, target, tiff, !x && !y && !z && !sample, false, result >= 0)
+#define END_TIFF_TILE                                                                              \
+	tiff_end(&unit, target, tiff, !x && !y && !z && !sample, false, result >= 0)
 #define BEGIN_TIFF_RGBA	     BEGIN
 #define END_TIFF_RGBA	     tiff_end(&unit, target, tiff, !line, false, result != 0)
 #define BEGIN_TIFF_RGBA_TILE BEGIN
@@ -324,8 +325,9 @@ static void packet_end(struct unit *unit, const void *context, const void *packe
 {
 	int32_t bytes = packet && status == 0 ? FIELD(int32_t, packet, 32) : 0;
 
-	unit_end_part(unit, context, (struct unit_result){.bytes = bytes > 0 ? (uint64_t)bytes : 0,
-							  .failed = status < 0 && status != -EAGAIN});
+	unit_end_part(unit, context,
+		      (struct unit_result){.bytes = bytes > 0 ? (uint64_t)bytes : 0,
+					   .failed = status < 0 && status != -EAGAIN});
 }
 
 #define BEGIN_AV_PACKET BEGIN
@@ -401,7 +403,8 @@ static void packet_end(struct unit *unit, const void *context, const void *packe
 
 /* JXL_DEC_ERROR is 1, JXL_DEC_FULL_IMAGE 4096; what lies between asks for more. */
 #define BEGIN_JXL BEGIN
-#define END_JXL	  unit_end(&unit, (struct unit_result){.counted = result == 4096, .failed = result == 1})
+#define END_JXL                                                                                    \
+	unit_end(&unit, (struct unit_result){.counted = result == 4096, .failed = result == 1})
 
 /* struct heif_error, which comes by value. */
 struct heif_status {
@@ -446,7 +449,8 @@ static uint32_t heif_size(const struct decode_target *target, int helper, const 
 #define END_CUDA_LAUNCH	   CUDA_END(cudart_launch(false))
 #define BEGIN_CUDA_GRAPH   BEGIN_CUDA_LAUNCH
 #define END_CUDA_GRAPH	   CUDA_END(cudart_launch(true))
-#define BEGIN_CUDA_STREAM  ((void)row, unit.mark = cudart_enter((uintptr_t)&unit) ? cudart_begin() : 0, true)
+#define BEGIN_CUDA_STREAM                                                                          \
+	((void)row, unit.mark = cudart_enter((uintptr_t)&unit) ? cudart_begin() : 0, true)
 #define END_CUDA_STREAM	   CUDA_END(cudart_synced(unit.mark, DLPROF_GPU_SYNC_STREAM))
 #define BEGIN_CUDA_EVENT   BEGIN_CUDA_STREAM
 #define END_CUDA_EVENT	   CUDA_END(cudart_synced(unit.mark, DLPROF_GPU_SYNC_EVENT))

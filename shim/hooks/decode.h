@@ -57,8 +57,8 @@ struct decode_library {
 struct decode_target {
 	void *real;		/* NULL: free. Set last, read without a lock */
 	void *helpers[2];	/* of the same copy of the library; NULL: none */
-	bool foreign;		/* of another namespace, where nobody says what is closed: kept for ever */
-	void **slot;		/* bound lazily: `real` is the way to ld.so, which changes the slot */
+	bool foreign; /* of another namespace, where nobody says what is closed: kept for ever */
+	void **slot;  /* bound lazily: `real` is the way to ld.so, which changes the slot */
 };
 
 /* A row of decode.def. No pointers: every process would have ld.so add its base to all of them. */

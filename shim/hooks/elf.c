@@ -344,7 +344,8 @@ static bool is_default(const struct elf_module *module, uint32_t symbol)
 		!(module->versions[symbol] & hidden));
 }
 
-int elf_export(const struct elf_module *module, const char *name, uint32_t hash, void **ret_function)
+int elf_export(const struct elf_module *module, const char *name, uint32_t hash,
+	       void **ret_function)
 {
 	const ElfW(Sym) *found;
 	uintptr_t address;

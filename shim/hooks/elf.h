@@ -91,7 +91,8 @@ void *elf_function(const struct elf_module *module, const char *name, uint32_t h
  * What dlsym() would find in this module: its function in the default version. 1; 0: it has none;
  * -ENOSYS: only dlsym() can tell.
  */
-int elf_export(const struct elf_module *module, const char *name, uint32_t hash, void **ret_function);
+int elf_export(const struct elf_module *module, const char *name, uint32_t hash,
+	       void **ret_function);
 
 /* False: that was all. */
 bool elf_next_slot(const struct elf_module *module, struct elf_cursor *cursor,

@@ -17,8 +17,8 @@
 void got_sweep(void);
 
 /*
- * This process is about to record: it is the first time, or it was forked from one that does. Before
- * any other thread can see that it does, and sweep.
+ * This process is about to record: it is the first time, or it was forked from one that does.
+ * Before any other thread can see that it does, and sweep.
  */
 void got_begin(void);
 

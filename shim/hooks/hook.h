@@ -54,8 +54,8 @@
 #undef fgets_unlocked
 
 /*
- * stdio keeps the descriptor in the struct; fileno() would set errno on a memory stream. glibc takes
- * a null pointer where there is nothing to do: fread() of 0 bytes.
+ * stdio keeps the descriptor in the struct; fileno() would set errno on a memory stream. glibc
+ * takes a null pointer where there is nothing to do: fread() of 0 bytes.
  */
 #define FILE_FD(file) ((file) ? (file)->_fileno : -1)
 

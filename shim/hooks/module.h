@@ -58,8 +58,8 @@ void module_fork_ended(void);
 void module_forked(void);
 
 /*
- * In a process that is about to record: no thread of it is in here yet, but perhaps in fork(). False:
- * it was forked while another thread held ld.so's lock for us, which nobody will give back.
+ * In a process that is about to record: no thread of it is in here yet, but perhaps in fork().
+ * False: it was forked while another thread held ld.so's lock for us, which nobody will give back.
  */
 bool module_begin(void);
 
@@ -73,8 +73,8 @@ struct module_table *module_collect(void);
 void module_iterate(int (*each)(struct dl_phdr_info *, size_t, void *), void *data);
 
 /*
- * dl_iterate_phdr() of who does not have the lock, for as long as it is to be had. Nothing is walked,
- * and 0, in a process whose ld.so is locked for good.
+ * dl_iterate_phdr() of who does not have the lock, for as long as it is to be had. Nothing is
+ * walked, and 0, in a process whose ld.so is locked for good.
  */
 int module_walk(int (*each)(struct dl_phdr_info *, size_t, void *), void *data);
 

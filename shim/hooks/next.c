@@ -4,7 +4,8 @@
  *
  * What a program starts with is searched in the order in which ld.so lists it: the program, the
  * preloads, and what they need, breadth first. Where that may not be all (this library came later
- * than libc, there are too many, one is a filter, has no GNU hash, or makes no sense), nothing is said.
+ * than libc, there are too many, one is a filter, has no GNU hash, or makes no sense), nothing is
+ * said.
  */
 #include "hooks/next.h"
 

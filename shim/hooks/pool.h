@@ -28,8 +28,8 @@ void *pool_wrapper(int row, void *real, void **slot);
 void *pool_substitute(int row, void *real);
 
 /*
- * A call through a lazily bound slot is over: ld.so has put the real function there, perhaps not for
- * the first time.
+ * A call through a lazily bound slot is over: ld.so has put the real function there, perhaps not
+ * for the first time.
  */
 void pool_bound(struct decode_target *target, void **slot);
 

@@ -157,8 +157,8 @@ static_assert(sizeof(struct real) == HOOK_ID_MAX * sizeof(void *), "an array of 
 
 /*
  * Where the name alone is not enough. A version: libc has older ones that take other arguments, and
- * up to glibc 2.35 dlsym(RTLD_NEXT) finds the oldest. A release: earlier ones have no such name, and
- * a lookup that fails allocates.
+ * up to glibc 2.35 dlsym(RTLD_NEXT) finds the oldest. A release: earlier ones have no such name,
+ * and a lookup that fails allocates.
  */
 static const struct exception {
 	char version[12];

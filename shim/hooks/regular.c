@@ -20,7 +20,8 @@
 #define END_ADVISE	 span_end(&span, 0, result != 0)
 
 #define BEGIN_FOPEN	 hook_open_begin(&span)
-#define END_FOPEN	 hook_open_end(&span, result ? FILE_FD(result) : -1, path, fopen_flags(mode))
+#define END_FOPEN                                                                                  \
+	hook_open_end(&span, result ? FILE_FD(result) : -1, path, fopen_flags(mode))
 #define BEGIN_FREOPEN	 (fd_forget(FILE_FD(file)), hook_open_begin(&span))
 #define END_FREOPEN                                                                                \
 	(path ? hook_open_end(&span, result ? FILE_FD(result) : -1, path, fopen_flags(mode))      \
@@ -160,7 +161,9 @@ HOOK_DECLARE(int, __fxstat64, (int, int, struct stat64 *))
 HOOK_DECLARE(int, __fxstatat, (int, int, const char *, struct stat *, int))
 HOOK_DECLARE(int, __fxstatat64, (int, int, const char *, struct stat64 *, int))
 HOOK_DECLARE(int, __poll_chk, (struct pollfd *, nfds_t, int, size_t))
-HOOK_DECLARE(int, __ppoll_chk, (struct pollfd *, nfds_t, const struct timespec *, const sigset_t *, size_t))
+HOOK_DECLARE(int, __ppoll_chk,
+	     (struct pollfd *, nfds_t, const struct timespec *, const sigset_t *, size_t))
 HOOK_DECLARE(ssize_t, __recv_chk, (int, void *, size_t, size_t, int))
-HOOK_DECLARE(ssize_t, __recvfrom_chk, (int, void *, size_t, size_t, int, struct sockaddr *, socklen_t *))
+HOOK_DECLARE(ssize_t, __recvfrom_chk,
+	     (int, void *, size_t, size_t, int, struct sockaddr *, socklen_t *))
 #include "hooks/hooks.def"

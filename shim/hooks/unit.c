@@ -52,7 +52,8 @@ bool unit_begin(struct unit *unit, enum decode_row_id row)
 	describe(unit, row);
 	if (library->sort == DECODE_SORT_INPUT)
 		return span_begin(&unit->span, DLPROF_CLASS_READ);
-	/* What Pillow inflates is a PNG, and HDF5 a data set: the caller says so, and has the time. */
+	/* What Pillow inflates is a PNG, and HDF5 a data set: the caller says so, and has the time.
+	 */
 	if (library->sort == DECODE_SORT_PACKER && thread->boundary_depth)
 		return false;
 	if (is_inner(thread, unit) || !span_begin(&unit->span, DLPROF_CLASS_DECODE))

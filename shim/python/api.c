@@ -12,7 +12,7 @@ struct api py;
 bool api_resolve(void)
 {
 #define X(type, name, params)                                                                      \
-	py.name = (type(*) params)dl_real(RTLD_DEFAULT, #name);                                      \
+	py.name = (type(*) params)dl_real(RTLD_DEFAULT, #name);                                    \
 	if (!py.name)                                                                              \
 		return false;
 #include "python/api.def"

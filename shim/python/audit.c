@@ -306,9 +306,11 @@ static int on_event(const char *event, PyObject *args, void *data)
 void audit_report(void)
 {
 	if (PySys_AddAuditHook && PyUnstable_Module_SetGIL)
-		segment_note('w', "this Python runs without a global lock, where dlprof patches nothing: "
-				  "loaders are followed by their workers' pipes, and what loads "
-				  "consist of is not observed in Python");
+		segment_note(
+			'w',
+			"this Python runs without a global lock, where dlprof patches nothing: "
+			"loaders are followed by their workers' pipes, and what loads "
+			"consist of is not observed in Python");
 }
 
 void audit_install(void)

@@ -12,9 +12,9 @@ void audit_install(void);
 void audit_report(void);
 
 /*
- * A load begins, the GIL is held: patches decoders that were imported since the last one. `functions`:
- * those of modules, too. Not so before workers are started: a dataset that holds such a function is
- * pickled for them, which looks it up by name and insists on finding the very same.
+ * A load begins, the GIL is held: patches decoders that were imported since the last one.
+ * `functions`: those of modules, too. Not so before workers are started: a dataset that holds such
+ * a function is pickled for them, which looks it up by name and insists on finding the very same.
  */
 void audit_load_begin(bool functions);
 

@@ -190,14 +190,14 @@ static const struct boundary {
 	const char *module, *class, *function, *library, *format;
 	void (*measure)(PyObject *args, PyObject *result, struct image *image);
 } boundaries[] = {
-#define BOUNDARY(id, module, implied, class, function, library, format, measure)                      \
+#define BOUNDARY(id, module, implied, class, function, library, format, measure)                   \
 	{module, class, function, library, format, measure},
 #include "python/boundary.def"
 #undef BOUNDARY
 };
 
-/* Of the rows without a class: a dataset may hold such a function and be pickled, by name. A wrapper
- * that carried its original would be pickled as a method of that. */
+/* Of the rows without a class: a dataset may hold such a function and be pickled, by name. A
+ * wrapper that carried its original would be pickled as a method of that. */
 static PyObject *functions[sizeof(boundaries) / sizeof(boundaries[0])];
 
 /*
@@ -227,7 +227,8 @@ static PyObject *decode(const struct boundary *boundary, PyObject *original, PyO
 	if (!thread_is_in_life(life))
 		return result;
 	thread->boundary_depth--;
-	span.uncounted = !result || counter->count != thread->boundary_count || boundary->measure == measure_around;
+	span.uncounted = !result || counter->count != thread->boundary_count ||
+			 boundary->measure == measure_around;
 	if (result && boundary->measure)
 		boundary->measure(args, result, &image);
 	span.tally = tally_named(span.thread, DLPROF_TALLY_DECODE, boundary->library, image.format,
@@ -238,7 +239,7 @@ static PyObject *decode(const struct boundary *boundary, PyObject *original, PyO
 	return result;
 }
 
-#define BOUNDARY(id, module, implied, class, function, library, format, measure)                      \
+#define BOUNDARY(id, module, implied, class, function, library, format, measure)                   \
 	static PyObject *on_##id(PyObject *original, PyObject *args, PyObject *kwargs)             \
 	{                                                                                          \
 		return decode(&boundaries[BOUNDARY_##id],                                          \
@@ -248,7 +249,7 @@ static PyObject *decode(const struct boundary *boundary, PyObject *original, PyO
 #undef BOUNDARY
 
 static PyMethodDef methods[] = {
-#define BOUNDARY(id, module, implied, class, function, library, format, measure)                      \
+#define BOUNDARY(id, module, implied, class, function, library, format, measure)                   \
 	{function, on_##id, PY_VARARGS_KEYWORDS, PATCH_SIGNATURE(function)},
 #include "python/boundary.def"
 #undef BOUNDARY

@@ -50,8 +50,8 @@ static uint32_t loader_pid;
 static _Atomic uint32_t stream_count;
 
 /*
- * Not in vain while another thread is at it, in milliseconds and once: a loader that does not get to
- * record now is not seen for an epoch, nor are the workers that it forks.
+ * Not in vain while another thread is at it, in milliseconds and once: a loader that does not get
+ * to record now is not seen for an epoch, nor are the workers that it forks.
  */
 bool consumer_record(void)
 {
@@ -207,7 +207,8 @@ void consumer_announce(const struct consumer *consumer, const struct consumer_fa
 		thread_push(thread, &event);
 }
 
-void consumer_begin(struct consumer *consumer, const struct consumer_facts *facts, uint64_t begin_ns)
+void consumer_begin(struct consumer *consumer, const struct consumer_facts *facts,
+		    uint64_t begin_ns)
 {
 	if (consumer->stream)
 		consumer->generation++;
@@ -229,7 +230,8 @@ void consumer_abandon(struct consumer *consumer)
 	consumer->over = true;
 }
 
-void consumer_start(struct consumer *consumer, const struct consumer_facts *facts, uint64_t begin_ns)
+void consumer_start(struct consumer *consumer, const struct consumer_facts *facts,
+		    uint64_t begin_ns)
 {
 	number_loader(consumer, NULL, facts);
 	consumer_begin(consumer, facts, begin_ns);
@@ -276,9 +278,9 @@ bool consumer_wait_begin(struct consumer *consumer, struct consumer_wait *wait)
 }
 
 /*
- * A dataset may iterate over a loader of its own: only the outermost wait is the thread's. Of a wait
- * that another thread began, and did not end, its state is that one's own affair, and so is its ring.
- * The thread whose ring to take; NULL: none.
+ * A dataset may iterate over a loader of its own: only the outermost wait is the thread's. Of a
+ * wait that another thread began, and did not end, its state is that one's own affair, and so is
+ * its ring. The thread whose ring to take; NULL: none.
  */
 static struct thread *leave(struct consumer_wait *wait, uint64_t end_ns)
 {

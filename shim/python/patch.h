@@ -26,8 +26,8 @@ bool patch_class(PyObject *owner, PyMethodDef *method);
 bool patch_attribute(PyObject *object, PyMethodDef *method);
 
 /*
- * The same for a function of the module `name`: pickled by its name, as the original is, so it cannot
- * carry that, and gets NULL as `self`. *original stays set.
+ * The same for a function of the module `name`: pickled by its name, as the original is, so it
+ * cannot carry that, and gets NULL as `self`. *original stays set.
  */
 bool patch_function(PyObject *module, const char *name, PyMethodDef *method, PyObject **original);
 

@@ -13,8 +13,10 @@
 
 /* Attributes of a stand-in. */
 static struct api_name object_name = {"_dlprof_object", NULL};	/* what it stands for */
-static struct api_name dataset_name = {"_dlprof_dataset", NULL};	/* of a stream: of what it is an iterator */
-static struct api_name taken_name = {"_dlprof_taken", NULL};	/* of a stream: a uint64_t, samples it gave */
+static struct api_name dataset_name = {"_dlprof_dataset",
+				       NULL}; /* of a stream: of what it is an iterator */
+static struct api_name taken_name = {"_dlprof_taken",
+				     NULL}; /* of a stream: a uint64_t, samples it gave */
 
 /* The name of an object's class, or of a function. */
 static void add_name(struct text *text, PyObject *object)
@@ -107,7 +109,8 @@ static PyObject *steps_method(PyObject *original, PyObject *args, PyObject *kwar
 	return result;
 }
 
-/* An image file was opened, and so the module of its format is imported: its decoder can be seen. */
+/* An image file was opened, and so the module of its format is imported: its decoder can be seen.
+ */
 static PyObject *steps_opened(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *result = py.PyObject_Call(original, args, kwargs);
@@ -292,7 +295,8 @@ static PyObject *on_next(PyObject *self, PyObject *args, PyObject *kwargs)
 	value = sample(object, dataset ? dataset : object, NULL, taken ? *taken : 0);
 	if (value && taken)
 		(*taken)++;
-	/* A built-in __next__ must say why it gives nothing; PyIter_Next swallows the usual reason. */
+	/* A built-in __next__ must say why it gives nothing; PyIter_Next swallows the usual reason.
+	 */
 	if (!value && !py.PyErr_Occurred())
 		py.PyErr_SetObject(*py.stop_iteration, NULL);
 	if (bytes)

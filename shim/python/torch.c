@@ -81,7 +81,7 @@ static PyObject *on_iter(PyObject *original, PyObject *args, PyObject *kwargs)
 	PyObject *loader, *iterator;
 
 	if (consumer_activate())
-		audit_load_begin(false);	/* before the workers are forked, which inherit it */
+		audit_load_begin(false); /* before the workers are forked, which inherit it */
 	iterator = py.PyObject_Call(original, args, kwargs);
 	if (!iterator || !activate_on())
 		return iterator;
@@ -441,7 +441,8 @@ void torch_patch_dataloader(PyObject *module)
 		 &try_get},
 	};
 
-	/* Half of the points would tell of loaders and never of a batch, and keep pipes.c from it. */
+	/* Half of the points would tell of loaders and never of a batch, and keep pipes.c from it.
+	 */
 	if (!has_method(module, points[1].name, next.ml_name)) {
 		blind = true;
 		for (size_t i = 0; i < sizeof(points) / sizeof(points[0]); i++)

@@ -43,10 +43,12 @@ static double round_of(int what, void *handle, lines_function lines, struct fake
 
 int main(int argc, char **argv)
 {
-	static const char *const names[] = {"decoder call", "dlsym of anything", "dlsym of a decoder"};
+	static const char *const names[] = {"decoder call", "dlsym of anything",
+					    "dlsym of a decoder"};
 	void *handle = argc == 2 ? dlopen(argv[1], RTLD_NOW) : NULL;
 	lines_function lines = handle ? (lines_function)dlsym(handle, "tail") : NULL;
-	int (*header)(struct fake *, int) = handle ? (int (*)(struct fake *, int))dlsym(handle, "jpeg_read_header") : NULL;
+	int (*header)(struct fake *, int) =
+		handle ? (int (*)(struct fake *, int))dlsym(handle, "jpeg_read_header") : NULL;
 	struct fake info = {.width = 100, .height = 100};
 
 	if (!lines || !header || header(&info, 1) != 1)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* floor.c - a preload that reads the CPU's counter around pread() and does nothing else: the floor. */
+/* floor.c - a preload that reads the CPU's counter around pread() and does nothing else: the floor.
+ */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <sys/types.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lttng_pread.c - a preload with an LTTng-UST tracepoint after each pread(), as one would write it. */
+/* lttng_pread.c - a preload with an LTTng-UST tracepoint after each pread(), as one would write it.
+ */
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE
 #include "lttng_pread.h"

@@ -43,7 +43,8 @@ static void *pread_blocks(void *seed)
 
 	for (long i = 0; i < calls_each; i++) {
 		state = state * UINT64_C(6364136223846793005) + 1442695040888963407;
-		if (pread(data_fd, block, BLOCK, (off_t)((state >> 33) % block_count * BLOCK)) != BLOCK)
+		if (pread(data_fd, block, BLOCK, (off_t)((state >> 33) % block_count * BLOCK)) !=
+		    BLOCK)
 			abort();
 	}
 	return NULL;

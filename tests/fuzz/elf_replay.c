@@ -64,7 +64,8 @@ int main(int argc, char **argv)
 				if (at < size)
 					copy[at] = next_byte(copy[at]);
 			}
-			LLVMFuzzerTestOneInput(copy, next_number() % 16 ? size : next_number() % size);
+			LLVMFuzzerTestOneInput(copy,
+					       next_number() % 16 ? size : next_number() % size);
 		}
 	}
 	printf("%zu runs\n", runs);

@@ -73,8 +73,8 @@ static struct block make_block(size_t image_bytes)
 	size_t room = (kept + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
 	struct block block = {.bytes = room + PAGE_BYTES};
 
-	block.pages = mmap(NULL, block.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-			   0);
+	block.pages =
+		mmap(NULL, block.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (block.pages == MAP_FAILED || mprotect(block.pages + room, PAGE_BYTES, PROT_NONE) < 0)
 		abort();
 	block.image = block.pages + room - kept;

@@ -20,6 +20,7 @@ SHIM = dlprof_test.SHIM
 SOURCES = (".c", ".h", ".S", ".def", ".py", ".sh", ".sql", ".build", ".map")
 FOLDERS = ("include", "shim", "analyzer", "tests", "examples", ".ci")
 MAX_LINES = 600
+MAX_COLUMNS = 100
 MAX_GLIBC = (2, 34)
 
 # All that the preload may need. What allocates, locks, writes or ends would be the host's own, or
@@ -119,6 +120,10 @@ def check_files():
     for path in list(files(*FOLDERS)) + ["meson.build"]:
         lines = text(path).splitlines()
         check(len(lines) <= MAX_LINES, path, "has", len(lines), "lines")
+        if path.endswith((".c", ".h")):
+            for number, line in enumerate(lines, 1):
+                check(len(line.rstrip("\n").expandtabs(8)) <= MAX_COLUMNS, path, "line", number,
+                      "is too wide")
         head = "\n".join(lines[:3])
         if lines and not path.endswith(".sql"):
             check("SPDX-License-Identifier: Apache-2.0" in head, path, "has no SPDX line")

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * async.c - loads that read the file "data" past libc: by libaio (WITH_AIO) or io_uring (WITH_URING).
+ * async.c - loads that read the file "data" past libc: by libaio (WITH_AIO) or io_uring
+ * (WITH_URING).
  *
- * usage: async. Two loads that read the whole file, several blocks at a time, one that writes as many
- * bytes, and one that waits in vain. Prints sums of what came; 77: the kernel does not let us.
+ * usage: async. Two loads that read the whole file, several blocks at a time, one that writes as
+ * many bytes, and one that waits in vain. Prints sums of what came; 77: the kernel does not let us.
  */
 #include <dlprof.h>
 #include <fcntl.h>

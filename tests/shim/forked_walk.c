@@ -2,9 +2,9 @@
 /*
  * forked_walk.c - forks while other threads load batches, and loads a library in each child.
  *
- * usage: forked_walk [FORKS]. Before a load the shim looks whether modules have come, under a lock of
- * ld.so's that a fork leaves taken in the child for good. Prints how many children did not come to
- * their end: without the preload, none ever waits.
+ * usage: forked_walk [FORKS]. Before a load the shim looks whether modules have come, under a lock
+ * of ld.so's that a fork leaves taken in the child for good. Prints how many children did not come
+ * to their end: without the preload, none ever waits.
  */
 #include <dlfcn.h>
 #include <dlprof.h>

@@ -84,7 +84,8 @@ static void content(void)
 	printf("sum %lx\n", sum);
 }
 
-/* What stdio does not find where it looks: NULs in lines, a part of an element, what was put back. */
+/* What stdio does not find where it looks: NULs in lines, a part of an element, what was put back.
+ */
 static void odd_streams(void)
 {
 	static const char text[] = "one\0two\nthree\0four";

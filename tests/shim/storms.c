@@ -203,7 +203,8 @@ int main(int argc, char **argv)
 		return 2;
 	pause_us = atol(argv[2]);
 	fds = entries("/proc/self/fd");
-	/* A slot of its own for this thread too, which vfork children then find in shared memory. */
+	/* A slot of its own for this thread too, which vfork children then find in shared memory.
+	 */
 	if (!open_and_read("thread-data"))
 		return 2;
 	for (int i = 0; i < THREAD_COUNT; i++)

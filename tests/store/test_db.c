@@ -150,9 +150,11 @@ static FILE *start_reader(void)
 	FILE *reader;
 
 	snprintf(command, sizeof(command),
-		 "python3 -c \"import os, sqlite3, time; c = sqlite3.connect('%s'); c.execute('BEGIN'); "
+		 "python3 -c \"import os, sqlite3, time; c = sqlite3.connect('%s'); "
+		 "c.execute('BEGIN'); "
 		 "c.execute('SELECT * FROM t_meta').fetchall(); print('x', flush=True); "
-		 "time.sleep(0.3); os._exit(0)\"", path);
+		 "time.sleep(0.3); os._exit(0)\"",
+		 path);
 	reader = popen(command, "r");
 	cr_assert_eq(fgetc(reader), 'x');
 	return reader;

@@ -101,7 +101,8 @@ Test(tally_read, odd_content)
 		"('step','huge','transform',0,9223372036854775807,9223372036854775807,0,0,0,0),"
 		"('step','blob',x'ff00ff',0,1,x'00',0,0,0,0), ('step',x'ff','',0,1,1,0,0,0,0),"
 		"('step','','',0,0,0,0,0,0,0)");
-	run_sql("INSERT INTO t_total SELECT 'step', printf('%.*c', 5000, 'n'), printf('%.*c', 500, 'd'),"
+	run_sql("INSERT INTO t_total SELECT 'step', printf('%.*c', 5000, 'n'), printf('%.*c', 500, "
+		"'d'),"
 		"0, 1, 1, 0, 0, 0, 0");
 	cr_assert_eq(tally_list_read(db, "step", 100, &list), 0);
 	cr_expect_eq(list.count, 8, "%zu", list.count);
@@ -116,7 +117,8 @@ Test(tally_read, sums_beyond_64_bits_are_an_error_or_a_number)
 	int r;
 
 	run_sql("INSERT INTO t_total VALUES ('step','a','',0,1,9223372036854775807,0,0,0,0);"
-		"INSERT INTO t_live VALUES ('s',0,0,'step','a','',0,1,9223372036854775807,0,0,0,0)");
+		"INSERT INTO t_live VALUES "
+		"('s',0,0,'step','a','',0,1,9223372036854775807,0,0,0,0)");
 	r = tally_list_read(db, "step", 10, &list);
 	cr_expect(r == 0 || r == -EBADMSG, "%d", r);
 	if (r == 0)

@@ -3,8 +3,8 @@
  * hammer.c - the rings and the table of descriptors under as many threads as there will be.
  *
  * Not a Criterion test: it is built with ThreadSanitizer too, which does not live with Criterion's
- * processes. Each part checks what it wrote; the sanitizers check how. TEST_KILLS: how many processes
- * are killed, 200 if not set.
+ * processes. Each part checks what it wrote; the sanitizers check how. TEST_KILLS: how many
+ * processes are killed, 200 if not set.
  */
 #include <pthread.h>
 #include <sched.h>

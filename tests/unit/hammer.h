@@ -11,7 +11,8 @@
 
 void hammer_demand(bool fine, const char *what);
 
-/* A record of the thread: whole, and none that came before; `next`: the least number it may have. */
+/* A record of the thread: whole, and none that came before; `next`: the least number it may have.
+ */
 void hammer_check(const struct dlprof_event *event, uint32_t tid, uint32_t *next);
 
 /* Reads the one segment in the folder until `done`, by the drain's own reader; how many records. */

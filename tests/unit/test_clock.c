@@ -63,7 +63,8 @@ Test(clock, a_length_is_right_within_a_thousandth)
 	first = error_over_200_ms();
 	clock_refine();
 	refined = error_over_200_ms();
-	printf("off by %.1f ppm after 50 us, by %.1f ppm after 200 ms\n", first * 1e6, refined * 1e6);
+	printf("off by %.1f ppm after 50 us, by %.1f ppm after 200 ms\n", first * 1e6,
+	       refined * 1e6);
 	cr_expect_lt(first, 1e-3, "%g", first);
 	cr_expect_lt(refined, 1e-4, "%g", refined);
 #if defined(__x86_64__)
@@ -76,8 +77,8 @@ Test(clock, refining_is_for_later)
 {
 	int same = 0;
 
-	/* Half of what was measured is not measured better by as much again; of many tries some, for
-	 * the CPU may be somebody else's in between. */
+	/* Half of what was measured is not measured better by as much again; of many tries some,
+	 * for the CPU may be somebody else's in between. */
 	for (int i = 0; i < 20; i++) {
 		uint64_t scale;
 
@@ -119,7 +120,8 @@ Test(clock, a_counter_that_the_kernel_does_not_trust_is_not_used)
 	if (r == 0)
 		r = mount(path, CLOCKSOURCE, NULL, MS_BIND, NULL);
 	if (r < 0)
-		cr_log_warn("no mounts here (%s): a clocksource cannot be pretended", strerror(errno));
+		cr_log_warn("no mounts here (%s): a clocksource cannot be pretended",
+			    strerror(errno));
 	clock_mark();
 	clock_begin();
 	unlink(path);
@@ -148,6 +150,6 @@ Test(clock, a_month_does_not_overflow)
 	clock_mark();
 	clock_begin();
 	ticks_per_ns = clock_scale ? 4294967296.0 / (double)clock_scale : 1;
-	cr_expect_float_eq((double)clock_length_ns((uint64_t)(month_ns * ticks_per_ns)) / month_ns, 1,
-			   1e-6);
+	cr_expect_float_eq((double)clock_length_ns((uint64_t)(month_ns * ticks_per_ns)) / month_ns,
+			   1, 1e-6);
 }

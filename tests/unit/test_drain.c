@@ -223,10 +223,12 @@ Test(drain, tells_of_lost_events_and_notes)
 	cr_expect_eq(fake_run_ask(&run, "SELECT count(*) FROM note"), 2);
 	cr_expect_eq(fake_run_ask(&run, "SELECT count(*) FROM note WHERE level = 'warning' AND "
 					"text = 'warned'"), 1);
-	cr_expect_eq(fake_run_ask(&run, "SELECT value = 'a:b.c' FROM meta WHERE key = 'patch_found'"),
-		     1);
-	cr_expect_eq(fake_run_ask(&run,
-				  "SELECT value = 'd:e.f' FROM meta WHERE key = 'patch_missing'"), 1);
+	cr_expect_eq(
+		fake_run_ask(&run, "SELECT value = 'a:b.c' FROM meta WHERE key = 'patch_found'"),
+		1);
+	cr_expect_eq(
+		fake_run_ask(&run, "SELECT value = 'd:e.f' FROM meta WHERE key = 'patch_missing'"),
+		1);
 }
 
 Test(drain, takes_notes_up_to_one_that_its_writer_never_finished)
@@ -254,7 +256,8 @@ Test(drain, survives_a_segment_that_was_cut_short)
 	recover();
 	cr_expect_eq(fake_run_ask(&run, "SELECT count(*) FROM batch"), 3);
 	cr_expect_eq(fake_run_ask(&run, "SELECT count(load_ns) FROM batch"), 0);
-	cr_expect_eq(fake_run_ask(&run, "SELECT count(*) FROM note WHERE text LIKE '%damaged%'"), 1);
+	cr_expect_eq(fake_run_ask(&run, "SELECT count(*) FROM note WHERE text LIKE '%damaged%'"),
+		     1);
 }
 
 Test(drain, survives_a_ring_that_claims_too_much)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The walker of loaded modules: against dlsym() on this process, and on a module whose names do not end. */
+/* The walker of loaded modules: against dlsym() on this process, and on a module whose names do not
+ * end. */
 #include <criterion/criterion.h>
 #include <dlfcn.h>
 #include <string.h>
@@ -90,7 +91,8 @@ Test(next, says_nothing_without_the_last)
 static int open_page(struct elf_module *module, const char *names, size_t size)
 {
 	static ElfW(Phdr) headers[2];
-	uint8_t *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *page =
+		mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	ElfW(Dyn) *dynamic = (ElfW(Dyn) *)page;
 	ElfW(Sym) *symbols = (ElfW(Sym) *)(page + 512);
 	uint32_t *hash = (uint32_t *)(page + 1024);
@@ -130,9 +132,11 @@ Test(elf, a_module_without_an_end_of_any_name_has_none)
 }
 
 /* Every cut of each, right before a page that nobody may touch. */
-static void sniff(const char *format, uint32_t width, uint32_t height, const void *data, size_t size)
+static void sniff(const char *format, uint32_t width, uint32_t height, const void *data,
+		  size_t size)
 {
-	uint8_t *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *pages =
+		mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct image image;
 
 	cr_assert_eq(mprotect(pages + 4096, 4096, PROT_NONE), 0);
@@ -149,7 +153,10 @@ static void sniff(const char *format, uint32_t width, uint32_t height, const voi
 Test(image, size_and_format_from_the_first_bytes)
 {
 	sniff("JPEG", 300, 200,
-	      "\xff\xd8\xff\xe0\0\x08" "JFIFxx\xff\xff\xc4\0\x04" "ab\xff\xc2\0\x11\x08\0\xc8\x01\x2c", 30);
+	      "\xff\xd8\xff\xe0\0\x08"
+	      "JFIFxx\xff\xff\xc4\0\x04"
+	      "ab\xff\xc2\0\x11\x08\0\xc8\x01\x2c",
+	      30);
 	sniff("PNG", 1000, 70000, "\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\x03\xe8\0\x01\x11\x70", 24);
 	sniff("WebP", 300, 200, "RIFFxxxxWEBPVP8 xxxx\x30\x01\x00\x9d\x01\x2a\x2c\x01\xc8\x00", 30);
 	sniff("WebP", 300, 200, "RIFFxxxxWEBPVP8Xxxxx\0\0\0\0\x2b\x01\x00\xc7\x00\x00", 30);

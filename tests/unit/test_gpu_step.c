@@ -117,7 +117,8 @@ Test(gpu_step, bytes_and_launches_go_to_where_they_begin)
 	cr_expect_eq(step.kernel_count, 300);
 }
 
-/* loss.item(): the host was in the copy until it was over. One that it did not wait for is no wait. */
+/* loss.item(): the host was in the copy until it was over. One that it did not wait for is no wait.
+ */
 Test(gpu_step, a_copy_that_was_waited_for_is_a_wait)
 {
 	const struct gpu_op waited[] = {OP(KERNEL, 0, 100), OP(API_COPY, 50, 140),

@@ -130,8 +130,9 @@ Test(json, what_is_not_known_is_null)
 	jsonw_ns(&json, "h", 1500000000);
 	jsonw_close(&json, '}');
 	fclose(out);
-	cr_assert_str_eq(buffer, "{\n\"a\":null,\n\"b\":null,\n\"c\":null,\n\"d\":null,\n\"e\":null,\n"
-				 "\"f\":true,\n\"g\":[1,2],\n\"h\":1.500000000}\n");
+	cr_assert_str_eq(buffer,
+			 "{\n\"a\":null,\n\"b\":null,\n\"c\":null,\n\"d\":null,\n\"e\":null,\n"
+			 "\"f\":true,\n\"g\":[1,2],\n\"h\":1.500000000}\n");
 }
 
 static char page_text[2000];
@@ -147,7 +148,8 @@ static void open_page(bool ascii, int width)
 Test(page, text_is_wrapped_beside_its_label)
 {
 	open_page(true, 40);
-	page_entry(&page, 2, 8, "Tag", "%s", "one two three four five six seven 20.1 s and 67 % more");
+	page_entry(&page, 2, 8, "Tag", "%s",
+		   "one two three four five six seven 20.1 s and 67 % more");
 	fclose(page.out);
 	cr_assert_str_eq(page_text, "  Tag   one two three four five six\n"
 				    "        seven 20.1 s and 67 % more\n");
@@ -190,9 +192,12 @@ Test(page, long_lines_are_cut_and_wide_characters_counted)
 
 	open_page(false, 40);
 	page_line(&page, "%s",
-		  "\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8\x80"
-		  "\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8\x80"
-		  "\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8\x80");
+		  "\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8"
+		  "\x80"
+		  "\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8"
+		  "\x80"
+		  "\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8\x80\xe4\xb8"
+		  "\x80");
 	fclose(page.out);
 	cr_assert_eq(strlen(page_text), 18 * 3 + 4); /* 18 of two columns, dots, line end */
 }

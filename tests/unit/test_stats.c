@@ -42,7 +42,8 @@ Test(stats, rank_agrees_with_sorting)
 		qsort(sorted, count, sizeof(sorted[0]), compare);
 		order_of(values, count);
 		cr_assert_eq(stats_order_rank(&order, rank), (double)sorted[rank]);
-		rank = (size_t)rand_r(&seed) % count; /* what is kept of the first must not matter */
+		rank = (size_t)rand_r(&seed) %
+		       count; /* what is kept of the first must not matter */
 		cr_assert_eq(stats_order_rank(&order, rank), (double)sorted[rank]);
 	}
 }

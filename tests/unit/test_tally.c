@@ -60,7 +60,8 @@ Test(tally, a_named_one_is_found_again)
 	cr_expect_neq(step("Resize", 1), first);
 	cr_expect_neq(step("Resiz", 0), first);
 	cr_expect_neq(tally_named(thread_get(), DLPROF_TALLY_STEP, "Resize", NULL, 0), first);
-	cr_expect_neq(tally_named(thread_get(), DLPROF_TALLY_DECODE, "Resize", "transform", 0), first);
+	cr_expect_neq(tally_named(thread_get(), DLPROF_TALLY_DECODE, "Resize", "transform", 0),
+		      first);
 	cr_expect_eq(tally_named(thread_get(), DLPROF_TALLY_STEP, "Resize", NULL, 0),
 		     tally_named(thread_get(), DLPROF_TALLY_STEP, "Resize", "", 0));
 }
@@ -416,7 +417,8 @@ Test(tally, one_that_was_left_odd_becomes_whole)
 	tally_reset(thread_get());
 	visit(1, 0, 10);
 	cr_expect_str_eq(tally->name, "/data/0/1.jpg");
-	cr_expect_eq(tally->version, 10, "%u: odd while it is written, and newer after", tally->version);
+	cr_expect_eq(tally->version, 10, "%u: odd while it is written, and newer after",
+		     tally->version);
 }
 
 Test(tally, spans_count_into_it)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* caller.c - an extension module: one image, `width` wide and 10 high, through whatever libjpeg it has. */
+/* caller.c - an extension module: one image, `width` wide and 10 high, through whatever libjpeg it
+ * has. */
 #include "fake.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fake.c - a libjpeg that decodes nothing: COPY tells which one answered. Width 0 is a corrupt image,
- * out of which it jumps, as libjpeg does.
+ * fake.c - a libjpeg that decodes nothing: COPY tells which one answered. Width 0 is a corrupt
+ * image, out of which it jumps, as libjpeg does.
  */
 #include "fake.h"
 

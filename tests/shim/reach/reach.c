@@ -108,10 +108,13 @@ static void global(void)
 static void by_handle(void)
 {
 	void *handle = load("./lib_b.so", RTLD_NOW | RTLD_LOCAL);
-	int (*header)(struct fake *, int) = (int (*)(struct fake *, int))dlsym(handle, "jpeg_read_header");
-	int (*start)(struct fake *) = (int (*)(struct fake *))dlsym(handle, "jpeg_start_decompress");
+	int (*header)(struct fake *, int) =
+		(int (*)(struct fake *, int))dlsym(handle, "jpeg_read_header");
+	int (*start)(struct fake *) =
+		(int (*)(struct fake *))dlsym(handle, "jpeg_start_decompress");
 	unsigned int (*lines)(struct fake *, void *, unsigned int) =
-		(unsigned int (*)(struct fake *, void *, unsigned int))dlsym(handle, "jpeg_read_scanlines");
+		(unsigned int (*)(struct fake *, void *, unsigned int))dlsym(handle,
+									     "jpeg_read_scanlines");
 	struct fake info = {.width = 100, .height = 10};
 
 	printf("%d", header(&info, 1));
@@ -194,7 +197,8 @@ static void origin(void)
 
 static void sibling(void)
 {
-	void *handle_a = load("./caller_a.so", RTLD_NOW), *handle_b = load("./caller_b.so", RTLD_NOW);
+	void *handle_a = load("./caller_a.so", RTLD_NOW),
+	     *handle_b = load("./caller_b.so", RTLD_NOW);
 	unsigned int (*tail_a)(struct fake *, void *, unsigned int);
 	unsigned int (*tail_b)(struct fake *, void *, unsigned int);
 	struct fake info = {.width = 1};
@@ -339,7 +343,10 @@ static int seal(struct dl_phdr_info *info, size_t size, void *data)
 		uintptr_t end = (begin + info->dlpi_phdr[i].p_memsz) & ~(page - 1);
 
 		if (info->dlpi_phdr[i].p_type == PT_GNU_RELRO)
-			return syscall(SYS_mseal, begin & ~(page - 1), end - (begin & ~(page - 1)), 0) ? -1 : 1;
+			return syscall(SYS_mseal, begin & ~(page - 1), end - (begin & ~(page - 1)),
+				       0)
+				       ? -1
+				       : 1;
 	}
 	return -1;
 }
