@@ -84,6 +84,7 @@ struct image {
 	size_t size;
 	const Elf64_Shdr *sections;
 	size_t section_count;
+	const Elf64_Shdr *names; /* of the sections; NULL: none */
 };
 
 static const void *part_of(const struct image *image, uint64_t offset, uint64_t size)
@@ -102,9 +103,30 @@ static bool open_image(struct image *image)
 	    header->e_shentsize != sizeof(Elf64_Shdr))
 		return false;
 	image->section_count = header->e_shnum;
-	image->sections = part_of(image, header->e_shoff,
-				  (uint64_t)header->e_shnum * sizeof(Elf64_Shdr));
+	image->sections =
+		part_of(image, header->e_shoff, (uint64_t)header->e_shnum * sizeof(Elf64_Shdr));
+	if (image->sections && header->e_shstrndx < image->section_count)
+		image->names = &image->sections[header->e_shstrndx];
 	return image->sections;
+}
+
+/*
+ * Strings are where nothing may be written or run; tables for unwinding are there, too, 29 % of it
+ * in PyTorch's modules.
+ */
+static bool may_have_text(const struct image *image, const Elf64_Shdr *section)
+{
+	static const char table[] = ".eh_frame";
+	const char *name;
+
+	if (section->sh_type != SHT_PROGBITS ||
+	    (section->sh_flags & ~(uint64_t)(SHF_MERGE | SHF_STRINGS)) != SHF_ALLOC)
+		return false;
+	name = image->names && section->sh_name <= image->names->sh_size
+		       ? part_of(image, image->names->sh_offset + section->sh_name,
+				 sizeof(table) - 1)
+		       : NULL;
+	return !name || memcmp(name, table, sizeof(table) - 1) != 0;
 }
 
 static bool has_text(const struct image *image, const char *text)
@@ -113,9 +135,7 @@ static bool has_text(const struct image *image, const char *text)
 		const Elf64_Shdr *section = &image->sections[i];
 		const void *bytes = part_of(image, section->sh_offset, section->sh_size);
 
-		/* Strings are where nothing may be written or run. */
-		if (section->sh_type == SHT_PROGBITS && bytes &&
-		    (section->sh_flags & ~(uint64_t)(SHF_MERGE | SHF_STRINGS)) == SHF_ALLOC &&
+		if (bytes && may_have_text(image, section) &&
 		    memmem(bytes, section->sh_size, text, strlen(text)))
 			return true;
 	}
