@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "drain/cores.h"
 #include "drain/facts.h"
 #include "drain/hidden.h"
 #include "drain/join.h"
+#include "drain/now.h"
 #include "drain/segment.h"
 #include "drain/stacks.h"
 #include "drain/tally.h"
@@ -53,14 +53,6 @@ struct drain {
 	size_t uncommitted;		/* records since the last commit */
 	struct cores cores;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000 * MS + (uint64_t)time.tv_nsec;
-}
 
 static bool ends_with(const char *name, const char *suffix)
 {

@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "analysis/gpu_call.h"
 #include "analysis/gpu_devices.h"
 #include "drain/beat.h"
 #include "drain/gaps.h"
+#include "drain/now.h"
 
 #define OPS_MOST ((size_t)1 << 20) /* that are kept: 40 MB */
 #define KEEP_NS  10000000000       /* of an epoch's first wait nothing is known until it is over */
@@ -44,14 +44,6 @@ struct gpu {
 	bool clock_noted;
 	int64_t meta_ns;
 };
-
-static int64_t now_ns(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-}
 
 int gpu_open(struct writer *writer, struct gpu **ret_gpu)
 {
@@ -99,7 +91,7 @@ static struct process *make_process(struct gpu *gpu, int32_t pid)
 		return NULL;
 	process->pid = pid;
 	/* Unless it says otherwise itself: what a drain before us took is gone. */
-	gaps_init(&process->gaps, now_ns());
+	gaps_init(&process->gaps, (int64_t)now_ns());
 	process->keep_ns = INT64_MAX;
 	process->next = gpu->processes;
 	gpu->processes = process;
@@ -480,7 +472,7 @@ static bool is_awaited(const struct process *process, const struct gpu_batch *ba
 
 static int settle(struct gpu *gpu, struct process *process, bool finishing)
 {
-	int64_t keep_ns = (process->host ? now_ns() : process->complete_ns) - KEEP_NS;
+	int64_t keep_ns = (process->host ? (int64_t)now_ns() : process->complete_ns) - KEEP_NS;
 	size_t kept = 0;
 	int r = sort_ops(process);
 
@@ -590,8 +582,8 @@ int gpu_round(struct gpu *gpu, bool finishing)
 	for (struct process *process = gpu->processes; finishing && r == 0 && process;
 	     process = process->next)
 		r = find_steps(gpu, process);
-	if (r == 0 && (finishing || now_ns() - gpu->meta_ns > META_NS)) {
-		gpu->meta_ns = now_ns();
+	if (r == 0 && (finishing || (int64_t)now_ns() - gpu->meta_ns > META_NS)) {
+		gpu->meta_ns = (int64_t)now_ns();
 		r = write_meta(gpu);
 	}
 	return r;

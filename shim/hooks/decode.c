@@ -13,9 +13,6 @@
 #include "hooks/unit.h"
 #include "sys.h"
 
-/* A field of a struct whose layout is part of a library's ABI. */
-#define FIELD(type, struct_at, offset) (*(const type *)((const char *)(struct_at) + (offset)))
-
 /*
  * The way into another's code: may be changed while it is being read. The fence: that the caller's
  * slot led here says that `real` is set, but a processor may have looked at it before the slot.

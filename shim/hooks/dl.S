@@ -19,6 +19,25 @@
 
 #if defined(__x86_64__)
 
+/* Around a call, for which the stack is to be aligned. */
+.macro keep_arguments
+	pushq	%rdi
+	.cfi_adjust_cfa_offset 8
+	pushq	%rsi
+	.cfi_adjust_cfa_offset 8
+	subq	$8, %rsp
+	.cfi_adjust_cfa_offset 8
+.endm
+
+.macro give_arguments
+	addq	$8, %rsp
+	.cfi_adjust_cfa_offset -8
+	popq	%rsi
+	.cfi_adjust_cfa_offset -8
+	popq	%rdi
+	.cfi_adjust_cfa_offset -8
+.endm
+
 	.text
 	.globl	dlsym, dl_entry
 	.type	dlsym, @function
@@ -46,47 +65,42 @@ dl_entry:
 	jne	.Lreal_dlsym
 	cmpl	$0, driver_hooks(%rip)
 	je	.Lreal_dlsym
-	pushq	%rdi
-	.cfi_adjust_cfa_offset 8
-	pushq	%rsi
-	.cfi_adjust_cfa_offset 8
-	subq	$8, %rsp
-	.cfi_adjust_cfa_offset 8
+	keep_arguments
 	movq	%rsi, %rdi
 	movq	24(%rsp), %rsi
 	call	dl_default
-	addq	$8, %rsp
-	.cfi_adjust_cfa_offset -8
-	popq	%rsi
-	.cfi_adjust_cfa_offset -8
-	popq	%rdi
-	.cfi_adjust_cfa_offset -8
+	give_arguments
 	testq	%rax, %rax
 	je	.Lreal_again
 	ret
-.Lreal_again:
-	movq	dl_next(%rip), %rax
-	jmp	*%rax
 .Lresolve_dlsym:
-	pushq	%rdi
-	.cfi_adjust_cfa_offset 8
-	pushq	%rsi
-	.cfi_adjust_cfa_offset 8
-	subq	$8, %rsp
-	.cfi_adjust_cfa_offset 8
+	keep_arguments
 	call	dl_resolve
-	addq	$8, %rsp
-	.cfi_adjust_cfa_offset -8
-	popq	%rsi
-	.cfi_adjust_cfa_offset -8
-	popq	%rdi
-	.cfi_adjust_cfa_offset -8
+	give_arguments
+.Lreal_again:
 	movq	dl_next(%rip), %rax
 	jmp	*%rax
 	.cfi_endproc
 	.size	dlsym, .-dlsym
 
 #elif defined(__aarch64__)
+
+/* Around a call. */
+.macro keep_arguments
+	stp	x29, x30, [sp, #-32]!
+	.cfi_adjust_cfa_offset 32
+	.cfi_offset x29, -32
+	.cfi_offset x30, -24
+	stp	x0, x1, [sp, #16]
+.endm
+
+.macro give_arguments
+	ldp	x0, x1, [sp, #16]
+	ldp	x29, x30, [sp], #32
+	.cfi_adjust_cfa_offset -32
+	.cfi_restore x29
+	.cfi_restore x30
+.endm
 
 	.text
 	.globl	dlsym, dl_entry
@@ -118,39 +132,20 @@ dl_entry:
 	adrp	x9, driver_hooks
 	ldr	w9, [x9, :lo12:driver_hooks]
 	cbz	w9, .Lreal_dlsym
-	stp	x29, x30, [sp, #-32]!
-	.cfi_adjust_cfa_offset 32
-	.cfi_offset x29, -32
-	.cfi_offset x30, -24
-	stp	x0, x1, [sp, #16]
+	keep_arguments
 	mov	x0, x1
 	mov	x1, x30
 	bl	dl_default
 	mov	x9, x0
-	ldp	x0, x1, [sp, #16]
-	ldp	x29, x30, [sp], #32
-	.cfi_adjust_cfa_offset -32
-	.cfi_restore x29
-	.cfi_restore x30
+	give_arguments
 	cbz	x9, .Lreal_again
 	mov	x0, x9
 	ret
-.Lreal_again:
-	adrp	x16, dl_next
-	ldr	x16, [x16, :lo12:dl_next]
-	br	x16
 .Lresolve_dlsym:
-	stp	x29, x30, [sp, #-32]!
-	.cfi_adjust_cfa_offset 32
-	.cfi_offset x29, -32
-	.cfi_offset x30, -24
-	stp	x0, x1, [sp, #16]
+	keep_arguments
 	bl	dl_resolve
-	ldp	x0, x1, [sp, #16]
-	ldp	x29, x30, [sp], #32
-	.cfi_adjust_cfa_offset -32
-	.cfi_restore x29
-	.cfi_restore x30
+	give_arguments
+.Lreal_again:
 	adrp	x16, dl_next
 	ldr	x16, [x16, :lo12:dl_next]
 	br	x16

@@ -8,9 +8,6 @@
 
 #include "sys.h"
 
-/* A field of a struct whose layout is the kernel's. */
-#define FIELD(type, struct_at, offset) (*(const type *)((const char *)(struct_at) + (offset)))
-
 /*
  * Reads past libc. The kernel has its own copy of what it was told: the host may have unmapped its
  * since then, so the kernel looks there for us, too.

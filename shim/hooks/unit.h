@@ -39,6 +39,9 @@ struct unit_result {
 	bool failed;
 };
 
+/* A field of a struct whose layout is part of a library's, or the kernel's, ABI. */
+#define FIELD(type, struct_at, offset) (*(const type *)((const char *)(struct_at) + (offset)))
+
 /* False: not recorded, or part of another decoder's work. Then there must be no end. */
 bool unit_begin(struct unit *unit, enum decode_row_id row);
 
