@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "drain/cores.h"
 
-#include <time.h>
-
 #include "drain/cpus.h"
+#include "drain/now.h"
 
 /*
  * Long against the hundredths of a second in which /proc counts. Epochs may be short at first;
@@ -13,16 +12,6 @@
 #define LOOK_NS   UINT64_C(400000000)
 #define LATER_NS  UINT64_C(2000000000)
 #define ENOUGH_NS INT64_C(10000000000)
-
-/* The drain's own, which is there because of the run. */
-static int64_t own_ns(void)
-{
-	struct timespec now;
-
-	if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now) < 0)
-		return 0;
-	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
 
 /* A process with many threads has several segments. */
 static bool is_further(struct segment *const *segments, size_t index)
@@ -38,7 +27,8 @@ static bool look(struct segment *const *segments, size_t count, struct cores *no
 {
 	int32_t root = -1;
 
-	now->used_ns = own_ns();
+	/* The drain is there because of the run. */
+	now->used_ns = (int64_t)cpu_ns();
 	for (size_t i = 0; i < count; i++) {
 		const struct dlprof_header *header = segments[i]->header;
 		int64_t used_ns;

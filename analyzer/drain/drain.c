@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "drain/cores.h"
@@ -25,8 +26,13 @@
 
 #define ROUND_MS   100		/* between two looks at the rings */
 #define HURRY_MS   2		/* ... at the least, while they fill fast */
+#define SCAN_MS	   1000		/* between two looks at the folder, if its time has not changed */
+#define FRESH_MS   3000		/* so coarse may that be */
 #define TALLY_MS   2000		/* totals by name, which are safe where they are */
-#define STACKS_MS  500		/* and then at most STACKS_MOST: unwinding costs ms */
+#define TALLY_MOST_MS 10000	/* ... less often in a long run */
+#define TALLY_PART 10		/* of its time */
+#define STACKS_MS  500		/* and then at most STACKS_MOST, and STACKS_PART of the time */
+#define STACKS_PART 200
 #define COMMIT_MS  500		/* a row is in the database within a second */
 #define RETRY_MS   1000		/* after an error of the database */
 #define STACKS_MOST 2
@@ -44,8 +50,12 @@ struct drain {
 	struct join *join;
 	bool in_transaction;
 	uint64_t begun_ns;		/* the transaction */
+	uint64_t started_ns;
 	uint64_t tallied_ns;
-	uint64_t stacked_ns;
+	uint64_t stacks_ns;		/* when to take the next ones */
+	uint64_t scanned_ns;		/* the last look at the folder; 0: look */
+	uint64_t changed_ns;		/* when its time was seen to have changed */
+	struct timespec changed;	/* to this */
 	uint64_t end_ns;		/* the newest end of a process */
 	bool over;			/* the run is, and its folder is gone */
 	int wait_ms;			/* until the next round */
@@ -106,6 +116,26 @@ static int add_segment(struct drain *drain, const char *name)
 	return facts_begin(drain->writer, segment, drain->path);
 }
 
+/* Ten looks a second at what hardly ever changes would be a third of all that the drain does. */
+static bool is_scan_due(struct drain *drain)
+{
+	uint64_t now = now_ns();
+	struct stat status;
+
+	if (fstat(drain->folder, &status) < 0)
+		return true;
+	if (status.st_mtim.tv_sec != drain->changed.tv_sec ||
+	    status.st_mtim.tv_nsec != drain->changed.tv_nsec) {
+		drain->changed = status.st_mtim;
+		drain->changed_ns = now;
+	}
+	if (drain->scanned_ns && now - drain->changed_ns > FRESH_MS * MS &&
+	    now - drain->scanned_ns < SCAN_MS * MS)
+		return false;
+	drain->scanned_ns = now;
+	return true;
+}
+
 static int scan_folder(struct drain *drain)
 {
 	int fd = openat(drain->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -153,15 +183,27 @@ static void close_store(struct drain *drain)
 	for (size_t i = 0; i < drain->count; i++)
 		segment_close(drain->segments[i]);
 	drain->count = 0;
+	drain->scanned_ns = 0;
+}
+
+static bool is_tally_due(struct drain *drain)
+{
+	uint64_t now = now_ns(), pause = (now - drain->started_ns) / TALLY_PART;
+
+	if (pause < TALLY_MS * MS)
+		pause = TALLY_MS * MS;
+	if (pause > TALLY_MOST_MS * MS)
+		pause = TALLY_MOST_MS * MS;
+	if (now - drain->tallied_ns < pause)
+		return false;
+	drain->tallied_ns = now;
+	return true;
 }
 
 static int commit(struct drain *drain)
 {
-	bool tally = now_ns() - drain->tallied_ns >= TALLY_MS * MS;
+	bool tally = is_tally_due(drain);
 	int r = 0;
-
-	if (tally)
-		drain->tallied_ns = now_ns();
 
 	for (size_t i = 0; r == 0 && i < drain->count; i++) {
 		join_release(drain->join, drain->segments[i]);
@@ -262,17 +304,20 @@ static int read_rings(struct drain *drain)
 /* While their processes live: the modules are found through them. */
 static int take_stacks(struct drain *drain)
 {
+	uint64_t begin = now_ns(), begin_cpu = cpu_ns(), cost;
 	int left = STACKS_MOST, done, r = 0;
 
-	if (now_ns() - drain->stacked_ns < STACKS_MS * MS)
+	if (begin < drain->stacks_ns)
 		return 0;
-	drain->stacked_ns = now_ns();
 	for (size_t i = 0; r == 0 && left > 0 && i < drain->count; i++) {
 		if (drain->segments[i]->dead)
 			continue;
 		r = stacks_take(drain->writer, drain->segments[i], left, &done);
 		left -= done;
 	}
+	cost = cpu_ns() - begin_cpu;
+	drain->stacks_ns =
+		begin + (cost > STACKS_MS * MS / STACKS_PART ? cost * STACKS_PART : STACKS_MS * MS);
 	return r;
 }
 
@@ -309,7 +354,7 @@ static int do_round(struct drain *drain, bool now)
 		drain->in_transaction = r == 0;
 		drain->begun_ns = now_ns();
 	}
-	if (r == 0)
+	if (r == 0 && (is_scan_due(drain) || now))
 		r = scan_folder(drain);
 	if (r == 0)
 		r = read_rings(drain);
@@ -443,7 +488,8 @@ static bool is_recorded_into(const char *path)
 
 int drain_run(const char *segment_dir, const char *database)
 {
-	struct drain drain = {.database = database, .path = segment_dir};
+	struct drain drain = {
+		.database = database, .path = segment_dir, .started_ns = now_ns()};
 	uint64_t failing_ns = 0;
 	int r;
 
@@ -515,7 +561,7 @@ bool drain_is_live(const char *database)
 
 int drain_recover(const char *database, bool *ret_live)
 {
-	struct drain drain = {.database = database};
+	struct drain drain = {.database = database, .started_ns = now_ns()};
 	char folder[4096];
 	int r;
 

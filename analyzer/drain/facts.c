@@ -13,6 +13,8 @@
 #include "store/query.h"
 
 #define CPU_WINDOW_NS (UINT64_C(1000) * 1000 * 1000) /* /proc counts in hundredths of a second */
+#define CPU_PART      16
+#define CPU_MOST_NS   (2 * CPU_WINDOW_NS)
 #define MILLI	      1000
 
 /* What the training may use, not what the machine has. Unknown once it is over. */
@@ -129,6 +131,33 @@ static int take_fact(struct writer *writer, char *line)
 	return 0;
 }
 
+/* Whose patch points are in the list: "torch", or "torch,tensorflow". */
+static int write_frameworks(struct writer *writer, const char *found)
+{
+	static const struct {
+		const char *package, *name;
+	} known[] = {
+		{"torch.", "torch"}, {"torchdata.", "torchdata"}, {"tensorflow.", "tensorflow"},
+		{"keras.", "keras"}, {"mxnet.", "mxnet"},         {"nvidia.dali.", "dali"},
+		{"grain.", "grain"},
+	};
+	char list[80] = "";
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		const size_t length = strlen(known[i].package), used = strlen(list);
+		const char *at = found;
+
+		while (at && strncmp(at, known[i].package, length) != 0) {
+			at = strchr(at, ',');
+			at = at ? at + 1 : NULL;
+		}
+		if (at)
+			snprintf(list + used, sizeof(list) - used, "%s%s", used ? "," : "",
+				 known[i].name);
+	}
+	return list[0] ? writer_meta(writer, "frameworks", list) : 0;
+}
+
 /* Patch points go into one comma-separated list each, the rest into the note table. */
 static int take_notes(struct writer *writer, struct segment *segment)
 {
@@ -169,8 +198,8 @@ static int take_notes(struct writer *writer, struct segment *segment)
 		r = writer_meta(writer, "patch_found", found);
 	if (r == 0 && (found[0] || missing[0]))
 		r = writer_meta(writer, "patch_missing", missing);
-	if (r == 0 && strstr(found, "torch."))
-		r = writer_meta(writer, "frameworks", "torch");
+	if (r == 0)
+		r = write_frameworks(writer, found);
 	if (whole || segment->dead || segment->header->notes_bytes == DLPROF_NOTES_BYTES)
 		segment->notes_read = segment->header->notes_bytes;
 	return r;
@@ -210,7 +239,7 @@ static int take_end(struct writer *writer, struct segment *segment)
 
 /*
  * How much of the cores the main process itself takes, from its first loader on: what is left is
- * for the workers. From outside; the last half second of the run is missing.
+ * for the workers. From outside; the last part of the run is missing, one in CPU_PART.
  */
 static int take_cpu(struct writer *writer, struct segment *segment, uint64_t now_ns)
 {
@@ -218,7 +247,7 @@ static int take_cpu(struct writer *writer, struct segment *segment, uint64_t now
 	int64_t used_ns;
 	int r;
 
-	if (!(header->flags & DLPROF_SEGMENT_ROOT) || segment->dead)
+	if (!(header->flags & DLPROF_SEGMENT_ROOT) || segment->dead || now_ns < segment->cpu_ns)
 		return 0;
 	used_ns = cpus_used_ns(header->pid, header->start_ticks);
 	if (used_ns < 0)
@@ -229,6 +258,9 @@ static int take_cpu(struct writer *writer, struct segment *segment, uint64_t now
 	}
 	if (now_ns - segment->cpu_seen_ns < CPU_WINDOW_NS)
 		return 0;
+	segment->cpu_ns = now_ns + (now_ns - segment->cpu_seen_ns) / CPU_PART;
+	if (segment->cpu_ns > now_ns + CPU_MOST_NS)
+		segment->cpu_ns = now_ns + CPU_MOST_NS;
 	r = writer_meta_number(writer, "main_cpu_ns", used_ns - segment->cpu_used_ns);
 	return r < 0 ? r
 		     : writer_meta_number(writer, "main_cpu_of_ns",

@@ -10,7 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "drain/maps.h"
+
 #define FILE_MAX_COUNT 4096
+#define STATE_COUNT    16
 #define LIST_BYTES     2048
 #define SECOND_NS      UINT64_C(1000000000)
 #define LOOK_MAX_NS    (60 * SECOND_NS)
@@ -22,6 +25,10 @@
  */
 #define LOOK_BYTES (96 << 20)
 #define FILE_BYTES (192 << 20)
+
+/* A decoder has more code than this, and most extension modules have not; nor have tables of
+ * characters, of which there may be as much as of all else. */
+#define CODE_BYTES (32 << 10)
 
 static const char *const without_decoders[] = {
 	"libtorch", "libc10", "libcu", "libnv", "libnccl", "libtriton", "libtensorflow",
@@ -47,22 +54,31 @@ static const struct {
 	{"libsndfile", "libsndfile-1.", "sf_strerror", {"libsndfile", NULL}},
 };
 
+#define MARK_COUNT (sizeof(marks) / sizeof(marks[0]))
+#define TEXT_BYTES 13 /* of the shortest; a shorter one would make all looks more */
+#define GRAM_BYTES sizeof(uint32_t)
+#define STRIDE	   (TEXT_BYTES - GRAM_BYTES + 1)
+#define HASH_BITS  14
+
 /* One run a process: what has been looked at and what was found belongs to it. */
 static struct {
 	struct {
-		dev_t device;
-		ino_t inode;
+		uint64_t device, inode;
 	} seen[FILE_MAX_COUNT];
 	size_t seen_count;
+	uint64_t states[STATE_COUNT]; /* maps_state() where there was nothing left to look at */
+	size_t state_count;
 	char reached[LIST_BYTES];
 	char hidden[LIST_BYTES];
 } hidden;
 
-/* False: it is there already, or there is no room. */
+/* False: it is nothing, it is there already, or there is no room. */
 static bool add_to_list(char *list, const char *item)
 {
 	size_t length = strlen(list), size = strlen(item);
 
+	if (!size)
+		return false;
 	for (const char *at = strstr(list, item); at; at = strstr(at + 1, item))
 		if ((at == list || at[-1] == ',') && (at[size] == ',' || !at[size]))
 			return false;
@@ -129,17 +145,81 @@ static bool may_have_text(const struct image *image, const Elf64_Shdr *section)
 	return !name || memcmp(name, table, sizeof(table) - 1) != 0;
 }
 
-static bool has_text(const struct image *image, const char *text)
+static uint32_t gram_at(const void *bytes)
 {
+	uint32_t gram;
+
+	memcpy(&gram, bytes, sizeof(gram));
+	return gram * UINT32_C(0x9e3779b1) >> (32 - HASH_BITS);
+}
+
+/* Which grams the first TEXT_BYTES of the texts have in them. */
+static const bool *grams(void)
+{
+	static bool table[1 << HASH_BITS];
+
+	for (size_t i = 0; i < MARK_COUNT; i++)
+		for (size_t at = 0; at < STRIDE; at++)
+			table[gram_at(marks[i].text + at)] = true;
+	return table;
+}
+
+/* Bits of the marks whose texts begin less than STRIDE bytes before `at`, or there. */
+static unsigned int find_texts_at(const uint8_t *bytes, size_t size, size_t at)
+{
+	unsigned int found = 0;
+
+	for (size_t i = 0; i < MARK_COUNT; i++) {
+		const char *text = marks[i].text;
+
+		for (size_t back = 0; back < STRIDE && back <= at; back++) {
+			const uint8_t *begin = bytes + at - back;
+
+			if (*begin == (uint8_t)*text && strlen(text) <= size - (at - back) &&
+			    memcmp(begin, text, strlen(text)) == 0)
+				found |= 1u << i;
+		}
+	}
+	return found;
+}
+
+/*
+ * Bits of the marks whose texts are in there. Each has a gram of its own at a multiple of STRIDE;
+ * no look waits for the one before, so that it takes little more than memory does.
+ */
+static unsigned int find_texts(const uint8_t *bytes, size_t size)
+{
+	const bool *table = grams();
+	unsigned int found = 0;
+
+	for (size_t at = 0; at + GRAM_BYTES <= size; at += STRIDE)
+		if (__builtin_expect(table[gram_at(bytes + at)], 0))
+			found |= find_texts_at(bytes, size, at);
+	return found;
+}
+
+static bool has_code(const struct image *image)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < image->section_count; i++)
+		if (image->sections[i].sh_flags & SHF_EXECINSTR)
+			bytes += image->sections[i].sh_size;
+	return bytes >= CODE_BYTES;
+}
+
+static unsigned int find_marks(const struct image *image)
+{
+	unsigned int found = 0;
+
 	for (size_t i = 0; i < image->section_count; i++) {
 		const Elf64_Shdr *section = &image->sections[i];
 		const void *bytes = part_of(image, section->sh_offset, section->sh_size);
 
-		if (bytes && may_have_text(image, section) &&
-		    memmem(bytes, section->sh_size, text, strlen(text)))
-			return true;
+		if (bytes && may_have_text(image, section))
+			found |= find_texts(bytes, section->sh_size);
 	}
-	return false;
+	return found;
 }
 
 static bool exports_in(const struct image *image, const Elf64_Shdr *section, const char *name)
@@ -205,10 +285,12 @@ static bool is_named(const char *const *names, const char *path)
 static int scan(const struct image *image, const char *path,
 		int (*found)(void *context, const char *library), void *context)
 {
-	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+	unsigned int texts = has_code(image) ? find_marks(image) : 0;
+
+	for (size_t i = 0; i < MARK_COUNT; i++) {
 		int r;
 
-		if (is_named(marks[i].names, path) || !has_text(image, marks[i].text) ||
+		if (!(texts & 1u << i) || is_named(marks[i].names, path) ||
 		    (exports(image, marks[i].symbol) && !is_symbolic(image)))
 			continue;
 		r = found(context, marks[i].library);
@@ -228,7 +310,7 @@ int hidden_scan(const char *path, int (*found)(void *context, const char *librar
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return 0;
-	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0 &&
+	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > CODE_BYTES &&
 	    status.st_size <= FILE_BYTES)
 		bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	close(fd);
@@ -265,74 +347,72 @@ static int note(void *context, const char *library)
 }
 
 /* Once for each file, whichever process has it. */
-static bool is_new(const char *path, uint64_t *ret_bytes)
+static bool is_new(const struct maps_line *line)
 {
-	struct stat status;
-
-	if (is_named(without_decoders, path) || stat(path, &status) < 0 ||
-	    hidden.seen_count == FILE_MAX_COUNT)
-		return false;
-	*ret_bytes = (uint64_t)status.st_size;
 	for (size_t i = hidden.seen_count; i-- > 0;)
-		if (hidden.seen[i].inode == status.st_ino && hidden.seen[i].device == status.st_dev)
+		if (hidden.seen[i].inode == line->inode && hidden.seen[i].device == line->device)
 			return false;
-	hidden.seen[hidden.seen_count].inode = status.st_ino;
-	hidden.seen[hidden.seen_count++].device = status.st_dev;
-	return true;
+	if (hidden.seen_count == FILE_MAX_COUNT)
+		return false;
+	hidden.seen[hidden.seen_count].inode = line->inode;
+	hidden.seen[hidden.seen_count++].device = line->device;
+	return !is_named(without_decoders, line->path);
 }
 
-/* *ret_all: there is nothing left to look at. */
-static int look(struct writer *writer, FILE *maps, bool *ret_all)
+struct look {
+	struct writer *writer;
+	uint64_t bytes;	/* looked at */
+	bool paused;	/* there is more */
+	int error;	/* of the database */
+};
+
+/* What has code is a module. */
+static int look_at(void *context, const struct maps_line *line)
 {
-	char line[4400], last[4200] = "";
-	uint64_t looked_bytes = 0;
-	int r = 0;
+	struct module module = {.path = line->path};
+	struct look *look = context;
+	struct stat status;
 
-	*ret_all = false;
-	while (r == 0 && fgets(line, sizeof(line), maps)) {
-		char *path = strchr(line, '/');
-		struct module module = {writer, path};
-		uint64_t bytes = 0;
+	if (!line->is_code)
+		return 0;
+	look->paused = look->bytes > LOOK_BYTES;
+	if (look->paused)
+		return 1;
+	if (!is_new(line) || stat(line->path, &status) < 0)
+		return 0;
+	module.writer = look->writer;
+	look->bytes += (uint64_t)status.st_size;
+	look->error = hidden_scan(line->path, note, &module);
+	return look->error;
+}
 
-		/* address rights offset device inode path: what has code is a module */
-		if (!path || !strstr(line, " r-xp "))
-			continue;
-		path[strcspn(path, "\n")] = '\0';
-		if (strcmp(path, last) == 0)
-			continue;
-		if (looked_bytes > LOOK_BYTES)
-			return 0;
-		snprintf(last, sizeof(last), "%s", path);
-		if (!is_new(path, &bytes))
-			continue;
-		looked_bytes += bytes;
-		r = hidden_scan(path, note, &module);
-	}
-	*ret_all = true;
-	return r;
+/* Of this process or of the one that it was forked from. */
+static bool is_known(uint64_t state)
+{
+	for (size_t i = 0; state && i < STATE_COUNT; i++)
+		if (hidden.states[i] == state)
+			return true;
+	return false;
 }
 
 int hidden_look(struct writer *writer, struct segment *segment, uint64_t now_ns)
 {
-	char name[64];
-	FILE *maps;
-	bool all;
-	int r;
+	struct look look = {.writer = writer};
+	uint64_t state;
 
 	if (segment->dead || now_ns < segment->look_ns)
 		return 0;
-	snprintf(name, sizeof(name), "/proc/%d/maps", segment->header->pid);
-	maps = fopen(name, "re");
-	if (!maps)	/* gone, or not ours to look at */
-		return 0;
-	r = look(writer, maps, &all);
-	fclose(maps);
-	if (!all)
-		return r;
+	state = maps_state(segment->header->pid);
+	if (!is_known(state)) {
+		maps_each(segment->header->pid, look_at, &look);
+		if (look.paused || look.error)
+			return look.error;
+		hidden.states[hidden.state_count++ % STATE_COUNT] = state;
+	}
 	/* At once, then ever more seldom: imports come first. */
 	segment->look_wait_ns = segment->look_wait_ns ? 2 * segment->look_wait_ns : SECOND_NS;
 	if (segment->look_wait_ns > LOOK_MAX_NS)
 		segment->look_wait_ns = LOOK_MAX_NS;
 	segment->look_ns = now_ns + segment->look_wait_ns;
-	return r;
+	return 0;
 }

@@ -9,14 +9,18 @@
 
 #include "drain/drain.h"
 
-/* We came out of somebody else's process: its files, its signals, its folder are not ours. A pipe
- * kept open here would keep `train.py | tee` waiting for us. */
+/*
+ * We came out of somebody else's process: its files, its signals, its folder and its session are
+ * not ours, and until here all signals are blocked. A pipe kept open here would keep
+ * `train.py | tee` waiting for us.
+ */
 static void leave_host(void)
 {
 	static const int ignored[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGXFSZ, SIGTTOU};
 	sigset_t none;
 	int null;
 
+	setsid();
 	if (close_range(0, ~0U, 0) < 0)
 		for (int fd = 0; fd < 65536; fd++)
 			close(fd);

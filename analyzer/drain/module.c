@@ -2,15 +2,20 @@
 #include "drain/module.h"
 
 #include <elf.h>
-#include <fcntl.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#define HEADER_MAX  64		/* program and section headers that are looked at */
-#define SYMBOLS_MAX (64 << 20)	/* bytes of symbol and string tables, at most */
+#include "drain/maps.h"
+#include "drain/pages.h"
+
+#define HEADER_MAX	64		/* program and section headers that are looked at */
+#define SYMBOLS_MAX	(64 << 20)	/* bytes of a symbol table, at most */
+#define SYMBOLS_AT_ONCE 2048
+#define SYMBOL_BYTES	120
+#define KNOWN_COUNT	512
 
 /* What .eh_frame_hdr must look like to be searched: as every linker writes it. */
 #define EH_FRAME_POINTER 0x1b	/* relative to itself, 4 bytes */
@@ -19,70 +24,98 @@
 
 struct mapping {
 	uint64_t begin, end, offset;
-	char path[256];
+	uint64_t file;	/* tells files apart */
+	char *path;	/* the same as of the one before, where that is of the same file */
 };
 
 struct modules {
+	int32_t pid;
+	uint64_t state;	/* of the process's mappings when they were listed */
+	uint64_t generation;
 	struct mapping *mappings;
 	size_t count;
-	/* The file that was read last, and a page of it. */
-	const struct mapping *open;
-	int fd;
-	int64_t page_offset;
-	size_t page_size;
-	uint8_t page[4096];
+	const struct mapping *last; /* that was found */
 };
 
-static bool add_mapping(struct modules *modules, const char *line)
+static int add_mapping(void *context, const struct maps_line *line)
 {
-	struct mapping *grown;
-	struct mapping mapping;
+	struct modules *modules = context;
+	struct mapping *grown, *last;
+	char *path;
 
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %*s %*s %255[^\n]",
-		   &mapping.begin, &mapping.end, &mapping.offset, mapping.path) != 4 ||
-	    mapping.path[0] != '/')
-		return true;
-	if (modules->count % 64 == 0) {
-		grown = reallocarray(modules->mappings, modules->count + 64, sizeof(*grown));
+	if (modules->count % 256 == 0) {
+		grown = reallocarray(modules->mappings, modules->count + 256, sizeof(*grown));
 		if (!grown)
-			return false;
+			return -ENOMEM;
 		modules->mappings = grown;
 	}
-	modules->mappings[modules->count++] = mapping;
-	return true;
+	last = modules->count ? &modules->mappings[modules->count - 1] : NULL;
+	path = last && strcmp(last->path, line->path) == 0 ? last->path : strdup(line->path);
+	if (!path)
+		return -ENOMEM;
+	modules->mappings[modules->count++] = (struct mapping){
+		line->begin, line->end, line->offset,
+		line->device * UINT64_C(0x9e3779b97f4a7c15) ^ line->inode, path};
+	return 0;
+}
+
+static void forget(struct modules *modules)
+{
+	for (size_t i = 0; i < modules->count; i++)
+		if (!i || modules->mappings[i].path != modules->mappings[i - 1].path)
+			free(modules->mappings[i].path);
+	free(modules->mappings);
+	modules->mappings = NULL;
+	modules->last = NULL;
+	modules->count = 0;
 }
 
 struct modules *modules_open(int32_t pid)
 {
 	struct modules *modules = calloc(1, sizeof(*modules));
-	char path[40], line[512];
-	FILE *maps;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	maps = modules ? fopen(path, "re") : NULL;
-	if (!maps) {
-		free(modules);
+	if (!modules)
 		return NULL;
-	}
-	modules->fd = -1;
-	while (fgets(line, sizeof(line), maps) && add_mapping(modules, line))
-		;
-	fclose(maps);
+	modules->pid = pid;
 	return modules;
+}
+
+bool modules_update(struct modules *modules)
+{
+	static uint64_t generation;
+	uint64_t state = maps_state(modules->pid);
+
+	if (modules->count && state && state == modules->state)
+		return true;
+	forget(modules);
+	modules->state = state;
+	modules->generation = ++generation;
+	if (maps_each(modules->pid, add_mapping, modules) == 0 && modules->count)
+		return true;
+	modules->state = 0;
+	return false;
+}
+
+uint64_t modules_generation(const struct modules *modules)
+{
+	return modules->generation;
 }
 
 void modules_close(struct modules *modules)
 {
-	if (modules->fd >= 0)
-		close(modules->fd);
-	free(modules->mappings);
+	if (!modules)
+		return;
+	forget(modules);
 	free(modules);
 }
 
-static const struct mapping *find(const struct modules *modules, uint64_t address)
+static const struct mapping *find(struct modules *modules, uint64_t address)
 {
 	size_t low = 0, high = modules->count;
 
+	if (modules->last && address - modules->last->begin <
+				     modules->last->end - modules->last->begin)
+		return modules->last;
 	/* The kernel lists them by address; the unwinder asks for thousands of words a stack. */
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
@@ -92,45 +125,15 @@ static const struct mapping *find(const struct modules *modules, uint64_t addres
 		else
 			high = middle;
 	}
-	return low < modules->count && modules->mappings[low].begin <= address
-		       ? &modules->mappings[low]
-		       : NULL;
+	if (low == modules->count || modules->mappings[low].begin > address)
+		return NULL;
+	modules->last = &modules->mappings[low];
+	return modules->last;
 }
 
-/* A device or a pipe of that name would do something when it is opened. */
-static bool open_file(struct modules *modules, const struct mapping *mapping)
+static bool read_file(const struct mapping *mapping, uint64_t offset, void *bytes, size_t size)
 {
-	if (modules->open && strcmp(modules->open->path, mapping->path) == 0)
-		return modules->fd >= 0;
-	if (modules->fd >= 0)
-		close(modules->fd);
-	modules->open = mapping;
-	modules->page_size = 0;
-	modules->fd = strncmp(mapping->path, "/dev/", 5) == 0
-			      ? -1
-			      : open(mapping->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	return modules->fd >= 0;
-}
-
-static bool read_file(struct modules *modules, const struct mapping *mapping, uint64_t offset,
-		      void *bytes, size_t size)
-{
-	if (!open_file(modules, mapping) || offset > INT64_MAX - size)
-		return false;
-	if (size > 64)
-		return pread(modules->fd, bytes, size, (off_t)offset) == (ssize_t)size;
-	if (!modules->page_size || (int64_t)offset < modules->page_offset ||
-	    offset + size > (uint64_t)modules->page_offset + modules->page_size) {
-		ssize_t got =
-			pread(modules->fd, modules->page, sizeof(modules->page), (off_t)offset);
-
-		modules->page_offset = (int64_t)offset;
-		modules->page_size = got > 0 ? (size_t)got : 0;
-		if (modules->page_size < size)
-			return false;
-	}
-	memcpy(bytes, modules->page + (offset - (uint64_t)modules->page_offset), size);
-	return true;
+	return pages_read(mapping->path, mapping->file, offset, bytes, size);
 }
 
 bool module_read(struct modules *modules, uint64_t address, void *bytes, size_t size)
@@ -138,19 +141,19 @@ bool module_read(struct modules *modules, uint64_t address, void *bytes, size_t 
 	const struct mapping *mapping = find(modules, address);
 
 	return mapping && size <= mapping->end - address &&
-	       read_file(modules, mapping, address - mapping->begin + mapping->offset, bytes, size);
+	       read_file(mapping, address - mapping->begin + mapping->offset, bytes, size);
 }
 
 /* The program headers, and how far the module lies from where it was linked to be. */
-static size_t read_headers(struct modules *modules, const struct mapping *mapping,
-			   Elf64_Phdr headers[HEADER_MAX], uint64_t *ret_bias)
+static size_t read_headers(const struct mapping *mapping, Elf64_Phdr headers[HEADER_MAX],
+			   uint64_t *ret_bias)
 {
 	Elf64_Ehdr file;
 
-	if (!read_file(modules, mapping, 0, &file, sizeof(file)) ||
+	if (!read_file(mapping, 0, &file, sizeof(file)) ||
 	    memcmp(file.e_ident, ELFMAG, SELFMAG) != 0 || file.e_ident[EI_CLASS] != ELFCLASS64 ||
 	    file.e_phentsize != sizeof(Elf64_Phdr) || !file.e_phnum || file.e_phnum > HEADER_MAX ||
-	    !read_file(modules, mapping, file.e_phoff, headers, file.e_phnum * sizeof(Elf64_Phdr)))
+	    !read_file(mapping, file.e_phoff, headers, file.e_phnum * sizeof(Elf64_Phdr)))
 		return 0;
 	for (size_t i = 0; i < file.e_phnum; i++) {
 		const Elf64_Phdr *header = &headers[i];
@@ -169,7 +172,7 @@ bool module_find_table(struct modules *modules, uint64_t address, struct module_
 	const struct mapping *mapping = find(modules, address);
 	Elf64_Phdr headers[HEADER_MAX];
 	uint64_t bias = 0;
-	size_t count = mapping ? read_headers(modules, mapping, headers, &bias) : 0;
+	size_t count = mapping ? read_headers(mapping, headers, &bias) : 0;
 
 	for (size_t i = 0; i < count; i++) {
 		struct {
@@ -180,7 +183,7 @@ bool module_find_table(struct modules *modules, uint64_t address, struct module_
 
 		if (headers[i].p_type != PT_GNU_EH_FRAME)
 			continue;
-		if (!read_file(modules, mapping, headers[i].p_offset, &start, sizeof(start)) ||
+		if (!read_file(mapping, headers[i].p_offset, &start, sizeof(start)) ||
 		    start.version != 1 || start.pointer != EH_FRAME_POINTER ||
 		    start.count != EH_COUNT || start.table != EH_TABLE)
 			return false;
@@ -196,90 +199,110 @@ bool module_find_table(struct modules *modules, uint64_t address, struct module_
 	return false;
 }
 
-static void *read_section(struct modules *modules, const struct mapping *mapping,
-			  const Elf64_Shdr *section)
-{
-	char *bytes;
-
-	if (!section->sh_size || section->sh_size > SYMBOLS_MAX)
-		return NULL;
-	bytes = malloc(section->sh_size + 1);
-	if (bytes && !read_file(modules, mapping, section->sh_offset, bytes, section->sh_size)) {
-		free(bytes);
-		return NULL;
-	}
-	if (bytes)
-		bytes[section->sh_size] = '\0';
-	return bytes;
-}
-
 /* The function of a symbol table that holds `value`. */
-static bool search_symbols(const Elf64_Sym *symbols, size_t count, const char *strings,
-			   size_t strings_size, uint64_t value, char *name, size_t size)
+static bool search_symbols(const struct mapping *mapping,
+			   const Elf64_Shdr *table, uint64_t value, Elf64_Sym *best)
 {
-	const Elf64_Sym *best = NULL;
+	static Elf64_Sym symbols[SYMBOLS_AT_ONCE];
+	size_t count = table->sh_size / sizeof(*symbols), some;
+	bool found = false;
 
-	for (size_t i = 0; i < count; i++)
-		if (ELF64_ST_TYPE(symbols[i].st_info) == STT_FUNC && symbols[i].st_value <= value &&
-		    value - symbols[i].st_value < symbols[i].st_size &&
-		    symbols[i].st_name < strings_size &&
-		    (!best || symbols[i].st_value > best->st_value))
-			best = &symbols[i];
-	if (!best)
-		return false;
-	snprintf(name, size, "%s+0x%" PRIx64, strings + best->st_name, value - best->st_value);
-	return true;
-}
+	for (size_t at = 0; at < count; at += some) {
+		some = count - at < SYMBOLS_AT_ONCE ? count - at : SYMBOLS_AT_ONCE;
+		if (!read_file(mapping, table->sh_offset + at * sizeof(*symbols), symbols,
+			       some * sizeof(*symbols)))
+			return false;
+		for (size_t i = 0; i < some; i++) {
+			const Elf64_Sym *symbol = &symbols[i];
 
-static bool name_in_table(struct modules *modules, const struct mapping *mapping,
-			  const Elf64_Shdr *table, const Elf64_Shdr *strings_of, uint64_t value,
-			  char *name, size_t size)
-{
-	Elf64_Sym *symbols = read_section(modules, mapping, table);
-	char *strings = symbols ? read_section(modules, mapping, strings_of) : NULL;
-	bool found = strings && search_symbols(symbols, table->sh_size / sizeof(*symbols), strings,
-					       strings_of->sh_size, value, name, size);
-
-	free(strings);
-	free(symbols);
+			if (value - symbol->st_value >= symbol->st_size ||
+			    ELF64_ST_TYPE(symbol->st_info) != STT_FUNC ||
+			    (found && symbol->st_value <= best->st_value))
+				continue;
+			*best = *symbol;
+			found = true;
+		}
+	}
 	return found;
 }
 
-static bool find_symbol(struct modules *modules, const struct mapping *mapping, uint64_t value,
+static bool name_in_table(const struct mapping *mapping,
+			  const Elf64_Shdr *table, const Elf64_Shdr *strings, uint64_t value,
+			  char *name, size_t size)
+{
+	char text[SYMBOL_BYTES - 20];
+	Elf64_Sym symbol;
+	uint64_t room;
+
+	if (table->sh_size > SYMBOLS_MAX || table->sh_offset > INT64_MAX - SYMBOLS_MAX ||
+	    !search_symbols(mapping, table, value, &symbol) ||
+	    symbol.st_name >= strings->sh_size)
+		return false;
+	room = strings->sh_size - symbol.st_name;
+	if (room > sizeof(text) - 1)
+		room = sizeof(text) - 1;
+	if (strings->sh_offset > (uint64_t)INT64_MAX - symbol.st_name ||
+	    !read_file(mapping, strings->sh_offset + symbol.st_name, text, room))
+		return false;
+	text[room] = '\0';
+	snprintf(name, size, "%s+0x%" PRIx64, text, value - symbol.st_value);
+	return true;
+}
+
+static bool find_symbol(const struct mapping *mapping, uint64_t value,
 			char *name, size_t size)
 {
 	static const uint32_t types[] = {SHT_SYMTAB, SHT_DYNSYM};
 	Elf64_Shdr sections[HEADER_MAX];
 	Elf64_Ehdr file;
 
-	if (!read_file(modules, mapping, 0, &file, sizeof(file)) ||
+	if (!read_file(mapping, 0, &file, sizeof(file)) ||
 	    file.e_shentsize != sizeof(Elf64_Shdr) || !file.e_shnum || file.e_shnum > HEADER_MAX ||
-	    !read_file(modules, mapping, file.e_shoff, sections, file.e_shnum * sizeof(Elf64_Shdr)))
+	    !read_file(mapping, file.e_shoff, sections, file.e_shnum * sizeof(Elf64_Shdr)))
 		return false;
 	for (size_t k = 0; k < sizeof(types) / sizeof(types[0]); k++)
 		for (size_t i = 0; i < file.e_shnum; i++)
 			if (sections[i].sh_type == types[k] && sections[i].sh_link < file.e_shnum &&
-			    name_in_table(modules, mapping, &sections[i],
+			    name_in_table(mapping, &sections[i],
 					  &sections[sections[i].sh_link], value, name, size))
 				return true;
 	return false;
+}
+
+/* Slow calls come from few places, again and again, and a table of symbols is megabytes. */
+static struct known {
+	uint64_t file, value;
+	char symbol[SYMBOL_BYTES];
+} *know(uint64_t file, uint64_t value)
+{
+	static struct known known[KNOWN_COUNT];
+	uint64_t hash = (file ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+	struct known *entry = &known[hash >> 32 & (KNOWN_COUNT - 1)];
+
+	if (entry->file != file || entry->value != value)
+		entry->symbol[0] = '\0';
+	entry->file = file;
+	entry->value = value;
+	return entry;
 }
 
 bool module_name(struct modules *modules, uint64_t address, char *name, size_t size)
 {
 	const struct mapping *mapping = find(modules, address);
 	Elf64_Phdr headers[HEADER_MAX];
+	struct known *known;
 	const char *leaf;
-	char symbol[120];
 	uint64_t bias = 0;
 
 	if (!mapping)
 		return false;
 	leaf = strrchr(mapping->path, '/') + 1;
-	if (!read_headers(modules, mapping, headers, &bias))
+	if (!read_headers(mapping, headers, &bias))
 		return false;
-	if (!find_symbol(modules, mapping, address - bias, symbol, sizeof(symbol)))
-		snprintf(symbol, sizeof(symbol), "+0x%" PRIx64, address - bias);
-	snprintf(name, size, "%s %s", symbol, leaf);
+	known = know(mapping->file, address - bias);
+	if (!known->symbol[0] && !find_symbol(mapping, address - bias, known->symbol,
+					      sizeof(known->symbol)))
+		snprintf(known->symbol, sizeof(known->symbol), "+0x%" PRIx64, address - bias);
+	snprintf(name, size, "%s %s", known->symbol, leaf);
 	return true;
 }

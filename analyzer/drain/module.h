@@ -14,9 +14,15 @@
 
 struct modules;
 
-/* NULL: the process is gone, or not ours to look at. */
+/* Of this process, and so far none. */
 struct modules *modules_open(int32_t pid);
 void modules_close(struct modules *modules);
+
+/* What it has mapped now, or false: it is gone, or not ours to look at. Cheap if little changed. */
+bool modules_update(struct modules *modules);
+
+/* Another number for every list of mappings, of whatever process. */
+uint64_t modules_generation(const struct modules *modules);
 
 /* Bytes of a mapped file by the address they have in the process. */
 bool module_read(struct modules *modules, uint64_t address, void *bytes, size_t size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* now.h - the clock that all times of a run are of. */
+/* now.h - the clock that all times of a run are of, and that of our own cost. */
 #ifndef DRAIN_NOW_H
 #define DRAIN_NOW_H
 
@@ -11,6 +11,16 @@ static inline uint64_t now_ns(void)
 	struct timespec time;
 
 	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+/* That this process has used. */
+static inline uint64_t cpu_ns(void)
+{
+	struct timespec time;
+
+	if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time) < 0)
+		return 0;
 	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 

@@ -234,6 +234,7 @@ int segment_read(struct segment *segment,
 			return r;
 		ring->tid = slot.tid;
 		ring->head = slot.head;
+		ring->used |= ring->tid || ring->head;
 		if (ring->lost_count < slot.lost_count)
 			ring->lost_count = slot.lost_count;
 		if (ring->head - ring->read > DLPROF_RING_CAPACITY) {

@@ -16,7 +16,8 @@
 
 /* One thread's ring. A record is released once what it became is in the database. */
 struct ring {
-	uint32_t tid;
+	uint32_t tid;		/* 0: its thread has ended, or there was none */
+	bool used;		/* there was one */
 	uint64_t read;		/* next record to take */
 	uint64_t release;	/* records below may be overwritten; to be published */
 	uint64_t published;	/* `tail` as the file has it */
@@ -36,6 +37,7 @@ struct segment {
 	uint32_t notes_read;	/* ... of the notes up to here */
 	uint64_t cpu_seen_ns;	/* facts.c's: when its CPU time was asked for first; 0: never */
 	int64_t cpu_used_ns;	/* ... and what it had used then */
+	uint64_t cpu_ns;	/* ... and when to ask again */
 	bool folded, folded_known;	/* tally.c's: the totals hold its tallies */
 	uint64_t told_unlisted[2];	/* tally.c's */
 	uint8_t stack_tries[DLPROF_STACK_COUNT];	/* stacks.c's */

@@ -6,14 +6,46 @@
 /* A record that has not come after so many looks was lost. */
 #define PATIENCE 3
 
+#define KEPT_COUNT 32
+
+/* To list what a process has mapped takes longer than to unwind a stack. NULL: out of memory. */
+static struct modules *modules_of(const struct dlprof_header *header)
+{
+	static struct kept {
+		int32_t pid;
+		uint64_t start_ticks, used;
+		struct modules *modules;
+	} kept[KEPT_COUNT];
+	static uint64_t uses;
+	struct kept *at = kept;
+
+	for (size_t i = 0; i < KEPT_COUNT; i++) {
+		if (kept[i].pid == header->pid && kept[i].start_ticks == header->start_ticks) {
+			at = &kept[i];
+			break;
+		}
+		if (kept[i].used < at->used)
+			at = &kept[i];
+	}
+	if (at->pid != header->pid || at->start_ticks != header->start_ticks) {
+		modules_close(at->modules);
+		*at = (struct kept){.pid = header->pid, .start_ticks = header->start_ticks};
+	}
+	if (!at->modules)
+		at->modules = modules_open(header->pid);
+	at->used = ++uses;
+	return at->modules;
+}
+
 static int take(struct writer *writer, struct segment *segment, size_t place,
 		const struct dlprof_stack *stack)
 {
 	static char text[4096];
+	struct modules *modules = modules_of(segment->header);
 	bool found = true;
 	int r = 0;
 
-	if (unwind_text(segment->header->pid, stack, text, sizeof(text)) > 0)
+	if (modules && unwind_text(modules, stack, text, sizeof(text)) > 0)
 		r = writer_stack(writer, (int64_t)stack->begin_ns, stack->tid, text, &found);
 	if (r < 0)
 		return r;

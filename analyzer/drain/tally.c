@@ -64,8 +64,13 @@ static uint64_t state_of(const struct dlprof_tally *tally)
 static bool is_whole(const struct segment *segment, const struct dlprof_tally *tally,
 		     const struct dlprof_tally *again)
 {
+	return segment->dead || tally->version == again->version;
+}
+
+static bool is_news(const struct dlprof_tally *tally, uint64_t told)
+{
 	return tally->kind != DLPROF_TALLY_NONE && tally->kind < DLPROF_TALLY_KIND_MAX &&
-	       (segment->dead || tally->version == again->version) && tally->version % 2 == 0;
+	       tally->version % 2 == 0 && state_of(tally) != told;
 }
 
 /* What was counted in sums only. */
@@ -96,16 +101,20 @@ static int update_slot(struct writer *writer, struct segment *segment, size_t sl
 {
 	static struct dlprof_tally tallies[DLPROF_TALLY_COUNT], again[DLPROF_TALLY_COUNT];
 	struct ring *ring = &segment->rings[slot];
+	bool looked_again = segment->dead;
 	int r;
 
-	if (!ring->tid && !ring->head)
+	/* A thread of a pool sends no record; another drain may have freed its place. */
+	if (!ring->used && !segment->dead)
 		return 0;
 	r = segment_read_tallies(segment, slot, tallies);
-	if (r == 0 && !segment->dead)
-		r = segment_read_tallies(segment, slot, again);
 	for (size_t i = 0; r == 0 && i < DLPROF_TALLY_COUNT; i++) {
-		if (!is_whole(segment, &tallies[i], &again[i]) ||
-		    state_of(&tallies[i]) == ring->told[i])
+		if (!is_news(&tallies[i], ring->told[i]))
+			continue;
+		if (!looked_again)
+			r = segment_read_tallies(segment, slot, again);
+		looked_again = true;
+		if (r < 0 || !is_whole(segment, &tallies[i], &again[i]))
 			continue;
 		ring->told[i] = state_of(&tallies[i]);
 		r = write_tally(writer, segment, slot, i, &tallies[i]);

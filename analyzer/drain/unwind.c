@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "drain/module.h"
+#include "drain/pages.h"
 
 #define FRAME_MAX 16
 #define STEP_MAX  64
@@ -164,7 +164,8 @@ static int walk_frames(const struct walk *walk, unw_cursor_t *cursor, char *text
 	return count;
 }
 
-int unwind_text(int32_t pid, const struct dlprof_stack *stack, char *text, size_t size)
+/* Calls come from the same places again: how to unwind there is kept, of one process at a time. */
+static unw_addr_space_t space_of(const struct modules *modules)
 {
 	static unw_accessors_t accessors = {
 		.find_proc_info = find_proc_info,
@@ -176,29 +177,42 @@ int unwind_text(int32_t pid, const struct dlprof_stack *stack, char *text, size_
 		.resume = resume,
 		.get_proc_name = get_proc_name,
 	};
-	struct walk walk = {.stack = stack};
+	static unw_addr_space_t space;
+	static uint64_t generation;
+
+	if (!space) {
+		space = unw_create_addr_space(&accessors, 0);
+		if (space)
+			unw_set_caching_policy(space, UNW_CACHE_GLOBAL);
+	}
+	if (space && generation != modules_generation(modules))
+		unw_flush_cache(space, 0, 0);
+	generation = modules_generation(modules);
+	return space;
+}
+
+int unwind_text(struct modules *modules, const struct dlprof_stack *stack, char *text, size_t size)
+{
+	struct walk walk = {stack, modules};
 	unw_addr_space_t space;
 	unw_cursor_t cursor;
 	int count = 0;
 
 	text[0] = '\0';
-	walk.modules = modules_open(pid);
-	if (!walk.modules)
+	if (!modules_update(modules))
 		return 0;
-	space = unw_create_addr_space(&accessors, 0);
+	space = space_of(modules);
 	if (space && unw_init_remote(&cursor, space, &walk) == 0)
 		count = walk_frames(&walk, &cursor, text, size);
-	if (space)
-		unw_destroy_addr_space(space);
-	modules_close(walk.modules);
+	pages_rest();
 	return count;
 }
 
 #else
 
-int unwind_text(int32_t pid, const struct dlprof_stack *stack, char *text, size_t size)
+int unwind_text(struct modules *modules, const struct dlprof_stack *stack, char *text, size_t size)
 {
-	(void)pid;
+	(void)modules;
 	(void)stack;
 	if (size)
 		text[0] = '\0';

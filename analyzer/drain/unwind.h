@@ -12,12 +12,13 @@
 #include <stdint.h>
 
 #include "dlprof/stack.h"
+#include "drain/module.h"
 
 /*
  * One line a frame, innermost first, "name+0x1f libjpeg.so.62"; frames of libdlprof.so are left
  * out. Returns how many; 0 where nothing can be told: the process is gone, or built without
  * libunwind.
  */
-int unwind_text(int32_t pid, const struct dlprof_stack *stack, char *text, size_t size);
+int unwind_text(struct modules *modules, const struct dlprof_stack *stack, char *text, size_t size);
 
 #endif

@@ -157,7 +157,10 @@ static void judge_loads(struct trial *trial, struct db *db, const struct loader_
 		return;
 	if (!totals.load_count) {
 		doctor_say(trial->doctor, loader->workers > 0 ? DOCTOR_FAIL : DOCTOR_WARN, "loads",
-			   "if it has workers, LD_PRELOAD has to reach them: see `preload`",
+			   loader->workers < 0
+				   ? "waits alone give the verdict; mark loads by dlprof.h for more"
+				   : "if it has workers, LD_PRELOAD has to reach them: see "
+				     "`preload`",
 			   "how batches were loaded was not seen, of none of %lld",
 			   (long long)loader->batch_count);
 		return;

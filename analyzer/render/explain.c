@@ -48,8 +48,9 @@ static const struct explanation PAGES[] = {
 	 "and there is no period: shared storage, the network, or another job on the machine."},
 	{"unseen_loader", "cause",
 	 "The loader hands over batches too late; what it does meanwhile is not observed.",
-	 "Waits are known, loads are not: a loader that is named by DLPROF_BATCH_FN, or marks its "
-	 "batches only. Whether it needs more workers, faster storage or less work a batch, its "
+	 "Waits are known, loads are not: a loader that loads in threads or processes of its own "
+	 "(tf.data, DALI, MXNet, grain), is named by DLPROF_BATCH_FN, or marks its batches only. "
+	 "Whether it needs more workers, faster storage or less work a batch, its "
 	 "waits alone do not tell."},
 	{"cold_cache", "cause", "Only the first epoch waits: its data was not in memory yet.",
 	 "Loads of the first epoch take 1.3 times as long as later ones or more, and only it is "

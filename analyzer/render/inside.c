@@ -195,6 +195,9 @@ static void print_slowest(const struct inside *inside, const struct page *page)
 
 void inside_text(const struct inside *inside, const struct page *page)
 {
+	/* Of loads that nobody saw, as in threads of the loader's own, it is what is known. */
+	if (!inside->loads.load_ns && inside->files.count)
+		print_slowest(inside, page);
 	if (!inside->loads.load_ns || (!inside->steps.count && !inside->decoders.count))
 		return;
 	print_parts(inside, page);

@@ -288,10 +288,15 @@ int db_open_write(const char *path, struct db **ret_db)
 		return r;
 	if (r == 0 && access(path, W_OK) < 0)
 		return -errno;
-	r = open_handle(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, &db);
+	/* One thread writes, too. */
+	r = open_handle(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
+			&db);
 	if (r < 0)
 		return r;
-	/* WAL: readers never stop the writer. NORMAL: a power cut costs the last second. */
+	/*
+	 * WAL: readers never stop the writer. NORMAL: nothing waits for the disk but a checkpoint:
+	 * a power cut costs what the kernel had not written yet, a kill nothing.
+	 */
 	r = run_sql(db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;");
 	if (r == 0)
 		r = read_pragma(db, "SELECT count(*) FROM sqlite_schema", &tables);

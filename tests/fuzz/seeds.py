@@ -93,6 +93,8 @@ SEEDS = {
                                  (1320, b"\xff" * 8))),
     "notes": run([(LOOK, epoch())], options=32,
                  patch=b"wbad\n+torch.x\n-torch.y\n\ni\n".ljust(48, b"\n")),
+    "decoders": run([(LOOK, epoch())], options=32,
+                    patch=b"dlibjpeg\ndlibpng\nd\ndlibjpeg\n".ljust(48, b"\n")),
     "no-end-of-notes": run([], options=32, patch=b"\n".ljust(48, b"x")),
     "tallies": run(epoch_of(1), options=64, slots=bytes(4) + b"\4" + b"".join(
         bytes([place]) + tally(kind, name) for place, kind, name in

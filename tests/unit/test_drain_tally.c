@@ -91,6 +91,15 @@ Test(drain_tally, all_slots_of_all_segments_are_summed)
 	cr_expect_eq(ASK("SELECT count(*) FROM t_folded"), 2);
 }
 
+/* A thread of a pool: it sent no record, ended, and a drain that is gone since freed its place. */
+Test(drain_tally, what_a_freed_slot_holds_is_summed)
+{
+	put(worker, 1, 0, DLPROF_TALLY_FILE, "/data/a.zarr", 17);
+	worker->slots[1].tid = 0;
+	recover();
+	cr_expect_eq(ASK("SELECT ns FROM file WHERE path = '/data/a.zarr'"), 17);
+}
+
 Test(drain_tally, a_drain_killed_before_it_removes_the_segment_adds_nothing_twice)
 {
 	static struct dlprof_slot slots[DLPROF_SLOT_COUNT];

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drain/maps.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* More than a line can have: a path is shorter than a page, and a byte of it may take four. */
+#define BUFFER_BYTES ((size_t)1 << 16)
+
+static int open_of(int32_t pid, const char *name)
+{
+	char path[40];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* A number to the base of 16, and what follows it. */
+static uint64_t take_number(const char **at)
+{
+	uint64_t value = 0;
+
+	for (;; ++*at) {
+		char c = **at;
+
+		if (c >= '0' && c <= '9')
+			value = value << 4 | (uint64_t)(c - '0');
+		else if (c >= 'a' && c <= 'f')
+			value = value << 4 | (uint64_t)(c - 'a' + 10);
+		else
+			return value;
+	}
+}
+
+/* "7f12c000-7f12d000 r-xp 00001000 fd:00 1234    /usr/lib/libc.so.6". False: of no file. */
+static bool parse(const char *text, struct maps_line *ret)
+{
+	ret->begin = take_number(&text);
+	text += *text == '-';
+	ret->end = take_number(&text);
+	if (*text != ' ' || strnlen(text, 6) < 6)
+		return false;
+	ret->is_code = text[2] == '-' && text[3] == 'x';
+	text += 6;
+	ret->offset = take_number(&text);
+	text += *text == ' ';
+	ret->device = take_number(&text) << 32;
+	text += *text == ':';
+	ret->device |= take_number(&text);
+	text += *text == ' ';
+	/* Decimal, but as good to tell files apart. */
+	ret->inode = take_number(&text);
+	ret->path = text + strspn(text, " ");
+	return ret->path[0] == '/';
+}
+
+/* What is whole of `size` bytes; *ret_used: so many were taken. */
+static int take_lines(char *bytes, size_t size, size_t *ret_used,
+		      int (*take)(void *context, const struct maps_line *line), void *context)
+{
+	char *at = bytes, *end;
+	struct maps_line line;
+	int r = 0;
+
+	while (r == 0 && (end = memchr(at, '\n', size - (size_t)(at - bytes)))) {
+		*end = '\0';
+		if (parse(at, &line))
+			r = take(context, &line);
+		at = end + 1;
+	}
+	*ret_used = (size_t)(at - bytes);
+	return r;
+}
+
+int maps_each(int32_t pid, int (*take)(void *context, const struct maps_line *line), void *context)
+{
+	int fd = open_of(pid, "maps");
+	char *bytes = fd < 0 ? NULL : malloc(BUFFER_BYTES);
+	size_t have = 0, used;
+	ssize_t got;
+	int r = 0;
+
+	if (fd < 0)
+		return fd;
+	if (!bytes)
+		r = -ENOMEM;
+	while (r == 0) {
+		got = read(fd, bytes + have, BUFFER_BYTES - have);
+		if (got <= 0) {
+			r = got < 0 ? -errno : 0;
+			break;
+		}
+		have += (size_t)got;
+		r = take_lines(bytes, have, &used, take, context);
+		have -= used;
+		memmove(bytes, bytes + used, have);
+		if (have == BUFFER_BYTES) /* no line is so long */
+			have = 0;
+	}
+	free(bytes);
+	close(fd);
+	return r;
+}
+
+uint64_t maps_state(int32_t pid)
+{
+	static const char *const names[] = {"\nVmExe:", "\nVmLib:"};
+	int fd = open_of(pid, "status");
+	char text[4096];
+	uint64_t state = 0;
+	ssize_t length;
+
+	if (fd < 0)
+		return 0;
+	length = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[length > 0 ? length : 0] = '\0';
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const char *at = strstr(text, names[i]);
+
+		if (!at)
+			return 0;
+		state += strtoull(at + strlen(names[i]), NULL, 10);
+	}
+	return state;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * maps.h - what a process has mapped, as /proc tells it.
+ *
+ * A training has thousands of mappings, and a list of them takes a millisecond: ask seldom.
+ */
+#ifndef MAPS_H
+#define MAPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct maps_line {
+	uint64_t begin, end, offset;
+	uint64_t device, inode; /* as far as they tell files apart */
+	bool is_code;           /* may be run, not written */
+	const char *path;       /* begins with '/' */
+};
+
+/*
+ * Calls `take` for every mapping of a file, by address; stops with its result if that is not 0.
+ * -errno: the process is gone, or not ours to look at.
+ */
+int maps_each(int32_t pid, int (*take)(void *context, const struct maps_line *line), void *context);
+
+/*
+ * A number that changes with the code that the process has mapped: cheap, against all its mappings.
+ * 0: it cannot be told.
+ */
+uint64_t maps_state(int32_t pid);
+
+#endif

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the drain sees of the modules of a process: its mappings, their bytes, copies of decoders.
+ */
+#include <criterion/criterion.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "drain/hidden.h"
+#include "drain/maps.h"
+#include "drain/pages.h"
+
+#define TEXT_AT   4096
+#define TEXT_SIZE 4096
+
+static char path[64];
+
+static void put(const void *bytes, size_t size)
+{
+	int fd;
+
+	strcpy(path, "/tmp/test-of-dlprof-XXXXXX");
+	fd = mkstemp(path);
+	cr_assert_geq(fd, 0);
+	cr_assert_eq(write(fd, bytes, size), (ssize_t)size);
+	close(fd);
+}
+
+struct listed {
+	FILE *truth;
+	int files, codes;
+};
+
+/* The next line of a file that libc reads by its own means. */
+static int compare(void *context, const struct maps_line *line)
+{
+	struct listed *listed = context;
+	unsigned long begin, end, offset, inode;
+	unsigned int major, minor;
+	char rights[8], text[4200], name[4200] = "";
+
+	do {
+		cr_assert_not_null(fgets(text, sizeof(text), listed->truth), "more than there are");
+		name[0] = '\0';
+		sscanf(text, "%lx-%lx %7s %lx %x:%x %lu %4199[^\n]", &begin, &end, rights, &offset,
+		       &major, &minor, &inode, name);
+	} while (name[0] != '/');
+	cr_assert_eq(line->begin, begin);
+	cr_assert_eq(line->end, end, "%s", text);
+	cr_assert_eq(line->offset, offset);
+	cr_assert_eq(line->device, (uint64_t)major << 32 | minor);
+	cr_assert_str_eq(line->path, name);
+	cr_assert_eq(line->is_code, strncmp(rights, "r-xp", 4) == 0);
+	listed->files++;
+	listed->codes += line->is_code;
+	return 0;
+}
+
+Test(maps, are_what_the_kernel_lists)
+{
+	/* No malloc() in between may map more. */
+	static char buffer[1 << 16];
+	struct listed listed = {fopen("/proc/self/maps", "r"), 0, 0};
+
+	cr_assert_eq(setvbuf(listed.truth, buffer, _IOFBF, sizeof(buffer)), 0);
+	cr_assert_eq(maps_each(getpid(), compare, &listed), 0);
+	cr_assert_gt(listed.files, 8);
+	cr_assert_gt(listed.codes, 2);
+	cr_assert_lt(maps_each(INT32_MAX, compare, &listed), 0, "no such process");
+}
+
+static int stop(void *context, const struct maps_line *line)
+{
+	++*(int *)context;
+	return line->is_code ? 7 : 0;
+}
+
+Test(maps, stop_when_told_to)
+{
+	int calls = 0;
+
+	cr_assert_eq(maps_each(getpid(), stop, &calls), 7);
+	cr_assert_lt(calls, 8);
+}
+
+Test(maps, new_code_changes_the_state)
+{
+	uint64_t before = maps_state(getpid()), after;
+	void *code = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	cr_assert_neq(code, MAP_FAILED);
+	after = maps_state(getpid());
+	munmap(code, 4096);
+	cr_assert_neq(before, 0);
+	cr_assert_neq(after, before);
+	cr_assert_eq(maps_state(getpid()), before);
+	cr_assert_eq(maps_state(INT32_MAX), 0);
+}
+
+Test(pages, are_the_bytes_of_the_file)
+{
+	static uint32_t words[200000], got[200000];
+	const size_t size = sizeof(words) - 2; /* the last page is not whole */
+
+	for (uint32_t i = 0; i < 200000; i++)
+		words[i] = i;
+	put(words, size);
+	for (int again = 0; again < 3; again++) {
+		for (size_t at = 0; at + 8 <= size; at += 5009) {
+			cr_assert(pages_read(path, 1, at, got, 8));
+			cr_assert_arr_eq((char *)got, (char *)words + at, 8);
+		}
+	}
+	cr_assert(pages_read(path, 1, 4090, got, 4096), "of two pages");
+	cr_assert_arr_eq((char *)got, (char *)words + 4090, 4096);
+	cr_assert(pages_read(path, 1, 3, got, size - 3), "all");
+	cr_assert_arr_eq((char *)got, (char *)words + 3, size - 3);
+	cr_assert_not(pages_read(path, 1, size - 7, got, 8), "over the end");
+	cr_assert_not(pages_read(path, 1, UINT64_MAX - 3, got, 8));
+	pages_rest();
+	cr_assert(pages_read("/gone", 1, size - 8, got, 8), "it is still known");
+	cr_assert_not(pages_read("/gone", 2, 0, got, 8), "and this one is not");
+	unlink(path);
+}
+
+Test(pages, read_no_device)
+{
+	char byte;
+
+	cr_assert_not(pages_read("/dev/zero", 3, 0, &byte, 1));
+}
+
+static int found(void *context, const char *library)
+{
+	strcat(context, library);
+	strcat(context, " ");
+	return 0;
+}
+
+/* A module with `text` at `at` of its strings, and so much code. */
+static const char *scan(const char *text, size_t at, size_t code_bytes, uint64_t flags)
+{
+	static uint8_t file[TEXT_AT + TEXT_SIZE + (64 << 10)];
+	static char libraries[200];
+	Elf64_Ehdr *header = (Elf64_Ehdr *)file;
+	Elf64_Shdr *sections = (Elf64_Shdr *)(file + sizeof(*header));
+
+	memset(file, 0, TEXT_AT);
+	memset(file + TEXT_AT, 'x', sizeof(file) - TEXT_AT); /* and no end of a string */
+	memcpy(header->e_ident, ELFMAG, SELFMAG);
+	header->e_ident[EI_CLASS] = ELFCLASS64;
+	header->e_shoff = sizeof(*header);
+	header->e_shentsize = sizeof(*sections);
+	header->e_shnum = 3;
+	header->e_shstrndx = 3;
+	sections[1] = (Elf64_Shdr){.sh_type = SHT_PROGBITS,
+				   .sh_flags = flags,
+				   .sh_offset = TEXT_AT,
+				   .sh_size = TEXT_SIZE};
+	sections[2] = (Elf64_Shdr){.sh_type = SHT_PROGBITS,
+				   .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
+				   .sh_offset = TEXT_AT + TEXT_SIZE,
+				   .sh_size = code_bytes};
+	memcpy(file + TEXT_AT + at, text, strlen(text));
+	put(file, sizeof(file));
+	libraries[0] = '\0';
+	cr_assert_eq(hidden_scan(path, found, libraries), 0);
+	unlink(path);
+	return libraries;
+}
+
+Test(hidden, is_found_wherever_its_text_is)
+{
+	static const struct {
+		const char *text, *library;
+	} copies[] = {
+		{"Corrupt JPEG data: premature end of data segment", "libjpeg "},
+		{"libpng version 1", "libpng "},
+		{"Not a key frame.", "libwebp "},
+		{"LIBTIFF, Version ", "libtiff "},
+		{"libsndfile-1.", "libsndfile "},
+	};
+
+	for (size_t i = 0; i < sizeof(copies) / sizeof(copies[0]); i++) {
+		const char *text = copies[i].text;
+		size_t last = TEXT_SIZE - strlen(text);
+
+		for (size_t at = 0; at < 40; at++) {
+			cr_assert_str_eq(scan(text, at, 40000, SHF_ALLOC), copies[i].library,
+					 "'%s' at %zu", text, at);
+			cr_assert_str_eq(scan(text, last - at, 40000, SHF_ALLOC), copies[i].library,
+					 "'%s' %zu before the end", text, at);
+		}
+		cr_assert_str_eq(scan(text, last + 1, 40000, SHF_ALLOC), "", "cut");
+	}
+}
+
+Test(hidden, is_no_text_in_code_or_without_code)
+{
+	const char *text = "LIBTIFF, Version ";
+
+	cr_assert_str_eq(scan(text, 50, 1000, SHF_ALLOC), "");
+	cr_assert_str_eq(scan(text, 50, 40000, SHF_ALLOC | SHF_WRITE), "");
+	cr_assert_str_eq(scan(text, 50, 40000, SHF_ALLOC | SHF_MERGE | SHF_STRINGS), "libtiff ");
+	cr_assert_str_eq(scan("LIBTIFF, version ", 50, 40000, SHF_ALLOC), "");
+}
