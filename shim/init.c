@@ -13,11 +13,13 @@
 #include "cuda/driver.h"
 #include "hooks/dl.h"
 #include "hooks/got.h"
+#include "hooks/module.h"
 #include "nvtx.h"
 #include "python/audit.h"
 #include "python/pipes.h"
 #include "scope.h"
 #include "segment.h"
+#include "spawn.h"
 #include "summary.h"
 #include "sys.h"
 
@@ -42,10 +44,12 @@ __attribute__((constructor)) static void init_begin(void)
 	if (getauxval(AT_SECURE) || !real_is_glibc() || config_disabled())
 		return;
 	clock_mark();
+	hook_forks();
 	scope_on_load(got_sweep);
 	attach_prepare();
 	nvtx_prepare();
 	driver_prepare();
+	spawn_ready(module_own_path);
 	activate_ready(got_begin, begin_recording);
 	audit_install();
 	pipes_install();

@@ -59,29 +59,56 @@ static struct {
 	struct consumer consumer;
 	struct consumer_wait wait;
 	const struct thread *waiting;
-	bool begun;        /* an epoch */
-	int32_t announced; /* of `workers` */
-	bool batches;      /* the loop marks them, so steps say nothing new */
-	bool own_steps;    /* dlprof_step() was called, so ranges say nothing new */
-	bool by_ranges;    /* they tell of the epoch under way */
+	bool begun;          /* an epoch */
+	int32_t announced;   /* of `workers` */
+	bool batches;        /* the loop marks them, so steps say nothing new */
+	bool own_steps;      /* dlprof_step() was called, so others say nothing new */
+	const char *told_by; /* who tells of the epoch under way; NULL: dlprof.h */
 	bool zero_seen, twice_noted;
 	uint32_t next;
 	uint64_t step_ns; /* when the last step ended; 0: none did */
 } loop = {.workers = -1};
 
 #define NAP_NS  1000000
-#define WAIT_MS 1000 /* since the first of a process's threads had to */
+#define WAIT_MS 1000 /* for one thread; who did in vain was the last of the process */
 
-/* Until the time by which another thread has begun or never will, once a process. */
+static _Atomic uint64_t limit; /* pid and milliseconds: in one, for all threads at once; 0: none */
+
+static bool is_before(uint64_t held, uint32_t now_ms)
+{
+	return (int32_t)((uint32_t)held - now_ms) > 0;
+}
+
+static uint32_t now_in_ms(void)
+{
+	return (uint32_t)(clock_now_ns() / 1000000);
+}
+
+/* Until the time by which the thread that all wait for has done it or never will. */
 static bool may_wait(uint32_t pid)
 {
-	static _Atomic uint64_t limit; /* pid and milliseconds: in one, for all threads at once */
-	const uint32_t now_ms = (uint32_t)(clock_now_ns() / 1000000);
+	const uint32_t now_ms = now_in_ms();
 	uint64_t held = limit, ours = (uint64_t)pid << 32 | (uint32_t)(now_ms + WAIT_MS);
 
 	if (held >> 32 != pid && atomic_compare_exchange_strong(&limit, &held, ours))
 		held = ours;
-	return held >> 32 == pid && (int32_t)((uint32_t)held - now_ms) > 0;
+	return held >> 32 == pid && is_before(held, now_ms);
+}
+
+/* It has: the next one has its own time. */
+static void waited_for(void)
+{
+	uint64_t held = limit;
+
+	if (held && is_before(held, now_in_ms()))
+		atomic_compare_exchange_strong(&limit, &held, 0);
+}
+
+static void nap(void)
+{
+	const struct timespec time = {.tv_nsec = NAP_NS};
+
+	sys_call2(SYS_nanosleep, &time, NULL);
 }
 
 /*
@@ -91,7 +118,6 @@ static bool may_wait(uint32_t pid)
 static struct thread *enter_first(bool is_loop)
 {
 	static _Atomic uint32_t holder; /* pid, so that no fork leaves it taken */
-	const struct timespec nap = {.tv_nsec = NAP_NS};
 	const uint32_t pid = (uint32_t)sys_getpid();
 	struct thread *thread = NULL;
 	uint32_t before = holder;
@@ -99,13 +125,18 @@ static struct thread *enter_first(bool is_loop)
 
 	while (!(ours = before != pid && atomic_compare_exchange_strong(&holder, &before, pid)) &&
 	       may_wait(pid)) {
-		sys_call2(SYS_nanosleep, &nap, NULL);
+		nap();
 		before = holder;
 	}
-	if (is_loop ? consumer_activate() : consumer_record())
+	if (is_loop ? consumer_activate() : consumer_record()) {
+		while (segment_is_growing() && may_wait(pid)) /* for a thread without marks */
+			nap();
 		thread = thread_get();
-	if (ours)
+	}
+	if (ours) {
+		waited_for();
 		atomic_store(&holder, 0);
+	}
 	return thread;
 }
 
@@ -163,7 +194,7 @@ static void begin_epoch(uint64_t now_ns)
 {
 	const int32_t workers = loop.workers;
 	struct consumer_facts facts = {
-		.kind = loop.by_ranges ? "nvtx" : "marks",
+		.kind = loop.told_by ? loop.told_by : "marks",
 		.stream = loop.stream,
 		.workers = workers,
 		.prefetch_factor = -1,
@@ -173,7 +204,7 @@ static void begin_epoch(uint64_t now_ns)
 	};
 
 	if (!loop.begun) {
-		loop.consumer.loader = loop.by_ranges ? DLPROF_LOADER_RANGES : 0;
+		loop.consumer.loader = loop.told_by ? DLPROF_LOADER_RANGES : 0;
 		loop.consumer.epoch = loop.generation;
 		consumer_begin(&loop.consumer, &facts, now_ns);
 		loop.begun = true;
@@ -208,7 +239,7 @@ void dlprof_batch_begin(void)
 	if (!loop.batches)
 		end_epoch(); /* of steps */
 	loop.batches = true;
-	loop.by_ranges = false;
+	loop.told_by = NULL;
 	begin_epoch(clock_now_ns());
 	if (consumer_wait_begin(&loop.consumer, &loop.wait))
 		loop.waiting = thread;
@@ -253,7 +284,7 @@ void dlprof_batch_end(int64_t batch)
 }
 
 /* The end of a step, if one was begun, and the begin of the next. */
-static void take_step(struct thread *thread, uint64_t now_ns, bool by_ranges)
+static void take_step(struct thread *thread, uint64_t now_ns, const char *who)
 {
 	struct dlprof_event event = {
 		.kind = DLPROF_EVENT_BATCH,
@@ -261,7 +292,7 @@ static void take_step(struct thread *thread, uint64_t now_ns, bool by_ranges)
 		.worker = -1,
 	};
 
-	loop.by_ranges = by_ranges;
+	loop.told_by = who;
 	begin_epoch(now_ns);
 	if (loop.step_ns) {
 		event.begin_ns = loop.step_ns;
@@ -285,22 +316,31 @@ void dlprof_step(void)
 		return;
 	if (!loop.batches) {
 		if (!loop.own_steps)
-			end_epoch(); /* of ranges */
+			end_epoch(); /* of others */
 		loop.own_steps = true;
-		take_step(thread, clock_now_ns(), false);
+		take_step(thread, clock_now_ns(), NULL);
 	}
 	leave_loop();
 }
 
-void marks_range_step(uint64_t now_ns)
+bool marks_told_step(const char *who, bool first, uint64_t now_ns)
 {
 	struct thread *thread = consumer_has_loader() ? NULL : enter_loop(marks_enter(false));
+	bool ours = !loop.begun || (loop.told_by && strcmp(loop.told_by, who) == 0);
 
 	if (!thread)
-		return;
-	if (!loop.batches && !loop.own_steps)
-		take_step(thread, now_ns, true);
+		return false;
+	ours = ours && !loop.batches && !loop.own_steps;
+	if (ours) {
+		if (first) {
+			end_epoch();
+			loop.step_ns = now_ns;
+		} else {
+			take_step(thread, now_ns, who);
+		}
+	}
 	leave_loop();
+	return ours;
 }
 
 /* The load that the thread is in, or NULL. */

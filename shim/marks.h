@@ -15,9 +15,11 @@
 struct thread *marks_enter(bool is_loop);
 
 /*
- * A step begins here, says a range (nvtx.c). Counts only where the program has no loader that is
- * followed and does not call dlprof_batch_begin() or dlprof_step(): they know better.
+ * A step begins here, says `who` ("nvtx"), the first of an epoch or not. Counts only where the
+ * program has no loader that is followed and does not call dlprof_batch_begin() or dlprof_step():
+ * they know better.
+ * True: it does.
  */
-void marks_range_step(uint64_t now_ns);
+bool marks_told_step(const char *who, bool first, uint64_t now_ns);
 
 #endif

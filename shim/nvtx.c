@@ -184,7 +184,7 @@ static bool begin_step(const struct thread *thread, uint32_t hash, uint64_t now_
 		return false;
 	leader.open = true;
 	leader.last_ns = now_ns;
-	marks_range_step(now_ns);
+	marks_told_step("nvtx", false, now_ns);
 	return true;
 }
 

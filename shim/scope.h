@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scope.h - the load of one batch, begin to end, with what the thread did meanwhile. */
+/*
+ * scope.h - the load of one batch, begin to end, with what the thread did meanwhile.
+ *
+ * A load may have threads of its own: pools, or those of a library. Who works for whom nobody says;
+ * but where a process loads one batch at a time, on its first thread, as DataLoader's workers do,
+ * what others open, read and decode meanwhile is for that batch. It adds to the load's counts and
+ * bytes, and to no time, since they run side by side.
+ */
 #ifndef SCOPE_H
 #define SCOPE_H
 
@@ -15,6 +22,11 @@ struct scope_load {
 	uint64_t begin_ns;
 	uint64_t cpu_ns;
 	uint32_t storage_blocks;
+	struct dlprof_counter others[DLPROF_CLASS_MAX];
+	bool others_read; /* before its begin */
+	bool alone;       /* on the first thread, and no other load was under way */
+	uint32_t overlaps;
+	uint32_t process_blocks; /* if so */
 };
 
 /* Of the batch that thread->stream, generation and task name. */

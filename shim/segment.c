@@ -16,6 +16,7 @@
 #include "thread.h"
 
 #define SEGMENT_MAX 32
+#define RETRY_NS    UINT64_C(10000000)
 
 /*
  * `threads` is the private side of each slot, in turns with that of the life before: in a forked
@@ -36,7 +37,9 @@ static struct {
 	struct segment segments[SEGMENT_MAX];
 	_Atomic uint32_t count;
 	_Atomic uint32_t growing;
+	_Atomic uint32_t claims;	/* of slots, by threads of this life */
 	_Atomic bool full;	/* no further segment can be made: do not try at every call */
+	_Atomic uint64_t retry_ns; /* nor look through all slots before then */
 	uint32_t flags;
 	int32_t rank;
 	int32_t local_rank;
@@ -228,7 +231,9 @@ int segment_open(const char *folder, uint32_t flags, int32_t rank, int32_t local
 	}
 	own.count = 0;
 	own.growing = 0;
+	own.claims = 0;
 	own.full = false;
+	own.retry_ns = 0;
 	own.flags = flags;
 	own.rank = rank;
 	own.local_rank = local_rank;
@@ -249,6 +254,7 @@ static struct thread *claim_in(struct segment *segment, uint32_t tid)
 		if (atomic_load_explicit(&slot->tid, memory_order_relaxed) ||
 		    !atomic_compare_exchange_strong(&slot->tid, &expected, tid))
 			continue;
+		own.claims++;
 		thread_reset(&threads_of(segment)[i], slot);
 		return &threads_of(segment)[i];
 	}
@@ -258,12 +264,17 @@ static struct thread *claim_in(struct segment *segment, uint32_t tid)
 struct thread *segment_claim(void)
 {
 	uint32_t count = atomic_load_explicit(&own.count, memory_order_acquire);
-	uint32_t tid = (uint32_t)sys_gettid();
 	struct thread *thread = NULL;
+	uint64_t now_ns;
+	uint32_t tid;
 
 	/* A vfork child shares our memory, and its slot would become its parent's. */
 	if (!segment_is_own())
 		return NULL;
+	now_ns = own.full ? clock_now_ns() : 0;
+	if (now_ns < own.retry_ns)
+		goto lost;
+	tid = (uint32_t)sys_gettid();
 	for (uint32_t i = 0; i < count && !thread; i++)
 		thread = claim_in(&own.segments[i], tid);
 	if (thread)
@@ -275,9 +286,40 @@ struct thread *segment_claim(void)
 			thread = claim_in(&own.segments[own.count - 1], tid);
 		atomic_store(&own.growing, 0);
 	}
-	if (!thread)
-		own.segments[0].shared->header.lost_count++;
-	return thread;
+	if (thread)
+		return thread;
+	if (own.full)
+		own.retry_ns = now_ns + RETRY_NS;
+lost:
+	own.segments[0].shared->header.lost_count++;
+	return NULL;
+}
+
+/* Slots whose thread is dead count, too. Each has one writer, which need not be waited for. */
+bool segment_others(const struct thread *thread, struct dlprof_counter sums[DLPROF_CLASS_MAX])
+{
+	uint32_t count = atomic_load_explicit(&own.count, memory_order_acquire);
+
+	memset(sums, 0, DLPROF_CLASS_MAX * sizeof(sums[0]));
+	if (likely(own.claims <= 1))
+		return false;
+	for (uint32_t i = 0; i < count * DLPROF_SLOT_COUNT; i++) {
+		const struct dlprof_slot *slot =
+			&own.segments[i / DLPROF_SLOT_COUNT].shared->slots[i % DLPROF_SLOT_COUNT];
+
+		for (int k = 0; slot != thread->slot && k < DLPROF_CLASS_MAX; k++) {
+			const struct dlprof_counter *counter = &slot->counters[k];
+
+			sums[k].count += __atomic_load_n(&counter->count, __ATOMIC_RELAXED);
+			sums[k].bytes += __atomic_load_n(&counter->bytes, __ATOMIC_RELAXED);
+		}
+	}
+	return true;
+}
+
+bool segment_is_growing(void)
+{
+	return own.growing;
 }
 
 void segment_note(char level, const char *text)

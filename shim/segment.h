@@ -18,6 +18,9 @@ int segment_open(const char *folder, uint32_t flags, int32_t rank, int32_t local
 /* A slot for the calling thread, in one segment more if need be. NULL: none; counted as loss. */
 struct thread *segment_claim(void);
 
+/* Just now another thread makes one more, and who asks for a slot may be told NULL. */
+bool segment_is_growing(void);
+
 /* Adds a line for the database's note table; see dlprof_header.notes. Any thread, any time. */
 void segment_note(char level, const char *text);
 
@@ -26,6 +29,9 @@ void segment_note(char level, const char *text);
  * but not its descriptors and threads, nor in a forked one that has not joined the run.
  */
 bool segment_is_own(void);
+
+/* What all threads but this one have counted, by class. False: none has, and they are zero. */
+bool segment_others(const struct thread *thread, struct dlprof_counter sums[DLPROF_CLASS_MAX]);
 
 /* This process ends of its own accord now. Nothing where the segments are another process's. */
 void segment_mark_end(void);

@@ -181,13 +181,15 @@ static inline __attribute__((always_inline)) void end_at(struct span *span, uint
 		tally_add(thread->visit.file, span->class == DLPROF_CLASS_OPEN, own_ns, bytes);
 }
 
-static RARELY void end_below(struct span *span, uint64_t bytes, bool failed)
+void span_end_at(struct span *span, uint64_t bytes, bool failed, uint64_t now_ticks)
 {
 	struct thread *thread = span->thread;
 
+	if (unlikely(!activate_on()))
+		return;
 	span_unwind(thread, (uintptr_t)span - 1);
 	if (thread->frame->address == (uintptr_t)span)
-		end_at(span, bytes, failed, clock_ticks());
+		end_at(span, bytes, failed, now_ticks);
 }
 
 void span_end(struct span *span, uint64_t bytes, bool failed)
@@ -198,7 +200,7 @@ void span_end(struct span *span, uint64_t bytes, bool failed)
 	if (unlikely(!activate_on()))
 		return;
 	if (unlikely(thread->frame->address != (uintptr_t)span || !clock_scale))
-		end_below(span, bytes, failed);
+		span_end_at(span, bytes, failed, clock_ticks());
 	else
 		end_at(span, bytes, failed, clock_counter());
 }

@@ -75,6 +75,9 @@ bool span_begin_in_load(struct span *span, enum dlprof_class class);
 /* Stops the clock and counts. `bytes`: what came in. */
 void span_end(struct span *span, uint64_t bytes, bool failed);
 
+/* The call was over at now_ticks already: what was done since is ours. */
+void span_end_at(struct span *span, uint64_t bytes, bool failed, uint64_t now_ticks);
+
 /* Frames at or below `address` are gone. */
 void span_unwind(struct thread *thread, uintptr_t address);
 

@@ -30,11 +30,33 @@ static const char *const places[] = {
 	NULL,
 };
 
-/* Folder of the mapping that holds this function. dladdr() would give the path as preloaded,
- * which is relative to a folder that the host may have left. */
-static int own_folder(char *folder, size_t size)
+static const char *(*find_own_path)(void);
+
+void spawn_ready(const char *(*own_path)(void))
 {
-	uintptr_t here = (uintptr_t)&own_folder;
+	find_own_path = own_path;
+}
+
+/* False: it cannot be told so. What is relative is so to a folder that the host may have left;
+ * beside a link there may be another version's drain. */
+static bool told_folder(char *folder, size_t size)
+{
+	const char *path = find_own_path ? find_own_path() : NULL;
+	const char *slash = path && path[0] == '/' ? strrchr(path, '/') : NULL;
+	char byte;
+
+	if (!slash || (size_t)(slash - path) >= size ||
+	    sys_call4(SYS_readlinkat, AT_FDCWD, path, &byte, 1) != -EINVAL)
+		return false;
+	memcpy(folder, path, (size_t)(slash - path));
+	folder[slash - path] = '\0';
+	return true;
+}
+
+/* Folder of the mapping that holds this function; of a training's thousands, nearly the last. */
+static int mapped_folder(char *folder, size_t size)
+{
+	uintptr_t here = (uintptr_t)&mapped_folder;
 	char line[MAPS_BYTES + 1];
 	size_t held = 0;
 	int fd, r = -ENOENT;
@@ -76,13 +98,8 @@ static int own_folder(char *folder, size_t size)
 	return r;
 }
 
-static int find_drain(struct text *path)
+static int find_beside(const char *folder, struct text *path)
 {
-	char folder[512];
-	int r = own_folder(folder, sizeof(folder));
-
-	if (r < 0)
-		return r;
 	for (int i = 0; places[i]; i++) {
 		text_init(path, path->buffer, path->size);
 		text_add(path, folder);
@@ -91,6 +108,17 @@ static int find_drain(struct text *path)
 			return 0;
 	}
 	return -ENOENT;
+}
+
+static int find_drain(struct text *path)
+{
+	char folder[512];
+	int r;
+
+	if (told_folder(folder, sizeof(folder)) && find_beside(folder, path) == 0)
+		return 0;
+	r = mapped_folder(folder, sizeof(folder));
+	return r < 0 ? r : find_beside(folder, path);
 }
 
 /*
@@ -121,14 +149,16 @@ static int exec_drain(void *argument)
 	return 0;
 }
 
-/* The child in between: its end makes the drain an orphan, which init or a subreaper adopts. */
-static int start_session(void *argument)
+/*
+ * The child in between: its end makes the drain an orphan, which init or a subreaper adopts. The
+ * session is the drain's own doing, after exec(): Linux gives a new one a share of the cores that
+ * starts at next to nothing, and until exec() the host waits. On a busy machine, up to a second.
+ */
+static int start_orphan(void *argument)
 {
 	struct spawn *spawn = argument;
-	int r;
+	int r = clone(exec_drain, spawn->stack + STACK_BYTES, CLONE_VM | CLONE_VFORK, spawn);
 
-	sys_call0(SYS_setsid);
-	r = clone(exec_drain, spawn->stack + STACK_BYTES, CLONE_VM | CLONE_VFORK, spawn);
 	if (r < 0)
 		spawn->result = -EAGAIN;
 	sys_call1(SYS_exit, 0);
@@ -170,7 +200,7 @@ int spawn_drain(const char *folder, const char *database)
 
 	/* No handler of the host may run in a child that shares its memory. */
 	sys_call4(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, &all, &before, sizeof(all));
-	child = clone(start_session, memory + STACK_BYTES, CLONE_VM | CLONE_VFORK, &spawn);
+	child = clone(start_orphan, memory + STACK_BYTES, CLONE_VM | CLONE_VFORK, &spawn);
 	if (child > 0)
 		while (sys_call4(SYS_wait4, child, NULL, __WALL, NULL) == -EINTR)
 			;

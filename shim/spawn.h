@@ -8,6 +8,10 @@
 #ifndef SPAWN_H
 #define SPAWN_H
 
+/* Who knows the library's own path: as ld.so has it, or NULL. To read /proc for it takes a
+ * millisecond and more. */
+void spawn_ready(const char *(*own_path)(void));
+
 /* 0, or -errno where dlprof-drain was not found or could not be run. */
 int spawn_drain(const char *folder, const char *database);
 

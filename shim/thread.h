@@ -67,6 +67,25 @@ struct thread_image {
 	uint64_t pending_bytes;
 };
 
+/* The image that this thread was at last, for its rows of pixels; see hooks/rows.h. */
+struct thread_rows {
+	/* All that is looked at for a row that passes untimed, but `thread->frame`: one line. */
+	alignas(64) const void *passing; /* the library's handle; NULL: the next is timed */
+	const struct thread_frame *frame; /* under which the last part of the image was */
+	uint64_t passed_count;
+	uint64_t passed_bytes;
+
+	const struct thread_image *image; /* NULL: none */
+	struct dlprof_tally *tally;	/* of `image` */
+	uintptr_t address;		/* of `frame` */
+	bool bounded;			/* it is of a Python call that decodes */
+	uint32_t probe_count;		/* gaps to measure before rows pass */
+	uint64_t end_ticks;		/* of the last row that was timed; 0: none since a pause */
+	uint64_t inner_ticks;		/* of `frame`, then */
+	uint64_t gap_ticks;		/* of the gaps measured so far together; then, of one */
+	uint64_t gap_most_ticks;
+};
+
 #define THREAD_RANGE_MAX  4
 #define THREAD_DOMAIN_MAX 16
 
@@ -93,6 +112,7 @@ struct thread {
 	struct dlprof_slot *slot;
 	struct thread_frame *frame;	/* of the innermost timed call */
 	struct thread_visit visit;
+	struct thread_rows rows;
 	struct thread_frame frames[1 + THREAD_FRAME_MAX];	/* [0]: above any stack */
 	bool busy;			/* a record is being written: a signal handler must not */
 
@@ -114,16 +134,11 @@ struct thread {
 
 	struct thread_image images[THREAD_IMAGE_MAX];
 	uint32_t image_next;
-	struct {
-		const struct thread_image *image; /* of the last part of an image; NULL: none */
-		const struct thread_frame *frame;	/* under which it was */
-		uintptr_t address;
-	} again;
 	struct thread_decoder decoders[THREAD_DECODER_MAX];
 
-	/* Python calls that decode, in progress; what was decoded before the outermost began. */
-	uint32_t boundary_depth;
-	uint64_t boundary_count;
+	/* Python calls that decode: where on the stack the innermost is, 0: there is none. */
+	uintptr_t boundary_address;
+	uint64_t boundary_count;	/* what was decoded before the outermost began */
 
 	/* Which batch this thread is loading, set by the loader's wrappers. */
 	uint32_t load_depth;		/* 0: none just now */
@@ -148,6 +163,7 @@ struct thread {
 
 	/* Waiting for a batch. */
 	uint32_t wait_depth;
+	uint32_t wait_count;		/* that are over */
 	bool receiving;			/* the next pipe read starts a message */
 	uint64_t receive_begin_ns;
 	uint64_t waited_ns;

@@ -9,8 +9,11 @@
 #include "cuda/cudart.h"
 #include "hooks/image.h"
 #include "hooks/input.h"
+#include "hooks/jpeg.h"
 #include "hooks/pool.h"
+#include "hooks/rows.h"
 #include "hooks/unit.h"
+#include "python/tfdata.h"
 #include "sys.h"
 
 /*
@@ -30,76 +33,12 @@
 #define BEGIN	unit_begin(&unit, row)
 #define NO_BITS ((struct unit_result){0})
 
-/* libjpeg: image_width and image_height lie before all that 6b, 7, 8 and turbo differ in. */
-#define JPEG_SOURCE(info) FIELD(const struct jpeg_source *, info, 40)
-#define JPEG_WIDTH(info)  FIELD(uint32_t, info, 48)
-#define JPEG_HEIGHT(info) FIELD(uint32_t, info, 52)
-#define JPEG_HEADER_OK	  1
-
-struct jpeg_source {
-	const uint8_t *next;
-	size_t left;
-};
-
-static inline bool jpeg_begun(struct unit *unit, const void *info)
-{
-	const struct jpeg_source *source = JPEG_SOURCE(info);
-
-	unit->input = source ? source->next : NULL;
-	unit->input_bytes = source ? source->left : 0;
-	return true;
-}
-
-static bool jpeg_begin(struct unit *unit, enum decode_row_id row, const void *info)
-{
-	return unit_begin(unit, row) && jpeg_begun(unit, info);
-}
-
-static inline bool jpeg_row_begin(struct unit *unit, enum decode_row_id row, const void *info)
-{
-	return likely(unit_begin_again(unit, DECODE_JPEG, info)) ? jpeg_begun(unit, info)
-								 : jpeg_begin(unit, row, info);
-}
-
-/* What came from the buffer that was there before; a file's source refills it, and is read time. */
-static inline uint64_t jpeg_bytes(const struct unit *unit, const void *info)
-{
-	const struct jpeg_source *source = JPEG_SOURCE(info);
-	uintptr_t taken = source ? (uintptr_t)source->next - (uintptr_t)unit->input : 0;
-
-	return taken <= unit->input_bytes ? taken : unit->input_bytes;
-}
-
-static void jpeg_end(struct unit *unit, const void *info, struct unit_result result)
-{
-	result.bytes = jpeg_bytes(unit, info);
-	unit_end_part(unit, info, result);
-}
-
-static inline void jpeg_row_end(struct unit *unit, enum decode_row_id row, const void *info)
-{
-	if (unlikely(!unit_end_again(unit, row, jpeg_bytes(unit, info))))
-		jpeg_end(unit, info, NO_BITS);
-}
-
-static void jpeg_header_end(struct unit *unit, const void *info, int found)
-{
-	struct unit_result result = {0};
-
-	unit_forget(unit, info);
-	if (found == JPEG_HEADER_OK) {
-		result.width = JPEG_WIDTH(info);
-		result.height = JPEG_HEIGHT(info);
-	}
-	jpeg_end(unit, info, result);
-}
-
 #define BEGIN_JPEG	  jpeg_begin(&unit, row, info)
 #define BEGIN_JPEG_HEADER BEGIN_JPEG
 #define BEGIN_JPEG_START  BEGIN_JPEG
 #define END_JPEG	  jpeg_end(&unit, info, NO_BITS)
 #define BEGIN_JPEG_ROW	  jpeg_row_begin(&unit, row, info)
-#define END_JPEG_ROW	  jpeg_row_end(&unit, row, info)
+#define END_JPEG_ROW	  jpeg_row_end(&unit, row, info, result)
 #define END_JPEG_HEADER	  jpeg_header_end(&unit, info, result)
 /* Not done: it wants more data, and will be called again. */
 #define END_JPEG_START	  jpeg_end(&unit, info, (struct unit_result){.counted = result != 0})
@@ -207,9 +146,9 @@ static void png_push_end(struct unit *unit, const struct decode_target *target, 
 #define END_PNG_HEADER	 png_header_end(&unit, target, png, info, false)
 #define BEGIN_PNG_WHOLE	 BEGIN
 #define END_PNG_WHOLE	 png_header_end(&unit, target, png, info, true)
-#define BEGIN_PNG_PIXELS (unit_begin_again(&unit, DECODE_PNG, png) || BEGIN)
+#define BEGIN_PNG_PIXELS (rows_time_begin(&unit, DECODE_PNG, png) || BEGIN)
 #define END_PNG_PIXELS                                                                             \
-	if (!unit_end_again(&unit, row, 0))                                                        \
+	if (!rows_time_end(&unit, row, 0, false))                                                  \
 	unit_end_part(&unit, png, (struct unit_result){.counted = !unit_is_counted(&unit, png)})
 #define BEGIN_PNG_PUSH	 BEGIN
 #define END_PNG_PUSH	 png_push_end(&unit, target, png, info, size)
@@ -458,6 +397,11 @@ static uint32_t heif_size(const struct decode_target *target, int helper, const 
 #define BEGIN_CUDA_COPY_2D BEGIN_CUDA_STREAM
 #define END_CUDA_COPY_2D   CUDA_END(cudart_copied(unit.mark, width * height, kind))
 
+#define BEGIN_TF_WAITED	 ((void)row, (void)&unit, true)
+#define END_TF_WAITED	 tfdata_waited(wait_us)
+#define BEGIN_TF_FETCHED BEGIN_TF_WAITED
+#define END_TF_FETCHED	 tfdata_fetched(bytes)
+
 #define STRIP(...) __VA_ARGS__
 
 /* The instances differ in what they stand for only. The real call is never in tail position of one
@@ -477,9 +421,9 @@ static uint32_t heif_size(const struct decode_target *target, int helper, const 
 	INSTANCE(type, name, 6, params, args)                                                      \
 	INSTANCE(type, name, 7, params, args)
 
-#define DECODE(library, family, type, name, params, args)                                          \
-	__attribute__((noinline)) static type call_##name(struct decode_target *target,            \
-							  STRIP params)                            \
+#define CALL(prefix, family, type, name, params, args)                                             \
+	__attribute__((noinline)) static type prefix##_##name(struct decode_target *target,        \
+							      STRIP params)                        \
 	{                                                                                          \
 		const enum decode_row_id row = DECODE_ROW_##name;                                  \
 		void **slot = SLOT(target);                                                        \
@@ -487,6 +431,8 @@ static uint32_t heif_size(const struct decode_target *target, int helper, const 
 		struct unit unit;                                                                  \
 		type result;                                                                       \
                                                                                                    \
+		if (unlikely(slot))                                                                \
+			pool_binds();                                                              \
 		if (!activate_on() || !BEGIN_##family)                                             \
 			return real args;                                                          \
 		result = real args;                                                                \
@@ -494,6 +440,21 @@ static uint32_t heif_size(const struct decode_target *target, int helper, const 
 			pool_bound(target, slot);                                                  \
 		END_##family;                                                                      \
 		return result;                                                                     \
+	}
+
+#define DECODE(library, family, type, name, params, args)                                          \
+	CALL(call, family, type, name, params, args)                                               \
+	INSTANCES(type, name, params, args)
+
+/* Asked first, before anything is kept on the stack for the way that takes the time. */
+#define DECODE_ROW(library, family, type, name, params, args)                                      \
+	CALL(time, family, type, name, params, args)                                               \
+	__attribute__((noinline)) static type call_##name(struct decode_target *target,            \
+							  STRIP params)                            \
+	{                                                                                          \
+		if (likely(rows_pass(info)) && likely(!SLOT(target)))                              \
+			return jpeg_row_pass(REAL(target), STRIP args);                            \
+		return time_##name(target, STRIP args);                                            \
 	}                                                                                          \
 	INSTANCES(type, name, params, args)
 
@@ -506,6 +467,8 @@ static uint32_t heif_size(const struct decode_target *target, int helper, const 
 		void (*real) params = (void(*) params)REAL(target);                                \
 		struct unit unit;                                                                  \
                                                                                                    \
+		if (unlikely(slot))                                                                \
+			pool_binds();                                                              \
 		if (!activate_on() || !BEGIN_##family) {                                           \
 			real args;                                                                 \
 			return;                                                                    \

@@ -42,6 +42,7 @@ enum decode_sort {
 	DECODE_SORT_PACKER,
 	DECODE_SORT_INPUT,
 	DECODE_SORT_CUDA,
+	DECODE_SORT_LOADER,
 };
 
 /* A row of libraries.def. */

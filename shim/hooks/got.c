@@ -52,6 +52,8 @@ static struct {
 	bool pending;
 	bool sealed_noted;
 	_Atomic uint32_t closes; /* dl_closes when the last sweep began */
+	uint32_t lost_count;     /* pool_lost_count() when it was last looked for them */
+	uint32_t lost_looks;     /* since then */
 	uintptr_t page_bytes;
 } got;
 
@@ -216,7 +218,7 @@ static void change_slot(struct module *module, const struct elf_module *elf,
 		}
 		wrapper = is_unmistakable(got.table, row) ? pool_wrapper(row, real, at) : NULL;
 	} else {
-		wrapper = pool_wrapper(row, real, NULL);
+		wrapper = pool_wrapper_of_slot(row, real, at);
 	}
 	if (wrapper && store(module, at, wrapper))
 		module->slot = at;
@@ -365,6 +367,25 @@ static bool is_listed_for_good(void)
 	return !dl_closing && got.closes == dl_closes;
 }
 
+/*
+ * Calls through slots that ld.so was to bind and that have not come back: they are on their way, or
+ * they left by longjmp(), with the slot as ld.so made it. Not for ever: which of both nobody says.
+ */
+static bool look_for_lost(void)
+{
+	uint32_t count = pool_lost_count();
+
+	if (likely(!count))
+		return false;
+	if (count != got.lost_count)
+		got.lost_looks = 0;
+	got.lost_count = count;
+	if (got.lost_looks++ >= TRY_MAX)
+		return false;
+	pool_unsettle();
+	return true;
+}
+
 void got_sweep(void)
 {
 	if (got.stuck || !module_lock())
@@ -373,7 +394,7 @@ void got_sweep(void)
 		got.page_bytes = getauxval(AT_PAGESZ);
 		decode_index();
 	}
-	if (got.pending || !is_listed_for_good() || module_is_changed())
+	if (look_for_lost() || got.pending || !is_listed_for_good() || module_is_changed())
 		sweep();
 	module_unlock();
 }

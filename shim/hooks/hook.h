@@ -88,6 +88,9 @@ extern HIDDEN struct real real;
 /* Looks all of them up. Called by the constructor, or by a wrapper that is called before it. */
 void real_resolve(void);
 
+/* From the constructor, once: to be told of every fork() of the process. */
+void hook_forks(void);
+
 /* False: the program runs on musl, whose structs are others. Only the bare calls go on then. */
 bool real_is_glibc(void);
 
@@ -130,7 +133,7 @@ static inline bool hook_join_begin(struct span *span)
 {
 	const struct thread *thread = thread_loading();
 
-	if (!thread || thread->boundary_depth ||
+	if (!thread || thread->boundary_address ||
 	    (thread->frame->decoder && thread->frame->address > (uintptr_t)span))
 		return false;
 	return span_begin_in_load(span, DLPROF_CLASS_WAIT);

@@ -44,6 +44,7 @@ static bool is_path_read(bool failed)
 
 void hook_open_end(struct span *span, int fd, const char *path, int flags)
 {
+	const uint64_t end_ticks = clock_ticks();
 	enum fd_kind kind = FD_OTHER;
 
 	if (unlikely(!activate_on()))
@@ -57,14 +58,18 @@ void hook_open_end(struct span *span, int fd, const char *path, int flags)
 		span_cancel(span);
 		return;
 	}
+	/* One that is made by this has nothing to be loaded in it yet, as multiprocessing's own. */
+	span->uncounted = (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
 	span->path = path;
 	span->fd = fd;
-	span_end(span, 0, fd < 0);
+	span_end_at(span, 0, fd < 0, end_ticks);
 }
 
 /* No path: what the kernel says of the descriptor decides. */
 void hook_handle_end(struct span *span, int fd)
 {
+	const uint64_t end_ticks = clock_ticks();
+
 	if (unlikely(!activate_on()))
 		return;
 	if (fd < 0 || !fd_forget(fd) || fd_kind(fd) != FD_DATA) {
@@ -72,7 +77,7 @@ void hook_handle_end(struct span *span, int fd)
 		return;
 	}
 	span->fd = fd;
-	span_end(span, 0, false);
+	span_end_at(span, 0, false, end_ticks);
 }
 
 bool hook_ask_begin(struct span *span)
@@ -93,12 +98,14 @@ bool hook_ask_fd_begin(struct span *span, int fd)
 
 void hook_ask_end(struct span *span, const char *path, bool failed)
 {
+	const uint64_t end_ticks = clock_ticks();
+
 	if (unlikely(!activate_on()))
 		return;
 	if (!path || !is_path_read(failed) || fd_kind_of_path(path) == FD_OTHER)
 		span_cancel(span);
 	else
-		span_end(span, 0, failed);
+		span_end_at(span, 0, failed, end_ticks);
 }
 
 /* Forgotten before the call: after it, the number may already be another thread's new file. */

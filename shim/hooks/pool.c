@@ -11,6 +11,7 @@
 static uint64_t noted; /* libraries that were reached, a bit each */
 static bool full_noted;
 static _Atomic bool late_noted;
+static _Atomic uint32_t binding_count, bound_count; /* calls through slots that ld.so is to bind */
 
 bool pool_is_library(const struct elf_module *elf, const struct decode_library *library)
 {
@@ -39,7 +40,8 @@ static void find_helpers(struct decode_target *target, const struct decode_libra
 
 static void note_reached(enum decode_library_id library)
 {
-	if (decode_libraries[library].sort == DECODE_SORT_CUDA)
+	if (decode_libraries[library].sort == DECODE_SORT_CUDA ||
+	    decode_libraries[library].sort == DECODE_SORT_LOADER)
 		return;
 	if (decode_libraries[library].sort == DECODE_SORT_IMAGE ||
 	    decode_libraries[library].sort == DECODE_SORT_STREAM)
@@ -124,26 +126,60 @@ void *pool_substitute(int row, void *real)
 	return wrapper ? wrapper : real;
 }
 
+void pool_binds(void)
+{
+	atomic_fetch_add(&binding_count, 1);
+}
+
+uint32_t pool_lost_count(void)
+{
+	return atomic_load(&binding_count) - atomic_load(&bound_count);
+}
+
+void pool_unsettle(void)
+{
+	for (int row = 0; row < DECODE_ROW_MAX; row++)
+		for (int i = 0; i < DECODE_INSTANCE_MAX; i++) {
+			void **slot = decode_targets[row][i].slot;
+			struct module *module = slot ? module_at(slot) : NULL;
+
+			if (module && !module_is_foreign(module) && module->state == MODULE_DONE)
+				module->state = MODULE_PENDING;
+		}
+}
+
+void *pool_wrapper_of_slot(int row, void *real, void **slot)
+{
+	for (int i = 0; i < DECODE_INSTANCE_MAX; i++) {
+		struct decode_target *target = &decode_targets[row][i];
+
+		/* What was on its way through ld.so still gets there: an instance of its own if
+		 * there is one. */
+		if (target->slot != slot || target->real == real || find_target(row, real) >= 0)
+			continue;
+		find_helpers(target, &decode_libraries[decode_rows[row].library], real);
+		/* A library that was loaded since the last sweep is not to be taken for gone. */
+		target->foreign = !module_at(real);
+		__atomic_store_n(&target->real, real, __ATOMIC_RELEASE);
+		__atomic_store_n(&target->slot, NULL, __ATOMIC_RELEASE);
+	}
+	return pool_wrapper(row, real, NULL);
+}
+
 void pool_bound(struct decode_target *target, void **slot)
 {
 	int row = (int)((target - decode_targets[0]) / DECODE_INSTANCE_MAX);
 	void *real, *wrapper;
 
+	atomic_fetch_add(&bound_count, 1);
 	if (!module_lock())
 		return;
 	real = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
-	if (module_in_text(module_self(), real) || (target->slot == slot && real == target->real))
-		goto done;
-	/* What was on its way through ld.so still gets there: an instance of its own if there is
-	 * one. */
-	if (target->slot == slot && find_target(row, real) < 0) {
-		find_helpers(target, &decode_libraries[decode_rows[row].library], real);
-		__atomic_store_n(&target->real, real, __ATOMIC_RELEASE);
-		__atomic_store_n(&target->slot, NULL, __ATOMIC_RELEASE);
+	if (!module_in_text(module_self(), real) &&
+	    (target->slot != slot || real != target->real)) {
+		wrapper = pool_wrapper_of_slot(row, real, slot);
+		if (wrapper)
+			__atomic_store_n(slot, wrapper, __ATOMIC_RELEASE);
 	}
-	wrapper = pool_wrapper(row, real, NULL);
-	if (wrapper)
-		__atomic_store_n(slot, wrapper, __ATOMIC_RELEASE);
-done:
 	module_unlock();
 }

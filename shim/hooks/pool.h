@@ -27,10 +27,18 @@ void *pool_wrapper(int row, void *real, void **slot);
 /* The wrapper that stands for `real`, or `real` where there is none. */
 void *pool_substitute(int row, void *real);
 
+/* With module_lock(): the wrapper for `real`, which ld.so has put into `slot`, or NULL. */
+void *pool_wrapper_of_slot(int row, void *real, void **slot);
+
 /*
- * A call through a lazily bound slot is over: ld.so has put the real function there, perhaps not
- * for the first time.
+ * Around a call through a lazily bound slot: after it ld.so has put the real function there,
+ * perhaps not for the first time. The second is not reached where the call leaves by longjmp().
  */
+void pool_binds(void);
 void pool_bound(struct decode_target *target, void **slot);
+
+/* How many have not been. With module_lock(): their modules are to be looked at once more. */
+uint32_t pool_lost_count(void);
+void pool_unsettle(void);
 
 #endif

@@ -5,6 +5,7 @@
  *
  * The end says that the process ended by itself; nothing that is recorded depends on it. How a
  * child comes to be is no matter either; only that we do not hold a lock of ld.so's at that moment.
+ * That is asked of glibc and not of a wrapper, for forkpty() and daemon() fork within it.
  */
 #include "hooks/hook.h"
 
@@ -26,18 +27,21 @@
 DEFINE_EXIT(_exit)
 DEFINE_EXIT(_Exit)
 
-HOOK_EXPORT pid_t fork(void)
-{
-	pid_t pid;
+/* What glibc's pthread_atfork() calls. Weak: musl, under which none of this runs, has it not. */
+extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
+			     void *library) __attribute__((weak));
+extern void *const __dso_handle HIDDEN;
 
-	module_fork_begins();
-	pid = real.fork();
-	if (pid != 0) {
-		module_fork_ended();
-	} else {
-		module_forked();
-		dl_closing = 0; /* the threads that did are not here */
-		thread_self = NULL;
-	}
-	return pid;
+static void forked(void)
+{
+	module_forked();
+	dl_closing = 0; /* the threads that did are not here */
+	thread_self = NULL;
+}
+
+void hook_forks(void)
+{
+	if (__register_atfork)
+		__register_atfork(module_fork_begins, module_fork_ended, forked,
+				  (void *)&__dso_handle);
 }

@@ -99,12 +99,6 @@ static int early_epoll_pwait2(int epoll, struct epoll_event *events, int count,
 				     (size_t)(_NSIG / 8));
 }
 
-static pid_t early_fork(void)
-{
-	real_resolve();
-	return real.fork();
-}
-
 static void *early_mremap(void *address, size_t size, size_t new_size, int flags, ...)
 {
 	va_list values;

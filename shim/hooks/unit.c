@@ -2,22 +2,38 @@
 #include "hooks/unit.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <string.h>
 
 #include "activate.h"
 #include "hooks/hook.h"
+#include "hooks/rows.h"
+#include "sys.h"
 #include "tally.h"
+
+#define SAME_STACK_BYTES 16384
+
+/* The kernel reads it for us, and then finds that it is asked for nothing. */
+static bool is_readable(const uint64_t *address)
+{
+	return sys_call4(SYS_rt_sigprocmask, -1, address, NULL, sizeof(*address)) != -EFAULT;
+}
 
 /*
  * Called from inside another decoder's call? Its frame must still be there: after a longjmp a frame
- * of old may lie above this one, but not with its mark in it for long.
+ * of old may lie above this one, but not with its mark in it for long. It may also lie on a stack
+ * that is gone, a coroutine's.
  */
 static bool is_inner(const struct thread *thread, const struct unit *unit)
 {
 	for (const struct thread_frame *frame = thread->frame; frame > thread->frames; frame--) {
+		const uint64_t *mark;
+
 		if (!frame->decoder || frame->address <= (uintptr_t)unit)
 			continue;
-		if (((const struct unit *)frame->address)->mark == frame->decoder)
+		mark = &((const struct unit *)frame->address)->mark;
+		if ((frame->address - (uintptr_t)unit < SAME_STACK_BYTES || is_readable(mark)) &&
+		    *mark == frame->decoder)
 			return true;
 	}
 	return false;
@@ -54,7 +70,7 @@ bool unit_begin(struct unit *unit, enum decode_row_id row)
 		return span_begin(&unit->span, DLPROF_CLASS_READ);
 	/* What Pillow inflates is a PNG, and HDF5 a data set: the caller says so, and has the time.
 	 */
-	if (library->sort == DECODE_SORT_PACKER && thread->boundary_depth)
+	if (library->sort == DECODE_SORT_PACKER && thread->boundary_address)
 		return false;
 	if (is_inner(thread, unit) || !span_begin(&unit->span, DLPROF_CLASS_DECODE))
 		return false;
@@ -145,9 +161,7 @@ void unit_end_part(struct unit *unit, const void *handle, struct unit_result res
 		image->tally->pixels += image->pixels;
 	}
 	image->counted |= result.counted;
-	thread->again.image = image->tally ? image : NULL;
-	thread->again.frame = thread->frame;
-	thread->again.address = thread->frame->address;
+	rows_begin(thread, image->tally ? image : NULL);
 }
 
 void unit_forget(struct unit *unit, const void *handle)

@@ -26,7 +26,7 @@ struct unit {
 	enum decode_library_id library;
 	const void *input;	/* the wrapper's own: where the data stood before the call */
 	uint64_t input_bytes;
-	bool again;		/* begun by unit_begin_again() */
+	bool again;		/* one more row; rows.h */
 };
 
 /* What a call found out. Zero: nothing. */
@@ -54,59 +54,10 @@ void unit_end_part(struct unit *unit, const void *handle, struct unit_result res
 /* The next part is of a new image, if there was one before that was counted. */
 void unit_forget(struct unit *unit, const void *handle);
 
-/*
- * In line, for what is called once for every row of pixels: another part of the image that this
- * thread was at last, which is counted already, under the same call as then. False: take
- * unit_begin().
- */
-static inline bool unit_begin_again(struct unit *unit, enum decode_library_id library,
-				    const void *handle)
-{
-	struct thread *thread = thread_self;
-	const struct thread_image *image;
-
-	unit->again = false;
-	if (unlikely(!thread || thread->quick_life != thread_life))
-		return false;
-	image = thread->again.image;
-	if (unlikely(!image || image->handle != handle || image->library != library ||
-		     !image->counted || thread->frame != thread->again.frame ||
-		     thread->frame->address != thread->again.address ||
-		     thread->frame->address <= (uintptr_t)unit || thread_is_full(thread)))
-		return false;
-	unit->again = true;
-	span_push(&unit->span, thread, clock_counter());
-	unit->mark = thread->frame->decoder = unit->span.begin_ticks;
-	return true;
-}
+/* Whether the image behind `handle` has been counted. */
+bool unit_is_counted(const struct unit *unit, const void *handle);
 
 /* False: there was more to it; nothing has happened, take unit_end_part(). */
 bool unit_end_rarely(struct unit *unit, enum decode_row_id row);
-
-static inline bool unit_end_again(struct unit *unit, enum decode_row_id row, uint64_t bytes)
-{
-	struct thread *thread = unit->span.thread;
-	struct dlprof_counter *counter;
-	uint64_t ticks, ns;
-
-	if (!unit->again)
-		return false;
-	if (unlikely(!activate_on() || thread->frame->address != (uintptr_t)unit ||
-		     thread->frame->inner_ticks))
-		return unit_end_rarely(unit, row);
-	ticks = clock_counter() - unit->span.begin_ticks;
-	ns = clock_scaled_ns(ticks);
-	if (unlikely(ns >= config.slow_ns))
-		return unit_end_rarely(unit, row);
-	span_pop(thread, ticks);
-	counter = &thread->slot->counters[DLPROF_CLASS_DECODE];
-	counter->bytes += bytes;
-	counter->ns += ns;
-	tally_count(thread->again.image->tally, 0, ns, bytes);
-	return true;
-}
-
-/* Whether the image behind `handle` has been counted. */
-bool unit_is_counted(const struct unit *unit, const void *handle);
 
 #endif

@@ -27,6 +27,7 @@ bool api_resolve(void)
 		py.interpreter = (void *(*)(void))dl_real(RTLD_DEFAULT, "_PyInterpreterState_Get");
 	py.bytearray_type = dl_real(RTLD_DEFAULT, "PyByteArray_Type");
 	py.string_type = dl_real(RTLD_DEFAULT, "PyUnicode_Type");
+	py.none = dl_real(RTLD_DEFAULT, "_Py_NoneStruct");
 	return py.stop_iteration && py.attribute_error && py.type_type && py.property_type &&
 	       py.function_type && py.interpreter && py.bytearray_type && py.string_type;
 }

@@ -40,6 +40,7 @@ struct api {
 	PyObject *function_type;
 	PyObject *bytearray_type;
 	PyObject *string_type;
+	PyObject *none;	/* None; NULL: cannot be told */
 };
 
 extern struct api py;

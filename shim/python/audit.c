@@ -19,6 +19,7 @@
 #include "python/api.h"
 #include "python/boundary.h"
 #include "python/batch_fn.h"
+#include "python/loader.h"
 #include "python/patch.h"
 #include "python/steps.h"
 #include "python/torch.h"
@@ -36,18 +37,24 @@ extern int PyUnstable_Module_SetGIL(PyObject *module, void *gil) __attribute__((
 
 static struct target {
 	const char *module;
-	void (*patch)(PyObject *module);
+	void (*patch)(PyObject *module, size_t row);
+	size_t row;
+	atomic_bool seen;	/* something of its package is being imported, or was */
 	atomic_bool done;	/* set before the nested import, so it is the recursion guard too */
 } targets[] = {
-#define TARGET(name, function) {.module = name, .patch = function},
+#define TARGET(name, function, row) {name, function, row, false, false},
 #include "python/targets.def"
 #undef TARGET
+#define LOADER(id, kind, module, ...) {module, loader_patch, LOADER_##id, false, false},
+#include "python/loaders.def"
+#undef LOADER
 	{.patch = batch_fn_patch},	/* the user's; NULL if there is none */
 };
 
 #define TARGET_COUNT (sizeof(targets) / sizeof(targets[0]))
 
-static atomic_bool seen;	/* the package of the targets is being imported */
+static uint32_t initials;	/* of the targets, a bit each */
+static atomic_bool seen;	/* any of them */
 
 static bool is_initializing(PyObject *module)
 {
@@ -67,13 +74,13 @@ static void sweep(void)
 	for (size_t i = 0; modules && i < TARGET_COUNT; i++) {
 		PyObject *module;
 
-		if (atomic_load(&targets[i].done) || !targets[i].module)
+		if (!atomic_load(&targets[i].seen) || atomic_load(&targets[i].done))
 			continue;
 		module = py.PyDict_GetItemString(modules, targets[i].module);
 		if (!module || is_initializing(module) || atomic_exchange(&targets[i].done, true))
 			continue;
 		py.Py_IncRef(module);
-		targets[i].patch(module);
+		targets[i].patch(module, targets[i].row);
 		py.Py_DecRef(module);
 	}
 }
@@ -197,10 +204,36 @@ static int import_target(struct target *target)
 		atomic_store(&target->done, false);
 		return -1;
 	}
-	target->patch(module);
+	target->patch(module, target->row);
 	py.Py_DecRef(module);
 	sweep();
 	return 0;
+}
+
+static uint32_t initial(const char *name)
+{
+	unsigned char c = (unsigned char)name[0] | 0x20;
+
+	return c >= 'a' && c <= 'z' ? 1u << (c - 'a') : 0;
+}
+
+/* Whether something of the package of one of the targets was imported by now. Most imports are none
+ * of ours: their first letter decides. */
+static bool note_package(const char *name)
+{
+	size_t length;
+
+	if (!(initials & initial(name)))
+		return atomic_load(&seen);
+	length = strcspn(name, ".");
+	for (size_t i = 0; i < TARGET_COUNT; i++)
+		if (targets[i].module && !atomic_load(&targets[i].seen) &&
+		    strncmp(targets[i].module, name, length) == 0 &&
+		    targets[i].module[length] == '.') {
+			atomic_store(&targets[i].seen, true);
+			atomic_store(&seen, true);
+		}
+	return atomic_load(&seen);
 }
 
 /* A decoder that comes in the middle of a load is not timed before the next one. */
@@ -216,6 +249,7 @@ static bool is_awaited(PyObject *name)
 static int on_import(PyObject *args)
 {
 	PyObject *name = py.PyTuple_GetItem(args, 0);
+	const char *text;
 
 	if (!name) {
 		py.PyErr_Clear();
@@ -226,17 +260,14 @@ static int on_import(PyObject *args)
 	atomic_store_explicit(&later_due, true, memory_order_relaxed);
 	if (unlikely(activate_on()) && is_awaited(name))
 		scope_decoders_missed(true);
-	/* Most imports are none of ours: the package's name decides at once. */
-	if (!atomic_load(&seen)) {
-		if (!patch_starts_with(name, "torch"))
-			return 0;
-		atomic_store(&seen, true);
-	}
-	if (!api_main_interpreter())
+	text = py.PyUnicode_AsUTF8(name);
+	if (!text)
+		py.PyErr_Clear();
+	if (!text || !note_package(text) || !api_main_interpreter())
 		return 0;
 	for (size_t i = 0; i < TARGET_COUNT; i++)
-		if (!atomic_load(&targets[i].done) && targets[i].module &&
-		    py.PyUnicode_CompareWithASCIIString(name, targets[i].module) == 0)
+		if (atomic_load(&targets[i].seen) && !atomic_load(&targets[i].done) &&
+		    strcmp(text, targets[i].module) == 0)
 			return import_target(&targets[i]);
 	sweep();
 	return 0;
@@ -321,7 +352,11 @@ void audit_install(void)
 	if (!PySys_AddAuditHook || PyUnstable_Module_SetGIL || !api_resolve())
 		return;
 	targets[TARGET_COUNT - 1].module = batch_fn_module();
+	/* A module of the user's may come in any way. */
+	atomic_store(&targets[TARGET_COUNT - 1].seen, targets[TARGET_COUNT - 1].module != NULL);
 	atomic_store(&seen, targets[TARGET_COUNT - 1].module != NULL);
+	for (size_t i = 0; i < TARGET_COUNT; i++)
+		initials |= targets[i].module ? initial(targets[i].module) : 0;
 	py.PyMem_GetAllocator(PY_ALLOCATOR_RAW, &guard.boot);
 	catching = guard.boot;
 	catching.malloc = guard_malloc;

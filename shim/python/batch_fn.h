@@ -2,15 +2,14 @@
 /*
  * batch_fn.h - DLPROF_BATCH_FN=module:Class.method or module:function, a loader that the user
  * names.
- *
- * Each call of it is a wait, what it returns is a batch, StopIteration ends the epoch. If it is a
- * generator function or an __iter__, then each call makes an iterator, and the calls of that one's
- * __next__ are the waits.
+ * If it is a generator function or an __iter__, then each call makes an iterator, and the calls of
+ * that one's __next__ are the waits; else its own calls are.
  */
 #ifndef BATCH_FN_H
 #define BATCH_FN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "python/api.h"
 
@@ -18,7 +17,7 @@
 const char *batch_fn_module(void);
 
 /* Called by audit.c with the finished module. */
-void batch_fn_patch(PyObject *module);
+void batch_fn_patch(PyObject *module, size_t row);
 
 /* The program is about to run: a class of its own is patched as soon as it is made. */
 void batch_fn_main(void);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "activate.h"
+#include "hooks/rows.h"
 #include "python/patch.h"
 #include "scope.h"
 #include "span.h"
@@ -212,6 +213,7 @@ static PyObject *decode(const struct boundary *boundary, PyObject *original, PyO
 	const struct dlprof_counter *counter;
 	struct thread *thread;
 	PyObject *result;
+	uintptr_t around;
 	uint32_t life;
 
 	if (likely(!activate_on()) || !has_work(boundary->measure, args) ||
@@ -220,13 +222,15 @@ static PyObject *decode(const struct boundary *boundary, PyObject *original, PyO
 	life = thread_life;
 	thread = span.thread;
 	counter = &thread->slot->counters[DLPROF_CLASS_DECODE];
-	if (!thread->boundary_depth++)
+	around = thread->boundary_address;
+	if (!around)
 		thread->boundary_count = counter->count;
+	rows_bound(thread, (uintptr_t)&span);
 	set_format(&image, boundary->format);
 	result = py.PyObject_Call(original, args, kwargs);
 	if (!thread_is_in_life(life))
 		return result;
-	thread->boundary_depth--;
+	rows_bound(thread, around);
 	span.uncounted = !result || counter->count != thread->boundary_count ||
 			 boundary->measure == measure_around;
 	if (result && boundary->measure)

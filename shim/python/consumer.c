@@ -139,25 +139,48 @@ static uint32_t find_loader(const struct consumer_facts *facts)
 	return loader_count;
 }
 
+/*
+ * Threads of a framework come here without the GIL. Not held across anything that waits; a fork
+ * meanwhile leaves its parent's life behind.
+ */
+static _Atomic uint32_t loaders_busy;
+
+static void lock_loaders(void)
+{
+	const uint32_t ours = thread_life + 1; /* never 0 */
+	uint32_t before = loaders_busy;
+
+	while (before == ours || !atomic_compare_exchange_weak(&loaders_busy, &before, ours)) {
+		sys_call0(SYS_sched_yield);
+		before = loaders_busy;
+	}
+}
+
+static void unlock_loaders(void)
+{
+	atomic_store(&loaders_busy, 0);
+}
+
 bool consumer_has_loader(void)
 {
 	return loader_count && loader_pid == (uint32_t)sys_getpid();
 }
 
-/* Called with the GIL held, as all of this file. */
+/* With the GIL if there is an object, as all of this file that takes one. */
 static void number_loader(struct consumer *consumer, PyObject *object,
 			  const struct consumer_facts *facts)
 {
 	uint32_t pid = (uint32_t)sys_getpid();
 	struct mark *mark = NULL;
 
+	if (object)
+		mark = memory_of(object, &loader_attribute, sizeof(*mark), true);
+	lock_loaders();
 	if (loader_pid != pid) {
 		memset(loaders, 0, sizeof(loaders));
 		loader_count = 0;
 		loader_pid = pid;
 	}
-	if (object)
-		mark = memory_of(object, &loader_attribute, sizeof(*mark), true);
 	if (mark && mark->number && mark->pid == pid && mark->object == object)
 		consumer->loader = mark->number;
 	else
@@ -169,14 +192,17 @@ static void number_loader(struct consumer *consumer, PyObject *object,
 		consumer->epoch = loaders[consumer->loader].epochs++;
 		loaders[consumer->loader].running++;
 	}
+	unlock_loaders();
 }
 
 /* Its iterator ran to the end. */
 static void end_epoch(const struct consumer *consumer)
 {
+	lock_loaders();
 	if (consumer->loader <= LOADER_MAX && loader_pid == (uint32_t)sys_getpid() &&
 	    loaders[consumer->loader].running)
 		loaders[consumer->loader].running--;
+	unlock_loaders();
 }
 
 void consumer_announce(const struct consumer *consumer, const struct consumer_facts *facts,
@@ -250,7 +276,8 @@ struct consumer *consumer_epoch(PyObject *iterator, PyObject *loader,
 	return consumer;
 }
 
-bool consumer_wait_begin(struct consumer *consumer, struct consumer_wait *wait)
+bool consumer_wait_begin_at(struct consumer *consumer, struct consumer_wait *wait,
+			    uint64_t begin_ns)
 {
 	struct thread *thread = thread_get();
 
@@ -270,11 +297,16 @@ bool consumer_wait_begin(struct consumer *consumer, struct consumer_wait *wait)
 	thread->wait_depth++;
 	if (consumer->receive_ns != UINT64_MAX)
 		consumer->receive_ns = 0;
-	wait->begin_ns = clock_now_ns();
+	wait->begin_ns = begin_ns ? begin_ns : clock_now_ns();
 	if (consumer->exit_ns && consumer->ordinal > (uint64_t)consumer->workers &&
-	    consumer->ordinal > 1)
+	    consumer->ordinal > 1 && wait->begin_ns > consumer->exit_ns)
 		summary_compute(wait->begin_ns - consumer->exit_ns);
 	return true;
+}
+
+bool consumer_wait_begin(struct consumer *consumer, struct consumer_wait *wait)
+{
+	return consumer_wait_begin_at(consumer, wait, 0);
 }
 
 /*
@@ -291,6 +323,7 @@ static struct thread *leave(struct consumer_wait *wait, uint64_t end_ns)
 	thread->stream = wait->stream;
 	thread->generation = wait->generation;
 	thread->task = wait->task;
+	thread->wait_count++;
 	if (--thread->wait_depth == 0)
 		thread->waited_ns += end_ns - wait->begin_ns;
 	return thread;

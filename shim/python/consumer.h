@@ -71,8 +71,8 @@ struct consumer *consumer_epoch(PyObject *iterator, PyObject *loader,
 
 /*
  * The same for a state that the caller keeps, all zero at first: consumer_start() gives it a number
- * by its facts, as consumer_epoch() does; consumer_begin() leaves the numbers to the caller and
- * needs no GIL.
+ * by its facts, as consumer_epoch() does; consumer_begin() leaves the numbers to the caller.
+ * Neither needs the GIL.
  */
 void consumer_start(struct consumer *consumer, const struct consumer_facts *facts,
 		    uint64_t begin_ns);
@@ -99,6 +99,10 @@ struct consumer_wait {
 
 /* __next__ was entered. False: do not record this one. */
 bool consumer_wait_begin(struct consumer *consumer, struct consumer_wait *wait);
+
+/* The same, afterwards: it had been entered at `begin_ns`. */
+bool consumer_wait_begin_at(struct consumer *consumer, struct consumer_wait *wait,
+			    uint64_t begin_ns);
 
 /* It handed out the batch that was asked for as `task`. */
 void consumer_wait_end(struct consumer *consumer, struct consumer_wait *wait, uint32_t task);

@@ -107,15 +107,3 @@ bool patch_function(PyObject *module, const char *name, PyMethodDef *method, PyO
 		py.Py_DecRef(function);
 	return set;
 }
-
-/* Without PyUnicode_AsUTF8, which is not in the limited API of 3.8: compare the whole strings
- * around the prefix in the order of their characters. */
-bool patch_starts_with(PyObject *string, const char *prefix)
-{
-	TEXT(after, 64);
-
-	text_add(&after, prefix);
-	after.buffer[after.length - 1]++;
-	return py.PyUnicode_CompareWithASCIIString(string, prefix) >= 0 &&
-	       py.PyUnicode_CompareWithASCIIString(string, after.buffer) < 0;
-}

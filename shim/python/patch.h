@@ -37,6 +37,4 @@ void patch_note(const char *where, const char *name, bool found);
 /* Writes the notes made so far: in each process that begins to record. */
 void patch_report(void);
 
-bool patch_starts_with(PyObject *string, const char *prefix);
-
 #endif

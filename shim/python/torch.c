@@ -16,10 +16,10 @@
 #include "sys.h"
 
 #define DATALOADER "torch.utils.data.dataloader"
-#define FETCH	   "torch.utils.data._utils.fetch"
-#define WORKER	   "torch.utils.data._utils.worker"
+#define FETCH      "torch.utils.data._utils.fetch"
+#define STATEFUL   "torchdata.stateful_dataloader.stateful_dataloader"
 
-static bool blind;	/* this torch hands out its batches under another name */
+static bool blind; /* this torch hands out its batches under another name */
 
 /* Inode of the pipe at one end of a multiprocessing.Queue: the same number in every process. */
 static uint64_t pipe_inode(PyObject *queue, const char *end)
@@ -38,12 +38,20 @@ static uint64_t pipe_inode(PyObject *queue, const char *end)
 	return inode;
 }
 
+static const char *kind_of(PyObject *iterator)
+{
+	/* Sent with each snapshot of its state, which the others have not. */
+	return py.PyObject_HasAttrString(iterator, "_sampler_iter_yielded")
+		       ? "torchdata.StatefulDataLoader"
+		       : "torch.DataLoader";
+}
+
 /* Of a _BaseDataLoaderIter. */
 static void gather_facts(PyObject *iterator, PyObject *loader, struct consumer_facts *facts)
 {
 	PyObject *queue = api_get_named(iterator, "_worker_result_queue");
 
-	facts->kind = "torch.DataLoader";
+	facts->kind = kind_of(iterator);
 	facts->workers = (int32_t)api_get_number(iterator, "_num_workers", -1);
 	facts->prefetch_factor = (int32_t)api_get_number(iterator, "_prefetch_factor", -1);
 	facts->batch_size = loader ? api_get_number(loader, "batch_size", -1) : -1;
@@ -52,7 +60,7 @@ static void gather_facts(PyObject *iterator, PyObject *loader, struct consumer_f
 
 		facts->dataset = dataset;
 		if (dataset)
-			py.Py_DecRef(dataset);	/* the loader keeps it */
+			py.Py_DecRef(dataset); /* the loader keeps it */
 	}
 	if (queue) {
 		facts->stream = pipe_inode(queue, "_reader");
@@ -138,8 +146,7 @@ static PyObject *on_next(PyObject *original, PyObject *args, PyObject *kwargs)
 	if (batch)
 		consumer_wait_end(consumer, &wait, delivered_task(iterator, consumer));
 	else
-		consumer_wait_stop(consumer, &wait,
-				   !py.PyErr_ExceptionMatches(*py.stop_iteration));
+		consumer_wait_stop(consumer, &wait, !py.PyErr_ExceptionMatches(*py.stop_iteration));
 	return batch;
 }
 
@@ -292,12 +299,16 @@ static PyObject *on_index(PyObject *original, PyObject *args, PyObject *kwargs)
 static PyMethodDef index_method = {"get", on_index, PY_VARARGS_KEYWORDS, NULL};
 
 /* The worker loop is pickled by name under spawn, so its wrapper cannot carry the original. */
-static struct {
+static struct worker_loop {
+	const char *module;
 	PyObject *original;
 	ssize_t index_queue;
 	ssize_t data_queue;
 	ssize_t worker_id;
-} worker_loop;
+} worker_loops[TORCH_PACKAGE_MAX] = {
+	[TORCH] = {.module = "torch.utils.data._utils.worker"},
+	[TORCHDATA] = {.module = "torchdata.stateful_dataloader.worker"},
+};
 
 static PyObject *worker_argument(PyObject *args, PyObject *kwargs, ssize_t at, const char *name)
 {
@@ -309,11 +320,11 @@ static PyObject *worker_argument(PyObject *args, PyObject *kwargs, ssize_t at, c
 	return value;
 }
 
-static void enter_worker(PyObject *args, PyObject *kwargs)
+static void enter_worker(const struct worker_loop *loop, PyObject *args, PyObject *kwargs)
 {
-	PyObject *indices = worker_argument(args, kwargs, worker_loop.index_queue, "index_queue");
-	PyObject *results = worker_argument(args, kwargs, worker_loop.data_queue, "data_queue");
-	PyObject *id = worker_argument(args, kwargs, worker_loop.worker_id, "worker_id");
+	PyObject *indices = worker_argument(args, kwargs, loop->index_queue, "index_queue");
+	PyObject *results = worker_argument(args, kwargs, loop->data_queue, "data_queue");
+	PyObject *id = worker_argument(args, kwargs, loop->worker_id, "worker_id");
 	struct thread *thread;
 	struct dlprof_event event = {.kind = DLPROF_EVENT_WORKER};
 
@@ -332,34 +343,43 @@ static void enter_worker(PyObject *args, PyObject *kwargs)
 	thread_push(thread, &event);
 }
 
-static PyObject *on_worker_loop(PyObject *self, PyObject *args, PyObject *kwargs)
+static PyObject *run_worker(enum torch_package package, PyObject *args, PyObject *kwargs)
 {
-	(void)self;
-	enter_worker(args, kwargs);
-	return py.PyObject_Call(worker_loop.original, args, kwargs);
+	enter_worker(&worker_loops[package], args, kwargs);
+	return py.PyObject_Call(worker_loops[package].original, args, kwargs);
 }
 
-static PyMethodDef worker_method = {"_worker_loop", on_worker_loop, PY_VARARGS_KEYWORDS, NULL};
+static PyObject *on_torch_worker(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+	(void)self;
+	return run_worker(TORCH, args, kwargs);
+}
+
+static PyObject *on_torchdata_worker(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+	(void)self;
+	return run_worker(TORCHDATA, args, kwargs);
+}
 
 /* Where the loop takes its arguments, by name: their places differ between versions. */
-static void find_arguments(PyObject *function)
+static void find_arguments(struct worker_loop *loop)
 {
-	PyObject *code = api_get_named(function, "__code__");
+	PyObject *code = api_get_named(loop->original, "__code__");
 	PyObject *names = code ? api_get_named(code, "co_varnames") : NULL;
 	ssize_t count = code ? (ssize_t)api_get_number(code, "co_argcount", 0) : 0;
 
-	worker_loop.index_queue = worker_loop.data_queue = worker_loop.worker_id = -1;
+	loop->index_queue = loop->data_queue = loop->worker_id = -1;
 	for (ssize_t i = 0; names && i < count; i++) {
 		PyObject *name = py.PyTuple_GetItem(names, i);
 
 		if (!name)
 			break;
 		if (py.PyUnicode_CompareWithASCIIString(name, "index_queue") == 0)
-			worker_loop.index_queue = i;
+			loop->index_queue = i;
 		else if (py.PyUnicode_CompareWithASCIIString(name, "data_queue") == 0)
-			worker_loop.data_queue = i;
+			loop->data_queue = i;
 		else if (py.PyUnicode_CompareWithASCIIString(name, "worker_id") == 0)
-			worker_loop.worker_id = i;
+			loop->worker_id = i;
 	}
 	py.PyErr_Clear();
 	if (names)
@@ -368,32 +388,38 @@ static void find_arguments(PyObject *function)
 		py.Py_DecRef(code);
 }
 
-void torch_patch_worker(PyObject *module)
+void torch_patch_worker(PyObject *module, size_t package)
 {
-	PyObject *original = api_get_named(module, worker_method.ml_name);
+	static PyMethodDef methods[TORCH_PACKAGE_MAX] = {
+		[TORCH] = {"_worker_loop", on_torch_worker, PY_VARARGS_KEYWORDS, NULL},
+		[TORCHDATA] = {"_worker_loop", on_torchdata_worker, PY_VARARGS_KEYWORDS, NULL},
+	};
+	struct worker_loop *loop = &worker_loops[package];
+	const char *const attribute = methods[package].ml_name;
+	PyObject *original = api_get_named(module, attribute);
 	PyObject *name, *function = NULL;
 	bool set = false;
 
 	if (original) {
-		find_arguments(original);
-		name = py.PyUnicode_FromString(WORKER);
+		loop->original = original;
+		find_arguments(loop);
+		name = py.PyUnicode_FromString(loop->module);
 		if (name) {
 			/* Its __module__, for pickle. */
-			function = py.PyCFunction_NewEx(&worker_method, NULL, name);
+			function = py.PyCFunction_NewEx(&methods[package], NULL, name);
 			py.Py_DecRef(name);
 		}
-		worker_loop.original = original;
 	}
 	if (function) {
-		set = worker_loop.data_queue >= 0 && worker_loop.index_queue >= 0 &&
-		      py.PyObject_SetAttrString(module, worker_method.ml_name, function) == 0;
+		set = loop->data_queue >= 0 && loop->index_queue >= 0 &&
+		      py.PyObject_SetAttrString(module, attribute, function) == 0;
 		py.Py_DecRef(function);
 	}
 	py.PyErr_Clear();
-	patch_note(WORKER, worker_method.ml_name, set);
+	patch_note(loop->module, attribute, set);
 }
 
-void torch_patch_fetch(PyObject *module)
+void torch_patch_fetch(PyObject *module, size_t package)
 {
 	static PyMethodDef method = {"fetch", on_fetch, PY_VARARGS_KEYWORDS, NULL};
 	static const struct {
@@ -404,6 +430,7 @@ void torch_patch_fetch(PyObject *module)
 		{"_IterableDatasetFetcher", FETCH ":_IterableDatasetFetcher"},
 	};
 
+	(void)package;
 	for (size_t i = 0; i < sizeof(fetchers) / sizeof(fetchers[0]); i++) {
 		PyObject *class = api_get_named(module, fetchers[i].name);
 
@@ -425,35 +452,54 @@ static bool has_method(PyObject *module, const char *name, const char *method)
 	return found;
 }
 
-void torch_patch_dataloader(PyObject *module)
-{
-	static PyMethodDef iter = {"__iter__", on_iter, PY_VARARGS_KEYWORDS, NULL};
-	static PyMethodDef next = {"__next__", on_next, PY_VARARGS_KEYWORDS, NULL};
-	static PyMethodDef try_get = {"_try_get_data", on_try_get, PY_VARARGS_KEYWORDS, NULL};
-	static const struct {
-		const char *name;
-		const char *where;
-		PyMethodDef *method;
-	} points[] = {
-		{"DataLoader", DATALOADER ":DataLoader", &iter},
-		{"_BaseDataLoaderIter", DATALOADER ":_BaseDataLoaderIter", &next},
-		{"_MultiProcessingDataLoaderIter", DATALOADER ":_MultiProcessingDataLoaderIter",
-		 &try_get},
-	};
+struct point {
+	const char *name;
+	const char *where;
+	PyMethodDef *method;
+};
 
-	/* Half of the points would tell of loaders and never of a batch, and keep pipes.c from it.
-	 */
-	if (!has_method(module, points[1].name, next.ml_name)) {
-		blind = true;
-		for (size_t i = 0; i < sizeof(points) / sizeof(points[0]); i++)
-			patch_note(points[i].where, points[i].method->ml_name, false);
-		return;
-	}
-	for (size_t i = 0; i < sizeof(points) / sizeof(points[0]); i++) {
+static void patch_points(PyObject *module, const struct point *points, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
 		PyObject *class = api_get_named(module, points[i].name);
 
 		patch_method(class, points[i].where, points[i].method);
 		if (class)
 			py.Py_DecRef(class);
 	}
+}
+
+void torch_patch_dataloader(PyObject *module, size_t package)
+{
+	static PyMethodDef iter = {"__iter__", on_iter, PY_VARARGS_KEYWORDS, NULL};
+	static PyMethodDef next = {"__next__", on_next, PY_VARARGS_KEYWORDS, NULL};
+	static PyMethodDef try_get = {"_try_get_data", on_try_get, PY_VARARGS_KEYWORDS, NULL};
+	static const struct point points[] = {
+		{"DataLoader", DATALOADER ":DataLoader", &iter},
+		{"_BaseDataLoaderIter", DATALOADER ":_BaseDataLoaderIter", &next},
+		{"_MultiProcessingDataLoaderIter", DATALOADER ":_MultiProcessingDataLoaderIter",
+		 &try_get},
+	};
+	/* Its iterators' __next__ calls the one above. */
+	static const struct point stateful[] = {
+		{"StatefulDataLoader", STATEFUL ":StatefulDataLoader", &iter},
+		{"_StatefulMultiProcessingDataLoaderIter",
+		 STATEFUL ":_StatefulMultiProcessingDataLoaderIter", &try_get},
+	};
+	const size_t count = sizeof(points) / sizeof(points[0]);
+
+	if (package == TORCHDATA) {
+		if (!blind)
+			patch_points(module, stateful, sizeof(stateful) / sizeof(stateful[0]));
+		return;
+	}
+	/* Half of the points would tell of loaders and never of a batch, and keep pipes.c from it.
+	 */
+	if (!has_method(module, points[1].name, next.ml_name)) {
+		blind = true;
+		for (size_t i = 0; i < count; i++)
+			patch_note(points[i].where, points[i].method->ml_name, false);
+		return;
+	}
+	patch_points(module, points, count);
 }

@@ -27,7 +27,7 @@ ANSWERS = {
     "cuptiGetVersion": NOT_INITIALIZED, "cuptiGetTimestamp": NOT_INITIALIZED,
     "realtime": {0: 1, 130200: 0}, "cuptiGetResultString": NOT_INITIALIZED,
     "cuptiGetLastError": NOT_INITIALIZED,
-    "cuptiActivityGetNumDroppedRecords": {0: 15, 24: 0, 130200: 999},
+    "cuptiActivityGetNumDroppedRecords": {0: 15, 23: 0, 130200: 999},
     "cuptiActivityRegisterCallbacks": NOT_INITIALIZED, "cuptiSubscribe": NO_DRIVER,
     "cuptiEnableCallback": {0: 1, 130200: 999}, "cuptiEnableDomain": {0: 1, 130200: 999},
     "cuptiUnsubscribe": {0: 1, 130200: 999}, "cuptiActivityEnable": NO_DRIVER,
@@ -167,7 +167,7 @@ def check_library():
 
 
 def check_double():
-    for cuda, versions in (12, (18, 22, 24, 26, 28)), (13, (130000, 130001, 130101, 130201, 130301,
+    for cuda, versions in (12, (18, 21, 23, 24, 26, 28)), (13, (130000, 130001, 130101, 130201, 130301,
                                                             130500)):
         path = os.path.join(FAKES, "v{}".format(cuda), "libcupti.so.{}".format(cuda))
         for version in versions:

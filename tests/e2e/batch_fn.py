@@ -13,6 +13,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import dlprof_test  # noqa: E402
 from dlprof_test import (PYTHON, check, environment, equal, finish, need_shim, report,  # noqa
                          rows, run, say, scratch, spread, wait_for_drain)
+from loops import DRIVER, epochs_of, split  # noqa: E402
 
 WAIT_TOLERANCE_NS = 1_000_000
 ATTEMPTS = 3
@@ -89,28 +90,6 @@ async def later():
     return 1
 '''
 
-DRIVER = '''
-import sys, time
-now = lambda: time.clock_gettime_ns(time.CLOCK_MONOTONIC)
-
-def drain(take, limit=10**9):
-    count = 0
-    while count < limit:
-        begin = now()
-        try:
-            take()
-        except StopIteration:
-            break
-        except ValueError as error:
-            import traceback
-            print("raised", traceback.format_exc())
-            continue
-        print("WAIT", begin, now(), flush=True)
-        time.sleep(0.001)
-        count += 1
-    print("epoch of", count)
-'''
-
 # name: (DLPROF_BATCH_FN, program, [batches of each epoch of each loader])
 IN_MODULE = {
     "next": ("home:Loader.__next__", "l = home.Loader()\nfor _ in range(3): drain(l.__next__)",
@@ -166,17 +145,6 @@ def write(folder, name, text):
     return path
 
 
-def split(out):
-    """The program's waits, and the rest of what it printed."""
-    waits, rest = [], []
-    for line in out.splitlines():
-        if line.startswith("WAIT"):
-            waits.append(tuple(map(int, line.split()[1:])))
-        else:
-            rest.append(line)
-    return waits, rest
-
-
 _plain = {}  # the run without us, as long as it is of the same program
 
 
@@ -195,19 +163,6 @@ def record(name, python, argv, value, folder, **changes):
     wait_for_drain(database)
     check(os.path.exists(database), name, "no database")
     return truth, database
-
-
-def epochs_of(database):
-    """Batches of each epoch of each loader; their ordinals must be 0, 1, 2, ..."""
-    loaders = {}
-    for row in rows(database, "SELECT loader_id, epoch, batch FROM batch ORDER BY 1, 2, 3"):
-        epochs = loaders.setdefault(row["loader_id"], [])
-        equal(row["epoch"] in (len(epochs) - 1, len(epochs)), True, "epoch", row)
-        if row["epoch"] == len(epochs):
-            epochs.append(0)
-        equal(row["batch"], epochs[-1], "ordinal", row)
-        epochs[-1] += 1
-    return list(loaders.values())
 
 
 def compare(name, python, argv, value, expected, folder):

@@ -182,6 +182,28 @@ for i in range(10):
     equal(sorted(r["worker_id"] for r in found[:8]), list(range(8)), "workers")
 
 
+def check_waves():
+    """The same of threads that begin together later: each wave wants segments of its own."""
+    _, _, database = python("waves", """
+def load(i, barrier):
+    barrier.wait()
+    shim.dlprof_load_begin(i)
+    time.sleep(0.02)
+    shim.dlprof_load_end(i)
+def wave(tasks):
+    barrier = threading.Barrier(len(tasks))
+    threads = [threading.Thread(target=load, args=(i, barrier)) for i in tasks]
+    [t.start() for t in threads]
+    [t.join() for t in threads]
+wave(range(8))
+time.sleep(1.2)
+wave(range(8, 28))
+wave(range(28, 48))
+""")
+    found = [row["task"] for row in rows(database, "SELECT task FROM t_batch ORDER BY task")]
+    equal(found, list(range(48)), "loads of waves of threads")
+
+
 def check_disorder():
     """Calls in the wrong order break nothing, and what is right among them is recorded."""
     found, out, database = python("disorder", """
@@ -222,6 +244,7 @@ def main():
     check_steps()
     check_single()
     check_together()
+    check_waves()
     check_disorder()
     finish()
 

@@ -87,6 +87,12 @@ def check_case(python, folder, workers, start):
     # The Subset's samples come by __getitems__, one call for its one batch.
     equal(steps["Everything"]["count"], samples, "samples")
     equal(steps["Subset"]["count"], 1, "batches of the Subset")
+    # Whoever reads, zarr's threads too, does it in a load. A spawned worker reads more names before
+    # than are kept.
+    read = rows(database, "SELECT (SELECT SUM(read_bytes) FROM load) AS loads, "
+                          "(SELECT SUM(bytes) FROM file) AS files")[0]
+    if start == "fork":
+        equal(read["loads"], read["files"], arguments, "bytes of loads, and of files")
     zero = rows(database, "SELECT * FROM load WHERE decode_ns IS NULL OR decode_ns = 0")
     equal(zero, [], arguments, "loads without decode time")
 

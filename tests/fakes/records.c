@@ -41,8 +41,9 @@ static const struct length {
 	{KIND_KERNEL, 248, 130400}, {KIND_MEMCPY, 88, 0},          {KIND_MEMCPY, 96, 26},
 	{KIND_MEMCPY, 112, 130400}, {KIND_MEMCPY2, 96, 0},         {KIND_MEMSET, 88, 0},
 	{KIND_MEMSET, 104, 130400}, {KIND_SYNCHRONIZATION, 40, 0}, {KIND_SYNCHRONIZATION, 56, 26},
-	{KIND_GRAPH_TRACE, 48, 0},  {KIND_GRAPH_TRACE, 56, 22},    {KIND_DRIVER, 40, 0},
-	{KIND_RUNTIME, 40, 0},      {KIND_OVERHEAD, 40, 0},        {KIND_OVERHEAD, 56, 22},
+	{KIND_GRAPH_TRACE, 48, 0},  {KIND_GRAPH_TRACE, 56, 21},    {KIND_DRIVER, 40, 0},
+	{KIND_RUNTIME, 40, 0},      {KIND_OVERHEAD, 40, 0},        {KIND_OVERHEAD, 48, 21},
+	{KIND_OVERHEAD, 56, 22},
 };
 
 static const struct layout *layout_of(uint32_t kind)

@@ -31,13 +31,13 @@ ALLOWED = re.compile(
     r"|_*environ|__errno_location|getenv|getauxval|gnu_get_libc_version|clock_gettime|clone"
     r"|dl_iterate_phdr|dladdr1?|dlerror|dlopen|dlvsym"
     r"|Py_IsInitialized|PySys_AddAuditHook|PyUnstable_Module_SetGIL"
-    r"|_ITM_(de)?registerTMCloneTable|__gmon_start__|__cxa_finalize)")
+    r"|_ITM_(de)?registerTMCloneTable|__gmon_start__|__cxa_finalize|__register_atfork)")
 
 # What tests/shim/host_*.c call and nobody wraps. All else that they call must be a hook, so that
 # a row that is lost from hooks.def, export and all, is missed.
 UNHOOKED = set("""
     __fdelt_chk aio_error aio_error64 alphasort alphasort64 clock_gettime clone closedir
-    dlopen epoll_create1 epoll_ctl exit fdopen feof fflush fgetc fgetpos fgetpos64 fileno fputs
+    dlopen epoll_create1 epoll_ctl exit fdopen feof fflush fgetc fgetpos fgetpos64 fileno fork fputs
     free ftell ftello ftello64 fwrite getpid gnu_get_libc_version lseek lseek64
     name_to_handle_at pipe printf pthread_cond_signal pthread_create pthread_mutex_lock
     pthread_mutex_trylock pthread_mutex_unlock pthread_self putchar puts rewinddir sem_init

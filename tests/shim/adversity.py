@@ -252,6 +252,45 @@ def check_without_drain():
     equal(os.listdir(folder), [], "no dlprof-drain: left of the segments")
 
 
+def check_linked():
+    """The drain of the version that runs, not one that stands beside a link to it."""
+    folder, database = scratch(), os.path.join(scratch(), "run.db")
+    mark = os.path.join(folder, "started")
+    shim = installed_copy(scratch())
+    link = installed_copy(folder, drain=False)
+    os.remove(link)
+    os.symlink(shim, link)
+    other = os.path.join(folder, "analyzer", "dlprof-drain")
+    with open(other, "w") as file:
+        file.write("#!/bin/sh\ntouch {}\n".format(mark))
+    os.chmod(other, 0o755)
+    train("by a link:", scratch(), LD_PRELOAD=link, DLPROF_OUT=database)
+    wait_for_drain(database)
+    check(not os.path.exists(mark), "by a link: another drain was started")
+    equal(count(database), 40, "by a link: rows")
+
+
+def check_session():
+    """The drain has a session of its own, and the training does not wait for it to be made: on a busy
+    machine that takes up to a second."""
+    folder = scratch()
+    log, database = os.path.join(folder, "strace"), os.path.join(folder, "run.db")
+    done = run(["strace", "-f", "-o", log, "-e", "trace=execve,setsid", "-E", "LD_PRELOAD=" + SHIM,
+                PYTHON, "-c", "pass"],
+               env=environment(False, DLPROF_OUT=database, DLPROF_ACTIVATE="always",
+                               DLPROF_QUIET=1))
+    if done.status:
+        say("strace may not trace here, or is not there")
+        return
+    wait_for_drain(database)
+    with open(log) as file:
+        calls = [line.split(None, 1) for line in file if "execve(" in line or "setsid(" in line]
+    makers = [pid for pid, call in calls if call.startswith("setsid(")]
+    check(len(makers) == 1, "one session is made", calls)
+    mine = [call.split("(")[0] for pid, call in calls if pid in makers]
+    equal(mine, ["execve", "setsid"], "what the drain does first", calls)
+
+
 def main():
     need_shim()
     need_torch()
@@ -263,6 +302,8 @@ def main():
     check_address_space()
     check_limits()
     check_without_drain()
+    check_linked()
+    check_session()
     finish()
 
 

@@ -32,6 +32,11 @@ def whole_lines(log):
             yield line
 
 
+def can_trace():
+    return any(os.access(os.path.join(place, "strace"), os.X_OK)
+               for place in os.environ["PATH"].split(":"))
+
+
 def by_strace(argv, folder):
     log = os.path.join(scratch(), "strace")
     done = run(["strace", "-f", "-y", "-s", "0", "-o", log, "-e", "trace=" + ",".join(CALLS)]
@@ -67,8 +72,7 @@ def by_dlprof(argv, folder):
 def main():
     need_shim()
     need_torch()
-    if not any(os.access(os.path.join(place, "strace"), os.X_OK)
-               for place in os.environ["PATH"].split(":")):
+    if not can_trace():
         skip("no strace")
     folder = os.path.realpath(scratch())
     make = "import sys; sys.path.insert(0, {!r}); import workloads; workloads.make({!r})"
@@ -85,4 +89,5 @@ def main():
     finish()
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -80,6 +80,8 @@ def main():
         if name != "forked_walk":  # whose marks say that it is to be recorded
             same(name, [other], status)
         same(name + ", recording", [other], status, **RECORDING)
+        if name == "forked_walk":
+            same(name + ", forkpty", [other, "400", "forkpty"], status, **RECORDING)
     if RUNNER:
         finish()
     need_torch()

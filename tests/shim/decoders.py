@@ -14,9 +14,9 @@ from dlprof_test import (PYTHON, check, environment, equal, finish, need_shim,  
                          need_torch, rows, run, say, scratch, wait_for_drain)
 
 GROUPS = ("jpeg", "corrupt_jpeg", "webp", "tiff", "png", "torch", "packed", "turbo", "video",
-          "sound")
+          "sound", "deflate", "charls", "jxl")
 LIBRARIES = ("libjpeg", "libpng", "libwebp", "libtiff", "zlib", "zstd", "lz4", "turbojpeg",
-             "libavcodec", "libsndfile")
+             "libavcodec", "libsndfile", "libdeflate", "CharLS", "libjxl")
 
 
 def observe(group):

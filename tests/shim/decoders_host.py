@@ -252,8 +252,99 @@ def sound():
     return [["libsndfile", "audio", 0, 3, 0, None]]
 
 
+def deflate():
+    library = load("libdeflate.so.0")
+    if not library:
+        return None
+    text = bytes(range(256)) * 100
+    library.libdeflate_alloc_decompressor.restype = ctypes.c_void_p
+    context = ctypes.c_void_p(library.libdeflate_alloc_decompressor())
+    out = ctypes.create_string_buffer(len(text))
+    files = {"zlib": zlib.compress(text), "gzip": gzip.compress(text),
+             "deflate": zlib.compress(text)[2:-4]}
+    for kind, data in files.items():
+        decompress = getattr(library, "libdeflate_{}_decompress".format(kind))
+        for picked in (data, data, b"\xff" * 50):
+            status = decompress(context, picked, ctypes.c_size_t(len(picked)), out,
+                                ctypes.c_size_t(len(text)), None)
+            assert (status == 0) == (picked is data), (kind, status)
+        assert out.raw == text
+    return [["libdeflate", "deflate", 0, 6, 0, 150 + 2 * sum(map(len, files.values()))]]
+
+
+def charls():
+    library = load("libcharls.so.2")
+    if not library:
+        return None
+    for side in ("encoder", "decoder"):
+        getattr(library, "charls_jpegls_{}_create".format(side)).restype = ctypes.c_void_p
+    pixels, room = bytes(range(250)) * 80, ctypes.create_string_buffer(100000)
+    size = ctypes.c_size_t()
+    encoder = ctypes.c_void_p(library.charls_jpegls_encoder_create())
+    frame = (ctypes.c_uint32 * 4)(200, 100, 8, 1)  # width, height, bits, components
+    assert not library.charls_jpegls_encoder_set_frame_info(encoder, frame)
+    assert not library.charls_jpegls_encoder_set_destination_buffer(encoder, room,
+                                                                    ctypes.c_size_t(len(room)))
+    assert not library.charls_jpegls_encoder_encode_from_buffer(
+        encoder, pixels, ctypes.c_size_t(len(pixels)), 0)
+    assert not library.charls_jpegls_encoder_get_bytes_written(encoder, ctypes.byref(size))
+    out = ctypes.create_string_buffer(len(pixels))
+    for taken in (size.value, size.value, size.value // 2):
+        decoder = ctypes.c_void_p(library.charls_jpegls_decoder_create())
+        assert not library.charls_jpegls_decoder_set_source_buffer(decoder, room,
+                                                                   ctypes.c_size_t(taken))
+        assert not library.charls_jpegls_decoder_read_header(decoder)
+        status = library.charls_jpegls_decoder_decode_to_buffer(
+            decoder, out, ctypes.c_size_t(len(out)), 0)
+        assert (status == 0) == (taken == size.value), status
+    return [["CharLS", "JPEG-LS", 0, 2, 0, 0]]
+
+
+def jxl():
+    library = load("libjxl.so.0.7")
+    if not library:
+        return None
+    for name in ("JxlEncoderCreate", "JxlEncoderFrameSettingsCreate", "JxlDecoderCreate"):
+        getattr(library, name).restype = ctypes.c_void_p
+    width, height = SIZES[512]
+    pixels = picture((width, height)).tobytes()
+    plain = ctypes.create_string_buffer(24)  # three channels of bytes
+    plain[0:8] = b"\3\0\0\0\2\0\0\0"
+    encoder = ctypes.c_void_p(library.JxlEncoderCreate(None))
+    info = (ctypes.c_uint32 * 256)()
+    library.JxlEncoderInitBasicInfo(info)
+    info[1], info[2] = width, height
+    colours = ctypes.create_string_buffer(1024)
+    library.JxlColorEncodingSetToSRGB(colours, 0)
+    assert not library.JxlEncoderSetBasicInfo(encoder, info)
+    assert not library.JxlEncoderSetColorEncoding(encoder, colours)
+    settings = ctypes.c_void_p(library.JxlEncoderFrameSettingsCreate(encoder, None))
+    assert not library.JxlEncoderAddImageFrame(settings, plain, pixels,
+                                               ctypes.c_size_t(len(pixels)))
+    library.JxlEncoderCloseInput(encoder)
+    room = ctypes.create_string_buffer(1 << 20)
+    at, left = ctypes.c_void_p(ctypes.addressof(room)), ctypes.c_size_t(len(room))
+    assert not library.JxlEncoderProcessOutput(encoder, ctypes.byref(at), ctypes.byref(left))
+    data = room.raw[:len(room) - left.value]
+    out = ctypes.create_string_buffer(len(pixels))
+    error, success, wants_room, whole = 1, 0, 5, 4096
+    for picked in (data, data, b"\xff" * 100):
+        decoder = ctypes.c_void_p(library.JxlDecoderCreate(None))
+        assert not library.JxlDecoderSubscribeEvents(decoder, whole)
+        assert not library.JxlDecoderSetInput(decoder, picked, ctypes.c_size_t(len(picked)))
+        seen = [library.JxlDecoderProcessInput(decoder)]
+        while seen[-1] not in (success, error):
+            if seen[-1] == wants_room:
+                assert not library.JxlDecoderSetImageOutBuffer(decoder, plain, out,
+                                                               ctypes.c_size_t(len(out)))
+            seen.append(library.JxlDecoderProcessInput(decoder))
+        assert seen == ([wants_room, whole, success] if picked is data else [error]), seen
+    return [["libjxl", "JPEG XL", 0, 2, 0, 0]]
+
+
 def main():
-    groups = (jpeg, corrupt_jpeg, webp, tiff, png, torch, packed, turbo, video, sound)
+    groups = (jpeg, corrupt_jpeg, webp, tiff, png, torch, packed, turbo, video, sound, deflate,
+              charls, jxl)
     print(json.dumps({group.__name__: group for group in groups}[sys.argv[1]]()))
 
 

@@ -2,14 +2,16 @@
 /*
  * forked.c - a child that goes on recording with what its parent had in memory.
  *
- * usage: forked fork|_Fork. The parent reads "data" in a load and keeps it open. In the child a
- * pipe takes the descriptor's place before anything records; then another thread than the one that
- * forked begins to. Both load LOADS batches of READS reads of "data" each, and one reads the pipe.
+ * usage: forked fork|_Fork|forkpty|daemon. The parent reads "data" in a load and keeps it open. In
+ * the child a pipe takes the descriptor's place before anything records; then another thread than
+ * the one that forked begins to. Both load LOADS batches of READS reads of "data" each, and one
+ * reads the pipe.
  */
 #include <dlfcn.h>
 #include <dlprof.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <pty.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -67,6 +69,18 @@ static int child(int fd)
 	return 0;
 }
 
+/* With daemon() it is the parent that goes. */
+static pid_t make_child(const char *how)
+{
+	int terminal;
+
+	if (strcmp(how, "fork") == 0)
+		return fork();
+	if (strcmp(how, "_Fork") == 0)
+		return _Fork();
+	return strcmp(how, "daemon") == 0 ? daemon(1, 1) : forkpty(&terminal, NULL, NULL, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	int fd, status = -1;
@@ -78,10 +92,13 @@ int main(int argc, char **argv)
 	if (argc != 2 || read(fd, bytes, sizeof(bytes)) != sizeof(bytes))
 		return 2;
 	dlprof_load_end(0);
-	pid = strcmp(argv[1], "fork") == 0 ? fork() : _Fork();
-	if (pid == 0)
+	pid = make_child(argv[1]);
+	if (pid == 0 && strcmp(argv[1], "daemon") != 0)
 		_exit(child(fd));
-	waitpid(pid, &status, 0);
+	if (pid == 0)
+		status = child(fd);
+	else
+		waitpid(pid, &status, 0);
 	printf("child %x\n", (unsigned int)status);
 	return 0;
 }

@@ -32,7 +32,7 @@ def check_child(forked, how):
 
 def main():
     need_shim()
-    for how in ("fork", "_Fork"):
+    for how in ("fork", "_Fork", "forkpty", "daemon"):
         check_child(os.path.abspath(sys.argv[1]), how)
     finish()
 

@@ -2,13 +2,15 @@
 /*
  * forked_walk.c - forks while other threads load batches, and loads a library in each child.
  *
- * usage: forked_walk [FORKS]. Before a load the shim looks whether modules have come, under a lock
- * of ld.so's that a fork leaves taken in the child for good. Prints how many children did not come
- * to their end: without the preload, none ever waits.
+ * usage: forked_walk [FORKS [forkpty]]. Before a load the shim looks whether modules have come,
+ * under a lock of ld.so's that a fork leaves taken in the child for good. forkpty() forks within
+ * libc.
+ * Prints how many children did not come to their end: without the preload, none ever waits.
  */
 #include <dlfcn.h>
 #include <dlprof.h>
 #include <pthread.h>
+#include <pty.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdatomic.h>
@@ -43,19 +45,21 @@ static void child(void)
 
 int main(int argc, char **argv)
 {
-	int forks = argc > 1 ? atoi(argv[1]) : 400, hung = 0, failed = 0;
+	int forks = argc > 1 ? atoi(argv[1]) : 400, hung = 0, failed = 0, terminal = -1;
 	pthread_t threads[THREADS];
 
 	for (int i = 0; i < THREADS; i++)
 		pthread_create(&threads[i], NULL, load, NULL);
 	usleep(100000);
 	for (int i = 0; i < forks && hung < HUNG_MAX; i++) {
-		pid_t pid = fork();
+		pid_t pid = argc > 2 ? forkpty(&terminal, NULL, NULL, NULL) : fork();
 		int status = 0;
 
 		if (pid == 0)
 			child();
 		waitpid(pid, &status, 0);
+		if (terminal >= 0)
+			close(terminal);
 		hung += WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM;
 		failed += WIFEXITED(status) && WEXITSTATUS(status);
 	}

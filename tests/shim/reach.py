@@ -33,7 +33,9 @@ CASES = {
     "origin": 0,
     "sibling": 0,
     "corrupt": 1,
+    "corrupt_lazy": 1,
     "corrupt_deep": 1,
+    "corrupt_coroutine": 1,
     "throw": 1,
     "threads": 200,
     "reopen": 30,
@@ -58,7 +60,7 @@ LINGER_S = 3
 
 # An emulator neither wipes what MADV_WIPEONFORK says nor lets a drain be started, and is slow. Slots
 # that are bound lazily wait until ld.so has bound them, but on x86-64.
-NATIVE = HIDDEN + ("forked", "threads", "lazy", "linked-lazy")
+NATIVE = HIDDEN + ("forked", "threads", "lazy", "corrupt_lazy", "linked-lazy")
 
 
 class Builder:

@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "fake.h"
@@ -23,6 +24,7 @@
 #define THREADS	 8
 #define LOOKUPS	 40000
 #define RELOADS	 20
+#define STACK_BYTES (1 << 20)
 
 static void *load(const char *path, int flags)
 {
@@ -218,6 +220,20 @@ static void corrupt(void)
 	printf("%d %d\n", failed, run_a(100));
 }
 
+/* What ld.so binds in a call that leaves by a jump is seen from the next load on. */
+static void corrupt_lazy(void)
+{
+	int (*run_a)(unsigned int) = run_of(load("./caller_a_lazy.so", RTLD_LAZY));
+	void (*load_begin)(int64_t) = NULL;
+	int first = run_a(0);
+
+	if (getenv("DLPROF_ACTIVATE"))
+		load_begin = (void (*)(int64_t))dlsym(RTLD_DEFAULT, "dlprof_load_begin");
+	if (load_begin)
+		load_begin(0);
+	printf("%d %d\n", first, run_a(100));
+}
+
 /* Far below where the jump left from, so that its frame seems to be around this one. */
 __attribute__((noinline)) static int run_deep(int (*run_a)(unsigned int))
 {
@@ -234,6 +250,44 @@ static void corrupt_deep(void)
 	for (int i = 0; i < 10; i++)
 		run_a(0);
 	printf("%d\n", run_deep(run_a));
+}
+
+static int (*run_coroutine)(unsigned int);
+static ucontext_t outside, inside;
+static int first, second;
+
+static void coroutine(void)
+{
+	first = run_coroutine(0);
+}
+
+/* Its stack is below the coroutine's, which is gone when the second image comes. */
+static void *around_coroutine(void *stack)
+{
+	getcontext(&inside);
+	inside.uc_stack.ss_sp = stack;
+	inside.uc_stack.ss_size = STACK_BYTES;
+	inside.uc_link = &outside;
+	makecontext(&inside, coroutine, 0);
+	swapcontext(&outside, &inside);
+	munmap(stack, STACK_BYTES);
+	second = run_coroutine(100);
+	return NULL;
+}
+
+static void corrupt_coroutine(void)
+{
+	char *stacks = mmap(NULL, 2 * STACK_BYTES, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	pthread_attr_t below;
+	pthread_t thread;
+
+	run_coroutine = run_of(load("./caller_a.so", RTLD_NOW));
+	pthread_attr_init(&below);
+	pthread_attr_setstack(&below, stacks, STACK_BYTES);
+	pthread_create(&thread, &below, around_coroutine, stacks + STACK_BYTES);
+	pthread_join(thread, NULL);
+	printf("%d %d\n", first, second);
 }
 
 static void throwing(void)
@@ -397,7 +451,9 @@ static const struct {
 	{"origin", origin, NULL},
 	{"sibling", sibling, NULL},
 	{"corrupt", corrupt, NULL},
+	{"corrupt_lazy", corrupt_lazy, NULL},
 	{"corrupt_deep", corrupt_deep, NULL},
+	{"corrupt_coroutine", corrupt_coroutine, NULL},
 	{"throw", throwing, NULL},
 	{"threads", threads, NULL},
 	{"reopen", reopen, NULL},

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * jpeg.h - libjpeg's calls. image_width and image_height lie before all that 6b, 7, 8 and turbo
+ * differ in.
+ */
+#ifndef JPEG_H
+#define JPEG_H
+
+#include "hooks/decode.h"
+#include "hooks/rows.h"
+#include "hooks/unit.h"
+
+#define JPEG_SOURCE(info) FIELD(const struct jpeg_source *, info, 40)
+#define JPEG_WIDTH(info)  FIELD(uint32_t, info, 48)
+#define JPEG_HEIGHT(info) FIELD(uint32_t, info, 52)
+#define JPEG_HEADER_OK	  1
+
+struct jpeg_source {
+	const uint8_t *next;
+	size_t left;
+};
+
+static inline bool jpeg_begun(struct unit *unit, const void *info)
+{
+	const struct jpeg_source *source = JPEG_SOURCE(info);
+
+	unit->input = source ? source->next : NULL;
+	unit->input_bytes = source ? source->left : 0;
+	return true;
+}
+
+static bool jpeg_begin(struct unit *unit, enum decode_row_id row, const void *info)
+{
+	rows_end(info);
+	return unit_begin(unit, row) && jpeg_begun(unit, info);
+}
+
+static inline bool jpeg_row_begin(struct unit *unit, enum decode_row_id row, const void *info)
+{
+	return rows_time_begin(unit, DECODE_JPEG, info) ? jpeg_begun(unit, info)
+							: jpeg_begin(unit, row, info);
+}
+
+/* What came from the buffer that was there before; a file's source refills it, and is read time. */
+static inline uint64_t jpeg_bytes(const struct unit *unit, const void *info)
+{
+	const struct jpeg_source *source = JPEG_SOURCE(info);
+	uintptr_t taken = source ? (uintptr_t)source->next - (uintptr_t)unit->input : 0;
+
+	return taken <= unit->input_bytes ? taken : unit->input_bytes;
+}
+
+static void jpeg_end(struct unit *unit, const void *info, struct unit_result result)
+{
+	result.bytes = jpeg_bytes(unit, info);
+	unit_end_part(unit, info, result);
+}
+
+static inline void jpeg_row_end(struct unit *unit, enum decode_row_id row, const void *info,
+				uint32_t count)
+{
+	if (unlikely(!rows_time_end(unit, row, jpeg_bytes(unit, info), count)))
+		jpeg_end(unit, info, (struct unit_result){0});
+}
+
+/* A row that passes: a function of its own, which keeps little while it calls. */
+__attribute__((noinline)) static uint32_t
+jpeg_row_pass(uint32_t (*real)(void *info, void *lines, uint32_t count), void *info, void *lines,
+	      uint32_t count)
+{
+	struct unit unit;
+
+	jpeg_begun(&unit, info);
+	count = real(info, lines, count);
+	rows_pass_end(jpeg_bytes(&unit, info), count);
+	return count;
+}
+
+static void jpeg_header_end(struct unit *unit, const void *info, int found)
+{
+	struct unit_result result = {0};
+
+	unit_forget(unit, info);
+	if (found == JPEG_HEADER_OK) {
+		result.width = JPEG_WIDTH(info);
+		result.height = JPEG_HEIGHT(info);
+	}
+	jpeg_end(unit, info, result);
+}
+
+#endif

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "python/follow.h"
+
+#include <string.h>
+
+#include "activate.h"
+#include "clock.h"
+#include "python/consumer.h"
+#include "python/tfdata.h"
+
+#define FOLLOWED_MAX 32
+
+/*
+ * An iterator that is followed. Known by its address, so that nothing is put into objects of the
+ * user's. Where it cannot be referred to weakly, one at the address of another that is gone goes on
+ * where that one stopped, in a new epoch if that one came to its end. Under the GIL.
+ */
+static struct followed {
+	const void *object;
+	PyObject *reference; /* weak; NULL: none */
+	struct follow_what what;
+	uint32_t life;
+	uint32_t users; /* threads in a call of it; the proxy that owns it */
+	uint64_t used_ns;
+	bool gave_way;
+	struct consumer consumer;
+} followed[FOLLOWED_MAX];
+
+static void drop(struct followed *one)
+{
+	if (one->life == thread_life)
+		consumer_abandon(&one->consumer);
+	if (one->reference)
+		py.Py_DecRef(one->reference);
+	memset(one, 0, sizeof(*one));
+}
+
+static bool is_gone(const struct followed *one)
+{
+	PyObject *object = one->reference ? py.PyObject_CallObject(one->reference, NULL) : NULL;
+
+	if (!object) {
+		py.PyErr_Clear();
+		return false;
+	}
+	py.Py_DecRef(object);
+	return object == py.none;
+}
+
+/*
+ * The one of this object, or a new one in place of one that is gone, or was not used for longest.
+ * NULL: all are in use. An iterator of the same loader that was left half-way is not asked again
+ * once it is gone, so the loader's next epoch can begin.
+ */
+static struct followed *find(const struct follow_what *what, const void *key, PyObject *object)
+{
+	struct followed *oldest = NULL;
+
+	for (size_t i = 0; i < FOLLOWED_MAX; i++) {
+		struct followed *one = &followed[i];
+		const bool ours = one->life == thread_life && one->what.kind == what->kind &&
+				  one->what.loader == what->loader;
+
+		if (ours && !one->users && is_gone(one))
+			drop(one);
+		else if (ours && key && one->object == key)
+			return one;
+		if (one->users && one->life == thread_life)
+			continue;
+		if (!oldest || one->used_ns < oldest->used_ns)
+			oldest = one;
+	}
+	if (!oldest)
+		return NULL;
+	drop(oldest);
+	oldest->object = key;
+	oldest->what = *what;
+	oldest->life = thread_life;
+	if (object && py.none) {
+		oldest->reference = py.PyWeakref_NewRef(object, NULL);
+		py.PyErr_Clear();
+	}
+	return oldest;
+}
+
+static void begin_epoch(struct followed *one)
+{
+	const struct consumer_facts facts = {
+		.kind = one->what.kind,
+		.workers = -1,
+		.prefetch_factor = -1,
+		.batch_size = -1,
+		.flags = DLPROF_EPOCH_OPAQUE,
+		.dataset = one->what.loader,
+		.opaque = true,
+	};
+
+	if (!one->consumer.stream || one->consumer.over)
+		consumer_start(&one->consumer, &facts, clock_now_ns());
+}
+
+static PyObject *ask(struct followed *one, PyObject *callable, PyObject *args, PyObject *kwargs)
+{
+	PyObject *batch;
+
+	one->users++;
+	tfdata_hold();
+	batch = py.PyObject_Call(callable, args, kwargs);
+	tfdata_release();
+	return batch;
+}
+
+static void tell(struct followed *one, struct consumer_wait *wait, const PyObject *batch)
+{
+	struct consumer *consumer = &one->consumer;
+
+	one->used_ns = clock_now_ns();
+	if (batch)
+		consumer_wait_end(consumer, wait, (uint32_t)consumer->ordinal);
+	else
+		consumer_wait_stop(consumer, wait, !py.PyErr_ExceptionMatches(*py.stop_iteration));
+}
+
+/* What it is made of is told of first, and if it is followed, it is all there is to tell. */
+static PyObject *next_after(struct followed *one, PyObject *callable, PyObject *args,
+			    PyObject *kwargs)
+{
+	const uint32_t life = thread_life;
+	struct thread *thread = thread_get();
+	const uint32_t count = thread ? thread->wait_count : 0;
+	const uint64_t begin_ns = clock_now_ns();
+	struct consumer_wait wait;
+	PyObject *batch = ask(one, callable, args, kwargs);
+
+	if (thread_life != life) /* a fork returned into this child */
+		return batch;
+	one->users--;
+	one->gave_way |= !thread || thread->wait_count != count;
+	if (one->gave_way)
+		return batch;
+	begin_epoch(one);
+	if (consumer_wait_begin_at(&one->consumer, &wait, begin_ns))
+		tell(one, &wait, batch);
+	return batch;
+}
+
+/* One batch of `one`, or no more of them. */
+static PyObject *next(struct followed *one, PyObject *callable, PyObject *args, PyObject *kwargs)
+{
+	const uint32_t life = thread_life;
+	struct consumer_wait wait;
+	PyObject *batch;
+
+	if (one->what.gives_way)
+		return next_after(one, callable, args, kwargs);
+	begin_epoch(one);
+	if (!consumer_wait_begin(&one->consumer, &wait))
+		return py.PyObject_Call(callable, args, kwargs);
+	batch = ask(one, callable, args, kwargs);
+	if (thread_life != life)
+		return batch;
+	one->users--;
+	tell(one, &wait, batch);
+	return batch;
+}
+
+bool follow_inside(void)
+{
+	const struct thread *thread = activate_on() ? thread_self : NULL;
+
+	return thread && thread->life == thread_life &&
+	       (thread->wait_depth || thread->load_depth || thread->worker >= 0);
+}
+
+PyObject *follow_call(const struct follow_what *what, PyObject *object, PyObject *original,
+		      PyObject *args, PyObject *kwargs)
+{
+	struct followed *one = NULL;
+
+	if (!follow_inside() && consumer_activate())
+		one = find(what, object ? (const void *)object : (const void *)what->loader,
+			   object);
+	if (!one)
+		return py.PyObject_Call(original, args, kwargs);
+	return next(one, original, args, kwargs);
+}
+
+/*
+ * What is handed out instead of a generator: __next__ and __iter__ are ours, all else is the
+ * generator's. Its attribute `_dlprof` is (generator, its __next__, capsule of its struct
+ * followed).
+ */
+#define CAPSULE "dlprof"
+
+static PyObject *proxy_class;
+
+static PyObject *item(PyObject *proxy, ssize_t at)
+{
+	PyObject *state = proxy ? api_get_named(proxy, "_dlprof") : NULL;
+	PyObject *value = state ? py.PyTuple_GetItem(state, at) : NULL;
+
+	if (state)
+		py.Py_DecRef(state); /* the proxy keeps it, and it keeps the item */
+	return value;
+}
+
+/* Raises AttributeError: of something that surely has no such attribute. */
+static PyObject *no_such_attribute(void)
+{
+	return py.PyObject_GetAttrString(*py.stop_iteration, "_dlprof");
+}
+
+static PyObject *on_proxy_next(PyObject *none, PyObject *args, PyObject *kwargs)
+{
+	PyObject *proxy = py.PyTuple_GetItem(args, 0);
+	PyObject *capsule = item(proxy, 2), *callable = item(proxy, 1);
+	PyObject *empty, *batch;
+	struct followed *one;
+
+	(void)none;
+	(void)kwargs;
+	if (!capsule || !callable)
+		return no_such_attribute(); /* called with nothing of ours */
+	one = py.PyCapsule_GetPointer(capsule, CAPSULE);
+	empty = py.PyTuple_Pack(0);
+	if (!one || !empty)
+		return NULL;
+	/* In a forked child the batches are of nobody that trains. */
+	if (one->life == thread_life && activate_on() && !follow_inside())
+		batch = next(one, callable, empty, NULL);
+	else
+		batch = py.PyObject_Call(callable, empty, NULL);
+	py.Py_DecRef(empty);
+	return batch;
+}
+
+static PyObject *on_proxy_iter(PyObject *none, PyObject *args, PyObject *kwargs)
+{
+	PyObject *proxy = py.PyTuple_GetItem(args, 0);
+
+	(void)none;
+	(void)kwargs;
+	if (proxy)
+		py.Py_IncRef(proxy);
+	return proxy;
+}
+
+/* Called for what the proxy does not have: send, throw, close, ... */
+static PyObject *on_proxy_attribute(PyObject *none, PyObject *args, PyObject *kwargs)
+{
+	PyObject *proxy = py.PyTuple_GetItem(args, 0), *name = py.PyTuple_GetItem(args, 1);
+	PyObject *generator;
+
+	(void)none;
+	(void)kwargs;
+	/* Of itself it has all but a `_dlprof` that is not set yet: that would look for itself. */
+	if (!proxy || !name || py.PyUnicode_CompareWithASCIIString(name, "_dlprof") == 0)
+		generator = NULL;
+	else
+		generator = item(proxy, 0);
+	return generator ? py.PyObject_GetAttr(generator, name) : no_such_attribute();
+}
+
+/* Its iterator is gone: run to the end, or left half-way. */
+static void on_gone(PyObject *capsule)
+{
+	struct followed *one = py.PyCapsule_GetPointer(capsule, CAPSULE);
+
+	if (!one || one->object || one->life != thread_life)
+		return; /* of the parent of this forked child */
+	consumer_abandon(&one->consumer);
+	one->users = 0;
+}
+
+static bool set_method(PyObject *dict, PyMethodDef *method)
+{
+	PyObject *function = py.PyCFunction_NewEx(method, NULL, NULL);
+	PyObject *bound = function ? py.PyInstanceMethod_New(function) : NULL;
+	bool set = bound && py.PyDict_SetItemString(dict, method->ml_name, bound) == 0;
+
+	if (function)
+		py.Py_DecRef(function);
+	if (bound)
+		py.Py_DecRef(bound);
+	return set;
+}
+
+/* type("generator", (), {...}), once. */
+static PyObject *make_class(void)
+{
+	static PyMethodDef methods[] = {
+		{"__next__", on_proxy_next, PY_VARARGS_KEYWORDS, NULL},
+		{"__iter__", on_proxy_iter, PY_VARARGS_KEYWORDS, NULL},
+		{"__getattr__", on_proxy_attribute, PY_VARARGS_KEYWORDS, NULL},
+	};
+	PyObject *dict = py.PyDict_New(), *name = py.PyUnicode_FromString("generator");
+	PyObject *bases = py.PyTuple_Pack(0), *args = NULL, *class = NULL, *type = NULL;
+	bool set = dict && name && bases;
+
+	for (size_t i = 0; set && i < sizeof(methods) / sizeof(methods[0]); i++)
+		set = set_method(dict, &methods[i]);
+	if (set)
+		args = py.PyTuple_Pack(3, name, bases, dict);
+	if (args)
+		type = py.PyObject_Type(*py.stop_iteration);
+	if (type)
+		class = py.PyObject_Call(type, args, NULL);
+	for (PyObject **left = (PyObject *[]){dict, name, bases, args, type, NULL},
+		      **end = left + 5;
+	     left < end; left++)
+		if (*left)
+			py.Py_DecRef(*left);
+	return class;
+}
+
+/* The proxy of a generator, which it takes; the generator itself if that cannot be made. */
+static PyObject *wrap(PyObject *generator, struct followed *one)
+{
+	PyObject *callable = api_get_named(generator, "__next__");
+	PyObject *capsule = NULL, *state = NULL, *empty = NULL, *proxy = NULL;
+	bool set = false;
+
+	if (callable && !proxy_class)
+		proxy_class = make_class();
+	if (callable && proxy_class)
+		capsule = py.PyCapsule_New(one, CAPSULE, on_gone);
+	if (capsule) {
+		one->users = 1;
+		state = py.PyTuple_Pack(3, generator, callable, capsule);
+		empty = py.PyTuple_Pack(0);
+	}
+	if (state && empty)
+		proxy = py.PyObject_Call(proxy_class, empty, NULL);
+	if (proxy)
+		set = py.PyObject_SetAttrString(proxy, "_dlprof", state) == 0;
+	py.PyErr_Clear();
+	for (PyObject **left = (PyObject *[]){callable, capsule, state, empty}, **end = left + 4;
+	     left < end; left++)
+		if (*left)
+			py.Py_DecRef(*left);
+	if (set) {
+		py.Py_DecRef(generator); /* the state keeps it */
+		return proxy;
+	}
+	if (proxy)
+		py.Py_DecRef(proxy);
+	return generator;
+}
+
+PyObject *follow_iterator(const struct follow_what *what, PyObject *iterator)
+{
+	struct followed *one = NULL;
+
+	if (iterator && !follow_inside() && consumer_activate())
+		one = find(what, NULL, NULL);
+	return one ? wrap(iterator, one) : iterator;
+}

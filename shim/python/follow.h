@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * follow.h - count what an iterator hands out of which nothing is known but that it does.
+ *
+ * Each call is a wait, what it returns is a batch, StopIteration ends the epoch. Calls within
+ * another's, or within a load, are part of that: only the outermost is a wait of the training.
+ */
+#ifndef FOLLOW_H
+#define FOLLOW_H
+
+#include <stdbool.h>
+
+#include "python/api.h"
+
+struct follow_what {
+	const char *kind;
+	const void *loader; /* which it is of; only to be compared */
+	bool gives_way;     /* to what it asks in turn, once that is followed too */
+};
+
+/* In another's wait, or in a load: also of a worker, whatever it iterates over. */
+bool follow_inside(void);
+
+/* A call of `original` on `object`; NULL: on none, it is a function. */
+PyObject *follow_call(const struct follow_what *what, PyObject *object, PyObject *original,
+		      PyObject *args, PyObject *kwargs);
+
+/* A new epoch: takes `iterator`, and returns what is to be handed out instead of it. */
+PyObject *follow_iterator(const struct follow_what *what, PyObject *iterator);
+
+#endif

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "python/loader.h"
+
+#include <string.h>
+
+#include "clock.h"
+#include "marks.h"
+#include "python/follow.h"
+#include "python/patch.h"
+#include "python/tfdata.h"
+#include "segment.h"
+#include "sys.h"
+
+#define CLASS_MAX    64
+#define CO_GENERATOR 0x20
+#define CO_ASYNC     (0x80 | 0x200) /* CO_COROUTINE, CO_ASYNC_GENERATOR */
+
+#define LOADER(id, kind, module, class, name, how, known_by, held)                                 \
+	static PyObject *call_##id(PyObject *original, PyObject *args, PyObject *kwargs);
+#include "python/loaders.def"
+#undef LOADER
+
+static struct row {
+	const char *kind;
+	const char *module;
+	const char *class;
+	const char *where;
+	PyMethodDef method;
+	struct api_name known_by; /* text NULL: none */
+	struct api_name held;
+} rows[LOADER_MAX] = {
+#define LOADER(id, kind, module, class, name, how, known_by, held)                                 \
+	{kind,                                                                                     \
+	 module,                                                                                   \
+	 class,                                                                                    \
+	 module ":" class,                                                                         \
+	 {name, call_##id, PY_VARARGS_KEYWORDS, PATCH_SIGNATURE(name)},                            \
+	 {known_by, NULL},                                                                         \
+	 {held, NULL}},
+#include "python/loaders.def"
+#undef LOADER
+};
+
+/* The user names a loader: those of the table give way to it. */
+static bool users;
+
+/* Borrowed. NULL, and no exception: there is none, as nobody calls a method so. */
+static PyObject *self_of(PyObject *args)
+{
+	PyObject *self = py.PyTuple_GetItem(args, 0);
+
+	py.PyErr_Clear();
+	return self;
+}
+
+/* Only to be compared. */
+static const void *loader_of(enum loader_id id, PyObject *object)
+{
+	PyObject *loader =
+		rows[id].known_by.text && object ? api_get_again(object, &rows[id].known_by) : NULL;
+
+	if (!loader)
+		return object;
+	py.Py_DecRef(loader); /* the object keeps it */
+	return loader;
+}
+
+/* A daemon of multiprocessing's is somebody's worker: it may have no children, so it never trains.
+ */
+static bool is_servant(void)
+{
+	static int32_t known_pid;
+	static bool servant;
+	const int32_t pid = sys_getpid();
+	PyObject *modules, *module, *process = NULL;
+
+	if (likely(known_pid == pid))
+		return servant;
+	modules = py.PySys_GetObject("modules");
+	module = modules ? py.PyDict_GetItemString(modules, "multiprocessing.process") : NULL;
+	if (module)
+		process = api_get_named(module, "_current_process");
+	servant = process && api_get_flag(process, "daemon", false);
+	known_pid = pid;
+	if (process)
+		py.Py_DecRef(process);
+	return servant;
+}
+
+static bool is_inside(void)
+{
+	return follow_inside() || is_servant();
+}
+
+static bool is_held(enum loader_id id, PyObject *object)
+{
+	PyObject *batch =
+		rows[id].held.text && object ? api_get_again(object, &rows[id].held) : NULL;
+
+	if (batch)
+		py.Py_DecRef(batch);
+	return batch && batch != py.none;
+}
+
+static PyObject *how_next(enum loader_id id, PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	PyObject *object = self_of(args);
+
+	if (is_inside() || is_held(id, object))
+		return py.PyObject_Call(original, args, kwargs);
+	return follow_call(&(struct follow_what){rows[id].kind, loader_of(id, object), users},
+			   object, original, args, kwargs);
+}
+
+/* TensorFlow carries out what is called, and does not just note it for later. */
+static bool is_eager(void)
+{
+	static PyObject *function;
+	PyObject *module, *answer;
+
+	if (!function) {
+		module = py.PyImport_ImportModule("tensorflow.python.eager.context");
+		if (module) {
+			function = api_get_named(module, "executing_eagerly");
+			py.Py_DecRef(module);
+		}
+		py.PyErr_Clear();
+	}
+	answer = function ? py.PyObject_CallObject(function, NULL) : NULL;
+	if (!answer)
+		py.PyErr_Clear();
+	return api_flag(answer, true);
+}
+
+static PyObject *how_next_eager(enum loader_id id, PyObject *original, PyObject *args,
+				PyObject *kwargs)
+{
+	if (is_inside() || !is_eager())
+		return py.PyObject_Call(original, args, kwargs);
+	return how_next(id, original, args, kwargs);
+}
+
+/* OwnedIterator(dataset, ...); those that are made of the parts of another have none. */
+static PyObject *how_made(enum loader_id id, PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	PyObject *made = py.PyObject_Call(original, args, kwargs);
+	PyObject *dataset = NULL;
+
+	(void)id;
+	/* What it raised stays as it is. */
+	if (!made || is_inside())
+		return made;
+	if (py.PyTuple_Size(args) > 1)
+		dataset = py.PyTuple_GetItem(args, 1);
+	else if (kwargs)
+		dataset = py.PyDict_GetItemString(kwargs, "dataset");
+	if (dataset && dataset != py.none)
+		tfdata_made(dataset);
+	return made;
+}
+
+static PyObject *how_step(enum loader_id id, PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	PyObject *number = py.PyTuple_Size(args) > 1 ? py.PyTuple_GetItem(args, 1) : NULL;
+	const bool first = number && api_number(number, 1) == 0;
+	static bool noted;
+
+	if (marks_told_step(rows[id].kind, first, clock_now_ns()) && !first && !noted) {
+		noted = true;
+		segment_note('w', "only Keras' steps are seen, and not what they wait for: with "
+				  "run_eagerly=True, or in a loop over the dataset, it is");
+	}
+	py.PyErr_Clear();
+	return py.PyObject_Call(original, args, kwargs);
+}
+
+static PyObject *how_make(enum loader_id id, PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	const struct follow_what what = {rows[id].kind, loader_of(id, self_of(args)), users};
+
+	return follow_iterator(&what, py.PyObject_Call(original, args, kwargs));
+}
+
+static PyObject *how_make_for_keras(enum loader_id id, PyObject *original, PyObject *args,
+				    PyObject *kwargs)
+{
+	const struct follow_what what = {rows[id].kind, loader_of(id, self_of(args)), true};
+
+	return follow_iterator(&what, py.PyObject_Call(original, args, kwargs));
+}
+
+/*
+ * Iterators of a class that nobody named are asked by each other, and by threads that only prepare
+ * what the main thread asks for.
+ */
+static PyObject *on_class_next(PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	PyObject *object = self_of(args), *class;
+
+	if (is_inside() || !object || sys_gettid() != sys_getpid())
+		return py.PyObject_Call(original, args, kwargs);
+	class = py.PyObject_Type(object);
+	py.Py_DecRef(class); /* its objects keep it */
+	return follow_call(&(struct follow_what){rows[LOADER_grain_made].kind, class, users},
+			   object, original, args, kwargs);
+}
+
+static PyMethodDef class_next = {"__next__", on_class_next, PY_VARARGS_KEYWORDS,
+				 PATCH_SIGNATURE("__next__")};
+
+static void patch_next(PyObject *object)
+{
+	static PyObject *classes[CLASS_MAX];
+	PyObject *class = py.PyObject_Type(object);
+	size_t i = 0;
+
+	while (class && i < CLASS_MAX && classes[i] && classes[i] != class)
+		i++;
+	if (class && i < CLASS_MAX && !classes[i] && patch_class(class, &class_next))
+		classes[i] = class; /* kept, so that no other comes to lie there */
+	else if (class)
+		py.Py_DecRef(class);
+}
+
+static PyObject *how_made_class(enum loader_id id, PyObject *original, PyObject *args,
+				PyObject *kwargs)
+{
+	PyObject *object = self_of(args), *made = py.PyObject_Call(original, args, kwargs);
+
+	(void)id;
+	if (made && object)
+		patch_next(object);
+	return made;
+}
+
+#define LOADER(id, kind, module, class, name, how, known_by, held)                                 \
+	static PyObject *call_##id(PyObject *original, PyObject *args, PyObject *kwargs)           \
+	{                                                                                          \
+		return how_##how(LOADER_##id, original, args, kwargs);                             \
+	}
+#include "python/loaders.def"
+#undef LOADER
+
+/* All that are made one after the other are one loader. */
+static const struct follow_what of_users = {"batch_fn", &of_users, false};
+
+static PyObject *on_users_method(PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	return follow_call(&of_users, self_of(args), original, args, kwargs);
+}
+
+static PyObject *on_users_function(PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	return follow_call(&of_users, NULL, original, args, kwargs);
+}
+
+static PyObject *on_users_make(PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	return follow_iterator(&of_users, py.PyObject_Call(original, args, kwargs));
+}
+
+/* What the class itself has under that name, past the descriptor; NULL: nothing. New reference. */
+static PyObject *raw_attribute(PyObject *class, const char *name)
+{
+	PyObject *order = api_get_named(class, "__mro__"), *found = NULL;
+	ssize_t count = order ? py.PyTuple_Size(order) : 0;
+
+	for (ssize_t i = 0; i < count && !found; i++) {
+		PyObject *dict = api_get_named(py.PyTuple_GetItem(order, i), "__dict__");
+
+		found = dict ? py.PyMapping_GetItemString(dict, name) : NULL;
+		py.PyErr_Clear();
+		if (dict)
+			py.Py_DecRef(dict);
+	}
+	if (order)
+		py.Py_DecRef(order);
+	py.PyErr_Clear();
+	return found;
+}
+
+static bool is_of_type(PyObject *object, const char *const *names)
+{
+	PyObject *type = object ? py.PyObject_Type(object) : NULL;
+	PyObject *name = type ? api_get_named(type, "__name__") : NULL;
+	bool is = false;
+
+	for (; name && *names && !is; names++)
+		is = py.PyUnicode_CompareWithASCIIString(name, *names) == 0;
+	if (name)
+		py.Py_DecRef(name);
+	if (type)
+		py.Py_DecRef(type);
+	return is;
+}
+
+/* Whatever else hides behind a name (a class method, a property) would not survive a wrapper. */
+static const char *const methods[] = {"function",          "wrapper_descriptor",
+				      "method_descriptor", "cython_function_or_method",
+				      "instancemethod",    NULL};
+static const char *const wrapped[] = {"instancemethod", NULL};
+static const char *const functions[] = {"function", "builtin_function_or_method",
+					"cython_function_or_method", NULL};
+
+void loader_patch_users(PyObject *owner, bool is_class, const char *where, const char *name)
+{
+	static PyMethodDef method = {NULL, NULL, PY_VARARGS_KEYWORDS, NULL};
+	PyObject *raw = is_class ? raw_attribute(owner, name) : api_get_named(owner, name);
+	PyObject *code = raw ? api_get_named(raw, "__code__") : NULL;
+	int64_t flags = code ? api_get_number(code, "co_flags", 0) : 0;
+	bool known = is_of_type(raw, is_class ? methods : functions) && !(flags & CO_ASYNC);
+
+	method.ml_name = name;
+	if ((flags & CO_GENERATOR) || strcmp(name, "__iter__") == 0)
+		method.ml_meth = on_users_make;
+	else
+		method.ml_meth = is_class ? on_users_method : on_users_function;
+	if (known && is_class)
+		users |= patch_method(owner, where, &method);
+	else {
+		known = known && patch_attribute(owner, &method);
+		users |= known;
+		patch_note(where, name, known);
+	}
+	if (code)
+		py.Py_DecRef(code);
+	if (raw)
+		py.Py_DecRef(raw);
+}
+
+void loader_patch(PyObject *module, size_t row)
+{
+	PyObject *class = api_get_named(module, rows[row].class);
+	PyObject *raw = class ? raw_attribute(class, rows[row].method.ml_name) : NULL;
+
+	/* The same class under another module's name, or its base's method. */
+	if (is_of_type(raw, wrapped))
+		patch_note(rows[row].where, rows[row].method.ml_name, true);
+	else if (is_of_type(raw, methods))
+		patch_method(class, rows[row].where, &rows[row].method);
+	else
+		patch_note(rows[row].where, rows[row].method.ml_name, false);
+	if (raw)
+		py.Py_DecRef(raw);
+	if (class)
+		py.Py_DecRef(class);
+}
+
+bool loader_is_known(const char *module, const char *class, const char *name)
+{
+	for (size_t i = 0; i < LOADER_MAX; i++)
+		if (strcmp(rows[i].module, module) == 0 && strcmp(rows[i].class, class) == 0 &&
+		    strcmp(rows[i].method.ml_name, name) == 0)
+			return true;
+	return false;
+}

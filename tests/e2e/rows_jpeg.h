@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rows_jpeg.h - the head of libjpeg's decompression struct, as far as dlprof looks, and a clock. */
+#ifndef ROWS_JPEG_H
+#define ROWS_JPEG_H
+
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#define ROW_BYTES 7
+
+struct source {
+	const char *next;
+	size_t left;
+};
+
+struct info {
+	jmp_buf *errors;
+	void *unused[4];
+	struct source *source;
+	unsigned int width;
+	unsigned int height;
+	char rest[600];
+	unsigned int row;
+	unsigned int last_row; /* jumps out there */
+};
+
+int jpeg_CreateDecompress(struct info *info);
+int jpeg_read_header(struct info *info, int require);
+int jpeg_start_decompress(struct info *info);
+unsigned int jpeg_read_scanlines(struct info *info, void *lines, unsigned int count);
+unsigned int jpeg_skip_scanlines(struct info *info, unsigned int count);
+int jpeg_finish_decompress(struct info *info);
+
+void image_begin(unsigned int width, unsigned int height, unsigned int last_row);
+int image_feed(unsigned int count, unsigned int skip_at);
+unsigned int image_rows(void);
+
+static inline uint64_t now_ns(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+/* How long it really was. */
+static inline uint64_t spin(uint64_t ns)
+{
+	uint64_t begin = now_ns(), now = begin;
+
+	while (now - begin < ns)
+		now = now_ns();
+	return now - begin;
+}
+
+#endif

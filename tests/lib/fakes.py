@@ -1,0 +1,375 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Modules of the frameworks' names, with as much of their structure as loaders.def relies on.
+
+write(folder) makes packages of them. Elements are numbers; what loads sleeps.
+"""
+import os
+
+MODULES = {
+    "tensorflow/python/eager/context.py": '''
+eager = True
+def executing_eagerly():
+    return eager
+''',
+    "tensorflow/python/data/ops/iterator_ops.py": '''
+from tensorflow.python.eager import context
+class Iterator:                             # of graphs and sessions
+    def __init__(self, resource, initializer=None):
+        self.resource = resource
+class OwnedIterator:
+    def __init__(self, dataset=None, components=None, element_spec=None):
+        if dataset is None:
+            self._components = components
+        else:
+            self._dataset = dataset
+            self._elements = dataset.elements()
+    def __iter__(self):
+        return self
+    def next(self):
+        return self.__next__()
+    def __next__(self):
+        if not context.executing_eagerly():
+            return "symbolic"
+        return next(self._elements)
+''',
+    "tensorflow/python/data/ops/dataset_ops.py": '''
+import time
+from tensorflow.python.data.ops import iterator_ops
+class NumpyIterator:
+    __slots__ = ["_iterator", "_dataset"]
+    def __init__(self, dataset):
+        self._iterator = iter(dataset)
+        self._dataset = dataset
+    def __iter__(self):
+        return self
+    def __next__(self):
+        return [next(self._iterator)]
+class Dataset:
+    def __init__(self, count, fails=None):
+        self.count, self.fails = count, fails
+    def elements(self):
+        for i in range(self.count):
+            time.sleep(0.002)
+            yield i
+            if i == self.fails:
+                raise ValueError("no element %d" % i)
+    def __iter__(self):
+        return iterator_ops.OwnedIterator(self)
+    def as_numpy_iterator(self):
+        return NumpyIterator(self)
+''',
+    "tensorflow/python/distribute/input_lib.py": '''
+class DistributedIteratorBase:
+    def __init__(self, iterators):
+        self._iterators = iterators
+    def __iter__(self):
+        return self
+    def __next__(self):                     # an element for each replica
+        return [next(iterator) for iterator in self._iterators]
+class DistributedIterator(DistributedIteratorBase):
+    pass
+''',
+    "tensorflow/python/keras/callbacks.py": '''
+class CallbackList:
+    def on_train_batch_begin(self, batch, logs=None):
+        return batch
+''',
+    "keras/src/callbacks/callback_list.py": '''
+class CallbackList:
+    def on_train_batch_begin(self, batch, logs=None):
+        return batch
+''',
+    "keras/src/callbacks/__init__.py": "from keras.src.callbacks.callback_list import CallbackList\n",
+    "keras/callbacks/__init__.py": "from keras.src.callbacks import CallbackList\n",
+    "keras/src/backend/jax/trainer.py": '''
+class JAXEpochIterator:
+    def __init__(self, batches):
+        self.batches = batches
+    def _get_iterator(self):
+        return self._one_batch_ahead_iterator(self.batches)
+    def _one_batch_ahead_iterator(self, iterator):
+        waiting = None
+        for batch in iterator:
+            if waiting is not None:
+                yield waiting
+            waiting = batch
+        if waiting is not None:
+            yield waiting
+''',
+    "mxnet/gluon/data/dataloader.py": '''
+import time
+class _MultiWorkerIter:
+    def __init__(self, count, data_loader=None):
+        self._data_loader = data_loader
+        self.elements = iter(range(count))
+    def __iter__(self):
+        return self
+    def next(self):
+        return self.__next__()
+    def __next__(self):
+        time.sleep(0.002)
+        return next(self.elements)
+class DataLoader:
+    def __init__(self, count, num_workers=0):
+        self.count, self.num_workers = count, num_workers
+    def __iter__(self):
+        def same_process_iter():
+            for i in range(self.count):
+                time.sleep(0.002)
+                yield i
+        source = _MultiWorkerIter(self.count, self) if self.num_workers else same_process_iter()
+        for item in source:
+            yield item
+''',
+    "mxnet/io/io.py": '''
+import time
+class DataIter:
+    def __iter__(self):
+        return self
+    def reset(self):
+        self.at = 0
+    def next(self):
+        if self.iter_next():
+            return self.at
+        raise StopIteration
+    def __next__(self):
+        return self.next()
+class NDArrayIter(DataIter):
+    def __init__(self, count):
+        self.at, self.count = 0, count
+    def iter_next(self):
+        time.sleep(0.002)
+        self.at += 1
+        return self.at <= self.count
+''',
+    "nvidia/dali/pipeline.py": '''
+import time
+class Pipeline:
+    def __init__(self, count):
+        self.count, self.at = count, 0
+    def share_outputs(self):
+        self.at += 1
+        if self.at > self.count:
+            self.at = 0
+            raise StopIteration
+        time.sleep(0.002)
+        return self.at
+    def run(self, cuda_stream=None, /, **inputs):
+        return self.share_outputs()
+''',
+    "nvidia/dali/plugin/base_iterator.py": '''
+class _DaliBaseIterator:
+    def __init__(self, pipelines):
+        self._pipes = pipelines
+    def __iter__(self):
+        return self
+    def next(self):
+        return self.__next__()
+    def _next_impl(self):
+        if self._first_batch is not None:
+            batch, self._first_batch = self._first_batch, None
+            return batch
+        return {"x": [pipe.run() for pipe in self._pipes]}     # as old versions did
+''',
+    "nvidia/dali/plugin/jax/clu.py": '''
+from nvidia.dali.plugin.jax.iterator import DALIGenericIterator
+class DALIGenericPeekableIterator(DALIGenericIterator):
+    def __next__(self):
+        return self._next_impl()
+''',
+    "grain/_src/python/dataset/dataset.py": '''
+import time
+class DatasetIterator:
+    def __init__(self, parents=()):
+        self._parents = parents
+    def __iter__(self):
+        return self
+class Source(DatasetIterator):
+    def __init__(self, count):
+        super().__init__()
+        self.elements = iter(range(count))
+    def __next__(self):
+        time.sleep(0.0005)
+        return next(self.elements)
+class Batch(DatasetIterator):
+    def __init__(self, parent, size):
+        super().__init__((parent,))
+        self.size = size
+    def __next__(self):
+        values = []
+        try:
+            for _ in range(self.size):
+                values.append(next(self._parents[0]))
+        except StopIteration:
+            if not values:
+                raise
+        return values
+class Prefetch(DatasetIterator):            # a thread asks its parent
+    def __init__(self, parent):
+        super().__init__((parent,))
+        self.thread = None
+    def __next__(self):
+        import queue, threading
+        if not self.thread:
+            self.queue = queue.Queue(2)
+            def fill():
+                for value in self._parents[0]:
+                    self.queue.put(value)
+                self.queue.put(None)
+            self.thread = threading.Thread(target=fill)
+            self.thread.start()
+        value = self.queue.get()
+        if value is None:
+            self.thread.join()
+            raise StopIteration
+        return value
+''',
+    "grain/_src/python/data_loader.py": '''
+from grain._src.python.dataset import dataset
+class DataLoaderIterator:
+    def __init__(self, data_loader):
+        self._data_loader = data_loader
+        self._iterator = data_loader.pipeline()
+    def __iter__(self):
+        return self
+    def __next__(self):
+        return next(self._iterator)
+class DataLoader:
+    def __init__(self, count):
+        self.count = count
+    def pipeline(self):
+        return dataset.Prefetch(dataset.Batch(dataset.Source(self.count), 4))
+    def __iter__(self):
+        return DataLoaderIterator(self)
+''',
+    "torchdata/nodes/loader.py": '''
+import time
+class BaseNode:
+    def __iter__(self):
+        return self
+    def __next__(self):
+        return self.next()
+class LoaderIterator(BaseNode):
+    def __init__(self, loader):
+        self.loader, self._cached_item, self.at = loader, None, 0
+    def has_next(self):
+        if self._cached_item is None:
+            try:
+                self._cached_item = next(self)
+            except StopIteration:
+                pass
+        return self._cached_item is not None
+    def next(self):
+        if self._cached_item is not None:
+            item, self._cached_item = self._cached_item, None
+            return item
+        self.at += 1
+        if self.at > self.loader.count:
+            raise StopIteration
+        time.sleep(0.002)
+        return self.at
+class Loader:
+    def __init__(self, count):
+        self.count = count
+    def __iter__(self):
+        return LoaderIterator(self)
+''',
+    "torchdata/stateful_dataloader/worker.py": '''
+from torch.utils.data import _DatasetKind
+def _worker_loop(dataset, index_queue, data_queue, collate_fn, worker_id):
+    fetcher = _DatasetKind.create_fetcher(_DatasetKind.Map, dataset, True, collate_fn, False)
+    while True:
+        message = index_queue.get()
+        if message is None:
+            break
+        number, (indices, snapshot) = message
+        data_queue.put((number, (fetcher.fetch(indices), worker_id, None)))
+''',
+    "torchdata/stateful_dataloader/stateful_dataloader.py": '''
+import torch.multiprocessing as multiprocessing
+from torch.utils.data import DataLoader
+from torch.utils.data.dataloader import _BaseDataLoaderIter, _SingleProcessDataLoaderIter
+from .worker import _worker_loop
+class _StatefulSingle(_SingleProcessDataLoaderIter):
+    _sampler_iter_yielded = 0
+    def __next__(self):
+        return super().__next__()
+class _StatefulMultiProcessingDataLoaderIter(_BaseDataLoaderIter):
+    _sampler_iter_yielded = 0
+    def __init__(self, loader):
+        super().__init__(loader)
+        context = loader.multiprocessing_context or multiprocessing
+        self._prefetch_factor = loader.prefetch_factor
+        self._worker_result_queue = context.Queue()
+        self._index_queues, self._workers, self._task_info = [], [], {}
+        self._send_idx = self._rcvd_idx = 0
+        for i in range(self._num_workers):
+            queue = context.Queue()
+            worker = context.Process(target=_worker_loop, daemon=True, args=(
+                self._dataset, queue, self._worker_result_queue, self._collate_fn, i))
+            worker.start()
+            self._index_queues.append(queue)
+            self._workers.append(worker)
+        for _ in range(2 * self._num_workers):
+            self._try_put_index()
+    def __next__(self):
+        return super().__next__()
+    def _try_put_index(self):
+        try:
+            index = self._next_index()
+        except StopIteration:
+            return
+        self._index_queues[self._send_idx % self._num_workers].put((self._send_idx, (index, False)))
+        self._send_idx += 1
+    def _try_get_data(self, timeout=60):
+        return True, self._worker_result_queue.get(timeout=timeout)
+    def _next_data(self):
+        if self._rcvd_idx == self._send_idx:
+            for queue, worker in zip(self._index_queues, self._workers):
+                queue.put(None)
+                worker.join()
+            raise StopIteration
+        while self._rcvd_idx not in self._task_info:
+            _, (number, data) = self._try_get_data()
+            self._task_info[number] = data
+        data, worker, state = self._task_info.pop(self._rcvd_idx)
+        self._rcvd_idx += 1
+        self._try_put_index()
+        return data
+class StatefulDataLoader(DataLoader):
+    def __iter__(self):
+        if self.num_workers:
+            return _StatefulMultiProcessingDataLoaderIter(self)
+        return _StatefulSingle(self)
+''',
+}
+
+DALI = '''
+from nvidia.dali.plugin.base_iterator import _DaliBaseIterator
+class {0}(_DaliBaseIterator):
+    def __init__(self, pipelines, prepare_first_batch=True):
+        super().__init__(pipelines)
+        self._first_batch = None
+        if prepare_first_batch:
+            self._first_batch = {0}.__next__(self)
+    def __next__(self):
+        return self._next_impl()
+'''
+for _module, _classes in {"pytorch/__init__": ("DALIGenericIterator", "DALIRaggedIterator"),
+                          "jax/iterator": ("DALIGenericIterator",),
+                          "mxnet": ("DALIGenericIterator", "DALIGluonIterator"),
+                          "paddle": ("DALIGenericIterator",)}.items():
+    MODULES["nvidia/dali/plugin/{}.py".format(_module)] = "".join(map(DALI.format, _classes))
+
+
+def write(folder):
+    for path, text in MODULES.items():
+        path = os.path.join(folder, path)
+        above = os.path.dirname(path)
+        os.makedirs(above, exist_ok=True)
+        with open(path, "w") as file:
+            file.write(text)
+        while above != folder:
+            if not os.path.exists(os.path.join(above, "__init__.py")):
+                open(os.path.join(above, "__init__.py"), "w").close()
+            above = os.path.dirname(above)

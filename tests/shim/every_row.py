@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every row of decode.def, called once each way: what is counted is what its family must say."""
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+from dlprof_test import environment, equal, finish, need_shim, run, say, scratch  # noqa
+
+
+def main():
+    need_shim()
+    done = run([sys.argv[1]], env=environment(DLPROF_ACTIVATE="always", DLPROF_QUIET="1",
+                                              DLPROF_OUT=os.path.join(scratch(), "run.db")))
+    say(done.out.strip())
+    equal((done.status, done.err), (0, ""), "status, errors")
+    finish()
+
+
+main()
