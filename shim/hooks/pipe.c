@@ -31,11 +31,9 @@ HOOK_EXPORT ssize_t read(int fd, void *buffer, size_t size)
 
 static __attribute__((noinline)) ssize_t looked_write(int fd, const void *buffer, size_t size)
 {
-	ssize_t result = real.write(fd, buffer, size);
-
-	if (result > 0)
-		pipes_write(fd, buffer, (size_t)result);
-	return result;
+	/* First: who reads it may answer before this thread gets its core back. */
+	pipes_write(fd, buffer, size);
+	return real.write(fd, buffer, size);
 }
 
 HOOK_EXPORT ssize_t write(int fd, const void *buffer, size_t size)

@@ -16,6 +16,7 @@ static struct {
 	uint32_t count; /* made so far; the oldest one's place is taken */
 	uint32_t partial;
 	bool noted;
+	bool late_tasks;
 } feeds;
 
 void feed_reset(void)
@@ -150,12 +151,27 @@ static void note_once(void)
 		     "as many workers count as one");
 }
 
+bool feed_needs_tasks(const struct feed *feed)
+{
+	return !feed->begun && !feed->limit && !feeds.late_tasks;
+}
+
+void feed_has_late_tasks(void)
+{
+	feeds.late_tasks = true;
+}
+
+static uint32_t worker_count(const struct feed *feed)
+{
+	return feed->limit > feed->workers ? feed->limit : feed->workers;
+}
+
 static void announce(struct feed *feed)
 {
 	const struct consumer_facts facts = {
 		.kind = "DataLoader (pipes)",
 		.stream = feed->result,
-		.workers = (int32_t)feed->workers,
+		.workers = (int32_t)worker_count(feed),
 		.prefetch_factor = -1,
 		.batch_size = -1,
 		.flags = DLPROF_EPOCH_IN_ORDER,
@@ -173,7 +189,7 @@ static void announce(struct feed *feed)
 		feed->delivered_ns = 0;
 		memset(feed->held, 0, sizeof(feed->held));
 	}
-	feed->announced = feed->workers;
+	feed->announced = worker_count(feed);
 }
 
 static void push(struct feed *feed, uint16_t kind, uint64_t begin_ns)
@@ -263,7 +279,7 @@ void feed_ask(struct feed *feed, uint64_t now_ns)
 				  "training waits for them is not observed");
 	}
 	if (feed->elsewhere) {
-		if (!feed->begun || feed->announced != feed->workers)
+		if (!feed->begun || feed->announced != worker_count(feed))
 			announce(feed);
 		return;
 	}
@@ -294,8 +310,7 @@ static void arrive(struct feed *feed, uint32_t number, enum feed_held what)
 		end_epoch(feed);
 		feed_ask(feed, asked_ns);
 	}
-	/* By now the first tasks of all workers have gone out, so their number is known. */
-	if (!feed->begun || feed->announced != feed->workers)
+	if (!feed->begun || feed->announced != worker_count(feed))
 		announce(feed);
 	if (number - feed->want >= FEED_HELD_MAX)
 		return;

@@ -29,7 +29,7 @@ struct feed {
 	uint8_t owner[FEED_HELD_MAX];    /* which worker a number was sent to */
 	uint32_t sent;                   /* highest number sent, + 1 */
 	uint32_t workers, announced;
-	uint32_t limit; /* of workers; 0: not known */
+	uint32_t limit; /* of workers, by a second task of one; 0: not known */
 	uint32_t ends;  /* workers that were told to end */
 	uint32_t want;  /* number of the batch that is to be handed out next */
 	uint8_t held[FEED_HELD_MAX];
@@ -63,6 +63,14 @@ bool feed_partial(void);
 
 /* Somebody has waited for a result since `now_ns`. Only while the process records. */
 void feed_ask(struct feed *feed, uint64_t now_ns);
+
+/*
+ * A thread of the loader's sends each worker its tasks, and a result may come before the last of
+ * these threads has started. Until some worker was sent a second task the number of workers is not
+ * sure; with a prefetch_factor of 1, or fewer batches than that, it is not before the first result.
+ */
+bool feed_needs_tasks(const struct feed *feed);
+void feed_has_late_tasks(void);
 
 /* What came is no result: persistent workers say that they begin again. */
 void feed_answered(struct feed *feed);

@@ -8,17 +8,22 @@
 
 #include "activate.h"
 #include "clock.h"
-#include "python/feed.h"
 #include "python/consumer.h"
+#include "python/feed.h"
 #include "run.h"
 #include "scope.h"
 #include "sys.h"
 #include "thread.h"
 
 /* DataLoader's MP_STATUS_CHECK_INTERVAL, of which getting a lock first takes a part. */
-#define TIMEOUT_MS 5000
-#define SHORTER_MS 1000
-#define YIELD_MAX  1000 /* some milliseconds, where the holder lost its core */
+#define TIMEOUT_MS    5000
+#define SHORTER_MS    1000
+#define YIELD_MAX     100
+#define NAP_MAX       100 /* of NAP_NS, where the holder lost its core */
+#define NAP_NS        100000
+#define TASKS_NAP_MAX 100
+/* A worker is sent no more than its prefetch_factor of tasks before a result of it arrives. */
+#define EARLY_MAX 16
 
 volatile uint32_t pipes_watch;
 
@@ -38,8 +43,8 @@ static struct {
 	uint32_t task;
 	uint32_t generation;
 	struct scope_load load;
-	struct dlprof_event last; /* a load whose stream was not known at its end */
-	bool has_last;
+	struct dlprof_event early[EARLY_MAX]; /* loads that ended before their stream was known */
+	uint32_t early_count;
 } pipes;
 
 void pipes_install(void)
@@ -52,15 +57,19 @@ void pipes_install(void)
  */
 static bool lock(void)
 {
+	const struct timespec nap = {.tv_nsec = NAP_NS};
 	uint32_t pid = (uint32_t)sys_getpid(), before;
 
 	for (int i = 0;; i++) {
 		before = holder;
 		if (before != pid && atomic_compare_exchange_strong(&holder, &before, pid))
 			break;
-		if (i == YIELD_MAX)
+		if (i == YIELD_MAX + NAP_MAX)
 			return false;
-		sys_call0(SYS_sched_yield);
+		if (i < YIELD_MAX)
+			sys_call0(SYS_sched_yield);
+		else
+			sys_call2(SYS_nanosleep, &nap, NULL);
 	}
 	if (unlikely(pipes.pid != pid)) { /* first use, or a forked child */
 		memset(&pipes, 0, sizeof(pipes));
@@ -97,18 +106,19 @@ void pipes_finish(void)
 static void end_load(void)
 {
 	struct thread *thread = pipes.loading && activate_on() ? thread_get() : NULL;
+	struct dlprof_event event;
 
 	if (thread) {
 		thread->worker = pipes.worker;
 		thread->stream = pipes.result;
 		thread->generation = pipes.generation;
 		thread->task = pipes.task;
-		if (!scope_load_event(thread, &pipes.load, 0, false, &pipes.last))
-			pipes.has_last = false;
-		else if (pipes.result)
-			thread_push(thread, &pipes.last);
-		else
-			pipes.has_last = true;
+		if (scope_load_event(thread, &pipes.load, 0, false, &event)) {
+			if (pipes.result)
+				thread_push(thread, &event);
+			else if (pipes.early_count < EARLY_MAX)
+				pipes.early[pipes.early_count++] = event;
+		}
 		thread->stream = 0;
 	}
 	pipes.loading = false;
@@ -139,19 +149,23 @@ static void begin_load(uint64_t pipe, uint32_t number)
 	pipes.loading = true;
 }
 
-/* In a worker: the feeder thread writes what was loaded. */
+/*
+ * In a worker: the feeder thread writes what was loaded. It starts with the first batch, and on a
+ * busy machine its first write may come loads later.
+ */
 static void wrote_result(uint64_t pipe)
 {
 	struct thread *thread;
 
 	pipes.result = pipe;
-	if (!pipes.has_last || !activate_on())
+	if (!pipes.early_count || !activate_on())
 		return;
-	pipes.has_last = false;
 	thread = thread_get();
-	pipes.last.stream = pipe;
-	if (thread)
-		thread_push(thread, &pipes.last);
+	for (uint32_t i = 0; thread && i < pipes.early_count; i++) {
+		pipes.early[i].stream = pipe;
+		thread_push(thread, &pipes.early[i]);
+	}
+	pipes.early_count = 0;
 }
 
 /* Begins to record, which takes milliseconds, without the lock. False: did not get it back. */
@@ -162,6 +176,25 @@ static bool begin_unlocked(void)
 	unlock();
 	consumer_record();
 	return lock();
+}
+
+/*
+ * The Python's other threads run while this one is in its read. At most TASKS_NAP_MAX naps, and if
+ * in vain never again in this process. False: did not get the lock back.
+ */
+static bool wait_for_tasks(const struct feed *feed)
+{
+	const struct timespec nap = {.tv_nsec = NAP_NS};
+
+	for (int i = 0; i < TASKS_NAP_MAX && feed_needs_tasks(feed); i++) {
+		unlock();
+		sys_call2(SYS_nanosleep, &nap, NULL);
+		if (!lock())
+			return false;
+	}
+	if (feed_needs_tasks(feed))
+		feed_has_late_tasks();
+	return true;
 }
 
 void pipes_poll(void *pollfd, int timeout_ms)
@@ -199,6 +232,15 @@ void pipes_poll(void *pollfd, int timeout_ms)
 	unlock();
 }
 
+/* The first `size` bytes, at most a page; a write of a bad address fails, and must not kill. */
+static bool is_readable(const uint8_t *bytes, size_t size)
+{
+	const uintptr_t word = ~(uintptr_t)7;
+
+	return sys_is_readable((const void *)((uintptr_t)bytes & word)) &&
+	       sys_is_readable((const void *)((uintptr_t)(bytes + size - 1) & word));
+}
+
 void pipes_write(int fd, const void *buffer, size_t size)
 {
 	const uint8_t *bytes = buffer;
@@ -211,6 +253,10 @@ void pipes_write(int fd, const void *buffer, size_t size)
 	/* Others than pipes take what cannot be read: /dev/null does not look. */
 	pipe = pipe_of(fd);
 	if (!pipe)
+		return;
+	if (size > PIPES_LOOK_MAX)
+		size = PIPES_LOOK_MAX;
+	if (!is_readable(bytes, size))
 		return;
 	if (size >= 8 && bytes[0] != 0x80) { /* behind the length, unless that went out alone */
 		bytes += 4;
@@ -262,6 +308,8 @@ void pipes_read(int fd, const void *buffer, ssize_t count, size_t size)
 	if (feed && feed->left_bytes) {
 		feed_goes_on(feed, (size_t)count);
 	} else if (feed && message >= PIPES_NUMBER) {
+		if (feed_needs_tasks(feed) && !wait_for_tasks(feed))
+			return;
 		feed_begins(feed, number, message == PIPES_PASSED ? FEED_PASSED : FEED_BATCH,
 			    (size_t)count, size);
 	} else if (feed) {

@@ -24,8 +24,8 @@ void pipes_install(void);
 /* From the destructor: what was handed out since the last wait. */
 void pipes_finish(void);
 
-/* Called by the wrappers: before a poll of one descriptor, after a write of `size` bytes, and after
- * a read that was asked for `size` bytes and got `count`. They never touch errno. */
+/* Called by the wrappers: before a poll of one descriptor, before a write of `size` bytes, and
+ * after a read that was asked for `size` bytes and got `count`. They never touch errno. */
 void pipes_poll(void *pollfd, int timeout_ms);
 void pipes_write(int fd, const void *buffer, size_t size);
 void pipes_read(int fd, const void *buffer, ssize_t count, size_t size);
@@ -39,6 +39,8 @@ enum pipes_message {
 	PIPES_PASSED, /* (number, an iterable dataset is at its end) */
 };
 
+/* Looks at no more than PIPES_LOOK_MAX of `bytes`. */
+#define PIPES_LOOK_MAX 300
 enum pipes_message pipes_parse(const uint8_t *bytes, size_t size, uint32_t *ret_number);
 
 #endif

@@ -25,6 +25,8 @@ BASE = {"load_s": 0.06, "step_s": 0.01, "workers": 3, "batches": 30}
 CASES = {
     "seven": dict(BASE, load_s=0.1, workers=7, batches=49, period=7),
     "epochs": dict(BASE, load_s=0.02, epochs=3),
+    # Loads are over before the thread that sends them has started.
+    "hasty": dict(BASE, load_s=0, epochs=3, prefetch=12),
     "persistent": dict(BASE, load_s=0.02, epochs=3, persistent=True),
     "spawn": dict(BASE, start="spawn"),
     "forkserver": dict(BASE, start="forkserver"),
@@ -41,7 +43,7 @@ CASES = {
 
 # What is no loader must leave no trace, however much it sends through pipes.
 BYSTANDER = """
-import concurrent.futures, multiprocessing as mp
+import concurrent.futures, ctypes, multiprocessing as mp, os
 def double(x):
     return [2 * x]
 def serve(tasks, results):
@@ -60,6 +62,9 @@ if __name__ == "__main__":
     print([results.get(timeout=5) for _ in range(5)])
     tasks.put(None)
     worker.join()
+    libc = ctypes.CDLL(None, use_errno=True)
+    bad = libc.write(os.pipe()[1], ctypes.c_void_p(8), ctypes.c_size_t(100))
+    print("bad address", bad, os.strerror(ctypes.get_errno()))
 """
 
 
@@ -159,6 +164,7 @@ def check_bystander():
     plain = run([PYTHON, program], env=environment(False, TMPDIR=folder), cwd=folder)
     done = run([PYTHON, program], env=environment(TMPDIR=folder), cwd=folder)
     equal((done.status, done.out, done.err), (0, plain.out, plain.err), "bystander")
+    equal(plain.out.splitlines()[-1:], ["bad address -1 Bad address"], "bystander")
     equal([n for n in os.listdir(folder) if "dlprof" in n], [], "bystander left behind")
 
 
