@@ -131,7 +131,11 @@ static int judge_ranks(const struct options *options, const struct rank_files *f
 	int status;
 	size_t i;
 
-	if (!rows || !blames)
+	if (options->wish_count)
+		status = cmd_fail("--what-if replays one run, and there are %zu ranks; --rank N "
+				  "chooses one",
+				  files->count);
+	else if (!rows || !blames)
 		status = cmd_fail("%s", db_error(-ENOMEM));
 	else
 		status = read_ranks(options, files, &job, rows);

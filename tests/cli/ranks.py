@@ -101,6 +101,8 @@ def check_refusals():
             (["--rank", "7", folder], "no rank 7 is among the 2"),
             (["batches", "--rank", "7", folder], "holds no rank 7, but 0 to 1"),
             (["batches", folder], "holds 2 ranks; --rank N chooses one"),
+            (["--what-if", "workers=8", folder], "there are 2 ranks; --rank N chooses one"),
+            (["html", "--what-if", "workers=8", folder], "there are 2 ranks; --rank N"),
             (["compare", folder, folder], "holds 2 ranks; --rank N chooses one"),
             ([files[0], "/nonexistent.db"], "cannot open '/nonexistent.db'"),
             ([files[0], __file__], "not a dlprof database"),
