@@ -18,6 +18,7 @@
 #define TIME_WIDTH  11
 #define LABEL_WIDTH 9 /* of a bar line */
 #define MOST_NOTES  8
+#define MOST_COPIES 4
 
 static const char *plural(int64_t count)
 {
@@ -395,6 +396,78 @@ static void print_row(void *page, const char *label, const char *text)
 	page_item(page, label, "%s", text);
 }
 
+/* Of the library in an item, as in "libjpeg in libgdal.so". */
+static size_t library_length(const char *item)
+{
+	const char *in = strstr(item, " in ");
+	size_t length = strcspn(item, ",");
+
+	return in && in < item + length ? (size_t)(in - item) : length;
+}
+
+static const char *next_item(const char *item)
+{
+	item += strcspn(item, ",");
+	return *item ? item + 1 : NULL;
+}
+
+static void print_missing(const char *list, const struct page *page)
+{
+	char text[2048] = "";
+
+	for (const char *item = list; item; item = next_item(item))
+		page_append(text, sizeof(text), "%s%.*s", item == list ? "" : ", ",
+			    (int)strcspn(item, ","), item);
+	page_item(page, "Not found", "%s", text);
+}
+
+static bool is_same_library(const char *a, const char *b)
+{
+	size_t length = library_length(a);
+
+	return length == library_length(b) && strncmp(a, b, length) == 0;
+}
+
+/* All modules that have a copy of the library of `first`. */
+static void add_copies(const char *first, char *text, size_t size)
+{
+	size_t count = 0;
+
+	page_append(text, size, "%.*s", (int)library_length(first), first);
+	for (const char *item = first; item; item = next_item(item)) {
+		const char *module = item + library_length(item);
+
+		if (!is_same_library(first, item) || strncmp(module, " in ", 4) != 0)
+			continue;
+		if (count < MOST_COPIES)
+			page_append(text, size, "%s%.*s", count ? ", " : " in ",
+				    (int)strcspn(module + 4, ","), module + 4);
+		count++;
+	}
+	if (count > MOST_COPIES)
+		page_append(text, size, " and %zu more", count - MOST_COPIES);
+}
+
+/* "libjpeg in a,libtiff in a,libjpeg in b" is "libjpeg in a, b; libtiff in a". */
+static void print_hidden(const char *list, const struct page *page)
+{
+	char text[2048] = "";
+
+	for (const char *item = list; item; item = next_item(item)) {
+		const char *before = list;
+
+		while (before != item && !is_same_library(before, item))
+			before = next_item(before);
+		if (before != item)
+			continue;
+		page_append(text, sizeof(text), "%s", *text ? "; " : "");
+		add_copies(item, text, sizeof(text));
+	}
+	page_item(page, "Not seen",
+		  "%s: such decoding counts where a Python call around it is known, else as other",
+		  text);
+}
+
 static void print_coverage(const struct report *report, const struct page *page)
 {
 	const struct finding *finding = &report->finding;
@@ -413,11 +486,9 @@ static void print_coverage(const struct report *report, const struct page *page)
 		      units_count(count, (int64_t)finding->batch_count - report->totals.load_count),
 		      units_count(all, (int64_t)finding->batch_count));
 	if (report->run.patch_missing && report->run.patch_missing[0])
-		page_item(page, "Not found", "%s", report->run.patch_missing);
+		print_missing(report->run.patch_missing, page);
 	if (report->run.decoders_hidden && report->run.decoders_hidden[0])
-		page_item(page, "Not seen",
-		      "%s: such decoding counts where a Python call around it is known, else as "
-		      "other", report->run.decoders_hidden);
+		print_hidden(report->run.decoders_hidden, page);
 	if (report->run.nvtx && strcmp(report->run.nvtx, "recorded") != 0)
 		page_item(page, "NVTX", "%s", report->run.nvtx);
 	for (i = 0; i < report->note_count && i < MOST_NOTES; i++)

@@ -305,7 +305,14 @@ def check_verdicts(folder):
                           meta={"patch_missing": "torch.a,torch.b"}, notes=["one", "two"])
     t.equal(found["coverage"]["patch_points_missing"], ["torch.a", "torch.b"])
     t.equal(found["coverage"]["warnings"], ["one", "two"])
-    t.check("torch.a,torch.b" in text and "Warning    one" in text, text)
+    t.check("torch.a, torch.b" in text and "Warning    one" in text, text)
+    hidden = ["libjpeg in a.so", "libtiff in a.so", "odd"] + ["libjpeg in b{}.so".format(i)
+                                                             for i in range(5)]
+    text, found = verdict("hidden", [rundb.loader(rundb.simulate(400, 4, 20, 10), workers=4)],
+                          meta={"decoders_hidden": ",".join(hidden)})
+    t.equal(found["coverage"]["decoders_hidden"], hidden)
+    t.check("libjpeg in a.so, b0.so, b1.so, b2.so and 2 more; libtiff in a.so; odd: such" in
+            " ".join(text.split()), text)
 
 
 def check_help():
