@@ -8,7 +8,6 @@
 #ifndef SYS_H
 #define SYS_H
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -130,12 +129,6 @@ static inline int sys_unlink(const char *path)
 static inline int sys_rmdir(const char *path)
 {
 	return (int)sys_call3(SYS_unlinkat, AT_FDCWD, path, AT_REMOVEDIR);
-}
-
-/* The kernel reads the 8 bytes at `address` for us, and then finds that it is asked for nothing. */
-static inline bool sys_is_readable(const void *address)
-{
-	return sys_call4(SYS_rt_sigprocmask, -1, address, NULL, 8) != -EFAULT;
 }
 
 #endif

@@ -32,8 +32,12 @@ HOOK_EXPORT ssize_t read(int fd, void *buffer, size_t size)
 static __attribute__((noinline)) ssize_t looked_write(int fd, const void *buffer, size_t size)
 {
 	/* First: who reads it may answer before this thread gets its core back. */
-	pipes_write(fd, buffer, size);
-	return real.write(fd, buffer, size);
+	bool looked = pipes_write(fd, buffer, size, false);
+	ssize_t result = real.write(fd, buffer, size);
+
+	if (unlikely(!looked) && result > 0)
+		pipes_write(fd, buffer, (size_t)result, true);
+	return result;
 }
 
 HOOK_EXPORT ssize_t write(int fd, const void *buffer, size_t size)

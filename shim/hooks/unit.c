@@ -2,6 +2,7 @@
 #include "hooks/unit.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <string.h>
 
 #include "activate.h"
@@ -11,6 +12,12 @@
 #include "tally.h"
 
 #define SAME_STACK_BYTES 16384
+
+/* The kernel reads it for us, and then finds that it is asked for nothing. */
+static bool is_readable(const uint64_t *address)
+{
+	return sys_call4(SYS_rt_sigprocmask, -1, address, NULL, sizeof(*address)) != -EFAULT;
+}
 
 /*
  * Called from inside another decoder's call? Its frame must still be there: after a longjmp a frame
@@ -25,8 +32,7 @@ static bool is_inner(const struct thread *thread, const struct unit *unit)
 		if (!frame->decoder || frame->address <= (uintptr_t)unit)
 			continue;
 		mark = &((const struct unit *)frame->address)->mark;
-		if ((frame->address - (uintptr_t)unit < SAME_STACK_BYTES ||
-		     sys_is_readable(mark)) &&
+		if ((frame->address - (uintptr_t)unit < SAME_STACK_BYTES || is_readable(mark)) &&
 		    *mark == frame->decoder)
 			return true;
 	}

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "python/pipes.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 
 #include "activate.h"
 #include "clock.h"
@@ -232,43 +234,46 @@ void pipes_poll(void *pollfd, int timeout_ms)
 	unlock();
 }
 
-/* The first `size` bytes, at most a page; a write of a bad address fails, and must not kill. */
-static bool is_readable(const uint8_t *bytes, size_t size)
+/* What the kernel reads for us may be a bad address: the write fails then, and must not kill. */
+static long copy(uint8_t *to, const void *from, size_t size)
 {
-	const uintptr_t word = ~(uintptr_t)7;
+	const struct iovec local = {to, size}, remote = {(void *)(uintptr_t)from, size};
 
-	return sys_is_readable((const void *)((uintptr_t)bytes & word)) &&
-	       sys_is_readable((const void *)((uintptr_t)(bytes + size - 1) & word));
+	return sys_call6(SYS_process_vm_readv, sys_getpid(), (long)&local, 1, (long)&remote, 1, 0);
 }
 
-void pipes_write(int fd, const void *buffer, size_t size)
+bool pipes_write(int fd, const void *buffer, size_t size, bool is_readable)
 {
+	uint8_t copied[PIPES_LOOK_MAX];
 	const uint8_t *bytes = buffer;
 	enum pipes_message message;
 	uint32_t number;
 	uint64_t pipe;
+	long r;
 
 	if (size < 4)
-		return;
-	/* Others than pipes take what cannot be read: /dev/null does not look. */
+		return true;
 	pipe = pipe_of(fd);
 	if (!pipe)
-		return;
+		return true;
 	if (size > PIPES_LOOK_MAX)
 		size = PIPES_LOOK_MAX;
-	if (!is_readable(bytes, size))
-		return;
+	if (!is_readable) {
+		r = copy(copied, buffer, size);
+		if (r < 0)
+			return r == -EFAULT;
+		size = (size_t)r;
+		bytes = copied;
+	}
 	if (size >= 8 && bytes[0] != 0x80) { /* behind the length, unless that went out alone */
 		bytes += 4;
 		size -= 4;
 	}
 	if (size < 4 || bytes[0] != 0x80)
-		return;
+		return true;
 	message = pipes_parse(bytes, size, &number);
-	if (message == PIPES_OTHER)
-		return;
-	if (!lock())
-		return;
+	if (message == PIPES_OTHER || !lock())
+		return true;
 	if (pipes.index && message != PIPES_NONE)
 		wrote_result(pipe);
 	else if (message == PIPES_INDEX)
@@ -276,6 +281,7 @@ void pipes_write(int fd, const void *buffer, size_t size)
 	else if (message == PIPES_NONE)
 		feed_told_to_end(pipe);
 	unlock();
+	return true;
 }
 
 void pipes_read(int fd, const void *buffer, ssize_t count, size_t size)

@@ -12,6 +12,7 @@
 #define PIPES_H
 
 #include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -24,10 +25,14 @@ void pipes_install(void);
 /* From the destructor: what was handed out since the last wait. */
 void pipes_finish(void);
 
-/* Called by the wrappers: before a poll of one descriptor, before a write of `size` bytes, and
- * after a read that was asked for `size` bytes and got `count`. They never touch errno. */
+/*
+ * Called by the wrappers: before a poll of one descriptor, before a write of `size` bytes, and
+ * after a read that was asked for `size` bytes and got `count`. They never touch errno.
+ * pipes_write() is false where the kernel copies no memory for us (seccomp): it is to be called
+ * again after the write, with as many bytes as were written, which then `is_readable`.
+ */
 void pipes_poll(void *pollfd, int timeout_ms);
-void pipes_write(int fd, const void *buffer, size_t size);
+bool pipes_write(int fd, const void *buffer, size_t size, bool is_readable);
 void pipes_read(int fd, const void *buffer, ssize_t count, size_t size);
 
 /* A message as multiprocessing sends it, without its 4 bytes of length. */

@@ -8,6 +8,7 @@ worker may be missing, for there was no run to tell of it yet.
 import glob
 import json
 import os
+import shutil
 import statistics
 import sys
 
@@ -38,8 +39,13 @@ CASES = {
     # Messages of several reads, whose unpickling takes a while and is no part of the wait.
     "big": dict(BASE, batch_size=2000, load_s=0, batches=24, median_ns=30_000_000,
                 worst_ns=200_000_000),
+    # A container whose kernel lets nobody read memory by a system call.
+    "sealed": dict(BASE, load_s=0.02, epochs=2, sealed=True),
     "old": dict(BASE, python="3.7"),
 }
+
+SEAL = ["strace", "-f", "--seccomp-bpf", "-o", "/dev/null", "-e", "trace=process_vm_readv",
+        "-e", "inject=process_vm_readv:error=EPERM"]
 
 # What is no loader must leave no trace, however much it sends through pipes.
 BYSTANDER = """
@@ -80,7 +86,8 @@ def record(name, plan, python):
     made = stub.make(folder, hidden="python" not in plan)
     if not made:
         skip("no installed torch to take the DataLoader from")
-    done = run([python, "-W", "ignore", SLEEPER, log, json.dumps(plan)],
+    done = run((SEAL if "sealed" in plan else []) +
+               [python, "-W", "ignore", SLEEPER, log, json.dumps(plan)],
                env=environment(DLPROF_OUT=database, TEST_STUB=made))
     equal((done.status, done.out), (0, "trained {}\n".format(plan["batches"])), name, done.err)
     with open(log) as file:
@@ -126,6 +133,9 @@ def compare(name, plan, truth, found):
 
 def run_case(name, plan):
     python = find_python(plan["python"]) if "python" in plan else PYTHON
+    if "sealed" in plan and not shutil.which("strace"):
+        say("no strace")
+        return
     if not python:
         say("no CPython", plan["python"])
         return
