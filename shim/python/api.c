@@ -27,9 +27,11 @@ bool api_resolve(void)
 		py.interpreter = (void *(*)(void))dl_real(RTLD_DEFAULT, "_PyInterpreterState_Get");
 	py.bytearray_type = dl_real(RTLD_DEFAULT, "PyByteArray_Type");
 	py.string_type = dl_real(RTLD_DEFAULT, "PyUnicode_Type");
+	py.int_type = dl_real(RTLD_DEFAULT, "PyLong_Type");
 	py.none = dl_real(RTLD_DEFAULT, "_Py_NoneStruct");
 	return py.stop_iteration && py.attribute_error && py.type_type && py.property_type &&
-	       py.function_type && py.interpreter && py.bytearray_type && py.string_type;
+	       py.function_type && py.interpreter && py.bytearray_type && py.string_type &&
+	       py.int_type;
 }
 
 bool api_main_interpreter(void)
@@ -57,6 +59,11 @@ void *api_bytearray(PyObject *object, ssize_t size)
 bool api_is_string(PyObject *object)
 {
 	return is_exactly(object, py.string_type);
+}
+
+bool api_is_int(PyObject *object)
+{
+	return is_exactly(object, py.int_type);
 }
 
 PyObject *api_get(PyObject *object, PyObject *name)

@@ -40,6 +40,7 @@ struct api {
 	PyObject *function_type;
 	PyObject *bytearray_type;
 	PyObject *string_type;
+	PyObject *int_type;
 	PyObject *none;	/* None; NULL: cannot be told */
 };
 
@@ -79,6 +80,7 @@ bool api_flag(PyObject *value, bool otherwise);
 void *api_bytearray(PyObject *object, ssize_t size);
 
 bool api_is_string(PyObject *object);
+bool api_is_int(PyObject *object);
 
 /* A Python int, or `otherwise`. */
 int64_t api_number(PyObject *object, int64_t otherwise);

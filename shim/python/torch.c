@@ -234,8 +234,12 @@ static void prepare(PyObject *fetcher)
 
 static uint32_t count_samples(PyObject *indices)
 {
-	ssize_t size = indices ? py.PyObject_Size(indices) : -1;
+	ssize_t size;
 
+	/* With batch_size=None. Asking a number for its size costs as much as all else in here. */
+	if (!indices || api_is_int(indices))
+		return 1;
+	size = py.PyObject_Size(indices);
 	py.PyErr_Clear();
 	return size < 0 ? 1 : (uint32_t)size;
 }
