@@ -384,10 +384,15 @@ void consumer_wait_stop(struct consumer *consumer, struct consumer_wait *wait, b
 	if (!thread)
 		return;
 	thread_push(thread, &event);
-	if (!failed && consumer->exit_ns)
+	if (!failed && !consumer->over)
 		end_epoch(consumer);
 	consumer->exit_ns = 0;
 	consumer->over = !failed;
+}
+
+void consumer_wait_cancel(struct consumer_wait *wait)
+{
+	leave(wait, clock_now_ns());
 }
 
 void consumer_receive_begin(struct consumer_receive *receive, struct thread *thread)

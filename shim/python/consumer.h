@@ -110,6 +110,9 @@ void consumer_wait_end(struct consumer *consumer, struct consumer_wait *wait, ui
 /* It handed out nothing: the epoch is over, or it raised. */
 void consumer_wait_stop(struct consumer *consumer, struct consumer_wait *wait, bool failed);
 
+/* It returned, and there is nothing to tell of it. */
+void consumer_wait_cancel(struct consumer_wait *wait);
+
 /* A message from a worker is waited for and taken in; task < 0: it carried no batch. */
 struct consumer_receive {
 	struct thread *thread;

@@ -83,7 +83,7 @@ static struct followed *find(const struct follow_what *what, const void *key, Py
 	return oldest;
 }
 
-static void begin_epoch(struct followed *one)
+static void begin_epoch(struct followed *one, uint64_t begin_ns)
 {
 	const struct consumer_facts facts = {
 		.kind = one->what.kind,
@@ -96,7 +96,7 @@ static void begin_epoch(struct followed *one)
 	};
 
 	if (!one->consumer.stream || one->consumer.over)
-		consumer_start(&one->consumer, &facts, clock_now_ns());
+		consumer_start(&one->consumer, &facts, begin_ns);
 }
 
 static PyObject *ask(struct followed *one, PyObject *callable, PyObject *args, PyObject *kwargs)
@@ -113,12 +113,19 @@ static PyObject *ask(struct followed *one, PyObject *callable, PyObject *args, P
 static void tell(struct followed *one, struct consumer_wait *wait, const PyObject *batch)
 {
 	struct consumer *consumer = &one->consumer;
+	const bool ended = !batch && py.PyErr_ExceptionMatches(*py.stop_iteration);
 
 	one->used_ns = clock_now_ns();
+	/* Who is at its end may say so as often as it is asked: that is no epoch of its own. */
+	if (ended && consumer->over) {
+		consumer_wait_cancel(wait);
+		return;
+	}
+	begin_epoch(one, wait->begin_ns);
 	if (batch)
 		consumer_wait_end(consumer, wait, (uint32_t)consumer->ordinal);
 	else
-		consumer_wait_stop(consumer, wait, !py.PyErr_ExceptionMatches(*py.stop_iteration));
+		consumer_wait_stop(consumer, wait, !ended);
 }
 
 /* What it is made of is told of first, and if it is followed, it is all there is to tell. */
@@ -138,7 +145,6 @@ static PyObject *next_after(struct followed *one, PyObject *callable, PyObject *
 	one->gave_way |= !thread || thread->wait_count != count;
 	if (one->gave_way)
 		return batch;
-	begin_epoch(one);
 	if (consumer_wait_begin_at(&one->consumer, &wait, begin_ns))
 		tell(one, &wait, batch);
 	return batch;
@@ -153,7 +159,8 @@ static PyObject *next(struct followed *one, PyObject *callable, PyObject *args, 
 
 	if (one->what.gives_way)
 		return next_after(one, callable, args, kwargs);
-	begin_epoch(one);
+	if (!one->consumer.over)
+		begin_epoch(one, clock_now_ns());
 	if (!consumer_wait_begin(&one->consumer, &wait))
 		return py.PyObject_Call(callable, args, kwargs);
 	batch = ask(one, callable, args, kwargs);

@@ -123,6 +123,9 @@ void tfdata_fetched(int64_t bytes)
 		return;
 	begin_ns = one->end_ns - one->wait_ns;
 	one->end_ns = 0;
+	/* At its end, and asked again: that is no epoch of its own. */
+	if (bytes <= 0 && one->consumer.over && !atomic_load(&newest))
+		return;
 	begin_epoch(one, begin_ns);
 	if (!consumer_wait_begin_at(&one->consumer, &wait, begin_ns))
 		return;

@@ -71,7 +71,11 @@ CASES = {
     "tf.data": ("tf.data", TF + "d, v = Dataset(14), Dataset(5)\nfor _ in range(2):\n"
                           " drain(d.as_numpy_iterator().__next__)\n drain(iter(v).next)",
                           [[14, 14], [5, 5]]),
-    "tf.data, error": ("tf.data", TF + "drain(iter(Dataset(14, fails=7)).__next__)", [[8]]),
+    "tf.data, error": ("tf.data", TF + "d = Dataset(14, fails=7)\n"
+                       "for _ in range(2): drain(iter(d).__next__)", [[8, 8]]),
+    "tf.data, asked again": ("tf.data", TF + "d = Dataset(7)\nfor _ in range(2):\n it = iter(d)\n"
+                             " drain(it.__next__); print(next(it, 'none'), next(it, 'none'))",
+                             [[7, 7]]),
     "tf.data, two": ("tf.data", TF + "a, b = iter(Dataset(9)), iter(Dataset(9))\n"
                      "drain(lambda: (next(a), next(b)))", [[9], [9]]),
     "tf.data, half-way": ("tf.data", TF + "d = Dataset(9)\n"
@@ -149,6 +153,7 @@ train = Dataset(1)
 for _ in range(2):
     fit(train, 0, 6)
     graph.graph_next(0, 10, 0)              # no more
+    graph.graph_next(0, 10, 0)
 fit(train, 0, 2)
 graph.graph_next(0, 0, -1)""", [[6, 6, 2]]),
     "eager, counted by TensorFlow too": ("tf.data", TF + GRAPH + COUNTED, [[9]]),
