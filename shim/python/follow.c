@@ -192,6 +192,29 @@ PyObject *follow_call(const struct follow_what *what, PyObject *object, PyObject
 	return next(one, original, args, kwargs);
 }
 
+void follow_made(const struct follow_what *what, PyObject *object)
+{
+	struct followed *one = NULL;
+
+	if (!follow_inside() && consumer_activate())
+		one = find(what, object, object);
+	if (one && one->consumer.stream)
+		consumer_abandon(&one->consumer);
+}
+
+PyObject *follow_made_call(const struct follow_what *what, PyObject *object, PyObject *original,
+			   PyObject *args, PyObject *kwargs)
+{
+	for (size_t i = 0; object && !follow_inside() && i < FOLLOWED_MAX; i++) {
+		struct followed *one = &followed[i];
+
+		if (one->object == object && one->life == thread_life &&
+		    one->what.loader == what->loader && !is_gone(one) && consumer_activate())
+			return next(one, original, args, kwargs);
+	}
+	return py.PyObject_Call(original, args, kwargs);
+}
+
 /*
  * What is handed out instead of a generator: __next__ and __iter__ are ours, all else is the
  * generator's. Its attribute `_dlprof` is (generator, its __next__, capsule of its struct
@@ -217,6 +240,12 @@ static PyObject *no_such_attribute(void)
 	return py.PyObject_GetAttrString(*py.stop_iteration, "_dlprof");
 }
 
+/* A forked child has its parent's proxies, and other iterators of its own in their places. */
+static bool is_of(const struct followed *one, const PyObject *capsule)
+{
+	return one->life == thread_life && one->object == capsule;
+}
+
 static PyObject *on_proxy_next(PyObject *none, PyObject *args, PyObject *kwargs)
 {
 	PyObject *proxy = py.PyTuple_GetItem(args, 0);
@@ -233,7 +262,7 @@ static PyObject *on_proxy_next(PyObject *none, PyObject *args, PyObject *kwargs)
 	if (!one || !empty)
 		return NULL;
 	/* In a forked child the batches are of nobody that trains. */
-	if (one->life == thread_life && activate_on() && !follow_inside())
+	if (is_of(one, capsule) && activate_on() && !follow_inside())
 		batch = next(one, callable, empty, NULL);
 	else
 		batch = py.PyObject_Call(callable, empty, NULL);
@@ -268,15 +297,29 @@ static PyObject *on_proxy_attribute(PyObject *none, PyObject *args, PyObject *kw
 	return generator ? py.PyObject_GetAttr(generator, name) : no_such_attribute();
 }
 
+/* Whoever asks whether it is a generator is to hear what it was without us. */
+static PyObject *on_proxy_class(PyObject *none, PyObject *args, PyObject *kwargs)
+{
+	PyObject *proxy = py.PyTuple_GetItem(args, 0);
+	PyObject *generator = item(proxy, 0);
+
+	(void)none;
+	(void)kwargs;
+	if (!proxy)
+		return NULL;
+	return py.PyObject_Type(generator ? generator : proxy);
+}
+
 /* Its iterator is gone: run to the end, or left half-way. */
 static void on_gone(PyObject *capsule)
 {
 	struct followed *one = py.PyCapsule_GetPointer(capsule, CAPSULE);
 
-	if (!one || one->object || one->life != thread_life)
-		return; /* of the parent of this forked child */
+	if (!one || !is_of(one, capsule))
+		return;
 	consumer_abandon(&one->consumer);
 	one->users = 0;
+	one->object = NULL;
 }
 
 static bool set_method(PyObject *dict, PyMethodDef *method)
@@ -292,6 +335,20 @@ static bool set_method(PyObject *dict, PyMethodDef *method)
 	return set;
 }
 
+static bool set_property(PyObject *dict, PyMethodDef *method)
+{
+	PyObject *function = py.PyCFunction_NewEx(method, NULL, NULL);
+	PyObject *args = function ? py.PyTuple_Pack(1, function) : NULL;
+	PyObject *property = args ? py.PyObject_Call(py.property_type, args, NULL) : NULL;
+	bool set = property && py.PyDict_SetItemString(dict, method->ml_name, property) == 0;
+
+	for (PyObject **left = (PyObject *[]){function, args, property}, **end = left + 3;
+	     left < end; left++)
+		if (*left)
+			py.Py_DecRef(*left);
+	return set;
+}
+
 /* type("generator", (), {...}), once. */
 static PyObject *make_class(void)
 {
@@ -300,13 +357,14 @@ static PyObject *make_class(void)
 		{"__iter__", on_proxy_iter, PY_VARARGS_KEYWORDS, NULL},
 		{"__getattr__", on_proxy_attribute, PY_VARARGS_KEYWORDS, NULL},
 	};
+	static PyMethodDef class_method = {"__class__", on_proxy_class, PY_VARARGS_KEYWORDS, NULL};
 	PyObject *dict = py.PyDict_New(), *name = py.PyUnicode_FromString("generator");
 	PyObject *bases = py.PyTuple_Pack(0), *args = NULL, *class = NULL, *type = NULL;
 	bool set = dict && name && bases;
 
 	for (size_t i = 0; set && i < sizeof(methods) / sizeof(methods[0]); i++)
 		set = set_method(dict, &methods[i]);
-	if (set)
+	if (set && set_property(dict, &class_method))
 		args = py.PyTuple_Pack(3, name, bases, dict);
 	if (args)
 		type = py.PyObject_Type(*py.stop_iteration);
@@ -332,6 +390,7 @@ static PyObject *wrap(PyObject *generator, struct followed *one)
 	if (callable && proxy_class)
 		capsule = py.PyCapsule_New(one, CAPSULE, on_gone);
 	if (capsule) {
+		one->object = capsule;
 		one->users = 1;
 		state = py.PyTuple_Pack(3, generator, callable, capsule);
 		empty = py.PyTuple_Pack(0);

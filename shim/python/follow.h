@@ -25,6 +25,11 @@ bool follow_inside(void);
 PyObject *follow_call(const struct follow_what *what, PyObject *object, PyObject *original,
 		      PyObject *args, PyObject *kwargs);
 
+/* A new epoch of an object, of whose calls these are. */
+void follow_made(const struct follow_what *what, PyObject *object);
+PyObject *follow_made_call(const struct follow_what *what, PyObject *object, PyObject *original,
+			   PyObject *args, PyObject *kwargs);
+
 /* A new epoch: takes `iterator`, and returns what is to be handed out instead of it. */
 PyObject *follow_iterator(const struct follow_what *what, PyObject *iterator);
 

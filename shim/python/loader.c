@@ -174,11 +174,30 @@ static PyObject *how_step(enum loader_id id, PyObject *original, PyObject *args,
 	return py.PyObject_Call(original, args, kwargs);
 }
 
+static bool is_of_type(PyObject *object, const char *const *names)
+{
+	PyObject *type = object ? py.PyObject_Type(object) : NULL;
+	PyObject *name = type ? api_get_named(type, "__name__") : NULL;
+	bool is = false;
+
+	for (; name && *names && !is; names++)
+		is = py.PyUnicode_CompareWithASCIIString(name, *names) == 0;
+	if (name)
+		py.Py_DecRef(name);
+	if (type)
+		py.Py_DecRef(type);
+	return is;
+}
+
+static const char *const generators[] = {"generator", NULL};
+
+/* What else is made is left as it is: whoever looks at it may look at more than its batches. */
 static PyObject *how_make(enum loader_id id, PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	const struct follow_what what = {rows[id].kind, loader_of(id, self_of(args)), users};
+	PyObject *made = py.PyObject_Call(original, args, kwargs);
 
-	return follow_iterator(&what, py.PyObject_Call(original, args, kwargs));
+	return is_of_type(made, generators) ? follow_iterator(&what, made) : made;
 }
 
 static PyObject *how_make_for_keras(enum loader_id id, PyObject *original, PyObject *args,
@@ -208,18 +227,29 @@ static PyObject *on_class_next(PyObject *original, PyObject *args, PyObject *kwa
 static PyMethodDef class_next = {"__next__", on_class_next, PY_VARARGS_KEYWORDS,
 				 PATCH_SIGNATURE("__next__")};
 
-static void patch_next(PyObject *object)
+/* Once for a class. False: it is none of those that can be changed. */
+static bool patch_next(PyObject *object, PyMethodDef *method)
 {
-	static PyObject *classes[CLASS_MAX];
+	static struct {
+		PyObject *class;
+		const PyMethodDef *method;
+	} patched[CLASS_MAX];
 	PyObject *class = py.PyObject_Type(object);
+	bool set = false;
 	size_t i = 0;
 
-	while (class && i < CLASS_MAX && classes[i] && classes[i] != class)
+	while (class && i < CLASS_MAX && patched[i].class && !set) {
+		set = patched[i].class == class && patched[i].method == method;
 		i++;
-	if (class && i < CLASS_MAX && !classes[i] && patch_class(class, &class_next))
-		classes[i] = class; /* kept, so that no other comes to lie there */
-	else if (class)
+	}
+	if (class && !set && i < CLASS_MAX && patch_class(class, method)) {
+		patched[i].class = class; /* kept, so that no other comes to lie there */
+		patched[i].method = method;
+		return true;
+	}
+	if (class)
 		py.Py_DecRef(class);
+	return set;
 }
 
 static PyObject *how_made_class(enum loader_id id, PyObject *original, PyObject *args,
@@ -229,7 +259,7 @@ static PyObject *how_made_class(enum loader_id id, PyObject *original, PyObject 
 
 	(void)id;
 	if (made && object)
-		patch_next(object);
+		patch_next(object, &class_next);
 	return made;
 }
 
@@ -254,9 +284,23 @@ static PyObject *on_users_function(PyObject *original, PyObject *args, PyObject 
 	return follow_call(&of_users, NULL, original, args, kwargs);
 }
 
+static PyObject *on_users_next(PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	return follow_made_call(&of_users, self_of(args), original, args, kwargs);
+}
+
+static PyMethodDef users_next = {"__next__", on_users_next, PY_VARARGS_KEYWORDS,
+				 PATCH_SIGNATURE("__next__")};
+
+/* An object of a class of Python's stays what it is; generators and the like are wrapped. */
 static PyObject *on_users_make(PyObject *original, PyObject *args, PyObject *kwargs)
 {
-	return follow_iterator(&of_users, py.PyObject_Call(original, args, kwargs));
+	PyObject *made = py.PyObject_Call(original, args, kwargs);
+
+	if (!made || !patch_next(made, &users_next))
+		return follow_iterator(&of_users, made);
+	follow_made(&of_users, made);
+	return made;
 }
 
 /* What the class itself has under that name, past the descriptor; NULL: nothing. New reference. */
@@ -277,21 +321,6 @@ static PyObject *raw_attribute(PyObject *class, const char *name)
 		py.Py_DecRef(order);
 	py.PyErr_Clear();
 	return found;
-}
-
-static bool is_of_type(PyObject *object, const char *const *names)
-{
-	PyObject *type = object ? py.PyObject_Type(object) : NULL;
-	PyObject *name = type ? api_get_named(type, "__name__") : NULL;
-	bool is = false;
-
-	for (; name && *names && !is; names++)
-		is = py.PyUnicode_CompareWithASCIIString(name, *names) == 0;
-	if (name)
-		py.Py_DecRef(name);
-	if (type)
-		py.Py_DecRef(type);
-	return is;
 }
 
 /* Whatever else hides behind a name (a class method, a property) would not survive a wrapper. */

@@ -67,6 +67,23 @@ class Pages:                                # __iter__ is a generator
     def lazy(self):
         return 6
 
+class Reader(Loader):                       # has more to it than its batches
+    def __len__(self):
+        return self.count
+
+class Shelf:                                # __iter__ makes an object of its own class
+    def __iter__(self):
+        return Reader(9)
+
+class Itself(Reader):
+    def __iter__(self):
+        self.at = 0
+        return self
+
+class Mapped:                               # what cannot be changed
+    def __iter__(self):
+        return map(lambda i: time.sleep(0.001) or i, range(9))
+
 def pages(count=25):
     try:
         for i in range(count):
@@ -116,6 +133,43 @@ print(sum(1 for _ in home.pages(3)), list(zip(home.pages(2), home.pages(2))))
                  [[8, 8, 8, 8]]),
     "iter": ("home:Pages.__iter__",
              "p = home.Pages()\nfor _ in range(2): drain(iter(p).__next__)", [[25, 25]]),
+    "object": ("home:Shelf.__iter__", """
+shelf = home.Shelf()
+drain(iter(shelf).__next__)
+it, other = iter(shelf), home.Reader(3)
+print(len(it), type(it), isinstance(it, home.Reader), list(other))
+it.at = 4
+drain(it.__next__)
+drain(iter(shelf).__next__, 3); drain(iter(shelf).__next__)""", [[9, 5, 3, 9]]),
+    "itself": ("home:Itself.__iter__", """
+own = home.Itself(9)
+print(iter(own) is own, len(iter(own)))
+drain(iter(own).__next__); drain(iter(own).__next__, 4); drain(iter(own).__next__)""",
+               [[9, 4, 9]]),
+    "map": ("home:Mapped.__iter__", "m = home.Mapped()\nfor _ in range(2): drain(iter(m).__next__)",
+            [[9, 9]]),
+    "type": ("home:pages", """
+import collections.abc, inspect, types
+g = home.pages(6)
+print(isinstance(g, types.GeneratorType), isinstance(g, collections.abc.Generator),
+      inspect.getgeneratorstate(g), hasattr(g, "__len__"))
+drain(g.__next__)""", [[6]]),
+    # A forked child that trains, and what its parent left to it.
+    "child": ("home:pages", """
+import os
+outer = home.pages(8)
+child = os.fork()
+if not child:
+    mine = home.pages(9)
+    drain(mine.__next__, 2)
+    print(len(list(outer)))
+    del outer
+    others = [home.pages() for _ in range(3)]
+    drain(mine.__next__)
+    sys.stdout.flush()
+    os._exit(0)
+os.waitpid(child, 0)
+drain(outer.__next__)""", [[9], [8]]),
 }
 
 # The same, but the class or function is the program's own.
@@ -209,7 +263,7 @@ def check_all(python, short):
     write(folder, "home.py", LOADERS)
     version = os.path.basename(os.path.dirname(os.path.dirname(python)))
     for name, (value, program, expected) in IN_MODULE.items():
-        if short and name not in ("next", "generator", "half-way"):
+        if short and name not in ("next", "generator", "half-way", "object", "type"):
             continue
         for how in ("import home", "import importlib; home = importlib.import_module('home')\n"
                     "import wave")[:1 if short or name != "next" else 2]:
