@@ -7,8 +7,9 @@
 #include "clock.h"
 #include "python/consumer.h"
 #include "python/tfdata.h"
+#include "segment.h"
 
-#define FOLLOWED_MAX 32
+#define FOLLOWED_MAX 128
 
 /*
  * An iterator that is followed. Known by its address, so that nothing is put into objects of the
@@ -21,10 +22,11 @@ static struct followed {
 	struct follow_what what;
 	uint32_t life;
 	uint32_t users; /* threads in a call of it; the proxy that owns it */
-	uint64_t used_ns;
+	uint64_t used_ns; /* 0: free */
 	bool gave_way;
 	struct consumer consumer;
 } followed[FOLLOWED_MAX];
+static size_t followed_count; /* that were ever in use */
 
 static void drop(struct followed *one)
 {
@@ -47,6 +49,18 @@ static bool is_gone(const struct followed *one)
 	return object == py.none;
 }
 
+static void note_crowd(const struct followed *one)
+{
+	static bool noted;
+
+	if (noted || !one->used_ns || one->life != thread_life || !one->consumer.stream ||
+	    one->consumer.over || is_gone(one))
+		return;
+	noted = true;
+	segment_note('w', "so many iterators are asked in turn that some are taken for new ones: "
+			  "there are fewer epochs than are told, and more batches in each");
+}
+
 /*
  * The one of this object, or a new one in place of one that is gone, or was not used for longest.
  * NULL: all are in use. An iterator of the same loader that was left half-way is not asked again
@@ -56,7 +70,7 @@ static struct followed *find(const struct follow_what *what, const void *key, Py
 {
 	struct followed *oldest = NULL;
 
-	for (size_t i = 0; i < FOLLOWED_MAX; i++) {
+	for (size_t i = 0; i < followed_count; i++) {
 		struct followed *one = &followed[i];
 		const bool ours = one->life == thread_life && one->what.kind == what->kind &&
 				  one->what.loader == what->loader;
@@ -70,12 +84,16 @@ static struct followed *find(const struct follow_what *what, const void *key, Py
 		if (!oldest || one->used_ns < oldest->used_ns)
 			oldest = one;
 	}
+	if ((!oldest || oldest->used_ns) && followed_count < FOLLOWED_MAX)
+		oldest = &followed[followed_count++];
 	if (!oldest)
 		return NULL;
+	note_crowd(oldest);
 	drop(oldest);
 	oldest->object = key;
 	oldest->what = *what;
 	oldest->life = thread_life;
+	oldest->used_ns = clock_now_ns();
 	if (object && py.none) {
 		oldest->reference = py.PyWeakref_NewRef(object, NULL);
 		py.PyErr_Clear();
@@ -205,7 +223,7 @@ void follow_made(const struct follow_what *what, PyObject *object)
 PyObject *follow_made_call(const struct follow_what *what, PyObject *object, PyObject *original,
 			   PyObject *args, PyObject *kwargs)
 {
-	for (size_t i = 0; object && !follow_inside() && i < FOLLOWED_MAX; i++) {
+	for (size_t i = 0; object && !follow_inside() && i < followed_count; i++) {
 		struct followed *one = &followed[i];
 
 		if (one->object == object && one->life == thread_life &&
@@ -319,6 +337,7 @@ static void on_gone(PyObject *capsule)
 		return;
 	consumer_abandon(&one->consumer);
 	one->users = 0;
+	one->used_ns = 0;
 	one->object = NULL;
 }
 

@@ -140,7 +140,9 @@ it, other = iter(shelf), home.Reader(3)
 print(len(it), type(it), isinstance(it, home.Reader), list(other))
 it.at = 4
 drain(it.__next__)
-drain(iter(shelf).__next__, 3); drain(iter(shelf).__next__)""", [[9, 5, 3, 9]]),
+drain(iter(shelf).__next__, 3); drain(iter(shelf).__next__)
+a, b, c = [iter(shelf) for _ in range(3)]
+drain(c.__next__); drain(b.__next__, 2)""", [[9, 5, 3, 9, 9, 2]]),
     "itself": ("home:Itself.__iter__", """
 own = home.Itself(9)
 print(iter(own) is own, len(iter(own)))

@@ -78,6 +78,8 @@ CASES = {
                              [[7, 7]]),
     "tf.data, two": ("tf.data", TF + "a, b = iter(Dataset(9)), iter(Dataset(9))\n"
                      "drain(lambda: (next(a), next(b)))", [[9], [9]]),
+    "tf.data, a hundred": ("tf.data", TF + "its = [iter(Dataset(2)) for _ in range(100)]\n"
+                           "drain(lambda: [next(it) for it in its])", [[2]] * 100),
     "tf.data, half-way": ("tf.data", TF + "d = Dataset(9)\n"
                           "for _ in range(3): drain(iter(d).__next__, 6)", [[6, 6, 6]]),
     "tf.data, subclass": ("tf.data", TF + """
