@@ -54,7 +54,7 @@ struct thread_top {
 };
 
 #define THREAD_IMAGE_MAX   4
-#define THREAD_DECODER_MAX 24
+#define THREAD_DECODER_MAX 32
 
 /* An image that takes several calls; see hooks/unit.h. */
 struct thread_image {

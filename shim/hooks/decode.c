@@ -304,6 +304,27 @@ static void packet_end(struct unit *unit, const void *context, const void *packe
 		 (struct unit_result){.counted = result == 1,                                      \
 				      .failed = result < 0 && result != -5,                        \
 				      .bytes = unit.input_bytes - STREAM_LEFT(stream)})
+/* bz_stream and lzma_stream begin the same. BZ_STREAM_END is 4. */
+#define BEGIN_BZIP2	    BEGIN_INFLATE
+#define END_BZIP2                                                                                  \
+	unit_end(&unit,                                                                            \
+		 (struct unit_result){.counted = result == 4,                                      \
+				      .failed = result < 0,                                        \
+				      .bytes = unit.input_bytes - STREAM_LEFT(stream)})
+/* LZMA_STREAM_END is 1, what tells of the stream 2 to 4, LZMA_BUF_ERROR, 10, wants more. */
+#define LZMA_FAILED(result) ((result) > 4 && (result) != 10)
+#define LZMA_LEFT(stream)   ((stream) ? FIELD(size_t, stream, 8) : 0)
+#define BEGIN_LZMA	    (BEGIN && (unit.input_bytes = LZMA_LEFT(stream), true))
+#define END_LZMA                                                                                   \
+	unit_end(&unit, (struct unit_result){.counted = result == 1,                               \
+					     .failed = LZMA_FAILED(result),                        \
+					     .bytes = unit.input_bytes - LZMA_LEFT(stream)})
+#define LZMA_AT(at)	    ((at) ? FIELD(size_t, at, 0) : 0)
+#define BEGIN_LZMA_BUFFER   (BEGIN && (unit.input_bytes = LZMA_AT(at), true))
+#define END_LZMA_BUFFER                                                                            \
+	unit_end(&unit, (struct unit_result){.counted = result == 0,                               \
+					     .failed = LZMA_FAILED(result),                        \
+					     .bytes = LZMA_AT(at) - unit.input_bytes})
 #define BEGIN_UNCOMPRESS    BEGIN
 #define END_UNCOMPRESS	    END_COUNT(result == 0, size)
 #define BEGIN_UNCOMPRESS2   BEGIN

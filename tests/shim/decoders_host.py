@@ -187,6 +187,27 @@ def packed():
     return seen
 
 
+def unpacked():
+    """By the modules of Python: whole, in pieces, and something else."""
+    import bz2
+    import lzma
+    text, seen = bytes(range(256)) * 4000, []
+    for name, library, kind in ((bz2, "bzip2", "bzip2"), (lzma, "liblzma", "xz")):
+        data, junk = name.compress(text), b"junk" * 50
+        for _ in range(3):
+            assert name.decompress(data) == text
+        stream = (name.BZ2Decompressor if name is bz2 else name.LZMADecompressor)()
+        assert b"".join(stream.decompress(data[i:i + 50]) for i in range(0, len(data), 50)) == text
+        try:
+            name.decompress(junk)
+            raise AssertionError("unpacked junk")
+        except (OSError, lzma.LZMAError):
+            pass
+        # What liblzma packs goes through the same function.
+        seen.append([library, kind, 0, 4 + (name is lzma), 0, None])
+    return seen
+
+
 def turbo():
     library = load("libturbojpeg.so.0")
     if not library:
@@ -229,6 +250,28 @@ def video():
     return [["libavcodec", "video", 512, 6, 6 * size[0] * size[1], 6 * len(data)]]
 
 
+def film():
+    """What is done with a file before its first frame, and between: time, and no frame of its own."""
+    form, codec = load("libavformat.so.59"), load("libavcodec.so.59")
+    if not form or not codec:
+        return None
+    import tempfile
+    import wave
+    codec.av_packet_alloc.restype = ctypes.c_void_p
+    context, packet = ctypes.c_void_p(), ctypes.c_void_p(codec.av_packet_alloc())
+    with tempfile.NamedTemporaryFile(suffix=".wav") as file:
+        with wave.open(file.name, "wb") as out:
+            out.setparams((1, 2, 8000, 0, "NONE", ""))
+            out.writeframes(bytes(80000))
+        assert form.avformat_open_input(ctypes.byref(context), file.name.encode(), None, None) == 0
+        assert form.avformat_find_stream_info(context, None) >= 0
+        assert form.av_read_frame(context, packet) == 0
+        assert form.av_seek_frame(context, 0, ctypes.c_int64(20000), 0) >= 0
+        assert form.av_read_frame(context, packet) == 0
+        form.avformat_close_input(ctypes.byref(context))
+    return [["libavformat", "packets", 0, 0, 0, 0]]
+
+
 def sound():
     library = load("libsndfile.so.1")
     if not library:
@@ -236,7 +279,7 @@ def sound():
     import tempfile
     import wave
     library.sf_open.restype = ctypes.c_void_p
-    library.sf_readf_float.restype = ctypes.c_int64
+    library.sf_readf_float.restype = library.sf_seek.restype = ctypes.c_int64
     with tempfile.NamedTemporaryFile(suffix=".wav") as file:
         with wave.open(file.name, "wb") as out:
             out.setparams((1, 2, 8000, 0, "NONE", ""))
@@ -247,6 +290,7 @@ def sound():
             handle = ctypes.c_void_p(library.sf_open(file.name.encode(), 0x10, info))
             for _ in range(4):
                 assert library.sf_readf_float(handle, samples, ctypes.c_int64(1000)) == 1000
+            assert library.sf_seek(handle, ctypes.c_int64(500), 0) == 500
             library.sf_close(handle)
     assert not library.sf_open(b"/nonexistent", 0x10, info)
     return [["libsndfile", "audio", 0, 3, 0, None]]
@@ -343,8 +387,8 @@ def jxl():
 
 
 def main():
-    groups = (jpeg, corrupt_jpeg, webp, tiff, png, torch, packed, turbo, video, sound, deflate,
-              charls, jxl)
+    groups = (jpeg, corrupt_jpeg, webp, tiff, png, torch, packed, unpacked, turbo, video, film,
+              sound, deflate, charls, jxl)
     print(json.dumps({group.__name__: group for group in groups}[sys.argv[1]]()))
 
 

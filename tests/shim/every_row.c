@@ -35,7 +35,8 @@ static long size, data, pixels, to, count, stream, handle, height, width, room, 
 	graph, events, array, align, z, y_stride, y_room, wanted, version, v_stride, v_room,
 	uv_stride, u_stride, u_room, transforms, to_strides, submit, sizes, scan, require, requests,
 	pixel_bytes, orientation, offset, nothing, more, map, item, into, frame, flush, features,
-	fd, device_offset, device, codec, closes, chroma, calls, background, arguments;
+	fd, device_offset, device, codec, closes, chroma, calls, background, arguments, action,
+	allocator, at, error, small, to_at, whence;
 static struct cuda_dim3 grid, block;
 
 /* 300 x 200: the frame header of a JPEG, and an extended WebP's. */
@@ -88,6 +89,16 @@ static void take_jpeg(void)
 static void take_inflate(void)
 {
 	AT(uint32_t, 8) -= BYTES;
+}
+
+static void take_lzma(void)
+{
+	AT(size_t, 8) -= BYTES;
+}
+
+static void take_at(void)
+{
+	AT(size_t, 0) += BYTES;
 }
 
 static void take_zstd(void)
@@ -168,6 +179,9 @@ enum family {
 	SOUND_OPEN_FD,
 	SOUND,
 	INFLATE,
+	BZIP2,
+	LZMA,
+	LZMA_BUFFER,
 	UNCOMPRESS,
 	UNCOMPRESS2,
 	CALL,
@@ -337,6 +351,24 @@ static void tell(enum family family, enum decode_library_id library, bool done)
 		AT(uint32_t, 8) = 1000;
 		row_effect = take_inflate;
 		answer(done ? 1 : -3);
+		counted(done, BYTES, 0);
+		return;
+	case BZIP2:
+		AT(uint32_t, 8) = 1000;
+		row_effect = take_inflate;
+		answer(done ? 4 : -5);
+		counted(done, BYTES, 0);
+		return;
+	case LZMA:
+		AT(size_t, 8) = 1000;
+		row_effect = take_lzma;
+		answer(done ? 1 : 9);
+		counted(done, BYTES, 0);
+		return;
+	case LZMA_BUFFER:
+		at = (long)object;
+		row_effect = take_at;
+		answer(done ? 0 : 9);
 		counted(done, BYTES, 0);
 		return;
 	case UNCOMPRESS2:
