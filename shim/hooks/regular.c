@@ -28,6 +28,14 @@
 	      : span_cancel(&span))
 #define BEGIN_FCLOSE	 hook_close_begin(&span, FILE_FD(file))
 #define END_FCLOSE	 span_end(&span, 0, result != 0)
+/*
+ * What libc closes out of sight: the number may come back by a way that we do not see, either. A
+ * DIR begins with it.
+ */
+#define BEGIN_PCLOSE	 (fd_forget(FILE_FD(file)), false)
+#define END_PCLOSE	 (void)span
+#define BEGIN_CLOSEDIR	 (fd_forget(folder ? *(const int *)folder : -1), false)
+#define END_CLOSEDIR	 (void)span
 #define BEGIN_FILE	 hook_stream_begin(&span, &stream, file)
 #define END_FILE(bytes)	 span_end(&span, bytes, false)
 #define BEGIN_FGETS	 BEGIN_FILE

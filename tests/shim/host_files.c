@@ -77,9 +77,10 @@ static int is_data64(const struct dirent64 *entry)
 static void folders(void)
 {
 	DIR *folder = opendir(".");
-	struct dirent64 **names64;
-	struct dirent **names;
-	int count = 0;
+	struct dirent64 **names64, entry64, *found64;
+	struct dirent **names, entry, *found;
+	char entries[4096];
+	int count = 0, fd;
 
 	SHOW(folder != NULL);
 	while (readdir(folder))
@@ -90,7 +91,14 @@ static void folders(void)
 	for (count = 0; readdir64(folder); count++)
 		;
 	SHOW(count > 3);
+	rewinddir(folder);
+	for (count = 0; readdir_r(folder, &entry, &found) == 0 && found; count++)
+		;
+	SHOW(count > 3);
+	rewinddir(folder);
+	SHOW(readdir64_r(folder, &entry64, &found64));
 	SHOW(closedir(folder));
+	SHOW(closedir(NULL));
 	SHOW(opendir("absent") == NULL);
 	SHOW(opendir("data") == NULL);
 	SHOW((folder = fdopendir(open(".", O_RDONLY | O_DIRECTORY))) != NULL);
@@ -105,6 +113,16 @@ static void folders(void)
 	SHOW(scandir64(".", &names64, is_data64, alphasort64));
 	free(names64[0]);
 	free(names64);
+	SHOW(scandirat(AT_FDCWD, ".", &names, is_data, alphasort));
+	show_text(names[0]->d_name);
+	free(names[0]);
+	free(names);
+	SHOW(scandirat64(99, ".", &names64, is_data64, alphasort64));
+	fd = open(".", O_RDONLY | O_DIRECTORY);
+	SHOW(getdents64(fd, entries, sizeof(entries)) > 0);
+	SHOW(getdents64(fd, entries, 1));
+	SHOW(close(fd));
+	SHOW(getdents64(99, entries, sizeof(entries)));
 }
 
 void host_files(void)

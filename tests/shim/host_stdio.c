@@ -177,6 +177,9 @@ void host_streams(void)
 	SHOW((file = fopen64("data", "rb")) != NULL);
 	SHOW(fileno(file) >= 0);
 	SHOW(fclose(file));
+	/* A preload that prints does so in the child, too, and is done when that has ended. */
+	file = popen("exit 3", "w");
+	SHOW(pclose(file));
 	SHOW(fopen("absent", "r") == NULL);
 	SHOW(fopen("data", "?") == NULL);
 	SHOW((file = fdopen(open("data", O_RDONLY), "r")) != NULL);

@@ -61,6 +61,7 @@ static void sockets(int in, int out)
 	char buffer[16] = {0};
 	struct iovec part = {buffer, 3};
 	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+	struct mmsghdr several = {.msg_hdr = message};
 	struct sockaddr_storage from;
 	socklen_t length = sizeof(from);
 
@@ -76,6 +77,10 @@ static void sockets(int in, int out)
 	show_text(buffer);
 	SHOW(recv(in, buffer, sizeof(buffer), MSG_DONTWAIT));
 	SHOW(recv(in, buffer, sizeof(buffer), MSG_DONTWAIT));
+	SHOW(send(out, "one", 3, 0));
+	SHOW(recvmmsg(in, &several, 1, 0, NULL));
+	SHOW(several.msg_len);
+	SHOW(recvmmsg(99, &several, 1, 0, NULL));
 	SHOW(recvmsg(99, &message, 0));
 	SHOW(recvfrom(99, buffer, seven, 0, NULL, NULL));
 }

@@ -119,6 +119,30 @@ def received(path):
     theirs.close()
 
 
+def received_again(path):
+    """Under a number that libc itself has closed: of a folder, and of a pipe."""
+    ours, theirs = socket.socketpair()
+    fd, folder = os.open(path, os.O_RDONLY), os.open(os.path.dirname(path), os.O_RDONLY)
+    for use in (lambda: os.listdir(folder), lambda: first_line(b"echo once")):
+        socket.send_fds(ours, [b"x"], [fd])
+        use()
+        _, [copy], _, _ = socket.recv_fds(theirs, 1, 1)
+        while os.pread(copy, 65536, os.lseek(copy, 65536, 1) - 65536):
+            pass
+        os.lseek(copy, 0, 0)
+        os.close(copy)
+    for number in (fd, folder):
+        os.close(number)
+    ours.close()
+    theirs.close()
+
+
+def first_line(command):
+    pipe, buffer = ctypes.c_void_p(libc.popen(command, b"r")), ctypes.create_string_buffer(64)
+    assert libc.fgets(buffer, 64, pipe)
+    assert libc.pclose(pipe) == 0
+
+
 def inherited(path):
     fd = os.open(path, os.O_RDONLY)
     subprocess.run([sys.executable, "-S", "-c", "import os\nwhile os.read({}, 4096): pass"
@@ -139,7 +163,7 @@ def copied(path):
 
 # RTLD_DEFAULT: what a library that is linked to libc gets.
 libc = ctypes.CDLL(None)
-for name in ("fopen64", "mmap64"):
+for name in ("fopen64", "mmap64", "popen", "fgets"):
     getattr(libc, name).restype = ctypes.c_void_p
 
 
@@ -265,7 +289,7 @@ def image(path):
 
 
 WORKLOADS = {function.__name__: function for function in (
-    read, unbuffered, sent, fromfile, numpy_load, received, inherited, copied, fread, fseek,
+    read, unbuffered, sent, fromfile, numpy_load, received, received_again, inherited, copied, fread, fseek,
     text_fgets, text_long_lines, text_getline, text_fscanf, uflow, by_number, asynchronous, mapped,
     memmap, hdf5, database, image)}
 
