@@ -10,8 +10,11 @@ import re
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from gpu import (MS, busy, check, equal, finish, loop, near, need_shim, say, union)  # noqa: E402
+from gpu import (MS, busy, check, equal, failure_count, finish, loop, near, need_shim, say,  # noqa
+                 union)
 
+ATTEMPTS = 3
+CLOCKS = 20_000  # of the host, and of the shim
 PLAN = dict(steps=250, wait=3000, kernels=10, kernel=200)
 OPS_A_STEP = 13  # a copy, a memset, ten kernels, a synchronization
 
@@ -41,6 +44,20 @@ def one_gap(name, done):
     return gaps[0]
 
 
+def ends_late(name, done, gaps):
+    """A gap begins in the call that brings the other one, and ends after the one that ends it. How
+    long after, at most, only a thread that got a core at once can tell: another run may."""
+    calls = [line for line in done.lines if "profiler" in line]
+    late = []
+    for gap, came, went in zip(gaps, calls[::2], calls[1::2]):
+        check(came["begin"] - CLOCKS < gap["begin_ns"] < came["end"] + CLOCKS, name, "gap begins", gap,
+              came)
+        if check(gap["end_ns"] and gap["end_ns"] > went["begin"], name, "gap ends", gap, went):
+            # We look whether they are gone a few times a second.
+            late += [gap["end_ns"] - went["end"]] * (gap["end_ns"] > went["end"] + 600 * MS)
+    return late
+
+
 def kineto(begin=20, end=40, level="default", **plan):
     def test(name):
         full = dict(PLAN, kineto_from=begin, kineto_to=end, **plan)
@@ -52,11 +69,7 @@ def kineto(begin=20, end=40, level="default", **plan):
         expected = ("0", str(count), str(end - begin), "0")
         equal(said and said.groups(), expected, name, "what the profiler got")
         gap = one_gap(name, done)
-        true = [done.steps[i]["begin"] for i in (begin, end)]
-        check(abs(gap["begin_ns"] - true[0]) < 20 * MS, name, "gap begins", gap, true)
-        # We look whether they are gone a few times a second.
-        check(gap["end_ns"] and -5 * MS < gap["end_ns"] - true[1] < 600 * MS, name, "gap ends",
-              gap, true[1])
+        late = ends_late(name, done, [gap])
         known = resumed_busy(name, done, gap["begin_ns"], gap["end_ns"])
         check(known >= 25, name, "steps with a GPU", known)
         calls = done.query("SELECT * FROM gpu_call WHERE begin_ns > ? AND step_ns NOT NULL",
@@ -68,6 +81,7 @@ def kineto(begin=20, end=40, level="default", **plan):
         equal({row["launch_count"] for row in calls} - {10}, set(), name, "launches")
         # Its clock, which runs 2.1 times as fast, stays: ours went along.
         equal(done.called("cuptiActivityRegisterTimestampCallback"), 1, name, "its own call")
+        return late
     return test
 
 
@@ -80,11 +94,7 @@ def once(name):
           2 * [("200", "20", "0")], name, "what the profiler got")
     gaps = done.query("SELECT * FROM gap ORDER BY begin_ns")
     equal(len(gaps), 2, name, "gaps", gaps)
-    for gap, (begin, end) in zip(gaps, ((20, 40), (150, 170))):
-        true = [done.steps[i]["begin"] for i in (begin, end)]
-        check(abs(gap["begin_ns"] - true[0]) < 20 * MS, name, "gap begins", gap, true)
-        check(gap["end_ns"] and -5 * MS < gap["end_ns"] - true[1] < 600 * MS, name, "gap ends",
-              gap, true[1])
+    return ends_late(name, done, gaps)
 
 
 def stolen(name):
@@ -121,10 +131,19 @@ CASES = {
 }
 
 
+def run_case(name):
+    for _ in range(ATTEMPTS):
+        late = CASES[name](name)
+        if not late or failure_count():
+            return
+        say(name, "attempt failed: ns until the gap ended:", late)
+    check(False, name, "gaps end late", late)
+
+
 def main():
     need_shim()
     with concurrent.futures.ThreadPoolExecutor(3) as pool:
-        list(pool.map(lambda name: CASES[name](name), sys.argv[1:]))
+        list(pool.map(run_case, sys.argv[1:]))
     finish()
 
 

@@ -24,6 +24,7 @@ static void *kineto;
 static void profiler(const char *what)
 {
 	void (*call)(void);
+	uint64_t begin;
 
 	if (!kineto)
 		kineto = dlopen("libkineto.so", RTLD_NOW | RTLD_LOCAL);
@@ -32,7 +33,11 @@ static void profiler(const char *what)
 		fprintf(stderr, "loop: %s\n", dlerror());
 		exit(4);
 	}
+	begin = now_ns();
 	call();
+	printf("{\"profiler\": \"%s\", \"begin\": %llu, \"end\": %llu}\n", what,
+	       (unsigned long long)begin, (unsigned long long)now_ns());
+	fflush(stdout);
 }
 
 /* A child of a process that has CUDA; how long it takes to end is what is of interest. */
