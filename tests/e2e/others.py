@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cores that another program takes are seen, and not promised to more workers.
 
-usage: others.py. A training whose two workers need all of one core, alone on it and beside a
-program that never stops: the same training in both, and what it is told.
+usage: others.py. A training whose two workers need all of one core, without and beside a program
+that never stops: the same training in both, and what it is told. Whoever else uses the core, the
+kernel's own counters say how much of it was not the training's; they are read here, too, over a
+window that is not quite the drain's, so that others who come and go may want another run.
 """
 import os
 import subprocess
 import sys
+import threading
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import dlprof_test as t  # noqa: E402
@@ -17,6 +21,9 @@ PLAN = {"workers": 2, "batches": 200, "load_s": 0.01, "cpu_share": 1, "step_s": 
 CORE = sorted(os.sched_getaffinity(0))[0]
 ENOUGH = 0.75  # of what the other program used; the windows are not quite the same
 NO_GAIN = 0.15
+TOLERANCE = 0.1  # of the core
+ATTEMPTS = 3
+TICK_NS = 10**9 // os.sysconf("SC_CLK_TCK")
 
 
 BUSY = """
@@ -50,37 +57,90 @@ class Other:
         return (stamps[-1][1] - stamps[0][1]) / (stamps[-1][0] - stamps[0][0])
 
 
+class Core:
+    """What of the core was not the training's while it ran."""
+
+    def __init__(self):
+        self.looks, self.stopped = [], threading.Event()
+        self.thread = threading.Thread(target=self.watch)
+        self.thread.start()
+
+    def watch(self):
+        while not self.stopped.wait(0.05):
+            with open("/proc/stat") as file:
+                line, = (line for line in file if line.startswith("cpu{} ".format(CORE)))
+            user, nice, system, _, _, irq, soft, steal = map(int, line.split()[1:9])
+            own = sum(ticks_of(pid) for pid, argv in t.processes()
+                      if len(argv) > 3 and argv[3].endswith("crew.py"))
+            self.looks.append((time.monotonic_ns(),
+                               user + nice + system + irq + soft + steal - own))
+
+    def stop(self):
+        self.stopped.set()
+        self.thread.join()
+
+    def others(self, truth):
+        looks = [at for at in self.looks if truth[0]["begin"] <= at[0] <= truth[-1]["end"]]
+        return (looks[-1][1] - looks[0][1]) * TICK_NS / (looks[-1][0] - looks[0][0])
+
+
+def ticks_of(pid):
+    """Of a process of this test's."""
+    try:
+        with open("/proc/{}/stat".format(pid)) as file:
+            fields = file.read().rpartition(")")[2].split()
+    except OSError:
+        return 0
+    return int(fields[11]) + int(fields[12]) if int(fields[2]) == os.getpgrp() else 0
+
+
 def train(name):
-    for run in trainings.run([(name, PLAN)]):
-        found = run.report()
-        twice, = (row["gain"] for row in found["whatif"] if row["id"] == "workers_x2")
-        t.say("{}: {:.1f} batches/s, others {:.2f} of {} core, {}, twice the workers {:+.0%}".format(
-            name, trainings.rate(PLAN, run.truth, 2), found["workers"]["other_cores"],
-            found["workers"]["cores"], found["cause"], twice))
-        return found["workers"]["other_cores"], twice, found["cause"], run
-    return None
+    core = Core()
+    try:
+        for run in trainings.run([(name, PLAN)]):
+            core.stop()
+            found = run.report()
+            twice, = (row["gain"] for row in found["whatif"] if row["id"] == "workers_x2")
+            others, true = found["workers"]["other_cores"], core.others(run.truth)
+            t.say("{}: {:.1f} batches/s, others {:.2f}, by the kernel {:.2f} of {} core, {}, twice "
+                  "the workers {:+.0%}".format(name, trainings.rate(PLAN, run.truth, 2), others, true,
+                                               found["workers"]["cores"], found["cause"], twice))
+            return others, true, twice, found["cause"], run
+    finally:
+        core.stop()
+    t.finish()
+
+
+def attempt():
+    """What another run may cure."""
+    alone = train("without")
+    other = Other()
+    try:
+        others, true, twice, cause, run = train("beside")
+    finally:
+        other.stop()
+    cores = other.cores(run.truth)
+    t.say("the other program had {:.2f} of the core".format(cores))
+    t.check(others <= 1.02, "others have more than there is", others)
+    t.check(twice < NO_GAIN, "twice the workers would bring", twice)
+    t.equal(cause, "cpu_contention")
+    said = t.report(run.database)
+    t.check("other programs took" in said.out, said.out)
+    wrong = [(ours, kernels) for ours, kernels in (alone[:2], (others, true))
+             if abs(ours - kernels) > TOLERANCE]
+    # Whatever else runs on this machine only adds to it.
+    return wrong + [(others, "of", cores)] * (others < ENOUGH * cores)
 
 
 def main():
     t.need_torch()
     t.need_shim()
-    alone = train("alone")
-    other = Other()
-    try:
-        beside = train("beside")
-    finally:
-        other.stop()
-    if alone and beside:
-        cores = other.cores(beside[3].truth)
-        t.say("the other program had {:.2f} of the core".format(cores))
-        # Whatever else runs on this machine only adds to it.
-        t.check(beside[0] >= ENOUGH * cores, "others", beside[0], "of", cores)
-        t.check(beside[0] <= 1.02, "others have more than there is", beside[0])
-        t.check(alone[0] < beside[0] - 0.5 * ENOUGH * cores, "alone", alone[0], beside[0])
-        t.check(beside[1] < NO_GAIN, "twice the workers would bring", beside[1])
-        t.equal(beside[2], "cpu_contention")
-        said = t.report(beside[3].database)
-        t.check("other programs took" in said.out, said.out)
+    for _ in range(ATTEMPTS):
+        wrong = attempt()
+        if not wrong or t.failure_count():
+            break
+        t.say("attempt failed:", wrong)
+    t.check(not wrong, "others, and by the kernel", wrong)
     t.finish()
 
 
