@@ -14,7 +14,8 @@ from gpu import (LOOP, MS, busy, check, environment, equal, finish, libraries, l
 
 PLAN = dict(steps=40, wait=2000, kernels=5, kernel=200)
 SIGNALS = {0: 0, 1: 0, 2: -6, 3: -15, 4: -9}
-EXIT_LIMIT_S = 1.0
+EXIT_LIMIT_S = 1.0  # what waits for CUPTI, or for us, takes two seconds or for ever, each time
+ATTEMPTS = 3
 FORCED = "cuptiActivityFlushAll 1"
 
 
@@ -45,13 +46,18 @@ def check_children():
     """fork() in a process with CUPTI: the child never calls it, which would hang."""
     for replaced in 0, 1:
         name = "child that {}:".format("execs" if replaced else "exits")
-        done = loop(dict(PLAN, fork_at=20, exec=replaced))
-        equal((done.status, done.misuse()), (0, []), name, "status, misuse", done.err)
-        child, = [line for line in done.lines if "child_ms" in line]
-        equal(child["status"], 0, name, "status of the child")
-        check(child["child_ms"] < 1000, name, "took", child["child_ms"])
-        known = done.query("SELECT COUNT(*) AS n FROM batch WHERE gpu_busy_ns NOT NULL")
-        equal(known[0]["n"], 40, name, "the parent goes on")
+        taken = []
+        for _ in range(ATTEMPTS):
+            done = loop(dict(PLAN, fork_at=20, exec=replaced))
+            equal((done.status, done.misuse()), (0, []), name, "status, misuse", done.err)
+            child, = [line for line in done.lines if "child_ms" in line]
+            equal(child["status"], 0, name, "status of the child")
+            known = done.query("SELECT COUNT(*) AS n FROM batch WHERE gpu_busy_ns NOT NULL")
+            equal(known[0]["n"], 40, name, "the parent goes on")
+            taken.append(child["child_ms"])
+            if taken[-1] < EXIT_LIMIT_S * 1000:
+                break
+        check(min(taken) < EXIT_LIMIT_S * 1000, name, "took", taken)
 
 
 def timed(plan, **changes):
@@ -79,10 +85,15 @@ def check_no_cuda():
     done = loop(dict(PLAN, steps=3), FAKE_CUDA_INIT_RC=100)
     equal((done.status, done.err), (3, "work: cudaMalloc(&device, bytes): 100\n"), "no device")
     for setting in None, "default":
-        begin = time.monotonic()
-        done = run(["/bin/true"], env=environment(DLPROF_CUDA=setting))
-        equal((done.status, done.out, done.err), (0, "", ""), "no CUDA")
-        check(time.monotonic() - begin < EXIT_LIMIT_S, "no CUDA: took too long")
+        taken = []
+        for _ in range(ATTEMPTS):
+            begin = time.monotonic()
+            done = run(["/bin/true"], env=environment(DLPROF_CUDA=setting))
+            taken.append(time.monotonic() - begin)
+            equal((done.status, done.out, done.err), (0, "", ""), "no CUDA")
+            if taken[-1] < EXIT_LIMIT_S:
+                break
+        check(min(taken) < EXIT_LIMIT_S, "no CUDA: took too long", taken)
     bare = run(plan, env=environment(preload=False, LD_LIBRARY_PATH=libraries()))
     equal(bare.status, 0, "without us", bare.err)
 
