@@ -258,10 +258,13 @@ static PyObject *no_such_attribute(void)
 	return py.PyObject_GetAttrString(*py.stop_iteration, "_dlprof");
 }
 
-/* A forked child has its parent's proxies, and other iterators of its own in their places. */
+/*
+ * A forked child has its parent's proxies, and other iterators of its own in their places. Before
+ * it records it takes no lock: a thread that is not here may have had it at the fork.
+ */
 static bool is_of(const struct followed *one, const PyObject *capsule)
 {
-	return one->life == thread_life && one->object == capsule;
+	return thread_is_in_life(one->life) && one->object == capsule;
 }
 
 static PyObject *on_proxy_next(PyObject *none, PyObject *args, PyObject *kwargs)
@@ -280,7 +283,7 @@ static PyObject *on_proxy_next(PyObject *none, PyObject *args, PyObject *kwargs)
 	if (!one || !empty)
 		return NULL;
 	/* In a forked child the batches are of nobody that trains. */
-	if (is_of(one, capsule) && activate_on() && !follow_inside())
+	if (is_of(one, capsule) && !follow_inside())
 		batch = next(one, callable, empty, NULL);
 	else
 		batch = py.PyObject_Call(callable, empty, NULL);

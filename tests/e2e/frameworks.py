@@ -184,8 +184,32 @@ drain(iter(Reading(10)).__next__)""", {"batch_fn": [[10]]}),
     "a row": ("tensorflow.python.data.ops.iterator_ops:OwnedIterator.__next__",
               TF + "drain(Dataset(7).as_numpy_iterator().__next__)", {"tf.data": [[7]]}),
 }
+# Children of a process whose other threads are at their epochs, and the generator that they drop.
+FORKED = TF + GRAPH + """
+import home, os, signal
+from tensorflow.python.data.ops.dataset_ops import Dataset
+pages = home.pages()
+print(next(iter(Dataset(1))), next(pages))
+iter(Dataset(1))
+graph.graph_busy()
+statuses = set()
+for _ in range(60):
+    child = os.fork()
+    if not child:
+        signal.alarm(10)
+        del pages
+        os._exit(0)
+    statuses.add(os.waitpid(child, 0)[1])
+    if statuses != {0}:
+        break
+graph.graph_idle()
+print(statuses)
+"""
 HOME = """
 import time
+def pages():
+    yield 1
+    yield 2
 def read(iterator):
     time.sleep(0.001)
     return next(iterator)
@@ -287,6 +311,11 @@ def check_named(python, folder):
         equal(found, expected, "DLPROF_BATCH_FN,", name)
 
 
+def check_forked(python, folder):
+    _, database = record("forked", python, folder, FORKED, DLPROF_BATCH_FN="home:pages")
+    check(database and len(rows(database, "SELECT 1 FROM epoch")) > 100, "forked, epochs")
+
+
 def check_steps(python, folder):
     """Keras' steps, where nothing is known of what it waits for: no verdict, and it is said why."""
     _, database = record("steps", python, folder, STEPS)
@@ -337,6 +366,7 @@ def main():
     for name, (kind, text, expected) in CASES.items():
         compare(name, PYTHON, folder, kind, text, expected)
     check_named(PYTHON, folder)
+    check_forked(PYTHON, folder)
     check_steps(PYTHON, folder)
     check_stateful(folder)
     check_rows()
