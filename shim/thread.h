@@ -74,6 +74,8 @@ struct thread_rows {
 	const struct thread_frame *frame; /* under which the last part of the image was */
 	uint64_t passed_count;
 	uint64_t passed_bytes;
+	const void *input;	/* where the data stood when the last row began, and how much */
+	uint64_t input_bytes;
 
 	const struct thread_image *image; /* NULL: none */
 	struct dlprof_tally *tally;	/* of `image` */

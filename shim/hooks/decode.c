@@ -430,7 +430,7 @@ static uint32_t heif_size(const struct decode_target *target, int helper, const 
 #define INSTANCE(type, name, number, params, args)                                                 \
 	static type name##_##number params                                                         \
 	{                                                                                          \
-		return call_##name(&decode_targets[DECODE_ROW_##name][number], STRIP args);        \
+		return call_##name(STRIP args, &decode_targets[DECODE_ROW_##name][number]);        \
 	}
 #define INSTANCES(type, name, params, args)                                                        \
 	INSTANCE(type, name, 0, params, args)                                                      \
@@ -443,8 +443,8 @@ static uint32_t heif_size(const struct decode_target *target, int helper, const 
 	INSTANCE(type, name, 7, params, args)
 
 #define CALL(prefix, family, type, name, params, args)                                             \
-	__attribute__((noinline)) static type prefix##_##name(struct decode_target *target,        \
-							      STRIP params)                        \
+	__attribute__((noinline)) static type prefix##_##name(STRIP params,                        \
+							      struct decode_target *target)        \
 	{                                                                                          \
 		const enum decode_row_id row = DECODE_ROW_##name;                                  \
 		void **slot = SLOT(target);                                                        \
@@ -467,21 +467,32 @@ static uint32_t heif_size(const struct decode_target *target, int helper, const 
 	CALL(call, family, type, name, params, args)                                               \
 	INSTANCES(type, name, params, args)
 
-/* Asked first, before anything is kept on the stack for the way that takes the time. */
+/*
+ * Asked first, before anything is kept on the stack for the way that takes the time. A row that
+ * passes is counted before the call, after which there is next to nothing to do.
+ */
 #define DECODE_ROW(library, family, type, name, params, args)                                      \
 	CALL(time, family, type, name, params, args)                                               \
-	__attribute__((noinline)) static type call_##name(struct decode_target *target,            \
-							  STRIP params)                            \
+	__attribute__((noinline)) static type call_##name(STRIP params,                            \
+							  struct decode_target *target)            \
 	{                                                                                          \
-		if (likely(rows_pass(info)) && likely(!SLOT(target)))                              \
-			return jpeg_row_pass(REAL(target), STRIP args);                            \
-		return time_##name(target, STRIP args);                                            \
+		struct thread *thread = rows_passing(info);                                        \
+		type result;                                                                       \
+                                                                                                   \
+		if (unlikely(!thread || SLOT(target)))                                             \
+			return time_##name(STRIP args, target);                                    \
+		jpeg_pass(thread, info);                                                           \
+		thread->rows.passed_count++;                                                       \
+		result = ((type(*) params)REAL(target))args;                                       \
+		if (unlikely(!result))                                                             \
+			jpeg_pause();                                                              \
+		return result;                                                                     \
 	}                                                                                          \
 	INSTANCES(type, name, params, args)
 
 #define DECODE_VOID(library, family, name, params, args)                                           \
-	__attribute__((noinline)) static void call_##name(struct decode_target *target,            \
-							  STRIP params)                            \
+	__attribute__((noinline)) static void call_##name(STRIP params,                            \
+							  struct decode_target *target)            \
 	{                                                                                          \
 		const enum decode_row_id row = DECODE_ROW_##name;                                  \
 		void **slot = SLOT(target);                                                        \

@@ -29,9 +29,43 @@ static inline bool jpeg_begun(struct unit *unit, const void *info)
 	return true;
 }
 
+/* What the row took that passed last: seen at the next call, so that none is made after a row. */
+static inline void jpeg_pass(struct thread *thread, const void *info)
+{
+	const struct jpeg_source *source = JPEG_SOURCE(info);
+	struct thread_rows *rows = &thread->rows;
+	const void *before = rows->input;
+	uintptr_t taken;
+
+	if (unlikely(!source))
+		return;
+	rows->input = source->next;
+	taken = (uintptr_t)rows->input - (uintptr_t)before;
+	if (unlikely(taken > rows->input_bytes))
+		taken = rows->input_bytes;
+	rows->input_bytes = source->left;
+	rows->passed_bytes += taken;
+}
+
+/* After a row that was none: the library wants more data first. */
+static RARELY void jpeg_pause(void)
+{
+	struct thread *thread = thread_self;
+
+	if (!thread || !thread->rows.passing || thread->quick_life != activate_on())
+		return;
+	jpeg_pass(thread, thread->rows.passing);
+	rows_settle(thread, thread->rows.passed_count);
+}
+
 static bool jpeg_begin(struct unit *unit, enum decode_row_id row, const void *info)
 {
-	rows_end(info);
+	struct thread *thread = rows_passing(info);
+
+	if (unlikely(thread)) {
+		jpeg_pass(thread, info);
+		rows_settle(thread, thread->rows.passed_count + 1);
+	}
 	return unit_begin(unit, row) && jpeg_begun(unit, info);
 }
 
@@ -61,19 +95,6 @@ static inline void jpeg_row_end(struct unit *unit, enum decode_row_id row, const
 {
 	if (unlikely(!rows_time_end(unit, row, jpeg_bytes(unit, info), count)))
 		jpeg_end(unit, info, (struct unit_result){0});
-}
-
-/* A row that passes: a function of its own, which keeps little while it calls. */
-__attribute__((noinline)) static uint32_t
-jpeg_row_pass(uint32_t (*real)(void *info, void *lines, uint32_t count), void *info, void *lines,
-	      uint32_t count)
-{
-	struct unit unit;
-
-	jpeg_begun(&unit, info);
-	count = real(info, lines, count);
-	rows_pass_end(jpeg_bytes(&unit, info), count);
-	return count;
 }
 
 static void jpeg_header_end(struct unit *unit, const void *info, int found)

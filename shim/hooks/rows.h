@@ -44,35 +44,17 @@ static inline bool rows_are_of(const struct thread *thread, const void *handle)
 	return thread->rows.passing == handle && thread->frame == thread->rows.frame;
 }
 
-/* Before another part of the image behind `handle` than a row. */
-static inline void rows_end(const void *handle)
+/*
+ * Before a call about the image behind `handle`: where the last row of it passed, the thread, whose
+ * rows have to be settled if the call is no row.
+ */
+static inline struct thread *rows_passing(const void *handle)
 {
 	struct thread *thread = thread_self;
 
-	if (unlikely(thread && thread->life == thread_life && rows_are_of(thread, handle)))
-		rows_settle(thread, thread->rows.passed_count + 1);
-}
-
-/* Whether the next row passes: then there must be an end. */
-static inline bool rows_pass(const void *handle)
-{
-	const struct thread *thread = thread_self;
-
-	return thread && rows_are_of(thread, handle) &&
-	       thread->quick_life == activate_on();
-}
-
-/* `done`: it was a row. The library may want more data first. */
-static inline void rows_pass_end(uint64_t bytes, bool done)
-{
-	struct thread *thread = thread_self;
-
-	if (unlikely(!activate_on() || !thread || !thread->rows.passing))
-		return;
-	thread->rows.passed_count++;
-	thread->rows.passed_bytes += bytes;
-	if (unlikely(!done))
-		rows_settle(thread, thread->rows.passed_count);
+	if (likely(thread && rows_are_of(thread, handle) && thread->quick_life == activate_on()))
+		return thread;
+	return NULL;
 }
 
 /* A gap between two rows ends. */
@@ -133,8 +115,10 @@ static inline bool rows_time_end(struct unit *unit, enum decode_row_id row, uint
 		return true;
 	thread->rows.end_ticks = passes ? unit->span.begin_ticks + ticks : 0;
 	thread->rows.inner_ticks = thread->frame->inner_ticks;
-	if (passes && !thread->rows.probe_count)
+	if (passes && !thread->rows.probe_count) {
+		thread->rows.input_bytes = 0;
 		thread->rows.passing = thread->rows.image->handle;
+	}
 	return true;
 }
 
