@@ -174,21 +174,26 @@ uint32_t fd_path(int fd, char path[FD_PATH_BYTES])
 	return fd_path_version(fd);
 }
 
-bool fd_remember(int fd, enum fd_kind kind, const char *path)
+/* Not in a vfork child, which would tell its parent. */
+static void note(int fd, enum fd_kind kind, const char *path)
 {
-	_Atomic uint8_t *known;
+	_Atomic uint8_t *known = cell(fd, true);
 
-	/* A vfork child's number may be free in its parent, and there be a pipe the next moment. */
-	if (!segment_is_own())
-		return false;
-	known = cell(fd, true);
 	if (!known)
-		return true;
+		return;
 	if (kind == FD_NAMED)
 		set_path(fd, path ? path : "");
 	else
 		drop_path(fd);
 	atomic_store_explicit(known, (uint8_t)kind, memory_order_relaxed);
+}
+
+bool fd_remember(int fd, enum fd_kind kind, const char *path)
+{
+	/* A vfork child's number may be free in its parent, and there be a pipe the next moment. */
+	if (!segment_is_own())
+		return false;
+	note(fd, kind, path);
 	return true;
 }
 
@@ -197,14 +202,15 @@ void fd_copy(int fd, int copy)
 	enum fd_kind kind = fd_known(fd);
 	char path[FD_PATH_BYTES];
 
-	if (copy < 0 || !fd_forget(copy) || kind == FD_UNKNOWN)
+	if (copy < 0 || (kind == FD_UNKNOWN && fd_known(copy) == FD_UNKNOWN))
 		return;
 	/* What a vfork child makes for itself is nothing to its parent. */
 	if (!segment_is_own())
 		return;
+	path[0] = '\0';
 	if (kind == FD_DATA || kind == FD_NAMED)
 		fd_path(fd, path);
-	fd_remember(copy, kind == FD_DATA ? FD_NAMED : kind, path);
+	note(copy, kind == FD_DATA ? FD_NAMED : kind, path);
 }
 
 bool fd_forget(int fd)

@@ -55,23 +55,12 @@ void span_cancel(struct span *span)
 		span_unwind(span->thread, (uintptr_t)span);
 }
 
+/* What has a descriptor has just been counted for the file that its thread visits. */
 static void add_path(struct text *path, const struct span *span)
 {
-	char buffer[512];
-	TEXT(link, 64);
-	const char *full = span->path;
+	const char *full = span->fd >= 0 && !span->path ? tally_visited(span->thread) : span->path;
 	size_t length;
-	int r;
 
-	if (!full && span->fd >= 0) {
-		text_add(&link, "/proc/self/fd/");
-		text_add_number(&link, span->fd);
-		r = sys_readlink(link.buffer, buffer, sizeof(buffer) - 1);
-		if (r > 0) {
-			buffer[r] = '\0';
-			full = buffer;
-		}
-	}
 	if (!full)
 		return;
 	length = strlen(full);

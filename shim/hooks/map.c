@@ -85,6 +85,19 @@ static bool begin(struct span *span, const char *name, uint32_t hook)
 	return true;
 }
 
+/*
+ * A descriptor that is not known, mapped for all to write into, is memory that processes share,
+ * as tensors come from a worker: the kernel is not asked what else it could be.
+ */
+static bool maps_data(int fd, int protection, int flags)
+{
+	if (flags & MAP_ANONYMOUS)
+		return false;
+	if ((flags & MAP_SHARED) && (protection & PROT_WRITE) && fd_known(fd) == FD_UNKNOWN)
+		return false;
+	return fd_kind(fd) == FD_DATA;
+}
+
 #define DEFINE_MMAP(hook_name, type)                                                               \
 	HOOK_EXPORT void *hook_name(void *address, size_t size, int protection, int flags, int fd, \
 				    type offset)                                                   \
@@ -93,7 +106,7 @@ static bool begin(struct span *span, const char *name, uint32_t hook)
 		bool recorded;                                                                     \
 		void *result;                                                                      \
                                                                                                    \
-		if (likely(!activate_on()) || (flags & MAP_ANONYMOUS) || fd_kind(fd) != FD_DATA)   \
+		if (likely(!activate_on()) || !maps_data(fd, protection, flags))                   \
 			return real.hook_name(address, size, protection, flags, fd, offset);       \
 		recorded = begin(&span, #hook_name, HOOK_ID_##hook_name);                          \
 		if (recorded)                                                                      \
