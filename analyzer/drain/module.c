@@ -16,6 +16,7 @@
 #define SYMBOLS_AT_ONCE 2048
 #define SYMBOL_BYTES	120
 #define KNOWN_COUNT	512
+#define LIST_NS		UINT64_C(5000000000)
 
 /* What .eh_frame_hdr must look like to be searched: as every linker writes it. */
 #define EH_FRAME_POINTER 0x1b	/* relative to itself, 4 bytes */
@@ -31,6 +32,7 @@ struct mapping {
 struct modules {
 	int32_t pid;
 	uint64_t state;	/* of the process's mappings when they were listed */
+	uint64_t listed_ns;
 	uint64_t generation;
 	struct mapping *mappings;
 	size_t count;
@@ -80,20 +82,40 @@ struct modules *modules_open(int32_t pid)
 	return modules;
 }
 
-bool modules_update(struct modules *modules)
+static bool are_same(const struct modules *one, const struct modules *other)
+{
+	if (one->count != other->count)
+		return false;
+	for (size_t i = 0; i < one->count; i++) {
+		const struct mapping *a = &one->mappings[i], *b = &other->mappings[i];
+
+		if (a->begin != b->begin || a->end != b->end || a->offset != b->offset ||
+		    a->file != b->file)
+			return false;
+		if ((!i || a->path != a[-1].path) && strcmp(a->path, b->path) != 0)
+			return false;
+	}
+	return true;
+}
+
+bool modules_update(struct modules *modules, uint64_t now_ns)
 {
 	static uint64_t generation;
-	uint64_t state = maps_state(modules->pid);
+	struct modules now = {.pid = modules->pid,
+			      .state = maps_state(modules->pid),
+			      .listed_ns = now_ns,
+			      .generation = modules->generation};
 
-	if (modules->count && state && state == modules->state)
+	if (modules->count && now.state && now.state == modules->state &&
+	    now_ns - modules->listed_ns < LIST_NS)
 		return true;
+	if (maps_each(modules->pid, add_mapping, &now) < 0 || !now.count)
+		forget(&now);
+	else if (!are_same(&now, modules))
+		now.generation = ++generation;
 	forget(modules);
-	modules->state = state;
-	modules->generation = ++generation;
-	if (maps_each(modules->pid, add_mapping, modules) == 0 && modules->count)
-		return true;
-	modules->state = 0;
-	return false;
+	*modules = now;
+	return modules->count;
 }
 
 uint64_t modules_generation(const struct modules *modules)

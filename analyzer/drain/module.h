@@ -18,8 +18,11 @@ struct modules;
 struct modules *modules_open(int32_t pid);
 void modules_close(struct modules *modules);
 
-/* What it has mapped now, or false: it is gone, or not ours to look at. Cheap if little changed. */
-bool modules_update(struct modules *modules);
+/*
+ * What it has mapped now, or false: it is gone, or not ours to look at. Cheap if little changed; a
+ * module that took the place of another with as much code may be seen seconds later.
+ */
+bool modules_update(struct modules *modules, uint64_t now_ns);
 
 /* Another number for every list of mappings, of whatever process. */
 uint64_t modules_generation(const struct modules *modules);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "drain/now.h"
 #include "drain/pages.h"
 
 #define FRAME_MAX 16
@@ -199,7 +200,7 @@ int unwind_text(struct modules *modules, const struct dlprof_stack *stack, char 
 	int count = 0;
 
 	text[0] = '\0';
-	if (!modules_update(modules))
+	if (!modules_update(modules, now_ns()))
 		return 0;
 	space = space_of(modules);
 	if (space && unw_init_remote(&cursor, space, &walk) == 0)

@@ -13,6 +13,7 @@
 
 #include "drain/hidden.h"
 #include "drain/maps.h"
+#include "drain/module.h"
 #include "drain/pages.h"
 
 #define TEXT_AT   4096
@@ -100,6 +101,54 @@ Test(maps, new_code_changes_the_state)
 	cr_assert_neq(after, before);
 	cr_assert_eq(maps_state(getpid()), before);
 	cr_assert_eq(maps_state(INT32_MAX), 0);
+}
+
+/* Code of a file that says so of itself, at `address` if there is one. */
+static void *map_code(void *address, char byte)
+{
+	static char bytes[4096];
+	void *code;
+	int fd;
+
+	memset(bytes, byte, sizeof(bytes));
+	put(bytes, sizeof(bytes));
+	fd = open(path, O_RDONLY);
+	code = mmap(address, sizeof(bytes), PROT_READ | PROT_EXEC,
+		    MAP_PRIVATE | (address ? MAP_FIXED : 0), fd, 0);
+	cr_assert_neq(code, MAP_FAILED);
+	close(fd);
+	return code;
+}
+
+static char byte_at(struct modules *modules, void *address, uint64_t now_ns)
+{
+	char byte = 0;
+
+	cr_assert(modules_update(modules, now_ns));
+	cr_assert(module_read(modules, (uint64_t)(uintptr_t)address, &byte, 1));
+	return byte;
+}
+
+Test(module, of_the_same_size_in_the_place_of_another_is_seen_before_long)
+{
+	struct modules *modules = modules_open(getpid());
+	const uint64_t second = 1000000000;
+	void *code = map_code(NULL, 'a');
+	uint64_t before;
+	char first[sizeof(path)];
+
+	strcpy(first, path);
+	cr_assert_eq(byte_at(modules, code, second), 'a');
+	before = modules_generation(modules);
+	cr_assert_eq(byte_at(modules, code, 20 * second), 'a');
+	cr_assert_eq(modules_generation(modules), before, "the same are no news");
+	map_code(code, 'b');
+	cr_assert_eq(byte_at(modules, code, 40 * second), 'b');
+	cr_assert_neq(modules_generation(modules), before);
+	munmap(code, 4096);
+	unlink(first);
+	unlink(path);
+	modules_close(modules);
 }
 
 Test(pages, are_the_bytes_of_the_file)
