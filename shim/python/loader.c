@@ -112,8 +112,11 @@ static PyObject *how_next(enum loader_id id, PyObject *original, PyObject *args,
 			   object, original, args, kwargs);
 }
 
-/* TensorFlow carries out what is called, and does not just note it for later. */
-static bool is_eager(void)
+/*
+ * TensorFlow carries out what is called, and does not just note it for later; 1 if it cannot be
+ * told. -1: a signal handler of the program's raised in there, as Ctrl-C does; that is its affair.
+ */
+static int is_eager(void)
 {
 	static PyObject *function;
 	PyObject *module, *answer;
@@ -126,16 +129,20 @@ static bool is_eager(void)
 		}
 		py.PyErr_Clear();
 	}
-	answer = function ? py.PyObject_CallObject(function, NULL) : NULL;
-	if (!answer)
-		py.PyErr_Clear();
-	return api_flag(answer, true);
+	if (!function)
+		return 1;
+	answer = py.PyObject_CallObject(function, NULL);
+	return answer ? api_flag(answer, true) : -1;
 }
 
 static PyObject *how_next_eager(enum loader_id id, PyObject *original, PyObject *args,
 				PyObject *kwargs)
 {
-	if (is_inside() || !is_eager())
+	const int eager = is_inside() ? 0 : is_eager();
+
+	if (eager < 0)
+		return NULL;
+	if (!eager)
 		return py.PyObject_Call(original, args, kwargs);
 	return how_next(id, original, args, kwargs);
 }

@@ -205,6 +205,33 @@ for _ in range(60):
 graph.graph_idle()
 print(statuses)
 """
+# Each alarm raises once, somewhere in a __next__, and must come out of it.
+ALARMS = TF + """
+import itertools, signal
+class Endless(Dataset):
+    def elements(self):
+        return itertools.count()
+class Alarm(Exception):
+    pass
+raised = caught = lost = 0
+def handler(*_):
+    global raised
+    raised += 1
+    raise Alarm
+signal.signal(signal.SIGALRM, handler)
+it = iter(Endless(1))
+next(it)
+while caught + lost < 300:
+    before = raised
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.0001)
+        while raised == before:
+            next(it)
+        lost += 1
+    except Alarm:
+        caught += 1
+print("lost", lost)
+"""
 HOME = """
 import time
 def pages():
@@ -316,6 +343,11 @@ def check_forked(python, folder):
     check(database and len(rows(database, "SELECT 1 FROM epoch")) > 100, "forked, epochs")
 
 
+def check_alarms(python, folder):
+    _, database = record("alarms", python, folder, ALARMS)
+    check(database and rows(database, "SELECT 1 FROM batch LIMIT 1"), "alarms, no batch")
+
+
 def check_steps(python, folder):
     """Keras' steps, where nothing is known of what it waits for: no verdict, and it is said why."""
     _, database = record("steps", python, folder, STEPS)
@@ -367,6 +399,7 @@ def main():
         compare(name, PYTHON, folder, kind, text, expected)
     check_named(PYTHON, folder)
     check_forked(PYTHON, folder)
+    check_alarms(PYTHON, folder)
     check_steps(PYTHON, folder)
     check_stateful(folder)
     check_rows()
