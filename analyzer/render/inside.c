@@ -149,6 +149,36 @@ static void print_stack(const char *stack, const struct page *page)
 	}
 }
 
+/*
+ * With what is known of each time: the list is ordered by the lesser one. What others than those of
+ * the list took may be theirs, too, from before they were in it.
+ */
+static void print_paths(const struct page *page, const char *label, const struct tally_list *list,
+			const char *suffix, int64_t unlisted_ns)
+{
+	char least[UNITS_MAX], most[UNITS_MAX];
+	size_t i;
+
+	for (i = 0; i < list->count && i < MOST_SLOW; i++) {
+		const struct tally *path = &list->items[i];
+
+		/* Half guessed is not worth a name. */
+		if (path->error_ns * 2 > path->ns)
+			break;
+		units_time(least, (double)(path->ns - path->error_ns));
+		units_time(most, (double)path->ns);
+		if (strcmp(least, most) != 0)
+			page_entry(page, 2, 13, i ? "" : label, "%s to %s in %s%s", least, most,
+				   path->name, suffix);
+		else
+			page_entry(page, 2, 13, i ? "" : label, "%s in %s%s", most, path->name,
+				   suffix);
+	}
+	if (i && unlisted_ns > 0)
+		page_entry(page, 2, 13, "", "others at most %s each; these may have that much more",
+			   units_time(most, (double)unlisted_ns));
+}
+
 static void print_slowest(const struct inside *inside, const struct page *page)
 {
 	char time[UNITS_MAX];
@@ -162,27 +192,8 @@ static void print_slowest(const struct inside *inside, const struct page *page)
 			   sample->name[0] ? ", " : "", sample->name);
 		label = "";
 	}
-	label = "Files";
-	for (size_t i = 0; i < inside->files.count && i < MOST_SLOW; i++) {
-		const struct tally *file = &inside->files.items[i];
-
-		/* Half guessed is not worth a name. */
-		if (file->error_ns * 2 > file->ns)
-			break;
-		page_entry(page, 2, 13, label, "%s in %s", units_time(time, (double)file->ns),
-			   file->name);
-		label = "";
-	}
-	label = "Folders";
-	for (size_t i = 0; i < inside->folders.count && i < MOST_SLOW; i++) {
-		const struct tally *folder = &inside->folders.items[i];
-
-		if (folder->error_ns * 2 > folder->ns)
-			break;
-		page_entry(page, 2, 13, label, "%s in %s/", units_time(time, (double)folder->ns),
-			   folder->name);
-		label = "";
-	}
+	print_paths(page, "Files", &inside->files, "", inside->unlisted_file_ns);
+	print_paths(page, "Folders", &inside->folders, "/", inside->unlisted_folder_ns);
 	label = "Slow calls";
 	for (size_t i = 0; i < inside->slow_count && i < MOST_SLOW; i++) {
 		page_entry(page, 2, 13, label, "%s in %s",
@@ -195,14 +206,14 @@ static void print_slowest(const struct inside *inside, const struct page *page)
 
 void inside_text(const struct inside *inside, const struct page *page)
 {
-	/* Of loads that nobody saw, as in threads of the loader's own, it is what is known. */
-	if (!inside->loads.load_ns && inside->files.count)
+	if (inside->loads.load_ns && (inside->steps.count || inside->decoders.count)) {
+		print_parts(inside, page);
+		print_decoders(inside, page);
+	}
+	/* Also of loads of which nobody saw more, or that nobody saw: of a loader's own threads. */
+	if (inside->files.count || inside->samples.count ||
+	    (inside->loads.load_ns && inside->slow_count))
 		print_slowest(inside, page);
-	if (!inside->loads.load_ns || (!inside->steps.count && !inside->decoders.count))
-		return;
-	print_parts(inside, page);
-	print_decoders(inside, page);
-	print_slowest(inside, page);
 }
 
 enum member {

@@ -415,10 +415,30 @@ def check_usage(folder):
     t.check("from batch 40 to batch 70" in part, "--batches")
 
 
+def check_bounds(folder):
+    """What is not known of a file's time is said; of one that may be any other's, nothing is."""
+    path = pages.rundb.healthy(os.path.join(folder, "bounds.db"))
+    with sqlite3.connect(path) as database:
+        for kind in ("file", "folder"):
+            pages.add_total(database, kind, "/data/known", ns=50_000_000)
+            pages.add_total(database, kind, "/data/nearly", ns=40_000_000, error_ns=10_000_000)
+            pages.add_total(database, kind, "/data/guessed", ns=90_000_000, error_ns=80_000_000)
+            database.execute("INSERT INTO t_unlisted VALUES (?, 7000000)", (kind,))
+    page, raw = check_page(path, "bounds")
+    times = [[words_of(cell) for cell in row["inside"]][:2] for row in page.all("tr")]
+    for row in (["/data/known", "50.0 ms"], ["/data/nearly", "30.0 ms to 40.0 ms"]):
+        t.equal(times.count(row), 2, "times of files and folders", times)
+    said = t.report(path).out
+    for words in ("50.0 ms in /data/known", "30.0 ms to 40.0 ms in /data/nearly",
+                  "others at most 7.00 ms each"):
+        t.check(words in said, "the report", said)
+    t.check("guessed" not in raw and "guessed" not in said, "a guess is shown")
+
+
 def main():
     folder = t.scratch()
-    for check in (check_kinds, check_content, check_gpu, check_ranks, check_data, check_hostile, check_redact, check_sizes,
-                  check_usage):
+    for check in (check_kinds, check_content, check_bounds, check_gpu, check_ranks, check_data,
+                  check_hostile, check_redact, check_sizes, check_usage):
         check(folder)
     t.finish()
 

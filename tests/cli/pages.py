@@ -55,10 +55,10 @@ def gap_rows(batches):
     return rows
 
 
-def add_total(database, kind, name, detail="", class_=0, ns=10**8):
+def add_total(database, kind, name, detail="", class_=0, ns=10**8, error_ns=0):
     database.execute("INSERT INTO t_total VALUES (?, CAST(? AS TEXT), CAST(? AS TEXT), ?, ?, ?,"
-                     " ?, ?, ?, 0)",
-                     (kind, name, detail, class_, 900, ns, 10**7, 10**8, 10**7))
+                     " ?, ?, ?, ?)",
+                     (kind, name, detail, class_, 900, ns, 10**7, 10**8, 10**7, error_ns))
 
 
 def gpu(path):

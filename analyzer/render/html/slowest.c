@@ -2,6 +2,7 @@
 /* slowest.c - single samples, files, folders and calls that took longest. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "render/html/sections.h"
 
@@ -37,6 +38,7 @@ static void put_paths(struct html *html, const struct tally_list *list, const ch
 		      const char *kind)
 {
 	char time[UNITS_MAX], slowest[UNITS_MAX], count[UNITS_MAX], bytes[UNITS_MAX];
+	char least[UNITS_MAX];
 	size_t i, shown = 0;
 
 	for (i = 0; i < list->count && shown < MOST_ROWS; i++) {
@@ -54,7 +56,12 @@ static void put_paths(struct html *html, const struct tally_list *list, const ch
 		html_put(html, "<tr><td>");
 		html_path(html, kind, i + 1, path->name);
 		html_put(html, "</td>");
-		html_number(html, "%s", html_time(time, (double)path->ns));
+		html_time(least, (double)(path->ns - path->error_ns));
+		html_time(time, (double)path->ns);
+		if (strcmp(least, time) != 0)
+			html_number(html, "%s to %s", least, time);
+		else
+			html_number(html, "%s", time);
 		html_number(html, "%s", html_time(slowest, (double)path->slowest_ns));
 		html_number(html, "%s", units_count(count, path->count));
 		html_number(html, "%s", units_bytes(bytes, (double)path->bytes));
