@@ -12,7 +12,7 @@ from dlprof_test import (PYTHON, check, environment, equal, finish, need_shim, n
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Which parameter is the file that is read.
 CALLS = {"read": 0, "pread64": 0, "readv": 0, "preadv": 0, "preadv2": 0, "sendfile": 1,
-         "copy_file_range": 0}
+         "copy_file_range": 0, "splice": 0}
 LINE = re.compile(r"(?:\[pid +\d+\] )?(\w+)\((.*)\) += (\d+)$")
 # -f splits a call that another thread's comes between.
 CUT = re.compile(r"\[pid +(\d+)\] (.*) <unfinished \.\.\.>$")
@@ -66,6 +66,8 @@ def by_dlprof(argv, folder):
     for row in rows(database, "SELECT path, SUM(bytes) AS bytes FROM file GROUP BY path"):
         if row["path"].startswith(folder + "/"):
             found[os.path.basename(row["path"])] += row["bytes"]
+        else:  # modules, and tensors and messages between processes, are no data
+            equal(row["bytes"], 0, row["path"], "is not of the workloads")
     return found
 
 

@@ -18,11 +18,21 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from dlprof_test import (PYTHON, check, environment, equal, finish, need_shim, need_torch,  # noqa
                          rows, run, say, scratch, wait_for_drain)
 
+try:
+    import lmdb
+except ImportError:
+    lmdb = None
+try:
+    import torchvision
+except ImportError:
+    torchvision = None
+
 SLEEP_S = 0.08
 # The kernel promises that these are no shorter; those that begin before our call may be.
 FULL = ("sleep", "wait_in_select", "wait_in_poll", "wait_in_epoll")
 IN_PART = ("wait_for_queue", "wait_for_thread", "wait_for_socket")
 MAP_BYTES = 64 << 20
+LMDB_COUNT, LMDB_BYTES = 250, 25 * 4096 - 16  # a value fills its pages, but for their head
 
 
 def drop(path):
@@ -119,8 +129,27 @@ def map_cold(folder):
     return map_warm(folder)
 
 
+def map_lmdb(folder):
+    path = os.path.join(folder, "database.lmdb")
+    drop(path)
+    before = stored()
+    with lmdb.open(path, subdir=False, readonly=True, lock=False, readahead=False) as database:
+        with database.begin() as reader:
+            assert sum(len(value) for _, value in reader.cursor()) == LMDB_COUNT * LMDB_BYTES
+    return stored() - before
+
+
+def map_image(folder):
+    path = os.path.join(folder, "big")
+    drop(path)
+    before = stored()
+    int(torchvision.io.read_file(path)[::4096].sum())
+    return stored() - before
+
+
 ACTS = [sleep, wait_for_queue, wait_for_thread, wait_for_socket, wait_in_select, wait_in_poll,
         wait_in_epoll, wait_for_child, ask, read, read_by_number, map_cold, map_warm]
+ACTS += [map_lmdb] * bool(lmdb) + [map_image] * bool(torchvision)
 
 
 def program(folder):
@@ -135,8 +164,10 @@ def program(folder):
 
             return ACTS[index](folder) or 0
 
-    for own_ns in DataLoader(Acts(), num_workers=1):
-        print(int(own_ns))
+    if lmdb:
+        make_lmdb(os.path.join(folder, "database.lmdb"))
+    for act, own_ns in zip(ACTS, DataLoader(Acts(), num_workers=1)):
+        print(act.__name__, int(own_ns))
 
 
 def can_drop(path, size=MAP_BYTES):
@@ -147,6 +178,13 @@ def can_drop(path, size=MAP_BYTES):
         while file.read(1 << 20):
             pass
     return resource.getrusage(resource.RUSAGE_SELF).ru_inblock - before >= size // 512 * 0.9
+
+
+def make_lmdb(path):
+    with lmdb.open(path, subdir=False, map_size=1 << 28) as database:
+        with database.begin(write=True) as writer:
+            for i in range(LMDB_COUNT):
+                writer.put(b"%06d" % i, os.urandom(LMDB_BYTES))
 
 
 def main():
@@ -163,9 +201,10 @@ def main():
     equal(done.status, 0, "status", done.err[-2000:])
     wait_for_drain(database)
     loads = rows(database, "SELECT * FROM load ORDER BY batch")
-    equal(len(loads), len(ACTS), "loads")
-    for act, load, own_ns in zip(ACTS, loads, map(int, done.out.split())):
-        name = act.__name__
+    acts = [line.split() for line in done.out.splitlines()]
+    equal(len(loads), len(acts), "loads")
+    for (name, own), load in zip(acts, loads):
+        own_ns = int(own)
         say("{}: {:.1f} ms, blocked {:.1f}, open {:.2f}, read {:.2f} ({} calls, {} bytes), "
             "{} bytes from storage".format(name, load["load_ns"] / 1e6, load["blocked_ns"] / 1e6,
                                            load["open_ns"] / 1e6, load["read_ns"] / 1e6,
@@ -186,12 +225,14 @@ def main():
             equal(load["read_bytes"], 1000000, name)
         if name == "read_by_number":
             equal(load["read_bytes"], 5000, name)
-        if name in ("map_cold", "map_warm"):
+        size = {"map_image": MAP_BYTES, "map_cold": MAP_BYTES, "map_warm": MAP_BYTES,
+                "map_lmdb": LMDB_COUNT * LMDB_BYTES}.get(name)
+        if size:
             # Where the kernel dropped code of ours, too, there is some more.
-            check(own_ns <= load["storage_bytes"] < own_ns + MAP_BYTES * 0.02, name,
+            check(own_ns <= load["storage_bytes"] < own_ns + size * 0.02, name,
                   "bytes from storage", load["storage_bytes"], own_ns)
-        if name == "map_cold" and droppable:
-            check(own_ns > MAP_BYTES * 0.98, name, "the kernel fetched", own_ns)
+        if size and name != "map_warm" and droppable:
+            check(own_ns > size * 0.98, name, "the kernel fetched", own_ns)
     if not droppable:
         say("the file system keeps nothing on a device: cold maps are not checked")
     waits = rows(database, "SELECT what, ns FROM slow WHERE class = 'wait' ORDER BY ts_ns")

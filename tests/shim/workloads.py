@@ -50,6 +50,8 @@ def make(folder):
             with open(os.path.join(folder, name), "wb") as file:
                 file.write(lines().replace(b"\0", b"\0" if name == "text_fgets" else b" "))
     numpy.save(os.path.join(folder, "numpy_load.npy"), numpy.arange(70_001))
+    numpy.savez_compressed(os.path.join(folder, "archive.npz"), plain=numpy.arange(70_001),
+                           same=numpy.zeros(70_001))
     if h5py:
         with h5py.File(os.path.join(folder, "hdf5.h5"), "w") as file:
             file.create_dataset("x", data=numpy.arange(70_001), chunks=(1000,), compression="gzip")
@@ -59,6 +61,7 @@ def make(folder):
                 for i in range(100):
                     writer.put(b"%d" % i, noise(5000))
     if torchvision:
+        torch.save({"x": torch.arange(70_001)}, os.path.join(folder, "tensors.pt"))
         torchvision.io.write_png(torch.arange(3 * 90 * 80, dtype=torch.uint8).reshape(3, 90, 80),
                                  os.path.join(folder, "image.png"))
 
@@ -84,8 +87,23 @@ def sent(path):
     target = os.open(path + ".copy", os.O_RDWR | os.O_CREAT)
     os.sendfile(target, fd, 100, 200_000)
     os.copy_file_range(fd, target, 50_000)
-    os.close(fd)
-    os.close(target)
+    into, out = os.pipe()
+    libc.splice(fd, None, out, None, ctypes.c_size_t(4000), 0)
+    for number in (fd, target, into, out):
+        os.close(number)
+
+
+def archive(path):
+    """Members of a .npz, of which one is packed."""
+    import numpy
+
+    with numpy.load(path + ".npz") as file:
+        assert len(file["plain"]) == len(file["same"])
+
+
+def tensors(path):
+    if torchvision:
+        torch.load(path + ".pt")
 
 
 def fromfile(path):
@@ -289,7 +307,7 @@ def image(path):
 
 
 WORKLOADS = {function.__name__: function for function in (
-    read, unbuffered, sent, fromfile, numpy_load, received, received_again, inherited, copied, fread, fseek,
+    read, unbuffered, sent, archive, tensors, fromfile, numpy_load, received, received_again, inherited, copied, fread, fseek,
     text_fgets, text_long_lines, text_getline, text_fscanf, uflow, by_number, asynchronous, mapped,
     memmap, hdf5, database, image)}
 
