@@ -2,8 +2,10 @@
 """Trainings with one thing wrong each are judged right: recorded, reported, compared; a table.
 
 usage: judged.py scenarios|examples|NAME... (of scenarios.py); TRAININGS=all adds some. The real
-DataLoader and the real preload; what is slow only sleeps. Others may use the machine, so what is
-not right is run again, alone, twice at most.
+DataLoader and the real preload; what is slow only sleeps. Others may use the machine: what is not
+right is run again, alone, a few times. Where loads and steps were late by the script's own clock
+each time it was another training, of which is checked what is true of any: its ratio by that clock
+and the verdict that follows.
 """
 import os
 import sys
@@ -11,9 +13,10 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import dlprof_test as t  # noqa: E402
 import trainings  # noqa: E402
-from scenarios import EXAMPLES, MORE, SCENARIOS  # noqa: E402
+from scenarios import EXAMPLES, HIGH, MODERATE, MORE, NOT, SCENARIOS  # noqa: E402
 
-ATTEMPTS = 3
+ATTEMPTS = 4
+LATE = 0.08  # of the time; on a machine of its own it is at most 0.067
 AT_ONCE = 5
 RATIO_TOLERANCE = 0.02
 DELIVERED_TOLERANCE = 0.07  # of the worked example's own numbers
@@ -25,6 +28,10 @@ def is_right(found, expected):
     return found in expected if isinstance(expected, set) else found == expected
 
 
+def verdict_of(ratio):
+    return HIGH if ratio >= 0.2 else MODERATE if ratio >= 0.05 else NOT
+
+
 def delivered(truth, seconds):
     """Batches in the first seconds, as the script itself saw them."""
     end = truth[0]["begin"] + seconds * 1e9
@@ -32,15 +39,18 @@ def delivered(truth, seconds):
 
 
 def judge(plan, expected, truth, found):
-    """Prints a row of the table; what is wrong."""
+    """What is said; what is wrong with it, by the script's clock, and by the plan."""
     advice = found["advice"][0]
     said = {"verdict": found["verdict"], "cause": found["cause"], "advice": advice["id"],
             "period": found["period"]["batches"], "slow_worker": found["slow_worker"],
             "compute_period": found["compute_period"]["batches"],
             "cores": found["workers"]["cores"]}
-    wrong = ["{} is {!r}".format(key, value) for key, value in said.items()
+    other = ["{} is {!r}".format(key, value) for key, value in said.items()
              if key in expected and not is_right(value, expected[key])]
     own = trainings.stall_ratio(plan, truth)
+    wrong = []
+    if said["verdict"] not in (verdict_of(own - RATIO_TOLERANCE), verdict_of(own + RATIO_TOLERANCE)):
+        wrong.append("verdict is {!r}".format(said["verdict"]))
     if abs(own - found["stall"]["ratio"]) > RATIO_TOLERANCE:
         wrong.append("stall ratio {:.3f}, by the script's clock {:.3f}".format(
             found["stall"]["ratio"], own))
@@ -51,12 +61,12 @@ def judge(plan, expected, truth, found):
         wrong.append("the main process used {} cores".format(main_cores))
     count = delivered(truth, plan["seconds"]) if "delivered" in expected else ""
     if count and abs(count / expected["delivered"] - 1) > DELIVERED_TOLERANCE:
-        wrong.append("{} batches in {} s".format(count, plan["seconds"]))
-    return said, own, count, wrong
+        other.append("{} batches in {} s".format(count, plan["seconds"]))
+    return said, own, count, wrong, other
 
 
 def run_all(names, at_once):
-    """Names of those that were not judged right, with what is wrong."""
+    """Names of those that were not judged right: what is wrong, unless that they were late is why."""
     failed = {}
     jobs = [(name, ALL[name][0]) for name in names]
     for run in trainings.run(jobs, at_once):
@@ -64,16 +74,17 @@ def run_all(names, at_once):
         found = run.report()
         if found is None:
             continue
-        said, own, count, wrong = judge(plan, expected, run.truth, found)
+        said, own, count, wrong, other = judge(plan, expected, run.truth, found)
+        late = trainings.late(plan, run.truth)
         t.say(ROW.format(
             run.name, said["verdict"][:15].rstrip("_"), "{:.3f}".format(own),
             "{:.3f}".format(found["stall"]["ratio"]), str(said["cause"]),
             str(said["period"]), str(said["compute_period"]), str(said["slow_worker"]),
-            "{} {}".format(said["advice"], count)))
-        for line in wrong:
+            "{} {} late {:.1%}".format(said["advice"], count, late)))
+        for line in wrong + other:
             t.say("  ", run.name, line)
-        if wrong:
-            failed[run.name] = wrong
+        if wrong + other:
+            failed[run.name] = wrong + (other if late < LATE else [])
     return failed
 
 
@@ -98,7 +109,9 @@ def main():
         if not left or t.failure_count():
             break
     for name in names:
-        t.check(name not in left, name, left.get(name))
+        t.check(not left.get(name), name, left.get(name))
+        if name in left:
+            t.say(name, "was late each time, and judged by its own clock only")
     t.finish()
 
 

@@ -66,7 +66,8 @@ def seconds_of(index, plan, worker):
 
 
 def spend(seconds, plan):
-    """Sleeps; a part of it may be work, and a storage that hangs holds up every worker."""
+    """Sleeps; a part of it may be work, and a storage that hangs holds up every worker. Returns how
+    long that was meant to take."""
     begin = time.monotonic()
     for at, length in plan.get("hangs", ()):
         since = begin - plan["begin"]
@@ -78,17 +79,18 @@ def spend(seconds, plan):
     left = seconds - (time.monotonic() - begin)
     if left > 0:
         time.sleep(left)
+    return seconds
 
 
 def load(index, plan):
     """One sample: who loaded it and from when to when."""
     begin = now()
     worker = get_worker_info()
-    spend(seconds_of(index, plan, worker), plan)
+    seconds = spend(seconds_of(index, plan, worker), plan)
     if plan.get("hand_over_s"):
         index = Heavy(index, plan["hand_over_s"])
     return {"index": index, "worker": worker.id if worker else None, "pid": os.getpid(),
-            "load_begin": begin, "load_end": now()}
+            "load_s": seconds, "load_begin": begin, "load_end": now()}
 
 
 def meet(worker_id):

@@ -64,6 +64,36 @@ def stall_ratio(plan, truth, skipped=None):
     return starved / sum(wait + compute for wait, compute, _ in batches)
 
 
+def late(plan, truth):
+    """By how much steps, loads, their begins and starts of epochs were later than they were meant to
+    be, as a share: loads and steps sleep, so that it is the others on the machine who make them late."""
+    total = truth[-1]["end"] - truth[0]["begin"]
+    step_ns = starts_ns = 0
+    for line, following in zip(truth, truth[1:]):
+        if following["epoch"] != line["epoch"]:
+            starts_ns += following["load_begin"] - line["end"] - plan.get("start_s", 0) * 1e9
+            continue
+        meant = plan["step_s"]
+        if plan.get("pause_every") and (line["batch"] + 1) % plan["pause_every"] == 0:
+            meant += plan["pause_s"]
+        since = max(line["begin"], line["load_end"]) if plan.get("paced") else line["end"]
+        step_ns += max(0, following["begin"] - since - meant * 1e9)
+    loads = sum(line["load_s"] for line in truth)
+    load_s = sum((line["load_end"] - line["load_begin"]) / 1e9 for line in truth) - loads
+    return max(step_ns / total, starts_ns / total, load_s / loads, idle_ns(plan, truth) / loads / 1e9)
+
+
+def idle_ns(plan, truth):
+    """How long workers took to begin what they had been sent."""
+    result, before = 0, {}
+    ahead = plan["workers"] * plan.get("prefetch", 2)
+    for at, line in enumerate(truth) if plan["workers"] else ():
+        if line["batch"] >= ahead:  # is sent when as many batches before it are handed out
+            result += line["load_begin"] - max(truth[at - ahead]["end"], before[line["pid"]])
+        before[line["pid"]] = line["load_end"]
+    return result
+
+
 def rate(plan, truth, skipped):
     """Batches a second."""
     batches = steady(plan, truth, skipped)
