@@ -75,11 +75,6 @@ static int worker_of(const struct feed *feed, uint64_t pipe)
 /* Number n goes to worker w; of those that follow, only what is needed when iterables end. */
 static void note_task(struct feed *feed, int worker, uint32_t number)
 {
-	if (number == 0 && feed->begun) { /* persistent workers begin again */
-		feed->ended_ns = clock_now_ns();
-		feed->again = true;
-		feed->sent = 0;
-	}
 	if (number > (uint32_t)worker && !feed->limit)
 		feed->limit = number - (uint32_t)worker; /* it is this one's second turn */
 	feed->owner[number % FEED_HELD_MAX] = (uint8_t)worker;
@@ -89,7 +84,8 @@ static void note_task(struct feed *feed, int worker, uint32_t number)
 
 /*
  * Workers get the first numbers in turn: the pipe by which number n goes out first is that of
- * worker n. Where several loaders begin at once, it is of the oldest that has no worker n yet.
+ * worker n, which may be after results of others came. Where several loaders begin at once, it is
+ * of the oldest that has no worker n yet.
  */
 void feed_sent(uint64_t pipe, uint32_t number)
 {
@@ -99,6 +95,11 @@ void feed_sent(uint64_t pipe, uint32_t number)
 	for (uint32_t i = 0; (feed = feed_at(i)); i++) {
 		worker = worker_of(feed, pipe);
 		if (worker >= 0) {
+			if (number == 0 && feed->begun) { /* persistent workers begin again */
+				feed->ended_ns = clock_now_ns();
+				feed->again = true;
+				feed->sent = 0;
+			}
 			note_task(feed, worker, number);
 			return;
 		}

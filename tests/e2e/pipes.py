@@ -29,6 +29,8 @@ CASES = {
     "epochs": dict(BASE, load_s=0.02, epochs=3),
     # Loads are over before the thread that sends them has started.
     "hasty": dict(BASE, load_s=0, epochs=3, prefetch=12),
+    # Results of the others come before the first worker has its first task.
+    "late": dict(BASE, load_s=0.02, epochs=3, late_s=0.2),
     "persistent": dict(BASE, load_s=0.02, epochs=3, persistent=True),
     "spawn": dict(BASE, start="spawn"),
     "forkserver": dict(BASE, start="forkserver"),

@@ -14,6 +14,7 @@ import os
 import random
 import sys
 import time
+from multiprocessing import queues
 
 if os.environ.get("TEST_STUB"):
     sys.path.insert(0, os.environ["TEST_STUB"])
@@ -110,6 +111,20 @@ def prepare(worker_id):
     time.sleep(worker_id * plan.get("apart_s", 0))
 
 
+def delay_first(seconds, workers):
+    """The thread that sends the first worker its tasks gets no core for a while, in each epoch."""
+    feed, main, sent = queues.Queue._feed, os.getpid(), []
+
+    def late(*arguments):
+        if os.getpid() == main:
+            sent.append(None)
+            if len(sent) % workers == 1:
+                time.sleep(seconds)
+        feed(*arguments)
+
+    queues.Queue._feed = staticmethod(late)
+
+
 class Samples(Dataset):
     def __init__(self, plan, count):
         self.plan, self.count = plan, count
@@ -182,6 +197,8 @@ def train(path, plan):
     plan["begin"] = time.monotonic()
     if plan.get("cores"):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:plan["cores"]])
+    if plan.get("late_s"):
+        delay_first(plan["late_s"], plan["workers"])
     labels = plan.get("labels", ["train"])
     loaders = [make_loader(plan, plan["batches"] * plan.get("batch_size", 1), plan["workers"])
                for _ in labels]
