@@ -82,7 +82,7 @@ static bool is_code(const char *path)
 	return strstr(path, ".so.");
 }
 
-enum fd_kind fd_kind_of_path(const char *path)
+OFTEN enum fd_kind fd_kind_of_path(const char *path)
 {
 	static const char deleted[] = " (deleted)";
 	const char *end = strchr(path, ' ') ? path + strlen(path) : NULL;
@@ -101,7 +101,7 @@ enum fd_kind fd_kind_of_path(const char *path)
  */
 struct fd_open_path fd_paths[FD_PATH_COUNT];
 
-static void set_path(int fd, const char *path)
+static OFTEN void set_path(int fd, const char *path)
 {
 	struct fd_open_path *open = &fd_paths[(unsigned int)fd % FD_PATH_COUNT];
 	uint32_t version = atomic_load_explicit(&open->version, memory_order_relaxed);
@@ -126,7 +126,7 @@ static void set_path(int fd, const char *path)
 }
 
 /* The number may mean something else from now on. */
-static void drop_path(int fd)
+static OFTEN void drop_path(int fd)
 {
 	struct fd_open_path *open = &fd_paths[(unsigned int)fd % FD_PATH_COUNT];
 
@@ -152,7 +152,7 @@ static bool link_of(int fd, char path[FD_PATH_BYTES])
 	return full[0] == '/';
 }
 
-uint32_t fd_path(int fd, char path[FD_PATH_BYTES])
+OFTEN uint32_t fd_path(int fd, char path[FD_PATH_BYTES])
 {
 	const struct fd_open_path *open = &fd_paths[(unsigned int)fd % FD_PATH_COUNT];
 	uint32_t version = fd_path_version(fd);
@@ -175,7 +175,7 @@ uint32_t fd_path(int fd, char path[FD_PATH_BYTES])
 }
 
 /* Not in a vfork child, which would tell its parent. */
-static void note(int fd, enum fd_kind kind, const char *path)
+static OFTEN void note(int fd, enum fd_kind kind, const char *path)
 {
 	_Atomic uint8_t *known = cell(fd, true);
 
@@ -188,7 +188,7 @@ static void note(int fd, enum fd_kind kind, const char *path)
 	atomic_store_explicit(known, (uint8_t)kind, memory_order_relaxed);
 }
 
-bool fd_remember(int fd, enum fd_kind kind, const char *path)
+OFTEN bool fd_remember(int fd, enum fd_kind kind, const char *path)
 {
 	/* A vfork child's number may be free in its parent, and there be a pipe the next moment. */
 	if (!segment_is_own())
@@ -213,7 +213,7 @@ void fd_copy(int fd, int copy)
 	note(copy, kind == FD_DATA ? FD_NAMED : kind, path);
 }
 
-bool fd_forget(int fd)
+OFTEN bool fd_forget(int fd)
 {
 	if (fd_known(fd) == FD_UNKNOWN)
 		return true;
@@ -296,7 +296,7 @@ void fd_begin(void)
 	}
 }
 
-void fd_learn(int fd, mode_t mode)
+OFTEN void fd_learn(int fd, mode_t mode)
 {
 	_Atomic uint8_t *known = cell(fd, false);
 	uint8_t expected = FD_NAMED;
@@ -306,7 +306,7 @@ void fd_learn(int fd, mode_t mode)
 		atomic_compare_exchange_strong(known, &expected, (uint8_t)kind_of_mode(mode));
 }
 
-enum fd_kind fd_known(int fd)
+OFTEN enum fd_kind fd_known(int fd)
 {
 	_Atomic uint8_t *known = cell(fd, false);
 

@@ -52,7 +52,7 @@ struct dlprof_segment *segment_first(void)
 	return own.count ? own.segments[0].shared : NULL;
 }
 
-bool segment_is_own(void)
+OFTEN bool segment_is_own(void)
 {
 	return own.count && own.segments[0].shared->header.pid == sys_getpid();
 }

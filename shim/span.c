@@ -19,7 +19,7 @@ void span_unwind(struct thread *thread, uintptr_t address)
 		thread->frame--;
 }
 
-static bool begin_in(struct span *span, struct thread *thread, enum dlprof_class class)
+static OFTEN bool begin_in(struct span *span, struct thread *thread, enum dlprof_class class)
 {
 	if (unlikely(thread->busy))
 		return false;
@@ -39,7 +39,7 @@ RARELY bool span_begin_rarely(struct span *span, enum dlprof_class class)
 	return thread && begin_in(span, thread, class);
 }
 
-bool span_begin_in_load(struct span *span, enum dlprof_class class)
+OFTEN bool span_begin_in_load(struct span *span, enum dlprof_class class)
 {
 	struct thread *thread = thread_loading();
 
@@ -49,7 +49,7 @@ bool span_begin_in_load(struct span *span, enum dlprof_class class)
 	return thread && begin_in(span, thread, class);
 }
 
-void span_cancel(struct span *span)
+OFTEN void span_cancel(struct span *span)
 {
 	if (likely(activate_on()))
 		span_unwind(span->thread, (uintptr_t)span);
@@ -170,7 +170,7 @@ static inline __attribute__((always_inline)) void end_at(struct span *span, uint
 		tally_add(thread->visit.file, span->class == DLPROF_CLASS_OPEN, own_ns, bytes);
 }
 
-void span_end_at(struct span *span, uint64_t bytes, bool failed, uint64_t now_ticks)
+OFTEN void span_end_at(struct span *span, uint64_t bytes, bool failed, uint64_t now_ticks)
 {
 	struct thread *thread = span->thread;
 
@@ -181,7 +181,7 @@ void span_end_at(struct span *span, uint64_t bytes, bool failed, uint64_t now_ti
 		end_at(span, bytes, failed, now_ticks);
 }
 
-void span_end(struct span *span, uint64_t bytes, bool failed)
+OFTEN void span_end(struct span *span, uint64_t bytes, bool failed)
 {
 	struct thread *thread = span->thread;
 

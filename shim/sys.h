@@ -29,6 +29,12 @@
 /* Apart, so that the way past it saves no register for its sake. */
 #define RARELY __attribute__((noinline, cold))
 
+/*
+ * Together: what each sample goes through. A training has a lot of code in between, and each page
+ * of ours is one more that the processor has to find again.
+ */
+#define OFTEN __attribute__((hot))
+
 #if defined(__x86_64__)
 static inline long sys_call6(long nr, long a, long b, long c, long d, long e, long f)
 {

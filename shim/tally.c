@@ -18,7 +18,7 @@ static const char *fitting(const char *name, size_t size)
 	return length < size ? name : name + length - (size - 1);
 }
 
-static void set_name(char *field, size_t size, const char *name)
+static OFTEN void set_name(char *field, size_t size, const char *name)
 {
 	size_t length;
 
@@ -30,8 +30,8 @@ static void set_name(char *field, size_t size, const char *name)
 }
 
 /* The drain may read at any moment, and this process may die at any: odd means, do not believe. */
-static void rename_tally(struct dlprof_tally *tally, enum dlprof_tally_kind kind, const char *name,
-			 const char *detail, uint64_t class)
+static OFTEN void rename_tally(struct dlprof_tally *tally, enum dlprof_tally_kind kind,
+			       const char *name, const char *detail, uint64_t class)
 {
 	uint32_t version = atomic_load_explicit(&tally->version, memory_order_relaxed);
 
@@ -52,16 +52,16 @@ static void rename_done(struct dlprof_tally *tally)
 			      memory_order_release);
 }
 
-static bool is_called(const struct dlprof_tally *tally, enum dlprof_tally_kind kind,
-		      const char *name, const char *detail, uint64_t class)
+static OFTEN bool is_called(const struct dlprof_tally *tally, enum dlprof_tally_kind kind,
+			    const char *name, const char *detail, uint64_t class)
 {
 	return tally->kind == (uint32_t)kind && tally->class == class &&
 	       strcmp(tally->name, fitting(name, sizeof(tally->name))) == 0 &&
 	       strcmp(tally->detail, fitting(detail, sizeof(tally->detail))) == 0;
 }
 
-struct dlprof_tally *tally_named(struct thread *thread, enum dlprof_tally_kind kind,
-				 const char *name, const char *detail, uint64_t class)
+OFTEN struct dlprof_tally *tally_named(struct thread *thread, enum dlprof_tally_kind kind,
+				       const char *name, const char *detail, uint64_t class)
 {
 	struct dlprof_tally *tallies = thread->slot->tallies;
 
@@ -78,7 +78,7 @@ struct dlprof_tally *tally_named(struct thread *thread, enum dlprof_tally_kind k
 	return NULL;
 }
 
-uint64_t tally_width_class(uint32_t width)
+OFTEN uint64_t tally_width_class(uint32_t width)
 {
 	static const uint32_t classes[] = DLPROF_WIDTH_CLASSES;
 	size_t i = 0;
@@ -89,7 +89,7 @@ uint64_t tally_width_class(uint32_t width)
 }
 
 /* Not a good hash, but a short one; names that share it are told apart by comparing them. */
-static uint32_t hash_of(const char *name, size_t length)
+static OFTEN uint32_t hash_of(const char *name, size_t length)
 {
 	uint64_t hash = length, word;
 
@@ -124,7 +124,7 @@ static uint32_t find_hash(const uint32_t *hashes, uint32_t count, uint32_t hash,
 	return count;
 }
 
-static void find_lightest(const struct thread_top *top, uint32_t block)
+static OFTEN void find_lightest(const struct thread_top *top, uint32_t block)
 {
 	uint32_t lightest = block * BLOCK;
 
@@ -144,8 +144,9 @@ static void set_weight(const struct thread_top *top, uint32_t place, uint64_t ns
 
 /* The name's place among `count` by sum; if it has none, the lightest one's, with its ns as error.
  */
-static struct dlprof_tally *place_of(struct dlprof_tally *tallies, const struct thread_top *top,
-				     uint32_t count, enum dlprof_tally_kind kind, const char *name)
+static OFTEN struct dlprof_tally *place_of(struct dlprof_tally *tallies,
+					   const struct thread_top *top, uint32_t count,
+					   enum dlprof_tally_kind kind, const char *name)
 {
 	uint32_t hash, lightest, i;
 	struct dlprof_tally *tally;
@@ -188,7 +189,7 @@ static struct thread_top kernels_of(struct thread *thread)
 }
 
 /* Not at every operation: one sum less on the hot path. */
-void tally_settle(struct thread *thread)
+OFTEN void tally_settle(struct thread *thread)
 {
 	struct thread_visit *visit = &thread->visit;
 
@@ -213,7 +214,7 @@ void tally_settle(struct thread *thread)
 
 static const _Atomic uint32_t never = UINT32_MAX;	/* no version of a path */
 
-void tally_visit(struct thread *thread, int fd)
+OFTEN void tally_visit(struct thread *thread, int fd)
 {
 	struct thread_visit *visit = &thread->visit;
 	struct dlprof_tally *tallies = thread->slot->tallies;
@@ -248,14 +249,14 @@ void tally_visit(struct thread *thread, int fd)
 					 DLPROF_TALLY_FOLDER, path);
 }
 
-const char *tally_visited(const struct thread *thread)
+OFTEN const char *tally_visited(const struct thread *thread)
 {
 	return thread->visit.file ? thread->visit.file->name : NULL;
 }
 
 /* Exact: what is listed is slower than what is not, and a sample is counted once. */
-void tally_sample(struct thread *thread, const char *dataset, uint64_t index, uint64_t ns,
-		  const char *path)
+OFTEN void tally_sample(struct thread *thread, const char *dataset, uint64_t index, uint64_t ns,
+			const char *path)
 {
 	struct dlprof_tally *tallies = &thread->slot->tallies[SAMPLES], *tally = tallies;
 

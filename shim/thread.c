@@ -9,7 +9,7 @@
 #include "segment.h"
 #include "tally.h"
 
-uint32_t thread_life;
+uint32_t thread_life NEAR = 0;
 
 __thread struct thread *thread_self __attribute__((tls_model("initial-exec")));
 
@@ -39,7 +39,7 @@ struct thread *thread_claim(void)
 	return thread_self;
 }
 
-bool thread_is_in_life(uint32_t life)
+OFTEN bool thread_is_in_life(uint32_t life)
 {
 	return likely(activate_on() && life == thread_life);
 }

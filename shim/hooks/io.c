@@ -11,7 +11,7 @@
 #include "clock.h"
 #include "tally.h"
 
-bool hook_open_begin(struct span *span)
+OFTEN bool hook_open_begin(struct span *span)
 {
 	span->fd = -1;
 	span->path = NULL;
@@ -23,7 +23,7 @@ bool hook_open_begin(struct span *span)
  * Whether the kernel has read the path, and so may we: flags that it does not know make it look at
  * nothing else, and the path may be any number then.
  */
-static bool is_path_read(bool failed)
+static OFTEN bool is_path_read(bool failed)
 {
 	if (!failed)
 		return true;
@@ -42,7 +42,7 @@ static bool is_path_read(bool failed)
 	}
 }
 
-void hook_open_end(struct span *span, int fd, const char *path, int flags)
+OFTEN void hook_open_end(struct span *span, int fd, const char *path, int flags)
 {
 	const uint64_t end_ticks = clock_ticks();
 	enum fd_kind kind = FD_OTHER;
@@ -85,7 +85,7 @@ bool hook_ask_begin(struct span *span)
 	return thread_loading() && span_begin_in_load(span, DLPROF_CLASS_OPEN);
 }
 
-bool hook_ask_fd_begin(struct span *span, int fd)
+OFTEN bool hook_ask_fd_begin(struct span *span, int fd)
 {
 	enum fd_kind kind;
 
@@ -109,7 +109,7 @@ void hook_ask_end(struct span *span, const char *path, bool failed)
 }
 
 /* Forgotten before the call: after it, the number may already be another thread's new file. */
-bool hook_close_begin(struct span *span, int fd)
+OFTEN bool hook_close_begin(struct span *span, int fd)
 {
 	enum fd_kind kind = fd_known(fd);
 
@@ -121,7 +121,7 @@ bool hook_close_begin(struct span *span, int fd)
 	return span_begin(span, DLPROF_CLASS_OPEN);
 }
 
-bool hook_read_begin(struct span *span, int fd)
+OFTEN bool hook_read_begin(struct span *span, int fd)
 {
 	enum fd_kind kind = fd_kind(fd);
 
@@ -159,7 +159,7 @@ bool hook_read_begin(struct span *span, int fd)
 	}
 
 #define DEFINE_OPEN(hook_name, params, ...)                                                        \
-	HOOK_EXPORT int hook_name params                                                           \
+	HOOK_EXPORT OFTEN int hook_name params                                                     \
 	{                                                                                          \
 		struct span span;                                                                  \
 		int result;                                                                        \

@@ -4,7 +4,7 @@
 
 #include "python/pipes.h"
 
-static __attribute__((noinline)) ssize_t looked_read(int fd, void *buffer, size_t size)
+static OFTEN __attribute__((noinline)) ssize_t looked_read(int fd, void *buffer, size_t size)
 {
 	struct span span;
 	ssize_t result;
@@ -22,7 +22,7 @@ static __attribute__((noinline)) ssize_t looked_read(int fd, void *buffer, size_
 	return result;
 }
 
-HOOK_EXPORT ssize_t read(int fd, void *buffer, size_t size)
+HOOK_EXPORT OFTEN ssize_t read(int fd, void *buffer, size_t size)
 {
 	if (likely(!(activate_on() | pipes_watch)))
 		return real.read(fd, buffer, size);

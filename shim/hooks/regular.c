@@ -98,7 +98,7 @@ static int fopen_flags(const char *mode)
 /* Its call at the end, of what is not quick, spares the quick way the saving of its arguments. */
 #define HOOK_QUICK(family, type, hook_name, params, args)                                          \
 	HOOK_USUAL(family, type, hook_name, params, args)                                          \
-	HOOK_EXPORT type hook_name params                                                          \
+	HOOK_EXPORT OFTEN type hook_name params                                                    \
 	{                                                                                          \
 		uint32_t life = activate_on();                                                     \
 		struct quick quick;                                                                \
@@ -113,7 +113,7 @@ static int fopen_flags(const char *mode)
 
 /* Not only in a load: it also tells what the descriptor is. */
 #define HOOK_FSTAT(family, type, hook_name, params, args)                                          \
-	static __attribute__((noinline)) type learned_##hook_name params                           \
+	static OFTEN __attribute__((noinline)) type learned_##hook_name params                     \
 	{                                                                                          \
 		struct span span;                                                                  \
 		bool timed = hook_ask_fd_begin(&span, fd);                                         \

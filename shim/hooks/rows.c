@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "hooks/rows.h"
 
-void rows_begin(struct thread *thread, const struct thread_image *image)
+OFTEN void rows_begin(struct thread *thread, const struct thread_image *image)
 {
 	if (unlikely(thread->rows.passing))
 		rows_drop(thread);
@@ -21,7 +21,7 @@ static uint64_t ticks_since(const struct thread *thread, uint64_t now_ticks)
 	       (thread->frame->inner_ticks - thread->rows.inner_ticks);
 }
 
-void rows_measure(struct thread *thread, uint64_t now_ticks)
+OFTEN void rows_measure(struct thread *thread, uint64_t now_ticks)
 {
 	struct thread_rows *rows = &thread->rows;
 	uint64_t ticks = ticks_since(thread, now_ticks);
@@ -39,7 +39,7 @@ void rows_measure(struct thread *thread, uint64_t now_ticks)
 	rows->gap_ticks /= ROWS_PROBE_COUNT;
 }
 
-void rows_settle(struct thread *thread, uint64_t gap_count)
+OFTEN void rows_settle(struct thread *thread, uint64_t gap_count)
 {
 	int64_t ticks = (int64_t)(ticks_since(thread, clock_counter()) -
 				  thread->rows.gap_ticks * gap_count);

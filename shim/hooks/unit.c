@@ -24,7 +24,7 @@ static bool is_readable(const uint64_t *address)
  * of old may lie above this one, but not with its mark in it for long. It may also lie on a stack
  * that is gone, a coroutine's.
  */
-static bool is_inner(const struct thread *thread, const struct unit *unit)
+static OFTEN bool is_inner(const struct thread *thread, const struct unit *unit)
 {
 	for (const struct thread_frame *frame = thread->frame; frame > thread->frames; frame--) {
 		const uint64_t *mark;
@@ -39,7 +39,7 @@ static bool is_inner(const struct thread *thread, const struct unit *unit)
 	return false;
 }
 
-static void describe(struct unit *unit, enum decode_row_id row)
+static OFTEN void describe(struct unit *unit, enum decode_row_id row)
 {
 	unit->library = decode_rows[row].library;
 	unit->span.fd = -1;
@@ -58,7 +58,7 @@ bool unit_end_rarely(struct unit *unit, enum decode_row_id row)
 	return false;
 }
 
-bool unit_begin(struct unit *unit, enum decode_row_id row)
+OFTEN bool unit_begin(struct unit *unit, enum decode_row_id row)
 {
 	const struct decode_library *library = &decode_libraries[decode_rows[row].library];
 	struct thread *thread = thread_get();
@@ -79,8 +79,8 @@ bool unit_begin(struct unit *unit, enum decode_row_id row)
 }
 
 /* The tally of this library, format and width: mostly the one it was the last time. */
-static struct dlprof_tally *tally_of(struct thread *thread, const struct unit *unit,
-				     const struct unit_result *result)
+static OFTEN struct dlprof_tally *tally_of(struct thread *thread, const struct unit *unit,
+					   const struct unit_result *result)
 {
 	const struct decode_library *library = &decode_libraries[unit->library];
 	const char *format = result->format ? result->format : library->format;
@@ -116,8 +116,8 @@ void unit_end(struct unit *unit, struct unit_result result)
 		unit->span.tally->pixels += (uint64_t)result.width * result.height;
 }
 
-static struct thread_image *image_of(struct thread *thread, enum decode_library_id library,
-				     const void *handle)
+static OFTEN struct thread_image *image_of(struct thread *thread, enum decode_library_id library,
+					   const void *handle)
 {
 	for (int i = 0; i < THREAD_IMAGE_MAX; i++)
 		if (thread->images[i].handle == handle && thread->images[i].library == library)
@@ -125,8 +125,8 @@ static struct thread_image *image_of(struct thread *thread, enum decode_library_
 	return NULL;
 }
 
-static struct thread_image *add_image(struct thread *thread, enum decode_library_id library,
-				      const void *handle)
+static OFTEN struct thread_image *add_image(struct thread *thread, enum decode_library_id library,
+					    const void *handle)
 {
 	struct thread_image *image = &thread->images[thread->image_next++ % THREAD_IMAGE_MAX];
 
@@ -136,7 +136,7 @@ static struct thread_image *add_image(struct thread *thread, enum decode_library
 	return image;
 }
 
-void unit_end_part(struct unit *unit, const void *handle, struct unit_result result)
+OFTEN void unit_end_part(struct unit *unit, const void *handle, struct unit_result result)
 {
 	struct thread *thread = unit->span.thread;
 	struct thread_image *image;
@@ -164,7 +164,7 @@ void unit_end_part(struct unit *unit, const void *handle, struct unit_result res
 	rows_begin(thread, image->tally ? image : NULL);
 }
 
-void unit_forget(struct unit *unit, const void *handle)
+OFTEN void unit_forget(struct unit *unit, const void *handle)
 {
 	struct thread_image *image = image_of(unit->span.thread, unit->library, handle);
 

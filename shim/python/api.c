@@ -39,7 +39,7 @@ bool api_main_interpreter(void)
 	return py.PyInterpreterState_GetID(py.interpreter()) == 0;
 }
 
-static bool is_exactly(PyObject *object, const PyObject *wanted)
+static OFTEN bool is_exactly(PyObject *object, const PyObject *wanted)
 {
 	PyObject *type = py.PyObject_Type(object);
 	bool is = type == wanted;
@@ -56,17 +56,17 @@ void *api_bytearray(PyObject *object, ssize_t size)
 	return py.PyByteArray_AsString(object);
 }
 
-bool api_is_string(PyObject *object)
+OFTEN bool api_is_string(PyObject *object)
 {
 	return is_exactly(object, py.string_type);
 }
 
-bool api_is_int(PyObject *object)
+OFTEN bool api_is_int(PyObject *object)
 {
 	return is_exactly(object, py.int_type);
 }
 
-PyObject *api_get(PyObject *object, PyObject *name)
+OFTEN PyObject *api_get(PyObject *object, PyObject *name)
 {
 	PyObject *value = py.PyObject_GetAttr(object, name);
 
@@ -84,7 +84,7 @@ PyObject *api_get_named(PyObject *object, const char *name)
 	return value;
 }
 
-PyObject *api_name(struct api_name *name)
+OFTEN PyObject *api_name(struct api_name *name)
 {
 	if (unlikely(!name->string)) {
 		name->string = py.PyUnicode_InternFromString(name->text);
@@ -94,14 +94,14 @@ PyObject *api_name(struct api_name *name)
 	return name->string;
 }
 
-PyObject *api_get_again(PyObject *object, struct api_name *name)
+OFTEN PyObject *api_get_again(PyObject *object, struct api_name *name)
 {
 	PyObject *string = api_name(name);
 
 	return string ? api_get(object, string) : NULL;
 }
 
-int64_t api_number(PyObject *object, int64_t otherwise)
+OFTEN int64_t api_number(PyObject *object, int64_t otherwise)
 {
 	long long value = py.PyLong_AsLongLong(object);
 
@@ -123,7 +123,7 @@ int64_t api_get_number(PyObject *object, const char *name, int64_t otherwise)
 	return otherwise;
 }
 
-bool api_flag(PyObject *value, bool otherwise)
+OFTEN bool api_flag(PyObject *value, bool otherwise)
 {
 	int truth;
 

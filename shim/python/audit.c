@@ -184,7 +184,7 @@ void audit_load_begin(bool functions)
 	look(modules, functions);
 }
 
-void audit_opened(void)
+OFTEN void audit_opened(void)
 {
 	PyObject *modules = unlikely(atomic_load(&later_due)) ? modules_of_main() : NULL;
 
@@ -310,7 +310,7 @@ static void guard_entry(void)
 	py.PyMem_SetAllocator(PY_ALLOCATOR_RAW, &wrapped);
 }
 
-static int on_event(const char *event, PyObject *args, void *data)
+static OFTEN int on_event(const char *event, PyObject *args, void *data)
 {
 	(void)data;
 	if (unlikely(batch_fn_pending) && api_main_interpreter())

@@ -27,7 +27,7 @@ static void set_format(struct image *image, const char *format)
 		text_add(&text, format);
 }
 
-static PyObject *first_argument(PyObject *args)
+static OFTEN PyObject *first_argument(PyObject *args)
 {
 	PyObject *first = py.PyTuple_GetItem(args, 0);
 
@@ -35,7 +35,7 @@ static PyObject *first_argument(PyObject *args)
 	return first;
 }
 
-static uint32_t item_of(PyObject *tuple, ssize_t at)
+static OFTEN uint32_t item_of(PyObject *tuple, ssize_t at)
 {
 	PyObject *item = py.PyTuple_GetItem(tuple, at);
 	int64_t number = item ? api_number(item, 0) : 0;
@@ -146,7 +146,7 @@ static void measure_path(PyObject *args, PyObject *result, struct image *image)
 }
 
 /* An ImageFile that has loaded itself. */
-static void measure_pillow(PyObject *args, PyObject *result, struct image *image)
+static OFTEN void measure_pillow(PyObject *args, PyObject *result, struct image *image)
 {
 	static struct api_name size_name = {"size", NULL}, format_name = {"format", NULL};
 	PyObject *self = first_argument(args), *size, *format;
@@ -176,7 +176,7 @@ static void measure_around(PyObject *args, PyObject *result, struct image *image
 }
 
 /* Every operation on an image calls load(); only with tiles left is there something to decode. */
-static bool has_work(void (*measure)(PyObject *, PyObject *, struct image *), PyObject *args)
+static OFTEN bool has_work(void (*measure)(PyObject *, PyObject *, struct image *), PyObject *args)
 {
 	static struct api_name tile = {"tile", NULL};
 	PyObject *self;
@@ -205,8 +205,8 @@ static PyObject *functions[sizeof(boundaries) / sizeof(boundaries[0])];
  * Own time goes to the library named here; what an observed decoder took inside is its own. The
  * image is counted here only if none inside counted one.
  */
-static PyObject *decode(const struct boundary *boundary, PyObject *original, PyObject *args,
-			PyObject *kwargs)
+static OFTEN PyObject *decode(const struct boundary *boundary, PyObject *original, PyObject *args,
+			      PyObject *kwargs)
 {
 	struct span span = {.fd = -1, .name = boundary->function};
 	struct image image = {0};
@@ -244,7 +244,7 @@ static PyObject *decode(const struct boundary *boundary, PyObject *original, PyO
 }
 
 #define BOUNDARY(id, module, implied, class, function, library, format, measure)                   \
-	static PyObject *on_##id(PyObject *original, PyObject *args, PyObject *kwargs)             \
+	static OFTEN PyObject *on_##id(PyObject *original, PyObject *args, PyObject *kwargs)       \
 	{                                                                                          \
 		return decode(&boundaries[BOUNDARY_##id],                                          \
 			      original ? original : functions[BOUNDARY_##id], args, kwargs);       \

@@ -39,7 +39,7 @@ static void add_name(struct text *text, PyObject *object)
 }
 
 /* The type, or a function itself; only to be compared. */
-static const void *key_of(PyObject *object)
+static OFTEN const void *key_of(PyObject *object)
 {
 	PyObject *type = py.PyObject_Type(object);
 
@@ -51,7 +51,8 @@ static const void *key_of(PyObject *object)
 #define STEP_PLACES 4	/* where one may lie; the last of them is given up for a further one */
 
 /* `what`: "dataset" or "transform". */
-static struct dlprof_tally *tally_of(struct thread *thread, PyObject *object, const char *what)
+static OFTEN struct dlprof_tally *tally_of(struct thread *thread, PyObject *object,
+					   const char *what)
 {
 	const void *key = key_of(object);
 	uintptr_t at = (uintptr_t)key >> 4;
@@ -71,7 +72,8 @@ static struct dlprof_tally *tally_of(struct thread *thread, PyObject *object, co
 	return known->tally;
 }
 
-static bool begin_step(struct span *span, PyObject *object, const char *what, const char *name)
+static OFTEN bool begin_step(struct span *span, PyObject *object, const char *what,
+			     const char *name)
 {
 	if (!activate_on() || !span_begin_in_load(span, DLPROF_CLASS_STEP))
 		return false;
@@ -81,7 +83,7 @@ static bool begin_step(struct span *span, PyObject *object, const char *what, co
 	return true;
 }
 
-static PyObject *on_step(PyObject *step, PyObject *args, PyObject *kwargs)
+static OFTEN PyObject *on_step(PyObject *step, PyObject *args, PyObject *kwargs)
 {
 	struct span span;
 	bool recorded = begin_step(&span, step, "transform", "transform");
@@ -111,7 +113,7 @@ static PyObject *steps_method(PyObject *original, PyObject *args, PyObject *kwar
 
 /* An image file was opened, and so the module of its format is imported: its decoder can be seen.
  */
-static PyObject *steps_opened(PyObject *original, PyObject *args, PyObject *kwargs)
+static OFTEN PyObject *steps_opened(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *result = py.PyObject_Call(original, args, kwargs);
 
@@ -121,7 +123,7 @@ static PyObject *steps_opened(PyObject *original, PyObject *args, PyObject *kwar
 }
 
 /* Past its class's own __setattr__: attributes that others set belong to what it stands for. */
-static bool keep(PyObject *standing, struct api_name *name, PyObject *value)
+static OFTEN bool keep(PyObject *standing, struct api_name *name, PyObject *value)
 {
 	PyObject *string = api_name(name);
 
@@ -129,7 +131,7 @@ static bool keep(PyObject *standing, struct api_name *name, PyObject *value)
 }
 
 /* What keep() kept; NULL with an exception, in a stand-in that was copied without its state. */
-static PyObject *kept(PyObject *standing, struct api_name *name)
+static OFTEN PyObject *kept(PyObject *standing, struct api_name *name)
 {
 	PyObject *string = api_name(name);
 
@@ -137,7 +139,7 @@ static PyObject *kept(PyObject *standing, struct api_name *name)
 }
 
 /* What stands for `object`: has the methods of `class`, and for the rest asks the object. */
-static PyObject *stand_in(PyObject *class, PyObject *object)
+static OFTEN PyObject *stand_in(PyObject *class, PyObject *object)
 {
 	PyObject *standing = py.PyObject_CallObject(class, NULL);
 
@@ -148,7 +150,7 @@ static PyObject *stand_in(PyObject *class, PyObject *object)
 	return standing;
 }
 
-static PyObject *original_of(PyObject *args)
+static OFTEN PyObject *original_of(PyObject *args)
 {
 	PyObject *standing = py.PyTuple_GetItem(args, 0);
 
@@ -214,7 +216,7 @@ static PyObject *on_class(PyObject *self, PyObject *args, PyObject *kwargs)
 }
 
 /* One sample, from begin to end; `index`: its place in the dataset, or in the stream. */
-static PyObject *sample(PyObject *object, PyObject *dataset, PyObject *key, uint64_t index)
+static OFTEN PyObject *sample(PyObject *object, PyObject *dataset, PyObject *key, uint64_t index)
 {
 	struct span span;
 	bool recorded = begin_step(&span, dataset, "dataset", "sample");
@@ -234,7 +236,7 @@ static PyObject *sample(PyObject *object, PyObject *dataset, PyObject *key, uint
 }
 
 /* __getitem__ */
-static PyObject *on_item(PyObject *self, PyObject *args, PyObject *kwargs)
+static OFTEN PyObject *on_item(PyObject *self, PyObject *args, PyObject *kwargs)
 {
 	PyObject *object = original_of(args), *key, *value;
 	int64_t index;
@@ -476,7 +478,7 @@ void steps_watch(PyObject *fetcher)
 static struct api_name transforms_name = {"transforms", NULL};
 
 /* [step, step, ...], each timed when it is called. NULL: not what we know. */
-static PyObject *timed_steps(PyObject *compose)
+static OFTEN PyObject *timed_steps(PyObject *compose)
 {
 	PyObject *steps = api_get_again(compose, &transforms_name);
 	PyObject *iterator = steps ? py.PyObject_GetIter(steps) : NULL;
@@ -507,7 +509,7 @@ static PyObject *timed_steps(PyObject *compose)
 }
 
 /* (stand-in of self, the rest) */
-static PyObject *replace_self(PyObject *args, PyObject *standing)
+static OFTEN PyObject *replace_self(PyObject *args, PyObject *standing)
 {
 	ssize_t size = py.PyTuple_Size(args);
 	PyObject *replaced = py.PyTuple_New(size);
@@ -526,7 +528,7 @@ static PyObject *replace_self(PyObject *args, PyObject *standing)
 }
 
 /* Compose.__call__(self, sample), Compose.forward(self, *samples) */
-static PyObject *steps_compose(PyObject *original, PyObject *args, PyObject *kwargs)
+static OFTEN PyObject *steps_compose(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *self, *steps = NULL, *standing = NULL, *replaced = NULL, *result;
 
