@@ -118,15 +118,23 @@ void feed_sent(uint64_t pipe, uint32_t number)
 	note_task(feed, (int)number, number);
 }
 
-/* One worker less: all of them at the end of the epoch, before that those whose data is at its end.
+/*
+ * One worker less: all of them at the end of the epoch, before that those whose data is at its end.
+ * A write that was interrupted says it again.
  */
 void feed_told_to_end(uint64_t pipe)
 {
 	struct feed *feed;
 
-	for (uint32_t i = 0; (feed = feed_at(i)); i++)
-		if (worker_of(feed, pipe) >= 0 && ++feed->ends == feed->workers)
+	for (uint32_t i = 0; (feed = feed_at(i)); i++) {
+		int worker = worker_of(feed, pipe);
+
+		if (worker < 0 || feed->told[worker])
+			continue;
+		feed->told[worker] = true;
+		if (++feed->ends == feed->workers)
 			feed->ended_ns = clock_now_ns();
+	}
 }
 
 /* The oldest one whose results were not seen yet. */

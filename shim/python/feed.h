@@ -31,6 +31,7 @@ struct feed {
 	uint32_t workers, announced;
 	uint32_t limit; /* of workers, by a second task of one; 0: not known */
 	uint32_t ends;  /* workers that were told to end */
+	bool told[FEED_WORKER_MAX];
 	uint32_t want;  /* number of the batch that is to be handed out next */
 	uint8_t held[FEED_HELD_MAX];
 	uint64_t ended_ns;     /* its workers were told to end, or to begin again */

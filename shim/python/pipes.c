@@ -182,21 +182,25 @@ static bool begin_unlocked(void)
 
 /*
  * The Python's other threads run while this one is in its read. At most TASKS_NAP_MAX naps, and if
- * in vain never again in this process. False: did not get the lock back.
+ * in vain never again in this process. NULL: did not get the lock back, or the feed is gone.
  */
-static bool wait_for_tasks(const struct feed *feed)
+static struct feed *wait_for_tasks(struct feed *feed)
 {
 	const struct timespec nap = {.tv_nsec = NAP_NS};
+	const uint64_t result = feed->result;
 
-	for (int i = 0; i < TASKS_NAP_MAX && feed_needs_tasks(feed); i++) {
+	for (int i = 0; i < TASKS_NAP_MAX && feed && feed_needs_tasks(feed); i++) {
 		unlock();
 		sys_call2(SYS_nanosleep, &nap, NULL);
 		if (!lock())
-			return false;
+			return NULL;
+		feed = feed_of_result(result);
 	}
-	if (feed_needs_tasks(feed))
+	if (feed && feed_needs_tasks(feed))
 		feed_has_late_tasks();
-	return true;
+	if (!feed)
+		unlock();
+	return feed;
 }
 
 void pipes_poll(void *pollfd, int timeout_ms)
@@ -314,7 +318,8 @@ void pipes_read(int fd, const void *buffer, ssize_t count, size_t size)
 	if (feed && feed->left_bytes) {
 		feed_goes_on(feed, (size_t)count);
 	} else if (feed && message >= PIPES_NUMBER) {
-		if (feed_needs_tasks(feed) && !wait_for_tasks(feed))
+		feed = wait_for_tasks(feed);
+		if (!feed)
 			return;
 		feed_begins(feed, number, message == PIPES_PASSED ? FEED_PASSED : FEED_BATCH,
 			    (size_t)count, size);
