@@ -148,13 +148,17 @@ static void measure_path(PyObject *args, PyObject *result, struct image *image)
 /* An ImageFile that has loaded itself. */
 static OFTEN void measure_pillow(PyObject *args, PyObject *result, struct image *image)
 {
-	static struct api_name size_name = {"size", NULL}, format_name = {"format", NULL};
+	static struct api_name own_size = {"_size", NULL}, size_name = {"size", NULL},
+			       format_name = {"format", NULL};
 	PyObject *self = first_argument(args), *size, *format;
 
 	(void)result;
 	if (!self)
 		return;
-	size = api_get_again(self, &size_name);
+	/* `size` is a property: code of Python's, which a signal may end. */
+	size = api_get_again(self, &own_size);
+	if (!size)
+		size = api_get_again(self, &size_name);
 	format = api_get_again(self, &format_name);
 	if (size) {
 		image->width = item_of(size, 0);
