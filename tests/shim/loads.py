@@ -19,6 +19,10 @@ from dlprof_test import (PYTHON, check, environment, equal, finish, need_shim, n
                          rows, run, say, scratch, wait_for_drain)
 
 try:
+    import h5py
+except ImportError:
+    h5py = None
+try:
     import lmdb
 except ImportError:
     lmdb = None
@@ -147,9 +151,23 @@ def map_image(folder):
     return stored() - before
 
 
+def unpack_item(folder):
+    with h5py.File(os.path.join(folder, "packed.h5"), "r") as file:
+        return stamped(lambda: file["x"][:])
+
+
+def unpack_array(folder):
+    """By read_direct()."""
+    import numpy
+
+    with h5py.File(os.path.join(folder, "packed.h5"), "r") as file:
+        return stamped(lambda: numpy.asarray(file["x"]))
+
+
 ACTS = [sleep, wait_for_queue, wait_for_thread, wait_for_socket, wait_in_select, wait_in_poll,
         wait_in_epoll, wait_for_child, ask, read, read_by_number, map_cold, map_warm]
 ACTS += [map_lmdb] * bool(lmdb) + [map_image] * bool(torchvision)
+ACTS += [unpack_item, unpack_array] * bool(h5py)
 
 
 def program(folder):
@@ -166,6 +184,10 @@ def program(folder):
 
     if lmdb:
         make_lmdb(os.path.join(folder, "database.lmdb"))
+    if h5py:
+        with h5py.File(os.path.join(folder, "packed.h5"), "w") as file:
+            file.create_dataset("x", data=[i * 7919 % 997 for i in range(1_000_000)],
+                                compression="lzf")
     for act, own_ns in zip(ACTS, DataLoader(Acts(), num_workers=1)):
         print(act.__name__, int(own_ns))
 
@@ -225,6 +247,9 @@ def main():
             equal(load["read_bytes"], 1000000, name)
         if name == "read_by_number":
             equal(load["read_bytes"], 5000, name)
+        if name.startswith("unpack"):  # by HDF5's own filter, which only h5py's call surrounds
+            check(own_ns * 0.5 <= load["decode_ns"] + load["read_ns"] <= load["load_ns"], name,
+                  "decode_ns", load["decode_ns"], own_ns)
         size = {"map_image": MAP_BYTES, "map_cold": MAP_BYTES, "map_warm": MAP_BYTES,
                 "map_lmdb": LMDB_COUNT * LMDB_BYTES}.get(name)
         if size:
