@@ -4,11 +4,12 @@
 
 #include <string.h>
 
-#define GAP_NS 5000
+#define GAP_NS     5000
+#define REST_BYTES 3 /* of a row that is suspended */
 
 uint64_t gaps_ns;
 
-static unsigned int row_count; /* of the last image */
+static unsigned int row_count, pause_count; /* of the last image */
 
 static struct info info; /* at one address for all images */
 static struct source source;
@@ -24,7 +25,7 @@ void image_begin(unsigned int width, unsigned int height, unsigned int last_row)
 	info.height = height;
 	info.last_row = last_row;
 	source.left = 0;
-	row_count = 0;
+	row_count = pause_count = 0;
 	jpeg_read_header(&info, 1);
 	jpeg_start_decompress(&info);
 }
@@ -33,14 +34,14 @@ void image_begin(unsigned int width, unsigned int height, unsigned int last_row)
 int image_feed(unsigned int count, unsigned int skip_at)
 {
 	source.next = bytes;
-	source.left = count * ROW_BYTES;
+	source.left = count * ROW_BYTES + REST_BYTES;
 	if (setjmp(errors))
 		return -1;
 	while (info.row < info.height) {
 		if (info.row == skip_at)
 			jpeg_skip_scanlines(&info, 10);
 		else if (jpeg_read_scanlines(&info, NULL, 1) != 1)
-			return 0;
+			return pause_count++, 0;
 		else
 			gaps_ns += spin(GAP_NS), row_count++;
 	}
@@ -51,4 +52,10 @@ int image_feed(unsigned int count, unsigned int skip_at)
 unsigned int image_rows(void)
 {
 	return row_count;
+}
+
+/* What these took, and rows that were suspended. */
+unsigned int image_bytes(void)
+{
+	return row_count * ROW_BYTES + pause_count * REST_BYTES;
 }

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Decodes images of rows whose time is known, as Pillow does, which it takes the place of.
 
-usage: rows_host.py LIBJPEG CALLER FILE; prints, as JSON, {width: [rows' ns, gaps' ns, rows]} and under
-"load" what load() took by its own clock.
+usage: rows_host.py LIBJPEG CALLER FILE; prints, as JSON, {width: [rows' ns, gaps' ns, rows, bytes]}
+and under "load" what load() took by its own clock.
 """
 import ctypes
 import json
@@ -84,8 +84,8 @@ class Images(Dataset):
         except OSError:
             assert image.broken != NEVER
         took = [end - at for end, at in zip((now(), rows_ns.value, gaps_ns.value), begin)]
-        told = self.told.setdefault(width, [0, 0, 0])
-        for i, value in enumerate((took[1], took[2], caller.image_rows())):
+        told = self.told.setdefault(width, [0, 0, 0, 0])
+        for i, value in enumerate((took[1], took[2], caller.image_rows(), caller.image_bytes())):
             told[i] += value
         self.told["load"] += took[0]
         return index

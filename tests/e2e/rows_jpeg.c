@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rows_jpeg.c - a libjpeg that only takes time, and knows how much: each row ROW_NS and ROW_BYTES
- * of its source; without so many left it is suspended. Every 40th row reads the file `row_file`,
- * too.
+ * of its source; without so many left it takes what there is and is suspended. Every 40th row reads
+ * the file `row_file`, too.
  */
 #include "rows_jpeg.h"
 
@@ -38,8 +38,11 @@ unsigned int jpeg_read_scanlines(struct info *info, void *lines, unsigned int co
 {
 	(void)lines;
 	(void)count;
-	if (info->source->left < ROW_BYTES)
+	if (info->source->left < ROW_BYTES) {
+		info->source->next += info->source->left;
+		info->source->left = 0;
 		return 0;
+	}
 	rows_ns += spin(ROW_NS);
 	info->source->next += ROW_BYTES;
 	info->source->left -= ROW_BYTES;

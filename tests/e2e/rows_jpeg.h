@@ -36,6 +36,7 @@ int jpeg_finish_decompress(struct info *info);
 void image_begin(unsigned int width, unsigned int height, unsigned int last_row);
 int image_feed(unsigned int count, unsigned int skip_at);
 unsigned int image_rows(void);
+unsigned int image_bytes(void);
 
 static inline uint64_t now_ns(void)
 {
