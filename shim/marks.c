@@ -33,9 +33,11 @@
  * free, a thread the one it had before if it can, so their number is how many loads ran at a time.
  */
 struct lane {
-	_Atomic uint32_t life;               /* thread_life of its load; 0: free */
-	const struct thread *_Atomic thread; /* its last user */
-	uint32_t tid;                        /* of that thread: its state may be another's by now */
+	/* Whose load it has: thread_life, and in the lower half the tid. 0: free. */
+	_Atomic uint64_t owner;
+	/* Its last user, whose state may be another's by now. Behind the owner for a moment. */
+	const struct thread *_Atomic thread;
+	_Atomic uint32_t tid;
 	int64_t batch;
 	uint32_t generation;
 	struct scope_load load;
@@ -343,45 +345,59 @@ bool marks_told_step(const char *who, bool first, uint64_t now_ns)
 	return ours;
 }
 
+static uint64_t as_owner(const struct thread *thread)
+{
+	return (uint64_t)thread_life << 32 | thread->slot->tid;
+}
+
+/* Is the thread in a load there? Frees it from one that ended in its load, and had that state. */
+static bool has_load(struct lane *lane, const struct thread *thread)
+{
+	uint64_t owner = lane->owner;
+
+	if (owner == as_owner(thread))
+		return true;
+	/* Not one that has just been taken: its owner is not yet its last user. */
+	if (unlikely(lane->thread == thread && owner && lane->tid == (uint32_t)owner))
+		atomic_compare_exchange_strong(&lane->owner, &owner, 0);
+	return false;
+}
+
 /* The load that the thread is in, or NULL. */
 static struct lane *lane_of(const struct thread *thread)
 {
-	struct lane *found = NULL;
-
-	if (inline_lane.life == thread_life && inline_lane.thread == thread)
-		found = &inline_lane;
-	for (int i = 0; i < LANE_MAX && lanes[i].thread && !found; i++)
-		if (lanes[i].thread == thread && lanes[i].life == thread_life)
-			found = &lanes[i];
-	if (found && found->tid != thread->slot->tid) { /* that thread ended in its load */
-		atomic_store(&found->life, 0);
-		return NULL;
-	}
-	return found;
+	if (has_load(&inline_lane, thread))
+		return &inline_lane;
+	for (int i = 0; i < LANE_MAX && (lanes[i].thread || lanes[i].owner); i++)
+		if (has_load(&lanes[i], thread))
+			return &lanes[i];
+	return NULL;
 }
 
-static bool take_lane(struct lane *lane)
+/* Free is also one of a life before the last fork. */
+static bool take_lane(struct lane *lane, const struct thread *thread)
 {
-	uint32_t life = lane->life;
+	uint64_t owner = lane->owner;
 
-	return life != thread_life &&
-	       atomic_compare_exchange_strong(&lane->life, &life, thread_life);
+	if (owner >> 32 == thread_life ||
+	    !atomic_compare_exchange_strong(&lane->owner, &owner, as_owner(thread)))
+		return false;
+	lane->thread = thread;
+	lane->tid = thread->slot->tid;
+	return true;
 }
 
-/* Free lanes have life 0 or a life before the last fork. */
-static struct lane *find_lane(struct thread *thread)
+static struct lane *find_lane(const struct thread *thread)
 {
-	struct lane *found = NULL;
-
 	if (loop.waiting == thread)
-		return take_lane(&inline_lane) ? &inline_lane : NULL;
-	for (int i = 0; i < LANE_MAX && lanes[i].thread && !found; i++)
-		if (lanes[i].thread == thread && take_lane(&lanes[i]))
-			found = &lanes[i];
-	for (int i = 0; i < LANE_MAX && !found; i++)
-		if (take_lane(&lanes[i]))
-			found = &lanes[i];
-	return found;
+		return take_lane(&inline_lane, thread) ? &inline_lane : NULL;
+	for (int i = 0; i < LANE_MAX && (lanes[i].thread || lanes[i].owner); i++)
+		if (lanes[i].thread == thread && take_lane(&lanes[i], thread))
+			return &lanes[i];
+	for (int i = 0; i < LANE_MAX; i++)
+		if (take_lane(&lanes[i], thread))
+			return &lanes[i];
+	return NULL;
 }
 
 /* How many loads run at a time, of this process; 0: those in a wait of the training thread. */
@@ -400,7 +416,7 @@ static void leave_lane(struct thread *thread, struct lane *lane)
 	thread->stream = lane->thread_stream;
 	thread->generation = lane->thread_generation;
 	thread->task = lane->thread_task;
-	atomic_store(&lane->life, 0);
+	atomic_store(&lane->owner, 0);
 }
 
 void dlprof_load_begin(int64_t batch)
@@ -421,8 +437,6 @@ void dlprof_load_begin(int64_t batch)
 		return;
 	/* In a forked child that is its parent's: its loads are for it. */
 	atomic_compare_exchange_strong(&loop.stream, &none, own_stream());
-	lane->thread = thread;
-	lane->tid = thread->slot->tid;
 	lane->batch = batch;
 	lane->worker = thread->worker;
 	lane->thread_stream = thread->stream;

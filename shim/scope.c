@@ -97,14 +97,11 @@ void scope_load_cancel(struct thread *thread, const struct scope_load *load)
 		leave(thread, load);
 }
 
-static void add_others(const struct thread *thread, const struct scope_load *load,
-		       struct dlprof_load *sums)
+static void add_others(const struct scope_load *load, const struct dlprof_counter *now,
+		       uint32_t process_blocks, struct dlprof_load *sums)
 {
-	struct dlprof_counter now[DLPROF_CLASS_MAX];
 	const struct dlprof_counter *before = load->others;
 
-	if (likely(!segment_others(thread, now)))
-		return;
 #define DELTA(class, field) (now[class].field - before[class].field)
 	sums->open_count += (uint32_t)DELTA(DLPROF_CLASS_OPEN, count);
 	sums->read_count += (uint32_t)DELTA(DLPROF_CLASS_READ, count);
@@ -113,7 +110,7 @@ static void add_others(const struct thread *thread, const struct scope_load *loa
 	sums->decode_bytes += DELTA(DLPROF_CLASS_DECODE, bytes);
 #undef DELTA
 	if (load->others_read)
-		sums->storage_blocks = storage_blocks(RUSAGE_SELF) - load->process_blocks;
+		sums->storage_blocks = process_blocks - load->process_blocks;
 }
 
 bool scope_load_event(struct thread *thread, const struct scope_load *load, uint32_t samples,
@@ -138,12 +135,18 @@ bool scope_load_event(struct thread *thread, const struct scope_load *load, uint
 				.samples = samples,
 			},
 	};
+	struct dlprof_counter others[DLPROF_CLASS_MAX];
 	struct dlprof_load *sums = &event.load;
+	uint32_t process_blocks = 0;
 	bool alone;
 
 	if (!thread_is_in_life(load->life))
 		return false;
-	alone = leave(thread, load);
+	/* Before it is left: what begins then is other loads'. */
+	alone = load->alone && unlikely(segment_others(thread, others));
+	if (alone && load->others_read)
+		process_blocks = storage_blocks(RUSAGE_SELF);
+	alone &= leave(thread, load);
 	tally_settle(thread);
 	now = thread->slot->counters;
 #define DELTA(class, field) (now[class].field - before[class].field)
@@ -158,7 +161,7 @@ bool scope_load_event(struct thread *thread, const struct scope_load *load, uint
 	sums->decode_bytes = DELTA(DLPROF_CLASS_DECODE, bytes);
 	sums->decode_count = (uint32_t)DELTA(DLPROF_CLASS_DECODE, count);
 	if (alone)
-		add_others(thread, load, sums);
+		add_others(load, others, process_blocks, sums);
 	/* Not observed is not zero. */
 	if (!sums->decode_count && !sums->decode_ns && (!decoders_reached || decoders_missed))
 		sums->decode_count = UINT32_MAX;
