@@ -343,6 +343,9 @@ int run_rejoin(struct text *why)
 	int r = segment_open(run.folder, 0, process_rank(), process_local_rank());
 
 	fd_begin();
+	/* A daemon: its parent, and with it the run, ended before it came to record. */
+	if (r == -ENOENT)
+		return start(why);
 	if (r < 0)
 		return failed(why, "cannot make a segment in", run.folder, r);
 	return 0;

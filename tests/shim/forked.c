@@ -2,10 +2,10 @@
 /*
  * forked.c - a child that goes on recording with what its parent had in memory.
  *
- * usage: forked fork|_Fork|forkpty|daemon. The parent reads "data" in a load and keeps it open. In
- * the child a pipe takes the descriptor's place before anything records; then another thread than
- * the one that forked begins to. Both load LOADS batches of READS reads of "data" each, and one
- * reads the pipe.
+ * usage: forked fork|_Fork|forkpty|daemon|orphan. The parent reads "data" in a load and keeps it
+ * open. In the child a pipe takes the descriptor's place before anything records; then another
+ * thread than the one that forked begins to. Both load LOADS batches of READS reads of "data" each,
+ * and one reads the pipe.
  */
 #include <dlfcn.h>
 #include <dlprof.h>
@@ -69,7 +69,12 @@ static int child(int fd)
 	return 0;
 }
 
-/* With daemon() it is the parent that goes. */
+static bool stays_as(const char *how)
+{
+	return strcmp(how, "daemon") == 0 || strcmp(how, "orphan") == 0;
+}
+
+/* With daemon() it is the parent that goes; an orphan begins when its parent's run is over. */
 static pid_t make_child(const char *how)
 {
 	int terminal;
@@ -78,7 +83,14 @@ static pid_t make_child(const char *how)
 		return fork();
 	if (strcmp(how, "_Fork") == 0)
 		return _Fork();
-	return strcmp(how, "daemon") == 0 ? daemon(1, 1) : forkpty(&terminal, NULL, NULL, NULL);
+	if (!stays_as(how))
+		return forkpty(&terminal, NULL, NULL, NULL);
+	if (daemon(1, 1) < 0)
+		return -1;
+	while (strcmp(how, "orphan") == 0 && getenv("DLPROF_RUN") &&
+	       access(getenv("DLPROF_RUN"), F_OK) == 0)
+		usleep(10000);
+	return 0;
 }
 
 int main(int argc, char **argv)
@@ -93,7 +105,7 @@ int main(int argc, char **argv)
 		return 2;
 	dlprof_load_end(0);
 	pid = make_child(argv[1]);
-	if (pid == 0 && strcmp(argv[1], "daemon") != 0)
+	if (pid == 0 && !stays_as(argv[1]))
 		_exit(child(fd));
 	if (pid == 0)
 		status = child(fd);
