@@ -453,7 +453,8 @@ static void print_hidden(const char *list, const struct page *page)
 {
 	char text[2048] = "";
 
-	for (const char *item = list; item; item = next_item(item)) {
+	for (const char *item = list; item && strlen(text) + 1 < sizeof(text);
+	     item = next_item(item)) {
 		const char *before = list;
 
 		while (before != item && !is_same_library(before, item))
