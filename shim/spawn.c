@@ -150,9 +150,8 @@ static int exec_drain(void *argument)
 }
 
 /*
- * The child in between: its end makes the drain an orphan, which init or a subreaper adopts. The
- * session is the drain's own doing, after exec(): Linux gives a new one a share of the cores that
- * starts at next to nothing, and until exec() the host waits. On a busy machine, up to a second.
+ * The child in between: its end makes the drain an orphan, which init or a subreaper adopts. What
+ * else the drain wants for itself it does after exec(), until which the host waits.
  */
 static int start_orphan(void *argument)
 {

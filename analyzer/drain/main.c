@@ -10,9 +10,10 @@
 #include "drain/drain.h"
 
 /*
- * We came out of somebody else's process: its files, its signals, its folder and its session are
- * not ours, and until here all signals are blocked. A pipe kept open here would keep
- * `train.py | tee` waiting for us.
+ * We came out of somebody else's process: its files, its signals, its folder and its process group
+ * are not ours, and until here all signals are blocked. A pipe kept open here would keep
+ * `train.py | tee` waiting for us. The session stays the host's: Linux schedules sessions as groups
+ * (autogroup), and one of our own got no core for seconds where the training had them all.
  */
 static void leave_host(void)
 {
@@ -20,7 +21,7 @@ static void leave_host(void)
 	sigset_t none;
 	int null;
 
-	setsid();
+	setpgid(0, 0);
 	if (close_range(0, ~0U, 0) < 0)
 		for (int fd = 0; fd < 65536; fd++)
 			close(fd);
