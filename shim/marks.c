@@ -12,7 +12,6 @@
 
 #include <stdatomic.h>
 #include <string.h>
-#include <time.h>
 
 #include "activate.h"
 #include "clock.h"
@@ -106,13 +105,6 @@ static void waited_for(void)
 		atomic_compare_exchange_strong(&limit, &held, 0);
 }
 
-static void nap(void)
-{
-	const struct timespec time = {.tv_nsec = NAP_NS};
-
-	sys_call2(SYS_nanosleep, &time, NULL);
-}
-
 /*
  * Threads that make their first marks together: all but one would lose them while that one begins
  * the recording or makes a segment. Unlike a wrapper, a mark was called for this, so it may wait.
@@ -127,12 +119,12 @@ static struct thread *enter_first(bool is_loop)
 
 	while (!(ours = before != pid && atomic_compare_exchange_strong(&holder, &before, pid)) &&
 	       may_wait(pid)) {
-		nap();
+		sys_nap(NAP_NS);
 		before = holder;
 	}
 	if (is_loop ? consumer_activate() : consumer_record()) {
 		while (segment_is_growing() && may_wait(pid)) /* for a thread without marks */
-			nap();
+			sys_nap(NAP_NS);
 		thread = thread_get();
 	}
 	if (ours) {

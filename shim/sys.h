@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
@@ -110,6 +111,22 @@ static inline bool sys_mmap_failed(const void *address)
 static inline int sys_munmap(void *address, size_t size)
 {
 	return (int)sys_call2(SYS_munmap, address, size);
+}
+
+static inline void sys_nap(long ns)
+{
+	const struct timespec time = {.tv_nsec = ns};
+
+	sys_call2(SYS_nanosleep, &time, NULL);
+}
+
+/* Of who found a lock taken `try` times: its holder needs a moment, or lost its core. */
+static inline void sys_pause(int try, int yield_max)
+{
+	if (try < yield_max)
+		sys_call0(SYS_sched_yield);
+	else
+		sys_nap(100000);
 }
 
 static inline int sys_getpid(void)

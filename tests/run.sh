@@ -8,11 +8,10 @@ set -u
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 . "$root/examples/install-deps.sh"
-packages="$packages strace musl-tools libjemalloc2 libtcmalloc-minimal4"
 
 # What tests alone need: other preloads, other C libraries, other compilers, other checkers. A test
 # whose tool is missing is skipped and says so, and no user needs any of these.
-packages="$packages libjemalloc2 libtcmalloc-minimal4 faketime libcap2-bin musl-tools
+packages="$packages strace libjemalloc2 libtcmalloc-minimal4 faketime libcap2-bin musl-tools
 	libc6-i386 libc6-dev-i386 lib32gcc-12-dev clang libclang-rt-14-dev valgrind libc6-dbg
 	man-db groff mandoc zsh fish python3-h5py python3-lmdb libcharls2"
 install_deps || exit 1

@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
 #include "clock.h"
 #include "cuda/api.h"
@@ -63,7 +62,6 @@ void (*_Atomic activity_share)(void *context, uint32_t stream, const uint8_t *bu
 /* Waits for the drain, which this thread may: up to a second, and not again until it moved. */
 static void push(void *context, const struct dlprof_event *event)
 {
-	const struct timespec nap = {.tv_nsec = ROOM_NS};
 	struct thread *thread = thread_get();
 
 	(void)context;
@@ -79,7 +77,7 @@ static void push(void *context, const struct dlprof_event *event)
 						      : event->gpu_ops.count;
 			return;
 		}
-		sys_call2(SYS_nanosleep, &nap, NULL);
+		sys_nap(ROOM_NS);
 	}
 	own.no_room = false;
 	thread_push(thread, event);
@@ -208,7 +206,6 @@ static bool look_once(void)
 
 void activity_look(bool anew)
 {
-	const struct timespec nap = {.tv_nsec = 20000000};
 	double rate;
 
 	if (anew)
@@ -216,7 +213,7 @@ void activity_look(bool anew)
 	if (!look_once())
 		return;
 	/* The first of a stretch: another one, to know how fast the clock is now. */
-	sys_call2(SYS_nanosleep, &nap, NULL);
+	sys_nap(20000000);
 	look_once();
 	rate = clock_map_rate(&own.clock);
 	if ((rate > 1.001 || rate < 0.999) && !own.rate_noted) {

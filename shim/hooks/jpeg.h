@@ -29,22 +29,26 @@ static inline bool jpeg_begun(struct unit *unit, const void *info)
 	return true;
 }
 
+/* What came from the buffer that was there before; a file's source refills it, and is read time. */
+static inline uint64_t jpeg_taken(const struct jpeg_source *source, const void *before,
+				  uint64_t before_bytes)
+{
+	uintptr_t taken = (uintptr_t)source->next - (uintptr_t)before;
+
+	return likely(taken <= before_bytes) ? taken : before_bytes;
+}
+
 /* What the row took that passed last: seen at the next call, so that none is made after a row. */
 static inline void jpeg_pass(struct thread *thread, const void *info)
 {
 	const struct jpeg_source *source = JPEG_SOURCE(info);
 	struct thread_rows *rows = &thread->rows;
-	const void *before = rows->input;
-	uintptr_t taken;
 
 	if (unlikely(!source))
 		return;
+	rows->passed_bytes += jpeg_taken(source, rows->input, rows->input_bytes);
 	rows->input = source->next;
-	taken = (uintptr_t)rows->input - (uintptr_t)before;
-	if (unlikely(taken > rows->input_bytes))
-		taken = rows->input_bytes;
 	rows->input_bytes = source->left;
-	rows->passed_bytes += taken;
 }
 
 /* After a row that was none: the library wants more data first. */
@@ -75,13 +79,11 @@ static inline bool jpeg_row_begin(struct unit *unit, enum decode_row_id row, con
 							: jpeg_begin(unit, row, info);
 }
 
-/* What came from the buffer that was there before; a file's source refills it, and is read time. */
 static inline uint64_t jpeg_bytes(const struct unit *unit, const void *info)
 {
 	const struct jpeg_source *source = JPEG_SOURCE(info);
-	uintptr_t taken = source ? (uintptr_t)source->next - (uintptr_t)unit->input : 0;
 
-	return taken <= unit->input_bytes ? taken : unit->input_bytes;
+	return source ? jpeg_taken(source, unit->input, unit->input_bytes) : 0;
 }
 
 static void jpeg_end(struct unit *unit, const void *info, struct unit_result result)

@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <time.h>
 
 #include "segment.h"
 #include "sys.h"
@@ -29,16 +28,6 @@ static struct {
 	struct module self;
 } list;
 
-static void pause_at(int try)
-{
-	struct timespec nap = {.tv_nsec = 100000};
-
-	if (try < YIELD_MAX)
-		sys_call0(SYS_sched_yield);
-	else
-		sys_call2(SYS_nanosleep, &nap, NULL);
-}
-
 /* Not for ever: whoever holds it may be a thread of the process that we were forked from. */
 bool module_lock(void)
 {
@@ -47,7 +36,7 @@ bool module_lock(void)
 
 		if (atomic_compare_exchange_strong(&list.lock, &before, HELD))
 			return true;
-		pause_at(try);
+		sys_pause(try, YIELD_MAX);
 	}
 	return false;
 }
@@ -62,7 +51,7 @@ void module_fork_begins(void)
 	list.pid = sys_getpid();
 	atomic_fetch_add(&list.lock, FORKING);
 	for (int try = 0; try < WAIT_MAX && atomic_load(&list.lock) & HELD; try++)
-		pause_at(try);
+		sys_pause(try, YIELD_MAX);
 }
 
 void module_fork_ended(void)

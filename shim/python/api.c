@@ -66,6 +66,32 @@ OFTEN bool api_is_int(PyObject *object)
 	return is_exactly(object, py.int_type);
 }
 
+bool api_is_of_type(PyObject *object, const char *const *names)
+{
+	PyObject *type = object ? py.PyObject_Type(object) : NULL;
+	PyObject *name = type ? api_get_named(type, "__name__") : NULL;
+	bool is = false;
+
+	for (; name && *names && !is; names++)
+		is = py.PyUnicode_CompareWithASCIIString(name, *names) == 0;
+	if (name)
+		py.Py_DecRef(name);
+	if (type)
+		py.Py_DecRef(type);
+	return is;
+}
+
+PyObject *api_itself(PyObject *none, PyObject *args, PyObject *kwargs)
+{
+	PyObject *self = py.PyTuple_GetItem(args, 0);
+
+	(void)none;
+	(void)kwargs;
+	if (self)
+		py.Py_IncRef(self);
+	return self;
+}
+
 OFTEN PyObject *api_get(PyObject *object, PyObject *name)
 {
 	PyObject *value = py.PyObject_GetAttr(object, name);

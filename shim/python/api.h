@@ -82,6 +82,12 @@ void *api_bytearray(PyObject *object, ssize_t size);
 bool api_is_string(PyObject *object);
 bool api_is_int(PyObject *object);
 
+/* Is the name of its class one of these, which end with NULL? */
+bool api_is_of_type(PyObject *object, const char *const *names);
+
+/* An __iter__ that returns what it is called of. */
+PyObject *api_itself(PyObject *none, PyObject *args, PyObject *kwargs);
+
 /* A Python int, or `otherwise`. */
 int64_t api_number(PyObject *object, int64_t otherwise);
 

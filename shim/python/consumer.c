@@ -3,7 +3,6 @@
 
 #include <stdatomic.h>
 #include <string.h>
-#include <time.h>
 
 #include "activate.h"
 #include "clock.h"
@@ -56,14 +55,13 @@ static _Atomic uint32_t stream_count;
 bool consumer_record(void)
 {
 	static _Atomic uint32_t nap_count; /* of all threads of the process together */
-	const struct timespec nap = {.tv_nsec = NAP_NS};
 
 	if (activate_on())
 		return true;
 	while (!activate()) {
 		if (!activate_busy() || nap_count++ >= NAP_MAX)
 			return false;
-		sys_call2(SYS_nanosleep, &nap, NULL);
+		sys_nap(NAP_NS);
 		if (activate_on())
 			return true;
 	}

@@ -291,17 +291,6 @@ static PyObject *on_proxy_next(PyObject *none, PyObject *args, PyObject *kwargs)
 	return batch;
 }
 
-static PyObject *on_proxy_iter(PyObject *none, PyObject *args, PyObject *kwargs)
-{
-	PyObject *proxy = py.PyTuple_GetItem(args, 0);
-
-	(void)none;
-	(void)kwargs;
-	if (proxy)
-		py.Py_IncRef(proxy);
-	return proxy;
-}
-
 /* Called for what the proxy does not have: send, throw, close, ... */
 static PyObject *on_proxy_attribute(PyObject *none, PyObject *args, PyObject *kwargs)
 {
@@ -376,7 +365,7 @@ static PyObject *make_class(void)
 {
 	static PyMethodDef methods[] = {
 		{"__next__", on_proxy_next, PY_VARARGS_KEYWORDS, NULL},
-		{"__iter__", on_proxy_iter, PY_VARARGS_KEYWORDS, NULL},
+		{"__iter__", api_itself, PY_VARARGS_KEYWORDS, NULL},
 		{"__getattr__", on_proxy_attribute, PY_VARARGS_KEYWORDS, NULL},
 	};
 	static PyMethodDef class_method = {"__class__", on_proxy_class, PY_VARARGS_KEYWORDS, NULL};

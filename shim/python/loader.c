@@ -181,21 +181,6 @@ static PyObject *how_step(enum loader_id id, PyObject *original, PyObject *args,
 	return py.PyObject_Call(original, args, kwargs);
 }
 
-static bool is_of_type(PyObject *object, const char *const *names)
-{
-	PyObject *type = object ? py.PyObject_Type(object) : NULL;
-	PyObject *name = type ? api_get_named(type, "__name__") : NULL;
-	bool is = false;
-
-	for (; name && *names && !is; names++)
-		is = py.PyUnicode_CompareWithASCIIString(name, *names) == 0;
-	if (name)
-		py.Py_DecRef(name);
-	if (type)
-		py.Py_DecRef(type);
-	return is;
-}
-
 static const char *const generators[] = {"generator", NULL};
 
 /* What else is made is left as it is: whoever looks at it may look at more than its batches. */
@@ -204,7 +189,7 @@ static PyObject *how_make(enum loader_id id, PyObject *original, PyObject *args,
 	const struct follow_what what = {rows[id].kind, loader_of(id, self_of(args)), users};
 	PyObject *made = py.PyObject_Call(original, args, kwargs);
 
-	return is_of_type(made, generators) ? follow_iterator(&what, made) : made;
+	return api_is_of_type(made, generators) ? follow_iterator(&what, made) : made;
 }
 
 static PyObject *how_make_for_keras(enum loader_id id, PyObject *original, PyObject *args,
@@ -344,7 +329,7 @@ void loader_patch_users(PyObject *owner, bool is_class, const char *where, const
 	PyObject *raw = is_class ? raw_attribute(owner, name) : api_get_named(owner, name);
 	PyObject *code = raw ? api_get_named(raw, "__code__") : NULL;
 	int64_t flags = code ? api_get_number(code, "co_flags", 0) : 0;
-	bool known = is_of_type(raw, is_class ? methods : functions) && !(flags & CO_ASYNC);
+	bool known = api_is_of_type(raw, is_class ? methods : functions) && !(flags & CO_ASYNC);
 
 	method.ml_name = name;
 	if ((flags & CO_GENERATOR) || strcmp(name, "__iter__") == 0)
@@ -370,9 +355,9 @@ void loader_patch(PyObject *module, size_t row)
 	PyObject *raw = class ? raw_attribute(class, rows[row].method.ml_name) : NULL;
 
 	/* The same class under another module's name, or its base's method. */
-	if (is_of_type(raw, wrapped))
+	if (api_is_of_type(raw, wrapped))
 		patch_note(rows[row].where, rows[row].method.ml_name, true);
-	else if (is_of_type(raw, methods))
+	else if (api_is_of_type(raw, methods))
 		patch_method(class, rows[row].where, &rows[row].method);
 	else
 		patch_note(rows[row].where, rows[row].method.ml_name, false);

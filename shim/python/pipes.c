@@ -21,9 +21,9 @@
 #define TIMEOUT_MS    5000
 #define SHORTER_MS    1000
 #define YIELD_MAX     100
-#define NAP_MAX       100 /* of NAP_NS, where the holder lost its core */
-#define NAP_NS        100000
+#define NAP_MAX       100 /* of sys_pause(), where the holder lost its core */
 #define TASKS_NAP_MAX 100
+#define TASKS_NAP_NS  100000
 /* A worker is sent no more than its prefetch_factor of tasks before a result of it arrives. */
 #define EARLY_MAX 16
 
@@ -59,7 +59,6 @@ void pipes_install(void)
  */
 static bool lock(void)
 {
-	const struct timespec nap = {.tv_nsec = NAP_NS};
 	uint32_t pid = (uint32_t)sys_getpid(), before;
 
 	for (int i = 0;; i++) {
@@ -68,10 +67,7 @@ static bool lock(void)
 			break;
 		if (i == YIELD_MAX + NAP_MAX)
 			return false;
-		if (i < YIELD_MAX)
-			sys_call0(SYS_sched_yield);
-		else
-			sys_call2(SYS_nanosleep, &nap, NULL);
+		sys_pause(i, YIELD_MAX);
 	}
 	if (unlikely(pipes.pid != pid)) { /* first use, or a forked child */
 		memset(&pipes, 0, sizeof(pipes));
@@ -186,12 +182,11 @@ static bool begin_unlocked(void)
  */
 static struct feed *wait_for_tasks(struct feed *feed)
 {
-	const struct timespec nap = {.tv_nsec = NAP_NS};
 	const uint64_t result = feed->result;
 
 	for (int i = 0; i < TASKS_NAP_MAX && feed && feed_needs_tasks(feed); i++) {
 		unlock();
-		sys_call2(SYS_nanosleep, &nap, NULL);
+		sys_nap(TASKS_NAP_NS);
 		if (!lock())
 			return NULL;
 		feed = feed_of_result(result);

@@ -309,23 +309,11 @@ static PyObject *on_next(PyObject *self, PyObject *args, PyObject *kwargs)
 	return value;
 }
 
-/* __iter__ */
-static PyObject *on_iter(PyObject *self, PyObject *args, PyObject *kwargs)
-{
-	PyObject *standing = py.PyTuple_GetItem(args, 0);
-
-	(void)self;
-	(void)kwargs;
-	if (standing)
-		py.Py_IncRef(standing);
-	return standing;
-}
-
 static PyMethodDef attribute_method = {"__getattr__", on_attribute, PY_VARARGS_KEYWORDS, NULL};
 static PyMethodDef item_method = {"__getitem__", on_item, PY_VARARGS_KEYWORDS, NULL};
 static PyMethodDef items_method = {"__getitems__", on_items, PY_VARARGS_KEYWORDS, NULL};
 static PyMethodDef next_method = {"__next__", on_next, PY_VARARGS_KEYWORDS, NULL};
-static PyMethodDef iter_method = {"__iter__", on_iter, PY_VARARGS_KEYWORDS, NULL};
+static PyMethodDef iter_method = {"__iter__", api_itself, PY_VARARGS_KEYWORDS, NULL};
 static PyMethodDef forward_method = {"forward", on_forward, PY_VARARGS_KEYWORDS, NULL};
 static PyMethodDef class_method = {"__class__", on_class, PY_VARARGS_KEYWORDS, NULL};
 static PyMethodDef step_method = {"step", on_step, PY_VARARGS_KEYWORDS, NULL};

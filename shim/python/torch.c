@@ -277,8 +277,8 @@ static PyObject *on_fetch(PyObject *original, PyObject *args, PyObject *kwargs)
 static PyObject *on_index(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *message = py.PyObject_Call(original, args, kwargs);
+	static const char *const resumes[] = {"_ResumeIteration", NULL};
 	struct thread *thread = activate_on() ? thread_get() : NULL;
-	PyObject *type, *name;
 	int64_t task;
 
 	if (!message || !thread)
@@ -288,14 +288,8 @@ static PyObject *on_index(PyObject *original, PyObject *args, PyObject *kwargs)
 		thread->task = (uint32_t)task;
 		return message;
 	}
-	type = py.PyObject_Type(message);
-	name = type ? api_get_named(type, "__name__") : NULL;
-	if (name && py.PyUnicode_CompareWithASCIIString(name, "_ResumeIteration") == 0)
+	if (api_is_of_type(message, resumes))
 		thread->generation++;
-	if (name)
-		py.Py_DecRef(name);
-	if (type)
-		py.Py_DecRef(type);
 	py.PyErr_Clear();
 	return message;
 }
