@@ -432,15 +432,17 @@ static int write_batch(struct gpu *gpu, struct process *process, const struct gp
 	struct gpu_device_step steps[GPU_DEVICES_MOST];
 	size_t first = find_op(process, batch->begin_ns - process->longest_ns);
 	size_t end = find_op(process, batch->end_ns);
+	/* Before the first operation there is no array to be `first` in. */
+	const struct gpu_op *ops = process->ops ? process->ops + first : NULL;
 	int64_t wait_ns = batch->wait_ns == WRITE_UNKNOWN ? 0 : batch->wait_ns;
 	struct gpu_values values;
 	struct gpu_step step;
 	size_t device_count;
 	int r;
 
-	r = gpu_devices_measure(&process->devices, process->ops + first, end - first,
-				batch->begin_ns, batch->begin_ns + wait_ns, batch->end_ns, &step,
-				steps, &device_count);
+	r = gpu_devices_measure(&process->devices, ops, end - first, batch->begin_ns,
+				batch->begin_ns + wait_ns, batch->end_ns, &step, steps,
+				&device_count);
 	if (r == 0)
 		r = write_devices(gpu, process, batch, steps, device_count);
 	if (r < 0)
@@ -457,7 +459,7 @@ static int write_batch(struct gpu *gpu, struct process *process, const struct gp
 	if (r == 0)
 		r = writer_gpu_step(gpu->writer, &values);
 	if (r == 0 && (process->sums.flags & DLPROF_GPU_WITH_CALLS))
-		r = write_calls(gpu, batch, process->ops + first, end - first);
+		r = write_calls(gpu, batch, ops, end - first);
 	return r;
 }
 

@@ -7,7 +7,10 @@ import os
 import struct
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "corpus", "segment")
-EPOCH, BATCH, STOP, WORKER, LOAD, OP = range(1, 7)
+EPOCH, BATCH, STOP, WORKER, LOAD, OP, MARK, GPU_OPS, GPU_COPIES, GPU_STATE = range(1, 11)
+ATTACHED, HOST, COMPLETE, GAP_BEGIN, GAP_END = range(5)
+WITH_KERNELS, WITH_CALLS = 2, 4
+KERNEL, H2D, SYNC_STREAM = 1 << 28, 5 << 28, 9 << 28
 MS = 1000000
 LOOK = 0x40
 LOCAL = 1 << 63
@@ -38,6 +41,22 @@ def load(task, begin, length, worker=0, **rest):
 
 def operation(name=b"read", path=b"/data/1.jpg", class_=1):
     return event(OP, struct.pack("<QII16s56s", 4096, 3, class_, name, path), begin=3, duration=20)
+
+
+def gpu_state(state, begin, flags=WITH_KERNELS | WITH_CALLS, why=b""):
+    return event(GPU_STATE, struct.pack("<IIQQQQQ40s", state, flags, 9, 0, 0, 0, 0, why), worker=0,
+                 begin=begin)
+
+
+def gpu_ops(begin, *lengths, what=KERNEL):
+    return event(GPU_OPS, struct.pack("<I", len(lengths)) + b"".join(
+        struct.pack("<III", i * MS, length * MS, what) for i, length in enumerate(lengths)),
+        worker=0, begin=begin, duration=lengths[0])
+
+
+def gpu_copy(begin, length, size):
+    return event(GPU_COPIES, struct.pack("<IIIIII", 1, 0, 0, H2D, size, 0), worker=0, begin=begin,
+                 duration=length)
 
 
 def run(records, options=0, slots=bytes(4), patch=b""):
@@ -79,6 +98,13 @@ SEEDS = {
     "no-order": run([(0, epoch(flags=0)), (0, load(1, 10, 5)), (LOOK, batch(1, 12, 9)),
                      (0, load(0, 1, 50)), (0, batch(0, 60, 9))]),
     "operations": run([(0, operation()), (2, operation(b"x" * 16, b"y" * 56, 9))]),
+    "gpu": run([(0, gpu_state(ATTACHED, 0)), (0, gpu_ops(85, 3, 2, 9)), (0, gpu_copy(81, 4, 600000)),
+                (2, gpu_ops(97, 3, what=SYNC_STREAM)),
+                (0, gpu_state(GAP_BEGIN, 150, why=b"taken")), (0, gpu_state(GAP_END, 160))] +
+               list(epoch_of(3)) + [(LOOK, gpu_state(COMPLETE, 400))]),
+    "gpu-idle": run([(0, gpu_state(ATTACHED, 0))] + list(epoch_of(2)) +
+                    [(LOOK, gpu_state(COMPLETE, 400))]),
+    "gpu-host": run([(0, gpu_state(HOST, 0))] + list(epoch_of(2))),
     "failed": run([(0, epoch()), (1, load(0, 1, 2, flags=1)), (LOOK, event(STOP, flags=1)),
                    (0, batch(1, 5, 5))]),
     "root": run(epoch_of(1), options=16),
