@@ -17,8 +17,17 @@ packages="$packages strace libjemalloc2 libtcmalloc-minimal4 faketime libcap2-bi
 install_deps || exit 1
 build "$root" || exit 1
 
-log=$root/build/meson-logs/testlog.json
-rm -f "$log"
+logs=$root/build/meson-logs
+rm -f "$logs"/testlog*.json
 # A machine that others use, too, takes three times as long.
 meson test -C "$root/build" --no-rebuild --timeout-multiplier 3 --print-errorlogs "$@"
-exec /usr/bin/python3 "$root/tests/lib/count.py" "$log"
+
+# Many tests run a training and judge what it waited for: while somebody else has the cores, that is
+# another training. So a few that fail are asked once more, with nothing of ours beside them. Both
+# results are told: one that passes at times is a bug all the same, most often of the test.
+failed=$(/usr/bin/python3 "$root/tests/lib/count.py" --failed "$logs/testlog.json")
+if [ -n "$failed" ] && [ "$(echo $failed | wc -w)" -le 3 ]; then
+	meson test -C "$root/build" --no-rebuild --timeout-multiplier 3 --print-errorlogs \
+		--num-processes 1 --logbase testlog-again $failed
+fi
+exec /usr/bin/python3 "$root/tests/lib/count.py" "$logs/testlog.json" "$logs/testlog-again.json"

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prints "N passed, N failed, N skipped" of meson's testlog.json; status 1 if that is no success.
 
-usage: count.py build/meson-logs/testlog.json
+usage: count.py [--failed] FIRST.json [SECOND.json]
+--failed: prints the names of those that failed, and nothing else. A test that failed in the first
+log and passed in the second has passed; that it failed at first is told.
 """
 import json
 import sys
@@ -10,18 +12,37 @@ PASSED = ("OK", "EXPECTEDFAIL")
 SKIPPED = ("SKIP", "IGNORED")
 
 
-def main():
+def results(path):
+    """{name: result}"""
     try:
-        with open(sys.argv[1], encoding="utf-8") as log:
-            results = [(json.loads(line)["name"], json.loads(line)["result"]) for line in log]
+        with open(path, encoding="utf-8") as log:
+            lines = [json.loads(line) for line in log]
     except OSError:
-        results = []
-    passed = sum(result in PASSED for _, result in results)
-    skipped = [name for name, result in results if result in SKIPPED]
-    failed = [(name, result) for name, result in results
-              if result not in PASSED and result not in SKIPPED]
-    for name, result in failed:
-        print("{}: {}".format(result.lower(), name))
+        lines = []
+    return {line["name"].split(" / ")[-1]: line["result"] for line in lines}
+
+
+def has_failed(result):
+    return result not in PASSED and result not in SKIPPED
+
+
+def main():
+    paths = [path for path in sys.argv[1:] if path != "--failed"]
+    first = results(paths[0])
+    if "--failed" in sys.argv:
+        print(*(name for name, result in first.items() if has_failed(result)))
+        return
+    last = dict(first)
+    for path in paths[1:]:
+        last.update((name, result) for name, result in results(path).items() if result in PASSED)
+    passed = sum(result in PASSED for result in last.values())
+    skipped = [name for name, result in last.items() if result in SKIPPED]
+    failed = [name for name, result in last.items() if has_failed(result)]
+    for name, result in first.items():
+        if has_failed(result) and not has_failed(last[name]):
+            print("{} at first, passed by itself: {}".format(result.lower(), name))
+    for name in failed:
+        print("{}: {}".format(last[name].lower(), name))
     if skipped:
         print("skipped:", ", ".join(skipped))
     print("{} passed, {} failed, {} skipped".format(passed, len(failed), len(skipped)))
