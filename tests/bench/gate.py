@@ -12,7 +12,6 @@ import json
 import os
 import random
 import statistics
-import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
@@ -83,11 +82,7 @@ def main():
     t.need_torch()
     folder = sys.argv[1] if len(sys.argv) > 1 else t.scratch()
     os.makedirs(folder, exist_ok=True)
-    images = os.path.join(t.BUILD, "images")
-    if not os.path.isdir(images):
-        images = os.path.join(t.scratch(), "images")
-        subprocess.run([t.PYTHON, os.path.join(t.ROOT, "examples", "make_images.py"), images],
-                       check=True, stdout=subprocess.DEVNULL)
+    images = t.example_images()
     rows = [measure(kind, images, folder) for kind in sys.argv[2:] or ("sleep", "images")]
     t.say("\nnothing changed   gates  failed  (a fixed +3 pp: failed)")
     for kind, (failed, fixed, count), _, _ in rows:

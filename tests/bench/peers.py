@@ -22,8 +22,8 @@ import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from dlprof_test import (BUILD, PYTHON, ROOT, SHIM, check, environment, equal, finish,  # noqa
-                         need_shim, need_torch, say, scratch, wait_for_drain)
+from dlprof_test import (PYTHON, ROOT, SHIM, check, environment, equal, example_images,  # noqa
+                         finish, need_shim, need_torch, say, scratch, wait_for_drain)
 
 WORK, FLOOR = sys.argv[1:3]
 LTTNG = sys.argv[3] if len(sys.argv) > 3 else None
@@ -101,11 +101,7 @@ def make_data(folder):
             os.makedirs(os.path.join(folder, "small", str(i // 1000)))
         with open(os.path.join(folder, "small", str(i // 1000), "{}.bin".format(i)), "wb") as file:
             file.write(b"x" * (2000 + i * 37 % 6000))
-    images = os.path.join(BUILD, "images")
-    if not os.path.isdir(images):
-        images = os.path.join(folder, "images")
-        subprocess.run([PYTHON, os.path.join(ROOT, "examples", "make_images.py"), images],
-                       check=True)
+    images = example_images()
     for name, pattern, count in (("files", folder + "/small/*/*.bin", FILES),
                                  ("jpeg", images + "/*/*.jpg", IMAGES)):
         with open(os.path.join(folder, name), "w", encoding="utf-8") as file:

@@ -84,6 +84,16 @@ def scratch():
     return folder
 
 
+def example_images():
+    """The folder of images that the quickstart left, or one like it."""
+    images = os.path.join(BUILD, "images")
+    if not os.path.isdir(images):
+        images = os.path.join(scratch(), "images")
+        subprocess.run([PYTHON, os.path.join(ROOT, "examples", "make_images.py"), images],
+                       check=True, stdout=subprocess.DEVNULL)
+    return images
+
+
 def environment(preload=True, **changes):
     """This process's environment without any dlprof setting, with the preload, then `changes`."""
     env = {k: v for k, v in os.environ.items()
