@@ -240,9 +240,16 @@ void advice_give(enum cause cause, const struct batch_series *series, const stru
 		return;
 	if (id == ADVICE_PERSISTENT_WORKERS && series->persistent == 1)
 		id = ADVICE_NONE;
-	ret->steps[ret->count++] = price(id, finding, whatif, lost_share);
+	ret->steps[0] = price(id, finding, whatif, lost_share);
+	ret->count = 1;
+	if (!ret->steps[0].is_bound && ret->steps[0].gain < ADVICE_GAIN) {
+		ret->steps[0] = (struct advice){.id = ADVICE_NONE, .gain = NAN};
+		ret->count = 0;
+	}
 	if (finding->starved && id != ADVICE_NONE)
 		add_others(finding, whatif, ret);
+	if (!ret->count)
+		ret->count = 1;
 	add_pageable(gpu, ret);
 	add_useless(series, finding, whatif, ret);
 }

@@ -556,6 +556,32 @@ Test(advice, names_are_there)
 		cr_assert_not_null(whatif_name(NULL, i));
 }
 
+/* The replay has the last word: what it prices at nothing is not recommended. */
+Test(advice, recommends_nothing_that_brings_nothing)
+{
+	struct model m = HEALTHY;
+	struct whatif whatif;
+	struct advice_list list;
+
+	m.load *= 6;
+	diagnose(&m);
+	whatif = diagnosis.whatif;
+	whatif.gain[WHATIF_LOAD_HALF] = 0.01;
+	whatif.gain[WHATIF_WORKERS_X2] = whatif.gain[WHATIF_PREFETCH_X4] = 0;
+	whatif.gain[WHATIF_IN_ORDER_FALSE] = 0;
+	advice_give(CAUSE_CPU_CONTENTION, &series, &finding, &whatif, NULL, NAN, &list);
+	cr_expect_eq(list.count, 1);
+	cr_expect_eq(list.steps[0].id, ADVICE_NONE);
+	whatif.gain[WHATIF_WORKERS_X2] = 0.3;
+	advice_give(CAUSE_CPU_CONTENTION, &series, &finding, &whatif, NULL, NAN, &list);
+	cr_expect_eq(list.count, 1);
+	cr_expect_eq(list.steps[0].id, ADVICE_MORE_LOADER_CAPACITY);
+	whatif.gain[WHATIF_LOAD_HALF] = 0.2;
+	advice_give(CAUSE_CPU_CONTENTION, &series, &finding, &whatif, NULL, NAN, &list);
+	cr_expect_eq(list.steps[0].id, ADVICE_REDUCE_CPU_PER_BATCH);
+	series_done(&series);
+}
+
 static enum advice_id second(const struct model *m, struct load_mix mix)
 {
 	enum advice_id id;
