@@ -150,7 +150,8 @@ def main():
         t.example_images()]
     cores = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, {cores[0]})
-    subprocess.run(command, env=t.environment(False), check=True)  # files into the page cache
+    # The files into the page cache.
+    subprocess.run(command, env=t.environment(False, PYTHONWARNINGS="ignore"), check=True)
     shares, each, drained = [], [], []
     for i in range(int(os.environ.get("TEST_PAIRS", "7"))):
         (bare, ours), drain = pair(command, not os.environ.get("TEST_CONTROL"), i % 2, cores[-1])
