@@ -16,6 +16,7 @@
 #define FEWEST_STEADY 300
 #define MOST_CV       0.5
 #define OTHERS_LEAST  0.1	/* of the cores: less is what any machine has running */
+#define EXTENT_MOST   0.99	/* of the loaders' time: from there on one stands for the run */
 
 /* The numbers that the cause was decided by. */
 void advise_add_evidence(const struct report *report, char *text, size_t size)
@@ -301,6 +302,27 @@ void advise_add_needed(const struct report *report, char *text, size_t size)
 			    "no number is enough: loads and training need more CPU time than %.3g "
 			    "cores give%s",
 			    whatif->cores, advise_others(report) ? " beside other programs" : "");
+}
+
+void advise_add_extent(const struct report *report, char *text, size_t size)
+{
+	double own = 0, all = 0;
+	char share[UNITS_MAX];
+	size_t i;
+
+	for (i = 0; i < report->loader_count; i++) {
+		const struct loader_info *loader = &report->loaders[i];
+
+		all += (double)loader->time_ns;
+		if (loader == report->loader)
+			own = (double)loader->time_ns;
+	}
+	if (!report->loader || !(own < EXTENT_MOST * all))
+		page_append(text, size, "this run");
+	else
+		page_append(text, size,
+			    "the loop over loader %" PRId64 " (%s of the time of all loaders)",
+			    report->loader->loader_id, units_share(share, own / all));
 }
 
 static void print_needed(const struct report *report, const struct page *page)

@@ -23,6 +23,9 @@ bool advise_others(const struct report *report);
 void advise_add_evidence(const struct report *report, char *text, size_t size);
 void advise_add_useless(const struct report *report, char *text, size_t size);
 void advise_add_needed(const struct report *report, char *text, size_t size);
+
+/* What a gain is a gain of: "this run", or the loop over a loader where others take time, too. */
+void advise_add_extent(const struct report *report, char *text, size_t size);
 const char *advise_line(const struct report *report, enum advice_id id);
 const char *advise_whatif_words(const struct whatif *whatif, int id); /* whatif NULL: of any run */
 

@@ -110,7 +110,7 @@ static void print_verdict(const struct report *report, const struct page *page)
 		[STALL_VERDICT_HIGHLY] = {"HIGHLY INPUT-BOUND", PAGE_RED},
 	};
 	const struct finding *finding = &report->finding;
-	char share[UNITS_MAX], factor[UNITS_MAX];
+	char share[UNITS_MAX], factor[UNITS_MAX], extent[96] = "";
 	const char *words;
 
 	if (finding->verdict == STALL_VERDICT_INCOMPLETE) {
@@ -124,9 +124,10 @@ static void print_verdict(const struct report *report, const struct page *page)
 				   : "%s of the time is spent waiting for data",
 		   units_share(share, finding->stall_ratio));
 	page_color(page, PAGE_PLAIN);
+	advise_add_extent(report, extent, sizeof(extent));
 	if (finding->starved && !isnan(finding->gain_max))
 		page_entry(page, INDENT, INDENT, "",
-			   "Fixing input alone would make this run up to %s faster.",
+			   "Fixing input alone would make %s up to %s faster.", extent,
 			   units_factor(factor, finding->gain_max));
 	advise_cause_text(report, page);
 	page_break(page);

@@ -242,6 +242,12 @@ def check_loaders(folder):
         rundb.loader(quick, workers=2), rundb.loader(slow, workers=4)])
     result = report(path)
     t.check("HIGHLY" in result.out, "the loader with most time is judged")
+    t.check("make the loop over loader 2 (92 % of the time of all loaders)" in
+            " ".join(result.out.split()), "what is gained is of its loop", result.out)
+    result_of_one = report(rundb.build(os.path.join(folder, "one.db"),
+                                       [rundb.loader(slow, workers=4)]))
+    t.check("make this run up to" in " ".join(result_of_one.out.split()), "of the run",
+            result_of_one.out)
     t.check("loader 1: torch.DataLoader, 60 batches" in result.out, "others", result.out)
     found = strict_json(report("--json", "--loader", "1", path).out)
     t.equal((found["verdict"], found["stall"]["batches"]), ("not_input_bound", 60))

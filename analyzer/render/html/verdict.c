@@ -30,6 +30,7 @@ static void put_ratio(struct html *html)
 	const struct finding *f = &html->report->finding;
 	const struct boot *boot = &html->report->diagnosis.boot;
 	char share[UNITS_MAX], low[UNITS_MAX], high[UNITS_MAX], factor[UNITS_MAX];
+	char extent[96] = "";
 
 	html_put(html, "<p class=\"answer\"><strong>");
 	html_say(html, "%s", units_share(share, f->stall_ratio));
@@ -40,7 +41,10 @@ static void put_ratio(struct html *html)
 	html_put(html, ".</p>\n");
 	if (!f->starved || isnan(f->gain_max))
 		return;
-	html_put(html, "<p class=\"answer\">Fixing input alone would make this run up to <strong>");
+	advise_add_extent(html->report, extent, sizeof(extent));
+	html_put(html, "<p class=\"answer\">");
+	html_say(html, "Fixing input alone would make %s up to ", extent);
+	html_put(html, "<strong>");
 	html_say(html, "%.*s", (int)strcspn(units_factor(factor, f->gain_max), "x"), factor);
 	html_put(html, "×</strong> faster.</p>\n");
 }
