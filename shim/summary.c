@@ -6,6 +6,7 @@
 
 #include "activate.h"
 #include "config.h"
+#include "dlprof/event.h"
 #include "log.h"
 #include "run.h"
 #include "sys.h"
@@ -13,18 +14,36 @@
 
 static _Atomic uint64_t batch_count;
 static _Atomic uint64_t waited_ns;
+static _Atomic uint64_t starved_ns;
 static _Atomic uint64_t computed_ns;
+static _Atomic uint64_t computed_count;
+
+static void add(_Atomic uint64_t *sum, uint64_t value)
+{
+	atomic_fetch_add_explicit(sum, value, memory_order_relaxed);
+}
+
+/* As the report judges it, by the mean of the steps so far for their median. */
+static bool has_starved(uint64_t wait_ns)
+{
+	return wait_ns >= DLPROF_STARVED_LEAST_NS &&
+	       wait_ns * 100 * computed_count >= computed_ns * DLPROF_STARVED_LEAST_PERCENT;
+}
 
 void summary_batch(uint64_t wait_ns, bool steady)
 {
-	atomic_fetch_add_explicit(&batch_count, 1, memory_order_relaxed);
-	if (steady)
-		atomic_fetch_add_explicit(&waited_ns, wait_ns, memory_order_relaxed);
+	add(&batch_count, 1);
+	if (!steady)
+		return;
+	add(&waited_ns, wait_ns);
+	if (has_starved(wait_ns))
+		add(&starved_ns, wait_ns);
 }
 
 void summary_compute(uint64_t compute_ns)
 {
-	atomic_fetch_add_explicit(&computed_ns, compute_ns, memory_order_relaxed);
+	add(&computed_ns, compute_ns);
+	add(&computed_count, 1);
 }
 
 /* The path as a user would type it: without the folder that they are in. */
@@ -44,7 +63,7 @@ static const char *short_path(const char *path)
 void summary_print(void)
 {
 	const char *database = run_database();
-	uint64_t waited = waited_ns, total = waited + computed_ns;
+	uint64_t starved = starved_ns, total = waited_ns + computed_ns;
 	TEXT(line, 1600);
 
 	if (config.quiet || (!database && !activate_failure()))
@@ -54,7 +73,7 @@ void summary_print(void)
 		text_add_number(&line, (int64_t)batch_count);
 		text_add(&line, batch_count == 1 ? " batch, " : " batches, ");
 		if (total) {
-			text_add_number(&line, (int64_t)((waited * 100 + total / 2) / total));
+			text_add_number(&line, (int64_t)((starved * 100 + total / 2) / total));
 			text_add(&line, " % of the time waiting for data, ");
 		}
 		text_add(&line, "dlprof-report ");

@@ -7,9 +7,8 @@
 #include <math.h>
 
 #include "analysis/stats.h"
+#include "dlprof/event.h"
 
-#define THETA_FLOOR_NS    2e6
-#define THETA_SHARE       0.10
 #define TRIM_SHARE        0.005
 #define UNKNOWN_WORKERS   8 /* how many first deliveries to exclude then */
 #define RECORDS_PER_BATCH 2 /* one of the consumer, one of the worker */
@@ -109,7 +108,8 @@ static double theta(struct batch_series *s, double *ret_compute_median_ns)
 	*ret_compute_median_ns = s->compute_ns ? stats_median(&compute) : NAN;
 	if (isnan(*ret_compute_median_ns))
 		return NAN;
-	return rint(fmax(THETA_FLOOR_NS, THETA_SHARE * *ret_compute_median_ns));
+	return rint(fmax(DLPROF_STARVED_LEAST_NS,
+			 *ret_compute_median_ns * DLPROF_STARVED_LEAST_PERCENT / 100));
 }
 
 int64_t stall_theta_ns(struct batch_series *series)

@@ -72,6 +72,13 @@ struct dlprof_epoch {
 	char kind[40];			/* "torch.DataLoader" */
 };
 
+/*
+ * A wait starves the training if it is at least so long, and at least this share of a usual step:
+ * handing over what is ready takes up to a millisecond, and nobody gains by a tenth of a step.
+ */
+#define DLPROF_STARVED_LEAST_NS      2000000
+#define DLPROF_STARVED_LEAST_PERCENT 10
+
 /* begin_ns, duration_ns: entry of __next__ and the wait until it returned. */
 struct dlprof_batch {
 	uint64_t ordinal;	/* 0, 1, 2, ... as delivered in this epoch */

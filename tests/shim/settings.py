@@ -12,7 +12,7 @@ from dlprof_test import (PYTHON, check, databases, environment, equal, finish, n
                          need_torch, rows, run, scratch, wait_for_drain)
 
 SLEEPER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e", "sleeper.py")
-PLAN = {"workers": 0, "load_s": 0.002, "step_s": 0.002, "batches": 20}
+PLAN = {"workers": 0, "load_s": 0.01, "step_s": 0.002, "batches": 20}
 LINE = re.compile(r"dlprof: (\d+) batch(?:es)?, (\d+) % of the time waiting for data, "
                   r"dlprof-report (\S+)\n")
 
@@ -36,9 +36,9 @@ def only_database(folder):
 
 
 def share_waiting(database):
-    """Per cent, of the batches after the first one, as the line at exit has it."""
-    found = rows(database, "SELECT SUM(wait_ns) AS wait, SUM(step_ns) AS step FROM batch "
-                 "WHERE batch > 0")[0]
+    """Per cent, of the batches after the first one, as the report has it and the line at exit."""
+    found = rows(database, "SELECT TOTAL(wait_ns * starved) AS wait, TOTAL(step_ns) AS step "
+                 "FROM batch WHERE batch > 0")[0]
     return (found["wait"] * 100 + found["step"] // 2) // found["step"]
 
 
@@ -55,6 +55,12 @@ def check_exit_line():
         check(os.path.exists(os.path.join(folder, found.group(3))), "the name can be typed")
         equal(rows(database, "SELECT COUNT(*) AS n FROM batch")[0]["n"], 20, "rows")
         equal(sorted(os.listdir(folder)), [os.path.basename(database)], "left behind")
+    # What the report takes for no starving is none in this line, either.
+    folder = scratch()
+    done = train(folder, dict(PLAN, load_s=0.0004))
+    found = LINE.fullmatch(done.err)
+    if check(found, "exit line", repr(done.err)):
+        equal(int(found.group(2)), share_waiting(only_database(folder)), "of short waits")
     # With workers too it is one line, of the process that started the run.
     done = train(scratch(), dict(PLAN, workers=2, start="spawn"))
     check(LINE.fullmatch(done.err), "exit line with workers", repr(done.err))
