@@ -139,29 +139,27 @@ static void drain_environment(char **copy, size_t count)
 	*copy = NULL;
 }
 
-static int exec_drain(void *argument)
+static void exec_drain(void *argument)
 {
 	struct spawn *spawn = argument;
 
 	spawn->result = (int)sys_call3(SYS_execve, spawn->arguments[0], spawn->arguments,
 				       spawn->environment);
 	sys_call1(SYS_exit, 127);
-	return 0;
 }
 
 /*
  * The child in between: its end makes the drain an orphan, which init or a subreaper adopts. What
  * else the drain wants for itself it does after exec(), until which the host waits.
  */
-static int start_orphan(void *argument)
+static void start_orphan(void *argument)
 {
 	struct spawn *spawn = argument;
-	int r = clone(exec_drain, spawn->stack + STACK_BYTES, CLONE_VM | CLONE_VFORK, spawn);
+	long r = sys_spawn(CLONE_VM | CLONE_VFORK, spawn->stack + STACK_BYTES, exec_drain, spawn);
 
 	if (r < 0)
 		spawn->result = -EAGAIN;
 	sys_call1(SYS_exit, 0);
-	return 0;
 }
 
 static size_t count_environment(void)
@@ -180,7 +178,6 @@ int spawn_drain(const char *folder, const char *database)
 	uint64_t all = ~UINT64_C(0), before;
 	struct spawn spawn = {.result = 0};
 	TEXT(path, 640);
-	int host_errno = errno;	/* clone() is libc's and sets it */
 	char *memory;
 	int child, r;
 
@@ -199,12 +196,11 @@ int spawn_drain(const char *folder, const char *database)
 
 	/* No handler of the host may run in a child that shares its memory. */
 	sys_call4(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, &all, &before, sizeof(all));
-	child = clone(start_orphan, memory + STACK_BYTES, CLONE_VM | CLONE_VFORK, &spawn);
+	child = (int)sys_spawn(CLONE_VM | CLONE_VFORK, memory + STACK_BYTES, start_orphan, &spawn);
 	if (child > 0)
 		while (sys_call4(SYS_wait4, child, NULL, __WALL, NULL) == -EINTR)
 			;
 	sys_call4(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &before, NULL, sizeof(before));
 	sys_munmap(memory, size);
-	errno = host_errno;
 	return child < 0 ? -EAGAIN : spawn.result;
 }

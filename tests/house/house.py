@@ -28,7 +28,7 @@ MAX_GLIBC = (2, 34)
 ALLOWED = re.compile(
     r"((raw)?mem(chr|cmp|cpy|mem|move|pcpy|rchr|set)|bcmp|stpn?cpy"
     r"|str(casecmp|chr|chrnul|cmp|cpy|cspn|len|ncasecmp|ncmp|ncpy|nlen|pbrk|rchr|spn|str)"
-    r"|_*environ|__errno_location|getenv|getauxval|gnu_get_libc_version|clock_gettime|clone"
+    r"|_*environ|__errno_location|getenv|getauxval|gnu_get_libc_version|clock_gettime"
     r"|dl_iterate_phdr|dladdr1?|dlerror|dlopen|dlvsym"
     r"|Py_IsInitialized|PySys_AddAuditHook|PyUnstable_Module_SetGIL"
     r"|_ITM_(de)?registerTMCloneTable|__gmon_start__|__cxa_finalize|__register_atfork)")
