@@ -88,7 +88,7 @@ void clock_limit(uint64_t ns)
 
 static void measure(void)
 {
-	uint64_t counter, ns;
+	uint64_t counter = 0, ns = 0;
 
 	take_pair(&counter, &ns);
 	if (ns <= first.ns || counter <= first.counter)

@@ -52,8 +52,9 @@ static void *work(void *argument)
 
 int main(int argc, char **argv)
 {
-	int rounds = argc > 1 ? atoi(argv[1]) : 100;
-	volatile int bad = 0;	/* vfork() may clobber a register */
+	/* vfork() may clobber a register. */
+	volatile int rounds = argc > 1 ? atoi(argv[1]) : 100;
+	volatile int bad = 0;
 	pthread_t threads[THREAD_COUNT];
 
 	for (int i = 0; i < THREAD_COUNT; i++)

@@ -120,8 +120,8 @@ Test(clock, a_counter_that_the_kernel_does_not_trust_is_not_used)
 	if (r == 0)
 		r = mount(path, CLOCKSOURCE, NULL, MS_BIND, NULL);
 	if (r < 0)
-		cr_log_warn("no mounts here (%s): a clocksource cannot be pretended",
-			    strerror(errno));
+		printf("no mounts here (%s): a clocksource cannot be pretended\n",
+		       strerror(errno));
 	clock_mark();
 	clock_begin();
 	unlink(path);
