@@ -4,6 +4,7 @@
 
 packages="gcc g++ libc6-dev meson ninja-build pkg-config libsqlite3-dev libcriterion-dev libunwind-dev
 	python3 python3-torch python3-torchvision python3-pil"
+extras=
 
 as_root() {
 	if [ "$(id -u)" = 0 ]; then
@@ -14,23 +15,50 @@ as_root() {
 }
 
 is_installed() {
-	dpkg-query -W -f '${Status}\n' "$1" 2>/dev/null | grep -q '^install ok installed$'
+	for one in $(echo "$1" | tr '|' ' '); do
+		dpkg-query -W -f '${Status}\n' "$one" 2>/dev/null |
+			grep -q '^install ok installed$' && return
+	done
+	return 1
 }
 
+# Of one|other, which the versions of Debian call it, the one that this one has.
+known_package() {
+	for one in $(echo "$1" | tr '|' ' '); do
+		[ -n "$(apt-cache show "$one" 2>/dev/null)" ] && echo "$one" && return
+	done
+	return 1
+}
+
+# Installs $packages, and of $extras those that there are.
 install_deps() {
-	missing=
+	missing= missing_extras=
 	if ! command -v dpkg-query >/dev/null; then
-		echo "not a Debian system: make sure that these are there:" $packages >&2
+		echo "not a Debian system: make sure that these are there:" $packages $extras >&2
 		return
 	fi
 	for package in $packages; do
 		is_installed "$package" || missing="$missing $package"
 	done
-	[ -n "$missing" ] || return 0
-	echo "installing$missing"
+	for package in $extras; do
+		is_installed "$package" || missing_extras="$missing_extras $package"
+	done
+	[ -n "$missing$missing_extras" ] || return 0
+	echo "installing$missing$missing_extras"
 	as_root apt-get update -q
-	as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y \
-		--no-install-recommends $missing
+	found=
+	for package in $missing; do
+		found="$found $(known_package "$package" || echo "${package%%|*}")"
+	done
+	for package in $missing_extras; do
+		if known=$(known_package "$package"); then
+			found="$found $known"
+		else
+			echo "no package: $package" >&2
+		fi
+	done
+	[ -z "$found" ] || as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y \
+		--no-install-recommends $found
 }
 
 # Debian's own tools come first: pyenv and the like put others of the same names before them.

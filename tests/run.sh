@@ -11,9 +11,15 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 
 # What tests alone need: other preloads, other C libraries, other compilers, other checkers. A test
 # whose tool is missing is skipped and says so, and no user needs any of these.
-packages="$packages strace libjemalloc2 libtcmalloc-minimal4 faketime libcap2-bin musl-tools
-	libc6-i386 libc6-dev-i386 lib32gcc-12-dev clang libclang-rt-14-dev valgrind libc6-dbg
-	man-db groff mandoc zsh fish python3-h5py python3-lmdb libcharls2"
+extras="strace libjemalloc2 libtcmalloc-minimal4t64|libtcmalloc-minimal4 faketime libcap2-bin
+	musl-tools libc6-i386 libc6-dev-i386 clang valgrind libc6-dbg man-db groff mandoc zsh fish
+	python3-h5py python3-lmdb libcharls2"
+install_deps || exit 1
+# These have in their names what the compilers are.
+extras="lib32gcc-$(gcc -dumpversion | cut -d . -f 1)-dev"
+if command -v clang >/dev/null; then
+	extras="$extras libclang-rt-$(clang -dumpversion | cut -d . -f 1)-dev"
+fi
 install_deps || exit 1
 build "$root" || exit 1
 
