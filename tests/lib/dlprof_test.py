@@ -95,9 +95,11 @@ def example_images():
 
 
 def environment(preload=True, **changes):
-    """This process's environment without any dlprof setting, with the preload, then `changes`."""
+    """This process's environment without any dlprof setting, with the preload, then `changes`.
+    Sanitizers are a user's: of meson, as of 1.4, each test is told to abort on what one finds."""
     env = {k: v for k, v in os.environ.items()
-           if not k.startswith("DLPROF_") and k not in ("LD_PRELOAD", "PYTHONPATH")}
+           if not k.startswith("DLPROF_") and k not in ("LD_PRELOAD", "PYTHONPATH")
+           and k not in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "MSAN_OPTIONS")}
     if preload:
         env["LD_PRELOAD"] = SHIM
     for name, value in changes.items():
