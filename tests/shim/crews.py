@@ -6,6 +6,7 @@ usage: crews.py FOLDER CASE...: the program; without, the test, which runs it.
 """
 import concurrent.futures
 import io
+import multiprocessing
 import os
 import sys
 import tempfile
@@ -246,6 +247,7 @@ def main():
 
 def program():
     tempfile.gettempdir()  # which else a worker's thread looks for, with a file
+    multiprocessing.set_start_method("fork")
     for case in sys.argv[2:]:
         CASES[case](sys.argv[1])
 

@@ -188,7 +188,8 @@ def program(folder):
         with h5py.File(os.path.join(folder, "packed.h5"), "w") as file:
             file.create_dataset("x", data=[i * 7919 % 997 for i in range(1_000_000)],
                                 compression="lzf")
-    for act, own_ns in zip(ACTS, DataLoader(Acts(), num_workers=1)):
+    loader = DataLoader(Acts(), num_workers=1, multiprocessing_context="fork")
+    for act, own_ns in zip(ACTS, loader):
         print(act.__name__, int(own_ns))
 
 

@@ -323,7 +323,8 @@ def loader(folder):
             read(os.path.join(folder, "other"))
             return index
 
-    array.array("q", (int(batch[0]) for batch in DataLoader(Files(), num_workers=2)))
+    batches = DataLoader(Files(), num_workers=2, multiprocessing_context="fork")
+    array.array("q", (int(batch[0]) for batch in batches))
 
 
 if __name__ == "__main__":
