@@ -38,6 +38,7 @@ def main():
     for epoch in range(PLAN["epochs"]):
         loader = DataLoader(Sleeper(), batch_size=1, num_workers=PLAN["workers"],
                             collate_fn=lambda samples: samples[0],
+                            multiprocessing_context="fork" if PLAN["workers"] else None,
                             pin_memory=PLAN.get("pin", False))
         begin = now()
         for batch in loader:

@@ -287,7 +287,7 @@ def main():
     need_shim()
     check_all(PYTHON, short=False)
     root = os.environ.get("PYENV_ROOT") or os.path.join(os.path.expanduser("~"), ".pyenv")
-    for version in ("3.8", "3.13"):  # the oldest and the newest
+    for version in ("3.8", "3.13", "3.14"):  # the oldest and the newest
         for python in glob.glob(os.path.join(root, "versions", version + ".*", "bin", "python3")):
             if subprocess.run([python, "-c", ""]).returncode == 0:
                 check_all(python, short=True)

@@ -5,7 +5,8 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAM = '''
-import copy, pickle, sys
+import copy, multiprocessing, pickle, sys
+multiprocessing.set_start_method("fork")
 from torch.utils.data import DataLoader, Dataset
 
 class Numbers(Dataset):

@@ -57,7 +57,7 @@ def main():
     torch = stub.make(scratch())
     if not torch:
         skip("no installed torch to take the DataLoader from")
-    pythons = [python for version in ("3.12", "3.13") for python in find(version)]
+    pythons = [python for version in ("3.12", "3.13", "3.14") for python in find(version)]
     for python in pythons:
         for when in ("before", "beside", "after", "only"):
             check_others(python, when, torch)

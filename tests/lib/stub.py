@@ -78,6 +78,11 @@ def _copy(source, target, changes=()):
         text.write(content)
 
 
+def _has_in_order(source):
+    with open(source, encoding="utf-8") as text:
+        return "in_order: bool" in text.read()
+
+
 def hide(folder):
     """Renames the patch points of the stub in `folder`."""
     for where, _, names in os.walk(os.path.join(folder, "torch", "utils", "data")):
@@ -101,8 +106,9 @@ def make(folder, in_order_false=False, hidden=False):
     shutil.copy(os.path.join(STUB, "data_init.py"), os.path.join(data, "__init__.py"))
     open(os.path.join(folder, "torch", "utils", "__init__.py"), "w").close()
     for name in ("dataloader", "dataset", "sampler"):
+        source = os.path.join(sources, name + ".py")
         changes = IN_ORDER_FALSE if in_order_false and name == "dataloader" else ()
-        _copy(os.path.join(sources, name + ".py"), os.path.join(data, name + ".py"), changes)
+        _copy(source, os.path.join(data, name + ".py"), () if _has_in_order(source) else changes)
     for name in os.listdir(os.path.join(sources, "_utils")):
         if name.endswith(".py"):
             shutil.copy(os.path.join(sources, "_utils", name), os.path.join(data, "_utils", name))

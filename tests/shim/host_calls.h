@@ -61,7 +61,10 @@ ssize_t host_getdelim(char **line, size_t *room, int delimiter, FILE *file)
 ssize_t host_getline(char **line, size_t *room, FILE *file) __asm__("getline");
 int host_fscanf(FILE *file, const char *format, ...) __asm__("fscanf");
 int host_vfscanf(FILE *file, const char *format, va_list values) __asm__("vfscanf");
-/* From glibc 2.38 on. */
+/* What headers make of fscanf depends on the C that is asked for; the last is of glibc 2.38. */
+int host_isoc99_fscanf(FILE *file, const char *format, ...) __asm__("__isoc99_fscanf");
+int host_isoc99_vfscanf(FILE *file, const char *format, va_list values)
+	__asm__("__isoc99_vfscanf");
 int host_isoc23_fscanf(FILE *file, const char *format, ...) __asm__("__isoc23_fscanf")
 	__attribute__((weak));
 int host_isoc23_vfscanf(FILE *file, const char *format, va_list values)

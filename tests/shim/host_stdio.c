@@ -15,7 +15,7 @@ static int scan(FILE *file, const char *format, ...)
 	int r;
 
 	va_start(values, format);
-	r = vfscanf(file, format, values);
+	r = host_isoc99_vfscanf(file, format, values);
 	va_end(values);
 	return r;
 }
@@ -148,7 +148,7 @@ void host_streams(void)
 	show_text(line);
 	SHOW(host_getdelim(&line, &room, '\n', file));
 	show_text(line);
-	SHOW(fscanf(file, "%31s %d", word, &number));
+	SHOW(host_isoc99_fscanf(file, "%31s %d", word, &number));
 	show_text(word);
 	SHOW(number);
 	SHOW(host_fscanf(file, "%31s %d", word, &number));

@@ -117,7 +117,8 @@ def _accumulate(iterable):
 _module("torch._C", _log_api_usage_once=_nothing, _set_worker_pids=_nothing,
         _remove_worker_pids=_nothing, _error_if_any_worker_fails=_nothing,
         _set_worker_signal_handlers=_nothing)
-_module("torch._utils", ExceptionWrapper=_ExceptionWrapper, _accumulate=_accumulate)
+_module("torch._utils", ExceptionWrapper=_ExceptionWrapper, _accumulate=_accumulate,
+        cpu_count=lambda: len(os.sched_getaffinity(0)))
 _module("torch._six", string_classes=(str, bytes))
 _module("torch.autograd")
 _module("torch.autograd.profiler", record_function=_Range)
@@ -125,8 +126,20 @@ _module("torch.distributed", is_available=lambda: False, is_initialized=lambda: 
 # A device that pins by doing nothing: what matters is the thread between the two queues.
 _module("torch.cuda", is_available=lambda: os.environ.get("TEST_PIN") == "1",
         current_device=lambda: 0, set_device=_nothing)
+_module("torch.accelerator", is_available=sys.modules["torch.cuda"].is_available,
+        current_accelerator=lambda: types.SimpleNamespace(type="cuda"),
+        current_device_index=lambda: 0, set_device_index=_nothing)
 
 import multiprocessing as _multiprocessing  # noqa: E402
 
-_module("torch.multiprocessing", **{name: getattr(_multiprocessing, name)
-                                    for name in _multiprocessing.__all__})
+_module("torch.multiprocessing", _set_thread_name=_nothing,
+        **{name: getattr(_multiprocessing, name) for name in _multiprocessing.__all__})
+
+try:
+    import typing_extensions  # noqa: F401
+except ImportError:  # as with -S
+    import typing as _typing
+
+    _extensions = sys.modules["typing_extensions"] = types.ModuleType("typing_extensions")
+    _extensions.Self = _typing.Any
+    _extensions.deprecated = lambda *words, **keywords: lambda function: function
