@@ -12,6 +12,7 @@
 #include "sys.h"
 
 #define CLASS_MAX    64
+#define DALI_API_ITERATOR 1 /* nvidia.dali.types.PipelineAPIType */
 #define CO_GENERATOR 0x20
 #define CO_ASYNC     (0x80 | 0x200) /* CO_COROUTINE, CO_ASYNC_GENERATOR */
 
@@ -110,6 +111,27 @@ static PyObject *how_next(enum loader_id id, PyObject *original, PyObject *args,
 		return py.PyObject_Call(original, args, kwargs);
 	return follow_call(&(struct follow_what){rows[id].kind, loader_of(id, object), users},
 			   object, original, args, kwargs);
+}
+
+/*
+ * DALI's own iterators ask ahead where nobody waits for it, and its server for the workers of a
+ * DataLoader asks in a thread of its own.
+ */
+static PyObject *how_next_by_hand(enum loader_id id, PyObject *original, PyObject *args,
+				  PyObject *kwargs)
+{
+	static struct api_name used_as = {"_api_type", NULL};
+	PyObject *object = self_of(args), *type;
+	bool by_hand = object && sys_gettid() == sys_getpid() && !is_inside();
+
+	type = by_hand ? api_get_again(object, &used_as) : NULL;
+	if (type) {
+		by_hand = api_get_number(type, "value", -1) != DALI_API_ITERATOR;
+		py.Py_DecRef(type);
+	}
+	if (!by_hand)
+		return py.PyObject_Call(original, args, kwargs);
+	return how_next(id, original, args, kwargs);
 }
 
 /*

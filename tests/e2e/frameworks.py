@@ -38,6 +38,25 @@ drain(it.next)
 p = Pipeline(8)
 for _ in range(2): drain(lambda: p.run())
 """
+DALI_BY_HAND = """
+from nvidia.dali.pipeline import Pipeline
+from nvidia.dali.plugin import pytorch
+def by_hand(ask):
+    def take():
+        pipe.schedule_run()
+        ask()
+        pipe.release_outputs()
+    return take
+for ask in "share_outputs", "outputs":
+    pipe = Pipeline(8)
+    for _ in range(2): drain(by_hand(getattr(pipe, ask)))
+it = pytorch.DALIGenericIterator([Pipeline(5)])
+it.drop_last(); it.drop_last()
+drain(it.__next__)
+import threading
+server = threading.Thread(target=lambda: print(Pipeline(3).outputs()))
+server.start(); server.join()
+"""
 GRAPH = """
 import ctypes
 metrics, graph = ctypes.CDLL({0!r}), ctypes.CDLL({1!r})
@@ -119,6 +138,7 @@ worker.start(); worker.join(); print(worker.exitcode)""", []),
     "mxnet.io": ("mxnet.io", "from mxnet.io.io import NDArrayIter\nit = NDArrayIter(9)\n"
                  "for _ in range(2): drain(it.__next__); it.reset()", [[9, 9]]),
     "DALI": ("DALI", DALI, [[8, 8]] * 6 + [[8], [8, 8]]),
+    "DALI, by hand": ("DALI", DALI_BY_HAND, [[8, 8], [8, 8], [4]]),
     "grain": ("grain", """
 from grain._src.python.data_loader import DataLoader
 loader = DataLoader(40)

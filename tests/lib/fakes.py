@@ -142,25 +142,47 @@ class NDArrayIter(DataIter):
         self.at += 1
         return self.at <= self.count
 ''',
+    "nvidia/dali/types.py": '''
+import enum
+PipelineAPIType = enum.Enum("PipelineAPIType", ["BASIC", "ITERATOR", "SCHEDULED"], start=0)
+''',
     "nvidia/dali/pipeline.py": '''
 import time
+from nvidia.dali.types import PipelineAPIType
 class Pipeline:
     def __init__(self, count):
-        self.count, self.at = count, 0
-    def share_outputs(self):
+        self.count, self.at, self._api_type = count, 0, None
+    def used_as(self, kind):
+        self._api_type = self._api_type or kind
+    def schedule_run(self):
+        pass
+    def release_outputs(self):
+        pass
+    def _outputs(self):
         self.at += 1
         if self.at > self.count:
             self.at = 0
             raise StopIteration
         time.sleep(0.002)
         return self.at
+    def outputs(self, cuda_stream=None):
+        self.used_as(PipelineAPIType.SCHEDULED)
+        return self._outputs()
+    def share_outputs(self, cuda_stream=None):
+        self.used_as(PipelineAPIType.SCHEDULED)
+        return self._outputs()
     def run(self, cuda_stream=None, /, **inputs):
-        return self.share_outputs()
+        self.used_as(PipelineAPIType.BASIC)
+        self.schedule_run()
+        return self.outputs(cuda_stream)
 ''',
     "nvidia/dali/plugin/base_iterator.py": '''
+from nvidia.dali.types import PipelineAPIType
 class _DaliBaseIterator:
     def __init__(self, pipelines):
         self._pipes = pipelines
+        for pipe in pipelines:
+            pipe.used_as(PipelineAPIType.ITERATOR)
     def __iter__(self):
         return self
     def next(self):
@@ -169,7 +191,14 @@ class _DaliBaseIterator:
         if self._first_batch is not None:
             batch, self._first_batch = self._first_batch, None
             return batch
-        return {"x": [pipe.run() for pipe in self._pipes]}     # as old versions did
+        return {"x": [pipe.share_outputs() for pipe in self._pipes]}
+    def drop_last(self):                    # as reset() does
+        self._next_impl()
+class OldIterator(_DaliBaseIterator):
+    def _next_impl(self):
+        if self._first_batch is not None:
+            return super()._next_impl()
+        return {"x": [pipe.run() for pipe in self._pipes]}
 ''',
     "nvidia/dali/plugin/jax/clu.py": '''
 from nvidia.dali.plugin.jax.iterator import DALIGenericIterator
@@ -345,8 +374,8 @@ class StatefulDataLoader(DataLoader):
 }
 
 DALI = '''
-from nvidia.dali.plugin.base_iterator import _DaliBaseIterator
-class {0}(_DaliBaseIterator):
+from nvidia.dali.plugin.base_iterator import _DaliBaseIterator, OldIterator
+class {0}({1}):
     def __init__(self, pipelines, prepare_first_batch=True):
         super().__init__(pipelines)
         self._first_batch = None
@@ -359,7 +388,9 @@ for _module, _classes in {"pytorch/__init__": ("DALIGenericIterator", "DALIRagge
                           "jax/iterator": ("DALIGenericIterator",),
                           "mxnet": ("DALIGenericIterator", "DALIGluonIterator"),
                           "paddle": ("DALIGenericIterator",)}.items():
-    MODULES["nvidia/dali/plugin/{}.py".format(_module)] = "".join(map(DALI.format, _classes))
+    _base = "OldIterator" if _module == "mxnet" else "_DaliBaseIterator"
+    MODULES["nvidia/dali/plugin/{}.py".format(_module)] = "".join(
+        DALI.format(_class, _base) for _class in _classes)
 
 
 def write(folder):
