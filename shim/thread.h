@@ -169,6 +169,11 @@ struct thread {
 	bool receiving;			/* the next pipe read starts a message */
 	uint64_t receive_begin_ns;
 	uint64_t waited_ns;
+
+	/* Iterators of TensorFlow's that it makes, or asks; python/tfdata.c. */
+	struct tfdata_making *making;
+	const void *asked[2];		/* the innermost first */
+	uint64_t asked_end_ns, asked_ns;	/* 0: nothing is to be told just now */
 };
 
 /* Counts the lives of this process: 1 on activation, one more in each forked child. */

@@ -418,6 +418,16 @@ static uint32_t heif_size(const struct decode_target *target, int helper, const 
 #define BEGIN_CUDA_COPY_2D BEGIN_CUDA_STREAM
 #define END_CUDA_COPY_2D   CUDA_END(cudart_copied(unit.mark, width * height, kind))
 
+/* absl::Time, which comes by value. */
+struct tf_time {
+	uint64_t high;
+	uint32_t low;
+};
+
+#define BEGIN_TF_MADE	 BEGIN_TF_WAITED
+#define END_TF_MADE	 tfdata_made(handle)
+#define BEGIN_TF_ASKED	 BEGIN_TF_WAITED
+#define END_TF_ASKED	 tfdata_asked(handle)
 #define BEGIN_TF_WAITED	 ((void)row, (void)&unit, true)
 #define END_TF_WAITED	 tfdata_waited(wait_us)
 #define BEGIN_TF_FETCHED BEGIN_TF_WAITED

@@ -169,23 +169,68 @@ static PyObject *how_next_eager(enum loader_id id, PyObject *original, PyObject 
 	return how_next(id, original, args, kwargs);
 }
 
-/* OwnedIterator(dataset, ...); those that are made of the parts of another have none. */
-static PyObject *how_made(enum loader_id id, PyObject *original, PyObject *args, PyObject *kwargs)
+/* What the first of its iterators is over, which stays the same over the epochs; or NULL. */
+static PyObject *dataset_of_ranks(PyObject *object)
 {
-	PyObject *made = py.PyObject_Call(original, args, kwargs);
-	PyObject *dataset = NULL;
+	static struct api_name parts = {"_iterators", NULL}, over = {"_dataset", NULL};
+	PyObject *iterators = api_get_again(object, &parts), *first, *dataset;
 
-	(void)id;
-	/* What it raised stays as it is. */
-	if (!made || is_inside())
-		return made;
+	first = iterators ? py.PySequence_GetItem(iterators, 0) : NULL;
+	py.PyErr_Clear();
+	dataset = first ? api_get_again(first, &over) : NULL;
+	if (iterators)
+		py.Py_DecRef(iterators);
+	if (first)
+		py.Py_DecRef(first);
+	return dataset;
+}
+
+static PyObject *how_next_ranks(enum loader_id id, PyObject *original, PyObject *args,
+				PyObject *kwargs)
+{
+	const int eager = is_inside() ? 0 : is_eager();
+	PyObject *object = self_of(args), *dataset;
+
+	if (eager < 0)
+		return NULL;
+	if (!eager || !object)
+		return py.PyObject_Call(original, args, kwargs);
+	dataset = dataset_of_ranks(object);
+	if (dataset)
+		py.Py_DecRef(dataset); /* the iterators keep it */
+	return follow_call(&(struct follow_what){rows[id].kind, dataset ? dataset : object, users},
+			   object, original, args, kwargs);
+}
+
+/* OwnedIterator(dataset, ...); those that are made of the parts of another have none. */
+static PyObject *make_tf(bool many, PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	struct tfdata_making making;
+	PyObject *dataset = NULL, *made;
+
 	if (py.PyTuple_Size(args) > 1)
 		dataset = py.PyTuple_GetItem(args, 1);
 	else if (kwargs)
 		dataset = py.PyDict_GetItemString(kwargs, "dataset");
-	if (dataset && dataset != py.none)
-		tfdata_made(dataset);
+	if (!dataset || dataset == py.none || is_inside())
+		return py.PyObject_Call(original, args, kwargs);
+	tfdata_make(&making, dataset, many);
+	made = py.PyObject_Call(original, args, kwargs);
+	tfdata_make_end(&making);
 	return made;
+}
+
+static PyObject *how_made(enum loader_id id, PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	(void)id;
+	return make_tf(false, original, args, kwargs);
+}
+
+static PyObject *how_made_many(enum loader_id id, PyObject *original, PyObject *args,
+			       PyObject *kwargs)
+{
+	(void)id;
+	return make_tf(true, original, args, kwargs);
 }
 
 static PyObject *how_step(enum loader_id id, PyObject *original, PyObject *args, PyObject *kwargs)

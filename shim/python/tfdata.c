@@ -2,41 +2,159 @@
 #include "python/tfdata.h"
 
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "activate.h"
 #include "clock.h"
 #include "hooks/got.h"
 #include "python/consumer.h"
+#include "segment.h"
 #include "sys.h"
 #include "thread.h"
 
-#define ASKER_MAX 16
+#define ITERATOR_MAX 128
 
 /*
- * A node of a graph that asks an iterator. It has a thread of its own, by which it is known: nobody
- * tells which iterator it was that was asked.
+ * An iterator that was made, or that a graph has asked. Known by its object; where TensorFlow does
+ * not tell that, by the thread that asks, as each node of a graph has one of its own.
  */
-static struct asker {
-	_Atomic uint32_t life; /* in which the rest is of; 0: free */
-	const struct thread *thread;
+static struct iterator {
+	const void *key;
+	uint32_t life;
+	bool ignored;               /* whoever asks it prepares what another hands out */
+	bool fresh;                 /* nobody has asked it yet */
+	const struct thread *first; /* who did so first */
 	const void *dataset;
-	uint64_t end_ns, wait_ns; /* 0: nothing is to be told just now */
+	uint64_t used_ns; /* 0: free */
 	struct consumer consumer;
-} askers[ASKER_MAX];
+} iterators[ITERATOR_MAX];
 
-/* The newest iterator, until somebody asks for its first batch. */
+/* Of `iterators`, as lock_loaders() of consumer.c's. */
+static _Atomic uint32_t iterators_busy;
+
+/* The newest iterator whose object was not seen, until somebody asks for its first batch. */
 static const void *_Atomic newest;
 
 static _Atomic uint32_t held;
 
-void tfdata_made(const void *dataset)
+/* TensorFlow tells which iterator is asked. */
+static atomic_bool telling;
+
+static void enter(void)
 {
+	const uint32_t ours = thread_life + 1; /* never 0 */
+	uint32_t before = iterators_busy;
+
+	while (before == ours || !atomic_compare_exchange_weak(&iterators_busy, &before, ours)) {
+		sys_call0(SYS_sched_yield);
+		before = iterators_busy;
+	}
+}
+
+static void leave(void)
+{
+	atomic_store(&iterators_busy, 0);
+}
+
+static bool is_used(const struct iterator *one)
+{
+	return one->used_ns && one->life == thread_life;
+}
+
+static void note_crowd(const struct iterator *one)
+{
+	static bool noted;
+
+	if (noted || !is_used(one) || !one->consumer.stream || one->consumer.over)
+		return;
+	noted = true;
+	segment_note('w', "so many iterators of TensorFlow's are asked in turn that some are taken "
+			  "for new ones: there are fewer loaders than are told");
+}
+
+static void forget(struct iterator *one)
+{
+	if (is_used(one))
+		consumer_abandon(&one->consumer);
+	memset(one, 0, sizeof(*one));
+}
+
+static struct iterator *look_up(const void *key)
+{
+	for (int i = 0; i < ITERATOR_MAX; i++)
+		if (is_used(&iterators[i]) && iterators[i].key == key)
+			return &iterators[i];
+	return NULL;
+}
+
+/* In place of the one that was not used for longest. */
+static struct iterator *add(const void *key)
+{
+	struct iterator *oldest = &iterators[0];
+
+	for (int i = 1; i < ITERATOR_MAX && is_used(oldest); i++)
+		if (!is_used(&iterators[i]) || iterators[i].used_ns < oldest->used_ns)
+			oldest = &iterators[i];
+	note_crowd(oldest);
+	forget(oldest);
+	oldest->key = key;
+	oldest->life = thread_life;
+	oldest->used_ns = clock_now_ns();
+	return oldest;
+}
+
+void tfdata_make(struct tfdata_making *making, const void *dataset, bool many)
+{
+	struct tfdata_making *outer;
+
+	memset(making, 0, sizeof(*making));
 	if (!consumer_record())
 		return;
 	got_sweep();
-	atomic_store(&newest, dataset);
+	making->thread = thread_get();
+	making->life = thread_life;
+	making->dataset = dataset;
+	making->many = many;
+	if (!making->thread)
+		return;
+	outer = making->thread->making;
+	making->outer = outer;
+	if (outer) {
+		making->ignored = outer->ignored || (outer->many && outer->part_count);
+		if (outer->many)
+			making->dataset = outer->dataset;
+		outer->part_count++;
+	}
+	making->thread->making = making;
+}
+
+void tfdata_make_end(struct tfdata_making *making)
+{
+	if (!making->thread || !thread_is_in_life(making->life))
+		return;
+	making->thread->making = making->outer;
+	if (!making->seen && !making->many && !making->ignored)
+		atomic_store(&newest, making->dataset);
+}
+
+void tfdata_made(const void *iterator)
+{
+	struct thread *thread = thread_get();
+	struct tfdata_making *making = thread ? thread->making : NULL;
+	struct iterator *one;
+
+	enter();
+	one = look_up(iterator);
+	if (one)
+		forget(one);
+	if (making) {
+		making->seen = true;
+		one = add(iterator);
+		one->dataset = making->dataset;
+		one->ignored = making->ignored || making->many;
+		one->fresh = true;
+	}
+	leave();
 }
 
 void tfdata_hold(void)
@@ -50,32 +168,10 @@ void tfdata_release(void)
 	atomic_fetch_sub(&held, 1);
 }
 
-/* NULL: it cannot be followed. */
-static struct asker *asker_of(const struct thread *thread)
+/* Who asks first after an iterator was made asks that one, unless it is known which it is. */
+static void begin_epoch(struct iterator *one, const struct thread *thread, uint64_t begin_ns)
 {
-	for (int i = 0; i < ASKER_MAX; i++)
-		if (askers[i].life == thread_life && askers[i].thread == thread)
-			return &askers[i];
-	for (int i = 0; i < ASKER_MAX; i++) {
-		struct asker *one = &askers[i];
-		uint32_t before = one->life;
-
-		if (before == thread_life ||
-		    !atomic_compare_exchange_strong(&one->life, &before, thread_life))
-			continue;
-		one->thread = thread;
-		one->dataset = NULL;
-		one->end_ns = 0;
-		memset(&one->consumer, 0, sizeof(one->consumer));
-		return one;
-	}
-	return NULL;
-}
-
-/* Who asks first after an iterator was made asks that one. */
-static void begin_epoch(struct asker *one, uint64_t begin_ns)
-{
-	const void *dataset = atomic_exchange(&newest, NULL);
+	const void *dataset = one->fresh ? one->dataset : atomic_exchange(&newest, NULL);
 	struct consumer_facts facts = {
 		.kind = "tf.data",
 		.workers = -1,
@@ -89,48 +185,85 @@ static void begin_epoch(struct asker *one, uint64_t begin_ns)
 		return;
 	if (dataset)
 		one->dataset = dataset;
+	/* A graph that turns to a new iterator has done with the last one over the same dataset. */
+	for (int i = 0; dataset && i < ITERATOR_MAX; i++)
+		if (is_used(&iterators[i]) && iterators[i].dataset == dataset &&
+		    iterators[i].first == thread)
+			consumer_abandon(&iterators[i].consumer);
+	one->fresh = false;
+	one->first = thread;
 	facts.dataset = one->dataset;
 	consumer_abandon(&one->consumer);
 	consumer_start(&one->consumer, &facts, begin_ns);
 }
 
-static struct asker *current(void)
+static struct thread *current(void)
 {
-	struct thread *thread = activate_on() && !atomic_load(&held) ? thread_get() : NULL;
+	return activate_on() ? thread_get() : NULL;
+}
 
-	if (!thread || thread->wait_depth || thread->load_depth || thread->worker >= 0)
-		return NULL;
-	return asker_of(thread);
+void tfdata_asked(const void *iterator)
+{
+	struct thread *thread = current();
+
+	atomic_store(&telling, true);
+	if (!thread || thread->asked[0] == iterator)
+		return;
+	thread->asked[1] = thread->asked[0];
+	thread->asked[0] = iterator;
 }
 
 void tfdata_waited(uint64_t wait_us)
 {
-	struct asker *one = current();
+	struct thread *thread = current();
 
-	if (!one)
+	if (!thread)
 		return;
-	one->end_ns = clock_now_ns();
-	one->wait_ns = wait_us * 1000;
+	thread->asked_end_ns = clock_now_ns();
+	thread->asked_ns = wait_us * 1000;
+}
+
+static void tell(struct iterator *one, const struct thread *thread, uint64_t begin_ns, bool any)
+{
+	struct consumer_wait wait;
+
+	one->used_ns = clock_now_ns();
+	if (one->ignored)
+		return;
+	/* At its end, and asked again: that is no epoch of its own. */
+	if (!any && one->consumer.over && !atomic_load(&newest))
+		return;
+	begin_epoch(one, thread, begin_ns);
+	if (!consumer_wait_begin_at(&one->consumer, &wait, begin_ns))
+		return;
+	if (any)
+		consumer_wait_end(&one->consumer, &wait, (uint32_t)one->consumer.ordinal);
+	else
+		consumer_wait_stop(&one->consumer, &wait, false);
 }
 
 void tfdata_fetched(int64_t bytes)
 {
-	struct asker *one = current();
-	struct consumer_wait wait;
+	struct thread *thread = current();
+	struct iterator *one;
+	const void *key;
 	uint64_t begin_ns;
 
-	if (!one || one->wait_ns >= one->end_ns)
+	if (!thread)
 		return;
-	begin_ns = one->end_ns - one->wait_ns;
-	one->end_ns = 0;
-	/* At its end, and asked again: that is no epoch of its own. */
-	if (bytes <= 0 && one->consumer.over && !atomic_load(&newest))
+	key = thread->asked[0];
+	thread->asked[0] = thread->asked[1];
+	thread->asked[1] = NULL;
+	begin_ns = thread->asked_ns < thread->asked_end_ns ? thread->asked_end_ns - thread->asked_ns
+							   : 0;
+	thread->asked_end_ns = 0;
+	if (!key && !atomic_load(&telling))
+		key = thread;
+	if (!key || !begin_ns || atomic_load(&held) || thread->wait_depth || thread->load_depth ||
+	    thread->worker >= 0)
 		return;
-	begin_epoch(one, begin_ns);
-	if (!consumer_wait_begin_at(&one->consumer, &wait, begin_ns))
-		return;
-	if (bytes > 0)
-		consumer_wait_end(&one->consumer, &wait, (uint32_t)one->consumer.ordinal);
-	else
-		consumer_wait_stop(&one->consumer, &wait, false);
+	enter();
+	one = look_up(key);
+	tell(one ? one : add(key), thread, begin_ns, bytes > 0);
+	leave();
 }

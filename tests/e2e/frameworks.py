@@ -85,6 +85,24 @@ graph.graph_next(3, 0, -1)
 print(metrics.metrics_calls())
 """
 
+TOLD = GRAPH + """
+from tensorflow.python.data.ops.multi_device_iterator_ops import OwnedMultiDeviceIterator
+made = 0
+def create():
+    global made
+    graph.iterator_made(made)
+    made += 1
+    return made - 1
+iterator_ops.create = create
+def ask(number, iterator, inner=-1):
+    begin = now()
+    graph.graph_ask(number, 2000, 64, iterator.resource, inner)
+    print("WAIT", begin, now(), flush=True)
+def done(count):
+    for number in range(count): graph.graph_next(number, 0, -1)
+    print(made, metrics.metrics_made(), metrics.metrics_calls(), graph.times_wrong())
+"""
+
 # name: (kind, program, [batches of each epoch of each loader])
 CASES = {
     "tf.data": ("tf.data", TF + "d, v = Dataset(14), Dataset(5)\nfor _ in range(2):\n"
@@ -117,7 +135,8 @@ drain(it.__next__)""", [[8]]),
     "tf.data, replicas": ("tf.data", TF + """
 from tensorflow.python.distribute.input_lib import DistributedIterator
 d = Dataset(10)
-drain(DistributedIterator([iter(d), iter(d)]).__next__)""", [[10]]),
+kept = [DistributedIterator([iter(d), iter(d)]) for _ in range(2)]
+for it in kept: drain(it.__next__)""", [[10, 10]]),
     "a graph's": ("tf.data", "from tensorflow.python.data.ops.iterator_ops import Iterator\n"
                   "print(Iterator('resource', initializer=3).resource)", []),
     "imported": (None, "from mxnet.io import io\nfrom nvidia.dali import pipeline\n"
@@ -178,6 +197,47 @@ for _ in range(2):
     graph.graph_next(0, 10, 0)
 fit(train, 0, 2)
 graph.graph_next(0, 0, -1)""", [[6, 6, 2]]),
+    "fit, several steps at once": ("tf.data", TF + TOLD + """
+train, val = Dataset(1), Dataset(1)
+def fit(data, number, count):               # four nodes ask the same iterator, and leave it half-way
+    iterator = iter(data)
+    for step in range(count): ask(number + step % 4, iterator)
+    return iterator
+for _ in range(2):
+    fit(train, 0, 12)
+    fit(val, 4, 6)
+done(8)""", [[12, 12], [6, 6]]),
+    "fit, at the same place": ("tf.data", TF + TOLD + """
+train = Dataset(1)
+for _ in range(2):
+    made = 0                                # the last one is gone
+    iterator = iter(train)
+    for step in range(6): ask(_, iterator)
+done(2)""", [[6, 6]]),
+    "many graphs": ("tf.data", TF + TOLD + """
+iterators = [iter(Dataset(1)) for _ in range(28)]
+for _ in range(6):
+    for number, iterator in enumerate(iterators): ask(number, iterator)
+done(28)""", [[6]] * 28),
+    "one graph, two in turn": ("tf.data", TF + TOLD + """
+a, b = iter(Dataset(1)), iter(Dataset(1))
+for _ in range(6):
+    ask(0, a); ask(0, b)
+ask(0, a, b.resource)                       # which asks the other in turn
+done(1)""", [[7], [7]]),
+    "devices": ("tf.data", TF + TOLD + """
+data = Dataset(1)
+for epoch in range(2):
+    many = OwnedMultiDeviceIterator(data, ["a", "b"])
+    OwnedMultiDeviceIterator(components=many._device_iterators)
+    one, two = many._device_iterators
+    for _ in range(10):
+        ask(0, one)
+        graph.graph_ask(1, 100, 8, two.resource, -1)
+        for _ in range(2):                  # begun on one thread, done on another
+            graph.graph_ask(2, 100, 8, many.resource, -1)
+            graph.graph_next(3, 100, 8)
+done(4)""", [[10, 10]]),
     "eager, counted by TensorFlow too": ("tf.data", TF + GRAPH + COUNTED, [[9]]),
 }
 
@@ -252,6 +312,12 @@ while caught + lost < 300:
     except Alarm:
         caught += 1
 print("lost", lost)
+"""
+CROWD = TF + TOLD + """
+iterators = [iter(Dataset(1)) for _ in range(200)]
+for _ in range(2):
+    for iterator in iterators: graph.graph_ask(0, 1, 8, iterator.resource, -1)
+done(1)
 """
 HOME = """
 import time
@@ -371,6 +437,13 @@ def check_alarms(python, folder):
     check(database and rows(database, "SELECT 1 FROM batch LIMIT 1"), "alarms, no batch")
 
 
+def check_crowd(python, folder):
+    """More than there is room for: each batch is told, and that loaders were not known again."""
+    _, database = record("crowd", python, folder, CROWD)
+    equal(rows(database, "SELECT COUNT(*) AS count FROM batch")[0]["count"], 400, "crowd, batches")
+    check("so many iterators of TensorFlow's" in report(database).out, "crowd, what is said")
+
+
 def check_steps(python, folder):
     """Keras' steps, where nothing is known of what it waits for: no verdict, and it is said why."""
     _, database = record("steps", python, folder, STEPS)
@@ -424,6 +497,7 @@ def main():
     check_forked(PYTHON, folder)
     check_alarms(PYTHON, folder)
     check_steps(PYTHON, folder)
+    check_crowd(PYTHON, folder)
     check_stateful(folder)
     check_rows()
     root = os.environ.get("PYENV_ROOT") or os.path.join(os.path.expanduser("~"), ".pyenv")

@@ -13,6 +13,7 @@ def executing_eagerly():
 ''',
     "tensorflow/python/data/ops/iterator_ops.py": '''
 from tensorflow.python.eager import context
+create = lambda: None                       # makes what TensorFlow makes of it, elsewhere
 class Iterator:                             # of graphs and sessions
     def __init__(self, resource, initializer=None):
         self.resource = resource
@@ -23,6 +24,7 @@ class OwnedIterator:
         else:
             self._dataset = dataset
             self._elements = dataset.elements()
+            self.resource = create()
     def __iter__(self):
         return self
     def next(self):
@@ -57,6 +59,16 @@ class Dataset:
         return iterator_ops.OwnedIterator(self)
     def as_numpy_iterator(self):
         return NumpyIterator(self)
+''',
+    "tensorflow/python/data/ops/multi_device_iterator_ops.py": '''
+from tensorflow.python.data.ops import dataset_ops, iterator_ops
+class OwnedMultiDeviceIterator:
+    def __init__(self, dataset=None, devices=None, components=None):
+        if dataset is None:
+            self._device_iterators = components
+            return
+        self.resource = iterator_ops.create()
+        self._device_iterators = [iter(dataset_ops.Dataset(dataset.count)) for _ in devices]
 ''',
     "tensorflow/python/distribute/input_lib.py": '''
 class DistributedIteratorBase:

@@ -202,6 +202,8 @@ enum family {
 	CUDA_DEVICE,
 	CUDA_COPY,
 	CUDA_COPY_2D,
+	TF_MADE,
+	TF_ASKED,
 	TF_WAITED,
 	TF_FETCHED,
 };
@@ -436,6 +438,8 @@ static void tell(enum family family, enum decode_library_id library, bool done)
 	case CUDA_DEVICE:
 	case CUDA_COPY:
 	case CUDA_COPY_2D:
+	case TF_MADE:
+	case TF_ASKED:
 	case TF_WAITED:
 	case TF_FETCHED: /* no decoders; that they are reached is what is seen here */
 		answer(0);

@@ -20,6 +20,12 @@ struct heif_status {
 	const char *text;
 };
 
+/* absl::Time, by value. */
+struct tf_time {
+	uint64_t high;
+	uint32_t low;
+};
+
 #define ROW_EXPORT __attribute__((visibility("default")))
 
 extern ROW_EXPORT uint64_t row_answer[2];   /* what the next calls return */
