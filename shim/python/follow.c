@@ -220,17 +220,35 @@ void follow_made(const struct follow_what *what, PyObject *object)
 		consumer_abandon(&one->consumer);
 }
 
-PyObject *follow_made_call(const struct follow_what *what, PyObject *object, PyObject *original,
-			   PyObject *args, PyObject *kwargs)
+/* Of this kind, or, if that is NULL, of this loader. */
+static struct followed *made_of(const char *kind, const void *loader, const PyObject *object)
 {
 	for (size_t i = 0; object && !follow_inside() && i < followed_count; i++) {
 		struct followed *one = &followed[i];
 
 		if (one->object == object && one->life == thread_life &&
-		    one->what.loader == what->loader && !is_gone(one) && consumer_activate())
-			return next(one, original, args, kwargs);
+		    (kind ? one->what.kind == kind : one->what.loader == loader) && !is_gone(one) &&
+		    consumer_activate())
+			return one;
 	}
-	return py.PyObject_Call(original, args, kwargs);
+	return NULL;
+}
+
+PyObject *follow_made_call(const struct follow_what *what, PyObject *object, PyObject *original,
+			   PyObject *args, PyObject *kwargs)
+{
+	struct followed *one = made_of(NULL, what->loader, object);
+
+	return one ? next(one, original, args, kwargs) : py.PyObject_Call(original, args, kwargs);
+}
+
+PyObject *follow_told_call(const struct follow_what *what, PyObject *object, PyObject *original,
+			   PyObject *args, PyObject *kwargs)
+{
+	struct followed *one = made_of(what->kind, NULL, object);
+
+	return one ? next(one, original, args, kwargs)
+		   : follow_call(what, object, original, args, kwargs);
 }
 
 /*

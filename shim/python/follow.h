@@ -30,6 +30,10 @@ void follow_made(const struct follow_what *what, PyObject *object);
 PyObject *follow_made_call(const struct follow_what *what, PyObject *object, PyObject *original,
 			   PyObject *args, PyObject *kwargs);
 
+/* A call of an object of which follow_made() told the loader; else it is a loader of its own. */
+PyObject *follow_told_call(const struct follow_what *what, PyObject *object, PyObject *original,
+			   PyObject *args, PyObject *kwargs);
+
 /* A new epoch: takes `iterator`, and returns what is to be handed out instead of it. */
 PyObject *follow_iterator(const struct follow_what *what, PyObject *iterator);
 

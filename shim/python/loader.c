@@ -259,6 +259,28 @@ static PyObject *how_make(enum loader_id id, PyObject *original, PyObject *args,
 	return api_is_of_type(made, generators) ? follow_iterator(&what, made) : made;
 }
 
+static PyObject *how_make_object(enum loader_id id, PyObject *original, PyObject *args,
+				 PyObject *kwargs)
+{
+	const struct follow_what what = {rows[id].kind, loader_of(id, self_of(args)), users};
+	PyObject *made = py.PyObject_Call(original, args, kwargs);
+
+	if (made && !is_inside())
+		follow_made(&what, made);
+	return made;
+}
+
+static PyObject *how_next_made(enum loader_id id, PyObject *original, PyObject *args,
+			       PyObject *kwargs)
+{
+	PyObject *object = self_of(args);
+
+	if (is_inside())
+		return py.PyObject_Call(original, args, kwargs);
+	return follow_told_call(&(struct follow_what){rows[id].kind, object, users}, object,
+				original, args, kwargs);
+}
+
 static PyObject *how_make_for_keras(enum loader_id id, PyObject *original, PyObject *args,
 				    PyObject *kwargs)
 {

@@ -156,6 +156,19 @@ worker = multiprocessing.get_context("fork").Process(target=list, args=(NDArrayI
 worker.start(); worker.join(); print(worker.exitcode)""", []),
     "mxnet.io": ("mxnet.io", "from mxnet.io.io import NDArrayIter\nit = NDArrayIter(9)\n"
                  "for _ in range(2): drain(it.__next__); it.reset()", [[9, 9]]),
+    "paddle": ("paddle.io", """
+from paddle.io.reader import DataLoader
+from paddle.io.dataloader.dataloader_iter import _DataLoaderIterMultiProcess
+data = range(12)
+kept = [DataLoader(data) for _ in range(2)]
+for loader in DataLoader(data), DataLoader(data, 2), DataLoader(data, 2, True):
+    kept.append(loader)
+    for limit in 12, 5, 12: drain(iter(loader).__next__, limit + (limit == 12))
+drain(loader().__next__)
+a, b = iter(kept[0]), iter(kept[1])
+drain(lambda: (next(a), next(b)))
+drain(_DataLoaderIterMultiProcess(loader).__next__)
+""", [[12, 5, 12]] * 2 + [[12, 5, 12, 12]] + [[12]] * 3),
     "DALI": ("DALI", DALI, [[8, 8]] * 6 + [[8], [8, 8]]),
     "DALI, by hand": ("DALI", DALI_BY_HAND, [[8, 8], [8, 8], [4]]),
     "grain": ("grain", """

@@ -154,6 +154,44 @@ class NDArrayIter(DataIter):
         self.at += 1
         return self.at <= self.count
 ''',
+    "paddle/io/dataloader/dataloader_iter.py": '''
+import time
+class _DataLoaderIterBase:                  # knows the dataset, but not its loader
+    def __init__(self, loader):
+        self._dataset = loader.dataset
+        self._reset()
+    def _reset(self):
+        self.elements = iter(self._dataset)
+    def __iter__(self):
+        return self
+class _DataLoaderIterSingleProcess(_DataLoaderIterBase):
+    def __next__(self):
+        time.sleep(0.002)
+        return next(self.elements)
+class _DataLoaderIterMultiProcess(_DataLoaderIterBase):
+    def __next__(self):
+        time.sleep(0.002)
+        return next(self.elements)
+''',
+    "paddle/io/reader.py": '''
+from .dataloader.dataloader_iter import _DataLoaderIterMultiProcess, _DataLoaderIterSingleProcess
+class DataLoader:
+    def __init__(self, dataset, num_workers=0, persistent_workers=False):
+        self.dataset, self.num_workers = dataset, num_workers
+        self._persistent_workers, self._iterator = persistent_workers, None
+    def __iter__(self):
+        if self.num_workers == 0:
+            return _DataLoaderIterSingleProcess(self)
+        if not self._persistent_workers:
+            return _DataLoaderIterMultiProcess(self)
+        if self._iterator is None:
+            self._iterator = _DataLoaderIterMultiProcess(self)
+        else:
+            self._iterator._reset()
+        return self._iterator
+    def __call__(self):
+        return self.__iter__()
+''',
     "nvidia/dali/types.py": '''
 import enum
 PipelineAPIType = enum.Enum("PipelineAPIType", ["BASIC", "ITERATOR", "SCHEDULED"], start=0)
