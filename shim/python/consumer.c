@@ -34,10 +34,12 @@ struct mark {
 /*
  * Loaders of this process; a loader's number is its place here, from 1. A loop that makes a new
  * DataLoader over the same dataset every epoch means one loader, so a new object takes up an old
- * number if dataset and settings are the same and nobody iterates over the old one.
+ * number if dataset and settings are the same and nobody iterates over the old one. One that
+ * shuffles is another than one that does not, and so is one whose dataset lies where another lay.
  */
 static struct {
 	const void *dataset;
+	const void *classes[CONSUMER_PART_MAX];
 	int64_t batch_size;
 	int32_t workers;
 	uint32_t epochs;
@@ -112,6 +114,15 @@ struct consumer *consumer_of(PyObject *iterator)
 	return memory_of(iterator, &iterator_attribute, sizeof(struct consumer), false);
 }
 
+void consumer_skip(PyObject *iterator, bool skips)
+{
+	struct consumer *consumer =
+		memory_of(iterator, &iterator_attribute, sizeof(*consumer), skips);
+
+	if (consumer)
+		consumer->skipping = skips;
+}
+
 /* Unique in the run: the pid tells processes apart, the count what one process makes. */
 static uint64_t local_stream(void)
 {
@@ -126,11 +137,13 @@ static uint32_t find_loader(const struct consumer_facts *facts)
 	for (uint32_t i = 1; facts->dataset && i <= last; i++)
 		if (loaders[i].dataset == facts->dataset && !loaders[i].running &&
 		    loaders[i].batch_size == facts->batch_size &&
-		    loaders[i].workers == facts->workers)
+		    loaders[i].workers == facts->workers &&
+		    memcmp(loaders[i].classes, facts->classes, sizeof(facts->classes)) == 0)
 			return i;
 	loader_count++;
 	if (loader_count <= LOADER_MAX) {
 		loaders[loader_count].dataset = facts->dataset;
+		memcpy(loaders[loader_count].classes, facts->classes, sizeof(facts->classes));
 		loaders[loader_count].batch_size = facts->batch_size;
 		loaders[loader_count].workers = facts->workers;
 	}

@@ -36,7 +36,11 @@ struct consumer {
 	} arrivals[CONSUMER_ARRIVAL_MAX];
 	uint64_t receive_ns;	/* in this __next__; UINT64_MAX: is not observed */
 	bool over;		/* the epoch ended; none has begun since */
+	bool skipping;		/* what is asked for now is not handed out */
 };
+
+/* What a loader has in it: the dataset, and what says in which order. */
+#define CONSUMER_PART_MAX 3
 
 /* What the framework knows of an iterator. */
 struct consumer_facts {
@@ -47,6 +51,7 @@ struct consumer_facts {
 	int64_t batch_size;
 	uint32_t flags;		/* enum dlprof_epoch_flag */
 	const void *dataset;	/* its identity; NULL: not known */
+	const void *classes[CONSUMER_PART_MAX]; /* of its parts; NULL: not known */
 	bool opaque;		/* what happens within a wait is not observed */
 };
 
@@ -59,8 +64,11 @@ bool consumer_activate(void);
 /* Whether this process has iterated over a loader that is followed. */
 bool consumer_has_loader(void);
 
-/* The state of an iterator, or NULL if it has none yet. */
+/* The state of an iterator, or NULL if it has none yet. Until its first epoch it has no stream. */
 struct consumer *consumer_of(PyObject *iterator);
+
+/* Whether what the iterator is asked for from now on is left out, rather than handed out. */
+void consumer_skip(PyObject *iterator, bool skips);
 
 /*
  * An iterator was made, or reset, by iterating over `loader` (NULL: not known). Gives it a state,

@@ -9,20 +9,14 @@
 #include "python/audit.h"
 #include "python/consumer.h"
 #include "python/patch.h"
-#include "python/steps.h"
-#include "scope.h"
-#include "segment.h"
-#include "span.h"
 #include "sys.h"
 
 #define DATALOADER "torch.utils.data.dataloader"
-#define FETCH      "torch.utils.data._utils.fetch"
 #define STATEFUL   "torchdata.stateful_dataloader.stateful_dataloader"
 
-static bool blind; /* this torch hands out its batches under another name */
+bool torch_blind;
 
-/* Inode of the pipe at one end of a multiprocessing.Queue: the same number in every process. */
-static uint64_t pipe_inode(PyObject *queue, const char *end)
+uint64_t torch_pipe_inode(PyObject *queue, const char *end)
 {
 	PyObject *connection = api_get_named(queue, end);
 	struct stat status;
@@ -46,6 +40,26 @@ static const char *kind_of(PyObject *iterator)
 		       : "torch.DataLoader";
 }
 
+/* Of a loader. */
+static void gather_identity(PyObject *loader, struct consumer_facts *facts)
+{
+	static const char *const parts[CONSUMER_PART_MAX] = {"dataset", "sampler", "batch_sampler"};
+
+	facts->batch_size = api_get_number(loader, "batch_size", -1);
+	for (size_t i = 0; i < CONSUMER_PART_MAX; i++) {
+		PyObject *part = api_get_named(loader, parts[i]);
+		PyObject *class = part ? py.PyObject_Type(part) : NULL;
+
+		if (i == 0)
+			facts->dataset = part;
+		facts->classes[i] = class;
+		if (class)
+			py.Py_DecRef(class); /* the part keeps it */
+		if (part)
+			py.Py_DecRef(part); /* the loader keeps it */
+	}
+}
+
 /* Of a _BaseDataLoaderIter. */
 static void gather_facts(PyObject *iterator, PyObject *loader, struct consumer_facts *facts)
 {
@@ -54,16 +68,11 @@ static void gather_facts(PyObject *iterator, PyObject *loader, struct consumer_f
 	facts->kind = kind_of(iterator);
 	facts->workers = (int32_t)api_get_number(iterator, "_num_workers", -1);
 	facts->prefetch_factor = (int32_t)api_get_number(iterator, "_prefetch_factor", -1);
-	facts->batch_size = loader ? api_get_number(loader, "batch_size", -1) : -1;
-	if (loader) {
-		PyObject *dataset = api_get_named(loader, "dataset");
-
-		facts->dataset = dataset;
-		if (dataset)
-			py.Py_DecRef(dataset); /* the loader keeps it */
-	}
+	facts->batch_size = -1;
+	if (loader)
+		gather_identity(loader, facts);
 	if (queue) {
-		facts->stream = pipe_inode(queue, "_reader");
+		facts->stream = torch_pipe_inode(queue, "_reader");
 		py.Py_DecRef(queue);
 	} else {
 		facts->workers = 0;
@@ -81,15 +90,21 @@ static void gather_facts(PyObject *iterator, PyObject *loader, struct consumer_f
 		facts->flags |= DLPROF_EPOCH_ITERABLE;
 }
 
-/* DataLoader.__iter__: begin to record before the workers are forked. */
+/* Before the workers are forked, which inherit it. */
+static void begin_recording(void)
+{
+	if (consumer_activate())
+		audit_load_begin(false);
+}
+
+/* DataLoader.__iter__ */
 static PyObject *on_iter(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	uint64_t begin_ns = clock_now_ns();
 	struct consumer_facts facts = {0};
 	PyObject *loader, *iterator;
 
-	if (consumer_activate())
-		audit_load_begin(false); /* before the workers are forked, which inherit it */
+	begin_recording();
 	iterator = py.PyObject_Call(original, args, kwargs);
 	if (!iterator || !activate_on())
 		return iterator;
@@ -98,6 +113,79 @@ static PyObject *on_iter(PyObject *original, PyObject *args, PyObject *kwargs)
 	gather_facts(iterator, loader, &facts);
 	consumer_epoch(iterator, loader, &facts, begin_ns);
 	return iterator;
+}
+
+static struct api_name maker_name = {"_dlprof_maker", NULL};
+
+PyObject *torch_argument(PyObject *args, PyObject *kwargs, ssize_t at, const char *name)
+{
+	PyObject *value = kwargs ? py.PyDict_GetItemString(kwargs, name) : NULL;
+
+	if (!value && at >= 0 && at < py.PyTuple_Size(args))
+		value = py.PyTuple_GetItem(args, at);
+	py.PyErr_Clear();
+	return value;
+}
+
+/* A weak reference: workers end when their loader and its iterator go. */
+static void remember_maker(PyObject *iterator, PyObject *loader)
+{
+	PyObject *name = api_name(&maker_name);
+	PyObject *reference = py.PyWeakref_NewRef(loader, NULL);
+
+	if (reference) {
+		if (name)
+			py.PyObject_SetAttr(iterator, name, reference);
+		py.Py_DecRef(reference);
+	}
+	py.PyErr_Clear();
+}
+
+/* New reference. */
+static PyObject *maker_of(PyObject *iterator)
+{
+	PyObject *reference = api_get_again(iterator, &maker_name), *loader = NULL;
+
+	if (reference) {
+		loader = py.PyObject_CallObject(reference, NULL);
+		py.Py_DecRef(reference);
+	}
+	if (loader && loader == py.none) {
+		py.Py_DecRef(loader);
+		loader = NULL;
+	}
+	py.PyErr_Clear();
+	return loader;
+}
+
+/* _BaseDataLoaderIter.__init__(self, loader): some make iterators without DataLoader.__iter__. */
+static PyObject *on_init(PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	PyObject *made, *iterator, *loader;
+
+	begin_recording();
+	made = py.PyObject_Call(original, args, kwargs);
+	if (!made || !activate_on())
+		return made;
+	iterator = torch_argument(args, NULL, 0, NULL);
+	loader = torch_argument(args, kwargs, 1, "loader");
+	if (iterator && loader)
+		remember_maker(iterator, loader);
+	return made;
+}
+
+/* __init__ of torchdata's: what it asks itself for, to get to where it was, is not handed out. */
+static PyObject *on_resume(PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	PyObject *iterator = torch_argument(args, NULL, 0, NULL), *made;
+
+	begin_recording();
+	if (iterator && activate_on())
+		consumer_skip(iterator, true);
+	made = py.PyObject_Call(original, args, kwargs);
+	if (made)
+		consumer_skip(iterator, false);
+	return made;
 }
 
 /* Which task the batch was that __next__ just returned. */
@@ -122,10 +210,23 @@ static uint32_t delivered_task(PyObject *iterator, const struct consumer *consum
 	return next > 0 ? (uint32_t)(next - 1) : (uint32_t)consumer->ordinal;
 }
 
+/* Of an iterator that was made without DataLoader.__iter__. */
+static struct consumer *begin_epoch(PyObject *iterator)
+{
+	struct consumer_facts facts = {0};
+	PyObject *loader = maker_of(iterator);
+	struct consumer *consumer;
+
+	gather_facts(iterator, loader, &facts);
+	consumer = consumer_epoch(iterator, loader, &facts, clock_now_ns());
+	if (loader)
+		py.Py_DecRef(loader);
+	return consumer;
+}
+
 /* _BaseDataLoaderIter.__next__ */
 static PyObject *on_next(PyObject *original, PyObject *args, PyObject *kwargs)
 {
-	struct consumer_facts facts = {0};
 	struct consumer_wait wait;
 	struct consumer *consumer;
 	PyObject *iterator, *batch;
@@ -134,13 +235,10 @@ static PyObject *on_next(PyObject *original, PyObject *args, PyObject *kwargs)
 		return py.PyObject_Call(original, args, kwargs);
 	iterator = py.PyTuple_GetItem(args, 0);
 	consumer = iterator ? consumer_of(iterator) : NULL;
-	if (iterator && unlikely(!consumer)) {
-		/* Made without DataLoader.__iter__ */
-		gather_facts(iterator, NULL, &facts);
-		consumer = consumer_epoch(iterator, NULL, &facts, clock_now_ns());
-	}
+	if (iterator && unlikely(!consumer || !(consumer->stream || consumer->skipping)))
+		consumer = begin_epoch(iterator);
 	py.PyErr_Clear();
-	if (!consumer || !consumer_wait_begin(consumer, &wait))
+	if (!consumer || consumer->skipping || !consumer_wait_begin(consumer, &wait))
 		return py.PyObject_Call(original, args, kwargs);
 	batch = py.PyObject_Call(original, args, kwargs);
 	if (batch)
@@ -150,8 +248,7 @@ static PyObject *on_next(PyObject *original, PyObject *args, PyObject *kwargs)
 	return batch;
 }
 
-/* The number in the first place of a tuple, or -1. */
-static int64_t first_number(PyObject *tuple)
+int64_t torch_first_number(PyObject *tuple)
 {
 	PyObject *first = py.PyTuple_GetItem(tuple, 0);
 
@@ -185,257 +282,11 @@ static PyObject *on_try_get(PyObject *original, PyObject *args, PyObject *kwargs
 	if (answer) {
 		message = py.PyTuple_GetItem(answer, 1);
 		if (message)
-			task = first_number(message);
+			task = torch_first_number(message);
 		py.PyErr_Clear();
 	}
 	consumer_receive_end(consumer, &receive, task);
 	return answer;
-}
-
-/* A fetcher's collate_fn, called as collate_fn(samples). */
-static PyObject *on_collate(PyObject *original, PyObject *args, PyObject *kwargs)
-{
-	struct span span = {.fd = -1, .name = "collate_fn"};
-	bool recorded = activate_on() && span_begin(&span, DLPROF_CLASS_COLLATE);
-	PyObject *batch = py.PyObject_Call(original, args, kwargs);
-
-	if (recorded)
-		span_end(&span, 0, !batch);
-	return batch;
-}
-
-static PyMethodDef collate_method = {"collate_fn", on_collate, PY_VARARGS_KEYWORDS, NULL};
-
-static void prepare(PyObject *fetcher)
-{
-	static PyObject *mark, *collate;
-	PyObject *seen, *function;
-
-	if (unlikely(!mark)) {
-		mark = py.PyUnicode_InternFromString("_dlprof_seen");
-		collate = py.PyUnicode_InternFromString("collate_fn");
-	}
-	seen = api_get(fetcher, mark);
-	function = seen ? NULL : api_get(fetcher, collate);
-	if (!seen) {
-		/* Set first: a fetcher that refuses attributes stays as it is. */
-		if (py.PyObject_SetAttr(fetcher, mark, mark) == 0) {
-			if (function)
-				patch_attribute(fetcher, &collate_method);
-			steps_watch(fetcher);
-		}
-		py.PyErr_Clear();
-	}
-	if (seen)
-		py.Py_DecRef(seen);
-	if (function)
-		py.Py_DecRef(function);
-}
-
-static uint32_t count_samples(PyObject *indices)
-{
-	ssize_t size;
-
-	/* With batch_size=None. Asking a number for its size costs as much as all else in here. */
-	if (!indices || api_is_int(indices))
-		return 1;
-	size = py.PyObject_Size(indices);
-	py.PyErr_Clear();
-	return size < 0 ? 1 : (uint32_t)size;
-}
-
-/* _MapDatasetFetcher.fetch, _IterableDatasetFetcher.fetch: one load. */
-static PyObject *on_fetch(PyObject *original, PyObject *args, PyObject *kwargs)
-{
-	struct thread *thread = activate_on() ? thread_get() : NULL;
-	struct scope_load load;
-	PyObject *fetcher, *batch;
-	uint32_t samples;
-	bool failed;
-
-	/* No stream: somebody uses the fetcher without a loader. */
-	if (!thread || !thread->stream)
-		return py.PyObject_Call(original, args, kwargs);
-	fetcher = py.PyTuple_GetItem(args, 0);
-	samples = count_samples(py.PyTuple_GetItem(args, 1));
-	py.PyErr_Clear();
-	if (fetcher)
-		prepare(fetcher);
-	audit_load_begin(thread->worker >= 0);
-	scope_load_begin(thread, &load);
-	batch = py.PyObject_Call(original, args, kwargs);
-	failed = !batch;
-	/* An iterable's end is no load: nothing was loaded. */
-	if (batch || !py.PyErr_ExceptionMatches(*py.stop_iteration))
-		scope_load_end(thread, &load, samples, failed);
-	else
-		scope_load_cancel(thread, &load);
-	return batch;
-}
-
-/* index_queue.get in a worker: (task, indices), a request to start over, or None. */
-static PyObject *on_index(PyObject *original, PyObject *args, PyObject *kwargs)
-{
-	PyObject *message = py.PyObject_Call(original, args, kwargs);
-	static const char *const resumes[] = {"_ResumeIteration", NULL};
-	struct thread *thread = activate_on() ? thread_get() : NULL;
-	int64_t task;
-
-	if (!message || !thread)
-		return message;
-	task = first_number(message);
-	if (task >= 0) {
-		thread->task = (uint32_t)task;
-		return message;
-	}
-	if (api_is_of_type(message, resumes))
-		thread->generation++;
-	py.PyErr_Clear();
-	return message;
-}
-
-static PyMethodDef index_method = {"get", on_index, PY_VARARGS_KEYWORDS, NULL};
-
-/* The worker loop is pickled by name under spawn, so its wrapper cannot carry the original. */
-static struct worker_loop {
-	const char *module;
-	PyObject *original;
-	ssize_t index_queue;
-	ssize_t data_queue;
-	ssize_t worker_id;
-} worker_loops[TORCH_PACKAGE_MAX] = {
-	[TORCH] = {.module = "torch.utils.data._utils.worker"},
-	[TORCHDATA] = {.module = "torchdata.stateful_dataloader.worker"},
-};
-
-static PyObject *worker_argument(PyObject *args, PyObject *kwargs, ssize_t at, const char *name)
-{
-	PyObject *value = kwargs ? py.PyDict_GetItemString(kwargs, name) : NULL;
-
-	if (!value && at >= 0 && at < py.PyTuple_Size(args))
-		value = py.PyTuple_GetItem(args, at);
-	py.PyErr_Clear();
-	return value;
-}
-
-static void enter_worker(const struct worker_loop *loop, PyObject *args, PyObject *kwargs)
-{
-	PyObject *indices = worker_argument(args, kwargs, loop->index_queue, "index_queue");
-	PyObject *results = worker_argument(args, kwargs, loop->data_queue, "data_queue");
-	PyObject *id = worker_argument(args, kwargs, loop->worker_id, "worker_id");
-	struct thread *thread;
-	struct dlprof_event event = {.kind = DLPROF_EVENT_WORKER};
-
-	if (!indices || !results || blind || !consumer_activate())
-		return;
-	thread = thread_get();
-	if (!thread)
-		return;
-	thread->worker = id ? (int32_t)api_number(id, -1) : -1;
-	thread->stream = pipe_inode(results, "_writer");
-	thread->generation = 0;
-	patch_attribute(indices, &index_method);
-	event.worker = thread->worker;
-	event.begin_ns = clock_now_ns();
-	event.stream = thread->stream;
-	thread_push(thread, &event);
-}
-
-static PyObject *run_worker(enum torch_package package, PyObject *args, PyObject *kwargs)
-{
-	enter_worker(&worker_loops[package], args, kwargs);
-	return py.PyObject_Call(worker_loops[package].original, args, kwargs);
-}
-
-static PyObject *on_torch_worker(PyObject *self, PyObject *args, PyObject *kwargs)
-{
-	(void)self;
-	return run_worker(TORCH, args, kwargs);
-}
-
-static PyObject *on_torchdata_worker(PyObject *self, PyObject *args, PyObject *kwargs)
-{
-	(void)self;
-	return run_worker(TORCHDATA, args, kwargs);
-}
-
-/* Where the loop takes its arguments, by name: their places differ between versions. */
-static void find_arguments(struct worker_loop *loop)
-{
-	PyObject *code = api_get_named(loop->original, "__code__");
-	PyObject *names = code ? api_get_named(code, "co_varnames") : NULL;
-	ssize_t count = code ? (ssize_t)api_get_number(code, "co_argcount", 0) : 0;
-
-	loop->index_queue = loop->data_queue = loop->worker_id = -1;
-	for (ssize_t i = 0; names && i < count; i++) {
-		PyObject *name = py.PyTuple_GetItem(names, i);
-
-		if (!name)
-			break;
-		if (py.PyUnicode_CompareWithASCIIString(name, "index_queue") == 0)
-			loop->index_queue = i;
-		else if (py.PyUnicode_CompareWithASCIIString(name, "data_queue") == 0)
-			loop->data_queue = i;
-		else if (py.PyUnicode_CompareWithASCIIString(name, "worker_id") == 0)
-			loop->worker_id = i;
-	}
-	py.PyErr_Clear();
-	if (names)
-		py.Py_DecRef(names);
-	if (code)
-		py.Py_DecRef(code);
-}
-
-void torch_patch_worker(PyObject *module, size_t package)
-{
-	static PyMethodDef methods[TORCH_PACKAGE_MAX] = {
-		[TORCH] = {"_worker_loop", on_torch_worker, PY_VARARGS_KEYWORDS, NULL},
-		[TORCHDATA] = {"_worker_loop", on_torchdata_worker, PY_VARARGS_KEYWORDS, NULL},
-	};
-	struct worker_loop *loop = &worker_loops[package];
-	const char *const attribute = methods[package].ml_name;
-	PyObject *original = api_get_named(module, attribute);
-	PyObject *name, *function = NULL;
-	bool set = false;
-
-	if (original) {
-		loop->original = original;
-		find_arguments(loop);
-		name = py.PyUnicode_FromString(loop->module);
-		if (name) {
-			/* Its __module__, for pickle. */
-			function = py.PyCFunction_NewEx(&methods[package], NULL, name);
-			py.Py_DecRef(name);
-		}
-	}
-	if (function) {
-		set = loop->data_queue >= 0 && loop->index_queue >= 0 &&
-		      py.PyObject_SetAttrString(module, attribute, function) == 0;
-		py.Py_DecRef(function);
-	}
-	py.PyErr_Clear();
-	patch_note(loop->module, attribute, set);
-}
-
-void torch_patch_fetch(PyObject *module, size_t package)
-{
-	static PyMethodDef method = {"fetch", on_fetch, PY_VARARGS_KEYWORDS, NULL};
-	static const struct {
-		const char *name;
-		const char *where;
-	} fetchers[] = {
-		{"_MapDatasetFetcher", FETCH ":_MapDatasetFetcher"},
-		{"_IterableDatasetFetcher", FETCH ":_IterableDatasetFetcher"},
-	};
-
-	(void)package;
-	for (size_t i = 0; i < sizeof(fetchers) / sizeof(fetchers[0]); i++) {
-		PyObject *class = api_get_named(module, fetchers[i].name);
-
-		patch_method(class, fetchers[i].where, &method);
-		if (class)
-			py.Py_DecRef(class);
-	}
 }
 
 static bool has_method(PyObject *module, const char *name, const char *method)
@@ -469,32 +320,41 @@ static void patch_points(PyObject *module, const struct point *points, size_t co
 
 void torch_patch_dataloader(PyObject *module, size_t package)
 {
+	static PyMethodDef init = {"__init__", on_init, PY_VARARGS_KEYWORDS,
+				   PATCH_SIGNATURE("__init__")};
+	static PyMethodDef resume = {"__init__", on_resume, PY_VARARGS_KEYWORDS,
+				     PATCH_SIGNATURE("__init__")};
 	static PyMethodDef iter = {"__iter__", on_iter, PY_VARARGS_KEYWORDS, NULL};
 	static PyMethodDef next = {"__next__", on_next, PY_VARARGS_KEYWORDS, NULL};
 	static PyMethodDef try_get = {"_try_get_data", on_try_get, PY_VARARGS_KEYWORDS, NULL};
 	static const struct point points[] = {
 		{"DataLoader", DATALOADER ":DataLoader", &iter},
 		{"_BaseDataLoaderIter", DATALOADER ":_BaseDataLoaderIter", &next},
+		{"_BaseDataLoaderIter", DATALOADER ":_BaseDataLoaderIter", &init},
 		{"_MultiProcessingDataLoaderIter", DATALOADER ":_MultiProcessingDataLoaderIter",
 		 &try_get},
 	};
-	/* Its iterators' __next__ calls the one above. */
+	/* Its iterators' __next__ calls the one above, and so does their base's __init__. */
 	static const struct point stateful[] = {
 		{"StatefulDataLoader", STATEFUL ":StatefulDataLoader", &iter},
+		{"_StatefulSingleProcessDataLoaderIter",
+		 STATEFUL ":_StatefulSingleProcessDataLoaderIter", &resume},
+		{"_StatefulMultiProcessingDataLoaderIter",
+		 STATEFUL ":_StatefulMultiProcessingDataLoaderIter", &resume},
 		{"_StatefulMultiProcessingDataLoaderIter",
 		 STATEFUL ":_StatefulMultiProcessingDataLoaderIter", &try_get},
 	};
 	const size_t count = sizeof(points) / sizeof(points[0]);
 
 	if (package == TORCHDATA) {
-		if (!blind)
+		if (!torch_blind)
 			patch_points(module, stateful, sizeof(stateful) / sizeof(stateful[0]));
 		return;
 	}
 	/* Half of the points would tell of loaders and never of a batch, and keep pipes.c from it.
 	 */
 	if (!has_method(module, points[1].name, next.ml_name)) {
-		blind = true;
+		torch_blind = true;
 		for (size_t i = 0; i < count; i++)
 			patch_note(points[i].where, points[i].method->ml_name, false);
 		return;

@@ -6,7 +6,9 @@
 #ifndef TORCH_H
 #define TORCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "python/api.h"
 
@@ -16,5 +18,17 @@ enum torch_package { TORCH, TORCHDATA, TORCH_PACKAGE_MAX };
 void torch_patch_dataloader(PyObject *module, size_t package);
 void torch_patch_fetch(PyObject *module, size_t package);
 void torch_patch_worker(PyObject *module, size_t package);
+
+/* This torch hands out its batches under another name than we know. */
+extern bool torch_blind;
+
+/* Inode of the pipe at one end of a multiprocessing.Queue: the same number in every process. */
+uint64_t torch_pipe_inode(PyObject *queue, const char *end);
+
+/* The number in the first place of a tuple, or -1. */
+int64_t torch_first_number(PyObject *tuple);
+
+/* Of a call, by name or by place; at < 0: by name only. Borrowed. */
+PyObject *torch_argument(PyObject *args, PyObject *kwargs, ssize_t at, const char *name);
 
 #endif

@@ -15,7 +15,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import dlprof_test  # noqa: E402
 import fakes  # noqa: E402
-from dlprof_test import (PYTHON, ROOT, check, environment, equal, finish, least,  # noqa
+from dlprof_test import (PYTHON, ROOT, check, databases, environment, equal, finish, least,  # noqa
                          need_shim, report, rows, run, say, scratch, spread, wait_for_drain)
 from loops import DRIVER, epochs_of, split  # noqa: E402
 
@@ -369,6 +369,15 @@ if __name__ == "__main__":
                                     multiprocessing_context=start)
         for _ in range(2 if start != "spawn" else 1): drain(iter(loader).__next__)
 """
+# The first iterator is made before __iter__ is called; the second begins in the middle.
+RESUMED = STATEFUL[:STATEFUL.index("if __name__")] + """
+for workers in 2, 0:
+    loader = StatefulDataLoader(Samples(), batch_size=4, num_workers=workers, collate_fn=keep)
+    loader.state_dict()
+    drain(iter(loader).__next__)
+    loader.load_state_dict(2)
+    drain(iter(loader).__next__)
+"""
 
 
 def record(name, python, folder, text, **changes):
@@ -485,6 +494,11 @@ def check_stateful(folder):
     equal(len({row["worker_id"] for row in loads}), 3, "torchdata, workers")
     waited = sum(row["wait_ns"] for row in rows(database, "SELECT wait_ns FROM batch"))
     check(waited <= sum(end - begin for begin, end in truth), "torchdata, waits", waited)
+    truth, database = record("torchdata, resumed", PYTHON, folder, RESUMED)
+    equal(databases(os.path.dirname(database)), [database], "torchdata, resumed, runs")
+    equal(epochs_of(database), [[6, 4], [6, 4]], "torchdata, resumed, batches")
+    equal(rows(database, "SELECT 1 FROM batch WHERE load_ns IS NULL OR worker_id >= 2"), [],
+          "torchdata, resumed, loads")
 
 
 def check_rows():

@@ -40,6 +40,18 @@ for workers in (0, 1):                               # two would arrive in any o
     except ValueError:
         import traceback
         print(traceback.format_exc())                # no frame of ours in it
+for _ in range(2):                                   # over one and the same dataset
+    drain(DataLoader(validation, batch_size=4, shuffle=True))
+    drain(DataLoader(validation, batch_size=4))
+class Others(Numbers):
+    pass
+gone = Numbers(12)
+drain(DataLoader(gone, batch_size=6))
+at, kept = id(gone), []
+del gone
+while len(kept) < 1000 and id(kept and kept[-1]) != at:
+    kept.append(Others(12))
+drain(DataLoader(kept[-1], batch_size=6))            # where another dataset lay
 loader = DataLoader(train)
 before = set(vars(loader))
 drain(loader)
@@ -48,29 +60,50 @@ print("pickles", len(pickle.loads(pickle.dumps(loader))))
 print("iterates", list(DataLoader(Numbers(3)))[2].item())
 '''
 
+# As accelerate and fastai do: the workers are there before anybody calls DataLoader.__iter__.
+MADE = PROGRAM[:PROGRAM.index("train, validation")] + '''
+from torch.utils.data.dataloader import _MultiProcessingDataLoaderIter as Iterator
+loader = DataLoader(Numbers(24), batch_size=4, num_workers=2)
+for _ in range(2):
+    drain(Iterator(loader))
+held = Iterator(loader)
+del loader                                           # held by nothing of ours
+print(next(held).tolist())
+'''
+
 sys.path.insert(0, os.path.join(HERE, "..", "lib"))
-from dlprof_test import (PYTHON, check, environment, equal, finish, need_shim,  # noqa
-                         need_torch, rows, run, scratch, wait_for_drain)
+from dlprof_test import (PYTHON, check, databases, environment, equal, finish,  # noqa
+                         need_shim, need_torch, rows, run, scratch, wait_for_drain)
 
 COUNTS = """SELECT loader_id, batch_size, epoch, count(*) AS batches
             FROM batch JOIN loader USING (loader_id) GROUP BY 1, 3 ORDER BY 1, 3"""
 
 
-def main():
-    need_torch()
-    need_shim()
+def record(text):
+    """The table of its loaders and epochs, and the database of its only run."""
     folder = scratch()
-    program, database = os.path.join(folder, "program.py"), os.path.join(folder, "run.db")
+    program, database = os.path.join(folder, "program.py"), os.path.join(folder, "%p.db")
     with open(program, "w") as file:
-        file.write(PROGRAM)
+        file.write(text)
     plain = run([PYTHON, "-W", "ignore", program], env=environment(False))
     done = run([PYTHON, "-W", "ignore", program], env=environment(DLPROF_OUT=database))
     equal(done.status, 0, "exit status", done.err[-2000:])
     found = done.out.replace("added ['_dlprof_loader']", "added []")
     equal(found, plain.out, "output")
-    wait_for_drain(database)
+    for database in databases(folder):
+        wait_for_drain(database)
+    equal(len(databases(folder)), 1, "runs")
+    return [tuple(row.values()) for row in rows(database, COUNTS)], database
 
-    table = [tuple(row.values()) for row in rows(database, COUNTS)]
+
+def main():
+    need_torch()
+    need_shim()
+    table, database = record(MADE)
+    equal([row[1:] for row in table], [(4, 0, 6), (4, 1, 6), (None, 0, 1)], "made by others")
+    equal(len({row[0] for row in table}), 2, "made by others, loaders")
+    equal(rows(database, "SELECT 1 FROM batch WHERE load_ns IS NULL"), [], "made by others, loads")
+    table, database = record(PROGRAM)
     equal([row[1:] for row in table[:6]],
           [(2, epoch, 15) for epoch in range(3)] + [(2, epoch, 5) for epoch in range(3)],
           "made anew over the same dataset: one loader each")
@@ -80,6 +113,9 @@ def main():
     equal(len({row[0] for row in table[6:12]}), 4, "loaders")
     equal(table[12][1:], (7, 0, 1), "left half-way")
     equal([row[1:] for row in table[13:15]], [(2, 0, 3)] * 2, "up to the bad sample")
+    equal([row[1:] for row in table[15:19]], [(4, 0, 3), (4, 1, 3)] * 2, "shuffled or not")
+    equal([row[1:] for row in table[19:21]], [(6, 0, 2)] * 2, "at the address of another")
+    equal(len({row[0] for row in table[15:21]}), 4, "loaders over one dataset, or one address")
     losses = rows(database, "SELECT * FROM loss")
     check(not losses, "lost", losses)
     finish()

@@ -369,13 +369,17 @@ import torch.multiprocessing as multiprocessing
 from torch.utils.data import DataLoader
 from torch.utils.data.dataloader import _BaseDataLoaderIter, _SingleProcessDataLoaderIter
 from .worker import _worker_loop
-class _StatefulSingle(_SingleProcessDataLoaderIter):
+class _StatefulSingleProcessDataLoaderIter(_SingleProcessDataLoaderIter):
     _sampler_iter_yielded = 0
+    def __init__(self, loader, next_iter_state=None):
+        super().__init__(loader)
+        for _ in range(next_iter_state or 0):
+            next(self)
     def __next__(self):
         return super().__next__()
 class _StatefulMultiProcessingDataLoaderIter(_BaseDataLoaderIter):
     _sampler_iter_yielded = 0
-    def __init__(self, loader):
+    def __init__(self, loader, next_iter_state=None):
         super().__init__(loader)
         context = loader.multiprocessing_context or multiprocessing
         self._prefetch_factor = loader.prefetch_factor
@@ -391,6 +395,8 @@ class _StatefulMultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             self._workers.append(worker)
         for _ in range(2 * self._num_workers):
             self._try_put_index()
+        for _ in range(next_iter_state or 0):
+            next(self)
     def __next__(self):
         return super().__next__()
     def _try_put_index(self):
@@ -416,10 +422,19 @@ class _StatefulMultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         self._try_put_index()
         return data
 class StatefulDataLoader(DataLoader):
-    def __iter__(self):
+    made = state = None
+    def _get_iterator(self):
+        state, self.state = self.state, None
         if self.num_workers:
-            return _StatefulMultiProcessingDataLoaderIter(self)
-        return _StatefulSingle(self)
+            return _StatefulMultiProcessingDataLoaderIter(self, state)
+        return _StatefulSingleProcessDataLoaderIter(self, state)
+    def __iter__(self):
+        made, self.made = self.made, None
+        return made or self._get_iterator()
+    def state_dict(self):                   # the workers have their part of it
+        self.made = self._get_iterator()
+    def load_state_dict(self, state):
+        self.state = state
 ''',
 }
 

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* torch_worker.c - the side of PyTorch's loaders that loads, in a worker or in the main process. */
+#include "python/torch.h"
+
+#include "activate.h"
+#include "clock.h"
+#include "python/audit.h"
+#include "python/consumer.h"
+#include "python/patch.h"
+#include "python/steps.h"
+#include "scope.h"
+#include "span.h"
+
+#define FETCH "torch.utils.data._utils.fetch"
+
+/* A fetcher's collate_fn, called as collate_fn(samples). */
+static PyObject *on_collate(PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	struct span span = {.fd = -1, .name = "collate_fn"};
+	bool recorded = activate_on() && span_begin(&span, DLPROF_CLASS_COLLATE);
+	PyObject *batch = py.PyObject_Call(original, args, kwargs);
+
+	if (recorded)
+		span_end(&span, 0, !batch);
+	return batch;
+}
+
+static PyMethodDef collate_method = {"collate_fn", on_collate, PY_VARARGS_KEYWORDS, NULL};
+
+static void prepare(PyObject *fetcher)
+{
+	static PyObject *mark, *collate;
+	PyObject *seen, *function;
+
+	if (unlikely(!mark)) {
+		mark = py.PyUnicode_InternFromString("_dlprof_seen");
+		collate = py.PyUnicode_InternFromString("collate_fn");
+	}
+	seen = api_get(fetcher, mark);
+	function = seen ? NULL : api_get(fetcher, collate);
+	if (!seen) {
+		/* Set first: a fetcher that refuses attributes stays as it is. */
+		if (py.PyObject_SetAttr(fetcher, mark, mark) == 0) {
+			if (function)
+				patch_attribute(fetcher, &collate_method);
+			steps_watch(fetcher);
+		}
+		py.PyErr_Clear();
+	}
+	if (seen)
+		py.Py_DecRef(seen);
+	if (function)
+		py.Py_DecRef(function);
+}
+
+static uint32_t count_samples(PyObject *indices)
+{
+	ssize_t size;
+
+	/* With batch_size=None. Asking a number for its size costs as much as all else in here. */
+	if (!indices || api_is_int(indices))
+		return 1;
+	size = py.PyObject_Size(indices);
+	py.PyErr_Clear();
+	return size < 0 ? 1 : (uint32_t)size;
+}
+
+/* _MapDatasetFetcher.fetch, _IterableDatasetFetcher.fetch: one load. */
+static PyObject *on_fetch(PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	struct thread *thread = activate_on() ? thread_get() : NULL;
+	struct scope_load load;
+	PyObject *fetcher, *batch;
+	uint32_t samples;
+	bool failed;
+
+	/* No stream: somebody uses the fetcher without a loader. */
+	if (!thread || !thread->stream)
+		return py.PyObject_Call(original, args, kwargs);
+	fetcher = py.PyTuple_GetItem(args, 0);
+	samples = count_samples(py.PyTuple_GetItem(args, 1));
+	py.PyErr_Clear();
+	if (fetcher)
+		prepare(fetcher);
+	audit_load_begin(thread->worker >= 0);
+	scope_load_begin(thread, &load);
+	batch = py.PyObject_Call(original, args, kwargs);
+	failed = !batch;
+	/* An iterable's end is no load: nothing was loaded. */
+	if (batch || !py.PyErr_ExceptionMatches(*py.stop_iteration))
+		scope_load_end(thread, &load, samples, failed);
+	else
+		scope_load_cancel(thread, &load);
+	return batch;
+}
+
+/* index_queue.get in a worker: (task, indices), a request to start over, or None. */
+static PyObject *on_index(PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	PyObject *message = py.PyObject_Call(original, args, kwargs);
+	static const char *const resumes[] = {"_ResumeIteration", NULL};
+	struct thread *thread = activate_on() ? thread_get() : NULL;
+	int64_t task;
+
+	if (!message || !thread)
+		return message;
+	task = torch_first_number(message);
+	if (task >= 0) {
+		thread->task = (uint32_t)task;
+		return message;
+	}
+	if (api_is_of_type(message, resumes))
+		thread->generation++;
+	py.PyErr_Clear();
+	return message;
+}
+
+static PyMethodDef index_method = {"get", on_index, PY_VARARGS_KEYWORDS, NULL};
+
+/* The worker loop is pickled by name under spawn, so its wrapper cannot carry the original. */
+static struct worker_loop {
+	const char *module;
+	PyObject *original;
+	ssize_t index_queue;
+	ssize_t data_queue;
+	ssize_t worker_id;
+} worker_loops[TORCH_PACKAGE_MAX] = {
+	[TORCH] = {.module = "torch.utils.data._utils.worker"},
+	[TORCHDATA] = {.module = "torchdata.stateful_dataloader.worker"},
+};
+
+static void enter_worker(const struct worker_loop *loop, PyObject *args, PyObject *kwargs)
+{
+	PyObject *indices = torch_argument(args, kwargs, loop->index_queue, "index_queue");
+	PyObject *results = torch_argument(args, kwargs, loop->data_queue, "data_queue");
+	PyObject *id = torch_argument(args, kwargs, loop->worker_id, "worker_id");
+	struct thread *thread;
+	struct dlprof_event event = {.kind = DLPROF_EVENT_WORKER};
+
+	if (!indices || !results || torch_blind || !consumer_activate())
+		return;
+	thread = thread_get();
+	if (!thread)
+		return;
+	thread->worker = id ? (int32_t)api_number(id, -1) : -1;
+	thread->stream = torch_pipe_inode(results, "_writer");
+	thread->generation = 0;
+	patch_attribute(indices, &index_method);
+	event.worker = thread->worker;
+	event.begin_ns = clock_now_ns();
+	event.stream = thread->stream;
+	thread_push(thread, &event);
+}
+
+static PyObject *run_worker(enum torch_package package, PyObject *args, PyObject *kwargs)
+{
+	enter_worker(&worker_loops[package], args, kwargs);
+	return py.PyObject_Call(worker_loops[package].original, args, kwargs);
+}
+
+static PyObject *on_torch_worker(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+	(void)self;
+	return run_worker(TORCH, args, kwargs);
+}
+
+static PyObject *on_torchdata_worker(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+	(void)self;
+	return run_worker(TORCHDATA, args, kwargs);
+}
+
+/* Where the loop takes its arguments, by name: their places differ between versions. */
+static void find_arguments(struct worker_loop *loop)
+{
+	PyObject *code = api_get_named(loop->original, "__code__");
+	PyObject *names = code ? api_get_named(code, "co_varnames") : NULL;
+	ssize_t count = code ? (ssize_t)api_get_number(code, "co_argcount", 0) : 0;
+
+	loop->index_queue = loop->data_queue = loop->worker_id = -1;
+	for (ssize_t i = 0; names && i < count; i++) {
+		PyObject *name = py.PyTuple_GetItem(names, i);
+
+		if (!name)
+			break;
+		if (py.PyUnicode_CompareWithASCIIString(name, "index_queue") == 0)
+			loop->index_queue = i;
+		else if (py.PyUnicode_CompareWithASCIIString(name, "data_queue") == 0)
+			loop->data_queue = i;
+		else if (py.PyUnicode_CompareWithASCIIString(name, "worker_id") == 0)
+			loop->worker_id = i;
+	}
+	py.PyErr_Clear();
+	if (names)
+		py.Py_DecRef(names);
+	if (code)
+		py.Py_DecRef(code);
+}
+
+void torch_patch_worker(PyObject *module, size_t package)
+{
+	static PyMethodDef methods[TORCH_PACKAGE_MAX] = {
+		[TORCH] = {"_worker_loop", on_torch_worker, PY_VARARGS_KEYWORDS, NULL},
+		[TORCHDATA] = {"_worker_loop", on_torchdata_worker, PY_VARARGS_KEYWORDS, NULL},
+	};
+	struct worker_loop *loop = &worker_loops[package];
+	const char *const attribute = methods[package].ml_name;
+	PyObject *original = api_get_named(module, attribute);
+	PyObject *name, *function = NULL;
+	bool set = false;
+
+	if (original) {
+		loop->original = original;
+		find_arguments(loop);
+		name = py.PyUnicode_FromString(loop->module);
+		if (name) {
+			/* Its __module__, for pickle. */
+			function = py.PyCFunction_NewEx(&methods[package], NULL, name);
+			py.Py_DecRef(name);
+		}
+	}
+	if (function) {
+		set = loop->data_queue >= 0 && loop->index_queue >= 0 &&
+		      py.PyObject_SetAttrString(module, attribute, function) == 0;
+		py.Py_DecRef(function);
+	}
+	py.PyErr_Clear();
+	patch_note(loop->module, attribute, set);
+}
+
+void torch_patch_fetch(PyObject *module, size_t package)
+{
+	static PyMethodDef method = {"fetch", on_fetch, PY_VARARGS_KEYWORDS, NULL};
+	static const struct {
+		const char *name;
+		const char *where;
+	} fetchers[] = {
+		{"_MapDatasetFetcher", FETCH ":_MapDatasetFetcher"},
+		{"_IterableDatasetFetcher", FETCH ":_IterableDatasetFetcher"},
+	};
+
+	(void)package;
+	for (size_t i = 0; i < sizeof(fetchers) / sizeof(fetchers[0]); i++) {
+		PyObject *class = api_get_named(module, fetchers[i].name);
+
+		patch_method(class, fetchers[i].where, &method);
+		if (class)
+			py.Py_DecRef(class);
+	}
+}
