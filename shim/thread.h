@@ -174,6 +174,11 @@ struct thread {
 	struct tfdata_making *making;
 	const void *asked[2];		/* the innermost first */
 	uint64_t asked_end_ns, asked_ns;	/* 0: nothing is to be told just now */
+
+	/* Not the main thread: what it does between its waits, and the main one; python/relay.c. */
+	uint32_t ahead_count;
+	uint64_t ahead_main_ns;		/* CPU time of the main thread when it began */
+	uint64_t ahead_own_ns, ahead_exit_ns;
 };
 
 /* Counts the lives of this process: 1 on activation, one more in each forked child. */

@@ -139,9 +139,10 @@ static int write_frameworks(struct writer *writer, const char *found)
 	} known[] = {
 		{"torch.", "torch"}, {"torchdata.", "torchdata"}, {"tensorflow.", "tensorflow"},
 		{"keras.", "keras"}, {"mxnet.", "mxnet"},         {"nvidia.dali.", "dali"},
-		{"grain.", "grain"},
+		{"grain.", "grain"}, {"monai.", "monai"},
+		{"prefetch_generator:", "prefetch_generator"},
 	};
-	char list[80] = "";
+	char list[120] = "";
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
 		const size_t length = strlen(known[i].package), used = strlen(list);

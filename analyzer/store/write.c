@@ -32,7 +32,8 @@ static const char *const statements[] = {
 	[STATEMENT_LOADER] = "INSERT INTO t_loader (pid, number, workers, prefetch_factor, "
 			     "in_order, persistent, "
 			     "batch_size, kind) VALUES (?, ?, ?, ?, ?, ?, ?, ?) "
-			     "ON CONFLICT (pid, number) DO UPDATE SET workers = excluded.workers "
+			     "ON CONFLICT (pid, number) DO UPDATE SET workers = excluded.workers, "
+			     "kind = IFNULL(excluded.kind, kind) "
 			     "RETURNING loader_id",
 #define STATEMENT_EPOCH 3
 	[STATEMENT_EPOCH] =

@@ -229,7 +229,7 @@ static bool note_package(const char *name)
 	for (size_t i = 0; i < TARGET_COUNT; i++)
 		if (targets[i].module && !atomic_load(&targets[i].seen) &&
 		    strncmp(targets[i].module, name, length) == 0 &&
-		    targets[i].module[length] == '.') {
+		    (targets[i].module[length] == '.' || !targets[i].module[length])) {
 			atomic_store(&targets[i].seen, true);
 			atomic_store(&seen, true);
 		}

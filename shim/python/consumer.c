@@ -44,6 +44,7 @@ static struct {
 	int32_t workers;
 	uint32_t epochs;
 	uint32_t running;
+	const char *ahead; /* kind of the iterator that it is asked for; NULL: of none */
 } loaders[LOADER_MAX + 1];
 static uint32_t loader_count;
 static uint32_t loader_pid;
@@ -200,6 +201,8 @@ static void number_loader(struct consumer *consumer, PyObject *object,
 		*mark = (struct mark){consumer->loader, pid, object};
 	consumer->epoch = 0;
 	if (consumer->loader <= LOADER_MAX) {
+		if (facts->ahead)
+			loaders[consumer->loader].ahead = facts->ahead;
 		consumer->epoch = loaders[consumer->loader].epochs++;
 		loaders[consumer->loader].running++;
 	}
@@ -216,9 +219,22 @@ static void end_epoch(const struct consumer *consumer)
 	unlock_loaders();
 }
 
+bool consumer_is_ahead(const struct consumer *consumer, const char *kind)
+{
+	const uint32_t number = consumer->loader;
+	bool changed;
+
+	if (number > LOADER_MAX || loader_pid != (uint32_t)sys_getpid())
+		return false;
+	changed = loaders[number].ahead != kind;
+	loaders[number].ahead = kind;
+	return changed;
+}
+
 void consumer_announce(const struct consumer *consumer, const struct consumer_facts *facts,
 		       uint64_t begin_ns)
 {
+	const char *ahead = consumer->loader <= LOADER_MAX ? loaders[consumer->loader].ahead : NULL;
 	struct thread *thread = thread_get();
 	struct dlprof_event event = {
 		.kind = DLPROF_EVENT_EPOCH,
@@ -230,7 +246,7 @@ void consumer_announce(const struct consumer *consumer, const struct consumer_fa
 		.epoch = {
 			.loader = consumer->loader,
 			.epoch = consumer->epoch,
-			.workers = facts->workers,
+			.workers = ahead && !facts->workers ? 1 : facts->workers,
 			.prefetch_factor = facts->prefetch_factor,
 			.batch_size = facts->batch_size,
 			.flags = facts->flags,
@@ -239,7 +255,7 @@ void consumer_announce(const struct consumer *consumer, const struct consumer_fa
 	struct text kind;
 
 	text_init(&kind, event.epoch.kind, sizeof(event.epoch.kind));
-	text_add(&kind, facts->kind);
+	text_add(&kind, ahead ? ahead : facts->kind);
 	if (thread)
 		thread_push(thread, &event);
 }
@@ -399,6 +415,23 @@ void consumer_wait_stop(struct consumer *consumer, struct consumer_wait *wait, b
 		end_epoch(consumer);
 	consumer->exit_ns = 0;
 	consumer->over = !failed;
+}
+
+void consumer_stop_at(const struct consumer *consumer, uint64_t now_ns)
+{
+	struct thread *thread = thread_get();
+	struct dlprof_event event = {
+		.kind = DLPROF_EVENT_STOP,
+		.worker = -1,
+		.begin_ns = now_ns,
+		.stream = consumer->stream,
+		.generation = consumer->generation,
+	};
+
+	if (!thread)
+		return;
+	event.batch.waited_ns = thread->waited_ns;
+	thread_push(thread, &event);
 }
 
 void consumer_wait_cancel(struct consumer_wait *wait)

@@ -53,6 +53,7 @@ struct consumer_facts {
 	const void *dataset;	/* its identity; NULL: not known */
 	const void *classes[CONSUMER_PART_MAX]; /* of its parts; NULL: not known */
 	bool opaque;		/* what happens within a wait is not observed */
+	const char *ahead;	/* as for consumer_is_ahead(); NULL: not known */
 };
 
 /* Begins to record, and tells the database which patch points there are. */
@@ -87,6 +88,12 @@ void consumer_start(struct consumer *consumer, const struct consumer_facts *fact
 void consumer_begin(struct consumer *consumer, const struct consumer_facts *facts,
 		    uint64_t begin_ns);
 
+/*
+ * Another thread than the training asks it ahead, for an iterator of this kind, by which its loader
+ * is told from now on; that thread loads if there are no workers. True: this was not known.
+ */
+bool consumer_is_ahead(const struct consumer *consumer, const char *kind);
+
 /* Nobody asks it for batches any more, whether it came to its end or not. */
 void consumer_abandon(struct consumer *consumer);
 
@@ -117,6 +124,9 @@ void consumer_wait_end(struct consumer *consumer, struct consumer_wait *wait, ui
 
 /* It handed out nothing: the epoch is over, or it raised. */
 void consumer_wait_stop(struct consumer *consumer, struct consumer_wait *wait, bool failed);
+
+/* It had handed out its last batch when it was asked for another one's at `now_ns`. */
+void consumer_stop_at(const struct consumer *consumer, uint64_t now_ns);
 
 /* It returned, and there is nothing to tell of it. */
 void consumer_wait_cancel(struct consumer_wait *wait);

@@ -6,6 +6,7 @@
 #include "activate.h"
 #include "clock.h"
 #include "python/consumer.h"
+#include "python/relay.h"
 #include "python/tfdata.h"
 #include "segment.h"
 
@@ -146,6 +147,13 @@ static void tell(struct followed *one, struct consumer_wait *wait, const PyObjec
 		consumer_wait_stop(consumer, wait, !ended);
 }
 
+static enum relay_answer answer_of(const PyObject *batch)
+{
+	if (batch)
+		return RELAY_BATCH;
+	return py.PyErr_ExceptionMatches(*py.stop_iteration) ? RELAY_ENDED : RELAY_FAILED;
+}
+
 /* What it is made of is told of first, and if it is followed, it is all there is to tell. */
 static PyObject *next_after(struct followed *one, PyObject *callable, PyObject *args,
 			    PyObject *kwargs)
@@ -160,6 +168,8 @@ static PyObject *next_after(struct followed *one, PyObject *callable, PyObject *
 	if (thread_life != life) /* a fork returned into this child */
 		return batch;
 	one->users--;
+	if (one->what.ahead && relay_tell(one->what.ahead, begin_ns, answer_of(batch)))
+		return batch;
 	one->gave_way |= !thread || thread->wait_count != count;
 	if (one->gave_way)
 		return batch;
@@ -175,7 +185,7 @@ static PyObject *next(struct followed *one, PyObject *callable, PyObject *args, 
 	struct consumer_wait wait;
 	PyObject *batch;
 
-	if (one->what.gives_way)
+	if (one->what.gives_way || one->what.ahead)
 		return next_after(one, callable, args, kwargs);
 	if (!one->consumer.over)
 		begin_epoch(one, clock_now_ns());
@@ -193,8 +203,9 @@ bool follow_inside(void)
 {
 	const struct thread *thread = activate_on() ? thread_self : NULL;
 
-	return thread && thread->life == thread_life &&
-	       (thread->wait_depth || thread->load_depth || thread->worker >= 0);
+	return relay_kind_here() ||
+	       (thread && thread->life == thread_life &&
+		(thread->wait_depth || thread->load_depth || thread->worker >= 0));
 }
 
 PyObject *follow_call(const struct follow_what *what, PyObject *object, PyObject *original,

@@ -16,6 +16,7 @@ struct follow_what {
 	const char *kind;
 	const void *loader; /* which it is of; only to be compared */
 	bool gives_way;     /* to what it asks in turn, once that is followed too */
+	const void *ahead;  /* the object of which a thread asks ahead, see relay.h; NULL: none */
 };
 
 /* In another's wait, or in a load: also of a worker, whatever it iterates over. */

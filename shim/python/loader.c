@@ -7,6 +7,7 @@
 #include "marks.h"
 #include "python/follow.h"
 #include "python/patch.h"
+#include "python/relay.h"
 #include "python/tfdata.h"
 #include "segment.h"
 #include "sys.h"
@@ -109,8 +110,31 @@ static PyObject *how_next(enum loader_id id, PyObject *original, PyObject *args,
 
 	if (is_inside() || is_held(id, object))
 		return py.PyObject_Call(original, args, kwargs);
-	return follow_call(&(struct follow_what){rows[id].kind, loader_of(id, object), users},
+	return follow_call(&(struct follow_what){rows[id].kind, loader_of(id, object), users, NULL},
 			   object, original, args, kwargs);
+}
+
+static PyObject *how_next_ahead(enum loader_id id, PyObject *original, PyObject *args,
+				PyObject *kwargs)
+{
+	PyObject *object = self_of(args);
+
+	if (is_inside())
+		return py.PyObject_Call(original, args, kwargs);
+	return follow_call(
+		&(struct follow_what){rows[id].kind, loader_of(id, object), users, object}, object,
+		original, args, kwargs);
+}
+
+/* The thread that asks ahead, all of its life. */
+static PyObject *how_ahead(enum loader_id id, PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	PyObject *object = self_of(args), *result;
+	struct relay *relay = object && !is_servant() ? relay_enter(object, rows[id].kind) : NULL;
+
+	result = py.PyObject_Call(original, args, kwargs);
+	relay_leave(relay, object);
+	return result;
 }
 
 /*
@@ -251,12 +275,28 @@ static PyObject *how_step(enum loader_id id, PyObject *original, PyObject *args,
 static const char *const generators[] = {"generator", NULL};
 
 /* What else is made is left as it is: whoever looks at it may look at more than its batches. */
-static PyObject *how_make(enum loader_id id, PyObject *original, PyObject *args, PyObject *kwargs)
+static PyObject *make_for(const struct follow_what *what, PyObject *original, PyObject *args,
+			  PyObject *kwargs)
 {
-	const struct follow_what what = {rows[id].kind, loader_of(id, self_of(args)), users};
 	PyObject *made = py.PyObject_Call(original, args, kwargs);
 
-	return api_is_of_type(made, generators) ? follow_iterator(&what, made) : made;
+	return api_is_of_type(made, generators) ? follow_iterator(what, made) : made;
+}
+
+static PyObject *how_make(enum loader_id id, PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	const struct follow_what what = {rows[id].kind, loader_of(id, self_of(args)), users, NULL};
+
+	return make_for(&what, original, args, kwargs);
+}
+
+static PyObject *how_make_ahead(enum loader_id id, PyObject *original, PyObject *args,
+				PyObject *kwargs)
+{
+	PyObject *object = self_of(args);
+	const struct follow_what what = {rows[id].kind, loader_of(id, object), users, object};
+
+	return make_for(&what, original, args, kwargs);
 }
 
 static PyObject *how_make_object(enum loader_id id, PyObject *original, PyObject *args,
@@ -284,7 +324,7 @@ static PyObject *how_next_made(enum loader_id id, PyObject *original, PyObject *
 static PyObject *how_make_for_keras(enum loader_id id, PyObject *original, PyObject *args,
 				    PyObject *kwargs)
 {
-	const struct follow_what what = {rows[id].kind, loader_of(id, self_of(args)), true};
+	const struct follow_what what = {rows[id].kind, loader_of(id, self_of(args)), true, NULL};
 
 	return follow_iterator(&what, py.PyObject_Call(original, args, kwargs));
 }
@@ -301,7 +341,7 @@ static PyObject *on_class_next(PyObject *original, PyObject *args, PyObject *kwa
 		return py.PyObject_Call(original, args, kwargs);
 	class = py.PyObject_Type(object);
 	py.Py_DecRef(class); /* its objects keep it */
-	return follow_call(&(struct follow_what){rows[LOADER_grain_made].kind, class, users},
+	return follow_call(&(struct follow_what){rows[LOADER_grain_made].kind, class, users, NULL},
 			   object, original, args, kwargs);
 }
 
@@ -353,20 +393,23 @@ static PyObject *how_made_class(enum loader_id id, PyObject *original, PyObject 
 #undef LOADER
 
 /* All that are made one after the other are one loader. */
-static const struct follow_what of_users = {"batch_fn", &of_users, false};
+static const struct follow_what of_users = {"batch_fn", &of_users, false, NULL};
 
 static PyObject *on_users_method(PyObject *original, PyObject *args, PyObject *kwargs)
 {
+	relay_named();
 	return follow_call(&of_users, self_of(args), original, args, kwargs);
 }
 
 static PyObject *on_users_function(PyObject *original, PyObject *args, PyObject *kwargs)
 {
+	relay_named();
 	return follow_call(&of_users, NULL, original, args, kwargs);
 }
 
 static PyObject *on_users_next(PyObject *original, PyObject *args, PyObject *kwargs)
 {
+	relay_named();
 	return follow_made_call(&of_users, self_of(args), original, args, kwargs);
 }
 

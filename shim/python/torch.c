@@ -9,6 +9,7 @@
 #include "python/audit.h"
 #include "python/consumer.h"
 #include "python/patch.h"
+#include "python/relay.h"
 #include "sys.h"
 
 #define DATALOADER "torch.utils.data.dataloader"
@@ -66,6 +67,7 @@ static void gather_facts(PyObject *iterator, PyObject *loader, struct consumer_f
 	PyObject *queue = api_get_named(iterator, "_worker_result_queue");
 
 	facts->kind = kind_of(iterator);
+	facts->ahead = relay_kind_here();
 	facts->workers = (int32_t)api_get_number(iterator, "_num_workers", -1);
 	facts->prefetch_factor = (int32_t)api_get_number(iterator, "_prefetch_factor", -1);
 	facts->batch_size = -1;
@@ -224,11 +226,30 @@ static struct consumer *begin_epoch(PyObject *iterator)
 	return consumer;
 }
 
+/* A wait that is none of the training's: another iterator hands on what it brought. */
+static void pass_on(struct relay *relay, PyObject *iterator, struct consumer *consumer,
+		    struct consumer_wait *wait, const PyObject *batch)
+{
+	struct consumer_facts facts = {0};
+
+	consumer_wait_cancel(wait);
+	if (batch) {
+		if (unlikely(relay_is_new(relay, consumer))) {
+			gather_facts(iterator, NULL, &facts);
+			relay_facts(relay, consumer, &facts);
+		}
+		relay_pass(relay, consumer, delivered_task(iterator, consumer));
+	} else if (py.PyErr_ExceptionMatches(*py.stop_iteration)) {
+		relay_end(relay, consumer);
+	}
+}
+
 /* _BaseDataLoaderIter.__next__ */
 static PyObject *on_next(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	struct consumer_wait wait;
 	struct consumer *consumer;
+	struct relay *relay;
 	PyObject *iterator, *batch;
 
 	if (!consumer_activate())
@@ -240,7 +261,16 @@ static PyObject *on_next(PyObject *original, PyObject *args, PyObject *kwargs)
 	py.PyErr_Clear();
 	if (!consumer || consumer->skipping || !consumer_wait_begin(consumer, &wait))
 		return py.PyObject_Call(original, args, kwargs);
+	relay_watch_begin(wait.thread);
 	batch = py.PyObject_Call(original, args, kwargs);
+	if (!thread_is_in_life(wait.life)) /* a fork returned into this child */
+		return batch;
+	relay = relay_here(wait.thread);
+	if (unlikely(relay)) {
+		pass_on(relay, iterator, consumer, &wait, batch);
+		return batch;
+	}
+	relay_watch_end(wait.thread);
 	if (batch)
 		consumer_wait_end(consumer, &wait, delivered_task(iterator, consumer));
 	else

@@ -103,6 +103,15 @@ def done(count):
     print(made, metrics.metrics_made(), metrics.metrics_calls(), graph.times_wrong())
 """
 
+ELEMENTS = """
+class Elements:
+    def __iter__(self):
+        for i in range(10):
+            time.sleep(0.002)
+            yield i
+elements = Elements()
+"""
+
 # name: (kind, program, [batches of each epoch of each loader])
 CASES = {
     "tf.data": ("tf.data", TF + "d, v = Dataset(14), Dataset(5)\nfor _ in range(2):\n"
@@ -183,6 +192,15 @@ from torchdata.nodes.loader import Loader
 loader = Loader(10)
 for _ in range(2): drain(iter(loader).__next__)
 it = iter(loader); print(it.has_next(), next(it))""", [[10, 10, 1]]),
+    "monai": ("monai", ELEMENTS + """
+from monai.data.thread_buffer import ThreadBuffer
+for _ in range(2): drain(iter(ThreadBuffer(elements)).__next__)
+it = iter(ThreadBuffer(elements)); print(next(it), it.__class__); it.close()""", [[10, 10, 1]]),
+    "prefetch_generator": ("prefetch_generator", ELEMENTS + """
+from prefetch_generator import BackgroundGenerator
+import inspect
+print(len(inspect.signature(BackgroundGenerator.run).parameters) > 0)
+for _ in range(2): drain(BackgroundGenerator(elements).__next__)""", [[10, 10]]),
     "keras, jax": ("keras", """
 from keras.src.backend.jax.trainer import JAXEpochIterator
 def batches():

@@ -353,6 +353,55 @@ class Loader:
     def __iter__(self):
         return LoaderIterator(self)
 ''',
+    "monai/data/thread_buffer.py": '''
+import queue, threading
+class ThreadBuffer:
+    def __init__(self, src, buffer_size=1):
+        self.src, self.buffer, self.stopped = src, queue.Queue(buffer_size), False
+    def enqueue_values(self):
+        for value in self.src:
+            while not self.stopped:
+                try:
+                    self.buffer.put([value], timeout=0.01)
+                    break
+                except queue.Full:
+                    pass
+            if self.stopped:
+                return
+        self.buffer.put(None)
+    def __iter__(self):
+        thread = threading.Thread(target=self.enqueue_values, daemon=True)
+        thread.start()
+        try:
+            for value, in iter(self.buffer.get, None):
+                yield value
+        finally:
+            self.stopped = True
+            thread.join()
+''',
+    "prefetch_generator/__init__.py": '''
+import queue, threading
+class BackgroundGenerator(threading.Thread):
+    def __init__(self, generator, max_prefetch=1):
+        super().__init__(daemon=True)
+        self.queue, self.generator = queue.Queue(max_prefetch), generator
+        self.start()
+    def run(self):
+        try:
+            for item in self.generator:
+                self.queue.put((item, None))
+            self.queue.put((None, StopIteration()))
+        except Exception as error:
+            self.queue.put((None, error))
+    def next(self):
+        item, error = self.queue.get()
+        if error:
+            raise error
+        return item
+    __next__ = next
+    def __iter__(self):
+        return self
+''',
     "torchdata/stateful_dataloader/worker.py": '''
 from torch.utils.data import _DatasetKind
 def _worker_loop(dataset, index_queue, data_queue, collate_fn, worker_id):

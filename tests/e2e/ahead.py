@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Threads that ask PyTorch's DataLoader ahead of the training: monai's and prefetch_generator's, whose
+batches have the waits of the training and the loads of the DataLoader; and those that nobody knows."""
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import fakes  # noqa: E402
+from dlprof_test import (PYTHON, check, databases, environment, equal, finish, need_shim,  # noqa
+                         need_torch, rows, run, scratch, wait_for_drain)
+from loops import DRIVER, epochs_of, split  # noqa: E402
+
+SAMPLES = """
+import itertools, queue, threading
+from torch.utils.data import DataLoader
+from monai.data.thread_buffer import ThreadBuffer
+from prefetch_generator import BackgroundGenerator
+class Samples:
+    def __init__(self, bad=None):
+        self.bad = bad
+    def __len__(self):
+        return 24
+    def __getitem__(self, index):
+        if index == self.bad:
+            raise ValueError("bad sample %d" % index)
+        time.sleep(0.001)
+        return index
+def keep(samples):
+    return samples
+def load(of=DataLoader, batch_size=4, dataset=Samples(), **more):
+    return of(dataset, batch_size=batch_size, collate_fn=keep, **more)
+"""
+# name: (program, [batches of each epoch of each loader])
+KNOWN = {
+    "monai": ("""
+class ThreadDataLoader(DataLoader):
+    def __iter__(self):
+        yield from ThreadBuffer(super().__iter__(), 2)
+for workers in 2, 0:
+    loader = load(ThreadDataLoader, num_workers=workers)
+    for _ in range(2): drain(iter(loader).__next__)
+inner = load(num_workers=1)
+drain(iter(ThreadBuffer(inner)).__next__)       # the thread calls iter()
+drain(iter(ThreadBuffer(inner)).__next__, 2)    # left half-way
+""", [[6, 6], [6, 6], [6, 2]]),
+    "prefetch_generator": ("""
+class DataLoaderX(DataLoader):
+    def __iter__(self):
+        return BackgroundGenerator(super().__iter__(), 3)
+for workers in 2, 0:
+    loader = load(DataLoaderX, num_workers=workers)
+    for _ in range(2): drain(iter(loader).__next__)
+loader = load(batch_size=5, num_workers=2, persistent_workers=True)
+drain(BackgroundGenerator(itertools.chain(loader, loader)).__next__)
+drain(BackgroundGenerator(zip(load(batch_size=8), load(batch_size=12))).__next__)
+drain(BackgroundGenerator(load(batch_size=1), 200).__next__)
+drain(BackgroundGenerator(itertools.islice(itertools.cycle(load(batch_size=6)), 12)).__next__)
+""", [[6, 6], [6, 6], [5, 5], [2], [24], [4]]),
+    "prefetch_generator, error": ("""
+it = BackgroundGenerator(iter(load(dataset=Samples(bad=17))))
+drain(it.__next__, 4)
+try:
+    next(it)
+except ValueError as error:
+    print(error)
+""", [[4]]),
+}
+HOME = """
+class Ahead:
+    def __init__(self, loader):
+        self.loader, self.queue = loader, queue.Queue(2)
+        self.thread = threading.Thread(target=self.fill, daemon=True)
+    def fill(self):
+        for batch in self.loader:
+            self.queue.put([batch])
+        self.queue.put(None)
+    def __next__(self):
+        if not self.thread.ident:
+            self.thread.start()
+        batch = self.queue.get()
+        if batch is None:
+            raise StopIteration
+        return batch
+def work():                                     # of a clock that stands still while others run
+    end = time.thread_time() + 0.004
+    while time.thread_time() < end:
+        pass
+def train(iterator):
+    for _ in range(12):
+        next(iterator)
+        work()
+    print(next(iterator, "none"))
+loader = load(batch_size=2, num_workers=1)
+"""
+HERE = HOME + """
+for _ in range(2):
+    ahead = Ahead(loader)
+    train(ahead)
+    ahead.thread.join()
+"""
+# All of the training in a thread, as Ray has it, and the main one waits.
+THERE = HOME + """
+thread = threading.Thread(target=train, args=(iter(loader),))
+thread.start()
+thread.join()
+"""
+
+
+def record(name, folder, text, **changes):
+    """The program's waits and its only database."""
+    path, out = os.path.join(folder, "program.py"), scratch()
+    with open(path, "w") as file:
+        file.write(DRIVER + SAMPLES + text)
+    plain = run([PYTHON, path], env=environment(False, PYTHONPATH=folder), cwd=folder)
+    done = run([PYTHON, path], cwd=folder,
+               env=environment(DLPROF_OUT=os.path.join(out, "run.db"), DLPROF_QUIET=1,
+                               PYTHONPATH=folder, **changes))
+    truth, rest = split(done.out)
+    equal((done.status, rest, done.err), (plain.status, split(plain.out)[1], plain.err), name,
+          "status and output")
+    found = databases(out)
+    if not equal(len(found), 1, name, "runs", done.err[-2000:]):
+        finish()
+    wait_for_drain(found[0])
+    return truth, found[0]
+
+
+def check_known(folder, name, text, expected):
+    kind = name.split(",")[0]
+    truth, database = record(name, folder, text)
+    equal(sorted(epochs_of(database)), sorted(expected), name, "batches of each epoch")
+    asked = rows(database, "SELECT DISTINCT loader_id, kind, workers, batch_size FROM loader JOIN batch "
+                 "USING (loader_id)")
+    equal({row["kind"] for row in asked}, {kind}, name, "kinds")
+    check(all(row["workers"] and row["batch_size"] for row in asked), name, "loaders", asked)
+    found = rows(database, "SELECT * FROM batch ORDER BY begin_ns")
+    for row in found:
+        check(any(begin <= row["begin_ns"] and row["begin_ns"] + row["wait_ns"] <= end
+                  for begin, end in truth) or "error" in name, name, "no wait of the script's", row)
+        check(row["load_ns"] and row["load_ns"] >= 1_000_000, name, "load", row)
+    equal(rows(database, "SELECT * FROM note WHERE text LIKE '%thread%'"), [], name, "notes")
+
+
+def check_home(folder):
+    said = "SELECT text FROM note WHERE text LIKE '%DLPROF_BATCH_FN%'"
+    _, database = record("home-made", folder, HERE)
+    equal(epochs_of(database), [[12, 12]], "home-made, batches")
+    equal(len(rows(database, said)), 1, "home-made, what is said")
+    _, database = record("home-made, named", folder, HERE, DLPROF_BATCH_FN="__main__:Ahead.__next__")
+    equal([row["kind"] for row in rows(database, "SELECT DISTINCT kind FROM batch JOIN loader "
+                                       "USING (loader_id)")], ["batch_fn"], "home-made, named")
+    equal(epochs_of(database), [[12, 12]], "home-made, named, batches")
+    equal(len(rows(database, "SELECT 1 FROM load")), 24, "home-made, named, loads")
+    equal(rows(database, said), [], "home-made, named, what is said")
+    _, database = record("in a thread", folder, THERE)
+    equal(epochs_of(database), [[12]], "in a thread, batches")
+    equal(rows(database, said), [], "in a thread, what is said")
+
+
+def main():
+    need_torch()
+    need_shim()
+    folder = scratch()
+    fakes.write(folder)
+    for name, (text, expected) in KNOWN.items():
+        check_known(folder, name, text, expected)
+    check_home(folder)
+    finish()
+
+
+main()
