@@ -16,6 +16,7 @@
 #include "hooks/module.h"
 #include "nvtx.h"
 #include "python/audit.h"
+#include "python/patch.h"
 #include "python/pipes.h"
 #include "scope.h"
 #include "segment.h"
@@ -26,6 +27,7 @@
 static void begin_recording(void)
 {
 	got_sweep();
+	patch_report();
 	audit_report();
 	attach_begin();
 	nvtx_begin();

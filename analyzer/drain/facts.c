@@ -159,12 +159,60 @@ static int write_frameworks(struct writer *writer, const char *found)
 	return list[0] ? writer_meta(writer, "frameworks", list) : 0;
 }
 
-/* Patch points go into one comma-separated list each, the rest into the note table. */
+/* Comma-separated, of all processes. What one of them found is not missing: workers that import the
+ * program anew have its classes under another name. */
+static struct {
+	char found[2 * DLPROF_NOTES_BYTES];
+	char missing[2 * DLPROF_NOTES_BYTES];
+} points;
+
+/* Where it is in the list, or NULL. */
+static char *find_point(char *list, const char *point)
+{
+	const size_t length = strlen(point);
+
+	for (char *at = list; *at; at += strcspn(at, ","), at += *at == ',')
+		if (strncmp(at, point, length) == 0 && (!at[length] || at[length] == ','))
+			return at;
+	return NULL;
+}
+
+static void add_point(char *list, size_t size, const char *point)
+{
+	const size_t length = strlen(list);
+
+	if (!find_point(list, point))
+		snprintf(list + length, size - length, "%s%s", length ? "," : "", point);
+}
+
+static void remove_point(char *list, const char *point)
+{
+	char *at = find_point(list, point), *next;
+
+	if (!at)
+		return;
+	next = at + strlen(point);
+	if (*next)
+		memmove(at, next + 1, strlen(next));
+	else
+		at[at > list ? -1 : 0] = '\0';
+}
+
+static void take_point(bool is_found, const char *point)
+{
+	if (is_found) {
+		add_point(points.found, sizeof(points.found), point);
+		remove_point(points.missing, point);
+	} else if (!find_point(points.found, point)) {
+		add_point(points.missing, sizeof(points.missing), point);
+	}
+}
+
+/* Patch points go into a list each, the rest into the note table. */
 static int take_notes(struct writer *writer, struct segment *segment)
 {
 	const char *at = segment->header->notes;
 	const char *end = at + segment->header->notes_bytes;
-	char found[DLPROF_NOTES_BYTES] = "", missing[DLPROF_NOTES_BYTES] = "";
 	bool whole = true;
 	int r = 0;
 
@@ -172,7 +220,6 @@ static int take_notes(struct writer *writer, struct segment *segment)
 		return 0;
 	for (const char *line_end; r == 0 && at < end; at = line_end + 1) {
 		char line[DLPROF_NOTES_BYTES + 1];
-		char *list = at[0] == '+' ? found : at[0] == '-' ? missing : NULL;
 
 		line_end = memchr(at, '\n', (size_t)(end - at));
 		/* Its writer is not done, or never will be: as long as the process lives, again. */
@@ -186,21 +233,18 @@ static int take_notes(struct writer *writer, struct segment *segment)
 			r = hidden_reached(writer, line);
 		} else if (at[0] == 'm') {
 			r = take_fact(writer, line);
-		} else if (list) {
-			size_t length = strlen(list);
-
-			snprintf(list + length, sizeof(found) - length, "%s%s", length ? "," : "",
-				 line);
+		} else if (at[0] == '+' || at[0] == '-') {
+			take_point(at[0] == '+', line);
 		} else {
 			r = writer_note(writer, at[0] == 'w' ? "warning" : "info", line);
 		}
 	}
-	if (r == 0 && found[0])
-		r = writer_meta(writer, "patch_found", found);
-	if (r == 0 && (found[0] || missing[0]))
-		r = writer_meta(writer, "patch_missing", missing);
+	if (r == 0 && points.found[0])
+		r = writer_meta(writer, "patch_found", points.found);
+	if (r == 0 && (points.found[0] || points.missing[0]))
+		r = writer_meta(writer, "patch_missing", points.missing);
 	if (r == 0)
-		r = write_frameworks(writer, found);
+		r = write_frameworks(writer, points.found);
 	if (whole || segment->dead || segment->header->notes_bytes == DLPROF_NOTES_BYTES)
 		segment->notes_read = segment->header->notes_bytes;
 	return r;

@@ -32,6 +32,8 @@ static void become(const struct doctor *doctor, const struct child *child)
 		setenv("DLPROF_QUIET", "1", 1);
 		if (child->always)
 			setenv("DLPROF_ACTIVATE", "always", 1);
+		if (child->no_loader)
+			unsetenv("DLPROF_BATCH_FN");
 		preload_set(&doctor->preload, &target);
 	} else {
 		setenv("DLPROF_DISABLE", "1", 1);

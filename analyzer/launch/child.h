@@ -14,6 +14,7 @@ struct child {
 	char *const *argv;
 	const char *database; /* is recorded into it; NULL: it is not recorded */
 	bool always;          /* from the start */
+	bool no_loader;       /* it has none of the user's */
 	int output;           /* descriptor of its standard output; -1: nowhere */
 	int errors;
 };

@@ -80,8 +80,11 @@ static void check_patches(struct doctor *doctor)
 {
 	char *const argv[] = {doctor->python, "-c", IMPORT, NULL};
 	char database[PATH_MAX + 16], output[64];
-	const struct child child = {
-		.argv = argv, .database = database, .always = true, .errors = -1};
+	const struct child child = {.argv = argv,
+				    .database = database,
+				    .always = true,
+				    .no_loader = true,
+				    .errors = -1};
 	struct run_info run;
 	struct db *db;
 	bool live;

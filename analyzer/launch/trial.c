@@ -132,18 +132,67 @@ static void judge_preload(struct trial *trial)
 			   trial->loaded_count);
 }
 
+/* What the user names as a loader; NULL: nothing. */
+static const char *named_loader(const struct trial *trial)
+{
+	const char *name = getenv("DLPROF_BATCH_FN");
+
+	return name && *name && !trial->simulated ? name : NULL;
+}
+
 static void judge_none(struct trial *trial)
 {
-	const char *fix = "give it longer by --seconds; name a Python loader of your own by "
-			  "DLPROF_BATCH_FN; mark any other loop by dlprof.h";
+	const char *name = named_loader(trial);
+	const char *fix = name ? "see to its spelling, and that this command comes to ask it; give "
+				 "it longer by --seconds"
+			       : "give it longer by --seconds; name a Python loader of your own by "
+				 "DLPROF_BATCH_FN; mark any other loop by dlprof.h";
+	char asked[320] = "";
 
+	if (name)
+		snprintf(asked, sizeof(asked),
+			 ", and what DLPROF_BATCH_FN names (%.256s) was never asked for one", name);
 	if (trial->ended && WIFEXITED(trial->status))
 		doctor_say(trial->doctor, DOCTOR_FAIL, "batches", fix,
-			   "no loader was seen; the command ended with status %d",
+			   "no loader was seen%s; the command ended with status %d", asked,
 			   WEXITSTATUS(trial->status));
 	else
-		doctor_say(trial->doctor, DOCTOR_FAIL, "batches", fix, "no batch was seen in %d s",
-			   trial->seconds);
+		doctor_say(trial->doctor, DOCTOR_FAIL, "batches", fix,
+			   "no batch was seen in %d s%s", trial->seconds, asked);
+}
+
+/* "a:b.c" as the variable says it, and as the list of points does: "a.c" is "a:c". */
+static bool is_point(const char *point, size_t length, const char *name)
+{
+	if (strlen(name) != length)
+		return false;
+	for (size_t i = 0; i < length; i++)
+		if (point[i] != name[i] && (point[i] != '.' || name[i] != ':'))
+			return false;
+	return true;
+}
+
+/* The user's is named as such, and by what is to be done about it. */
+static void judge_points(struct trial *trial, const char *missing)
+{
+	const char *name = named_loader(trial);
+	char others[600] = "";
+
+	for (size_t length; *missing; missing += length, missing += *missing == ',') {
+		length = strcspn(missing, ",");
+		if (name && is_point(missing, length, name))
+			doctor_say(trial->doctor, DOCTOR_FAIL, "batch_fn",
+				   "see to its spelling: module:Class.method, where the class is "
+				   "defined, or module:function",
+				   "DLPROF_BATCH_FN=%.256s names nothing that could be followed",
+				   name);
+		else
+			snprintf(others + strlen(others), sizeof(others) - strlen(others), "%s%.*s",
+				 *others ? "," : "", (int)length, missing);
+	}
+	if (*others)
+		doctor_say(trial->doctor, DOCTOR_WARN, "patches",
+			   "what they measure is not observed", "not found: %s", others);
 }
 
 static void judge_loads(struct trial *trial, struct db *db, const struct loader_info *loader)
@@ -200,10 +249,8 @@ static void judge_run(struct trial *trial, struct db *db, const struct run_info 
 			   "nothing has to be done: their time is that of the Python call around "
 			   "them, where dlprof knows it",
 			   "copies that cannot be observed: %s", run->decoders_hidden);
-	if (run->patch_missing && *run->patch_missing)
-		doctor_say(trial->doctor, DOCTOR_WARN, "patches",
-			   "what they measure is not observed", "not found: %s",
-			   run->patch_missing);
+	if (run->patch_missing)
+		judge_points(trial, run->patch_missing);
 	if (trial->simulated || query_notes(db, &notes, &count) < 0)
 		return;
 	for (size_t i = 0; i < count; i++) {

@@ -36,6 +36,7 @@ const char *batch_fn_module(void)
 	strcpy(target.name, (dot ? dot : colon) + 1);
 	if (loader_is_known(target.module, target.owner, target.name))
 		return NULL;
+	patch_note(target.where, target.name, false); /* until it is found */
 	batch_fn_pending = strcmp(target.module, "__main__") == 0 && !target.owner[0];
 	return target.module;
 }
@@ -56,10 +57,8 @@ void batch_fn_patch(PyObject *module, size_t row)
 		owner = api_get_named(outer, part);
 		py.Py_DecRef(outer);
 	}
-	if (!owner) {
-		patch_note(target.where, target.name, false);
+	if (!owner)
 		return;
-	}
 	loader_patch_users(owner, target.owner[0] != '\0', target.where, target.name);
 	py.Py_DecRef(owner);
 }

@@ -7,7 +7,6 @@
 #include "activate.h"
 #include "clock.h"
 #include "cuda/cudart.h"
-#include "python/patch.h"
 #include "python/pipes.h"
 #include "run.h"
 #include "summary.h"
@@ -68,7 +67,6 @@ bool consumer_record(void)
 		if (activate_on())
 			return true;
 	}
-	patch_report();
 	return true;
 }
 

@@ -56,7 +56,7 @@ struct consumer_facts {
 	const char *ahead;	/* as for consumer_is_ahead(); NULL: not known */
 };
 
-/* Begins to record, and tells the database which patch points there are. */
+/* Begins to record, if need be after another thread that is at it. */
 bool consumer_record(void);
 
 /* The same for a loader that was patched: nobody need follow its pipes. */

@@ -31,7 +31,7 @@ bool patch_attribute(PyObject *object, PyMethodDef *method);
  */
 bool patch_function(PyObject *module, const char *name, PyMethodDef *method, PyObject **original);
 
-/* Notes a patch point as found or missing for the database. */
+/* Notes a patch point as found or missing for the database. Once found it is missing no more. */
 void patch_note(const char *where, const char *name, bool found);
 
 /* Writes the notes made so far: in each process that begins to record. */

@@ -117,12 +117,29 @@ def check_python(folder):
         t.say("no torch: its patch points were not looked for")
 
 
+def check_named(folder):
+    """What is named as a loader and is none, or is not asked."""
+    path = os.path.join(folder, "named.py")
+    with open(path, "w") as file:
+        file.write("class Mine:\n    def take(self):\n        return 1\n" + LOOP.replace("10000", "70"))
+    found = doctor(t.PYTHON, path, DLPROF_BATCH_FN="__main__:Mien.take")
+    expect(found, "batches", "ok")
+    expect(found, "batch_fn", "fail", "DLPROF_BATCH_FN=__main__:Mien.take names nothing")
+    found = doctor(t.PYTHON, path, DLPROF_BATCH_FN="__main__:Mine.take")
+    t.check("batch_fn" not in found, "was found", found.get("batch_fn"))
+    for name in ("__main__:Mine.take", "mien:Mine.take"):
+        found = doctor(t.PYTHON, "-c", "class Mine:\n def take(self): pass", DLPROF_BATCH_FN=name)
+        expect(found, "batches", "fail", "what DLPROF_BATCH_FN names ({}) was never asked".format(name))
+        t.check("DLPROF_BATCH_FN" not in found["batches"][0][2], "advised again", found["batches"])
+
+
 def main():
     t.need_shim()
     check_sound(t.scratch())
     check_place(t.scratch())
     check_command(t.scratch())
     check_python(t.scratch())
+    check_named(t.scratch())
     t.finish()
 
 

@@ -231,6 +231,24 @@ Test(drain, tells_of_lost_events_and_notes)
 		1);
 }
 
+Test(drain, misses_no_point_that_was_found_later_or_in_another_process)
+{
+	static const char notes[] = "-a:b.c\n-a:b.cd\n-e.f\n-g:h.i\n+a:b.c\n-a:b.c\n";
+	static const char others[] = "+g:h.i\n-k.l\n";
+
+	memcpy(consumer->header.notes, notes, sizeof(notes));
+	consumer->header.notes_bytes = sizeof(notes) - 1;
+	memcpy(worker->header.notes, others, sizeof(others));
+	worker->header.notes_bytes = sizeof(others) - 1;
+	recover();
+	cr_expect_eq(fake_run_ask(&run, "SELECT value IN ('a:b.c,g:h.i', 'g:h.i,a:b.c') FROM meta "
+					"WHERE key = 'patch_found'"),
+		     1);
+	cr_expect_eq(fake_run_ask(&run, "SELECT value IN ('a:b.cd,e.f,k.l', 'k.l,a:b.cd,e.f') FROM "
+					"meta WHERE key = 'patch_missing'"),
+		     1);
+}
+
 Test(drain, takes_notes_up_to_one_that_its_writer_never_finished)
 {
 	static const char notes[] = "wwhole\n\0\0\0\0\0\nwafter the hole\n";
