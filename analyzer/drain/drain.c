@@ -62,6 +62,7 @@ struct drain {
 	size_t taken;			/* records in this round */
 	size_t uncommitted;		/* records since the last commit */
 	struct cores cores;
+	struct facts facts;
 };
 
 static bool ends_with(const char *name, const char *suffix)
@@ -207,7 +208,7 @@ static int commit(struct drain *drain)
 
 	for (size_t i = 0; r == 0 && i < drain->count; i++) {
 		join_release(drain->join, drain->segments[i]);
-		r = facts_update(drain->writer, drain->segments[i], now_ns());
+		r = facts_update(&drain->facts, drain->writer, drain->segments[i], now_ns());
 		if (r == 0)
 			r = hidden_look(drain->writer, drain->segments[i], now_ns());
 		if (r == 0 && (tally || drain->segments[i]->dead))
@@ -524,6 +525,7 @@ static int take_over(struct drain *drain, bool *ret_live)
 {
 	int r;
 
+	hidden_begin();
 	r = do_round(drain, false);
 	if (r == 0)
 		r = do_round(drain, true);	/* a batch is complete in the round after its own */

@@ -159,13 +159,6 @@ static int write_frameworks(struct writer *writer, const char *found)
 	return list[0] ? writer_meta(writer, "frameworks", list) : 0;
 }
 
-/* Comma-separated, of all processes. What one of them found is not missing: workers that import the
- * program anew have its classes under another name. */
-static struct {
-	char found[2 * DLPROF_NOTES_BYTES];
-	char missing[2 * DLPROF_NOTES_BYTES];
-} points;
-
 /* Where it is in the list, or NULL. */
 static char *find_point(char *list, const char *point)
 {
@@ -198,18 +191,18 @@ static void remove_point(char *list, const char *point)
 		at[at > list ? -1 : 0] = '\0';
 }
 
-static void take_point(bool is_found, const char *point)
+static void take_point(struct facts *facts, bool is_found, const char *point)
 {
 	if (is_found) {
-		add_point(points.found, sizeof(points.found), point);
-		remove_point(points.missing, point);
-	} else if (!find_point(points.found, point)) {
-		add_point(points.missing, sizeof(points.missing), point);
+		add_point(facts->found, sizeof(facts->found), point);
+		remove_point(facts->missing, point);
+	} else if (!find_point(facts->found, point)) {
+		add_point(facts->missing, sizeof(facts->missing), point);
 	}
 }
 
 /* Patch points go into a list each, the rest into the note table. */
-static int take_notes(struct writer *writer, struct segment *segment)
+static int take_notes(struct facts *facts, struct writer *writer, struct segment *segment)
 {
 	const char *at = segment->header->notes;
 	const char *end = at + segment->header->notes_bytes;
@@ -234,17 +227,17 @@ static int take_notes(struct writer *writer, struct segment *segment)
 		} else if (at[0] == 'm') {
 			r = take_fact(writer, line);
 		} else if (at[0] == '+' || at[0] == '-') {
-			take_point(at[0] == '+', line);
+			take_point(facts, at[0] == '+', line);
 		} else {
 			r = writer_note(writer, at[0] == 'w' ? "warning" : "info", line);
 		}
 	}
-	if (r == 0 && points.found[0])
-		r = writer_meta(writer, "patch_found", points.found);
-	if (r == 0 && (points.found[0] || points.missing[0]))
-		r = writer_meta(writer, "patch_missing", points.missing);
+	if (r == 0 && facts->found[0])
+		r = writer_meta(writer, "patch_found", facts->found);
+	if (r == 0 && (facts->found[0] || facts->missing[0]))
+		r = writer_meta(writer, "patch_missing", facts->missing);
 	if (r == 0)
-		r = write_frameworks(writer, points.found);
+		r = write_frameworks(writer, facts->found);
 	if (whole || segment->dead || segment->header->notes_bytes == DLPROF_NOTES_BYTES)
 		segment->notes_read = segment->header->notes_bytes;
 	return r;
@@ -312,12 +305,13 @@ static int take_cpu(struct writer *writer, struct segment *segment, uint64_t now
 					  (int64_t)(now_ns - segment->cpu_seen_ns));
 }
 
-int facts_update(struct writer *writer, struct segment *segment, uint64_t now_ns)
+int facts_update(struct facts *facts, struct writer *writer, struct segment *segment,
+		 uint64_t now_ns)
 {
 	int r = segment_refresh(segment);
 
 	if (r == 0)
-		r = take_notes(writer, segment);
+		r = take_notes(facts, writer, segment);
 	if (r == 0)
 		r = take_losses(writer, segment);
 	if (r == 0)

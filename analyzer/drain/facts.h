@@ -9,11 +9,22 @@
 #include "drain/segment.h"
 #include "store/write.h"
 
+/*
+ * Of one run, all zero at first: its patch points, comma-separated, of all processes. What one of
+ * them found is not missing: workers that import the program anew have its classes under another
+ * name.
+ */
+struct facts {
+	char found[2 * DLPROF_NOTES_BYTES];
+	char missing[2 * DLPROF_NOTES_BYTES];
+};
+
 /* A segment appeared: the process, and if it is the root's, the run. */
 int facts_begin(struct writer *writer, const struct segment *segment, const char *folder);
 
 /* Again and again: new notes, losses, CPU time, the end of the process once it is dead. */
-int facts_update(struct writer *writer, struct segment *segment, uint64_t now_ns);
+int facts_update(struct facts *facts, struct writer *writer, struct segment *segment,
+		 uint64_t now_ns);
 
 /* The run is over: when it ended and each loader's threshold. */
 int facts_finish(struct writer *writer, struct db *db, uint64_t end_ns);

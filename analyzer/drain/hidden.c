@@ -60,7 +60,7 @@ static const struct {
 #define STRIDE	   (TEXT_BYTES - GRAM_BYTES + 1)
 #define HASH_BITS  14
 
-/* One run a process: what has been looked at and what was found belongs to it. */
+/* Of one run at a time: what has been looked at and what was found belongs to it. */
 static struct {
 	struct {
 		uint64_t device, inode;
@@ -71,6 +71,11 @@ static struct {
 	char reached[LIST_BYTES];
 	char hidden[LIST_BYTES];
 } hidden;
+
+void hidden_begin(void)
+{
+	memset(&hidden, 0, sizeof(hidden));
+}
 
 /* False: it is nothing, it is there already, or there is no room. */
 static bool add_to_list(char *list, const char *item)

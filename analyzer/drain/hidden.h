@@ -11,6 +11,9 @@
 #include "drain/segment.h"
 #include "store/write.h"
 
+/* A run begins: what was found in another one is none of it. */
+void hidden_begin(void);
+
 /* From the notes of a segment: the wrappers of this library have callers. */
 int hidden_reached(struct writer *writer, const char *library);
 

@@ -39,6 +39,7 @@ enum option {
 static struct db *db;
 static struct writer *writer;
 static int folder = -1;
+static struct facts facts;
 
 static void set_up(void)
 {
@@ -182,7 +183,7 @@ static int look(struct join *join, struct segment *segment, bool release)
 	if (!release)
 		return 0;
 	join_release(join, segment);
-	r = facts_update(writer, segment, 1);
+	r = facts_update(&facts, writer, segment, 1);
 	if (r == 0)
 		r = tally_update(writer, segment);
 	if (r == 0)
@@ -198,6 +199,7 @@ static void drain(int fd, struct fuzz_input *input, uint8_t options, uint64_t *n
 	struct join *join;
 	int r;
 
+	memset(&facts, 0, sizeof(facts));
 	r = segment_open(folder, NAME, &segment);
 	FUZZ_DEMAND(r == 0 || r == -EBADMSG);
 	/* Of an older version of the format the whole corpus would test nothing. */

@@ -249,6 +249,31 @@ Test(drain, misses_no_point_that_was_found_later_or_in_another_process)
 		     1);
 }
 
+static void note(struct dlprof_segment *segment, const char *notes)
+{
+	segment->header.notes_bytes = (uint32_t)strlen(notes);
+	memcpy(segment->header.notes, notes, strlen(notes));
+}
+
+/* The report of a job takes up the runs of all of its ranks. */
+Test(drain, tells_nothing_of_a_run_that_it_took_up_before)
+{
+	struct fake_run first = run;
+
+	note(consumer, "+a:b.c\n-d:e.f\ndlibjpeg\n");
+	recover();
+	set_up();
+	note(consumer, "+g:h.i\ndlibpng\ndlibjpeg\n");
+	recover();
+	cr_expect_eq(fake_run_ask(&first, "SELECT count(*) FROM meta WHERE value = 'libjpeg'"), 1);
+	cr_expect_eq(
+		fake_run_ask(&run, "SELECT count(*) FROM meta WHERE value = 'libpng,libjpeg'"), 1);
+	cr_expect_eq(fake_run_ask(&run, "SELECT count(*) FROM meta WHERE value LIKE '%a:b.c%' OR "
+					"value LIKE '%d:e.f%'"),
+		     0);
+	fake_run_remove(&first);
+}
+
 Test(drain, takes_notes_up_to_one_that_its_writer_never_finished)
 {
 	static const char notes[] = "wwhole\n\0\0\0\0\0\nwafter the hole\n";
