@@ -41,17 +41,16 @@ def record(folder, plan):
 
 
 def compare(found, expected, what, within=False):
-    """Prints the relative difference; returns it by name, and whether it is long enough to count."""
+    """Prints the relative difference; returns it by name, whether it is long enough to count, and
+    whether the script's clock is around ours."""
     if not expected:
         equal(found or 0, 0, what)
         return {}
     error = found / expected - 1
-    if within:
-        check(error <= CLOCKS, what, found, "and the script's clock around ours:", expected)
     counts = expected >= LEAST_NS
     say("{:32s} {:9.2f} ms, the script's {:9.2f} ms: {:+.2f} %{}".format(
         what, found / 1e6, expected / 1e6, 100 * error, "" if counts else " (too short to count)"))
-    return {what: (error, counts)}
+    return {what: (error, counts, within)}
 
 
 def compare_times(database, told):
@@ -158,23 +157,30 @@ def check_report(database, told):
 
 
 def run_case(folder, name):
-    plan = CASES[name]
-    best, counting = {}, set()
+    plan = dict(CASES[name])
+    best, over, counting = {}, {}, set()
     for _ in range(ATTEMPTS):
         database, told = record(folder, plan)
-        for what, (error, counts) in compare_times(database, told).items():
+        for what, (error, counts, within) in compare_times(database, told).items():
             best[what] = min(error, best.get(what, error), key=abs)
+            if within:
+                over[what] = min(error, over.get(what, error))
             counting |= {what} if counts else set()
         errors = {what: best[what] for what in sorted(counting)}
-        worst = max(errors, key=lambda what: abs(errors[what]), default=None)
-        if not check(worst, name, "nothing was long enough to be compared"):
-            break
+        if not errors:  # on a fast machine
+            plan["epochs"] *= 2
+            continue
+        worst = max(errors, key=lambda what: abs(errors[what]))
         say("{}: the worst of {}: {}, {:+.2f} %".format(name, len(errors), worst,
                                                       100 * errors[worst]))
-        if abs(errors[worst]) <= TOLERANCE:
+        if abs(errors[worst]) <= TOLERANCE and max(over.values()) <= CLOCKS:
             break
+    check(errors, name, "nothing was long enough to be compared")
     for what, error in errors.items():
         check(abs(error) <= TOLERANCE, name, what, "differs by", error)
+    # A call of load() that has nothing left to do is no image's, and may lose its core, too.
+    for what, error in over.items():
+        check(error <= CLOCKS, name, what, "is more than the script's clock around it by", error)
     check_counts(database, told)
     check_samples(database, told, plan)
     check_files(database, plan)
