@@ -192,6 +192,27 @@ extern HIDDEN __thread struct thread *thread_self __attribute__((tls_model("init
  */
 bool thread_is_in_life(uint32_t life);
 
+/*
+ * A lock among threads that may have no GIL, not to be held across anything that waits. It holds
+ * the life that took it: a fork meanwhile leaves its parent's behind.
+ */
+static inline void thread_lock(_Atomic uint32_t *lock)
+{
+	const uint32_t ours = thread_life + 1; /* never 0 */
+	uint32_t before = *lock;
+
+	for (int try = 0; before == ours || !atomic_compare_exchange_weak(lock, &before, ours);
+	     try++) {
+		sys_pause(try, 100);
+		before = *lock;
+	}
+}
+
+static inline void thread_unlock(_Atomic uint32_t *lock)
+{
+	atomic_store(lock, 0);
+}
+
 static inline uint32_t thread_depth(const struct thread *thread)
 {
 	return (uint32_t)(thread->frame - thread->frames);

@@ -149,27 +149,8 @@ static uint32_t find_loader(const struct consumer_facts *facts)
 	return loader_count;
 }
 
-/*
- * Threads of a framework come here without the GIL. Not held across anything that waits; a fork
- * meanwhile leaves its parent's life behind.
- */
+/* Of `loaders`: threads of a framework come here without the GIL. */
 static _Atomic uint32_t loaders_busy;
-
-static void lock_loaders(void)
-{
-	const uint32_t ours = thread_life + 1; /* never 0 */
-	uint32_t before = loaders_busy;
-
-	while (before == ours || !atomic_compare_exchange_weak(&loaders_busy, &before, ours)) {
-		sys_call0(SYS_sched_yield);
-		before = loaders_busy;
-	}
-}
-
-static void unlock_loaders(void)
-{
-	atomic_store(&loaders_busy, 0);
-}
 
 bool consumer_has_loader(void)
 {
@@ -185,7 +166,7 @@ static void number_loader(struct consumer *consumer, PyObject *object,
 
 	if (object)
 		mark = memory_of(object, &loader_attribute, sizeof(*mark), true);
-	lock_loaders();
+	thread_lock(&loaders_busy);
 	if (loader_pid != pid) {
 		memset(loaders, 0, sizeof(loaders));
 		loader_count = 0;
@@ -204,17 +185,17 @@ static void number_loader(struct consumer *consumer, PyObject *object,
 		consumer->epoch = loaders[consumer->loader].epochs++;
 		loaders[consumer->loader].running++;
 	}
-	unlock_loaders();
+	thread_unlock(&loaders_busy);
 }
 
 /* Its iterator ran to the end. */
 static void end_epoch(const struct consumer *consumer)
 {
-	lock_loaders();
+	thread_lock(&loaders_busy);
 	if (consumer->loader <= LOADER_MAX && loader_pid == (uint32_t)sys_getpid() &&
 	    loaders[consumer->loader].running)
 		loaders[consumer->loader].running--;
-	unlock_loaders();
+	thread_unlock(&loaders_busy);
 }
 
 bool consumer_is_ahead(const struct consumer *consumer, const char *kind)

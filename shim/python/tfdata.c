@@ -9,7 +9,6 @@
 #include "hooks/got.h"
 #include "python/consumer.h"
 #include "segment.h"
-#include "sys.h"
 #include "thread.h"
 
 #define ITERATOR_MAX 128
@@ -29,7 +28,7 @@ static struct iterator {
 	struct consumer consumer;
 } iterators[ITERATOR_MAX];
 
-/* Of `iterators`, as lock_loaders() of consumer.c's. */
+/* Of `iterators`. */
 static _Atomic uint32_t iterators_busy;
 
 /* The newest iterator whose object was not seen, until somebody asks for its first batch. */
@@ -39,22 +38,6 @@ static _Atomic uint32_t held;
 
 /* TensorFlow tells which iterator is asked. */
 static atomic_bool telling;
-
-static void enter(void)
-{
-	const uint32_t ours = thread_life + 1; /* never 0 */
-	uint32_t before = iterators_busy;
-
-	while (before == ours || !atomic_compare_exchange_weak(&iterators_busy, &before, ours)) {
-		sys_call0(SYS_sched_yield);
-		before = iterators_busy;
-	}
-}
-
-static void leave(void)
-{
-	atomic_store(&iterators_busy, 0);
-}
 
 static bool is_used(const struct iterator *one)
 {
@@ -143,7 +126,7 @@ void tfdata_made(const void *iterator)
 	struct tfdata_making *making = thread ? thread->making : NULL;
 	struct iterator *one;
 
-	enter();
+	thread_lock(&iterators_busy);
 	one = look_up(iterator);
 	if (one)
 		forget(one);
@@ -154,7 +137,7 @@ void tfdata_made(const void *iterator)
 		one->ignored = making->ignored || making->many;
 		one->fresh = true;
 	}
-	leave();
+	thread_unlock(&iterators_busy);
 }
 
 void tfdata_hold(void)
@@ -262,8 +245,8 @@ void tfdata_fetched(int64_t bytes)
 	if (!key || !begin_ns || atomic_load(&held) || thread->wait_depth || thread->load_depth ||
 	    thread->worker >= 0)
 		return;
-	enter();
+	thread_lock(&iterators_busy);
 	one = look_up(key);
 	tell(one ? one : add(key), thread, begin_ns, bytes > 0);
-	leave();
+	thread_unlock(&iterators_busy);
 }
