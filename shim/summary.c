@@ -26,8 +26,10 @@ static void add(_Atomic uint64_t *sum, uint64_t value)
 /* As the report judges it, by the mean of the steps so far for their median. */
 static bool has_starved(uint64_t wait_ns)
 {
+	const uint64_t count = computed_count;
+
 	return wait_ns >= DLPROF_STARVED_LEAST_NS &&
-	       wait_ns * 100 * computed_count >= computed_ns * DLPROF_STARVED_LEAST_PERCENT;
+	       (!count || wait_ns >= computed_ns / count * DLPROF_STARVED_LEAST_PERCENT / 100);
 }
 
 void summary_batch(uint64_t wait_ns, bool steady)
