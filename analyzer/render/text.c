@@ -124,11 +124,12 @@ static void print_verdict(const struct report *report, const struct page *page)
 				   : "%s of the time is spent waiting for data",
 		   units_share(share, finding->stall_ratio));
 	page_color(page, PAGE_PLAIN);
-	advise_add_extent(report, extent, sizeof(extent));
-	if (finding->starved && !isnan(finding->gain_max))
+	if (finding->starved && !isnan(finding->gain_max)) {
+		advise_add_extent(report, extent, sizeof(extent));
 		page_entry(page, INDENT, INDENT, "",
 			   "Fixing input alone would make %s up to %s faster.", extent,
 			   units_factor(factor, finding->gain_max));
+	}
 	advise_cause_text(report, page);
 	page_break(page);
 }
