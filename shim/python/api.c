@@ -166,3 +166,13 @@ bool api_get_flag(PyObject *object, const char *name, bool otherwise)
 {
 	return api_flag(api_get_named(object, name), otherwise);
 }
+
+PyObject *api_argument(PyObject *args, PyObject *kwargs, ssize_t at, const char *name)
+{
+	PyObject *value = kwargs ? py.PyDict_GetItemString(kwargs, name) : NULL;
+
+	if (!value && at >= 0 && at < py.PyTuple_Size(args))
+		value = py.PyTuple_GetItem(args, at);
+	py.PyErr_Clear();
+	return value;
+}

@@ -88,6 +88,9 @@ bool api_is_of_type(PyObject *object, const char *const *names);
 /* An __iter__ that returns what it is called of. */
 PyObject *api_itself(PyObject *none, PyObject *args, PyObject *kwargs);
 
+/* Of a call, by name or by place; at < 0: by name only. Borrowed. */
+PyObject *api_argument(PyObject *args, PyObject *kwargs, ssize_t at, const char *name);
+
 /* A Python int, or `otherwise`. */
 int64_t api_number(PyObject *object, int64_t otherwise);
 

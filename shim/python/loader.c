@@ -230,12 +230,8 @@ static PyObject *how_next_ranks(enum loader_id id, PyObject *original, PyObject 
 static PyObject *make_tf(bool many, PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	struct tfdata_making making;
-	PyObject *dataset = NULL, *made;
+	PyObject *dataset = api_argument(args, kwargs, 1, "dataset"), *made;
 
-	if (py.PyTuple_Size(args) > 1)
-		dataset = py.PyTuple_GetItem(args, 1);
-	else if (kwargs)
-		dataset = py.PyDict_GetItemString(kwargs, "dataset");
 	if (!dataset || dataset == py.none || is_inside())
 		return py.PyObject_Call(original, args, kwargs);
 	tfdata_make(&making, dataset, many);

@@ -119,16 +119,6 @@ static PyObject *on_iter(PyObject *original, PyObject *args, PyObject *kwargs)
 
 static struct api_name maker_name = {"_dlprof_maker", NULL};
 
-PyObject *torch_argument(PyObject *args, PyObject *kwargs, ssize_t at, const char *name)
-{
-	PyObject *value = kwargs ? py.PyDict_GetItemString(kwargs, name) : NULL;
-
-	if (!value && at >= 0 && at < py.PyTuple_Size(args))
-		value = py.PyTuple_GetItem(args, at);
-	py.PyErr_Clear();
-	return value;
-}
-
 /* A weak reference: workers end when their loader and its iterator go. */
 static void remember_maker(PyObject *iterator, PyObject *loader)
 {
@@ -169,8 +159,8 @@ static PyObject *on_init(PyObject *original, PyObject *args, PyObject *kwargs)
 	made = py.PyObject_Call(original, args, kwargs);
 	if (!made || !activate_on())
 		return made;
-	iterator = torch_argument(args, NULL, 0, NULL);
-	loader = torch_argument(args, kwargs, 1, "loader");
+	iterator = api_argument(args, NULL, 0, NULL);
+	loader = api_argument(args, kwargs, 1, "loader");
 	if (iterator && loader)
 		remember_maker(iterator, loader);
 	return made;
@@ -179,7 +169,7 @@ static PyObject *on_init(PyObject *original, PyObject *args, PyObject *kwargs)
 /* __init__ of torchdata's: what it asks itself for, to get to where it was, is not handed out. */
 static PyObject *on_resume(PyObject *original, PyObject *args, PyObject *kwargs)
 {
-	PyObject *iterator = torch_argument(args, NULL, 0, NULL), *made;
+	PyObject *iterator = api_argument(args, NULL, 0, NULL), *made;
 
 	begin_recording();
 	if (iterator && activate_on())

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "python/api.h"
+#include "sys.h"
 
 /* torchdata's StatefulDataLoader is a DataLoader with iterators and workers of its own. */
 enum torch_package { TORCH, TORCHDATA, TORCH_PACKAGE_MAX };
@@ -20,15 +21,12 @@ void torch_patch_fetch(PyObject *module, size_t package);
 void torch_patch_worker(PyObject *module, size_t package);
 
 /* This torch hands out its batches under another name than we know. */
-extern bool torch_blind;
+extern HIDDEN bool torch_blind;
 
 /* Inode of the pipe at one end of a multiprocessing.Queue: the same number in every process. */
 uint64_t torch_pipe_inode(PyObject *queue, const char *end);
 
 /* The number in the first place of a tuple, or -1. */
 int64_t torch_first_number(PyObject *tuple);
-
-/* Of a call, by name or by place; at < 0: by name only. Borrowed. */
-PyObject *torch_argument(PyObject *args, PyObject *kwargs, ssize_t at, const char *name);
 
 #endif

@@ -131,9 +131,9 @@ static struct worker_loop {
 
 static void enter_worker(const struct worker_loop *loop, PyObject *args, PyObject *kwargs)
 {
-	PyObject *indices = torch_argument(args, kwargs, loop->index_queue, "index_queue");
-	PyObject *results = torch_argument(args, kwargs, loop->data_queue, "data_queue");
-	PyObject *id = torch_argument(args, kwargs, loop->worker_id, "worker_id");
+	PyObject *indices = api_argument(args, kwargs, loop->index_queue, "index_queue");
+	PyObject *results = api_argument(args, kwargs, loop->data_queue, "data_queue");
+	PyObject *id = api_argument(args, kwargs, loop->worker_id, "worker_id");
 	struct thread *thread;
 	struct dlprof_event event = {.kind = DLPROF_EVENT_WORKER};
 
