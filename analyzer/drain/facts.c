@@ -9,6 +9,7 @@
 #include "analysis/stall.h"
 #include "drain/cpus.h"
 #include "drain/hidden.h"
+#include "drain/list.h"
 #include "store/pack.h"
 #include "store/query.h"
 
@@ -159,45 +160,13 @@ static int write_frameworks(struct writer *writer, const char *found)
 	return list[0] ? writer_meta(writer, "frameworks", list) : 0;
 }
 
-/* Where it is in the list, or NULL. */
-static char *find_point(char *list, const char *point)
-{
-	const size_t length = strlen(point);
-
-	for (char *at = list; *at; at += strcspn(at, ","), at += *at == ',')
-		if (strncmp(at, point, length) == 0 && (!at[length] || at[length] == ','))
-			return at;
-	return NULL;
-}
-
-static void add_point(char *list, size_t size, const char *point)
-{
-	const size_t length = strlen(list);
-
-	if (!find_point(list, point))
-		snprintf(list + length, size - length, "%s%s", length ? "," : "", point);
-}
-
-static void remove_point(char *list, const char *point)
-{
-	char *at = find_point(list, point), *next;
-
-	if (!at)
-		return;
-	next = at + strlen(point);
-	if (*next)
-		memmove(at, next + 1, strlen(next));
-	else
-		at[at > list ? -1 : 0] = '\0';
-}
-
 static void take_point(struct facts *facts, bool is_found, const char *point)
 {
 	if (is_found) {
-		add_point(facts->found, sizeof(facts->found), point);
-		remove_point(facts->missing, point);
-	} else if (!find_point(facts->found, point)) {
-		add_point(facts->missing, sizeof(facts->missing), point);
+		list_add(facts->found, sizeof(facts->found), point);
+		list_remove(facts->missing, point);
+	} else if (!list_has(facts->found, point)) {
+		list_add(facts->missing, sizeof(facts->missing), point);
 	}
 }
 

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "drain/list.h"
 #include "drain/maps.h"
 
 #define FILE_MAX_COUNT 4096
@@ -77,25 +78,9 @@ void hidden_begin(void)
 	memset(&hidden, 0, sizeof(hidden));
 }
 
-/* False: it is nothing, it is there already, or there is no room. */
-static bool add_to_list(char *list, const char *item)
-{
-	size_t length = strlen(list), size = strlen(item);
-
-	if (!size)
-		return false;
-	for (const char *at = strstr(list, item); at; at = strstr(at + 1, item))
-		if ((at == list || at[-1] == ',') && (at[size] == ',' || !at[size]))
-			return false;
-	if (length + size + 2 > LIST_BYTES)
-		return false;
-	snprintf(list + length, LIST_BYTES - length, "%s%s", length ? "," : "", item);
-	return true;
-}
-
 int hidden_reached(struct writer *writer, const char *library)
 {
-	if (!add_to_list(hidden.reached, library))
+	if (!list_add(hidden.reached, sizeof(hidden.reached), library))
 		return 0;
 	return writer_meta(writer, "decoders_patched", hidden.reached);
 }
@@ -341,7 +326,7 @@ static int note(void *context, const char *library)
 	int r;
 
 	snprintf(text, sizeof(text), "%s in %s", library, base_name(module->path));
-	if (!add_to_list(hidden.hidden, text))
+	if (!list_add(hidden.hidden, sizeof(hidden.hidden), text))
 		return 0;
 	r = writer_meta(module->writer, "decoders_hidden", hidden.hidden);
 	if (r < 0)
