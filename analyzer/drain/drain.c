@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "drain/drain.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "drain/cores.h"
 #include "drain/facts.h"
+#include "drain/folder.h"
 #include "drain/hidden.h"
 #include "drain/join.h"
 #include "drain/now.h"
@@ -26,8 +22,6 @@
 
 #define ROUND_MS   100		/* between two looks at the rings */
 #define HURRY_MS   2		/* ... at the least, while they fill fast */
-#define SCAN_MS	   1000		/* between two looks at the folder, if its time has not changed */
-#define FRESH_MS   3000		/* so coarse may that be */
 #define TALLY_MS   2000		/* totals by name, which are safe where they are */
 #define TALLY_MOST_MS 10000	/* ... less often in a long run */
 #define TALLY_PART 10		/* of its time */
@@ -37,12 +31,10 @@
 #define RETRY_MS   1000		/* after an error of the database */
 #define STACKS_MOST 2
 #define GIVE_UP_MS 10000	/* ... once nobody records any more */
-#define WAIT_MS	   5000		/* for a drain that is finishing */
 
 struct drain {
 	const char *database;
-	const char *path;		/* of the folder of segments */
-	int folder;			/* locked: one reader at a time */
+	struct folder folder;
 	struct segment **segments;
 	size_t count;
 	struct db *db;
@@ -53,9 +45,6 @@ struct drain {
 	uint64_t started_ns;
 	uint64_t tallied_ns;
 	uint64_t stacks_ns;		/* when to take the next ones */
-	uint64_t scanned_ns;		/* the last look at the folder; 0: look */
-	uint64_t changed_ns;		/* when its time was seen to have changed */
-	struct timespec changed;	/* to this */
 	uint64_t end_ns;		/* the newest end of a process */
 	bool over;			/* the run is, and its folder is gone */
 	int wait_ms;			/* until the next round */
@@ -65,18 +54,6 @@ struct drain {
 	struct facts facts;
 };
 
-static bool ends_with(const char *name, const char *suffix)
-{
-	size_t length = strlen(name), size = strlen(suffix);
-
-	return length > size && strcmp(name + length - size, suffix) == 0;
-}
-
-static bool is_segment_name(const char *name)
-{
-	return ends_with(name, DLPROF_SEGMENT_SUFFIX);
-}
-
 static bool is_open(const struct drain *drain, const char *name)
 {
 	for (size_t i = 0; i < drain->count; i++)
@@ -85,24 +62,25 @@ static bool is_open(const struct drain *drain, const char *name)
 	return false;
 }
 
-/* Out of the way of every later look, for somebody to look into. */
 static int set_aside(struct drain *drain, const char *name)
 {
 	char aside[300], text[400];
 
-	snprintf(aside, sizeof(aside), "%s.damaged", name);
-	renameat(drain->folder, name, drain->folder, aside);
+	folder_set_aside(&drain->folder, name, aside, sizeof(aside));
 	snprintf(text, sizeof(text), "the segment %s/%s is damaged or of another version: what it "
-		 "holds is lost", drain->path, aside);
+		 "holds is lost", drain->folder.path, aside);
 	return drain->writer ? writer_note(drain->writer, "warning", text) : 0;
 }
 
-static int add_segment(struct drain *drain, const char *name)
+static int add_segment(void *context, const char *name)
 {
 	struct segment **grown, *segment;
+	struct drain *drain = context;
 	int r;
 
-	r = segment_open(drain->folder, name, &segment);
+	if (is_open(drain, name))
+		return 0;
+	r = segment_open(drain->folder.fd, name, &segment);
 	if (r == -EBADMSG)
 		return set_aside(drain, name);
 	if (r < 0)
@@ -114,46 +92,7 @@ static int add_segment(struct drain *drain, const char *name)
 	}
 	drain->segments = grown;
 	drain->segments[drain->count++] = segment;
-	return facts_begin(drain->writer, segment, drain->path);
-}
-
-/* Ten looks a second at what hardly ever changes would be a third of all that the drain does. */
-static bool is_scan_due(struct drain *drain)
-{
-	uint64_t now = now_ns();
-	struct stat status;
-
-	if (fstat(drain->folder, &status) < 0)
-		return true;
-	if (status.st_mtim.tv_sec != drain->changed.tv_sec ||
-	    status.st_mtim.tv_nsec != drain->changed.tv_nsec) {
-		drain->changed = status.st_mtim;
-		drain->changed_ns = now;
-	}
-	if (drain->scanned_ns && now - drain->changed_ns > FRESH_MS * MS &&
-	    now - drain->scanned_ns < SCAN_MS * MS)
-		return false;
-	drain->scanned_ns = now;
-	return true;
-}
-
-static int scan_folder(struct drain *drain)
-{
-	int fd = openat(drain->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *entry;
-	int r = 0;
-
-	if (!folder) {
-		if (fd >= 0)
-			close(fd);
-		return -errno;
-	}
-	while (r == 0 && (entry = readdir(folder)))
-		if (is_segment_name(entry->d_name) && !is_open(drain, entry->d_name))
-			r = add_segment(drain, entry->d_name);
-	closedir(folder);
-	return r;
+	return facts_begin(drain->writer, segment, drain->folder.path);
 }
 
 static int open_store(struct drain *drain)
@@ -184,7 +123,7 @@ static void close_store(struct drain *drain)
 	for (size_t i = 0; i < drain->count; i++)
 		segment_close(drain->segments[i]);
 	drain->count = 0;
-	drain->scanned_ns = 0;
+	folder_look_again(&drain->folder);
 }
 
 static bool is_tally_due(struct drain *drain)
@@ -248,7 +187,7 @@ static void remove_done(struct drain *drain)
 		if (!segment->dead || !segment->ended_noted || !segment_is_empty(segment) ||
 		    (segment->header->flags & DLPROF_SEGMENT_ROOT))
 			continue;
-		unlinkat(drain->folder, segment->name, 0);
+		folder_unlink(&drain->folder, segment->name);
 		drop_segment(drain, i);
 	}
 }
@@ -355,8 +294,8 @@ static int do_round(struct drain *drain, bool now)
 		drain->in_transaction = r == 0;
 		drain->begun_ns = now_ns();
 	}
-	if (r == 0 && (is_scan_due(drain) || now))
-		r = scan_folder(drain);
+	if (r == 0 && (folder_is_due(&drain->folder) || now))
+		r = folder_scan(&drain->folder, add_segment, drain);
 	if (r == 0)
 		r = read_rings(drain);
 	if (r == 0)
@@ -385,45 +324,6 @@ static void wait_for_round(const struct drain *drain, int ms)
 	free(ends);
 }
 
-static void link_path(const char *database, char *path, size_t size)
-{
-	snprintf(path, size, "%s-segments", database);
-}
-
-/* Whether there is a segment; removes what a process that died on the way to one left. */
-static bool has_segments(const struct drain *drain)
-{
-	DIR *folder = opendir(drain->path);
-	struct dirent *entry;
-	bool found = false;
-
-	while (folder && (entry = readdir(folder))) {
-		found = found || is_segment_name(entry->d_name);
-		if (ends_with(entry->d_name, DLPROF_SEGMENT_UNFINISHED))
-			unlinkat(drain->folder, entry->d_name, 0);
-	}
-	if (folder)
-		closedir(folder);
-	return found;
-}
-
-/*
- * Removes what is left of the run. False: a process joined it just now. A segment that was set
- * aside keeps the folder, and that is all.
- */
-static bool remove_folder(const struct drain *drain)
-{
-	char link[4200];
-
-	if (has_segments(drain))
-		return false;
-	if (rmdir(drain->path) < 0 && has_segments(drain))
-		return false;
-	link_path(drain->database, link, sizeof(link));
-	unlink(link);
-	return true;
-}
-
 /* Nobody records any more: write what is left, tidy up. */
 static int finish(struct drain *drain)
 {
@@ -445,56 +345,20 @@ static int finish(struct drain *drain)
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < drain->count; i++)
-		unlinkat(drain->folder, drain->segments[i]->name, 0);
+		folder_unlink(&drain->folder, drain->segments[i]->name);
 	/* Before the folder goes: who sees it gone may count on one plain file. */
 	close_store(drain);
-	drain->over = remove_folder(drain);
+	drain->over = folder_remove(&drain->folder, drain->database);
 	return 0;
-}
-
-static int lock_folder(struct drain *drain)
-{
-	drain->folder = open(drain->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (drain->folder < 0)
-		return -errno;
-	if (flock(drain->folder, LOCK_EX | LOCK_NB) < 0) {
-		int r = -errno;
-
-		close(drain->folder);
-		return r;
-	}
-	return 0;
-}
-
-/* Looked at without the lock, and whatever is in memory. */
-static bool is_recorded_into(const char *path)
-{
-	DIR *folder = opendir(path);
-	struct segment *segment;
-	struct dirent *entry;
-	bool recording = false;
-
-	while (folder && !recording && (entry = readdir(folder))) {
-		if (!is_segment_name(entry->d_name) ||
-		    segment_open(dirfd(folder), entry->d_name, &segment) < 0)
-			continue;
-		segment_poll(segment);
-		recording = !segment->dead;
-		segment_close(segment);
-	}
-	if (folder)
-		closedir(folder);
-	return recording;
 }
 
 int drain_run(const char *segment_dir, const char *database)
 {
-	struct drain drain = {
-		.database = database, .path = segment_dir, .started_ns = now_ns()};
+	struct drain drain = {.database = database, .started_ns = now_ns()};
 	uint64_t failing_ns = 0;
 	int r;
 
-	r = lock_folder(&drain);
+	r = folder_lock(&drain.folder, segment_dir);
 	if (r < 0)
 		return r;
 	while (!drain.over) {
@@ -509,79 +373,35 @@ int drain_run(const char *segment_dir, const char *database)
 		/* A full disk may have room again: the rings keep what they can hold. */
 		if (!failing_ns)
 			failing_ns = now_ns();
-		if (now_ns() - failing_ns > GIVE_UP_MS * MS && !is_recorded_into(drain.path))
+		if (now_ns() - failing_ns > GIVE_UP_MS * MS &&
+		    !folder_is_recorded_into(drain.folder.path))
 			break;
 		close_store(&drain);
 		wait_for_round(&drain, RETRY_MS);
 	}
 	close_store(&drain);
 	free(drain.segments);
-	close(drain.folder);
+	folder_close(&drain.folder);
 	return r;
 }
 
-/* With the lock held: another drain ended before its time. */
-static int take_over(struct drain *drain, bool *ret_live)
+int drain_take_over(struct folder *folder, const char *database, bool *ret_live)
 {
+	struct drain drain = {
+		.database = database, .folder = *folder, .started_ns = now_ns()};
 	int r;
 
 	hidden_begin();
-	r = do_round(drain, false);
+	r = do_round(&drain, false);
 	if (r == 0)
-		r = do_round(drain, true);	/* a batch is complete in the round after its own */
+		r = do_round(&drain, true);	/* a batch is complete in the round after its own */
 	if (r == 0) {
-		*ret_live = is_anyone_recording(drain);
+		*ret_live = is_anyone_recording(&drain);
 		if (!*ret_live)
-			r = finish(drain);
+			r = finish(&drain);
 	}
-	close_store(drain);
-	free(drain->segments);
-	close(drain->folder);
+	close_store(&drain);
+	free(drain.segments);
+	folder_close(&drain.folder);
 	return r;
-}
-
-/* The folder of segments; false: the run is over. */
-static bool find_folder(const char *database, char *folder, size_t size)
-{
-	char link[4200];
-	ssize_t length;
-
-	link_path(database, link, sizeof(link));
-	length = readlink(link, folder, size - 1);
-	if (length <= 0)
-		return false;
-	folder[length] = '\0';
-	return true;
-}
-
-bool drain_is_live(const char *database)
-{
-	char folder[4096];
-
-	return find_folder(database, folder, sizeof(folder)) && is_recorded_into(folder);
-}
-
-int drain_recover(const char *database, bool *ret_live)
-{
-	struct drain drain = {.database = database, .started_ns = now_ns()};
-	char folder[4096];
-	int r;
-
-	*ret_live = false;
-	if (!find_folder(database, folder, sizeof(folder)))
-		return 0;
-	drain.path = folder;
-	for (int waited_ms = 0;; waited_ms += 50) {
-		r = lock_folder(&drain);
-		if (r == -ENOENT)
-			return 0;	/* done, or on another machine */
-		if (r == 0)
-			return take_over(&drain, ret_live);
-		if (r != -EWOULDBLOCK)
-			return r;
-		*ret_live = is_recorded_into(folder);
-		if (*ret_live || waited_ms >= WAIT_MS)
-			return 0;
-		poll(NULL, 0, 50);
-	}
 }

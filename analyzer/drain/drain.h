@@ -7,6 +7,8 @@
 
 #include <stdbool.h>
 
+struct folder;
+
 /* Follows the run until its last recorder ended; what `dlprof-drain` does. 0 or -errno. */
 int drain_run(const char *segment_dir, const char *database);
 
@@ -16,6 +18,9 @@ int drain_run(const char *segment_dir, const char *database);
  * so the database will go on growing. 0, also where there was nothing to do, or -errno.
  */
 int drain_recover(const char *database, bool *ret_live);
+
+/* recover.c's: what the drain before, which ended before its time, left. Closes the folder. */
+int drain_take_over(struct folder *folder, const char *database, bool *ret_live);
 
 /* Do processes record into it now? Touches nothing. */
 bool drain_is_live(const char *database);
