@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "log.h"
 #include "segment.h"
 #include "text.h"
 
@@ -273,4 +274,5 @@ void config_note(void)
 		text_add(&line, "; it was ignored");
 		segment_note('w', line.buffer);
 	}
+	log_note();
 }

@@ -14,6 +14,7 @@
 #include "hooks/dl.h"
 #include "hooks/got.h"
 #include "hooks/module.h"
+#include "log.h"
 #include "nvtx.h"
 #include "python/audit.h"
 #include "python/patch.h"
@@ -45,6 +46,7 @@ __attribute__((constructor)) static void init_begin(void)
 	/* A setuid program's environment is not its own: nothing it says may name a file. */
 	if (getauxval(AT_SECURE) || !real_is_glibc() || config_disabled())
 		return;
+	log_begin();
 	clock_mark();
 	hook_forks();
 	scope_on_load(got_sweep);
