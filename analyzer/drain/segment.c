@@ -40,8 +40,7 @@ static int write_at(int fd, const void *buffer, size_t size, off_t offset)
 	return put == (ssize_t)size ? 0 : put < 0 ? -errno : -EIO;
 }
 
-/* Start time of a process as the kernel tells it; 0: there is no such process, or a zombie. */
-static uint64_t start_ticks(int32_t pid)
+uint64_t segment_start_ticks(int32_t pid)
 {
 	unsigned long long ticks = 0;
 	char path[40], stat[1024];
@@ -77,7 +76,7 @@ static bool is_alive(const struct segment *segment)
 
 	if (segment->pidfd >= 0)
 		return poll(&waiting, 1, 0) == 0;
-	return header->pid > 0 && start_ticks(header->pid) == header->start_ticks;
+	return header->pid > 0 && segment_start_ticks(header->pid) == header->start_ticks;
 }
 
 static int check_header(const struct segment *segment)
@@ -160,7 +159,7 @@ int segment_open(int folder, const char *name, struct segment **ret_segment)
 			goto fail;
 		ring->read = ring->release = ring->published;
 	}
-	if (start_ticks(segment->header->pid) == segment->header->start_ticks)
+	if (segment_start_ticks(segment->header->pid) == segment->header->start_ticks)
 		segment->pidfd = (int)syscall(SYS_pidfd_open, segment->header->pid, 0);
 	else
 		segment->pidfd = -1;
