@@ -19,6 +19,8 @@
 #include "hooks/dl.h"
 #include "hooks/next.h"
 
+static void *find_moved(const char *name);
+
 #define EARLY_CALL(nr, args)  hook_syscall_raw EARLY_PREFIX(nr, args)
 #define EARLY_PREFIX(nr, ...) EARLY_JOIN(nr, EARLY_STRIP __VA_ARGS__)
 #define EARLY_STRIP(...)      __VA_ARGS__
@@ -31,6 +33,8 @@
 		if (nr)                                                                            \
 			return (type)EARLY_CALL(nr, args);                                         \
 		real_resolve();                                                                    \
+		if (real.name == early_##name)                                                     \
+			real.name = (__typeof__(real.name))find_moved(#name);                      \
 		return real.name args;                                                             \
 	}
 #define HOOK(family, nr, type, name, params, args) EARLY(nr, type, name, params, args)
@@ -159,16 +163,25 @@ static const struct exception {
 	uint8_t since_minor;	/* of glibc 2 */
 } exceptions[] = {
 	[1] = {.version = COND_VERSION},
-	[2] = {.version = "GLIBC_2.34"},
+	[2] = {.version = "GLIBC_2.34", .since_minor = 34},
 	[3] = {.since_minor = 35},
 	[4] = {.since_minor = 38},
+	[5] = {.since_minor = 30},
+	[6] = {.since_minor = 33},
+	[7] = {.since_minor = 34},
 };
 
 static const uint8_t exception_of[HOOK_ID_MAX] = {
 	[HOOK_ID_pthread_cond_wait] = 1,  [HOOK_ID_pthread_cond_timedwait] = 1,
 	[HOOK_ID_lio_listio] = 2,	  [HOOK_ID_lio_listio64] = 2,
 	[HOOK_ID_epoll_pwait2] = 3,	  [HOOK_ID___isoc23_fscanf] = 4,
-	[HOOK_ID___isoc23_vfscanf] = 4,
+	[HOOK_ID___isoc23_vfscanf] = 4,	  [HOOK_ID_getdents64] = 5,
+	[HOOK_ID_sem_clockwait] = 5,	  [HOOK_ID_pthread_cond_clockwait] = 5,
+	[HOOK_ID_stat] = 6,		  [HOOK_ID_stat64] = 6,
+	[HOOK_ID_lstat] = 6,		  [HOOK_ID_lstat64] = 6,
+	[HOOK_ID_fstat] = 6,		  [HOOK_ID_fstat64] = 6,
+	[HOOK_ID_fstatat] = 6,		  [HOOK_ID_fstatat64] = 6,
+	[HOOK_ID_close_range] = 7,	  [HOOK_ID_closefrom] = 7,
 };
 
 /* Not in musl, whose loader ends a program that preloads something with a missing reference. */
@@ -205,9 +218,37 @@ static void *find(const char *name, const struct exception *exception, int minor
 	return found ? found : dl_real(RTLD_NEXT, name);
 }
 
+static long absent(void)
+{
+	errno = ENOSYS;
+	return -1;
+}
+
 /*
- * All names but the exceptions are in glibc 2.34, which the shim needs anyway: no lookup fails.
- * With musl many do, nobody calls those, and the message of the last one is not the program's.
+ * Before glibc 2.34 sem_wait() and the like were libpthread's, and aio_read() librt's. A program
+ * that starts without them may load a plug-in that brings them: the plug-in's calls come to us, and
+ * its library is there to be asked.
+ */
+static void *find_moved(const char *name)
+{
+	static const char *const libraries[] = {"libpthread.so.0", "librt.so.1"};
+	void *found = NULL;
+
+	for (size_t i = 0; !found && i < sizeof(libraries) / sizeof(libraries[0]); i++) {
+		void *library = dlopen(libraries[i], RTLD_LAZY | RTLD_NOLOAD);
+
+		if (!library)
+			continue;
+		found = dl_real(library, name);
+		real.dlclose(library);
+	}
+	dlerror();
+	return found ? found : (void *)(uintptr_t)absent;
+}
+
+/*
+ * All names but the exceptions are in glibc 2.34: no lookup fails there. With older ones those of
+ * libpthread and librt may, with musl many do, and the message of the last one is not the program's.
  */
 void real_resolve(void)
 {
@@ -218,7 +259,7 @@ void real_resolve(void)
 	if (!dl_real)
 		dl_resolve();
 	if (real_is_glibc())
-		next_open(&scope, (const void *)(uintptr_t)dl_real);
+		next_open(&scope, (const void *)(uintptr_t)gnu_get_libc_version);
 	for (int id = 0; id < HOOK_ID_MAX; id++, name += strlen(name) + 1) {
 		void *found = find(name, &exceptions[exception_of[id]], minor, &scope);
 
@@ -227,6 +268,6 @@ void real_resolve(void)
 	}
 	if (real.__isoc23_vfscanf == early___isoc23_vfscanf)
 		real.__isoc23_vfscanf = real.__isoc99_vfscanf;
-	if (!real_is_glibc())
+	if (minor < 34)
 		dlerror();
 }
