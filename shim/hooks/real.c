@@ -248,7 +248,7 @@ static void *find_moved(const char *name)
 
 /*
  * All names but the exceptions are in glibc 2.34: no lookup fails there. With older ones those of
- * libpthread and librt may, with musl many do, and the message of the last one is not the program's.
+ * libpthread and librt may, with musl many do, and the last message of those is not the program's.
  */
 void real_resolve(void)
 {
