@@ -14,7 +14,7 @@
 #include "sys.h"
 #include "text.h"
 
-#define BIT(signal) (UINT64_C(1) << ((signal) - 1))
+#define BIT(signal) (UINT64_C(1) << ((signal)-1))
 
 /*
  * What tells one file from another. An inode's number is given to the next file as soon as the
@@ -25,7 +25,7 @@ struct identity {
 	uint64_t device;
 	int64_t born_s;
 	uint32_t born_ns;
-	uint32_t type;		/* S_IFMT; 0: there is no file */
+	uint32_t type; /* S_IFMT; 0: there is no file */
 };
 
 static struct identity first NEAR = {.type = 0};

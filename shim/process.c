@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mask.h"
 #include "text.h"
 
 uint64_t process_start_ticks(void)
@@ -39,17 +40,14 @@ uint64_t process_stat(int pid, int wanted)
 
 void process_command(char *buffer, size_t size)
 {
-	int length = text_read_file("/proc/self/cmdline", buffer, size);
+	/* Masked it is shorter, and there is room for what comes after. */
+	char arguments[2048];
+	struct text line;
+	int length = text_read_file("/proc/self/cmdline", arguments, sizeof(arguments));
 
-	if (length < 0) {
-		buffer[0] = '\0';
-		return;
-	}
-	while (length && buffer[length - 1] == '\0')
-		length--;
-	for (int i = 0; i < length; i++)
-		if (buffer[i] == '\0')
-			buffer[i] = ' ';
+	text_init(&line, buffer, size);
+	if (length > 0)
+		mask_arguments(&line, arguments, (size_t)length, length == sizeof(arguments) - 1);
 }
 
 /* Most specific first: a launcher inside a scheduler's job knows better. */

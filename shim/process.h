@@ -12,7 +12,7 @@ uint64_t process_start_ticks(void);
 /* A number of /proc/PID/stat by its place, from 3 on; pid 0: this process. 0: unknown. */
 uint64_t process_stat(int pid, int field);
 
-/* The command line with spaces between the arguments, cut to fit and terminated. */
+/* The command line, without its secrets (mask.h), cut to fit and terminated. */
 void process_command(char *buffer, size_t size);
 
 /* Rank in a distributed job, from what the usual launchers set; -1: none of them did. */

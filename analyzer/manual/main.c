@@ -70,6 +70,14 @@ static void man_environment(FILE *out)
 			 settings[i].wants ? "." : "");
 		man_entry(out, settings[i].name, text);
 	}
+	man_section(out, "PRIVACY");
+	man_text(out, "The database holds the command line of each recording process, the name of "
+		      "the host, paths of data files and names of classes. In command lines what "
+		      "looks like a secret is replaced by *** before it leaves the process: values "
+		      "of options, assignments and fields whose name has a word like key, token, "
+		      "secret, password, credential or auth, what stands before the @ of a URL, "
+		      "and tokens of well-known shapes. A secret without such a name or shape is "
+		      "not recognised.");
 	man_see_also(out, "dlprof(1), dlprof-report(1), ld.so(8)");
 }
 
