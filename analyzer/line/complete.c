@@ -65,6 +65,15 @@ static bool any_passes_on(const struct line_program *program)
 	return false;
 }
 
+/* Without a verb. */
+static bool takes_words(const struct line_program *program)
+{
+	for (int i = 0; i < program->verb_count; i++)
+		if (!*program->verbs[i].name)
+			return program->verbs[i].most != 0;
+	return false;
+}
+
 static void bash_arguments(FILE *out, const struct line_program *program)
 {
 	fputs("\tcase $prev in\n", out);
@@ -132,6 +141,24 @@ static void bash_command(FILE *out, const struct line_program *program)
 	      out);
 }
 
+/* A verb, or what the program takes without one. */
+static void bash_words(FILE *out, const struct line_program *program)
+{
+	fputs("\tif [[ ! $verb ]]; then\n\t\tCOMPREPLY=($(compgen -W '", out);
+	put_verbs(out, program, false, " ");
+	fputs("' -- \"$cur\"))\n", out);
+	if (takes_words(program))
+		fputs("\t\t# With \"filenames\" a verb would become the folder of that name.\n"
+		      "\t\tfor i in \"${COMPREPLY[@]}\"; do\n"
+		      "\t\t\t[[ -d $i ]] && return\n\t\tdone\n\tfi\n",
+		      out);
+	else
+		fputs("\t\treturn\n\tfi\n", out);
+	fputs("\tcompopt -o filenames 2>/dev/null\n"
+	      "\tmapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -f -- \"$cur\")\n",
+	      out);
+}
+
 void complete_bash(FILE *out, const struct line_program *program)
 {
 	put_head(out, program);
@@ -152,12 +179,10 @@ void complete_bash(FILE *out, const struct line_program *program)
 	bash_arguments(out, program);
 	bash_options(out, program);
 	fputs("\tif [[ $cur == -* ]]; then\n"
-	      "\t\tCOMPREPLY=($(compgen -W \"$options\" -- \"$cur\"))\n\t\treturn\n\tfi\n"
-	      "\tcompopt -o filenames 2>/dev/null\n"
-	      "\tmapfile -t COMPREPLY < <(\n\t\t[[ $verb ]] || compgen -W '",
+	      "\t\tCOMPREPLY=($(compgen -W \"$options\" -- \"$cur\"))\n\t\treturn\n\tfi\n",
 	      out);
-	put_verbs(out, program, false, " ");
-	fputs("' -- \"$cur\"\n\t\tcompgen -f -- \"$cur\"\n\t)\n}\ncomplete -F ", out);
+	bash_words(out, program);
+	fputs("}\ncomplete -F ", out);
 	put_function(out, program);
 	fprintf(out, " %s\n", program->name);
 }
@@ -213,14 +238,15 @@ static void zsh_verb(FILE *out, const struct line_program *program, int verb)
 		if (program->options[i].verbs & LINE_ON(verb))
 			zsh_option(out, &program->options[i]);
 	fputs(" \\\n\t\t\t'(-h --help)'{-h,--help}'[help]' '--version[version]'", out);
-	if (row->passes_on)
+	if (!*row->name)
+		fprintf(out,
+			" \\\n\t\t\t'1: :->first' '*:file:_files'\n"
+			"\t\t[[ $state == first ]] && { _describe verb verbs%s } ;;\n",
+			row->most ? "; _files" : "");
+	else if (row->passes_on)
 		fputs(" \\\n\t\t\t'*::command:_normal' ;;\n", out);
-	else if (*row->name)
-		fputs(" \\\n\t\t\t'*:file:_files' ;;\n", out);
 	else
-		fputs(" \\\n\t\t\t'1: :->first' '*:file:_files'\n"
-		      "\t\t[[ $state == first ]] && { _describe verb verbs; _files } ;;\n",
-		      out);
+		fputs(" \\\n\t\t\t'*:file:_files' ;;\n", out);
 }
 
 void complete_zsh(FILE *out, const struct line_program *program)
@@ -293,6 +319,8 @@ static void fish_option(FILE *out, const struct line_program *program,
 void complete_fish(FILE *out, const struct line_program *program)
 {
 	put_head(out, program);
+	if (!takes_words(program))
+		fprintf(out, "complete -c %s -n __fish_use_subcommand -f\n", program->name);
 	for (int i = 0; i < program->verb_count; i++) {
 		const struct line_verb *verb = &program->verbs[i];
 

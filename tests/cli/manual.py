@@ -12,6 +12,7 @@ import dlprof_test as t
 
 FOLDER = os.path.join(t.BUILD, "analyzer", "manual")
 PROGRAMS = ("dlprof", "dlprof-report")
+EMPTY = t.scratch()  # to complete in: what lies in a folder is offered, too
 PAGES = ("dlprof.1", "dlprof-report.1", "dlprof.7")
 BASH = """
 . "$1"
@@ -26,8 +27,9 @@ def read(*path):
         return file.read()
 
 
-def output(*argv, **keywords):
-    return t.run(list(argv), env=t.environment(preload=False, LC_ALL="C.UTF-8", **keywords))
+def output(*argv, cwd=None, **keywords):
+    return t.run(list(argv), cwd=cwd,
+                 env=t.environment(preload=False, LC_ALL="C.UTF-8", **keywords))
 
 
 def helps(program):
@@ -110,9 +112,10 @@ def check_format():
             t.check("NAME\n" in done.out and "SEE ALSO" in done.out, "man", page, done.out[:200])
 
 
-def bash_words(program, *words):
+def bash_words(program, *words, cwd=None):
     script = BASH.format(function="_" + program.replace("-", "_"))
-    done = output("bash", "-c", script, "bash", os.path.join(FOLDER, program), program, *words)
+    done = output("bash", "-c", script, "bash", os.path.join(FOLDER, program), program, *words,
+                  cwd=cwd or EMPTY)
     t.equal((done.status, done.err), (0, ""), "bash", words)
     return done.out.split()
 
@@ -139,6 +142,32 @@ def check_bash(verbs):
     t.say("bash: passed")
 
 
+def neighbours():
+    """A folder with names that begin as verbs do."""
+    folder = t.scratch()
+    for name in ("run", "runs", "trace", "exports"):
+        os.mkdir(os.path.join(folder, name))
+    open(os.path.join(folder, "training.db"), "w").close()
+    return folder
+
+
+def check_bash_beside_files():
+    """A verb is offered as such, whatever lies in the folder; a run where a run may stand."""
+    folder = neighbours()
+    t.equal(bash_words("dlprof", "ru", cwd=folder), ["run"], "bash, where no file may stand")
+    t.equal(bash_words("dlprof", "train", cwd=folder), [], "bash, where no file may stand")
+    t.equal(bash_words("dlprof-report", "tra", cwd=folder), ["trace"], "bash, a folder named as a verb")
+    t.equal(bash_words("dlprof-report", "export", cwd=folder), ["export", "exports"], "bash")
+    t.equal(bash_words("dlprof-report", "train", cwd=folder), ["training.db"], "bash, a run")
+    t.equal(bash_words("dlprof-report", "trace", "train", cwd=folder), ["training.db"], "bash, a run")
+
+
+def fish_words(source, line, cwd):
+    done = output("fish", "--no-config", "-c", "source {}; complete -C '{}'".format(source, line),
+                  HOME=t.scratch(), cwd=cwd)
+    return [found.split("\t")[0] for found in done.out.splitlines()], done.err
+
+
 def check_other_shells():
     for program in PROGRAMS:
         if shutil.which("zsh"):
@@ -154,10 +183,10 @@ def check_other_shells():
                            ("dlprof-report batches --cs", "--csv"), ("dlprof run --det", "--detail"),
                            ("dlprof-report --color=al", "--color=always")):
         source = os.path.join(FOLDER, line.split()[0] + ".fish")
-        done = output("fish", "--no-config", "-c", "source {}; complete -C '{}'".format(source, line),
-                      HOME=t.scratch())
-        t.check(expected in [l.split("\t")[0] for l in done.out.splitlines()], "fish", line, done.out,
-                done.err)
+        found, err = fish_words(source, line, EMPTY)
+        t.check(expected in found, "fish", line, found, err)
+    found, err = fish_words(os.path.join(FOLDER, "dlprof.fish"), "dlprof ru", neighbours())
+    t.equal(found, ["run"], "fish, where no file may stand", err)
 
 
 def check_installed():
@@ -180,6 +209,7 @@ def main():
     check_environment()
     check_format()
     check_bash(verbs)
+    check_bash_beside_files()
     check_other_shells()
     check_installed()
     t.finish()
