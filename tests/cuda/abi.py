@@ -3,8 +3,9 @@
 
 usage: abi.py headers|library|double|versions. TEST_CUDA: another toolkit than /usr/local/cuda.
 TEST_LIBCUPTI: another libcupti. `double` asks the double the same questions as `library` asks the
-real one. `versions` does all of it with each version of CUPTI of which TEST_CUPTI, a folder, has the
-wheels: nvidia_cuda_cupti*.whl and, of the same CUDA, nvidia_cuda_runtime*.whl.
+real one. `versions` does all of it with each version of CUPTI of which a folder has the wheels,
+nvidia_cuda_cupti*.whl and, of the same CUDA, nvidia_cuda_runtime*.whl: the one that tests/run.sh filled
+by wheels.txt, or TEST_CUPTI.
 """
 import glob
 import os
@@ -16,6 +17,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 from gpu import (FAKES, check, environment, equal, finish, need_shim, run, say, scratch,  # noqa: E402
                  skip, start)
+import pypi  # noqa: E402
 
 ROOT = os.path.join(HERE, "..", "..")
 CUDA = os.environ.get("TEST_CUDA") or "/usr/local/cuda"
@@ -119,7 +121,7 @@ def check_headers(include):
 def check_toolkit():
     include = os.path.join(CUDA, "include")
     if not os.path.exists(os.path.join(include, "cupti.h")):
-        skip("no CUPTI headers in " + include)
+        skip("no CUPTI headers in {}; cuda-abi-versions has those of PyPI".format(include))
     check_headers([include])
 
 
@@ -162,7 +164,7 @@ def check_library():
         glob.glob(os.path.join(CUDA, "lib64", "libcupti.so.13")) +
         glob.glob(os.path.join(CUDA, "extras", "CUPTI", "lib64", "libcupti.so.13")))
     if not paths:
-        skip("no libcupti.so.13 in " + CUDA)
+        skip("no libcupti.so.13 in {}; cuda-abi-versions has those of PyPI".format(CUDA))
     say(paths[0], ask(paths[0], range(130000, 130200)))
 
 
@@ -242,9 +244,7 @@ def unpack(folder):
 
 
 def check_versions():
-    folder = os.environ.get("TEST_CUPTI")
-    if not folder:
-        skip("TEST_CUPTI is not set")
+    folder = pypi.need("cupti", "TEST_CUPTI")
     need_no_driver()
     need_shim()
     found = unpack(folder)

@@ -2,7 +2,7 @@
 """CPython's own tests, one by one, under the preload: each ends as it does without.
 
 usage: cpython.py VERSION. Nothing tests a process's descriptors, signals, errno, children and
-streams harder. Skips where no such CPython has its tests (pyenv's have).
+streams harder. Skips where no such CPython has its tests: pyenv's have, Debian's are a package.
 
 The default is a few quick modules. TEST_CPYTHON=full: all that touch what a preload can break,
 some minutes for each version. TEST_CPYTHON=test_x,test_y: those.
@@ -34,8 +34,8 @@ WAYS = {"default": {}, "recording": {"DLPROF_ACTIVATE": "always", "DLPROF_QUIET"
 
 def find(version):
     root = os.environ.get("PYENV_ROOT") or os.path.join(os.path.expanduser("~"), ".pyenv")
-    for folder in sorted(glob.glob(os.path.join(root, "versions", version + ".*"))):
-        python = os.path.join(folder, "bin", "python3")
+    pythons = sorted(glob.glob(os.path.join(root, "versions", version + ".*", "bin", "python3")))
+    for python in pythons + ["/usr/bin/python" + version]:
         has = [python, "-c", "import test.test_fileio, test.libregrtest"]
         if os.path.exists(python) and not subprocess.run(has, stderr=subprocess.DEVNULL).returncode:
             return python
@@ -120,7 +120,8 @@ def main():
     need_shim()
     python = find(sys.argv[1])
     if not python:
-        skip("no CPython {} with its tests".format(sys.argv[1]))
+        skip("no CPython {0} with its tests: neither pyenv's nor Debian's package "
+             "libpython{0}-testsuite".format(sys.argv[1]))
     chosen = os.environ.get("TEST_CPYTHON", "quick")
     modules = {"quick": QUICK, "full": FULL}.get(chosen) or chosen.split(",")
     exist = "import importlib.util as u, sys; print(*(n for n in sys.argv[1:] " \

@@ -73,7 +73,7 @@ def main():
     need_shim()
     pythons = list(find(sys.argv[1]))
     if not pythons:
-        skip("no CPython " + sys.argv[1])
+        skip("no CPython {0}: neither Debian's package python{0} nor pyenv's".format(sys.argv[1]))
     for python in pythons:
         for start, options in STARTS.items():
             for flag_name, flags in FLAGS.items():

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Decodes with every library that users have, keeping its own clock.
 
-usage: wheels_host.py FOLDER WORKERS START. Knows nothing of dlprof. Prints one JSON object:
+usage: wheels_host.py make FOLDER, which writes the files and prints name -> [version, path] of the
+libraries; then wheels_host.py FOLDER WORKERS START. Knows nothing of dlprof. Prints one JSON object:
 library -> [operations, nanoseconds], transform -> [calls, nanoseconds], and a checksum.
 """
 import hashlib
@@ -15,6 +16,7 @@ import albumentations
 import cv2
 import h5py
 import numpy
+import PIL
 import pillow_heif
 import soundfile
 import torch
@@ -22,18 +24,25 @@ import torchvision
 import zarr
 from PIL import Image
 from torch.utils.data import DataLoader, Dataset, Subset
-from torchvision.transforms import v2
+
+try:
+    from torchvision.transforms import v2 as transforms
+    TO_TENSOR = transforms.ToImage
+except ImportError:  # before 0.15
+    from torchvision import transforms
+    TO_TENSOR = transforms.PILToTensor
 
 now = time.perf_counter_ns
 pillow_heif.register_heif_opener()
 SIZE = 640
 COUNT = 8
+HAS_GIF = hasattr(torchvision.io, "decode_gif")  # of 0.18 and later
 
 
-class Turn(v2.Transform):
-    def forward(self, *inputs):
+class Turn(torch.nn.Module):
+    def forward(self, image):
         begin = now()
-        turned = v2.functional.rotate(inputs[0], 4)
+        turned = transforms.functional.rotate(image, 4)
         STAMPS.append(("Turn", now() - begin))
         return turned
 
@@ -55,7 +64,7 @@ STAMPS = []
 class Everything(Dataset):
     def __init__(self, folder):
         self.folder = folder
-        self.steps = v2.Compose([v2.ToImage(), Turn()])
+        self.steps = transforms.Compose([TO_TENSOR(), Turn()])
         self.augment = albumentations.Compose([Stamped()])
         self.reader = cv2.imread  # what spawned workers get pickled
 
@@ -83,8 +92,9 @@ class Everything(Dataset):
         with h5py.File(self.path("a.h5"), "r") as file:
             table = self.timed("h5py", file["x"].__getitem__, slice(None))
         sound, _ = self.timed("soundfile", soundfile.read, self.path("a.flac"))
-        gif = self.timed("torchvision", torchvision.io.decode_gif,
-                         torchvision.io.read_file(self.path("a.gif")))
+        gif = torchvision.io.read_file(self.path("a.gif"))
+        if HAS_GIF:
+            gif = self.timed("torchvision", torchvision.io.decode_gif, gif)
         heif = Image.open(self.path("a.heic"))
         self.timed("libheif", heif.load)
         stored = zarr.open(self.path("a.zarr"), mode="r")
@@ -141,5 +151,7 @@ def main():
 if __name__ == "__main__":
     if sys.argv[1] == "make":
         make(sys.argv[2])
+        print(json.dumps({module.__name__: (module.__version__, module.__file__) for module in (
+            torch, torchvision, numpy, PIL, cv2, h5py, soundfile, albumentations, pillow_heif, zarr)}))
     else:
         main()
