@@ -30,7 +30,12 @@ known_package() {
 	return 1
 }
 
-# Installs $packages, and of $extras those that there are.
+apt_install() {
+	as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -q -y \
+		--no-install-recommends "$@"
+}
+
+# Installs $packages, and of $extras those that there are: without them less is tested.
 install_deps() {
 	missing= missing_extras=
 	if ! command -v dpkg-query >/dev/null; then
@@ -44,12 +49,23 @@ install_deps() {
 		is_installed "$package" || missing_extras="$missing_extras $package"
 	done
 	[ -n "$missing$missing_extras" ] || return 0
+	if [ "$(id -u)" != 0 ] && ! command -v sudo >/dev/null; then
+		echo "not installed, for which it takes root or sudo:$missing$missing_extras" >&2
+		[ -z "$missing" ]
+		return
+	fi
 	echo "installing$missing$missing_extras"
-	as_root apt-get update -q
+	as_root apt-get update -q ||
+		echo "apt-get update failed: the lists are as old as they are" >&2
 	found=
 	for package in $missing; do
 		found="$found $(known_package "$package" || echo "${package%%|*}")"
 	done
+	if [ -n "$found" ] && ! apt_install $found; then
+		echo "cannot install:$missing" >&2
+		return 1
+	fi
+	found=
 	for package in $missing_extras; do
 		if known=$(known_package "$package"); then
 			found="$found $known"
@@ -57,8 +73,11 @@ install_deps() {
 			echo "no package: $package" >&2
 		fi
 	done
-	[ -z "$found" ] || as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y \
-		--no-install-recommends $found
+	[ -z "$found" ] || apt_install $found && return
+	# One that cannot be fetched is to keep no other away.
+	for package in $found; do
+		apt_install "$package" || echo "not installed: $package" >&2
+	done
 }
 
 # Debian's own tools come first: pyenv and the like put others of the same names before them.

@@ -3,24 +3,33 @@
 # Installs what is missing, builds, and runs every test but the benchmarks.
 #
 # usage: run.sh [ARGUMENT of meson test...]        e.g. run.sh --suite e2e
-# The last line is the count; the status is 0 if nothing failed and something passed.
+# The last line is the count, before it what was skipped and why; the status is 0 if nothing failed and
+# something passed.
 set -u
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 . "$root/examples/install-deps.sh"
 
-# What tests alone need: other preloads, other C libraries, other compilers, other checkers. A test
-# whose tool is missing is skipped and says so, and no user needs any of these.
+# What tests alone need: other preloads, other C libraries, other compilers, other checkers, other
+# processors, a browser, PyPI. A test whose tool is missing is skipped and says so, and no user needs
+# any of these.
 extras="strace libjemalloc2 libtcmalloc-minimal4t64|libtcmalloc-minimal4 faketime libcap2-bin
 	musl-tools libc6-i386 libc6-dev-i386 clang valgrind libc6-dbg man-db groff mandoc zsh fish
-	python3-h5py python3-lmdb libcharls2"
+	python3-h5py python3-lmdb libcharls2 libaio-dev liburing-dev python3-pip chromium
+	gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static|qemu-user"
 install_deps || exit 1
-# These have in their names what the compilers are.
+# These have in their names what the compilers are, and which versions of Python there are.
 extras="lib32gcc-$(gcc -dumpversion | cut -d . -f 1)-dev"
 if command -v clang >/dev/null; then
 	extras="$extras libclang-rt-$(clang -dumpversion | cut -d . -f 1)-dev"
 fi
+if command -v apt-cache >/dev/null; then
+	for python in $(apt-cache pkgnames python3. | grep -x 'python3\.[0-9]*'); do
+		extras="$extras $python lib$python-testsuite"
+	done
+fi
 install_deps || exit 1
+/usr/bin/python3 "$root/tests/lib/pypi.py"
 build "$root" || exit 1
 
 logs=$root/build/meson-logs

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The HTML report in a browser: quiet, offline, readable without script; sliders, replay, zoom.
 
-Skipped where there is no Chromium; Debian: apt-get install chromium (357 MB, so that tests/run.sh
-does not).
+Skipped where there is no Chromium.
 """
 import json
 import os

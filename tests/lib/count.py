@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints "N passed, N failed, N skipped" of meson's testlog.json; status 1 if that is no success.
+"""Prints "N passed, N failed, N skipped" of meson's testlog.json, after what failed and what was
+skipped and why; status 1 if that is no success.
 
 usage: count.py [--failed] FIRST.json [SECOND.json]
 --failed: prints the names of those that failed, and nothing else. A test that failed in the first
@@ -12,14 +13,26 @@ PASSED = ("OK", "EXPECTEDFAIL")
 SKIPPED = ("SKIP", "IGNORED")
 
 
-def results(path):
-    """{name: result}"""
+def tests(path):
+    """{name: meson's account of it}"""
     try:
         with open(path, encoding="utf-8") as log:
             lines = [json.loads(line) for line in log]
     except OSError:
         lines = []
-    return {line["name"].split(" / ")[-1]: line["result"] for line in lines}
+    return {line["name"].split(" / ")[-1]: line for line in lines}
+
+
+def results(path):
+    """{name: result}"""
+    return {name: test["result"] for name, test in tests(path).items()}
+
+
+def why_skipped(test):
+    """What it said last; our tests say it in a line that begins with SKIP."""
+    lines = [line for line in test.get("stdout", "").splitlines() if line.strip()]
+    said = [line[len("SKIP:"):].strip() for line in lines if line.startswith("SKIP:")] or lines
+    return said[-1] if said else "it does not say why"
 
 
 def has_failed(result):
@@ -43,8 +56,9 @@ def main():
             print("{} at first, passed by itself: {}".format(result.lower(), name))
     for name in failed:
         print("{}: {}".format(last[name].lower(), name))
-    if skipped:
-        print("skipped:", ", ".join(skipped))
+    accounts = tests(paths[0])
+    for name in skipped:
+        print("skipped: {}: {}".format(name, why_skipped(accounts[name])))
     print("{} passed, {} failed, {} skipped".format(passed, len(failed), len(skipped)))
     sys.exit(0 if passed and not failed else 1)
 
