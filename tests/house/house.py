@@ -18,6 +18,8 @@ if len(sys.argv) > 2:
 SHIM = dlprof_test.SHIM
 
 SOURCES = (".c", ".h", ".S", ".def", ".py", ".sh", ".sql", ".build", ".map")
+# Beside programs that never import them.
+SHADOWS = ("tests/bench/profile.py", "tests/cli/trace.py", "tests/e2e/pipes.py")
 FOLDERS = ("include", "shim", "analyzer", "tests", "examples", ".ci")
 MAX_LINES = 600
 MAX_COLUMNS = 100
@@ -131,6 +133,14 @@ def check_files():
             check(line == line.rstrip(), "{}:{}".format(path, number), "ends in blanks")
 
 
+def check_names():
+    """A program finds what lies beside it before CPython's own modules: numpy imports `secrets`."""
+    for path in files("tests", endings=(".py",)):
+        name = os.path.basename(path)[:-len(".py")]
+        check(name not in getattr(sys, "stdlib_module_names", ()) or path in SHADOWS, path,
+              "is called like a module of CPython")
+
+
 def check_views():
     """A database made of schema.sql has the promised views, with the promised columns."""
     import sqlite3
@@ -230,6 +240,7 @@ def check_coverage(hooks):
 def main():
     check_includes()
     check_files()
+    check_names()
     check_views()
     need_shim()
     hooks, foreign = hook_names()
