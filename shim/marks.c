@@ -339,7 +339,7 @@ bool marks_told_step(const char *who, bool first, uint64_t now_ns)
 
 static uint64_t as_owner(const struct thread *thread)
 {
-	return (uint64_t)thread_life << 32 | thread->slot->tid;
+	return (uint64_t)thread_life << 32 | thread->tid;
 }
 
 /* Is the thread in a load there? Frees it from one that ended in its load, and had that state. */
@@ -375,7 +375,7 @@ static bool take_lane(struct lane *lane, const struct thread *thread)
 	    !atomic_compare_exchange_strong(&lane->owner, &owner, as_owner(thread)))
 		return false;
 	lane->thread = thread;
-	lane->tid = thread->slot->tid;
+	lane->tid = thread->tid;
 	return true;
 }
 

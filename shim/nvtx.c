@@ -164,7 +164,7 @@ static bool are_none(uint64_t now_ns)
 
 static bool leads(const struct thread *thread, uint32_t hash)
 {
-	return leader.life == thread_life && leader.tid == thread->slot->tid && leader.hash == hash;
+	return leader.life == thread_life && leader.tid == thread->tid && leader.hash == hash;
 }
 
 /* A range of a step's name begins, within none of the leader's on this thread; whether it is one.
@@ -174,7 +174,7 @@ static bool begin_step(const struct thread *thread, uint32_t hash, uint64_t now_
 	if (!leads(thread, hash)) {
 		if (leader.life == thread_life && (leader.open || ++leader.others < OTHERS_MOST))
 			return false;
-		leader.tid = thread->slot->tid;
+		leader.tid = thread->tid;
 		leader.hash = hash;
 		leader.life = thread_life;
 		leader.short_count = 0;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "mask.h"
+#include "sys.h"
 #include "text.h"
 
 uint64_t process_start_ticks(void)
@@ -36,6 +37,30 @@ uint64_t process_stat(int pid, int wanted)
 	for (at = at ? at + 1 : ""; *at >= '0' && *at <= '9'; at++)
 		value = value * 10 + (uint64_t)(*at - '0');
 	return value;
+}
+
+/* The number at the end of what a link of /proc says: "4711", "pid:[4026531836]". */
+static uint64_t linked_number(const char *link)
+{
+	char target[64];
+	int length = sys_readlink(link, target, sizeof(target) - 1);
+	uint64_t value = 0;
+
+	target[length > 0 ? length : 0] = '\0';
+	for (const char *at = target + strcspn(target, "0123456789"); *at >= '0' && *at <= '9';
+	     at++)
+		value = value * 10 + (uint64_t)(*at - '0');
+	return value;
+}
+
+uint64_t process_space(void)
+{
+	return linked_number("/proc/self/ns/pid");
+}
+
+int32_t process_number(void)
+{
+	return (int32_t)linked_number("/proc/self");
 }
 
 void process_command(char *buffer, size_t size)

@@ -12,6 +12,10 @@ uint64_t process_start_ticks(void);
 /* A number of /proc/PID/stat by its place, from 3 on; pid 0: this process. 0: unknown. */
 uint64_t process_stat(int pid, int field);
 
+/* The PID namespace, by its inode, and what /proc calls this process; 0: unknown. */
+uint64_t process_space(void);
+int32_t process_number(void);
+
 /* The command line, without its secrets (mask.h), cut to fit and terminated. */
 void process_command(char *buffer, size_t size);
 

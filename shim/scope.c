@@ -57,7 +57,7 @@ static void enter(struct thread *thread, struct scope_load *load)
 	} while (!atomic_compare_exchange_weak(&under_way, &before, now + 1));
 	if (now != none)
 		overlaps++;
-	load->alone = now == none && thread->slot->tid == (uint32_t)segment_first()->header.pid;
+	load->alone = now == none && thread->tid == (uint32_t)segment_first()->header.pid;
 }
 
 /* True: it was alone from begin to end. */

@@ -2,12 +2,11 @@
 #include "segment.h"
 
 #include <errno.h>
-#include <linux/fs.h>
+#include <stddef.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/utsname.h>
 
+#include "backing.h"
 #include "clock.h"
 #include "log.h"
 #include "process.h"
@@ -25,6 +24,9 @@
  */
 struct segment {
 	struct dlprof_segment *shared;
+	char path[656];
+	/* What has blocks, by slot; nothing else of the slots may be touched, not even read. */
+	_Atomic uint32_t claimed, tallied, far;
 	struct thread threads[2][DLPROF_SLOT_COUNT];
 };
 
@@ -40,6 +42,9 @@ static struct {
 	_Atomic uint32_t claims;	/* of slots, by threads of this life */
 	_Atomic bool full;	/* no further segment can be made: do not try at every call */
 	_Atomic uint64_t retry_ns; /* nor look through all slots before then */
+	_Atomic uint64_t reserve_ns; /* nor ask a full disk for blocks */
+	_Atomic uint32_t stacks;	/* of the first segment: those that have blocks */
+	_Atomic uint32_t stack_grows;
 	uint32_t flags;
 	int32_t rank;
 	int32_t local_rank;
@@ -63,66 +68,6 @@ void segment_mark_end(void)
 		own.segments[0].shared->header.ended_ns = clock_now_ns();
 }
 
-/* Growing past RLIMIT_FSIZE would raise SIGXFSZ, whose default is to kill the host. */
-static int check_file_limit(void)
-{
-	struct rlimit limit;
-
-	if (sys_call4(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, &limit) == 0 &&
-	    limit.rlim_cur < sizeof(struct dlprof_segment))
-		return -EFBIG;
-	return 0;
-}
-
-/* File systems without fallocate: zeroes reserve the blocks just as well. */
-static int write_zeroes(int fd)
-{
-	static const char zeroes[4096];
-	size_t written = 0;
-	long r;
-
-	while (written < sizeof(struct dlprof_segment)) {
-		r = sys_write(fd, zeroes, sizeof(zeroes));
-		if (r == -EINTR)
-			continue;
-		if (r <= 0)
-			return r < 0 ? (int)r : -ENOSPC;
-		written += (size_t)r;
-	}
-	return 0;
-}
-
-static int map_file(const char *path, struct dlprof_segment **ret_shared)
-{
-	void *address;
-	int fd, r;
-
-	r = check_file_limit();
-	if (r < 0)
-		return r;
-	fd = sys_open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
-	if (fd < 0)
-		return fd;
-	r = (int)sys_call4(SYS_fallocate, fd, 0, 0, sizeof(struct dlprof_segment));
-	if (r == -EOPNOTSUPP || r == -ENOSYS || r == -EINTR)
-		r = write_zeroes(fd);
-	if (r < 0)
-		goto undo;
-	address = sys_mmap(sizeof(struct dlprof_segment), PROT_READ | PROT_WRITE, MAP_SHARED, fd);
-	if (sys_mmap_failed(address)) {
-		r = (int)(long)address;
-		goto undo;
-	}
-	sys_close(fd);
-	*ret_shared = address;
-	return 0;
-
-undo:
-	sys_close(fd);
-	sys_unlink(path);
-	return r;
-}
-
 static void fill_header(struct dlprof_segment *shared)
 {
 	struct utsname name;
@@ -132,6 +77,7 @@ static void fill_header(struct dlprof_segment *shared)
 	shared->header.flags = own.flags;
 	shared->header.slot_count = DLPROF_SLOT_COUNT;
 	shared->header.slot_bytes = sizeof(struct dlprof_slot);
+	shared->header.near_capacity = DLPROF_NEAR_CAPACITY;
 	shared->header.ring_capacity = DLPROF_RING_CAPACITY;
 	shared->header.event_bytes = sizeof(struct dlprof_event);
 	shared->header.tally_bytes = sizeof(struct dlprof_tally);
@@ -139,6 +85,8 @@ static void fill_header(struct dlprof_segment *shared)
 	shared->header.pid = own.pid;
 	shared->header.ppid = (int32_t)sys_call0(SYS_getppid);
 	shared->header.start_ticks = process_start_ticks();
+	shared->header.pid_space = process_space();
+	shared->header.proc_pid = process_number();
 	shared->header.created_ns = clock_now_ns();
 	shared->header.created_unix_ns = clock_ns(CLOCK_REALTIME);
 	shared->header.rank = own.rank;
@@ -152,27 +100,137 @@ static void fill_header(struct dlprof_segment *shared)
 		text_add(&field, name.release);
 	}
 	process_command(shared->header.command, sizeof(shared->header.command));
-	shared->header.magic = DLPROF_SEGMENT_MAGIC;
 }
 
-/* Never over a segment that is there: a process that went through exec() has one of that name. */
-static int give_name(const char *unfinished, struct text *path)
+static int reserve(const struct segment *segment, size_t offset, size_t size)
 {
-	size_t stem = path->length;
 	int r;
 
-	for (int suffix = 0;; suffix++) {
-		path->length = stem;
-		if (suffix) {
-			text_add(path, "-");
-			text_add_number(path, suffix);
+	if (own.reserve_ns && clock_now_ns() < own.reserve_ns)
+		return -ENOSPC;
+	r = backing_reserve(segment->path, segment->shared, offset, size);
+	own.reserve_ns = r < 0 ? clock_now_ns() + RETRY_NS : 0;
+	return r;
+}
+
+/* A part of one slot; `done`: the slots whose part is there. */
+static int reserve_part(struct segment *segment, _Atomic uint32_t *done, uint32_t index,
+			size_t offset, size_t size)
+{
+	int r = 0;
+
+	if (*done & 1u << index)
+		return 0;
+	r = reserve(segment, offsetof(struct dlprof_segment, slots) +
+				     index * sizeof(struct dlprof_slot) + offset, size);
+	if (r == 0)
+		atomic_fetch_or(done, 1u << index);
+	return r;
+}
+
+static int reserve_slot(struct segment *segment, uint32_t index)
+{
+	return reserve_part(segment, &segment->claimed, index, 0,
+			    offsetof(struct dlprof_slot, tallies));
+}
+
+static struct segment *segment_of(const struct dlprof_slot *slot, uint32_t *ret_index)
+{
+	for (uint32_t i = 0; i < own.count; i++) {
+		const struct dlprof_slot *slots = own.segments[i].shared->slots;
+
+		if (slot >= slots && slot < slots + DLPROF_SLOT_COUNT) {
+			*ret_index = (uint32_t)(slot - slots);
+			return &own.segments[i];
 		}
-		text_add(path, DLPROF_SEGMENT_SUFFIX);
-		r = (int)sys_call6(SYS_renameat2, AT_FDCWD, (long)unfinished, AT_FDCWD,
-				   (long)path->buffer, RENAME_NOREPLACE, 0);
-		if (r != -EEXIST || suffix == SEGMENT_MAX)
-			return r;
 	}
+	return NULL;
+}
+
+bool segment_has_tallies(const struct dlprof_slot *slot)
+{
+	uint32_t index;
+	const struct segment *segment = segment_of(slot, &index);
+
+	return segment && segment->tallied & 1u << index;
+}
+
+int segment_reserve_tallies(const struct dlprof_slot *slot)
+{
+	uint32_t index;
+	struct segment *segment = segment_of(slot, &index);
+
+	return segment ? reserve_part(segment, &segment->tallied, index,
+				      offsetof(struct dlprof_slot, tallies), sizeof(slot->tallies))
+		       : -EINVAL;
+}
+
+int segment_reserve_far(const struct dlprof_slot *slot)
+{
+	uint32_t index;
+	struct segment *segment = segment_of(slot, &index);
+
+	return segment ? reserve_part(segment, &segment->far, index,
+				      offsetof(struct dlprof_slot, far), sizeof(slot->far))
+		       : -EINVAL;
+}
+
+struct dlprof_stack *segment_stack(uint32_t index)
+{
+	struct segment *segment = &own.segments[0];
+	bool made;
+
+	if (!own.count)
+		return NULL;
+	made = own.stacks & 1u << index;
+	/* One thread at a time: zeroes may be what makes the blocks. */
+	if (!made && !atomic_exchange(&own.stack_grows, 1)) {
+		made = own.stacks & 1u << index ||
+		       reserve(segment, offsetof(struct dlprof_segment, stacks) +
+						index * sizeof(struct dlprof_stack),
+			       sizeof(struct dlprof_stack)) == 0;
+		if (made)
+			atomic_fetch_or(&own.stacks, 1u << index);
+		atomic_store(&own.stack_grows, 0);
+	}
+	return made ? &segment->shared->stacks[index] : NULL;
+}
+
+/* "FOLDER/PID-TICKS-INDEX". Without /proc the time tells two processes of one pid apart. */
+static void add_stem(struct text *path, uint32_t index)
+{
+	uint64_t begun = process_start_ticks();
+
+	text_add(path, own.folder);
+	text_add(path, "/");
+	text_add_number(path, own.pid);
+	text_add(path, "-");
+	text_add_number(path, (int64_t)((begun ? begun : clock_now_ns()) + thread_life));
+	text_add(path, "-");
+	text_add_number(path, index);
+}
+
+/* Its header, and a slot for who wants it: a full disk shows here. */
+static int prepare(struct segment *segment)
+{
+	TEXT(path, sizeof(segment->path));
+	int r = reserve(segment, 0, sizeof(struct dlprof_header));
+
+	if (r == 0)
+		r = reserve_slot(segment, 0);
+	if (r < 0)
+		return r;
+	fill_header(segment->shared);
+	/* Before it has its name: who sees the segment sees the lock. */
+	if (backing_lock(segment->path))
+		segment->shared->header.flags |= DLPROF_SEGMENT_LOCKED;
+	segment->shared->header.magic = DLPROF_SEGMENT_MAGIC;
+	text_add_bytes(&path, segment->path,
+		       strlen(segment->path) - strlen(DLPROF_SEGMENT_UNFINISHED));
+	r = backing_give_name(segment->path, &path);
+	if (r == 0)
+		strcpy(segment->path, path.buffer);
+	return r;
 }
 
 /* Callers hold `growing`, or are the only thread. */
@@ -180,29 +238,22 @@ static int add_segment(void)
 {
 	uint32_t index = own.count;
 	struct segment *segment;
-	TEXT(path, 640);
-	TEXT(unfinished, 656);
+	struct text path;
 	int r;
 
 	if (index == SEGMENT_MAX)
 		return -ENFILE;
-	text_add(&path, own.folder);
-	text_add(&path, "/");
-	text_add_number(&path, own.pid);
-	text_add(&path, "-");
-	text_add_number(&path, (int64_t)(process_start_ticks() + thread_life));
-	text_add(&path, "-");
-	text_add_number(&path, index);
-	text_add(&unfinished, path.buffer);
-	text_add(&unfinished, DLPROF_SEGMENT_UNFINISHED);
 	segment = &own.segments[index];
-	r = map_file(unfinished.buffer, &segment->shared);
+	segment->claimed = segment->tallied = segment->far = 0;
+	text_init(&path, segment->path, sizeof(segment->path));
+	add_stem(&path, index);
+	text_add(&path, DLPROF_SEGMENT_UNFINISHED);
+	r = backing_make(segment->path, &segment->shared);
 	if (r < 0)
 		return r;
-	fill_header(segment->shared);
-	r = give_name(unfinished.buffer, &path);
+	r = prepare(segment);
 	if (r < 0) {
-		sys_unlink(unfinished.buffer);
+		sys_unlink(segment->path);
 		sys_munmap(segment->shared, sizeof(struct dlprof_segment));
 		return r;
 	}
@@ -234,6 +285,9 @@ int segment_open(const char *folder, uint32_t flags, int32_t rank, int32_t local
 	own.claims = 0;
 	own.full = false;
 	own.retry_ns = 0;
+	own.reserve_ns = 0;
+	own.stacks = 0;
+	own.stack_grows = 0;
 	own.flags = flags;
 	own.rank = rank;
 	own.local_rank = local_rank;
@@ -248,14 +302,18 @@ int segment_open(const char *folder, uint32_t flags, int32_t rank, int32_t local
 static struct thread *claim_in(struct segment *segment, uint32_t tid)
 {
 	for (uint32_t i = 0; i < DLPROF_SLOT_COUNT; i++) {
-		struct dlprof_slot *slot = &segment->shared->slots[i];
+		_Atomic uint32_t *owner = &segment->shared->header.tids[i];
 		uint32_t expected = 0;
 
-		if (atomic_load_explicit(&slot->tid, memory_order_relaxed) ||
-		    !atomic_compare_exchange_strong(&slot->tid, &expected, tid))
+		if (atomic_load_explicit(owner, memory_order_relaxed) ||
+		    !atomic_compare_exchange_strong(owner, &expected, tid))
 			continue;
+		if (reserve_slot(segment, i) < 0) {
+			atomic_store(owner, 0);
+			return NULL;
+		}
 		own.claims++;
-		thread_reset(&threads_of(segment)[i], slot);
+		thread_reset(&threads_of(segment)[i], &segment->shared->slots[i], tid);
 		return &threads_of(segment)[i];
 	}
 	return NULL;
@@ -304,9 +362,11 @@ bool segment_others(const struct thread *thread, struct dlprof_counter sums[DLPR
 	if (likely(own.claims <= 1))
 		return false;
 	for (uint32_t i = 0; i < count * DLPROF_SLOT_COUNT; i++) {
-		const struct dlprof_slot *slot =
-			&own.segments[i / DLPROF_SLOT_COUNT].shared->slots[i % DLPROF_SLOT_COUNT];
+		const struct segment *segment = &own.segments[i / DLPROF_SLOT_COUNT];
+		const struct dlprof_slot *slot = &segment->shared->slots[i % DLPROF_SLOT_COUNT];
 
+		if (!(segment->claimed & 1u << i % DLPROF_SLOT_COUNT))
+			continue;
 		for (int k = 0; slot != thread->slot && k < DLPROF_CLASS_MAX; k++) {
 			const struct dlprof_counter *counter = &slot->counters[k];
 

@@ -10,13 +10,25 @@
 struct thread;
 
 /*
- * Makes this process's first segment in `folder`, preallocated to the last byte: a full disk shows
- * here as -ENOSPC and never as SIGBUS later. Forgets, in a forked child, the parent's segments.
+ * Makes this process's first segment in `folder`, with blocks for one thread: a full disk shows
+ * here as -ENOSPC, later as loss, and never as SIGBUS. Forgets, in a forked child, the parent's
+ * segments.
  */
 int segment_open(const char *folder, uint32_t flags, int32_t rank, int32_t local_rank);
 
 /* A slot for the calling thread, in one segment more if need be. NULL: none; counted as loss. */
 struct thread *segment_claim(void);
+
+/*
+ * Parts of a slot that not every thread needs; its thread alone asks for them. 0, or negative:
+ * there is no room, and they may not be touched.
+ */
+bool segment_has_tallies(const struct dlprof_slot *slot);
+int segment_reserve_tallies(const struct dlprof_slot *slot);
+int segment_reserve_far(const struct dlprof_slot *slot);
+
+/* A place for a stack. NULL: there is no room for it, or another thread asks just now. */
+struct dlprof_stack *segment_stack(uint32_t index);
 
 /* Just now another thread makes one more, and who asks for a slot may be told NULL. */
 bool segment_is_growing(void);

@@ -11,14 +11,13 @@
 
 static struct dlprof_stack *take_place(void)
 {
-	struct dlprof_segment *segment = segment_first();
-
-	for (int i = 0; segment && i < DLPROF_STACK_COUNT; i++) {
+	for (uint32_t i = 0; i < DLPROF_STACK_COUNT; i++) {
+		struct dlprof_stack *stack = segment_stack(i);
 		uint32_t expected = DLPROF_STACK_FREE;
 
-		if (atomic_compare_exchange_strong(&segment->stacks[i].state, &expected,
-						   DLPROF_STACK_TAKEN))
-			return &segment->stacks[i];
+		if (stack && atomic_compare_exchange_strong(&stack->state, &expected,
+							    DLPROF_STACK_TAKEN))
+			return stack;
 	}
 	return NULL;
 }
@@ -58,7 +57,7 @@ __attribute__((noinline)) void stack_keep(struct thread *thread, uint64_t begin_
 			 : "r"(registers)
 			 : "rax", "memory");
 	stack->size = copy(stack->bytes, registers[DLPROF_STACK_RSP], DLPROF_STACK_BYTES);
-	stack->tid = thread->slot->tid;
+	stack->tid = thread->tid;
 	stack->begin_ns = begin_ns;
 	atomic_store_explicit(&stack->state, DLPROF_STACK_FULL, memory_order_release);
 }

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "segment.h"
+
 enum {
 	FILES = DLPROF_TALLY_NAMED_COUNT,
 	FOLDERS = FILES + DLPROF_TALLY_FILE_COUNT,
@@ -58,24 +60,6 @@ static OFTEN bool is_called(const struct dlprof_tally *tally, enum dlprof_tally_
 	return tally->kind == (uint32_t)kind && tally->class == class &&
 	       strcmp(tally->name, fitting(name, sizeof(tally->name))) == 0 &&
 	       strcmp(tally->detail, fitting(detail, sizeof(tally->detail))) == 0;
-}
-
-OFTEN struct dlprof_tally *tally_named(struct thread *thread, enum dlprof_tally_kind kind,
-				       const char *name, const char *detail, uint64_t class)
-{
-	struct dlprof_tally *tallies = thread->slot->tallies;
-
-	for (int i = 0; i < DLPROF_TALLY_NAMED_COUNT; i++) {
-		if (tallies[i].kind == DLPROF_TALLY_NONE) {
-			rename_tally(&tallies[i], kind, name, detail, class);
-			rename_done(&tallies[i]);
-			return &tallies[i];
-		}
-		if (is_called(&tallies[i], kind, name, detail ? detail : "", class))
-			return &tallies[i];
-	}
-	thread->slot->unnamed_count++;
-	return NULL;
 }
 
 OFTEN uint64_t tally_width_class(uint32_t width)
@@ -188,12 +172,67 @@ static struct thread_top kernels_of(struct thread *thread)
 				   thread->kernel_lightest};
 }
 
+static void fill_top(const struct dlprof_tally *tallies, const struct thread_top *top,
+		     uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const struct dlprof_tally *tally = &tallies[i];
+
+		top->ns[i] = tally->ns;
+		top->hashes[i] = tally->kind == DLPROF_TALLY_NONE
+					 ? 0
+					 : hash_of(tally->name,
+						   strnlen(tally->name, sizeof(tally->name)));
+	}
+	for (uint32_t block = 0; block < count / BLOCK; block++)
+		find_lightest(top, block);
+}
+
+/* On first use: a thread that only asks for batches, or pins them, has nothing to tally. */
+static RARELY struct dlprof_tally *tallies_made(struct thread *thread)
+{
+	struct thread_top files = files_of(thread), folders = folders_of(thread);
+	struct thread_top kernels = kernels_of(thread);
+	struct dlprof_tally *tallies = thread->slot->tallies;
+
+	if (segment_reserve_tallies(thread->slot) < 0)
+		return NULL;
+	fill_top(tallies + FILES, &files, DLPROF_TALLY_FILE_COUNT);
+	fill_top(tallies + FOLDERS, &folders, DLPROF_TALLY_FOLDER_COUNT);
+	fill_top(tallies + KERNELS, &kernels, DLPROF_TALLY_KERNEL_COUNT);
+	thread->tallies = tallies;
+	return tallies;
+}
+
+/* NULL: there is no disk for them. */
+static struct dlprof_tally *tallies_of(struct thread *thread)
+{
+	return likely(thread->tallies) ? thread->tallies : tallies_made(thread);
+}
+
+OFTEN struct dlprof_tally *tally_named(struct thread *thread, enum dlprof_tally_kind kind,
+				       const char *name, const char *detail, uint64_t class)
+{
+	struct dlprof_tally *tallies = tallies_of(thread);
+
+	for (int i = 0; tallies && i < DLPROF_TALLY_NAMED_COUNT; i++) {
+		if (tallies[i].kind == DLPROF_TALLY_NONE) {
+			rename_tally(&tallies[i], kind, name, detail, class);
+			rename_done(&tallies[i]);
+			return &tallies[i];
+		}
+		if (is_called(&tallies[i], kind, name, detail ? detail : "", class))
+			return &tallies[i];
+	}
+	thread->slot->unnamed_count++;
+	return NULL;
+}
+
 /* Not at every operation: one sum less on the hot path. */
 OFTEN void tally_settle(struct thread *thread)
 {
 	struct thread_visit *visit = &thread->visit;
-
-	const struct dlprof_tally *tallies = thread->slot->tallies;
+	const struct dlprof_tally *tallies = thread->tallies;
 	struct thread_top files = files_of(thread), folders = folders_of(thread);
 
 	if (!visit->file)
@@ -217,7 +256,7 @@ static const _Atomic uint32_t never = UINT32_MAX;	/* no version of a path */
 OFTEN void tally_visit(struct thread *thread, int fd)
 {
 	struct thread_visit *visit = &thread->visit;
-	struct dlprof_tally *tallies = thread->slot->tallies;
+	struct dlprof_tally *tallies;
 	struct thread_top files = files_of(thread), folders = folders_of(thread);
 	struct dlprof_tally *last = visit->folder;
 	char path[FD_PATH_BYTES];
@@ -230,7 +269,8 @@ OFTEN void tally_visit(struct thread *thread, int fd)
 	visit->fd = fd;
 	visit->version = fd_path(fd, path);
 	visit->file = visit->folder = NULL;
-	if (!path[0])
+	tallies = path[0] ? tallies_of(thread) : NULL;
+	if (!tallies)
 		return;
 	visit->file = place_of(tallies + FILES, &files, DLPROF_TALLY_FILE_COUNT,
 			       DLPROF_TALLY_FILE, path);
@@ -258,10 +298,14 @@ OFTEN const char *tally_visited(const struct thread *thread)
 OFTEN void tally_sample(struct thread *thread, const char *dataset, uint64_t index, uint64_t ns,
 			const char *path)
 {
-	struct dlprof_tally *tallies = &thread->slot->tallies[SAMPLES], *tally = tallies;
+	struct dlprof_tally *tallies, *tally;
 
 	if (likely(ns <= thread->sample_floor_ns))
 		return;
+	tallies = tallies_of(thread);
+	if (!tallies)
+		return;
+	tally = tallies += SAMPLES;
 	for (uint32_t i = 0; i < DLPROF_TALLY_SAMPLE_COUNT; i++) {
 		/* The same one again, in another epoch: its slowest time. */
 		if (is_called(&tallies[i], DLPROF_TALLY_SAMPLE, tallies[i].name, dataset, index)) {
@@ -297,13 +341,16 @@ static bool is_optimizer(const char *name)
 /* The begin of a kernel's name tells more than the end, which is its template's. */
 bool tally_kernel(struct thread *thread, const char *name, uint64_t ns)
 {
-	struct dlprof_tally *tallies = thread->slot->tallies + KERNELS, *tally;
+	struct dlprof_tally *tallies = tallies_of(thread), *tally;
 	struct thread_top top = kernels_of(thread);
 	char begin[DLPROF_TALLY_NAME_BYTES];
 	size_t length = strnlen(name, sizeof(begin) - 1);
 
 	memcpy(begin, name, length);
 	begin[length] = '\0';
+	if (!tallies)
+		return is_optimizer(begin);
+	tallies += KERNELS;
 	tally = place_of(tallies, &top, DLPROF_TALLY_KERNEL_COUNT, DLPROF_TALLY_KERNEL, begin);
 	if (!tally->count)
 		tally->class = is_optimizer(begin);
@@ -312,31 +359,11 @@ bool tally_kernel(struct thread *thread, const char *name, uint64_t ns)
 	return tally->class;
 }
 
-static void fill_top(const struct dlprof_tally *tallies, const struct thread_top *top,
-		     uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		const struct dlprof_tally *tally = &tallies[i];
-
-		top->ns[i] = tally->ns;
-		top->hashes[i] = tally->kind == DLPROF_TALLY_NONE
-					 ? 0
-					 : hash_of(tally->name,
-						   strnlen(tally->name, sizeof(tally->name)));
-	}
-	for (uint32_t block = 0; block < count / BLOCK; block++)
-		find_lightest(top, block);
-}
-
 void tally_reset(struct thread *thread)
 {
-	const struct dlprof_tally *tallies = thread->slot->tallies;
-	struct thread_top files = files_of(thread), folders = folders_of(thread);
-	struct thread_top kernels = kernels_of(thread);
-
 	thread->visit.fd = -1;
 	thread->visit.quick = &never;
-	fill_top(tallies + FILES, &files, DLPROF_TALLY_FILE_COUNT);
-	fill_top(tallies + FOLDERS, &folders, DLPROF_TALLY_FOLDER_COUNT);
-	fill_top(tallies + KERNELS, &kernels, DLPROF_TALLY_KERNEL_COUNT);
+	/* The thread that had the slot before left some. */
+	if (segment_has_tallies(thread->slot))
+		tallies_made(thread);
 }

@@ -19,12 +19,24 @@ static void thread_quicken(struct thread *thread)
 	thread->quick_life = clock_scale && config.detail != CONFIG_DETAIL_ALL ? thread->life : 0;
 }
 
-void thread_reset(struct thread *thread, struct dlprof_slot *slot)
+static void thread_use_far(struct thread *thread)
+{
+	thread->ring = thread->slot->far;
+	thread->ring_capacity = DLPROF_RING_CAPACITY;
+}
+
+void thread_reset(struct thread *thread, struct dlprof_slot *slot, uint32_t tid)
 {
 	memset(thread, 0, sizeof(*thread));
 	thread->life = thread_life;
 	thread_quicken(thread);
 	thread->slot = slot;
+	thread->tid = tid;
+	thread->ring = slot->near;
+	thread->ring_capacity = DLPROF_NEAR_CAPACITY;
+	/* The thread that had the slot before got as far. */
+	if (slot->far_from)
+		thread_use_far(thread);
 	thread->worker = -1;
 	thread->frame = &thread->frames[0];
 	thread->frame->address = UINTPTR_MAX;
@@ -44,24 +56,45 @@ OFTEN bool thread_is_in_life(uint32_t life)
 	return likely(activate_on() && life == thread_life);
 }
 
+/*
+ * The ring is full. If it is the near one, the record at `head` becomes the first of the far one;
+ * why nothing is overwritten: dlprof/segment.h.
+ */
+static RARELY bool thread_grow(struct thread *thread, uint64_t head)
+{
+	struct dlprof_slot *slot = thread->slot;
+
+	if (thread->ring == slot->far || segment_reserve_far(slot) < 0)
+		return false;
+	atomic_store_explicit(&slot->far_from, head, memory_order_release);
+	thread_use_far(thread);
+	return true;
+}
+
 void thread_push(struct thread *thread, const struct dlprof_event *event)
 {
 	struct dlprof_slot *slot = thread->slot;
-	uint64_t head = atomic_load_explicit(&slot->head, memory_order_relaxed);
-	uint64_t tail = atomic_load_explicit(&slot->tail, memory_order_acquire);
+	uint64_t head, tail;
 
 	/* Forked since the caller looked: the ring is the parent's. */
 	if (unlikely(!activate_on()))
 		return;
-	if (thread->busy || head - tail >= DLPROF_RING_CAPACITY) {
+	if (thread->busy) {
 		atomic_fetch_add_explicit(&slot->lost_count, 1, memory_order_relaxed);
 		return;
 	}
 	thread->busy = true;
 	thread->quick_life = 0;
+	/* Only now: what a signal handler pushes before is below `head`. */
 	atomic_signal_fence(memory_order_seq_cst);
-	slot->events[head % DLPROF_RING_CAPACITY] = *event;
-	atomic_store_explicit(&slot->head, head + 1, memory_order_release);
+	head = atomic_load_explicit(&slot->head, memory_order_relaxed);
+	tail = atomic_load_explicit(&slot->tail, memory_order_acquire);
+	if (likely(head - tail < thread->ring_capacity) || thread_grow(thread, head)) {
+		thread->ring[head & (thread->ring_capacity - 1)] = *event;
+		atomic_store_explicit(&slot->head, head + 1, memory_order_release);
+	} else {
+		atomic_fetch_add_explicit(&slot->lost_count, 1, memory_order_relaxed);
+	}
 	atomic_signal_fence(memory_order_seq_cst);
 	thread->busy = false;
 	thread_quicken(thread);

@@ -117,6 +117,10 @@ struct thread {
 	struct thread_rows rows;
 	struct thread_frame frames[1 + THREAD_FRAME_MAX];	/* [0]: above any stack */
 	bool busy;			/* a record is being written: a signal handler must not */
+	uint32_t tid;
+	struct dlprof_event *ring;	/* where records go: the slot's `near` or `far` */
+	uint64_t ring_capacity;
+	struct dlprof_tally *tallies;	/* the slot's; NULL: none yet. tally.c */
 
 	struct thread_step steps[THREAD_STEP_MAX];
 	uint32_t file_hashes[DLPROF_TALLY_FILE_COUNT];	/* struct thread_top */
@@ -226,8 +230,8 @@ static inline bool thread_is_full(const struct thread *thread)
 /* Slow path of thread_get(). */
 struct thread *thread_claim(void);
 
-/* Makes `thread` the private side of `slot`. */
-void thread_reset(struct thread *thread, struct dlprof_slot *slot);
+/* Makes `thread` the private side of `slot`, which thread `tid` has claimed. */
+void thread_reset(struct thread *thread, struct dlprof_slot *slot, uint32_t tid);
 
 /*
  * This thread's state if it is loading a batch, else NULL. For calls that any thread makes all the
@@ -252,6 +256,7 @@ static inline struct thread *thread_get(void)
 	return thread_claim();
 }
 
+/* Where there is no disk for it, too: the record is counted as lost then. */
 static inline bool thread_has_room(const struct thread *thread)
 {
 	const struct dlprof_slot *slot = thread->slot;

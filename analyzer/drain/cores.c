@@ -36,8 +36,8 @@ static bool look(struct segment *const *segments, size_t count, struct cores *no
 		if (segments[i]->dead || is_further(segments, i))
 			continue;
 		if (header->flags & DLPROF_SEGMENT_ROOT)
-			root = header->pid;
-		used_ns = cpus_used_ns(header->pid, header->start_ticks);
+			root = segments[i]->alive.is_found ? header->pid : -1;
+		used_ns = cpus_used_ns(segments[i]->alive.proc_pid, header->start_ticks);
 		if (used_ns < 0)
 			return false;
 		now->used_ns += used_ns;

@@ -208,9 +208,19 @@ static bool is_anyone_recording(const struct drain *drain)
 	return false;
 }
 
+static bool is_root_gone(const struct drain *drain)
+{
+	for (size_t i = 0; i < drain->count; i++)
+		if ((drain->segments[i]->header->flags & DLPROF_SEGMENT_ROOT) &&
+		    !drain->segments[i]->dead)
+			return false;
+	return true;
+}
+
 static int read_segment(struct drain *drain, struct segment *segment)
 {
-	bool ended = segment_poll(segment);	/* before the read, so that it reads all */
+	/* Before the read, so that it reads all. */
+	bool ended = segment_poll(segment, is_root_gone(drain));
 	int r;
 
 	r = segment_read(segment, join_take, drain->join, &drain->taken);
@@ -318,8 +328,8 @@ static void wait_for_round(const struct drain *drain, int ms)
 	nfds_t count = 0;
 
 	for (size_t i = 0; ends && i < drain->count; i++)
-		if (!drain->segments[i]->dead && drain->segments[i]->pidfd >= 0)
-			ends[count++] = (struct pollfd){drain->segments[i]->pidfd, POLLIN, 0};
+		if (!drain->segments[i]->dead && drain->segments[i]->alive.pidfd >= 0)
+			ends[count++] = (struct pollfd){drain->segments[i]->alive.pidfd, POLLIN, 0};
 	poll(ends, count, ms);
 	free(ends);
 }

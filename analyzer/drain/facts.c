@@ -19,16 +19,16 @@
 #define MILLI	      1000
 
 /* What the training may use, not what the machine has. Unknown once it is over. */
-static void find_cpus(const struct dlprof_header *header, int64_t *ret_cpus,
-		      int64_t *ret_limit_milli)
+static void find_cpus(const struct segment *segment, int64_t *ret_cpus, int64_t *ret_limit_milli)
 {
+	const int32_t number = alive_number(&segment->alive);
 	int64_t cpus, limit;
 
 	*ret_cpus = *ret_limit_milli = WRITE_UNKNOWN;
-	if (cpus_used_ns(header->pid, header->start_ticks) < 0)
+	if (!number)
 		return;
-	cpus = cpus_affinity(header->pid);
-	limit = cpus_limit_milli("", header->pid);
+	cpus = cpus_affinity(segment->header->pid);
+	limit = cpus_limit_milli("", number);
 	if (limit >= 0 && (cpus < 0 || limit < cpus * MILLI))
 		cpus = (limit + MILLI - 1) / MILLI;
 	else
@@ -105,7 +105,7 @@ int facts_begin(struct writer *writer, const struct segment *segment, const char
 	int r = 0;
 
 	if (segment->header->flags & DLPROF_SEGMENT_ROOT) {
-		find_cpus(segment->header, &cpus, &limit_milli);
+		find_cpus(segment, &cpus, &limit_milli);
 		r = begin_run(writer, segment, folder, cpus, limit_milli);
 	}
 	return r < 0 ? r : writer_process(writer, &row);
@@ -256,7 +256,7 @@ static int take_cpu(struct writer *writer, struct segment *segment, uint64_t now
 
 	if (!(header->flags & DLPROF_SEGMENT_ROOT) || segment->dead || now_ns < segment->cpu_ns)
 		return 0;
-	used_ns = cpus_used_ns(header->pid, header->start_ticks);
+	used_ns = cpus_used_ns(segment->alive.proc_pid, header->start_ticks);
 	if (used_ns < 0)
 		return 0;
 	if (!segment->cpu_seen_ns) {

@@ -164,7 +164,7 @@ bool folder_is_recorded_into(const char *path)
 		if (!is_segment_name(entry->d_name) ||
 		    segment_open(dirfd(list), entry->d_name, &segment) < 0)
 			continue;
-		segment_poll(segment);
+		segment_poll(segment, false);
 		recording = !segment->dead;
 		segment_close(segment);
 	}

@@ -388,13 +388,15 @@ static bool is_known(uint64_t state)
 int hidden_look(struct writer *writer, struct segment *segment, uint64_t now_ns)
 {
 	struct look look = {.writer = writer};
+	int32_t number;
 	uint64_t state;
 
 	if (segment->dead || now_ns < segment->look_ns)
 		return 0;
-	state = maps_state(segment->header->pid);
-	if (!is_known(state)) {
-		maps_each(segment->header->pid, look_at, &look);
+	number = alive_number(&segment->alive);
+	state = number ? maps_state(number) : 0;
+	if (number && !is_known(state)) {
+		maps_each(number, look_at, &look);
 		if (look.paused || look.error)
 			return look.error;
 		hidden.states[hidden.state_count++ % STATE_COUNT] = state;

@@ -3,15 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#define SLOT_HEADER_BYTES offsetof(struct dlprof_slot, events)
+#define SLOT_HEADER_BYTES offsetof(struct dlprof_slot, near)
 
 static off_t slot_offset(size_t index)
 {
@@ -69,16 +67,6 @@ uint64_t segment_start_ticks(int32_t pid)
 	return ticks;
 }
 
-static bool is_alive(const struct segment *segment)
-{
-	const struct dlprof_header *header = segment->header;
-	struct pollfd waiting = {.fd = segment->pidfd, .events = POLLIN};
-
-	if (segment->pidfd >= 0)
-		return poll(&waiting, 1, 0) == 0;
-	return header->pid > 0 && segment_start_ticks(header->pid) == header->start_ticks;
-}
-
 static int check_header(const struct segment *segment)
 {
 	const struct dlprof_header *header = segment->header;
@@ -87,6 +75,7 @@ static int check_header(const struct segment *segment)
 	if (header->magic != DLPROF_SEGMENT_MAGIC || header->abi != DLPROF_SEGMENT_ABI ||
 	    header->slot_count != DLPROF_SLOT_COUNT ||
 	    header->slot_bytes != sizeof(struct dlprof_slot) ||
+	    header->near_capacity != DLPROF_NEAR_CAPACITY ||
 	    header->ring_capacity != DLPROF_RING_CAPACITY ||
 	    header->event_bytes != sizeof(struct dlprof_event) ||
 	    header->tally_bytes != sizeof(struct dlprof_tally) ||
@@ -110,13 +99,15 @@ static void terminate(struct dlprof_header *header)
 int segment_refresh(struct segment *segment)
 {
 	struct dlprof_header *fresh = malloc(sizeof(struct dlprof_header));
-	int32_t pid = segment->header->pid;
+	const struct dlprof_header *header = segment->header;
 	int r;
 
 	if (!fresh)
 		return -ENOMEM;
 	r = read_at(segment->fd, fresh, sizeof(*fresh), 0);
-	if (r == 0 && fresh->pid == pid) {
+	/* Who it is does not change. */
+	if (r == 0 && fresh->pid == header->pid && fresh->start_ticks == header->start_ticks &&
+	    fresh->flags == header->flags) {
 		terminate(fresh);
 		*segment->header = *fresh;
 	}
@@ -135,7 +126,7 @@ int segment_open(int folder, const char *name, struct segment **ret_segment)
 	if (!segment)
 		return -ENOMEM;
 	strcpy(segment->name, name);
-	segment->pidfd = -1;
+	segment->alive.pidfd = -1;
 	segment->fd = openat(folder, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 	if (segment->fd < 0) {
 		r = -errno;
@@ -159,10 +150,7 @@ int segment_open(int folder, const char *name, struct segment **ret_segment)
 			goto fail;
 		ring->read = ring->release = ring->published;
 	}
-	if (segment_start_ticks(segment->header->pid) == segment->header->start_ticks)
-		segment->pidfd = (int)syscall(SYS_pidfd_open, segment->header->pid, 0);
-	else
-		segment->pidfd = -1;
+	alive_begin(&segment->alive, segment->header, segment->fd);
 	*ret_segment = segment;
 	return 0;
 
@@ -177,34 +165,62 @@ void segment_close(struct segment *segment)
 		return;
 	if (segment->fd >= 0)
 		close(segment->fd);
-	if (segment->pidfd >= 0)
-		close(segment->pidfd);
+	alive_end(&segment->alive);
 	free(segment->header);
 	free(segment);
 }
 
-bool segment_poll(struct segment *segment)
+bool segment_poll(struct segment *segment, bool is_root_gone)
 {
-	if (segment->dead || is_alive(segment))
+	if (segment->dead || alive_now(&segment->alive, is_root_gone))
 		return false;
 	segment->dead = true;
 	return true;
 }
 
-static int read_events(struct segment *segment, size_t index, uint64_t from, size_t count,
-		       struct dlprof_event *events)
+/* From a ring of `capacity` at `base`, where they may go round its end. */
+static int read_around(struct segment *segment, off_t base, size_t capacity, uint64_t from,
+		       size_t count, struct dlprof_event *events)
 {
-	uint64_t place = from % DLPROF_RING_CAPACITY;
-	size_t first = count;
-	off_t base = slot_offset(index) + (off_t)SLOT_HEADER_BYTES;
+	size_t place = (size_t)(from % capacity), first = count;
 	int r;
 
-	if (first > DLPROF_RING_CAPACITY - place)
-		first = DLPROF_RING_CAPACITY - place;
+	if (first > capacity - place)
+		first = capacity - place;
 	r = read_at(segment->fd, events, first * sizeof(*events),
 		    base + (off_t)(place * sizeof(*events)));
 	if (r == 0 && first < count)
 		r = read_at(segment->fd, events + first, (count - first) * sizeof(*events), base);
+	return r;
+}
+
+/* How many of the records from `read` on are in the near ring. */
+static uint64_t near_count(const struct ring *ring)
+{
+	uint64_t count = ring->head - ring->read;
+
+	if (!ring->far_from)
+		return count;
+	if (ring->far_from - ring->read < count)
+		return ring->far_from - ring->read;
+	return ring->far_from > ring->read ? count : 0;
+}
+
+static int read_events(struct segment *segment, size_t index, size_t count,
+		       struct dlprof_event *events)
+{
+	const struct ring *ring = &segment->rings[index];
+	const off_t base = slot_offset(index);
+	size_t near = (size_t)near_count(ring);
+	int r = 0;
+
+	if (near)
+		r = read_around(segment, base + (off_t)offsetof(struct dlprof_slot, near),
+				DLPROF_NEAR_CAPACITY, ring->read, near, events);
+	if (r == 0 && near < count)
+		r = read_around(segment, base + (off_t)offsetof(struct dlprof_slot, far),
+				DLPROF_RING_CAPACITY, ring->read + near, count - near,
+				events + near);
 	return r;
 }
 
@@ -215,45 +231,71 @@ static void resynchronise(struct ring *ring)
 	ring->read = ring->release = ring->head;
 }
 
+/* What there is to read, and where: `far_from` after `head`, see dlprof/segment.h. */
+static int look_at_ring(struct segment *segment, size_t index, size_t *ret_count)
+{
+	static struct dlprof_slot slot;	/* its begin only; the rest is never touched */
+	struct ring *ring = &segment->rings[index];
+	int r = read_at(segment->fd, &slot, SLOT_HEADER_BYTES, slot_offset(index));
+
+	*ret_count = 0;
+	if (r < 0)
+		return r;
+	ring->head = slot.head;
+	ring->used |= ring->tid || ring->head;
+	if (ring->lost_count < slot.lost_count)
+		ring->lost_count = slot.lost_count;
+	if (ring->head == ring->read)
+		return 0;
+	if (!ring->far_from)
+		r = read_at(segment->fd, &ring->far_from, sizeof(ring->far_from),
+			    slot_offset(index) + (off_t)offsetof(struct dlprof_slot, far_from));
+	if (r < 0)
+		return r;
+	if (ring->head - ring->read > DLPROF_RING_CAPACITY ||
+	    near_count(ring) > DLPROF_NEAR_CAPACITY)
+		resynchronise(ring);
+	else
+		*ret_count = (size_t)(ring->head - ring->read);
+	return 0;
+}
+
+/* A slot that nobody ever had need not be looked at: by its tid the reader learns of the first. */
+static int read_owners(struct segment *segment)
+{
+	uint32_t tids[DLPROF_SLOT_COUNT];
+	int r = read_at(segment->fd, tids, sizeof(tids),
+			(off_t)offsetof(struct dlprof_header, tids));
+
+	for (size_t i = 0; r == 0 && i < DLPROF_SLOT_COUNT; i++)
+		segment->rings[i].tid = tids[i];
+	return r;
+}
+
 int segment_read(struct segment *segment,
 		 int (*take)(void *context, struct segment *segment, struct ring *ring,
 			     uint64_t position, struct dlprof_event *event),
 		 void *context, size_t *ret_taken)
 {
 	static struct dlprof_event events[DLPROF_RING_CAPACITY];
-	static struct dlprof_slot slot;	/* its head only; the rest is never touched */
-	int r;
+	int r = read_owners(segment);
 
-	for (size_t i = 0; i < DLPROF_SLOT_COUNT; i++) {
+	for (size_t i = 0; r == 0 && i < DLPROF_SLOT_COUNT; i++) {
 		struct ring *ring = &segment->rings[i];
-		size_t count;
+		size_t count = 0;
 
-		r = read_at(segment->fd, &slot, SLOT_HEADER_BYTES, slot_offset(i));
-		if (r < 0)
-			return r;
-		ring->tid = slot.tid;
-		ring->head = slot.head;
-		ring->used |= ring->tid || ring->head;
-		if (ring->lost_count < slot.lost_count)
-			ring->lost_count = slot.lost_count;
-		if (ring->head - ring->read > DLPROF_RING_CAPACITY) {
-			resynchronise(ring);
-			continue;
-		}
-		count = (size_t)(ring->head - ring->read);
-		if (!count)
-			continue;
-		r = read_events(segment, i, ring->read, count, events);
-		if (r < 0)
-			return r;
-		for (size_t k = 0; k < count; k++, ring->read++) {
+		if (!segment->looked || segment->dead || ring->tid || ring->used)
+			r = look_at_ring(segment, i, &count);
+		if (r == 0 && count)
+			r = read_events(segment, i, count, events);
+		for (size_t k = 0; r == 0 && k < count; k++, ring->read++)
 			r = take(context, segment, ring, ring->read, &events[k]);
-			if (r < 0)
-				return r;
-		}
+		if (r < 0)
+			return r;
 		*ret_taken += count;
 	}
-	return 0;
+	segment->looked |= r == 0;
+	return r;
 }
 
 int segment_read_tallies(const struct segment *segment, size_t slot,
@@ -300,14 +342,6 @@ int segment_free_stack(const struct segment *segment, size_t place)
 	return write_at(segment->fd, &free_state, sizeof(free_state), stack_offset(place));
 }
 
-static bool is_thread_alive(const struct segment *segment, uint32_t tid)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%u", segment->header->pid, tid);
-	return access(path, F_OK) == 0 || errno != ENOENT;
-}
-
 int segment_publish(struct segment *segment, bool free_slots)
 {
 	static const uint32_t nobody;
@@ -326,7 +360,7 @@ int segment_publish(struct segment *segment, bool free_slots)
 		/* Asked in this order: a thread that is gone by now cannot write any more, and
 		 * what it wrote before is below the head that the next read sees. */
 		if (free_slots && !segment->dead && ring->tid && ring->release == ring->head &&
-		    !is_thread_alive(segment, ring->tid)) {
+		    !alive_has_thread(&segment->alive, ring->tid)) {
 			uint64_t head;
 
 			r = read_at(segment->fd, &head, sizeof(head),
@@ -334,7 +368,9 @@ int segment_publish(struct segment *segment, bool free_slots)
 			if (r < 0 || head != ring->release)
 				continue;
 			ring->tid = 0;
-			r = write_at(segment->fd, &nobody, sizeof(nobody), slot_offset(i));
+			r = write_at(segment->fd, &nobody, sizeof(nobody),
+				     (off_t)(offsetof(struct dlprof_header, tids) +
+					     i * sizeof(nobody)));
 			if (r < 0)
 				return r;
 		}

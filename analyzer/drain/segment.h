@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "dlprof/segment.h"
+#include "drain/alive.h"
 
 /* One thread's ring. A record is released once what it became is in the database. */
 struct ring {
@@ -23,14 +24,16 @@ struct ring {
 	uint64_t published;	/* `tail` as the file has it */
 	uint64_t lost_count;
 	uint64_t head;		/* as last seen */
+	uint64_t far_from;	/* which never changes once it is not 0 */
 	uint64_t told[DLPROF_TALLY_COUNT];	/* tally.c's: what the database knows */
 };
 
 struct segment {
 	char name[64];
 	int fd;
-	int pidfd;		/* -1: the kernel has none, ask /proc */
+	struct alive alive;
 	bool dead;		/* its process ended; nothing more will be written */
+	bool looked;		/* at every ring, once */
 	const char *role;	/* as the database was told, or NULL; join.c's */
 	bool ended_noted;	/* drain.c's: the database knows of its end */
 	int64_t lost_noted;	/* ... of so many losses */
@@ -56,8 +59,11 @@ void segment_close(struct segment *segment);
 /* Start time of a process as the kernel tells it; 0: there is no such process, or a zombie. */
 uint64_t segment_start_ticks(int32_t pid);
 
-/* Sees whether the process ended. True once: everything it wrote can be read from now on. */
-bool segment_poll(struct segment *segment);
+/*
+ * Sees whether the process ended; `is_root_gone`: that which started the run has. True once:
+ * everything it wrote can be read from now on.
+ */
+bool segment_poll(struct segment *segment, bool is_root_gone);
 
 /* Reads the header again: notes, losses, the end mark. */
 int segment_refresh(struct segment *segment);

@@ -8,9 +8,14 @@
 
 #define KEPT_COUNT 32
 
-/* To list what a process has mapped takes longer than to unwind a stack. NULL: out of memory. */
-static struct modules *modules_of(const struct dlprof_header *header)
+/*
+ * To list what a process has mapped takes longer than to unwind a stack. NULL: out of memory, or it
+ * is not to be found.
+ */
+static struct modules *modules_of(const struct segment *segment)
 {
+	const struct dlprof_header *header = segment->header;
+	const int32_t number = alive_number(&segment->alive);
 	static struct kept {
 		int32_t pid;
 		uint64_t start_ticks, used;
@@ -19,6 +24,8 @@ static struct modules *modules_of(const struct dlprof_header *header)
 	static uint64_t uses;
 	struct kept *at = kept;
 
+	if (!number)
+		return NULL;
 	for (size_t i = 0; i < KEPT_COUNT; i++) {
 		if (kept[i].pid == header->pid && kept[i].start_ticks == header->start_ticks) {
 			at = &kept[i];
@@ -32,7 +39,7 @@ static struct modules *modules_of(const struct dlprof_header *header)
 		*at = (struct kept){.pid = header->pid, .start_ticks = header->start_ticks};
 	}
 	if (!at->modules)
-		at->modules = modules_open(header->pid);
+		at->modules = modules_open(number);
 	at->used = ++uses;
 	return at->modules;
 }
@@ -41,7 +48,7 @@ static int take(struct writer *writer, struct segment *segment, size_t place,
 		const struct dlprof_stack *stack)
 {
 	static char text[4096];
-	struct modules *modules = modules_of(segment->header);
+	struct modules *modules = modules_of(segment);
 	bool found = true;
 	int r = 0;
 

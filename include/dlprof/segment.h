@@ -3,14 +3,30 @@
  * segment.h - the file that a recording process shares with the drain.
  *
  * A segment belongs to one process and holds SLOT_COUNT slots, one per recording thread; a
- * process with more threads makes more segments. Layout: header, then the slots.
+ * process with more threads makes more segments. Layout: header, then the slots, then the stacks.
  *
- * Rules. Only the owning thread writes a slot's events and `head`; `head` moves (release) after
+ * The file has its full length and few blocks. The process has blocks made for each part before it
+ * touches it: a page without one would, on a full disk, raise SIGBUS where it is first read or
+ * written. Parts: the header; of a slot what lies below `tallies`, the tallies, `far`; each stack.
+ * The reader uses pread(), to which a part without blocks is zeroes.
+ *
+ * Rules. Only the owning thread writes a slot's records and `head`; `head` moves (release) after
  * its record is whole. Only the holder of the lock on the segment folder writes `tail`; it moves
- * after what lies below it is committed to the database. head - tail <= RING_CAPACITY; a
- * producer that would break this drops the record and counts it in `lost_count`. `tid` is claimed
- * 0 -> tid by the thread and given back by the drain once the thread is dead and its ring empty.
- * The writer may die at any instruction, so everything here is hostile input to the reader.
+ * after what lies below it is committed to the database. A producer that has no room drops the
+ * record and counts it in `lost_count`. A slot is claimed 0 -> tid in `tids` by the thread, and
+ * given back by the drain once the thread is dead and its ring empty. The writer may die at any
+ * instruction, so everything here is hostile input to the reader.
+ *
+ * A slot's ring begins small and becomes large once, when the small one is full for the first
+ * time: the record at position p lies in near[p % NEAR_CAPACITY] if p < far_from or far_from is 0,
+ * else in far[p % RING_CAPACITY]. The producer sets far_from = head, while it sees
+ * head - tail = NEAR_CAPACITY, before it publishes that record, and never changes it again. Why
+ * nothing is overwritten that is not committed: without far_from it writes at `head` only if
+ * head - tail < NEAR_CAPACITY. With it, it never writes into `near` again, and into
+ * far[head % RING_CAPACITY] only if head - tail < RING_CAPACITY, so that what this place held
+ * before, head - RING_CAPACITY, lies below `tail`. Who reads `head` first and `far_from` then knows
+ * of every position below that head where it lies: a record is published after the far_from that
+ * holds for it.
  */
 #ifndef DLPROF_SEGMENT_H
 #define DLPROF_SEGMENT_H
@@ -26,16 +42,23 @@
 #include "dlprof/tally.h"
 
 #define DLPROF_SEGMENT_MAGIC UINT64_C(0x31474553464f5250)	/* "PROFSEG1" */
-#define DLPROF_SEGMENT_ABI 3
+#define DLPROF_SEGMENT_ABI 4
 #define DLPROF_SEGMENT_SUFFIX ".seg"
 #define DLPROF_SEGMENT_UNFINISHED ".new"	/* its name until it may be read */
 
 #define DLPROF_SLOT_COUNT 4
-#define DLPROF_RING_CAPACITY 2048
+#define DLPROF_NEAR_CAPACITY 256	/* records that a steady training has under way */
+#define DLPROF_RING_CAPACITY 2048	/* ... at most, once there were more than that */
 #define DLPROF_NOTES_BYTES 4096
 
 enum dlprof_segment_flag {
 	DLPROF_SEGMENT_ROOT = 1 << 0,	/* of the process that started the run */
+	/*
+	 * An open file description that lives as long as the process's memory holds a write lock on
+	 * the first byte (F_OFD_SETLK): without the lock the process has ended, or runs another
+	 * program.
+	 */
+	DLPROF_SEGMENT_LOCKED = 1 << 1,
 };
 
 /* Totals of the threads that held the slot; exact even when its ring drops records. */
@@ -47,17 +70,17 @@ struct dlprof_counter {
 };
 
 struct dlprof_slot {
-	_Atomic uint32_t tid;		/* 0: free */
-	uint32_t unused;
 	struct dlprof_counter counters[DLPROF_CLASS_MAX];
 	alignas(64) _Atomic uint64_t head;
 	_Atomic uint64_t lost_count;
-	alignas(64) _Atomic uint64_t tail;
-	alignas(64) struct dlprof_event events[DLPROF_RING_CAPACITY];
-	/* Named ones first, then files, folders, samples; see tally.h. */
-	alignas(64) struct dlprof_tally tallies[DLPROF_TALLY_COUNT];
+	_Atomic uint64_t far_from;	/* 0: all positions are in `near` */
 	uint64_t unnamed_count;		/* operations that found no named tally */
 	uint64_t unlisted_count;	/* slow operations beyond the rate at which they are kept */
+	alignas(64) _Atomic uint64_t tail;
+	alignas(64) struct dlprof_event near[DLPROF_NEAR_CAPACITY];
+	/* Named ones first, then files, folders, samples; see tally.h. */
+	alignas(4096) struct dlprof_tally tallies[DLPROF_TALLY_COUNT];
+	alignas(4096) struct dlprof_event far[DLPROF_RING_CAPACITY];
 };
 
 struct dlprof_header {
@@ -66,13 +89,17 @@ struct dlprof_header {
 	uint32_t flags;			/* enum dlprof_segment_flag */
 	uint32_t slot_count;
 	uint32_t slot_bytes;
+	uint32_t near_capacity;
 	uint32_t ring_capacity;
 	uint32_t event_bytes;
 	uint32_t tally_bytes;
 	uint32_t tally_count;
 	int32_t pid;
 	int32_t ppid;
-	uint64_t start_ticks;		/* field 22 of /proc/PID/stat: tells a reused pid */
+	uint64_t start_ticks;	/* field 22 of /proc/PID/stat, tells a reused pid; 0: unknown */
+	uint64_t pid_space;	/* where `pid` counts: inode of /proc/self/ns/pid; 0: unknown */
+	int32_t proc_pid;		/* its name in the /proc that it sees; 0: it sees none */
+	_Atomic uint32_t tids[DLPROF_SLOT_COUNT];	/* who has the slot; 0: free */
 	uint64_t created_ns;
 	uint64_t created_unix_ns;
 	int32_t rank;			/* -1: not a distributed job */
@@ -101,6 +128,9 @@ struct dlprof_segment {
 };
 
 static_assert(offsetof(struct dlprof_segment, slots) == 8192, "header is two pages");
-static_assert(sizeof(struct dlprof_slot) % 64 == 0, "slots stay on cache lines");
+static_assert((DLPROF_NEAR_CAPACITY & (DLPROF_NEAR_CAPACITY - 1)) == 0 &&
+		      (DLPROF_RING_CAPACITY & (DLPROF_RING_CAPACITY - 1)) == 0, "powers of two");
+static_assert(sizeof(struct dlprof_slot) % 4096 == 0, "slots share no page");
+static_assert(sizeof(struct dlprof_header) <= 8192, "two pages");
 
 #endif

@@ -103,7 +103,7 @@ const char *relay_kind_here(void)
 
 static bool is_main(const struct thread *thread)
 {
-	return thread->slot->tid == (uint32_t)segment_first()->header.pid;
+	return thread->tid == (uint32_t)segment_first()->header.pid;
 }
 
 struct relay *relay_here(const struct thread *thread)

@@ -80,6 +80,10 @@ def ring(head, tail, lost):
     return b"\1" + struct.pack("<QQQ", head, tail, lost)
 
 
+def far_ring(head, tail, lost, far_from):
+    return b"\3" + struct.pack("<QQQQ", head, tail, lost, far_from)
+
+
 def tally(kind, name):
     return struct.pack("<IIQQQQQQQ136s48s8x", 2, kind, 1, 3, 70 * MS, 5, 2 ** 64 - 1, 9 * MS, 0, name,
                        b"detail")
@@ -117,6 +121,14 @@ SEEDS = {
     "patched": run(epoch_of(1), options=1,
                    patch=patches((32, b"\xff" * 8), (40, b"\x80" * 8), (80, b"\x7f" * 8),
                                  (1320, b"\xff" * 8))),
+    "other-process": run(epoch_of(1), options=1,
+                         patch=patches((56, b"\xff" * 8), (64, b"\1" * 8), (72, b"\1" * 8),
+                                       (120, b"\xff" * 8))),
+    "far": run(epoch_of(3), slots=far_ring(258, 258, 0, 259) + far_ring(2047, 2047, 0, 256) +
+               bytes(2)),
+    "far-from-nowhere": run(epoch_of(2), slots=far_ring(2300, 300, 0, 2 ** 64 - 1) +
+                            far_ring(2300, 300, 0, 800) + far_ring(5, 2 ** 64 - 5, 0, 2) +
+                            far_ring(600, 300, 1, 1)),
     "notes": run([(LOOK, epoch())], options=32,
                  patch=b"wbad\n+torch.x\n-torch.y\n\ni\n".ljust(48, b"\n")),
     "decoders": run([(LOOK, epoch())], options=32,

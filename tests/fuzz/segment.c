@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "drain/facts.h"
@@ -40,6 +41,7 @@ static struct db *db;
 static struct writer *writer;
 static int folder = -1;
 static struct facts facts;
+static uint64_t far_from[DLPROF_SLOT_COUNT];
 
 static void set_up(void)
 {
@@ -81,6 +83,7 @@ static uint8_t describe_header(int fd, struct fuzz_input *input)
 		.flags = options & ROOT ? DLPROF_SEGMENT_ROOT : 0,
 		.slot_count = DLPROF_SLOT_COUNT,
 		.slot_bytes = sizeof(struct dlprof_slot),
+		.near_capacity = DLPROF_NEAR_CAPACITY,
 		.ring_capacity = DLPROF_RING_CAPACITY,
 		.event_bytes = sizeof(struct dlprof_event),
 		.tally_bytes = sizeof(struct dlprof_tally),
@@ -90,8 +93,13 @@ static uint8_t describe_header(int fd, struct fuzz_input *input)
 		.command = "python train.py",
 	};
 	char pattern[48];
+	struct stat status;
 	uint16_t where;
 
+	/* Ours, in which it has ended. */
+	FUZZ_DEMAND(stat("/proc/self/ns/pid", &status) == 0);
+	header.pid_space = status.st_ino;
+	gethostname(header.host, sizeof(header.host) - 1);
 	if (options & FULL_NOTES) {
 		fuzz_take(input, pattern, sizeof(pattern));
 		header.notes_bytes = sizeof(header.notes);
@@ -113,16 +121,19 @@ static void describe_slots(int fd, struct fuzz_input *input, uint64_t *next)
 {
 	for (size_t i = 0; i < DLPROF_SLOT_COUNT; i++) {
 		uint8_t kind = fuzz_byte(input);
-		uint64_t words[3] = {0, 0, 0};	/* head, tail, lost */
+		uint64_t words[4] = {0, 0, 0, 0};	/* head, tail, lost, far_from */
 		uint32_t tid = kind;
 
 		if (kind & 1)
-			fuzz_take(input, words, sizeof(words));
+			fuzz_take(input, words, sizeof(words[0]) * (kind & 2 ? 4 : 3));
 		next[i] = words[1];
-		put(fd, &tid, sizeof(tid), slot_at(i) + offsetof(struct dlprof_slot, tid));
+		far_from[i] = words[3];
+		put(fd, &tid, sizeof(tid),
+		    offsetof(struct dlprof_header, tids) + i * sizeof(tid));
 		put(fd, &words[0], 8, slot_at(i) + offsetof(struct dlprof_slot, head));
 		put(fd, &words[1], 8, slot_at(i) + offsetof(struct dlprof_slot, tail));
 		put(fd, &words[2], 8, slot_at(i) + offsetof(struct dlprof_slot, lost_count));
+		put(fd, &words[3], 8, slot_at(i) + offsetof(struct dlprof_slot, far_from));
 	}
 }
 
@@ -148,8 +159,11 @@ static bool describe_record(int fd, struct fuzz_input *input, uint64_t *next)
 
 	fuzz_take(input, &event, sizeof(event));
 	put(fd, &event, sizeof(event),
-	    slot_at(slot) + offsetof(struct dlprof_slot, events) +
-		    next[slot] % DLPROF_RING_CAPACITY * sizeof(event));
+	    slot_at(slot) + (far_from[slot] && next[slot] >= far_from[slot]
+				     ? offsetof(struct dlprof_slot, far) +
+					       next[slot] % DLPROF_RING_CAPACITY * sizeof(event)
+				     : offsetof(struct dlprof_slot, near) +
+					       next[slot] % DLPROF_NEAR_CAPACITY * sizeof(event)));
 	next[slot]++;
 	put(fd, &next[slot], 8, slot_at(slot) + offsetof(struct dlprof_slot, head));
 	return control & 0x40;
@@ -216,7 +230,7 @@ static void drain(int fd, struct fuzz_input *input, uint8_t options, uint64_t *n
 	}
 	if (options & CUT_LATER)
 		FUZZ_DEMAND(ftruncate(fd, 50000) == 0);
-	segment_poll(segment);
+	segment_poll(segment, false);
 	if (r == 0)
 		r = look(join, segment, release);
 	if (r < 0) {

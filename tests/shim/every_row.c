@@ -562,18 +562,18 @@ static struct dlprof_slot *find_slot(void)
 	char text[1024];
 
 	while (maps && !segment && fgets(text, sizeof(text), maps))
-		if (strstr(text, DLPROF_SEGMENT_SUFFIX "\n") ||
-		    strstr(text, DLPROF_SEGMENT_UNFINISHED))
+		if (strstr(text, " rw-s ") && (strstr(text, DLPROF_SEGMENT_SUFFIX "\n") ||
+					       strstr(text, DLPROF_SEGMENT_UNFINISHED)))
 			segment = (struct dlprof_segment *)strtoul(text, NULL, 16);
 	if (maps)
 		fclose(maps);
-	return segment ? &segment->slots[0] : NULL;
+	return segment && segment->header.tids[0] ? &segment->slots[0] : NULL;
 }
 
 int main(void)
 {
 	slot = find_slot();
-	if (!slot || !slot->tid) {
+	if (!slot) {
 		printf("no segment: not recorded\n");
 		return 1;
 	}

@@ -43,6 +43,14 @@ int32_t fake_run_dead_pid(void)
 	return pid;
 }
 
+static uint64_t own_pid_space(void)
+{
+	struct stat status;
+
+	cr_assert_eq(stat("/proc/self/ns/pid", &status), 0);
+	return status.st_ino;
+}
+
 struct dlprof_segment *fake_run_segment(const struct fake_run *run, int32_t pid, uint32_t flags)
 {
 	struct dlprof_segment *segment;
@@ -60,16 +68,19 @@ struct dlprof_segment *fake_run_segment(const struct fake_run *run, int32_t pid,
 	segment->header.flags = flags;
 	segment->header.slot_count = DLPROF_SLOT_COUNT;
 	segment->header.slot_bytes = sizeof(struct dlprof_slot);
+	segment->header.near_capacity = DLPROF_NEAR_CAPACITY;
 	segment->header.ring_capacity = DLPROF_RING_CAPACITY;
 	segment->header.event_bytes = sizeof(struct dlprof_event);
 	segment->header.tally_bytes = sizeof(struct dlprof_tally);
 	segment->header.tally_count = DLPROF_TALLY_COUNT;
 	segment->header.pid = pid;
 	segment->header.start_ticks = 1;
+	segment->header.pid_space = own_pid_space();
+	segment->header.proc_pid = pid;
 	segment->header.rank = segment->header.local_rank = -1;
-	strcpy(segment->header.host, "testhost");
+	gethostname(segment->header.host, sizeof(segment->header.host) - 1);
 	strcpy(segment->header.command, "python train.py");
-	segment->slots[0].tid = (uint32_t)pid;
+	segment->header.tids[0] = (uint32_t)pid;
 	segment->header.magic = DLPROF_SEGMENT_MAGIC;
 	return segment;
 }
@@ -78,7 +89,12 @@ void fake_run_push(struct dlprof_segment *segment, const struct dlprof_event *ev
 {
 	struct dlprof_slot *slot = &segment->slots[0];
 
-	slot->events[slot->head % DLPROF_RING_CAPACITY] = *event;
+	if (!slot->far_from && slot->head - slot->tail == DLPROF_NEAR_CAPACITY)
+		slot->far_from = slot->head;
+	if (slot->far_from)
+		slot->far[slot->head % DLPROF_RING_CAPACITY] = *event;
+	else
+		slot->near[slot->head % DLPROF_NEAR_CAPACITY] = *event;
 	slot->head++;
 }
 

@@ -66,7 +66,7 @@ static void *produce(void *argument)
 
 	hammer_demand(thread, "a slot for the thread");
 	for (uint32_t i = 0; i < RECORD_COUNT; i++) {
-		struct dlprof_event event = record(thread->slot->tid, i);
+		struct dlprof_event event = record(thread->tid, i);
 
 		thread_push(thread, &event);
 		thread->slot->counters[DLPROF_CLASS_READ].count++;
@@ -78,15 +78,19 @@ static void *produce(void *argument)
 }
 
 /* As the drain does, but in this process, where ThreadSanitizer sees both sides. */
-static uint64_t consume(struct dlprof_slot *slot, uint32_t *next)
+static uint64_t consume(struct dlprof_slot *slot, uint32_t tid, uint32_t *next)
 {
 	uint64_t head = atomic_load_explicit(&slot->head, memory_order_acquire);
+	uint64_t far_from = atomic_load_explicit(&slot->far_from, memory_order_relaxed);
 	uint64_t tail = atomic_load_explicit(&slot->tail, memory_order_relaxed);
 	uint64_t first = tail;
 
 	hammer_demand(head - tail <= DLPROF_RING_CAPACITY, "a ring holds no more than it can");
 	for (; tail < head; tail++)
-		hammer_check(&slot->events[tail % DLPROF_RING_CAPACITY], slot->tid, next);
+		if (far_from && tail >= far_from)
+			hammer_check(&slot->far[tail % DLPROF_RING_CAPACITY], tid, next);
+		else
+			hammer_check(&slot->near[tail % DLPROF_NEAR_CAPACITY], tid, next);
 	atomic_store_explicit(&slot->tail, head, memory_order_release);
 	return head - first;
 }
@@ -101,7 +105,7 @@ static void *read_rings(void *argument)
 	do {
 		last = atomic_load(&done);
 		for (int i = 0; i < DLPROF_SLOT_COUNT; i++)
-			*taken += consume(&segment->slots[i], &next[i]);
+			*taken += consume(&segment->slots[i], segment->header.tids[i], &next[i]);
 	} while (!last);
 	return NULL;
 }
@@ -144,7 +148,7 @@ static void hammer_rings(void *(*read)(void *argument))
 static void produce_until_killed(struct thread *thread, _Atomic uint32_t *told)
 {
 	for (uint32_t i = 0;; i++) {
-		struct dlprof_event event = record(thread->slot->tid, i);
+		struct dlprof_event event = record(thread->tid, i);
 
 		thread_push(thread, &event);
 		atomic_store(told, i + 1);
@@ -172,6 +176,8 @@ static void hammer_kill(void)
 		pid_t pid;
 
 		atomic_store(told, 0);
+		/* As a thread that gets the slot of one before. */
+		thread_reset(thread, thread->slot, thread->tid);
 		pid = fork();
 		if (pid == 0)
 			produce_until_killed(thread, told);
@@ -181,7 +187,7 @@ static void hammer_kill(void)
 		usleep(rand_r(&seed) % KILL_US_MAX);
 		kill(pid, SIGKILL);
 		hammer_demand(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status), "it is dead");
-		found = consume(thread->slot, &next) + thread->slot->lost_count - lost;
+		found = consume(thread->slot, thread->tid, &next) + thread->slot->lost_count - lost;
 		hammer_demand(found == *told || found == *told + 1, "a killed process's records");
 		sum += found;
 	}

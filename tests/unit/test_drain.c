@@ -329,6 +329,8 @@ Test(drain, survives_any_bytes)
 			      (i % 4 < 2 ? 1400 : SEGMENT_PROBE_BYTES)] = (char)rand_r(&seed);
 		}
 		worker->header.pid = consumer->header.pid = fake_run_dead_pid();
+		/* Whatever else they say of where they were. */
+		worker->header.ended_ns = consumer->header.ended_ns = 1;
 		recover();
 	}
 }

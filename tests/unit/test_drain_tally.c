@@ -47,7 +47,7 @@ static struct dlprof_tally *put(struct dlprof_segment *segment, size_t slot, siz
 {
 	struct dlprof_tally *tally = &segment->slots[slot].tallies[place];
 
-	segment->slots[slot].tid = (uint32_t)segment->header.pid;
+	segment->header.tids[slot] = (uint32_t)segment->header.pid;
 	*tally = (struct dlprof_tally){
 		.version = 2, .kind = kind, .count = 1, .ns = ns, .slowest_ns = ns, .bytes = 10,
 		.pixels = 100,
@@ -95,7 +95,7 @@ Test(drain_tally, all_slots_of_all_segments_are_summed)
 Test(drain_tally, what_a_freed_slot_holds_is_summed)
 {
 	put(worker, 1, 0, DLPROF_TALLY_FILE, "/data/a.zarr", 17);
-	worker->slots[1].tid = 0;
+	worker->header.tids[1] = 0;
 	recover();
 	cr_expect_eq(ASK("SELECT ns FROM file WHERE path = '/data/a.zarr'"), 17);
 }
@@ -270,7 +270,7 @@ Test(drain_tally, survives_any_bytes)
 			worker->slots[0].tallies[i].kind %= DLPROF_TALLY_KIND_MAX + 1;
 			worker->slots[0].tallies[i].version &= i % 4 ? ~1u : ~0u;
 		}
-		worker->slots[0].tid = 1;
+		worker->header.tids[0] = 1;
 		recover();
 		cr_expect_gt(ASK("SELECT count(*) FROM t_tally"), 0);
 		cr_expect_geq(ASK("SELECT CAST(TOTAL(ns) AS INTEGER) FROM t_tally"), 0);

@@ -116,8 +116,8 @@ Test(quick, failures_and_slow_ones_are_told)
 	cr_expect_eq(slot->head, 0);
 	cr_expect(read_of(fd, 7, config.slow_ns));
 	cr_assert_eq(slot->head, 1);
-	cr_expect_str_eq(slot->events[0].op.name, "test");
-	cr_expect_eq(slot->events[0].op.bytes, 7);
+	cr_expect_str_eq(slot->near[0].op.name, "test");
+	cr_expect_eq(slot->near[0].op.bytes, 7);
 	cr_expect(read_of(fd, 1, 0), "a record does not end the quick way");
 }
 

@@ -161,8 +161,8 @@ Test(span, slow_calls_become_records)
 	config.slow_ns = 10000000;
 	read_for(15, 1);
 	cr_assert_eq(slot->head, 1);
-	cr_expect_eq(slot->events[0].kind, DLPROF_EVENT_OP);
-	cr_expect_str_eq(slot->events[0].op.name, "test");
+	cr_expect_eq(slot->near[0].kind, DLPROF_EVENT_OP);
+	cr_expect_str_eq(slot->near[0].op.name, "test");
 }
 
 Test(span, a_full_ring_drops_and_counts)

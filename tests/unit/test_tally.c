@@ -316,7 +316,7 @@ static void *second_owner(void *slot)
 {
 	struct thread thread;
 
-	thread_reset(&thread, slot);
+	thread_reset(&thread, slot, (uint32_t)gettid());
 	tally_add(tally_named(&thread, DLPROF_TALLY_STEP, "Resize", "transform", 0), 1, 7, 0);
 	for (int i = 0; i < 40; i++) {
 		char path[32];

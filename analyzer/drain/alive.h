@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * alive.h - whether a recording process lives, and by what numbers it can be asked for.
+ *
+ * It may be in another PID namespace than we are, and /proc may be another one than that of its
+ * namespace, hide it, or not be there: a number then means another process, or none. So a process
+ * is asked for by number only where its start time is found under it, and is believed dead only if
+ * that process ended, its lock is gone (DLPROF_SEGMENT_LOCKED), or its own namespace has no such
+ * process. Where nothing of this can be known, it lives until it says that it ends, or, as a child,
+ * until the run's first process has ended.
+ */
+#ifndef ALIVE_H
+#define ALIVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "dlprof/segment.h"
+
+struct alive {
+	const struct dlprof_header *header;
+	int fd;			/* of its segment */
+	int pidfd;		/* -1: there is none, or the process is not found by its number */
+	int32_t pid, proc_pid;	/* as the header had them first */
+	uint64_t start_ticks;
+	bool is_found;		/* by its number, when the segment was opened */
+	bool is_near;		/* in our own namespace, on this machine */
+};
+
+void alive_begin(struct alive *alive, const struct dlprof_header *header, int fd);
+void alive_end(struct alive *alive);
+
+/* `is_root_gone`: the process that started the run has ended. */
+bool alive_now(const struct alive *alive, bool is_root_gone);
+
+/* False only of a thread that has surely ended. */
+bool alive_has_thread(const struct alive *alive, uint32_t tid);
+
+/* Its number in our /proc, just now; `pid` is that of system calls then. 0: it is not found. */
+int32_t alive_number(const struct alive *alive);
+
+#endif
