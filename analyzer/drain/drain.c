@@ -7,16 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "drain/cores.h"
-#include "drain/facts.h"
-#include "drain/folder.h"
 #include "drain/hidden.h"
-#include "drain/join.h"
 #include "drain/now.h"
-#include "drain/segment.h"
 #include "drain/stacks.h"
+#include "drain/state.h"
 #include "drain/tally.h"
+#include "store/query.h"
 
 #define MS UINT64_C(1000000)
 
@@ -31,75 +29,17 @@
 #define RETRY_MS   1000		/* after an error of the database */
 #define STACKS_MOST 2
 #define GIVE_UP_MS 10000	/* ... once nobody records any more */
-
-struct drain {
-	const char *database;
-	struct folder folder;
-	struct segment **segments;
-	size_t count;
-	struct db *db;
-	struct writer *writer;
-	struct join *join;
-	bool in_transaction;
-	uint64_t begun_ns;		/* the transaction */
-	uint64_t started_ns;
-	uint64_t tallied_ns;
-	uint64_t stacks_ns;		/* when to take the next ones */
-	uint64_t end_ns;		/* the newest end of a process */
-	bool over;			/* the run is, and its folder is gone */
-	int wait_ms;			/* until the next round */
-	size_t taken;			/* records in this round */
-	size_t uncommitted;		/* records since the last commit */
-	struct cores cores;
-	struct facts facts;
-};
-
-static bool is_open(const struct drain *drain, const char *name)
-{
-	for (size_t i = 0; i < drain->count; i++)
-		if (strcmp(drain->segments[i]->name, name) == 0)
-			return true;
-	return false;
-}
-
-static int set_aside(struct drain *drain, const char *name)
-{
-	char aside[300], text[400];
-
-	folder_set_aside(&drain->folder, name, aside, sizeof(aside));
-	snprintf(text, sizeof(text), "the segment %s/%s is damaged or of another version: what it "
-		 "holds is lost", drain->folder.path, aside);
-	return drain->writer ? writer_note(drain->writer, "warning", text) : 0;
-}
-
-static int add_segment(void *context, const char *name)
-{
-	struct segment **grown, *segment;
-	struct drain *drain = context;
-	int r;
-
-	if (is_open(drain, name))
-		return 0;
-	r = segment_open(drain->folder.fd, name, &segment);
-	if (r == -EBADMSG)
-		return set_aside(drain, name);
-	if (r < 0)
-		return r == -ENOENT ? 0 : r;
-	grown = realloc(drain->segments, (drain->count + 1) * sizeof(*grown));
-	if (!grown) {
-		segment_close(segment);
-		return -ENOMEM;
-	}
-	drain->segments = grown;
-	drain->segments[drain->count++] = segment;
-	return facts_begin(drain->writer, segment, drain->folder.path);
-}
+#define LOCK_MS	   2000		/* for who looks at the run */
+#define REMOVE_TRIES 3
 
 static int open_store(struct drain *drain)
 {
 	int r = 0;
 
-	if (!drain->db)
+	/* Whoever removed it wants no new one. */
+	if (!drain->db && access(drain->database, F_OK) < 0)
+		r = -errno;
+	if (r == 0 && !drain->db)
 		r = db_open_write(drain->database, &drain->db);
 	if (r == 0 && !drain->writer)
 		r = writer_open(drain->db, &drain->writer);
@@ -123,7 +63,6 @@ static void close_store(struct drain *drain)
 	for (size_t i = 0; i < drain->count; i++)
 		segment_close(drain->segments[i]);
 	drain->count = 0;
-	folder_look_again(&drain->folder);
 }
 
 static bool is_tally_due(struct drain *drain)
@@ -170,13 +109,6 @@ static int commit(struct drain *drain)
 	return 0;
 }
 
-static void drop_segment(struct drain *drain, size_t index)
-{
-	join_forget(drain->join, drain->segments[index]);
-	segment_close(drain->segments[index]);
-	drain->segments[index] = drain->segments[--drain->count];
-}
-
 /* Segments of processes that ended and whose records are all in the database. */
 static void remove_done(struct drain *drain)
 {
@@ -187,25 +119,9 @@ static void remove_done(struct drain *drain)
 		if (!segment->dead || !segment->ended_noted || !segment_is_empty(segment) ||
 		    (segment->header->flags & DLPROF_SEGMENT_ROOT))
 			continue;
-		folder_unlink(&drain->folder, segment->name);
-		drop_segment(drain, i);
+		folder_unlink(&drain->folder, segment->name, segment->fd);
+		gather_drop(drain, i);
 	}
-}
-
-static bool is_pid_recording(const struct drain *drain, int32_t pid)
-{
-	for (size_t i = 0; i < drain->count; i++)
-		if (drain->segments[i]->header->pid == pid && !drain->segments[i]->dead)
-			return true;
-	return false;
-}
-
-static bool is_anyone_recording(const struct drain *drain)
-{
-	for (size_t i = 0; i < drain->count; i++)
-		if (!drain->segments[i]->dead)
-			return true;
-	return false;
 }
 
 static bool is_root_gone(const struct drain *drain)
@@ -230,7 +146,7 @@ static int read_segment(struct drain *drain, struct segment *segment)
 		segment_beat(segment, now_ns());
 	if (ended) {
 		drain->end_ns = now_ns();
-		if (!is_pid_recording(drain, segment->header->pid))
+		if (!gather_is_pid_live(drain, segment->header->pid))
 			join_process_ended(drain->join, segment->header->pid);
 	}
 	return 0;
@@ -242,8 +158,8 @@ static int read_rings(struct drain *drain)
 		int r = read_segment(drain, drain->segments[i]);
 
 		if (r == -EBADMSG) {	/* cut short under our hands */
-			r = set_aside(drain, drain->segments[i]->name);
-			drop_segment(drain, i);
+			r = gather_leave(drain, drain->segments[i]->name, r);
+			gather_drop(drain, i);
 		}
 		if (r < 0)
 			return r;
@@ -275,6 +191,7 @@ static int take_stacks(struct drain *drain)
 static void set_pace(struct drain *drain)
 {
 	drain->uncommitted += drain->taken;
+	drain->took |= drain->taken;
 	if (drain->taken > DLPROF_RING_CAPACITY / 8)
 		drain->wait_ms /= 4;
 	else if (drain->taken < DLPROF_RING_CAPACITY / 32)
@@ -304,8 +221,8 @@ static int do_round(struct drain *drain, bool now)
 		drain->in_transaction = r == 0;
 		drain->begun_ns = now_ns();
 	}
-	if (r == 0 && (folder_is_due(&drain->folder) || now))
-		r = folder_scan(&drain->folder, add_segment, drain);
+	if (r == 0)
+		r = gather(drain, now);
 	if (r == 0)
 		r = read_rings(drain);
 	if (r == 0)
@@ -334,46 +251,92 @@ static void wait_for_round(const struct drain *drain, int ms)
 	free(ends);
 }
 
+/* All of them are stored. What cannot be removed the database tells of: this is its last change. */
+static int remove_segments(struct drain *drain)
+{
+	char why[5000];
+	int r, error;
+
+	for (size_t i = 0; i < drain->count; i++)
+		folder_unlink(&drain->folder, drain->segments[i]->name, drain->segments[i]->fd);
+	for (int try = 0; try < drain->tries && folder_unlink_again(&drain->folder, &error); try++)
+		poll(NULL, 0, RETRY_MS);
+	if (!folder_is_kept(&drain->folder, why, sizeof(why)))
+		return 0;
+	r = db_begin(drain->db);
+	if (r == 0)
+		r = writer_note(drain->writer, "warning", why);
+	return r < 0 ? r : db_commit(drain->db);
+}
+
+/* A run whose segments could not be removed is taken up again, and ended when it did before. */
+static bool is_finished(const struct drain *drain)
+{
+	struct run_info run;
+	bool finished;
+
+	if (drain->took || query_run(drain->db, &run) < 0)
+		return false;
+	finished = run.end_ns != QUERY_UNKNOWN;
+	run_info_done(&run);
+	return finished;
+}
+
 /* Nobody records any more: write what is left, tidy up. */
 static int finish(struct drain *drain)
 {
 	int r;
 
 	r = do_round(drain, true);
-	if (r < 0 || is_anyone_recording(drain))
+	if (r < 0 || gather_is_live(drain))
 		return r;
 	r = db_begin(drain->db);
 	if (r < 0)
 		return r;
 	drain->in_transaction = true;
 	r = join_finish(drain->join);
-	if (r == 0)
+	if (r == 0 && !is_finished(drain))
 		r = facts_finish(drain->writer, drain->db,
 				 drain->end_ns ? drain->end_ns : now_ns());
 	if (r == 0)
 		r = commit(drain);
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < drain->count; i++)
-		folder_unlink(&drain->folder, drain->segments[i]->name);
+	r = remove_segments(drain);
 	/* Before the folder goes: who sees it gone may count on one plain file. */
 	close_store(drain);
-	drain->over = folder_remove(&drain->folder, drain->database);
-	return 0;
+	drain->over = folder_remove(&drain->folder, drain->database) != -EAGAIN;
+	return r;
+}
+
+/* A report may just look at the run; another drain would not let go. */
+static int lock_folder(struct drain *drain, const char *path)
+{
+	int r;
+
+	for (int waited_ms = 0;; waited_ms += ROUND_MS) {
+		r = folder_lock(&drain->folder, path);
+		if (r == -ENOENT && folder_has_root(path))
+			r = folder_restore(&drain->folder, path);
+		if (r != -EWOULDBLOCK || waited_ms >= LOCK_MS)
+			return r;
+		poll(NULL, 0, ROUND_MS);
+	}
 }
 
 int drain_run(const char *segment_dir, const char *database)
 {
-	struct drain drain = {.database = database, .started_ns = now_ns()};
+	struct drain drain = {
+		.database = database, .tries = REMOVE_TRIES, .started_ns = now_ns()};
 	uint64_t failing_ns = 0;
 	int r;
 
-	r = folder_lock(&drain.folder, segment_dir);
+	r = lock_folder(&drain, segment_dir);
 	if (r < 0)
 		return r;
 	while (!drain.over) {
 		r = do_round(&drain, false);
-		if (r == 0 && !is_anyone_recording(&drain))
+		if (r == 0 && !gather_is_live(&drain))
 			r = finish(&drain);
 		if (r == 0) {
 			failing_ns = 0;
@@ -387,6 +350,7 @@ int drain_run(const char *segment_dir, const char *database)
 		    !folder_is_recorded_into(drain.folder.path))
 			break;
 		close_store(&drain);
+		folder_forget(&drain.folder);
 		wait_for_round(&drain, RETRY_MS);
 	}
 	close_store(&drain);
@@ -406,7 +370,7 @@ int drain_take_over(struct folder *folder, const char *database, bool *ret_live)
 	if (r == 0)
 		r = do_round(&drain, true);	/* a batch is complete in the round after its own */
 	if (r == 0) {
-		*ret_live = is_anyone_recording(&drain);
+		*ret_live = gather_is_live(&drain);
 		if (!*ret_live)
 			r = finish(&drain);
 	}

@@ -5,58 +5,103 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "dlprof/folder.h"
 #include "drain/now.h"
 #include "drain/segment.h"
+#include "drain/trust.h"
 
 #define MS	 UINT64_C(1000000)
 #define SCAN_MS	 1000	/* between two looks, if the folder's time has not changed */
 #define FRESH_MS 3000	/* so coarse may that be */
 
-static bool ends_with(const char *name, const char *suffix)
-{
-	size_t length = strlen(name), size = strlen(suffix);
+struct left {
+	char name[64];
+	bool is_ours;
+	ino_t inode;	/* 0: not to be removed */
+};
 
-	return length > size && strcmp(name + length - size, suffix) == 0;
+/* The folder that `path` lies in. */
+static int open_parent(const char *path, const char **ret_name)
+{
+	const char *slash = path[0] == '/' ? strrchr(path, '/') : NULL;
+	char parent[4096];
+	int fd;
+
+	if (!slash || (size_t)(slash - path) >= sizeof(parent) - 1)
+		return -EPERM;
+	snprintf(parent, sizeof(parent), "%.*s/", (int)(slash - path), path);
+	fd = open(parent, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	*ret_name = slash + 1;
+	return fd < 0 ? -errno : fd;
 }
 
-static bool is_segment_name(const char *name)
-{
-	return ends_with(name, DLPROF_SEGMENT_SUFFIX);
-}
-
-int folder_lock(struct folder *folder, const char *path)
+/* Without a lock. */
+static int open_folder(struct folder *folder, const char *path)
 {
 	*folder = (struct folder){.path = path};
-	folder->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	folder->parent = open_parent(path, &folder->name);
+	if (folder->parent < 0)
+		return folder->parent;
+	folder->fd = trust_open_folder(folder->parent, folder->name);
 	if (folder->fd < 0)
-		return -errno;
-	if (flock(folder->fd, LOCK_EX | LOCK_NB) < 0) {
-		int r = -errno;
-
-		close(folder->fd);
-		return r;
-	}
-	return 0;
+		close(folder->parent);
+	return folder->fd < 0 ? folder->fd : 0;
 }
 
 void folder_close(struct folder *folder)
 {
 	close(folder->fd);
+	close(folder->parent);
+	folder_forget(folder);
+}
+
+static bool is_at_its_path(const struct folder *folder)
+{
+	struct stat one, other;
+
+	return fstat(folder->fd, &one) == 0 &&
+	       fstatat(AT_FDCWD, folder->path, &other, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
+int folder_lock(struct folder *folder, const char *path)
+{
+	int r = open_folder(folder, path);
+
+	if (r < 0)
+		return r;
+	if (flock(folder->fd, LOCK_EX | LOCK_NB) < 0)
+		r = -errno;
+	else if (!is_at_its_path(folder))
+		r = -ENOENT;	/* who had the lock removed it */
+	if (r < 0)
+		folder_close(folder);
+	return r;
+}
+
+int folder_restore(struct folder *folder, const char *path)
+{
+	if (mkdir(path, DLPROF_FOLDER_MODE) < 0 && errno != EEXIST)
+		return -errno;
+	return folder_lock(folder, path);
 }
 
 /* Ten looks a second at what hardly ever changes would be a third of all that the drain does. */
-bool folder_is_due(struct folder *folder)
+int folder_due(struct folder *folder)
 {
 	uint64_t now = now_ns();
 	struct stat status;
 
+	if (!is_at_its_path(folder))
+		return -ENOENT;
 	if (fstat(folder->fd, &status) < 0)
-		return true;
+		return 1;
 	if (status.st_mtim.tv_sec != folder->changed.tv_sec ||
 	    status.st_mtim.tv_nsec != folder->changed.tv_nsec) {
 		folder->changed = status.st_mtim;
@@ -64,18 +109,30 @@ bool folder_is_due(struct folder *folder)
 	}
 	if (folder->scanned_ns && now - folder->changed_ns > FRESH_MS * MS &&
 	    now - folder->scanned_ns < SCAN_MS * MS)
-		return false;
+		return 0;
 	folder->scanned_ns = now;
-	return true;
+	return 1;
 }
 
-void folder_look_again(struct folder *folder)
+void folder_forget(struct folder *folder)
 {
+	free(folder->left);
+	folder->left = NULL;
+	folder->left_count = 0;
 	folder->scanned_ns = 0;
 }
 
-int folder_scan(const struct folder *folder, int (*take)(void *context, const char *name),
-		void *context)
+static bool is_left(const struct folder *folder, const char *name)
+{
+	for (size_t i = 0; i < folder->left_count; i++)
+		if (strcmp(folder->left[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+/* Every name but "." and ".."; stops with the result of `take` if that is not 0. */
+static int each_name(const struct folder *folder, int (*take)(void *context, const char *name),
+		     void *context)
 {
 	int fd = openat(folder->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *list = fd < 0 ? NULL : fdopendir(fd);
@@ -83,92 +140,243 @@ int folder_scan(const struct folder *folder, int (*take)(void *context, const ch
 	int r = 0;
 
 	if (!list) {
+		r = -errno;
 		if (fd >= 0)
 			close(fd);
-		return -errno;
+		return r;
 	}
 	while (r == 0 && (entry = readdir(list)))
-		if (is_segment_name(entry->d_name))
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
 			r = take(context, entry->d_name);
 	closedir(list);
 	return r;
 }
 
-void folder_unlink(const struct folder *folder, const char *name)
+struct scan {
+	const struct folder *folder;
+	int (*take)(void *context, const char *name);
+	void *context;
+};
+
+static int take_segment(void *context, const char *name)
 {
-	unlinkat(folder->fd, name, 0);
+	const struct scan *scan = context;
+
+	if (!trust_is_segment_name(name) || is_left(scan->folder, name))
+		return 0;
+	return scan->take(scan->context, name);
 }
 
-void folder_set_aside(const struct folder *folder, const char *name, char *ret, size_t size)
+int folder_scan(const struct folder *folder, int (*take)(void *context, const char *name),
+		void *context)
 {
-	snprintf(ret, size, "%s.damaged", name);
-	renameat(folder->fd, name, folder->fd, ret);
+	struct scan scan = {folder, take, context};
+
+	return each_name(folder, take_segment, &scan);
 }
 
-static void link_path(const char *database, char *path, size_t size)
+static int stop(void *context, const char *name)
 {
-	snprintf(path, size, "%s-segments", database);
+	(void)context;
+	(void)name;
+	return -EAGAIN;
 }
 
-/* Whether there is a segment; removes what a process that died on the way to one left. */
-static bool has_segments(const struct folder *folder)
+bool folder_has_segments(const struct folder *folder)
 {
-	DIR *list = opendir(folder->path);
-	struct dirent *entry;
-	bool found = false;
+	return folder_scan(folder, stop, NULL) == -EAGAIN;
+}
 
-	while (list && (entry = readdir(list))) {
-		found = found || is_segment_name(entry->d_name);
-		if (ends_with(entry->d_name, DLPROF_SEGMENT_UNFINISHED))
-			unlinkat(folder->fd, entry->d_name, 0);
+static int leave(struct folder *folder, const char *name, bool is_ours, ino_t inode)
+{
+	struct left *grown;
+
+	if (is_left(folder, name))
+		return 0;
+	grown = reallocarray(folder->left, folder->left_count + 1, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	folder->left = grown;
+	grown = &grown[folder->left_count++];
+	*grown = (struct left){.is_ours = is_ours, .inode = inode};
+	snprintf(grown->name, sizeof(grown->name), "%s", name);
+	return 0;
+}
+
+int folder_leave(struct folder *folder, const char *name, bool is_ours)
+{
+	return leave(folder, name, is_ours, 0);
+}
+
+/* What has taken the name of the file that we know, if anything has, is not ours to remove. */
+static int unlink_inode(const struct folder *folder, const char *name, ino_t inode)
+{
+	struct stat status;
+
+	if (fstatat(folder->fd, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? 0 : -errno;
+	if (status.st_ino != inode)
+		return 0;
+	return unlinkat(folder->fd, name, 0) < 0 && errno != ENOENT ? -errno : 0;
+}
+
+void folder_unlink(struct folder *folder, const char *name, int fd)
+{
+	struct stat status;
+
+	if (fstat(fd, &status) == 0 && unlink_inode(folder, name, status.st_ino) < 0)
+		leave(folder, name, true, status.st_ino);
+}
+
+size_t folder_unlink_again(struct folder *folder, int *ret_error)
+{
+	size_t count = 0;
+
+	for (size_t i = folder->left_count; i-- > 0;) {
+		struct left *left = &folder->left[i];
+		int r = left->inode ? unlink_inode(folder, left->name, left->inode) : 0;
+
+		if (r < 0) {
+			*ret_error = -r;
+			count++;
+		} else if (left->inode) {
+			*left = folder->left[--folder->left_count];
+		}
 	}
-	if (list)
-		closedir(list);
-	return found;
+	return count;
 }
 
-bool folder_remove(const struct folder *folder, const char *database)
+/* Anything but what folder_remove() removes. */
+static int stop_at_foreign(void *context, const char *name)
 {
-	char link[4200];
+	const struct folder *folder = context;
 
-	if (has_segments(folder))
+	return trust_is_unfinished(folder->fd, name) ? 0 : -ENOTEMPTY;
+}
+
+bool folder_is_kept(struct folder *folder, char *why, size_t size)
+{
+	int error = 0;
+	size_t count = folder_unlink_again(folder, &error);
+
+	if (count)
+		snprintf(why, size,
+			 "all of the run is stored, but its %zu segments in %s could not be "
+			 "removed: %s", count, folder->path, strerror(error));
+	else if (!is_at_its_path(folder))
 		return false;
-	if (rmdir(folder->path) < 0 && has_segments(folder))
+	else if (each_name(folder, stop_at_foreign, folder) == -ENOTEMPTY)
+		snprintf(why, size, "%s was not removed: it holds files that dlprof did not make, "
+			 "or cannot read", folder->path);
+	else if (faccessat(folder->parent, ".", W_OK | X_OK, AT_EACCESS) < 0)
+		snprintf(why, size, "all of the run is stored, but the empty folder %s could not "
+			 "be removed: %s", folder->path, strerror(errno));
+	else
 		return false;
-	link_path(database, link, sizeof(link));
-	unlink(link);
 	return true;
 }
 
-bool folder_find(const char *database, char *path, size_t size)
+/* What a process left that died on the way to a segment goes; a segment is one that just came. */
+static int tidy(void *context, const char *name)
 {
-	char link[4200];
+	const struct folder *folder = context;
+
+	if (trust_is_segment_name(name) && !is_left(folder, name))
+		return -EAGAIN;
+	if (trust_is_unfinished(folder->fd, name))
+		unlinkat(folder->fd, name, 0);
+	return 0;
+}
+
+static bool is_ours_left(const struct folder *folder)
+{
+	for (size_t i = 0; i < folder->left_count; i++)
+		if (folder->left[i].is_ours)
+			return true;
+	return false;
+}
+
+int folder_remove(struct folder *folder, const char *database)
+{
+	int r = each_name(folder, tidy, folder);
+
+	if (r < 0)
+		return r;
+	if (is_at_its_path(folder) &&
+	    unlinkat(folder->parent, folder->name, AT_REMOVEDIR) < 0 && errno != ENOENT)
+		r = -errno;
+	if (r < 0 && each_name(folder, tidy, folder) == -EAGAIN)
+		return -EAGAIN;
+	if (r == 0 || !is_ours_left(folder))
+		folder_remove_link(database, folder->path);
+	return r;
+}
+
+static int read_link(const char *database, char *link, size_t link_size, char *target, size_t size)
+{
+	struct stat status;
 	ssize_t length;
 
-	link_path(database, link, sizeof(link));
-	length = readlink(link, path, size - 1);
-	if (length <= 0)
-		return false;
-	path[length] = '\0';
-	return true;
+	snprintf(link, link_size, "%s" DLPROF_LINK_SUFFIX, database);
+	if (lstat(link, &status) < 0)
+		return -errno;
+	if (!S_ISLNK(status.st_mode))
+		return -ENOENT;	/* a file of that name */
+	if (!trust_is_own(&status))
+		return -EPERM;
+	length = readlink(link, target, size - 1);
+	if (length < 0)
+		return -errno;
+	target[length] = '\0';
+	return 0;
+}
+
+void folder_remove_link(const char *database, const char *path)
+{
+	char link[4200], target[4096];
+
+	if (read_link(database, link, sizeof(link), target, sizeof(target)) == 0 &&
+	    strcmp(target, path) == 0)
+		unlink(link);
+}
+
+int folder_find(const char *database, char *path, size_t size)
+{
+	char link[4200];
+
+	return read_link(database, link, sizeof(link), path, size);
+}
+
+bool folder_has_root(const char *path)
+{
+	uint64_t pid, ticks;
+
+	return dlprof_parse_folder(path, &pid, &ticks) && ticks && pid <= INT32_MAX &&
+	       segment_start_ticks((int32_t)pid) == ticks;
+}
+
+static int stop_at_recorded(void *context, const char *name)
+{
+	const struct folder *folder = context;
+	struct segment *segment;
+	bool recording;
+
+	if (segment_open(folder->fd, name, &segment) < 0)
+		return 0;
+	segment_poll(segment, false);
+	recording = !segment->dead;
+	segment_close(segment);
+	return recording ? -EAGAIN : 0;
 }
 
 bool folder_is_recorded_into(const char *path)
 {
-	DIR *list = opendir(path);
-	struct segment *segment;
-	struct dirent *entry;
-	bool recording = false;
+	struct folder folder;
+	bool recording;
 
-	while (list && !recording && (entry = readdir(list))) {
-		if (!is_segment_name(entry->d_name) ||
-		    segment_open(dirfd(list), entry->d_name, &segment) < 0)
-			continue;
-		segment_poll(segment, false);
-		recording = !segment->dead;
-		segment_close(segment);
-	}
-	if (list)
-		closedir(list);
+	if (open_folder(&folder, path) < 0)
+		return false;
+	recording = folder_scan(&folder, stop_at_recorded, &folder) == -EAGAIN;
+	folder_close(&folder);
 	return recording;
 }

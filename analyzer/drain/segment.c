@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "drain/trust.h"
+
 #define SLOT_HEADER_BYTES offsetof(struct dlprof_slot, near)
 
 static off_t slot_offset(size_t index)
@@ -127,11 +129,10 @@ int segment_open(int folder, const char *name, struct segment **ret_segment)
 		return -ENOMEM;
 	strcpy(segment->name, name);
 	segment->alive.pidfd = -1;
-	segment->fd = openat(folder, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-	if (segment->fd < 0) {
-		r = -errno;
+	segment->fd = r = trust_open_file(folder, name, O_RDWR);
+	if (r < 0)
 		goto fail;
-	}
+	r = -ENOMEM;
 	segment->header = malloc(sizeof(struct dlprof_header));
 	if (!segment->header)
 		goto fail;

@@ -32,6 +32,7 @@ struct segment {
 	char name[64];
 	int fd;
 	struct alive alive;
+	bool apart;		/* gather.c's: the folder that it was in was removed */
 	bool dead;		/* its process ended; nothing more will be written */
 	bool looked;		/* at every ring, once */
 	const char *role;	/* as the database was told, or NULL; join.c's */
@@ -51,7 +52,8 @@ struct segment {
 };
 
 /*
- * Opens `name` in the folder. -EBADMSG: it is no segment of this version, or cut short.
+ * Opens `name` in the folder. -EPERM: it is not ours. -EBADMSG: it is no segment of this version,
+ * or cut short.
  */
 int segment_open(int folder, const char *name, struct segment **ret_segment);
 void segment_close(struct segment *segment);

@@ -56,10 +56,14 @@ int cmd_open_run(const struct options *options, struct db **ret_db, bool *ret_li
 	if (stat(path, &status) < 0)
 		return cmd_fail("cannot open '%s': %s", path, db_error(-errno));
 	recovered = drain_recover(path, ret_live);
+	if (recovered == -EPERM)
+		cmd_remark(options, "'%s' may lack its last records: '%s-segments' is another "
+			   "user's, or not as dlprof makes it; its owner's dlprof-report adds "
+			   "them", path, path);
 	r = db_open_read(path, ret_db);
 	if (r < 0)
 		return cmd_fail("cannot open '%s': %s%s", path, db_error(r), advice(r));
-	if (recovered < 0)
+	if (recovered < 0 && recovered != -EPERM)
 		cmd_remark(options, "'%s' may lack its last records: %s", path,
 			   db_error(recovered));
 	if (*ret_live)

@@ -15,14 +15,18 @@
 void fake_run_make(struct fake_run *run)
 {
 	char link[128];
+	int fd;
 
 	snprintf(run->root, sizeof(run->root), "/tmp/dlprof-test-XXXXXX");
 	cr_assert(mkdtemp(run->root));
-	snprintf(run->folder, sizeof(run->folder), "%s/segments", run->root);
+	snprintf(run->folder, sizeof(run->folder), "%s/dlprof-1-1", run->root);
 	snprintf(run->database, sizeof(run->database), "%s/run.db", run->root);
 	snprintf(link, sizeof(link), "%s-segments", run->database);
 	cr_assert_eq(mkdir(run->folder, 0700), 0);
 	cr_assert_eq(symlink(run->folder, link), 0);
+	fd = open(run->database, O_WRONLY | O_CREAT | O_EXCL, 0600);
+	cr_assert_geq(fd, 0);
+	close(fd);
 }
 
 void fake_run_remove(struct fake_run *run)

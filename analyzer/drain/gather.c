@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "drain/state.h"
+
+static bool is_open(const struct drain *drain, const char *name)
+{
+	for (size_t i = 0; i < drain->count; i++)
+		if (!drain->segments[i]->apart && strcmp(drain->segments[i]->name, name) == 0)
+			return true;
+	return false;
+}
+
+/* Where the one that began it is not to be read, its life tells whether the run goes on. */
+bool gather_is_live(const struct drain *drain)
+{
+	bool has_root = false;
+
+	for (size_t i = 0; i < drain->count; i++) {
+		if (!drain->segments[i]->dead)
+			return true;
+		has_root |= drain->segments[i]->header->flags & DLPROF_SEGMENT_ROOT;
+	}
+	return !has_root && folder_has_root(drain->folder.path);
+}
+
+/* It stays as it is, for somebody to look into; nobody looks at it again. */
+int gather_leave(struct drain *drain, const char *name, int error)
+{
+	char text[5000];
+	struct folder *folder = &drain->folder;
+	int r = folder_leave(folder, name, error == -EBADMSG);
+
+	if (r < 0)
+		return r;
+	snprintf(text, sizeof(text), "%s/%s was left where it is: it is %s", folder->path, name,
+		 error == -EBADMSG ? "damaged or of another version, and what it holds is lost"
+				   : "no segment of this run");
+	return drain->writer ? writer_note(drain->writer, "warning", text) : 0;
+}
+
+static int add_segment(void *context, const char *name)
+{
+	struct segment **grown, *segment;
+	struct drain *drain = context;
+	int r;
+
+	if (is_open(drain, name))
+		return 0;
+	r = segment_open(drain->folder.fd, name, &segment);
+	if (r == -EBADMSG || r == -EPERM)
+		return gather_leave(drain, name, r);
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	grown = realloc(drain->segments, (drain->count + 1) * sizeof(*grown));
+	if (!grown) {
+		segment_close(segment);
+		return -ENOMEM;
+	}
+	drain->segments = grown;
+	drain->segments[drain->count++] = segment;
+	return facts_begin(drain->writer, segment, drain->folder.path);
+}
+
+/* Somebody removed the folder. What is open is read on; others find a new one. */
+static int follow_folder(struct drain *drain)
+{
+	struct folder folder;
+	char text[5000];
+
+	/* As long as it cannot be, or somebody else reads it, there is a next round. */
+	if (folder_restore(&folder, drain->folder.path) < 0)
+		return 0;
+	folder_close(&drain->folder);
+	drain->folder = folder;
+	for (size_t i = 0; i < drain->count; i++)
+		drain->segments[i]->apart = true;
+	snprintf(text, sizeof(text),
+		 "the folder of segments %s was removed while the run recorded, and made again: "
+		 "what began just then may be missing", folder.path);
+	return writer_note(drain->writer, "warning", text);
+}
+
+int gather(struct drain *drain, bool now)
+{
+	int due = folder_due(&drain->folder);
+
+	if (due < 0)
+		return gather_is_live(drain) ? follow_folder(drain) : 0;
+	return due || now ? folder_scan(&drain->folder, add_segment, drain) : 0;
+}
+
+void gather_drop(struct drain *drain, size_t index)
+{
+	join_forget(drain->join, drain->segments[index]);
+	segment_close(drain->segments[index]);
+	drain->segments[index] = drain->segments[--drain->count];
+}
+
+bool gather_is_pid_live(const struct drain *drain, int32_t pid)
+{
+	for (size_t i = 0; i < drain->count; i++)
+		if (drain->segments[i]->header->pid == pid && !drain->segments[i]->dead)
+			return true;
+	return false;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * state.h - what drain.c and gather.c share: a drain at work, and which segments it has open.
+ */
+#ifndef DRAIN_STATE_H
+#define DRAIN_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "drain/cores.h"
+#include "drain/facts.h"
+#include "drain/folder.h"
+#include "drain/join.h"
+#include "drain/segment.h"
+
+struct drain {
+	const char *database;
+	struct folder folder;
+	struct segment **segments;
+	size_t count;
+	struct db *db;
+	struct writer *writer;
+	struct join *join;
+	bool in_transaction;
+	uint64_t begun_ns;		/* the transaction */
+	uint64_t started_ns;
+	uint64_t tallied_ns;
+	uint64_t stacks_ns;		/* when to take the next ones */
+	uint64_t end_ns;		/* the newest end of a process */
+	bool over;			/* the run is, and its folder is gone */
+	int wait_ms;			/* until the next round */
+	size_t taken;			/* records in this round */
+	bool took;			/* there were some */
+	int tries;			/* to remove segments, a second apart */
+	size_t uncommitted;		/* records since the last commit */
+	struct cores cores;
+	struct facts facts;
+};
+
+/*
+ * Opens what is new in the folder, if it is time for a look, or `now`. Where the folder is gone, it
+ * goes on with a new one.
+ */
+int gather(struct drain *drain, bool now);
+
+/* Leaves the file where it is, for `error`, and says so; nobody looks at it again. */
+int gather_leave(struct drain *drain, const char *name, int error);
+void gather_drop(struct drain *drain, size_t index);
+
+/* Whether the run goes on; whether one process of it does. */
+bool gather_is_live(const struct drain *drain);
+bool gather_is_pid_live(const struct drain *drain, int32_t pid);
+
+#endif

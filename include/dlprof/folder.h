@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * folder.h - the names by which a run's segments are found, and known to be dlprof's.
+ *
+ * RUN.db-segments -> BASE/dlprof-PID-TICKS[-N], of the process that began the run and its start
+ * time (field 22 of /proc/PID/stat). Folder and files are their user's alone.
+ */
+#ifndef DLPROF_FOLDER_H
+#define DLPROF_FOLDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#define DLPROF_LINK_SUFFIX   "-segments"
+#define DLPROF_FOLDER_PREFIX "dlprof-"
+#define DLPROF_FOLDER_MODE   0700
+#define DLPROF_FILE_MODE     0600
+
+/* Digits at *at, which then points behind them; false: there are none, or too many. */
+static inline bool dlprof_take_number(const char **at, uint64_t *ret)
+{
+	const char *begin = *at;
+
+	for (*ret = 0; **at >= '0' && **at <= '9'; ++*at)
+		*ret = *ret * 10 + (uint64_t)(**at - '0');
+	return *at > begin && *at - begin < 20;
+}
+
+/* The same behind a '-'. */
+static inline bool dlprof_take_next(const char **at, uint64_t *ret)
+{
+	return *(*at)++ == '-' && dlprof_take_number(at, ret);
+}
+
+/* Whether `path` ends in a name that a run's folder has; and whose run it is. */
+static inline bool dlprof_parse_folder(const char *path, uint64_t *ret_pid, uint64_t *ret_ticks)
+{
+	const char *at = strrchr(path, '/');
+	uint64_t suffix;
+
+	at = at ? at + 1 : path;
+	if (strncmp(at, DLPROF_FOLDER_PREFIX, strlen(DLPROF_FOLDER_PREFIX)) != 0)
+		return false;
+	at += strlen(DLPROF_FOLDER_PREFIX);
+	if (!dlprof_take_number(&at, ret_pid) || !dlprof_take_next(&at, ret_ticks))
+		return false;
+	return !*at || (dlprof_take_next(&at, &suffix) && !*at);
+}
+
+#endif
