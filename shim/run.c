@@ -10,6 +10,7 @@
 #include "config.h"
 #include "environment.h"
 #include "fd.h"
+#include "folder.h"
 #include "log.h"
 #include "process.h"
 #include "segment.h"
@@ -18,6 +19,7 @@
 
 #define RUN_VARIABLE "DLPROF_RUN="
 #define SUFFIX_MAX 1000
+#define JOIN_TRIES 10
 
 static struct {
 	char folder[512];
@@ -131,7 +133,10 @@ static int database_path(struct text *path)
 	return path->cut ? -ENAMETOOLONG : 0;
 }
 
-/* Reserves the name with an empty file, "run.db", "run-2.db", ...: nothing is ever overwritten. */
+/*
+ * Reserves the name with an empty file, "run.db", "run-2.db", ...: nothing is ever overwritten, nor
+ * what has the name of the link to its segments.
+ */
 static int reserve_database(struct text *why)
 {
 	struct text path;
@@ -152,7 +157,9 @@ static int reserve_database(struct text *why)
 	for (int suffix = 2;; suffix++) {
 		TEXT(next, sizeof(run.database));
 
-		fd = sys_open(run.database, O_WRONLY | O_CREAT | O_EXCL, 0644);
+		fd = folder_link_is_free(run.database)
+			     ? sys_open(run.database, O_WRONLY | O_CREAT | O_EXCL, 0644)
+			     : -EEXIST;
 		if (fd != -EEXIST || suffix > SUFFIX_MAX)
 			break;
 		text_add_bytes(&next, run.database, stem);
@@ -167,16 +174,6 @@ static int reserve_database(struct text *why)
 		return failed(why, "cannot create", run.database, fd);
 	sys_close(fd);
 	return 0;
-}
-
-/* "BASE/dlprof-PID-TICKS", so that a child can find its parent's. */
-static void add_folder(struct text *folder, const char *base, int pid, uint64_t ticks)
-{
-	text_add(folder, base);
-	text_add(folder, "/dlprof-");
-	text_add_number(folder, pid);
-	text_add(folder, "-");
-	text_add_number(folder, (int64_t)ticks);
 }
 
 bool run_find_parent(void)
@@ -197,33 +194,12 @@ bool run_find_parent(void)
 		if (!base || base[0] != '/')
 			continue;
 		text_init(&folder, run.parent, sizeof(run.parent));
-		add_folder(&folder, base, parent, process_stat(parent, 22));
-		if (!folder.cut && is_folder(run.parent))
+		folder_name(&folder, base, parent, process_stat(parent, 22));
+		if (!folder.cut && folder_check(run.parent) == 0)
 			return true;
 	}
 	run.parent[0] = '\0';
 	return false;
-}
-
-static int make_folder(const char *base)
-{
-	struct text folder;
-	int r;
-
-	for (int suffix = 0; suffix < SUFFIX_MAX; suffix++) {
-		text_init(&folder, run.folder, sizeof(run.folder));
-		add_folder(&folder, base, sys_getpid(), process_start_ticks());
-		if (suffix) {
-			text_add(&folder, "-");
-			text_add_number(&folder, suffix);
-		}
-		if (folder.cut)
-			return -ENAMETOOLONG;
-		r = (int)sys_call3(SYS_mkdirat, AT_FDCWD, run.folder, 0700);
-		if (r != -EEXIST)
-			return r;
-	}
-	return -EEXIST;
 }
 
 /*
@@ -235,6 +211,7 @@ static int open_segments(struct text *why)
 	const char *base = getenv("TMPDIR");
 	TEXT(beside, sizeof(run.database));
 	const char *bases[] = {base && base[0] == '/' ? base : "/tmp", "/tmp", beside.buffer, NULL};
+	bool linked;
 	int r = -ENOENT;
 
 	text_add_bytes(&beside, run.database, (size_t)(strrchr(run.database, '/') - run.database));
@@ -243,30 +220,19 @@ static int open_segments(struct text *why)
 		bases[1] = NULL;
 	}
 	for (int i = 0; bases[i]; i++) {
-		r = make_folder(bases[i]);
+		r = folder_make(bases[i], run.database, run.folder, sizeof(run.folder), &linked);
 		if (r < 0)
 			continue;
 		r = segment_open(run.folder, DLPROF_SEGMENT_ROOT, process_rank(),
 				 process_local_rank());
+		if (r == 0 && !linked)
+			segment_note('w', "cannot link the database to its segments: what a killed "
+					  "drain leaves behind cannot be recovered");
 		if (r == 0)
 			return 0;
-		sys_rmdir(run.folder);
+		folder_remove(run.folder, linked ? run.database : NULL);
 	}
 	return failed(why, "cannot make a segment in", bases[0], r);
-}
-
-static void link_segments(void)
-{
-	TEXT(link, sizeof(run.database) + 16);
-	int r;
-
-	text_add(&link, run.database);
-	text_add(&link, "-segments");
-	sys_unlink(link.buffer);	/* of a database that was moved away */
-	r = (int)sys_call3(SYS_symlinkat, run.folder, AT_FDCWD, link.buffer);
-	if (r < 0)
-		segment_note('w', "cannot link the database to its segments: what a killed drain "
-				  "leaves behind cannot be recovered");
 }
 
 static int start(struct text *why)
@@ -282,7 +248,6 @@ static int start(struct text *why)
 		return r;
 	}
 	run.root_pid = sys_getpid();
-	link_segments();
 	config_note();
 	if (environment_set(RUN_VARIABLE, run.folder) < 0)
 		segment_note('w', "out of memory: spawned children start runs of their own");
@@ -318,9 +283,37 @@ void run_watch(uint64_t now_ns)
 	segment_note('w', "dlprof-drain had stopped and was started again");
 }
 
+/*
+ * Its segment in the folder of a run that goes on, which is made again if somebody removed it.
+ * -ENOENT: the run is over. -EPERM: it is another user's.
+ */
+static int join(const char *folder)
+{
+	int r;
+
+	for (int try = 0; try < JOIN_TRIES; try++) {
+		r = folder_check(folder);
+		if (r == -ENOENT)
+			r = folder_restore(folder);
+		if (r < 0)
+			return r;
+		r = segment_open(folder, 0, process_rank(), process_local_rank());
+		/* Who removes it may still be doing so. */
+		if (r != -ENOENT)
+			return r;
+	}
+	return -ESTALE;
+}
+
+static int cannot_join(struct text *why, int r)
+{
+	return failed(why, "cannot make a segment in", run.folder, r);
+}
+
 int run_begin(struct text *why)
 {
 	const char *folder = getenv("DLPROF_RUN");
+	int r;
 
 	config_read();
 	if (!folder && run.parent[0])
@@ -329,24 +322,23 @@ int run_begin(struct text *why)
 	if (!folder && run.root_pid && run.root_pid != sys_getpid())
 		folder = run.folder;
 	run.root_pid = 0;
-	if (folder && strlen(folder) < sizeof(run.folder) && is_folder(folder)) {
-		if (folder != run.folder)
-			strcpy(run.folder, folder);
-		if (segment_open(run.folder, 0, process_rank(), process_local_rank()) == 0)
-			return 0;
-	}
-	return start(why);
+	if (!folder || strlen(folder) >= sizeof(run.folder))
+		return start(why);
+	if (folder != run.folder)
+		strcpy(run.folder, folder);
+	r = join(run.folder);
+	if (r == -ENOENT || r == -EPERM || r == -EACCES)
+		return start(why);
+	return r < 0 ? cannot_join(why, r) : 0;
 }
 
 int run_rejoin(struct text *why)
 {
-	int r = segment_open(run.folder, 0, process_rank(), process_local_rank());
+	int r = join(run.folder);
 
 	fd_begin();
 	/* A daemon: its parent, and with it the run, ended before it came to record. */
 	if (r == -ENOENT)
 		return start(why);
-	if (r < 0)
-		return failed(why, "cannot make a segment in", run.folder, r);
-	return 0;
+	return r < 0 ? cannot_join(why, r) : 0;
 }
