@@ -160,7 +160,7 @@ static bool is_run_alive(const char *folder)
 	uint64_t pid, ticks;
 
 	return dlprof_parse_folder(folder, &pid, &ticks) && pid != (uint64_t)sys_getpid() &&
-	       pid <= INT32_MAX && process_stat((int)pid, 22) == ticks &&
+	       pid <= INT32_MAX && ticks && process_stat((int)pid, 22) == ticks &&
 	       process_stat((int)pid, 23) && /* memory: a zombie has none */
 	       sees_same_files(pid);
 }

@@ -62,7 +62,8 @@ static bool is_being_named(int folder, const char *name, const struct stat *stat
 
 	if (!stem_end)
 		return false;
-	snprintf(path, sizeof(path), "%.*s" DLPROF_SEGMENT_UNFINISHED, (int)(stem_end - name), name);
+	snprintf(path, sizeof(path), "%.*s" DLPROF_SEGMENT_UNFINISHED, (int)(stem_end - name),
+		 name);
 	return strcmp(path, name) != 0 &&
 	       fstatat(folder, path, &other, AT_SYMLINK_NOFOLLOW) == 0 &&
 	       other.st_dev == status->st_dev && other.st_ino == status->st_ino;
@@ -108,15 +109,20 @@ int trust_open_folder(int parent, const char *name)
 	return -EPERM;
 }
 
-/* Looked at before, too: a device does something when it is opened. */
+/* Looked at before it is opened: a device does something then. */
 int trust_open_file(int folder, const char *name, int flags)
 {
 	struct stat before, status;
+	bool is_ours = false;
 	int fd;
 
-	if (fstatat(folder, name, &before, AT_SYMLINK_NOFOLLOW) < 0)
-		return -errno;
-	if (!is_file(folder, name, &before))
+	/* Twice: it may have lost its other name between two looks at it. */
+	for (int look = 0; !is_ours && look < 2; look++) {
+		if (fstatat(folder, name, &before, AT_SYMLINK_NOFOLLOW) < 0)
+			return -errno;
+		is_ours = is_file(folder, name, &before);
+	}
+	if (!is_ours)
 		return -EPERM;
 	fd = openat(folder, name, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0)
