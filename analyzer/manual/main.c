@@ -71,13 +71,18 @@ static void man_environment(FILE *out)
 		man_entry(out, settings[i].name, text);
 	}
 	man_section(out, "PRIVACY");
-	man_text(out, "The database holds the command line of each recording process, the name of "
-		      "the host, paths of data files and names of classes. In command lines what "
-		      "looks like a secret is replaced by *** before it leaves the process: values "
-		      "of options, assignments and fields whose name has a word like key, token, "
-		      "secret, password, credential or auth, what stands before the @ of a URL, "
-		      "and tokens of well-known shapes. A secret without such a name or shape is "
-		      "not recognised.");
+	man_text(out,
+		 "The database holds the command line of each recording process, the name of "
+		 "the host, paths of data files and names of classes. In command lines what "
+		 "looks like a secret is replaced by *** before it leaves the process: values "
+		 "of options, assignments and fields whose name has a word like key, token, "
+		 "secret, password, credential or auth, what stands before the @ of a URL, "
+		 "and tokens of well-known shapes. A secret without such a name or shape is "
+		 "not recognised.\n\nWhat dlprof-report shows with --redact has other names for "
+		 "paths of files, folders and runs, for hosts, jobs and command lines: file-3, "
+		 "host-1, the same for the same name within one output. So have texts that "
+		 "quote something or hold a slash. Numbers, and names of classes, functions, "
+		 "modules, ranges and GPUs stay. What is said on standard error is not changed.");
 	man_see_also(out, "dlprof(1), dlprof-report(1), ld.so(8)");
 }
 

@@ -95,7 +95,7 @@ static void print_head(const struct compared *compared, const struct page *page)
 
 	for (i = 0; i < 2; i++)
 		page_line(page, "%s %c  %s  rank %" PRId64 "  %s batches", i ? "      " : "dlprof",
-			  'A' + i, sides[i]->path, sides[i]->run.rank,
+			  'A' + i, sides[i]->name, sides[i]->run.rank,
 			  units_count(batches, (int64_t)sides[i]->finding.batch_count));
 	page_break(page);
 }
@@ -222,7 +222,7 @@ static void add_run(struct jsonw *json, const char *key, const struct report *re
 	const struct finding *finding = &report->finding;
 
 	jsonw_open(json, key, '{');
-	jsonw_string(json, "path", report->path);
+	jsonw_string(json, "path", report->name);
 	jsonw_string(json, "id", report->run.id);
 	jsonw_int(json, "rank", report->run.rank);
 	jsonw_string(json, "verdict", stall_verdict_id(finding->verdict));

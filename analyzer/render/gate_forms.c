@@ -141,7 +141,7 @@ void gate_markdown(const struct gate_report *report, FILE *out)
 		const char *cause = cause_name(sample->cause);
 
 		fputs("| ", out);
-		escape_put(out, ESCAPE_MARKDOWN, report->runs[i].path);
+		escape_put(out, ESCAPE_MARKDOWN, report->runs[i].name);
 		fprintf(out, " | %s | %.0f | ", units_share(text, sample->value[GATE_STALL_RATIO]),
 			sample->value[GATE_STEADY_BATCHES]);
 		escape_put(out, ESCAPE_MARKDOWN, cause ? cause : "not known");
@@ -276,7 +276,7 @@ static void put_sample(FILE *out, const char *name, const struct gate_run *run, 
 	if (!isfinite(value))
 		return;
 	fprintf(out, "%s{run=\"", name);
-	escape_put(out, ESCAPE_OPENMETRICS, run->path);
+	escape_put(out, ESCAPE_OPENMETRICS, run->name);
 	fprintf(out, "\",rank=\"%" PRId64 "\"} %s\n", run->info.rank, units_number(number, value));
 }
 

@@ -23,7 +23,7 @@ static void add_run(struct jsonw *json, const struct gate_run *run, bool is_base
 	const struct gate_sample *sample = &run->sample;
 
 	jsonw_open(json, NULL, '{');
-	jsonw_string(json, "path", run->path);
+	jsonw_string(json, "path", run->name);
 	jsonw_string(json, "id", run->info.id);
 	jsonw_int(json, "rank", run->info.rank);
 	jsonw_string(json, "host", run->info.host);
@@ -77,7 +77,7 @@ static void add_item(struct jsonw *json, const struct gate_report *report,
 	gate_reason_words(report, item, text);
 	jsonw_string(json, "reason", *text ? text : NULL);
 	if (result->run < report->run_count)
-		jsonw_string(json, "run", report->runs[result->run].path);
+		jsonw_string(json, "run", report->runs[result->run].name);
 	else
 		jsonw_null(json, "run");
 	jsonw_int(json, "line", item->line ? (int64_t)item->line : SERIES_UNKNOWN);

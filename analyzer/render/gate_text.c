@@ -52,7 +52,7 @@ static void print_runs(const struct gate_report *report, const struct page *page
 
 		gate_unfit_words(&report->runs[i], unfit);
 		page_item(page, i ? "" : "Judged", "%s: stall ratio %s, %.0f steady batches%s%s",
-			  report->runs[i].path, units_share(ratio, sample->value[GATE_STALL_RATIO]),
+			  report->runs[i].name, units_share(ratio, sample->value[GATE_STALL_RATIO]),
 			  sample->value[GATE_STEADY_BATCHES], *unfit ? "; " : "", unfit);
 	}
 }
@@ -82,7 +82,7 @@ static void print_baselines(const struct gate_report *report, const struct page 
 	}
 	for (i = 0; i < report->baseline_count; i++)
 		if (*report->baselines[i].refused)
-			page_item(page, "Not used", "%s: %s", report->baselines[i].path,
+			page_item(page, "Not used", "%s: %s", report->baselines[i].name,
 				  report->baselines[i].refused);
 }
 
@@ -103,7 +103,7 @@ void gate_text(const struct gate_report *report, const struct page *page)
 	print_runs(report, page);
 	print_baselines(report, page);
 	if (first && report->outcome != GATE_PASSED && first->result.run < report->run_count)
-		page_item(page, "More", "dlprof-report %s", report->runs[first->result.run].path);
+		page_item(page, "More", "dlprof-report %s", report->runs[first->result.run].name);
 }
 
 void gate_calibration_text(const struct gate_limit *limit,

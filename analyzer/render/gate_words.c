@@ -134,11 +134,11 @@ const char *gate_reason_words(const struct gate_report *report, const struct gat
 	*text = '\0';
 	switch (item->result.why) {
 	case GATE_WHY_UNFIT:
-		snprintf(text, GATE_WORDS, "%s: %s", run ? run->path : "no run",
+		snprintf(text, GATE_WORDS, "%s: %s", run ? run->name : "no run",
 			 run ? gate_unfit_words(run, unfit) : "");
 		break;
 	case GATE_WHY_NOT_OBSERVED:
-		snprintf(text, GATE_WORDS, "%s: %s was not observed", run ? run->path : "no run",
+		snprintf(text, GATE_WORDS, "%s: %s was not observed", run ? run->name : "no run",
 			 gate_metric_name(item->limit.metric));
 		break;
 	case GATE_WHY_BASELINES:
@@ -146,7 +146,7 @@ const char *gate_reason_words(const struct gate_report *report, const struct gat
 			 "%zu baseline%s can be compared and %zu are needed%s%s%s%s",
 			 item->result.baseline_count, item->result.baseline_count == 1 ? "" : "s",
 			 item->limit.baseline_needed, refused ? "; not " : "",
-			 refused ? refused->path : "", refused ? ": " : "",
+			 refused ? refused->name : "", refused ? ": " : "",
 			 refused ? refused->refused : "");
 		break;
 	case GATE_WHY_UNLIKE:
@@ -202,7 +202,7 @@ static void add_since(const struct gate_report *report, char *text)
 		if (!run->used)
 			continue;
 		gate_time_words(run, when);
-		page_append(text, GATE_WORDS, " since %s%s%s%s", when, *when ? " (" : "", run->path,
+		page_append(text, GATE_WORDS, " since %s%s%s%s", when, *when ? " (" : "", run->name,
 			    *when ? ")" : "");
 		return;
 	}
@@ -284,7 +284,7 @@ static void add_failure(const struct gate_report *report, const struct gate_item
 	else
 		page_append(text, GATE_WORDS, "%s does not hold%s%s: %s", item->text,
 			    report->run_count > 1 ? " in " : "",
-			    report->run_count > 1 ? run->path : "", gate_found_words(item, found));
+			    report->run_count > 1 ? run->name : "", gate_found_words(item, found));
 	if (report->has_change && item->limit.metric == GATE_STALL_INCREASE) {
 		add_since(report, text);
 		add_change(&report->change, text);

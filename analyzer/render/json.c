@@ -75,7 +75,7 @@ static void add_run(struct jsonw *json, const struct report *report)
 	const struct run_info *run = &report->run;
 
 	jsonw_open(json, "run", '{');
-	jsonw_string(json, "path", report->path);
+	jsonw_string(json, "path", report->name);
 	jsonw_string(json, "id", run->id);
 	jsonw_string(json, "command", run->command);
 	jsonw_string(json, "host", run->host);
@@ -242,7 +242,7 @@ static void add_ranks(struct jsonw *json, const struct report *report)
 	jsonw_open(json, "ranks", '[');
 	jsonw_open(json, NULL, '{');
 	jsonw_int(json, "rank", report->run.rank);
-	jsonw_string(json, "path", report->path);
+	jsonw_string(json, "path", report->name);
 	jsonw_string(json, "host", report->run.host);
 	jsonw_string(json, "verdict", stall_verdict_id(finding->verdict));
 	jsonw_number(json, "stall_ratio", finding->stall_ratio);

@@ -21,6 +21,7 @@
 
 struct report {
 	const char *path;
+	const char *name;           /* as it is called in what is shown */
 	bool live;                  /* the run still records */
 	struct batch_filter filter; /* what of it was judged */
 	struct run_info run;

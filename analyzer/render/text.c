@@ -42,7 +42,7 @@ static void print_head(const struct report *report, const struct page *page)
 	double ns = duration_ns(report);
 
 	page_line(page, "dlprof %s  %s  rank %" PRId64 "  %s batch%s in %s epoch%s%s%s%s",
-		  report->run.version ? report->run.version : "?", report->path, report->run.rank,
+		  report->run.version ? report->run.version : "?", report->name, report->run.rank,
 		  units_count(batches, (int64_t)finding->batch_count),
 		  finding->batch_count == 1 ? "" : "es",
 		  units_count(epochs, (int64_t)finding->epoch_count),
@@ -508,13 +508,13 @@ static void print_next(const struct report *report, const struct page *page)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 				    "_./-+=:,@%";
-	const char *quote = report->path[strspn(report->path, plain)] ? "'" : "";
+	const char *quote = report->name[strspn(report->name, plain)] ? "'" : "";
 
 	/* A name with a quote in it is beyond this; it is shown, not run. */
 	if (report->finding.batch_count)
-		page_item(page, "More", "dlprof-report batches %s%s%s", quote, report->path, quote);
+		page_item(page, "More", "dlprof-report batches %s%s%s", quote, report->name, quote);
 	else
-		page_item(page, "More", "dlprof-report --json %s%s%s", quote, report->path, quote);
+		page_item(page, "More", "dlprof-report --json %s%s%s", quote, report->name, quote);
 }
 
 void report_text(const struct report *report, const struct page *page)

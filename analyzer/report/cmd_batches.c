@@ -9,6 +9,7 @@
 #include "render/batches.h"
 #include "report/cmd.h"
 #include "report/ranks.h"
+#include "store/redact.h"
 
 /* What stays the same while the rows of a loader go by. */
 struct stream {
@@ -98,7 +99,7 @@ static int show(const struct options *options, struct db *db, int64_t start_ns,
 		      options->json  ? BATCHES_JSON
 		      : options->csv ? BATCHES_CSV
 				     : BATCHES_TEXT,
-		      &page, options->run);
+		      &page, redact(REDACT_RUN, options->run));
 	for (i = 0; r == 0 && i < count; i++)
 		if (options->loader < 0 || options->loader == loaders[i].loader_id)
 			r = add_loader(options, db, loaders[i].loader_id, &stream);

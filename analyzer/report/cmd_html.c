@@ -59,7 +59,7 @@ static int put(const struct options *options, const void *what, const struct pag
 
 static int show(const struct options *options, const struct report *report)
 {
-	struct html_input input = {.report = report, .redact = options->redact};
+	struct html_input input = {.report = report};
 	struct trace trace = {0};
 	struct db *db;
 	int r, status;

@@ -11,6 +11,7 @@
 #include "render/ranks.h"
 #include "report/judge.h"
 #include "report/ranks.h"
+#include "store/redact.h"
 #include "store/steps.h"
 
 static int draw(const struct batch_series *series, struct rank_row *row)
@@ -56,10 +57,8 @@ static int read_rank(const struct options *options, struct db *db, struct rank_j
 	if (r < 0)
 		return r;
 	series_init(&series);
-	if (!options->redact) {
-		row->host = run.host;
-		run.host = NULL;
-	}
+	row->host = run.host;
+	run.host = NULL;
 	take_gpu(options, &run, row);
 	if (__builtin_sub_overflow(run.start_unix_ns, run.start_ns, &offset_ns) ||
 	    run.start_unix_ns < 0 || run.start_ns < 0)
@@ -92,7 +91,10 @@ static int read_ranks(const struct options *options, const struct rank_files *fi
 		int r = db_open_read(file->path, &db);
 
 		rows[i] = (struct rank_row){
-			.path = file->path, .rank = file->rank, .live = file->live};
+			.path = redact(REDACT_RUN, file->path),
+			.rank = file->rank,
+			.live = file->live,
+		};
 		if (r == 0) {
 			r = read_rank(options, db, job, &rows[i]);
 			db_close(db);
@@ -106,7 +108,7 @@ static int read_ranks(const struct options *options, const struct rank_files *fi
 static int put(const struct options *options, const void *what, const struct page *page)
 {
 	if (options->verb == VERB_HTML)
-		return html_write_ranks(what, options->redact, page->out);
+		return html_write_ranks(what, page->out);
 	if (options->json)
 		ranks_json(what, page->out);
 	else
@@ -126,7 +128,11 @@ static int judge_ranks(const struct options *options, const struct rank_files *f
 	struct rank_row *rows = calloc(files->count, sizeof(*rows));
 	struct rank_blame *blames = calloc(files->count, sizeof(*blames));
 	struct ranks ranks = {
-		.path = options->run, .rows = rows, .blames = blames, .count = files->count};
+		.path = redact(REDACT_RUN, options->run),
+		.rows = rows,
+		.blames = blames,
+		.count = files->count,
+	};
 	struct rank_job job = {.rank_count = 0};
 	int status;
 	size_t i;

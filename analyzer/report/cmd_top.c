@@ -15,6 +15,7 @@
 #include "drain/drain.h"
 #include "render/top.h"
 #include "report/cmd.h"
+#include "store/redact.h"
 
 #define WINDOW      1000 /* batches */
 #define STRIP       152  /* of them as cells */
@@ -178,7 +179,7 @@ static int look(const struct options *options, struct newest *newest, struct run
 
 	newest->count = 0;
 	*top = (struct top){
-		.path = options->run,
+		.path = redact(REDACT_RUN, options->run),
 		.run = run,
 		.loader_id = QUERY_UNKNOWN,
 		.epoch = QUERY_UNKNOWN,

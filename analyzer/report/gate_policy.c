@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/gate.h"
+#include "store/redact.h"
 
 #define MOST_POLICY (1 << 20)
 
@@ -47,6 +48,10 @@ static void name_policy(struct gate *gate, const char *path)
 
 	snprintf(gate->policy_path, sizeof(gate->policy_path), "%s", path);
 	gate->report.policy = gate->policy_path;
+	if (redact_is_on()) {
+		gate->report.policy = redact(REDACT_FILE, path);
+		return;
+	}
 	if (!top || !realpath(top, real_top) || !realpath(path, whole))
 		return;
 	length = strlen(real_top);

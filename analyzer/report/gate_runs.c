@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "report/judge.h"
+#include "store/redact.h"
 
 #define SUFFIX     ".db"
 #define MOST_NAMES 1000 /* of runs that began in the same second */
@@ -102,7 +103,7 @@ static int read_run(const struct options *options, const char *path, struct gate
 	bare.bare = true;
 	status = judge_run(&bare, path, &report);
 
-	*ret = (struct gate_run){.path = path};
+	*ret = (struct gate_run){.path = path, .name = redact(REDACT_RUN, path)};
 	if (!status)
 		take(&report, ret);
 	judge_done(&report);
@@ -148,6 +149,7 @@ int gate_runs_read(const struct options *options, const char *const *words, size
 			continue;
 		}
 		ret->list[i].path = ret->paths[i];
+		ret->list[i].name = redact(REDACT_RUN, ret->paths[i]);
 		snprintf(ret->list[i].refused, sizeof(ret->list[i].refused),
 			 is_missing ? "there is no such file or folder"
 				    : "the folder holds no *" SUFFIX);
@@ -272,7 +274,7 @@ void gate_runs_match(const struct gate_runs *runs, struct gate_runs *baselines)
 		for (k = 0; k < i && !*baseline->refused; k++)
 			if (gate_runs_are_one(&baselines->list[k], baseline))
 				snprintf(baseline->refused, sizeof(baseline->refused),
-					 "it is the same run as %.150s", baselines->list[k].path);
+					 "it is the same run as %.150s", baselines->list[k].name);
 		match(runs, baseline);
 	}
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "analysis/mix.h"
+#include "store/redact.h"
 
 static void inside_done(struct inside *inside)
 {
@@ -112,6 +113,7 @@ static int collect(const struct options *options, struct db *db, struct report *
 	int r;
 
 	report->path = options->run;
+	report->name = redact(REDACT_RUN, options->run);
 	report->filter = (struct batch_filter){
 		.epoch = options->epoch, .first = options->first, .last = options->last};
 	series_init(&report->series);

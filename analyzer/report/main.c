@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "report/cmd.h"
+#include "store/redact.h"
 
 static int print(const struct options *options)
 {
@@ -39,5 +40,7 @@ int main(int argc, char **argv)
 		return print(&options);
 	if (options.explain)
 		return cmd_explain(&options);
+	if (options.redact)
+		redact_begin();
 	return commands[options.verb](&options);
 }

@@ -172,8 +172,8 @@ static const struct line_option OPTIONS[] = {
 	{"what-if", .argument = "KEY=VALUE",
 	 .help = "predict workers=8,prefetch_factor=4,load=.5,...",
 	 .take = take_wish, .verbs = ON(VERB_REPORT) | ON(VERB_HTML)},
-	{"redact", .help = "no path, command or host name in it", FLAG(redact),
-	 .verbs = ON(VERB_HTML)},
+	{"redact", .help = "other names for paths, hosts and commands", FLAG(redact),
+	 .verbs = ALL & ~ON(VERB_IMPORT)},
 	{"worst", .argument = "K", .help = "the K longest waits and what was around them only",
 	 WHOLE(worst), .verbs = ON(VERB_TRACE)},
 	{"view", .argument = "VIEW", .help = "this view only: batch, load, file, ...", TEXT(view),
@@ -263,6 +263,8 @@ static int check_words(struct options *options)
 		return r;
 	if (options->update_baseline && !options->baseline_count)
 		return problem(options, "--update-baseline needs --baseline DIR");
+	if (options->update_baseline && options->redact)
+		return problem(options, "--redact changes what is shown, not a run that is kept");
 	if (options->update_baseline && options->calibrate)
 		return problem(options, "--calibrate judges nothing that could be kept");
 	if (options->json && options->csv)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "schema_sql.h"
+#include "store/rows.h"
 
 #define CLOSE_TRIES    40
 #define CLOSE_PAUSE_MS 50
@@ -139,6 +140,18 @@ static int check_identity(struct db *db)
 	return version > DB_SCHEMA_VERSION ? -EPROTONOSUPPORT : 0;
 }
 
+/* Its name may stand in any text of the run. */
+static void redact_host(struct db *db)
+{
+	sqlite3_stmt *statement = NULL;
+	int r = sqlite3_prepare_v2(db->handle, "SELECT value FROM t_meta WHERE key = 'host'", -1,
+				   &statement, NULL);
+
+	if (r == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW)
+		rows_text(statement, 0, REDACT_HOST);
+	sqlite3_finalize(statement);
+}
+
 static int open_handle(const char *path, int flags, struct db **ret_db)
 {
 	struct db *db = calloc(1, sizeof(*db));
@@ -197,6 +210,8 @@ int db_open_read(const char *path, struct db **ret_db)
 		db_close(db);
 		return r;
 	}
+	if (redact_is_on())
+		redact_host(db);
 	*ret_db = db;
 	return 0;
 }

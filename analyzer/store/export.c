@@ -5,6 +5,8 @@
 #include <sqlite3.h>
 #include <string.h>
 
+#include "store/rows.h"
+
 #define MOST_COLUMNS 64
 
 /* Views that begin with t_ are ours, as tables are. */
@@ -22,7 +24,7 @@ static int list(struct db *db, const char *only, int (*view)(const char *name, v
 	if (r == SQLITE_OK && only)
 		r = sqlite3_bind_text(stmt, 1, only, -1, SQLITE_STATIC);
 	while (r == SQLITE_OK && !stopped && (r = sqlite3_step(stmt)) == SQLITE_ROW) {
-		stopped = view((const char *)sqlite3_column_text(stmt, 0), context);
+		stopped = view(rows_text(stmt, 0, REDACT_NOT), context);
 		r = SQLITE_OK;
 	}
 	sqlite3_finalize(stmt);
@@ -41,7 +43,17 @@ static int found(const char *name, void *context)
 	return 0;
 }
 
-static void take_cell(sqlite3_stmt *stmt, int i, struct export_cell *ret)
+static enum redact_kind kind_of(sqlite3_stmt *stmt, const char *view, int i)
+{
+	const char *key;
+
+	if (strcmp(view, "meta") != 0)
+		return redact_kind_of_column(view, sqlite3_column_name(stmt, i));
+	key = i ? rows_text(stmt, 0, REDACT_NOT) : NULL;
+	return key ? redact_kind_of_meta(key) : REDACT_NOT;
+}
+
+static void take_cell(sqlite3_stmt *stmt, const char *view, int i, struct export_cell *ret)
 {
 	*ret = (struct export_cell){.type = EXPORT_NULL};
 	switch (sqlite3_column_type(stmt, i)) {
@@ -56,12 +68,12 @@ static void take_cell(sqlite3_stmt *stmt, int i, struct export_cell *ret)
 	case SQLITE_TEXT:
 	case SQLITE_BLOB:
 		ret->type = EXPORT_TEXT;
-		ret->text = (const char *)sqlite3_column_text(stmt, i);
+		ret->text = rows_text(stmt, i, kind_of(stmt, view, i));
 		break;
 	}
 }
 
-static int hand_out(sqlite3_stmt *stmt, const struct export_sink *sink)
+static int hand_out(sqlite3_stmt *stmt, const char *view, const struct export_sink *sink)
 {
 	int count = sqlite3_column_count(stmt), r, i;
 	struct export_cell cells[MOST_COLUMNS];
@@ -76,7 +88,7 @@ static int hand_out(sqlite3_stmt *stmt, const struct export_sink *sink)
 		return r;
 	while ((r = sqlite3_step(stmt)) == SQLITE_ROW) {
 		for (i = 0; i < count; i++)
-			take_cell(stmt, i, &cells[i]);
+			take_cell(stmt, view, i, &cells[i]);
 		r = sink->row(cells, (size_t)count, sink->context);
 		if (r)
 			return r;
@@ -99,7 +111,7 @@ int export_view(struct db *db, const char *view, const struct export_sink *sink)
 	r = db_errno(sqlite3_prepare_v2(db_handle(db), sql, -1, &stmt, NULL));
 	sqlite3_free(sql);
 	if (r == 0)
-		r = hand_out(stmt, sink);
+		r = hand_out(stmt, view, sink);
 	sqlite3_finalize(stmt);
 	return r;
 }

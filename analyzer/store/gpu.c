@@ -226,11 +226,11 @@ static int take_meta(struct gpu_info *info, sqlite3_stmt *stmt)
 		{"cuda_dropped", .number = &info->dropped_count},
 		{"cuda_own_drop", .number = &info->own_drop_count},
 	};
-	const char *key = (const char *)sqlite3_column_text(stmt, 0);
-	const char *value = (const char *)sqlite3_column_text(stmt, 1);
+	const char *key = rows_text(stmt, 0, REDACT_NOT);
+	const char *value = key ? rows_text(stmt, 1, redact_kind_of_meta(key)) : NULL;
 	size_t i;
 
-	if (!key || !value)
+	if (!value)
 		return 0;
 	if (strcmp(key, "gpu_busy_is_upper_bound") == 0)
 		info->is_upper_bound = sqlite3_column_int64(stmt, 1) != 0;
@@ -262,7 +262,7 @@ static int read_gaps(struct db *db, struct gpu_info *info)
 	stmt = NULL;
 	if (r >= 0)
 		r = first_row(db, WHY_SQL, &stmt);
-	why = r == 1 ? (const char *)sqlite3_column_text(stmt, 0) : NULL;
+	why = r == 1 ? rows_text(stmt, 0, REDACT_TEXT) : NULL;
 	if (why)
 		strncpy(info->gap_why, why, sizeof(info->gap_why) - 1);
 	sqlite3_finalize(stmt);

@@ -67,7 +67,7 @@ static int read_names(struct db *db, struct gpu_device_list *list)
 	int r = rows_prepare(db, NAMES_SQL, &stmt);
 
 	while (r >= 0 && (r = rows_next(stmt)) == 1) {
-		const char *name = (const char *)sqlite3_column_text(stmt, 1);
+		const char *name = rows_text(stmt, 1, REDACT_TEXT);
 		int64_t number = rows_int(stmt, 0);
 		struct gpu_device *device = none ? add(list, number) : NULL;
 

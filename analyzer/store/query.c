@@ -62,9 +62,9 @@ static const char SETUP_SQL[] =
 static const char NOTES_SQL[] = "SELECT text FROM t_note WHERE level = 'warning' ORDER BY rowid";
 
 /* NULL stays NULL. */
-static int text_column(sqlite3_stmt *stmt, int i, char **ret_text)
+static int text_column(sqlite3_stmt *stmt, int i, enum redact_kind kind, char **ret_text)
 {
-	const char *text = (const char *)sqlite3_column_text(stmt, i);
+	const char *text = rows_text(stmt, i, kind);
 	char *copy = NULL;
 
 	if (text) {
@@ -108,12 +108,12 @@ static int take_meta(struct run_info *run, sqlite3_stmt *stmt)
 		{"other_cpu_ns", .number = &run->other_cpu_ns},
 		{"other_cpu_of_ns", .number = &run->other_cpu_of_ns},
 	};
-	const char *key = (const char *)sqlite3_column_text(stmt, 0);
+	const char *key = rows_text(stmt, 0, REDACT_NOT);
 	const char *text;
 	size_t i;
 
 	if (key && strcmp(key, "sync") == 0) {
-		text = (const char *)sqlite3_column_text(stmt, 1);
+		text = rows_text(stmt, 1, REDACT_NOT);
 		run->synchronous = !text ? -1 : strcmp(text, "0") != 0;
 		return 0;
 	}
@@ -121,7 +121,7 @@ static int take_meta(struct run_info *run, sqlite3_stmt *stmt)
 		if (strcmp(key, fields[i].key) != 0)
 			continue;
 		if (fields[i].text)
-			return text_column(stmt, 1, fields[i].text);
+			return text_column(stmt, 1, redact_kind_of_meta(key), fields[i].text);
 		if (sqlite3_column_type(stmt, 1) != SQLITE_NULL)
 			*fields[i].number = sqlite3_column_int64(stmt, 1);
 		return 0;
@@ -202,7 +202,7 @@ void run_info_done(struct run_info *run)
 
 static void take_loader(struct loader_info *loader, sqlite3_stmt *stmt)
 {
-	const char *kind = (const char *)sqlite3_column_text(stmt, 1);
+	const char *kind = rows_text(stmt, 1, REDACT_TEXT);
 
 	*loader = (struct loader_info){
 		.loader_id = sqlite3_column_int64(stmt, 0),
@@ -403,7 +403,7 @@ int query_notes(struct db *db, char ***ret_notes, size_t *ret_count)
 		}
 		notes = grown;
 		notes[count] = NULL;
-		r = text_column(stmt, 0, &notes[count]);
+		r = text_column(stmt, 0, REDACT_TEXT, &notes[count]);
 		if (r == 0 && notes[count])
 			count++;
 	}

@@ -9,6 +9,7 @@
 #include <sqlite3.h>
 
 #include "store/query.h"
+#include "store/redact.h"
 
 int rows_prepare(struct db *db, const char *sql, sqlite3_stmt **ret_stmt);
 
@@ -17,6 +18,12 @@ int rows_next(sqlite3_stmt *stmt);
 
 /* The first row of a statement with ?1 bound; as rows_next(). To be finalized in any case. */
 int rows_ask(struct db *db, const char *sql, int64_t value, sqlite3_stmt **ret_stmt);
+
+/* What may be shown of a text; NULL for NULL. The one place where texts are read (redact.h). */
+static inline const char *rows_text(sqlite3_stmt *stmt, int i, enum redact_kind kind)
+{
+	return redact(kind, (const char *)sqlite3_column_text(stmt, i));
+}
 
 /* QUERY_UNKNOWN for what is no number. */
 static inline int64_t rows_int(sqlite3_stmt *stmt, int i)

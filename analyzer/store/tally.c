@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "store/pack.h"
+#include "store/rows.h"
 
 /* CAST: what a file holds is not believed. Files are ranked by what is certain of them. */
 static const char LIST_SQL[] =
@@ -28,11 +29,12 @@ static const char SLOW_SQL[] = "SELECT what, CAST(ns AS INTEGER), stack FROM t_s
 			       "('open', 'read', 'wait')"
 			       " ORDER BY ns DESC, ts_ns LIMIT ?1";
 
-static void copy_text(sqlite3_stmt *stmt, int column, char *field, size_t size)
+static void copy_text(sqlite3_stmt *stmt, int column, enum redact_kind kind, char *field,
+		      size_t size)
 {
-	const unsigned char *text = sqlite3_column_text(stmt, column);
+	const char *text = rows_text(stmt, column, kind);
 
-	snprintf(field, size, "%s", text ? (const char *)text : "");
+	snprintf(field, size, "%s", text ? text : "");
 }
 
 static int64_t amount(sqlite3_stmt *stmt, int column)
@@ -42,10 +44,17 @@ static int64_t amount(sqlite3_stmt *stmt, int column)
 	return value < 0 ? 0 : value;
 }
 
-static void take_row(sqlite3_stmt *stmt, struct tally *tally)
+static enum redact_kind kind_of_name(const char *kind)
 {
-	copy_text(stmt, 0, tally->name, sizeof(tally->name));
-	copy_text(stmt, 1, tally->detail, sizeof(tally->detail));
+	if (strcmp(kind, "folder") == 0)
+		return REDACT_FOLDER;
+	return strcmp(kind, "file") == 0 || strcmp(kind, "sample") == 0 ? REDACT_FILE : REDACT_TEXT;
+}
+
+static void take_row(sqlite3_stmt *stmt, const char *kind, struct tally *tally)
+{
+	copy_text(stmt, 0, kind_of_name(kind), tally->name, sizeof(tally->name));
+	copy_text(stmt, 1, REDACT_TEXT, tally->detail, sizeof(tally->detail));
 	tally->class = amount(stmt, 2);
 	tally->count = amount(stmt, 3);
 	tally->ns = amount(stmt, 4);
@@ -69,7 +78,7 @@ int tally_list_read(struct db *db, const char *kind, size_t most, struct tally_l
 	sqlite3_bind_text(stmt, 1, kind, -1, SQLITE_STATIC);
 	sqlite3_bind_int64(stmt, 2, (sqlite3_int64)most);
 	while ((r = sqlite3_step(stmt)) == SQLITE_ROW && ret_list->count < most) {
-		take_row(stmt, &ret_list->items[ret_list->count++]);
+		take_row(stmt, kind, &ret_list->items[ret_list->count++]);
 		ret_list->all_count = (size_t)amount(stmt, 9);
 	}
 	sqlite3_finalize(stmt);
@@ -148,9 +157,9 @@ int slow_calls_read(struct db *db, size_t most, struct slow_call **ret_calls, si
 	while ((r = sqlite3_step(stmt)) == SQLITE_ROW && *ret_count < most) {
 		struct slow_call *call = &(*ret_calls)[(*ret_count)++];
 
-		copy_text(stmt, 0, call->what, sizeof(call->what));
+		copy_text(stmt, 0, REDACT_CALL, call->what, sizeof(call->what));
 		call->ns = amount(stmt, 1);
-		copy_text(stmt, 2, call->stack, sizeof(call->stack));
+		copy_text(stmt, 2, REDACT_TEXT, call->stack, sizeof(call->stack));
 	}
 	sqlite3_finalize(stmt);
 	return db_errno(r);

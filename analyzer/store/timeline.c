@@ -158,8 +158,9 @@ int timeline_events(struct db *db, enum timeline_kind kind,
 			.ns = rows_int(stmt, 1),
 			.pid = rows_int(stmt, 2),
 			.tid = rows_int(stmt, 3),
-			.class = (const char *)sqlite3_column_text(stmt, 4),
-			.what = (const char *)sqlite3_column_text(stmt, 5),
+			.class = rows_text(stmt, 4, REDACT_NOT),
+			.what = rows_text(stmt, 5,
+					  kind == TIMELINE_SLOW ? REDACT_CALL : REDACT_TEXT),
 		};
 
 		stopped = row(&event, context);

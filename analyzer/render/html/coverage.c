@@ -29,12 +29,12 @@ static void put_plain(void *html, const char *name, const char *text)
 	put_row(html, name, "%s", text);
 }
 
-static void put_private(struct html *html, const char *name, const char *text)
+static void put_named(struct html *html, const char *name, const char *text)
 {
 	if (!text || !*text)
 		return;
 	html_put(html, "<tr><th scope=\"row\">%s</th><td>", name);
-	html_private(html, text);
+	html_text(html, text);
 	html_put(html, "</td></tr>\n");
 }
 
@@ -133,8 +133,8 @@ static void put_seen(struct html *html)
 		put_row(html, "Not seen", "decoding: it counts as the dataset's code");
 	if (f->batch_count && !report->series.gpu_busy_ns)
 		put_row(html, "Not seen", "the GPU");
-	put_private(html, "Not found", run->patch_missing);
-	put_private(html, "Hidden decoders", run->decoders_hidden);
+	put_named(html, "Not found", run->patch_missing);
+	put_named(html, "Hidden decoders", run->decoders_hidden);
 }
 
 static void put_notes(struct html *html)
@@ -142,10 +142,7 @@ static void put_notes(struct html *html)
 	const struct report *report = html->report;
 	size_t i;
 
-	/* Notes name files; what is left of them without names tells nothing. */
-	if (html->input->redact && report->note_count)
-		put_row(html, "Warnings", "%zu, not shown here", report->note_count);
-	for (i = 0; !html->input->redact && i < report->note_count && i < MOST_NOTES; i++)
+	for (i = 0; i < report->note_count && i < MOST_NOTES; i++)
 		put_row(html, "Warning", "%s", report->notes[i]);
 }
 
@@ -159,7 +156,7 @@ static void put_environment(struct html *html)
 	if (run->start_unix_ns != QUERY_UNKNOWN && run->start_unix_ns >= 0 &&
 	    gmtime_r(&seconds, &tm) && strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &tm))
 		put_row(html, "Begun", "%s", text);
-	put_private(html, "Host", run->host);
+	put_named(html, "Host", run->host);
 	if (run->kernel)
 		put_row(html, "Kernel", "%s", run->kernel);
 	if (run->cpus > 0)
@@ -168,7 +165,7 @@ static void put_environment(struct html *html)
 		put_row(html, "Frameworks", "%s", run->frameworks);
 	put_row(html, "Rank", "%" PRId64, run->rank);
 	put_row(html, "Processes", "%" PRId64, run->process_count);
-	put_private(html, "Run", run->id);
+	put_named(html, "Run", run->id);
 	if (run->overhead)
 		put_row(html, "Overhead", "%s", run->overhead);
 	put_row(html, "Recorded by", "dlprof %s", run->version ? run->version : "?");

@@ -219,7 +219,7 @@ static void put_kernels(struct html *html)
 		if (!gpu_is_kernel_sure(kernel))
 			break;
 		html_put(html, "<tr><td><code>");
-		html_name(html, kernel->name);
+		html_text(html, kernel->name);
 		html_put(html, "</code></td>");
 		html_number(html, "%s", html_time(time, (double)kernel->ns));
 		html_number(html, "%s", units_count(count, kernel->count));

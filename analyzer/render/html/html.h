@@ -38,7 +38,6 @@ struct html_input {
 	struct html_window
 		windows[HTML_WINDOWS]; /* a typical one, the one around the longest wait */
 	size_t window_count;
-	bool redact; /* no path, command or name of the host comes out */
 };
 
 /* Which windows to show of a judged series; `rows` are the caller's to fill. */
@@ -48,9 +47,9 @@ size_t html_choose_windows(const struct batch_series *series, const struct findi
 /* A picture of each rank has room for so many bars. */
 #define HTML_RANK_BARS 156
 
-/* Ranks of one job. Hosts are the caller's to leave out. 0 or -ENOMEM. */
+/* Ranks of one job. 0 or -ENOMEM. */
 struct ranks;
-int html_write_ranks(const struct ranks *ranks, bool redact, FILE *out);
+int html_write_ranks(const struct ranks *ranks, FILE *out);
 
 /* 0 or -ENOMEM; errors of the stream are for the caller to check. */
 int html_write(const struct html_input *input, FILE *out);

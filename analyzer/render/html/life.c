@@ -183,7 +183,7 @@ static void put_parts(struct html *html)
 		const struct inside_part *part = &parts.items[i];
 
 		html_put(html, "<tr><td>");
-		html_name(html, part->name);
+		html_text(html, part->name);
 		html_put(html, "</td>");
 		html_cell(html, "%s", part->what);
 		html_number(html, "%s",

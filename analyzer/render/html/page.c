@@ -50,7 +50,7 @@ int html_write(const struct html_input *input, FILE *out)
 	struct html html = {.out = out, .input = input, .report = input->report};
 	int r;
 
-	html_head(&html, true, input->redact ? "a run" : input->report->path);
+	html_head(&html, true, input->report->name);
 	html_verdict(&html);
 	r = html_timeline(&html);
 	html_gpu(&html);

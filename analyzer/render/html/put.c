@@ -93,27 +93,11 @@ void html_paragraph(struct html *html, const char *class, const char *format, ..
 	html_put(html, "</p>\n");
 }
 
-void html_path(struct html *html, const char *kind, size_t number, const char *path)
+void html_path(struct html *html, const char *path)
 {
 	html_put(html, "<code>");
-	if (html->input->redact)
-		html_say(html, "%s %zu", kind, number);
-	else
-		html_text(html, path);
+	html_text(html, path);
 	html_put(html, "</code>");
-}
-
-void html_name(struct html *html, const char *name)
-{
-	if (strchr(name, '/'))
-		html_private(html, name);
-	else
-		html_text(html, name);
-}
-
-void html_private(struct html *html, const char *text)
-{
-	html_text(html, html->input->redact ? "(redacted)" : text);
 }
 
 const char *html_time(char *buffer, double ns)

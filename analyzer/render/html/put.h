@@ -26,13 +26,7 @@ __attribute__((format(printf, 2, 3))) void html_say(struct html *html, const cha
 __attribute__((format(printf, 3, 4))) void html_paragraph(struct html *html, const char *class,
 							  const char *format, ...);
 
-/*
- * What --redact replaces: a path becomes "KIND NUMBER", so that rows of one table can be told
- * apart; free text becomes "(redacted)".
- */
-void html_path(struct html *html, const char *kind, size_t number, const char *path);
-void html_name(struct html *html, const char *name); /* of code: unless it holds a path */
-void html_private(struct html *html, const char *text);
+void html_path(struct html *html, const char *path);
 
 /* As units_time(), with the letter that it lacks in ASCII. */
 const char *html_time(char *buffer, double ns);

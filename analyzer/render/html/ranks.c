@@ -41,12 +41,9 @@ static void put_verdict(struct html *html, const struct ranks *ranks)
 
 	html_put(html, "<header>\n<p class=\"run\">dlprof report of <b>%zu ranks</b>",
 		 ranks->count);
-	if (!html->input->redact) {
-		html_put(html, " of <b>");
-		html_text(html, ranks->path);
-		html_put(html, "</b>");
-	}
-	html_put(html, "</p>\n");
+	html_put(html, " of <b>");
+	html_text(html, ranks->path);
+	html_put(html, "</b></p>\n");
 	html_heading(html, job->verdict);
 	if (job->verdict == STALL_VERDICT_INCOMPLETE)
 		html_paragraph(html, "answer", "No verdict: no rank has batches to judge by.");
@@ -57,8 +54,7 @@ static void put_verdict(struct html *html, const struct ranks *ranks)
 		html_paragraph(html, "", "%s", text);
 	html_put(html, "<dl class=\"facts\">");
 	html_fact(html, "Ranks", units_count(text, (int64_t)ranks->count));
-	if (!html->input->redact)
-		html_fact(html, "Hosts", units_count(text, (int64_t)ranks_host_count(ranks)));
+	html_fact(html, "Hosts", units_count(text, (int64_t)ranks_host_count(ranks)));
 	html_fact(html, "Steps", units_count(text, (int64_t)job->step_count));
 	html_put(html, "</dl>\n");
 	html_paragraph(html, "quiet", "The ranks are aligned %s.",
@@ -85,7 +81,7 @@ static void put_row(struct html *html, const struct ranks *ranks, size_t i)
 	html_cell(html, "%s %s%s", VERDICTS[f->verdict].sign, VERDICTS[f->verdict].words,
 		  row->live ? ", still recording" : "");
 	html_put(html, "<td>");
-	html_path(html, "run", i + 1, row->path);
+	html_path(html, row->path);
 	html_put(html, "</td></tr>\n");
 }
 
@@ -215,22 +211,21 @@ static int put_pictures(struct html *html, const struct ranks *ranks, const size
 	return 0;
 }
 
-int html_write_ranks(const struct ranks *ranks, bool redact, FILE *out)
+int html_write_ranks(const struct ranks *ranks, FILE *out)
 {
-	const struct html_input input = {.redact = redact};
-	struct html html = {.out = out, .input = &input};
+	struct html html = {.out = out};
 	size_t *order = malloc(ranks->count * sizeof(*order));
 	int r;
 
 	if (!order)
 		return -ENOMEM;
 	ranks_order(ranks, order);
-	html_head(&html, false, redact ? "ranks" : ranks->path);
+	html_head(&html, false, ranks->path);
 	put_verdict(&html, ranks);
 	r = put_pictures(&html, ranks, order);
 	put_table(&html, ranks, order);
 	html_put(&html, "<p class=\"quiet\">Of one rank there is more to see, first of ");
-	html_path(&html, "run", ranks_worst(ranks) + 1, ranks->rows[ranks_worst(ranks)].path);
+	html_path(&html, ranks->rows[ranks_worst(ranks)].path);
 	html_put(&html, ": <code>dlprof-report html RUN.db -o RUN.html</code></p>\n");
 	html_foot(&html);
 	html_put(&html, "</body>\n</html>\n");

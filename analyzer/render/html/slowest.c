@@ -23,19 +23,18 @@ static void put_samples(struct html *html, const struct tally_list *list)
 		const struct tally *sample = &list->items[i];
 
 		html_put(html, "<tr><td>");
-		html_name(html, sample->detail);
+		html_text(html, sample->detail);
 		html_put(html, "[%" PRId64 "]</td>", sample->class);
 		html_number(html, "%s", html_time(time, (double)sample->ns));
 		html_put(html, "<td>");
 		if (sample->name[0])
-			html_path(html, "file of sample", i + 1, sample->name);
+			html_path(html, sample->name);
 		html_put(html, "</td></tr>\n");
 	}
 	html_table_end(html);
 }
 
-static void put_paths(struct html *html, const struct tally_list *list, const char *title,
-		      const char *kind)
+static void put_paths(struct html *html, const struct tally_list *list, const char *title)
 {
 	char time[UNITS_MAX], slowest[UNITS_MAX], count[UNITS_MAX], bytes[UNITS_MAX];
 	char least[UNITS_MAX];
@@ -54,7 +53,7 @@ static void put_paths(struct html *html, const struct tally_list *list, const ch
 							 "#Bytes", NULL});
 		}
 		html_put(html, "<tr><td>");
-		html_path(html, kind, i + 1, path->name);
+		html_path(html, path->name);
 		html_put(html, "</td>");
 		html_time(least, (double)(path->ns - path->error_ns));
 		html_time(time, (double)path->ns);
@@ -86,8 +85,8 @@ static void put_calls(struct html *html, const struct inside *inside)
 		html_put(html, "<tr>");
 		html_number(html, "%s", html_time(time, (double)call->ns));
 		html_put(html, "<td>");
-		html_path(html, "call", i + 1, call->what);
-		if (call->stack[0] && !html->input->redact) {
+		html_path(html, call->what);
+		if (call->stack[0]) {
 			html_put(html, "<details><summary>Stack</summary><pre>");
 			/* Its lines stay lines; html_text() makes blanks of control characters. */
 			for (const char *line = call->stack; *line;) {
@@ -114,8 +113,8 @@ void html_slowest(struct html *html)
 		return;
 	html_section(html, "slowest", "The slowest", "");
 	put_samples(html, &inside->samples);
-	put_paths(html, &inside->files, "Files", "file");
-	put_paths(html, &inside->folders, "Folders", "folder");
+	put_paths(html, &inside->files, "Files");
+	put_paths(html, &inside->folders, "Folders");
 	put_calls(html, inside);
 	html_section_end(html);
 }

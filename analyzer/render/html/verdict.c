@@ -140,11 +140,11 @@ void html_verdict(struct html *html)
 	enum stall_verdict verdict = report->finding.verdict;
 
 	html_put(html, "<header>\n<p class=\"run\">dlprof report of <b>");
-	html_text(html, html->input->redact ? "a run" : report->path);
+	html_text(html, report->name);
 	html_put(html, "</b>");
 	if (report->run.command) {
 		html_put(html, "<br><code>");
-		html_private(html, report->run.command);
+		html_text(html, report->run.command);
 		html_put(html, "</code>");
 	}
 	if (report->live)

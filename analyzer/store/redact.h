@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * redact.h - --redact: names of files, folders, runs, hosts and jobs, and command lines, come out
+ * as "file-3", "host-1". The same name is the same word throughout an output, different names are
+ * different words, and a word tells nothing of the name but when it was first seen.
+ *
+ * Every text of a database goes through here where it is read (rows_text()), so that no output can
+ * forget it; the commands do the same with the paths of runs that they were given. Numbers, and
+ * names of classes, functions, modules and ranges stay.
+ */
+#ifndef REDACT_H
+#define REDACT_H
+
+#include <stdbool.h>
+
+enum redact_kind {
+	REDACT_NOT,     /* a word of ours: a key, a class of operation */
+	REDACT_TEXT,    /* paths in it, what it quotes, and names of hosts that were seen */
+	REDACT_CALL,    /* "read /a/path" */
+	REDACT_COMMAND, /* "program arguments-1" */
+	REDACT_ARGUMENTS,
+	REDACT_FILE,
+	REDACT_FOLDER,
+	REDACT_RUN,
+	REDACT_HOST,
+	REDACT_JOB,
+	REDACT_OTHER, /* any word that is no number */
+	REDACT_MAX
+};
+
+/* From now on. Without it all of the following return the text itself. */
+void redact_begin(void);
+bool redact_is_on(void);
+
+/* What to show of `text`, which may be NULL; lives as long as the program or as `text`. */
+const char *redact(enum redact_kind kind, const char *text);
+
+/* The kind of a meta row's value, and of a column of a view. What is not known is not shown. */
+enum redact_kind redact_kind_of_meta(const char *key);
+enum redact_kind redact_kind_of_column(const char *view, const char *column);
+
+#endif

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""--redact, of every verb and form that the program has: no name of a file, folder, host, user, job
+or command line comes out, and every number does."""
+import csv
+import io
+import json
+import os
+import re
+import shutil
+import sqlite3
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import dlprof_test as t
+import pages
+import rundb
+
+TELL = "zebra"  # part of every name that must not come out
+HOST = "zebrahost"
+HOME = "/home/zebrauser/zebra folder"
+POLICY = "error stall.ratio <= 1%\n"
+FORMS = ("text", "github", "json", "junit", "markdown", "openmetrics")
+
+
+def make(path, number=0, **meta):
+    """A run with names in all places that have one, of a job of two ranks."""
+    batches = pages.with_gpu(rundb.simulate(330, 4, 60, 10, seed=7 + number))
+    gaps = pages.gap_rows(batches)
+    rundb.build(path, [rundb.loader(batches, workers=4, kind="mine.MyLoader")], version=5, meta=dict({
+        "command": "/opt/zebra/python3 {}/train.py --out zebra".format(HOME), "host": HOST,
+        "run_id": "{}-42-17f{}".format(HOST, number), "rank": str(number), "clock": "gpu",
+        "gpu": "NVIDIA H200", "gpu.0": "NVIDIA H200 at 0000:3b:00.0", "cuda_mode": "cupti",
+        "cuda_reason": "cannot load " + HOME + "/libcupti.so", "segments": "/tmp/zebra-segments",
+        "start_unix_ns": str((1766000000 + number) * 10**9),
+        "job_id": "zebrajob", "label.team": "zebra", "patch_missing": "mine.MyLoader:next",
+        "decoders_hidden": "libjpeg in " + HOME + "/lib x.so", "kernel": "6.1.0-" + HOST,
+        "overhead": "unknown to " + HOST, "nvtx": "not recorded: 'zebra' is another tool's"}, **meta),
+        notes=["cannot open {}/data file, says {}".format(HOME, HOST),
+               "DLPROF_LOG: cannot write to 'zebra.log': a FIFO", "three records were lost"])
+    pages.add_inside(path, lambda what: re.sub("/(data|usr/lib)/", HOME + "/", what) if "/" in what
+                     else "MyClass")
+    database = sqlite3.connect(path)
+    for row in gaps:
+        rundb.insert(database, "t_gpu_step", row)
+    for task in range(10):
+        rundb.insert(database, "t_gpu_device", {"loader_id": 1, "epoch": 0, "task": task, "device": 0,
+                                                "fed": 1, "busy_ns": 10**6, "kernel_count": 3})
+    database.execute("UPDATE t_process SET command = ?, start_ns = ?",
+                     ("python3 {}/train.py".format(HOME), rundb.START_NS))
+    database.execute("INSERT INTO t_gap VALUES (?, ?, ?, 42)",
+                     (rundb.START_NS, rundb.START_NS + 10**6, HOME + "/tool uses CUPTI"))
+    for i, text in enumerate(("MyPhase", "saved to " + HOME + "/a b", "on " + HOST)):
+        rundb.insert(database, "t_mark", {"ts_ns": rundb.START_NS + i, "pid": 42, "tid": 42,
+                                          "text": text, "ns": 10**6 if i else None})
+    database.commit()
+    database.close()
+    return path
+
+
+class Job:
+    def __init__(self, folder):
+        self.folder = os.path.join(folder, "zebra-job")
+        os.mkdir(self.folder)
+        self.runs = [make(os.path.join(self.folder, "zebra{}.db".format(i)), i) for i in range(2)]
+        self.policy = os.path.join(folder, "zebra-policy.txt")
+        with open(self.policy, "w") as file:
+            file.write(POLICY)
+        self.base = os.path.join(folder, "zebra-base")
+        os.mkdir(self.base)
+        for i in range(6):
+            make(os.path.join(self.base, "zebra{}.db".format(i)), i + 2, rank="0")
+        shutil.copy(os.path.join(self.base, "zebra0.db"), os.path.join(self.base, "zebra7.db"))
+        make(os.path.join(self.base, "zebra8.db"), 9, rank="0", host="zebraother")
+
+
+def report(*arguments, **changes):
+    bare = dict.fromkeys(("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT",
+                          "GITHUB_WORKSPACE"))
+    return t.run([t.REPORT] + list(arguments),
+                 env=t.environment(preload=False, **dict(bare, **dict({"LC_ALL": "C.UTF-8"}, **changes))))
+
+
+def leaks(text):
+    return re.findall(".{0,60}" + TELL + ".{0,30}", text, re.IGNORECASE)
+
+
+def show(name, *arguments, status=(0, 1, 3), **changes):
+    done = report(*arguments, "--redact", **changes)
+    t.check(done.status in status, name, "status", done.status, done.err)
+    t.check(done.out, name, "says nothing", done.err)
+    t.equal(leaks(done.out), [], name)
+    return done.out
+
+
+def numbers(value):
+    """The same without what strings say."""
+    if isinstance(value, dict):
+        return {key: numbers(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [numbers(item) for item in value]
+    return "" if isinstance(value, str) else value
+
+
+def check_plain(job, verb):
+    """Text and each form that is a flag, of one run and of the job, shown and in a file."""
+    has = report(*verb, "--help").out
+    forms = [[]] + [[form] for form in ("--json", "--csv", "--markdown") if form + " " in has]
+    for form in forms:
+        for runs in ([job.runs[0]], job.runs, [job.folder]):
+            if verb in (["batches"], ["top"]) and len(runs) > 1 or verb == ["compare"] and \
+                    runs != job.runs or verb == ["top"] and runs == [job.folder]:
+                continue
+            rank = ["--rank", "1"] if verb == ["batches"] and runs == [job.folder] else []
+            name = " ".join(verb + form + [str(len(runs))])
+            arguments = verb + form + runs + rank
+            out = show(name, *arguments)
+            if form == ["--json"]:
+                bare = json.loads(report(*arguments).out)
+                t.equal(numbers(json.loads(out)), numbers(bare), name, "other numbers")
+
+
+def check_export(job):
+    out = os.path.join(job.folder, "out")
+    done = report("export", "--redact", job.runs[0], "-o", out)
+    t.equal((done.status, done.err), (0, ""), "export")
+    views = {}
+    for name in sorted(os.listdir(out)):
+        with open(os.path.join(out, name), newline="") as file:
+            content = file.read()
+        t.equal(leaks(content), [], "export", name)
+        views[name[:-4]] = list(csv.DictReader(io.StringIO(content)))
+        bare = report("export", "--view", name[:-4], job.runs[0]).out
+        t.equal(len(views[name[:-4]]), len(list(csv.DictReader(io.StringIO(bare)))), name)
+    files = [row["path"] for row in views["file"]]
+    t.equal(len(set(files)), 3, "three files are three names", files)
+    t.check(all(re.fullmatch(r"file-\d+", name) for name in files), "names of files", files)
+    t.check(all(re.fullmatch(r"folder-\d+", row["path"]) for row in views["folder"]), "folders")
+    meta = {row["key"]: row["value"] for row in views["meta"]}
+    t.equal(meta["host"], "host-1", "host")
+    t.equal(meta["run_id"], "host-1-42-17f0", "the host in other texts")
+    t.check(re.fullmatch(r"python3 arguments-\d+", meta["command"]), "command", meta["command"])
+    t.equal((meta["cpus"], meta["gpu"], meta["patch_missing"]),
+            ("8", "NVIDIA H200", "mine.MyLoader:next"), "what stays")
+    t.equal(views["loader"][0]["kind"], "mine.MyLoader", "names of classes")
+    t.check(any(row["name"] == "RandomCrop" for row in views["step"]), "names of steps")
+    t.equal(views["mark"][0]["text"], "MyPhase", "names of ranges")
+    t.check(any(row["text"] == "three records were lost" for row in views["note"]), "notes")
+    t.check(any(row["what"].startswith("read file-") for row in views["slow"]), "slow calls")
+    for name in views:
+        show("export --view " + name, "export", "--view", name, job.runs[1])
+    shutil.rmtree(out)
+
+
+def check_gate(job):
+    limits = [["--max-stall-ratio", "1%"], ["--policy", job.policy], ["--baseline", job.base],
+              ["--baseline", os.path.join(job.base, "zebra-none.db"), job.base]]
+    listed = re.search(r"--format FORMS +(\S+)", report("gate", "--help").out).group(1)
+    t.equal(tuple(form.split("=")[0] for form in listed.split(",")), FORMS, "forms of the gate")
+    for limit in limits:
+        for form in FORMS:
+            out = os.path.join(job.folder, "form")
+            for runs in ([job.runs[0]], job.runs):
+                name = "gate {} {} {}".format(limit[0], form, len(runs))
+                done = report("gate", *runs, *limit, "--why", "--redact", "--format",
+                              "{}={}".format(form, out) if form != "text" else form)
+                if done.status == 2 and form in ("github", "json"):  # not of a file
+                    done = report("gate", *runs, *limit, "--redact", "--format", form)
+                t.check(done.status in (0, 1, 3), name, "status", done.status, done.err)
+                t.equal(leaks(done.out), [], name)
+                if os.path.exists(out):
+                    with open(out) as file:
+                        content = file.read()
+                    t.check(content or form == "github", name, "is empty")
+                    t.equal(leaks(content), [], name)
+                    os.remove(out)
+    summary = os.path.join(job.folder, "summary")
+    show("gate in an action", "gate", job.runs[0], "--max-stall-ratio", "1%",
+         GITHUB_ACTIONS="true", GITHUB_STEP_SUMMARY=summary, GITHUB_OUTPUT=summary)
+    if t.check(os.path.exists(summary), "no summary"):
+        with open(summary) as file:
+            t.equal(leaks(file.read()), [], "summary of an action")
+        os.remove(summary)
+    show("gate --calibrate", "gate", job.runs[0], "--calibrate", "--baseline", job.base)
+    done = report("gate", job.runs[0], "--baseline", job.base, "--update-baseline", "--redact")
+    t.check(done.status == 2 and "--redact" in done.err, "--update-baseline", done.err)
+
+
+CHECKS = {
+    "": lambda job: check_plain(job, []),
+    "batches": lambda job: check_plain(job, ["batches"]),
+    "compare": lambda job: check_plain(job, ["compare"]),
+    "html": lambda job: check_plain(job, ["html"]),
+    "trace": lambda job: check_plain(job, ["trace"]),
+    "top": lambda job: check_plain(job, ["top"]),
+    "export": check_export,
+    "gate": check_gate,
+    "import": lambda job: None,  # makes a run, and shows none
+}
+
+
+def check_planted(job):
+    """Without --redact they do come out, or this test would show nothing."""
+    for verb in ([], ["--json"], ["html"], ["trace"], ["export", "--view", "mark"]):
+        t.check(leaks(report(*verb, job.runs[0]).out), verb, "names nothing")
+
+
+def main():
+    job = Job(t.scratch())
+    check_planted(job)
+    usage = report("--help").out.split("\n\n")[1]
+    verbs = {re.match(r"  (\(no verb\)|\w+)", line).group(1) for line in usage.splitlines()}
+    t.equal({"" if verb == "(no verb)" else verb for verb in verbs}, set(CHECKS),
+            "verbs that this test knows")
+    for verb, check in CHECKS.items():
+        offers = "--redact" in report(*([verb] if verb else []), "--help").out
+        t.equal(offers, verb != "import", "--redact of", verb or "the report")
+        check(job)
+    t.finish()
+
+
+main()
