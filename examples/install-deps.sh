@@ -1,6 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sourced by quickstart.sh and tests/run.sh: installs what is missing to build, train and test.
-# Nothing is asked of the network where nothing is missing.
+# Nothing is asked of the network where nothing is missing. $root is the clone.
+
+case $root in
+*[\ :]*)
+	echo "dlprof cannot be used in '$root': LD_PRELOAD holds no path with blanks or colons." \
+		"Move the clone." >&2
+	exit 1 ;;
+esac
 
 packages="gcc g++ libc6-dev meson ninja-build pkg-config libsqlite3-dev libcriterion-dev libunwind-dev
 	python3 python3-torch python3-torchvision python3-pil"

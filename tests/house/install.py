@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Without a network the tests run with what is there; only a build needs its packages."""
+"""The scripts on machines that lack something: a network, a package, a path that can be preloaded."""
 import os
+import shutil
 import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from dlprof_test import ROOT, check, equal, finish  # noqa: E402
+from dlprof_test import ROOT, check, equal, finish, scratch  # noqa: E402
 
+EXAMPLES = os.path.join(ROOT, "examples")
 SCRIPT = """
+root=/clone
 . "$1"
 packages=$2 extras=$3
 is_installed() { [ "$1" = there ]; }
@@ -24,9 +27,19 @@ install_deps
 def install(packages, extras, no):
     """Exit status and output, where apt-get fails for commands that hold `no`."""
     done = subprocess.run(
-        ["sh", "-c", SCRIPT, "sh", os.path.join(ROOT, "examples", "install-deps.sh"), packages, extras],
+        ["sh", "-c", SCRIPT, "sh", os.path.join(EXAMPLES, "install-deps.sh"), packages, extras],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=dict(os.environ, NO=no))
     return done.returncode, done.stdout.decode()
+
+
+def check_path():
+    folder = os.path.join(scratch(), "with blank")
+    shutil.copytree(EXAMPLES, os.path.join(folder, "examples"))
+    done = subprocess.run([os.path.join(folder, "examples", "quickstart.sh")],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    said = done.stdout.decode()
+    check(done.returncode and "no path with blanks" in said and said.count("\n") == 1,
+          "a clone whose path has a blank", said)
 
 
 def main():
@@ -39,6 +52,7 @@ def main():
     check(status != 0 and "cannot install: x" in said, "no network, and the build needs it", status, said)
     status, said = install("there", "a b", "install -q -y --no-install-recommends a")
     check(status == 0 and "recommends b" in said, "one that cannot be fetched keeps no other away", said)
+    check_path()
     finish()
 
 
