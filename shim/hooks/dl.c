@@ -55,19 +55,21 @@ bool dl_is_first(void)
 	return (const char *)first == dl_entry;
 }
 
-/* A failing lookup would allocate, so the one that every glibc we run on has comes first. */
+/* The version that glibc's dlsym() has had from the begin: one that it has not would be a failed
+ * lookup, which allocates. As of 2.34 it is there for old programs. */
+#if defined(__x86_64__)
+#define DLSYM_VERSION "GLIBC_2.2.5"
+#else
+#define DLSYM_VERSION "GLIBC_2.17"
+#endif
+
 void dl_resolve(void)
 {
-#if defined(__x86_64__)
-	static const char *const versions[] = {"GLIBC_2.34", "GLIBC_2.2.5"};
-#else
-	static const char *const versions[] = {"GLIBC_2.34", "GLIBC_2.17"};
-#endif
 	struct search search = {.passed = false};
 	void *found = NULL;
 
-	for (int i = 0; dlvsym && i < 2 && !found; i++)
-		found = dlvsym(RTLD_NEXT, "dlsym", versions[i]);
+	if (dlvsym)
+		found = dlvsym(RTLD_NEXT, "dlsym", DLSYM_VERSION);
 	if (!found) {
 		dl_iterate_phdr(find_exported, &search);
 		found = search.found;

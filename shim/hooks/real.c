@@ -215,7 +215,10 @@ static void *find(const char *name, const struct exception *exception, int minor
 	if (exception->version[0] && dlvsym)
 		return dlvsym(RTLD_NEXT, name, exception->version);
 	found = next_function(scope, name);
-	return found ? found : dl_real(RTLD_NEXT, name);
+	/* An older glibc's other libraries are asked on the first call: a failed lookup allocates. */
+	if (found || (scope->count && minor < 34))
+		return found;
+	return dl_real(RTLD_NEXT, name);
 }
 
 static long absent(void)
@@ -225,30 +228,28 @@ static long absent(void)
 }
 
 /*
- * Before glibc 2.34 sem_wait() and the like were libpthread's, and aio_read() librt's. A program
- * that starts without them may load a plug-in that brings them: the plug-in's calls come to us, and
- * its library is there to be asked.
+ * Before glibc 2.34 sem_wait() and the like were libpthread's, aio_read() librt's and dlclose()
+ * libdl's. A program that starts without them may load a plug-in that brings them: the plug-in's
+ * calls come to us, and its library is there to be asked.
  */
 static void *find_moved(const char *name)
 {
-	static const char *const libraries[] = {"libpthread.so.0", "librt.so.1"};
+	static const char *const libraries[] = {"libpthread.so.0", "librt.so.1", "libdl.so.2"};
 	void *found = NULL;
 
+	/* Not closed again: dlclose() may be what is looked for, and they stay loaded anyway. */
 	for (size_t i = 0; !found && i < sizeof(libraries) / sizeof(libraries[0]); i++) {
 		void *library = dlopen(libraries[i], RTLD_LAZY | RTLD_NOLOAD);
 
-		if (!library)
-			continue;
-		found = dl_real(library, name);
-		real.dlclose(library);
+		found = library ? dl_real(library, name) : NULL;
 	}
 	dlerror();
 	return found ? found : (void *)(uintptr_t)absent;
 }
 
 /*
- * All names but the exceptions are in glibc 2.34: no lookup fails there. With older ones those of
- * libpthread and librt may, with musl many do, and the last message of those is not the program's.
+ * All names but the exceptions are in glibc 2.34: no lookup fails there. With older ones a few may,
+ * with musl many do, nobody calls those, and the message of the last one is not the program's.
  */
 void real_resolve(void)
 {
