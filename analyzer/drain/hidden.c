@@ -3,7 +3,6 @@
 
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -290,16 +289,15 @@ static int scan(const struct image *image, const char *path,
 	return 0;
 }
 
-int hidden_scan(const char *path, int (*found)(void *context, const char *library), void *context)
+/* Closes the file. */
+static int scan_file(int fd, const char *path, int (*found)(void *context, const char *library),
+		     void *context)
 {
 	struct image image = {0};
 	struct stat status;
 	void *bytes = MAP_FAILED;
-	int fd, r = 0;
+	int r = 0;
 
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
 	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > CODE_BYTES &&
 	    status.st_size <= FILE_BYTES)
 		bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -312,6 +310,16 @@ int hidden_scan(const char *path, int (*found)(void *context, const char *librar
 		r = scan(&image, path, found, context);
 	munmap(bytes, image.size);
 	return r;
+}
+
+int hidden_scan(const char *path, int (*found)(void *context, const char *library), void *context)
+{
+	struct stat status;
+	int fd = stat(path, &status) < 0
+			 ? -1
+			 : maps_open(path, maps_device(status.st_dev), status.st_ino);
+
+	return fd < 0 ? 0 : scan_file(fd, path, found, context);
 }
 
 struct module {
@@ -362,17 +370,20 @@ static int look_at(void *context, const struct maps_line *line)
 	struct module module = {.path = line->path};
 	struct look *look = context;
 	struct stat status;
+	int fd;
 
 	if (!line->is_code)
 		return 0;
 	look->paused = look->bytes > LOOK_BYTES;
 	if (look->paused)
 		return 1;
-	if (!is_new(line) || stat(line->path, &status) < 0)
+	fd = is_new(line) ? maps_open(line->path, line->device, line->inode) : -1;
+	if (fd < 0)
 		return 0;
 	module.writer = look->writer;
-	look->bytes += (uint64_t)status.st_size;
-	look->error = hidden_scan(line->path, note, &module);
+	if (fstat(fd, &status) == 0)
+		look->bytes += (uint64_t)status.st_size;
+	look->error = scan_file(fd, line->path, note, &module);
 	return look->error;
 }
 

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 /* More than a line can have: a path is shorter than a page, and a byte of it may take four. */
@@ -22,7 +24,7 @@ static int open_of(int32_t pid, const char *name)
 }
 
 /* A number to the base of 16, and what follows it. */
-static uint64_t take_number(const char **at)
+static uint64_t take_hex(const char **at)
 {
 	uint64_t value = 0;
 
@@ -41,22 +43,22 @@ static uint64_t take_number(const char **at)
 /* "7f12c000-7f12d000 r-xp 00001000 fd:00 1234    /usr/lib/libc.so.6". False: of no file. */
 static bool parse(const char *text, struct maps_line *ret)
 {
-	ret->begin = take_number(&text);
+	char *end;
+
+	ret->begin = take_hex(&text);
 	text += *text == '-';
-	ret->end = take_number(&text);
+	ret->end = take_hex(&text);
 	if (*text != ' ' || strnlen(text, 6) < 6)
 		return false;
 	ret->is_code = text[2] == '-' && text[3] == 'x';
 	text += 6;
-	ret->offset = take_number(&text);
+	ret->offset = take_hex(&text);
 	text += *text == ' ';
-	ret->device = take_number(&text) << 32;
+	ret->device = take_hex(&text) << 32;
 	text += *text == ':';
-	ret->device |= take_number(&text);
-	text += *text == ' ';
-	/* Decimal, but as good to tell files apart. */
-	ret->inode = take_number(&text);
-	ret->path = text + strspn(text, " ");
+	ret->device |= take_hex(&text);
+	ret->inode = strtoull(text, &end, 10);
+	ret->path = end + strspn(end, " ");
 	return ret->path[0] == '/';
 }
 
@@ -106,6 +108,39 @@ int maps_each(int32_t pid, int (*take)(void *context, const struct maps_line *li
 	free(bytes);
 	close(fd);
 	return r;
+}
+
+uint64_t maps_device(dev_t device)
+{
+	return (uint64_t)major(device) << 32 | minor(device);
+}
+
+/*
+ * File systems without a device of their own (major number 0: overlay, btrfs) have one number in
+ * /proc/PID/maps and another for stat().
+ */
+static bool is_mapped(const struct stat *status, uint64_t device, uint64_t inode)
+{
+	return S_ISREG(status->st_mode) && status->st_ino == inode &&
+	       (maps_device(status->st_dev) == device || !major(status->st_dev) || !(device >> 32));
+}
+
+int maps_open(const char *path, uint64_t device, uint64_t inode)
+{
+	struct stat status;
+	int fd;
+
+	if (stat(path, &status) < 0)
+		return -errno;
+	if (!is_mapped(&status, device, inode))
+		return -ENOENT;
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &status) == 0 && is_mapped(&status, device, inode))
+		return fd;
+	close(fd);
+	return -ENOENT;
 }
 
 uint64_t maps_state(int32_t pid)

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct maps_line {
 	uint64_t begin, end, offset;
@@ -22,6 +23,15 @@ struct maps_line {
  * -errno: the process is gone, or not ours to look at.
  */
 int maps_each(int32_t pid, int (*take)(void *context, const struct maps_line *line), void *context);
+
+/*
+ * Opens the file of a mapping to read, if `path` still names it. What has taken its name, as a pipe
+ * or a device, is not opened: that would wait, or do something. A descriptor or -errno.
+ */
+int maps_open(const char *path, uint64_t device, uint64_t inode);
+
+/* As in maps_line. */
+uint64_t maps_device(dev_t device);
 
 /*
  * A number that changes with the code that the process has mapped: cheap, against all its mappings.

@@ -25,6 +25,7 @@
 
 struct mapping {
 	uint64_t begin, end, offset;
+	uint64_t device, inode;
 	uint64_t file;	/* tells files apart */
 	char *path;	/* the same as of the one before, where that is of the same file */
 };
@@ -56,8 +57,9 @@ static int add_mapping(void *context, const struct maps_line *line)
 	if (!path)
 		return -ENOMEM;
 	modules->mappings[modules->count++] = (struct mapping){
-		line->begin, line->end, line->offset,
-		line->device * UINT64_C(0x9e3779b97f4a7c15) ^ line->inode, path};
+		line->begin,  line->end,   line->offset,
+		line->device, line->inode, pages_id(line->device, line->inode),
+		path};
 	return 0;
 }
 
@@ -155,7 +157,9 @@ static const struct mapping *find(struct modules *modules, uint64_t address)
 
 static bool read_file(const struct mapping *mapping, uint64_t offset, void *bytes, size_t size)
 {
-	return pages_read(mapping->path, mapping->file, offset, bytes, size);
+	const struct pages_file file = {mapping->path, mapping->device, mapping->inode};
+
+	return pages_read(&file, offset, bytes, size);
 }
 
 bool module_read(struct modules *modules, uint64_t address, void *bytes, size_t size)

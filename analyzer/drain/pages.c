@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "drain/pages.h"
 
-#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "drain/maps.h"
 
 #define PAGE_BYTES ((size_t)4096)
 #define PAGE_BITS  6 /* 64 of them are kept */
@@ -17,7 +18,7 @@ static struct page {
 /* The file that was opened last; fd -1: it cannot be. */
 static struct {
 	bool known;
-	uint64_t id;
+	uint64_t device, inode;
 	int fd;
 } file;
 
@@ -28,50 +29,54 @@ void pages_rest(void)
 	file.known = false;
 }
 
-/* A device or a pipe of that name would do something when it is opened. */
-static int open_file(const char *path, uint64_t id)
+static int open_file(const struct pages_file *of)
 {
-	if (file.known && file.id == id)
+	if (file.known && file.inode == of->inode && file.device == of->device)
 		return file.fd;
 	pages_rest();
 	file.known = true;
-	file.id = id;
-	file.fd = strncmp(path, "/dev/", 5) == 0
-			  ? -1
-			  : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	file.device = of->device;
+	file.inode = of->inode;
+	file.fd = maps_open(of->path, of->device, of->inode);
 	return file.fd;
 }
 
-static ssize_t read_at(const char *path, uint64_t id, uint64_t offset, void *bytes, size_t size)
+static ssize_t read_at(const struct pages_file *of, uint64_t offset, void *bytes, size_t size)
 {
-	int fd = open_file(path, id);
+	int fd = open_file(of);
 
 	return fd < 0 ? -1 : pread(fd, bytes, size, (off_t)offset);
 }
 
-static const struct page *page_of(const char *path, uint64_t id, uint64_t number)
+uint64_t pages_id(uint64_t device, uint64_t inode)
 {
+	return device * UINT64_C(0x9e3779b97f4a7c15) ^ inode;
+}
+
+static const struct page *page_of(const struct pages_file *of, uint64_t number)
+{
+	uint64_t id = pages_id(of->device, of->inode);
 	uint64_t hash = (id ^ number) * UINT64_C(0x9e3779b97f4a7c15);
 	struct page *page = &pages[hash >> (64 - PAGE_BITS)];
 	ssize_t got;
 
 	if (page->size && page->id == id && page->number == number)
 		return page;
-	got = read_at(path, id, number * PAGE_BYTES, page->bytes, PAGE_BYTES);
+	got = read_at(of, number * PAGE_BYTES, page->bytes, PAGE_BYTES);
 	page->id = id;
 	page->number = number;
 	page->size = got > 0 ? (size_t)got : 0;
 	return page;
 }
 
-bool pages_read(const char *path, uint64_t id, uint64_t offset, void *bytes, size_t size)
+bool pages_read(const struct pages_file *of, uint64_t offset, void *bytes, size_t size)
 {
 	if (offset > INT64_MAX - PAGE_BYTES || size > INT64_MAX - PAGE_BYTES - offset)
 		return false;
 	if (size > PAGE_BYTES)
-		return read_at(path, id, offset, bytes, size) == (ssize_t)size;
+		return read_at(of, offset, bytes, size) == (ssize_t)size;
 	while (size) {
-		const struct page *page = page_of(path, id, offset / PAGE_BYTES);
+		const struct page *page = page_of(of, offset / PAGE_BYTES);
 		size_t at = offset % PAGE_BYTES;
 		size_t some = size < PAGE_BYTES - at ? size : PAGE_BYTES - at;
 

@@ -12,8 +12,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* `id` tells the file from all others, also from one that takes its path. */
-bool pages_read(const char *path, uint64_t id, uint64_t offset, void *bytes, size_t size);
+/* As maps_open() wants it: another file that takes its path is not read in its place. */
+struct pages_file {
+	const char *path;
+	uint64_t device, inode;
+};
+
+bool pages_read(const struct pages_file *of, uint64_t offset, void *bytes, size_t size);
+
+/* Tells files apart. */
+uint64_t pages_id(uint64_t device, uint64_t inode);
 
 /* Closes the file that was opened last. */
 void pages_rest(void);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "drain/hidden.h"
@@ -151,37 +152,76 @@ Test(module, of_the_same_size_in_the_place_of_another_is_seen_before_long)
 	modules_close(modules);
 }
 
+static struct pages_file file_at(const char *at)
+{
+	struct stat status;
+
+	cr_assert_eq(stat(at, &status), 0);
+	return (struct pages_file){at, maps_device(status.st_dev), status.st_ino};
+}
+
 Test(pages, are_the_bytes_of_the_file)
 {
 	static uint32_t words[200000], got[200000];
 	const size_t size = sizeof(words) - 2; /* the last page is not whole */
+	struct pages_file file;
 
 	for (uint32_t i = 0; i < 200000; i++)
 		words[i] = i;
 	put(words, size);
+	file = file_at(path);
 	for (int again = 0; again < 3; again++) {
 		for (size_t at = 0; at + 8 <= size; at += 5009) {
-			cr_assert(pages_read(path, 1, at, got, 8));
+			cr_assert(pages_read(&file, at, got, 8));
 			cr_assert_arr_eq((char *)got, (char *)words + at, 8);
 		}
 	}
-	cr_assert(pages_read(path, 1, 4090, got, 4096), "of two pages");
+	cr_assert(pages_read(&file, 4090, got, 4096), "of two pages");
 	cr_assert_arr_eq((char *)got, (char *)words + 4090, 4096);
-	cr_assert(pages_read(path, 1, 3, got, size - 3), "all");
+	cr_assert(pages_read(&file, 3, got, size - 3), "all");
 	cr_assert_arr_eq((char *)got, (char *)words + 3, size - 3);
-	cr_assert_not(pages_read(path, 1, size - 7, got, 8), "over the end");
-	cr_assert_not(pages_read(path, 1, UINT64_MAX - 3, got, 8));
+	cr_assert_not(pages_read(&file, size - 7, got, 8), "over the end");
+	cr_assert_not(pages_read(&file, UINT64_MAX - 3, got, 8));
 	pages_rest();
-	cr_assert(pages_read("/gone", 1, size - 8, got, 8), "it is still known");
-	cr_assert_not(pages_read("/gone", 2, 0, got, 8), "and this one is not");
+	file.path = "/gone";
+	cr_assert(pages_read(&file, size - 8, got, 8), "it is still known");
+	file.inode++;
+	cr_assert_not(pages_read(&file, 0, got, 8), "and this one is not");
 	unlink(path);
 }
 
 Test(pages, read_no_device)
 {
+	struct pages_file file = file_at("/dev/zero");
 	char byte;
 
-	cr_assert_not(pages_read("/dev/zero", 3, 0, &byte, 1));
+	cr_assert_not(pages_read(&file, 0, &byte, 1));
+}
+
+/* A FIFO without a writer would hold us up, whatever opens it. */
+Test(maps, opens_only_the_file_that_was_mapped)
+{
+	struct pages_file file;
+	int fd;
+
+	put("mapped", 6);
+	file = file_at(path);
+	fd = maps_open(path, file.device, file.inode);
+	cr_assert_geq(fd, 0);
+	close(fd);
+	cr_assert_lt(maps_open(path, file.device, file.inode + 1), 0, "another file");
+	if (file.device >> 32)
+		cr_assert_lt(maps_open(path, file.device + (UINT64_C(1) << 32), file.inode), 0,
+			     "of another device");
+	unlink(path);
+	cr_assert_lt(maps_open(path, file.device, file.inode), 0, "gone");
+	cr_assert_eq(mkfifo(path, 0600), 0);
+	file = file_at(path);
+	cr_assert_lt(maps_open(path, file.device, file.inode), 0, "a FIFO");
+	cr_assert_eq(hidden_scan(path, NULL, NULL), 0);
+	unlink(path);
+	file = file_at("/dev/tty");
+	cr_assert_lt(maps_open("/dev/tty", file.device, file.inode), 0, "a terminal");
 }
 
 static int found(void *context, const char *library)
