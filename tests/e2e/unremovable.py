@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A drain that may not remove the segments ends all the same, and a database once removed stays so.
+
+What is left, and why, the database says.
+"""
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+from dlprof_test import (DRAIN, SHIM, check, drains, environment, equal, finish,  # noqa: E402
+                         need_shim, report, rows, run, say, scratch, wait_for_drain)
+
+SLEEP = [sys.executable, "-c", "import sys; sys.stdin.read()"]
+
+
+def record():
+    """A run whose drain never came, as the library stands alone."""
+    folder = scratch()
+    library = os.path.join(folder, os.path.basename(SHIM))
+    shutil.copy(SHIM, library)
+    database = os.path.join(folder, "run.db")
+    run(["/bin/true"], env=environment(DLPROF_ACTIVATE="always", DLPROF_OUT=database,
+                                       TMPDIR=folder, LD_PRELOAD=library))
+    os.unlink(library)
+    return database, os.readlink(database + "-segments")
+
+
+def notes(database):
+    return [row["text"] for row in rows(database, "SELECT text FROM note")]
+
+
+def end_ns(database):
+    return rows(database, "SELECT value FROM meta WHERE key = 'end_ns'")[0]["value"]
+
+
+def check_immutable():
+    database, segments = record()
+    if subprocess.run(["chattr", "+i", segments], stderr=subprocess.DEVNULL).returncode:
+        return say("no chattr +i here: the immutable folder is not tried")
+    try:
+        begin = time.monotonic()
+        done = run([DRAIN, segments, database], timeout=30)
+        equal(done.status, 0, "immutable: the drain")
+        check(time.monotonic() - begin < 10, "immutable: the drain takes long")
+        check(any(segments in note and "not permitted" in note for note in notes(database)),
+              "immutable: no note:", notes(database))
+        equal(os.listdir(os.path.dirname(database)).count("run.db-wal"), 0, "immutable: -wal")
+        end = end_ns(database)
+        for again in range(2):
+            equal(report(database).status, 3, "immutable: report")
+        equal(end_ns(database), end, "immutable: a report changed the end of the run")
+    finally:
+        subprocess.run(["chattr", "-i", segments])
+    report(database)
+    equal(os.listdir(os.path.dirname(database)), ["run.db"], "no more immutable: left behind")
+
+
+def check_denied(calls, status):
+    """By a sandbox. `status` 1: not even SQLite could remove a journal."""
+    database, segments = record()
+    begin = time.monotonic()
+    done = run(["strace", "-o", "/dev/null", "-e", "inject=" + calls + ":error=EPERM",
+                DRAIN, segments, database], timeout=60)
+    equal(done.status, status, calls, "denied: the drain", done.err)
+    check(time.monotonic() - begin < 30, calls, "denied: the drain takes long")
+    if status == 0:
+        check(any(segments in note for note in notes(database)), calls, "denied: no note:",
+              notes(database))
+    equal(report(database).status, 3, calls, "denied: report")
+    equal(os.listdir(os.path.dirname(database)), ["run.db"], calls, "denied: left behind")
+
+
+def check_removed_database():
+    """By whoever does not want it. The drain has it open, or has not yet."""
+    for wait_s in (0, 1):
+        folder = scratch()
+        database = os.path.join(folder, "run.db")
+        program = subprocess.Popen(SLEEP, stdin=subprocess.PIPE, env=environment(
+            DLPROF_ACTIVATE="always", DLPROF_OUT=database, TMPDIR=folder, DLPROF_QUIET=1))
+        while not drains(database):
+            time.sleep(0.001)
+        time.sleep(wait_s)
+        for name in os.listdir(folder):
+            if name in ("run.db", "run.db-wal", "run.db-shm"):
+                os.unlink(os.path.join(folder, name))
+        program.communicate(timeout=30)
+        wait_for_drain(database)
+        check(not os.path.exists(database), "removed after", wait_s, "s: made anew")
+
+
+def main():
+    need_shim()
+    if not shutil.which("strace"):
+        say("no strace: denied system calls are not tried")
+    elif platform.machine() == "x86_64":  # elsewhere unlink() is unlinkat()
+        check_denied("unlinkat", 0)
+        check_denied("unlink,unlinkat", 1)
+    check_removed_database()
+    if os.getuid():
+        say("not root: the immutable folder is not tried")
+    else:
+        check_immutable()
+    finish()
+
+
+main()

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What has the name of the link to a run's segments, and is not an old one of ours, is left alone.
+
+The database gets another name then, as where a file has its own.
+"""
+import os
+import shutil
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+from dlprof_test import (DRAIN, environment, equal, finish, need_shim, report, run,  # noqa: E402
+                         scratch, wait_for_drain)
+
+
+def record(folder, **changes):
+    changes.setdefault("TMPDIR", scratch())
+    done = run(["/bin/true"], env=environment(
+        DLPROF_ACTIVATE="always", DLPROF_OUT=os.path.join(folder, "mine.db"), **changes))
+    equal(done.status, 0, done.err)
+    wait_for_drain(folder)
+    return sorted(os.listdir(folder)), done.err
+
+
+def check_left_alone(what, make):
+    folder = scratch()
+    link = os.path.join(folder, "mine.db-segments")
+    make(link)
+    before = os.lstat(link)
+    found, said = record(folder)
+    equal(found, ["mine-2.db", "mine.db-segments"], what)
+    after = os.lstat(link)
+    equal((after.st_ino, after.st_mode, after.st_size), (before.st_ino, before.st_mode,
+                                                         before.st_size), what)
+    equal("mine-2.db" in said, True, what, said)
+    equal(report(os.path.join(folder, "mine-2.db")).status, 3, what)
+
+
+def write(path):
+    with open(path, "w") as file:
+        file.write("precious")
+
+
+def unfinished(link):
+    """A run that nobody took up, whose database was moved away."""
+    folder, segments = scratch(), scratch()
+    library = os.path.join(folder, "libdlprof.so")
+    shutil.copy(os.environ.get("TEST_SHIM") or environment()["LD_PRELOAD"], library)
+    record(folder, LD_PRELOAD=library, TMPDIR=segments)
+    os.rename(os.path.join(folder, "mine.db-segments"), link)
+    return segments
+
+
+def check_replaced():
+    """A link of ours to a folder that is gone leads to nothing."""
+    folder = scratch()
+    os.symlink(os.path.join(scratch(), "dlprof-1-2"), os.path.join(folder, "mine.db-segments"))
+    equal(record(folder)[0], ["mine.db"], "a link of ours to nothing")
+
+
+def check_unfinished():
+    folder = scratch()
+    segments = unfinished(os.path.join(folder, "mine.db-segments"))
+    before = os.listdir(segments)
+    equal(len(before), 1, "an unfinished run", before)
+    equal(record(folder)[0], ["mine-2.db", "mine.db-segments"], "beside an unfinished run")
+    equal(os.listdir(segments), before, "an unfinished run's segments")
+
+
+def main():
+    need_shim()
+    check_left_alone("a file", write)
+    check_left_alone("a folder", os.mkdir)
+    check_left_alone("a pipe", os.mkfifo)
+    check_left_alone("a link to a file", lambda path: os.symlink(DRAIN, path))
+    check_left_alone("a link to nothing", lambda path: os.symlink("/nonexistent/else", path))
+    check_replaced()
+    check_unfinished()
+    finish()
+
+
+main()
