@@ -156,6 +156,8 @@ def round_of(number, victim, draw):
             check(answer.status in (0, 3), name, "dlprof-report ended with", answer.status,
                   answer.err)
         say(name, "hit", len(hit), "before the first batch, status", status)
+    left = [file for file in os.listdir(folder) if file.startswith("dlprof-") or "-segments" in file]
+    equal(left, [], name, "files left behind")
     left = [pid for pid, argv in processes() if log in argv]
     check(wait_for(lambda: not [p for p, argv in processes() if log in argv], 15), name,
           "processes left behind:", left)
