@@ -158,7 +158,7 @@ static int reserve_database(struct text *why)
 		TEXT(next, sizeof(run.database));
 
 		fd = folder_link_is_free(run.database)
-			     ? sys_open(run.database, O_WRONLY | O_CREAT | O_EXCL, 0644)
+			     ? sys_open(run.database, O_WRONLY | O_CREAT | O_EXCL, 0600)
 			     : -EEXIST;
 		if (fd != -EEXIST || suffix > SUFFIX_MAX)
 			break;

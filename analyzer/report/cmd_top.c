@@ -165,7 +165,7 @@ static int open_run(const struct options *options, struct db **ret_db, bool *ret
 	r = db_open_read(options->run, ret_db);
 	*ret_db = r < 0 ? NULL : *ret_db;
 	/* Its first second: there are no tables yet. */
-	if (r < 0 && r != -ENODATA && r != -EBADMSG && r != -EMEDIUMTYPE)
+	if (r < 0 && r != -ENODATA && r != -EBADMSG && r != -EMEDIUMTYPE && r != -ENOLINK)
 		return cmd_fail("cannot open '%s': %s", options->run, db_error(r));
 	return 0;
 }

@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include <unistd.h>
 
 #include "report/judge.h"
+#include "store/copy.h"
 #include "store/redact.h"
 
 #define SUFFIX     ".db"
@@ -277,35 +277,6 @@ void gate_runs_match(const struct gate_runs *runs, struct gate_runs *baselines)
 					 "it is the same run as %.150s", baselines->list[k].name);
 		match(runs, baseline);
 	}
-}
-
-static int copy_bytes(int from, int to)
-{
-	char buffer[65536];
-	ssize_t length;
-
-	while ((length = read(from, buffer, sizeof(buffer))) > 0) {
-		for (ssize_t done = 0, n; done < length; done += n) {
-			n = write(to, buffer + done, (size_t)(length - done));
-			if (n < 0)
-				return -errno;
-		}
-	}
-	return length < 0 || fsync(to) < 0 ? -errno : 0;
-}
-
-static int copy_file(const char *from, const char *to)
-{
-	int in = open(from, O_RDONLY | O_CLOEXEC), out, r;
-
-	if (in < 0)
-		return -errno;
-	out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	r = out < 0 ? -errno : copy_bytes(in, out);
-	if (out >= 0 && close(out) < 0 && r == 0)
-		r = -errno;
-	close(in);
-	return r;
 }
 
 /* When it began, and its id or its file's name: sorts by time. */

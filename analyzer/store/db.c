@@ -10,14 +10,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "schema_sql.h"
+#include "store/copy.h"
+#include "store/guard.h"
 #include "store/rows.h"
+#include "store/schema.h"
 
 #define CLOSE_TRIES    40
 #define CLOSE_PAUSE_MS 50
 
 struct db {
 	sqlite3 *handle;
+	struct guard guard;
 	bool writes;
 };
 
@@ -47,6 +50,10 @@ int db_errno(int sqlite_result)
 		return -EBUSY;
 	case SQLITE_NOMEM:
 		return -ENOMEM;
+	case SQLITE_INTERRUPT:
+		return guard_error();
+	case SQLITE_TOOBIG:
+		return -EBADMSG;
 	case SQLITE_CORRUPT:
 	case SQLITE_NOTADB:
 	case SQLITE_FORMAT:
@@ -82,16 +89,20 @@ const char *db_error(int error)
 		return "no space left on device";
 	case EBUSY:
 		return "the database is locked by another program";
+	case ETIME:
+		return "to read it takes longer than a file of its size can need: damaged, or "
+		       "made to; if it is yours, open it with sqlite3";
+	case ENOBUFS:
+		return "to read it takes more memory than a file of its size can need: damaged, "
+		       "or made to; if it is yours, open it with sqlite3";
+	case ENOLINK:
+		return "it was copied while it recorded, without what is in its -wal: copy both, "
+		       "or when the run is over";
 	case ENOMEM:
 		return "out of memory";
 	default:
 		return "input/output error";
 	}
-}
-
-static int run_sql(struct db *db, const char *sql)
-{
-	return db_errno(sqlite3_exec(db->handle, sql, NULL, NULL, NULL));
 }
 
 static int read_pragma(struct db *db, const char *sql, int64_t *ret_value)
@@ -109,35 +120,57 @@ static int read_pragma(struct db *db, const char *sql, int64_t *ret_value)
 }
 
 /* SQLite says CANTOPEN for many things; the file itself tells more. */
-static int check_file(const char *path)
+static int check_file(const char *path, struct stat *ret)
 {
-	struct stat status;
 	int fd;
 
-	if (stat(path, &status) < 0)
-		return -errno;
-	if (S_ISDIR(status.st_mode))
-		return -EISDIR;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
+	/* What is no file could keep us waiting for its other end. */
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0 || fstat(fd, ret) < 0) {
+		int r = -errno;
+
+		if (fd >= 0)
+			close(fd);
+		return r;
+	}
 	close(fd);
-	return status.st_size ? 0 : -ENODATA;
+	if (!S_ISREG(ret->st_mode))
+		return S_ISDIR(ret->st_mode) ? -EISDIR : -EBADMSG;
+	return ret->st_size ? 0 : -ENODATA;
 }
 
-static int check_identity(struct db *db)
+/* Empty, and in WAL mode: where it was written, its tables are in the log. */
+static bool lacks_log(struct db *db)
 {
-	int64_t id, version;
+	int64_t tables = -1;
+	const char *mode = NULL;
+	sqlite3_stmt *statement;
+	bool wal;
+
+	if (read_pragma(db, "SELECT COUNT(*) FROM sqlite_schema", &tables) < 0 || tables ||
+	    sqlite3_prepare_v2(db->handle, "PRAGMA journal_mode", -1, &statement, NULL) !=
+		    SQLITE_OK)
+		return false;
+	if (sqlite3_step(statement) == SQLITE_ROW)
+		mode = rows_text(statement, 0, REDACT_NOT);
+	wal = mode && strcmp(mode, "wal") == 0;
+	sqlite3_finalize(statement);
+	return wal;
+}
+
+static int check_identity(struct db *db, int64_t *ret_version)
+{
+	int64_t id;
 	int r;
 
 	r = read_pragma(db, "PRAGMA application_id", &id);
 	if (r == 0)
-		r = read_pragma(db, "PRAGMA user_version", &version);
+		r = read_pragma(db, "PRAGMA user_version", ret_version);
 	if (r < 0)
 		return r;
 	if (id != DB_APPLICATION_ID)
-		return -EMEDIUMTYPE;
-	return version > DB_SCHEMA_VERSION ? -EPROTONOSUPPORT : 0;
+		return !id && lacks_log(db) ? -ENOLINK : -EMEDIUMTYPE;
+	return *ret_version > DB_SCHEMA_VERSION ? -EPROTONOSUPPORT : 0;
 }
 
 /* Its name may stand in any text of the run. */
@@ -159,10 +192,13 @@ static int open_handle(const char *path, int flags, struct db **ret_db)
 
 	if (!db)
 		return -ENOMEM;
-	r = sqlite3_open_v2(path, &db->handle, flags, NULL);
-	if (r != SQLITE_OK) {
+	/* One thread uses it, so that no call needs a lock. */
+	r = db_errno(sqlite3_open_v2(path, &db->handle, flags | SQLITE_OPEN_NOMUTEX, NULL));
+	if (r == 0)
+		r = guard_settings(db->handle);
+	if (r < 0) {
 		db_close(db);
-		return db_errno(r);
+		return r;
 	}
 	sqlite3_extended_result_codes(db->handle, 1);
 	sqlite3_busy_timeout(db->handle, 2000);
@@ -170,42 +206,25 @@ static int open_handle(const char *path, int flags, struct db **ret_db)
 	return 0;
 }
 
-/*
- * A database in WAL mode needs its -shm file even to be read; where that cannot be made (another
- * user's folder, read-only media) what the main file holds is read as it stands.
- */
-static int open_immutable(const char *path, struct db **ret_db)
+/* Opens it for reading, by a path or a URI, and sees that it is one of ours. */
+static int open_checked(const char *path, int flags, const char *pragma, off_t size,
+			struct db **ret_db)
 {
-	char *uri = sqlite3_mprintf("file:%s?immutable=1", path);
-	int r;
-
-	if (!uri)
-		return -ENOMEM;
-	r = open_handle(uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, ret_db);
-	sqlite3_free(uri);
-	return r;
-}
-
-int db_open_read(const char *path, struct db **ret_db)
-{
+	int64_t version;
 	struct db *db;
 	int r;
 
-	r = check_file(path);
+	r = open_handle(path, flags, &db);
 	if (r < 0)
 		return r;
-	/* One thread reads, so that no call needs a lock. */
-	r = open_handle(path, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, &db);
-	if (r < 0)
-		return r;
-	r = check_identity(db);
-	if ((r == -ENOENT || r == -EROFS) && !strpbrk(path, "?#%")) {
-		db_close(db);
-		r = open_immutable(path, &db);
-		if (r < 0)
-			return r;
-		r = check_identity(db);
-	}
+	guard_limit(&db->guard, db->handle, size);
+	r = pragma ? schema_run(db, pragma) : 0;
+	if (r == 0)
+		r = check_identity(db, &version);
+	if (r == 0)
+		r = guard_check_read(db->handle);
+	if (r == 0 && version < DB_SCHEMA_VERSION)
+		r = schema_lend(db);
 	if (r < 0) {
 		db_close(db);
 		return r;
@@ -216,107 +235,147 @@ int db_open_read(const char *path, struct db **ret_db)
 	return 0;
 }
 
-static int create_tables(struct db *db)
+/* As it stands: nothing is locked, and nobody may write. */
+static int open_immutable(const char *path, off_t size, struct db **ret_db)
 {
-	char *pragmas = sqlite3_mprintf("PRAGMA application_id = %d; PRAGMA user_version = %d;",
-					DB_APPLICATION_ID, DB_SCHEMA_VERSION);
-	int r = pragmas ? db_begin(db) : -ENOMEM;
+	static const char start[] = "file:", end[] = "?immutable=1", digits[] = "0123456789ABCDEF";
+	char *uri = malloc(sizeof(start) + 3 * strlen(path) + sizeof(end)), *to = uri;
+	int r;
 
-	if (r == 0)
-		r = run_sql(db, pragmas);
-	sqlite3_free(pragmas);
-	if (r == 0)
-		r = run_sql(db, schema_sql);
-	if (r < 0) {
-		db_rollback(db);
-		return r;
+	if (!uri)
+		return -ENOMEM;
+	to = stpcpy(to, start);
+	for (; *path; path++) {
+		if (!strchr("?#%", *path)) {
+			*to++ = *path;
+			continue;
+		}
+		*to++ = '%';
+		*to++ = digits[(unsigned char)*path >> 4];
+		*to++ = digits[*path & 15];
 	}
-	return db_commit(db);
-}
-
-/* Makes what the schema has under this name ("VIEW mark"), unless it is there. */
-static int make_of_schema(struct db *db, const char *what)
-{
-	char *sql = sqlite3_mprintf("SELECT count(*) FROM sqlite_schema WHERE name = '%q'",
-				    strchr(what, ' ') + 1);
-	const char *at, *end = NULL;
-	int64_t found = 0;
-	int r = sql ? read_pragma(db, sql, &found) : -ENOMEM;
-
-	sqlite3_free(sql);
-	if (r < 0 || found)
-		return r;
-	sql = sqlite3_mprintf("CREATE %s ", what);
-	at = sql ? strstr(schema_sql, sql) : NULL;
-	sqlite3_free(sql);
-	if (at)
-		end = strchr(at, ';');
-	sql = end ? sqlite3_mprintf("%.*s", (int)(end - at), at) : NULL;
-	r = sql ? run_sql(db, sql) : -ENOMEM;
-	sqlite3_free(sql);
+	strcpy(to, end);
+	r = open_checked(uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL, size, ret_db);
+	free(uri);
 	return r;
 }
 
-/* To what this version writes. Nobody wrote into t_gap and t_gpu_kernel before version 3. */
-static int upgrade_tables(struct db *db)
+/* With a log that cannot be read in place, for want of its -shm or of locks. */
+static int open_copy(const char *path, off_t size, struct db **ret_db)
 {
-	static const char *const added[] = {
-		"TABLE t_mark",    "VIEW mark",        "TABLE t_gap",   "VIEW gap",
-		"VIEW gpu_kernel", "TABLE t_gpu_step", "VIEW gpu_step", "TABLE t_gpu_device",
-		"VIEW gpu_device", "TABLE t_gpu_call", "VIEW gpu_call"};
-	char version_sql[48];
-	int64_t version;
-	int r = check_identity(db);
+	char copy[4096];
+	int r = copy_aside(path, copy, sizeof(copy));
 
-	if (r == 0)
-		r = read_pragma(db, "PRAGMA user_version", &version);
-	if (r < 0 || version == DB_SCHEMA_VERSION)
-		return r;
-	r = db_begin(db);
 	if (r < 0)
 		return r;
-	if (version < 3)
-		r = run_sql(db, "DROP VIEW IF EXISTS gap; DROP VIEW IF EXISTS gpu_kernel;"
-				"DROP TABLE IF EXISTS t_gap; DROP TABLE IF EXISTS t_gpu_kernel;");
-	if (r == 0 && version > 1 && version < 4)
-		r = run_sql(db, "DROP VIEW mark; ALTER TABLE t_mark ADD COLUMN ns INTEGER;");
-	for (size_t i = 0; r == 0 && i < sizeof(added) / sizeof(added[0]); i++)
-		r = make_of_schema(db, added[i]);
-	snprintf(version_sql, sizeof(version_sql), "PRAGMA user_version = %d", DB_SCHEMA_VERSION);
+	r = open_checked(copy, SQLITE_OPEN_READWRITE, "PRAGMA locking_mode = EXCLUSIVE", size,
+			 ret_db);
 	if (r == 0)
-		r = run_sql(db, version_sql);
-	if (r < 0) {
-		db_rollback(db);
-		return r;
-	}
-	return db_commit(db);
+		sqlite3_db_config((*ret_db)->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+	copy_remove(copy);
+	return r;
 }
 
-int db_open_write(const char *path, struct db **ret_db)
+static bool has_bytes(const char *path, const char *end)
 {
-	int64_t tables;
-	struct db *db;
+	char name[4200];
+	struct stat status;
+
+	return snprintf(name, sizeof(name), "%s%s", path, end) < (int)sizeof(name) &&
+	       stat(name, &status) == 0 && status.st_size > 0;
+}
+
+/*
+ * In WAL mode a database needs its -shm file even to be read, and any needs locks; another user's
+ * folder, read-only media and network file systems have not always both.
+ */
+static bool is_of_place(int error)
+{
+	return error == -ENOENT || error == -EROFS || error == -EACCES || error == -EIO ||
+	       error == -EBUSY;
+}
+
+int db_open_read(const char *path, struct db **ret_db)
+{
+	struct stat status;
 	int r;
 
-	r = check_file(path);
-	if (r < 0 && r != -ENOENT && r != -ENODATA)
-		return r;
-	if (r == 0 && access(path, W_OK) < 0)
-		return -errno;
-	/* One thread writes, too. */
-	r = open_handle(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
-			&db);
+	r = check_file(path, &status);
 	if (r < 0)
 		return r;
+	r = open_checked(path, SQLITE_OPEN_READONLY, NULL, status.st_size, ret_db);
+	/* With a journal somebody is in the middle of a change. */
+	if (!is_of_place(r) || has_bytes(path, "-journal"))
+		return r;
+	return has_bytes(path, "-wal") ? open_copy(path, status.st_size, ret_db)
+				       : open_immutable(path, status.st_size, ret_db);
+}
+
+/* A new file is its owner's alone, and with it what SQLite puts beside it. */
+static int make_file(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	return 0;
+}
+
+/* Into what somebody else put there nothing is written. */
+static int check_owner(const char *path, const struct stat *status)
+{
+	static const char *const beside[] = {"-wal", "-journal"};
+	char name[4200];
+	struct stat other;
+
+	if (status->st_uid != geteuid())
+		return -EPERM;
+	for (size_t i = 0; i < sizeof(beside) / sizeof(*beside); i++) {
+		snprintf(name, sizeof(name), "%s%s", path, beside[i]);
+		if (lstat(name, &other) == 0 &&
+		    (!S_ISREG(other.st_mode) || other.st_uid != geteuid()))
+			return -EPERM;
+	}
+	return access(path, W_OK) < 0 ? -errno : 0;
+}
+
+static int prepare_write(struct db *db)
+{
+	int64_t tables, version;
+	int r;
+
 	/*
 	 * WAL: readers never stop the writer. NORMAL: nothing waits for the disk but a checkpoint:
 	 * a power cut costs what the kernel had not written yet, a kill nothing.
 	 */
-	r = run_sql(db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;");
+	r = schema_run(db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;");
 	if (r == 0)
 		r = read_pragma(db, "SELECT count(*) FROM sqlite_schema", &tables);
+	if (r < 0 || !tables)
+		return r < 0 ? r : schema_create(db);
+	r = check_identity(db, &version);
 	if (r == 0)
-		r = tables ? upgrade_tables(db) : create_tables(db);
+		r = guard_check_write(db->handle);
+	return r < 0 || version == DB_SCHEMA_VERSION ? r : schema_upgrade(db, version);
+}
+
+int db_open_write(const char *path, struct db **ret_db)
+{
+	struct stat status;
+	struct db *db;
+	int r;
+
+	r = check_file(path, &status);
+	if (r == -ENOENT)
+		r = make_file(path);
+	else if (r == 0 || r == -ENODATA)
+		r = check_owner(path, &status);
+	if (r == 0)
+		r = open_handle(path, SQLITE_OPEN_READWRITE, &db);
+	if (r < 0)
+		return r;
+	r = prepare_write(db);
 	if (r < 0) {
 		db_close(db);
 		return r;
@@ -326,6 +385,11 @@ int db_open_write(const char *path, struct db **ret_db)
 	return 0;
 }
 
+void db_limit(struct db *db, int64_t bytes)
+{
+	guard_limit(&db->guard, db->handle, bytes);
+}
+
 void db_close(struct db *db)
 {
 	if (!db)
@@ -333,7 +397,7 @@ void db_close(struct db *db)
 	/* Refused while somebody reads; most readers are done soon, and none can do it later. */
 	sqlite3_busy_timeout(db->handle, 0);
 	for (int tries = 0; db->writes && tries < CLOSE_TRIES; tries++) {
-		if (run_sql(db, "PRAGMA journal_mode = DELETE") != -EBUSY)
+		if (schema_run(db, "PRAGMA journal_mode = DELETE") != -EBUSY)
 			break;
 		sqlite3_sleep(CLOSE_PAUSE_MS);
 	}
@@ -343,15 +407,15 @@ void db_close(struct db *db)
 
 int db_begin(struct db *db)
 {
-	return run_sql(db, "BEGIN IMMEDIATE");
+	return schema_run(db, "BEGIN IMMEDIATE");
 }
 
 int db_commit(struct db *db)
 {
-	return run_sql(db, "COMMIT");
+	return schema_run(db, "COMMIT");
 }
 
 int db_rollback(struct db *db)
 {
-	return run_sql(db, "ROLLBACK");
+	return schema_run(db, "ROLLBACK");
 }

@@ -18,15 +18,20 @@ struct db;
 /*
  * Opens an existing database to read. -ENOENT: no such file. -ENODATA: the file is empty (a run
  * that stored nothing). -EBADMSG: not SQLite, or damaged. -EMEDIUMTYPE: SQLite, but not ours.
- * -EPROTONOSUPPORT: of a newer dlprof.
+ * -EPROTONOSUPPORT: of a newer dlprof. -ENOLINK: its write-ahead log was left behind.
+ *
+ * It may be anybody's: see guard.h. Reading may then fail with -ETIME or -ENOBUFS.
  */
 int db_open_read(const char *path, struct db **ret_db);
 
 /*
  * Opens to write, as the drain does, and makes the tables if the file is empty or absent. The
- * errors of db_open_read(), and -EROFS, -ENOSPC, -EACCES.
+ * errors of db_open_read(), and -EROFS, -ENOSPC, -EACCES; -EPERM: it is another user's.
  */
 int db_open_write(const char *path, struct db **ret_db);
+
+/* Ends statements that take more than a file of that size can need: see guard.h. */
+void db_limit(struct db *db, int64_t bytes);
 
 /* Leaves one plain file behind (no -wal, no -shm) if it was open to write. NULL is fine. */
 void db_close(struct db *db);

@@ -6,40 +6,25 @@
 #include <string.h>
 
 #include "store/rows.h"
+#include "store/schema.h"
 
 #define MOST_COLUMNS 64
 
-/* Views that begin with t_ are ours, as tables are. */
-static const char VIEWS_SQL[] = "SELECT name FROM sqlite_schema WHERE type = 'view'"
-				" AND name NOT GLOB 't_*' AND (?1 IS NULL OR name = ?1)"
-				" ORDER BY name";
-
-static int list(struct db *db, const char *only, int (*view)(const char *name, void *context),
-		void *context)
-{
-	sqlite3_stmt *stmt = NULL;
-	int stopped = 0, r;
-
-	r = sqlite3_prepare_v2(db_handle(db), VIEWS_SQL, -1, &stmt, NULL);
-	if (r == SQLITE_OK && only)
-		r = sqlite3_bind_text(stmt, 1, only, -1, SQLITE_STATIC);
-	while (r == SQLITE_OK && !stopped && (r = sqlite3_step(stmt)) == SQLITE_ROW) {
-		stopped = view(rows_text(stmt, 0, REDACT_NOT), context);
-		r = SQLITE_OK;
-	}
-	sqlite3_finalize(stmt);
-	return stopped ? stopped : db_errno(r);
-}
-
 int export_views(struct db *db, int (*view)(const char *name, void *context), void *context)
 {
-	return list(db, NULL, view, context);
+	return schema_each_view(db, view, context);
 }
 
-static int found(const char *name, void *context)
+struct search {
+	const char *name;
+	bool found;
+};
+
+static int compare(const char *name, void *context)
 {
-	(void)name;
-	*(bool *)context = true;
+	struct search *search = context;
+
+	search->found |= strcmp(name, search->name) == 0;
 	return 0;
 }
 
@@ -99,11 +84,11 @@ static int hand_out(sqlite3_stmt *stmt, const char *view, const struct export_si
 int export_view(struct db *db, const char *view, const struct export_sink *sink)
 {
 	sqlite3_stmt *stmt = NULL;
-	bool there = false;
+	struct search search = {.name = view};
 	char *sql;
-	int r = list(db, view, found, &there);
+	int r = schema_each_view(db, compare, &search);
 
-	if (r < 0 || !there)
+	if (r < 0 || !search.found)
 		return r < 0 ? r : -ENOENT;
 	sql = sqlite3_mprintf("SELECT * FROM \"%w\"", view);
 	if (!sql)

@@ -65,14 +65,15 @@ static const char *const CALLS_SQL[2] = ROWS_ORDERS(
 	")");
 
 static const char META_SQL[] =
-	"SELECT key, value FROM meta WHERE key IN ('gpu', 'cuda_mode', 'cuda_reason', 'cuda_level',"
+	"SELECT key, value FROM t_meta WHERE key IN ('gpu', 'cuda_mode', 'cuda_reason',"
+	" 'cuda_level',"
 	" 'cuda_level_reason', 'cupti_version', 'cuda_records', 'cuda_bad_ts', 'cuda_dropped', "
 	"'cuda_own_drop',"
 	" 'gpu_busy_is_upper_bound')";
-static const char GAP_SQL[] = "SELECT COUNT(*), TOTAL(MAX(0, end_ns - begin_ns) * 1.0) FROM gap "
+static const char GAP_SQL[] = "SELECT COUNT(*), TOTAL(MAX(0, end_ns - begin_ns) * 1.0) FROM t_gap "
 			      "WHERE begin_ns IS NOT NULL";
 static const char WHY_SQL[] =
-	"SELECT why FROM gap WHERE why IS NOT NULL ORDER BY end_ns IS NULL DESC,"
+	"SELECT why FROM t_gap WHERE why IS NOT NULL ORDER BY end_ns IS NULL DESC,"
 	" end_ns - begin_ns DESC LIMIT 1";
 
 /* 1: a row, 0: none, or -errno. */

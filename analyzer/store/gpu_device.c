@@ -16,8 +16,8 @@
 	" WHERE typeof(device) = 'integer' GROUP BY device ORDER BY device"
 
 static const char *const SUMS_SQL[2] = ROWS_ORDERS(SUMS_START, SUMS_END);
-static const char NAMES_SQL[] = "SELECT CAST(substr(key, 5) AS INTEGER), value FROM meta"
-				" WHERE key GLOB 'gpu.[0-9]*' ORDER BY 1";
+static const char NAMES_SQL[] = "SELECT CAST(substr(key, 5) AS INTEGER), value FROM t_meta"
+				" WHERE key >= 'gpu.0' AND key < 'gpu.:' ORDER BY 1";
 static const char ANY_SQL[] = "SELECT 1 FROM t_gpu_device LIMIT 1";
 
 static struct gpu_device *add(struct gpu_device_list *list, int64_t number)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * query.c - each question is one statement, run once. Reads the tables and not the views where the
- * view would cost a join for every row.
+ * query.c - each question is one statement, run once. It reads tables: a file's views are whatever
+ * its author wrote.
  */
 #include "store/query.h"
 
@@ -14,11 +14,12 @@
 #include "store/rows.h"
 
 /* Everything a run tells of itself. */
-static const char META_SQL[] = "SELECT key, value FROM meta";
+static const char META_SQL[] = "SELECT key, value FROM t_meta";
 
 static const char COUNT_SQL[] = "SELECT (SELECT CAST(TOTAL(count) AS INTEGER) FROM t_loss"
 				"  WHERE what = 'events'),"
-				" (SELECT COUNT(*) FROM t_process), (SELECT rank FROM t_rank)";
+				" (SELECT COUNT(*) FROM t_process), IFNULL((SELECT CAST(value AS"
+				"  INTEGER) FROM t_meta WHERE key = 'rank'), 0)";
 
 /* A loader may be known by its batches alone, where the record of its iterator was lost. */
 static const char LOADERS_SQL[] =

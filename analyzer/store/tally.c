@@ -9,6 +9,7 @@
 
 #include "store/pack.h"
 #include "store/rows.h"
+#include "store/schema.h"
 
 /* CAST: what a file holds is not believed. Files are ranked by what is certain of them. */
 static const char LIST_SQL[] =
@@ -17,7 +18,7 @@ static const char LIST_SQL[] =
 	" CAST(error_ns AS INTEGER), COUNT(*) OVER () FROM t_tally WHERE kind = ?1"
 	" ORDER BY ns - error_ns DESC, name, detail, class LIMIT ?2";
 
-static const char UNLISTED_SQL[] = "SELECT ns FROM unlisted WHERE kind = ?1";
+static const char UNLISTED_SQL[] = "SELECT ns FROM t_unlisted WHERE kind = ?1";
 
 static const char LOADS_SQL[] =
 	"SELECT COUNT(load_ns), CAST(TOTAL(load_ns) AS INTEGER), CAST(TOTAL(open_ns) AS INTEGER),"
@@ -72,6 +73,9 @@ int tally_list_read(struct db *db, const char *kind, size_t most, struct tally_l
 	*ret_list = (struct tally_list){.items = calloc(most, sizeof(struct tally))};
 	if (!ret_list->items)
 		return -ENOMEM;
+	r = schema_view(db, "t_tally");
+	if (r < 0)
+		return r;
 	r = sqlite3_prepare_v2(db_handle(db), LIST_SQL, -1, &stmt, NULL);
 	if (r != SQLITE_OK)
 		return db_errno(r);

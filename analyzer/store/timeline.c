@@ -20,28 +20,17 @@ static const char LOADERS_SQL[] =
 	" WHERE b.loader_id = l.loader_id AND batch IS NOT NULL ORDER BY epoch DESC, task DESC"
 	" LIMIT 1) FROM t_loader l ORDER BY loader_id LIMIT ?1";
 
-static const struct {
-	const char *view, *column; /* which older databases may lack */
-	const char *sql;
-	const char *without; /* that column, if the view is there */
-} EVENTS[TIMELINE_MAX] = {
-	[TIMELINE_EPOCH] = {"epoch", "epoch",
-			    "SELECT begin_ns, setup_ns, loader_id, epoch, NULL, NULL"
-			    " FROM epoch ORDER BY loader_id, epoch"},
-	[TIMELINE_SLOW] = {"slow", "ns",
-			   "SELECT ts_ns, ns, pid, tid, class, what FROM slow"
-			   " ORDER BY ts_ns, tid"},
-	[TIMELINE_GAP] = {"gap", "why",
-			  "SELECT begin_ns, IFNULL(end_ns, (SELECT CAST(value AS INTEGER)"
-			  " FROM meta WHERE key = 'end_ns')) - begin_ns, 0, 0, NULL, why"
-			  " FROM gap ORDER BY begin_ns"},
-	[TIMELINE_MARK] = {"mark", "ns",
-			   "SELECT ts_ns, 0, pid, tid, NULL, text FROM mark"
-			   " WHERE ns IS NULL ORDER BY ts_ns, tid",
-			   "SELECT ts_ns, 0, pid, tid, NULL, text FROM mark ORDER BY ts_ns, tid"},
-	[TIMELINE_RANGE] = {"mark", "ns",
-			    "SELECT ts_ns, ns, pid, tid, NULL, text FROM mark"
-			    " WHERE ns IS NOT NULL ORDER BY ts_ns, ns DESC, tid"},
+static const char *const EVENTS[TIMELINE_MAX] = {
+	[TIMELINE_EPOCH] = "SELECT begin_ns, setup_ns, loader_id, epoch, NULL, NULL"
+			   " FROM t_epoch ORDER BY loader_id, epoch",
+	[TIMELINE_SLOW] = "SELECT ts_ns, ns, pid, tid, class, what FROM t_slow ORDER BY ts_ns, tid",
+	[TIMELINE_GAP] = "SELECT begin_ns, IFNULL(end_ns, (SELECT CAST(value AS INTEGER)"
+			 " FROM t_meta WHERE key = 'end_ns')) - begin_ns, 0, 0, NULL, why"
+			 " FROM t_gap ORDER BY begin_ns",
+	[TIMELINE_MARK] = "SELECT ts_ns, 0, pid, tid, NULL, text FROM t_mark"
+			  " WHERE ns IS NULL ORDER BY ts_ns, tid",
+	[TIMELINE_RANGE] = "SELECT ts_ns, ns, pid, tid, NULL, text FROM t_mark"
+			   " WHERE ns IS NOT NULL ORDER BY ts_ns, ns DESC, tid",
 };
 
 static int prepare(struct db *db, const char *sql, const int64_t *values, int count,
@@ -118,39 +107,12 @@ int timeline_loaders(struct db *db, struct timeline_loader *ret, size_t *ret_cou
 	return r < 0 ? r : db_errno(r);
 }
 
-/* Whether there is a view of that name, and with that column if one is asked for. */
-static int has_view(struct db *db, const char *view, const char *column, bool *ret)
-{
-	sqlite3_stmt *stmt = NULL;
-	int r = sqlite3_prepare_v2(db_handle(db), "SELECT 1 FROM pragma_table_info(?1)"
-				   " WHERE ?2 IS NULL OR name = ?2", -1, &stmt, NULL);
-
-	if (r == SQLITE_OK)
-		r = sqlite3_bind_text(stmt, 1, view, -1, SQLITE_STATIC);
-	if (r == SQLITE_OK && column)
-		r = sqlite3_bind_text(stmt, 2, column, -1, SQLITE_STATIC);
-	if (r == SQLITE_OK)
-		r = sqlite3_step(stmt);
-	*ret = r == SQLITE_ROW;
-	sqlite3_finalize(stmt);
-	return db_errno(r);
-}
-
 int timeline_events(struct db *db, enum timeline_kind kind,
 		    int (*row)(const struct timeline_event *event, void *context), void *context)
 {
-	const char *sql = EVENTS[kind].sql;
 	sqlite3_stmt *stmt = NULL;
-	bool there;
-	int r = has_view(db, EVENTS[kind].view, EVENTS[kind].column, &there), stopped = 0;
+	int r = prepare(db, EVENTS[kind], NULL, 0, &stmt), stopped = 0;
 
-	if (r == 0 && !there && EVENTS[kind].without) {
-		sql = EVENTS[kind].without;
-		r = has_view(db, EVENTS[kind].view, NULL, &there);
-	}
-	if (r < 0 || !there)
-		return r;
-	r = prepare(db, sql, NULL, 0, &stmt);
 	while (r == 0 && !stopped && (r = sqlite3_step(stmt)) == SQLITE_ROW) {
 		const struct timeline_event event = {
 			.kind = kind,

@@ -311,7 +311,7 @@ def check_live(folder):
         time.sleep(0.01)
     top, terminal = start_top(run)
     text = read_terminal(terminal, 60)
-    t.equal((top.wait(), demo.wait()), (0, 0), "status")
+    t.equal((top.wait(), demo.wait()), (0, 0), "status", text[-300:])
     os.close(terminal)
     frames = text.split("\033[H\033[J")
     seen = {line for frame in frames for line in frame.splitlines() if "Now " in line}

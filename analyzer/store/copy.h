@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* copy.h - files copied byte by byte, and a private copy of a database that cannot be read where
+ * it is. Functions return 0 or a negative errno. */
+#ifndef COPY_H
+#define COPY_H
+
+#include <stddef.h>
+
+/* All of it, from where both stand. */
+int copy_bytes(int from, int to);
+
+/* To a new file that only its owner may read. -EEXIST: there is one. */
+int copy_file(const char *from, const char *to);
+
+/*
+ * The database with its -wal, where it has one, into a new folder that only we may enter; `ret` is
+ * its path there. copy_remove() removes both, also while they are open.
+ */
+int copy_aside(const char *path, char *ret, size_t size);
+void copy_remove(const char *path);
+
+#endif

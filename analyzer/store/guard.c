@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/guard.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "store/db.h"
+
+#define EVERY_OPS   100000		/* some milliseconds */
+#define NS_PER_S    UINT64_C(1000000000)
+#define FILE_BYTES  (100 << 20)		/* up to here, and again for as much more: */
+#define MOST_NS	    (5 * NS_PER_S)
+#define MOST_BYTES  (INT64_C(640) << 20)
+#define MOST_TABLES 100			/* and views, and so on; ours has 60 */
+
+static const struct {
+	int limit, most;
+} LIMITS[] = {
+	{SQLITE_LIMIT_LENGTH, 16 << 20}, /* a part of a pack is at most 4 MB */
+	{SQLITE_LIMIT_SQL_LENGTH, 1 << 18},
+	{SQLITE_LIMIT_COLUMN, 200},
+	{SQLITE_LIMIT_EXPR_DEPTH, 200},
+	{SQLITE_LIMIT_COMPOUND_SELECT, 20},
+	{SQLITE_LIMIT_VDBE_OP, 50000},
+	{SQLITE_LIMIT_FUNCTION_ARG, 20},
+	{SQLITE_LIMIT_ATTACHED, 0},
+	{SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100},
+	{SQLITE_LIMIT_VARIABLE_NUMBER, 200},
+	{SQLITE_LIMIT_TRIGGER_DEPTH, 1},
+	{SQLITE_LIMIT_WORKER_THREADS, 0},
+};
+
+static const struct {
+	int setting, value;
+} SETTINGS[] = {
+	{SQLITE_DBCONFIG_DEFENSIVE, 1},
+	{SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+	{SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},
+	{SQLITE_DBCONFIG_ENABLE_VIEW, 0}, /* but our own of this connection: schema.c */
+};
+
+/* A generated column runs functions of its author's choice whenever it is read. */
+static const char ODD_SQL[] =
+	"SELECT (SELECT COUNT(*) FROM sqlite_schema) > ?1 OR EXISTS (SELECT 1 FROM sqlite_schema s"
+	" WHERE type = 'table' AND (sql NOT LIKE 'CREATE TABLE%'"
+	"  OR EXISTS (SELECT 1 FROM pragma_table_xinfo(s.name) WHERE hidden <> 0)))";
+
+/* Likewise a check, a default and an index on an expression whenever a row is written. */
+static const char LOADED_SQL[] =
+	"SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE sql LIKE '%CHECK%'"
+	" OR sql LIKE '%DEFAULT%' OR (type = 'index' AND sql NOT NULL))";
+
+static int tripped = -ETIME;
+
+int guard_error(void)
+{
+	return tripped;
+}
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec time;
+
+	if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time) < 0)
+		return 0;
+	return (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
+}
+
+/* 0 where /proc does not tell. */
+static int64_t memory_bytes(void)
+{
+	int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+	char text[80] = "";
+	long long pages = 0;
+
+	if (fd < 0)
+		return 0;
+	if (read(fd, text, sizeof(text) - 1) > 0)
+		sscanf(text, "%*d %lld", &pages);
+	close(fd);
+	return pages * sysconf(_SC_PAGESIZE);
+}
+
+static int look(void *context)
+{
+	const struct guard *guard = context;
+
+	if (cpu_ns() > guard->until_ns)
+		tripped = -ETIME;
+	else if (memory_bytes() > guard->most_bytes)
+		tripped = -ENOBUFS;
+	else
+		return 0;
+	return 1;
+}
+
+int guard_settings(struct sqlite3 *handle)
+{
+	size_t i;
+	int r = SQLITE_OK;
+
+	for (i = 0; i < sizeof(LIMITS) / sizeof(*LIMITS); i++)
+		sqlite3_limit(handle, LIMITS[i].limit, LIMITS[i].most);
+	for (i = 0; r == SQLITE_OK && i < sizeof(SETTINGS) / sizeof(*SETTINGS); i++)
+		r = sqlite3_db_config(handle, SETTINGS[i].setting, SETTINGS[i].value, NULL);
+	if (r == SQLITE_OK)
+		r = sqlite3_exec(handle, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0", NULL,
+				 NULL, NULL);
+	return db_errno(r);
+}
+
+void guard_limit(struct guard *guard, struct sqlite3 *handle, off_t size)
+{
+	double share = size > FILE_BYTES ? (double)size / FILE_BYTES : 1;
+
+	guard->until_ns = cpu_ns() + (uint64_t)(share * (double)MOST_NS);
+	guard->most_bytes = (int64_t)(share * (double)MOST_BYTES);
+	sqlite3_hard_heap_limit64(guard->most_bytes);
+	sqlite3_progress_handler(handle, EVERY_OPS, look, guard);
+}
+
+static int refuse(struct sqlite3 *handle, const char *sql)
+{
+	sqlite3_stmt *stmt = NULL;
+	int r = sqlite3_prepare_v2(handle, sql, -1, &stmt, NULL), odd = 0;
+
+	if (r == SQLITE_OK && sqlite3_bind_parameter_count(stmt))
+		sqlite3_bind_int(stmt, 1, MOST_TABLES);
+	if (r == SQLITE_OK)
+		r = sqlite3_step(stmt);
+	if (r == SQLITE_ROW)
+		odd = sqlite3_column_int(stmt, 0);
+	sqlite3_finalize(stmt);
+	return odd ? -EBADMSG : db_errno(r);
+}
+
+int guard_check_read(struct sqlite3 *handle)
+{
+	return refuse(handle, ODD_SQL);
+}
+
+int guard_check_write(struct sqlite3 *handle)
+{
+	int r = guard_check_read(handle);
+
+	return r < 0 ? r : refuse(handle, LOADED_SQL);
+}

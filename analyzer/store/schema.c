@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/schema.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "schema_sql.h"
+
+#define MOST_NAME 64
+
+/* What came after version 1. Nobody wrote into t_gap and t_gpu_kernel before version 3. */
+static const char *const ADDED[] = {
+	"TABLE t_mark",	  "VIEW mark",	     "TABLE t_gap",   "VIEW gap",
+	"VIEW gpu_kernel",   "TABLE t_gpu_step", "VIEW gpu_step", "TABLE t_gpu_device",
+	"VIEW gpu_device", "TABLE t_gpu_call", "VIEW gpu_call",
+};
+
+/* ... and the columns that tell that a table is the one we know. */
+static const struct {
+	const char *table, *column;
+} NEWER[] = {
+	{"t_mark", "ns"},	  {"t_gap", "why"},	{"t_gpu_step", "task"},
+	{"t_gpu_device", "task"}, {"t_gpu_call", "task"},
+};
+
+int schema_run(struct db *db, const char *sql)
+{
+	return db_errno(sqlite3_exec(db_handle(db), sql, NULL, NULL, NULL));
+}
+
+int schema_create(struct db *db)
+{
+	char *pragmas = sqlite3_mprintf("PRAGMA application_id = %d; PRAGMA user_version = %d;",
+					DB_APPLICATION_ID, DB_SCHEMA_VERSION);
+	int r = pragmas ? db_begin(db) : -ENOMEM;
+
+	if (r == 0)
+		r = schema_run(db, pragmas);
+	sqlite3_free(pragmas);
+	if (r == 0)
+		r = schema_run(db, schema_sql);
+	if (r < 0) {
+		db_rollback(db);
+		return r;
+	}
+	return db_commit(db);
+}
+
+/* Makes what the schema has under this name ("VIEW mark"): "" in the file, "TEMP " beside it. */
+static int make(struct db *db, const char *where, const char *what)
+{
+	const char *at, *end = NULL, *kind = strchr(what, ' ');
+	char *sql = sqlite3_mprintf("CREATE %s ", what);
+	int r;
+
+	at = sql ? strstr(schema_sql, sql) : NULL;
+	sqlite3_free(sql);
+	if (at)
+		end = strchr(at, ';');
+	if (!end)
+		return -ENOMEM;
+	at += strlen("CREATE ") + (size_t)(kind - what) + 1;
+	sql = sqlite3_mprintf("CREATE %s%.*s IF NOT EXISTS %.*s", where, (int)(kind - what), what,
+			      (int)(end - at), at);
+	r = sql ? schema_run(db, sql) : -ENOMEM;
+	sqlite3_free(sql);
+	return r;
+}
+
+int schema_upgrade(struct db *db, int64_t version)
+{
+	char version_sql[48];
+	int r = db_begin(db);
+
+	if (r < 0)
+		return r;
+	if (version < 3)
+		r = schema_run(db, "DROP VIEW IF EXISTS gap; DROP VIEW IF EXISTS gpu_kernel;"
+				   "DROP TABLE IF EXISTS t_gap;"
+				   "DROP TABLE IF EXISTS t_gpu_kernel;");
+	if (r == 0 && version > 1 && version < 4)
+		r = schema_run(db, "DROP VIEW mark; ALTER TABLE t_mark ADD COLUMN ns INTEGER;");
+	for (size_t i = 0; r == 0 && i < sizeof(ADDED) / sizeof(*ADDED); i++)
+		r = make(db, "", ADDED[i]);
+	snprintf(version_sql, sizeof(version_sql), "PRAGMA user_version = %d", DB_SCHEMA_VERSION);
+	if (r == 0)
+		r = schema_run(db, version_sql);
+	if (r < 0) {
+		db_rollback(db);
+		return r;
+	}
+	return db_commit(db);
+}
+
+static int has_column(struct db *db, const char *table, const char *column, bool *ret)
+{
+	sqlite3_stmt *stmt = NULL;
+	int r = sqlite3_prepare_v2(db_handle(db),
+				   "SELECT 1 FROM pragma_table_xinfo(?1) WHERE name = ?2", -1,
+				   &stmt, NULL);
+
+	if (r == SQLITE_OK)
+		r = sqlite3_bind_text(stmt, 1, table, -1, SQLITE_STATIC);
+	if (r == SQLITE_OK)
+		r = sqlite3_bind_text(stmt, 2, column, -1, SQLITE_STATIC);
+	if (r == SQLITE_OK)
+		r = sqlite3_step(stmt);
+	*ret = r == SQLITE_ROW;
+	sqlite3_finalize(stmt);
+	return db_errno(r);
+}
+
+static int lend(struct db *db, const char *table)
+{
+	char what[MOST_NAME];
+	bool has_texts;
+	int r = has_column(db, table, "text", &has_texts);
+
+	if (r < 0)
+		return r;
+	/* Marks of before version 4 are moments, and stay. */
+	if (has_texts)
+		return schema_run(db, "CREATE TEMP VIEW t_mark AS SELECT ts_ns, pid, tid, text,"
+				      " NULL AS ns FROM main.t_mark");
+	snprintf(what, sizeof(what), "TABLE %s", table);
+	return make(db, "TEMP ", what);
+}
+
+int schema_lend(struct db *db)
+{
+	bool there;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < sizeof(NEWER) / sizeof(*NEWER); i++) {
+		r = has_column(db, NEWER[i].table, NEWER[i].column, &there);
+		if (r == 0 && !there)
+			r = lend(db, NEWER[i].table);
+	}
+	return r;
+}
+
+int schema_view(struct db *db, const char *name)
+{
+	char what[MOST_NAME + 8];
+
+	snprintf(what, sizeof(what), "VIEW %s", name);
+	return make(db, "TEMP ", what);
+}
+
+int schema_each_view(struct db *db, int (*view)(const char *name, void *context), void *context)
+{
+	static const char create[] = "\nCREATE VIEW ";
+	const char *at = schema_sql;
+	char name[MOST_NAME];
+	int r = 0;
+
+	while (r == 0 && (at = strstr(at, create))) {
+		at += sizeof(create) - 1;
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(at, " "), at);
+		r = schema_view(db, name);
+		/* Those that begin with t_ are ours, as tables are. */
+		if (r == 0 && strncmp(name, "t_", 2) != 0)
+			r = view(name, context);
+	}
+	return r;
+}
