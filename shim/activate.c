@@ -24,8 +24,11 @@ enum state {
 static const volatile uint32_t cell_off;
 const volatile uint32_t *activate_cell = &cell_off;
 
+bool activate_unwiped NEAR = false;
+
 static _Atomic uint32_t state NEAR = STATE_STARTING;
 static volatile uint32_t *cell_page;
+static int cell_pid;
 static char failure[512];
 static int failure_pid;
 
@@ -63,20 +66,27 @@ const char *activate_failure(void)
 static int make_cell(void)
 {
 	void *page;
-	int r;
 
 	if (cell_page)
 		return 0;
 	page = sys_mmap(4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	if (sys_mmap_failed(page))
 		return (int)(long)page;
-	r = (int)sys_call3(SYS_madvise, page, 4096, MADV_WIPEONFORK);
-	if (r < 0) {
-		sys_munmap(page, 4096);
-		return r;
-	}
+	activate_unwiped = sys_call3(SYS_madvise, page, 4096, MADV_WIPEONFORK) < 0;
 	cell_page = page;
 	return 0;
+}
+
+/* Its memory is its own here, as a vfork child's is not, for which libc calls nobody. */
+void activate_forked(void)
+{
+	if (activate_unwiped)
+		*cell_page = 0;
+}
+
+bool activate_is_own(void)
+{
+	return cell_pid == sys_getpid();
 }
 
 static bool activate_as(uint32_t from)
@@ -106,6 +116,7 @@ static bool activate_as(uint32_t from)
 	}
 	if (on_begins)
 		on_begins();
+	cell_pid = sys_getpid();
 	__atomic_store_n(cell_page, thread_life, __ATOMIC_RELEASE);
 	__atomic_store_n(&activate_cell, cell_page, __ATOMIC_RELEASE);
 	atomic_store(&state, STATE_ON);

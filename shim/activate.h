@@ -17,8 +17,13 @@
 /*
  * thread_life while this process records, else 0. Lies in a page that the kernel wipes in every
  * forked child, however it was forked, so no child ever writes into its parent's rings.
+ *
+ * Where the kernel does not (gVisor), activate_forked() clears it, which libc calls in a child of
+ * fork(). A child that was made past libc is told by its pid, and only where records are written:
+ * it adds to its parent's sums what it reads from a file that its parent had open.
  */
 extern HIDDEN const volatile uint32_t *activate_cell;
+extern HIDDEN bool activate_unwiped;
 
 /*
  * 0, or thread_life. What activate() has set up is seen by whoever sees that it did; syscall.S and
@@ -28,6 +33,18 @@ static inline uint32_t activate_on(void)
 {
 	return __atomic_load_n(activate_cell, __ATOMIC_ACQUIRE);
 }
+
+/* Is this the process that the cell is of? A system call: for where the kernel does not wipe it. */
+bool activate_is_own(void);
+
+/* Before anything is written that others see as this process's. */
+static inline bool activate_is_here(void)
+{
+	return activate_on() && (likely(!activate_unwiped) || activate_is_own());
+}
+
+/* In a child, by libc's fork(). */
+void activate_forked(void);
 
 /*
  * The constructor is done: activate() may work from now on. Whenever this process, or one that was

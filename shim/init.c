@@ -72,7 +72,7 @@ __attribute__((destructor)) static void init_end(void)
 		return;
 	pipes_finish();
 	attach_finish();
-	if (activate_on())
+	if (activate_is_here())
 		segment_mark_end();
 	summary_print();
 }

@@ -3,6 +3,7 @@
 
 #include <sys/uio.h>
 
+#include "activate.h"
 #include "dlprof/stack.h"
 #include "segment.h"
 #include "sys.h"
@@ -37,7 +38,7 @@ static uint32_t copy(void *target, uintptr_t source, size_t size)
 
 __attribute__((noinline)) void stack_keep(struct thread *thread, uint64_t begin_ns)
 {
-	struct dlprof_stack *stack = take_place();
+	struct dlprof_stack *stack = activate_is_here() ? take_place() : NULL;
 	uint64_t *registers;
 
 	if (!stack)

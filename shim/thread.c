@@ -77,7 +77,7 @@ void thread_push(struct thread *thread, const struct dlprof_event *event)
 	uint64_t head, tail;
 
 	/* Forked since the caller looked: the ring is the parent's. */
-	if (unlikely(!activate_on()))
+	if (unlikely(!activate_is_here()))
 		return;
 	if (thread->busy) {
 		atomic_fetch_add_explicit(&slot->lost_count, 1, memory_order_relaxed);

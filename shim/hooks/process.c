@@ -17,7 +17,7 @@
 #define DEFINE_EXIT(hook_name)                                                                     \
 	HOOK_EXPORT void hook_name(int status)                                                     \
 	{                                                                                          \
-		if (unlikely(activate_on())) {                                                     \
+		if (unlikely(activate_is_here())) {                                                \
 			attach_finish();                                                           \
 			segment_mark_end();                                                        \
 		}                                                                                  \
@@ -34,6 +34,7 @@ extern void *const __dso_handle HIDDEN;
 
 static void forked(void)
 {
+	activate_forked();
 	module_forked();
 	dl_closing = 0; /* the threads that did are not here */
 	thread_self = NULL;

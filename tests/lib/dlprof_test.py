@@ -110,6 +110,16 @@ def environment(preload=True, **changes):
     return env
 
 
+def sandboxed(denied, argv, preload=True):
+    """`argv` where some system calls are denied: see deny.py. To be run without the preload, which
+    the program itself gets; as it is if nothing is denied."""
+    if not denied:
+        return argv
+    deny = os.path.join(os.path.dirname(os.path.abspath(__file__)), "deny.py")
+    return ([sys.executable, deny] + list(denied) + ["--"] +
+            (["env", "LD_PRELOAD=" + SHIM] if preload else []) + argv)
+
+
 class Result:
     def __init__(self, status, out, err):
         self.status, self.out, self.err = status, out, err

@@ -12,7 +12,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from dlprof_test import (PYTHON, check, environment, equal, finish, need_shim, rows,  # noqa
-                         run, say, scratch, wait_for_drain)
+                         run, sandboxed, say, scratch, wait_for_drain)
 
 COUNT = int(os.environ.get("TEST_STORM", "1000"))
 
@@ -44,14 +44,14 @@ def folder_with_data():
     return folder
 
 
-def check_storm(storms, name, pause_us, count, detail):
-    argv = [storms, str(count), str(pause_us)]
+def check_storm(storms, name, pause_us, count, detail, denied=()):
+    argv = sandboxed(denied, [storms, str(count), str(pause_us)])
     # The count decides what is printed only in that none may be bad.
-    plain = run([storms, "20", str(pause_us)], env=environment(False), cwd=folder_with_data())
+    plain = run(sandboxed(denied, [storms, "20", str(pause_us)], preload=False), env=environment(False), cwd=folder_with_data())
     folder = folder_with_data()
     database = os.path.join(folder, "run.db")
     done = run(argv, cwd=folder, timeout=900, env=environment(
-        DLPROF_ACTIVATE="always", DLPROF_DETAIL=detail, DLPROF_OUT=database, DLPROF_QUIET=1,
+        not denied, DLPROF_ACTIVATE="always", DLPROF_DETAIL=detail, DLPROF_OUT=database, DLPROF_QUIET=1,
         TMPDIR=folder))
     equal((done.status, done.out, done.err), (plain.status, plain.out, plain.err), name)
     wait_for_drain(database, 120)
@@ -105,6 +105,11 @@ def main():
     # Without a pause a thread is nearly always inside a wrapper when its process forks.
     check_storm(storms, "{} children of busy threads:".format(COUNT), 0, COUNT, "slow")
     check_storm(storms, "records of {} children:".format(COUNT), 2000, COUNT, "all")
+    # A kernel that does not wipe our page in a child.
+    check_storm(storms, "{} children, no wipe:".format(COUNT // 5), 0, COUNT // 5, "slow",
+                ["wipe=EINVAL"])
+    check_storm(storms, "records of {} children, no wipe:".format(COUNT // 5), 2000, COUNT // 5,
+                "all", ["wipe=EINVAL"])
     finish()
 
 
