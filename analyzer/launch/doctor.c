@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/statvfs.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -15,7 +16,7 @@
 
 #define OLDEST_GLIBC_MINOR 34
 #define MB                 1000000.0
-#define SEGMENT_LEAST_MB   8.0 /* a process takes one */
+#define SEGMENT_LEAST_MB   8.0 /* a process takes half of one */
 #define SEGMENT_FEW_MB     64.0
 #define SHM_FEW_MB         500.0 /* Docker gives 64 MB, which a few large batches fill */
 
@@ -64,8 +65,8 @@ static void check_library(struct doctor *doctor)
 	doctor_say(doctor, r < 0 ? DOCTOR_FAIL : DOCTOR_OK, "drain",
 		   r == -EACCES ? "make it executable: chmod +x"
 				: "install it into libexec/dlprof, or beside libdlprof.so",
-		   r == -EACCES ? "'%s' may not be executed: recording would stop at 1 MB"
-		   : r < 0      ? "dlprof-drain%s was not found: recording would stop at 1 MB"
+		   r == -EACCES ? "'%s' may not be executed: recording would soon stop"
+		   : r < 0      ? "dlprof-drain%s was not found: recording would soon stop"
 				: "%s",
 		   r == -ENOENT ? "" : drain);
 }
@@ -147,7 +148,7 @@ static void check_segments(struct doctor *doctor)
 			: mb < SEGMENT_FEW_MB ? DOCTOR_WARN
 					      : DOCTOR_OK,
 			"segments",
-			"make room, or set DLPROF_SEGMENT_DIR: each recording process takes 1 MB",
+			"make room, or set DLPROF_SEGMENT_DIR: each recording process takes 0.5 MB",
 			"'%s' has %.0f MB for shared memory", folder, mb);
 	mb = free_mb("/dev/shm");
 	doctor_say(
@@ -155,6 +156,21 @@ static void check_segments(struct doctor *doctor)
 		"give the container more (docker run --shm-size=8g): PyTorch's workers hand over "
 		"batches there, and die by SIGBUS when it is full",
 		"/dev/shm has %.0f MB left", mb);
+}
+
+/* As the library asks. */
+static void check_forks(struct doctor *doctor)
+{
+	void *page = mmap(NULL, 1, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	bool wiped = page != MAP_FAILED && madvise(page, 1, MADV_WIPEONFORK) == 0;
+
+	if (page != MAP_FAILED)
+		munmap(page, 1);
+	doctor_say(doctor, DOCTOR_OK, "forks", "", "%s",
+		   wiped ? "the kernel tells forked children from their parents"
+			 : "libc's fork() tells children from their parents, as this kernel does "
+			   "not (gVisor); those of a bare clone() are told by their pid only, and "
+			   "what they read may count as their parent's");
 }
 
 static void check_cores(struct doctor *doctor)
@@ -215,6 +231,7 @@ void doctor_place(struct doctor *doctor)
 	check_library(doctor);
 	check_output(doctor);
 	check_segments(doctor);
+	check_forks(doctor);
 	check_cores(doctor);
 	check_environment(doctor);
 }

@@ -36,7 +36,7 @@ __attribute__((format(printf, 5, 6))) void doctor_say(struct doctor *doctor,
 						      enum doctor_status status, const char *id,
 						      const char *fix, const char *format, ...);
 
-/* doctor.c: library, drain, output, shared memory, cores, environment, GPU. */
+/* doctor.c: library, drain, output, shared memory, forks, cores, environment, GPU. */
 void doctor_place(struct doctor *doctor);
 
 /* python.c: the interpreter, what of its packages can be seen, the places to patch. */

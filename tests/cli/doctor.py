@@ -77,6 +77,17 @@ def check_place(folder):
     expect(doctor("--library", alone, *quick), "drain", "ok", drain)
 
 
+def check_forks():
+    """In a sandbox like gVisor, which wipes no page in a forked child."""
+    expect(doctor("--", "true"), "forks", "ok", "the kernel tells")
+    argv = t.sandboxed(["wipe=EINVAL"], [t.DLPROF, "doctor", "-q", "--", "true"], preload=False)
+    done = t.run(argv, env=t.environment(preload=False))
+    if "no filter" in done.err:
+        t.say("no seccomp filter can be set here")
+        return
+    t.check("told by their pid only" in " ".join(done.out.split()), "no wipe:", done.out, done.err)
+
+
 def check_command(folder):
     expect(doctor("no-such-program"), "command", "fail", "No such file")
     found = doctor("true")
@@ -137,6 +148,7 @@ def main():
     t.need_shim()
     check_sound(t.scratch())
     check_place(t.scratch())
+    check_forks()
     check_command(t.scratch())
     check_python(t.scratch())
     check_named(t.scratch())
