@@ -215,7 +215,7 @@ static void *find(const char *name, const struct exception *exception, int minor
 	if (exception->version[0] && dlvsym)
 		return dlvsym(RTLD_NEXT, name, exception->version);
 	found = next_function(scope, name);
-	/* An older glibc's other libraries are asked on the first call: a failed lookup allocates. */
+	/* Other libraries of an older glibc: on the first call. A failed lookup allocates. */
 	if (found || (scope->count && minor < 34))
 		return found;
 	return dl_real(RTLD_NEXT, name);
