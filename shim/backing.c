@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+#include "dlprof/folder.h"
 #include "sys.h"
 
 #ifndef MADV_POPULATE_WRITE
@@ -35,7 +36,7 @@ int backing_make(const char *path, struct dlprof_segment **ret_shared)
 	r = check_file_limit();
 	if (r < 0)
 		return r;
-	fd = sys_open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
+	fd = sys_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, DLPROF_FILE_MODE);
 	if (fd < 0)
 		return fd;
 	r = (int)sys_call2(SYS_ftruncate, fd, sizeof(struct dlprof_segment));

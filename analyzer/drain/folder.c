@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "dlprof/folder.h"
+#include "drain/link.h"
 #include "drain/now.h"
 #include "drain/segment.h"
 #include "drain/trust.h"
@@ -308,43 +309,8 @@ int folder_remove(struct folder *folder, const char *database)
 	if (r < 0 && each_name(folder, tidy, folder) == -EAGAIN)
 		return -EAGAIN;
 	if (r == 0 || !is_ours_left(folder))
-		folder_remove_link(database, folder->path);
+		link_remove(database, folder->path);
 	return r;
-}
-
-static int read_link(const char *database, char *link, size_t link_size, char *target, size_t size)
-{
-	struct stat status;
-	ssize_t length;
-
-	snprintf(link, link_size, "%s" DLPROF_LINK_SUFFIX, database);
-	if (lstat(link, &status) < 0)
-		return -errno;
-	if (!S_ISLNK(status.st_mode))
-		return -ENOENT;	/* a file of that name */
-	if (!trust_is_own(&status))
-		return -EPERM;
-	length = readlink(link, target, size - 1);
-	if (length < 0)
-		return -errno;
-	target[length] = '\0';
-	return 0;
-}
-
-void folder_remove_link(const char *database, const char *path)
-{
-	char link[4200], target[4096];
-
-	if (read_link(database, link, sizeof(link), target, sizeof(target)) == 0 &&
-	    strcmp(target, path) == 0)
-		unlink(link);
-}
-
-int folder_find(const char *database, char *path, size_t size)
-{
-	char link[4200];
-
-	return read_link(database, link, sizeof(link), path, size);
 }
 
 bool folder_has_root(const char *path)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * folder.h - the folder that holds the segments of a run; "DATABASE-segments" leads there.
+ * folder.h - the folder that holds the segments of a run.
  *
  * Once it is open it is known by its descriptor. What is in it and not ours, or no segment that we
  * can read, stays as it is, and is not looked at again.
@@ -26,6 +26,7 @@ struct folder {
 	struct timespec changed;	/* to this */
 	struct left *left;	/* what is not touched again */
 	size_t left_count;
+	int lost_rounds;	/* gather.c's: it is no more at its path, since so many looks */
 };
 
 /*
@@ -66,12 +67,6 @@ bool folder_is_kept(struct folder *folder, char *why, size_t size);
  * just now. Other errors: what is left keeps the folder, and what is ours of it the link.
  */
 int folder_remove(struct folder *folder, const char *database);
-
-/* The link, if it leads to `path`. */
-void folder_remove_link(const char *database, const char *path);
-
-/* Where the link leads. -ENOENT: there is none. -EPERM: it is somebody else's. */
-int folder_find(const char *database, char *path, size_t size);
 
 /* Whether the process lives that began the run, by the name of the folder. */
 bool folder_has_root(const char *path);

@@ -6,6 +6,8 @@
 
 #include "drain/state.h"
 
+#define LOST_ROUNDS 20	/* somebody else may just read it, or be at removing it */
+
 static bool is_open(const struct drain *drain, const char *name)
 {
 	for (size_t i = 0; i < drain->count; i++)
@@ -65,23 +67,30 @@ static int add_segment(void *context, const char *name)
 	return facts_begin(drain->writer, segment, drain->folder.path);
 }
 
+static int note_lost(struct drain *drain, const char *then)
+{
+	char text[5000];
+
+	snprintf(text, sizeof(text),
+		 "the folder of segments %s was removed while the run recorded, and %s",
+		 drain->folder.path, then);
+	return writer_note(drain->writer, "warning", text);
+}
+
 /* Somebody removed the folder. What is open is read on; others find a new one. */
 static int follow_folder(struct drain *drain)
 {
 	struct folder folder;
-	char text[5000];
 
-	/* As long as it cannot be, or somebody else reads it, there is a next round. */
 	if (folder_restore(&folder, drain->folder.path) < 0)
-		return 0;
+		return ++drain->folder.lost_rounds == LOST_ROUNDS
+			       ? note_lost(drain, "cannot be made again: what began since is missing")
+			       : 0;
 	folder_close(&drain->folder);
 	drain->folder = folder;
 	for (size_t i = 0; i < drain->count; i++)
 		drain->segments[i]->apart = true;
-	snprintf(text, sizeof(text),
-		 "the folder of segments %s was removed while the run recorded, and made again: "
-		 "what began just then may be missing", folder.path);
-	return writer_note(drain->writer, "warning", text);
+	return note_lost(drain, "made again: what began just then may be missing");
 }
 
 int gather(struct drain *drain, bool now)

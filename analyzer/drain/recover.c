@@ -8,6 +8,7 @@
 
 #include "drain/drain.h"
 #include "drain/folder.h"
+#include "drain/link.h"
 #include "store/db.h"
 #include "store/query.h"
 
@@ -19,7 +20,7 @@ bool drain_is_live(const char *database)
 {
 	char path[4096];
 
-	return folder_find(database, path, sizeof(path)) == 0 && folder_is_recorded_into(path);
+	return link_find(database, path, sizeof(path)) == 0 && folder_is_recorded_into(path);
 }
 
 static bool is_empty(const char *database)
@@ -74,7 +75,7 @@ static bool tidy(struct folder *folder, const char *path, const char *database, 
 		close_database(database);
 		folder_remove(folder, database);
 	} else if (is_empty(database) || is_finished_here(database)) {
-		folder_remove_link(database, path);
+		link_remove(database, path);
 	}
 	return true;
 }
@@ -110,7 +111,7 @@ int drain_recover(const char *database, bool *ret_live)
 	int r;
 
 	*ret_live = false;
-	r = folder_find(database, path, sizeof(path));
+	r = link_find(database, path, sizeof(path));
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
 	for (int waited_ms = 0; !try(path, database, waited_ms, &r, ret_live);

@@ -102,6 +102,8 @@ def check_base():
     equal(databases(training.folder), [training.database], name, "databases")
     equal(rows(training.database, "SELECT count(*) AS batches FROM batch"), [{"batches": COUNT}],
           name)
+    equal(rows(training.database, "SELECT count(*) AS notes FROM note WHERE level = 'warning' "
+                                  "AND text LIKE '%cannot be made again%'")[0]["notes"], 1, name)
 
 
 def main():
