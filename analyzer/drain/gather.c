@@ -82,10 +82,11 @@ static int follow_folder(struct drain *drain)
 {
 	struct folder folder;
 
-	if (folder_restore(&folder, drain->folder.path) < 0)
-		return ++drain->folder.lost_rounds == LOST_ROUNDS
-			       ? note_lost(drain, "cannot be made again: what began since is missing")
-			       : 0;
+	if (folder_restore(&folder, drain->folder.path) < 0) {
+		if (++drain->folder.lost_rounds != LOST_ROUNDS)
+			return 0;
+		return note_lost(drain, "cannot be made again: what began since is missing");
+	}
 	folder_close(&drain->folder);
 	drain->folder = folder;
 	for (size_t i = 0; i < drain->count; i++)
