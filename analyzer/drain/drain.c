@@ -261,7 +261,7 @@ static int remove_segments(struct drain *drain)
 		folder_unlink(&drain->folder, drain->segments[i]->name, drain->segments[i]->fd);
 	for (int try = 0; try < drain->tries && folder_unlink_again(&drain->folder, &error); try++)
 		poll(NULL, 0, RETRY_MS);
-	if (!folder_is_kept(&drain->folder, why, sizeof(why)))
+	if (!folder_find_obstacle(&drain->folder, why, sizeof(why)))
 		return 0;
 	r = db_begin(drain->db);
 	if (r == 0)

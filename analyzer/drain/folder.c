@@ -255,7 +255,7 @@ static int stop_at_foreign(void *context, const char *name)
 	return trust_is_unfinished(folder->fd, name) ? 0 : -ENOTEMPTY;
 }
 
-bool folder_is_kept(struct folder *folder, char *why, size_t size)
+bool folder_find_obstacle(struct folder *folder, char *why, size_t size)
 {
 	int error = 0;
 	size_t count = folder_unlink_again(folder, &error);

@@ -59,8 +59,8 @@ void folder_unlink(struct folder *folder, const char *name, int fd);
 /* Tries again to remove what could not be. How many still cannot, and why in *ret_error. */
 size_t folder_unlink_again(struct folder *folder, int *ret_error);
 
-/* Why folder_remove() would fail, as far as can be told before; false: nothing is known. */
-bool folder_is_kept(struct folder *folder, char *why, size_t size);
+/* Why folder_remove() will fail, as far as can be said before it; false: it may succeed. */
+bool folder_find_obstacle(struct folder *folder, char *why, size_t size);
 
 /*
  * Removes what is left of the run: the folder, then the link. -EAGAIN: a process joined the run

@@ -39,7 +39,7 @@ int gather_leave(struct drain *drain, const char *name, int error)
 	if (r < 0)
 		return r;
 	snprintf(text, sizeof(text), "%s/%s was left where it is: it is %s", folder->path, name,
-		 error == -EBADMSG ? "damaged or of another version, and what it holds is lost"
+		 error == -EBADMSG ? "damaged or of another version, and what it holds is missing"
 				   : "no segment of this run");
 	return drain->writer ? writer_note(drain->writer, "warning", text) : 0;
 }

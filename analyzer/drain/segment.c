@@ -85,7 +85,7 @@ static int check_header(const struct segment *segment)
 		return -EBADMSG;
 	if (fstat(segment->fd, &status) < 0)
 		return -errno;
-	return status.st_size < (off_t)sizeof(struct dlprof_segment) ? -EBADMSG : 0;
+	return status.st_size != (off_t)sizeof(struct dlprof_segment) ? -EBADMSG : 0;
 }
 
 static void terminate(struct dlprof_header *header)

@@ -65,6 +65,14 @@ def check_link_of_another_user():
         answer = report(database)
         equal(tree(private), before, "a stranger's link to", target)
         equal(answer.status, 2, answer.err)
+        os.unlink(database)
+        done = run(HOST, env=environment(DLPROF_ACTIVATE="always", DLPROF_OUT=database,
+                                         TMPDIR=scratch()))
+        wait_for_drain(folder)
+        check("run-2.db" in done.err, "recorded beside a stranger's link:", done.err)
+        equal(report(os.path.join(folder, "run-2.db")).status, 3, "recorded beside that")
+        equal(tree(private), before, "recorded beside a stranger's link to", target)
+        os.unlink(os.path.join(folder, "run-2.db"))
         os.unlink(database + "-segments")
 
 

@@ -8,8 +8,8 @@ import shutil
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from dlprof_test import (DRAIN, environment, equal, finish, need_shim, report, run,  # noqa: E402
-                         scratch, wait_for_drain)
+from dlprof_test import (DRAIN, environment, equal, finish, need_shim, report, rows,  # noqa
+                         run, scratch, wait_for_drain)
 
 
 def record(folder, **changes):
@@ -57,6 +57,20 @@ def check_replaced():
     equal(record(folder)[0], ["mine.db"], "a link of ours to nothing")
 
 
+def check_without_links():
+    """Where links cannot be made the run is recorded all the same, and its database says so."""
+    folder = scratch()
+    done = run(["strace", "-o", "/dev/null", "-e", "inject=symlinkat:error=EPERM",
+                "-E", "LD_PRELOAD=" + environment()["LD_PRELOAD"], "/bin/true"],
+               env=environment(preload=False, DLPROF_ACTIVATE="always", TMPDIR=scratch(),
+                               DLPROF_OUT=os.path.join(folder, "mine.db")))
+    equal(done.status, 0, done.err)
+    wait_for_drain(folder)
+    equal(os.listdir(folder), ["mine.db"], "without links")
+    equal(rows(os.path.join(folder, "mine.db"), "SELECT count(*) AS notes FROM note WHERE level = "
+               "'warning' AND text LIKE 'cannot link %'"), [{"notes": 1}], "without links")
+
+
 def check_unfinished():
     folder = scratch()
     segments = unfinished(os.path.join(folder, "mine.db-segments"))
@@ -75,6 +89,8 @@ def main():
     check_left_alone("a link to nothing", lambda path: os.symlink("/nonexistent/else", path))
     check_replaced()
     check_unfinished()
+    if shutil.which("strace"):
+        check_without_links()
     finish()
 
 
