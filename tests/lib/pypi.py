@@ -18,6 +18,7 @@ LISTS = {"venv": os.path.join(t.ROOT, "tests", "e2e", "wheels.txt"),
 TIMEOUT_S = 900
 # A network that answers nothing may cost a minute, and not pip's own five tries of each.
 PIP = ["-m", "pip", "--no-input", "--retries", "1", "--timeout", "20"]
+COMPLAINTS = r"\[Errno [^']+|[\w ]+ timed out|certificate verify failed[^(']*|ERROR: .*"
 
 
 def path(name, end=""):
@@ -33,7 +34,7 @@ def wanted(name):
 def is_whole(name):
     try:
         with open(path(name, ".done"), encoding="utf-8") as file:
-            return file.read() == wanted(name)
+            return file.read() == wanted(name) and os.path.isdir(path(name))
     except OSError:
         return False
 
@@ -46,7 +47,7 @@ def why_not(name):
             text = log.read()
     except OSError:
         return "tests/run.sh does it"
-    found = re.findall(r"\[Errno [^']+|[\w ]+ timed out|ERROR: .*", text) or text.splitlines()[-1:]
+    found = re.findall(COMPLAINTS, text) or text.splitlines()[-1:]
     return "{} ({})".format(found[0] if found else "stopped", path(name, ".log"))
 
 
@@ -66,7 +67,7 @@ def steps(name):
                     for line in file if not line.startswith("#")]
     find = "import numpy; print('.'.join(numpy.__version__.split('.')[:2]))"
     version = subprocess.run([t.PYTHON, "-c", find], stdout=subprocess.PIPE, check=True)
-    # PyTorch was built for one numpy 1 or 2, and later ones of the same number serve as well. Without
+    # PyTorch was built for numpy 1 or 2, and later ones of the same number serve as well. Without
     # --ignore-installed the system's own Pillow would do.
     return [[t.PYTHON, "-m", "venv", "--without-pip", "--system-site-packages", path(name)],
             [os.path.join(path(name), "bin", "python")] + PIP +
@@ -84,8 +85,8 @@ def fetch(name):
     with open(path(name, ".log"), "w", encoding="utf-8") as log:
         try:
             for command in steps(name):
-                subprocess.run(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, check=True,
-                               timeout=TIMEOUT_S)
+                subprocess.run(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                               check=True, timeout=TIMEOUT_S)
         except (OSError, subprocess.SubprocessError) as error:
             print("ERROR:" if isinstance(error, subprocess.TimeoutExpired) else "", error, file=log)
             shutil.rmtree(path(name), ignore_errors=True)
