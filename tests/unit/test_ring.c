@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_ring.c - a slot's small ring and its large one against a model: whatever the producer, the
+ * drain and their deaths do in turns, each record is read where it was written, or counted as lost.
+ */
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "activate.h"
+#include "segment.h"
+#include "thread.h"
+
+#define STEPS	  20000
+#define PUSH_MOST 3000000
+
+static char home[] = "/tmp/test-of-dlprof-XXXXXX";
+
+static void open_of_shim(void)
+{
+	cr_assert_eq(segment_open(home, 0, -1, -1), 0);
+}
+
+/* The drain's functions have the names of the shim's. */
+#define segment_open	    drain_segment_open
+#define segment_close	    drain_segment_close
+#define segment_poll	    drain_segment_poll
+#define segment_refresh	    drain_segment_refresh
+#define segment_read	    drain_segment_read
+#define segment_publish	    drain_segment_publish
+#define segment_rewind	    drain_segment_rewind
+#define segment_is_empty    drain_segment_is_empty
+#define segment_beat	    drain_segment_beat
+#define segment_start_ticks drain_segment_start_ticks
+#include "drain/alive.c"
+#include "drain/segment.c"
+
+/* What must be so. */
+static struct {
+	uint32_t numbers[PUSH_MOST]; /* of the records by their positions */
+	uint64_t head, tail, lost;
+	bool far;
+	uint32_t pushed;
+} model;
+
+static struct segment *reader;
+static struct thread *thread;
+static const volatile uint32_t on = 1;
+
+static struct dlprof_slot *slot_of_thread(void)
+{
+	return thread->slot;
+}
+
+static void open_reader(void)
+{
+	DIR *list = opendir(home);
+	struct dirent *entry;
+
+	segment_close(reader);
+	reader = NULL;
+	while (list && !reader && (entry = readdir(list)))
+		if (strstr(entry->d_name, DLPROF_SEGMENT_SUFFIX))
+			segment_open(dirfd(list), entry->d_name, &reader);
+	closedir(list);
+	cr_assert(reader);
+}
+
+static void set_up(void)
+{
+	strcpy(strrchr(home, '-'), "-XXXXXX");
+	cr_assert(mkdtemp(home));
+	activate_cell = &on;
+	thread_life++;
+	open_of_shim();
+	thread = thread_get();
+	cr_assert(thread);
+	memset(&model, 0, sizeof(model));
+	open_reader();
+}
+
+static void tear_down(void)
+{
+	char command[80];
+
+	segment_close(reader);
+	reader = NULL;
+	snprintf(command, sizeof(command), "rm -r '%s'", home);
+	cr_assert_eq(system(command), 0);
+}
+
+TestSuite(ring, .init = set_up, .fini = tear_down);
+
+static void push(void)
+{
+	struct dlprof_event event = {.kind = DLPROF_EVENT_OP, .task = ++model.pushed};
+	uint64_t held = model.head - model.tail;
+
+	thread_push(thread, &event);
+	if (!model.far && held == DLPROF_NEAR_CAPACITY)
+		model.far = true;
+	if (held < DLPROF_RING_CAPACITY)
+		model.numbers[model.head++] = model.pushed;
+	else
+		model.lost++;
+	cr_assert_eq(slot_of_thread()->head, model.head);
+	cr_assert_eq(slot_of_thread()->lost_count, model.lost);
+}
+
+static int take(void *context, struct segment *segment, struct ring *ring, uint64_t position,
+		struct dlprof_event *event)
+{
+	if (!model.pushed)	/* nothing was written, whatever the slot says */
+		return 0;
+	cr_assert_lt(position, model.head);
+	cr_assert_eq(event->task, model.numbers[position], "record %llu is %u, not %u",
+		     (unsigned long long)position, event->task, model.numbers[position]);
+	return 0;
+}
+
+static void read_all(void)
+{
+	size_t taken = 0;
+
+	cr_assert_eq(segment_read(reader, take, NULL, &taken), 0);
+	cr_assert_eq(reader->rings[0].read, model.head);
+	cr_assert_eq(reader->rings[0].lost_count, model.lost);
+}
+
+/* Some of what was read is held back. */
+static void publish(unsigned int chance)
+{
+	struct ring *ring = &reader->rings[0];
+
+	ring->release = ring->read - chance % (ring->read - ring->published + 1);
+	cr_assert_eq(segment_publish(reader, false), 0);
+	model.tail = ring->release;
+}
+
+/* Another thread gets the slot; the one before may have died where it had just begun the far ring.
+ */
+static void hand_over(bool killed)
+{
+	if (killed && !model.far && model.head - model.tail == DLPROF_NEAR_CAPACITY) {
+		cr_assert_eq(segment_reserve_far(thread->slot), 0);
+		slot_of_thread()->far_from = model.head;
+		model.far = true;
+	}
+	thread_reset(thread, thread->slot, thread->tid);
+}
+
+Test(ring, every_record_is_read_where_it_was_written)
+{
+	unsigned int seed = 20261122, far_runs = 0, killed_runs = 0;
+
+	for (int run = 0; run < 60; run++) {
+		unsigned int most = run % 3 ? 40 + (unsigned int)run : 700;
+		bool killed = run % 2;
+
+		tear_down();
+		set_up();
+		for (int step = 0; step < STEPS / 60; step++) {
+			unsigned int chance = (unsigned int)rand_r(&seed);
+
+			for (unsigned int i = chance % most; i > 0; i--) {
+				push();
+				if (killed && !model.far &&
+				    model.head - model.tail == DLPROF_NEAR_CAPACITY) {
+					hand_over(true);
+					killed_runs++;
+				}
+			}
+			if (chance >> 8 & 1)
+				read_all();
+			if (chance >> 9 & 1)
+				publish(chance >> 12);
+			if ((chance >> 10) % 16 == 0)
+				segment_rewind(reader);
+			if ((chance >> 20) % 32 == 0)
+				open_reader();
+			if ((chance >> 25) % 16 == 0)
+				hand_over(false);
+		}
+		read_all();
+		far_runs += model.far;
+	}
+	cr_expect_gt(far_runs, 20);
+	cr_expect_gt(killed_runs, 5);
+	cr_expect_lt(far_runs, 60, "a drain that keeps up needs no far ring");
+}
+
+Test(ring, a_drain_that_keeps_up_needs_no_more_blocks)
+{
+	struct stat before, after;
+
+	cr_assert_eq(fstat(reader->fd, &before), 0);
+	for (int i = 0; i < 10000; i++) {
+		push();
+		if (i % 200 == 0) {
+			read_all();
+			publish(0);
+		}
+	}
+	cr_assert_eq(fstat(reader->fd, &after), 0);
+	cr_expect_eq(after.st_blocks, before.st_blocks);
+	cr_expect_leq(after.st_blocks * 512, 64 * 1024);
+	cr_expect_eq(slot_of_thread()->far_from, 0);
+}
+
+Test(ring, any_far_from_is_survived)
+{
+	const uint64_t heads[] = {0, 1, 255, 256, 300, 2048, 5000, UINT64_MAX - 100};
+	const uint64_t places[] = {0, 1, 2, 255, 256, 299, 2047, 5000, UINT64_MAX / 2, UINT64_MAX};
+	const size_t count = sizeof(heads) / sizeof(heads[0]);
+	struct dlprof_slot *slot = slot_of_thread();
+
+	cr_assert_eq(segment_reserve_far(slot), 0);
+	for (size_t i = 0; i < count * count * sizeof(places) / sizeof(places[0]); i++) {
+		size_t taken = 0;
+
+		slot->head = heads[i % count];
+		slot->tail = heads[i / count % count];
+		slot->far_from = places[i / count / count];
+		open_reader();
+		reader->rings[0].lost_count = 0;
+		cr_assert_eq(segment_read(reader, take, NULL, &taken), 0);
+		cr_assert_leq(taken, slot->far_from ? DLPROF_RING_CAPACITY : DLPROF_NEAR_CAPACITY);
+		cr_assert_eq(segment_publish(reader, false), 0);
+	}
+}
