@@ -16,12 +16,12 @@
 #include "hooks/module.h"
 #include "log.h"
 #include "nvtx.h"
+#include "place.h"
 #include "python/audit.h"
 #include "python/patch.h"
 #include "python/pipes.h"
 #include "scope.h"
 #include "segment.h"
-#include "spawn.h"
 #include "summary.h"
 #include "sys.h"
 
@@ -53,7 +53,7 @@ __attribute__((constructor)) static void init_begin(void)
 	attach_prepare();
 	nvtx_prepare();
 	driver_prepare();
-	spawn_ready(module_own_path);
+	place_ready(module_own_path);
 	activate_ready(got_begin, begin_recording);
 	audit_install();
 	pipes_install();

@@ -235,6 +235,18 @@ static int open_segments(struct text *why)
 	return failed(why, "cannot make a segment in", bases[0], r);
 }
 
+static bool start_drain(void)
+{
+	TEXT(note, 500);
+
+	text_add(&note, "dlprof-drain was not started: ");
+	if (spawn_drain(run.folder, run.database, &note) == 0)
+		return true;
+	text_add(&note, "; the run holds only what fits its rings, until dlprof-report reads it");
+	segment_note('w', note.buffer);
+	return false;
+}
+
 static int start(struct text *why)
 {
 	int r;
@@ -251,10 +263,7 @@ static int start(struct text *why)
 	config_note();
 	if (environment_set(RUN_VARIABLE, run.folder) < 0)
 		segment_note('w', "out of memory: spawned children start runs of their own");
-	r = spawn_drain(run.folder, run.database);
-	if (r < 0)
-		segment_note('w', "cannot start dlprof-drain: the run holds only what fits its "
-				  "rings, until dlprof-report reads it");
+	start_drain();
 	log_line("recording into", run.database);
 	return 0;
 }
@@ -279,8 +288,8 @@ void run_watch(uint64_t now_ns)
 	    restarts == DRAIN_RESTART_MAX)
 		return;
 	restarts++;
-	spawn_drain(run.folder, run.database);
-	segment_note('w', "dlprof-drain had stopped and was started again");
+	if (start_drain())
+		segment_note('w', "dlprof-drain had stopped and was started again");
 }
 
 /*

@@ -34,7 +34,7 @@ int launch_find_library(const struct launch_options *options, struct preload *re
 
 	if (r < 0)
 		return launch_fail("cannot preload '%s': %s; --library names another", ret->library,
-				   preload_error(r));
+				   preload_error(ret, r));
 	return 0;
 }
 

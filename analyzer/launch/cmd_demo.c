@@ -89,10 +89,13 @@ static int record(const struct preload *preload, const struct scene *scene, cons
 
 static int become_report(const struct launch_options *options, const char *database)
 {
-	char program[PATH_MAX];
 	char *argv[6] = {"dlprof-report"};
-	int argc = 1, r = preload_find_report(program, sizeof(program));
+	struct place program;
+	int argc = 1, r = preload_find_report(&program);
 
+	if (r == -EPERM)
+		return launch_fail("'%s' is not run, since it %s; '%s' holds the run", program.path,
+				   trust_text(program.trust), database);
 	if (options->json)
 		argv[argc++] = "--json";
 	if (options->ascii)
@@ -101,7 +104,7 @@ static int become_report(const struct launch_options *options, const char *datab
 		argv[argc++] = "--quiet";
 	argv[argc] = (char *)database;
 	if (r == 0) {
-		execv(program, argv);
+		execv(program.path, argv);
 		r = -errno;
 	}
 	return launch_fail("cannot run dlprof-report: %s; '%s' holds the run", strerror(-r),

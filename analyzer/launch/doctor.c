@@ -39,11 +39,33 @@ void doctor_say(struct doctor *doctor, enum doctor_status status, const char *id
 	va_end(args);
 }
 
+static void check_drain(struct doctor *doctor)
+{
+	struct place drain;
+	int r = preload_find_drain(&doctor->preload, &drain);
+
+	if (r == 0)
+		doctor_say(doctor, DOCTOR_OK, "drain", "", "%s", drain.path);
+	else if (r == -EPERM)
+		doctor_say(
+			doctor, DOCTOR_FAIL, "drain",
+			"take that away (chmod go-w, chown), or install dlprof anew; man 7 dlprof "
+			"has the rules under TRUST",
+			"dlprof-drain is not started: '%s' %s: recording would soon stop",
+			drain.path, trust_text(drain.trust));
+	else if (r == -EACCES)
+		doctor_say(doctor, DOCTOR_FAIL, "drain", "make it executable: chmod +x",
+			   "'%s' may not be executed: recording would soon stop", drain.path);
+	else
+		doctor_say(doctor, DOCTOR_FAIL, "drain",
+			   "install it beside libdlprof.so, or all of dlprof anew",
+			   "dlprof-drain was not found: recording would soon stop");
+}
+
 static void check_library(struct doctor *doctor)
 {
 	int r = preload_find(doctor->options->library, &doctor->preload), minor = 0;
 	const char *version = gnu_get_libc_version();
-	char drain[PATH_MAX];
 
 	doctor->has_library = r == 0 && access(doctor->preload.library, R_OK) == 0;
 	if (r == 0 && !doctor->has_library)
@@ -52,23 +74,15 @@ static void check_library(struct doctor *doctor)
 		doctor_say(doctor, DOCTOR_FAIL, "library",
 			   "install dlprof anew, or name the library by --library",
 			   "'%s' cannot be preloaded: %s", doctor->preload.library,
-			   preload_error(r));
+			   preload_error(&doctor->preload, r));
 	else
 		doctor_say(doctor, DOCTOR_OK, "library", "", "%s", doctor->preload.library);
 	sscanf(version, "2.%d", &minor);
 	doctor_say(doctor, minor < OLDEST_GLIBC_MINOR ? DOCTOR_FAIL : DOCTOR_OK, "glibc",
 		   "run in a system with glibc 2.34 or newer (Debian 12, Ubuntu 22.04, RHEL 9)",
 		   "glibc %s", version);
-	if (!doctor->has_library)
-		return;
-	r = preload_find_drain(&doctor->preload, drain, sizeof(drain));
-	doctor_say(doctor, r < 0 ? DOCTOR_FAIL : DOCTOR_OK, "drain",
-		   r == -EACCES ? "make it executable: chmod +x"
-				: "install it into libexec/dlprof, or beside libdlprof.so",
-		   r == -EACCES ? "'%s' may not be executed: recording would soon stop"
-		   : r < 0      ? "dlprof-drain%s was not found: recording would soon stop"
-				: "%s",
-		   r == -ENOENT ? "" : drain);
+	if (doctor->has_library)
+		check_drain(doctor);
 }
 
 /* The folder of a pattern, as far as it is known before the run. */

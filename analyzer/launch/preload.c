@@ -7,66 +7,28 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "dlprof/place.h"
+
 #define INJECTION "CUDA_INJECTION64_PATH"
+#define LIBRARY   "libdlprof.so"
 
-/* From the folder of this program: build tree, then installed. LAUNCH_LIBDIR is from bin to lib. */
-static const char *const LIBRARIES[] = {
-	"/../shim/libdlprof.so",
-	"/" LAUNCH_LIBDIR "/libdlprof.so",
-	"/../lib/libdlprof.so",
-	"/libdlprof.so",
-};
-
-static const char *const DRAINS[] = {
-#define DRAIN_PLACE(path) path,
-#include "dlprof/drain.def"
-#undef DRAIN_PLACE
-};
-
-static int beside(const char *of, const char *name, char *ret, size_t size)
-{
-	char path[PATH_MAX], whole[PATH_MAX];
-	const char *slash = strrchr(of, '/');
-
-	if (!slash ||
-	    snprintf(path, sizeof(path), "%.*s%s", (int)(slash - of), of, name) >= PATH_MAX)
-		return -ENAMETOOLONG;
-	/* Without the dots, so that it reads well and stays true if somebody changes folder. */
-	if (!realpath(path, whole))
-		return -errno;
-	if (strlen(whole) >= size)
-		return -ENAMETOOLONG;
-	strcpy(ret, whole);
-	return 0;
-}
-
-static int beside_self(const char *name, char *ret, size_t size)
-{
-	char self[PATH_MAX];
-	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-
-	if (length < 0)
-		return -errno;
-	self[length] = '\0';
-	return beside(self, name, ret, size);
-}
-
-static int locate(const char *given, char *ret, size_t size)
+/* Whoever names a library knows whose it is. */
+static int locate(const char *given, struct preload *ret)
 {
 	char path[PATH_MAX];
-	int r = -ENOENT;
+	struct place place = {.path = LIBRARY};
+	int r;
 
 	if (given) {
-		snprintf(ret, size, "%s", given);
+		snprintf(ret->library, sizeof(ret->library), "%s", given);
 		if (!realpath(given, path))
 			return -errno;
-		snprintf(ret, size, "%s", path);
+		snprintf(ret->library, sizeof(ret->library), "%s", path);
 		return 0;
 	}
-	for (size_t i = 0; r < 0 && i < sizeof(LIBRARIES) / sizeof(*LIBRARIES); i++)
-		r = beside_self(LIBRARIES[i], ret, size);
-	if (r < 0)
-		snprintf(ret, size, "libdlprof.so");
+	r = place_find_own(LIBRARY, PLACE_LIBRARY_FOLDER, &place);
+	snprintf(ret->library, sizeof(ret->library), "%s", place.path);
+	ret->trust = place.trust;
 	return r;
 }
 
@@ -75,7 +37,7 @@ int preload_find(const char *given, struct preload *ret)
 	int r;
 
 	*ret = (struct preload){0};
-	r = locate(given, ret->library, sizeof(ret->library));
+	r = locate(given, ret);
 	if (r == 0)
 		r = target_read(ret->library, &ret->image);
 	if (r < 0)
@@ -85,8 +47,10 @@ int preload_find(const char *given, struct preload *ret)
 	return strpbrk(ret->library, " :\t\n") ? -EINVAL : 0;
 }
 
-const char *preload_error(int error)
+const char *preload_error(const struct preload *preload, int error)
 {
+	if (preload->trust)
+		return trust_text(preload->trust);
 	switch (-error) {
 	case ENOEXEC:
 		return "it is no library";
@@ -176,25 +140,14 @@ int preload_set(const struct preload *preload, const struct target *program)
 	return 0;
 }
 
-int preload_find_drain(const struct preload *preload, char *ret, size_t size)
+int preload_find_drain(const struct preload *preload, struct place *ret)
 {
-	int found = -ENOENT;
+	int r = place_find(preload->library, "dlprof-drain", PLACE_DRAIN_FOLDER, ret);
 
-	for (size_t i = 0; i < sizeof(DRAINS) / sizeof(*DRAINS); i++) {
-		char path[PATH_MAX];
-
-		if (beside(preload->library, DRAINS[i], path, sizeof(path)) < 0)
-			continue;
-		if (found == -ENOENT || access(path, X_OK) == 0)
-			snprintf(ret, size, "%s", path);
-		if (access(path, X_OK) == 0)
-			return 0;
-		found = -EACCES;
-	}
-	return found;
+	return r == 0 && access(ret->path, X_OK) < 0 ? -EACCES : r;
 }
 
-int preload_find_report(char *ret, size_t size)
+int preload_find_report(struct place *ret)
 {
-	return beside_self("/dlprof-report", ret, size);
+	return place_find_own("dlprof-report", NULL, ret);
 }

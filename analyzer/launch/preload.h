@@ -7,17 +7,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "launch/place.h"
 #include "launch/target.h"
 
 struct preload {
 	char library[PATH_MAX];
+	enum trust trust;    /* why not to load it */
 	struct target image; /* of the library */
 };
 
 /*
- * Finds the library beside this program, or takes `given` if that is not NULL. 0, or -errno: the
- * library at ret->library cannot be used. -EINVAL: LD_PRELOAD cannot hold its path, which has a
- * blank or a colon in it. -ENOEXEC: it is no library.
+ * Finds the library that belongs to this program, or takes `given` if that is not NULL. 0, or
+ * -errno: the library at ret->library cannot be used. -EINVAL: LD_PRELOAD cannot hold its path,
+ * which has a blank or a colon in it. -ENOEXEC: it is no library. -EPERM: ret->library, or a folder
+ * of it, is not to be trusted.
  */
 int preload_find(const char *given, struct preload *ret);
 
@@ -35,13 +38,13 @@ int preload_set(const struct preload *preload, const struct target *program);
 /* Does the library take part in CUDA's injection, and do the settings let it? */
 bool preload_injects(const struct preload *preload);
 
-/* The dlprof-drain that the library would start. 0; -ENOENT: none; -EACCES: not executable. */
-int preload_find_drain(const struct preload *preload, char *ret, size_t size);
+/* The dlprof-drain that the library would start. As place_find(); -EACCES: not executable. */
+int preload_find_drain(const struct preload *preload, struct place *ret);
 
-/* The dlprof-report beside this program. 0 or -errno. */
-int preload_find_report(char *ret, size_t size);
+/* The dlprof-report that belongs to this program. As place_find(). */
+int preload_find_report(struct place *ret);
 
 /* What is wrong with the library, for a person. */
-const char *preload_error(int error);
+const char *preload_error(const struct preload *preload, int error);
 
 #endif

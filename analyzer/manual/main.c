@@ -45,6 +45,14 @@ static void man_report(FILE *out)
 	man_see_also(out, options_program.see_also);
 }
 
+static void man_trust(FILE *out)
+{
+	man_section(out, "TRUST");
+#define TRUST(subject, text) man_entry(out, subject, text);
+#include "manual/trust.def"
+#undef TRUST
+}
+
 static void man_environment(FILE *out)
 {
 	static const struct {
@@ -83,6 +91,7 @@ static void man_environment(FILE *out)
 		 "host-1, the same for the same name within one output. So have texts that "
 		 "quote something or hold a slash. Numbers, and names of classes, functions, "
 		 "modules, ranges and GPUs stay. What is said on standard error is not changed.");
+	man_trust(out);
 	man_see_also(out, "dlprof(1), dlprof-report(1), ld.so(8)");
 }
 

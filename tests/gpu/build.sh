@@ -25,5 +25,6 @@ done | sort -u | while read -r library; do
 	cp "$library" "$build/lib/"
 done
 name=$(basename "$build")
-tar -C "$(dirname "$build")" -czf "$build.tar.gz" "$name/lib" $(printf "$name/%s " $files)
+tar -C "$(dirname "$build")" -czf "$build.tar.gz" "$name/lib" $(printf "$name/%s " $files) \
+	"$name/shim/dlprof.built"
 echo "$build.tar.gz: $(($(wc -c <"$build.tar.gz") / 1024)) KB"

@@ -46,14 +46,10 @@ def count(database):
 
 def installed_copy(folder, drain=True):
     """The library, for those who may not read the build folder, or without its drain."""
-    shim = os.path.join(folder, "shim", os.path.basename(SHIM))
-    os.makedirs(os.path.dirname(shim))
-    os.makedirs(os.path.join(folder, "analyzer"))
-    shutil.copy(SHIM, shim)
-    if drain:
-        shutil.copy(DRAIN, os.path.join(folder, "analyzer", "dlprof-drain"))
+    for path in (SHIM, DRAIN)[:1 + drain]:
+        shutil.copy(path, folder)
     os.chmod(folder, 0o755)
-    return shim
+    return os.path.join(folder, os.path.basename(SHIM))
 
 
 def check_read_only():
@@ -260,7 +256,7 @@ def check_linked():
     link = installed_copy(folder, drain=False)
     os.remove(link)
     os.symlink(shim, link)
-    other = os.path.join(folder, "analyzer", "dlprof-drain")
+    other = os.path.join(folder, "dlprof-drain")
     with open(other, "w") as file:
         file.write("#!/bin/sh\ntouch {}\n".format(mark))
     os.chmod(other, 0o755)

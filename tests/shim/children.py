@@ -40,10 +40,8 @@ def readable_copy():
     """Where any user may read it; the checkout may lie in somebody's home."""
     folder = scratch()
     os.chmod(folder, 0o755)
-    for path, name in ((SHIM, "shim"), (DRAIN, "analyzer")):
-        os.makedirs(os.path.join(folder, name))
-        shutil.copy(path, os.path.join(folder, name))
-    return os.path.join(folder, "shim", os.path.basename(SHIM))
+    shutil.copy(DRAIN, folder)
+    return shutil.copy(SHIM, folder)
 
 
 def same(name, argv, program, noise="", recording=False, preload=None, **user):

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`meson install` into a folder that is moved afterwards: launcher, library, drain and report find each
+other there, and nothing in the build folder is run."""
+import glob
+import os
+import shutil
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import dlprof_test as t
+
+PROGRAM = """
+import ctypes, sys
+shim = ctypes.CDLL(None)
+for i in range(30):
+    shim.dlprof_batch_begin()
+    shim.dlprof_batch_end(ctypes.c_int64(i))
+print("recorded", flush=True)
+sys.stdin.readline()
+"""
+
+
+def install():
+    """The folder of the prefix, moved."""
+    meson = shutil.which("meson")
+    if not meson:
+        t.skip("no meson")
+    folder = t.scratch()
+    done = t.run([meson, "install", "-C", t.BUILD, "--no-rebuild", "--destdir",
+                  os.path.join(folder, "staged")], env=t.environment(preload=False))
+    t.equal(done.status, 0, "meson install", done.out[-500:], done.err[-500:])
+    launcher = glob.glob(os.path.join(folder, "staged", "**", "bin", "dlprof"), recursive=True)
+    if not t.equal(len(launcher), 1, "installed launchers", launcher):
+        t.finish()
+    moved = os.path.join(folder, "moved")
+    os.rename(os.path.dirname(os.path.dirname(launcher[0])), moved)
+    return moved
+
+
+def main():
+    t.need_shim()
+    prefix = install()
+    launcher, folder = os.path.join(prefix, "bin", "dlprof"), t.scratch()
+    environment = t.environment(preload=False, TMPDIR=folder, DLPROF_QUIET=1)
+    done = t.run([launcher, "doctor", "-q", "--", "true"], env=environment)
+    for name in ("lib", os.path.join("libexec", "dlprof", "dlprof-drain")):
+        t.check("ok    " in done.out and os.path.join(prefix, name) in done.out, "doctor", name,
+                done.out)
+    found = t.run([launcher, "run", "-o", os.path.join(folder, "run.db"), t.PYTHON, "-c", PROGRAM],
+                  env=environment, text_in="\n")
+    t.equal((found.status, found.out, found.err), (0, "recorded\n", ""), "dlprof run")
+    t.wait_for_drain(folder)
+    t.equal(t.rows(os.path.join(folder, "run.db"), "SELECT COUNT(*) AS n FROM batch")[0]["n"], 30,
+            "batches")
+    t.check(not glob.glob(os.path.join(prefix, "**", "dlprof.built"), recursive=True),
+            "dlprof.built is installed")
+    done = t.run([launcher, "demo", "--json", "-o", os.path.join(folder, "demo.db"), "balanced"],
+                 env=environment)
+    t.equal(done.status, 0, "demo", done.err)
+    t.check('"schema":"dlprof.report/' in done.out, "the report is found", done.out[:200])
+    t.finish()
+
+
+main()
