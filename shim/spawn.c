@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
+#include "guard.h"
 #include "place.h"
 #include "sys.h"
 
@@ -119,7 +120,9 @@ int spawn_drain(const char *folder, const char *database, struct text *why)
 
 	/* No handler of the host may run in a child that shares its memory. */
 	sys_call4(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, &all, &before, sizeof(all));
-	r = start_by_orphaning(&spawn, memory);
+	r = guard_is_needed() ? guard_start(start_drain, &spawn) : -ENOSYS;
+	if (r < 0)
+		r = start_by_orphaning(&spawn, memory);
 	sys_call4(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &before, NULL, sizeof(before));
 	sys_munmap(memory, size);
 	if (r < 0) {

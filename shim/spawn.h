@@ -3,7 +3,8 @@
  * spawn.h - start the drain: a grandchild in its own process group, without the host noticing.
  *
  * Not fork(): the host's atfork handlers stay out of it and no page table is copied. Not SIGCHLD
- * either: the host's handlers and wait() calls see nothing of the child in between.
+ * either: the host's handlers and wait() calls see nothing of the child in between. Who would adopt
+ * the drain gets a guard instead, see guard.h.
  */
 #ifndef SPAWN_H
 #define SPAWN_H

@@ -54,10 +54,13 @@ pid_t child_start(const struct doctor *doctor, const struct child *child)
 	return pid < 0 ? -errno : pid;
 }
 
-/*
- * The session is the fourth field behind the name, which ends with the last bracket. A drain is in
- * its training's, and none of its processes: it ends by itself.
- */
+/* They are in the training's session, and none of its processes: they end by themselves. */
+static bool is_ours(const char *stat)
+{
+	return strstr(stat, " (dlprof-drain) ") || strstr(stat, " (dlprof-guard) ");
+}
+
+/* The session is the fourth field behind the name, which ends with the last bracket. */
 static pid_t session_of(pid_t pid)
 {
 	char path[64], text[512], *at;
@@ -69,7 +72,7 @@ static pid_t session_of(pid_t pid)
 	if (!file)
 		return -1;
 	at = fgets(text, sizeof(text), file) ? strrchr(text, ')') : NULL;
-	if (at && at[1] == ' ' && at[2] != 'Z' && !strstr(text, " (dlprof-drain) "))
+	if (at && at[1] == ' ' && at[2] != 'Z' && !is_ours(text))
 		sscanf(at + 2, "%*c %*d %*d %d", &session);
 	fclose(file);
 	return session;

@@ -45,6 +45,21 @@ static void man_report(FILE *out)
 	man_see_also(out, options_program.see_also);
 }
 
+static void man_processes(FILE *out)
+{
+	man_section(out, "PROCESSES");
+	man_text(out, "dlprof-drain, which writes the database, is no child of the program. Where "
+		      "the program is process 1 of its PID namespace (a container without an "
+		      "init), or adopts orphans (PR_SET_CHILD_SUBREAPER), dlprof-drain has a "
+		      "parent of its own, dlprof-guard: a child that wait() sees only with __WALL "
+		      "or __WCLONE, in the program's memory, and with its command line in ps(1). "
+		      "It ends with the program.\n\n"
+		      "When process 1 of a namespace ends, the kernel ends all others there, and "
+		      "so dlprof-drain. What it had not stored by then, dlprof-report takes from "
+		      "the shared memory, if that is kept: set DLPROF_SEGMENT_DIR to a folder "
+		      "outside the container.");
+}
+
 static void man_trust(FILE *out)
 {
 	man_section(out, "TRUST");
@@ -91,6 +106,7 @@ static void man_environment(FILE *out)
 		 "host-1, the same for the same name within one output. So have texts that "
 		 "quote something or hold a slash. Numbers, and names of classes, functions, "
 		 "modules, ranges and GPUs stay. What is said on standard error is not changed.");
+	man_processes(out);
 	man_trust(out);
 	man_see_also(out, "dlprof(1), dlprof-report(1), ld.so(8)");
 }

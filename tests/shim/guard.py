@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The drain's guard in a program that adopts orphans ends with it, and holds nothing of it."""
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+from dlprof_test import (PYTHON, check, drains, environment, equal, finish, need_shim,  # noqa
+                         report, rows, say, scratch, wait_for_drain)
+
+HOST = os.path.join(os.path.dirname(os.path.abspath(__file__)), "reaper_host.py")
+END_S = 5  # the guard looks once a second whether the program became another
+RESTART_S = 20  # a drain is missed after 5 s
+
+
+def until(condition, timeout):
+    end = time.monotonic() + timeout
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def field(pid, name):
+    """Of /proc/PID/status; None: the process is gone, or a zombie without it."""
+    try:
+        with open("/proc/{}/status".format(pid)) as file:
+            found = [line.split(":", 1)[1].strip() for line in file if line.startswith(name + ":")]
+            return found[0] if found else None
+    except OSError:
+        return None
+
+
+def guards(folder):
+    """Those of this test that live: they have the program's environment."""
+    found = []
+    for name in os.listdir("/proc"):
+        if name.isdigit() and field(name, "Name") == "dlprof-guard":
+            try:
+                with open("/proc/{}/environ".format(name), "rb") as file:
+                    if folder.encode() in file.read():
+                        found.append(int(name))
+            except OSError:
+                pass
+    return found
+
+
+class Host:
+    """It runs and has come to where it holds."""
+
+    def __init__(self, *actions):
+        self.folder = scratch()
+        self.database = os.path.join(self.folder, "run.db")
+        self.process = subprocess.Popen(
+            [PYTHON, HOST, "subreaper"] + list(actions), stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, cwd=self.folder, start_new_session=True,
+            env=environment(DLPROF_OUT=self.database, DLPROF_QUIET=1, TMPDIR=self.folder))
+        self.first = json.loads(self.process.stdout.readline())
+        check(until(lambda: len(self.guards()) == 1, END_S), actions, "a guard", self.guards())
+
+    def guards(self):
+        return guards(self.folder)
+
+    def gone(self, name):
+        check(until(lambda: not self.guards(), END_S), name, "the guard is left", self.guards())
+        wait_for_drain(self.database)
+
+    def batches(self):
+        return rows(self.database, "SELECT COUNT(*) AS n FROM batch")[0]["n"]
+
+    def end(self, name):
+        out, _ = self.process.communicate(b"\n", timeout=60)
+        equal(self.process.returncode, 0, name, "exit status")
+        self.gone(name)
+        return [json.loads(line) for line in out.decode().splitlines()]
+
+
+def check_holds_nothing():
+    host = Host("main", "hold")
+    guard = host.guards()[0]
+    check(until(lambda: os.readlink("/proc/{}/cwd".format(guard)) == "/", END_S), "its folder")
+    links = [os.readlink("/proc/{}/fd/{}".format(guard, fd))
+             for fd in os.listdir("/proc/{}/fd".format(guard))]
+    check(all("pidfd" in link for link in links), "its files", links)
+    equal(os.readlink("/proc/{}/cwd".format(host.process.pid)), host.folder, "the host's folder")
+    check(os.getpgid(guard) != os.getpgid(host.process.pid), "is in the host's process group")
+    equal(os.getsid(guard), os.getsid(host.process.pid), "session")
+    equal(int(field(guard, "SigBlk"), 16) | 0x40100, 0xffffffffffffffff, "blocks all signals")
+    equal([field(pid, "PPid") for pid in drains(host.database)], [str(guard)], "the drain's parent")
+    host.end("holds nothing")
+    equal(host.batches(), 5, "batches")
+
+
+def check_killed(name, kill):
+    host = Host("thread", "hold")
+    kill(host.process.pid)
+    equal(host.process.wait(), -signal.SIGKILL, name, "status")
+    host.process.stdout.close()
+    host.gone(name)
+    check(report(host.database).status in (0, 3), name, "report")
+    equal(host.batches(), 5, name, "batches")
+
+
+def check_exec():
+    """The new program is a subreaper still and may not come to wait for the drain of the old."""
+    host = Host("main", "hold", "exec", "waits", "hold", "waits")
+    host.process.stdin.write(b"\n")
+    host.process.stdin.flush()
+    told = [json.loads(host.process.stdout.readline()) for _ in range(3)][1]["told"]
+    check(all(len(ends) == 3 for ends in told.values()), "exec: a wait told of", told)
+    check(until(lambda: not host.guards(), END_S), "exec: the old memory is held")
+    check(until(lambda: not drains(host.database), END_S), "exec: the drain is left")
+    told = host.end("exec")[-1]["told"]
+    check(all(len(ends) == 3 for ends in told.values()), "exec: later, a wait told of", told)
+    check(report(host.database).status in (0, 3), "exec: report")
+    equal(host.batches(), 5 + 2 * 5 * 3 * 5, "exec: batches, with those of the children")
+
+
+def check_drain_killed():
+    host = Host("main", "batches", "waits")
+    check(until(lambda: os.path.getsize(host.database), END_S), "the drain has begun")
+    time.sleep(1)
+    old, guard = drains(host.database), host.guards()
+    os.kill(old[0], signal.SIGKILL)
+    check(until(lambda: drains(host.database) not in (old, []), RESTART_S), "no other drain")
+    check(until(lambda: len(host.guards()) == 1 and host.guards() != guard, END_S),
+          "guards", guard, host.guards())
+    told = host.end("drain killed")
+    equal(told[1]["children"], ["dlprof-guard"], "drain killed: children")
+    check(all(len(ends) == 3 for ends in told[2]["told"].values()), "a wait told of", told[2])
+    equal(host.batches(), told[0]["marked"] + 5 * 3 * 5, "drain killed: batches")
+
+
+def main():
+    need_shim()
+    check_holds_nothing()
+    check_killed("SIGKILL", lambda pid: os.kill(pid, signal.SIGKILL))
+    check_killed("SIGKILL to the group", lambda pid: os.killpg(os.getpgid(pid), signal.SIGKILL))
+    check_exec()
+    check_drain_killed()
+    finish()
+
+
+main()

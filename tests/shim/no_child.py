@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""No wait() tells a program of the drain: not a subreaper's, nor that of process 1 of a namespace."""
+import json
+import os
+import shutil
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+from dlprof_test import (PYTHON, check, databases, environment, equal, finish, need_shim,  # noqa
+                         run, say, scratch, wait_for_drain)
+
+HOST = os.path.join(os.path.dirname(os.path.abspath(__file__)), "reaper_host.py")
+NAMESPACE = ["unshare", "-pf", "--mount-proc"]
+HANG_S = 20
+MORE_S = 5.0  # than without the preload; a wait for the drain is one without end
+SHELL = "sleep 0.3 & (exit 4) & wait; echo all $?; (exit 5) & wait $!; echo one $?; jobs; exit 6"
+
+
+def host(preload, prefix, arguments, **changes):
+    folder = scratch()
+    database = os.path.join(folder, "run.db")
+    done = run(prefix + arguments, timeout=HANG_S, cwd=folder, env=environment(
+        preload, DLPROF_OUT=database, DLPROF_QUIET=1, TMPDIR=folder, **changes))
+    wait_for_drain(database)
+    if preload:
+        check(databases(folder), prefix, arguments, "nothing was recorded")
+    return done
+
+
+def same(name, prefix, arguments, guarded):
+    plain = host(False, prefix, [PYTHON, HOST] + arguments)
+    ours = host(True, prefix, [PYTHON, HOST] + arguments)
+    equal((ours.status, plain.status), (0, 0), name, ours.err[-2000:], plain.err[-2000:])
+    lines = [[json.loads(line) for line in done.out.splitlines()] for done in (ours, plain)]
+    if not equal(len(lines[0]), len(lines[1]), name, "lines"):
+        return
+    for mine, bare in zip(*lines):
+        equal(mine.get("told"), bare.get("told"), name, "what wait() tells")
+        equal(mine.get("workers"), bare.get("workers"), name, "workers")
+        if "children" in mine:
+            equal(mine["children"], bare["children"] + ["dlprof-guard"] * guarded, name, "children")
+        if "s" in mine:
+            say("{}: {:.2f} s, without {:.2f} s".format(name, mine["s"], bare["s"]))
+            check(mine["s"] < bare["s"] + MORE_S, name, "takes", mine["s"], "not", bare["s"])
+
+
+def same_shell(shell, prefix):
+    if not shutil.which(shell):
+        say("no", shell)
+        return
+    plain = host(False, prefix, [shell, "-c", SHELL])
+    ours = host(True, prefix, [shell, "-c", SHELL], DLPROF_ACTIVATE="always")
+    equal((ours.status, ours.out, ours.err), (plain.status, plain.out, plain.err), prefix, shell)
+
+
+def main():
+    need_shim()
+    prefixes = [[]]
+    if run(NAMESPACE + ["true"], env=environment(False)).status == 0:
+        prefixes.append(NAMESPACE)
+    else:
+        say("no PID namespace may be made: process 1 is not tried")
+    for prefix in prefixes:
+        for marks in (["main"], ["thread"], ["main", "workers"]):
+            name = " ".join(prefix + marks)
+            same(name, prefix, ["plain"] + marks + ["waits"], int(bool(prefix)))
+            same(name + ", subreaper", prefix, ["subreaper"] + marks + ["waits"], 1)
+        for shell in ("bash", "dash"):
+            same_shell(shell, prefix)
+    finish()
+
+
+main()
