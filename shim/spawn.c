@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "guard.h"
@@ -93,6 +94,26 @@ static size_t count_environment(void)
 	return count;
 }
 
+/*
+ * After unshare(CLONE_NEWPID) the first child is process 1 of the new namespace, whose end ends
+ * that for good: the host could make no process any more. Before there is one, the namespace has no
+ * name.
+ */
+static bool is_namespace_other(void)
+{
+	static const char own[] = "/proc/self/ns/pid";
+	static const char of_children[] = "/proc/self/ns/pid_for_children";
+	char names[2][64] = {"", ""};
+	struct stat status;
+
+	if (sys_readlink(own, names[0], sizeof(names[0]) - 1) < 0)
+		return false;
+	if (sys_readlink(of_children, names[1], sizeof(names[1]) - 1) < 0)
+		return sys_call4(SYS_newfstatat, AT_FDCWD, of_children, &status,
+				 AT_SYMLINK_NOFOLLOW) == 0;
+	return strcmp(names[0], names[1]) != 0;
+}
+
 int spawn_drain(const char *folder, const char *database, struct text *why)
 {
 	const size_t count = count_environment();
@@ -103,6 +124,10 @@ int spawn_drain(const char *folder, const char *database, struct text *why)
 	char *memory;
 	int r;
 
+	if (is_namespace_other()) {
+		text_add(why, "children of this process are in a PID namespace of their own");
+		return -ENOSYS;
+	}
 	r = place_find_drain(&path, why);
 	if (r < 0)
 		return r;

@@ -21,6 +21,8 @@ CALLS = {
     "wipe": (28 if X86 else 233, 2, 18),  # madvise(MADV_WIPEONFORK)
     "lock": (72 if X86 else 25, 1, 37),  # fcntl(F_OFD_SETLK)
     "pidfd": (434, None, None),
+    "close_range": (436, None, None),
+    "process_vm_readv": (310 if X86 else 270, None, None),
 }
 LOAD, EQUAL, RETURN = 0x20, 0x15, 0x06
 ALLOW, ERRNO = 0x7FFF0000, 0x00050000

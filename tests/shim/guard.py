@@ -9,10 +9,11 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from dlprof_test import (PYTHON, check, drains, environment, equal, finish, need_shim,  # noqa
-                         report, rows, say, scratch, wait_for_drain)
+                         report, rows, sandboxed, say, scratch, wait_for_drain)
 
 HOST = os.path.join(os.path.dirname(os.path.abspath(__file__)), "reaper_host.py")
 END_S = 5  # the guard looks once a second whether the program became another
+OLD = ("pidfd=ENOSYS", "close_range=ENOSYS", "process_vm_readv=EPERM")
 RESTART_S = 20  # a drain is missed after 5 s
 
 
@@ -49,16 +50,22 @@ def guards(folder):
     return found
 
 
+def files(pid):
+    folder = "/proc/{}/fd".format(pid)
+    return [os.readlink(os.path.join(folder, fd)) for fd in os.listdir(folder)]
+
+
 class Host:
     """It runs and has come to where it holds."""
 
-    def __init__(self, *actions):
+    def __init__(self, *actions, denied=()):
         self.folder = scratch()
         self.database = os.path.join(self.folder, "run.db")
         self.process = subprocess.Popen(
-            [PYTHON, HOST, "subreaper"] + list(actions), stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, cwd=self.folder, start_new_session=True,
-            env=environment(DLPROF_OUT=self.database, DLPROF_QUIET=1, TMPDIR=self.folder))
+            sandboxed(denied, [PYTHON, HOST, "subreaper"] + list(actions)),
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=self.folder, start_new_session=True,
+            env=environment(not denied, DLPROF_OUT=self.database, DLPROF_QUIET=1,
+                            TMPDIR=self.folder))
         self.first = json.loads(self.process.stdout.readline())
         check(until(lambda: len(self.guards()) == 1, END_S), actions, "a guard", self.guards())
 
@@ -79,13 +86,11 @@ class Host:
         return [json.loads(line) for line in out.decode().splitlines()]
 
 
-def check_holds_nothing():
-    host = Host("main", "hold")
+def check_holds_nothing(denied):
+    host = Host("main", "hold", denied=denied)
     guard = host.guards()[0]
     check(until(lambda: os.readlink("/proc/{}/cwd".format(guard)) == "/", END_S), "its folder")
-    links = [os.readlink("/proc/{}/fd/{}".format(guard, fd))
-             for fd in os.listdir("/proc/{}/fd".format(guard))]
-    check(all("pidfd" in link for link in links), "its files", links)
+    check(until(lambda: all("pidfd" in link for link in files(guard)), END_S), files(guard))
     equal(os.readlink("/proc/{}/cwd".format(host.process.pid)), host.folder, "the host's folder")
     check(os.getpgid(guard) != os.getpgid(host.process.pid), "is in the host's process group")
     equal(os.getsid(guard), os.getsid(host.process.pid), "session")
@@ -95,8 +100,8 @@ def check_holds_nothing():
     equal(host.batches(), 5, "batches")
 
 
-def check_killed(name, kill):
-    host = Host("thread", "hold")
+def check_killed(name, kill, denied=()):
+    host = Host("thread", "hold", denied=denied)
     kill(host.process.pid)
     equal(host.process.wait(), -signal.SIGKILL, name, "status")
     host.process.stdout.close()
@@ -137,8 +142,13 @@ def check_drain_killed():
 
 def main():
     need_shim()
-    check_holds_nothing()
+    check_holds_nothing(())
     check_killed("SIGKILL", lambda pid: os.kill(pid, signal.SIGKILL))
+    if subprocess.run(sandboxed(OLD, ["true"], preload=False)).returncode == 0:
+        check_holds_nothing(OLD)
+        check_killed("SIGKILL, old kernel", lambda pid: os.kill(pid, signal.SIGKILL), OLD)
+    else:
+        say("no seccomp filter can be set: an older kernel is not tried")
     check_killed("SIGKILL to the group", lambda pid: os.killpg(os.getpgid(pid), signal.SIGKILL))
     check_exec()
     check_drain_killed()
