@@ -16,7 +16,8 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 extras="strace libjemalloc2 libtcmalloc-minimal4t64|libtcmalloc-minimal4 faketime libcap2-bin
 	musl-tools libc6-i386 libc6-dev-i386 clang valgrind libc6-dbg man-db groff mandoc zsh fish
 	python3-h5py python3-lmdb libcharls2 libaio-dev liburing-dev python3-pip chromium
-	gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static|qemu-user"
+	gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static|qemu-user
+	dpkg-dev tcl python3-venv"
 install_deps || exit 1
 # These have in their names what the compilers are, and which versions of Python there are.
 extras="lib32gcc-$(gcc -dumpversion | cut -d . -f 1)-dev"
@@ -30,6 +31,8 @@ if command -v apt-cache >/dev/null; then
 fi
 install_deps || exit 1
 /usr/bin/python3 "$root/tests/lib/pypi.py"
+mkdir -p "$root/build"
+sh "$root/packaging/wheel.sh" fetch >"$root/build/wheel.log" 2>&1 || tail -3 "$root/build/wheel.log"
 build "$root" || exit 1
 
 logs=$root/build/meson-logs

@@ -14,7 +14,7 @@
 
 #include "drain/cpus.h"
 
-#define OLDEST_GLIBC_MINOR 34
+#define OLDEST_GLIBC_MINOR 28
 #define MB                 1000000.0
 #define SEGMENT_LEAST_MB   8.0 /* a process takes half of one */
 #define SEGMENT_FEW_MB     64.0
@@ -79,7 +79,7 @@ static void check_library(struct doctor *doctor)
 		doctor_say(doctor, DOCTOR_OK, "library", "", "%s", doctor->preload.library);
 	sscanf(version, "2.%d", &minor);
 	doctor_say(doctor, minor < OLDEST_GLIBC_MINOR ? DOCTOR_FAIL : DOCTOR_OK, "glibc",
-		   "run in a system with glibc 2.34 or newer (Debian 12, Ubuntu 22.04, RHEL 9)",
+		   "run in a system with glibc 2.28 or newer (Debian 10, Ubuntu 20.04, RHEL 8)",
 		   "glibc %s", version);
 	if (doctor->has_library)
 		check_drain(doctor);

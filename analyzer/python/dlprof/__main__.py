@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`dlprof`, `dlprof-report` and `python -m dlprof`: each becomes the program of that name."""
+import os
+import sys
+
+from dlprof import PROGRAMS
+
+# Of `dlprof run`: these take the next word.
+_WITH_VALUE = {"-o", "--output", "--detail", "--slow-us", "--batch-fn", "--cuda", "--segment-dir",
+               "--log", "--library"}
+
+
+def _become(name, arguments):
+    path = os.path.join(PROGRAMS, name)
+    try:
+        os.execv(path, [name] + arguments)
+    except OSError as error:
+        sys.exit("dlprof: cannot run '{}': {}; install the package anew".format(
+            path, error.strerror))
+
+
+def with_interpreter(arguments):
+    """`python -m dlprof run -m package.train`, or `run train.py`, means this Python."""
+    if arguments[:1] != ["run"]:
+        return arguments
+    at = 1
+    while at < len(arguments) and arguments[at].startswith("-") and arguments[at] != "-m":
+        if arguments[at] == "--":
+            return arguments
+        at += 2 if arguments[at] in _WITH_VALUE else 1
+    if at < len(arguments) and (arguments[at] == "-m" or arguments[at].endswith(".py")):
+        return arguments[:at] + ["--", sys.executable] + arguments[at:]
+    return arguments
+
+
+def main():
+    _become("dlprof", sys.argv[1:])
+
+
+def report():
+    _become("dlprof-report", sys.argv[1:])
+
+
+if __name__ == "__main__":
+    _become("dlprof", with_interpreter(sys.argv[1:]))
