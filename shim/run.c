@@ -26,6 +26,7 @@ static struct {
 	char database[1024];
 	char parent[512];	/* found by run_find_parent(); "": none */
 	int root_pid;		/* 0: this process joined a run */
+	bool has_drain;		/* it could be started */
 } run;
 
 const char *run_database(void)
@@ -263,7 +264,7 @@ static int start(struct text *why)
 	config_note();
 	if (environment_set(RUN_VARIABLE, run.folder) < 0)
 		segment_note('w', "out of memory: spawned children start runs of their own");
-	start_drain();
+	run.has_drain = start_drain();
 	log_line("recording into", run.database);
 	return 0;
 }
@@ -290,6 +291,27 @@ void run_watch(uint64_t now_ns)
 	restarts++;
 	if (start_drain())
 		segment_note('w', "dlprof-drain had stopped and was started again");
+}
+
+enum run_state run_state(uint64_t now_ns, const char **ret_where, int *ret_error)
+{
+	const struct dlprof_segment *shared = segment_first();
+	uint64_t beat_ns;
+
+	if (!shared)
+		return RUN_STORED;
+	beat_ns = atomic_load_explicit(&shared->header.heartbeat_ns, memory_order_relaxed);
+	*ret_error = atomic_load_explicit(&shared->header.store_error, memory_order_acquire);
+	*ret_where = shared->header.stored_at;
+	if (!memchr(*ret_where, '\0', sizeof(shared->header.stored_at)))
+		*ret_where = "";
+	/* A short run may be over before its drain is there. */
+	if (!run.has_drain ||
+	    now_ns > (beat_ns ? beat_ns : shared->header.created_ns) + DRAIN_SILENT_NS)
+		return RUN_IN_RINGS;
+	if (**ret_where)
+		return *ret_error ? RUN_KEPT : RUN_RENAMED;
+	return *ret_error ? RUN_IN_RINGS : RUN_STORED;
 }
 
 /*

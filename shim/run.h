@@ -29,6 +29,16 @@ int run_rejoin(struct text *why);
 /* Once per batch: starts the drain again if it was killed. Costs one load in most calls. */
 void run_watch(uint64_t now_ns);
 
+enum run_state {
+	RUN_STORED,	/* at its place, as far as is known */
+	RUN_RENAMED,	/* under the name `where` */
+	RUN_KEPT,	/* in the folder `where`, because of `error` */
+	RUN_IN_RINGS,	/* not all of it; `error`: 0 where no drain is at work */
+};
+
+/* Where what was recorded is, as the drain last told. */
+enum run_state run_state(uint64_t now_ns, const char **ret_where, int *ret_error);
+
 /* The database's path if this process started the run, else NULL (also in forked children). */
 const char *run_database(void);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "activate.h"
+#include "clock.h"
 #include "config.h"
 #include "dlprof/event.h"
 #include "log.h"
@@ -62,24 +63,72 @@ static const char *short_path(const char *path)
 	return path;
 }
 
+static void add_batches(struct text *line)
+{
+	uint64_t starved = starved_ns, total = waited_ns + computed_ns;
+
+	text_add_number(line, (int64_t)batch_count);
+	text_add(line, batch_count == 1 ? " batch" : " batches");
+	if (total) {
+		text_add(line, ", ");
+		text_add_number(line, (int64_t)((starved * 100 + total / 2) / total));
+		text_add(line, " % of the time waiting for data");
+	}
+}
+
+static void add_report(struct text *line, const char *before, const char *database,
+		       const char *behind)
+{
+	text_add(line, before);
+	text_add(line, "dlprof-report ");
+	text_add(line, short_path(database));
+	text_add(line, behind);
+}
+
+/* Never that something is stored which is not, as far as the drain could tell until now. */
+static void add_place(struct text *line, const char *database)
+{
+	const char *where = "";
+	int error = 0;
+	enum run_state state = run_state(clock_now_ns(), &where, &error);
+
+	if (error) {
+		text_add(line, "; ");
+		text_add(line, short_path(database));
+		text_add(line, " cannot be written (");
+		text_add(line, text_error(error));
+		text_add(line, ")");
+	}
+	switch (state) {
+	case RUN_STORED:
+		add_report(line, ", ", database, "");
+		break;
+	case RUN_RENAMED:
+		add_report(line, ", ", where, "");
+		break;
+	case RUN_KEPT:
+		text_add(line, ": kept in ");
+		text_add(line, where);
+		add_report(line, ", ", database, " reads it");
+		break;
+	case RUN_IN_RINGS:
+		add_report(line, error ? ": " : "; dlprof-drain does not answer: ", database,
+			   " adds what is still in memory");
+		break;
+	}
+}
+
 void summary_print(void)
 {
 	const char *database = run_database();
-	uint64_t starved = starved_ns, total = waited_ns + computed_ns;
-	TEXT(line, 1600);
+	TEXT(line, 5000);
 
 	if (config.quiet || (!database && !activate_failure()))
 		return;
 	text_add(&line, "dlprof: ");
 	if (database) {
-		text_add_number(&line, (int64_t)batch_count);
-		text_add(&line, batch_count == 1 ? " batch, " : " batches, ");
-		if (total) {
-			text_add_number(&line, (int64_t)((starved * 100 + total / 2) / total));
-			text_add(&line, " % of the time waiting for data, ");
-		}
-		text_add(&line, "dlprof-report ");
-		text_add(&line, short_path(database));
+		add_batches(&line);
+		add_place(&line, database);
 	} else {
 		text_add(&line, "nothing was recorded: ");
 		text_add(&line, activate_failure());

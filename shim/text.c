@@ -70,6 +70,10 @@ const char *text_error(int error)
 		return "too many files of that name";
 	case ENAMETOOLONG:
 		return "name too long";
+	case EIO:
+		return "input/output error";
+	case EBUSY:
+		return "it is locked";
 	case ENOMEM:
 		return "out of memory";
 	case EMFILE:

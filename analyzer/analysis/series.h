@@ -84,6 +84,14 @@ extern const struct batch_row BATCH_ROW_UNKNOWN;
 void series_init(struct batch_series *series);
 
 /* Appends one batch. 0 or -ENOMEM; the series stays valid either way. */
+/* A sum of counts that a file may hold, of which neither can be believed. */
+static inline int64_t series_add_lost(int64_t lost_count, int64_t more)
+{
+	int64_t sum;
+
+	return __builtin_add_overflow(lost_count, more, &sum) ? INT64_MAX : sum;
+}
+
 int series_append(struct batch_series *series, const struct batch_row *row);
 
 #define SERIES_TIMES 6 /* columns of times, in the order of the struct */

@@ -36,11 +36,8 @@ static int open_store(struct drain *drain)
 {
 	int r = 0;
 
-	/* Whoever removed it wants no new one. */
-	if (!drain->db && access(drain->database, F_OK) < 0)
-		r = -errno;
-	if (r == 0 && !drain->db)
-		r = db_open_write(drain->database, &drain->db);
+	if (!drain->db)
+		r = home_open(&drain->home, &drain->db);
 	if (r == 0 && !drain->writer)
 		r = writer_open(drain->db, &drain->writer);
 	if (r == 0 && !drain->join)
@@ -56,6 +53,7 @@ static void close_store(struct drain *drain)
 	drain->in_transaction = false;
 	join_close(drain->join);
 	writer_close(drain->writer);
+	home_stop(&drain->home);
 	db_close(drain->db);
 	drain->join = NULL;
 	drain->writer = NULL;
@@ -77,6 +75,28 @@ static bool is_tally_due(struct drain *drain)
 		return false;
 	drain->tallied_ns = now;
 	return true;
+}
+
+/* The program says at its end where its run is, as far as is known then. */
+static void tell(const struct drain *drain, struct segment *segment)
+{
+	char where[DELIVER_PATH];
+
+	home_words(&drain->home, where, sizeof(where));
+	segment_tell(segment, drain->home.error, where);
+}
+
+static int tell_closed(void *context, const char *name)
+{
+	const struct drain *drain = context;
+	struct segment *segment;
+
+	if (segment_open(drain->folder.fd, name, &segment) < 0)
+		return 0;
+	tell(drain, segment);
+	segment_beat(segment, now_ns());
+	segment_close(segment);
+	return 0;
 }
 
 static int commit(struct drain *drain)
@@ -106,6 +126,9 @@ static int commit(struct drain *drain)
 		if (r < 0)
 			return r;
 	}
+	home_committed(&drain->home, drain->db);
+	for (size_t i = 0; i < drain->count; i++)
+		tell(drain, drain->segments[i]);
 	return 0;
 }
 
@@ -305,7 +328,9 @@ static int finish(struct drain *drain)
 	r = remove_segments(drain);
 	/* Before the folder goes: who sees it gone may count on one plain file. */
 	close_store(drain);
-	drain->over = folder_remove(&drain->folder, drain->database) != -EAGAIN;
+	/* What cannot be delivered stays there, and the link leads to it. */
+	drain->over = home_finish(&drain->home) < 0 ||
+		      folder_remove(&drain->folder, drain->database) != -EAGAIN;
 	return r;
 }
 
@@ -334,6 +359,7 @@ int drain_run(const char *segment_dir, const char *database)
 	r = lock_folder(&drain, segment_dir);
 	if (r < 0)
 		return r;
+	home_init(&drain.home, database, segment_dir);
 	while (!drain.over) {
 		r = do_round(&drain, false);
 		if (r == 0 && !gather_is_live(&drain))
@@ -350,6 +376,8 @@ int drain_run(const char *segment_dir, const char *database)
 		    !folder_is_recorded_into(drain.folder.path))
 			break;
 		close_store(&drain);
+		home_failed(&drain.home, r);
+		folder_scan(&drain.folder, tell_closed, &drain);
 		folder_forget(&drain.folder);
 		wait_for_round(&drain, RETRY_MS);
 	}
@@ -359,22 +387,36 @@ int drain_run(const char *segment_dir, const char *database)
 	return r;
 }
 
-int drain_take_over(struct folder *folder, const char *database, bool *ret_live)
+/* A batch is complete in the round after its own. */
+static int settle(struct drain *drain, struct recovered *ret)
+{
+	int r = do_round(drain, false);
+
+	if (r == 0)
+		r = do_round(drain, true);
+	if (r < 0)
+		return r;
+	ret->live = gather_is_live(drain);
+	return ret->live ? 0 : finish(drain);
+}
+
+int drain_take_over(struct folder *folder, const char *database, struct recovered *ret)
 {
 	struct drain drain = {
 		.database = database, .folder = *folder, .started_ns = now_ns()};
 	int r;
 
 	hidden_begin();
-	r = do_round(&drain, false);
-	if (r == 0)
-		r = do_round(&drain, true);	/* a batch is complete in the round after its own */
-	if (r == 0) {
-		*ret_live = gather_is_live(&drain);
-		if (!*ret_live)
-			r = finish(&drain);
-	}
+	home_init(&drain.home, database, folder->path);
+	r = settle(&drain, ret);
 	close_store(&drain);
+	if (r < 0) { /* It may have had to move. */
+		home_failed(&drain.home, r);
+		folder_forget(&drain.folder);
+		r = settle(&drain, ret);
+		close_store(&drain);
+	}
+	ret->kept = drain.home.is_local ? drain.home.error : 0;
 	free(drain.segments);
 	folder_close(&drain.folder);
 	return r;

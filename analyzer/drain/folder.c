@@ -42,8 +42,7 @@ static int open_parent(const char *path, const char **ret_name)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Without a lock. */
-static int open_folder(struct folder *folder, const char *path)
+int folder_look(struct folder *folder, const char *path)
 {
 	*folder = (struct folder){.path = path};
 	folder->parent = open_parent(path, &folder->name);
@@ -73,7 +72,7 @@ static bool is_at_its_path(const struct folder *folder)
 
 int folder_lock(struct folder *folder, const char *path)
 {
-	int r = open_folder(folder, path);
+	int r = folder_look(folder, path);
 
 	if (r < 0)
 		return r;
@@ -252,7 +251,8 @@ static int stop_at_foreign(void *context, const char *name)
 {
 	const struct folder *folder = context;
 
-	return trust_is_unfinished(folder->fd, name) ? 0 : -ENOTEMPTY;
+	return trust_is_unfinished(folder->fd, name) || trust_is_database_name(name) ? 0
+										     : -ENOTEMPTY;
 }
 
 bool folder_find_obstacle(struct folder *folder, char *why, size_t size)
@@ -340,7 +340,7 @@ bool folder_is_recorded_into(const char *path)
 	struct folder folder;
 	bool recording;
 
-	if (open_folder(&folder, path) < 0)
+	if (folder_look(&folder, path) < 0)
 		return false;
 	recording = folder_scan(&folder, stop_at_recorded, &folder) == -EAGAIN;
 	folder_close(&folder);

@@ -35,6 +35,9 @@ struct folder {
  */
 int folder_lock(struct folder *folder, const char *path);
 
+/* The same without a lock, to look at what is in it. */
+int folder_look(struct folder *folder, const char *path);
+
 /* The same, and makes it where there is none. */
 int folder_restore(struct folder *folder, const char *path);
 void folder_close(struct folder *folder);

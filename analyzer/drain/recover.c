@@ -9,6 +9,8 @@
 #include "drain/drain.h"
 #include "drain/folder.h"
 #include "drain/link.h"
+#include "drain/home.h"
+#include "drain/segment.h"
 #include "store/db.h"
 #include "store/query.h"
 
@@ -80,42 +82,104 @@ static bool tidy(struct folder *folder, const char *path, const char *database, 
 	return true;
 }
 
-/* One try. True: *ret is the result. */
-static bool try(const char *path, const char *database, int waited_ms, int *ret, bool *ret_live)
+/* A run without segments that could not be delivered: now, perhaps. */
+static int bring_home(const char *path, const char *database)
+{
+	struct home home;
+
+	home_init(&home, database, path);
+	return home_finish(&home);
+}
+
+/* One try. True: *ret_r is the result. */
+static bool try(const char *path, const char *database, int waited_ms, int *ret_r,
+		struct recovered *ret)
 {
 	struct folder folder;
 	bool done;
+	int r = folder_lock(&folder, path);
 
-	*ret = folder_lock(&folder, path);
-	if (*ret == 0 && folder_has_segments(&folder)) {
-		*ret = drain_take_over(&folder, database, ret_live);
+	*ret_r = 0;
+	if (r == 0 && folder_has_segments(&folder)) {
+		*ret_r = drain_take_over(&folder, database, ret);
 		return true;
 	}
-	if (*ret == 0 || *ret == -ENOENT) {
-		done = tidy(*ret ? NULL : &folder, path, database, waited_ms, ret_live);
-		if (*ret == 0)
+	if (r == 0 && !folder_has_root(path))
+		ret->kept = bring_home(path, database);
+	if (r == 0 || r == -ENOENT) {
+		done = ret->kept || tidy(r ? NULL : &folder, path, database, waited_ms, &ret->live);
+		if (r == 0)
 			folder_close(&folder);
-		*ret = 0;
 		return done;
 	}
-	if (*ret != -EWOULDBLOCK)
+	*ret_r = r == -EWOULDBLOCK ? 0 : r;
+	if (r != -EWOULDBLOCK)
 		return true;
-	*ret = 0;
-	*ret_live = folder_is_recorded_into(path);
-	return *ret_live || waited_ms >= WAIT_MS;
+	ret->live = folder_is_recorded_into(path);
+	/* A drain that does not get on has what it cannot store. */
+	if (!ret->live && waited_ms >= WAIT_MS)
+		*ret_r = -EBUSY;
+	return ret->live || *ret_r;
 }
 
-int drain_recover(const char *database, bool *ret_live)
+static int ignore(void *context, struct segment *segment, struct ring *ring, uint64_t position,
+		  struct dlprof_event *event)
+{
+	(void)context;
+	(void)segment;
+	(void)ring;
+	(void)position;
+	(void)event;
+	return 0;
+}
+
+struct count {
+	const struct folder *folder;
+	int64_t records;
+};
+
+static int count(void *context, const char *name)
+{
+	struct count *count = context;
+	struct segment *segment;
+	size_t unread = 0;
+
+	if (segment_open(count->folder->fd, name, &segment) < 0)
+		return 0;
+	if (segment_read(segment, ignore, NULL, &unread) == 0)
+		count->records += (int64_t)unread;
+	for (size_t i = 0; i < DLPROF_SLOT_COUNT; i++)
+		count->records += (int64_t)(segment->rings[i].lost_count & INT32_MAX);
+	segment_close(segment);
+	return 0;
+}
+
+/* What nobody has taken out of the rings, or dropped where they were full. */
+static int64_t count_missing(const char *path)
+{
+	struct count all = {.records = 0};
+	struct folder folder;
+
+	if (folder_look(&folder, path) < 0)
+		return 0;
+	all.folder = &folder;
+	folder_scan(&folder, count, &all);
+	folder_close(&folder);
+	return all.records;
+}
+
+int drain_recover(const char *database, struct recovered *ret)
 {
 	char path[4096];
 	int r;
 
-	*ret_live = false;
+	*ret = (struct recovered){0};
 	r = link_find(database, path, sizeof(path));
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
-	for (int waited_ms = 0; !try(path, database, waited_ms, &r, ret_live);
-	     waited_ms += LOOK_MS)
+	for (int waited_ms = 0; !try(path, database, waited_ms, &r, ret); waited_ms += LOOK_MS)
 		poll(NULL, 0, LOOK_MS);
+	if (r < 0 && !ret->live)
+		ret->missing_count = count_missing(path);
 	return r;
 }

@@ -94,6 +94,7 @@ static void terminate(struct dlprof_header *header)
 	header->host[sizeof(header->host) - 1] = '\0';
 	header->kernel[sizeof(header->kernel) - 1] = '\0';
 	header->command[sizeof(header->command) - 1] = '\0';
+	header->stored_at[sizeof(header->stored_at) - 1] = '\0';
 	if (header->notes_bytes > DLPROF_NOTES_BYTES)
 		header->notes_bytes = DLPROF_NOTES_BYTES;
 }
@@ -391,6 +392,25 @@ bool segment_is_empty(const struct segment *segment)
 		if (segment->rings[i].published != segment->rings[i].head)
 			return false;
 	return true;
+}
+
+void segment_tell(struct segment *segment, int error, const char *where)
+{
+	struct dlprof_header *header = segment->header;
+	int32_t positive = error < 0 ? -error : 0;
+
+	if (!(header->flags & DLPROF_SEGMENT_ROOT) ||
+	    (header->store_error == positive && strcmp(header->stored_at, where) == 0) ||
+	    strlen(where) >= sizeof(header->stored_at))
+		return;
+	header->store_error = positive;
+	memset(header->stored_at, 0, sizeof(header->stored_at));
+	strcpy(header->stored_at, where);
+	/* The path first: who reads the error finds it whole. */
+	write_at(segment->fd, header->stored_at, sizeof(header->stored_at),
+		 (off_t)offsetof(struct dlprof_header, stored_at));
+	write_at(segment->fd, &positive, sizeof(positive),
+		 (off_t)offsetof(struct dlprof_header, store_error));
 }
 
 void segment_beat(struct segment *segment, uint64_t now_ns)

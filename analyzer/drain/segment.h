@@ -100,6 +100,9 @@ void segment_rewind(struct segment *segment);
 /* Nothing left to read or to release. */
 bool segment_is_empty(const struct segment *segment);
 
+/* Writes into a root's segment where the run is stored. */
+void segment_tell(struct segment *segment, int error, const char *where);
+
 /* Marks in a root's segment, once a second, that the drain is alive. */
 void segment_beat(struct segment *segment, uint64_t now_ns);
 

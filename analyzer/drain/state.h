@@ -13,10 +13,12 @@
 #include "drain/facts.h"
 #include "drain/folder.h"
 #include "drain/join.h"
+#include "drain/home.h"
 #include "drain/segment.h"
 
 struct drain {
 	const char *database;
+	struct home home;		/* where it is written */
 	struct folder folder;
 	struct segment **segments;
 	size_t count;

@@ -10,6 +10,7 @@
 
 #include "dlprof/folder.h"
 #include "dlprof/segment.h"
+#include "drain/home.h"
 
 #define MODE_BITS 07777
 
@@ -39,6 +40,12 @@ bool trust_is_unfinished_name(const char *name)
 	const char *at = behind_numbers(name);
 
 	return at && strcmp(at, DLPROF_SEGMENT_UNFINISHED) == 0;
+}
+
+bool trust_is_database_name(const char *name)
+{
+	return strncmp(name, HOME_NAME, sizeof(HOME_NAME) - 1) == 0 &&
+	       strchr("-.", name[sizeof(HOME_NAME) - 1]);
 }
 
 bool trust_is_own(const struct stat *status)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "drain/drain.h"
+#include "drain/home.h"
 #include "drain/hidden.h"
 #include "launch/child.h"
 #include "store/query.h"
@@ -87,14 +88,14 @@ static void check_patches(struct doctor *doctor)
 				    .errors = -1};
 	struct run_info run;
 	struct db *db;
-	bool live;
+	struct recovered recovered;
 	int r;
 
 	snprintf(database, sizeof(database), "%s/import.db", doctor->folder);
 	r = child_capture(doctor, &child, IMPORT_SECONDS, output, sizeof(output));
-	drain_recover(database, &live);
+	drain_recover(database, &recovered);
 	if (r == 0)
-		r = db_open_read(database, &db);
+		r = home_open_read(database, &db);
 	if (r == 0) {
 		r = query_run(db, &run);
 		db_close(db);

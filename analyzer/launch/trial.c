@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "drain/drain.h"
+#include "drain/home.h"
 #include "launch/child.h"
 #include "launch/cmd.h"
 #include "store/batch.h"
@@ -82,7 +83,7 @@ static int64_t count_batches(const char *database)
 	int64_t batches = 0;
 	struct db *db;
 
-	if (db_open_read(database, &db) < 0)
+	if (home_open_read(database, &db) < 0)
 		return 0;
 	if (query_loaders(db, &loaders, &count) < 0)
 		count = 0;
@@ -269,7 +270,7 @@ static void judge(struct trial *trial)
 	struct db *db;
 	int r;
 
-	r = db_open_read(trial->database, &db);
+	r = home_open_read(trial->database, &db);
 	if (r < 0) {
 		judge_none(trial);
 		return;
@@ -343,7 +344,8 @@ void doctor_trial(struct doctor *doctor)
 	char database[PATH_MAX + 16];
 	struct trial *trial;
 	struct child child = {.database = database, .output = -1, .errors = -1};
-	bool live, given = doctor->options->command[0], runs = !given || check_target(doctor);
+	struct recovered recovered;
+	bool given = doctor->options->command[0], runs = !given || check_target(doctor);
 	pid_t pid;
 
 	doctor_python(doctor);
@@ -367,7 +369,7 @@ void doctor_trial(struct doctor *doctor)
 			   strerror((int)-pid));
 	} else {
 		watch(trial, pid);
-		drain_recover(database, &live);
+		drain_recover(database, &recovered);
 		judge_preload(trial);
 		judge(trial);
 	}

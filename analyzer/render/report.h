@@ -23,6 +23,7 @@ struct report {
 	const char *path;
 	const char *name;           /* as it is called in what is shown */
 	bool live;                  /* the run still records */
+	int64_t missing_count;      /* records that could not be folded in */
 	struct batch_filter filter; /* what of it was judged */
 	struct run_info run;
 	struct loader_info *loaders; /* the one with most time first */

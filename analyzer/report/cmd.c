@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "drain/drain.h"
+#include "drain/home.h"
 #include "render/terminal.h"
 
 #define PROGRAM "dlprof-report"
@@ -46,37 +47,57 @@ static const char *advice(int error)
 	}
 }
 
-int cmd_open_run(const struct options *options, struct db **ret_db, bool *ret_live)
+/* Why some of the run is not there, and where it is. */
+static void remark_recovered(const struct options *options, int error,
+			     const struct recovered *recovered)
 {
+	char where[4200];
 	const char *path = options->run;
-	struct stat status;
-	int recovered, r;
 
-	*ret_live = false;
-	if (stat(path, &status) < 0)
-		return cmd_fail("cannot open '%s': %s", path, db_error(-errno));
-	recovered = drain_recover(path, ret_live);
-	if (recovered == -EPERM)
+	if (error == -EPERM)
 		cmd_remark(options, "'%s' may lack its last records: '%s-segments' is another "
 			   "user's, or not as dlprof makes it; its owner's dlprof-report adds "
 			   "them", path, path);
-	r = db_open_read(path, ret_db);
+	else if (error < 0 && recovered->missing_count)
+		cmd_remark(options, "'%s' lacks %" PRId64 " records: %s", path,
+			   recovered->missing_count, db_error(error));
+	else if (error < 0)
+		cmd_remark(options, "'%s' may lack its last records: %s", path, db_error(error));
+	if (recovered->kept && home_find(options->run, where, sizeof(where)))
+		cmd_remark(options, "'%s' cannot be written: %s; the run is read where it is kept, "
+			   "%s", path, db_error(recovered->kept), where);
+	if (recovered->live)
+		cmd_remark(options, "the run is still recording; this is what it has so far");
+}
+
+int cmd_open_run(const struct options *options, struct db **ret_db, struct recovered *ret)
+{
+	const char *path = options->run;
+	struct stat status;
+	int error, r;
+
+	*ret = (struct recovered){0};
+	if (stat(path, &status) < 0)
+		return cmd_fail("cannot open '%s': %s", path, db_error(-errno));
+	error = drain_recover(path, ret);
+	r = home_open_read(path, ret_db);
+	if (r == -ENOLINK && ret->live)
+		r = -ENODATA; /* its first moment */
+	if (r == -ENODATA && error < 0)
+		return cmd_fail("cannot open '%s': nothing of it could be stored: %s", path,
+				db_error(error));
 	if (r < 0)
 		return cmd_fail("cannot open '%s': %s%s", path, db_error(r), advice(r));
-	if (recovered < 0 && recovered != -EPERM)
-		cmd_remark(options, "'%s' may lack its last records: %s", path,
-			   db_error(recovered));
-	if (*ret_live)
-		cmd_remark(options, "the run is still recording; this is what it has so far");
+	remark_recovered(options, error, ret);
 	return 0;
 }
 
 int cmd_on_run(const struct options *options,
 	       int (*show)(const struct options *options, struct db *db))
 {
+	struct recovered recovered;
 	struct db *db;
-	bool live;
-	int status = cmd_open_run(options, &db, &live);
+	int status = cmd_open_run(options, &db, &recovered);
 
 	if (status)
 		return status;

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "drain/drain.h"
 #include "render/page.h"
 #include "report/options.h"
 #include "store/query.h"
@@ -42,10 +43,10 @@ __attribute__((format(printf, 2, 3))) void cmd_remark(const struct options *opti
 						      const char *format, ...);
 
 /*
- * Brings the run up to date and opens it. Prints what went wrong. *ret_live: it still records, and
- * the user was told so. 0 or CMD_ERROR.
+ * Brings the run up to date and opens it. Prints what went wrong. *ret: whether it still records,
+ * and what is missing; the user was told so. 0 or CMD_ERROR.
  */
-int cmd_open_run(const struct options *options, struct db **ret_db, bool *ret_live);
+int cmd_open_run(const struct options *options, struct db **ret_db, struct recovered *ret);
 
 /* The same, and `show` on it: its status, or CMD_ERROR. */
 int cmd_on_run(const struct options *options,

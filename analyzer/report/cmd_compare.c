@@ -18,12 +18,12 @@ static int read_side(const struct options *options, const struct report *report,
 {
 	struct options one = *options;
 	struct db *db;
-	bool live;
+	struct recovered recovered;
 	int r = 0, status;
 
 	one.run = report->path;
 	one.quiet = true; /* it was said when the run was judged */
-	status = cmd_open_run(&one, &db, &live);
+	status = cmd_open_run(&one, &db, &recovered);
 	if (status)
 		return status;
 	if (report->loader)

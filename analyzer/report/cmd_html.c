@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "drain/home.h"
 #include "render/html/html.h"
 #include "report/judge.h"
 #include "report/ranks.h"
@@ -65,7 +66,7 @@ static int show(const struct options *options, const struct report *report)
 	int r, status;
 	size_t i;
 
-	r = db_open_read(options->run, &db);
+	r = home_open_read(options->run, &db);
 	if (r < 0)
 		return cmd_fail_read(options, r);
 	r = read_input(db, report, &input);

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "drain/home.h"
 #include "render/html/html.h"
 #include "render/ranks.h"
 #include "report/judge.h"
@@ -41,7 +42,7 @@ static void take_gpu(const struct options *options, struct run_info *run, struct
 
 /* Of a rank's batches: the loader asked for, or the one with the most time. */
 static int read_rank(const struct options *options, struct db *db, struct rank_job *job,
-		     struct rank_row *row)
+		     const struct rank_file *file, struct rank_row *row)
 {
 	struct batch_filter filter = {.loader_id = options->loader,
 				      .epoch = options->epoch,
@@ -69,6 +70,7 @@ static int read_rank(const struct options *options, struct db *db, struct rank_j
 		r = steps_read(db, &filter, &series);
 	if (r == 0 && offset_ns != QUERY_UNKNOWN)
 		r = steps_read_epochs(db, filter.loader_id, offset_ns, &epochs, &epoch_count);
+	series.lost_count = series_add_lost(series.lost_count, file->missing_count);
 	stall_judge(&series, &row->finding);
 	if (r == 0 && options->verb == VERB_HTML)
 		r = draw(&series, row);
@@ -88,7 +90,7 @@ static int read_ranks(const struct options *options, const struct rank_files *fi
 	for (i = 0; i < files->count; i++) {
 		const struct rank_file *file = &files->files[i];
 		struct db *db;
-		int r = db_open_read(file->path, &db);
+		int r = home_open_read(file->path, &db);
 
 		rows[i] = (struct rank_row){
 			.path = redact(REDACT_RUN, file->path),
@@ -96,7 +98,7 @@ static int read_ranks(const struct options *options, const struct rank_files *fi
 			.live = file->live,
 		};
 		if (r == 0) {
-			r = read_rank(options, db, job, &rows[i]);
+			r = read_rank(options, db, job, file, &rows[i]);
 			db_close(db);
 		}
 		if (r < 0)

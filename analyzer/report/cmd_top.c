@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "drain/drain.h"
+#include "drain/home.h"
 #include "render/top.h"
 #include "report/cmd.h"
 #include "store/redact.h"
@@ -157,12 +158,16 @@ static int read_newest(struct db *db, struct newest *newest, struct top *top)
 
 static int open_run(const struct options *options, struct db **ret_db, bool *ret_live)
 {
+	struct recovered recovered;
 	int r;
 
 	*ret_live = drain_is_live(options->run);
-	if (!*ret_live)
-		return cmd_open_run(options, ret_db, ret_live);
-	r = db_open_read(options->run, ret_db);
+	if (!*ret_live) {
+		r = cmd_open_run(options, ret_db, &recovered);
+		*ret_live = recovered.live;
+		return r;
+	}
+	r = home_open_read(options->run, ret_db);
 	*ret_db = r < 0 ? NULL : *ret_db;
 	/* Its first second: there are no tables yet. */
 	if (r < 0 && r != -ENODATA && r != -EBADMSG && r != -EMEDIUMTYPE && r != -ENOLINK)

@@ -263,11 +263,11 @@ static int add_run(const struct options *options, struct stream *stream,
 	struct run_info run = {0};
 	struct db *db;
 	size_t count;
-	bool live;
+	struct recovered recovered;
 	int status, r;
 
 	one.run = file->path;
-	status = cmd_open_run(&one, &db, &live);
+	status = cmd_open_run(&one, &db, &recovered);
 	if (status)
 		return status;
 	r = query_run(db, &run);

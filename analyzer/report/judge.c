@@ -76,6 +76,8 @@ static int read_loader(struct db *db, struct report *report)
 	if (!report->loader)
 		return 0;
 	r = query_series(db, &report->filter, &report->series);
+	report->series.lost_count =
+		series_add_lost(report->series.lost_count, report->missing_count);
 	if (r == 0)
 		r = batch_totals(db, &report->filter, &report->totals);
 	if (r == 0)
@@ -120,6 +122,8 @@ static int collect(const struct options *options, struct db *db, struct report *
 	batch_totals_init(&report->totals);
 	gpu_sums_init(&report->gpu_sums);
 	r = query_run(db, &report->run);
+	/* As if they had been dropped: the verdict must not be of the rest alone. */
+	report->run.lost_count = series_add_lost(report->run.lost_count, report->missing_count);
 	if (r == 0)
 		r = query_loaders(db, &report->loaders, &report->loader_count);
 	if (r == 0)
@@ -184,14 +188,17 @@ void judge_fingerprint(const struct report *report, struct fingerprint *ret)
 int judge_run(const struct options *options, const char *path, struct report *ret)
 {
 	struct options one = *options;
+	struct recovered recovered;
 	struct db *db;
 	int status;
 
 	*ret = (struct report){0};
 	one.run = path;
-	status = cmd_open_run(&one, &db, &ret->live);
+	status = cmd_open_run(&one, &db, &recovered);
 	if (status)
 		return status;
+	ret->live = recovered.live;
+	ret->missing_count = recovered.missing_count;
 	status = collect(&one, db, ret);
 	db_close(db);
 	return status;

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "drain/drain.h"
+#include "drain/home.h"
 
 #define MOST_REMARKS 5
 
@@ -39,12 +40,15 @@ static void skip(struct listing *listing, const char *path, const char *why)
 /* Opens it for a look at whose it is. */
 static int look(const char *path, struct rank_file *ret)
 {
+	struct recovered recovered;
 	struct run_info run;
 	struct db *db;
 	int r;
 
-	drain_recover(path, &ret->live);
-	r = db_open_read(path, &db);
+	drain_recover(path, &recovered);
+	ret->live = recovered.live;
+	ret->missing_count = recovered.missing_count;
+	r = home_open_read(path, &db);
 	if (r < 0)
 		return r;
 	r = query_run(db, &run);

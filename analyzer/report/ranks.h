@@ -10,6 +10,7 @@ struct rank_file {
 	int64_t rank;
 	int64_t start_unix_ns, start_ns; /* the same moment; QUERY_UNKNOWN: not known */
 	bool live;
+	int64_t missing_count; /* records that could not be folded in */
 };
 
 struct rank_files {

@@ -74,23 +74,39 @@ static void look(const char *path, const char *wal, struct state *ret)
 	close(fd);
 }
 
-static int copy_both(const char *path, const char *copy)
+/* The log first: who finds a database finds it whole. */
+static int try_copy(const char *path, const char *wal, const char *copy)
 {
-	char wal[PATH_MAX + 8], wal_copy[PATH_MAX + 8];
+	char wal_copy[PATH_MAX + 8], part[PATH_MAX + 8];
+	int r;
+
+	snprintf(wal_copy, sizeof(wal_copy), "%s-wal", copy);
+	snprintf(part, sizeof(part), "%s" COPY_PART, copy);
+	unlink(copy);
+	unlink(wal_copy);
+	unlink(part);
+	r = copy_file(wal, wal_copy);
+	if (r == 0 || r == -ENOENT)
+		r = copy_file(path, part);
+	if (r == 0 && rename(part, copy) < 0)
+		r = -errno;
+	if (r < 0) {
+		unlink(wal_copy);
+		unlink(part);
+	}
+	return r;
+}
+
+int copy_database(const char *path, const char *copy)
+{
+	char wal[PATH_MAX + 8];
 	struct state before, after;
 	int r = 0;
 
 	snprintf(wal, sizeof(wal), "%s-wal", path);
-	snprintf(wal_copy, sizeof(wal_copy), "%s-wal", copy);
 	for (int tries = 0; r == 0 && tries < MOST_TRIES; tries++) {
-		unlink(copy);
-		unlink(wal_copy);
 		look(path, wal, &before);
-		r = copy_file(path, copy);
-		if (r == 0)
-			r = copy_file(wal, wal_copy);
-		if (r == -ENOENT && access(path, F_OK) == 0)
-			r = 0;
+		r = try_copy(path, wal, copy);
 		look(path, wal, &after);
 		if (memcmp(&before, &after, sizeof(before)) == 0)
 			break;
@@ -111,7 +127,7 @@ int copy_aside(const char *path, char *ret, size_t size)
 	if (!mkdtemp(ret))
 		return -errno;
 	strcat(ret, NAME);
-	r = copy_both(path, ret);
+	r = copy_database(path, ret);
 	if (r < 0)
 		copy_remove(ret);
 	return r;

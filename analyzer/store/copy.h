@@ -13,6 +13,13 @@ int copy_bytes(int from, int to);
 int copy_file(const char *from, const char *to);
 
 /*
+ * A database with its -wal, if it has one, also while somebody writes into it. What `copy` names is
+ * replaced, and is whole or not there.
+ */
+int copy_database(const char *path, const char *copy);
+#define COPY_PART ".part"	/* behind the name of a copy under way */
+
+/*
  * The database with its -wal, where it has one, into a new folder that only we may enter; `ret` is
  * its path there. copy_remove() removes both, also while they are open.
  */

@@ -17,6 +17,8 @@
 
 #define CLOSE_TRIES    40
 #define CLOSE_PAUSE_MS 50
+#define BUSY_MS	       2000
+#define CHECKPOINT_PAGES 1000 /* as SQLite has it */
 
 struct db {
 	sqlite3 *handle;
@@ -201,7 +203,7 @@ static int open_handle(const char *path, int flags, struct db **ret_db)
 		return r;
 	}
 	sqlite3_extended_result_codes(db->handle, 1);
-	sqlite3_busy_timeout(db->handle, 2000);
+	sqlite3_busy_timeout(db->handle, BUSY_MS);
 	*ret_db = db;
 	return 0;
 }
@@ -388,6 +390,26 @@ int db_open_write(const char *path, struct db **ret_db)
 void db_limit(struct db *db, int64_t bytes)
 {
 	guard_limit(&db->guard, db->handle, bytes);
+}
+
+int db_freeze(struct db *db)
+{
+	int64_t busy;
+	int r;
+
+	sqlite3_busy_timeout(db->handle, 0);
+	r = read_pragma(db, "PRAGMA wal_checkpoint(TRUNCATE)", &busy);
+	sqlite3_busy_timeout(db->handle, BUSY_MS);
+	if (r == 0 && busy)
+		r = -EBUSY;
+	if (r == 0)
+		sqlite3_wal_autocheckpoint(db->handle, 0);
+	return r;
+}
+
+void db_thaw(struct db *db)
+{
+	sqlite3_wal_autocheckpoint(db->handle, CHECKPOINT_PAGES);
 }
 
 void db_close(struct db *db)

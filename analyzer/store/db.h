@@ -33,6 +33,13 @@ int db_open_write(const char *path, struct db **ret_db);
 /* Ends statements that take more than a file of that size can need: see guard.h. */
 void db_limit(struct db *db, int64_t bytes);
 
+/*
+ * Until db_thaw() the file does not change: what is written is in its log. -EBUSY: a reader is in
+ * the way. For who copies the file meanwhile.
+ */
+int db_freeze(struct db *db);
+void db_thaw(struct db *db);
+
 /* Leaves one plain file behind (no -wal, no -shm) if it was open to write. NULL is fine. */
 void db_close(struct db *db);
 

@@ -42,7 +42,7 @@
 #include "dlprof/tally.h"
 
 #define DLPROF_SEGMENT_MAGIC UINT64_C(0x31474553464f5250)	/* "PROFSEG1" */
-#define DLPROF_SEGMENT_ABI 4
+#define DLPROF_SEGMENT_ABI 5
 #define DLPROF_SEGMENT_SUFFIX ".seg"
 #define DLPROF_SEGMENT_UNFINISHED ".new"	/* its name until it may be read */
 
@@ -107,6 +107,9 @@ struct dlprof_header {
 	_Atomic uint64_t ended_ns;	/* the process began to exit; 0: not (yet) */
 	_Atomic uint64_t lost_count;	/* events of threads that found no slot */
 	_Atomic uint64_t heartbeat_ns;	/* the drain's last round, written by the drain */
+	_Atomic int32_t store_error;	/* why it cannot write the database, as errno; 0: it can */
+	uint32_t unused_store;
+	char stored_at[1024];		/* where the run is instead; "": nowhere yet */
 	char version[16];
 	char host[64];
 	char kernel[128];

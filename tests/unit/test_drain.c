@@ -43,10 +43,10 @@ TestSuite(drain, .init = set_up, .fini = tear_down);
 
 static void recover(void)
 {
-	bool live = true;
+	struct recovered recovered;
 
-	cr_assert_eq(drain_recover(run.database, &live), 0);
-	cr_assert_not(live);
+	cr_assert_eq(drain_recover(run.database, &recovered), 0);
+	cr_assert_not(recovered.live);
 }
 
 /* Two workers' worth of loads of 100 ms, a consumer that computes 10 ms a batch. */

@@ -33,10 +33,10 @@ TestSuite(drain_tally, .init = set_up, .fini = tear_down);
 
 static void recover(void)
 {
-	bool live = true;
+	struct recovered recovered;
 
-	cr_assert_eq(drain_recover(run.database, &live), 0);
-	cr_assert_not(live);
+	cr_assert_eq(drain_recover(run.database, &recovered), 0);
+	cr_assert_not(recovered.live);
 }
 
 /* What is asked must be a number that SQLite computes without an error. */

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * home.h - where the database of a run is written.
+ *
+ * Where the user wants it, if that is a local file system and can be written. Otherwise in the
+ * folder of the run's segments, which is on this machine; from there a copy is delivered every
+ * minute, and the last when the run is over. What cannot be delivered stays in the folder, and
+ * "DATABASE-segments" leads there. Functions return 0 or a negative errno.
+ */
+#ifndef HOME_H
+#define HOME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "drain/deliver.h"
+#include "store/db.h"
+
+#define HOME_NAME "run.db"	/* in the folder of segments */
+
+struct told;
+
+struct home {
+	const char *target;
+	char local[DELIVER_PATH];
+	char delivered[DELIVER_PATH];	/* under which name; "": not yet */
+	char run_id[128];
+	bool is_local;
+	bool was_open;			/* where it is now */
+	int error;			/* what keeps it from its place; 0: nothing */
+	pid_t carrier;			/* brings a copy there; 0: none is under way */
+	struct told *told;		/* ... and how that went */
+	uint64_t due_ns;		/* the next one */
+};
+
+void home_init(struct home *home, const char *target, const char *folder);
+
+/* Opens it to write, where that is possible now. */
+int home_open(struct home *home, struct db **ret_db);
+
+/* Something went wrong with it, and it is closed: it may have to move. */
+void home_failed(struct home *home, int error);
+
+/* Rows were committed; from time to time a copy is sent on its way. */
+void home_committed(struct home *home, struct db *db);
+
+/* Where the run is instead of its home, or "": there, or nowhere yet. */
+void home_words(const struct home *home, char *text, size_t size);
+
+/* Before it is closed. */
+void home_stop(struct home *home);
+
+/* It is closed and complete: to its place with it. Waits for the copy. */
+int home_finish(struct home *home);
+
+/* Where a run is to be read. True: in its folder. */
+bool home_find(const char *database, char *ret, size_t size);
+
+/* Opens it there. */
+int home_open_read(const char *database, struct db **ret_db);
+
+#endif
