@@ -12,7 +12,6 @@
 #define SAMPLE_PART    ((size_t)2048)
 #define FACTOR_LEAST   0.15
 #define FACTOR_Z       3.0
-#define MOST_SLOTS     ((size_t)1 << 20) /* prefetch_factor x workers */
 #define NS_PER_S       1e9
 #define RUNS_AHEAD     0.01 /* of the time the host waits and the GPU is busy */
 
@@ -349,7 +348,7 @@ struct replay_result replay_run(const struct trace *trace, const struct replay_s
 	replay.workers = (size_t)setup->workers;
 	replay.slots =
 		replay.workers * (size_t)(setup->prefetch_factor > 0 ? setup->prefetch_factor : 1);
-	if (replay.slots > MOST_SLOTS)
+	if (replay.slots > REPLAY_SLOTS)
 		return result;
 	if (count < 4 * replay.slots)
 		count = 4 * replay.slots;

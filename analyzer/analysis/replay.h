@@ -22,7 +22,8 @@
 #include "analysis/stall.h"
 #include "analysis/stats.h"
 
-#define REPLAY_WORKERS 1024 /* of which more is known than their number */
+#define REPLAY_WORKERS 1024      /* of which more is known than their number */
+#define REPLAY_SLOTS   (1 << 20) /* workers x prefetch_factor; more are not replayed */
 
 /* Steady loads and steps as if all workers were alike, and what sets the workers apart. */
 struct trace {

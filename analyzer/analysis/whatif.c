@@ -125,10 +125,11 @@ static void predict_all(const struct trace *trace, struct replay_setup now, stru
 
 static struct replay_setup setup_of(const struct batch_series *series)
 {
+	int32_t prefetch = series->prefetch_factor > 0 ? series->prefetch_factor : DEFAULT_PREFETCH;
+
 	return (struct replay_setup){
 		.workers = series->workers,
-		.prefetch_factor =
-			series->prefetch_factor > 0 ? series->prefetch_factor : DEFAULT_PREFETCH,
+		.prefetch_factor = prefetch < REPLAY_SLOTS ? prefetch : REPLAY_SLOTS,
 		.in_order = series->in_order != 0,
 		.load_factor = 1,
 	};

@@ -163,7 +163,7 @@ static void print_paths(const struct page *page, const char *label, const struct
 		const struct tally *path = &list->items[i];
 
 		/* Half guessed is not worth a name. */
-		if (path->error_ns * 2 > path->ns)
+		if (path->error_ns > path->ns / 2)
 			break;
 		units_time(least, (double)(path->ns - path->error_ns));
 		units_time(most, (double)path->ns);

@@ -263,7 +263,7 @@ static void print_load(const struct report *report, const struct page *page)
 	page_part(page, "other", mean_of(report, totals->other_ns), load_ns, "%s",
 		   decode_seen ? "the dataset's own code"
 			       : "the dataset's code, decoding included");
-	if (totals->blocked_ns != QUERY_UNKNOWN && totals->blocked_ns * 100 > totals->load_ns)
+	if (totals->blocked_ns != QUERY_UNKNOWN && totals->blocked_ns > totals->load_ns / 100)
 		page_part(page, "blocked", mean_of(report, totals->blocked_ns), load_ns,
 			   "of other: asleep in locks, queues or sleep()");
 	if (totals->cpu_ns != QUERY_UNKNOWN)

@@ -95,7 +95,9 @@ static void put_lane(struct tracer *trace, int64_t number, const struct trace_la
 	/* Training first, then its workers in their order, however they came up. */
 	put_sort_index(trace, number, "thread_sort_index",
 		       (lane->kind == LANE_TRAIN || lane->kind == LANE_WORKER
-				? 1000 * (lane->of < 1000 ? lane->of : 1000)
+				? 1000 * (lane->of < 0      ? 0
+					  : lane->of < 1000 ? lane->of
+							    : 1000)
 				: 1000000) +
 			       (lane->kind == LANE_WORKER && lane->index >= 0 && lane->index < 900
 					? lane->index + 1

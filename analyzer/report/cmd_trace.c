@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "analysis/clamp.h"
 #include "render/trace.h"
 #include "report/ranks.h"
 
@@ -96,7 +97,7 @@ static int find_windows(const struct options *options, struct db *db,
 			const struct batch_filter *filter, const struct loader_info *loader,
 			struct windows *ret)
 {
-	int64_t before = loader->workers > 0 ? 2 * loader->workers : 4;
+	int64_t before = loader->workers > 0 ? clamp_add(loader->workers, loader->workers) : 4;
 	struct worst worst = {.most = (size_t)options->worst};
 	size_t kept = 0;
 	int r;
@@ -135,9 +136,9 @@ static void note_time(struct window *window, const struct timeline_batch *batch)
 	if (batch->load_begin_ns != QUERY_UNKNOWN && batch->load_begin_ns < from_ns)
 		from_ns = batch->load_begin_ns;
 	if (batch->wait_ns > 0)
-		to_ns += batch->wait_ns;
+		to_ns = clamp_add(to_ns, batch->wait_ns);
 	if (batch->compute_ns > 0)
-		to_ns += batch->compute_ns;
+		to_ns = clamp_add(to_ns, batch->compute_ns);
 	if (window->from_ns == QUERY_UNKNOWN || from_ns < window->from_ns)
 		window->from_ns = from_ns;
 	if (window->to_ns == QUERY_UNKNOWN || to_ns > window->to_ns)

@@ -39,6 +39,18 @@ static struct gpu_device *add(struct gpu_device_list *list, int64_t number)
 	return device;
 }
 
+static void take_sums(sqlite3_stmt *stmt, struct gpu_device *device)
+{
+	double *const sums[] = {
+		&device->batch_count,  &device->fed_count, &device->step_ns,    &device->busy_ns,
+		&device->idle_wait_ns, &device->h2d_bytes, &device->peer_bytes,
+	};
+
+	for (int i = 0; i < (int)(sizeof(sums) / sizeof(*sums)); i++)
+		if (sqlite3_column_type(stmt, i + 1) != SQLITE_NULL)
+			*sums[i] = sqlite3_column_double(stmt, i + 1);
+}
+
 static int read_sums(struct db *db, const struct batch_filter *filter, struct gpu_device_list *list)
 {
 	sqlite3_stmt *stmt = NULL;
@@ -46,14 +58,9 @@ static int read_sums(struct db *db, const struct batch_filter *filter, struct gp
 
 	while (r >= 0 && (r = rows_next(stmt)) == 1) {
 		struct gpu_device *device = add(list, rows_int(stmt, 0));
-		double *const sums[] = {&device->batch_count,  &device->fed_count,
-					&device->step_ns,      &device->busy_ns,
-					&device->idle_wait_ns, &device->h2d_bytes,
-					&device->peer_bytes};
 
-		for (int i = 0; device && i < (int)(sizeof(sums) / sizeof(*sums)); i++)
-			if (sqlite3_column_type(stmt, i + 1) != SQLITE_NULL)
-				*sums[i] = sqlite3_column_double(stmt, i + 1);
+		if (device)
+			take_sums(stmt, device);
 	}
 	sqlite3_finalize(stmt);
 	return r;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/rows.h"
 
+#include "analysis/clamp.h"
+
 static const char BY_TASK_SQL[] =
 	"SELECT in_order = 1 OR workers = 0 FROM t_loader WHERE loader_id = ?1";
 
@@ -39,7 +41,9 @@ int rows_of_batches(struct db *db, const char *const sql[2], const struct batch_
 		    sqlite3_stmt **ret_stmt)
 {
 	int64_t first = filter->first > 0 ? filter->first : 0;
-	int64_t count = filter->last < 0 ? -1 : filter->last < first ? 0 : filter->last - first + 1;
+	int64_t count = filter->last < 0       ? -1
+			: filter->last < first ? 0
+					       : clamp_add(filter->last - first, 1);
 	int64_t low = filter->epoch < 0 ? INT64_MIN : filter->epoch;
 	int64_t high = filter->epoch < 0 ? INT64_MAX : filter->epoch;
 	const int64_t values[] = {filter->loader_id, low, high, count, first};

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/clamp.h"
 #include "render/html/figure.h"
 #include "render/html/sections.h"
 
@@ -91,8 +92,8 @@ static void put_bar(struct lanes *lanes, const char *class, double top, double h
 		    int64_t begin_ns, int64_t ns, int64_t number, const char *words)
 {
 	struct figure *f = &lanes->figure;
-	double from = fmax((double)(begin_ns - lanes->begin_ns), 0);
-	double to = fmin((double)(begin_ns - lanes->begin_ns) + (double)ns, f->x_high);
+	double begin = (double)clamp_sub(begin_ns, lanes->begin_ns);
+	double from = fmax(begin, 0), to = fmin(begin + (double)ns, f->x_high);
 	double x = figure_x(f, from), width = figure_x(f, to) - x;
 	char time[UNITS_MAX];
 
@@ -119,8 +120,9 @@ static void put_batch(struct lanes *lanes, const struct batch_record *b)
 		put_bar(lanes, "wait", f->top, LANE - 6, b->begin_ns, b->wait_ns, b->batch,
 			"waited for");
 		if (is_known(b->compute_ns))
-			put_bar(lanes, "compute", f->top, LANE - 6, b->begin_ns + b->wait_ns,
-				b->compute_ns, b->batch, "computed for");
+			put_bar(lanes, "compute", f->top, LANE - 6,
+				clamp_add(b->begin_ns, b->wait_ns), b->compute_ns, b->batch,
+				"computed for");
 	}
 	if (!is_known(b->load_begin_ns) || !is_known(b->load_ns) || b->worker_id < 0 ||
 	    b->worker_id >= lanes->lane_count)

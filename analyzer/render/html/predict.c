@@ -93,7 +93,10 @@ static void put_controls(struct html *html)
 	put_slider(html, "workers", "workers", workers ? 1 : 0, most > workers ? most : workers,
 		   workers);
 	put_slider(html, "load", "time of a load", 5, 200, 100);
-	put_slider(html, "prefetch", "prefetch_factor", 1, prefetch > 8 ? 2 * prefetch : 16,
+	put_slider(html, "prefetch", "prefetch_factor", 1,
+		   prefetch > REPLAY_SLOTS ? prefetch
+		   : prefetch > 8          ? 2 * prefetch
+					   : 16,
 		   prefetch);
 	html_put(html,
 		 "<label for=\"s-order\">in order</label><input type=\"checkbox\" id=\"s-order\"%s>"

@@ -44,7 +44,7 @@ static void put_paths(struct html *html, const struct tally_list *list, const ch
 		const struct tally *path = &list->items[i];
 
 		/* Half guessed is not worth a name. */
-		if (path->error_ns * 2 > path->ns)
+		if (path->error_ns > path->ns / 2)
 			break;
 		if (!shown++) {
 			html_put(html, "<h3>%s</h3>\n", title);

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * clamp.h - sums of numbers that can be anything, as those of a database: what would wrap ends at
+ * the least or the greatest number.
+ */
+#ifndef CLAMP_H
+#define CLAMP_H
+
+#include <stdint.h>
+
+static inline int64_t clamp_add(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	return !__builtin_add_overflow(a, b, &sum) ? sum : b < 0 ? INT64_MIN : INT64_MAX;
+}
+
+static inline int64_t clamp_sub(int64_t a, int64_t b)
+{
+	int64_t difference;
+
+	return !__builtin_sub_overflow(a, b, &difference) ? difference
+	       : b > 0                                    ? INT64_MIN
+							  : INT64_MAX;
+}
+
+#endif
