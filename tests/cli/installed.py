@@ -2,6 +2,7 @@
 """`meson install` into a folder that is moved afterwards: launcher, library, drain and report find each
 other there, and nothing in the build folder is run."""
 import glob
+import json
 import os
 import shutil
 import sys
@@ -42,10 +43,12 @@ def main():
     prefix = install()
     launcher, folder = os.path.join(prefix, "bin", "dlprof"), t.scratch()
     environment = t.environment(preload=False, TMPDIR=folder, DLPROF_QUIET=1)
-    done = t.run([launcher, "doctor", "-q", "--", "true"], env=environment)
-    for name in ("lib", os.path.join("libexec", "dlprof", "dlprof-drain")):
-        t.check("ok    " in done.out and os.path.join(prefix, name) in done.out, "doctor", name,
-                done.out)
+    done = t.run([launcher, "doctor", "--json", "-q", "--", "true"], env=environment)
+    rows = {row["id"]: row for row in json.loads(done.out)["checks"]}
+    for name, file in (("library", "libdlprof.so"), ("drain", "dlprof-drain")):
+        found = rows.get(name, {"status": "none", "text": ""})
+        t.check(found["status"] == "ok" and found["text"].startswith(prefix + "/") and
+                found["text"].endswith("/" + file), "doctor", name, found)
     found = t.run([launcher, "run", "-o", os.path.join(folder, "run.db"), t.PYTHON, "-c", PROGRAM],
                   env=environment, text_in="\n")
     t.equal((found.status, found.out, found.err), (0, "recorded\n", ""), "dlprof run")
