@@ -6,12 +6,12 @@
  * An orphan is adopted by process 1 of its namespace or by the nearest subreaper, and execve()
  * makes every process a child that wait() sees. So where the host is one of these two, a process
  * that never calls execve() stands between: a child without an exit signal, which wait() does not
- * see but with
- * __WALL or __WCLONE. It has the host's memory, since a copy would cost more, and ends with the
- * host.
+ * see but with __WALL or __WCLONE. It has the host's memory, since a copy would cost more, and ends
+ * with the host.
  *
  * What remains: `ps` shows it with the host's command line and memory, and a host that kills it,
- * but not the drain, gets the drain for a child after all.
+ * but not the drain, gets the drain for a child after all; the memory of a host that ended is free
+ * a moment later, not a moment before.
  */
 #ifndef GUARD_H
 #define GUARD_H

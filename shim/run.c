@@ -8,9 +8,11 @@
 #include <sys/utsname.h>
 
 #include "config.h"
+#include "dlprof/folder.h"
 #include "environment.h"
 #include "fd.h"
 #include "folder.h"
+#include "guard.h"
 #include "log.h"
 #include "process.h"
 #include "segment.h"
@@ -341,6 +343,15 @@ static int cannot_join(struct text *why, int r)
 	return failed(why, "cannot make a segment in", run.folder, r);
 }
 
+/* This process began it, became another program by execve(), and lost its drain by that. */
+static bool is_left(const char *folder)
+{
+	uint64_t pid, ticks;
+
+	return guard_is_needed() && dlprof_parse_folder(folder, &pid, &ticks) &&
+	       pid == (uint64_t)sys_getpid() && ticks == process_start_ticks();
+}
+
 int run_begin(struct text *why)
 {
 	const char *folder = getenv("DLPROF_RUN");
@@ -353,7 +364,7 @@ int run_begin(struct text *why)
 	if (!folder && run.root_pid && run.root_pid != sys_getpid())
 		folder = run.folder;
 	run.root_pid = 0;
-	if (!folder || strlen(folder) >= sizeof(run.folder))
+	if (!folder || strlen(folder) >= sizeof(run.folder) || is_left(folder))
 		return start(why);
 	if (folder != run.folder)
 		strcpy(run.folder, folder);

@@ -111,18 +111,26 @@ def check_killed(name, kill, denied=()):
 
 
 def check_exec():
-    """The new program is a subreaper still and may not come to wait for the drain of the old."""
-    host = Host("main", "hold", "exec", "waits", "hold", "waits")
+    """The new program is a subreaper still and may not come to wait for the drain of the old. What it
+    records itself is a run of its own."""
+    host = Host("main", "hold", "exec", "waits", "hold", "main", "hold", "waits")
     host.process.stdin.write(b"\n")
     host.process.stdin.flush()
     told = [json.loads(host.process.stdout.readline()) for _ in range(3)][1]["told"]
     check(all(len(ends) == 3 for ends in told.values()), "exec: a wait told of", told)
     check(until(lambda: not host.guards(), END_S), "exec: the old memory is held")
     check(until(lambda: not drains(host.database), END_S), "exec: the drain is left")
+    second = os.path.join(host.folder, "run-2.db")
+    host.process.stdin.write(b"\n")
+    host.process.stdin.flush()
+    equal(json.loads(host.process.stdout.readline())["children"], ["dlprof-guard", "dlprof-guard"],
+          "exec: children, the first of them a zombie")
     told = host.end("exec")[-1]["told"]
     check(all(len(ends) == 3 for ends in told.values()), "exec: later, a wait told of", told)
+    wait_for_drain(second)
     check(report(host.database).status in (0, 3), "exec: report")
-    equal(host.batches(), 5 + 2 * 5 * 3 * 5, "exec: batches, with those of the children")
+    equal(host.batches(), 5 + 5 * 3 * 5, "exec: batches, with those of the children")
+    equal(rows(second, "SELECT COUNT(*) AS n FROM batch"), [{"n": 5 + 5 * 3 * 5}], "exec: then")
 
 
 def check_drain_killed():
