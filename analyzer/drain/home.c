@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "drain/folder.h"
 #include "drain/link.h"
 #include "drain/now.h"
 #include "store/copy.h"
@@ -269,16 +270,24 @@ void home_stop(struct home *home)
 	home->due_ns = 0;
 }
 
-/* What a move or a delivery that was cut short left there, and what was delivered. */
+/*
+ * What a move or a delivery that was cut short left there, and what was delivered. In a folder that
+ * is ours, and nowhere else, whatever has its path by now.
+ */
 static void clear(const struct home *home)
 {
-	static const char *const ends[] = {"", "-wal", "-shm", "-journal", COPY_PART};
-	char name[DELIVER_PATH + 16];
+	static const char *const names[] = {HOME_NAME, HOME_NAME "-wal", HOME_NAME "-shm",
+					    HOME_NAME "-journal", HOME_NAME COPY_PART};
+	char path[DELIVER_PATH];
+	struct folder folder;
 
-	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
-		snprintf(name, sizeof(name), "%s%s", home->local, ends[i]);
-		unlink(name);
-	}
+	snprintf(path, sizeof(path), "%s", home->local);
+	*strrchr(path, '/') = '\0';
+	if (folder_look(&folder, path) < 0)
+		return;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		unlinkat(folder.fd, names[i], 0);
+	folder_close(&folder);
 }
 
 int home_finish(struct home *home)
@@ -305,16 +314,16 @@ int home_finish(struct home *home)
 
 bool home_find(const char *database, char *ret, size_t size)
 {
-	char folder[4096];
-	struct stat status;
+	char path[4096];
+	struct folder folder;
 
 	snprintf(ret, size, "%s", database);
-	if (link_find(database, folder, sizeof(folder)) < 0 || lstat(folder, &status) < 0 ||
-	    !S_ISDIR(status.st_mode) || (status.st_mode & 077))
+	if (link_find(database, path, sizeof(path)) < 0 || folder_look(&folder, path) < 0)
 		return false;
-	if (strlen(folder) + sizeof(HOME_NAME) >= size)
+	folder_close(&folder);
+	if (strlen(path) + sizeof(HOME_NAME) >= size)
 		return false;
-	snprintf(ret, size, "%s/" HOME_NAME, folder);
+	snprintf(ret, size, "%s/" HOME_NAME, path);
 	if (has_bytes(ret))
 		return true;
 	snprintf(ret, size, "%s", database);

@@ -83,7 +83,9 @@ int cmd_open_run(const struct options *options, struct db **ret_db, struct recov
 	r = home_open_read(path, ret_db);
 	if (r == -ENOLINK && ret->live)
 		r = -ENODATA; /* its first moment */
-	if (r == -ENODATA && error < 0)
+	if (r < 0 && error == -EPERM)
+		remark_recovered(options, error, ret);
+	else if (r == -ENODATA && error < 0)
 		return cmd_fail("cannot open '%s': nothing of it could be stored: %s", path,
 				db_error(error));
 	if (r < 0)

@@ -193,6 +193,14 @@ def linked(segments):
     return target
 
 
+def put_database(segments):
+    """In place of the one that a drain keeps there while it cannot write to its own."""
+    database, _ = record(scratch())
+    report(database)
+    shutil.copy(database, os.path.join(segments, "run.db"))
+    os.chown(segments, NOBODY, NOBODY)
+
+
 def main():
     need_shim()
     for what, change in (("by another name", renamed), ("by a second link", linked),
@@ -202,6 +210,7 @@ def main():
         say("not root, or no setpriv: other users are not tried")
         finish()
     check_folder("of another user", lambda path: os.chown(path, NOBODY, NOBODY))
+    check_folder("of another user, with a database", put_database)
     check_link_of_another_user()
     check_run_of_another_user()
     check_drain_and_strange_files()
