@@ -28,6 +28,7 @@ struct identity {
 	uint32_t type; /* S_IFMT; 0: there is no file */
 };
 
+/* What a program leaves as descriptor 2 to the one that it becomes by exec(), is its stderr. */
 static struct identity first NEAR = {.type = 0};
 
 /* Asks no server: what the kernel has of the file is enough. */

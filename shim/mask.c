@@ -22,11 +22,12 @@ static const char plain_values[] = " true false none null yes no on off lambda "
 
 /* ...nor is it beside one of these words... */
 static const char harmless_words[] =
-	" attention backward batch bias bos class cls column columns count dataset dict dim disable"
-	" embed embedding enable end eos feature features field foreign forward frame frames group"
-	" id ids image images index input inputs interval label len length level limit mask max"
-	" metric min no norm num number output outputs pad padding partition position primary proj"
-	" query rate sep size skip sort special split start target unk use vocab weight ";
+	" attention audio backward batch bias bos caption class cls column columns count"
+	" dataset dict dim disable embed embedding enable end eos feature features field"
+	" foreign forward frame frames group id ids image images index input inputs"
+	" interval label len length level limit mask max metric min no norm num number"
+	" output outputs pad padding partition position primary proj query rate sample sep"
+	" size skip sort special split start target text unk use video vocab weight ";
 
 /* ...and with one of these it is where the secret lies. */
 static const char place_words[] = " dir file filename folder mode name path type uri url ";

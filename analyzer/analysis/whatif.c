@@ -129,7 +129,8 @@ static struct replay_setup setup_of(const struct batch_series *series)
 
 	return (struct replay_setup){
 		.workers = series->workers,
-		.prefetch_factor = prefetch < REPLAY_SLOTS ? prefetch : REPLAY_SLOTS,
+		/* So that four times as much is a number, too; neither is replayed. */
+		.prefetch_factor = prefetch <= REPLAY_SLOTS ? prefetch : REPLAY_SLOTS + 1,
 		.in_order = series->in_order != 0,
 		.load_factor = 1,
 	};

@@ -34,8 +34,8 @@ static enum redact_kind kind_of(sqlite3_stmt *stmt, const char *view, int i)
 
 	if (strcmp(view, "meta") != 0)
 		return redact_kind_of_column(view, sqlite3_column_name(stmt, i));
-	key = i ? rows_text(stmt, 0, REDACT_NOT) : NULL;
-	return key ? redact_kind_of_meta(key) : REDACT_NOT;
+	key = rows_text(stmt, 0, REDACT_NOT);
+	return !i ? REDACT_NOT : key ? redact_kind_of_meta(key) : REDACT_OTHER;
 }
 
 static void take_cell(sqlite3_stmt *stmt, const char *view, int i, struct export_cell *ret)

@@ -113,7 +113,7 @@ def check(name, path, other):
 
 
 def ask(name, arguments):
-    done = t.run([REPORT] + arguments, timeout=60, env=t.environment(
+    done = t.run([REPORT] + arguments, timeout=120, env=t.environment(
         preload=False, UBSAN_OPTIONS="print_stacktrace=0:halt_on_error=0"))
     said = [line for line in done.err.splitlines() if "runtime error" in line]
     t.equal(said, [], name, " ".join(arguments[:2]))

@@ -7,15 +7,17 @@ import fcntl
 import os
 import pty
 import resource
+import shutil
 import socket
 import stat
+import subprocess
 import sys
 import termios
 import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from dlprof_test import (check, environment, equal, finish, need_shim, rows, run, say,  # noqa
+from dlprof_test import (SHIM, check, environment, equal, finish, need_shim, rows, run, say,  # noqa
                          scratch, wait_for_drain)
 
 HOST = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else None
@@ -25,13 +27,14 @@ TIMEOUT_S = 20
 class Host:
     """The program with this log: it must end as if there were none."""
 
-    def __init__(self, name, log, *arguments, stderr=None, prefix=(), before=None, more=None):
+    def __init__(self, name, log, *arguments, stderr=None, before=None, more=None,
+                 program=None):
         self.name, self.database = name, os.path.join(scratch(), "run.db")
         changes = {"DLPROF_LOG": log, "DLPROF_OUT": self.database, "DLPROF_QUIET": "1"}
         changes.update(more or {})
         keywords = {} if stderr is None else {"stderr": stderr}
         begin = time.monotonic()
-        done = spawn(list(prefix) + [HOST] + list(arguments), environment(**changes), before,
+        done = spawn([program or HOST] + list(arguments), environment(**changes), before,
                      **keywords)
         equal(done.out, "ok\n", name, "says")
         equal(done.status, 0, name, "status")
@@ -44,8 +47,6 @@ class Host:
 
 
 def spawn(argv, env, before, stderr=None):
-    import subprocess
-
     process = subprocess.Popen(argv, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                stderr=stderr or subprocess.DEVNULL, preexec_fn=before)
     killer = threading.Timer(TIMEOUT_S, process.kill)
@@ -246,6 +247,34 @@ def check_background():
         wait_for_drain(database)
 
 
+def check_foreign():
+    """A pipe of another user's cannot be opened once more, and is written to as it is."""
+    if os.getuid() != 0:
+        say("not root: another user's pipe is not tried")
+        return
+    folder = scratch()
+    os.chmod(folder, 0o777)
+    shim, program = (shutil.copy(path, folder) for path in (SHIM, HOST))
+    for path in (shim, program):
+        os.chmod(path, 0o755)
+
+    def drop():
+        os.setgid(65534)
+        os.setuid(65534)
+
+    more = {"LD_PRELOAD": shim, "DLPROF_OUT": os.path.join(folder, "run.db"), "TMPDIR": folder}
+    reader, writer = os.pipe()
+    Host("another user's pipe:", "stderr", stderr=writer, before=drop, more=more, program=program)
+    check(b"recording into" in os.read(reader, 4096), "another user's pipe: says nothing")
+    fill(writer)
+    Host("another user's full pipe:", "stderr", stderr=writer, before=drop, more=more,
+         program=program)
+    os.close(reader)
+    Host("another user's pipe without a reader:", "stderr", stderr=writer, before=drop, more=more,
+         program=program)
+    os.close(writer)
+
+
 def check_full_disk():
     """/dev/full cannot be a log; as descriptor 2 it is no terminal, and nothing is tried."""
     with open("/dev/full", "w") as full:
@@ -262,6 +291,7 @@ def main():
     check_socket()
     check_terminal()
     check_background()
+    check_foreign()
     check_full_disk()
     finish()
 

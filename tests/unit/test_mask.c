@@ -77,6 +77,8 @@ static const struct {
 	{"x|--max-tokens|512|--num_tokens=64", "x --max-tokens 512 --num_tokens=64"},
 	{"x|--key-frames|3|--key_frames=all", "x --key-frames 3 --key_frames=all"},
 	{"x|--pad-token|[PAD]|--eos_token_id=2", "x --pad-token [PAD] --eos_token_id=2"},
+	{"x|data.caption_key=txt|--token_dropout=0.1|--use_auth_token=True",
+	 "x data.caption_key=txt --token_dropout=0.1 --use_auth_token=True"},
 	{"x|--image-key|jpg|--sort_key=length", "x --image-key jpg --sort_key=length"},
 	{"x|--token|7|--use-auth|train.py", "x --token 7 --use-auth train.py"},
 	{"x|--author|Ann|--keyboard=us|--monkey=1", "x --author Ann --keyboard=us --monkey=1"},
