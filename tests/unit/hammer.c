@@ -77,10 +77,14 @@ static void *produce(void *argument)
 	return NULL;
 }
 
-/* As the drain does, but in this process, where ThreadSanitizer sees both sides. */
-static uint64_t consume(struct dlprof_slot *slot, uint32_t tid, uint32_t *next)
+/*
+ * As the drain does, but in this process, where ThreadSanitizer sees both sides. Whose the slot is
+ * is asked after its head: nobody had it before the first record.
+ */
+static uint64_t consume(struct dlprof_slot *slot, const _Atomic uint32_t *owner, uint32_t *next)
 {
 	uint64_t head = atomic_load_explicit(&slot->head, memory_order_acquire);
+	uint32_t tid = atomic_load_explicit(owner, memory_order_relaxed);
 	uint64_t far_from = atomic_load_explicit(&slot->far_from, memory_order_relaxed);
 	uint64_t tail = atomic_load_explicit(&slot->tail, memory_order_relaxed);
 	uint64_t first = tail;
@@ -105,7 +109,8 @@ static void *read_rings(void *argument)
 	do {
 		last = atomic_load(&done);
 		for (int i = 0; i < DLPROF_SLOT_COUNT; i++)
-			*taken += consume(&segment->slots[i], segment->header.tids[i], &next[i]);
+			*taken += consume(&segment->slots[i], &segment->header.tids[i],
+					  &next[i]);
 	} while (!last);
 	return NULL;
 }
@@ -162,6 +167,7 @@ static void hammer_kill(void)
 				      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	int count = getenv("TEST_KILLS") ? atoi(getenv("TEST_KILLS")) : KILL_COUNT;
 	unsigned int seed = 20261121;
+	_Atomic uint32_t tid;
 	struct thread *thread;
 	uint64_t sum = 0;
 
@@ -169,6 +175,7 @@ static void hammer_kill(void)
 	hammer_demand(told != MAP_FAILED && segment_open(folder, 0, -1, -1) == 0, "a segment");
 	thread = thread_get();
 	hammer_demand(thread, "a slot for the victims, one after another");
+	tid = thread->tid;
 	for (int i = 0; i < count; i++) {
 		uint64_t found = 0, lost = thread->slot->lost_count;
 		uint32_t next = 0;
@@ -187,7 +194,7 @@ static void hammer_kill(void)
 		usleep(rand_r(&seed) % KILL_US_MAX);
 		kill(pid, SIGKILL);
 		hammer_demand(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status), "it is dead");
-		found = consume(thread->slot, thread->tid, &next) + thread->slot->lost_count - lost;
+		found = consume(thread->slot, &tid, &next) + thread->slot->lost_count - lost;
 		hammer_demand(found == *told || found == *told + 1, "a killed process's records");
 		sum += found;
 	}
