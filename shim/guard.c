@@ -53,7 +53,8 @@ bool guard_is_needed(void)
 	return (subreaper || sys_getpid() == 1) && !(preload && strstr(preload, "vgpreload_core"));
 }
 
-static bool is_ended(int pid)
+/* Whether this child has ended; of one that has, nothing is left then. */
+static bool reap(int pid)
 {
 	return sys_call4(SYS_wait4, pid, NULL, WNOHANG | __WALL, NULL) != 0;
 }
@@ -96,7 +97,7 @@ static bool watch(const struct guard *guard)
 		/* A pid belongs to the host as long as it is our parent's. */
 		if (sys_call0(SYS_getppid) != guard->host || (ends[0].revents & POLLIN))
 			return false;
-		if (is_ended(guard->guarded))
+		if (reap(guard->guarded))
 			return false;
 		if (is_other_program(guard))
 			return true;
@@ -139,7 +140,7 @@ static void replace(struct guard *with, int pid)
 	static int last_pid, host;
 
 	/* A forked child has no guard, nor this memory. */
-	if (last && host == sys_getpid() && is_ended(last_pid))
+	if (last && host == sys_getpid() && reap(last_pid))
 		sys_munmap(last, MEMORY_BYTES);
 	last = with;
 	last_pid = pid;
@@ -164,7 +165,7 @@ int guard_start(int (*start)(void *argument), void *argument)
 	pid = (int)sys_spawn(CLONE_VM, (char *)guard + MEMORY_BYTES, guard_begin, guard);
 	while (pid > 0 && !__atomic_load_n(&guard->started, __ATOMIC_ACQUIRE)) {
 		sys_call4(SYS_futex, &guard->started, FUTEX_WAIT_PRIVATE, 0, &pause);
-		if (is_ended(pid))
+		if (reap(pid))
 			break; /* somebody killed it, unless it is done */
 	}
 	guarded = pid < 0 ? pid : guard->guarded;

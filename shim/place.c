@@ -159,7 +159,8 @@ static void refuse(struct place *place, int problem, const char *path, size_t le
 	text_add(place->why, reason);
 }
 
-static bool is_trusted(struct place *place, char *path)
+/* All that leads to `path` from the folder that it has in common with the library. */
+static bool check_way(struct place *place, char *path)
 {
 	for (size_t at = 0; (at = trust_next(place->library, path, at));) {
 		const char after = path[at];
@@ -181,12 +182,12 @@ static bool is_trusted(struct place *place, char *path)
 	return true;
 }
 
-static bool is_there(struct place *place, const char *relative, struct text *path)
+static bool take(struct place *place, const char *relative, struct text *path)
 {
 	struct stat status;
 
 	if (!trust_join(place->library, relative, path->buffer, path->size) ||
-	    look_at(path->buffer, &status) < 0 || !is_trusted(place, path->buffer))
+	    look_at(path->buffer, &status) < 0 || !check_way(place, path->buffer))
 		return false;
 	path->length = strlen(path->buffer);
 	if (sys_call3(SYS_faccessat, AT_FDCWD, path->buffer, 1 /* X_OK */) == 0)
@@ -202,7 +203,7 @@ static bool read_built(struct place *place, char *ret, size_t size)
 	struct stat status;
 
 	if (!trust_join(place->library, TRUST_BUILT, path, sizeof(path)) ||
-	    look_at(path, &status) < 0 || !is_trusted(place, path) ||
+	    look_at(path, &status) < 0 || !check_way(place, path) ||
 	    text_read_file(path, ret, size - sizeof("/" DRAIN)) <= 0)
 		return false;
 	strcpy(ret + strcspn(ret, "\n"), "/" DRAIN);
@@ -216,9 +217,8 @@ int place_find_drain(struct text *path, struct text *why)
 	int r = find_library(&place);
 
 	if (r == 0) {
-		if ((read_built(&place, built, sizeof(built)) && is_there(&place, built, path)) ||
-		    is_there(&place, DRAIN, path) ||
-		    is_there(&place, PLACE_DRAIN_FOLDER "/" DRAIN, path))
+		if ((read_built(&place, built, sizeof(built)) && take(&place, built, path)) ||
+		    take(&place, DRAIN, path) || take(&place, PLACE_DRAIN_FOLDER "/" DRAIN, path))
 			return 0;
 	}
 	if (place.problem == -ENOENT)

@@ -27,7 +27,8 @@ static int begin(struct search *search)
 	return 0;
 }
 
-static bool is_trusted(struct search *search, const char *path)
+/* All that leads to `path` from the folder that it has in common with who looks. */
+static bool check_way(struct search *search, const char *path)
 {
 	for (size_t at = 0; (at = trust_next(search->from, path, at));) {
 		char part[PATH_MAX];
@@ -50,13 +51,13 @@ static bool is_trusted(struct search *search, const char *path)
 	return true;
 }
 
-static bool is_there(struct search *search, const char *relative)
+static bool take(struct search *search, const char *relative)
 {
 	char path[PATH_MAX];
 	struct stat status;
 
 	if (!trust_join(search->from, relative, path, sizeof(path)) || lstat(path, &status) < 0 ||
-	    !is_trusted(search, path))
+	    !check_way(search, path))
 		return false;
 	strcpy(search->place->path, path);
 	return true;
@@ -70,7 +71,7 @@ static bool read_built(struct search *search, const char *name, char *ret, size_
 	FILE *file;
 
 	if (!trust_join(search->from, TRUST_BUILT, path, sizeof(path)) ||
-	    lstat(path, &status) < 0 || !is_trusted(search, path))
+	    lstat(path, &status) < 0 || !check_way(search, path))
 		return false;
 	file = fopen(path, "re");
 	if (!file)
@@ -89,14 +90,13 @@ int place_find(const char *from, const char *name, const char *installed, struct
 
 	if (r < 0)
 		return r;
-	if ((read_built(&search, name, relative, sizeof(relative)) &&
-	     is_there(&search, relative)) ||
-	    is_there(&search, name))
+	if ((read_built(&search, name, relative, sizeof(relative)) && take(&search, relative)) ||
+	    take(&search, name))
 		return 0;
 	if (installed &&
 	    (size_t)snprintf(relative, sizeof(relative), "%s/%s", installed, name) <
 		    sizeof(relative) &&
-	    is_there(&search, relative))
+	    take(&search, relative))
 		return 0;
 	return search.problem;
 }
