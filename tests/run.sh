@@ -13,7 +13,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 # What tests alone need: other preloads, other C libraries, other compilers, other checkers, other
 # processors, a browser, PyPI. A test whose tool is missing is skipped and says so, and no user needs
 # any of these.
-extras="strace libjemalloc2 libtcmalloc-minimal4t64|libtcmalloc-minimal4 faketime libcap2-bin
+extras="strace libfuse3-dev fuse3 libjemalloc2 libtcmalloc-minimal4t64|libtcmalloc-minimal4 faketime libcap2-bin
 	musl-tools libc6-i386 libc6-dev-i386 clang valgrind libc6-dbg man-db groff mandoc zsh fish
 	python3-h5py python3-lmdb libcharls2 libaio-dev liburing-dev python3-pip chromium
 	gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static|qemu-user

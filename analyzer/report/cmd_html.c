@@ -76,7 +76,7 @@ static int show(const struct options *options, const struct report *report)
 	input.trace = &trace;
 	status = r < 0 ? cmd_fail_read(options, r)
 		       : cmd_show(options, put, &input,
-				  report->series.count ? CMD_DONE : CMD_CANNOT_SAY);
+				  judge_status(report));
 	for (i = 0; i < input.window_count; i++)
 		free(input.windows[i].rows);
 	trace_done(&trace);

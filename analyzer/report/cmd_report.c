@@ -22,7 +22,7 @@ int cmd_report_run(const struct options *options, const char *path)
 	status = judge_run(&one, path, &report);
 	if (!status)
 		status = cmd_show(&one, put, &report,
-				  report.series.count ? CMD_DONE : CMD_CANNOT_SAY);
+				  judge_status(&report));
 	judge_done(&report);
 	return status;
 }

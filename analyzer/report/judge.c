@@ -203,3 +203,10 @@ int judge_run(const struct options *options, const char *path, struct report *re
 	db_close(db);
 	return status;
 }
+
+int judge_status(const struct report *report)
+{
+	return report->series.count && report->finding.lost_share <= STALL_TOLERATED_LOSS
+		       ? CMD_DONE
+		       : CMD_CANNOT_SAY;
+}

@@ -18,4 +18,7 @@ void judge_done(struct report *report);
 /* What it is a run of; texts are the report's. */
 void judge_fingerprint(const struct report *report, struct fingerprint *ret);
 
+/* CMD_CANNOT_SAY where there is no batch, or more is missing than a verdict bears. */
+int judge_status(const struct report *report);
+
 #endif

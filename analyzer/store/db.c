@@ -209,7 +209,7 @@ static int open_handle(const char *path, int flags, struct db **ret_db)
 }
 
 /* Opens it for reading, by a path or a URI, and sees that it is one of ours. */
-static int open_checked(const char *path, int flags, const char *pragma, off_t size,
+static int open_checked(const char *path, int flags, const char *pragma, const struct stat *file,
 			struct db **ret_db)
 {
 	int64_t version;
@@ -219,7 +219,7 @@ static int open_checked(const char *path, int flags, const char *pragma, off_t s
 	r = open_handle(path, flags, &db);
 	if (r < 0)
 		return r;
-	guard_limit(&db->guard, db->handle, size);
+	guard_limit(&db->guard, db->handle, file);
 	r = pragma ? schema_run(db, pragma) : 0;
 	if (r == 0)
 		r = check_identity(db, &version);
@@ -238,7 +238,7 @@ static int open_checked(const char *path, int flags, const char *pragma, off_t s
 }
 
 /* As it stands: nothing is locked, and nobody may write. */
-static int open_immutable(const char *path, off_t size, struct db **ret_db)
+static int open_immutable(const char *path, const struct stat *file, struct db **ret_db)
 {
 	static const char start[] = "file:", end[] = "?immutable=1", digits[] = "0123456789ABCDEF";
 	char *uri = malloc(sizeof(start) + 3 * strlen(path) + sizeof(end)), *to = uri;
@@ -257,20 +257,20 @@ static int open_immutable(const char *path, off_t size, struct db **ret_db)
 		*to++ = digits[*path & 15];
 	}
 	strcpy(to, end);
-	r = open_checked(uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL, size, ret_db);
+	r = open_checked(uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL, file, ret_db);
 	free(uri);
 	return r;
 }
 
 /* With a log that cannot be read in place, for want of its -shm or of locks. */
-static int open_copy(const char *path, off_t size, struct db **ret_db)
+static int open_copy(const char *path, const struct stat *file, struct db **ret_db)
 {
 	char copy[4096];
 	int r = copy_aside(path, copy, sizeof(copy));
 
 	if (r < 0)
 		return r;
-	r = open_checked(copy, SQLITE_OPEN_READWRITE, "PRAGMA locking_mode = EXCLUSIVE", size,
+	r = open_checked(copy, SQLITE_OPEN_READWRITE, "PRAGMA locking_mode = EXCLUSIVE", file,
 			 ret_db);
 	if (r == 0)
 		sqlite3_db_config((*ret_db)->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
@@ -305,12 +305,12 @@ int db_open_read(const char *path, struct db **ret_db)
 	r = check_file(path, &status);
 	if (r < 0)
 		return r;
-	r = open_checked(path, SQLITE_OPEN_READONLY, NULL, status.st_size, ret_db);
+	r = open_checked(path, SQLITE_OPEN_READONLY, NULL, &status, ret_db);
 	/* With a journal somebody is in the middle of a change. */
 	if (!is_of_place(r) || has_bytes(path, "-journal"))
 		return r;
-	return has_bytes(path, "-wal") ? open_copy(path, status.st_size, ret_db)
-				       : open_immutable(path, status.st_size, ret_db);
+	return has_bytes(path, "-wal") ? open_copy(path, &status, ret_db)
+				       : open_immutable(path, &status, ret_db);
 }
 
 /* A new file is its owner's alone, and with it what SQLite puts beside it. */
@@ -387,9 +387,9 @@ int db_open_write(const char *path, struct db **ret_db)
 	return 0;
 }
 
-void db_limit(struct db *db, int64_t bytes)
+bool db_is_spent(const struct db *db)
 {
-	guard_limit(&db->guard, db->handle, bytes);
+	return guard_is_spent(&db->guard);
 }
 
 int db_freeze(struct db *db)

@@ -30,8 +30,8 @@ int db_open_read(const char *path, struct db **ret_db);
  */
 int db_open_write(const char *path, struct db **ret_db);
 
-/* Ends statements that take more than a file of that size can need: see guard.h. */
-void db_limit(struct db *db, int64_t bytes);
+/* More was read than a file of that size can need: see guard.h. */
+bool db_is_spent(const struct db *db);
 
 /*
  * Until db_thaw() the file does not change: what is written is in its log. -EBUSY: a reader is in

@@ -9,8 +9,9 @@
 #ifndef GUARD_H
 #define GUARD_H
 
+#include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
+#include <sys/stat.h>
 
 struct sqlite3;
 
@@ -22,8 +23,11 @@ struct guard {
 /* Before the first statement. 0 or -errno. */
 int guard_settings(struct sqlite3 *handle);
 
-/* From now on; `guard` must outlive the handle, `size` is the file's. */
-void guard_limit(struct guard *guard, struct sqlite3 *handle, off_t size);
+/* From now on; `guard` must outlive the handle. */
+void guard_limit(struct guard *guard, struct sqlite3 *handle, const struct stat *file);
+
+/* For many short statements: none of them is interrupted. guard_error() says why. */
+bool guard_is_spent(const struct guard *guard);
 
 /* -EBADMSG: what the file calls a table is none. */
 int guard_check_read(struct sqlite3 *handle);

@@ -8,6 +8,8 @@ static const char BY_TASK_SQL[] =
 
 int rows_prepare(struct db *db, const char *sql, sqlite3_stmt **ret_stmt)
 {
+	if (db_is_spent(db))
+		return db_errno(SQLITE_INTERRUPT);
 	return db_errno(sqlite3_prepare_v2(db_handle(db), sql, -1, ret_stmt, NULL));
 }
 

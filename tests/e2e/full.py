@@ -3,6 +3,7 @@
 says where the run is, the report reads it there, and delivers it once there is room."""
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import time
@@ -43,8 +44,9 @@ class Mount:
         subprocess.run(["mount", "-o", "remount,size=20m,nr_inodes=1000", self.folder], check=True)
 
 
-def start(database, tmp):
-    return subprocess.Popen([PYTHON, "-W", "ignore", SLEEPER, os.path.join(tmp, "log.json"),
+def start(database, tmp, logs=None):
+    return subprocess.Popen([PYTHON, "-W", "ignore", SLEEPER,
+                             os.path.join(logs or tmp, "log.json"),
                              json.dumps(PLAN)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                             env=environment(DLPROF_OUT=database, TMPDIR=tmp))
 
@@ -97,27 +99,58 @@ def check_small(size, name):
         check_kept(mount, database, tmp, line, name)
 
 
+def fill_during(process, mount, database):
+    """From when some of the run is stored."""
+    stop = time.monotonic() + 60
+    while time.monotonic() < stop:
+        time.sleep(0.1)
+        try:
+            if rows(database, "SELECT COUNT(*) AS n FROM batch")[0]["n"] > 20:
+                break
+        except sqlite3.Error:  # there are no tables yet
+            pass
+    while process.poll() is None:  # what the run itself gives up, too
+        mount.fill()
+        time.sleep(0.02)
+    mount.fill()
+
+
 def check_fills():
-    """Some of the run is stored when there is no more room."""
     tmp = scratch()
     with Mount("size=1m") as mount:
         database = os.path.join(mount.folder, "run.db")
         process = start(database, tmp)
-        stop = time.monotonic() + 60
-        while time.monotonic() < stop:
-            time.sleep(0.1)
-            try:
-                if rows(database, "SELECT COUNT(*) AS n FROM batch")[0]["n"] > 20:
-                    break
-            except Exception:  # there are no tables yet
-                pass
-        while process.poll() is None:  # what the run itself gives up, too
-            mount.fill()
-            time.sleep(0.02)
-        mount.fill()
+        fill_during(process, mount, database)
         line = end(process, database, "fills:")
         equal(os.path.exists(database + "-wal"), False, "fills: a log is left")
         check_kept(mount, database, tmp, line, "fills:")
+
+
+def check_nowhere():
+    """No room on this machine, either: what is in the rings alone is missing, and the verdict says
+    so, until there is room."""
+    with Mount("size=20m") as mount:
+        tmp = os.path.join(mount.folder, "tmp")
+        os.mkdir(tmp)
+        database = os.path.join(mount.folder, "run.db")
+        process = start(database, tmp, scratch())
+        fill_during(process, mount, database)
+        line = end(process, database, "nowhere:")
+        check("cannot be written (no space left on device): dlprof-report {} adds what is still in "
+              "memory".format(database) in line, "nowhere: the line at exit", line)
+        done = report(database)
+        equal(done.status, 3, "nowhere: status", done.out, done.err)
+        check("INCOMPLETE" in done.out, "nowhere: the verdict", done.out)
+        check(" records: no space left on device" in done.err, "nowhere: what is missing", done.err)
+        equal(report("gate", "--max-stall-ratio", "1", database).status, 3, "nowhere: gate")
+        os.unlink(os.path.join(mount.folder, "ballast"))
+        # Rings that could not grow on the full disk dropped what they say.
+        done = report("--json", database)
+        told = json.loads(done.out)
+        check(told["stall"]["batches"] >= BATCHES - told["loss"]["events"] > 20,
+              "nowhere: after there is room", told["stall"]["batches"], told["loss"])
+        equal(sorted(os.listdir(mount.folder)), ["run.db", "tmp"], "nowhere: beside it")
+        equal(os.listdir(tmp), [], "nowhere: left behind")
 
 
 def check_no_inode():
@@ -139,6 +172,7 @@ def main():
         skip("only root can mount a small file system")
     check_small("64k", "never any room:")
     check_fills()
+    check_nowhere()
     check_no_inode()
     finish()
 
