@@ -6,6 +6,7 @@
 
 #include "drain/state.h"
 
+#define NOTED_MOST  50
 #define LOST_ROUNDS 20	/* somebody else may just read it, or be at removing it */
 
 static bool is_open(const struct drain *drain, const char *name)
@@ -36,7 +37,7 @@ int gather_leave(struct drain *drain, const char *name, int error)
 	struct folder *folder = &drain->folder;
 	int r = folder_leave(folder, name, error == -EBADMSG);
 
-	if (r < 0)
+	if (r < 0 || folder->left_count > NOTED_MOST)
 		return r;
 	snprintf(text, sizeof(text), "%s/%s was left where it is: it is %s", folder->path, name,
 		 error == -EBADMSG ? "damaged or of another version, and what it holds is missing"

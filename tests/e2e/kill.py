@@ -129,6 +129,8 @@ def round_of(number, victim, draw):
         status = training.wait()
     if victim in ("main", "all"):
         end_group(training.pid)
+        # Also of a worker that began just before the kill, and would be one that still records.
+        wait_for(lambda: not [pid for pid, argv in processes() if log in argv], 15)
     check(wait_for(lambda: all(is_gone(pid) for pid in hit), 15), name, "outlives SIGKILL:", hit)
     errors.seek(0)
     text = errors.read()
