@@ -83,6 +83,7 @@ static int64_t count_batches(const char *database)
 	int64_t batches = 0;
 	struct db *db;
 
+	db_limit_anew();
 	if (home_open_read(database, &db) < 0)
 		return 0;
 	if (query_loaders(db, &loaders, &count) < 0)

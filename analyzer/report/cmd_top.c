@@ -183,6 +183,7 @@ static int look(const struct options *options, struct newest *newest, struct run
 	int status, r;
 
 	newest->count = 0;
+	db_limit_anew();
 	*top = (struct top){
 		.path = redact(REDACT_RUN, options->run),
 		.run = run,

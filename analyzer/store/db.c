@@ -387,6 +387,11 @@ int db_open_write(const char *path, struct db **ret_db)
 	return 0;
 }
 
+void db_limit_anew(void)
+{
+	guard_anew();
+}
+
 bool db_is_spent(const struct db *db)
 {
 	return guard_is_spent(&db->guard);

@@ -30,6 +30,12 @@ int db_open_read(const char *path, struct db **ret_db);
  */
 int db_open_write(const char *path, struct db **ret_db);
 
+/*
+ * All that a process reads of one file counts together. For who reads the same again and again, as
+ * long as it runs: from here on it counts anew.
+ */
+void db_limit_anew(void);
+
 /* More was read than a file of that size can need: see guard.h. */
 bool db_is_spent(const struct db *db);
 

@@ -115,12 +115,17 @@ int guard_settings(struct sqlite3 *handle)
 	return db_errno(r);
 }
 
+static struct stat last;	/* file */
+static uint64_t until_ns;	/* ... its limit; 0: none yet */
+
+void guard_anew(void)
+{
+	until_ns = 0;
+}
+
 /* What is opened again, for the next part of a report, gets no more time than before. */
 static uint64_t allow(const struct stat *file, double share)
 {
-	static struct stat last;
-	static uint64_t until_ns;
-
 	if (!until_ns || last.st_dev != file->st_dev || last.st_ino != file->st_ino)
 		until_ns = cpu_ns() + (uint64_t)(share * (double)MOST_NS);
 	last = *file;

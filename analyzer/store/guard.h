@@ -26,6 +26,9 @@ int guard_settings(struct sqlite3 *handle);
 /* From now on; `guard` must outlive the handle. */
 void guard_limit(struct guard *guard, struct sqlite3 *handle, const struct stat *file);
 
+/* What is opened next gets its full time, whatever was opened before. */
+void guard_anew(void);
+
 /* For many short statements: none of them is interrupted. guard_error() says why. */
 bool guard_is_spent(const struct guard *guard);
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "store/db.h"
@@ -134,6 +135,42 @@ Test(guard, what_is_no_plain_table_is_refused)
 	run_sql("DROP TABLE odd; DROP TABLE t_note;"
 		"CREATE TABLE t_note (level TEXT, text TEXT AS (hex(zeroblob(1000))))");
 	cr_expect_eq(open_read(), -EBADMSG);
+}
+
+/* As `top` does, for days. */
+Test(guard, reading_again_and_again_goes_on)
+{
+	const clock_t begin = clock();
+	struct run_info run;
+	struct db *db;
+
+	while (clock() - begin < 9 * CLOCKS_PER_SEC) {
+		db_limit_anew();
+		cr_assert_eq(db_open_read(path, &db), 0);
+		cr_assert_eq(query_run(db, &run), 0);
+		run_info_done(&run);
+		db_close(db);
+	}
+}
+
+Test(guard, all_that_is_read_of_a_file_counts)
+{
+	const clock_t begin = clock();
+	struct run_info run;
+	struct db *db;
+	int r = 0;
+
+	while (r == 0 && clock() - begin < 20 * CLOCKS_PER_SEC) {
+		r = db_open_read(path, &db);
+		if (r < 0)
+			break;
+		r = query_run(db, &run);
+		if (r == 0)
+			run_info_done(&run);
+		db_close(db);
+	}
+	cr_expect_eq(r, -ETIME);
+	cr_expect_lt(clock() - begin, 10 * CLOCKS_PER_SEC);
 }
 
 Test(guard, a_trigger_does_not_run_when_the_drain_writes)

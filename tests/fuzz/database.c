@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * database.c - target: whatever a file is that is given as a run, it is refused or read, and nothing
+ * that it says of itself is run.
+ *
+ * Beside what sanitizers see: what cannot be read is an errno, and a view hands out no more rows
+ * than its table can have.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "fuzz.h"
+#include "store/export.h"
+#include "store/gpu.h"
+#include "store/query.h"
+#include "store/tally.h"
+#include "store/timeline.h"
+
+#define MOST_ROWS 100000 /* in a file of some 100 KB */
+
+static int count_row(const struct export_cell *cells, size_t count, void *context)
+{
+	(void)cells;
+	(void)count;
+	FUZZ_DEMAND(++*(int *)context < MOST_ROWS);
+	return 0;
+}
+
+static int ignore_names(const char *const *names, size_t count, void *context)
+{
+	(void)names;
+	(void)count;
+	*(int *)context = 0;
+	return 0;
+}
+
+static int export(const char *name, void *context)
+{
+	int rows = 0;
+	const struct export_sink sink = {ignore_names, count_row, &rows};
+
+	FUZZ_DEMAND(export_view(context, name, &sink) <= 0);
+	return 0;
+}
+
+static int ignore_event(const struct timeline_event *event, void *context)
+{
+	(void)event;
+	(void)context;
+	return 0;
+}
+
+static void read_loaders(struct db *db)
+{
+	struct loader_info *loaders = NULL;
+	struct batch_filter all = {.epoch = -1, .first = -1, .last = -1};
+	struct batch_series series;
+	size_t count = 0;
+
+	if (query_loaders(db, &loaders, &count) < 0)
+		return;
+	for (size_t i = 0; i < count && i < 4; i++) {
+		all.loader_id = loaders[i].loader_id;
+		series_init(&series);
+		FUZZ_DEMAND(query_series(db, &all, &series) <= 0);
+		series_done(&series);
+	}
+	free(loaders);
+}
+
+static void read_all(struct db *db)
+{
+	struct tally_list list;
+	struct run_info run;
+	struct gpu_info gpu;
+
+	if (query_run(db, &run) == 0)
+		run_info_done(&run);
+	read_loaders(db);
+	tally_list_read(db, "file", 8, &list);
+	tally_list_done(&list);
+	gpu_info_read(db, 8, &gpu);
+	gpu_info_done(&gpu);
+	for (int kind = 0; kind < TIMELINE_MAX; kind++)
+		timeline_events(db, (enum timeline_kind)kind, ignore_event, NULL);
+	export_views(db, export, db);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	char path[128];
+	struct db *db;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/run.db", fuzz_folder());
+	file = fopen(path, "wb");
+	FUZZ_DEMAND(file && fwrite(bytes, 1, size, file) == size);
+	FUZZ_DEMAND(fclose(file) == 0);
+	db_limit_anew();
+	if (db_open_read(path, &db) < 0)
+		return 0;
+	read_all(db);
+	db_close(db);
+	return 0;
+}
