@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * database.c - target: whatever a file is that is given as a run, it is refused or read, and nothing
- * that it says of itself is run.
+ * database.c - target: whatever a file is that is given as a run, it is refused or read, and
+ * nothing that it brings along is run.
  *
  * Beside what sanitizers see: what cannot be read is an errno, and a view hands out no more rows
  * than its table can have.
