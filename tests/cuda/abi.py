@@ -219,7 +219,8 @@ class Wheels:
                     if "/include/" in member or re.search(r"/lib(cupti|cudart)\.so", member)])
         self.library, = self.find("lib/libcupti.so.*")
         self.runtime, = self.find("lib/libcudart.so.*")
-        self.include = sorted({os.path.dirname(path) for path in self.find("include/cu*.h")})
+        self.include = sorted({os.path.dirname(path) for path in
+                               self.find("include/cu*.h") + self.find("include/crt")})
         with open(self.find("include/cupti_version.h")[0]) as file:
             self.version = int(re.search(r"define CUPTI_API_VERSION (\d+)", file.read()).group(1))
 
@@ -232,14 +233,16 @@ def version_of(wheel):
 
 
 def unpack(folder):
-    """Of each libcupti; two of one CUDA are of two updates, and share its runtime."""
+    """Of each libcupti; two of one CUDA are of two updates, and share its runtime. All share what the
+    runtime's headers need of the compiler's."""
+    common = sorted(glob.glob(os.path.join(folder, "nvidia_cuda_crt*.whl")))[-1:]
     runtimes = {version_of(path): path for path in
                 sorted(glob.glob(os.path.join(folder, "nvidia_cuda_runtime*.whl")))}
     found = []
     for path in sorted(glob.glob(os.path.join(folder, "nvidia_cuda_cupti*.whl"))):
         if check(version_of(path) in runtimes, "no nvidia_cuda_runtime wheel for", path):
             found.append(Wheels(os.path.basename(path).split("-")[1],
-                                [path, runtimes[version_of(path)]]))
+                                [path, runtimes[version_of(path)]] + common))
     return sorted(found, key=lambda one: one.version)
 
 
