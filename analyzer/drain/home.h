@@ -4,8 +4,8 @@
  *
  * Where the user wants it, if that is a local file system and can be written. Otherwise in the
  * folder of the run's segments, which is on this machine; from there a copy is delivered every
- * minute, and the last when the run is over. What cannot be delivered stays in the folder, and
- * "DATABASE-segments" leads there. Functions return 0 or a negative errno.
+ * minute, more often at first, and the last when the run is over. What cannot be delivered stays in
+ * the folder, and "DATABASE-segments" leads there. Functions return 0 or a negative errno.
  */
 #ifndef HOME_H
 #define HOME_H
@@ -33,6 +33,7 @@ struct home {
 	pid_t carrier;			/* brings a copy there; 0: none is under way */
 	struct told *told;		/* ... and how that went */
 	uint64_t due_ns;		/* the next one */
+	uint64_t begun_ns;		/* the first arrived, or did not; 0: not yet */
 };
 
 void home_init(struct home *home, const char *target, const char *folder);

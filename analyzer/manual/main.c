@@ -60,6 +60,20 @@ static void man_processes(FILE *out)
 		      "outside the container.");
 }
 
+static void man_places(FILE *out)
+{
+	man_section(out, "WHERE A RUN IS WRITTEN");
+	man_text(out, "Into the file that DLPROF_OUT names, if that is on a local file system and "
+		      "can be written. If it is on one of a network or of a user-space program, "
+		      "or is full, the database is run.db in the folder to which RUN.db-segments "
+		      "leads, and a copy is delivered every minute, more often at first, and at "
+		      "the end. dlprof-report RUN.db reads the newer of the two.\n\n"
+		      "What cannot be delivered stays in that folder. The line at exit says so, "
+		      "and dlprof-report RUN.db delivers it as soon as there is room. In a "
+		      "container that is removed with its folders, set DLPROF_SEGMENT_DIR to one "
+		      "that is kept.");
+}
+
 static void man_trust(FILE *out)
 {
 	man_section(out, "TRUST");
@@ -107,6 +121,7 @@ static void man_environment(FILE *out)
 		 "quote something or hold a slash. Numbers, and names of classes, functions, "
 		 "modules, ranges and GPUs stay. What is said on standard error is not changed.");
 	man_processes(out);
+	man_places(out);
 	man_trust(out);
 	man_see_also(out, "dlprof(1), dlprof-report(1), ld.so(8)");
 }

@@ -178,7 +178,8 @@ def wide_table(path):
 
 
 def many_tables(path):
-    change(path, "".join("CREATE TABLE x{0} (a, b, c);".format(i) for i in range(20000)))
+    change(path, "BEGIN;" + "".join("CREATE TABLE x{0} (a, b, c);".format(i)
+                                    for i in range(20000 // PART)) + "COMMIT")
 
 
 def late_times(path):
