@@ -7,7 +7,7 @@
 #include "drain/state.h"
 
 #define NOTED_MOST  50
-#define LOST_ROUNDS 20	/* somebody else may just read it, or be at removing it */
+#define LOST_ROUNDS 5	/* who removes it may still be doing so */
 
 static bool is_open(const struct drain *drain, const char *name)
 {
@@ -82,9 +82,10 @@ static int note_lost(struct drain *drain, const char *then)
 static int follow_folder(struct drain *drain)
 {
 	struct folder folder;
+	int r = folder_restore(&folder, drain->folder.path);
 
-	if (folder_restore(&folder, drain->folder.path) < 0) {
-		if (++drain->folder.lost_rounds != LOST_ROUNDS)
+	if (r < 0) {
+		if (r == -EWOULDBLOCK || ++drain->folder.lost_rounds != LOST_ROUNDS)
 			return 0;
 		return note_lost(drain, "cannot be made again: what began since is missing");
 	}

@@ -94,7 +94,7 @@ def check_again_and_again():
 def check_base():
     """Nor when even the folder around it goes: then the workers are not seen, the waits are."""
     name = "with all around it:"
-    training = Training()
+    training = Training(step_s=0.01)
     training.wait_for(COUNT // 3)
     shutil.rmtree(training.segments)
     equal(training.process.wait(120), 0, name, "exit status")
