@@ -387,13 +387,20 @@ int drain_run(const char *segment_dir, const char *database)
 	return r;
 }
 
-/* A batch is complete in the round after its own. */
+/*
+ * A batch is complete in the round after its own. A process that was killed just now may have
+ * threads that are still ending: who seems to live is asked twice.
+ */
 static int settle(struct drain *drain, struct recovered *ret)
 {
 	int r = do_round(drain, false);
 
 	if (r == 0)
 		r = do_round(drain, true);
+	if (r == 0 && gather_is_live(drain)) {
+		wait_for_round(drain, ROUND_MS);
+		r = do_round(drain, true);
+	}
 	if (r < 0)
 		return r;
 	ret->live = gather_is_live(drain);
