@@ -30,7 +30,8 @@ class Host:
     def __init__(self, name, log, *arguments, stderr=None, before=None, more=None,
                  program=None):
         self.name, self.database = name, os.path.join(scratch(), "run.db")
-        changes = {"DLPROF_LOG": log, "DLPROF_OUT": self.database, "DLPROF_QUIET": "1"}
+        changes = {"DLPROF_LOG": log, "DLPROF_OUT": self.database, "DLPROF_QUIET": "1",
+                   "DLPROF_SEGMENT_DIR": os.path.dirname(self.database)}
         changes.update(more or {})
         keywords = {} if stderr is None else {"stderr": stderr}
         begin = time.monotonic()
@@ -262,7 +263,8 @@ def check_foreign():
         os.setgid(65534)
         os.setuid(65534)
 
-    more = {"LD_PRELOAD": shim, "DLPROF_OUT": os.path.join(folder, "run.db"), "TMPDIR": folder}
+    more = {"LD_PRELOAD": shim, "DLPROF_OUT": os.path.join(folder, "run.db"),
+            "DLPROF_SEGMENT_DIR": folder}
     reader, writer = os.pipe()
     Host("another user's pipe:", "stderr", stderr=writer, before=drop, more=more, program=program)
     check(b"recording into" in os.read(reader, 4096), "another user's pipe: says nothing")
