@@ -8,23 +8,11 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from dlprof_test import (DRAIN, SHIM, check, environment, equal, finish, need_shim,  # noqa: E402
-                         report, rows, run, say, scratch, skip)
+from dlprof_test import (DRAIN, check, equal, finish, need_shim, report, rows,  # noqa: E402
+                         run_without_drain, say, scratch, skip)
 
 CALL = re.compile(r"(\w+)\(")
 STEP = 3  # of so many calls one
-
-
-def record():
-    """A run whose drain never came, as the library stands alone."""
-    folder = scratch()
-    library = os.path.join(folder, os.path.basename(SHIM))
-    shutil.copy(SHIM, library)
-    database = os.path.join(folder, "run.db")
-    run(["/bin/true"], env=environment(DLPROF_ACTIVATE="always", DLPROF_OUT=database,
-                                       TMPDIR=folder, LD_PRELOAD=library))
-    os.unlink(library)
-    return database, os.readlink(database + "-segments")
 
 
 def drain(database, segments, *strace):
@@ -37,7 +25,7 @@ def drain(database, segments, *strace):
 
 
 def kill_at(call):
-    database, segments = record()
+    database, segments = run_without_drain()
     drain(database, segments, "-e", "inject={}:signal=KILL:when={}".format(*call))
     answer = report(database)
     equal(answer.status, 3, call, "exit status", answer.err)
@@ -50,7 +38,7 @@ def main():
     if not shutil.which("strace") or subprocess.run(
             ["strace", "-o", "/dev/null", "/bin/true"], stderr=subprocess.DEVNULL).returncode:
         skip("no strace")
-    database, segments = record()
+    database, segments = run_without_drain()
     names = drain(database, segments)
     equal(os.listdir(os.path.dirname(database)), ["run.db"], "not killed: left behind")
     every = [(name, names[:i + 1].count(name)) for i, name in enumerate(names)]

@@ -11,22 +11,11 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from dlprof_test import (DRAIN, SHIM, check, databases, drains, environment, equal, finish,  # noqa: E402
-                         need_shim, report, rows, run, say, scratch, wait_for_drain)
+from dlprof_test import (DRAIN, check, databases, drains, environment, equal, finish,  # noqa: E402
+                         need_shim, report, rows, run, run_without_drain, say, scratch,
+                         wait_for_drain)
 
 SLEEP = [sys.executable, "-c", "import sys; sys.stdin.read()"]
-
-
-def record():
-    """A run whose drain never came, as the library stands alone."""
-    folder = scratch()
-    library = os.path.join(folder, os.path.basename(SHIM))
-    shutil.copy(SHIM, library)
-    database = os.path.join(folder, "run.db")
-    run(["/bin/true"], env=environment(DLPROF_ACTIVATE="always", DLPROF_OUT=database,
-                                       TMPDIR=folder, LD_PRELOAD=library))
-    os.unlink(library)
-    return database, os.readlink(database + "-segments")
 
 
 def notes(database):
@@ -38,7 +27,7 @@ def end_ns(database):
 
 
 def check_immutable():
-    database, segments = record()
+    database, segments = run_without_drain()
     if subprocess.run(["chattr", "+i", segments], stderr=subprocess.DEVNULL).returncode:
         return say("no chattr +i here: the immutable folder is not tried")
     try:
@@ -61,7 +50,7 @@ def check_immutable():
 
 def drain_denied(calls):
     """By a sandbox."""
-    database, segments = record()
+    database, segments = run_without_drain()
     begin = time.monotonic()
     run(["strace", "-o", "/dev/null", "-e", "inject=" + calls + ":error=EPERM", DRAIN, segments,
          database], timeout=60)

@@ -171,6 +171,18 @@ def wait_for_drain(database, timeout=DRAIN_TIMEOUT_S):
     return True
 
 
+def run_without_drain():
+    """Database and folder of segments of a run whose drain never came, as the library stood alone."""
+    folder = scratch()
+    library = os.path.join(folder, os.path.basename(SHIM))
+    shutil.copy(SHIM, library)
+    database = os.path.join(folder, "run.db")
+    run(["/bin/true"], env=environment(DLPROF_ACTIVATE="always", DLPROF_OUT=database,
+                                       TMPDIR=folder, LD_PRELOAD=library))
+    os.unlink(library)
+    return database, os.readlink(database + "-segments")
+
+
 def databases(folder):
     return sorted(os.path.join(folder, name) for name in os.listdir(folder)
                   if name.endswith(".db"))

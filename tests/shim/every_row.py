@@ -9,8 +9,9 @@ from dlprof_test import environment, equal, finish, need_shim, run, say, scratch
 
 def main():
     need_shim()
-    done = run([sys.argv[1]], env=environment(DLPROF_ACTIVATE="always", DLPROF_QUIET="1",
-                                              DLPROF_OUT=os.path.join(scratch(), "run.db")))
+    folder = scratch()
+    done = run([sys.argv[1]], env=environment(DLPROF_ACTIVATE="always", DLPROF_QUIET="1", TMPDIR=folder,
+                                              DLPROF_OUT=os.path.join(folder, "run.db")))
     say(done.out.strip())
     equal((done.status, done.err), (0, ""), "status, errors")
     finish()
