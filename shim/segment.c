@@ -26,7 +26,7 @@ struct segment {
 	struct dlprof_segment *shared;
 	char path[656];
 	/* What has blocks, by slot; nothing else of the slots may be touched, not even read. */
-	_Atomic uint32_t claimed, tallied, far;
+	_Atomic uint32_t reserved[SEGMENT_PART_MAX];
 	struct thread threads[2][DLPROF_SLOT_COUNT];
 };
 
@@ -113,25 +113,34 @@ static int reserve(const struct segment *segment, size_t offset, size_t size)
 	return r;
 }
 
-/* A part of one slot; `done`: the slots whose part is there. */
-static int reserve_part(struct segment *segment, _Atomic uint32_t *done, uint32_t index,
-			size_t offset, size_t size)
+/* What of a slot gets its blocks at once. */
+static const struct {
+	size_t offset, size;
+} parts[SEGMENT_PART_MAX] = {
+	[SEGMENT_RECORDS] = {0, offsetof(struct dlprof_slot, tallies)},
+	[SEGMENT_TALLIES] = {offsetof(struct dlprof_slot, tallies),
+			     sizeof(((struct dlprof_slot *)0)->tallies)},
+	[SEGMENT_FAR] = {offsetof(struct dlprof_slot, far),
+			 sizeof(((struct dlprof_slot *)0)->far)},
+};
+
+static bool has_part(const struct segment *segment, uint32_t index, enum segment_part part)
+{
+	return segment->reserved[part] & 1u << index;
+}
+
+static int reserve_part(struct segment *segment, uint32_t index, enum segment_part part)
 {
 	int r = 0;
 
-	if (*done & 1u << index)
+	if (has_part(segment, index, part))
 		return 0;
 	r = reserve(segment, offsetof(struct dlprof_segment, slots) +
-				     index * sizeof(struct dlprof_slot) + offset, size);
+				     index * sizeof(struct dlprof_slot) + parts[part].offset,
+		    parts[part].size);
 	if (r == 0)
-		atomic_fetch_or(done, 1u << index);
+		atomic_fetch_or(&segment->reserved[part], 1u << index);
 	return r;
-}
-
-static int reserve_slot(struct segment *segment, uint32_t index)
-{
-	return reserve_part(segment, &segment->claimed, index, 0,
-			    offsetof(struct dlprof_slot, tallies));
 }
 
 static struct segment *segment_of(const struct dlprof_slot *slot, uint32_t *ret_index)
@@ -147,32 +156,20 @@ static struct segment *segment_of(const struct dlprof_slot *slot, uint32_t *ret_
 	return NULL;
 }
 
-bool segment_has_tallies(const struct dlprof_slot *slot)
+bool segment_has(const struct dlprof_slot *slot, enum segment_part part)
 {
 	uint32_t index;
 	const struct segment *segment = segment_of(slot, &index);
 
-	return segment && segment->tallied & 1u << index;
+	return segment && has_part(segment, index, part);
 }
 
-int segment_reserve_tallies(const struct dlprof_slot *slot)
+int segment_reserve(const struct dlprof_slot *slot, enum segment_part part)
 {
 	uint32_t index;
 	struct segment *segment = segment_of(slot, &index);
 
-	return segment ? reserve_part(segment, &segment->tallied, index,
-				      offsetof(struct dlprof_slot, tallies), sizeof(slot->tallies))
-		       : -EINVAL;
-}
-
-int segment_reserve_far(const struct dlprof_slot *slot)
-{
-	uint32_t index;
-	struct segment *segment = segment_of(slot, &index);
-
-	return segment ? reserve_part(segment, &segment->far, index,
-				      offsetof(struct dlprof_slot, far), sizeof(slot->far))
-		       : -EINVAL;
+	return segment ? reserve_part(segment, index, part) : -EINVAL;
 }
 
 struct dlprof_stack *segment_stack(uint32_t index)
@@ -217,7 +214,7 @@ static int prepare(struct segment *segment)
 	int r = reserve(segment, 0, sizeof(struct dlprof_header));
 
 	if (r == 0)
-		r = reserve_slot(segment, 0);
+		r = reserve_part(segment, 0, SEGMENT_RECORDS);
 	if (r < 0)
 		return r;
 	fill_header(segment->shared);
@@ -244,7 +241,8 @@ static int add_segment(void)
 	if (index == SEGMENT_MAX)
 		return -ENFILE;
 	segment = &own.segments[index];
-	segment->claimed = segment->tallied = segment->far = 0;
+	for (int part = 0; part < SEGMENT_PART_MAX; part++)
+		segment->reserved[part] = 0;
 	text_init(&path, segment->path, sizeof(segment->path));
 	add_stem(&path, index);
 	text_add(&path, DLPROF_SEGMENT_UNFINISHED);
@@ -308,7 +306,7 @@ static struct thread *claim_in(struct segment *segment, uint32_t tid)
 		if (atomic_load_explicit(owner, memory_order_relaxed) ||
 		    !atomic_compare_exchange_strong(owner, &expected, tid))
 			continue;
-		if (reserve_slot(segment, i) < 0) {
+		if (reserve_part(segment, i, SEGMENT_RECORDS) < 0) {
 			atomic_store(owner, 0);
 			return NULL;
 		}
@@ -365,7 +363,7 @@ bool segment_others(const struct thread *thread, struct dlprof_counter sums[DLPR
 		const struct segment *segment = &own.segments[i / DLPROF_SLOT_COUNT];
 		const struct dlprof_slot *slot = &segment->shared->slots[i % DLPROF_SLOT_COUNT];
 
-		if (!(segment->claimed & 1u << i % DLPROF_SLOT_COUNT))
+		if (!has_part(segment, i % DLPROF_SLOT_COUNT, SEGMENT_RECORDS))
 			continue;
 		for (int k = 0; slot != thread->slot && k < DLPROF_CLASS_MAX; k++) {
 			const struct dlprof_counter *counter = &slot->counters[k];

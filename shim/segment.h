@@ -19,13 +19,17 @@ int segment_open(const char *folder, uint32_t flags, int32_t rank, int32_t local
 /* A slot for the calling thread, in one segment more if need be. NULL: none; counted as loss. */
 struct thread *segment_claim(void);
 
-/*
- * Parts of a slot that not every thread needs; its thread alone asks for them. 0, or negative:
- * there is no room, and they may not be touched.
- */
-bool segment_has_tallies(const struct dlprof_slot *slot);
-int segment_reserve_tallies(const struct dlprof_slot *slot);
-int segment_reserve_far(const struct dlprof_slot *slot);
+/* Parts of a slot; the first is there once it is claimed, the others not every thread needs. */
+enum segment_part {
+	SEGMENT_RECORDS, /* what lies below the tallies */
+	SEGMENT_TALLIES,
+	SEGMENT_FAR,
+	SEGMENT_PART_MAX
+};
+
+/* The slot's thread alone asks. 0, or negative: there is no room, and it may not be touched. */
+bool segment_has(const struct dlprof_slot *slot, enum segment_part part);
+int segment_reserve(const struct dlprof_slot *slot, enum segment_part part);
 
 /* A place for a stack. NULL: there is no room for it, or another thread asks just now. */
 struct dlprof_stack *segment_stack(uint32_t index);

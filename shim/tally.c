@@ -195,7 +195,7 @@ static RARELY struct dlprof_tally *tallies_made(struct thread *thread)
 	struct thread_top kernels = kernels_of(thread);
 	struct dlprof_tally *tallies = thread->slot->tallies;
 
-	if (segment_reserve_tallies(thread->slot) < 0)
+	if (segment_reserve(thread->slot, SEGMENT_TALLIES) < 0)
 		return NULL;
 	fill_top(tallies + FILES, &files, DLPROF_TALLY_FILE_COUNT);
 	fill_top(tallies + FOLDERS, &folders, DLPROF_TALLY_FOLDER_COUNT);
@@ -364,6 +364,6 @@ void tally_reset(struct thread *thread)
 	thread->visit.fd = -1;
 	thread->visit.quick = &never;
 	/* The thread that had the slot before left some. */
-	if (segment_has_tallies(thread->slot))
+	if (segment_has(thread->slot, SEGMENT_TALLIES))
 		tallies_made(thread);
 }

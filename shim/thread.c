@@ -64,7 +64,7 @@ static RARELY bool thread_grow(struct thread *thread, uint64_t head)
 {
 	struct dlprof_slot *slot = thread->slot;
 
-	if (thread->ring == slot->far || segment_reserve_far(slot) < 0)
+	if (thread->ring == slot->far || segment_reserve(slot, SEGMENT_FAR) < 0)
 		return false;
 	atomic_store_explicit(&slot->far_from, head, memory_order_release);
 	thread_use_far(thread);

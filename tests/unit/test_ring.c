@@ -145,7 +145,7 @@ static void publish(unsigned int chance)
 static void hand_over(bool killed)
 {
 	if (killed && !model.far && model.head - model.tail == DLPROF_NEAR_CAPACITY) {
-		cr_assert_eq(segment_reserve_far(thread->slot), 0);
+		cr_assert_eq(segment_reserve(thread->slot, SEGMENT_FAR), 0);
 		slot_of_thread()->far_from = model.head;
 		model.far = true;
 	}
@@ -217,7 +217,7 @@ Test(ring, any_far_from_is_survived)
 	const size_t count = sizeof(heads) / sizeof(heads[0]);
 	struct dlprof_slot *slot = slot_of_thread();
 
-	cr_assert_eq(segment_reserve_far(slot), 0);
+	cr_assert_eq(segment_reserve(slot, SEGMENT_FAR), 0);
 	for (size_t i = 0; i < count * count * sizeof(places) / sizeof(places[0]); i++) {
 		size_t taken = 0;
 
