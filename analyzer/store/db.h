@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define DB_APPLICATION_ID 0x646C7072	/* "dlpr" */
-#define DB_SCHEMA_VERSION 5
+#define DB_SCHEMA_VERSION 6
 
 struct db;
 

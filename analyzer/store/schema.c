@@ -15,15 +15,35 @@
 static const char *const ADDED[] = {
 	"TABLE t_mark",	  "VIEW mark",	     "TABLE t_gap",   "VIEW gap",
 	"VIEW gpu_kernel",   "TABLE t_gpu_step", "VIEW gpu_step", "TABLE t_gpu_device",
-	"VIEW gpu_device", "TABLE t_gpu_call", "VIEW gpu_call",
+	"VIEW gpu_device", "TABLE t_gpu_call", "VIEW gpu_call",   "VIEW loader",   "VIEW epoch",
 };
 
-/* ... and the columns that tell that a table is the one we know. */
+static const char VERSION_6_SQL[] =
+	"DROP VIEW IF EXISTS loader; DROP VIEW IF EXISTS epoch;"
+	"ALTER TABLE t_loader ADD COLUMN place TEXT;"
+	"ALTER TABLE t_epoch ADD COLUMN tid INTEGER; ALTER TABLE t_epoch ADD COLUMN nested INTEGER;"
+	"ALTER TABLE t_epoch ADD COLUMN stop_begin_ns INTEGER;"
+	"ALTER TABLE t_epoch ADD COLUMN stop_ns INTEGER;";
+
+/*
+ * ... and the columns that tell that a table is the one we know. `lent`: what stands for an older
+ * one that has the column `sign`; else an empty table does.
+ */
 static const struct {
-	const char *table, *column;
+	const char *table, *column, *sign, *lent;
 } NEWER[] = {
-	{"t_mark", "ns"},	  {"t_gap", "why"},	{"t_gpu_step", "task"},
-	{"t_gpu_device", "task"}, {"t_gpu_call", "task"},
+	/* Marks of before version 4 are moments, and stay. */
+	{"t_mark", "ns", "text",
+	 "CREATE TEMP VIEW t_mark AS SELECT ts_ns, pid, tid, text, NULL AS ns FROM main.t_mark"},
+	{"t_gap", "why"},
+	{"t_gpu_step", "task"},
+	{"t_gpu_device", "task"},
+	{"t_gpu_call", "task"},
+	{"t_loader", "place", "loader_id",
+	 "CREATE TEMP VIEW t_loader AS SELECT *, NULL AS place FROM main.t_loader"},
+	{"t_epoch", "stop_ns", "loader_id",
+	 "CREATE TEMP VIEW t_epoch AS SELECT *, NULL AS tid, NULL AS nested,"
+	 " NULL AS stop_begin_ns, NULL AS stop_ns FROM main.t_epoch"},
 };
 
 int schema_run(struct db *db, const char *sql)
@@ -83,6 +103,8 @@ int schema_upgrade(struct db *db, int64_t version)
 				   "DROP TABLE IF EXISTS t_gpu_kernel;");
 	if (r == 0 && version > 1 && version < 4)
 		r = schema_run(db, "DROP VIEW mark; ALTER TABLE t_mark ADD COLUMN ns INTEGER;");
+	if (r == 0 && version < 6)
+		r = schema_run(db, VERSION_6_SQL);
 	for (size_t i = 0; r == 0 && i < sizeof(ADDED) / sizeof(*ADDED); i++)
 		r = make(db, "", ADDED[i]);
 	snprintf(version_sql, sizeof(version_sql), "PRAGMA user_version = %d", DB_SCHEMA_VERSION);
@@ -113,19 +135,19 @@ static int has_column(struct db *db, const char *table, const char *column, bool
 	return db_errno(r);
 }
 
-static int lend(struct db *db, const char *table)
+static int lend(struct db *db, size_t which)
 {
 	char what[MOST_NAME];
-	bool has_texts;
-	int r = has_column(db, table, "text", &has_texts);
+	bool is_older = false;
+	int r = 0;
 
+	if (NEWER[which].sign)
+		r = has_column(db, NEWER[which].table, NEWER[which].sign, &is_older);
 	if (r < 0)
 		return r;
-	/* Marks of before version 4 are moments, and stay. */
-	if (has_texts)
-		return schema_run(db, "CREATE TEMP VIEW t_mark AS SELECT ts_ns, pid, tid, text,"
-				      " NULL AS ns FROM main.t_mark");
-	snprintf(what, sizeof(what), "TABLE %s", table);
+	if (is_older)
+		return schema_run(db, NEWER[which].lent);
+	snprintf(what, sizeof(what), "TABLE %s", NEWER[which].table);
 	return make(db, "TEMP ", what);
 }
 
@@ -137,7 +159,7 @@ int schema_lend(struct db *db)
 	for (size_t i = 0; r == 0 && i < sizeof(NEWER) / sizeof(*NEWER); i++) {
 		r = has_column(db, NEWER[i].table, NEWER[i].column, &there);
 		if (r == 0 && !there)
-			r = lend(db, NEWER[i].table);
+			r = lend(db, i);
 	}
 	return r;
 }

@@ -33,6 +33,7 @@ CREATE TABLE t_loader (
 	persistent INTEGER,
 	batch_size INTEGER,
 	theta_ns INTEGER,		-- a longer wait starves the consumer (analysis/stall.h)
+	place TEXT,			-- where the program makes it: "train.py:41 in main"; since version 6
 	UNIQUE (pid, number)
 );
 
@@ -43,6 +44,12 @@ CREATE TABLE t_epoch (
 	setup_ns INTEGER,		-- and took this long (it starts the workers)
 	stream INTEGER,			-- as in event.h, so that a drain that is started anew can
 	generation INTEGER,		-- tell which epoch a record belongs to
+	-- Since version 6. tid: the thread that asked; nested: its waits lie within another wait of that
+	-- thread; stop_begin_ns, stop_ns: the call that ended it, workers being shut down included.
+	tid INTEGER,
+	nested INTEGER,
+	stop_begin_ns INTEGER,
+	stop_ns INTEGER,
 	PRIMARY KEY (loader_id, epoch)
 ) WITHOUT ROWID;
 
@@ -217,10 +224,11 @@ CREATE VIEW process AS SELECT pid, ppid, r.rank AS rank, role, worker_id, loader
 FROM t_process, t_rank r;
 
 CREATE VIEW loader AS SELECT loader_id, r.rank AS rank, kind, workers, prefetch_factor, in_order,
-	persistent, batch_size
+	persistent, batch_size, place
 FROM t_loader, t_rank r;
 
-CREATE VIEW epoch AS SELECT r.rank AS rank, loader_id, epoch, begin_ns, setup_ns
+CREATE VIEW epoch AS SELECT r.rank AS rank, loader_id, epoch, begin_ns, setup_ns, tid, nested,
+	stop_begin_ns, stop_ns
 FROM t_epoch, t_rank r;
 
 -- excluded: the first W batches of an iterator cannot overlap compute (W unknown: 8; W = 0: the

@@ -224,6 +224,14 @@ Test(db, a_late_delivery_completes_a_load_and_nothing_else_changes)
 	cr_expect_eq(ask("SELECT step_ns FROM t_batch"), -1);
 }
 
+/* What version 6 added goes. */
+#define WITHOUT_6                                                                                  \
+	"DROP VIEW loader; DROP VIEW epoch; ALTER TABLE t_loader DROP COLUMN place;"               \
+	"ALTER TABLE t_epoch DROP COLUMN tid; ALTER TABLE t_epoch DROP COLUMN nested;"             \
+	"ALTER TABLE t_epoch DROP COLUMN stop_begin_ns; ALTER TABLE t_epoch DROP COLUMN stop_ns;"  \
+	"CREATE VIEW loader AS SELECT loader_id FROM t_loader;"                                    \
+	"CREATE VIEW epoch AS SELECT epoch FROM t_epoch;"
+
 /* A run whose drain was killed may be finished by a later version. */
 Test(db, a_database_of_version_1_can_be_written_on)
 {
@@ -231,7 +239,7 @@ Test(db, a_database_of_version_1_can_be_written_on)
 	struct db *db;
 
 	make();
-	run_sql("DROP VIEW mark; DROP TABLE t_mark; PRAGMA user_version = 1");
+	run_sql(WITHOUT_6 "DROP VIEW mark; DROP TABLE t_mark; PRAGMA user_version = 1");
 	cr_assert_eq(open_read(), 0);
 	cr_assert_eq(db_open_write(path, &db), 0);
 	cr_assert_eq(writer_open(db, &writer), 0);
@@ -248,7 +256,8 @@ Test(db, a_database_of_version_3_can_be_written_on)
 	struct db *db;
 
 	make();
-	run_sql("DROP VIEW mark; DROP TABLE t_mark; DROP VIEW gpu_call; DROP TABLE t_gpu_call;"
+	run_sql(WITHOUT_6
+		"DROP VIEW mark; DROP TABLE t_mark; DROP VIEW gpu_call; DROP TABLE t_gpu_call;"
 		"PRAGMA user_version = 3;"
 		"CREATE TABLE t_mark (ts_ns INTEGER NOT NULL, pid INTEGER, tid INTEGER NOT NULL, "
 		"text TEXT, PRIMARY KEY (ts_ns, tid)) WITHOUT ROWID;"
@@ -276,7 +285,7 @@ Test(db, a_database_of_version_4_can_be_written_on)
 	struct db *db;
 
 	make();
-	run_sql("DROP VIEW gpu_device; DROP TABLE t_gpu_device; PRAGMA user_version = 4;"
+	run_sql(WITHOUT_6 "DROP VIEW gpu_device; DROP TABLE t_gpu_device; PRAGMA user_version = 4;"
 		"INSERT INTO t_mark VALUES (5, 2, 3, 'kept', 44)");
 	cr_assert_eq(open_read(), 0);
 	cr_assert_eq(db_open_write(path, &db), 0);
@@ -286,6 +295,29 @@ Test(db, a_database_of_version_4_can_be_written_on)
 	db_close(db);
 	cr_expect_eq(ask("SELECT busy_ns FROM t_gpu_device WHERE device = 2"), 7);
 	cr_expect_eq(ask("SELECT ns FROM mark"), 44);
+}
+
+/* Its epochs have no end, and its loaders no place. */
+Test(db, a_database_of_version_5_can_be_read_and_written_on)
+{
+	struct loader_info *loaders;
+	size_t count;
+	struct db *db;
+
+	make();
+	run_sql(WITHOUT_6 "INSERT INTO t_loader (loader_id, pid, number) VALUES (1, 7, 1);"
+			  "INSERT INTO t_epoch (loader_id, epoch, setup_ns) VALUES (1, 0, 9);"
+			  "PRAGMA user_version = 5");
+	cr_assert_eq(db_open_read(path, &db), 0);
+	cr_expect_eq(query_loaders(db, &loaders, &count), 0);
+	cr_expect_eq(count, 1);
+	free(loaders);
+	db_close(db);
+	cr_assert_eq(db_open_write(path, &db), 0);
+	db_close(db);
+	cr_expect_eq(ask("SELECT setup_ns FROM epoch"), 9);
+	cr_expect_eq(ask("SELECT count(stop_ns) + count(tid) + count(nested) FROM epoch"), 0);
+	cr_expect_eq(ask("SELECT count(place) FROM loader"), 0);
 }
 
 Test(db, starved_is_null_until_the_run_is_judged)
