@@ -11,6 +11,7 @@
 
 #include "render/jsonw.h"
 #include "render/units.h"
+#include "render/verdict.h"
 
 #define NS_PER_S   1e9
 #define PER_BATCH  1e6 /* ns a batch: seconds of 1,000 */
@@ -37,21 +38,6 @@ static const char *const LABELS[COMPARE_ROWS] = {
 	[COMPARE_COLLATE] = "  collate", [COMPARE_OTHER] = "  other",
 	[COMPARE_TRANSFER] = "transfer", [COMPARE_STALL] = "stall",
 };
-
-static const char *verdict_word(const struct report *report)
-{
-	switch (report->finding.verdict) {
-	case STALL_VERDICT_NOT:
-		return "NOT input-bound";
-	case STALL_VERDICT_MODERATELY:
-		return "MODERATELY input-bound";
-	case STALL_VERDICT_HIGHLY:
-		return "HIGHLY input-bound";
-	case STALL_VERDICT_INCOMPLETE:
-		break;
-	}
-	return "INCOMPLETE";
-}
 
 static const char *value_text(const struct fingerprint *print, enum fingerprint_field field,
 			      char buffer[UNITS_MAX])
@@ -143,9 +129,10 @@ static void print_changes(const struct compared *compared, const struct page *pa
 			  units_share(from, stall->a), units_share(to, stall->b), 100 * stall->low,
 			  100 * stall->high);
 	if (a->finding.verdict == b->finding.verdict)
-		page_item(page, "Verdict", "%s, both", verdict_word(a));
+		page_item(page, "Verdict", "%s, both", verdict_of(a->finding.verdict)->words);
 	else
-		page_item(page, "Verdict", "%s -> %s", verdict_word(a), verdict_word(b));
+		page_item(page, "Verdict", "%s -> %s", verdict_of(a->finding.verdict)->words,
+			  verdict_of(b->finding.verdict)->words);
 	if (cause_a && cause_b && strcmp(cause_a, cause_b) == 0)
 		page_item(page, "Cause", "%s, both", cause_a);
 	else if (cause_a || cause_b)

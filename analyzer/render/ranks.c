@@ -8,33 +8,21 @@
 
 #include "render/jsonw.h"
 #include "render/units.h"
+#include "render/verdict.h"
 
 #define NS_PER_S 1e9
-
-static const struct {
-	const char *words;
-	const char *word;
-	enum page_color color;
-} VERDICTS[] = {
-	[STALL_VERDICT_INCOMPLETE] = {"INCOMPLETE", "?", PAGE_BOLD},
-	[STALL_VERDICT_NOT] = {"NOT INPUT-BOUND", "not", PAGE_GREEN},
-	[STALL_VERDICT_MODERATELY] = {"MODERATELY INPUT-BOUND", "moderately", PAGE_YELLOW},
-	[STALL_VERDICT_HIGHLY] = {"HIGHLY INPUT-BOUND", "highly", PAGE_RED},
-};
 
 static void print_verdict(const struct ranks *ranks, const struct page *page)
 {
 	const struct rank_finding *job = &ranks->job;
-	const char *words = VERDICTS[job->verdict].words;
-	char share[UNITS_MAX];
+	const struct verdict *verdict = verdict_of(job->verdict);
+	char sentence[VERDICT_SENTENCE];
 
-	page_color(page, VERDICTS[job->verdict].color);
-	if (job->verdict == STALL_VERDICT_INCOMPLETE)
-		page_entry(page, 2, 15, words, "no rank has batches to judge by");
-	else
-		page_entry(page, 2, 2 + (int)__builtin_strlen(words) + 3, words,
-			   "%s of the job's time is lost to waiting for data",
-			   units_share(share, job->stall_ratio));
+	page_color(page, verdict->tone);
+	page_entry(page, 2, 2 + (int)strlen(verdict->words) + 3, verdict->words, "%s",
+		   job->verdict == STALL_VERDICT_INCOMPLETE
+			   ? "no rank has batches to judge by"
+			   : verdict_sentence(sentence, VERDICT_JOB, job->stall_ratio));
 	page_color(page, PAGE_PLAIN);
 }
 
@@ -134,7 +122,7 @@ static void print_row(const struct ranks *ranks, size_t i, const struct page *pa
 		  units_count(batches, (int64_t)f->batch_count),
 		  units_time(step, f->steady_ns / (double)f->steady_count),
 		  units_share(stall, f->stall_ratio),
-		  isnan(share) ? "-" : units_share(blame, share), VERDICTS[f->verdict].word,
+		  isnan(share) ? "-" : units_share(blame, share), verdict_of(f->verdict)->word,
 		  ranks->rows[0].gpu ? 14 : 0, place_of(row->gpu), row->host ? row->host : "",
 		  row->live ? " (still recording)" : "");
 }

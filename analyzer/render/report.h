@@ -48,9 +48,6 @@ struct report {
 /* text.c: for people. The verdict comes first. */
 void report_text(const struct report *report, const struct page *page);
 
-/* Why there is no verdict, and what is to be done. */
-const char *report_gap_words(enum stall_gap gap);
-
 /* json.c: for programs, `dlprof.report/1`. */
 void report_json(const struct report *report, FILE *out);
 

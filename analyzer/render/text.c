@@ -12,6 +12,7 @@
 #include "render/report.h"
 #include "render/strip.h"
 #include "render/units.h"
+#include "render/verdict.h"
 
 #define INDENT      2
 #define WIDE        72 /* columns from which a bar line has room for quantiles */
@@ -53,41 +54,16 @@ static void print_head(const struct report *report, const struct page *page)
 	page_break(page);
 }
 
-/* Why there is no verdict, and what is to be done. */
-const char *report_gap_words(enum stall_gap gap)
-{
-	switch (gap) {
-	case STALL_GAP_NO_BATCHES:
-		return "no batch was seen: the program made no iterator of a loader that dlprof "
-		       "knows, or ended before its first batch";
-	case STALL_GAP_WAIT:
-		return "only how long things took is known, not how much of it was waiting for "
-		       "data";
-	case STALL_GAP_COMPUTE:
-		return "the time between batches was not observed";
-	case STALL_GAP_FEW_BATCHES:
-		return "too few batches after the first round of each epoch; let it run longer";
-	case STALL_GAP_ASYNCHRONOUS:
-		return "the training does not wait for its GPU, so that waiting for a batch need "
-		       "not "
-		       "mean that the GPU starved; its idle time was not observed";
-	case STALL_GAP_LOSS:
-		return "too many of the run's records were lost to judge by the others";
-	case STALL_GAP_NONE:
-	case STALL_GAP_MAX:
-		break;
-	}
-	return "";
-}
-
 static void print_incomplete(const struct report *report, const struct page *page)
 {
 	const struct finding *finding = &report->finding;
 	char share[UNITS_MAX];
 
 	page_color(page, PAGE_BOLD);
-	page_entry(page, INDENT, INDENT + 13, "INCOMPLETE", "%s.", report_gap_words(finding->gap));
+	page_entry(page, INDENT, INDENT + 13, verdict_of(finding->verdict)->words, "%s.",
+		   verdict_reason(finding->gap));
 	page_color(page, PAGE_PLAIN);
+	page_entry(page, INDENT, INDENT, "", "%s", verdict_remedy(finding->gap));
 	if (finding->gap == STALL_GAP_FEW_BATCHES)
 		page_entry(page, INDENT, INDENT, "",
 			   "%zu steady batch%s were seen; a verdict takes %d.",
@@ -101,28 +77,17 @@ static void print_incomplete(const struct report *report, const struct page *pag
 
 static void print_verdict(const struct report *report, const struct page *page)
 {
-	static const struct {
-		const char *words;
-		enum page_color color;
-	} verdicts[] = {
-		[STALL_VERDICT_NOT] = {"NOT INPUT-BOUND", PAGE_GREEN},
-		[STALL_VERDICT_MODERATELY] = {"MODERATELY INPUT-BOUND", PAGE_YELLOW},
-		[STALL_VERDICT_HIGHLY] = {"HIGHLY INPUT-BOUND", PAGE_RED},
-	};
 	const struct finding *finding = &report->finding;
-	char share[UNITS_MAX], factor[UNITS_MAX], extent[96] = "";
-	const char *words;
+	const struct verdict *verdict = verdict_of(finding->verdict);
+	char sentence[VERDICT_SENTENCE], factor[UNITS_MAX], extent[96] = "";
 
 	if (finding->verdict == STALL_VERDICT_INCOMPLETE) {
 		print_incomplete(report, page);
 		return;
 	}
-	words = verdicts[finding->verdict].words;
-	page_color(page, verdicts[finding->verdict].color);
-	page_entry(page, INDENT, INDENT + (int)strlen(words) + 3, words,
-		   finding->by_gpu ? "%s of the time the GPU is idle, waiting for data"
-				   : "%s of the time is spent waiting for data",
-		   units_share(share, finding->stall_ratio));
+	page_color(page, verdict->tone);
+	page_entry(page, INDENT, INDENT + (int)strlen(verdict->words) + 3, verdict->words, "%s",
+		   verdict_sentence(sentence, verdict_clock(finding), finding->stall_ratio));
 	page_color(page, PAGE_PLAIN);
 	if (finding->starved && !isnan(finding->gain_max)) {
 		advise_add_extent(report, extent, sizeof(extent));

@@ -8,6 +8,7 @@
 #include "render/jsonw.h"
 #include "render/strip.h"
 #include "render/units.h"
+#include "render/verdict.h"
 
 #define WORKER_LINES 16
 #define LATE_NS      5000000000 /* without a batch for so long, it is worth a word */
@@ -37,26 +38,18 @@ static void print_head(const struct top *top, const struct page *page)
 
 static void print_verdict(const struct top *top, const struct page *page)
 {
-	static const struct {
-		const char *text;
-		enum page_color color;
-	} words[] = {
-		[STALL_VERDICT_INCOMPLETE] = {"too little is known yet", PAGE_DIM},
-		[STALL_VERDICT_NOT] = {"NOT input-bound", PAGE_GREEN},
-		[STALL_VERDICT_MODERATELY] = {"MODERATELY input-bound", PAGE_YELLOW},
-		[STALL_VERDICT_HIGHLY] = {"HIGHLY input-bound", PAGE_RED},
-	};
 	const struct finding *finding = &top->finding;
 	const char *cause = cause_name(top->diagnosis.cause);
 	const struct explanation *page_of_cause = cause ? explain_find(cause) : NULL;
-	char share[UNITS_MAX];
+	const struct verdict *verdict = verdict_of(finding->verdict);
+	char sentence[VERDICT_SENTENCE];
 
-	page_color(page, words[finding->verdict].color);
-	if (finding->verdict == STALL_VERDICT_INCOMPLETE)
-		page_item(page, "Verdict", "%s", words[finding->verdict].text);
-	else
-		page_item(page, "Verdict", "%s: %s of the time is spent waiting for data",
-			  words[finding->verdict].text, units_share(share, finding->stall_ratio));
+	page_color(page, verdict->tone);
+	page_item(page, "Verdict", "%s: %s", verdict->words,
+		  finding->verdict == STALL_VERDICT_INCOMPLETE
+			  ? "too little is known yet"
+			  : verdict_sentence(sentence, verdict_clock(finding),
+					     finding->stall_ratio));
 	page_color(page, PAGE_PLAIN);
 	if (page_of_cause && top->diagnosis.cause != CAUSE_NONE)
 		page_item(page, "Cause", "%s", page_of_cause->line);

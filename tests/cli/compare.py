@@ -54,7 +54,7 @@ def check_faster(folder):
     back = compare(after, before)
     t.equal((back["result"], back["rows"]["wait"]["differs"]), ("slower", True))
     text = show(before, after).out
-    for words in ("FASTER   1.9", "batches/s", "HIGHLY input-bound -> NOT input-bound",
+    for words in ("FASTER   1.9", "batches/s", "HIGHLY INPUT-BOUND -> NOT INPUT-BOUND",
                   "loader_capacity -> none", "workers: 2 -> 4", "s per 1,000", "95 % interval"):
         t.check(words in text, "missing:", words, text)
     for width in (40, 60, 80):
@@ -83,7 +83,7 @@ def check_noise(folder):
         t.equal((found["comparable"], found["result"], found["changes"]), (True, "no_difference", []))
         t.equal([name for name, row in found["rows"].items() if row["differs"]], [], other)
         text = show(one, other).out
-        t.check("NO DIFFERENCE" in text and "~ noise" in text and "HIGHLY input-bound, both" in text,
+        t.check("NO DIFFERENCE" in text and "~ noise" in text and "HIGHLY INPUT-BOUND, both" in text,
                 text)
 
 

@@ -124,7 +124,7 @@ def check_clock(folder):
             t.check("NOT INPUT-BOUND" in text and "GPU busy" in text, text)
             t.equal(found["cause"], "none")
         else:
-            t.check("66 % of the time the GPU is idle, waiting for data" in text, text)
+            t.check("the GPU is idle 66 % of the time, waiting for data" in text, text)
         # Without the GPU's columns the host is all there is.
         database = sqlite3.connect(path)
         database.execute("UPDATE t_batch SET gpu_idle_wait_ns = NULL, gpu_busy_ns = NULL")

@@ -71,7 +71,7 @@ def check_without_script(chrome, folder):
     chrome.look(script=False)
     chrome.open(path)
     text = visible(chrome)
-    for words in ("Highly input-bound", "What would help", "twice the workers", "one batch is one bar",
+    for words in ("HIGHLY INPUT-BOUND", "What would help", "twice the workers", "one batch is one bar",
                   "With JavaScript there are sliders here"):
         t.check(words in text, "without script there is no", words)
     for words in ("Try it", "Play", "Drag to zoom"):

@@ -138,8 +138,8 @@ def check_kinds(folder):
         sections = [e["attrs"]["id"] for e in page.all("section")]
         t.equal(sections, expected.split(), name, "sections")
         # The text's verdict and the page's are one.
-        words = {"highly_input_bound": "Highly input-bound", "incomplete": "Incomplete",
-                 "moderately_input_bound": "Moderately", "not_input_bound": "Not input-bound"}
+        words = {"highly_input_bound": "HIGHLY INPUT-BOUND", "incomplete": "INCOMPLETE",
+                 "moderately_input_bound": "MODERATELY INPUT-BOUND", "not_input_bound": "NOT INPUT-BOUND"}
         verdict = json.loads(t.report("--json", path).out)["verdict"]
         t.check(words[verdict] in page.all("h1")[0]["text"], name, verdict)
         t.check(len(raw) < 300000, name, "has", len(raw), "bytes")
@@ -157,7 +157,7 @@ def check_content(folder):
     t.check(-1 not in order and order == sorted(order), "order of the page", order)
     gpu = check_page(pages.gpu(os.path.join(folder, "gpu.db")), "gpu")[1]
     for words in ("the GPU was busy for", "copy to the GPU", "of it GPU busy",
-                  "the GPU&#39;s: waits while it was idle"):
+                  "the GPU&#39;s: waits while it was idle", "the GPU is idle <strong>"):
         t.check(words in gpu, "missing:", words)
     t.check("the GPU was busy for" not in raw, "a GPU that was not seen")
 
@@ -250,7 +250,7 @@ def check_ranks(folder):
     facts = json.loads(t.report("--json", job).out)
     page, raw = check_page(job, "ranks", has_script=False)
     words = words_of(page.all("main")[0])
-    for text in ("4 ranks", job, "Highly input-bound", "Hosts 2",
+    for text in ("4 ranks", job, "HIGHLY INPUT-BOUND", "Hosts 2",
                  "Rank 2 (node1) is the one that waits for data, in 100 % of what is lost",
                  "aligned by step", "* the culprit", "waiting for data", "to one scale: a full row"):
         t.check(text in words, "ranks: missing", text, words)

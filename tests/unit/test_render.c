@@ -12,6 +12,7 @@
 #include "render/page.h"
 #include "render/units.h"
 #include "render/utf8.h"
+#include "render/verdict.h"
 
 #define ASSERT_TEXT(call, expected)                                                                \
 	do {                                                                                       \
@@ -214,4 +215,26 @@ Test(explain, every_id_has_a_page)
 		cr_assert_eq(found->line[strlen(found->line) - 1], '.');
 	}
 	cr_assert_null(explain_find("nothing"));
+}
+
+Test(verdict, the_sentence_names_whose_time_it_is)
+{
+	char sentence[VERDICT_SENTENCE];
+	struct finding finding = {.by_gpu = true};
+
+	cr_assert_str_eq(verdict_sentence(sentence, VERDICT_HOST, 0.41),
+			 "41 % of the time is spent waiting for data");
+	cr_assert_str_eq(verdict_sentence(sentence, verdict_clock(&finding), 0.41),
+			 "the GPU is idle 41 % of the time, waiting for data");
+	cr_assert_str_eq(verdict_of(STALL_VERDICT_HIGHLY)->words, "HIGHLY INPUT-BOUND");
+}
+
+Test(verdict, every_gap_has_a_reason_and_a_remedy)
+{
+	int gap;
+
+	for (gap = 0; gap < STALL_GAP_MAX; gap++) {
+		cr_assert_eq(*verdict_reason(gap) != 0, gap != STALL_GAP_NONE, "%d", gap);
+		cr_assert_eq(*verdict_remedy(gap) != 0, gap != STALL_GAP_NONE, "%d", gap);
+	}
 }

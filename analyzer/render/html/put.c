@@ -93,6 +93,31 @@ void html_paragraph(struct html *html, const char *class, const char *format, ..
 	html_put(html, "</p>\n");
 }
 
+void html_answer(struct html *html, const char *sentence, const char *rest)
+{
+	size_t before = strcspn(sentence, "<0123456789");
+	const char *percent = strchr(sentence + before, '%');
+	size_t share = percent ? (size_t)(percent + 1 - sentence) - before : 0;
+
+	html_put(html, "<p class=\"answer\">");
+	html_say(html, "%.*s", (int)before, sentence);
+	html_put(html, "<strong>");
+	html_say(html, "%.*s", (int)share, sentence + before);
+	html_put(html, "</strong>");
+	html_say(html, "%s%s", sentence + before + share, rest);
+	html_put(html, ".</p>\n");
+}
+
+const char *html_tone(enum page_color tone)
+{
+	static const char *const classes[PAGE_COLOR_MAX] = {
+		[PAGE_PLAIN] = "",  [PAGE_BOLD] = "unknown", [PAGE_DIM] = "quiet",
+		[PAGE_RED] = "bad", [PAGE_YELLOW] = "some",  [PAGE_GREEN] = "good",
+	};
+
+	return classes[tone];
+}
+
 void html_path(struct html *html, const char *path)
 {
 	html_put(html, "<code>");

@@ -26,6 +26,14 @@ __attribute__((format(printf, 2, 3))) void html_say(struct html *html, const cha
 __attribute__((format(printf, 3, 4))) void html_paragraph(struct html *html, const char *class,
 							  const char *format, ...);
 
+/*
+ * <p class="answer"> of a sentence, whose share ("41 %") stands out, and what stands after it.
+ */
+void html_answer(struct html *html, const char *sentence, const char *rest);
+
+/* The class of a tone. */
+const char *html_tone(enum page_color tone);
+
 void html_path(struct html *html, const char *path);
 
 /* As units_time(), with the letter that it lacks in ASCII. */

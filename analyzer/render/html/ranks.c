@@ -9,6 +9,7 @@
 
 #include "render/html/figure.h"
 #include "render/html/sections.h"
+#include "render/verdict.h"
 
 #define ROW       40 /* of the picture */
 #define BARS      32 /* the highest in it */
@@ -16,28 +17,10 @@
 #define RIGHT     640
 #define MOST_ROWS 1000
 
-static const struct {
-	const char *sign, *words;
-} VERDICTS[] = {
-	[STALL_VERDICT_INCOMPLETE] = {"?", "incomplete"},
-	[STALL_VERDICT_NOT] = {"✓", "not"},
-	[STALL_VERDICT_MODERATELY] = {"▲", "moderately"},
-	[STALL_VERDICT_HIGHLY] = {"■", "highly"},
-};
-
-static void put_ratio(struct html *html, const struct rank_finding *job)
-{
-	char share[UNITS_MAX];
-
-	html_put(html, "<p class=\"answer\"><strong>");
-	html_say(html, "%s", units_share(share, job->stall_ratio));
-	html_put(html, "</strong> of the job's time is lost to waiting for data.</p>\n");
-}
-
 static void put_verdict(struct html *html, const struct ranks *ranks)
 {
 	const struct rank_finding *job = &ranks->job;
-	char text[600];
+	char text[600], sentence[VERDICT_SENTENCE];
 
 	html_put(html, "<header>\n<p class=\"run\">dlprof report of <b>%zu ranks</b>",
 		 ranks->count);
@@ -48,7 +31,7 @@ static void put_verdict(struct html *html, const struct ranks *ranks)
 	if (job->verdict == STALL_VERDICT_INCOMPLETE)
 		html_paragraph(html, "answer", "No verdict: no rank has batches to judge by.");
 	else
-		put_ratio(html, job);
+		html_answer(html, verdict_sentence(sentence, VERDICT_JOB, job->stall_ratio), "");
 	ranks_culprit_words(ranks, text, sizeof(text));
 	if (*text)
 		html_paragraph(html, "", "%s", text);
@@ -78,7 +61,8 @@ static void put_row(struct html *html, const struct ranks *ranks, size_t i)
 				    : "–");
 	html_number(html, "%s", isnan(f->stall_ratio) ? "–" : units_share(text, f->stall_ratio));
 	html_number(html, "%s", isnan(blame) ? "–" : units_share(text, blame));
-	html_cell(html, "%s %s%s", VERDICTS[f->verdict].sign, VERDICTS[f->verdict].words,
+	html_cell(html, "%s %s%s", verdict_of(f->verdict)->sign,
+		  verdict_of(f->verdict)->word,
 		  row->live ? ", still recording" : "");
 	html_put(html, "<td>");
 	html_path(html, row->path);

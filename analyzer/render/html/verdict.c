@@ -7,38 +7,27 @@
 #include "render/advise.h"
 #include "render/explain.h"
 #include "render/html/sections.h"
-
-static const struct {
-	const char *class;
-	const char *sign; /* tells them apart without colour */
-	const char *words;
-} VERDICTS[] = {
-	[STALL_VERDICT_INCOMPLETE] = {"unknown", "?", "Incomplete"},
-	[STALL_VERDICT_NOT] = {"good", "✓", "Not input-bound"},
-	[STALL_VERDICT_MODERATELY] = {"some", "▲", "Moderately input-bound"},
-	[STALL_VERDICT_HIGHLY] = {"bad", "■", "Highly input-bound"},
-};
+#include "render/verdict.h"
 
 void html_heading(struct html *html, enum stall_verdict verdict)
 {
+	const struct verdict *v = verdict_of(verdict);
+
 	html_put(html, "<h1 class=\"%s\"><span aria-hidden=\"true\">%s</span> %s</h1>\n",
-		 VERDICTS[verdict].class, VERDICTS[verdict].sign, VERDICTS[verdict].words);
+		 html_tone(v->tone), v->sign, v->words);
 }
 
 static void put_ratio(struct html *html)
 {
 	const struct finding *f = &html->report->finding;
 	const struct boot *boot = &html->report->diagnosis.boot;
-	char share[UNITS_MAX], low[UNITS_MAX], high[UNITS_MAX], factor[UNITS_MAX];
-	char extent[96] = "";
+	char low[UNITS_MAX], high[UNITS_MAX], factor[UNITS_MAX];
+	char sentence[VERDICT_SENTENCE], range[2 * UNITS_MAX + 32] = "", extent[96] = "";
 
-	html_put(html, "<p class=\"answer\"><strong>");
-	html_say(html, "%s", units_share(share, f->stall_ratio));
-	html_put(html, "</strong> of the time is spent waiting for data");
 	if (!isnan(boot->low95))
-		html_say(html, " (95 %% interval %s to %s)", units_share(low, boot->low95),
-			 units_share(high, boot->high95));
-	html_put(html, ".</p>\n");
+		snprintf(range, sizeof(range), " (95 %% interval %s to %s)",
+			 units_share(low, boot->low95), units_share(high, boot->high95));
+	html_answer(html, verdict_sentence(sentence, verdict_clock(f), f->stall_ratio), range);
 	if (!f->starved || isnan(f->gain_max))
 		return;
 	advise_add_extent(html->report, extent, sizeof(extent));
@@ -104,7 +93,8 @@ static void put_incomplete(struct html *html)
 {
 	const struct finding *f = &html->report->finding;
 
-	html_paragraph(html, "answer", "No verdict: %s.", report_gap_words(f->gap));
+	html_paragraph(html, "answer", "No verdict: %s. %s", verdict_reason(f->gap),
+		       verdict_remedy(f->gap));
 	if (f->gap == STALL_GAP_FEW_BATCHES)
 		html_paragraph(html, "", "%zu steady batch%s were seen; a verdict takes %d.",
 			       f->steady_count, f->steady_count == 1 ? "" : "es",

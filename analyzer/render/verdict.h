@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* verdict.h - what a stall ratio is called, and the sentence that says it: for every form of it. */
+#ifndef VERDICT_H
+#define VERDICT_H
+
+#include "analysis/stall.h"
+#include "render/page.h"
+
+struct verdict {
+	const char *words; /* "HIGHLY INPUT-BOUND" */
+	const char *word;  /* "highly": in a table under "input-bound" */
+	const char *sign;  /* tells it without colour */
+	enum page_color tone;
+};
+
+const struct verdict *verdict_of(enum stall_verdict verdict);
+
+/* Whose time a stall ratio is a share of. */
+enum verdict_clock {
+	VERDICT_HOST, /* the training's thread waits */
+	VERDICT_GPU,  /* the GPU idles */
+	VERDICT_JOB,  /* the ranks of a job wait for each other, too */
+};
+
+enum verdict_clock verdict_clock(const struct finding *finding);
+
+#define VERDICT_SENTENCE 128
+
+/* "41 % of the time is spent waiting for data", in a buffer of VERDICT_SENTENCE bytes. */
+const char *verdict_sentence(char *buffer, enum verdict_clock clock, double ratio);
+
+/* Why there is no verdict, and what can be done; both "" where there is one. */
+const char *verdict_reason(enum stall_gap gap);
+const char *verdict_remedy(enum stall_gap gap);
+
+#endif
