@@ -9,6 +9,7 @@
 
 #include "launch/cmd.h"
 #include "launch/simulate.h"
+#include "line/near.h"
 #include "render/jsonw.h"
 
 static int list(const struct launch_options *options)
@@ -36,6 +37,18 @@ static int list(const struct launch_options *options)
 	for (size_t i = 0; i < SCENE_COUNT; i++)
 		page_entry(&page, 2, 17, SCENES[i].name, "%s", SCENES[i].about);
 	return launch_close(LAUNCH_DONE);
+}
+
+static int refuse(const char *pattern)
+{
+	struct near near = near_begin(pattern, strlen(pattern));
+	char words[NEAR_WORDS];
+
+	for (size_t i = 0; i < SCENE_COUNT; i++)
+		near_try(&near, SCENES[i].name);
+	near_words(&near, "", words, sizeof(words));
+	return launch_fail("there is no pattern '%s'%s%s", pattern, words,
+			   *words ? "" : "; dlprof demo lists them");
 }
 
 int cmd_demo_simulate(const char *pattern)
@@ -124,8 +137,7 @@ int cmd_demo(const struct launch_options *options)
 		return list(options);
 	scene = scene_find(options->command[0]);
 	if (!scene)
-		return launch_fail("there is no pattern '%s'; dlprof demo lists them",
-				   options->command[0]);
+		return refuse(options->command[0]);
 	r = launch_find_library(options, &preload);
 	if (r)
 		return r;

@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 
+#include "line/near.h"
+
 #define ON      LINE_ON
 #define ALL     (ON(LAUNCH_VERB_MAX) - 1)
 #define RUN     ON(LAUNCH_RUN)
@@ -91,6 +93,7 @@ const struct line_program launch_program = {
 int launch_options_parse(struct launch_options *ret, int argc, char **argv)
 {
 	struct line *line = &ret->line;
+	char near[NEAR_WORDS];
 	int r;
 
 	*ret = (struct launch_options){.slow_us = -1, .seconds = -1};
@@ -101,9 +104,13 @@ int launch_options_parse(struct launch_options *ret, int argc, char **argv)
 	ret->command = line->words;
 	if (line->help || line->version)
 		return 0;
-	if (ret->verb == LAUNCH_NONE && line->word_count)
+	if (ret->verb == LAUNCH_NONE && line->word_count) {
+		line_near_verb(&launch_program, line->words[0], near, sizeof(near));
+		if (*near)
+			return line_problem(line, "'%s' is no verb%s", line->words[0], near);
 		return line_problem(line, "'%s' is no verb; to run it: dlprof run %s ...",
 				    line->words[0], line->words[0]);
+	}
 	if (ret->verb == LAUNCH_NONE)
 		return line_problem(line, "something is missing: dlprof run CMD..., dlprof doctor "
 					  "or dlprof demo (see --help)");

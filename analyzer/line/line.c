@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "line/near.h"
+
 /* What getopt_long() returns: of row i FIRST_ID + i. */
 enum { ID_HELP = 256, ID_VERSION, FIRST_ID };
 
@@ -118,6 +120,24 @@ static bool take(const struct line_option *row, void *context, const char *argum
 	return false;
 }
 
+/* What getopt_long() did not understand. */
+static int refuse_option(struct parser *parser, const char *given)
+{
+	const struct line_program *program = parser->program;
+	int length = (int)strcspn(given, "=");
+	struct near near = near_begin(given + 2, (size_t)(length > 2 ? length - 2 : 0));
+	char words[NEAR_WORDS];
+
+	if (optopt >= ID_HELP)
+		return line_problem(parser->ret, "%.*s takes no argument", length, given);
+	if (optopt)
+		return line_problem(parser->ret, "unknown option -%c", optopt);
+	for (size_t i = 0; i < program->option_count; i++)
+		near_try(&near, program->options[i].name);
+	return line_problem(parser->ret, "unknown option %.*s%s", length, given,
+			    near_words(&near, "--", words, sizeof(words)));
+}
+
 static int take_option(struct parser *parser, int id, const char *given)
 {
 	const struct line_option *row;
@@ -125,11 +145,8 @@ static int take_option(struct parser *parser, int id, const char *given)
 	if (id == ':')
 		return line_problem(parser->ret, "%s needs an argument", given);
 	row = id == '?' ? NULL : find_option(parser->program, id);
-	if (!row && optopt && optopt < ID_HELP)
-		return line_problem(parser->ret, "unknown option -%c", optopt);
 	if (!row)
-		return line_problem(parser->ret, "unknown option %s, or one that takes no argument",
-				    given);
+		return refuse_option(parser, given);
 	if (!take(row, parser->context, optarg))
 		return line_problem(parser->ret, "--%s: '%s' is not %s", row->name, optarg,
 				    row->values ? row->values : row->argument);
@@ -183,6 +200,17 @@ static int find_verb(const struct line_program *program, const char *word)
 		if (*program->verbs[i].name && strcmp(program->verbs[i].name, word) == 0)
 			return i;
 	return -1;
+}
+
+const char *line_near_verb(const struct line_program *program, const char *word, char *text,
+			   size_t size)
+{
+	struct near near = near_begin(word, strlen(word));
+	int i;
+
+	for (i = 0; i < program->verb_count; i++)
+		near_try(&near, program->verbs[i].name);
+	return near_words(&near, "", text, size);
 }
 
 static const char *spaced(const char *name)

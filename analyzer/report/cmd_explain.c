@@ -2,6 +2,7 @@
 /* cmd_explain.c - `dlprof-report --explain ID`. */
 #include <string.h>
 
+#include "line/near.h"
 #include "render/explain.h"
 #include "report/cmd.h"
 
@@ -14,12 +15,24 @@ static int put(const struct options *options, const void *what, const struct pag
 	return 0;
 }
 
+static int refuse(const char *id)
+{
+	const struct explanation *explanation;
+	struct near near = near_begin(id, strlen(id));
+	char words[NEAR_WORDS];
+
+	for (size_t i = 0; (explanation = explain_at(i)) != NULL; i++)
+		near_try(&near, explanation->id);
+	near_words(&near, "", words, sizeof(words));
+	return cmd_fail("nothing is called '%s'%s%s", id, words,
+			*words ? "" : "; --explain all lists what is");
+}
+
 int cmd_explain(const struct options *options)
 {
 	const struct explanation *explanation = explain_find(options->explain);
 
 	if (!explanation && strcmp(options->explain, "all") != 0)
-		return cmd_fail("nothing is called '%s'; --explain all lists what is",
-				options->explain);
+		return refuse(options->explain);
 	return cmd_show(options, put, explanation, CMD_DONE);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "line/near.h"
 #include "report/wish.h"
 
 #define ON    LINE_ON
@@ -121,8 +122,10 @@ static bool take_wish(void *context, const char *argument)
 {
 	struct options *options = context;
 
-	return options->wish_count < WHATIF_MOST_ASKED &&
-	       wish_parse(argument, &options->wishes[options->wish_count++]);
+	if (options->wish_count == WHATIF_MOST_ASKED)
+		return false;
+	options->wishes[options->wish_count++].text = argument; /* read by read_wishes() */
+	return true;
 }
 
 static bool take_baseline(void *context, const char *argument)
@@ -249,16 +252,32 @@ static bool is_word(const char *text)
 	return !strpbrk(text, "./") && access(text, F_OK) != 0;
 }
 
+static int read_wishes(struct options *options)
+{
+	char why[160];
+	size_t i;
+
+	for (i = 0; i < options->wish_count; i++)
+		if (!wish_parse(options->wishes[i].text, &options->wishes[i], why, sizeof(why)))
+			return problem(options, "--what-if: %s", why);
+	return 0;
+}
+
 static int check_words(struct options *options)
 {
+	char near[NEAR_WORDS];
 	int r;
 
 	if (options->run && options->verb != VERB_IMPORT && strcmp(options->run, "-") == 0)
 		return problem(options, "a run cannot be read from standard input");
-	if (options->run && options->verb == VERB_REPORT && is_word(options->run))
-		return problem(options, "'%s' is neither a verb nor a file (see --help)",
-			       options->run);
+	if (options->run && options->verb == VERB_REPORT && is_word(options->run)) {
+		line_near_verb(&options_program, options->run, near, sizeof(near));
+		return problem(options, "'%s' is neither a verb nor a file%s", options->run,
+			       *near ? near : " (see --help)");
+	}
 	r = line_check_words(&options_program, &options->line);
+	if (r == 0)
+		r = read_wishes(options);
 	if (r < 0)
 		return r;
 	if (options->update_baseline && !options->baseline_count)

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "line/near.h"
+
 #define MOST_LINE 1000
 #define MOST_RUNS 100
 
@@ -152,6 +154,19 @@ static int take_option(struct words *words, const char *word, size_t length,
 		       : complain(words, equals + 1, "runs is a number from 1 to %d", MOST_RUNS);
 }
 
+static int refuse_metric(const struct words *words, const char *word, size_t length)
+{
+	struct near near = near_begin(word, length);
+	char text[NEAR_WORDS];
+	int i;
+
+	for (i = 0; i < GATE_METRIC_MAX; i++)
+		near_try(&near, gate_metric_name((enum gate_metric)i));
+	near_words(&near, "", text, sizeof(text));
+	return complain(words, word, "'%.*s' is no metric%s%s", (int)length, word, text,
+			*text ? "" : " (see --explain gate)");
+}
+
 /* METRIC <= VALUE */
 static int take_limit(struct words *words, struct policy_line *line)
 {
@@ -162,8 +177,7 @@ static int take_limit(struct words *words, struct policy_line *line)
 
 	line->limit.metric = gate_metric_find(word, length);
 	if (line->limit.metric == GATE_METRIC_MAX)
-		return complain(words, word, "'%.*s' is no metric (see --explain gate)",
-				(int)length, word);
+		return refuse_metric(words, word, length);
 	unit = gate_metric_unit(line->limit.metric);
 	relation = gate_metric_is_least(line->limit.metric) ? ">=" : "<=";
 	length = next_word(words, &word);

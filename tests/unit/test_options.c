@@ -116,19 +116,39 @@ Test(options, settings_to_predict)
 	cr_assert(wish[1].workers == -1 && wish[1].in_order == 0 && wish[1].load_factor == 0.5);
 	cr_assert_eq(parse("x.db --what-if in_order=true,workers=0,load=0"), 0);
 	cr_assert(wish[0].in_order == 1 && wish[0].workers == 0 && wish[0].load_factor == 0);
-	refused("x.db --what-if workers", "is not KEY=VALUE");
-	refused("x.db --what-if workers=", "is not KEY=VALUE");
-	refused("x.db --what-if workers=-1", "is not KEY=VALUE");
-	refused("x.db --what-if workers=1025", "is not KEY=VALUE");
-	refused("x.db --what-if workers=2x", "is not KEY=VALUE");
-	refused("x.db --what-if workers=2,", "is not KEY=VALUE");
-	refused("x.db --what-if ,workers=2", "is not KEY=VALUE");
-	refused("x.db --what-if worker=2", "is not KEY=VALUE");
-	refused("x.db --what-if prefetch_factor=0", "is not KEY=VALUE");
-	refused("x.db --what-if in_order=maybe", "is not KEY=VALUE");
-	refused("x.db --what-if load=nan", "is not KEY=VALUE");
-	refused("x.db --what-if load=1e9", "is not KEY=VALUE");
+	refused("x.db --what-if workers", "'workers' is not workers=N");
+	refused("x.db --what-if workers=", "'workers=' is not workers=N");
+	refused("x.db --what-if workers=-1", "is not workers=N");
+	refused("x.db --what-if workers=1025", "is not workers=N");
+	refused("x.db --what-if workers=2x", "is not workers=N");
+	refused("x.db --what-if prefetch_factor=0", "is not prefetch_factor=N");
+	refused("x.db --what-if in_order=maybe", "is not in_order=true|false");
+	refused("x.db --what-if load=nan", "is not load=FACTOR");
+	refused("x.db --what-if load=1e9", "is not load=FACTOR");
 	refused("batches x.db --what-if workers=2", "does not go with dlprof-report batches");
+}
+
+Test(options, settings_that_there_are_not_name_those_that_there_are)
+{
+	static const char keys[] = "workers=N, prefetch_factor=N, in_order=true|false, load=FACTOR";
+
+	refused("x.db --what-if worker=8", "--what-if: 'worker' is none of its settings; did you "
+					   "mean workers?");
+	refused("x.db --what-if worker=8", keys);
+	refused("x.db --what-if bandwidth=8", keys);
+	refused("x.db --what-if workers=2,", keys);
+	refused("x.db --what-if ,workers=2", keys);
+}
+
+Test(options, what_was_mistyped_is_named)
+{
+	refused("compre a.db b.db", "neither a verb nor a file; did you mean compare?");
+	refused("--jsn x.db", "unknown option --jsn; did you mean --json?");
+	refused("--what-fi=workers=8 x.db", "unknown option --what-fi; did you mean --what-if?");
+	refused("gate x.db --max_stall_ratio 3%", "did you mean --max-stall-ratio?");
+	refused("--json=3 x.db", "--json takes no argument");
+	cr_assert_eq(parse("--zzzz x.db"), -EINVAL);
+	cr_assert_null(strstr(options.line.problem, "mean"));
 }
 
 Test(options, refusals_say_why)

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* near.h - "did you mean": of some names, the one that a mistyped word is meant to be. */
+#ifndef NEAR_H
+#define NEAR_H
+
+#include <stddef.h>
+
+struct near {
+	const char *word;
+	size_t length;
+	const char *name; /* the nearest so far; NULL: none is near */
+	size_t distance;
+};
+
+/* The first `length` characters of `word`. */
+struct near near_begin(const char *word, size_t length);
+
+void near_try(struct near *near, const char *name);
+
+/* "; did you mean --json?" with "--" as `before`; "" where nothing is near. Returns `text`. */
+const char *near_words(const struct near *near, const char *before, char *text, size_t size);
+
+#define NEAR_WORDS 80 /* bytes that are enough for near_words() */
+
+#endif
