@@ -129,6 +129,25 @@ int cmd_check_filter(const struct options *options, const struct run_info *run,
 	return cmd_fail("'%s' has no loader %" PRId64, options->run, options->loader);
 }
 
+int cmd_check_part(const struct options *options, const struct loader_info *loader)
+{
+	bool is_range = options->first >= 0 || options->last >= 0;
+
+	if (options->epoch >= loader->epoch_count)
+		return cmd_fail("'%s' has no epoch %" PRId64 ": its loader %" PRId64 " has %" PRId64
+				" epoch%s, counted from 0",
+				options->run, options->epoch, loader->loader_id,
+				loader->epoch_count, loader->epoch_count == 1 ? "" : "s");
+	if (is_range)
+		return cmd_fail("'%s' has no batch from %" PRId64 " on%s: its loader %" PRId64
+				" has %" PRId64 " batches in %" PRId64 " epoch%s, counted from 0",
+				options->run, options->first > 0 ? options->first : 0,
+				options->epoch >= 0 ? " in that epoch" : "", loader->loader_id,
+				loader->batch_count, loader->epoch_count,
+				loader->epoch_count == 1 ? "" : "s");
+	return 0;
+}
+
 bool cmd_is_same_file(const char *a, const char *b)
 {
 	struct stat one, other;

@@ -61,6 +61,12 @@ bool cmd_is_same_file(const char *a, const char *b);
 int cmd_check_filter(const struct options *options, const struct run_info *run,
 		     const struct loader_info *loaders, size_t count);
 
+/*
+ * Of a loader with batches, none of which is in what --epoch and --batches ask for: says what there
+ * is. 0: nothing was asked for. Or CMD_ERROR.
+ */
+int cmd_check_part(const struct options *options, const struct loader_info *loader);
+
 /* Where the report goes. */
 struct output {
 	FILE *file;

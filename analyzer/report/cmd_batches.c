@@ -81,6 +81,17 @@ static int add_loader(const struct options *options, struct db *db, int64_t load
 	return r < 0 ? r : batch_each(db, &filter, add_row, stream);
 }
 
+/* No batch was shown: was none asked for? */
+static bool is_part_empty(const struct options *options, const struct loader_info *loaders,
+			  size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (loaders[i].batch_count > 0 &&
+		    (options->loader < 0 || options->loader == loaders[i].loader_id))
+			return cmd_check_part(options, &loaders[i]) != 0;
+	return false;
+}
+
 static int show(const struct options *options, struct db *db, int64_t start_ns,
 		const struct loader_info *loaders, size_t count)
 {
@@ -108,7 +119,7 @@ static int show(const struct options *options, struct db *db, int64_t start_ns,
 	if (r < 0 && !ferror(output.file))
 		status = cmd_fail_read(options, r);
 	else if (!stream.row_count)
-		status = CMD_CANNOT_SAY;
+		status = is_part_empty(options, loaders, count) ? CMD_ERROR : CMD_CANNOT_SAY;
 	return cmd_close_output(&output, status);
 }
 

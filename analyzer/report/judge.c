@@ -140,6 +140,9 @@ static int collect(const struct options *options, struct db *db, struct report *
 	if (choose_loader(options, report) < 0)
 		return cmd_fail("'%s' has no loader %" PRId64, options->run, options->loader);
 	r = read_loader(db, report);
+	if (r == 0 && report->loader && report->loader->batch_count > 0 && !report->series.count &&
+	    cmd_check_part(options, report->loader))
+		return CMD_ERROR;
 	if (r == 0) {
 		stall_judge(&report->series, &report->finding);
 		r = options->bare

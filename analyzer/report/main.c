@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - dlprof-report: understand the command line, run the command, exit with its status. */
+#include <errno.h>
 #include <locale.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "report/cmd.h"
+#include "report/newest.h"
 #include "store/redact.h"
 
 static int print(const struct options *options)
@@ -18,20 +21,36 @@ static int print(const struct options *options)
 	return cmd_close_output(&output, CMD_DONE);
 }
 
+/* No run is named: the newest one here is meant. 0 or CMD_ERROR. */
+static int take_newest(struct options *options, char **run)
+{
+	int r = newest_find(".", run);
+
+	if (r == -ENOENT)
+		return cmd_fail(
+			"no run is named, and no *.db of this folder is one: dlprof-report %s",
+			options_program.verbs[VERB_REPORT].arguments);
+	if (r < 0)
+		return cmd_fail("%s", db_error(r));
+	options->runs = run;
+	options->run_count = 1;
+	options->run = *run;
+	cmd_remark(options, "the newest run here: %s", redact(REDACT_RUN, *run));
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	static int (*const commands[VERB_MAX])(const struct options *options) = {
-		[VERB_REPORT] = cmd_report,
-		[VERB_BATCHES] = cmd_batches,
-		[VERB_COMPARE] = cmd_compare,
-		[VERB_GATE] = cmd_gate,
-		[VERB_HTML] = cmd_html,
-		[VERB_IMPORT] = cmd_import,
-		[VERB_TRACE] = cmd_trace,
-		[VERB_EXPORT] = cmd_export,
+		[VERB_REPORT] = cmd_report,   [VERB_BATCHES] = cmd_batches,
+		[VERB_COMPARE] = cmd_compare, [VERB_GATE] = cmd_gate,
+		[VERB_HTML] = cmd_html,       [VERB_IMPORT] = cmd_import,
+		[VERB_TRACE] = cmd_trace,     [VERB_EXPORT] = cmd_export,
 		[VERB_TOP] = cmd_top,
 	};
 	struct options options;
+	char *newest = NULL;
+	int status = 0;
 
 	setlocale(LC_CTYPE, ""); /* numbers stay as they are in "C" */
 	if (options_parse(&options, argc, argv) < 0)
@@ -42,5 +61,10 @@ int main(int argc, char **argv)
 		return cmd_explain(&options);
 	if (options.redact)
 		redact_begin();
-	return commands[options.verb](&options);
+	if (!options.run_count)
+		status = take_newest(&options, &newest);
+	if (!status)
+		status = commands[options.verb](&options);
+	free(newest);
+	return status;
 }

@@ -41,7 +41,7 @@ static int by_time(const void *a, const void *b)
 static struct timespec when_written(const char *path)
 {
 	struct timespec newest = {0};
-	char beside[PATH_MAX];
+	char beside[PATH_MAX + 8];
 	struct stat status;
 
 	if (stat(path, &status) == 0 && S_ISREG(status.st_mode))
@@ -49,13 +49,12 @@ static struct timespec when_written(const char *path)
 	snprintf(beside, sizeof(beside), "%s-wal", path);
 	if (newest.tv_sec && stat(beside, &status) == 0 &&
 	    (status.st_mtim.tv_sec > newest.tv_sec ||
-	     (status.st_mtim.tv_sec == newest.tv_sec &&
-	      status.st_mtim.tv_nsec > newest.tv_nsec)))
+	     (status.st_mtim.tv_sec == newest.tv_sec && status.st_mtim.tv_nsec > newest.tv_nsec)))
 		newest = status.st_mtim;
 	return newest;
 }
 
-/* Other programs' databases are called *.db as well; one that is damaged is worth an error. */
+/* Others call their databases *.db as well. A run that stored nothing is one, and says so. */
 static bool is_run(const char *path)
 {
 	struct db *db;

@@ -18,14 +18,14 @@
 #define PART  (SHOWN | ON(VERB_HTML) | ON(VERB_TRACE)) /* of a run */
 
 static const struct line_verb VERBS[VERB_MAX] = {
-	[VERB_REPORT] = {"", "RUN.db...", "is the run, or the job of several, starved, and why?",
-			 .fewest = 1, .most = -1},
-	[VERB_BATCHES] = {"batches", "RUN.db", "every batch as a row", .fewest = 1, .most = 1},
+	[VERB_REPORT] = {"", "[RUN.db...]", "is the run, or the job of several, starved, and why?",
+			 .fewest = 0, .most = -1},
+	[VERB_BATCHES] = {"batches", "[RUN.db]", "every batch as a row", .fewest = 0, .most = 1},
 	[VERB_COMPARE] = {"compare", "A.db B.db",
 			  "what changed from run A to run B, and is it noise?", .fewest = 2,
 			  .most = 2},
-	[VERB_HTML] = {"html", "RUN.db... -o REPORT.html", "the report as one HTML file",
-		       .fewest = 1, .most = -1,
+	[VERB_HTML] = {"html", "[RUN.db...] -o REPORT.html", "the report as one HTML file",
+		       .fewest = 0, .most = -1,
 		       .about = "Of several runs or a folder, the ranks of a job, a page of all of "
 				"them: a row and a picture of each; --rank N is the page of one."},
 	[VERB_IMPORT] = {"import", "SERIES.csv -o RUN.db",
@@ -47,7 +47,7 @@ static const struct line_verb VERBS[VERB_MAX] = {
 				 "One file for each view in FOLDER, or with --view that view alone "
 				 "in a file or on standard output. Times are seconds of the "
 				 "monotonic clock, empty cells are not observed."},
-	[VERB_TOP] = {"top", "RUN.db", "a run that is still recording, as it goes", .fewest = 1,
+	[VERB_TOP] = {"top", "[RUN.db]", "a run that is still recording, as it goes", .fewest = 0,
 		      .most = 1,
 		      .about =
 			      "The newest batches, again and again until the run is over; once, if "
@@ -173,8 +173,8 @@ static const struct line_option OPTIONS[] = {
 	{"quiet", 'q', .help = "no remarks on standard error, only errors", FLAG(quiet),
 	 .verbs = ALL},
 	{"what-if", .argument = "KEY=VALUE",
-	 .help = "predict workers=8,prefetch_factor=4,load=.5,...",
-	 .take = take_wish, .verbs = ON(VERB_REPORT) | ON(VERB_HTML)},
+	 .help = "predict workers=8,prefetch_factor=4,load=.5,...", .take = take_wish,
+	 .verbs = ON(VERB_REPORT) | ON(VERB_HTML)},
 	{"redact", .help = "other names for paths, hosts and commands", FLAG(redact),
 	 .verbs = ALL & ~ON(VERB_IMPORT)},
 	{"worst", .argument = "K", .help = "the K longest waits and what was around them only",
@@ -225,8 +225,10 @@ const struct line_program options_program = {
 	.about = "Reads a database that libdlprof.so recorded, says whether the training was "
 		 "starved for data, why, and what would help. What is not observed is left out or "
 		 "called so, and never 0. Text fits the terminal and has colours only there; "
-		 "NO_COLOR and TERM=dumb are respected.",
-	.examples = "dlprof-report dlprof-8831.db\n"
+		 "NO_COLOR and TERM=dumb are respected. Where no run is named, it is the newest of "
+		 "the folder.",
+	.examples = "dlprof-report\n"
+		    "dlprof-report dlprof-8831.db\n"
 		    "dlprof-report --explain head_of_line\n"
 		    "dlprof-report batches --csv dlprof-8831.db\n"
 		    "dlprof-report compare before.db after.db\n"

@@ -137,40 +137,57 @@ static int by_rank(const void *a, const void *b)
 	return strcmp(left->path, right->path);
 }
 
-static void drop_earlier(struct listing *listing)
+/*
+ * Of a rank that was started again the last run counts. Where all are of one rank, though, they are
+ * runs of something, and no job.
+ */
+static int drop_earlier(struct listing *listing, bool are_named)
 {
 	struct rank_files *files = listing->files;
 	size_t kept = 0, i;
 
 	if (files->count)
 		qsort(files->files, files->count, sizeof(*files->files), by_rank);
+	if (are_named && files->count > 1 &&
+	    files->files[0].rank == files->files[files->count - 1].rank)
+		return cmd_fail("these %zu runs are all of rank %" PRId64
+				", so they are no ranks of one job; to compare two of them: "
+				"dlprof-report compare %s %s",
+				files->count, files->files[0].rank, files->files[1].path,
+				files->files[0].path);
 	for (i = 0; i < files->count; i++) {
-		char why[64];
+		char why[PATH_MAX + 100];
 
 		if (!kept || files->files[kept - 1].rank != files->files[i].rank) {
 			files->files[kept++] = files->files[i];
 			continue;
 		}
-		snprintf(why, sizeof(why), "there is a later run of rank %" PRId64,
-			 files->files[i].rank);
+		snprintf(why, sizeof(why),
+			 "there is a later run of rank %" PRId64
+			 ", '%s'; dlprof-report compare A B compares two",
+			 files->files[i].rank, files->files[kept - 1].path);
 		skip(listing, files->files[i].path, why);
 		free(files->files[i].path);
 	}
 	files->count = kept;
+	return 0;
 }
 
 static int list(struct listing *listing, char *const *paths, int count)
 {
+	bool are_named = true;
 	int status = 0, i;
 
 	for (i = 0; !status && i < count; i++) {
 		char *copy = ranks_is_folder(paths[i]) ? NULL : strdup(paths[i]);
 
+		are_named &= copy != NULL;
 		status = copy ? add(listing, copy, true) : add_folder(listing, paths[i]);
 	}
+	if (!status)
+		status = drop_earlier(listing, are_named);
 	if (status)
 		return status;
-	drop_earlier(listing);
 	if (listing->skipped > MOST_REMARKS)
 		cmd_remark(listing->options, "and %zu more were skipped",
 			   listing->skipped - MOST_REMARKS);

@@ -81,6 +81,9 @@ def check_rest(folder):
     t.equal(listed.status, 0, listed.err)
     for pattern in EXPECTED:
         t.check("  {} ".format(pattern) in listed.out, "not listed:", pattern)
+    wrong = t.run([t.DLPROF, "demo", "slow_workr"], env=env)
+    t.equal((wrong.status, wrong.err), (2, "dlprof: there is no pattern 'slow_workr'; did you mean "
+                                           "slow_worker?\n"))
     patterns = json.loads(t.run([t.DLPROF, "demo", "--json"], env=env).out)["patterns"]
     t.equal({p["name"]: p["cause"] for p in patterns}, {k: v[0] for k, v in EXPECTED.items()},
             "what the program says of its patterns")

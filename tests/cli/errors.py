@@ -32,12 +32,20 @@ def refused(words, *arguments, **keywords):
 
 
 def check_usage(run):
-    refused("something is missing: dlprof-report RUN.db")
+    refused("something is missing: dlprof-report compare A.db B.db", "compare", run)
     refused("'comparison' is neither a verb nor a file", "comparison", run, run)
-    refused("is one too many: dlprof-report batches RUN.db", "batches", run, run)
+    refused("is one too many: dlprof-report batches [RUN.db]", "batches", run, run)
     refused("unknown option --html", "--html", run)
     refused("--csv does not go with dlprof-report; it goes with: dlprof-report batches", "--csv", run)
     refused("'x' is not N", "--epoch", "x", run)
+    refused("no epoch 7: its loader 1 has 1 epoch, counted from 0", "--epoch", "7", run)
+    refused("no batch from 5000 on: its loader 1 has", "--batches", "5000:", run)
+    refused("'compre' is neither a verb nor a file; did you mean compare?", "compre", run, run)
+    refused("unknown option --jsn; did you mean --json?", "--jsn", run)
+    refused("did you mean workers? They are workers=N, prefetch_factor=N", "--what-if", "worker=8",
+            run)
+    refused("nothing is called 'head_of_lin'; did you mean head_of_line?", "--explain", "head_of_lin")
+    refused("--explain all lists what is", "--explain", "something")
     refused("is of rank 0, not 3", "--rank", "3", run)
     refused("has no loader 9", "--loader", "9", run)
     refused("has no loader 9", "batches", "--loader", "9", run)
@@ -89,6 +97,18 @@ def check_files(folder, run):
         if b"error while loading" not in result.stderr:
             t.equal(result.returncode, 2, result.stderr)
             t.check(b"permission denied" in result.stderr, result.stderr)
+
+
+def check_two_runs_of_a_rank(folder, run):
+    """They are no job, and comparing them is what was meant."""
+    run = shutil.copy(run, os.path.join(folder, "run.db"))
+    other = shutil.copy(run, os.path.join(folder, "other.db"))
+    refused("these 2 runs are all of rank 0, so they are no ranks of one job; to compare two of "
+            "them: dlprof-report compare ", run, other)
+    refused("dlprof-report compare ", "html", "-o", os.path.join(folder, "x.html"), run, other)
+    found = report(folder)
+    t.equal(found.status, 0, found.err)
+    t.check("there is a later run of rank 0" in found.err and "compare A B" in found.err, found.err)
 
 
 def check_empty_run(folder):
@@ -218,6 +238,7 @@ def main():
     run = rundb.lockstep(os.path.join(folder, "run.db"))
     check_usage(run)
     check_files(folder, run)
+    check_two_runs_of_a_rank(t.scratch(), run)
     check_empty_run(folder)
     check_output(folder, run)
     check_full_disk(folder, run)

@@ -61,6 +61,7 @@ def check_refusals(folder):
     refused(2, "'python' is no verb; to run it: dlprof run python", "-q", "python", "train.py",
             "--epochs", "3")
     refused(2, "--json does not go with dlprof run", "--json", "run", "true")
+    refused(2, "'doctr' is no verb; did you mean doctor?", "doctr")
     refused(2, "unknown option --csv", "--csv", "run", "true")
     refused(2, "unknown option --csv", "run", "--csv", "true")
     refused(2, "--json does not go with dlprof run", "run", "--json", "true")

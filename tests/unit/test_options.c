@@ -103,6 +103,21 @@ Test(options, import_and_explain)
 	refused("import x --meta a", "is not KEY=VALUE");
 }
 
+/* What reads one run takes the newest one then. */
+Test(options, a_run_need_not_be_named)
+{
+	static const char *const lines[] = {"", "batches --csv", "html -o x.html", "top", "-q"};
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+		cr_assert_eq(parse(lines[i]), 0, "%s", lines[i]);
+		cr_assert_eq(options.run_count, 0, "%s", lines[i]);
+		cr_assert_null(options.run);
+	}
+	refused("gate", "something is missing");
+	refused("trace -o x.json", "something is missing");
+	refused("export -o x", "something is missing");
+}
+
 Test(options, settings_to_predict)
 {
 	const struct whatif_wish *wish = options.wishes;
@@ -153,8 +168,7 @@ Test(options, what_was_mistyped_is_named)
 
 Test(options, refusals_say_why)
 {
-	refused("", "something is missing: dlprof-report RUN.db");
-	refused("batches", "something is missing: dlprof-report batches RUN.db");
+	refused("compare a.db", "something is missing: dlprof-report compare A.db B.db");
 	refused("frobnicate", "neither a verb nor a file");
 	refused("batches a.db b.db", "one too many");
 	refused("--wrong x.db", "unknown option --wrong");
