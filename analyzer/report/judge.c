@@ -209,7 +209,9 @@ int judge_run(const struct options *options, const char *path, struct report *re
 
 int judge_status(const struct report *report)
 {
-	return report->series.count && report->finding.lost_share <= STALL_TOLERATED_LOSS
-		       ? CMD_DONE
-		       : CMD_CANNOT_SAY;
+	const struct finding *finding = &report->finding;
+	bool cannot_say = !report->series.count || finding->gap == STALL_GAP_FEW_BATCHES ||
+			  finding->lost_share > STALL_TOLERATED_LOSS;
+
+	return cannot_say ? CMD_CANNOT_SAY : CMD_DONE;
 }

@@ -18,7 +18,10 @@ void judge_done(struct report *report);
 /* What it is a run of; texts are the report's. */
 void judge_fingerprint(const struct report *report, struct fingerprint *ret);
 
-/* CMD_CANNOT_SAY where there is no batch, or more is missing than a verdict bears. */
+/*
+ * CMD_CANNOT_SAY where there are too few batches, or more is missing than a verdict bears. What was
+ * never to be seen of a run (a log of step times alone) is no reason: the rest is said.
+ */
 int judge_status(const struct report *report);
 
 #endif

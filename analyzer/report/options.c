@@ -24,8 +24,8 @@ static const struct line_verb VERBS[VERB_MAX] = {
 	[VERB_COMPARE] = {"compare", "A.db B.db",
 			  "what changed from run A to run B, and is it noise?", .fewest = 2,
 			  .most = 2},
-	[VERB_HTML] = {"html", "[RUN.db...] -o REPORT.html", "the report as one HTML file",
-		       .fewest = 0, .most = -1,
+	[VERB_HTML] = {"html", "RUN.db... -o REPORT.html", "the report as one HTML file",
+		       .fewest = 1, .most = -1,
 		       .about = "Of several runs or a folder, the ranks of a job, a page of all of "
 				"them: a row and a picture of each; --rank N is the page of one."},
 	[VERB_IMPORT] = {"import", "SERIES.csv -o RUN.db",

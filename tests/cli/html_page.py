@@ -134,7 +134,7 @@ def check_page(run, what, *options, status=0, has_script=True):
 def check_kinds(folder):
     for name, (make, expected) in pages.RUNS.items():
         path = make(os.path.join(folder, name + ".db"))
-        page, raw = check_page(path, name, status=3 if name == "nothing" else 0)
+        page, raw = check_page(path, name, status=3 if name in ("nothing", "one") else 0)
         sections = [e["attrs"]["id"] for e in page.all("section")]
         t.equal(sections, expected.split(), name, "sections")
         # The text's verdict and the page's are one.

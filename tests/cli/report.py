@@ -258,7 +258,8 @@ def check_loaders(folder):
     t.equal(part["stall"]["batches"], 100)
     t.check("batches 0 to 99 of loader 2" in report("--batches", "0:99", path).out, "Only")
     none = report("--epoch", "9", path)
-    t.equal(none.status, 3, "no such epoch")
+    t.equal((none.status, none.out), (2, ""), "no such epoch")
+    t.check("no epoch 9" in none.err, none.err)
     t.equal(report("--rank", "0", path).status, 0)
     t.equal(report("--rank", "1", path).status, 2)
 
@@ -285,6 +286,8 @@ def check_verdicts(folder):
 
     text, found = verdict("few", [rundb.loader(rundb.simulate(23, 4, 200, 10), workers=4)])
     t.check("INCOMPLETE" in text and "19 steady batches" in text, text)
+    for arguments in ([], ["--json"]):
+        t.equal(report(*arguments, os.path.join(folder, "few.db")).status, 3, "too few to say")
     t.equal((found["verdict"], found["incomplete_reason"], found["starved"]),
             ("incomplete", "few_batches", None))
 
