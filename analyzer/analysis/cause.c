@@ -109,6 +109,8 @@ static int find_periods(const struct batch_series *s, const struct finding *f, c
 	/* Steps that wait for the GPU now and then are long in turn for those that do not. */
 	if (s->synchronous == 0)
 		of_compute.values = NULL;
+	/* While the training pauses, batches pile up: the rhythm of the waits begins anew. */
+	of_wait.breaks = &of_compute;
 	r = period_find(&of_wait, &ret->wait);
 	if (r == 0)
 		r = period_find(&of_compute, &ret->compute);

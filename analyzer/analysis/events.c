@@ -194,6 +194,24 @@ void events_spread(const struct period_query *q, size_t from, size_t count, floa
 	}
 }
 
+size_t events_cut(const struct events *breaks, const struct fold_segment *whole, size_t position,
+		  size_t *at, struct fold_segment *ret)
+{
+	size_t begin = 0, end, count = 0;
+
+	while (*at < breaks->count && breaks->list[*at].position < position)
+		++*at;
+	for (;; begin = end) {
+		end = whole->count;
+		if (*at < breaks->count && breaks->list[*at].position + 1 < position + whole->count)
+			end = breaks->list[(*at)++].position + 1 - position;
+		ret[count++] = (struct fold_segment){whole->begin + begin, end - begin,
+						     whole->lead + begin};
+		if (end == whole->count)
+			return count;
+	}
+}
+
 /* Sums by phase, for as many phases as there are events. */
 struct table {
 	struct {

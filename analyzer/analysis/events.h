@@ -41,6 +41,14 @@ void events_done(struct events *events);
 void events_spread(const struct period_query *query, size_t from, size_t count, float *ret_ns);
 
 /*
+ * The pieces of a segment, each of which ends behind one of the breaks, which are listed; their
+ * count. `position`: of the segment's first value; `at`: the first break that may lie in it, to be
+ * handed on to the segment that follows.
+ */
+size_t events_cut(const struct events *breaks, const struct fold_segment *whole, size_t position,
+		  size_t *at, struct fold_segment *ret);
+
+/*
  * Long periods, from the list alone: ln p of the best of the distances between events, corrected
  * for all periods up to `most`; *ret_period 0 if there is none. `capped`: large events count as
  * cap_ns, else all count as one. Periods up to `above` are left to the fold. 0 or -ENOMEM.

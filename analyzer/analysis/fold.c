@@ -181,6 +181,31 @@ static void scale_add(struct scale *scale, const struct rows *rows, size_t perio
 		scale->sum += evidence - log_period;
 }
 
+/* Evidence of each segment that has rows enough. */
+static double log_p_by_segment(const struct fold_series *s, size_t period, double factor)
+{
+	struct rows all, block;
+	struct scale scale = {0};
+	double log_period = log((double)period);
+	size_t i, row;
+
+	for (i = 0; i < s->segment_count; i++) {
+		size_t begin = s->segments[i].begin + first_row(&s->segments[i], period);
+		size_t count = row_count(&s->segments[i], period);
+
+		if (count < LEAST_ROWS)
+			continue;
+		rows_clear(&all, period);
+		for (row = 0; row < count; row += BLOCK) {
+			take_rows(&block, s, begin + row * period,
+				  count - row < BLOCK ? count - row : BLOCK, period);
+			rows_add(&all, &block, period);
+		}
+		scale_add(&scale, &all, period, s->highest, factor, log_period);
+	}
+	return fold_log_gamma_tail(scale.blocks, scale.sum);
+}
+
 double fold_log_p(const struct fold_series *s, size_t period, double factor)
 {
 	struct rows all, group, block;
@@ -188,6 +213,8 @@ double fold_log_p(const struct fold_series *s, size_t period, double factor)
 	double log_period = log((double)period), log_p;
 	size_t i, row, rows = 0, scales = 1;
 
+	if (s->by_segment)
+		return log_p_by_segment(s, period, factor);
 	for (i = 0; i < s->segment_count; i++)
 		rows += row_count(&s->segments[i], period);
 	if (rows < LEAST_ROWS)

@@ -11,6 +11,7 @@
 #ifndef FOLD_H
 #define FOLD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define FOLD_MOST 512 /* largest period that is folded */
@@ -28,7 +29,8 @@ struct fold_series {
 	const double *squares; /* likewise of their squares */
 	const struct fold_segment *segments;
 	size_t segment_count;
-	float highest; /* of x */
+	float highest;   /* of x */
+	bool by_segment; /* each for itself: no phase is common to two */
 };
 
 /*
@@ -44,8 +46,8 @@ double fold_log_gamma_tail(size_t shape, double sum);
 
 /*
  * ln p of the period, corrected for its phases and for the scales used (all rows, blocks of 8 rows,
- * blocks of 32 rows: those need not agree in phase), not for other periods. `factor` is G'/G. 0 if
- * there are less than 3 rows.
+ * blocks of 32 rows: those need not agree in phase; or each segment alone), not for other periods.
+ * `factor` is G'/G. 0 if there are less than 3 rows.
  */
 double fold_log_p(const struct fold_series *series, size_t period, double factor);
 

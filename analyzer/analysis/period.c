@@ -13,6 +13,7 @@
 
 #include "analysis/events.h"
 #include "analysis/fold.h"
+#include "analysis/phase.h"
 
 #define FEWEST_BATCHES 12
 #define FEWEST_EVENTS  3
@@ -21,9 +22,7 @@
 #define FEW_WINDOWS    16 /* suffice where the evidence is beyond all doubt */
 #define BEYOND_DOUBT   (-100.0)
 #define BLOCK          8 /* rows: half to choose the phase, half to measure it */
-#define PROMOTE_MOST   3
-#define PROMOTE_SHARE  0.85
-#define PROMOTE_LEAST  6 /* events a block should hold to say anything */
+#define PIECE_LEAST    12 /* batches from one break to the next, on average */
 #define WORKER_SHARE   0.60
 #define WORKER_PERIODS 4
 #define SHARE_LEAST    0.5
@@ -39,6 +38,7 @@ struct layout {
 	size_t ordinal; /* of the place where rows begin to count */
 	size_t most;    /* longest period that may be folded */
 	double extra;   /* ln of how many layouts and series are tried */
+	bool is_cut;    /* at breaks: phases need not agree from one piece to the next */
 };
 
 struct best {
@@ -47,14 +47,13 @@ struct best {
 	bool sparse; /* found from the list of events */
 	size_t period;
 	double log_p;
-	double log_p_workers; /* of as many as there are workers, before its memory is counted */
-	double log_p_plain;   /* of the best, likewise */
+	double log_p_plain; /* before its memory is counted */
 };
 
 struct search {
 	const struct period_query *query;
 	struct events events;
-	struct layout layouts[2];
+	struct layout layouts[3];
 	size_t layout_count;
 	size_t value_count;
 	float *ns; /* values of all segments */
@@ -63,6 +62,8 @@ struct search {
 	size_t windows;
 	size_t workers;
 	struct best best;
+	struct best best_cut; /* of the layout that is cut at breaks */
+	double log_p_workers; /* of as many as there are workers, before its memory is counted */
 	float *log_p_of; /* of each period, its best layout and series */
 };
 
@@ -107,6 +108,8 @@ static void offer(struct search *s, const struct best *found)
 {
 	if (found->log_p < s->best.log_p)
 		s->best = *found;
+	if (found->layout->is_cut && found->log_p < s->best_cut.log_p)
+		s->best_cut = *found;
 }
 
 /*
@@ -122,6 +125,7 @@ static void try_layout(struct search *s, const struct layout *layout, struct fol
 
 	series->segments = layout->segments;
 	series->segment_count = layout->segment_count;
+	series->by_segment = layout->is_cut;
 	for (period = 2; period <= layout->most; period++) {
 		double extra = log_candidates(s, period, count) + layout->extra;
 
@@ -145,6 +149,8 @@ static void try_layout(struct search *s, const struct layout *layout, struct fol
 	for (period = 2; period <= layout->most; period++)
 		if (log_p[period] < (double)s->log_p_of[period])
 			s->log_p_of[period] = (float)log_p[period];
+	if (s->workers > 1 && s->workers <= layout->most)
+		s->log_p_workers = fmin(s->log_p_workers, plain[s->workers]);
 	offer(s,
 	      &(struct best){
 		      .layout = layout,
@@ -152,8 +158,6 @@ static void try_layout(struct search *s, const struct layout *layout, struct fol
 		      .period = best,
 		      .log_p = log_p[best],
 		      .log_p_plain = plain[best],
-		      .log_p_workers =
-			      s->workers > 1 && s->workers <= layout->most ? plain[s->workers] : 0,
 	      });
 }
 
@@ -166,7 +170,7 @@ static int try_long(struct search *s, const struct layout *layout, bool capped)
 	size_t most = s->events.position_count / 3;
 	int r;
 
-	if (!s->events.list || (is_dense && most <= FOLD_MOST))
+	if (!s->events.list || layout->is_cut || (is_dense && most <= FOLD_MOST))
 		return 0;
 	/* The list knows all positions; windows of them are no layout for it. */
 	r = events_long_period(&s->events, by_epoch ? layout->segments : &whole,
@@ -182,8 +186,14 @@ static size_t find_most(const struct layout *layout)
 {
 	size_t count = 0, i;
 
-	for (i = 0; i < layout->segment_count; i++)
-		count += layout->segments[i].count;
+	for (i = 0; i < layout->segment_count; i++) {
+		size_t here = layout->segments[i].count;
+
+		if (!layout->is_cut)
+			count += here;
+		else if (here > count)
+			count = here;
+	}
 	count /= 3;
 	return count > FOLD_MOST ? FOLD_MOST : count;
 }
@@ -228,6 +238,36 @@ static int lay_out(struct search *s)
 	return 0;
 }
 
+/* The first layout again, cut at the breaks, where they are few. */
+static int lay_out_pieces(struct search *s)
+{
+	const struct layout *from = &s->layouts[0];
+	struct layout *to = &s->layouts[s->layout_count];
+	bool is_epochs = from->segments == s->events.epochs;
+	struct events breaks;
+	size_t at = 0, i;
+	int r;
+
+	if (!s->query->breaks || !s->query->breaks->values)
+		return 0;
+	r = events_find(s->query->breaks, &breaks);
+	if (r == 0 && breaks.list && breaks.count &&
+	    breaks.count * PIECE_LEAST <= s->events.position_count) {
+		*to = (struct layout){.ordinal = from->ordinal, .is_cut = true};
+		to->segments = calloc(from->segment_count + breaks.count, sizeof(*to->segments));
+		if (!to->segments)
+			r = -ENOMEM;
+		for (i = 0; r == 0 && i < from->segment_count; i++)
+			to->segment_count += events_cut(
+				&breaks, &from->segments[i],
+				is_epochs ? from->segments[i].begin : from->segments[i].lead, &at,
+				&to->segments[to->segment_count]);
+		s->layout_count += r == 0;
+	}
+	events_done(&breaks);
+	return r;
+}
+
 static int run_tests(struct search *s)
 {
 	struct fold_series series;
@@ -260,97 +300,35 @@ static int run_tests(struct search *s)
 	return r;
 }
 
-/* Weight of what happened at each phase of a block of rows. */
-static double add_rows(const struct search *s, size_t begin, size_t rows, size_t step,
-		       size_t period, bool capped, double *phases)
+static struct phase_series phases_of(const struct search *s, const struct layout *layout)
 {
-	double sum = 0;
-	size_t row, k;
-
-	for (row = 0; row < rows; row += step) {
-		for (k = 0; k < period; k++) {
-			double ns = (double)s->ns[begin + row * period + k];
-
-			if (capped && ns > s->events.cap_ns)
-				ns = s->events.cap_ns;
-			phases[k] += ns;
-			sum += ns;
-		}
-	}
-	return sum;
+	return (struct phase_series){
+		.ns = s->ns,
+		.cap_ns = s->events.cap_ns,
+		.event_share = (double)s->events.count / (double)s->events.position_count,
+		.segments = layout->segments,
+		.segment_count = layout->segment_count,
+	};
 }
 
-static size_t first_row(const struct fold_segment *segment, size_t period)
+/* Where to look at a period of this length: between the breaks, if that can be done. */
+static const struct layout *seen(const struct search *s, const struct best *best, size_t period)
 {
-	return (period - segment->lead % period) % period;
+	const struct layout *last = &s->layouts[s->layout_count - 1];
+
+	return last->is_cut && period <= last->most ? last : best->layout;
 }
 
-static size_t highest(const double *values, size_t count)
+static void adjust(const struct search *s, struct best *best, double *scratch)
 {
-	size_t best = 0, i;
-
-	for (i = 1; i < count; i++)
-		if (values[i] > values[best])
-			best = i;
-	return best;
-}
-
-/*
- * Whether events at the best phase of P in truth come every kP: of its k phases of a row of kP, in
- * blocks of rows, one has nearly all. Blocks are long enough to hold several events.
- */
-static bool should_promote(const struct search *s, const struct layout *layout, size_t period,
-			   size_t k, double *phases)
-{
-	size_t wide = period * k, rows_a_block = BLOCK, rows = 0, i, row, j;
-	double weight = 0, dominant = 0, events;
-
-	for (i = 0; i < layout->segment_count; i++)
-		rows += layout->segments[i].count / wide;
-	if (rows < 3)
-		return false;
-	events = (double)s->events.count * (double)s->value_count /
-		 (double)s->events.position_count / (double)rows;
-	if (events * BLOCK < PROMOTE_LEAST)
-		rows_a_block = (size_t)ceil(PROMOTE_LEAST / events);
-	for (i = 0; i < layout->segment_count; i++) {
-		const struct fold_segment *segment = &layout->segments[i];
-		size_t begin = segment->begin + first_row(segment, wide);
-		size_t end = segment->begin + segment->count, phase;
-
-		for (row = 0; begin + wide <= end; begin += row * wide) {
-			double sums[PROMOTE_MOST] = {0}, sum = 0;
-
-			row = (end - begin) / wide;
-			row = row < rows_a_block ? row : rows_a_block;
-			memset(phases, 0, wide * sizeof(*phases));
-			add_rows(s, begin, row, 1, wide, true, phases);
-			for (phase = 0; phase < period; phase++) {
-				double here = 0;
-
-				for (j = 0; j < k; j++)
-					here += phases[phase + j * period];
-				if (here <= sum)
-					continue;
-				sum = here;
-				for (j = 0; j < k; j++)
-					sums[j] = phases[phase + j * period];
-			}
-			weight += sum;
-			dominant += sums[highest(sums, k)];
-		}
-	}
-	return weight > 0 && dominant > PROMOTE_SHARE * weight;
-}
-
-static void adjust(struct search *s, double *phases)
-{
-	struct best *best = &s->best;
 	size_t k = 2;
 
-	while (k <= PROMOTE_MOST) {
-		if (best->period * k <= best->layout->most &&
-		    should_promote(s, best->layout, best->period, k, phases)) {
+	while (k <= PHASE_PROMOTE_MOST) {
+		const struct layout *layout = seen(s, best, best->period * k);
+		const struct phase_series series = phases_of(s, layout);
+
+		if (best->period * k <= layout->most &&
+		    phase_is_multiple(&series, best->period, k, scratch)) {
 			best->period *= k;
 			k = 2;
 		} else {
@@ -358,74 +336,60 @@ static void adjust(struct search *s, double *phases)
 		}
 	}
 	if (s->workers > 1 && best->period < s->workers && s->workers % best->period == 0 &&
-	    best->log_p_workers < WORKER_SHARE * best->log_p_plain)
+	    s->log_p_workers < WORKER_SHARE * best->log_p_plain)
 		best->period = s->workers;
 }
 
-/*
- * Share of the time in events that is at the dominant phase: chosen on the even rows of each block
- * of 8 and measured on the odd ones, and the other way round.
- */
-static void measure(const struct search *s, double *phases, double *totals, struct period *ret)
-{
-	const struct layout *layout = s->best.layout;
-	size_t period = s->best.period, i, rows, half;
-	double at_phase = 0, all = 0;
-
-	memset(totals, 0, period * sizeof(*totals));
-	for (i = 0; i < layout->segment_count; i++) {
-		const struct fold_segment *segment = &layout->segments[i];
-		size_t begin = segment->begin + first_row(segment, period);
-		size_t end = segment->begin + segment->count;
-
-		for (; begin + 2 * period <= end; begin += rows * period) {
-			rows = (end - begin) / period;
-			rows = rows < BLOCK ? rows : BLOCK;
-			for (half = 0; half < 2; half++) {
-				double *choose = phases, *check = phases + period;
-
-				memset(phases, 0, 2 * period * sizeof(*phases));
-				add_rows(s, begin + half * period, rows - half, 2, period, false,
-					 choose);
-				all += add_rows(s, begin + (1 - half) * period, rows - (1 - half),
-						2, period, false, check);
-				at_phase += check[highest(choose, period)];
-				for (size_t k = 0; k < period; k++)
-					totals[k] += check[k];
-			}
-		}
-	}
-	ret->share = all > 0 ? at_phase / all : 0;
-	ret->phase = (int64_t)((highest(totals, period) + layout->ordinal) % period);
-}
-
-static void measure_sparse(const struct search *s, struct period *ret)
+static void measure(const struct search *s, struct best *best, double *scratch, struct period *ret)
 {
 	size_t phase = 0;
 
-	ret->share = events_share(&s->events, s->best.period, BLOCK, &phase);
+	if (best->sparse) {
+		ret->share = events_share(&s->events, best->period, BLOCK, &phase);
+	} else {
+		const struct layout *layout;
+		struct phase_series series;
+
+		adjust(s, best, scratch);
+		layout = seen(s, best, best->period);
+		series = phases_of(s, layout);
+		ret->share = phase_share(&series, best->period, scratch, &phase);
+		phase = (phase + layout->ordinal) % best->period;
+	}
 	ret->phase = (int64_t)phase;
+	ret->batches = (int64_t)best->period;
+	ret->log_p = fmin(0, best->log_p);
+	ret->regular = ret->share >= fmax(SHARE_LEAST, SHARE_FACTOR / (double)ret->batches);
+	ret->cost_ns = ret->share * ret->events_ns;
 }
 
+/*
+ * Breaks leave their own rhythm in the waits, as a checkpoint does that fills the queue: it does
+ * not hide a regular one between them.
+ */
 static int describe(struct search *s, struct period *ret)
 {
-	double *phases = calloc(2 * PROMOTE_MOST * FOLD_MOST, sizeof(*phases));
-	double *totals = calloc(PROMOTE_MOST * FOLD_MOST, sizeof(*totals));
+	double *scratch = calloc(PHASE_PROMOTE_MOST * FOLD_MOST, sizeof(*scratch));
+	struct best between = s->best_cut;
 
-	if (phases && totals) {
-		if (s->best.sparse) {
-			measure_sparse(s, ret);
-		} else {
-			adjust(s, phases);
-			measure(s, phases, totals, ret);
+	if (!scratch)
+		return -ENOMEM;
+	measure(s, &s->best, scratch, ret);
+	if (!ret->regular && between.log_p < log(PERIOD_ALPHA)) {
+		struct period other = {.events_ns = ret->events_ns};
+
+		measure(s, &between, scratch, &other);
+		if (other.regular) {
+			ret->batches = other.batches;
+			ret->phase = other.phase;
+			ret->share = other.share;
+			ret->log_p = other.log_p;
+			ret->cost_ns = other.cost_ns;
+			ret->regular = true;
 		}
-		ret->batches = (int64_t)s->best.period;
-		ret->regular = ret->share >= fmax(SHARE_LEAST, SHARE_FACTOR / (double)ret->batches);
-		ret->cost_ns = ret->share * ret->events_ns;
 	}
-	free(phases);
-	free(totals);
-	return phases && totals ? 0 : -ENOMEM;
+	free(scratch);
+	return 0;
 }
 
 /*
@@ -454,9 +418,11 @@ static int find_gaps(const struct search *s, struct period *ret)
 
 static void forget(struct search *s)
 {
-	if (s->layout_count && s->layouts[0].segments != s->events.epochs)
-		free(s->layouts[0].segments);
-	free(s->layouts[1].segments);
+	size_t i;
+
+	for (i = 0; i < sizeof(s->layouts) / sizeof(*s->layouts); i++)
+		if (s->layouts[i].segments != s->events.epochs)
+			free(s->layouts[i].segments);
 	free(s->x);
 	free(s->sums);
 	free(s->squares);
@@ -465,7 +431,8 @@ static void forget(struct search *s)
 	s->sums = s->squares = NULL;
 	memset(s->layouts, 0, sizeof(s->layouts));
 	s->layout_count = 0;
-	s->best = (struct best){0};
+	s->best = s->best_cut = (struct best){0};
+	s->log_p_workers = 0;
 }
 
 /* Forgets the found ones too. */
@@ -482,6 +449,8 @@ static int search_period(struct search *s)
 
 	for (s->windows = FEW_WINDOWS;; s->windows = WINDOWS) {
 		r = lay_out(s);
+		if (r == 0)
+			r = lay_out_pieces(s);
 		if (r == 0)
 			r = run_tests(s);
 		if (r < 0 || s->windows == WINDOWS || s->best.log_p < BEYOND_DOUBT ||

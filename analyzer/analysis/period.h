@@ -26,6 +26,8 @@ struct period_query {
 	double theta_ns;     /* an event: value - offset is at least this, and above 0 */
 	bool from_start;     /* the first round of each epoch belongs to it */
 	bool slips;          /* lines may be missing: also take regular gaps for a period */
+	/* Events after which the phase may be another one; NULL: none. */
+	const struct period_query *breaks;
 };
 
 struct period {

@@ -182,10 +182,13 @@ static const char *make_family(int family, double *x, size_t n)
 	}
 }
 
-static struct period test(const double *x, size_t n, int32_t workers)
+/* `breaks`: the training stops every 20 to 60 batches. */
+static struct period test(const double *x, size_t n, int32_t workers, bool breaks)
 {
 	struct batch_series series;
 	struct period period;
+	struct period_query of_steps = {.series = &series, .theta_ns = THETA};
+	size_t next = 20;
 
 	series_init(&series);
 	series.workers = workers;
@@ -194,13 +197,20 @@ static struct period test(const double *x, size_t n, int32_t workers)
 
 		row.batch = (int32_t)i;
 		row.wait_ns = (int64_t)x[i];
+		row.compute_ns = 0;
+		if (breaks && i == next) {
+			row.compute_ns = (int64_t)(2000 * MS);
+			next += 20 + (size_t)(40 * uniform());
+		}
 		if (series_append(&series, &row) < 0)
 			abort();
 	}
+	of_steps.values = series.compute_ns;
 	if (period_find(&(struct period_query){.series = &series,
 					       .values = series.wait_ns,
 					       .theta_ns = THETA,
-					       .from_start = true},
+					       .from_start = true,
+					       .breaks = &of_steps},
 			&period) < 0)
 		abort();
 	series_done(&series);
@@ -228,7 +238,7 @@ static int count_false(size_t count)
 					       (i + 1) * UINT64_C(0xbf58476d1ce4e5b9);
 					uniform();
 					name = make_family(family, x, lengths[l]);
-					period = test(x, lengths[l], known ? 8 : -1);
+					period = test(x, lengths[l], known ? 8 : -1, i % 2);
 					found += period.batches != 0;
 					regular += period.regular;
 				}
@@ -340,7 +350,8 @@ static int show_power(size_t count)
 					uniform();
 					n = make_periodic(condition, x, lengths[l], periods[p],
 							  &name);
-					found = test(x, n, i % 2 ? (int32_t)periods[p] : -1);
+					found = test(x, n, i % 2 ? (int32_t)periods[p] : -1,
+						     false);
 					right[i % 2] += found.batches == (int64_t)periods[p];
 					wrong += i % 2 == 0 && found.batches &&
 						 found.batches != (int64_t)periods[p];

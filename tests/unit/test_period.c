@@ -30,13 +30,17 @@ static void add(int32_t epoch, int32_t batch, int64_t wait_ns)
 	cr_assert_eq(series_append(&series, &row), 0);
 }
 
+/* Steps of half a second or more are breaks. */
 static void find(bool slips)
 {
+	const struct period_query breaks = {
+		.series = &series, .values = series.compute_ns, .theta_ns = 500 * MS};
 	const struct period_query query = {.series = &series,
 					   .values = series.wait_ns,
 					   .theta_ns = 10 * MS,
 					   .from_start = true,
-					   .slips = slips};
+					   .slips = slips,
+					   .breaks = &breaks};
 
 	cr_assert_eq(period_find(&query, &period), 0);
 	series_done(&series);
@@ -256,6 +260,49 @@ Test(period, nothing_is_found_where_nothing_is)
 		find(true);
 		cr_assert_eq(period.batches, 0);
 	}
+}
+
+/* Waits every `period` batches, after a long step every `pause` ones from the start again. */
+static void paused(int32_t count, int32_t period_of, int32_t pause)
+{
+	begin(period_of);
+	for (int32_t i = 0; i < count; i++) {
+		struct batch_row row = BATCH_ROW_UNKNOWN;
+
+		row.batch = i;
+		row.wait_ns = (i % pause % period_of == period_of - 1 ? 400 : 1) * MS;
+		row.compute_ns = (i % pause == pause - 1 ? 3000 : 100) * MS;
+		cr_assert_eq(series_append(&series, &row), 0);
+	}
+	find(false);
+}
+
+Test(period, beside_events_of_the_training)
+{
+	/* 40 is no multiple of 6, and all phases that occur are even. */
+	paused(400, 6, 40);
+	cr_expect_eq(period.batches, 6, "%ld", (long)period.batches);
+	cr_expect(period.regular, "%g", period.share);
+	/* Every other batch, first the even, then the odd ones. */
+	paused(150, 2, 25);
+	cr_expect_eq(period.batches, 2, "%ld", (long)period.batches);
+	cr_expect(period.regular, "%g", period.share);
+	paused(2000, 2, 25);
+	cr_expect_eq(period.batches, 2, "%ld", (long)period.batches);
+	cr_expect(period.regular, "%g", period.share);
+	/* Once after each of them: the events' own rhythm, and none where they have none. */
+	begin(4);
+	for (int32_t i = 0, next = 30; i < 1000; i++) {
+		struct batch_row row = BATCH_ROW_UNKNOWN;
+
+		row.batch = i;
+		row.wait_ns = (i == next - 20 ? 400 : 1) * MS;
+		row.compute_ns = (i == next ? 3000 : 100) * MS;
+		next += i == next ? 30 + i * 7 % 11 : 0;
+		cr_assert_eq(series_append(&series, &row), 0);
+	}
+	find(false);
+	cr_expect_eq(period.batches, 0, "%ld", (long)period.batches);
 }
 
 /* Four, four, three: no phase lasts, but the gaps are regular. Only logs may be read so. */
