@@ -161,10 +161,12 @@ static void set_result(const struct estimate *a, const struct estimate *b, struc
 	ret->high = ret->speedup * exp(half);
 	if (isnan(half))
 		ret->result = COMPARE_CANNOT_SAY;
-	else if (!ret->rows[COMPARE_STEP].differs)
-		ret->result = COMPARE_SAME;
-	else
+	else if (ret->rows[COMPARE_STEP].differs)
 		ret->result = ret->speedup > 1 ? COMPARE_FASTER : COMPARE_SLOWER;
+	else if (ret->low < 1 / COMPARE_MOST_DOUBT || ret->high > COMPARE_MOST_DOUBT)
+		ret->result = COMPARE_CANNOT_SAY;
+	else
+		ret->result = COMPARE_SAME;
 }
 
 void compare_runs(const struct compare_side *a, const struct compare_side *b,

@@ -6,7 +6,8 @@
  * once and not every epoch is a difference. The stall ratio is of the steady batches, as in
  * stall.h. A difference is one where its 95 % interval leaves out 0 and it is 2 % of the step (of
  * a load, for what a load consists of; 2 points of stall): runs of the same thing differ by that
- * much for reasons that no single run shows (ux.md 2.3).
+ * much for reasons that no single run shows (ux.md 2.3). That nothing differs is said only where a
+ * difference of a quarter would have shown: two short runs cannot say.
  */
 #ifndef COMPARE_H
 #define COMPARE_H
@@ -18,6 +19,7 @@
 #include "analysis/track.h"
 
 #define COMPARE_LEAST_SHARE 0.02
+#define COMPARE_MOST_DOUBT  1.25 /* of the speed-up's interval, where it holds 1 */
 
 enum compare_row {
 	COMPARE_STEP, /* wait and compute; or all that is known */
@@ -59,7 +61,7 @@ struct compare_difference {
 };
 
 enum compare_result {
-	COMPARE_CANNOT_SAY, /* too few batches */
+	COMPARE_CANNOT_SAY, /* too few batches for the interval to tell */
 	COMPARE_SAME,
 	COMPARE_FASTER,
 	COMPARE_SLOWER,

@@ -98,9 +98,14 @@ static void print_result(const struct compared *compared, const struct page *pag
 		page_append(text, sizeof(text),
 			    "these are no two runs of the same training on the "
 			    "same machine");
-	else if (c->result == COMPARE_CANNOT_SAY)
+	else if (c->result == COMPARE_CANNOT_SAY && isnan(c->low))
 		page_append(text, sizeof(text),
 			    "too few batches, or their times were not observed");
+	else if (c->result == COMPARE_CANNOT_SAY)
+		page_append(text, sizeof(text),
+			    "B is %s to %s as fast, as far as these runs can tell: they are "
+			    "too short, or too unsteady",
+			    units_factor(low, c->low), units_factor(high, c->high));
 	else
 		page_append(text, sizeof(text), "%s (%s to %s): %.4g -> %.4g batches/s",
 			    units_factor(by, c->speedup), units_factor(low, c->low),

@@ -111,6 +111,14 @@ def check_refusals(folder):
                       [rundb.loader(rundb.simulate(6, 2, 200, 50), workers=2)])
     t.equal(compare(one, few, status=3)["result"], "cannot_say")
     t.check("CANNOT SAY" in show(few, one).out, "too few")
+    # Two short runs, from a twenty-fifth to 27 times as fast: no "no difference".
+    short = [rundb.build(os.path.join(folder, "short{}.db".format(seed)), [rundb.loader(
+        rundb.simulate(30, 2, 200, 50, seed=seed, jitter=.95), workers=2)]) for seed in (1, 2)]
+    found = compare(*short, status=3)
+    t.equal(found["result"], "cannot_say", found["speedup"])
+    t.check(found["speedup"]["ci95"][1] > 1.25 * found["speedup"]["ci95"][0], found["speedup"])
+    text = show(*short).out
+    t.check("CANNOT SAY" in text and "NO DIFFERENCE" not in text and "too short" in text, text)
     none = rundb.build(os.path.join(folder, "none.db"), [])
     t.equal(compare(none, one, status=3)["result"], "cannot_say")
     for arguments, words in (([one], "something is missing"), ([one, one, one], "one too many"),
