@@ -6,16 +6,15 @@
  */
 #include <errno.h>
 #include <math.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "drain/drain.h"
 #include "drain/home.h"
 #include "render/top.h"
 #include "report/cmd.h"
+#include "report/screen.h"
 #include "store/redact.h"
 
 #define WINDOW      1000 /* batches */
@@ -228,7 +227,7 @@ static int keep_newest(struct top *top, const struct newest *newest)
 }
 
 static int show(const struct options *options, struct top *top, const struct newest *newest,
-		struct output *output, bool refresh)
+		struct output *output)
 {
 	struct page page = cmd_page(options, output);
 	int r;
@@ -240,8 +239,7 @@ static int show(const struct options *options, struct top *top, const struct new
 	r = keep_newest(top, newest);
 	if (r < 0)
 		return r;
-	if (refresh) /* from the top left corner, nothing below */
-		fputs("\033[H\033[J", output->file);
+	screen_clear();
 	if (newest->count)
 		top_text(top, &page);
 	else
@@ -249,28 +247,39 @@ static int show(const struct options *options, struct top *top, const struct new
 	return 0;
 }
 
+/* One picture. *ret_live: there may be others. */
+static int draw(const struct options *options, struct newest *newest, struct output *output,
+		bool *ret_live)
+{
+	struct run_info run = {0};
+	struct top top;
+	int status = look(options, newest, &run, &top);
+	int r = status ? 0 : show(options, &top, newest, output);
+
+	*ret_live = top.live && !status && r == 0;
+	series_done(&top.series);
+	run_info_done(&run);
+	if (r < 0)
+		status = cmd_fail_read(options, r);
+	fflush(output->file);
+	return status;
+}
+
 static int watch(const struct options *options, struct newest *newest, struct output *output)
 {
-	bool again = !options->json && isatty(fileno(output->file)), live;
 	int interval_ms = options->interval_ms < 0 ? INTERVAL_MS : (int)options->interval_ms;
-	int status, r;
+	bool is_screen = !options->json && screen_take(output->file), live, quits = false;
+	int status;
 
 	do {
-		struct run_info run = {0};
-		struct top top;
-
-		status = look(options, newest, &run, &top);
-		live = top.live;
-		r = status ? 0 : show(options, &top, newest, output, again);
-		series_done(&top.series);
-		run_info_done(&run);
-		if (r < 0)
-			status = cmd_fail_read(options, r);
-		fflush(output->file);
-		again = again && !status && live && !ferror(output->file);
-		if (again)
-			poll(NULL, 0, interval_ms);
-	} while (again);
+		status = draw(options, newest, output, &live);
+		if (is_screen && live && !ferror(output->file))
+			quits = screen_wait(interval_ms) == SCREEN_QUIT;
+	} while (is_screen && live && !quits && !ferror(output->file));
+	screen_give_back();
+	/* The last one, or what went wrong, stays to be read, unless somebody wanted it gone. */
+	if (is_screen && !quits && !ferror(output->file))
+		status = draw(options, newest, output, &live);
 	return status ? status : newest->count ? CMD_DONE : CMD_CANNOT_SAY;
 }
 
