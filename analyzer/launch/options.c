@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "launch/scene.h"
 #include "line/near.h"
 
 #define ON      LINE_ON
@@ -10,6 +11,11 @@
 #define RUN     ON(LAUNCH_RUN)
 #define RECORDS (ON(LAUNCH_RUN) | ON(LAUNCH_DOCTOR) | ON(LAUNCH_DEMO))
 #define LOOKS   (ON(LAUNCH_DOCTOR) | ON(LAUNCH_DEMO))
+
+static const char *pattern(size_t i)
+{
+	return i < SCENE_COUNT ? SCENES[i].name : NULL;
+}
 
 static const struct line_verb VERBS[LAUNCH_VERB_MAX] = {
 	[LAUNCH_NONE] = {"", "", "this list", .fewest = 0, .most = 0, .passes_on = true},
@@ -30,7 +36,7 @@ static const struct line_verb VERBS[LAUNCH_VERB_MAX] = {
 				    "recorded; its output goes to standard error, its input is "
 				    "empty."},
 	[LAUNCH_DEMO] = {"demo", "[PATTERN]", "simulate a loader with a flaw, record it, report it",
-			 .fewest = 0, .most = 1,
+			 .fewest = 0, .most = 1, .names = pattern,
 			 .about = "A training process and its workers, which sleep where real ones "
 				  "would work, recorded by libdlprof.so as any other training. "
 				  "Without PATTERN it lists the patterns. It takes a few seconds "

@@ -24,6 +24,28 @@ static void put_values(FILE *out, const char *values)
 		fputc(*values == '|' ? ' ' : *values, out);
 }
 
+static bool has_words(const struct line_option *row)
+{
+	return row->values || row->names;
+}
+
+static void put_each(FILE *out, const char *(*names)(size_t i))
+{
+	const char *name;
+
+	for (size_t i = 0; (name = names(i)) != NULL; i++)
+		fprintf(out, "%s%s", i ? " " : "", name);
+}
+
+/* All that an option can be. */
+static void put_words(FILE *out, const struct line_option *row)
+{
+	if (row->values)
+		put_values(out, row->values);
+	else
+		put_each(out, row->names);
+}
+
 static bool is_file(const struct line_option *row)
 {
 	return row->argument && strcmp(row->argument, "FILE") == 0;
@@ -74,6 +96,17 @@ static bool takes_words(const struct line_program *program)
 	return false;
 }
 
+/* Files that end so and folders; any file where there are none. */
+static void bash_files(FILE *out, const char *suffix, const char *indent)
+{
+	fprintf(out,
+		"%smapfile -t files < <(compgen -f -X '!*%s' -- \"$cur\"; compgen -d -- \"$cur\")\n"
+		"%s((${#files[@]})) || mapfile -t files < <(compgen -f -- \"$cur\")\n"
+		"%scompopt -o filenames 2>/dev/null\n"
+		"%sCOMPREPLY+=(\"${files[@]}\")\n",
+		indent, suffix, indent, indent, indent);
+}
+
 static void bash_arguments(FILE *out, const struct line_program *program)
 {
 	fputs("\tcase $prev in\n", out);
@@ -85,10 +118,12 @@ static void bash_arguments(FILE *out, const struct line_program *program)
 		fputs("\t", out);
 		put_names(out, row, "|");
 		fputs(")\n", out);
-		if (row->values) {
+		if (has_words(row)) {
 			fputs("\t\tCOMPREPLY=($(compgen -W '", out);
-			put_values(out, row->values);
+			put_words(out, row);
 			fputs("' -- \"$cur\"))\n", out);
+		} else if (row->suffix) {
+			bash_files(out, row->suffix, "\t\t");
 		} else if (is_file(row) || is_folder(row)) {
 			fprintf(out,
 				"\t\tcompopt -o filenames 2>/dev/null\n"
@@ -141,6 +176,28 @@ static void bash_command(FILE *out, const struct line_program *program)
 	      out);
 }
 
+/* What the words of some verbs are. */
+static void bash_verb_words(FILE *out, const struct line_program *program)
+{
+	fputs("\tcase $verb in\n", out);
+	for (int i = 0; i < program->verb_count; i++) {
+		const struct line_verb *verb = &program->verbs[i];
+
+		if (!verb->names && !verb->suffix)
+			continue;
+		fprintf(out, "\t%s)\n", *verb->name ? verb->name : "''");
+		if (verb->names) {
+			fputs("\t\tCOMPREPLY=($(compgen -W '", out);
+			put_each(out, verb->names);
+			fputs("' -- \"$cur\"))\n", out);
+		} else {
+			bash_files(out, verb->suffix, "\t\t");
+		}
+		fputs("\t\treturn ;;\n", out);
+	}
+	fputs("\tesac\n", out);
+}
+
 /* A verb, or what the program takes without one. */
 static void bash_words(FILE *out, const struct line_program *program)
 {
@@ -154,6 +211,7 @@ static void bash_words(FILE *out, const struct line_program *program)
 		      out);
 	else
 		fputs("\t\treturn\n\tfi\n", out);
+	bash_verb_words(out, program);
 	fputs("\tcompopt -o filenames 2>/dev/null\n"
 	      "\tmapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -f -- \"$cur\")\n",
 	      out);
@@ -165,7 +223,7 @@ void complete_bash(FILE *out, const struct line_program *program)
 	put_function(out, program);
 	fputs("()\n{\n"
 	      "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
-	      "\tlocal verb= options i at=0\n\n"
+	      "\tlocal verb= options files i at=0\n\n"
 	      "\tCOMPREPLY=()\n"
 	      "\t# --name=value comes as three words.\n"
 	      "\tif [[ $cur == = ]]; then\n\t\tcur=\n"
@@ -216,16 +274,26 @@ static void zsh_option(FILE *out, const struct line_option *row)
 		put_quoted(out, row->argument, ":\\");
 		fputc(':', out);
 	}
-	if (row->values) {
+	if (has_words(row)) {
 		fputc('(', out);
-		put_values(out, row->values);
+		put_words(out, row);
 		fputc(')', out);
+	} else if (row->suffix) {
+		fprintf(out, "_files -g \"*%s\"", row->suffix);
 	} else if (is_file(row)) {
 		fputs("_files", out);
 	} else if (is_folder(row)) {
 		fputs("_files -/", out);
 	}
 	fputc('\'', out);
+}
+
+/* Folders, too; any file where none ends so. */
+static void zsh_files(FILE *out, const struct line_verb *verb)
+{
+	fputs("_files", out);
+	if (verb->suffix)
+		fprintf(out, " -g \"*%s\"", verb->suffix);
 }
 
 static void zsh_verb(FILE *out, const struct line_program *program, int verb)
@@ -238,15 +306,27 @@ static void zsh_verb(FILE *out, const struct line_program *program, int verb)
 		if (program->options[i].verbs & LINE_ON(verb))
 			zsh_option(out, &program->options[i]);
 	fputs(" \\\n\t\t\t'(-h --help)'{-h,--help}'[help]' '--version[version]'", out);
-	if (!*row->name)
-		fprintf(out,
-			" \\\n\t\t\t'1: :->first' '*:file:_files'\n"
-			"\t\t[[ $state == first ]] && { _describe verb verbs%s } ;;\n",
-			row->most ? "; _files" : "");
-	else if (row->passes_on)
-		fputs(" \\\n\t\t\t'*::command:_normal' ;;\n", out);
-	else
-		fputs(" \\\n\t\t\t'*:file:_files' ;;\n", out);
+	fputs(" \\\n\t\t\t", out);
+	if (!*row->name) {
+		fputs("'1: :->first' '*:file:", out);
+		zsh_files(out, row);
+		fputs("'\n\t\t[[ $state == first ]] && { _describe verb verbs", out);
+		if (row->most) {
+			fputs("; ", out);
+			zsh_files(out, row);
+		}
+		fputs(" } ;;\n", out);
+	} else if (row->passes_on) {
+		fputs("'*::command:_normal' ;;\n", out);
+	} else if (row->names) {
+		fputs("'1:name:(", out);
+		put_each(out, row->names);
+		fputs(")' ;;\n", out);
+	} else {
+		fputs("'*:file:", out);
+		zsh_files(out, row);
+		fputs("' ;;\n", out);
+	}
 }
 
 void complete_zsh(FILE *out, const struct line_program *program)
@@ -299,10 +379,12 @@ static void fish_option(FILE *out, const struct line_program *program,
 	if (row->letter)
 		fprintf(out, " -s %c", row->letter);
 	fprintf(out, " -l %s", row->name);
-	if (row->values) {
+	if (has_words(row)) {
 		fputs(" -x -a '", out);
-		put_values(out, row->values);
+		put_words(out, row);
 		fputc('\'', out);
+	} else if (row->suffix) {
+		fprintf(out, " -r -k -a '(__fish_complete_suffix %s)'", row->suffix);
 	} else if (is_file(row)) {
 		fputs(" -r -F", out);
 	} else if (is_folder(row)) {
@@ -314,6 +396,27 @@ static void fish_option(FILE *out, const struct line_program *program,
 	for (const char *at = row->help; *at; at++)
 		fprintf(out, strchr("'\\", *at) ? "\\%c" : "%c", *at);
 	fputs("'\n", out);
+}
+
+/* What the words of a verb are. */
+static void fish_words(FILE *out, const struct line_program *program, int verb)
+{
+	const struct line_verb *row = &program->verbs[verb];
+
+	if (!row->names && !row->suffix)
+		return;
+	fprintf(out, "complete -c %s -n '", program->name);
+	if (*row->name)
+		fprintf(out, "__fish_seen_subcommand_from %s", row->name);
+	else
+		fputs("__fish_use_subcommand", out);
+	if (row->names) {
+		fputs("' -x -a '", out);
+		put_each(out, row->names);
+		fputs("'\n", out);
+	} else {
+		fprintf(out, "' -k -a '(__fish_complete_suffix %s)'\n", row->suffix);
+	}
 }
 
 void complete_fish(FILE *out, const struct line_program *program)
@@ -337,6 +440,8 @@ void complete_fish(FILE *out, const struct line_program *program)
 				"-a '(__fish_complete_subcommand --fcs-skip=2)'\n",
 				program->name, verb->name);
 	}
+	for (int i = 0; i < program->verb_count; i++)
+		fish_words(out, program, i);
 	for (size_t i = 0; i < program->option_count; i++)
 		fish_option(out, program, &program->options[i]);
 	fprintf(out, "complete -c %s -s h -l help -d help\ncomplete -c %s -l version -d version\n",

@@ -23,6 +23,9 @@ struct line_verb {
 	int fewest, most;  /* words after the verb; most -1: any number */
 	bool passes_on;    /* options after the first word are not ours: `run -- CMD...` */
 	const char *about; /* paragraphs, an empty line between them; NULL: `help` says it all */
+	/* For completions: what its words can be, up to NULL; or how files end that it takes. */
+	const char *(*names)(size_t i);
+	const char *suffix;
 };
 
 enum line_kind {
@@ -37,6 +40,8 @@ struct line_option {
 	char letter;          /* 0: none */
 	const char *argument; /* NULL: takes none; "FILE" and "DIR" complete as such */
 	const char *values;   /* "auto|always|never": all that it can be; NULL: anything */
+	const char *(*names)(size_t i); /* for completions: what it can be, up to NULL */
+	const char *suffix;             /* and how files end that it takes */
 	const char *help;
 	enum line_kind kind;
 	size_t offset; /* in the context */

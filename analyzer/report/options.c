@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "line/near.h"
+#include "render/explain.h"
 #include "report/wish.h"
 
 #define ON    LINE_ON
@@ -17,24 +18,34 @@
 #define SHOWN (ON(VERB_REPORT) | ON(VERB_BATCHES) | ON(VERB_COMPARE))
 #define PART  (SHOWN | ON(VERB_HTML) | ON(VERB_TRACE)) /* of a run */
 
+#define RUNS .suffix = ".db"
+
+static const char *explain_id(size_t i)
+{
+	const struct explanation *explanation = i ? explain_at(i - 1) : NULL;
+
+	return !i ? "all" : explanation ? explanation->id : NULL;
+}
+
 static const struct line_verb VERBS[VERB_MAX] = {
 	[VERB_REPORT] = {"", "[RUN.db...]", "is the run, or the job of several, starved, and why?",
-			 .fewest = 0, .most = -1},
-	[VERB_BATCHES] = {"batches", "[RUN.db]", "every batch as a row", .fewest = 0, .most = 1},
+			 .fewest = 0, .most = -1, RUNS},
+	[VERB_BATCHES] = {"batches", "[RUN.db]", "every batch as a row", .fewest = 0, .most = 1,
+			  RUNS},
 	[VERB_COMPARE] = {"compare", "A.db B.db",
 			  "what changed from run A to run B, and is it noise?", .fewest = 2,
-			  .most = 2},
+			  .most = 2, RUNS},
 	[VERB_HTML] = {"html", "RUN.db... -o REPORT.html", "the report as one HTML file",
-		       .fewest = 1, .most = -1,
+		       .fewest = 1, .most = -1, RUNS,
 		       .about = "Of several runs or a folder, the ranks of a job, a page of all of "
 				"them: a row and a picture of each; --rank N is the page of one."},
 	[VERB_IMPORT] = {"import", "SERIES.csv -o RUN.db",
 			 "make a run (-o RUN.db) of a CSV of batches", .fewest = 1, .most = 1},
 	[VERB_GATE] = {"gate", "RUN.db... [--baseline RUN|DIR...]",
 		       "does a run keep to its limits, and to its baselines?", .fewest = 1,
-		       .most = -1},
+		       .most = -1, RUNS},
 	[VERB_TRACE] = {"trace", "RUN.db... -o TRACE.json", "a timeline for ui.perfetto.dev",
-			.fewest = 1, .most = -1,
+			.fewest = 1, .most = -1, RUNS,
 			.about = "Lanes for the training, each worker's loads and slow operations, "
 				 "a counter of the finished batches that wait. Browsers take about "
 				 "200 MB, 400,000 batches; choose a part of a longer run. Each of "
@@ -42,13 +53,13 @@ static const struct line_verb VERBS[VERB_MAX] = {
 				 "they are aligned by the wall clock, as well as their hosts keep "
 				 "it. --worst is of each."},
 	[VERB_EXPORT] = {"export", "RUN.db -o FOLDER", "the views of the database as CSV",
-			 .fewest = 1, .most = 1,
+			 .fewest = 1, .most = 1, RUNS,
 			 .about =
 				 "One file for each view in FOLDER, or with --view that view alone "
 				 "in a file or on standard output. Times are seconds of the "
 				 "monotonic clock, empty cells are not observed."},
 	[VERB_TOP] = {"top", "[RUN.db]", "a run that is still recording, as it goes", .fewest = 0,
-		      .most = 1,
+		      .most = 1, RUNS,
 		      .about =
 			      "The newest batches, again and again until the run is over; once, if "
 			      "standard output is no terminal. The database is opened only while "
@@ -189,7 +200,7 @@ static const struct line_option OPTIONS[] = {
 	 TEXT(max_stall_ratio), .verbs = ON(VERB_GATE)},
 	{"policy", .argument = "FILE", .help = "assertions, one a line (see --explain gate)",
 	 TEXT(policy), .verbs = ON(VERB_GATE)},
-	{"baseline", .argument = "RUN|DIR...", .many = true,
+	{"baseline", .argument = "RUN|DIR...", .many = true, RUNS,
 	 .help = "runs to compare with, five or more", .take = take_baseline,
 	 .verbs = ON(VERB_GATE)},
 	{"min-effect", .argument = "3pp", .help = "an increase of no more than that is none",
@@ -209,7 +220,7 @@ static const struct line_option OPTIONS[] = {
 	 .verbs = ON(VERB_GATE)},
 	{"update-baseline", .help = "copy what passed into the baseline folder",
 	 FLAG(update_baseline), .verbs = ON(VERB_GATE)},
-	{"explain", .argument = "ID",
+	{"explain", .argument = "ID", .names = explain_id,
 	 .help = "what a cause, advice or metric means; all: list them", TEXT(explain),
 	 .verbs = ALL},
 };

@@ -134,6 +134,8 @@ def check_bash(verbs):
     t.check("python3" in bash_words("dlprof", "run", "-o", "x.db", "pytho"), "a command")
     t.check("python3" in bash_words("dlprof", "run", "--", "pytho"), "a command after --")
     t.check("/etc/passwd" in bash_words("dlprof", "run", "-o", "/etc/passw"), "a file")
+    t.equal(bash_words("dlprof-report", "--explain", "head"), ["head_of_line"], "an explanation")
+    t.equal(bash_words("dlprof", "demo", "slow"), ["slow_worker"], "a pattern")
     for program, of in verbs.items():
         for verb, options in of.items():
             found = bash_words(program, *([verb] if verb else []), "--")
@@ -147,7 +149,8 @@ def neighbours():
     folder = t.scratch()
     for name in ("run", "runs", "trace", "exports"):
         os.mkdir(os.path.join(folder, name))
-    open(os.path.join(folder, "training.db"), "w").close()
+    for name in ("training.db", "training.log"):
+        open(os.path.join(folder, name), "w").close()
     return folder
 
 
@@ -160,6 +163,11 @@ def check_bash_beside_files():
     t.equal(bash_words("dlprof-report", "export", cwd=folder), ["export", "exports"], "bash")
     t.equal(bash_words("dlprof-report", "train", cwd=folder), ["training.db"], "bash, a run")
     t.equal(bash_words("dlprof-report", "trace", "train", cwd=folder), ["training.db"], "bash, a run")
+    for words in (("compare", "train"), ("gate", "x.db", "--baseline", "train")):
+        t.equal(bash_words("dlprof-report", *words, cwd=folder), ["training.db"], "not the log")
+    t.equal(bash_words("dlprof-report", "import", "training.l", cwd=folder), ["training.log"], "a CSV")
+    t.equal(bash_words("dlprof-report", "training.l", cwd=folder), ["training.log"],
+            "where no run begins so")
 
 
 def fish_words(source, line, cwd):
@@ -181,12 +189,17 @@ def check_other_shells():
         return
     for line, expected in (("dlprof-report --col", "--color"), ("dlprof-report tra", "trace"),
                            ("dlprof-report batches --cs", "--csv"), ("dlprof run --det", "--detail"),
-                           ("dlprof-report --color=al", "--color=always")):
+                           ("dlprof-report --color=al", "--color=always"),
+                           ("dlprof-report --explain head", "head_of_line"),
+                           ("dlprof demo slow", "slow_worker")):
         source = os.path.join(FOLDER, line.split()[0] + ".fish")
         found, err = fish_words(source, line, EMPTY)
         t.check(expected in found, "fish", line, found, err)
     found, err = fish_words(os.path.join(FOLDER, "dlprof.fish"), "dlprof ru", neighbours())
     t.equal(found, ["run"], "fish, where no file may stand", err)
+    for line in ("dlprof-report train", "dlprof-report compare train"):
+        found, err = fish_words(os.path.join(FOLDER, "dlprof-report.fish"), line, neighbours())
+        t.equal(found[:1], ["training.db"], "fish, a run", line, found, err)
 
 
 def check_installed():
