@@ -74,5 +74,5 @@ __attribute__((destructor)) static void init_end(void)
 	attach_finish();
 	if (activate_is_here())
 		segment_mark_end();
-	summary_print();
+	summary_print(attach_mode() == ATTACH_CUPTI);
 }

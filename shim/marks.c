@@ -17,6 +17,7 @@
 #include "clock.h"
 #include "label.h"
 #include "python/consumer.h"
+#include "python/identity.h"
 #include "run.h"
 #include "scope.h"
 #include "segment.h"
@@ -296,7 +297,7 @@ static void take_step(struct thread *thread, uint64_t now_ns, const char *who)
 		event.task = loop.next++;
 		event.batch.ordinal = event.task;
 		thread_push(thread, &event);
-		summary_batch(0, false);
+		summary_count();
 		run_watch(now_ns);
 	}
 	loop.step_ns = now_ns;
@@ -319,7 +320,7 @@ void dlprof_step(void)
 
 bool marks_told_step(const char *who, bool first, uint64_t now_ns)
 {
-	struct thread *thread = consumer_has_loader() ? NULL : enter_loop(marks_enter(false));
+	struct thread *thread = identity_any() ? NULL : enter_loop(marks_enter(false));
 	bool ours = !loop.begun || (loop.told_by && strcmp(loop.told_by, who) == 0);
 
 	if (!thread)

@@ -7,46 +7,63 @@
 #include "activate.h"
 #include "clock.h"
 #include "config.h"
-#include "dlprof/event.h"
 #include "log.h"
 #include "run.h"
 #include "sys.h"
 #include "text.h"
 
+#define ACCOUNT_MAX 64
+
 static _Atomic uint64_t batch_count;
-static _Atomic uint64_t waited_ns;
-static _Atomic uint64_t starved_ns;
-static _Atomic uint64_t computed_ns;
-static _Atomic uint64_t computed_count;
+static struct account accounts[ACCOUNT_MAX], pool;
+static _Atomic uint32_t account_count; /* that were asked for */
 
-static void add(_Atomic uint64_t *sum, uint64_t value)
+struct account *summary_account(void)
 {
-	atomic_fetch_add_explicit(sum, value, memory_order_relaxed);
+	const uint32_t at = atomic_fetch_add(&account_count, 1);
+
+	return at < ACCOUNT_MAX ? &accounts[at] : NULL;
 }
 
-/* As the report judges it, by the mean of the steps so far for their median. */
-static bool has_starved(uint64_t wait_ns)
+struct account *summary_pool(void)
 {
-	const uint64_t count = computed_count;
-
-	return wait_ns >= DLPROF_STARVED_LEAST_NS &&
-	       (!count || wait_ns >= computed_ns / count * DLPROF_STARVED_LEAST_PERCENT / 100);
+	return &pool;
 }
 
-void summary_batch(uint64_t wait_ns, bool steady)
+void summary_count(void)
 {
-	add(&batch_count, 1);
-	if (!steady)
+	atomic_fetch_add_explicit(&batch_count, 1, memory_order_relaxed);
+}
+
+void summary_batch(struct account *account, uint64_t end_ns)
+{
+	summary_count();
+	if (!account || account->first_ns)
 		return;
-	add(&waited_ns, wait_ns);
-	if (has_starved(wait_ns))
-		add(&starved_ns, wait_ns);
+	account->first_ns = end_ns;
+	account->first_waited_ns = account->waited_ns;
+	summary_wait_begin(account, end_ns);
 }
 
-void summary_compute(uint64_t compute_ns)
+void summary_stop(struct account *account, uint64_t end_ns)
 {
-	add(&computed_ns, compute_ns);
-	add(&computed_count, 1);
+	summary_wait_begin(account, end_ns);
+}
+
+static uint64_t time_of(const struct account *account)
+{
+	return account->first_ns ? account->last_ns - account->first_ns : 0;
+}
+
+/* The thread that trains: it has waited and worked for longer than any other. */
+static const struct account *training(void)
+{
+	const struct account *longest = &pool;
+
+	for (uint32_t i = 0; i < ACCOUNT_MAX && i < account_count; i++)
+		if (time_of(&accounts[i]) > time_of(longest))
+			longest = &accounts[i];
+	return longest;
 }
 
 /* The path as a user would type it: without the folder that they are in. */
@@ -63,17 +80,20 @@ static const char *short_path(const char *path)
 	return path;
 }
 
-static void add_batches(struct text *line)
+static void add_batches(struct text *line, bool by_gpu)
 {
-	uint64_t starved = starved_ns, total = waited_ns + computed_ns;
+	const struct account *account = training();
+	const uint64_t time_ns = time_of(account);
+	const uint64_t waited_ns = account->last_waited_ns - account->first_waited_ns;
 
 	text_add_number(line, (int64_t)batch_count);
 	text_add(line, batch_count == 1 ? " batch" : " batches");
-	if (total) {
-		text_add(line, ", ");
-		text_add_number(line, (int64_t)((starved * 100 + total / 2) / total));
-		text_add(line, " % of the time waiting for data");
-	}
+	if (!time_ns)
+		return;
+	/* What the GPU had to wait is the drain's to find out. */
+	text_add(line, by_gpu ? ", the host waited " : ", ");
+	text_add_number(line, (int64_t)((waited_ns * 100 + time_ns / 2) / time_ns));
+	text_add(line, by_gpu ? " % of the time for data" : " % of the time waiting for data");
 }
 
 static void add_report(struct text *line, const char *before, const char *database,
@@ -118,7 +138,7 @@ static void add_place(struct text *line, const char *database)
 	}
 }
 
-void summary_print(void)
+void summary_print(bool by_gpu)
 {
 	const char *database = run_database();
 	TEXT(line, 5000);
@@ -127,7 +147,7 @@ void summary_print(void)
 		return;
 	text_add(&line, "dlprof: ");
 	if (database) {
-		add_batches(&line);
+		add_batches(&line, by_gpu);
 		add_place(&line, database);
 	} else {
 		text_add(&line, "nothing was recorded: ");

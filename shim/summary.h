@@ -6,13 +6,42 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A batch was delivered after `wait_ns`; `steady`: not of those that no loader can have ready. */
-void summary_batch(uint64_t wait_ns, bool steady);
+/*
+ * What a thread that trains waited, from the return of its first next() to the end of its last
+ * step: the report's account. Only that thread writes it.
+ */
+struct account {
+	uint64_t waited_ns;		    /* in outermost waits, in all */
+	uint64_t first_ns, first_waited_ns; /* when its first batch had come; 0: none has */
+	uint64_t last_ns, last_waited_ns;   /* until when it is known what it did */
+};
 
-/* The consumer worked on a steady batch for so long. */
-void summary_compute(uint64_t compute_ns);
+/* Of the thread that asks for the first time; NULL: there are too many. */
+struct account *summary_account(void);
 
-/* Prints the line on stderr, or why nothing was recorded; nothing in other processes. */
-void summary_print(void);
+/* Of a pool: its threads ask one at a time, in the name of the main thread. */
+struct account *summary_pool(void);
+
+/* A wait begins: whatever was before it is known. */
+static inline void summary_wait_begin(struct account *account, uint64_t begin_ns)
+{
+	if (!account)
+		return;
+	account->last_ns = begin_ns;
+	account->last_waited_ns = account->waited_ns;
+}
+
+/* A wait ended with a batch, or with the epoch. */
+void summary_batch(struct account *account, uint64_t end_ns);
+void summary_stop(struct account *account, uint64_t end_ns);
+
+/* A batch of which nobody knows when it was waited for. */
+void summary_count(void);
+
+/*
+ * Prints the line on stderr, or why nothing was recorded; nothing in other processes. `by_gpu`: the
+ * report goes by the GPU's clock, which is not known here.
+ */
+void summary_print(bool by_gpu);
 
 #endif

@@ -173,6 +173,8 @@ struct thread {
 	bool receiving;			/* the next pipe read starts a message */
 	uint64_t receive_begin_ns;
 	uint64_t waited_ns;
+	struct account *account; /* summary.h; NULL: none yet */
+	uint64_t iter_begin_ns, iter_ns; /* iter() of an epoch that is still to be announced */
 
 	/* Iterators of TensorFlow's that it makes, or asks; python/tfdata.c. */
 	struct tfdata_making *making;

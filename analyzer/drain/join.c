@@ -66,12 +66,9 @@ static int find_stream(struct join *join, const struct dlprof_event *event,
 		if (stream->key == event->stream && stream->generation == event->generation)
 			break;
 	if (!stream) {
-		stream = calloc(1, sizeof(*stream));
+		stream = stream_new(event->stream, event->generation);
 		if (!stream)
 			return -ENOMEM;
-		stream->key = event->stream;
-		stream->generation = event->generation;
-		stream->in_order = true;
 		stream->next = join->streams;
 		join->streams = stream;
 	}
@@ -124,25 +121,33 @@ static int note_consumer(struct join *join, const struct stream *stream, struct 
  * half-way when its loader began another may still go on, but its last batch waits no longer for
  * the end of its step.
  */
-static void supersede(const struct join *join, const struct stream *stream)
+static void supersede(const struct join *join, const struct stream *stream, const struct ring *ring,
+		      const struct dlprof_event *event)
 {
 	for (struct stream *older = join->streams; older; older = older->next) {
-		struct entry *last;
-
+		if (older == stream)
+			continue;
+		if (older->has_last && older->last_ring == ring && !older->left_ns &&
+		    !(event->flags & DLPROF_FLAG_NESTED)) {
+			older->left_ns = event->begin_ns;
+			older->left_waited_ns = event->epoch.waited_ns;
+		}
 		if (older->key == stream->key && older->generation < stream->generation)
 			stream_close(join, older);
-		if (older == stream || !older->known || older->loader_id != stream->loader_id ||
-		    !older->has_last)
-			continue;
-		last = entry_find(older, older->last_task);
-		if (last)
-			last->over = true;
-		older->has_last = false;
+		else if (older->known && older->loader_id == stream->loader_id && older->has_last)
+			stream_leave(older);
 	}
 }
 
+/* Any thread of a pool may come for a batch: what waits for it is the main thread. */
+static int64_t thread_of(const struct segment *segment, const struct ring *ring,
+			 const struct dlprof_event *event)
+{
+	return event->flags & DLPROF_FLAG_POOL ? (int64_t)segment->header->pid : ring->tid;
+}
+
 static int take_epoch(struct join *join, struct stream *stream, struct segment *segment,
-		      struct dlprof_event *event)
+		      const struct ring *ring, struct dlprof_event *event)
 {
 	struct dlprof_epoch *epoch = &event->epoch;
 	bool opaque = epoch->flags & DLPROF_EPOCH_OPAQUE;
@@ -160,9 +165,12 @@ static int take_epoch(struct join *join, struct stream *stream, struct segment *
 	struct epoch_row row = {
 		.epoch = epoch->epoch,
 		.begin_ns = (int64_t)event->begin_ns,
-		.setup_ns = opaque ? WRITE_UNKNOWN : (int64_t)event->duration_ns,
+		.setup_ns = opaque && !event->duration_ns ? WRITE_UNKNOWN
+							  : (int64_t)event->duration_ns,
 		.stream = (int64_t)event->stream,
 		.generation = event->generation,
+		.tid = thread_of(segment, ring, event),
+		.nested = flag(event->flags, DLPROF_FLAG_NESTED),
 	};
 	int r;
 
@@ -178,25 +186,24 @@ static int take_epoch(struct join *join, struct stream *stream, struct segment *
 	stream->epoch = row.epoch;
 	stream->in_order = loader.in_order == 1;
 	stream->order_unknown = loader.in_order == WRITE_UNKNOWN;
-	supersede(join, stream);
+	supersede(join, stream, ring, event);
 	return note_consumer(join, stream, segment);
 }
 
 static void end_step(struct stream *stream, const struct dlprof_event *event,
 		     const struct ring *ring)
 {
-	struct entry *last = stream->has_last ? entry_find(stream, stream->last_task) : NULL;
+	const struct entry *last = stream->has_last ? entry_find(stream, stream->last_task) : NULL;
 
-	stream->has_last = false;
+	stream->left_ns = 0;
 	if (!last)
 		return;
-	last->stepped = true;
-	last->step_end_ns = event->begin_ns;
 	/* What the thread waited for other loaders meanwhile is not compute; another thread's sum
 	 * says nothing of that. */
-	last->waited_end_ns = ring == stream->last_ring
-				      ? event->batch.waited_ns
-				      : last->batch.batch.waited_ns + last->batch.duration_ns;
+	stream_end_step(stream, event->begin_ns,
+			ring == stream->last_ring
+				? event->batch.waited_ns
+				: last->batch.batch.waited_ns + last->batch.duration_ns);
 }
 
 static int take_batch(struct join *join, struct stream *stream, struct segment *segment,
@@ -207,6 +214,11 @@ static int take_batch(struct join *join, struct stream *stream, struct segment *
 	stream->pid = segment->header->pid;
 	stream->tid = ring->tid;
 	end_step(stream, event, ring);
+	if (stream->seen.tid == WRITE_UNKNOWN) { /* iter() may have been another thread's */
+		stream->seen.tid = thread_of(segment, ring, event);
+		stream->seen.nested = flag(event->flags, DLPROF_FLAG_NESTED);
+		stream->seen_more = true;
+	}
 	entry = entry_make(stream, event->task);
 	if (!entry)
 		return -ENOMEM;
@@ -265,6 +277,20 @@ static int take_operation(struct join *join, const struct segment *segment, cons
 	return writer_slow(join->writer, &row);
 }
 
+static int take_stop(struct join *join, struct stream *stream, const struct ring *ring,
+		     const struct dlprof_event *event)
+{
+	end_step(stream, event, ring);
+	/* After an error the consumer may well go on asking. */
+	if (event->flags & DLPROF_FLAG_FAILED)
+		return 0;
+	stream->seen.stop_begin_ns = (int64_t)event->begin_ns;
+	stream->seen.stop_ns = (int64_t)event->duration_ns;
+	stream->seen_more = true;
+	stream_close(join, stream);
+	return 0;
+}
+
 static int take_mark(struct join *join, const struct segment *segment, const struct ring *ring,
 		     struct dlprof_event *event)
 {
@@ -288,6 +314,9 @@ int join_take(void *context, struct segment *segment, struct ring *ring, uint64_
 		return take_operation(join, segment, ring, event);
 	case DLPROF_EVENT_MARK:
 		return take_mark(join, segment, ring, event);
+	case DLPROF_EVENT_PLACE:
+		event->mark[sizeof(event->mark) - 1] = '\0';
+		return writer_place(join->writer, segment->header->pid, event->task, event->mark);
 	case DLPROF_EVENT_GPU_OPS:
 	case DLPROF_EVENT_GPU_COPIES:
 	case DLPROF_EVENT_GPU_STATE:
@@ -306,15 +335,11 @@ int join_take(void *context, struct segment *segment, struct ring *ring, uint64_
 		return r;
 	switch ((enum dlprof_event_kind)event->kind) {
 	case DLPROF_EVENT_EPOCH:
-		return take_epoch(join, stream, segment, event);
+		return take_epoch(join, stream, segment, ring, event);
 	case DLPROF_EVENT_BATCH:
 		return take_batch(join, stream, segment, ring, position, event);
 	case DLPROF_EVENT_STOP:
-		end_step(stream, event, ring);
-		/* After an error the consumer may well go on asking. */
-		if (!(event->flags & DLPROF_FLAG_FAILED))
-			stream_close(join, stream);
-		return 0;
+		return take_stop(join, stream, ring, event);
 	case DLPROF_EVENT_WORKER:
 		return note_process(join, stream, segment, "worker", event->worker);
 	default:
@@ -376,6 +401,11 @@ int join_round(struct join *join, size_t *ret_rows)
 	join->now_ns = now_ns();
 	for (struct stream *stream = join->streams; stream; stream = stream->next) {
 		r = stream->known || stream->count <= STREAM_MOST ? 0 : adopt(join, stream);
+		if (r == 0 && stream->known && stream->seen_more) {
+			r = writer_epoch_seen(join->writer, stream->loader_id, stream->epoch,
+					      &stream->seen);
+			stream->seen_more = r < 0;
+		}
 		if (r == 0)
 			r = settle_stream(join, stream);
 		if (r < 0)

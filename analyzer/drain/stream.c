@@ -81,6 +81,20 @@ void entry_remove(struct stream *stream, struct entry *entry)
 	stream->capacity--;
 }
 
+struct stream *stream_new(uint64_t key, uint32_t generation)
+{
+	struct stream *stream = calloc(1, sizeof(*stream));
+
+	if (!stream)
+		return NULL;
+	stream->key = key;
+	stream->generation = generation;
+	stream->in_order = true;
+	stream->seen = (struct epoch_seen){WRITE_UNKNOWN, WRITE_UNKNOWN, WRITE_UNKNOWN,
+					   WRITE_UNKNOWN};
+	return stream;
+}
+
 void stream_free(struct stream *stream)
 {
 	if (stream->entries)
@@ -88,8 +102,33 @@ void stream_free(struct stream *stream)
 	free(stream);
 }
 
+void stream_end_step(struct stream *stream, uint64_t end_ns, uint64_t waited_ns)
+{
+	struct entry *last = stream->has_last ? entry_find(stream, stream->last_task) : NULL;
+
+	stream->has_last = false;
+	if (!last)
+		return;
+	last->stepped = true;
+	last->step_end_ns = end_ns;
+	last->waited_end_ns = waited_ns;
+}
+
+void stream_leave(struct stream *stream)
+{
+	struct entry *last = stream->has_last ? entry_find(stream, stream->last_task) : NULL;
+
+	if (stream->left_ns)
+		stream_end_step(stream, stream->left_ns, stream->left_waited_ns);
+	else if (last)
+		last->over = true;
+	stream->has_last = false;
+}
+
 void stream_close(const struct join *join, struct stream *stream)
 {
+	if (stream->left_ns)
+		stream_leave(stream);
 	if (!stream->closed)
 		stream->closed_round = join->round;
 	stream->closed = true;

@@ -60,6 +60,10 @@ struct stream {
 	bool has_last;			/* a batch whose step is not over: */
 	uint32_t last_task;
 	struct ring *last_ring;
+	/* When the thread turned to another epoch since, and had waited in all; 0: it did not. */
+	uint64_t left_ns, left_waited_ns;
+	struct epoch_seen seen;
+	bool seen_more; /* than is written */
 };
 
 struct join {
@@ -77,7 +81,16 @@ struct entry *entry_find(struct stream *stream, uint32_t task);
 struct entry *entry_make(struct stream *stream, uint32_t task);
 void entry_remove(struct stream *stream, struct entry *entry);
 
+struct stream *stream_new(uint64_t key, uint32_t generation);
 void stream_free(struct stream *stream);
+
+/* The step of its last batch ended, when the thread had waited so long in all for any loader. */
+void stream_end_step(struct stream *stream, uint64_t end_ns, uint64_t waited_ns);
+
+/* ... or, as nobody will ask again, when the thread turned to another epoch, if it did. */
+void stream_leave(struct stream *stream);
+
+/* Nothing more will be delivered. */
 void stream_close(const struct join *join, struct stream *stream);
 
 /* Writes every batch of the stream that is complete. */

@@ -38,7 +38,7 @@ static const char *const statements[] = {
 #define STATEMENT_EPOCH 3
 	[STATEMENT_EPOCH] =
 		"INSERT OR IGNORE INTO t_epoch (loader_id, epoch, begin_ns, setup_ns, stream, "
-		"generation) VALUES (?, ?, ?, ?, ?, ?)",
+		"generation, tid, nested) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
 #define STATEMENT_FIND_EPOCH 4
 	[STATEMENT_FIND_EPOCH] =
 		"SELECT loader_id, epoch, in_order FROM t_epoch JOIN t_loader USING (loader_id) "
@@ -124,6 +124,13 @@ static const char *const statements[] = {
 #define STATEMENT_GPU_CALL 26
 	[STATEMENT_GPU_CALL] = "INSERT OR REPLACE INTO t_gpu_call (" GPU_CALL_COLUMNS(
 		NAME) "loader_id, epoch, task) VALUES (" GPU_CALL_COLUMNS(PLACE) "?, ?, ?)",
+#define STATEMENT_EPOCH_SEEN 27
+	[STATEMENT_EPOCH_SEEN] =
+		"UPDATE t_epoch SET tid = IFNULL(?, tid), nested = IFNULL(?, nested), "
+		"stop_begin_ns = IFNULL(?, stop_begin_ns), stop_ns = IFNULL(?, stop_ns) "
+		"WHERE loader_id = ? AND epoch = ?",
+#define STATEMENT_PLACE 28
+	[STATEMENT_PLACE] = "UPDATE t_loader SET place = ? WHERE pid = ? AND number = ?",
 };
 
 #define STATEMENT_COUNT (sizeof(statements) / sizeof(statements[0]))
@@ -233,10 +240,23 @@ int writer_loader(struct writer *writer, const struct loader_row *row, int64_t *
 
 int writer_epoch(struct writer *writer, const struct epoch_row *row)
 {
-	int r = finish(bind(writer, STATEMENT_EPOCH, "nnnnnn", row->loader_id, row->epoch,
-			    row->begin_ns, row->setup_ns, row->stream, row->generation));
+	int r = finish(bind(writer, STATEMENT_EPOCH, "nnnnnnnn", row->loader_id, row->epoch,
+			    row->begin_ns, row->setup_ns, row->stream, row->generation, row->tid,
+			    row->nested));
 
 	return r < 0 ? r : finish(bind(writer, STATEMENT_OWNER, "nn", row->loader_id, row->stream));
+}
+
+int writer_epoch_seen(struct writer *writer, int64_t loader_id, int64_t epoch,
+		      const struct epoch_seen *seen)
+{
+	return finish(bind(writer, STATEMENT_EPOCH_SEEN, "nnnnnn", seen->tid, seen->nested,
+			   seen->stop_begin_ns, seen->stop_ns, loader_id, epoch));
+}
+
+int writer_place(struct writer *writer, int64_t pid, int64_t number, const char *place)
+{
+	return finish(bind(writer, STATEMENT_PLACE, "snn", place, pid, number));
 }
 
 int writer_find_epoch(struct writer *writer, uint64_t stream, uint32_t generation,

@@ -42,11 +42,22 @@ struct loader_row {
 int writer_loader(struct writer *writer, const struct loader_row *row, int64_t *ret_loader_id);
 
 struct epoch_row {
-	int64_t loader_id, epoch, begin_ns, setup_ns, stream, generation;
+	int64_t loader_id, epoch, begin_ns, setup_ns, stream, generation, tid, nested;
 };
 
 /* The epoch, and whose the workers of its stream are. */
 int writer_epoch(struct writer *writer, const struct epoch_row *row);
+
+/* What its batches and its end tell of an epoch that is there. */
+struct epoch_seen {
+	int64_t tid, nested, stop_begin_ns, stop_ns;
+};
+
+int writer_epoch_seen(struct writer *writer, int64_t loader_id, int64_t epoch,
+		      const struct epoch_seen *seen);
+
+/* Where the program makes the process's loader of that number. */
+int writer_place(struct writer *writer, int64_t pid, int64_t number, const char *place);
 
 /* Which epoch a stream's generation is, and how many workers its loader has; -ENOENT. */
 int writer_find_epoch(struct writer *writer, uint64_t stream, uint32_t generation,

@@ -23,6 +23,7 @@ enum dlprof_event_kind {
 	DLPROF_EVENT_GPU_OPS, /* what a GPU, or a thread that waits for it, did; several in one */
 	DLPROF_EVENT_GPU_COPIES, /* copies and memsets, with their sizes; several in one */
 	DLPROF_EVENT_GPU_STATE,  /* how far the two above are complete */
+	DLPROF_EVENT_PLACE,      /* where the program makes the loader of number `task`: `mark` */
 	DLPROF_EVENT_KIND_MAX
 };
 
@@ -51,10 +52,13 @@ enum dlprof_event_flag {
 	DLPROF_FLAG_COLLATE_SEEN = 1 << 1,	/* of a load: collate_ns was observed */
 	DLPROF_FLAG_STEP = 1 << 2,	/* of a BATCH: a whole step, nobody saw the wait in it */
 	DLPROF_FLAG_RANGE = 1 << 3,	/* of a MARK: it has a length */
+	/* Of an EPOCH, BATCH or STOP: */
+	DLPROF_FLAG_NESTED = 1 << 4,	/* within another wait of its thread, or within a load */
+	DLPROF_FLAG_POOL = 1 << 5,	/* any thread of a pool asks, in the name of the main one */
 };
 
 /*
- * begin_ns, duration_ns: entry and length of DataLoader.__iter__. `loader` counts the loader
+ * begin_ns, duration_ns: entry and length of iter(). `loader` counts the loader
  * objects of one process from 1 (0: the loop that dlprof.h marks; DLPROF_LOADER_RANGES: the one
  * that NVTX tells of), `epoch` the iterations of that object from 0. Sent again with the same
  * numbers, it corrects `workers`.
@@ -69,6 +73,7 @@ struct dlprof_epoch {
 	int64_t batch_size;		/* -1: the loader does its own batching */
 	uint32_t flags;			/* enum dlprof_epoch_flag */
 	uint32_t unused;
+	uint64_t waited_ns;		/* as of a batch */
 	char kind[40];			/* "torch.DataLoader" */
 };
 

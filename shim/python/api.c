@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "hooks/dl.h"
 #include "sys.h"
@@ -54,6 +55,29 @@ void *api_bytearray(PyObject *object, ssize_t size)
 	if (!is_exactly(object, py.bytearray_type) || py.PyByteArray_Size(object) != size)
 		return NULL;
 	return py.PyByteArray_AsString(object);
+}
+
+void *api_memory(PyObject *object, struct api_name *name, ssize_t size, bool make)
+{
+	PyObject *string = api_name(name), *bytes = string ? api_get(object, string) : NULL;
+	void *memory;
+
+	if (!bytes && make && string) {
+		bytes = py.PyByteArray_FromStringAndSize(NULL, size);
+		if (bytes)
+			memset(py.PyByteArray_AsString(bytes), 0, (size_t)size);
+		if (bytes && py.PyObject_SetAttr(object, string, bytes) < 0) {
+			py.Py_DecRef(bytes);
+			bytes = NULL;
+		}
+		if (!bytes)
+			py.PyErr_Clear();
+	}
+	if (!bytes)
+		return NULL;
+	memory = api_bytearray(bytes, size);
+	py.Py_DecRef(bytes);	/* the object keeps it */
+	return memory;
 }
 
 OFTEN bool api_is_string(PyObject *object)

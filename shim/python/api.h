@@ -79,6 +79,12 @@ bool api_flag(PyObject *value, bool otherwise);
  * attribute with something of its own. */
 void *api_bytearray(PyObject *object, ssize_t size);
 
+/*
+ * Memory of `size` bytes, zeroed at first, that `object` keeps under that name. NULL: there is
+ * none, and `make` is false or it cannot be made.
+ */
+void *api_memory(PyObject *object, struct api_name *name, ssize_t size, bool make);
+
 bool api_is_string(PyObject *object);
 bool api_is_int(PyObject *object);
 

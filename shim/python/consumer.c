@@ -7,46 +7,17 @@
 #include "activate.h"
 #include "clock.h"
 #include "cuda/cudart.h"
+#include "python/identity.h"
 #include "python/pipes.h"
 #include "run.h"
 #include "summary.h"
 #include "sys.h"
 #include "text.h"
 
-/* Interned on first use: a look-up by a C string would make the string anew every time. */
-static struct attribute {
-	const char *name;
-	PyObject *interned;
-} iterator_attribute = {.name = "_dlprof_iterator"}, loader_attribute = {.name = "_dlprof_loader"};
-
-#define LOADER_MAX 256
 #define NAP_NS	   1000000
 #define NAP_MAX	   200
 
-/* Which loader an object is. What is copied with it, or into another process, is another one. */
-struct mark {
-	uint32_t number;
-	uint32_t pid;
-	const void *object;
-};
-
-/*
- * Loaders of this process; a loader's number is its place here, from 1. A loop that makes a new
- * DataLoader over the same dataset every epoch means one loader, so a new object takes up an old
- * number if dataset and settings are the same and nobody iterates over the old one. One that
- * shuffles is another than one that does not, and so is one whose dataset lies where another lay.
- */
-static struct {
-	const void *dataset;
-	const void *classes[CONSUMER_PART_MAX];
-	int64_t batch_size;
-	int32_t workers;
-	uint32_t epochs;
-	uint32_t running;
-	const char *ahead; /* kind of the iterator that it is asked for; NULL: of none */
-} loaders[LOADER_MAX + 1];
-static uint32_t loader_count;
-static uint32_t loader_pid;
+static struct api_name iterator_name = {"_dlprof_iterator", NULL};
 
 static _Atomic uint32_t stream_count;
 
@@ -78,45 +49,15 @@ bool consumer_activate(void)
 	return consumer_record();
 }
 
-/* Zeroed memory of `size` bytes that belongs to `object`; kept under the attribute. */
-static void *memory_of(PyObject *object, struct attribute *attribute, ssize_t size, bool make)
-{
-	static const char zeroes[sizeof(struct consumer)];
-	PyObject *bytes;
-	void *memory;
-
-	if (unlikely(!attribute->interned))
-		attribute->interned = py.PyUnicode_InternFromString(attribute->name);
-	if (!attribute->interned) {
-		py.PyErr_Clear();
-		return NULL;
-	}
-	bytes = api_get(object, attribute->interned);
-	if (!bytes && make) {
-		bytes = py.PyByteArray_FromStringAndSize(zeroes, size);
-		if (bytes && py.PyObject_SetAttr(object, attribute->interned, bytes) < 0) {
-			py.Py_DecRef(bytes);
-			bytes = NULL;
-		}
-		if (!bytes)
-			py.PyErr_Clear();
-	}
-	if (!bytes)
-		return NULL;
-	memory = api_bytearray(bytes, size);
-	py.Py_DecRef(bytes);	/* the object keeps it */
-	return memory;
-}
-
 struct consumer *consumer_of(PyObject *iterator)
 {
-	return memory_of(iterator, &iterator_attribute, sizeof(struct consumer), false);
+	return api_memory(iterator, &iterator_name, sizeof(struct consumer), false);
 }
 
 void consumer_skip(PyObject *iterator, bool skips)
 {
 	struct consumer *consumer =
-		memory_of(iterator, &iterator_attribute, sizeof(*consumer), skips);
+		api_memory(iterator, &iterator_name, sizeof(*consumer), skips);
 
 	if (consumer)
 		consumer->skipping = skips;
@@ -129,97 +70,26 @@ static uint64_t local_stream(void)
 	       atomic_fetch_add(&stream_count, 1);
 }
 
-static uint32_t find_loader(const struct consumer_facts *facts)
+/* In another wait, or in a load: also of a worker, whatever it iterates over. */
+static bool is_nested(const struct thread *thread)
 {
-	uint32_t last = loader_count < LOADER_MAX ? loader_count : LOADER_MAX;
-
-	for (uint32_t i = 1; facts->dataset && i <= last; i++)
-		if (loaders[i].dataset == facts->dataset && !loaders[i].running &&
-		    loaders[i].batch_size == facts->batch_size &&
-		    loaders[i].workers == facts->workers &&
-		    memcmp(loaders[i].classes, facts->classes, sizeof(facts->classes)) == 0)
-			return i;
-	loader_count++;
-	if (loader_count <= LOADER_MAX) {
-		loaders[loader_count].dataset = facts->dataset;
-		memcpy(loaders[loader_count].classes, facts->classes, sizeof(facts->classes));
-		loaders[loader_count].batch_size = facts->batch_size;
-		loaders[loader_count].workers = facts->workers;
-	}
-	return loader_count;
+	return thread->wait_depth || thread->load_depth || thread->worker >= 0;
 }
 
-/* Of `loaders`: threads of a framework come here without the GIL. */
-static _Atomic uint32_t loaders_busy;
-
-bool consumer_has_loader(void)
+static uint16_t flags_of(const struct consumer *consumer, bool nested)
 {
-	return loader_count && loader_pid == (uint32_t)sys_getpid();
-}
-
-/* With the GIL if there is an object, as all of this file that takes one. */
-static void number_loader(struct consumer *consumer, PyObject *object,
-			  const struct consumer_facts *facts)
-{
-	uint32_t pid = (uint32_t)sys_getpid();
-	struct mark *mark = NULL;
-
-	if (object)
-		mark = memory_of(object, &loader_attribute, sizeof(*mark), true);
-	thread_lock(&loaders_busy);
-	if (loader_pid != pid) {
-		memset(loaders, 0, sizeof(loaders));
-		loader_count = 0;
-		loader_pid = pid;
-	}
-	if (mark && mark->number && mark->pid == pid && mark->object == object)
-		consumer->loader = mark->number;
-	else
-		consumer->loader = find_loader(facts);
-	if (mark)
-		*mark = (struct mark){consumer->loader, pid, object};
-	consumer->epoch = 0;
-	if (consumer->loader <= LOADER_MAX) {
-		if (facts->ahead)
-			loaders[consumer->loader].ahead = facts->ahead;
-		consumer->epoch = loaders[consumer->loader].epochs++;
-		loaders[consumer->loader].running++;
-	}
-	thread_unlock(&loaders_busy);
-}
-
-/* Its iterator ran to the end. */
-static void end_epoch(const struct consumer *consumer)
-{
-	thread_lock(&loaders_busy);
-	if (consumer->loader <= LOADER_MAX && loader_pid == (uint32_t)sys_getpid() &&
-	    loaders[consumer->loader].running)
-		loaders[consumer->loader].running--;
-	thread_unlock(&loaders_busy);
-}
-
-bool consumer_is_ahead(const struct consumer *consumer, const char *kind)
-{
-	const uint32_t number = consumer->loader;
-	bool changed;
-
-	if (number > LOADER_MAX || loader_pid != (uint32_t)sys_getpid())
-		return false;
-	changed = loaders[number].ahead != kind;
-	loaders[number].ahead = kind;
-	return changed;
+	return (nested ? DLPROF_FLAG_NESTED : 0) | (consumer->pool ? DLPROF_FLAG_POOL : 0);
 }
 
 void consumer_announce(const struct consumer *consumer, const struct consumer_facts *facts,
 		       uint64_t begin_ns)
 {
-	const char *ahead = consumer->loader <= LOADER_MAX ? loaders[consumer->loader].ahead : NULL;
+	const char *ahead = identity_ahead(consumer);
 	struct thread *thread = thread_get();
 	struct dlprof_event event = {
 		.kind = DLPROF_EVENT_EPOCH,
 		.worker = -1,
 		.begin_ns = begin_ns,
-		.duration_ns = clock_now_ns() - begin_ns,
 		.stream = consumer->stream,
 		.generation = consumer->generation,
 		.epoch = {
@@ -235,8 +105,18 @@ void consumer_announce(const struct consumer *consumer, const struct consumer_fa
 
 	text_init(&kind, event.epoch.kind, sizeof(event.epoch.kind));
 	text_add(&kind, ahead ? ahead : facts->kind);
-	if (thread)
-		thread_push(thread, &event);
+	if (!thread)
+		return;
+	event.flags = flags_of(consumer, is_nested(thread));
+	event.epoch.waited_ns = thread->waited_ns;
+	if (thread->iter_ns) {
+		event.begin_ns = thread->iter_begin_ns;
+		event.duration_ns = thread->iter_ns;
+		if (!(event.flags & DLPROF_FLAG_NESTED))
+			event.epoch.waited_ns -= thread->iter_ns;
+		thread->iter_ns = 0;
+	}
+	thread_push(thread, &event);
 }
 
 void consumer_begin(struct consumer *consumer, const struct consumer_facts *facts,
@@ -258,28 +138,107 @@ void consumer_begin(struct consumer *consumer, const struct consumer_facts *fact
 void consumer_abandon(struct consumer *consumer)
 {
 	if (consumer->stream && !consumer->over)
-		end_epoch(consumer);
+		identity_epoch_ended(consumer);
 	consumer->over = true;
 }
 
 void consumer_start(struct consumer *consumer, const struct consumer_facts *facts,
 		    uint64_t begin_ns)
 {
-	number_loader(consumer, NULL, facts);
+	identity_number(consumer, NULL, NULL, facts);
 	consumer_begin(consumer, facts, begin_ns);
+}
+
+static void announce_place(const struct consumer *consumer, const char *place)
+{
+	struct dlprof_event event = {
+		.kind = DLPROF_EVENT_PLACE,
+		.worker = -1,
+		.task = consumer->loader,
+	};
+	struct thread *thread = place ? thread_get() : NULL;
+	struct text text;
+
+	if (!thread)
+		return;
+	text_init(&text, event.mark, sizeof(event.mark));
+	text_add(&text, place);
+	thread_push(thread, &event);
 }
 
 struct consumer *consumer_epoch(PyObject *iterator, PyObject *loader,
 				const struct consumer_facts *facts, uint64_t begin_ns)
 {
-	struct consumer *consumer = memory_of(iterator, &iterator_attribute, sizeof(*consumer),
-					      true);
+	struct consumer *consumer = api_memory(iterator, &iterator_name, sizeof(*consumer), true);
 
 	if (!consumer)
 		return NULL;
-	number_loader(consumer, loader, facts);
+	identity_number(consumer, loader, iterator, facts);
 	consumer_begin(consumer, facts, begin_ns);
+	announce_place(consumer, identity_place(loader));
 	return consumer;
+}
+
+static struct account *account_of(struct thread *thread, bool pool)
+{
+	if (pool)
+		return summary_pool();
+	if (unlikely(!thread->account))
+		thread->account = summary_account();
+	return thread->account;
+}
+
+static void enter(struct consumer_wait *wait, struct thread *thread, bool pool, uint64_t begin_ns)
+{
+	wait->thread = thread;
+	wait->life = thread_life;
+	wait->nested = is_nested(thread);
+	wait->account = wait->nested ? NULL : account_of(thread, pool);
+	wait->begin_ns = begin_ns ? begin_ns : clock_now_ns();
+	summary_wait_begin(wait->account, wait->begin_ns);
+	thread->wait_depth++;
+}
+
+/*
+ * A dataset may iterate over a loader of its own: only the outermost wait is the thread's. Of a
+ * wait that another thread began, and did not end, its state is that one's own affair, and so is
+ * its ring. False: it is of that kind.
+ */
+static bool leave(struct consumer_wait *wait, uint64_t end_ns)
+{
+	struct thread *thread = wait->thread;
+
+	if (thread_get() != thread)
+		return false;
+	if (--thread->wait_depth == 0)
+		thread->waited_ns += end_ns - wait->begin_ns;
+	if (wait->account)
+		wait->account->waited_ns += end_ns - wait->begin_ns;
+	return true;
+}
+
+bool consumer_iter_begin(struct consumer_wait *wait, uint64_t begin_ns)
+{
+	struct thread *thread = activate_on() ? thread_get() : NULL;
+
+	if (thread)
+		enter(wait, thread, false, begin_ns);
+	return thread;
+}
+
+void consumer_iter_end(struct consumer_wait *wait)
+{
+	const uint64_t end_ns = clock_now_ns();
+	struct thread *thread = wait->thread;
+
+	if (!thread_is_in_life(wait->life) || !leave(wait, end_ns))
+		return;
+	/* One within another is a part of it. */
+	if (thread->wait_depth)
+		return;
+	if (!thread->iter_ns)
+		thread->iter_begin_ns = wait->begin_ns;
+	thread->iter_ns += end_ns - wait->begin_ns;
 }
 
 bool consumer_wait_begin_at(struct consumer *consumer, struct consumer_wait *wait,
@@ -290,8 +249,6 @@ bool consumer_wait_begin_at(struct consumer *consumer, struct consumer_wait *wai
 	if (!thread)
 		return false;
 	cudart_new_step(thread);
-	wait->thread = thread;
-	wait->life = thread_life;
 	wait->stream = thread->stream;
 	wait->generation = thread->generation;
 	wait->task = thread->task;
@@ -300,13 +257,9 @@ bool consumer_wait_begin_at(struct consumer *consumer, struct consumer_wait *wai
 	thread->stream = consumer->workers == 0 ? consumer->stream : 0;
 	thread->generation = consumer->generation;
 	thread->task = (uint32_t)consumer->ordinal;
-	thread->wait_depth++;
 	if (consumer->receive_ns != UINT64_MAX)
 		consumer->receive_ns = 0;
-	wait->begin_ns = begin_ns ? begin_ns : clock_now_ns();
-	if (consumer->exit_ns && consumer->ordinal > (uint64_t)consumer->workers &&
-	    consumer->ordinal > 1 && wait->begin_ns > consumer->exit_ns)
-		summary_compute(wait->begin_ns - consumer->exit_ns);
+	enter(wait, thread, consumer->pool, begin_ns);
 	return true;
 }
 
@@ -315,23 +268,17 @@ bool consumer_wait_begin(struct consumer *consumer, struct consumer_wait *wait)
 	return consumer_wait_begin_at(consumer, wait, 0);
 }
 
-/*
- * A dataset may iterate over a loader of its own: only the outermost wait is the thread's. Of a
- * wait that another thread began, and did not end, its state is that one's own affair, and so is
- * its ring. The thread whose ring to take; NULL: none.
- */
-static struct thread *leave(struct consumer_wait *wait, uint64_t end_ns)
+/* The thread whose ring to take; NULL: none. */
+static struct thread *finish(struct consumer_wait *wait, uint64_t end_ns)
 {
 	struct thread *thread = thread_is_in_life(wait->life) ? thread_get() : NULL;
 
-	if (!thread || thread != wait->thread)
+	if (!thread || !leave(wait, end_ns))
 		return thread;
 	thread->stream = wait->stream;
 	thread->generation = wait->generation;
 	thread->task = wait->task;
 	thread->wait_count++;
-	if (--thread->wait_depth == 0)
-		thread->waited_ns += end_ns - wait->begin_ns;
 	return thread;
 }
 
@@ -344,6 +291,7 @@ void consumer_wait_end(struct consumer *consumer, struct consumer_wait *wait, ui
 		       consumer->arrivals[at].generation == consumer->generation;
 	struct dlprof_event event = {
 		.kind = DLPROF_EVENT_BATCH,
+		.flags = flags_of(consumer, wait->nested),
 		.worker = -1,
 		.begin_ns = wait->begin_ns,
 		.duration_ns = end_ns - wait->begin_ns,
@@ -360,12 +308,12 @@ void consumer_wait_end(struct consumer *consumer, struct consumer_wait *wait, ui
 		},
 	};
 
-	thread = leave(wait, end_ns);
+	thread = finish(wait, end_ns);
 	if (!thread)
 		return;
 	thread_push(thread, &event);
-	summary_batch(event.duration_ns, consumer->ordinal >= (uint64_t)consumer->workers &&
-					 consumer->ordinal > 0);
+	if (!wait->nested)
+		summary_batch(wait->account, end_ns);
 	run_watch(end_ns);
 	consumer->ordinal++;
 	consumer->exit_ns = end_ns;
@@ -377,7 +325,7 @@ void consumer_wait_stop(struct consumer *consumer, struct consumer_wait *wait, b
 	struct thread *thread;
 	struct dlprof_event event = {
 		.kind = DLPROF_EVENT_STOP,
-		.flags = failed ? DLPROF_FLAG_FAILED : 0,
+		.flags = flags_of(consumer, wait->nested) | (failed ? DLPROF_FLAG_FAILED : 0),
 		.worker = -1,
 		.begin_ns = wait->begin_ns,
 		.duration_ns = end_ns - wait->begin_ns,
@@ -386,12 +334,14 @@ void consumer_wait_stop(struct consumer *consumer, struct consumer_wait *wait, b
 		.batch = {.waited_ns = wait->waited_ns},
 	};
 
-	thread = leave(wait, end_ns);
+	thread = finish(wait, end_ns);
 	if (!thread)
 		return;
 	thread_push(thread, &event);
+	if (!failed)
+		summary_stop(wait->account, end_ns);
 	if (!failed && !consumer->over)
-		end_epoch(consumer);
+		identity_epoch_ended(consumer);
 	consumer->exit_ns = 0;
 	consumer->over = !failed;
 }
@@ -415,7 +365,7 @@ void consumer_stop_at(const struct consumer *consumer, uint64_t now_ns)
 
 void consumer_wait_cancel(struct consumer_wait *wait)
 {
-	leave(wait, clock_now_ns());
+	finish(wait, clock_now_ns());
 }
 
 void consumer_receive_begin(struct consumer_receive *receive, struct thread *thread)

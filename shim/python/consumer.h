@@ -37,6 +37,7 @@ struct consumer {
 	uint64_t receive_ns;	/* in this __next__; UINT64_MAX: is not observed */
 	bool over;		/* the epoch ended; none has begun since */
 	bool skipping;		/* what is asked for now is not handed out */
+	bool pool;		/* any thread of a pool asks, one at a time */
 };
 
 /* What a loader has in it: the dataset, and what says in which order. */
@@ -52,8 +53,10 @@ struct consumer_facts {
 	uint32_t flags;		/* enum dlprof_epoch_flag */
 	const void *dataset;	/* its identity; NULL: not known */
 	const void *classes[CONSUMER_PART_MAX]; /* of its parts; NULL: not known */
+	int64_t length;		/* in samples; -1, 0: not known */
 	bool opaque;		/* what happens within a wait is not observed */
-	const char *ahead;	/* as for consumer_is_ahead(); NULL: not known */
+	/* Another thread asks it ahead, for an iterator of this kind; NULL: not known. */
+	const char *ahead;
 };
 
 /* Begins to record, if need be after another thread that is at it. */
@@ -61,9 +64,6 @@ bool consumer_record(void);
 
 /* The same for a loader that was patched: nobody need follow its pipes. */
 bool consumer_activate(void);
-
-/* Whether this process has iterated over a loader that is followed. */
-bool consumer_has_loader(void);
 
 /* The state of an iterator, or NULL if it has none yet. Until its first epoch it has no stream. */
 struct consumer *consumer_of(PyObject *iterator);
@@ -88,12 +88,6 @@ void consumer_start(struct consumer *consumer, const struct consumer_facts *fact
 void consumer_begin(struct consumer *consumer, const struct consumer_facts *facts,
 		    uint64_t begin_ns);
 
-/*
- * Another thread than the training asks it ahead, for an iterator of this kind, by which its loader
- * is told from now on; that thread loads if there are no workers. True: this was not known.
- */
-bool consumer_is_ahead(const struct consumer *consumer, const char *kind);
-
 /* Nobody asks it for batches any more, whether it came to its end or not. */
 void consumer_abandon(struct consumer *consumer);
 
@@ -101,16 +95,25 @@ void consumer_abandon(struct consumer *consumer);
 void consumer_announce(const struct consumer *consumer, const struct consumer_facts *facts,
 		       uint64_t begin_ns);
 
-/* What must be put back when a __next__ returns. */
+/* What must be put back when a __next__, or an iter(), returns. */
 struct consumer_wait {
 	struct thread *thread;
+	struct account *account; /* NULL: it is nested, or nobody keeps account */
 	uint32_t life;
+	bool nested; /* within another wait or a load */
 	uint64_t begin_ns;
 	uint64_t waited_ns;
 	uint64_t stream;
 	uint32_t generation;
 	uint32_t task;
 };
+
+/*
+ * Around iter(), which may start workers: a wait, and told with the epoch that the thread announces
+ * next. False: there must be no end.
+ */
+bool consumer_iter_begin(struct consumer_wait *wait, uint64_t begin_ns);
+void consumer_iter_end(struct consumer_wait *wait);
 
 /* __next__ was entered. False: do not record this one. */
 bool consumer_wait_begin(struct consumer *consumer, struct consumer_wait *wait);

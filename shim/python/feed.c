@@ -241,7 +241,7 @@ static void deliver_held(struct feed *feed, uint64_t now_ns)
 			push(feed, DLPROF_EVENT_BATCH,
 			     from_ns + (now_ns - from_ns) * done / (count + 1));
 			feed->consumer.ordinal++;
-			summary_batch(0, true);
+			summary_count();
 		}
 		*held = FEED_NOT;
 	}

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "clock.h"
+#include "python/identity.h"
 #include "segment.h"
 #include "sys.h"
 
@@ -131,7 +132,7 @@ static bool is_passed(struct relay *relay, const struct consumer *consumer)
 
 bool relay_is_new(struct relay *relay, const struct consumer *consumer)
 {
-	return is_passed(relay, consumer) && consumer_is_ahead(consumer, relay->kind);
+	return is_passed(relay, consumer) && identity_set_ahead(consumer, relay->kind);
 }
 
 void relay_facts(struct relay *relay, const struct consumer *consumer,

@@ -8,6 +8,7 @@
 #include "clock.h"
 #include "python/audit.h"
 #include "python/consumer.h"
+#include "python/identity.h"
 #include "python/patch.h"
 #include "python/relay.h"
 #include "sys.h"
@@ -41,9 +42,30 @@ static const char *kind_of(PyObject *iterator)
 		       : "torch.DataLoader";
 }
 
+/*
+ * Of a sampler of torch's own, which asks the dataset for its length itself before its first index:
+ * another's might do anything when it is asked.
+ */
+static int64_t length_of(PyObject *sampler)
+{
+	static const char *const own[] = {
+		"SequentialSampler",     "RandomSampler",      "SubsetRandomSampler",
+		"WeightedRandomSampler", "DistributedSampler", NULL,
+	};
+	int64_t length = -1;
+
+	if (api_is_of_type(sampler, own))
+		length = py.PyObject_Size(sampler);
+	py.PyErr_Clear();
+	return length;
+}
+
+static const char *const own_batches[] = {"BatchSampler", NULL};
+
 /* Of a loader. */
 static void gather_identity(PyObject *loader, struct consumer_facts *facts)
 {
+	int64_t length = -1;
 	static const char *const parts[CONSUMER_PART_MAX] = {"dataset", "sampler", "batch_sampler"};
 
 	facts->batch_size = api_get_number(loader, "batch_size", -1);
@@ -53,6 +75,10 @@ static void gather_identity(PyObject *loader, struct consumer_facts *facts)
 
 		if (i == 0)
 			facts->dataset = part;
+		if (i == 1 && !identity_is_known(loader))
+			length = length_of(part);
+		if (i == 2 && api_is_of_type(part, own_batches))
+			facts->length = length;
 		facts->classes[i] = class;
 		if (class)
 			py.Py_DecRef(class); /* the part keeps it */
@@ -99,15 +125,34 @@ static void begin_recording(void)
 		audit_load_begin(false);
 }
 
+/*
+ * DataLoader.check_worker_number_rationality(), the last that each constructor calls: by then the
+ * loader is what it will be, and nobody asks for the signature of this one.
+ */
+static PyObject *on_made(PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	PyObject *result = py.PyObject_Call(original, args, kwargs);
+	PyObject *loader = result ? api_argument(args, NULL, 0, NULL) : NULL;
+
+	if (loader)
+		identity_made(loader);
+	return result;
+}
+
 /* DataLoader.__iter__ */
 static PyObject *on_iter(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	uint64_t begin_ns = clock_now_ns();
 	struct consumer_facts facts = {0};
+	struct consumer_wait wait;
 	PyObject *loader, *iterator;
+	bool is_timed;
 
 	begin_recording();
+	is_timed = consumer_iter_begin(&wait, begin_ns);
 	iterator = py.PyObject_Call(original, args, kwargs);
+	if (is_timed)
+		consumer_iter_end(&wait);
 	if (!iterator || !activate_on())
 		return iterator;
 	loader = py.PyTuple_GetItem(args, 0);
@@ -345,6 +390,8 @@ void torch_patch_dataloader(PyObject *module, size_t package)
 	static PyMethodDef resume = {"__init__", on_resume, PY_VARARGS_KEYWORDS,
 				     PATCH_SIGNATURE("__init__")};
 	static PyMethodDef iter = {"__iter__", on_iter, PY_VARARGS_KEYWORDS, NULL};
+	static PyMethodDef made = {"check_worker_number_rationality", on_made, PY_VARARGS_KEYWORDS,
+				   NULL};
 	static PyMethodDef next = {"__next__", on_next, PY_VARARGS_KEYWORDS, NULL};
 	static PyMethodDef try_get = {"_try_get_data", on_try_get, PY_VARARGS_KEYWORDS, NULL};
 	static const struct point points[] = {
@@ -364,6 +411,7 @@ void torch_patch_dataloader(PyObject *module, size_t package)
 		{"_StatefulMultiProcessingDataLoaderIter",
 		 STATEFUL ":_StatefulMultiProcessingDataLoaderIter", &try_get},
 	};
+	static const struct point made_point = {"DataLoader", DATALOADER ":DataLoader", &made};
 	const size_t count = sizeof(points) / sizeof(points[0]);
 
 	if (package == TORCHDATA) {
@@ -380,4 +428,7 @@ void torch_patch_dataloader(PyObject *module, size_t package)
 		return;
 	}
 	patch_points(module, points, count);
+	/* Before 1.8 nobody says when one is made. */
+	if (has_method(module, made_point.name, made.ml_name))
+		patch_points(module, &made_point, 1);
 }

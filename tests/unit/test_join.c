@@ -38,9 +38,28 @@ static void tear_down(void)
 
 TestSuite(join, .init = set_up, .fini = tear_down, .timeout = 120);
 
+static void take_of(int thread, struct dlprof_event event)
+{
+	segment.rings[thread].tid = 4711 + (uint32_t)thread;
+	cr_assert_eq(join_take(join, &segment, &segment.rings[thread], 0, &event), 0);
+}
+
 static void take(struct dlprof_event event)
 {
-	cr_assert_eq(join_take(join, &segment, &segment.rings[0], 0, &event), 0);
+	take_of(0, event);
+}
+
+/* The answer, all records being taken. */
+static long long after_all(const char *sql)
+{
+	static bool finished;
+
+	if (!finished) {
+		cr_assert_eq(join_finish(join), 0);
+		cr_assert_eq(db_commit(db), 0);
+		finished = true;
+	}
+	return fake_run_ask(&run, sql);
 }
 
 Test(join, finds_the_tasks_that_are_under_way)
@@ -134,4 +153,117 @@ Test(join, waits_for_a_load_as_long_however_often_it_looks)
 	cr_assert_eq(db_commit(db), 0);
 	cr_expect_eq(fake_run_ask(&run, "SELECT load_ns FROM load WHERE batch = 0"), 7 * MS);
 	cr_expect_eq(fake_run_ask(&run, "SELECT count(*) FROM batch"), 2);
+}
+
+Test(join, an_epoch_has_the_call_that_ended_it)
+{
+	struct dlprof_event stop = fake_stop(0, 20);
+
+	stop.duration_ns = 7 * MS;
+	take(fake_epoch(1, 0, 1, 0, 0));
+	take(fake_batch(0, 0, 10, 5));
+	take(stop);
+	cr_expect_eq(after_all("SELECT stop_begin_ns FROM epoch"), 20 * MS);
+	cr_expect_eq(after_all("SELECT stop_ns FROM epoch"), 7 * MS);
+	cr_expect_eq(after_all("SELECT compute_ns FROM batch"), 5 * MS);
+}
+
+/* It raised: the training may go on asking, and no epoch ended. */
+Test(join, an_error_is_no_end_of_an_epoch)
+{
+	struct dlprof_event stop = fake_stop(0, 20);
+
+	stop.flags = DLPROF_FLAG_FAILED;
+	take(fake_epoch(1, 0, 1, 0, 0));
+	take(fake_batch(0, 0, 10, 5));
+	take(stop);
+	cr_expect_eq(after_all("SELECT count(stop_ns) FROM epoch"), 0);
+}
+
+Test(join, an_epoch_is_of_the_thread_that_asks_for_batches)
+{
+	take_of(1, fake_epoch(1, 0, 1, 0, 0));
+	take_of(2, fake_batch(0, 0, 10, 5));
+	cr_expect_eq(after_all("SELECT tid FROM epoch"), 4713);
+	cr_expect_eq(after_all("SELECT nested FROM epoch"), 0);
+}
+
+Test(join, what_a_pool_asks_the_main_thread_waits_for)
+{
+	struct dlprof_event batch = fake_batch(0, 0, 10, 5);
+
+	batch.flags = DLPROF_FLAG_POOL;
+	take_of(1, fake_epoch(1, 0, 1, 0, 0));
+	take_of(2, batch);
+	cr_expect_eq(after_all("SELECT tid FROM epoch"), 4711);
+}
+
+Test(join, waits_within_another_make_an_epoch_nested)
+{
+	struct dlprof_event batch = fake_batch(0, 0, 10, 5);
+
+	batch.flags = DLPROF_FLAG_NESTED;
+	take(fake_epoch(1, 0, 1, 0, 0));
+	take(batch);
+	cr_expect_eq(after_all("SELECT nested FROM epoch"), 1);
+}
+
+Test(join, a_loader_has_the_place_where_it_is_made)
+{
+	struct dlprof_event place = {.kind = DLPROF_EVENT_PLACE, .task = 3,
+				     .mark = "train.py:41 in main"};
+
+	take(fake_epoch(3, 0, 1, 0, 0));
+	take(place);
+	cr_expect_eq(after_all("SELECT count(*) FROM loader WHERE place = 'train.py:41 in main'"),
+		     1);
+}
+
+/* It was left half-way: the next iter() of any loader ends the step of its last batch. */
+Test(join, the_last_step_of_an_epoch_that_is_left_ends_when_another_begins)
+{
+	struct dlprof_event batch = fake_batch(0, 0, 10, 5), other = fake_epoch(2, 0, 1, 0, 40);
+	struct dlprof_event again = fake_epoch(1, 1, 1, 1, 90);
+
+	batch.batch.waited_ns = 100 * MS;
+	other.stream++;
+	other.epoch.waited_ns = 105 * MS;
+	again.epoch.waited_ns = 125 * MS;
+	take(fake_epoch(1, 0, 1, 0, 0));
+	take(batch);
+	take(other);
+	take(again);
+	cr_expect_eq(after_all("SELECT step_ns FROM batch"), 30 * MS);
+	cr_expect_eq(after_all("SELECT compute_ns FROM batch"), 25 * MS);
+}
+
+/* A loader that is asked in the middle of another's epoch does not end the step there. */
+Test(join, an_epoch_that_goes_on_has_the_whole_step)
+{
+	struct dlprof_event batch = fake_batch(0, 0, 10, 5), next = fake_batch(0, 1, 90, 5);
+	struct dlprof_event other = fake_epoch(2, 0, 1, 0, 40);
+
+	batch.batch.waited_ns = 100 * MS;
+	other.stream++;
+	other.epoch.waited_ns = 105 * MS;
+	next.batch.waited_ns = 125 * MS;
+	take(fake_epoch(1, 0, 1, 0, 0));
+	take(batch);
+	take(other);
+	take(next);
+	cr_expect_eq(after_all("SELECT step_ns FROM batch WHERE batch = 0"), 80 * MS);
+	cr_expect_eq(after_all("SELECT compute_ns FROM batch WHERE batch = 0"), 55 * MS);
+}
+
+Test(join, an_epoch_within_a_load_ends_no_step)
+{
+	struct dlprof_event inner = fake_epoch(2, 0, 1, 0, 12);
+
+	inner.stream++;
+	inner.flags = DLPROF_FLAG_NESTED;
+	take(fake_epoch(1, 0, 1, 0, 0));
+	take(fake_batch(0, 0, 10, 5));
+	take(inner);
+	take(fake_epoch(1, 1, 1, 1, 90));
+	cr_expect_eq(after_all("SELECT step_ns FROM batch"), 80 * MS);
 }

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "python/identity.h"
+
+#include <string.h>
+
+#include "python/origin.h"
+#include "sys.h"
+#include "text.h"
+#include "thread.h"
+
+#define LOADER_MAX 256
+
+/* What is known of a loader object. What is copied with it, or into another process, is another. */
+struct mark {
+	uint32_t number; /* 0: none yet */
+	uint32_t pid;
+	const void *object;
+	uint64_t made;   /* count of what was made or asked for the first time until then */
+	uint64_t origin; /* hash of where; 0: nobody saw it being made */
+	char place[DLPROF_MARK_BYTES];
+};
+
+/* Compared as a whole. */
+struct settings {
+	int64_t batch_size;
+	int32_t workers;
+	int32_t prefetch_factor;
+	uint64_t flags;
+};
+
+struct identity {
+	uint64_t origin;
+	const void *dataset; /* where there is no origin */
+	const void *classes[CONSUMER_PART_MAX];
+	int64_t length;
+	struct settings settings;
+};
+
+/* Loaders of this process; a loader's number is its place here, from 1. */
+static struct known {
+	struct identity identity;
+	const void *dataset;
+	PyObject *object, *iterator; /* weak, of the newest; NULL: cannot be told */
+	bool alive, sought;          /* `object` lives, is the one in question; at the last look */
+	uint64_t asked;              /* the same count when it was asked first */
+	uint32_t epochs;
+	uint32_t running;
+	const char *ahead;
+} loaders[LOADER_MAX + 1];
+static uint32_t loader_count;
+static uint32_t loader_pid;
+static uint64_t moments;
+
+/* Of `loaders`: threads of a framework come here without the GIL. */
+static _Atomic uint32_t loaders_busy;
+
+static uint32_t last(void)
+{
+	return loader_count < LOADER_MAX ? loader_count : LOADER_MAX;
+}
+
+/* Interned on first use: a look-up by a C string would make the string anew every time. */
+static struct api_name mark_name = {"_dlprof_loader", NULL};
+
+static struct mark *mark_of(PyObject *loader, bool make)
+{
+	return loader ? api_memory(loader, &mark_name, sizeof(struct mark), make) : NULL;
+}
+
+void identity_made(PyObject *loader)
+{
+	struct mark *mark = mark_of(loader, true);
+	TEXT(place, sizeof(mark->place));
+
+	if (!mark || mark->object)
+		return;
+	mark->object = loader;
+	mark->made = ++moments;
+	mark->origin = origin_find(&place);
+	memcpy(mark->place, place.buffer, place.length + 1);
+}
+
+static bool is_numbered(const struct mark *mark, const void *object)
+{
+	return mark && mark->number && mark->pid == (uint32_t)sys_getpid() &&
+	       mark->object == object;
+}
+
+bool identity_is_known(PyObject *loader)
+{
+	return is_numbered(mark_of(loader, false), loader);
+}
+
+/* Borrowed: somebody keeps it, and we have the GIL. NULL: it is gone. */
+static const PyObject *referred(PyObject *reference)
+{
+	PyObject *object = reference ? py.PyObject_CallObject(reference, NULL) : NULL;
+
+	py.PyErr_Clear();
+	if (object)
+		py.Py_DecRef(object);
+	return object == py.none ? NULL : object;
+}
+
+/* An iterator that was left half-way and is gone will not be asked again. */
+static void look_who_lives(const PyObject *sought)
+{
+	for (uint32_t i = 1; i <= last(); i++) {
+		struct known *known = &loaders[i];
+		const PyObject *object = referred(known->object);
+
+		known->alive = object;
+		known->sought = object && object == sought;
+		if (known->iterator && !referred(known->iterator))
+			known->running = 0;
+	}
+}
+
+static void refer(PyObject **reference, PyObject *object)
+{
+	PyObject *before = *reference;
+
+	*reference = object ? py.PyWeakref_NewRef(object, NULL) : NULL;
+	py.PyErr_Clear();
+	if (before)
+		py.Py_DecRef(before);
+}
+
+static struct identity describe(const struct consumer_facts *facts, const struct mark *mark)
+{
+	struct identity identity;
+
+	memset(&identity, 0, sizeof(identity)); /* what lies between is compared, too */
+	identity.origin = mark ? mark->origin : 0;
+	identity.dataset = identity.origin ? NULL : facts->dataset;
+	memcpy(identity.classes, facts->classes, sizeof(facts->classes));
+	identity.length = facts->length;
+	identity.settings.batch_size = facts->batch_size;
+	identity.settings.workers = facts->workers;
+	identity.settings.prefetch_factor = facts->prefetch_factor;
+	identity.settings.flags = facts->flags;
+	return identity;
+}
+
+/* Of loaders that look the same: whether this one goes on where the known one stopped. */
+static bool goes_on(const struct known *known, const struct mark *mark, const void *dataset)
+{
+	if (known->sought) /* it shares its mark with a copy of it */
+		return true;
+	if (known->running)
+		return false;
+	if (!known->identity.origin)
+		return known->identity.dataset;
+	return !known->alive || (mark->made > known->asked && known->dataset == dataset);
+}
+
+static uint32_t find(const struct identity *identity, const struct mark *mark, const void *dataset)
+{
+	for (uint32_t i = 1; i <= last(); i++)
+		if (memcmp(&loaders[i].identity, identity, sizeof(*identity)) == 0 &&
+		    goes_on(&loaders[i], mark, dataset))
+			return i;
+	if (++loader_count <= LOADER_MAX)
+		loaders[loader_count].identity = *identity;
+	return loader_count;
+}
+
+/* In another process its parent's loaders are not its own. */
+static void look_where(void)
+{
+	const uint32_t pid = (uint32_t)sys_getpid();
+
+	if (loader_pid == pid)
+		return;
+	memset(loaders, 0, sizeof(loaders));
+	loader_count = 0;
+	loader_pid = pid;
+}
+
+/* The same object may have been given other settings meanwhile; its length is its own affair. */
+static bool is_same(const struct mark *mark, const void *object, const struct identity *identity)
+{
+	return is_numbered(mark, object) &&
+	       (mark->number > LOADER_MAX ||
+		memcmp(&loaders[mark->number].identity.settings, &identity->settings,
+		       sizeof(identity->settings)) == 0);
+}
+
+void identity_number(struct consumer *consumer, PyObject *loader, PyObject *iterator,
+		     const struct consumer_facts *facts)
+{
+	struct mark *mark = mark_of(loader, true);
+	const struct identity identity = describe(facts, mark);
+	struct known *known = NULL;
+	bool is_first;
+
+	thread_lock(&loaders_busy);
+	look_where();
+	thread_unlock(&loaders_busy);
+	is_first = !is_same(mark, loader, &identity);
+	if (loader && is_first)
+		look_who_lives(loader);
+	thread_lock(&loaders_busy);
+	consumer->loader = is_first ? find(&identity, mark, facts->dataset) : mark->number;
+	consumer->epoch = 0;
+	if (consumer->loader <= LOADER_MAX) {
+		known = &loaders[consumer->loader];
+		if (facts->ahead)
+			known->ahead = facts->ahead;
+		consumer->epoch = known->epochs++;
+		known->running++;
+		known->dataset = facts->dataset;
+		if (is_first)
+			known->asked = ++moments;
+	}
+	thread_unlock(&loaders_busy);
+	if (mark) {
+		mark->number = consumer->loader;
+		mark->pid = loader_pid;
+		mark->object = loader;
+	}
+	if (known && loader)
+		refer(&known->object, loader);
+	if (known && iterator)
+		refer(&known->iterator, iterator);
+}
+
+const char *identity_place(PyObject *loader)
+{
+	const struct mark *mark = mark_of(loader, false);
+
+	return is_numbered(mark, loader) && mark->number <= LOADER_MAX && mark->origin &&
+			       loaders[mark->number].epochs == 1
+		       ? mark->place
+		       : NULL;
+}
+
+static bool has(const struct consumer *consumer)
+{
+	return consumer->loader <= LOADER_MAX && loader_pid == (uint32_t)sys_getpid();
+}
+
+void identity_epoch_ended(const struct consumer *consumer)
+{
+	thread_lock(&loaders_busy);
+	if (has(consumer) && loaders[consumer->loader].running)
+		loaders[consumer->loader].running--;
+	thread_unlock(&loaders_busy);
+}
+
+const char *identity_ahead(const struct consumer *consumer)
+{
+	return consumer->loader <= LOADER_MAX ? loaders[consumer->loader].ahead : NULL;
+}
+
+bool identity_set_ahead(const struct consumer *consumer, const char *kind)
+{
+	bool changed = has(consumer) && loaders[consumer->loader].ahead != kind;
+
+	if (changed)
+		loaders[consumer->loader].ahead = kind;
+	return changed;
+}
+
+bool identity_any(void)
+{
+	return loader_count && loader_pid == (uint32_t)sys_getpid();
+}
