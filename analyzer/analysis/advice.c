@@ -103,11 +103,11 @@ static struct advice price(enum advice_id id, const struct finding *finding,
 		advice.is_bound = true;
 		break;
 	case ADVICE_PERSISTENT_WORKERS:
-		advice.gain = gain_of(finding->started_ratio);
+		advice.gain = gain_of(account_restart_share(&finding->account));
 		advice.is_bound = true;
 		break;
 	case ADVICE_REDUCE_DELIVERY_COST:
-		advice.gain = gain_of(finding->delivered_ratio);
+		advice.gain = gain_of(finding->account.share[ACCOUNT_RECEIVING]);
 		advice.is_bound = true;
 		break;
 	case ADVICE_WARM_CACHE:

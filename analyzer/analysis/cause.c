@@ -301,13 +301,28 @@ static enum cause cause_of_the_rest(const struct finding *f, const struct diagno
 	/* Where the GPU had work all the time, long waits of the host are none of its stalls. */
 	if (f->stall_ratio >= STALL_MODERATE && isnan(f->drain_ratio))
 		return CAUSE_ISOLATED_STALL;
-	if (f->started_ratio >= STALL_MODERATE && f->epoch_count >= FEWEST_EPOCHS)
+	if (account_restart_share(&f->account) >= STALL_MODERATE && f->epoch_count >= FEWEST_EPOCHS)
 		return CAUSE_EPOCH_START;
-	if (f->delivered_ratio >= STALL_MODERATE)
+	if (f->account.share[ACCOUNT_RECEIVING] >= STALL_MODERATE)
 		return CAUSE_DELIVERY;
 	if (d->compute_share >= CAUSE_COST_LEAST)
 		return CAUSE_MAIN_THREAD_PERIODIC;
 	return CAUSE_NONE;
+}
+
+/* What most of the waiting is. */
+static enum cause find_cause(const struct batch_series *s, const struct finding *f,
+			     const struct diagnosis *d)
+{
+	double restart = account_restart_share(&f->account);
+	double receiving = f->account.share[ACCOUNT_RECEIVING];
+	double not_ready = f->account.share[ACCOUNT_NOT_READY];
+
+	if (!f->starved)
+		return cause_of_the_rest(f, d);
+	if (restart > not_ready && !(receiving > restart))
+		return CAUSE_EPOCH_START;
+	return receiving > not_ready ? CAUSE_DELIVERY : cause_of_starving(s, f, d);
 }
 
 /* Share of all time that goes with the cause, for those that the replay cannot price. */
@@ -345,8 +360,7 @@ static int find(const struct batch_series *s, const struct finding *f, const str
 		ret->cpu_share = cpu_share(s, f);
 		ret->queued_share = queued_share(s, f);
 		if (f->gap == STALL_GAP_NONE)
-			ret->cause = f->starved ? cause_of_starving(s, f, ret)
-						: cause_of_the_rest(f, ret);
+			ret->cause = find_cause(s, f, ret);
 		if (predicts)
 			advice_give(ret->cause, s, f, &ret->whatif, gpu, lost_share(f, ret),
 				    &ret->advice);

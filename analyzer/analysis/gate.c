@@ -9,7 +9,8 @@
 
 #define BLOCKS 10 /* of the bootstrap that a run must have: 20 p W batches */
 
-#define AT(field) offsetof(struct finding, field)
+#define AT(field)     offsetof(struct finding, field)
+#define AT_PART(part) AT(account.share[ACCOUNT_##part])
 
 static const struct metric {
 	const char *name;
@@ -21,8 +22,10 @@ static const struct metric {
 	[GATE_STALL_RATIO] = {"stall.ratio", GATE_SHARE, AT(stall_ratio)},
 	[GATE_STALL_INCREASE] = {"stall.ratio.increase", GATE_POINTS, SIZE_MAX},
 	[GATE_TRIMMED_RATIO] = {"stall.trimmed_ratio", GATE_SHARE, AT(trimmed_ratio)},
-	[GATE_DELIVERY_RATIO] = {"stall.delivery_ratio", GATE_SHARE, AT(delivery_ratio)},
-	[GATE_EPOCH_START_RATIO] = {"stall.epoch_start_ratio", GATE_SHARE, AT(epoch_start_ratio)},
+	[GATE_NOT_READY] = {"stall.not_ready", GATE_SHARE, AT_PART(NOT_READY)},
+	[GATE_RECEIVING] = {"stall.receiving", GATE_SHARE, AT_PART(RECEIVING)},
+	[GATE_EPOCH_START] = {"stall.epoch_start", GATE_SHARE, AT_PART(EPOCH_START)},
+	[GATE_EPOCH_END] = {"stall.epoch_end", GATE_SHARE, AT_PART(EPOCH_END)},
 	[GATE_WAIT_P50] = {"stall.wait_p50", GATE_TIME, AT(wait_p50_ns)},
 	[GATE_WAIT_P99] = {"stall.wait_p99", GATE_TIME, AT(wait_p99_ns)},
 	[GATE_LOAD_MEAN] = {"workers.load_mean", GATE_TIME, AT(load_mean_ns)},

@@ -23,6 +23,7 @@ const struct batch_row BATCH_ROW_UNKNOWN = {
 	.gpu_idle_ns = SERIES_UNKNOWN,
 	.gpu_busy_ns = SERIES_UNKNOWN,
 	.step_ns = SERIES_UNKNOWN,
+	.handover_ns = SERIES_UNKNOWN,
 	.worker = -1,
 	.qdepth = -1,
 	.head_ready = -1,
@@ -37,6 +38,7 @@ void series_init(struct batch_series *series)
 	series->persistent = -1;
 	series->cores = series->main_cores = series->other_cores = NAN;
 	series->synchronous = -1;
+	series->first_ns = series->last_ns = SERIES_UNKNOWN;
 }
 
 /* A column that is absent stays so. */
@@ -57,18 +59,21 @@ static int grow_column(void *column, bool needed, size_t size, size_t capacity)
 /* The columns of times. */
 static void list_times(const struct batch_series *series, float **ret)
 {
-	float *const times[SERIES_TIMES] = {series->wait_ns,     series->compute_ns,
-					    series->load_ns,     series->gpu_idle_ns,
-					    series->gpu_busy_ns, series->step_ns};
+	float *const times[SERIES_TIMES] = {
+		series->wait_ns,     series->compute_ns, series->load_ns,     series->gpu_idle_ns,
+		series->gpu_busy_ns, series->step_ns,    series->handover_ns,
+	};
 
 	memcpy(ret, times, sizeof(times));
 }
 
 static float **time_column(struct batch_series *series, size_t which)
 {
-	float **const times[SERIES_TIMES] = {&series->wait_ns,     &series->compute_ns,
-					     &series->load_ns,     &series->gpu_idle_ns,
-					     &series->gpu_busy_ns, &series->step_ns};
+	float **const times[SERIES_TIMES] = {
+		&series->wait_ns,     &series->compute_ns,  &series->load_ns,
+		&series->gpu_idle_ns, &series->gpu_busy_ns, &series->step_ns,
+		&series->handover_ns,
+	};
 
 	return times[which];
 }
@@ -146,17 +151,14 @@ static uint8_t pack(const struct batch_row *row)
 	return (uint8_t)state;
 }
 
-/* It is the GPU's idle time during the wait; two clocks, or a table, may say otherwise. */
-static void limit_idle(struct batch_series *series, size_t begin, size_t end)
+/* Both are parts of the wait; two clocks, or a table, may say otherwise. */
+static void limit_to_wait(struct batch_series *series, float *part_ns, size_t begin, size_t end)
 {
-	const float *wait_ns = series->wait_ns;
 	size_t i;
 
-	if (!series->gpu_idle_ns || !wait_ns)
-		return;
-	for (i = begin; i < end; i++)
-		if (series->gpu_idle_ns[i] > wait_ns[i])
-			series->gpu_idle_ns[i] = wait_ns[i];
+	for (i = begin; part_ns && series->wait_ns && i < end; i++)
+		if (part_ns[i] > series->wait_ns[i])
+			part_ns[i] = series->wait_ns[i];
 }
 
 int series_append(struct batch_series *series, const struct batch_row *row)
@@ -173,9 +175,11 @@ int series_append(struct batch_series *series, const struct batch_row *row)
 	    put_time(series, &series->gpu_idle_ns, row->gpu_idle_ns) < 0 ||
 	    put_time(series, &series->gpu_busy_ns, row->gpu_busy_ns) < 0 ||
 	    put_time(series, &series->step_ns, is_whole ? SERIES_UNKNOWN : row->step_ns) < 0 ||
+	    put_time(series, &series->handover_ns, row->handover_ns) < 0 ||
 	    put_ordinal(series, row->epoch, row->batch) < 0)
 		return -ENOMEM;
-	limit_idle(series, i, i + 1);
+	limit_to_wait(series, series->gpu_idle_ns, i, i + 1);
+	limit_to_wait(series, series->handover_ns, i, i + 1);
 	series->worker[i] = row->worker < 0 || row->worker > INT16_MAX ? -1 : (int16_t)row->worker;
 	series->state[i] = pack(row);
 	if (row->load_cpu_ns >= 0) {
@@ -183,6 +187,21 @@ int series_append(struct batch_series *series, const struct batch_row *row)
 		series->load_cpu_count++;
 	}
 	series->count++;
+	return 0;
+}
+
+int series_add_epoch(struct batch_series *series, const struct series_epoch *epoch)
+{
+	size_t count = series->epoch_count;
+
+	/* A power of two is full. */
+	if (!(count & (count - 1))) {
+		size_t capacity = count ? 2 * count : 1;
+
+		if (grow_column(&series->epochs, true, sizeof(*series->epochs), capacity) < 0)
+			return -ENOMEM;
+	}
+	series->epochs[series->epoch_count++] = *epoch;
 	return 0;
 }
 
@@ -218,7 +237,8 @@ int series_extend(struct batch_series *series, const struct series_part *part)
 		for (i = 0; !part->times[k] && i < part->count; i++)
 			(*column)[begin + i] = NAN;
 	}
-	limit_idle(series, begin, begin + part->count);
+	limit_to_wait(series, series->gpu_idle_ns, begin, begin + part->count);
+	limit_to_wait(series, series->handover_ns, begin, begin + part->count);
 	memcpy(series->worker + begin, part->worker, part->count * sizeof(*series->worker));
 	for (i = 0; i < part->count; i++)
 		series->state[begin + i] = part->state[i] & OBSERVED;
@@ -296,6 +316,8 @@ void series_done(struct batch_series *series)
 	free(series->gpu_idle_ns);
 	free(series->gpu_busy_ns);
 	free(series->step_ns);
+	free(series->handover_ns);
+	free(series->epochs);
 	free(series->worker);
 	free(series->state);
 	free(series->runs);

@@ -36,6 +36,15 @@ struct series_run {
 	int32_t batch; /* ordinal of its first one */
 };
 
+/* What an iterator made the training wait for besides its batches. Times: SERIES_UNKNOWN, NAN. */
+struct series_epoch {
+	int64_t begin_ns;
+	int64_t stop_begin_ns;
+	float setup_ns; /* making it */
+	float stop_ns;  /* the call that ended it: workers are shut down */
+	int32_t epoch;
+};
+
 struct batch_series {
 	size_t count;
 	size_t capacity;
@@ -51,11 +60,18 @@ struct batch_series {
 	float *gpu_idle_ns; /* the GPU's, during the wait */
 	float *gpu_busy_ns;
 	float *step_ns;  /* only of batches whose wait or compute is unknown */
+	float *handover_ns; /* of the wait, the part after the batch was finished */
 	int16_t *worker; /* -1: unknown */
 	uint8_t *state;  /* bits of enum series_state */
 	struct series_run *runs;
 	size_t run_count;
 	size_t run_capacity;
+	struct series_epoch *epochs; /* by epoch */
+	size_t epoch_count;
+	bool is_part;        /* it does not begin with the loader's first batch */
+	int64_t first_ns;    /* when that was handed out; SERIES_UNKNOWN */
+	int64_t last_ns;     /* when the last step ended; SERIES_UNKNOWN */
+	double elsewhere_ns; /* waits for other loaders within the steps: in no column */
 	double cores;       /* that the run may use, as parts where a limit says so; NAN: unknown */
 	double main_cores;  /* what of them the consumer's process itself used; NAN: unknown */
 	double other_cores; /* ... and what other programs did; NAN: unknown */
@@ -71,6 +87,7 @@ struct batch_row {
 	int64_t gpu_idle_ns;
 	int64_t gpu_busy_ns;
 	int64_t step_ns;
+	int64_t handover_ns;
 	int32_t epoch;
 	int32_t batch;
 	int32_t worker;    /* -1: unknown */
@@ -94,7 +111,10 @@ static inline int64_t series_add_lost(int64_t lost_count, int64_t more)
 
 int series_append(struct batch_series *series, const struct batch_row *row);
 
-#define SERIES_TIMES 6 /* columns of times, in the order of the struct */
+/* Appends one epoch; they come in order. 0 or -ENOMEM. */
+int series_add_epoch(struct batch_series *series, const struct series_epoch *epoch);
+
+#define SERIES_TIMES 7 /* columns of times, in the order of the struct */
 
 /* Many batches at once, as arrays. */
 struct series_part {

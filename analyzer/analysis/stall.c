@@ -28,7 +28,6 @@ struct sums {
 	double busy_ns;
 	size_t busy_count;
 	double demand_ns;
-	double ready_ns, start_ns; /* waits of the host */
 };
 
 int64_t stall_start_count(int64_t workers)
@@ -99,13 +98,16 @@ static struct stats_column steady(const struct batch_series *s, const float *val
 	return (struct stats_column){values, s->state, s->count, SERIES_STEADY, SERIES_STEADY};
 }
 
-/* NAN: no steady batch. */
+/* NAN: no step is known. */
 static double theta(struct batch_series *s, double *ret_compute_median_ns)
 {
-	struct stats_column compute = steady(s, s->compute_ns);
+	struct stats_column compute = steady(s, s->compute_ns),
+			    all = {s->compute_ns, NULL, s->count};
 
 	mark_steady(s);
 	*ret_compute_median_ns = s->compute_ns ? stats_median(&compute) : NAN;
+	if (s->compute_ns && isnan(*ret_compute_median_ns))
+		*ret_compute_median_ns = stats_median(&all);
 	if (isnan(*ret_compute_median_ns))
 		return NAN;
 	return rint(fmax(DLPROF_STARVED_LEAST_NS,
@@ -139,7 +141,8 @@ static void choose_clock(struct batch_series *s, struct finding *f)
 		}
 	}
 	f->gpu_share = s->count ? (double)seen / (double)s->count : 0;
-	f->by_gpu = steady_seen && (double)steady_seen >= GPU_SEEN_LEAST * (double)steady_count;
+	f->by_gpu = steady_count ? (double)steady_seen >= GPU_SEEN_LEAST * (double)steady_count
+				 : seen && f->gpu_share >= GPU_SEEN_LEAST;
 	if (!f->by_gpu)
 		return;
 	f->unseen_count = steady_count - steady_seen;
@@ -192,7 +195,6 @@ static void add_steady(struct batch_series *s, size_t i, struct finding *f, stru
 		f->wait_starved_ns += wait_ns;
 	} else if (ready) {
 		f->wait_ready_ns += wait_ns;
-		sums->ready_ns += known(s->wait_ns, i);
 	} else {
 		f->wait_short_ns += wait_ns;
 	}
@@ -205,13 +207,12 @@ static void add_steady(struct batch_series *s, size_t i, struct finding *f, stru
 	}
 }
 
-static void add_start(const struct batch_series *s, size_t i, struct finding *f, struct sums *sums)
+static void add_start(const struct batch_series *s, size_t i, struct finding *f)
 {
 	double host_ns = known(s->wait_ns, i), wait_ns = host_ns;
 
 	if (f->by_gpu && s->gpu_idle_ns[i] >= 0)
 		wait_ns = (double)s->gpu_idle_ns[i];
-	sums->start_ns += host_ns;
 	f->wait_start_ns += wait_ns;
 	f->wait_masked_ns += host_ns - wait_ns;
 }
@@ -228,7 +229,7 @@ static void add_batches(struct batch_series *s, struct finding *f, struct sums *
 		if (s->state[at.i] & SERIES_STEADY)
 			add_steady(s, at.i, f, sums);
 		else if (is_start(s->workers, at.batch))
-			add_start(s, at.i, f, sums);
+			add_start(s, at.i, f);
 		else if (f->by_gpu && !(s->gpu_idle_ns[at.i] >= 0))
 			f->wait_unseen_ns += wait_ns;
 		else
@@ -241,7 +242,7 @@ static double ratio(double part, double whole)
 	return whole > 0 ? part / whole : NAN;
 }
 
-static void set_ratios(const struct batch_series *s, struct finding *f, const struct sums *sums)
+static void set_ratios(const struct batch_series *s, struct finding *f)
 {
 	const struct stats_column starved = {stall_waits(s, f), s->state, s->count, SERIES_STARVED,
 					     SERIES_STARVED};
@@ -253,17 +254,9 @@ static void set_ratios(const struct batch_series *s, struct finding *f, const st
 		stats_order_init(&order, &starved);
 		largest_ns = stats_order_sum_largest(&order, trimmed);
 	}
-	f->stall_ratio = ratio(f->wait_starved_ns, f->steady_ns);
-	f->trimmed_ratio = ratio(f->wait_starved_ns - largest_ns, f->steady_ns);
-	if (f->readiness_count) {
-		f->delivery_ratio = ratio(sums->ready_ns, f->steady_ns);
-		f->delivered_ratio = ratio(f->wait_ready_ns, f->steady_ns);
-	}
-	f->epoch_start_ratio = ratio(sums->start_ns, f->wait_all_ns + f->compute_all_ns);
-	f->started_ratio = ratio(f->wait_start_ns, f->wait_all_ns + f->compute_all_ns);
-	f->masked_share = 1 - ratio(sums->exposed_ns, sums->load_ns);
-	if (f->stall_ratio < 1)
-		f->gain_max = 1 / (1 - f->stall_ratio);
+	f->stall_ratio = f->account.ratio;
+	f->trimmed_ratio = ratio(fmax(f->account.wait_ns - largest_ns, 0), f->account.time_ns);
+	f->gain_max = f->stall_ratio < 1 ? 1 / (1 - f->stall_ratio) : NAN;
 }
 
 static void set_quantiles(const struct batch_series *s, const float *column, double *ret_p50_ns,
@@ -345,7 +338,7 @@ static enum stall_gap find_gap(const struct batch_series *s, const struct findin
 		return STALL_GAP_WAIT;
 	if (!s->compute_ns)
 		return STALL_GAP_COMPUTE;
-	if (f->steady_count < STALL_FEWEST_STEADY || !(f->steady_ns > 0))
+	if (f->account.count < STALL_FEWEST || !(f->account.time_ns > 0))
 		return STALL_GAP_FEW_BATCHES;
 	if (f->lost_share > STALL_TOLERATED_LOSS)
 		return STALL_GAP_LOSS;
@@ -357,9 +350,9 @@ static enum stall_gap find_gap(const struct batch_series *s, const struct findin
 
 static enum stall_confidence find_confidence(const struct batch_series *s, const struct finding *f)
 {
-	int level = f->steady_count >= 300   ? STALL_CONFIDENCE_HIGH
-		    : f->steady_count >= 100 ? STALL_CONFIDENCE_MEDIUM
-					     : STALL_CONFIDENCE_LOW;
+	int level = f->account.count >= 300   ? STALL_CONFIDENCE_HIGH
+		    : f->account.count >= 100 ? STALL_CONFIDENCE_MEDIUM
+					      : STALL_CONFIDENCE_LOW;
 
 	if (s->workers != 0 && (double)f->readiness_count < 0.95 * (double)f->steady_count)
 		level--;
@@ -376,10 +369,11 @@ static enum stall_confidence find_confidence(const struct batch_series *s, const
 static void decide(const struct batch_series *s, struct finding *f)
 {
 	f->gap = find_gap(s, f);
+	f->verdict = STALL_VERDICT_INCOMPLETE;
+	f->starved = false;
 	if (f->gap != STALL_GAP_NONE)
 		return;
-	f->starved = f->stall_ratio >= STALL_MODERATE && f->trimmed_ratio >= STALL_TRIMMED &&
-		     !(f->drain_ratio >= DRAIN_BUSY);
+	f->starved = f->stall_ratio >= STALL_MODERATE && !(f->drain_ratio >= DRAIN_BUSY);
 	if (!f->starved)
 		f->verdict = STALL_VERDICT_NOT;
 	else if (f->stall_ratio < STALL_HIGH)
@@ -410,8 +404,6 @@ void stall_judge(struct batch_series *series, struct finding *ret)
 	*ret = (struct finding){
 		.stall_ratio = NAN,
 		.trimmed_ratio = NAN,
-		.delivery_ratio = NAN,
-		.epoch_start_ratio = NAN,
 		.masked_share = NAN,
 		.gain_max = NAN,
 		.drain_ratio = NAN,
@@ -422,8 +414,6 @@ void stall_judge(struct batch_series *series, struct finding *ret)
 		.load_cv = NAN,
 		.rho = NAN,
 		.eta = NAN,
-		.delivered_ratio = NAN,
-		.started_ratio = NAN,
 		.batch_count = series->count,
 	};
 	ret->theta_ns = theta(series, &ret->compute_median_ns);
@@ -431,13 +421,25 @@ void stall_judge(struct batch_series *series, struct finding *ret)
 	count_epochs(series, ret);
 	ret->lost_share = lost_share(series, ret);
 	add_batches(series, ret, &sums);
-	set_ratios(series, ret, &sums);
+	account_of_loader(series, ret->by_gpu, ret->theta_ns, &ret->own);
+	ret->account = ret->own;
+	ret->masked_share = 1 - ratio(sums.exposed_ns, sums.load_ns);
+	set_ratios(series, ret);
 	set_supply(series, ret, &sums);
 	set_delivery(series, ret);
 	set_drain(series, ret);
 	set_quantiles(series, series->wait_ns, &ret->wait_p50_ns, &ret->wait_p99_ns);
 	set_quantiles(series, series->compute_ns, &ret->compute_p50_ns, &ret->compute_p99_ns);
 	decide(series, ret);
+}
+
+void stall_judge_thread(const struct batch_series *series, const struct account *thread,
+			double others_error_ns, struct finding *finding)
+{
+	finding->account = *thread;
+	finding->others_error_ns = others_error_ns;
+	set_ratios(series, finding);
+	decide(series, finding);
 }
 
 const char *stall_verdict_id(enum stall_verdict verdict)

@@ -9,29 +9,26 @@
  *   costs and not what running costs. More would cost data without reducing the bias. A batch whose
  *   wait or compute is unknown is not steady either. An ordinal that is missing (a lost record)
  *   still counts as a delivery.
- * - Theta = max(2 ms, 0.10 x median steady compute). Handing over a batch that is ready takes 0.5
- *   to 1.2 ms in the median, several ms for large ones, so "waited at all" proves nothing.
+ * - Theta = max(2 ms, 0.10 x median steady compute; of all compute where none is steady). Handing
+ *   over a batch that is ready takes 0.5 to 1.2 ms in the median, several ms for large ones, so
+ *   "waited at all" proves nothing.
  * - Starved batch: steady, not known to have been ready when it was asked for, wait >= theta.
  *   (An empty queue is no criterion: batches are delivered in order, and the ready ones can all be
  *   the wrong ones.)
- * - Stall ratio = sum of wait over starved steady batches / sum of (wait + compute) over all
- *   steady ones.
+ * - Stall ratio: account.h. All waits count in it, starved or not.
  * - Trimmed ratio: the same without the largest ceil(0.5 %) of the starved waits, one at least. The
  *   denominator stays.
- * - Delivery ratio = sum of wait over steady batches known to have been ready / same denominator.
- * - Epoch start ratio = sum of wait over the excluded first batches / sum of (wait + compute) over
- *   all batches.
  * - Exposed load of a starved batch = min(wait, load), of any other 0. Masked share = 1 - sum of
  *   exposed / sum of load over steady batches: a description, never a verdict.
  * - The clock. Where the GPU's idle time during the wait is known of half of the otherwise steady
- *   batches or more, it stands for the wait in all of the above but the delivery and epoch start
- *   ratios, which are the host's: the host may wait and the GPU be busy. The other batches are not
- *   steady then, for one ratio has one clock. Else the GPU's times are not used.
+ *   batches or more (of all batches where none is steady), it stands for the wait in all of the
+ *   above: the host may wait and the GPU be busy. The other batches are not steady then, for one
+ *   ratio has one clock. Else the GPU's times are not used.
  * - Without them, for a consumer that does not wait for its steps: drain ratio D = median compute
  * of sync steps (compute > 5 x its median, 0.3 to 20 % of the batches) / mean step. D >= 5: the GPU
  *   always had work; D <= 3.5: it had not, and the stall ratio is an upper bound; else, or without
  *   sync steps, no verdict.
- * - Gain: without any stall the steady time would be (1 - ratio) of what it was: 1 / (1 - ratio).
+ * - Gain: without any waiting the time would be (1 - ratio) of what it was: 1 / (1 - ratio).
  */
 #ifndef STALL_H
 #define STALL_H
@@ -40,13 +37,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/account.h"
 #include "analysis/series.h"
 
 /* Ratios that separate the words of the verdict. */
 #define STALL_MODERATE       0.05
 #define STALL_HIGH           0.20
 #define STALL_TRIMMED        0.025 /* below it the stalls are a few single events */
-#define STALL_FEWEST_STEADY  20
+#define STALL_FEWEST         20    /* batches */
 #define STALL_TOLERATED_LOSS 0.05
 
 enum stall_verdict {
@@ -62,7 +60,7 @@ enum stall_gap {
 	STALL_GAP_NO_BATCHES,
 	STALL_GAP_WAIT,         /* not observed */
 	STALL_GAP_COMPUTE,      /* not observed */
-	STALL_GAP_FEW_BATCHES,  /* less than STALL_FEWEST_STEADY */
+	STALL_GAP_FEW_BATCHES,  /* less than STALL_FEWEST */
 	STALL_GAP_LOSS,         /* more than STALL_TOLERATED_LOSS of the records */
 	STALL_GAP_ASYNCHRONOUS, /* the host's waits do not tell whether the GPU had work */
 	STALL_GAP_MAX
@@ -84,10 +82,12 @@ struct finding {
 	bool by_gpu;      /* by the GPU's idle time, not by the host's waits */
 	double gpu_share; /* of all batches of which that idle time is known */
 
-	double stall_ratio;
+	struct account account; /* of the thread that trains, or of what was selected */
+	struct account own;     /* of this loader's loop alone */
+	double others_error_ns; /* standard error of the account's waits for other loaders */
+
+	double stall_ratio; /* the account's */
 	double trimmed_ratio;
-	double delivery_ratio;
-	double epoch_start_ratio;
 	double masked_share;
 	double gain_max; /* factor on throughput; NAN where it has no bound */
 	double theta_ns; /* NAN where no steady batch was seen */
@@ -101,15 +101,15 @@ struct finding {
 	size_t readiness_count; /* steady batches whose readiness is known */
 	double lost_share;      /* of the records, at least */
 
-	double wait_all_ns; /* of the host, all batches: = the six parts below */
+	double wait_all_ns; /* of the host, all batches of the loader: = the six parts below */
 	double compute_all_ns;
-	double wait_starved_ns; /* steady and starved: numerator of the stall ratio */
+	double wait_starved_ns; /* steady and starved */
 	double wait_start_ns;   /* first batches of each epoch */
 	double wait_ready_ns;   /* steady, known to have been ready */
 	double wait_short_ns;   /* the rest: below theta, or no steady state */
 	double wait_masked_ns;  /* waits while the GPU was busy; 0 by the host's clock */
 	double wait_unseen_ns;  /* of batches that the GPU's clock leaves out */
-	double steady_ns;       /* wait + compute of steady batches: its denominator */
+	double steady_ns;       /* wait + compute of steady batches */
 
 	double wait_p50_ns; /* quantiles over all batches; NAN where not observed */
 	double wait_p99_ns;
@@ -122,8 +122,6 @@ struct finding {
 	double demand_mean_ns;  /* a step without waiting; GPU busy time where steps do not wait for
 				   it */
 	double delivery_ns;     /* median wait of ready batches; NAN: none is known */
-	double delivered_ratio; /* as delivery and epoch start ratio, by the clock of the verdict */
-	double started_ratio;
 	double load_mean_ns; /* of steady batches with a known load, else NAN */
 	double load_cv;      /* their standard deviation over their mean */
 	double rho;          /* mean load / workers / mean demand: >= 1 cannot keep up */
@@ -131,16 +129,20 @@ struct finding {
 };
 
 /*
- * Judges a series. Confidence is high from 300 steady batches (the ratio of a fresh run then
- * differs by some 3 points), medium from 100 (5 points), else low; one step lower where readiness
- * is known for less than 95 % of them and there are workers (slow delivery then looks like
- * starvation), where more than 1 % of the records are lost, and where the GPU's clock leaves out
- * more than 5 % of the batches. Marks which batches are steady and
- * which starved in the series' `state`.
+ * Judges a series by its own account. Confidence is high from 300 batches (the ratio of a fresh run
+ * then differs by some 3 points), medium from 100 (5 points), else low; one step lower where
+ * readiness is known for less than 95 % of the steady ones and there are workers (slow delivery
+ * then looks like starvation), where more than 1 % of the records are lost, and where the GPU's
+ * clock leaves out more than 5 % of the batches. Marks which batches are steady and which starved
+ * in the series' `state`.
  */
 void stall_judge(struct batch_series *series, struct finding *ret);
 
-/* Theta of a series; SERIES_UNKNOWN where no steady batch was seen. */
+/* The same by the account of the whole thread, of which the series is one loader. */
+void stall_judge_thread(const struct batch_series *series, const struct account *thread,
+			double others_error_ns, struct finding *finding);
+
+/* Theta of a series; SERIES_UNKNOWN where no step was seen. */
 int64_t stall_theta_ns(struct batch_series *series);
 
 /* The time that the verdict counts: the GPU's idle time, or the host's waits. */

@@ -139,7 +139,7 @@ static struct replay_setup setup_of(const struct batch_series *series)
 static bool can_predict(const struct batch_series *series, const struct finding *finding,
 			const struct trace *trace)
 {
-	return finding->gap == STALL_GAP_NONE && trace->count >= STALL_FEWEST_STEADY &&
+	return finding->gap == STALL_GAP_NONE && trace->count >= STALL_FEWEST &&
 	       series->workers >= 0 && series->workers <= REPLAY_WORKERS;
 }
 

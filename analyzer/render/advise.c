@@ -67,12 +67,12 @@ void advise_add_evidence(const struct report *report, char *text, size_t size)
 		break;
 	case CAUSE_EPOCH_START:
 		page_append(text, size, " It takes %s of all time, %s in %zu epochs.",
-			    units_share(a, f->started_ratio), units_time(b, f->wait_start_ns),
-			    f->epoch_count);
+			    units_share(a, f->account.share[ACCOUNT_EPOCH_START]),
+			    units_time(b, f->wait_start_ns), f->epoch_count);
 		break;
 	case CAUSE_DELIVERY:
 		page_append(text, size, " It takes %s of the time.",
-			    units_share(a, f->delivered_ratio));
+			    units_share(a, f->account.share[ACCOUNT_RECEIVING]));
 		break;
 	case CAUSE_ISOLATED_STALL:
 		page_append(text, size, " Without the largest, %s of the time is waiting.",

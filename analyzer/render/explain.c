@@ -188,13 +188,11 @@ static const struct explanation PAGES[] = {
 	 "feeds, their mean: those that get a quarter or more of the bytes that the most fed one "
 	 "gets from the host. Others follow them. The view gpu_device has each."},
 
-	{"stall_ratio", "metric",
-	 "Share of the steady time in which the training waited for a batch that was not ready.",
-	 "Sum of the waits of starved batches / sum of wait and compute, over steady batches. "
-	 "Under 5 %: "
-	 "not input-bound; 5 to 20 %: moderately; over 20 %: highly. Without stalls the run would "
-	 "be "
-	 "1 / (1 - ratio) times as fast."},
+	{"stall_ratio", "metric", "Share of its time that the training waits for data.",
+	 "All time in iter(), next() and the end of epochs, over the time from the first batch to "
+	 "the end of the last step. Its parts are not_ready, receiving, epoch_start and epoch_end. "
+	 "Under 5 %: not input-bound; 5 to 20 %: moderately; over 20 %: highly. Without waiting "
+	 "the run would be 1 / (1 - ratio) times as fast."},
 	{"starved", "metric",
 	 "A batch that was not finished when asked for and was waited for noticeably.",
 	 "A steady batch, not known to have been ready, with a wait of at least theta = max(2 ms, "
@@ -210,12 +208,15 @@ static const struct explanation PAGES[] = {
 	 "Without the largest half percent of the stalls, one at least. A run is starved only if "
 	 "2.5 % "
 	 "remain."},
-	{"delivery_ratio", "metric",
-	 "Share of the steady time spent on receiving batches that were ready.",
-	 "See the cause delivery."},
-	{"epoch_start_ratio", "metric",
-	 "Share of all time spent waiting for the first round of each epoch.",
-	 "See the cause epoch_start. It is not part of the stall ratio."},
+	{"not_ready", "metric", "Share of the time spent waiting for batches to be finished.",
+	 "Part of the stall ratio. Without workers it is the load itself."},
+	{"receiving", "metric", "Share of the time spent on receiving finished batches.",
+	 "Part of the stall ratio. See the cause delivery."},
+	{"epoch_end", "metric", "Share of the time spent on ending epochs: workers are shut down.",
+	 "Part of the stall ratio. See the cause epoch_start."},
+	{"startup", "metric", "The wait for the very first batch.",
+	 "Making the first iterator, starting its workers, the first load. Once a run, in no "
+	 "ratio."},
 	{"period", "metric", "Stalls that come every so many batches.",
 	 "Found by folding the run into rows of P batches and asking how unlikely it is that one "
 	 "phase "
@@ -316,7 +317,8 @@ static const struct explanation PAGES[] = {
 	 "standard deviation or the run's bootstrap error, whichever is larger; k is 4.1 for five. "
 	 "rule=separation fails if three runs (runs=N) are all above all baselines instead; base=N "
 	 "asks for more baselines.\n\n"
-	 "stall.trimmed_ratio, stall.delivery_ratio, stall.epoch_start_ratio, loss.share <= "
+	 "stall.trimmed_ratio, stall.not_ready, stall.receiving, stall.epoch_start, "
+	 "stall.epoch_end, loss.share <= "
 	 "SHARE; stall.wait_p50, stall.wait_p99, workers.load_mean <= TIME (250ms, 2s): as "
 	 "--json has them, without a margin for chance. stall.batches, stall.steady_batches >= "
 	 "N.\n\n"

@@ -245,12 +245,15 @@ static const struct series_of_run {
 	const char *name, *unit, *help;
 	enum gate_metric metric;
 } METRICS[] = {
-	{"dlprof_stall_ratio", "ratio", "Share of the steady time that waits for data.",
-	 GATE_STALL_RATIO},
-	{"dlprof_delivery_ratio", "ratio", "Share of it that is spent on receiving ready batches.",
-	 GATE_DELIVERY_RATIO},
-	{"dlprof_epoch_start_ratio", "ratio", "Share of all time that waits for epochs to start.",
-	 GATE_EPOCH_START_RATIO},
+	{"dlprof_stall_ratio", "ratio", "Share of the time that waits for data.", GATE_STALL_RATIO},
+	{"dlprof_not_ready_ratio", "ratio",
+	 "Share of the time that waits for batches to be finished.", GATE_NOT_READY},
+	{"dlprof_receiving_ratio", "ratio", "Share of the time that receives finished batches.",
+	 GATE_RECEIVING},
+	{"dlprof_epoch_start_ratio", "ratio", "Share of the time that waits for epochs to start.",
+	 GATE_EPOCH_START},
+	{"dlprof_epoch_end_ratio", "ratio", "Share of the time that waits for epochs to end.",
+	 GATE_EPOCH_END},
 	{"dlprof_wait_p50_seconds", "seconds", "Median wait for a batch.", GATE_WAIT_P50},
 	{"dlprof_wait_p99_seconds", "seconds", "99 % point of the waits for a batch.",
 	 GATE_WAIT_P99},

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json.c - the report as `dlprof.report/1`. Keys are added, never removed and never given another
+ * json.c - the report as `dlprof.report/2`. Keys are added, never removed and never given another
  * meaning. All times are seconds, all shares 0-1, null is what is not observed or not known.
  *
- * `stall.ratio` = `stall.wait_s` / `stall.time_s`, both over the steady batches. `breakdown` holds
+ * `stall.ratio` = `stall.wait_s` / `stall.time_s` (analysis/account.h). `breakdown` holds
  * sums over all delivered batches of the judged loader; `queue_s` is the time that batches stood
  * finished before they were asked for. Not every load need have been seen: `breakdown.loads` of
  * `stall.batches`.
@@ -108,15 +108,17 @@ static void add_verdict(struct jsonw *json, const struct report *report)
 static void add_stall(struct jsonw *json, const struct report *report)
 {
 	const struct finding *finding = &report->finding;
+	const struct account *account = &finding->account;
 
 	jsonw_open(json, "stall", '{');
 	jsonw_number(json, "ratio", finding->stall_ratio);
 	jsonw_range(json, "ci95", report->diagnosis.boot.low95, report->diagnosis.boot.high95);
 	jsonw_number(json, "trimmed_ratio", finding->trimmed_ratio);
-	add_seconds(json, "wait_s", finding->steady_count ? finding->wait_starved_ns : NAN);
-	add_seconds(json, "time_s", finding->steady_count ? finding->steady_ns : NAN);
-	jsonw_number(json, "delivery_ratio", finding->delivery_ratio);
-	jsonw_number(json, "epoch_start_ratio", finding->epoch_start_ratio);
+	add_seconds(json, "wait_s", isnan(finding->stall_ratio) ? NAN : account->wait_ns);
+	add_seconds(json, "time_s", isnan(finding->stall_ratio) ? NAN : account->time_ns);
+	for (int part = 0; part < ACCOUNT_PART_MAX; part++)
+		jsonw_number(json, account_part_name(part), account->share[part]);
+	add_seconds(json, "startup_s", account->startup_ns);
 	add_seconds(json, "theta_s", finding->theta_ns);
 	jsonw_int(json, "batches", (int64_t)finding->batch_count);
 	jsonw_int(json, "steady_batches", (int64_t)finding->steady_count);
@@ -187,7 +189,6 @@ static void add_breakdown(struct jsonw *json, const struct report *report)
 	jsonw_int(json, "read_bytes", totals->read_bytes);
 	jsonw_int(json, "storage_bytes", totals->storage_bytes);
 	jsonw_int(json, "samples", totals->samples);
-	jsonw_ns(json, "iterator_setup_s", report->setup_count ? report->setup_ns : QUERY_UNKNOWN);
 	jsonw_close(json, '}');
 }
 
@@ -279,7 +280,7 @@ void report_json(const struct report *report, FILE *out)
 
 	jsonw_init(&json, out);
 	jsonw_open(&json, NULL, '{');
-	jsonw_string(&json, "schema", "dlprof.report/1");
+	jsonw_string(&json, "schema", "dlprof.report/2");
 	add_run(&json, report);
 	jsonw_string(&json, "clock", gpu_clock(report));
 	add_verdict(&json, report);

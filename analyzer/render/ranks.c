@@ -236,7 +236,7 @@ void ranks_json(const struct ranks *ranks, FILE *out)
 		by_gpu &= ranks->rows[i].finding.by_gpu;
 	jsonw_init(&json, out);
 	jsonw_open(&json, NULL, '{');
-	jsonw_string(&json, "schema", "dlprof.report/1");
+	jsonw_string(&json, "schema", "dlprof.report/2");
 	jsonw_open(&json, "run", '{');
 	jsonw_string(&json, "path", ranks->path);
 	jsonw_int(&json, "ranks", (int64_t)ranks->count);

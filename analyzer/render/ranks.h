@@ -50,7 +50,7 @@ const char *ranks_alignment_words(enum rank_alignment alignment);
 
 void ranks_text(const struct ranks *ranks, const struct page *page);
 
-/* `dlprof.report/1` of a job: `verdict` and `stall` are the job's, `ranks` has a row for each. */
+/* `dlprof.report/2` of a job: `verdict` and `stall` are the job's, `ranks` has a row for each. */
 void ranks_json(const struct ranks *ranks, FILE *out);
 
 #endif

@@ -39,8 +39,6 @@ struct report {
 	struct gpu_call_sums gpu_calls;
 	struct gpu_use gpu_use;
 	struct gpu_device_list gpu_devices;
-	int64_t setup_ns; /* making iterators after the first */
-	int64_t setup_count;
 	char **notes;
 	size_t note_count;
 };
@@ -48,7 +46,7 @@ struct report {
 /* text.c: for people. The verdict comes first. */
 void report_text(const struct report *report, const struct page *page);
 
-/* json.c: for programs, `dlprof.report/1`. */
+/* json.c: for programs, `dlprof.report/2`. */
 void report_json(const struct report *report, FILE *out);
 
 #endif

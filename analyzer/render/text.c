@@ -68,7 +68,7 @@ static void print_incomplete(const struct report *report, const struct page *pag
 		page_entry(page, INDENT, INDENT, "",
 			   "%zu steady batch%s were seen; a verdict takes %d.",
 			   finding->steady_count, finding->steady_count == 1 ? "" : "es",
-			   STALL_FEWEST_STEADY);
+			   STALL_FEWEST);
 	else if (finding->gap == STALL_GAP_LOSS)
 		page_entry(page, INDENT, INDENT, "", "At least %s of them are missing.",
 			   units_share(share, finding->lost_share));
@@ -291,15 +291,6 @@ static void print_loader(const struct report *report, const struct page *page)
 			"other programs took %.2g of the %.3g cores on average; predictions count "
 			"on the rest, and more workers may win some of theirs",
 			report->series.other_cores, report->series.cores);
-	if (report->setup_count > 0) {
-		char time[UNITS_MAX];
-
-		page_item(page, "Restarts",
-		      "making the iterators of %" PRId64
-		      " later epoch%s took %s in all, which is not counted as waiting",
-		      report->setup_count, plural(report->setup_count),
-		      units_time(time, (double)report->setup_ns));
-	}
 }
 
 static void print_others(const struct report *report, const struct page *page)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "analysis/mix.h"
+#include "report/thread.h"
 #include "store/redact.h"
 
 static void inside_done(struct inside *inside)
@@ -69,15 +70,33 @@ static int read_inside(struct db *db, struct inside *inside)
 	return r < 0 ? r : tally_unlisted_read(db, "folder", &inside->unlisted_folder_ns);
 }
 
-static int read_loader(struct db *db, struct report *report)
+/* Of the loader that most waits are for, by the account of the thread that asks for its batches. */
+static int read_series(struct db *db, bool is_chosen, struct report *report)
+{
+	const struct thread_query query = {
+		.filter = report->filter,
+		.loaders = report->loaders,
+		.loader_count = report->loader_count,
+		.missing_count = report->missing_count,
+		.is_chosen = is_chosen,
+	};
+	size_t judged = (size_t)(report->loader - report->loaders);
+	int r = thread_judge(db, &query, &judged, &report->series, &report->finding);
+
+	report->loader = &report->loaders[judged];
+	report->filter.loader_id = report->loader->loader_id;
+	return r;
+}
+
+static int read_loader(struct db *db, bool is_chosen, struct report *report)
 {
 	int r;
 
-	if (!report->loader)
+	if (!report->loader) {
+		stall_judge(&report->series, &report->finding);
 		return 0;
-	r = query_series(db, &report->filter, &report->series);
-	report->series.lost_count =
-		series_add_lost(report->series.lost_count, report->missing_count);
+	}
+	r = read_series(db, is_chosen, report);
 	if (r == 0)
 		r = batch_totals(db, &report->filter, &report->totals);
 	if (r == 0)
@@ -88,9 +107,6 @@ static int read_loader(struct db *db, struct report *report)
 	report->gpu_use = gpu_use_of(&report->gpu_sums);
 	if (r == 0)
 		r = gpu_device_list_read(db, &report->filter, &report->gpu_devices);
-	if (r == 0)
-		r = query_epoch_setup(db, report->loader->loader_id, &report->setup_ns,
-				      &report->setup_count);
 	return r;
 }
 
@@ -139,17 +155,15 @@ static int collect(const struct options *options, struct db *db, struct report *
 				report->run.rank, options->rank);
 	if (choose_loader(options, report) < 0)
 		return cmd_fail("'%s' has no loader %" PRId64, options->run, options->loader);
-	r = read_loader(db, report);
+	r = read_loader(db, options->loader >= 0, report);
 	if (r == 0 && report->loader && report->loader->batch_count > 0 && !report->series.count &&
 	    cmd_check_part(options, report->loader))
 		return CMD_ERROR;
-	if (r == 0) {
-		stall_judge(&report->series, &report->finding);
+	if (r == 0)
 		r = options->bare
 			    ? cause_find_bare(&report->series, &report->finding, &report->diagnosis)
 			    : cause_find(&report->series, &report->finding, &report->gpu_use,
 					 &report->diagnosis);
-	}
 	if (r == 0 && !options->bare)
 		r = refine(report);
 	if (r == 0 && !options->bare)

@@ -39,6 +39,8 @@ struct head {
 	int64_t batch_count, epoch_count, time_ns;
 	int64_t load_cpu_count;
 	double load_cpu_ns;
+	int64_t first_ns, last_ns; /* of the series */
+	double elsewhere_ns;
 	struct load_totals totals;
 	struct gpu_sums gpu;
 };
@@ -162,6 +164,9 @@ static int write_loader(struct db *db, sqlite3_stmt *stmt, const struct loader_i
 		r = gpu_sums_count(db, &all, series.gpu_busy_ns, &head.gpu);
 	head.load_cpu_count = (int64_t)series.load_cpu_count;
 	head.load_cpu_ns = series.load_cpu_ns;
+	head.first_ns = series.first_ns;
+	head.last_ns = series.last_ns;
+	head.elsewhere_ns = series.elsewhere_ns;
 	if (r == 0)
 		r = write_series(stmt, loader, &series);
 	/* Last: without it there is no pack. */
@@ -318,11 +323,15 @@ int pack_read_series(struct db *db, int64_t loader_id, struct batch_series *seri
 		r = -ENOENT;
 	sqlite3_finalize(stmt);
 	if (r < 0) {
+		packed.epochs = NULL; /* they are the caller's */
 		series_done(&packed);
 		return r;
 	}
 	packed.load_cpu_count = head.load_cpu_count > 0 ? (size_t)head.load_cpu_count : 0;
 	packed.load_cpu_ns = head.load_cpu_ns >= 0 ? head.load_cpu_ns : 0;
+	packed.first_ns = head.first_ns >= 0 ? head.first_ns : SERIES_UNKNOWN;
+	packed.last_ns = head.last_ns >= 0 ? head.last_ns : SERIES_UNKNOWN;
+	packed.elsewhere_ns = head.elsewhere_ns >= 0 ? head.elsewhere_ns : 0;
 	*series = packed;
 	return 0;
 }

@@ -21,6 +21,13 @@ static const char COUNT_SQL[] = "SELECT (SELECT CAST(TOTAL(count) AS INTEGER) FR
 				" (SELECT COUNT(*) FROM t_process), IFNULL((SELECT CAST(value AS"
 				"  INTEGER) FROM t_meta WHERE key = 'rank'), 0)";
 
+/* The thread of its first epoch speaks for all; where nobody says so, it is not nested. */
+#define OWNER_SQL                                                                                  \
+	" pid, (SELECT MAX(tid) FROM t_epoch e WHERE e.loader_id = id.loader_id AND epoch ="       \
+	"  (SELECT MIN(epoch) FROM t_epoch f WHERE f.loader_id = id.loader_id)),"                  \
+	" IFNULL((SELECT MAX(nested) FROM t_epoch e WHERE e.loader_id = id.loader_id), 0) > 0,"    \
+	" place"
+
 /* A loader may be known by its batches alone, where the record of its iterator was lost. */
 static const char LOADERS_SQL[] =
 	"WITH part AS (SELECT loader_id, epoch, COUNT(batch) AS batches,"
@@ -32,7 +39,7 @@ static const char LOADERS_SQL[] =
 	" id AS (SELECT loader_id FROM t_loader UNION SELECT loader_id FROM whole)"
 	"SELECT id.loader_id, kind, workers, prefetch_factor, in_order, persistent, batch_size,"
 	" CAST(IFNULL(batches, 0) AS INTEGER), CAST(IFNULL(epochs, 0) AS INTEGER),"
-	" CAST(IFNULL(ns, 0) AS INTEGER)"
+	" CAST(IFNULL(ns, 0) AS INTEGER)," OWNER_SQL
 	" FROM id LEFT JOIN t_loader USING (loader_id) LEFT JOIN whole USING (loader_id)"
 	" ORDER BY IFNULL(ns, 0) DESC, id.loader_id";
 
@@ -44,21 +51,20 @@ static const char PACKED_SQL[] =
 	" id AS (SELECT loader_id FROM t_loader UNION"
 	"  SELECT loader_id FROM part WHERE loader_id IS NOT NULL)"
 	"SELECT id.loader_id, kind, workers, prefetch_factor, in_order, persistent, batch_size,"
-	" 0, 0, 0 FROM id LEFT JOIN t_loader USING (loader_id) ORDER BY id.loader_id";
+	" 0, 0, 0," OWNER_SQL " FROM id LEFT JOIN t_loader USING (loader_id) ORDER BY id.loader_id";
 
 static const char LOADER_SQL[] =
 	"SELECT workers, prefetch_factor, in_order, persistent FROM t_loader WHERE loader_id = ?1";
 
 static const char *const SERIES_SQL[2] = ROWS_ORDERS(
 	"SELECT wait_ns, compute_ns, load_ns, cpu_ns, epoch, batch,"
-	" worker_id, head_ready, qdepth, gpu_idle_wait_ns, gpu_busy_ns, step_ns FROM t_batch",
+	" worker_id, head_ready, qdepth, gpu_idle_wait_ns, gpu_busy_ns, step_ns, begin_ns,"
+	" load_begin_ns FROM t_batch",
 	"");
 
-/* Without the first epoch: starting workers once is nobody's mistake. */
-static const char SETUP_SQL[] =
-	"SELECT CAST(TOTAL(MAX(setup_ns, 0)) AS INTEGER), COUNT(setup_ns) FROM t_epoch"
-	" WHERE loader_id = ?1"
-	" AND epoch > (SELECT MIN(epoch) FROM t_epoch WHERE loader_id = ?1)";
+static const char EPOCHS_SQL[] =
+	"SELECT epoch, begin_ns, setup_ns, stop_begin_ns, stop_ns FROM t_epoch"
+	" WHERE loader_id = ?1 AND epoch >= ?2 AND epoch <= ?3 ORDER BY epoch";
 
 static const char NOTES_SQL[] = "SELECT text FROM t_note WHERE level = 'warning' ORDER BY rowid";
 
@@ -203,7 +209,7 @@ void run_info_done(struct run_info *run)
 
 static void take_loader(struct loader_info *loader, sqlite3_stmt *stmt)
 {
-	const char *kind = rows_text(stmt, 1, REDACT_TEXT);
+	const char *kind = rows_text(stmt, 1, REDACT_TEXT), *place;
 
 	*loader = (struct loader_info){
 		.loader_id = sqlite3_column_int64(stmt, 0),
@@ -215,9 +221,15 @@ static void take_loader(struct loader_info *loader, sqlite3_stmt *stmt)
 		.batch_count = sqlite3_column_int64(stmt, 7),
 		.epoch_count = sqlite3_column_int64(stmt, 8),
 		.time_ns = sqlite3_column_int64(stmt, 9),
+		.pid = rows_time(stmt, 10),
+		.tid = rows_time(stmt, 11),
+		.nested = sqlite3_column_int(stmt, 12) != 0,
 	};
 	if (kind)
 		strncpy(loader->kind, kind, sizeof(loader->kind) - 1);
+	place = rows_text(stmt, 13, REDACT_TEXT);
+	if (place)
+		strncpy(loader->place, place, sizeof(loader->place) - 1);
 }
 
 static int list_loaders(struct db *db, const char *sql, struct loader_info **ret_loaders,
@@ -296,10 +308,45 @@ static int query_loader(struct db *db, int64_t loader_id, struct batch_series *s
 	return r;
 }
 
+/* How much of the wait is after the end of the load; QUERY_UNKNOWN. */
+static int64_t handover_of(const struct batch_row *row, int64_t begin_ns, int64_t load_begin_ns)
+{
+	int64_t end_ns, ready_ns;
+
+	if (begin_ns < 0 || load_begin_ns < 0 || row->load_ns < 0 || row->wait_ns < 0 ||
+	    __builtin_add_overflow(load_begin_ns, row->load_ns, &ready_ns) ||
+	    __builtin_add_overflow(begin_ns, row->wait_ns, &end_ns))
+		return QUERY_UNKNOWN;
+	if (ready_ns <= begin_ns)
+		return row->wait_ns;
+	return ready_ns < end_ns ? end_ns - ready_ns : 0;
+}
+
+/* When it was handed out and when its step ended, and what of that was in no column. */
+static void span_row(struct batch_series *series, const struct batch_row *row, int64_t begin_ns,
+		     int64_t step_ns)
+{
+	int64_t out_ns, end_ns;
+
+	if (begin_ns < 0 || row->wait_ns < 0 ||
+	    __builtin_add_overflow(begin_ns, row->wait_ns, &out_ns) ||
+	    __builtin_add_overflow(begin_ns, step_ns > row->wait_ns ? step_ns : row->wait_ns,
+				   &end_ns))
+		return;
+	if (series->first_ns == SERIES_UNKNOWN)
+		series->first_ns = out_ns;
+	if (end_ns > series->last_ns)
+		series->last_ns = end_ns;
+	if (step_ns >= 0 && row->compute_ns >= 0)
+		series->elsewhere_ns +=
+			fmax((double)(end_ns - out_ns) - (double)row->compute_ns, 0);
+}
+
 static int append_row(struct batch_series *series, sqlite3_stmt *stmt)
 {
 	int32_t ready = rows_small(stmt, 7);
-	const struct batch_row row = {
+	int64_t begin_ns = rows_time(stmt, 12);
+	struct batch_row row = {
 		.wait_ns = rows_time(stmt, 0),
 		.compute_ns = rows_time(stmt, 1),
 		.load_ns = rows_time(stmt, 2),
@@ -314,6 +361,8 @@ static int append_row(struct batch_series *series, sqlite3_stmt *stmt)
 		.step_ns = rows_time(stmt, 11),
 	};
 
+	row.handover_ns = handover_of(&row, begin_ns, rows_time(stmt, 13));
+	span_row(series, &row, begin_ns, row.step_ns);
 	return series_append(series, &row);
 }
 
@@ -335,13 +384,52 @@ static void read_cores(const struct run_info *run, struct batch_series *series)
 		series->other_cores = fmax(series->other_cores - (all - limit), 0);
 }
 
+static int read_epochs(struct db *db, const struct batch_filter *filter,
+		       struct batch_series *series)
+{
+	sqlite3_stmt *stmt = NULL;
+	int r = rows_prepare(db, EPOCHS_SQL, &stmt);
+
+	if (r == 0) {
+		sqlite3_bind_int64(stmt, 1, filter->loader_id);
+		sqlite3_bind_int64(stmt, 2, filter->epoch >= 0 ? filter->epoch : 0);
+		sqlite3_bind_int64(stmt, 3, filter->epoch >= 0 ? filter->epoch : INT32_MAX);
+	}
+	while (r == 0 && (r = rows_next(stmt)) == 1) {
+		const struct series_epoch epoch = {
+			.epoch = rows_small(stmt, 0),
+			.begin_ns = rows_time(stmt, 1),
+			.setup_ns = (float)query_known(rows_time(stmt, 2)),
+			.stop_begin_ns = rows_time(stmt, 3),
+			.stop_ns = (float)query_known(rows_time(stmt, 4)),
+		};
+
+		r = series_add_epoch(series, &epoch);
+	}
+	sqlite3_finalize(stmt);
+	return r;
+}
+
+/* Of some of an epoch's batches its start and end are no part. */
+static int read_filtered(struct db *db, const struct batch_filter *filter,
+			 struct batch_series *series)
+{
+	sqlite3_stmt *stmt = NULL;
+	int r = rows_of_batches(db, SERIES_SQL, filter, &stmt);
+
+	while (r == 0 && (r = rows_next(stmt)) == 1)
+		r = append_row(series, stmt);
+	sqlite3_finalize(stmt);
+	series->is_part = !rows_is_whole(filter) && series->run_count &&
+			  (series->runs[0].epoch > 0 || series->runs[0].batch > 0);
+	return r;
+}
+
 int query_series(struct db *db, const struct batch_filter *filter, struct batch_series *series)
 {
 	struct run_info run;
-	sqlite3_stmt *stmt = NULL;
-	int r;
+	int r = query_run(db, &run);
 
-	r = query_run(db, &run);
 	if (r < 0)
 		return r;
 	series->lost_count = run.lost_count;
@@ -350,35 +438,12 @@ int query_series(struct db *db, const struct batch_filter *filter, struct batch_
 	run_info_done(&run);
 
 	r = query_loader(db, filter->loader_id, series);
+	if (r == 0 && filter->first < 0 && filter->last < 0)
+		r = read_epochs(db, filter, series);
 	if (r < 0)
 		return r;
-	if (rows_is_whole(filter)) {
-		r = pack_read_series(db, filter->loader_id, series);
-		if (r != -ENOENT)
-			return r;
-	}
-	r = rows_of_batches(db, SERIES_SQL, filter, &stmt);
-	while (r == 0 && (r = rows_next(stmt)) == 1)
-		r = append_row(series, stmt);
-	sqlite3_finalize(stmt);
-	return r;
-}
-
-int query_epoch_setup(struct db *db, int64_t loader_id, int64_t *ret_setup_ns,
-		      int64_t *ret_epoch_count)
-{
-	sqlite3_stmt *stmt = NULL;
-	int r = rows_ask(db, SETUP_SQL, loader_id, &stmt);
-
-	*ret_setup_ns = 0;
-	*ret_epoch_count = 0;
-	if (r == 1) {
-		*ret_setup_ns = sqlite3_column_int64(stmt, 0);
-		*ret_epoch_count = sqlite3_column_int64(stmt, 1);
-		r = 0;
-	}
-	sqlite3_finalize(stmt);
-	return r;
+	r = rows_is_whole(filter) ? pack_read_series(db, filter->loader_id, series) : -ENOENT;
+	return r == -ENOENT ? read_filtered(db, filter, series) : r;
 }
 
 static void free_notes(char **notes, size_t count)

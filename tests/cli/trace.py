@@ -263,6 +263,12 @@ def check_export(folder):
                     "prefetch_factor=2", "--meta", "in_order=true", "--meta", "cores=8")
     t.equal(done.status, 0, done.err)
     before, after = (json.loads(t.report("--json", path).out) for path in (run, back))
+    # A table says who was ready, but not when the others were, and nothing of making iterators.
+    for found in before, after:
+        for key in ("not_ready", "receiving", "startup_s"):
+            found["stall"].pop(key)
+        found["stall"] = {key: isinstance(value, float) and round(value, 6) or value
+                          for key, value in found["stall"].items() if key != "ci95"}
     for key in ("verdict", "cause", "stall", "period"):
         t.equal(after[key], before[key], "after export and import:", key)
     one = t.report("export", run, "--view", "none")

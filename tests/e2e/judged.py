@@ -47,7 +47,7 @@ def judge(plan, expected, truth, found):
             "cores": found["workers"]["cores"]}
     other = ["{} is {!r}".format(key, value) for key, value in said.items()
              if key in expected and not is_right(value, expected[key])]
-    own = trainings.stall_ratio(plan, truth)
+    own = trainings.stall_ratio(truth)
     wrong = []
     if said["verdict"] not in (verdict_of(own - RATIO_TOLERANCE), verdict_of(own + RATIO_TOLERANCE)):
         wrong.append("verdict is {!r}".format(said["verdict"]))

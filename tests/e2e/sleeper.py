@@ -2,7 +2,8 @@
 """A training without a model: loads sleep, steps sleep, and the script keeps its own clock.
 
 usage: sleeper.py LOG.json '{"workers": 7, ...}'. Knows nothing of dlprof. LOG gets one JSON line
-per delivered batch, written before the next one is asked for, and a last line {"end": true}.
+per delivered batch, written before the next one is asked for, and a last line {"end": true}. The
+first line of an epoch has "between", how long the end of the epoch before and iter() took.
 
 What can be wrong with a training is a key of the plan: see seconds_of(), rebuild(), prepare() and
 step(). Whatever is random is so by the index of the sample, so that every run of a plan, with
@@ -172,10 +173,11 @@ def step(plan, iterators, labels, epoch, ordinals, log):
         try:
             samples = next(iterator)
         except StopIteration:
+            plan["between"] = now() - begin
             return False
         end = now()
         line = dict(samples[-1], label=labels[i], epoch=epoch, batch=ordinals[i], begin=begin,
-                    end=end, load_begin=samples[0]["load_begin"])
+                    end=end, load_begin=samples[0]["load_begin"], between=plan.pop("between", 0))
         ordinals[i] += 1
         os.write(log, (json.dumps(line) + "\n").encode())
     seconds = plan.get("step_s", 0)
@@ -205,7 +207,9 @@ def train(path, plan):
     check = make_loader(plan, plan["validation"], 1) if plan.get("validation") else None
     for epoch in range(plan.get("epochs", 1)):
         plan["epoch"] = epoch
+        begin = now()
         iterators = [iter(loader) for loader in loaders]
+        plan["between"] = plan.get("between", 0) + now() - begin
         ordinals = [0 for _ in loaders]
         while step(plan, iterators, labels, epoch, ordinals, log):
             if plan.get("close_fds"):  # a program may close what it did not open

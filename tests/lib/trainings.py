@@ -56,12 +56,14 @@ def steady(plan, truth, skipped):
     return result
 
 
-def stall_ratio(plan, truth, skipped=None):
-    """By the definition that the report goes by, from the script's stamps alone."""
-    batches = steady(plan, truth, max(plan["workers"], 1) if skipped is None else skipped)
-    theta = max(0.002, 0.1 * statistics.median(compute for _, compute, _ in batches))
-    starved = sum(wait for wait, _, is_ready in batches if not is_ready and wait >= theta)
-    return starved / sum(wait + compute for wait, compute, _ in batches)
+def stall_ratio(truth):
+    """Waiting over all time from the first batch on, from the script's stamps alone. The last step,
+    of which there is no stamp, is taken to be as long as the others."""
+    waited = sum(line["end"] - line["begin"] + line.get("between", 0) for line in truth[1:])
+    steps = [after["begin"] - line["end"] for line, after in zip(truth, truth[1:])
+             if line["epoch"] == after["epoch"]]
+    total = truth[-1]["end"] - truth[0]["end"] + statistics.median(steps)
+    return waited / total
 
 
 def late(plan, truth):

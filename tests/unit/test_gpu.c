@@ -261,7 +261,8 @@ Test(gpu_clock, delivery_that_the_gpu_does_not_notice)
 		stall_judge(&series, &finding);
 		cr_assert_eq(cause_find(&series, &finding, NULL, &diagnosis), 0);
 		cr_expect_eq(diagnosis.cause, noticed ? CAUSE_DELIVERY : CAUSE_NONE);
-		cr_expect_float_eq(finding.delivery_ratio, 0.2, 1e-6);
+		cr_expect_float_eq(finding.account.share[ACCOUNT_RECEIVING], noticed ? 0.2 : 0,
+				   1e-3);
 		series_done(&series);
 	}
 }

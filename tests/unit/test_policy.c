@@ -34,8 +34,9 @@ Test(policy, every_metric_and_unit)
 		 "warn workers.load_mean <= 900us else=pass\n"
 		 "error stall.batches >= 500\nerror stall.steady_batches >= 300\n"
 		 "error loss.share <= 0.001\nerror stall.trimmed_ratio <= 1\n"
-		 "error stall.delivery_ratio <= 5%\nerror stall.epoch_start_ratio <= 5% else=fail",
-		 11);
+		 "error stall.receiving <= 5%\nerror stall.epoch_start <= 5% else=fail\n"
+		 "error stall.not_ready <= 5%\nerror stall.epoch_end <= 5%",
+		 13);
 	cr_assert(policy.lines[0].is_error);
 	cr_assert_eq(policy.lines[0].limit.metric, GATE_STALL_RATIO);
 	cr_assert_float_eq(policy.lines[0].limit.value, .1, 1e-12);

@@ -69,11 +69,6 @@ static void put_loader(struct html *html)
 			"other programs took %.2g of the %.3g cores on average; predictions count "
 			"on the rest, and more workers may win some of theirs",
 			report->series.other_cores, report->series.cores);
-	if (report->setup_count > 0)
-		put_row(html, "Restarts",
-			"making the iterators of %" PRId64
-			" later epochs took %s in all, which is not counted as waiting",
-			report->setup_count, html_time(time, (double)report->setup_ns));
 	for (i = 0; i < report->loader_count; i++)
 		if (&report->loaders[i] != loader)
 			put_row(html, "Not judged",

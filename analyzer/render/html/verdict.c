@@ -97,8 +97,7 @@ static void put_incomplete(struct html *html)
 		       verdict_remedy(f->gap));
 	if (f->gap == STALL_GAP_FEW_BATCHES)
 		html_paragraph(html, "", "%zu steady batch%s were seen; a verdict takes %d.",
-			       f->steady_count, f->steady_count == 1 ? "" : "es",
-			       STALL_FEWEST_STEADY);
+			       f->steady_count, f->steady_count == 1 ? "" : "es", STALL_FEWEST);
 }
 
 static void put_facts(struct html *html)

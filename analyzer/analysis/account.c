@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/account.h"
+
+#include <errno.h>
+#include <math.h>
+
+#define SLACK 1e-3 /* of the span: clocks of two processes, and rounding */
+
+static bool is_time(const float *column, size_t i)
+{
+	return column && column[i] >= 0;
+}
+
+static double time_of(const float *column, size_t i)
+{
+	return is_time(column, i) ? (double)column[i] : 0;
+}
+
+/* One series, seen by one clock. */
+struct view {
+	const struct batch_series *series;
+	double theta_ns;
+	bool by_gpu;
+	bool knows_readiness; /* of some batches */
+};
+
+static struct view look(const struct batch_series *s, bool by_gpu, double theta_ns)
+{
+	struct view view = {s, theta_ns, by_gpu, s->handover_ns != NULL};
+	size_t i;
+
+	for (i = 0; i < s->count && !view.knows_readiness; i++)
+		view.knows_readiness = s->state[i] & SERIES_READY_KNOWN;
+	return view;
+}
+
+/* Which share of a wait was after the batch was finished; NAN where nothing of it is known. */
+static double received_share(const struct view *view, size_t i)
+{
+	const struct batch_series *s = view->series;
+	double wait_ns = (double)s->wait_ns[i];
+
+	if (is_time(s->handover_ns, i))
+		return wait_ns > 0 ? (double)s->handover_ns[i] / wait_ns : 0;
+	if (s->state[i] & SERIES_READY_KNOWN)
+		return s->state[i] & SERIES_READY ? 1 : 0;
+	/* The load itself is what is waited for. */
+	if (s->workers == 0)
+		return 0;
+	return view->knows_readiness ? wait_ns < view->theta_ns : NAN;
+}
+
+static void add_batch(struct account *a, const struct view *view, const struct series_place *at,
+		      bool is_first)
+{
+	const struct batch_series *s = view->series;
+	size_t i = at->i;
+	double wait_ns = time_of(s->wait_ns, i), counted_ns = wait_ns, received;
+
+	if (view->by_gpu && !is_time(s->gpu_idle_ns, i)) {
+		a->unseen_ns += time_of(s->compute_ns, i) + (is_first ? 0 : wait_ns);
+		return;
+	}
+	if (view->by_gpu)
+		counted_ns = (double)s->gpu_idle_ns[i];
+	a->step_ns += time_of(s->compute_ns, i);
+	if (is_first || !is_time(s->wait_ns, i))
+		return;
+	a->count++;
+	a->step_ns += wait_ns - counted_ns;
+	a->wait_ns += counted_ns;
+	if (at->batch < account_start_count(s->workers)) {
+		a->part_ns[ACCOUNT_EPOCH_START] += counted_ns;
+		return;
+	}
+	received = received_share(view, i);
+	a->part_ns[ACCOUNT_RECEIVING] += counted_ns * received;
+	a->part_ns[ACCOUNT_NOT_READY] += counted_ns * (1 - received);
+}
+
+static void add_epoch(struct account *a, enum account_part part, double ns)
+{
+	if (!(ns > 0))
+		return;
+	a->part_ns[part] += ns;
+	a->wait_ns += ns;
+}
+
+static bool is_within(int64_t ns, const struct account_span *span)
+{
+	return ns >= span->begin_ns && ns < span->end_ns;
+}
+
+/* Of an epoch whose times are not known, all but the first start and the last end. */
+static void add_epochs(struct account *a, const struct batch_series *s,
+		       const struct account_span *span)
+{
+	size_t i;
+
+	for (i = 0; i < s->epoch_count; i++) {
+		const struct series_epoch *e = &s->epochs[i];
+		bool starts = i > 0 || s->is_part, ends = i + 1 < s->epoch_count;
+
+		if (span->begin_ns != SERIES_UNKNOWN && e->begin_ns != SERIES_UNKNOWN)
+			starts = is_within(e->begin_ns, span);
+		if (span->end_ns != SERIES_UNKNOWN && e->stop_begin_ns != SERIES_UNKNOWN)
+			ends = is_within(e->stop_begin_ns, span);
+		if (starts)
+			add_epoch(a, ACCOUNT_EPOCH_START, (double)e->setup_ns);
+		if (ends)
+			add_epoch(a, ACCOUNT_EPOCH_END, (double)e->stop_ns);
+	}
+}
+
+void account_add(struct account *thread, const struct batch_series *s, bool by_gpu,
+		 double theta_ns, const struct account_span *span)
+{
+	/* Another loader may have been asked first: then the first wait for this one is inside. */
+	bool is_inside = s->is_part || (span->begin_ns != SERIES_UNKNOWN &&
+					s->first_ns > span->begin_ns);
+	const struct view view = look(s, by_gpu, theta_ns);
+	struct series_place at = SERIES_BEGIN;
+
+	while (series_next(s, &at))
+		add_batch(thread, &view, &at, at.i == 0 && !is_inside);
+	add_epochs(thread, s, span);
+	if (is_inside || !s->count || !is_time(s->wait_ns, 0))
+		return;
+	thread->startup_ns = (double)s->wait_ns[0];
+	if (s->epoch_count && s->epochs[0].setup_ns > 0)
+		thread->startup_ns += (double)s->epochs[0].setup_ns;
+}
+
+static void set_ratio(struct account *a)
+{
+	a->time_ns = a->wait_ns + a->step_ns;
+	a->ratio = a->time_ns > 0 ? a->wait_ns / a->time_ns : NAN;
+	for (int part = 0; part < ACCOUNT_PART_MAX; part++)
+		a->share[part] = a->time_ns > 0 ? a->part_ns[part] / a->time_ns : NAN;
+}
+
+int account_close(struct account *thread, const struct account_span *span)
+{
+	double time_ns = (double)(span->end_ns - span->begin_ns) - thread->unseen_ns;
+
+	if (span->begin_ns == SERIES_UNKNOWN || span->end_ns == SERIES_UNKNOWN ||
+	    !(thread->wait_ns <= time_ns * (1 + SLACK)))
+		return -ERANGE;
+	thread->step_ns = fmax(time_ns - thread->wait_ns, 0);
+	set_ratio(thread);
+	return 0;
+}
+
+void account_of_loader(const struct batch_series *s, bool by_gpu, double theta_ns,
+		       struct account *ret)
+{
+	const struct account_span own = {s->first_ns, s->last_ns};
+
+	*ret = (struct account){.startup_ns = NAN};
+	/* A part has no start of its own, and its times are not all within those. */
+	account_add(ret, s, by_gpu, theta_ns,
+		    s->is_part ? &(struct account_span){SERIES_UNKNOWN, SERIES_UNKNOWN} : &own);
+	ret->step_ns += s->elsewhere_ns;
+	set_ratio(ret);
+	if (s->wait_ns && s->compute_ns)
+		return;
+	ret->ratio = NAN;
+	for (int part = 0; part < ACCOUNT_PART_MAX; part++)
+		ret->share[part] = NAN;
+}
+
+const char *account_part_name(enum account_part part)
+{
+	static const char *const names[ACCOUNT_PART_MAX] = {
+		[ACCOUNT_NOT_READY] = "not_ready",
+		[ACCOUNT_RECEIVING] = "receiving",
+		[ACCOUNT_EPOCH_START] = "epoch_start",
+		[ACCOUNT_EPOCH_END] = "epoch_end",
+	};
+
+	return names[part];
+}

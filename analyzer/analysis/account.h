@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * account.h - where the time of the thread that trains went: the one account that all else is
+ * a part of.
+ *
+ * It runs from the return of the thread's first next() to the end of its last step. Each
+ * nanosecond of it is either
+ * - waiting: inside the outermost iter(), next() or end of any loader. Of a batch's wait
+ *   - not ready: until the batch was finished (without workers: the load itself),
+ *   - receiving: finished, and not yet in hand;
+ *   - epoch start: making an iterator, and the waits for the first W batches of an epoch (W
+ *     workers; 1 if unknown, none without workers), which no step can overlap;
+ *   - epoch end: the call that ends an epoch, workers being shut down;
+ * - or step: the rest.
+ *
+ * The stall ratio is waiting / (waiting + step). What comes before the first batch is start-up,
+ * once a run, and in no ratio.
+ *
+ * By the GPU's clock a part is the time for which the GPU idled in it; the rest is step. A batch's
+ * idle time is divided as its wait is. What the GPU did while an iterator was made or ended is not
+ * known, and counts as idle. Batches without a GPU time are left out.
+ */
+#ifndef ACCOUNT_H
+#define ACCOUNT_H
+
+#include "analysis/series.h"
+
+enum account_part {
+	ACCOUNT_NOT_READY,
+	ACCOUNT_RECEIVING,
+	ACCOUNT_EPOCH_START,
+	ACCOUNT_EPOCH_END,
+	ACCOUNT_PART_MAX
+};
+
+struct account {
+	double part_ns[ACCOUNT_PART_MAX]; /* NAN: not told apart; wait_ns has it all the same */
+	double share[ACCOUNT_PART_MAX];   /* of time_ns: their sum is the ratio */
+	double wait_ns;
+	double step_ns;
+	double time_ns;    /* both */
+	double ratio;      /* wait / time; NAN: nothing is known */
+	double startup_ns; /* NAN: unknown */
+	double unseen_ns;  /* of batches that the GPU's clock leaves out */
+	size_t count;      /* of batches in it */
+};
+
+/* From when to when a thread trains, CLOCK_MONOTONIC; SERIES_UNKNOWN: as the series. */
+struct account_span {
+	int64_t begin_ns;
+	int64_t end_ns;
+};
+
+/* The first W of an epoch, whose waits are its start; `workers` < 0: unknown. */
+static inline int64_t account_start_count(int64_t workers)
+{
+	return workers < 0 ? 1 : workers;
+}
+
+/*
+ * A loader's own loop: its waits, and what passed between them within its epochs; waits for other
+ * loaders are part of its steps. Where the readiness of some batches is known, `theta_ns` parts the
+ * waits for the others.
+ */
+void account_of_loader(const struct batch_series *series, bool by_gpu, double theta_ns,
+		       struct account *ret);
+
+/*
+ * A thread's: its loaders' waits within the span, each added once, and the rest of the span. Starts
+ * from {.startup_ns = NAN}. Where the waits do not fit into the span the records contradict each
+ * other: -ERANGE, and no account.
+ */
+void account_add(struct account *thread, const struct batch_series *series, bool by_gpu,
+		 double theta_ns, const struct account_span *span);
+int account_close(struct account *thread, const struct account_span *span);
+
+/* Epoch starts and ends together. */
+static inline double account_restart_share(const struct account *account)
+{
+	return account->share[ACCOUNT_EPOCH_START] + account->share[ACCOUNT_EPOCH_END];
+}
+
+/* As JSON has them. */
+const char *account_part_name(enum account_part part);
+
+#endif
