@@ -12,6 +12,7 @@
 #include "render/ranks.h"
 #include "report/judge.h"
 #include "report/ranks.h"
+#include "report/thread.h"
 #include "store/redact.h"
 #include "store/steps.h"
 
@@ -40,18 +41,42 @@ static void take_gpu(const struct options *options, struct run_info *run, struct
 	*from = NULL;
 }
 
-/* Of a rank's batches: the loader asked for, or the one with the most time. */
+/* By the account of the thread that trains, as a report of this rank alone. */
+static int judge(const struct options *options, struct db *db, const struct rank_file *file,
+		 int64_t *ret_loader_id, struct batch_series *series, struct finding *finding)
+{
+	struct thread_query query = {
+		.filter = {.epoch = options->epoch, .first = options->first, .last = options->last},
+		.missing_count = file->missing_count,
+		.is_chosen = options->loader >= 0,
+	};
+	struct loader_info *loaders;
+	size_t i = 0;
+	int r = steps_list_loaders(db, &loaders, &query.loader_count);
+
+	if (r < 0)
+		return r;
+	query.loaders = loaders;
+	while (query.is_chosen && i < query.loader_count &&
+	       loaders[i].loader_id != options->loader)
+		i++;
+	if (i < query.loader_count) {
+		r = thread_judge(db, &query, &i, series, finding);
+		*ret_loader_id = loaders[i].loader_id;
+	} else {
+		stall_judge(series, finding);
+	}
+	free(loaders);
+	return r;
+}
+
 static int read_rank(const struct options *options, struct db *db, struct rank_job *job,
 		     const struct rank_file *file, struct rank_row *row)
 {
-	struct batch_filter filter = {.loader_id = options->loader,
-				      .epoch = options->epoch,
-				      .first = options->first,
-				      .last = options->last};
 	struct rank_epoch *epochs = NULL;
 	struct batch_series series;
 	size_t epoch_count = 0;
-	int64_t offset_ns;
+	int64_t offset_ns, loader_id = -1;
 	struct run_info run;
 	int r = query_run(db, &run);
 
@@ -64,14 +89,9 @@ static int read_rank(const struct options *options, struct db *db, struct rank_j
 	if (__builtin_sub_overflow(run.start_unix_ns, run.start_ns, &offset_ns) ||
 	    run.start_unix_ns < 0 || run.start_ns < 0)
 		offset_ns = QUERY_UNKNOWN;
-	if (filter.loader_id < 0)
-		r = steps_find_loader(db, &filter.loader_id);
-	if (r == 0 && filter.loader_id >= 0)
-		r = steps_read(db, &filter, &series);
+	r = judge(options, db, file, &loader_id, &series, &row->finding);
 	if (r == 0 && offset_ns != QUERY_UNKNOWN)
-		r = steps_read_epochs(db, filter.loader_id, offset_ns, &epochs, &epoch_count);
-	series.lost_count = series_add_lost(series.lost_count, file->missing_count);
-	stall_judge(&series, &row->finding);
+		r = steps_read_epochs(db, loader_id, offset_ns, &epochs, &epoch_count);
 	if (r == 0 && options->verb == VERB_HTML)
 		r = draw(&series, row);
 	if (r == 0)
