@@ -152,9 +152,9 @@ def check_files(database, plan):
 
 def check_report(database, told):
     done = report(database)
-    check(done.status == 0, "dlprof-report", done.status, done.err)
+    check(done.status in (0, 3), "dlprof-report", done.status, done.err)
     done = report("--json", database)
-    equal(done.status, 0, "dlprof-report, JSON", done.err)
+    check(done.status in (0, 3), "dlprof-report, JSON", done.status, done.err)
     inside = json.loads(done.out)
     text = json.dumps(inside)
     for name in step_stamps(told):

@@ -8,38 +8,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/gate.h"
-#include "analysis/stats.h"
+#include "gate_model.h"
 
-#define MS        1e6
-#define WORKERS   4
-#define PREFETCH  2
 #define BASELINES 5
 
-static uint64_t chance = 1;
-
-static double uniform(void)
-{
-	return ((double)(stats_random(&chance) >> 11) + 0.5) / 9007199254740992.0;
-}
-
-static double normal(void)
-{
-	return sqrt(-2 * log(uniform())) * cos(2 * M_PI * uniform());
-}
-
-/* How loads vary; their mean is `load`. */
-struct family {
-	const char *name;
-	double spread; /* coefficient of variation of lognormal loads */
-	double memory; /* of the logarithm: correlation with the load before */
-	double tail;   /* exponent of Pareto loads instead; 0: lognormal */
-	double drift;  /* CV of a factor that all loads of a run share */
-	bool burst;    /* now and then all are slow for a while */
-	int64_t lost;  /* records of a run */
-};
-
-static const struct family FAMILIES[] = {
+static const struct gate_family FAMILIES[] = {
 	{"even", .spread = .1},
 	{"spread .5", .spread = .5},
 	{"spread 1", .spread = 1},
@@ -53,77 +26,6 @@ static const struct family FAMILIES[] = {
 };
 #define FAMILY_COUNT (sizeof(FAMILIES) / sizeof(FAMILIES[0]))
 
-struct loads {
-	const struct family *family;
-	double sigma, state;
-	int burst_left;
-};
-
-static double next_load(struct loads *loads)
-{
-	const struct family *f = loads->family;
-	double factor;
-
-	if (f->tail > 0) {
-		factor = pow(uniform(), -1 / f->tail) * (f->tail - 1) / f->tail;
-	} else {
-		loads->state = f->memory * loads->state +
-			       sqrt(1 - f->memory * f->memory) * normal() * loads->sigma;
-		factor = exp(loads->state - loads->sigma * loads->sigma / 2);
-	}
-	if (f->burst && !loads->burst_left && uniform() < .005)
-		loads->burst_left = 20;
-	if (loads->burst_left) {
-		loads->burst_left--;
-		factor *= 3;
-	}
-	return factor;
-}
-
-/* One run: rho = load / W / compute; in order, window p W (analysis.md 1.1). */
-static struct gate_sample run(const struct family *family, double rho, size_t count, bool interval)
-{
-	enum { WINDOW = WORKERS * PREFETCH };
-	double finished[WORKERS] = {0}, delivered[WINDOW] = {0}, now = 0;
-	double compute = 50 * MS, load = rho * WORKERS * compute;
-	struct loads loads = {.family = family,
-			      .sigma = sqrt(log1p(family->spread * family->spread))};
-	struct diagnosis diagnosis = {.boot = {NAN, NAN, NAN, NAN}};
-	struct batch_series series;
-	struct gate_sample sample;
-	struct finding finding;
-
-	load *= 1 + family->drift * normal();
-	loads.state = loads.sigma * normal();
-	series_init(&series);
-	series.workers = WORKERS;
-	series.prefetch_factor = PREFETCH;
-	series.lost_count = family->lost;
-	for (size_t i = 0; i < count; i++) {
-		struct batch_row row = BATCH_ROW_UNKNOWN;
-		double begin = fmax(finished[i % WORKERS], delivered[i % WINDOW]);
-		double end = begin + load * next_load(&loads), got = fmax(now, end) + .3 * MS;
-
-		finished[i % WORKERS] = end;
-		row.epoch = 0;
-		row.batch = (int32_t)i;
-		row.wait_ns = (int64_t)(got - now);
-		row.compute_ns = (int64_t)(compute * (1 + .05 * normal()));
-		row.load_ns = (int64_t)(end - begin);
-		row.head_ready = end <= now;
-		now = delivered[i % WINDOW] = got;
-		now += (double)row.compute_ns;
-		cr_assert_eq(series_append(&series, &row), 0);
-	}
-	stall_judge(&series, &finding);
-	if (interval)
-		cr_assert_eq(boot_stall_ratio(&series, &finding, &diagnosis.boot), 0);
-	gate_take(&series, &finding, &diagnosis, &(struct load_times){0}, (double)count, false,
-		  &sample);
-	series_done(&series);
-	return sample;
-}
-
 static const struct gate_limit INCREASE = {
 	.metric = GATE_STALL_INCREASE,
 	.value = GATE_LEAST_INCREASE,
@@ -132,7 +34,7 @@ static const struct gate_limit INCREASE = {
 };
 
 /* One decision with runs of its own: five before, one after whose loads are `factor` as long. */
-static struct gate_result decide(const struct family *family, double rho, double factor,
+static struct gate_result decide(const struct gate_family *family, double rho, double factor,
 				 size_t count)
 {
 	double before[BASELINES], now, error;
@@ -140,8 +42,8 @@ static struct gate_result decide(const struct family *family, double rho, double
 	struct gate_result result;
 
 	for (int i = 0; i < BASELINES; i++)
-		before[i] = run(family, rho, count, false).value[GATE_STALL_RATIO];
-	sample = run(family, rho * factor, count, true);
+		before[i] = gate_model_run(family, rho, count, false).value[GATE_STALL_RATIO];
+	sample = gate_model_run(family, rho * factor, count, true);
 	now = sample.value[GATE_STALL_RATIO];
 	error = sample.error;
 	gate_judge_increase(&INCREASE, &(struct gate_groups){before, BASELINES, &now, &error, 1},
@@ -171,7 +73,7 @@ Test(gate, a_a_pairs_hardly_ever_fail)
 Test(gate, a_quarter_more_load_is_caught)
 {
 	static const double rhos[] = {.9, 1, 1.2, 1.6, 2};
-	static const struct family families[] = {
+	static const struct gate_family families[] = {
 		{"even", .spread = .05},
 		{"spread .1", .spread = .1},
 		{"spread .2", .spread = .2},
@@ -214,22 +116,22 @@ Test(gate, the_table_is_of_students_t)
  */
 Test(gate, a_limit_fails_what_is_surely_above_it)
 {
-	const struct family even = {"even", .spread = .1};
+	const struct gate_family even = {"even", .spread = .1};
 	struct gate_limit limit = {.metric = GATE_STALL_RATIO};
 	int at = 0, above = 0;
 	double sum = 0;
 
 	for (int i = 0; i < 200; i++)
-		sum += run(&even, 1.2, 500, false).value[GATE_STALL_RATIO];
+		sum += gate_model_run(&even, 1.2, 500, false).value[GATE_STALL_RATIO];
 	limit.value = sum / 200;
 	cr_assert(limit.value > .1 && limit.value < .25, "%g", limit.value);
 	for (int i = 0; i < 400; i++) {
-		struct gate_sample sample = run(&even, 1.2, 500, true);
+		struct gate_sample sample = gate_model_run(&even, 1.2, 500, true);
 		struct gate_result result;
 
 		gate_judge(&limit, &sample, &result);
 		at += result.outcome == GATE_FAILED;
-		sample = run(&even, 1.3, 500, true);
+		sample = gate_model_run(&even, 1.3, 500, true);
 		gate_judge(&limit, &sample, &result);
 		above += result.outcome == GATE_FAILED;
 	}
@@ -336,22 +238,25 @@ Test(gate, what_cannot_be_judged_never_passes)
 
 Test(gate, what_a_run_must_have)
 {
-	const struct family even = {"even", .spread = .1};
+	const struct gate_family even = {"even", .spread = .1};
 	struct gate_sample sample;
 
 	/* 20 p W = 160 < 300, and the first W are not steady. */
-	sample = run(&even, 1, 303, true);
+	sample = gate_model_run(&even, 1, 303, true);
 	cr_assert_eq(sample.needed_count, 300);
 	cr_assert_eq(sample.unfit, GATE_FEW);
-	sample = run(&even, 1, 304, true);
+	sample = gate_model_run(&even, 1, 304, true);
 	cr_assert_eq(sample.unfit, GATE_FIT);
 	cr_assert(sample.error > 0 && sample.error < .1);
 	/* Of 1200 records; far less than what costs a verdict. */
-	sample = run(&(struct family){"lost", .spread = .1, .lost = 10}, 1, 600, true);
+	sample = gate_model_run(&(struct gate_family){"lost", .spread = .1, .lost = 10}, 1, 600,
+				true);
 	cr_assert_eq(sample.unfit, GATE_FIT);
-	sample = run(&(struct family){"lost", .spread = .1, .lost = 14}, 1, 600, true);
+	sample = gate_model_run(&(struct gate_family){"lost", .spread = .1, .lost = 14}, 1, 600,
+				true);
 	cr_assert_eq(sample.unfit, GATE_LOSS);
-	sample = run(&(struct family){"lost", .spread = .1, .lost = 200}, 1, 600, true);
+	sample = gate_model_run(&(struct gate_family){"lost", .spread = .1, .lost = 200}, 1, 600,
+				true);
 	cr_assert_eq(sample.unfit, GATE_LOSS);
 }
 
@@ -362,7 +267,7 @@ Test(gate, calibration_counts_its_false_alarms)
 	struct gate_calibration found;
 
 	for (int i = 0; i < 20; i++)
-		ratios[i] = .2 + .005 * normal();
+		ratios[i] = .2 + .005 * gate_model_normal();
 	cr_assert_eq(gate_calibrate(&INCREASE, ratios, errors, 20, &found), 0);
 	cr_assert_eq(found.alarm_count, 0);
 	cr_assert(found.detect50 > .02 && found.detect95 > found.detect50 && found.detect95 < .08);
