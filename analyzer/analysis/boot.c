@@ -9,19 +9,32 @@
 
 #define RESAMPLES        400
 #define MOST_CELLS       16384
+#define FEWEST_BLOCKS    10 /* that can tell how they vary */
 #define DEFAULT_PREFETCH 2
 #define DEFAULT_WORKERS  8
 #define SEED             UINT64_C(0x243f6a8885a308d3)
 
 /*
- * Sums before each cell of the batches, twice around so that no block has to wrap. A batch's cell
- * holds its wait and its step, an epoch's first one also what it took to begin and to end it.
+ * Waits and steps of some items, summed up to cells: the sums before each cell, twice around so
+ * that no block has to wrap.
  */
 struct cells {
 	size_t count;
-	size_t size; /* batches a cell */
+	size_t size;  /* items a cell */
+	size_t added; /* items */
 	double *wait_ns;
 	double *step_ns;
+};
+
+/*
+ * A run as what could have come otherwise: its batches, and its later epochs, each as what it took
+ * to begin (the end of the one before, making the iterator, the first round). What begins an epoch
+ * is not like what follows: as cells of the same kind one resample would have twice as many epochs
+ * as another.
+ */
+struct strata {
+	struct cells batches, epochs;
+	size_t block; /* cells of batches */
 };
 
 static double time_of(const float *column, size_t i)
@@ -29,36 +42,90 @@ static double time_of(const float *column, size_t i)
 	return column && column[i] >= 0 ? (double)column[i] : 0;
 }
 
-static void fill(const struct batch_series *s, const struct finding *f, struct cells *cells)
+static int begin_cells(struct cells *cells, size_t items)
 {
+	cells->size = items / MOST_CELLS + 1;
+	/* A last cell that is not full would weigh as much as the others. */
+	cells->count = items / cells->size;
+	cells->wait_ns = calloc(2 * cells->count + 2, sizeof(*cells->wait_ns));
+	cells->step_ns = calloc(2 * cells->count + 2, sizeof(*cells->step_ns));
+	return cells->wait_ns && cells->step_ns ? 0 : -ENOMEM;
+}
+
+static void add(struct cells *cells, double wait_ns, double step_ns)
+{
+	size_t cell = cells->added / cells->size;
+
+	if (cell == cells->count)
+		return;
+	cells->wait_ns[cell + 1] += wait_ns;
+	cells->step_ns[cell + 1] += step_ns;
+	cells->added++;
+}
+
+/* From what is in each cell to the sums before it. */
+static void end_cells(struct cells *cells)
+{
+	for (size_t i = 1; i <= 2 * cells->count; i++) {
+		size_t from = i <= cells->count ? i : i - cells->count;
+
+		cells->wait_ns[i] =
+			cells->wait_ns[i - 1] +
+			(i <= cells->count ? cells->wait_ns[i]
+					   : cells->wait_ns[from] - cells->wait_ns[from - 1]);
+		cells->step_ns[i] =
+			cells->step_ns[i - 1] +
+			(i <= cells->count ? cells->step_ns[i]
+					   : cells->step_ns[from] - cells->step_ns[from - 1]);
+	}
+}
+
+/* What begins an epoch, as it is being summed up. */
+struct start {
+	size_t next; /* of the series' epochs */
+	double wait_ns, step_ns;
+	bool is_counted; /* the first one of a run is start-up */
+};
+
+static void begin_epoch(const struct batch_series *s, int32_t epoch, struct start *start)
+{
+	start->wait_ns = start->step_ns = 0;
+	for (; start->next < s->epoch_count && s->epochs[start->next].epoch <= epoch; start->next++)
+		if (start->next > 0)
+			start->wait_ns += fmax((double)s->epochs[start->next].setup_ns, 0) +
+					  fmax((double)s->epochs[start->next - 1].stop_ns, 0);
+}
+
+static void fill(const struct batch_series *s, const struct finding *f, struct strata *strata)
+{
+	const int64_t first = account_start_count(s->workers);
 	const float *waits = stall_waits(s, f);
-	double wait_ns = 0, step_ns = 0;
-	size_t cell = 0, left = 0, run = 0, epoch = 0, i;
+	struct series_place at = SERIES_BEGIN;
+	struct start start = {.next = 0};
+	size_t run = SIZE_MAX;
 
-	for (i = 0; i < s->count; i++) {
-		if (!left--) {
-			if (cell == cells->count)
-				break;
-			cells->wait_ns[cell] = wait_ns;
-			cells->step_ns[cell++] = step_ns;
-			left = cells->size - 1;
+	while (series_next(s, &at)) {
+		bool is_new = run == SIZE_MAX || s->runs[at.run].epoch != s->runs[run].epoch;
+		double wait_ns = time_of(waits, at.i), step_ns = stall_demand_ns(s, f, at.i);
+
+		if (is_new && start.is_counted)
+			add(&strata->epochs, start.wait_ns, start.step_ns);
+		if (is_new) {
+			start.is_counted = run != SIZE_MAX;
+			begin_epoch(s, s->runs[at.run].epoch, &start);
 		}
-		run += run + 1 < s->run_count && s->runs[run + 1].begin == i;
-		for (; epoch < s->epoch_count && s->epochs[epoch].epoch <= s->runs[run].epoch;
-		     epoch++)
-			if (epoch > 0)
-				wait_ns += fmax((double)s->epochs[epoch].setup_ns, 0) +
-					   fmax((double)s->epochs[epoch - 1].stop_ns, 0);
-		if (i > 0 || s->is_part)
-			wait_ns += time_of(waits, i);
-		step_ns += stall_demand_ns(s, f, i);
+		run = at.run;
+		if (at.batch < first) {
+			start.wait_ns += wait_ns;
+			start.step_ns += step_ns;
+		} else {
+			add(&strata->batches, wait_ns, step_ns);
+		}
 	}
-	for (i = cells->count; i <= 2 * cells->count; i++) {
-		bool is_end = i == 2 * cells->count;
-
-		cells->wait_ns[i] = wait_ns + (is_end ? wait_ns : cells->wait_ns[i - cells->count]);
-		cells->step_ns[i] = step_ns + (is_end ? step_ns : cells->step_ns[i - cells->count]);
-	}
+	if (start.is_counted)
+		add(&strata->epochs, start.wait_ns, start.step_ns);
+	end_cells(&strata->batches);
+	end_cells(&strata->epochs);
 }
 
 /* About normal, of mean 0 and deviation 1: the sum of twelve. */
@@ -72,20 +139,39 @@ static double draw_normal(uint64_t *state)
 }
 
 /* Waits and steps as another run of this length might have had them. */
-static void resample(const struct cells *cells, size_t block, uint64_t *state, double *ret_wait_ns,
-		     double *ret_step_ns)
+static void resample(const struct cells *cells, size_t block, uint64_t *state, double *wait_ns,
+		     double *step_ns)
 {
 	size_t left = cells->count;
 
-	*ret_wait_ns = *ret_step_ns = 0;
 	while (left) {
 		size_t take = block < left ? block : left;
 		size_t begin = (size_t)((stats_random(state) >> 32) * cells->count >> 32);
 
-		*ret_wait_ns += cells->wait_ns[begin + take] - cells->wait_ns[begin];
-		*ret_step_ns += cells->step_ns[begin + take] - cells->step_ns[begin];
+		*wait_ns += cells->wait_ns[begin + take] - cells->wait_ns[begin];
+		*step_ns += cells->step_ns[begin + take] - cells->step_ns[begin];
 		left -= take;
 	}
+}
+
+/* By how much the 1 % point of Student's t is further out than the normal one. */
+static double few_factor(size_t count)
+{
+	static const double factors[] = {3, 2.99, 1.95, 1.61, 1.45, 1.35, 1.29, 1.24, 1.21};
+
+	return count - 2 < sizeof(factors) / sizeof(*factors) ? factors[count - 2] : 1.1;
+}
+
+/* The same of epochs, one by one. Few of them show less of how they vary than there is. */
+static void resample_epochs(const struct cells *cells, uint64_t *state, double *wait_ns,
+			    double *step_ns)
+{
+	double waits = 0, steps = 0, count = (double)cells->count;
+	double factor = count > 1 ? sqrt(count / (count - 1)) * few_factor(cells->count) : 0;
+
+	resample(cells, 1, state, &waits, &steps);
+	*wait_ns += cells->wait_ns[cells->count] + factor * (waits - cells->wait_ns[cells->count]);
+	*step_ns += cells->step_ns[cells->count] + factor * (steps - cells->step_ns[cells->count]);
 }
 
 static int by_value(const void *a, const void *b)
@@ -103,34 +189,93 @@ size_t boot_block(const struct batch_series *s)
 	return 2 * prefetch * workers;
 }
 
-static int make_cells(const struct batch_series *s, const struct finding *f, struct cells *ret)
+/* How many batches begin no epoch, and how many epochs are not the first. */
+static void count_items(const struct batch_series *s, size_t *ret_batches, size_t *ret_epochs)
 {
-	*ret = (struct cells){.size = s->count / MOST_CELLS + 1};
-	/* A last cell that is not full would weigh as much as the others. */
-	ret->count = s->count / ret->size;
-	ret->wait_ns = malloc((2 * ret->count + 2) * sizeof(*ret->wait_ns));
-	ret->step_ns = malloc((2 * ret->count + 2) * sizeof(*ret->step_ns));
-	if (!ret->wait_ns || !ret->step_ns) {
-		free(ret->wait_ns);
-		free(ret->step_ns);
-		return -ENOMEM;
+	const int64_t first = account_start_count(s->workers);
+	struct series_place at = SERIES_BEGIN;
+	size_t run = SIZE_MAX;
+
+	*ret_batches = *ret_epochs = 0;
+	while (series_next(s, &at)) {
+		*ret_epochs += run != SIZE_MAX && s->runs[at.run].epoch != s->runs[run].epoch;
+		*ret_batches += at.batch >= first;
+		run = at.run;
+	}
+}
+
+static void free_strata(struct strata *strata)
+{
+	free(strata->batches.wait_ns);
+	free(strata->batches.step_ns);
+	free(strata->epochs.wait_ns);
+	free(strata->epochs.step_ns);
+}
+
+/* Of the residual of the ratio, in blocks of `block` cells; that of all is what it estimates. */
+static double block_variance(const struct cells *cells, size_t block)
+{
+	const size_t count = cells->count / block;
+	double ratio = cells->wait_ns[cells->count] /
+		       (cells->wait_ns[cells->count] + cells->step_ns[cells->count]);
+	struct stats_moments moments = {0};
+
+	for (size_t i = 0; i < count; i++) {
+		size_t from = i * block, to = from + block;
+		double wait_ns = cells->wait_ns[to] - cells->wait_ns[from];
+		double step_ns = cells->step_ns[to] - cells->step_ns[from];
+
+		stats_add(&moments, wait_ns - ratio * (wait_ns + step_ns));
+	}
+	return stats_deviation(&moments) * stats_deviation(&moments) / (double)block;
+}
+
+/* In cells: 2 p W, or longer where what is slow stays slow for longer. */
+static size_t block_of(const struct batch_series *s, const struct cells *cells)
+{
+	size_t block = (boot_block(s) + cells->size - 1) / cells->size, best, longer;
+	double widest;
+
+	if (block >= cells->count)
+		return cells->count;
+	widest = block_variance(cells, block);
+	best = block;
+	for (longer = 2 * block; cells->count / longer >= FEWEST_BLOCKS; longer *= 2) {
+		double variance = block_variance(cells, longer);
+
+		if (variance > widest) {
+			widest = variance;
+			best = longer;
+		}
+	}
+	return best;
+}
+
+static int make_strata(const struct batch_series *s, const struct finding *f, struct strata *ret)
+{
+	size_t batches, epochs;
+	int r;
+
+	*ret = (struct strata){.batches = {.count = 0}};
+	count_items(s, &batches, &epochs);
+	r = begin_cells(&ret->batches, batches);
+	if (r == 0)
+		r = begin_cells(&ret->epochs, epochs);
+	if (r < 0) {
+		free_strata(ret);
+		return r;
 	}
 	fill(s, f, ret);
+	ret->block = block_of(s, &ret->batches);
 	return 0;
 }
 
-static void free_cells(struct cells *cells)
+static void resample_all(const struct strata *strata, uint64_t *state, double *ret_wait_ns,
+			 double *ret_step_ns)
 {
-	free(cells->wait_ns);
-	free(cells->step_ns);
-}
-
-/* In cells. */
-static size_t block_of(const struct batch_series *s, const struct cells *cells)
-{
-	size_t block = (boot_block(s) + cells->size - 1) / cells->size;
-
-	return block < cells->count ? block : cells->count;
+	*ret_wait_ns = *ret_step_ns = 0;
+	resample(&strata->batches, strata->block, state, ret_wait_ns, ret_step_ns);
+	resample_epochs(&strata->epochs, state, ret_wait_ns, ret_step_ns);
 }
 
 int boot_wait_error(const struct batch_series *s, const struct finding *f, double *ret_ns)
@@ -138,53 +283,55 @@ int boot_wait_error(const struct batch_series *s, const struct finding *f, doubl
 	struct stats_moments moments = {0};
 	uint64_t state = SEED;
 	double wait_ns, step_ns;
-	struct cells cells;
+	struct strata strata;
 	int i, r;
 
 	*ret_ns = 0;
-	r = s->count ? make_cells(s, f, &cells) : -ENODATA;
+	if (!s->count)
+		return 0;
+	r = make_strata(s, f, &strata);
 	if (r < 0)
-		return r == -ENODATA ? 0 : r;
+		return r;
 	for (i = 0; i < RESAMPLES; i++) {
-		resample(&cells, block_of(s, &cells), &state, &wait_ns, &step_ns);
+		resample_all(&strata, &state, &wait_ns, &step_ns);
 		stats_add(&moments, wait_ns);
 	}
-	free_cells(&cells);
+	free_strata(&strata);
 	*ret_ns = stats_deviation(&moments);
 	return 0;
 }
 
 int boot_stall_ratio(const struct batch_series *s, const struct finding *f, struct boot *ret)
 {
-	double own_ns, others_ns, step_factor, ratios[RESAMPLES];
+	double others_ns, wait_ns, step_ns, step_factor, ratios[RESAMPLES];
 	struct stats_moments moments = {0};
 	uint64_t state = SEED;
-	struct cells cells;
+	struct strata strata;
 	int i, r;
 
 	*ret = (struct boot){NAN, NAN, NAN, NAN};
 	if (f->gap != STALL_GAP_NONE)
 		return 0;
-	r = make_cells(s, f, &cells);
+	r = make_strata(s, f, &strata);
 	if (r < 0)
 		return r;
-	/* What the account has besides the cells, such as other loaders, stays; steps go along. */
-	own_ns = cells.wait_ns[cells.count];
-	others_ns = f->account.wait_ns - own_ns;
-	step_factor = f->account.step_ns / fmax(cells.step_ns[cells.count], 1);
+	/* What the account has besides, such as other loaders, stays; steps go along. */
+	others_ns = f->account.wait_ns - strata.batches.wait_ns[strata.batches.count] -
+		    strata.epochs.wait_ns[strata.epochs.count];
+	step_ns = strata.batches.step_ns[strata.batches.count] +
+		  strata.epochs.step_ns[strata.epochs.count];
+	step_factor = f->account.step_ns / fmax(step_ns, 1);
 	for (i = 0; i < RESAMPLES; i++) {
-		double wait_ns, step_ns;
-
-		resample(&cells, block_of(s, &cells), &state, &wait_ns, &step_ns);
+		resample_all(&strata, &state, &wait_ns, &step_ns);
 		wait_ns += others_ns;
 		if (f->others_error_ns > 0)
 			wait_ns += f->others_error_ns * draw_normal(&state);
 		wait_ns = fmax(wait_ns, 0);
-		step_ns *= step_factor;
+		step_ns = fmax(step_ns * step_factor, 0);
 		ratios[i] = wait_ns + step_ns > 0 ? wait_ns / (wait_ns + step_ns) : 0;
 		stats_add(&moments, ratios[i]);
 	}
-	free_cells(&cells);
+	free_strata(&strata);
 	qsort(ratios, RESAMPLES, sizeof(*ratios), by_value);
 	*ret = (struct boot){
 		.low95 = ratios[RESAMPLES / 40],

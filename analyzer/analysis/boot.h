@@ -12,10 +12,12 @@ struct boot {
 };
 
 /*
- * Circular block bootstrap of the ratio of a judged series: blocks of 2 p W batches, 400 resamples,
- * fixed seed (analysis.md 6: shorter blocks are too wide, longer ones too narrow). Long series are
- * summed up to 16384 cells first, of which a block takes what it takes. What the account holds
- * beside this series varies by the finding's `others_error_ns`. 0 or -ENOMEM.
+ * Bootstrap of the ratio of a judged series: 400 resamples, fixed seed. Its batches are drawn in
+ * circular blocks of 2 p W (analysis.md 6: shorter blocks are too wide), or longer where what is
+ * slow stays slow for longer; its later epochs' starts and ends are drawn among themselves, since
+ * another run has as many of them. Long series are summed up to 16384 cells first, of which a block
+ * takes what it takes. What the account holds beside this series varies by the finding's
+ * `others_error_ns`. How often it is wrong: tests/bench/gate_study.c. 0 or -ENOMEM.
  */
 int boot_stall_ratio(const struct batch_series *series, const struct finding *finding,
 		     struct boot *ret);
@@ -24,7 +26,7 @@ int boot_stall_ratio(const struct batch_series *series, const struct finding *fi
 int boot_wait_error(const struct batch_series *series, const struct finding *finding,
 		    double *ret_ns);
 
-/* The length of a block: 2 p W; what is not known counts as in a DataLoader's defaults. */
+/* The least length of a block: 2 p W; what is not known counts as in a DataLoader's defaults. */
 size_t boot_block(const struct batch_series *series);
 
 #endif

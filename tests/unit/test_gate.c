@@ -139,6 +139,40 @@ Test(gate, a_limit_fails_what_is_surely_above_it)
 	cr_assert_geq(above, 380, "%d of 400 some 6 points above it", above);
 }
 
+/* Epochs that start slowly are the same in number in each run: they do not blur the ratio. */
+Test(gate, a_limit_fails_epochs_that_start_slowly)
+{
+	const struct gate_family family = {"epochs", .spread = .1, .epochs = 10, .restart = 750};
+	int at = 0, above = 0;
+	double sum = 0;
+
+	for (int i = 0; i < 200; i++)
+		sum += gate_model_run(&family, 1.05, 300, false).value[GATE_STALL_RATIO];
+	cr_assert(sum / 200 > .35 && sum / 200 < .55, "%g", sum / 200);
+	for (int i = 0; i < 200; i++) {
+		struct gate_sample sample = gate_model_run(&family, 1.05, 300, true);
+
+		at += sample.low99 > sum / 200;
+		above += sample.low99 > sum / 200 - .05;
+	}
+	cr_assert_leq(at, 8, "%d of 200 at the limit", at);
+	cr_assert_geq(above, 160, "%d of 200 five points above it", above);
+}
+
+/* What stays slow for a hundred batches is not as sure as what changes from batch to batch. */
+Test(gate, a_limit_knows_slow_changes)
+{
+	const struct gate_family family = {"slow", .spread = .2, .memory = .99};
+	double sum = 0;
+	int at = 0;
+
+	for (int i = 0; i < 200; i++)
+		sum += gate_model_run(&family, 1.05, 3000, false).value[GATE_STALL_RATIO];
+	for (int i = 0; i < 200; i++)
+		at += gate_model_run(&family, 1.05, 3000, true).low99 > sum / 200;
+	cr_assert_leq(at, 20, "%d of 200 at the limit", at);
+}
+
 static struct gate_result judge(const struct gate_limit *limit, size_t before_count, size_t count,
 				const double *now)
 {
