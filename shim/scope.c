@@ -48,6 +48,8 @@ static void enter(struct thread *thread, struct scope_load *load)
 	uint64_t before = under_way, now;
 
 	load->overlaps = overlaps;
+	load->import_depth = thread->import_depth;
+	thread->import_depth = 0;
 	/* One within another is on the same thread, and a part of it. */
 	if (thread->load_depth++)
 		return;
@@ -65,6 +67,7 @@ static bool leave(struct thread *thread, const struct scope_load *load)
 {
 	const uint64_t one = ((uint64_t)thread_life << 32) + 1;
 
+	thread->import_depth = load->import_depth;
 	if (--thread->load_depth)
 		return false;
 	return atomic_fetch_sub(&under_way, 1) == one && load->alone && load->overlaps == overlaps;

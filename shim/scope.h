@@ -26,6 +26,7 @@ struct scope_load {
 	bool others_read; /* before its begin */
 	bool alone;       /* on the first thread, and no other load was under way */
 	uint32_t overlaps;
+	uint32_t import_depth;   /* around it: a module that trains while it is imported */
 	uint32_t process_blocks; /* if so */
 };
 

@@ -146,6 +146,8 @@ struct thread {
 	uintptr_t boundary_address;
 	uint64_t boundary_count;	/* what was decoded before the outermost began */
 
+	uint32_t import_depth;		/* modules that are being imported; python/importing.h */
+
 	/* Which batch this thread is loading, set by the loader's wrappers. */
 	uint32_t load_depth;		/* 0: none just now */
 	int32_t worker;

@@ -63,7 +63,7 @@ OFTEN bool unit_begin(struct unit *unit, enum decode_row_id row)
 	const struct decode_library *library = &decode_libraries[decode_rows[row].library];
 	struct thread *thread = thread_get();
 
-	if (unlikely(!thread))
+	if (unlikely(!thread || thread->import_depth))
 		return false;
 	describe(unit, row);
 	if (library->sort == DECODE_SORT_INPUT)

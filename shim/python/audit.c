@@ -18,6 +18,7 @@
 #include "activate.h"
 #include "python/api.h"
 #include "python/boundary.h"
+#include "python/importing.h"
 #include "python/batch_fn.h"
 #include "python/loader.h"
 #include "python/patch.h"
@@ -105,6 +106,7 @@ static struct later {
 #define STEPS(id, module, ...) {module, NULL, steps_patch, STEPS_##id, false, false},
 #include "python/steps.def"
 #undef STEPS
+	{"_frozen_importlib", NULL, importing_patch, 0, false, false},
 };
 
 /*

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * importing.h - whether a thread imports a module: what is decoded meanwhile is the library's own
+ * (constants of Cython, archives of modules) and nobody's data.
+ */
+#ifndef IMPORTING_H
+#define IMPORTING_H
+
+#include <stddef.h>
+
+#include "python/api.h"
+
+/* In importlib's own module. */
+void importing_patch(PyObject *module, size_t row);
+
+#endif
