@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* init.c - the order in which things start and end; nothing else orders them. */
+#include "init.h"
+
 #include "hooks/hook.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -61,18 +64,30 @@ __attribute__((constructor)) static void init_begin(void)
 		activate();
 }
 
-/*
- * Not reached by workers (os._exit; hooks/process.c marks their end) or after a signal, so nothing
- * that is recorded depends on it. Other libraries' destructors still call the wrappers after us:
- * everything stays mapped.
- */
-__attribute__((destructor)) static void init_end(void)
+void init_finish(void)
 {
-	if (!activate_tried())
+	static _Atomic uint32_t finished; /* pid: a child that was forked since is not */
+	const uint32_t pid = (uint32_t)sys_getpid();
+
+	if (atomic_exchange(&finished, pid) == pid)
 		return;
+	if (!activate_tried()) {
+		summary_print_unseen(audit_seen());
+		return;
+	}
 	pipes_finish();
 	attach_finish();
 	if (activate_is_here())
 		segment_mark_end();
 	summary_print(attach_mode() == ATTACH_CUPTI);
+}
+
+/*
+ * Not reached by workers (os._exit; hooks/process.c marks their end) or after a signal that the
+ * process did not send itself, so nothing that is recorded depends on it. Other libraries'
+ * destructors still call the wrappers after us: everything stays mapped.
+ */
+__attribute__((destructor)) static void init_end(void)
+{
+	init_finish();
 }

@@ -2,17 +2,21 @@
 #include "summary.h"
 
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "activate.h"
 #include "clock.h"
 #include "config.h"
 #include "log.h"
+#include "process.h"
 #include "run.h"
 #include "sys.h"
 #include "text.h"
 
 #define ACCOUNT_MAX 64
+#define CHILD_KIB   (100 * 1024) /* what a child has that is a program with a framework */
 
 static _Atomic uint64_t batch_count;
 static struct account accounts[ACCOUNT_MAX], pool;
@@ -138,12 +142,61 @@ static void add_place(struct text *line, const char *database)
 	}
 }
 
+static bool is_stored(void)
+{
+	const char *where = "";
+	int error = 0;
+	const enum run_state state = run_state(clock_now_ns(), &where, &error);
+
+	return !error && (state == RUN_STORED || state == RUN_RENAMED);
+}
+
+static void print(struct text *line)
+{
+	if (line->cut)
+		line->length--;
+	text_add(line, "\n");
+	log_stderr(line->buffer, line->length);
+}
+
+/* What starts the programs that train, or is a process of multiprocessing's, trains nothing. */
+static bool is_helper(void)
+{
+	struct rusage children;
+	char command[256];
+
+	if (sys_call2(SYS_getrusage, RUSAGE_CHILDREN, &children) < 0 ||
+	    children.ru_maxrss > CHILD_KIB)
+		return true;
+	process_command(command, sizeof(command));
+	return strstr(command, "multiprocessing");
+}
+
+void summary_print_unseen(const char *package)
+{
+	TEXT(line, 256);
+
+	if (!package || getenv("DLPROF_RUN") || process_local_rank() > 0 || is_helper())
+		return;
+	config_read();
+	if (config.quiet)
+		return;
+	text_add(&line, "dlprof: ");
+	text_add(&line, package);
+	text_add(&line, " was imported, but no loader was seen to hand out a batch: "
+			"'dlprof doctor' tells what would be seen here");
+	print(&line);
+}
+
 void summary_print(bool by_gpu)
 {
 	const char *database = run_database();
 	TEXT(line, 5000);
 
 	if (config.quiet || (!database && !activate_failure()))
+		return;
+	/* One line a node, unless there is more to say than that all went well. */
+	if (database && process_local_rank() > 0 && is_stored())
 		return;
 	text_add(&line, "dlprof: ");
 	if (database) {
@@ -153,8 +206,5 @@ void summary_print(bool by_gpu)
 		text_add(&line, "nothing was recorded: ");
 		text_add(&line, activate_failure());
 	}
-	if (line.cut)
-		line.length--;
-	text_add(&line, "\n");
-	log_stderr(line.buffer, line.length);
+	print(&line);
 }

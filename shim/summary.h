@@ -44,4 +44,10 @@ void summary_count(void);
  */
 void summary_print(bool by_gpu);
 
+/*
+ * Instead, where nothing began to record: that this package was imported and no loader was seen.
+ * NULL: none was, and there is nothing to say.
+ */
+void summary_print_unseen(const char *package);
+
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * process.c - the end that runs no destructor, which is what a DataLoader's worker takes, and
- * fork().
+ * process.c - the ends that run no destructor: the one that a DataLoader's worker takes, and that
+ * by a signal to oneself; and fork().
  *
  * The end says that the process ended by itself; nothing that is recorded depends on it. How a
  * child comes to be is no matter either; only that we do not hold a lock of ld.so's at that moment.
@@ -12,6 +12,7 @@
 #include "cuda/attach.h"
 #include "hooks/dl.h"
 #include "hooks/module.h"
+#include "init.h"
 #include "segment.h"
 
 #define DEFINE_EXIT(hook_name)                                                                     \
@@ -26,6 +27,32 @@
 	}
 DEFINE_EXIT(_exit)
 DEFINE_EXIT(_Exit)
+
+/* The signal would end this process. */
+static bool is_deadly(int number)
+{
+	struct { /* the kernel's struct sigaction, of which one field is asked */
+		void (*handler)(int);
+		uint64_t rest[4];
+	} action = {SIG_IGN, {0}};
+	uint64_t blocked = 0;
+
+	sys_call4(SYS_rt_sigaction, number, NULL, &action, sizeof(blocked));
+	sys_call4(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &blocked, sizeof(blocked));
+	return action.handler == SIG_DFL && !(blocked & (UINT64_C(1) << (number - 1)));
+}
+
+/*
+ * So ends a Python in which nobody caught Ctrl-C's KeyboardInterrupt, and a program that has tidied
+ * up after SIGTERM: the default action is back in force, and no destructor runs.
+ */
+HOOK_EXPORT int kill(pid_t pid, int number)
+{
+	if (unlikely((number == SIGINT || number == SIGTERM) && pid == sys_getpid() &&
+		     is_deadly(number)))
+		init_finish();
+	return real.kill(pid, number);
+}
 
 /* What glibc's pthread_atfork() calls. Weak: musl, under which none of this runs, has it not. */
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),

@@ -27,6 +27,7 @@
 #include "scope.h"
 #include "segment.h"
 #include "sys.h"
+#include "text.h"
 
 typedef int (*audit_function)(const char *event, PyObject *args, void *data);
 
@@ -67,6 +68,31 @@ static bool is_initializing(PyObject *module)
 	return initializing;
 }
 
+static const char *seen_package;
+static int32_t seen_pid;
+
+static void patch(const struct target *target, PyObject *module)
+{
+	/* The last is the user's own, whatever that is. */
+	if (target != &targets[TARGET_COUNT - 1] && !seen_package) {
+		seen_package = target->module;
+		seen_pid = sys_getpid();
+	}
+	target->patch(module, target->row);
+}
+
+const char *audit_seen(void)
+{
+	static char package[32];
+	struct text text;
+
+	if (!seen_package || seen_pid != sys_getpid())
+		return NULL;
+	text_init(&text, package, sizeof(package));
+	text_add_bytes(&text, seen_package, strcspn(seen_package, "."));
+	return package;
+}
+
 /* PySys_GetObject gives NULL while the interpreter ends; PyImport_GetModuleDict would abort. */
 static void sweep(void)
 {
@@ -81,7 +107,7 @@ static void sweep(void)
 		if (!module || is_initializing(module) || atomic_exchange(&targets[i].done, true))
 			continue;
 		py.Py_IncRef(module);
-		targets[i].patch(module, targets[i].row);
+		patch(&targets[i], module);
 		py.Py_DecRef(module);
 	}
 }
@@ -206,7 +232,7 @@ static int import_target(struct target *target)
 		atomic_store(&target->done, false);
 		return -1;
 	}
-	target->patch(module, target->row);
+	patch(target, module);
 	py.Py_DecRef(module);
 	sweep();
 	return 0;

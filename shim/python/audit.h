@@ -8,6 +8,9 @@
 /* From the constructor, before Python starts. Does nothing in other programs. */
 void audit_install(void);
 
+/* A package with a loader that this very process imported; NULL: none. */
+const char *audit_seen(void);
+
 /* When the process begins to record: why it could not. */
 void audit_report(void);
 

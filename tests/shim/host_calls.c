@@ -245,6 +245,21 @@ static void leave(void)
 	_Exit(34);
 }
 
+static void kill_itself(void)
+{
+	kill(getpid(), SIGINT);
+}
+
+static void kill_nobody(void)
+{
+	signal(SIGTERM, SIG_IGN);
+	SHOW(kill(getpid(), SIGTERM));
+	SHOW(kill(getpid(), 0));
+	SHOW(kill(getpid(), 12345));
+	SHOW(kill(1 << 30, SIGINT));
+	signal(SIGTERM, SIG_DFL);
+}
+
 static int child(void *argument)
 {
 	_exit(argument ? 1 : 17);
@@ -364,5 +379,7 @@ int main(void)
 	host_fatal(overflow_stream);
 	host_fatal(create_without_mode);
 	host_fatal(leave);
+	host_fatal(kill_itself);
+	kill_nobody();
 	return 0;
 }
