@@ -49,11 +49,6 @@ void summary_batch(struct account *account, uint64_t end_ns)
 	summary_wait_begin(account, end_ns);
 }
 
-void summary_stop(struct account *account, uint64_t end_ns)
-{
-	summary_wait_begin(account, end_ns);
-}
-
 static uint64_t time_of(const struct account *account)
 {
 	return account->first_ns ? account->last_ns - account->first_ns : 0;

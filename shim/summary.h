@@ -22,7 +22,7 @@ struct account *summary_account(void);
 /* Of a pool: its threads ask one at a time, in the name of the main thread. */
 struct account *summary_pool(void);
 
-/* A wait begins: whatever was before it is known. */
+/* A wait begins: whatever was before it is known, and may be the end of the last step. */
 static inline void summary_wait_begin(struct account *account, uint64_t begin_ns)
 {
 	if (!account)
@@ -31,9 +31,8 @@ static inline void summary_wait_begin(struct account *account, uint64_t begin_ns
 	account->last_waited_ns = account->waited_ns;
 }
 
-/* A wait ended with a batch, or with the epoch. */
+/* A wait ended with a batch. */
 void summary_batch(struct account *account, uint64_t end_ns);
-void summary_stop(struct account *account, uint64_t end_ns);
 
 /* A batch of which nobody knows when it was waited for. */
 void summary_count(void);

@@ -338,8 +338,6 @@ void consumer_wait_stop(struct consumer *consumer, struct consumer_wait *wait, b
 	if (!thread)
 		return;
 	thread_push(thread, &event);
-	if (!failed)
-		summary_stop(wait->account, end_ns);
 	if (!failed && !consumer->over)
 		identity_epoch_ended(consumer);
 	consumer->exit_ns = 0;

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The line at exit says what the script's own stopwatch around iter() and next() says."""
+"""The line at exit and the report say what the script's own stopwatch around iter() and next()
+says."""
+import json
 import os
 import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from dlprof_test import (PYTHON, check, databases, environment, equal, finish,  # noqa
-                         need_shim, need_torch, rows, run, scratch, wait_for_drain)
+                         need_shim, need_torch, report, run, scratch, wait_for_drain)
 
 # Asks as a `for` does, with the time of all that is not a step added up.
 HEAD = """
@@ -20,18 +22,17 @@ class Samples:
     def __getitem__(self, index):
         time.sleep(self.load_s)
         return index
-waited = first = last = 0
+waited = first = last = newest = 0
 def timed(call, *args):
-    global waited, first, last
-    begin = time.monotonic()
+    global waited, last, newest
+    last = time.monotonic()         # the end of the last step, perhaps
+    waited += newest
     try:
         return call(*args)
     except StopIteration:
         return None
     finally:
-        last = time.monotonic()
-        if first:
-            waited += last - begin
+        newest = time.monotonic() - last if first else 0
 def epoch(loader, step_s=0.01, most=1000):
     global first
     iterator = timed(iter, loader)
@@ -86,7 +87,7 @@ timed(iter, DataLoader(Samples(2)))
 """,
     "the training is a thread's": """
 epoch(DataLoader(Samples(4), batch_size=2), 0.001)
-waited = first = 0
+waited = first = newest = 0
 thread = threading.Thread(target=epoch, args=(DataLoader(Samples(80), batch_size=2),))
 thread.start()
 thread.join()
@@ -111,6 +112,9 @@ def main():
                   "stopwatch", done.out)
         for database in databases(folder):
             wait_for_drain(database)
+            said = json.loads(report("--json", database).out or "{}").get("stall", {})
+            check(found and abs(int(found.group(1)) - 100 * (said.get("ratio") or 0)) <= 1.0, name,
+                  "line", repr(done.err), "report", said)
     finish()
 
 

@@ -36,12 +36,11 @@ def only_database(folder):
 
 
 def share_waiting(database):
-    """Per cent, from the return of the first next() to the end of the epoch."""
+    """Per cent, from the return of the first next() to the end of the last step."""
     found = rows(database, "SELECT TOTAL(wait_ns * (batch > 0)) AS wait, MIN(b.begin_ns + wait_ns) AS "
-                 "first, MAX(stop_begin_ns + stop_ns) AS last, MAX(stop_ns) AS stop "
-                 "FROM batch b JOIN epoch USING (loader_id, epoch)")[0]
+                 "first, MAX(b.begin_ns + step_ns) AS last FROM batch b")[0]
     time = found["last"] - found["first"]
-    return int((found["wait"] + found["stop"]) * 100 + time // 2) // time
+    return int(found["wait"] * 100 + time // 2) // time
 
 
 def check_exit_line():
