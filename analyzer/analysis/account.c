@@ -86,6 +86,12 @@ static void add_epoch(struct account *a, enum account_part part, double ns)
 	a->wait_ns += ns;
 }
 
+static void add_startup(struct account *a, double ns)
+{
+	if (ns >= 0)
+		a->startup_ns = isnan(a->startup_ns) ? ns : a->startup_ns + ns;
+}
+
 static bool is_within(int64_t ns, const struct account_span *span)
 {
 	return ns >= span->begin_ns && ns < span->end_ns;
@@ -107,6 +113,8 @@ static void add_epochs(struct account *a, const struct batch_series *s,
 			ends = is_within(e->stop_begin_ns, span);
 		if (starts)
 			add_epoch(a, ACCOUNT_EPOCH_START, (double)e->setup_ns);
+		else if (i == 0)
+			add_startup(a, (double)e->setup_ns);
 		if (ends)
 			add_epoch(a, ACCOUNT_EPOCH_END, (double)e->stop_ns);
 	}
@@ -124,11 +132,8 @@ void account_add(struct account *thread, const struct batch_series *s, bool by_g
 	while (series_next(s, &at))
 		add_batch(thread, &view, &at, at.i == 0 && !is_inside);
 	add_epochs(thread, s, span);
-	if (is_inside || !s->count || !is_time(s->wait_ns, 0))
-		return;
-	thread->startup_ns = (double)s->wait_ns[0];
-	if (s->epoch_count && s->epochs[0].setup_ns > 0)
-		thread->startup_ns += (double)s->epochs[0].setup_ns;
+	if (!is_inside && s->count && is_time(s->wait_ns, 0))
+		add_startup(thread, (double)s->wait_ns[0]);
 }
 
 static void set_ratio(struct account *a)

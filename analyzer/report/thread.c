@@ -95,7 +95,6 @@ static int account_of_thread(const struct thread *thread, struct account *ret)
 {
 	struct account_span span = {INT64_MAX, 0};
 	bool by_gpu = thread->findings[0].by_gpu;
-	double startup_ns = NAN;
 	size_t i;
 
 	*ret = (struct account){.startup_ns = NAN};
@@ -104,16 +103,13 @@ static int account_of_thread(const struct thread *thread, struct account *ret)
 
 		if (!has_span(s, &thread->findings[i]))
 			return -ERANGE;
-		if (s->first_ns < span.begin_ns) {
+		if (s->first_ns < span.begin_ns)
 			span.begin_ns = s->first_ns;
-			startup_ns = thread->findings[i].own.startup_ns;
-		}
 		if (s->last_ns > span.end_ns)
 			span.end_ns = s->last_ns;
 	}
 	for (i = 0; i < thread->count; i++)
 		account_add(ret, &thread->series[i], by_gpu, thread->findings[i].theta_ns, &span);
-	ret->startup_ns = startup_ns;
 	return account_close(ret, &span);
 }
 

@@ -146,6 +146,8 @@ Test(account, of_two_loaders_each_wait_counts_once)
 	account_add(&account, &series, false, 10e6, &span);
 	cr_assert_eq(account_close(&account, &span), 0);
 	expect_parts(120, 100, 2 * 370 + 300, 14);
+	/* Both iterators were made before. */
+	cr_expect_float_eq(account.startup_ns, (300 + 40 + 40) * 1e6, 10);
 	cr_expect_float_eq(account.time_ns, 4000e6, 1);
 	series_done(&series);
 }
