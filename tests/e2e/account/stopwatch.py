@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A training script's own account: time in the outermost iter(), next() or end of any loader is
+waiting, all else is step, from the return of the first next() on. What came before is start-up."""
+import json
+import threading
+import time
+
+_calls = []  # (what, begin, end), of one thread
+_batches = []  # of each call: whether it handed out one
+_state = threading.local()
+
+
+def _timed(what, call, *arguments):
+    outer, _state.inside = not getattr(_state, "inside", False), True
+    begin = time.perf_counter()
+    try:
+        return call(*arguments)
+    except StopIteration:
+        what = "epoch_end"
+        raise
+    finally:
+        if outer:
+            _calls.append((what, begin, time.perf_counter()))
+            _batches.append(call is next and what != "epoch_end")
+            _state.inside = False
+
+
+class Timed:
+    """`for batch in Timed(loader)`"""
+
+    def __init__(self, loader):
+        self.loader = loader
+
+    def __iter__(self):
+        self.iterator, self.count = _timed("epoch_start", iter, self.loader), 0
+        return self
+
+    def __next__(self):
+        self.count += 1
+        first = self.count <= self.loader.num_workers
+        return _timed("epoch_start" if first else "within", next, self.iterator)
+
+
+class Sleepy:
+    """`count` samples, each of which takes `seconds` to load."""
+
+    def __init__(self, count, seconds):
+        self.count, self.seconds = count, seconds
+
+    def __len__(self):
+        return self.count
+
+    def __getitem__(self, index):
+        time.sleep(self.seconds)
+        return index
+
+
+def step(seconds):
+    time.sleep(seconds)
+
+
+def finish(**more):
+    """The last step is over: says what the account is."""
+    over = time.perf_counter()
+    first = next(at for at, batch in enumerate(_batches) if batch)
+    rest = _calls[first + 1:]
+    for batch in _batches[:first:-1]:  # what comes after the last step is outside
+        if batch:
+            break
+        over = rest.pop()[1]
+    time_s = over - _calls[first][2]
+    account = dict.fromkeys(("epoch_start", "epoch_end", "within"), 0)
+    for what, entered, left in rest:
+        account[what] += (left - entered) / time_s
+    account.update(ratio=sum(account.values()), batches=sum(_batches),
+                   startup_s=sum(left - entered for _, entered, left in _calls[:first + 1]))
+    account.update(more)
+    print(json.dumps(account))
