@@ -6,17 +6,12 @@
 #include <string.h>
 
 #include "render/explain.h"
+#include "render/screen.h"
 #include "render/units.h"
 
-#define INDENT   2
-#define HANG     13
 #define NS_PER_S 1e9
 
-/* From here on predictions are printed without their range (analysis.md 5). */
-#define FEWEST_STEADY 300
-#define MOST_CV       0.5
 #define OTHERS_LEAST  0.1	/* of the cores: less is what any machine has running */
-#define EXTENT_MOST   0.99	/* of the loaders' time: from there on one stands for the run */
 
 /* The numbers that the cause was decided by. */
 void advise_add_evidence(const struct report *report, char *text, size_t size)
@@ -48,9 +43,9 @@ void advise_add_evidence(const struct report *report, char *text, size_t size)
 	case CAUSE_SLOW_WORKER:
 		page_append(text, size,
 			    " Worker %" PRId32
-			    " takes %.2g times as long as the others (z = %.3g); %s of the "
-			    "stall time is on its batches.",
-			    d->slow.worker, d->slow.factor, fmin(d->slow.z, 1e6),
+			    " takes %.2g times as long as the others; %s of the stall time is "
+			    "on its batches.",
+			    d->slow.worker, d->slow.factor,
 			    units_share(a, d->slow.share));
 		break;
 	case CAUSE_HEAD_OF_LINE:
@@ -93,20 +88,7 @@ void advise_add_evidence(const struct report *report, char *text, size_t size)
 	}
 }
 
-void advise_cause_text(const struct report *report, const struct page *page)
-{
-	const struct diagnosis *d = &report->diagnosis;
-	const char *name = cause_name(d->cause);
-	char text[1024] = "";
-
-	if (!name || d->cause == CAUSE_NONE)
-		return;
-	page_append(text, sizeof(text), "%s", explain_find(name)->line);
-	advise_add_evidence(report, text, sizeof(text));
-	page_entry(page, INDENT, INDENT, "", "%s", text);
-}
-
-/* "every 5 batches (= workers)". */
+/* "every 5 batches, as many as there are workers". */
 static void add_period(const struct report *report, char *text, size_t size, int64_t batches)
 {
 	int32_t workers = report->series.workers;
@@ -118,8 +100,37 @@ static void add_period(const struct report *report, char *text, size_t size, int
 		page_append(text, size, ", %" PRId64 " times the workers", batches / workers);
 }
 
-static void print_period(const struct report *report, const struct page *page, const char *label,
-			 const char *what, const struct period *period)
+void advise_rhythm(const struct report *report, struct outline *o)
+{
+	const struct diagnosis *d = &report->diagnosis;
+	const struct period *period = d->steps_only ? &d->compute : &d->wait;
+	const struct timer *timer = d->steps_only ? &d->compute_timer : &d->wait_timer;
+	char text[128] = "", time[UNITS_MAX];
+
+	if (!report->series.count)
+		return;
+	if (period->batches && period->regular)
+		page_append(text, sizeof(text), "every %" PRId64 " batches%s",
+			    (int64_t)period->batches,
+			    report->series.workers > 1 && period->batches == report->series.workers
+				    ? ", as many as workers"
+				    : "");
+	else if (!isnan(timer->period_ns))
+		page_append(text, sizeof(text), "every %s", units_time(time, timer->period_ns));
+	outline_item(o, "Waits", "%s", text);
+}
+
+/* Of what the rhythm is asked for, also that there is none. */
+static void say_none(struct outline *o, const char *what, const struct period *period)
+{
+	if (!period->batches && period->tested)
+		outline_item(o, "Pattern", "%s have no period: none stands out", what);
+	else if (!period->batches)
+		outline_item(o, "Pattern", "too few %s to look for a period", what);
+}
+
+static void say_period(const struct report *report, struct outline *o, const char *what,
+		       const struct period *period)
 {
 	char text[512] = "", share[UNITS_MAX], time[UNITS_MAX];
 
@@ -141,55 +152,46 @@ static void print_period(const struct report *report, const struct page *page, c
 		page_append(text, sizeof(text), " (p %s 1e-%d)",
 			    period->log_p < -34.5 ? "<" : "about",
 			    period->log_p < -34.5 ? 15 : (int)ceil(-period->log_p / log(10) - 0.5));
-	page_item(page, label, "%s", text);
+	outline_item(o, "Pattern", "%s", text);
 }
 
-static void print_timer(const struct page *page, const char *label, const char *what,
-			const struct period *period, const struct timer *timer)
+static void say_timer(struct outline *o, const char *what, const struct period *period,
+		      const struct timer *timer)
 {
 	char time[UNITS_MAX];
 
 	if (period->regular || isnan(timer->period_ns))
 		return;
-	page_item(page, label, "%s come by the clock, every %s (%zu gaps)", what,
-		  units_time(time, timer->period_ns), timer->gap_count);
+	outline_item(o, "Pattern", "%s come by the clock, every %s (%zu gaps)", what,
+		     units_time(time, timer->period_ns), timer->gap_count);
 }
 
-/* The long steps of a log that knows nothing but steps. */
-static void print_long_steps(const struct report *report, const struct page *page)
-{
-	const struct diagnosis *d = &report->diagnosis;
-	char time[UNITS_MAX];
-
-	if (!d->steps_only || !d->compute.large_count)
-		return;
-	page_item(page, "Long steps",
-		  "%zu of %zu steps take much longer than the others, %s more in all. Whether they "
-		  "waited "
-		  "for data cannot be told from step times alone: record the run with dlprof, or "
-		  "log the "
-		  "waits too.",
-		  d->compute.large_count, report->finding.batch_count,
-		  units_time(time, d->compute.large_ns));
-}
-
-void advise_pattern_text(const struct report *report, const struct page *page)
+void advise_patterns(const struct report *report, struct outline *o)
 {
 	const struct diagnosis *d = &report->diagnosis;
 	const char *steps = d->steps_only ? "long steps" : "long steps of the training";
-	bool any = d->wait.batches || d->compute.batches || d->load.batches ||
-		   !isnan(d->wait_timer.period_ns) || !isnan(d->compute_timer.period_ns) ||
-		   (d->steps_only && d->compute.large_count);
+	char time[UNITS_MAX];
 
-	if (!any || !report->series.count)
+	outline_items(o, "pattern");
+	if (!report->series.count)
 		return;
-	print_period(report, page, "Pattern", "stalls", &d->wait);
-	print_timer(page, "Pattern", "stalls", &d->wait, &d->wait_timer);
-	print_period(report, page, "Pattern", steps, &d->compute);
-	print_timer(page, "Pattern", steps, &d->compute, &d->compute_timer);
-	print_period(report, page, "Pattern", "long loads", &d->load);
-	print_long_steps(report, page);
-	page_break(page);
+	if (d->steps_only)
+		say_none(o, steps, &d->compute);
+	else
+		say_none(o, "stalls", &d->wait);
+	say_period(report, o, "stalls", &d->wait);
+	say_timer(o, "stalls", &d->wait, &d->wait_timer);
+	say_period(report, o, steps, &d->compute);
+	say_timer(o, steps, &d->compute, &d->compute_timer);
+	say_period(report, o, "long loads", &d->load);
+	/* A log that knows nothing but steps. */
+	if (d->steps_only && d->compute.large_count)
+		outline_item(o, "Long steps",
+			     "%zu of %zu steps take much longer than the others, %s more in all. "
+			     "Whether they waited for data cannot be told from step times alone: "
+			     "record the run with dlprof, or log the waits too.",
+			     d->compute.large_count, report->finding.batch_count,
+			     units_time(time, d->compute.large_ns));
 }
 
 /* Of two ways, only those that help. */
@@ -203,30 +205,6 @@ const char *advise_line(const struct report *report, enum advice_id id)
 	if (id == ADVICE_MORE_LOADER_CAPACITY && gain[WHATIF_WORKERS_X2] < ADVICE_GAIN)
 		return "Make each load cheaper; more workers would not help.";
 	return explain_find(advice_name(id))->line;
-}
-
-static void print_steps(const struct report *report, const struct page *page)
-{
-	const struct advice_list *list = &report->diagnosis.advice;
-	char number[40], text[512], gain[UNITS_MAX];
-	size_t i;
-
-	for (i = 0; i < list->count; i++) {
-		const struct advice *advice = &list->steps[i];
-
-		if (advice->id == ADVICE_NONE)
-			continue;
-		text[0] = '\0';
-		page_append(text, sizeof(text), "%s", advise_line(report, advice->id));
-		if (advice->gain >= 0 && advice->is_bound)
-			page_append(text, sizeof(text), " At most %s more.",
-				    units_share(gain, advice->gain));
-		else if (advice->gain >= 0)
-			page_append(text, sizeof(text), " Predicted: %s more.",
-				    units_share(gain, advice->gain));
-		snprintf(number, sizeof(number), "%s%zu.", i ? "          " : "Next      ", i + 1);
-		page_entry(page, INDENT, HANG + 2, number, "%s", text);
-	}
 }
 
 const char *advise_whatif_words(const struct whatif *whatif, int id)
@@ -245,40 +223,6 @@ const char *advise_whatif_words(const struct whatif *whatif, int id)
 	return id < WHATIF_MAX ? words[id] : whatif_name(whatif, id);
 }
 
-/* Too short, or its loads too different, for predictions without a range. */
-static bool is_short(const struct report *report)
-{
-	return report->finding.steady_count < FEWEST_STEADY || report->finding.load_cv > MOST_CV;
-}
-
-static void print_whatif(const struct report *report, const struct page *page)
-{
-	const struct whatif *whatif = &report->diagnosis.whatif;
-	int id;
-
-	if (isnan(whatif->batches_per_s[WHATIF_BASELINE]))
-		return;
-	page_line(page, "%*sPredicted by replaying this run%s", INDENT, "",
-		  is_short(report) ? " (95 % range: it is short, or its loads differ)" : "");
-	for (id = 0; id < WHATIF_MAX + (int)whatif->wish_count; id++) {
-		char words[64], share[UNITS_MAX], range[40] = "";
-
-		if (isnan(whatif->batches_per_s[id]))
-			continue;
-		snprintf(words, sizeof(words), "%s", advise_whatif_words(whatif, id));
-		if (id == WHATIF_USE_WORKERS)
-			snprintf(words, sizeof(words), "%" PRId32 " worker%s", whatif->use_workers,
-				 whatif->use_workers == 1 ? "" : "s");
-		if (is_short(report) && !isnan(whatif->low_per_s[id]))
-			snprintf(range, sizeof(range), " (%.3g-%.3g)", whatif->low_per_s[id],
-				 whatif->high_per_s[id]);
-		page_line(page, "%*s%-20s %8.4g batches/s%-12s  %+4.0f %%  waiting %s", 2 * INDENT,
-			  "", words, whatif->batches_per_s[id], range, 100 * whatif->gain[id],
-			  units_share(share, whatif->stall_ratio[id]));
-	}
-	page_break(page);
-}
-
 bool advise_others(const struct report *report)
 {
 	const struct batch_series *series = &report->series;
@@ -286,60 +230,117 @@ bool advise_others(const struct report *report)
 	return series->other_cores >= OTHERS_LEAST * series->cores;
 }
 
-void advise_add_needed(const struct report *report, char *text, size_t size)
+/* The sentence that says how; "" where there is none. */
+static void add_how(enum advice_id id, char *text, size_t size)
 {
-	const struct whatif *whatif = &report->diagnosis.whatif;
+	const char *page = explain_find(advice_name(id))->page, *end = strstr(page, ". ");
 
-	if (whatif->needed_workers > 0)
-		page_append(text, size,
-			    "%" PRId32 " would be enough for 95 %% of what the training can take%s",
-			    whatif->needed_workers,
-			    whatif->needed_workers > whatif->cores && whatif->cores > 0
-				    ? "; there are fewer cores, which matters if loads need CPU"
-				    : "");
-	else if (whatif->core_limited)
-		page_append(text, size,
-			    "no number is enough: loads and training need more CPU time than %.3g "
-			    "cores give%s",
-			    whatif->cores, advise_others(report) ? " beside other programs" : "");
+	page_append(text, size, "%.*s", (int)(end ? (size_t)(end + 1 - page) : strlen(page)), page);
 }
 
-void advise_add_extent(const struct report *report, char *text, size_t size)
-{
-	double own = 0, all = 0;
-	char share[UNITS_MAX];
-	size_t i;
-
-	for (i = 0; i < report->loader_count; i++) {
-		const struct loader_info *loader = &report->loaders[i];
-
-		all += (double)loader->time_ns;
-		if (loader == report->loader)
-			own = (double)loader->time_ns;
-	}
-	if (!report->loader || !(own < EXTENT_MOST * all))
-		page_append(text, size, "this run");
-	else
-		page_append(text, size,
-			    "the loop over loader %" PRId64 " (%s of the time of all loaders)",
-			    report->loader->loader_id, units_share(share, own / all));
-}
-
-static void print_needed(const struct report *report, const struct page *page)
-{
-	char text[256] = "";
-
-	advise_add_needed(report, text, sizeof(text));
-	if (*text)
-		page_item(page, "Workers", "%s", text);
-}
-
-void advise_add_useless(const struct report *report, char *text, size_t size)
+static void add_steps(const struct report *report, struct outline *o)
 {
 	const struct advice_list *list = &report->diagnosis.advice;
+	char text[512], how[512], factor[UNITS_MAX], label[16];
+	size_t i, number = 0;
+
+	for (i = 0; i < list->count; i++) {
+		const struct advice *advice = &list->steps[i];
+
+		if (advice->id == ADVICE_NONE)
+			continue;
+		text[0] = how[0] = '\0';
+		page_append(text, sizeof(text), "%s", advise_line(report, advice->id));
+		text[strlen(text) - 1] = '\0'; /* the full stop */
+		if (advice->gain >= 0)
+			page_append(text, sizeof(text), ": %s%s as fast",
+				    advice->is_bound ? "at most " : "",
+				    units_factor(factor, 1 + advice->gain));
+		add_how(advice->id, how, sizeof(how));
+		snprintf(label, sizeof(label), "%zu.", ++number);
+		outline_item(o, label, "%s", text);
+		outline_cell(o, "%s", how);
+	}
+}
+
+/* What one tries, in a word or two. */
+static const char *try_words(const struct whatif *whatif, int id)
+{
+	static const char *const words[WHATIF_MAX] = {
+		[WHATIF_WORKERS_X2] = "more workers",
+		[WHATIF_PREFETCH_X4] = "prefetch_factor",
+	};
+
+	return id < WHATIF_MAX && words[id] ? words[id] : advise_whatif_words(whatif, id);
+}
+
+/* What would not help, and how little it would bring. */
+static void add_useless(const struct report *report, struct outline *o)
+{
+	const struct advice_list *list = &report->diagnosis.advice;
+	const struct whatif *whatif = &report->diagnosis.whatif;
+	char text[512] = "", factor[UNITS_MAX];
+	size_t i;
+
+	for (i = 0; i < list->useless_count; i++) {
+		int id = list->useless[i].id;
+
+		page_append(text, sizeof(text), "%s%s", i ? ", " : "",
+			    try_words(whatif, id));
+		if (!isnan(whatif->gain[id]))
+			page_append(text, sizeof(text), " %s",
+				    units_factor(factor, 1 + whatif->gain[id]));
+	}
+	if (*text)
+		outline_item(o, "No", "%s", text);
+}
+
+void advise_next(const struct report *report, struct outline *o)
+{
+	outline_items(o, SCREEN_NEXT);
+	if (report->diagnosis.cause == CAUSE_UNKNOWN)
+		return;
+	add_steps(report, o);
+	outline_items(o, SCREEN_NO);
+	if (report->finding.starved)
+		add_useless(report, o);
+}
+
+static void add_prediction(const struct whatif *whatif, int id, struct outline *o)
+{
+	double most = 0;
+	char share[UNITS_MAX];
+	int i;
+
+	for (i = 0; i < WHATIF_MAX + (int)whatif->wish_count; i++)
+		if (whatif->batches_per_s[i] > most)
+			most = whatif->batches_per_s[i];
+	outline_row(o, PAGE_PLAIN);
+	outline_share(o, whatif->batches_per_s[id] / most, 0);
+	if (id == WHATIF_USE_WORKERS)
+		outline_cell(o, "%" PRId32 " worker%s", whatif->use_workers,
+			     whatif->use_workers == 1 ? "" : "s");
+	else
+		outline_cell(o, "%s", advise_whatif_words(whatif, id));
+	outline_cell(o, "%.4g", whatif->batches_per_s[id]);
+	if (isnan(whatif->low_per_s[id]))
+		outline_cell(o, "-");
+	else
+		outline_cell(o, "%.3g to %.3g", whatif->low_per_s[id], whatif->high_per_s[id]);
+	if (id == WHATIF_BASELINE)
+		outline_cell(o, "-");
+	else
+		outline_cell(o, "%+.0f %%", 100 * whatif->gain[id] + 0.0);
+	outline_cell(o, "%s", units_share(share, whatif->stall_ratio[id]));
+}
+
+/* Those with one reason in one sentence. */
+static void add_reasons(const struct report *report, struct outline *o)
+{
+	const struct advice_list *list = &report->diagnosis.advice;
+	char text[512];
 	size_t i, j;
 
-	/* Those with one reason in one sentence. */
 	for (i = 0; i < list->useless_count; i++) {
 		bool said = false;
 
@@ -347,33 +348,53 @@ void advise_add_useless(const struct report *report, char *text, size_t size)
 			said |= list->useless[j].why == list->useless[i].why;
 		if (said)
 			continue;
-		page_append(text, size, "%s%s", *text ? "; " : "",
-			    advise_whatif_words(NULL, list->useless[i].id));
-		for (j = i + 1; j < list->useless_count; j++)
+		text[0] = '\0';
+		for (j = i; j < list->useless_count; j++)
 			if (list->useless[j].why == list->useless[i].why)
-				page_append(text, size, ", %s",
+				page_append(text, sizeof(text), "%s%s", j > i ? ", " : "",
 					    advise_whatif_words(NULL, list->useless[j].id));
-		page_append(text, size, ": %s", advice_useless_name(list->useless[i].why));
+		outline_item(o, "No help", "%s: %s", text,
+			     advice_useless_name(list->useless[i].why));
 	}
 }
 
-static void print_useless(const struct report *report, const struct page *page)
+static void add_needed(const struct report *report, struct outline *o)
 {
-	char text[512] = "";
+	const struct whatif *whatif = &report->diagnosis.whatif;
 
-	advise_add_useless(report, text, sizeof(text));
-	if (*text)
-		page_item(page, "No help", "%s", text);
+	if (whatif->needed_workers > 0)
+		outline_item(o, "Workers",
+			     "%" PRId32 " would be enough for 95 %% of what the training can "
+			     "take%s",
+			     whatif->needed_workers,
+			     whatif->needed_workers > whatif->cores && whatif->cores > 0
+				     ? "; there are fewer cores, which matters if loads need CPU"
+				     : "");
+	else if (whatif->core_limited)
+		outline_item(o, "Workers",
+			     "no number is enough: loads and training need more CPU time than %.3g "
+			     "cores give%s",
+			     whatif->cores, advise_others(report) ? " beside other programs" : "");
 }
 
-void advise_next_text(const struct report *report, const struct page *page)
+void advise_predictions(const struct report *report, struct outline *o)
 {
+	static const char *const headings[] = {"With",	"#Batches/s", "#95 % range",
+					       "#More", "#Waiting",   NULL};
+	const struct whatif *whatif = &report->diagnosis.whatif;
+	int id;
+
 	if (report->diagnosis.cause == CAUSE_UNKNOWN)
 		return;
-	print_whatif(report, page);
-	print_steps(report, page);
-	print_useless(report, page);
-	print_needed(report, page);
+	outline_table(o, "predict", headings);
+	outline_title(o, "Predicted by replaying this run's loads and steps with other settings");
+	if (!isnan(whatif->batches_per_s[WHATIF_BASELINE]))
+		for (id = 0; id < WHATIF_MAX + (int)whatif->wish_count; id++)
+			if (!isnan(whatif->batches_per_s[id]))
+				add_prediction(whatif, id, o);
+	outline_items(o, "predict");
+	add_reasons(report, o);
+	add_needed(report, o);
 }
 
 /* A period is named where it is a regular one; what only varies with it is told apart. */

@@ -4,33 +4,19 @@
 #define RENDER_GPU_H
 
 #include "render/jsonw.h"
-#include "render/report.h"
+#include "render/outline.h"
 
-/* Busy, idle and why, copies, host time in sync, kernels. Nothing where no CUDA was seen. */
-void gpu_text(const struct report *report, const struct page *page);
+/* The chapter "gpu": busy, idle and why, copies, host time in sync, kernels. */
+void gpu_outline(const struct report *report, struct outline *outline);
 
 /* "idle while the training waited for a batch". */
 const char *gpu_gap_words(enum gpu_gap gap);
 
-#define GPU_MOST_WORK 9
+/* By which clock the verdict is, and what of the run that clock leaves out: items. */
+void gpu_coverage(const struct report *report, struct outline *outline);
 
-/* Copies, host time in sync, launches, calls of the host. */
-struct gpu_work {
-	const char *label;
-	bool is_time; /* else `words` are all */
-	double ns;    /* NAN: not observed */
-	char words[256];
-};
-
-/* Up to GPU_MOST_WORK of those; how many. */
-size_t gpu_work(const struct report *report, struct gpu_work *ret);
-
-/* What is half guessed is not worth a name. */
-bool gpu_is_kernel_sure(const struct tally *kernel);
-
-/* By which clock the verdict is, and what of the run that clock leaves out: a row for each. */
-void gpu_coverage(const struct report *report,
-		  void (*row)(void *context, const char *label, const char *text), void *context);
+/* In most of the steps it gets its batches from the loader. */
+bool gpu_is_fed(const struct gpu_device *device);
 
 /* "gpu" or "host". */
 const char *gpu_clock(const struct report *report);

@@ -6,13 +6,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "render/outline.h"
 #include "render/units.h"
 
-#define INDENT	   4
-#define MOST_PARTS 10
-#define MOST_SIZES 8
-#define MOST_SLOW  3
+#define MOST_PARTS 16
+#define MOST_SIZES 24
+#define MOST_SLOW  8
 #define MOST_FRAMES 4
+
+/* One line of where the time went: a step, a decoder with all its sizes, or reading. */
+struct inside_part {
+	char name[240];
+	const char *what;
+	int64_t count;
+	int64_t ns;
+};
+
+struct inside_parts {
+	struct inside_part *items; /* the longest first; NULL: no memory */
+	size_t count;
+};
 
 static void add_part(struct inside_parts *parts, const char *name, const char *what, int64_t count,
 		     int64_t ns)
@@ -42,13 +55,13 @@ static int by_time(const void *a, const void *b)
 				      : strcmp(left->name, right->name);
 }
 
-void inside_decoder_name(const struct tally *decoder, char *name, size_t size)
+static void decoder_name(const struct tally *decoder, char *name, size_t size)
 {
 	snprintf(name, size, "%s%s%s", decoder->detail, decoder->detail[0] ? ", " : "",
 		 decoder->name);
 }
 
-struct inside_parts inside_parts(const struct inside *inside)
+static struct inside_parts find_parts(const struct inside *inside)
 {
 	struct inside_parts parts = {
 		.items = calloc(inside->steps.count + inside->decoders.count + 3,
@@ -67,7 +80,7 @@ struct inside_parts inside_parts(const struct inside *inside)
 	for (size_t i = 0; i < inside->decoders.count; i++) {
 		char name[240];
 
-		inside_decoder_name(&inside->decoders.items[i], name, sizeof(name));
+		decoder_name(&inside->decoders.items[i], name, sizeof(name));
 		add_part(&parts, name, "decode", inside->decoders.items[i].count,
 			 inside->decoders.items[i].ns);
 	}
@@ -78,43 +91,40 @@ struct inside_parts inside_parts(const struct inside *inside)
 	return parts;
 }
 
-static void print_parts(const struct inside *inside, const struct page *page)
+static void add_parts(const struct inside *inside, struct outline *o)
 {
-	struct inside_parts parts = inside_parts(inside);
+	static const char *const headings[] = {"", "#Share", "#Time", "#Calls", "#Each", "", NULL};
+	struct inside_parts parts = find_parts(inside);
+	double all_ns = (double)inside->loads.load_ns;
 	char time[UNITS_MAX], share[UNITS_MAX], count[UNITS_MAX], each[UNITS_MAX];
 
-	page_line(page, "  Where the time of all loads went, %s in all (own time of each)",
-		  units_time(time, (double)inside->loads.load_ns));
+	outline_table(o, "life", headings);
+	outline_title(o, "Where the time of all loads went, %s in all (own time of each)",
+		      units_time(time, all_ns));
 	for (size_t i = 0; i < parts.count && i < MOST_PARTS; i++) {
 		const struct inside_part *part = &parts.items[i];
 
-		if (part->count)
-			page_line(page, "%*s%-24.24s%7s %8s  %-9s %s times %s", INDENT, "",
-				  part->name,
-				  units_share(share,
-					      (double)part->ns / (double)inside->loads.load_ns),
-				  units_time(time, (double)part->ns), part->what,
-				  units_count(count, part->count),
-				  units_time(each, (double)part->ns / (double)part->count));
-		else
-			page_line(page,
-				  *part->what ? "%*s%-24.24s%7s %8s  %s" : "%*s%-24.24s%7s %8s%s",
-				  INDENT, "", part->name,
-				  units_share(share,
-					      (double)part->ns / (double)inside->loads.load_ns),
-				  units_time(time, (double)part->ns), part->what);
+		outline_row(o, PAGE_PLAIN);
+		outline_cell(o, "%s", part->name);
+		outline_cell(o, "%s", units_share(share, (double)part->ns / all_ns));
+		outline_cell(o, "%s", units_time(time, (double)part->ns));
+		outline_cell(o, "%s", part->count ? units_count(count, part->count) : "");
+		outline_cell(o, "%s",
+			     part->count ? units_time(each, (double)part->ns / (double)part->count)
+					 : "");
+		outline_cell(o, "%s", part->what);
 	}
 	free(parts.items);
-	page_break(page);
 }
 
-static void print_decoders(const struct inside *inside, const struct page *page)
+static void add_decoders(const struct inside *inside, struct outline *o)
 {
-	char name[240], width[32], speed[32], count[UNITS_MAX], each[UNITS_MAX], bytes[UNITS_MAX];
+	static const char *const headings[] = {"",	 "#Width", "#Images", "#Each",
+					       "#Speed", "#Bytes", "#Time",   NULL};
+	char name[240], count[UNITS_MAX], each[UNITS_MAX], bytes[UNITS_MAX], time[UNITS_MAX];
 
-	if (!inside->decoders.count)
-		return;
-	page_line(page, "  Decoded, by format and size");
+	outline_table(o, "life", headings);
+	outline_title(o, "Decoded, by format and size");
 	for (size_t i = 0; i < inside->decoders.count && i < MOST_SIZES; i++) {
 		const struct tally *decoder = &inside->decoders.items[i];
 		double images = (double)decoder->count;
@@ -122,30 +132,41 @@ static void print_decoders(const struct inside *inside, const struct page *page)
 		/* What lies around another decoder, which counted the images. */
 		if (!decoder->count)
 			continue;
-		inside_decoder_name(decoder, name, sizeof(name));
-		snprintf(width, sizeof(width), "to %" PRId64 " px", decoder->class);
-		if (decoder->pixels)
-			snprintf(speed, sizeof(speed), "%.0f Mpixel/s",
-				 (double)decoder->pixels * 1e3 / (double)decoder->ns);
-		page_line(page, "%*s%-18.18s%10s%7s x%8s%14s%9s", INDENT, "", name,
-			  decoder->class ? width : "", units_count(count, decoder->count),
-			  units_time(each, (double)decoder->ns / images),
-			  decoder->pixels ? speed : "",
-			  decoder->bytes ? units_bytes(bytes, (double)decoder->bytes / images)
-					 : "");
+		decoder_name(decoder, name, sizeof(name));
+		outline_row(o, PAGE_PLAIN);
+		outline_cell(o, "%s", name);
+		if (decoder->class)
+			outline_cell(o, "to %" PRId64 " px", decoder->class);
+		else
+			outline_cell(o, "-");
+		outline_cell(o, "%s", units_count(count, decoder->count));
+		outline_cell(o, "%s", units_time(each, (double)decoder->ns / images));
+		if (decoder->pixels && decoder->ns)
+			outline_cell(o, "%.0f Mpixel/s",
+				     (double)decoder->pixels * 1e3 / (double)decoder->ns);
+		else
+			outline_cell(o, "-");
+		outline_cell(o, "%s", decoder->bytes
+					      ? units_bytes(bytes, (double)decoder->bytes / images)
+					      : "-");
+		outline_cell(o, "%s", units_time(time, (double)decoder->ns));
 	}
-	page_break(page);
 }
 
-/* The frames that tell most: the innermost. */
-static void print_stack(const char *stack, const struct page *page)
+static void add_samples(const struct inside *inside, struct outline *o)
 {
-	for (int i = 0; i < MOST_FRAMES && *stack; i++) {
-		int length = (int)strcspn(stack, "\n");
+	static const char *const headings[] = {"Sample", "#Slowest", "Last data file of it", NULL};
+	char time[UNITS_MAX];
 
-		page_line(page, "%*s%.*s", 15, "", length, stack);
-		stack += length;
-		stack += *stack == '\n';
+	outline_table(o, "slowest", headings);
+	outline_title(o, "Samples");
+	for (size_t i = 0; i < inside->samples.count && i < MOST_SLOW; i++) {
+		const struct tally *sample = &inside->samples.items[i];
+
+		outline_row(o, PAGE_PLAIN);
+		outline_cell(o, "%s[%" PRId64 "]", sample->detail, sample->class);
+		outline_cell(o, "%s", units_time(time, (double)sample->ns));
+		outline_cell(o, "%s", sample->name);
 	}
 }
 
@@ -153,13 +174,19 @@ static void print_stack(const char *stack, const struct page *page)
  * With what is known of each time: the list is ordered by the lesser one. What others than those of
  * the list took may be theirs, too, from before they were in it.
  */
-static void print_paths(const struct page *page, const char *label, const struct tally_list *list,
-			const char *suffix, int64_t unlisted_ns)
+static void add_paths(struct outline *o, const char *title, const struct tally_list *list,
+		      const char *suffix, int64_t unlisted_ns)
 {
-	char least[UNITS_MAX], most[UNITS_MAX];
-	size_t i;
+	static const char *const headings[] = {"#Time", "#Slowest", "#Calls", "#Bytes", "", NULL};
+	char least[UNITS_MAX], most[UNITS_MAX], count[UNITS_MAX], bytes[UNITS_MAX];
 
-	for (i = 0; i < list->count && i < MOST_SLOW; i++) {
+	outline_table(o, "slowest", headings);
+	if (unlisted_ns > 0)
+		outline_title(o, "%s; others at most %s each, and these may have that much more",
+			      title, units_time(most, (double)unlisted_ns));
+	else
+		outline_title(o, "%s", title);
+	for (size_t i = 0; i < list->count && i < MOST_SLOW; i++) {
 		const struct tally *path = &list->items[i];
 
 		/* Half guessed is not worth a name. */
@@ -167,53 +194,59 @@ static void print_paths(const struct page *page, const char *label, const struct
 			break;
 		units_time(least, (double)(path->ns - path->error_ns));
 		units_time(most, (double)path->ns);
+		outline_row(o, PAGE_PLAIN);
 		if (strcmp(least, most) != 0)
-			page_entry(page, 2, 13, i ? "" : label, "%s to %s in %s%s", least, most,
-				   path->name, suffix);
+			outline_cell(o, "%s to %s", least, most);
 		else
-			page_entry(page, 2, 13, i ? "" : label, "%s in %s%s", most, path->name,
-				   suffix);
+			outline_cell(o, "%s", most);
+		outline_cell(o, "%s", units_time(least, (double)path->slowest_ns));
+		outline_cell(o, "%s", units_count(count, path->count));
+		outline_cell(o, "%s", units_bytes(bytes, (double)path->bytes));
+		outline_cell(o, "%s%s", path->name, suffix);
 	}
-	if (i && unlisted_ns > 0)
-		page_entry(page, 2, 13, "", "others at most %s each; these may have that much more",
-			   units_time(most, (double)unlisted_ns));
 }
 
-static void print_slowest(const struct inside *inside, const struct page *page)
+/* The frames that tell most: the innermost. */
+static void add_calls(const struct inside *inside, struct outline *o)
 {
+	static const char *const headings[] = {"#Time", "Call", NULL};
 	char time[UNITS_MAX];
-	const char *label = "Slowest";
 
-	for (size_t i = 0; i < inside->samples.count && i < MOST_SLOW; i++) {
-		const struct tally *sample = &inside->samples.items[i];
-
-		page_entry(page, 2, 13, label, "%s[%" PRId64 "] %s%s%s", sample->detail,
-			   sample->class, units_time(time, (double)sample->ns),
-			   sample->name[0] ? ", " : "", sample->name);
-		label = "";
-	}
-	print_paths(page, "Files", &inside->files, "", inside->unlisted_file_ns);
-	print_paths(page, "Folders", &inside->folders, "/", inside->unlisted_folder_ns);
-	label = "Slow calls";
+	outline_table(o, "slowest", headings);
+	outline_title(o, "Single calls, and where they came from");
 	for (size_t i = 0; i < inside->slow_count && i < MOST_SLOW; i++) {
-		page_entry(page, 2, 13, label, "%s in %s",
-			   units_time(time, (double)inside->slow[i].ns), inside->slow[i].what);
-		print_stack(inside->slow[i].stack, page);
-		label = "";
+		const struct slow_call *call = &inside->slow[i];
+		const char *stack = call->stack;
+
+		outline_row(o, PAGE_PLAIN);
+		outline_cell(o, "%s", units_time(time, (double)call->ns));
+		outline_cell(o, "%s", call->what);
+		for (int frame = 0; frame < MOST_FRAMES && *stack; frame++) {
+			int length = (int)strcspn(stack, "\n");
+
+			outline_row(o, PAGE_DIM);
+			outline_cell(o, "%s", "");
+			outline_cell(o, "  %.*s", length, stack);
+			stack += length;
+			stack += *stack == '\n';
+		}
 	}
-	page_break(page);
 }
 
-void inside_text(const struct inside *inside, const struct page *page)
+void inside_outline(const struct inside *inside, struct outline *o)
 {
 	if (inside->loads.load_ns && (inside->steps.count || inside->decoders.count)) {
-		print_parts(inside, page);
-		print_decoders(inside, page);
+		add_parts(inside, o);
+		add_decoders(inside, o);
 	}
 	/* Also of loads of which nobody saw more, or that nobody saw: of a loader's own threads. */
-	if (inside->files.count || inside->samples.count ||
-	    (inside->loads.load_ns && inside->slow_count))
-		print_slowest(inside, page);
+	if (!inside->files.count && !inside->samples.count &&
+	    !(inside->loads.load_ns && inside->slow_count))
+		return;
+	add_samples(inside, o);
+	add_paths(o, "Files", &inside->files, "", inside->unlisted_file_ns);
+	add_paths(o, "Folders", &inside->folders, "/", inside->unlisted_folder_ns);
+	add_calls(inside, o);
 }
 
 enum member {

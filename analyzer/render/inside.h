@@ -17,27 +17,9 @@ struct inside {
 	int64_t unlisted_folder_ns;
 };
 
-/* One line of where the time went: a step, a decoder with all its sizes, or reading. */
-struct inside_part {
-	char name[240];
-	const char *what;
-	int64_t count;
-	int64_t ns;
-};
-
-struct inside_parts {
-	struct inside_part *items; /* the longest first; NULL: no memory */
-	size_t count;
-};
-
-/* Everything that was timed by itself in the loads; `items` is to be freed. */
-struct inside_parts inside_parts(const struct inside *inside);
-
-/* "JPEG, libjpeg". */
-void inside_decoder_name(const struct tally *decoder, char *name, size_t size);
-
-/* Sections of the report; what there is nothing of leaves no trace. */
-void inside_text(const struct inside *inside, const struct page *page);
+/* The rest of the chapter "life", and "slowest". What there is nothing of leaves no trace. */
+struct outline;
+void inside_outline(const struct inside *inside, struct outline *outline);
 
 /*
  * Members "steps", "decoders", "samples", "slow", "files", "folders" of the open object. The true

@@ -10,7 +10,6 @@
 #include "render/utf8.h"
 
 #define LONGEST    4096 /* of one text; the rest is cut */
-#define TIME_WIDTH 11   /* of a time in a table */
 #define ROOM       20   /* columns a text needs beside its label, else it goes below */
 
 void page_color(const struct page *page, enum page_color color)
@@ -32,18 +31,18 @@ static void put_rune(const struct page *page, const struct utf8 *rune)
 		fwrite(rune->bytes, 1, rune->length, page->out);
 }
 
-static int columns_of(const struct page *page, const struct utf8 *rune)
+int page_columns_of(const struct page *page, const struct utf8 *rune)
 {
 	return !utf8_is_printable(rune) || page->ascii ? 1 : utf8_columns(rune);
 }
 
-static int width_of(const struct page *page, const char *text)
+int page_columns(const struct page *page, const char *text)
 {
 	struct utf8 rune;
 	int width = 0;
 
 	while (utf8_next(&text, &rune))
-		width += columns_of(page, &rune);
+		width += page_columns_of(page, &rune);
 	return width;
 }
 
@@ -90,7 +89,7 @@ static void wrap(const struct page *page, int hang, int column, const char *text
 		memcpy(word, text, (size_t)(end - text));
 		word[end - text] = '\0';
 		text = end;
-		width = width_of(page, word);
+		width = page_columns(page, word);
 		if (!fresh && column + 1 + width > page->width) {
 			fputc('\n', page->out);
 			put_spaces(page, hang);
@@ -102,8 +101,8 @@ static void wrap(const struct page *page, int hang, int column, const char *text
 			column++;
 		}
 		/* A word that is wider than the page is broken where the page ends. */
-		for (at = word; utf8_next(&at, &rune); column += columns_of(page, &rune)) {
-			if (column + columns_of(page, &rune) > page->width) {
+		for (at = word; utf8_next(&at, &rune); column += page_columns_of(page, &rune)) {
+			if (column + page_columns_of(page, &rune) > page->width) {
 				fputc('\n', page->out);
 				put_spaces(page, hang);
 				column = hang;
@@ -119,7 +118,7 @@ void page_entry(const struct page *page, int indent, int hang, const char *label
 		const char *format, ...)
 {
 	char text[LONGEST];
-	int column = indent + width_of(page, label);
+	int column = indent + page_columns(page, label);
 	va_list args;
 
 	va_start(args, format);
@@ -151,25 +150,6 @@ void page_item(const struct page *page, const char *label, const char *format, .
 	page_entry(page, 2, 13, label, "%s", text);
 }
 
-void page_part(const struct page *page, const char *label, double ns, double whole_ns,
-	       const char *format, ...)
-{
-	char start[128], text[512], time[UNITS_MAX], share[UNITS_MAX];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	if (isnan(ns))
-		snprintf(start, sizeof(start), "%-14s%*s", label, TIME_WIDTH + 8, "not observed");
-	else if (isnan(whole_ns))
-		snprintf(start, sizeof(start), "%-14s%*s", label, TIME_WIDTH, units_time(time, ns));
-	else
-		snprintf(start, sizeof(start), "%-14s%*s %7s", label, TIME_WIDTH,
-			 units_time(time, ns), units_share(share, ns / whole_ns));
-	page_entry(page, 4, 4 + 14 + TIME_WIDTH + 8 + 2, start, "%s", text);
-}
-
 void page_append(char *text, size_t size, const char *format, ...)
 {
 	size_t used = strlen(text);
@@ -193,10 +173,10 @@ void page_line(const struct page *page, const char *format, ...)
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 
-	cut = width_of(page, text) > page->width;
+	cut = page_columns(page, text) > page->width;
 	room = cut ? page->width - 3 : page->width;
 	while (utf8_next(&at, &rune)) {
-		room -= columns_of(page, &rune);
+		room -= page_columns_of(page, &rune);
 		if (room < 0)
 			break;
 		put_rune(page, &rune);
@@ -207,19 +187,4 @@ void page_line(const struct page *page, const char *format, ...)
 void page_break(const struct page *page)
 {
 	fputc('\n', page->out);
-}
-
-void page_bar(const struct page *page, int cells, double share, enum page_color color)
-{
-	int full = isnan(share) ? 0 : (int)lrint(share * cells), i;
-
-	if (full > cells)
-		full = cells;
-	page_color(page, color);
-	for (i = 0; i < full; i++)
-		fputs(page->ascii ? "#" : "█", page->out);
-	page_color(page, PAGE_DIM);
-	for (; i < cells; i++)
-		fputs(page->ascii ? "." : "░", page->out);
-	page_color(page, PAGE_PLAIN);
 }

@@ -44,11 +44,6 @@ __attribute__((format(printf, 5, 6))) void page_entry(const struct page *page, i
 __attribute__((format(printf, 3, 4))) void page_item(const struct page *page, const char *label,
 						     const char *format, ...);
 
-/* A line of a table: what, how long, its share of the whole (NAN: none), and what that means. */
-__attribute__((format(printf, 5, 6))) void page_part(const struct page *page, const char *label,
-						     double ns, double whole_ns, const char *format,
-						     ...);
-
 /* Adds to a text, which stays terminated; what does not fit is cut. */
 __attribute__((format(printf, 3, 4))) void page_append(char *text, size_t size, const char *format,
 						       ...);
@@ -57,9 +52,11 @@ __attribute__((format(printf, 3, 4))) void page_append(char *text, size_t size, 
 __attribute__((format(printf, 2, 3))) void page_line(const struct page *page, const char *format,
 						     ...);
 
-void page_break(const struct page *page);
+/* How many columns it takes here. */
+struct utf8;
+int page_columns(const struct page *page, const char *text);
+int page_columns_of(const struct page *page, const struct utf8 *rune);
 
-/* `cells` cells, a share (0-1) of them full. */
-void page_bar(const struct page *page, int cells, double share, enum page_color color);
+void page_break(const struct page *page);
 
 #endif

@@ -43,8 +43,14 @@ struct report {
 	size_t note_count;
 };
 
-/* text.c: for people. The verdict comes first. */
-void report_text(const struct report *report, const struct page *page);
+/* text.c: for people. One screen, or all there is to say. 0 or -ENOMEM. */
+int report_text(const struct report *report, bool all, const struct page *page);
+
+/* Of its screen only why the run waits and what to do. 0 or -ENOMEM. */
+int report_why(const struct report *report, const struct page *page);
+
+/* markdown.c: the same, for an issue or a job's page. */
+int report_markdown(const struct report *report, bool all, FILE *out);
 
 /* json.c: for programs, `dlprof.report/2`. */
 void report_json(const struct report *report, FILE *out);

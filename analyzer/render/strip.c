@@ -60,13 +60,12 @@ static size_t edge(size_t count, size_t cells, size_t cell)
 	return (size_t)((double)count * (double)cell / (double)cells);
 }
 
-static void put_line(const struct page *page, const struct batch_series *series, const float *waits,
-		     size_t begin, size_t end, size_t cells)
+static void put_cells(const struct page *page, const struct batch_series *series,
+		      const float *waits, size_t begin, size_t end, size_t cells)
 {
 	const struct level *level, *last = NULL;
 	size_t i;
 
-	fprintf(page->out, "%*s|", INDENT, "");
 	for (i = 0; i < cells; i++) {
 		level = judge(series, waits, begin + edge(end - begin, cells, i),
 			      begin + edge(end - begin, cells, i + 1));
@@ -81,7 +80,49 @@ static void put_line(const struct page *page, const struct batch_series *series,
 			fputc(' ', page->out);
 	}
 	page_color(page, PAGE_PLAIN);
+}
+
+static void put_line(const struct page *page, const struct batch_series *series, const float *waits,
+		     size_t begin, size_t end, size_t cells)
+{
+	fprintf(page->out, "%*s|", INDENT, "");
+	put_cells(page, series, waits, begin, end, cells);
 	fputs("|\n", page->out);
+}
+
+bool strip_is_known(const struct batch_series *series, const float *waits)
+{
+	return series->count && waits && series->wait_ns && series->compute_ns;
+}
+
+/* Where the `count` batches begin that waited longest together. */
+static size_t busiest(const struct batch_series *series, const float *waits, size_t count)
+{
+	double sum = 0, most = -1;
+	size_t best = 0, i;
+
+	for (i = 0; i < series->count; i++) {
+		sum += waits[i] >= 0 ? (double)waits[i] : 0;
+		if (i >= count)
+			sum -= waits[i - count] >= 0 ? (double)waits[i - count] : 0;
+		if (i + 1 >= count && sum > most * (1 + 1e-9)) {
+			most = sum;
+			best = i + 1 - count;
+		}
+	}
+	return best;
+}
+
+void strip_line(const struct page *page, const struct batch_series *series, const float *waits,
+		size_t cells, size_t period)
+{
+	size_t begin = 0, end = series->count;
+
+	if (period && end > cells) {
+		begin = busiest(series, waits, cells) / period * period;
+		end = begin + cells;
+	}
+	put_cells(page, series, waits, begin, end, end - begin < cells ? end - begin : cells);
 }
 
 static void put_legend(const struct page *page)
@@ -101,7 +142,7 @@ void strip_print(const struct page *page, const struct batch_series *series, con
 	size_t width = (size_t)page->width - INDENT - 2, begin, end;
 	char each[UNITS_MAX];
 
-	if (!series->count || !waits || !series->wait_ns || !series->compute_ns)
+	if (!strip_is_known(series, waits))
 		return;
 	if (series->count <= width * MOST_LINES) {
 		page_line(page, "%*sWaits over time (one cell is one batch)", INDENT, "");

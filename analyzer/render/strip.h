@@ -9,6 +9,16 @@
 #include "analysis/series.h"
 #include "render/page.h"
 
+/* Is there anything to show? */
+bool strip_is_known(const struct batch_series *series, const float *waits);
+
+/*
+ * At most so many cells, as they are, without a line's end. Of a run that is longer, and has a
+ * period, one cell a batch where it waits most, else of groups.
+ */
+void strip_line(const struct page *page, const struct batch_series *series, const float *waits,
+		size_t cells, size_t period);
+
 /* `waits`: those that the verdict counts. Nothing is printed where no batch has its compute. */
 void strip_print(const struct page *page, const struct batch_series *series, const float *waits);
 

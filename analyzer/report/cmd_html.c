@@ -2,6 +2,7 @@
 /* cmd_html.c - `dlprof-report html RUN -o REPORT.html`: judge the run, draw it. */
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 #include <string.h>
 
 #include "drain/home.h"
@@ -99,5 +100,8 @@ int cmd_html_run(const struct options *options, const char *path)
 
 int cmd_html(const struct options *options)
 {
+	/* Thousands of lines, which nobody reads there. */
+	if (!options->output && isatty(STDOUT_FILENO))
+		return cmd_fail("a page is no text for a terminal: -o REPORT.html, or | and >");
 	return ranks_are_meant(options) ? cmd_ranks(options) : cmd_html_run(options, options->run);
 }

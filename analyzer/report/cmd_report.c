@@ -5,10 +5,11 @@
 
 static int put(const struct options *options, const void *what, const struct page *page)
 {
-	if (options->json)
-		report_json(what, page->out);
-	else
-		report_text(what, page);
+	if (options->markdown)
+		return report_markdown(what, options->verbose, page->out);
+	if (!options->json)
+		return report_text(what, options->verbose, page);
+	report_json(what, page->out);
 	return 0;
 }
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "render/advise.h"
 #include "report/gate.h"
 #include "report/judge.h"
 
@@ -92,9 +91,8 @@ static int print_why(const struct gate *gate, const struct page *page)
 
 	if (!status) {
 		page_break(page);
-		advise_cause_text(&report, page);
-		advise_pattern_text(&report, page);
-		advise_next_text(&report, page);
+		if (report_why(&report, page) < 0)
+			status = cmd_fail("%s", db_error(-ENOMEM));
 	}
 	judge_done(&report);
 	return status;

@@ -165,6 +165,10 @@ static bool take_rule(void *context, const char *argument)
 static const struct line_option OPTIONS[] = {
 	{"json", .help = "JSON; times in seconds, shares 0-1, null: not observed", FLAG(json),
 	 .verbs = SHOWN | ON(VERB_GATE) | ON(VERB_TOP)},
+	{"verbose", 'v', .help = "all there is to say, behind the screen", FLAG(verbose),
+	 .verbs = ON(VERB_REPORT)},
+	{"markdown", .help = "as Markdown, for an issue or a job's page", FLAG(markdown),
+	 .verbs = ON(VERB_REPORT)},
 	{"csv", .help = "CSV; an empty cell: not observed", FLAG(csv), .verbs = ON(VERB_BATCHES)},
 	{"output", 'o', "FILE", .help = "write there; -: standard output", TEXT(output),
 	 .verbs = ALL},
@@ -299,6 +303,8 @@ static int check_words(struct options *options)
 		return problem(options, "--redact changes what is shown, not a run that is kept");
 	if (options->update_baseline && options->calibrate)
 		return problem(options, "--calibrate judges nothing that could be kept");
+	if (options->json && options->markdown)
+		return problem(options, "--json or --markdown, not both");
 	if (options->json && options->csv)
 		return problem(options, "--json or --csv, not both");
 	if (options->verb == VERB_EXPORT && !options->view && !options->output)

@@ -187,19 +187,20 @@ void figure_keys(struct html *html, const struct figure_key *keys)
 	html_put(html, "</p>\n");
 }
 
-void figure_balance(struct html *html, const struct figure_part *parts, size_t count, double all_ns,
-		    const char *title, const char *format, ...)
+void figure_balance(struct html *html, const struct figure_part *parts, size_t count,
+		    const char *title, const char *description)
 {
-	char time[UNITS_MAX], share[UNITS_MAX];
-	va_list args;
+	int id = ++html->figure_count;
 	double x = 0;
 	size_t i;
 
-	va_start(args, format);
-	begin_svg(html, "balance", BAR, title, format, args);
-	va_end(args);
+	html_put(html,
+		 "<svg class=\"balance\" viewBox=\"0 0 %.0f %d\" role=\"img\""
+		 " aria-labelledby=\"f%dt f%dd\"><title id=\"f%dt\">%s</title>"
+		 "<desc id=\"f%dd\">%s</desc>\n",
+		 FIGURE_WIDTH, BAR, id, id, id, title, id, description);
 	for (i = 0; i < count; i++) {
-		double width = parts[i].ns / all_ns * FIGURE_WIDTH;
+		double width = parts[i].share * FIGURE_WIDTH;
 
 		if (!(width > 0))
 			continue;
@@ -208,15 +209,14 @@ void figure_balance(struct html *html, const struct figure_part *parts, size_t c
 			 parts[i].class, x, fmax(width - 1, 0.5), BAR);
 		x += width;
 	}
-	html_put(html, "</svg>\n<table class=\"plain\"><tbody>\n");
-	for (i = 0; i < count; i++) {
-		if (!(parts[i].ns > 0))
-			continue;
-		html_put(html, "<tr><td><i class=\"key block %s\"></i>%s</td>", parts[i].class,
-			 parts[i].words);
-		html_number(html, "%s", html_time(time, parts[i].ns));
-		html_number(html, "%s", units_share(share, parts[i].ns / all_ns));
-		html_put(html, "</tr>\n");
-	}
-	html_put(html, "</tbody></table>\n");
+	html_put(html, "</svg>\n<p class=\"keys\">");
+	for (i = 0; i < count; i++)
+		if (parts[i].share > 0 || parts[i].value)
+			html_put(html, "<span>%s%s%s%s%s%s</span> ",
+				 parts[i].share > 0 ? "<i class=\"key block " : "",
+				 parts[i].share > 0 ? parts[i].class : "",
+				 parts[i].share > 0 ? "\"></i>" : "", parts[i].words,
+				 parts[i].value ? " " : "",
+				 parts[i].value ? parts[i].value : "");
+	html_put(html, "</p>\n");
 }

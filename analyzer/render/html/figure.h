@@ -46,13 +46,13 @@ void figure_keys(struct html *html, const struct figure_key *keys);
 /* What a whole is made of. */
 struct figure_part {
 	const char *words, *class;
-	double ns;
+	double share;	   /* 0, NAN: no part, but named below it */
+	const char *value; /* beside the words; NULL: none */
 };
 
-/* As one bar, and below it as a table; parts of no length are left out. */
-__attribute__((format(printf, 6, 7))) void
-figure_balance(struct html *html, const struct figure_part *parts, size_t count, double all_ns,
-	       const char *title, const char *format, ...);
+/* As one bar, and below it what its colours are; parts of no length and no value are left out. */
+void figure_balance(struct html *html, const struct figure_part *parts, size_t count,
+		    const char *title, const char *description);
 
 /* A scale's end that nearly all of the values are below. They are sorted. */
 double figure_scale(double *values, size_t count);

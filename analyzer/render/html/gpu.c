@@ -9,7 +9,6 @@
 #include "render/html/sections.h"
 
 #define HEIGHT       150
-#define MOST_KERNELS 10
 #define TABLE_ROWS   24
 #define NOT_KNOWN    GPU_GAP_MAX /* the part that is idle, and why is not known */
 #define PARTS        (GPU_GAP_MAX + 1)
@@ -47,36 +46,17 @@ static double bar_part(const struct gpu_bar *bar, int part)
 	return bar->count ? part_ns(bar->gap_ns, bar->step_ns, bar->busy_ns, part) : 0;
 }
 
-static void put_answer(struct html *html)
-{
-	const struct report *report = html->report;
-	const struct gpu_use *use = &report->gpu_use;
-	bool is_cupti = report->gpu.mode && strcmp(report->gpu.mode, "cupti") == 0;
-	char busy[UNITS_MAX], data[UNITS_MAX], count[UNITS_MAX];
-
-	html_put(html, "<p>");
-	html_say(html, "%s was %sbusy for %s of the time of %s steps",
-		 report->gpu.device ? report->gpu.device : "The GPU",
-		 report->gpu.is_upper_bound ? "at most (graphs are recorded as wholes) " : "",
-		 units_share(busy, use->busy_share),
-		 units_count(count, (int64_t)report->gpu_sums.batch_count));
-	if (!isnan(use->gap_share[GPU_GAP_DATA]))
-		html_say(html, ", and for %s idle while the training waited for a batch",
-			 units_share(data, use->gap_share[GPU_GAP_DATA]));
-	html_say(html, ". Times are the GPU's own%s.", is_cupti ? ", as CUPTI recorded them" : "");
-	html_put(html, "</p>\n");
-}
-
 static void put_balance(struct html *html)
 {
 	const struct gpu_sums *sums = &html->report->gpu_sums;
-	struct figure_part parts[1 + PARTS] = {{"busy", "busy", sums->busy_ns}};
+	struct figure_part parts[1 + PARTS] = {
+		{"busy", "busy", sums->busy_ns / sums->step_ns, NULL}};
 	int part;
 
 	for (part = 0; part < PARTS; part++)
-		parts[1 + part] =
-			(struct figure_part){part_words(part), CLASSES[part], sum_part(sums, part)};
-	figure_balance(html, parts, 1 + PARTS, sums->step_ns, "The GPU's time in all steps",
+		parts[1 + part] = (struct figure_part){part_words(part), CLASSES[part],
+						       sum_part(sums, part) / sums->step_ns, NULL};
+	figure_balance(html, parts, 1 + PARTS, "The GPU's time in all steps",
 		       "Busy, and idle by cause; the parts are in the table below.");
 }
 
@@ -180,58 +160,6 @@ static void put_numbers(struct html *html)
 	html_details_end(html);
 }
 
-static void put_work(struct html *html)
-{
-	struct gpu_work work[GPU_MOST_WORK];
-	size_t count = gpu_work(html->report, work), i;
-	char time[UNITS_MAX];
-
-	if (!count)
-		return;
-	html_put(html, "<h3>Copies and launches</h3>\n");
-	html_put(html, "<table class=\"plain\"><tbody>\n");
-	for (i = 0; i < count; i++) {
-		html_put(html, "<tr><th scope=\"row\">%s</th>", work[i].label);
-		html_number(html, "%s",
-			    !work[i].is_time    ? ""
-			    : isnan(work[i].ns) ? "not observed"
-						: html_time(time, work[i].ns));
-		html_cell(html, "%s", work[i].words);
-		html_put(html, "</tr>\n");
-	}
-	html_put(html, "</tbody></table>\n");
-}
-
-static void put_kernels(struct html *html)
-{
-	const struct tally_list *kernels = &html->report->gpu.kernels;
-	char time[UNITS_MAX], count[UNITS_MAX], each[UNITS_MAX];
-	size_t i;
-
-	if (!kernels->count || !gpu_is_kernel_sure(&kernels->items[0]))
-		return;
-	html_put(html, "<h3>Kernels with most time</h3>\n");
-	html_table(html, "Of the whole run",
-		   (const char *const[]){"Kernel", "#Time", "#Launches", "#Each", NULL});
-	for (i = 0; i < kernels->count && i < MOST_KERNELS; i++) {
-		const struct tally *kernel = &kernels->items[i];
-
-		if (!gpu_is_kernel_sure(kernel))
-			break;
-		html_put(html, "<tr><td><code>");
-		html_text(html, kernel->name);
-		html_put(html, "</code></td>");
-		html_number(html, "%s", html_time(time, (double)kernel->ns));
-		html_number(html, "%s", units_count(count, kernel->count));
-		html_number(html, "%s",
-			    kernel->count > 0
-				    ? html_time(each, (double)kernel->ns / (double)kernel->count)
-				    : "");
-		html_put(html, "</tr>\n");
-	}
-	html_table_end(html);
-}
-
 void html_gpu(struct html *html)
 {
 	const struct report *report = html->report;
@@ -240,12 +168,10 @@ void html_gpu(struct html *html)
 		return;
 	html_section(html, "gpu", "What the GPU did", "");
 	if (report->gpu_sums.batch_count > 0 && report->gpu_sums.step_ns > 0) {
-		put_answer(html);
 		put_balance(html);
 		put_figure(html);
 		put_numbers(html);
 	}
-	put_work(html);
-	put_kernels(html);
+	html_blocks(html, "gpu");
 	html_section_end(html);
 }

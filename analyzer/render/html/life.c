@@ -12,8 +12,6 @@
 #define LEFT       176
 #define RIGHT      596
 #define MOST_STAGE 16
-#define MOST_PARTS 16
-#define MOST_SIZES 24
 
 struct stage {
 	const char *name, *class;
@@ -151,94 +149,6 @@ static void put_stages(struct html *html, const struct stage *stages, size_t cou
 		 "step. The wait of the training is no stage of it: it is what is left when "
 		 "the load and the hand-over do not fit into the steps before.</figcaption>\n"
 		 "</figure>\n");
-	html_details(html, "The numbers");
-	html_table(html, "", (const char *const[]){"Stage", "#Mean a batch", NULL});
-	for (i = 0; i < count; i++) {
-		html_put(html, "<tr>");
-		html_cell(html, "%s", stages[i].name);
-		html_number(html, "%s",
-			    isnan(stages[i].ns) ? "not observed" : html_time(time, stages[i].ns));
-		html_put(html, "</tr>\n");
-	}
-	html_table_end(html);
-	html_details_end(html);
-}
-
-static void put_parts(struct html *html)
-{
-	const struct inside *inside = &html->report->inside;
-	struct inside_parts parts = inside_parts(inside);
-	char time[UNITS_MAX], each[UNITS_MAX], share[UNITS_MAX], number[UNITS_MAX];
-	size_t i;
-
-	if (!parts.count || inside->loads.load_ns <= 0 ||
-	    (!inside->steps.count && !inside->decoders.count)) {
-		free(parts.items);
-		return;
-	}
-	html_put(html, "<h3>Where the time of all loads went</h3>\n");
-	html_table(html, "Own time of each: what calls another does not count it",
-		   (const char *const[]){"", "Kind", "#Share", "#Time", "#Calls", "#Each", NULL});
-	for (i = 0; i < parts.count && i < MOST_PARTS; i++) {
-		const struct inside_part *part = &parts.items[i];
-
-		html_put(html, "<tr><td>");
-		html_text(html, part->name);
-		html_put(html, "</td>");
-		html_cell(html, "%s", part->what);
-		html_number(html, "%s",
-			    units_share(share, (double)part->ns / (double)inside->loads.load_ns));
-		html_number(html, "%s", html_time(time, (double)part->ns));
-		html_number(html, "%s", part->count ? units_count(number, part->count) : "");
-		html_number(html, "%s",
-			    part->count ? html_time(each, (double)part->ns / (double)part->count)
-					: "");
-		html_put(html, "</tr>\n");
-	}
-	html_table_end(html);
-	free(parts.items);
-}
-
-static void put_decoders(struct html *html)
-{
-	const struct tally_list *list = &html->report->inside.decoders;
-	char name[240], time[UNITS_MAX], each[UNITS_MAX], number[UNITS_MAX], bytes[UNITS_MAX];
-	size_t i;
-
-	if (!list->count)
-		return;
-	html_put(html, "<h3>Decoded, by format and size</h3>\n");
-	html_table(html, "",
-		   (const char *const[]){"Format, library", "#Width up to", "#Images", "#Each",
-					 "#Mpixel/s", "#Bytes each", "#Time", NULL});
-	for (i = 0; i < list->count && i < MOST_SIZES; i++) {
-		const struct tally *decoder = &list->items[i];
-
-		if (!decoder->count)
-			continue;
-		inside_decoder_name(decoder, name, sizeof(name));
-		html_put(html, "<tr>");
-		html_cell(html, "%s", name);
-		if (decoder->class)
-			html_number(html, "%" PRId64 " px", decoder->class);
-		else
-			html_number(html, "–");
-		html_number(html, "%s", units_count(number, decoder->count));
-		html_number(html, "%s",
-			    html_time(each, (double)decoder->ns / (double)decoder->count));
-		if (decoder->pixels && decoder->ns)
-			html_number(html, "%.0f",
-				    (double)decoder->pixels * 1e3 / (double)decoder->ns);
-		else
-			html_number(html, "–");
-		html_number(html, "%s",
-			    decoder->bytes ? units_bytes(bytes, (double)decoder->bytes /
-									(double)decoder->count)
-					   : "–");
-		html_number(html, "%s", html_time(time, (double)decoder->ns));
-		html_put(html, "</tr>\n");
-	}
-	html_table_end(html);
 }
 
 void html_life(struct html *html)
@@ -253,7 +163,6 @@ void html_life(struct html *html)
 		count = find_stages(html, stages);
 		put_stages(html, stages, count);
 	}
-	put_parts(html);
-	put_decoders(html);
+	html_blocks(html, "life");
 	html_section_end(html);
 }

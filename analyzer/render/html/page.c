@@ -45,27 +45,57 @@ void html_foot(struct html *html)
 		 "what the words mean.</p></footer>\n</main>\n");
 }
 
-int html_write(const struct html_input *input, FILE *out)
+/* A chapter without figures. */
+static void put_chapter(struct html *html, const char *id, const char *title,
+			const char *const *chapters)
 {
-	struct html html = {.out = out, .input = input, .report = input->report};
+	bool any = false;
+	size_t i;
+
+	for (i = 0; chapters[i]; i++)
+		any |= outline_find(html->outline, chapters[i]) != NULL;
+	if (!any)
+		return;
+	html_section(html, id, title, "");
+	for (i = 0; chapters[i]; i++)
+		html_blocks(html, chapters[i]);
+	html_section_end(html);
+}
+
+static int put_page(struct html *html)
+{
 	int r;
 
-	html_head(&html, true, input->report->name);
-	html_verdict(&html);
-	r = html_timeline(&html);
-	html_gpu(&html);
+	html_head(html, true, html->report->name);
+	html_verdict(html);
+	r = html_timeline(html);
+	html_gpu(html);
 	if (r == 0)
-		r = html_pattern(&html);
-	html_life(&html);
-	html_lanes(&html);
-	html_predict(&html);
-	html_slowest(&html);
-	html_coverage(&html);
-	html_foot(&html);
+		r = html_pattern(html);
+	html_life(html);
+	html_lanes(html);
+	html_predict(html);
+	put_chapter(html, "slowest", "The slowest", (const char *const[]){"slowest", NULL});
+	put_chapter(html, "coverage", "What was seen, and where",
+		    (const char *const[]){"loader", "coverage", "place", NULL});
+	html_foot(html);
 	if (r == 0)
-		r = html_data(&html);
-	html_put(&html, "<script>");
-	fputs(page_js, out);
-	html_put(&html, "</script>\n</body>\n</html>\n");
+		r = html_data(html);
+	html_put(html, "<script>");
+	fputs(page_js, html->out);
+	html_put(html, "</script>\n</body>\n</html>\n");
+	return r;
+}
+
+int html_write(const struct html_input *input, FILE *out)
+{
+	struct outline outline;
+	struct html html = {
+		.out = out, .input = input, .report = input->report, .outline = &outline};
+	int r = outline_make(input->report, true, &outline);
+
+	if (r == 0)
+		r = put_page(&html);
+	outline_done(&outline);
 	return r;
 }

@@ -55,38 +55,6 @@ static size_t last_shown(const struct period *period, int32_t workers)
 	return wanted < last ? wanted : last;
 }
 
-static void say_found(struct html *html, const struct rhythm *rhythm)
-{
-	const struct period *period = rhythm->period;
-	int32_t workers = html->report->series.workers;
-	char share[UNITS_MAX], time[UNITS_MAX], same[80] = "";
-
-	if (workers > 1 && period->batches == workers)
-		snprintf(same, sizeof(same), ", as many as there are workers");
-	else if (workers > 1 && period->batches && period->batches % workers == 0)
-		snprintf(same, sizeof(same), ", %d times the workers",
-			 (int)(period->batches / workers));
-	if (period->batches && period->regular)
-		html_paragraph(
-			html, "", "Yes: %s every %d batches%s. They are %s of all %s, %s in all.",
-			rhythm->name, (int)period->batches, same, units_share(share, period->share),
-			rhythm->name, html_time(time, period->cost_ns));
-	else if (period->batches)
-		html_paragraph(
-			html, "",
-			"A little: the %s vary with a period of %d batches%s, but there is no "
-			"regular spike.",
-			rhythm->name, (int)period->batches, same);
-	else if (period->tested)
-		html_paragraph(html, "", "No: none of the periods stands out.");
-	else
-		html_paragraph(
-			html, "",
-			"There are too few %s to look for one: a period takes three of them, "
-			"and some rounds.",
-			rhythm->name);
-}
-
 static void put_workers(struct figure *f, size_t last, int32_t workers)
 {
 	size_t i;
@@ -316,7 +284,7 @@ int html_pattern(struct html *html)
 	if (!s->count || !rhythm.values)
 		return 0;
 	html_section(html, "pattern", "Does it come in a rhythm?", "");
-	say_found(html, &rhythm);
+	html_blocks(html, "pattern");
 	if (rhythm.period->tested && last_shown(rhythm.period, s->workers) > 2)
 		put_period(html, &rhythm);
 	if (modulus >= 2 && modulus <= MOST_PHASES) {

@@ -3,63 +3,10 @@
  * predict.c - what other settings would bring: the table is for every reader, the sliders and the
  * animation are for those with JavaScript, whose script does what analysis/replay.c does.
  */
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
-#include "render/advise.h"
 #include "render/html/sections.h"
-
-static void put_row(struct html *html, int id, double most)
-{
-	const struct whatif *whatif = &html->report->diagnosis.whatif;
-	double rate = whatif->batches_per_s[id];
-	char share[UNITS_MAX];
-
-	html_put(html, "<tr><td>");
-	if (id == WHATIF_USE_WORKERS)
-		html_say(html, "%" PRId32 " worker%s", whatif->use_workers,
-			 whatif->use_workers == 1 ? "" : "s");
-	else
-		html_say(html, "%s", advise_whatif_words(whatif, id));
-	html_put(html,
-		 "</td><td class=\"bar\"><svg viewBox=\"0 0 200 14\" role=\"img\" "
-		 "aria-labelledby=\"w%dt w%dd\"><title id=\"w%dt\">Throughput</title><desc "
-		 "id=\"w%dd\">%.4g batches a second</desc><rect class=\"compute\" x=\"0\" y=\"1\" "
-		 "width=\"%.1f\" height=\"12\"/></svg></td>",
-		 id, id, id, id, rate, rate / most * 200);
-	html_number(html, "%.4g", rate);
-	if (isnan(whatif->low_per_s[id]))
-		html_number(html, "–");
-	else
-		html_number(html, "%.3g to %.3g", whatif->low_per_s[id], whatif->high_per_s[id]);
-	if (id == WHATIF_BASELINE)
-		html_number(html, "–");
-	else if (fabs(whatif->gain[id]) < 0.005)
-		html_number(html, "0 %%");
-	else
-		html_number(html, "%+.0f %%", 100 * whatif->gain[id]);
-	html_number(html, "%s", units_share(share, whatif->stall_ratio[id]));
-	html_put(html, "</tr>\n");
-}
-
-static void put_table(struct html *html)
-{
-	const struct whatif *whatif = &html->report->diagnosis.whatif;
-	int count = WHATIF_MAX + (int)whatif->wish_count, id;
-	double most = 0;
-
-	for (id = 0; id < count; id++)
-		if (!isnan(whatif->batches_per_s[id]))
-			most = fmax(most, whatif->batches_per_s[id]);
-	html_table(html, "",
-		   (const char *const[]){"With", "", "#Batches/s", "#95 % range", "#More",
-					 "#Waiting", NULL});
-	for (id = 0; id < count; id++)
-		if (!isnan(whatif->batches_per_s[id]))
-			put_row(html, id, most);
-	html_table_end(html);
-}
 
 static void put_slider(struct html *html, const char *id, const char *label, int low, int high,
 		       int value)
@@ -142,19 +89,10 @@ static void put_replay(struct html *html)
 
 void html_predict(struct html *html)
 {
-	const struct report *report = html->report;
-	char needed[256] = "";
-
-	if (isnan(report->diagnosis.whatif.batches_per_s[WHATIF_BASELINE]))
+	if (isnan(html->report->diagnosis.whatif.batches_per_s[WHATIF_BASELINE]))
 		return;
-	html_section(
-		html, "predict", "What would help",
-		"Predicted by running the recorded loads and steps through the loader again, with "
-		"other settings.");
-	put_table(html);
-	advise_add_needed(report, needed, sizeof(needed));
-	if (*needed)
-		html_paragraph(html, "quiet", "Workers: %s.", needed);
+	html_section(html, "predict", "What would help", "");
+	html_blocks(html, "predict");
 	put_controls(html);
 	put_replay(html);
 	html_put(html,

@@ -4,12 +4,14 @@
 #define HTML_PUT_H
 
 #include "render/html/html.h"
+#include "render/outline.h"
 #include "render/units.h"
 
 struct html {
 	FILE *out;
 	const struct html_input *input;
 	const struct report *report;
+	const struct outline *outline; /* of it */
 	int figure_count; /* ids so far */
 };
 

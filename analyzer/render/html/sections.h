@@ -15,9 +15,10 @@ int html_pattern(struct html *html);   /* the period, and the waits by phase */
 void html_life(struct html *html);     /* of a batch; decoders by format and size */
 void html_lanes(struct html *html);    /* what each worker did */
 void html_predict(struct html *html);  /* other settings, and the replay */
-void html_slowest(struct html *html);  /* samples, files, folders, calls */
-void html_coverage(struct html *html); /* what was seen of what, where */
 int html_data(struct html *html);      /* numbers for the script */
+
+/* What the outline says of a chapter, as tables. */
+void html_blocks(struct html *html, const char *chapter);
 
 /* Around them; `name` of the run or runs. */
 void html_head(struct html *html, bool has_script, const char *name);

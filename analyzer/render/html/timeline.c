@@ -121,30 +121,6 @@ static void put_numbers(struct html *html, const struct batch_series *s)
 	html_details_end(html);
 }
 
-/* The sums, as one bar. */
-static void put_balance(struct html *html)
-{
-	const struct finding *f = &html->report->finding;
-	/* Where the GPU's idle time counts, the host's waits are longer. */
-	const double counted_ns =
-		f->wait_starved_ns + f->wait_start_ns + f->wait_ready_ns + f->wait_short_ns;
-	const double masked_ns = f->by_gpu ? f->wait_all_ns - counted_ns : 0;
-	const struct figure_part parts[] = {
-		{"Starved: the batch was not ready", "wait", f->wait_starved_ns},
-		{"Start of an epoch", "start", f->wait_start_ns},
-		{"Handing over what was ready, short waits", "short",
-		 f->wait_ready_ns + f->wait_short_ns},
-		{"Waiting while the GPU still had work", "masked", masked_ns},
-		{"Compute", "compute", f->compute_all_ns},
-	};
-	double all_ns = f->wait_all_ns + f->compute_all_ns;
-	char share[UNITS_MAX];
-
-	figure_balance(html, parts, sizeof(parts) / sizeof(*parts), all_ns, "All time of the run",
-		       "Waiting %s of it; the parts are in the table below.",
-		       units_share(share, f->wait_all_ns / all_ns));
-}
-
 static void put_figure(struct html *html, const struct bar *bars, size_t count)
 {
 	const struct batch_series *s = &html->report->series;
@@ -163,8 +139,6 @@ static void put_figure(struct html *html, const struct bar *bars, size_t count)
 	struct figure f;
 	char words[80] = "one batch is one bar";
 
-	if (s->wait_ns)
-		put_balance(html);
 	if (!single)
 		snprintf(words, sizeof(words), "a bar is the mean of %zu batches", each);
 	for (i = 0; i < 4; i++)
@@ -210,6 +184,7 @@ int html_timeline(struct html *html)
 	for (i = 0; i < count; i++)
 		bars[i] = bar_of(s, i * each, i + 1 < count ? (i + 1) * each : s->count);
 	html_section(html, "wait", "Where the time went", "");
+	html_blocks(html, "wait");
 	put_figure(html, bars, count);
 	put_numbers(html, s);
 	html_section_end(html);

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gpu_json.c - what is known of the GPU, as JSON has it. */
+#include <math.h>
+
+#include "render/gpu.h"
+
+#define NS_PER_S 1e9
+
+static void add_seconds(struct jsonw *json, const char *key, double ns)
+{
+	jsonw_number(json, key, ns / NS_PER_S);
+}
+
+static void add_count(struct jsonw *json, const char *key, double count)
+{
+	jsonw_int(json, key, count >= 0 ? (int64_t)fmin(count, 9e18) : QUERY_UNKNOWN);
+}
+
+static void add_gaps(const struct report *report, struct jsonw *json)
+{
+	char key[32];
+	int gap;
+
+	jsonw_open(json, "idle", '{');
+	for (gap = 0; gap < GPU_GAP_MAX; gap++) {
+		snprintf(key, sizeof(key), "%s_s", gpu_gap_id((enum gpu_gap)gap));
+		add_seconds(json, key, report->gpu_sums.gap_ns[gap]);
+	}
+	add_seconds(json, "unattributed_s",
+		    report->gpu_use.unattributed_share * report->gpu_sums.step_ns);
+	jsonw_close(json, '}');
+}
+
+static void add_sync(const struct report *report, struct jsonw *json)
+{
+	char key[32];
+	int sync;
+
+	jsonw_open(json, "sync", '{');
+	for (sync = 0; sync < GPU_SYNC_MAX; sync++) {
+		snprintf(key, sizeof(key), "%s_s", gpu_sync_id((enum gpu_sync)sync));
+		add_seconds(json, key, report->gpu_sums.sync_ns[sync]);
+	}
+	jsonw_close(json, '}');
+}
+
+static void add_calls(const struct report *report, struct jsonw *json)
+{
+	const struct gpu_call_sums *calls = &report->gpu_calls;
+
+	if (!(calls->batch_count > 0)) {
+		jsonw_null(json, "calls");
+		return;
+	}
+	jsonw_open(json, "calls", '{');
+	add_count(json, "batches", calls->batch_count);
+	add_seconds(json, "training_sync_s", calls->sync_ns);
+	add_seconds(json, "training_copy_s", calls->copy_ns);
+	add_seconds(json, "training_launch_s", calls->launch_ns);
+	jsonw_number(json, "training_launches_per_step", calls->launch_count / calls->batch_count);
+	add_seconds(json, "others_sync_s", calls->other_sync_ns);
+	add_seconds(json, "others_copy_s", calls->other_copy_ns);
+	add_seconds(json, "others_launch_s", calls->other_launch_ns);
+	jsonw_number(json, "others_launches_per_step",
+		     calls->other_launch_count / calls->batch_count);
+	jsonw_close(json, '}');
+}
+
+static void add_kernels(const struct report *report, struct jsonw *json)
+{
+	size_t i;
+
+	jsonw_open(json, "kernels", '[');
+	for (i = 0; i < report->gpu.kernels.count; i++) {
+		const struct tally *kernel = &report->gpu.kernels.items[i];
+
+		jsonw_open(json, NULL, '{');
+		jsonw_string(json, "name", kernel->name);
+		jsonw_int(json, "count", kernel->count);
+		jsonw_ns(json, "time_s", kernel->ns);
+		jsonw_ns(json, "slowest_s", kernel->slowest_ns);
+		jsonw_ns(json, "error_s", kernel->error_ns);
+		jsonw_close(json, '}');
+	}
+	jsonw_close(json, ']');
+}
+
+/* One alone has done all there is. */
+static void add_devices(const struct report *report, struct jsonw *json)
+{
+	const struct gpu_device_list *list = &report->gpu_devices;
+	size_t i;
+
+	jsonw_open(json, "devices", '[');
+	for (i = 0; i < list->count; i++) {
+		const struct gpu_device *device = &list->items[i];
+		bool alone = list->count == 1;
+
+		jsonw_open(json, NULL, '{');
+		jsonw_int(json, "device", device->number);
+		jsonw_string(json, "name", device->name[0] ? device->name : NULL);
+		if (alone || isnan(device->fed_count))
+			jsonw_null(json, "fed");
+		else
+			jsonw_bool(json, "fed", gpu_is_fed(device));
+		jsonw_number(json, "busy_share",
+			     alone ? report->gpu_use.busy_share
+				   : device->busy_ns / device->step_ns);
+		jsonw_number(json, "idle_data_share",
+			     alone ? report->gpu_use.gap_share[GPU_GAP_DATA]
+				   : device->idle_wait_ns / device->step_ns);
+		add_count(json, "h2d_bytes",
+			  alone ? report->gpu_sums.h2d_bytes : device->h2d_bytes);
+		add_count(json, "peer_bytes", device->peer_bytes);
+		jsonw_close(json, '}');
+	}
+	jsonw_close(json, ']');
+}
+
+void gpu_json(const struct report *report, struct jsonw *json)
+{
+	const struct gpu_sums *sums = &report->gpu_sums;
+	const struct gpu_use *use = &report->gpu_use;
+	const struct gpu_info *info = &report->gpu;
+
+	if (!use->is_known && !info->mode && !info->kernels.count) {
+		jsonw_null(json, "gpu");
+		return;
+	}
+	jsonw_open(json, "gpu", '{');
+	jsonw_string(json, "device", info->device);
+	jsonw_string(json, "mode", info->mode);
+	jsonw_string(json, "reason", info->reason);
+	jsonw_string(json, "level", info->level);
+	jsonw_string(json, "level_reason", info->level_reason);
+	add_count(json, "batches", sums->batch_count);
+	add_seconds(json, "steps_s", sums->step_ns);
+	add_seconds(json, "busy_s", sums->busy_ns);
+	jsonw_number(json, "busy_share", use->busy_share);
+	jsonw_bool(json, "busy_is_upper_bound", info->is_upper_bound);
+	jsonw_number(json, "idle_share", use->idle_share);
+	add_gaps(report, json);
+	add_seconds(json, "collectives_s", sums->nccl_ns);
+	jsonw_number(json, "kernels_per_step", sums->kernel_count / sums->seen_count);
+	jsonw_number(json, "graphs_per_step", sums->graph_count / sums->seen_count);
+	add_seconds(json, "h2d_s", sums->h2d_ns);
+	add_count(json, "h2d_bytes", sums->h2d_bytes);
+	jsonw_number(json, "h2d_bytes_per_s", use->h2d_bytes_per_s);
+	jsonw_number(json, "h2d_pageable_share", use->pageable_share);
+	jsonw_number(json, "h2d_overlap_share_most", use->overlap_share);
+	add_seconds(json, "d2h_s", sums->d2h_ns);
+	add_count(json, "d2h_bytes", sums->d2h_bytes);
+	add_seconds(json, "memset_s", sums->memset_ns);
+	add_sync(report, json);
+	add_devices(report, json);
+	add_calls(report, json);
+	add_kernels(report, json);
+	jsonw_close(json, '}');
+}
+
+void gpu_coverage_json(const struct report *report, struct jsonw *json)
+{
+	const struct gpu_info *info = &report->gpu;
+
+	jsonw_bool(json, "gpu_observed", report->finding.by_gpu);
+	jsonw_number(json, "gpu_share", report->finding.gpu_share);
+	jsonw_int(json, "gpu_batches_left_out", (int64_t)report->finding.unseen_count);
+	jsonw_int(json, "gpu_records", info->record_count);
+	jsonw_int(json, "gpu_records_bad", info->bad_count);
+	jsonw_int(json, "gpu_records_dropped", info->dropped_count);
+	jsonw_int(json, "gpu_records_dropped_by_us", info->own_drop_count);
+	jsonw_int(json, "gpu_gaps", info->gap_count);
+	add_seconds(json, "gpu_gaps_s", info->gap_ns);
+	jsonw_string(json, "gpu_gap_why", info->gap_why[0] ? info->gap_why : NULL);
+	jsonw_int(json, "cupti_version", info->cupti_version);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* blocks.c - the outline's blocks as tables of the page. */
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+#include "render/html/sections.h"
+
+/* A microsecond is one by its letter; in text it is ASCII. */
+static const char *find_unit(const char *text)
+{
+	const char *at = text;
+
+	while ((at = strstr(at, " us"))) {
+		if (at > text && isdigit((unsigned char)at[-1]) && !isalpha((unsigned char)at[3]))
+			return at;
+		at++;
+	}
+	return NULL;
+}
+
+static void put_cell(struct html *html, const char *text, bool is_number)
+{
+	const char *unit;
+
+	html_put(html, is_number ? "<td class=\"n\">" : "<td>");
+	for (; (unit = find_unit(text)); text = unit + 3) {
+		html_say(html, "%.*s", (int)(unit - text), text);
+		html_put(html, " µs");
+	}
+	html_text(html, text);
+	html_put(html, "</td>");
+}
+
+/* Behind its cells: how it compares with the largest. */
+static void put_bar(struct html *html, const struct outline_row *row)
+{
+	int id = ++html->figure_count;
+
+	html_put(
+		html,
+		"<td class=\"bar\"><svg viewBox=\"0 0 200 14\" role=\"img\" aria-labelledby=\"f%dt "
+		"f%dd\"><title id=\"f%dt\">",
+		id, id, id);
+	html_text(html, row->cells[0]);
+	html_put(html, "</title><desc id=\"f%dd\">", id);
+	html_text(html, row->cells[1]);
+	html_put(html,
+		 "</desc><rect class=\"compute\" x=\"0\" y=\"1\" width=\"%.1f\" height=\"12\"/>"
+		 "</svg></td>",
+		 row->share * 200);
+}
+
+static void put_table(struct html *html, const struct outline_block *block)
+{
+	size_t row, i;
+
+	html_table(html, "", block->headings);
+	for (row = 0; row < block->count; row++) {
+		html_put(html, "<tr>");
+		for (i = 0; block->headings[i]; i++)
+			put_cell(html, i < block->rows[row].count ? block->rows[row].cells[i] : "",
+				 *block->headings[i] == '#');
+		if (!isnan(block->rows[row].share))
+			put_bar(html, &block->rows[row]);
+		html_put(html, "</tr>\n");
+	}
+	html_table_end(html);
+}
+
+static void put_items(struct html *html, const struct outline_block *block)
+{
+	size_t row;
+
+	html_put(html, "<table class=\"plain\"><tbody>\n");
+	for (row = 0; row < block->count; row++) {
+		html_put(html, "<tr><th scope=\"row\">");
+		html_text(html, block->rows[row].cells[0]);
+		html_put(html, "</th>");
+		put_cell(html, block->rows[row].cells[1], false);
+		html_put(html, "</tr>\n");
+	}
+	html_put(html, "</tbody></table>\n");
+}
+
+void html_blocks(struct html *html, const char *chapter)
+{
+	size_t i;
+
+	for (i = 0; i < html->outline->count; i++) {
+		const struct outline_block *block = &html->outline->blocks[i];
+
+		if (!block->count || strcmp(block->chapter, chapter) != 0)
+			continue;
+		if (block->title) {
+			html_put(html, "<h3>");
+			html_text(html, block->title);
+			html_put(html, "</h3>\n");
+		}
+		if (block->headings)
+			put_table(html, block);
+		else
+			put_items(html, block);
+	}
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "render/outline.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "render/advise.h"
+#include "render/details.h"
+#include "render/gpu.h"
+#include "render/screen.h"
+#include "render/units.h"
+
+const char *const OUTLINE_PARTS[] = {"", "#Time", "#Share", "", NULL};
+
+/* One more element of an array whose room doubles. NULL: no memory. */
+static void *grow(struct outline *outline, void **array, size_t *count, size_t size)
+{
+	char *items = *array;
+
+	if ((*count & (*count - 1)) == 0) {
+		items = reallocarray(*array, *count ? 2 * *count : 1, size);
+		if (!items) {
+			outline->failed = true;
+			return NULL;
+		}
+		*array = items;
+	}
+	return memset(items + size * (*count)++, 0, size);
+}
+
+static struct outline_block *open_block(const struct outline *outline)
+{
+	return outline->failed || !outline->count ? NULL : &outline->blocks[outline->count - 1];
+}
+
+void outline_table(struct outline *outline, const char *chapter, const char *const *headings)
+{
+	struct outline_block *block;
+
+	if (outline->failed)
+		return;
+	block = grow(outline, (void **)&outline->blocks, &outline->count, sizeof(*block));
+	if (!block)
+		return;
+	block->chapter = chapter;
+	block->headings = headings;
+}
+
+void outline_items(struct outline *outline, const char *chapter)
+{
+	outline_table(outline, chapter, NULL);
+}
+
+static char *format_text(struct outline *outline, const char *format, va_list args)
+{
+	char *text;
+
+	if (vasprintf(&text, format, args) < 0) {
+		outline->failed = true;
+		return NULL;
+	}
+	return text;
+}
+
+void outline_title(struct outline *outline, const char *format, ...)
+{
+	struct outline_block *block = open_block(outline);
+	va_list args;
+
+	if (!block)
+		return;
+	va_start(args, format);
+	block->title = format_text(outline, format, args);
+	va_end(args);
+}
+
+void outline_row(struct outline *outline, enum page_color tone)
+{
+	struct outline_block *block = open_block(outline);
+	struct outline_row *row;
+
+	if (!block)
+		return;
+	row = grow(outline, (void **)&block->rows, &block->count, sizeof(*row));
+	if (!row)
+		return;
+	row->tone = tone;
+	row->share = NAN;
+}
+
+void outline_share(struct outline *outline, double share, int part)
+{
+	struct outline_block *block = open_block(outline);
+
+	if (!block || !block->count)
+		return;
+	block->rows[block->count - 1].share = share;
+	block->rows[block->count - 1].part = part;
+}
+
+static void add_cell(struct outline *outline, const char *format, va_list args)
+{
+	struct outline_block *block = open_block(outline);
+	struct outline_row *row;
+
+	if (!block || !block->count)
+		return;
+	row = &block->rows[block->count - 1];
+	if (row->count < OUTLINE_CELLS)
+		row->cells[row->count++] = format_text(outline, format, args);
+}
+
+void outline_cell(struct outline *outline, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	add_cell(outline, format, args);
+	va_end(args);
+}
+
+void outline_item(struct outline *outline, const char *label, const char *format, ...)
+{
+	va_list args;
+
+	outline_row(outline, PAGE_PLAIN);
+	outline_cell(outline, "%s", label);
+	va_start(args, format);
+	add_cell(outline, format, args);
+	va_end(args);
+}
+
+void outline_part(struct outline *outline, const char *label, double ns, double whole_ns,
+		  const char *format, ...)
+{
+	char time[UNITS_MAX], share[UNITS_MAX];
+	va_list args;
+
+	outline_row(outline, PAGE_PLAIN);
+	outline_cell(outline, "%s", label);
+	outline_cell(outline, "%s", isnan(ns) ? "not observed" : units_time(time, ns));
+	outline_cell(outline, "%s",
+		     isnan(ns) || isnan(whole_ns) ? "" : units_share(share, ns / whole_ns));
+	va_start(args, format);
+	add_cell(outline, format, args);
+	va_end(args);
+}
+
+const struct outline_block *outline_find(const struct outline *outline, const char *chapter)
+{
+	size_t i;
+
+	for (i = 0; i < outline->count; i++)
+		if (outline->blocks[i].count && strcmp(outline->blocks[i].chapter, chapter) == 0)
+			return &outline->blocks[i];
+	return NULL;
+}
+
+int outline_make(const struct report *report, bool all, struct outline *ret)
+{
+	*ret = (struct outline){0};
+	screen_outline(report, ret);
+	if (all)
+		details_outline(report, ret);
+	return ret->failed ? -ENOMEM : 0;
+}
+
+void outline_done(struct outline *outline)
+{
+	size_t i, row, cell;
+
+	for (i = 0; i < outline->count; i++) {
+		struct outline_block *block = &outline->blocks[i];
+
+		for (row = 0; row < block->count; row++)
+			for (cell = 0; cell < block->rows[row].count; cell++)
+				free(block->rows[row].cells[cell]);
+		free(block->rows);
+		free(block->title);
+	}
+	free(outline->blocks);
+	*outline = (struct outline){0};
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * outline.h - what a report says, apart from how it looks: blocks of rows, a row being a label, a
+ * value, what else there is of it, and a tone. Text, Markdown and HTML walk the same outline, so
+ * that no two of them say different things.
+ */
+#ifndef OUTLINE_H
+#define OUTLINE_H
+
+#include <stddef.h>
+
+#include "render/report.h"
+
+#define OUTLINE_CELLS 8
+
+struct outline_row {
+	char *cells[OUTLINE_CELLS]; /* of items: label, text, and what stands below it, or NULL */
+	size_t count;
+	double share; /* of the bar that the block is, or beside which it stands; else NAN */
+	int part;     /* which part of the bar: enum account_part, ACCOUNT_PART_MAX for the rest */
+	enum page_color tone;
+};
+
+/* Rows of one kind. A block without any is shown nowhere. */
+struct outline_block {
+	const char *chapter; /* what it belongs to: those of one chapter follow each other */
+	char *title;         /* NULL: none */
+	/* Of a table's columns, ended by NULL; '#' begins that of a number. NULL: items. */
+	const char *const *headings;
+	struct outline_row *rows;
+	size_t count;
+};
+
+struct outline {
+	struct outline_block *blocks;
+	size_t count;
+	bool failed; /* there was no memory for all of it */
+};
+
+/* What the report says on its screen and, with `all`, beyond it. 0 or -ENOMEM; done in any case. */
+int outline_make(const struct report *report, bool all, struct outline *ret);
+void outline_done(struct outline *outline);
+
+/* NULL: nothing is said of it. */
+const struct outline_block *outline_find(const struct outline *outline, const char *chapter);
+
+/*
+ * To make one. A block is open until the next; a row gets its cells from left to right. `chapter`
+ * and `headings` must outlive the outline.
+ */
+void outline_items(struct outline *outline, const char *chapter);
+void outline_table(struct outline *outline, const char *chapter, const char *const *headings);
+__attribute__((format(printf, 2, 3))) void outline_title(struct outline *outline,
+							 const char *format, ...);
+void outline_row(struct outline *outline, enum page_color tone);
+void outline_share(struct outline *outline, double share, int part);
+__attribute__((format(printf, 2, 3))) void outline_cell(struct outline *outline, const char *format,
+							...);
+
+/* An item: a row of a label and a text. */
+__attribute__((format(printf, 3, 4))) void outline_item(struct outline *outline, const char *label,
+							const char *format, ...);
+
+/* A row of a time, its share of a whole (NAN: none) and what it means. NAN: not observed. */
+extern const char *const OUTLINE_PARTS[];
+__attribute__((format(printf, 5, 6))) void outline_part(struct outline *outline, const char *label,
+							double ns, double whole_ns,
+							const char *format, ...);
+
+#endif

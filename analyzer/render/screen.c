@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "render/screen.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "render/advise.h"
+#include "render/explain.h"
+#include "render/units.h"
+#include "render/verdict.h"
+
+#define MOST_PARTS   (ACCOUNT_PART_MAX + 1)
+#define STARTUP      0.02 /* of the time: from there on worth its words */
+#define LOSS_SERIOUS 0.01 /* of the records */
+#define UNLOADED     0.05 /* of the batches, whose loads were not seen */
+
+static double duration_ns(const struct report *report)
+{
+	int64_t ns;
+
+	if (report->run.start_ns == QUERY_UNKNOWN || report->run.end_ns == QUERY_UNKNOWN ||
+	    __builtin_sub_overflow(report->run.end_ns, report->run.start_ns, &ns) || ns < 0)
+		return NAN;
+	return (double)ns;
+}
+
+/* The program by its own name: the first word that is one of Python's, else the first word. */
+static void find_program(const char *command, char *ret, size_t size)
+{
+	const char *best = command, *at = command, *slash;
+	size_t length = strcspn(command, " "), best_length = length;
+
+	for (; *at; at += length + (at[length] == ' ')) {
+		length = strcspn(at, " ");
+		if (length > 3 && strncmp(at + length - 3, ".py", 3) == 0) {
+			best = at;
+			best_length = length;
+			break;
+		}
+		if (length == 2 && strncmp(at, "-m", 2) == 0 && at[2]) {
+			best = at + 3;
+			best_length = strcspn(best, " ");
+			break;
+		}
+	}
+	slash = memrchr(best, '/', best_length);
+	if (slash)
+		best_length -= (size_t)(slash + 1 - best);
+	snprintf(ret, size, "%.*s", (int)best_length, slash ? slash + 1 : best);
+}
+
+static void add_head(const struct report *report, struct outline *o)
+{
+	const struct finding *f = &report->finding;
+	char batches[UNITS_MAX], epochs[UNITS_MAX], time[UNITS_MAX], text[256] = "", program[64];
+	double ns = duration_ns(report);
+
+	find_program(report->run.command ? report->run.command : "", program, sizeof(program));
+	page_append(text, sizeof(text), "%s batch%s in %s epoch%s",
+		    units_count(batches, (int64_t)f->batch_count), f->batch_count == 1 ? "" : "es",
+		    units_count(epochs, (int64_t)f->epoch_count), f->epoch_count == 1 ? "" : "s");
+	if (!isnan(ns))
+		page_append(text, sizeof(text), ", %s", units_time(time, ns));
+	if (report->run.rank > 0)
+		page_append(text, sizeof(text), ", rank %" PRId64, report->run.rank);
+	if (report->live)
+		page_append(text, sizeof(text), ", still recording");
+	outline_items(o, SCREEN_HEAD);
+	outline_item(o, program, "%s", text);
+	outline_cell(o, "%s", report->name);
+}
+
+static void add_verdict(const struct report *report, struct outline *o)
+{
+	const struct finding *f = &report->finding;
+	const struct verdict *verdict = verdict_of(f->verdict);
+	char sentence[VERDICT_SENTENCE], text[UNITS_MAX], below[160] = "";
+
+	outline_items(o, SCREEN_VERDICT);
+	outline_row(o, verdict->tone);
+	outline_cell(o, "%s", verdict->words);
+	if (f->verdict != STALL_VERDICT_INCOMPLETE) {
+		outline_cell(o, "%s", verdict_sentence(sentence, verdict_clock(f), f->stall_ratio));
+		if (f->starved && !isnan(f->gain_max))
+			page_append(below, sizeof(below),
+				    "With ideal input this training would run %s as fast",
+				    units_factor(text, f->gain_max));
+		/* In no share: once a run, and not worth a line of its own. */
+		if (f->account.startup_ns > STARTUP * f->account.time_ns)
+			page_append(below, sizeof(below), "%s %s, once",
+				    *below ? "; start-up" : "Start-up took",
+				    units_time(text, f->account.startup_ns));
+		if (*below)
+			outline_cell(o, "%s.", below);
+		return;
+	}
+	outline_cell(o, "%s", verdict_reason(f->gap));
+	if (f->gap == STALL_GAP_FEW_BATCHES)
+		outline_cell(o, "%zu batch%s; a verdict takes %d. %s", f->batch_count,
+			     f->batch_count == 1 ? " was seen" : "es were seen", STALL_FEWEST,
+			     verdict_remedy(f->gap));
+	else if (f->gap == STALL_GAP_LOSS)
+		outline_cell(o, "At least %s are missing. %s", units_share(text, f->lost_share),
+			     verdict_remedy(f->gap));
+	else
+		outline_cell(o, "%s", verdict_remedy(f->gap));
+}
+
+struct part {
+	const char *label;
+	enum page_color tone;
+	int part; /* enum account_part, ACCOUNT_PART_MAX for the rest */
+	double ns;
+	int64_t units; /* of the whole */
+};
+
+static size_t find_parts(const struct account *a, struct part ret[MOST_PARTS])
+{
+	static const struct part kinds[ACCOUNT_PART_MAX] = {
+		[ACCOUNT_NOT_READY] = {"not ready", PAGE_RED},
+		[ACCOUNT_RECEIVING] = {"receiving", PAGE_YELLOW},
+		[ACCOUNT_EPOCH_START] = {"epoch start", PAGE_RED},
+		[ACCOUNT_EPOCH_END] = {"epoch end", PAGE_RED},
+	};
+	double known_ns = 0;
+	size_t n = 0, part;
+
+	for (part = 0; part < ACCOUNT_PART_MAX; part++) {
+		if (!(a->part_ns[part] > 0))
+			continue;
+		known_ns += a->part_ns[part];
+		ret[n] = kinds[part];
+		ret[n].part = (int)part;
+		ret[n++].ns = a->part_ns[part];
+	}
+	/* An old run, of which some or all is not told apart. */
+	if (a->wait_ns - known_ns > a->time_ns / 1e6)
+		ret[n++] = (struct part){.label = "waiting",
+					 .tone = PAGE_RED,
+					 .part = ACCOUNT_NOT_READY,
+					 .ns = a->wait_ns - known_ns};
+	return n;
+}
+
+/*
+ * Whole units of each part that sum to `all`, which is the headline's figure: the largest
+ * remainders are rounded up.
+ */
+static void share_out(struct part *parts, size_t count, double whole_ns, int64_t all)
+{
+	int64_t left = all;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		parts[i].units = (int64_t)floor((double)all * parts[i].ns / whole_ns);
+		left -= parts[i].units;
+	}
+	for (; count && left > 0; left--) {
+		double largest = -INFINITY;
+		size_t most = 0;
+
+		for (i = 0; i < count; i++) {
+			double rest = (double)all * parts[i].ns / whole_ns - (double)parts[i].units;
+
+			if (rest > largest) {
+				largest = rest;
+				most = i;
+			}
+		}
+		parts[most].units++;
+	}
+}
+
+/* Every percentage is of the same time, and they sum to 100 and to the headline's. */
+static void add_account(const struct report *report, struct outline *o)
+{
+	const struct account *a = &report->finding.account;
+	/* As units_share() writes the headline: tenths below ten percent. */
+	bool tenths = a->ratio * 100 < 9.95;
+	int64_t whole = tenths ? 1000 : 100, waiting;
+	struct part parts[MOST_PARTS];
+	char time[UNITS_MAX];
+	size_t count, i;
+
+	if (isnan(a->ratio) || !(a->time_ns > 0))
+		return;
+	outline_items(o, SCREEN_ACCOUNT);
+	count = find_parts(a, parts);
+	waiting = llrint(a->ratio * (double)whole);
+	share_out(parts, count, a->wait_ns, waiting);
+	parts[count++] =
+		(struct part){"step", PAGE_DIM, ACCOUNT_PART_MAX, a->step_ns, whole - waiting};
+	for (i = 0; i < count; i++) {
+		if (!parts[i].units)
+			continue;
+		outline_row(o, parts[i].tone);
+		outline_share(o, parts[i].ns / a->time_ns, parts[i].part);
+		outline_cell(o, "%s", parts[i].label);
+		outline_cell(o, "%.*f %%", tenths && parts[i].units < whole ? 1 : 0,
+			     (double)parts[i].units * 100 / (double)whole);
+		outline_cell(o, "%s", units_time(time, parts[i].ns));
+	}
+}
+
+/* "loader 2 of 3, torch.DataLoader at train.py:41 in main". */
+static void add_which(const struct report *report, struct outline *o)
+{
+	const struct loader_info *loader = report->loader;
+	const struct finding *f = &report->finding;
+	char text[300] = "", share[UNITS_MAX];
+
+	if (!loader || report->loader_count < 2)
+		return;
+	page_append(text, sizeof(text), "loader %" PRId64 " of %zu", loader->loader_id,
+		    report->loader_count);
+	if (loader->place[0])
+		page_append(text, sizeof(text), ", made at %s", loader->place);
+	else if (loader->kind[0])
+		page_append(text, sizeof(text), ", %s", loader->kind);
+	if (f->account.time_ns > 0 && f->own.wait_ns <= f->account.wait_ns)
+		page_append(text, sizeof(text), ": its waits are %s of the time",
+			    units_share(share, f->own.wait_ns / f->account.time_ns));
+	outline_item(o, "Which", "%s", text);
+}
+
+static void add_only(const struct report *report, struct outline *o)
+{
+	const struct batch_filter *filter = &report->filter;
+	char text[160] = "";
+
+	if (filter->epoch >= 0)
+		page_append(text, sizeof(text), "epoch %" PRId64 " ", filter->epoch);
+	if (filter->first >= 0 && filter->last >= 0)
+		page_append(text, sizeof(text), "batches %" PRId64 " to %" PRId64 " ",
+			    filter->first, filter->last);
+	else if (filter->first >= 0)
+		page_append(text, sizeof(text), "batches from %" PRId64 " ", filter->first);
+	else if (filter->last >= 0)
+		page_append(text, sizeof(text), "batches up to %" PRId64 " ", filter->last);
+	if (*text)
+		outline_item(o, "Only", "%sof loader %" PRId64, text, filter->loader_id);
+}
+
+static void add_why(const struct report *report, struct outline *o)
+{
+	const char *cause = cause_name(report->diagnosis.cause);
+	char text[1024] = "";
+
+	outline_items(o, SCREEN_WHY);
+	if (cause) {
+		page_append(text, sizeof(text), "%s", explain_find(cause)->line);
+		advise_add_evidence(report, text, sizeof(text));
+		outline_item(o, "Why", "%s", text);
+	}
+	add_which(report, o);
+	add_only(report, o);
+}
+
+/* What makes the rest doubtful, in one line. */
+static void add_warning(const struct report *report, struct outline *o)
+{
+	const struct finding *f = &report->finding;
+	double unseen = f->batch_count && report->totals.load_count >= 0
+				? 1 - (double)report->totals.load_count / (double)f->batch_count
+				: 0;
+	const char *missing = report->run.patch_missing;
+	char text[400] = "", share[UNITS_MAX];
+
+	if (f->lost_share > LOSS_SERIOUS)
+		page_append(text, sizeof(text), "; at least %s of the records are lost",
+			    units_share(share, f->lost_share));
+	if (missing && *missing)
+		page_append(text, sizeof(text), "; not followed: %s", missing);
+	if (unseen > UNLOADED && report->series.workers != 0)
+		page_append(text, sizeof(text), "; %s of the loads were not seen",
+			    units_share(share, unseen));
+	if (report->note_count)
+		page_append(text, sizeof(text), "; %s", report->notes[0]);
+	if (report->note_count > 1)
+		page_append(text, sizeof(text), "; and %zu more", report->note_count - 1);
+	if (!*text)
+		return;
+	outline_row(o, PAGE_YELLOW);
+	outline_cell(o, "Warn");
+	outline_cell(o, "%s", text + 2);
+}
+
+static void add_sure(const struct report *report, struct outline *o)
+{
+	const struct finding *f = &report->finding;
+	int64_t lost = series_add_lost(report->run.lost_count, (int64_t)f->missing_count);
+	char text[200] = "", count[UNITS_MAX], share[UNITS_MAX];
+
+	outline_items(o, SCREEN_SURE);
+	if (f->verdict != STALL_VERDICT_INCOMPLETE) {
+		page_append(text, sizeof(text), "%s: %s batches, ",
+			    stall_confidence_id(f->confidence),
+			    units_count(count, (int64_t)f->batch_count));
+		if (lost > 0)
+			page_append(text, sizeof(text), "%s records lost",
+				    units_count(count, lost));
+		else
+			page_append(text, sizeof(text), "nothing lost");
+		if (f->by_gpu && f->unseen_count)
+			page_append(text, sizeof(text), "; the GPU's clock, in %s of them",
+				    units_share(share, f->gpu_share));
+		else
+			page_append(text, sizeof(text), "; the %s's clock",
+				    f->by_gpu ? "GPU" : "host");
+		outline_item(o, "Sure", "%s", text);
+	}
+	add_warning(report, o);
+}
+
+static void add_more(const struct report *report, struct outline *o)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "_./-+=:,@%";
+	/* A name with a quote in it is beyond this; it is shown, not run. */
+	const char *quote = report->name[strspn(report->name, plain)] ? "'" : "";
+	const char *cause = cause_name(report->diagnosis.cause);
+
+	outline_items(o, SCREEN_MORE);
+	outline_item(o, "More", "dlprof-report -v %s%s%s", quote, report->name, quote);
+	outline_cell(o, "html -o FILE.html");
+	if (cause && report->diagnosis.cause != CAUSE_NONE)
+		outline_cell(o, "--explain %s", cause);
+	outline_cell(o, "batches");
+}
+
+void screen_outline(const struct report *report, struct outline *o)
+{
+	add_head(report, o);
+	add_verdict(report, o);
+	add_account(report, o);
+	add_why(report, o);
+	advise_next(report, o);
+	outline_items(o, SCREEN_WAITS);
+	advise_rhythm(report, o);
+	add_sure(report, o);
+	add_more(report, o);
+}

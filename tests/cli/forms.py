@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The screen of a report, and whether its forms agree: what holds of any run."""
+import html
+import json
+import re
+
+import dlprof_test as t
+
+LINES, COLUMNS = 22, 80
+VERDICTS = {"highly_input_bound": "HIGHLY INPUT-BOUND", "incomplete": "INCOMPLETE",
+            "moderately_input_bound": "MODERATELY INPUT-BOUND", "not_input_bound": "NOT INPUT-BOUND"}
+PARTS = "not ready|waiting|receiving|epoch start|epoch end|step"
+
+
+def flat(text):
+    return re.sub(r"\s+", " ", text)
+
+
+def words_of(page):
+    """What a reader of the page sees, without what is drawn or run."""
+    page = re.sub(r"<(script|style|svg)\b.*?</\1>", " ", page, flags=re.S)
+    return flat(html.unescape(re.sub(r"<[^>]*>", "", page)))
+
+
+def run(path, *arguments):
+    result = t.run([t.REPORT] + list(arguments) + [path],
+                   env=t.environment(preload=False, COLUMNS=str(COLUMNS), LC_ALL="C.UTF-8"))
+    t.check(result.status in (0, 3), arguments, path, result.err)
+    return result.out
+
+
+def percent(ratio):
+    """As the report writes a share."""
+    of_100 = 100 * ratio
+    if of_100 == 0:
+        return "0 %"
+    if of_100 < 0.05:
+        return "< 0.1 %"
+    return "{:.1f} %".format(of_100) if of_100 < 9.95 else "{:.0f} %".format(of_100)
+
+
+def check_fits(path, text):
+    lines = text.splitlines()
+    t.check(len(lines) <= LINES, path, "takes", len(lines), "lines", text)
+    for line in lines:
+        t.check(len(line) <= COLUMNS, path, "is wider than", COLUMNS, repr(line))
+
+
+def check_bar(path, text, stall):
+    """The parts sum to the whole, and those of waiting to the headline; the bar is as long."""
+    found = {name: float(value) for name, value in re.findall(
+        r"[\u2588\u2593\u2592\u2591\u00b7] ({}) ([0-9.]+) %".format(PARTS), text)}
+    if not found:
+        t.check(stall["ratio"] is None, path, "has no bar", text)
+        return
+    t.check(abs(sum(found.values()) - 100) < 1e-6, path, "the bar sums to", sum(found.values()))
+    waiting = sum(value for name, value in found.items() if name != "step")
+    t.check(abs(waiting - 100 * stall["ratio"]) <= (0.051 if stall["ratio"] < 0.0995 else 0.51),
+            path, "waiting in the bar", waiting, stall["ratio"])
+    for name in ("not_ready", "receiving", "epoch_start", "epoch_end"):
+        if stall[name] is not None:
+            t.check(abs(found.get(name.replace("_", " "), 0) - 100 * stall[name]) <= 1, path, name,
+                    found, stall[name])
+    bar = [line.strip() for line in text.splitlines()
+           if re.fullmatch(r"  [\u2588\u2593\u2592\u2591\u00b7]+", line)]
+    t.equal([len(line) for line in bar], [COLUMNS - 4], path, "the bar")
+
+
+def check_forms(path, *options):
+    """One run as text, Markdown, HTML and JSON: the number, the word, the cause, the advice."""
+    facts = json.loads(run(path, "--json", *options))
+    screen = run(path, *options)
+    check_fits(path, screen)
+    check_bar(path, screen, facts["stall"])
+    said = [VERDICTS[facts["verdict"]]]
+    if facts["verdict"] != "incomplete":
+        said.append(percent(facts["stall"]["ratio"]) + " of the time")
+    cause = re.search(r"\n  Why    (.*?)(?=\n\n|\n  [A-Z])", screen, re.S)
+    t.equal(cause is not None, facts["cause"] is not None, path, "why", screen)
+    if cause:
+        said.append(flat(cause[1]))
+    advice = [row["text"] for row in facts["advice"] if row["id"] != "none"]
+    steps = [flat(step) for step in re.findall(
+        r"(?:  Next   |         )[1-3]\. (.*?)(?= as fast\n|\n            [A-Z]|\n\n|\n  [A-Z]|"
+        r"\n         [2-3]\.)", screen, re.S)]
+    t.check(len(steps) in (len(advice), 2) and len(steps) <= 3, path, "steps", steps, advice)
+    for step, text in zip(steps, advice):
+        t.check(step.startswith(text.rstrip(".")), path, "step", step, text)
+    said += steps
+    forms = {"text": flat(screen), "-v": flat(run(path, "-v", *options)),
+             "Markdown": flat(run(path, "--markdown", *options)).replace("\\", ""),
+             "HTML": words_of(run(path, "html", "-o", "-", *options))}
+    for form, text in forms.items():
+        for words in said:
+            t.check(words in text, path, form, "does not say", repr(words), text[:1500])
+    return facts

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report is one screen of 22 lines of 80 columns, and says the same in all of its forms."""
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import dlprof_test as t
+import forms
+import pages
+import rundb
+
+MS = rundb.MS
+
+
+def check_kinds(folder):
+    for name, (make, _) in pages.RUNS.items():
+        forms.check_forms(make(os.path.join(folder, name + ".db")))
+
+
+def check_parts(folder):
+    """Each part of the account has its words; the number of one is not that of another."""
+    batches = rundb.simulate(40, 4, 60, 10, epochs=6)
+    path = rundb.build(os.path.join(folder, "parts.db"), [rundb.loader(batches, workers=4)])
+    forms.check_forms(path)
+    text = forms.run(path)
+    for words in ("not ready", "receiving", "epoch start", "step"):
+        t.check(words in text, "no part", words, text)
+    t.check("epoch end" not in text, "a part that is nothing", text)
+
+
+def check_warning(folder):
+    """What makes the rest doubtful is one line of the screen; the rest of it is behind -v."""
+    path = rundb.build(os.path.join(folder, "warned.db"),
+                       [rundb.loader(rundb.simulate(400, 4, 60, 10), workers=4)],
+                       losses=[5, 4], notes=["odd " + "w" * 200, "second", "third"])
+    text = forms.run(path)
+    warned = [line for line in text.splitlines() if line.startswith("  Warn ")]
+    t.equal(len(warned), 1, "lines of warnings", text)
+    t.check("9 records lost" in text, "what was lost", text)
+    whole = forms.flat(forms.run(path, "-v"))
+    for words in ("9 records were dropped", "second", "third"):
+        t.check(words in whole, "-v does not say", words, whole)
+    forms.check_forms(path)
+
+
+def check_selection(folder):
+    """What was selected is said, and its bar sums to 100."""
+    path = pages.lockstep(os.path.join(folder, "part.db"))
+    forms.check_forms(path, "--batches", "20:79")
+    t.check("Only   batches 20 to 79 of loader 1" in forms.run(path, "--batches", "20:79"), "Only")
+
+
+def main():
+    folder = t.scratch()
+    check_kinds(folder)
+    check_parts(folder)
+    check_warning(folder)
+    check_selection(folder)
+    t.finish()
+
+
+main()
