@@ -231,6 +231,21 @@ void follow_made(const struct follow_what *what, PyObject *object)
 		consumer_abandon(&one->consumer);
 }
 
+PyObject *follow_make(const struct follow_what *what, PyObject *original, PyObject *args,
+		      PyObject *kwargs)
+{
+	struct consumer_wait wait;
+	const bool is_timed =
+		!follow_inside() && consumer_activate() && consumer_iter_begin(&wait, 0);
+	PyObject *made = py.PyObject_Call(original, args, kwargs);
+
+	if (is_timed)
+		consumer_iter_end(&wait);
+	if (made && is_timed)
+		follow_made(what, made);
+	return made;
+}
+
 /* Of this kind, or, if that is NULL, of this loader. */
 static struct followed *made_of(const char *kind, const void *loader, const PyObject *object)
 {

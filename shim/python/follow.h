@@ -26,6 +26,10 @@ bool follow_inside(void);
 PyObject *follow_call(const struct follow_what *what, PyObject *object, PyObject *original,
 		      PyObject *args, PyObject *kwargs);
 
+/* A call of `original` that is iter(), and an epoch of the object that it returns begins. */
+PyObject *follow_make(const struct follow_what *what, PyObject *original, PyObject *args,
+		      PyObject *kwargs);
+
 /* A new epoch of an object, of whose calls these are. */
 void follow_made(const struct follow_what *what, PyObject *object);
 PyObject *follow_made_call(const struct follow_what *what, PyObject *object, PyObject *original,

@@ -299,11 +299,9 @@ static PyObject *how_make_object(enum loader_id id, PyObject *original, PyObject
 				 PyObject *kwargs)
 {
 	const struct follow_what what = {rows[id].kind, loader_of(id, self_of(args)), users};
-	PyObject *made = py.PyObject_Call(original, args, kwargs);
 
-	if (made && !is_inside())
-		follow_made(&what, made);
-	return made;
+	return is_inside() ? py.PyObject_Call(original, args, kwargs)
+			   : follow_make(&what, original, args, kwargs);
 }
 
 static PyObject *how_next_made(enum loader_id id, PyObject *original, PyObject *args,

@@ -195,13 +195,21 @@ static PyObject *maker_of(PyObject *iterator)
 	return loader;
 }
 
-/* _BaseDataLoaderIter.__init__(self, loader): some make iterators without DataLoader.__iter__. */
+/*
+ * _BaseDataLoaderIter.__init__(self, loader), and that of the kind with workers: some make
+ * iterators without DataLoader.__iter__.
+ */
 static PyObject *on_init(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *made, *iterator, *loader;
+	struct consumer_wait wait;
+	bool is_timed;
 
 	begin_recording();
+	is_timed = consumer_iter_begin(&wait, 0);
 	made = py.PyObject_Call(original, args, kwargs);
+	if (is_timed)
+		consumer_iter_end(&wait);
 	if (!made || !activate_on())
 		return made;
 	iterator = api_argument(args, NULL, 0, NULL);
@@ -400,6 +408,8 @@ void torch_patch_dataloader(PyObject *module, size_t package)
 		{"_BaseDataLoaderIter", DATALOADER ":_BaseDataLoaderIter", &init},
 		{"_MultiProcessingDataLoaderIter", DATALOADER ":_MultiProcessingDataLoaderIter",
 		 &try_get},
+		{"_MultiProcessingDataLoaderIter", DATALOADER ":_MultiProcessingDataLoaderIter",
+		 &init},
 	};
 	/* Its iterators' __next__ calls the one above, and so does their base's __init__. */
 	static const struct point stateful[] = {

@@ -6,6 +6,7 @@ usage: verdict.py CASE...
 import concurrent.futures
 import json
 import os
+import re
 import statistics
 import sys
 
@@ -59,6 +60,8 @@ def check_starved():
     done = loop(plan, timeout=120)
     equal(done.status, 0, "starved", done.err)
     host, gpu = truth(done)
+    check(re.search(r"dlprof: \d+ batches, the host waited \d+ % of the time for data, ", done.err),
+          "starved: the line at exit", done.err)
     say("starved: the host waits {:.1%}, the GPU idles {:.1%}".format(host, gpu))
     said, text = judged(done)
     equal((said["verdict"], said["clock"]), ("highly_input_bound", "gpu"), "starved")
@@ -71,6 +74,7 @@ def check_host_alone():
     plan = dict(steps=90, wait=6000, kernels=10, kernel=250, memset=0)
     done = loop(plan, FAKE_CUPTI_RC_SUBSCRIBE=39, timeout=120)
     said, text = judged(done)
+    check(" % of the time waiting for data, " in done.err, "host alone: the line", done.err)
     equal(said["clock"], "host", "host alone")
     check("39" in text or "CUPTI" in text, "host alone: says why", text)
 
