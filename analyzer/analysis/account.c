@@ -97,35 +97,60 @@ static bool is_within(int64_t ns, const struct account_span *span)
 	return ns >= span->begin_ns && ns < span->end_ns;
 }
 
-/* Of an epoch whose times are not known, all but the first start and the last end. */
+/* Of an epoch whose times are not known, all but the first start and the last end count. */
+static bool counts_start(const struct batch_series *s, size_t i, const struct account_span *span)
+{
+	if (span->begin_ns != SERIES_UNKNOWN && s->epochs[i].begin_ns != SERIES_UNKNOWN)
+		return is_within(s->epochs[i].begin_ns, span);
+	return i > 0 || s->is_part;
+}
+
+static bool counts_end(const struct batch_series *s, size_t i, const struct account_span *span)
+{
+	if (span->end_ns != SERIES_UNKNOWN && s->epochs[i].stop_begin_ns != SERIES_UNKNOWN)
+		return is_within(s->epochs[i].stop_begin_ns, span);
+	return i + 1 < s->epoch_count;
+}
+
 static void add_epochs(struct account *a, const struct batch_series *s,
 		       const struct account_span *span)
 {
 	size_t i;
 
 	for (i = 0; i < s->epoch_count; i++) {
-		const struct series_epoch *e = &s->epochs[i];
-		bool starts = i > 0 || s->is_part, ends = i + 1 < s->epoch_count;
-
-		if (span->begin_ns != SERIES_UNKNOWN && e->begin_ns != SERIES_UNKNOWN)
-			starts = is_within(e->begin_ns, span);
-		if (span->end_ns != SERIES_UNKNOWN && e->stop_begin_ns != SERIES_UNKNOWN)
-			ends = is_within(e->stop_begin_ns, span);
-		if (starts)
-			add_epoch(a, ACCOUNT_EPOCH_START, (double)e->setup_ns);
+		if (counts_start(s, i, span))
+			add_epoch(a, ACCOUNT_EPOCH_START, (double)s->epochs[i].setup_ns);
 		else if (i == 0)
-			add_startup(a, (double)e->setup_ns);
-		if (ends)
-			add_epoch(a, ACCOUNT_EPOCH_END, (double)e->stop_ns);
+			add_startup(a, (double)s->epochs[i].setup_ns);
+		if (counts_end(s, i, span))
+			add_epoch(a, ACCOUNT_EPOCH_END, (double)s->epochs[i].stop_ns);
 	}
 }
 
-void account_add(struct account *thread, const struct batch_series *s, bool by_gpu,
-		 double theta_ns, const struct account_span *span)
+struct account_span account_own_span(const struct batch_series *s)
+{
+	/* A part has no start of its own, and its times are not all within those. */
+	return s->is_part ? (struct account_span){SERIES_UNKNOWN, SERIES_UNKNOWN}
+			  : (struct account_span){s->first_ns, s->last_ns};
+}
+
+double account_restart_ns(const struct batch_series *s, size_t i, double *ret_end_ns)
+{
+	const struct account_span own = account_own_span(s);
+	double start_ns = counts_start(s, i, &own) ? (double)s->epochs[i].setup_ns : 0;
+
+	*ret_end_ns = 0;
+	if (i > 0 && counts_end(s, i - 1, &own) && s->epochs[i - 1].stop_ns > 0)
+		*ret_end_ns = (double)s->epochs[i - 1].stop_ns;
+	return start_ns > 0 ? start_ns : 0;
+}
+
+void account_add(struct account *thread, const struct batch_series *s, bool by_gpu, double theta_ns,
+		 const struct account_span *span)
 {
 	/* Another loader may have been asked first: then the first wait for this one is inside. */
-	bool is_inside = s->is_part || (span->begin_ns != SERIES_UNKNOWN &&
-					s->first_ns > span->begin_ns);
+	bool is_inside =
+		s->is_part || (span->begin_ns != SERIES_UNKNOWN && s->first_ns > span->begin_ns);
 	const struct view view = look(s, by_gpu, theta_ns);
 	struct series_place at = SERIES_BEGIN;
 
@@ -159,12 +184,10 @@ int account_close(struct account *thread, const struct account_span *span)
 void account_of_loader(const struct batch_series *s, bool by_gpu, double theta_ns,
 		       struct account *ret)
 {
-	const struct account_span own = {s->first_ns, s->last_ns};
+	const struct account_span own = account_own_span(s);
 
 	*ret = (struct account){.startup_ns = NAN};
-	/* A part has no start of its own, and its times are not all within those. */
-	account_add(ret, s, by_gpu, theta_ns,
-		    s->is_part ? &(struct account_span){SERIES_UNKNOWN, SERIES_UNKNOWN} : &own);
+	account_add(ret, s, by_gpu, theta_ns, &own);
 	ret->step_ns += s->elsewhere_ns;
 	set_ratio(ret);
 	if (s->wait_ns && s->compute_ns)

@@ -74,6 +74,15 @@ void account_add(struct account *thread, const struct batch_series *series, bool
 		 double theta_ns, const struct account_span *span);
 int account_close(struct account *thread, const struct account_span *span);
 
+/* Of a loader by itself. */
+struct account_span account_own_span(const struct batch_series *series);
+
+/*
+ * What is waited for before the first batch of epoch `i` is asked for, as far as it counts: making
+ * the iterator, and by *ret_end_ns the end of the epoch before.
+ */
+double account_restart_ns(const struct batch_series *series, size_t i, double *ret_end_ns);
+
 /* Epoch starts and ends together. */
 static inline double account_restart_share(const struct account *account)
 {

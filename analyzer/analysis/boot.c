@@ -89,11 +89,11 @@ struct start {
 
 static void begin_epoch(const struct batch_series *s, int32_t epoch, struct start *start)
 {
+	double end_ns;
+
 	start->wait_ns = start->step_ns = 0;
 	for (; start->next < s->epoch_count && s->epochs[start->next].epoch <= epoch; start->next++)
-		if (start->next > 0)
-			start->wait_ns += fmax((double)s->epochs[start->next].setup_ns, 0) +
-					  fmax((double)s->epochs[start->next - 1].stop_ns, 0);
+		start->wait_ns += account_restart_ns(s, start->next, &end_ns) + end_ns;
 }
 
 static void fill(const struct batch_series *s, const struct finding *f, struct strata *strata)

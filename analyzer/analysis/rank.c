@@ -34,8 +34,16 @@ static int reserve(struct rank_grid *grid, size_t count)
 	return 0;
 }
 
+/* What a rank did in a step, or in a bin. */
+struct part {
+	double wait_ns, time_ns;
+	double pace_ns; /* of a step its time */
+	bool is_starved;
+	size_t count; /* batches */
+};
+
 /* 1: placed, 0: beyond what is kept. */
-static int place(struct rank_grid *grid, size_t index, size_t rank, double stall_ns, double pace_ns)
+static int place(struct rank_grid *grid, size_t index, size_t rank, const struct part *part)
 {
 	struct rank_step *step;
 
@@ -44,16 +52,20 @@ static int place(struct rank_grid *grid, size_t index, size_t rank, double stall
 	if (reserve(grid, index + 1) < 0)
 		return -ENOMEM;
 	step = &grid->steps[index];
-	if (!step->count || stall_ns > (double)step->stall_ns) {
-		step->second_ns = step->stall_ns;
-		step->stall_ns = (float)stall_ns;
-		step->pace_ns = (float)pace_ns;
+	if (!step->count || part->wait_ns > (double)step->wait_ns) {
+		step->second_ns = step->wait_ns;
+		step->wait_ns = (float)part->wait_ns;
+		step->pace_ns = (float)part->pace_ns;
 		step->rank = (int32_t)rank;
-	} else if (stall_ns > (double)step->second_ns) {
-		step->second_ns = (float)stall_ns;
+		step->is_starved = part->is_starved;
+	} else if (part->wait_ns > (double)step->second_ns) {
+		step->second_ns = (float)part->wait_ns;
 	}
-	step->sum_ns += (float)pace_ns;
+	step->sum_ns += (float)part->pace_ns;
 	step->count++;
+	grid->placed += part->count;
+	grid->wait_ns += part->wait_ns;
+	grid->time_ns += part->time_ns;
 	return 1;
 }
 
@@ -97,34 +109,32 @@ static int find_step(struct rank_job *job, size_t *hint, int32_t epoch, int64_t 
 /* What of a rank falls into the bin that is being filled. */
 struct bin {
 	int64_t index;
-	double stall_ns;
-	size_t count;
+	struct part part;
 };
 
 static int flush(struct rank_job *job, struct bin *bin)
 {
 	int r = 0;
 
-	if (bin->count && bin->index >= 0)
-		r = place(&job->by_clock, (size_t)bin->index, job->rank_count, bin->stall_ns,
-			  (double)bin->count * (double)job->step_ns);
-	if (r > 0)
-		job->by_clock.placed += bin->count;
-	bin->count = 0;
-	bin->stall_ns = 0;
+	bin->part.pace_ns = (double)bin->part.count * (double)job->step_ns;
+	if (bin->part.count && bin->index >= 0)
+		r = place(&job->by_clock, (size_t)bin->index, job->rank_count, &bin->part);
+	bin->part = (struct part){.count = 0};
 	return r < 0 ? r : 0;
 }
 
-static int add_to_bin(struct rank_job *job, struct bin *bin, double at_ns, double stall_ns)
+static int add_to_bin(struct rank_job *job, struct bin *bin, double at_ns, const struct part *part)
 {
 	int64_t index = (int64_t)floor((at_ns - (double)job->origin_ns) / (double)job->bin_ns);
 	int r = 0;
 
-	if (bin->count && index != bin->index)
+	if (bin->part.count && index != bin->index)
 		r = flush(job, bin);
 	bin->index = index;
-	bin->stall_ns += stall_ns;
-	bin->count++;
+	bin->part.wait_ns += part->wait_ns;
+	bin->part.time_ns += part->time_ns;
+	bin->part.is_starved |= part->is_starved;
+	bin->part.count++;
 	return r;
 }
 
@@ -146,13 +156,41 @@ static double known(const float *column, size_t i)
 
 static void begin_clock(struct rank_job *job, const struct finding *finding, double begin_ns)
 {
-	double step_ns = finding->steady_ns / (double)finding->steady_count;
+	double step_ns = finding->own.time_ns / (double)finding->own.count;
 
 	if (job->bin_ns || isnan(begin_ns) || !(step_ns >= 1) || !(step_ns < 1e15))
 		return;
 	job->step_ns = (int64_t)step_ns;
 	job->bin_ns = BIN_STEPS * job->step_ns;
 	job->origin_ns = (int64_t)begin_ns - EARLY_BINS * job->bin_ns;
+}
+
+/* What began the epochs up to this one. */
+static double restart_ns(const struct batch_series *s, size_t *next, int32_t epoch)
+{
+	double ns = 0, end_ns;
+
+	for (; *next < s->epoch_count && s->epochs[*next].epoch <= epoch; ++*next)
+		ns += account_restart_ns(s, *next, &end_ns) + end_ns;
+	return ns;
+}
+
+/* False: the clock of the account does not count the batch. */
+static bool take_batch(const struct batch_series *s, const struct finding *f, size_t i,
+		       struct part *ret)
+{
+	const float *waits = stall_waits(s, f);
+
+	if (f->by_gpu && !(waits[i] >= 0))
+		return false;
+	/* A run's first wait is start-up. */
+	*ret = (struct part){
+		.wait_ns = i || s->is_part ? known(waits, i) : 0,
+		.is_starved = s->state[i] & SERIES_STARVED,
+		.count = 1,
+	};
+	ret->time_ns = ret->wait_ns + stall_demand_ns(s, f, i);
+	return true;
 }
 
 static int add_batches(struct rank_job *job, const struct batch_series *s,
@@ -162,30 +200,31 @@ static int add_batches(struct rank_job *job, const struct batch_series *s,
 	struct series_place at = SERIES_BEGIN;
 	struct bin bin = {0};
 	double now_ns = NAN;
-	size_t hint = 0, last_run = SIZE_MAX, index;
+	size_t hint = 0, last_run = SIZE_MAX, next = 0, index;
 	int r = 0;
 
 	while (r >= 0 && series_next(s, &at)) {
-		double step_ns = known(s->wait_ns, at.i) + known(s->compute_ns, at.i);
-		double stall_ns =
-			s->state[at.i] & SERIES_STARVED ? known(stall_waits(s, finding), at.i) : 0;
 		int32_t epoch = s->runs[at.run].epoch;
+		struct part part;
 
 		if (last_run == SIZE_MAX || epoch != s->runs[last_run].epoch)
 			now_ns = epoch_begin(epochs, epoch_count, epoch);
 		last_run = at.run;
 		begin_clock(job, finding, now_ns);
-		if (s->state[at.i] & SERIES_STEADY) {
+		if (take_batch(s, finding, at.i, &part)) {
+			double start_ns = restart_ns(s, &next, epoch);
+
+			part.wait_ns += start_ns;
+			part.time_ns += start_ns;
+			part.pace_ns = part.time_ns;
 			job->batch_count++;
 			r = find_step(job, &hint, epoch, at.batch, &index);
 			if (r == 0 && index != SIZE_MAX)
-				r = place(&job->by_step, index, job->rank_count, stall_ns, step_ns);
-			if (r > 0)
-				job->by_step.placed++;
+				r = place(&job->by_step, index, job->rank_count, &part);
 			if (r >= 0 && job->bin_ns && !isnan(now_ns))
-				r = add_to_bin(job, &bin, now_ns, stall_ns);
+				r = add_to_bin(job, &bin, now_ns, &part);
 		}
-		now_ns += step_ns;
+		now_ns += known(s->wait_ns, at.i) + known(s->compute_ns, at.i);
 	}
 	return r < 0 ? r : flush(job, &bin);
 }
@@ -195,10 +234,10 @@ int rank_add(struct rank_job *job, const struct batch_series *series, const stru
 {
 	int r = 0;
 
-	if (finding->steady_count && finding->gap != STALL_GAP_WAIT &&
-	    finding->gap != STALL_GAP_COMPUTE) {
-		job->stall_ns += finding->wait_starved_ns;
-		job->steady_ns += finding->steady_ns;
+	if (!isnan(finding->account.ratio)) {
+		job->known_count++;
+		job->wait_ns += finding->account.wait_ns;
+		job->time_ns += finding->account.time_ns;
 		r = add_batches(job, series, finding, epochs, epoch_count);
 	}
 	job->rank_count++;
@@ -207,7 +246,9 @@ int rank_add(struct rank_job *job, const struct batch_series *series, const stru
 
 /* Of the steps that more than one rank was in. */
 struct sums {
-	double stall_ns, time_ns, lag_ns;
+	double wait_ns, time_ns;
+	double starved_ns, lag_ns;           /* of those in which the longest wait starved */
+	double alone_wait_ns, alone_time_ns; /* of the other steps */
 	size_t batch_count, step_count;
 };
 
@@ -220,13 +261,18 @@ static struct sums sum_up(const struct rank_grid *grid)
 		const struct rank_step *step = &grid->steps[i];
 		double others;
 
-		if (step->count < 2)
+		if (step->count < 2) {
+			sums.alone_wait_ns += (double)step->wait_ns;
+			sums.alone_time_ns += (double)step->sum_ns;
 			continue;
+		}
 		others = ((double)step->sum_ns - (double)step->pace_ns) / (step->count - 1);
-		sums.stall_ns += (double)step->stall_ns;
+		sums.wait_ns += (double)step->wait_ns;
 		sums.time_ns += (double)step->sum_ns / step->count;
-		if (step->stall_ns > 0)
+		if (step->is_starved) {
+			sums.starved_ns += (double)step->wait_ns;
 			sums.lag_ns += (double)step->pace_ns - others;
+		}
 		sums.batch_count += step->count;
 		sums.step_count++;
 	}
@@ -240,35 +286,35 @@ static enum rank_alignment choose(const struct rank_job *job, const struct sums 
 
 	if (job->rank_count < 2 || !job->batch_count)
 		return RANK_ALONE;
-	if ((double)step->batch_count >= least && step->lag_ns <= RANK_MOST_LAG * step->stall_ns)
+	if ((double)step->batch_count >= least && step->lag_ns <= RANK_MOST_LAG * step->starved_ns)
 		return RANK_BY_STEP;
 	/* There a bin counts once for each rank, whatever it holds. */
 	if ((double)job->by_clock.placed >= least && clock->step_count &&
-	    -clock->lag_ns <= RANK_MOST_LAG * clock->stall_ns)
+	    -clock->lag_ns <= RANK_MOST_LAG * clock->starved_ns)
 		return RANK_BY_CLOCK;
 	return RANK_ALONE;
 }
 
-/* The stalls of the job, without the largest half percent: one event is no bottleneck. */
+/* The largest half percent of what the job lost: one event is no bottleneck. */
 static int trim(const struct rank_grid *grid, double *ret_largest_ns)
 {
-	float *stalls = malloc((grid->count + 1) * sizeof(*stalls));
-	struct stats_column column = {.values = stalls};
+	float *waits = malloc((grid->count + 1) * sizeof(*waits));
+	struct stats_column column = {.values = waits};
 	struct stats_order order;
 	size_t i;
 
 	*ret_largest_ns = 0;
-	if (!stalls)
+	if (!waits)
 		return -ENOMEM;
 	for (i = 0; i < grid->count; i++)
-		if (grid->steps[i].count > 1 && grid->steps[i].stall_ns > 0)
-			stalls[column.count++] = grid->steps[i].stall_ns;
+		if (grid->steps[i].count > 1 && grid->steps[i].wait_ns > 0)
+			waits[column.count++] = grid->steps[i].wait_ns;
 	if (column.count) {
 		stats_order_init(&order, &column);
 		*ret_largest_ns = stats_order_sum_largest(
 			&order, (size_t)ceil(TRIM_SHARE * (double)column.count));
 	}
-	free(stalls);
+	free(waits);
 	return 0;
 }
 
@@ -280,10 +326,10 @@ static void lay_blame(const struct rank_grid *grid, struct rank_blame *blames)
 		const struct rank_step *step = &grid->steps[i];
 		struct rank_blame *blame = &blames[step->rank];
 
-		if (step->count < 2 || !(step->stall_ns > 0))
+		if (step->count < 2 || !(step->wait_ns > 0))
 			continue;
-		blame->stall_ns += (double)step->stall_ns;
-		blame->saved_ns += (double)step->stall_ns - (double)step->second_ns;
+		blame->wait_ns += (double)step->wait_ns;
+		blame->saved_ns += (double)step->wait_ns - (double)step->second_ns;
 		blame->step_count++;
 	}
 }
@@ -294,15 +340,27 @@ static void find_culprit(const struct rank_job *job, const struct rank_blame *bl
 	size_t worst = 0, i;
 
 	for (i = 1; i < job->rank_count; i++)
-		if (blames[i].stall_ns > blames[worst].stall_ns)
+		if (blames[i].wait_ns > blames[worst].wait_ns)
 			worst = i;
-	if (!(ret->stall_ns > 0))
+	if (!(ret->wait_ns > 0))
 		return;
-	ret->blame_share = blames[worst].stall_ns / ret->stall_ns;
-	/* Who stalls no longer than the others is only the first of many. */
-	if (ret->starved && ret->blame_share > RANK_BLAME &&
-	    blames[worst].saved_ns > RANK_BLAME * blames[worst].stall_ns)
+	ret->blame_share = blames[worst].wait_ns / ret->wait_ns;
+	/* Who waits no longer than the others is only the first of many. */
+	if (ret->starved && ret->trimmed_ratio >= STALL_TRIMMED && ret->blame_share > RANK_BLAME &&
+	    blames[worst].saved_ns > RANK_BLAME * blames[worst].wait_ns)
 		ret->culprit = (int32_t)worst;
+}
+
+/* What is aligned, and of the rest the mean of the ranks. */
+static void take_sums(const struct rank_job *job, const struct rank_grid *grid,
+		      const struct sums *sums, struct rank_finding *ret)
+{
+	double ranks = (double)job->known_count;
+
+	ret->wait_ns = sums->wait_ns +
+		       fmax(job->wait_ns - (grid->wait_ns - sums->alone_wait_ns), 0) / ranks;
+	ret->time_ns = sums->time_ns +
+		       fmax(job->time_ns - (grid->time_ns - sums->alone_time_ns), 0) / ranks;
 }
 
 int rank_judge(const struct rank_job *job, struct rank_blame *blames, struct rank_finding *ret)
@@ -317,24 +375,21 @@ int rank_judge(const struct rank_job *job, struct rank_blame *blames, struct ran
 		.alignment = choose(job, &step, &clock),
 		.culprit = -1,
 		.blame_share = NAN,
-		.lag = step.stall_ns > 0 ? step.lag_ns / step.stall_ns : NAN,
+		.lag = step.starved_ns > 0 ? step.lag_ns / step.starved_ns : NAN,
 		.step_count = step.step_count,
 	};
 	if (ret->alignment == RANK_ALONE) {
-		ret->stall_ns = job->stall_ns / (double)job->rank_count;
-		ret->time_ns = job->steady_ns / (double)job->rank_count;
+		ret->wait_ns = job->wait_ns / (double)job->known_count;
+		ret->time_ns = job->time_ns / (double)job->known_count;
 	} else {
-		const struct sums *sums = ret->alignment == RANK_BY_STEP ? &step : &clock;
-
 		grid = ret->alignment == RANK_BY_STEP ? &job->by_step : &job->by_clock;
-		ret->stall_ns = sums->stall_ns;
-		ret->time_ns = sums->time_ns;
+		take_sums(job, grid, ret->alignment == RANK_BY_STEP ? &step : &clock, ret);
 		r = trim(grid, &largest_ns);
 		lay_blame(grid, blames);
 	}
-	ret->stall_ratio = ret->time_ns > 0 ? fmin(ret->stall_ns / ret->time_ns, 1) : NAN;
-	ret->trimmed_ratio = ret->time_ns > 0 ? (ret->stall_ns - largest_ns) / ret->time_ns : NAN;
-	ret->starved = ret->stall_ratio >= STALL_MODERATE && ret->trimmed_ratio >= STALL_TRIMMED;
+	ret->stall_ratio = ret->time_ns > 0 ? fmin(ret->wait_ns / ret->time_ns, 1) : NAN;
+	ret->trimmed_ratio = ret->time_ns > 0 ? (ret->wait_ns - largest_ns) / ret->time_ns : NAN;
+	ret->starved = ret->stall_ratio >= STALL_MODERATE;
 	ret->verdict = isnan(ret->stall_ratio)         ? STALL_VERDICT_INCOMPLETE
 		       : !ret->starved                 ? STALL_VERDICT_NOT
 		       : ret->stall_ratio < STALL_HIGH ? STALL_VERDICT_MODERATELY

@@ -4,19 +4,22 @@
  *
  * Ranks that train together meet in a collective operation every step. The one whose batch is late
  * waits for data; the others wait for it, inside their step, and look busy. So what a step lost is
- * the longest stall among the ranks, and the rank that had it is to blame for the step.
+ * the longest wait among the ranks, and the rank that had it is to blame for the step.
  *
+ * - Waiting is what account.h counts: of every batch but a run's first, and what begins an epoch
+ *   with the epoch's first batch. What is not aligned (other loaders of the thread, batches that
+ *   only one rank has) counts as the mean of the ranks. So the job's ratio is that of its ranks
+ * where they are all alike.
  * - Steps are aligned by (epoch, batch). That they belong together is checked: where one rank
- *   stalls, the step must be longer for all. Lag = (its step - the mean of the others') over its
- *   stall, summed: 0 where all wait for each other, 1 where none does.
+ *   starves, the step must be longer for all. Lag = (its step - the mean of the others') over its
+ *   wait, summed: 0 where all wait for each other, 1 where none does.
  * - Where the ordinals do not tell (a rank was restarted, records are missing), time is cut into
  *   bins of several steps and the ranks are aligned by the clock; there the late rank may do no
  *   fewer batches than the others.
  * - Where neither shows that they wait for each other, they are judged one by one, and the job's
  *   ratio is that of all their time.
  *
- * Only steady batches count. Memory is bounded: what is beyond RANK_STEPS is left out of the
- * alignment.
+ * Memory is bounded: what is beyond RANK_STEPS is not aligned.
  */
 #ifndef RANK_H
 #define RANK_H
@@ -43,23 +46,25 @@ struct rank_epoch {
 
 /* A step, or a bin of time, over all ranks. */
 struct rank_step {
-	float stall_ns;  /* the longest */
+	float wait_ns;   /* the longest */
 	float second_ns; /* the longest of the others */
 	float pace_ns; /* of the rank with the longest: its step, or its batches times a mean one */
 	float sum_ns;  /* of all paces */
 	int32_t rank;  /* that had the longest */
-	uint32_t count; /* ranks */
+	uint32_t count : 31;     /* ranks */
+	uint32_t is_starved : 1; /* a batch of the longest was: what the lag is told by */
 };
 
 struct rank_grid {
 	struct rank_step *steps;
 	size_t count, capacity;
-	size_t placed; /* batches */
+	size_t placed;           /* batches */
+	double wait_ns, time_ns; /* of these, over all ranks */
 };
 
 struct rank_blame {
-	double stall_ns;   /* of the job, for which the rank is to blame */
-	double saved_ns;   /* what the job would gain if only this rank never stalled */
+	double wait_ns;    /* of the job, for which the rank is to blame */
+	double saved_ns;   /* what the job would gain if only this rank never waited */
 	size_t step_count; /* steps that it is to blame for */
 };
 
@@ -73,7 +78,8 @@ struct rank_job {
 	int64_t origin_ns, bin_ns, step_ns;
 	size_t rank_count;
 	size_t batch_count;
-	double stall_ns, steady_ns; /* of all ranks */
+	size_t known_count;      /* ranks whose account is known */
+	double wait_ns, time_ns; /* of their accounts */
 };
 
 /* What the job as a whole did. */
@@ -81,10 +87,11 @@ struct rank_finding {
 	enum rank_alignment alignment;
 	enum stall_verdict verdict;
 	bool starved;
-	double stall_ratio, trimmed_ratio; /* NAN: no steady batch */
-	double stall_ns; /* that the job lost; the mean of the ranks where alone */
+	double stall_ratio;   /* NAN: nothing is known */
+	double trimmed_ratio; /* without the largest half percent: one event makes no culprit */
+	double wait_ns;       /* that the job lost; the mean of the ranks where alone */
 	double time_ns;
-	double lag;         /* by step; NAN: nobody stalled */
+	double lag;         /* by step; NAN: nobody starved */
 	int32_t culprit;    /* as rank_add() numbers them, from 0; -1: none alone */
 	double blame_share; /* of the culprit, or the largest; NAN: nothing was lost */
 	size_t step_count;

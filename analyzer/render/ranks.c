@@ -38,7 +38,7 @@ void ranks_culprit_words(const struct ranks *ranks, char *text, size_t size)
 		page_append(text, size,
 			    "Rank %" PRId64 "%s%s%s is the one that waits for data, in %s of what "
 			    "is lost; the others wait for it in the collective. If it never "
-			    "waited, the job would run %s faster.",
+			    "waited, the job would run %s as fast.",
 			    row->rank, row->host ? " (" : "", row->host ? row->host : "",
 			    row->host ? ")" : "", units_share(share, job->blame_share),
 			    units_factor(factor,
@@ -64,7 +64,32 @@ static void print_culprit(const struct ranks *ranks, const struct page *page)
 double ranks_blame_share(const struct ranks *ranks, size_t i)
 {
 	return ranks->job.alignment == RANK_ALONE ? NAN
-						  : ranks->blames[i].stall_ns / ranks->job.stall_ns;
+						  : ranks->blames[i].wait_ns / ranks->job.wait_ns;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double left = *(const double *)a, right = *(const double *)b;
+
+	return left < right ? -1 : left > right;
+}
+
+struct ranks_spread ranks_spread(const struct ranks *ranks)
+{
+	double *ratios = malloc(ranks->count * sizeof(*ratios));
+	struct ranks_spread spread = {NAN, NAN, NAN};
+	size_t count = 0, i;
+
+	for (i = 0; ratios && i < ranks->count; i++)
+		if (!isnan(ranks->rows[i].finding.stall_ratio))
+			ratios[count++] = ranks->rows[i].finding.stall_ratio;
+	if (count) {
+		qsort(ratios, count, sizeof(*ratios), by_value);
+		spread = (struct ranks_spread){ratios[0], ratios[(count - 1) / 2],
+					       ratios[count - 1]};
+	}
+	free(ratios);
+	return spread;
 }
 
 size_t ranks_host_count(const struct ranks *ranks)
@@ -82,7 +107,7 @@ size_t ranks_worst(const struct ranks *ranks)
 	size_t worst = 0, i;
 
 	for (i = 0; i < ranks->count; i++)
-		if (ranks->blames[i].stall_ns > ranks->blames[worst].stall_ns)
+		if (ranks->blames[i].wait_ns > ranks->blames[worst].wait_ns)
 			worst = i;
 	return worst;
 }
@@ -91,7 +116,7 @@ static int by_blame(const void *a, const void *b, void *context)
 {
 	const struct ranks *ranks = context;
 	size_t left = *(const size_t *)a, right = *(const size_t *)b;
-	double x = ranks->blames[left].stall_ns, y = ranks->blames[right].stall_ns;
+	double x = ranks->blames[left].wait_ns, y = ranks->blames[right].wait_ns;
 	double u = ranks->rows[left].finding.stall_ratio,
 	       v = ranks->rows[right].finding.stall_ratio;
 
@@ -120,7 +145,7 @@ static void print_row(const struct ranks *ranks, size_t i, const struct page *pa
 	page_line(page, "  %4" PRId64 "%c %9s %9s %8s %9s  %-10s  %-*s%s%s", row->rank,
 		  (int32_t)i == ranks->job.culprit ? '*' : ' ',
 		  units_count(batches, (int64_t)f->batch_count),
-		  units_time(step, f->steady_ns / (double)f->steady_count),
+		  units_time(step, f->own.time_ns / (double)f->own.count),
 		  units_share(stall, f->stall_ratio),
 		  isnan(share) ? "-" : units_share(blame, share), verdict_of(f->verdict)->word,
 		  ranks->rows[0].gpu ? 14 : 0, place_of(row->gpu), row->host ? row->host : "",
@@ -180,6 +205,19 @@ static void print_clock(const struct ranks *ranks, const struct page *page)
 			  by_gpu);
 }
 
+static void print_spread(const struct ranks *ranks, const struct page *page)
+{
+	const struct ranks_spread spread = ranks_spread(ranks);
+	char least[UNITS_MAX], median[UNITS_MAX], most[UNITS_MAX];
+
+	if (!isnan(spread.median))
+		page_item(page, "Spread",
+			  "the ranks wait for %s to %s of their time, half of "
+			  "them for %s at most",
+			  units_share(least, spread.least), units_share(most, spread.most),
+			  units_share(median, spread.median));
+}
+
 void ranks_text(const struct ranks *ranks, const struct page *page)
 {
 	size_t hosts = ranks_host_count(ranks);
@@ -192,6 +230,7 @@ void ranks_text(const struct ranks *ranks, const struct page *page)
 	print_table(ranks, page);
 	if (ranks->job.culprit >= 0)
 		page_item(page, "*", "the culprit");
+	print_spread(ranks, page);
 	print_clock(ranks, page);
 	page_item(page, "To blame", "share of the lost time in which the rank waited longest");
 	page_item(page, "Aligned", "%s", ranks_alignment_words(ranks->job.alignment));
@@ -215,11 +254,11 @@ static void add_row(struct jsonw *json, const struct ranks *ranks, size_t i)
 	jsonw_number(json, "stall_ratio", finding->stall_ratio);
 	jsonw_int(json, "batches", (int64_t)finding->batch_count);
 	jsonw_int(json, "steady_batches", (int64_t)finding->steady_count);
-	jsonw_number(json, "wait_s", finding->wait_all_ns / NS_PER_S);
-	jsonw_number(json, "compute_s", finding->compute_all_ns / NS_PER_S);
+	jsonw_number(json, "wait_s", finding->account.wait_ns / NS_PER_S);
+	jsonw_number(json, "time_s", finding->account.time_ns / NS_PER_S);
 	jsonw_bool(json, "culprit", (int32_t)i == ranks->job.culprit);
-	jsonw_number(json, "blame_s", aligned ? blame->stall_ns / NS_PER_S : NAN);
-	jsonw_number(json, "blame_share", aligned ? blame->stall_ns / ranks->job.stall_ns : NAN);
+	jsonw_number(json, "blame_s", aligned ? blame->wait_ns / NS_PER_S : NAN);
+	jsonw_number(json, "blame_share", aligned ? blame->wait_ns / ranks->job.wait_ns : NAN);
 	jsonw_number(json, "saved_s", aligned ? blame->saved_ns / NS_PER_S : NAN);
 	jsonw_bool(json, "live", row->live);
 	jsonw_close(json, '}');
@@ -227,6 +266,7 @@ static void add_row(struct jsonw *json, const struct ranks *ranks, size_t i)
 
 void ranks_json(const struct ranks *ranks, FILE *out)
 {
+	const struct ranks_spread spread = ranks_spread(ranks);
 	const struct rank_finding *job = &ranks->job;
 	struct jsonw json;
 	bool by_gpu = true;
@@ -250,7 +290,7 @@ void ranks_json(const struct ranks *ranks, FILE *out)
 	jsonw_open(&json, "stall", '{');
 	jsonw_number(&json, "ratio", job->stall_ratio);
 	jsonw_number(&json, "trimmed_ratio", job->trimmed_ratio);
-	jsonw_number(&json, "wait_s", job->stall_ns / NS_PER_S);
+	jsonw_number(&json, "wait_s", job->wait_ns / NS_PER_S);
 	jsonw_number(&json, "time_s", job->time_ns / NS_PER_S);
 	jsonw_close(&json, '}');
 	jsonw_open(&json, "job", '{');
@@ -260,6 +300,11 @@ void ranks_json(const struct ranks *ranks, FILE *out)
 	jsonw_int(&json, "culprit",
 		  job->culprit < 0 ? SERIES_UNKNOWN : ranks->rows[job->culprit].rank);
 	jsonw_number(&json, "blame_share", job->blame_share);
+	jsonw_open(&json, "spread", '{');
+	jsonw_number(&json, "min", spread.least);
+	jsonw_number(&json, "median", spread.median);
+	jsonw_number(&json, "max", spread.most);
+	jsonw_close(&json, '}');
 	jsonw_close(&json, '}');
 	jsonw_open(&json, "ranks", '[');
 	for (i = 0; i < ranks->count; i++)

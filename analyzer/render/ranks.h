@@ -32,6 +32,12 @@ void ranks_culprit_words(const struct ranks *ranks, char *text, size_t size);
 /* Of the lost time, in which the rank waited longest; NAN where the ranks are judged alone. */
 double ranks_blame_share(const struct ranks *ranks, size_t i);
 
+/* Stall ratios of the ranks that have one; NAN: none has. */
+struct ranks_spread {
+	double least, median, most;
+};
+struct ranks_spread ranks_spread(const struct ranks *ranks);
+
 /* How many hosts they ran on. */
 size_t ranks_host_count(const struct ranks *ranks);
 

@@ -77,10 +77,10 @@ Test(rank, the_one_that_waits_for_data_is_to_blame)
 	cr_assert_eq(finding.culprit, 2);
 	cr_assert_eq(finding.verdict, STALL_VERDICT_HIGHLY);
 	cr_assert_float_eq(finding.stall_ratio, 1 / 3., .01);
-	cr_assert_float_eq(finding.blame_share, 1, 1e-6);
+	cr_assert_float_eq(finding.blame_share, 1, .01);
 	cr_assert(fabs(finding.lag) < .01);
-	cr_assert_eq(blames[2].step_count, STEPS / 2 - 2);
-	cr_assert_eq(blames[0].step_count, 0);
+	cr_assert_eq(blames[2].step_count, STEPS / 2);
+	cr_assert(blames[0].wait_ns < .01 * blames[2].wait_ns);
 }
 
 static int64_t all_are_late(int rank, int step)
@@ -102,7 +102,7 @@ Test(rank, where_all_stall_there_is_no_culprit)
 	/* The last is always the slowest, and mending it alone would bring nothing. */
 	cr_assert_eq(finding.culprit, -1);
 	cr_assert_eq(finding.verdict, STALL_VERDICT_HIGHLY);
-	cr_assert(blames[3].saved_ns < .01 * blames[3].stall_ns);
+	cr_assert(blames[3].saved_ns < .01 * blames[3].wait_ns);
 	/* No rank stalls for more than a seventh of its time; the job for half of it. */
 	shape.wait = in_turns;
 	finding = judge(&shape, blames);
@@ -166,12 +166,13 @@ Test(rank, healthy_and_isolated)
 
 	cr_assert_eq(finding.verdict, STALL_VERDICT_NOT);
 	cr_assert_eq(finding.culprit, -1);
-	cr_assert(isnan(finding.blame_share));
+	cr_assert(isnan(finding.lag), "nobody starved");
+	cr_assert_float_eq(finding.stall_ratio, .5 / 100.5, 1e-4);
 	shape.wait = once;
 	finding = judge(&shape, blames);
 	cr_assert(finding.stall_ratio > .2);
-	cr_assert_eq(finding.verdict, STALL_VERDICT_NOT, "one event is no bottleneck");
-	cr_assert_eq(finding.culprit, -1);
+	cr_assert_eq(finding.verdict, STALL_VERDICT_HIGHLY);
+	cr_assert_eq(finding.culprit, -1, "one event is no bottleneck");
 }
 
 Test(rank, nothing_to_judge)

@@ -57,8 +57,7 @@ static void put_row(struct html *html, const struct ranks *ranks, size_t i)
 	html_cell(html, "%s", row->host ? row->host : "–");
 	html_number(html, "%s", units_count(text, (int64_t)f->batch_count));
 	html_number(html, "%s",
-		    f->steady_count ? html_time(text, f->steady_ns / (double)f->steady_count)
-				    : "–");
+		    f->own.count ? html_time(text, f->own.time_ns / (double)f->own.count) : "–");
 	html_number(html, "%s", isnan(f->stall_ratio) ? "–" : units_share(text, f->stall_ratio));
 	html_number(html, "%s", isnan(blame) ? "–" : units_share(text, blame));
 	html_cell(html, "%s %s%s", verdict_of(f->verdict)->sign,
