@@ -170,6 +170,12 @@ static void take_point(struct facts *facts, bool is_found, const char *point)
 	}
 }
 
+/* A doubt is of what the verdict says; a warning, of what is known beside it. */
+static const char *note_level(char level)
+{
+	return level == '?' ? "doubt" : level == 'w' ? "warning" : "info";
+}
+
 /* Patch points go into a list each, the rest into the note table. */
 static int take_notes(struct facts *facts, struct writer *writer, struct segment *segment)
 {
@@ -198,7 +204,7 @@ static int take_notes(struct facts *facts, struct writer *writer, struct segment
 		} else if (at[0] == '+' || at[0] == '-') {
 			take_point(facts, at[0] == '+', line);
 		} else {
-			r = writer_note(writer, at[0] == 'w' ? "warning" : "info", line);
+			r = writer_note(writer, note_level(at[0]), line);
 		}
 	}
 	if (r == 0 && facts->found[0])

@@ -26,8 +26,9 @@ void advise_add_evidence(const struct report *report, char *text, size_t size)
 		if (!isnan(f->rho))
 			page_append(text, size,
 				    " %" PRId32
-				    " workers load %.3g batches/s, the training would take %.3g.",
+				    " worker%s %.3g batches/s, the training would take %.3g.",
 				    report->series.workers,
+				    report->series.workers == 1 ? " loads" : "s load",
 				    report->series.workers / f->load_mean_ns * NS_PER_S,
 				    NS_PER_S / f->demand_mean_ns);
 		if (d->cause == CAUSE_CPU_CONTENTION)

@@ -82,6 +82,11 @@ static void add_verdict(const struct report *report, struct outline *o)
 	outline_cell(o, "%s", verdict->words);
 	if (f->verdict != STALL_VERDICT_INCOMPLETE) {
 		outline_cell(o, "%s", verdict_sentence(sentence, verdict_clock(f), f->stall_ratio));
+		/* Whose waits they are is not sure: nothing is promised. */
+		if (report->run.doubt_count > 0 && report->note_count) {
+			outline_cell(o, "In doubt: %s", report->notes[0]);
+			return;
+		}
 		if (f->starved && !isnan(f->gain_max))
 			page_append(below, sizeof(below),
 				    "With ideal input this training would run %s as fast",
@@ -265,6 +270,7 @@ static void add_warning(const struct report *report, struct outline *o)
 				? 1 - (double)report->totals.load_count / (double)f->batch_count
 				: 0;
 	const char *missing = report->run.patch_missing;
+	size_t said = report->run.doubt_count > 0; /* beside the verdict */
 	char text[400] = "", share[UNITS_MAX];
 
 	if (f->lost_share > LOSS_SERIOUS)
@@ -275,10 +281,10 @@ static void add_warning(const struct report *report, struct outline *o)
 	if (unseen > UNLOADED && report->series.workers != 0)
 		page_append(text, sizeof(text), "; %s of the loads were not seen",
 			    units_share(share, unseen));
-	if (report->note_count)
-		page_append(text, sizeof(text), "; %s", report->notes[0]);
-	if (report->note_count > 1)
-		page_append(text, sizeof(text), "; and %zu more", report->note_count - 1);
+	if (report->note_count > said)
+		page_append(text, sizeof(text), "; %s", report->notes[said]);
+	if (report->note_count > said + 1)
+		page_append(text, sizeof(text), "; and %zu more", report->note_count - said - 1);
 	if (!*text)
 		return;
 	outline_row(o, PAGE_YELLOW);

@@ -156,6 +156,8 @@ static int collect(const struct options *options, struct db *db, struct report *
 	if (choose_loader(options, report) < 0)
 		return cmd_fail("'%s' has no loader %" PRId64, options->run, options->loader);
 	r = read_loader(db, options->loader >= 0, report);
+	if (report->run.doubt_count > 0)
+		report->finding.confidence = STALL_CONFIDENCE_LOW;
 	if (r == 0 && report->loader && report->loader->batch_count > 0 && !report->series.count &&
 	    cmd_check_part(options, report->loader))
 		return CMD_ERROR;

@@ -19,7 +19,8 @@ static const char META_SQL[] = "SELECT key, value FROM t_meta";
 static const char COUNT_SQL[] = "SELECT (SELECT CAST(TOTAL(count) AS INTEGER) FROM t_loss"
 				"  WHERE what = 'events'),"
 				" (SELECT COUNT(*) FROM t_process), IFNULL((SELECT CAST(value AS"
-				"  INTEGER) FROM t_meta WHERE key = 'rank'), 0)";
+				"  INTEGER) FROM t_meta WHERE key = 'rank'), 0),"
+				" (SELECT COUNT(*) FROM t_note WHERE level = 'doubt')";
 
 /* The thread of its first epoch speaks for all; where nobody says so, it is not nested. */
 #define OWNER_SQL                                                                                  \
@@ -66,7 +67,8 @@ static const char EPOCHS_SQL[] =
 	"SELECT epoch, begin_ns, setup_ns, stop_begin_ns, stop_ns FROM t_epoch"
 	" WHERE loader_id = ?1 AND epoch >= ?2 AND epoch <= ?3 ORDER BY epoch";
 
-static const char NOTES_SQL[] = "SELECT text FROM t_note WHERE level = 'warning' ORDER BY rowid";
+static const char NOTES_SQL[] = "SELECT text FROM t_note"
+				" WHERE level IN ('doubt', 'warning') ORDER BY level, rowid";
 
 /* NULL stays NULL. */
 static int text_column(sqlite3_stmt *stmt, int i, enum redact_kind kind, char **ret_text)
@@ -176,6 +178,7 @@ int query_run(struct db *db, struct run_info *ret_run)
 		ret_run->lost_count = sqlite3_column_int64(stmt, 0);
 		ret_run->process_count = sqlite3_column_int64(stmt, 1);
 		ret_run->rank = sqlite3_column_int64(stmt, 2);
+		ret_run->doubt_count = sqlite3_column_int64(stmt, 3);
 		r = 0;
 	}
 	sqlite3_finalize(stmt);

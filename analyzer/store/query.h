@@ -52,6 +52,7 @@ struct run_info {
 	int64_t rank;
 	int64_t lost_count;		/* events that were dropped, all kinds */
 	int64_t process_count;
+	int64_t doubt_count;		/* notes by which the verdict may be another's */
 };
 
 int query_run(struct db *db, struct run_info *ret_run);
@@ -90,7 +91,7 @@ struct batch_filter {
  */
 int query_series(struct db *db, const struct batch_filter *filter, struct batch_series *series);
 
-/* Notes of level warning, oldest first, as one string each; *ret_notes and each to be freed. */
+/* Notes of level doubt, then warning, oldest first; *ret_notes and each to be freed. */
 int query_notes(struct db *db, char ***ret_notes, size_t *ret_count);
 
 #endif

@@ -104,7 +104,7 @@ def numbers(value):
 def check_plain(job, verb):
     """Text and each form that is a flag, of one run and of the job, shown and in a file."""
     has = report(*verb, "--help").out
-    forms = [[]] + [[form] for form in ("--json", "--csv", "--markdown") if form + " " in has]
+    forms = [[]] + [[form] for form in ("--json", "--csv", "--verbose", "--markdown") if form + " " in has]
     for form in forms:
         for runs in ([job.runs[0]], job.runs, [job.folder]):
             if verb in (["batches"], ["top"]) and len(runs) > 1 or verb == ["compare"] and \

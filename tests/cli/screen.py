@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The report is one screen of 22 lines of 80 columns, and says the same in all of its forms."""
 import os
+import sqlite3
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
@@ -43,6 +44,22 @@ def check_warning(folder):
     forms.check_forms(path)
 
 
+def check_doubt(folder):
+    """Where the waits may be another's, that comes before all else, and no gain is promised."""
+    path = rundb.build(os.path.join(folder, "doubt.db"),
+                       [rundb.loader(rundb.simulate(400, 4, 60, 10), workers=4)],
+                       notes=["a warning", "another thread asks"])
+    database = sqlite3.connect(path)
+    database.execute("UPDATE t_note SET level = 'doubt' WHERE text LIKE 'another%'")
+    database.commit()
+    database.close()
+    text, facts = forms.run(path), forms.check_forms(path)
+    t.check(text.splitlines()[3].startswith("  In doubt: another thread asks"), "the doubt", text)
+    t.check("With ideal input" not in text and "Warn   a warning" in text, "no promise", text)
+    t.equal((facts["confidence"], facts["coverage"]["warnings"]),
+            ("low", ["another thread asks", "a warning"]), "JSON")
+
+
 def check_selection(folder):
     """What was selected is said, and its bar sums to 100."""
     path = pages.lockstep(os.path.join(folder, "part.db"))
@@ -55,6 +72,7 @@ def main():
     check_kinds(folder)
     check_parts(folder)
     check_warning(folder)
+    check_doubt(folder)
     check_selection(folder)
     t.finish()
 

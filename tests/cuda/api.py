@@ -139,7 +139,7 @@ def check_report():
         close(said["calls"][key], sum(row[column] for row in rows) / 1e9, key)
     close(said["calls"]["training_launches_per_step"],
           sum(row["launch_count"] for row in rows) / len(rows), "launches")
-    text = re.sub(r"\s+", " ", report(done.database).out)
+    text = re.sub(r"\s+", " ", report("-v", done.database).out)
     for words in ("the training thread until the GPU was done", "all other threads:",
                   "the training thread, 10 calls a step"):
         check(words in text, "report says", words, text)
@@ -174,7 +174,7 @@ def check_older():
         equal(done.query("SELECT * FROM gpu_call"), [], knobs, "rows")
         busy = done.query("SELECT COUNT(gpu_busy_ns) AS n FROM batch")[0]["n"]
         equal(busy, PLAN["steps"], knobs, "busy is known")
-        lines = [line for line in report(done.database).out.splitlines() if "level default" in line]
+        lines = [line for line in report("-v", done.database).out.splitlines() if "level default" in line]
         equal(len(lines), 1, knobs, "lines that say so")
         said = json.loads(report("--json", done.database).out)["gpu"]
         equal((said["level"], said["calls"]), ("default", None), knobs, "JSON")

@@ -98,7 +98,7 @@ def check_report(name, done, rows, batches, fed):
         share = sum(r["busy_ns"] for r in own) / sum(b["step_ns"] for b in batches)
         check(abs(device["busy_share"] - share) < 0.02, name, "busy share", device, share)
         check(device["name"].startswith("Fake GPU {} at".format(device["device"])), name, device)
-    text = report(done.database).out
+    text = report("-v", done.database).out
     check("By device" in text and text.count("Fake GPU") >= len(gpu["devices"]), name, text)
 
 

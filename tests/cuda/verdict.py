@@ -20,7 +20,7 @@ ATTEMPTS = 4  # others may take the CPU, and then the host is late
 def judged(done):
     said = report("--json", done.database)
     equal(said.status, 0, "dlprof-report", said.err)
-    text = report(done.database)
+    text = report("-v", done.database)
     equal(text.status, 0, "dlprof-report", text.err)
     return json.loads(said.out), text.out
 

@@ -125,7 +125,7 @@ def attempt():
     t.check(others <= 1.02, "others have more than there is", others)
     t.check(twice < NO_GAIN, "twice the workers would bring", twice)
     t.equal(cause, "cpu_contention")
-    said = t.report(run.database)
+    said = t.report("-v", run.database)
     t.check("other programs took" in said.out, said.out)
     wrong = [(ours, kernels) for ours, kernels in (alone[:2], (others, true))
              if abs(ours - kernels) > TOLERANCE]
