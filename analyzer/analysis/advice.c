@@ -4,7 +4,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/cause.h"
+
 #define PAGEABLE_LEAST 0.5 /* of the bytes that go to the GPU */
+#define REMEDIES       3   /* for one cause, in the order in which they are tried */
+#define CANDIDATES     16
+#define NO_ROW         (-1)
+#define COUNT(array)   (sizeof(array) / sizeof(*(array)))
 
 const char *advice_name(enum advice_id id)
 {
@@ -26,6 +32,10 @@ const char *advice_name(enum advice_id id)
 		[ADVICE_STORAGE_BOUND] = "storage_bound",
 		[ADVICE_SMALL_READS] = "small_reads",
 		[ADVICE_MARK_LOADS] = "mark_loads",
+		[ADVICE_BALANCE_LOADS] = "balance_loads",
+		[ADVICE_INSPECT_LOADS] = "inspect_loads",
+		[ADVICE_CHEAPER_STARTS] = "cheaper_starts",
+		[ADVICE_FIND_EVENT] = "find_event",
 	};
 
 	return names[id];
@@ -45,27 +55,45 @@ const char *advice_useless_name(enum useless why)
 	return names[why];
 }
 
-/* What each cause asks for first. */
-static const enum advice_id FIRST[CAUSE_MAX] = {
-	[CAUSE_LOADER_CAPACITY] = ADVICE_MORE_LOADER_CAPACITY,
-	[CAUSE_CPU_CONTENTION] = ADVICE_REDUCE_CPU_PER_BATCH,
-	[CAUSE_SLOW_WORKER] = ADVICE_FIX_SLOW_WORKER,
-	[CAUSE_PERIODIC_SLOW_LOAD] = ADVICE_SMOOTH_SHARD_OPENING,
-	[CAUSE_HEAD_OF_LINE] = ADVICE_PREFETCH_OR_IN_ORDER_FALSE,
-	[CAUSE_INTERMITTENT_LOADER] = ADVICE_STORAGE,
-	[CAUSE_COLD_CACHE] = ADVICE_WARM_CACHE,
-	[CAUSE_EPOCH_START] = ADVICE_PERSISTENT_WORKERS,
-	[CAUSE_DELIVERY] = ADVICE_REDUCE_DELIVERY_COST,
-	[CAUSE_MAIN_THREAD_PERIODIC] = ADVICE_REDUCE_MAIN_THREAD_EVENT,
-	[CAUSE_SINGLE_PROCESS] = ADVICE_USE_WORKERS,
-	[CAUSE_UNSEEN_LOADER] = ADVICE_MARK_LOADS,
+/*
+ * What each cause asks for: the first that applies and helps. The last of each has a bound where
+ * the replay says nothing, so that what costs something is never left without a word.
+ */
+static const enum advice_id REMEDY[CAUSE_MAX][REMEDIES] = {
+	[CAUSE_LOADER_CAPACITY] = {ADVICE_MORE_LOADER_CAPACITY, ADVICE_REDUCE_CPU_PER_BATCH,
+				   ADVICE_INSPECT_LOADS},
+	[CAUSE_CPU_CONTENTION] = {ADVICE_REDUCE_CPU_PER_BATCH, ADVICE_MORE_LOADER_CAPACITY,
+				  ADVICE_INSPECT_LOADS},
+	[CAUSE_SLOW_WORKER] = {ADVICE_FIX_SLOW_WORKER, ADVICE_PREFETCH_OR_IN_ORDER_FALSE,
+			       ADVICE_INSPECT_LOADS},
+	[CAUSE_PERIODIC_SLOW_LOAD] = {ADVICE_BALANCE_LOADS, ADVICE_SMOOTH_SHARD_OPENING,
+				      ADVICE_INSPECT_LOADS},
+	[CAUSE_HEAD_OF_LINE] = {ADVICE_PREFETCH_OR_IN_ORDER_FALSE, ADVICE_INSPECT_LOADS},
+	[CAUSE_INTERMITTENT_LOADER] = {ADVICE_STORAGE, ADVICE_INSPECT_LOADS},
+	[CAUSE_COLD_CACHE] = {ADVICE_WARM_CACHE, ADVICE_INSPECT_LOADS},
+	[CAUSE_EPOCH_START] = {ADVICE_PERSISTENT_WORKERS, ADVICE_CHEAPER_STARTS},
+	[CAUSE_DELIVERY] = {ADVICE_REDUCE_DELIVERY_COST},
+	[CAUSE_ISOLATED_STALL] = {ADVICE_FIND_EVENT},
+	[CAUSE_MAIN_THREAD_PERIODIC] = {ADVICE_REDUCE_MAIN_THREAD_EVENT},
+	[CAUSE_SINGLE_PROCESS] = {ADVICE_USE_WORKERS, ADVICE_REDUCE_CPU_PER_BATCH,
+				  ADVICE_INSPECT_LOADS},
+	[CAUSE_UNSEEN_LOADER] = {ADVICE_MARK_LOADS},
 };
 
-/* What else the replay can price. */
+/* What else the replay can price, whatever the cause. */
 static const enum advice_id OTHERS[] = {
 	ADVICE_MORE_LOADER_CAPACITY,
 	ADVICE_PREFETCH_OR_IN_ORDER_FALSE,
-	ADVICE_REDUCE_CPU_PER_BATCH,
+	ADVICE_PERSISTENT_WORKERS,
+	ADVICE_REDUCE_DELIVERY_COST,
+};
+
+/* All that is looked at. */
+struct view {
+	const struct batch_series *series;
+	const struct finding *finding;
+	const struct cause_input *input;
+	const struct diagnosis *diagnosis;
 };
 
 /* Time that would not be spent, as a gain of throughput. */
@@ -74,93 +102,225 @@ static double gain_of(double share)
 	return share < 1 ? 1 / (1 - share) - 1 : NAN;
 }
 
-static struct advice price(enum advice_id id, const struct finding *finding,
-			   const struct whatif *whatif, double lost_share)
+/* The prediction that is this advice; of two, the better one. */
+static int row_of(const struct whatif *whatif, enum advice_id id)
 {
 	const double *gain = whatif->gain;
-	struct advice advice = {.id = id, .gain = NAN};
 
 	switch (id) {
 	case ADVICE_MORE_LOADER_CAPACITY:
-		advice.gain = fmax(gain[WHATIF_WORKERS_X2], gain[WHATIF_LOAD_HALF]);
-		break;
+		return WHATIF_WORKERS_X2;
 	case ADVICE_PREFETCH_OR_IN_ORDER_FALSE:
-		advice.gain = fmax(gain[WHATIF_PREFETCH_X4], gain[WHATIF_IN_ORDER_FALSE]);
-		break;
+		return gain[WHATIF_PREFETCH_X4] > gain[WHATIF_IN_ORDER_FALSE] ||
+				       isnan(gain[WHATIF_IN_ORDER_FALSE])
+			       ? WHATIF_PREFETCH_X4
+			       : WHATIF_IN_ORDER_FALSE;
 	case ADVICE_FIX_SLOW_WORKER:
-		advice.gain = gain[WHATIF_FIX_SLOW_WORKER];
-		break;
+		return WHATIF_FIX_SLOW_WORKER;
 	case ADVICE_USE_WORKERS:
-		advice.gain = gain[WHATIF_USE_WORKERS];
-		break;
+		return WHATIF_USE_WORKERS;
 	case ADVICE_REDUCE_CPU_PER_BATCH:
-		advice.gain = gain[WHATIF_LOAD_HALF];
-		break;
-	case ADVICE_SMOOTH_SHARD_OPENING:
-	case ADVICE_STORAGE:
-	case ADVICE_MARK_LOADS:
-		advice.gain = finding->gain_max - 1;
-		advice.is_bound = true;
-		break;
-	case ADVICE_PERSISTENT_WORKERS:
-		advice.gain = gain_of(account_restart_share(&finding->account));
-		advice.is_bound = true;
-		break;
-	case ADVICE_REDUCE_DELIVERY_COST:
-		advice.gain = gain_of(finding->account.share[ACCOUNT_RECEIVING]);
-		advice.is_bound = true;
-		break;
-	case ADVICE_WARM_CACHE:
-	case ADVICE_REDUCE_MAIN_THREAD_EVENT:
-		advice.gain = gain_of(lost_share);
-		advice.is_bound = true;
-		break;
-	case ADVICE_PAGEABLE_H2D:
-	case ADVICE_DECODE_BOUND:
-	case ADVICE_STORAGE_BOUND:
-	case ADVICE_SMALL_READS:
-	case ADVICE_NONE:
-	case ADVICE_MAX:
-		break;
+		return WHATIF_LOAD_HALF;
+	default:
+		return NO_ROW;
 	}
-	return advice;
 }
 
-static bool has(const struct advice_list *list, enum advice_id id)
+static bool reads_nothing(const struct view *v)
+{
+	return v->input->mix && mix_reads_nothing(v->input->mix);
+}
+
+/* Whether the words would be true here. */
+static bool applies(const struct view *v, enum advice_id id)
+{
+	switch (id) {
+	case ADVICE_NONE:
+		return false;
+	case ADVICE_PERSISTENT_WORKERS:
+		return v->series->persistent != 1 && v->series->workers != 0;
+	case ADVICE_STORAGE:
+	case ADVICE_WARM_CACHE:
+	case ADVICE_SMOOTH_SHARD_OPENING:
+		return !reads_nothing(v);
+	case ADVICE_BALANCE_LOADS:
+		return v->diagnosis->slow.every > 0;
+	case ADVICE_USE_WORKERS:
+		return v->series->workers == 0;
+	default:
+		return true;
+	}
+}
+
+static const struct cause_cost *cost_of(const struct diagnosis *d, enum cause cause)
+{
+	static const struct cause_cost nothing;
+	size_t i;
+
+	for (i = 0; i < d->cause_count; i++)
+		if (d->causes[i].cause == cause)
+			return &d->causes[i];
+	return &nothing;
+}
+
+/* A remedy's gain; that of the last one is a bound where no prediction says more than nothing. */
+static bool price(const struct view *v, enum cause cause, enum advice_id id, bool is_last,
+		  struct advice *ret)
+{
+	const struct whatif *whatif = &v->diagnosis->whatif;
+	int row = row_of(whatif, id);
+
+	*ret = (struct advice){.id = id, .whatif = row, .gain = NAN};
+	if (!applies(v, id))
+		return false;
+	if (row != NO_ROW && !isnan(whatif->gain[row])) {
+		ret->gain = whatif->gain[row];
+		if (ret->gain >= ADVICE_GAIN || (is_last && ret->gain > 0))
+			return true;
+		if (!is_last)
+			return false;
+	}
+	ret->whatif = NO_ROW;
+	ret->is_bound = true;
+	ret->gain = gain_of(cost_of(v->diagnosis, cause)->share);
+	return true;
+}
+
+/* What the cause asks for. */
+static bool remedy(const struct view *v, enum cause cause, struct advice *ret)
+{
+	size_t i;
+
+	for (i = 0; i < REMEDIES && REMEDY[cause][i] != ADVICE_NONE; i++) {
+		bool is_last = i + 1 == REMEDIES || REMEDY[cause][i + 1] == ADVICE_NONE;
+
+		if (price(v, cause, REMEDY[cause][i], is_last, ret))
+			return true;
+	}
+	return false;
+}
+
+static bool has(const struct advice_list *list, const struct advice *advice)
 {
 	size_t i;
 
 	for (i = 0; i < list->count; i++)
-		if (list->steps[i].id == id)
+		if (list->steps[i].id == advice->id ||
+		    (advice->whatif != NO_ROW && list->steps[i].whatif == advice->whatif))
 			return true;
 	return false;
 }
 
-/*
- * The cause's own remedy comes first. Others follow by gain; one that would bring more than it (as
- * halving every load does, whatever the cause) is no second step, and stands in the table of
- * predictions.
- */
-static void add_others(const struct finding *finding, const struct whatif *whatif,
-		       struct advice_list *ret)
+bool advice_has(const struct advice_list *list, enum whatif_id id)
 {
-	while (ret->count < ADVICE_MOST) {
-		struct advice best = {.gain = ADVICE_GAIN};
-		size_t i;
+	size_t i;
 
-		for (i = 0; i < sizeof(OTHERS) / sizeof(*OTHERS); i++) {
-			struct advice other = price(OTHERS[i], finding, whatif, NAN);
+	for (i = 0; i < list->count; i++)
+		if (list->steps[i].whatif == (int)id)
+			return true;
+	return false;
+}
 
-			/* It is the CPU's price only where the CPU is what is short. */
-			if (has(ret, other.id) || other.id == ADVICE_REDUCE_CPU_PER_BATCH)
-				continue;
-			if (other.gain >= best.gain && !(other.gain > ret->steps[0].gain))
-				best = other;
-		}
-		if (best.id == ADVICE_NONE)
+/* By gain behind the first step; the last one may have to go. */
+static void insert(struct advice_list *list, const struct advice *advice)
+{
+	size_t at;
+
+	if (!(advice->gain >= ADVICE_GAIN) || has(list, advice))
+		return;
+	if (list->count == ADVICE_MOST) {
+		if (!(advice->gain > list->steps[ADVICE_MOST - 1].gain))
 			return;
-		ret->steps[ret->count++] = best;
+		list->count--;
 	}
+	for (at = list->count++; at > 1 && list->steps[at - 1].gain < advice->gain; at--)
+		list->steps[at] = list->steps[at - 1];
+	list->steps[at] = *advice;
+}
+
+static bool is_about_loads(enum cause cause)
+{
+	return cause == CAUSE_LOADER_CAPACITY || cause == CAUSE_CPU_CONTENTION ||
+	       cause == CAUSE_SINGLE_PROCESS;
+}
+
+/* What the run would gain if its loads did without this part. */
+static int price_part(const struct view *v, double share, double *ret_gain)
+{
+	const struct whatif_wish wish = {.text = "",
+					 .workers = -1,
+					 .prefetch_factor = -1,
+					 .in_order = -1,
+					 .load_factor = 1 - fmin(share, 0.99)};
+	struct whatif whatif = v->diagnosis->whatif;
+	int r;
+
+	whatif.wish_count = 0;
+	r = whatif_ask(v->series, v->finding, &wish, 1, &whatif);
+	*ret_gain = whatif.gain[WHATIF_MAX];
+	return r;
+}
+
+/* Which part of a load to begin with, where loads are what is short: that part taken away whole. */
+static int add_parts(const struct view *v, struct advice_list *list)
+{
+	const struct load_mix *mix = v->input->mix;
+	const struct diagnosis *d = v->diagnosis;
+	int r = 0;
+
+	if (!mix || (!is_about_loads(d->cause) && !is_about_loads(d->second)))
+		return 0;
+	const struct {
+		enum advice_id id;
+		double share;
+	} parts[] = {
+		{ADVICE_DECODE_BOUND, mix_decode_share(mix)},
+		{mix_reads_small(mix) ? ADVICE_SMALL_READS : ADVICE_STORAGE_BOUND,
+		 mix_read_share(mix)},
+	};
+
+	for (size_t i = 0; r == 0 && i < COUNT(parts); i++) {
+		struct advice advice = {.id = parts[i].id, .whatif = NO_ROW, .is_bound = true};
+
+		if (parts[i].share < MIX_LEAST)
+			continue;
+		r = price_part(v, parts[i].share, &advice.gain);
+		if (r == 0)
+			insert(list, &advice);
+	}
+	return r;
+}
+
+/*
+ * What would bring more than the cause's own remedy (as twice the workers does, whatever the
+ * cause) is no second step, and stands in the table of predictions.
+ */
+static void add_others(const struct view *v, struct advice_list *list)
+{
+	struct advice advice;
+	size_t i;
+
+	if (v->diagnosis->second != CAUSE_UNKNOWN && remedy(v, v->diagnosis->second, &advice))
+		insert(list, &advice);
+	for (i = 0; i < COUNT(OTHERS); i++)
+		if (price(v, CAUSE_UNKNOWN, OTHERS[i], false, &advice) && !advice.is_bound &&
+		    !(advice.gain > list->steps[0].gain))
+			insert(list, &advice);
+}
+
+/*
+ * Copies from pageable memory are staged by the driver and hold up what follows. Pinned ones can
+ * run beside kernels, which at most takes away the time in which nothing but copies ran: the gain's
+ * bound. It goes beside the cause's own remedy, which is about other time.
+ */
+static void add_pageable(const struct gpu_use *gpu, struct advice_list *list)
+{
+	struct advice advice = {.id = ADVICE_PAGEABLE_H2D, .whatif = NO_ROW, .is_bound = true};
+
+	if (!gpu || !(gpu->pageable_share >= PAGEABLE_LEAST))
+		return;
+	advice.gain = gain_of(gpu->exposed_share);
+	insert(list, &advice);
 }
 
 /* Was a batch finished while an earlier one was waited for? */
@@ -174,82 +334,62 @@ static bool is_anything_behind(const struct batch_series *series)
 	return false;
 }
 
-static void add_useless(const struct batch_series *series, const struct finding *finding,
-			const struct whatif *whatif, struct advice_list *ret)
+static enum useless why(const struct view *v, enum whatif_id id)
+{
+	if (!v->finding->starved)
+		return USELESS_LOADING_IS_NO_LIMIT;
+	if (id == WHATIF_WORKERS_X2 && v->diagnosis->whatif.core_limited)
+		return USELESS_CORES_ARE_USED;
+	if (id == WHATIF_PREFETCH_X4 && v->finding->rho >= 1)
+		return USELESS_WORKERS_NEVER_IDLE;
+	if (id == WHATIF_IN_ORDER_FALSE && !is_anything_behind(v->series))
+		return USELESS_NOTHING_BEHIND;
+	return USELESS_OTHER_LIMIT;
+}
+
+/* Where batches are ready, or the iterator is what takes time, shorter loads are no help. */
+static bool is_not_about_loads(const struct view *v)
+{
+	enum cause cause = v->diagnosis->cause;
+
+	return !v->finding->starved || cause == CAUSE_DELIVERY || cause == CAUSE_EPOCH_START;
+}
+
+static void add_useless(const struct view *v, struct advice_list *list)
 {
 	static const enum whatif_id tried[] = {WHATIF_WORKERS_X2, WHATIF_PREFETCH_X4,
 					       WHATIF_IN_ORDER_FALSE, WHATIF_LOAD_HALF};
 	size_t i;
 
-	for (i = 0; i < sizeof(tried) / sizeof(*tried); i++) {
-		enum whatif_id id = tried[i];
-		enum useless why = USELESS_OTHER_LIMIT;
-
-		if (!(whatif->gain[id] < ADVICE_GAIN))
+	for (i = 0; i < COUNT(tried); i++) {
+		if (!(v->diagnosis->whatif.gain[tried[i]] < ADVICE_GAIN) ||
+		    advice_has(list, tried[i]) ||
+		    (tried[i] == WHATIF_LOAD_HALF && !is_not_about_loads(v)))
 			continue;
-		if (!finding->starved)
-			why = USELESS_LOADING_IS_NO_LIMIT;
-		else if (id == WHATIF_WORKERS_X2 && whatif->core_limited)
-			why = USELESS_CORES_ARE_USED;
-		else if (id == WHATIF_PREFETCH_X4 && finding->rho >= 1)
-			why = USELESS_WORKERS_NEVER_IDLE;
-		else if (id == WHATIF_IN_ORDER_FALSE && !is_anything_behind(series))
-			why = USELESS_NOTHING_BEHIND;
-		ret->useless[ret->useless_count].id = id;
-		ret->useless[ret->useless_count++].why = why;
+		list->useless[list->useless_count].id = tried[i];
+		list->useless[list->useless_count++].why = why(v, tried[i]);
 	}
 }
 
-void advice_insert(struct advice_list *list, struct advice advice)
+int advice_give(const struct batch_series *series, const struct finding *finding,
+		const struct cause_input *input, struct diagnosis *d)
 {
-	size_t at;
+	const struct view view = {series, finding, input, d};
+	struct advice_list *list = &d->advice;
+	int r = 0;
 
-	if (list->steps[0].id == ADVICE_NONE)
-		list->count = 0;
-	if (list->count == ADVICE_MOST)
-		list->count--;
-	for (at = list->count++; at > 1 && list->steps[at - 1].gain < advice.gain; at--)
-		list->steps[at] = list->steps[at - 1];
-	list->steps[at] = advice;
-}
-
-/*
- * Copies from pageable memory are staged by the driver and hold up what follows. Pinned ones can
- * run beside kernels, which at most takes away the time in which nothing but copies ran: the gain's
- * bound. It goes beside the cause's own remedy, which is about other time.
- */
-static void add_pageable(const struct gpu_use *gpu, struct advice_list *ret)
-{
-	struct advice advice = {.id = ADVICE_PAGEABLE_H2D, .is_bound = true};
-
-	if (!gpu || !(gpu->pageable_share >= PAGEABLE_LEAST))
-		return;
-	advice.gain = gain_of(gpu->exposed_share);
-	if (advice.gain >= ADVICE_GAIN)
-		advice_insert(ret, advice);
-}
-
-void advice_give(enum cause cause, const struct batch_series *series, const struct finding *finding,
-		 const struct whatif *whatif, const struct gpu_use *gpu, double lost_share,
-		 struct advice_list *ret)
-{
-	enum advice_id id = FIRST[cause];
-
-	memset(ret, 0, sizeof(*ret));
-	if (cause == CAUSE_UNKNOWN)
-		return;
-	if (id == ADVICE_PERSISTENT_WORKERS && series->persistent == 1)
-		id = ADVICE_NONE;
-	ret->steps[0] = price(id, finding, whatif, lost_share);
-	ret->count = 1;
-	if (!ret->steps[0].is_bound && ret->steps[0].gain < ADVICE_GAIN) {
-		ret->steps[0] = (struct advice){.id = ADVICE_NONE, .gain = NAN};
-		ret->count = 0;
+	memset(list, 0, sizeof(*list));
+	if (d->cause == CAUSE_UNKNOWN)
+		return 0;
+	if (remedy(&view, d->cause, &list->steps[0])) {
+		list->count = 1;
+		r = add_parts(&view, list);
+		add_others(&view, list);
 	}
-	if (finding->starved && id != ADVICE_NONE)
-		add_others(finding, whatif, ret);
-	if (!ret->count)
-		ret->count = 1;
-	add_pageable(gpu, ret);
-	add_useless(series, finding, whatif, ret);
+	add_pageable(input->gpu, list);
+	if (!list->count)
+		list->steps[list->count++] =
+			(struct advice){.id = ADVICE_NONE, .whatif = NO_ROW, .gain = NAN};
+	add_useless(&view, list);
+	return r;
 }

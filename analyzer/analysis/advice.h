@@ -1,30 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* advice.h - what to do about it, what that brings, and what would bring nothing. */
+/*
+ * advice.h - what to do about it, what that brings, and what would bring nothing.
+ *
+ * One list of candidates. Those that the replay can price have the gain of their prediction and are
+ * given from ADVICE_GAIN on; others have a bound from the account. The cause's own remedy comes
+ * first, then by gain that of the second cause and what else helps. A prediction stands behind a
+ * step, or among what would not help, or in neither; never in both.
+ */
 #ifndef ADVICE_H
 #define ADVICE_H
 
-#include "analysis/gpu_use.h"
-#include "analysis/stall.h"
 #include "analysis/whatif.h"
-
-enum cause {
-	CAUSE_UNKNOWN, /* no verdict */
-	CAUSE_NONE,
-	CAUSE_LOADER_CAPACITY,
-	CAUSE_CPU_CONTENTION,
-	CAUSE_SLOW_WORKER,
-	CAUSE_PERIODIC_SLOW_LOAD,
-	CAUSE_HEAD_OF_LINE,
-	CAUSE_INTERMITTENT_LOADER,
-	CAUSE_COLD_CACHE,
-	CAUSE_EPOCH_START,
-	CAUSE_DELIVERY,
-	CAUSE_ISOLATED_STALL,
-	CAUSE_MAIN_THREAD_PERIODIC,
-	CAUSE_SINGLE_PROCESS,
-	CAUSE_UNSEEN_LOADER,
-	CAUSE_MAX
-};
 
 enum advice_id {
 	ADVICE_NONE,
@@ -44,6 +30,10 @@ enum advice_id {
 	ADVICE_STORAGE_BOUND,
 	ADVICE_SMALL_READS,
 	ADVICE_MARK_LOADS,
+	ADVICE_BALANCE_LOADS,
+	ADVICE_INSPECT_LOADS,
+	ADVICE_CHEAPER_STARTS,
+	ADVICE_FIND_EVENT,
 	ADVICE_MAX
 };
 
@@ -62,12 +52,13 @@ enum useless {
 
 struct advice {
 	enum advice_id id;
+	int whatif;    /* the prediction whose gain this is; -1: none, it is a bound */
 	double gain;   /* predicted, over the run as it was; NAN: cannot be told */
 	bool is_bound; /* the gain is what it can bring at most */
 };
 
 struct advice_list {
-	struct advice steps[ADVICE_MOST]; /* the largest gain first */
+	struct advice steps[ADVICE_MOST];
 	size_t count;
 	struct {
 		enum whatif_id id;
@@ -76,16 +67,15 @@ struct advice_list {
 	size_t useless_count;
 };
 
-/*
- * What follows from the cause, and from what the GPU does (NULL: not known). `lost_share`: of all
- * time that the cause's events cost, or NAN.
- */
-void advice_give(enum cause cause, const struct batch_series *series, const struct finding *finding,
-		 const struct whatif *whatif, const struct gpu_use *gpu, double lost_share,
-		 struct advice_list *ret);
+struct cause_input;
+struct diagnosis;
 
-/* By gain behind the first step, which is the cause's own; the last one may have to go. */
-void advice_insert(struct advice_list *list, struct advice advice);
+/* Fills in diagnosis->advice, all else of which is known. 0 or -ENOMEM. */
+int advice_give(const struct batch_series *series, const struct finding *finding,
+		const struct cause_input *input, struct diagnosis *diagnosis);
+
+/* Whether a step's gain is that prediction. */
+bool advice_has(const struct advice_list *list, enum whatif_id id);
 
 /* As JSON has them. */
 const char *advice_name(enum advice_id id);

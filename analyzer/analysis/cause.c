@@ -4,21 +4,14 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "analysis/split.h"
 #include "analysis/stats.h"
 
-#define EXCESS_SHARE      0.5 /* of the median: what is longer than normal by so much is an event */
-#define EXCESS_FLOOR_NS   2e6
-#define SLOW_FACTOR       1.3
-#define SLOW_Z            4.0
-#define SLOW_SHARE        0.5
-#define COLD_FACTOR       1.3
-#define CPU_FULL          0.85
-#define QUEUED_MOST       0.5
-#define CAPACITY          1.0
-#define CAPACITY_MARGINAL 0.9
-#define FEWEST_EPOCHS     2 /* one start alone is no finding */
+#define EXCESS_SHARE    0.5 /* of the median: what is longer than normal by so much is an event */
+#define EXCESS_FLOOR_NS 2e6
+#define CPU_FULL        0.85
+#define GRADUAL_LEAST   0.3 /* of the excess of a slow load, its neighbour's */
 
 const char *cause_name(enum cause cause)
 {
@@ -83,6 +76,39 @@ static int list_others(const struct batch_series *s, const struct finding *f, fl
 	return 0;
 }
 
+/*
+ * Whether slow loads have neighbours that are nearly as slow: samples sorted by size grow and
+ * shrink, where opening a shard is one load, or one of each worker.
+ */
+static bool is_gradual(const struct period_query *q)
+{
+	const struct batch_series *s = q->series;
+	double around_ns = 0, slow_ns = 0, before_ns = 0;
+	size_t i, end;
+
+	for (i = 0; q->values && i < s->count; i = end) {
+		double run_ns = 0, excess_ns;
+
+		for (end = i; end < s->count; end++) {
+			excess_ns = (double)q->values[end] - q->offset_ns;
+			if (!(excess_ns > 0 && excess_ns >= q->theta_ns))
+				break;
+			run_ns += excess_ns;
+		}
+		if (end > i) {
+			double after_ns =
+				end < s->count ? (double)q->values[end] - q->offset_ns : 0;
+
+			slow_ns += run_ns / (double)(end - i);
+			around_ns += fmax(0, fmax(before_ns, after_ns));
+		} else {
+			before_ns = excess_ns;
+			end++;
+		}
+	}
+	return around_ns > GRADUAL_LEAST * slow_ns;
+}
+
 static int find_periods(const struct batch_series *s, const struct finding *f, const float *others,
 			struct diagnosis *ret)
 {
@@ -116,6 +142,7 @@ static int find_periods(const struct batch_series *s, const struct finding *f, c
 		r = period_find(&of_compute, &ret->compute);
 	if (r == 0)
 		r = period_find(&of_load, &ret->load);
+	ret->load.gradual = ret->load.batches && is_gradual(&of_load);
 	ret->wait_timer.period_ns = ret->compute_timer.period_ns = NAN;
 	if (of_wait.values && ret->wait.event_count > TIMER_LEAST)
 		period_find_timer(&of_wait, &ret->wait_timer);
@@ -129,128 +156,6 @@ static int find_periods(const struct batch_series *s, const struct finding *f, c
 	return r;
 }
 
-/* Stall time by worker; the one with most. */
-static int32_t find_suspect(const struct batch_series *s, const struct finding *f,
-			    double *ret_share)
-{
-	const float *waits = stall_waits(s, f);
-	double *stall_ns = calloc((size_t)s->workers, sizeof(*stall_ns));
-	int32_t best = 0, w;
-	size_t i;
-
-	if (!stall_ns)
-		return -ENOMEM;
-	for (i = 0; i < s->count; i++)
-		if (s->state[i] & SERIES_STARVED && s->worker[i] >= 0 && s->worker[i] < s->workers)
-			stall_ns[s->worker[i]] += (double)waits[i];
-	for (w = 1; w < s->workers; w++)
-		if (stall_ns[w] > stall_ns[best])
-			best = w;
-	*ret_share = stall_ns[best] / f->wait_starved_ns;
-	free(stall_ns);
-	return best;
-}
-
-static double median_where(const struct trace *t, int32_t worker, bool same, float *scratch,
-			   struct stats_moments *logs)
-{
-	struct stats_column column = {scratch, NULL, 0};
-	size_t i;
-
-	for (i = 0; i < t->count; i++) {
-		int16_t which = t->worker[i];
-		double ns = (double)t->load_ns[i];
-
-		if (which < 0 || (which == worker) != same)
-			continue;
-		if ((size_t)which < t->factor_count)
-			ns *= t->factors[which];
-		scratch[column.count++] = (float)ns;
-		if (ns > 0)
-			stats_add(logs, log(ns));
-	}
-	return stats_median(&column);
-}
-
-/* analysis.md 3.7; the phase alone cannot tell, as workers in step always stall at the same one. */
-static int find_slow_worker(const struct batch_series *s, const struct finding *f,
-			    const struct trace *t, struct slow_worker *ret)
-{
-	struct stats_moments own = {0}, others = {0};
-	int32_t suspect;
-	float *scratch;
-
-	*ret = (struct slow_worker){.worker = -1, .factor = NAN, .z = NAN, .share = NAN};
-	if (!f->starved || s->workers < 2 || s->workers > REPLAY_WORKERS || !t->count)
-		return 0;
-	suspect = find_suspect(s, f, &ret->share);
-	if (suspect < 0)
-		return suspect;
-	scratch = malloc(t->count * sizeof(*scratch));
-	if (!scratch)
-		return -ENOMEM;
-	ret->factor = median_where(t, suspect, true, scratch, &own) /
-		      median_where(t, suspect, false, scratch, &others);
-	ret->z = replay_welch(&own, &others);
-	free(scratch);
-	if (ret->factor >= SLOW_FACTOR && ret->z >= SLOW_Z && ret->share >= SLOW_SHARE)
-		ret->worker = suspect;
-	return 0;
-}
-
-static void find_cold(const struct batch_series *s, const struct finding *f, struct cold *ret)
-{
-	struct part {
-		double load_ns, stall_ns, time_ns;
-		size_t loads;
-	} parts[2] = {0};
-	const float *waits = stall_waits(s, f);
-	size_t run, i;
-
-	*ret = (struct cold){NAN, NAN, NAN, NAN};
-	for (run = 0; run < s->run_count; run++) {
-		struct part *part = &parts[s->runs[run].epoch != s->runs[0].epoch];
-
-		for (i = s->runs[run].begin; i < series_run_end(s, run); i++) {
-			if (!(s->state[i] & SERIES_STEADY))
-				continue;
-			part->time_ns += (double)s->wait_ns[i] + (double)s->compute_ns[i];
-			if (s->state[i] & SERIES_STARVED)
-				part->stall_ns += (double)waits[i];
-			if (s->load_ns && s->load_ns[i] >= 0) {
-				part->load_ns += (double)s->load_ns[i];
-				part->loads++;
-			}
-		}
-	}
-	if (!parts[0].loads || !parts[1].loads || s->runs[0].epoch != 0)
-		return;
-	ret->first_load_ns = parts[0].load_ns / (double)parts[0].loads;
-	ret->later_load_ns = parts[1].load_ns / (double)parts[1].loads;
-	ret->first_ratio = parts[0].stall_ns / parts[0].time_ns;
-	ret->later_ratio = parts[1].stall_ns / parts[1].time_ns;
-	ret->found = ret->first_load_ns >= COLD_FACTOR * ret->later_load_ns &&
-		     ret->first_ratio >= STALL_MODERATE && ret->later_ratio < STALL_MODERATE;
-}
-
-/* Stall time of batches while others were ready, of those of which that is known. */
-static double queued_share(const struct batch_series *s, const struct finding *f)
-{
-	const unsigned known = SERIES_STARVED | SERIES_QUEUE_KNOWN;
-	const float *waits = stall_waits(s, f);
-	double queued_ns = 0, all_ns = 0;
-	size_t i;
-
-	for (i = 0; i < s->count; i++) {
-		if ((s->state[i] & known) != known)
-			continue;
-		all_ns += (double)waits[i];
-		if (s->state[i] & SERIES_QUEUE)
-			queued_ns += (double)waits[i];
-	}
-	return all_ns > 0 ? queued_ns / all_ns : NAN;
-}
-
 /* CPU time of the workers in a second, over the cores that other programs leave. */
 static double cpu_share(const struct batch_series *s, const struct finding *f)
 {
@@ -260,119 +165,132 @@ static double cpu_share(const struct batch_series *s, const struct finding *f)
 	       series_free_cores(s);
 }
 
-/* Shard openings and the like: in the loads themselves, or every so many rounds of the workers. */
-static bool is_periodic_load(const struct batch_series *s, const struct diagnosis *d)
+/* The mechanism by which the training waits for batches that are not ready. */
+static enum cause cause_of(enum split_owner owner, const struct diagnosis *d)
 {
-	const struct period *wait = &d->wait, *load = &d->load;
+	static const enum cause causes[SPLIT_MAX] = {
+		[SPLIT_CAPACITY] = CAUSE_LOADER_CAPACITY,
+		[SPLIT_SLOW_WORKER] = CAUSE_SLOW_WORKER,
+		[SPLIT_PERIODIC] = CAUSE_PERIODIC_SLOW_LOAD,
+		[SPLIT_HEAD_OF_LINE] = CAUSE_HEAD_OF_LINE,
+		[SPLIT_INTERMITTENT] = CAUSE_INTERMITTENT_LOADER,
+		[SPLIT_COLD] = CAUSE_COLD_CACHE,
+		[SPLIT_ISOLATED] = CAUSE_ISOLATED_STALL,
+		[SPLIT_SINGLE] = CAUSE_SINGLE_PROCESS,
+		[SPLIT_UNSEEN] = CAUSE_UNSEEN_LOADER,
+	};
 
-	if (wait->regular && s->workers > 1 && wait->batches > s->workers &&
-	    wait->batches % s->workers == 0)
-		return true;
-	if (!load->batches || load->batches == s->workers)
-		return false;
-	return load->regular || (wait->batches && (wait->batches % load->batches == 0 ||
-						   load->batches % wait->batches == 0));
+	if (owner == SPLIT_CAPACITY && d->cpu_share >= CPU_FULL)
+		return CAUSE_CPU_CONTENTION;
+	return causes[owner];
 }
 
-static enum cause cause_of_starving(const struct batch_series *s, const struct finding *f,
-				    const struct diagnosis *d)
+/* Puts it behind those that cost more. */
+static void add_cause(struct diagnosis *d, enum cause cause, double ns, double time_ns)
 {
-	if (s->workers == 0)
-		return CAUSE_SINGLE_PROCESS;
-	if (d->cold.found)
-		return CAUSE_COLD_CACHE;
-	if (d->slow.worker >= 0)
-		return CAUSE_SLOW_WORKER;
-	if (f->rho >= CAPACITY)
-		return d->cpu_share >= CPU_FULL ? CAUSE_CPU_CONTENTION : CAUSE_LOADER_CAPACITY;
-	if (is_periodic_load(s, d))
-		return CAUSE_PERIODIC_SLOW_LOAD;
-	if (d->queued_share >= QUEUED_MOST && s->in_order != 0)
-		return CAUSE_HEAD_OF_LINE;
-	if (f->rho >= CAPACITY_MARGINAL)
-		return d->cpu_share >= CPU_FULL ? CAUSE_CPU_CONTENTION : CAUSE_LOADER_CAPACITY;
-	return isnan(f->load_mean_ns) ? CAUSE_UNSEEN_LOADER : CAUSE_INTERMITTENT_LOADER;
+	struct cause_cost cost = {cause, ns, ns / time_ns};
+	size_t at;
+
+	if (!(ns > 0))
+		return;
+	for (at = d->cause_count++; at > 0 && d->causes[at - 1].ns < ns; at--)
+		d->causes[at] = d->causes[at - 1];
+	d->causes[at] = cost;
 }
 
-static enum cause cause_of_the_rest(const struct finding *f, const struct diagnosis *d)
+/*
+ * Steps are not waiting: what stops the training itself is the cause of a run that does not starve,
+ * or of one beside which no waiting would be named; else it stands second.
+ */
+static void add_pauses(const struct finding *f, struct diagnosis *d)
 {
-	if (d->cold.found)
-		return CAUSE_COLD_CACHE;
-	/* Where the GPU had work all the time, long waits of the host are none of its stalls. */
-	if (f->stall_ratio >= STALL_MODERATE && isnan(f->drain_ratio))
-		return CAUSE_ISOLATED_STALL;
-	if (account_restart_share(&f->account) >= STALL_MODERATE && f->epoch_count >= FEWEST_EPOCHS)
-		return CAUSE_EPOCH_START;
-	if (f->account.share[ACCOUNT_RECEIVING] >= STALL_MODERATE)
-		return CAUSE_DELIVERY;
-	if (d->compute_share >= CAUSE_COST_LEAST)
-		return CAUSE_MAIN_THREAD_PERIODIC;
-	return CAUSE_NONE;
+	double ns = d->compute_share * (f->wait_all_ns + f->compute_all_ns);
+	double time_ns = f->account.time_ns;
+	struct cause_cost cost = {CAUSE_MAIN_THREAD_PERIODIC, ns, ns / time_ns};
+	size_t at;
+
+	if (!(d->compute_share >= CAUSE_COST_LEAST))
+		return;
+	if (!d->cause_count || !(ns > d->causes[0].ns) || d->causes[0].ns < CAUSE_SECOND * ns) {
+		add_cause(d, cost.cause, cost.ns, time_ns);
+		return;
+	}
+	for (at = d->cause_count++; at > 1; at--)
+		d->causes[at] = d->causes[at - 1];
+	d->causes[1] = cost;
 }
 
-/* What most of the waiting is. */
-static enum cause find_cause(const struct batch_series *s, const struct finding *f,
-			     const struct diagnosis *d)
+/* All of the account's waiting goes to one mechanism or another, as far as it is told apart. */
+static void list_causes(const struct finding *f, const struct split *split, struct diagnosis *d)
 {
-	double restart = account_restart_share(&f->account);
-	double receiving = f->account.share[ACCOUNT_RECEIVING];
-	double not_ready = f->account.share[ACCOUNT_NOT_READY];
+	const double *part_ns = f->account.part_ns;
+	double time_ns = f->account.time_ns, pool_ns = f->own.part_ns[ACCOUNT_NOT_READY], known_ns;
+	int owner;
 
-	if (!f->starved)
-		return cause_of_the_rest(f, d);
-	if (restart > not_ready && !(receiving > restart))
-		return CAUSE_EPOCH_START;
-	return receiving > not_ready ? CAUSE_DELIVERY : cause_of_starving(s, f, d);
+	if (f->starved) {
+		known_ns = part_ns[ACCOUNT_EPOCH_START] + part_ns[ACCOUNT_EPOCH_END];
+		add_cause(d, CAUSE_EPOCH_START, known_ns, time_ns);
+		add_cause(d, CAUSE_DELIVERY, part_ns[ACCOUNT_RECEIVING], time_ns);
+		if (isnan(pool_ns))
+			pool_ns = f->own.wait_ns - f->own.part_ns[ACCOUNT_EPOCH_START] -
+				  f->own.part_ns[ACCOUNT_EPOCH_END];
+		for (owner = 0; owner < SPLIT_MAX; owner++)
+			add_cause(d, cause_of((enum split_owner)owner, d),
+				  pool_ns * split->share[owner], time_ns);
+		while (d->cause_count > 1 && d->causes[d->cause_count - 1].share < CAUSE_COST_LEAST)
+			d->cause_count--;
+	}
+	add_pauses(f, d);
+	d->cause = d->cause_count ? d->causes[0].cause : CAUSE_NONE;
+	d->second = d->cause_count > 1 && d->causes[1].ns >= CAUSE_SECOND * d->causes[0].ns
+			    ? d->causes[1].cause
+			    : CAUSE_UNKNOWN;
 }
 
-/* Share of all time that goes with the cause, for those that the replay cannot price. */
-static double lost_share(const struct finding *f, const struct diagnosis *d)
+static int find(const struct batch_series *s, const struct finding *f,
+		const struct cause_input *input, bool predicts, struct diagnosis *ret)
 {
-	if (d->cause == CAUSE_MAIN_THREAD_PERIODIC)
-		return d->compute_share;
-	if (d->cause == CAUSE_COLD_CACHE)
-		return f->stall_ratio;
-	return NAN;
-}
-
-static int find(const struct batch_series *s, const struct finding *f, const struct gpu_use *gpu,
-		bool predicts, struct diagnosis *ret)
-{
+	const struct split_periods periods = {&ret->wait, &ret->load};
+	static const struct cause_input nothing;
 	float *others = NULL;
+	struct split split;
 	struct trace trace;
 	int r;
 
-	*ret = (struct diagnosis){.cpu_share = NAN, .queued_share = NAN};
-	r = trace_init(s, f, &trace);
-	if (r == 0)
-		r = list_others(s, f, &others);
+	if (!input)
+		input = &nothing;
+	*ret = (struct diagnosis){.cpu_share = NAN, .slow = {.worker = -1}};
+	r = list_others(s, f, &others);
 	if (r == 0)
 		r = find_periods(s, f, others, ret);
 	free(others);
 	if (r == 0)
-		r = find_slow_worker(s, f, &trace, &ret->slow);
+		r = slow_find(s, f, input->work, &ret->slow);
 	if (r == 0)
 		r = boot_stall_ratio(s, f, &ret->boot);
-	if (r == 0 && predicts)
+	if (r < 0)
+		return r;
+	split_find(s, f, &ret->slow, &periods, &split);
+	ret->cold = split.cold;
+	ret->shift = split.shift;
+	ret->queued_share = split.queued_share;
+	ret->isolated_count = split.isolated_count;
+	ret->cpu_share = cpu_share(s, f);
+	if (f->gap == STALL_GAP_NONE)
+		list_causes(f, &split, ret);
+	if (!predicts)
+		return 0;
+	r = trace_init(s, f, &trace);
+	if (r == 0)
 		r = whatif_predict(s, f, &trace, &ret->whatif);
-	if (r == 0) {
-		find_cold(s, f, &ret->cold);
-		ret->cpu_share = cpu_share(s, f);
-		ret->queued_share = queued_share(s, f);
-		if (f->gap == STALL_GAP_NONE)
-			ret->cause = find_cause(s, f, ret);
-		if (predicts)
-			advice_give(ret->cause, s, f, &ret->whatif, gpu, lost_share(f, ret),
-				    &ret->advice);
-	}
 	trace_done(&trace);
-	return r;
+	return r < 0 ? r : advice_give(s, f, input, ret);
 }
 
-int cause_find(const struct batch_series *s, const struct finding *f, const struct gpu_use *gpu,
-	       struct diagnosis *ret)
+int cause_find(const struct batch_series *s, const struct finding *f,
+	       const struct cause_input *input, struct diagnosis *ret)
 {
-	return find(s, f, gpu, true, ret);
+	return find(s, f, input, true, ret);
 }
 
 int cause_find_bare(const struct batch_series *s, const struct finding *f, struct diagnosis *ret)

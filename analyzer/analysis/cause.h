@@ -2,61 +2,83 @@
 /*
  * cause.h - why the loop waits, or why it does not although something is amiss.
  *
- * The decision order of analysis.md 3.7 and 4. Not starved: cold cache, isolated stall, epoch
- * start, delivery, main thread, none. Starved: cold cache, slow worker, then rho >= 1: loader
- * capacity or, where the workers use 85 % of the cores, CPU contention; then periodic slow load,
- * head of line, rho >= .9: loader capacity, else intermittent. Neither the length of the queue nor
- * how busy the workers are tells these apart: in order, the batches that are ready can all be the
- * wrong ones.
+ * Every mechanism gets its seconds of the account (account.h): the start and end of epochs and
+ * receiving are parts of it; what was waited for batches that were not ready is divided by split.h.
+ * The largest is the cause, whatever the others are, and one from a third of it is named beside it.
+ * What the training's own pauses cost is time of steps: it is the cause of a run that does not
+ * starve, and of one in which it is three times as much as any waiting.
  */
 #ifndef CAUSE_H
 #define CAUSE_H
 
 #include "analysis/advice.h"
 #include "analysis/boot.h"
+#include "analysis/gpu_use.h"
+#include "analysis/mix.h"
 #include "analysis/period.h"
+#include "analysis/slow.h"
+#include "analysis/split.h"
 #include "analysis/stall.h"
 #include "analysis/whatif.h"
 
-#define CAUSE_COST_LEAST 0.01 /* of all time: what costs less is no finding */
+#define CAUSE_COST_LEAST 0.01      /* of all time: what costs less is no finding */
+#define CAUSE_SECOND     (1.0 / 3) /* of the first: what is named beside it */
 
-/* At least 1.3 times the median load of the others, Welch's z >= 4 on log loads, half the stalls.
- */
-struct slow_worker {
-	int32_t worker; /* -1: none */
-	double factor;  /* its median load over that of all others */
-	double z;
-	double share; /* of the stall time that is on its batches */
+enum cause {
+	CAUSE_UNKNOWN, /* no verdict */
+	CAUSE_NONE,
+	CAUSE_LOADER_CAPACITY,
+	CAUSE_CPU_CONTENTION,
+	CAUSE_SLOW_WORKER,
+	CAUSE_PERIODIC_SLOW_LOAD,
+	CAUSE_HEAD_OF_LINE,
+	CAUSE_INTERMITTENT_LOADER,
+	CAUSE_COLD_CACHE,
+	CAUSE_EPOCH_START,
+	CAUSE_DELIVERY,
+	CAUSE_ISOLATED_STALL,
+	CAUSE_MAIN_THREAD_PERIODIC,
+	CAUSE_SINGLE_PROCESS,
+	CAUSE_UNSEEN_LOADER,
+	CAUSE_MAX
 };
 
-/* The first epoch against those after it. NAN: there is only one. */
-struct cold {
-	double first_load_ns, later_load_ns;
-	double first_ratio, later_ratio; /* stall ratios */
-	bool found;
+struct cause_cost {
+	enum cause cause;
+	double ns;
+	double share; /* of the account's time */
 };
 
 struct diagnosis {
 	enum cause cause;
+	enum cause second; /* named beside it; CAUSE_UNKNOWN: none */
+	struct cause_cost causes[CAUSE_MAX];
+	size_t cause_count; /* 0: there is nothing to name */
 	struct period wait, compute, load;
 	struct timer wait_timer, compute_timer;
 	double compute_share; /* of all time that the periodic long steps cost */
 	bool steps_only;      /* `compute` is of whole steps: nothing else is known */
-	struct slow_worker slow;
+	struct slow_workers slow;
 	struct cold cold;
+	struct shift shift;
+	double isolated_count;
 	double cpu_share;    /* of the cores that the workers used; NAN: unknown */
-	double queued_share; /* of the stall time while other batches were ready */
+	double queued_share; /* of the waiting, while other batches were ready */
 	struct whatif whatif;
 	struct boot boot;
 	struct advice_list advice;
 };
 
-/*
- * Of a judged series; confidence and the like are the finding's. `gpu`: what its time went to, or
- * NULL. 0 or -ENOMEM.
- */
+/* What is known besides the series; NULL: is not. */
+struct cause_input {
+	const struct gpu_use *gpu;    /* what the GPU's time went to */
+	const struct load_mix *mix;   /* what the loads' time went to */
+	const struct slow_work *work; /* what each worker read */
+};
+
+/* Of a judged series; confidence and the like are the finding's. 0 or -ENOMEM. */
 int cause_find(const struct batch_series *series, const struct finding *finding,
-	       const struct gpu_use *gpu, struct diagnosis *ret);
+	       const struct cause_input *input, struct diagnosis *ret);
 
 /* The same without predictions and advice, which take most of the time. */
 int cause_find_bare(const struct batch_series *series, const struct finding *finding,

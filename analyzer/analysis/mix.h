@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mix.h - where loading is what is short: which part of a load to begin with. */
+/* mix.h - what the time of the loads went to: which part of a load to begin with. */
 #ifndef MIX_H
 #define MIX_H
 
-#include "analysis/cause.h"
+#include <stdbool.h>
 
 /* Sums over the same loads; NAN: not observed. */
 struct load_mix {
@@ -15,12 +15,14 @@ struct load_mix {
 #define MIX_SMALL_BYTES 16384.0 /* a read; below it the call costs what the bytes do */
 #define MIX_SMALL_READS 8.0     /* a sample */
 
-/*
- * Adds to the steps of a judged run, behind the cause's own remedy, decode_bound, storage_bound or
- * small_reads, where that part is MIX_LEAST of the loads or more and the run without it, replayed,
- * gains ADVICE_GAIN. The gain is a bound: that part taken away whole. 0 or -ENOMEM.
- */
-int mix_refine(const struct batch_series *series, const struct finding *finding,
-	       const struct load_mix *mix, struct diagnosis *diagnosis);
+/* Shares of the loads' time: 0 where it is not known, or none. */
+double mix_decode_share(const struct load_mix *mix);
+double mix_read_share(const struct load_mix *mix); /* with opening */
+
+/* Most of a load's reads are small, and many. */
+bool mix_reads_small(const struct load_mix *mix);
+
+/* Whether loads are known not to have read any file. */
+bool mix_reads_nothing(const struct load_mix *mix);
 
 #endif

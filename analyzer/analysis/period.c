@@ -21,7 +21,7 @@
 #define WINDOWS        64 /* at most: of more values than these hold, they are a sample */
 #define FEW_WINDOWS    16 /* suffice where the evidence is beyond all doubt */
 #define BEYOND_DOUBT   (-100.0)
-#define BLOCK          8 /* rows: half to choose the phase, half to measure it */
+#define BLOCK          8  /* rows: half to choose the phase, half to measure it */
 #define PIECE_LEAST    12 /* batches from one break to the next, on average */
 #define WORKER_SHARE   0.60
 #define WORKER_PERIODS 4
@@ -64,7 +64,7 @@ struct search {
 	struct best best;
 	struct best best_cut; /* of the layout that is cut at breaks */
 	double log_p_workers; /* of as many as there are workers, before its memory is counted */
-	float *log_p_of; /* of each period, its best layout and series */
+	float *log_p_of;      /* of each period, its best layout and series */
 };
 
 _Static_assert(PERIOD_MOST == FOLD_MOST, "all periods that are folded");
@@ -151,14 +151,13 @@ static void try_layout(struct search *s, const struct layout *layout, struct fol
 			s->log_p_of[period] = (float)log_p[period];
 	if (s->workers > 1 && s->workers <= layout->most)
 		s->log_p_workers = fmin(s->log_p_workers, plain[s->workers]);
-	offer(s,
-	      &(struct best){
-		      .layout = layout,
-		      .capped = capped,
-		      .period = best,
-		      .log_p = log_p[best],
-		      .log_p_plain = plain[best],
-	      });
+	offer(s, &(struct best){
+			 .layout = layout,
+			 .capped = capped,
+			 .period = best,
+			 .log_p = log_p[best],
+			 .log_p_plain = plain[best],
+		 });
 }
 
 static int try_long(struct search *s, const struct layout *layout, bool capped)
@@ -258,10 +257,10 @@ static int lay_out_pieces(struct search *s)
 		if (!to->segments)
 			r = -ENOMEM;
 		for (i = 0; r == 0 && i < from->segment_count; i++)
-			to->segment_count += events_cut(
-				&breaks, &from->segments[i],
-				is_epochs ? from->segments[i].begin : from->segments[i].lead, &at,
-				&to->segments[to->segment_count]);
+			to->segment_count += events_cut(&breaks, &from->segments[i],
+							is_epochs ? from->segments[i].begin
+								  : from->segments[i].lead,
+							&at, &to->segments[to->segment_count]);
 		s->layout_count += r == 0;
 	}
 	events_done(&breaks);

@@ -41,6 +41,7 @@ struct period {
 	size_t event_count;
 	size_t large_count; /* events of at least half the size that half of the time is in */
 	double large_ns;
+	bool gradual;  /* of loads, by whom it is set: those around a slow one are slow too */
 	bool drifting; /* found by regular gaps, not by a phase: there is no log_p */
 	bool tested;   /* there were enough batches and events for a test */
 	float log_p_of[PERIOD_MOST + 1]; /* ln p of every period that was folded; 0: was not */

@@ -31,8 +31,9 @@ static void man_explanations(FILE *out)
 		for (size_t i = 0; (explanation = explain_at(i)); i++) {
 			if (strcmp(explanation->kind, kinds[k].kind) != 0)
 				continue;
-			snprintf(text, sizeof(text), "%s\n\n%s", explanation->line,
-				 explanation->page);
+			snprintf(text, sizeof(text), "%s\n\n%s%s%s", explanation->line,
+				 explanation->how ? explanation->how : "",
+				 explanation->how ? "\n\n" : "", explanation->page);
 			man_entry(out, explanation->id, text);
 		}
 	}

@@ -9,85 +9,8 @@
 #include "render/screen.h"
 #include "render/units.h"
 
-#define NS_PER_S 1e9
-
-#define OTHERS_LEAST  0.1	/* of the cores: less is what any machine has running */
-
-/* The numbers that the cause was decided by. */
-void advise_add_evidence(const struct report *report, char *text, size_t size)
-{
-	const struct diagnosis *d = &report->diagnosis;
-	const struct finding *f = &report->finding;
-	char a[UNITS_MAX], b[UNITS_MAX];
-
-	switch (d->cause) {
-	case CAUSE_LOADER_CAPACITY:
-	case CAUSE_CPU_CONTENTION:
-		if (!isnan(f->rho))
-			page_append(text, size,
-				    " %" PRId32
-				    " worker%s %.3g batches/s, the training would take %.3g.",
-				    report->series.workers,
-				    report->series.workers == 1 ? " loads" : "s load",
-				    report->series.workers / f->load_mean_ns * NS_PER_S,
-				    NS_PER_S / f->demand_mean_ns);
-		if (d->cause == CAUSE_CPU_CONTENTION)
-			page_append(text, size, " They use %s of %s%.3g cores.",
-				    units_share(a, d->cpu_share),
-				    advise_others(report) ? "what others leave of " : "",
-				    report->series.cores);
-		else if (f->eta < 0.9)
-			page_append(text, size,
-				    " Delivering in order costs another %s, because loads differ.",
-				    units_share(a, 1 - f->eta));
-		break;
-	case CAUSE_SLOW_WORKER:
-		page_append(text, size,
-			    " Worker %" PRId32
-			    " takes %.2g times as long as the others; %s of the stall time is "
-			    "on its batches.",
-			    d->slow.worker, d->slow.factor,
-			    units_share(a, d->slow.share));
-		break;
-	case CAUSE_HEAD_OF_LINE:
-		page_append(text, size, " %s of the stall time other batches were ready.",
-			    units_share(a, d->queued_share));
-		break;
-	case CAUSE_COLD_CACHE:
-		page_append(
-			text, size,
-			" Its loads take %s, later ones %s; %s of its time is waiting, later %s.",
-			units_time(a, d->cold.first_load_ns), units_time(b, d->cold.later_load_ns),
-			units_share((char[UNITS_MAX]){0}, d->cold.first_ratio),
-			units_share((char[UNITS_MAX]){0}, d->cold.later_ratio));
-		break;
-	case CAUSE_EPOCH_START:
-		page_append(text, size, " It takes %s of all time, %s in %zu epochs.",
-			    units_share(a, f->account.share[ACCOUNT_EPOCH_START]),
-			    units_time(b, f->wait_start_ns), f->epoch_count);
-		break;
-	case CAUSE_DELIVERY:
-		page_append(text, size, " It takes %s of the time.",
-			    units_share(a, f->account.share[ACCOUNT_RECEIVING]));
-		break;
-	case CAUSE_ISOLATED_STALL:
-		page_append(text, size, " Without the largest, %s of the time is waiting.",
-			    units_share(a, f->trimmed_ratio));
-		break;
-	case CAUSE_MAIN_THREAD_PERIODIC:
-		page_append(text, size, " It takes %s of the time.",
-			    units_share(a, d->compute_share));
-		break;
-	case CAUSE_PERIODIC_SLOW_LOAD:
-	case CAUSE_INTERMITTENT_LOADER:
-	case CAUSE_SINGLE_PROCESS:
-	case CAUSE_UNSEEN_LOADER:
-	case CAUSE_NONE:
-	case CAUSE_UNKNOWN:
-	case CAUSE_MAX:
-		break;
-	}
-}
+#define NS_PER_S     1e9
+#define OTHERS_LEAST 0.1 /* of the cores: less is what any machine has running */
 
 /* "every 5 batches, as many as there are workers". */
 static void add_period(const struct report *report, char *text, size_t size, int64_t batches)
@@ -195,19 +118,6 @@ void advise_patterns(const struct report *report, struct outline *o)
 			     units_time(time, d->compute.large_ns));
 }
 
-/* Of two ways, only those that help. */
-const char *advise_line(const struct report *report, enum advice_id id)
-{
-	const double *gain = report->diagnosis.whatif.gain;
-
-	if (id == ADVICE_PREFETCH_OR_IN_ORDER_FALSE && gain[WHATIF_PREFETCH_X4] < ADVICE_GAIN)
-		return "Pass in_order=False to the loader.";
-	/* Where more workers would bring nothing, half of that advice is wrong. */
-	if (id == ADVICE_MORE_LOADER_CAPACITY && gain[WHATIF_WORKERS_X2] < ADVICE_GAIN)
-		return "Make each load cheaper; more workers would not help.";
-	return explain_find(advice_name(id))->line;
-}
-
 const char *advise_whatif_words(const struct whatif *whatif, int id)
 {
 	static const char *const words[WHATIF_MAX] = {
@@ -231,18 +141,10 @@ bool advise_others(const struct report *report)
 	return series->other_cores >= OTHERS_LEAST * series->cores;
 }
 
-/* The sentence that says how; "" where there is none. */
-static void add_how(enum advice_id id, char *text, size_t size)
-{
-	const char *page = explain_find(advice_name(id))->page, *end = strstr(page, ". ");
-
-	page_append(text, size, "%.*s", (int)(end ? (size_t)(end + 1 - page) : strlen(page)), page);
-}
-
 static void add_steps(const struct report *report, struct outline *o)
 {
 	const struct advice_list *list = &report->diagnosis.advice;
-	char text[512], how[512], factor[UNITS_MAX], label[16];
+	char text[512], factor[UNITS_MAX], label[16];
 	size_t i, number = 0;
 
 	for (i = 0; i < list->count; i++) {
@@ -250,17 +152,16 @@ static void add_steps(const struct report *report, struct outline *o)
 
 		if (advice->id == ADVICE_NONE)
 			continue;
-		text[0] = how[0] = '\0';
-		page_append(text, sizeof(text), "%s", advise_line(report, advice->id));
+		text[0] = '\0';
+		page_append(text, sizeof(text), "%s", explain_line(advice));
 		text[strlen(text) - 1] = '\0'; /* the full stop */
 		if (advice->gain >= 0)
 			page_append(text, sizeof(text), ": %s%s as fast",
 				    advice->is_bound ? "at most " : "",
 				    units_factor(factor, 1 + advice->gain));
-		add_how(advice->id, how, sizeof(how));
 		snprintf(label, sizeof(label), "%zu.", ++number);
 		outline_item(o, label, "%s", text);
-		outline_cell(o, "%s", how);
+		outline_cell(o, "%s", explain_how(advice));
 	}
 }
 
@@ -361,6 +262,7 @@ static void add_reasons(const struct report *report, struct outline *o)
 
 static void add_needed(const struct report *report, struct outline *o)
 {
+	const struct advice_list *advice = &report->diagnosis.advice;
 	const struct whatif *whatif = &report->diagnosis.whatif;
 
 	if (whatif->needed_workers > 0)
@@ -371,7 +273,8 @@ static void add_needed(const struct report *report, struct outline *o)
 			     whatif->needed_workers > whatif->cores && whatif->cores > 0
 				     ? "; there are fewer cores, which matters if loads need CPU"
 				     : "");
-	else if (whatif->core_limited)
+	else if (whatif->core_limited && !advice_has(advice, WHATIF_WORKERS_X2) &&
+		 !advice_has(advice, WHATIF_USE_WORKERS))
 		outline_item(o, "Workers",
 			     "no number is enough: loads and training need more CPU time than %.3g "
 			     "cores give%s",
@@ -424,6 +327,7 @@ void advise_patterns_json(const struct report *report, struct jsonw *json)
 	/* Of a log of steps, it is the steps that have a period. */
 	const struct period *period = d->steps_only ? &d->compute : &d->wait;
 	const struct timer *timer = d->steps_only ? &d->compute_timer : &d->wait_timer;
+	size_t i;
 
 	add_period_json(json, "period", period, true);
 	jsonw_string(json, "of", d->steps_only ? "steps" : "stalls");
@@ -435,7 +339,20 @@ void advise_patterns_json(const struct report *report, struct jsonw *json)
 	jsonw_close(json, '}');
 	add_period_json(json, "load_period", &d->load, true);
 	jsonw_close(json, '}');
-	jsonw_int(json, "slow_worker", d->slow.worker >= 0 ? d->slow.worker : SERIES_UNKNOWN);
+	jsonw_int(json, "slow_worker", d->slow.count == 1 ? d->slow.worker : SERIES_UNKNOWN);
+	jsonw_open(json, "slow_workers", '[');
+	for (i = 0; i < d->slow.count && i < SLOW_MOST; i++)
+		jsonw_int(json, NULL, d->slow.list[i]);
+	jsonw_close(json, ']');
+	jsonw_open(json, "causes", '[');
+	for (i = 0; i < d->cause_count; i++) {
+		jsonw_open(json, NULL, '{');
+		jsonw_string(json, "id", cause_name(d->causes[i].cause));
+		jsonw_number(json, "s", d->causes[i].ns / NS_PER_S);
+		jsonw_number(json, "share", d->causes[i].share);
+		jsonw_close(json, '}');
+	}
+	jsonw_close(json, ']');
 }
 
 static void add_whatif_json(const struct whatif *whatif, struct jsonw *json)
@@ -462,18 +379,22 @@ static void add_whatif_json(const struct whatif *whatif, struct jsonw *json)
 void advise_json(const struct report *report, struct jsonw *json)
 {
 	const struct advice_list *list = &report->diagnosis.advice;
+	const struct whatif *whatif = &report->diagnosis.whatif;
 	size_t i;
 
-	add_whatif_json(&report->diagnosis.whatif, json);
+	add_whatif_json(whatif, json);
 	jsonw_open(json, "advice", '[');
 	for (i = 0; i < list->count; i++) {
-		const char *name = advice_name(list->steps[i].id);
+		const struct advice *advice = &list->steps[i];
 
 		jsonw_open(json, NULL, '{');
-		jsonw_string(json, "id", name);
-		jsonw_string(json, "text", advise_line(report, list->steps[i].id));
-		jsonw_number(json, "gain", list->steps[i].gain);
-		jsonw_bool(json, "at_most", list->steps[i].is_bound);
+		jsonw_string(json, "id", advice_name(advice->id));
+		jsonw_string(json, "text", explain_line(advice));
+		jsonw_string(json, "how", explain_how(advice));
+		jsonw_string(json, "whatif",
+			     advice->whatif < 0 ? NULL : whatif_name(whatif, advice->whatif));
+		jsonw_number(json, "gain", advice->gain);
+		jsonw_bool(json, "at_most", advice->is_bound);
 		jsonw_string(json, "confidence", stall_confidence_id(report->finding.confidence));
 		jsonw_close(json, '}');
 	}

@@ -16,16 +16,12 @@ void advise_rhythm(const struct report *report, struct outline *outline);
 void advise_patterns(const struct report *report, struct outline *outline);
 void advise_predictions(const struct report *report, struct outline *outline);
 
-/* The numbers that the cause was decided by; `text` stays terminated. */
-void advise_add_evidence(const struct report *report, char *text, size_t size);
-
 /* Whether other programs took so much of the cores that the numbers need saying. */
 bool advise_others(const struct report *report);
 
-const char *advise_line(const struct report *report, enum advice_id id);
 const char *advise_whatif_words(const struct whatif *whatif, int id); /* whatif NULL: of any run */
 
-/* "period", "compute_period", "load_period", "slow_worker". */
+/* "period", "compute_period", "load_period", "slow_worker", "slow_workers", "causes". */
 void advise_patterns_json(const struct report *report, struct jsonw *json);
 
 /* "whatif", "advice", "not_useful". */

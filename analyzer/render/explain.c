@@ -5,169 +5,204 @@
 
 static const struct explanation PAGES[] = {
 	{"none", "cause", "There is nothing to mend in the loader.",
-	 "The training hardly waits for data, and no other pattern costs 1 % of its time or more. "
-	 "More "
-	 "workers or faster storage would bring nothing; look at the model instead."},
+	 "The training hardly waits for data, and no other pattern costs 1 % of its time or "
+	 "more. More workers or faster storage would bring nothing; look at the model instead."},
 	{"loader_capacity", "cause",
 	 "The workers together load fewer batches a second than the training takes.",
-	 "rho = mean load / workers / mean step is 1 or more (or .9 with stalls that nothing else "
-	 "explains): however the batches are arranged, the workers cannot keep up.\n\n"
-	 "If all loads take about as long, the waits come every W batches (W = workers), because "
-	 "all "
-	 "workers finish at the same time. If loads vary, the same shortage shows no rhythm."},
+	 "rho = mean load / workers / mean step is 1 or more (or .9 where nothing else "
+	 "explains the waiting): however the batches are arranged, the workers cannot keep up. "
+	 "Where loads take longer for good from some batch on (storage whose credit is used "
+	 "up), that is judged of what comes after.\n\n"
+	 "If all loads take about as long, the waits come every W batches (W = workers), "
+	 "because all workers finish at the same time. If loads vary, the same shortage shows "
+	 "no rhythm."},
 	{"cpu_contention", "cause",
 	 "The workers cannot keep up and already use the cores there are.",
-	 "rho is 1 or more, and the workers' CPU time is 85 % or more of what the cores can give. "
-	 "More "
-	 "workers would only share the same cores: each batch has to need less CPU, or the job "
-	 "more "
-	 "cores."},
+	 "rho is 1 or more, and the workers' CPU time is 85 % or more of what the cores can "
+	 "give. More workers would only share the same cores: each batch has to need less CPU, "
+	 "or the job more cores."},
 	{"slow_worker", "cause",
-	 "One worker is slower than the others, and the others wait with it.",
-	 "Its median load is 1.3 times that of the others or more, which is no chance (Welch's z "
-	 "on "
-	 "log loads is 4 or more), and half of the stall time or more is on its batches. Batches "
-	 "are "
-	 "delivered in order, so one slow worker sets the pace of all.\n\n"
-	 "Usual reasons: its core is shared with another program, it is on another NUMA node, its "
-	 "shard or path is on slower storage, or it alone runs a debug or logging path."},
+	 "Some workers are slower than the others, and the others wait with them.",
+	 "At most half of the workers: the median load of each is 1.3 times that of the others "
+	 "or more, which is no chance (Welch's z on log loads is 4 or more), and half of the "
+	 "stall time or more is on their batches. Batches are handed out in order, so one slow "
+	 "worker sets the pace of all. Its time is what loads as short as those of the others "
+	 "would have saved.\n\n"
+	 "Usual reasons: a core that is shared with another program, another NUMA node, a "
+	 "shard or path on slower storage, or a debug or logging path.\n\n"
+	 "Batches are dealt out in turn, so that every k-th of them always falls to the same "
+	 "workers. Where the slow ones also read more, or every so many-th worker is slow, it "
+	 "is taken for the samples (periodic_slow_load); of a single slow worker that reads "
+	 "nothing nobody can tell: shuffle, and see whether it stays slow."},
 	{"periodic_slow_load", "cause", "Every so many batches one load takes much longer.",
 	 "The workers are fast enough on average (rho < 1), but slow loads come with a period: "
-	 "opening "
-	 "the next shard or archive, rotating a file, refilling a shuffle buffer."},
-	{"head_of_line", "cause", "Finished batches wait behind one that is not finished.",
-	 "The workers are fast enough on average (rho < 1), and for half of the stall time or more "
-	 "other batches were ready: batches are delivered in order, so one slow sample holds up "
-	 "all "
-	 "that were loaded after it.\n\n"
+	 "opening the next shard or archive, rotating a file, refilling a shuffle buffer, "
+	 "heavy samples at every so many-th index. Samples that are sorted by size grow and "
+	 "shrink instead, and are none of these."},
+	{"head_of_line", "cause",
+	 "Finished batches are stuck behind a slower batch (head of line).",
+	 "The workers are fast enough on average (rho < 1), and other batches were finished "
+	 "during the wait: they are handed out in order, so one slow sample holds up all that "
+	 "were loaded after it.\n\n"
 	 "A larger prefetch_factor gives the slow batch more time before it is missed; "
-	 "in_order=False (in recent PyTorch) delivers what is ready."},
+	 "in_order=False (in recent PyTorch) hands out what is finished."},
 	{"intermittent_loader", "cause", "All workers are slow at the same time, now and then.",
-	 "The workers are fast enough on average (rho < 1), no other batch is ready during the "
-	 "stalls, "
-	 "and there is no period: shared storage, the network, or another job on the machine."},
+	 "The workers are fast enough on average (rho < 1), no other batch is finished during "
+	 "the waits, and there is no period: shared storage, the network, another job on the "
+	 "machine, or a stretch of heavy samples."},
 	{"unseen_loader", "cause",
-	 "The loader hands over batches too late; what it does meanwhile is not observed.",
-	 "Waits are known, loads are not: a loader that loads in threads or processes of its own "
-	 "(tf.data, DALI, MXNet, grain), is named by DLPROF_BATCH_FN, or marks its batches only. "
-	 "Whether it needs more workers, faster storage or less work a batch, its "
-	 "waits alone do not tell."},
-	{"cold_cache", "cause", "Only the first epoch waits: its data was not in memory yet.",
-	 "Loads of the first epoch take 1.3 times as long as later ones or more, and only it is "
-	 "starved. "
-	 "Later epochs read from the page cache. A short benchmark sees nothing but this."},
-	{"epoch_start", "cause", "The time goes into the start of epochs.",
-	 "The first W batches of every epoch (W = workers) cannot overlap with training; with "
-	 "their "
-	 "worker start-up they take 5 % of all time or more. Short epochs, many imports, or a "
-	 "large "
-	 "dataset object that is copied to every worker."},
-	{"delivery", "cause", "Batches are ready, but handing them over takes time.",
-	 "Waits on batches that were ready make up 5 % of the time or more: receiving, unpickling, "
-	 "copying to pinned memory, in the main process."},
-	{"isolated_stall", "cause", "A few single waits make up nearly all of the stall time.",
-	 "The stall ratio is 5 % or more, but below 2.5 % without the largest half percent of the "
-	 "stalls "
-	 "(at least one). That is an event, not a bottleneck: a snapshot, a remount, a neighbour."},
+	 "The loader hands out batches too late; what it does meanwhile is not observed.",
+	 "Waits are known, loads are not: a loader that loads in threads or processes of its "
+	 "own (tf.data, DALI, MXNet, grain), is named by DLPROF_BATCH_FN, or marks its batches "
+	 "only. Whether it needs more workers, faster storage or less work a batch, its waits "
+	 "alone do not tell."},
+	{"cold_cache", "cause",
+	 "The first epoch waits more than the others: its data was not in memory yet.",
+	 "Loads of the first epoch take 1.3 times as long as later ones or more. Its time is "
+	 "what it waits beyond later epochs. They read from the page cache. A short benchmark "
+	 "sees nothing but this."},
+	{"epoch_start", "cause", "The time goes into starting and ending epochs.",
+	 "Making the iterator with its workers, the first W batches of every epoch (W = "
+	 "workers), which no step can overlap, and the end, where workers are shut down. Short "
+	 "epochs, many imports, or a large dataset object that is copied to every worker."},
+	{"delivery", "cause", "Receiving finished batches takes the time.",
+	 "The batch is finished when the training waits for it: what remains is its hand-over "
+	 "in the main process, which reads it from the worker, unpickles it, rebuilds its "
+	 "tensors and copies them to pinned memory. It costs by the number of tensors, not "
+	 "only by their bytes."},
+	{"isolated_stall", "cause", "A few single waits make up nearly all of the waiting.",
+	 "The largest half percent of the waits (at least two) are seven tenths of what was "
+	 "waited for batches, and no period explains them. That is an event, not a bottleneck: "
+	 "a snapshot, a remount, a neighbour."},
 	{"main_thread_periodic", "cause",
 	 "Every so often the training itself stops for something else.",
-	 "Steps are much longer than the median every so many batches (or seconds), which costs 1 "
-	 "% of "
-	 "the time or more, and the loader is not to blame: checkpoints, validation, logging, "
-	 "garbage "
-	 "collection."},
+	 "Steps are much longer than the median every so many batches (or seconds), which "
+	 "costs 1 % of the time or more, and the loader is not to blame: checkpoints, "
+	 "validation, logging, garbage collection. It is time of steps and no waiting: the "
+	 "cause only where the training hardly waits, or far less."},
 	{"single_process", "cause",
 	 "The loader has no workers: every batch is loaded while the training stands still.",
-	 "With num_workers=0 the main process loads each batch itself, so loading and computing "
-	 "take "
-	 "turns, and all of the load shows as waiting."},
+	 "With num_workers=0 the main process loads each batch itself, so loading and "
+	 "computing take turns, and all of the load is waiting."},
 
-	{"more_loader_capacity", "advice", "Use more workers, or make each load cheaper.",
-	 "Two ways with the same aim, more batches a second: num_workers up (the report says how "
-	 "many "
-	 "would be needed and whether there are cores for them), or less work a batch. The load "
-	 "breakdown shows which part is worth the effort."},
-	{"prefetch_or_in_order_false", "advice", "Raise prefetch_factor, or pass in_order=False.",
-	 "Both let finished batches bridge a slow one. prefetch_factor costs memory: workers x "
-	 "prefetch_factor batches are kept. in_order=False (in recent PyTorch) changes the order "
-	 "of batches, so "
-	 "that runs are no longer bit-identical."},
-	{"fix_slow_worker", "advice", "Find out why this worker is slower than the others.",
-	 "Compare its CPU affinity, its node, its shard and its paths with those of the others. "
-	 "in_order=False helps as well, as the others no longer wait for it."},
+	{"more_loader_capacity", "advice", "Use more workers.",
+	 "The report says how many would be enough, and whether the cores suffice for them. "
+	 "Less work a batch has the same aim: the load breakdown shows which part is worth the "
+	 "effort.",
+	 "DataLoader(..., num_workers=N) with twice the N loads twice as many batches at once."},
+	{"prefetch_or_in_order_false", "advice",
+	 "Let finished batches pass a slow one, or wait for it: in_order=False, "
+	 "prefetch_factor.",
+	 "The report names the one of them that brings more. prefetch_factor costs memory: "
+	 "workers x prefetch_factor batches are kept. in_order=False (in recent PyTorch) "
+	 "changes the order of batches, so that runs are no longer bit-identical.",
+	 "DataLoader(..., prefetch_factor=N) keeps N batches a worker ready, and "
+	 "in_order=False hands out whatever is finished."},
+	{"fix_slow_worker", "advice", "Find out why some workers are slower than the others.",
+	 "The gain is that of workers that are all alike. Where the slowness stays with the "
+	 "samples and not with the worker after shuffling, spread the heavy samples instead.",
+	 "Compare the slow workers' cores, NUMA node, shard and paths with those of the others "
+	 "(taskset -cp PID, numastat)."},
 	{"persistent_workers", "advice",
-	 "Pass persistent_workers=True, so that workers live on between epochs.",
-	 "The workers are then started once and not for every epoch. What they keep in memory "
-	 "stays "
-	 "theirs for the whole run."},
+	 "Keep the workers between epochs: persistent_workers=True.",
+	 "What they keep in memory stays theirs for the whole run.",
+	 "DataLoader(..., persistent_workers=True), made once, before the loop over epochs, "
+	 "starts its workers once and not for every epoch."},
+	{"cheaper_starts", "advice", "Make epochs longer, or their first batches cheaper.",
+	 "For loaders whose workers already live on, or that have none. A loader that is made "
+	 "anew in the loop starts its workers anew: make it once. The gain is a bound: no time "
+	 "at all between epochs.",
+	 "Put several passes over the data into one epoch (a sampler that repeats), and move "
+	 "imports and opening of files out of what a worker does first."},
 	{"reduce_cpu_per_batch", "advice",
 	 "Make each batch need less CPU, or give the job more cores.",
-	 "Decode smaller images or on the GPU, use a faster decoder, do augmentations on the GPU "
-	 "or "
-	 "once, beforehand. More workers do not help: the cores are busy."},
+	 "The gain is that of loads that take half as long.",
+	 "Decode smaller images, use a faster decoder, and do augmentations on the GPU or "
+	 "once, beforehand."},
+	{"inspect_loads", "advice", "See what the loads spend their time on.",
+	 "Given where no setting of the loader helps: the loads themselves have to get "
+	 "shorter. The gain is a bound: what was waited for them.",
+	 "dlprof-report -v breaks the loads down by files, decoding and CPU time, and names "
+	 "the slowest."},
+	{"balance_loads", "advice",
+	 "Spread the heavy samples over all batches: every so many-th one is slow.",
+	 "Batches are dealt out to the workers in turn. The gain is a bound: none of these "
+	 "waits.",
+	 "Pass shuffle=True, or a number of workers that does not divide the rhythm of the "
+	 "samples, so that heavy ones do not always fall to the same workers."},
 	{"warm_cache", "advice", "Read the data once before, or keep it on faster storage.",
-	 "Copy or `cat` the data set to local storage or into the page cache before the first "
-	 "epoch, if "
-	 "it fits; otherwise expect this cost once a run."},
+	 "Otherwise expect this cost once a run.",
+	 "Copy the data set to a local disk, or read it once (cat FILES > /dev/null) before "
+	 "the first epoch, if it fits into memory."},
 	{"smooth_shard_opening", "advice",
 	 "Open the next shard before it is needed, and not all workers at once.",
-	 "Open it in a thread, give workers shards of different lengths or different starts, use "
-	 "smaller shards, or a larger prefetch_factor to bridge the opening."},
+	 "Smaller shards, or a larger prefetch_factor, bridge the opening.",
+	 "Open it in a thread of the dataset, and give workers shards of different lengths or "
+	 "different starts."},
 	{"storage", "advice", "Look at the storage: all workers stall together.",
-	 "Watch its latency while the job runs (iostat -x 1, nfsiostat 1), copy the data to local "
-	 "storage, or read larger blocks less often."},
+	 "Read larger blocks less often. Only given where files were read, or where that is "
+	 "not known.",
+	 "Watch its latency while the job runs (iostat -x 1, nfsiostat 1), or copy the data to "
+	 "a local disk."},
 	{"mark_loads", "advice",
 	 "Make the loader faster; mark its loads (dlprof.h) to be told how.",
-	 "Call dlprof_load_begin() and dlprof_load_end() around what loads a batch, in the thread "
-	 "that does: then files, decoding, CPU time and workers are known, and what more of them "
-	 "would bring. tf.data, DALI and others have settings of their own for parallel calls, "
-	 "threads and prefetching. The gain is what a loader that is always in time would bring."},
-	{"reduce_delivery_cost", "advice", "Make handing over batches cheaper.",
-	 "Return one tensor instead of many small objects, collate in the worker, use file_system "
-	 "or "
-	 "file_descriptor sharing as fits, pin memory in its own thread (pin_memory=True), and "
-	 "send "
-	 "uint8 instead of float32."},
+	 "With dlprof_load_begin() and dlprof_load_end() around what loads a batch, in the "
+	 "thread that does, files, decoding, CPU time and workers are known, and what more of "
+	 "them would bring. The gain is what a loader that is always in time would bring.",
+	 "Raise the loader's own settings for parallel calls, threads and prefetching."},
+	{"reduce_delivery_cost", "advice",
+	 "Make receiving finished batches cheaper: fewer, larger tensors a batch.",
+	 "Each tensor costs a message and a mapping, whatever its size. Collate in the worker, "
+	 "pad and stack what has different lengths, use file_system or file_descriptor sharing "
+	 "as fits, and send uint8 instead of float32.",
+	 "Let collate_fn return a few stacked tensors instead of a list of small ones, and "
+	 "pass pin_memory=True so that a thread receives them."},
+	{"find_event", "advice", "Look at what else happened at that moment.",
+	 "A few waits are nearly all of it. If they come again in the next run, they are no "
+	 "accident.",
+	 "dlprof-report batches lists the longest waits with their time; compare it with the "
+	 "logs of the machine, its storage and its neighbours."},
 	{"reduce_main_thread_event", "advice", "Do it less often, or beside the training.",
-	 "Write checkpoints asynchronously or less often, validate on fewer batches, log every "
-	 "hundredth "
-	 "step, call gc.freeze() or gc.disable() around the loop."},
+	 "gc.freeze() or gc.disable() around the loop where it is garbage collection. The gain "
+	 "is a bound: no such pause at all.",
+	 "Write checkpoints in the background or less often, validate on fewer batches, and "
+	 "log every hundredth step."},
 	{"use_workers", "advice", "Pass num_workers, so that loading happens beside the training.",
-	 "The report says how many would suffice. Each is a process with its own copy of what the "
-	 "dataset keeps."},
+	 "Each has its own copy of what the dataset keeps.",
+	 "DataLoader(..., num_workers=N) loads in N processes; the report says how many are "
+	 "enough."},
 	{"decode_bound", "advice",
 	 "Most of a load is decoding: decode less, or with a faster decoder.",
-	 "Store images near the size that the training crops to (format and size decide what a "
-	 "decode "
-	 "costs: see the section on decoders), JPEG or WebP instead of PNG, use libjpeg-turbo's "
-	 "scaled decoding (Pillow: draft()), or decode on the GPU (nvJPEG, DALI). Keep what is "
-	 "decoded "
-	 "if it fits into memory.\n\n"
-	 "Given where loading is what is short and decoding is 40 % of the loads or more. The gain "
-	 "is a "
-	 "bound: this run, replayed without decoding."},
+	 "Format and size decide what a decode costs: see the section on decoders. libjpeg- "
+	 "turbo can decode scaled (Pillow: draft()). Keep what is decoded if it fits into "
+	 "memory.\n\n"
+	 "Given where loading is what is short and decoding is 40 % of the loads or more. The "
+	 "gain is a bound: this run, replayed without decoding.",
+	 "Store images near the size that the training crops to, as JPEG or WebP instead of "
+	 "PNG, or decode on the GPU (nvJPEG, DALI)."},
 	{"storage_bound", "advice",
 	 "Most of a load is opening and reading: read faster, or earlier.",
-	 "Copy the data to a local disk or /dev/shm, pack small files into shards (tar, LMDB, "
-	 "Arrow), read ahead in a thread of the dataset.\n\n"
-	 "Given where loading is what is short and opening and reading are 40 % of the loads or "
-	 "more. "
-	 "The gain is a bound: this run, replayed without them."},
+	 "Or read ahead in a thread of the dataset.\n\n"
+	 "Given where loading is what is short and opening and reading are 40 % of the loads "
+	 "or more. The gain is a bound: this run, replayed without them.",
+	 "Copy the data to a local disk or /dev/shm, or pack small files into shards (tar, "
+	 "LMDB, Arrow)."},
 	{"small_reads", "advice", "Most of a load is many small reads: read more at a time.",
-	 "A file that is read in pieces of a few kilobytes costs a call for each. Read it whole "
-	 "(open(path, 'rb').read()), give open() a larger buffering=, chunk HDF5 and zarr by "
-	 "sample.\n\n"
+	 "A file that is read in pieces of a few kilobytes costs a call for each.\n\n"
 	 "As storage_bound, where a sample takes eight reads or more of 16 KiB or less on "
-	 "average."},
-	{"pageable_h2d", "advice",
-	 "Copy batches to the GPU from pinned memory: pin_memory=True, to(..., non_blocking=True).",
-	 "Half of the bytes that go to the GPU or more come from pageable memory, which the driver "
-	 "has to stage: the host is held up, and kernels do not run beside it. Pinned copies run "
-	 "beside kernels where the batch is sent early enough (a prefetching stream, or "
-	 "non_blocking=True before the previous step is done).\n\n"
-	 "The gain is a bound: the time in which the GPU did nothing but copy to itself while no "
-	 "data was waited for. Tensors from shared memory are copied once more when pinned, by the "
-	 "loader's thread."},
+	 "average.",
+	 "Read a file whole (open(path, 'rb').read()), give open() a larger buffering=, and "
+	 "chunk HDF5 and zarr by sample."},
+	{"pageable_h2d", "advice", "Copy batches to the GPU from pinned memory.",
+	 "Half of the bytes that go to the GPU or more come from pageable memory, which the "
+	 "driver has to stage: the host is held up, and kernels do not run beside it. Pinned "
+	 "copies run beside kernels where the batch is sent early enough (a prefetching "
+	 "stream, or non_blocking=True before the previous step is done).\n\n"
+	 "The gain is a bound: the time in which the GPU did nothing but copy to itself while "
+	 "no data was waited for. Tensors from shared memory are copied once more when pinned, "
+	 "by the loader's thread.",
+	 "Pass pin_memory=True to the DataLoader, and non_blocking=True to the call that "
+	 "copies a batch, to(device, ...)."},
 
 	{"clock", "metric", "Whose time the stall ratio counts: the host's or the GPU's.",
 	 "host: what the main process waited for batches. With a GPU that runs behind the host "
@@ -328,6 +363,44 @@ static const struct explanation PAGES[] = {
 };
 #define PAGE_COUNT (sizeof(PAGES) / sizeof(PAGES[0]))
 
+/* Where one advice stands for several settings: the one whose prediction its gain is. */
+static const struct {
+	enum advice_id id;
+	enum whatif_id row;
+	const char *line, *how;
+} BY_ROW[] = {
+	{ADVICE_PREFETCH_OR_IN_ORDER_FALSE, WHATIF_IN_ORDER_FALSE,
+	 "Hand out finished batches out of order: in_order=False.",
+	 "DataLoader(..., in_order=False) hands out whatever is finished."},
+	{ADVICE_PREFETCH_OR_IN_ORDER_FALSE, WHATIF_PREFETCH_X4,
+	 "Load further ahead: four times the prefetch_factor.",
+	 "DataLoader(..., prefetch_factor=N) keeps N batches a worker ready; the default is 2."},
+};
+
+static const char *by_row(const struct advice *advice, bool is_how)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(BY_ROW) / sizeof(*BY_ROW); i++)
+		if (BY_ROW[i].id == advice->id && (int)BY_ROW[i].row == advice->whatif)
+			return is_how ? BY_ROW[i].how : BY_ROW[i].line;
+	return NULL;
+}
+
+const char *explain_line(const struct advice *advice)
+{
+	const char *line = by_row(advice, false);
+
+	return line ? line : explain_find(advice_name(advice->id))->line;
+}
+
+const char *explain_how(const struct advice *advice)
+{
+	const char *how = by_row(advice, true);
+
+	return how ? how : explain_find(advice_name(advice->id))->how;
+}
+
 const struct explanation *explain_find(const char *id)
 {
 	size_t i;
@@ -350,6 +423,10 @@ void explain_print(const struct page *page, const struct explanation *explanatio
 	page_entry(page, 0, 0, "", "%s (%s)", explanation->id, explanation->kind);
 	page_break(page);
 	page_entry(page, 2, 2, "", "%s", explanation->line);
+	if (explanation->how) {
+		page_break(page);
+		page_entry(page, 2, 2, "", "%s", explanation->how);
+	}
 	while (*text) {
 		end = strstr(text, "\n\n");
 		page_break(page);

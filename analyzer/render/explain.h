@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 
+#include "analysis/advice.h"
 #include "render/page.h"
 
 struct explanation {
@@ -12,10 +13,15 @@ struct explanation {
 	const char *kind; /* cause, advice, metric */
 	const char *line; /* in one sentence */
 	const char *page; /* paragraphs, separated by an empty line */
+	const char *how;  /* of advice: how to follow it, in a sentence; the page begins with it */
 };
 
 /* NULL: there is none of this name. A cause and an advice never share one, except "none". */
 const struct explanation *explain_find(const char *id);
+
+/* What an advice is, and how to follow it. NULL where it is none. */
+const char *explain_line(const struct advice *advice);
+const char *explain_how(const struct advice *advice);
 
 /* The i-th page; NULL: there are no more. */
 const struct explanation *explain_at(size_t i);

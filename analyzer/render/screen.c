@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "render/advise.h"
+#include "render/evidence.h"
 #include "render/explain.h"
 #include "render/units.h"
 #include "render/verdict.h"
@@ -255,7 +256,7 @@ static void add_why(const struct report *report, struct outline *o)
 	outline_items(o, SCREEN_WHY);
 	if (cause) {
 		page_append(text, sizeof(text), "%s", explain_find(cause)->line);
-		advise_add_evidence(report, text, sizeof(text));
+		evidence_add(report, text, sizeof(text));
 		outline_item(o, "Why", "%s", text);
 	}
 	add_which(report, o);

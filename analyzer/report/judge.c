@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "analysis/mix.h"
 #include "report/thread.h"
 #include "store/redact.h"
 
@@ -110,7 +109,8 @@ static int read_loader(struct db *db, bool is_chosen, struct report *report)
 	return r;
 }
 
-static int refine(struct report *report)
+/* Why, and what to do: with what the loads' and the GPU's time went to. */
+static int find_cause(struct report *report)
 {
 	const struct load_totals *totals = &report->totals;
 	const struct load_mix mix = {
@@ -122,8 +122,9 @@ static int refine(struct report *report)
 		.read_bytes = query_known(totals->read_bytes),
 		.samples = query_known(totals->samples),
 	};
+	const struct cause_input input = {.gpu = &report->gpu_use, .mix = &mix};
 
-	return mix_refine(&report->series, &report->finding, &mix, &report->diagnosis);
+	return cause_find(&report->series, &report->finding, &input, &report->diagnosis);
 }
 
 static int collect(const struct options *options, struct db *db, struct report *report)
@@ -164,10 +165,7 @@ static int collect(const struct options *options, struct db *db, struct report *
 	if (r == 0)
 		r = options->bare
 			    ? cause_find_bare(&report->series, &report->finding, &report->diagnosis)
-			    : cause_find(&report->series, &report->finding, &report->gpu_use,
-					 &report->diagnosis);
-	if (r == 0 && !options->bare)
-		r = refine(report);
+			    : find_cause(report);
 	if (r == 0 && !options->bare)
 		r = whatif_ask(&report->series, &report->finding, options->wishes,
 			       options->wish_count, &report->diagnosis.whatif);

@@ -17,9 +17,9 @@ EXPECTED = {
     "slow_worker": ("slow_worker", 4, True),
     "periodic": ("periodic_slow_load", 20, True),
     "intermittent": ("intermittent_loader", None, True),
-    "isolated": ("isolated_stall", None, False),
+    "isolated": ("isolated_stall", None, True),
     "cold_cache": ("cold_cache", None, True),
-    "epoch_start": ("epoch_start", None, False),
+    "epoch_start": ("epoch_start", None, True),
     "checkpoint": ("main_thread_periodic", None, False),
     "no_workers": ("single_process", None, True),
 }

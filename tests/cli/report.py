@@ -70,7 +70,7 @@ def check_lockstep(folder):
     flat = re.sub(r"\s*\n\s+", " ", result.out)
     for words in ("The workers together load fewer batches a second",
                   "every 7 batches, as many as workers", "low: 98 batches, nothing lost; the host's",
-                  "1. Use more workers, or make each load cheaper: 2.0x as fast",
+                  "1. Use more workers: 1.64x as fast", "num_workers=N",
                   "No     prefetch_factor 1.0", "dlprof-report -v " + path):
         t.check(words in flat, "missing:", words, result.out)
 
@@ -88,9 +88,9 @@ def check_whole(folder):
     for words in ("7 workers, prefetch_factor 2, in order", "decode not observed counted as other",
                   "upper bound on the GPU's starvation", "Confidence low: 98 batches",
                   "stalls every 7 batches, as many as there are workers",
-                  "prefetch_factor x 4: the workers are never idle", "twice the workers",
-                  "no number is enough: loads and training need more CPU time than 8 cores give"):
+                  "prefetch_factor x 4: the workers are never idle", "twice the workers"):
         t.check(words in flat, "missing:", words, whole)
+    t.check("no number is enough" not in flat, "more workers would contradict it", whole)
 
 
 def check_forms(folder):
@@ -292,7 +292,7 @@ def check_verdicts(folder):
     batches = rundb.simulate(60, 4, 20, 10, epochs=4)
     text, found = verdict("starts", [rundb.loader(batches, workers=4)])
     t.equal((found["verdict"], found["cause"]), ("moderately_input_bound", "epoch_start"))
-    t.check("The time goes into the start of epochs." in text, text)
+    t.check("The time goes into starting and ending epochs." in text, text)
 
     text, found = verdict("few", [rundb.loader(rundb.simulate(20, 4, 200, 10), workers=4)])
     t.check("INCOMPLETE" in text and "few_batches" or text, text)

@@ -365,7 +365,8 @@ Test(gpu_use, advice_on_pageable_copies)
 		use = gpu_use_of(&sums);
 		run(&m);
 		stall_judge(&series, &finding);
-		cr_assert_eq(cause_find(&series, &finding, &use, &diagnosis), 0);
+		cr_assert_eq(cause_find(&series, &finding, &(struct cause_input){.gpu = &use},
+					&diagnosis), 0);
 		series_done(&series);
 		if (c == 0) {
 			cr_expect_eq(diagnosis.advice.count, 1);

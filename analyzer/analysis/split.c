@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/split.h"
+
+#include <math.h>
+
+#include "analysis/stats.h"
+
+#define COLD_FACTOR       1.3
+#define ISOLATED_SHARE    0.005
+#define ISOLATED_FEWEST   2
+#define ISOLATED_LEAST    0.7
+#define CAPACITY          1.0
+#define CAPACITY_MARGINAL 0.9
+
+double split_not_ready_ns(const struct batch_series *s, const struct finding *f, size_t i)
+{
+	double wait_ns = (double)stall_waits(s, f)[i], host_ns = (double)s->wait_ns[i];
+
+	if (!(s->state[i] & SERIES_STEADY) || !(wait_ns > 0))
+		return 0;
+	if (s->handover_ns && s->handover_ns[i] >= 0)
+		return host_ns > 0 ? wait_ns * (1 - (double)s->handover_ns[i] / host_ns) : 0;
+	if (s->state[i] & SERIES_READY_KNOWN && s->workers != 0)
+		return s->state[i] & SERIES_READY ? 0 : wait_ns;
+	return s->workers == 0 || s->state[i] & SERIES_STARVED ? wait_ns : 0;
+}
+
+static void find_cold(const struct batch_series *s, const struct finding *f, struct cold *ret)
+{
+	struct part {
+		double load_ns, stall_ns, time_ns;
+		size_t loads, count;
+	} parts[2] = {0};
+	size_t run, i;
+
+	*ret = (struct cold){NAN, NAN, NAN, NAN, 0, false};
+	for (run = 0; run < s->run_count; run++) {
+		struct part *part = &parts[s->runs[run].epoch != s->runs[0].epoch];
+
+		for (i = s->runs[run].begin; i < series_run_end(s, run); i++) {
+			if (!(s->state[i] & SERIES_STEADY))
+				continue;
+			part->count++;
+			part->time_ns += (double)s->wait_ns[i] + (double)s->compute_ns[i];
+			part->stall_ns += split_not_ready_ns(s, f, i);
+			if (s->load_ns && s->load_ns[i] >= 0) {
+				part->load_ns += (double)s->load_ns[i];
+				part->loads++;
+			}
+		}
+	}
+	if (!parts[0].loads || !parts[1].loads || s->runs[0].epoch != 0)
+		return;
+	ret->first_load_ns = parts[0].load_ns / (double)parts[0].loads;
+	ret->later_load_ns = parts[1].load_ns / (double)parts[1].loads;
+	ret->first_ratio = parts[0].stall_ns / parts[0].time_ns;
+	ret->later_ratio = parts[1].stall_ns / parts[1].time_ns;
+	ret->owned_ns = parts[0].stall_ns -
+			parts[1].stall_ns / (double)parts[1].count * (double)parts[0].count;
+	ret->found = ret->first_load_ns >= COLD_FACTOR * ret->later_load_ns && ret->owned_ns > 0;
+	if (!ret->found)
+		ret->owned_ns = 0;
+}
+
+/* A stretch of the run; its waits are for batches that were not ready. */
+struct pool {
+	double wait_ns;
+	double queue_known_ns, queued_ns; /* of them, where it is known; while others were ready */
+	double load_ns;                   /* as if no worker were slow */
+	size_t load_count;
+};
+
+struct pools {
+	struct pool before, after; /* a shift */
+	double queue_known_ns, queued_ns;
+	double wait_ns; /* of all, cold ones too */
+};
+
+static void pool_add(const struct batch_series *s, const struct slow_workers *slow, size_t i,
+		     double wait_ns, struct pool *pool)
+{
+	size_t k;
+
+	pool->wait_ns += wait_ns;
+	if (s->state[i] & SERIES_QUEUE_KNOWN) {
+		pool->queue_known_ns += wait_ns;
+		pool->queued_ns += s->state[i] & SERIES_QUEUE ? wait_ns : 0;
+	}
+	if (!s->load_ns || !(s->load_ns[i] >= 0))
+		return;
+	for (k = 0; k < slow->count && k < SLOW_MOST; k++)
+		if (slow->list[k] == s->worker[i])
+			break;
+	pool->load_ns += (double)s->load_ns[i] / (k < slow->count ? slow->factor : 1);
+	pool->load_count++;
+}
+
+/* A cold epoch has no say in what the rest of its waits are. */
+static void fill_pools(const struct batch_series *s, const struct finding *f,
+		       const struct slow_workers *slow, const struct split *split,
+		       struct pools *ret)
+{
+	size_t run, i;
+
+	*ret = (struct pools){0};
+	for (run = 0; run < s->run_count; run++) {
+		bool is_cold = split->cold.found && s->runs[run].epoch == s->runs[0].epoch;
+
+		for (i = s->runs[run].begin; i < series_run_end(s, run); i++) {
+			double wait_ns = split_not_ready_ns(s, f, i);
+
+			if (!(s->state[i] & SERIES_STEADY))
+				continue;
+			ret->wait_ns += wait_ns;
+			if (!is_cold)
+				pool_add(s, slow, i, wait_ns,
+					 i < split->shift.at ? &ret->before : &ret->after);
+		}
+	}
+	ret->queue_known_ns = ret->before.queue_known_ns + ret->after.queue_known_ns;
+	ret->queued_ns = ret->before.queued_ns + ret->after.queued_ns;
+}
+
+/* The largest waits, where they are nearly all and nothing regular. */
+static double isolated_ns(const struct batch_series *s, const struct finding *f,
+			  const struct split_periods *periods, const struct pools *pools,
+			  double *ret_count)
+{
+	const struct stats_column starved = {stall_waits(s, f), s->state, s->count, SERIES_STARVED,
+					     SERIES_STARVED};
+	size_t count = (size_t)ceil(ISOLATED_SHARE * (double)f->starved_count);
+	struct stats_order order;
+	double ns;
+
+	*ret_count = 0;
+	if (!f->starved_count || s->workers == 0 || periods->wait->regular ||
+	    periods->load->regular)
+		return 0;
+	if (count < ISOLATED_FEWEST)
+		count = ISOLATED_FEWEST;
+	count = count < f->starved_count ? count : f->starved_count;
+	stats_order_init(&order, &starved);
+	ns = stats_order_sum_largest(&order, count);
+	if (ns < ISOLATED_LEAST * pools->wait_ns)
+		return 0;
+	*ret_count = (double)count;
+	return fmin(ns, pools->wait_ns);
+}
+
+/* Shard openings and the like: in the loads themselves, or every so many rounds of the workers. */
+static double periodic_share(const struct batch_series *s, const struct slow_workers *slow,
+			     const struct split_periods *periods)
+{
+	const struct period *wait = periods->wait, *load = periods->load;
+	double share = 0;
+	bool is_load = load->batches && load->batches != s->workers;
+
+	/* The neighbours of a slow load are as slow: samples sorted by size, and no opening. */
+	if (load->batches && load->gradual)
+		return 0;
+	if (wait->regular && s->workers > 1 && wait->batches > s->workers &&
+	    wait->batches % s->workers == 0)
+		share = wait->share;
+	if (slow->every || (is_load && load->regular) ||
+	    (is_load && wait->batches &&
+	     (wait->batches % load->batches == 0 || load->batches % wait->batches == 0)))
+		share = fmax(share, fmax(load->share, wait->share));
+	return fmin(share, 1);
+}
+
+static void share_out(const struct batch_series *s, const struct finding *f,
+		      const struct pool *pool, double periodic, double part, struct split *split)
+{
+	double rho = pool->load_ns / (double)pool->load_count / s->workers / f->demand_mean_ns;
+	double queued = 0;
+	enum split_owner rest = isnan(f->load_mean_ns) ? SPLIT_UNSEEN : SPLIT_INTERMITTENT;
+
+	if (rho >= CAPACITY && s->workers > 0) {
+		split->share[SPLIT_CAPACITY] += part;
+		return;
+	}
+	split->share[SPLIT_PERIODIC] += part * periodic;
+	part *= 1 - periodic;
+	if (pool->queue_known_ns > 0 && s->in_order != 0)
+		queued = pool->queued_ns / pool->queue_known_ns;
+	split->share[SPLIT_HEAD_OF_LINE] += part * queued;
+	if (rho >= CAPACITY_MARGINAL && s->workers > 0)
+		rest = SPLIT_CAPACITY;
+	split->share[rest] += part * (1 - queued);
+}
+
+void split_find(const struct batch_series *s, const struct finding *f,
+		const struct slow_workers *slow, const struct split_periods *periods,
+		struct split *ret)
+{
+	double periodic = periodic_share(s, slow, periods), rest, isolated, pooled;
+	struct pools pools;
+
+	*ret = (struct split){.queued_share = NAN};
+	if (!s->wait_ns || !f->steady_count)
+		return;
+	find_cold(s, f, &ret->cold);
+	if (!ret->cold.found)
+		shift_find(s, &ret->shift);
+	fill_pools(s, f, slow, ret, &pools);
+	if (pools.queue_known_ns > 0)
+		ret->queued_share = pools.queued_ns / pools.queue_known_ns;
+	if (!(pools.wait_ns > 0))
+		return;
+	if (s->workers == 0) {
+		ret->share[SPLIT_SINGLE] = 1;
+		return;
+	}
+	rest = 1;
+	ret->share[SPLIT_COLD] = fmin(rest, ret->cold.owned_ns / pools.wait_ns);
+	rest -= ret->share[SPLIT_COLD];
+	if (slow->worker >= 0)
+		ret->share[SPLIT_SLOW_WORKER] = fmin(rest, slow->owned_ns / pools.wait_ns);
+	rest -= ret->share[SPLIT_SLOW_WORKER];
+	isolated = isolated_ns(s, f, periods, &pools, &ret->isolated_count) / pools.wait_ns;
+	if (rest == 1)
+		ret->share[SPLIT_ISOLATED] = isolated;
+	rest -= ret->share[SPLIT_ISOLATED];
+	pooled = pools.before.wait_ns + pools.after.wait_ns;
+	if (!(pooled > 0)) {
+		/* All of it is the cold epoch's. */
+		ret->share[SPLIT_COLD] += rest;
+		return;
+	}
+	share_out(s, f, &pools.before, periodic, rest * pools.before.wait_ns / pooled, ret);
+	share_out(s, f, &pools.after, periodic, rest * pools.after.wait_ns / pooled, ret);
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "render/evidence.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "render/advise.h"
+#include "render/units.h"
+
+#define NS_PER_S    1e9
+#define MOST_NAMED  4 /* slow workers */
+#define ETA_SERIOUS 0.9
+
+/* "Worker 3 takes", "Workers 1, 4 and 6 take", "16 of 32 workers take". */
+static void add_slow_workers(const struct report *report, char *text, size_t size)
+{
+	const struct slow_workers *slow = &report->diagnosis.slow;
+	size_t i;
+
+	if (slow->count > MOST_NAMED) {
+		page_append(text, size, " %zu of %" PRId32 " workers take", slow->count,
+			    report->series.workers);
+		return;
+	}
+	page_append(text, size, slow->count > 1 ? " Workers" : " Worker");
+	for (i = 0; i < slow->count; i++)
+		page_append(text, size, "%s %d",
+			    !i                    ? ""
+			    : i + 1 < slow->count ? ","
+						  : " and",
+			    slow->list[i]);
+	page_append(text, size, slow->count > 1 ? " take" : " takes");
+}
+
+static void add_capacity(const struct report *report, char *text, size_t size)
+{
+	const struct diagnosis *d = &report->diagnosis;
+	const struct finding *f = &report->finding;
+	char a[UNITS_MAX], b[UNITS_MAX];
+
+	if (d->shift.at)
+		page_append(text, size, " From batch %zu on loads take %s, before %s.", d->shift.at,
+			    units_time(a, d->shift.after_ns), units_time(b, d->shift.before_ns));
+	else if (!isnan(f->rho))
+		page_append(
+			text, size,
+			" %" PRId32 " workers load %.3g batches/s, the training would take %.3g.",
+			report->series.workers, report->series.workers / f->load_mean_ns * NS_PER_S,
+			NS_PER_S / f->demand_mean_ns);
+	if (d->cause == CAUSE_CPU_CONTENTION)
+		page_append(
+			text, size, " They use %s of %s%.3g cores.", units_share(a, d->cpu_share),
+			advise_others(report) ? "what others leave of " : "", report->series.cores);
+	else if (f->eta < ETA_SERIOUS)
+		page_append(text, size,
+			    " Handing out in order costs another %s, because loads differ.",
+			    units_share(a, 1 - f->eta));
+}
+
+static void add_cold(const struct cold *cold, char *text, size_t size)
+{
+	char first[UNITS_MAX], later[UNITS_MAX];
+
+	page_append(text, size, " Its loads take %s, later ones %s",
+		    units_time(first, cold->first_load_ns), units_time(later, cold->later_load_ns));
+	page_append(text, size, "; %s of its time is waiting, later %s.",
+		    units_share(first, cold->first_ratio), units_share(later, cold->later_ratio));
+}
+
+/* What this cause cost. */
+static void add_cost(const struct cause_cost *cost, char *text, size_t size)
+{
+	char time[UNITS_MAX], share[UNITS_MAX];
+
+	page_append(text, size, " It takes %s, %s of the time.", units_time(time, cost->ns),
+		    units_share(share, cost->share));
+}
+
+static void add_first(const struct report *report, char *text, size_t size)
+{
+	const struct diagnosis *d = &report->diagnosis;
+	char share[UNITS_MAX];
+
+	switch (d->cause) {
+	case CAUSE_LOADER_CAPACITY:
+	case CAUSE_CPU_CONTENTION:
+		add_capacity(report, text, size);
+		break;
+	case CAUSE_SLOW_WORKER:
+		add_slow_workers(report, text, size);
+		page_append(text, size,
+			    " %.2g times as long as the others; %s of the waiting is for %s "
+			    "batches.",
+			    d->slow.factor, units_share(share, d->slow.share),
+			    d->slow.count > 1 ? "their" : "its");
+		break;
+	case CAUSE_HEAD_OF_LINE:
+		page_append(text, size, " %s of the waiting a later batch was finished.",
+			    units_share(share, d->queued_share));
+		break;
+	case CAUSE_COLD_CACHE:
+		add_cold(&d->cold, text, size);
+		break;
+	case CAUSE_PERIODIC_SLOW_LOAD:
+		if (d->slow.every > 0)
+			page_append(text, size,
+				    " Of each %" PRId32 " batches the same take %.2g times as long "
+				    "as the others.",
+				    d->slow.every, d->slow.factor);
+		break;
+	case CAUSE_EPOCH_START:
+	case CAUSE_DELIVERY:
+	case CAUSE_ISOLATED_STALL:
+	case CAUSE_MAIN_THREAD_PERIODIC:
+		add_cost(&d->causes[0], text, size);
+		break;
+	case CAUSE_INTERMITTENT_LOADER:
+	case CAUSE_SINGLE_PROCESS:
+	case CAUSE_UNSEEN_LOADER:
+	case CAUSE_NONE:
+	case CAUSE_UNKNOWN:
+	case CAUSE_MAX:
+		break;
+	}
+}
+
+static const char *const NOUNS[CAUSE_MAX] = {
+	[CAUSE_LOADER_CAPACITY] = "workers that cannot keep up",
+	[CAUSE_CPU_CONTENTION] = "cores that are used up",
+	[CAUSE_SLOW_WORKER] = "slow workers",
+	[CAUSE_PERIODIC_SLOW_LOAD] = "slow loads every so many batches",
+	[CAUSE_HEAD_OF_LINE] = "batches stuck behind a slower one",
+	[CAUSE_INTERMITTENT_LOADER] = "workers that are all slow at times",
+	[CAUSE_COLD_CACHE] = "the first epoch's cold data",
+	[CAUSE_EPOCH_START] = "starting and ending epochs",
+	[CAUSE_DELIVERY] = "receiving finished batches",
+	[CAUSE_ISOLATED_STALL] = "a few single waits",
+	[CAUSE_MAIN_THREAD_PERIODIC] = "pauses of the training itself",
+	[CAUSE_SINGLE_PROCESS] = "loading without workers",
+	[CAUSE_UNSEEN_LOADER] = "batches that come too late",
+};
+
+void evidence_add(const struct report *report, char *text, size_t size)
+{
+	const struct diagnosis *d = &report->diagnosis;
+	char share[UNITS_MAX];
+
+	add_first(report, text, size);
+	if (d->second != CAUSE_UNKNOWN)
+		page_append(text, size, " Beside it: %s, %s of the time.", NOUNS[d->second],
+			    units_share(share, d->causes[1].share));
+}

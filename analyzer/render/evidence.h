@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* evidence.h - the numbers that a cause was decided by, in words. */
+#ifndef EVIDENCE_H
+#define EVIDENCE_H
+
+#include "render/report.h"
+
+/* Appends them, and the cause that is named beside the first; `text` stays terminated. */
+void evidence_add(const struct report *report, char *text, size_t size);
+
+#endif
