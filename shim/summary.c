@@ -16,7 +16,7 @@
 #include "text.h"
 
 #define ACCOUNT_MAX 64
-#define CHILD_KIB   (100 * 1024) /* what a child has that is a program with a framework */
+#define CHILD_MS    500 /* of CPU time: what a child takes just to import a framework */
 
 static _Atomic uint64_t batch_count;
 static struct account accounts[ACCOUNT_MAX], pool;
@@ -157,11 +157,14 @@ static void print(struct text *line)
 /* What starts the programs that train, or is a process of multiprocessing's, trains nothing. */
 static bool is_helper(void)
 {
-	struct rusage children;
+	struct rusage used = {{0}};
 	char command[256];
 
-	if (sys_call2(SYS_getrusage, RUSAGE_CHILDREN, &children) < 0 ||
-	    children.ru_maxrss > CHILD_KIB)
+	/* Not by their memory: a small one that was forked had all of ours at first. */
+	sys_call2(SYS_getrusage, RUSAGE_CHILDREN, &used);
+	if ((used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000 +
+		    (used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1000 >
+	    CHILD_MS)
 		return true;
 	process_command(command, sizeof(command));
 	return strstr(command, "multiprocessing");

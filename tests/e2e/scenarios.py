@@ -66,7 +66,7 @@ SCENARIOS = {
         expect(NOT, "isolated_stall", "none")),
     "delivery": (
         dict(workers=2, load_s=0.01, step_s=0.015, batches=130, hand_over_s=0.004),
-        expect(NOT, "delivery", "reduce_delivery_cost")),
+        expect({HIGH, MODERATE}, "delivery", "reduce_delivery_cost")),
     "cpu_contention": (
         dict(workers=3, load_s=0.04, step_s=0.01, batches=120, cpu_share=1, cores=1),
         expect(HIGH, "cpu_contention", "reduce_cpu_per_batch", period={3, None}, cores=1)),
