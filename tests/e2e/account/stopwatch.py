@@ -7,6 +7,7 @@ import time
 
 _calls = []  # (what, begin, end), of one thread
 _batches = []  # of each call: whether it handed out one
+_received = [0]  # seconds of the waits after which the batches had been finished
 _state = threading.local()
 
 
@@ -26,10 +27,10 @@ def _timed(what, call, *arguments):
 
 
 class Timed:
-    """`for batch in Timed(loader)`"""
+    """`for batch in Timed(loader)`. finished(batch): when its worker had it, if it tells that."""
 
-    def __init__(self, loader):
-        self.loader = loader
+    def __init__(self, loader, finished=None):
+        self.loader, self.finished = loader, finished
 
     def __iter__(self):
         self.iterator, self.count = _timed("epoch_start", iter, self.loader), 0
@@ -38,7 +39,11 @@ class Timed:
     def __next__(self):
         self.count += 1
         first = self.count <= self.loader.num_workers
-        return _timed("epoch_start" if first else "within", next, self.iterator)
+        batch = _timed("epoch_start" if first else "within", next, self.iterator)
+        if self.finished and not first:
+            _, begin, end = _calls[-1]
+            _received[0] += end - max(begin, self.finished(batch))
+        return batch
 
 
 class Sleepy:
@@ -59,7 +64,7 @@ def step(seconds):
     time.sleep(seconds)
 
 
-def finish(**more):
+def finish(loaders=None, tells_parts=False):
     """The last step is over: says what the account is."""
     over = time.perf_counter()
     first = next(at for at, batch in enumerate(_batches) if batch)
@@ -74,5 +79,5 @@ def finish(**more):
         account[what] += (left - entered) / time_s
     account.update(ratio=sum(account.values()), batches=sum(_batches),
                    startup_s=sum(left - entered for _, entered, left in _calls[:first + 1]))
-    account.update(more)
+    account.update(receiving=_received[0] / time_s, loaders=loaders, tells_parts=tells_parts)
     print(json.dumps(account))
