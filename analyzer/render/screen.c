@@ -51,6 +51,13 @@ static void find_program(const char *command, char *ret, size_t size)
 	snprintf(ret, size, "%.*s", (int)best_length, slash ? slash + 1 : best);
 }
 
+/* Of all loaders that the account is of. */
+static size_t batch_count(const struct finding *finding)
+{
+	return finding->account.count > finding->batch_count ? finding->account.count
+							     : finding->batch_count;
+}
+
 static void add_head(const struct report *report, struct outline *o)
 {
 	const struct finding *f = &report->finding;
@@ -58,9 +65,15 @@ static void add_head(const struct report *report, struct outline *o)
 	double ns = duration_ns(report);
 
 	find_program(report->run.command ? report->run.command : "", program, sizeof(program));
-	page_append(text, sizeof(text), "%s batch%s in %s epoch%s",
-		    units_count(batches, (int64_t)f->batch_count), f->batch_count == 1 ? "" : "es",
-		    units_count(epochs, (int64_t)f->epoch_count), f->epoch_count == 1 ? "" : "s");
+	if (batch_count(f) > f->batch_count)
+		page_append(text, sizeof(text), "%s batches of several loaders",
+			    units_count(batches, (int64_t)batch_count(f)));
+	else
+		page_append(text, sizeof(text), "%s batch%s in %s epoch%s",
+			    units_count(batches, (int64_t)f->batch_count),
+			    f->batch_count == 1 ? "" : "es",
+			    units_count(epochs, (int64_t)f->epoch_count),
+			    f->epoch_count == 1 ? "" : "s");
 	if (!isnan(ns))
 		page_append(text, sizeof(text), ", %s", units_time(time, ns));
 	if (report->run.rank > 0)
@@ -267,7 +280,8 @@ static void add_why(const struct report *report, struct outline *o)
 static void add_warning(const struct report *report, struct outline *o)
 {
 	const struct finding *f = &report->finding;
-	double unseen = f->batch_count && report->totals.load_count >= 0
+	/* Where no load was seen that is no gap: the cause says so. */
+	double unseen = f->batch_count && report->totals.load_count > 0
 				? 1 - (double)report->totals.load_count / (double)f->batch_count
 				: 0;
 	const char *missing = report->run.patch_missing;
@@ -303,7 +317,7 @@ static void add_sure(const struct report *report, struct outline *o)
 	if (f->verdict != STALL_VERDICT_INCOMPLETE) {
 		page_append(text, sizeof(text), "%s: %s batches, ",
 			    stall_confidence_id(f->confidence),
-			    units_count(count, (int64_t)f->batch_count));
+			    units_count(count, (int64_t)batch_count(f)));
 		if (lost > 0)
 			page_append(text, sizeof(text), "%s records lost",
 				    units_count(count, lost));

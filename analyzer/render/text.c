@@ -252,6 +252,8 @@ static void put_screen(const struct report *report, const struct outline *outlin
 			page_break(page);
 		put_next(block, page, fit);
 	}
+	if (!block && outline_find(outline, SCREEN_NO) && fit->blanks >= 2)
+		page_break(page);
 	block = outline_find(outline, SCREEN_NO);
 	if (block)
 		put_lines(block, page);

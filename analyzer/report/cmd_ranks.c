@@ -131,10 +131,16 @@ static int put(const struct options *options, const void *what, const struct pag
 {
 	if (options->verb == VERB_HTML)
 		return html_write_ranks(what, page->out);
-	if (options->json)
+	if (options->json) {
 		ranks_json(what, page->out);
-	else
-		ranks_text(what, page);
+		return 0;
+	}
+	/* A table of ranks is one of columns: as it is, in a block of code. */
+	if (options->markdown)
+		fputs("```\n", page->out);
+	ranks_text(what, page);
+	if (options->markdown)
+		fputs("```\n", page->out);
 	return 0;
 }
 
