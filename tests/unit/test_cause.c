@@ -240,8 +240,13 @@ static enum advice_id second(const struct model *m, struct load_mix mix)
 Test(advice, says_which_part_of_a_load_to_begin_with)
 {
 	struct model m = HEALTHY;
-	struct load_mix mix = {.load_ns = 100, .decode_ns = 60, .open_ns = 5, .read_ns = 10,
-			       .read_count = 10, .read_bytes = 1e7, .samples = 10};
+	struct load_mix mix = {.load_ns = 100,
+			       .decode_ns = 60,
+			       .open_ns = 5,
+			       .read_ns = 10,
+			       .read_count = 10,
+			       .read_bytes = 1e7,
+			       .samples = 10};
 
 	m.load *= 6;
 	cr_expect_eq(second(&m, mix), ADVICE_DECODE_BOUND);

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who owns which waiting: series whose answer is known, and what is said of them. */
+#include <criterion/criterion.h>
+#include <math.h>
+
+#include "analysis/cause.h"
+#include "model.h"
+
+#define MS 1e6
+
+/* Times in ms; a batch that is not ready is so from the start, others are behind it if `queued`. */
+struct row {
+	double wait, handover, step, load;
+	bool queued;
+};
+
+static void add(int epoch, int batch, const struct row *from)
+{
+	struct batch_row row = BATCH_ROW_UNKNOWN;
+
+	row.epoch = epoch;
+	row.batch = batch;
+	row.wait_ns = (int64_t)(from->wait * MS);
+	row.handover_ns = (int64_t)(from->handover * MS);
+	row.compute_ns = (int64_t)(from->step * MS);
+	if (from->load > 0)
+		row.load_ns = (int64_t)(from->load * MS);
+	row.worker = batch % 4;
+	row.head_ready = from->wait <= from->handover;
+	row.qdepth = from->queued;
+	cr_assert_eq(series_append(&series, &row), 0);
+}
+
+static void start_series(void)
+{
+	series_init(&series);
+	series.workers = 4;
+	series.prefetch_factor = 2;
+	series.in_order = 1;
+}
+
+static void diagnose(const struct cause_input *input)
+{
+	stall_judge(&series, &finding);
+	cr_assert_eq(cause_find(&series, &finding, input, &diagnosis), 0);
+}
+
+static double seconds_of(enum cause cause)
+{
+	for (size_t i = 0; i < diagnosis.cause_count; i++)
+		if (diagnosis.causes[i].cause == cause)
+			return diagnosis.causes[i].ns / 1e9;
+	return 0;
+}
+
+static bool is_advised(enum advice_id id)
+{
+	for (size_t i = 0; i < diagnosis.advice.count; i++)
+		if (diagnosis.advice.steps[i].id == id)
+			return true;
+	return false;
+}
+
+/* Receiving is most of it; two batches that come late do not hide that. */
+Test(causes, the_largest_is_the_cause)
+{
+	start_series();
+	for (int i = 0; i < 300; i++)
+		add(0, i,
+		    &(struct row){i == 100 || i == 200 ? 1000 : 80, i == 100 || i == 200 ? 1 : 80,
+				  20, 50, false});
+	diagnose(NULL);
+	cr_assert_eq(diagnosis.cause, CAUSE_DELIVERY, "%s", cause_name(diagnosis.cause));
+	cr_expect_float_eq(seconds_of(CAUSE_DELIVERY), 294 * 0.08 + 0.002, 0.01);
+	cr_expect_float_eq(seconds_of(CAUSE_ISOLATED_STALL), 2 * 0.999, 0.01);
+	cr_expect_eq(diagnosis.second, CAUSE_UNKNOWN);
+	cr_expect_eq(diagnosis.advice.steps[0].id, ADVICE_REDUCE_DELIVERY_COST);
+	series_done(&series);
+}
+
+/* Checkpoints beside starts of epochs that cost less than a third; then beside ones that do not. */
+Test(causes, pauses_of_the_training_lead_where_waiting_is_far_less)
+{
+	for (int far = 0; far < 2; far++) {
+		start_series();
+		for (int epoch = 0; epoch < 6; epoch++)
+			for (int i = 0; i < 100; i++)
+				add(epoch, i,
+				    &(struct row){i     ? 1
+						  : far ? 1000
+							: 5000,
+						  1, i % 50 == 49 ? 4000 : 50, 50, false});
+		diagnose(NULL);
+		cr_expect(finding.starved);
+		cr_expect_eq(diagnosis.cause, far ? CAUSE_MAIN_THREAD_PERIODIC : CAUSE_EPOCH_START,
+			     "%d: %s", far, cause_name(diagnosis.cause));
+		cr_expect_eq(diagnosis.causes[1].cause,
+			     far ? CAUSE_EPOCH_START : CAUSE_MAIN_THREAD_PERIODIC);
+		cr_expect_eq(diagnosis.second, far ? CAUSE_UNKNOWN : CAUSE_MAIN_THREAD_PERIODIC);
+		series_done(&series);
+	}
+}
+
+/* None is lost, none counts twice, whatever is amiss. */
+Test(causes, share_out_all_of_the_waiting)
+{
+	struct model models[] = {HEALTHY, HEALTHY, HEALTHY, HEALTHY, HEALTHY, HEALTHY};
+
+	models[0].load = 800;
+	models[1].load = 500;
+	models[1].slow_worker = 2;
+	models[1].slow_factor = 3;
+	models[2].rare_share = 0.03;
+	models[2].rare_factor = 12;
+	models[3].every = 30;
+	models[3].rare_factor = 14;
+	models[4].burst = true;
+	models[4].load = 250;
+	models[5].epochs = 4;
+	models[5].load = 300;
+	models[5].cold_factor = 4;
+	for (size_t m = 0; m < sizeof(models) / sizeof(*models); m++) {
+		double sum = 0;
+
+		model_diagnose(&models[m]);
+		cr_assert(finding.starved, "%zu", m);
+		for (size_t i = 0; i < diagnosis.cause_count; i++) {
+			sum += diagnosis.causes[i].ns;
+			cr_expect(!i || diagnosis.causes[i].ns <= diagnosis.causes[i - 1].ns);
+		}
+		/* What is below 1 % of the time is not listed. */
+		cr_expect_leq(sum, finding.account.wait_ns * (1 + 1e-6));
+		cr_expect_geq(sum, finding.account.wait_ns - 0.04 * finding.account.time_ns,
+			      "%zu: %g of %g", m, sum, finding.account.wait_ns);
+		cr_expect_eq(diagnosis.cause, diagnosis.causes[0].cause);
+		cr_expect_neq(diagnosis.advice.steps[0].id, ADVICE_NONE);
+		series_done(&series);
+	}
+}
+
+/* A worker's loads: `slow` of them take `factor` times as long. */
+static void run_crew(int workers, unsigned slow, double factor, const struct slow_work *work)
+{
+	double idle[16] = {0}, delivered[32] = {0}, now = 0;
+
+	start_series();
+	series.workers = workers;
+	for (int i = 0; i < 800; i++) {
+		double load = 20 * workers * (0.95 + 0.1 * model_random_share());
+		struct batch_row row = BATCH_ROW_UNKNOWN;
+		double *end = &idle[i % workers], request = now;
+
+		if (slow >> i % workers & 1)
+			load *= factor;
+		*end = fmax(*end, delivered[i % (2 * workers)]) + load;
+		now = fmax(now, *end) + 0.5;
+		delivered[i % (2 * workers)] = now;
+		row.batch = i;
+		row.worker = i % workers;
+		row.wait_ns = (int64_t)((now - request) * MS);
+		row.handover_ns = (int64_t)(0.5 * MS);
+		row.head_ready = *end <= request;
+		row.compute_ns = (int64_t)(50 * MS);
+		row.load_ns = (int64_t)(load * MS);
+		row.qdepth = 1;
+		now += 50;
+		cr_assert_eq(series_append(&series, &row), 0);
+	}
+	diagnose(&(struct cause_input){.work = work});
+}
+
+Test(slow, several_workers_can_be)
+{
+	run_crew(8, 0x0f, 4, NULL);
+	cr_expect_eq(diagnosis.cause, CAUSE_SLOW_WORKER, "%s", cause_name(diagnosis.cause));
+	cr_assert_eq(diagnosis.slow.count, 4);
+	cr_expect_eq(diagnosis.slow.list[3], 3);
+	series_done(&series);
+	run_crew(8, 0x06, 4, NULL);
+	cr_assert_eq(diagnosis.slow.count, 2);
+	cr_expect_eq(diagnosis.slow.list[0], 1);
+	cr_expect_eq(diagnosis.slow.list[1], 2);
+	cr_expect_float_eq(diagnosis.slow.factor, 4, 0.3);
+	cr_expect_eq(diagnosis.cause, CAUSE_SLOW_WORKER);
+	series_done(&series);
+}
+
+/* Samples at each so many-th index fall to the same workers. */
+Test(slow, what_follows_the_index_is_no_worker)
+{
+	static struct slow_work work;
+
+	run_crew(8, 0xaa, 4, NULL);
+	cr_expect_eq(diagnosis.slow.worker, -1);
+	cr_expect_eq(diagnosis.slow.every, 2);
+	cr_expect_neq(diagnosis.cause, CAUSE_SLOW_WORKER, "%s", cause_name(diagnosis.cause));
+	cr_expect(is_advised(ADVICE_BALANCE_LOADS) || diagnosis.cause == CAUSE_LOADER_CAPACITY);
+	series_done(&series);
+	/* One of four: what it reads tells. */
+	for (int reads_more = 0; reads_more < 2; reads_more++) {
+		for (int w = 0; w < 4; w++) {
+			work.loads[w] = 200;
+			work.bytes[w] = w == 2 && reads_more ? 8e8 : 2e8;
+		}
+		run_crew(4, 0x04, 6, &work);
+		cr_expect_eq(diagnosis.slow.worker, reads_more ? -1 : 2);
+		cr_expect_eq(diagnosis.slow.every, reads_more ? 4 : 0);
+		series_done(&series);
+	}
+	/* Every other worker is slow, and reads no more than the others: it is the workers. */
+	for (int w = 0; w < 8; w++) {
+		work.loads[w] = 100;
+		work.bytes[w] = 1e8;
+	}
+	run_crew(8, 0xaa, 4, &work);
+	cr_expect_eq(diagnosis.slow.count, 4);
+	series_done(&series);
+}
+
+/* Storage whose credit is used up is not slow now and then. */
+Test(causes, loads_that_get_longer_for_good)
+{
+	double idle[4] = {0}, delivered[8] = {0}, now = 0;
+
+	start_series();
+	for (int i = 0; i < 2000; i++) {
+		double load = (i < 1500 ? 100 : 600) * (0.9 + 0.2 * model_random_share());
+		double *end = &idle[i % 4], request = now;
+		struct row row = {0, 0.5, 100, load, false};
+
+		*end = fmax(*end, delivered[i % 8]) + load;
+		now = fmax(now, *end) + 0.5;
+		delivered[i % 8] = now;
+		row.wait = now - request;
+		now += 100;
+		add(0, i, &row);
+	}
+	diagnose(NULL);
+	cr_expect(finding.rho < 0.9, "%g", finding.rho);
+	cr_expect_eq(diagnosis.cause, CAUSE_LOADER_CAPACITY, "%s", cause_name(diagnosis.cause));
+	cr_expect(diagnosis.shift.at > 1400 && diagnosis.shift.at < 1600, "%zu",
+		  diagnosis.shift.at);
+	series_done(&series);
+}
+
+/* Sorted within stretches of 40: loads grow, and fall back; no shard is opened. */
+Test(causes, samples_sorted_by_size_are_no_shards)
+{
+	double idle[4] = {0}, delivered[8] = {0}, now = 0;
+
+	start_series();
+	for (int i = 0; i < 2000; i++) {
+		double load = 60 + 15 * (i % 40);
+		double *end = &idle[i % 4], request = now;
+		struct row row = {0, 0.5, 100, load, false};
+
+		*end = fmax(*end, delivered[i % 8]) + load;
+		now = fmax(now, *end) + 0.5;
+		delivered[i % 8] = now;
+		row.wait = now - request;
+		now += 100;
+		add(0, i, &row);
+	}
+	diagnose(NULL);
+	cr_expect_eq(diagnosis.load.batches, 40);
+	cr_expect(finding.starved);
+	cr_expect_neq(diagnosis.cause, CAUSE_PERIODIC_SLOW_LOAD);
+	cr_expect_not(is_advised(ADVICE_SMOOTH_SHARD_OPENING));
+	series_done(&series);
+}
+
+/* Where no file was read, the storage is not to blame. */
+Test(advice, storage_is_blamed_only_where_something_is_read)
+{
+	struct model m = HEALTHY;
+
+	m.burst = true;
+	m.spread = 0.05;
+	m.load = 150;
+	m.batches = 3000;
+	for (int reads = 0; reads < 2; reads++) {
+		const struct load_mix mix = {.load_ns = 1, .read_count = reads ? 5000 : 0};
+
+		model_run(&m);
+		diagnose(&(struct cause_input){.mix = &mix});
+		cr_assert_eq(diagnosis.cause, CAUSE_INTERMITTENT_LOADER);
+		cr_expect_eq(is_advised(ADVICE_STORAGE), reads);
+		cr_expect_eq(is_advised(ADVICE_INSPECT_LOADS), !reads);
+		series_done(&series);
+	}
+}
