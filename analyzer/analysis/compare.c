@@ -9,13 +9,14 @@
 #define FEW_BLOCKS       6
 
 static const char *const ROWS[COMPARE_ROWS] = {
-	[COMPARE_STEP] = "step",         [COMPARE_WAIT] = "wait",
-	[COMPARE_COMPUTE] = "compute",   [COMPARE_EPOCH_START] = "epoch_start",
-	[COMPARE_GPU_BUSY] = "gpu_busy", [COMPARE_GPU_IDLE] = "gpu_idle_wait",
-	[COMPARE_LOAD] = "load",         [COMPARE_OPEN] = "open",
-	[COMPARE_READ] = "read",         [COMPARE_DECODE] = "decode",
-	[COMPARE_COLLATE] = "collate",   [COMPARE_OTHER] = "other",
-	[COMPARE_TRANSFER] = "transfer", [COMPARE_STALL] = "stall",
+	[COMPARE_STEP] = "step",           [COMPARE_WAIT] = "wait",
+	[COMPARE_COMPUTE] = "compute",     [COMPARE_EPOCH_START] = "epoch_start",
+	[COMPARE_RECEIVING] = "receiving", [COMPARE_EPOCH_END] = "epoch_end",
+	[COMPARE_GPU_BUSY] = "gpu_busy",   [COMPARE_GPU_IDLE] = "gpu_idle_wait",
+	[COMPARE_LOAD] = "load",           [COMPARE_OPEN] = "open",
+	[COMPARE_READ] = "read",           [COMPARE_DECODE] = "decode",
+	[COMPARE_COLLATE] = "collate",     [COMPARE_OTHER] = "other",
+	[COMPARE_TRANSFER] = "transfer",   [COMPARE_STALL] = "stall",
 };
 
 /* A value that is not known is no batch of that track. */
@@ -32,33 +33,51 @@ static double at(const float *column, size_t i)
 	return column && column[i] >= 0 ? (double)column[i] : NAN;
 }
 
-static int add_batch(struct compare_side *side, const struct batch_series *s,
-		     const struct finding *f, const struct series_place *place)
+/* One batch and what was waited for before it; NAN: not known. */
+struct times {
+	double wait_ns, compute_ns;
+	double start_ns, end_ns; /* of epochs */
+};
+
+/* Waits by the host's clock; the first of a run is start-up. */
+static int add_waits(struct compare_side *side, const struct batch_series *s, size_t i,
+		     bool is_start, const struct times *times)
 {
-	size_t i = place->i;
-	double wait_ns = at(s->wait_ns, i), compute_ns = at(s->compute_ns, i);
-	double step_ns = wait_ns + compute_ns, starts = NAN;
+	double restart_ns = times->start_ns + times->end_ns;
+	double wait_ns = times->wait_ns + restart_ns, step_ns = wait_ns + times->compute_ns;
+	double end_ns = isnan(wait_ns) ? NAN : times->end_ns;
+	double start_ns = isnan(wait_ns) ? NAN : times->start_ns;
 	int r;
 
-	if (isnan(step_ns))
-		step_ns = at(s->step_ns, i);
-	if (!isnan(wait_ns))
-		starts = place->batch < stall_start_count(s->workers) ? wait_ns : 0;
-	r = add(side, COMPARE_STEP, step_ns, 1);
+	if (i == 0 && !s->is_part)
+		return 0;
+	r = add(side, COMPARE_STEP, isnan(step_ns) ? at(s->step_ns, i) : step_ns, 1);
 	if (r == 0)
 		r = add(side, COMPARE_WAIT, wait_ns, 1);
 	if (r == 0)
-		r = add(side, COMPARE_COMPUTE, compute_ns, 1);
+		r = add(side, COMPARE_RECEIVING, is_start ? 0 : at(s->handover_ns, i), 1);
 	if (r == 0)
-		r = add(side, COMPARE_EPOCH_START, starts, 1);
+		r = add(side, COMPARE_EPOCH_START, start_ns + (is_start ? times->wait_ns : 0), 1);
+	return r ? r : add(side, COMPARE_EPOCH_END, end_ns, 1);
+}
+
+static int add_batch(struct compare_side *side, const struct batch_series *s,
+		     const struct finding *f, const struct series_place *place,
+		     const struct times *times)
+{
+	size_t i = place->i;
+	bool is_start = place->batch < account_start_count(s->workers);
+	double counted_ns = at(stall_waits(s, f), i) + times->start_ns + times->end_ns;
+	int r = add_waits(side, s, i, is_start, times);
+
+	if (r == 0)
+		r = add(side, COMPARE_COMPUTE, times->compute_ns, 1);
 	if (r == 0)
 		r = add(side, COMPARE_GPU_BUSY, at(s->gpu_busy_ns, i), 1);
 	if (r == 0)
 		r = add(side, COMPARE_GPU_IDLE, at(s->gpu_idle_ns, i), 1);
-	if (r == 0 && f->gap == STALL_GAP_NONE && s->state[i] & SERIES_STEADY)
-		r = add(side, COMPARE_STALL,
-			s->state[i] & SERIES_STARVED ? at(stall_waits(s, f), i) : 0,
-			wait_ns + compute_ns);
+	if (r == 0 && f->gap == STALL_GAP_NONE && (i > 0 || s->is_part))
+		r = add(side, COMPARE_STALL, counted_ns, counted_ns + stall_demand_ns(s, f, i));
 	return r;
 }
 
@@ -71,11 +90,24 @@ int compare_add_series(struct compare_side *side, const struct batch_series *ser
 	size_t prefetch =
 		series->prefetch_factor > 0 ? (size_t)series->prefetch_factor : DEFAULT_PREFETCH;
 	struct series_place place = SERIES_BEGIN;
+	size_t next = 0;
 	int r = 0;
 
 	side->block = 2 * prefetch * workers;
-	while (r == 0 && series_next(series, &place))
-		r = add_batch(side, series, finding, &place);
+	side->stall_ratio = finding->gap == STALL_GAP_NONE ? finding->stall_ratio : NAN;
+	while (r == 0 && series_next(series, &place)) {
+		int32_t epoch = series->runs[place.run].epoch;
+		struct times times = {.wait_ns = at(series->wait_ns, place.i),
+				      .compute_ns = at(series->compute_ns, place.i)};
+
+		for (; next < series->epoch_count && series->epochs[next].epoch <= epoch; next++) {
+			double end_ns;
+
+			times.start_ns += account_restart_ns(series, next, &end_ns);
+			times.end_ns += end_ns;
+		}
+		r = add_batch(side, series, finding, &place, &times);
+	}
 	return r;
 }
 
@@ -179,6 +211,9 @@ void compare_runs(const struct compare_side *a, const struct compare_side *b,
 		left[row] = track_estimate(&a->tracks[row], a->block);
 		right[row] = track_estimate(&b->tracks[row], b->block);
 	}
+	/* Of the whole thread, which may ask other loaders, too. */
+	left[COMPARE_STALL].value = a->stall_ratio;
+	right[COMPARE_STALL].value = b->stall_ratio;
 	for (row = 0; row < COMPARE_ROWS; row++) {
 		bool of_load = row >= COMPARE_LOAD && row <= COMPARE_TRANSFER;
 		double whole = left[of_load ? COMPARE_LOAD : COMPARE_STEP].value;

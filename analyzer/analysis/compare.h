@@ -2,12 +2,13 @@
 /*
  * compare.h - two runs of the same training: what takes longer, what less, and what is noise.
  *
- * Times are means over all delivered batches, first rounds of epochs included: starting workers
- * once and not every epoch is a difference. The stall ratio is of the steady batches, as in
- * stall.h. A difference is one where its 95 % interval leaves out 0 and it is 2 % of the step (of
- * a load, for what a load consists of; 2 points of stall): runs of the same thing differ by that
- * much for reasons that no single run shows (ux.md 2.3). That nothing differs is said only where a
- * difference of a quarter would have shown: two short runs cannot say.
+ * Times are means over all delivered batches but the first, whose wait is start-up; what begins and
+ * ends an epoch is part of its first batch's wait: starting workers once and not every epoch is a
+ * difference. The stall ratio is the account's (account.h). A difference is one where its 95 %
+ * interval leaves out 0 and it is 2 % of the step (of a load, for what a load consists of; 2 points
+ * of stall): runs of the same thing differ by that much for reasons that no single run shows
+ * (ux.md 2.3). That nothing differs is said only where a difference of a quarter would have shown:
+ * two short runs cannot say.
  */
 #ifndef COMPARE_H
 #define COMPARE_H
@@ -24,7 +25,9 @@
 enum compare_row {
 	COMPARE_STEP, /* wait and compute; or all that is known */
 	COMPARE_WAIT,
-	COMPARE_EPOCH_START, /* of the wait: first rounds of epochs */
+	COMPARE_RECEIVING,   /* of the wait: after the batch was finished */
+	COMPARE_EPOCH_START, /* making iterators, first rounds */
+	COMPARE_EPOCH_END,
 	COMPARE_COMPUTE,
 	COMPARE_GPU_BUSY,
 	COMPARE_GPU_IDLE, /* while the consumer waited */
@@ -43,6 +46,7 @@ enum compare_row {
 struct compare_side {
 	struct track tracks[COMPARE_ROWS];
 	size_t block; /* batches that belong together: 2 p W */
+	double stall_ratio;
 };
 
 /* The consumer's side, of a judged series; 0 or -ENOMEM, as below. */

@@ -26,6 +26,7 @@ static const struct metric {
 	[GATE_RECEIVING] = {"stall.receiving", GATE_SHARE, AT_PART(RECEIVING)},
 	[GATE_EPOCH_START] = {"stall.epoch_start", GATE_SHARE, AT_PART(EPOCH_START)},
 	[GATE_EPOCH_END] = {"stall.epoch_end", GATE_SHARE, AT_PART(EPOCH_END)},
+	[GATE_STARTUP] = {"stall.startup", GATE_TIME, AT(account.startup_ns)},
 	[GATE_WAIT_P50] = {"stall.wait_p50", GATE_TIME, AT(wait_p50_ns)},
 	[GATE_WAIT_P99] = {"stall.wait_p99", GATE_TIME, AT(wait_p99_ns)},
 	[GATE_LOAD_MEAN] = {"workers.load_mean", GATE_TIME, AT(load_mean_ns)},
@@ -77,7 +78,7 @@ static enum gate_unfit find_unfit(const struct finding *finding, size_t needed_c
 		return GATE_LOSS;
 	if (finding->gap != STALL_GAP_NONE && finding->gap != STALL_GAP_FEW_BATCHES)
 		return GATE_NO_VERDICT;
-	return finding->steady_count < needed_count ? GATE_FEW : GATE_FIT;
+	return finding->batch_count < needed_count ? GATE_FEW : GATE_FIT;
 }
 
 void gate_take(const struct batch_series *series, const struct finding *finding,
@@ -89,8 +90,8 @@ void gate_take(const struct batch_series *series, const struct finding *finding,
 	double batches = (double)finding->batch_count;
 	int i;
 
-	if (needed_count < GATE_FEWEST_STEADY)
-		needed_count = GATE_FEWEST_STEADY;
+	if (needed_count < GATE_FEWEST)
+		needed_count = GATE_FEWEST;
 	*ret = (struct gate_sample){
 		.low99 = diagnosis->boot.low99,
 		.error = diagnosis->boot.error,

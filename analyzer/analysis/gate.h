@@ -18,7 +18,7 @@
  *   median `least` above that of the baselines: the extreme of the Mann-Whitney test, p = 1 /
  *   C(n + m, m) whatever the distribution (Mann & Whitney, Ann. Math. Statist. 18, 1947). It is
  *   sequential: one run that is not above all baselines passes, and ends it.
- * - Fewer than max(300, 20 p W) steady batches, lost records, a run that still records: no answer.
+ * - Fewer than max(300, 20 p W) batches, lost records, a run that still records: no answer.
  */
 #ifndef GATE_H
 #define GATE_H
@@ -29,7 +29,7 @@
 
 #define GATE_FEWEST_BASELINES 5
 #define GATE_MOST_BASELINES   1000
-#define GATE_FEWEST_STEADY    300
+#define GATE_FEWEST           300
 #define GATE_TOLERATED_LOSS   0.01
 #define GATE_SEPARATE_RUNS    3
 #define GATE_LEAST_INCREASE   0.03
@@ -43,6 +43,7 @@ enum gate_metric {
 	GATE_RECEIVING,
 	GATE_EPOCH_START,
 	GATE_EPOCH_END,
+	GATE_STARTUP,
 	GATE_WAIT_P50,
 	GATE_WAIT_P99,
 	GATE_LOAD_MEAN,
@@ -82,7 +83,7 @@ struct gate_sample {
 	double low99, error;           /* of the stall ratio */
 	enum gate_unfit unfit;
 	enum stall_gap gap;
-	size_t needed_count;                                         /* steady batches */
+	size_t needed_count;                                         /* batches */
 	double part_ns[GATE_PART_MAX], load_ns, compute_ns, wait_ns; /* a batch */
 	enum cause cause;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compare.c - the comparison for people and as `dlprof.compare/1`. In JSON times are seconds a
+ * compare.c - the comparison for people and as `dlprof.compare/2`. In JSON times are seconds a
  * batch, shares 0-1; `differs` false is what text marks by "~".
  */
 #include "render/compare.h"
@@ -30,13 +30,22 @@ static const struct {
 };
 
 static const char *const LABELS[COMPARE_ROWS] = {
-	[COMPARE_STEP] = "step",         [COMPARE_WAIT] = "  wait",
-	[COMPARE_COMPUTE] = "  compute", [COMPARE_EPOCH_START] = "    epoch starts",
-	[COMPARE_GPU_BUSY] = "GPU busy", [COMPARE_GPU_IDLE] = "GPU idle, waits",
-	[COMPARE_LOAD] = "load",         [COMPARE_OPEN] = "  open",
-	[COMPARE_READ] = "  read",       [COMPARE_DECODE] = "  decode",
-	[COMPARE_COLLATE] = "  collate", [COMPARE_OTHER] = "  other",
-	[COMPARE_TRANSFER] = "transfer", [COMPARE_STALL] = "stall",
+	[COMPARE_STEP] = "step",
+	[COMPARE_WAIT] = "  wait",
+	[COMPARE_COMPUTE] = "  compute",
+	[COMPARE_EPOCH_START] = "    epoch starts",
+	[COMPARE_RECEIVING] = "    receiving",
+	[COMPARE_EPOCH_END] = "    epoch ends",
+	[COMPARE_GPU_BUSY] = "GPU busy",
+	[COMPARE_GPU_IDLE] = "GPU idle, waits",
+	[COMPARE_LOAD] = "load",
+	[COMPARE_OPEN] = "  open",
+	[COMPARE_READ] = "  read",
+	[COMPARE_DECODE] = "  decode",
+	[COMPARE_COLLATE] = "  collate",
+	[COMPARE_OTHER] = "  other",
+	[COMPARE_TRANSFER] = "transfer",
+	[COMPARE_STALL] = "stall",
 };
 
 static const char *value_text(const struct fingerprint *print, enum fingerprint_field field,
@@ -293,7 +302,7 @@ void compare_json(const struct compared *compared, FILE *out)
 
 	jsonw_init(&json, out);
 	jsonw_open(&json, NULL, '{');
-	jsonw_string(&json, "schema", "dlprof.compare/1");
+	jsonw_string(&json, "schema", "dlprof.compare/2");
 	add_run(&json, "a", compared->a);
 	add_run(&json, "b", compared->b);
 	jsonw_bool(&json, "comparable", !compared->mismatch);

@@ -18,7 +18,7 @@ struct compared {
 
 void compare_text(const struct compared *compared, const struct page *page);
 
-/* `dlprof.compare/1`. */
+/* `dlprof.compare/2`. */
 void compare_json(const struct compared *compared, FILE *out);
 
 #endif

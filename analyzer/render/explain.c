@@ -345,8 +345,8 @@ static const struct explanation PAGES[] = {
 
 	{"gate", "policy", "What a gate asserts, one line of a policy file each.",
 	 "error|warn METRIC <= VALUE [OPTION=VALUE]...    # a comment\n\n"
-	 "stall.ratio <= 10%: fails if the ratio is above it with 99 % confidence, by the block "
-	 "bootstrap that ci95 is of.\n\n"
+	 "stall.ratio <= 10%: fails if the ratio (all waiting, see stall_ratio) is above it with "
+	 "99 % confidence, by the bootstrap that ci95 is of.\n\n"
 	 "stall.ratio.increase <= 3pp: fails if the ratio is above the mean of the baselines (five "
 	 "or more, of the same kind as the run) by more than that and by more than k times their "
 	 "standard deviation or the run's bootstrap error, whichever is larger; k is 4.1 for five. "
@@ -354,10 +354,11 @@ static const struct explanation PAGES[] = {
 	 "asks for more baselines.\n\n"
 	 "stall.trimmed_ratio, stall.not_ready, stall.receiving, stall.epoch_start, "
 	 "stall.epoch_end, loss.share <= "
-	 "SHARE; stall.wait_p50, stall.wait_p99, workers.load_mean <= TIME (250ms, 2s): as "
+	 "SHARE; stall.startup, stall.wait_p50, stall.wait_p99, workers.load_mean <= TIME (250ms, "
+	 "2s): as "
 	 "--json has them, without a margin for chance. stall.batches, stall.steady_batches >= "
 	 "N.\n\n"
-	 "A run with fewer than max(300, 20 x prefetch_factor x workers) steady batches, with more "
+	 "A run with fewer than max(300, 20 x prefetch_factor x workers) batches, with more "
 	 "than 1 % of its records lost, that still records, or without five baselines cannot be "
 	 "judged: status 3, unless else=warn or else=pass (or --on-inconclusive) says otherwise."},
 };

@@ -80,7 +80,7 @@ void gate_text(const struct gate_report *report, const struct page *page);
 void gate_calibration_text(const struct gate_limit *limit,
 			   const struct gate_calibration *calibration, const struct page *page);
 
-/* gate_json.c: `dlprof.gate/1`. */
+/* gate_json.c: `dlprof.gate/2`. */
 void gate_json(const struct gate_report *report, FILE *out);
 void gate_calibration_json(const struct gate_limit *limit,
 			   const struct gate_calibration *calibration, FILE *out);

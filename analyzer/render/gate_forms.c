@@ -135,7 +135,7 @@ void gate_markdown(const struct gate_report *report, FILE *out)
 		}
 		fputs(" |\n", out);
 	}
-	fputs("\n| run | stall ratio | steady batches | cause |\n| --- | --- | --- | --- |\n", out);
+	fputs("\n| run | stall ratio | batches | cause |\n| --- | --- | --- | --- |\n", out);
 	for (i = 0; i < report->run_count; i++) {
 		const struct gate_sample *sample = &report->runs[i].sample;
 		const char *cause = cause_name(sample->cause);
@@ -143,7 +143,7 @@ void gate_markdown(const struct gate_report *report, FILE *out)
 		fputs("| ", out);
 		escape_put(out, ESCAPE_MARKDOWN, report->runs[i].name);
 		fprintf(out, " | %s | %.0f | ", units_share(text, sample->value[GATE_STALL_RATIO]),
-			sample->value[GATE_STEADY_BATCHES]);
+			sample->value[GATE_BATCHES]);
 		escape_put(out, ESCAPE_MARKDOWN, cause ? cause : "not known");
 		fputs(" |\n", out);
 	}
@@ -254,13 +254,15 @@ static const struct series_of_run {
 	 GATE_EPOCH_START},
 	{"dlprof_epoch_end_ratio", "ratio", "Share of the time that waits for epochs to end.",
 	 GATE_EPOCH_END},
+	{"dlprof_startup_seconds", "seconds", "Time before the first batch.", GATE_STARTUP},
 	{"dlprof_wait_p50_seconds", "seconds", "Median wait for a batch.", GATE_WAIT_P50},
 	{"dlprof_wait_p99_seconds", "seconds", "99 % point of the waits for a batch.",
 	 GATE_WAIT_P99},
 	{"dlprof_load_mean_seconds", "seconds", "Mean time that a worker loads a batch.",
 	 GATE_LOAD_MEAN},
 	{"dlprof_batches", "", "Delivered batches.", GATE_BATCHES},
-	{"dlprof_steady_batches", "", "Batches that are judged.", GATE_STEADY_BATCHES},
+	{"dlprof_steady_batches", "", "Delivered batches after the first rounds of epochs.",
+	 GATE_STEADY_BATCHES},
 	{"dlprof_lost_ratio", "ratio", "Share of the records that were lost.", GATE_LOST_SHARE},
 };
 

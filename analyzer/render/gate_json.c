@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gate_json.c - the gate as `dlprof.gate/1`. Keys are added, never removed and never given another
+ * gate_json.c - the gate as `dlprof.gate/2`. Keys are added, never removed and never given another
  * meaning. Shares and increases are 0-1, times seconds, null is what is not known.
  */
 #include <math.h>
@@ -31,8 +31,8 @@ static void add_run(struct jsonw *json, const struct gate_run *run, bool is_base
 	jsonw_number(json, "stall_ratio", sample->value[GATE_STALL_RATIO]);
 	jsonw_number(json, "stall_ratio_low99", sample->low99);
 	jsonw_number(json, "stall_ratio_error", sample->error);
-	jsonw_number(json, "steady_batches", sample->value[GATE_STEADY_BATCHES]);
-	jsonw_int(json, "steady_batches_needed", (int64_t)sample->needed_count);
+	jsonw_number(json, "batches", sample->value[GATE_BATCHES]);
+	jsonw_int(json, "batches_needed", (int64_t)sample->needed_count);
 	jsonw_number(json, "lost_share", sample->value[GATE_LOST_SHARE]);
 	jsonw_number(json, "load_mean_s", sample->load_ns / NS_PER_S);
 	jsonw_number(json, "compute_mean_s", sample->compute_ns / NS_PER_S);
@@ -139,7 +139,7 @@ void gate_json(const struct gate_report *report, FILE *out)
 
 	jsonw_init(&json, out);
 	jsonw_open(&json, NULL, '{');
-	jsonw_string(&json, "schema", "dlprof.gate/1");
+	jsonw_string(&json, "schema", "dlprof.gate/2");
 	jsonw_string(&json, "outcome", gate_outcome_id(report->outcome));
 	jsonw_int(&json, "exit_status", report->status);
 	jsonw_string(&json, "why", gate_why_words(report, why));
@@ -162,7 +162,7 @@ void gate_calibration_json(const struct gate_limit *limit,
 
 	jsonw_init(&json, out);
 	jsonw_open(&json, NULL, '{');
-	jsonw_string(&json, "schema", "dlprof.gate/1");
+	jsonw_string(&json, "schema", "dlprof.gate/2");
 	jsonw_open(&json, "calibration", '{');
 	jsonw_string(&json, "rule", RULES[limit->rule]);
 	jsonw_number(&json, "min_effect", limit->value);

@@ -51,9 +51,9 @@ static void print_runs(const struct gate_report *report, const struct page *page
 		char ratio[UNITS_MAX], unfit[GATE_WORDS];
 
 		gate_unfit_words(&report->runs[i], unfit);
-		page_item(page, i ? "" : "Judged", "%s: stall ratio %s, %.0f steady batches%s%s",
+		page_item(page, i ? "" : "Judged", "%s: stall ratio %s, %.0f batches%s%s",
 			  report->runs[i].name, units_share(ratio, sample->value[GATE_STALL_RATIO]),
-			  sample->value[GATE_STEADY_BATCHES], *unfit ? "; " : "", unfit);
+			  sample->value[GATE_BATCHES], *unfit ? "; " : "", unfit);
 	}
 }
 

@@ -102,9 +102,8 @@ const char *gate_unfit_words(const struct gate_run *run, char *text)
 		break;
 	case GATE_FEW:
 		snprintf(text, GATE_WORDS,
-			 "it has %.0f steady batches and %zu are needed: let it run "
-			 "longer",
-			 sample->value[GATE_STEADY_BATCHES], sample->needed_count);
+			 "it has %.0f batches and %zu are needed: let it run longer",
+			 sample->value[GATE_BATCHES], sample->needed_count);
 		break;
 	case GATE_FIT:
 	case GATE_UNFIT_MAX:

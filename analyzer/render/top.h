@@ -35,7 +35,7 @@ struct top {
 
 void top_text(const struct top *top, const struct page *page);
 
-/* `dlprof.top/1` */
+/* `dlprof.top/2` */
 void top_json(const struct top *top, FILE *out);
 
 #endif

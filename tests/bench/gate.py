@@ -68,8 +68,8 @@ def measure(kind, images, folder):
     found = [gate(run, pool[:BASELINES + 1], "--on-inconclusive", "pass") for run in pool + changed]
     ratios = [each["runs"][0]["stall_ratio"] for each in found]
     for name, values in (("as it is", ratios[:RUNS]), ("longer", ratios[RUNS:])):
-        t.say("{} {}: {} runs, {:.0f} steady batches, stall ratio {:.1%} to {:.1%}, SD {:.2f} pp"
-              .format(kind, name, len(values), found[0]["runs"][0]["steady_batches"], min(values),
+        t.say("{} {}: {} runs, {:.0f} batches, stall ratio {:.1%} to {:.1%}, SD {:.2f} pp"
+              .format(kind, name, len(values), found[0]["runs"][0]["batches"], min(values),
                       max(values), statistics.stdev(values) * 100))
     alike = gates(pool, pool, DRAWS, chance)
     longer = gates(changed, pool, 2 * DRAWS, chance)

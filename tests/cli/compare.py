@@ -37,7 +37,7 @@ def check_faster(folder):
     before, after = make(folder, "before"), make(folder, "after", workers=4, seed=2)
     found = compare(before, after)
     t.equal((found["schema"], found["comparable"], found["result"], found["mismatches"]),
-            ("dlprof.compare/1", True, "faster", []))
+            ("dlprof.compare/2", True, "faster", []))
     t.equal(found["changes"], [{"field": "workers", "a": 2, "b": 4}])
     t.equal((found["a"]["verdict"], found["b"]["verdict"], found["a"]["cause"], found["b"]["cause"]),
             ("highly_input_bound", "not_input_bound", "loader_capacity", "none"))
@@ -51,6 +51,9 @@ def check_faster(folder):
     for name in ("compute", "load", "open", "read", "collate", "other", "transfer"):
         t.equal(rows[name]["differs"], False, name)
     t.equal((rows["decode"]["a"], rows["decode"]["differs"]), (None, None), "not observed")
+    for side, path in (("a", before), ("b", after)):
+        alone = json.loads(t.report("--json", path).out)["stall"]["ratio"]
+        t.equal(rows["stall"][side], alone, "the ratio is that of the run's own report")
     back = compare(after, before)
     t.equal((back["result"], back["rows"]["wait"]["differs"]), ("slower", True))
     text = show(before, after).out

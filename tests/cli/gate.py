@@ -76,12 +76,12 @@ def check_statuses(runs):
         (0, "All that", [runs.slow, "--baseline", runs.base, "--min-effect", "40pp",
                          "--max-stall-ratio", "1"]),
         (1, "stall.ratio <= 10%", [runs.slow, "--baseline", absent, "--max-stall-ratio", "10%"]),
-        (3, "it has 196 steady batches and 300 are needed", [runs.short]),
-        (3, "it has 196 steady", [runs.short, "--baseline", runs.base]),
+        (3, "it has 200 batches and 300 are needed", [runs.short]),
+        (3, "it has 200 batches", [runs.short, "--baseline", runs.base]),
         (3, "% of its records were lost", [runs.lost]),
         (3, "of its records were lost", [runs.lost, "--baseline", runs.base]),
         (3, "there is no verdict on it (no_batches)", [runs.empty]),
-        (3, "it has 196 steady", [runs.same, runs.short]),
+        (3, "it has 200 batches", [runs.same, runs.short]),
         (3, "there is no such file or folder", [runs.same, "--baseline", absent]),
         (3, "holds no *.db", [runs.same, "--baseline", bare]),
         (3, "4 baselines can be compared and 5 are needed",
@@ -147,7 +147,7 @@ def check_baselines(runs):
     t.equal((found["exit_status"], found["assertions"][0]["baselines"]), (1, 6), found["why"])
     refused = {os.path.basename(row["path"]): row["refused"] for row in found["baselines"]
                if not row["used"]}
-    for name, words in (("wide.db", "workers is 8 and not 4"), ("short.db", "196 steady batches"),
+    for name, words in (("wide.db", "workers is 8 and not 4"), ("short.db", "200 batches"),
                         ("slow.db", "it is the run that is judged"), ("copy.db", "the same run as"),
                         ("other-rank.db", "of rank 3"),
                         ("other-loader.db", "loader is 'tf.data' and not 'torch.DataLoader'; "
@@ -377,7 +377,7 @@ def check_files(runs, policy):
     t.check(all(len(re.findall(r"(?<!\\)\|", line)) == 5 for line in rows), "columns", rows)
     with open(files["json"], encoding="utf-8") as file:
         found = json.load(file)
-    t.equal(found["schema"], "dlprof.gate/1")
+    t.equal(found["schema"], "dlprof.gate/2")
     t.equal(found["runs"][0]["path"], nasty, "the path as it is")
     t.equal(sorted(found), sorted("schema outcome exit_status why policy assertions change runs "
                                   "baselines calibration".split()))
@@ -457,7 +457,7 @@ def check_calibrate(runs):
     t.check(0.02 < own["detectable50"] <= own["detectable95"] < 0.06, own)
     result = gate("--calibrate", runs.base, runs.slow, runs.wide, runs.short)
     t.check("7, each gate with 5" in result.out and "1 failed at least once" in result.out, result.out)
-    t.check("workers is 8 and not 4" in result.err and "196 steady" in result.err, result.err)
+    t.check("workers is 8 and not 4" in result.err and "200 batches" in result.err, result.err)
     rate = float(re.search(r"([\d.]+) % of 10,000", result.out).group(1))
     t.check(12 < rate < 17, "one of seven is not like the others", result.out)
     result = gate("--calibrate", runs.same, runs.slow)

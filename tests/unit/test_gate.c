@@ -275,11 +275,11 @@ Test(gate, what_a_run_must_have)
 	const struct gate_family even = {"even", .spread = .1};
 	struct gate_sample sample;
 
-	/* 20 p W = 160 < 300, and the first W are not steady. */
-	sample = gate_model_run(&even, 1, 303, true);
+	/* 20 p W = 160 < 300 */
+	sample = gate_model_run(&even, 1, 299, true);
 	cr_assert_eq(sample.needed_count, 300);
 	cr_assert_eq(sample.unfit, GATE_FEW);
-	sample = gate_model_run(&even, 1, 304, true);
+	sample = gate_model_run(&even, 1, 300, true);
 	cr_assert_eq(sample.unfit, GATE_FIT);
 	cr_assert(sample.error > 0 && sample.error < .1);
 	/* Of 1200 records; far less than what costs a verdict. */
