@@ -55,6 +55,8 @@ static int append(struct batch_series *series, const struct timeline_batch *batc
 	row.wait_ns = batch->wait_ns < 0 ? SERIES_UNKNOWN : batch->wait_ns;
 	row.compute_ns = batch->compute_ns < 0 ? SERIES_UNKNOWN : batch->compute_ns;
 	row.load_ns = batch->load_ns < 0 ? SERIES_UNKNOWN : batch->load_ns;
+	row.gpu_idle_ns = batch->gpu_idle_wait_ns < 0 ? SERIES_UNKNOWN : batch->gpu_idle_wait_ns;
+	row.handover_ns = query_handover_ns(&row, batch->begin_ns, batch->load_begin_ns);
 	row.load_cpu_ns = batch->cpu_ns < 0 ? SERIES_UNKNOWN : batch->cpu_ns;
 	row.epoch = small(batch->epoch);
 	row.batch = small(batch->batch);
@@ -103,6 +105,27 @@ static void find_since(const struct timeline_batch *last, struct top *top)
 		top->since_ns = now.tv_sec * 1000000000 + now.tv_nsec - from_ns;
 }
 
+static int64_t delivered_ns(const struct timeline_batch *batch)
+{
+	int64_t ns;
+
+	return batch->begin_ns < 0 || batch->wait_ns < 0 ||
+			       __builtin_add_overflow(batch->begin_ns, batch->wait_ns, &ns)
+		       ? SERIES_UNKNOWN
+		       : ns;
+}
+
+static int64_t ended_ns(const struct timeline_batch *batch)
+{
+	int64_t ns = delivered_ns(batch), end_ns;
+
+	/* It may still be in its step. */
+	return ns != SERIES_UNKNOWN && batch->compute_ns > 0 &&
+			       !__builtin_add_overflow(ns, batch->compute_ns, &end_ns)
+		       ? end_ns
+		       : ns;
+}
+
 static int judge(const struct newest *newest, struct top *top)
 {
 	double queued = 0;
@@ -126,6 +149,8 @@ static int judge(const struct newest *newest, struct top *top)
 		top->queue_mean = queued / (double)known;
 	top->epoch = newest->list[newest->count - 1].epoch;
 	top->batch = newest->list[newest->count - 1].batch;
+	top->series.first_ns = delivered_ns(&newest->list[0]);
+	top->series.last_ns = ended_ns(&newest->list[newest->count - 1]);
 	find_rate(newest, top);
 	find_since(&newest->list[newest->count - 1], top);
 	stall_judge(&top->series, &top->finding);
@@ -137,6 +162,7 @@ static int read_newest(struct db *db, struct newest *newest, struct top *top)
 {
 	struct timeline_loader loaders[TIMELINE_LOADERS], *chosen = NULL;
 	size_t count, i;
+	int64_t first;
 	int r = timeline_loaders(db, loaders, &count);
 
 	for (i = 0; r == 0 && i < count; i++)
@@ -152,7 +178,13 @@ static int read_newest(struct db *db, struct newest *newest, struct top *top)
 	top->series.in_order = small(chosen->in_order);
 	r = timeline_newest(db, chosen->loader_id, WINDOW, add_batch, newest);
 	qsort(newest->list, newest->count, sizeof(*newest->list), by_delivery);
-	return r;
+	if (r < 0 || !newest->count)
+		return r;
+	/* What began an epoch counts where its first batch does. */
+	first = newest->list[0].epoch;
+	top->series.is_part = first > 0 || newest->list[0].batch > 0;
+	return query_epochs(db, chosen->loader_id, first + (newest->list[0].batch > 0), INT32_MAX,
+			    &top->series);
 }
 
 static int open_run(const struct options *options, struct db **ret_db, bool *ret_live)

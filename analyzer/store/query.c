@@ -312,7 +312,7 @@ static int query_loader(struct db *db, int64_t loader_id, struct batch_series *s
 }
 
 /* How much of the wait is after the end of the load; QUERY_UNKNOWN. */
-static int64_t handover_of(const struct batch_row *row, int64_t begin_ns, int64_t load_begin_ns)
+int64_t query_handover_ns(const struct batch_row *row, int64_t begin_ns, int64_t load_begin_ns)
 {
 	int64_t end_ns, ready_ns;
 
@@ -364,7 +364,7 @@ static int append_row(struct batch_series *series, sqlite3_stmt *stmt)
 		.step_ns = rows_time(stmt, 11),
 	};
 
-	row.handover_ns = handover_of(&row, begin_ns, rows_time(stmt, 13));
+	row.handover_ns = query_handover_ns(&row, begin_ns, rows_time(stmt, 13));
 	span_row(series, &row, begin_ns, row.step_ns);
 	return series_append(series, &row);
 }
@@ -387,16 +387,16 @@ static void read_cores(const struct run_info *run, struct batch_series *series)
 		series->other_cores = fmax(series->other_cores - (all - limit), 0);
 }
 
-static int read_epochs(struct db *db, const struct batch_filter *filter,
-		       struct batch_series *series)
+int query_epochs(struct db *db, int64_t loader_id, int64_t first, int64_t last,
+		 struct batch_series *series)
 {
 	sqlite3_stmt *stmt = NULL;
 	int r = rows_prepare(db, EPOCHS_SQL, &stmt);
 
 	if (r == 0) {
-		sqlite3_bind_int64(stmt, 1, filter->loader_id);
-		sqlite3_bind_int64(stmt, 2, filter->epoch >= 0 ? filter->epoch : 0);
-		sqlite3_bind_int64(stmt, 3, filter->epoch >= 0 ? filter->epoch : INT32_MAX);
+		sqlite3_bind_int64(stmt, 1, loader_id);
+		sqlite3_bind_int64(stmt, 2, first);
+		sqlite3_bind_int64(stmt, 3, last);
 	}
 	while (r == 0 && (r = rows_next(stmt)) == 1) {
 		const struct series_epoch epoch = {
@@ -442,7 +442,8 @@ int query_series(struct db *db, const struct batch_filter *filter, struct batch_
 
 	r = query_loader(db, filter->loader_id, series);
 	if (r == 0 && filter->first < 0 && filter->last < 0)
-		r = read_epochs(db, filter, series);
+		r = query_epochs(db, filter->loader_id, filter->epoch >= 0 ? filter->epoch : 0,
+				 filter->epoch >= 0 ? filter->epoch : INT32_MAX, series);
 	if (r < 0)
 		return r;
 	r = rows_is_whole(filter) ? pack_read_series(db, filter->loader_id, series) : -ENOENT;

@@ -285,6 +285,22 @@ def check_top(folder):
     t.check("\033" not in once.out, "controls without a terminal")
     found = json.loads(t.report("top", "--json", run).out)
     t.equal((found["live"], found["batch"], len(found["workers"])), (False, 97, 7), "json")
+    ratio = json.loads(t.report("--json", run).out)["stall"]["ratio"]
+    t.check(abs(found["stall_ratio"] - ratio) < 1e-6, "the ratio is the report's", found, ratio)
+    epochs = rundb.build(os.path.join(folder, "epochs.db"), [rundb.loader(
+        rundb.simulate(20, 2, 30, 10, epochs=8), workers=2)])
+    database = sqlite3.connect(epochs)
+    database.execute("UPDATE t_epoch SET begin_ns = 1000000000000 + epoch, setup_ns = 400000000 "
+                     "WHERE epoch > 0")
+    database.execute("UPDATE t_epoch SET begin_ns = (SELECT MIN(begin_ns) FROM t_batch b WHERE "
+                     "b.epoch = t_epoch.epoch) WHERE epoch > 0")
+    database.commit()
+    database.close()
+    said = json.loads(t.report("--json", epochs).out)["stall"]
+    found = json.loads(t.report("top", "--json", epochs).out)
+    t.check(said["epoch_start"] > 0.2, "epochs start slowly", said)
+    t.check(abs(found["stall_ratio"] - said["ratio"]) < 1e-6, "epoch starts count in top", found,
+            said)
     empty = rundb.build(os.path.join(folder, "empty.db"))
     t.equal(t.report("top", empty).status, 3, "without a batch")
 
