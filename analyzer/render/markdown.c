@@ -37,7 +37,7 @@ static void put_table(const struct outline_block *block, FILE *out)
 
 static void put_items(const struct outline_block *block, FILE *out)
 {
-	size_t i;
+	size_t i, cell;
 
 	for (i = 0; i < block->count; i++) {
 		const struct outline_row *row = &block->rows[i];
@@ -45,7 +45,10 @@ static void put_items(const struct outline_block *block, FILE *out)
 		fputs("- **", out);
 		put_text(out, row->cells[0]);
 		fputs("** ", out);
-		put_text(out, row->cells[1]);
+		for (cell = 1; cell < row->count; cell++) {
+			fputs(cell > 1 ? ", " : "", out);
+			put_text(out, row->cells[cell]);
+		}
 		fputc('\n', out);
 	}
 	fputc('\n', out);

@@ -222,7 +222,7 @@ static void add_account(const struct report *report, struct outline *o)
 	}
 }
 
-/* "loader 2 of 3, torch.DataLoader at train.py:41 in main". */
+/* "loader 2 of 3 (train.py:41 in main): its waits are 35 % of the time". */
 static void add_which(const struct report *report, struct outline *o)
 {
 	const struct loader_info *loader = report->loader;
@@ -233,10 +233,9 @@ static void add_which(const struct report *report, struct outline *o)
 		return;
 	page_append(text, sizeof(text), "loader %" PRId64 " of %zu", loader->loader_id,
 		    report->loader_count);
-	if (loader->place[0])
-		page_append(text, sizeof(text), ", made at %s", loader->place);
-	else if (loader->kind[0])
-		page_append(text, sizeof(text), ", %s", loader->kind);
+	if (loader->place[0] || loader->kind[0])
+		page_append(text, sizeof(text), " (%s)",
+			    loader->place[0] ? loader->place : loader->kind);
 	if (f->account.time_ns > 0 && f->own.wait_ns <= f->account.wait_ns)
 		page_append(text, sizeof(text), ": its waits are %s of the time",
 			    units_share(share, f->own.wait_ns / f->account.time_ns));

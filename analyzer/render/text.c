@@ -32,7 +32,7 @@ struct fit {
 	int steps;
 };
 #define FIT_BLANKS 4
-#define FIT_STEPS  3
+#define FIT_STEPS  4
 #define FIT_CALM   2 /* so many blank lines are worth more than words */
 
 static const char *part_glyph(const struct page *page, int part)
@@ -121,27 +121,45 @@ static void put_bar(const struct outline_block *block, const struct page *page)
 	fputc('\n', page->out);
 }
 
-/* "not ready 31 %   receiving 7 %", each with its glyph; it breaks between them only. */
+/* The words of a part in the legend: where room is short the end follows its epoch's start. */
+static const char *part_words(const struct outline_row *row, bool is_short)
+{
+	return is_short && row->part == ACCOUNT_EPOCH_END ? "end" : row->cells[0];
+}
+
+static int legend_columns(const struct outline_block *block, const struct page *page, bool is_short)
+{
+	int columns = 0;
+	size_t i;
+
+	for (i = 0; i < block->count; i++)
+		columns += 5 + page_columns(page, part_words(&block->rows[i], is_short)) +
+			   page_columns(page, block->rows[i].cells[1]);
+	return columns + (int)block->count;
+}
+
+/* "not ready 31 %   receiving 7 %", each with its glyph; if it must, it breaks between them. */
 static void put_legend(const struct outline_block *block, const struct page *page)
 {
-	int column = 0;
+	bool is_short = legend_columns(block, page, false) - 1 > page->width;
+	int gap = is_short ? 2 : 3, column = 0;
 	size_t i;
 
 	for (i = 0; i < block->count; i++) {
 		const struct outline_row *row = &block->rows[i];
-		int width = 2 + page_columns(page, row->cells[0]) + 1 +
-			    page_columns(page, row->cells[1]);
+		const char *words = part_words(row, is_short);
+		int width = 3 + page_columns(page, words) + page_columns(page, row->cells[1]);
 
-		if (column && column + 3 + width > page->width) {
+		if (column && column + gap + width > page->width) {
 			fputc('\n', page->out);
 			column = 0;
 		}
-		put_spaces(page, column ? 3 : INDENT);
-		column += (column ? 3 : INDENT) + width;
+		put_spaces(page, column ? gap : INDENT);
+		column += (column ? gap : INDENT) + width;
 		page_color(page, row->tone);
 		fputs(part_glyph(page, row->part), page->out);
 		page_color(page, PAGE_PLAIN);
-		fprintf(page->out, " %s %s", row->cells[0], row->cells[1]);
+		fprintf(page->out, " %s %s", words, row->cells[1]);
 	}
 	fputc('\n', page->out);
 }
@@ -177,12 +195,13 @@ static void put_lines(const struct outline_block *block, const struct page *page
 static void put_next(const struct outline_block *block, const struct page *page,
 		     const struct fit *fit)
 {
-	size_t shown = fit->steps < 2 && block->count > 2 ? 2 : block->count, i;
+	size_t most = fit->steps > 2 ? 3 : fit->steps > 0 ? 2 : 1;
+	size_t shown = block->count < most ? block->count : most, i;
 	char label[HANG + 8];
 
 	for (i = 0; i < shown; i++) {
 		const struct outline_row *row = &block->rows[i];
-		bool how = i == 0 || (i == 1 ? fit->steps > 0 : fit->steps == FIT_STEPS);
+		bool how = i == 0 || (i == 1 ? fit->steps > 1 : fit->steps == FIT_STEPS);
 
 		snprintf(label, sizeof(label), "%-*s%s", HANG - INDENT, i ? "" : "Next",
 			 row->cells[0]);
@@ -212,17 +231,19 @@ static void put_waits(const struct report *report, const struct outline_block *b
 }
 
 /* As many of its texts as fit into a line. */
-static void put_more(const struct outline_block *block, const struct page *page)
+static void put_joined(const struct outline_block *block, const struct page *page,
+		       const char *between)
 {
 	const struct outline_row *row = &block->rows[0];
 	char text[LINE_MOST] = "";
 	size_t i;
 
 	for (i = 1; i < row->count; i++)
-		if (i == 1 ||
-		    HANG + page_columns(page, text) + 4 + page_columns(page, row->cells[i]) <=
-			    page->width)
-			page_append(text, sizeof(text), "%s%s", i > 1 ? "    " : "", row->cells[i]);
+		if (i == 1 || HANG + page_columns(page, text) + (int)strlen(between) +
+					      page_columns(page, row->cells[i]) <=
+				      page->width)
+			page_append(text, sizeof(text), "%s%s", i > 1 ? between : "",
+				    row->cells[i]);
 	page_line(page, "%*s%-*s%s", INDENT, "", HANG - INDENT, row->cells[0], text);
 }
 
@@ -256,7 +277,7 @@ static void put_screen(const struct report *report, const struct outline *outlin
 		page_break(page);
 	block = outline_find(outline, SCREEN_NO);
 	if (block)
-		put_lines(block, page);
+		put_joined(block, page, ", ");
 	if (fit->blanks >= 3)
 		page_break(page);
 	block = outline_find(outline, SCREEN_WAITS);
@@ -267,7 +288,7 @@ static void put_screen(const struct report *report, const struct outline *outlin
 		put_lines(block, page);
 	if (fit->blanks >= 4)
 		page_break(page);
-	put_more(outline_find(outline, SCREEN_MORE), page);
+	put_joined(outline_find(outline, SCREEN_MORE), page, "    ");
 }
 
 static size_t count_lines(const char *text)
@@ -457,7 +478,7 @@ int report_why(const struct report *report, const struct page *page)
 			put_next(block, page, &(struct fit){.steps = FIT_STEPS});
 		block = outline_find(&outline, SCREEN_NO);
 		if (block)
-			put_lines(block, page);
+			put_joined(block, page, ", ");
 	}
 	outline_done(&outline);
 	return r;

@@ -256,7 +256,7 @@ def check_loaders(folder):
         rundb.loader(quick, workers=2), rundb.loader(slow, workers=4)])
     result = report(path)
     t.check("HIGHLY" in result.out, "the loader with most time is judged")
-    t.check("Which loader 2 of 2, torch.DataLoader: its waits are" in " ".join(result.out.split()),
+    t.check("Which loader 2 of 2 (torch.DataLoader): its waits are" in " ".join(result.out.split()),
             "whose cause it is", result.out)
     one = rundb.build(os.path.join(folder, "one.db"), [rundb.loader(slow, workers=4)])
     t.check("Which" not in report(one).out, "of one loader")

@@ -62,14 +62,15 @@ static void put_account(struct html *html)
 static void put_items(struct html *html, const char *chapter, const char *class)
 {
 	const struct outline_block *block = outline_find(html->outline, chapter);
-	size_t i;
+	size_t i, cell;
 
 	for (i = 0; block && i < block->count; i++) {
 		const struct outline_row *row = &block->rows[i];
 
 		html_put(html, "<p class=\"%s\"><b>%s.</b> ",
 			 row->tone == PAGE_PLAIN ? class : html_tone(row->tone), row->cells[0]);
-		html_say(html, "%s", row->cells[1]);
+		for (cell = 1; cell < row->count; cell++)
+			html_say(html, "%s%s", cell > 1 ? ", " : "", row->cells[cell]);
 		html_put(html, "</p>\n");
 	}
 }
