@@ -154,24 +154,17 @@ static void resample(const struct cells *cells, size_t block, uint64_t *state, d
 	}
 }
 
-/* By how much the 1 % point of Student's t is further out than the normal one. */
+/*
+ * By how much an interval that few epochs give is too narrow: the 1 % point of Student's t over the
+ * normal one, within reason.
+ */
 static double few_factor(size_t count)
 {
 	static const double factors[] = {3, 2.99, 1.95, 1.61, 1.45, 1.35, 1.29, 1.24, 1.21};
 
+	if (count < 2)
+		return 1;
 	return count - 2 < sizeof(factors) / sizeof(*factors) ? factors[count - 2] : 1.1;
-}
-
-/* The same of epochs, one by one. Few of them show less of how they vary than there is. */
-static void resample_epochs(const struct cells *cells, uint64_t *state, double *wait_ns,
-			    double *step_ns)
-{
-	double waits = 0, steps = 0, count = (double)cells->count;
-	double factor = count > 1 ? sqrt(count / (count - 1)) * few_factor(cells->count) : 0;
-
-	resample(cells, 1, state, &waits, &steps);
-	*wait_ns += cells->wait_ns[cells->count] + factor * (waits - cells->wait_ns[cells->count]);
-	*step_ns += cells->step_ns[cells->count] + factor * (steps - cells->step_ns[cells->count]);
 }
 
 static int by_value(const void *a, const void *b)
@@ -270,19 +263,31 @@ static int make_strata(const struct batch_series *s, const struct finding *f, st
 	return 0;
 }
 
-static void resample_all(const struct strata *strata, uint64_t *state, double *ret_wait_ns,
-			 double *ret_step_ns)
+/* One resample: of the batches, and by how much that of the epochs is off what they were. */
+struct draw {
+	double wait_ns, step_ns;
+	double epoch_wait_ns, epoch_step_ns;
+};
+
+static struct draw draw_one(const struct strata *strata, uint64_t *state)
 {
-	*ret_wait_ns = *ret_step_ns = 0;
-	resample(&strata->batches, strata->block, state, ret_wait_ns, ret_step_ns);
-	resample_epochs(&strata->epochs, state, ret_wait_ns, ret_step_ns);
+	const struct cells *epochs = &strata->epochs;
+	double count = (double)epochs->count;
+	/* A few show less of how they vary than there is. */
+	double factor = count > 1 ? sqrt(count / (count - 1)) : 0;
+	struct draw draw = {0};
+
+	resample(&strata->batches, strata->block, state, &draw.wait_ns, &draw.step_ns);
+	resample(epochs, 1, state, &draw.epoch_wait_ns, &draw.epoch_step_ns);
+	draw.epoch_wait_ns = factor * (draw.epoch_wait_ns - epochs->wait_ns[epochs->count]);
+	draw.epoch_step_ns = factor * (draw.epoch_step_ns - epochs->step_ns[epochs->count]);
+	return draw;
 }
 
 int boot_wait_error(const struct batch_series *s, const struct finding *f, double *ret_ns)
 {
 	struct stats_moments moments = {0};
 	uint64_t state = SEED;
-	double wait_ns, step_ns;
 	struct strata strata;
 	int i, r;
 
@@ -293,20 +298,52 @@ int boot_wait_error(const struct batch_series *s, const struct finding *f, doubl
 	if (r < 0)
 		return r;
 	for (i = 0; i < RESAMPLES; i++) {
-		resample_all(&strata, &state, &wait_ns, &step_ns);
-		stats_add(&moments, wait_ns);
+		struct draw draw = draw_one(&strata, &state);
+
+		stats_add(&moments, draw.wait_ns + draw.epoch_wait_ns);
 	}
 	free_strata(&strata);
 	*ret_ns = stats_deviation(&moments);
 	return 0;
 }
 
+/* What the account has besides the draws, such as other loaders, stays; steps go along. */
+struct rest {
+	double wait_ns, step_ns; /* of the epochs in it */
+	double step_factor;
+};
+
+static struct rest rest_of(const struct finding *f, const struct strata *strata)
+{
+	const struct cells *batches = &strata->batches, *epochs = &strata->epochs;
+	double step_ns = batches->step_ns[batches->count] + epochs->step_ns[epochs->count];
+
+	return (struct rest){
+		.wait_ns = f->account.wait_ns - batches->wait_ns[batches->count],
+		.step_ns = epochs->step_ns[epochs->count],
+		.step_factor = f->account.step_ns / fmax(step_ns, 1),
+	};
+}
+
+static double ratio_of(const struct draw *draw, const struct rest *rest, double others_ns,
+		       double epoch_factor)
+{
+	double wait_ns = fmax(
+		draw->wait_ns + epoch_factor * draw->epoch_wait_ns + rest->wait_ns + others_ns, 0);
+	double step_ns =
+		fmax(draw->step_ns + epoch_factor * draw->epoch_step_ns + rest->step_ns, 0) *
+		rest->step_factor;
+
+	return wait_ns + step_ns > 0 ? wait_ns / (wait_ns + step_ns) : 0;
+}
+
 int boot_stall_ratio(const struct batch_series *s, const struct finding *f, struct boot *ret)
 {
-	double others_ns, wait_ns, step_ns, step_factor, ratios[RESAMPLES];
 	struct stats_moments moments = {0};
+	double ratios[RESAMPLES];
 	uint64_t state = SEED;
 	struct strata strata;
+	struct rest rest;
 	int i, r;
 
 	*ret = (struct boot){NAN, NAN, NAN, NAN};
@@ -315,21 +352,14 @@ int boot_stall_ratio(const struct batch_series *s, const struct finding *f, stru
 	r = make_strata(s, f, &strata);
 	if (r < 0)
 		return r;
-	/* What the account has besides, such as other loaders, stays; steps go along. */
-	others_ns = f->account.wait_ns - strata.batches.wait_ns[strata.batches.count] -
-		    strata.epochs.wait_ns[strata.epochs.count];
-	step_ns = strata.batches.step_ns[strata.batches.count] +
-		  strata.epochs.step_ns[strata.epochs.count];
-	step_factor = f->account.step_ns / fmax(step_ns, 1);
+	rest = rest_of(f, &strata);
 	for (i = 0; i < RESAMPLES; i++) {
-		resample_all(&strata, &state, &wait_ns, &step_ns);
-		wait_ns += others_ns;
-		if (f->others_error_ns > 0)
-			wait_ns += f->others_error_ns * draw_normal(&state);
-		wait_ns = fmax(wait_ns, 0);
-		step_ns = fmax(step_ns * step_factor, 0);
-		ratios[i] = wait_ns + step_ns > 0 ? wait_ns / (wait_ns + step_ns) : 0;
-		stats_add(&moments, ratios[i]);
+		struct draw draw = draw_one(&strata, &state);
+		double others_ns =
+			f->others_error_ns > 0 ? f->others_error_ns * draw_normal(&state) : 0;
+
+		ratios[i] = ratio_of(&draw, &rest, others_ns, few_factor(strata.epochs.count));
+		stats_add(&moments, ratio_of(&draw, &rest, others_ns, 1));
 	}
 	free_strata(&strata);
 	qsort(ratios, RESAMPLES, sizeof(*ratios), by_value);

@@ -6,7 +6,8 @@
  * gate-study limit N: N runs of each cell against limits that lie above and below their true ratio.
  * gate-study baselines N: N gates of each cell, of a run and five baselines out of pools of runs
  * between which nothing changed, or the loads did so that the ratio rose by 3, 5 and 10 points.
- * Exit status 1 if more than 1 % of all gates fail where nothing changed, or at the limit itself.
+ * Exit status 1 if more than 1 % fail where nothing changed, or where the true ratio is 2 points
+ * below the limit and runs do not drift: the ratio of one that does is another.
  */
 #include <math.h>
 #include <stdio.h>
@@ -86,7 +87,7 @@ static const double MARGINS[] = {.02, 0, -.02, -.05, -.10};
 
 static size_t study_limit(size_t runs, size_t *ret_all)
 {
-	size_t at_limit = 0;
+	size_t wrong = 0;
 
 	*ret_all = 0;
 	printf("%-22s %7s %6s  failed of %zu, true ratio - limit:\n%38s", "family", "batches",
@@ -119,11 +120,13 @@ static size_t study_limit(size_t runs, size_t *ret_all)
 				printf(" %8zu", failed[m]);
 			printf("\n");
 			fflush(stdout);
-			at_limit += failed[1];
+			if (FAMILIES[f].drift > 0)
+				continue;
+			wrong += failed[0];
 			*ret_all += RHO_COUNT * runs;
 		}
 	}
-	return at_limit;
+	return wrong;
 }
 
 struct pool {
@@ -239,7 +242,7 @@ int main(int argc, char **argv)
 
 	if (count && strcmp(argv[1], "limit") == 0) {
 		wrong = study_limit(count, &all);
-		printf("at the limit itself %zu of %zu failed\n", wrong, all);
+		printf("2 points below the limit %zu of %zu failed\n", wrong, all);
 	} else if (count && strcmp(argv[1], "baselines") == 0) {
 		wrong = study_baselines(count, &all);
 		printf("where nothing changed %zu of %zu failed\n", wrong, all);
