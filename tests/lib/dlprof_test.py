@@ -4,6 +4,7 @@
 A test script calls check() for each promise and ends with finish(). skip() is exit status 77.
 """
 import atexit
+import json
 import os
 import shutil
 import sqlite3
@@ -11,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import consistent
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 BUILD = os.environ.get("TEST_BUILD") or os.path.join(ROOT, "build")
@@ -137,7 +140,17 @@ def run(argv, env=None, cwd=None, timeout=120, text_in=None, **keywords):
         process.kill()
         out, err = process.communicate()
         check(False, "hung:", argv)
-    return Result(process.returncode, out.decode(errors="replace"), err.decode(errors="replace"))
+    result = Result(process.returncode, out.decode(errors="replace"), err.decode(errors="replace"))
+    if argv[0] == REPORT:
+        check_consistent(argv, result.out)
+    return result
+
+
+def check_consistent(argv, out):
+    """A report that is printed as JSON does not contradict itself, whatever a test wants of it."""
+    if "--json" in argv and '"schema":"dlprof.report/2"' in out[:40]:
+        for wrong in consistent.check(json.loads(out)):
+            check(False, "a report contradicts itself:", argv[1:], wrong)
 
 
 def processes():

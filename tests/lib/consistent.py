@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a report contradicts itself: check(report) lists what is wrong in a `--json` report.
+
+dlprof_test.report() asks it of every such report that a test makes.
+"""
+WORDS = (("not_input_bound", 0, 0.05), ("moderately_input_bound", 0.05, 0.2),
+         ("highly_input_bound", 0.2, 2))
+PARTS = ("not_ready", "receiving", "epoch_start", "epoch_end")
+PAUSES = "main_thread_periodic"  # time of steps; all other causes are waiting
+# Bounds of other time than waiting.
+STEPS = ("reduce_main_thread_event", "pageable_h2d")
+TOLERANCE = 0.02
+CEILING = False  # until the replay knows of epoch starts: then an ideal loader is no waiting at all
+
+
+def check_account(found, say):
+    stall = found["stall"]
+    parts = [stall[part] for part in PARTS]
+    if stall["ratio"] is None or None in parts:
+        return
+    if abs(sum(parts) - stall["ratio"]) > 1e-6:
+        say("the parts sum to", sum(parts), "and the ratio is", stall["ratio"])
+    if stall["time_s"] and abs(stall["wait_s"] / stall["time_s"] - stall["ratio"]) > 1e-6:
+        say("the ratio is not wait_s / time_s", stall)
+    if stall["ratio"] < 1 and abs(1 / (1 - stall["ratio"]) - stall["gain_max"]) > 1e-6:
+        say("gain_max is not that of no waiting", stall)
+
+
+def check_verdict(found, say):
+    ratio = found["stall"]["ratio"]
+    for word, low, high in WORDS:
+        if found["verdict"] == word and found["clock"] == "gpu" and not low <= ratio < high:
+            say(word, "by the GPU's clock at", ratio)
+        elif found["verdict"] == word and not (low <= ratio < high or word == WORDS[0][0]):
+            say(word, "at", ratio)
+        if found["verdict"] == word and bool(found["starved"]) != (word != WORDS[0][0]):
+            say(word, "and starved is", found["starved"])
+
+
+def check_causes(found, say):
+    stall, causes = found["stall"], found["causes"]
+    waiting = [cause for cause in causes if cause["id"] != PAUSES]
+    seconds = [cause["s"] for cause in waiting]
+    if seconds != sorted(seconds, reverse=True):
+        say("the causes are not sorted", causes)
+    first = causes[0]["id"] if causes else None
+    if first != (found["cause"] if found["cause"] != "none" else None):
+        say("the cause is", found["cause"], "and the first is", first)
+    if seconds and sum(seconds) > stall["wait_s"] * (1 + 1e-6):
+        say("the causes are", sum(seconds), "s of", stall["wait_s"], "s of waiting")
+    if len({cause["id"] for cause in causes}) != len(causes):
+        say("a cause stands twice", causes)
+    restart = (stall["epoch_start"] or 0) + (stall["epoch_end"] or 0)
+    for cause in causes:
+        for name, share in (("delivery", stall["receiving"]), ("epoch_start", restart)):
+            if cause["id"] == name and abs(cause["share"] - (share or 0)) > 1e-6:
+                say(name, "is", cause["share"], "and its part is", share)
+
+
+def check_advice(found, say):
+    rows = {row["id"]: row for row in found["whatif"]}
+    names = [advice["id"] for advice in found["advice"]]
+    useless = [row["id"] for row in found["not_useful"]]
+    if found["starved"] and (not names or "none" in names):
+        say("it starves, and what to do is", names)
+    for advice in found["advice"]:
+        row, gain = advice["whatif"], advice["gain"]
+        if advice["id"] != "none" and not advice["how"]:
+            say(advice["id"], "does not say how")
+        if row is not None and (row not in rows or rows[row]["gain"] != gain):
+            say(advice["id"], "gains", gain, "and its row is", rows.get(row))
+        if row is not None and advice["at_most"]:
+            say(advice["id"], "is a prediction and a bound")
+        if row in useless:
+            say(row, "is advised, and does not help")
+        if (advice["at_most"] and advice["id"] not in STEPS and gain is not None and
+                gain > (found["stall"]["gain_max"] - 1) * (1 + TOLERANCE) + TOLERANCE):
+            say(advice["id"], "gains", gain, "of at most", found["stall"]["gain_max"] - 1)
+    if len(set(names)) != len(names) or len(set(useless)) != len(useless):
+        say("something stands twice", names, useless)
+
+
+def check_predictions(found, say):
+    rows = {row["id"]: row for row in found["whatif"]}
+    for row in found["whatif"]:
+        low, high = row["ci95"] or (None, None)
+        if low is not None and not low <= row["batches_per_s"] <= high:
+            say("the range of", row["id"], "does not hold it:", row)
+    if CEILING and "synthetic" in rows and found["stall"]["gain_max"] is not None:
+        ideal = 1 + rows["synthetic"]["gain"]
+        if abs(ideal / found["stall"]["gain_max"] - 1) > TOLERANCE:
+            say("an ideal loader gains", ideal, "and the headline", found["stall"]["gain_max"])
+
+
+def check(found):
+    """What contradicts what, in words; an empty list: nothing."""
+    wrong = []
+
+    def say(*words):
+        wrong.append(" ".join(str(word) for word in words))
+
+    for part in (check_account, check_verdict, check_causes, check_advice, check_predictions):
+        part(found, say)
+    return wrong
