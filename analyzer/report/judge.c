@@ -110,7 +110,7 @@ static int read_loader(struct db *db, bool is_chosen, struct report *report)
 }
 
 /* Why, and what to do: with what the loads' and the GPU's time went to. */
-static int find_cause(struct report *report)
+static int find_cause(struct db *db, struct report *report)
 {
 	const struct load_totals *totals = &report->totals;
 	const struct load_mix mix = {
@@ -122,9 +122,14 @@ static int find_cause(struct report *report)
 		.read_bytes = query_known(totals->read_bytes),
 		.samples = query_known(totals->samples),
 	};
-	const struct cause_input input = {.gpu = &report->gpu_use, .mix = &mix};
+	struct slow_work work = {0};
+	const struct cause_input input = {.gpu = &report->gpu_use, .mix = &mix, .work = &work};
+	int r = 0;
 
-	return cause_find(&report->series, &report->finding, &input, &report->diagnosis);
+	if (report->loader)
+		r = batch_reads(db, &report->filter, SLOW_WORKERS, work.loads, work.bytes);
+	return r < 0 ? r
+		     : cause_find(&report->series, &report->finding, &input, &report->diagnosis);
 }
 
 static int collect(const struct options *options, struct db *db, struct report *report)
@@ -165,7 +170,7 @@ static int collect(const struct options *options, struct db *db, struct report *
 	if (r == 0)
 		r = options->bare
 			    ? cause_find_bare(&report->series, &report->finding, &report->diagnosis)
-			    : find_cause(report);
+			    : find_cause(db, report);
 	if (r == 0 && !options->bare)
 		r = whatif_ask(&report->series, &report->finding, options->wishes,
 			       options->wish_count, &report->diagnosis.whatif);

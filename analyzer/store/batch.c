@@ -36,6 +36,12 @@ static const char *const TOTALS_SQL[2] = ROWS_ORDERS(
 	" blocked_ns FROM t_batch",
 	")");
 
+/* Of the first loads: enough to tell one worker from another. */
+static const char *const READS_SQL[2] = ROWS_ORDERS(
+	"SELECT worker_id, COUNT(read_bytes), SUM(read_bytes * 1.0)"
+	" FROM (SELECT * FROM (SELECT worker_id, read_bytes FROM t_batch",
+	") LIMIT 65536) GROUP BY worker_id");
+
 /* Where each column of BATCHES_SQL goes. */
 #define FIELD(name) offsetof(struct batch_record, name)
 static const size_t FIELDS[] = {
@@ -106,6 +112,25 @@ int batch_totals(struct db *db, const struct batch_filter *filter, struct load_t
 	if (r == 1) {
 		take_row(stmt, TOTALS, COUNT(TOTALS), ret_totals);
 		r = 0;
+	}
+	sqlite3_finalize(stmt);
+	return r;
+}
+
+int batch_reads(struct db *db, const struct batch_filter *filter, size_t workers,
+		double *ret_loads, double *ret_bytes)
+{
+	sqlite3_stmt *stmt = NULL;
+	int r = rows_of_batches(db, READS_SQL, filter, &stmt);
+
+	while (r == 0 && (r = rows_next(stmt)) == 1) {
+		int64_t worker = rows_time(stmt, 0), bytes = rows_time(stmt, 2);
+
+		r = 0;
+		if (worker < 0 || (size_t)worker >= workers || bytes < 0)
+			continue;
+		ret_loads[worker] = (double)rows_time(stmt, 1);
+		ret_bytes[worker] = (double)bytes;
 	}
 	sqlite3_finalize(stmt);
 	return r;

@@ -33,6 +33,10 @@ struct load_totals {
 void batch_totals_init(struct load_totals *totals);
 int batch_totals(struct db *db, const struct batch_filter *filter, struct load_totals *ret_totals);
 
+/* How many of the first loads of each worker are known, and what they read; others keep theirs. */
+int batch_reads(struct db *db, const struct batch_filter *filter, size_t workers,
+		double *ret_loads, double *ret_bytes);
+
 /* For the analysis: NAN where not observed. Of a single batch, `blocked_ns` is not. */
 struct load_times batch_times(const struct batch_record *record);
 struct load_times batch_totals_times(const struct load_totals *totals);

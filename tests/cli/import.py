@@ -158,7 +158,7 @@ def check_plain_log():
         found = table.report()
         t.equal((found["verdict"], found["starved"], found["period"]["batches"]),
                 ("incomplete", None, 4), log)
-        text = t.report(table.run).out
+        text = t.report("-v", table.run).out
         for words in ("INCOMPLETE", "long steps every 4 batches",
                       "Whether they waited for data cannot be told"):
             t.check(words in " ".join(text.split()), words, text)
