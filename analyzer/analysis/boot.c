@@ -309,7 +309,8 @@ int boot_wait_error(const struct batch_series *s, const struct finding *f, doubl
 
 /* What the account has besides the draws, such as other loaders, stays; steps go along. */
 struct rest {
-	double wait_ns, step_ns; /* of the epochs in it */
+	double wait_ns, step_ns; /* with the epochs */
+	double epoch_wait_ns;
 	double step_factor;
 };
 
@@ -321,18 +322,28 @@ static struct rest rest_of(const struct finding *f, const struct strata *strata)
 	return (struct rest){
 		.wait_ns = f->account.wait_ns - batches->wait_ns[batches->count],
 		.step_ns = epochs->step_ns[epochs->count],
+		.epoch_wait_ns = epochs->wait_ns[epochs->count],
 		.step_factor = f->account.step_ns / fmax(step_ns, 1),
 	};
 }
 
+/* How much longer all epochs' starts may take; shorter ones still take some time. */
+static double restart_off(const struct draw *draw, const struct rest *rest, double factor)
+{
+	double off_ns = factor * draw->epoch_wait_ns;
+
+	return off_ns < 0 && rest->epoch_wait_ns > 0
+		       ? rest->epoch_wait_ns * expm1(off_ns / rest->epoch_wait_ns)
+		       : off_ns;
+}
+
 static double ratio_of(const struct draw *draw, const struct rest *rest, double others_ns,
-		       double epoch_factor)
+		       double factor)
 {
 	double wait_ns = fmax(
-		draw->wait_ns + epoch_factor * draw->epoch_wait_ns + rest->wait_ns + others_ns, 0);
-	double step_ns =
-		fmax(draw->step_ns + epoch_factor * draw->epoch_step_ns + rest->step_ns, 0) *
-		rest->step_factor;
+		draw->wait_ns + restart_off(draw, rest, factor) + rest->wait_ns + others_ns, 0);
+	double step_ns = fmax(draw->step_ns + factor * draw->epoch_step_ns + rest->step_ns, 0) *
+			 rest->step_factor;
 
 	return wait_ns + step_ns > 0 ? wait_ns / (wait_ns + step_ns) : 0;
 }
