@@ -201,9 +201,10 @@ static void add_loaders(const struct report *report, struct outline *o)
 
 		outline_item(o, "Capacity",
 			     "%" PRId32
-			     " workers can load %.3g batches/s; without waiting the training "
-			     "would take %.3g",
-			     report->series.workers, supply, supply * f->rho);
+			     " worker%s can load %s batches/s; without waiting the training "
+			     "would take %s",
+			     report->series.workers, report->series.workers == 1 ? "" : "s",
+			     units_rate(count, supply), units_rate(time, supply * f->rho));
 	}
 	if (advise_others(report))
 		outline_item(o, "Cores", "other programs took %.2g of the %.3g cores on average",

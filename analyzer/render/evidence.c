@@ -43,11 +43,11 @@ static void add_capacity(const struct report *report, char *text, size_t size)
 			    units_time(a, d->shift.after_ns), units_time(b, d->shift.before_ns));
 	else if (!isnan(f->rho))
 		page_append(text, size,
-			    " %" PRId32 " worker%s %.3g batches/s, the training would take %.3g.",
+			    " %" PRId32 " worker%s %s batches/s, the training would take %s.",
 			    report->series.workers,
 			    report->series.workers == 1 ? " loads" : "s load",
-			    report->series.workers / f->load_mean_ns * NS_PER_S,
-			    NS_PER_S / f->demand_mean_ns);
+			    units_rate(a, report->series.workers / f->load_mean_ns * NS_PER_S),
+			    units_rate(b, NS_PER_S / f->demand_mean_ns));
 	if (d->cause == CAUSE_CPU_CONTENTION)
 		page_append(
 			text, size, " They use %s of %s%.3g cores.", units_share(a, d->cpu_share),

@@ -15,6 +15,7 @@
 #define STARTUP      0.02 /* of the time: from there on worth its words */
 #define LOSS_SERIOUS 0.01 /* of the records */
 #define UNLOADED     0.05 /* of the batches, whose loads were not seen */
+#define NOTE_MOST    60   /* bytes of a note that is shown as it is */
 
 static double duration_ns(const struct report *report)
 {
@@ -51,11 +52,23 @@ static void find_program(const char *command, char *ret, size_t size)
 	snprintf(ret, size, "%.*s", (int)best_length, slash ? slash + 1 : best);
 }
 
-/* Of all loaders that the account is of. */
-static size_t batch_count(const struct finding *finding)
+/* Of all loaders that the account is of: those that one thread asks. */
+static int64_t batch_count(const struct report *report)
 {
-	return finding->account.count > finding->batch_count ? finding->account.count
-							     : finding->batch_count;
+	const struct finding *f = &report->finding;
+	int64_t count = 0;
+	size_t i;
+
+	if (f->account.count <= f->batch_count)
+		return (int64_t)f->batch_count;
+	for (i = 0; i < report->loader_count; i++) {
+		const struct loader_info *loader = &report->loaders[i];
+
+		if (!loader->nested && loader->pid == report->loader->pid &&
+		    loader->tid == report->loader->tid)
+			count += loader->batch_count;
+	}
+	return count;
 }
 
 static void add_head(const struct report *report, struct outline *o)
@@ -65,9 +78,9 @@ static void add_head(const struct report *report, struct outline *o)
 	double ns = duration_ns(report);
 
 	find_program(report->run.command ? report->run.command : "", program, sizeof(program));
-	if (batch_count(f) > f->batch_count)
+	if (batch_count(report) > (int64_t)f->batch_count)
 		page_append(text, sizeof(text), "%s batches of several loaders",
-			    units_count(batches, (int64_t)batch_count(f)));
+			    units_count(batches, batch_count(report)));
 	else
 		page_append(text, sizeof(text), "%s batch%s in %s epoch%s",
 			    units_count(batches, (int64_t)f->batch_count),
@@ -275,6 +288,15 @@ static void add_why(const struct report *report, struct outline *o)
 	add_only(report, o);
 }
 
+/* What a note says first; the rest of it is behind -v. */
+static void add_note(const char *note, char *text, size_t size)
+{
+	size_t length = strcspn(note, ":;");
+
+	page_append(text, size, "; %.*s", (int)(strlen(note) > NOTE_MOST ? length : strlen(note)),
+		    note);
+}
+
 /* What makes the rest doubtful, in one line. */
 static void add_warning(const struct report *report, struct outline *o)
 {
@@ -296,7 +318,7 @@ static void add_warning(const struct report *report, struct outline *o)
 		page_append(text, sizeof(text), "; %s of the loads were not seen",
 			    units_share(share, unseen));
 	if (report->note_count > said)
-		page_append(text, sizeof(text), "; %s", report->notes[said]);
+		add_note(report->notes[said], text, sizeof(text));
 	if (report->note_count > said + 1)
 		page_append(text, sizeof(text), "; and %zu more", report->note_count - said - 1);
 	if (!*text)
@@ -316,7 +338,7 @@ static void add_sure(const struct report *report, struct outline *o)
 	if (f->verdict != STALL_VERDICT_INCOMPLETE) {
 		page_append(text, sizeof(text), "%s: %s batches, ",
 			    stall_confidence_id(f->confidence),
-			    units_count(count, (int64_t)batch_count(f)));
+			    units_count(count, batch_count(report)));
 		if (lost > 0)
 			page_append(text, sizeof(text), "%s records lost",
 				    units_count(count, lost));

@@ -96,6 +96,19 @@ const char *units_count(char *buffer, int64_t count)
 	return buffer;
 }
 
+const char *units_rate(char *buffer, double rate)
+{
+	double scale;
+
+	if (isnan(rate))
+		return fill(buffer, "?");
+	if (rate < 999.5)
+		return fill(buffer, "%.3g", rate);
+	rate = fmin(rate, 1e15);
+	scale = pow(10, floor(log10(rate)) - 2);
+	return units_count(buffer, llrint(rate / scale) * llrint(scale));
+}
+
 const char *units_factor(char *buffer, double factor)
 {
 	if (isnan(factor))

@@ -25,6 +25,9 @@ const char *units_share(char *buffer, double share);
 /* A count with separators: "12,410". */
 const char *units_count(char *buffer, int64_t count);
 
+/* So many a second, to three digits: "6.47", "64,700". */
+const char *units_rate(char *buffer, double rate);
+
 /* "3.1x"; more digits where the factor is near 1. */
 const char *units_factor(char *buffer, double factor);
 

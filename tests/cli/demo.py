@@ -8,6 +8,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import dlprof_test as t
+import forms
 
 # cause, period or None, starved; not asked of the program itself
 EXPECTED = {
@@ -45,6 +46,7 @@ def judge(pattern, process, database):
     processes = t.rows(database, "SELECT COUNT(*) AS n FROM process")[0]["n"]
     t.check(workers == 0 or processes > workers > 1, pattern, "processes", processes, workers)
     t.check(found["run"]["duration_s"] < MOST_S, pattern, "takes", found["run"]["duration_s"])
+    forms.check_forms(database)
     wrong = []
     for name, have, want in (("cause", found["cause"], cause),
                              ("starved", found["starved"], starved),

@@ -88,7 +88,7 @@ def check_forms(path, *options):
         t.check(step.startswith(text.rstrip(".")), path, "step", step, text)
     said += steps
     forms = {"text": flat(screen), "-v": flat(run(path, "-v", *options)),
-             "Markdown": flat(run(path, "--markdown", *options)).replace("\\", ""),
+             "Markdown": html.unescape(flat(run(path, "--markdown", *options))).replace("\\", ""),
              "HTML": words_of(run(path, "html", "-o", "-", *options))}
     for form, text in forms.items():
         for words in said:

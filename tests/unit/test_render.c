@@ -51,6 +51,10 @@ Test(units, shares_factors_counts_bytes)
 	ASSERT_TEXT(units_count(buffer, INT64_MIN), "?");
 	ASSERT_TEXT(units_bytes(buffer, 999), "999 B");
 	ASSERT_TEXT(units_bytes(buffer, 154e6), "154 MB");
+	ASSERT_TEXT(units_rate(buffer, 6.4712), "6.47");
+	ASSERT_TEXT(units_rate(buffer, 999), "999");
+	ASSERT_TEXT(units_rate(buffer, 64712), "64,700");
+	ASSERT_TEXT(units_rate(buffer, NAN), "?");
 }
 
 Test(units, seconds_are_exact)
@@ -74,6 +78,7 @@ Test(units, nothing_overflows)
 	cr_assert(strlen(units_bytes(buffer, 1e300)) < UNITS_MAX);
 	cr_assert(strlen(units_factor(buffer, 1e300)) < UNITS_MAX);
 	cr_assert(strlen(units_share(buffer, 1e300)) < UNITS_MAX);
+	cr_assert(strlen(units_rate(buffer, 1e300)) < UNITS_MAX);
 }
 
 static char *json_of(const char *text)
