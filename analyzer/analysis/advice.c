@@ -126,11 +126,6 @@ static int row_of(const struct whatif *whatif, enum advice_id id)
 	}
 }
 
-static bool reads_nothing(const struct view *v)
-{
-	return v->input->mix && mix_reads_nothing(v->input->mix);
-}
-
 /* Whether the words would be true here. */
 static bool applies(const struct view *v, enum advice_id id)
 {
@@ -140,9 +135,7 @@ static bool applies(const struct view *v, enum advice_id id)
 	case ADVICE_PERSISTENT_WORKERS:
 		return v->series->persistent != 1 && v->series->workers != 0;
 	case ADVICE_STORAGE:
-	case ADVICE_WARM_CACHE:
-	case ADVICE_SMOOTH_SHARD_OPENING:
-		return !reads_nothing(v);
+		return !v->input->mix || !mix_reads_nothing(v->input->mix);
 	case ADVICE_BALANCE_LOADS:
 		return v->diagnosis->slow.every > 0;
 	case ADVICE_USE_WORKERS:

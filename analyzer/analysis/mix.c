@@ -26,5 +26,5 @@ bool mix_reads_small(const struct load_mix *mix)
 
 bool mix_reads_nothing(const struct load_mix *mix)
 {
-	return mix->read_count == 0;
+	return mix->read_count == 0 && !(mix->open_ns > 0) && !(mix->storage_bytes > 0);
 }

@@ -9,6 +9,7 @@
 struct load_mix {
 	double load_ns, decode_ns, open_ns, read_ns;
 	double read_count, read_bytes, samples;
+	double storage_bytes; /* that a device was asked for, mapped files included */
 };
 
 #define MIX_LEAST       0.4     /* of a load's time: what has less is not what to begin with */
@@ -22,7 +23,7 @@ double mix_read_share(const struct load_mix *mix); /* with opening */
 /* Most of a load's reads are small, and many. */
 bool mix_reads_small(const struct load_mix *mix);
 
-/* Whether loads are known not to have read any file. */
+/* Whether loads are known not to have touched any file. */
 bool mix_reads_nothing(const struct load_mix *mix);
 
 #endif

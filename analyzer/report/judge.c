@@ -121,6 +121,7 @@ static int find_cause(struct db *db, struct report *report)
 		.read_count = query_known(totals->read_count),
 		.read_bytes = query_known(totals->read_bytes),
 		.samples = query_known(totals->samples),
+		.storage_bytes = query_known(totals->storage_bytes),
 	};
 	struct slow_work work = {0};
 	const struct cause_input input = {.gpu = &report->gpu_use, .mix = &mix, .work = &work};
