@@ -1,63 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
 """How good are the predictions: each against the same training, really run with that setting.
 
-usage: predict.py [NAME...] (of e2e/scenarios.py). A training is recorded once and its report asked
-for every setting; then it is run with each of them, without dlprof, and the script's own clock says
-what came of it. Loads and steps sleep. TEST_VENV names a virtual environment whose torch knows
-in_order; without it that column is empty.
+usage: predict.py [--keep FOLDER | --from FOLDER] [BASE...] (of pairs.py). A training is recorded (A) and its report asked what
+each change would bring; then it is run with each (B), without dlprof, and the script's own clock
+says what came of it: A, B, A, B, of which the medians count. Some run beside programs that are
+always busy. Takes a quarter of an hour, which should be one in which the machine does nothing else.
+TEST_VENV names a virtual environment whose torch knows in_order; without it such pairs are left out.
+--keep: what was measured stays there; --from: it is judged once more, and nothing is run.
+
+rate: batches over the time from the first one's arrival to the end of the last step.
 """
+import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "..", "lib"), os.path.join(HERE, "..", "e2e")]
 import dlprof_test as t  # noqa: E402
+import pairs  # noqa: E402
 import trainings  # noqa: E402
-from scenarios import SCENARIOS  # noqa: E402
 
-AT_ONCE = 8
-BATCHES = 140
-SLOWER = 2.5  # than in the tests: what several trainings do to each other is then little
-DEFAULT_PREFETCH = 2
-GOAL = 0.05
-NAMES = ["loader_bound", "spread_half", "spread_one", "head_of_line", "slow_worker",
-         "periodic_slow_load", "balanced", "cpu_shared"]
-GROUP = 4  # so many are measured before their rows are printed
-# What needs the cores as well, on two of them: loads and steps that work for half of their time.
-OTHERS = {"cpu_shared": dict(workers=2, load_s=0.04, step_s=0.008, cores=2, cpu_share=0.5,
-                             step_cpu_s=0.004, batches=BATCHES // 2)}
-# Name, what --what-if is asked, and what it changes in the plan.
-CHANGES = [
-    ("W/2", lambda p: ("workers", p["workers"] // 2)),
-    ("W x 2", lambda p: ("workers", p["workers"] * 2)),
-    ("W x 4", lambda p: ("workers", p["workers"] * 4)),
-    ("prefetch x 4", lambda p: ("prefetch_factor", 4 * DEFAULT_PREFETCH)),
-    ("load x 0.5", lambda p: ("load", 0.5)),
-    ("out of order", lambda p: ("in_order", "false")),
-]
-CELL = "{:>16}"
-
-
-def plan_of(name):
-    plan = dict(OTHERS.get(name) or SCENARIOS[name][0])
-    for key, value in list(plan.items()):
-        if key.endswith("_s"):
-            plan[key] = value * SLOWER
-    plan["hangs"] = [[at * SLOWER, length * SLOWER] for at, length in plan.get("hangs", ())]
-    if name not in OTHERS:
-        plan["batches"] = BATCHES
-    return plan
-
-
-def changed(plan, key, value):
-    plan = dict(plan)
-    if key == "load":
-        plan["load_s"] *= value
-    else:
-        plan[{"prefetch_factor": "prefetch"}.get(key, key)] = False if key == "in_order" else value
-    return plan
+AT_ONCE = 4  # of those that only sleep
+ROUNDS = 2
+MEDIAN, MOST, HELD = 0.02, 0.08, 0.9  # the goal
+ROW = "{:22}{:16}{:>11}{:>8.1f}{:>8.1%}{:>9.1f}{:>16}{:>9.1f}{:>8.1%}{:>6}{}"
+HEAD = "{:22}{:16}{:>11}{:>8}{:>8}{:>9}{:>16}{:>9}{:>8}{:>6}"
 
 
 def knows_in_order(python):
@@ -66,64 +37,118 @@ def knows_in_order(python):
     return subprocess.run([python, "-W", "ignore", "-c", look]).returncode == 0
 
 
-def truth_of(plan, run):
-    """Rate and stall ratio once the queue has been through one round."""
-    skipped = plan["workers"] * plan.get("prefetch", DEFAULT_PREFETCH)
-    return (trainings.rate(plan, run.truth, skipped),
-            trainings.stall_ratio(run.truth))
+def rate(run):
+    return len(run.truth) / (run.end - run.truth[0]["end"]) * 1e9
 
 
-def predict(names, changes, python, at_once):
-    """{(name, change): (batches/s, stall ratio, range)}, and what was seen of the run itself."""
-    plans = {name: plan_of(name) for name in names}
-    found = {}
-    for run in trainings.run(list(plans.items()), at_once, python=python):
-        plan = plans[run.name]
-        asked = ["{}={}".format(*change(plan)) for _, change in changes]
-        report = run.report(*[word for text in asked for word in ("--what-if", text)])
-        rows = {row["id"]: row for row in report["whatif"]}
-        for (label, _), text in zip(changes, asked):
-            row = rows[text]
-            found[run.name, label] = row["batches_per_s"], row["stall_ratio"], row["ci95"]
-        row = rows["baseline"]
-        found[run.name, "as it was"] = row["batches_per_s"], row["stall_ratio"], row["ci95"]
-    return found
+def asked(row):
+    return ["--what-if", row] if "=" in row else []
 
 
-def measure(names, changes, python, at_once):
-    jobs, plans = [], {}
-    for name in names:
-        plan = plan_of(name)
-        for label, change in [("as it was", None)] + changes:
-            job = "{}-{}".format(name, len(plans))
-            plans[job] = (name, label, changed(plan, *change(plan)) if change else plan)
-            jobs.append((job, plans[job][2]))
-    # The longest first, so that none is left alone in the end.
-    jobs.sort(key=lambda job: -max(job[1]["load_s"] / job[1]["workers"], job[1]["step_s"]))
-    found = {}
-    for run in trainings.run(jobs, at_once, preload=False, python=python):
-        name, label, plan = plans[run.name]
-        found[name, label] = truth_of(plan, run)
-    return found
+class Base:
+    """A recorded training and what is changed in it."""
+
+    def __init__(self, name, plan, neighbours):
+        self.name, self.plan, self.neighbours = name, plan, neighbours
+        self.rows, self.rates, self.databases = [], {None: []}, []
+        self.is_busy = name in pairs.CPU
+
+    def add(self, row, plan):
+        self.rows.append((row, plan))
+        self.rates[row] = []
+
+    def take(self, run, folder):
+        self.rates[None].append(rate(run))
+        t.wait_for_drain(run.database)
+        kept = os.path.join(folder, "{}.db".format(os.getpid() * 1000 + len(os.listdir(folder))))
+        shutil.copy(run.database, kept)
+        self.databases.append(kept)
+
+    def reports(self):
+        """The lines of "whatif" by id, of each recording."""
+        words = [word for row, _ in self.rows for word in asked(row)]
+        for database in self.databases:
+            done = t.report("--json", *words, database)
+            t.equal(done.status, 0, self.name, "report", done.err)
+            yield {line["id"]: line for line in json.loads(done.out)["whatif"]}
 
 
-def quantile(values, share):
-    return t.quantile(values, share) if values else float("nan")
+def measure(bases, python, folder):
+    at_once = 1 if bases[0].is_busy else AT_ONCE
+    neighbours = bases[0].neighbours
+    recorded = {"{}".format(i): base for i, base in enumerate(bases)}
+    changed = {"{}-{}".format(i, k): (base, row, plan) for i, base in enumerate(bases)
+               for k, (row, plan) in enumerate(base.rows)}
+    for _ in range(ROUNDS):
+        for run in trainings.run([(job, base.plan) for job, base in recorded.items()], at_once,
+                                 python=python, neighbours=neighbours):
+            recorded[run.name].take(run, folder)
+        for run in trainings.run([(job, plan) for job, (_, _, plan) in changed.items()], at_once,
+                                 False, python, neighbours):
+            base, row, _ = changed[run.name]
+            base.rates[row].append(rate(run))
 
 
-def print_row(name, labels, predicted, measured, errors, stalls, held):
-    cells = []
-    for label in labels:
-        rate, ratio = measured[name, label]
-        guess, guessed_ratio, interval = predicted[name, label]
-        error = guess / rate - 1
-        cells.append(CELL.format("{:.1f} {:+.1%} {:+.2f}".format(
-            rate, error, guessed_ratio - ratio)))
-        errors.setdefault(label, []).append(abs(error))
-        stalls.append(abs(guessed_ratio - ratio))
-        if interval:
-            held.append(interval[0] * 0.98 <= rate <= interval[1] * 1.02)
-    t.say("{:22}".format(name), *cells)
+def median(values):
+    return statistics.median(values) if values else float("nan")
+
+
+def judge(base, row, reports):
+    """(error, whether the range held it, error of the run as it was) of a pair."""
+    measured, real = median(base.rates[None]), median(base.rates[row])
+    found = [lines[row] for lines in reports if row in lines]
+    beside = " ".join("nice {}".format(nice) for nice in sorted(set(base.neighbours))) or "-"
+    was = median([lines["baseline"]["batches_per_s"] for lines in reports
+                  if "baseline" in lines]) / measured - 1
+    if not found:
+        t.say("{:22}{:16}{:>11}  nothing predicted".format(base.name, row, beside))
+        return None
+    predicted = median([line["batches_per_s"] for line in found])
+    low, high = (median([line["ci95"][i] for line in found]) for i in (0, 1))
+    held = low <= real <= high
+    t.say(ROW.format(base.name, row, beside, measured, was, predicted,
+                     "{:.1f}-{:.1f}".format(low, high), real, predicted / real - 1,
+                     "yes" if held else "NO", " /".join("{:6.1f}".format(x) for x in base.rates[row])))
+    return abs(predicted / real - 1), held, abs(was)
+
+
+def path_of(base, folder):
+    return os.path.join(folder, "{}{}.json".format(base.name, "".join(map(str, base.neighbours))))
+
+
+def keep(bases, folder):
+    for base in bases:
+        with open(path_of(base, folder), "w") as file:
+            json.dump([base.databases, list(base.rates.items())], file)
+
+
+def restore(bases, folder):
+    for base in bases:
+        with open(path_of(base, folder)) as file:  # noqa
+            base.databases, rates = json.load(file)
+        base.rates.update(dict(rates))
+
+
+def groups(bases):
+    """So many of one kind as run at once."""
+    result = []
+    for base in bases:
+        last = result[-1] if result else []
+        if not last or len(last) == AT_ONCE or \
+                (last[0].is_busy, last[0].neighbours) != (base.is_busy, base.neighbours):
+            result.append([])
+        result[-1].append(base)
+    return result
+
+
+def summary(label, found):
+    errors, held = [f[0] for f in found], sum(f[1] for f in found)
+    if not found:
+        return
+    t.say("{:28}{:>4} pairs: median |error| {:.1%}, 90 % within {:.1%}, worst {:.1%}; in the range "
+          "{} of {}; as it was: median {:.1%}, worst {:.1%}".format(
+              label, len(found), median(errors), t.quantile(errors, 0.9), max(errors), held,
+              len(found), median([f[2] for f in found]), max(f[2] for f in found)))
 
 
 def main():
@@ -132,31 +157,46 @@ def main():
     python = os.path.join(venv, "bin", "python") if venv else t.PYTHON
     if not venv:
         t.need_torch()
-    names = sys.argv[1:] or NAMES
-    changes = CHANGES if knows_in_order(python) else CHANGES[:-1]
-    labels = ["as it was"] + [label for label, _ in changes]
-    errors, stalls, held = {}, [], []
-    t.say("batches/s measured, predicted relative to it, and stall ratio predicted - measured")
-    t.say("{:22}".format("training"), *[CELL.format(label) for label in labels])
-    asleep, busy = [n for n in names if n not in OTHERS], [n for n in names if n in OTHERS]
-    groups = [(asleep[i:i + GROUP], AT_ONCE) for i in range(0, len(asleep), GROUP)]
-    for group, at_once in groups + [([name], 1) for name in busy]:
-        predicted = predict(group, changes, python, at_once)
-        measured = measure(group, changes, python, at_once)
-        for name in group:
-            print_row(name, labels, predicted, measured, errors, stalls, held)
-    for what, share in (("median |error|", 0.5), ("90 % are within", 0.9)):
-        t.say("{:22}".format(what),
-              *[CELL.format("{:.1%}".format(quantile(errors[label], share))) for label in labels])
-    every = [error for label in labels[1:] for error in errors[label]]
-    median = statistics.median(every)
-    t.say("{} predictions: median |error| {:.1%}, 90 % within {:.1%}, worst {:.1%}; stall ratio "
-          "median {:.3f}, 90 % within {:.3f}".format(
-              len(every), median, quantile(every, 0.9), max(every),
-              statistics.median(stalls), quantile(stalls, 0.9)))
-    t.say("measured within the 95 % range, or 2 % beside it: {} of {}".format(
-        sum(held), len(held)))
-    t.check(median <= GOAL, "median |error|", median)
+    names, options = list(sys.argv[1:]), {}
+    while names and names[0] in ("--keep", "--from"):
+        option = names.pop(0)
+        options[option] = names.pop(0)
+    folder = options.get("--keep") or options.get("--from") or t.scratch()
+    os.makedirs(folder, exist_ok=True)
+    in_order = knows_in_order(python)
+    bases = {}
+    for name, row, plan, changed, neighbours in pairs.every():
+        if (names and name not in names) or (row == pairs.DISORDER[0] and not in_order):
+            continue
+        base = bases.setdefault((name, neighbours), Base(name, plan, neighbours))
+        base.add(row, changed)
+    t.say("batches/s; beside: programs that are always busy; error: of the prediction")
+    t.say(HEAD.format("training", "change", "beside", "was", "replay", "predicted", "range", "real",
+                      "error", "held"))
+    found, loads, begin = [], [], time.monotonic()
+    for group in groups(sorted(bases.values(), key=lambda b: (b.neighbours, b.is_busy))):
+        loads.append(os.getloadavg()[0])
+        if "--from" in options:
+            restore(group, folder)
+        else:
+            measure(group, python, folder)
+            keep(group, folder)
+        for base in group:
+            reports = list(base.reports())
+            found += [(base, judge(base, row, reports)) for row, _ in base.rows]
+    t.say("{:.0f} s; load average before each group: {}".format(
+        time.monotonic() - begin, " ".join("{:.1f}".format(load) for load in loads)))
+    seen = [(base, result) for base, result in found if result]
+    for label, is_one in (("all", lambda b: True), ("alone", lambda b: not b.neighbours),
+                          ("beside nice 19", lambda b: b.neighbours == pairs.NICE),
+                          ("beside equal priority", lambda b: b.neighbours == pairs.EQUAL),
+                          ("loads that use the CPU", lambda b: b.is_busy)):
+        summary(label, [result for base, result in seen if is_one(base)])
+    errors = [result[0] for _, result in seen]
+    t.equal(len(seen), len(found), "predictions")
+    t.check(errors and median(errors) <= MEDIAN, "median |error|", errors and median(errors))
+    t.check(errors and t.quantile(errors, 0.9) <= MOST, "90 % of |error|")
+    t.check(seen and sum(r[1] for _, r in seen) >= HELD * len(seen), "ranges that hold")
     t.finish()
 
 

@@ -2,8 +2,9 @@
 """A training without a model: loads sleep, steps sleep, and the script keeps its own clock.
 
 usage: sleeper.py LOG.json '{"workers": 7, ...}'. Knows nothing of dlprof. LOG gets one JSON line
-per delivered batch, written before the next one is asked for, and a last line {"end": true}. The
-first line of an epoch has "between", how long the end of the epoch before and iter() took.
+per delivered batch, written before the next one is asked for, and a last line {"end": true, "at":
+the last step's end}. The first line of an epoch has "between", how long the end of the epoch before
+and iter() took.
 
 What can be wrong with a training is a key of the plan: see seconds_of(), rebuild(), prepare() and
 step(). Whatever is random is so by the index of the sample, so that every run of a plan, with
@@ -62,7 +63,7 @@ def seconds_of(index, plan, worker):
         seconds *= math.exp(chance.gauss(-square / 2, math.sqrt(square)))
     if plan.get("stall_at") == index:
         seconds += plan["stall_s"]
-    if worker and plan.get("slow_worker") == worker.id:
+    if worker and worker.id in plan.get("slow_workers", [plan.get("slow_worker")]):
         seconds *= plan["slow_factor"]
     return seconds * (plan.get("cold_factor", 1) if plan.get("epoch") == 0 else 1)
 
@@ -191,6 +192,7 @@ def step(plan, iterators, labels, epoch, ordinals, log):
     seconds -= plan.get("step_cpu_s", 0)
     if seconds > 0:
         time.sleep(seconds)
+    plan["step_end"] = now()
     return True
 
 
@@ -218,7 +220,7 @@ def train(path, plan):
             iterators, ordinals = [iter(check)], [0]
             while step(plan, iterators, ["validation"], epoch, ordinals, log):
                 pass
-    os.write(log, b'{"end": true}\n')
+    os.write(log, json.dumps({"end": True, "at": plan["step_end"]}).encode() + b"\n")
     print("trained", plan["batches"])
     return plan.get("status", 0)
 

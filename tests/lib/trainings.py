@@ -17,7 +17,9 @@ class Training:
         self.database = os.path.join(folder, "{}.db".format(pid))
         with open(os.path.join(folder, name + ".json")) as file:
             self.truth = [json.loads(line) for line in file]
-        t.check(self.truth and self.truth.pop().get("end"), name, "came to its end")
+        last = self.truth.pop() if self.truth else {}
+        self.end = last.get("at")
+        t.check(last.get("end"), name, "came to its end")
 
     def report(self, *options):
         """What dlprof-report --json says of it."""
@@ -29,13 +31,14 @@ class Training:
         return json.loads(done.out)
 
 
-def run(jobs, at_once=1, preload=True, python=None):
-    """Trainings of [(name, plan)], in the order in which they end."""
+def run(jobs, at_once=1, preload=True, python=None, neighbours=()):
+    """Trainings of [(name, plan)], in the order in which they end, beside programs that are busy
+    all the time: the nice value of each."""
     folder = t.scratch()
     env = t.environment(preload, DLPROF_OUT=os.path.join(folder, "%p.db"))
     seconds = 60 + sum(60 for _ in jobs)
     done = t.run([python or t.PYTHON, "-W", "ignore", os.path.join(E2E, "crew.py"), folder,
-                  str(at_once)], env=env, timeout=seconds, text_in=json.dumps(jobs))
+                  str(at_once)] + [str(nice) for nice in neighbours], env=env, timeout=seconds, text_in=json.dumps(jobs))
     t.equal(done.status, 0, "exit status", done.err[-2000:])
     lines = [line.split() for line in done.out.splitlines()]
     t.equal(sorted(line[0] for line in lines), sorted(name for name, _ in jobs), "trainings")
