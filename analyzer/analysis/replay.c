@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/replay.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/stats.h"
-
-#define FEWEST_BATCHES 3000
-#define SAMPLE_PARTS   16
-#define SAMPLE_PART    ((size_t)2048)
-#define FACTOR_LEAST   0.15
-#define FACTOR_Z       3.0
-#define NS_PER_S       1e9
-#define RUNS_AHEAD     0.01 /* of the time the host waits and the GPU is busy */
+#define NS_PER_S 1e9
+/* Seen with PyTorch where a run with workers or with persistent ones tells nothing of it: */
+#define FORK_NS   8e6   /* to start a worker */
+#define RESUME_NS 1.5e6 /* to set workers going that are there */
+#define PASS_NS   3e5   /* to hand over a batch, on its way and in the training each */
 
 double replay_welch(const struct stats_moments *a, const struct stats_moments *b)
 {
@@ -28,172 +23,74 @@ double replay_welch(const struct stats_moments *a, const struct stats_moments *b
 	return a->mean > b->mean ? INFINITY : a->mean < b->mean ? -INFINITY : 0;
 }
 
-/* Whether this part of the steady batches belongs to the sample of a long series. */
-static bool is_sampled(size_t part, size_t count)
+/* Workers that stay where they went before. */
+static bool is_kept(const struct trace *t, const struct replay_setup *setup, size_t epoch)
 {
-	size_t parts = count / SAMPLE_PART;
-
-	if (parts <= SAMPLE_PARTS)
-		return true;
-	return part * SAMPLE_PARTS / parts != (part + 1) * SAMPLE_PARTS / parts;
+	return epoch > 0 && t->restarts && !setup->restarts;
 }
 
-static int by_value(const void *a, const void *b)
+double replay_load_ns(const struct trace *t, const struct replay_setup *setup, size_t at,
+		      size_t epoch, size_t ordinal, size_t worker)
 {
-	float left = *(const float *)a, right = *(const float *)b;
+	double ns = (double)t->load_ns[at] * setup->load_factor;
 
-	return left < right ? -1 : left > right;
+	if (setup->slow == REPLAY_SLOW_INDEX)
+		worker = t->worker[at] < 0 ? SIZE_MAX : (size_t)t->worker[at];
+	if (setup->slow != REPLAY_SLOW_NONE && worker < t->factor_count)
+		ns *= t->factors[worker];
+	if (ordinal < (size_t)t->workers && is_kept(t, setup, epoch))
+		ns /= t->first_factor;
+	return ns;
 }
 
-/* Middle of the known values, the lower one of two; sorts. */
-static double lower_median(float *values, size_t count)
+double replay_lag_ns(const struct trace *t, const struct replay_setup *setup, size_t at,
+		     size_t epoch, size_t ordinal)
 {
-	qsort(values, count, sizeof(*values), by_value);
-	return count ? (double)values[(count - 1) / 2] : NAN;
+	if (ordinal < (size_t)setup->workers && is_kept(t, setup, epoch))
+		return fmin(t->usual_lag_ns, (double)t->lag_ns[at]);
+	return (double)t->lag_ns[at];
 }
 
-/* The loads of one worker, to `scratch`; their logarithms' moments. */
-static size_t pick(const struct trace *trace, int16_t which, float *scratch,
-		   struct stats_moments *logs)
+struct trace_epoch replay_epoch(const struct trace *t, const struct replay_setup *setup,
+				size_t epoch)
 {
-	size_t count = 0, i;
+	struct trace_epoch e = t->epochs[epoch];
 
-	for (i = 0; i < trace->count; i++) {
-		if (trace->worker[i] != which)
-			continue;
-		scratch[count++] = trace->load_ns[i];
-		if (trace->load_ns[i] > 0)
-			stats_add(logs, log((double)trace->load_ns[i]));
+	if (!setup->workers)
+		return (struct trace_epoch){.begin = e.begin,
+					    .setup_ns = t->workers ? 0 : e.setup_ns,
+					    .stop_ns = t->workers ? 0 : e.stop_ns};
+	if (!t->workers) {
+		e.setup_ns += setup->restarts || !epoch ? FORK_NS * setup->workers : RESUME_NS;
+		return e;
 	}
-	return count;
-}
-
-static int find_factors(struct trace *trace, size_t workers)
-{
-	struct stats_moments *logs = calloc(workers, sizeof(*logs)), middle = {0};
-	float *medians = malloc(workers * sizeof(*medians)), *sorted = NULL, *scratch = NULL;
-	size_t known = 0, i, at;
-	double reference;
-	int r = -ENOMEM;
-
-	sorted = malloc(workers * sizeof(*sorted));
-	scratch = malloc((trace->count + 1) * sizeof(*scratch));
-	trace->factors = malloc(workers * sizeof(*trace->factors));
-	if (!logs || !medians || !sorted || !scratch || !trace->factors)
-		goto out;
-	trace->factor_count = workers;
-	for (i = 0; i < workers; i++) {
-		size_t count = pick(trace, (int16_t)i, scratch, &logs[i]);
-
-		trace->factors[i] = 1;
-		medians[i] = (float)lower_median(scratch, count);
-		if (count)
-			sorted[known++] = medians[i];
+	if (is_kept(t, setup, epoch)) {
+		e.setup_ns = fmin(e.setup_ns, RESUME_NS);
+		e.start_ns = fmin(e.start_ns, t->usual_lag_ns);
+	} else if (t->restarts) {
+		e.setup_ns *= (double)setup->workers / t->workers;
 	}
-	reference = lower_median(sorted, known);
-	for (i = 0; i < workers; i++)
-		if ((double)medians[i] == reference)
-			middle = logs[i];
-	for (i = 0; reference > 0 && i < workers; i++) {
-		double factor = (double)medians[i] / reference;
-
-		if (fabs(factor - 1) > FACTOR_LEAST &&
-		    fabs(replay_welch(&logs[i], &middle)) >= FACTOR_Z)
-			trace->factors[i] = factor;
-	}
-	for (at = 0; at < trace->count; at++) {
-		int16_t which = trace->worker[at];
-
-		if (which >= 0 && (size_t)which < workers && trace->factors[which] > 0)
-			trace->load_ns[at] /= (float)trace->factors[which];
-	}
-	r = 0;
-out:
-	free(logs);
-	free(medians);
-	free(sorted);
-	free(scratch);
-	return r;
+	if (t->restarts && !setup->restarts)
+		e.stop_ns = 0;
+	else if (t->restarts)
+		e.stop_ns *= (double)setup->workers / t->workers;
+	return e;
 }
 
-/* Without workers the wait is the load (analysis.md 8). */
-static const float *find_loads(const struct batch_series *s)
+double replay_handover_ns(const struct trace *t, const struct replay_setup *setup, size_t at)
 {
-	return !s->load_ns && s->workers == 0 ? s->wait_ns : s->load_ns;
+	double ns = (double)t->handover_ns[at];
+
+	if (!setup->workers)
+		return t->workers ? 0 : ns;
+	return (t->workers ? ns : PASS_NS) * setup->handover_factor;
 }
 
-/* What the consumer's process needs besides loads, which without workers are its own. */
-static double main_cpu_ns(const struct batch_series *s, const struct finding *f)
+double replay_latency_ns(const struct trace *t, const struct replay_setup *setup)
 {
-	double ns = s->main_cores * f->steady_ns / (double)f->steady_count;
-
-	if (s->workers == 0 && s->load_cpu_count)
-		ns -= s->load_cpu_ns / (double)s->load_cpu_count;
-	return ns > 0 ? ns : 0;
-}
-
-int trace_init(const struct batch_series *s, const struct finding *f, struct trace *ret)
-{
-	const float *loads = find_loads(s);
-	const float *busy = s->synchronous == 0 ? s->gpu_busy_ns : NULL;
-	/*
-	 * A host that runs ahead asks for many batches at once and then waits for the GPU long;
-	 * what takes them at an even pace is the GPU.
-	 */
-	bool is_even = f->by_gpu && f->wait_masked_ns > RUNS_AHEAD * f->steady_ns;
-	size_t room, number = 0, i;
-	bool wanted = false;
-	int r = 0;
-
-	*ret = (struct trace){
-		.replay_count = FEWEST_BATCHES,
-		.delivery_ns = isnan(f->delivery_ns) ? 0 : f->delivery_ns,
-		.theta_ns = f->theta_ns,
-		.cpu_ns = s->load_cpu_count ? s->load_cpu_ns / (double)s->load_cpu_count : NAN,
-		.cores = series_free_cores(s),
-		.main_cpu_ns = main_cpu_ns(s, f),
-	};
-	if (!loads || (s->synchronous == 0 && !busy) || !f->steady_count)
+	if (!setup->workers)
 		return 0;
-	room = f->steady_count;
-	if (room > (SAMPLE_PARTS + 1) * SAMPLE_PART)
-		room = (SAMPLE_PARTS + 1) * SAMPLE_PART;
-	ret->load_ns = malloc(room * sizeof(*ret->load_ns));
-	ret->compute_ns = malloc(room * sizeof(*ret->compute_ns));
-	ret->worker = malloc(room * sizeof(*ret->worker));
-	if (!ret->load_ns || !ret->compute_ns || !ret->worker)
-		r = -ENOMEM;
-	for (i = 0; r == 0 && i < s->count && ret->count < room; i++) {
-		double step_ns;
-
-		if (!(s->state[i] & SERIES_STEADY))
-			continue;
-		if (number % SAMPLE_PART == 0)
-			wanted = is_sampled(number / SAMPLE_PART, f->steady_count);
-		number++;
-		if (!wanted)
-			continue;
-		step_ns = busy      ? (double)busy[i]
-			  : is_even ? f->demand_mean_ns
-				    : stall_demand_ns(s, f, i);
-		if (!(loads[i] >= 0 && step_ns >= 0))
-			continue;
-		ret->load_ns[ret->count] = loads[i];
-		ret->compute_ns[ret->count] = (float)step_ns;
-		ret->worker[ret->count++] = s->worker[i];
-	}
-	if (r == 0 && s->workers > 1 && s->workers <= REPLAY_WORKERS)
-		r = find_factors(ret, (size_t)s->workers);
-	return r;
-}
-
-void trace_done(struct trace *trace)
-{
-	free(trace->load_ns);
-	free(trace->compute_ns);
-	free(trace->worker);
-	free(trace->factors);
-	*trace = (struct trace){0};
+	return (t->workers ? t->latency_ns : PASS_NS) * setup->handover_factor;
 }
 
 /* The state of a replay: ends of loads, and deliveries as far back as matters. */
@@ -205,15 +102,9 @@ struct replay {
 	double *slot_ns; /* in order: deliveries; else: ends of the loads of each worker */
 	size_t *head;    /* not in order: each worker's first undelivered load */
 	size_t *load_count;
+	size_t epoch, ahead, begin, end; /* batches of the epoch; the next one to be loaded */
+	double now_ns, wait_ns;
 };
-
-static double load_of(const struct replay *r, size_t at, size_t worker)
-{
-	const struct trace *t = r->trace;
-	double ns = (double)t->load_ns[at] * r->setup->load_factor;
-
-	return r->setup->equal || worker >= t->factor_count ? ns : ns * t->factors[worker];
-}
 
 /* Counts round and round; a division for every step of a replay would be most of its time. */
 static size_t next(size_t at, size_t count)
@@ -221,13 +112,23 @@ static size_t next(size_t at, size_t count)
 	return at + 1 < count ? at + 1 : 0;
 }
 
-/* Gives the load at this place of the trace to a worker at this time. */
-static void dispatch(struct replay *r, size_t at, size_t worker, double now_ns)
+static double end_of(const struct replay *r, size_t at, size_t worker, double could_ns)
 {
-	size_t prefetch = r->slots / r->workers;
-	double start_ns = fmax(r->free_ns[worker], now_ns);
+	size_t ordinal = at - r->begin;
 
-	r->free_ns[worker] = start_ns + load_of(r, at, worker);
+	return could_ns + replay_lag_ns(r->trace, r->setup, at, r->epoch, ordinal) +
+	       replay_load_ns(r->trace, r->setup, at, r->epoch, ordinal, worker);
+}
+
+/* Gives the next load to a worker, if there is one. */
+static void dispatch(struct replay *r, size_t worker)
+{
+	size_t prefetch = r->slots / r->workers, at = r->ahead;
+
+	if (at == r->end)
+		return;
+	r->ahead++;
+	r->free_ns[worker] = end_of(r, at, worker, fmax(r->free_ns[worker], r->now_ns));
 	r->slot_ns[worker * prefetch + r->load_count[worker]++ % prefetch] = r->free_ns[worker];
 }
 
@@ -250,116 +151,96 @@ static double take_first(struct replay *r, size_t *ret_worker)
 	return best_ns;
 }
 
-static struct replay_result run(struct replay *r, size_t count, size_t dropped)
+static void start_epoch(struct replay *r, const struct trace_epoch *e)
+{
+	size_t i;
+
+	r->now_ns += e->setup_ns;
+	r->wait_ns += r->epoch ? e->setup_ns : 0;
+	for (i = 0; i < r->workers; i++)
+		r->free_ns[i] = r->now_ns + e->start_ns;
+	for (i = 0; i < r->slots; i++)
+		r->slot_ns[i] = r->now_ns;
+	for (i = 0; !r->setup->in_order && i < r->workers; i++)
+		r->head[i] = r->load_count[i] = 0;
+	for (i = 0; !r->setup->in_order && i < r->slots; i++)
+		dispatch(r, i % r->workers);
+}
+
+/* Runs one epoch; what comes before the run's first batch is in no account. */
+static void run_epoch(struct replay *r, double *begin_ns)
 {
 	const struct trace *t = r->trace;
-	double request_ns = 0, begin_ns = 0, wait_ns, starved_ns = 0, time_ns, end_ns;
-	size_t j, worker, at = 0, ahead = 0, turn = 0, slot = 0;
+	double latency_ns = replay_latency_ns(t, r->setup), end_ns, out_ns;
+	size_t at, worker, turn = 0, slot = 0;
 
-	for (j = 0; !r->setup->in_order && j < r->slots; j++, ahead = next(ahead, t->count))
-		dispatch(r, ahead, j % r->workers, 0);
-	for (j = 0; j < count; j++) {
-		if (j == dropped)
-			begin_ns = request_ns;
-		if (r->setup->in_order) {
-			/* A slot that was never used is 0: asked for at once. */
+	for (at = r->begin; at < r->end; at++) {
+		if (!r->workers) {
+			end_ns = r->now_ns + replay_load_ns(t, r->setup, at, r->epoch, 0, SIZE_MAX);
+			worker = 0;
+		} else if (r->setup->in_order) {
 			worker = turn;
-			end_ns =
-				fmax(r->free_ns[worker], r->slot_ns[slot]) + load_of(r, at, worker);
+			end_ns = end_of(r, at, worker, fmax(r->free_ns[worker], r->slot_ns[slot]));
 			r->free_ns[worker] = end_ns;
 		} else {
 			end_ns = take_first(r, &worker);
 		}
-		wait_ns = fmax(0, end_ns - request_ns) + t->delivery_ns;
-		if (j >= dropped && end_ns > request_ns && wait_ns >= t->theta_ns)
-			starved_ns += wait_ns;
-		request_ns += wait_ns;
-		if (r->setup->in_order) {
-			r->slot_ns[slot] = request_ns;
-		} else {
-			dispatch(r, ahead, worker, request_ns);
-			ahead = next(ahead, t->count);
-		}
-		request_ns += (double)t->compute_ns[at];
-		at = next(at, t->count);
+		out_ns = fmax(r->now_ns, end_ns + latency_ns) + replay_handover_ns(t, r->setup, at);
+		if (at)
+			r->wait_ns += out_ns - r->now_ns;
+		else
+			*begin_ns = out_ns;
+		r->now_ns = out_ns;
+		if (r->workers && r->setup->in_order)
+			r->slot_ns[slot] = out_ns;
+		else if (r->workers)
+			dispatch(r, worker);
+		r->now_ns += (double)t->compute_ns[at];
 		turn = next(turn, r->workers);
 		slot = next(slot, r->slots);
 	}
-	time_ns = request_ns - begin_ns;
-	if (!(time_ns > 0))
-		return (struct replay_result){NAN, NAN};
-	return (struct replay_result){(double)(count - dropped) / time_ns * NS_PER_S,
-				      starved_ns / time_ns};
 }
 
-/* Every batch is loaded while the consumer waits. */
-static struct replay_result run_alone(const struct trace *t, double load_factor)
+static struct replay_result run(struct replay *r)
 {
-	double time_ns = 0, starved_ns = 0;
-	size_t i;
+	const struct trace *t = r->trace;
+	double begin_ns = 0, time_ns;
 
-	for (i = 0; i < t->count; i++) {
-		double load_ns = (double)t->load_ns[i] * load_factor;
+	for (r->epoch = 0; r->epoch < t->epoch_count; r->epoch++) {
+		struct trace_epoch e = replay_epoch(t, r->setup, r->epoch);
+		bool is_last = r->epoch + 1 == t->epoch_count;
 
-		time_ns += load_ns + (double)t->compute_ns[i];
-		if (load_ns >= t->theta_ns)
-			starved_ns += load_ns;
+		r->ahead = r->begin = e.begin;
+		r->end = is_last ? t->count : t->epochs[r->epoch + 1].begin;
+		start_epoch(r, &e);
+		run_epoch(r, &begin_ns);
+		r->now_ns += is_last ? 0 : e.stop_ns;
+		r->wait_ns += is_last ? 0 : e.stop_ns;
 	}
+	time_ns = r->now_ns - begin_ns;
 	if (!(time_ns > 0))
 		return (struct replay_result){NAN, NAN};
-	return (struct replay_result){(double)t->count / time_ns * NS_PER_S, starved_ns / time_ns};
+	return (struct replay_result){(double)t->count / time_ns * NS_PER_S, r->wait_ns / time_ns};
 }
 
-double replay_most(const struct trace *t, double load_factor)
-{
-	double cpu_ns = t->cpu_ns * load_factor + t->main_cpu_ns;
-
-	return t->cores > 0 && cpu_ns > 0 ? t->cores / cpu_ns * NS_PER_S : INFINITY;
-}
-
-/* What is slower for want of cores waits for data. */
-static void cap(const struct trace *t, double load_factor, double floor_per_s,
-		struct replay_result *result)
-{
-	double most = replay_most(t, load_factor);
-
-	if (most < floor_per_s)
-		most = floor_per_s;
-	if (result->batches_per_s <= most)
-		return;
-	result->stall_ratio = 1 - (1 - result->stall_ratio) * most / result->batches_per_s;
-	result->batches_per_s = most;
-}
-
-struct replay_result replay_run(const struct trace *trace, const struct replay_setup *setup,
-				double floor_per_s)
+struct replay_result replay_run(const struct trace *trace, const struct replay_setup *setup)
 {
 	struct replay replay = {.trace = trace, .setup = setup};
 	struct replay_result result = {NAN, NAN};
-	size_t count = trace->count > trace->replay_count ? trace->count : trace->replay_count;
 
 	if (!trace->count || setup->workers < 0)
 		return result;
-	if (setup->workers == 0) {
-		result = run_alone(trace, setup->load_factor);
-		cap(trace, setup->load_factor, floor_per_s, &result);
-		return result;
-	}
 	replay.workers = (size_t)setup->workers;
 	replay.slots =
 		replay.workers * (size_t)(setup->prefetch_factor > 0 ? setup->prefetch_factor : 1);
 	if (replay.slots > REPLAY_SLOTS)
 		return result;
-	if (count < 4 * replay.slots)
-		count = 4 * replay.slots;
-	replay.free_ns = calloc(replay.workers, sizeof(*replay.free_ns));
-	replay.slot_ns = calloc(replay.slots, sizeof(*replay.slot_ns));
-	replay.head = calloc(replay.workers, sizeof(*replay.head));
-	replay.load_count = calloc(replay.workers, sizeof(*replay.load_count));
-	if (replay.free_ns && replay.slot_ns && replay.head && replay.load_count) {
-		result = run(&replay, count, replay.slots);
-		cap(trace, setup->load_factor, floor_per_s, &result);
-	}
+	replay.free_ns = calloc(replay.workers + 1, sizeof(*replay.free_ns));
+	replay.slot_ns = calloc(replay.slots + 1, sizeof(*replay.slot_ns));
+	replay.head = calloc(replay.workers + 1, sizeof(*replay.head));
+	replay.load_count = calloc(replay.workers + 1, sizeof(*replay.load_count));
+	if (replay.free_ns && replay.slot_ns && replay.head && replay.load_count)
+		result = run(&replay);
 	free(replay.free_ns);
 	free(replay.slot_ns);
 	free(replay.head);

@@ -2,14 +2,16 @@
 /*
  * replay.h - run the recorded loads and steps through another loader than the one they came from.
  *
- * In order, without CPU contention, PyTorch's DataLoader is this recursion (analysis.md 1.1;
- * S start of a load, F its end, R request, D delivery, L load, C compute, W workers, p prefetch):
+ * In order, PyTorch's DataLoader is this recursion (analysis.md 1.1; S start of a load, F its end,
+ * R request, D delivery, L load, C compute, W workers, p prefetch), begun anew in each epoch:
  *
- *     S[j] = max(F[j-W], D[j-pW])    F[j] = S[j] + L[j]
- *     D[j] = max(R[j], F[j]) + delivery    R[j+1] = D[j] + C[j]
+ *     S[j] = max(F[j-W], D[j-pW]) + lag    F[j] = S[j] + L[j]
+ *     D[j] = max(R[j], F[j] + latency) + hand-over[j]    R[j+1] = D[j] + C[j]
  *
  * Batch j is loaded by worker j mod W. With in_order=False the finished batch that came first is
- * delivered, and its worker gets the next one.
+ * delivered, and its worker gets the next one. The whole run is replayed once, its starts and ends
+ * of epochs included: another run would have as many batches. Where threads may have to wait for
+ * cores, crowd.h does the same with time that is shared.
  */
 #ifndef REPLAY_H
 #define REPLAY_H
@@ -18,60 +20,51 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/series.h"
-#include "analysis/stall.h"
-#include "analysis/stats.h"
+#include "analysis/trace.h"
 
 #define REPLAY_WORKERS 1024      /* of which more is known than their number */
 #define REPLAY_SLOTS   (1 << 20) /* workers x prefetch_factor; more are not replayed */
 
-/* Steady loads and steps as if all workers were alike, and what sets the workers apart. */
-struct trace {
-	float *load_ns; /* already divided by its worker's factor */
-	float *compute_ns;
-	int16_t *worker; /* that loaded it; -1: unknown */
-	size_t count;
-	size_t replay_count; /* a replay repeats them to so many at least */
-	double *factors;     /* of the first workers: times their loads take longer; 1: alike */
-	size_t factor_count;
-	double delivery_ns;
-	double theta_ns;
-	double cpu_ns;      /* of its load, a batch; NAN: unknown */
-	double main_cpu_ns; /* of the consumer's process, its own loads not counted; 0: unknown */
-	double cores;       /* that other programs leave; NAN: unknown */
+/* Whom slow loads go with. */
+enum replay_slow {
+	REPLAY_SLOW_WORKER,
+	REPLAY_SLOW_INDEX, /* they are the data's */
+	REPLAY_SLOW_NONE,
 };
-
-/*
- * Of a judged series. A worker's factor is the median of its loads over that of the workers in the
- * middle where that is more than 15 % off and no chance (|z| >= 3 on log loads). Long series are
- * sampled. An empty trace where loads or steps are unknown. 0 or -ENOMEM.
- */
-int trace_init(const struct batch_series *series, const struct finding *finding, struct trace *ret);
-void trace_done(struct trace *trace);
 
 struct replay_setup {
 	int32_t workers; /* 0: loaded by the consumer itself */
 	int32_t prefetch_factor;
 	bool in_order;
-	bool equal;         /* no worker is slower than the others */
+	bool restarts; /* each epoch starts its workers */
+	enum replay_slow slow;
 	double load_factor; /* 0: an ideal loader */
+	double handover_factor;
 };
 
 struct replay_result {
 	double batches_per_s; /* NAN: could not be run */
-	double stall_ratio;
+	double stall_ratio;   /* waiting, epochs' starts and ends included, over all time */
 };
 
-/*
- * The trace, repeated to its `replay_count`, without the first pW. Not faster than the cores
- * allow: cores / CPU time of a batch (analysis.md 5), but never below `floor_per_s`, which was seen
- * to be possible (NAN: no such limit).
- */
-struct replay_result replay_run(const struct trace *trace, const struct replay_setup *setup,
-				double floor_per_s);
+/* As if nobody ever waited for a core for longer than in the run. */
+struct replay_result replay_run(const struct trace *trace, const struct replay_setup *setup);
 
-/* Batches a second that the cores allow with loads of so many times their CPU time. */
-double replay_most(const struct trace *trace, double load_factor);
+/* What a batch's load takes; `ordinal` in its epoch. */
+double replay_load_ns(const struct trace *trace, const struct replay_setup *setup, size_t at,
+		      size_t epoch, size_t ordinal, size_t worker);
+
+/* What an epoch takes before its first load and behind its last step. */
+struct trace_epoch replay_epoch(const struct trace *trace, const struct replay_setup *setup,
+				size_t epoch);
+
+/* From when a load could begin until it does. */
+double replay_lag_ns(const struct trace *trace, const struct replay_setup *setup, size_t at,
+		     size_t epoch, size_t ordinal);
+
+/* What handing a batch over takes the training, and how long it is on its way before. */
+double replay_handover_ns(const struct trace *trace, const struct replay_setup *setup, size_t at);
+double replay_latency_ns(const struct trace *trace, const struct replay_setup *setup);
 
 /* z of Welch's test between two samples given by their moments; NAN where one has less than 2. */
 double replay_welch(const struct stats_moments *a, const struct stats_moments *b);

@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/share.h"
+
 #define SERIES_UNKNOWN INT64_MIN
 
 /* Bits of `state`; a fact that is known has its KNOWN bit. */
@@ -75,6 +77,11 @@ struct batch_series {
 	double cores;       /* that the run may use, as parts where a limit says so; NAN: unknown */
 	double main_cores;  /* what of them the consumer's process itself used; NAN: unknown */
 	double other_cores; /* ... and what other programs did; NAN: unknown */
+	/* Of a core, for the training and for workers while they could run; NAN: unknown. */
+	double main_share, worker_share;
+	struct share share; /* who else wants the cores */
+	double receive_ns; /* taking in messages within waits, of these and of later batches */
+	size_t receive_count;
 	double load_cpu_ns; /* sum over the batches of which it is known */
 	size_t load_cpu_count;
 };

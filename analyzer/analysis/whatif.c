@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "analysis/crowd.h"
 #include "analysis/range.h"
 
 #define DEFAULT_PREFETCH 2
@@ -20,39 +21,65 @@ const char *whatif_name(const struct whatif *whatif, int id)
 		[WHATIF_IN_ORDER_FALSE] = "in_order_false",
 		[WHATIF_FIX_SLOW_WORKER] = "fix_slow_worker",
 		[WHATIF_USE_WORKERS] = "use_workers",
+		[WHATIF_PERSISTENT] = "persistent",
+		[WHATIF_DELIVERY] = "delivery",
 		[WHATIF_SYNTHETIC] = "synthetic",
 	};
 
 	return id < WHATIF_MAX ? names[id] : whatif->wishes[id - WHATIF_MAX].text;
 }
 
+const char *whatif_gap_words(enum whatif_gap gap)
+{
+	static const char *const words[WHATIF_GAP_MAX] = {
+		[WHATIF_GAP_NO_VERDICT] = "there is no verdict",
+		[WHATIF_GAP_LOADS] = "too few loads or steps were observed",
+		[WHATIF_GAP_WORKERS] = "the number of workers is not known",
+		[WHATIF_GAP_OFF] = "the replay of the run as it was differs from the run",
+	};
+
+	return words[gap];
+}
+
+struct replay_result whatif_replay(const struct trace *trace, const struct replay_setup *setup,
+				   double want)
+{
+	return crowd_matters(trace, setup) ? crowd_run(trace, setup, want)
+					   : replay_run(trace, setup);
+}
+
+/* The replay's rate is over that of the run as it was replayed what the run's would be over its. */
 static void predict(const struct trace *trace, struct replay_setup setup, int id,
 		    struct whatif *ret)
 {
-	double floor_per_s = id == WHATIF_BASELINE ? INFINITY : ret->batches_per_s[WHATIF_BASELINE];
-	struct replay_result result = replay_run(trace, &setup, floor_per_s);
+	struct replay_result result = whatif_replay(trace, &setup, 1);
+
+	/* The correction may not lead beyond the cores; what was seen to be possible is. */
+	double most = fmax(crowd_most(trace, &setup), ret->batches_per_s[WHATIF_BASELINE]);
 
 	ret->setups[id] = setup;
-	ret->batches_per_s[id] = result.batches_per_s;
-	ret->stall_ratio[id] = result.stall_ratio;
-	ret->gain[id] = result.batches_per_s / ret->batches_per_s[WHATIF_BASELINE] - 1;
+	ret->batches_per_s[id] = fmin(result.batches_per_s * ret->correction, most);
+	ret->stall_ratio[id] = 1 - (1 - result.stall_ratio) * ret->step_correction;
+	ret->gain[id] = ret->batches_per_s[id] / ret->batches_per_s[WHATIF_BASELINE] - 1;
+	ret->shares_cores |= crowd_matters(trace, &setup);
 }
 
 static bool suffices(const struct trace *trace, struct replay_setup setup, int32_t workers,
-		     const struct whatif *ret)
+		     double ceiling_per_s)
 {
 	setup.workers = workers;
-	return replay_run(trace, &setup, NAN).batches_per_s >=
-	       ENOUGH * ret->batches_per_s[WHATIF_SYNTHETIC];
+	/* In a short run a start that loads everything would do. */
+	return crowd_most(trace, &setup) >= ENOUGH * ceiling_per_s &&
+	       whatif_replay(trace, &setup, 1).batches_per_s >= ENOUGH * ceiling_per_s;
 }
 
 /* Throughput grows with the workers, so halving finds the first that suffices. */
 static int32_t find_needed(const struct trace *trace, struct replay_setup setup,
-			   const struct whatif *ret)
+			   double ceiling_per_s)
 {
 	int32_t low = 0, high = 1, middle;
 
-	while (high <= MOST_WORKERS && !suffices(trace, setup, high, ret)) {
+	while (high <= MOST_WORKERS && !suffices(trace, setup, high, ceiling_per_s)) {
 		low = high;
 		high *= 2;
 	}
@@ -60,7 +87,7 @@ static int32_t find_needed(const struct trace *trace, struct replay_setup setup,
 		return -1;
 	while (high - low > 1) {
 		middle = low + (high - low) / 2;
-		if (suffices(trace, setup, middle, ret))
+		if (suffices(trace, setup, middle, ceiling_per_s))
 			high = middle;
 		else
 			low = middle;
@@ -78,52 +105,82 @@ static bool has_slow_worker(const struct trace *trace)
 	return false;
 }
 
+/* Ideal input: the account without its waits. */
+static void add_ceiling(const struct finding *finding, struct whatif *ret)
+{
+	ret->gain[WHATIF_SYNTHETIC] = finding->gain_max - 1;
+	ret->batches_per_s[WHATIF_SYNTHETIC] =
+		ret->batches_per_s[WHATIF_BASELINE] * finding->gain_max;
+	ret->stall_ratio[WHATIF_SYNTHETIC] = 0;
+}
+
+/* How many workers are enough: for what loads that take no time would bring. */
+static void add_needed(const struct trace *trace, struct replay_setup setup, struct whatif *ret)
+{
+	double ceiling_per_s;
+
+	setup.load_factor = 0;
+	if (!setup.workers)
+		setup.workers = 1;
+	ceiling_per_s = whatif_replay(trace, &setup, 1).batches_per_s;
+	setup.load_factor = 1;
+	ret->needed_workers = find_needed(trace, setup, ceiling_per_s);
+	if (ret->needed_workers > 0)
+		return;
+	setup.workers = MOST_WORKERS;
+	ret->core_limited = crowd_most(trace, &setup) < ENOUGH * ceiling_per_s;
+}
+
+static void add_workers(const struct trace *trace, struct replay_setup now, struct whatif *ret)
+{
+	now.prefetch_factor = DEFAULT_PREFETCH;
+	add_needed(trace, now, ret);
+	ret->use_workers = ret->needed_workers > 0 ? ret->needed_workers
+			   : ret->cores > 0        ? (int32_t)ceil(ret->cores)
+						   : 1;
+	now.workers = ret->use_workers;
+	predict(trace, now, WHATIF_USE_WORKERS, ret);
+}
+
 /* All that follows from the trace; the loader's settings are known. */
 static void predict_all(const struct trace *trace, struct replay_setup now, struct whatif *ret)
 {
 	struct replay_setup other = now;
 
-	predict(trace, now, WHATIF_BASELINE, ret);
-	other.load_factor = 0;
-	if (now.workers == 0)
-		other.workers = 1;
-	predict(trace, other, WHATIF_SYNTHETIC, ret);
-	other = now;
 	other.load_factor = 0.5;
 	predict(trace, other, WHATIF_LOAD_HALF, ret);
-
-	other = now;
-	other.prefetch_factor = now.workers ? now.prefetch_factor : DEFAULT_PREFETCH;
-	ret->needed_workers = find_needed(trace, other, ret);
-	ret->core_limited = ret->needed_workers < 0 &&
-			    replay_most(trace, 1) < ENOUGH * ret->batches_per_s[WHATIF_SYNTHETIC];
 	if (now.workers == 0) {
-		ret->use_workers = ret->needed_workers > 0 ? ret->needed_workers
-				   : trace->cores > 0      ? (int32_t)ceil(trace->cores)
-							   : 1;
-		other.workers = ret->use_workers;
-		predict(trace, other, WHATIF_USE_WORKERS, ret);
+		add_workers(trace, now, ret);
 		return;
 	}
+	add_needed(trace, now, ret);
 	other = now;
 	other.workers = 2 * now.workers;
 	predict(trace, other, WHATIF_WORKERS_X2, ret);
 	other = now;
 	other.prefetch_factor = PREFETCH_FACTOR * now.prefetch_factor;
 	predict(trace, other, WHATIF_PREFETCH_X4, ret);
+	other = now;
+	other.handover_factor = 0;
+	predict(trace, other, WHATIF_DELIVERY, ret);
 	if (now.in_order) {
 		other = now;
 		other.in_order = false;
 		predict(trace, other, WHATIF_IN_ORDER_FALSE, ret);
 	}
-	if (has_slow_worker(trace)) {
+	if (now.restarts && trace->epoch_count > 1) {
 		other = now;
-		other.equal = true;
+		other.restarts = false;
+		predict(trace, other, WHATIF_PERSISTENT, ret);
+	}
+	if (now.slow == REPLAY_SLOW_WORKER && has_slow_worker(trace)) {
+		other = now;
+		other.slow = REPLAY_SLOW_NONE;
 		predict(trace, other, WHATIF_FIX_SLOW_WORKER, ret);
 	}
 }
 
-static struct replay_setup setup_of(const struct batch_series *series)
+static struct replay_setup setup_of(const struct batch_series *series, const struct trace *trace)
 {
 	int32_t prefetch = series->prefetch_factor > 0 ? series->prefetch_factor : DEFAULT_PREFETCH;
 
@@ -132,15 +189,42 @@ static struct replay_setup setup_of(const struct batch_series *series)
 		/* So that four times as much is a number, too; neither is replayed. */
 		.prefetch_factor = prefetch <= REPLAY_SLOTS ? prefetch : REPLAY_SLOTS + 1,
 		.in_order = series->in_order != 0,
+		.restarts = series->persistent != 1,
+		.slow = trace->by_index ? REPLAY_SLOW_INDEX : REPLAY_SLOW_WORKER,
 		.load_factor = 1,
+		.handover_factor = 1,
 	};
 }
 
-static bool can_predict(const struct batch_series *series, const struct finding *finding,
-			const struct trace *trace)
+static enum whatif_gap find_gap(const struct batch_series *series, const struct finding *finding,
+				const struct trace *trace)
 {
-	return finding->gap == STALL_GAP_NONE && trace->count >= STALL_FEWEST &&
-	       series->workers >= 0 && series->workers <= REPLAY_WORKERS;
+	if (finding->gap != STALL_GAP_NONE)
+		return WHATIF_GAP_NO_VERDICT;
+	if (series->workers < 0 || series->workers > REPLAY_WORKERS)
+		return WHATIF_GAP_WORKERS;
+	return trace->count < STALL_FEWEST ? WHATIF_GAP_LOADS : WHATIF_GAP_NONE;
+}
+
+/* The run as it was, which the replay has to find again. */
+static void replay_baseline(const struct trace *trace, struct replay_setup now, struct whatif *ret)
+{
+	struct replay_result result = replay_run(trace, &now), shared;
+	double seen_per_s = (double)trace->count / trace->time_ns * 1e9;
+
+	ret->setups[WHATIF_BASELINE] = now;
+	ret->off = result.batches_per_s / seen_per_s - 1;
+	if (!(fabs(ret->off) <= WHATIF_OFF)) {
+		ret->gap = WHATIF_GAP_OFF;
+		return;
+	}
+	/* Of a long run, parts were replayed. */
+	ret->batches_per_s[WHATIF_BASELINE] = result.batches_per_s * trace->per_s / seen_per_s;
+	ret->stall_ratio[WHATIF_BASELINE] = result.stall_ratio;
+	ret->gain[WHATIF_BASELINE] = 0;
+	shared = whatif_replay(trace, &now, 1);
+	ret->correction = ret->batches_per_s[WHATIF_BASELINE] / shared.batches_per_s;
+	ret->step_correction = (1 - result.stall_ratio) / (1 - shared.stall_ratio);
 }
 
 int whatif_predict(const struct batch_series *series, const struct finding *finding,
@@ -148,14 +232,19 @@ int whatif_predict(const struct batch_series *series, const struct finding *find
 {
 	int id;
 
-	*ret = (struct whatif){.needed_workers = -1, .cores = series->cores};
+	*ret = (struct whatif){.needed_workers = -1, .cores = series->cores, .off = NAN};
 	for (id = 0; id < WHATIF_ROOM; id++) {
 		ret->batches_per_s[id] = ret->gain[id] = ret->stall_ratio[id] = NAN;
 		ret->low_per_s[id] = ret->high_per_s[id] = NAN;
 	}
-	if (!can_predict(series, finding, trace))
+	ret->gap = find_gap(series, finding, trace);
+	if (ret->gap == WHATIF_GAP_NONE)
+		replay_baseline(trace, setup_of(series, trace), ret);
+	if (ret->gap != WHATIF_GAP_NONE)
 		return 0;
-	predict_all(trace, setup_of(series), ret);
+	ret->others_cores = share_wanted(&trace->share);
+	predict_all(trace, ret->setups[WHATIF_BASELINE], ret);
+	add_ceiling(finding, ret);
 	return range_find(trace, ret, 0, WHATIF_MAX);
 }
 
@@ -166,10 +255,12 @@ int whatif_ask(const struct batch_series *series, const struct finding *finding,
 	size_t i;
 	int r;
 
+	if (!count || whatif->gap != WHATIF_GAP_NONE)
+		return 0;
 	r = trace_init(series, finding, &trace);
-	for (i = 0; r == 0 && i < count && can_predict(series, finding, &trace); i++) {
+	for (i = 0; r == 0 && i < count; i++) {
 		const struct whatif_wish *wish = &whatif->wishes[i];
-		struct replay_setup setup = setup_of(series);
+		struct replay_setup setup = whatif->setups[WHATIF_BASELINE];
 
 		whatif->wishes[i] = wishes[i];
 		if (wish->workers >= 0)
@@ -180,6 +271,8 @@ int whatif_ask(const struct batch_series *series, const struct finding *finding,
 			setup.in_order = wish->in_order;
 		if (!isnan(wish->load_factor))
 			setup.load_factor = wish->load_factor;
+		if (wish->persistent == 1)
+			setup.restarts = false;
 		predict(&trace, setup, WHATIF_MAX + (int)i, whatif);
 		whatif->wish_count = i + 1;
 	}

@@ -11,14 +11,27 @@ enum whatif_id {
 	WHATIF_LOAD_HALF,
 	WHATIF_PREFETCH_X4,
 	WHATIF_IN_ORDER_FALSE,
-	WHATIF_FIX_SLOW_WORKER,
-	WHATIF_USE_WORKERS, /* instead of none: as many as are needed, or as there are cores */
-	WHATIF_SYNTHETIC,   /* a loader that is always ready: the ceiling */
+	WHATIF_FIX_SLOW_WORKER, /* all that are slow */
+	WHATIF_USE_WORKERS,     /* instead of none: as many as are needed, or as there are cores */
+	WHATIF_PERSISTENT,      /* workers stay from epoch to epoch */
+	WHATIF_DELIVERY,        /* handing a batch over takes no time */
+	WHATIF_SYNTHETIC,       /* ideal input: no waiting at all. The ceiling */
 	WHATIF_MAX
 };
 
 #define WHATIF_MOST_ASKED 8
 #define WHATIF_ROOM       (WHATIF_MAX + WHATIF_MOST_ASKED)
+#define WHATIF_OFF        0.02 /* by which the replay of the run as it was may differ from it */
+
+/* Why nothing is predicted. */
+enum whatif_gap {
+	WHATIF_GAP_NONE,
+	WHATIF_GAP_NO_VERDICT,
+	WHATIF_GAP_LOADS,   /* loads or steps were not observed, or too few of them */
+	WHATIF_GAP_WORKERS, /* their number is not known, or too large */
+	WHATIF_GAP_OFF,     /* the replay of the run as it was is off by more than WHATIF_OFF */
+	WHATIF_GAP_MAX
+};
 
 /* A setting that somebody asks for. */
 struct whatif_wish {
@@ -27,6 +40,7 @@ struct whatif_wish {
 	int32_t prefetch_factor;
 	int32_t in_order;
 	double load_factor; /* NAN: as it was */
+	int32_t persistent; /* 1: yes; else as it was */
 };
 
 /* By enum whatif_id, and from WHATIF_MAX on by wish. */
@@ -34,15 +48,21 @@ struct whatif {
 	double batches_per_s[WHATIF_ROOM]; /* NAN: makes no sense here, or cannot be told */
 	double gain[WHATIF_ROOM];          /* over the baseline, 0.1: 10 % more */
 	double stall_ratio[WHATIF_ROOM];
-	/* Where another run of the same length would put it, 95 %; NAN: a long run, or none. */
+	/* Where another run would put it, 95 %; the prediction is always within (range.h). */
 	double low_per_s[WHATIF_ROOM], high_per_s[WHATIF_ROOM];
 	struct replay_setup setups[WHATIF_ROOM];
 	struct whatif_wish wishes[WHATIF_MOST_ASKED];
 	size_t wish_count;
+	enum whatif_gap gap;
+	/* Of what the replay of shared cores says, to the run as it was. */
+	double correction, step_correction;
+	double off;             /* the replay of the run as it was over the run, less 1; NAN */
 	int32_t use_workers;    /* of WHATIF_USE_WORKERS */
 	int32_t needed_workers; /* for 95 % of the ceiling; -1: none suffice, or unknown */
 	bool core_limited;      /* needed_workers is -1 because the cores do not suffice */
 	double cores;
+	double others_cores; /* that other programs are taken to want all the time; 0: none */
+	bool shares_cores;   /* ... and which makes a difference to some prediction */
 };
 
 /* Of a judged series and its trace. 0 or -ENOMEM. */
@@ -53,7 +73,14 @@ int whatif_predict(const struct batch_series *series, const struct finding *find
 int whatif_ask(const struct batch_series *series, const struct finding *finding,
 	       const struct whatif_wish *wishes, size_t count, struct whatif *whatif);
 
+/* What one setting would do; `want`: how much the neighbours want of what they wanted. */
+struct replay_result whatif_replay(const struct trace *trace, const struct replay_setup *setup,
+				   double want);
+
 /* As JSON has it; of a wish, what was asked. */
 const char *whatif_name(const struct whatif *whatif, int id);
+
+/* Why nothing is predicted, as a part of a sentence; NULL: something is. */
+const char *whatif_gap_words(enum whatif_gap gap);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "drain/cpus.h"
 
+#include <dirent.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <sched.h>
@@ -11,7 +12,8 @@
 #include <unistd.h>
 
 #define NS_PER_S INT64_C(1000000000)
-#define PATH_LEN 1024
+#define PATH_LEN     1024
+#define MOST_THREADS 64
 
 int64_t cpus_affinity(int32_t pid)
 {
@@ -220,4 +222,116 @@ int64_t cpus_busy_ns(const char *root, int32_t pid)
 	fclose(file);
 	/* Some containers are shown other numbers than those of their mask. */
 	return found == CPU_COUNT(&set) ? (int64_t)ticks * (NS_PER_S / rate) : -1;
+}
+
+/* Of version 2, the closest group upwards between which and its like the CPU is divided. */
+static void climb(const char *root, struct hierarchy *at)
+{
+	char text[64], *slash;
+
+	while (at->group[0] && strcmp(at->group, "/") != 0 &&
+	       !read_file(root, at, at->group, "cpu.weight", text, sizeof(text))) {
+		slash = strrchr(at->group, '/');
+		if (!slash)
+			return;
+		*slash = '\0';
+	}
+}
+
+static bool is_top(const struct hierarchy *at)
+{
+	return !at->group[0] || strcmp(at->group, "/") == 0;
+}
+
+/* "/autogroup-29926 nice 0": who is in no group shares with its session (sched(7)). */
+static void read_session(const char *root, int32_t pid, struct cpus_group *ret)
+{
+	char path[PATH_LEN], line[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/proc/sys/kernel/sched_autogroup_enabled", root);
+	file = fopen(path, "re");
+	if (!file)
+		return;
+	if (!fgets(line, sizeof(line), file) || line[0] != '1')
+		line[0] = '\0';
+	fclose(file);
+	snprintf(path, sizeof(path), "%s/proc/%" PRId32 "/autogroup", root, pid);
+	file = line[0] ? fopen(path, "re") : NULL;
+	if (!file)
+		return;
+	if (fgets(line, sizeof(line), file))
+		sscanf(line, "/%55s nice %d", ret->name, &ret->nice);
+	fclose(file);
+}
+
+void cpus_group(const char *root, int32_t pid, struct cpus_group *ret)
+{
+	struct hierarchy at;
+	int version;
+
+	*ret = (struct cpus_group){0};
+	for (version = 1; version <= 2; version++) {
+		if (!find_mount(root, version == 2, &at))
+			continue;
+		find_group(root, pid, &at);
+		if (at.is_v2)
+			climb(root, &at);
+		if (is_top(&at))
+			continue;
+		/* The end of a path tells more than its begin. */
+		snprintf(ret->name, sizeof(ret->name), "%s",
+			 at.group + (strlen(at.group) < sizeof(ret->name)
+					     ? 0
+					     : strlen(at.group) + 1 - sizeof(ret->name)));
+		return;
+	}
+	read_session(root, pid, ret);
+}
+
+/* The first number of a file of /proc, and the second. */
+static bool read_pair(const char *path, int64_t *ret_first, int64_t *ret_second)
+{
+	FILE *file = fopen(path, "re");
+	bool found;
+
+	if (!file)
+		return false;
+	found = fscanf(file, "%" SCNd64 " %" SCNd64, ret_first, ret_second) == 2;
+	fclose(file);
+	return found;
+}
+
+bool cpus_wanted(int32_t pid, int64_t *ret_ran_ns, int64_t *ret_waited_ns)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%" PRId32 "/schedstat", pid);
+	return read_pair(path, ret_ran_ns, ret_waited_ns);
+}
+
+bool cpus_wanted_by_all(int32_t pid, int64_t *ret_ran_ns, int64_t *ret_waited_ns)
+{
+	int64_t ran_ns, waited_ns;
+	struct dirent *entry;
+	char path[320];
+	size_t count = 0;
+	DIR *folder;
+
+	snprintf(path, sizeof(path), "/proc/%" PRId32 "/task", pid);
+	folder = opendir(path);
+	if (!folder)
+		return false;
+	*ret_ran_ns = *ret_waited_ns = 0;
+	while (count < MOST_THREADS && (entry = readdir(folder))) {
+		snprintf(path, sizeof(path), "/proc/%" PRId32 "/task/%s/schedstat", pid,
+			 entry->d_name);
+		if (entry->d_name[0] == '.' || !read_pair(path, &ran_ns, &waited_ns))
+			continue;
+		*ret_ran_ns += ran_ns;
+		*ret_waited_ns += waited_ns;
+		count++;
+	}
+	closedir(folder);
+	return count > 0;
 }

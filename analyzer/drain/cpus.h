@@ -7,6 +7,7 @@
 #ifndef DRAIN_CPUS_H
 #define DRAIN_CPUS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Cores in the affinity mask of a process; -1: unknown. */
@@ -27,5 +28,20 @@ int64_t cpus_used_ns(int32_t pid, uint64_t start_ticks);
  * what a hypervisor took counts. -1: unknown.
  */
 int64_t cpus_busy_ns(const char *root, int32_t pid);
+
+/* Those between which the scheduler divides the cores: a control group, else a session. */
+struct cpus_group {
+	char name[56]; /* "": neither */
+	int nice;      /* of a session, as programs have it */
+};
+
+void cpus_group(const char *root, int32_t pid, struct cpus_group *ret);
+
+/*
+ * How long the first thread of a process ran, and how long it waited for a core when it could have
+ * run; of all its threads, 64 at most. False: the kernel does not tell.
+ */
+bool cpus_wanted(int32_t pid, int64_t *ret_ran_ns, int64_t *ret_waited_ns);
+bool cpus_wanted_by_all(int32_t pid, int64_t *ret_ran_ns, int64_t *ret_waited_ns);
 
 #endif

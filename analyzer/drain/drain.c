@@ -54,6 +54,7 @@ static void close_store(struct drain *drain)
 	join_close(drain->join);
 	writer_close(drain->writer);
 	home_stop(&drain->home);
+	neighbours_done(&drain->neighbours);
 	db_close(drain->db);
 	drain->join = NULL;
 	drain->writer = NULL;
@@ -115,6 +116,9 @@ static int commit(struct drain *drain)
 	if (r == 0)
 		r = cores_update(&drain->cores, drain->writer, drain->segments, drain->count,
 				 now_ns());
+	if (r == 0 && drain->took)
+		r = neighbours_update(&drain->neighbours, drain->writer, drain->segments,
+				      drain->count, now_ns());
 	if (r == 0)
 		r = db_commit(drain->db);
 	if (r < 0)

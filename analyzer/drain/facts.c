@@ -19,16 +19,19 @@
 #define MILLI	      1000
 
 /* What the training may use, not what the machine has. Unknown once it is over. */
-static void find_cpus(const struct segment *segment, int64_t *ret_cpus, int64_t *ret_limit_milli)
+static void find_cpus(const struct segment *segment, int64_t *ret_cpus, int64_t *ret_limit_milli,
+		      int64_t *ret_affinity)
 {
 	const int32_t number = alive_number(&segment->alive);
 	int64_t cpus, limit;
 
-	*ret_cpus = *ret_limit_milli = WRITE_UNKNOWN;
+	*ret_cpus = *ret_limit_milli = *ret_affinity = WRITE_UNKNOWN;
 	if (!number)
 		return;
 	cpus = cpus_affinity(segment->header->pid);
 	limit = cpus_limit_milli("", number);
+	if (limit >= 0 && cpus >= 0)
+		*ret_affinity = cpus;
 	if (limit >= 0 && (cpus < 0 || limit < cpus * MILLI))
 		cpus = (limit + MILLI - 1) / MILLI;
 	else
@@ -40,7 +43,7 @@ static void find_cpus(const struct segment *segment, int64_t *ret_cpus, int64_t 
 }
 
 static int begin_run(struct writer *writer, const struct segment *segment, const char *folder,
-		     int64_t cpus, int64_t limit_milli)
+		     int64_t cpus, int64_t limit_milli, int64_t affinity)
 {
 	const struct dlprof_header *header = segment->header;
 	char id[160];
@@ -57,6 +60,7 @@ static int begin_run(struct writer *writer, const struct segment *segment, const
 		{"kernel", header->kernel, 0},
 		{"cpus", NULL, cpus},
 		{"cpu_limit_milli", NULL, limit_milli},
+		{"affinity", NULL, affinity},
 		{"start_ns", NULL, (int64_t)header->created_ns},
 		{"start_unix_ns", NULL, (int64_t)header->created_unix_ns},
 		{"clock", "host", 0},
@@ -101,12 +105,12 @@ static struct process_row process_row(const struct segment *segment)
 int facts_begin(struct writer *writer, const struct segment *segment, const char *folder)
 {
 	struct process_row row = process_row(segment);
-	int64_t cpus, limit_milli;
+	int64_t cpus, limit_milli, affinity;
 	int r = 0;
 
 	if (segment->header->flags & DLPROF_SEGMENT_ROOT) {
-		find_cpus(segment, &cpus, &limit_milli);
-		r = begin_run(writer, segment, folder, cpus, limit_milli);
+		find_cpus(segment, &cpus, &limit_milli, &affinity);
+		r = begin_run(writer, segment, folder, cpus, limit_milli, affinity);
 	}
 	return r < 0 ? r : writer_process(writer, &row);
 }

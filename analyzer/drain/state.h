@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "drain/cores.h"
+#include "drain/neighbours.h"
 #include "drain/facts.h"
 #include "drain/folder.h"
 #include "drain/join.h"
@@ -38,6 +39,7 @@ struct drain {
 	int tries;			/* to remove segments, a second apart */
 	size_t uncommitted;		/* records since the last commit */
 	struct cores cores;
+	struct neighbours neighbours;
 	struct facts facts;
 };
 

@@ -41,12 +41,20 @@ static bool take_prefetch_factor(const struct setting *setting)
 	return take_whole(setting, 1, WISH_MOST_PREFETCH, &setting->wish->prefetch_factor);
 }
 
-static bool take_in_order(const struct setting *setting)
+static bool take_bool(const struct setting *setting, int32_t *ret)
 {
-	int32_t *ret = &setting->wish->in_order;
-
 	*ret = setting->length == 4 && strncasecmp(setting->value, "true", 4) == 0;
 	return *ret || (setting->length == 5 && strncasecmp(setting->value, "false", 5) == 0);
+}
+
+static bool take_in_order(const struct setting *setting)
+{
+	return take_bool(setting, &setting->wish->in_order);
+}
+
+static bool take_persistent(const struct setting *setting)
+{
+	return take_bool(setting, &setting->wish->persistent);
 }
 
 static bool take_load(const struct setting *setting)
@@ -68,6 +76,7 @@ static const struct key {
 	{"workers", "N", take_workers},
 	{"prefetch_factor", "N", take_prefetch_factor},
 	{"in_order", "true|false", take_in_order},
+	{"persistent", "true|false", take_persistent},
 	{"load", "FACTOR", take_load},
 };
 #define KEY_COUNT (sizeof(KEYS) / sizeof(*KEYS))

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/cores.h"
 #include "store/pack.h"
 #include "store/rows.h"
 
@@ -60,7 +61,7 @@ static const char LOADER_SQL[] =
 static const char *const SERIES_SQL[2] = ROWS_ORDERS(
 	"SELECT wait_ns, compute_ns, load_ns, cpu_ns, epoch, batch,"
 	" worker_id, head_ready, qdepth, gpu_idle_wait_ns, gpu_busy_ns, step_ns, begin_ns,"
-	" load_begin_ns FROM t_batch",
+	" load_begin_ns, receive_ns FROM t_batch",
 	"");
 
 static const char EPOCHS_SQL[] =
@@ -116,6 +117,12 @@ static int take_meta(struct run_info *run, sqlite3_stmt *stmt)
 		{"main_cpu_of_ns", .number = &run->main_cpu_of_ns},
 		{"other_cpu_ns", .number = &run->other_cpu_ns},
 		{"other_cpu_of_ns", .number = &run->other_cpu_of_ns},
+		{"affinity", .number = &run->affinity},
+		{"main_ran_ns", .number = &run->ran_ns[0]},
+		{"main_waited_ns", .number = &run->waited_ns[0]},
+		{"workers_ran_ns", .number = &run->ran_ns[1]},
+		{"workers_waited_ns", .number = &run->waited_ns[1]},
+		{"neighbours", .text = &run->neighbours},
 	};
 	const char *key = rows_text(stmt, 0, REDACT_NOT);
 	const char *text;
@@ -165,6 +172,9 @@ int query_run(struct db *db, struct run_info *ret_run)
 		.main_cpu_of_ns = QUERY_UNKNOWN,
 		.other_cpu_ns = QUERY_UNKNOWN,
 		.other_cpu_of_ns = QUERY_UNKNOWN,
+		.affinity = QUERY_UNKNOWN,
+		.ran_ns = {QUERY_UNKNOWN, QUERY_UNKNOWN},
+		.waited_ns = {QUERY_UNKNOWN, QUERY_UNKNOWN},
 		.synchronous = -1,
 	};
 	r = query_meta(db, ret_run);
@@ -207,6 +217,7 @@ void run_info_done(struct run_info *run)
 	free(run->decoders_hidden);
 	free(run->overhead);
 	free(run->nvtx);
+	free(run->neighbours);
 	memset(run, 0, sizeof(*run));
 }
 
@@ -364,27 +375,14 @@ static int append_row(struct batch_series *series, sqlite3_stmt *stmt)
 		.step_ns = rows_time(stmt, 11),
 	};
 
+	/* At the start of an epoch there is more to take in than batches. */
+	if (rows_time(stmt, 14) >= 0 && row.batch >= series->workers) {
+		series->receive_ns += (double)rows_time(stmt, 14);
+		series->receive_count++;
+	}
 	row.handover_ns = query_handover_ns(&row, begin_ns, rows_time(stmt, 13));
 	span_row(series, &row, begin_ns, row.step_ns);
 	return series_append(series, &row);
-}
-
-static double rate(int64_t ns, int64_t of_ns)
-{
-	return ns >= 0 && of_ns > 0 ? (double)ns / (double)of_ns : NAN;
-}
-
-/* What others take of the cores, a limit on ours does not take again. */
-static void read_cores(const struct run_info *run, struct batch_series *series)
-{
-	double all = run->cpus > 0 && run->cpus <= INT32_MAX ? (double)run->cpus : NAN;
-	double limit = run->cpu_limit_milli > 0 ? (double)run->cpu_limit_milli / 1e3 : NAN;
-
-	series->cores = fmin(all, limit);
-	series->main_cores = rate(run->main_cpu_ns, run->main_cpu_of_ns);
-	series->other_cores = rate(run->other_cpu_ns, run->other_cpu_of_ns);
-	if (limit < all && !isnan(series->other_cores))
-		series->other_cores = fmax(series->other_cores - (all - limit), 0);
 }
 
 int query_epochs(struct db *db, int64_t loader_id, int64_t first, int64_t last,
@@ -430,13 +428,14 @@ static int read_filtered(struct db *db, const struct batch_filter *filter,
 
 int query_series(struct db *db, const struct batch_filter *filter, struct batch_series *series)
 {
+	struct load_totals totals;
 	struct run_info run;
 	int r = query_run(db, &run);
 
 	if (r < 0)
 		return r;
 	series->lost_count = run.lost_count;
-	read_cores(&run, series);
+	cores_read(&run, series);
 	series->synchronous = run.synchronous;
 	run_info_done(&run);
 
@@ -447,6 +446,11 @@ int query_series(struct db *db, const struct batch_filter *filter, struct batch_
 	if (r < 0)
 		return r;
 	r = rows_is_whole(filter) ? pack_read_series(db, filter->loader_id, series) : -ENOENT;
+	if (r == 0 && pack_read_totals(db, filter->loader_id, &totals) == 0 &&
+	    totals.receive_ns != QUERY_UNKNOWN) {
+		series->receive_ns = (double)totals.receive_ns;
+		series->receive_count = series->count;
+	}
 	return r == -ENOENT ? read_filtered(db, filter, series) : r;
 }
 

@@ -48,6 +48,10 @@ struct run_info {
 	int64_t main_cpu_of_ns;
 	int64_t other_cpu_ns;		/* of these cores, of other programs, likewise */
 	int64_t other_cpu_of_ns;
+	int64_t affinity;		/* cores that it may run on, where a limit is below that */
+	int64_t ran_ns[2];		/* first threads of main process and workers had a core */
+	int64_t waited_ns[2];		/* ... could have run and had none */
+	char *neighbours;		/* as drain/neighbours.h has it */
 	int32_t synchronous;		/* the consumer waits for its steps to end; -1: unknown */
 	int64_t rank;
 	int64_t lost_count;		/* events that were dropped, all kinds */

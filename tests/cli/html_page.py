@@ -150,7 +150,7 @@ def check_kinds(folder):
 def check_content(folder):
     page, raw = check_page(pages.lockstep(os.path.join(folder, "content.db")), "content")
     for words in ("stalls every 7 batches, as many as there are workers", "7 workers",
-                  "Use more workers: 1.64x as fast",
+                  "Use more workers: 1.46x as fast",
                   "not observed: part of the dataset's code", "python3 train.py --epochs 3"):
         t.check(words in raw, "missing:", words)
     order = [raw.find('id="{}"'.format(id_)) for id_ in
@@ -317,20 +317,20 @@ def unpack(text):
 
 
 def replay(trace):
-    """In order, as it was: analysis/replay.h, once more."""
-    load, compute = unpack(trace["load"]), unpack(trace["compute"])
-    workers, slots, n = trace["workers"], trace["workers"] * trace["prefetch"], len(load)
-    free, done, request, begin = [0.0] * workers, [0.0] * slots, 0.0, None
-    count = max(n, 3000, 4 * slots)
-    for j in range(count):
-        if j == slots:
-            begin = request
+    """In order, as it was, of one epoch: analysis/replay.h, once more."""
+    load, compute, lag, handover = (unpack(trace[key])
+                                    for key in ("load", "compute", "lag", "handover"))
+    workers, slots = trace["workers"], trace["workers"] * trace["prefetch"]
+    (_, setup, start, _), = trace["epochs"]
+    free, done, request, begin = [setup + start] * workers, [setup] * slots, setup, None
+    for j, ns in enumerate(load):
         factor = dict(enumerate(trace["factors"])).get(j % workers, 1)
-        free[j % workers] = max(free[j % workers], done[j % slots]) + load[j % n] * factor
-        request = max(request, free[j % workers]) + trace["delivery"]
+        free[j % workers] = max(free[j % workers], done[j % slots]) + lag[j] + ns * factor
+        request = max(request, free[j % workers] + trace["latency"]) + handover[j]
+        begin = begin or request
         done[j % slots] = request
-        request += compute[j % n]
-    return (count - slots) / (request - begin) * 1e9
+        request += compute[j]
+    return len(load) / (request - begin) * 1e9
 
 
 def check_data(folder):
@@ -385,7 +385,7 @@ def check_sizes(folder):
                        [rundb.loader(pages.with_gpu(rundb.simulate(2000, 16, 200, 10, epochs=5,
                                                                    jitter=0.9)), workers=16)])
     _, raw = check_page(path, "10,000 batches")
-    t.check(len(raw) <= 300000, "10,000 batches are", len(raw), "bytes")
+    t.check(len(raw) <= 360000, "10,000 batches are", len(raw), "bytes")
     t.say("10,000 batches:", len(raw), "bytes")
     path = pages.long_run(os.path.join(folder, "long.db"), 120000)
     begin = time.monotonic()

@@ -18,10 +18,7 @@ def lockstep(path, **keywords):
 
 def uneven(path):
     """Loads that differ, and a slow worker, so that workers have factors."""
-    batches = rundb.simulate(900, 4, 60, 18, jitter=0.4)
-    for batch in batches:
-        if batch["worker_id"] == 2:
-            batch["load_ns"] = int(batch["load_ns"] * 1.9)
+    batches = rundb.simulate(900, 4, 60, 18, jitter=0.4, slow={2: 1.9})
     return rundb.build(path, [rundb.loader(batches, workers=4)])
 
 

@@ -25,8 +25,8 @@ META = {
 
 
 def simulate(count, workers, load_ms, compute_ms, prefetch=2, epochs=1, delivery_ms=0.3, seed=1,
-             jitter=0.02, known=True):
-    """Batches of one loader as dictionaries of columns of t_batch."""
+             jitter=0.02, known=True, slow=()):
+    """Batches of one loader as dictionaries of columns of t_batch; slow: {worker: factor}."""
     chance = random.Random(seed)
     now = float(START_NS)
     batches = []
@@ -38,6 +38,7 @@ def simulate(count, workers, load_ms, compute_ms, prefetch=2, epochs=1, delivery
             request = now
             load = load_ms * MS * (1 + chance.uniform(-jitter, jitter))
             if workers:
+                load *= dict(slow).get(i % workers, 1)
                 window = i - workers * prefetch
                 asked = delivered[window] if window >= 0 else free[i % workers]
                 begin = max(free[i % workers], asked)

@@ -47,9 +47,13 @@ void model_run(const struct model *m)
 	series.cores = m->cores > 0 ? m->cores : NAN;
 	series.main_cores = m->main_cores;
 	series.other_cores = m->other_cores;
+	series.share = (struct share){.cores = series.cores, .all = series.cores};
+	if (m->other_cores > 0)
+		series.share.neighbours[series.share.count++] = (struct share_neighbour){
+			false, pow(1.25, -m->other_nice), m->other_cores, m->other_cores};
 	for (int epoch = 0; epoch < m->epochs; epoch++) {
 		double idle[WORKERS], *end = calloc((size_t)m->batches, sizeof(*end));
-		double *load = calloc((size_t)m->batches, sizeof(*load)), now = 0;
+		double *load = calloc((size_t)m->batches, sizeof(*load)), now = 0, out = 0;
 		int given = 0, window = m->workers * m->prefetch;
 
 		for (int w = 0; w < m->workers; w++)
@@ -66,10 +70,12 @@ void model_run(const struct model *m)
 				double *at = &idle[given % m->workers];
 
 				load[given] = load_of(m, epoch, given);
-				*at = (*at > now || given < window ? *at : now) + load[given];
+				*at = (*at > out || given < window ? *at : out) + load[given];
 				end[given] = *at;
 			}
 			now = (end[i] > now ? end[i] : now) + (m->workers ? m->delivery : 0);
+			if (m->workers)
+				row.handover_ns = (int64_t)(m->delivery * MS);
 			row.epoch = epoch;
 			row.batch = i;
 			row.wait_ns = (int64_t)((now - request) * MS);
@@ -85,6 +91,7 @@ void model_run(const struct model *m)
 				row.qdepth += end[k] <= request;
 			if (!m->hide_readiness)
 				row.head_ready = m->workers && end[i] <= request;
+			out = now;
 			now += (double)row.compute_ns / MS;
 			cr_assert_eq(series_append(&series, &row), 0);
 		}

@@ -23,6 +23,7 @@ struct model {
 	double cold_factor; /* of the loads of the first epoch */
 	double cpu_share;
 	double cores, main_cores, other_cores;
+	int other_nice;
 	bool burst; /* all workers are slow for a while */
 	bool hide_readiness;
 };

@@ -146,7 +146,8 @@ Test(options, settings_to_predict)
 
 Test(options, settings_that_there_are_not_name_those_that_there_are)
 {
-	static const char keys[] = "workers=N, prefetch_factor=N, in_order=true|false, load=FACTOR";
+	static const char keys[] = "workers=N, prefetch_factor=N, in_order=true|false, "
+		  "persistent=true|false, load=FACTOR";
 
 	refused("x.db --what-if worker=8", "--what-if: 'worker' is none of its settings; did you "
 					   "mean workers?");

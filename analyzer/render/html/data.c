@@ -12,9 +12,11 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/crowd.h"
 #include "render/html/sections.h"
 #include "render/jsonw.h"
 
+#define MOST_WORKERS 64
 #define SCALE    1500
 #define UNKNOWN  65535
 #define MOST_RAW 20000
@@ -192,30 +194,72 @@ static int put_series(struct jsonw *json, const struct batch_series *s)
 	return r;
 }
 
+static void put_epochs(struct jsonw *json, const struct trace *trace)
+{
+	size_t i;
+
+	jsonw_open(json, "epochs", '[');
+	for (i = 0; i < trace->epoch_count; i++) {
+		const struct trace_epoch *e = &trace->epochs[i];
+
+		jsonw_open(json, NULL, '[');
+		jsonw_int(json, NULL, (int64_t)e->begin);
+		jsonw_number(json, NULL, e->setup_ns);
+		jsonw_number(json, NULL, e->start_ns);
+		jsonw_number(json, NULL, e->stop_ns);
+		jsonw_close(json, ']');
+	}
+	jsonw_close(json, ']');
+}
+
+/* What the cores suffice for, and for steps alone; an infinite number becomes null. */
+static void put_cores(struct jsonw *json, const struct trace *trace, struct replay_setup setup)
+{
+	double most;
+
+	setup.workers = MOST_WORKERS;
+	most = crowd_most(trace, &setup);
+	jsonw_number(json, "most", isinf(most) ? NAN : most);
+	setup.load_factor = 0;
+	most = crowd_most(trace, &setup);
+	jsonw_number(json, "mostSteps", isinf(most) ? NAN : most);
+}
+
 static int put_trace(struct jsonw *json, const struct html_input *input)
 {
 	const struct trace *trace = input->trace;
 	const struct batch_series *s = &input->report->series;
+	const struct whatif *whatif = &input->report->diagnosis.whatif;
+	const struct {
+		const char *name;
+		const float *values;
+	} columns[] = {
+		{"load", trace->load_ns},
+		{"compute", trace->compute_ns},
+		{"lag", trace->lag_ns},
+		{"handover", trace->handover_ns},
+	};
 	size_t i;
-	int r;
+	int r = 0;
 
 	jsonw_open(json, "trace", '{');
 	jsonw_int(json, "workers", s->workers);
 	jsonw_int(json, "prefetch", s->prefetch_factor > 0 ? s->prefetch_factor : 2);
 	jsonw_bool(json, "inOrder", s->in_order != 0);
-	jsonw_number(json, "delivery", trace->delivery_ns);
-	jsonw_number(json, "theta", trace->theta_ns);
-	jsonw_number(json, "cpu", trace->cpu_ns);
-	jsonw_number(json, "mainCpu", trace->main_cpu_ns);
-	jsonw_number(json, "cores", trace->cores);
+	jsonw_bool(json, "restarts", trace->restarts);
+	jsonw_bool(json, "byIndex", trace->by_index);
+	jsonw_number(json, "latency", trace->latency_ns);
+	jsonw_number(json, "usualLag", trace->usual_lag_ns);
+	jsonw_number(json, "first", trace->first_factor);
+	put_cores(json, trace, whatif->setups[WHATIF_BASELINE]);
 	jsonw_open(json, "factors", '[');
 	for (i = 0; i < trace->factor_count; i++)
 		jsonw_number(json, NULL, trace->factors[i]);
 	jsonw_close(json, ']');
+	put_epochs(json, trace);
 	jsonw_int(json, "count", (int64_t)trace->count);
-	r = put_column(json, "load", &(struct column){.values = trace->load_ns}, trace->count);
-	if (r == 0)
-		r = put_column(json, "compute", &(struct column){.values = trace->compute_ns},
+	for (i = 0; r == 0 && i < sizeof(columns) / sizeof(*columns); i++)
+		r = put_column(json, columns[i].name, &(struct column){.values = columns[i].values},
 			       trace->count);
 	jsonw_close(json, '}');
 	return r;

@@ -5,7 +5,6 @@
  */
 "use strict";
 
-const FEWEST_BATCHES = 3000;
 const MOST_SLOTS = 1 << 20;
 const data = JSON.parse(document.getElementById("data").textContent);
 
@@ -26,7 +25,8 @@ function unpackTrace(packed) {
 	const known = value => value === null ? NaN : value;
 
 	return Object.assign({}, packed, {load: unpack(packed.load), compute: unpack(packed.compute),
-					  cpu: known(packed.cpu), cores: known(packed.cores)});
+					  lag: unpack(packed.lag), handover: unpack(packed.handover),
+					  most: known(packed.most), mostSteps: known(packed.mostSteps)});
 }
 
 /* What the run was. */
@@ -34,10 +34,33 @@ function setupOf(trace) {
 	return {workers: trace.workers, prefetch: trace.prefetch, inOrder: trace.inOrder, factor: 1};
 }
 
-function loadOf(trace, setup, number, worker) {
-	const ns = trace.load[number % trace.count] * setup.factor;
+function loadOf(trace, setup, number, ordinal, worker) {
+	const ns = trace.load[number] * setup.factor;
+	const slow = trace.byIndex ? ordinal % trace.workers : worker;
 
-	return setup.equal || worker >= trace.factors.length ? ns : ns * trace.factors[worker];
+	return slow < trace.factors.length ? ns * trace.factors[slow] : ns;
+}
+
+/* See analysis/replay.c for both: what was not there to be measured is taken from elsewhere. */
+const FORK = 8e6;
+const PASS = 3e5;
+
+function handoverOf(trace, setup, number) {
+	if (!setup.workers)
+		return trace.workers ? 0 : trace.handover[number];
+	return trace.workers ? trace.handover[number] : PASS;
+}
+
+function epochOf(trace, setup, number) {
+	const [begin, setupTime, start, stop] = trace.epochs[number];
+	const more = trace.workers && trace.restarts ? setup.workers / trace.workers : 1;
+
+	if (!setup.workers && trace.workers)
+		return {begin: begin, setup: 0, start: 0, stop: 0};
+	if (setup.workers && !trace.workers)
+		return {begin: begin, setup: setupTime + FORK * setup.workers, start: start,
+			stop: stop};
+	return {begin: begin, setup: setupTime * more, start: start, stop: stop * more};
 }
 
 /*
@@ -49,14 +72,16 @@ function step(trace, setup, first, count, see) {
 	const slots = Math.max(1, workers * Math.max(1, setup.prefetch));
 	const free = new Float64Array(Math.max(1, workers));
 	const delivered = new Float64Array(slots);
-	const given = [];
-	let request = 0;
-	let next = 0;
+	const latency = workers ? (trace.workers ? trace.latency : PASS) : 0;
+	let given, request = 0, next, begun, end, epoch = 0;
 
 	function dispatch(worker, now) {
-		const begin = Math.max(free[worker], now);
+		const lag = trace.lag[next];
+		const begin = Math.max(free[worker], now) + lag;
 
-		free[worker] = begin + loadOf(trace, setup, first + next, worker);
+		if (next >= end)
+			return;
+		free[worker] = begin + loadOf(trace, setup, next, next - begun, worker);
 		given.push({number: next++, worker: worker, begin: begin, end: free[worker]});
 	}
 
@@ -71,32 +96,54 @@ function step(trace, setup, first, count, see) {
 		return given.splice(best, 1)[0];
 	}
 
-	if (workers && !setup.inOrder)
-		for (let j = 0; j < slots; j++)
-			dispatch(j % workers, 0);
-	for (let j = 0; j < count; j++) {
+	function startEpoch(from, times) {
+		request += times.setup;
+		begun = next = from;
+		end = epoch + 1 < trace.epochs.length ? trace.epochs[epoch + 1][0] : trace.count;
+		free.fill(request + times.start);
+		delivered.fill(request);
+		given = [];
+		if (workers && !setup.inOrder)
+			for (let j = 0; j < slots; j++)
+				dispatch(j % workers, request);
+	}
+
+	while (epoch + 1 < trace.epochs.length && trace.epochs[epoch + 1][0] <= first)
+		epoch++;
+	startEpoch(first, trace.epochs[epoch][0] === first ? epochOf(trace, setup, epoch)
+		: {setup: 0, start: 0});
+	for (let j = 0; j < count && first + j < trace.count; j++) {
+		const number = first + j;
 		let event;
 
+		if (number === end) {
+			request += epochOf(trace, setup, epoch++).stop;
+			startEpoch(number, epochOf(trace, setup, epoch));
+		}
+		const ordinal = number - begun;
 		if (!workers) {
 			event = {number: j, worker: 0, begin: request,
-				 end: request + trace.load[(first + j) % trace.count] * setup.factor};
+				 end: request + loadOf(trace, setup, number, ordinal, Infinity)};
 		} else if (setup.inOrder) {
-			const worker = j % workers;
-			const begin = Math.max(free[worker], j < slots ? 0 : delivered[j % slots]);
+			const worker = ordinal % workers;
+			const begin = Math.max(free[worker], delivered[ordinal % slots]) +
+				trace.lag[number];
 
-			free[worker] = begin + loadOf(trace, setup, first + j, worker);
+			free[worker] = begin + loadOf(trace, setup, number, ordinal, worker);
 			event = {number: j, worker: worker, begin: begin, end: free[worker]};
 		} else {
 			event = takeFirst();
+			event.number -= first;
 		}
 		event.request = request;
-		event.delivery = Math.max(request, event.end) + (workers ? trace.delivery : 0);
+		event.delivery = Math.max(request, event.end + latency) +
+			handoverOf(trace, setup, number);
 		request = event.delivery;
 		if (workers && setup.inOrder)
-			delivered[j % slots] = request;
+			delivered[ordinal % slots] = request;
 		else if (workers)
 			dispatch(event.worker, request);
-		request += trace.compute[(first + j) % trace.count];
+		request += trace.compute[number];
 		event.done = request;
 		see(j, event);
 	}
@@ -105,40 +152,30 @@ function step(trace, setup, first, count, see) {
 
 /* Not faster than the cores allow, but not slower than was seen to be possible. */
 function cap(trace, setup, floor, result) {
-	const cpu = trace.cpu * setup.factor + trace.mainCpu;
-	let most = trace.cores > 0 && cpu > 0 ? trace.cores / cpu * 1e9 : Infinity;
+	const steps = 1 / trace.mostSteps || 0;
+	const most = Math.max(floor, 1 / (setup.factor * ((1 / trace.most || 0) - steps) + steps));
 
-	if (most < floor)
-		most = floor;
-	if (result.rate <= most)
+	if (!(result.rate > most))
 		return result;
 	return {rate: most, stall: 1 - (1 - result.stall) * most / result.rate};
 }
 
 /* {rate: batches a second, stall: share of the time that is waiting}; see replay_run(). */
 function replay(trace, setup, floor) {
-	const slots = setup.workers * Math.max(1, setup.prefetch);
-	let count = Math.max(trace.count, FEWEST_BATCHES);
-	let dropped = slots;
 	let begin = 0;
-	let starved = 0;
+	let steps = 0;
 
-	if (slots > MOST_SLOTS)
+	if (setup.workers * Math.max(1, setup.prefetch) > MOST_SLOTS)
 		return {rate: NaN, stall: NaN};
-	count = setup.workers ? Math.max(count, 4 * slots) : trace.count;
-	dropped = setup.workers ? slots : 0;
-	const end = step(trace, setup, 0, count, (j, event) => {
-		const wait = event.delivery - event.request;
-
-		if (j === dropped)
-			begin = event.request;
-		if (j >= dropped && event.end > event.request && wait >= trace.theta)
-			starved += wait;
+	const end = step(trace, setup, 0, trace.count, (j, event) => {
+		if (j === 0)
+			begin = event.delivery;
+		steps += event.done - event.delivery;
 	});
 	if (!(end > begin))
 		return {rate: NaN, stall: NaN};
 	return cap(trace, setup, floor,
-		   {rate: (count - dropped) / (end - begin) * 1e9, stall: starved / (end - begin)});
+		   {rate: trace.count / (end - begin) * 1e9, stall: 1 - steps / (end - begin)});
 }
 
 /* Three digits and a unit. */

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/lag.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/replay.h"
+
+#define FEWEST       5   /* of each kind, to compare two kinds of batches */
+#define FIRST_LEAST  1.3 /* times the others, for first loads to be slow ones */
+#define USUAL_LAG_NS 2e5
+
+/* When each worker was free, and when its last batches were handed out: then it was sent others. */
+struct walk {
+	double *free_ns;  /* NAN: unknown */
+	double *given_ns; /* as many for each worker as it may be ahead */
+	size_t *turn;     /* the oldest of these */
+	size_t workers, ahead;
+	double now_ns;
+};
+
+static int walk_begin(struct walk *w, int32_t workers, int32_t prefetch_factor)
+{
+	size_t ahead = prefetch_factor > 0 ? (size_t)prefetch_factor : 2;
+
+	*w = (struct walk){.workers = workers > 0 ? (size_t)workers : 1, .ahead = ahead};
+	if (w->workers > REPLAY_SLOTS / ahead)
+		w->ahead = 1;
+	w->free_ns = calloc(w->workers, sizeof(*w->free_ns));
+	w->given_ns = calloc(w->workers * w->ahead, sizeof(*w->given_ns));
+	w->turn = calloc(w->workers, sizeof(*w->turn));
+	return w->free_ns && w->given_ns && w->turn ? 0 : -ENOMEM;
+}
+
+static void walk_end(struct walk *w)
+{
+	free(w->free_ns);
+	free(w->given_ns);
+	free(w->turn);
+}
+
+static void start_epoch(struct walk *w, struct trace *t, struct trace_epoch *e, double wait_ns)
+{
+	double rest_ns = wait_ns - (double)t->load_ns[e->begin] - (double)t->handover_ns[e->begin];
+	size_t i;
+
+	w->now_ns += e->setup_ns;
+	e->start_ns = rest_ns > 0 ? rest_ns : 0;
+	for (i = 0; i < w->workers; i++) {
+		w->free_ns[i] = w->now_ns + e->start_ns;
+		w->turn[i] = 0;
+	}
+	for (i = 0; i < w->workers * w->ahead; i++)
+		w->given_ns[i] = w->now_ns;
+}
+
+static void pass_batch(struct walk *w, struct trace *t, size_t i, size_t worker,
+		       const struct lag_input *input)
+{
+	double *given = &w->given_ns[worker * w->ahead + w->turn[worker]];
+	double could_ns = w->free_ns[worker] < *given ? *given : w->free_ns[worker];
+	double out_ns = w->now_ns + (double)input->wait_ns[i], end_ns = NAN;
+
+	t->lag_ns[i] = NAN;
+	if (!input->is_ready[i] && t->handover_ns[i] >= 0 && t->workers > 0) {
+		end_ns = out_ns - (double)t->handover_ns[i];
+		t->lag_ns[i] = (float)(end_ns - (double)t->load_ns[i] - could_ns);
+		/* Stamps of two processes. */
+		if (t->lag_ns[i] < 0)
+			t->lag_ns[i] = 0;
+	}
+	/* Of one that was ready only that it was so by the time it was asked for. */
+	w->free_ns[worker] = end_ns;
+	*given = out_ns;
+	w->turn[worker] = w->turn[worker] + 1 < w->ahead ? w->turn[worker] + 1 : 0;
+	w->now_ns = out_ns + (double)t->compute_ns[i];
+}
+
+static double median_where(const float *values, const uint8_t *is, uint8_t wanted, size_t count,
+			   float *scratch, size_t *ret_count)
+{
+	struct stats_column column = {scratch, NULL, 0};
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (values[i] >= 0 && (!is || is[i] == wanted))
+			scratch[column.count++] = values[i];
+	*ret_count = column.count;
+	return stats_median(&column);
+}
+
+/*
+ * Handing over a batch that was waited for takes longer than one that was there: the difference
+ * passes in the worker and on the way, beside the training.
+ */
+static void find_latency(struct trace *t, const struct lag_input *input, float *scratch)
+{
+	size_t late_count, ready_count, i;
+	double late =
+		median_where(t->handover_ns, input->is_ready, 0, t->count, scratch, &late_count);
+	double ready =
+		median_where(t->handover_ns, input->is_ready, 1, t->count, scratch, &ready_count);
+
+	if (late_count >= FEWEST && ready_count >= FEWEST)
+		t->latency_ns = fmax(0, late - ready);
+	else if (!ready_count && late_count)
+		t->latency_ns = late / 2;
+	for (i = 0; i < t->count; i++) {
+		if (isnan(t->handover_ns[i]))
+			t->handover_ns[i] = isnan(ready) ? (float)late : (float)ready;
+		else if (!input->is_ready[i])
+			t->handover_ns[i] -= fminf((float)t->latency_ns, t->handover_ns[i]);
+		if (isnan(t->handover_ns[i]))
+			t->handover_ns[i] = 0;
+	}
+}
+
+/* Workers that were started anew may have to open and import before they are as fast as ever. */
+static void find_first(struct trace *t, float *scratch, uint8_t *is_first)
+{
+	size_t e, i, first_count, count;
+	double first, others;
+
+	for (i = 0; i < t->count; i++)
+		is_first[i] = 0;
+	for (e = 1; e < t->epoch_count; e++)
+		for (i = t->epochs[e].begin;
+		     i < t->count && i < t->epochs[e].begin + (size_t)t->workers; i++)
+			is_first[i] = 1;
+	first = median_where(t->load_ns, is_first, 1, t->count, scratch, &first_count);
+	others = median_where(t->load_ns, is_first, 0, t->count, scratch, &count);
+	if (first_count >= FEWEST && count >= FEWEST && first > FIRST_LEAST * others)
+		t->first_factor = first / others;
+}
+
+int lag_find(struct trace *t, int32_t prefetch_factor, const struct lag_input *input)
+{
+	float *scratch = malloc((t->count + 1) * sizeof(*scratch));
+	uint8_t *is_first = malloc(t->count + 1);
+	size_t e = 0, ordinal = 0, count, i;
+	struct walk w;
+	int r = walk_begin(&w, t->workers, prefetch_factor);
+
+	if (r < 0 || !scratch || !is_first) {
+		r = -ENOMEM;
+		goto out;
+	}
+	for (i = 0; i < t->count; i++, ordinal++) {
+		int16_t worker = t->worker[i];
+
+		if (e < t->epoch_count && t->epochs[e].begin == i) {
+			w.now_ns += e ? t->epochs[e - 1].stop_ns : 0;
+			start_epoch(&w, t, &t->epochs[e++], (double)input->wait_ns[i]);
+			ordinal = 0;
+		}
+		pass_batch(&w, t, i,
+			   worker >= 0 && (size_t)worker < w.workers ? (size_t)worker
+								     : ordinal % w.workers,
+			   input);
+	}
+	t->usual_lag_ns = median_where(t->lag_ns, NULL, 0, t->count, scratch, &count);
+	if (count < FEWEST || t->workers == 0)
+		t->usual_lag_ns = USUAL_LAG_NS;
+	for (i = 0; i < t->count; i++)
+		if (isnan(t->lag_ns[i]))
+			t->lag_ns[i] = (float)t->usual_lag_ns;
+	find_latency(t, input, scratch);
+	if (t->restarts && t->workers > 0)
+		find_first(t, scratch, is_first);
+out:
+	free(scratch);
+	free(is_first);
+	walk_end(&w);
+	return r;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * trace.h - a run as it can be replayed: all its batches and starts of epochs, and what of their
+ * times is whose.
+ */
+#ifndef ANALYSIS_TRACE_H
+#define ANALYSIS_TRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/series.h"
+#include "analysis/share.h"
+#include "analysis/stall.h"
+#include "analysis/stats.h"
+
+struct trace_epoch {
+	size_t begin;    /* its first batch */
+	double setup_ns; /* making the iterator */
+	double start_ns; /* from then on until the first load begins */
+	double stop_ns;  /* the call that ended it */
+};
+
+/* Loads as if all workers were alike, and what sets the workers apart. */
+struct trace {
+	float *load_ns;     /* already divided by its worker's factor */
+	float *compute_ns;  /* the step */
+	float *lag_ns;      /* from when the load could have begun until it did */
+	float *handover_ns; /* from when it reached the training's process until it was in hand */
+	int16_t *worker;    /* that loaded it; -1: unknown */
+	size_t count;
+	struct trace_epoch *epochs;
+	size_t epoch_count;
+	double *factors; /* of the first workers: times their loads take longer; 1: alike */
+	size_t factor_count;
+	bool by_index;       /* the factors repeat within the workers: they are the data's */
+	bool is_either;      /* ... or the workers' */
+	double first_factor; /* times longer that first loads of new workers take */
+	double latency_ns;   /* from the end of a load until it can be taken */
+	double usual_lag_ns;
+	/* What taking a batch in costs, where they are taken in during waits for others; else 0. */
+	double receive_ns;
+
+	int32_t workers; /* as it was */
+	bool restarts;   /* each epoch starts its workers */
+	double time_ns;  /* that these batches took */
+	double per_s;    /* batches per second of the whole run */
+
+	double load_cpu; /* parts of a load, and of a step with its hand-over, that use the CPU */
+	double step_cpu;
+	double step_threads; /* that do so at once */
+	double load_got;     /* of a core while they did */
+	double step_got;
+	struct share share;
+};
+
+/*
+ * Of a judged series. A worker's factor is the median of its loads over that of the workers in the
+ * middle where that is more than 15 % off and no chance (|z| >= 3 on log loads). Of a long series
+ * parts are taken. An empty trace where loads or steps are unknown. 0 or -ENOMEM.
+ */
+int trace_init(const struct batch_series *series, const struct finding *finding, struct trace *ret);
+void trace_done(struct trace *trace);
+
+#endif

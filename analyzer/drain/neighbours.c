@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drain/neighbours.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "drain/now.h"
+
+#define LOOK_NS   UINT64_C(1000000000)
+#define COST_PART 500  /* of our time that looks may take: one in so many */
+#define ACTIVE    0.01 /* of a core: who used less has no part in it */
+#define NS_PER_S  INT64_C(1000000000)
+
+struct neighbour {
+	int32_t pid;
+	uint64_t start_ticks;
+	int64_t used_ns;
+	int64_t ran_ns, waited_ns; /* -1: not asked for */
+	int kind;                  /* or one of these */
+};
+
+#define KIND_UNKNOWN (-1)
+#define KIND_MAIN    (-2) /* the run's own: the one that started it */
+#define KIND_WORKER  (-3)
+#define IS_OWN(kind) ((kind) < KIND_UNKNOWN)
+
+struct process_stat {
+	uint64_t start_ticks;
+	int64_t used_ns;
+	int nice;
+	int threads;
+};
+
+static bool read_stat(int32_t pid, struct process_stat *ret)
+{
+	unsigned long long user, system, start;
+	const long rate = sysconf(_SC_CLK_TCK);
+	char path[40], line[1024];
+	const char *at;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%" PRId32 "/stat", pid);
+	file = rate > 0 ? fopen(path, "re") : NULL;
+	if (!file)
+		return false;
+	at = fgets(line, sizeof(line), file) ? strrchr(line, ')') : NULL;
+	fclose(file);
+	if (!at ||
+	    sscanf(at + 1,
+		   " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %*d %*d %*d %d %d %*d "
+		   "%llu",
+		   &user, &system, &ret->nice, &ret->threads, &start) != 5)
+		return false;
+	ret->start_ticks = start;
+	ret->used_ns = (int64_t)(user + system) * (NS_PER_S / rate);
+	return true;
+}
+
+/* The weight that the scheduler gives a nice value, over that of 0: a quarter more for each. */
+static double weight_of(int nice)
+{
+	return pow(1.25, -nice);
+}
+
+static uint64_t hash(const char *text)
+{
+	uint64_t sum = UINT64_C(0xcbf29ce484222325);
+
+	for (; *text; text++)
+		sum = (sum ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+	return sum;
+}
+
+/* The last one takes in all that have no room. */
+static int find_kind(struct neighbours *n, bool is_group, uint64_t who, double weight)
+{
+	size_t i;
+
+	for (i = 0; i < n->kind_count; i++)
+		if (n->kinds[i].is_group == is_group && n->kinds[i].who == who)
+			return (int)i;
+	if (n->kind_count == NEIGHBOURS_KINDS)
+		return NEIGHBOURS_KINDS - 1;
+	n->kinds[n->kind_count++] =
+		(struct neighbour_kind){.is_group = is_group, .who = who, .weight = weight};
+	return (int)i;
+}
+
+static int kind_of(struct neighbours *n, int32_t pid, int nice)
+{
+	struct cpus_group group;
+
+	cpus_group("", pid, &group);
+	if (strcmp(group.name, n->group.name) == 0)
+		return find_kind(n, false, (uint64_t)(nice + 64), weight_of(nice - n->nice));
+	return find_kind(n, true, hash(group.name), weight_of(group.nice - n->group.nice));
+}
+
+/* Whether it is one of the run's processes; `kind` stays as it is where it was not. */
+static int own_kind(struct segment *const *segments, size_t count, int32_t pid, int kind)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!segments[i]->dead && segments[i]->alive.is_found &&
+		    segments[i]->alive.proc_pid == pid)
+			return segments[i]->header->flags & DLPROF_SEGMENT_ROOT ? KIND_MAIN
+										: KIND_WORKER;
+	return IS_OWN(kind) ? KIND_UNKNOWN : kind;
+}
+
+/* The one that started the run; 0: it is gone. */
+static int32_t find_root(struct segment *const *segments, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!segments[i]->dead && segments[i]->alive.is_found &&
+		    segments[i]->header->flags & DLPROF_SEGMENT_ROOT)
+			return segments[i]->alive.proc_pid;
+	return 0;
+}
+
+/* How long it ran since `old`, and how long it would have; NULL: it began after the last look. */
+static void add(struct neighbours *n, const struct neighbour *old, struct neighbour *now,
+		const struct process_stat *stat, uint64_t span_ns)
+{
+	const double used_ns = (double)(now->used_ns - (old ? old->used_ns : 0));
+	const int own = now->kind == KIND_WORKER;
+	double ratio = 1;
+	bool asked;
+
+	if (used_ns < ACTIVE * (double)span_ns && !IS_OWN(now->kind))
+		return;
+	if (now->kind == KIND_UNKNOWN)
+		now->kind = kind_of(n, now->pid, stat->nice);
+	asked = stat->threads == 1 || IS_OWN(now->kind)
+			? cpus_wanted(now->pid, &now->ran_ns, &now->waited_ns)
+			: cpus_wanted_by_all(now->pid, &now->ran_ns, &now->waited_ns);
+	if (!asked)
+		now->ran_ns = -1;
+	if (asked && old && old->ran_ns >= 0 && now->ran_ns > old->ran_ns &&
+	    now->waited_ns >= old->waited_ns)
+		ratio += (double)(now->waited_ns - old->waited_ns) /
+			 (double)(now->ran_ns - old->ran_ns);
+	if (!IS_OWN(now->kind)) {
+		n->kinds[now->kind].ran_ns += used_ns;
+		n->kinds[now->kind].wanted_ns += used_ns * ratio;
+	} else if (asked && old && old->ran_ns >= 0 && now->ran_ns >= old->ran_ns) {
+		n->ran_ns[own] += (double)(now->ran_ns - old->ran_ns);
+		n->waited_ns[own] += (ratio - 1) * (double)(now->ran_ns - old->ran_ns);
+	}
+}
+
+static int scan(struct neighbours *n, struct segment *const *segments, size_t count,
+		uint64_t now_ns)
+{
+	const uint64_t span_ns = n->seen_ns ? now_ns - n->seen_ns : 0;
+	struct neighbour *list = NULL, *grown;
+	size_t used = 0, room = 0, at = 0;
+	struct process_stat stat;
+	struct dirent *entry;
+	DIR *folder = opendir("/proc");
+
+	if (!folder)
+		return 0;
+	while ((entry = readdir(folder))) {
+		struct neighbour now = {.pid = atoi(entry->d_name), .ran_ns = -1, .kind = -1};
+		const struct neighbour *old = NULL;
+
+		/* What we take ourselves is because of the run. */
+		if (now.pid <= 0 || now.pid == getpid() || !read_stat(now.pid, &stat))
+			continue;
+		now.start_ticks = stat.start_ticks;
+		now.used_ns = stat.used_ns;
+		/* The kernel lists them in this order. */
+		while (at < n->count && n->list[at].pid < now.pid)
+			at++;
+		if (at < n->count && n->list[at].pid == now.pid &&
+		    n->list[at].start_ticks == now.start_ticks) {
+			old = &n->list[at];
+			now.kind = old->kind;
+			now.ran_ns = old->ran_ns;
+			now.waited_ns = old->waited_ns;
+		}
+		now.kind = own_kind(segments, count, now.pid, now.kind);
+		if (span_ns || IS_OWN(now.kind))
+			add(n, old, &now, &stat, span_ns);
+		if (used == room) {
+			room = room ? 2 * room : 256;
+			grown = reallocarray(list, room, sizeof(*list));
+			if (!grown) {
+				closedir(folder);
+				free(list);
+				return -ENOMEM;
+			}
+			list = grown;
+		}
+		list[used++] = now;
+	}
+	closedir(folder);
+	free(n->list);
+	n->list = list;
+	n->count = used;
+	n->of_ns += (double)span_ns;
+	n->seen_ns = now_ns;
+	return 0;
+}
+
+/* Which group the run is in does not change. */
+static bool find_group(struct neighbours *n, struct segment *const *segments, size_t count)
+{
+	const int32_t root = find_root(segments, count);
+
+	if (!root)
+		return false;
+	cpus_group("", root, &n->group);
+	errno = 0;
+	n->nice = getpriority(PRIO_PROCESS, (id_t)root);
+	n->is_known = n->nice != -1 || !errno;
+	return n->is_known;
+}
+
+static int write_all(const struct neighbours *n, struct writer *writer)
+{
+	static const char *const keys[2][2] = {{"main_ran_ns", "main_waited_ns"},
+					       {"workers_ran_ns", "workers_waited_ns"}};
+	char text[NEIGHBOURS_KINDS * 64] = "";
+	size_t used = 0;
+	int r;
+
+	for (size_t i = 0; i < n->kind_count; i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%c %.4f %.3f %.3f",
+					 i ? ";" : "", n->kinds[i].is_group ? 'g' : 't',
+					 n->kinds[i].weight, n->kinds[i].ran_ns / n->of_ns,
+					 n->kinds[i].wanted_ns / n->of_ns);
+	r = writer_meta(writer, "neighbours", text);
+	for (size_t i = 0; r == 0 && i < 2; i++) {
+		r = writer_meta_number(writer, keys[i][0], (int64_t)n->ran_ns[i]);
+		if (r == 0)
+			r = writer_meta_number(writer, keys[i][1], (int64_t)n->waited_ns[i]);
+	}
+	return r;
+}
+
+int neighbours_update(struct neighbours *n, struct writer *writer, struct segment *const *segments,
+		      size_t count, uint64_t now_ns)
+{
+	const uint64_t begin_ns = cpu_ns();
+	uint64_t pause_ns;
+	int r;
+
+	if (now_ns < n->next_ns || (!n->is_known && !find_group(n, segments, count)))
+		return 0;
+	r = scan(n, segments, count, now_ns);
+	if (r < 0)
+		return r == -ENOMEM ? 0 : r;
+	pause_ns = (cpu_ns() - begin_ns) * COST_PART;
+	n->next_ns = now_ns + (pause_ns > LOOK_NS ? pause_ns : LOOK_NS);
+	return n->of_ns > 0 ? write_all(n, writer) : 0;
+}
+
+void neighbours_done(struct neighbours *n)
+{
+	free(n->list);
+	n->list = NULL;
+	n->count = 0;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * neighbours.h - who else wants the run's cores, and with what right.
+ *
+ * What a run gets of busy cores follows from the scheduler's weights, so that it is not enough to
+ * know how long others ran: a program of nice 19 takes what is left, one of equal priority its
+ * share, one of another group or session a share of its group. Of those that ran since the last
+ * look, the time for which they ran or could have run is added up by weight, and by group for
+ * other groups than the run's own. The same is known of the run's own processes.
+ *
+ * A process that lived between two looks only, or in another PID namespace, is not seen.
+ */
+#ifndef DRAIN_NEIGHBOURS_H
+#define DRAIN_NEIGHBOURS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "drain/cpus.h"
+#include "drain/segment.h"
+#include "store/write.h"
+
+#define NEIGHBOURS_KINDS 8
+
+struct neighbour;
+
+/* Those that the scheduler treats alike. */
+struct neighbour_kind {
+	bool is_group; /* another one than the run's; else single threads of this weight */
+	uint64_t who;
+	double weight; /* over the run's */
+	double ran_ns, wanted_ns;
+};
+
+struct neighbours {
+	struct neighbour *list; /* by pid; as they were at the last look */
+	size_t count;
+	uint64_t seen_ns, next_ns;
+	struct cpus_group group; /* the run's */
+	int nice;
+	bool is_known;
+	struct neighbour_kind kinds[NEIGHBOURS_KINDS];
+	size_t kind_count;
+	double of_ns;
+	/* Of the first threads of the run's processes: the training, and its workers. */
+	double ran_ns[2], waited_ns[2];
+};
+
+/*
+ * A look if it is time for one, and what is known by now: `neighbours` of meta, "t W RAN WANTED" of
+ * threads and "g ..." of groups, in cores, separated by ";", and `main_ran_ns`,
+ * `main_waited_ns`, `workers_ran_ns`, `workers_waited_ns`. To be called once there are batches: a
+ * start is another matter.
+ */
+int neighbours_update(struct neighbours *neighbours, struct writer *writer,
+		      struct segment *const *segments, size_t count, uint64_t now_ns);
+
+void neighbours_done(struct neighbours *neighbours);
+
+#endif
