@@ -4,11 +4,12 @@
 #include <string.h>
 
 #include "python/origin.h"
+#include "segment.h"
 #include "sys.h"
 #include "text.h"
 #include "thread.h"
 
-#define LOADER_MAX 256
+#define LOADER_MAX 256 /* the text of note_crowd() says it, too */
 
 /* What is known of a loader object. What is copied with it, or into another process, is another. */
 struct mark {
@@ -32,16 +33,18 @@ struct identity {
 	uint64_t origin;
 	const void *dataset; /* where there is no origin */
 	const void *classes[CONSUMER_PART_MAX];
-	int64_t length;
 	struct settings settings;
 };
 
 /* Loaders of this process; a loader's number is its place here, from 1. */
 static struct known {
 	struct identity identity;
-	const void *dataset;
-	PyObject *object, *iterator; /* weak, of the newest; NULL: cannot be told */
-	bool alive, sought;          /* `object` lives, is the one in question; at the last look */
+	int64_t length;
+	PyObject *object, *iterator, *dataset; /* weak, of the newest; NULL: cannot be told */
+	const void *dataset_at;
+	/* At the last look: whether `object` lives, is the one in question, and `dataset` that of
+	 * it. */
+	bool alive, sought, same_dataset;
 	uint64_t asked;              /* the same count when it was asked first */
 	uint32_t epochs;
 	uint32_t running;
@@ -53,11 +56,6 @@ static uint64_t moments;
 
 /* Of `loaders`: threads of a framework come here without the GIL. */
 static _Atomic uint32_t loaders_busy;
-
-static uint32_t last(void)
-{
-	return loader_count < LOADER_MAX ? loader_count : LOADER_MAX;
-}
 
 /* Interned on first use: a look-up by a C string would make the string anew every time. */
 static struct api_name mark_name = {"_dlprof_loader", NULL};
@@ -103,14 +101,17 @@ static const PyObject *referred(PyObject *reference)
 }
 
 /* An iterator that was left half-way and is gone will not be asked again. */
-static void look_who_lives(const PyObject *sought)
+static void look_who_lives(const PyObject *sought, const void *dataset)
 {
-	for (uint32_t i = 1; i <= last(); i++) {
+	for (uint32_t i = 1; i <= loader_count; i++) {
 		struct known *known = &loaders[i];
 		const PyObject *object = referred(known->object);
 
 		known->alive = object;
 		known->sought = object && object == sought;
+		/* One that lives keeps its dataset. */
+		known->same_dataset = known->dataset_at == dataset &&
+				      (object || (dataset && referred(known->dataset) == dataset));
 		if (known->iterator && !referred(known->iterator))
 			known->running = 0;
 	}
@@ -134,7 +135,6 @@ static struct identity describe(const struct consumer_facts *facts, const struct
 	identity.origin = mark ? mark->origin : 0;
 	identity.dataset = identity.origin ? NULL : facts->dataset;
 	memcpy(identity.classes, facts->classes, sizeof(facts->classes));
-	identity.length = facts->length;
 	identity.settings.batch_size = facts->batch_size;
 	identity.settings.workers = facts->workers;
 	identity.settings.prefetch_factor = facts->prefetch_factor;
@@ -143,7 +143,7 @@ static struct identity describe(const struct consumer_facts *facts, const struct
 }
 
 /* Of loaders that look the same: whether this one goes on where the known one stopped. */
-static bool goes_on(const struct known *known, const struct mark *mark, const void *dataset)
+static bool goes_on(const struct known *known, const struct mark *mark, int64_t length)
 {
 	if (known->sought) /* it shares its mark with a copy of it */
 		return true;
@@ -151,18 +151,34 @@ static bool goes_on(const struct known *known, const struct mark *mark, const vo
 		return false;
 	if (!known->identity.origin)
 		return known->identity.dataset;
-	return !known->alive || (mark->made > known->asked && known->dataset == dataset);
+	if (known->alive && !(mark->made > known->asked && known->same_dataset))
+		return false;
+	/* A dataset may grow. */
+	return known->length == length || known->same_dataset;
 }
 
-static uint32_t find(const struct identity *identity, const struct mark *mark, const void *dataset)
+static uint32_t find(const struct identity *identity, const struct mark *mark, int64_t length)
 {
-	for (uint32_t i = 1; i <= last(); i++)
+	for (uint32_t i = 1; i <= loader_count; i++)
 		if (memcmp(&loaders[i].identity, identity, sizeof(*identity)) == 0 &&
-		    goes_on(&loaders[i], mark, dataset))
+		    goes_on(&loaders[i], mark, length))
 			return i;
-	if (++loader_count <= LOADER_MAX)
-		loaders[loader_count].identity = *identity;
+	if (loader_count == LOADER_MAX)
+		return LOADER_MAX;
+	loaders[++loader_count].identity = *identity;
 	return loader_count;
+}
+
+/* All that come after are the last one. */
+static void note_crowd(void)
+{
+	static bool noted;
+
+	if (noted || loader_count < LOADER_MAX)
+		return;
+	noted = true;
+	segment_note('w', "the program made 256 loaders or more: from the 256th on they are "
+			  "recorded as one");
 }
 
 /* In another process its parent's loaders are not its own. */
@@ -181,7 +197,7 @@ static void look_where(void)
 static bool is_same(const struct mark *mark, const void *object, const struct identity *identity)
 {
 	return is_numbered(mark, object) &&
-	       (mark->number > LOADER_MAX ||
+	       (mark->number == LOADER_MAX ||
 		memcmp(&loaders[mark->number].identity.settings, &identity->settings,
 		       sizeof(identity->settings)) == 0);
 }
@@ -191,7 +207,7 @@ void identity_number(struct consumer *consumer, PyObject *loader, PyObject *iter
 {
 	struct mark *mark = mark_of(loader, true);
 	const struct identity identity = describe(facts, mark);
-	struct known *known = NULL;
+	struct known *known;
 	bool is_first;
 
 	thread_lock(&loaders_busy);
@@ -199,29 +215,31 @@ void identity_number(struct consumer *consumer, PyObject *loader, PyObject *iter
 	thread_unlock(&loaders_busy);
 	is_first = !is_same(mark, loader, &identity);
 	if (loader && is_first)
-		look_who_lives(loader);
+		look_who_lives(loader, facts->dataset);
 	thread_lock(&loaders_busy);
-	consumer->loader = is_first ? find(&identity, mark, facts->dataset) : mark->number;
-	consumer->epoch = 0;
-	if (consumer->loader <= LOADER_MAX) {
-		known = &loaders[consumer->loader];
-		if (facts->ahead)
-			known->ahead = facts->ahead;
-		consumer->epoch = known->epochs++;
-		known->running++;
-		known->dataset = facts->dataset;
-		if (is_first)
-			known->asked = ++moments;
+	consumer->loader = is_first ? find(&identity, mark, facts->length) : mark->number;
+	known = &loaders[consumer->loader];
+	if (facts->ahead)
+		known->ahead = facts->ahead;
+	consumer->epoch = known->epochs++;
+	known->running++;
+	if (is_first) {
+		known->asked = ++moments;
+		known->length = facts->length;
+		known->dataset_at = facts->dataset;
 	}
 	thread_unlock(&loaders_busy);
+	note_crowd();
 	if (mark) {
 		mark->number = consumer->loader;
 		mark->pid = loader_pid;
 		mark->object = loader;
 	}
-	if (known && loader)
+	if (loader && is_first) {
 		refer(&known->object, loader);
-	if (known && iterator)
+		refer(&known->dataset, (PyObject *)facts->dataset);
+	}
+	if (iterator)
 		refer(&known->iterator, iterator);
 }
 
@@ -229,8 +247,7 @@ const char *identity_place(PyObject *loader)
 {
 	const struct mark *mark = mark_of(loader, false);
 
-	return is_numbered(mark, loader) && mark->number <= LOADER_MAX && mark->origin &&
-			       loaders[mark->number].epochs == 1
+	return is_numbered(mark, loader) && mark->origin && loaders[mark->number].epochs == 1
 		       ? mark->place
 		       : NULL;
 }

@@ -99,6 +99,12 @@ for workers in 1, 2, 2:
     loader.num_workers = workers
     drain(loader)
 """, [[4], [4, 4]]),
+    "a dataset that grows": ("""
+data = Set(4)
+for _ in range(3):
+    drain(DataLoader(data, batch_size=2))
+    data.count += 4
+""", [[2, 4, 6]]),
     "temporary datasets of other lengths": ("""
 for count in 4, 8, 12:
     drain(DataLoader(Set(count), batch_size=2))
@@ -123,6 +129,13 @@ class Counted(RandomSampler):
         return super().__len__()
 drain(DataLoader(Set(), sampler=Counted(Set())))
 drain(DataLoader(Set(), batch_sampler=[[1], [2]]))
+"""
+# More than are kept apart: nothing is lost.
+CROWD = HEAD + """
+for count in range(1, 300):
+    loader = DataLoader(Set(count), batch_size=1000)
+    drain(loader)
+    drain(loader)
 """
 TABLE = """SELECT loader_id, epoch, count(*) AS batches FROM batch GROUP BY 1, 2 ORDER BY 1, 2"""
 
@@ -154,6 +167,10 @@ def main():
     equal([row["place"] for row in rows(database, "SELECT place FROM loader ORDER BY loader_id")],
           ["program.py:14 in make", "program.py:18 in __init__", "program.py:22 in main",
            "program.py:24"], "places")
+    database, _ = record("a crowd", CROWD)
+    equal(rows(database, "SELECT count(*) AS n, count(DISTINCT loader_id) AS loaders FROM batch"),
+          [{"n": 598, "loaders": 256}], "a crowd")
+    equal(len(rows(database, "SELECT * FROM note WHERE text LIKE '%256 loaders%'")), 1, "the note")
     _, out = record("asked", ASKED)
     equal(out, "", "what a sampler of the user's is asked")
     finish()
