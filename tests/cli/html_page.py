@@ -252,7 +252,7 @@ def check_ranks(folder):
     facts = json.loads(t.report("--json", job).out)
     page, raw = check_page(job, "ranks", has_script=False)
     words = words_of(page.all("main")[0])
-    for text in ("4 ranks", job, "HIGHLY INPUT-BOUND", "Hosts 2",
+    for text in ("4 ranks", job, "HIGHLY INPUT-BOUND", "Hosts 2", "rank by rank 0.8 % to 23 %",
                  "Rank 2 (node1) is the one that waits for data, in 98 % of what is lost",
                  "aligned by step", "* the culprit", "waiting for data", "to one scale: a full row"):
         t.check(text in words, "ranks: missing", text, words)

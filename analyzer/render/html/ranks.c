@@ -19,7 +19,9 @@
 
 static void put_verdict(struct html *html, const struct ranks *ranks)
 {
+	const struct ranks_spread spread = ranks_spread(ranks);
 	const struct rank_finding *job = &ranks->job;
+	char least[UNITS_MAX], median[UNITS_MAX], most[UNITS_MAX];
 	char text[600], sentence[VERDICT_SENTENCE];
 
 	html_put(html, "<header>\n<p class=\"run\">dlprof report of <b>%zu ranks</b>",
@@ -39,6 +41,12 @@ static void put_verdict(struct html *html, const struct ranks *ranks)
 	html_fact(html, "Ranks", units_count(text, (int64_t)ranks->count));
 	html_fact(html, "Hosts", units_count(text, (int64_t)ranks_host_count(ranks)));
 	html_fact(html, "Steps", units_count(text, (int64_t)job->step_count));
+	if (!isnan(spread.median)) {
+		snprintf(text, sizeof(text), "%s to %s, median %s",
+			 units_share(least, spread.least), units_share(most, spread.most),
+			 units_share(median, spread.median));
+		html_fact(html, "Waiting, rank by rank", text);
+	}
 	html_put(html, "</dl>\n");
 	html_paragraph(html, "quiet", "The ranks are aligned %s.",
 		       ranks_alignment_words(job->alignment));
