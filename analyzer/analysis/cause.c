@@ -11,6 +11,7 @@
 #define EXCESS_SHARE    0.5 /* of the median: what is longer than normal by so much is an event */
 #define EXCESS_FLOOR_NS 2e6
 #define CPU_FULL        0.85
+#define PAUSES_LEAD     5.0 /* times the largest waiting */
 #define GRADUAL_LEAST   0.3 /* of the excess of a slow load, its neighbour's */
 
 const char *cause_name(enum cause cause)
@@ -200,7 +201,7 @@ static void add_cause(struct diagnosis *d, enum cause cause, double ns, double t
 
 /*
  * Steps are not waiting: what stops the training itself is the cause of a run that does not starve,
- * or of one beside which no waiting would be named; else it stands second.
+ * or of one in which no waiting comes near it; else it stands second.
  */
 static void add_pauses(const struct finding *f, struct diagnosis *d)
 {
@@ -211,7 +212,7 @@ static void add_pauses(const struct finding *f, struct diagnosis *d)
 
 	if (!(d->compute_share >= CAUSE_COST_LEAST))
 		return;
-	if (!d->cause_count || !(ns > d->causes[0].ns) || d->causes[0].ns < CAUSE_SECOND * ns) {
+	if (!d->cause_count || !(ns > d->causes[0].ns) || ns > PAUSES_LEAD * d->causes[0].ns) {
 		add_cause(d, cost.cause, cost.ns, time_ns);
 		return;
 	}

@@ -6,7 +6,7 @@
  * receiving are parts of it; what was waited for batches that were not ready is divided by split.h.
  * The largest is the cause, whatever the others are, and one from a third of it is named beside it.
  * What the training's own pauses cost is time of steps: it is the cause of a run that does not
- * starve, and of one in which it is three times as much as any waiting.
+ * starve, and of one in which it is five times as much as any waiting.
  */
 #ifndef CAUSE_H
 #define CAUSE_H

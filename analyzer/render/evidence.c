@@ -147,7 +147,11 @@ void evidence_add(const struct report *report, char *text, size_t size)
 	char share[UNITS_MAX];
 
 	add_first(report, text, size);
-	if (d->second != CAUSE_UNKNOWN)
+	/* The verdict is about waiting. */
+	if (d->cause == CAUSE_MAIN_THREAD_PERIODIC && report->finding.starved && d->cause_count > 1)
+		page_append(text, size, " That is no waiting, of which most is: %s, %s.",
+			    NOUNS[d->causes[1].cause], units_share(share, d->causes[1].share));
+	else if (d->second != CAUSE_UNKNOWN)
 		page_append(text, size, " Beside it: %s, %s of the time.", NOUNS[d->second],
 			    units_share(share, d->causes[1].share));
 }

@@ -162,7 +162,8 @@ static const struct explanation PAGES[] = {
 	 "accident.",
 	 "dlprof-report batches lists the longest waits with their time; compare it with the "
 	 "logs of the machine, its storage and its neighbours."},
-	{"reduce_main_thread_event", "advice", "Do it less often, or beside the training.",
+	{"reduce_main_thread_event", "advice",
+	 "Pause the training less often, or do it in the background.",
 	 "gc.freeze() or gc.disable() around the loop where it is garbage collection. The gain "
 	 "is a bound: no such pause at all.",
 	 "Write checkpoints in the background or less often, validate on fewer batches, and "
