@@ -43,7 +43,20 @@ static const struct line_verb VERBS[VERB_MAX] = {
 			 "make a run (-o RUN.db) of a CSV of batches", .fewest = 1, .most = 1},
 	[VERB_GATE] = {"gate", "RUN.db... [--baseline RUN|DIR...]",
 		       "does a run keep to its limits, and to its baselines?", .fewest = 1,
-		       .most = -1, RUNS},
+		       .most = -1, RUNS,
+		       .about =
+			       "A limit on the stall ratio fails if the ratio is above it with 99 "
+			       "% confidence: by a bootstrap of the run's batches, in blocks, and "
+			       "of its later epochs' starts. Against five or more baselines of the "
+			       "same kind a run fails if its ratio is above their mean by more "
+			       "than 3 points and by more than 4.1 of their standard deviations, "
+			       "or of its own bootstrap error if that is larger. Of 63,000 "
+			       "simulated gates where nothing had changed 109 failed; a rise of 10 "
+			       "points was caught in 100 of 100 at 1,000 batches whose loads vary "
+			       "by a tenth, in 89 where they vary by half. Of runs 2 points below "
+			       "their limit 142 in 19,800 failed it. --calibrate says it of your "
+			       "runs. A run needs max(300, 20 x prefetch_factor x workers) "
+			       "batches, and the sampler's seed fixed."},
 	[VERB_TRACE] = {"trace", "RUN.db... -o TRACE.json", "a timeline for ui.perfetto.dev",
 			.fewest = 1, .most = -1, RUNS,
 			.about = "Lanes for the training, each worker's loads and slow operations, "
