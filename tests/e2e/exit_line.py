@@ -62,7 +62,7 @@ for _ in range(25):
     timed(next, one), timed(next, two)
     first = first or time.monotonic()
     time.sleep(0.01)
-timed(next, one)
+timed(iter, DataLoader(Samples(2)))
 """,
     "validation within an epoch": """
 iterator = timed(iter, DataLoader(Samples(60), batch_size=2, num_workers=1))
