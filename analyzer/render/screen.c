@@ -348,8 +348,11 @@ static void add_sure(const struct report *report, struct outline *o)
 			page_append(text, sizeof(text), "; the GPU's clock, in %s of them",
 				    units_share(share, f->gpu_share));
 		else
-			page_append(text, sizeof(text), "; the %s's clock",
-				    f->by_gpu ? "GPU" : "host");
+			page_append(text, sizeof(text), "; the %s's clock%s",
+				    f->by_gpu ? "GPU" : "host",
+				    !f->by_gpu && report->gpu.mode
+					    ? ", at most what the GPU starved"
+					    : "");
 		outline_item(o, "Sure", "%s", text);
 	}
 	add_warning(report, o);

@@ -12,23 +12,22 @@
 #define BAR            34
 
 static void begin_svg(struct html *html, const char *class, double height, const char *title,
-		      const char *format, va_list args)
+		      const char *description)
 {
 	int id = ++html->figure_count;
-	char text[512];
 
-	vsnprintf(text, sizeof(text), format, args);
 	html_put(html,
 		 "<svg class=\"%s\" viewBox=\"0 0 %.0f %.0f\" role=\"img\""
 		 " aria-labelledby=\"f%dt f%dd\"><title id=\"f%dt\">%s</title><desc id=\"f%dd\">",
 		 class, FIGURE_WIDTH, height, id, id, id, title, id);
-	html_text(html, text);
+	html_text(html, description);
 	html_put(html, "</desc>\n");
 }
 
 void figure_begin(struct html *html, struct figure *ret, const char *name, double height,
 		  const char *title, const char *format, ...)
 {
+	char text[512];
 	va_list args;
 
 	*ret = (struct figure){
@@ -39,8 +38,9 @@ void figure_begin(struct html *html, struct figure *ret, const char *name, doubl
 		.bottom = ABOVE + height,
 	};
 	va_start(args, format);
-	begin_svg(html, name, ABOVE + height + BELOW, title, format, args);
+	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
+	begin_svg(html, name, ABOVE + height + BELOW, title, text);
 }
 
 void figure_end(struct figure *figure)
@@ -190,15 +190,10 @@ void figure_keys(struct html *html, const struct figure_key *keys)
 void figure_balance(struct html *html, const struct figure_part *parts, size_t count,
 		    const char *title, const char *description)
 {
-	int id = ++html->figure_count;
 	double x = 0;
 	size_t i;
 
-	html_put(html,
-		 "<svg class=\"balance\" viewBox=\"0 0 %.0f %d\" role=\"img\""
-		 " aria-labelledby=\"f%dt f%dd\"><title id=\"f%dt\">%s</title>"
-		 "<desc id=\"f%dd\">%s</desc>\n",
-		 FIGURE_WIDTH, BAR, id, id, id, title, id, description);
+	begin_svg(html, "balance", BAR, title, description);
 	for (i = 0; i < count; i++) {
 		double width = parts[i].share * FIGURE_WIDTH;
 
