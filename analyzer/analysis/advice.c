@@ -121,6 +121,10 @@ static int row_of(const struct whatif *whatif, enum advice_id id)
 		return WHATIF_USE_WORKERS;
 	case ADVICE_REDUCE_CPU_PER_BATCH:
 		return WHATIF_LOAD_HALF;
+	case ADVICE_PERSISTENT_WORKERS:
+		return WHATIF_PERSISTENT;
+	case ADVICE_REDUCE_DELIVERY_COST:
+		return WHATIF_DELIVERY;
 	default:
 		return NO_ROW;
 	}
@@ -351,7 +355,8 @@ static bool is_not_about_loads(const struct view *v)
 static void add_useless(const struct view *v, struct advice_list *list)
 {
 	static const enum whatif_id tried[] = {WHATIF_WORKERS_X2, WHATIF_PREFETCH_X4,
-					       WHATIF_IN_ORDER_FALSE, WHATIF_LOAD_HALF};
+					       WHATIF_IN_ORDER_FALSE, WHATIF_PERSISTENT,
+					       WHATIF_LOAD_HALF};
 	size_t i;
 
 	for (i = 0; i < COUNT(tried); i++) {
