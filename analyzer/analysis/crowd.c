@@ -10,6 +10,7 @@
 #define NS_PER_S   1e9
 #define LEAST_WORK 0.15 /* of a core: who works less needs no share of it */
 #define SAME_PACE  0.99
+#define MOST_LOOKS 4e6
 #define GOLDEN     0.6180339887
 #define NOBODY     SIZE_MAX
 #define SEEN       (-1.0) /* instead of a load's end: it came before its turn */
@@ -261,7 +262,7 @@ static void start_epoch(struct crowd *c, const struct trace_epoch *e)
 		c->hands[i] = (struct hand){.phase = i < c->workers ? BLOCKED : IDLE,
 					    .until = c->now_ns + e->start_ns,
 					    .at = i < c->workers ? NOBODY : 0};
-	for (i = 0; i < slots; i++)
+	for (i = 0; i < slots && c->ahead < c->end; i++)
 		dispatch(c, i % c->workers);
 }
 
@@ -322,6 +323,9 @@ bool crowd_matters(const struct trace *t, const struct replay_setup *setup)
 	double most = setup->workers + t->step_threads;
 	double work = t->load_cpu * fmax(setup->workers, 1) + t->step_cpu * t->step_threads;
 
+	/* Each thing that happens is looked for among all workers. */
+	if ((double)t->count * (setup->workers + 1) > MOST_LOOKS)
+		return false;
 	if (t->receive_ns > 0 && setup->workers > 0)
 		return true;
 	return t->share.all > 0 && work >= LEAST_WORK &&

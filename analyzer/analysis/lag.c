@@ -9,6 +9,7 @@
 
 #define FEWEST       5   /* of each kind, to compare two kinds of batches */
 #define FIRST_LEAST  1.3 /* times the others, for first loads to be slow ones */
+#define MOST_SET_UP  ((size_t)1 << 25)
 #define USUAL_LAG_NS 2e5
 
 /* When each worker was free, and when its last batches were handed out: then it was sent others. */
@@ -20,12 +21,13 @@ struct walk {
 	double now_ns;
 };
 
-static int walk_begin(struct walk *w, int32_t workers, int32_t prefetch_factor)
+static int walk_begin(struct walk *w, int32_t workers, int32_t prefetch_factor, size_t epochs)
 {
 	size_t ahead = prefetch_factor > 0 ? (size_t)prefetch_factor : 2;
 
 	*w = (struct walk){.workers = workers > 0 ? (size_t)workers : 1, .ahead = ahead};
-	if (w->workers > REPLAY_SLOTS / ahead)
+	/* All of it is set up anew for each epoch. */
+	if (ahead > MOST_SET_UP / w->workers / (epochs + 1))
 		w->ahead = 1;
 	w->free_ns = calloc(w->workers, sizeof(*w->free_ns));
 	w->given_ns = calloc(w->workers * w->ahead, sizeof(*w->given_ns));
@@ -140,7 +142,7 @@ int lag_find(struct trace *t, int32_t prefetch_factor, const struct lag_input *i
 	uint8_t *is_first = malloc(t->count + 1);
 	size_t e = 0, ordinal = 0, count, i;
 	struct walk w;
-	int r = walk_begin(&w, t->workers, prefetch_factor);
+	int r = walk_begin(&w, t->workers, prefetch_factor, t->epoch_count);
 
 	if (r < 0 || !scratch || !is_first) {
 		r = -ENOMEM;

@@ -58,8 +58,7 @@ static int by_value(const void *a, const void *b)
 
 static bool is_wanted(const struct whatif *whatif, int id)
 {
-	return !isnan(whatif->batches_per_s[id]) && whatif->setups[id].workers <= MOST_WORKERS &&
-	       id != WHATIF_SYNTHETIC;
+	return !isnan(whatif->batches_per_s[id]) && whatif->setups[id].workers <= MOST_WORKERS;
 }
 
 static int trace_copy(const struct trace *trace, struct trace *ret)
@@ -121,13 +120,13 @@ static int add_chance(const struct trace *trace, const struct whatif *whatif, in
 static void add_neighbours(const struct trace *trace, const struct whatif *whatif, int id,
 			   struct error *error)
 {
-	double rate = whatif->batches_per_s[id] / whatif->correction, less, more;
+	const struct replay_setup *setup = &whatif->setups[id];
+	double rate = whatif->batches_per_s[id];
 
-	if (!whatif->others_cores || !crowd_matters(trace, &whatif->setups[id]))
+	if (!(whatif->others_cores > 0) || !crowd_matters(trace, setup))
 		return;
-	less = crowd_run(trace, &whatif->setups[id], WANT_LESS).batches_per_s;
-	more = crowd_run(trace, &whatif->setups[id], WANT_MORE).batches_per_s;
-	add(error, log(rate / more), log(less / rate));
+	add(error, log(rate / whatif_own_per_s(trace, setup, WANT_MORE, whatif)),
+	    log(whatif_own_per_s(trace, setup, WANT_LESS, whatif) / rate));
 }
 
 /* The slow ones may be the data's, or the worker's. */
@@ -138,7 +137,7 @@ static double rate_otherwise(const struct trace *trace, const struct whatif *wha
 	if (!trace->is_either || setup.slow == REPLAY_SLOW_NONE || id == WHATIF_BASELINE)
 		return whatif->batches_per_s[id];
 	setup.slow = setup.slow == REPLAY_SLOW_INDEX ? REPLAY_SLOW_WORKER : REPLAY_SLOW_INDEX;
-	return whatif_replay(trace, &setup, 1).batches_per_s * whatif->correction;
+	return whatif_own_per_s(trace, &setup, 1, whatif);
 }
 
 int range_find(const struct trace *trace, struct whatif *whatif, int first, int end)
@@ -153,12 +152,9 @@ int range_find(const struct trace *trace, struct whatif *whatif, int first, int 
 
 		if (isnan(rate))
 			continue;
-		model = RANGE_LEAST + RANGE_PART * fabs(log1p(whatif->gain[id]));
+		model = RANGE_LEAST + RANGE_PART * fabs(log(rate / whatif->own_per_s));
 		add(&errors[id], model, model);
-		if (id == WHATIF_SYNTHETIC)
-			errors[id] = errors[WHATIF_BASELINE];
-		else
-			add_neighbours(trace, whatif, id, &errors[id]);
+		add_neighbours(trace, whatif, id, &errors[id]);
 		other = rate_otherwise(trace, whatif, id);
 		whatif->low_per_s[id] = fmin(rate, other) * exp(-errors[id].low);
 		whatif->high_per_s[id] = fmax(rate, other) * exp(errors[id].high);

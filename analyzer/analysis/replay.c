@@ -157,14 +157,17 @@ static void start_epoch(struct replay *r, const struct trace_epoch *e)
 
 	r->now_ns += e->setup_ns;
 	r->wait_ns += r->epoch ? e->setup_ns : 0;
-	for (i = 0; i < r->workers; i++)
+	for (i = 0; i < r->workers; i++) {
 		r->free_ns[i] = r->now_ns + e->start_ns;
-	for (i = 0; i < r->slots; i++)
-		r->slot_ns[i] = r->now_ns;
-	for (i = 0; !r->setup->in_order && i < r->workers; i++)
 		r->head[i] = r->load_count[i] = 0;
-	for (i = 0; !r->setup->in_order && i < r->slots; i++)
-		dispatch(r, i % r->workers);
+	}
+	/* A short epoch does not come to the others. */
+	for (i = 0; i < r->slots && i < r->end - r->begin; i++) {
+		if (r->setup->in_order)
+			r->slot_ns[i] = r->now_ns;
+		else
+			dispatch(r, i % r->workers);
+	}
 }
 
 /* Runs one epoch; what comes before the run's first batch is in no account. */

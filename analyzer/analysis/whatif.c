@@ -48,20 +48,55 @@ struct replay_result whatif_replay(const struct trace *trace, const struct repla
 					   : replay_run(trace, setup);
 }
 
-/* The replay's rate is over that of the run as it was replayed what the run's would be over its. */
+/* The loader's own rate, as this replay has it and the run had it. */
+static double correction(const struct trace *trace, const struct replay_setup *setup,
+			 const struct whatif *whatif)
+{
+	return crowd_matters(trace, setup) ? whatif->correction : whatif->plain_correction;
+}
+
+double whatif_own_per_s(const struct trace *trace, const struct replay_setup *setup, double want,
+			const struct whatif *whatif)
+{
+	return whatif_replay(trace, setup, want).batches_per_s * correction(trace, setup, whatif);
+}
+
 static void predict(const struct trace *trace, struct replay_setup setup, int id,
 		    struct whatif *ret)
 {
+	bool is_shared = crowd_matters(trace, &setup);
 	struct replay_result result = whatif_replay(trace, &setup, 1);
-
 	/* The correction may not lead beyond the cores; what was seen to be possible is. */
-	double most = fmax(crowd_most(trace, &setup), ret->batches_per_s[WHATIF_BASELINE]);
+	double most = fmax(crowd_most(trace, &setup), ret->own_per_s);
 
 	ret->setups[id] = setup;
-	ret->batches_per_s[id] = fmin(result.batches_per_s * ret->correction, most);
-	ret->stall_ratio[id] = 1 - (1 - result.stall_ratio) * ret->step_correction;
-	ret->gain[id] = ret->batches_per_s[id] / ret->batches_per_s[WHATIF_BASELINE] - 1;
-	ret->shares_cores |= crowd_matters(trace, &setup);
+	ret->batches_per_s[id] = fmin(result.batches_per_s * correction(trace, &setup, ret), most);
+	ret->stall_ratio[id] =
+		1 - (1 - result.stall_ratio) * (is_shared ? ret->step_correction : 1);
+	ret->shares_cores |= is_shared && ret->others_cores > 0;
+}
+
+/* The same rate where what passes outside of the loader's own loop counts, too. */
+static double whole_per_s(const struct whatif *w, double own_per_s)
+{
+	return 1 / (1 / own_per_s + w->outside_ns / 1e9);
+}
+
+/* From the loader's own loop to the account of the run. */
+static void widen(struct whatif *w, int first, int end)
+{
+	int id;
+
+	for (id = first; id < end; id++) {
+		double own_ns = 1e9 / w->batches_per_s[id];
+
+		w->stall_ratio[id] = (w->stall_ratio[id] * own_ns + w->outside_wait_ns) /
+				     (own_ns + w->outside_ns);
+		w->batches_per_s[id] = whole_per_s(w, w->batches_per_s[id]);
+		w->low_per_s[id] = whole_per_s(w, w->low_per_s[id]);
+		w->high_per_s[id] = whole_per_s(w, w->high_per_s[id]);
+		w->gain[id] = w->batches_per_s[id] / whole_per_s(w, w->own_per_s) - 1;
+	}
 }
 
 static bool suffices(const struct trace *trace, struct replay_setup setup, int32_t workers,
@@ -105,13 +140,14 @@ static bool has_slow_worker(const struct trace *trace)
 	return false;
 }
 
-/* Ideal input: the account without its waits. */
-static void add_ceiling(const struct finding *finding, struct whatif *ret)
+/* Ideal input: the account without its waits. As far off as the run as it was may be. */
+static void add_ceiling(const struct finding *finding, struct whatif *w)
 {
-	ret->gain[WHATIF_SYNTHETIC] = finding->gain_max - 1;
-	ret->batches_per_s[WHATIF_SYNTHETIC] =
-		ret->batches_per_s[WHATIF_BASELINE] * finding->gain_max;
-	ret->stall_ratio[WHATIF_SYNTHETIC] = 0;
+	w->gain[WHATIF_SYNTHETIC] = finding->gain_max - 1;
+	w->batches_per_s[WHATIF_SYNTHETIC] = w->batches_per_s[WHATIF_BASELINE] * finding->gain_max;
+	w->low_per_s[WHATIF_SYNTHETIC] = w->low_per_s[WHATIF_BASELINE] * finding->gain_max;
+	w->high_per_s[WHATIF_SYNTHETIC] = w->high_per_s[WHATIF_BASELINE] * finding->gain_max;
+	w->stall_ratio[WHATIF_SYNTHETIC] = 0;
 }
 
 /* How many workers are enough: for what loads that take no time would bring. */
@@ -219,18 +255,20 @@ static void replay_baseline(const struct trace *trace, struct replay_setup now, 
 		return;
 	}
 	/* Of a long run, parts were replayed. */
-	ret->batches_per_s[WHATIF_BASELINE] = result.batches_per_s * trace->per_s / seen_per_s;
+	ret->plain_correction = trace->per_s / seen_per_s;
+	ret->own_per_s = result.batches_per_s * ret->plain_correction;
+	ret->batches_per_s[WHATIF_BASELINE] = ret->own_per_s;
 	ret->stall_ratio[WHATIF_BASELINE] = result.stall_ratio;
-	ret->gain[WHATIF_BASELINE] = 0;
 	shared = whatif_replay(trace, &now, 1);
-	ret->correction = ret->batches_per_s[WHATIF_BASELINE] / shared.batches_per_s;
+	ret->correction = ret->own_per_s / shared.batches_per_s;
 	ret->step_correction = (1 - result.stall_ratio) / (1 - shared.stall_ratio);
 }
 
 int whatif_predict(const struct batch_series *series, const struct finding *finding,
 		   const struct trace *trace, struct whatif *ret)
 {
-	int id;
+	double count = (double)series->count;
+	int id, r;
 
 	*ret = (struct whatif){.needed_workers = -1, .cores = series->cores, .off = NAN};
 	for (id = 0; id < WHATIF_ROOM; id++) {
@@ -243,9 +281,16 @@ int whatif_predict(const struct batch_series *series, const struct finding *find
 	if (ret->gap != WHATIF_GAP_NONE)
 		return 0;
 	ret->others_cores = share_wanted(&trace->share);
+	/* Other loaders, and what passes between epochs. */
+	ret->outside_ns = fmax(0, finding->account.time_ns / count - 1e9 / trace->per_s);
+	ret->outside_wait_ns =
+		fmin(fmax(0, (finding->account.wait_ns - finding->own.wait_ns) / count),
+		     ret->outside_ns);
 	predict_all(trace, ret->setups[WHATIF_BASELINE], ret);
+	r = range_find(trace, ret, 0, WHATIF_MAX);
+	widen(ret, 0, WHATIF_MAX);
 	add_ceiling(finding, ret);
-	return range_find(trace, ret, 0, WHATIF_MAX);
+	return r;
 }
 
 int whatif_ask(const struct batch_series *series, const struct finding *finding,
@@ -278,6 +323,7 @@ int whatif_ask(const struct batch_series *series, const struct finding *finding,
 	}
 	if (r == 0)
 		r = range_find(&trace, whatif, WHATIF_MAX, WHATIF_MAX + (int)whatif->wish_count);
+	widen(whatif, WHATIF_MAX, WHATIF_MAX + (int)whatif->wish_count);
 	trace_done(&trace);
 	return r;
 }

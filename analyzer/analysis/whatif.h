@@ -54,8 +54,11 @@ struct whatif {
 	struct whatif_wish wishes[WHATIF_MOST_ASKED];
 	size_t wish_count;
 	enum whatif_gap gap;
-	/* Of what the replay of shared cores says, to the run as it was. */
-	double correction, step_correction;
+	/* Of what the replay of shared cores says, and of the other, to the run as it was. */
+	double correction, step_correction, plain_correction;
+	double own_per_s;  /* of the loader's own loop, as it was */
+	double outside_ns; /* a batch: what of the account is outside of that loop */
+	double outside_wait_ns;
 	double off;             /* the replay of the run as it was over the run, less 1; NAN */
 	int32_t use_workers;    /* of WHATIF_USE_WORKERS */
 	int32_t needed_workers; /* for 95 % of the ceiling; -1: none suffice, or unknown */
@@ -76,6 +79,10 @@ int whatif_ask(const struct batch_series *series, const struct finding *finding,
 /* What one setting would do; `want`: how much the neighbours want of what they wanted. */
 struct replay_result whatif_replay(const struct trace *trace, const struct replay_setup *setup,
 				   double want);
+
+/* The rate of the loader's own loop. */
+double whatif_own_per_s(const struct trace *trace, const struct replay_setup *setup, double want,
+			const struct whatif *whatif);
 
 /* As JSON has it; of a wish, what was asked. */
 const char *whatif_name(const struct whatif *whatif, int id);
