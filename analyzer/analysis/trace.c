@@ -397,7 +397,8 @@ int trace_init(const struct batch_series *s, const struct finding *f, struct tra
 		.share = s->share,
 		.first_factor = 1,
 	};
-	if (s->workers > REPLAY_WORKERS || !loads || !steps.waits || !s->compute_ns || !f->steady_count)
+	if (s->workers > REPLAY_WORKERS || !loads || !steps.waits || !s->compute_ns ||
+	    !f->steady_count)
 		return 0;
 	load_mean_ns = mean_of(s, loads, &known_count);
 	if ((double)known_count < KNOWN_LEAST * (double)s->count)
