@@ -95,6 +95,11 @@ static void widen(struct whatif *w, int first, int end)
 		w->batches_per_s[id] = whole_per_s(w, w->batches_per_s[id]);
 		w->low_per_s[id] = whole_per_s(w, w->low_per_s[id]);
 		w->high_per_s[id] = whole_per_s(w, w->high_per_s[id]);
+		/* Steps alone may be shorter beside fewer loads; that is no matter of input. */
+		if (w->batches_per_s[id] > w->ceiling_per_s)
+			w->batches_per_s[id] = w->ceiling_per_s;
+		if (w->low_per_s[id] > w->batches_per_s[id])
+			w->low_per_s[id] = w->batches_per_s[id];
 		w->gain[id] = w->batches_per_s[id] / whole_per_s(w, w->own_per_s) - 1;
 	}
 }
@@ -286,6 +291,7 @@ int whatif_predict(const struct batch_series *series, const struct finding *find
 	ret->outside_wait_ns =
 		fmin(fmax(0, (finding->account.wait_ns - finding->own.wait_ns) / count),
 		     ret->outside_ns);
+	ret->ceiling_per_s = whole_per_s(ret, ret->own_per_s) * finding->gain_max;
 	predict_all(trace, ret->setups[WHATIF_BASELINE], ret);
 	r = range_find(trace, ret, 0, WHATIF_MAX);
 	widen(ret, 0, WHATIF_MAX);

@@ -59,6 +59,7 @@ struct whatif {
 	double own_per_s;  /* of the loader's own loop, as it was */
 	double outside_ns; /* a batch: what of the account is outside of that loop */
 	double outside_wait_ns;
+	double ceiling_per_s;   /* of ideal input */
 	double off;             /* the replay of the run as it was over the run, less 1; NAN */
 	int32_t use_workers;    /* of WHATIF_USE_WORKERS */
 	int32_t needed_workers; /* for 95 % of the ceiling; -1: none suffice, or unknown */
