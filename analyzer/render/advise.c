@@ -318,6 +318,12 @@ void advise_predictions(const struct report *report, struct outline *o)
 			if (!isnan(whatif->batches_per_s[id]))
 				add_prediction(whatif, id, o);
 	outline_items(o, "predict");
+	if (whatif->gap != WHATIF_GAP_NONE && report->series.count)
+		outline_item(o, "Predicted", "nothing: %s", whatif_gap_words(whatif->gap));
+	else if (whatif->shares_cores)
+		outline_item(o, "Neighbours",
+			     "other programs are taken to want %.2g of the %.3g cores all the time",
+			     whatif->others_cores, whatif->cores);
 	add_reasons(report, o);
 	add_needed(report, o);
 }

@@ -279,13 +279,14 @@ static void add_why(const struct report *report, struct outline *o)
 	char text[1024] = "";
 
 	outline_items(o, SCREEN_WHY);
-	if (cause) {
-		page_append(text, sizeof(text), "%s", explain_find(cause)->line);
-		evidence_add(report, text, sizeof(text));
-		outline_item(o, "Why", "%s", text);
-	}
-	add_which(report, o);
+	/* Whose the cause is comes before it. */
 	add_only(report, o);
+	add_which(report, o);
+	if (!cause)
+		return;
+	page_append(text, sizeof(text), "%s", explain_find(cause)->line);
+	evidence_add(report, text, sizeof(text));
+	outline_item(o, "Why", "%s", text);
 }
 
 /* What a note says first; the rest of it is behind -v. */

@@ -122,6 +122,9 @@ void strip_line(const struct page *page, const struct batch_series *series, cons
 		begin = busiest(series, waits, cells) / period * period;
 		end = begin + cells;
 	}
+	/* What is known of none at the end would be blanks there. */
+	while (end > begin && !judge(series, waits, end - 1, end))
+		end--;
 	put_cells(page, series, waits, begin, end, end - begin < cells ? end - begin : cells);
 }
 
