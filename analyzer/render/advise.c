@@ -373,6 +373,9 @@ void advise_patterns_json(const struct report *report, struct jsonw *json)
 	jsonw_close(json, ']');
 	jsonw_open(json, "causes", '[');
 	for (i = 0; i < d->cause_count; i++) {
+		/* Pauses that cost more than the first, and are no waiting: see compute_period. */
+		if (d->causes[i].ns > d->causes[0].ns)
+			continue;
 		jsonw_open(json, NULL, '{');
 		jsonw_string(json, "id", cause_name(d->causes[i].cause));
 		jsonw_number(json, "s", d->causes[i].ns / NS_PER_S);

@@ -40,7 +40,7 @@ def check_causes(found, say):
     stall, causes = found["stall"], found["causes"]
     waiting = [cause for cause in causes if cause["id"] != PAUSES]
     seconds = [cause["s"] for cause in waiting]
-    if seconds != sorted(seconds, reverse=True):
+    if causes != sorted(causes, key=lambda cause: -cause["s"]):
         say("the causes are not sorted", causes)
     first = causes[0]["id"] if causes else None
     if first != (found["cause"] if found["cause"] != "none" else None):
