@@ -73,6 +73,7 @@ def check_advice(found, say):
         if row in useless:
             say(row, "is advised, and does not help")
         if (advice["at_most"] and advice["id"] not in STEPS and gain is not None and
+                found["stall"]["gain_max"] is not None and
                 gain > (found["stall"]["gain_max"] - 1) * (1 + TOLERANCE) + TOLERANCE):
             say(advice["id"], "gains", gain, "of at most", found["stall"]["gain_max"] - 1)
     if len(set(names)) != len(names) or len(set(useless)) != len(useless):
