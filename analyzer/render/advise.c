@@ -128,6 +128,8 @@ const char *advise_whatif_words(const struct whatif *whatif, int id)
 		[WHATIF_IN_ORDER_FALSE] = "in_order=False",
 		[WHATIF_FIX_SLOW_WORKER] = "no slow worker",
 		[WHATIF_USE_WORKERS] = "with workers",
+		[WHATIF_PERSISTENT] = "persistent workers",
+		[WHATIF_DELIVERY] = "no hand-over",
 		[WHATIF_SYNTHETIC] = "an ideal loader",
 	};
 

@@ -91,6 +91,7 @@ def check_forms(path, *options):
              "Markdown": html.unescape(flat(run(path, "--markdown", *options))).replace("\\", ""),
              "HTML": words_of(run(path, "html", "-o", "-", *options))}
     for form, text in forms.items():
+        t.check("(null)" not in text, path, form, "names nothing", text[:1500])
         for words in said:
             t.check(words in text, path, form, "does not say", repr(words), text[:1500])
     return facts
