@@ -124,7 +124,7 @@ def keep(bases, folder):
 
 def restore(bases, folder):
     for base in bases:
-        with open(path_of(base, folder)) as file:  # noqa
+        with open(path_of(base, folder)) as file:
             base.databases, rates = json.load(file)
         base.rates.update(dict(rates))
 

@@ -253,3 +253,80 @@ Test(boot, coverage)
 	}
 	cr_assert(covered >= 170 && covered <= 199, "%d of 200", covered);
 }
+
+/* Every second load is long, whoever loads it: with four workers it is always the same two. */
+Test(whatif, loads_that_alternate_are_no_slow_workers)
+{
+	struct model m = HEALTHY, other;
+	const struct whatif *w = &diagnosis.whatif;
+
+	m.every = 2;
+	m.rare_factor = 6;
+	m.load = 120;
+	model_diagnose(&m);
+	series_done(&series);
+	cr_assert(isnan(w->batches_per_s[WHATIF_FIX_SLOW_WORKER]));
+	other = m;
+	other.workers *= 2;
+	cr_assert_float_eq(w->batches_per_s[WHATIF_WORKERS_X2] / model_truth(&other), 1, 0.03);
+	cr_assert_leq(w->low_per_s[WHATIF_WORKERS_X2], w->batches_per_s[WHATIF_WORKERS_X2]);
+}
+
+/* Ten epochs of 20 batches, each of which starts its workers: 0.5 s of some 2.5. */
+Test(whatif, workers_that_stay_save_their_starts)
+{
+	struct model m = HEALTHY;
+	const struct whatif *w = &diagnosis.whatif;
+
+	m.epochs = 10;
+	m.batches = 20;
+	m.start = 500;
+	model_diagnose(&m);
+	series_done(&series);
+	cr_assert_eq(w->gap, WHATIF_GAP_NONE);
+	cr_assert_gt(w->gain[WHATIF_PERSISTENT], 0.15);
+	cr_assert_leq(w->gain[WHATIF_PERSISTENT], w->gain[WHATIF_SYNTHETIC]);
+	cr_assert_lt(w->stall_ratio[WHATIF_PERSISTENT], w->stall_ratio[WHATIF_BASELINE]);
+}
+
+/* Waits that do not follow from the loads: what the replay makes of them proves nothing. */
+Test(whatif, says_nothing_where_the_replay_differs_from_the_run)
+{
+	struct model m = HEALTHY;
+
+	m.load = 700;
+	model_run(&m);
+	for (size_t i = 0; i < series.count; i++)
+		series.load_ns[i] *= 2;
+	stall_judge(&series, &finding);
+	cr_assert_eq(cause_find(&series, &finding, NULL, &diagnosis), 0);
+	cr_assert_eq(diagnosis.whatif.gap, WHATIF_GAP_OFF);
+	cr_assert_not_null(whatif_gap_words(diagnosis.whatif.gap));
+	for (int id = 0; id < WHATIF_MAX; id++)
+		cr_assert(isnan(diagnosis.whatif.gain[id]));
+	series_done(&series);
+}
+
+Test(share, cores_are_divided_by_weight_and_group)
+{
+	struct share s = {.cores = 2, .all = 2, .count = 1};
+
+	/* Two programs of nice 19 beside two threads. */
+	s.neighbours[0] = (struct share_neighbour){false, 0.0144, 2, 2};
+	cr_assert_gt(share_of_thread(&s, 2, 1), 0.97);
+	/* Two of equal priority: half of a core each. */
+	s.neighbours[0] = (struct share_neighbour){false, 1, 2, 2};
+	cr_assert_float_eq(share_of_thread(&s, 2, 1), 0.5, 1e-9);
+	cr_assert_float_eq(share_of_thread(&s, 6, 1), 0.25, 1e-9);
+	/* Another group has half, however many threads the run has; but not more than it wants. */
+	s.neighbours[0] = (struct share_neighbour){true, 1, 2, 2};
+	cr_assert_float_eq(share_of_thread(&s, 4, 1), 0.25, 1e-9);
+	s.neighbours[0] = (struct share_neighbour){true, 1, 0.5, 0.5};
+	cr_assert_float_eq(share_of_thread(&s, 4, 1), 0.375, 1e-9);
+	/* Nobody has more than a core, nor the run more than its limit. */
+	cr_assert_eq(share_of_thread(&s, 1, 1), 1);
+	s.cores = 1;
+	cr_assert_float_eq(share_of_thread(&s, 4, 1), 0.25, 1e-9);
+	s.all = NAN;
+	cr_assert_eq(share_of_thread(&s, 4, 1), 1);
+}
