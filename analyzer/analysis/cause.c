@@ -8,11 +8,13 @@
 #include "analysis/split.h"
 #include "analysis/stats.h"
 
-#define EXCESS_SHARE    0.5 /* of the median: what is longer than normal by so much is an event */
-#define EXCESS_FLOOR_NS 2e6
-#define CPU_FULL        0.85
-#define PAUSES_LEAD     5.0 /* times the largest waiting */
-#define GRADUAL_LEAST   0.3 /* of the excess of a slow load, its neighbour's */
+#define EXCESS_SHARE      0.5 /* of the median: what is longer than normal by so much is an event */
+#define EXCESS_FLOOR_NS   2e6
+#define CPU_FULL          0.85
+#define PAUSES_LEAD       5.0 /* times the largest waiting */
+#define ACCUMULATED_MOST  16  /* batches from one to the next */
+#define ACCUMULATED_SHARE 0.4 /* of the time of all steps */
+#define GRADUAL_LEAST     0.3 /* of the excess of a slow load, its neighbour's */
 
 const char *cause_name(enum cause cause)
 {
@@ -200,6 +202,16 @@ static void add_cause(struct diagnosis *d, enum cause cause, double ns, double t
 }
 
 /*
+ * Long steps that come soon again and hold much of the step time are the training itself: the one
+ * of several batches that runs the optimizer, or several batches that are taken at once.
+ */
+static bool is_accumulation(const struct finding *f, const struct period *compute)
+{
+	return compute->regular && compute->batches <= ACCUMULATED_MOST &&
+	       compute->cost_ns > ACCUMULATED_SHARE * f->compute_all_ns;
+}
+
+/*
  * Steps are not waiting: what stops the training itself is the cause of a run that does not starve,
  * or of one in which no waiting comes near it; else it stands second.
  */
@@ -210,7 +222,7 @@ static void add_pauses(const struct finding *f, struct diagnosis *d)
 	struct cause_cost cost = {CAUSE_MAIN_THREAD_PERIODIC, ns, ns / time_ns};
 	size_t at;
 
-	if (!(d->compute_share >= CAUSE_COST_LEAST))
+	if (!(d->compute_share >= CAUSE_COST_LEAST) || is_accumulation(f, &d->compute))
 		return;
 	if (!d->cause_count || !(ns > d->causes[0].ns) || ns > PAUSES_LEAD * d->causes[0].ns) {
 		add_cause(d, cost.cause, cost.ns, time_ns);

@@ -101,6 +101,23 @@ Test(causes, pauses_of_the_training_lead_where_waiting_is_far_less)
 	}
 }
 
+/* Every fourth step runs the optimizer: that is the training, and no pause of it. */
+Test(causes, accumulated_gradients_are_no_pause)
+{
+	for (int every = 4; every <= 40; every += 36) {
+		start_series();
+		for (int i = 0; i < 400; i++)
+			add(0, i,
+			    &(struct row){1, 1, i % every == every - 1 ? 30.0 * every : 10, 10,
+					  false});
+		diagnose(NULL);
+		cr_expect_eq(diagnosis.compute.batches, every);
+		cr_expect_eq(diagnosis.cause, every == 4 ? CAUSE_NONE : CAUSE_MAIN_THREAD_PERIODIC,
+			     "%d: %s", every, cause_name(diagnosis.cause));
+		series_done(&series);
+	}
+}
+
 /* None is lost, none counts twice, whatever is amiss. */
 Test(causes, share_out_all_of_the_waiting)
 {
