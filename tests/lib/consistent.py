@@ -21,7 +21,7 @@ def check_account(found, say):
         say("the parts sum to", sum(parts), "and the ratio is", stall["ratio"])
     if stall["time_s"] and abs(stall["wait_s"] / stall["time_s"] - stall["ratio"]) > 1e-6:
         say("the ratio is not wait_s / time_s", stall)
-    if stall["ratio"] < 1 and abs(1 / (1 - stall["ratio"]) - stall["gain_max"]) > 1e-6:
+    if stall["ratio"] < 1 and abs(stall["gain_max"] * (1 - stall["ratio"]) - 1) > 1e-4:
         say("gain_max is not that of no waiting", stall)
 
 
