@@ -225,7 +225,8 @@ static size_t take_next(struct crowd *c, size_t ordinal)
 
 	if (c->setup->in_order && c->end_ns[ordinal] < 0) {
 		if (c->end_ns[ordinal] == SEEN)
-			spend(c, replay_handover_ns(c->trace, c->setup, wanted));
+			spend(c, replay_handover_ns(c->trace, c->setup, wanted, c->epoch,
+						    wanted - c->begin));
 		return wanted;
 	}
 	for (;;) {
@@ -238,7 +239,8 @@ static size_t take_next(struct crowd *c, size_t ordinal)
 		if (c->trace->receive_ns || !c->setup->in_order || at == wanted)
 			spend(c, c->trace->receive_ns
 					 ? c->trace->receive_ns * c->setup->handover_factor
-					 : replay_handover_ns(c->trace, c->setup, at));
+					 : replay_handover_ns(c->trace, c->setup, at, c->epoch,
+							      at - c->begin));
 		if (!c->setup->in_order || at == wanted)
 			return at;
 		c->end_ns[at - c->begin] = c->trace->receive_ns ? TAKEN : SEEN;

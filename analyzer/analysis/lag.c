@@ -116,6 +116,8 @@ static void find_latency(struct trace *t, const struct lag_input *input, float *
 		if (isnan(t->handover_ns[i]))
 			t->handover_ns[i] = 0;
 	}
+	t->usual_handover_ns =
+		median_where(t->handover_ns, NULL, 0, t->count, scratch, &late_count);
 }
 
 /* Workers that were started anew may have to open and import before they are as fast as ever. */

@@ -77,10 +77,14 @@ struct trace_epoch replay_epoch(const struct trace *t, const struct replay_setup
 	return e;
 }
 
-double replay_handover_ns(const struct trace *t, const struct replay_setup *setup, size_t at)
+double replay_handover_ns(const struct trace *t, const struct replay_setup *setup, size_t at,
+			  size_t epoch, size_t ordinal)
 {
 	double ns = (double)t->handover_ns[at];
 
+	/* What comes from new workers has new ways to come. */
+	if (ordinal < (size_t)setup->workers && is_kept(t, setup, epoch))
+		ns = fmin(ns, t->usual_handover_ns);
 	if (!setup->workers)
 		return t->workers ? 0 : ns;
 	return (t->workers ? ns : PASS_NS) * setup->handover_factor;
@@ -188,7 +192,8 @@ static void run_epoch(struct replay *r, double *begin_ns)
 		} else {
 			end_ns = take_first(r, &worker);
 		}
-		out_ns = fmax(r->now_ns, end_ns + latency_ns) + replay_handover_ns(t, r->setup, at);
+		out_ns = fmax(r->now_ns, end_ns + latency_ns) +
+			 replay_handover_ns(t, r->setup, at, r->epoch, at - r->begin);
 		if (at)
 			r->wait_ns += out_ns - r->now_ns;
 		else

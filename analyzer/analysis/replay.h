@@ -63,7 +63,8 @@ double replay_lag_ns(const struct trace *trace, const struct replay_setup *setup
 		     size_t epoch, size_t ordinal);
 
 /* What handing a batch over takes the training, and how long it is on its way before. */
-double replay_handover_ns(const struct trace *trace, const struct replay_setup *setup, size_t at);
+double replay_handover_ns(const struct trace *trace, const struct replay_setup *setup, size_t at,
+			  size_t epoch, size_t ordinal);
 double replay_latency_ns(const struct trace *trace, const struct replay_setup *setup);
 
 /* z of Welch's test between two samples given by their moments; NAN where one has less than 2. */

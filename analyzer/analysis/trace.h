@@ -39,6 +39,7 @@ struct trace {
 	double first_factor; /* times longer that first loads of new workers take */
 	double latency_ns;   /* from the end of a load until it can be taken */
 	double usual_lag_ns;
+	double usual_handover_ns;
 	/* What taking a batch in costs, where they are taken in during waits for others; else 0. */
 	double receive_ns;
 
