@@ -14,6 +14,8 @@
 #include "drain/now.h"
 
 #define LOOK_NS   UINT64_C(1000000000)
+#define LATER_NS  UINT64_C(4000000000)
+#define ENOUGH_NS 1e10 /* from then on later */
 #define COST_PART 500  /* of our time that looks may take: one in so many */
 #define ACTIVE    0.01 /* of a core: who used less has no part in it */
 #define NS_PER_S  INT64_C(1000000000)
@@ -250,7 +252,7 @@ int neighbours_update(struct neighbours *n, struct writer *writer, struct segmen
 		      size_t count, uint64_t now_ns)
 {
 	const uint64_t begin_ns = cpu_ns();
-	uint64_t pause_ns;
+	uint64_t pause_ns, least_ns;
 	int r;
 
 	if (now_ns < n->next_ns || (!n->is_known && !find_group(n, segments, count)))
@@ -259,7 +261,8 @@ int neighbours_update(struct neighbours *n, struct writer *writer, struct segmen
 	if (r < 0)
 		return r == -ENOMEM ? 0 : r;
 	pause_ns = (cpu_ns() - begin_ns) * COST_PART;
-	n->next_ns = now_ns + (pause_ns > LOOK_NS ? pause_ns : LOOK_NS);
+	least_ns = n->of_ns < ENOUGH_NS ? LOOK_NS : LATER_NS;
+	n->next_ns = now_ns + (pause_ns > least_ns ? pause_ns : least_ns);
 	return n->of_ns > 0 ? write_all(n, writer) : 0;
 }
 
