@@ -51,20 +51,20 @@ static double received_share(const struct view *view, size_t i)
 }
 
 static void add_batch(struct account *a, const struct view *view, const struct series_place *at,
-		      bool is_first)
+		      bool is_outside)
 {
 	const struct batch_series *s = view->series;
 	size_t i = at->i;
 	double wait_ns = time_of(s->wait_ns, i), counted_ns = wait_ns, received;
 
 	if (view->by_gpu && !is_time(s->gpu_idle_ns, i)) {
-		a->unseen_ns += time_of(s->compute_ns, i) + (is_first ? 0 : wait_ns);
+		a->unseen_ns += time_of(s->compute_ns, i) + (is_outside ? 0 : wait_ns);
 		return;
 	}
 	if (view->by_gpu)
 		counted_ns = (double)s->gpu_idle_ns[i];
 	a->step_ns += time_of(s->compute_ns, i);
-	if (is_first || !is_time(s->wait_ns, i))
+	if (is_outside || !is_time(s->wait_ns, i))
 		return;
 	a->count++;
 	a->step_ns += wait_ns - counted_ns;
@@ -154,8 +154,13 @@ void account_add(struct account *thread, const struct batch_series *s, bool by_g
 	const struct view view = look(s, by_gpu, theta_ns);
 	struct series_place at = SERIES_BEGIN;
 
+	/* After the last step of all nothing counts. */
+	bool is_cut = s->tail_begin_ns != SERIES_UNKNOWN && span->end_ns != SERIES_UNKNOWN &&
+		      s->tail_begin_ns >= span->end_ns;
+
 	while (series_next(s, &at))
-		add_batch(thread, &view, &at, at.i == 0 && !is_inside);
+		add_batch(thread, &view, &at,
+			  (at.i == 0 && !is_inside) || (at.next == s->count && is_cut));
 	add_epochs(thread, s, span);
 	if (!is_inside && s->count && is_time(s->wait_ns, 0))
 		add_startup(thread, (double)s->wait_ns[0]);

@@ -39,7 +39,7 @@ void series_init(struct batch_series *series)
 	series->cores = series->main_cores = series->other_cores = NAN;
 	series->main_share = series->worker_share = NAN;
 	series->synchronous = -1;
-	series->first_ns = series->last_ns = SERIES_UNKNOWN;
+	series->first_ns = series->last_ns = series->tail_begin_ns = SERIES_UNKNOWN;
 }
 
 /* A column that is absent stays so. */

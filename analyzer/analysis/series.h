@@ -70,10 +70,11 @@ struct batch_series {
 	size_t run_capacity;
 	struct series_epoch *epochs; /* by epoch */
 	size_t epoch_count;
-	bool is_part;        /* it does not begin with the loader's first batch */
-	int64_t first_ns;    /* when that was handed out; SERIES_UNKNOWN */
-	int64_t last_ns;     /* when the last step ended; SERIES_UNKNOWN */
-	double elsewhere_ns; /* waits for other loaders within the steps: in no column */
+	bool is_part;          /* it does not begin with the loader's first batch */
+	int64_t first_ns;      /* when that was handed out; SERIES_UNKNOWN */
+	int64_t last_ns;       /* when the last step ended; SERIES_UNKNOWN */
+	int64_t tail_begin_ns; /* of the wait for a last batch without a step; SERIES_UNKNOWN */
+	double elsewhere_ns;   /* waits for other loaders within the steps: in no column */
 	double cores;       /* that the run may use, as parts where a limit says so; NAN: unknown */
 	double main_cores;  /* what of them the consumer's process itself used; NAN: unknown */
 	double other_cores; /* ... and what other programs did; NAN: unknown */

@@ -39,7 +39,7 @@ struct head {
 	int64_t batch_count, epoch_count, time_ns;
 	int64_t load_cpu_count;
 	double load_cpu_ns;
-	int64_t first_ns, last_ns; /* of the series */
+	int64_t first_ns, last_ns, tail_begin_ns; /* of the series */
 	double elsewhere_ns;
 	struct load_totals totals;
 	struct gpu_sums gpu;
@@ -166,6 +166,7 @@ static int write_loader(struct db *db, sqlite3_stmt *stmt, const struct loader_i
 	head.load_cpu_ns = series.load_cpu_ns;
 	head.first_ns = series.first_ns;
 	head.last_ns = series.last_ns;
+	head.tail_begin_ns = series.tail_begin_ns;
 	head.elsewhere_ns = series.elsewhere_ns;
 	if (r == 0)
 		r = write_series(stmt, loader, &series);
@@ -331,6 +332,7 @@ int pack_read_series(struct db *db, int64_t loader_id, struct batch_series *seri
 	packed.load_cpu_ns = head.load_cpu_ns >= 0 ? head.load_cpu_ns : 0;
 	packed.first_ns = head.first_ns >= 0 ? head.first_ns : SERIES_UNKNOWN;
 	packed.last_ns = head.last_ns >= 0 ? head.last_ns : SERIES_UNKNOWN;
+	packed.tail_begin_ns = head.tail_begin_ns >= 0 ? head.tail_begin_ns : SERIES_UNKNOWN;
 	packed.elsewhere_ns = head.elsewhere_ns >= 0 ? head.elsewhere_ns : 0;
 	*series = packed;
 	return 0;

@@ -342,6 +342,7 @@ static void span_row(struct batch_series *series, const struct batch_row *row, i
 {
 	int64_t out_ns, end_ns;
 
+	series->tail_begin_ns = step_ns < 0 && begin_ns >= 0 ? begin_ns : SERIES_UNKNOWN;
 	if (begin_ns < 0 || row->wait_ns < 0 ||
 	    __builtin_add_overflow(begin_ns, row->wait_ns, &out_ns) ||
 	    __builtin_add_overflow(begin_ns, step_ns > row->wait_ns ? step_ns : row->wait_ns,
@@ -349,9 +350,11 @@ static void span_row(struct batch_series *series, const struct batch_row *row, i
 		return;
 	if (series->first_ns == SERIES_UNKNOWN)
 		series->first_ns = out_ns;
+	if (step_ns < 0)
+		return;
 	if (end_ns > series->last_ns)
 		series->last_ns = end_ns;
-	if (step_ns >= 0 && row->compute_ns >= 0)
+	if (row->compute_ns >= 0)
 		series->elsewhere_ns +=
 			fmax((double)(end_ns - out_ns) - (double)row->compute_ns, 0);
 }

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "older.h"
 #include "store/db.h"
 #include "store/query.h"
 #include "store/write.h"
@@ -223,14 +224,6 @@ Test(db, a_late_delivery_completes_a_load_and_nothing_else_changes)
 	cr_expect_eq(ask("SELECT wait_ns FROM t_batch"), 22);
 	cr_expect_eq(ask("SELECT step_ns FROM t_batch"), -1);
 }
-
-/* What version 6 added goes. */
-#define WITHOUT_6                                                                                  \
-	"DROP VIEW loader; DROP VIEW epoch; ALTER TABLE t_loader DROP COLUMN place;"               \
-	"ALTER TABLE t_epoch DROP COLUMN tid; ALTER TABLE t_epoch DROP COLUMN nested;"             \
-	"ALTER TABLE t_epoch DROP COLUMN stop_begin_ns; ALTER TABLE t_epoch DROP COLUMN stop_ns;"  \
-	"CREATE VIEW loader AS SELECT loader_id FROM t_loader;"                                    \
-	"CREATE VIEW epoch AS SELECT epoch FROM t_epoch;"
 
 /* A run whose drain was killed may be finished by a later version. */
 Test(db, a_database_of_version_1_can_be_written_on)

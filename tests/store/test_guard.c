@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "older.h"
 #include "store/db.h"
 #include "store/export.h"
 #include "store/query.h"
@@ -193,7 +194,8 @@ Test(guard, no_trigger_runs_in_an_upgrade)
 {
 	struct db *db;
 
-	run_sql("CREATE TABLE victim (a); INSERT INTO victim VALUES (1);"
+	run_sql(WITHOUT_6
+		"CREATE TABLE victim (a); INSERT INTO victim VALUES (1);"
 		"DROP VIEW mark; DROP TABLE t_mark; PRAGMA user_version = 3;"
 		"CREATE TABLE t_mark (ts_ns INTEGER NOT NULL, pid INTEGER, tid INTEGER NOT NULL, "
 		"text TEXT, PRIMARY KEY (ts_ns, tid)) WITHOUT ROWID;"

@@ -152,6 +152,24 @@ Test(account, of_two_loaders_each_wait_counts_once)
 	series_done(&series);
 }
 
+/* A loop that was left after next(): no step came after it. */
+Test(account, after_the_last_step_nothing_counts)
+{
+	const struct account_span span = {1000 * MS, 5000 * MS};
+
+	for (int inside = 0; inside < 2; inside++) {
+		begin(2);
+		add_two_epochs();
+		series.first_ns = span.begin_ns;
+		series.last_ns = span.end_ns;
+		series.tail_begin_ns = span.end_ns - inside;
+		account_add(&account, &series, false, 10e6, &span);
+		cr_assert_eq(account_close(&account, &span), 0);
+		expect_parts(60, inside ? 50 : 45, 340, 0);
+		series_done(&series);
+	}
+}
+
 Test(account, waits_that_do_not_fit_are_no_account)
 {
 	const struct account_span span = {1000 * MS, 1300 * MS};

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* older.h - SQL that takes from a database what later versions of the schema added. */
+#ifndef OLDER_H
+#define OLDER_H
+
+#define WITHOUT_6                                                                                  \
+	"DROP VIEW loader; DROP VIEW epoch; ALTER TABLE t_loader DROP COLUMN place;"               \
+	"ALTER TABLE t_epoch DROP COLUMN tid; ALTER TABLE t_epoch DROP COLUMN nested;"             \
+	"ALTER TABLE t_epoch DROP COLUMN stop_begin_ns; ALTER TABLE t_epoch DROP COLUMN stop_ns;"  \
+	"CREATE VIEW loader AS SELECT loader_id FROM t_loader;"                                    \
+	"CREATE VIEW epoch AS SELECT epoch FROM t_epoch;"
+
+#endif
