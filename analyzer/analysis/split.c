@@ -197,6 +197,8 @@ void split_find(const struct batch_series *s, const struct finding *f,
 	struct pools pools;
 
 	*ret = (struct split){.queued_share = NAN};
+	/* What is known of no batch is still somebody's. */
+	ret->share[s->workers == 0 ? SPLIT_SINGLE : SPLIT_UNSEEN] = 1;
 	if (!s->wait_ns || !f->steady_count)
 		return;
 	find_cold(s, f, &ret->cold);
@@ -205,12 +207,9 @@ void split_find(const struct batch_series *s, const struct finding *f,
 	fill_pools(s, f, slow, ret, &pools);
 	if (pools.queue_known_ns > 0)
 		ret->queued_share = pools.queued_ns / pools.queue_known_ns;
-	if (!(pools.wait_ns > 0))
+	if (!(pools.wait_ns > 0) || s->workers == 0)
 		return;
-	if (s->workers == 0) {
-		ret->share[SPLIT_SINGLE] = 1;
-		return;
-	}
+	ret->share[SPLIT_UNSEEN] = 0;
 	rest = 1;
 	ret->share[SPLIT_COLD] = fmin(rest, ret->cold.owned_ns / pools.wait_ns);
 	rest -= ret->share[SPLIT_COLD];

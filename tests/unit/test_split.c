@@ -306,3 +306,23 @@ Test(advice, storage_is_blamed_only_where_something_is_read)
 		series_done(&series);
 	}
 }
+
+/* Steps of 2 ms and waits below theta, of a loader that tells nothing: still the loader's. */
+Test(split, short_waits_for_an_unknown_loader_are_its_own)
+{
+	series_init(&series);
+	for (int i = 0; i < 200; i++) {
+		struct batch_row row = BATCH_ROW_UNKNOWN;
+
+		row.batch = i;
+		row.wait_ns = 500000;
+		row.compute_ns = 2000000;
+		cr_assert_eq(series_append(&series, &row), 0);
+	}
+	diagnose(NULL);
+	cr_expect(finding.starved);
+	cr_expect_eq(finding.starved_count, 0);
+	cr_expect_eq(diagnosis.cause, CAUSE_UNSEEN_LOADER);
+	cr_expect(is_advised(ADVICE_MARK_LOADS));
+	series_done(&series);
+}
