@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """How good are the predictions: each against the same training, really run with that setting.
 
-usage: predict.py [--keep FOLDER | --from FOLDER] [BASE...] (of pairs.py). A training is recorded (A) and its report asked what
-each change would bring; then it is run with each (B), without dlprof, and the script's own clock
-says what came of it: A, B, A, B, of which the medians count. Some run beside programs that are
-always busy. Takes a quarter of an hour, which should be one in which the machine does nothing else.
-TEST_VENV names a virtual environment whose torch knows in_order; without it such pairs are left out.
+usage: predict.py [--keep FOLDER | --from FOLDER] [BASE...] (of pairs.py)
+
+A training is recorded (A) and its report asked what each change would bring; then it is run with
+each (B), without dlprof, and the script's own clock says what came of it: A, B, A, B, of which the
+medians count. Some run beside programs that are always busy. Takes a quarter of an hour, which
+should be one in which the machine does nothing else. TEST_VENV names a virtual environment whose
+torch knows in_order; without it such pairs are left out.
 --keep: what was measured stays there; --from: it is judged once more, and nothing is run.
 
 rate: batches over the time from the first one's arrival to the end of the last step.

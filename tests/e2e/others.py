@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cores that another program takes are seen, and not promised to more workers.
+"""Cores that another program takes are seen, and more workers are promised what they really get of
+them: the scheduler gives four threads beside a fifth more of a core than two beside a third.
 
 usage: others.py. A training whose two workers need all of one core, without and beside a program
 that never stops: the same training in both, and what it is told. Whoever else uses the core, the
@@ -20,7 +21,7 @@ import trainings  # noqa: E402
 PLAN = {"workers": 2, "batches": 500, "load_s": 0.01, "cpu_share": 1, "step_s": 0.002, "cores": 1}
 CORE = sorted(os.sched_getaffinity(0))[0]
 ENOUGH = 0.75  # of what the other program used; the windows are not quite the same
-NO_GAIN = 0.15
+GAIN_TOLERANCE = 0.12
 TOLERANCE = 0.1  # of the core
 ATTEMPTS = 3
 TICK_NS = 10**9 // os.sysconf("SC_CLK_TCK")
@@ -118,17 +119,22 @@ def attempt():
     other = Other()
     try:
         others, true, twice, cause, run = train("beside")
+        more, = trainings.run([("more", dict(PLAN, workers=2 * PLAN["workers"]))], preload=False)
     finally:
         other.stop()
     cores = other.cores(run.truth)
     t.say("the other program had {:.2f} of the core".format(cores))
     t.check(others <= 1.02, "others have more than there is", others)
-    t.check(twice < NO_GAIN, "twice the workers would bring", twice)
-    t.equal(cause, "cpu_contention")
+    # Receiving waits for the core as loading does, and which of them waits longer is chance.
+    t.check(cause in ("cpu_contention", "delivery"), cause)
     said = t.report("-v", run.database)
     t.check("other programs took" in said.out, said.out)
     wrong = [(ours, kernels) for ours, kernels in (alone[:2], (others, true))
              if abs(ours - kernels) > TOLERANCE]
+    gain = trainings.rate(PLAN, more.truth, 2) / trainings.rate(PLAN, run.truth, 2) - 1
+    t.say("twice the workers really brought {:+.0%}".format(gain))
+    if abs(twice - gain) > GAIN_TOLERANCE:
+        wrong.append((twice, "promised of", gain))
     # Whatever else runs on this machine only adds to it.
     return wrong + [(others, "of", cores)] * (others < ENOUGH * cores)
 
