@@ -9,24 +9,24 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-#include "activate.h"
-#include "clock.h"
-#include "config.h"
+#include "base/clock.h"
+#include "base/config.h"
+#include "base/log.h"
+#include "base/place.h"
+#include "base/sys.h"
+#include "batch/nvtx.h"
+#include "batch/scope.h"
 #include "cuda/attach.h"
 #include "cuda/driver.h"
-#include "hooks/dl.h"
-#include "hooks/got.h"
-#include "hooks/module.h"
-#include "log.h"
-#include "nvtx.h"
-#include "place.h"
 #include "python/audit.h"
 #include "python/patch.h"
 #include "python/pipes.h"
-#include "scope.h"
-#include "segment.h"
-#include "summary.h"
-#include "sys.h"
+#include "record/activate.h"
+#include "record/segment.h"
+#include "record/summary.h"
+#include "slots/dl.h"
+#include "slots/got.h"
+#include "slots/module.h"
 
 static void begin_recording(void)
 {

@@ -64,7 +64,7 @@ static enum owner whose(const char *name, bool first, const struct parcel *parce
 	return is_of_run(name, parcel->run_id) ? OURS : OTHERS;
 }
 
-/* "run.db", "run-2.db", ... as shim/run.c counts. */
+/* "run.db", "run-2.db", ... as shim/record/run.c counts. */
 static int make_name(const char *target, int number, char *ret)
 {
 	const char *slash = strrchr(target, '/'), *dot = strrchr(target, '.');

@@ -5,18 +5,18 @@
 #include <errno.h>
 #include <string.h>
 
-#include "clock.h"
+#include "base/clock.h"
+#include "base/text.h"
 #include "cuda/api.h"
 #include "cuda/attach.h"
 #include "cuda/buffers.h"
 #include "cuda/clock_map.h"
 #include "cuda/pack.h"
 #include "cuda/record.h"
-#include "hooks/dl.h"
-#include "segment.h"
-#include "tally.h"
-#include "text.h"
-#include "thread.h"
+#include "record/segment.h"
+#include "record/tally.h"
+#include "record/thread.h"
+#include "slots/dl.h"
 
 #define BRACKETS   30      /* looks at the clocks, of which the quickest counts */
 #define ROOM_NS    2000000 /* until the drain is asked again whether there is room */

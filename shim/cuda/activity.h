@@ -9,9 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/sys.h"
 #include "cuda/cupti.h"
 #include "dlprof/event.h"
-#include "sys.h"
 
 enum activity_level {
 	ACTIVITY_MEMCPY,  /* no kernels */

@@ -9,9 +9,12 @@
 #include <string.h>
 #include <time.h>
 
-#include "activate.h"
-#include "clock.h"
-#include "config.h"
+#include "base/clock.h"
+#include "base/config.h"
+#include "base/environment.h"
+#include "base/sys.h"
+#include "base/text.h"
+#include "batch/consumer.h"
 #include "cuda/activity.h"
 #include "cuda/api.h"
 #include "cuda/buffers.h"
@@ -19,13 +22,10 @@
 #include "cuda/cupti.h"
 #include "cuda/driver.h"
 #include "cuda/manners.h"
-#include "environment.h"
-#include "hooks/dl.h"
-#include "python/consumer.h"
-#include "segment.h"
-#include "sys.h"
-#include "text.h"
-#include "thread.h"
+#include "record/activate.h"
+#include "record/segment.h"
+#include "record/thread.h"
+#include "slots/dl.h"
 
 #define VARIABLE       "CUDA_INJECTION64_PATH"
 #define MS             UINT64_C(1000000)

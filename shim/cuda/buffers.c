@@ -5,8 +5,8 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 
-#include "clock.h"
-#include "sys.h"
+#include "base/clock.h"
+#include "base/sys.h"
 
 #define SOFT_MAX     256 /* 64 MB, touched as far as they are in use */
 #define HARD_MAX     512 /* for a CUPTI that breaks without */

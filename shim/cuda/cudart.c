@@ -3,9 +3,9 @@
 
 #include <stdatomic.h>
 
-#include "activate.h"
-#include "clock.h"
+#include "base/clock.h"
 #include "cuda/attach.h"
+#include "record/activate.h"
 
 #define LAUNCHES_MOST 1024               /* to one record */
 #define LAUNCHES_NS   UINT64_C(10000000) /* ... which covers no more than this */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cudart.h - what the host sees of CUDA: calls of libcudart, through the callers' own slots like
- * those of decoders (hooks/decode.def).
+ * those of decoders (decode/decode.def).
  *
  * With CUPTI they only count launches, so that its falling silent is noticed. Without it they are
  * all there is: launches, how long the host was blocked, and bytes that were copied. Libraries with
@@ -16,7 +16,7 @@
 
 #include "cuda/driver.h"
 #include "dlprof/event.h"
-#include "thread.h"
+#include "record/thread.h"
 
 /* When this process launched a kernel or a graph the last time, to a microsecond or so; 0: never.
  */

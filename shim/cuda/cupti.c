@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hooks/dl.h"
-#include "hooks/elf.h"
-#include "hooks/module.h"
+#include "slots/dl.h"
+#include "slots/elf.h"
+#include "slots/module.h"
 
 struct cupti cupti;
 

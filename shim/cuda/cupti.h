@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sys.h"
-#include "text.h"
+#include "base/sys.h"
+#include "base/text.h"
 
 typedef void cupti_request_function(uint8_t **buffer, size_t *size, size_t *max_records);
 typedef void cupti_complete_function(void *context, uint32_t stream, uint8_t *buffer, size_t size,

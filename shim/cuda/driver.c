@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "activate.h"
-#include "config.h"
+#include "base/config.h"
+#include "base/sys.h"
 #include "cuda/cudart.h"
-#include "hooks/dl.h"
-#include "segment.h"
-#include "sys.h"
+#include "record/activate.h"
+#include "record/segment.h"
+#include "slots/dl.h"
 
 #define INSTANCE_MAX  4     /* its twin for the thread's own stream, and a second libcuda */
 #define VERSION_KNOWN 13000 /* of CUDA: driver.def holds for its headers */

@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-#include "sys.h"
+#include "base/sys.h"
 
 enum driver_row {
 #define DRIVER(family, version, base, symbol, params, args) DRIVER_ROW_##symbol,

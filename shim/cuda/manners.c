@@ -6,13 +6,13 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "activate.h"
-#include "clock.h"
+#include "base/clock.h"
+#include "base/sys.h"
 #include "cuda/activity.h"
 #include "cuda/attach.h"
 #include "cuda/cupti.h"
-#include "hooks/dl.h"
-#include "sys.h"
+#include "record/activate.h"
+#include "slots/dl.h"
 
 #define QUIET_NS 100000000 /* profilers disable and enable again, kind by kind */
 

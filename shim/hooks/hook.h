@@ -32,10 +32,10 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "activate.h"
-#include "fd.h"
-#include "span.h"
-#include "sys.h"
+#include "base/sys.h"
+#include "record/activate.h"
+#include "record/fd.h"
+#include "record/span.h"
 
 #ifdef _FILE_OFFSET_BITS
 #error "_FILE_OFFSET_BITS turns open into open64: the wrong names would be exported"

@@ -8,8 +8,8 @@
 #include <errno.h>
 #include <stdarg.h>
 
-#include "clock.h"
-#include "tally.h"
+#include "base/clock.h"
+#include "record/tally.h"
 
 OFTEN bool hook_open_begin(struct span *span)
 {

@@ -10,10 +10,10 @@
 #include "hooks/hook.h"
 
 #include "cuda/attach.h"
-#include "hooks/dl.h"
-#include "hooks/module.h"
 #include "init.h"
-#include "segment.h"
+#include "record/segment.h"
+#include "slots/dl.h"
+#include "slots/module.h"
 
 #define DEFINE_EXIT(hook_name)                                                                     \
 	HOOK_EXPORT void hook_name(int status)                                                     \

@@ -16,8 +16,8 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "hooks/dl.h"
-#include "hooks/next.h"
+#include "slots/dl.h"
+#include "slots/next.h"
 
 static void *find_moved(const char *name);
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "quick.h"
+#include "record/quick.h"
 
 /* BEGIN_x and END_x see the wrapper's parameters, `span` and `result`. */
 #define BEGIN_OPEN	 hook_open_begin(&span)

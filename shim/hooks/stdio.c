@@ -17,7 +17,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "quick.h"
+#include "record/quick.h"
 
 /* glibc's libio.h, which it does not install. */
 #define STREAM_EOF_SEEN	  0x0010

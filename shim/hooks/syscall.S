@@ -11,7 +11,7 @@
  */
 #include <asm/unistd.h>
 
-#include "hooks/branch.h"
+#include "slots/branch.h"
 
 	.hidden activate_cell
 	.hidden real

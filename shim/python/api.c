@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "hooks/dl.h"
-#include "sys.h"
+#include "base/sys.h"
+#include "slots/dl.h"
 
 struct api py;
 

@@ -15,19 +15,19 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "activate.h"
+#include "base/sys.h"
+#include "base/text.h"
+#include "batch/scope.h"
 #include "python/api.h"
+#include "python/batch_fn.h"
 #include "python/boundary.h"
 #include "python/importing.h"
-#include "python/batch_fn.h"
 #include "python/loader.h"
 #include "python/patch.h"
 #include "python/steps.h"
 #include "python/torch.h"
-#include "scope.h"
-#include "segment.h"
-#include "sys.h"
-#include "text.h"
+#include "record/activate.h"
+#include "record/segment.h"
 
 typedef int (*audit_function)(const char *event, PyObject *args, void *data);
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "config.h"
+#include "base/config.h"
 #include "python/loader.h"
 #include "python/patch.h"
 

@@ -4,13 +4,13 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "activate.h"
-#include "hooks/rows.h"
+#include "base/text.h"
+#include "batch/scope.h"
+#include "decode/rows.h"
 #include "python/patch.h"
-#include "scope.h"
-#include "span.h"
-#include "tally.h"
-#include "text.h"
+#include "record/activate.h"
+#include "record/span.h"
+#include "record/tally.h"
 
 struct image {
 	char format[24];

@@ -3,11 +3,11 @@
 
 #include <string.h>
 
-#include "clock.h"
-#include "segment.h"
-#include "summary.h"
-#include "sys.h"
-#include "thread.h"
+#include "base/clock.h"
+#include "base/sys.h"
+#include "record/segment.h"
+#include "record/summary.h"
+#include "record/thread.h"
 
 #define FEED_MAX 8
 

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "python/consumer.h"
+#include "batch/consumer.h"
 
 #define FEED_WORKER_MAX 128
 #define FEED_HELD_MAX   1024 /* results that came before their turn, at most */

@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-#include "activate.h"
-#include "clock.h"
-#include "python/consumer.h"
+#include "base/clock.h"
+#include "batch/consumer.h"
 #include "python/relay.h"
 #include "python/tfdata.h"
-#include "segment.h"
+#include "record/activate.h"
+#include "record/segment.h"
 
 #define FOLLOWED_MAX 128
 

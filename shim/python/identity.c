@@ -3,11 +3,11 @@
 
 #include <string.h>
 
+#include "base/sys.h"
+#include "base/text.h"
 #include "python/origin.h"
-#include "segment.h"
-#include "sys.h"
-#include "text.h"
-#include "thread.h"
+#include "record/segment.h"
+#include "record/thread.h"
 
 #define LOADER_MAX 256 /* the text of note_crowd() says it, too */
 

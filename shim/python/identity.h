@@ -14,8 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "batch/consumer.h"
 #include "python/api.h"
-#include "python/consumer.h"
 
 /* From the loader's constructor, with the program's frames above. */
 void identity_made(PyObject *loader);

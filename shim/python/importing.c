@@ -4,7 +4,7 @@
 #include <stdint.h>
 
 #include "python/patch.h"
-#include "thread.h"
+#include "record/thread.h"
 
 /* importlib._bootstrap._find_and_load(name, import_): each import of what is not there yet. */
 static PyObject *on_find_and_load(PyObject *original, PyObject *args, PyObject *kwargs)

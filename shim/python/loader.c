@@ -3,14 +3,14 @@
 
 #include <string.h>
 
-#include "clock.h"
-#include "marks.h"
+#include "base/clock.h"
+#include "base/sys.h"
+#include "batch/marks.h"
 #include "python/follow.h"
 #include "python/patch.h"
 #include "python/relay.h"
 #include "python/tfdata.h"
-#include "segment.h"
-#include "sys.h"
+#include "record/segment.h"
 
 #define CLASS_MAX    64
 #define DALI_API_ITERATOR 1 /* nvidia.dali.types.PipelineAPIType */

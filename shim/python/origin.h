@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "text.h"
+#include "base/text.h"
 
 /*
  * A hash of the calls that lead here, 0 where there are none: of the nearest outside torch, and of

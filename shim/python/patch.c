@@ -4,9 +4,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "activate.h"
-#include "segment.h"
-#include "text.h"
+#include "base/text.h"
+#include "record/activate.h"
+#include "record/segment.h"
 
 #define POINT_MAX 64
 

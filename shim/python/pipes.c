@@ -8,14 +8,14 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 
-#include "activate.h"
-#include "clock.h"
-#include "python/consumer.h"
+#include "base/clock.h"
+#include "base/sys.h"
+#include "batch/consumer.h"
+#include "batch/scope.h"
 #include "python/feed.h"
-#include "run.h"
-#include "scope.h"
-#include "sys.h"
-#include "thread.h"
+#include "record/activate.h"
+#include "record/run.h"
+#include "record/thread.h"
 
 /* DataLoader's MP_STATUS_CHECK_INTERVAL, of which getting a lock first takes a part. */
 #define TIMEOUT_MS    5000

@@ -3,10 +3,10 @@
 
 #include <time.h>
 
-#include "clock.h"
+#include "base/clock.h"
+#include "base/sys.h"
 #include "python/identity.h"
-#include "segment.h"
-#include "sys.h"
+#include "record/segment.h"
 
 #define RELAY_MAX   16
 #define PASSED_MAX  128

@@ -13,8 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "python/consumer.h"
-#include "thread.h"
+#include "batch/consumer.h"
+#include "record/thread.h"
 
 struct relay;
 

@@ -3,13 +3,13 @@
 
 #include <stdint.h>
 
-#include "activate.h"
-#include "clock.h"
+#include "base/clock.h"
+#include "base/text.h"
 #include "python/audit.h"
 #include "python/patch.h"
-#include "span.h"
-#include "tally.h"
-#include "text.h"
+#include "record/activate.h"
+#include "record/span.h"
+#include "record/tally.h"
 
 /* Attributes of a stand-in. */
 static struct api_name object_name = {"_dlprof_object", NULL};	/* what it stands for */

@@ -4,12 +4,12 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "activate.h"
-#include "clock.h"
-#include "hooks/got.h"
-#include "python/consumer.h"
-#include "segment.h"
-#include "thread.h"
+#include "base/clock.h"
+#include "batch/consumer.h"
+#include "record/activate.h"
+#include "record/segment.h"
+#include "record/thread.h"
+#include "slots/got.h"
 
 #define ITERATOR_MAX 128
 

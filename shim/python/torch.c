@@ -4,14 +4,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "activate.h"
-#include "clock.h"
+#include "base/clock.h"
+#include "base/sys.h"
+#include "batch/consumer.h"
 #include "python/audit.h"
-#include "python/consumer.h"
 #include "python/identity.h"
 #include "python/patch.h"
 #include "python/relay.h"
-#include "sys.h"
+#include "record/activate.h"
 
 #define DATALOADER "torch.utils.data.dataloader"
 #define STATEFUL   "torchdata.stateful_dataloader.stateful_dataloader"

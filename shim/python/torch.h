@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/sys.h"
 #include "python/api.h"
-#include "sys.h"
 
 /* torchdata's StatefulDataLoader is a DataLoader with iterators and workers of its own. */
 enum torch_package { TORCH, TORCHDATA, TORCH_PACKAGE_MAX };

@@ -2,14 +2,14 @@
 /* torch_worker.c - the side of PyTorch's loaders that loads, in a worker or in the main process. */
 #include "python/torch.h"
 
-#include "activate.h"
-#include "clock.h"
+#include "base/clock.h"
+#include "batch/consumer.h"
+#include "batch/scope.h"
 #include "python/audit.h"
-#include "python/consumer.h"
 #include "python/patch.h"
 #include "python/steps.h"
-#include "scope.h"
-#include "span.h"
+#include "record/activate.h"
+#include "record/span.h"
 
 #define FETCH "torch.utils.data._utils.fetch"
 

@@ -19,7 +19,7 @@ ATTEMPTS = 5
 TOLERANCE = 0.03
 # As in rows_host.py, rows_jpeg.h, rows_caller.c.
 IMAGES, ROWS, ROW_NS, GAP_NS, BROKEN = 30, 120, 10000, 5000, "1600"
-TIMED = 17  # as in hooks/rows.h: rows around the gaps that are measured
+TIMED = 17  # as in decode/rows.h: rows around the gaps that are measured
 
 
 def attempt(folder):

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "hooks/elf.h"
+#include "slots/elf.h"
 
 #define IMAGE_MAX (1 << 20)
 #define PARTS_MAX 16

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * every_row.c - calls every function of hooks/decode.def, through its own import slots, and looks
+ * every_row.c - calls every function of decode/decode.def, through its own import slots, and looks
  * in the segment of this very process for what was counted.
  *
  * Runs under the preload with DLPROF_ACTIVATE=always. What a family must say of a call that did its
@@ -52,7 +52,7 @@ static const struct {
 } libraries[] = {
 #define DECODER(id, name, format, sort, mark, first, second)                                       \
 	{name, format, mark, DECODE_SORT_##sort},
-#include "hooks/libraries.def"
+#include "decode/libraries.def"
 #undef DECODER
 };
 
@@ -550,7 +550,7 @@ static void try(enum decode_row_id row, const char *name, enum decode_library_id
 	{                                                                                          \
 		name args;                                                                         \
 	}
-#include "hooks/decode.def"
+#include "decode/decode.def"
 #undef DECODE
 #undef DECODE_VOID
 
@@ -584,7 +584,7 @@ int main(void)
 	try(DECODE_ROW_##name, #name, DECODE_##library, family, hit_##name, true);                 \
 	try(DECODE_ROW_##name, #name, DECODE_##library, family, hit_##name, false);
 #define DECODE_VOID(library, family, name, params, args) DECODE(library, family, , name, , )
-#include "hooks/decode.def"
+#include "decode/decode.def"
 	printf("%d rows, %d failures\n", DECODE_ROW_MAX, failures);
 	return failures != 0;
 }

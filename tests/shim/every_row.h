@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * every_row.h - a library that has every function of hooks/decode.def and does nothing:
+ * every_row.h - a library that has every function of decode/decode.def and does nothing:
  * every_row_library.c; and what every_row.c tells it to do instead.
  */
 #ifndef EVERY_ROW_H
@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "hooks/decode.h"
+#include "decode/decode.h"
 
 #define ROW_WIDTH  300
 #define ROW_HEIGHT 200
@@ -35,7 +35,7 @@ extern ROW_EXPORT uint32_t row_calls[DECODE_ROW_MAX];
 #define DECODE(library, family, type, name, params, args) ROW_EXPORT type name params;
 #define DECODE_VOID(library, family, name, params, args)                                           \
 	DECODE(library, family, void, name, params, args)
-#include "hooks/decode.def"
+#include "decode/decode.def"
 #undef DECODE
 #undef DECODE_VOID
 

@@ -32,7 +32,7 @@ static void called(enum decode_row_id row)
 	{                                                                                          \
 		called(DECODE_ROW_##name);                                                         \
 	}
-#include "hooks/decode.def"
+#include "decode/decode.def"
 #undef DECODE
 #undef DECODE_VOID
 

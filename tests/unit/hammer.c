@@ -16,11 +16,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "activate.h"
-#include "fd.h"
 #include "hammer.h"
-#include "segment.h"
-#include "thread.h"
+#include "record/activate.h"
+#include "record/fd.h"
+#include "record/segment.h"
+#include "record/thread.h"
 
 #define THREAD_COUNT 8
 #define RECORD_COUNT 20000

@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-#include "clock.h"
+#include "base/clock.h"
 #include "cuda/buffers.h"
 
 enum { SOFT = 256, HARD = 512, RECORD = 216 };

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "hooks/elf.h"
-#include "hooks/image.h"
-#include "hooks/next.h"
+#include "decode/image.h"
+#include "slots/elf.h"
+#include "slots/next.h"
 
 int next_door(void);
 

@@ -9,9 +9,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "fd.h"
-#include "segment.h"
-#include "thread.h"
+#include "record/fd.h"
+#include "record/segment.h"
+#include "record/thread.h"
 
 static char folder[] = "/tmp/dlprof-fd-XXXXXX";
 

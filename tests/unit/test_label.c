@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "label.h"
+#include "base/label.h"
 
 Test(label, steps_by_their_words)
 {

@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
+#include "base/clock.h"
 #include "cuda/activity.h"
 #include "cuda/attach.h"
 #include "cuda/cupti.h"
 #include "cuda/manners.h"
 #include "cuda/record.h"
-#include "hooks/dl.h"
+#include "slots/dl.h"
 
 int cuptiActivityRegisterCallbacks(cupti_request_function *request,
 				   cupti_complete_function *complete);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mask.h"
+#include "base/mask.h"
 
 #define HF  "hf_AbCdEfGhIjKlMnOpQrStUvWxYz01234567"
 #define JWT "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0In0.dozjgNryP4J3jVmNHl0w5N"

@@ -7,14 +7,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "activate.h"
-#include "clock.h"
-#include "config.h"
-#include "fd.h"
-#include "quick.h"
-#include "segment.h"
-#include "span.h"
-#include "thread.h"
+#include "base/clock.h"
+#include "base/config.h"
+#include "record/activate.h"
+#include "record/fd.h"
+#include "record/quick.h"
+#include "record/segment.h"
+#include "record/span.h"
+#include "record/thread.h"
 
 static volatile uint32_t on = 1;
 static const volatile uint32_t off;

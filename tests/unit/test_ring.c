@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "activate.h"
-#include "segment.h"
-#include "thread.h"
+#include "record/activate.h"
+#include "record/segment.h"
+#include "record/thread.h"
 
 #define STEPS	  20000
 #define PUSH_MOST 3000000

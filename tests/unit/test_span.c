@@ -9,11 +9,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "activate.h"
-#include "config.h"
-#include "segment.h"
-#include "span.h"
-#include "thread.h"
+#include "base/config.h"
+#include "record/activate.h"
+#include "record/segment.h"
+#include "record/span.h"
+#include "record/thread.h"
 
 static const volatile uint32_t on = 1;
 static const volatile uint32_t off;

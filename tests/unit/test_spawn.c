@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <sys/wait.h>
 
-#include "sys.h"
+#include "base/sys.h"
 
 #define STACK_BYTES 65536
 

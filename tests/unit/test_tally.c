@@ -7,13 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "activate.h"
-#include "config.h"
-#include "fd.h"
-#include "segment.h"
-#include "span.h"
-#include "tally.h"
-#include "thread.h"
+#include "base/config.h"
+#include "record/activate.h"
+#include "record/fd.h"
+#include "record/segment.h"
+#include "record/span.h"
+#include "record/tally.h"
+#include "record/thread.h"
 
 #define FILES	DLPROF_TALLY_NAMED_COUNT
 #define FOLDERS (FILES + DLPROF_TALLY_FILE_COUNT)

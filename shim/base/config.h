@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* config.h - the DLPROF_* environment, read once when the process begins to record. */
+#ifndef CONFIG_H
+#define CONFIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/sys.h"
+
+enum config_detail {
+	CONFIG_DETAIL_BATCHES,	/* per batch only */
+	CONFIG_DETAIL_SLOW,	/* and single operations above slow_ns */
+	CONFIG_DETAIL_ALL,	/* and every operation */
+};
+
+enum config_cuda {
+	CONFIG_CUDA_OFF,
+	CONFIG_CUDA_MEMCPY,	/* no kernels */
+	CONFIG_CUDA_DEFAULT,
+	CONFIG_CUDA_API,
+	CONFIG_CUDA_FULL,	/* each kernel of a graph */
+};
+
+struct config {
+	const char *out;		/* pattern of the database's path */
+	const char *segment_dir;	/* NULL: choose */
+	const char *log;		/* NULL: silent, "stderr", or a path */
+	enum config_detail detail;
+	enum config_cuda cuda;
+	uint64_t slow_ns;
+	bool activate_always;
+	bool quiet;
+};
+
+extern HIDDEN struct config config;
+
+#define CONFIG_BATCH_FN_MAX 256
+
+/* DLPROF_BATCH_FN if it is set and well-formed, "module:name" or "module:Class.name"; else NULL. */
+const char *config_batch_fn(void);
+
+#define CONFIG_NVTX_MAX 64
+
+/* DLPROF_NVTX if it asks for ranges: "1", or the name of those that are steps; else NULL. */
+const char *config_nvtx(void);
+
+/* DLPROF_DISABLE: the one variable that the constructor asks for in every process. */
+bool config_disabled(void);
+
+/* DLPROF_CUDA is "off", asked for before `config` is filled. */
+bool config_cuda_is_off(void);
+
+/* Fills `config`. A bad value leaves the default in force and is remembered for config_note(). */
+void config_read(void);
+
+/* Tells the database of bad values and unknown names, through segment_note(). */
+void config_note(void);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/environment.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/sys.h"
+#include "base/text.h"
+
+extern char **environ;
+
+/*
+ * setenv() may free the array that another thread's getenv() is walking, so a new array goes into
+ * place with one store and the old one stays as it is.
+ */
+int environment_set(const char *name, const char *value)
+{
+	size_t count = 0, size, length = strlen(name);
+	size_t kept = 0;
+	char **before = environ, **copy, *entry, *old;
+
+	while (before && before[count])
+		count++;
+	size = (count + 2) * sizeof(char *) + length + strlen(value) + 1;
+	copy = sys_mmap(size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	if (sys_mmap_failed(copy))
+		return -ENOMEM;
+	entry = (char *)(copy + count + 2);
+	memcpy(entry, name, length);
+	strcpy(entry + length, value);
+	/* Another thread may take some out meanwhile, or add. */
+	for (size_t i = 0; i < count; i++) {
+		old = __atomic_load_n(&before[i], __ATOMIC_RELAXED);
+		if (!old)
+			break;
+		if (strncmp(old, name, length) != 0)
+			copy[kept++] = old;
+	}
+	copy[kept++] = entry;
+	copy[kept] = NULL;
+	__atomic_store_n(&environ, copy, __ATOMIC_RELEASE);
+	return 0;
+}
+
+/*
+ * This library as ld.so found it, which is enough: dlopen() of it is told by the file, not by the
+ * name.
+ */
+static const char *own_path(void)
+{
+	static const char here;
+	static char own[1024];
+	struct text path;
+	Dl_info info;
+	long r;
+
+	if (own[0])
+		return own;
+	if (!dladdr(&here, &info) || !info.dli_fname || !strchr(info.dli_fname, '/'))
+		return NULL;
+	text_init(&path, own, sizeof(own));
+	if (info.dli_fname[0] != '/') {
+		r = sys_call2(SYS_getcwd, own, sizeof(own));
+		if (r <= 0 || own[0] != '/') {
+			own[0] = '\0';
+			return NULL;
+		}
+		path.length = strlen(own);
+		text_add(&path, "/");
+	}
+	text_add(&path, info.dli_fname);
+	if (path.cut)
+		own[0] = '\0';
+	return own[0] ? own : NULL;
+}
+
+void environment_inject(const char *name)
+{
+	char assigned[64];
+	struct text text;
+
+	if (getenv(name) || !own_path())
+		return;
+	text_init(&text, assigned, sizeof(assigned));
+	text_add(&text, name);
+	text_add(&text, "=");
+	environment_set(assigned, own_path());
+}
+
+bool environment_is_others(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value && value[0] && !(own_path() && strcmp(value, own_path()) == 0);
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Everything from guard_begin() on runs in the guard: raw system calls alone, since errno and other
+ * thread-local storage belong to a thread of the host that may be gone.
+ */
+#include "base/guard.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+
+#include "base/clock.h"
+#include "base/sys.h"
+
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+
+#define MEMORY_BYTES 32768
+#define NS_PER_MS    1000000
+#define START_MS     50   /* between two looks whether the guard still lives */
+#define EXEC_MS      1000 /* between two looks whether the host called execve() */
+#define OLD_MS       100  /* the same, and for its end, where the kernel has no pidfd_open() */
+
+struct guard {
+	int (*start)(void *argument);
+	void *argument;
+	int host;
+	int guarded;      /* pid of the child, or -errno */
+	uint32_t started; /* futex: `guarded` is set */
+	uint64_t cookie;  /* what the host's memory has here until execve() */
+	bool can_look;
+};
+
+bool guard_is_needed(void)
+{
+	const char *preload = getenv("LD_PRELOAD");
+	int subreaper = 0;
+
+	sys_call2(SYS_prctl, PR_GET_CHILD_SUBREAPER, &subreaper);
+	/* Valgrind ends a program that makes a process which is neither thread nor vfork child. */
+	return (subreaper || sys_getpid() == 1) && !(preload && strstr(preload, "vgpreload_core"));
+}
+
+/* Whether this child has ended; of one that has, nothing is left then. */
+static bool reap(int pid)
+{
+	return sys_call4(SYS_wait4, pid, NULL, WNOHANG | __WALL, NULL) != 0;
+}
+
+/* The host's folder and files are not ours to hold. */
+static void leave_host(void)
+{
+	sys_call1(SYS_chdir, "/");
+	if (sys_call3(SYS_close_range, 0, ~0U, 0) < 0)
+		for (int fd = 0; fd < 65536; fd++)
+			sys_close(fd);
+}
+
+/*
+ * False where this cannot be known, as under a seccomp filter: can_look is made while the host
+ * waits for us. A process that ends has no memory (ESRCH) a while before it is gone.
+ */
+static bool is_other_program(const struct guard *guard)
+{
+	uint64_t seen = 0;
+	struct iovec to = {&seen, sizeof(seen)};
+	struct iovec from = {(void *)&guard->cookie, sizeof(seen)};
+	long r = sys_call6(SYS_process_vm_readv, guard->host, (long)&to, 1, (long)&from, 1, 0);
+
+	return guard->can_look && r != -ESRCH && (r != sizeof(seen) || seen != guard->cookie);
+}
+
+/* Until the host or the child ends; true: the child lives, and must not be the host's. */
+static bool watch(const struct guard *guard)
+{
+	struct pollfd ends[] = {
+		{(int)sys_call2(SYS_pidfd_open, guard->host, 0), POLLIN, 0},
+		{(int)sys_call2(SYS_pidfd_open, guard->guarded, 0), POLLIN, 0},
+	};
+	const long ms = ends[0].fd < 0 || ends[1].fd < 0 ? OLD_MS : EXEC_MS;
+
+	for (;;) {
+		struct timespec pause = {ms / 1000, ms % 1000 * NS_PER_MS};
+
+		/* A pid belongs to the host as long as it is our parent's. */
+		if (sys_call0(SYS_getppid) != guard->host || (ends[0].revents & POLLIN))
+			return false;
+		if (reap(guard->guarded))
+			return false;
+		if (is_other_program(guard))
+			return true;
+		sys_call6(SYS_ppoll, (long)ends, 2, (long)&pause, 0, 0, 0);
+	}
+}
+
+static void guard_begin(void *memory)
+{
+	struct guard *guard = memory;
+
+	/* What kills the host's group would leave the drain to the host. */
+	sys_call2(SYS_setpgid, 0, 0);
+	sys_call2(SYS_prctl, PR_SET_NAME, "dlprof-guard");
+	guard->can_look = true;
+	guard->can_look = !is_other_program(guard);
+	guard->guarded = guard->start(guard->argument);
+	/* From here on what `argument` points to may be gone. */
+	__atomic_store_n(&guard->started, 1, __ATOMIC_RELEASE);
+	sys_call3(SYS_futex, &guard->started, FUTEX_WAKE_PRIVATE, 1);
+	if (guard->guarded > 0) {
+		leave_host();
+		/*
+		 * The new program shares no memory with us, so we would keep all of the old one's.
+		 * It adopts orphans still: so the drain ends, and dlprof-report takes what it had
+		 * not.
+		 */
+		if (watch(guard)) {
+			sys_call2(SYS_kill, guard->guarded, SIGKILL);
+			sys_call4(SYS_wait4, guard->guarded, NULL, __WALL, NULL);
+		}
+	}
+	sys_call1(SYS_exit_group, 0);
+}
+
+/* The guard before this one ended when its drain was killed; else its memory stays to the end. */
+static void replace(struct guard *with, int pid)
+{
+	static struct guard *last;
+	static int last_pid, host;
+
+	/* A forked child has no guard, nor this memory. */
+	if (last && host == sys_getpid() && reap(last_pid))
+		sys_munmap(last, MEMORY_BYTES);
+	last = with;
+	last_pid = pid;
+	host = sys_getpid();
+}
+
+int guard_start(int (*start)(void *argument), void *argument)
+{
+	const struct timespec pause = {.tv_nsec = START_MS * NS_PER_MS};
+	struct guard *guard;
+	int pid, guarded;
+
+	guard = sys_mmap(MEMORY_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	if (sys_mmap_failed(guard))
+		return -ENOMEM;
+	sys_call3(SYS_madvise, guard, MEMORY_BYTES, MADV_DONTFORK);
+	guard->start = start;
+	guard->argument = argument;
+	guard->host = sys_getpid();
+	guard->guarded = -EAGAIN;
+	guard->cookie = clock_now_ns() ^ (uintptr_t)guard;
+	pid = (int)sys_spawn(CLONE_VM, (char *)guard + MEMORY_BYTES, guard_begin, guard);
+	while (pid > 0 && !__atomic_load_n(&guard->started, __ATOMIC_ACQUIRE)) {
+		sys_call4(SYS_futex, &guard->started, FUTEX_WAIT_PRIVATE, 0, &pause);
+		if (reap(pid))
+			break; /* somebody killed it, unless it is done */
+	}
+	guarded = pid < 0 ? pid : guard->guarded;
+	if (guarded > 0) {
+		replace(guard, pid);
+		return guarded;
+	}
+	if (pid > 0)
+		sys_call4(SYS_wait4, pid, NULL, __WALL, NULL);
+	sys_munmap(guard, MEMORY_BYTES);
+	return guarded;
+}

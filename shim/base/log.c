@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/log.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include "base/config.h"
+#include "base/sys.h"
+#include "base/text.h"
+#include "record/segment.h"
+
+#define BIT(signal) (UINT64_C(1) << ((signal)-1))
+
+/*
+ * What tells one file from another. An inode's number is given to the next file as soon as the
+ * first is deleted, hence the time of birth; a few file systems do not know that.
+ */
+struct identity {
+	uint64_t inode;
+	uint64_t device;
+	int64_t born_s;
+	uint32_t born_ns;
+	uint32_t type; /* S_IFMT; 0: there is no file */
+};
+
+/* What a program leaves as descriptor 2 to the one that it becomes by exec(), is its stderr. */
+static struct identity first NEAR = {.type = 0};
+
+/* Asks no server: what the kernel has of the file is enough. */
+static int identify(int fd, const char *path, struct identity *ret)
+{
+	const int flags = AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC;
+	struct statx status;
+	long r;
+
+	memset(ret, 0, sizeof(*ret));
+	memset(&status, 0, sizeof(status));
+	r = sys_call6(SYS_statx, fd, (long)path, flags, STATX_TYPE | STATX_INO | STATX_BTIME,
+		      (long)&status, 0);
+	if (r < 0)
+		return (int)r;
+	ret->inode = status.stx_ino;
+	ret->device = (uint64_t)status.stx_dev_major << 32 | status.stx_dev_minor;
+	ret->born_s = status.stx_btime.tv_sec;
+	ret->born_ns = status.stx_btime.tv_nsec;
+	ret->type = status.stx_mode & S_IFMT;
+	return 0;
+}
+
+void log_begin(void)
+{
+	identify(2, "", &first);
+}
+
+static bool is_first(int fd)
+{
+	struct identity now;
+
+	return identify(fd, "", &now) == 0 && memcmp(&now, &first, sizeof(now)) == 0;
+}
+
+static bool is_terminal(int fd)
+{
+	char settings[256];
+
+	return sys_call3(SYS_ioctl, fd, TCGETS, settings) == 0;
+}
+
+static bool has_room(int fd)
+{
+	const struct timespec at_once = {0, 0};
+	struct pollfd end = {.fd = fd, .events = POLLOUT};
+
+	return sys_call4(SYS_ppoll, &end, 1, &at_once, NULL) == 1 && (end.revents & POLLOUT);
+}
+
+/*
+ * No reader (SIGPIPE), a limit of the size of files (SIGXFSZ), a terminal that background processes
+ * shall not write to (SIGTTOU): in this thread only, and only what we raised is taken back. If the
+ * host had the same signal pending for all its threads, ours is left beside it.
+ */
+static void write_unsignalled(int fd, const char *bytes, size_t size)
+{
+	const uint64_t block = BIT(SIGPIPE) | BIT(SIGXFSZ) | BIT(SIGTTOU);
+	const struct timespec at_once = {0, 0};
+	uint64_t before, pending = 0, ours;
+	long r;
+
+	sys_call4(SYS_rt_sigprocmask, SIG_BLOCK, &block, &before, sizeof(block));
+	sys_call2(SYS_rt_sigpending, &pending, sizeof(pending));
+	r = sys_write(fd, bytes, size);
+	ours = (r == -EPIPE ? BIT(SIGPIPE) : r == -EFBIG ? BIT(SIGXFSZ) : 0) & ~pending;
+	if (ours)
+		sys_call4(SYS_rt_sigtimedwait, &ours, NULL, &at_once, sizeof(ours));
+	sys_call4(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(before));
+}
+
+/*
+ * Pipes and terminals. Non-blocking is a property of the open file, which the host's descriptor
+ * shares with other processes; so it is opened once more. Where that is refused (no /proc, another
+ * user's file) there is room a moment before, and the risk is that another process fills it, or
+ * that a terminal has less of it than the line is long.
+ */
+static void write_stream(const char *bytes, size_t size)
+{
+	int fd = sys_open("/proc/thread-self/fd/2", O_WRONLY | O_NONBLOCK | O_NOCTTY, 0);
+
+	if (fd >= 0) {
+		if (is_first(fd))
+			write_unsignalled(fd, bytes, size);
+		sys_close(fd);
+	} else if (fd != -ENXIO && has_room(2)) {
+		write_unsignalled(2, bytes, size);
+	}
+}
+
+/* Between the look and the write another thread may put another file there: that risk remains. */
+void log_stderr(const char *bytes, size_t size)
+{
+	if (!is_first(2))
+		return;
+	switch (first.type) {
+	case S_IFREG:
+		write_unsignalled(2, bytes, size);
+		break;
+	case S_IFSOCK:
+		sys_call6(SYS_sendto, 2, (long)bytes, (long)size, MSG_DONTWAIT | MSG_NOSIGNAL, 0,
+			  0);
+		break;
+	case S_IFCHR:
+		if (!is_terminal(2))
+			break;
+		/* fall through */
+	case S_IFIFO:
+		write_stream(bytes, size);
+		break;
+	}
+}
+
+static bool is_stderr(const char *path)
+{
+	return strcmp(path, "stderr") == 0 || strcmp(path, "/dev/stderr") == 0 ||
+	       strcmp(path, "/dev/fd/2") == 0 || strcmp(path, "/proc/self/fd/2") == 0;
+}
+
+/* What is neither a regular file nor, perhaps, a terminal; NULL: it is one of these. */
+static const char *odd_kind(uint32_t type)
+{
+	switch (type) {
+	case S_IFREG:
+	case S_IFCHR:
+		return NULL;
+	case S_IFDIR:
+		return "a folder";
+	case S_IFIFO:
+		return "a FIFO";
+	case S_IFLNK:
+		return "a symbolic link";
+	case S_IFSOCK:
+		return "a socket";
+	default:
+		return "a device";
+	}
+}
+
+/*
+ * The descriptor, or -errno; *ret_odd: what it is that we do not write to, or NULL. It is looked at
+ * before it is opened, because that alone does something to a FIFO, and after, when it is certain.
+ */
+static int open_log(const char **ret_odd)
+{
+	struct identity file;
+	int fd;
+
+	*ret_odd = NULL;
+	if (identify(AT_FDCWD, config.log, &file) == 0) {
+		*ret_odd = odd_kind(file.type);
+		if (*ret_odd)
+			return -EINVAL;
+	}
+	fd = sys_open(config.log,
+		      O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY, 0600);
+	if (fd < 0)
+		return fd;
+	if (identify(fd, "", &file) == 0 &&
+	    (file.type == S_IFREG || (file.type == S_IFCHR && is_terminal(fd))))
+		return fd;
+	sys_close(fd);
+	*ret_odd = "a device";
+	return -EINVAL;
+}
+
+void log_note(void)
+{
+	TEXT(line, 512);
+	const char *odd;
+	int fd;
+
+	if (!config.log || is_stderr(config.log))
+		return;
+	fd = open_log(&odd);
+	if (fd >= 0) {
+		sys_close(fd);
+		return;
+	}
+	text_add(&line, "DLPROF_LOG: cannot write to '");
+	text_add(&line, config.log);
+	text_add(&line, "': ");
+	text_add(&line, odd ? odd : text_error(fd));
+	if (odd)
+		text_add(&line, ", and neither a regular file, a terminal nor stderr");
+	segment_note('w', line.buffer);
+}
+
+void log_line(const char *what, const char *detail)
+{
+	TEXT(line, 512);
+	const char *odd;
+	int fd;
+
+	if (!config.log)
+		return;
+	text_add(&line, "dlprof[");
+	text_add_number(&line, sys_getpid());
+	text_add(&line, "]: ");
+	text_add(&line, what);
+	if (detail) {
+		text_add(&line, ": ");
+		text_add(&line, detail);
+	}
+	if (line.cut)
+		line.length--;
+	text_add(&line, "\n");
+	if (is_stderr(config.log)) {
+		log_stderr(line.buffer, line.length);
+		return;
+	}
+	fd = open_log(&odd);
+	if (fd < 0)
+		return;
+	write_unsignalled(fd, line.buffer, line.length);
+	sys_close(fd);
+}

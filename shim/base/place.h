@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * place.h - where dlprof-drain is: in the library's own folder, where both were installed, or where
+ * both were built. Nowhere else, and only if dlprof/trust.h lets it run.
+ */
+#ifndef PLACE_H
+#define PLACE_H
+
+#include "base/text.h"
+
+/* Who knows the library's own path: as ld.so has it, or NULL. To read /proc for it takes a
+ * millisecond and more. */
+void place_ready(const char *(*own_path)(void));
+
+/*
+ * 0; -ENOENT: there is none; -EACCES: it may not be executed; -EPERM: it is not trusted. `why` is
+ * for the user, "not found" or "FILE is writable by others"; nothing is added to it on success.
+ */
+int place_find_drain(struct text *path, struct text *why);
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/process.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mask.h"
+#include "base/sys.h"
+#include "base/text.h"
+
+uint64_t process_start_ticks(void)
+{
+	return process_stat(0, 22);
+}
+
+uint64_t process_stat(int pid, int wanted)
+{
+	TEXT(path, 64);
+	char stat[1024];
+	uint64_t value = 0;
+	const char *at;
+	int r;
+
+	text_add(&path, "/proc/");
+	if (pid)
+		text_add_number(&path, pid);
+	else
+		text_add(&path, "self");
+	text_add(&path, "/stat");
+	r = text_read_file(path.buffer, stat, sizeof(stat));
+	if (r <= 0)
+		return 0;
+	/* Field 2 may hold spaces and parentheses: count fields from its last ')'. */
+	at = strrchr(stat, ')');
+	for (int field = 2; at && field < wanted; field++)
+		at = strchr(at + 1, ' ');
+	for (at = at ? at + 1 : ""; *at >= '0' && *at <= '9'; at++)
+		value = value * 10 + (uint64_t)(*at - '0');
+	return value;
+}
+
+/* The number at the end of what a link of /proc says: "4711", "pid:[4026531836]". */
+static uint64_t linked_number(const char *link)
+{
+	char target[64];
+	int length = sys_readlink(link, target, sizeof(target) - 1);
+	uint64_t value = 0;
+
+	target[length > 0 ? length : 0] = '\0';
+	for (const char *at = target + strcspn(target, "0123456789"); *at >= '0' && *at <= '9';
+	     at++)
+		value = value * 10 + (uint64_t)(*at - '0');
+	return value;
+}
+
+uint64_t process_space(void)
+{
+	return linked_number("/proc/self/ns/pid");
+}
+
+int32_t process_number(void)
+{
+	return (int32_t)linked_number("/proc/self");
+}
+
+void process_command(char *buffer, size_t size)
+{
+	/* Masked it is shorter, and there is room for what comes after. */
+	char arguments[2048];
+	struct text line;
+	int length = text_read_file("/proc/self/cmdline", arguments, sizeof(arguments));
+
+	text_init(&line, buffer, size);
+	if (length > 0)
+		mask_arguments(&line, arguments, (size_t)length, length == sizeof(arguments) - 1);
+}
+
+/* Most specific first: a launcher inside a scheduler's job knows better. */
+static const char *const rank_names[] = {
+	"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID",
+	"JOB_COMPLETION_INDEX", NULL,
+};
+
+static const char *const local_rank_names[] = {
+	"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID", NULL,
+};
+
+static const char *const job_names[] = {
+	"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID", "TORCHELASTIC_RUN_ID", NULL,
+};
+
+static const char *first_set(const char *const *names)
+{
+	for (; *names; names++) {
+		const char *value = getenv(*names);
+
+		if (value && value[0])
+			return value;
+	}
+	return NULL;
+}
+
+static int32_t number_or_none(const char *value)
+{
+	int32_t number = 0;
+
+	if (!value || strlen(value) > 9)
+		return -1;
+	for (; *value; value++) {
+		if (*value < '0' || *value > '9')
+			return -1;
+		number = number * 10 + (*value - '0');
+	}
+	return number;
+}
+
+int32_t process_rank(void)
+{
+	return number_or_none(first_set(rank_names));
+}
+
+int32_t process_local_rank(void)
+{
+	return number_or_none(first_set(local_rank_names));
+}
+
+const char *process_job(void)
+{
+	return first_set(job_names);
+}

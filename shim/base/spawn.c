@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/spawn.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "base/guard.h"
+#include "base/place.h"
+#include "base/sys.h"
+
+#define STACK_BYTES 65536
+
+extern char **environ;
+
+struct spawn {
+	char *arguments[4];
+	char **environment;
+	char *stack;		/* of the drain until exec */
+	int result;		/* of exec, if it failed; written through the shared memory */
+	int drain;		/* pid or -errno */
+};
+
+/*
+ * Everything but what would load us, or another tool, into the drain; `count` at most, since
+ * another thread may add some meanwhile, or take some out.
+ */
+static void drain_environment(char **copy, size_t count)
+{
+	char **before = environ, *entry;
+
+	for (size_t i = 0; before && i < count; i++) {
+		entry = __atomic_load_n(&before[i], __ATOMIC_RELAXED);
+		if (!entry)
+			break;
+		if (strncmp(entry, "LD_PRELOAD=", 11) != 0 && strncmp(entry, "LD_AUDIT=", 9) != 0)
+			*copy++ = entry;
+	}
+	*copy = NULL;
+}
+
+static void exec_drain(void *argument)
+{
+	struct spawn *spawn = argument;
+
+	spawn->result = (int)sys_call3(SYS_execve, spawn->arguments[0], spawn->arguments,
+				       spawn->environment);
+	sys_call1(SYS_exit, 127);
+}
+
+/* Its pid or -errno. What else the drain wants for itself it does after exec(). */
+static int start_drain(void *argument)
+{
+	struct spawn *spawn = argument;
+	int pid = (int)sys_spawn(CLONE_VM | CLONE_VFORK, spawn->stack + STACK_BYTES, exec_drain,
+				 spawn);
+
+	if (pid < 0 || !spawn->result)
+		return pid;
+	sys_call4(SYS_wait4, pid, NULL, __WALL, NULL);
+	return spawn->result;
+}
+
+/* The child in between: its end makes the drain an orphan, which init or a subreaper adopts. */
+static void start_orphan(void *argument)
+{
+	struct spawn *spawn = argument;
+
+	spawn->drain = start_drain(spawn);
+	sys_call1(SYS_exit, 0);
+}
+
+static int start_by_orphaning(struct spawn *spawn, char *stack)
+{
+	int child = (int)sys_spawn(CLONE_VM | CLONE_VFORK, stack + STACK_BYTES, start_orphan,
+				   spawn);
+
+	if (child < 0)
+		return child;
+	while (sys_call4(SYS_wait4, child, NULL, __WALL, NULL) == -EINTR)
+		;
+	return spawn->drain;
+}
+
+static size_t count_environment(void)
+{
+	size_t count = 0;
+
+	while (environ && environ[count])
+		count++;
+	return count;
+}
+
+/*
+ * After unshare(CLONE_NEWPID) the first child is process 1 of the new namespace, whose end ends
+ * that for good: the host could make no process any more. Before there is one, the namespace has no
+ * name.
+ */
+static bool is_namespace_other(void)
+{
+	static const char own[] = "/proc/self/ns/pid";
+	static const char of_children[] = "/proc/self/ns/pid_for_children";
+	char names[2][64] = {"", ""};
+	struct stat status;
+
+	if (sys_readlink(own, names[0], sizeof(names[0]) - 1) < 0)
+		return false;
+	if (sys_readlink(of_children, names[1], sizeof(names[1]) - 1) < 0)
+		return sys_call4(SYS_newfstatat, AT_FDCWD, of_children, &status,
+				 AT_SYMLINK_NOFOLLOW) == 0;
+	return strcmp(names[0], names[1]) != 0;
+}
+
+int spawn_drain(const char *folder, const char *database, struct text *why)
+{
+	const size_t count = count_environment();
+	size_t size = 2 * STACK_BYTES + (count + 1) * sizeof(char *);
+	uint64_t all = ~UINT64_C(0), before;
+	struct spawn spawn = {.drain = -EAGAIN};
+	TEXT(path, 640);
+	char *memory;
+	int r;
+
+	if (is_namespace_other()) {
+		text_add(why, "children of this process are in a PID namespace of their own");
+		return -ENOSYS;
+	}
+	r = place_find_drain(&path, why);
+	if (r < 0)
+		return r;
+	memory = sys_mmap(size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	if (sys_mmap_failed(memory)) {
+		text_add(why, "out of memory");
+		return -ENOMEM;
+	}
+	spawn.stack = memory + STACK_BYTES;
+	spawn.environment = (char **)(memory + 2 * STACK_BYTES);
+	drain_environment(spawn.environment, count);
+	spawn.arguments[0] = path.buffer;
+	spawn.arguments[1] = (char *)folder;
+	spawn.arguments[2] = (char *)database;
+
+	/* No handler of the host may run in a child that shares its memory. */
+	sys_call4(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, &all, &before, sizeof(all));
+	r = guard_is_needed() ? guard_start(start_drain, &spawn) : -ENOSYS;
+	if (r < 0)
+		r = start_by_orphaning(&spawn, memory);
+	sys_call4(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &before, NULL, sizeof(before));
+	sys_munmap(memory, size);
+	if (r < 0) {
+		text_add(why, "'");
+		text_add(why, path.buffer);
+		text_add(why, "': ");
+		text_add(why, text_error(r));
+	}
+	return r < 0 ? r : 0;
+}

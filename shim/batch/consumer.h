@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * consumer.h - the iterator that hands batches to the training thread, whatever framework made it.
+ *
+ * The state lies in a bytearray that the iterator object itself holds, so it lives and dies with
+ * it; the loader object holds one in the same way to be known again.
+ */
+#ifndef CONSUMER_H
+#define CONSUMER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "python/api.h"
+#include "record/thread.h"
+
+#define CONSUMER_ARRIVAL_MAX 256
+#define CONSUMER_WORKERS_UNKNOWN 8	/* so many batches of an epoch are no steady state then */
+
+struct consumer {
+	uint64_t stream;
+	uint32_t generation;
+	uint32_t loader;
+	uint32_t epoch;
+	int32_t workers;
+	bool in_order;
+	uint64_t ordinal;	/* of the next batch */
+	uint64_t exit_ns;	/* of the last __next__; 0: none yet in this epoch */
+	uint32_t last_task;	/* of the newest arrival */
+	/* Batches arrive in any order and are handed out later: when which one came in. */
+	struct {
+		uint64_t ask_ns;
+		uint64_t ns;
+		uint32_t task;
+		uint32_t generation;
+	} arrivals[CONSUMER_ARRIVAL_MAX];
+	uint64_t receive_ns;	/* in this __next__; UINT64_MAX: is not observed */
+	bool over;		/* the epoch ended; none has begun since */
+	bool skipping;		/* what is asked for now is not handed out */
+	bool pool;		/* any thread of a pool asks, one at a time */
+};
+
+/* What a loader has in it: the dataset, and what says in which order. */
+#define CONSUMER_PART_MAX 3
+
+/* What the framework knows of an iterator. */
+struct consumer_facts {
+	const char *kind;	/* "torch.DataLoader" */
+	uint64_t stream;	/* 0: there are no workers, consumer.c finds a number */
+	int32_t workers;
+	int32_t prefetch_factor;
+	int64_t batch_size;
+	uint32_t flags;		/* enum dlprof_epoch_flag */
+	const void *dataset;	/* its identity; NULL: not known */
+	const void *classes[CONSUMER_PART_MAX]; /* of its parts; NULL: not known */
+	int64_t length;		/* in samples; -1, 0: not known */
+	bool opaque;		/* what happens within a wait is not observed */
+	/* Another thread asks it ahead, for an iterator of this kind; NULL: not known. */
+	const char *ahead;
+};
+
+/* Begins to record, if need be after another thread that is at it. */
+bool consumer_record(void);
+
+/* The same for a loader that was patched: nobody need follow its pipes. */
+bool consumer_activate(void);
+
+/* The state of an iterator, or NULL if it has none yet. Until its first epoch it has no stream. */
+struct consumer *consumer_of(PyObject *iterator);
+
+/* Whether what the iterator is asked for from now on is left out, rather than handed out. */
+void consumer_skip(PyObject *iterator, bool skips);
+
+/*
+ * An iterator was made, or reset, by iterating over `loader` (NULL: not known). Gives it a state,
+ * starts its next epoch and writes the record. NULL: it cannot be recorded.
+ */
+struct consumer *consumer_epoch(PyObject *iterator, PyObject *loader,
+				const struct consumer_facts *facts, uint64_t begin_ns);
+
+/*
+ * The same for a state that the caller keeps, all zero at first: consumer_start() gives it a number
+ * by its facts, as consumer_epoch() does; consumer_begin() leaves the numbers to the caller.
+ * Neither needs the GIL.
+ */
+void consumer_start(struct consumer *consumer, const struct consumer_facts *facts,
+		    uint64_t begin_ns);
+void consumer_begin(struct consumer *consumer, const struct consumer_facts *facts,
+		    uint64_t begin_ns);
+
+/* Nobody asks it for batches any more, whether it came to its end or not. */
+void consumer_abandon(struct consumer *consumer);
+
+/* Tells what is known of the loader by now; its number of workers may have become known. */
+void consumer_announce(const struct consumer *consumer, const struct consumer_facts *facts,
+		       uint64_t begin_ns);
+
+/* What must be put back when a __next__, or an iter(), returns. */
+struct consumer_wait {
+	struct thread *thread;
+	struct account *account; /* NULL: it is nested, or nobody keeps account */
+	uint32_t life;
+	bool nested; /* within another wait or a load */
+	uint64_t begin_ns;
+	uint64_t waited_ns;
+	uint64_t stream;
+	uint32_t generation;
+	uint32_t task;
+};
+
+/*
+ * Around iter(), which may start workers: a wait, and told with the epoch that the thread announces
+ * next. False: there must be no end.
+ */
+bool consumer_iter_begin(struct consumer_wait *wait, uint64_t begin_ns);
+void consumer_iter_end(struct consumer_wait *wait);
+
+/* __next__ was entered. False: do not record this one. */
+bool consumer_wait_begin(struct consumer *consumer, struct consumer_wait *wait);
+
+/* The same, afterwards: it had been entered at `begin_ns`. */
+bool consumer_wait_begin_at(struct consumer *consumer, struct consumer_wait *wait,
+			    uint64_t begin_ns);
+
+/* It handed out the batch that was asked for as `task`. */
+void consumer_wait_end(struct consumer *consumer, struct consumer_wait *wait, uint32_t task);
+
+/* It handed out nothing: the epoch is over, or it raised. */
+void consumer_wait_stop(struct consumer *consumer, struct consumer_wait *wait, bool failed);
+
+/* It had handed out its last batch when it was asked for another one's at `now_ns`. */
+void consumer_stop_at(const struct consumer *consumer, uint64_t now_ns);
+
+/* It returned, and there is nothing to tell of it. */
+void consumer_wait_cancel(struct consumer_wait *wait);
+
+/* A message from a worker is waited for and taken in; task < 0: it carried no batch. */
+struct consumer_receive {
+	struct thread *thread;
+	uint32_t life;
+	uint64_t ask_ns;
+};
+
+void consumer_receive_begin(struct consumer_receive *receive, struct thread *thread);
+void consumer_receive_end(struct consumer *consumer, struct consumer_receive *receive,
+			  int64_t task);
+
+#endif

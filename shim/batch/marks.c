@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * marks.c - the functions of dlprof.h: a loop that says itself where its batches begin and end.
+ *
+ * It becomes the same records that a Python loader becomes. The stream's number is made of the
+ * training process's pid and the epoch is a count, so threads that load agree with the one that
+ * trains without asking it. Steps that NVTX ranges tell go the same way.
+ */
+#define DLPROF_SHIM
+#include "batch/marks.h"
+#include "dlprof.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/label.h"
+#include "base/sys.h"
+#include "base/text.h"
+#include "batch/consumer.h"
+#include "batch/scope.h"
+#include "python/identity.h"
+#include "record/activate.h"
+#include "record/run.h"
+#include "record/segment.h"
+#include "record/summary.h"
+#include "record/thread.h"
+
+#define LANE_MAX 256
+
+/*
+ * One load under way. A lane is what the database calls a worker: loads take the lowest that is
+ * free, a thread the one it had before if it can, so their number is how many loads ran at a time.
+ */
+struct lane {
+	/* Whose load it has: thread_life, and in the lower half the tid. 0: free. */
+	_Atomic uint64_t owner;
+	/* Its last user, whose state may be another's by now. Behind the owner for a moment. */
+	const struct thread *_Atomic thread;
+	_Atomic uint32_t tid;
+	int64_t batch;
+	uint32_t generation;
+	struct scope_load load;
+	/* What the thread was at before: it may be a worker of a loader that we follow. */
+	int32_t worker;
+	uint64_t thread_stream;
+	uint32_t thread_generation;
+	uint32_t thread_task;
+};
+
+static struct lane lanes[LANE_MAX];
+static struct lane inline_lane; /* of the training thread, in a wait */
+
+static struct {
+	_Atomic uint32_t busy; /* life in which a thread is in a function of the loop */
+	_Atomic uint64_t stream;
+	_Atomic uint32_t generation; /* what is loaded now is of */
+	_Atomic int32_t workers;     /* loads that ran at a time; -1: none was seen */
+	_Atomic uint32_t life;       /* in which the above was set up for this process */
+	/* Of the loop alone. */
+	struct consumer consumer;
+	struct consumer_wait wait;
+	const struct thread *waiting;
+	bool begun;          /* an epoch */
+	int32_t announced;   /* of `workers` */
+	bool batches;        /* the loop marks them, so steps say nothing new */
+	bool own_steps;      /* dlprof_step() was called, so others say nothing new */
+	const char *told_by; /* who tells of the epoch under way; NULL: dlprof.h */
+	bool zero_seen, twice_noted;
+	uint32_t next;
+	uint64_t step_ns; /* when the last step ended; 0: none did */
+} loop = {.workers = -1};
+
+#define NAP_NS  1000000
+#define WAIT_MS 1000 /* for one thread; who did in vain was the last of the process */
+
+static _Atomic uint64_t limit; /* pid and milliseconds: in one, for all threads at once; 0: none */
+
+static bool is_before(uint64_t held, uint32_t now_ms)
+{
+	return (int32_t)((uint32_t)held - now_ms) > 0;
+}
+
+static uint32_t now_in_ms(void)
+{
+	return (uint32_t)(clock_now_ns() / 1000000);
+}
+
+/* Until the time by which the thread that all wait for has done it or never will. */
+static bool may_wait(uint32_t pid)
+{
+	const uint32_t now_ms = now_in_ms();
+	uint64_t held = limit, ours = (uint64_t)pid << 32 | (uint32_t)(now_ms + WAIT_MS);
+
+	if (held >> 32 != pid && atomic_compare_exchange_strong(&limit, &held, ours))
+		held = ours;
+	return held >> 32 == pid && is_before(held, now_ms);
+}
+
+/* It has: the next one has its own time. */
+static void waited_for(void)
+{
+	uint64_t held = limit;
+
+	if (held && is_before(held, now_in_ms()))
+		atomic_compare_exchange_strong(&limit, &held, 0);
+}
+
+/*
+ * Threads that make their first marks together: all but one would lose them while that one begins
+ * the recording or makes a segment. Unlike a wrapper, a mark was called for this, so it may wait.
+ */
+static struct thread *enter_first(bool is_loop)
+{
+	static _Atomic uint32_t holder; /* pid, so that no fork leaves it taken */
+	const uint32_t pid = (uint32_t)sys_getpid();
+	struct thread *thread = NULL;
+	uint32_t before = holder;
+	bool ours;
+
+	while (!(ours = before != pid && atomic_compare_exchange_strong(&holder, &before, pid)) &&
+	       may_wait(pid)) {
+		sys_nap(NAP_NS);
+		before = holder;
+	}
+	if (is_loop ? consumer_activate() : consumer_record()) {
+		while (segment_is_growing() && may_wait(pid)) /* for a thread without marks */
+			sys_nap(NAP_NS);
+		thread = thread_get();
+	}
+	if (ours) {
+		waited_for();
+		atomic_store(&holder, 0);
+	}
+	return thread;
+}
+
+struct thread *marks_enter(bool is_loop)
+{
+	struct thread *thread = thread_self;
+
+	if (likely(activate_on() && thread && thread->life == thread_life))
+		return thread;
+	return enter_first(is_loop);
+}
+
+static inline struct thread *enter(void)
+{
+	return marks_enter(true);
+}
+
+static uint64_t own_stream(void)
+{
+	return DLPROF_STREAM_MARKS | (uint64_t)sys_getpid();
+}
+
+/* The thread in the loop's functions, or NULL: another one is. Then leave_loop(). */
+static struct thread *enter_loop(struct thread *thread)
+{
+	uint32_t before = thread ? atomic_load(&loop.busy) : 0;
+
+	/* A fork while another thread was in here leaves its parent's life behind. */
+	if (!thread || before == thread_life ||
+	    !atomic_compare_exchange_strong(&loop.busy, &before, thread_life))
+		return NULL;
+	if (unlikely(loop.life != thread_life)) {
+		/* A child that trains itself is not its parent's loop. */
+		memset(&loop.consumer, 0, sizeof(loop.consumer));
+		loop.waiting = NULL;
+		loop.begun = loop.batches = loop.own_steps = loop.zero_seen = false;
+		loop.next = 0;
+		loop.step_ns = 0;
+		if (loop.stream != own_stream()) {
+			loop.stream = own_stream();
+			loop.generation = 0;
+			loop.workers = -1;
+		}
+		loop.life = thread_life;
+	}
+	return thread;
+}
+
+static void leave_loop(void)
+{
+	atomic_store(&loop.busy, 0);
+}
+
+static void begin_epoch(uint64_t now_ns)
+{
+	const int32_t workers = loop.workers;
+	struct consumer_facts facts = {
+		.kind = loop.told_by ? loop.told_by : "marks",
+		.stream = loop.stream,
+		.workers = workers,
+		.prefetch_factor = -1,
+		.batch_size = -1,
+		.flags = DLPROF_EPOCH_OPAQUE,
+		.opaque = true,
+	};
+
+	if (!loop.begun) {
+		loop.consumer.loader = loop.told_by ? DLPROF_LOADER_RANGES : 0;
+		loop.consumer.epoch = loop.generation;
+		consumer_begin(&loop.consumer, &facts, now_ns);
+		loop.begun = true;
+		loop.zero_seen = false;
+		loop.next = 0;
+	} else if (workers != loop.announced) {
+		consumer_announce(&loop.consumer, &facts, now_ns);
+	}
+	loop.announced = workers;
+	if (workers >= 0) /* for the line at exit, which leaves out as many batches */
+		loop.consumer.workers = workers;
+}
+
+static void end_epoch(void)
+{
+	if (!loop.begun)
+		return;
+	loop.begun = false;
+	loop.step_ns = 0;
+	loop.generation = loop.consumer.generation + 1;
+}
+
+void dlprof_batch_begin(void)
+{
+	struct thread *thread = enter_loop(enter());
+
+	if (!thread)
+		return;
+	if (loop.waiting)
+		consumer_wait_stop(&loop.consumer, &loop.wait, true);
+	loop.waiting = NULL;
+	if (!loop.batches)
+		end_epoch(); /* of steps */
+	loop.batches = true;
+	loop.told_by = NULL;
+	begin_epoch(clock_now_ns());
+	if (consumer_wait_begin(&loop.consumer, &loop.wait))
+		loop.waiting = thread;
+	leave_loop();
+}
+
+/* The number under which a batch is delivered. */
+static uint32_t number_of(int64_t batch)
+{
+	if (batch < 0 || batch > UINT32_MAX)
+		return loop.next;
+	if (batch == 0 && loop.zero_seen && !loop.twice_noted) {
+		loop.twice_noted = true;
+		segment_note('w', "dlprof_batch_end() was told batch 0 twice and no DLPROF_END "
+				  "between: batches of one number are counted once");
+	}
+	loop.zero_seen |= batch == 0;
+	return (uint32_t)batch;
+}
+
+void dlprof_batch_end(int64_t batch)
+{
+	struct thread *thread = enter_loop(enter());
+	uint32_t task;
+
+	if (!thread)
+		return;
+	if (loop.waiting != thread) {
+		leave_loop();
+		return;
+	}
+	loop.waiting = NULL;
+	if (batch == DLPROF_END) {
+		consumer_wait_stop(&loop.consumer, &loop.wait, false);
+		end_epoch();
+	} else {
+		task = number_of(batch);
+		consumer_wait_end(&loop.consumer, &loop.wait, task);
+		loop.next = task + 1;
+	}
+	leave_loop();
+}
+
+/* The end of a step, if one was begun, and the begin of the next. */
+static void take_step(struct thread *thread, uint64_t now_ns, const char *who)
+{
+	struct dlprof_event event = {
+		.kind = DLPROF_EVENT_BATCH,
+		.flags = DLPROF_FLAG_STEP,
+		.worker = -1,
+	};
+
+	loop.told_by = who;
+	begin_epoch(now_ns);
+	if (loop.step_ns) {
+		event.begin_ns = loop.step_ns;
+		event.duration_ns = now_ns - loop.step_ns;
+		event.stream = loop.consumer.stream;
+		event.generation = loop.consumer.generation;
+		event.task = loop.next++;
+		event.batch.ordinal = event.task;
+		thread_push(thread, &event);
+		summary_count();
+		run_watch(now_ns);
+	}
+	loop.step_ns = now_ns;
+}
+
+void dlprof_step(void)
+{
+	struct thread *thread = enter_loop(enter());
+
+	if (!thread)
+		return;
+	if (!loop.batches) {
+		if (!loop.own_steps)
+			end_epoch(); /* of others */
+		loop.own_steps = true;
+		take_step(thread, clock_now_ns(), NULL);
+	}
+	leave_loop();
+}
+
+bool marks_told_step(const char *who, bool first, uint64_t now_ns)
+{
+	struct thread *thread = identity_any() ? NULL : enter_loop(marks_enter(false));
+	bool ours = !loop.begun || (loop.told_by && strcmp(loop.told_by, who) == 0);
+
+	if (!thread)
+		return false;
+	ours = ours && !loop.batches && !loop.own_steps;
+	if (ours) {
+		if (first) {
+			end_epoch();
+			loop.step_ns = now_ns;
+		} else {
+			take_step(thread, now_ns, who);
+		}
+	}
+	leave_loop();
+	return ours;
+}
+
+static uint64_t as_owner(const struct thread *thread)
+{
+	return (uint64_t)thread_life << 32 | thread->tid;
+}
+
+/* Is the thread in a load there? Frees it from one that ended in its load, and had that state. */
+static bool has_load(struct lane *lane, const struct thread *thread)
+{
+	uint64_t owner = lane->owner;
+
+	if (owner == as_owner(thread))
+		return true;
+	/* Not one that has just been taken: its owner is not yet its last user. */
+	if (unlikely(lane->thread == thread && owner && lane->tid == (uint32_t)owner))
+		atomic_compare_exchange_strong(&lane->owner, &owner, 0);
+	return false;
+}
+
+/* The load that the thread is in, or NULL. */
+static struct lane *lane_of(const struct thread *thread)
+{
+	if (has_load(&inline_lane, thread))
+		return &inline_lane;
+	for (int i = 0; i < LANE_MAX && (lanes[i].thread || lanes[i].owner); i++)
+		if (has_load(&lanes[i], thread))
+			return &lanes[i];
+	return NULL;
+}
+
+/* Free is also one of a life before the last fork. */
+static bool take_lane(struct lane *lane, const struct thread *thread)
+{
+	uint64_t owner = lane->owner;
+
+	if (owner >> 32 == thread_life ||
+	    !atomic_compare_exchange_strong(&lane->owner, &owner, as_owner(thread)))
+		return false;
+	lane->thread = thread;
+	lane->tid = thread->tid;
+	return true;
+}
+
+static struct lane *find_lane(const struct thread *thread)
+{
+	if (loop.waiting == thread)
+		return take_lane(&inline_lane, thread) ? &inline_lane : NULL;
+	for (int i = 0; i < LANE_MAX && (lanes[i].thread || lanes[i].owner); i++)
+		if (lanes[i].thread == thread && take_lane(&lanes[i], thread))
+			return &lanes[i];
+	for (int i = 0; i < LANE_MAX; i++)
+		if (take_lane(&lanes[i], thread))
+			return &lanes[i];
+	return NULL;
+}
+
+/* How many loads run at a time, of this process; 0: those in a wait of the training thread. */
+static void count_workers(const struct lane *lane)
+{
+	int32_t count = lane == &inline_lane ? 0 : (int32_t)(lane - lanes) + 1;
+	int32_t known = loop.workers;
+
+	while (known < count && !atomic_compare_exchange_weak(&loop.workers, &known, count))
+		continue;
+}
+
+static void leave_lane(struct thread *thread, struct lane *lane)
+{
+	thread->worker = lane->worker;
+	thread->stream = lane->thread_stream;
+	thread->generation = lane->thread_generation;
+	thread->task = lane->thread_task;
+	atomic_store(&lane->owner, 0);
+}
+
+void dlprof_load_begin(int64_t batch)
+{
+	struct thread *thread = enter();
+	uint64_t none = 0;
+	struct lane *lane;
+
+	if (!thread)
+		return;
+	lane = lane_of(thread);
+	if (lane) {
+		scope_load_cancel(thread, &lane->load);
+		leave_lane(thread, lane);
+	}
+	lane = find_lane(thread);
+	if (!lane)
+		return;
+	/* In a forked child that is its parent's: its loads are for it. */
+	atomic_compare_exchange_strong(&loop.stream, &none, own_stream());
+	lane->batch = batch;
+	lane->worker = thread->worker;
+	lane->thread_stream = thread->stream;
+	lane->thread_generation = thread->generation;
+	lane->thread_task = thread->task;
+	lane->generation = loop.generation;
+	thread->stream = loop.stream;
+	thread->generation = lane->generation;
+	thread->task = batch < 0 ? 0 : (uint32_t)batch;
+	if (loop.stream == own_stream()) {
+		thread->worker = lane == &inline_lane ? -1 : (int32_t)(lane - lanes);
+		count_workers(lane);
+	}
+	scope_load_begin(thread, &lane->load);
+}
+
+void dlprof_load_end(int64_t batch)
+{
+	struct thread *thread = activate_on() ? thread_get() : NULL;
+	struct lane *lane = thread ? lane_of(thread) : NULL;
+
+	if (!lane)
+		return;
+	if (batch == DLPROF_NEXT)
+		batch = lane->batch;
+	if (batch >= 0 && batch <= UINT32_MAX) {
+		thread->task = (uint32_t)batch;
+		scope_load_end(thread, &lane->load, 0, false);
+	} else {
+		scope_load_cancel(thread, &lane->load);
+	}
+	leave_lane(thread, lane);
+}
+
+void dlprof_mark(const char *text)
+{
+	struct thread *thread = text ? enter() : NULL;
+	struct dlprof_event event = {.kind = DLPROF_EVENT_MARK, .worker = -1};
+
+	if (!thread)
+		return;
+	event.begin_ns = clock_now_ns();
+	label_copy(event.mark, text);
+	thread_push(thread, &event);
+}

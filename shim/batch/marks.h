@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* marks.h - steps that somebody else saw than the caller of dlprof.h; see marks.c. */
+#ifndef MARKS_H
+#define MARKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "record/thread.h"
+
+/*
+ * This thread's state; the first of a process begins the recording, for which it may wait a few
+ * milliseconds. `is_loop`: dlprof.h's own, so nobody need look for batches in pipes.
+ */
+struct thread *marks_enter(bool is_loop);
+
+/*
+ * A step begins here, says `who` ("nvtx"), the first of an epoch or not. Counts only where the
+ * program has no loader that is followed and does not call dlprof_batch_begin() or dlprof_step():
+ * they know better.
+ * True: it does.
+ */
+bool marks_told_step(const char *who, bool first, uint64_t now_ns);
+
+#endif

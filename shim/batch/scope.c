@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "batch/scope.h"
+
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/clock.h"
+#include "base/sys.h"
+#include "record/segment.h"
+#include "record/span.h"
+#include "record/tally.h"
+
+static volatile bool decoders_reached, decoders_missed;
+
+void scope_decoders_missed(bool missed)
+{
+	decoders_missed = missed;
+}
+
+void scope_decoders_reached(void)
+{
+	decoders_reached = true;
+}
+
+static void (*look_before_load)(void) NEAR = NULL;
+
+void scope_on_load(void (*look)(void))
+{
+	look_before_load = look;
+}
+
+/* Page faults do not tell what mmap'ed data cost; blocks read for this thread, or process, do. */
+static uint32_t storage_blocks(int whose)
+{
+	struct rusage usage;
+
+	if (sys_call2(SYS_getrusage, whose, &usage) < 0)
+		return 0;
+	return (uint32_t)usage.ru_inblock;
+}
+
+static _Atomic uint64_t under_way; /* thread_life, and in the lower half how many loads */
+static _Atomic uint32_t overlaps;  /* loads that began while another was under way */
+
+static void enter(struct thread *thread, struct scope_load *load)
+{
+	const uint64_t none = (uint64_t)thread_life << 32;
+	uint64_t before = under_way, now;
+
+	load->overlaps = overlaps;
+	load->import_depth = thread->import_depth;
+	thread->import_depth = 0;
+	/* One within another is on the same thread, and a part of it. */
+	if (thread->load_depth++)
+		return;
+	/* A load in which this process was forked is its parent's. */
+	do {
+		now = before >> 32 == thread_life ? before : none;
+	} while (!atomic_compare_exchange_weak(&under_way, &before, now + 1));
+	if (now != none)
+		overlaps++;
+	load->alone = now == none && thread->tid == (uint32_t)segment_first()->header.pid;
+}
+
+/* True: it was alone from begin to end. */
+static bool leave(struct thread *thread, const struct scope_load *load)
+{
+	const uint64_t one = ((uint64_t)thread_life << 32) + 1;
+
+	thread->import_depth = load->import_depth;
+	if (--thread->load_depth)
+		return false;
+	return atomic_fetch_sub(&under_way, 1) == one && load->alone && load->overlaps == overlaps;
+}
+
+void scope_load_begin(struct thread *thread, struct scope_load *load)
+{
+	if (look_before_load)
+		look_before_load();
+	/* What a decoder's longjmp left behind ends with the load that it was in. */
+	span_unwind(thread, (uintptr_t)load);
+	load->life = thread_life;
+	load->alone = false;
+	enter(thread, load);
+	/* A worker's thread that sends its batches has opened something, and never reads. */
+	load->others_read =
+		segment_others(thread, load->others) &&
+		(load->others[DLPROF_CLASS_READ].count || load->others[DLPROF_CLASS_DECODE].count);
+	if (unlikely(load->others_read))
+		load->process_blocks = storage_blocks(RUSAGE_SELF);
+	memcpy(load->before, thread->slot->counters, sizeof(load->before));
+	load->storage_blocks = storage_blocks(RUSAGE_THREAD);
+	load->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	load->begin_ns = clock_now_ns();
+}
+
+void scope_load_cancel(struct thread *thread, const struct scope_load *load)
+{
+	if (thread_is_in_life(load->life))
+		leave(thread, load);
+}
+
+static void add_others(const struct scope_load *load, const struct dlprof_counter *now,
+		       uint32_t process_blocks, struct dlprof_load *sums)
+{
+	const struct dlprof_counter *before = load->others;
+
+#define DELTA(class, field) (now[class].field - before[class].field)
+	sums->open_count += (uint32_t)DELTA(DLPROF_CLASS_OPEN, count);
+	sums->read_count += (uint32_t)DELTA(DLPROF_CLASS_READ, count);
+	sums->read_bytes += DELTA(DLPROF_CLASS_READ, bytes);
+	sums->decode_count += (uint32_t)DELTA(DLPROF_CLASS_DECODE, count);
+	sums->decode_bytes += DELTA(DLPROF_CLASS_DECODE, bytes);
+#undef DELTA
+	if (load->others_read)
+		sums->storage_blocks = process_blocks - load->process_blocks;
+}
+
+bool scope_load_event(struct thread *thread, const struct scope_load *load, uint32_t samples,
+		      bool failed, struct dlprof_event *ret_event)
+{
+	uint64_t end_ns = clock_now_ns();
+	const struct dlprof_counter *now, *before = load->before;
+	struct dlprof_event event = {
+		.kind = DLPROF_EVENT_LOAD,
+		.flags = failed ? DLPROF_FLAG_FAILED : 0,
+		.worker = thread->worker,
+		.begin_ns = load->begin_ns,
+		.duration_ns = end_ns - load->begin_ns,
+		.stream = thread->stream,
+		.generation = thread->generation,
+		.task = thread->task,
+		.load =
+			{
+				.cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - load->cpu_ns,
+				.storage_blocks =
+					storage_blocks(RUSAGE_THREAD) - load->storage_blocks,
+				.samples = samples,
+			},
+	};
+	struct dlprof_counter others[DLPROF_CLASS_MAX];
+	struct dlprof_load *sums = &event.load;
+	uint32_t process_blocks = 0;
+	bool alone;
+
+	if (!thread_is_in_life(load->life))
+		return false;
+	/* Before it is left: what begins then is other loads'. */
+	alone = load->alone && unlikely(segment_others(thread, others));
+	if (alone && load->others_read)
+		process_blocks = storage_blocks(RUSAGE_SELF);
+	alone &= leave(thread, load);
+	tally_settle(thread);
+	now = thread->slot->counters;
+#define DELTA(class, field) (now[class].field - before[class].field)
+	sums->open_count = (uint32_t)DELTA(DLPROF_CLASS_OPEN, count);
+	sums->open_ns = DELTA(DLPROF_CLASS_OPEN, ns);
+	sums->read_count = (uint32_t)DELTA(DLPROF_CLASS_READ, count);
+	sums->read_ns = DELTA(DLPROF_CLASS_READ, ns);
+	sums->read_bytes = DELTA(DLPROF_CLASS_READ, bytes);
+	sums->collate_ns = DELTA(DLPROF_CLASS_COLLATE, ns);
+	sums->blocked_ns = DELTA(DLPROF_CLASS_WAIT, ns);
+	sums->decode_ns = DELTA(DLPROF_CLASS_DECODE, ns);
+	sums->decode_bytes = DELTA(DLPROF_CLASS_DECODE, bytes);
+	sums->decode_count = (uint32_t)DELTA(DLPROF_CLASS_DECODE, count);
+	if (alone)
+		add_others(load, others, process_blocks, sums);
+	/* Not observed is not zero. */
+	if (!sums->decode_count && !sums->decode_ns && (!decoders_reached || decoders_missed))
+		sums->decode_count = UINT32_MAX;
+	if (DELTA(DLPROF_CLASS_COLLATE, count))
+		event.flags |= DLPROF_FLAG_COLLATE_SEEN;
+#undef DELTA
+	*ret_event = event;
+	return true;
+}
+
+void scope_load_end(struct thread *thread, const struct scope_load *load, uint32_t samples,
+		    bool failed)
+{
+	struct dlprof_event event;
+
+	if (!scope_load_event(thread, load, samples, failed, &event))
+		return;
+	thread_push(thread, &event);
+	clock_refine();
+}

@@ -1,0 +1,586 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* decode.c - the tables of decode libraries, and the wrappers that decode.def describes. */
+#include "decode/decode.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/sys.h"
+#include "cuda/cudart.h"
+#include "decode/image.h"
+#include "decode/input.h"
+#include "decode/jpeg.h"
+#include "decode/rows.h"
+#include "decode/unit.h"
+#include "python/tfdata.h"
+#include "record/activate.h"
+#include "slots/pool.h"
+
+/*
+ * The way into another's code: may be changed while it is being read. The fence: that the caller's
+ * slot led here says that `real` is set, but a processor may have looked at it before the slot.
+ */
+#define REAL(target) __atomic_load_n(&(target)->real, __ATOMIC_ACQUIRE)
+/* Looked at first: with the way to ld.so goes the slot that ld.so changes. */
+#define SLOT(target)                                                                               \
+	(__atomic_thread_fence(__ATOMIC_ACQUIRE),                                                  \
+	 __atomic_load_n(&(target)->slot, __ATOMIC_ACQUIRE))
+
+/*
+ * BEGIN_x and END_x see the wrapper's parameters, `unit`, `target`, `row` and `result`. What they
+ * read of a caller's struct they read after the call has done so, or before it where it must.
+ */
+#define BEGIN	unit_begin(&unit, row)
+#define NO_BITS ((struct unit_result){0})
+
+#define BEGIN_JPEG	  jpeg_begin(&unit, row, info)
+#define BEGIN_JPEG_HEADER BEGIN_JPEG
+#define BEGIN_JPEG_START  BEGIN_JPEG
+#define END_JPEG	  jpeg_end(&unit, info, NO_BITS)
+#define BEGIN_JPEG_ROW	  jpeg_row_begin(&unit, row, info)
+#define END_JPEG_ROW	  jpeg_row_end(&unit, row, info, result)
+#define END_JPEG_HEADER	  jpeg_header_end(&unit, info, result)
+/* Not done: it wants more data, and will be called again. */
+#define END_JPEG_START	  jpeg_end(&unit, info, (struct unit_result){.counted = result != 0})
+
+/* A whole image in memory. */
+static struct unit_result sniffed(const void *data, size_t size)
+{
+	struct image image = image_sniff(data, size);
+
+	return (struct unit_result){.format = image.format, .width = image.width,
+				    .height = image.height};
+}
+
+static void buffer_end(struct unit *unit, const void *data, size_t size, bool done)
+{
+	struct unit_result result = sniffed(data, size);
+
+	result.bytes = size;
+	result.counted = done;
+	result.failed = !done;
+	unit_end(unit, result);
+}
+
+static void piece_end(struct unit *unit, const void *handle, const void *data, size_t size,
+		      size_t bytes, int status)
+{
+	const int done = 0, suspended = 5;
+	struct unit_result result = sniffed(data, size);
+
+	if (result.width)
+		unit_forget(unit, handle);
+	result.bytes = bytes;
+	result.counted = status == done;
+	result.failed = status != done && status != suspended;
+	unit_end_part(unit, handle, result);
+}
+
+/* WebPDecoderConfig begins with width and height; an animation's frame has no header to ask. */
+static void webp_end(struct unit *unit, const void *data, size_t size, const void *setup,
+		     int status)
+{
+	struct unit_result result = {.bytes = size, .counted = status == 0, .failed = status != 0};
+
+	if (status == 0) {
+		result.width = FIELD(uint32_t, setup, 0);
+		result.height = FIELD(uint32_t, setup, 4);
+	} else {
+		result.width = image_sniff(data, size).width;
+	}
+	unit_end(unit, result);
+}
+
+#define BEGIN_WEBP_CONFIG BEGIN
+#define END_WEBP_CONFIG	  webp_end(&unit, data, size, setup, result)
+#define BEGIN_HEADER	  BEGIN
+#define END_HEADER	  unit_end(&unit, sniffed(data, size))
+#define BEGIN_HEADER_OK	  BEGIN
+#define END_HEADER_OK	  END_HEADER
+#define BEGIN_BUFFER	  BEGIN
+#define END_BUFFER	  buffer_end(&unit, data, size, result == 0)
+#define BEGIN_BUFFER_PTR  BEGIN
+#define END_BUFFER_PTR	  buffer_end(&unit, data, size, result != NULL)
+#define BEGIN_PIECE	  BEGIN
+#define END_PIECE	  piece_end(&unit, handle, data, size, size, result)
+/* Every time with all that there is so far. */
+#define BEGIN_PIECE_AGAIN BEGIN
+#define END_PIECE_AGAIN	  piece_end(&unit, handle, data, size, result == 0 ? size : 0, result)
+
+/* libpng: nothing in its structs is public, so its own functions are asked. */
+static void png_end(struct unit *unit, const struct decode_target *target, const void *png,
+		    const void *info, struct unit_result result)
+{
+	uint32_t (*width)(const void *, const void *) = target->helpers[0];
+	uint32_t (*height)(const void *, const void *) = target->helpers[1];
+
+	if (info && width && height) {
+		result.width = width(png, info);
+		result.height = height(png, info);
+	}
+	unit_end_part(unit, png, result);
+}
+
+static void png_header_end(struct unit *unit, const struct decode_target *target, const void *png,
+			   const void *info, bool counted)
+{
+	unit_forget(unit, png);
+	png_end(unit, target, png, info, (struct unit_result){.counted = counted});
+}
+
+static void png_push_end(struct unit *unit, const struct decode_target *target, const void *png,
+			 const void *info, size_t size)
+{
+	uint32_t (*width)(const void *, const void *) = target->helpers[0];
+	bool known = info && width && width(png, info);
+
+	/* Counted with its header: nobody tells when the last line was called back. */
+	png_end(unit, target, png, info,
+		(struct unit_result){.bytes = size,
+				     .counted = known && !unit_is_counted(unit, png)});
+}
+
+#define BEGIN_PNG	 BEGIN
+#define END_PNG		 unit_end_part(&unit, png, NO_BITS)
+#define BEGIN_PNG_HEADER BEGIN
+#define END_PNG_HEADER	 png_header_end(&unit, target, png, info, false)
+#define BEGIN_PNG_WHOLE	 BEGIN
+#define END_PNG_WHOLE	 png_header_end(&unit, target, png, info, true)
+#define BEGIN_PNG_PIXELS (rows_time_begin(&unit, DECODE_PNG, png) || BEGIN)
+#define END_PNG_PIXELS                                                                             \
+	if (!rows_time_end(&unit, row, 0, false))                                                  \
+	unit_end_part(&unit, png, (struct unit_result){.counted = !unit_is_counted(&unit, png)})
+#define BEGIN_PNG_PUSH	 BEGIN
+#define END_PNG_PUSH	 png_push_end(&unit, target, png, info, size)
+/* struct png_image: opaque, version, width, height. */
+#define BEGIN_PNG_SIMPLE BEGIN
+#define END_PNG_SIMPLE                                                                             \
+	unit_end(&unit, (struct unit_result){.counted = result != 0,                               \
+					     .failed = result == 0,                                \
+					     .width = FIELD(uint32_t, image, 12),                  \
+					     .height = FIELD(uint32_t, image, 16)})
+
+/* libtiff: `first`: of an image; `whole`: it is all of one. */
+static void tiff_end(struct unit *unit, const struct decode_target *target, void *tiff, bool first,
+		     bool whole, bool done)
+{
+	const uint32_t width_tag = 256, height_tag = 257;
+	int (*get)(void *, uint32_t, ...) = target->helpers[0];
+	struct unit_result result = {.failed = !done};
+	int kept = errno;
+
+	if (first || whole)
+		unit_forget(unit, tiff);
+	if (!unit_is_counted(unit, tiff)) {
+		result.counted = done;
+		if (get)
+			(void)(get(tiff, width_tag, &result.width) &&
+			       get(tiff, height_tag, &result.height));
+	}
+	errno = kept;
+	unit_end_part(unit, tiff, result);
+}
+
+#define BEGIN_TIFF_LINE	     BEGIN
+#define END_TIFF_LINE	     tiff_end(&unit, target, tiff, !line && !sample, false, result >= 0)
+#define BEGIN_TIFF_STRIP     BEGIN
+#define END_TIFF_STRIP	     tiff_end(&unit, target, tiff, !strip, false, result >= 0)
+#define BEGIN_TIFF_TILE	     BEGIN
+#define END_TIFF_TILE                                                                              \
+	tiff_end(&unit, target, tiff, !x && !y && !z && !sample, false, result >= 0)
+#define BEGIN_TIFF_RGBA	     BEGIN
+#define END_TIFF_RGBA	     tiff_end(&unit, target, tiff, !line, false, result != 0)
+#define BEGIN_TIFF_RGBA_TILE BEGIN
+#define END_TIFF_RGBA_TILE   tiff_end(&unit, target, tiff, !x && !y, false, result != 0)
+#define BEGIN_TIFF_WHOLE     BEGIN
+#define END_TIFF_WHOLE	     tiff_end(&unit, target, tiff, true, true, result != 0)
+
+#if defined(__x86_64__)
+/* OpenCV: cv::Mat begins with flags, dims, rows, columns, data; an empty one is a failure. */
+#define MAT_ROWS(mat)	 FIELD(int32_t, mat, 8)
+#define MAT_COLUMNS(mat) FIELD(int32_t, mat, 12)
+#define MAT_DATA(mat)	 FIELD(const void *, mat, 16)
+
+static void mat_end(struct unit *unit, const void *mat, struct image image, uint64_t bytes)
+{
+	int32_t width = MAT_COLUMNS(mat), height = MAT_ROWS(mat);
+	bool done = width > 0 && height > 0;
+
+	unit_end(unit, (struct unit_result){
+			       .format = image.format,
+			       .width = done ? (uint32_t)width : 0,
+			       .height = done ? (uint32_t)height : 0,
+			       .bytes = bytes,
+			       .counted = done,
+			       .failed = !done,
+		       });
+}
+
+/* cv::InputArray begins with what it is and where; here, a Mat or a vector of bytes. */
+static void mat_buffer_end(struct unit *unit, const void *mat, const void *array)
+{
+	const int32_t mat_kind = 1, vector_kind = 3;
+	int32_t kind = FIELD(int32_t, array, 0) >> 16 & 31;
+	const void *object = FIELD(const void *, array, 8), *data = NULL;
+	size_t size = 0;
+
+	if (kind == mat_kind && object && MAT_ROWS(object) > 0 && MAT_COLUMNS(object) > 0) {
+		data = MAT_DATA(object);
+		size = (size_t)MAT_ROWS(object) * (size_t)MAT_COLUMNS(object);
+	} else if (kind == vector_kind && object) {
+		data = FIELD(const void *, object, 0);
+		size = (size_t)(FIELD(const char *, object, 8) - (const char *)data);
+	}
+	mat_end(unit, mat, image_sniff(data, size), size);
+}
+
+#define BEGIN_CV_FILE	BEGIN
+#define END_CV_FILE	mat_end(&unit, mat, image_of_path(FIELD(const char *, path, 0)), 0)
+#define BEGIN_CV_BUFFER BEGIN
+#define END_CV_BUFFER	mat_buffer_end(&unit, mat, array)
+#endif
+
+/* libav: AVPacket.size, AVFrame.width and .height. -EAGAIN is the usual answer, no failure. */
+static void frame_end(struct unit *unit, const void *context, const void *frame, int status)
+{
+	struct unit_result result = {.failed = status < 0 && status != -EAGAIN};
+	int32_t width, height;
+
+	if (status == 0) {
+		width = FIELD(int32_t, frame, 104);
+		height = FIELD(int32_t, frame, 108);
+		result.counted = true;
+		result.width = width > 0 ? (uint32_t)width : 0;
+		result.height = height > 0 ? (uint32_t)height : 0;
+		result.format = width > 0 ? "video" : "audio";
+	}
+	unit_end_part(unit, context, result);
+}
+
+static void packet_end(struct unit *unit, const void *context, const void *packet, int status)
+{
+	int32_t bytes = packet && status == 0 ? FIELD(int32_t, packet, 32) : 0;
+
+	unit_end_part(unit, context,
+		      (struct unit_result){.bytes = bytes > 0 ? (uint64_t)bytes : 0,
+					   .failed = status < 0 && status != -EAGAIN});
+}
+
+#define BEGIN_AV_PACKET BEGIN
+#define END_AV_PACKET	packet_end(&unit, context, packet, result)
+#define BEGIN_AV_FRAME	BEGIN
+#define END_AV_FRAME	frame_end(&unit, context, frame, result)
+#define BEGIN_AV_READ	BEGIN
+#define END_AV_READ	unit_end(&unit, NO_BITS)
+
+#define SOUND_READS(mode) ((mode) & 0x10)
+#define END_SOUND_ANY                                                                              \
+	unit_end(&unit, (struct unit_result){.counted = result && SOUND_READS(mode),               \
+					     .failed = !result})
+#define BEGIN_SOUND_OPEN    BEGIN
+#define END_SOUND_OPEN	    END_SOUND_ANY
+#define BEGIN_SOUND_OPEN_FD BEGIN
+#define END_SOUND_OPEN_FD   END_SOUND_ANY
+#define BEGIN_SOUND	    BEGIN
+#define END_SOUND	    unit_end(&unit, NO_BITS)
+
+/* Without an image or a stream: the call. */
+#define END_COUNT(done, size)                                                                      \
+	unit_end(&unit, (struct unit_result){.counted = (done), .failed = !(done), .bytes = (size)})
+#define BEGIN_UNIT     BEGIN
+#define END_UNIT       END_COUNT(result == 0, 0)
+#define BEGIN_TIME     BEGIN
+#define END_TIME       unit_end(&unit, NO_BITS)
+#define BEGIN_CALL     BEGIN
+#define END_CALL       END_COUNT((ssize_t)result > 0, 0)
+#define BEGIN_CALL_PTR BEGIN
+#define END_CALL_PTR   END_COUNT(result != NULL, 0)
+
+/* z_stream: next_in, avail_in. Z_STREAM_END is 1; Z_BUF_ERROR, -5, wants more and is no failure. */
+#define STREAM_LEFT(stream) ((stream) ? FIELD(uint32_t, stream, 8) : 0)
+#define BEGIN_INFLATE	    (BEGIN && (unit.input_bytes = STREAM_LEFT(stream), true))
+#define END_INFLATE                                                                                \
+	unit_end(&unit,                                                                            \
+		 (struct unit_result){.counted = result == 1,                                      \
+				      .failed = result < 0 && result != -5,                        \
+				      .bytes = unit.input_bytes - STREAM_LEFT(stream)})
+/* bz_stream and lzma_stream begin the same. BZ_STREAM_END is 4. */
+#define BEGIN_BZIP2	    BEGIN_INFLATE
+#define END_BZIP2                                                                                  \
+	unit_end(&unit,                                                                            \
+		 (struct unit_result){.counted = result == 4,                                      \
+				      .failed = result < 0,                                        \
+				      .bytes = unit.input_bytes - STREAM_LEFT(stream)})
+/* LZMA_STREAM_END is 1, what tells of the stream 2 to 4, LZMA_BUF_ERROR, 10, wants more. */
+#define LZMA_FAILED(result) ((result) > 4 && (result) != 10)
+#define LZMA_LEFT(stream)   ((stream) ? FIELD(size_t, stream, 8) : 0)
+#define BEGIN_LZMA	    (BEGIN && (unit.input_bytes = LZMA_LEFT(stream), true))
+#define END_LZMA                                                                                   \
+	unit_end(&unit, (struct unit_result){.counted = result == 1,                               \
+					     .failed = LZMA_FAILED(result),                        \
+					     .bytes = unit.input_bytes - LZMA_LEFT(stream)})
+#define LZMA_AT(at)	    ((at) ? FIELD(size_t, at, 0) : 0)
+#define BEGIN_LZMA_BUFFER   (BEGIN && (unit.input_bytes = LZMA_AT(at), true))
+#define END_LZMA_BUFFER                                                                            \
+	unit_end(&unit, (struct unit_result){.counted = result == 0,                               \
+					     .failed = LZMA_FAILED(result),                        \
+					     .bytes = LZMA_AT(at) - unit.input_bytes})
+#define BEGIN_UNCOMPRESS    BEGIN
+#define END_UNCOMPRESS	    END_COUNT(result == 0, size)
+#define BEGIN_UNCOMPRESS2   BEGIN
+#define END_UNCOMPRESS2	    END_COUNT(result == 0, FIELD(unsigned long, size, 0))
+
+#define ZSTD_FAILED(result) ((result) > (size_t)-120)
+#define BEGIN_ZSTD	    BEGIN
+#define END_ZSTD	    END_COUNT(!ZSTD_FAILED(result), size)
+/* ZSTD_inBuffer: data, size, position. 0: the frame is complete. */
+#define BEGIN_ZSTD_STREAM   (BEGIN && (unit.input_bytes = FIELD(size_t, from, 16), true))
+#define END_ZSTD_STREAM                                                                            \
+	unit_end(&unit, (struct unit_result){.counted = result == 0,                               \
+					     .failed = ZSTD_FAILED(result),                        \
+					     .bytes = FIELD(size_t, from, 16) - unit.input_bytes})
+
+#define BEGIN_LZ4  BEGIN
+#define END_LZ4	   END_COUNT(result >= 0, size > 0 ? (uint64_t)size : 0)
+#define BEGIN_LZ4F BEGIN
+#define END_LZ4F                                                                                   \
+	unit_end(&unit, (struct unit_result){.counted = result == 0,                               \
+					     .failed = ZSTD_FAILED(result),                        \
+					     .bytes = FIELD(size_t, size, 0)})
+
+/* What the call wrote, or its caller had, of an image's size. */
+#define OPJ_WIDTH(image)  (FIELD(uint32_t, image, 8) - FIELD(uint32_t, image, 0))
+#define OPJ_HEIGHT(image) (FIELD(uint32_t, image, 12) - FIELD(uint32_t, image, 4))
+#define BEGIN_OPJ	  BEGIN
+#define END_OPJ                                                                                    \
+	unit_end(&unit, (struct unit_result){.counted = result && image,                           \
+					     .failed = !result,                                    \
+					     .width = image ? OPJ_WIDTH(image) : 0,                \
+					     .height = image ? OPJ_HEIGHT(image) : 0})
+
+/* JXL_DEC_ERROR is 1, JXL_DEC_FULL_IMAGE 4096; what lies between asks for more. */
+#define BEGIN_JXL BEGIN
+#define END_JXL                                                                                    \
+	unit_end(&unit, (struct unit_result){.counted = result == 4096, .failed = result == 1})
+
+/* struct heif_error, which comes by value. */
+struct heif_status {
+	int code, detail;
+	const char *text;
+};
+
+static uint32_t heif_size(const struct decode_target *target, int helper, const void *handle)
+{
+	int (*size)(const void *) = (int (*)(const void *))target->helpers[helper];
+	int length = size ? size(handle) : 0;
+
+	return length > 0 ? (uint32_t)length : 0;
+}
+
+#define BEGIN_HEIF BEGIN
+#define END_HEIF                                                                                   \
+	unit_end(&unit, (struct unit_result){.counted = !result.code,                              \
+					     .failed = result.code,                                \
+					     .width = heif_size(target, 0, handle),                \
+					     .height = heif_size(target, 1, handle)})
+
+#define BEGIN_DEFLATE BEGIN
+#define END_DEFLATE   END_COUNT(result == 0, size)
+
+#define BEGIN_READ	 BEGIN
+#define END_READ	 END_COUNT(result >= 0, result > 0 ? (uint64_t)result : 0)
+#define BEGIN_WAIT	 BEGIN
+#define END_WAIT	 input_uring_end(&unit, result)
+#define BEGIN_AIO	 BEGIN
+#define END_AIO		 input_aio_end(&unit, events, result)
+#define BEGIN_AIO_SUBMIT BEGIN
+#define END_AIO_SUBMIT	 input_submit_end(&unit, requests, result)
+
+/* Always with an end: a slot that is bound lazily is seen to there. */
+#define CUDA_END(what)                                                                             \
+	if (likely(unit.mark)) {                                                                   \
+		cudart_leave();                                                                    \
+		what;                                                                              \
+	}
+#define BEGIN_CUDA_LAUNCH  ((void)row, unit.mark = cudart_enter((uintptr_t)&unit), true)
+#define END_CUDA_LAUNCH	   CUDA_END(cudart_launch(false))
+#define BEGIN_CUDA_GRAPH   BEGIN_CUDA_LAUNCH
+#define END_CUDA_GRAPH	   CUDA_END(cudart_launch(true))
+#define BEGIN_CUDA_STREAM                                                                          \
+	((void)row, unit.mark = cudart_enter((uintptr_t)&unit) ? cudart_begin() : 0, true)
+#define END_CUDA_STREAM	   CUDA_END(cudart_synced(unit.mark, DLPROF_GPU_SYNC_STREAM))
+#define BEGIN_CUDA_EVENT   BEGIN_CUDA_STREAM
+#define END_CUDA_EVENT	   CUDA_END(cudart_synced(unit.mark, DLPROF_GPU_SYNC_EVENT))
+#define BEGIN_CUDA_DEVICE  BEGIN_CUDA_STREAM
+#define END_CUDA_DEVICE	   CUDA_END(cudart_synced(unit.mark, DLPROF_GPU_SYNC_CONTEXT))
+#define BEGIN_CUDA_COPY	   BEGIN_CUDA_STREAM
+#define END_CUDA_COPY	   CUDA_END(cudart_copied(unit.mark, count, kind))
+#define BEGIN_CUDA_COPY_2D BEGIN_CUDA_STREAM
+#define END_CUDA_COPY_2D   CUDA_END(cudart_copied(unit.mark, width * height, kind))
+
+/* absl::Time, which comes by value. */
+struct tf_time {
+	uint64_t high;
+	uint32_t low;
+};
+
+#define BEGIN_TF_MADE	 BEGIN_TF_WAITED
+#define END_TF_MADE	 tfdata_made(handle)
+#define BEGIN_TF_ASKED	 BEGIN_TF_WAITED
+#define END_TF_ASKED	 tfdata_asked(handle)
+#define BEGIN_TF_WAITED	 ((void)row, (void)&unit, true)
+#define END_TF_WAITED	 tfdata_waited(wait_us)
+#define BEGIN_TF_FETCHED BEGIN_TF_WAITED
+#define END_TF_FETCHED	 tfdata_fetched(bytes)
+
+#define STRIP(...) __VA_ARGS__
+
+/* The instances differ in what they stand for only. The real call is never in tail position of one
+ * that records; nothing is held across it, since it may longjmp or throw. */
+#define INSTANCE(type, name, number, params, args)                                                 \
+	static type name##_##number params                                                         \
+	{                                                                                          \
+		return call_##name(STRIP args, &decode_targets[DECODE_ROW_##name][number]);        \
+	}
+#define INSTANCES(type, name, params, args)                                                        \
+	INSTANCE(type, name, 0, params, args)                                                      \
+	INSTANCE(type, name, 1, params, args)                                                      \
+	INSTANCE(type, name, 2, params, args)                                                      \
+	INSTANCE(type, name, 3, params, args)                                                      \
+	INSTANCE(type, name, 4, params, args)                                                      \
+	INSTANCE(type, name, 5, params, args)                                                      \
+	INSTANCE(type, name, 6, params, args)                                                      \
+	INSTANCE(type, name, 7, params, args)
+
+#define CALL(prefix, family, type, name, params, args)                                             \
+	__attribute__((noinline)) static type prefix##_##name(STRIP params,                        \
+							      struct decode_target *target)        \
+	{                                                                                          \
+		const enum decode_row_id row = DECODE_ROW_##name;                                  \
+		void **slot = SLOT(target);                                                        \
+		type(*real) params = (type(*) params)REAL(target);                                 \
+		struct unit unit;                                                                  \
+		type result;                                                                       \
+                                                                                                   \
+		if (unlikely(slot))                                                                \
+			pool_binds();                                                              \
+		if (!activate_on() || !BEGIN_##family)                                             \
+			return real args;                                                          \
+		result = real args;                                                                \
+		if (unlikely(slot))                                                                \
+			pool_bound(target, slot);                                                  \
+		END_##family;                                                                      \
+		return result;                                                                     \
+	}
+
+#define DECODE(library, family, type, name, params, args)                                          \
+	CALL(call, family, type, name, params, args)                                               \
+	INSTANCES(type, name, params, args)
+
+/*
+ * Asked first, before anything is kept on the stack for the way that takes the time. A row that
+ * passes is counted before the call, after which there is next to nothing to do.
+ */
+#define DECODE_ROW(library, family, type, name, params, args)                                      \
+	CALL(time, family, type, name, params, args)                                               \
+	__attribute__((noinline)) static type call_##name(STRIP params,                            \
+							  struct decode_target *target)            \
+	{                                                                                          \
+		struct thread *thread = rows_passing(info);                                        \
+		type result;                                                                       \
+                                                                                                   \
+		if (unlikely(!thread || SLOT(target)))                                             \
+			return time_##name(STRIP args, target);                                    \
+		jpeg_pass(thread, info);                                                           \
+		thread->rows.passed_count++;                                                       \
+		result = ((type(*) params)REAL(target))args;                                       \
+		if (unlikely(!result))                                                             \
+			jpeg_pause();                                                              \
+		return result;                                                                     \
+	}                                                                                          \
+	INSTANCES(type, name, params, args)
+
+#define DECODE_VOID(library, family, name, params, args)                                           \
+	__attribute__((noinline)) static void call_##name(STRIP params,                            \
+							  struct decode_target *target)            \
+	{                                                                                          \
+		const enum decode_row_id row = DECODE_ROW_##name;                                  \
+		void **slot = SLOT(target);                                                        \
+		void (*real) params = (void(*) params)REAL(target);                                \
+		struct unit unit;                                                                  \
+                                                                                                   \
+		if (unlikely(slot))                                                                \
+			pool_binds();                                                              \
+		if (!activate_on() || !BEGIN_##family) {                                           \
+			real args;                                                                 \
+			return;                                                                    \
+		}                                                                                  \
+		real args;                                                                         \
+		if (unlikely(slot))                                                                \
+			pool_bound(target, slot);                                                  \
+		END_##family;                                                                      \
+	}                                                                                          \
+	INSTANCES(void, name, params, args)
+
+#include "decode/decode.def"
+#undef DECODE
+#undef DECODE_VOID
+
+const struct decode_library decode_libraries[DECODE_LIBRARY_MAX] = {
+#define DECODER(id, name, format, sort, mark, first, second)                                       \
+	{name, format, DECODE_SORT_##sort, mark, {first, second}},
+#include "decode/libraries.def"
+#undef DECODER
+};
+
+#define DECODE_VOID(library, family, name, params, args) DECODE(library, family, , name, , )
+
+struct names {
+#define DECODE(library, family, type, name, params, args) char of_##name[sizeof(#name)];
+#include "decode/decode.def"
+#undef DECODE
+};
+
+static_assert(sizeof(struct names) <= UINT16_MAX, "decode_row.name");
+
+static const struct names names = {
+#define DECODE(library, family, type, name, params, args) #name,
+#include "decode/decode.def"
+#undef DECODE
+};
+
+const struct decode_row decode_rows[DECODE_ROW_MAX] = {
+#define DECODE(library, family, type, name, params, args)                                          \
+	{offsetof(struct names, of_##name), DECODE_##library},
+#include "decode/decode.def"
+#undef DECODE
+};
+
+const char *decode_name(int row)
+{
+	return (const char *)&names + decode_rows[row].name;
+}
+
+/* A switch, since a table would be one of pointers. */
+void *decode_wrapper(int row, int instance)
+{
+	switch (row * DECODE_INSTANCE_MAX + instance) {
+#define CASE(name, number)                                                                         \
+	case DECODE_ROW_##name * DECODE_INSTANCE_MAX + (number):                                   \
+		return name##_##number;
+#define DECODE(library, family, type, name, params, args)                                          \
+	CASE(name, 0)                                                                              \
+	CASE(name, 1)                                                                              \
+	CASE(name, 2)                                                                              \
+	CASE(name, 3)                                                                              \
+	CASE(name, 4)                                                                              \
+	CASE(name, 5)                                                                              \
+	CASE(name, 6)                                                                              \
+	CASE(name, 7)
+#include "decode/decode.def"
+#undef DECODE
+	}
+	return NULL;
+}
+
+struct decode_target decode_targets[DECODE_ROW_MAX][DECODE_INSTANCE_MAX];

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* input.h - the ends of calls that read past libc: libaio and liburing. */
+#ifndef INPUT_H
+#define INPUT_H
+
+#include "decode/unit.h"
+
+void input_submit_end(struct unit *unit, const void *requests, int count);
+void input_aio_end(struct unit *unit, const void *events, int count);
+void input_uring_end(struct unit *unit, int status);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * unit.h - time a call of a decode library, and count the image that it is part of once.
+ *
+ * The outermost decoder owns the time: zlib inside libpng, or libjpeg inside libtiff, is neither
+ * timed nor counted by itself. What a call reads through libc is read time, as everywhere.
+ *
+ * An image that takes many calls is known by the library's handle: what its calls took before its
+ * width is known is added to its tally later. Handles are kept per thread, the last few of them.
+ */
+#ifndef UNIT_H
+#define UNIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/config.h"
+#include "decode/decode.h"
+#include "record/activate.h"
+#include "record/span.h"
+#include "record/tally.h"
+
+struct unit {
+	struct span span;	/* first: a frame's address is the span's and the unit's */
+	uint64_t mark;		/* what tells this unit from what lies on the stack later */
+	enum decode_library_id library;
+	const void *input;	/* the wrapper's own: where the data stood before the call */
+	uint64_t input_bytes;
+	bool again;		/* one more row; rows.h */
+};
+
+/* What a call found out. Zero: nothing. */
+struct unit_result {
+	const char *format;	/* NULL: the library's usual one */
+	uint32_t width;
+	uint32_t height;
+	uint64_t bytes;		/* that came in */
+	bool counted;		/* an image, a frame, a stream was decoded by this */
+	bool failed;
+};
+
+/* A field of a struct whose layout is part of a library's, or the kernel's, ABI. */
+#define FIELD(type, struct_at, offset) (*(const type *)((const char *)(struct_at) + (offset)))
+
+/* False: not recorded, or part of another decoder's work. Then there must be no end. */
+bool unit_begin(struct unit *unit, enum decode_row_id row);
+
+/* A call that is a whole image, or one of a library that has no images. */
+void unit_end(struct unit *unit, struct unit_result result);
+
+/* A call that is part of the image behind `handle`. */
+void unit_end_part(struct unit *unit, const void *handle, struct unit_result result);
+
+/* The next part is of a new image, if there was one before that was counted. */
+void unit_forget(struct unit *unit, const void *handle);
+
+/* Whether the image behind `handle` has been counted. */
+bool unit_is_counted(const struct unit *unit, const void *handle);
+
+/* False: there was more to it; nothing has happened, take unit_end_part(). */
+bool unit_end_rarely(struct unit *unit, enum decode_row_id row);
+
+#endif

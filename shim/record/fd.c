@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/fd.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "base/sys.h"
+#include "base/text.h"
+#include "record/segment.h"
+
+/* Not sized by RLIMIT_NOFILE, which may be 2^30: pages of 4096 are made as descriptors appear. */
+#define PAGE_FDS FD_PAGE
+#define PAGE_MAX 256
+
+_Atomic uint8_t fd_first_page[PAGE_FDS];
+static _Atomic uint8_t *_Atomic pages[PAGE_MAX] = {fd_first_page};
+
+static _Atomic uint8_t *cell(int fd, bool make)
+{
+	unsigned int index = (unsigned int)fd / PAGE_FDS;
+	_Atomic uint8_t *page, *expected = NULL;
+	void *fresh;
+
+	if (fd < 0 || index >= PAGE_MAX)
+		return NULL;
+	page = atomic_load_explicit(&pages[index], memory_order_acquire);
+	if (!page && make) {
+		fresh = sys_mmap(PAGE_FDS, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+		if (sys_mmap_failed(fresh))
+			return NULL;
+		page = fresh;
+		if (!atomic_compare_exchange_strong(&pages[index], &expected, page)) {
+			sys_munmap(fresh, PAGE_FDS);
+			page = expected;
+		}
+	}
+	return page ? page + (unsigned int)fd % PAGE_FDS : NULL;
+}
+
+static const char *const system_folders[] = {
+	"/proc/", "/sys/", "/dev/", "/etc/", "/usr/lib/", "/usr/lib64/", "/lib/", "/lib64/", NULL,
+};
+
+static const char *const code_suffixes[] = {".py", ".pyc", ".so", ".pyi", ".pth", NULL};
+
+/* /dev/shm holds both datasets that users copied there and the tensors between processes. */
+static bool is_data_in_shm(const char *path)
+{
+	if (strncmp(path, "/dev/shm/", 9) != 0)
+		return false;
+	path += 9;
+	return strncmp(path, "torch_", 6) != 0 && strncmp(path, "sem.", 4) != 0 &&
+	       strncmp(path, "psm_", 4) != 0 && strncmp(path, "pym-", 4) != 0;
+}
+
+static bool is_system(const char *path)
+{
+	/* One look spares most paths the rest: every folder of the table begins with one of these.
+	 */
+	if (path[0] != '/' || !path[1] || !strchr("psdeul", path[1]))
+		return false;
+	for (int i = 0; system_folders[i]; i++)
+		if (strncmp(path, system_folders[i], strlen(system_folders[i])) == 0)
+			return !is_data_in_shm(path);
+	return false;
+}
+
+static bool is_code(const char *path)
+{
+	const char *dot = strrchr(path, '.');
+
+	/* The same, of the suffixes; "libm.so.6" ends in something else. */
+	if (!dot)
+		return false;
+	for (int i = 0; code_suffixes[i] && (dot[1] == 'p' || dot[1] == 's'); i++)
+		if (strcmp(dot, code_suffixes[i]) == 0)
+			return true;
+	return strstr(path, ".so.");
+}
+
+OFTEN enum fd_kind fd_kind_of_path(const char *path)
+{
+	static const char deleted[] = " (deleted)";
+	const char *end = strchr(path, ' ') ? path + strlen(path) : NULL;
+
+	if (is_system(path) || is_code(path))
+		return FD_OTHER;
+	if (end && end - path >= (ptrdiff_t)sizeof(deleted) - 1 &&
+	    strcmp(end - (sizeof(deleted) - 1), deleted) == 0)
+		return FD_OTHER;
+	return FD_NAMED;
+}
+
+/*
+ * Paths of open data files, by descriptor modulo the table's size: another one with the same
+ * remainder takes the place, and the kernel is asked again. Odd version: being written.
+ */
+struct fd_open_path fd_paths[FD_PATH_COUNT];
+
+static OFTEN void set_path(int fd, const char *path)
+{
+	struct fd_open_path *open = &fd_paths[(unsigned int)fd % FD_PATH_COUNT];
+	uint32_t version = atomic_load_explicit(&open->version, memory_order_relaxed);
+	uint32_t odd = version + 1;
+	size_t length = strlen(path);
+
+	/* Two threads at one place: one of them goes without, and asks the kernel. */
+	if (version % 2 || !atomic_compare_exchange_strong(&open->version, &version, version + 1))
+		return;
+	atomic_thread_fence(memory_order_release);	/* odd before any of the text */
+	if (length >= FD_PATH_BYTES) {
+		path += length - (FD_PATH_BYTES - 1);
+		length = FD_PATH_BYTES - 1;
+	}
+	open->fd = fd;
+	memcpy(open->text, path, length + 1);
+	if (atomic_compare_exchange_strong(&open->version, &odd, version + 2))
+		return;
+	/* Dropped meanwhile: this was the number's old meaning. */
+	open->fd = -1;
+	atomic_fetch_add_explicit(&open->version, 1, memory_order_release);
+}
+
+/* The number may mean something else from now on. */
+static OFTEN void drop_path(int fd)
+{
+	struct fd_open_path *open = &fd_paths[(unsigned int)fd % FD_PATH_COUNT];
+
+	/* Even, and odd while it is written: whoever writes comes to an end of its own. */
+	atomic_fetch_add_explicit(&open->version, 2, memory_order_relaxed);
+}
+
+static bool link_of(int fd, char path[FD_PATH_BYTES])
+{
+	char full[512];
+	TEXT(link, 64);
+	int length, skip;
+
+	text_add(&link, "/proc/self/fd/");
+	text_add_number(&link, fd);
+	length = sys_readlink(link.buffer, full, sizeof(full) - 1);
+	path[0] = '\0';
+	if (length <= 0)
+		return false;
+	full[length] = '\0';
+	skip = length < FD_PATH_BYTES ? 0 : length - (FD_PATH_BYTES - 1);
+	memcpy(path, full + skip, (size_t)(length - skip) + 1);
+	return full[0] == '/';
+}
+
+OFTEN uint32_t fd_path(int fd, char path[FD_PATH_BYTES])
+{
+	const struct fd_open_path *open = &fd_paths[(unsigned int)fd % FD_PATH_COUNT];
+	uint32_t version = fd_path_version(fd);
+
+	path[0] = '\0';
+	if (fd < 0)
+		return 0;
+	if (version && version % 2 == 0 && open->fd == fd) {
+		memcpy(path, open->text, FD_PATH_BYTES);
+		atomic_thread_fence(memory_order_acquire);
+		path[FD_PATH_BYTES - 1] = '\0';
+		if (fd_path_version(fd) == version)
+			return version;
+	}
+	if (link_of(fd, path))
+		set_path(fd, path);
+	else
+		path[0] = '\0';
+	return fd_path_version(fd);
+}
+
+/* Not in a vfork child, which would tell its parent. */
+static OFTEN void note(int fd, enum fd_kind kind, const char *path)
+{
+	_Atomic uint8_t *known = cell(fd, true);
+
+	if (!known)
+		return;
+	if (kind == FD_NAMED)
+		set_path(fd, path ? path : "");
+	else
+		drop_path(fd);
+	atomic_store_explicit(known, (uint8_t)kind, memory_order_relaxed);
+}
+
+OFTEN bool fd_remember(int fd, enum fd_kind kind, const char *path)
+{
+	/* A vfork child's number may be free in its parent, and there be a pipe the next moment. */
+	if (!segment_is_own())
+		return false;
+	note(fd, kind, path);
+	return true;
+}
+
+void fd_copy(int fd, int copy)
+{
+	enum fd_kind kind = fd_known(fd);
+	char path[FD_PATH_BYTES];
+
+	if (copy < 0 || (kind == FD_UNKNOWN && fd_known(copy) == FD_UNKNOWN))
+		return;
+	/* What a vfork child makes for itself is nothing to its parent. */
+	if (!segment_is_own())
+		return;
+	path[0] = '\0';
+	if (kind == FD_DATA || kind == FD_NAMED)
+		fd_path(fd, path);
+	note(copy, kind == FD_DATA ? FD_NAMED : kind, path);
+}
+
+OFTEN bool fd_forget(int fd)
+{
+	if (fd_known(fd) == FD_UNKNOWN)
+		return true;
+	if (!segment_is_own())
+		return false;
+	atomic_store_explicit(cell(fd, false), FD_UNKNOWN, memory_order_relaxed);
+	drop_path(fd);
+	return true;
+}
+
+void fd_forget_range(unsigned int first, unsigned int last)
+{
+	if (!segment_is_own())
+		return;
+	for (unsigned int page = first / PAGE_FDS; page < PAGE_MAX && page <= last / PAGE_FDS;
+	     page++) {
+		unsigned int begin = page == first / PAGE_FDS ? first % PAGE_FDS : 0;
+		unsigned int end = page == last / PAGE_FDS ? last % PAGE_FDS : PAGE_FDS - 1;
+
+		for (unsigned int i = begin; pages[page] && i <= end; i++)
+			atomic_store_explicit(&pages[page][i], FD_UNKNOWN, memory_order_relaxed);
+	}
+	for (int i = 0; i < FD_PATH_COUNT; i++)
+		drop_path(i);
+}
+
+/* A descriptor that came by a way we do not see: inherited, passed, dup'ed. */
+static enum fd_kind kind_of_link(int fd)
+{
+	char path[FD_PATH_BYTES];
+
+	if (!link_of(fd, path))
+		return path[0] ? FD_OTHER : FD_NAMED;
+	if (fd_kind_of_path(path) == FD_OTHER)
+		return FD_OTHER;
+	set_path(fd, path);
+	return FD_NAMED;
+}
+
+static enum fd_kind kind_of_mode(mode_t mode)
+{
+	return S_ISFIFO(mode) ? FD_PIPE : S_ISREG(mode) ? FD_DATA : FD_OTHER;
+}
+
+static enum fd_kind ask_kernel(int fd, enum fd_kind known)
+{
+	struct stat status;
+	enum fd_kind kind;
+
+	if (sys_call2(SYS_fstat, fd, &status) < 0)
+		return FD_UNKNOWN;
+	kind = kind_of_mode(status.st_mode);
+	if (kind == FD_DATA && known == FD_UNKNOWN && kind_of_link(fd) != FD_NAMED)
+		return FD_OTHER;
+	return kind;
+}
+
+/* That a file was data is kept: of one that has no name any more the kernel does not tell it. */
+void fd_begin(void)
+{
+	for (int fd = 0; fd < PAGE_MAX * PAGE_FDS; fd++) {
+		_Atomic uint8_t *known = cell(fd, false);
+		struct stat status;
+		bool data;
+
+		if (!known) {
+			fd |= PAGE_FDS - 1;
+			continue;
+		}
+		if (*known == FD_UNKNOWN)
+			continue;
+		data = (*known == FD_DATA || *known == FD_NAMED) &&
+		       sys_call2(SYS_fstat, fd, &status) == 0 && S_ISREG(status.st_mode);
+		*known = data ? FD_DATA : FD_UNKNOWN;
+	}
+	for (int i = 0; i < FD_PATH_COUNT; i++) {
+		/* Who was writing is not here. */
+		fd_paths[i].fd = -1;
+		atomic_fetch_add(&fd_paths[i].version, fd_paths[i].version % 2 ? 1 : 2);
+	}
+}
+
+OFTEN void fd_learn(int fd, mode_t mode)
+{
+	_Atomic uint8_t *known = cell(fd, false);
+	uint8_t expected = FD_NAMED;
+
+	/* A vfork child that opens, and asks, and never reads: all that risks is one name. */
+	if (known && atomic_load_explicit(known, memory_order_relaxed) == FD_NAMED)
+		atomic_compare_exchange_strong(known, &expected, (uint8_t)kind_of_mode(mode));
+}
+
+OFTEN enum fd_kind fd_known(int fd)
+{
+	_Atomic uint8_t *known = cell(fd, false);
+
+	return known ? atomic_load_explicit(known, memory_order_relaxed) : FD_UNKNOWN;
+}
+
+enum fd_kind fd_find_kind(int fd)
+{
+	_Atomic uint8_t *known;
+	enum fd_kind kind;
+
+	if (fd < 0)	/* as streams in memory have */
+		return FD_OTHER;
+	known = cell(fd, true);
+	kind = known ? atomic_load_explicit(known, memory_order_relaxed) : FD_UNKNOWN;
+
+	if (kind == FD_UNKNOWN || kind == FD_NAMED) {
+		/* What has a name got it from this process. */
+		if (kind == FD_UNKNOWN && !segment_is_own())
+			return FD_OTHER;
+		kind = ask_kernel(fd, kind);
+		if (known && kind != FD_UNKNOWN)
+			atomic_store_explicit(known, (uint8_t)kind, memory_order_relaxed);
+	}
+	return kind == FD_UNKNOWN ? FD_OTHER : kind;
+}

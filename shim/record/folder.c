@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/folder.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "dlprof/folder.h"
+#include "base/process.h"
+#include "base/sys.h"
+
+#define SUFFIX_MAX 1000
+#define PATH_BYTES 1040
+
+void folder_name(struct text *folder, const char *base, int pid, uint64_t ticks)
+{
+	text_add(folder, base);
+	text_add(folder, "/" DLPROF_FOLDER_PREFIX);
+	text_add_number(folder, pid);
+	text_add(folder, "-");
+	text_add_number(folder, (int64_t)ticks);
+}
+
+static int look_at(const char *path, struct stat *status)
+{
+	return (int)sys_call4(SYS_newfstatat, AT_FDCWD, path, status, AT_SYMLINK_NOFOLLOW);
+}
+
+static bool is_own(const struct stat *status)
+{
+	return status->st_uid == (uid_t)sys_call0(SYS_geteuid);
+}
+
+int folder_check(const char *folder)
+{
+	struct stat status;
+	int r = look_at(folder, &status);
+
+	if (r < 0)
+		return r;
+	/* A group that the folder above hands down is no danger. */
+	return S_ISDIR(status.st_mode) && is_own(&status) &&
+			       (status.st_mode & 07777 & ~S_ISGID) == DLPROF_FOLDER_MODE
+		       ? 0
+		       : -EPERM;
+}
+
+static void link_path(struct text *link, const char *database)
+{
+	text_add(link, database);
+	text_add(link, DLPROF_LINK_SUFFIX);
+}
+
+bool folder_link_is_free(const char *database)
+{
+	TEXT(link, PATH_BYTES);
+	char target[PATH_BYTES];
+	struct stat status;
+	uint64_t pid, ticks;
+	int r;
+
+	link_path(&link, database);
+	r = look_at(link.buffer, &status);
+	if (r < 0)
+		return r == -ENOENT;
+	if (!S_ISLNK(status.st_mode) || !is_own(&status))
+		return false;
+	r = sys_readlink(link.buffer, target, sizeof(target) - 1);
+	if (r <= 0)
+		return false;
+	target[r] = '\0';
+	return dlprof_parse_folder(target, &pid, &ticks) && look_at(target, &status) == -ENOENT;
+}
+
+static int make_link(const char *folder, const char *database)
+{
+	TEXT(link, PATH_BYTES);
+	int r;
+
+	link_path(&link, database);
+	r = (int)sys_call3(SYS_symlinkat, folder, AT_FDCWD, link.buffer);
+	if (r != -EEXIST || !folder_link_is_free(database))
+		return r;
+	sys_unlink(link.buffer); /* of a database that was moved away */
+	return (int)sys_call3(SYS_symlinkat, folder, AT_FDCWD, link.buffer);
+}
+
+static void remove_link(const char *database)
+{
+	TEXT(link, PATH_BYTES);
+
+	link_path(&link, database);
+	sys_unlink(link.buffer);
+}
+
+/* As it is to be: where modes or owners are not kept, whoever reads it cannot know it for ours. */
+static int make(const char *folder)
+{
+	int r = (int)sys_call3(SYS_mkdirat, AT_FDCWD, folder, DLPROF_FOLDER_MODE);
+
+	if (r < 0)
+		return r;
+	r = folder_check(folder);
+	if (r < 0)
+		sys_rmdir(folder);
+	return r;
+}
+
+int folder_make(const char *base, const char *database, char *folder, size_t size,
+		bool *ret_linked)
+{
+	struct stat status;
+	struct text path;
+	int r = -EEXIST;
+
+	for (int suffix = 0; r == -EEXIST && suffix < SUFFIX_MAX; suffix++) {
+		text_init(&path, folder, size);
+		folder_name(&path, base, sys_getpid(), process_start_ticks());
+		if (suffix) {
+			text_add(&path, "-");
+			text_add_number(&path, suffix);
+		}
+		if (path.cut)
+			return -ENAMETOOLONG;
+		/* Before exec() this process had a run, too: no link may lead to that one's. */
+		if (look_at(folder, &status) == 0)
+			continue;
+		*ret_linked = make_link(folder, database) == 0;
+		r = make(folder);
+		if (r < 0 && *ret_linked)
+			remove_link(database);
+	}
+	return r;
+}
+
+void folder_remove(const char *folder, const char *database)
+{
+	sys_rmdir(folder);
+	if (database)
+		remove_link(database);
+}
+
+/* In a container of its own a process would make a folder that the drain does not see. */
+static bool sees_same_files(uint64_t pid)
+{
+	TEXT(path, 64);
+	char own[64], other[64];
+	int length = sys_readlink("/proc/self/ns/mnt", own, sizeof(own));
+
+	text_add(&path, "/proc/");
+	text_add_number(&path, (int64_t)pid);
+	text_add(&path, "/ns/mnt");
+	return length > 0 && sys_readlink(path.buffer, other, sizeof(other)) == length &&
+	       memcmp(own, other, (size_t)length) == 0;
+}
+
+/* The process that began it lives, and is not this one, which exec() took out of it. */
+static bool is_run_alive(const char *folder)
+{
+	uint64_t pid, ticks;
+
+	return dlprof_parse_folder(folder, &pid, &ticks) && pid != (uint64_t)sys_getpid() &&
+	       pid <= INT32_MAX && ticks && process_stat((int)pid, 22) == ticks &&
+	       process_stat((int)pid, 23) && /* memory: a zombie has none */
+	       sees_same_files(pid);
+}
+
+int folder_restore(const char *folder)
+{
+	int r;
+
+	if (!is_run_alive(folder))
+		return -ENOENT;
+	r = make(folder);
+	return r == -EEXIST ? folder_check(folder) : r == -ENOENT ? -ENOTDIR : r;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * quick.h - the usual read, in line: of the data file that this thread was at last, with nothing
+ * timed inside, not slow, not failed.
+ *
+ * To the same sums as span.h, to which all else is left: each condition is looked at before
+ * anything is counted. For calls that are so short that a few dozen instructions are seen. It has
+ * no frame until it turns out to need one: what is timed inside adds to the call around it, where
+ * that is seen at the end, and taken back.
+ */
+#ifndef QUICK_H
+#define QUICK_H
+
+#include "base/clock.h"
+#include "record/activate.h"
+#include "record/fd.h"
+#include "record/span.h"
+#include "record/tally.h"
+
+struct quick {
+	struct thread_frame *outer;	/* of the timed call around it */
+	uint64_t inner_ticks;		/* what that had inside it when this one began */
+	struct span span;		/* only thread, fd and begin_ticks, until the rare end */
+};
+
+/* False: nothing has happened, take span.h's way. `life`: what activate_on() was. */
+static inline bool quick_begin(struct quick *quick, uint32_t life, int fd)
+{
+	struct thread *thread = thread_self;
+	struct thread_frame *outer;
+
+	if (unlikely(!thread || thread->quick_life != life || !tally_is_quick(thread, fd)))
+		return false;
+	outer = thread->frame;
+	if (unlikely(outer->address <= (uintptr_t)&quick->span))
+		return false;
+	quick->outer = outer;
+	quick->inner_ticks = outer->inner_ticks;
+	quick->span.thread = thread;
+	quick->span.fd = fd;
+	quick->span.begin_ticks = clock_counter();
+	return true;
+}
+
+/* What was begun quickly ends by span_end(). Returns `bytes`, which need not be kept meanwhile. */
+int64_t quick_end_rarely(struct quick *quick, int64_t bytes, const char *name, uint32_t hook);
+
+/* `bytes`: what came in, negative if it failed; is returned. */
+static inline __attribute__((always_inline)) int64_t
+quick_end(struct quick *quick, int64_t bytes, const char *name, uint32_t hook)
+{
+	struct thread *thread = quick->span.thread;
+	struct thread_frame *outer = quick->outer;
+	struct dlprof_counter *counter;
+	uint64_t ticks, ns;
+
+	if (unlikely(!activate_on() || bytes < 0 || thread->frame != outer ||
+		     outer->inner_ticks != quick->inner_ticks))
+		goto rarely;
+	ticks = clock_counter() - quick->span.begin_ticks;
+	if (unlikely(ticks >= clock_short_ticks))
+		goto rarely;
+	ns = clock_short_ns(ticks);
+	outer->inner_ticks = quick->inner_ticks + ticks;
+	counter = &thread->slot->counters[DLPROF_CLASS_READ];
+	counter->count++;
+	counter->bytes += (uint64_t)bytes;
+	counter->ns += ns;
+	tally_count(thread->visit.file, 0, ns, (uint64_t)bytes);
+	return bytes;
+rarely:
+	return quick_end_rarely(quick, bytes, name, hook);
+}
+
+#endif

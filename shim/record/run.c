@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/run.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+
+#include "base/config.h"
+#include "base/environment.h"
+#include "base/guard.h"
+#include "base/log.h"
+#include "base/process.h"
+#include "base/spawn.h"
+#include "base/sys.h"
+#include "dlprof/folder.h"
+#include "record/fd.h"
+#include "record/folder.h"
+#include "record/segment.h"
+
+#define RUN_VARIABLE "DLPROF_RUN="
+#define SUFFIX_MAX 1000
+#define JOIN_TRIES 10
+
+static struct {
+	char folder[512];
+	char database[1024];
+	char parent[512];	/* found by run_find_parent(); "": none */
+	int root_pid;		/* 0: this process joined a run */
+	bool has_drain;		/* it could be started */
+} run;
+
+const char *run_database(void)
+{
+	return run.root_pid && run.root_pid == sys_getpid() ? run.database : NULL;
+}
+
+static int failed(struct text *why, const char *what, const char *path, int error)
+{
+	text_add(why, what);
+	text_add(why, " '");
+	text_add(why, path);
+	text_add(why, "': ");
+	text_add(why, text_error(error));
+	return error;
+}
+
+static bool is_folder(const char *path)
+{
+	int fd = sys_open(path, O_PATH | O_DIRECTORY, 0);
+
+	if (fd < 0)
+		return false;
+	sys_close(fd);
+	return true;
+}
+
+/* %q{NAME} at `pattern`, which points behind the 'q'; returns what is left of the pattern. */
+static const char *expand_variable(struct text *path, const char *pattern)
+{
+	const char *end = *pattern == '{' ? strchr(pattern, '}') : NULL;
+	TEXT(name, 128);
+
+	if (!end)
+		return pattern;
+	text_add_bytes(&name, pattern + 1, (size_t)(end - pattern - 1));
+	if (getenv(name.buffer))
+		text_add(path, getenv(name.buffer));
+	return end + 1;
+}
+
+static void expand_pattern(struct text *path, const char *pattern)
+{
+	struct utsname host = {0};
+
+	while (*pattern) {
+		char letter = pattern[0] == '%' ? pattern[1] : '\0';
+		size_t plain = strcspn(pattern, "%");
+
+		if (plain) {
+			text_add_bytes(path, pattern, plain);
+			pattern += plain;
+			continue;
+		}
+		pattern += letter ? 2 : 1;
+		switch (letter) {
+		case 'p':
+			text_add_number(path, sys_getpid());
+			break;
+		case 'h':
+			sys_call1(SYS_uname, &host);
+			text_add(path, host.nodename);
+			break;
+		case 'r':
+			text_add_number(path, process_rank() < 0 ? 0 : process_rank());
+			break;
+		case 'l':
+			text_add_number(path, process_local_rank() < 0 ? 0 : process_local_rank());
+			break;
+		case 'j':
+			text_add(path, process_job() ? process_job() : "0");
+			break;
+		case 'q':
+			pattern = expand_variable(path, pattern);
+			break;
+		case '%':
+			text_add(path, "%");
+			break;
+		default:
+			text_add(path, "%");
+			if (letter)
+				text_add_bytes(path, &letter, 1);
+		}
+	}
+}
+
+/* Absolute, because the host may change its folder before the drain or the report looks. */
+static int database_path(struct text *path)
+{
+	char folder[512];
+	long r;
+
+	if (config.out[0] != '/') {
+		r = sys_call2(SYS_getcwd, folder, sizeof(folder));
+		if (r < 0)
+			return (int)r;
+		text_add(path, folder);
+		text_add(path, "/");
+	}
+	expand_pattern(path, config.out);
+	if (is_folder(path->buffer)) {
+		text_add(path, "/");
+		expand_pattern(path, "dlprof-%p.db");
+	}
+	return path->cut ? -ENAMETOOLONG : 0;
+}
+
+/*
+ * Reserves the name with an empty file, "run.db", "run-2.db", ...: nothing is ever overwritten, nor
+ * what has the name of the link to its segments.
+ */
+static int reserve_database(struct text *why)
+{
+	struct text path;
+	char extension[64] = "";
+	size_t stem;
+	char *dot;
+	int fd, r;
+
+	text_init(&path, run.database, sizeof(run.database));
+	r = database_path(&path);
+	if (r < 0)
+		return failed(why, "cannot create", config.out, r);
+	dot = strrchr(run.database, '.');
+	if (!dot || strchr(dot, '/') || strlen(dot) >= sizeof(extension))
+		dot = run.database + path.length;
+	stem = (size_t)(dot - run.database);
+	strcpy(extension, dot);
+	for (int suffix = 2;; suffix++) {
+		TEXT(next, sizeof(run.database));
+
+		fd = folder_link_is_free(run.database)
+			     ? sys_open(run.database, O_WRONLY | O_CREAT | O_EXCL, 0600)
+			     : -EEXIST;
+		if (fd != -EEXIST || suffix > SUFFIX_MAX)
+			break;
+		text_add_bytes(&next, run.database, stem);
+		text_add(&next, "-");
+		text_add_number(&next, suffix);
+		text_add(&next, extension);
+		if (next.cut)
+			return failed(why, "cannot create", run.database, -ENAMETOOLONG);
+		memcpy(run.database, next.buffer, next.length + 1);
+	}
+	if (fd < 0)
+		return failed(why, "cannot create", run.database, fd);
+	sys_close(fd);
+	return 0;
+}
+
+bool run_find_parent(void)
+{
+	const char *bases[] = {getenv("DLPROF_SEGMENT_DIR"), getenv("TMPDIR"), "/tmp"};
+	int parent = (int)sys_call0(SYS_getppid);
+	struct text folder;
+
+	/* Forked since the parent recorded, or told by the environment: nothing to look for. */
+	if (run.folder[0] || getenv("DLPROF_RUN"))
+		return true;
+	/* Or the parent's parent: a fork server stands between. */
+	for (int i = 0; i < 6; i++) {
+		const char *base = bases[i % 3];
+
+		if (i == 3)
+			parent = (int)process_stat(parent, 4);
+		if (!base || base[0] != '/')
+			continue;
+		text_init(&folder, run.parent, sizeof(run.parent));
+		folder_name(&folder, base, parent, process_stat(parent, 22));
+		if (!folder.cut && folder_check(run.parent) == 0)
+			return true;
+	}
+	run.parent[0] = '\0';
+	return false;
+}
+
+/*
+ * The folder and this process's segment in it. Never /dev/shm of our own accord: it is small in
+ * containers, and PyTorch dies by SIGBUS when it is full.
+ */
+static int open_segments(struct text *why)
+{
+	const char *base = getenv("TMPDIR");
+	TEXT(beside, sizeof(run.database));
+	const char *bases[] = {base && base[0] == '/' ? base : "/tmp", "/tmp", beside.buffer, NULL};
+	bool linked;
+	int r = -ENOENT;
+
+	text_add_bytes(&beside, run.database, (size_t)(strrchr(run.database, '/') - run.database));
+	if (config.segment_dir) {
+		bases[0] = config.segment_dir;
+		bases[1] = NULL;
+	}
+	for (int i = 0; bases[i]; i++) {
+		r = folder_make(bases[i], run.database, run.folder, sizeof(run.folder), &linked);
+		if (r < 0)
+			continue;
+		r = segment_open(run.folder, DLPROF_SEGMENT_ROOT, process_rank(),
+				 process_local_rank());
+		if (r == 0 && !linked)
+			segment_note('w', "cannot link the database to its segments: what a killed "
+					  "drain leaves behind cannot be recovered");
+		if (r == 0)
+			return 0;
+		folder_remove(run.folder, linked ? run.database : NULL);
+	}
+	return failed(why, "cannot make a segment in", bases[0], r);
+}
+
+static bool start_drain(void)
+{
+	TEXT(note, 500);
+
+	text_add(&note, "dlprof-drain was not started: ");
+	if (spawn_drain(run.folder, run.database, &note) == 0)
+		return true;
+	text_add(&note, "; the run holds only what fits its rings, until dlprof-report reads it");
+	segment_note('w', note.buffer);
+	return false;
+}
+
+static int start(struct text *why)
+{
+	int r;
+
+	r = reserve_database(why);
+	if (r < 0)
+		return r;
+	r = open_segments(why);
+	if (r < 0) {
+		sys_unlink(run.database);
+		return r;
+	}
+	run.root_pid = sys_getpid();
+	config_note();
+	if (environment_set(RUN_VARIABLE, run.folder) < 0)
+		segment_note('w', "out of memory: spawned children start runs of their own");
+	run.has_drain = start_drain();
+	log_line("recording into", run.database);
+	return 0;
+}
+
+#define DRAIN_SILENT_NS  (UINT64_C(5) * 1000000000)
+#define DRAIN_RESTART_MAX 3
+
+void run_watch(uint64_t now_ns)
+{
+	struct dlprof_segment *shared = segment_first();
+	static uint32_t restarts;
+	uint64_t beat_ns;
+
+	if (!shared || !(shared->header.flags & DLPROF_SEGMENT_ROOT))
+		return;
+	beat_ns = atomic_load_explicit(&shared->header.heartbeat_ns, memory_order_relaxed);
+	/* 0: it never came up, and would not now. */
+	if (likely(!beat_ns || now_ns < beat_ns + DRAIN_SILENT_NS))
+		return;
+	/* One of several threads goes on; if the drain is only slow, the lock stops the second. */
+	if (!atomic_compare_exchange_strong(&shared->header.heartbeat_ns, &beat_ns, now_ns) ||
+	    restarts == DRAIN_RESTART_MAX)
+		return;
+	restarts++;
+	if (start_drain())
+		segment_note('w', "dlprof-drain had stopped and was started again");
+}
+
+enum run_state run_state(uint64_t now_ns, const char **ret_where, int *ret_error)
+{
+	const struct dlprof_segment *shared = segment_first();
+	uint64_t beat_ns;
+
+	if (!shared)
+		return RUN_STORED;
+	beat_ns = atomic_load_explicit(&shared->header.heartbeat_ns, memory_order_relaxed);
+	*ret_error = atomic_load_explicit(&shared->header.store_error, memory_order_acquire);
+	*ret_where = shared->header.stored_at;
+	if (!memchr(*ret_where, '\0', sizeof(shared->header.stored_at)))
+		*ret_where = "";
+	/* A short run may be over before its drain is there. */
+	if (!run.has_drain ||
+	    now_ns > (beat_ns ? beat_ns : shared->header.created_ns) + DRAIN_SILENT_NS)
+		return RUN_IN_RINGS;
+	if (**ret_where)
+		return *ret_error ? RUN_KEPT : RUN_RENAMED;
+	return *ret_error ? RUN_IN_RINGS : RUN_STORED;
+}
+
+/*
+ * Its segment in the folder of a run that goes on, which is made again if somebody removed it.
+ * -ENOENT: the run is over. -EPERM: it is another user's.
+ */
+static int join(const char *folder)
+{
+	int r;
+
+	for (int try = 0; try < JOIN_TRIES; try++) {
+		r = folder_check(folder);
+		if (r == -ENOENT)
+			r = folder_restore(folder);
+		if (r < 0)
+			return r;
+		r = segment_open(folder, 0, process_rank(), process_local_rank());
+		/* Who removes it may still be doing so. */
+		if (r != -ENOENT)
+			return r;
+	}
+	return -ESTALE;
+}
+
+static int cannot_join(struct text *why, int r)
+{
+	return failed(why, "cannot make a segment in", run.folder, r);
+}
+
+/* This process began it, became another program by execve(), and lost its drain by that. */
+static bool is_left(const char *folder)
+{
+	uint64_t pid, ticks;
+
+	return guard_is_needed() && dlprof_parse_folder(folder, &pid, &ticks) &&
+	       pid == (uint64_t)sys_getpid() && ticks == process_start_ticks();
+}
+
+int run_begin(struct text *why)
+{
+	const char *folder = getenv("DLPROF_RUN");
+	int r;
+
+	config_read();
+	if (!folder && run.parent[0])
+		folder = run.parent;
+	/* Forked while the parent began it. */
+	if (!folder && run.root_pid && run.root_pid != sys_getpid())
+		folder = run.folder;
+	run.root_pid = 0;
+	if (!folder || strlen(folder) >= sizeof(run.folder) || is_left(folder))
+		return start(why);
+	if (folder != run.folder)
+		strcpy(run.folder, folder);
+	r = join(run.folder);
+	if (r == -ENOENT || r == -EPERM || r == -EACCES)
+		return start(why);
+	return r < 0 ? cannot_join(why, r) : 0;
+}
+
+int run_rejoin(struct text *why)
+{
+	int r = join(run.folder);
+
+	fd_begin();
+	/* A daemon: its parent, and with it the run, ended before it came to record. */
+	if (r == -ENOENT)
+		return start(why);
+	return r < 0 ? cannot_join(why, r) : 0;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run.h - the run that this process records into: started by it, or joined.
+ *
+ * A run is a database, a folder of segments and a drain between them. The link
+ * "DATABASE-segments" leads from the one to the other, so that dlprof-report can finish what a
+ * killed drain left. Children learn of the run from DLPROF_RUN.
+ */
+#ifndef RUN_H
+#define RUN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/text.h"
+
+/* Joins the run named by the environment, or starts one. 0, or -errno with the reason in `why`. */
+int run_begin(struct text *why);
+
+/*
+ * For a process that was started before its parent began to record: whether there is a run for it
+ * to join, its parent's. run_begin() joins it then.
+ */
+bool run_find_parent(void);
+
+/* In a forked child of a recording process: joins its parent's run. */
+int run_rejoin(struct text *why);
+
+/* Once per batch: starts the drain again if it was killed. Costs one load in most calls. */
+void run_watch(uint64_t now_ns);
+
+enum run_state {
+	RUN_STORED,	/* at its place, as far as is known */
+	RUN_RENAMED,	/* under the name `where` */
+	RUN_KEPT,	/* in the folder `where`, because of `error` */
+	RUN_IN_RINGS,	/* not all of it; `error`: 0 where no drain is at work */
+};
+
+/* Where what was recorded is, as the drain last told. */
+enum run_state run_state(uint64_t now_ns, const char **ret_where, int *ret_error);
+
+/* The database's path if this process started the run, else NULL (also in forked children). */
+const char *run_database(void);
+
+#endif

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/segment.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/process.h"
+#include "base/sys.h"
+#include "base/text.h"
+#include "record/backing.h"
+#include "record/thread.h"
+
+#define SEGMENT_MAX 32
+#define RETRY_NS    UINT64_C(10000000)
+
+/*
+ * `threads` is the private side of each slot, in turns with that of the life before: in a forked
+ * child the thread that forked still has the pointer to what it was in its parent, and may end a
+ * call that it began there. If another thread were given the same, both would write into it.
+ */
+struct segment {
+	struct dlprof_segment *shared;
+	char path[656];
+	/* What has blocks, by slot; nothing else of the slots may be touched, not even read. */
+	_Atomic uint32_t reserved[SEGMENT_PART_MAX];
+	struct thread threads[2][DLPROF_SLOT_COUNT];
+};
+
+static struct thread *threads_of(struct segment *segment)
+{
+	return segment->threads[thread_life % 2];
+}
+
+static struct {
+	struct segment segments[SEGMENT_MAX];
+	_Atomic uint32_t count;
+	_Atomic uint32_t growing;
+	_Atomic uint32_t claims;	/* of slots, by threads of this life */
+	_Atomic bool full;	/* no further segment can be made: do not try at every call */
+	_Atomic uint64_t retry_ns; /* nor look through all slots before then */
+	_Atomic uint64_t reserve_ns; /* nor ask a full disk for blocks */
+	_Atomic uint32_t stacks;	/* of the first segment: those that have blocks */
+	_Atomic uint32_t stack_grows;
+	uint32_t flags;
+	int32_t rank;
+	int32_t local_rank;
+	int pid;
+	char folder[512];
+} own;
+
+struct dlprof_segment *segment_first(void)
+{
+	return own.count ? own.segments[0].shared : NULL;
+}
+
+OFTEN bool segment_is_own(void)
+{
+	return own.count && own.segments[0].shared->header.pid == sys_getpid();
+}
+
+void segment_mark_end(void)
+{
+	if (segment_is_own())
+		own.segments[0].shared->header.ended_ns = clock_now_ns();
+}
+
+static void fill_header(struct dlprof_segment *shared)
+{
+	struct utsname name;
+	struct text field;
+
+	shared->header.abi = DLPROF_SEGMENT_ABI;
+	shared->header.flags = own.flags;
+	shared->header.slot_count = DLPROF_SLOT_COUNT;
+	shared->header.slot_bytes = sizeof(struct dlprof_slot);
+	shared->header.near_capacity = DLPROF_NEAR_CAPACITY;
+	shared->header.ring_capacity = DLPROF_RING_CAPACITY;
+	shared->header.event_bytes = sizeof(struct dlprof_event);
+	shared->header.tally_bytes = sizeof(struct dlprof_tally);
+	shared->header.tally_count = DLPROF_TALLY_COUNT;
+	shared->header.pid = own.pid;
+	shared->header.ppid = (int32_t)sys_call0(SYS_getppid);
+	shared->header.start_ticks = process_start_ticks();
+	shared->header.pid_space = process_space();
+	shared->header.proc_pid = process_number();
+	shared->header.created_ns = clock_now_ns();
+	shared->header.created_unix_ns = clock_ns(CLOCK_REALTIME);
+	shared->header.rank = own.rank;
+	shared->header.local_rank = own.local_rank;
+	text_init(&field, shared->header.version, sizeof(shared->header.version));
+	text_add(&field, DLPROF_VERSION);
+	if (sys_call1(SYS_uname, &name) == 0) {
+		text_init(&field, shared->header.host, sizeof(shared->header.host));
+		text_add(&field, name.nodename);
+		text_init(&field, shared->header.kernel, sizeof(shared->header.kernel));
+		text_add(&field, name.release);
+	}
+	process_command(shared->header.command, sizeof(shared->header.command));
+}
+
+static int reserve(const struct segment *segment, size_t offset, size_t size)
+{
+	int r;
+
+	if (own.reserve_ns && clock_now_ns() < own.reserve_ns)
+		return -ENOSPC;
+	r = backing_reserve(segment->path, segment->shared, offset, size);
+	own.reserve_ns = r < 0 ? clock_now_ns() + RETRY_NS : 0;
+	return r;
+}
+
+/* What of a slot gets its blocks at once. */
+static const struct {
+	size_t offset, size;
+} parts[SEGMENT_PART_MAX] = {
+	[SEGMENT_RECORDS] = {0, offsetof(struct dlprof_slot, tallies)},
+	[SEGMENT_TALLIES] = {offsetof(struct dlprof_slot, tallies),
+			     sizeof(((struct dlprof_slot *)0)->tallies)},
+	[SEGMENT_FAR] = {offsetof(struct dlprof_slot, far),
+			 sizeof(((struct dlprof_slot *)0)->far)},
+};
+
+static bool has_part(const struct segment *segment, uint32_t index, enum segment_part part)
+{
+	return segment->reserved[part] & 1u << index;
+}
+
+static int reserve_part(struct segment *segment, uint32_t index, enum segment_part part)
+{
+	int r = 0;
+
+	if (has_part(segment, index, part))
+		return 0;
+	r = reserve(segment, offsetof(struct dlprof_segment, slots) +
+				     index * sizeof(struct dlprof_slot) + parts[part].offset,
+		    parts[part].size);
+	if (r == 0)
+		atomic_fetch_or(&segment->reserved[part], 1u << index);
+	return r;
+}
+
+static struct segment *segment_of(const struct dlprof_slot *slot, uint32_t *ret_index)
+{
+	for (uint32_t i = 0; i < own.count; i++) {
+		const struct dlprof_slot *slots = own.segments[i].shared->slots;
+
+		if (slot >= slots && slot < slots + DLPROF_SLOT_COUNT) {
+			*ret_index = (uint32_t)(slot - slots);
+			return &own.segments[i];
+		}
+	}
+	return NULL;
+}
+
+bool segment_has(const struct dlprof_slot *slot, enum segment_part part)
+{
+	uint32_t index;
+	const struct segment *segment = segment_of(slot, &index);
+
+	return segment && has_part(segment, index, part);
+}
+
+int segment_reserve(const struct dlprof_slot *slot, enum segment_part part)
+{
+	uint32_t index;
+	struct segment *segment = segment_of(slot, &index);
+
+	return segment ? reserve_part(segment, index, part) : -EINVAL;
+}
+
+struct dlprof_stack *segment_stack(uint32_t index)
+{
+	struct segment *segment = &own.segments[0];
+	bool made;
+
+	if (!own.count)
+		return NULL;
+	made = own.stacks & 1u << index;
+	/* One thread at a time: zeroes may be what makes the blocks. */
+	if (!made && !atomic_exchange(&own.stack_grows, 1)) {
+		made = own.stacks & 1u << index ||
+		       reserve(segment, offsetof(struct dlprof_segment, stacks) +
+						index * sizeof(struct dlprof_stack),
+			       sizeof(struct dlprof_stack)) == 0;
+		if (made)
+			atomic_fetch_or(&own.stacks, 1u << index);
+		atomic_store(&own.stack_grows, 0);
+	}
+	return made ? &segment->shared->stacks[index] : NULL;
+}
+
+/* "FOLDER/PID-TICKS-INDEX". Without /proc the time tells two processes of one pid apart. */
+static void add_stem(struct text *path, uint32_t index)
+{
+	uint64_t begun = process_start_ticks();
+
+	text_add(path, own.folder);
+	text_add(path, "/");
+	text_add_number(path, own.pid);
+	text_add(path, "-");
+	text_add_number(path, (int64_t)((begun ? begun : clock_now_ns()) + thread_life));
+	text_add(path, "-");
+	text_add_number(path, index);
+}
+
+/* Its header, and a slot for who wants it: a full disk shows here. */
+static int prepare(struct segment *segment)
+{
+	TEXT(path, sizeof(segment->path));
+	int r = reserve(segment, 0, sizeof(struct dlprof_header));
+
+	if (r == 0)
+		r = reserve_part(segment, 0, SEGMENT_RECORDS);
+	if (r < 0)
+		return r;
+	fill_header(segment->shared);
+	/* Before it has its name: who sees the segment sees the lock. */
+	if (backing_lock(segment->path))
+		segment->shared->header.flags |= DLPROF_SEGMENT_LOCKED;
+	segment->shared->header.magic = DLPROF_SEGMENT_MAGIC;
+	text_add_bytes(&path, segment->path,
+		       strlen(segment->path) - strlen(DLPROF_SEGMENT_UNFINISHED));
+	r = backing_give_name(segment->path, &path);
+	if (r == 0)
+		strcpy(segment->path, path.buffer);
+	return r;
+}
+
+/* Callers hold `growing`, or are the only thread. */
+static int add_segment(void)
+{
+	uint32_t index = own.count;
+	struct segment *segment;
+	struct text path;
+	int r;
+
+	if (index == SEGMENT_MAX)
+		return -ENFILE;
+	segment = &own.segments[index];
+	for (int part = 0; part < SEGMENT_PART_MAX; part++)
+		segment->reserved[part] = 0;
+	text_init(&path, segment->path, sizeof(segment->path));
+	add_stem(&path, index);
+	text_add(&path, DLPROF_SEGMENT_UNFINISHED);
+	r = backing_make(segment->path, &segment->shared);
+	if (r < 0)
+		return r;
+	r = prepare(segment);
+	if (r < 0) {
+		sys_unlink(segment->path);
+		sys_munmap(segment->shared, sizeof(struct dlprof_segment));
+		return r;
+	}
+	memset(threads_of(segment), 0, sizeof(segment->threads[0]));
+	atomic_store_explicit(&own.count, index + 1, memory_order_release);
+	return 0;
+}
+
+/* Calls that were begun in the life before find at their end that there are none. */
+static void drop_calls(struct segment *segment)
+{
+	struct thread *threads = segment->threads[(thread_life + 1) % 2];
+
+	for (int i = 0; i < DLPROF_SLOT_COUNT; i++) {
+		if (threads[i].frame)
+			threads[i].frame = &threads[i].frames[0];
+		threads[i].frames[0].inner_ticks += 2 * THREAD_NEVER_TICKS;
+	}
+}
+
+int segment_open(const char *folder, uint32_t flags, int32_t rank, int32_t local_rank)
+{
+	for (uint32_t i = 0; i < own.count; i++) {
+		drop_calls(&own.segments[i]);
+		sys_munmap(own.segments[i].shared, sizeof(struct dlprof_segment));
+	}
+	own.count = 0;
+	own.growing = 0;
+	own.claims = 0;
+	own.full = false;
+	own.retry_ns = 0;
+	own.reserve_ns = 0;
+	own.stacks = 0;
+	own.stack_grows = 0;
+	own.flags = flags;
+	own.rank = rank;
+	own.local_rank = local_rank;
+	own.pid = sys_getpid();
+	if (strlen(folder) >= sizeof(own.folder))
+		return -ENAMETOOLONG;
+	if (folder != own.folder)
+		strcpy(own.folder, folder);
+	return add_segment();
+}
+
+static struct thread *claim_in(struct segment *segment, uint32_t tid)
+{
+	for (uint32_t i = 0; i < DLPROF_SLOT_COUNT; i++) {
+		_Atomic uint32_t *owner = &segment->shared->header.tids[i];
+		uint32_t expected = 0;
+
+		if (atomic_load_explicit(owner, memory_order_relaxed) ||
+		    !atomic_compare_exchange_strong(owner, &expected, tid))
+			continue;
+		if (reserve_part(segment, i, SEGMENT_RECORDS) < 0) {
+			atomic_store(owner, 0);
+			return NULL;
+		}
+		own.claims++;
+		thread_reset(&threads_of(segment)[i], &segment->shared->slots[i], tid);
+		return &threads_of(segment)[i];
+	}
+	return NULL;
+}
+
+struct thread *segment_claim(void)
+{
+	uint32_t count = atomic_load_explicit(&own.count, memory_order_acquire);
+	struct thread *thread = NULL;
+	uint64_t now_ns;
+	uint32_t tid;
+
+	/* A vfork child shares our memory, and its slot would become its parent's. */
+	if (!segment_is_own())
+		return NULL;
+	now_ns = own.full ? clock_now_ns() : 0;
+	if (now_ns < own.retry_ns)
+		goto lost;
+	tid = (uint32_t)sys_gettid();
+	for (uint32_t i = 0; i < count && !thread; i++)
+		thread = claim_in(&own.segments[i], tid);
+	if (thread)
+		return thread;
+	/* Never wait: whoever loses this race records from its next operation on. */
+	if (!own.full && !atomic_exchange(&own.growing, 1)) {
+		own.full = add_segment() < 0;
+		if (!own.full)
+			thread = claim_in(&own.segments[own.count - 1], tid);
+		atomic_store(&own.growing, 0);
+	}
+	if (thread)
+		return thread;
+	if (own.full)
+		own.retry_ns = now_ns + RETRY_NS;
+lost:
+	own.segments[0].shared->header.lost_count++;
+	return NULL;
+}
+
+/* Slots whose thread is dead count, too. Each has one writer, which need not be waited for. */
+bool segment_others(const struct thread *thread, struct dlprof_counter sums[DLPROF_CLASS_MAX])
+{
+	uint32_t count = atomic_load_explicit(&own.count, memory_order_acquire);
+
+	memset(sums, 0, DLPROF_CLASS_MAX * sizeof(sums[0]));
+	if (likely(own.claims <= 1))
+		return false;
+	for (uint32_t i = 0; i < count * DLPROF_SLOT_COUNT; i++) {
+		const struct segment *segment = &own.segments[i / DLPROF_SLOT_COUNT];
+		const struct dlprof_slot *slot = &segment->shared->slots[i % DLPROF_SLOT_COUNT];
+
+		if (!has_part(segment, i % DLPROF_SLOT_COUNT, SEGMENT_RECORDS))
+			continue;
+		for (int k = 0; slot != thread->slot && k < DLPROF_CLASS_MAX; k++) {
+			const struct dlprof_counter *counter = &slot->counters[k];
+
+			sums[k].count += __atomic_load_n(&counter->count, __ATOMIC_RELAXED);
+			sums[k].bytes += __atomic_load_n(&counter->bytes, __ATOMIC_RELAXED);
+		}
+	}
+	return true;
+}
+
+bool segment_is_growing(void)
+{
+	return own.growing;
+}
+
+void segment_note(char level, const char *text)
+{
+	struct dlprof_segment *shared = segment_first();
+	TEXT(line, 512);
+	uint32_t at;
+
+	text_add_bytes(&line, &level, 1);
+	text_add(&line, text);
+	for (size_t i = 0; i < line.length; i++)
+		if (line.buffer[i] == '\n')
+			line.buffer[i] = ' ';
+	if (line.cut)
+		line.length--;
+	text_add(&line, "\n");
+	log_line("note", text);
+	if (!shared)
+		return;
+	at = atomic_fetch_add(&shared->header.notes_bytes, (uint32_t)line.length);
+	if (at <= DLPROF_NOTES_BYTES && line.length <= DLPROF_NOTES_BYTES - at)
+		memcpy(shared->header.notes + at, line.buffer, line.length);
+}

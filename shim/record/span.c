@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/span.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/config.h"
+#include "base/sys.h"
+#include "base/text.h"
+#include "record/activate.h"
+#include "record/quick.h"
+#include "record/stack.h"
+#include "record/tally.h"
+
+/* What longjmp left. */
+void span_unwind(struct thread *thread, uintptr_t address)
+{
+	while (thread->frame->address <= address)
+		thread->frame--;
+}
+
+static OFTEN bool begin_in(struct span *span, struct thread *thread, enum dlprof_class class)
+{
+	if (unlikely(thread->busy))
+		return false;
+	span_unwind(thread, (uintptr_t)span);
+	if (unlikely(thread_is_full(thread)))
+		return false;
+	span->class = class;
+	span->tally = NULL;
+	span_push(span, thread, clock_ticks());
+	return true;
+}
+
+RARELY bool span_begin_rarely(struct span *span, enum dlprof_class class)
+{
+	struct thread *thread = thread_get();
+
+	return thread && begin_in(span, thread, class);
+}
+
+OFTEN bool span_begin_in_load(struct span *span, enum dlprof_class class)
+{
+	struct thread *thread = thread_loading();
+
+	span->fd = -1;
+	span->path = NULL;
+	span->uncounted = true;
+	return thread && begin_in(span, thread, class);
+}
+
+OFTEN void span_cancel(struct span *span)
+{
+	if (likely(activate_on()))
+		span_unwind(span->thread, (uintptr_t)span);
+}
+
+/* What has a descriptor has just been counted for the file that its thread visits. */
+static void add_path(struct text *path, const struct span *span)
+{
+	const char *full = span->fd >= 0 && !span->path ? tally_visited(span->thread) : span->path;
+	size_t length;
+
+	if (!full)
+		return;
+	length = strlen(full);
+	text_add(path, length < path->size ? full : full + length - path->size + 1);
+}
+
+/*
+ * Kept one by one are CREDIT_MAX slow operations of a class and thread, and one more every
+ * CREDIT_NS: on a slow file system all of them are slow, and the sums tell it.
+ */
+#define CREDIT_MAX 16
+#define CREDIT_NS  UINT64_C(2000000000)
+
+static bool spend_credit(struct thread *thread, enum dlprof_class class, uint64_t now_ns)
+{
+	uint64_t earned = thread->slow_credit_ns ? (now_ns - thread->slow_credit_ns) / CREDIT_NS
+						 : CREDIT_MAX;
+
+	if (earned) {
+		thread->slow_credit_ns = now_ns;
+		for (int i = 0; i < DLPROF_CLASS_MAX; i++)
+			thread->slow_credits[i] =
+				earned + thread->slow_credits[i] > CREDIT_MAX
+					? CREDIT_MAX
+					: (uint8_t)(thread->slow_credits[i] + earned);
+	}
+	if (!thread->slow_credits[class]) {
+		thread->slot->unlisted_count++;
+		return false;
+	}
+	thread->slow_credits[class]--;
+	return true;
+}
+
+static void push_operation(const struct span *span, uint64_t duration_ns, uint64_t bytes,
+			   bool failed)
+{
+	uint64_t now_ns = clock_now_ns();
+	bool slow = duration_ns >= config.slow_ns;
+	struct dlprof_event event = {
+		.kind = DLPROF_EVENT_OP,
+		.flags = failed ? DLPROF_FLAG_FAILED : 0,
+		.worker = span->thread->worker,
+		.begin_ns = now_ns - duration_ns,
+		.duration_ns = duration_ns,
+		.stream = span->thread->stream,
+		.generation = span->thread->generation,
+		.task = span->thread->task,
+		.op = {.bytes = bytes, .hook = span->hook, .class = span->class},
+	};
+	struct text text;
+
+	if (config.detail != CONFIG_DETAIL_ALL && !spend_credit(span->thread, span->class, now_ns))
+		return;
+	text_init(&text, event.op.name, sizeof(event.op.name));
+	text_add(&text, span->name);
+	text_init(&text, event.op.path, sizeof(event.op.path));
+	if (slow || span->path)
+		add_path(&text, span);
+	thread_push(span->thread, &event);
+	if (slow)
+		stack_keep(span->thread, event.begin_ns);
+}
+
+static inline bool is_listed(const struct span *span, uint64_t duration_ns)
+{
+	return unlikely(duration_ns >= config.slow_ns || config.detail == CONFIG_DETAIL_ALL) &&
+	       (config.detail == CONFIG_DETAIL_ALL ||
+		(config.detail == CONFIG_DETAIL_SLOW && span->class != DLPROF_CLASS_STEP));
+}
+
+static RARELY void end_rarely(const struct span *span, uint64_t duration_ns, uint64_t bytes,
+			      bool failed)
+{
+	if (span->fd >= 0)
+		tally_file(span->thread, span->fd, span->class == DLPROF_CLASS_OPEN, span->own_ns,
+			   bytes);
+	if (is_listed(span, duration_ns))
+		push_operation(span, duration_ns, bytes, failed);
+}
+
+/* The span's frame is on top. What is rare is left for a call at the end. */
+static inline __attribute__((always_inline)) void end_at(struct span *span, uint64_t bytes,
+							 bool failed, uint64_t now_ticks)
+{
+	struct thread *thread = span->thread;
+	const struct thread_frame *frame = thread->frame;
+	struct dlprof_counter *counter = &thread->slot->counters[span->class];
+	uint64_t ticks = now_ticks - span->begin_ticks;
+	uint64_t duration_ns = clock_length_ns(ticks);
+	uint64_t own_ns = duration_ns;
+
+	span_pop(thread, ticks);
+	if (unlikely(frame->inner_ticks))
+		own_ns = clock_length_ns(ticks - frame->inner_ticks);
+	span->own_ns = own_ns;
+	counter->count += !span->uncounted;
+	counter->bytes += bytes;
+	counter->ns += own_ns;
+	if (unlikely(failed))
+		counter->failed_count++;
+	tally_add(span->tally, !span->uncounted, own_ns, bytes);
+	if (unlikely(is_listed(span, duration_ns) ||
+		     (span->fd >= 0 && !tally_is_visited(thread, span->fd))))
+		end_rarely(span, duration_ns, bytes, failed);
+	else if (span->fd >= 0)
+		tally_add(thread->visit.file, span->class == DLPROF_CLASS_OPEN, own_ns, bytes);
+}
+
+OFTEN void span_end_at(struct span *span, uint64_t bytes, bool failed, uint64_t now_ticks)
+{
+	struct thread *thread = span->thread;
+
+	if (unlikely(!activate_on()))
+		return;
+	span_unwind(thread, (uintptr_t)span - 1);
+	if (thread->frame->address == (uintptr_t)span)
+		end_at(span, bytes, failed, now_ticks);
+}
+
+OFTEN void span_end(struct span *span, uint64_t bytes, bool failed)
+{
+	struct thread *thread = span->thread;
+
+	/* The call forked: this is the child, and the ring is its parent's. */
+	if (unlikely(!activate_on()))
+		return;
+	if (unlikely(thread->frame->address != (uintptr_t)span || !clock_scale))
+		span_end_at(span, bytes, failed, clock_ticks());
+	else
+		end_at(span, bytes, failed, clock_counter());
+}
+
+RARELY int64_t quick_end_rarely(struct quick *quick, int64_t bytes, const char *name,
+				uint32_t hook)
+{
+	struct span *span = &quick->span;
+	struct thread *thread = span->thread;
+	uint64_t inner_ticks;
+
+	if (unlikely(!activate_on()))
+		return bytes;
+	span_unwind(thread, (uintptr_t)span);
+	inner_ticks = thread->frame->inner_ticks - quick->inner_ticks;
+	/* A child that was forked meanwhile records by now: thread_reset(), segment_open(). */
+	if (thread->frame != quick->outer || inner_ticks >= THREAD_NEVER_TICKS ||
+	    thread_is_full(thread))
+		return bytes;
+	thread->frame->inner_ticks = quick->inner_ticks;
+	span_push(span, thread, span->begin_ticks);
+	thread->frame->inner_ticks = inner_ticks;
+	span->class = DLPROF_CLASS_READ;
+	span->tally = NULL;
+	span->path = NULL;
+	span->uncounted = false;
+	span->name = name;
+	span->hook = hook;
+	span_end(span, bytes < 0 ? 0 : (uint64_t)bytes, bytes < 0);
+	return bytes;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * span.h - time one call once.
+ *
+ * Own time: what a call spends in calls that are timed themselves is theirs, so that a nanosecond
+ * has one class. The guard remembers stack addresses, not a depth, because decoders longjmp
+ * through wrappers: a frame at or below the address of a new one is gone, whatever it left behind.
+ */
+#ifndef SPAN_H
+#define SPAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/clock.h"
+#include "dlprof/event.h"
+#include "record/thread.h"
+
+struct span {
+	struct thread *thread;
+	uint64_t begin_ticks;
+	enum dlprof_class class;
+	int fd;			/* of a data file: time and bytes go to it, too; -1: none */
+	const char *path;	/* of the file if the caller knows it, or NULL */
+	struct dlprof_tally *tally; /* counts it, too; NULL, or set after span_begin() */
+	uint64_t own_ns;	/* set by span_end(), where it counted */
+	const char *name;	/* of the function */
+	uint32_t hook;
+	bool uncounted;		/* its time counts, but it is no operation of its own: a close */
+};
+
+/* For span_begin(): when calls were left by longjmp, or there is no thread, room or counter. */
+bool span_begin_rarely(struct span *span, enum dlprof_class class);
+
+/* The thread's frames at or below `span` are gone already, and there is room for one. */
+static inline void span_push(struct span *span, struct thread *thread, uint64_t now_ticks)
+{
+	struct thread_frame *frame = ++thread->frame;
+
+	span->thread = thread;
+	frame->address = (uintptr_t)span;
+	frame->inner_ticks = 0;
+	frame->decoder = 0;
+	span->begin_ticks = now_ticks;
+}
+
+static inline void span_pop(struct thread *thread, uint64_t ticks)
+{
+	struct thread_frame *outer = --thread->frame;
+
+	outer->inner_ticks += ticks;	/* frames[0] takes it, too: one question less */
+}
+
+/*
+ * Starts the clock; fd, path, name, hook and uncounted are the caller's to set, before or after.
+ * False: not recorded, and span_end() must not be called.
+ */
+static inline bool span_begin(struct span *span, enum dlprof_class class)
+{
+	struct thread *thread = thread_self;
+
+	if (unlikely(!thread || thread->life != thread_life || thread->busy || !clock_scale ||
+		     thread_is_full(thread) || thread->frame->address <= (uintptr_t)span))
+		return span_begin_rarely(span, class);
+	span->class = class;
+	span->tally = NULL;
+	span_push(span, thread, clock_counter());
+	return true;
+}
+
+/* Only if this thread is loading a batch; fd, path and uncounted are set to nothing, no operation.
+ */
+bool span_begin_in_load(struct span *span, enum dlprof_class class);
+
+/* Stops the clock and counts. `bytes`: what came in. */
+void span_end(struct span *span, uint64_t bytes, bool failed);
+
+/* The call was over at now_ticks already: what was done since is ours. */
+void span_end_at(struct span *span, uint64_t bytes, bool failed, uint64_t now_ticks);
+
+/* Frames at or below `address` are gone. */
+void span_unwind(struct thread *thread, uintptr_t address);
+
+/* Instead of the end: it was none of ours. */
+void span_cancel(struct span *span);
+
+#endif

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/summary.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/clock.h"
+#include "base/config.h"
+#include "base/log.h"
+#include "base/process.h"
+#include "base/sys.h"
+#include "base/text.h"
+#include "record/activate.h"
+#include "record/run.h"
+
+#define ACCOUNT_MAX 64
+#define CHILD_MS    500 /* of CPU time: what a child takes just to import a framework */
+
+static _Atomic uint64_t batch_count;
+static struct account accounts[ACCOUNT_MAX], pool;
+static _Atomic uint32_t account_count; /* that were asked for */
+
+struct account *summary_account(void)
+{
+	const uint32_t at = atomic_fetch_add(&account_count, 1);
+
+	return at < ACCOUNT_MAX ? &accounts[at] : NULL;
+}
+
+struct account *summary_pool(void)
+{
+	return &pool;
+}
+
+void summary_count(void)
+{
+	atomic_fetch_add_explicit(&batch_count, 1, memory_order_relaxed);
+}
+
+void summary_batch(struct account *account, uint64_t end_ns)
+{
+	summary_count();
+	if (!account || account->first_ns)
+		return;
+	account->first_ns = end_ns;
+	account->first_waited_ns = account->waited_ns;
+	summary_wait_begin(account, end_ns);
+}
+
+static uint64_t time_of(const struct account *account)
+{
+	return account->first_ns ? account->last_ns - account->first_ns : 0;
+}
+
+/* The thread that trains: it has waited and worked for longer than any other. */
+static const struct account *training(void)
+{
+	const struct account *longest = &pool;
+
+	for (uint32_t i = 0; i < ACCOUNT_MAX && i < account_count; i++)
+		if (time_of(&accounts[i]) > time_of(longest))
+			longest = &accounts[i];
+	return longest;
+}
+
+/* The path as a user would type it: without the folder that they are in. */
+static const char *short_path(const char *path)
+{
+	char folder[512];
+	size_t length;
+
+	if (sys_call2(SYS_getcwd, folder, sizeof(folder)) < 0)
+		return path;
+	length = strlen(folder);
+	if (strncmp(path, folder, length) == 0 && path[length] == '/')
+		return path + length + 1;
+	return path;
+}
+
+static void add_batches(struct text *line, bool by_gpu)
+{
+	const struct account *account = training();
+	const uint64_t time_ns = time_of(account);
+	const uint64_t waited_ns = account->last_waited_ns - account->first_waited_ns;
+
+	text_add_number(line, (int64_t)batch_count);
+	text_add(line, batch_count == 1 ? " batch" : " batches");
+	if (!time_ns)
+		return;
+	/* What the GPU had to wait is the drain's to find out. */
+	text_add(line, by_gpu ? ", the host waited " : ", ");
+	text_add_number(line, (int64_t)((waited_ns * 100 + time_ns / 2) / time_ns));
+	text_add(line, by_gpu ? " % of the time for data" : " % of the time waiting for data");
+}
+
+static void add_report(struct text *line, const char *before, const char *database,
+		       const char *behind)
+{
+	text_add(line, before);
+	text_add(line, "dlprof-report ");
+	text_add(line, short_path(database));
+	text_add(line, behind);
+}
+
+/* Never that something is stored which is not, as far as the drain could tell until now. */
+static void add_place(struct text *line, const char *database)
+{
+	const char *where = "";
+	int error = 0;
+	enum run_state state = run_state(clock_now_ns(), &where, &error);
+
+	if (error) {
+		text_add(line, "; ");
+		text_add(line, short_path(database));
+		text_add(line, " cannot be written (");
+		text_add(line, text_error(error));
+		text_add(line, ")");
+	}
+	switch (state) {
+	case RUN_STORED:
+		add_report(line, ", ", database, "");
+		break;
+	case RUN_RENAMED:
+		add_report(line, ", ", where, "");
+		break;
+	case RUN_KEPT:
+		text_add(line, ": kept in ");
+		text_add(line, where);
+		add_report(line, ", ", database, " reads it");
+		break;
+	case RUN_IN_RINGS:
+		add_report(line, error ? ": " : "; dlprof-drain does not answer: ", database,
+			   " adds what is still in memory");
+		break;
+	}
+}
+
+static bool is_stored(void)
+{
+	const char *where = "";
+	int error = 0;
+	const enum run_state state = run_state(clock_now_ns(), &where, &error);
+
+	return !error && (state == RUN_STORED || state == RUN_RENAMED);
+}
+
+static void print(struct text *line)
+{
+	if (line->cut)
+		line->length--;
+	text_add(line, "\n");
+	log_stderr(line->buffer, line->length);
+}
+
+/* What starts the programs that train, or is a process of multiprocessing's, trains nothing. */
+static bool is_helper(void)
+{
+	struct rusage used = {{0}};
+	char command[256];
+
+	/* Not by their memory: a small one that was forked had all of ours at first. */
+	sys_call2(SYS_getrusage, RUSAGE_CHILDREN, &used);
+	if ((used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000 +
+		    (used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1000 >
+	    CHILD_MS)
+		return true;
+	process_command(command, sizeof(command));
+	return strstr(command, "multiprocessing");
+}
+
+void summary_print_unseen(const char *package)
+{
+	TEXT(line, 256);
+
+	if (!package || getenv("DLPROF_RUN") || process_local_rank() > 0 || is_helper())
+		return;
+	config_read();
+	if (config.quiet)
+		return;
+	text_add(&line, "dlprof: ");
+	text_add(&line, package);
+	text_add(&line, " was imported, but no loader was seen to hand out a batch: "
+			"'dlprof doctor' tells what would be seen here");
+	print(&line);
+}
+
+void summary_print(bool by_gpu)
+{
+	const char *database = run_database();
+	TEXT(line, 5000);
+
+	if (config.quiet || (!database && !activate_failure()))
+		return;
+	/* One line a node, unless there is more to say than that all went well. */
+	if (database && process_local_rank() > 0 && is_stored())
+		return;
+	text_add(&line, "dlprof: ");
+	if (database) {
+		add_batches(&line, by_gpu);
+		add_place(&line, database);
+	} else {
+		text_add(&line, "nothing was recorded: ");
+		text_add(&line, activate_failure());
+	}
+	print(&line);
+}

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/tally.h"
+
+#include <string.h>
+
+#include "record/segment.h"
+
+enum {
+	FILES = DLPROF_TALLY_NAMED_COUNT,
+	FOLDERS = FILES + DLPROF_TALLY_FILE_COUNT,
+	SAMPLES = FOLDERS + DLPROF_TALLY_FOLDER_COUNT,
+	KERNELS = SAMPLES + DLPROF_TALLY_SAMPLE_COUNT,
+};
+
+/* What a field of this size holds of a name: the end of a path tells more than its beginning. */
+static const char *fitting(const char *name, size_t size)
+{
+	size_t length = strlen(name);
+
+	return length < size ? name : name + length - (size - 1);
+}
+
+static OFTEN void set_name(char *field, size_t size, const char *name)
+{
+	size_t length;
+
+	name = fitting(name ? name : "", size);
+	length = strlen(name);
+	if (length)
+		memcpy(field, name, length);
+	memset(field + length, 0, size - length);
+}
+
+/* The drain may read at any moment, and this process may die at any: odd means, do not believe. */
+static OFTEN void rename_tally(struct dlprof_tally *tally, enum dlprof_tally_kind kind,
+			       const char *name, const char *detail, uint64_t class)
+{
+	uint32_t version = atomic_load_explicit(&tally->version, memory_order_relaxed);
+
+	/* One writer, hence no locked addition. */
+	atomic_store_explicit(&tally->version, version + (version % 2 ? 2 : 1),
+			      memory_order_relaxed);
+	atomic_thread_fence(memory_order_release);
+	tally->kind = kind;
+	tally->class = class;
+	set_name(tally->name, sizeof(tally->name), name);
+	set_name(tally->detail, sizeof(tally->detail), detail);
+}
+
+static void rename_done(struct dlprof_tally *tally)
+{
+	atomic_store_explicit(&tally->version,
+			      atomic_load_explicit(&tally->version, memory_order_relaxed) + 1,
+			      memory_order_release);
+}
+
+static OFTEN bool is_called(const struct dlprof_tally *tally, enum dlprof_tally_kind kind,
+			    const char *name, const char *detail, uint64_t class)
+{
+	return tally->kind == (uint32_t)kind && tally->class == class &&
+	       strcmp(tally->name, fitting(name, sizeof(tally->name))) == 0 &&
+	       strcmp(tally->detail, fitting(detail, sizeof(tally->detail))) == 0;
+}
+
+OFTEN uint64_t tally_width_class(uint32_t width)
+{
+	static const uint32_t classes[] = DLPROF_WIDTH_CLASSES;
+	size_t i = 0;
+
+	while (i < sizeof(classes) / sizeof(classes[0]) - 1 && width > classes[i])
+		i++;
+	return classes[i];
+}
+
+/* Not a good hash, but a short one; names that share it are told apart by comparing them. */
+static OFTEN uint32_t hash_of(const char *name, size_t length)
+{
+	uint64_t hash = length, word;
+
+	for (; length >= 8; name += 8, length -= 8) {
+		memcpy(&word, name, 8);
+		hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+		hash ^= hash >> 29;
+	}
+	for (word = 0; length; length--)
+		word = word << 8 | (uint8_t)*name++;
+	hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+	return (uint32_t)(hash >> 32) | 1;	/* 0: a free place */
+}
+
+/* Counts are multiples of it. */
+#define BLOCK 16
+static_assert(DLPROF_TALLY_FILE_COUNT % BLOCK == 0 && DLPROF_TALLY_FOLDER_COUNT % BLOCK == 0 &&
+		      DLPROF_TALLY_KERNEL_COUNT % BLOCK == 0, "");
+
+/* Most of the time none is equal, which is found without branches. */
+static uint32_t find_hash(const uint32_t *hashes, uint32_t count, uint32_t hash, uint32_t from)
+{
+	for (uint32_t block = from - from % BLOCK; block < count; block += BLOCK) {
+		uint32_t equal = 0;
+
+		for (uint32_t i = 0; i < BLOCK; i++)
+			equal |= hashes[block + i] == hash;
+		for (uint32_t i = 0; equal && i < BLOCK; i++)
+			if (hashes[block + i] == hash && block + i >= from)
+				return block + i;
+	}
+	return count;
+}
+
+static OFTEN void find_lightest(const struct thread_top *top, uint32_t block)
+{
+	uint32_t lightest = block * BLOCK;
+
+	for (uint32_t i = lightest + 1; i < (block + 1) * BLOCK; i++)
+		if (top->ns[i] < top->ns[lightest])
+			lightest = i;
+	top->lightest[block] = (uint8_t)lightest;
+}
+
+/* It never gets lighter, so that no other can have become the lightest of its block. */
+static void set_weight(const struct thread_top *top, uint32_t place, uint64_t ns)
+{
+	top->ns[place] = ns;
+	if (top->lightest[place / BLOCK] == place)
+		find_lightest(top, place / BLOCK);
+}
+
+/* The name's place among `count` by sum; if it has none, the lightest one's, with its ns as error.
+ */
+static OFTEN struct dlprof_tally *place_of(struct dlprof_tally *tallies,
+					   const struct thread_top *top, uint32_t count,
+					   enum dlprof_tally_kind kind, const char *name)
+{
+	uint32_t hash, lightest, i;
+	struct dlprof_tally *tally;
+	size_t length;
+
+	name = fitting(name, DLPROF_TALLY_NAME_BYTES);
+	length = strlen(name);
+	hash = hash_of(name, length);
+	for (i = 0; (i = find_hash(top->hashes, count, hash, i)) < count; i++)
+		if (memcmp(tallies[i].name, name, length + 1) == 0)
+			return &tallies[i];
+	lightest = top->lightest[0];
+	for (i = 1; i < count / BLOCK; i++)
+		if (top->ns[top->lightest[i]] < top->ns[lightest])
+			lightest = top->lightest[i];
+	tally = &tallies[lightest];
+	rename_tally(tally, kind, name, NULL, 0);
+	tally->error_ns = tally->ns;
+	tally->count = tally->bytes = tally->slowest_ns = 0;
+	rename_done(tally);
+	top->hashes[lightest] = hash;
+	return tally;
+}
+
+static struct thread_top files_of(struct thread *thread)
+{
+	return (struct thread_top){thread->file_hashes, thread->file_ns, thread->file_lightest};
+}
+
+static struct thread_top folders_of(struct thread *thread)
+{
+	return (struct thread_top){thread->folder_hashes, thread->folder_ns,
+				   thread->folder_lightest};
+}
+
+static struct thread_top kernels_of(struct thread *thread)
+{
+	return (struct thread_top){thread->kernel_hashes, thread->kernel_ns,
+				   thread->kernel_lightest};
+}
+
+static void fill_top(const struct dlprof_tally *tallies, const struct thread_top *top,
+		     uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const struct dlprof_tally *tally = &tallies[i];
+
+		top->ns[i] = tally->ns;
+		top->hashes[i] = tally->kind == DLPROF_TALLY_NONE
+					 ? 0
+					 : hash_of(tally->name,
+						   strnlen(tally->name, sizeof(tally->name)));
+	}
+	for (uint32_t block = 0; block < count / BLOCK; block++)
+		find_lightest(top, block);
+}
+
+/* On first use: a thread that only asks for batches, or pins them, has nothing to tally. */
+static RARELY struct dlprof_tally *tallies_made(struct thread *thread)
+{
+	struct thread_top files = files_of(thread), folders = folders_of(thread);
+	struct thread_top kernels = kernels_of(thread);
+	struct dlprof_tally *tallies = thread->slot->tallies;
+
+	if (segment_reserve(thread->slot, SEGMENT_TALLIES) < 0)
+		return NULL;
+	fill_top(tallies + FILES, &files, DLPROF_TALLY_FILE_COUNT);
+	fill_top(tallies + FOLDERS, &folders, DLPROF_TALLY_FOLDER_COUNT);
+	fill_top(tallies + KERNELS, &kernels, DLPROF_TALLY_KERNEL_COUNT);
+	thread->tallies = tallies;
+	return tallies;
+}
+
+/* NULL: there is no disk for them. */
+static struct dlprof_tally *tallies_of(struct thread *thread)
+{
+	return likely(thread->tallies) ? thread->tallies : tallies_made(thread);
+}
+
+OFTEN struct dlprof_tally *tally_named(struct thread *thread, enum dlprof_tally_kind kind,
+				       const char *name, const char *detail, uint64_t class)
+{
+	struct dlprof_tally *tallies = tallies_of(thread);
+
+	for (int i = 0; tallies && i < DLPROF_TALLY_NAMED_COUNT; i++) {
+		if (tallies[i].kind == DLPROF_TALLY_NONE) {
+			rename_tally(&tallies[i], kind, name, detail, class);
+			rename_done(&tallies[i]);
+			return &tallies[i];
+		}
+		if (is_called(&tallies[i], kind, name, detail ? detail : "", class))
+			return &tallies[i];
+	}
+	thread->slot->unnamed_count++;
+	return NULL;
+}
+
+/* Not at every operation: one sum less on the hot path. */
+OFTEN void tally_settle(struct thread *thread)
+{
+	struct thread_visit *visit = &thread->visit;
+	const struct dlprof_tally *tallies = thread->tallies;
+	struct thread_top files = files_of(thread), folders = folders_of(thread);
+
+	if (!visit->file)
+		return;
+	set_weight(&files, (uint32_t)(visit->file - (tallies + FILES)), visit->file->ns);
+	if (!visit->folder)
+		return;
+	visit->folder->count += visit->file->count - visit->count;
+	visit->folder->ns += visit->file->ns - visit->ns;
+	visit->folder->bytes += visit->file->bytes - visit->bytes;
+	if (visit->file->slowest_ns > visit->folder->slowest_ns)
+		visit->folder->slowest_ns = visit->file->slowest_ns;
+	visit->count = visit->file->count;
+	visit->ns = visit->file->ns;
+	visit->bytes = visit->file->bytes;
+	set_weight(&folders, (uint32_t)(visit->folder - (tallies + FOLDERS)), visit->folder->ns);
+}
+
+static const _Atomic uint32_t never = UINT32_MAX;	/* no version of a path */
+
+OFTEN void tally_visit(struct thread *thread, int fd)
+{
+	struct thread_visit *visit = &thread->visit;
+	struct dlprof_tally *tallies;
+	struct thread_top files = files_of(thread), folders = folders_of(thread);
+	struct dlprof_tally *last = visit->folder;
+	char path[FD_PATH_BYTES];
+	char *slash;
+
+	tally_settle(thread);
+	/* First: a signal handler that reads must not find this half done. */
+	visit->quick = &never;
+	atomic_signal_fence(memory_order_seq_cst);
+	visit->fd = fd;
+	visit->version = fd_path(fd, path);
+	visit->file = visit->folder = NULL;
+	tallies = path[0] ? tallies_of(thread) : NULL;
+	if (!tallies)
+		return;
+	visit->file = place_of(tallies + FILES, &files, DLPROF_TALLY_FILE_COUNT,
+			       DLPROF_TALLY_FILE, path);
+	visit->count = visit->file->count;
+	visit->ns = visit->file->ns;
+	visit->bytes = visit->file->bytes;
+	slash = strrchr(path, '/');
+	if (!slash)
+		return;
+	slash[slash == path] = '\0';
+	/* Mostly another file of the same folder. */
+	if (last && strcmp(last->name, fitting(path, sizeof(last->name))) == 0)
+		visit->folder = last;
+	else
+		visit->folder = place_of(tallies + FOLDERS, &folders, DLPROF_TALLY_FOLDER_COUNT,
+					 DLPROF_TALLY_FOLDER, path);
+}
+
+OFTEN const char *tally_visited(const struct thread *thread)
+{
+	return thread->visit.file ? thread->visit.file->name : NULL;
+}
+
+/* Exact: what is listed is slower than what is not, and a sample is counted once. */
+OFTEN void tally_sample(struct thread *thread, const char *dataset, uint64_t index, uint64_t ns,
+			const char *path)
+{
+	struct dlprof_tally *tallies, *tally;
+
+	if (likely(ns <= thread->sample_floor_ns))
+		return;
+	tallies = tallies_of(thread);
+	if (!tallies)
+		return;
+	tally = tallies += SAMPLES;
+	for (uint32_t i = 0; i < DLPROF_TALLY_SAMPLE_COUNT; i++) {
+		/* The same one again, in another epoch: its slowest time. */
+		if (is_called(&tallies[i], DLPROF_TALLY_SAMPLE, tallies[i].name, dataset, index)) {
+			tally = &tallies[i];
+			break;
+		}
+		if (tallies[i].ns < tally->ns)
+			tally = &tallies[i];
+	}
+	if (ns > tally->ns) {
+		rename_tally(tally, DLPROF_TALLY_SAMPLE, path, dataset, index);
+		tally->count = 1;
+		tally->ns = tally->slowest_ns = ns;
+		rename_done(tally);
+	}
+	thread->sample_floor_ns = UINT64_MAX;
+	for (uint32_t i = 0; i < DLPROF_TALLY_SAMPLE_COUNT; i++)
+		if (tallies[i].ns < thread->sample_floor_ns)
+			thread->sample_floor_ns = tallies[i].ns;
+}
+
+static bool is_optimizer(const char *name)
+{
+	static const char *const parts[] = {"multi_tensor_apply", "foreach", "adam", "Adam",
+					    "lamb",		  "Lamb",    "sgd",  "SGD"};
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (strstr(name, parts[i]))
+			return true;
+	return false;
+}
+
+/* The begin of a kernel's name tells more than the end, which is its template's. */
+bool tally_kernel(struct thread *thread, const char *name, uint64_t ns)
+{
+	struct dlprof_tally *tallies = tallies_of(thread), *tally;
+	struct thread_top top = kernels_of(thread);
+	char begin[DLPROF_TALLY_NAME_BYTES];
+	size_t length = strnlen(name, sizeof(begin) - 1);
+
+	memcpy(begin, name, length);
+	begin[length] = '\0';
+	if (!tallies)
+		return is_optimizer(begin);
+	tallies += KERNELS;
+	tally = place_of(tallies, &top, DLPROF_TALLY_KERNEL_COUNT, DLPROF_TALLY_KERNEL, begin);
+	if (!tally->count)
+		tally->class = is_optimizer(begin);
+	tally_count(tally, 1, ns, 0);
+	set_weight(&top, (uint32_t)(tally - tallies), tally->ns);
+	return tally->class;
+}
+
+void tally_reset(struct thread *thread)
+{
+	thread->visit.fd = -1;
+	thread->visit.quick = &never;
+	/* The thread that had the slot before left some. */
+	if (segment_has(thread->slot, SEGMENT_TALLIES))
+		tallies_made(thread);
+}

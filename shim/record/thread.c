@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/thread.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/config.h"
+#include "record/activate.h"
+#include "record/segment.h"
+#include "record/tally.h"
+
+uint32_t thread_life NEAR = 0;
+
+__thread struct thread *thread_self __attribute__((tls_model("initial-exec")));
+
+/* Single operations and kernel's clocks are for the way that asks for them. */
+static void thread_quicken(struct thread *thread)
+{
+	thread->quick_life = clock_scale && config.detail != CONFIG_DETAIL_ALL ? thread->life : 0;
+}
+
+static void thread_use_far(struct thread *thread)
+{
+	thread->ring = thread->slot->far;
+	thread->ring_capacity = DLPROF_RING_CAPACITY;
+}
+
+void thread_reset(struct thread *thread, struct dlprof_slot *slot, uint32_t tid)
+{
+	memset(thread, 0, sizeof(*thread));
+	thread->life = thread_life;
+	thread_quicken(thread);
+	thread->slot = slot;
+	thread->tid = tid;
+	thread->ring = slot->near;
+	thread->ring_capacity = DLPROF_NEAR_CAPACITY;
+	/* The thread that had the slot before got as far. */
+	if (slot->far_from)
+		thread_use_far(thread);
+	thread->worker = -1;
+	thread->frame = &thread->frames[0];
+	thread->frame->address = UINTPTR_MAX;
+	/* By this quick_end() knows that its call began in another life. */
+	thread->frame->inner_ticks = thread->life * 2 * THREAD_NEVER_TICKS;
+	tally_reset(thread);
+}
+
+struct thread *thread_claim(void)
+{
+	thread_self = segment_claim();
+	return thread_self;
+}
+
+OFTEN bool thread_is_in_life(uint32_t life)
+{
+	return likely(activate_on() && life == thread_life);
+}
+
+/*
+ * The ring is full. If it is the near one, the record at `head` becomes the first of the far one;
+ * why nothing is overwritten: dlprof/segment.h.
+ */
+static RARELY bool thread_grow(struct thread *thread, uint64_t head)
+{
+	struct dlprof_slot *slot = thread->slot;
+
+	if (thread->ring == slot->far || segment_reserve(slot, SEGMENT_FAR) < 0)
+		return false;
+	atomic_store_explicit(&slot->far_from, head, memory_order_release);
+	thread_use_far(thread);
+	return true;
+}
+
+void thread_push(struct thread *thread, const struct dlprof_event *event)
+{
+	struct dlprof_slot *slot = thread->slot;
+	uint64_t head, tail;
+
+	/* Forked since the caller looked: the ring is the parent's. */
+	if (unlikely(!activate_is_here()))
+		return;
+	if (thread->busy) {
+		atomic_fetch_add_explicit(&slot->lost_count, 1, memory_order_relaxed);
+		return;
+	}
+	thread->busy = true;
+	thread->quick_life = 0;
+	/* Only now: what a signal handler pushes before is below `head`. */
+	atomic_signal_fence(memory_order_seq_cst);
+	head = atomic_load_explicit(&slot->head, memory_order_relaxed);
+	tail = atomic_load_explicit(&slot->tail, memory_order_acquire);
+	if (likely(head - tail < thread->ring_capacity) || thread_grow(thread, head)) {
+		thread->ring[head & (thread->ring_capacity - 1)] = *event;
+		atomic_store_explicit(&slot->head, head + 1, memory_order_release);
+	} else {
+		atomic_fetch_add_explicit(&slot->lost_count, 1, memory_order_relaxed);
+	}
+	atomic_signal_fence(memory_order_seq_cst);
+	thread->busy = false;
+	thread_quicken(thread);
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * thread.h - what one thread of the host is doing, seen from the wrappers.
+ *
+ * The only thread-local variable of the shim is one pointer, initial-exec: general TLS may
+ * allocate on its first touch, and a wrapper can be inside an allocator.
+ */
+#ifndef THREAD_H
+#define THREAD_H
+
+#include <stdalign.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/sys.h"
+#include "dlprof/segment.h"
+
+#define THREAD_FRAME_MAX 24
+
+#define THREAD_NEVER_TICKS (UINT64_C(1) << 60)	/* no call takes so long */
+
+/* One timed call in progress. `address` is of its wrapper's stack frame; see span.c. */
+struct thread_frame {
+	uintptr_t address;
+	uint64_t inner_ticks;
+	uint64_t decoder;	/* 0, or a mark: what a decoder calls is its own affair; unit.c */
+};
+
+#define THREAD_STEP_MAX 32
+
+/* A step of the dataset that this thread has met: its class or function, only to be compared. */
+struct thread_step {
+	const void *key;
+	struct dlprof_tally *tally;
+};
+
+/* The data file that this thread's last operation was about, found once and then only added to. */
+struct thread_visit {
+	int fd;			/* -1: none */
+	uint32_t version;	/* of what the descriptor means; fd_path_version() */
+	const _Atomic uint32_t *quick;	/* where that is found, once it is known to be data */
+	struct dlprof_tally *file;
+	struct dlprof_tally *folder;
+	uint64_t count, ns, bytes;	/* of the file, as far as its folder has them */
+};
+
+/* Of the slot's tallies by sum; the order in which they are given up is kept here, close together.
+ */
+struct thread_top {
+	uint32_t *hashes;	/* of their names; 0: free */
+	uint64_t *ns;		/* when they were last visited */
+	uint8_t *lightest;	/* of each 16 of them */
+};
+
+#define THREAD_IMAGE_MAX   4
+#define THREAD_DECODER_MAX 32
+
+/* An image that takes several calls; see decode/unit.h. */
+struct thread_image {
+	const void *handle;	/* NULL: free */
+	uint32_t library;
+	bool counted;
+	struct dlprof_tally *tally; /* NULL: its width is not known yet, what it took is pending */
+	uint64_t pixels;
+	uint64_t pending_ns;
+	uint64_t pending_bytes;
+};
+
+/* The image that this thread was at last, for its rows of pixels; see decode/rows.h. */
+struct thread_rows {
+	/* All that is looked at for a row that passes untimed, but `thread->frame`: one line. */
+	alignas(64) const void *passing; /* the library's handle; NULL: the next is timed */
+	const struct thread_frame *frame; /* under which the last part of the image was */
+	uint64_t passed_count;
+	uint64_t passed_bytes;
+	const void *input;	/* where the data stood when the last row began, and how much */
+	uint64_t input_bytes;
+
+	const struct thread_image *image; /* NULL: none */
+	struct dlprof_tally *tally;	/* of `image` */
+	uintptr_t address;		/* of `frame` */
+	bool bounded;			/* it is of a Python call that decodes */
+	uint32_t probe_count;		/* gaps to measure before rows pass */
+	uint64_t end_ticks;		/* of the last row that was timed; 0: none since a pause */
+	uint64_t inner_ticks;		/* of `frame`, then */
+	uint64_t gap_ticks;		/* of the gaps measured so far together; then, of one */
+	uint64_t gap_most_ticks;
+};
+
+#define THREAD_RANGE_MAX  4
+#define THREAD_DOMAIN_MAX 16
+
+/* A range of NVTX that the thread has opened; nvtx.c. */
+struct thread_range {
+	uint64_t begin_ns;
+	uint32_t domain;
+	bool kept;	/* it becomes a mark */
+	bool step;	/* it is what says where steps begin */
+	char label[DLPROF_MARK_BYTES];
+};
+
+/* The tally that a decode library counted into last. */
+struct thread_decoder {
+	struct dlprof_tally *tally;
+	const char *format;
+	uint64_t class;
+};
+
+struct thread {
+	/* What each operation looks at comes first, on one line of the cache. */
+	alignas(64) uint32_t life;	/* thread_life when it was claimed */
+	uint32_t quick_life;		/* the same while quick.h's way is open to it, else 0 */
+	struct dlprof_slot *slot;
+	struct thread_frame *frame;	/* of the innermost timed call */
+	struct thread_visit visit;
+	struct thread_rows rows;
+	struct thread_frame frames[1 + THREAD_FRAME_MAX];	/* [0]: above any stack */
+	bool busy;			/* a record is being written: a signal handler must not */
+	uint32_t tid;
+	struct dlprof_event *ring;	/* where records go: the slot's `near` or `far` */
+	uint64_t ring_capacity;
+	struct dlprof_tally *tallies;	/* the slot's; NULL: none yet. tally.c */
+
+	struct thread_step steps[THREAD_STEP_MAX];
+	uint32_t file_hashes[DLPROF_TALLY_FILE_COUNT];	/* struct thread_top */
+	uint32_t folder_hashes[DLPROF_TALLY_FOLDER_COUNT];
+	uint32_t kernel_hashes[DLPROF_TALLY_KERNEL_COUNT];
+	uint64_t file_ns[DLPROF_TALLY_FILE_COUNT];
+	uint64_t folder_ns[DLPROF_TALLY_FOLDER_COUNT];
+	uint64_t kernel_ns[DLPROF_TALLY_KERNEL_COUNT];
+	uint8_t file_lightest[DLPROF_TALLY_FILE_COUNT / 16];
+	uint8_t folder_lightest[DLPROF_TALLY_FOLDER_COUNT / 16];
+	uint8_t kernel_lightest[DLPROF_TALLY_KERNEL_COUNT / 16];
+	uint64_t sample_floor_ns;	/* a sample must be slower to be listed */
+
+	/* Slow operations that may still be kept one by one; see span.c. */
+	uint64_t slow_credit_ns;
+	uint8_t slow_credits[DLPROF_CLASS_MAX];
+
+	struct thread_image images[THREAD_IMAGE_MAX];
+	uint32_t image_next;
+	struct thread_decoder decoders[THREAD_DECODER_MAX];
+
+	/* Python calls that decode: where on the stack the innermost is, 0: there is none. */
+	uintptr_t boundary_address;
+	uint64_t boundary_count;	/* what was decoded before the outermost began */
+
+	uint32_t import_depth;		/* modules that are being imported; python/importing.h */
+
+	/* Which batch this thread is loading, set by the loader's wrappers. */
+	uint32_t load_depth;		/* 0: none just now */
+	int32_t worker;
+	uint64_t stream;		/* 0: none */
+	uint32_t generation;
+	uint32_t task;
+
+	/* Launches of kernels that were counted and not sent yet; cuda/cudart.c. */
+	uint32_t launch_count;
+	uint32_t launch_step;	/* in which they were; cudart_steps */
+	uint64_t launch_begin_ns, launch_end_ns;
+	uintptr_t cuda_call; /* where on the stack the outermost call of CUDA is; 0: none is seen */
+
+	/* The outermost ranges that are open, and how many are below them, by domain. */
+	struct thread_range ranges[THREAD_RANGE_MAX];
+	uint32_t range_count;
+	uint32_t deeper[THREAD_DOMAIN_MAX];
+	uint32_t range_credits;		/* may still be kept; see nvtx.c */
+	uint64_t range_credit_ns;
+	uint64_t range_last_ns;		/* begin of the last */
+
+	/* Waiting for a batch. */
+	uint32_t wait_depth;
+	uint32_t wait_count;		/* that are over */
+	bool receiving;			/* the next pipe read starts a message */
+	uint64_t receive_begin_ns;
+	uint64_t waited_ns;
+	struct account *account; /* summary.h; NULL: none yet */
+	uint64_t iter_begin_ns, iter_ns; /* iter() of an epoch that is still to be announced */
+
+	/* Iterators of TensorFlow's that it makes, or asks; python/tfdata.c. */
+	struct tfdata_making *making;
+	const void *asked[2];		/* the innermost first */
+	uint64_t asked_end_ns, asked_ns;	/* 0: nothing is to be told just now */
+
+	/* Not the main thread: what it does between its waits, and the main one; python/relay.c. */
+	uint32_t ahead_count;
+	uint64_t ahead_main_ns;		/* CPU time of the main thread when it began */
+	uint64_t ahead_own_ns, ahead_exit_ns;
+};
+
+/* Counts the lives of this process: 1 on activation, one more in each forked child. */
+extern HIDDEN uint32_t thread_life;
+
+extern HIDDEN __thread struct thread *thread_self __attribute__((tls_model("initial-exec")));
+
+/*
+ * Still the process, and the life of it, in which `life` was read? False in a child that was forked
+ * meanwhile, even if it records by now: its parent's `struct thread` is not to be touched.
+ */
+bool thread_is_in_life(uint32_t life);
+
+/*
+ * A lock among threads that may have no GIL, not to be held across anything that waits. It holds
+ * the life that took it: a fork meanwhile leaves its parent's behind.
+ */
+static inline void thread_lock(_Atomic uint32_t *lock)
+{
+	const uint32_t ours = thread_life + 1; /* never 0 */
+	uint32_t before = *lock;
+
+	for (int try = 0; before == ours || !atomic_compare_exchange_weak(lock, &before, ours);
+	     try++) {
+		sys_pause(try, 100);
+		before = *lock;
+	}
+}
+
+static inline void thread_unlock(_Atomic uint32_t *lock)
+{
+	atomic_store(lock, 0);
+}
+
+static inline uint32_t thread_depth(const struct thread *thread)
+{
+	return (uint32_t)(thread->frame - thread->frames);
+}
+
+static inline bool thread_is_full(const struct thread *thread)
+{
+	return unlikely(thread->frame == &thread->frames[THREAD_FRAME_MAX]);
+}
+
+/* Slow path of thread_get(). */
+struct thread *thread_claim(void);
+
+/* Makes `thread` the private side of `slot`, which thread `tid` has claimed. */
+void thread_reset(struct thread *thread, struct dlprof_slot *slot, uint32_t tid);
+
+/*
+ * This thread's state if it is loading a batch, else NULL. For calls that any thread makes all the
+ * time (locks, polls, stat) and that mean something in a load only.
+ */
+static inline struct thread *thread_loading(void)
+{
+	struct thread *thread = thread_self;
+
+	if (likely(!thread || thread->life != thread_life || !thread->load_depth))
+		return NULL;
+	return thread;
+}
+
+/* This thread's state; only while the process records. NULL: no slot left, do not record. */
+static inline struct thread *thread_get(void)
+{
+	struct thread *thread = thread_self;
+
+	if (likely(thread && thread->life == thread_life))
+		return thread;
+	return thread_claim();
+}
+
+/* Where there is no disk for it, too: the record is counted as lost then. */
+static inline bool thread_has_room(const struct thread *thread)
+{
+	const struct dlprof_slot *slot = thread->slot;
+
+	return atomic_load_explicit(&slot->head, memory_order_relaxed) -
+		       atomic_load_explicit(&slot->tail, memory_order_acquire) <
+	       DLPROF_RING_CAPACITY;
+}
+
+/* Appends a record to the thread's ring; counts it as lost when the drain is too far behind. */
+void thread_push(struct thread *thread, const struct dlprof_event *event);
+
+#endif

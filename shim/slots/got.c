@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * got.c
+ *
+ * What may go wrong, and what is done about it.
+ * - Another thread is in dlopen() and ld.so still relocates the module we look at: we would take
+ *   its work for done, and close the pages that it writes to. A module whose RELRO pages are still
+ *   writable is left for the next time.
+ * - dlsym() is called from a constructor, under ld.so's lock: nothing here takes that lock. Only
+ *   dl_iterate_phdr() is called, whose lock is held for a moment by whoever holds it, and nothing
+ *   that loads, looks up by name, allocates or changes what dlerror() says.
+ * - A thread forks while another is in dl_iterate_phdr(): glibc leaves the lock taken in the child
+ *   for good. fork() waits until we are out of it (process.c). Children that were made otherwise,
+ *   by clone() or _Fork(), and from our own use of it, do not sweep.
+ * - A module is gone and another lies in its place: the list is made anew when one went, and again
+ *   for each who asks while one goes. What a wrapper stands for is an address, right whoever lives
+ *   there.
+ */
+#include "slots/got.h"
+
+#include <assert.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+
+#include "base/sys.h"
+#include "base/text.h"
+#include "cuda/driver.h"
+#include "record/segment.h"
+#include "slots/dl.h"
+#include "slots/elf.h"
+#include "slots/module.h"
+#include "slots/pool.h"
+
+#define WANTED_MAX 220
+#define ROUND_MAX  4
+#define TRY_MAX    200
+
+/* The driver's rows come behind those of decode.def; each has a twin for the thread's own stream.
+ */
+#define DRIVER_ROW_FIRST DECODE_ROW_MAX
+
+static_assert(WANTED_MAX > DECODE_ROW_MAX + 2 * DRIVER_ROW_MAX, "every row may be wanted");
+static_assert(DECODE_ROW_MAX + DRIVER_ROW_MAX <= UINT8_MAX, "a row is a byte");
+
+static struct {
+	const struct module_table *table; /* being swept */
+	bool stuck;                       /* ld.so's lock was taken when this process was forked */
+	bool pending;
+	bool sealed_noted;
+	_Atomic uint32_t closes; /* dl_closes when the last sweep began */
+	uint32_t lost_count;     /* pool_lost_count() when it was last looked for them */
+	uint32_t lost_looks;     /* since then */
+	uintptr_t page_bytes;
+} got;
+
+/* A symbol of a module, and the row of its name. */
+struct wanted {
+	uint32_t symbol;
+	uint8_t row;
+};
+
+static void note_module(const char *before, const struct module *module, const char *after)
+{
+	struct elf_module elf;
+	TEXT(note, 200);
+
+	text_add(&note, before);
+	if (module_open(module, &elf) && elf.soname)
+		text_add(&note, elf.soname);
+	else
+		text_add(&note, "a module");
+	text_add(&note, after);
+	segment_note('w', note.buffer);
+}
+
+/*
+ * Whether a word can be written to: the kernel tries, by or-ing zero to it in one go. 1, 0, or
+ * -errno: it does not say.
+ */
+static int is_writable(uintptr_t address)
+{
+	long r = sys_call6(SYS_futex, (long)address, FUTEX_WAKE_OP | FUTEX_PRIVATE_FLAG, 0, 0,
+			   (long)address, FUTEX_OP(FUTEX_OP_OR, 0, FUTEX_OP_CMP_EQ, 0));
+
+	if (r == -EFAULT)
+		return 0;
+	return r < 0 ? (int)r : 1;
+}
+
+/*
+ * The way to ld.so for relocation `number`: "push number; jmp". Only where the code says so may it
+ * be called from elsewhere; other linkers, and aarch64, pass the number otherwise.
+ */
+static bool is_lazy_entry(const struct module *module, const uint8_t *code, uint32_t number)
+{
+#if defined(__x86_64__)
+	static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
+	uint32_t pushed;
+
+	if (!module_in_text(module, code) || !module_in_text(module, code + 16))
+		return false;
+	if (memcmp(code, endbr64, sizeof(endbr64)) == 0)
+		code += sizeof(endbr64);
+	memcpy(&pushed, code + 1, sizeof(pushed));
+	return code[0] == 0x68 && pushed == number;
+#else
+	(void)module;
+	(void)code;
+	(void)number;
+	return false;
+#endif
+}
+
+/* Whichever of the loaded ones ld.so will choose, it is the library that we know. */
+static bool is_unmistakable(const struct module_table *table, int row)
+{
+	const struct decode_library *library = &decode_libraries[decode_rows[row].library];
+	uint32_t hash = elf_hash(decode_name(row));
+	bool found = false;
+
+	for (uint32_t i = 0; i < table->count; i++) {
+		const struct module *module = &table->modules[i];
+		struct elf_module elf;
+
+		if (!module_open(module, &elf) || !elf_function(&elf, decode_name(row), hash))
+			continue;
+		found = true;
+		if (!pool_is_of_library(module, library))
+			return false;
+	}
+	return found;
+}
+
+/* The only function of this name that is loaded: ld.so will choose it, too. */
+static void *find_only(const struct module_table *table, const char *name)
+{
+	uint32_t hash = elf_hash(name);
+	void *only = NULL;
+
+	for (uint32_t i = 0; table && i < table->count; i++) {
+		struct elf_module elf;
+		void *found = module_open(&table->modules[i], &elf) ? elf_function(&elf, name, hash)
+								    : NULL;
+
+		if (found && only)
+			return NULL;
+		only = found ? found : only;
+	}
+	return only;
+}
+
+static uintptr_t page_of(uintptr_t address)
+{
+	return address & ~(got.page_bytes - 1);
+}
+
+/* RELRO pages are opened for the store and closed again; never made executable. */
+static bool store(const struct module *module, void **slot, void *wrapper)
+{
+	uintptr_t page = page_of((uintptr_t)slot);
+	int writable = is_writable((uintptr_t)slot);
+
+	if (writable == 0 &&
+	    sys_call3(SYS_mprotect, page, got.page_bytes, PROT_READ | PROT_WRITE) < 0) {
+		if (!got.sealed_noted)
+			note_module("the imports of ", module,
+				    " cannot be changed: its decoding is not observed");
+		got.sealed_noted = true;
+		return false;
+	}
+	if (writable < 0)
+		return false;
+	__atomic_store_n(slot, wrapper, __ATOMIC_RELEASE);
+	if (writable == 0)
+		sys_call3(SYS_mprotect, page, got.page_bytes, PROT_READ);
+	return true;
+}
+
+static bool is_lazy(const struct module *module, const struct elf_module *elf,
+		    const struct elf_slot *slot, const void *real)
+{
+	return module_in_text(module, real) && slot->jump && elf_is_import(elf, slot->symbol);
+}
+
+/* Of the driver, whose wrapper stands for the function itself, bound or not. */
+static void *wrap_driver(struct module *module, const struct elf_module *elf,
+			 const struct elf_slot *slot, int row, void *real)
+{
+	const bool lazy = is_lazy(module, elf, slot, real);
+	void *function = lazy ? find_only(got.table, elf_name(elf, slot->symbol)) : real, *wrapper;
+
+	if (lazy && !function)
+		module->state = MODULE_PENDING;
+	wrapper = function ? driver_wrapper(row, function) : NULL;
+	return wrapper == function ? NULL : wrapper;
+}
+
+static void change_slot(struct module *module, const struct elf_module *elf,
+			const struct elf_slot *slot, int row)
+{
+	void **at = (void **)slot->address;
+	void *real = __atomic_load_n(at, __ATOMIC_ACQUIRE), *wrapper;
+
+	if (module_in_text(module_self(), real)) {
+		module->slot = at;
+		return;
+	}
+	if (row >= (int)DRIVER_ROW_FIRST) {
+		wrapper = wrap_driver(module, elf, slot, row - (int)DRIVER_ROW_FIRST, real);
+	} else if (is_lazy(module, elf, slot, real)) {
+		if (!is_lazy_entry(module, real, slot->number)) {
+			module->state = MODULE_PENDING;
+			return;
+		}
+		wrapper = is_unmistakable(got.table, row) ? pool_wrapper(row, real, at) : NULL;
+	} else {
+		wrapper = pool_wrapper_of_slot(row, real, at);
+	}
+	if (wrapper && store(module, at, wrapper))
+		module->slot = at;
+}
+
+static int row_of(const char *name)
+{
+	int row = decode_row_of(name);
+
+	if (likely(row >= 0 || !driver_hooks))
+		return row;
+	row = driver_row_of(name);
+	return row < 0 ? row : row + (int)DRIVER_ROW_FIRST;
+}
+
+static uint32_t find_wanted(const struct elf_module *elf, struct wanted *wanted)
+{
+	uint32_t count = 0;
+	bool own = false;
+
+	for (uint32_t i = 1; i < elf->import_limit && count < WANTED_MAX; i++) {
+		const char *name = elf_is_import(elf, i) ? elf_name(elf, i) : NULL;
+		int row = name ? row_of(name) : -1;
+
+		if (row >= 0)
+			wanted[count++] = (struct wanted){i, (uint8_t)row};
+	}
+	/* What it exports and calls through slots of its own, as others may take its place. */
+	for (uint32_t row = 0; row < DECODE_ROW_MAX && count < WANTED_MAX; row++) {
+		enum decode_library_id library = decode_rows[row].library;
+		uint32_t symbol;
+
+		if (row == 0 || library != decode_rows[row - 1].library)
+			own = pool_is_library(elf, &decode_libraries[library]);
+		symbol = own ? elf_find(elf, decode_name(row), decode_hashes[row]) : 0;
+		if (symbol && (symbol >= elf->import_limit || !elf_is_import(elf, symbol)))
+			wanted[count++] = (struct wanted){symbol, (uint8_t)row};
+	}
+	return count;
+}
+
+/* ld.so closes a module's RELRO pages when it is done with its slots. */
+static bool is_relocated(const struct module *module)
+{
+	for (int i = 0; i < module->header_count; i++) {
+		const ElfW(Phdr) *header = &module->headers[i];
+		uintptr_t begin = module->base + header->p_vaddr;
+
+		if (header->p_type == PT_GNU_RELRO &&
+		    page_of(begin) != page_of(begin + header->p_memsz))
+			return is_writable(page_of(begin)) != 1;
+	}
+	return true;
+}
+
+static void change_slots(struct module *module)
+{
+	struct wanted wanted[WANTED_MAX];
+	struct elf_cursor cursor = {0};
+	struct elf_module elf;
+	struct elf_slot slot;
+	uint32_t count;
+
+	if (!module_open(module, &elf))
+		return;
+	count = find_wanted(&elf, wanted);
+	if (!count)
+		return;
+	for (uint32_t i = 0; i < count; i++)
+		cursor.mask |= UINT64_C(1) << wanted[i].symbol % 64;
+	if (!is_relocated(module)) {
+		module->state = MODULE_PENDING;
+		return;
+	}
+	while (elf_next_slot(&elf, &cursor, &slot))
+		for (uint32_t i = 0; i < count; i++)
+			if (wanted[i].symbol == slot.symbol)
+				change_slot(module, &elf, &slot, wanted[i].row);
+}
+
+/* It is done when its slots are: got_knows() looks without the lock. */
+static void change_module(struct module *module)
+{
+	module->state = MODULE_NEW;
+	change_slots(module);
+	if (module->state == MODULE_NEW || ++module->try_count == TRY_MAX)
+		module->state = MODULE_DONE;
+}
+
+static bool is_off_limits(const struct module *module)
+{
+	const void *libc = (const void *)(uintptr_t)dl_real;
+
+	return module->base == getauxval(AT_BASE) || module->base == module_self()->base ||
+	       module->begin == getauxval(AT_SYSINFO_EHDR) || module_in_text(module, libc);
+}
+
+/* Under ld.so's lock, so that nothing goes away while we look at it. */
+static int change_one(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct module_table *table = data;
+
+	(void)size;
+	for (uint32_t i = 0; i < table->count; i++) {
+		struct module *module = &table->modules[i];
+
+		if (module->base != info->dlpi_addr || module->headers != info->dlpi_phdr)
+			continue;
+		if (is_off_limits(module))
+			module->state = MODULE_DONE;
+		if (module->state != MODULE_DONE)
+			change_module(module);
+		got.pending |= module->state == MODULE_PENDING;
+		break;
+	}
+	return 0;
+}
+
+static void sweep_once(void)
+{
+	const uint32_t closes = dl_closes;
+	struct module_table *table;
+
+	got.pending = false;
+	if (got.closes != closes)
+		module_forget_foreign();
+	table = module_collect();
+	got.table = table;
+	module_iterate(change_one, table);
+	/* Not before: got_knows() would find in the old list what has come back since. */
+	got.closes = closes;
+}
+
+static void sweep(void)
+{
+	for (int round = 0; round < ROUND_MAX; round++) {
+		sweep_once();
+		if (!module_is_changed())
+			break;
+	}
+}
+
+/* While something is being closed, another may already have taken its place. */
+static bool is_listed_for_good(void)
+{
+	return !dl_closing && got.closes == dl_closes;
+}
+
+/*
+ * Calls through slots that ld.so was to bind and that have not come back: they are on their way, or
+ * they left by longjmp(), with the slot as ld.so made it. Not for ever: which of both nobody says.
+ */
+static bool look_for_lost(void)
+{
+	uint32_t count = pool_lost_count();
+
+	if (likely(!count))
+		return false;
+	if (count != got.lost_count)
+		got.lost_looks = 0;
+	got.lost_count = count;
+	if (got.lost_looks++ >= TRY_MAX)
+		return false;
+	pool_unsettle();
+	return true;
+}
+
+void got_sweep(void)
+{
+	if (got.stuck || !module_lock())
+		return;
+	if (!got.page_bytes) {
+		got.page_bytes = getauxval(AT_PAGESZ);
+		decode_index();
+	}
+	if (look_for_lost() || got.pending || !is_listed_for_good() || module_is_changed())
+		sweep();
+	module_unlock();
+}
+
+bool got_knows(const void *address)
+{
+	const struct module *module;
+
+	if (!is_listed_for_good())
+		return false;
+	module = module_at(address);
+	return module && module->state == MODULE_DONE;
+}
+
+void got_begin(void)
+{
+	if (!module_begin()) {
+		got.stuck = true;
+		segment_note('w', "forked while modules were being looked at: "
+				  "decoders that are loaded from now on are not observed");
+	}
+}
+
+/* musl has neither it nor other namespaces. */
+#pragma weak dladdr1
+
+void got_sweep_foreign(const void *address)
+{
+	struct module found[MODULE_FOREIGN_MAX];
+	struct link_map *map = NULL;
+	struct module *added;
+	uint32_t count;
+	Dl_info info;
+
+	/* It may be of our own namespace, and not known as somebody closes something just now. */
+	if (!dladdr1 || module_at(address) ||
+	    !dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
+		return;
+	/* dladdr() takes ld.so's lock, under which others may wait for ours. */
+	count = module_find_foreign(map, found);
+	if (!module_lock())
+		return;
+	added = module_add_foreign(found, &count);
+	for (uint32_t i = 0; i < count; i++)
+		change_module(&added[i]);
+	module_unlock();
+}

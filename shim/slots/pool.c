@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "slots/pool.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "batch/scope.h"
+#include "record/segment.h"
+#include "slots/module.h"
+
+static uint64_t noted; /* libraries that were reached, a bit each */
+static bool full_noted;
+static _Atomic bool late_noted;
+static _Atomic uint32_t binding_count, bound_count; /* calls through slots that ld.so is to bind */
+
+bool pool_is_library(const struct elf_module *elf, const struct decode_library *library)
+{
+	return !library->mark || elf_function(elf, library->mark, elf_hash(library->mark));
+}
+
+bool pool_is_of_library(const struct module *module, const struct decode_library *library)
+{
+	struct elf_module elf;
+
+	return module && module_open(module, &elf) && pool_is_library(&elf, library);
+}
+
+static void find_helpers(struct decode_target *target, const struct decode_library *library,
+			 const void *real)
+{
+	const struct module *module = module_at(real);
+	struct elf_module elf;
+
+	if (!module || !module_open(module, &elf))
+		return;
+	for (int i = 0; i < 2 && library->helpers[i]; i++)
+		target->helpers[i] =
+			elf_function(&elf, library->helpers[i], elf_hash(library->helpers[i]));
+}
+
+static void note_reached(enum decode_library_id library)
+{
+	if (decode_libraries[library].sort == DECODE_SORT_CUDA ||
+	    decode_libraries[library].sort == DECODE_SORT_LOADER)
+		return;
+	if (decode_libraries[library].sort == DECODE_SORT_IMAGE ||
+	    decode_libraries[library].sort == DECODE_SORT_STREAM)
+		scope_decoders_reached();
+	if (noted & UINT64_C(1) << library)
+		return;
+	noted |= UINT64_C(1) << library;
+	segment_note('d', decode_libraries[library].name);
+}
+
+/* A free one, or one whose function is gone with its library. */
+static struct decode_target *free_target(int row)
+{
+	struct decode_target *targets = decode_targets[row];
+
+	for (int i = 0; i < DECODE_INSTANCE_MAX; i++)
+		if (!targets[i].real)
+			return &targets[i];
+	for (int i = 0; i < DECODE_INSTANCE_MAX; i++)
+		if (!targets[i].foreign && !module_at(targets[i].real))
+			return &targets[i];
+	return NULL;
+}
+
+static int find_target(int row, const void *real)
+{
+	for (int i = 0; i < DECODE_INSTANCE_MAX; i++)
+		if (__atomic_load_n(&decode_targets[row][i].real, __ATOMIC_ACQUIRE) == real)
+			return i;
+	return -1;
+}
+
+/* With the lock. `slot`: lazily bound, and `real` is the way to ld.so. NULL: leave it alone. */
+void *pool_wrapper(int row, void *real, void **slot)
+{
+	enum decode_library_id library = decode_rows[row].library;
+	int at = find_target(row, real);
+	struct decode_target *target;
+
+	if (at >= 0)
+		return decode_wrapper(row, at);
+	if (!slot && (!module_in_text(module_at(real), real) ||
+		      !pool_is_of_library(module_at(real), &decode_libraries[library])))
+		return NULL;
+	target = free_target(row);
+	if (!target) {
+		if (!full_noted)
+			segment_note(
+				'w',
+				"too many copies of one decode library: some are not observed");
+		full_noted = true;
+		return NULL;
+	}
+	memset(target->helpers, 0, sizeof(target->helpers));
+	__atomic_store_n(&target->slot, slot, __ATOMIC_RELEASE);
+	target->foreign = !slot && module_is_foreign(module_at(real));
+	if (!slot)
+		find_helpers(target, &decode_libraries[library], real);
+	__atomic_store_n(&target->real, real, __ATOMIC_RELEASE);
+	note_reached(library);
+	return decode_wrapper(row, (int)(target - decode_targets[row]));
+}
+
+void *pool_substitute(int row, void *real)
+{
+	int at = find_target(row, real);
+	void *wrapper;
+
+	/* Where nobody knows who lives there it may be given to another just now. */
+	if (at >= 0 && module_at(real))
+		return decode_wrapper(row, at);
+	if (module_in_text(module_self(), real))
+		return real;
+	if (!module_lock()) {
+		if (!atomic_exchange(&late_noted, true))
+			segment_note('w', "a decoder was looked up while modules were being looked "
+					  "at, or in a fork, for long: it is not observed");
+		return real;
+	}
+	wrapper = pool_wrapper(row, real, NULL);
+	module_unlock();
+	return wrapper ? wrapper : real;
+}
+
+void pool_binds(void)
+{
+	atomic_fetch_add(&binding_count, 1);
+}
+
+uint32_t pool_lost_count(void)
+{
+	return atomic_load(&binding_count) - atomic_load(&bound_count);
+}
+
+void pool_unsettle(void)
+{
+	for (int row = 0; row < DECODE_ROW_MAX; row++)
+		for (int i = 0; i < DECODE_INSTANCE_MAX; i++) {
+			void **slot = decode_targets[row][i].slot;
+			struct module *module = slot ? module_at(slot) : NULL;
+
+			if (module && !module_is_foreign(module) && module->state == MODULE_DONE)
+				module->state = MODULE_PENDING;
+		}
+}
+
+void *pool_wrapper_of_slot(int row, void *real, void **slot)
+{
+	for (int i = 0; i < DECODE_INSTANCE_MAX; i++) {
+		struct decode_target *target = &decode_targets[row][i];
+
+		/* What was on its way through ld.so still gets there: an instance of its own if
+		 * there is one. */
+		if (target->slot != slot || target->real == real || find_target(row, real) >= 0)
+			continue;
+		find_helpers(target, &decode_libraries[decode_rows[row].library], real);
+		/* A library that was loaded since the last sweep is not to be taken for gone. */
+		target->foreign = !module_at(real);
+		__atomic_store_n(&target->real, real, __ATOMIC_RELEASE);
+		__atomic_store_n(&target->slot, NULL, __ATOMIC_RELEASE);
+	}
+	return pool_wrapper(row, real, NULL);
+}
+
+void pool_bound(struct decode_target *target, void **slot)
+{
+	int row = (int)((target - decode_targets[0]) / DECODE_INSTANCE_MAX);
+	void *real, *wrapper;
+
+	atomic_fetch_add(&bound_count, 1);
+	if (!module_lock())
+		return;
+	real = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+	if (!module_in_text(module_self(), real) &&
+	    (target->slot != slot || real != target->real)) {
+		wrapper = pool_wrapper_of_slot(row, real, slot);
+		if (wrapper)
+			__atomic_store_n(slot, wrapper, __ATOMIC_RELEASE);
+	}
+	module_unlock();
+}
