@@ -1,29 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loops that keep their own clock, for loaders of any kind, and what the database has of them."""
-from dlprof_test import equal, rows
+import os
+
+from dlprof_test import ROOT, equal, rows
 
 # What a program may begin with: drain(take) asks until StopIteration and prints each wait.
-DRIVER = '''
-import sys, time
-now = lambda: time.clock_gettime_ns(time.CLOCK_MONOTONIC)
-
-def drain(take, limit=10**9):
-    count = 0
-    while count < limit:
-        begin = now()
-        try:
-            take()
-        except StopIteration:
-            break
-        except ValueError as error:
-            import traceback
-            print("raised", traceback.format_exc())
-            continue
-        print("WAIT", begin, now(), flush=True)
-        time.sleep(0.001)
-        count += 1
-    print("epoch of", count)
-'''
+with open(os.path.join(ROOT, "tests", "e2e", "frameworks", "driver.py")) as file:
+    DRIVER = "import sys\n" + file.read()
 
 
 def split(out):

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What cannot be known of a framework is said: Keras' waits in a graph, more iterators than there is room for."""
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import programs  # noqa: E402
+from dlprof_test import check, equal, finish, need_shim, report, rows  # noqa: E402
+
+
+def check_crowd():
+    """Every batch is recorded, and the report says that loaders were not known again."""
+    _, database = programs.record("crowd")
+    equal(rows(database, "SELECT COUNT(*) AS count FROM batch")[0]["count"], 400, "crowd, batches")
+    check("so many iterators of TensorFlow's" in report("-v", database).out, "crowd, what is said")
+
+
+def check_steps():
+    """Keras' steps without their waits: no verdict, and why."""
+    _, database = programs.record("steps")
+    found = rows(database, "SELECT step_ns, wait_ns FROM batch")
+    equal([row["wait_ns"] for row in found], [None] * len(found), "waits of steps")
+    equal(len(found), 4 * 29, "steps")
+    check(all(row["step_ns"] >= 2_000_000 for row in found), "steps", found[:5])
+    equal([row["kind"] for row in rows(database, "SELECT kind FROM loader")], ["keras"], "kind")
+    said = json.loads(report(database, "--json").out)
+    equal((said["verdict"], said["stall"]["ratio"]), ("incomplete", None), "steps, verdict")
+    check("eras" in report("-v", database).out, "steps, what is said")
+
+
+def main():
+    need_shim()
+    check_crowd()
+    check_steps()
+    finish()
+
+
+main()
