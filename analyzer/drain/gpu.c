@@ -8,7 +8,6 @@
 
 #include "analysis/gpu_call.h"
 #include "analysis/gpu_devices.h"
-#include "drain/beat.h"
 #include "drain/gaps.h"
 #include "drain/now.h"
 
@@ -499,28 +498,6 @@ static int settle(struct gpu *gpu, struct process *process, bool finishing)
 	return r;
 }
 
-struct owner {
-	struct gpu *gpu;
-	struct process *process;
-};
-
-static int measure(void *context, const struct gpu_batch *batch)
-{
-	const struct owner *owner = context;
-
-	return is_known(owner->process, batch) ? write_batch(owner->gpu, owner->process, batch) : 0;
-}
-
-static int find_steps(struct gpu *gpu, struct process *process)
-{
-	struct owner owner = {gpu, process};
-	const struct beat beat = {gpu->writer, process->pid, measure, &owner};
-
-	if (process->has_batches || process->host || !process->with_kernels)
-		return 0;
-	return beat_find(&beat, process->ops, process->op_count);
-}
-
 /* A number of a damaged segment must not make a sum overflow. */
 static uint64_t sane(uint64_t value)
 {
@@ -581,9 +558,6 @@ int gpu_round(struct gpu *gpu, bool finishing)
 		return 0;
 	for (struct process *process = gpu->processes; r == 0 && process; process = process->next)
 		r = settle(gpu, process, finishing);
-	for (struct process *process = gpu->processes; finishing && r == 0 && process;
-	     process = process->next)
-		r = find_steps(gpu, process);
 	if (r == 0 && (finishing || (int64_t)now_ns() - gpu->meta_ns > META_NS)) {
 		gpu->meta_ns = (int64_t)now_ns();
 		r = write_meta(gpu);

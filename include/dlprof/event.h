@@ -164,7 +164,6 @@ static_assert(DLPROF_GPU_KIND_MAX <= 16, "it has 4 bits");
 #define DLPROF_GPU_PAGEABLE	     1u
 #define DLPROF_GPU_PEER		     2u /* from another device */
 #define DLPROF_GPU_ANYWHERE	     4u /* the host did not say from and to where */
-#define DLPROF_GPU_OPTIMIZER         (1u << (DLPROF_GPU_ID_BITS - 1)) /* the id is in its name */
 
 /*
  * `worker` is the device (-1: none in particular); begin_ns + offset_ns is when the operation

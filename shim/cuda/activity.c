@@ -285,15 +285,6 @@ static void name_device(uint32_t device)
 		segment_note('m', numbered.buffer);
 }
 
-static uint32_t hash(const char *name)
-{
-	uint32_t hash = 2166136261u;
-
-	for (int i = 0; name[i] && i < 512; i++)
-		hash = (hash ^ (uint8_t)name[i]) * 16777619u;
-	return hash ^ hash >> DLPROF_GPU_ID_BITS;
-}
-
 static void take_kernel(const uint8_t *at)
 {
 	const char *name = record_KERNEL_name(at);
@@ -301,7 +292,6 @@ static void take_kernel(const uint8_t *at)
 	uint32_t device = record_KERNEL_deviceId(at);
 	struct thread *thread = thread_get();
 	enum dlprof_gpu_kind kind = DLPROF_GPU_KERNEL;
-	uint32_t id;
 
 	if (!convert(&begin, &end))
 		return;
@@ -309,12 +299,11 @@ static void take_kernel(const uint8_t *at)
 		name = "";
 	if (strncmp(name, "nccl", 4) == 0)
 		kind = DLPROF_GPU_NCCL;
-	id = hash(name) & ~DLPROF_GPU_OPTIMIZER;
-	if (thread && tally_kernel(thread, name, end - begin))
-		id |= DLPROF_GPU_OPTIMIZER;
+	if (thread)
+		tally_kernel(thread, name, end - begin);
 	name_device(device);
 	pack_op(&own.pack, (int32_t)device, begin, end,
-		DLPROF_GPU_WHAT(kind, record_KERNEL_streamId(at), id));
+		DLPROF_GPU_WHAT(kind, record_KERNEL_streamId(at), 0));
 }
 
 static void take_copy(const uint8_t *at)

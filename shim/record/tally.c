@@ -327,19 +327,8 @@ OFTEN void tally_sample(struct thread *thread, const char *dataset, uint64_t ind
 			thread->sample_floor_ns = tallies[i].ns;
 }
 
-static bool is_optimizer(const char *name)
-{
-	static const char *const parts[] = {"multi_tensor_apply", "foreach", "adam", "Adam",
-					    "lamb",		  "Lamb",    "sgd",  "SGD"};
-
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		if (strstr(name, parts[i]))
-			return true;
-	return false;
-}
-
 /* The begin of a kernel's name tells more than the end, which is its template's. */
-bool tally_kernel(struct thread *thread, const char *name, uint64_t ns)
+void tally_kernel(struct thread *thread, const char *name, uint64_t ns)
 {
 	struct dlprof_tally *tallies = tallies_of(thread), *tally;
 	struct thread_top top = kernels_of(thread);
@@ -349,14 +338,11 @@ bool tally_kernel(struct thread *thread, const char *name, uint64_t ns)
 	memcpy(begin, name, length);
 	begin[length] = '\0';
 	if (!tallies)
-		return is_optimizer(begin);
+		return;
 	tallies += KERNELS;
 	tally = place_of(tallies, &top, DLPROF_TALLY_KERNEL_COUNT, DLPROF_TALLY_KERNEL, begin);
-	if (!tally->count)
-		tally->class = is_optimizer(begin);
 	tally_count(tally, 1, ns, 0);
 	set_weight(&top, (uint32_t)(tally - tallies), tally->ns);
-	return tally->class;
 }
 
 void tally_reset(struct thread *thread)

@@ -84,8 +84,8 @@ const char *tally_visited(const struct thread *thread);
 void tally_sample(struct thread *thread, const char *dataset, uint64_t index, uint64_t ns,
 		  const char *path);
 
-/* A kernel ran so long. True: it is of an optimizer, as far as its name tells. */
-bool tally_kernel(struct thread *thread, const char *name, uint64_t ns);
+/* A kernel ran so long. */
+void tally_kernel(struct thread *thread, const char *name, uint64_t ns);
 
 /* Takes over what the slot holds already. */
 void tally_reset(struct thread *thread);

@@ -20,8 +20,7 @@ static struct gpu *gpu;
 /* What was written. */
 static struct gpu_values values[STEPS];
 static bool written[STEPS];
-static size_t step_count, gap_count, loader_count, batch_count;
-static int64_t batch_length_ns;
+static size_t step_count, gap_count;
 static char clock_is[8];
 
 void gpu_values_init(struct gpu_values *out)
@@ -87,31 +86,6 @@ int writer_note(struct writer *writer, const char *level, const char *text)
 	return 0;
 }
 
-int writer_loader(struct writer *writer, const struct loader_row *row, int64_t *ret_id)
-{
-	cr_expect_str_eq(row->kind, "cuda");
-	loader_count++;
-	*ret_id = 1;
-	return 0;
-}
-
-int writer_epoch(struct writer *writer, const struct epoch_row *row)
-{
-	return 0;
-}
-
-void batch_values_init(struct batch_values *out)
-{
-	memset(out, 0, sizeof(*out));
-}
-
-int writer_batch(struct writer *writer, const struct batch_values *of)
-{
-	batch_count++;
-	batch_length_ns += of->step_ns;
-	return 0;
-}
-
 static void take(const struct dlprof_event *event)
 {
 	cr_assert_eq(gpu_take(gpu, &segment, event), 0);
@@ -160,8 +134,7 @@ static void send(const struct span *span)
 static void begin(void)
 {
 	memset(written, 0, sizeof(written));
-	step_count = gap_count = loader_count = batch_count = 0;
-	batch_length_ns = 0;
+	step_count = gap_count = 0;
 	clock_is[0] = '\0';
 	cr_assert_eq(gpu_open(NULL, &gpu), 0);
 	tell(DLPROF_GPU_ATTACHED, 0, 0, 0);
@@ -359,61 +332,4 @@ Test(drain_gpu, a_long_step_keeps_its_launches)
 		  &(struct gpu_batch){1, 0, 1, begin_ns, begin_ns + 30 * second, 1});
 	gpu_round(gpu, true);
 	cr_expect_eq(values[1].kernel_count, 6000);
-}
-
-/* beat.c: a training of which only the GPU is seen. */
-static void beats(bool periodic)
-{
-	int64_t at = MS;
-
-	for (int step = 0; step < 200; step++) {
-		int kernels = periodic ? 6 : 1 + rand() % 12;
-		struct span copy = {at, at + MS / 2, DLPROF_GPU_H2D, 1 << 20, 0};
-
-		if (!periodic)
-			copy.bytes = 1u << (10 + rand() % 14);
-		if (periodic || rand() % 3)
-			send(&copy);
-		at = copy.end;
-		for (int k = 0; k < kernels; k++) {
-			struct span span = {at, at + MS, DLPROF_GPU_KERNEL, 0,
-					    periodic ? (uint32_t)k + 1
-						     : 1 + (uint32_t)(rand() % 40)};
-
-			send(&span);
-			at += MS + (periodic ? 1000 : rand() % (3 * MS));
-		}
-	}
-	tell(DLPROF_GPU_COMPLETE, at, 2000, 0);
-	cr_assert_eq(gpu_round(gpu, true), 0);
-}
-
-Test(drain_gpu, a_rhythm_becomes_steps)
-{
-	beats(true);
-	cr_expect_eq(loader_count, 1);
-	cr_expect(batch_count >= 190 && batch_count <= 200, "%zu steps", batch_count);
-	cr_expect_eq(step_count, batch_count);
-	cr_expect_eq(batch_length_ns / (int64_t)batch_count, MS / 2 + 6 * (MS + 1000));
-}
-
-Test(drain_gpu, what_has_no_rhythm_has_no_steps)
-{
-	for (unsigned int seed = 0; seed < 20; seed++) {
-		srand(seed);
-		if (seed)
-			begin();
-		beats(false);
-		cr_expect_eq(loader_count, 0, "seed %u", seed);
-		cr_expect_eq(batch_count, 0, "seed %u: %zu steps", seed, batch_count);
-		gpu_close(gpu);
-	}
-}
-
-/* Where a loader says where steps begin, nothing is inferred. */
-Test(drain_gpu, batches_come_before_rhythms)
-{
-	gpu_batch(gpu, header.pid, &(struct gpu_batch){1, 0, 0, 0, MS, 1});
-	beats(true);
-	cr_expect_eq(loader_count, 0);
 }
