@@ -17,7 +17,6 @@
 #include "batch/nvtx.h"
 #include "batch/scope.h"
 #include "cuda/attach.h"
-#include "cuda/driver.h"
 #include "python/audit.h"
 #include "python/patch.h"
 #include "python/pipes.h"
@@ -55,7 +54,6 @@ __attribute__((constructor)) static void init_begin(void)
 	scope_on_load(got_sweep);
 	attach_prepare();
 	nvtx_prepare();
-	driver_prepare();
 	place_ready(module_own_path);
 	activate_ready(got_begin, begin_recording);
 	audit_install();

@@ -119,8 +119,8 @@ int facts_begin(struct writer *writer, const struct segment *segment, const char
 static int take_fact(struct writer *writer, char *line)
 {
 	static const char *const keys[] = {
-		"cuda_mode",	    "cuda_reason",   "cuda_level", "cuda_level_reason",
-		"cuda_driver_hook", "cupti_version", "gpu",	   "nvtx"};
+		"cuda_mode",	 "cuda_reason", "cuda_level", "cuda_level_reason",
+		"cupti_version", "gpu",		"nvtx"};
 	char *value = strchr(line, ' ');
 
 	if (!value)

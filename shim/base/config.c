@@ -129,13 +129,6 @@ const char *config_nvtx(void)
 	return value && is_nvtx(value) && strcmp(value, "0") != 0 ? value : NULL;
 }
 
-static bool set_driver_hook(const char *value)
-{
-	bool unused;
-
-	return parse_flag(value, &unused);
-}
-
 bool config_cuda_is_off(void)
 {
 	const char *value = getenv("DLPROF_CUDA");

@@ -20,7 +20,6 @@
 #include "cuda/buffers.h"
 #include "cuda/cudart.h"
 #include "cuda/cupti.h"
-#include "cuda/driver.h"
 #include "cuda/manners.h"
 #include "record/activate.h"
 #include "record/segment.h"
@@ -109,7 +108,6 @@ void attach_host(void)
 
 void attach_begin(void)
 {
-	driver_note();
 	if (config.cuda == CONFIG_CUDA_OFF) {
 		own.pid = sys_getpid();
 		own.mode = ATTACH_OFF;

@@ -106,30 +106,6 @@ void cudart_launch(uint32_t graph)
 	thread->launch_end_ns = now_ns;
 }
 
-bool cudart_enter_outermost(uintptr_t frame)
-{
-	struct thread *thread = thread_get();
-
-	/* Who could not be told that it is in one is not told of anything else either. */
-	if (!thread)
-		return true;
-	if (thread->cuda_call > frame)
-		return false;
-	thread->cuda_call = frame;
-	return true;
-}
-
-void cudart_leave_outermost(void)
-{
-	if (thread_self && thread_is_in_life(thread_self->life))
-		thread_self->cuda_call = 0;
-}
-
-uint64_t cudart_begin(void)
-{
-	return clock_now_ns();
-}
-
 void cudart_synced(uint64_t begin_ns, enum dlprof_gpu_kind kind)
 {
 	struct thread *thread = enter();

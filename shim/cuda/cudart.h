@@ -4,8 +4,9 @@
  * those of decoders (decode/decode.def).
  *
  * With CUPTI they only count launches, so that its falling silent is noticed. Without it they are
- * all there is: launches, how long the host was blocked, and bytes that were copied. Libraries with
- * a libcudart linked into them (cuBLAS, cuDNN, NCCL) are not seen but by the driver's (driver.h).
+ * all there is: launches, how long the host was blocked, and bytes that were copied. Programs that
+ * call the driver itself (XLA, Triton, CuPy) and libraries with a libcudart linked into them
+ * (cuBLAS, cuDNN, NCCL) are then not seen.
  */
 #ifndef CUDA_CUDART_H
 #define CUDA_CUDART_H
@@ -14,7 +15,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cuda/driver.h"
 #include "dlprof/event.h"
 #include "record/thread.h"
 
@@ -30,28 +30,8 @@ enum {
 	CUDART_ANYWHERE = 4,
 };
 
-/*
- * With the driver's hooks a call of the runtime and what it calls of the driver are both seen: only
- * the outermost counts. `frame`: an address in the wrapper's frame. True: it is, and cudart_leave()
- * must follow.
- */
-bool cudart_enter_outermost(uintptr_t frame);
-void cudart_leave_outermost(void);
-
-static inline bool cudart_enter(uintptr_t frame)
-{
-	return likely(!driver_hooks) || cudart_enter_outermost(frame);
-}
-
-static inline void cudart_leave(void)
-{
-	if (unlikely(driver_hooks))
-		cudart_leave_outermost();
-}
-
 /* For the wrappers. */
 void cudart_launch(uint32_t graph);
-uint64_t cudart_begin(void);
 void cudart_synced(uint64_t begin_ns, enum dlprof_gpu_kind kind);
 /* `kind`: enum cudaMemcpyKind. */
 void cudart_copied(uint64_t begin_ns, uint64_t bytes, int kind);

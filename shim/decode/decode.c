@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/sys.h"
 #include "cuda/cudart.h"
 #include "decode/image.h"
@@ -397,26 +398,20 @@ static uint32_t heif_size(const struct decode_target *target, int helper, const 
 #define END_AIO_SUBMIT	 input_submit_end(&unit, requests, result)
 
 /* Always with an end: a slot that is bound lazily is seen to there. */
-#define CUDA_END(what)                                                                             \
-	if (likely(unit.mark)) {                                                                   \
-		cudart_leave();                                                                    \
-		what;                                                                              \
-	}
-#define BEGIN_CUDA_LAUNCH  ((void)row, unit.mark = cudart_enter((uintptr_t)&unit), true)
-#define END_CUDA_LAUNCH	   CUDA_END(cudart_launch(false))
+#define BEGIN_CUDA_LAUNCH  ((void)row, (void)unit, true)
+#define END_CUDA_LAUNCH	   cudart_launch(false)
 #define BEGIN_CUDA_GRAPH   BEGIN_CUDA_LAUNCH
-#define END_CUDA_GRAPH	   CUDA_END(cudart_launch(true))
-#define BEGIN_CUDA_STREAM                                                                          \
-	((void)row, unit.mark = cudart_enter((uintptr_t)&unit) ? cudart_begin() : 0, true)
-#define END_CUDA_STREAM	   CUDA_END(cudart_synced(unit.mark, DLPROF_GPU_SYNC_STREAM))
+#define END_CUDA_GRAPH	   cudart_launch(true)
+#define BEGIN_CUDA_STREAM  ((void)row, unit.mark = clock_now_ns(), true)
+#define END_CUDA_STREAM	   cudart_synced(unit.mark, DLPROF_GPU_SYNC_STREAM)
 #define BEGIN_CUDA_EVENT   BEGIN_CUDA_STREAM
-#define END_CUDA_EVENT	   CUDA_END(cudart_synced(unit.mark, DLPROF_GPU_SYNC_EVENT))
+#define END_CUDA_EVENT	   cudart_synced(unit.mark, DLPROF_GPU_SYNC_EVENT)
 #define BEGIN_CUDA_DEVICE  BEGIN_CUDA_STREAM
-#define END_CUDA_DEVICE	   CUDA_END(cudart_synced(unit.mark, DLPROF_GPU_SYNC_CONTEXT))
+#define END_CUDA_DEVICE	   cudart_synced(unit.mark, DLPROF_GPU_SYNC_CONTEXT)
 #define BEGIN_CUDA_COPY	   BEGIN_CUDA_STREAM
-#define END_CUDA_COPY	   CUDA_END(cudart_copied(unit.mark, count, kind))
+#define END_CUDA_COPY	   cudart_copied(unit.mark, count, kind)
 #define BEGIN_CUDA_COPY_2D BEGIN_CUDA_STREAM
-#define END_CUDA_COPY_2D   CUDA_END(cudart_copied(unit.mark, width * height, kind))
+#define END_CUDA_COPY_2D   cudart_copied(unit.mark, width * height, kind)
 
 /* absl::Time, which comes by value. */
 struct tf_time {

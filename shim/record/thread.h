@@ -159,7 +159,6 @@ struct thread {
 	uint32_t launch_count;
 	uint32_t launch_step;	/* in which they were; cudart_steps */
 	uint64_t launch_begin_ns, launch_end_ns;
-	uintptr_t cuda_call; /* where on the stack the outermost call of CUDA is; 0: none is seen */
 
 	/* The outermost ranges that are open, and how many are below them, by domain. */
 	struct thread_range ranges[THREAD_RANGE_MAX];

@@ -4,10 +4,8 @@
 #include <dlfcn.h>
 
 #include "base/sys.h"
-#include "cuda/driver.h"
 #include "decode/decode.h"
 #include "hooks/hook.h"
-#include "record/activate.h"
 #include "slots/elf.h"
 #include "slots/got.h"
 #include "slots/module.h"
@@ -45,14 +43,6 @@ static int find_exported(struct dl_phdr_info *info, size_t size, void *data)
 	else if (search->passed)
 		search->found = found;
 	return search->found != NULL;
-}
-
-bool dl_is_first(void)
-{
-	/* Two names of one thing, which a compiler takes for two things. */
-	void *(*volatile first)(void *, const char *) = dlsym;
-
-	return (const char *)first == dl_entry;
 }
 
 /* The version that glibc's dlsym() has had from the begin: one that it has not would be a failed
@@ -98,8 +88,8 @@ static bool is_off_limits(const char *name)
 }
 
 /*
- * From dl.S: this process records or has hooks in the driver, and the handle is a real one. The
- * answer is the host's, errno and dlerror() too, but that a decoder is answered with its wrapper.
+ * From dl.S: this process records, and the handle is a real one. The answer is the host's, errno
+ * and dlerror() too, but that a decoder is answered with its wrapper.
  */
 void *dl_lookup(void *handle, const char *name);
 void *dl_lookup(void *handle, const char *name)
@@ -109,9 +99,6 @@ void *dl_lookup(void *handle, const char *name)
 
 	if (!found)
 		return NULL;
-	found = driver_substitute(name, found);
-	if (!activate_on())
-		return found;
 	if (unlikely(!got_knows(found))) {
 		got_sweep();
 		if (!got_knows(found))
@@ -121,55 +108,6 @@ void *dl_lookup(void *handle, const char *name)
 	if (likely(row < 0) || is_off_limits(name))
 		return found;
 	return pool_substitute(row, found);
-}
-
-/* Who asks, and who has it, in the caller's namespace, which has to be this one. */
-struct exporters {
-	const char *name;
-	uint32_t hash;
-	uintptr_t caller;
-	bool caller_seen;
-	void *only; /* its address in the first one that has it */
-	bool several;
-};
-
-static int look_at_exporter(struct dl_phdr_info *info, size_t size, void *data)
-{
-	struct exporters *exporters = data;
-	struct elf_module elf;
-	void *found;
-
-	(void)size;
-	if (elf_open(&elf, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) < 0)
-		return 0;
-	exporters->caller_seen |= elf_covers(&elf, exporters->caller, 1, PF_X);
-	found = elf_function(&elf, exporters->name, exporters->hash);
-	exporters->several |= found && exporters->only;
-	if (found)
-		exporters->only = found;
-	return 0;
-}
-
-/*
- * From dl.S: RTLD_DEFAULT, and there are hooks in the driver. The answer depends on the caller by
- * its namespace, and by the libraries that it sees besides the global ones, maybe before them. So
- * where the global ones have it, no other library of the namespace does, and the caller is of it,
- * that is every caller's answer. NULL: the real one is to be asked, as if we were not there.
- */
-void *dl_default(const char *name, uintptr_t caller);
-void *dl_default(const char *name, uintptr_t caller)
-{
-	struct exporters exporters = {.name = name, .caller = caller};
-	int row = driver_row_of(name);
-	void *found = row < 0 ? NULL : dl_next(RTLD_DEFAULT, name);
-
-	if (!found)
-		return NULL;
-	exporters.hash = elf_hash(name);
-	module_walk(look_at_exporter, &exporters);
-	if (!exporters.caller_seen || exporters.several || exporters.only != found)
-		return NULL;
-	return driver_wrapper(row, found);
 }
 
 HOOK_EXPORT int dlclose(void *handle)

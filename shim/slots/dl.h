@@ -22,9 +22,6 @@ extern void *(*dl_next)(void *handle, const char *name);
  */
 void dl_look_behind(void);
 
-/* The host's calls come to ours, not to another library's first. */
-bool dl_is_first(void);
-
 /* Finds it. Done by the first of: our constructor, a call of dlsym(). */
 void dl_resolve(void);
 

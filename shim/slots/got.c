@@ -28,7 +28,6 @@
 
 #include "base/sys.h"
 #include "base/text.h"
-#include "cuda/driver.h"
 #include "record/segment.h"
 #include "slots/dl.h"
 #include "slots/elf.h"
@@ -39,12 +38,8 @@
 #define ROUND_MAX  4
 #define TRY_MAX    200
 
-/* The driver's rows come behind those of decode.def; each has a twin for the thread's own stream.
- */
-#define DRIVER_ROW_FIRST DECODE_ROW_MAX
-
-static_assert(WANTED_MAX > DECODE_ROW_MAX + 2 * DRIVER_ROW_MAX, "every row may be wanted");
-static_assert(DECODE_ROW_MAX + DRIVER_ROW_MAX <= UINT8_MAX, "a row is a byte");
+static_assert(WANTED_MAX > DECODE_ROW_MAX, "every row may be wanted");
+static_assert(DECODE_ROW_MAX <= UINT8_MAX, "a row is a byte");
 
 static struct {
 	const struct module_table *table; /* being swept */
@@ -135,24 +130,6 @@ static bool is_unmistakable(const struct module_table *table, int row)
 	return found;
 }
 
-/* The only function of this name that is loaded: ld.so will choose it, too. */
-static void *find_only(const struct module_table *table, const char *name)
-{
-	uint32_t hash = elf_hash(name);
-	void *only = NULL;
-
-	for (uint32_t i = 0; table && i < table->count; i++) {
-		struct elf_module elf;
-		void *found = module_open(&table->modules[i], &elf) ? elf_function(&elf, name, hash)
-								    : NULL;
-
-		if (found && only)
-			return NULL;
-		only = found ? found : only;
-	}
-	return only;
-}
-
 static uintptr_t page_of(uintptr_t address)
 {
 	return address & ~(got.page_bytes - 1);
@@ -186,19 +163,6 @@ static bool is_lazy(const struct module *module, const struct elf_module *elf,
 	return module_in_text(module, real) && slot->jump && elf_is_import(elf, slot->symbol);
 }
 
-/* Of the driver, whose wrapper stands for the function itself, bound or not. */
-static void *wrap_driver(struct module *module, const struct elf_module *elf,
-			 const struct elf_slot *slot, int row, void *real)
-{
-	const bool lazy = is_lazy(module, elf, slot, real);
-	void *function = lazy ? find_only(got.table, elf_name(elf, slot->symbol)) : real, *wrapper;
-
-	if (lazy && !function)
-		module->state = MODULE_PENDING;
-	wrapper = function ? driver_wrapper(row, function) : NULL;
-	return wrapper == function ? NULL : wrapper;
-}
-
 static void change_slot(struct module *module, const struct elf_module *elf,
 			const struct elf_slot *slot, int row)
 {
@@ -209,9 +173,7 @@ static void change_slot(struct module *module, const struct elf_module *elf,
 		module->slot = at;
 		return;
 	}
-	if (row >= (int)DRIVER_ROW_FIRST) {
-		wrapper = wrap_driver(module, elf, slot, row - (int)DRIVER_ROW_FIRST, real);
-	} else if (is_lazy(module, elf, slot, real)) {
+	if (is_lazy(module, elf, slot, real)) {
 		if (!is_lazy_entry(module, real, slot->number)) {
 			module->state = MODULE_PENDING;
 			return;
@@ -224,16 +186,6 @@ static void change_slot(struct module *module, const struct elf_module *elf,
 		module->slot = at;
 }
 
-static int row_of(const char *name)
-{
-	int row = decode_row_of(name);
-
-	if (likely(row >= 0 || !driver_hooks))
-		return row;
-	row = driver_row_of(name);
-	return row < 0 ? row : row + (int)DRIVER_ROW_FIRST;
-}
-
 static uint32_t find_wanted(const struct elf_module *elf, struct wanted *wanted)
 {
 	uint32_t count = 0;
@@ -241,7 +193,7 @@ static uint32_t find_wanted(const struct elf_module *elf, struct wanted *wanted)
 
 	for (uint32_t i = 1; i < elf->import_limit && count < WANTED_MAX; i++) {
 		const char *name = elf_is_import(elf, i) ? elf_name(elf, i) : NULL;
-		int row = name ? row_of(name) : -1;
+		int row = name ? decode_row_of(name) : -1;
 
 		if (row >= 0)
 			wanted[count++] = (struct wanted){i, (uint8_t)row};

@@ -73,9 +73,18 @@ def check_pageable():
     equal({row["h2d_pageable_bytes"] for row in steps(done)}, {None}, "pageable: not known")
 
 
+def check_direction():
+    """Of a copy whose direction is not said the bytes are not those of either; CUPTI knows it."""
+    plan = dict(PLAN, by_address=1)
+    for changes, expected in (HOST_ONLY, None), ({}, 2_000_000):
+        done = loop(plan, **changes)
+        equal((done.status, done.misuse()), (0, []), "direction: status, misuse", done.err)
+        equal({row["h2d_bytes"] for row in steps(done)}, {expected}, "direction: bytes", changes)
+
+
 def main():
     need_shim()
-    jobs = [check_launches, check_backward, check_graph_launches, check_syncs, check_pageable]
+    jobs = [check_launches, check_backward, check_graph_launches, check_syncs, check_pageable, check_direction]
     with concurrent.futures.ThreadPoolExecutor(3) as pool:
         list(pool.map(lambda job: job(), jobs))
     finish()

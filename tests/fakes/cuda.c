@@ -4,7 +4,6 @@
  * device.c. A kernel's function is its name, and gridDimX is how many microseconds it takes.
  */
 #include <dlfcn.h>
-#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,20 +14,9 @@
 #include "device.h"
 
 enum { SUCCESS = 0, INVALID_VALUE = 1, NOT_INITIALIZED = 3, NOT_FOUND = 500, NOT_READY = 600 };
-enum { LAUNCH_FAILED = 719 };
 enum { PER_THREAD = 2 }; /* as a stream handle; and the flag of cuGetProcAddress */
 
 static pid_t owner;
-
-/* FAKE_CUDA_FAILS: the function that fails. FAKE_CUDA_ERRNO: what any call leaves in errno. */
-static int leave(const char *name)
-{
-	const char *fails = knob_text("CUDA_FAILS");
-
-	if (knob_text("CUDA_ERRNO"))
-		errno = (int)knob("CUDA_ERRNO", 0);
-	return fails && !strcmp(fails, name) ? LAUNCH_FAILED : SUCCESS;
-}
 
 /* What it takes to be called like the real one, and to be seen by a tracer. */
 #define CALL(id, name, body)                                                                       \
@@ -40,8 +28,6 @@ static int leave(const char *name)
 		call_begin = api_enter(API_DRIVER, id, name);                                      \
 		body;                                                                              \
 		api_leave(API_DRIVER, id, name, call_begin);                                       \
-		if (leave(name))                                                                   \
-			return LAUNCH_FAILED;                                                      \
 	} while (0)
 
 /* A function of a stream and its _ptsz twin, for which the stream 0 is the thread's own. */
@@ -113,12 +99,6 @@ EXPORT int cuDeviceGetCount(int *count)
 	return SUCCESS;
 }
 
-EXPORT int cuDeviceGet(int *device, int ordinal)
-{
-	*device = ordinal;
-	return ordinal < device_count() ? SUCCESS : 101;
-}
-
 EXPORT int cuDeviceGetName(char *name, int length, int device)
 {
 	snprintf(name, (size_t)length, "Fake GPU %d", device_physical(device));
@@ -131,55 +111,15 @@ EXPORT int cuDeviceGetPCIBusId(char *place, int length, int device)
 	return device < device_count() ? SUCCESS : 101;
 }
 
-EXPORT int cuDeviceGetAttribute(int *value, int attribute, int device)
-{
-	*value = attribute == 75 ? 9 : 0; /* compute capability 9.0 */
-	return SUCCESS;
-}
-
-EXPORT int cuDeviceTotalMem_v2(size_t *bytes, int device)
-{
-	*bytes = (size_t)64 << 30;
-	return SUCCESS;
-}
-
-EXPORT int cuDeviceGetUuid_v2(unsigned char *uuid, int device)
-{
-	memset(uuid, device + 1, 16);
-	return SUCCESS;
-}
-
 EXPORT int cuDevicePrimaryCtxRetain(void **context, int device)
 {
 	*context = (void *)(uintptr_t)(0x1000 + device);
 	return owner == getpid() ? SUCCESS : NOT_INITIALIZED;
 }
 
-EXPORT int cuDevicePrimaryCtxRelease_v2(int device)
-{
-	return SUCCESS;
-}
-
-EXPORT int cuCtxCreate_v2(void **context, unsigned int flags, int device)
-{
-	device_select(device);
-	return cuDevicePrimaryCtxRetain(context, device);
-}
-
-EXPORT int cuCtxDestroy_v2(void *context)
-{
-	return SUCCESS;
-}
-
 EXPORT int cuCtxSetCurrent(void *context)
 {
 	device_select((int)((uintptr_t)context - 0x1000));
-	return SUCCESS;
-}
-
-EXPORT int cuCtxGetCurrent(void **context)
-{
-	*context = (void *)(uintptr_t)(0x1000 + device_current());
 	return SUCCESS;
 }
 
@@ -195,25 +135,9 @@ EXPORT int cuCtxSynchronize(void)
 	return SUCCESS;
 }
 
-EXPORT int cuCtxSynchronize_v2(void *context)
-{
-	CALL(800, "cuCtxSynchronize_v2", device_synchronize());
-	return SUCCESS;
-}
-
 EXPORT int cuStreamCreate(void **stream, unsigned int flags)
 {
 	*stream = stream_new(!(flags & 1));
-	return SUCCESS;
-}
-
-EXPORT int cuStreamCreateWithPriority(void **stream, unsigned int flags, int priority)
-{
-	return cuStreamCreate(stream, flags);
-}
-
-EXPORT int cuStreamDestroy_v2(void *stream)
-{
 	return SUCCESS;
 }
 
@@ -262,21 +186,11 @@ EXPORT int cuMemAlloc_v2(uint64_t *address, size_t bytes)
 	return SUCCESS;
 }
 
-EXPORT int cuMemFree_v2(uint64_t address)
-{
-	return SUCCESS;
-}
-
 EXPORT int cuMemHostAlloc(void **address, size_t bytes, unsigned int flags)
 {
 	*address = calloc(1, bytes);
 	memory_pin(*address, bytes);
 	return SUCCESS;
-}
-
-EXPORT int cuMemAllocHost_v2(void **address, size_t bytes)
-{
-	return cuMemHostAlloc(address, bytes, 0);
 }
 
 EXPORT int cuMemFreeHost(void *address)
@@ -305,17 +219,6 @@ STREAM_CALL(cuMemsetD8Async, 216, 428,
 	    (uint64_t target, unsigned char value, size_t count, void *stream),
 	    submit_memset(s, count))
 
-static enum copy_kind direction(uint64_t target, uint64_t source)
-{
-	if (!memory_is_device(ADDRESS(target)))
-		return COPY_DTOH;
-	return memory_is_device(ADDRESS(source)) ? COPY_DTOD : COPY_HTOD;
-}
-
-STREAM_CALL(cuMemcpyAsync, 306, 418, (uint64_t target, uint64_t source, size_t bytes, void *stream),
-	    submit_copy(s, direction(target, source), ADDRESS(target), ADDRESS(source), bytes,
-			false))
-
 /* A copy that blocks, and its _ptds twin. */
 #define COPY_CALL(name, id, ptds_id, signature, kind, to, from)                                    \
 	EXPORT int name signature                                                                  \
@@ -334,36 +237,13 @@ COPY_CALL(cuMemcpyHtoD_v2, 276, 397, (uint64_t target, const void *source, size_
 	  ADDRESS(target), source)
 COPY_CALL(cuMemcpyDtoH_v2, 278, 398, (void *target, uint64_t source, size_t bytes), COPY_DTOH,
 	  target, ADDRESS(source))
-COPY_CALL(cuMemcpy, 305, 408, (uint64_t target, uint64_t source, size_t bytes),
-	  direction(target, source), ADDRESS(target), ADDRESS(source))
 
-/* CUDA_MEMCPY2D. */
-struct plane {
-	size_t from_x, from_y;
-	int from_kind;
-	const void *from_host;
-	uint64_t from_device;
-	void *from_array;
-	size_t from_pitch, to_x, to_y;
-	int to_kind;
-	void *to_host;
-	uint64_t to_device;
-	void *to_array;
-	size_t to_pitch, width, height;
-};
-
-static void copy_plane(struct stream *stream, const struct plane *plane)
+/* What tests/gpu/probe.c calls besides. */
+EXPORT int cuDeviceGet(int *device, int ordinal)
 {
-	const bool to_device = plane->to_kind == 2, from_device = plane->from_kind == 2;
-
-	submit_copy(stream, direction(plane->to_device, plane->from_device),
-		    to_device ? ADDRESS(plane->to_device) : plane->to_host,
-		    from_device ? ADDRESS(plane->from_device) : plane->from_host,
-		    plane->width * plane->height, false);
+	*device = ordinal;
+	return ordinal < device_count() ? SUCCESS : 101;
 }
-
-STREAM_CALL(cuMemcpy2DAsync_v2, 289, 424, (const struct plane *plane, void *stream),
-	    copy_plane(s, plane))
 
 EXPORT int cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
 {
@@ -389,35 +269,6 @@ STREAM_CALL(cuLaunchKernel, 307, 442,
 	     void *stream, void **arguments, void **extra),
 	    submit_kernel(s, function, grid_x *NS_PER_US))
 
-/* The beginning of what cuLaunchKernelEx is told. */
-struct launch_config {
-	unsigned int grid[3], block[3], shared;
-	void *stream;
-};
-
-EXPORT int cuLaunchKernelEx(const struct launch_config *config, void *function, void **arguments,
-			    void **extra)
-{
-	CALL(652, "cuLaunchKernelEx",
-	     submit_kernel(stream_of(config->stream), function, config->grid[0] * NS_PER_US));
-	return SUCCESS;
-}
-
-EXPORT int cuLaunchKernelEx_ptsz(const struct launch_config *config, void *function,
-				 void **arguments, void **extra)
-{
-	void *stream = config->stream ? config->stream : (void *)PER_THREAD;
-
-	CALL(653, "cuLaunchKernelEx_ptsz",
-	     submit_kernel(stream_of(stream), function, config->grid[0] * NS_PER_US));
-	return SUCCESS;
-}
-
-STREAM_CALL(cuLaunchCooperativeKernel, 477, 478,
-	    (void *function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
-	     unsigned int block_x, unsigned int block_y, unsigned int block_z, unsigned int shared,
-	     void *stream, void **arguments),
-	    submit_kernel(s, function, grid_x *NS_PER_US))
 STREAM_CALL(cuLaunchHostFunc, 527, 528, (void *stream, void (*function)(void *), void *data),
 	    (void)s;
 	    function(data)) /* at once; the real one when the stream gets there */
@@ -431,46 +282,11 @@ EXPORT int cuGraphInstantiateWithFlags(void **executable, void *graph, unsigned 
 	return SUCCESS;
 }
 
-EXPORT int cuGraphExecDestroy(void *executable)
-{
-	free(executable);
-	return SUCCESS;
-}
-
-EXPORT int cuGetErrorName(int error, const char **name)
-{
-	*name = error ? "CUDA_ERROR_FAKE" : "CUDA_SUCCESS";
-	return SUCCESS;
-}
-
-EXPORT int cuGetErrorString(int error, const char **text)
-{
-	*text = error ? "an error of the fake driver" : "no error";
-	return SUCCESS;
-}
-
 /* Private tables: the real libcupti and libcudart stop here, and so they should. */
 EXPORT int cuGetExportTable(const void **table, const void *id)
 {
 	*table = NULL;
 	return NOT_FOUND;
-}
-
-/* Of CUDA "13.1", which there is not: other parameters than everybody knows. */
-static int stream_synchronize_v3(void *context, void *stream)
-{
-	CALL(126, "cuStreamSynchronize_v3", stream_synchronize(stream_of(stream)));
-	return context == (void *)0x1000 ? SUCCESS : INVALID_VALUE;
-}
-
-/* Names whose newer form came later, with the version. */
-static bool is_too_new(const char *name, const char *ending, int version)
-{
-	const int since = !strcmp(name, "cuGetProcAddress")   ? 12000
-			  : !strcmp(name, "cuCtxSynchronize") ? 13000
-							      : 3020;
-
-	return *ending && version < since;
 }
 
 EXPORT int cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t flags,
@@ -484,30 +300,20 @@ EXPORT int cuGetProcAddress_v2(const char *name, void **function, int version, u
 	Dl_info here;
 
 	*function = NULL;
-	call_log("lookup %s %d %llu", name, version, (unsigned long long)flags);
 	if (!dladdr((void *)cuInit, &here) || !find)
 		return NOT_FOUND;
 	self = dlopen(here.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
 	for (size_t i = flags & PER_THREAD ? 0 : 4; self && !*function && i < 6; i++) {
 		char full[128];
 
-		if (is_too_new(name, endings[i], version))
-			continue;
 		snprintf(full, sizeof(full), "%s%s", name, endings[i]);
 		*function = find(self, full);
 	}
-	if (version > 13000 && !strcmp(name, "cuStreamSynchronize"))
-		*function = (void *)stream_synchronize_v3;
 	if (self)
 		dlclose(self);
 	if (status)
 		*status = *function ? 0 : 1;
 	return *function ? SUCCESS : NOT_FOUND;
-}
-
-EXPORT int cuGetProcAddress(const char *name, void **function, int version, uint64_t flags)
-{
-	return cuGetProcAddress_v2(name, function, version, flags, NULL);
 }
 
 /* What the fake libcudart and libcupti use besides; no such names in the real one. */

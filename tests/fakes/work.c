@@ -58,7 +58,7 @@ int cuStreamSynchronize(void *);
 int cuCtxSynchronize(void);
 int cuGraphLaunch(void *, void *);
 
-enum { HOST_TO_DEVICE = 1, DEVICE_TO_HOST = 2, NON_BLOCKING = 1, MAX_STREAMS = 8 };
+enum { HOST_TO_DEVICE = 1, DEVICE_TO_HOST = 2, BY_ADDRESS = 4, NON_BLOCKING = 1, MAX_STREAMS = 8 };
 enum sync {
 	SYNC_NONE,
 	SYNC_OF_STREAM,
@@ -86,7 +86,7 @@ static struct {
 	{"kineto_over", -1},
 	{"load_reads", 0},   {"random_wait", 0},   {"idle_threads", 0},
 	{"print", 1},        {"random_kernel", 0}, {"quiet_ms", 0},
-	{"helpers", 0},      {"backward", 0},
+	{"helpers", 0},      {"backward", 0},      {"by_address", 0},
 };
 
 static void *streams[MAX_STREAMS], *copy_stream, *copied, *step_end[2], *graph_exec;
@@ -288,10 +288,12 @@ void work_open(const char *text)
 
 static void copy_to_device(size_t bytes, void *stream)
 {
+	const int kind = work_value("by_address") ? BY_ADDRESS : HOST_TO_DEVICE;
+
 	if (by_driver())
 		MUST(cuMemcpyHtoDAsync_v2((uint64_t)(uintptr_t)device, host, bytes, stream));
 	else
-		MUST(cudaMemcpyAsync(device, host, bytes, HOST_TO_DEVICE, stream));
+		MUST(cudaMemcpyAsync(device, host, bytes, kind, stream));
 }
 
 static void synchronize(long step)

@@ -98,8 +98,6 @@ OPEN = {
     ("batch/consumer.c", "python/pipes.h"),
     ("batch/consumer.h", "python/api.h"),
     ("batch/marks.c", "python/identity.h"),
-    ("slots/dl.c", "cuda/driver.h"),
-    ("slots/got.c", "cuda/driver.h"),
     ("slots/dl.c", "decode/decode.h"),
     ("slots/got.h", "decode/decode.h"),
     ("slots/index.c", "decode/decode.h"),

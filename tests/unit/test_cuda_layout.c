@@ -7,10 +7,6 @@
 #include <stdint.h>
 
 #include <cupti.h>
-#if CUDA_VERSION >= 13000 && __has_include(<cudaTypedefs.h>)
-#include <cudaTypedefs.h>
-#define HAS_TYPES 1
-#endif
 
 #include "cuda/cupti.h"
 #include "cuda/record.h"
@@ -54,39 +50,6 @@ EQUAL(CUPTI_FLUSH_FORCED, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED)
 #include "cuda/api.def"
 #undef CALL
 #endif
-
-/* Each function of the driver takes as many arguments, and pointers where we have pointers. */
-#ifdef HAS_TYPES
-#define STRIP(...) __VA_ARGS__
-#define CHECK(name, theirs, params, args)                                                          \
-	__attribute__((unused)) static int name(theirs real, STRIP params)                         \
-	{                                                                                          \
-		return (int)real args;                                                             \
-	}
-#define CHECK_LAUNCH                              CHECK
-#define CHECK_GRAPH                               CHECK
-#define CHECK_TO_DEVICE                           CHECK
-#define CHECK_TO_HOST                             CHECK
-#define CHECK_ANYWHERE                            CHECK
-#define CHECK_PLANE                               CHECK
-#define CHECK_STREAM                              CHECK
-#define CHECK_EVENT                               CHECK
-#define CHECK_LOOKUP                              CHECK
-#define CHECK_CONTEXT(name, theirs, params, args) /* one has none, and gets one */
-#define DRIVER(family, version, base, symbol, params, args)                                        \
-	CHECK_##family(call_##symbol, PFN_##base##_v##version, params, args)
-#include "cuda/driver.def"
-#undef DRIVER
-#endif
-
-_Static_assert(offsetof(CUDA_MEMCPY2D, srcMemoryType) == 16 &&
-		       offsetof(CUDA_MEMCPY2D, dstMemoryType) == 72 &&
-		       offsetof(CUDA_MEMCPY2D, WidthInBytes) == 112 &&
-		       offsetof(CUDA_MEMCPY2D, Height) == 120,
-	       "as struct plane of driver.c");
-EQUAL(1, CU_MEMORYTYPE_HOST)
-EQUAL(2, CU_MEMORYTYPE_DEVICE)
-EQUAL(3, CU_MEMORYTYPE_ARRAY)
 
 int main(void)
 {
