@@ -107,7 +107,7 @@ static int commit(struct drain *drain)
 
 	for (size_t i = 0; r == 0 && i < drain->count; i++) {
 		join_release(drain->join, drain->segments[i]);
-		r = facts_update(&drain->facts, drain->writer, drain->segments[i], now_ns());
+		r = facts_update(&drain->facts, drain->writer, drain->segments[i]);
 		if (r == 0)
 			r = hidden_look(drain->writer, drain->segments[i], now_ns());
 		if (r == 0 && (tally || drain->segments[i]->dead))
@@ -116,7 +116,7 @@ static int commit(struct drain *drain)
 	if (r == 0)
 		r = cores_update(&drain->cores, drain->writer, drain->segments, drain->count,
 				 now_ns());
-	if (r == 0 && drain->took)
+	if (r == 0)
 		r = neighbours_update(&drain->neighbours, drain->writer, drain->segments,
 				      drain->count, now_ns());
 	if (r == 0)

@@ -13,10 +13,7 @@
 #include "store/pack.h"
 #include "store/query.h"
 
-#define CPU_WINDOW_NS (UINT64_C(1000) * 1000 * 1000) /* /proc counts in hundredths of a second */
-#define CPU_PART      16
-#define CPU_MOST_NS   (2 * CPU_WINDOW_NS)
-#define MILLI	      1000
+#define MILLI 1000
 
 /* What the training may use, not what the machine has. Unknown once it is over. */
 static void find_cpus(const struct segment *segment, int64_t *ret_cpus, int64_t *ret_limit_milli,
@@ -254,38 +251,7 @@ static int take_end(struct writer *writer, struct segment *segment)
 	return writer_process(writer, &row);
 }
 
-/*
- * How much of the cores the main process itself takes, from its first loader on: what is left is
- * for the workers. From outside; the last part of the run is missing, one in CPU_PART.
- */
-static int take_cpu(struct writer *writer, struct segment *segment, uint64_t now_ns)
-{
-	const struct dlprof_header *header = segment->header;
-	int64_t used_ns;
-	int r;
-
-	if (!(header->flags & DLPROF_SEGMENT_ROOT) || segment->dead || now_ns < segment->cpu_ns)
-		return 0;
-	used_ns = cpus_used_ns(segment->alive.proc_pid, header->start_ticks);
-	if (used_ns < 0)
-		return 0;
-	if (!segment->cpu_seen_ns) {
-		segment->cpu_seen_ns = now_ns;
-		segment->cpu_used_ns = used_ns;
-	}
-	if (now_ns - segment->cpu_seen_ns < CPU_WINDOW_NS)
-		return 0;
-	segment->cpu_ns = now_ns + (now_ns - segment->cpu_seen_ns) / CPU_PART;
-	if (segment->cpu_ns > now_ns + CPU_MOST_NS)
-		segment->cpu_ns = now_ns + CPU_MOST_NS;
-	r = writer_meta_number(writer, "main_cpu_ns", used_ns - segment->cpu_used_ns);
-	return r < 0 ? r
-		     : writer_meta_number(writer, "main_cpu_of_ns",
-					  (int64_t)(now_ns - segment->cpu_seen_ns));
-}
-
-int facts_update(struct facts *facts, struct writer *writer, struct segment *segment,
-		 uint64_t now_ns)
+int facts_update(struct facts *facts, struct writer *writer, struct segment *segment)
 {
 	int r = segment_refresh(segment);
 
@@ -293,8 +259,6 @@ int facts_update(struct facts *facts, struct writer *writer, struct segment *seg
 		r = take_notes(facts, writer, segment);
 	if (r == 0)
 		r = take_losses(writer, segment);
-	if (r == 0)
-		r = take_cpu(writer, segment, now_ns);
 	return r < 0 ? r : take_end(writer, segment);
 }
 

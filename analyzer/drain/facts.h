@@ -22,9 +22,8 @@ struct facts {
 /* A segment appeared: the process, and if it is the root's, the run. */
 int facts_begin(struct writer *writer, const struct segment *segment, const char *folder);
 
-/* Again and again: new notes, losses, CPU time, the end of the process once it is dead. */
-int facts_update(struct facts *facts, struct writer *writer, struct segment *segment,
-		 uint64_t now_ns);
+/* Again and again: new notes, losses, the end of the process once it is dead. */
+int facts_update(struct facts *facts, struct writer *writer, struct segment *segment);
 
 /* The run is over: when it ended and each loader's threshold. */
 int facts_finish(struct writer *writer, struct db *db, uint64_t end_ns);

@@ -226,6 +226,7 @@ static int take_batch(struct join *join, struct stream *stream, struct segment *
 	entry->batch = *event;
 	entry->batch_held = (struct held){ring, position};
 	came_now(join, entry);
+	segment->batch_ns = event->begin_ns + event->duration_ns;
 	if (event->flags & DLPROF_FLAG_STEP) {
 		entry->stepped = true;
 		entry->step_end_ns = event->begin_ns + event->duration_ns;

@@ -148,6 +148,8 @@ static void add(struct neighbours *n, const struct neighbour *old, struct neighb
 	    now->waited_ns >= old->waited_ns)
 		ratio += (double)(now->waited_ns - old->waited_ns) /
 			 (double)(now->ran_ns - old->ran_ns);
+	if (now->kind == KIND_MAIN && old)
+		n->main_ns += used_ns;
 	if (!IS_OWN(now->kind)) {
 		n->kinds[now->kind].ran_ns += used_ns;
 		n->kinds[now->kind].wanted_ns += used_ns * ratio;
@@ -209,6 +211,7 @@ static int scan(struct neighbours *n, struct segment *const *segments, size_t co
 	n->count = used;
 	n->of_ns += (double)span_ns;
 	n->seen_ns = now_ns;
+	n->is_new = true;
 	return 0;
 }
 
@@ -240,6 +243,10 @@ static int write_all(const struct neighbours *n, struct writer *writer)
 					 n->kinds[i].weight, n->kinds[i].ran_ns / n->of_ns,
 					 n->kinds[i].wanted_ns / n->of_ns);
 	r = writer_meta(writer, "neighbours", text);
+	if (r == 0)
+		r = writer_meta_number(writer, "main_cpu_ns", (int64_t)n->main_ns);
+	if (r == 0)
+		r = writer_meta_number(writer, "main_cpu_of_ns", (int64_t)n->of_ns);
 	for (size_t i = 0; r == 0 && i < 2; i++) {
 		r = writer_meta_number(writer, keys[i][0], (int64_t)n->ran_ns[i]);
 		if (r == 0)
@@ -248,22 +255,38 @@ static int write_all(const struct neighbours *n, struct writer *writer)
 	return r;
 }
 
+static uint64_t newest_batch(struct segment *const *segments, size_t count)
+{
+	uint64_t newest_ns = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (segments[i]->batch_ns > newest_ns)
+			newest_ns = segments[i]->batch_ns;
+	return newest_ns;
+}
+
 int neighbours_update(struct neighbours *n, struct writer *writer, struct segment *const *segments,
 		      size_t count, uint64_t now_ns)
 {
-	const uint64_t begin_ns = cpu_ns();
+	const uint64_t begin_ns = cpu_ns(), batch_ns = newest_batch(segments, count);
 	uint64_t pause_ns, least_ns;
-	int r;
+	int r = 0;
 
-	if (now_ns < n->next_ns || (!n->is_known && !find_group(n, segments, count)))
-		return 0;
+	if (n->is_new && batch_ns > n->seen_ns) {
+		n->is_new = false;
+		if (n->of_ns > 0)
+			r = write_all(n, writer);
+	}
+	if (r < 0 || !batch_ns || now_ns < n->next_ns ||
+	    (!n->is_known && !find_group(n, segments, count)))
+		return r;
 	r = scan(n, segments, count, now_ns);
 	if (r < 0)
 		return r == -ENOMEM ? 0 : r;
 	pause_ns = (cpu_ns() - begin_ns) * COST_PART;
 	least_ns = n->of_ns < ENOUGH_NS ? LOOK_NS : LATER_NS;
 	n->next_ns = now_ns + (pause_ns > least_ns ? pause_ns : least_ns);
-	return n->of_ns > 0 ? write_all(n, writer) : 0;
+	return 0;
 }
 
 void neighbours_done(struct neighbours *n)
@@ -271,4 +294,5 @@ void neighbours_done(struct neighbours *n)
 	free(n->list);
 	n->list = NULL;
 	n->count = 0;
+	n->seen_ns = 0;
 }

@@ -37,21 +37,24 @@ struct neighbours {
 	struct neighbour *list; /* by pid; as they were at the last look */
 	size_t count;
 	uint64_t seen_ns, next_ns;
+	bool is_new; /* the last look: no batch came after it so far */
 	struct cpus_group group; /* the run's */
 	int nice;
 	bool is_known;
 	struct neighbour_kind kinds[NEIGHBOURS_KINDS];
 	size_t kind_count;
 	double of_ns;
-	/* Of the first threads of the run's processes: the training, and its workers. */
+	double main_ns; /* CPU time of the process that started the run, all its threads */
+	/* Of the first threads of the run's processes: that one's, and its workers'. */
 	double ran_ns[2], waited_ns[2];
 };
 
 /*
  * A look if it is time for one, and what is known by now: `neighbours` of meta, "t W RAN WANTED" of
- * threads and "g ..." of groups, in cores, separated by ";", and `main_ran_ns`,
- * `main_waited_ns`, `workers_ran_ns`, `workers_waited_ns`. To be called once there are batches: a
- * start is another matter.
+ * threads and "g ..." of groups, in cores, separated by ";", `main_cpu_ns` of `main_cpu_of_ns`, and
+ * `main_ran_ns`, `main_waited_ns`, `workers_ran_ns`, `workers_waited_ns`. From the first batch to
+ * the last: what a program does before and afterwards, such as taking its libraries down, would
+ * look like a part of its steps.
  */
 int neighbours_update(struct neighbours *neighbours, struct writer *writer,
 		      struct segment *const *segments, size_t count, uint64_t now_ns);

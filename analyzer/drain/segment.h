@@ -39,13 +39,11 @@ struct segment {
 	bool ended_noted;	/* drain.c's: the database knows of its end */
 	int64_t lost_noted;	/* ... of so many losses */
 	uint32_t notes_read;	/* ... of the notes up to here */
-	uint64_t cpu_seen_ns;	/* facts.c's: when its CPU time was asked for first; 0: never */
-	int64_t cpu_used_ns;	/* ... and what it had used then */
-	uint64_t cpu_ns;	/* ... and when to ask again */
 	bool folded, folded_known;	/* tally.c's: the totals hold its tallies */
 	uint64_t told_unlisted[2];	/* tally.c's */
 	uint8_t stack_tries[DLPROF_STACK_COUNT];	/* stacks.c's */
 	uint64_t look_ns, look_wait_ns;	/* hidden.c's: when to look at its modules again */
+	uint64_t batch_ns;	/* join.c's: when its newest batch was in hand; 0: none was */
 	uint64_t beat_ns;	/* last sign of life given to the process */
 	struct dlprof_header *header;	/* a copy */
 	struct ring rings[DLPROF_SLOT_COUNT];

@@ -221,6 +221,9 @@ def train(path, plan):
             while step(plan, iterators, ["validation"], epoch, ordinals, log):
                 pass
     os.write(log, json.dumps({"end": True, "at": plan["step_end"]}).encode() + b"\n")
+    done = time.thread_time() + plan.get("after_cpu_s", 0)
+    while time.thread_time() < done:
+        pass
     print("trained", plan["batches"])
     return plan.get("status", 0)
 

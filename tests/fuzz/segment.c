@@ -197,7 +197,7 @@ static int look(struct join *join, struct segment *segment, bool release)
 	if (!release)
 		return 0;
 	join_release(join, segment);
-	r = facts_update(&facts, writer, segment, 1);
+	r = facts_update(&facts, writer, segment);
 	if (r == 0)
 		r = tally_update(writer, segment);
 	if (r == 0)
