@@ -4,14 +4,13 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#define NAME_MAX   1024 /* registered */
-#define PLAIN_MAX  768  /* of them with their numbers */
-#define BUCKET_MAX 2048
-#define WORD_MAX   16
+#define NAME_MAX  1024 /* registered */
+#define PLAIN_MAX 768  /* of them with their numbers */
+#define WORD_MAX  16
 
 static char names[NAME_MAX][LABEL_BYTES];
+static _Atomic uint32_t hashes[NAME_MAX]; /* of them; 0: not there yet */
 static _Atomic uint32_t name_count;
-static _Atomic uint16_t buckets[BUCKET_MAX]; /* by hash: place in names + 1; 0: free */
 
 /* Cut to fit, and not within a character: bytes 10xxxxxx go on with the one before. */
 void label_copy(char *label, const char *text)
@@ -55,18 +54,13 @@ void label_copy_wide(char *label, const wchar_t *text)
 	memset(label + length, 0, LABEL_BYTES - length);
 }
 
-static uint32_t add_to_hash(uint32_t hash, char c)
-{
-	return (hash ^ (uint8_t)c) * 16777619u;
-}
-
 static uint32_t hash_of(const char *text)
 {
 	uint32_t hash = 2166136261u;
 
 	while (*text)
-		hash = add_to_hash(hash, *text++);
-	return hash;
+		hash = (hash ^ (uint8_t)*text++) * 16777619u;
+	return hash | 1;
 }
 
 static bool is_digit(char c)
@@ -99,30 +93,19 @@ static void drop_numbers(char *plain, const char *label)
 /* Threads that register one name together may give it two places, which does no harm. */
 static const void *find_or_add(const char *label, uint32_t most)
 {
-	uint32_t hash = hash_of(label), place;
+	const uint32_t hash = hash_of(label);
+	uint32_t place = 0;
 
-	for (uint32_t i = 0; i < BUCKET_MAX; i++) {
-		_Atomic uint16_t *bucket = &buckets[(hash + i) % BUCKET_MAX];
-		uint16_t found = atomic_load_explicit(bucket, memory_order_acquire);
-
-		if (found && strncmp(names[found - 1], label, LABEL_BYTES) == 0)
-			return names[found - 1];
-		if (found)
-			continue;
-		place = name_count;
-		while (place < most &&
-		       !atomic_compare_exchange_weak(&name_count, &place, place + 1))
-			continue;
-		if (place >= most)
-			return NULL;
-		memcpy(names[place], label, LABEL_BYTES);
-		while (!atomic_compare_exchange_strong(bucket, &found, (uint16_t)(place + 1))) {
-			bucket = &buckets[(hash + ++i) % BUCKET_MAX];
-			found = 0;
-		}
-		return names[place];
-	}
-	return NULL;
+	for (; place < name_count; place++)
+		if (hashes[place] == hash && strncmp(names[place], label, LABEL_BYTES) == 0)
+			return names[place];
+	while (place < most && !atomic_compare_exchange_weak(&name_count, &place, place + 1))
+		continue;
+	if (place >= most)
+		return NULL;
+	memcpy(names[place], label, LABEL_BYTES);
+	hashes[place] = hash;
+	return names[place];
 }
 
 const void *label_register(const char *label)
@@ -202,15 +185,7 @@ static bool is_wanted(const char *label, const char *wanted)
 	return true;
 }
 
-bool label_is_step(const char *label, const char *wanted, uint32_t *ret_hash)
+bool label_is_step(const char *label, const char *wanted)
 {
-	uint32_t hash = 2166136261u;
-
-	if (wanted ? !is_wanted(label, wanted) : !is_named_step(label))
-		return false;
-	for (; *label; label++)
-		if (is_letter(*label))
-			hash = add_to_hash(hash, lower(*label));
-	*ret_hash = hash;
-	return true;
+	return wanted ? is_wanted(label, wanted) : is_named_step(label);
 }

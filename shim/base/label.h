@@ -9,7 +9,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <wchar.h>
 
 #include "dlprof/event.h"
@@ -33,8 +32,7 @@ const char *label_of(const void *handle);
  * Whether a range of this name is a step. `wanted` is what the user calls it, whatever number
  * follows; NULL: its words are "step", "iteration" or "iter", perhaps after "train", "global" and
  * the like: "ProfilerStep#12", "train_step", "iteration5", "epoch 3 step 7", not "optimizer.step".
- * *ret_hash: the same for ranges that differ in numbers only.
  */
-bool label_is_step(const char *label, const char *wanted, uint32_t *ret_hash);
+bool label_is_step(const char *label, const char *wanted);
 
 #endif

@@ -15,16 +15,13 @@
 #include "record/thread.h"
 
 #define VARIABLE      "NVTX_INJECTION64_PATH"
-#define NO_TRACKING   (-2) /* what push and pop say without a tool */
-#define CREDITS_MOST  256
-#define CREDIT_NS     UINT64_C(5000000)
+#define NO_TRACKING   (-2) /* what push and pop return without a tool */
 #define KEPT_MOST     20000
-#define LATE_CREDITS  64
-#define LATE_NS       UINT64_C(1000000000)
-#define OTHERS_MOST   16               /* steps of others, and the leader is another */
-#define SHORT_NS      UINT64_C(100000) /* so many steps that short are none */
+#define CREDIT_NS     UINT64_C(5000000) /* one more may be kept */
+#define CREDITS_MOST  256               /* at once: they fit into the ring */
+#define SHORT_NS      UINT64_C(100000)  /* so many steps that short are none */
 #define SHORT_MOST    64
-#define OPEN_MOST     64 /* ranges that are not pushed, of all threads */
+#define OPEN_MOST     64 /* ranges that are started, not pushed, of all threads */
 #define ID_GENERATION UINT64_C(0x100)
 
 /* The ABI of nvtxEventAttributes_t, version 2: up to the message. */
@@ -43,72 +40,57 @@ struct attributes {
 
 static_assert(sizeof(struct attributes) == 48, "as NVTX lays it out");
 
-enum source_kind {
-	SOURCE_NONE,
-	SOURCE_TEXT,
-	SOURCE_WIDE,
-	SOURCE_REGISTERED,
+enum name_kind {
+	NAME_NONE,
+	NAME_TEXT,
+	NAME_WIDE,
+	NAME_REGISTERED,
 };
 
-/* A name that is not looked at unless it is wanted. */
-struct source {
-	int kind; /* enum source_kind, or anything */
+/* A name that is not read unless it is wanted. */
+struct name {
+	int kind; /* enum name_kind, or anything */
 	const void *text;
 };
 
-/* Which ranges are the steps: those of one name on one thread. */
+/* Ranges that are started: any thread may end them. */
 static struct {
-	_Atomic uint32_t life, tid, hash;
-	_Atomic bool open;
-	_Atomic uint32_t others; /* came since its last */
-	_Atomic uint32_t short_count;
-	_Atomic uint64_t last_ns;
-	_Atomic bool none; /* there are no steps in this program */
-} leader;
-
-static struct open_range {
 	_Atomic uint64_t id; /* 0: free; 1: being filled */
-	bool step;
-	uint64_t begin_ns;
-	char label[LABEL_BYTES];
-} open_ranges[OPEN_MOST];
+	struct thread_range range;
+} started[OPEN_MOST];
 
 static _Atomic uint64_t generation;
 static _Atomic uint32_t kept_count;
 static _Atomic bool attached, bound_noted;
 
+/* The thread whose ranges are the steps: the first that began one. thread_life, and in the lower
+ * half its tid; 0 there: nobody's are. */
+static _Atomic uint64_t leader;
+/* Of the leader alone. */
+static uint64_t step_ns;
+static uint32_t short_count;
+
 /* DLPROF_NVTX as it was when the library came up; "": not asked for. */
 static char asked[CONFIG_NVTX_MAX];
 
-/* Domains, in the order in which they are made; further ones share the last place. */
-static char domains[THREAD_DOMAIN_MAX];
-static _Atomic uint32_t domain_count = 1;
-
-static uint32_t domain_of(const void *handle)
-{
-	uintptr_t place = (uintptr_t)handle - (uintptr_t)domains;
-
-	return place < THREAD_DOMAIN_MAX ? (uint32_t)place : 0;
-}
-
-static struct source source_of(const struct attributes *attributes)
+static struct name name_of(const struct attributes *attributes)
 {
 	if (!attributes || attributes->size < sizeof(*attributes))
-		return (struct source){SOURCE_NONE, NULL};
-	return (struct source){attributes->message_type, attributes->message};
+		return (struct name){NAME_NONE, NULL};
+	return (struct name){attributes->message_type, attributes->message};
 }
 
-static void read_label(char *label, struct source source)
+static void read_label(char *label, struct name name)
 {
-	switch (source.kind) {
-	case SOURCE_TEXT:
-		label_copy(label, source.text);
+	switch (name.kind) {
+	case NAME_TEXT:
+		label_copy(label, name.text);
 		break;
-	case SOURCE_WIDE:
-		label_copy_wide(label, source.text);
+	case NAME_WIDE:
+		label_copy_wide(label, name.text);
 		break;
-	case SOURCE_REGISTERED:
-		label_copy(label, label_of(source.text));
+	case NAME_REGISTERED:
+		label_copy(label, label_of(name.text));
 		break;
 	default:
 		label_copy(label, NULL);
@@ -118,28 +100,12 @@ static void read_label(char *label, struct source source)
 /* One more may be kept: see nvtx.h. */
 static bool take_credit(struct thread *thread, uint64_t now_ns)
 {
-	bool late = kept_count >= KEPT_MOST;
-	uint32_t most = late ? LATE_CREDITS : CREDITS_MOST;
-	uint64_t each_ns = late ? LATE_NS : CREDIT_NS;
-	uint64_t more;
+	const uint64_t earliest_ns = now_ns - CREDITS_MOST * CREDIT_NS;
 
-	if (!thread->range_credit_ns) {
-		thread->range_credit_ns = now_ns;
-		thread->range_credits = most;
-	}
-	more = (now_ns - thread->range_credit_ns) / each_ns;
-	/* All at once when it is late, so that a whole step is seen and not a range here and there.
-	 */
-	if (more >= (late ? LATE_CREDITS : 1)) {
-		thread->range_credits = more > most - thread->range_credits
-						? most
-						: thread->range_credits + (uint32_t)more;
-		thread->range_credit_ns += more * each_ns;
-	}
-	if (thread->range_credits > most)
-		thread->range_credits = most;
-	if (thread->range_credits) {
-		thread->range_credits--;
+	if (thread->range_credit_ns < earliest_ns)
+		thread->range_credit_ns = earliest_ns;
+	if (kept_count < KEPT_MOST && thread->range_credit_ns + CREDIT_NS <= now_ns) {
+		thread->range_credit_ns += CREDIT_NS;
 		kept_count++;
 		return true;
 	}
@@ -149,150 +115,124 @@ static bool take_credit(struct thread *thread, uint64_t now_ns)
 	return false;
 }
 
-/* Steps of this length are an inner loop's. */
-static bool are_none(uint64_t now_ns)
+/* Threads of one life agree on the first of them. */
+static bool lead(const struct thread *thread)
 {
-	if (now_ns - leader.last_ns > SHORT_NS)
-		leader.short_count = 0;
-	else if (++leader.short_count == SHORT_MOST) {
-		leader.none = true;
+	const uint64_t ours = (uint64_t)thread_life << 32 | thread->tid;
+	uint64_t held = leader;
+
+	if (held >> 32 != thread_life && atomic_compare_exchange_strong(&leader, &held, ours)) {
+		short_count = 0;
+		return true;
+	}
+	return held == ours;
+}
+
+/* Makes it a step if its name is a step's, and it is the outermost such range of the thread. */
+static bool begin_step(const struct thread *thread, const char *label, uint64_t now_ns)
+{
+	/* A worker of a loader trains nothing. */
+	if (thread->load_depth || thread->worker >= 0 ||
+	    !label_is_step(label, strcmp(asked, "1") == 0 ? NULL : asked))
+		return false;
+	for (uint32_t i = 0; i < thread->range_depth && i < THREAD_RANGE_MAX; i++)
+		if (thread->ranges[i].step)
+			return false;
+	if (!lead(thread))
+		return false;
+	short_count = now_ns - step_ns > SHORT_NS ? 0 : short_count + 1;
+	step_ns = now_ns;
+	if (short_count == SHORT_MOST) {
+		leader = (uint64_t)thread_life << 32;
 		segment_note('i', "NVTX ranges that are called steps come every few microseconds: "
 				  "they are not taken for steps any more");
-	}
-	return leader.none;
-}
-
-static bool leads(const struct thread *thread, uint32_t hash)
-{
-	return leader.life == thread_life && leader.tid == thread->tid && leader.hash == hash;
-}
-
-/* A range of a step's name begins, within none of the leader's on this thread; whether it is one.
- */
-static bool begin_step(const struct thread *thread, uint32_t hash, uint64_t now_ns)
-{
-	if (!leads(thread, hash)) {
-		if (leader.life == thread_life && (leader.open || ++leader.others < OTHERS_MOST))
-			return false;
-		leader.tid = thread->tid;
-		leader.hash = hash;
-		leader.life = thread_life;
-		leader.short_count = 0;
-	}
-	leader.others = 0;
-	if (are_none(now_ns))
 		return false;
-	leader.open = true;
-	leader.last_ns = now_ns;
+	}
 	marks_told_step("nvtx", false, now_ns);
 	return true;
 }
 
-static bool is_step(const struct thread *thread, const char *label, uint64_t now_ns)
-{
-	const char *wanted = strcmp(asked, "1") == 0 ? NULL : asked;
-	uint32_t hash;
-
-	/* A worker of a loader trains nothing. */
-	if (leader.none || thread->load_depth || thread->worker >= 0 ||
-	    !label_is_step(label, wanted, &hash))
-		return false;
-	for (uint32_t i = 0; i < thread->range_count; i++)
-		if (thread->ranges[i].step)
-			return false;
-	return begin_step(thread, hash, now_ns);
-}
-
-static void send(struct thread *thread, const char *label, uint64_t begin_ns, uint64_t end_ns)
+static void send(struct thread *thread, const struct thread_range *range, uint64_t end_ns)
 {
 	struct dlprof_event event = {
 		.kind = DLPROF_EVENT_MARK,
 		.flags = end_ns ? DLPROF_FLAG_RANGE : 0,
 		.worker = -1,
-		.begin_ns = begin_ns,
-		.duration_ns = end_ns > begin_ns ? end_ns - begin_ns : 0,
+		.begin_ns = range->begin_ns,
+		.duration_ns = end_ns > range->begin_ns ? end_ns - range->begin_ns : 0,
 	};
 
-	memcpy(event.mark, label, LABEL_BYTES);
+	memcpy(event.mark, range->label, LABEL_BYTES);
 	thread_push(thread, &event);
 }
 
-/* Later than the last of this thread, which is what tells them apart in the database. */
-static uint64_t begin_of(struct thread *thread)
+static void begin(struct thread *thread, struct thread_range *range, struct name name)
 {
 	uint64_t now_ns = clock_now_ns();
 
+	/* Later than the last of this thread, which is what tells them apart in the database. */
 	if (now_ns <= thread->range_last_ns)
 		now_ns = thread->range_last_ns + 1;
 	thread->range_last_ns = now_ns;
-	return now_ns;
+	read_label(range->label, name);
+	range->begin_ns = now_ns;
+	range->kept = range->label[0] && take_credit(thread, now_ns);
 }
 
-static void push(uint32_t domain, struct source source)
+static int push(struct name name)
 {
 	struct thread *thread = marks_enter(false);
 	struct thread_range *range;
 
 	if (!thread)
-		return;
-	if (thread->range_count == THREAD_RANGE_MAX || thread->deeper[domain]) {
-		thread->deeper[domain]++;
-		return;
+		return NO_TRACKING;
+	if (thread->range_depth < THREAD_RANGE_MAX) {
+		range = &thread->ranges[thread->range_depth];
+		begin(thread, range, name);
+		range->step = begin_step(thread, range->label, range->begin_ns);
 	}
-	range = &thread->ranges[thread->range_count];
-	read_label(range->label, source);
-	range->begin_ns = begin_of(thread);
-	range->domain = domain;
-	range->step = is_step(thread, range->label, range->begin_ns);
-	range->kept = range->label[0] && take_credit(thread, range->begin_ns);
-	thread->range_count++;
+	thread->range_depth++;
+	return NO_TRACKING;
 }
 
-static void pop(uint32_t domain)
+static int pop(void)
 {
 	struct thread *thread = activate_on() ? thread_self : NULL;
-	struct thread_range *range;
-	uint32_t at;
 
-	if (!thread || thread->life != thread_life)
-		return;
-	if (thread->deeper[domain]) {
-		thread->deeper[domain]--;
-		return;
-	}
-	for (at = thread->range_count; at && thread->ranges[at - 1].domain != domain; at--)
-		continue;
-	if (!at)
-		return;
-	range = &thread->ranges[at - 1];
-	if (range->step)
-		leader.open = false;
-	if (range->kept)
-		send(thread, range->label, range->begin_ns, clock_now_ns());
-	memmove(range, range + 1, (thread->range_count - at) * sizeof(*range));
-	thread->range_count--;
+	if (!thread || thread->life != thread_life || !thread->range_depth)
+		return NO_TRACKING;
+	thread->range_depth--;
+	if (thread->range_depth < THREAD_RANGE_MAX && thread->ranges[thread->range_depth].kept)
+		send(thread, &thread->ranges[thread->range_depth], clock_now_ns());
+	return NO_TRACKING;
 }
 
-static uint64_t start(struct source source)
+static int domain_pop(const void *domain)
+{
+	(void)domain;
+	return pop();
+}
+
+static uint64_t start(struct name name)
 {
 	struct thread *thread = marks_enter(false);
-	struct open_range *range = NULL;
+	struct thread_range *range;
 	uint64_t id = 0;
+	uint32_t place = 0;
 
-	for (uint32_t i = 0; thread && i < OPEN_MOST && !range; i++, id = 0)
-		if (atomic_compare_exchange_strong(&open_ranges[i].id, &id, 1))
-			range = &open_ranges[i];
-	if (!range)
+	if (!thread)
 		return 0;
-	read_label(range->label, source);
-	range->begin_ns = begin_of(thread);
-	range->step = is_step(thread, range->label, range->begin_ns);
-	if (!range->step && !(range->label[0] && take_credit(thread, range->begin_ns))) {
-		atomic_store(&range->id, 0);
-		return 0;
+	while (place < OPEN_MOST && !atomic_compare_exchange_strong(&started[place].id, &id, 1)) {
+		place++;
+		id = 0;
 	}
-	id = ++generation * ID_GENERATION + (uint64_t)(range - open_ranges) + 2;
-	atomic_store(&range->id, id);
+	if (place == OPEN_MOST)
+		return 0;
+	range = &started[place].range;
+	begin(thread, range, name);
+	begin_step(thread, range->label, range->begin_ns);
+	id = range->kept ? ++generation * ID_GENERATION + place + 2 : 0;
+	atomic_store(&started[place].id, id);
 	return id;
 }
 
@@ -300,99 +240,14 @@ static void end(uint64_t id)
 {
 	struct thread *thread = id ? marks_enter(false) : NULL;
 	uint64_t place = id % ID_GENERATION - 2;
-	struct open_range copy;
+	struct thread_range range;
 
 	if (!thread || place >= OPEN_MOST)
 		return;
-	copy.step = open_ranges[place].step;
-	copy.begin_ns = open_ranges[place].begin_ns;
-	memcpy(copy.label, open_ranges[place].label, LABEL_BYTES);
-	/* Ended twice, or never begun. */
-	if (!atomic_compare_exchange_strong(&open_ranges[place].id, &id, 0))
-		return;
-	if (copy.step)
-		leader.open = false;
-	send(thread, copy.label, copy.begin_ns, clock_now_ns());
-}
-
-static void mark(struct source source)
-{
-	struct thread *thread = marks_enter(false);
-	char label[LABEL_BYTES];
-	uint64_t now_ns;
-
-	if (!thread)
-		return;
-	read_label(label, source);
-	now_ns = begin_of(thread);
-	if (label[0] && take_credit(thread, now_ns))
-		send(thread, label, now_ns, 0);
-}
-
-static void mark_ex(const struct attributes *attributes)
-{
-	mark(source_of(attributes));
-}
-
-static void mark_a(const char *text)
-{
-	mark((struct source){SOURCE_TEXT, text});
-}
-
-static void mark_w(const wchar_t *text)
-{
-	mark((struct source){SOURCE_WIDE, text});
-}
-
-static uint64_t start_ex(const struct attributes *attributes)
-{
-	return start(source_of(attributes));
-}
-
-static uint64_t start_a(const char *text)
-{
-	return start((struct source){SOURCE_TEXT, text});
-}
-
-static uint64_t start_w(const wchar_t *text)
-{
-	return start((struct source){SOURCE_WIDE, text});
-}
-
-static int push_ex(const struct attributes *attributes)
-{
-	push(0, source_of(attributes));
-	return NO_TRACKING;
-}
-
-static int push_a(const char *text)
-{
-	push(0, (struct source){SOURCE_TEXT, text});
-	return NO_TRACKING;
-}
-
-static int push_w(const wchar_t *text)
-{
-	push(0, (struct source){SOURCE_WIDE, text});
-	return NO_TRACKING;
-}
-
-static int pop_any(void)
-{
-	pop(0);
-	return NO_TRACKING;
-}
-
-static void domain_mark_ex(const void *domain, const struct attributes *attributes)
-{
-	(void)domain;
-	mark(source_of(attributes));
-}
-
-static uint64_t domain_start_ex(const void *domain, const struct attributes *attributes)
-{
-	(void)domain;
-	return start(source_of(attributes));
+	range = started[place].range;
+	/* Otherwise it was ended before, or never begun. */
+	if (atomic_compare_exchange_strong(&started[place].id, &id, 0))
+		send(thread, &range, clock_now_ns());
 }
 
 static void domain_end(const void *domain, uint64_t id)
@@ -401,17 +256,43 @@ static void domain_end(const void *domain, uint64_t id)
 	end(id);
 }
 
-static int domain_push_ex(const void *domain, const struct attributes *attributes)
+static int mark(struct name name)
 {
-	push(domain_of(domain), source_of(attributes));
-	return NO_TRACKING;
+	struct thread *thread = marks_enter(false);
+	struct thread_range moment;
+
+	if (!thread)
+		return 0;
+	begin(thread, &moment, name);
+	if (moment.kept)
+		send(thread, &moment, 0);
+	return 0;
 }
 
-static int domain_pop(const void *domain)
-{
-	pop(domain_of(domain));
-	return NO_TRACKING;
-}
+/* The ways in which a program gives a name. */
+#define EACH_WAY(type, call)                                                                       \
+	static type call##_ex(const struct attributes *attributes)                                 \
+	{                                                                                          \
+		return call(name_of(attributes));                                                  \
+	}                                                                                          \
+	static type call##_a(const char *text)                                                     \
+	{                                                                                          \
+		return call((struct name){NAME_TEXT, text});                                       \
+	}                                                                                          \
+	static type call##_w(const wchar_t *text)                                                  \
+	{                                                                                          \
+		return call((struct name){NAME_WIDE, text});                                       \
+	}                                                                                          \
+	static type domain_##call##_ex(const void *domain, const struct attributes *attributes)    \
+	{                                                                                          \
+		(void)domain;                                                                      \
+		return call(name_of(attributes));                                                  \
+	}
+
+EACH_WAY(int, mark)
+EACH_WAY(uint64_t, start)
+EACH_WAY(int, push)
+#undef EACH_WAY
 
 static const void *register_a(const void *domain, const char *text)
 {
@@ -431,12 +312,11 @@ static const void *register_w(const void *domain, const wchar_t *text)
 	return label_register(label);
 }
 
+/* All are one: a thread's ranges have one order, whoever opened them. */
 static const void *create_domain(const void *name)
 {
-	uint32_t place = atomic_fetch_add(&domain_count, 1);
-
 	(void)name;
-	return &domains[place < THREAD_DOMAIN_MAX ? place : THREAD_DOMAIN_MAX - 1];
+	return asked;
 }
 
 typedef void slot_function(void);
@@ -461,7 +341,7 @@ static const struct {
 	SLOT(1, 8, push_ex),
 	SLOT(1, 9, push_a),
 	SLOT(1, 10, push_w),
-	SLOT(1, 11, pop_any),
+	SLOT(1, 11, pop),
 	SLOT(5, 1, domain_mark_ex),
 	SLOT(5, 2, domain_start_ex),
 	SLOT(5, 3, domain_end),

@@ -88,13 +88,11 @@ struct thread_rows {
 	uint64_t gap_most_ticks;
 };
 
-#define THREAD_RANGE_MAX  4
-#define THREAD_DOMAIN_MAX 16
+#define THREAD_RANGE_MAX 4
 
 /* A range of NVTX that the thread has opened; nvtx.c. */
 struct thread_range {
 	uint64_t begin_ns;
-	uint32_t domain;
 	bool kept;	/* it becomes a mark */
 	bool step;	/* it is what says where steps begin */
 	char label[DLPROF_MARK_BYTES];
@@ -160,12 +158,9 @@ struct thread {
 	uint32_t launch_step;	/* in which they were; cudart_steps */
 	uint64_t launch_begin_ns, launch_end_ns;
 
-	/* The outermost ranges that are open, and how many are below them, by domain. */
-	struct thread_range ranges[THREAD_RANGE_MAX];
-	uint32_t range_count;
-	uint32_t deeper[THREAD_DOMAIN_MAX];
-	uint32_t range_credits;		/* may still be kept; see nvtx.c */
-	uint64_t range_credit_ns;
+	struct thread_range ranges[THREAD_RANGE_MAX];	/* the outermost that are open */
+	uint32_t range_depth;		/* how many are open in all */
+	uint64_t range_credit_ns;	/* what was kept is paid for up to here; nvtx.c */
 	uint64_t range_last_ns;		/* begin of the last */
 
 	/* Waiting for a batch. */

@@ -167,7 +167,8 @@ def other_steps(count):
 
 
 def check_steps(host):
-    """By name; the outermost of those that are nested; of the thread that was first; while they overlap."""
+    """By name; the outermost of those that are nested; of the thread that was first; while they overlap.
+    Another thread never takes over."""
     inner = "0 push step of {0}\n0 push train_step\n0 sleep 500\n0 pop\n0 pop"
     cases = {
         "iteration": (steps_script("iteration {}", 20), "1"),
@@ -175,7 +176,7 @@ def check_steps(host):
         "work": (steps_script("work {}", 20), "work"),
         "global": (steps_script("global step {}", 20, inner), "1"),
     }
-    cases["step"] = (steps_script("step {}", 20) + other_steps(12), "1")
+    cases["step"] = (steps_script("step {}", 20) + other_steps(60), "1")
     overlapping = []
     for i in range(20):
         overlapping += ["0 start iter {}".format(i), "0 sleep 500", "0 start x", "0 end {}".format(2 * i)]
@@ -188,9 +189,6 @@ def check_steps(host):
         check_steps_of(done, name, name)
     judged = json.loads(report("--json", done.database).out)
     equal(judged["verdict"], "incomplete", "verdict of steps alone")
-    # Another thread goes on where the first does not.
-    done = Done(host, steps_script("step {}", 20) + other_steps(60))
-    check(len(done.query("SELECT * FROM batch")) > 19 + 40, "steps of a thread that took over")
 
 
 def check_no_steps(host):
@@ -217,16 +215,16 @@ def check_flood(host):
 
 
 def check_depth(host):
-    """The outermost are kept, the others keep the order, also where domains cross each other."""
+    """The outermost are kept, the others keep the order, also across domains."""
     script = ["0 push deep {}".format(i) for i in range(20)] + ["0 pop"] * 20
-    script += ["0 in a first", "0 in b", "0 out a", "0 in a second", "0 out b", "0 out a", "0 out a",
+    script += ["0 in a first", "0 in b", "0 out b", "0 in a second", "0 out a", "0 out a", "0 out a",
                "0 pop", "0 push end", "0 pop"]
     done = Done(host, script)
     expected = ["deep {}".format(i) for i in range(DEEPEST)] + ["a first", "b", "a second", "end"]
     marks = done.marks()
     equal([row["text"] for row in marks], expected, "kept")
     ends = {row["text"]: row["ts_ns"] + row["ns"] for row in marks}
-    check(ends["a first"] < ends["b"] < ends["a second"] < ends["end"], "ends", ends)
+    check(ends["b"] < ends["a second"] < ends["a first"] < ends["end"], "ends", ends)
 
 
 def check_hostile(host):
