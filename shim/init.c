@@ -19,7 +19,6 @@
 #include "cuda/attach.h"
 #include "python/audit.h"
 #include "python/patch.h"
-#include "python/pipes.h"
 #include "record/activate.h"
 #include "record/segment.h"
 #include "record/summary.h"
@@ -57,7 +56,6 @@ __attribute__((constructor)) static void init_begin(void)
 	place_ready(module_own_path);
 	activate_ready(got_begin, begin_recording);
 	audit_install();
-	pipes_install();
 	if (when && strcmp(when, "always") == 0)
 		activate();
 }
@@ -73,7 +71,6 @@ void init_finish(void)
 		summary_print_unseen(audit_seen());
 		return;
 	}
-	pipes_finish();
 	attach_finish();
 	if (activate_is_here())
 		segment_mark_end();

@@ -18,7 +18,7 @@
 /* Where packages are, without importing them. */
 static char LOOK[] = "import sys, importlib.util as u\n"
 		     "print('executable', sys.executable)\n"
-		     "print('version', '%d.%d' % sys.version_info[:2])\n"
+		     "print('version', '%d.%d' % sys.version_info[:2] + sys.abiflags)\n"
 		     "for n in ('torch', 'torchvision', 'cv2', 'PIL', 'soundfile'):\n"
 		     "    try:\n"
 		     "        s = u.find_spec(n)\n"
@@ -108,7 +108,7 @@ static void check_patches(struct doctor *doctor)
 	}
 	if (!run.frameworks || !strstr(run.frameworks, "torch"))
 		doctor_say(doctor, DOCTOR_WARN, "patches",
-			   "batches are then identified by what goes through the loader's pipes",
+			   "name what hands out batches by DLPROF_BATCH_FN=module:Class.method",
 			   "torch was imported, and none of its patch points was found");
 	else if (run.patch_missing && *run.patch_missing)
 		doctor_say(doctor, DOCTOR_WARN, "patches",
@@ -127,10 +127,14 @@ static void check_version(struct doctor *doctor, const char *version)
 	sscanf(version, "%d.%d", &major, &minor);
 	if (major < 3 || (major == 3 && minor < 8))
 		doctor_say(doctor, DOCTOR_WARN, "python",
-			   "use Python 3.8 or newer to have collating, receiving and num_workers=0 "
-			   "observed",
-			   "%s is Python %s: batches are identified by their pipes alone",
-			   doctor->python, version);
+			   "use Python 3.8 or newer, or mark the loop by dlprof.h",
+			   "%s is Python %s, whose loaders cannot be followed", doctor->python,
+			   version);
+	else if (strchr(version, 't'))
+		doctor_say(doctor, DOCTOR_WARN, "python",
+			   "use a build with the global lock, or mark the loop by dlprof.h",
+			   "%s runs without a global lock, where loaders are not followed",
+			   doctor->python);
 	else if (target_find(doctor->python, &target) == 0 && !target.has_libpython &&
 		 !target_exports(target.path, "PySys_AddAuditHook"))
 		doctor_say(doctor, DOCTOR_WARN, "python",

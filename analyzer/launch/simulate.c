@@ -3,38 +3,29 @@
 
 #include <dlprof.h>
 #include <errno.h>
-#include <poll.h>
+#include <pthread.h>
 #include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #define PREFETCH    2
 #define WORKER_MOST 8
-#define TIMEOUT_MS  5000 /* of the DataLoader's polls */
 
-/*
- * The library looks at pipes only in programs that are a Python. This says that we are one, and
- * nothing else does, so that it follows the simulated loader by what goes through its pipes.
- */
-__attribute__((visibility("default"), used)) int Py_IsInitialized(void);
-int Py_IsInitialized(void)
-{
-	return 0;
-}
-
+/* All but `scene` under the lock; `changed` says that any of it did. */
 struct loader {
 	const struct scene *scene;
-	int epoch;
-	int tasks[WORKER_MOST]; /* write ends */
-	pid_t pids[WORKER_MOST];
-	int worker_count;
-	int results; /* read end */
-	int sent;
-	bool held[4096]; /* came before its turn */
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	int epoch;  /* that is being loaded */
+	int wanted; /* batches of it that may be loaded by now; 0: it has not begun */
+	int first;  /* workers that have begun their first load */
+	int failed; /* -errno of a worker that could not be started */
+	bool is_loaded[4096];
+};
+
+struct worker {
+	struct loader *loader;
+	pthread_t thread;
+	int number;
 };
 
 static void sleep_ms(double ms)
@@ -46,165 +37,134 @@ static void sleep_ms(double ms)
 		continue;
 }
 
-/* Pickles of (number, []) and None, behind their length as multiprocessing sends them. */
-static int send_message(int pipe, int number)
+/* False: the loader failed. */
+static bool wait_until(struct loader *loader, const int *count, int least)
 {
-	const uint8_t task[] = {
-		0, 0, 0, 8, 0x80, 4, 'M', (uint8_t)number, (uint8_t)(number >> 8), ']', 0x86, '.'};
-	const uint8_t none[] = {0, 0, 0, 4, 0x80, 4, 'N', '.'};
-	const uint8_t *bytes = number < 0 ? none : task;
-	size_t size = number < 0 ? sizeof(none) : sizeof(task);
-
-	return write(pipe, bytes, size) == (ssize_t)size ? 0 : -EPIPE;
+	pthread_mutex_lock(&loader->lock);
+	while (*count < least && !loader->failed)
+		pthread_cond_wait(&loader->changed, &loader->lock);
+	pthread_mutex_unlock(&loader->lock);
+	return !loader->failed;
 }
 
-/* The number, -1 for None, or -EPIPE - 1 below that: the other side is gone. */
-static int receive_message(int pipe)
+static void set(struct loader *loader, int *count, int value)
 {
-	struct pollfd wait = {pipe, POLLIN, 0};
-	uint8_t length[4], message[8];
-
-	while (poll(&wait, 1, TIMEOUT_MS) <= 0)
-		continue;
-	if (read(pipe, length, sizeof(length)) != sizeof(length) || length[3] > sizeof(message) ||
-	    read(pipe, message, length[3]) != length[3])
-		return -EPIPE;
-	return message[2] == 'N' ? -1 : message[3] | message[4] << 8;
+	pthread_mutex_lock(&loader->lock);
+	*count = value;
+	pthread_cond_broadcast(&loader->changed);
+	pthread_mutex_unlock(&loader->lock);
 }
 
-static void work(const struct scene *scene, int epoch, int worker, int tasks, int results)
+/*
+ * dlprof numbers threads that load in the order of their first loads, while all of these are under
+ * way. Worker 0 begins first, and nobody ends before the last has begun.
+ */
+static bool begin_load(struct worker *worker, int batch)
 {
-	int number;
+	struct loader *loader = worker->loader;
 
-	sleep_ms(scene->start_ms);
-	while ((number = receive_message(tasks)) >= 0) {
-		const struct scene_task task = {epoch, number, worker};
-
-		sleep_ms(scene_load_ms(scene, &task));
-		if (send_message(results, number) < 0)
-			break;
+	if (loader->epoch || batch != worker->number) {
+		dlprof_load_begin(batch);
+		return true;
 	}
-	_exit(0);
+	if (!wait_until(loader, &loader->first, worker->number))
+		return false;
+	dlprof_load_begin(batch);
+	set(loader, &loader->first, worker->number + 1);
+	return wait_until(loader, &loader->first, loader->scene->workers);
 }
 
-static int start_worker(struct loader *loader, int worker, int results)
+static void *work(void *context)
 {
-	pid_t parent = getpid(), pid;
-	int ends[2];
+	struct worker *worker = context;
+	struct loader *loader = worker->loader;
+	const struct scene *scene = loader->scene;
 
-	if (pipe(ends) < 0)
-		return -errno;
-	pid = fork();
-	if (pid < 0)
-		return -errno;
-	if (!pid) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (getppid() != parent)
-			_exit(1);
-		/* Else workers would hold one another's pipes open. */
-		for (int i = 0; i < worker; i++)
-			close(loader->tasks[i]);
-		close(ends[1]);
-		close(loader->results);
-		work(loader->scene, loader->epoch, worker, ends[0], results);
+	for (int epoch = 0; epoch < scene->epochs; epoch++) {
+		if (!wait_until(loader, &loader->epoch, epoch))
+			return NULL;
+		sleep_ms(scene->start_ms);
+		for (int i = worker->number; i < scene->batches; i += scene->workers) {
+			const struct scene_task task = {epoch, i, worker->number};
+
+			if (!wait_until(loader, &loader->wanted, i + 1) || !begin_load(worker, i))
+				return NULL;
+			sleep_ms(scene_load_ms(scene, &task));
+			dlprof_load_end(i);
+			pthread_mutex_lock(&loader->lock);
+			loader->is_loaded[i] = true;
+			pthread_cond_broadcast(&loader->changed);
+			pthread_mutex_unlock(&loader->lock);
+		}
 	}
-	close(ends[0]);
-	loader->tasks[worker] = ends[1];
-	loader->pids[worker] = pid;
-	loader->worker_count++;
-	return 0;
+	return NULL;
 }
 
-/* The next task goes out, to the workers in turn. */
-static int send_task(struct loader *loader)
+/* Its turn is over: another one may be loaded in its place. */
+static void take_batch(struct loader *loader, int batch)
 {
-	int worker = loader->sent % loader->worker_count;
-
-	if (loader->sent == loader->scene->batches)
-		return 0;
-	return send_message(loader->tasks[worker], loader->sent++);
+	pthread_mutex_lock(&loader->lock);
+	while (!loader->is_loaded[batch])
+		pthread_cond_wait(&loader->changed, &loader->lock);
+	loader->is_loaded[batch] = false;
+	loader->wanted++;
+	pthread_cond_broadcast(&loader->changed);
+	pthread_mutex_unlock(&loader->lock);
 }
 
-static int start_loader(struct loader *loader)
+static void load_here(const struct scene *scene, int epoch, int batch)
 {
-	int ends[2], r = 0;
+	const struct scene_task task = {epoch, batch, 0};
 
-	if (pipe(ends) < 0)
-		return -errno;
-	loader->results = ends[0];
-	for (int i = 0; r == 0 && i < loader->scene->workers; i++)
-		r = start_worker(loader, i, ends[1]);
-	close(ends[1]);
-	for (int i = 0; r == 0 && i < PREFETCH * loader->scene->workers; i++)
-		r = send_task(loader);
-	return r;
+	dlprof_load_begin(batch);
+	sleep_ms(scene_load_ms(scene, &task));
+	dlprof_load_end(batch);
 }
 
-/* Waits for that batch, whichever comes first. */
-static int next_batch(struct loader *loader, int batch)
+static void train_epoch(struct loader *loader, int epoch)
 {
-	while (!loader->held[batch]) {
-		int number = receive_message(loader->results);
+	const struct scene *scene = loader->scene;
 
-		if (number < 0 || number >= loader->scene->batches)
-			return -EPIPE;
-		loader->held[number] = true;
-	}
-	return send_task(loader);
-}
-
-static void end_loader(struct loader *loader)
-{
-	for (int i = 0; i < loader->worker_count; i++) {
-		send_message(loader->tasks[i], -1);
-		close(loader->tasks[i]);
-	}
-	for (int i = 0; i < loader->worker_count; i++)
-		waitpid(loader->pids[i], NULL, 0);
-	close(loader->results);
-}
-
-static int train_epoch(const struct scene *scene, int epoch)
-{
-	struct loader loader = {.scene = scene, .epoch = epoch};
-	int r = start_loader(&loader);
-
-	for (int i = 0; r == 0 && i < scene->batches; i++) {
-		const struct scene_task task = {epoch, i, 0};
-
-		r = next_batch(&loader, i);
-		sleep_ms(scene_step_ms(scene, &task));
-	}
-	end_loader(&loader);
-	return r;
-}
-
-/* Nothing goes through pipes here: the marks of dlprof.h say what there is to know. */
-static void train_alone(const struct scene *scene, int epoch)
-{
+	set(loader, &loader->wanted, PREFETCH * scene->workers);
 	for (int i = 0; i < scene->batches; i++) {
 		const struct scene_task task = {epoch, i, 0};
 
 		dlprof_batch_begin();
-		dlprof_load_begin(i);
-		sleep_ms(scene_load_ms(scene, &task));
-		dlprof_load_end(i);
+		if (scene->workers)
+			take_batch(loader, i);
+		else
+			load_here(scene, epoch, i);
 		dlprof_batch_end(i);
 		sleep_ms(scene_step_ms(scene, &task));
 	}
 	dlprof_batch_begin();
 	dlprof_batch_end(DLPROF_END);
+	pthread_mutex_lock(&loader->lock);
+	loader->wanted = 0;
+	loader->epoch = epoch + 1;
+	pthread_cond_broadcast(&loader->changed);
+	pthread_mutex_unlock(&loader->lock);
 }
 
 int simulate(const struct scene *scene)
 {
-	int r = 0;
+	struct loader loader = {
+		.scene = scene,
+		.lock = PTHREAD_MUTEX_INITIALIZER,
+		.changed = PTHREAD_COND_INITIALIZER,
+	};
+	struct worker workers[WORKER_MOST];
+	int started = 0, r = 0;
 
-	for (int epoch = 0; r == 0 && epoch < scene->epochs; epoch++) {
-		if (scene->workers)
-			r = train_epoch(scene, epoch);
-		else
-			train_alone(scene, epoch);
+	for (; r == 0 && started < scene->workers; started += r == 0) {
+		workers[started] = (struct worker){.loader = &loader, .number = started};
+		r = -pthread_create(&workers[started].thread, NULL, work, &workers[started]);
 	}
+	if (r)
+		set(&loader, &loader.failed, r);
+	for (int epoch = 0; r == 0 && epoch < scene->epochs; epoch++)
+		train_epoch(&loader, epoch);
+	for (int i = 0; i < started; i++)
+		pthread_join(workers[i].thread, NULL);
 	return r;
 }

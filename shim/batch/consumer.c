@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "cuda/cudart.h"
 #include "python/identity.h"
-#include "python/pipes.h"
 #include "record/activate.h"
 #include "record/run.h"
 #include "record/summary.h"
@@ -39,14 +38,6 @@ bool consumer_record(void)
 			return true;
 	}
 	return true;
-}
-
-bool consumer_activate(void)
-{
-	/* This loader says more than its pipes. */
-	if (unlikely(pipes_watch))
-		pipes_watch = 0;
-	return consumer_record();
 }
 
 struct consumer *consumer_of(PyObject *iterator)

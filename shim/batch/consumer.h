@@ -62,9 +62,6 @@ struct consumer_facts {
 /* Begins to record, if need be after another thread that is at it. */
 bool consumer_record(void);
 
-/* The same for a loader that was patched: nobody need follow its pipes. */
-bool consumer_activate(void);
-
 /* The state of an iterator, or NULL if it has none yet. Until its first epoch it has no stream. */
 struct consumer *consumer_of(PyObject *iterator);
 

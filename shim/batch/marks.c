@@ -110,7 +110,7 @@ static void waited_for(void)
  * Threads that make their first marks together: all but one would lose them while that one begins
  * the recording or makes a segment. Unlike a wrapper, a mark was called for this, so it may wait.
  */
-static struct thread *enter_first(bool is_loop)
+static struct thread *enter_first(void)
 {
 	static _Atomic uint32_t holder; /* pid, so that no fork leaves it taken */
 	const uint32_t pid = (uint32_t)sys_getpid();
@@ -123,7 +123,7 @@ static struct thread *enter_first(bool is_loop)
 		sys_nap(NAP_NS);
 		before = holder;
 	}
-	if (is_loop ? consumer_activate() : consumer_record()) {
+	if (consumer_record()) {
 		while (segment_is_growing() && may_wait(pid)) /* for a thread without marks */
 			sys_nap(NAP_NS);
 		thread = thread_get();
@@ -135,18 +135,18 @@ static struct thread *enter_first(bool is_loop)
 	return thread;
 }
 
-struct thread *marks_enter(bool is_loop)
+struct thread *marks_enter(void)
 {
 	struct thread *thread = thread_self;
 
 	if (likely(activate_on() && thread && thread->life == thread_life))
 		return thread;
-	return enter_first(is_loop);
+	return enter_first();
 }
 
 static inline struct thread *enter(void)
 {
-	return marks_enter(true);
+	return marks_enter();
 }
 
 static uint64_t own_stream(void)
@@ -320,7 +320,7 @@ void dlprof_step(void)
 
 bool marks_told_step(const char *who, bool first, uint64_t now_ns)
 {
-	struct thread *thread = identity_any() ? NULL : enter_loop(marks_enter(false));
+	struct thread *thread = identity_any() ? NULL : enter_loop(marks_enter());
 	bool ours = !loop.begun || (loop.told_by && strcmp(loop.told_by, who) == 0);
 
 	if (!thread)

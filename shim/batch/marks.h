@@ -10,9 +10,9 @@
 
 /*
  * This thread's state; the first of a process begins the recording, for which it may wait a few
- * milliseconds. `is_loop`: dlprof.h's own, so nobody need look for batches in pipes.
+ * milliseconds.
  */
-struct thread *marks_enter(bool is_loop);
+struct thread *marks_enter(void);
 
 /*
  * A step begins here, says `who` ("nvtx"), the first of an epoch or not. Counts only where the

@@ -181,7 +181,7 @@ static void begin(struct thread *thread, struct thread_range *range, struct name
 
 static int push(struct name name)
 {
-	struct thread *thread = marks_enter(false);
+	struct thread *thread = marks_enter();
 	struct thread_range *range;
 
 	if (!thread)
@@ -215,7 +215,7 @@ static int domain_pop(const void *domain)
 
 static uint64_t start(struct name name)
 {
-	struct thread *thread = marks_enter(false);
+	struct thread *thread = marks_enter();
 	struct thread_range *range;
 	uint64_t id = 0;
 	uint32_t place = 0;
@@ -238,7 +238,7 @@ static uint64_t start(struct name name)
 
 static void end(uint64_t id)
 {
-	struct thread *thread = id ? marks_enter(false) : NULL;
+	struct thread *thread = id ? marks_enter() : NULL;
 	uint64_t place = id % ID_GENERATION - 2;
 	struct thread_range range;
 
@@ -258,7 +258,7 @@ static void domain_end(const void *domain, uint64_t id)
 
 static int mark(struct name name)
 {
-	struct thread *thread = marks_enter(false);
+	struct thread *thread = marks_enter();
 	struct thread_range moment;
 
 	if (!thread)

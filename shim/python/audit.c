@@ -37,6 +37,12 @@ extern int PySys_AddAuditHook(audit_function hook, void *data) __attribute__((we
 /* In builds without the global interpreter lock (3.13t), and in no others. */
 extern int PyUnstable_Module_SetGIL(PyObject *module, void *gil) __attribute__((weak));
 
+/* The lock guards our tables, too. Without it nothing is patched, but a blind run says so. */
+static bool is_locked(void)
+{
+	return !PyUnstable_Module_SetGIL;
+}
+
 static struct target {
 	const char *module;
 	void (*patch)(PyObject *module, size_t row);
@@ -71,13 +77,18 @@ static bool is_initializing(PyObject *module)
 static const char *seen_package;
 static int32_t seen_pid;
 
-static void patch(const struct target *target, PyObject *module)
+static void note_seen(const struct target *target)
 {
 	/* The last is the user's own, whatever that is. */
 	if (target != &targets[TARGET_COUNT - 1] && !seen_package) {
 		seen_package = target->module;
 		seen_pid = sys_getpid();
 	}
+}
+
+static void patch(const struct target *target, PyObject *module)
+{
+	note_seen(target);
 	target->patch(module, target->row);
 }
 
@@ -224,6 +235,10 @@ static int import_target(struct target *target)
 {
 	PyObject *module;
 
+	if (!is_locked()) {
+		note_seen(target);
+		return 0;
+	}
 	if (atomic_exchange(&target->done, true))
 		return 0;
 	module = py.PyImport_ImportModule(target->module);
@@ -297,7 +312,8 @@ static int on_import(PyObject *args)
 		if (atomic_load(&targets[i].seen) && !atomic_load(&targets[i].done) &&
 		    strcmp(text, targets[i].module) == 0)
 			return import_target(&targets[i]);
-	sweep();
+	if (is_locked())
+		sweep();
 	return 0;
 }
 
@@ -349,7 +365,8 @@ static OFTEN int on_event(const char *event, PyObject *args, void *data)
 			return on_import(args);
 		break;
 	case 'o':
-		if (atomic_load(&seen) && strcmp(event, "os.fork") == 0 && api_main_interpreter())
+		if (atomic_load(&seen) && is_locked() && strcmp(event, "os.fork") == 0 &&
+		    api_main_interpreter())
 			sweep();
 		break;
 	case 'c':
@@ -364,22 +381,19 @@ static OFTEN int on_event(const char *event, PyObject *args, void *data)
 
 void audit_report(void)
 {
-	if (PySys_AddAuditHook && PyUnstable_Module_SetGIL)
-		segment_note(
-			'w',
-			"this Python runs without a global lock, where dlprof patches nothing: "
-			"loaders are followed by their workers' pipes, and what loads "
-			"consist of is not observed in Python");
+	if (PySys_AddAuditHook && !is_locked())
+		segment_note('w',
+			     "this Python runs without a global lock, where dlprof follows no "
+			     "loader, only what dlprof.h marks");
 }
 
 void audit_install(void)
 {
 	struct py_allocator catching;
 
-	/* The lock guards our tables, too. A loader's workers are followed by its pipes. */
-	if (!PySys_AddAuditHook || PyUnstable_Module_SetGIL || !api_resolve())
+	if (!PySys_AddAuditHook || !api_resolve())
 		return;
-	targets[TARGET_COUNT - 1].module = batch_fn_module();
+	targets[TARGET_COUNT - 1].module = is_locked() ? batch_fn_module() : NULL;
 	/* A module of the user's may come in any way. */
 	atomic_store(&targets[TARGET_COUNT - 1].seen, targets[TARGET_COUNT - 1].module != NULL);
 	atomic_store(&seen, targets[TARGET_COUNT - 1].module != NULL);

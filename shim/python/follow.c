@@ -213,7 +213,7 @@ PyObject *follow_call(const struct follow_what *what, PyObject *object, PyObject
 {
 	struct followed *one = NULL;
 
-	if (!follow_inside() && consumer_activate())
+	if (!follow_inside() && consumer_record())
 		one = find(what, object ? (const void *)object : (const void *)what->loader,
 			   object);
 	if (!one)
@@ -225,7 +225,7 @@ void follow_made(const struct follow_what *what, PyObject *object)
 {
 	struct followed *one = NULL;
 
-	if (!follow_inside() && consumer_activate())
+	if (!follow_inside() && consumer_record())
 		one = find(what, object, object);
 	if (one && one->consumer.stream)
 		consumer_abandon(&one->consumer);
@@ -236,7 +236,7 @@ PyObject *follow_make(const struct follow_what *what, PyObject *original, PyObje
 {
 	struct consumer_wait wait;
 	const bool is_timed =
-		!follow_inside() && consumer_activate() && consumer_iter_begin(&wait, 0);
+		!follow_inside() && consumer_record() && consumer_iter_begin(&wait, 0);
 	PyObject *made = py.PyObject_Call(original, args, kwargs);
 
 	if (is_timed)
@@ -254,7 +254,7 @@ static struct followed *made_of(const char *kind, const void *loader, const PyOb
 
 		if (one->object == object && one->life == thread_life &&
 		    (kind ? one->what.kind == kind : one->what.loader == loader) && !is_gone(one) &&
-		    consumer_activate())
+		    consumer_record())
 			return one;
 	}
 	return NULL;
@@ -472,7 +472,7 @@ PyObject *follow_iterator(const struct follow_what *what, PyObject *iterator)
 {
 	struct followed *one = NULL;
 
-	if (iterator && !follow_inside() && consumer_activate())
+	if (iterator && !follow_inside() && consumer_record())
 		one = find(what, NULL, NULL);
 	return one ? wrap(iterator, one) : iterator;
 }

@@ -121,7 +121,7 @@ static void gather_facts(PyObject *iterator, PyObject *loader, struct consumer_f
 /* Before the workers are forked, which inherit it. */
 static void begin_recording(void)
 {
-	if (consumer_activate())
+	if (consumer_record())
 		audit_load_begin(false);
 }
 
@@ -295,7 +295,7 @@ static PyObject *on_next(PyObject *original, PyObject *args, PyObject *kwargs)
 	struct relay *relay;
 	PyObject *iterator, *batch;
 
-	if (!consumer_activate())
+	if (!consumer_record())
 		return py.PyObject_Call(original, args, kwargs);
 	iterator = py.PyTuple_GetItem(args, 0);
 	consumer = iterator ? consumer_of(iterator) : NULL;
@@ -429,8 +429,7 @@ void torch_patch_dataloader(PyObject *module, size_t package)
 			patch_points(module, stateful, sizeof(stateful) / sizeof(stateful[0]));
 		return;
 	}
-	/* Half of the points would tell of loaders and never of a batch, and keep pipes.c from it.
-	 */
+	/* Half of the points would announce loaders and never a batch. */
 	if (!has_method(module, points[1].name, next.ml_name)) {
 		torch_blind = true;
 		for (size_t i = 0; i < count; i++)

@@ -137,7 +137,7 @@ static void enter_worker(const struct worker_loop *loop, PyObject *args, PyObjec
 	struct thread *thread;
 	struct dlprof_event event = {.kind = DLPROF_EVENT_WORKER};
 
-	if (!indices || !results || torch_blind || !consumer_activate())
+	if (!indices || !results || torch_blind || !consumer_record())
 		return;
 	thread = thread_get();
 	if (!thread)

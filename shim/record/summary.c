@@ -182,7 +182,8 @@ void summary_print_unseen(const char *package)
 	text_add(&line, "dlprof: ");
 	text_add(&line, package);
 	text_add(&line, " was imported, but no loader was seen to hand out a batch: "
-			"'dlprof doctor' tells what would be seen here");
+			"'dlprof doctor' tells what would be seen here, DLPROF_BATCH_FN names a "
+			"loader of your own");
 	print(&line);
 }
 

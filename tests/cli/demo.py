@@ -43,8 +43,8 @@ def judge(pattern, process, database):
     found = json.loads(out)
     cause, period, starved = EXPECTED[pattern]
     workers = 0 if pattern == "no_workers" else found["workers"]["count"]
-    processes = t.rows(database, "SELECT COUNT(*) AS n FROM process")[0]["n"]
-    t.check(workers == 0 or processes > workers > 1, pattern, "processes", processes, workers)
+    loading = t.rows(database, "SELECT COUNT(DISTINCT worker_id) AS n FROM load")[0]["n"]
+    t.check(loading == workers != 1, pattern, "workers that load", loading, workers)
     t.check(found["run"]["duration_s"] < MOST_S, pattern, "takes", found["run"]["duration_s"])
     forms.check_forms(database)
     wrong = []
