@@ -20,11 +20,12 @@ enum cmd_exit {
 	CMD_CANNOT_SAY = 3, /* no batches, too few, or runs that cannot be compared */
 };
 
-/* Each command: the exit status. */
+struct rank_files;
+
+/* Each command: the exit status. Of report and html these are about one run: options->run. */
 int cmd_report(const struct options *options);
-int cmd_report_run(const struct options *options, const char *path);
-int cmd_html_run(const struct options *options, const char *path);
-int cmd_ranks(const struct options *options);
+/* ... and this is both about the ranks of a job. */
+int cmd_ranks(const struct options *options, const struct rank_files *files);
 int cmd_batches(const struct options *options);
 int cmd_compare(const struct options *options);
 int cmd_html(const struct options *options);

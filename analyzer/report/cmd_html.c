@@ -2,13 +2,11 @@
 /* cmd_html.c - `dlprof-report html RUN -o REPORT.html`: judge the run, draw it. */
 #include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
 #include <string.h>
 
 #include "drain/home.h"
 #include "render/html/html.h"
 #include "report/judge.h"
-#include "report/ranks.h"
 
 #define MOST_MEANS 100000 /* batches that tell what a copy to the GPU takes */
 
@@ -76,32 +74,20 @@ static int show(const struct options *options, const struct report *report)
 		r = trace_init(&report->series, &report->finding, &trace);
 	input.trace = &trace;
 	status = r < 0 ? cmd_fail_read(options, r)
-		       : cmd_show(options, put, &input,
-				  judge_status(report));
+		       : cmd_show(options, put, &input, judge_status(report));
 	for (i = 0; i < input.window_count; i++)
 		free(input.windows[i].rows);
 	trace_done(&trace);
 	return status;
 }
 
-int cmd_html_run(const struct options *options, const char *path)
-{
-	struct options one = *options;
-	struct report report;
-	int status;
-
-	one.run = path;
-	status = judge_run(&one, path, &report);
-	if (!status)
-		status = show(&one, &report);
-	judge_done(&report);
-	return status;
-}
-
 int cmd_html(const struct options *options)
 {
-	/* Thousands of lines, which nobody reads there. */
-	if (!options->output && isatty(STDOUT_FILENO))
-		return cmd_fail("a page is no text for a terminal: -o REPORT.html, or | and >");
-	return ranks_are_meant(options) ? cmd_ranks(options) : cmd_html_run(options, options->run);
+	struct report report;
+	int status = judge_run(options, options->run, &report);
+
+	if (!status)
+		status = show(options, &report);
+	judge_done(&report);
+	return status;
 }

@@ -151,7 +151,7 @@ static void done(struct rank_row *row)
 	free(row->bars);
 }
 
-static int judge_ranks(const struct options *options, const struct rank_files *files)
+int cmd_ranks(const struct options *options, const struct rank_files *files)
 {
 	struct rank_row *rows = calloc(files->count, sizeof(*rows));
 	struct rank_blame *blames = calloc(files->count, sizeof(*blames));
@@ -184,29 +184,5 @@ static int judge_ranks(const struct options *options, const struct rank_files *f
 	rank_done(&job);
 	free(blames);
 	free(rows);
-	return status;
-}
-
-static int report_one(const struct options *options, const struct rank_files *files)
-{
-	const struct rank_file *file = ranks_find(options, files);
-
-	if (!file)
-		return CMD_ERROR;
-	return options->verb == VERB_HTML ? cmd_html_run(options, file->path)
-					  : cmd_report_run(options, file->path);
-}
-
-int cmd_ranks(const struct options *options)
-{
-	struct rank_files files;
-	int status = ranks_list(options, &files);
-
-	if (!status)
-		status = ranks_check_output(options, &files);
-	if (!status)
-		status = files.count == 1 || options->rank >= 0 ? report_one(options, &files)
-								: judge_ranks(options, &files);
-	ranks_done(&files);
 	return status;
 }

@@ -4,9 +4,11 @@
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "report/cmd.h"
 #include "report/newest.h"
+#include "report/ranks.h"
 #include "store/redact.h"
 
 static int print(const struct options *options)
@@ -39,12 +41,45 @@ static int take_newest(struct options *options, char **run)
 	return 0;
 }
 
+/* Of one run: of the options, or of the job's rank that is asked for or its only one. */
+static int show_one(const struct options *options, const struct rank_files *files)
+{
+	const struct rank_file *file = files ? ranks_find(options, files) : NULL;
+	struct options one = *options;
+
+	if (files && !file)
+		return CMD_ERROR;
+	one.run = file ? file->path : options->run;
+	return options->verb == VERB_HTML ? cmd_html(&one) : cmd_report(&one);
+}
+
+/* The report or the page of one run, or of the ranks of a job. */
+static int show(const struct options *options)
+{
+	struct rank_files files;
+	int status;
+
+	/* Thousands of lines, which nobody reads there. */
+	if (options->verb == VERB_HTML && !options->output && isatty(STDOUT_FILENO))
+		return cmd_fail("a page is no text for a terminal: -o REPORT.html, or | and >");
+	if (!ranks_are_meant(options))
+		return show_one(options, NULL);
+	status = ranks_list(options, &files);
+	if (!status)
+		status = ranks_check_output(options, &files);
+	if (!status)
+		status = files.count == 1 || options->rank >= 0 ? show_one(options, &files)
+								: cmd_ranks(options, &files);
+	ranks_done(&files);
+	return status;
+}
+
 int main(int argc, char **argv)
 {
 	static int (*const commands[VERB_MAX])(const struct options *options) = {
-		[VERB_REPORT] = cmd_report,   [VERB_BATCHES] = cmd_batches,
+		[VERB_REPORT] = show,	      [VERB_BATCHES] = cmd_batches,
 		[VERB_COMPARE] = cmd_compare, [VERB_GATE] = cmd_gate,
-		[VERB_HTML] = cmd_html,       [VERB_IMPORT] = cmd_import,
+		[VERB_HTML] = show,	      [VERB_IMPORT] = cmd_import,
 		[VERB_TRACE] = cmd_trace,     [VERB_EXPORT] = cmd_export,
 		[VERB_TOP] = cmd_top,
 	};
