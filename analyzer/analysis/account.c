@@ -6,16 +6,6 @@
 
 #define SLACK 1e-3 /* of the span: clocks of two processes, and rounding */
 
-static bool is_time(const float *column, size_t i)
-{
-	return column && column[i] >= 0;
-}
-
-static double time_of(const float *column, size_t i)
-{
-	return is_time(column, i) ? (double)column[i] : 0;
-}
-
 /* One series, seen by one clock. */
 struct view {
 	const struct batch_series *series;
@@ -40,7 +30,7 @@ static double received_share(const struct view *view, size_t i)
 	const struct batch_series *s = view->series;
 	double wait_ns = (double)s->wait_ns[i];
 
-	if (is_time(s->handover_ns, i))
+	if (series_has(s->handover_ns, i))
 		return wait_ns > 0 ? (double)s->handover_ns[i] / wait_ns : 0;
 	if (s->state[i] & SERIES_READY_KNOWN)
 		return s->state[i] & SERIES_READY ? 1 : 0;
@@ -55,16 +45,16 @@ static void add_batch(struct account *a, const struct view *view, const struct s
 {
 	const struct batch_series *s = view->series;
 	size_t i = at->i;
-	double wait_ns = time_of(s->wait_ns, i), counted_ns = wait_ns, received;
+	double wait_ns = series_time(s->wait_ns, i), counted_ns = wait_ns, received;
 
-	if (view->by_gpu && !is_time(s->gpu_idle_ns, i)) {
-		a->unseen_ns += time_of(s->compute_ns, i) + (is_outside ? 0 : wait_ns);
+	if (view->by_gpu && !series_has(s->gpu_idle_ns, i)) {
+		a->unseen_ns += series_time(s->compute_ns, i) + (is_outside ? 0 : wait_ns);
 		return;
 	}
 	if (view->by_gpu)
 		counted_ns = (double)s->gpu_idle_ns[i];
-	a->step_ns += time_of(s->compute_ns, i);
-	if (is_outside || !is_time(s->wait_ns, i))
+	a->step_ns += series_time(s->compute_ns, i);
+	if (is_outside || !series_has(s->wait_ns, i))
 		return;
 	a->count++;
 	a->step_ns += wait_ns - counted_ns;
@@ -127,7 +117,8 @@ static void add_epochs(struct account *a, const struct batch_series *s,
 	}
 }
 
-struct account_span account_own_span(const struct batch_series *s)
+/* Of a loader by itself. */
+static struct account_span own_span(const struct batch_series *s)
 {
 	/* A part has no start of its own, and its times are not all within those. */
 	return s->is_part ? (struct account_span){SERIES_UNKNOWN, SERIES_UNKNOWN}
@@ -136,7 +127,7 @@ struct account_span account_own_span(const struct batch_series *s)
 
 double account_restart_ns(const struct batch_series *s, size_t i, double *ret_end_ns)
 {
-	const struct account_span own = account_own_span(s);
+	const struct account_span own = own_span(s);
 	double start_ns = counts_start(s, i, &own) ? (double)s->epochs[i].setup_ns : 0;
 
 	*ret_end_ns = 0;
@@ -162,7 +153,7 @@ void account_add(struct account *thread, const struct batch_series *s, bool by_g
 		add_batch(thread, &view, &at,
 			  (at.i == 0 && !is_inside) || (at.next == s->count && is_cut));
 	add_epochs(thread, s, span);
-	if (!is_inside && s->count && is_time(s->wait_ns, 0))
+	if (!is_inside && s->count && series_has(s->wait_ns, 0))
 		add_startup(thread, (double)s->wait_ns[0]);
 }
 
@@ -189,7 +180,7 @@ int account_close(struct account *thread, const struct account_span *span)
 void account_of_loader(const struct batch_series *s, bool by_gpu, double theta_ns,
 		       struct account *ret)
 {
-	const struct account_span own = account_own_span(s);
+	const struct account_span own = own_span(s);
 
 	*ret = (struct account){.startup_ns = NAN};
 	account_add(ret, s, by_gpu, theta_ns, &own);

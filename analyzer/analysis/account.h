@@ -74,9 +74,6 @@ void account_add(struct account *thread, const struct batch_series *series, bool
 		 double theta_ns, const struct account_span *span);
 int account_close(struct account *thread, const struct account_span *span);
 
-/* Of a loader by itself. */
-struct account_span account_own_span(const struct batch_series *series);
-
 /*
  * What is waited for before the first batch of epoch `i` is asked for, as far as it counts: making
  * the iterator, and by *ret_end_ns the end of the epoch before.

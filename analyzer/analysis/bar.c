@@ -3,11 +3,6 @@
 
 #include <math.h>
 
-static double known(const float *column, size_t i)
-{
-	return column && column[i] >= 0 ? (double)column[i] : NAN;
-}
-
 struct bar bar_of(const struct batch_series *s, size_t begin, size_t end)
 {
 	struct bar bar = {.begin = begin, .end = end};
@@ -15,20 +10,17 @@ struct bar bar_of(const struct batch_series *s, size_t begin, size_t end)
 	size_t count = 0, busy_count = 0, i;
 
 	for (i = begin; i < end; i++) {
-		double wait = known(s->wait_ns, i), compute = known(rest, i);
-		double busy = known(s->gpu_busy_ns, i);
+		double wait = series_time(s->wait_ns, i), compute = series_time(rest, i);
 
 		/* The last batch of an epoch has no step after it. */
-		if (isnan(wait) && isnan(compute))
+		if (!series_has(s->wait_ns, i) && !series_has(rest, i))
 			continue;
-		wait = isnan(wait) ? 0 : wait;
-		compute = isnan(compute) ? 0 : compute;
 		bar.wait_ns += wait;
 		bar.compute_ns += compute;
 		bar.most_ns = fmax(bar.most_ns, wait + compute);
 		count++;
-		if (!isnan(busy)) {
-			bar.busy_ns += busy;
+		if (series_has(s->gpu_busy_ns, i)) {
+			bar.busy_ns += (double)s->gpu_busy_ns[i];
 			busy_count++;
 		}
 	}

@@ -37,11 +37,6 @@ struct strata {
 	size_t block; /* cells of batches */
 };
 
-static double time_of(const float *column, size_t i)
-{
-	return column && column[i] >= 0 ? (double)column[i] : 0;
-}
-
 static int begin_cells(struct cells *cells, size_t items)
 {
 	cells->size = items / MOST_CELLS + 1;
@@ -106,7 +101,7 @@ static void fill(const struct batch_series *s, const struct finding *f, struct s
 
 	while (series_next(s, &at)) {
 		bool is_new = run == SIZE_MAX || s->runs[at.run].epoch != s->runs[run].epoch;
-		double wait_ns = time_of(waits, at.i), step_ns = stall_demand_ns(s, f, at.i);
+		double wait_ns = series_time(waits, at.i), step_ns = stall_demand_ns(s, f, at.i);
 
 		if (is_new && start.is_counted)
 			add(&strata->epochs, start.wait_ns, start.step_ns);
@@ -165,13 +160,6 @@ static double few_factor(size_t count)
 	if (count < 2)
 		return 1;
 	return count - 2 < sizeof(factors) / sizeof(*factors) ? factors[count - 2] : 1.1;
-}
-
-static int by_value(const void *a, const void *b)
-{
-	double left = *(const double *)a, right = *(const double *)b;
-
-	return left < right ? -1 : left > right;
 }
 
 size_t boot_block(const struct batch_series *s)
@@ -373,7 +361,7 @@ int boot_stall_ratio(const struct batch_series *s, const struct finding *f, stru
 		stats_add(&moments, ratio_of(&draw, &rest, others_ns, 1));
 	}
 	free_strata(&strata);
-	qsort(ratios, RESAMPLES, sizeof(*ratios), by_value);
+	stats_sort(ratios, RESAMPLES);
 	*ret = (struct boot){
 		.low95 = ratios[RESAMPLES / 40],
 		.high95 = ratios[RESAMPLES - 1 - RESAMPLES / 40],

@@ -7,7 +7,6 @@
 
 #include "analysis/share.h"
 
-#define NS_PER_S   1e9
 #define LEAST_WORK 0.15 /* of a core: who works less needs no share of it */
 #define SAME_PACE  0.99
 #define MOST_LOOKS 4e6

@@ -2,7 +2,6 @@
 #include "analysis/gate.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/stats.h"
@@ -168,19 +167,12 @@ static struct stats_moments moments_of(const double *values, size_t count)
 	return moments;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double left = *(const double *)a, right = *(const double *)b;
-
-	return left < right ? -1 : left > right;
-}
-
 static double median_of(const double *values, size_t count)
 {
 	double sorted[GATE_MOST_BASELINES];
 
 	memcpy(sorted, values, count * sizeof(*values));
-	qsort(sorted, count, sizeof(*sorted), by_value);
+	stats_sort(sorted, count);
 	return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
 }
 

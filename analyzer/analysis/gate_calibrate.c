@@ -10,13 +10,6 @@
 #define DRAWS 10000
 #define SEED  UINT64_C(0x452821e638d01377)
 
-static int by_value(const void *a, const void *b)
-{
-	double left = *(const double *)a, right = *(const double *)b;
-
-	return left < right ? -1 : left > right;
-}
-
 /* The first `wanted` of `order` become a random choice of all. */
 static void shuffle(size_t *order, size_t count, size_t wanted, uint64_t *state)
 {
@@ -65,7 +58,7 @@ static void draw_all(const struct gate_limit *limit, const double *ratios, const
 	}
 	for (i = 0; i < count; i++)
 		ret->alarm_run_count += draws->alarmed[i];
-	qsort(draws->margins, DRAWS, sizeof(*draws->margins), by_value);
+	stats_sort(draws->margins, DRAWS);
 	ret->detect50 = fmax(0, draws->margins[DRAWS / 2]);
 	ret->detect95 = fmax(0, draws->margins[DRAWS * 95 / 100]);
 }

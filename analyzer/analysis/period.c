@@ -43,7 +43,6 @@ struct layout {
 
 struct best {
 	const struct layout *layout;
-	bool capped; /* the series of sizes, not of ones */
 	bool sparse; /* found from the list of events */
 	size_t period;
 	double log_p;
@@ -116,8 +115,7 @@ static void offer(struct search *s, const struct best *found)
  * All periods of a layout on one series. Correcting for memory costs another pass and only takes
  * evidence away, so it is done for the best until a corrected one is best.
  */
-static void try_layout(struct search *s, const struct layout *layout, struct fold_series *series,
-		       bool capped)
+static void try_layout(struct search *s, const struct layout *layout, struct fold_series *series)
 {
 	double plain[FOLD_MOST + 1], log_p[FOLD_MOST + 1];
 	bool corrected[FOLD_MOST + 1] = {false};
@@ -153,7 +151,6 @@ static void try_layout(struct search *s, const struct layout *layout, struct fol
 		s->log_p_workers = fmin(s->log_p_workers, plain[s->workers]);
 	offer(s, &(struct best){
 			 .layout = layout,
-			 .capped = capped,
 			 .period = best,
 			 .log_p = log_p[best],
 			 .log_p_plain = plain[best],
@@ -163,7 +160,7 @@ static void try_layout(struct search *s, const struct layout *layout, struct fol
 static int try_long(struct search *s, const struct layout *layout, bool capped)
 {
 	bool is_dense = s->value_count >= s->events.position_count;
-	struct best found = {.layout = layout, .capped = capped, .sparse = true};
+	struct best found = {.layout = layout, .sparse = true};
 	const struct fold_segment whole = {.count = s->events.position_count};
 	bool by_epoch = layout->segments == s->events.epochs;
 	size_t most = s->events.position_count / 3;
@@ -292,7 +289,7 @@ static int run_tests(struct search *s)
 		set_series(s, capped, &series);
 		for (i = 0; r == 0 && i < s->layout_count; i++) {
 			if (s->layouts[i].most >= 2)
-				try_layout(s, &s->layouts[i], &series, capped);
+				try_layout(s, &s->layouts[i], &series);
 			r = try_long(s, &s->layouts[i], capped);
 		}
 	}

@@ -49,13 +49,6 @@ static void draw(const struct trace *trace, size_t block, uint64_t *state, struc
 	}
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double left = *(const double *)a, right = *(const double *)b;
-
-	return left < right ? -1 : left > right;
-}
-
 static bool is_wanted(const struct whatif *whatif, int id)
 {
 	return !isnan(whatif->batches_per_s[id]) && whatif->setups[id].workers <= MOST_WORKERS;
@@ -106,7 +99,7 @@ static int add_chance(const struct trace *trace, const struct whatif *whatif, in
 
 		if (!is_wanted(whatif, id))
 			continue;
-		qsort(sorted, RESAMPLES, sizeof(double), by_value);
+		stats_sort(sorted, RESAMPLES);
 		middle = sorted[RESAMPLES / 2];
 		add(&errors[id], log(middle / sorted[RESAMPLES / 40]),
 		    log(sorted[RESAMPLES - 1 - RESAMPLES / 40] / middle));

@@ -149,11 +149,6 @@ static double epoch_begin(const struct rank_epoch *epochs, size_t count, int32_t
 	return NAN;
 }
 
-static double known(const float *column, size_t i)
-{
-	return column && column[i] >= 0 ? (double)column[i] : 0;
-}
-
 static void begin_clock(struct rank_job *job, const struct finding *finding, double begin_ns)
 {
 	double step_ns = finding->own.time_ns / (double)finding->own.count;
@@ -185,7 +180,7 @@ static bool take_batch(const struct batch_series *s, const struct finding *f, si
 		return false;
 	/* A run's first wait is start-up. */
 	*ret = (struct part){
-		.wait_ns = i || s->is_part ? known(waits, i) : 0,
+		.wait_ns = i || s->is_part ? series_time(waits, i) : 0,
 		.is_starved = s->state[i] & SERIES_STARVED,
 		.count = 1,
 	};
@@ -224,7 +219,7 @@ static int add_batches(struct rank_job *job, const struct batch_series *s,
 			if (r >= 0 && job->bin_ns && !isnan(now_ns))
 				r = add_to_bin(job, &bin, now_ns, &part);
 		}
-		now_ns += known(s->wait_ns, at.i) + known(s->compute_ns, at.i);
+		now_ns += series_time(s->wait_ns, at.i) + series_time(s->compute_ns, at.i);
 	}
 	return r < 0 ? r : flush(job, &bin);
 }

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define NS_PER_S 1e9
 /* Seen with PyTorch where a run with workers or with persistent ones tells nothing of it: */
 #define FORK_NS   8e6   /* to start a worker */
 #define RESUME_NS 1.5e6 /* to set workers going that are there */

@@ -19,6 +19,7 @@
 #include "analysis/share.h"
 
 #define SERIES_UNKNOWN INT64_MIN
+#define NS_PER_S       1e9
 
 /* Bits of `state`; a fact that is known has its KNOWN bit. */
 enum series_state {
@@ -109,14 +110,6 @@ extern const struct batch_row BATCH_ROW_UNKNOWN;
 void series_init(struct batch_series *series);
 
 /* Appends one batch. 0 or -ENOMEM; the series stays valid either way. */
-/* A sum of counts that a file may hold, of which neither can be believed. */
-static inline int64_t series_add_lost(int64_t lost_count, int64_t more)
-{
-	int64_t sum;
-
-	return __builtin_add_overflow(lost_count, more, &sum) ? INT64_MAX : sum;
-}
-
 int series_append(struct batch_series *series, const struct batch_row *row);
 
 /* Appends one epoch; they come in order. 0 or -ENOMEM. */
@@ -160,6 +153,17 @@ struct series_place {
 
 /* Goes to the next batch; false: there is none. */
 bool series_next(const struct batch_series *series, struct series_place *place);
+
+/* Whether element `i` of a column of times was observed, and how long it is: 0 where it was not. */
+static inline bool series_has(const float *column, size_t i)
+{
+	return column && column[i] >= 0;
+}
+
+static inline double series_time(const float *column, size_t i)
+{
+	return series_has(column, i) ? (double)column[i] : 0;
+}
 
 static inline size_t series_run_end(const struct batch_series *series, size_t run)
 {

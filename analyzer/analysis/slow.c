@@ -47,13 +47,6 @@ static bool is_looked_at(const struct batch_series *s, size_t i)
 	return blocks <= wanted || block * wanted / blocks != (block + 1) * wanted / blocks;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	float left = *(const float *)a, right = *(const float *)b;
-
-	return left < right ? -1 : left > right;
-}
-
 static double median(const float *sorted, size_t count)
 {
 	return count ? ((double)sorted[(count - 1) / 2] + (double)sorted[count / 2]) / 2 : NAN;
@@ -87,7 +80,7 @@ static int crew_init(const struct batch_series *s, struct crew *ret)
 	for (w = 0; w < workers; w++) {
 		size_t loads = ret->begin[w + 1] - ret->begin[w];
 
-		qsort(ret->loads + ret->begin[w], loads, sizeof(float), by_value);
+		stats_sort_floats(ret->loads + ret->begin[w], loads);
 		ret->median_ns[w] = median(ret->loads + ret->begin[w], loads);
 	}
 	return 0;
@@ -145,8 +138,8 @@ static int measure(const struct crew *crew, struct slow_workers *ret)
 				stats_add(&others, log((double)crew->loads[i]));
 		}
 	}
-	qsort(scratch, fast, sizeof(*scratch), by_value);
-	qsort(scratch + slow, all - slow, sizeof(*scratch), by_value);
+	stats_sort_floats(scratch, fast);
+	stats_sort_floats(scratch + slow, all - slow);
 	median_ns = median(scratch, fast);
 	ret->factor = median(scratch + slow, all - slow) / median_ns;
 	free(scratch);

@@ -24,7 +24,6 @@ struct sums {
 	struct stats_moments load;
 	double exposed_ns;
 	double load_ns;
-	double compute_ns;
 	double busy_ns;
 	size_t busy_count;
 	double demand_ns;
@@ -56,11 +55,6 @@ bool stall_is_starved(int64_t wait_ns, int head_ready, double theta_ns)
 	return head_ready != 1 && (double)wait_ns >= theta_ns;
 }
 
-static double known(const float *column, size_t i)
-{
-	return column && column[i] >= 0 ? (double)column[i] : 0;
-}
-
 const float *stall_waits(const struct batch_series *s, const struct finding *f)
 {
 	return f->by_gpu ? s->gpu_idle_ns : s->wait_ns;
@@ -68,9 +62,10 @@ const float *stall_waits(const struct batch_series *s, const struct finding *f)
 
 double stall_demand_ns(const struct batch_series *s, const struct finding *f, size_t i)
 {
-	double masked_ns = f->by_gpu ? known(s->wait_ns, i) - known(s->gpu_idle_ns, i) : 0;
+	double masked_ns =
+		f->by_gpu ? series_time(s->wait_ns, i) - series_time(s->gpu_idle_ns, i) : 0;
 
-	return known(s->compute_ns, i) + masked_ns;
+	return series_time(s->compute_ns, i) + masked_ns;
 }
 
 /* The consumer does not wait for its steps to end. */
@@ -173,14 +168,13 @@ static void count_epochs(const struct batch_series *s, struct finding *f)
 
 static void add_steady(struct batch_series *s, size_t i, struct finding *f, struct sums *sums)
 {
-	double wait_ns = known(stall_waits(s, f), i), compute_ns = known(s->compute_ns, i);
-	bool ready = s->state[i] & SERIES_READY;
-	bool starved = !ready && wait_ns >= f->theta_ns;
+	double wait_ns = series_time(stall_waits(s, f), i),
+	       compute_ns = series_time(s->compute_ns, i);
+	bool starved = !(s->state[i] & SERIES_READY) && wait_ns >= f->theta_ns;
 
 	f->steady_count++;
-	f->steady_ns += known(s->wait_ns, i) + compute_ns;
-	f->wait_masked_ns += known(s->wait_ns, i) - wait_ns;
-	sums->compute_ns += compute_ns;
+	f->steady_ns += series_time(s->wait_ns, i) + compute_ns;
+	f->wait_masked_ns += series_time(s->wait_ns, i) - wait_ns;
 	sums->demand_ns += stall_demand_ns(s, f, i);
 	if (s->gpu_busy_ns && s->gpu_busy_ns[i] >= 0) {
 		sums->busy_ns += (double)s->gpu_busy_ns[i];
@@ -192,11 +186,6 @@ static void add_steady(struct batch_series *s, size_t i, struct finding *f, stru
 	if (starved) {
 		s->state[i] |= SERIES_STARVED;
 		f->starved_count++;
-		f->wait_starved_ns += wait_ns;
-	} else if (ready) {
-		f->wait_ready_ns += wait_ns;
-	} else {
-		f->wait_short_ns += wait_ns;
 	}
 
 	if (s->load_ns && s->load_ns[i] >= 0) {
@@ -207,33 +196,18 @@ static void add_steady(struct batch_series *s, size_t i, struct finding *f, stru
 	}
 }
 
-static void add_start(const struct batch_series *s, size_t i, struct finding *f)
-{
-	double host_ns = known(s->wait_ns, i), wait_ns = host_ns;
-
-	if (f->by_gpu && s->gpu_idle_ns[i] >= 0)
-		wait_ns = (double)s->gpu_idle_ns[i];
-	f->wait_start_ns += wait_ns;
-	f->wait_masked_ns += host_ns - wait_ns;
-}
-
 static void add_batches(struct batch_series *s, struct finding *f, struct sums *sums)
 {
 	struct series_place at = SERIES_BEGIN;
 
 	while (series_next(s, &at)) {
-		double wait_ns = known(s->wait_ns, at.i);
-
-		f->wait_all_ns += wait_ns;
-		f->compute_all_ns += known(s->compute_ns, at.i);
+		f->wait_all_ns += series_time(s->wait_ns, at.i);
+		f->compute_all_ns += series_time(s->compute_ns, at.i);
 		if (s->state[at.i] & SERIES_STEADY)
 			add_steady(s, at.i, f, sums);
-		else if (is_start(s->workers, at.batch))
-			add_start(s, at.i, f);
-		else if (f->by_gpu && !(s->gpu_idle_ns[at.i] >= 0))
-			f->wait_unseen_ns += wait_ns;
-		else
-			f->wait_short_ns += wait_ns;
+		else if (is_start(s->workers, at.batch) && f->by_gpu && s->gpu_idle_ns[at.i] >= 0)
+			f->wait_masked_ns +=
+				series_time(s->wait_ns, at.i) - (double)s->gpu_idle_ns[at.i];
 	}
 }
 
@@ -274,23 +248,10 @@ static void set_quantiles(const struct batch_series *s, const float *column, dou
 	*ret_p99_ns = stats_order_quantile(&order, 0.99);
 }
 
-/* What handing over costs: the median wait of steady batches that were ready (2.2, 5). */
-static void set_delivery(const struct batch_series *s, struct finding *f)
-{
-	/* What the GPU did not notice is part of the steps that the replay takes instead. */
-	const float *waits = is_asynchronous(s) ? s->wait_ns : stall_waits(s, f);
-	const struct stats_column ready = {waits, s->state, s->count, SERIES_STEADY | SERIES_READY,
-					   SERIES_STEADY | SERIES_READY};
-
-	if (s->wait_ns)
-		f->delivery_ns = stats_median(&ready);
-}
-
 static void set_supply(const struct batch_series *s, struct finding *f, const struct sums *sums)
 {
 	double supply, demand;
 
-	f->compute_mean_ns = ratio(sums->compute_ns, (double)f->steady_count);
 	f->demand_mean_ns = ratio(sums->demand_ns, (double)f->steady_count);
 	if (is_asynchronous(s))
 		f->demand_mean_ns = ratio(sums->busy_ns, (double)sums->busy_count);
@@ -407,9 +368,7 @@ void stall_judge(struct batch_series *series, struct finding *ret)
 		.masked_share = NAN,
 		.gain_max = NAN,
 		.drain_ratio = NAN,
-		.compute_mean_ns = NAN,
 		.demand_mean_ns = NAN,
-		.delivery_ns = NAN,
 		.load_mean_ns = NAN,
 		.load_cv = NAN,
 		.rho = NAN,
@@ -426,7 +385,6 @@ void stall_judge(struct batch_series *series, struct finding *ret)
 	ret->masked_share = 1 - ratio(sums.exposed_ns, sums.load_ns);
 	set_ratios(series, ret);
 	set_supply(series, ret, &sums);
-	set_delivery(series, ret);
 	set_drain(series, ret);
 	set_quantiles(series, series->wait_ns, &ret->wait_p50_ns, &ret->wait_p99_ns);
 	set_quantiles(series, series->compute_ns, &ret->compute_p50_ns, &ret->compute_p99_ns);

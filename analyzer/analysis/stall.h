@@ -101,27 +101,20 @@ struct finding {
 	size_t readiness_count; /* steady batches whose readiness is known */
 	double lost_share;      /* of the records, at least */
 
-	double wait_all_ns; /* of the host, all batches of the loader: = the six parts below */
+	double wait_all_ns; /* of the host, all batches of the loader */
 	double compute_all_ns;
-	double wait_starved_ns; /* steady and starved */
-	double wait_start_ns;   /* first batches of each epoch */
-	double wait_ready_ns;   /* steady, known to have been ready */
-	double wait_short_ns;   /* the rest: below theta, or no steady state */
-	double wait_masked_ns;  /* waits while the GPU was busy; 0 by the host's clock */
-	double wait_unseen_ns;  /* of batches that the GPU's clock leaves out */
-	double steady_ns;       /* wait + compute of steady batches */
+	double wait_masked_ns; /* waits while the GPU was busy; 0 by the host's clock */
+	double steady_ns;      /* wait + compute of steady batches */
 
 	double wait_p50_ns; /* quantiles over all batches; NAN where not observed */
 	double wait_p99_ns;
 	double compute_p50_ns;
 	double compute_p99_ns;
 
-	double drain_ratio;     /* NAN unless the verdict needs it */
-	double compute_mean_ns; /* of steady batches */
-	double compute_median_ns;
-	double demand_mean_ns;  /* a step without waiting; GPU busy time where steps do not wait for
-				   it */
-	double delivery_ns;     /* median wait of ready batches; NAN: none is known */
+	double drain_ratio;       /* NAN unless the verdict needs it */
+	double compute_median_ns; /* of steady batches */
+	double demand_mean_ns; /* a step without waiting; where steps do not wait for the GPU, its
+				  busy time */
 	double load_mean_ns; /* of steady batches with a known load, else NAN */
 	double load_cv;      /* their standard deviation over their mean */
 	double rho;          /* mean load / workers / mean demand: >= 1 cannot keep up */

@@ -2,6 +2,7 @@
 #include "analysis/stats.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define DIGIT_BITS 11
@@ -72,7 +73,7 @@ double stats_order_rank(struct stats_order *order, size_t rank)
 	return (double)value_of(prefix);
 }
 
-double stats_order_median(struct stats_order *order)
+static double median_of(struct stats_order *order)
 {
 	double upper;
 
@@ -118,7 +119,7 @@ double stats_median(const struct stats_column *column)
 	struct stats_order order;
 
 	stats_order_init(&order, column);
-	return stats_order_median(&order);
+	return median_of(&order);
 }
 
 void stats_add(struct stats_moments *moments, double value)
@@ -138,6 +139,30 @@ double stats_deviation(const struct stats_moments *moments)
 double stats_cv(const struct stats_moments *moments)
 {
 	return moments->mean == 0 ? NAN : stats_deviation(moments) / moments->mean;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double left = *(const double *)a, right = *(const double *)b;
+
+	return left < right ? -1 : left > right;
+}
+
+void stats_sort(double *values, size_t count)
+{
+	qsort(values, count, sizeof(*values), by_value);
+}
+
+static int by_float(const void *a, const void *b)
+{
+	float left = *(const float *)a, right = *(const float *)b;
+
+	return left < right ? -1 : left > right;
+}
+
+void stats_sort_floats(float *values, size_t count)
+{
+	qsort(values, count, sizeof(*values), by_float);
 }
 
 /* splitmix64 */

@@ -46,16 +46,13 @@ void stats_order_init(struct stats_order *order, const struct stats_column *colu
 /* The value at `rank` (0: smallest) of the sorted values; rank < count. */
 double stats_order_rank(struct stats_order *order, size_t rank);
 
-/* The mean of the two middle values where their number is even; NAN where there is no value. */
-double stats_order_median(struct stats_order *order);
-
 /* The smallest value that at least `share` (0-1) of all do not exceed (nearest rank), or NAN. */
 double stats_order_quantile(struct stats_order *order, double share);
 
 /* The sum of the `top` largest values; not more than there are. */
 double stats_order_sum_largest(struct stats_order *order, size_t top);
 
-/* The same for a single question. */
+/* The mean of the two middle values where their number is even; NAN where there is no value. */
 double stats_median(const struct stats_column *column);
 
 /* Mean and standard deviation by Welford's update: no cancellation for close values. */
@@ -72,6 +69,10 @@ double stats_deviation(const struct stats_moments *moments);
 
 /* Standard deviation over mean (n - 1); NAN for fewer than two values or a mean of 0. */
 double stats_cv(const struct stats_moments *moments);
+
+/* Sorts values of which none is NAN, the smallest first. */
+void stats_sort(double *values, size_t count);
+void stats_sort_floats(float *values, size_t count);
 
 /* The next of a sequence that is the same everywhere; any state will do to begin with. */
 uint64_t stats_random(uint64_t *state);

@@ -7,6 +7,7 @@
 
 #include "analysis/lag.h"
 #include "analysis/replay.h"
+#include "analysis/stats.h"
 
 #define SAMPLE_PARTS     16
 #define SAMPLE_PART      ((size_t)2048)
@@ -27,23 +28,11 @@ static bool is_sampled(size_t part, size_t count)
 	return part * SAMPLE_PARTS / parts != (part + 1) * SAMPLE_PARTS / parts;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	float left = *(const float *)a, right = *(const float *)b;
-
-	return left < right ? -1 : left > right;
-}
-
 /* Middle of the values, the lower one of two; sorts. */
 static double lower_median(float *values, size_t count)
 {
-	qsort(values, count, sizeof(*values), by_value);
+	stats_sort_floats(values, count);
 	return count ? (double)values[(count - 1) / 2] : NAN;
-}
-
-static double known(const float *column, size_t i)
-{
-	return column && column[i] >= 0 ? (double)column[i] : 0;
 }
 
 /* The loads of one worker, to `scratch`; their logarithms' moments. */
@@ -183,7 +172,7 @@ static struct steps find_steps(const struct batch_series *s, const struct findin
 static double handover_of(const struct steps *steps, size_t i)
 {
 	const struct batch_series *s = steps->series;
-	double host_ns = known(s->wait_ns, i), wait_ns = known(steps->waits, i);
+	double host_ns = series_time(s->wait_ns, i), wait_ns = series_time(steps->waits, i);
 
 	if (s->workers == 0)
 		return s->load_ns && s->load_ns[i] >= 0 ? fmax(0, wait_ns - (double)s->load_ns[i])
@@ -238,7 +227,7 @@ static void add_batch(struct trace *t, const struct steps *steps, size_t i, doub
 		      struct lag_input *lags)
 {
 	const struct batch_series *s = steps->series;
-	double wait_ns = known(steps->waits, i), step_ns = step_of(steps, i);
+	double wait_ns = series_time(steps->waits, i), step_ns = step_of(steps, i);
 	double handover_ns = handover_of(steps, i);
 
 	t->load_ns[t->count] = (float)load_ns;
@@ -260,7 +249,7 @@ static double whole_time_ns(const struct steps *steps)
 	size_t i;
 
 	for (i = 0; i < s->count; i++)
-		ns += step_of(steps, i) + (i ? known(steps->waits, i) : 0);
+		ns += step_of(steps, i) + (i ? series_time(steps->waits, i) : 0);
 	for (i = 0; i < s->epoch_count; i++) {
 		if (i && s->epochs[i].setup_ns >= 0)
 			ns += (double)s->epochs[i].setup_ns;
@@ -336,7 +325,7 @@ static void find_cpu(struct trace *t, const struct batch_series *s, double load_
 	if (s->workers == 0)
 		main_ns = fmax(0, main_ns - cpu_ns);
 	for (i = 0; i < t->count; i++)
-		step_ns += (double)t->compute_ns[i] + known(t->handover_ns, i);
+		step_ns += (double)t->compute_ns[i] + series_time(t->handover_ns, i);
 	if (step_ns > 0)
 		t->step_cpu = main_ns * (double)t->count / step_ns;
 	t->step_threads = fmax(1, t->step_cpu / t->step_got);

@@ -9,7 +9,6 @@
 #include "render/screen.h"
 #include "render/units.h"
 
-#define NS_PER_S     1e9
 #define OTHERS_LEAST 0.1 /* of the cores: less is what any machine has running */
 
 /* "every 5 batches, as many as there are workers". */
@@ -118,7 +117,7 @@ void advise_patterns(const struct report *report, struct outline *o)
 			     units_time(time, d->compute.large_ns));
 }
 
-const char *advise_whatif_words(const struct whatif *whatif, int id)
+static const char *whatif_words(const struct whatif *whatif, int id)
 {
 	static const char *const words[WHATIF_MAX] = {
 		[WHATIF_BASELINE] = "as it was",
@@ -196,7 +195,7 @@ static const char *try_words(const struct whatif *whatif, int id)
 		[WHATIF_PREFETCH_X4] = "prefetch_factor",
 	};
 
-	return id < WHATIF_MAX && words[id] ? words[id] : advise_whatif_words(whatif, id);
+	return id < WHATIF_MAX && words[id] ? words[id] : whatif_words(whatif, id);
 }
 
 /* What would not help, and how little it would bring: a cell each. */
@@ -246,7 +245,7 @@ static void add_prediction(const struct whatif *whatif, int id, struct outline *
 		outline_cell(o, "%" PRId32 " worker%s", whatif->use_workers,
 			     whatif->use_workers == 1 ? "" : "s");
 	else
-		outline_cell(o, "%s", advise_whatif_words(whatif, id));
+		outline_cell(o, "%s", whatif_words(whatif, id));
 	outline_cell(o, "%.4g", whatif->batches_per_s[id]);
 	if (isnan(whatif->low_per_s[id]))
 		outline_cell(o, "-");
@@ -277,7 +276,7 @@ static void add_reasons(const struct report *report, struct outline *o)
 		for (j = i; j < list->useless_count; j++)
 			if (list->useless[j].why == list->useless[i].why)
 				page_append(text, sizeof(text), "%s%s", j > i ? ", " : "",
-					    advise_whatif_words(NULL, list->useless[j].id));
+					    whatif_words(NULL, list->useless[j].id));
 		outline_item(o, "No help", "%s: %s", text,
 			     advice_useless_name(list->useless[i].why));
 	}

@@ -19,8 +19,6 @@ void advise_predictions(const struct report *report, struct outline *outline);
 /* Whether other programs took so much of the cores that the numbers need saying. */
 bool advise_others(const struct report *report);
 
-const char *advise_whatif_words(const struct whatif *whatif, int id); /* whatif NULL: of any run */
-
 /* "period", "compute_period", "load_period", "slow_worker", "slow_workers", "causes". */
 void advise_patterns_json(const struct report *report, struct jsonw *json);
 

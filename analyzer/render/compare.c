@@ -13,7 +13,6 @@
 #include "render/units.h"
 #include "render/verdict.h"
 
-#define NS_PER_S   1e9
 #define PER_BATCH  1e6 /* ns a batch: seconds of 1,000 */
 #define LABEL      16
 #define CELL       10

@@ -7,7 +7,6 @@
 #include "render/advise.h"
 #include "render/units.h"
 
-#define NS_PER_S    1e9
 #define MOST_NAMED  4 /* slow workers */
 #define ETA_SERIOUS 0.9
 

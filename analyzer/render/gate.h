@@ -25,7 +25,6 @@ struct gate_run {
 	const char *name; /* as a report calls it */
 	struct run_info info;
 	struct loader_info loader;
-	bool has_loader;
 	struct fingerprint fingerprint; /* its texts are the two above's */
 	struct gate_sample sample;
 	bool used;         /* of a baseline */

@@ -9,8 +9,6 @@
 #include "render/gate.h"
 #include "render/jsonw.h"
 
-#define NS_PER_S 1e9
-
 static const char *const RULES[] = {[GATE_BOUND] = "bound", [GATE_SEPARATION] = "separation"};
 
 static double in_base_units(enum gate_metric metric, double value)

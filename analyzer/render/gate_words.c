@@ -9,8 +9,6 @@
 #include "render/gate.h"
 #include "render/units.h"
 
-#define NS_PER_S 1000000000
-
 /* One decimal: what is compared with a limit should not be rounded onto it. */
 static const char *percent(char *buffer, double share)
 {
@@ -46,7 +44,7 @@ const char *gate_outcome_words(enum gate_outcome outcome)
 
 const char *gate_time_words(const struct gate_run *run, char *text)
 {
-	time_t seconds = run->info.start_unix_ns / NS_PER_S;
+	time_t seconds = run->info.start_unix_ns / (int64_t)NS_PER_S;
 	struct tm tm;
 
 	*text = '\0';

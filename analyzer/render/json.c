@@ -19,8 +19,6 @@
 #include "render/jsonw.h"
 #include "render/report.h"
 
-#define NS_PER_S 1e9
-
 static void add_seconds(struct jsonw *json, const char *key, double ns)
 {
 	jsonw_number(json, key, ns / NS_PER_S);

@@ -6,11 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/stats.h"
 #include "render/jsonw.h"
 #include "render/units.h"
 #include "render/verdict.h"
-
-#define NS_PER_S 1e9
 
 static void print_verdict(const struct ranks *ranks, const struct page *page)
 {
@@ -67,13 +66,6 @@ double ranks_blame_share(const struct ranks *ranks, size_t i)
 						  : ranks->blames[i].wait_ns / ranks->job.wait_ns;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double left = *(const double *)a, right = *(const double *)b;
-
-	return left < right ? -1 : left > right;
-}
-
 struct ranks_spread ranks_spread(const struct ranks *ranks)
 {
 	double *ratios = malloc(ranks->count * sizeof(*ratios));
@@ -84,7 +76,7 @@ struct ranks_spread ranks_spread(const struct ranks *ranks)
 		if (!isnan(ranks->rows[i].finding.stall_ratio))
 			ratios[count++] = ranks->rows[i].finding.stall_ratio;
 	if (count) {
-		qsort(ratios, count, sizeof(*ratios), by_value);
+		stats_sort(ratios, count);
 		spread = (struct ranks_spread){ratios[0], ratios[(count - 1) / 2],
 					       ratios[count - 1]};
 	}

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/clamp.h"
 #include "render/advise.h"
 #include "render/evidence.h"
 #include "render/explain.h"
@@ -332,7 +333,7 @@ static void add_warning(const struct report *report, struct outline *o)
 static void add_sure(const struct report *report, struct outline *o)
 {
 	const struct finding *f = &report->finding;
-	int64_t lost = series_add_lost(report->run.lost_count, (int64_t)f->missing_count);
+	int64_t lost = clamp_add(report->run.lost_count, (int64_t)f->missing_count);
 	char text[200] = "", count[UNITS_MAX], share[UNITS_MAX];
 
 	outline_items(o, SCREEN_SURE);

@@ -86,7 +86,6 @@ static void take(struct report *report, struct gate_run *ret)
 	judge_fingerprint(report, &ret->fingerprint);
 	ret->info = report->run;
 	report->run = (struct run_info){0};
-	ret->has_loader = report->loader != NULL;
 	if (report->loader) {
 		ret->loader = *report->loader;
 		if (ret->fingerprint.text[FINGERPRINT_LOADER])

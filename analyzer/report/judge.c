@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "analysis/clamp.h"
 #include "report/thread.h"
 #include "store/redact.h"
 
@@ -146,7 +147,7 @@ static int collect(const struct options *options, struct db *db, struct report *
 	gpu_sums_init(&report->gpu_sums);
 	r = query_run(db, &report->run);
 	/* As if they had been dropped: the verdict must not be of the rest alone. */
-	report->run.lost_count = series_add_lost(report->run.lost_count, report->missing_count);
+	report->run.lost_count = clamp_add(report->run.lost_count, report->missing_count);
 	if (r == 0)
 		r = query_loaders(db, &report->loaders, &report->loader_count);
 	if (r == 0)

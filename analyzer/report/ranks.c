@@ -19,7 +19,7 @@ struct listing {
 	size_t skipped;
 };
 
-bool ranks_is_folder(const char *path)
+static bool is_folder(const char *path)
 {
 	struct stat status;
 
@@ -28,7 +28,7 @@ bool ranks_is_folder(const char *path)
 
 bool ranks_are_meant(const struct options *options)
 {
-	return options->run_count > 1 || ranks_is_folder(options->run);
+	return options->run_count > 1 || is_folder(options->run);
 }
 
 static void skip(struct listing *listing, const char *path, const char *why)
@@ -179,7 +179,7 @@ static int list(struct listing *listing, char *const *paths, int count)
 	int status = 0, i;
 
 	for (i = 0; !status && i < count; i++) {
-		char *copy = ranks_is_folder(paths[i]) ? NULL : strdup(paths[i]);
+		char *copy = is_folder(paths[i]) ? NULL : strdup(paths[i]);
 
 		are_named &= copy != NULL;
 		status = copy ? add(listing, copy, true) : add_folder(listing, paths[i]);
@@ -253,7 +253,7 @@ int ranks_pick(const struct options *options, const char *path, char **ret_path)
 	int status;
 
 	*ret_path = NULL;
-	if (!ranks_is_folder(path)) {
+	if (!is_folder(path)) {
 		*ret_path = strdup(path);
 		return *ret_path ? 0 : cmd_fail("%s", strerror(ENOMEM));
 	}

@@ -38,8 +38,6 @@ const struct rank_file *ranks_find(const struct options *options, const struct r
  */
 int ranks_pick(const struct options *options, const char *path, char **ret_path);
 
-bool ranks_is_folder(const char *path);
-
 /* Do the options name several runs, or a folder of them? */
 bool ranks_are_meant(const struct options *options);
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "analysis/boot.h"
+#include "analysis/clamp.h"
 
 /* The loaders of a thread; the one that is judged comes first. */
 struct thread {
@@ -37,7 +38,7 @@ static int read_one(struct db *db, const struct thread_query *query, size_t whic
 	filter.loader_id = query->loaders[which].loader_id;
 	series_init(series);
 	r = query_series(db, &filter, series);
-	series->lost_count = series_add_lost(series->lost_count, query->missing_count);
+	series->lost_count = clamp_add(series->lost_count, query->missing_count);
 	if (r == 0)
 		stall_judge(series, finding);
 	return r;

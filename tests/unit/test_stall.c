@@ -78,9 +78,6 @@ Test(stall, ratios_by_hand)
 	cr_assert_float_eq(finding.rho, 1, 1e-9);
 	cr_assert_float_eq(finding.eta, 100 / 12.080 / 10, 1e-9);
 	cr_assert_float_eq(finding.wait_all_ns, 4080e6, 1);
-	cr_assert_float_eq(finding.wait_starved_ns + finding.wait_start_ns + finding.wait_ready_ns +
-				   finding.wait_short_ns,
-			   finding.wait_all_ns, 1);
 	cr_assert_eq(finding.verdict, STALL_VERDICT_HIGHLY);
 	cr_assert(finding.starved);
 	cr_assert_eq(finding.confidence, STALL_CONFIDENCE_MEDIUM);
@@ -172,7 +169,6 @@ Test(stall, a_batch_without_compute_is_not_steady)
 	judge();
 	cr_assert_eq(finding.steady_count, 30);
 	cr_assert_eq(finding.starved_count, 0);
-	cr_assert_float_eq(finding.wait_short_ns, 5000e6, 1);
 }
 
 /* 500 waits beside 1004 steps of 100 ms sum up to the ratio that is wanted. */

@@ -3,8 +3,9 @@
 
 #include <math.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "analysis/stats.h"
 
 #define ABOVE          12
 #define BELOW          46
@@ -58,7 +59,8 @@ double figure_y(const struct figure *f, double value)
 	return f->bottom - fmin(value / f->y_high, 1) * (f->bottom - f->top);
 }
 
-double figure_step(double high, int count)
+/* The next round number of a scale: 1, 2 or 5 times a power of ten, `count` up to high. */
+static double step_of(double high, int count)
 {
 	double rough = high / count, power;
 
@@ -68,18 +70,11 @@ double figure_step(double high, int count)
 	return power * (rough <= power ? 1 : rough <= 2 * power ? 2 : rough <= 5 * power ? 5 : 10);
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double left = *(const double *)a, right = *(const double *)b;
-
-	return left < right ? -1 : left > right;
-}
-
 double figure_scale(double *values, size_t count)
 {
 	double top;
 
-	qsort(values, count, sizeof(*values), by_value);
+	stats_sort(values, count);
 	top = values[(size_t)((double)(count - 1) * SCALE_QUANTILE)] * 1.05;
 	return top > 0 ? top : values[count - 1] > 0 ? values[count - 1] * 1.05 : 1;
 }
@@ -110,7 +105,7 @@ static const char *plain_number(char *buffer, double value)
 
 static void put_y(struct figure *f, double unit, const char *name)
 {
-	double step = figure_step(f->y_high / unit, 5), value;
+	double step = step_of(f->y_high / unit, 5), value;
 	char text[UNITS_MAX];
 
 	html_put(f->html, "<g class=\"axis\">");
@@ -142,7 +137,7 @@ void figure_y_numbers(struct figure *f)
 static void put_x(struct figure *f, double unit, const char *unit_name, double step_least,
 		  const char *name)
 {
-	double step = fmax(step_least, figure_step((f->x_high - f->x_low) / unit, 6));
+	double step = fmax(step_least, step_of((f->x_high - f->x_low) / unit, 6));
 	double value = ceil(f->x_low / unit / step - 1e-9) * step + 0.0; /* no -0 */
 	char text[UNITS_MAX];
 	int number = 0;

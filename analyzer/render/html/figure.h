@@ -58,7 +58,4 @@ void figure_balance(struct html *html, const struct figure_part *parts, size_t c
 double figure_scale(double *values, size_t count);
 #define FIGURE_SCALE_WORDS "What is longer than the scale ends at its top."
 
-/* The next round number of a scale: 1, 2 or 5 times a power of ten, `count` of them up to high. */
-double figure_step(double high, int count);
-
 #endif
