@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_run.c - `dlprof run CMD...`: set the environment, become the command. */
+/* cmd_run.c - `dlprof run CMD...`: set the environment, run the command, print its report. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "launch/attend.h"
 #include "launch/cmd.h"
+#include "launch/runs.h"
 
 extern char **environ;
 
@@ -113,6 +115,49 @@ static int fail_run(const struct launch_options *options, int error)
 	return error == ENOENT ? LAUNCH_NOT_FOUND : LAUNCH_CANNOT_RUN;
 }
 
+/* Of the ranks of a job, each with a launcher of its own, the first prints. */
+static bool is_first_rank(void)
+{
+	static const char *const names[] = {
+#define RANK(name) #name,
+#include "dlprof/job.def"
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		const char *value = getenv(names[i]);
+
+		if (value && *value)
+			return strcmp(value, "0") == 0;
+	}
+	return true;
+}
+
+static bool is_quiet(const struct launch_options *options)
+{
+	const char *value = getenv("DLPROF_QUIET");
+
+	return options->quiet || (value && strcmp(value, "1") == 0);
+}
+
+/* The command's end is ours; its report comes between. */
+static int run_and_report(const struct launch_options *options)
+{
+	struct runs runs;
+	int status, r;
+
+	if (runs_begin(&runs) < 0) {
+		execvp(options->command[0], options->command);
+		return fail_run(options, errno);
+	}
+	r = attend(options->command, &status);
+	if (r < 0) {
+		runs_drop(&runs);
+		return fail_run(options, -r);
+	}
+	runs_report(&runs);
+	attend_end(status);
+}
+
 int cmd_run(const struct launch_options *options)
 {
 	enum target_problem problem;
@@ -139,6 +184,8 @@ int cmd_run(const struct launch_options *options)
 		return launch_fail("cannot set the environment: %s", strerror(-r));
 	if (options->dry_run)
 		return print_command(options->command);
+	if (!options->exec && !is_quiet(options) && is_first_rank())
+		return run_and_report(options);
 	execvp(options->command[0], options->command);
 	return fail_run(options, errno);
 }

@@ -21,9 +21,11 @@ static const struct line_verb VERBS[LAUNCH_VERB_MAX] = {
 	[LAUNCH_NONE] = {"", "", "this list", .fewest = 0, .most = 0, .passes_on = true},
 	[LAUNCH_RUN] = {"run", "[--] CMD...", "run a command and record its loaders", .fewest = 1,
 			.most = -1, .passes_on = true,
-			.about = "Sets LD_PRELOAD, CUDA_INJECTION64_PATH and what the options say, "
-				 "and becomes the command: exit status, signals and terminal are "
-				 "its own. Other preloads are kept. Processes that the command "
+			.about = "Sets LD_PRELOAD, CUDA_INJECTION64_PATH and what the options say, runs "
+				 "the command, and prints its report on standard error when it has "
+				 "ended. Exit status, signals and terminal are the command's own; of "
+				 "the ranks of a job, each with its own dlprof run, the first prints. "
+				 "Other preloads are kept. Processes that the command "
 				 "starts inherit it all, so that torchrun, accelerate, srun and "
 				 "shell scripts work as they are; each rank gets a database of its "
 				 "own. Without a loader nothing is recorded and no file is made."},
@@ -66,6 +68,8 @@ static const struct line_option OPTIONS[] = {
 	 .verbs = RUN},
 	{"always", .help = "from the start of every process (DLPROF_ACTIVATE)", FLAG(always),
 	 .verbs = RUN},
+	{"exec", .help = "become the command; no report when it has ended", FLAG(exec),
+	 .verbs = RUN},
 	{"dry-run", 'n', .help = "print what would be set and run, and do not", FLAG(dry_run),
 	 .verbs = RUN},
 	{"seconds", .argument = "N", .help = "let the command run so long at most; 20",
@@ -74,7 +78,7 @@ static const struct line_option OPTIONS[] = {
 	 .verbs = RECORDS},
 	{"json", .help = "JSON", FLAG(json), .verbs = LOOKS},
 	{"ascii", .help = "nothing but ASCII in text", FLAG(ascii), .verbs = LOOKS},
-	{"quiet", 'q', .help = "no remarks, also not the line at exit (DLPROF_QUIET)", FLAG(quiet),
+	{"quiet", 'q', .help = "no remarks, no line at exit, no report (DLPROF_QUIET)", FLAG(quiet),
 	 .verbs = RECORDS},
 };
 

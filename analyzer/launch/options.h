@@ -20,7 +20,7 @@ struct launch_options {
 	const char *detail, *batch_fn, *cuda, *segment_dir, *log;
 	int64_t slow_us; /* -1: left as it is */
 	int64_t seconds; /* -1: not given */
-	bool always, dry_run, quiet, json, ascii;
+	bool always, dry_run, exec, quiet, json, ascii;
 };
 
 extern const struct line_program launch_program;

@@ -75,18 +75,22 @@ void process_command(char *buffer, size_t size)
 		mask_arguments(&line, arguments, (size_t)length, length == sizeof(arguments) - 1);
 }
 
-/* Most specific first: a launcher inside a scheduler's job knows better. */
 static const char *const rank_names[] = {
-	"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID",
-	"JOB_COMPLETION_INDEX", NULL,
+#define RANK(name) #name,
+#include "dlprof/job.def"
+	NULL,
 };
 
 static const char *const local_rank_names[] = {
-	"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID", NULL,
+#define LOCAL_RANK(name) #name,
+#include "dlprof/job.def"
+	NULL,
 };
 
 static const char *const job_names[] = {
-	"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID", "TORCHELASTIC_RUN_ID", NULL,
+#define JOB(name) #name,
+#include "dlprof/job.def"
+	NULL,
 };
 
 static const char *first_set(const char *const *names)

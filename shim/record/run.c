@@ -29,11 +29,17 @@ static struct {
 	char parent[512];	/* found by run_find_parent(); "": none */
 	int root_pid;		/* 0: this process joined a run */
 	bool has_drain;		/* it could be started */
+	bool is_reported;	/* `dlprof run` prints its report */
 } run;
 
 const char *run_database(void)
 {
 	return run.root_pid && run.root_pid == sys_getpid() ? run.database : NULL;
+}
+
+bool run_is_reported(void)
+{
+	return run.is_reported;
 }
 
 static int failed(struct text *why, const char *what, const char *path, int error)
@@ -250,6 +256,23 @@ static bool start_drain(void)
 	return false;
 }
 
+/* Into the list of `dlprof run`, which waits for this run's end to report it. */
+static void enter(void)
+{
+	const char *list = getenv("DLPROF_RUNS");
+	TEXT(line, sizeof(run.folder) + sizeof(run.database) + 2);
+	int fd = list ? sys_open(list, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK, 0) : -ENOENT;
+
+	if (fd < 0)
+		return;
+	text_add(&line, run.folder);
+	text_add(&line, "\t");
+	text_add(&line, run.database);
+	text_add(&line, "\n");
+	run.is_reported = sys_write(fd, line.buffer, line.length) == (long)line.length;
+	sys_close(fd);
+}
+
 static int start(struct text *why)
 {
 	int r;
@@ -267,6 +290,7 @@ static int start(struct text *why)
 	if (environment_set(RUN_VARIABLE, run.folder) < 0)
 		segment_note('w', "out of memory: spawned children start runs of their own");
 	run.has_drain = start_drain();
+	enter();
 	log_line("recording into", run.database);
 	return 0;
 }

@@ -42,4 +42,7 @@ enum run_state run_state(uint64_t now_ns, const char **ret_where, int *ret_error
 /* The database's path if this process started the run, else NULL (also in forked children). */
 const char *run_database(void);
 
+/* `dlprof run` waits for the end of this run and prints its report. */
+bool run_is_reported(void);
+
 #endif

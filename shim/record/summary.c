@@ -195,7 +195,7 @@ void summary_print(bool by_gpu)
 	if (config.quiet || (!database && !activate_failure()))
 		return;
 	/* One line a node, unless there is more to say than that all went well. */
-	if (database && process_local_rank() > 0 && is_stored())
+	if (database && (run_is_reported() || process_local_rank() > 0) && is_stored())
 		return;
 	text_add(&line, "dlprof: ");
 	if (database) {

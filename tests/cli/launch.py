@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`dlprof run`: becomes the command, sets what has to be set and nothing else, says what cannot work."""
+"""`dlprof run`: is as the command would be alone, sets what has to be set and nothing else, says what
+cannot work."""
 import os
 import shlex
 import shutil
@@ -92,7 +93,8 @@ def environment_of(*options, **changes):
     t.equal(done.status, 0, options, done.err)
     found = dict(line.split("=", 1) for line in done.out.splitlines() if "=" in line)
     before = t.environment(preload=False, **changes)
-    return {k: v for k, v in found.items() if before.get(k) != v and k not in ("_", "SHLVL")}
+    ours = ("_", "SHLVL", "DLPROF_RUNS")  # the last: the list for the report, see run_report.py
+    return {k: v for k, v in found.items() if before.get(k) != v and k not in ours}
 
 
 def check_environment(folder):
@@ -192,7 +194,7 @@ def check_asan(folder):
 
 def check_recording(folder):
     database = os.path.join(folder, "run.db")
-    done = dlprof("run", "-o", database, t.PYTHON, "-c", MARKS)
+    done = dlprof("run", "--exec", "-o", database, t.PYTHON, "-c", MARKS)
     t.equal(done.status, 0, done.err)
     t.check(done.err.startswith("dlprof: 30 batches"), "line at exit", done.err)
     t.wait_for_drain(database)

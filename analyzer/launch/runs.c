@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "launch/runs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "launch/cmd.h"
+
+#define RUNS_MAX  64
+#define STORED_MS 10000 /* what is left of a run takes the drain some 100 ms, more on slow disks */
+#define PAUSE_MS  10
+
+struct run {
+	char *folder; /* of its segments: gone when all is stored */
+	char *database;
+};
+
+int runs_begin(struct runs *runs)
+{
+	const char *folder = getenv("TMPDIR");
+	int fd, r = 0;
+
+	snprintf(runs->list, sizeof(runs->list), "%s/dlprof-runs-XXXXXX",
+		 folder && folder[0] == '/' ? folder : "/tmp");
+	fd = mkostemp(runs->list, O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	if (setenv("DLPROF_RUNS", runs->list, 1) < 0)
+		r = -errno;
+	if (r < 0)
+		runs_drop(runs);
+	return r;
+}
+
+void runs_drop(struct runs *runs)
+{
+	unlink(runs->list);
+	unsetenv("DLPROF_RUNS");
+}
+
+/* "FOLDER\tDATABASE\n" each, as shim/record/run.c wrote them. Returns how many. */
+static int read_list(const char *path, struct run *runs)
+{
+	FILE *file = fopen(path, "re");
+	size_t size = 0;
+	int count = 0;
+	char *line = NULL, *tab;
+
+	while (file && count < RUNS_MAX && getline(&line, &size, file) > 0) {
+		line[strcspn(line, "\n")] = '\0';
+		tab = strchr(line, '\t');
+		if (!tab)
+			continue;
+		*tab = '\0';
+		runs[count].folder = line;
+		runs[count++].database = tab + 1;
+		line = NULL;
+		size = 0;
+	}
+	free(line);
+	if (file)
+		fclose(file);
+	return count;
+}
+
+static void wait_until_stored(const struct run *runs, int count)
+{
+	int waited_ms = 0;
+
+	for (int i = 0; i < count; i++)
+		while (access(runs[i].folder, F_OK) == 0 && waited_ms < STORED_MS) {
+			poll(NULL, 0, PAUSE_MS);
+			waited_ms += PAUSE_MS;
+		}
+}
+
+/* As the user would write it. */
+static char *short_path(char *path)
+{
+	char here[PATH_MAX];
+	size_t length;
+
+	if (!getcwd(here, sizeof(here)))
+		return path;
+	length = strlen(here);
+	return strncmp(path, here, length) == 0 && path[length] == '/' ? path + length + 1 : path;
+}
+
+/* dlprof-report of these, onto descriptor `output`. Its status, or -errno. */
+static int report(const struct place *program, const struct run *runs, int count, int output)
+{
+	char *argv[RUNS_MAX + 2] = {"dlprof-report"};
+	int status, argc = 1;
+	pid_t pid;
+
+	for (int i = 0; i < count; i++)
+		if (access(runs[i].database, F_OK) == 0)
+			argv[argc++] = short_path(runs[i].database);
+	if (argc == 1)
+		return 0; /* the line at exit said where it is */
+	pid = fork();
+	if (!pid) {
+		dup2(output, STDOUT_FILENO);
+		dup2(output, STDERR_FILENO);
+		execv(program->path, argv);
+		_exit(LAUNCH_NOT_FOUND);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) < 0)
+		return -errno;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -ECHILD;
+}
+
+/* Ranks of one job have one report. Runs one after the other have the last one's. */
+static void report_all(const struct place *program, const struct run *runs, int count)
+{
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	if (count > 1 && report(program, runs, count, null) == LAUNCH_ERROR) {
+				launch_fail("%d runs were recorded; this is the last one", count);
+		runs += count - 1;
+		count = 1;
+	}
+	report(program, runs, count, STDERR_FILENO);
+	if (null >= 0)
+		close(null);
+}
+
+void runs_report(struct runs *runs)
+{
+	struct run found[RUNS_MAX];
+	struct place program;
+	int count = read_list(runs->list, found);
+
+	runs_drop(runs);
+	if (!count)
+		return;
+	wait_until_stored(found, count);
+	if (preload_find_report(&program) == 0)
+		report_all(&program, found, count);
+	else
+		launch_fail("dlprof-report is not beside dlprof; '%s' holds the run",
+			    found[count - 1].database);
+	for (int i = 0; i < count; i++)
+		free(found[i].folder);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* runs.h - which runs a command recorded, and their report: DLPROF_RUNS names a file they enter. */
+#ifndef LAUNCH_RUNS_H
+#define LAUNCH_RUNS_H
+
+#include <limits.h>
+
+struct runs {
+	char list[PATH_MAX]; /* made by runs_begin() */
+};
+
+/* 0 or -errno: then there will be no report, and the line at exit stays. */
+int runs_begin(struct runs *runs);
+
+/*
+ * Waits until what was recorded is stored and prints the report on standard error. Nothing where
+ * nothing was recorded.
+ */
+void runs_report(struct runs *runs);
+
+/* Without a report. */
+void runs_drop(struct runs *runs);
+
+#endif

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`dlprof run` prints the report when the command has ended, and is else as the command alone."""
+import glob
+import os
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import dlprof_test as t
+
+TRAINING = """
+import ctypes, os, signal, sys, time
+shim = ctypes.CDLL(None)
+count, end = int(sys.argv[1]), sys.argv[2]
+print("to stdout", flush=True)
+for i in range(count):
+    shim.dlprof_batch_begin()
+    time.sleep(0.002)
+    shim.dlprof_batch_end(ctypes.c_int64(i))
+    time.sleep(0.002)
+os.kill(os.getpid(), int(end[6:])) if end.startswith("signal") else sys.exit(int(end))
+"""
+HEAD = "INPUT-BOUND"
+
+
+def start(folder, *words, **changes):
+    """dlprof run of these words in `folder`, with a TMPDIR of its own."""
+    scratch = t.scratch()
+    environment = t.environment(preload=False, **{"TMPDIR": scratch, "DLPROF_OUT": None,
+                                                  "DLPROF_QUIET": None, **changes})
+    return scratch, subprocess.Popen([t.DLPROF, "run"] + list(words), env=environment, cwd=folder,
+                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                     universal_newlines=True)
+
+
+def done(scratch, process):
+    out, err = process.communicate(timeout=60)
+    t.equal(glob.glob(os.path.join(scratch, "dlprof-runs-*")), [], "the list is left")
+    return process.returncode, out, err
+
+
+def training(program, count=60, end="0"):
+    return [t.PYTHON, program, str(count), end]
+
+
+def check_ends(program):
+    """However it ends: its status, its output, and the report."""
+    for end, status in (("0", 0), ("3", 3), ("255", 255), ("signal15", -15), ("signal9", -9),
+                        ("signal11", -11)):
+        folder = t.scratch()
+        found = done(*start(folder, *training(program, end=end)))
+        t.equal(found[:2], (status, "to stdout\n"), "end", end, found[2])
+        t.equal(found[2].count(HEAD), 1, "reports", end, found[2])
+        t.equal("% of the time waiting" in found[2], False, "and the line at exit", found[2])
+        name, = t.databases(folder)
+        head = found[2].splitlines()[-22:][0]
+        t.check(os.path.basename(name) in found[2] and folder not in head, "the run's name", head)
+
+
+def check_quiet(program):
+    """Nobody wants it, somebody else prints it, or there is nothing to print."""
+    for words, changes in ((["-q"], {}), ([], {"DLPROF_QUIET": "1"}), ([], {"RANK": "1"}),
+                           ([], {"SLURM_PROCID": "7"}), (["--exec"], {})):
+        found = done(*start(t.scratch(), *words, *training(program), **changes))
+        t.equal((found[0], HEAD in found[2]), (0, False), words, changes, found[2])
+    found = done(*start(t.scratch(), "echo", "x"))
+    t.equal(found, (0, "x\n", ""), "no loader")
+    found = done(*start(t.scratch(), "--", *training(program), RANK="0"))
+    t.equal(found[2].count(HEAD), 1, "rank 0", found[2])
+
+
+def check_signals(program):
+    """What is sent to dlprof reaches the command once, also as process 1's child or without SIGCHLD."""
+    caught = """
+import os, signal, sys, time
+seen = []
+signal.signal(signal.SIGUSR1, lambda *_: seen.append(1))
+signal.signal(signal.SIGTERM, lambda *_: (print("seen", len(seen), flush=True), sys.exit(9)))
+print("ready", flush=True)
+while True: time.sleep(1)
+"""
+    scratch, process = start(t.scratch(), t.PYTHON, "-c", caught)
+    t.equal(process.stdout.readline(), "ready\n", "started")
+    process.send_signal(signal.SIGUSR1)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGTERM)
+    t.equal(done(scratch, process), (9, "seen 1\n", ""), "passed on")
+    scratch, process = start(t.scratch(), *training(program, 10000))
+    t.equal(process.stdout.readline(), "to stdout\n", "started")
+    time.sleep(1)
+    process.send_signal(signal.SIGTERM)
+    found = done(scratch, process)
+    t.equal((found[0], found[2].count(HEAD)), (-15, 1), "ended by SIGTERM", found[2])
+    text = "trap '' CHLD; exec {} run sh -c 'exit 4'".format(t.DLPROF)
+    t.equal(t.run(["sh", "-c", text]).status, 4, "SIGCHLD ignored")
+
+
+def check_killed(program):
+    """The command does not outlive dlprof, as when dlprof had become it."""
+    scratch, process = start(t.scratch(), t.PYTHON, "-c", "import os, time\n"
+                             "print(os.getpid(), flush=True)\ntime.sleep(60)")
+    child = int(process.stdout.readline())
+    process.kill()
+    process.communicate()
+    for _ in range(100):
+        try:
+            with open("/proc/{}/stat".format(child)) as file:
+                if file.read().rsplit(")", 1)[1].split()[0] == "Z":
+                    break
+        except OSError:
+            break
+        time.sleep(0.05)
+    else:
+        t.check(False, "the command outlives dlprof")
+
+
+def check_several(program):
+    """Ranks are one job; runs after each other are not, and the last is shown."""
+    ranks = "for r in 0 1; do RANK=$r {} & done; wait".format(" ".join(training(program)))
+    found = done(*start(t.scratch(), "sh", "-c", ranks))
+    t.check("2 ranks" in found[2], "ranks", found[2])
+    twice = "{0}; {0}".format(" ".join(training(program)))
+    found = done(*start(t.scratch(), "sh", "-c", twice))
+    t.check("2 runs were recorded; this is the last one" in found[2], "two runs", found[2])
+    t.equal(found[2].count(HEAD), 1, "two runs", found[2])
+
+
+def main():
+    t.need_shim()
+    program = os.path.join(t.scratch(), "training.py")
+    with open(program, "w") as file:
+        file.write(TRAINING)
+    check_ends(program)
+    check_quiet(program)
+    check_signals(program)
+    check_killed(program)
+    check_several(program)
+    t.finish()
+
+
+main()
