@@ -21,14 +21,15 @@ static const struct line_verb VERBS[LAUNCH_VERB_MAX] = {
 	[LAUNCH_NONE] = {"", "", "this list", .fewest = 0, .most = 0, .passes_on = true},
 	[LAUNCH_RUN] = {"run", "[--] CMD...", "run a command and record its loaders", .fewest = 1,
 			.most = -1, .passes_on = true,
-			.about = "Sets LD_PRELOAD, CUDA_INJECTION64_PATH and what the options say, runs the "
-				 "command, and prints its report on standard error when it has ended. "
-				 "Exit status, signals and terminal are the command's own; of the "
-				 "ranks of a job, each with its own dlprof run, the first prints. "
-				 "Other preloads are kept. Processes that the command starts inherit "
-				 "it all, so that torchrun, accelerate, srun and shell scripts work "
-				 "as they are; each rank gets a database of its "
-				 "own. Without a loader nothing is recorded and no file is made."},
+			.about = "Sets LD_PRELOAD, CUDA_INJECTION64_PATH and what the options "
+				 "say, runs the command, and prints its report on standard error "
+				 "when it has ended. Exit status, signals and terminal are the "
+				 "command's own; of the ranks of a job, each with its own dlprof "
+				 "run, the first prints. Other preloads are kept. Processes that "
+				 "the command starts inherit it all, so that torchrun, "
+				 "accelerate, srun and shell scripts work as they are; each rank "
+				 "gets a database of its own. Without a loader nothing is "
+				 "recorded and no file is made."},
 	[LAUNCH_DOCTOR] = {"doctor", "[[--] CMD...]",
 			   "would batches, files, decoders and the GPU be seen here?", .fewest = 0,
 			   .most = -1, .passes_on = true,
