@@ -133,31 +133,32 @@ static int take_fact(struct writer *writer, char *line)
 	return 0;
 }
 
-/* Whose patch points are in the list: "torch", or "torch,tensorflow". */
+/* Is a point of this package's modules in the list? "torch" is not of "torchdata.nodes". */
+static bool has_package(const char *points, const char *package)
+{
+	const size_t length = strlen(package);
+	const char *at = points;
+
+	while (at && (strncmp(at, package, length) != 0 || !strchr(".:", at[length]))) {
+		at = strchr(at, ',');
+		at = at ? at + 1 : NULL;
+	}
+	return at != NULL;
+}
+
+/* Whose patch points were found: "torch", or "torch,tensorflow". */
 static int write_frameworks(struct writer *writer, const char *found)
 {
-	static const struct {
-		const char *package, *name;
-	} known[] = {
-		{"torch.", "torch"}, {"torchdata.", "torchdata"}, {"tensorflow.", "tensorflow"},
-		{"keras.", "keras"}, {"mxnet.", "mxnet"},         {"nvidia.dali.", "dali"},
-		{"grain.", "grain"}, {"monai.", "monai"},
-		{"prefetch_generator:", "prefetch_generator"},
+	static const char *const frameworks[][2] = {
+#define FRAMEWORK(package, name) {package, name},
+#include "dlprof/frameworks.def"
+#undef FRAMEWORK
 	};
 	char list[120] = "";
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		const size_t length = strlen(known[i].package), used = strlen(list);
-		const char *at = found;
-
-		while (at && strncmp(at, known[i].package, length) != 0) {
-			at = strchr(at, ',');
-			at = at ? at + 1 : NULL;
-		}
-		if (at)
-			snprintf(list + used, sizeof(list) - used, "%s%s", used ? "," : "",
-				 known[i].name);
-	}
+	for (size_t i = 0; i < sizeof(frameworks) / sizeof(frameworks[0]); i++)
+		if (has_package(found, frameworks[i][0]))
+			list_add(list, sizeof(list), frameworks[i][1]);
 	return list[0] ? writer_meta(writer, "frameworks", list) : 0;
 }
 

@@ -160,6 +160,20 @@ def check_rooms():
             check((used, user) not in arrows, "a circle of folders:", pairs, arrows.get((used, user)))
 
 
+def check_frameworks():
+    """Every module that is patched has its framework's name."""
+    packages = re.findall(r'^FRAMEWORK\("([\w.]+)",', text("include/dlprof/frameworks.def"), re.M)
+    loaders = text("shim/python/loaders.def")
+    macros = dict(re.findall(r'^#define (\w+) "([\w.]+)"$', loaders, re.M))
+    modules = [macros.get(name) or name.strip('"') for name in
+               re.findall(r'^LOADER\(\w+, "[^"]*", ([\w.]+|"[^"]*"),', loaders, re.M)]
+    equal(len(modules), len(re.findall(r"^LOADER\(", loaders, re.M)), "rows of loaders.def, read")
+    modules += re.findall(r'^TARGET\("([^"]+)"', text("shim/python/targets.def"), re.M)
+    for module in modules:
+        check(any((module + ".").startswith(package + ".") for package in packages), module,
+              "is of no package in frameworks.def")
+
+
 def check_files():
     for path in list(files(*FOLDERS)) + ["meson.build"]:
         lines = text(path).splitlines()
@@ -282,6 +296,7 @@ def check_coverage(hooks):
 def main():
     check_includes()
     check_rooms()
+    check_frameworks()
     check_files()
     check_names()
     check_views()

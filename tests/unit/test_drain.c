@@ -256,6 +256,16 @@ static void note(struct dlprof_segment *segment, const char *notes)
 }
 
 /* The report of a job takes up the runs of all of its ranks. */
+Test(drain, names_the_frameworks_whose_modules_were_patched)
+{
+	note(consumer, "+paddle.io.reader:DataLoader.__iter__\n"
+		       "+torchdata.nodes.loader:LoaderIterator.next\n-torch.utils.data:x\n"
+		       "+prefetch_generator:BackgroundGenerator.run\n");
+	recover();
+	cr_assert(fake_run_ask(&run, "SELECT value = 'torchdata,prefetch_generator,paddle' "
+				     "FROM meta WHERE key = 'frameworks'"));
+}
+
 Test(drain, tells_nothing_of_a_run_that_it_took_up_before)
 {
 	struct fake_run first = run;
