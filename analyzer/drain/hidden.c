@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "drain/hidden.h"
 
-#include <elf.h>
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "drain/elf.h"
 #include "drain/list.h"
 #include "drain/maps.h"
 
@@ -55,10 +53,6 @@ static const struct {
 };
 
 #define MARK_COUNT (sizeof(marks) / sizeof(marks[0]))
-#define TEXT_BYTES 13 /* of the shortest; a shorter one would make all looks more */
-#define GRAM_BYTES sizeof(uint32_t)
-#define STRIDE	   (TEXT_BYTES - GRAM_BYTES + 1)
-#define HASH_BITS  14
 
 /* Of one run at a time: what has been looked at and what was found belongs to it. */
 static struct {
@@ -84,175 +78,63 @@ int hidden_reached(struct writer *writer, const char *library)
 	return writer_meta(writer, "decoders_patched", hidden.reached);
 }
 
-struct image {
-	const uint8_t *bytes;
-	size_t size;
-	const Elf64_Shdr *sections;
-	size_t section_count;
-	const Elf64_Shdr *names; /* of the sections; NULL: none */
-};
-
-static const void *part_of(const struct image *image, uint64_t offset, uint64_t size)
-{
-	if (offset > image->size || size > image->size - offset)
-		return NULL;
-	return image->bytes + offset;
-}
-
-static bool open_image(struct image *image)
-{
-	const Elf64_Ehdr *header = part_of(image, 0, sizeof(*header));
-
-	if (!header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
-	    header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_shoff % 8 ||
-	    header->e_shentsize != sizeof(Elf64_Shdr))
-		return false;
-	image->section_count = header->e_shnum;
-	image->sections =
-		part_of(image, header->e_shoff, (uint64_t)header->e_shnum * sizeof(Elf64_Shdr));
-	if (image->sections && header->e_shstrndx < image->section_count)
-		image->names = &image->sections[header->e_shstrndx];
-	return image->sections;
-}
-
 /*
  * Strings are where nothing may be written or run; tables for unwinding are there, too, 29 % of it
  * in PyTorch's modules.
  */
-static bool may_have_text(const struct image *image, const Elf64_Shdr *section)
+static bool may_have_text(const struct elf *elf, const Elf64_Shdr *section, uint64_t names)
 {
 	static const char table[] = ".eh_frame";
-	const char *name;
+	const char *name = elf_part(elf, names + section->sh_name, sizeof(table) - 1);
 
-	if (section->sh_type != SHT_PROGBITS ||
-	    (section->sh_flags & ~(uint64_t)(SHF_MERGE | SHF_STRINGS)) != SHF_ALLOC)
-		return false;
-	name = image->names && section->sh_name <= image->names->sh_size
-		       ? part_of(image, image->names->sh_offset + section->sh_name,
-				 sizeof(table) - 1)
-		       : NULL;
-	return !name || memcmp(name, table, sizeof(table) - 1) != 0;
+	return section->sh_type == SHT_PROGBITS &&
+	       (section->sh_flags & ~(uint64_t)(SHF_MERGE | SHF_STRINGS)) == SHF_ALLOC &&
+	       (!names || !name || memcmp(name, table, sizeof(table) - 1) != 0);
 }
 
-static uint32_t gram_at(const void *bytes)
-{
-	uint32_t gram;
-
-	memcpy(&gram, bytes, sizeof(gram));
-	return gram * UINT32_C(0x9e3779b1) >> (32 - HASH_BITS);
-}
-
-/* Which grams the first TEXT_BYTES of the texts have in them. */
-static const bool *grams(void)
-{
-	static bool table[1 << HASH_BITS];
-
-	for (size_t i = 0; i < MARK_COUNT; i++)
-		for (size_t at = 0; at < STRIDE; at++)
-			table[gram_at(marks[i].text + at)] = true;
-	return table;
-}
-
-/* Bits of the marks whose texts begin less than STRIDE bytes before `at`, or there. */
-static unsigned int find_texts_at(const uint8_t *bytes, size_t size, size_t at)
-{
-	unsigned int found = 0;
-
-	for (size_t i = 0; i < MARK_COUNT; i++) {
-		const char *text = marks[i].text;
-
-		for (size_t back = 0; back < STRIDE && back <= at; back++) {
-			const uint8_t *begin = bytes + at - back;
-
-			if (*begin == (uint8_t)*text && strlen(text) <= size - (at - back) &&
-			    memcmp(begin, text, strlen(text)) == 0)
-				found |= 1u << i;
-		}
-	}
-	return found;
-}
-
-/*
- * Bits of the marks whose texts are in there. Each has a gram of its own at a multiple of STRIDE;
- * no look waits for the one before, so that it takes little more than memory does.
- */
-static unsigned int find_texts(const uint8_t *bytes, size_t size)
-{
-	const bool *table = grams();
-	unsigned int found = 0;
-
-	for (size_t at = 0; at + GRAM_BYTES <= size; at += STRIDE)
-		if (__builtin_expect(table[gram_at(bytes + at)], 0))
-			found |= find_texts_at(bytes, size, at);
-	return found;
-}
-
-static bool has_code(const struct image *image)
+static bool has_code(const struct elf *elf)
 {
 	uint64_t bytes = 0;
 
-	for (size_t i = 0; i < image->section_count; i++)
-		if (image->sections[i].sh_flags & SHF_EXECINSTR)
-			bytes += image->sections[i].sh_size;
+	for (size_t i = 0; i < elf->section_count; i++)
+		if (elf->sections[i].sh_flags & SHF_EXECINSTR)
+			bytes += elf->sections[i].sh_size;
 	return bytes >= CODE_BYTES;
 }
 
-static unsigned int find_marks(const struct image *image)
+/* Bits of the marks whose texts are in there. */
+static unsigned int find_texts(const struct elf *elf)
 {
+	const Elf64_Ehdr *header = elf_part(elf, 0, sizeof(*header));
+	const uint64_t names = header && header->e_shstrndx < elf->section_count
+				       ? elf->sections[header->e_shstrndx].sh_offset
+				       : 0;
 	unsigned int found = 0;
 
-	for (size_t i = 0; i < image->section_count; i++) {
-		const Elf64_Shdr *section = &image->sections[i];
-		const void *bytes = part_of(image, section->sh_offset, section->sh_size);
+	for (size_t i = 0; i < elf->section_count; i++) {
+		const Elf64_Shdr *section = &elf->sections[i];
+		const void *bytes = elf_part(elf, section->sh_offset, section->sh_size);
 
-		if (bytes && may_have_text(image, section))
-			found |= find_texts(bytes, section->sh_size);
+		if (!bytes || !may_have_text(elf, section, names))
+			continue;
+		for (size_t k = 0; k < MARK_COUNT; k++)
+			if (!(found & 1u << k) && memmem(bytes, section->sh_size, marks[k].text,
+							 strlen(marks[k].text)))
+				found |= 1u << k;
 	}
 	return found;
 }
 
-static bool exports_in(const struct image *image, const Elf64_Shdr *section, const char *name)
-{
-	const Elf64_Sym *symbols = part_of(image, section->sh_offset, section->sh_size);
-	const Elf64_Shdr *names = section->sh_link < image->section_count
-					  ? &image->sections[section->sh_link]
-					  : NULL;
-	const char *strings = names ? part_of(image, names->sh_offset, names->sh_size) : NULL;
-	size_t size = strlen(name) + 1;
-
-	if (!symbols || !strings || section->sh_offset % 8)
-		return false;
-	for (size_t i = 0; i < section->sh_size / sizeof(*symbols); i++)
-		if (symbols[i].st_shndx != SHN_UNDEF && symbols[i].st_name <= names->sh_size &&
-		    size <= names->sh_size - symbols[i].st_name &&
-		    memcmp(strings + symbols[i].st_name, name, size) == 0)
-			return true;
-	return false;
-}
-
-static bool exports(const struct image *image, const char *name)
-{
-	for (size_t i = 0; i < image->section_count; i++)
-		if (image->sections[i].sh_type == SHT_DYNSYM)
-			return exports_in(image, &image->sections[i], name);
-	return false;
-}
-
 /* Its calls of what it exports go straight to itself. */
-static bool is_symbolic(const struct image *image)
+static bool is_symbolic(const struct elf *elf)
 {
-	for (size_t i = 0; i < image->section_count; i++) {
-		const Elf64_Shdr *section = &image->sections[i];
-		const Elf64_Dyn *entries = part_of(image, section->sh_offset, section->sh_size);
+	size_t count = 0;
+	const Elf64_Dyn *entries = elf_dynamic(elf, &count);
 
-		if (section->sh_type != SHT_DYNAMIC || !entries || section->sh_offset % 8)
-			continue;
-		for (size_t at = 0; at < section->sh_size / sizeof(*entries); at++)
-			if (entries[at].d_tag == DT_SYMBOLIC ||
-			    (entries[at].d_tag == DT_FLAGS &&
-			     (entries[at].d_un.d_val & DF_SYMBOLIC)))
-				return true;
-	}
+	for (size_t i = 0; entries && i < count; i++)
+		if (entries[i].d_tag == DT_SYMBOLIC ||
+		    (entries[i].d_tag == DT_FLAGS && (entries[i].d_un.d_val & DF_SYMBOLIC)))
+			return true;
 	return false;
 }
 
@@ -271,44 +153,23 @@ static bool is_named(const char *const *names, const char *path)
 	return false;
 }
 
-static int scan(const struct image *image, const char *path,
-		int (*found)(void *context, const char *library), void *context)
-{
-	unsigned int texts = has_code(image) ? find_marks(image) : 0;
-
-	for (size_t i = 0; i < MARK_COUNT; i++) {
-		int r;
-
-		if (!(texts & 1u << i) || is_named(marks[i].names, path) ||
-		    (exports(image, marks[i].symbol) && !is_symbolic(image)))
-			continue;
-		r = found(context, marks[i].library);
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
-
 /* Closes the file. */
 static int scan_file(int fd, const char *path, int (*found)(void *context, const char *library),
 		     void *context)
 {
-	struct image image = {0};
-	struct stat status;
-	void *bytes = MAP_FAILED;
-	int r = 0;
+	struct elf elf;
+	int r = elf_open(fd, &elf);
+	unsigned int texts;
 
-	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > CODE_BYTES &&
-	    status.st_size <= FILE_BYTES)
-		bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	close(fd);
-	if (bytes == MAP_FAILED)
+	if (r < 0)
 		return 0;
-	image.bytes = bytes;
-	image.size = (size_t)status.st_size;
-	if (open_image(&image))
-		r = scan(&image, path, found, context);
-	munmap(bytes, image.size);
+	texts = elf.size <= FILE_BYTES && has_code(&elf) ? find_texts(&elf) : 0;
+	for (size_t i = 0; r == 0 && i < MARK_COUNT; i++)
+		if ((texts & 1u << i) && !is_named(marks[i].names, path) &&
+		    (!elf_exports(&elf, marks[i].symbol) || is_symbolic(&elf)))
+			r = found(context, marks[i].library);
+	elf_close(&elf);
 	return r;
 }
 
@@ -344,8 +205,8 @@ static int note(void *context, const char *library)
 	return writer_note(module->writer, "info", text);
 }
 
-/* Once for each file, whichever process has it. */
-static bool is_new(const struct maps_line *line)
+/* Notes the file. True: it is to be looked at, once, whichever process has it. */
+static bool note_file(const struct maps_line *line)
 {
 	for (size_t i = hidden.seen_count; i-- > 0;)
 		if (hidden.seen[i].inode == line->inode && hidden.seen[i].device == line->device)
@@ -377,7 +238,7 @@ static int look_at(void *context, const struct maps_line *line)
 	look->paused = look->bytes > LOOK_BYTES;
 	if (look->paused)
 		return 1;
-	fd = is_new(line) ? maps_open(line->path, line->device, line->inode) : -1;
+	fd = note_file(line) ? maps_open(line->path, line->device, line->inode) : -1;
 	if (fd < 0)
 		return 0;
 	module.writer = look->writer;

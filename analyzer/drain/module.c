@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "drain/module.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "drain/elf.h"
 #include "drain/maps.h"
 #include "drain/pages.h"
 
@@ -177,8 +177,8 @@ static size_t read_headers(const struct mapping *mapping, Elf64_Phdr headers[HEA
 	Elf64_Ehdr file;
 
 	if (!read_file(mapping, 0, &file, sizeof(file)) ||
-	    memcmp(file.e_ident, ELFMAG, SELFMAG) != 0 || file.e_ident[EI_CLASS] != ELFCLASS64 ||
-	    file.e_phentsize != sizeof(Elf64_Phdr) || !file.e_phnum || file.e_phnum > HEADER_MAX ||
+	    !elf_is_readable(&file) || file.e_phentsize != sizeof(Elf64_Phdr) || !file.e_phnum ||
+	    file.e_phnum > HEADER_MAX ||
 	    !read_file(mapping, file.e_phoff, headers, file.e_phnum * sizeof(Elf64_Phdr)))
 		return 0;
 	for (size_t i = 0; i < file.e_phnum; i++) {

@@ -1,133 +1,60 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "launch/target.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
+
+#include "drain/elf.h"
 
 #define MOST_SCRIPTS 5
 #define FIRST_LINE   256 /* as much as the kernel reads */
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
 
-struct image {
-	const uint8_t *bytes;
-	size_t size;
-};
-
-static const void *part(const struct image *image, uint64_t offset, uint64_t size)
+static int open_file(const char *path, struct elf *ret)
 {
-	if (offset > image->size || size > image->size - offset)
-		return NULL;
-	return image->bytes + offset;
-}
-
-/* A string that ends within the file. */
-static const char *string_at(const struct image *image, uint64_t offset)
-{
-	if (offset >= image->size || !memchr(image->bytes + offset, 0, image->size - offset))
-		return NULL;
-	return (const char *)image->bytes + offset;
-}
-
-static int map_file(const char *path, struct image *ret)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC), r = 0;
-	struct stat status;
+	int fd = open(path, O_RDONLY | O_CLOEXEC), r;
 
 	if (fd < 0)
 		return -errno;
-	if (fstat(fd, &status) < 0)
-		r = -errno;
-	else if (!S_ISREG(status.st_mode))
-		r = S_ISDIR(status.st_mode) ? -EISDIR : -ENOEXEC;
-	*ret = (struct image){NULL, r ? 0 : (size_t)status.st_size};
-	if (ret->size) {
-		ret->bytes = mmap(NULL, ret->size, PROT_READ, MAP_PRIVATE, fd, 0);
-		if (ret->bytes == MAP_FAILED)
-			r = -errno;
-	}
+	r = elf_open(fd, ret);
 	close(fd);
 	return r;
 }
 
-static void unmap_file(struct image *image)
+static void take_needed(void *context, const char *name)
 {
-	if (image->size)
-		munmap((void *)image->bytes, image->size);
-}
+	struct target *target = context;
 
-static uint64_t file_offset(const struct image *image, const Elf64_Phdr *headers, size_t count,
-			    uint64_t address)
-{
-	for (size_t i = 0; i < count; i++)
-		if (headers[i].p_type == PT_LOAD && address >= headers[i].p_vaddr &&
-		    address - headers[i].p_vaddr < headers[i].p_filesz)
-			return address - headers[i].p_vaddr + headers[i].p_offset;
-	return image->size;
-}
-
-static void read_needed(const struct image *image, const Elf64_Phdr *headers, size_t count,
-			const Elf64_Phdr *dynamic, struct target *ret)
-{
-	const Elf64_Dyn *entries = part(image, dynamic->p_offset, dynamic->p_filesz);
-	size_t entry_count = dynamic->p_filesz / sizeof(*entries);
-	uint64_t strings = image->size;
-
-	if (!entries || dynamic->p_offset % 8)
-		return;
-	for (size_t i = 0; i < entry_count; i++)
-		if (entries[i].d_tag == DT_STRTAB)
-			strings = file_offset(image, headers, count, entries[i].d_un.d_ptr);
-	for (size_t i = 0; i < entry_count; i++) {
-		const char *name;
-
-		if (entries[i].d_tag != DT_NEEDED || entries[i].d_un.d_val > image->size)
-			continue;
-		name = string_at(image, strings + entries[i].d_un.d_val);
-		if (name && strncmp(name, "libasan", 7) == 0)
-			snprintf(ret->asan, sizeof(ret->asan), "%s", name);
-		if (name && strncmp(name, "libpython", 9) == 0)
-			ret->has_libpython = true;
-	}
+	if (strncmp(name, "libasan", 7) == 0)
+		snprintf(target->asan, sizeof(target->asan), "%s", name);
+	if (strncmp(name, "libpython", 9) == 0)
+		target->has_libpython = true;
 }
 
 /* Only of our own class is more than the header read: others fail by that alone. */
-static void read_elf(const struct image *image, struct target *ret)
+static void read_elf(const struct elf *elf, struct target *ret)
 {
-	const Elf64_Ehdr *header = part(image, 0, sizeof(*header));
-	const Elf64_Phdr *headers;
+	const Elf64_Ehdr *header = elf_part(elf, 0, sizeof(*header));
 
-	ret->elf_class = image->bytes[EI_CLASS];
+	ret->elf_class = elf->bytes[EI_CLASS];
 	if (!header)
 		return;
 	ret->machine = header->e_machine; /* in the same place in both classes */
-	if (ret->elf_class != ELFCLASS64 || header->e_phentsize != sizeof(*headers) ||
-	    header->e_phoff % 8)
-		return;
-	headers = part(image, header->e_phoff, (uint64_t)header->e_phnum * sizeof(*headers));
-	for (size_t i = 0; headers && i < header->e_phnum; i++) {
-		const char *loader;
+	for (size_t i = 0; i < elf->header_count; i++) {
+		const char *loader = elf->headers[i].p_type == PT_INTERP
+					     ? elf_string(elf, elf->headers[i].p_offset)
+					     : NULL;
 
-		if (headers[i].p_type == PT_DYNAMIC)
-			read_needed(image, headers, header->e_phnum, &headers[i], ret);
-		if (headers[i].p_type != PT_INTERP)
-			continue;
-		loader = string_at(image, headers[i].p_offset);
 		if (loader)
 			snprintf(ret->loader, sizeof(ret->loader), "%s", loader);
 	}
-}
-
-static bool is_elf(const struct image *image)
-{
-	return image->size > EI_NIDENT && memcmp(image->bytes, ELFMAG, SELFMAG) == 0;
+	elf_each_needed(elf, take_needed, ret);
 }
 
 /* The kernel gives such a program rights that its caller has not; ld.so then trusts no variable. */
@@ -144,18 +71,18 @@ static bool is_secure(const char *path)
 
 int target_read(const char *path, struct target *ret)
 {
-	struct image image;
+	struct elf elf;
 	int r;
 
 	*ret = (struct target){0};
 	snprintf(ret->path, sizeof(ret->path), "%.*s", PATH_MAX - 1, path);
-	r = map_file(path, &image);
+	r = open_file(path, &elf);
 	if (r < 0)
 		return r;
-	if (is_elf(&image))
-		read_elf(&image, ret);
+	if (elf_is(&elf))
+		read_elf(&elf, ret);
 	ret->is_secure = is_secure(path);
-	unmap_file(&image);
+	elf_close(&elf);
 	return 0;
 }
 
@@ -200,15 +127,15 @@ static int find_program(const char *name, char *ret, size_t size)
  * What the first line of a script runs: of `env`, that which env is to find. "" without such a
  * line; then a shell runs it.
  */
-static void read_first_line(const struct image *image, char *ret, size_t size)
+static void read_first_line(const struct elf *elf, char *ret, size_t size)
 {
 	char line[FIRST_LINE + 1], *state, *word;
-	size_t length = image->size < FIRST_LINE ? image->size : FIRST_LINE;
+	size_t length = elf->size < FIRST_LINE ? elf->size : FIRST_LINE;
 
 	snprintf(ret, size, "/bin/sh");
-	if (length < 3 || memcmp(image->bytes, "#!", 2) != 0)
+	if (length < 3 || memcmp(elf->bytes, "#!", 2) != 0)
 		return;
-	memcpy(line, image->bytes + 2, length - 2);
+	memcpy(line, elf->bytes + 2, length - 2);
 	line[length - 2] = '\0';
 	line[strcspn(line, "\n")] = '\0';
 	word = strtok_r(line, " \t", &state);
@@ -227,7 +154,7 @@ static void read_first_line(const struct image *image, char *ret, size_t size)
 int target_find(const char *name, struct target *ret)
 {
 	char path[2 * PATH_MAX], next[PATH_MAX], script[PATH_MAX] = "";
-	struct image image;
+	struct elf elf;
 	int r;
 
 	*ret = (struct target){0};
@@ -239,19 +166,19 @@ int target_find(const char *name, struct target *ret)
 			snprintf(ret->script, sizeof(ret->script), "%s", script);
 			return r;
 		}
-		r = map_file(path, &image);
+		r = open_file(path, &elf);
 		/* What may be run and not be read: nothing is known of it, and it may well work. */
-		if (r < 0 || is_elf(&image)) {
+		if (r < 0 || elf_is(&elf)) {
 			if (r == 0)
-				unmap_file(&image);
+				elf_close(&elf);
 			r = target_read(path, ret);
 			snprintf(ret->script, sizeof(ret->script), "%s", script);
 			return r;
 		}
 		if (!depth)
 			snprintf(script, sizeof(script), "%.*s", PATH_MAX - 1, path);
-		read_first_line(&image, next, sizeof(next));
-		unmap_file(&image);
+		read_first_line(&elf, next, sizeof(next));
+		elf_close(&elf);
 	}
 	return -ELOOP;
 }
@@ -298,43 +225,14 @@ const char *target_problem_fix(enum target_problem problem)
 	return PROBLEMS[problem].fix;
 }
 
-static bool defines(const struct image *image, const Elf64_Shdr *symbols, const Elf64_Shdr *strings,
-		    const char *symbol)
-{
-	const Elf64_Sym *at = part(image, symbols->sh_offset, symbols->sh_size);
-
-	if (!at || symbols->sh_offset % 8)
-		return false;
-	for (size_t i = 0; i < symbols->sh_size / sizeof(*at); i++) {
-		const char *name;
-
-		if (at[i].st_shndx == SHN_UNDEF)
-			continue;
-		name = string_at(image, strings->sh_offset + at[i].st_name);
-		if (name && strcmp(name, symbol) == 0)
-			return true;
-	}
-	return false;
-}
-
 bool target_exports(const char *path, const char *symbol)
 {
-	const Elf64_Ehdr *header;
-	const Elf64_Shdr *sections = NULL;
-	struct image image;
-	bool found = false;
+	struct elf elf;
+	bool found;
 
-	if (map_file(path, &image) < 0)
+	if (open_file(path, &elf) < 0)
 		return false;
-	header = part(&image, 0, sizeof(*header));
-	if (header && is_elf(&image) && header->e_ident[EI_CLASS] == ELFCLASS64 &&
-	    header->e_shentsize == sizeof(*sections) && header->e_shoff % 8 == 0)
-		sections = part(&image, header->e_shoff,
-				(uint64_t)header->e_shnum * sizeof(*sections));
-	for (size_t i = 0; sections && !found && i < header->e_shnum; i++)
-		if (sections[i].sh_type == SHT_DYNSYM && sections[i].sh_link < header->e_shnum)
-			found = defines(&image, &sections[i], &sections[sections[i].sh_link],
-					symbol);
-	unmap_file(&image);
+	found = elf_exports(&elf, symbol);
+	elf_close(&elf);
 	return found;
 }
