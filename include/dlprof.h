@@ -114,6 +114,19 @@ DLPROF_MARK(dlprof_step, (void), (void), ())
 /* A line in the database's view `mark`, with its time; cut after 87 bytes. NULL: nothing. */
 DLPROF_MARK(dlprof_mark, (const char *text), (const char *), (text))
 
+/*
+ * What the training thread of this process waited for data so far, by the report's account, up to
+ * where its last wait began; the host's clock. All 0 before its second batch. Any thread may ask.
+ */
+struct dlprof_account {
+	uint64_t batches;	/* of all threads */
+	uint64_t wait_ns;
+	uint64_t time_ns;	/* of which it waited; wait_ns / time_ns is the stall ratio */
+};
+
+/* Leaves *ret as it was where nothing is preloaded. */
+DLPROF_MARK(dlprof_account, (struct dlprof_account *ret), (struct dlprof_account *), (ret))
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/summary.h"
 
+#define DLPROF_SHIM
+#include "dlprof.h"
+
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,19 +82,28 @@ static const char *short_path(const char *path)
 	return path;
 }
 
-static void add_batches(struct text *line, bool by_gpu)
+void dlprof_account(struct dlprof_account *ret)
 {
 	const struct account *account = training();
-	const uint64_t time_ns = time_of(account);
-	const uint64_t waited_ns = account->last_waited_ns - account->first_waited_ns;
 
-	text_add_number(line, (int64_t)batch_count);
-	text_add(line, batch_count == 1 ? " batch" : " batches");
-	if (!time_ns)
+	ret->batches = batch_count;
+	ret->time_ns = time_of(account);
+	ret->wait_ns = account->last_waited_ns - account->first_waited_ns;
+}
+
+static void add_batches(struct text *line, bool by_gpu)
+{
+	struct dlprof_account so_far;
+
+	dlprof_account(&so_far);
+	text_add_number(line, (int64_t)so_far.batches);
+	text_add(line, so_far.batches == 1 ? " batch" : " batches");
+	if (!so_far.time_ns)
 		return;
 	/* What the GPU had to wait is the drain's to find out. */
 	text_add(line, by_gpu ? ", the host waited " : ", ");
-	text_add_number(line, (int64_t)((waited_ns * 100 + time_ns / 2) / time_ns));
+	text_add_number(line, (int64_t)((so_far.wait_ns * 100 + so_far.time_ns / 2) /
+					so_far.time_ns));
 	text_add(line, by_gpu ? " % of the time for data" : " % of the time waiting for data");
 }
 
