@@ -17,6 +17,8 @@
 #include "batch/nvtx.h"
 #include "batch/scope.h"
 #include "cuda/attach.h"
+#include "cuda/state.h"
+#include "cuda/writer.h"
 #include "python/audit.h"
 #include "python/patch.h"
 #include "record/activate.h"
@@ -71,10 +73,10 @@ void init_finish(void)
 		summary_print_unseen(audit_seen());
 		return;
 	}
-	attach_finish();
+	writer_finish();
 	if (activate_is_here())
 		segment_mark_end();
-	summary_print(attach_mode() == ATTACH_CUPTI);
+	summary_print(state_mode() == STATE_CUPTI);
 }
 
 /*

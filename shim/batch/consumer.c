@@ -7,9 +7,9 @@
 #include "base/clock.h"
 #include "base/sys.h"
 #include "base/text.h"
-#include "cuda/cudart.h"
 #include "python/identity.h"
 #include "record/activate.h"
+#include "record/launches.h"
 #include "record/run.h"
 #include "record/summary.h"
 
@@ -239,7 +239,7 @@ bool consumer_wait_begin_at(struct consumer *consumer, struct consumer_wait *wai
 
 	if (!thread)
 		return false;
-	cudart_new_step(thread);
+	launches_new_step(thread);
 	wait->stream = thread->stream;
 	wait->generation = thread->generation;
 	wait->task = thread->task;

@@ -4,13 +4,10 @@
 #include <stdatomic.h>
 
 #include "base/clock.h"
-#include "cuda/attach.h"
+#include "cuda/state.h"
 #include "record/activate.h"
+#include "record/launches.h"
 
-#define LAUNCHES_MOST 1024               /* to one record */
-#define LAUNCHES_NS   UINT64_C(10000000) /* ... which covers no more than this */
-
-_Atomic uint32_t cudart_steps;
 static _Atomic uint64_t launch_ticks;
 static _Atomic uint32_t announced; /* thread_life in which the drain was told who speaks */
 
@@ -51,8 +48,8 @@ static struct thread *enter(void)
 
 	if (!activate_on())
 		return NULL;
-	attach_host();
-	if (attach_mode() != ATTACH_HOST)
+	state_in_use();
+	if (state_mode() != STATE_HOST)
 		return NULL;
 	thread = thread_get();
 	before = announced;
@@ -70,40 +67,23 @@ static struct thread *enter(void)
 	return thread;
 }
 
-void cudart_send_launches(struct thread *thread)
-{
-	push(thread, DLPROF_EVENT_GPU_OPS, thread->launch_begin_ns, thread->launch_end_ns,
-	     DLPROF_GPU_WHAT(DLPROF_GPU_LAUNCH, 0, thread->launch_count), 0);
-	thread->launch_count = 0;
-}
-
 /* After the call: the first of a program brings CUDA up, and attaches us. */
 void cudart_launch(uint32_t graph)
 {
 	struct thread *thread;
 	uint64_t now_ns;
-	uint32_t step;
 
 	atomic_store_explicit(&launch_ticks, clock_ticks(), memory_order_relaxed);
 	thread = enter();
 	if (likely(!thread))
 		return;
-	now_ns = clock_now_ns();
-	if (graph) {
-		push(thread, DLPROF_EVENT_GPU_OPS, now_ns, now_ns,
-		     DLPROF_GPU_WHAT(DLPROF_GPU_GRAPH, 0, 0), 0);
+	if (!graph) {
+		launches_add(thread);
 		return;
 	}
-	step = atomic_load_explicit(&cudart_steps, memory_order_relaxed);
-	if (thread->launch_count &&
-	    (thread->launch_count == LAUNCHES_MOST || thread->launch_step != step ||
-	     now_ns - thread->launch_begin_ns > LAUNCHES_NS))
-		cudart_send_launches(thread);
-	if (!thread->launch_count++) {
-		thread->launch_begin_ns = now_ns;
-		thread->launch_step = step;
-	}
-	thread->launch_end_ns = now_ns;
+	now_ns = clock_now_ns();
+	push(thread, DLPROF_EVENT_GPU_OPS, now_ns, now_ns, DLPROF_GPU_WHAT(DLPROF_GPU_GRAPH, 0, 0),
+	     0);
 }
 
 void cudart_synced(uint64_t begin_ns, enum dlprof_gpu_kind kind)
@@ -112,11 +92,11 @@ void cudart_synced(uint64_t begin_ns, enum dlprof_gpu_kind kind)
 	uint64_t now_ns;
 
 	if (!thread && activate_on() && kind == DLPROF_GPU_SYNC_CONTEXT &&
-	    attach_lacks_device_sync())
+	    state_lacks_device_sync())
 		thread = thread_get();
 	if (!thread)
 		return;
-	cudart_step(thread);
+	launches_send(thread);
 	now_ns = clock_now_ns();
 	push(thread, DLPROF_EVENT_GPU_OPS, begin_ns, now_ns, DLPROF_GPU_WHAT(kind, 0, 0), 0);
 }
@@ -130,7 +110,7 @@ void cudart_copied(uint64_t begin_ns, uint64_t bytes, int kind)
 
 	if (!thread)
 		return;
-	cudart_step(thread);
+	launches_send(thread);
 	push(thread, DLPROF_EVENT_GPU_COPIES, begin_ns, clock_now_ns(),
 	     DLPROF_GPU_WHAT(copy, 0, kind == CUDART_ANYWHERE ? DLPROF_GPU_ANYWHERE : 0), bytes);
 }

@@ -11,15 +11,11 @@
 #ifndef CUDA_CUDART_H
 #define CUDA_CUDART_H
 
-#include <stdatomic.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "dlprof/event.h"
-#include "record/thread.h"
 
-/* When this process launched a kernel or a graph the last time, to a microsecond or so; 0: never.
- */
+/* When this process launched a kernel or a graph last, to a microsecond or so; 0: never. */
 uint64_t cudart_last_launch_ns(void);
 
 /* enum cudaMemcpyKind, as far as it matters. */
@@ -30,28 +26,9 @@ enum {
 	CUDART_ANYWHERE = 4,
 };
 
-/* For the wrappers. */
+/* For the wrappers, after the real call. `kind`: enum cudaMemcpyKind. */
 void cudart_launch(uint32_t graph);
 void cudart_synced(uint64_t begin_ns, enum dlprof_gpu_kind kind);
-/* `kind`: enum cudaMemcpyKind. */
 void cudart_copied(uint64_t begin_ns, uint64_t bytes, int kind);
-
-/* Sends the launches that were counted and not sent yet. */
-void cudart_send_launches(struct thread *thread);
-
-/* That began in this process. Launches of two never share a record, whatever thread they are of. */
-extern HIDDEN _Atomic uint32_t cudart_steps;
-
-static inline void cudart_step(struct thread *thread)
-{
-	if (unlikely(thread->launch_count))
-		cudart_send_launches(thread);
-}
-
-static inline void cudart_new_step(struct thread *thread)
-{
-	atomic_fetch_add_explicit(&cudart_steps, 1, memory_order_relaxed);
-	cudart_step(thread);
-}
 
 #endif

@@ -9,8 +9,8 @@
 #include "base/clock.h"
 #include "base/sys.h"
 #include "cuda/activity.h"
-#include "cuda/attach.h"
 #include "cuda/cupti.h"
+#include "cuda/state.h"
 #include "record/activate.h"
 #include "slots/dl.h"
 
@@ -23,6 +23,7 @@ static struct {
 	_Atomic uint64_t kinds;  /* bits: enabled by them */
 	_Atomic uint64_t changed_ns;
 	_Atomic uint32_t buffers_out;
+	_Atomic bool clock_changed;
 	cupti_request_function *_Atomic request;
 } theirs;
 
@@ -62,8 +63,8 @@ static void *find(const char *name)
 static void note_change(void)
 {
 	theirs.changed_ns = clock_now_ns();
-	if (attach_mode() == ATTACH_CUPTI)
-		attach_wake();
+	if (state_mode() == STATE_CUPTI)
+		state_wake();
 }
 
 bool manners_is_taken(void)
@@ -77,6 +78,11 @@ bool manners_is_free(uint64_t now_ns)
 
 	/* They may have called since the caller looked at the clock. */
 	return !theirs.kinds && now_ns >= changed_ns && now_ns - changed_ns >= QUIET_NS;
+}
+
+bool manners_take_clock_change(void)
+{
+	return atomic_exchange(&theirs.clock_changed, false);
 }
 
 uint32_t manners_buffers_out(void)
@@ -143,7 +149,7 @@ EXPORT int cuptiActivityRegisterCallbacks(cupti_request_function *request,
 	int r;
 
 	RESOLVE(cuptiActivityRegisterCallbacks);
-	if (attach_mode() != ATTACH_CUPTI || !request || !complete) {
+	if (state_mode() != STATE_CUPTI || !request || !complete) {
 		theirs.registered = request && complete;
 		/* The old ones stay, as buffers may still be on their way. */
 		if (theirs.registered)
@@ -152,7 +158,7 @@ EXPORT int cuptiActivityRegisterCallbacks(cupti_request_function *request,
 	}
 	/* First: who is just taking back what they left then sees that it must not. */
 	note_change();
-	attach_yield(theirs.kinds);
+	activity_yield(theirs.kinds);
 	remember(request, complete);
 	r = real.cuptiActivityRegisterCallbacks(request_theirs, activity_complete);
 	theirs.registered = true;
@@ -166,9 +172,9 @@ EXPORT int cuptiActivityEnable(int kind)
 
 	RESOLVE(cuptiActivityEnable);
 	/* They set their callbacks once, and we did after them. */
-	if (attach_mode() == ATTACH_CUPTI && theirs.registered && !attach_is_yielded()) {
+	if (state_mode() == STATE_CUPTI && theirs.registered && !state_is_yielded()) {
 		note_change();
-		attach_yield(theirs.kinds);
+		activity_yield(theirs.kinds);
 		manners_restore();
 	}
 	r = real.cuptiActivityEnable(kind);
@@ -220,8 +226,8 @@ EXPORT int cuptiFinalize(void)
 	int r;
 
 	RESOLVE(cuptiFinalize);
-	if (attach_mode() == ATTACH_CUPTI)
-		attach_yield(0);
+	if (state_mode() == STATE_CUPTI)
+		activity_yield(0);
 	r = real.cuptiFinalize();
 	theirs.kinds = 0;
 	theirs.registered = false;
@@ -235,8 +241,11 @@ EXPORT int cuptiActivityRegisterTimestampCallback(void *callback)
 	int r;
 
 	RESOLVE(cuptiActivityRegisterTimestampCallback);
-	attach_clock_changes();
+	/* What there is by the old clock. */
+	if (state_mode() == STATE_CUPTI && state_is_armed())
+		cupti.ActivityFlushAll(0);
 	r = real.cuptiActivityRegisterTimestampCallback(callback);
-	attach_clock_changed();
+	theirs.clock_changed = true;
+	note_change();
 	return r;
 }

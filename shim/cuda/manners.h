@@ -21,6 +21,9 @@ bool manners_is_free(uint64_t now_ns);
 /* Sets their callbacks again, as they had them. */
 void manners_restore(void);
 
+/* Whether they changed CUPTI's clock since this was last asked. */
+bool manners_take_clock_change(void);
+
 /* How many of their buffers CUPTI has: our records may be in there. */
 uint32_t manners_buffers_out(void);
 

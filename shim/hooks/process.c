@@ -9,7 +9,7 @@
  */
 #include "hooks/hook.h"
 
-#include "cuda/attach.h"
+#include "cuda/writer.h"
 #include "init.h"
 #include "record/segment.h"
 #include "slots/dl.h"
@@ -19,7 +19,7 @@
 	HOOK_EXPORT void hook_name(int status)                                                     \
 	{                                                                                          \
 		if (unlikely(activate_is_here())) {                                                \
-			attach_finish();                                                           \
+			writer_finish();                                                           \
 			segment_mark_end();                                                        \
 		}                                                                                  \
 		real.hook_name(status);                                                            \

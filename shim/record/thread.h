@@ -153,9 +153,9 @@ struct thread {
 	uint32_t generation;
 	uint32_t task;
 
-	/* Launches of kernels that were counted and not sent yet; cuda/cudart.c. */
+	/* Launches of kernels that were counted and not sent yet; launches.h. */
 	uint32_t launch_count;
-	uint32_t launch_step;	/* in which they were; cudart_steps */
+	uint32_t launch_step;	/* in which they were; launches_steps */
 	uint64_t launch_begin_ns, launch_end_ns;
 
 	struct thread_range ranges[THREAD_RANGE_MAX];	/* the outermost that are open */

@@ -93,7 +93,6 @@ HEIGHT = {"base": 0, "record": 1, "slots": 2, "batch": 2, "decode": 3, "hooks": 
 OPEN = {
     ("base/config.c", "record/segment.h"),
     ("base/log.c", "record/segment.h"),
-    ("batch/consumer.c", "cuda/cudart.h"),
     ("batch/consumer.c", "python/identity.h"),
     ("batch/consumer.h", "python/api.h"),
     ("batch/marks.c", "python/identity.h"),

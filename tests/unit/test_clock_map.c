@@ -177,7 +177,7 @@ static void look(uint64_t mono_ns)
 }
 
 /*
- * As activity.c does: a look a second and one before each reading. `from_ns` ago is the oldest
+ * As cupti_clock.c does: a look a second and one before each reading. `from_ns` ago is the oldest
  * record. Returns how many could be converted, of so many.
  */
 static int read_wild(uint64_t oldest_ns, int *ret_count)

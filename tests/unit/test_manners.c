@@ -9,10 +9,10 @@
 
 #include "base/clock.h"
 #include "cuda/activity.h"
-#include "cuda/attach.h"
 #include "cuda/cupti.h"
 #include "cuda/manners.h"
 #include "cuda/record.h"
+#include "cuda/state.h"
 #include "slots/dl.h"
 
 int cuptiActivityRegisterCallbacks(cupti_request_function *request,
@@ -26,12 +26,12 @@ static struct {
 	cupti_request_function *request;
 	cupti_complete_function *complete;
 	int result; /* of what follows */
-	int yields, clock_changes;
+	int yields, flushes;
 	uint64_t kept;
 	bool free_meanwhile; /* while the callbacks were registered */
 } real;
 
-static enum attach_mode mode = ATTACH_CUPTI;
+static enum state_mode mode = STATE_CUPTI;
 static bool yielded;
 static int requested, completed;
 static uint8_t theirs[64], copied[64];
@@ -86,9 +86,9 @@ Test(manners, they_have_their_buffers_and_we_know_of_them)
 /* They took the callbacks before we did, and do not think of doing so again. */
 Test(manners, who_only_enables_has_the_callbacks_again)
 {
-	mode = ATTACH_HOST;
+	mode = STATE_HOST;
 	cr_expect_eq(cuptiActivityRegisterCallbacks(request_one, complete_one), 0);
-	mode = ATTACH_CUPTI;
+	mode = STATE_CUPTI;
 	real.request = NULL; /* ours */
 	cr_expect_eq(cuptiActivityEnable(CUPTI_KIND_MEMCPY), 0);
 	cr_expect_eq(real.yields, 1);
@@ -114,16 +114,18 @@ Test(manners, a_shared_buffer_is_copied)
 
 Test(manners, what_is_no_takeover_is_passed_on)
 {
-	mode = ATTACH_HOST;
+	mode = STATE_HOST;
 	cr_expect_eq(cuptiActivityRegisterCallbacks(request_one, complete_one), 0);
 	cr_expect(real.request == request_one && real.complete == complete_one, "as it came");
 	cr_expect_eq(real.yields, 0);
-	mode = ATTACH_CUPTI;
+	mode = STATE_CUPTI;
 	real.result = 27;
 	cr_expect_eq(cuptiActivityEnable(10), 27, "the real answer");
 	cr_expect_not(manners_is_taken(), "what failed is not theirs");
 	cr_expect_eq(cuptiActivityRegisterTimestampCallback(NULL), 27);
-	cr_expect_eq(real.clock_changes, 2, "before and after");
+	cr_expect_eq(real.flushes, 1, "what there is by the old clock");
+	cr_expect(manners_take_clock_change());
+	cr_expect_not(manners_take_clock_change(), "once");
 }
 
 Test(manners, finalize_leaves_nobody_anything)
@@ -177,8 +179,15 @@ Test(manners, random_calls_agree_with_a_list)
 	}
 }
 
+static int real_flush(uint32_t flag)
+{
+	cr_expect_eq(flag, 0);
+	real.flushes++;
+	return 0;
+}
+
 /* What manners.c stands on. */
-struct cupti cupti;
+struct cupti cupti = {.ActivityFlushAll = real_flush};
 cupti_complete_function *_Atomic activity_their_complete;
 void (*_Atomic activity_share)(void *context, uint32_t stream, const uint8_t *buffer,
 				size_t valid_size);
@@ -219,35 +228,30 @@ void *cupti_mapped(void)
 	return NULL;
 }
 
-enum attach_mode attach_mode(void)
+enum state_mode state_mode(void)
 {
 	return mode;
 }
 
-void attach_wake(void)
+void state_wake(void)
 {
 }
 
-bool attach_is_yielded(void)
+bool state_is_yielded(void)
 {
 	return yielded;
 }
 
-void attach_yield(uint64_t keep)
+void activity_yield(uint64_t keep)
 {
 	real.yields++;
 	real.kept = keep;
 	yielded = true;
 }
 
-void attach_clock_changes(void)
+bool state_is_armed(void)
 {
-	real.clock_changes++;
-}
-
-void attach_clock_changed(void)
-{
-	real.clock_changes++;
+	return true;
 }
 
 void activity_request(uint8_t **buffer, size_t *size, size_t *max_records)

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cuda/coverage.h"
+
+#include <stddef.h>
+
+#include "base/clock.h"
+#include "base/config.h"
+#include "cuda/buffers.h"
+#include "cuda/cudart.h"
+#include "cuda/outbox.h"
+#include "cuda/reader.h"
+#include "cuda/state.h"
+
+#define MS             UINT64_C(1000000)
+#define SILENT_PERIODS 3
+#define SILENT_NS      (50 * MS)
+
+static struct {
+	uint64_t began_ns;
+	bool gap;
+	uint64_t gap_ns;     /* its begin */
+	uint64_t silence_ns; /* when it was noticed */
+	uint64_t launch_ns;  /* the last one at the last period */
+	uint64_t newest_ns;  /* what was reported by then */
+	uint32_t silent_periods;
+	uint64_t told_ns;
+} own;
+
+void coverage_begin(uint64_t when_ns)
+{
+	own.began_ns = when_ns;
+	outbox_state(DLPROF_GPU_ATTACHED, when_ns, NULL);
+}
+
+static void begin_gap(uint64_t when_ns, const char *why)
+{
+	if (own.gap)
+		return;
+	own.gap = true;
+	own.gap_ns = when_ns;
+	outbox_state(DLPROF_GPU_GAP_BEGIN, when_ns, why);
+}
+
+static void end_gap(uint64_t when_ns)
+{
+	if (!own.gap)
+		return;
+	own.gap = false;
+	own.silent_periods = 0;
+	outbox_state(DLPROF_GPU_GAP_END, when_ns, NULL);
+}
+
+void coverage_yielded(uint64_t when_ns)
+{
+	begin_gap(when_ns, "another user of CUPTI");
+}
+
+void coverage_regained(void)
+{
+	end_gap(clock_now_ns());
+}
+
+/* The host launched, `ns` or more after the end of the last operation that was reported. */
+static bool is_behind(uint64_t ns)
+{
+	return config.cuda != CONFIG_CUDA_MEMCPY &&
+	       cudart_last_launch_ns() > reader_newest_ns() + ns;
+}
+
+/* ... long after, and not just when we began. */
+static bool is_silent(void)
+{
+	return is_behind(SILENT_NS) && cudart_last_launch_ns() > own.began_ns + SILENT_NS;
+}
+
+/* Up to the end of the last operation that was reported all is known. */
+static void begin_silence(void)
+{
+	const uint64_t newest_ns = reader_newest_ns();
+
+	begin_gap(newest_ns > own.began_ns ? newest_ns : own.began_ns, "CUPTI reports nothing");
+}
+
+/*
+ * What was missing came after all, and there was no gap; but if CUPTI still holds a buffer from
+ * before, only newer ones came, and that never will.
+ */
+static void end_silence(void)
+{
+	own.silent_periods = 0;
+	if (!own.gap || state_yielded_ns())
+		return;
+	end_gap(buffers_abandon(own.silence_ns) ? reader_newest_ns() : own.gap_ns);
+}
+
+/*
+ * Silent for long: somebody took CUPTI's buffers behind our back, or it still holds one of ours
+ * that is not full yet. As long as any come, late as they are, nobody did.
+ */
+void coverage_look_for_silence(void)
+{
+	const uint64_t launch_ns = cudart_last_launch_ns(), newest_ns = reader_newest_ns();
+	const bool launched = launch_ns > own.launch_ns + SILENT_NS;
+	const bool heard = newest_ns > own.newest_ns;
+
+	own.launch_ns = launch_ns;
+	own.newest_ns = newest_ns;
+	if (heard || !is_silent()) {
+		end_silence();
+		return;
+	}
+	own.silent_periods += launched;
+	if (own.silent_periods < SILENT_PERIODS || own.gap)
+		return;
+	begin_silence();
+	own.silence_ns = clock_now_ns();
+}
+
+static void tell(uint64_t complete_ns)
+{
+	if (complete_ns <= own.told_ns)
+		return;
+	own.told_ns = complete_ns;
+	outbox_state(DLPROF_GPU_COMPLETE, complete_ns, NULL);
+}
+
+void coverage_tell(void)
+{
+	/*
+	 * The last launch was not reported, though CUPTI has no buffer for it to be in: it is not
+	 * known yet how far all is known.
+	 */
+	if (!own.gap && !buffers_out() && is_behind(MS))
+		return;
+	tell(buffers_complete_ns(clock_now_ns()));
+}
+
+void coverage_end(void)
+{
+	if (state_is_armed()) {
+		if (is_silent())
+			begin_silence();
+		else
+			end_silence();
+	}
+	tell(clock_now_ns());
+}

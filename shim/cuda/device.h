@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* device.h - what the driver says of a GPU: its name, and where it is. */
+#ifndef CUDA_DEVICE_H
+#define CUDA_DEVICE_H
+
+#include <stdint.h>
+
+/*
+ * Into the meta table, once for each. Its place is what tells the devices of several processes
+ * apart. For devices that were seen to work: cuInit() is over by then.
+ */
+void device_note(uint32_t device);
+
+#endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cuda/reader.h"
+
+#include <string.h>
+
+#include "cuda/api.h"
+#include "cuda/buffers.h"
+#include "cuda/cupti.h"
+#include "cuda/cupti_clock.h"
+#include "cuda/device.h"
+#include "cuda/outbox.h"
+#include "cuda/pack.h"
+#include "cuda/record.h"
+#include "record/tally.h"
+#include "record/thread.h"
+
+static struct pack pack;
+static uint64_t newest_ns;
+
+/* A call of the host has no part in whether the GPU's records come: it is not the newest. */
+static bool convert_call(uint64_t *begin, uint64_t *end)
+{
+	const bool good = cupti_clock_convert(begin, end);
+
+	outbox_counts.bad += !good;
+	return good;
+}
+
+static bool convert(uint64_t *begin, uint64_t *end)
+{
+	const bool good = convert_call(begin, end);
+
+	if (good && *end > newest_ns)
+		newest_ns = *end;
+	return good;
+}
+
+static void take_kernel(const uint8_t *at)
+{
+	const char *name = record_KERNEL_name(at);
+	uint64_t begin = record_KERNEL_start(at), end = record_KERNEL_end(at);
+	uint32_t device = record_KERNEL_deviceId(at);
+	struct thread *thread = thread_get();
+	enum dlprof_gpu_kind kind = DLPROF_GPU_KERNEL;
+
+	if (!convert(&begin, &end))
+		return;
+	if (!name)
+		name = "";
+	if (strncmp(name, "nccl", 4) == 0)
+		kind = DLPROF_GPU_NCCL;
+	if (thread)
+		tally_kernel(thread, name, end - begin);
+	device_note(device);
+	pack_op(&pack, (int32_t)device, begin, end,
+		DLPROF_GPU_WHAT(kind, record_KERNEL_streamId(at), 0));
+}
+
+static void take_copy(const uint8_t *at)
+{
+	uint64_t begin = record_MEMCPY_start(at), end = record_MEMCPY_end(at);
+	uint8_t copy = record_MEMCPY_copyKind(at);
+	enum dlprof_gpu_kind kind = DLPROF_GPU_COPY;
+	uint32_t id = 0;
+
+	if (!convert(&begin, &end))
+		return;
+	if (copy == CUPTI_COPY_HTOD || copy == CUPTI_COPY_HTOA)
+		kind = DLPROF_GPU_H2D;
+	else if (copy == CUPTI_COPY_DTOH || copy == CUPTI_COPY_ATOH)
+		kind = DLPROF_GPU_D2H;
+	if (kind == DLPROF_GPU_H2D && record_MEMCPY_srcKind(at) == CUPTI_MEMORY_PAGEABLE)
+		id = DLPROF_GPU_PAGEABLE;
+	device_note(record_MEMCPY_deviceId(at));
+	pack_copy(&pack, (int32_t)record_MEMCPY_deviceId(at), begin, end,
+		  DLPROF_GPU_WHAT(kind, record_MEMCPY_streamId(at), id), record_MEMCPY_bytes(at));
+}
+
+static void take_copy_between(const uint8_t *at)
+{
+	uint64_t begin = record_MEMCPY2_start(at), end = record_MEMCPY2_end(at);
+
+	if (convert(&begin, &end))
+		pack_copy(&pack, (int32_t)record_MEMCPY2_deviceId(at), begin, end,
+			  DLPROF_GPU_WHAT(DLPROF_GPU_COPY, record_MEMCPY2_streamId(at),
+					  DLPROF_GPU_PEER),
+			  record_MEMCPY2_bytes(at));
+}
+
+static void take_memset(const uint8_t *at)
+{
+	uint64_t begin = record_MEMSET_start(at), end = record_MEMSET_end(at);
+
+	if (convert(&begin, &end))
+		pack_copy(&pack, (int32_t)record_MEMSET_deviceId(at), begin, end,
+			  DLPROF_GPU_WHAT(DLPROF_GPU_MEMSET, record_MEMSET_streamId(at), 0),
+			  record_MEMSET_bytes(at));
+}
+
+static void take_sync(const uint8_t *at)
+{
+	static const uint8_t of_type[] = {
+		[CUPTI_SYNC_EVENT] = DLPROF_GPU_SYNC_EVENT,
+		[CUPTI_SYNC_STREAM] = DLPROF_GPU_SYNC_STREAM,
+		[CUPTI_SYNC_CONTEXT] = DLPROF_GPU_SYNC_CONTEXT,
+	};
+	uint64_t begin = record_SYNC_start(at), end = record_SYNC_end(at);
+	uint32_t type = record_SYNC_type(at);
+
+	/* A stream that waits for an event does not block the host. */
+	if (type >= sizeof(of_type) || !of_type[type])
+		return;
+	if (convert(&begin, &end))
+		pack_op(&pack, -1, begin, end,
+			DLPROF_GPU_WHAT(of_type[type], record_SYNC_streamId(at), 0));
+}
+
+static void take_graph(const uint8_t *at)
+{
+	uint64_t begin = record_GRAPH_start(at), end = record_GRAPH_end(at);
+
+	device_note(record_GRAPH_deviceId(at));
+	if (convert(&begin, &end))
+		pack_op(&pack, (int32_t)record_GRAPH_deviceId(at), begin, end,
+			DLPROF_GPU_WHAT(DLPROF_GPU_GRAPH, record_GRAPH_streamId(at),
+					record_GRAPH_graphId(at)));
+}
+
+static void take_call(const uint8_t *at, enum dlprof_gpu_kind kind)
+{
+	uint64_t begin = record_API_start(at), end = record_API_end(at);
+
+	if (convert_call(&begin, &end))
+		pack_op(&pack, -1, begin, end, DLPROF_GPU_WHAT(kind, 0, record_API_threadId(at)));
+}
+
+static void take_record(const uint8_t *at)
+{
+	enum dlprof_gpu_kind call;
+
+	outbox_counts.records++;
+	switch (record_kind(at)) {
+	case CUPTI_KIND_KERNEL:
+	case CUPTI_KIND_CONCURRENT_KERNEL:
+		take_kernel(at);
+		break;
+	case CUPTI_KIND_MEMCPY:
+		take_copy(at);
+		break;
+	case CUPTI_KIND_MEMCPY2:
+		take_copy_between(at);
+		break;
+	case CUPTI_KIND_MEMSET:
+		take_memset(at);
+		break;
+	case CUPTI_KIND_SYNCHRONIZATION:
+		take_sync(at);
+		break;
+	case CUPTI_KIND_GRAPH_TRACE:
+		take_graph(at);
+		break;
+	case CUPTI_KIND_DRIVER:
+	case CUPTI_KIND_RUNTIME:
+		call = api_kind(record_kind(at), record_API_cbid(at));
+		if (call)
+			take_call(at, call);
+		else
+			outbox_counts.records--;
+		break;
+	case CUPTI_KIND_OVERHEAD:
+		if (record_OVERHEAD_end(at) >= record_OVERHEAD_start(at))
+			outbox_counts.overhead_ns +=
+				record_OVERHEAD_end(at) - record_OVERHEAD_start(at);
+		break;
+	default:
+		outbox_counts.records--;
+	}
+}
+
+void reader_read(void)
+{
+	uint8_t *buffer;
+	size_t size;
+
+	if (!pack.push)
+		pack_init(&pack, outbox_push, NULL);
+	while ((buffer = buffers_take(&size))) {
+		const uint8_t *at = NULL;
+
+		cupti_clock_check();
+		while (cupti.ActivityGetNextRecord(buffer, size, &at) == 0)
+			take_record(at);
+		buffers_free(buffer);
+	}
+	pack_flush(&pack);
+}
+
+uint64_t reader_newest_ns(void)
+{
+	return newest_ns;
+}

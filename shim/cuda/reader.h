@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* reader.h - reads the buffers that CUPTI gave back, and sends what is in them to the drain. Of the
+ * writing thread. */
+#ifndef CUDA_READER_H
+#define CUDA_READER_H
+
+#include <stdint.h>
+
+/* Reads all that came back. */
+void reader_read(void);
+
+/* The end of the newest operation that was read; 0: none was. */
+uint64_t reader_newest_ns(void);
+
+#endif

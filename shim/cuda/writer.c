@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cuda/writer.h"
+
+#include <dlfcn.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+
+#include "base/clock.h"
+#include "base/sys.h"
+#include "cuda/activity.h"
+#include "cuda/coverage.h"
+#include "cuda/cupti_clock.h"
+#include "cuda/manners.h"
+#include "cuda/reader.h"
+#include "cuda/state.h"
+#include "record/segment.h"
+#include "slots/dl.h"
+
+#define MS         UINT64_C(1000000)
+#define NS         UINT64_C(1000000000)
+#define FINISH_NS  (2 * NS)
+#define YIELDED_NS (20 * MS) /* another user is looked after this often */
+
+static _Atomic uint32_t finish;
+static _Atomic uint32_t finished; /* futex of the thread that ends the process */
+
+static void wait_until(_Atomic uint32_t *futex, uint32_t seen, uint64_t when_ns)
+{
+	uint64_t now_ns = clock_now_ns();
+	struct timespec time;
+
+	if (when_ns <= now_ns)
+		return;
+	time.tv_sec = (time_t)((when_ns - now_ns) / NS);
+	time.tv_nsec = (long)((when_ns - now_ns) % NS);
+	sys_call4(SYS_futex, futex, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, seen, &time);
+}
+
+/* The other user is done. Ours are the callbacks again, and the kinds. */
+static void take_back(void)
+{
+	activity_mute(true);
+	if (activity_arm() == 0) {
+		state_arm();
+		/* Somebody came back in that moment: theirs must be the last word. */
+		if (!manners_is_free(clock_now_ns())) {
+			activity_yield(UINT64_MAX);
+			manners_restore();
+		}
+	}
+	activity_mute(false);
+	if (state_is_armed())
+		cupti_clock_look(true);
+}
+
+/* What another user of CUPTI did. */
+static void look_after_others(uint64_t now_ns)
+{
+	if (manners_take_clock_change())
+		cupti_clock_look(true);
+	if (state_is_yielded()) {
+		coverage_yielded(state_yielded_ns());
+		if (manners_is_free(now_ns))
+			take_back();
+	}
+	/* Their buffers may hold records of ours until CUPTI gave them back. */
+	if (state_is_armed() && state_yielded_ns() && !manners_buffers_out()) {
+		state_forget_yield();
+		coverage_regained();
+	}
+}
+
+static void do_period(void)
+{
+	cupti_clock_look(false);
+	if (!state_is_armed())
+		return;
+	activity_flush(false);
+	reader_read();
+	coverage_look_for_silence();
+}
+
+static void write_last(void)
+{
+	if (state_is_armed()) {
+		cupti_clock_look(false);
+		activity_flush(false);
+		reader_read();
+		activity_flush(true);
+	}
+	reader_read();
+	coverage_end();
+}
+
+static void *write_records(void *unused)
+{
+	/* cuInit() is under way on the thread that made this one: nothing is asked of CUPTI yet. */
+	uint64_t next_ns = clock_now_ns() + ACTIVITY_PERIOD_MS * MS;
+
+	cupti_clock_look(true);
+	while (!finish) {
+		const uint32_t seen = state_wakes;
+		const uint64_t now_ns = clock_now_ns();
+
+		if (now_ns >= next_ns) {
+			next_ns = now_ns + ACTIVITY_PERIOD_MS * MS;
+			do_period();
+		}
+		look_after_others(now_ns);
+		reader_read();
+		coverage_tell();
+		wait_until(&state_wakes, seen, state_is_yielded() ? now_ns + YIELDED_NS : next_ns);
+	}
+	write_last();
+	finished = 1;
+	sys_call3(SYS_futex, &finished, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1);
+	/* Stays until the process is gone: nothing of ours may end while CUPTI may call it. */
+	for (;;)
+		sys_call4(SYS_ppoll, NULL, 0, NULL, NULL);
+	return unused;
+}
+
+void writer_finish(void)
+{
+	uint64_t limit_ns = clock_now_ns() + FINISH_NS;
+
+	if (state_mode() != STATE_CUPTI || atomic_exchange(&finish, 1))
+		return;
+	state_wake();
+	while (!finished && clock_now_ns() < limit_ns)
+		wait_until(&finished, 0, limit_ns);
+	if (!finished)
+		segment_note(
+			'w',
+			"CUPTI did not give back its last records: the end of the run lacks the "
+			"GPU's side");
+}
+
+static void finish_at_exit(void *unused)
+{
+	(void)unused;
+	writer_finish();
+}
+
+/* Runs before what CUDA registered to take itself down, since it is registered later. */
+static void call_at_exit(void)
+{
+	int (*at_exit)(void (*)(void *), void *, void *) =
+		(int (*)(void (*)(void *), void *, void *))dl_real(RTLD_DEFAULT, "__cxa_atexit");
+
+	if (at_exit)
+		at_exit(finish_at_exit, NULL, NULL);
+}
+
+/* pthread_create() and __cxa_atexit() are libc's, but not linked: a program without CUDA has no
+ * use for them. */
+int writer_start(void)
+{
+	int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) =
+		(int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))dl_real(
+			RTLD_DEFAULT, "pthread_create");
+	uint64_t all = ~UINT64_C(0), before;
+	pthread_t thread;
+	int r;
+
+	if (!create)
+		return -1;
+	/* No handler of the host runs in it. */
+	sys_call4(SYS_rt_sigprocmask, SIG_BLOCK, &all, &before, sizeof(all));
+	r = create(&thread, NULL, write_records, NULL);
+	sys_call4(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(before));
+	if (r == 0)
+		call_at_exit();
+	return r;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * launches.h - launches of kernels that a thread made, as the host saw them: counted, and sent as
+ * one record a step and thread.
+ */
+#ifndef LAUNCHES_H
+#define LAUNCHES_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "base/sys.h"
+#include "record/thread.h"
+
+/* Steps that began in this process. Launches of two never share a record, whatever thread they are
+ * of. */
+extern HIDDEN _Atomic uint32_t launches_steps;
+
+void launches_add(struct thread *thread);
+
+/* What was counted and not sent yet. */
+void launches_send_all(struct thread *thread);
+
+static inline void launches_send(struct thread *thread)
+{
+	if (unlikely(thread->launch_count))
+		launches_send_all(thread);
+}
+
+static inline void launches_new_step(struct thread *thread)
+{
+	atomic_fetch_add_explicit(&launches_steps, 1, memory_order_relaxed);
+	launches_send(thread);
+}
+
+#endif
