@@ -65,6 +65,6 @@ int cores_update(struct cores *cores, struct writer *writer, struct segment *con
 	now.others_ns += (now.busy_ns - cores->busy_ns) - (now.used_ns - cores->used_ns);
 	now.of_ns += (int64_t)(now_ns - cores->seen_ns);
 	*cores = now;
-	r = writer_meta_number(writer, "other_cpu_ns", now.others_ns > 0 ? now.others_ns : 0);
-	return r < 0 ? r : writer_meta_number(writer, "other_cpu_of_ns", now.of_ns);
+	r = writer_meta_number(writer, META_OTHER_CPU_NS, now.others_ns > 0 ? now.others_ns : 0);
+	return r < 0 ? r : writer_meta_number(writer, META_OTHER_CPU_OF_NS, now.of_ns);
 }

@@ -45,26 +45,26 @@ static int begin_run(struct writer *writer, const struct segment *segment, const
 	const struct dlprof_header *header = segment->header;
 	char id[160];
 	const struct {
-		const char *key;
+		enum meta key;
 		const char *text;	/* NULL: the number counts */
 		int64_t number;
 	} rows[] = {
-		{"schema", NULL, DB_SCHEMA_VERSION},
-		{"dlprof_version", header->version, 0},
-		{"run_id", id, 0},
-		{"command", header->command, 0},
-		{"host", header->host, 0},
-		{"kernel", header->kernel, 0},
-		{"cpus", NULL, cpus},
-		{"cpu_limit_milli", NULL, limit_milli},
-		{"affinity", NULL, affinity},
-		{"start_ns", NULL, (int64_t)header->created_ns},
-		{"start_unix_ns", NULL, (int64_t)header->created_unix_ns},
-		{"clock", "host", 0},
-		{"pid", NULL, header->pid},
-		{"segments", folder, 0},
-		{"rank", NULL, header->rank < 0 ? 0 : header->rank},
-		{"local_rank", NULL, header->local_rank < 0 ? 0 : header->local_rank},
+		{META_SCHEMA, NULL, DB_SCHEMA_VERSION},
+		{META_VERSION, header->version, 0},
+		{META_RUN_ID, id, 0},
+		{META_COMMAND, header->command, 0},
+		{META_HOST, header->host, 0},
+		{META_KERNEL, header->kernel, 0},
+		{META_CPUS, NULL, cpus},
+		{META_CPU_LIMIT_MILLI, NULL, limit_milli},
+		{META_AFFINITY, NULL, affinity},
+		{META_START_NS, NULL, (int64_t)header->created_ns},
+		{META_START_UNIX_NS, NULL, (int64_t)header->created_unix_ns},
+		{META_CLOCK, "host", 0},
+		{META_PID, NULL, header->pid},
+		{META_SEGMENTS, folder, 0},
+		{META_RANK, NULL, header->rank < 0 ? 0 : header->rank},
+		{META_LOCAL_RANK, NULL, header->local_rank < 0 ? 0 : header->local_rank},
 	};
 	int r;
 
@@ -112,25 +112,15 @@ int facts_begin(struct writer *writer, const struct segment *segment, const char
 	return r < 0 ? r : writer_process(writer, &row);
 }
 
-/* "KEY VALUE": what the process itself knows of CUDA. */
+/* "KEY VALUE": what the process itself knows of the run. */
 static int take_fact(struct writer *writer, char *line)
 {
-	static const char *const keys[] = {
-		"cuda_mode",	 "cuda_reason", "cuda_level", "cuda_level_reason",
-		"cupti_version", "gpu",		"nvtx"};
 	char *value = strchr(line, ' ');
 
 	if (!value)
 		return 0;
 	*value++ = '\0';
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		if (strcmp(line, keys[i]) == 0)
-			return writer_meta(writer, keys[i], value);
-	/* "gpu.N": a device by its number. */
-	if (strncmp(line, "gpu.", 4) == 0 && line[4] && strspn(line + 4, "0123456789") <= 2 &&
-	    !line[4 + strspn(line + 4, "0123456789")])
-		return writer_meta(writer, line, value);
-	return 0;
+	return writer_meta_noted(writer, line, value);
 }
 
 /* Is a point of this package's modules in the list? "torch" is not of "torchdata.nodes". */
@@ -159,7 +149,7 @@ static int write_frameworks(struct writer *writer, const char *found)
 	for (size_t i = 0; i < sizeof(frameworks) / sizeof(frameworks[0]); i++)
 		if (has_package(found, frameworks[i][0]))
 			list_add(list, sizeof(list), frameworks[i][1]);
-	return list[0] ? writer_meta(writer, "frameworks", list) : 0;
+	return list[0] ? writer_meta(writer, META_FRAMEWORKS, list) : 0;
 }
 
 static void take_point(struct facts *facts, bool is_found, const char *point)
@@ -210,9 +200,9 @@ static int take_notes(struct facts *facts, struct writer *writer, struct segment
 		}
 	}
 	if (r == 0 && facts->found[0])
-		r = writer_meta(writer, "patch_found", facts->found);
+		r = writer_meta(writer, META_PATCH_FOUND, facts->found);
 	if (r == 0 && (facts->found[0] || facts->missing[0]))
-		r = writer_meta(writer, "patch_missing", facts->missing);
+		r = writer_meta(writer, META_PATCH_MISSING, facts->missing);
 	if (r == 0)
 		r = write_frameworks(writer, facts->found);
 	if (whole || segment->dead || segment->header->notes_bytes == DLPROF_NOTES_BYTES)
@@ -293,5 +283,5 @@ int facts_finish(struct writer *writer, struct db *db, uint64_t end_ns)
 	free(loaders);
 	if (r == 0)
 		r = pack_write(db);
-	return r < 0 ? r : writer_meta_number(writer, "end_ns", (int64_t)end_ns);
+	return r < 0 ? r : writer_meta_number(writer, META_END_NS, (int64_t)end_ns);
 }

@@ -453,7 +453,7 @@ static int write_batch(struct gpu *gpu, struct process *process, const struct gp
 	fill(process, batch, &step, &values);
 	if (values.gpu_busy_ns != WRITE_UNKNOWN && !gpu->clock_noted) {
 		gpu->clock_noted = true;
-		r = writer_meta(gpu->writer, "clock", "gpu");
+		r = writer_meta(gpu->writer, META_CLOCK, "gpu");
 	}
 	if (r == 0)
 		r = writer_gpu_step(gpu->writer, &values);
@@ -522,15 +522,15 @@ static int write_meta(struct gpu *gpu)
 		overhead_ns += sane(process->sums.overhead_ns);
 	}
 	const struct {
-		const char *key;
+		enum meta key;
 		int64_t number;
 	} rows[] = {
-		{"cuda_records", (int64_t)record_count},
-		{"cuda_bad_ts", (int64_t)bad_count},
-		{"cuda_dropped", (int64_t)dropped_count},
-		{"cuda_own_drop", (int64_t)own_drop_count},
-		{"cuda_overhead_ns", (int64_t)overhead_ns},
-		{"gpu_busy_is_upper_bound", bound},
+		{META_CUDA_RECORDS, (int64_t)record_count},
+		{META_CUDA_BAD_TS, (int64_t)bad_count},
+		{META_CUDA_DROPPED, (int64_t)dropped_count},
+		{META_CUDA_OWN_DROP, (int64_t)own_drop_count},
+		{META_CUDA_OVERHEAD_NS, (int64_t)overhead_ns},
+		{META_GPU_BUSY_IS_UPPER_BOUND, bound},
 	};
 
 	for (size_t i = 0; seen && r == 0 && i < sizeof(rows) / sizeof(rows[0]); i++)

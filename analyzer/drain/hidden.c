@@ -75,7 +75,7 @@ int hidden_reached(struct writer *writer, const char *library)
 {
 	if (!list_add(hidden.reached, sizeof(hidden.reached), library))
 		return 0;
-	return writer_meta(writer, "decoders_patched", hidden.reached);
+	return writer_meta(writer, META_DECODERS_PATCHED, hidden.reached);
 }
 
 /*
@@ -197,7 +197,7 @@ static int note(void *context, const char *library)
 	snprintf(text, sizeof(text), "%s in %s", library, base_name(module->path));
 	if (!list_add(hidden.hidden, sizeof(hidden.hidden), text))
 		return 0;
-	r = writer_meta(module->writer, "decoders_hidden", hidden.hidden);
+	r = writer_meta(module->writer, META_DECODERS_HIDDEN, hidden.hidden);
 	if (r < 0)
 		return r;
 	snprintf(text, sizeof(text), "decoder %s inside %s cannot be observed directly", library,

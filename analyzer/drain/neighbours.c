@@ -231,8 +231,8 @@ static bool find_group(struct neighbours *n, struct segment *const *segments, si
 
 static int write_all(const struct neighbours *n, struct writer *writer)
 {
-	static const char *const keys[2][2] = {{"main_ran_ns", "main_waited_ns"},
-					       {"workers_ran_ns", "workers_waited_ns"}};
+	static const enum meta keys[2][2] = {{META_MAIN_RAN_NS, META_MAIN_WAITED_NS},
+					     {META_WORKERS_RAN_NS, META_WORKERS_WAITED_NS}};
 	char text[NEIGHBOURS_KINDS * 64] = "";
 	size_t used = 0;
 	int r;
@@ -242,11 +242,11 @@ static int write_all(const struct neighbours *n, struct writer *writer)
 					 i ? ";" : "", n->kinds[i].is_group ? 'g' : 't',
 					 n->kinds[i].weight, n->kinds[i].ran_ns / n->of_ns,
 					 n->kinds[i].wanted_ns / n->of_ns);
-	r = writer_meta(writer, "neighbours", text);
+	r = writer_meta(writer, META_NEIGHBOURS, text);
 	if (r == 0)
-		r = writer_meta_number(writer, "main_cpu_ns", (int64_t)n->main_ns);
+		r = writer_meta_number(writer, META_MAIN_CPU_NS, (int64_t)n->main_ns);
 	if (r == 0)
-		r = writer_meta_number(writer, "main_cpu_of_ns", (int64_t)n->of_ns);
+		r = writer_meta_number(writer, META_MAIN_CPU_OF_NS, (int64_t)n->of_ns);
 	for (size_t i = 0; r == 0 && i < 2; i++) {
 		r = writer_meta_number(writer, keys[i][0], (int64_t)n->ran_ns[i]);
 		if (r == 0)

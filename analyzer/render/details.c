@@ -385,7 +385,6 @@ static void add_place(const struct report *report, struct outline *o)
 	outline_item(o, "Rank", "%" PRId64, run->rank);
 	outline_item(o, "Processes", "%" PRId64, run->process_count);
 	add_named(o, "Run", run->id);
-	add_named(o, "Overhead", run->overhead);
 	outline_item(o, "Recorded by", "dlprof %s", run->version ? run->version : "?");
 }
 

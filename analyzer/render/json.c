@@ -223,17 +223,6 @@ static void add_coverage(struct jsonw *json, const struct report *report)
 	jsonw_close(json, '}');
 }
 
-static void add_overhead(struct jsonw *json, const struct run_info *run)
-{
-	if (!run->overhead) {
-		jsonw_null(json, "overhead");
-		return;
-	}
-	jsonw_open(json, "overhead", '{');
-	jsonw_string(json, "estimate", run->overhead);
-	jsonw_close(json, '}');
-}
-
 static void add_ranks(struct jsonw *json, const struct report *report)
 {
 	const struct finding *finding = &report->finding;
@@ -290,7 +279,7 @@ void report_json(const struct report *report, FILE *out)
 	gpu_json(report, &json);
 	advise_json(report, &json);
 	add_coverage(&json, report);
-	add_overhead(&json, &report->run);
+	jsonw_null(&json, "overhead");
 	add_ranks(&json, report);
 	add_loaders(&json, report);
 	jsonw_close(&json, '}');

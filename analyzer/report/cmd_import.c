@@ -130,19 +130,23 @@ static int write_row(struct import *import, const struct table_row *row)
 static int write_meta(struct import *import, const struct facts *facts)
 {
 	const struct {
-		const char *key;
+		enum meta key;
 		int64_t value;
 	} numbers[] = {
-		{"schema", DB_SCHEMA_VERSION}, {"rank", import->rank}, {"start_ns", 0},
-		{"end_ns", import->time_ns},   {"cpus", facts->cores}, {"sync", facts->sync},
-		{"epochs", facts->epochs},
+		{META_SCHEMA, DB_SCHEMA_VERSION},
+		{META_RANK, import->rank},
+		{META_START_NS, 0},
+		{META_END_NS, import->time_ns},
+		{META_CPUS, facts->cores},
+		{META_SYNC, facts->sync},
+		{META_EPOCHS, facts->epochs},
 	};
-	int r = writer_meta(import->writer, "dlprof_version", DLPROF_VERSION);
+	int r = writer_meta(import->writer, META_VERSION, DLPROF_VERSION);
 
 	if (r == 0)
-		r = writer_meta(import->writer, "clock", import->has_gpu ? "gpu" : "host");
+		r = writer_meta(import->writer, META_CLOCK, import->has_gpu ? "gpu" : "host");
 	if (r == 0)
-		r = writer_meta(import->writer, "frameworks", "imported");
+		r = writer_meta(import->writer, META_FRAMEWORKS, "imported");
 	for (size_t i = 0; r == 0 && i < sizeof(numbers) / sizeof(*numbers); i++)
 		if (numbers[i].value != WRITE_UNKNOWN)
 			r = writer_meta_number(import->writer, numbers[i].key, numbers[i].value);

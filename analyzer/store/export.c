@@ -5,6 +5,7 @@
 #include <sqlite3.h>
 #include <string.h>
 
+#include "store/meta.h"
 #include "store/rows.h"
 #include "store/schema.h"
 
@@ -35,7 +36,7 @@ static enum redact_kind kind_of(sqlite3_stmt *stmt, const char *view, int i)
 	if (strcmp(view, "meta") != 0)
 		return redact_kind_of_column(view, sqlite3_column_name(stmt, i));
 	key = rows_text(stmt, 0, REDACT_NOT);
-	return !i ? REDACT_NOT : key ? redact_kind_of_meta(key) : REDACT_OTHER;
+	return !i ? REDACT_NOT : key ? meta_redact_kind(key) : REDACT_OTHER;
 }
 
 static void take_cell(sqlite3_stmt *stmt, const char *view, int i, struct export_cell *ret)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "store/pack.h"
+#include "store/meta.h"
 #include "store/rows.h"
 
 #define ANY_SQL "SELECT 1 FROM t_gpu_step LIMIT 1"
@@ -64,12 +65,6 @@ static const char *const CALLS_SQL[2] = ROWS_ORDERS(
 	" USING (loader_id, epoch, task)",
 	")");
 
-static const char META_SQL[] =
-	"SELECT key, value FROM t_meta WHERE key IN ('gpu', 'cuda_mode', 'cuda_reason',"
-	" 'cuda_level',"
-	" 'cuda_level_reason', 'cupti_version', 'cuda_records', 'cuda_bad_ts', 'cuda_dropped', "
-	"'cuda_own_drop',"
-	" 'gpu_busy_is_upper_bound')";
 static const char GAP_SQL[] = "SELECT COUNT(*), TOTAL(MAX(0, end_ns - begin_ns) * 1.0) FROM t_gap "
 			      "WHERE begin_ns IS NOT NULL";
 static const char WHY_SQL[] =
@@ -209,45 +204,21 @@ int gpu_bars_read(struct db *db, const struct batch_filter *filter, size_t each,
 	return r < 0 ? r : 0;
 }
 
-static int take_meta(struct gpu_info *info, sqlite3_stmt *stmt)
-{
-	const struct {
-		const char *key;
-		char **text;
-		int64_t *number;
-	} fields[] = {
-		{"gpu", .text = &info->device},
-		{"cuda_mode", .text = &info->mode},
-		{"cuda_reason", .text = &info->reason},
-		{"cuda_level", .text = &info->level},
-		{"cuda_level_reason", .text = &info->level_reason},
-		{"cupti_version", .number = &info->cupti_version},
-		{"cuda_records", .number = &info->record_count},
-		{"cuda_bad_ts", .number = &info->bad_count},
-		{"cuda_dropped", .number = &info->dropped_count},
-		{"cuda_own_drop", .number = &info->own_drop_count},
-	};
-	const char *key = rows_text(stmt, 0, REDACT_NOT);
-	const char *value = key ? rows_text(stmt, 1, redact_kind_of_meta(key)) : NULL;
-	size_t i;
-
-	if (!value)
-		return 0;
-	if (strcmp(key, "gpu_busy_is_upper_bound") == 0)
-		info->is_upper_bound = sqlite3_column_int64(stmt, 1) != 0;
-	for (i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
-		if (strcmp(key, fields[i].key) != 0)
-			continue;
-		if (fields[i].number) {
-			*fields[i].number = sqlite3_column_int64(stmt, 1);
-		} else if (!*fields[i].text) {
-			*fields[i].text = strdup(value);
-			if (!*fields[i].text)
-				return -ENOMEM;
-		}
-	}
-	return 0;
-}
+#define FIELD(id, name) {META_##id, offsetof(struct gpu_info, name)}
+static const struct meta_field FIELDS[] = {
+	FIELD(GPU, device),
+	FIELD(CUDA_MODE, mode),
+	FIELD(CUDA_REASON, reason),
+	FIELD(CUDA_LEVEL, level),
+	FIELD(CUDA_LEVEL_REASON, level_reason),
+	FIELD(CUPTI_VERSION, cupti_version),
+	FIELD(CUDA_RECORDS, record_count),
+	FIELD(CUDA_BAD_TS, bad_count),
+	FIELD(CUDA_DROPPED, dropped_count),
+	FIELD(CUDA_OWN_DROP, own_drop_count),
+	FIELD(GPU_BUSY_IS_UPPER_BOUND, upper_bound),
+};
+#define FIELD_COUNT (sizeof(FIELDS) / sizeof(*FIELDS))
 
 static int read_gaps(struct db *db, struct gpu_info *info)
 {
@@ -272,23 +243,11 @@ static int read_gaps(struct db *db, struct gpu_info *info)
 
 int gpu_info_read(struct db *db, size_t most_kernels, struct gpu_info *ret_info)
 {
-	sqlite3_stmt *stmt = NULL;
 	int r;
 
-	*ret_info = (struct gpu_info){
-		.cupti_version = QUERY_UNKNOWN,
-		.record_count = QUERY_UNKNOWN,
-		.bad_count = QUERY_UNKNOWN,
-		.dropped_count = QUERY_UNKNOWN,
-		.own_drop_count = QUERY_UNKNOWN,
-	};
-	r = first_row(db, META_SQL, &stmt);
-	while (r == 1) {
-		r = take_meta(ret_info, stmt);
-		if (r == 0)
-			r = rows_next(stmt);
-	}
-	sqlite3_finalize(stmt);
+	*ret_info = (struct gpu_info){0};
+	r = meta_read(db, ret_info, FIELDS, FIELD_COUNT);
+	ret_info->is_upper_bound = ret_info->upper_bound != QUERY_UNKNOWN && ret_info->upper_bound;
 	if (r == 0)
 		r = read_gaps(db, ret_info);
 	return r < 0 ? r : tally_list_read(db, "kernel", most_kernels, &ret_info->kernels);
@@ -296,11 +255,7 @@ int gpu_info_read(struct db *db, size_t most_kernels, struct gpu_info *ret_info)
 
 void gpu_info_done(struct gpu_info *info)
 {
-	free(info->device);
-	free(info->mode);
-	free(info->reason);
-	free(info->level);
-	free(info->level_reason);
+	meta_free(info, FIELDS, FIELD_COUNT);
 	tally_list_done(&info->kernels);
 	memset(info, 0, sizeof(*info));
 }

@@ -29,6 +29,7 @@ struct gpu_info {
 	int64_t bad_count;      /* records with impossible times, left out */
 	int64_t dropped_count;  /* by CUPTI */
 	int64_t own_drop_count; /* by us */
+	int64_t upper_bound;    /* as it stands in the database */
 	bool is_upper_bound;    /* busy times: graphs are recorded as wholes */
 	/* Times of which nothing is known of the GPU. */
 	int64_t gap_count;

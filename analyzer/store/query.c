@@ -11,11 +11,9 @@
 #include <string.h>
 
 #include "store/cores.h"
+#include "store/meta.h"
 #include "store/pack.h"
 #include "store/rows.h"
-
-/* Everything a run tells of itself. */
-static const char META_SQL[] = "SELECT key, value FROM t_meta";
 
 static const char COUNT_SQL[] = "SELECT (SELECT CAST(TOTAL(count) AS INTEGER) FROM t_loss"
 				"  WHERE what = 'events'),"
@@ -71,113 +69,51 @@ static const char EPOCHS_SQL[] =
 static const char NOTES_SQL[] = "SELECT text FROM t_note"
 				" WHERE level IN ('doubt', 'warning') ORDER BY level, rowid";
 
-/* NULL stays NULL. */
-static int text_column(sqlite3_stmt *stmt, int i, enum redact_kind kind, char **ret_text)
-{
-	const char *text = rows_text(stmt, i, kind);
-	char *copy = NULL;
-
-	if (text) {
-		copy = strdup(text);
-		if (!copy)
-			return -ENOMEM;
-	}
-	free(*ret_text);
-	*ret_text = copy;
-	return 0;
-}
-
-static int take_meta(struct run_info *run, sqlite3_stmt *stmt)
-{
-	const struct {
-		const char *key;
-		char **text;
-		int64_t *number;
-	} fields[] = {
-		{"run_id", .text = &run->id},
-		{"dlprof_version", .text = &run->version},
-		{"command", .text = &run->command},
-		{"host", .text = &run->host},
-		{"kernel", .text = &run->kernel},
-		{"frameworks", .text = &run->frameworks},
-		{"clock", .text = &run->clock},
-		{"gpu", .text = &run->gpu},
-		{"gpu.0", .text = &run->gpu_place},
-		{"patch_missing", .text = &run->patch_missing},
-		{"decoders_patched", .text = &run->decoders_seen},
-		{"decoders_hidden", .text = &run->decoders_hidden},
-		{"overhead", .text = &run->overhead},
-		{"nvtx", .text = &run->nvtx},
-		{"start_unix_ns", .number = &run->start_unix_ns},
-		{"start_ns", .number = &run->start_ns},
-		{"end_ns", .number = &run->end_ns},
-		{"cpus", .number = &run->cpus},
-		{"cpu_limit_milli", .number = &run->cpu_limit_milli},
-		{"main_cpu_ns", .number = &run->main_cpu_ns},
-		{"main_cpu_of_ns", .number = &run->main_cpu_of_ns},
-		{"other_cpu_ns", .number = &run->other_cpu_ns},
-		{"other_cpu_of_ns", .number = &run->other_cpu_of_ns},
-		{"affinity", .number = &run->affinity},
-		{"main_ran_ns", .number = &run->ran_ns[0]},
-		{"main_waited_ns", .number = &run->waited_ns[0]},
-		{"workers_ran_ns", .number = &run->ran_ns[1]},
-		{"workers_waited_ns", .number = &run->waited_ns[1]},
-		{"neighbours", .text = &run->neighbours},
-	};
-	const char *key = rows_text(stmt, 0, REDACT_NOT);
-	const char *text;
-	size_t i;
-
-	if (key && strcmp(key, "sync") == 0) {
-		text = rows_text(stmt, 1, REDACT_NOT);
-		run->synchronous = !text ? -1 : strcmp(text, "0") != 0;
-		return 0;
-	}
-	for (i = 0; key && i < sizeof(fields) / sizeof(*fields); i++) {
-		if (strcmp(key, fields[i].key) != 0)
-			continue;
-		if (fields[i].text)
-			return text_column(stmt, 1, redact_kind_of_meta(key), fields[i].text);
-		if (sqlite3_column_type(stmt, 1) != SQLITE_NULL)
-			*fields[i].number = sqlite3_column_int64(stmt, 1);
-		return 0;
-	}
-	return 0;
-}
-
-static int query_meta(struct db *db, struct run_info *run)
-{
-	sqlite3_stmt *stmt = NULL;
-	int r;
-
-	r = rows_prepare(db, META_SQL, &stmt);
-	while (r == 0 && (r = rows_next(stmt)) == 1)
-		r = take_meta(run, stmt);
-	sqlite3_finalize(stmt);
-	return r;
-}
+#define FIELD(id, name) {META_##id, offsetof(struct run_info, name)}
+static const struct meta_field FIELDS[] = {
+	FIELD(RUN_ID, id),
+	FIELD(VERSION, version),
+	FIELD(COMMAND, command),
+	FIELD(HOST, host),
+	FIELD(KERNEL, kernel),
+	FIELD(FRAMEWORKS, frameworks),
+	FIELD(CLOCK, clock),
+	FIELD(GPU, gpu),
+	FIELD(GPU_0, gpu_place),
+	FIELD(PATCH_MISSING, patch_missing),
+	FIELD(DECODERS_PATCHED, decoders_seen),
+	FIELD(DECODERS_HIDDEN, decoders_hidden),
+	FIELD(NVTX, nvtx),
+	FIELD(START_UNIX_NS, start_unix_ns),
+	FIELD(START_NS, start_ns),
+	FIELD(END_NS, end_ns),
+	FIELD(CPUS, cpus),
+	FIELD(CPU_LIMIT_MILLI, cpu_limit_milli),
+	FIELD(MAIN_CPU_NS, main_cpu_ns),
+	FIELD(MAIN_CPU_OF_NS, main_cpu_of_ns),
+	FIELD(OTHER_CPU_NS, other_cpu_ns),
+	FIELD(OTHER_CPU_OF_NS, other_cpu_of_ns),
+	FIELD(AFFINITY, affinity),
+	FIELD(MAIN_RAN_NS, ran_ns[0]),
+	FIELD(MAIN_WAITED_NS, waited_ns[0]),
+	FIELD(WORKERS_RAN_NS, ran_ns[1]),
+	FIELD(WORKERS_WAITED_NS, waited_ns[1]),
+	FIELD(NEIGHBOURS, neighbours),
+	FIELD(SYNC, synchronous),
+};
+#define FIELD_COUNT (sizeof(FIELDS) / sizeof(*FIELDS))
 
 int query_run(struct db *db, struct run_info *ret_run)
 {
 	sqlite3_stmt *stmt = NULL;
 	int r;
 
-	*ret_run = (struct run_info){
-		.start_unix_ns = QUERY_UNKNOWN,
-		.start_ns = QUERY_UNKNOWN,
-		.end_ns = QUERY_UNKNOWN,
-		.cpus = QUERY_UNKNOWN,
-		.cpu_limit_milli = QUERY_UNKNOWN,
-		.main_cpu_ns = QUERY_UNKNOWN,
-		.main_cpu_of_ns = QUERY_UNKNOWN,
-		.other_cpu_ns = QUERY_UNKNOWN,
-		.other_cpu_of_ns = QUERY_UNKNOWN,
-		.affinity = QUERY_UNKNOWN,
-		.ran_ns = {QUERY_UNKNOWN, QUERY_UNKNOWN},
-		.waited_ns = {QUERY_UNKNOWN, QUERY_UNKNOWN},
-		.synchronous = -1,
-	};
-	r = query_meta(db, ret_run);
+	*ret_run = (struct run_info){0};
+	r = meta_read(db, ret_run, FIELDS, FIELD_COUNT);
+	if (ret_run->synchronous == QUERY_UNKNOWN)
+		ret_run->synchronous = -1;
+	else
+		ret_run->synchronous = ret_run->synchronous != 0;
 	if (r < 0)
 		goto fail;
 
@@ -203,21 +139,7 @@ fail:
 
 void run_info_done(struct run_info *run)
 {
-	free(run->id);
-	free(run->version);
-	free(run->command);
-	free(run->host);
-	free(run->kernel);
-	free(run->frameworks);
-	free(run->clock);
-	free(run->gpu);
-	free(run->gpu_place);
-	free(run->patch_missing);
-	free(run->decoders_seen);
-	free(run->decoders_hidden);
-	free(run->overhead);
-	free(run->nvtx);
-	free(run->neighbours);
+	meta_free(run, FIELDS, FIELD_COUNT);
 	memset(run, 0, sizeof(*run));
 }
 
@@ -480,7 +402,7 @@ int query_notes(struct db *db, char ***ret_notes, size_t *ret_count)
 		}
 		notes = grown;
 		notes[count] = NULL;
-		r = text_column(stmt, 0, REDACT_TEXT, &notes[count]);
+		r = rows_copy(stmt, 0, REDACT_TEXT, &notes[count]);
 		if (r == 0 && notes[count])
 			count++;
 	}

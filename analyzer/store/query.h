@@ -38,7 +38,6 @@ struct run_info {
 	char *decoders_seen;		/* comma-separated: their calls were observed */
 	char *decoders_hidden;		/* "LIBRARY in MODULE,...": copies that could not be */
 	char *nvtx;			/* "recorded", or why its ranges are not though asked for */
-	char *overhead;			/* what recording cost, as the run estimated it */
 	int64_t start_unix_ns;
 	int64_t start_ns;
 	int64_t end_ns;			/* QUERY_UNKNOWN while it records */
@@ -52,7 +51,7 @@ struct run_info {
 	int64_t ran_ns[2];		/* first threads of main process and workers had a core */
 	int64_t waited_ns[2];		/* ... could have run and had none */
 	char *neighbours;		/* as drain/neighbours.h has it */
-	int32_t synchronous;		/* the consumer waits for its steps to end; -1: unknown */
+	int64_t synchronous;		/* the consumer waits for its steps to end; -1: unknown */
 	int64_t rank;
 	int64_t lost_count;		/* events that were dropped, all kinds */
 	int64_t process_count;

@@ -232,30 +232,6 @@ const char *redact(enum redact_kind kind, const char *text)
 	}
 }
 
-enum redact_kind redact_kind_of_meta(const char *key)
-{
-	static const struct {
-		const char *key;
-		enum redact_kind kind;
-	} keys[] = {
-		{"command", REDACT_COMMAND}, {"host", REDACT_HOST},
-		{"segments", REDACT_FOLDER}, {"job_id", REDACT_JOB},
-		{"run_id", REDACT_TEXT},     {"dlprof_version", REDACT_TEXT},
-		{"kernel", REDACT_TEXT},     {"clock", REDACT_TEXT},
-		{"frameworks", REDACT_TEXT}, {"gpu", REDACT_TEXT},
-		{"nvtx", REDACT_TEXT},       {"overhead", REDACT_TEXT},
-	};
-	static const char *const families[] = {"patch_", "decoders_", "cuda_", "gpu.", "gpu_"};
-
-	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
-		if (strcmp(key, keys[i].key) == 0)
-			return keys[i].kind;
-	for (size_t i = 0; i < sizeof(families) / sizeof(*families); i++)
-		if (strncmp(key, families[i], strlen(families[i])) == 0)
-			return REDACT_TEXT;
-	return REDACT_OTHER;
-}
-
 enum redact_kind redact_kind_of_column(const char *view, const char *column)
 {
 	if (strcmp(column, "command") == 0)

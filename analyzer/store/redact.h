@@ -35,8 +35,7 @@ bool redact_is_on(void);
 /* What to show of `text`, which may be NULL; lives as long as the program or as `text`. */
 const char *redact(enum redact_kind kind, const char *text);
 
-/* The kind of a meta row's value, and of a column of a view. What is not known is not shown. */
-enum redact_kind redact_kind_of_meta(const char *key);
+/* The kind of a column of a view; of a row of `meta`: meta.h. */
 enum redact_kind redact_kind_of_column(const char *view, const char *column);
 
 #endif

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/rows.h"
 
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "analysis/clamp.h"
 
 static const char BY_TASK_SQL[] =
@@ -27,6 +31,18 @@ int rows_ask(struct db *db, const char *sql, int64_t value, sqlite3_stmt **ret_s
 	if (r == 0)
 		r = db_errno(sqlite3_bind_int64(*ret_stmt, 1, value));
 	return r < 0 ? r : rows_next(*ret_stmt);
+}
+
+int rows_copy(sqlite3_stmt *stmt, int i, enum redact_kind kind, char **ret_text)
+{
+	const char *text = rows_text(stmt, i, kind);
+	char *copy = text ? strdup(text) : NULL;
+
+	if (text && !copy)
+		return -ENOMEM;
+	free(*ret_text);
+	*ret_text = copy;
+	return 0;
 }
 
 static int is_by_task(struct db *db, int64_t loader_id, bool *ret)

@@ -25,6 +25,9 @@ static inline const char *rows_text(sqlite3_stmt *stmt, int i, enum redact_kind 
 	return redact(kind, (const char *)sqlite3_column_text(stmt, i));
 }
 
+/* A copy of it in place of *ret_text, which is freed; NULL stays NULL. 0 or -ENOMEM. */
+int rows_copy(sqlite3_stmt *stmt, int i, enum redact_kind kind, char **ret_text);
+
 /* QUERY_UNKNOWN for what is no number. */
 static inline int64_t rows_int(sqlite3_stmt *stmt, int i)
 {

@@ -203,12 +203,19 @@ static int finish(sqlite3_stmt *statement)
 	return (r & 0xff) == SQLITE_CONSTRAINT ? 0 : db_errno(r);
 }
 
-int writer_meta(struct writer *writer, const char *key, const char *value)
+int writer_meta(struct writer *writer, enum meta key, const char *value)
 {
+	return finish(bind(writer, STATEMENT_META, "ss", meta_key(key), value));
+}
+
+int writer_meta_noted(struct writer *writer, const char *key, const char *value)
+{
+	if (!meta_is_noted(meta_find(key)))
+		return 0;
 	return finish(bind(writer, STATEMENT_META, "ss", key, value));
 }
 
-int writer_meta_number(struct writer *writer, const char *key, int64_t value)
+int writer_meta_number(struct writer *writer, enum meta key, int64_t value)
 {
 	char text[24];
 

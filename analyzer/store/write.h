@@ -13,6 +13,7 @@
 
 #include "store/columns.h"
 #include "store/db.h"
+#include "store/meta.h"
 
 #define WRITE_UNKNOWN INT64_MIN
 
@@ -21,8 +22,11 @@ struct writer;
 int writer_open(struct db *db, struct writer **ret_writer);
 void writer_close(struct writer *writer);
 
-int writer_meta(struct writer *writer, const char *key, const char *value);
-int writer_meta_number(struct writer *writer, const char *key, int64_t value);
+int writer_meta(struct writer *writer, enum meta key, const char *value);
+int writer_meta_number(struct writer *writer, enum meta key, int64_t value);
+
+/* "KEY VALUE" of a recorded process, if it may say that (meta.def). */
+int writer_meta_noted(struct writer *writer, const char *key, const char *value);
 
 struct process_row {
 	int64_t pid, start_ticks, ppid, worker_id, loader_id, stream, start_ns, end_ns;

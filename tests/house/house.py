@@ -173,6 +173,25 @@ def check_frameworks():
               "is of no package in frameworks.def")
 
 
+def check_meta():
+    """A meta key that C or SQL names is a row of meta.def, and every row is written."""
+    table = text("include/dlprof/meta.def")
+    found = re.findall(r'^META\((\w+), "([\w.]+)", \w+, (\w+), ".*"\)$', table, re.M)
+    equal(len(found), len(re.findall(r"^META\(", table, re.M)), "rows of meta.def that can be read")
+    keys = {key: by for _, key, by in found}
+    named = set()
+    for path in files("shim", endings=(".c",)):
+        for key in re.findall(r"""segment_note\('m', "([\w.]+) |\bnote\("([\w.]+)",""", text(path)):
+            check(keys.get("".join(key)) == "PROCESS", path, "notes", key, "which meta.def lacks")
+    for path in files("analyzer", endings=(".c", ".h", ".sql")):
+        named.update(re.findall(r"\bMETA_([A-Z0-9_]+)", text(path)))
+        for where in re.findall(r"\bkey (?:=|[<>]=|IN) *(\(?[^=)?]*?'[^)?]*)", text(path)):
+            for key in re.findall(r"'([a-z][\w.]*)'", where.split("AND key <")[0]):
+                check(key in keys or key == "gpu.", path, "asks for", key, "which meta.def lacks")
+    for name, key, by in found:
+        check(by == "PROCESS" or name in named, "nobody writes", key)
+
+
 def check_files():
     for path in list(files(*FOLDERS)) + ["meson.build"]:
         lines = text(path).splitlines()
@@ -296,6 +315,7 @@ def main():
     check_includes()
     check_rooms()
     check_frameworks()
+    check_meta()
     check_files()
     check_names()
     check_views()

@@ -33,7 +33,7 @@ static void set_up(void)
 	snprintf(path, sizeof(path), "%s/run.db", folder);
 	cr_assert_eq(db_open_write(path, &writing), 0);
 	cr_assert_eq(writer_open(writing, &writer), 0);
-	cr_assert_eq(writer_meta(writer, "host", "elsewhere"), 0);
+	cr_assert_eq(writer_meta(writer, META_HOST, "elsewhere"), 0);
 	writer_close(writer);
 	snprintf(path, sizeof(path), "%s/copy/run.db", folder);
 }

@@ -30,7 +30,7 @@ static void make_run(const char *path, const char *id)
 
 	cr_assert_eq(db_open_write(path, &db), 0);
 	cr_assert_eq(writer_open(db, &writer), 0);
-	cr_assert_eq(writer_meta(writer, "run_id", id), 0);
+	cr_assert_eq(writer_meta(writer, META_RUN_ID, id), 0);
 	writer_close(writer);
 	db_close(db);
 }

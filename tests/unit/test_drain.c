@@ -256,6 +256,16 @@ static void note(struct dlprof_segment *segment, const char *notes)
 }
 
 /* The report of a job takes up the runs of all of its ranks. */
+Test(drain, a_process_notes_only_what_it_may_say_of_itself)
+{
+	note(consumer, "mgpu.1 second\nmgpu.x bad\nmrun_id stolen\nmnvtx recorded\nmunheard of\n");
+	recover();
+	cr_assert_eq(fake_run_ask(&run, "SELECT COUNT(*) FROM meta WHERE key = 'gpu.1' AND value ="
+					" 'second' OR key = 'nvtx' AND value = 'recorded'"), 2);
+	cr_assert_eq(fake_run_ask(&run, "SELECT COUNT(*) FROM meta WHERE value = 'stolen' OR key IN"
+					" ('gpu.x', 'unheard')"), 0);
+}
+
 Test(drain, names_the_frameworks_whose_modules_were_patched)
 {
 	note(consumer, "+paddle.io.reader:DataLoader.__iter__\n"

@@ -64,14 +64,14 @@ int writer_gap(struct writer *writer, int64_t pid, int64_t begin_ns, int64_t end
 	return 0;
 }
 
-int writer_meta(struct writer *writer, const char *key, const char *value)
+int writer_meta(struct writer *writer, enum meta key, const char *value)
 {
-	if (strcmp(key, "clock") == 0)
+	if (key == META_CLOCK)
 		snprintf(clock_is, sizeof(clock_is), "%s", value);
 	return 0;
 }
 
-int writer_meta_number(struct writer *writer, const char *key, int64_t value)
+int writer_meta_number(struct writer *writer, enum meta key, int64_t value)
 {
 	return 0;
 }
