@@ -7,6 +7,7 @@
 #include "analysis/cause.h"
 
 #define PAGEABLE_LEAST 0.5 /* of the bytes that go to the GPU */
+#define UNSEEN         1.005 /* times the rate as it was: "1.00x" */
 #define REMEDIES       3   /* for one cause, in the order in which they are tried */
 #define CANDIDATES     16
 #define NO_ROW         (-1)
@@ -130,6 +131,17 @@ static int row_of(const struct whatif *whatif, enum advice_id id)
 	}
 }
 
+/*
+ * Whether a prediction is enough for a step. One whose range has the run as it was in it, or would
+ * show it as "1.00x", may bring nothing.
+ */
+static bool is_sure(const struct whatif *whatif, int row)
+{
+	double as_it_was = whatif->batches_per_s[WHATIF_BASELINE];
+
+	return whatif->gain[row] > 0 && !(whatif->low_per_s[row] < UNSEEN * as_it_was);
+}
+
 /* Whether the words would be true here. */
 static bool applies(const struct view *v, enum advice_id id)
 {
@@ -160,26 +172,28 @@ static const struct cause_cost *cost_of(const struct diagnosis *d, enum cause ca
 	return &nothing;
 }
 
-/* A remedy's gain; that of the last one is a bound where no prediction says more than nothing. */
+/* A remedy's gain; that of the last one is a bound where no prediction is sure of one. */
 static bool price(const struct view *v, enum cause cause, enum advice_id id, bool is_last,
 		  struct advice *ret)
 {
 	const struct whatif *whatif = &v->diagnosis->whatif;
 	int row = row_of(whatif, id);
+	double most = NAN; /* fmin() ignores it */
 
 	*ret = (struct advice){.id = id, .whatif = row, .gain = NAN};
 	if (!applies(v, id))
 		return false;
 	if (row != NO_ROW && !isnan(whatif->gain[row])) {
 		ret->gain = whatif->gain[row];
-		if (ret->gain >= ADVICE_GAIN || (is_last && ret->gain > 0))
+		if (is_sure(whatif, row) && (is_last || ret->gain >= ADVICE_GAIN))
 			return true;
 		if (!is_last)
 			return false;
+		most = whatif->high_per_s[row] / whatif->batches_per_s[WHATIF_BASELINE] - 1;
 	}
 	ret->whatif = NO_ROW;
 	ret->is_bound = true;
-	ret->gain = gain_of(cost_of(v->diagnosis, cause)->share);
+	ret->gain = fmin(gain_of(cost_of(v->diagnosis, cause)->share), most);
 	return true;
 }
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "render/explain.h"
+#include "render/remedy.h"
 #include "render/screen.h"
 #include "render/units.h"
 
@@ -165,7 +165,7 @@ static void add_steps(const struct report *report, struct outline *o)
 {
 	const struct advice_list *list = &report->diagnosis.advice;
 	const struct whatif *whatif = &report->diagnosis.whatif;
-	char text[512], label[16];
+	char text[512], words[REMEDY_WORDS], label[16];
 	size_t i, number = 0;
 
 	for (i = 0; i < list->count; i++) {
@@ -174,16 +174,12 @@ static void add_steps(const struct report *report, struct outline *o)
 		if (advice->id == ADVICE_NONE)
 			continue;
 		text[0] = '\0';
-		page_append(text, sizeof(text), "%s", explain_line(advice));
+		page_append(text, sizeof(text), "%s", remedy_line(report, advice, words));
 		text[strlen(text) - 1] = '\0'; /* the full stop */
 		add_gain(whatif, advice, text, sizeof(text));
 		snprintf(label, sizeof(label), "%zu.", ++number);
 		outline_item(o, label, "%s", text);
-		if (advice->whatif == WHATIF_WORKERS_X2 && whatif->needed_workers > 0)
-			outline_cell(o, "DataLoader(..., num_workers=%" PRId32 ") would be enough.",
-				     whatif->needed_workers);
-		else
-			outline_cell(o, "%s", explain_how(advice));
+		outline_cell(o, "%s", remedy_how(report, advice, words));
 	}
 }
 
@@ -411,6 +407,7 @@ void advise_json(const struct report *report, struct jsonw *json)
 {
 	const struct advice_list *list = &report->diagnosis.advice;
 	const struct whatif *whatif = &report->diagnosis.whatif;
+	char words[REMEDY_WORDS];
 	size_t i;
 
 	add_whatif_json(whatif, json);
@@ -420,8 +417,8 @@ void advise_json(const struct report *report, struct jsonw *json)
 
 		jsonw_open(json, NULL, '{');
 		jsonw_string(json, "id", advice_name(advice->id));
-		jsonw_string(json, "text", explain_line(advice));
-		jsonw_string(json, "how", explain_how(advice));
+		jsonw_string(json, "text", remedy_line(report, advice, words));
+		jsonw_string(json, "how", remedy_how(report, advice, words));
 		jsonw_string(json, "whatif",
 			     advice->whatif < 0 ? NULL : whatif_name(whatif, advice->whatif));
 		jsonw_number(json, "gain", advice->gain);

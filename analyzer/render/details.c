@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "render/advise.h"
+#include "render/evidence.h"
 #include "render/gpu.h"
 #include "render/units.h"
 
@@ -201,10 +202,10 @@ static void add_loaders(const struct report *report, struct outline *o)
 
 		outline_item(o, "Capacity",
 			     "%" PRId32
-			     " worker%s can load %s batches/s; without waiting the training "
-			     "would take %s",
+			     " worker%s can load %s batches/s; without waiting %s would take %s",
 			     report->series.workers, report->series.workers == 1 ? "" : "s",
-			     units_rate(count, supply), units_rate(time, supply * f->rho));
+			     units_rate(count, supply), evidence_taker(report),
+			     units_rate(time, supply * f->rho));
 	}
 	if (advise_others(report))
 		outline_item(o, "Cores", "other programs took %.2g of the %.3g cores on average",

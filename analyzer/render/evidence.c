@@ -31,6 +31,12 @@ static void add_slow_workers(const struct report *report, char *text, size_t siz
 	page_append(text, size, slow->count > 1 ? " take" : " takes");
 }
 
+const char *evidence_taker(const struct report *report)
+{
+	return report->finding.account.count > report->finding.own.count ? "this loop"
+									 : "the training";
+}
+
 static void add_capacity(const struct report *report, char *text, size_t size)
 {
 	const struct diagnosis *d = &report->diagnosis;
@@ -41,12 +47,11 @@ static void add_capacity(const struct report *report, char *text, size_t size)
 		page_append(text, size, " From batch %zu on loads take %s, before %s.", d->shift.at,
 			    units_time(a, d->shift.after_ns), units_time(b, d->shift.before_ns));
 	else if (!isnan(f->rho))
-		page_append(text, size,
-			    " %" PRId32 " worker%s %s batches/s, the training would take %s.",
+		page_append(text, size, " %" PRId32 " worker%s %s batches/s, %s would take %s.",
 			    report->series.workers,
 			    report->series.workers == 1 ? " loads" : "s load",
 			    units_rate(a, report->series.workers / f->load_mean_ns * NS_PER_S),
-			    units_rate(b, NS_PER_S / f->demand_mean_ns));
+			    evidence_taker(report), units_rate(b, NS_PER_S / f->demand_mean_ns));
 	if (d->cause == CAUSE_CPU_CONTENTION)
 		page_append(
 			text, size, " They use %s of %s%.3g cores.", units_share(a, d->cpu_share),
@@ -132,7 +137,7 @@ static const char *const NOUNS[CAUSE_MAX] = {
 	[CAUSE_HEAD_OF_LINE] = "batches stuck behind a slower one",
 	[CAUSE_INTERMITTENT_LOADER] = "workers that are all slow at times",
 	[CAUSE_COLD_CACHE] = "the first epoch's cold data",
-	[CAUSE_EPOCH_START] = "starting and ending epochs",
+	[CAUSE_EPOCH_START] = "making iterators and waiting for their first batches",
 	[CAUSE_DELIVERY] = "receiving finished batches",
 	[CAUSE_ISOLATED_STALL] = "a few single waits",
 	[CAUSE_MAIN_THREAD_PERIODIC] = "pauses of the training itself",

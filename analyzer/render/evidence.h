@@ -8,4 +8,7 @@
 /* Appends them, and the cause that is named beside the first; `text` stays terminated. */
 void evidence_add(const struct report *report, char *text, size_t size);
 
+/* What takes the loader's batches: the training, or where it has other loaders "this loop". */
+const char *evidence_taker(const struct report *report);
+
 #endif

@@ -61,7 +61,8 @@ static const struct explanation PAGES[] = {
 	 "Loads of the first epoch take 1.3 times as long as later ones or more. Its time is "
 	 "what it waits beyond later epochs. They read from the page cache. A short benchmark "
 	 "sees nothing but this."},
-	{"epoch_start", "cause", "The time goes into starting and ending epochs.",
+	{"epoch_start", "cause",
+	 "Making iterators and waiting for their first batches takes the time.",
 	 "Making the iterator with its workers, the first W batches of every epoch (W = "
 	 "workers), which no step can overlap, and the end, where workers are shut down. Short "
 	 "epochs, many imports, or a large dataset object that is copied to every worker."},
@@ -89,7 +90,7 @@ static const struct explanation PAGES[] = {
 	 "The report says how many would be enough, and whether the cores suffice for them. "
 	 "Less work a batch has the same aim: the load breakdown shows which part is worth the "
 	 "effort.",
-	 "DataLoader(..., num_workers=N) with twice the N loads twice as many batches at once."},
+	 "DataLoader(..., num_workers=N) loads N batches at once."},
 	{"prefetch_or_in_order_false", "advice",
 	 "Let finished batches pass a slow one, or wait for it: in_order=False, "
 	 "prefetch_factor.",
@@ -364,44 +365,6 @@ static const struct explanation PAGES[] = {
 	 "judged: status 3, unless else=warn or else=pass (or --on-inconclusive) says otherwise."},
 };
 #define PAGE_COUNT (sizeof(PAGES) / sizeof(PAGES[0]))
-
-/* Where one advice stands for several settings: the one whose prediction its gain is. */
-static const struct {
-	enum advice_id id;
-	enum whatif_id row;
-	const char *line, *how;
-} BY_ROW[] = {
-	{ADVICE_PREFETCH_OR_IN_ORDER_FALSE, WHATIF_IN_ORDER_FALSE,
-	 "Hand out finished batches out of order: in_order=False.",
-	 "DataLoader(..., in_order=False) hands out whatever is finished."},
-	{ADVICE_PREFETCH_OR_IN_ORDER_FALSE, WHATIF_PREFETCH_X4,
-	 "Load further ahead: four times the prefetch_factor.",
-	 "DataLoader(..., prefetch_factor=N) keeps N batches a worker ready; the default is 2."},
-};
-
-static const char *by_row(const struct advice *advice, bool is_how)
-{
-	size_t i;
-
-	for (i = 0; i < sizeof(BY_ROW) / sizeof(*BY_ROW); i++)
-		if (BY_ROW[i].id == advice->id && (int)BY_ROW[i].row == advice->whatif)
-			return is_how ? BY_ROW[i].how : BY_ROW[i].line;
-	return NULL;
-}
-
-const char *explain_line(const struct advice *advice)
-{
-	const char *line = by_row(advice, false);
-
-	return line ? line : explain_find(advice_name(advice->id))->line;
-}
-
-const char *explain_how(const struct advice *advice)
-{
-	const char *how = by_row(advice, true);
-
-	return how ? how : explain_find(advice_name(advice->id))->how;
-}
 
 const struct explanation *explain_find(const char *id)
 {

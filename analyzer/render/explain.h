@@ -19,10 +19,6 @@ struct explanation {
 /* NULL: there is none of this name. A cause and an advice never share one, except "none". */
 const struct explanation *explain_find(const char *id);
 
-/* What an advice is, and how to follow it. NULL where it is none. */
-const char *explain_line(const struct advice *advice);
-const char *explain_how(const struct advice *advice);
-
 /* The i-th page; NULL: there are no more. */
 const struct explanation *explain_at(size_t i);
 

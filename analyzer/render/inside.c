@@ -91,6 +91,35 @@ static struct inside_parts find_parts(const struct inside *inside)
 	return parts;
 }
 
+static bool has_parts(const struct inside *inside)
+{
+	return inside->loads.load_ns && (inside->steps.count || inside->decoders.count);
+}
+
+void inside_take_largest(struct inside_largest top[2], const struct inside_largest *part)
+{
+	if (part->ns > top[0].ns) {
+		top[1] = top[0];
+		top[0] = *part;
+	} else if (part->ns > top[1].ns) {
+		top[1] = *part;
+	}
+}
+
+bool inside_find_largest(const struct inside *inside, struct inside_largest ret[2])
+{
+	struct inside_parts parts = {0};
+
+	if (has_parts(inside))
+		parts = find_parts(inside);
+	for (size_t i = 0; i < parts.count && i < 2; i++) {
+		snprintf(ret[i].name, sizeof(ret[i].name), "%s", parts.items[i].name);
+		ret[i].ns = parts.items[i].ns;
+	}
+	free(parts.items);
+	return parts.count > 1;
+}
+
 static void add_parts(const struct inside *inside, struct outline *o)
 {
 	static const char *const headings[] = {"", "#Share", "#Time", "#Calls", "#Each", "", NULL};
@@ -235,7 +264,7 @@ static void add_calls(const struct inside *inside, struct outline *o)
 
 void inside_outline(const struct inside *inside, struct outline *o)
 {
-	if (inside->loads.load_ns && (inside->steps.count || inside->decoders.count)) {
+	if (has_parts(inside)) {
 		add_parts(inside, o);
 		add_decoders(inside, o);
 	}

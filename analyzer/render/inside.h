@@ -17,6 +17,14 @@ struct inside {
 	int64_t unlisted_folder_ns;
 };
 
+/* Names of the two parts that took most of the loads' time, the longest first. */
+struct inside_largest {
+	char name[240];
+	int64_t ns;
+};
+bool inside_find_largest(const struct inside *inside, struct inside_largest ret[2]);
+void inside_take_largest(struct inside_largest top[2], const struct inside_largest *part);
+
 /* The rest of the chapter "life", and "slowest". What there is nothing of leaves no trace. */
 struct outline;
 void inside_outline(const struct inside *inside, struct outline *outline);

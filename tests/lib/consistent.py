@@ -68,6 +68,9 @@ def check_advice(found, say):
             say(advice["id"], "does not say how")
         if row is not None and (row not in rows or rows[row]["gain"] != gain):
             say(advice["id"], "gains", gain, "and its row is", rows.get(row))
+        low = rows[row]["ci95"] if row in rows else None
+        if low and low[0] is not None and low[0] <= rows["baseline"]["batches_per_s"]:
+            say(advice["id"], "may bring nothing:", low, "as it was", rows["baseline"])
         if row is not None and advice["at_most"]:
             say(advice["id"], "is a prediction and a bound")
         if row in useless:
