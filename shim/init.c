@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* init.c - the order in which things start and end; nothing else orders them. */
-#include "init.h"
-
 #include "hooks/hook.h"
 
 #include <stdatomic.h>
@@ -23,6 +21,7 @@
 #include "python/patch.h"
 #include "record/activate.h"
 #include "record/segment.h"
+#include "record/start.h"
 #include "record/summary.h"
 #include "slots/dl.h"
 #include "slots/got.h"
@@ -35,6 +34,24 @@ static void begin_recording(void)
 	audit_report();
 	attach_begin();
 	nvtx_begin();
+}
+
+/* What is still to be recorded is, and the line is printed; once, whoever calls. */
+static void init_finish(void)
+{
+	static _Atomic uint32_t finished; /* pid: a child that was forked since is not */
+	const uint32_t pid = (uint32_t)sys_getpid();
+
+	if (atomic_exchange(&finished, pid) == pid)
+		return;
+	if (!start_was_tried()) {
+		summary_print_unseen(audit_seen());
+		return;
+	}
+	writer_finish();
+	if (activate_is_here())
+		segment_mark_end();
+	summary_print(state_mode() == STATE_CUPTI);
 }
 
 /* Runs in every process of the host's tree: no more than lookups. */
@@ -51,32 +68,15 @@ __attribute__((constructor)) static void init_begin(void)
 		return;
 	log_begin();
 	clock_mark();
-	hook_forks();
+	hook_process(init_finish);
 	scope_on_load(got_sweep);
 	attach_prepare();
 	nvtx_prepare();
 	place_ready(module_own_path);
-	activate_ready(got_begin, begin_recording);
+	start_ready(got_begin, begin_recording);
 	audit_install();
 	if (when && strcmp(when, "always") == 0)
-		activate();
-}
-
-void init_finish(void)
-{
-	static _Atomic uint32_t finished; /* pid: a child that was forked since is not */
-	const uint32_t pid = (uint32_t)sys_getpid();
-
-	if (atomic_exchange(&finished, pid) == pid)
-		return;
-	if (!activate_tried()) {
-		summary_print_unseen(audit_seen());
-		return;
-	}
-	writer_finish();
-	if (activate_is_here())
-		segment_mark_end();
-	summary_print(state_mode() == STATE_CUPTI);
+		start_recording();
 }
 
 /*

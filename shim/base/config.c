@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/note.h"
 #include "base/text.h"
-#include "record/segment.h"
 
 struct config config = {
 	.out = "dlprof-%p.db",
@@ -40,14 +40,7 @@ static bool set_segment_dir(const char *value)
 
 static bool set_log(const char *value)
 {
-	/* A copy: setproctitle and the like write over the environment block. */
-	static char log[256];
-
-	if (!value[0] || strlen(value) >= sizeof(log))
-		return false;
-	strcpy(log, value);
-	config.log = log;
-	return true;
+	return log_set(value);
 }
 
 static bool set_quiet(const char *value)
@@ -242,7 +235,7 @@ static bool option_known(const char *entry)
 
 void config_note(void)
 {
-	TEXT(line, 256);
+	TEXT(line, 512);
 
 	for (size_t i = 0; i < OPTION_COUNT; i++) {
 		if (!option_bad[i])
@@ -254,7 +247,7 @@ void config_note(void)
 		text_add(&line, ", not '");
 		text_add(&line, getenv(options[i].name));
 		text_add(&line, "'; the default is in force");
-		segment_note('w', line.buffer);
+		note_add('w', line.buffer);
 	}
 	for (char **entry = environ; entry && *entry; entry++) {
 		const char *end = strchr(*entry, '=');
@@ -265,7 +258,9 @@ void config_note(void)
 		text_add(&line, "there is no variable ");
 		text_add_bytes(&line, *entry, (size_t)(end - *entry));
 		text_add(&line, "; it was ignored");
-		segment_note('w', line.buffer);
+		note_add('w', line.buffer);
 	}
-	log_note();
+	text_init(&line, line_buffer, sizeof(line_buffer));
+	if (log_fails(&line))
+		note_add('w', line.buffer);
 }

@@ -25,7 +25,6 @@ enum config_cuda {
 struct config {
 	const char *out;		/* pattern of the database's path */
 	const char *segment_dir;	/* NULL: choose */
-	const char *log;		/* NULL: silent, "stderr", or a path */
 	enum config_detail detail;
 	enum config_cuda cuda;
 	uint64_t slow_ns;
@@ -54,7 +53,7 @@ bool config_cuda_is_off(void);
 /* Fills `config`. A bad value leaves the default in force and is remembered for config_note(). */
 void config_read(void);
 
-/* Tells the database of bad values and unknown names, through segment_note(). */
+/* Notes bad values, unknown names and a DLPROF_LOG that cannot be written to. */
 void config_note(void);
 
 #endif

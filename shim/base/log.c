@@ -9,10 +9,8 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-#include "base/config.h"
 #include "base/sys.h"
 #include "base/text.h"
-#include "record/segment.h"
 
 #define BIT(signal) (UINT64_C(1) << ((signal)-1))
 
@@ -27,6 +25,8 @@ struct identity {
 	uint32_t born_ns;
 	uint32_t type; /* S_IFMT; 0: there is no file */
 };
+
+static char target[256]; /* of DLPROF_LOG; "": none */
 
 /* What a program leaves as descriptor 2 to the one that it becomes by exec(), is its stderr. */
 static struct identity first NEAR = {.type = 0};
@@ -178,12 +178,12 @@ static int open_log(const char **ret_odd)
 	int fd;
 
 	*ret_odd = NULL;
-	if (identify(AT_FDCWD, config.log, &file) == 0) {
+	if (identify(AT_FDCWD, target, &file) == 0) {
 		*ret_odd = odd_kind(file.type);
 		if (*ret_odd)
 			return -EINVAL;
 	}
-	fd = sys_open(config.log,
+	fd = sys_open(target,
 		      O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY, 0600);
 	if (fd < 0)
 		return fd;
@@ -195,26 +195,33 @@ static int open_log(const char **ret_odd)
 	return -EINVAL;
 }
 
-void log_note(void)
+bool log_set(const char *path)
 {
-	TEXT(line, 512);
+	if (!path[0] || strlen(path) >= sizeof(target))
+		return false;
+	strcpy(target, path);
+	return true;
+}
+
+bool log_fails(struct text *why)
+{
 	const char *odd;
 	int fd;
 
-	if (!config.log || is_stderr(config.log))
-		return;
+	if (!target[0] || is_stderr(target))
+		return false;
 	fd = open_log(&odd);
 	if (fd >= 0) {
 		sys_close(fd);
-		return;
+		return false;
 	}
-	text_add(&line, "DLPROF_LOG: cannot write to '");
-	text_add(&line, config.log);
-	text_add(&line, "': ");
-	text_add(&line, odd ? odd : text_error(fd));
+	text_add(why, "DLPROF_LOG: cannot write to '");
+	text_add(why, target);
+	text_add(why, "': ");
+	text_add(why, odd ? odd : text_error(fd));
 	if (odd)
-		text_add(&line, ", and neither a regular file, a terminal nor stderr");
-	segment_note('w', line.buffer);
+		text_add(why, ", and neither a regular file, a terminal nor stderr");
+	return true;
 }
 
 void log_line(const char *what, const char *detail)
@@ -223,7 +230,7 @@ void log_line(const char *what, const char *detail)
 	const char *odd;
 	int fd;
 
-	if (!config.log)
+	if (!target[0])
 		return;
 	text_add(&line, "dlprof[");
 	text_add_number(&line, sys_getpid());
@@ -236,7 +243,7 @@ void log_line(const char *what, const char *detail)
 	if (line.cut)
 		line.length--;
 	text_add(&line, "\n");
-	if (is_stderr(config.log)) {
+	if (is_stderr(target)) {
 		log_stderr(line.buffer, line.length);
 		return;
 	}

@@ -8,16 +8,22 @@
 #ifndef LOG_H
 #define LOG_H
 
+#include <stdbool.h>
 #include <stddef.h>
+
+#include "base/text.h"
 
 /* From the constructor: which file is descriptor 2, before the program can put another there. */
 void log_begin(void);
 
+/* DLPROF_LOG. False: it names nothing. A copy is kept: setproctitle writes over the environment. */
+bool log_set(const char *path);
+
+/* Does it name what cannot be written to? */
+bool log_fails(struct text *why);
+
 /* One line to where DLPROF_LOG points; nothing at all unless it is set. */
 void log_line(const char *what, const char *detail);
-
-/* Tells the database why DLPROF_LOG cannot be followed, if so, through segment_note(). */
-void log_note(void);
 
 /* To the stderr that the program began with, if descriptor 2 still is that and takes it at once. */
 void log_stderr(const char *bytes, size_t size);

@@ -11,6 +11,7 @@
 #include "record/activate.h"
 #include "record/launches.h"
 #include "record/run.h"
+#include "record/start.h"
 #include "record/summary.h"
 
 #define NAP_NS	   1000000
@@ -30,8 +31,8 @@ bool consumer_record(void)
 
 	if (activate_on())
 		return true;
-	while (!activate()) {
-		if (!activate_busy() || nap_count++ >= NAP_MAX)
+	while (!start_recording()) {
+		if (!start_is_busy() || nap_count++ >= NAP_MAX)
 			return false;
 		sys_nap(NAP_NS);
 		if (activate_on())

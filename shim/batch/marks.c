@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/label.h"
+#include "base/note.h"
 #include "base/sys.h"
 #include "base/text.h"
 #include "batch/consumer.h"
@@ -248,7 +249,7 @@ static uint32_t number_of(int64_t batch)
 		return loop.next;
 	if (batch == 0 && loop.zero_seen && !loop.twice_noted) {
 		loop.twice_noted = true;
-		segment_note('w', "dlprof_batch_end() was told batch 0 twice and no DLPROF_END "
+		note_add('w', "dlprof_batch_end() was told batch 0 twice and no DLPROF_END "
 				  "between: batches of one number are counted once");
 	}
 	loop.zero_seen |= batch == 0;

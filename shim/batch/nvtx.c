@@ -8,10 +8,10 @@
 #include "base/config.h"
 #include "base/environment.h"
 #include "base/label.h"
+#include "base/note.h"
 #include "base/sys.h"
 #include "batch/marks.h"
 #include "record/activate.h"
-#include "record/segment.h"
 #include "record/thread.h"
 
 #define VARIABLE      "NVTX_INJECTION64_PATH"
@@ -110,7 +110,7 @@ static bool take_credit(struct thread *thread, uint64_t now_ns)
 		return true;
 	}
 	if (!atomic_exchange(&bound_noted, true))
-		segment_note('i', "there are more NVTX ranges than are kept, see the variable "
+		note_add('i', "there are more NVTX ranges than are kept, see the variable "
 				  "DLPROF_NVTX: some are not among the marks");
 	return false;
 }
@@ -144,7 +144,7 @@ static bool begin_step(const struct thread *thread, const char *label, uint64_t 
 	step_ns = now_ns;
 	if (short_count == SHORT_MOST) {
 		leader = (uint64_t)thread_life << 32;
-		segment_note('i', "NVTX ranges that are called steps come every few microseconds: "
+		note_add('i', "NVTX ranges that are called steps come every few microseconds: "
 				  "they are not taken for steps any more");
 		return false;
 	}
@@ -363,7 +363,7 @@ struct callbacks {
 
 static void note_attached(void)
 {
-	segment_note('m', "nvtx recorded");
+	note_add('m', "nvtx recorded");
 }
 
 void nvtx_prepare(void)
@@ -381,7 +381,7 @@ void nvtx_begin(void)
 	if (!asked[0])
 		return;
 	if (environment_is_others(VARIABLE))
-		segment_note('m', "nvtx not recorded: " VARIABLE " is another tool's");
+		note_add('m', "nvtx not recorded: " VARIABLE " is another tool's");
 	else if (attached)
 		note_attached();
 }

@@ -84,7 +84,7 @@ void scope_load_begin(struct thread *thread, struct scope_load *load)
 	enter(thread, load);
 	/* A worker's thread that sends its batches has opened something, and never reads. */
 	load->others_read =
-		segment_others(thread, load->others) &&
+		segment_others(thread->slot, load->others) &&
 		(load->others[DLPROF_CLASS_READ].count || load->others[DLPROF_CLASS_DECODE].count);
 	if (unlikely(load->others_read))
 		load->process_blocks = storage_blocks(RUSAGE_SELF);
@@ -146,7 +146,7 @@ bool scope_load_event(struct thread *thread, const struct scope_load *load, uint
 	if (!thread_is_in_life(load->life))
 		return false;
 	/* Before it is left: what begins then is other loads'. */
-	alone = load->alone && unlikely(segment_others(thread, others));
+	alone = load->alone && unlikely(segment_others(thread->slot, others));
 	if (alone && load->others_read)
 		process_blocks = storage_blocks(RUSAGE_SELF);
 	alone &= leave(thread, load);

@@ -2,10 +2,10 @@
 #include "cuda/cupti_clock.h"
 
 #include "base/clock.h"
+#include "base/note.h"
 #include "base/sys.h"
 #include "cuda/clock_map.h"
 #include "cuda/cupti.h"
-#include "record/segment.h"
 
 /* Looks at the clocks, of which the quickest counts. */
 #define BRACKETS     30
@@ -55,7 +55,7 @@ void cupti_clock_look(bool anew)
 	rate = clock_map_rate(&map);
 	if ((rate > 1.001 || rate < 0.999) && !rate_noted) {
 		rate_noted = true;
-		segment_note('i',
+		note_add('i',
 			     "another user of CUPTI changed its clock: the times of the GPU are as "
 			     "good as that one");
 	}

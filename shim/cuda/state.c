@@ -5,10 +5,10 @@
 #include <stdatomic.h>
 
 #include "base/clock.h"
+#include "base/note.h"
 #include "base/sys.h"
 #include "base/text.h"
 #include "cuda/cupti.h"
-#include "record/segment.h"
 
 enum armed {
 	ARMED_NO,
@@ -39,7 +39,7 @@ void state_note(const char *key, const char *value)
 	text_add(&line, key);
 	text_add(&line, " ");
 	text_add(&line, value);
-	segment_note('m', line.buffer);
+	note_add('m', line.buffer);
 }
 
 void state_note_number(const char *key, int64_t value)

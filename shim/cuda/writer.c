@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 
 #include "base/clock.h"
+#include "base/note.h"
 #include "base/sys.h"
 #include "cuda/activity.h"
 #include "cuda/coverage.h"
@@ -15,7 +16,6 @@
 #include "cuda/manners.h"
 #include "cuda/reader.h"
 #include "cuda/state.h"
-#include "record/segment.h"
 #include "slots/dl.h"
 
 #define MS         UINT64_C(1000000)
@@ -132,7 +132,7 @@ void writer_finish(void)
 	while (!finished && clock_now_ns() < limit_ns)
 		wait_until(&finished, 0, limit_ns);
 	if (!finished)
-		segment_note(
+		note_add(
 			'w',
 			"CUPTI did not give back its last records: the end of the run lacks the "
 			"GPU's side");

@@ -88,8 +88,11 @@ extern HIDDEN struct real real;
 /* Looks all of them up. Called by the constructor, or by a wrapper that is called before it. */
 void real_resolve(void);
 
-/* From the constructor, once: to be told of every fork() of the process. */
-void hook_forks(void);
+/*
+ * From the constructor, once: to be told of every fork() of the process. `ends` is called before
+ * the process ends itself by a signal, which runs no destructor.
+ */
+void hook_process(void (*ends)(void));
 
 /* False: the program runs on musl, whose structs are others. Only the bare calls go on then. */
 bool real_is_glibc(void);

@@ -10,7 +10,6 @@
 #include "hooks/hook.h"
 
 #include "cuda/writer.h"
-#include "init.h"
 #include "record/segment.h"
 #include "slots/dl.h"
 #include "slots/module.h"
@@ -27,6 +26,8 @@
 	}
 DEFINE_EXIT(_exit)
 DEFINE_EXIT(_Exit)
+
+static void (*on_end)(void) NEAR = NULL;
 
 /* The signal would end this process. */
 static bool is_deadly(int number)
@@ -48,9 +49,9 @@ static bool is_deadly(int number)
  */
 HOOK_EXPORT int kill(pid_t pid, int number)
 {
-	if (unlikely((number == SIGINT || number == SIGTERM) && pid == sys_getpid() &&
+	if (unlikely(on_end && (number == SIGINT || number == SIGTERM) && pid == sys_getpid() &&
 		     is_deadly(number)))
-		init_finish();
+		on_end();
 	return real.kill(pid, number);
 }
 
@@ -67,8 +68,9 @@ static void forked(void)
 	thread_self = NULL;
 }
 
-void hook_forks(void)
+void hook_process(void (*ends)(void))
 {
+	on_end = ends;
 	if (__register_atfork)
 		__register_atfork(module_fork_begins, module_fork_ended, forked,
 				  (void *)&__dso_handle);

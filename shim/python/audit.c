@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/note.h"
 #include "base/sys.h"
 #include "base/text.h"
 #include "batch/scope.h"
@@ -27,7 +28,6 @@
 #include "python/steps.h"
 #include "python/torch.h"
 #include "record/activate.h"
-#include "record/segment.h"
 
 typedef int (*audit_function)(const char *event, PyObject *args, void *data);
 
@@ -382,7 +382,7 @@ static OFTEN int on_event(const char *event, PyObject *args, void *data)
 void audit_report(void)
 {
 	if (PySys_AddAuditHook && !is_locked())
-		segment_note('w',
+		note_add('w',
 			     "this Python runs without a global lock, where dlprof follows no "
 			     "loader, only what dlprof.h marks");
 }

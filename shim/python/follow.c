@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/note.h"
 #include "batch/consumer.h"
 #include "python/relay.h"
 #include "python/tfdata.h"
 #include "record/activate.h"
-#include "record/segment.h"
 
 #define FOLLOWED_MAX 128
 
@@ -58,7 +58,7 @@ static void note_crowd(const struct followed *one)
 	    one->consumer.over || is_gone(one))
 		return;
 	noted = true;
-	segment_note('w', "so many iterators are asked in turn that some are taken for new ones: "
+	note_add('w', "so many iterators are asked in turn that some are taken for new ones: "
 			  "there are fewer epochs than are told, and more batches in each");
 }
 

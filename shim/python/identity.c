@@ -3,10 +3,10 @@
 
 #include <string.h>
 
+#include "base/note.h"
 #include "base/sys.h"
 #include "base/text.h"
 #include "python/origin.h"
-#include "record/segment.h"
 #include "record/thread.h"
 
 #define LOADER_MAX 256 /* the text of note_crowd() says it, too */
@@ -177,7 +177,7 @@ static void note_crowd(void)
 	if (noted || loader_count < LOADER_MAX)
 		return;
 	noted = true;
-	segment_note('w', "the program made 256 loaders or more: from the 256th on they are "
+	note_add('w', "the program made 256 loaders or more: from the 256th on they are "
 			  "recorded as one");
 }
 

@@ -4,13 +4,13 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/note.h"
 #include "base/sys.h"
 #include "batch/marks.h"
 #include "python/follow.h"
 #include "python/patch.h"
 #include "python/relay.h"
 #include "python/tfdata.h"
-#include "record/segment.h"
 
 #define CLASS_MAX    64
 #define DALI_API_ITERATOR 1 /* nvidia.dali.types.PipelineAPIType */
@@ -261,7 +261,7 @@ static PyObject *how_step(enum loader_id id, PyObject *original, PyObject *args,
 
 	if (marks_told_step(rows[id].kind, first, clock_now_ns()) && !first && !noted) {
 		noted = true;
-		segment_note('w', "only Keras' steps are seen, and not what they wait for: with "
+		note_add('w', "only Keras' steps are seen, and not what they wait for: with "
 				  "run_eagerly=True, or in a loop over the dataset, it is");
 	}
 	py.PyErr_Clear();

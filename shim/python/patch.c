@@ -4,9 +4,9 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/note.h"
 #include "base/text.h"
 #include "record/activate.h"
-#include "record/segment.h"
 
 #define POINT_MAX 64
 
@@ -25,7 +25,7 @@ static void report(size_t i)
 	text_add(&line, points[i].where);
 	text_add(&line, ".");
 	text_add(&line, points[i].name);
-	segment_note(points[i].found ? '+' : '-', line.buffer);
+	note_add(points[i].found ? '+' : '-', line.buffer);
 }
 
 void patch_note(const char *where, const char *name, bool found)

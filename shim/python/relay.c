@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/note.h"
 #include "base/sys.h"
 #include "python/identity.h"
 #include "record/segment.h"
@@ -281,7 +282,7 @@ void relay_watch_end(struct thread *thread)
 	if (thread->ahead_count > WATCHED_MIN &&
 	    main_cpu_ns() > thread->ahead_main_ns + thread->ahead_own_ns) {
 		noted = true;
-		segment_note('?',
+		note_add('?',
 			     "another thread than the main one asks a DataLoader, and the main "
 			     "one is at work: if it fetches ahead for the training, these are "
 			     "its waits and not the training's. Name what the training asks: "

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/note.h"
 #include "batch/consumer.h"
 #include "record/activate.h"
-#include "record/segment.h"
 #include "record/thread.h"
 #include "slots/got.h"
 
@@ -51,7 +51,7 @@ static void note_crowd(const struct iterator *one)
 	if (noted || !is_used(one) || !one->consumer.stream || one->consumer.over)
 		return;
 	noted = true;
-	segment_note('w', "so many iterators of TensorFlow's are asked in turn that some are taken "
+	note_add('w', "so many iterators of TensorFlow's are asked in turn that some are taken "
 			  "for new ones: there are fewer loaders than are told");
 }
 

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * activate.h - whether this process records, and how it begins to.
- *
- * STARTING -> IDLE (constructor done) -> ON or OFF. OFF is for good: it could not begin. A fork
- * child of a recording process is neither ON nor idle until a loader's wrapper activates it, which
- * joins it to its parent's run.
- */
+/* activate.h - whether this process records: what every wrapper asks first. start.h begins it. */
 #ifndef ACTIVATE_H
 #define ACTIVATE_H
 
@@ -46,23 +40,10 @@ static inline bool activate_is_here(void)
 /* In a child, by libc's fork(). */
 void activate_forked(void);
 
-/*
- * The constructor is done: activate() may work from now on. Whenever this process, or one that was
- * forked from it, begins to record, `begins` is called before other threads do, and `begun` after.
- */
-void activate_ready(void (*begins)(void), void (*begun)(void));
+/* The cell, empty. 0, or -errno: forked children cannot be told apart. */
+int activate_prepare(void);
 
-/* Begins to record unless this process does already or cannot; whether it records. */
-bool activate(void);
-
-/* False: neither this process nor one that it was forked from has ever begun, or failed, to record.
- */
-bool activate_tried(void);
-
-/* Another thread is in activate(). */
-bool activate_busy(void);
-
-/* Why this process does not record although it should; NULL: it does, or nobody asked. */
-const char *activate_failure(void);
+/* From now on this process records, in this life of it. */
+void activate_set(uint32_t life);
 
 #endif

@@ -11,6 +11,7 @@
 #include "base/environment.h"
 #include "base/guard.h"
 #include "base/log.h"
+#include "base/note.h"
 #include "base/process.h"
 #include "base/spawn.h"
 #include "base/sys.h"
@@ -235,7 +236,7 @@ static int open_segments(struct text *why)
 		r = segment_open(run.folder, DLPROF_SEGMENT_ROOT, process_rank(),
 				 process_local_rank());
 		if (r == 0 && !linked)
-			segment_note('w', "cannot link the database to its segments: what a killed "
+			note_add('w', "cannot link the database to its segments: what a killed "
 					  "drain leaves behind cannot be recovered");
 		if (r == 0)
 			return 0;
@@ -252,7 +253,7 @@ static bool start_drain(void)
 	if (spawn_drain(run.folder, run.database, &note) == 0)
 		return true;
 	text_add(&note, "; the run holds only what fits its rings, until dlprof-report reads it");
-	segment_note('w', note.buffer);
+	note_add('w', note.buffer);
 	return false;
 }
 
@@ -288,7 +289,7 @@ static int start(struct text *why)
 	run.root_pid = sys_getpid();
 	config_note();
 	if (environment_set(RUN_VARIABLE, run.folder) < 0)
-		segment_note('w', "out of memory: spawned children start runs of their own");
+		note_add('w', "out of memory: spawned children start runs of their own");
 	run.has_drain = start_drain();
 	enter();
 	log_line("recording into", run.database);
@@ -316,7 +317,7 @@ void run_watch(uint64_t now_ns)
 		return;
 	restarts++;
 	if (start_drain())
-		segment_note('w', "dlprof-drain had stopped and was started again");
+		note_add('w', "dlprof-drain had stopped and was started again");
 }
 
 enum run_state run_state(uint64_t now_ns, const char **ret_where, int *ret_error)

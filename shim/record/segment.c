@@ -7,39 +7,27 @@
 #include <sys/utsname.h>
 
 #include "base/clock.h"
-#include "base/log.h"
+#include "base/note.h"
 #include "base/process.h"
 #include "base/sys.h"
 #include "base/text.h"
 #include "record/backing.h"
-#include "record/thread.h"
 
-#define SEGMENT_MAX 32
 #define RETRY_NS    UINT64_C(10000000)
 
-/*
- * `threads` is the private side of each slot, in turns with that of the life before: in a forked
- * child the thread that forked still has the pointer to what it was in its parent, and may end a
- * call that it began there. If another thread were given the same, both would write into it.
- */
 struct segment {
 	struct dlprof_segment *shared;
 	char path[656];
 	/* What has blocks, by slot; nothing else of the slots may be touched, not even read. */
 	_Atomic uint32_t reserved[SEGMENT_PART_MAX];
-	struct thread threads[2][DLPROF_SLOT_COUNT];
 };
-
-static struct thread *threads_of(struct segment *segment)
-{
-	return segment->threads[thread_life % 2];
-}
 
 static struct {
 	struct segment segments[SEGMENT_MAX];
 	_Atomic uint32_t count;
 	_Atomic uint32_t growing;
-	_Atomic uint32_t claims;	/* of slots, by threads of this life */
+	_Atomic uint32_t claims;	/* of slots, since segment_open() */
+	uint32_t opened;		/* how often the first was made */
 	_Atomic bool full;	/* no further segment can be made: do not try at every call */
 	_Atomic uint64_t retry_ns; /* nor look through all slots before then */
 	_Atomic uint64_t reserve_ns; /* nor ask a full disk for blocks */
@@ -202,7 +190,7 @@ static void add_stem(struct text *path, uint32_t index)
 	text_add(path, "/");
 	text_add_number(path, own.pid);
 	text_add(path, "-");
-	text_add_number(path, (int64_t)((begun ? begun : clock_now_ns()) + thread_life));
+	text_add_number(path, (int64_t)((begun ? begun : clock_now_ns()) + own.opened));
 	text_add(path, "-");
 	text_add_number(path, index);
 }
@@ -255,30 +243,19 @@ static int add_segment(void)
 		sys_munmap(segment->shared, sizeof(struct dlprof_segment));
 		return r;
 	}
-	memset(threads_of(segment), 0, sizeof(segment->threads[0]));
 	atomic_store_explicit(&own.count, index + 1, memory_order_release);
 	return 0;
 }
 
-/* Calls that were begun in the life before find at their end that there are none. */
-static void drop_calls(struct segment *segment)
-{
-	struct thread *threads = segment->threads[(thread_life + 1) % 2];
-
-	for (int i = 0; i < DLPROF_SLOT_COUNT; i++) {
-		if (threads[i].frame)
-			threads[i].frame = &threads[i].frames[0];
-		threads[i].frames[0].inner_ticks += 2 * THREAD_NEVER_TICKS;
-	}
-}
-
 int segment_open(const char *folder, uint32_t flags, int32_t rank, int32_t local_rank)
 {
-	for (uint32_t i = 0; i < own.count; i++) {
-		drop_calls(&own.segments[i]);
+	int r;
+
+	note_into(NULL);
+	for (uint32_t i = 0; i < own.count; i++)
 		sys_munmap(own.segments[i].shared, sizeof(struct dlprof_segment));
-	}
 	own.count = 0;
+	own.opened++;
 	own.growing = 0;
 	own.claims = 0;
 	own.full = false;
@@ -294,65 +271,71 @@ int segment_open(const char *folder, uint32_t flags, int32_t rank, int32_t local
 		return -ENAMETOOLONG;
 	if (folder != own.folder)
 		strcpy(own.folder, folder);
-	return add_segment();
+	r = add_segment();
+	if (r == 0)
+		note_into(&own.segments[0].shared->header);
+	return r;
 }
 
-static struct thread *claim_in(struct segment *segment, uint32_t tid)
+static bool claim_in(uint32_t at, struct segment_claim *claim)
 {
+	struct segment *segment = &own.segments[at];
+
 	for (uint32_t i = 0; i < DLPROF_SLOT_COUNT; i++) {
 		_Atomic uint32_t *owner = &segment->shared->header.tids[i];
 		uint32_t expected = 0;
 
 		if (atomic_load_explicit(owner, memory_order_relaxed) ||
-		    !atomic_compare_exchange_strong(owner, &expected, tid))
+		    !atomic_compare_exchange_strong(owner, &expected, claim->tid))
 			continue;
 		if (reserve_part(segment, i, SEGMENT_RECORDS) < 0) {
 			atomic_store(owner, 0);
-			return NULL;
+			return false;
 		}
 		own.claims++;
-		thread_reset(&threads_of(segment)[i], &segment->shared->slots[i], tid);
-		return &threads_of(segment)[i];
+		claim->slot = &segment->shared->slots[i];
+		claim->segment = at;
+		claim->place = i;
+		return true;
 	}
-	return NULL;
+	return false;
 }
 
-struct thread *segment_claim(void)
+bool segment_claim(struct segment_claim *claim)
 {
 	uint32_t count = atomic_load_explicit(&own.count, memory_order_acquire);
-	struct thread *thread = NULL;
+	bool claimed = false;
 	uint64_t now_ns;
-	uint32_t tid;
 
 	/* A vfork child shares our memory, and its slot would become its parent's. */
 	if (!segment_is_own())
-		return NULL;
+		return false;
 	now_ns = own.full ? clock_now_ns() : 0;
 	if (now_ns < own.retry_ns)
 		goto lost;
-	tid = (uint32_t)sys_gettid();
-	for (uint32_t i = 0; i < count && !thread; i++)
-		thread = claim_in(&own.segments[i], tid);
-	if (thread)
-		return thread;
+	claim->tid = (uint32_t)sys_gettid();
+	for (uint32_t i = 0; i < count && !claimed; i++)
+		claimed = claim_in(i, claim);
+	if (claimed)
+		return true;
 	/* Never wait: whoever loses this race records from its next operation on. */
 	if (!own.full && !atomic_exchange(&own.growing, 1)) {
 		own.full = add_segment() < 0;
 		if (!own.full)
-			thread = claim_in(&own.segments[own.count - 1], tid);
+			claimed = claim_in(own.count - 1, claim);
 		atomic_store(&own.growing, 0);
 	}
-	if (thread)
-		return thread;
+	if (claimed)
+		return true;
 	if (own.full)
 		own.retry_ns = now_ns + RETRY_NS;
 lost:
 	own.segments[0].shared->header.lost_count++;
-	return NULL;
+	return false;
 }
 
 /* Slots whose thread is dead count, too. Each has one writer, which need not be waited for. */
-bool segment_others(const struct thread *thread, struct dlprof_counter sums[DLPROF_CLASS_MAX])
+bool segment_others(const struct dlprof_slot *mine, struct dlprof_counter sums[DLPROF_CLASS_MAX])
 {
 	uint32_t count = atomic_load_explicit(&own.count, memory_order_acquire);
 
@@ -365,7 +348,7 @@ bool segment_others(const struct thread *thread, struct dlprof_counter sums[DLPR
 
 		if (!has_part(segment, i % DLPROF_SLOT_COUNT, SEGMENT_RECORDS))
 			continue;
-		for (int k = 0; slot != thread->slot && k < DLPROF_CLASS_MAX; k++) {
+		for (int k = 0; slot != mine && k < DLPROF_CLASS_MAX; k++) {
 			const struct dlprof_counter *counter = &slot->counters[k];
 
 			sums[k].count += __atomic_load_n(&counter->count, __ATOMIC_RELAXED);
@@ -378,26 +361,4 @@ bool segment_others(const struct thread *thread, struct dlprof_counter sums[DLPR
 bool segment_is_growing(void)
 {
 	return own.growing;
-}
-
-void segment_note(char level, const char *text)
-{
-	struct dlprof_segment *shared = segment_first();
-	TEXT(line, 512);
-	uint32_t at;
-
-	text_add_bytes(&line, &level, 1);
-	text_add(&line, text);
-	for (size_t i = 0; i < line.length; i++)
-		if (line.buffer[i] == '\n')
-			line.buffer[i] = ' ';
-	if (line.cut)
-		line.length--;
-	text_add(&line, "\n");
-	log_line("note", text);
-	if (!shared)
-		return;
-	at = atomic_fetch_add(&shared->header.notes_bytes, (uint32_t)line.length);
-	if (at <= DLPROF_NOTES_BYTES && line.length <= DLPROF_NOTES_BYTES - at)
-		memcpy(shared->header.notes + at, line.buffer, line.length);
 }

@@ -7,7 +7,7 @@
 
 #include "dlprof/segment.h"
 
-struct thread;
+#define SEGMENT_MAX 32
 
 /*
  * Makes this process's first segment in `folder`, with blocks for one thread: a full disk shows
@@ -16,8 +16,15 @@ struct thread;
  */
 int segment_open(const char *folder, uint32_t flags, int32_t rank, int32_t local_rank);
 
-/* A slot for the calling thread, in one segment more if need be. NULL: none; counted as loss. */
-struct thread *segment_claim(void);
+/* A slot of the calling thread, and where it is. */
+struct segment_claim {
+	struct dlprof_slot *slot;
+	uint32_t segment, place;
+	uint32_t tid;
+};
+
+/* A slot for the calling thread, in one segment more if need be. False: none; counted as loss. */
+bool segment_claim(struct segment_claim *claim);
 
 /* Parts of a slot; the first is there once it is claimed, the others not every thread needs. */
 enum segment_part {
@@ -37,17 +44,14 @@ struct dlprof_stack *segment_stack(uint32_t index);
 /* Just now another thread makes one more, and who asks for a slot may be told NULL. */
 bool segment_is_growing(void);
 
-/* Adds a line for the database's note table; see dlprof_header.notes. Any thread, any time. */
-void segment_note(char level, const char *text);
-
 /*
  * Whether this process made the segments. Not so in a vfork child, which shares its parent's memory
  * but not its descriptors and threads, nor in a forked one that has not joined the run.
  */
 bool segment_is_own(void);
 
-/* What all threads but this one have counted, by class. False: none has, and they are zero. */
-bool segment_others(const struct thread *thread, struct dlprof_counter sums[DLPROF_CLASS_MAX]);
+/* What all threads but the slot's have counted, by class. False: none has, and they are zero. */
+bool segment_others(const struct dlprof_slot *mine, struct dlprof_counter sums[DLPROF_CLASS_MAX]);
 
 /* This process ends of its own accord now. Nothing where the segments are another process's. */
 void segment_mark_end(void);

@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "record/activate.h"
 #include "record/run.h"
+#include "record/start.h"
 
 #define ACCOUNT_MAX 64
 #define CHILD_MS    500 /* of CPU time: what a child takes just to import a framework */
@@ -204,7 +205,7 @@ void summary_print(bool by_gpu)
 	const char *database = run_database();
 	TEXT(line, 5000);
 
-	if (config.quiet || (!database && !activate_failure()))
+	if (config.quiet || (!database && !start_failure()))
 		return;
 	/* One line a node, unless there is more to say than that all went well. */
 	if (database && (run_is_reported() || process_local_rank() > 0) && is_stored())
@@ -215,7 +216,7 @@ void summary_print(bool by_gpu)
 		add_place(&line, database);
 	} else {
 		text_add(&line, "nothing was recorded: ");
-		text_add(&line, activate_failure());
+		text_add(&line, start_failure());
 	}
 	print(&line);
 }

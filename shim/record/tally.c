@@ -251,8 +251,6 @@ OFTEN void tally_settle(struct thread *thread)
 	set_weight(&folders, (uint32_t)(visit->folder - (tallies + FOLDERS)), visit->folder->ns);
 }
 
-static const _Atomic uint32_t never = UINT32_MAX;	/* no version of a path */
-
 OFTEN void tally_visit(struct thread *thread, int fd)
 {
 	struct thread_visit *visit = &thread->visit;
@@ -264,7 +262,7 @@ OFTEN void tally_visit(struct thread *thread, int fd)
 
 	tally_settle(thread);
 	/* First: a signal handler that reads must not find this half done. */
-	visit->quick = &never;
+	visit->quick = &thread_no_version;
 	atomic_signal_fence(memory_order_seq_cst);
 	visit->fd = fd;
 	visit->version = fd_path(fd, path);
@@ -343,13 +341,4 @@ void tally_kernel(struct thread *thread, const char *name, uint64_t ns)
 	tally = place_of(tallies, &top, DLPROF_TALLY_KERNEL_COUNT, DLPROF_TALLY_KERNEL, begin);
 	tally_count(tally, 1, ns, 0);
 	set_weight(&top, (uint32_t)(tally - tallies), tally->ns);
-}
-
-void tally_reset(struct thread *thread)
-{
-	thread->visit.fd = -1;
-	thread->visit.quick = &never;
-	/* The thread that had the slot before left some. */
-	if (segment_has(thread->slot, SEGMENT_TALLIES))
-		tallies_made(thread);
 }

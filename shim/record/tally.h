@@ -87,7 +87,4 @@ void tally_sample(struct thread *thread, const char *dataset, uint64_t index, ui
 /* A kernel ran so long. */
 void tally_kernel(struct thread *thread, const char *name, uint64_t ns);
 
-/* Takes over what the slot holds already. */
-void tally_reset(struct thread *thread);
-
 #endif

@@ -7,11 +7,20 @@
 #include "base/config.h"
 #include "record/activate.h"
 #include "record/segment.h"
-#include "record/tally.h"
 
 uint32_t thread_life NEAR = 0;
 
 __thread struct thread *thread_self __attribute__((tls_model("initial-exec")));
+
+/*
+ * The private side of each slot, in turns with that of the life before: in a forked child the
+ * thread that forked still has the pointer to what it was in its parent, and may end a call that it
+ * began there. If another thread were given the same, both would write into it.
+ */
+static struct thread threads[SEGMENT_MAX][2][DLPROF_SLOT_COUNT];
+static _Atomic uint32_t segments_used; /* in any life */
+
+const _Atomic uint32_t thread_no_version = UINT32_MAX;
 
 /* Single operations and kernel's clocks are for the way that asks for them. */
 static void thread_quicken(struct thread *thread)
@@ -42,13 +51,45 @@ void thread_reset(struct thread *thread, struct dlprof_slot *slot, uint32_t tid)
 	thread->frame->address = UINTPTR_MAX;
 	/* By this quick_end() knows that its call began in another life. */
 	thread->frame->inner_ticks = thread->life * 2 * THREAD_NEVER_TICKS;
-	tally_reset(thread);
+	thread->visit.fd = -1;
+	thread->visit.quick = &thread_no_version;
+}
+
+/* Calls that were begun in it find at their end that there are none. */
+static void drop_calls(struct thread *before)
+{
+	for (int i = 0; i < DLPROF_SLOT_COUNT; i++) {
+		if (before[i].frame)
+			before[i].frame = &before[i].frames[0];
+		before[i].frames[0].inner_ticks += 2 * THREAD_NEVER_TICKS;
+	}
+}
+
+void thread_begin_life(void)
+{
+	thread_life++;
+	for (uint32_t i = 0; i < segments_used; i++) {
+		drop_calls(threads[i][(thread_life + 1) % 2]);
+		memset(threads[i][thread_life % 2], 0, sizeof(threads[i][0]));
+	}
 }
 
 struct thread *thread_claim(void)
 {
-	thread_self = segment_claim();
-	return thread_self;
+	struct segment_claim claim;
+	struct thread *thread;
+	uint32_t used = segments_used;
+
+	thread_self = NULL;
+	if (!segment_claim(&claim))
+		return NULL;
+	while (used <= claim.segment &&
+	       !atomic_compare_exchange_weak(&segments_used, &used, claim.segment + 1))
+		continue;
+	thread = &threads[claim.segment][thread_life % 2][claim.place];
+	thread_reset(thread, claim.slot, claim.tid);
+	thread_self = thread;
+	return thread;
 }
 
 OFTEN bool thread_is_in_life(uint32_t life)

@@ -35,6 +35,8 @@ struct thread_step {
 	struct dlprof_tally *tally;
 };
 
+extern HIDDEN const _Atomic uint32_t thread_no_version; /* of no path */
+
 /* The data file that this thread's last operation was about, found once and then only added to. */
 struct thread_visit {
 	int fd;			/* -1: none */
@@ -183,8 +185,11 @@ struct thread {
 	uint64_t ahead_own_ns, ahead_exit_ns;
 };
 
-/* Counts the lives of this process: 1 on activation, one more in each forked child. */
+/* Counts the lives of this process: 1 when it begins to record, one more in each forked child. */
 extern HIDDEN uint32_t thread_life;
+
+/* This process begins to record, or does so again in a forked child. */
+void thread_begin_life(void);
 
 extern HIDDEN __thread struct thread *thread_self __attribute__((tls_model("initial-exec")));
 

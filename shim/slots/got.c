@@ -26,9 +26,9 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 
+#include "base/note.h"
 #include "base/sys.h"
 #include "base/text.h"
-#include "record/segment.h"
 #include "slots/dl.h"
 #include "slots/elf.h"
 #include "slots/module.h"
@@ -69,7 +69,7 @@ static void note_module(const char *before, const struct module *module, const c
 	else
 		text_add(&note, "a module");
 	text_add(&note, after);
-	segment_note('w', note.buffer);
+	note_add('w', note.buffer);
 }
 
 /*
@@ -365,7 +365,7 @@ void got_begin(void)
 {
 	if (!module_begin()) {
 		got.stuck = true;
-		segment_note('w', "forked while modules were being looked at: "
+		note_add('w', "forked while modules were being looked at: "
 				  "decoders that are loaded from now on are not observed");
 	}
 }

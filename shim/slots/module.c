@@ -5,8 +5,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "base/note.h"
 #include "base/sys.h"
-#include "record/segment.h"
 
 #define YIELD_MAX 1000
 #define WAIT_MAX  2000 /* then naps of 100 us */
@@ -178,7 +178,7 @@ static int collect_one(struct dl_phdr_info *info, size_t size, void *data)
 		return 0;
 	if (table->count == MODULE_MAX) {
 		if (!list.full_noted)
-			segment_note('w', "too many modules: decoding in some is not observed");
+			note_add('w', "too many modules: decoding in some is not observed");
 		list.full_noted = true;
 		return 1;
 	}

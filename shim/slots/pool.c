@@ -4,8 +4,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "base/note.h"
 #include "batch/scope.h"
-#include "record/segment.h"
 #include "slots/module.h"
 
 static uint64_t noted; /* libraries that were reached, a bit each */
@@ -49,7 +49,7 @@ static void note_reached(enum decode_library_id library)
 	if (noted & UINT64_C(1) << library)
 		return;
 	noted |= UINT64_C(1) << library;
-	segment_note('d', decode_libraries[library].name);
+	note_add('d', decode_libraries[library].name);
 }
 
 /* A free one, or one whose function is gone with its library. */
@@ -89,7 +89,7 @@ void *pool_wrapper(int row, void *real, void **slot)
 	target = free_target(row);
 	if (!target) {
 		if (!full_noted)
-			segment_note(
+			note_add(
 				'w',
 				"too many copies of one decode library: some are not observed");
 		full_noted = true;
@@ -117,7 +117,7 @@ void *pool_substitute(int row, void *real)
 		return real;
 	if (!module_lock()) {
 		if (!atomic_exchange(&late_noted, true))
-			segment_note('w', "a decoder was looked up while modules were being looked "
+			note_add('w', "a decoder was looked up while modules were being looked "
 					  "at, or in a fork, for long: it is not observed");
 		return real;
 	}

@@ -129,7 +129,7 @@ static void hammer_rings(void *(*read)(void *argument))
 	uint64_t pushed[DLPROF_SLOT_COUNT] = {0}, taken = 0, lost = 0, sum = 0;
 
 	/* Rings of their own, in a segment of its own. */
-	thread_life++;
+	thread_begin_life();
 	hammer_demand(segment_open(folder, 0, -1, -1) == 0, "a segment");
 	atomic_store(&done, false);
 	pthread_create(&reader, NULL, read, &taken);
@@ -171,7 +171,7 @@ static void hammer_kill(void)
 	struct thread *thread;
 	uint64_t sum = 0;
 
-	thread_life++;
+	thread_begin_life();
 	hammer_demand(told != MAP_FAILED && segment_open(folder, 0, -1, -1) == 0, "a segment");
 	thread = thread_get();
 	hammer_demand(thread, "a slot for the victims, one after another");

@@ -233,7 +233,8 @@ Test(quick, needs_no_room_unless_it_is_rare)
 /* A child that a signal handler forked inside the call, and that records when the call returns. */
 static void begin_another_life(void)
 {
-	on = ++thread_life;
+	thread_begin_life();
+	on = thread_life;
 	cr_assert_eq(segment_open(folder, 0, -1, -1), 0);
 }
 

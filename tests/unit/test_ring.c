@@ -74,7 +74,7 @@ static void set_up(void)
 	strcpy(strrchr(home, '-'), "-XXXXXX");
 	cr_assert(mkdtemp(home));
 	activate_cell = &on;
-	thread_life++;
+	thread_begin_life();
 	open_of_shim();
 	thread = thread_get();
 	cr_assert(thread);

@@ -414,7 +414,6 @@ Test(tally, one_that_was_left_odd_becomes_whole)
 	tally->version = 7;	/* its writer died while it wrote */
 	tally->kind = DLPROF_TALLY_NONE;
 	tally->ns = 0;
-	tally_reset(thread_get());
 	visit(1, 0, 10);
 	cr_expect_str_eq(tally->name, "/data/0/1.jpg");
 	cr_expect_eq(tally->version, 10, "%u: odd while it is written, and newer after",

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* note.h - lines for the database's table of notes. */
+#ifndef NOTE_H
+#define NOTE_H
+
+struct dlprof_header;
+
+/* Where they go from now on; NULL: nowhere but to DLPROF_LOG. */
+void note_into(struct dlprof_header *header);
+
+/* Adds a line of this level; see dlprof_header.notes. Any thread, any time. */
+void note_add(char level, const char *text);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * start.h - how this process begins to record.
+ *
+ * STARTING -> IDLE (constructor done) -> ON or OFF. OFF is for good: it could not begin. A fork
+ * child of a recording process is neither ON nor idle until a loader's wrapper starts it, which
+ * joins it to its parent's run.
+ */
+#ifndef START_H
+#define START_H
+
+#include <stdbool.h>
+
+/*
+ * The constructor is done: start_recording() may work from now on. Whenever this process, or one
+ * that was forked from it, begins to record, `begins` is called before other threads do, and
+ * `begun` after.
+ */
+void start_ready(void (*begins)(void), void (*begun)(void));
+
+/* Begins to record unless this process does already or cannot; whether it records. */
+bool start_recording(void);
+
+/* False: neither this process nor one that it was forked from has ever begun, or failed, to record.
+ */
+bool start_was_tried(void);
+
+/* Another thread is in start_recording(). */
+bool start_is_busy(void);
+
+/* Why this process does not record although it should; NULL: it does, or nobody asked. */
+const char *start_failure(void);
+
+#endif
