@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "drain/gpu.h"
+#include "drain/gpu_join.h"
 #include "drain/now.h"
 #include "drain/stream.h"
 
@@ -19,7 +19,7 @@ int join_open(struct writer *writer, struct join **ret_join)
 		return -ENOMEM;
 	join->writer = writer;
 	join->now_ns = now_ns();
-	r = gpu_open(writer, &join->gpu);
+	r = gpu_join_open(writer, &join->gpu);
 	if (r < 0) {
 		free(join);
 		return r;
@@ -38,7 +38,7 @@ void join_close(struct join *join)
 		next = stream->next;
 		stream_free(stream);
 	}
-	gpu_close(join->gpu);
+	gpu_join_close(join->gpu);
 	free(join);
 }
 
@@ -321,7 +321,7 @@ int join_take(void *context, struct segment *segment, struct ring *ring, uint64_
 	case DLPROF_EVENT_GPU_OPS:
 	case DLPROF_EVENT_GPU_COPIES:
 	case DLPROF_EVENT_GPU_STATE:
-		return gpu_take(join->gpu, segment, event);
+		return gpu_join_take(join->gpu, segment, event);
 	case DLPROF_EVENT_EPOCH:
 	case DLPROF_EVENT_BATCH:
 	case DLPROF_EVENT_STOP:
@@ -371,7 +371,7 @@ static void keep_for_steps(const struct join *join)
 	for (const struct stream *stream = join->streams; stream; stream = stream->next)
 		for (size_t i = 0; i < stream->count; i++)
 			if (stream->entries[i].delivered)
-				gpu_keep_from(join->gpu, stream->pid,
+				gpu_join_keep_from(join->gpu, stream->pid,
 					      (int64_t)stream->entries[i].batch.begin_ns);
 }
 
@@ -413,7 +413,7 @@ int join_round(struct join *join, size_t *ret_rows)
 			return r;
 	}
 	keep_for_steps(join);
-	r = gpu_round(join->gpu, join->finishing);
+	r = gpu_join_round(join->gpu, join->finishing);
 	if (r < 0)
 		return r;
 	drop_done(join);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* settle.c - when a batch is complete, and the row that it becomes. */
-#include "drain/gpu.h"
+#include "drain/gpu_join.h"
 #include "drain/stream.h"
 
 /*
@@ -147,7 +147,7 @@ static int tell_gpu(struct join *join, const struct stream *stream,
 		.tid = stream->tid,
 	};
 
-	return gpu_batch(join->gpu, stream->pid, &batch);
+	return gpu_join_batch(join->gpu, stream->pid, &batch);
 }
 
 static int write_entry(struct join *join, const struct stream *stream, const struct entry *entry)

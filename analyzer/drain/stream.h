@@ -68,7 +68,7 @@ struct stream {
 
 struct join {
 	struct writer *writer;
-	struct gpu *gpu;
+	struct gpu_join *gpu;
 	struct stream *streams;		/* newest first */
 	uint32_t round;
 	uint64_t now_ns;

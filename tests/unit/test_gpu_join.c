@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_drain_gpu.c - what the drain makes of operations that come out of order and late, against
+ * test_gpu_join.c - what the drain makes of operations that come out of order and late, against
  * counting. What it writes to is here; no database is.
  */
 #include <criterion/criterion.h>
@@ -9,13 +9,13 @@
 #include <string.h>
 #include <time.h>
 
-#include "drain/gpu.h"
+#include "drain/gpu_join.h"
 
 enum { END = 4000, STEPS = 100, OPS = 1500, MS = 1000000 };
 
 static struct dlprof_header header = {.pid = 77};
 static struct segment segment = {.header = &header};
-static struct gpu *gpu;
+static struct gpu_join *gpu;
 
 /* What was written. */
 static struct gpu_values values[STEPS];
@@ -88,7 +88,7 @@ int writer_note(struct writer *writer, const char *level, const char *text)
 
 static void take(const struct dlprof_event *event)
 {
-	cr_assert_eq(gpu_take(gpu, &segment, event), 0);
+	cr_assert_eq(gpu_join_take(gpu, &segment, event), 0);
 }
 
 static void tell(enum dlprof_gpu_state_kind kind, int64_t when_ns, uint64_t records, uint64_t bad)
@@ -136,11 +136,11 @@ static void begin(void)
 	memset(written, 0, sizeof(written));
 	step_count = gap_count = 0;
 	clock_is[0] = '\0';
-	cr_assert_eq(gpu_open(NULL, &gpu), 0);
+	cr_assert_eq(gpu_join_open(NULL, &gpu), 0);
 	tell(DLPROF_GPU_ATTACHED, 0, 0, 0);
 }
 
-TestSuite(drain_gpu, .init = begin);
+TestSuite(gpu_join, .init = begin);
 
 /* Begin, end of the wait, and end of each step; the last ends at END. */
 static int64_t steps[STEPS][3];
@@ -188,7 +188,7 @@ static void run(const struct span *spans, int64_t unknown_from, int64_t unknown_
 			sent_count++;
 		}
 		while (told < STEPS && steps[told][0] < now + rand() % 100) {
-			cr_assert_eq(gpu_batch(gpu, header.pid,
+			cr_assert_eq(gpu_join_batch(gpu, header.pid,
 					       &(struct gpu_batch){
 						       1, 0, told, steps[told][0], steps[told][2],
 						       steps[told][1] - steps[told][0]}),
@@ -196,12 +196,12 @@ static void run(const struct span *spans, int64_t unknown_from, int64_t unknown_
 			told++;
 		}
 		tell(DLPROF_GPU_COMPLETE, now, (uint64_t)sent_count, 0);
-		cr_assert_eq(gpu_round(gpu, false), 0);
+		cr_assert_eq(gpu_join_round(gpu, false), 0);
 		for (int i = 0; i < STEPS; i++)
 			cr_expect(!written[i] || steps[i][2] <= now, "step %d before its time", i);
 	}
 	tell(DLPROF_GPU_COMPLETE, END + 200, OPS, 0);
-	cr_assert_eq(gpu_round(gpu, true), 0);
+	cr_assert_eq(gpu_join_round(gpu, true), 0);
 	for (int i = 0; i < STEPS; i++) {
 		bool unknown = steps[i][0] < unknown_to && steps[i][2] > unknown_from;
 
@@ -217,7 +217,7 @@ static void run(const struct span *spans, int64_t unknown_from, int64_t unknown_
 				     values[i].gap_host_ns + values[i].gap_other_ns,
 			     steps[i][2] - steps[i][0] - values[i].gpu_busy_ns);
 	}
-	gpu_close(gpu);
+	gpu_join_close(gpu);
 }
 
 static void make_spans(struct span *spans)
@@ -230,7 +230,7 @@ static void make_spans(struct span *spans)
 	}
 }
 
-Test(drain_gpu, random_steps_agree_with_counting)
+Test(gpu_join, random_steps_agree_with_counting)
 {
 	static struct span spans[OPS];
 
@@ -245,7 +245,7 @@ Test(drain_gpu, random_steps_agree_with_counting)
 	}
 }
 
-Test(drain_gpu, what_lies_in_a_gap_is_not_written)
+Test(gpu_join, what_lies_in_a_gap_is_not_written)
 {
 	static struct span spans[OPS];
 
@@ -268,18 +268,18 @@ Test(drain_gpu, what_lies_in_a_gap_is_not_written)
 
 /* As many bad ones as there are in a clock that is broken: nothing is known, nobody's clock is it.
  */
-Test(drain_gpu, a_clock_that_cannot_be_is_nobodys)
+Test(gpu_join, a_clock_that_cannot_be_is_nobodys)
 {
 	srand(1);
 	make_steps();
 	for (int i = 0; i < STEPS; i++) {
-		gpu_batch(gpu, header.pid,
+		gpu_join_batch(gpu, header.pid,
 			  &(struct gpu_batch){1, 0, i, steps[i][0], steps[i][2], 1});
 		tell(DLPROF_GPU_COMPLETE, steps[i][2], 50 * (uint64_t)(i + 1),
 		     10 * (uint64_t)(i + 1));
-		gpu_round(gpu, false);
+		gpu_join_round(gpu, false);
 	}
-	gpu_round(gpu, true);
+	gpu_join_round(gpu, true);
 	cr_expect_eq(step_count, 0);
 	cr_expect_str_eq(clock_is, "");
 	cr_expect_eq(gap_count, 1);
@@ -291,28 +291,28 @@ static void send_launches(int64_t at, uint32_t count)
 }
 
 /* A thread tells of its last launches with its next ones. */
-Test(drain_gpu, launches_of_other_threads_come_late)
+Test(gpu_join, launches_of_other_threads_come_late)
 {
 	tell(DLPROF_GPU_HOST, 0, 0, 0);
 	for (int i = 0; i < 5; i++) {
 		int64_t at = 1000 * (i + 1);
 
 		send_launches(at, 3);
-		gpu_round(gpu, false);
+		gpu_join_round(gpu, false);
 		if (i)
 			send_launches(at - 1, 4);
-		gpu_batch(gpu, header.pid, &(struct gpu_batch){1, 0, i, at, at + 1000, 1});
-		gpu_round(gpu, false);
+		gpu_join_batch(gpu, header.pid, &(struct gpu_batch){1, 0, i, at, at + 1000, 1});
+		gpu_join_round(gpu, false);
 		cr_expect_not(written[i]);
 		cr_expect(!i || written[i - 1], "step %d is waited for", i - 1);
 	}
-	gpu_round(gpu, true);
+	gpu_join_round(gpu, true);
 	for (int i = 0; i < 5; i++)
 		cr_expect_eq(values[i].kernel_count, i < 4 ? 7 : 3);
 }
 
 /* However long a step is, what it began with is there when it is over. */
-Test(drain_gpu, a_long_step_keeps_its_launches)
+Test(gpu_join, a_long_step_keeps_its_launches)
 {
 	const int64_t second = 1000 * MS;
 	struct timespec time;
@@ -321,15 +321,16 @@ Test(drain_gpu, a_long_step_keeps_its_launches)
 	clock_gettime(CLOCK_MONOTONIC, &time);
 	begin_ns = time.tv_sec * second - 30 * second;
 	tell(DLPROF_GPU_HOST, 0, 0, 0);
-	gpu_batch(gpu, header.pid, &(struct gpu_batch){1, 0, 0, begin_ns - second, begin_ns, 1});
+	gpu_join_batch(gpu, header.pid,
+		       &(struct gpu_batch){1, 0, 0, begin_ns - second, begin_ns, 1});
 	for (int i = 0; i < 6000; i++)
 		send_launches(begin_ns + i, 1);
 	for (int i = 0; i < 3; i++) {
-		gpu_keep_from(gpu, header.pid, begin_ns);
-		gpu_round(gpu, false);
+		gpu_join_keep_from(gpu, header.pid, begin_ns);
+		gpu_join_round(gpu, false);
 	}
-	gpu_batch(gpu, header.pid,
+	gpu_join_batch(gpu, header.pid,
 		  &(struct gpu_batch){1, 0, 1, begin_ns, begin_ns + 30 * second, 1});
-	gpu_round(gpu, true);
+	gpu_join_round(gpu, true);
 	cr_expect_eq(values[1].kernel_count, 6000);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu.h - join what GPUs did with the batches in whose steps they did it.
+ * gpu_join.h - join what GPUs did with the batches in whose steps they did it.
  *
  * Operations come out of order and seconds late, so a step is measured only when the process said
  * that everything is sent that began before the step's end. What will never be known that well (a
  * gap in the records, a killed process's last seconds) stays NULL.
  */
-#ifndef DRAIN_GPU_H
-#define DRAIN_GPU_H
+#ifndef DRAIN_GPU_JOIN_H
+#define DRAIN_GPU_JOIN_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,13 +15,14 @@
 #include "drain/segment.h"
 #include "store/write.h"
 
-struct gpu;
+struct gpu_join;
 
-int gpu_open(struct writer *writer, struct gpu **ret_gpu);
-void gpu_close(struct gpu *gpu);
+int gpu_join_open(struct writer *writer, struct gpu_join **ret_gpu);
+void gpu_join_close(struct gpu_join *gpu);
 
 /* A record of one of the kinds DLPROF_EVENT_GPU_*. */
-int gpu_take(struct gpu *gpu, const struct segment *segment, const struct dlprof_event *event);
+int gpu_join_take(struct gpu_join *gpu, const struct segment *segment,
+		  const struct dlprof_event *event);
 
 /* A batch that was delivered to process `pid`, and whose row is written. */
 struct gpu_batch {
@@ -31,12 +32,12 @@ struct gpu_batch {
 	uint32_t tid;    /* of the thread that fetched it; 0: not known */
 };
 
-int gpu_batch(struct gpu *gpu, int32_t pid, const struct gpu_batch *batch);
+int gpu_join_batch(struct gpu_join *gpu, int32_t pid, const struct gpu_batch *batch);
 
 /* Of process `pid` no batch will come that began before this. */
-void gpu_keep_from(struct gpu *gpu, int32_t pid, int64_t begin_ns);
+void gpu_join_keep_from(struct gpu_join *gpu, int32_t pid, int64_t begin_ns);
 
 /* All rings were read. Writes what can be told by now; `finishing`: for the last time. */
-int gpu_round(struct gpu *gpu, bool finishing);
+int gpu_join_round(struct gpu_join *gpu, bool finishing);
 
 #endif

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drain/gpu_join.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/gpu_devices.h"
+#include "drain/gaps.h"
+#include "drain/gpu_ops.h"
+#include "drain/gpu_rows.h"
+#include "drain/now.h"
+
+#define KEEP_NS 10000000000 /* of an epoch's first wait nothing is known until it is over */
+#define META_NS 2000000000  /* between two looks at the sums */
+
+struct process {
+	struct process *next;
+	int32_t pid;
+	struct gpu_rows what;
+	bool has_batches;  /* of a loader or of marks */
+	bool whole_graphs; /* and there were graphs */
+	struct gaps gaps;
+	int64_t complete_ns; /* all was sent up to here */
+	int64_t newest_ns;   /* batch that was told, its begin */
+	int64_t keep_ns;     /* batches to come do not begin before; INT64_MAX: not told */
+	struct gpu_devices devices;
+	struct gpu_ops ops;
+	struct gpu_batch *batches; /* that wait, in any order */
+	size_t batch_count, batch_capacity;
+	struct dlprof_gpu_state sums;
+	struct dlprof_gpu_state judged; /* the sums of the last word that all was sent */
+};
+
+struct gpu_join {
+	struct writer *writer;
+	struct process *processes;
+	bool clock_noted;
+	int64_t meta_ns;
+};
+
+int gpu_join_open(struct writer *writer, struct gpu_join **ret_gpu)
+{
+	struct gpu_join *gpu = calloc(1, sizeof(*gpu));
+
+	if (!gpu)
+		return -ENOMEM;
+	gpu->writer = writer;
+	*ret_gpu = gpu;
+	return 0;
+}
+
+void gpu_join_close(struct gpu_join *gpu)
+{
+	struct process *process, *next;
+
+	if (!gpu)
+		return;
+	for (process = gpu->processes; process; process = next) {
+		next = process->next;
+		gpu_ops_done(&process->ops);
+		free(process->batches);
+		free(process);
+	}
+	free(gpu);
+}
+
+static struct process *find_process(const struct gpu_join *gpu, int32_t pid)
+{
+	struct process *process = gpu->processes;
+
+	while (process && process->pid != pid)
+		process = process->next;
+	return process;
+}
+
+static struct process *make_process(struct gpu_join *gpu, int32_t pid)
+{
+	struct process *process = find_process(gpu, pid);
+
+	if (process)
+		return process;
+	process = calloc(1, sizeof(*process));
+	if (!process)
+		return NULL;
+	process->pid = pid;
+	/* Unless it says otherwise itself: what a drain before us took is gone. */
+	gaps_init(&process->gaps, (int64_t)now_ns());
+	process->keep_ns = INT64_MAX;
+	process->next = gpu->processes;
+	gpu->processes = process;
+	return process;
+}
+
+static int add_op(struct process *process, const struct dlprof_event *event, bool only,
+		  const struct dlprof_gpu_op *op, uint64_t bytes)
+{
+	uint64_t begin_ns = event->begin_ns + op->offset_ns;
+	uint64_t length_ns = only ? event->duration_ns : op->length_ns;
+	struct gpu_op added;
+
+	/* Of a damaged ring they may be anything. */
+	if (begin_ns > INT64_MAX / 4 || length_ns > INT64_MAX / 4)
+		return 0;
+	added = (struct gpu_op){
+		.begin_ns = (int64_t)begin_ns,
+		.end_ns = (int64_t)(begin_ns + length_ns),
+		.bytes = bytes,
+		.what = op->what,
+		.device = (int16_t)event->worker,
+		.kind = DLPROF_GPU_WHAT_KIND(op->what),
+	};
+	gpu_devices_note(&process->devices, &added);
+	process->whole_graphs |=
+		added.kind == DLPROF_GPU_GRAPH && (process->sums.flags & DLPROF_GPU_WHOLE_GRAPHS);
+	return gpu_ops_add(&process->ops, &added);
+}
+
+static int take_ops(struct process *process, const struct dlprof_event *event)
+{
+	const struct dlprof_gpu_ops *ops = &event->gpu_ops;
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < ops->count && i < DLPROF_GPU_OP_COUNT; i++)
+		r = add_op(process, event, ops->count == 1, &ops->ops[i], 0);
+	return r;
+}
+
+static int take_copies(struct process *process, const struct dlprof_event *event)
+{
+	const struct dlprof_gpu_copies *copies = &event->gpu_copies;
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < copies->count && i < DLPROF_GPU_COPY_COUNT; i++) {
+		const struct dlprof_gpu_copy *copy = &copies->copies[i];
+
+		r = add_op(process, event, copies->count == 1, &copy->op,
+			   (uint64_t)copy->bytes_high << 32 | copy->bytes_low);
+	}
+	return r;
+}
+
+static int write_gap(struct gpu_join *gpu, const struct process *process, const struct gap *gap,
+		     const char *why)
+{
+	return writer_gap(gpu->writer, process->pid, gap->begin_ns,
+			  gap->end_ns == GAPS_OPEN ? WRITE_UNKNOWN : gap->end_ns, why);
+}
+
+static int take_complete(struct gpu_join *gpu, struct process *process, int64_t when_ns)
+{
+	const char *why;
+	struct gap gap;
+	bool changed;
+
+	process->complete_ns = when_ns;
+	changed = gaps_judge(&process->gaps, when_ns, &process->judged, &process->sums, &gap, &why);
+	process->judged = process->sums;
+	return changed ? write_gap(gpu, process, &gap, why) : 0;
+}
+
+static int take_state(struct gpu_join *gpu, struct process *process,
+		      const struct dlprof_event *event)
+{
+	const struct dlprof_gpu_state *state = &event->gpu_state;
+	int64_t when_ns = (int64_t)(event->begin_ns & INT64_MAX);
+	struct gap gap = {when_ns, GAPS_OPEN};
+	char why[sizeof(state->why) + 1];
+
+	if (state->state == DLPROF_GPU_HOST)
+		process->what.host = true;
+	if (state->state == DLPROF_GPU_HOST || state->state > DLPROF_GPU_GAP_END)
+		return 0;
+	process->sums = *state;
+	process->what.with_kernels = state->flags & DLPROF_GPU_WITH_KERNELS;
+	process->what.with_calls = state->flags & DLPROF_GPU_WITH_CALLS;
+	snprintf(why, sizeof(why), "%.*s", (int)sizeof(state->why), state->why);
+	switch (state->state) {
+	case DLPROF_GPU_ATTACHED:
+		process->gaps.known_ns = process->gaps.window_ns = when_ns;
+		return 0;
+	case DLPROF_GPU_COMPLETE:
+		return take_complete(gpu, process, when_ns);
+	case DLPROF_GPU_GAP_BEGIN:
+		if (!gaps_begin(&process->gaps, GAPS_TOLD, when_ns))
+			return 0;
+		return write_gap(gpu, process, &gap, why);
+	default:
+		if (!gaps_end(&process->gaps, GAPS_TOLD, when_ns, &gap))
+			return 0;
+		return write_gap(gpu, process, &gap, NULL);
+	}
+}
+
+int gpu_join_take(struct gpu_join *gpu, const struct segment *segment,
+		  const struct dlprof_event *event)
+{
+	struct process *process = make_process(gpu, segment->header->pid);
+
+	if (!process)
+		return -ENOMEM;
+	switch (event->kind) {
+	case DLPROF_EVENT_GPU_OPS:
+		return take_ops(process, event);
+	case DLPROF_EVENT_GPU_COPIES:
+		return take_copies(process, event);
+	default:
+		return take_state(gpu, process, event);
+	}
+}
+
+int gpu_join_batch(struct gpu_join *gpu, int32_t pid, const struct gpu_batch *batch)
+{
+	struct process *process = find_process(gpu, pid);
+
+	if (!process || batch->end_ns < batch->begin_ns || batch->begin_ns < 0)
+		return 0;
+	process->has_batches = true;
+	if (batch->begin_ns > process->newest_ns)
+		process->newest_ns = batch->begin_ns;
+	if (process->batch_count == process->batch_capacity) {
+		size_t more = process->batch_capacity ? 2 * process->batch_capacity : 256;
+		struct gpu_batch *grown = realloc(process->batches, more * sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		process->batches = grown;
+		process->batch_capacity = more;
+	}
+	process->batches[process->batch_count++] = *batch;
+	return 0;
+}
+
+void gpu_join_keep_from(struct gpu_join *gpu, int32_t pid, int64_t begin_ns)
+{
+	struct process *process = find_process(gpu, pid);
+
+	if (process && begin_ns < process->keep_ns)
+		process->keep_ns = begin_ns;
+}
+
+static bool is_known(const struct process *process, const struct gpu_batch *batch)
+{
+	if (process->what.host)
+		return true;
+	return batch->begin_ns >= process->ops.forgotten_ns &&
+	       batch->end_ns <= process->complete_ns &&
+	       gaps_spare(&process->gaps, batch->begin_ns, batch->end_ns);
+}
+
+static int write_batch(struct gpu_join *gpu, struct process *process, const struct gpu_batch *batch)
+{
+	bool busy = false;
+	int r = gpu_rows_write(gpu->writer, &process->what, &process->ops, &process->devices, batch,
+			       &busy);
+
+	if (r < 0 || !busy || gpu->clock_noted)
+		return r;
+	gpu->clock_noted = true;
+	return writer_meta(gpu->writer, META_CLOCK, "gpu");
+}
+
+/* A thread of the host, as that of a backward pass, tells of its last launches with its next. */
+static bool is_awaited(const struct process *process, const struct gpu_batch *batch)
+{
+	if (process->what.host)
+		return batch->end_ns > process->newest_ns;
+	return batch->end_ns > process->complete_ns ||
+	       gaps_may_spare(&process->gaps, batch->end_ns);
+}
+
+static int settle(struct gpu_join *gpu, struct process *process, bool finishing)
+{
+	int64_t keep_ns = (process->what.host ? (int64_t)now_ns() : process->complete_ns) - KEEP_NS;
+	size_t kept = 0;
+	int r = gpu_ops_sort(&process->ops);
+
+	for (size_t i = 0; r == 0 && i < process->batch_count; i++) {
+		const struct gpu_batch *batch = &process->batches[i];
+
+		if (!finishing && is_awaited(process, batch)) {
+			if (batch->begin_ns < keep_ns)
+				keep_ns = batch->begin_ns;
+			process->batches[kept++] = *batch;
+		} else if (is_known(process, batch)) {
+			r = write_batch(gpu, process, batch);
+		}
+	}
+	process->batch_count = kept;
+	if (process->keep_ns < keep_ns)
+		keep_ns = process->keep_ns;
+	process->keep_ns = INT64_MAX;
+	/* Not every time for the sake of a few. */
+	if (process->ops.count > 4096 && process->has_batches)
+		gpu_ops_forget(&process->ops, keep_ns);
+	return r;
+}
+
+/* What a process counted, by the keys of its sums over all processes. */
+static const struct count {
+	enum meta key;
+	size_t offset; /* in struct dlprof_gpu_state */
+} counts[] = {
+	{META_CUDA_RECORDS, offsetof(struct dlprof_gpu_state, record_count)},
+	{META_CUDA_BAD_TS, offsetof(struct dlprof_gpu_state, bad_count)},
+	{META_CUDA_DROPPED, offsetof(struct dlprof_gpu_state, dropped_count)},
+	{META_CUDA_OWN_DROP, offsetof(struct dlprof_gpu_state, own_drop_count)},
+	{META_CUDA_OVERHEAD_NS, offsetof(struct dlprof_gpu_state, overhead_ns)},
+};
+
+/* A number of a damaged segment must not make a sum overflow. */
+static int64_t sum_of(const struct process *process, size_t offset)
+{
+	uint64_t value;
+
+	memcpy(&value, (const char *)&process->sums + offset, sizeof(value));
+	return (int64_t)(value > INT64_MAX >> 12 ? INT64_MAX >> 12 : value);
+}
+
+static int64_t sum_of_all(const struct gpu_join *gpu, size_t offset)
+{
+	int64_t sum = 0;
+
+	for (const struct process *process = gpu->processes; process; process = process->next)
+		sum += sum_of(process, offset);
+	return sum;
+}
+
+static int write_losses(struct gpu_join *gpu)
+{
+	int r = 0;
+
+	for (const struct process *process = gpu->processes; r == 0 && process;
+	     process = process->next) {
+		int64_t lost = sum_of(process, offsetof(struct dlprof_gpu_state, dropped_count)) +
+			       sum_of(process, offsetof(struct dlprof_gpu_state, own_drop_count));
+
+		if (lost)
+			r = writer_loss(gpu->writer, process->pid, "GPU records", lost);
+	}
+	return r;
+}
+
+static int write_meta(struct gpu_join *gpu)
+{
+	bool bound = false, seen = false;
+	int r = 0;
+
+	for (const struct process *process = gpu->processes; process; process = process->next) {
+		seen |= !process->what.host;
+		bound |= process->whole_graphs;
+	}
+	for (size_t i = 0; seen && r == 0 && i < sizeof(counts) / sizeof(counts[0]); i++)
+		r = writer_meta_number(gpu->writer, counts[i].key,
+				       sum_of_all(gpu, counts[i].offset));
+	if (seen && r == 0)
+		r = writer_meta_number(gpu->writer, META_GPU_BUSY_IS_UPPER_BOUND, bound);
+	if (r == 0)
+		r = write_losses(gpu);
+	if (r == 0 && sum_of_all(gpu, offsetof(struct dlprof_gpu_state, bad_count)) * 100 >
+			      sum_of_all(gpu, offsetof(struct dlprof_gpu_state, record_count)))
+		r = writer_note(gpu->writer, "warning",
+				"more than 1 % of CUPTI's records have times that cannot be: they "
+				"were left out, and the GPU was busier than the numbers say");
+	return r;
+}
+
+int gpu_join_round(struct gpu_join *gpu, bool finishing)
+{
+	int r = 0;
+
+	if (!gpu->processes)
+		return 0;
+	for (struct process *process = gpu->processes; r == 0 && process; process = process->next)
+		r = settle(gpu, process, finishing);
+	if (r == 0 && (finishing || (int64_t)now_ns() - gpu->meta_ns > META_NS)) {
+		gpu->meta_ns = (int64_t)now_ns();
+		r = write_meta(gpu);
+	}
+	return r;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gpu_rows.h - the rows that say what the GPUs of a process did in the step of one batch. */
+#ifndef DRAIN_GPU_ROWS_H
+#define DRAIN_GPU_ROWS_H
+
+#include <stdbool.h>
+
+#include "analysis/gpu_devices.h"
+#include "drain/gpu_join.h"
+#include "drain/gpu_ops.h"
+#include "store/write.h"
+
+/* What is recorded of a process; of the rest its rows say that it is not known. */
+struct gpu_rows {
+	bool host; /* only calls of libcudart are seen */
+	bool with_kernels;
+	bool with_calls; /* of the host, by thread */
+};
+
+/* `ops` are sorted. Sets *ret_busy where the row says how long the GPU was busy. 0 or -errno. */
+int gpu_rows_write(struct writer *writer, const struct gpu_rows *what, const struct gpu_ops *ops,
+		   struct gpu_devices *devices, const struct gpu_batch *batch, bool *ret_busy);
+
+#endif
