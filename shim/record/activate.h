@@ -20,8 +20,8 @@ extern HIDDEN const volatile uint32_t *activate_cell;
 extern HIDDEN bool activate_unwiped;
 
 /*
- * 0, or thread_life. What start_recording() has set up is seen by whoever sees that it did; syscall.S and
- * dl.S look, too.
+ * 0, or thread_life. What start_recording() has set up is seen by whoever sees that it did;
+ * syscall.S and dl.S look, too.
  */
 static inline uint32_t activate_on(void)
 {
