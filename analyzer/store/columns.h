@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * columns.h - the columns of t_batch, once: the struct, its insert and their order come from here.
+ * columns.h - the columns of t_batch and of what goes with it: structs, statements, and what reads
+ * and writes them are made of these lists. schema.sql declares the same ones; tests/house compares.
  *
  * KEY: names the row. SEEN: known when the batch was delivered. LOADED: known when it was loaded.
  */
@@ -46,10 +47,13 @@
 	X(decode_ns)                                                                               \
 	X(decode_bytes)
 
+#define BATCH_COPIED(X)                                                                            \
+	X(h2d_ns)                                                                                  \
+	X(h2d_bytes)
+
 /* Of t_batch, known seconds later; and t_gpu_step. */
 #define BATCH_GPU(X)                                                                               \
-	X(h2d_ns)                                                                                  \
-	X(h2d_bytes)                                                                               \
+	BATCH_COPIED(X)                                                                            \
 	X(gpu_busy_ns)                                                                             \
 	X(gpu_idle_wait_ns)
 
@@ -85,5 +89,33 @@
 	X(other_launch_count)
 
 #define BATCH_COLUMNS(X) BATCH_KEY(X) BATCH_SEEN(X) BATCH_LOADED(X)
+
+/* What of a load is in none of its parts, as the view `load` has it. */
+#define BATCH_OTHER_SQL                                                                            \
+	"MAX(0, load_ns - IFNULL(open_ns, 0) - IFNULL(read_ns, 0) - IFNULL(decode_ns, 0)"          \
+	" - IFNULL(collate_ns, 0))"
+
+/*
+ * What is summed over the batches of a loader: name of the sum, and of what. They are stored in
+ * this order (pack.c): who changes it changes the pack's MAGIC.
+ */
+#define LOAD_SUMS(X)                                                                               \
+	X(load_ns, "load_ns")                                                                      \
+	X(open_ns, "open_ns")                                                                      \
+	X(read_ns, "read_ns")                                                                      \
+	X(decode_ns, "decode_ns")                                                                  \
+	X(collate_ns, "collate_ns")                                                                \
+	X(other_ns, BATCH_OTHER_SQL)                                                               \
+	X(cpu_ns, "cpu_ns")                                                                        \
+	X(transfer_ns, "transfer_ns")                                                              \
+	X(queue_ns, "ready_ns") /* finished and waiting to be asked for */                         \
+	X(receive_ns, "receive_ns")                                                                \
+	X(hol_ns, "hol_ns")                                                                        \
+	X(open_count, "open_count")                                                                \
+	X(read_count, "read_count")                                                                \
+	X(read_bytes, "read_bytes")                                                                \
+	X(storage_bytes, "storage_bytes")                                                          \
+	X(samples, "samples")                                                                      \
+	X(blocked_ns, "blocked_ns") /* of other_ns: in locks, queues, sleep() */
 
 #endif

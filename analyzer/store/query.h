@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "analysis/series.h"
+#include "store/columns.h"
 #include "store/db.h"
 
 #define QUERY_UNKNOWN SERIES_UNKNOWN
@@ -86,6 +87,15 @@ struct batch_filter {
 	int64_t epoch;
 	int64_t first;			/* position among those of loader and epoch, from 0 */
 	int64_t last;			/* inclusive */
+};
+
+/* Sums over delivered batches; QUERY_UNKNOWN where none of them has the column. */
+struct load_totals {
+	int64_t load_count;		/* batches whose load was observed */
+	int64_t decode_seen_count;	/* loads in which decoding was observed */
+#define X(name, sql) int64_t name;
+	LOAD_SUMS(X)
+#undef X
 };
 
 /*

@@ -70,6 +70,13 @@ VIEWS = {
     "mark": "rank ts_ns pid tid text",
 }
 
+# The lists of columns.h that make up a table.
+TABLES = {
+    "t_batch": "BATCH_KEY BATCH_SEEN BATCH_LOADED BATCH_COPIED",
+    "t_gpu_step": "GPU_STEP_COLUMNS",
+    "t_gpu_call": "GPU_CALL_TRAINING GPU_CALL_COLUMNS",
+}
+
 
 def files(*folders, endings=SOURCES):
     for folder in folders:
@@ -226,6 +233,13 @@ def check_views():
         # Additions are free, at the end or between; what was promised stays in its order.
         equal([c for c in columns if c in expected.split()], expected.split(), "columns of", view)
         database.execute("SELECT * FROM {}".format(view)).fetchall()
+    lists = text("analyzer/store/columns.h")
+    for table, names in TABLES.items():
+        columns = [row[1] for row in database.execute("PRAGMA table_info({})".format(table))]
+        listed = [column for name in names.split() for column in re.findall(
+            r"X\((\w+)", re.search(r"#define " + name + r"\(X\)(.*?[^\\])\n", lists, re.S).group(1))]
+        equal(sorted(set(listed) | {"loader_id", "epoch", "task"}), sorted(columns), "columns of", table,
+              "in schema.sql and columns.h")
 
 
 def hook_names():
