@@ -83,6 +83,15 @@ static void man_trust(FILE *out)
 #undef TRUST
 }
 
+static void man_seen(FILE *out)
+{
+#define SEEN_SECTION(title) man_section(out, title);
+#define SEEN(subject, text) man_entry(out, subject, text);
+#include "manual/seen.def"
+#undef SEEN
+#undef SEEN_SECTION
+}
+
 static void man_environment(FILE *out)
 {
 	static const struct {
@@ -94,7 +103,7 @@ static void man_environment(FILE *out)
 	};
 	char text[1024];
 
-	man_begin(out, "dlprof", 7, "what libdlprof.so reads from the environment");
+	man_begin(out, "dlprof", 7, "what libdlprof.so records and reads from the environment");
 	man_section(out, "DESCRIPTION");
 	man_text(out, "libdlprof.so is preloaded into a training, by dlprof(1) or by LD_PRELOAD. "
 		      "A value that makes no sense leaves the default in force, and a row in the "
@@ -108,6 +117,7 @@ static void man_environment(FILE *out)
 			 settings[i].wants ? "." : "");
 		man_entry(out, settings[i].name, text);
 	}
+	man_seen(out);
 	man_section(out, "PRIVACY");
 	man_text(out,
 		 "The database holds the command line of each recording process, the name of "
