@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "drain/gpu_rows.h"
 #include "drain/segment.h"
 #include "store/write.h"
 
@@ -25,13 +26,6 @@ int gpu_join_take(struct gpu_join *gpu, const struct segment *segment,
 		  const struct dlprof_event *event);
 
 /* A batch that was delivered to process `pid`, and whose row is written. */
-struct gpu_batch {
-	int64_t loader_id, epoch, task;
-	int64_t begin_ns, end_ns;
-	int64_t wait_ns; /* WRITE_UNKNOWN: nobody saw it */
-	uint32_t tid;    /* of the thread that fetched it; 0: not known */
-};
-
 int gpu_join_batch(struct gpu_join *gpu, int32_t pid, const struct gpu_batch *batch);
 
 /* Of process `pid` no batch will come that began before this. */

@@ -4,11 +4,19 @@
 #define DRAIN_GPU_ROWS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "analysis/gpu_devices.h"
-#include "drain/gpu_join.h"
 #include "drain/gpu_ops.h"
 #include "store/write.h"
+
+/* A batch that was delivered, and whose row is written. */
+struct gpu_batch {
+	int64_t loader_id, epoch, task;
+	int64_t begin_ns, end_ns;
+	int64_t wait_ns; /* WRITE_UNKNOWN: nobody saw it */
+	uint32_t tid;    /* of the thread that fetched it; 0: not known */
+};
 
 /* What is recorded of a process; of the rest its rows say that it is not known. */
 struct gpu_rows {

@@ -8,7 +8,7 @@
 
 #include "render/advise.h"
 #include "render/evidence.h"
-#include "render/gpu.h"
+#include "render/gpu_outline.h"
 #include "render/units.h"
 
 #define WORTH_SAYING 0.01 /* of a load */
@@ -332,7 +332,7 @@ static void add_coverage(const struct report *report, struct outline *o)
 	outline_items(o, "coverage");
 	add_trust(report, o);
 	if (f->batch_count)
-		gpu_coverage(report, o);
+		gpu_outline_coverage(report, o);
 	if (report->run.lost_count > 0)
 		outline_item(o, "Lost", "%s records were dropped",
 			     units_count(count, report->run.lost_count));

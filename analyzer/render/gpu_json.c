@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpu_json.c - what is known of the GPU, as JSON has it. */
+#include "render/gpu_json.h"
+
 #include <math.h>
 
-#include "render/gpu.h"
-
-static void add_seconds(struct jsonw *json, const char *key, double ns)
-{
-	jsonw_number(json, key, ns / NS_PER_S);
-}
+#include "render/gpu_outline.h"
 
 static void add_count(struct jsonw *json, const char *key, double count)
 {
@@ -22,9 +18,9 @@ static void add_gaps(const struct report *report, struct jsonw *json)
 	jsonw_open(json, "idle", '{');
 	for (gap = 0; gap < GPU_GAP_MAX; gap++) {
 		snprintf(key, sizeof(key), "%s_s", gpu_gap_id((enum gpu_gap)gap));
-		add_seconds(json, key, report->gpu_sums.gap_ns[gap]);
+		jsonw_seconds(json, key, report->gpu_sums.gap_ns[gap]);
 	}
-	add_seconds(json, "unattributed_s",
+	jsonw_seconds(json, "unattributed_s",
 		    report->gpu_use.unattributed_share * report->gpu_sums.step_ns);
 	jsonw_close(json, '}');
 }
@@ -37,7 +33,7 @@ static void add_sync(const struct report *report, struct jsonw *json)
 	jsonw_open(json, "sync", '{');
 	for (sync = 0; sync < GPU_SYNC_MAX; sync++) {
 		snprintf(key, sizeof(key), "%s_s", gpu_sync_id((enum gpu_sync)sync));
-		add_seconds(json, key, report->gpu_sums.sync_ns[sync]);
+		jsonw_seconds(json, key, report->gpu_sums.sync_ns[sync]);
 	}
 	jsonw_close(json, '}');
 }
@@ -52,13 +48,13 @@ static void add_calls(const struct report *report, struct jsonw *json)
 	}
 	jsonw_open(json, "calls", '{');
 	add_count(json, "batches", calls->batch_count);
-	add_seconds(json, "training_sync_s", calls->sync_ns);
-	add_seconds(json, "training_copy_s", calls->copy_ns);
-	add_seconds(json, "training_launch_s", calls->launch_ns);
+	jsonw_seconds(json, "training_sync_s", calls->sync_ns);
+	jsonw_seconds(json, "training_copy_s", calls->copy_ns);
+	jsonw_seconds(json, "training_launch_s", calls->launch_ns);
 	jsonw_number(json, "training_launches_per_step", calls->launch_count / calls->batch_count);
-	add_seconds(json, "others_sync_s", calls->other_sync_ns);
-	add_seconds(json, "others_copy_s", calls->other_copy_ns);
-	add_seconds(json, "others_launch_s", calls->other_launch_ns);
+	jsonw_seconds(json, "others_sync_s", calls->other_sync_ns);
+	jsonw_seconds(json, "others_copy_s", calls->other_copy_ns);
+	jsonw_seconds(json, "others_launch_s", calls->other_launch_ns);
 	jsonw_number(json, "others_launches_per_step",
 		     calls->other_launch_count / calls->batch_count);
 	jsonw_close(json, '}');
@@ -132,23 +128,23 @@ void gpu_json(const struct report *report, struct jsonw *json)
 	jsonw_string(json, "level", info->level);
 	jsonw_string(json, "level_reason", info->level_reason);
 	add_count(json, "batches", sums->batch_count);
-	add_seconds(json, "steps_s", sums->step_ns);
-	add_seconds(json, "busy_s", sums->busy_ns);
+	jsonw_seconds(json, "steps_s", sums->step_ns);
+	jsonw_seconds(json, "busy_s", sums->busy_ns);
 	jsonw_number(json, "busy_share", use->busy_share);
 	jsonw_bool(json, "busy_is_upper_bound", info->is_upper_bound);
 	jsonw_number(json, "idle_share", use->idle_share);
 	add_gaps(report, json);
-	add_seconds(json, "collectives_s", sums->nccl_ns);
+	jsonw_seconds(json, "collectives_s", sums->nccl_ns);
 	jsonw_number(json, "kernels_per_step", sums->kernel_count / sums->seen_count);
 	jsonw_number(json, "graphs_per_step", sums->graph_count / sums->seen_count);
-	add_seconds(json, "h2d_s", sums->h2d_ns);
+	jsonw_seconds(json, "h2d_s", sums->h2d_ns);
 	add_count(json, "h2d_bytes", sums->h2d_bytes);
 	jsonw_number(json, "h2d_bytes_per_s", use->h2d_bytes_per_s);
 	jsonw_number(json, "h2d_pageable_share", use->pageable_share);
 	jsonw_number(json, "h2d_overlap_share_most", use->overlap_share);
-	add_seconds(json, "d2h_s", sums->d2h_ns);
+	jsonw_seconds(json, "d2h_s", sums->d2h_ns);
 	add_count(json, "d2h_bytes", sums->d2h_bytes);
-	add_seconds(json, "memset_s", sums->memset_ns);
+	jsonw_seconds(json, "memset_s", sums->memset_ns);
 	add_sync(report, json);
 	add_devices(report, json);
 	add_calls(report, json);
@@ -156,7 +152,7 @@ void gpu_json(const struct report *report, struct jsonw *json)
 	jsonw_close(json, '}');
 }
 
-void gpu_coverage_json(const struct report *report, struct jsonw *json)
+void gpu_json_coverage(const struct report *report, struct jsonw *json)
 {
 	const struct gpu_info *info = &report->gpu;
 
@@ -168,7 +164,7 @@ void gpu_coverage_json(const struct report *report, struct jsonw *json)
 	jsonw_int(json, "gpu_records_dropped", info->dropped_count);
 	jsonw_int(json, "gpu_records_dropped_by_us", info->own_drop_count);
 	jsonw_int(json, "gpu_gaps", info->gap_count);
-	add_seconds(json, "gpu_gaps_s", info->gap_ns);
+	jsonw_seconds(json, "gpu_gaps_s", info->gap_ns);
 	jsonw_string(json, "gpu_gap_why", info->gap_why[0] ? info->gap_why : NULL);
 	jsonw_int(json, "cupti_version", info->cupti_version);
 }

@@ -15,14 +15,10 @@
 
 #include "analysis/load.h"
 #include "render/advise.h"
-#include "render/gpu.h"
+#include "render/gpu_json.h"
+#include "render/gpu_outline.h"
 #include "render/jsonw.h"
 #include "render/report.h"
-
-static void add_seconds(struct jsonw *json, const char *key, double ns)
-{
-	jsonw_number(json, key, ns / NS_PER_S);
-}
 
 static void add_start(struct jsonw *json, const struct run_info *run)
 {
@@ -78,7 +74,7 @@ static void add_run(struct jsonw *json, const struct report *report)
 	jsonw_string(json, "command", run->command);
 	jsonw_string(json, "host", run->host);
 	add_start(json, run);
-	add_seconds(json, "duration_s", duration_ns(run));
+	jsonw_seconds(json, "duration_s", duration_ns(run));
 	jsonw_int(json, "ranks", 1);
 	add_list(json, "frameworks", run->frameworks);
 	jsonw_string(json, "version", run->version);
@@ -112,21 +108,21 @@ static void add_stall(struct jsonw *json, const struct report *report)
 	jsonw_number(json, "ratio", finding->stall_ratio);
 	jsonw_range(json, "ci95", report->diagnosis.boot.low95, report->diagnosis.boot.high95);
 	jsonw_number(json, "trimmed_ratio", finding->trimmed_ratio);
-	add_seconds(json, "wait_s", isnan(finding->stall_ratio) ? NAN : account->wait_ns);
-	add_seconds(json, "time_s", isnan(finding->stall_ratio) ? NAN : account->time_ns);
+	jsonw_seconds(json, "wait_s", isnan(finding->stall_ratio) ? NAN : account->wait_ns);
+	jsonw_seconds(json, "time_s", isnan(finding->stall_ratio) ? NAN : account->time_ns);
 	for (int part = 0; part < ACCOUNT_PART_MAX; part++)
 		jsonw_number(json, account_part_name(part), account->share[part]);
-	add_seconds(json, "startup_s", account->startup_ns);
-	add_seconds(json, "theta_s", finding->theta_ns);
+	jsonw_seconds(json, "startup_s", account->startup_ns);
+	jsonw_seconds(json, "theta_s", finding->theta_ns);
 	jsonw_int(json, "batches", (int64_t)finding->batch_count);
 	jsonw_int(json, "steady_batches", (int64_t)finding->steady_count);
 	jsonw_int(json, "starved_batches", (int64_t)finding->starved_count);
 	jsonw_number(json, "masked_share", finding->masked_share);
 	jsonw_number(json, "gain_max", finding->gain_max);
-	add_seconds(json, "wait_p50_s", finding->wait_p50_ns);
-	add_seconds(json, "wait_p99_s", finding->wait_p99_ns);
-	add_seconds(json, "compute_p50_s", finding->compute_p50_ns);
-	add_seconds(json, "compute_p99_s", finding->compute_p99_ns);
+	jsonw_seconds(json, "wait_p50_s", finding->wait_p50_ns);
+	jsonw_seconds(json, "wait_p99_s", finding->wait_p99_ns);
+	jsonw_seconds(json, "compute_p50_s", finding->compute_p50_ns);
+	jsonw_seconds(json, "compute_p99_s", finding->compute_p99_ns);
 	jsonw_number(json, "drain_ratio", finding->drain_ratio);
 	jsonw_number(json, "queued_share", report->diagnosis.queued_share);
 	jsonw_close(json, '}');
@@ -142,7 +138,7 @@ static void add_workers(struct jsonw *json, const struct report *report)
 	jsonw_int(json, "count", loader ? loader->workers : QUERY_UNKNOWN);
 	jsonw_int(json, "prefetch_factor", loader ? loader->prefetch_factor : QUERY_UNKNOWN);
 	jsonw_tristate(json, "in_order", loader ? loader->in_order : QUERY_UNKNOWN);
-	add_seconds(json, "load_mean_s", finding->load_mean_ns);
+	jsonw_seconds(json, "load_mean_s", finding->load_mean_ns);
 	jsonw_number(json, "load_cv", finding->load_cv);
 	jsonw_number(json, "rho", finding->rho);
 	jsonw_number(json, "eta", finding->eta);
@@ -168,13 +164,13 @@ static void add_breakdown(struct jsonw *json, const struct report *report)
 	jsonw_ns(json, "read_s", totals->read_ns);
 	jsonw_ns(json, "decode_s", totals->decode_ns);
 	jsonw_ns(json, "collate_s", totals->collate_ns);
-	add_seconds(json, "other_cpu_s", split.cpu_ns);
-	add_seconds(json, "other_blocked_s", split.blocked_ns);
+	jsonw_seconds(json, "other_cpu_s", split.cpu_ns);
+	jsonw_seconds(json, "other_blocked_s", split.blocked_ns);
 	jsonw_ns(json, "transfer_s", totals->transfer_ns);
 	jsonw_ns(json, "queue_s", totals->queue_ns);
-	add_seconds(json, "h2d_s", report->gpu_sums.h2d_ns);
-	add_seconds(json, "compute_s", report->series.compute_ns ? finding->compute_all_ns : NAN);
-	add_seconds(json, "wait_s", report->series.wait_ns ? finding->wait_all_ns : NAN);
+	jsonw_seconds(json, "h2d_s", report->gpu_sums.h2d_ns);
+	jsonw_seconds(json, "compute_s", report->series.compute_ns ? finding->compute_all_ns : NAN);
+	jsonw_seconds(json, "wait_s", report->series.wait_ns ? finding->wait_all_ns : NAN);
 	jsonw_int(json, "loads", totals->load_count);
 	jsonw_ns(json, "load_s", totals->load_ns);
 	jsonw_ns(json, "other_s", totals->other_ns);
@@ -206,7 +202,7 @@ static void add_coverage(struct jsonw *json, const struct report *report)
 	jsonw_bool(json, "workers_observed", report->series.workers >= 0 && loads > 0);
 	jsonw_bool(json, "decode_observed", report->totals.decode_seen_count > 0);
 	jsonw_string(json, "nvtx", report->run.nvtx);
-	gpu_coverage_json(report, json);
+	gpu_json_coverage(report, json);
 	jsonw_number(json, "loads_share", loads / batches);
 	jsonw_number(json, "readiness_share",
 		     (double)finding->readiness_count / (double)finding->steady_count);

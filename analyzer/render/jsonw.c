@@ -136,6 +136,11 @@ void jsonw_ns(struct jsonw *json, const char *key, int64_t ns)
 	fputs(units_seconds(text, ns), json->out);
 }
 
+void jsonw_seconds(struct jsonw *json, const char *key, double ns)
+{
+	jsonw_number(json, key, ns / NS_PER_S);
+}
+
 void jsonw_us(struct jsonw *json, const char *key, int64_t ns)
 {
 	uint64_t size = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;

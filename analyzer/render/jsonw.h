@@ -36,6 +36,9 @@ void jsonw_range(struct jsonw *json, const char *key, double low, double high);
 /* Nanoseconds, written as seconds. */
 void jsonw_ns(struct jsonw *json, const char *key, int64_t ns);
 
+/* The same of a double; NAN: null. */
+void jsonw_seconds(struct jsonw *json, const char *key, double ns);
+
 /* ..., as microseconds. */
 void jsonw_us(struct jsonw *json, const char *key, int64_t ns);
 

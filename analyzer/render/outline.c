@@ -9,7 +9,6 @@
 
 #include "render/advise.h"
 #include "render/details.h"
-#include "render/gpu.h"
 #include "render/screen.h"
 #include "render/units.h"
 

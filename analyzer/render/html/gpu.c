@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gpu.c - what the GPU did in the steps: busy, or idle and for want of what; copies and kernels. */
-#include "render/gpu.h"
+#include "render/gpu_outline.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpu.h - the part of a report that says what the GPU did, and how much of that was seen. */
-#ifndef RENDER_GPU_H
-#define RENDER_GPU_H
+/*
+ * gpu_outline.h - the part of a report that says what the GPU did, and how much of that was seen.
+ */
+#ifndef RENDER_GPU_OUTLINE_H
+#define RENDER_GPU_OUTLINE_H
 
-#include "render/jsonw.h"
 #include "render/outline.h"
 
 /* The chapter "gpu": busy, idle and why, copies, host time in sync, kernels. */
@@ -13,18 +14,12 @@ void gpu_outline(const struct report *report, struct outline *outline);
 const char *gpu_gap_words(enum gpu_gap gap);
 
 /* By which clock the verdict is, and what of the run that clock leaves out: items. */
-void gpu_coverage(const struct report *report, struct outline *outline);
+void gpu_outline_coverage(const struct report *report, struct outline *outline);
 
 /* In most of the steps it gets its batches from the loader. */
 bool gpu_is_fed(const struct gpu_device *device);
 
 /* "gpu" or "host". */
 const char *gpu_clock(const struct report *report);
-
-/* "gpu": null where nothing is known of one. */
-void gpu_json(const struct report *report, struct jsonw *json);
-
-/* Members of "coverage". */
-void gpu_coverage_json(const struct report *report, struct jsonw *json);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "render/gpu.h"
+#include "render/gpu_outline.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -253,7 +253,7 @@ static void put_clock_words(const struct finding *finding, char *text, size_t si
 			    "bound on the GPU's starvation");
 }
 
-void gpu_coverage(const struct report *report, struct outline *o)
+void gpu_outline_coverage(const struct report *report, struct outline *o)
 {
 	const struct gpu_info *info = &report->gpu;
 	char text[400] = "", a[UNITS_MAX], b[UNITS_MAX];
