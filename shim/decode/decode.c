@@ -10,8 +10,9 @@
 #include "cuda/cudart.h"
 #include "decode/image.h"
 #include "decode/input.h"
+#include "decode/family.h"
 #include "decode/jpeg.h"
-#include "decode/rows.h"
+#include "decode/png.h"
 #include "decode/unit.h"
 #include "python/tfdata.h"
 #include "record/activate.h"
@@ -26,23 +27,6 @@
 #define SLOT(target)                                                                               \
 	(__atomic_thread_fence(__ATOMIC_ACQUIRE),                                                  \
 	 __atomic_load_n(&(target)->slot, __ATOMIC_ACQUIRE))
-
-/*
- * BEGIN_x and END_x see the wrapper's parameters, `unit`, `target`, `row` and `result`. What they
- * read of a caller's struct they read after the call has done so, or before it where it must.
- */
-#define BEGIN	unit_begin(&unit, row)
-#define NO_BITS ((struct unit_result){0})
-
-#define BEGIN_JPEG	  jpeg_begin(&unit, row, info)
-#define BEGIN_JPEG_HEADER BEGIN_JPEG
-#define BEGIN_JPEG_START  BEGIN_JPEG
-#define END_JPEG	  jpeg_end(&unit, info, NO_BITS)
-#define BEGIN_JPEG_ROW	  jpeg_row_begin(&unit, row, info)
-#define END_JPEG_ROW	  jpeg_row_end(&unit, row, info, result)
-#define END_JPEG_HEADER	  jpeg_header_end(&unit, info, result)
-/* Not done: it wants more data, and will be called again. */
-#define END_JPEG_START	  jpeg_end(&unit, info, (struct unit_result){.counted = result != 0})
 
 /* A whole image in memory. */
 static struct unit_result sniffed(const void *data, size_t size)
@@ -70,11 +54,11 @@ static void piece_end(struct unit *unit, const void *handle, const void *data, s
 	struct unit_result result = sniffed(data, size);
 
 	if (result.width)
-		unit_forget(unit, handle);
+		sequence_forget(unit, handle);
 	result.bytes = bytes;
 	result.counted = status == done;
 	result.failed = status != done && status != suspended;
-	unit_end_part(unit, handle, result);
+	sequence_part_end(unit, handle, result);
 }
 
 /* WebPDecoderConfig begins with width and height; an animation's frame has no header to ask. */
@@ -108,59 +92,6 @@ static void webp_end(struct unit *unit, const void *data, size_t size, const voi
 #define BEGIN_PIECE_AGAIN BEGIN
 #define END_PIECE_AGAIN	  piece_end(&unit, handle, data, size, result == 0 ? size : 0, result)
 
-/* libpng: nothing in its structs is public, so its own functions are asked. */
-static void png_end(struct unit *unit, const struct decode_target *target, const void *png,
-		    const void *info, struct unit_result result)
-{
-	uint32_t (*width)(const void *, const void *) = target->helpers[0];
-	uint32_t (*height)(const void *, const void *) = target->helpers[1];
-
-	if (info && width && height) {
-		result.width = width(png, info);
-		result.height = height(png, info);
-	}
-	unit_end_part(unit, png, result);
-}
-
-static void png_header_end(struct unit *unit, const struct decode_target *target, const void *png,
-			   const void *info, bool counted)
-{
-	unit_forget(unit, png);
-	png_end(unit, target, png, info, (struct unit_result){.counted = counted});
-}
-
-static void png_push_end(struct unit *unit, const struct decode_target *target, const void *png,
-			 const void *info, size_t size)
-{
-	uint32_t (*width)(const void *, const void *) = target->helpers[0];
-	bool known = info && width && width(png, info);
-
-	/* Counted with its header: nobody tells when the last line was called back. */
-	png_end(unit, target, png, info,
-		(struct unit_result){.bytes = size,
-				     .counted = known && !unit_is_counted(unit, png)});
-}
-
-#define BEGIN_PNG	 BEGIN
-#define END_PNG		 unit_end_part(&unit, png, NO_BITS)
-#define BEGIN_PNG_HEADER BEGIN
-#define END_PNG_HEADER	 png_header_end(&unit, target, png, info, false)
-#define BEGIN_PNG_WHOLE	 BEGIN
-#define END_PNG_WHOLE	 png_header_end(&unit, target, png, info, true)
-#define BEGIN_PNG_PIXELS (rows_time_begin(&unit, DECODE_PNG, png) || BEGIN)
-#define END_PNG_PIXELS                                                                             \
-	if (!rows_time_end(&unit, row, 0, false))                                                  \
-	unit_end_part(&unit, png, (struct unit_result){.counted = !unit_is_counted(&unit, png)})
-#define BEGIN_PNG_PUSH	 BEGIN
-#define END_PNG_PUSH	 png_push_end(&unit, target, png, info, size)
-/* struct png_image: opaque, version, width, height. */
-#define BEGIN_PNG_SIMPLE BEGIN
-#define END_PNG_SIMPLE                                                                             \
-	unit_end(&unit, (struct unit_result){.counted = result != 0,                               \
-					     .failed = result == 0,                                \
-					     .width = FIELD(uint32_t, image, 12),                  \
-					     .height = FIELD(uint32_t, image, 16)})
-
 /* libtiff: `first`: of an image; `whole`: it is all of one. */
 static void tiff_end(struct unit *unit, const struct decode_target *target, void *tiff, bool first,
 		     bool whole, bool done)
@@ -171,15 +102,15 @@ static void tiff_end(struct unit *unit, const struct decode_target *target, void
 	int kept = errno;
 
 	if (first || whole)
-		unit_forget(unit, tiff);
-	if (!unit_is_counted(unit, tiff)) {
+		sequence_forget(unit, tiff);
+	if (!sequence_is_counted(unit, tiff)) {
 		result.counted = done;
 		if (get)
 			(void)(get(tiff, width_tag, &result.width) &&
 			       get(tiff, height_tag, &result.height));
 	}
 	errno = kept;
-	unit_end_part(unit, tiff, result);
+	sequence_part_end(unit, tiff, result);
 }
 
 #define BEGIN_TIFF_LINE	     BEGIN
@@ -255,14 +186,14 @@ static void frame_end(struct unit *unit, const void *context, const void *frame,
 		result.height = height > 0 ? (uint32_t)height : 0;
 		result.format = width > 0 ? "video" : "audio";
 	}
-	unit_end_part(unit, context, result);
+	sequence_part_end(unit, context, result);
 }
 
 static void packet_end(struct unit *unit, const void *context, const void *packet, int status)
 {
 	int32_t bytes = packet && status == 0 ? FIELD(int32_t, packet, 32) : 0;
 
-	unit_end_part(unit, context,
+	sequence_part_end(unit, context,
 		      (struct unit_result){.bytes = bytes > 0 ? (uint64_t)bytes : 0,
 					   .failed = status < 0 && status != -EAGAIN});
 }
@@ -447,9 +378,9 @@ struct tf_time {
 	INSTANCE(type, name, 6, params, args)                                                      \
 	INSTANCE(type, name, 7, params, args)
 
-#define CALL(prefix, family, type, name, params, args)                                             \
-	__attribute__((noinline)) static type prefix##_##name(STRIP params,                        \
-							      struct decode_target *target)        \
+#define DECODE(library, family, type, name, params, args)                                          \
+	__attribute__((noinline)) static type call_##name(STRIP params,                            \
+							  struct decode_target *target)            \
 	{                                                                                          \
 		const enum decode_row_id row = DECODE_ROW_##name;                                  \
 		void **slot = SLOT(target);                                                        \
@@ -465,32 +396,6 @@ struct tf_time {
 		if (unlikely(slot))                                                                \
 			pool_bound(target, slot);                                                  \
 		END_##family;                                                                      \
-		return result;                                                                     \
-	}
-
-#define DECODE(library, family, type, name, params, args)                                          \
-	CALL(call, family, type, name, params, args)                                               \
-	INSTANCES(type, name, params, args)
-
-/*
- * Asked first, before anything is kept on the stack for the way that takes the time. A row that
- * passes is counted before the call, after which there is next to nothing to do.
- */
-#define DECODE_ROW(library, family, type, name, params, args)                                      \
-	CALL(time, family, type, name, params, args)                                               \
-	__attribute__((noinline)) static type call_##name(STRIP params,                            \
-							  struct decode_target *target)            \
-	{                                                                                          \
-		struct thread *thread = rows_passing(info);                                        \
-		type result;                                                                       \
-                                                                                                   \
-		if (unlikely(!thread || SLOT(target)))                                             \
-			return time_##name(STRIP args, target);                                    \
-		jpeg_pass(thread, info);                                                           \
-		thread->rows.passed_count++;                                                       \
-		result = ((type(*) params)REAL(target))args;                                       \
-		if (unlikely(!result))                                                             \
-			jpeg_pause();                                                              \
 		return result;                                                                     \
 	}                                                                                          \
 	INSTANCES(type, name, params, args)

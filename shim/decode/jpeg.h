@@ -7,7 +7,8 @@
 #define JPEG_H
 
 #include "decode/decode.h"
-#include "decode/rows.h"
+#include "decode/family.h"
+#include "decode/sequence.h"
 #include "decode/unit.h"
 
 #define JPEG_SOURCE(info) FIELD(const struct jpeg_source *, info, 40)
@@ -38,77 +39,106 @@ static inline uint64_t jpeg_taken(const struct jpeg_source *source, const void *
 	return likely(taken <= before_bytes) ? taken : before_bytes;
 }
 
-/* What the row took that passed last: seen at the next call, so that none is made after a row. */
-static inline void jpeg_pass(struct thread *thread, const void *info)
-{
-	const struct jpeg_source *source = JPEG_SOURCE(info);
-	struct thread_rows *rows = &thread->rows;
-
-	if (unlikely(!source))
-		return;
-	rows->passed_bytes += jpeg_taken(source, rows->input, rows->input_bytes);
-	rows->input = source->next;
-	rows->input_bytes = source->left;
-}
-
-/* After a row that was none: the library wants more data first. */
-static RARELY void jpeg_pause(void)
-{
-	struct thread *thread = thread_self;
-
-	if (!thread || !thread->rows.passing || thread->quick_life != activate_on())
-		return;
-	jpeg_pass(thread, thread->rows.passing);
-	rows_settle(thread, thread->rows.passed_count);
-}
-
 static bool jpeg_begin(struct unit *unit, enum decode_row_id row, const void *info)
 {
-	struct thread *thread = rows_passing(info);
-
-	if (unlikely(thread)) {
-		jpeg_pass(thread, info);
-		rows_settle(thread, thread->rows.passed_count + 1);
-	}
 	return unit_begin(unit, row) && jpeg_begun(unit, info);
 }
 
-static inline bool jpeg_row_begin(struct unit *unit, enum decode_row_id row, const void *info)
-{
-	return rows_time_begin(unit, DECODE_JPEG, info) ? jpeg_begun(unit, info)
-							: jpeg_begin(unit, row, info);
-}
-
-static inline uint64_t jpeg_bytes(const struct unit *unit, const void *info)
+/* What the library took since the last look, whatever it was called for. */
+static inline void jpeg_look(struct thread_image *image, const void *info)
 {
 	const struct jpeg_source *source = JPEG_SOURCE(info);
 
-	return source ? jpeg_taken(source, unit->input, unit->input_bytes) : 0;
+	if (unlikely(!source))
+		return;
+	image->taken_bytes += jpeg_taken(source, image->input, image->input_bytes);
+	image->input = source->next;
+	image->input_bytes = source->left;
 }
 
-static void jpeg_end(struct unit *unit, const void *info, struct unit_result result)
+/*
+ * Once for every row of pixels, and of the image that was started last only: of others that are
+ * under way on this thread, the bytes are those from the buffer that they had in the beginning.
+ */
+static inline void jpeg_row(const void *info)
 {
-	result.bytes = jpeg_bytes(unit, info);
-	unit_end_part(unit, info, result);
+	struct thread *thread = thread_self;
+
+	if (likely(thread && thread->started && thread->started->handle == info))
+		jpeg_look(thread->started, info);
 }
 
-static inline void jpeg_row_end(struct unit *unit, enum decode_row_id row, const void *info,
-				uint32_t count)
+/* After a call that found too little: what is left comes again, with more, in another buffer. */
+static RARELY void jpeg_pause(const void *info)
 {
-	if (unlikely(!rows_time_end(unit, row, jpeg_bytes(unit, info), count)))
-		jpeg_end(unit, info, (struct unit_result){0});
+	struct thread_image *image = sequence_started(DECODE_JPEG, info);
+
+	if (!image)
+		return;
+	jpeg_look(image, info);
+	image->input = NULL;
+	image->input_bytes = 0;
+}
+
+static struct thread_image *jpeg_end(struct unit *unit, const void *info, struct unit_result result)
+{
+	const struct jpeg_source *source = JPEG_SOURCE(info);
+
+	result.bytes = source ? jpeg_taken(source, unit->input, unit->input_bytes) : 0;
+	return sequence_part_end(unit, info, result);
 }
 
 static void jpeg_header_end(struct unit *unit, const void *info, int found)
 {
 	struct unit_result result = {0};
 
-	unit_forget(unit, info);
+	sequence_forget(unit, info);
 	if (found == JPEG_HEADER_OK) {
 		result.width = JPEG_WIDTH(info);
 		result.height = JPEG_HEIGHT(info);
 	}
 	jpeg_end(unit, info, result);
 }
+
+/* Not `done`: it wants more data, and will be called again. */
+static void jpeg_start_end(struct unit *unit, const void *info, bool done)
+{
+	struct thread_image *image =
+		jpeg_end(unit, info, (struct unit_result){.counted = done});
+
+	if (!image || !done)
+		return;
+	image->input = NULL;
+	image->input_bytes = 0;
+	sequence_start(image);
+	jpeg_look(image, info);
+}
+
+static void jpeg_close(const struct unit *unit, const void *info, bool is_last)
+{
+	struct thread_image *image = sequence_started(DECODE_JPEG, info);
+
+	if (!image)
+		return;
+	jpeg_look(image, info);
+	sequence_end(image, (uintptr_t)unit, is_last);
+}
+
+#define BEGIN_JPEG_HEADER jpeg_begin(&unit, row, info)
+#define END_JPEG_HEADER	  jpeg_header_end(&unit, info, result)
+#define BEGIN_JPEG_START  jpeg_begin(&unit, row, info)
+#define END_JPEG_START	  jpeg_start_end(&unit, info, result != 0)
+#define BEGIN_JPEG_ROW	  ((void)row, (void)&unit, jpeg_row(info), true)
+#define END_JPEG_ROW                                                                               \
+	if (unlikely(!result))                                                                     \
+	jpeg_pause(info)
+#define BEGIN_JPEG_FINISH BEGIN_JPEG_ROW
+#define END_JPEG_FINISH                                                                            \
+	if (result)                                                                                \
+		jpeg_close(&unit, info, false);                                                    \
+	else                                                                                       \
+		jpeg_pause(info)
+#define BEGIN_JPEG_CLOSE  UNTIMED(jpeg_close(&unit, info, true))
+#define END_JPEG_CLOSE	  (void)0
 
 #endif

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/sys.h"
-#include "decode/rows.h"
 #include "hooks/hook.h"
 #include "record/activate.h"
 #include "record/tally.h"
@@ -39,6 +38,19 @@ static OFTEN bool is_inner(const struct thread *thread, const struct unit *unit)
 	return false;
 }
 
+/*
+ * What Pillow inflates is a PNG, and HDF5 a data set: the caller says so, and has the time. So has
+ * an image that is under way; one that is never ended hides what is unpacked in its load after it.
+ */
+static OFTEN bool is_part_of_image(const struct thread *thread)
+{
+	const struct thread_image *image = thread->started;
+
+	return thread->boundary_address ||
+	       (image && image->place.frame_address == thread->frame->address &&
+		image->place.task == thread->task);
+}
+
 static OFTEN void describe(struct unit *unit, enum decode_row_id row)
 {
 	unit->library = decode_rows[row].library;
@@ -48,14 +60,6 @@ static OFTEN void describe(struct unit *unit, enum decode_row_id row)
 	unit->span.hook = HOOK_ID_MAX + row;
 	unit->span.uncounted = true;
 	unit->span.own_ns = 0;
-}
-
-bool unit_end_rarely(struct unit *unit, enum decode_row_id row)
-{
-	describe(unit, row);
-	unit->span.class = DLPROF_CLASS_DECODE;
-	unit->span.tally = NULL;
-	return false;
 }
 
 OFTEN bool unit_begin(struct unit *unit, enum decode_row_id row)
@@ -68,9 +72,7 @@ OFTEN bool unit_begin(struct unit *unit, enum decode_row_id row)
 	describe(unit, row);
 	if (library->sort == DECODE_SORT_INPUT)
 		return span_begin(&unit->span, DLPROF_CLASS_READ);
-	/* What Pillow inflates is a PNG, and HDF5 a data set: the caller says so, and has the time.
-	 */
-	if (library->sort == DECODE_SORT_PACKER && thread->boundary_address)
+	if (library->sort == DECODE_SORT_PACKER && is_part_of_image(thread))
 		return false;
 	if (is_inner(thread, unit) || !span_begin(&unit->span, DLPROF_CLASS_DECODE))
 		return false;
@@ -78,10 +80,10 @@ OFTEN bool unit_begin(struct unit *unit, enum decode_row_id row)
 	return true;
 }
 
-/* The tally of this library, format and width: mostly the one it was the last time. */
-static OFTEN struct dlprof_tally *tally_of(struct thread *thread, const struct unit *unit,
-					   const struct unit_result *result)
+/* Mostly the one it was the last time. */
+OFTEN struct dlprof_tally *unit_tally(const struct unit *unit, const struct unit_result *result)
 {
+	struct thread *thread = unit->span.thread;
 	const struct decode_library *library = &decode_libraries[unit->library];
 	const char *format = result->format ? result->format : library->format;
 	uint64_t class = result->width ? tally_width_class(result->width) : 0;
@@ -110,71 +112,8 @@ void unit_end(struct unit *unit, struct unit_result result)
 		return;
 	unit->span.uncounted = !result.counted;
 	if (has_tally(unit, &result))
-		unit->span.tally = tally_of(unit->span.thread, unit, &result);
+		unit->span.tally = unit_tally(unit, &result);
 	span_end(&unit->span, result.bytes, result.failed);
 	if (result.counted && unit->span.tally)
 		unit->span.tally->pixels += (uint64_t)result.width * result.height;
-}
-
-static OFTEN struct thread_image *image_of(struct thread *thread, enum decode_library_id library,
-					   const void *handle)
-{
-	for (int i = 0; i < THREAD_IMAGE_MAX; i++)
-		if (thread->images[i].handle == handle && thread->images[i].library == library)
-			return &thread->images[i];
-	return NULL;
-}
-
-static OFTEN struct thread_image *add_image(struct thread *thread, enum decode_library_id library,
-					    const void *handle)
-{
-	struct thread_image *image = &thread->images[thread->image_next++ % THREAD_IMAGE_MAX];
-
-	memset(image, 0, sizeof(*image));
-	image->handle = handle;
-	image->library = library;
-	return image;
-}
-
-OFTEN void unit_end_part(struct unit *unit, const void *handle, struct unit_result result)
-{
-	struct thread *thread = unit->span.thread;
-	struct thread_image *image;
-
-	if (unlikely(!activate_on()))
-		return;
-	image = image_of(thread, unit->library, handle);
-	if (!image)
-		image = add_image(thread, unit->library, handle);
-	if (!image->tally && (result.width || result.counted)) {
-		image->tally = tally_of(thread, unit, &result);
-		image->pixels = (uint64_t)result.width * result.height;
-		tally_add(image->tally, 0, image->pending_ns, image->pending_bytes);
-	}
-	unit->span.tally = image->tally;
-	unit->span.uncounted = !result.counted;
-	span_end(&unit->span, result.bytes, result.failed);
-	if (!image->tally) {
-		image->pending_ns += unit->span.own_ns;
-		image->pending_bytes += result.bytes;
-	} else if (result.counted) {
-		image->tally->pixels += image->pixels;
-	}
-	image->counted |= result.counted;
-	rows_begin(thread, image->tally ? image : NULL);
-}
-
-OFTEN void unit_forget(struct unit *unit, const void *handle)
-{
-	struct thread_image *image = image_of(unit->span.thread, unit->library, handle);
-
-	if (image && (image->counted || image->tally))
-		image->handle = NULL;
-}
-
-bool unit_is_counted(const struct unit *unit, const void *handle)
-{
-	const struct thread_image *image = image_of(unit->span.thread, unit->library, handle);
-
-	return image && image->counted;
 }

@@ -4,9 +4,6 @@
  *
  * The outermost decoder owns the time: zlib inside libpng, or libjpeg inside libtiff, is neither
  * timed nor counted by itself. What a call reads through libc is read time, as everywhere.
- *
- * An image that takes many calls is known by the library's handle: what its calls took before its
- * width is known is added to its tally later. Handles are kept per thread, the last few of them.
  */
 #ifndef UNIT_H
 #define UNIT_H
@@ -26,7 +23,6 @@ struct unit {
 	enum decode_library_id library;
 	const void *input;	/* the wrapper's own: where the data stood before the call */
 	uint64_t input_bytes;
-	bool again;		/* one more row; rows.h */
 };
 
 /* What a call found out. Zero: nothing. */
@@ -48,16 +44,7 @@ bool unit_begin(struct unit *unit, enum decode_row_id row);
 /* A call that is a whole image, or one of a library that has no images. */
 void unit_end(struct unit *unit, struct unit_result result);
 
-/* A call that is part of the image behind `handle`. */
-void unit_end_part(struct unit *unit, const void *handle, struct unit_result result);
-
-/* The next part is of a new image, if there was one before that was counted. */
-void unit_forget(struct unit *unit, const void *handle);
-
-/* Whether the image behind `handle` has been counted. */
-bool unit_is_counted(const struct unit *unit, const void *handle);
-
-/* False: there was more to it; nothing has happened, take unit_end_part(). */
-bool unit_end_rarely(struct unit *unit, enum decode_row_id row);
+/* The tally of this library, format and width. NULL: there is no room for it. */
+struct dlprof_tally *unit_tally(const struct unit *unit, const struct unit_result *result);
 
 #endif

@@ -6,7 +6,6 @@
 
 #include "base/text.h"
 #include "batch/scope.h"
-#include "decode/rows.h"
 #include "python/patch.h"
 #include "record/activate.h"
 #include "record/span.h"
@@ -229,12 +228,12 @@ static OFTEN PyObject *decode(const struct boundary *boundary, PyObject *origina
 	around = thread->boundary_address;
 	if (!around)
 		thread->boundary_count = counter->count;
-	rows_bound(thread, (uintptr_t)&span);
+	thread->boundary_address = (uintptr_t)&span;
 	set_format(&image, boundary->format);
 	result = py.PyObject_Call(original, args, kwargs);
 	if (!thread_is_in_life(life))
 		return result;
-	rows_bound(thread, around);
+	thread->boundary_address = around;
 	span.uncounted = !result || counter->count != thread->boundary_count ||
 			 boundary->measure == measure_around;
 	if (result && boundary->measure)

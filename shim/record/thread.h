@@ -58,36 +58,33 @@ struct thread_top {
 #define THREAD_IMAGE_MAX   4
 #define THREAD_DECODER_MAX 32
 
-/* An image that takes several calls; see decode/unit.h. */
+/* Where a thread is: under which timed call, Python call that decodes, and load. No padding. */
+struct thread_place {
+	uintptr_t frame_address;
+	uint64_t stream;
+	uint64_t boundary_count;
+	uint32_t depth, load_depth, generation, task;
+};
+
+/* An image that takes several calls; see decode/sequence.h. */
 struct thread_image {
-	const void *handle;	/* NULL: free */
+	/* What each row of pixels looks at: one line of the cache. */
+	alignas(64) const void *handle;	/* NULL: free */
+	const void *input;	/* where the library stood in its input at the last look */
+	uint64_t input_bytes;	/* and how much there was left */
+	uint64_t taken_bytes;	/* since the image started */
+
 	uint32_t library;
 	bool counted;
 	struct dlprof_tally *tally; /* NULL: its width is not known yet, what it took is pending */
 	uint64_t pixels;
 	uint64_t pending_ns;
 	uint64_t pending_bytes;
-};
 
-/* The image that this thread was at last, for its rows of pixels; see decode/rows.h. */
-struct thread_rows {
-	/* All that is looked at for a row that passes untimed, but `thread->frame`: one line. */
-	alignas(64) const void *passing; /* the library's handle; NULL: the next is timed */
-	const struct thread_frame *frame; /* under which the last part of the image was */
-	uint64_t passed_count;
-	uint64_t passed_bytes;
-	const void *input;	/* where the data stood when the last row began, and how much */
-	uint64_t input_bytes;
-
-	const struct thread_image *image; /* NULL: none */
-	struct dlprof_tally *tally;	/* of `image` */
-	uintptr_t address;		/* of `frame` */
-	bool bounded;			/* it is of a Python call that decodes */
-	uint32_t probe_count;		/* gaps to measure before rows pass */
-	uint64_t end_ticks;		/* of the last row that was timed; 0: none since a pause */
-	uint64_t inner_ticks;		/* of `frame`, then */
-	uint64_t gap_ticks;		/* of the gaps measured so far together; then, of one */
-	uint64_t gap_most_ticks;
+	/* Between its start and its end. */
+	uint64_t begin_ticks;	/* 0: it is not */
+	uint64_t inner_ticks;	/* of the call around it, when it started */
+	struct thread_place place;
 };
 
 #define THREAD_RANGE_MAX 4
@@ -113,8 +110,8 @@ struct thread {
 	uint32_t quick_life;		/* the same while quick.h's way is open to it, else 0 */
 	struct dlprof_slot *slot;
 	struct thread_frame *frame;	/* of the innermost timed call */
+	struct thread_image *started;	/* the last image that is not ended yet; NULL: none */
 	struct thread_visit visit;
-	struct thread_rows rows;
 	struct thread_frame frames[1 + THREAD_FRAME_MAX];	/* [0]: above any stack */
 	bool busy;			/* a record is being written: a signal handler must not */
 	uint32_t tid;

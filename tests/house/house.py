@@ -106,7 +106,6 @@ OPEN = {
     ("slots/index.c", "decode/decode.h"),
     ("slots/pool.h", "decode/decode.h"),
     ("slots/dl.c", "hooks/hook.h"),
-    ("python/boundary.c", "decode/rows.h"),
 }
 
 

@@ -25,7 +25,7 @@ struct told {
 	bool unknown;       /* an image of which nobody knows what it was: no tally */
 };
 
-/* The arguments, by the names that decode.def gives them. */
+/* By the names that decode.def gives them. */
 static long wait_us, bytes;
 static long size, data, pixels, to, count, stream, handle, height, width, room, info, context, from,
 	tiff, sound, samples, png, flags, stride, kind, function, shared, ring, nvjpeg, decoder, y,
@@ -34,6 +34,7 @@ static long size, data, pixels, to, count, stream, handle, height, width, room, 
 	strip, space, shown, sampling, sample, planes, parameters, packet, options, most, least,
 	graph, events, array, align, z, y_stride, y_room, wanted, version, v_stride, v_room,
 	uv_stride, u_stride, u_room, transforms, to_strides, submit, sizes, scan, require, requests,
+	end_info,
 	pixel_bytes, orientation, offset, nothing, more, map, item, into, frame, flush, features,
 	fd, device_offset, device, codec, closes, chroma, calls, background, arguments, action,
 	allocator, at, error, small, to_at, whence;
@@ -124,7 +125,7 @@ static void begin_jpeg(bool starts)
 	jpeg_read_header(object, 1);
 	if (starts)
 		jpeg_start_decompress(object);
-	expected = (struct told){.count = 1, .width = ROW_WIDTH, .bytes = (3 + starts) * BYTES};
+	expected = (struct told){.count = 1, .width = ROW_WIDTH};
 }
 
 static void answer(long value)
@@ -142,10 +143,11 @@ static void counted(bool done, uint64_t bytes, uint64_t image_width)
 }
 
 enum family {
-	JPEG,
 	JPEG_HEADER,
 	JPEG_START,
 	JPEG_ROW,
+	JPEG_FINISH,
+	JPEG_CLOSE,
 	HEADER,
 	HEADER_OK,
 	BUFFER,
@@ -156,6 +158,9 @@ enum family {
 	PNG,
 	PNG_HEADER,
 	PNG_PIXELS,
+	PNG_ROW,
+	PNG_FINISH,
+	PNG_CLOSE,
 	PNG_WHOLE,
 	PNG_PUSH,
 	PNG_SIMPLE,
@@ -213,7 +218,7 @@ static void tell(enum family family, enum decode_library_id library, bool done)
 {
 	const bool is_webp = library == DECODE_WEBP;
 	static const char *name_of_file = "/data/image.png";
-	static const void *ends[2], *pointers[1];
+	static const void *ends[2], *pointers[1], *handles[1];
 
 	info = handle = context = png = tiff = decoder = sound = stream = codec = image = mat =
 		array = packet = frame = ring = file = setup = (long)object;
@@ -226,9 +231,12 @@ static void tell(enum family family, enum decode_library_id library, bool done)
 	case JPEG_HEADER:
 	case JPEG_START:
 	case JPEG_ROW:
-	case JPEG: /* ends with jpeg_finish_decompress() */
+	case JPEG_FINISH:
+	case JPEG_CLOSE: /* ends with jpeg_finish_decompress(), if it may */
 		begin_jpeg(family != JPEG_HEADER && family != JPEG_START);
-		expected.bytes += (family == JPEG_HEADER) * BYTES;
+		expected.bytes = 3 * BYTES;
+		expected.bytes += (family == JPEG_ROW || family == JPEG_HEADER) * BYTES;
+		expected.bytes -= (family == JPEG_CLOSE) * BYTES;
 		return;
 	case HEADER:
 	case HEADER_OK:
@@ -261,10 +269,15 @@ static void tell(enum family family, enum decode_library_id library, bool done)
 		expected = (struct told){.width = ROW_WIDTH};
 		return;
 	case PNG_PIXELS:
+	case PNG_ROW:
+	case PNG_FINISH:
+	case PNG_CLOSE:
 		png_read_info(object, object);
-		if (!done) /* more of the same */
+		if (!done || family == PNG_FINISH || family == PNG_CLOSE) /* more of the same */
 			png_read_row(object, NULL, NULL);
 		expected = (struct told){.count = 1, .width = ROW_WIDTH};
+		handles[0] = object;
+		at = (long)handles;
 		return;
 	case PNG_WHOLE:
 		counted(true, 0, ROW_WIDTH);
@@ -325,6 +338,8 @@ static void tell(enum family family, enum decode_library_id library, bool done)
 		expected.format = family == CV_FILE ? "PNG" : "JPEG";
 		return;
 	case TIME:
+	case AV_READ:
+	case SOUND:
 		expected = (struct told){.unknown = true};
 		return;
 	case AV_PACKET:
@@ -338,10 +353,6 @@ static void tell(enum family family, enum decode_library_id library, bool done)
 		AT(int32_t, 108) = ROW_HEIGHT;
 		answer(done ? 0 : -22);
 		counted(done, 0, done ? ROW_WIDTH : 0);
-		return;
-	case AV_READ:
-	case SOUND:
-		expected = (struct told){.unknown = true};
 		return;
 	case SOUND_OPEN:
 	case SOUND_OPEN_FD:
@@ -444,14 +455,13 @@ static void tell(enum family family, enum decode_library_id library, bool done)
 	case TF_FETCHED: /* no decoders; that they are reached is what is seen here */
 		answer(0);
 		expected = (struct told){.nothing = true};
-		return;
 	}
 }
 
 /* What follows the row's own call. */
 static void conclude(enum family family)
 {
-	if (family == JPEG_HEADER || family == JPEG_START || family == JPEG_ROW || family == JPEG) {
+	if (family == JPEG_HEADER || family == JPEG_START || family == JPEG_ROW) {
 		answer(1);
 		if (family == JPEG_HEADER)
 			jpeg_start_decompress(object);
@@ -471,15 +481,15 @@ static struct dlprof_tally *tally_of(const char *name, const char *kind, uint64_
 	return NULL;
 }
 
-/* Of all tallies of decoders, or of one. */
-static struct dlprof_tally sum_of(const struct dlprof_tally *only)
+/* Of all tallies of decoders. */
+static struct dlprof_tally sum_of(void)
 {
 	struct dlprof_tally sum = {0};
 
 	for (int i = 0; i < DLPROF_TALLY_NAMED_COUNT; i++) {
 		const struct dlprof_tally *tally = &slot->tallies[i];
 
-		if (tally->kind != DLPROF_TALLY_DECODE || (only && only != tally))
+		if (tally->kind != DLPROF_TALLY_DECODE)
 			continue;
 		sum.count += tally->count;
 		sum.bytes += tally->bytes;
@@ -496,7 +506,7 @@ static void try(enum decode_row_id row, const char *name, enum decode_library_id
 	struct dlprof_counter *counter =
 		&slot->counters[is_input ? DLPROF_CLASS_READ : DLPROF_CLASS_DECODE];
 	struct dlprof_counter before = *counter;
-	struct dlprof_tally all = sum_of(NULL), sum, *tally;
+	struct dlprof_tally all = sum_of(), sum, *tally;
 	uint32_t calls_before;
 
 	object = calloc(1, 1024);
@@ -512,7 +522,7 @@ static void try(enum decode_row_id row, const char *name, enum decode_library_id
 	check(done, name, "bytes", counter->bytes - before.bytes, expected.bytes);
 	if ((counter->ns == before.ns) != expected.nothing)
 		fail(done, name, "ns", counter->ns - before.ns, !expected.nothing);
-	sum = sum_of(NULL);
+	sum = sum_of();
 	if (is_input || expected.nothing ||
 	    (expected.unknown && libraries[library].sort == DECODE_SORT_IMAGE)) {
 		check(done, name, "ns of unknown images", sum.ns - all.ns, 0);
@@ -532,7 +542,7 @@ static void try(enum decode_row_id row, const char *name, enum decode_library_id
 	check(done, name, "ns of another tally", sum.ns - all.ns > 0 && tally->ns > 0, true);
 	/* The image's own: nothing went to another one. */
 	tally->count -= sum.count - all.count;
-	check(done, name, "in its tally", sum_of(NULL).count, all.count);
+	check(done, name, "in its tally", sum_of().count, all.count);
 	tally->count += sum.count - all.count;
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rows_jpeg.c - a libjpeg that only takes time, and knows how much: each row ROW_NS and ROW_BYTES
- * of its source; without so many left it takes what there is and is suspended. Every 40th row reads
- * the file `row_file`, too.
+ * jpeg.c - a libjpeg that only takes time: ROW_NS and ROW_BYTES of its source for each row; without
+ * so many left it takes what there is and is suspended. Every 40th row reads the file `row_file`,
+ * too.
  */
-#include "rows_jpeg.h"
+#include "jpeg.h"
 
 #include <setjmp.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@
 #define ROW_NS 10000
 
 int row_file = -1;
-uint64_t rows_ns;
+uint64_t read_ns;
 
 static char block[1 << 20];
 
@@ -34,6 +34,15 @@ int jpeg_start_decompress(struct info *info)
 	return !!info;
 }
 
+static int read_file(void)
+{
+	uint64_t begin = now_ns();
+	ssize_t size = pread(row_file, block, sizeof(block), 0);
+
+	read_ns += now_ns() - begin;
+	return size > 0;
+}
+
 unsigned int jpeg_read_scanlines(struct info *info, void *lines, unsigned int count)
 {
 	(void)lines;
@@ -43,10 +52,10 @@ unsigned int jpeg_read_scanlines(struct info *info, void *lines, unsigned int co
 		info->source->left = 0;
 		return 0;
 	}
-	rows_ns += spin(ROW_NS);
+	spin(ROW_NS);
 	info->source->next += ROW_BYTES;
 	info->source->left -= ROW_BYTES;
-	if (row_file >= 0 && info->row % 40 == 39 && pread(row_file, block, sizeof(block), 0) <= 0)
+	if (row_file >= 0 && info->row % 40 == 39 && !read_file())
 		return 0;
 	if (info->row == info->last_row)
 		longjmp(*info->errors, 1);
@@ -63,4 +72,9 @@ unsigned int jpeg_skip_scanlines(struct info *info, unsigned int count)
 int jpeg_finish_decompress(struct info *info)
 {
 	return !!info;
+}
+
+void jpeg_destroy_decompress(struct info *info)
+{
+	info->row = 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rows_jpeg.h - the head of libjpeg's decompression struct, as far as dlprof looks, and a clock. */
-#ifndef ROWS_JPEG_H
-#define ROWS_JPEG_H
+/* jpeg.h - the head of libjpeg's decompression struct, as far as dlprof looks, and a clock. */
+#ifndef IMAGES_JPEG_H
+#define IMAGES_JPEG_H
 
 #include <setjmp.h>
 #include <stddef.h>
@@ -26,16 +26,21 @@ struct info {
 	unsigned int last_row; /* jumps out there */
 };
 
+extern uint64_t read_ns; /* what reads took */
+
 int jpeg_CreateDecompress(struct info *info);
 int jpeg_read_header(struct info *info, int require);
 int jpeg_start_decompress(struct info *info);
 unsigned int jpeg_read_scanlines(struct info *info, void *lines, unsigned int count);
 unsigned int jpeg_skip_scanlines(struct info *info, unsigned int count);
 int jpeg_finish_decompress(struct info *info);
+void jpeg_destroy_decompress(struct info *info);
 
+/* caller.c */
 void image_begin(unsigned int width, unsigned int height, unsigned int last_row);
 int image_feed(unsigned int count, unsigned int skip_at);
-unsigned int image_rows(void);
+void image_destroy(void);
+void image_keep(unsigned int width, unsigned int height);
 unsigned int image_bytes(void);
 
 static inline uint64_t now_ns(void)
@@ -46,14 +51,12 @@ static inline uint64_t now_ns(void)
 	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-/* How long it really was. */
-static inline uint64_t spin(uint64_t ns)
+static inline void spin(uint64_t ns)
 {
-	uint64_t begin = now_ns(), now = begin;
+	uint64_t begin = now_ns();
 
-	while (now - begin < ns)
-		now = now_ns();
-	return now - begin;
+	while (now_ns() - begin < ns)
+		;
 }
 
 #endif

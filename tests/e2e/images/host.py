@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decodes images of rows whose time is known, as Pillow does, which it takes the place of.
+"""Decodes images whose time is known, as Pillow does, which it takes the place of.
 
-usage: rows_host.py LIBJPEG CALLER FILE; prints, as JSON, {width: [rows' ns, gaps' ns, rows, bytes]}
-and under "load" what load() took by its own clock.
+usage: host.py LIBJPEG CALLER FILE; prints, as JSON, {width: [ns from start to end, bytes]}, and under
+"load" what load() took by its own clock.
 """
 import ctypes
 import json
 import os
 import sys
+import threading
 import time
 import types
 
@@ -17,8 +18,7 @@ ROWS, COUNT = 120, 30
 NEVER = (1 << 32) - 1
 jpeg = ctypes.CDLL(sys.argv[1], mode=ctypes.RTLD_GLOBAL)
 caller = ctypes.CDLL(sys.argv[2])
-rows_ns = ctypes.c_uint64.in_dll(jpeg, "rows_ns")
-gaps_ns = ctypes.c_uint64.in_dll(caller, "gaps_ns")
+image_ns = ctypes.c_uint64.in_dll(caller, "image_ns")
 row_file = ctypes.c_int.in_dll(jpeg, "row_file")
 now = time.perf_counter_ns
 
@@ -26,24 +26,36 @@ now = time.perf_counter_ns
 class ImageFile:
     format = "JPEG"
 
-    def __init__(self, width, pieces=(ROWS,), skip=NEVER, broken=NEVER, file=-1):
+    def __init__(self, width, pieces=(ROWS,), skip=NEVER, broken=NEVER, destroyed=False, file=-1,
+                 elsewhere=False):
         self.size, self.tile = (width, ROWS), [1]
         self.pieces, self.skip, self.broken, self.file = pieces, skip, broken, file
+        self.destroyed, self.elsewhere = destroyed, elsewhere
 
-    def load(self):
-        row_file.value = self.file
-        caller.image_begin(self.size[0], ROWS, self.broken)
+    def feed(self):
         for piece in self.pieces:
-            status = caller.image_feed(piece, self.skip)
-            if status:
+            self.status = caller.image_feed(piece, self.skip)
+            if self.status:
                 break
             until = now() + 200000  # the next piece of the file is found
             while now() < until:
                 pass
+
+    def load(self):
+        row_file.value = self.file
+        caller.image_begin(self.size[0], ROWS, self.broken)
+        if self.elsewhere:
+            other = threading.Thread(target=self.feed)
+            other.start()
+            other.join()
+        else:
+            self.feed()
         self.tile = []
-        if status < 0:
+        if self.destroyed:
+            caller.image_destroy()
+        if self.status < 0:
             raise OSError("broken")
-        assert status == 1
+        assert self.status == 1
 
 
 def plant(name, **content):
@@ -59,14 +71,17 @@ ImageFile.__module__ = "PIL.ImageFile"
 
 
 class Images(Dataset):
-    """One kind of image a width."""
+    """One kind of image a width; one more is begun in each load, and ended in the next."""
     kinds = {
         100: {},
         200: {"pieces": (50, 40, 0, 30)},
         400: {"skip": 60},
         800: {"file": os.open(sys.argv[3], os.O_RDONLY)},
         1600: {"broken": 90},
+        3200: {"broken": 90, "destroyed": True},
+        6400: {"elsewhere": True},
     }
+    kept_width = 12800
 
     def __init__(self):
         self.told = {"load": 0}
@@ -77,21 +92,22 @@ class Images(Dataset):
     def __getitem__(self, index):
         width = list(self.kinds)[index % len(self.kinds)]
         image = ImageFile(width, **self.kinds[width])
-        begin = now(), rows_ns.value, gaps_ns.value
+        if width == 100:
+            caller.image_keep(self.kept_width, ROWS)
+        begin = now(), image_ns.value
         try:
             image.load()
             assert image.broken == NEVER
         except OSError:
             assert image.broken != NEVER
-        took = [end - at for end, at in zip((now(), rows_ns.value, gaps_ns.value), begin)]
-        told = self.told.setdefault(width, [0, 0, 0, 0])
-        for i, value in enumerate((took[1], took[2], caller.image_rows(), caller.image_bytes())):
-            told[i] += value
-        self.told["load"] += took[0]
+        told = self.told.setdefault(width, [0, 0])
+        self.told["load"] += now() - begin[0]
+        told[0] += image_ns.value - begin[1]
+        told[1] += caller.image_bytes()
         return index
 
 
 images = Images()
-for _ in DataLoader(images, batch_size=10):
+for _ in DataLoader(images, batch_size=len(images.kinds)):
     pass
 print(json.dumps(images.told))

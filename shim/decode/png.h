@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* png.h - libpng's calls. Nothing in its structs is public, so its own functions are asked. */
+#ifndef PNG_H
+#define PNG_H
+
+#include "decode/decode.h"
+#include "decode/family.h"
+#include "decode/sequence.h"
+
+static void png_end(struct unit *unit, const struct decode_target *target, const void *png,
+		    const void *info, struct unit_result result)
+{
+	uint32_t (*width)(const void *, const void *) = target->helpers[0];
+	uint32_t (*height)(const void *, const void *) = target->helpers[1];
+
+	if (info && width && height) {
+		result.width = width(png, info);
+		result.height = height(png, info);
+	}
+	sequence_part_end(unit, png, result);
+}
+
+static void png_header_end(struct unit *unit, const struct decode_target *target, const void *png,
+			   const void *info, bool counted)
+{
+	sequence_forget(unit, png);
+	png_end(unit, target, png, info, (struct unit_result){.counted = counted});
+}
+
+static void png_push_end(struct unit *unit, const struct decode_target *target, const void *png,
+			 const void *info, size_t size)
+{
+	uint32_t (*width)(const void *, const void *) = target->helpers[0];
+	bool known = info && width && width(png, info);
+
+	/* Counted with its header: nobody tells when the last line was called back. */
+	png_end(unit, target, png, info,
+		(struct unit_result){.bytes = size,
+				     .counted = known && !sequence_is_counted(unit, png)});
+}
+
+/* `mark`: the call is timed by itself. */
+static bool png_row_begin(struct unit *unit, enum decode_row_id row, const void *png,
+			  bool else_ends)
+{
+	unit->mark = 0;
+	if (sequence_started(DECODE_PNG, png))
+		return else_ends;
+	return unit_begin(unit, row);
+}
+
+static struct thread_image *png_pixels_end(struct unit *unit, const void *png)
+{
+	return sequence_part_end(unit, png,
+				 (struct unit_result){.counted = !sequence_is_counted(unit, png)});
+}
+
+/* After the first row of an image. */
+static void png_row_end(struct unit *unit, const void *png)
+{
+	if (unit->mark)
+		sequence_start(png_pixels_end(unit, png));
+}
+
+static void png_close(const struct unit *unit, const void *png, bool is_last)
+{
+	struct thread_image *image = sequence_started(DECODE_PNG, png);
+
+	if (image)
+		sequence_end(image, (uintptr_t)unit, is_last);
+}
+
+static void png_finish_end(struct unit *unit, const void *png)
+{
+	if (unit->mark)
+		sequence_part_end(unit, png, NO_BITS);
+	else
+		png_close(unit, png, false);
+}
+
+#define BEGIN_PNG	 BEGIN
+#define END_PNG		 sequence_part_end(&unit, png, NO_BITS)
+#define BEGIN_PNG_HEADER BEGIN
+#define END_PNG_HEADER	 png_header_end(&unit, target, png, info, false)
+#define BEGIN_PNG_WHOLE	 BEGIN
+#define END_PNG_WHOLE	 png_header_end(&unit, target, png, info, true)
+#define BEGIN_PNG_PIXELS BEGIN
+#define END_PNG_PIXELS	 png_pixels_end(&unit, png)
+#define BEGIN_PNG_ROW	 png_row_begin(&unit, row, png, slot)
+#define END_PNG_ROW	 png_row_end(&unit, png)
+#define BEGIN_PNG_FINISH png_row_begin(&unit, row, png, true)
+#define END_PNG_FINISH	 png_finish_end(&unit, png)
+#define BEGIN_PNG_CLOSE                                                                            \
+	UNTIMED(at ? png_close(&unit, FIELD(const void *, at, 0), true) : (void)0)
+#define END_PNG_CLOSE	 (void)0
+#define BEGIN_PNG_PUSH	 BEGIN
+#define END_PNG_PUSH	 png_push_end(&unit, target, png, info, size)
+/* struct png_image: opaque, version, width, height. */
+#define BEGIN_PNG_SIMPLE BEGIN
+#define END_PNG_SIMPLE                                                                             \
+	unit_end(&unit, (struct unit_result){.counted = result != 0,                               \
+					     .failed = result == 0,                                \
+					     .width = FIELD(uint32_t, image, 12),                  \
+					     .height = FIELD(uint32_t, image, 16)})
+
+#endif

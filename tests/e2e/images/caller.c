@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* caller.c - what Pillow's decoder is: a row from libjpeg, and its own work on it, in turn. */
+#include "jpeg.h"
+
+#include <string.h>
+
+#define GAP_NS     5000
+#define REST_BYTES 3 /* of a row that is suspended */
+
+uint64_t image_ns; /* from start to finish or destroy, without reads */
+
+static unsigned int row_count, pause_count; /* of the last image */
+static uint64_t started_ns, started_read_ns;
+
+static struct info info, kept; /* each at one address for all images */
+static struct source source, kept_source;
+static const char bytes[1 << 16];
+static jmp_buf errors;
+
+static void begin(struct info *image, struct source *from, unsigned int width, unsigned int height)
+{
+	memset(image, 0, sizeof(*image));
+	image->errors = &errors;
+	image->source = from;
+	image->width = width;
+	image->height = height;
+	image->last_row = UINT32_MAX;
+	from->left = 0;
+	jpeg_read_header(image, 1);
+	jpeg_start_decompress(image);
+}
+
+static void ended(void)
+{
+	image_ns += now_ns() - started_ns - (read_ns - started_read_ns);
+}
+
+void image_begin(unsigned int width, unsigned int height, unsigned int last_row)
+{
+	row_count = pause_count = 0;
+	begin(&info, &source, width, height);
+	info.last_row = last_row;
+	started_ns = now_ns();
+	started_read_ns = read_ns;
+}
+
+/* With data for so many rows; 1: that was all, 0: it wants more, -1: it is broken. */
+int image_feed(unsigned int count, unsigned int skip_at)
+{
+	source.next = bytes;
+	source.left = count * ROW_BYTES + REST_BYTES;
+	if (setjmp(errors))
+		return -1;
+	while (info.row < info.height) {
+		if (info.row == skip_at) {
+			jpeg_skip_scanlines(&info, 10);
+		} else if (jpeg_read_scanlines(&info, NULL, 1) != 1) {
+			pause_count++;
+			return 0;
+		} else {
+			spin(GAP_NS);
+			row_count++;
+		}
+	}
+	if (jpeg_finish_decompress(&info) != 1)
+		return -1;
+	ended();
+	return 1;
+}
+
+void image_destroy(void)
+{
+	jpeg_destroy_decompress(&info);
+	row_count++; /* the one that jumped out took its bytes */
+	ended();
+}
+
+/* Ends the image that was begun by the last such call, and begins one. */
+void image_keep(unsigned int width, unsigned int height)
+{
+	if (kept.width)
+		jpeg_finish_decompress(&kept);
+	begin(&kept, &kept_source, width, height);
+}
+
+/* What the rows took, and those that were suspended. */
+unsigned int image_bytes(void)
+{
+	return row_count * ROW_BYTES + pause_count * REST_BYTES;
+}
