@@ -47,9 +47,9 @@ static bool is_looked_at(const struct batch_series *s, size_t i)
 	return blocks <= wanted || block * wanted / blocks != (block + 1) * wanted / blocks;
 }
 
-static double median(const float *sorted, size_t count)
+static double median(const float *loads, size_t count)
 {
-	return count ? ((double)sorted[(count - 1) / 2] + (double)sorted[count / 2]) / 2 : NAN;
+	return stats_median(&(struct stats_column){.values = loads, .count = count});
 }
 
 static int crew_init(const struct batch_series *s, struct crew *ret)
@@ -77,12 +77,9 @@ static int crew_init(const struct batch_series *s, struct crew *ret)
 	for (i = 0; i < s->count; i++)
 		if (is_looked_at(s, i))
 			ret->loads[next[s->worker[i]]++] = s->load_ns[i];
-	for (w = 0; w < workers; w++) {
-		size_t loads = ret->begin[w + 1] - ret->begin[w];
-
-		stats_sort_floats(ret->loads + ret->begin[w], loads);
-		ret->median_ns[w] = median(ret->loads + ret->begin[w], loads);
-	}
+	for (w = 0; w < workers; w++)
+		ret->median_ns[w] =
+			median(ret->loads + ret->begin[w], ret->begin[w + 1] - ret->begin[w]);
 	return 0;
 }
 
@@ -138,8 +135,6 @@ static int measure(const struct crew *crew, struct slow_workers *ret)
 				stats_add(&others, log((double)crew->loads[i]));
 		}
 	}
-	stats_sort_floats(scratch, fast);
-	stats_sort_floats(scratch + slow, all - slow);
 	median_ns = median(scratch, fast);
 	ret->factor = median(scratch + slow, all - slow) / median_ns;
 	free(scratch);

@@ -153,18 +153,6 @@ void stats_sort(double *values, size_t count)
 	qsort(values, count, sizeof(*values), by_value);
 }
 
-static int by_float(const void *a, const void *b)
-{
-	float left = *(const float *)a, right = *(const float *)b;
-
-	return left < right ? -1 : left > right;
-}
-
-void stats_sort_floats(float *values, size_t count)
-{
-	qsort(values, count, sizeof(*values), by_float);
-}
-
 /* splitmix64 */
 uint64_t stats_random(uint64_t *state)
 {

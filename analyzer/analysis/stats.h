@@ -72,7 +72,6 @@ double stats_cv(const struct stats_moments *moments);
 
 /* Sorts values of which none is NAN, the smallest first. */
 void stats_sort(double *values, size_t count);
-void stats_sort_floats(float *values, size_t count);
 
 /* The next of a sequence that is the same everywhere; any state will do to begin with. */
 uint64_t stats_random(uint64_t *state);

@@ -28,11 +28,14 @@ static bool is_sampled(size_t part, size_t count)
 	return part * SAMPLE_PARTS / parts != (part + 1) * SAMPLE_PARTS / parts;
 }
 
-/* Middle of the values, the lower one of two; sorts. */
-static double lower_median(float *values, size_t count)
+/* Middle of the values, the lower one of two. */
+static double lower_median(const float *values, size_t count)
 {
-	stats_sort_floats(values, count);
-	return count ? (double)values[(count - 1) / 2] : NAN;
+	const struct stats_column column = {.values = values, .count = count};
+	struct stats_order order;
+
+	stats_order_init(&order, &column);
+	return stats_order_quantile(&order, 0.5);
 }
 
 /* The loads of one worker, to `scratch`; their logarithms' moments. */

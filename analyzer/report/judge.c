@@ -124,14 +124,17 @@ static int find_cause(struct db *db, struct report *report)
 		.samples = query_known(totals->samples),
 		.storage_bytes = query_known(totals->storage_bytes),
 	};
+	struct cause_input input = {.gpu = &report->gpu_use, .mix = &mix};
+	struct diagnosis *diagnosis = &report->diagnosis;
 	struct slow_work work = {0};
-	const struct cause_input input = {.gpu = &report->gpu_use, .mix = &mix, .work = &work};
-	int r = 0;
+	int r = cause_find(&report->series, &report->finding, &input, diagnosis);
 
-	if (report->loader)
-		r = batch_reads(db, &report->filter, SLOW_WORKERS, work.loads, work.bytes);
-	return r < 0 ? r
-		     : cause_find(&report->series, &report->finding, &input, &report->diagnosis);
+	/* Only where workers or samples are slow does it matter what each worker read. */
+	if (r < 0 || (!diagnosis->slow.count && !diagnosis->slow.every))
+		return r;
+	input.work = &work;
+	r = batch_reads(db, &report->filter, SLOW_WORKERS, work.loads, work.bytes);
+	return r < 0 ? r : cause_find(&report->series, &report->finding, &input, diagnosis);
 }
 
 static int collect(const struct options *options, struct db *db, struct report *report)
