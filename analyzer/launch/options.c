@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "dlprof/levels.h"
 #include "launch/scene.h"
 #include "line/near.h"
 
@@ -54,15 +55,16 @@ static const struct line_verb VERBS[LAUNCH_VERB_MAX] = {
 static const struct line_option OPTIONS[] = {
 	{"output", 'o', "FILE", .help = "the database (DLPROF_OUT); %p, %r, ... as there",
 	 TEXT(output), .verbs = RECORDS},
-	{"detail", .argument = "LEVEL", .values = "batches|slow|all",
-	 .help = "batches, slow or all (DLPROF_DETAIL)", TEXT(detail), .verbs = RUN},
+	{"detail", .argument = "LEVEL", .values = DLPROF_LEVEL_CHOICE(DLPROF_DETAIL_LEVELS),
+	 .help = DLPROF_LEVEL_LIST(DLPROF_DETAIL_LEVELS) " (DLPROF_DETAIL)", TEXT(detail),
+	 .verbs = RUN},
 	{"slow-us", .argument = "N", .help = "from where on a call is slow (DLPROF_SLOW_US)",
 	 WHOLE(slow_us), .verbs = RUN},
 	{"batch-fn", .argument = "NAME",
 	 .help = "module:Class.method of a loader of your own (DLPROF_BATCH_FN)", TEXT(batch_fn),
 	 .verbs = RUN},
-	{"cuda", .argument = "LEVEL", .values = "off|memcpy|default|api|full",
-	 .help = "off, memcpy, default, api or full (DLPROF_CUDA)", TEXT(cuda), .verbs = RUN},
+	{"cuda", .argument = "LEVEL", .values = DLPROF_LEVEL_CHOICE(DLPROF_CUDA_LEVELS),
+	 .help = DLPROF_LEVEL_LIST(DLPROF_CUDA_LEVELS) " (DLPROF_CUDA)", TEXT(cuda), .verbs = RUN},
 	{"segment-dir", .argument = "DIR", .help = "where the rings live (DLPROF_SEGMENT_DIR)",
 	 TEXT(segment_dir), .verbs = RUN},
 	{"log", .argument = "FILE", .help = "what dlprof does; or stderr (DLPROF_LOG)", TEXT(log),

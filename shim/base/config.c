@@ -72,13 +72,12 @@ static bool parse_name(const char *value, const char *const *names, int count, i
 	return false;
 }
 
+#define LEVEL_NAME(constant, name, help) name,
+
 static bool set_detail(const char *value)
 {
 	static const char *const names[] = {
-		[CONFIG_DETAIL_BATCHES] = "batches",
-		[CONFIG_DETAIL_SLOW] = "slow",
-		[CONFIG_DETAIL_ALL] = "all",
-	};
+		DLPROF_DETAIL_LEVELS(LEVEL_NAME, LEVEL_NAME, LEVEL_NAME)};
 	int at = (int)config.detail;
 	bool good = parse_name(value, names, sizeof(names) / sizeof(names[0]), &at);
 
@@ -86,15 +85,17 @@ static bool set_detail(const char *value)
 	return good;
 }
 
+static const char *const cuda_names[] = {DLPROF_CUDA_LEVELS(LEVEL_NAME, LEVEL_NAME, LEVEL_NAME)};
+
+const char *config_cuda_name(enum config_cuda level)
+{
+	return cuda_names[level];
+}
+
 static bool set_cuda(const char *value)
 {
-	static const char *const names[] = {
-		[CONFIG_CUDA_OFF] = "off",   [CONFIG_CUDA_MEMCPY] = "memcpy",
-		[CONFIG_CUDA_DEFAULT] = "default", [CONFIG_CUDA_API] = "api",
-		[CONFIG_CUDA_FULL] = "full",
-	};
 	int at = (int)config.cuda;
-	bool good = parse_name(value, names, sizeof(names) / sizeof(names[0]), &at);
+	bool good = parse_name(value, cuda_names, sizeof(cuda_names) / sizeof(cuda_names[0]), &at);
 
 	config.cuda = (enum config_cuda)at;
 	return good;

@@ -7,20 +7,15 @@
 #include <stdint.h>
 
 #include "base/sys.h"
+#include "dlprof/levels.h"
 
-enum config_detail {
-	CONFIG_DETAIL_BATCHES,	/* per batch only */
-	CONFIG_DETAIL_SLOW,	/* and single operations above slow_ns */
-	CONFIG_DETAIL_ALL,	/* and every operation */
-};
+#define CONFIG_LEVEL(constant, name, help) CONFIG_DETAIL_##constant,
+enum config_detail { DLPROF_DETAIL_LEVELS(CONFIG_LEVEL, CONFIG_LEVEL, CONFIG_LEVEL) };
+#undef CONFIG_LEVEL
 
-enum config_cuda {
-	CONFIG_CUDA_OFF,
-	CONFIG_CUDA_MEMCPY,	/* no kernels */
-	CONFIG_CUDA_DEFAULT,
-	CONFIG_CUDA_API,
-	CONFIG_CUDA_FULL,	/* each kernel of a graph */
-};
+#define CONFIG_LEVEL(constant, name, help) CONFIG_CUDA_##constant,
+enum config_cuda { DLPROF_CUDA_LEVELS(CONFIG_LEVEL, CONFIG_LEVEL, CONFIG_LEVEL) };
+#undef CONFIG_LEVEL
 
 struct config {
 	const char *out;		/* pattern of the database's path */
@@ -46,6 +41,9 @@ const char *config_nvtx(void);
 
 /* DLPROF_DISABLE: the one variable that the constructor asks for in every process. */
 bool config_disabled(void);
+
+/* As DLPROF_CUDA names it. */
+const char *config_cuda_name(enum config_cuda level);
 
 /* DLPROF_CUDA is "off", asked for before `config` is filled. */
 bool config_cuda_is_off(void);

@@ -90,19 +90,13 @@ static void refuse(const char *what, int result)
 /* What is recorded: less than what was asked for where this CUPTI cannot. */
 static void note_level(void)
 {
-	static const char *const names[] = {
-		[CONFIG_CUDA_MEMCPY] = "memcpy",
-		[CONFIG_CUDA_DEFAULT] = "default",
-		[CONFIG_CUDA_API] = "api",
-		[CONFIG_CUDA_FULL] = "full",
-	};
 	const bool calls = activity_flags() & DLPROF_GPU_WITH_CALLS ||
 			   (state_is_yielded() && api_is_possible());
 	const bool lacks = config.cuda >= CONFIG_CUDA_API && !calls;
 
-	state_note(
-		"cuda_level",
-		names[lacks && config.cuda == CONFIG_CUDA_API ? CONFIG_CUDA_DEFAULT : config.cuda]);
+	state_note("cuda_level",
+		   config_cuda_name(lacks && config.cuda == CONFIG_CUDA_API ? CONFIG_CUDA_DEFAULT
+									    : config.cuda));
 	if (lacks)
 		state_note("cuda_level_reason",
 			   "calls of the host are recorded with the CUPTI of CUDA 12.5 or newer");

@@ -85,6 +85,18 @@ def check_explanations():
     t.check(shown.split("(cause) ")[1].split(". ")[0] in page, "the page's words", shown)
 
 
+def check_levels():
+    """Each level of DLPROF_CUDA and DLPROF_DETAIL is in the page and, where README has a table, there."""
+    page = plain("dlprof.7")
+    of_cuda = read(t.ROOT, "include/dlprof/levels.h").split("#define DLPROF_CUDA_LEVELS")[1].split("\n\n")[0]
+    names = re.findall(r'\(\w+, "(\w+)", "', of_cuda)
+    t.equal(len(names), 5, "levels of DLPROF_CUDA", names)
+    for name in names:
+        t.check("{}: ".format(name) in page.split(".TP DLPROF_CUDA ")[1].split(".TP")[0], "dlprof.7 lacks", name)
+    table = read(t.ROOT, "README.md").partition("| `DLPROF_CUDA` | records |")[2].split("\n\n")[0]
+    t.check(not table or re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == names, "README's levels", table)
+
+
 def check_environment():
     page = plain("dlprof.7")
     names = re.findall(r"^SETTING\((\w+),", read(t.ROOT, "include/dlprof/settings.def"), re.MULTILINE)
@@ -215,6 +227,7 @@ def main():
     verbs = {program: check_options(program) for program in PROGRAMS}
     check_explanations()
     check_environment()
+    check_levels()
     check_format()
     check_bash(verbs)
     check_bash_beside_files()

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * levels.h - the values of DLPROF_DETAIL and DLPROF_CUDA, lowest first: constants, parsers, help
+ * and completions are made of these rows.
+ *
+ * FIRST, NEXT, LAST(constant, name, what is recorded beside what the levels before record)
+ */
+#ifndef DLPROF_LEVELS_H
+#define DLPROF_LEVELS_H
+
+#define DLPROF_DETAIL_LEVELS(FIRST, NEXT, LAST)                                                    \
+	FIRST(BATCHES, "batches", "records per batch only")                                        \
+	NEXT(SLOW, "slow", "and single file operations over DLPROF_SLOW_US")                       \
+	LAST(ALL, "all", "every file operation")
+
+#define DLPROF_CUDA_LEVELS(FIRST, NEXT, LAST)                                                      \
+	FIRST(OFF, "off", "nothing; no environment variable is set")                               \
+	NEXT(MEMCPY, "memcpy", "copies, memsets, synchronisations and graphs")                     \
+	NEXT(DEFAULT, "default", "and kernels; graphs as wholes where CUPTI can")                  \
+	NEXT(API, "api", "and how long each thread was in calls that wait, copy or launch")        \
+	LAST(FULL, "full", "and each kernel within a graph")
+
+#define DLPROF_LEVEL_NAME(constant, name, help)	 name
+#define DLPROF_LEVEL_COMMA(constant, name, help) ", " name
+#define DLPROF_LEVEL_OR(constant, name, help)	 " or " name
+#define DLPROF_LEVEL_BAR(constant, name, help)	 "|" name
+#define DLPROF_LEVEL_HELP(constant, name, help)	 name ": " help "; "
+#define DLPROF_LEVEL_END(constant, name, help)	 name ": " help "."
+
+/* "off, memcpy, default, api or full" */
+#define DLPROF_LEVEL_LIST(levels)                                                                  \
+	levels(DLPROF_LEVEL_NAME, DLPROF_LEVEL_COMMA, DLPROF_LEVEL_OR)
+/* "off|memcpy|default|api|full" */
+#define DLPROF_LEVEL_CHOICE(levels) levels(DLPROF_LEVEL_NAME, DLPROF_LEVEL_BAR, DLPROF_LEVEL_BAR)
+/* "off: nothing; ... full: and each kernel within a graph." */
+#define DLPROF_LEVEL_ABOUT(levels) levels(DLPROF_LEVEL_HELP, DLPROF_LEVEL_HELP, DLPROF_LEVEL_END)
+
+#endif
