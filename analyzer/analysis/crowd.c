@@ -216,9 +216,6 @@ static bool await_any(struct crowd *c)
  */
 static size_t take_next(struct crowd *c, size_t ordinal)
 {
-	/* Where taking in is known apart, the rest is as the way there. */
-	double latency_ns = c->trace->receive_ns ? c->trace->usual_lag_ns
-						 : replay_latency_ns(c->trace, c->setup);
 	size_t wanted = c->begin + ordinal, at;
 	double end_ns;
 
@@ -232,7 +229,10 @@ static size_t take_next(struct crowd *c, size_t ordinal)
 		if (!await_any(c))
 			return wanted;
 		at = c->finished[c->taken_count++];
-		end_ns = c->end_ns[at - c->begin] + latency_ns;
+		/* Where taking in is known apart, the rest is as the way there. */
+		end_ns = c->end_ns[at - c->begin] +
+			 (c->trace->receive_ns ? c->trace->usual_lag_ns
+					       : replay_latency_ns(c->trace, c->setup, at));
 		if (end_ns > c->now_ns)
 			pass(c, end_ns);
 		if (c->trace->receive_ns || !c->setup->in_order || at == wanted)

@@ -9,6 +9,7 @@
 
 #define FEWEST       5   /* of each kind, to compare two kinds of batches */
 #define FIRST_LEAST  1.3 /* times the others, for first loads to be slow ones */
+#define SOON         0.25 /* of batches that were waited for: nothing held these up on their way */
 #define MOST_SET_UP  ((size_t)1 << 25)
 #define USUAL_LAG_NS 2e5
 
@@ -79,74 +80,86 @@ static void pass_batch(struct walk *w, struct trace *t, size_t i, size_t worker,
 	w->now_ns = out_ns + (double)t->compute_ns[i];
 }
 
-static double median_where(const float *values, const uint8_t *is, uint8_t wanted, size_t count,
-			   float *scratch, size_t *ret_count)
+/* Of the values with `kind`; NULL: of all. */
+static double quantile(const float *values, const uint8_t *kinds, uint8_t kind, size_t count,
+		       double share, size_t *ret_count)
 {
-	struct stats_column column = {scratch, NULL, 0};
-	size_t i;
+	const struct stats_column column = {values, kinds, count, UINT8_MAX, kind};
+	struct stats_order order;
 
-	for (i = 0; i < count; i++)
-		if (values[i] >= 0 && (!is || is[i] == wanted))
-			scratch[column.count++] = values[i];
-	*ret_count = column.count;
-	return stats_median(&column);
+	stats_order_init(&order, &column);
+	*ret_count = order.count;
+	return stats_order_quantile(&order, share);
 }
 
 /*
  * Handing over a batch that was waited for takes longer than one that was there: the difference
- * passes in the worker and on the way, beside the training.
+ * passes in the worker and on the way, beside the training. It differs from batch to batch: a
+ * worker that is busy with its next load may send the last one some milliseconds late.
  */
-static void find_latency(struct trace *t, const struct lag_input *input, float *scratch)
+static void find_latency(struct trace *t, const struct lag_input *input)
 {
 	size_t late_count, ready_count, i;
-	double late =
-		median_where(t->handover_ns, input->is_ready, 0, t->count, scratch, &late_count);
-	double ready =
-		median_where(t->handover_ns, input->is_ready, 1, t->count, scratch, &ready_count);
+	double late = quantile(t->handover_ns, input->is_ready, false, t->count, SOON, &late_count);
+	double own = quantile(t->handover_ns, input->is_ready, true, t->count, 0.5, &ready_count);
 
 	if (late_count >= FEWEST && ready_count >= FEWEST)
-		t->latency_ns = fmax(0, late - ready);
-	else if (!ready_count && late_count)
-		t->latency_ns = late / 2;
+		own = fmin(own, late);
+	else if (late_count >= FEWEST)
+		own = fmin(fmax(late / 2, input->receive_ns), late);
+	for (i = 0; i < t->count; i++) {
+		t->latency_ns[i] = NAN;
+		if (!input->is_ready[i] && t->handover_ns[i] >= 0 && t->workers > 0)
+			t->latency_ns[i] = fmaxf(0, t->handover_ns[i] - (float)own);
+	}
+	late = quantile(t->latency_ns, NULL, 0, t->count, 0.5, &late_count);
 	for (i = 0; i < t->count; i++) {
 		if (isnan(t->handover_ns[i]))
-			t->handover_ns[i] = isnan(ready) ? (float)late : (float)ready;
-		else if (!input->is_ready[i])
-			t->handover_ns[i] -= fminf((float)t->latency_ns, t->handover_ns[i]);
-		if (isnan(t->handover_ns[i]))
-			t->handover_ns[i] = 0;
+			t->handover_ns[i] = isnan(own) ? 0 : (float)own;
+		else if (t->latency_ns[i] > 0)
+			t->handover_ns[i] = (float)own;
+		if (isnan(t->latency_ns[i]))
+			t->latency_ns[i] = isnan(late) ? 0 : (float)late;
 	}
-	t->usual_handover_ns =
-		median_where(t->handover_ns, NULL, 0, t->count, scratch, &late_count);
+	t->usual_handover_ns = quantile(t->handover_ns, NULL, 0, t->count, 0.5, &late_count);
 }
 
-/* Workers that were started anew may have to open and import before they are as fast as ever. */
-static void find_first(struct trace *t, float *scratch, uint8_t *is_first)
+/* The first loads of an epoch's workers. */
+static void find_firsts(const struct trace *t, uint8_t *is_first)
 {
-	size_t e, i, first_count, count;
-	double first, others;
+	size_t e, i;
 
 	for (i = 0; i < t->count; i++)
 		is_first[i] = 0;
-	for (e = 1; e < t->epoch_count; e++)
+	for (e = 0; e < t->epoch_count; e++)
 		for (i = t->epochs[e].begin;
 		     i < t->count && i < t->epochs[e].begin + (size_t)t->workers; i++)
 			is_first[i] = 1;
-	first = median_where(t->load_ns, is_first, 1, t->count, scratch, &first_count);
-	others = median_where(t->load_ns, is_first, 0, t->count, scratch, &count);
+}
+
+/* Workers that were started anew may have to open and import before they are as fast as ever. */
+static void find_first(struct trace *t, uint8_t *is_first)
+{
+	size_t i, first_count, count;
+	double first, others;
+
+	/* The run's own first loads may be slow for other reasons. */
+	for (i = 0; i < t->count && i < (size_t)t->workers; i++)
+		is_first[i] = 2;
+	first = quantile(t->load_ns, is_first, 1, t->count, 0.5, &first_count);
+	others = quantile(t->load_ns, is_first, 0, t->count, 0.5, &count);
 	if (first_count >= FEWEST && count >= FEWEST && first > FIRST_LEAST * others)
 		t->first_factor = first / others;
 }
 
 int lag_find(struct trace *t, int32_t prefetch_factor, const struct lag_input *input)
 {
-	float *scratch = malloc((t->count + 1) * sizeof(*scratch));
 	uint8_t *is_first = malloc(t->count + 1);
 	size_t e = 0, ordinal = 0, count, i;
 	struct walk w;
 	int r = walk_begin(&w, t->workers, prefetch_factor, t->epoch_count);
 
-	if (r < 0 || !scratch || !is_first) {
+	if (r < 0 || !is_first) {
 		r = -ENOMEM;
 		goto out;
 	}
@@ -163,17 +176,17 @@ int lag_find(struct trace *t, int32_t prefetch_factor, const struct lag_input *i
 								     : ordinal % w.workers,
 			   input);
 	}
-	t->usual_lag_ns = median_where(t->lag_ns, NULL, 0, t->count, scratch, &count);
+	find_firsts(t, is_first);
+	t->usual_lag_ns = quantile(t->lag_ns, is_first, 0, t->count, 0.5, &count);
 	if (count < FEWEST || t->workers == 0)
 		t->usual_lag_ns = USUAL_LAG_NS;
 	for (i = 0; i < t->count; i++)
 		if (isnan(t->lag_ns[i]))
 			t->lag_ns[i] = (float)t->usual_lag_ns;
-	find_latency(t, input, scratch);
+	find_latency(t, input);
 	if (t->restarts && t->workers > 0)
-		find_first(t, scratch, is_first);
+		find_first(t, is_first);
 out:
-	free(scratch);
 	free(is_first);
 	walk_end(&w);
 	return r;

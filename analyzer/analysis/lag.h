@@ -14,12 +14,13 @@
 struct lag_input {
 	float *wait_ns;
 	uint8_t *is_ready; /* when it was asked for */
+	double receive_ns; /* what taking a batch in costs on average; NAN */
 };
 
 /*
  * Of a trace that has its loads as they were, steps, epochs and, as hand-over, all that came after
- * the load's end, NAN where that is not known. Fills the lags, the epochs' starts, the latency and
- * the factor of first loads; what of a hand-over is latency is taken out of it. 0 or -ENOMEM.
+ * the load's end, NAN where that is not known. Fills the lags, the epochs' starts, the latencies
+ * and the factor of first loads; what of a hand-over is latency is taken out of it. 0 or -ENOMEM.
  */
 int lag_find(struct trace *trace, int32_t prefetch_factor, const struct lag_input *input);
 

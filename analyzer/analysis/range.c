@@ -38,6 +38,7 @@ static void draw(const struct trace *trace, size_t block, uint64_t *state, struc
 		ret->load_ns[i] = trace->load_ns[from];
 		ret->compute_ns[i] = trace->compute_ns[from];
 		ret->lag_ns[i] = trace->lag_ns[from];
+		ret->latency_ns[i] = trace->latency_ns[from];
 		ret->handover_ns[i] = trace->handover_ns[from];
 		ret->worker[i] = trace->worker[from];
 	}
@@ -60,12 +61,13 @@ static int trace_copy(const struct trace *trace, struct trace *ret)
 	ret->load_ns = malloc(trace->count * sizeof(*ret->load_ns));
 	ret->compute_ns = malloc(trace->count * sizeof(*ret->compute_ns));
 	ret->lag_ns = malloc(trace->count * sizeof(*ret->lag_ns));
+	ret->latency_ns = malloc(trace->count * sizeof(*ret->latency_ns));
 	ret->handover_ns = malloc(trace->count * sizeof(*ret->handover_ns));
 	ret->worker = malloc(trace->count * sizeof(*ret->worker));
 	ret->epochs = malloc(trace->epoch_count * sizeof(*ret->epochs));
 	ret->factors = NULL;
-	if (!ret->load_ns || !ret->compute_ns || !ret->lag_ns || !ret->handover_ns ||
-	    !ret->worker || !ret->epochs)
+	if (!ret->load_ns || !ret->compute_ns || !ret->lag_ns || !ret->latency_ns ||
+	    !ret->handover_ns || !ret->worker || !ret->epochs)
 		return -ENOMEM;
 	ret->epochs[0] = trace->epochs[0];
 	return 0;

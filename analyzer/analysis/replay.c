@@ -6,8 +6,11 @@
 
 /* Seen with PyTorch where a run with workers or with persistent ones tells nothing of it: */
 #define FORK_NS   8e6   /* to start a worker */
+#define BOOT_NS   1e7   /* ... until it begins to load */
 #define RESUME_NS 1.5e6 /* to set workers going that are there */
 #define PASS_NS   3e5   /* to hand over a batch, on its way and in the training each */
+/* Workers end beside each other: the first takes as long as so many more. */
+#define FIRST_END 2.5
 
 double replay_welch(const struct stats_moments *a, const struct stats_moments *b)
 {
@@ -28,6 +31,26 @@ static bool is_kept(const struct trace *t, const struct replay_setup *setup, siz
 	return epoch > 0 && t->restarts && !setup->restarts;
 }
 
+/* The epoch starts another number of workers than it did. */
+static bool starts_others(const struct trace *t, const struct replay_setup *setup, size_t epoch)
+{
+	return setup->workers != t->workers && (!epoch || setup->restarts);
+}
+
+/*
+ * They are started one after the other, and each takes as long from then until its first load; how
+ * long after all are started that is.
+ */
+static double ready_ns(const struct trace *t, const struct replay_setup *setup, size_t epoch,
+		       size_t worker)
+{
+	const struct trace_epoch *e = &t->epochs[epoch];
+	double fork_ns = t->workers ? e->setup_ns / t->workers : FORK_NS;
+	double boot_ns = !t->workers ? BOOT_NS : isnan(e->boot_ns) ? e->start_ns : e->boot_ns;
+
+	return fmax(0, boot_ns - fork_ns * ((double)setup->workers - (double)worker - 1));
+}
+
 double replay_load_ns(const struct trace *t, const struct replay_setup *setup, size_t at,
 		      size_t epoch, size_t ordinal, size_t worker)
 {
@@ -45,6 +68,12 @@ double replay_load_ns(const struct trace *t, const struct replay_setup *setup, s
 double replay_lag_ns(const struct trace *t, const struct replay_setup *setup, size_t at,
 		     size_t epoch, size_t ordinal)
 {
+	if (starts_others(t, setup, epoch)) {
+		if (ordinal < (size_t)setup->workers)
+			return ready_ns(t, setup, epoch, ordinal) - ready_ns(t, setup, epoch, 0);
+		if (ordinal < (size_t)t->workers)
+			return t->usual_lag_ns;
+	}
 	if (ordinal < (size_t)setup->workers && is_kept(t, setup, epoch))
 		return fmin(t->usual_lag_ns, (double)t->lag_ns[at]);
 	return (double)t->lag_ns[at];
@@ -59,6 +88,8 @@ struct trace_epoch replay_epoch(const struct trace *t, const struct replay_setup
 		return (struct trace_epoch){.begin = e.begin,
 					    .setup_ns = t->workers ? 0 : e.setup_ns,
 					    .stop_ns = t->workers ? 0 : e.stop_ns};
+	if (starts_others(t, setup, epoch))
+		e.start_ns = ready_ns(t, setup, epoch, 0);
 	if (!t->workers) {
 		e.setup_ns += setup->restarts || !epoch ? FORK_NS * setup->workers : RESUME_NS;
 		return e;
@@ -72,7 +103,7 @@ struct trace_epoch replay_epoch(const struct trace *t, const struct replay_setup
 	if (t->restarts && !setup->restarts)
 		e.stop_ns = 0;
 	else if (t->restarts)
-		e.stop_ns *= (double)setup->workers / t->workers;
+		e.stop_ns *= (setup->workers + FIRST_END) / (t->workers + FIRST_END);
 	return e;
 }
 
@@ -89,11 +120,11 @@ double replay_handover_ns(const struct trace *t, const struct replay_setup *setu
 	return (t->workers ? ns : PASS_NS) * setup->handover_factor;
 }
 
-double replay_latency_ns(const struct trace *t, const struct replay_setup *setup)
+double replay_latency_ns(const struct trace *t, const struct replay_setup *setup, size_t at)
 {
 	if (!setup->workers)
 		return 0;
-	return (t->workers ? t->latency_ns : PASS_NS) * setup->handover_factor;
+	return (t->workers ? (double)t->latency_ns[at] : PASS_NS) * setup->handover_factor;
 }
 
 /* The state of a replay: ends of loads, and deliveries as far back as matters. */
@@ -177,7 +208,7 @@ static void start_epoch(struct replay *r, const struct trace_epoch *e)
 static void run_epoch(struct replay *r, double *begin_ns)
 {
 	const struct trace *t = r->trace;
-	double latency_ns = replay_latency_ns(t, r->setup), end_ns, out_ns;
+	double end_ns, out_ns;
 	size_t at, worker, turn = 0, slot = 0;
 
 	for (at = r->begin; at < r->end; at++) {
@@ -191,7 +222,7 @@ static void run_epoch(struct replay *r, double *begin_ns)
 		} else {
 			end_ns = take_first(r, &worker);
 		}
-		out_ns = fmax(r->now_ns, end_ns + latency_ns) +
+		out_ns = fmax(r->now_ns, end_ns + replay_latency_ns(t, r->setup, at)) +
 			 replay_handover_ns(t, r->setup, at, r->epoch, at - r->begin);
 		if (at)
 			r->wait_ns += out_ns - r->now_ns;

@@ -65,7 +65,7 @@ double replay_lag_ns(const struct trace *trace, const struct replay_setup *setup
 /* What handing a batch over takes the training, and how long it is on its way before. */
 double replay_handover_ns(const struct trace *trace, const struct replay_setup *setup, size_t at,
 			  size_t epoch, size_t ordinal);
-double replay_latency_ns(const struct trace *trace, const struct replay_setup *setup);
+double replay_latency_ns(const struct trace *trace, const struct replay_setup *setup, size_t at);
 
 /* z of Welch's test between two samples given by their moments; NAN where one has less than 2. */
 double replay_welch(const struct stats_moments *a, const struct stats_moments *b);

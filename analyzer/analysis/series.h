@@ -44,6 +44,7 @@ struct series_epoch {
 	int64_t begin_ns;
 	int64_t stop_begin_ns;
 	float setup_ns; /* making it */
+	float boot_ns;  /* from then on until all workers had begun their first loads */
 	float stop_ns;  /* the call that ended it: workers are shut down */
 	int32_t epoch;
 };

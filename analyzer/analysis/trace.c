@@ -13,9 +13,9 @@
 #define SAMPLE_PART      ((size_t)2048)
 #define FACTOR_LEAST     0.15
 #define FACTOR_Z         3.0
-#define AHEAD            1.3 /* times what is seen as hand-over, for batches taken in before */
 #define RECEIVE_LEAST_NS 5e5
 #define RUNS_AHEAD       0.01 /* of the time the host waits and the GPU is busy */
+#define LITTLE_WORK      0.15 /* of a core */
 #define KNOWN_LEAST      0.8  /* of the loads and steps */
 
 /* Whether this part of the batches belongs to the sample of a long series. */
@@ -210,6 +210,7 @@ static int add_epoch(struct trace *t, const struct batch_series *s, int32_t epoc
 	t->epochs = grown;
 	t->epochs[t->epoch_count++] = (struct trace_epoch){
 		.begin = t->count,
+		.boot_ns = found ? (double)found->boot_ns : NAN,
 		.setup_ns = found && found->setup_ns >= 0 ? (double)found->setup_ns : 0,
 		.stop_ns = found && found->stop_ns >= 0 ? (double)found->stop_ns : 0,
 	};
@@ -221,9 +222,11 @@ static bool make_room(struct trace *t, size_t room)
 	t->load_ns = malloc(room * sizeof(*t->load_ns));
 	t->compute_ns = malloc(room * sizeof(*t->compute_ns));
 	t->lag_ns = malloc(room * sizeof(*t->lag_ns));
+	t->latency_ns = malloc(room * sizeof(*t->latency_ns));
 	t->handover_ns = malloc(room * sizeof(*t->handover_ns));
 	t->worker = malloc(room * sizeof(*t->worker));
-	return t->load_ns && t->compute_ns && t->lag_ns && t->handover_ns && t->worker;
+	return t->load_ns && t->compute_ns && t->lag_ns && t->latency_ns && t->handover_ns &&
+	       t->worker;
 }
 
 static void add_batch(struct trace *t, const struct steps *steps, size_t i, double load_ns,
@@ -238,7 +241,7 @@ static void add_batch(struct trace *t, const struct steps *steps, size_t i, doub
 	t->handover_ns[t->count] = (float)handover_ns;
 	t->worker[t->count] = s->worker[i];
 	lags->wait_ns[t->count] = (float)wait_ns;
-	lags->is_ready[t->count] = s->state[i] & SERIES_READY;
+	lags->is_ready[t->count] = (s->state[i] & SERIES_READY) != 0;
 	/* What comes before the first batch is in no account. */
 	t->time_ns += step_ns + (t->count ? wait_ns : 0);
 	t->count++;
@@ -293,18 +296,12 @@ static int take_batches(struct trace *t, const struct steps *steps, const float 
 	return 0;
 }
 
-/* Whether batches are taken in while the training waits for others, and what each costs then. */
+/* What taking a batch in costs the training, where that is so much that its moment matters. */
 static void find_receiving(struct trace *t, const struct batch_series *s)
 {
-	double handover_ns = 0, receive_ns;
-	size_t i;
+	double receive_ns = s->receive_count ? s->receive_ns / (double)s->receive_count : 0;
 
-	if (!s->receive_count || s->workers <= 0)
-		return;
-	for (i = 0; i < t->count; i++)
-		handover_ns += (double)t->handover_ns[i];
-	receive_ns = s->receive_ns / (double)s->receive_count;
-	if (receive_ns > RECEIVE_LEAST_NS && receive_ns > AHEAD * handover_ns / (double)t->count)
+	if (s->workers > 0 && receive_ns > RECEIVE_LEAST_NS)
 		t->receive_ns = receive_ns;
 }
 
@@ -333,9 +330,12 @@ static void find_cpu(struct trace *t, const struct batch_series *s, double load_
 		t->step_cpu = main_ns * (double)t->count / step_ns;
 	t->step_threads = fmax(1, t->step_cpu / t->step_got);
 	t->step_cpu /= t->step_threads;
-	/* A part cannot have been longer than the whole. */
-	t->load_got = fmax(t->load_got, t->load_cpu);
-	t->step_got = fmax(t->step_got, t->step_cpu);
+	/*
+	 * Who works little waits for a core mostly when it wakes up, whoever else there is; and a
+	 * part cannot have been longer than the whole.
+	 */
+	t->load_got = t->load_cpu < LITTLE_WORK ? 1 : fmax(t->load_got, t->load_cpu);
+	t->step_got = t->step_cpu < LITTLE_WORK ? 1 : fmax(t->step_got, t->step_cpu);
 }
 
 static double mean_of(const struct batch_series *s, const float *loads, size_t *ret_count)
@@ -357,7 +357,11 @@ static int fill(struct trace *t, const struct batch_series *s, const struct step
 		const float *loads, double load_mean_ns)
 {
 	size_t most = (SAMPLE_PARTS + 1) * SAMPLE_PART, room = s->count < most ? s->count : most, e;
-	struct lag_input lags = {.wait_ns = malloc(room * sizeof(float)), .is_ready = malloc(room)};
+	struct lag_input lags = {
+		.wait_ns = malloc(room * sizeof(float)),
+		.is_ready = malloc(room),
+		.receive_ns = s->receive_count ? s->receive_ns / (double)s->receive_count : NAN,
+	};
 	int r = make_room(t, room) && lags.wait_ns && lags.is_ready ? 0 : -ENOMEM;
 
 	if (r == 0)
@@ -410,6 +414,7 @@ void trace_done(struct trace *trace)
 	free(trace->load_ns);
 	free(trace->compute_ns);
 	free(trace->lag_ns);
+	free(trace->latency_ns);
 	free(trace->handover_ns);
 	free(trace->worker);
 	free(trace->epochs);

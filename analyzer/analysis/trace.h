@@ -17,7 +17,8 @@
 
 struct trace_epoch {
 	size_t begin;    /* its first batch */
-	double setup_ns; /* making the iterator */
+	double setup_ns; /* making the iterator: starting its workers one after the other */
+	double boot_ns;  /* from then on until the last worker begins its first load; NAN */
 	double start_ns; /* from then on until the first load begins */
 	double stop_ns;  /* the call that ended it */
 };
@@ -27,7 +28,8 @@ struct trace {
 	float *load_ns;     /* already divided by its worker's factor */
 	float *compute_ns;  /* the step */
 	float *lag_ns;      /* from when the load could have begun until it did */
-	float *handover_ns; /* from when it reached the training's process until it was in hand */
+	float *latency_ns;  /* from its end until it reached the training's process */
+	float *handover_ns; /* from then on until it was in hand */
 	int16_t *worker;    /* that loaded it; -1: unknown */
 	size_t count;
 	struct trace_epoch *epochs;
@@ -37,10 +39,12 @@ struct trace {
 	bool by_index;       /* the factors repeat within the workers: they are the data's */
 	bool is_either;      /* ... or the workers' */
 	double first_factor; /* times longer that first loads of new workers take */
-	double latency_ns;   /* from the end of a load until it can be taken */
 	double usual_lag_ns;
 	double usual_handover_ns;
-	/* What taking a batch in costs, where they are taken in during waits for others; else 0. */
+	/*
+	 * What taking a batch in costs. They come in the order in which they are finished, also
+	 * while the training waits for another one. 0: too little for that to matter.
+	 */
 	double receive_ns;
 
 	int32_t workers; /* as it was */

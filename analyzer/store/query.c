@@ -63,8 +63,11 @@ static const char *const SERIES_SQL[2] = ROWS_ORDERS(
 	"");
 
 static const char EPOCHS_SQL[] =
-	"SELECT epoch, begin_ns, setup_ns, stop_begin_ns, stop_ns FROM t_epoch"
-	" WHERE loader_id = ?1 AND epoch >= ?2 AND epoch <= ?3 ORDER BY epoch";
+	"SELECT epoch, begin_ns, setup_ns, stop_begin_ns, stop_ns,"
+	" (SELECT MAX(load_begin_ns) FROM (SELECT load_begin_ns FROM t_batch b"
+	"   WHERE b.loader_id = e.loader_id AND b.epoch = e.epoch ORDER BY task LIMIT ?4))"
+	"  - begin_ns - setup_ns"
+	" FROM t_epoch e WHERE loader_id = ?1 AND epoch >= ?2 AND epoch <= ?3 ORDER BY epoch";
 
 static const char NOTES_SQL[] = "SELECT text FROM t_note"
 				" WHERE level IN ('doubt', 'warning') ORDER BY level, rowid";
@@ -320,6 +323,7 @@ int query_epochs(struct db *db, int64_t loader_id, int64_t first, int64_t last,
 		sqlite3_bind_int64(stmt, 1, loader_id);
 		sqlite3_bind_int64(stmt, 2, first);
 		sqlite3_bind_int64(stmt, 3, last);
+		sqlite3_bind_int64(stmt, 4, series->workers > 0 ? series->workers : 0);
 	}
 	while (r == 0 && (r = rows_next(stmt)) == 1) {
 		const struct series_epoch epoch = {
@@ -328,6 +332,7 @@ int query_epochs(struct db *db, int64_t loader_id, int64_t first, int64_t last,
 			.setup_ns = (float)query_known(rows_time(stmt, 2)),
 			.stop_begin_ns = rows_time(stmt, 3),
 			.stop_ns = (float)query_known(rows_time(stmt, 4)),
+			.boot_ns = (float)query_known(rows_time(stmt, 5)),
 		};
 
 		r = series_add_epoch(series, &epoch);

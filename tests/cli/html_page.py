@@ -318,15 +318,15 @@ def unpack(text):
 
 def replay(trace):
     """In order, as it was, of one epoch: analysis/replay.h, once more."""
-    load, compute, lag, handover = (unpack(trace[key])
-                                    for key in ("load", "compute", "lag", "handover"))
+    load, compute, lag, latency, handover = (
+        unpack(trace[key]) for key in ("load", "compute", "lag", "latency", "handover"))
     workers, slots = trace["workers"], trace["workers"] * trace["prefetch"]
-    (_, setup, start, _), = trace["epochs"]
+    (_, setup, start, _, _), = trace["epochs"]
     free, done, request, begin = [setup + start] * workers, [setup] * slots, setup, None
     for j, ns in enumerate(load):
         factor = dict(enumerate(trace["factors"])).get(j % workers, 1)
         free[j % workers] = max(free[j % workers], done[j % slots]) + lag[j] + ns * factor
-        request = max(request, free[j % workers] + trace["latency"]) + handover[j]
+        request = max(request, free[j % workers] + latency[j]) + handover[j]
         begin = begin or request
         done[j % slots] = request
         request += compute[j]

@@ -207,6 +207,7 @@ static void put_epochs(struct jsonw *json, const struct trace *trace)
 		jsonw_number(json, NULL, e->setup_ns);
 		jsonw_number(json, NULL, e->start_ns);
 		jsonw_number(json, NULL, e->stop_ns);
+		jsonw_number(json, NULL, e->boot_ns);
 		jsonw_close(json, ']');
 	}
 	jsonw_close(json, ']');
@@ -237,6 +238,7 @@ static int put_trace(struct jsonw *json, const struct html_input *input)
 		{"load", trace->load_ns},
 		{"compute", trace->compute_ns},
 		{"lag", trace->lag_ns},
+		{"latency", trace->latency_ns},
 		{"handover", trace->handover_ns},
 	};
 	size_t i;
@@ -248,7 +250,6 @@ static int put_trace(struct jsonw *json, const struct html_input *input)
 	jsonw_bool(json, "inOrder", s->in_order != 0);
 	jsonw_bool(json, "restarts", trace->restarts);
 	jsonw_bool(json, "byIndex", trace->by_index);
-	jsonw_number(json, "latency", trace->latency_ns);
 	jsonw_number(json, "usualLag", trace->usual_lag_ns);
 	jsonw_number(json, "first", trace->first_factor);
 	put_cores(json, trace, whatif->setups[WHATIF_BASELINE]);

@@ -25,7 +25,8 @@ function unpackTrace(packed) {
 	const known = value => value === null ? NaN : value;
 
 	return Object.assign({}, packed, {load: unpack(packed.load), compute: unpack(packed.compute),
-					  lag: unpack(packed.lag), handover: unpack(packed.handover),
+					  lag: unpack(packed.lag), latency: unpack(packed.latency),
+					  handover: unpack(packed.handover),
 					  most: known(packed.most), mostSteps: known(packed.mostSteps)});
 }
 
@@ -41,9 +42,33 @@ function loadOf(trace, setup, number, ordinal, worker) {
 	return slow < trace.factors.length ? ns * trace.factors[slow] : ns;
 }
 
-/* See analysis/replay.c for both: what was not there to be measured is taken from elsewhere. */
+/* See analysis/replay.c for all: what was not there to be measured is taken from elsewhere. */
 const FORK = 8e6;
+const BOOT = 1e7;
+const FIRST_END = 2.5;
 const PASS = 3e5;
+
+function startsOthers(trace, setup, epoch) {
+	return setup.workers !== trace.workers && (!epoch || trace.restarts);
+}
+
+function readyOf(trace, setup, epoch, worker) {
+	const [, setupTime, start, , boot] = trace.epochs[epoch];
+	const fork = trace.workers ? setupTime / trace.workers : FORK;
+	const last = !trace.workers ? BOOT : boot === null ? start : boot;
+
+	return Math.max(0, last - fork * (setup.workers - worker - 1));
+}
+
+function lagOf(trace, setup, number, epoch, ordinal) {
+	if (startsOthers(trace, setup, epoch)) {
+		if (ordinal < setup.workers)
+			return readyOf(trace, setup, epoch, ordinal) - readyOf(trace, setup, epoch, 0);
+		if (ordinal < trace.workers)
+			return trace.usualLag;
+	}
+	return trace.lag[number];
+}
 
 function handoverOf(trace, setup, number) {
 	if (!setup.workers)
@@ -52,15 +77,20 @@ function handoverOf(trace, setup, number) {
 }
 
 function epochOf(trace, setup, number) {
-	const [begin, setupTime, start, stop] = trace.epochs[number];
-	const more = trace.workers && trace.restarts ? setup.workers / trace.workers : 1;
+	const [begin, setupTime, firstStart, stop] = trace.epochs[number];
+	const isScaled = trace.workers && trace.restarts;
+	const start = startsOthers(trace, setup, number) ? readyOf(trace, setup, number, 0)
+		: firstStart;
 
 	if (!setup.workers && trace.workers)
 		return {begin: begin, setup: 0, start: 0, stop: 0};
 	if (setup.workers && !trace.workers)
 		return {begin: begin, setup: setupTime + FORK * setup.workers, start: start,
 			stop: stop};
-	return {begin: begin, setup: setupTime * more, start: start, stop: stop * more};
+	if (!isScaled)
+		return {begin: begin, setup: setupTime, start: start, stop: stop};
+	return {begin: begin, setup: setupTime * setup.workers / trace.workers, start: start,
+		stop: stop * (setup.workers + FIRST_END) / (trace.workers + FIRST_END)};
 }
 
 /*
@@ -72,15 +102,14 @@ function step(trace, setup, first, count, see) {
 	const slots = Math.max(1, workers * Math.max(1, setup.prefetch));
 	const free = new Float64Array(Math.max(1, workers));
 	const delivered = new Float64Array(slots);
-	const latency = workers ? (trace.workers ? trace.latency : PASS) : 0;
 	let given, request = 0, next, begun, end, epoch = 0;
 
 	function dispatch(worker, now) {
-		const lag = trace.lag[next];
-		const begin = Math.max(free[worker], now) + lag;
-
 		if (next >= end)
 			return;
+		const lag = lagOf(trace, setup, next, epoch, next - begun);
+		const begin = Math.max(free[worker], now) + lag;
+
 		free[worker] = begin + loadOf(trace, setup, next, next - begun, worker);
 		given.push({number: next++, worker: worker, begin: begin, end: free[worker]});
 	}
@@ -127,7 +156,7 @@ function step(trace, setup, first, count, see) {
 		} else if (setup.inOrder) {
 			const worker = ordinal % workers;
 			const begin = Math.max(free[worker], delivered[ordinal % slots]) +
-				trace.lag[number];
+				lagOf(trace, setup, number, epoch, ordinal);
 
 			free[worker] = begin + loadOf(trace, setup, number, ordinal, worker);
 			event = {number: j, worker: worker, begin: begin, end: free[worker]};
@@ -136,6 +165,8 @@ function step(trace, setup, first, count, see) {
 			event.number -= first;
 		}
 		event.request = request;
+		const latency = !workers ? 0 : trace.workers ? trace.latency[number] : PASS;
+
 		event.delivery = Math.max(request, event.end + latency) +
 			handoverOf(trace, setup, number);
 		request = event.delivery;

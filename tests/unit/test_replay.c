@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Predictions of starts and of handing over, against a loader that is run event by event. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/whatif.h"
+
+#define MS 1e6
+
+/* Times in ms. Workers are started one after the other, and messages may be late. */
+struct loader {
+	int workers, epochs, batches;
+	double load, step;
+	double fork, boot;      /* to start a worker, and from then until it loads */
+	double end;             /* of the workers: the first takes as long as 2.5 more */
+	double receive, pickup; /* taking a message in, whenever; getting the batch, in its turn */
+	double transit;         /* of one message of three */
+};
+
+static struct batch_series series;
+static struct finding finding;
+static struct whatif whatif;
+
+struct task {
+	double end, arrival;
+	bool taken;
+};
+
+static int next_arrival(const struct task *tasks, int given)
+{
+	int best = -1;
+
+	for (int i = 0; i < given; i++)
+		if (!tasks[i].taken && (best < 0 || tasks[i].arrival < tasks[best].arrival))
+			best = i;
+	return best;
+}
+
+static void append(const struct loader *l, int epoch, int i, const struct task *task,
+		   double request, double now)
+{
+	struct batch_row row = BATCH_ROW_UNKNOWN;
+	double late = now - fmax(task->end, request);
+
+	row.epoch = epoch;
+	row.batch = i;
+	row.wait_ns = (int64_t)((now - request) * MS);
+	row.compute_ns = (int64_t)(l->step * MS);
+	row.load_ns = (int64_t)(l->load * MS);
+	row.handover_ns = (int64_t)(late * MS);
+	row.worker = i % l->workers;
+	row.head_ready = task->end <= request;
+	cr_assert_eq(series_append(&series, &row), 0);
+}
+
+/* One epoch; returns how long it took from its iterator's end of making. */
+static double run_epoch(const struct loader *l, int epoch)
+{
+	struct task *tasks = calloc((size_t)l->batches, sizeof(*tasks));
+	double *idle = calloc((size_t)l->workers, sizeof(*idle)), now = 0, sent = 0;
+	int given = 0;
+
+	for (int w = 0; w < l->workers; w++)
+		idle[w] = fmax(0, l->boot - l->fork * (l->workers - 1 - w));
+	for (int i = 0; i < l->batches; i++) {
+		double request = now;
+
+		for (; given < l->batches && given < i + 2 * l->workers; given++) {
+			double *at = &idle[given % l->workers];
+
+			*at = fmax(*at, sent) + l->load;
+			tasks[given].end = *at;
+			tasks[given].arrival = *at + (given % 3 ? 0 : l->transit);
+		}
+		while (!tasks[i].taken) {
+			int came = next_arrival(tasks, given);
+
+			now = fmax(now, tasks[came].arrival) + l->receive;
+			tasks[came].taken = true;
+		}
+		now += l->pickup;
+		append(l, epoch, i, &tasks[i], request, now);
+		sent = now;
+		now += l->step;
+	}
+	free(tasks);
+	free(idle);
+	return now;
+}
+
+/* Batches a second: from the first one on, as the account has it. */
+static double run(const struct loader *l)
+{
+	double ns = 0, stop = l->end * (l->workers + 2.5), setup = l->fork * l->workers;
+
+	series_init(&series);
+	series.workers = l->workers;
+	series.prefetch_factor = 2;
+	series.in_order = 1;
+	series.receive_ns = l->receive * MS * l->epochs * l->batches;
+	series.receive_count = (size_t)l->epochs * (size_t)l->batches;
+	for (int epoch = 0; epoch < l->epochs; epoch++) {
+		bool is_last = epoch + 1 == l->epochs;
+		const struct series_epoch e = {
+			.epoch = epoch,
+			.begin_ns = (int64_t)ns,
+			.setup_ns = (float)(setup * MS),
+			.boot_ns = (float)(l->boot * MS),
+			.stop_ns = (float)(stop * MS),
+			.stop_begin_ns = SERIES_UNKNOWN,
+		};
+
+		ns += setup * MS + run_epoch(l, epoch) * MS + (is_last ? 0 : stop * MS);
+		cr_assert_eq(series_add_epoch(&series, &e), 0);
+	}
+	ns -= setup * MS + (double)series.wait_ns[0];
+	return (double)series.count / ns * 1e9;
+}
+
+/* What is predicted of `other` from a run of `l`, over what `other` does. */
+static double over_truth(const struct loader *l, const struct loader *other)
+{
+	const struct whatif_wish wish = {"it", other->workers, -1, -1, other->load / l->load, -1};
+	struct trace trace;
+	double truth = run(other);
+
+	series_done(&series);
+	run(l);
+	series.share = (struct share){.cores = 2, .all = 2};
+	series.main_cores = 0.03;
+	series.main_share = 0.4; /* it waits whenever it wakes up */
+	stall_judge(&series, &finding);
+	cr_assert_eq(trace_init(&series, &finding, &trace), 0);
+	cr_assert_eq(whatif_predict(&series, &finding, &trace, &whatif), 0);
+	cr_assert_eq(whatif.gap, WHATIF_GAP_NONE);
+	cr_assert_eq(whatif_ask(&series, &finding, &wish, 1, &whatif), 0);
+	trace_done(&trace);
+	series_done(&series);
+	return whatif.batches_per_s[WHATIF_MAX] / truth;
+}
+
+Test(replay, workers_begin_one_after_the_other)
+{
+	const struct loader few = {.workers = 2, .epochs = 9, .batches = 20, .load = 15, .step = 12,
+				   .fork = 11, .boot = 134, .end = 3.3, .pickup = 0.2};
+	struct loader many = few;
+
+	many.workers = 4;
+	cr_expect_float_eq(over_truth(&few, &many), 1, 0.02);
+	cr_expect_float_eq(over_truth(&many, &few), 1, 0.02);
+	many.workers = 1;
+	cr_expect_float_eq(over_truth(&few, &many), 1, 0.02);
+}
+
+/* The worker is busy with its next load and sends the last one late; nobody works in that time. */
+Test(replay, a_message_under_way_is_no_work_of_the_training)
+{
+	const struct loader slow = {.workers = 2, .epochs = 1, .batches = 200, .load = 30,
+				    .step = 6, .transit = 9, .pickup = 0.2};
+	struct loader fast = slow;
+
+	fast.load = 15;
+	cr_expect_float_eq(over_truth(&slow, &fast), 1, 0.02);
+}
+
+/* While it waits for a batch, the training takes in those that come before. */
+Test(replay, batches_are_taken_in_as_they_come)
+{
+	const struct loader few = {.workers = 3, .epochs = 1, .batches = 200, .load = 50, .step = 8,
+				   .receive = 5, .pickup = 0.1};
+	struct loader many = few;
+
+	many.workers = 6;
+	cr_expect_float_eq(over_truth(&few, &many), 1, 0.02);
+}
