@@ -264,18 +264,6 @@ static void add_fields(struct jsonw *json, const char *key, const struct compare
 	jsonw_close(json, ']');
 }
 
-static void add_interval(struct jsonw *json, double low, double high)
-{
-	if (isnan(low) || isnan(high)) {
-		jsonw_null(json, "ci95");
-		return;
-	}
-	jsonw_open(json, "ci95", '[');
-	jsonw_number(json, NULL, low);
-	jsonw_number(json, NULL, high);
-	jsonw_close(json, ']');
-}
-
 static void add_difference(struct jsonw *json, enum compare_row row,
 			   const struct compare_difference *d)
 {
@@ -285,7 +273,7 @@ static void add_difference(struct jsonw *json, enum compare_row row,
 	jsonw_number(json, "a", d->a / unit);
 	jsonw_number(json, "b", d->b / unit);
 	jsonw_number(json, "change", d->change / unit);
-	add_interval(json, d->low / unit, d->high / unit);
+	jsonw_range(json, "ci95", d->low / unit, d->high / unit);
 	if (isnan(d->low))
 		jsonw_null(json, "differs");
 	else
@@ -312,7 +300,7 @@ void compare_json(const struct compared *compared, FILE *out)
 		     compared->mismatch ? "not_comparable" : compare_result_name(c->result));
 	jsonw_open(&json, "speedup", '{');
 	jsonw_number(&json, "factor", c->speedup);
-	add_interval(&json, c->low, c->high);
+	jsonw_range(&json, "ci95", c->low, c->high);
 	jsonw_close(&json, '}');
 	jsonw_open(&json, "rows", '{');
 	for (row = 0; row < COMPARE_ROWS; row++)

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include "render/advise.h"
 #include "render/evidence.h"
@@ -93,11 +92,6 @@ static void add_waits(const struct report *report, struct outline *o)
 			     units_time(time, f->wait_masked_ns));
 }
 
-static double mean_of(const struct report *report, int64_t total)
-{
-	return total == QUERY_UNKNOWN ? NAN : (double)total / (double)report->totals.load_count;
-}
-
 static void add_calls(const struct report *report, char *text, size_t size, int64_t count,
 		      int64_t bytes)
 {
@@ -109,10 +103,11 @@ static void add_calls(const struct report *report, char *text, size_t size, int6
 	if (count == 0)
 		snprintf(text, size, "no data file was touched");
 	else if (bytes == QUERY_UNKNOWN)
-		snprintf(text, size, "%.1f calls", mean_of(report, count));
+		snprintf(text, size, "%.1f calls", report_load_mean(report, count));
 	else
 		snprintf(text, size, "%s in %.1f calls",
-			 units_bytes(amount, mean_of(report, bytes)), mean_of(report, count));
+			 units_bytes(amount, report_load_mean(report, bytes)),
+			 report_load_mean(report, count));
 }
 
 static void add_load(const struct report *report, struct outline *o)
@@ -125,38 +120,38 @@ static void add_load(const struct report *report, struct outline *o)
 	outline_table(o, "life", OUTLINE_PARTS);
 	if (totals->load_count == QUERY_UNKNOWN || totals->load_count < 1)
 		return;
-	load_ns = mean_of(report, totals->load_ns);
+	load_ns = report_load_mean(report, totals->load_ns);
 	outline_title(o, "One load takes %s on average%s (shares of it)", units_time(time, load_ns),
 		      report->series.workers == 0  ? ", in the main process"
 		      : report->series.workers > 0 ? ", in a worker"
 						   : "");
 	add_calls(report, text, sizeof(text), totals->open_count, QUERY_UNKNOWN);
-	outline_part(o, "open", mean_of(report, totals->open_ns), load_ns, "%s", text);
+	outline_part(o, "open", report_load_mean(report, totals->open_ns), load_ns, "%s", text);
 	add_calls(report, text, sizeof(text), totals->read_count, totals->read_bytes);
-	outline_part(o, "read", mean_of(report, totals->read_ns), load_ns, "%s", text);
-	outline_part(o, "decode", mean_of(report, totals->decode_ns), load_ns, "%s",
+	outline_part(o, "read", report_load_mean(report, totals->read_ns), load_ns, "%s", text);
+	outline_part(o, "decode", report_load_mean(report, totals->decode_ns), load_ns, "%s",
 		     decode_seen ? "" : "counted as other");
-	outline_part(o, "collate", mean_of(report, totals->collate_ns), load_ns, "%s", "");
-	outline_part(o, "other", mean_of(report, totals->other_ns), load_ns, "%s",
+	outline_part(o, "collate", report_load_mean(report, totals->collate_ns), load_ns, "%s", "");
+	outline_part(o, "other", report_load_mean(report, totals->other_ns), load_ns, "%s",
 		     decode_seen ? "the dataset's own code"
 				 : "the dataset's code, decoding included");
 	if (totals->blocked_ns != QUERY_UNKNOWN &&
 	    (double)totals->blocked_ns > WORTH_SAYING * (double)totals->load_ns)
-		outline_part(o, "blocked", mean_of(report, totals->blocked_ns), load_ns,
+		outline_part(o, "blocked", report_load_mean(report, totals->blocked_ns), load_ns,
 			     "of other: asleep in locks, queues or sleep()");
 	if (totals->cpu_ns != QUERY_UNKNOWN)
-		outline_part(o, "CPU", mean_of(report, totals->cpu_ns), load_ns,
+		outline_part(o, "CPU", report_load_mean(report, totals->cpu_ns), load_ns,
 			     "of the load; the rest it waited, or had no core");
 	if (report->series.workers != 0) {
-		outline_part(o, "hand-over", mean_of(report, totals->transfer_ns), NAN,
+		outline_part(o, "hand-over", report_load_mean(report, totals->transfer_ns), NAN,
 			     "then: from the worker to the main process");
-		outline_part(o, "in queue", mean_of(report, totals->queue_ns), NAN,
+		outline_part(o, "in queue", report_load_mean(report, totals->queue_ns), NAN,
 			     "then: finished, waiting to be asked for");
 	}
 	if (totals->storage_bytes != QUERY_UNKNOWN && totals->storage_bytes > 0) {
 		outline_items(o, "life");
 		outline_item(o, "Storage", "%s a batch came from a device, not from memory",
-			     units_bytes(bytes, mean_of(report, totals->storage_bytes)));
+			     units_bytes(bytes, report_load_mean(report, totals->storage_bytes)));
 	}
 }
 
@@ -369,15 +364,11 @@ static void add_named(struct outline *o, const char *label, const char *text)
 static void add_place(const struct report *report, struct outline *o)
 {
 	const struct run_info *run = &report->run;
-	time_t seconds = run->start_unix_ns / 1000000000;
-	char text[64];
-	struct tm tm;
+	char text[UNITS_MAX];
 
 	outline_items(o, "place");
 	add_named(o, "Command", run->command);
-	if (run->start_unix_ns != QUERY_UNKNOWN && run->start_unix_ns >= 0 &&
-	    gmtime_r(&seconds, &tm) && strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &tm))
-		outline_item(o, "Begun", "%s", text);
+	add_named(o, "Begun", units_date(text, run->start_unix_ns, "%Y-%m-%d %H:%M:%S UTC"));
 	add_named(o, "Host", run->host);
 	add_named(o, "Kernel", run->kernel);
 	if (run->cpus > 0)

@@ -8,7 +8,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "render/escape.h"
 #include "render/gate.h"
@@ -209,14 +208,11 @@ static void junit_counts(const struct gate_report *report, size_t counts[3])
 void gate_junit(const struct gate_report *report, FILE *out)
 {
 	const struct gate_run *run = report->run_count ? &report->runs[0] : NULL;
-	time_t seconds =
-		run && run->info.start_unix_ns > 0 ? run->info.start_unix_ns / 1000000000 : 0;
-	char when[64] = "1970-01-01T00:00:00", text[GATE_WORDS];
+	int64_t begin_ns = run && run->info.start_unix_ns > 0 ? run->info.start_unix_ns : 0;
+	char when[UNITS_MAX], text[GATE_WORDS];
 	size_t counts[3] = {0}, i;
-	struct tm tm;
 
-	if (gmtime_r(&seconds, &tm))
-		strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%S", &tm);
+	units_date(when, begin_ns, "%Y-%m-%dT%H:%M:%S");
 	junit_counts(report, counts);
 	fprintf(out,
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include "render/explain.h"
 #include "render/gate.h"
@@ -44,13 +43,7 @@ const char *gate_outcome_words(enum gate_outcome outcome)
 
 const char *gate_time_words(const struct gate_run *run, char *text)
 {
-	time_t seconds = run->info.start_unix_ns / (int64_t)NS_PER_S;
-	struct tm tm;
-
-	*text = '\0';
-	if (run->info.start_unix_ns > 0 && gmtime_r(&seconds, &tm))
-		strftime(text, GATE_WORDS, "%Y-%m-%d %H:%M UTC", &tm);
-	return text;
+	return units_date(text, run->info.start_unix_ns, "%Y-%m-%d %H:%M UTC");
 }
 
 static void found_increase(const struct gate_result *result, char *text)

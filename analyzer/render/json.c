@@ -11,7 +11,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include "analysis/load.h"
 #include "render/advise.h"
@@ -19,30 +18,7 @@
 #include "render/gpu_outline.h"
 #include "render/jsonw.h"
 #include "render/report.h"
-
-static void add_start(struct jsonw *json, const struct run_info *run)
-{
-	char text[64];
-	struct tm tm;
-	time_t seconds;
-
-	if (run->start_unix_ns == QUERY_UNKNOWN || run->start_unix_ns < 0) {
-		jsonw_null(json, "start");
-		return;
-	}
-	seconds = run->start_unix_ns / 1000000000;
-	if (!gmtime_r(&seconds, &tm)) {
-		jsonw_null(json, "start");
-		return;
-	}
-	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
-	jsonw_string(json, "start", text);
-}
-
-static double duration_ns(const struct run_info *run)
-{
-	return query_known(run->end_ns) - query_known(run->start_ns);
-}
+#include "render/units.h"
 
 /* "a,b" as ["a","b"]. NULL: nobody looked. */
 static void add_list(struct jsonw *json, const char *key, const char *list)
@@ -67,14 +43,16 @@ static void add_list(struct jsonw *json, const char *key, const char *list)
 static void add_run(struct jsonw *json, const struct report *report)
 {
 	const struct run_info *run = &report->run;
+	char start[UNITS_MAX];
 
 	jsonw_open(json, "run", '{');
 	jsonw_string(json, "path", report->name);
 	jsonw_string(json, "id", run->id);
 	jsonw_string(json, "command", run->command);
 	jsonw_string(json, "host", run->host);
-	add_start(json, run);
-	jsonw_seconds(json, "duration_s", duration_ns(run));
+	units_date(start, run->start_unix_ns, "%Y-%m-%dT%H:%M:%SZ");
+	jsonw_string(json, "start", *start ? start : NULL);
+	jsonw_seconds(json, "duration_s", report_duration_ns(report));
 	jsonw_int(json, "ranks", 1);
 	add_list(json, "frameworks", run->frameworks);
 	jsonw_string(json, "version", run->version);

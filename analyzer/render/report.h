@@ -7,6 +7,7 @@
 #ifndef REPORT_H
 #define REPORT_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -42,6 +43,22 @@ struct report {
 	char **notes;
 	size_t note_count;
 };
+
+/* From the beginning of the run to its end; NAN: not known. */
+static inline double report_duration_ns(const struct report *report)
+{
+	double ns = query_known(report->run.end_ns) - query_known(report->run.start_ns);
+
+	return ns >= 0 ? ns : NAN;
+}
+
+/* Of a sum over all loads, the mean of one; NAN: not observed. */
+static inline double report_load_mean(const struct report *report, int64_t total)
+{
+	return report->totals.load_count < 1
+		       ? NAN
+		       : query_known(total) / (double)report->totals.load_count;
+}
 
 /* text.c: for people. One screen, or all there is to say. 0 or -ENOMEM. */
 int report_text(const struct report *report, bool all, const struct page *page);

@@ -18,16 +18,6 @@
 #define UNLOADED     0.05 /* of the batches, whose loads were not seen */
 #define NOTE_MOST    60   /* bytes of a note that is shown as it is */
 
-static double duration_ns(const struct report *report)
-{
-	int64_t ns;
-
-	if (report->run.start_ns == QUERY_UNKNOWN || report->run.end_ns == QUERY_UNKNOWN ||
-	    __builtin_sub_overflow(report->run.end_ns, report->run.start_ns, &ns) || ns < 0)
-		return NAN;
-	return (double)ns;
-}
-
 /* The program by its own name: the first word that is one of Python's, else the first word. */
 static void find_program(const char *command, char *ret, size_t size)
 {
@@ -76,7 +66,7 @@ static void add_head(const struct report *report, struct outline *o)
 {
 	const struct finding *f = &report->finding;
 	char batches[UNITS_MAX], epochs[UNITS_MAX], time[UNITS_MAX], text[256] = "", program[64];
-	double ns = duration_ns(report);
+	double ns = report_duration_ns(report);
 
 	find_program(report->run.command ? report->run.command : "", program, sizeof(program));
 	if (batch_count(report) > (int64_t)f->batch_count)

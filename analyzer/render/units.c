@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 /* printf with a point as decimal separator, whatever LC_NUMERIC says. */
 __attribute__((format(printf, 2, 3))) static const char *fill(char *buffer, const char *format, ...)
@@ -151,4 +152,15 @@ const char *units_number(char *buffer, double value)
 	if (!isfinite(value))
 		return fill(buffer, "%s", "");
 	return fill(buffer, "%.9g", value);
+}
+
+const char *units_date(char *buffer, int64_t unix_ns, const char *format)
+{
+	time_t seconds = unix_ns / 1000000000;
+	struct tm tm;
+
+	*buffer = '\0';
+	if (unix_ns >= 0 && gmtime_r(&seconds, &tm))
+		strftime(buffer, UNITS_MAX, format, &tm);
+	return buffer;
 }

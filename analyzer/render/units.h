@@ -34,6 +34,10 @@ const char *units_factor(char *buffer, double factor);
 /* Bytes: "154 MB", "12.3 kB" (powers of 1000). */
 const char *units_bytes(char *buffer, double bytes);
 
+/* A time of the wall clock as strftime() has it, in UTC; "" for none. */
+__attribute__((format(strftime, 3, 0))) const char *units_date(char *buffer, int64_t unix_ns,
+							       const char *format);
+
 /* For programs: nanoseconds as seconds, exactly: "1.000000001". */
 const char *units_seconds(char *buffer, int64_t ns);
 

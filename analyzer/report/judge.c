@@ -32,18 +32,15 @@ void judge_done(struct report *report)
 }
 
 /* The loader to judge: the one asked for, else the first, which has most time. */
-static int choose_loader(const struct options *options, struct report *report)
+static void choose_loader(const struct options *options, struct report *report)
 {
 	size_t i;
 
-	for (i = 0; i < report->loader_count; i++) {
-		if (options->loader < 0 || report->loaders[i].loader_id == options->loader) {
+	for (i = 0; i < report->loader_count && !report->loader; i++)
+		if (options->loader < 0 || report->loaders[i].loader_id == options->loader)
 			report->loader = &report->loaders[i];
-			report->filter.loader_id = report->loader->loader_id;
-			return 0;
-		}
-	}
-	return options->loader < 0 ? 0 : -ENOENT;
+	if (report->loader)
+		report->filter.loader_id = report->loader->loader_id;
 }
 
 #define MOST_TALLIES    64
@@ -161,11 +158,9 @@ static int collect(const struct options *options, struct db *db, struct report *
 		r = gpu_info_read(db, MOST_TALLIES, &report->gpu);
 	if (r < 0)
 		return cmd_fail_read(options, r);
-	if (options->rank >= 0 && options->rank != report->run.rank)
-		return cmd_fail("'%s' is of rank %" PRId64 ", not %" PRId64, options->run,
-				report->run.rank, options->rank);
-	if (choose_loader(options, report) < 0)
-		return cmd_fail("'%s' has no loader %" PRId64, options->run, options->loader);
+	if (cmd_check_filter(options, &report->run, report->loaders, report->loader_count))
+		return CMD_ERROR;
+	choose_loader(options, report);
 	r = read_loader(db, options->loader >= 0, report);
 	if (report->run.doubt_count > 0)
 		report->finding.confidence = STALL_CONFIDENCE_LOW;

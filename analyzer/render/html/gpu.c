@@ -166,7 +166,7 @@ void html_gpu(struct html *html)
 
 	if (!report->gpu_use.is_known && !report->gpu.kernels.count)
 		return;
-	html_section(html, "gpu", "What the GPU did", "");
+	html_section(html, "gpu", "What the GPU did");
 	if (report->gpu_sums.batch_count > 0 && report->gpu_sums.step_ns > 0) {
 		put_balance(html);
 		put_figure(html);

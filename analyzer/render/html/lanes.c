@@ -282,7 +282,7 @@ void html_lanes(struct html *html)
 
 	if (!html->input->window_count || !has_loads(html->input))
 		return;
-	html_section(html, "lanes", "What the workers did", "");
+	html_section(html, "lanes", "What the workers did");
 	figure_keys(html, keys);
 	if (workers > MOST_LANES)
 		html_paragraph(html, "quiet", "The first %d of %d workers.", MOST_LANES,

@@ -19,13 +19,6 @@ struct stage {
 	const char *note;
 };
 
-static double mean_of(const struct load_totals *totals, int64_t total)
-{
-	return total == QUERY_UNKNOWN || totals->load_count < 1
-		       ? NAN
-		       : (double)total / (double)totals->load_count;
-}
-
 /* What transforms took of a load: their list is of the whole run, whatever loader. */
 static double transform_ns(const struct report *report)
 {
@@ -51,9 +44,11 @@ static size_t add_after_load(struct html *html, struct stage *ret, size_t n)
 
 	if (report->series.workers != 0) {
 		ret[n++] = (struct stage){"hand-over", "transfer",
-					  mean_of(totals, totals->transfer_ns), "not observed"};
-		ret[n++] = (struct stage){"ready, in queue", "queue",
-					  mean_of(totals, totals->queue_ns), "not observed"};
+					  report_load_mean(report, totals->transfer_ns),
+					  "not observed"};
+		ret[n++] =
+			(struct stage){"ready, in queue", "queue",
+				       report_load_mean(report, totals->queue_ns), "not observed"};
 	}
 	if (html->input->device.h2d_ns != QUERY_UNKNOWN)
 		ret[n++] = (struct stage){"copy to the GPU", "copy",
@@ -71,24 +66,27 @@ static size_t find_stages(struct html *html, struct stage *ret)
 {
 	const struct report *report = html->report;
 	const struct load_totals *totals = &report->totals;
-	double transform = transform_ns(report), other = mean_of(totals, totals->other_ns);
+	double transform = transform_ns(report), other = report_load_mean(report, totals->other_ns);
 	bool split = transform > 0 && transform <= other;
 	size_t n = 0;
 
 	/* An imported table tells how long a load took, and nothing of what was in it. */
 	if (totals->open_ns == QUERY_UNKNOWN && totals->read_ns == QUERY_UNKNOWN &&
 	    totals->decode_ns == QUERY_UNKNOWN && totals->collate_ns == QUERY_UNKNOWN) {
-		ret[n++] = (struct stage){"load", "load", mean_of(totals, totals->load_ns), ""};
+		ret[n++] = (struct stage){"load", "load", report_load_mean(report, totals->load_ns),
+					  ""};
 		return add_after_load(html, ret, n);
 	}
-	ret[n++] = (struct stage){"open files", "open", mean_of(totals, totals->open_ns), ""};
-	ret[n++] = (struct stage){"read", "read", mean_of(totals, totals->read_ns), ""};
-	ret[n++] = (struct stage){"decode", "decode", mean_of(totals, totals->decode_ns),
+	ret[n++] =
+		(struct stage){"open files", "open", report_load_mean(report, totals->open_ns), ""};
+	ret[n++] = (struct stage){"read", "read", report_load_mean(report, totals->read_ns), ""};
+	ret[n++] = (struct stage){"decode", "decode", report_load_mean(report, totals->decode_ns),
 				  "not observed: part of the dataset's code"};
 	if (split)
 		ret[n++] = (struct stage){"transform", "transform", transform, ""};
 	ret[n++] = (struct stage){"dataset's code", "other", split ? other - transform : other, ""};
-	ret[n++] = (struct stage){"collate", "collate", mean_of(totals, totals->collate_ns), ""};
+	ret[n++] = (struct stage){"collate", "collate",
+				  report_load_mean(report, totals->collate_ns), ""};
 	return add_after_load(html, ret, n);
 }
 
@@ -158,7 +156,7 @@ void html_life(struct html *html)
 
 	if (html->report->totals.load_count < 1 && !html->report->inside.decoders.count)
 		return;
-	html_section(html, "life", "The life of a batch", "");
+	html_section(html, "life", "The life of a batch");
 	if (html->report->totals.load_count >= 1) {
 		count = find_stages(html, stages);
 		put_stages(html, stages, count);

@@ -56,7 +56,7 @@ static void put_chapter(struct html *html, const char *id, const char *title,
 		any |= outline_find(html->outline, chapters[i]) != NULL;
 	if (!any)
 		return;
-	html_section(html, id, title, "");
+	html_section(html, id, title);
 	for (i = 0; chapters[i]; i++)
 		html_blocks(html, chapters[i]);
 	html_section_end(html);

@@ -283,7 +283,7 @@ int html_pattern(struct html *html)
 
 	if (!s->count || !rhythm.values)
 		return 0;
-	html_section(html, "pattern", "Does it come in a rhythm?", "");
+	html_section(html, "pattern", "Does it come in a rhythm?");
 	html_blocks(html, "pattern");
 	if (rhythm.period->tested && last_shown(rhythm.period, s->workers) > 2)
 		put_period(html, &rhythm);

@@ -91,7 +91,7 @@ void html_predict(struct html *html)
 {
 	if (isnan(html->report->diagnosis.whatif.batches_per_s[WHATIF_BASELINE]))
 		return;
-	html_section(html, "predict", "What would help", "");
+	html_section(html, "predict", "What would help");
 	html_blocks(html, "predict");
 	put_controls(html);
 	put_replay(html);

@@ -137,12 +137,10 @@ const char *html_time(char *buffer, double ns)
 	return buffer;
 }
 
-void html_section(struct html *html, const char *id, const char *title, const char *lead)
+void html_section(struct html *html, const char *id, const char *title)
 {
 	html_put(html, "<section id=\"%s\" aria-labelledby=\"%s-h\">\n<h2 id=\"%s-h\">%s</h2>\n",
 		 id, id, id, title);
-	if (*lead)
-		html_put(html, "<p class=\"lead\">%s</p>\n", lead);
 }
 
 void html_section_end(struct html *html)

@@ -42,7 +42,7 @@ void html_path(struct html *html, const char *path);
 const char *html_time(char *buffer, double ns);
 
 /* A part of the page: heading and what it tells in a sentence. */
-void html_section(struct html *html, const char *id, const char *title, const char *lead);
+void html_section(struct html *html, const char *id, const char *title);
 void html_section_end(struct html *html);
 
 /* Of a <dl>. */

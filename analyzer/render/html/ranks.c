@@ -78,7 +78,7 @@ static void put_row(struct html *html, const struct ranks *ranks, size_t i)
 
 static void put_table(struct html *html, const struct ranks *ranks, const size_t *order)
 {
-	html_section(html, "ranks", "Rank by rank", "");
+	html_section(html, "ranks", "Rank by rank");
 	html_table(html,
 		   ranks->count > RANKS_MOST_ROWS ? "Those that are to blame for most come first"
 						  : "",
@@ -169,7 +169,7 @@ static int put_pictures(struct html *html, const struct ranks *ranks, const size
 
 	if (r < 0 || !(high_ns > 0))
 		return r;
-	html_section(html, "steps", "Step by step", "");
+	html_section(html, "steps", "Step by step");
 	html_put(html, "<figure>\n");
 	figure_begin(html, &f, "plot", (double)(shown * ROW), "Wait and compute of each rank",
 		     "A row for each of %zu ranks, its batches from left to right. The lower part "

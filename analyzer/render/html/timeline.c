@@ -183,7 +183,7 @@ int html_timeline(struct html *html)
 		return -ENOMEM;
 	for (i = 0; i < count; i++)
 		bars[i] = bar_of(s, i * each, i + 1 < count ? (i + 1) * each : s->count);
-	html_section(html, "wait", "Where the time went", "");
+	html_section(html, "wait", "Where the time went");
 	html_blocks(html, "wait");
 	put_figure(html, bars, count);
 	put_numbers(html, s);
