@@ -184,7 +184,7 @@ def check_meta():
     keys = {key: by for _, key, by in found}
     named = set()
     for path in files("shim", endings=(".c",)):
-        for key in re.findall(r"""segment_note\('m', "([\w.]+) |\bnote\("([\w.]+)",""", text(path)):
+        for key in re.findall(r"""segment_note\('m', "([\w.]+) |\bstate_note(?:_number)?\("([\w.]+)",""", text(path)):
             check(keys.get("".join(key)) == "PROCESS", path, "notes", key, "which meta.def lacks")
     for path in files("analyzer", endings=(".c", ".h", ".sql")):
         named.update(re.findall(r"\bMETA_([A-Z0-9_]+)", text(path)))
@@ -214,6 +214,8 @@ def check_names():
     """A program finds what lies beside it before CPython's own modules: numpy imports `secrets`."""
     for path in files("tests", endings=(".py",)):
         name = os.path.basename(path)[:-len(".py")]
+        if path.startswith("tests/lib/frameworks/"):  # packages, copied elsewhere
+            continue
         check(name not in getattr(sys, "stdlib_module_names", ()) or path in SHADOWS, path,
               "is called like a module of CPython")
 

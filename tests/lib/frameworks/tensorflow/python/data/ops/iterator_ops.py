@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+from tensorflow.python.eager import context
+create = lambda: None                       # makes what TensorFlow makes of it, elsewhere
+class Iterator:                             # of graphs and sessions
+    def __init__(self, resource, initializer=None):
+        self.resource = resource
+class OwnedIterator:
+    def __init__(self, dataset=None, components=None, element_spec=None):
+        if dataset is None:
+            self._components = components
+        else:
+            self._dataset = dataset
+            self._elements = dataset.elements()
+            self.resource = create()
+    def __iter__(self):
+        return self
+    def next(self):
+        return self.__next__()
+    def __next__(self):
+        if not context.executing_eagerly():
+            return "symbolic"
+        return next(self._elements)
