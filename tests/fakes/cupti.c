@@ -15,11 +15,11 @@
 
 #include "buffers.h"
 #include "common.h"
+#include "thief.h"
 
 enum {
 	SUCCESS = 0,
 	INVALID_PARAMETER = 1,
-	MAX_LIMIT_REACHED = 12,
 	NOT_INITIALIZED = 15,
 	INVALID_KIND = 21,
 	MULTIPLE_SUBSCRIBERS = 39,
@@ -65,7 +65,6 @@ static callback_fn *subscriber;
 static void *subscriber_data;
 static char subscriber_name[64];
 static bool stopped;
-static long op_count;
 
 static long version(void)
 {
@@ -152,17 +151,14 @@ static bool correlated(void)
 	return false;
 }
 
-static void steal(void);
-
 static void add(const struct op *op)
 {
 	struct entry entry = {.kind = record_kind(op), .op = *op};
-	const long steal_at = knob("CUPTI_STEAL_AT", 0);
 
 	if (owner != getpid())
 		return;
-	if (steal_at && ++op_count >= steal_at)
-		steal();
+	if (thief_leaves())
+		memset(enabled_ns, 0, sizeof(enabled_ns));
 	if (entry.kind == KIND_CONCURRENT_KERNEL && !kind_on(entry.kind))
 		entry.kind = KIND_KERNEL;
 	if (!kind_on(entry.kind))
@@ -458,22 +454,6 @@ EXPORT int cuptiActivityFlushAll(uint32_t flags)
 	return SUCCESS;
 }
 
-EXPORT int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid_bytes, uint8_t **record)
-{
-	uint32_t kind;
-	size_t at = 0;
-
-	if (*record) {
-		memcpy(&kind, *record, sizeof(kind));
-		at = (size_t)(*record - buffer) + record_bytes(kind);
-	}
-	if (at >= valid_bytes)
-		return MAX_LIMIT_REACHED;
-	*record = buffer + at;
-	memcpy(&kind, *record, sizeof(kind));
-	return record_bytes(kind) ? SUCCESS : INVALID_KIND;
-}
-
 EXPORT int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *count)
 {
 	ENTER(0, true);
@@ -512,48 +492,4 @@ EXPORT int cuptiFinalize(void)
 {
 	ENTER(0, false);
 	return SUCCESS;
-}
-
-/*
- * A client that comes through no symbol that anyone could watch, as one that uses dlsym(): from the
- * operation FAKE_CUPTI_STEAL_AT on it has the callbacks, and a clock of its own; after as many as
- * FAKE_CUPTI_STEAL_FOR it is gone, and leaves its kinds disabled.
- */
-static size_t stolen_count;
-
-static uint64_t ticks(void)
-{
-	return now_ns() / 10 * 21;
-}
-
-static void give_buffer(uint8_t **buffer, size_t *bytes, size_t *max_records)
-{
-	*bytes = 1 << 20;
-	*buffer = calloc(1, *bytes);
-	*max_records = 0;
-}
-
-static void count_records(void *context, uint32_t stream, uint8_t *buffer, size_t bytes,
-			  size_t valid_bytes)
-{
-	uint8_t *record = NULL;
-
-	while (cuptiActivityGetNextRecord(buffer, valid_bytes, &record) == SUCCESS)
-		stolen_count++;
-	/* Never freed: it may be one that another client gave. */
-}
-
-static void steal(void)
-{
-	const long begin = knob("CUPTI_STEAL_AT", 0), length = knob("CUPTI_STEAL_FOR", 0);
-
-	if (op_count == begin) {
-		call_log("stolen");
-		buffers_register(give_buffer, count_records);
-		stamp_source(ticks);
-	}
-	if (length && op_count == begin + length) {
-		call_log("abandoned");
-		memset(enabled_ns, 0, sizeof(enabled_ns));
-	}
 }

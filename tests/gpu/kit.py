@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the checks on real hardware share: where things are, the table of results, the truth of probes.
 
-Everything is carried prebuilt (build.sh); the machine needs Python 3, a driver, a libcupti, and for V2,
-V3 and the trainings of V5 torch. With --double the probes run on tests/fakes, to see that the scripts themselves work.
+Everything is carried prebuilt (build.sh); the machine needs Python 3, a driver, a libcupti, and for trainings
+(accuracy.py, others.py, half of cost.py) torch. With --double the probes run on tests/fakes, to see that the scripts themselves work.
 """
 import glob
 import importlib.util

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A synthetic training on the GPU whose stalls are known: what V2, V3 and V5 run.
+"""A synthetic training on the GPU whose stalls are known: what accuracy.py, others.py and cost.py run.
 
-usage: v2_train.py JSON. Keys and defaults: PLAN. Prints one JSON line a step, times of CLOCK_MONOTONIC.
+usage: training.py JSON. Keys and defaults: PLAN. Prints one JSON line a step, times of CLOCK_MONOTONIC.
 """
 import json
 import os
@@ -130,8 +130,8 @@ def main():
         free, total = torch.cuda.mem_get_info()
         print(json.dumps(dict(free=free, total=total)))
     sys.stdout.flush()
-    if os.environ.get("V4_END"):
-        getattr(sys.modules[__name__], "end_" + os.environ["V4_END"])()
+    if os.environ.get("TRAIN_END"):
+        getattr(sys.modules[__name__], "end_" + os.environ["TRAIN_END"])()
 
 
 def end_exit():

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""V5: what dlprof costs on a GPU: pairs of runs with and without, in the order ABBA. Seven minutes.
+"""What dlprof costs on a GPU: pairs of runs with and without, in the order ABBA. Seven minutes.
 
-usage: v5.py [WORKLOAD...] [--double]. The launch-bound one is published whatever it is; the gate is the
+usage: cost.py [WORKLOAD...] [--double]. The launch-bound one is published whatever it is; the gate is the
 default level on the trainings. The order is that of their worth: what there is no time for is left.
 """
 import json
@@ -12,7 +12,7 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from kit import (ARGUMENTS, DOUBLE, HERE, PYTHON, Table, left, median, probe, run, scratch,  # noqa
                  settings)
-from v2 import CPU, train  # noqa: E402
+from accuracy import CPU, train  # noqa: E402
 
 GATE = 1.02
 FEWEST = 3  # pairs
@@ -96,7 +96,7 @@ def memory(table):
         env = settings(preload=level is not None, double=False, DLPROF_CUDA=level,
                        DLPROF_OUT=os.path.join(scratch(), "run.db"))
         plan = json.dumps(dict(steps=60, stall_every=0, device="cpu" if CPU else "cuda"))
-        _, out, _, _ = run([PYTHON, os.path.join(HERE, "v2_train.py"), plan], env, 200)
+        _, out, _, _ = run([PYTHON, os.path.join(HERE, "training.py"), plan], env, 200)
         last = [json.loads(line) for line in out.splitlines() if '"free"' in line]
         free[level] = last[0]["free"] if last else 0
     table.fact("device memory that tracing takes",
@@ -104,7 +104,7 @@ def memory(table):
 
 
 def main():
-    table = Table("V5")
+    table = Table("cost")
     checks = [("{}, {}".format(name, level), measure, table, name, function, level, pairs,
                (name, function) in (INPUT, BOUND))
               for (name, function), level, pairs in PLAN

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""V3 and V4: other users of CUPTI, other processes, other ends. Seven minutes.
+"""Other users of CUPTI, other processes, other ends. Seven minutes.
 
-usage: v3.py [CHECK...] [--cpu]
+usage: others.py [CHECK...] [--cpu]
 """
 import json
 import os
@@ -11,7 +11,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from kit import ARGUMENTS, CLIENT, HERE, PYTHON, Table, rows, run, scratch, settings  # noqa: E402
-from v2 import CPU, gpu_steps, median, traced_busy, train  # noqa: E402
+from accuracy import CPU, gpu_steps, median, traced_busy, train  # noqa: E402
 
 SHORT = dict(steps=120, stall_every=0)
 END_STEPS = 30 if CPU else 60
@@ -74,7 +74,7 @@ def older_library(table):
 
 
 def tools(table):
-    for tool, arguments in ("compute-sanitizer", []), ("nsys", ["profile", "-o", "/tmp/v3-nsys"]):
+    for tool, arguments in ("compute-sanitizer", []), ("nsys", ["profile", "-o", "/tmp/dlprof-others-nsys"]):
         if not shutil.which(tool):
             table.fact(tool, "missing")
             continue
@@ -82,7 +82,7 @@ def tools(table):
                        DLPROF_OUT=os.path.join(scratch(), "run.db"))
         plan = json.dumps(dict(SHORT, steps=10, workers=0))
         status, _, err, _ = run([tool] + arguments +
-                                [PYTHON, os.path.join(HERE, "v2_train.py"), plan], env, 90)
+                                [PYTHON, os.path.join(HERE, "training.py"), plan], env, 90)
         table.row(tool + ": exit status", status, 0, status == 0)
 
 
@@ -97,8 +97,8 @@ def starts(table):
             "    torch.zeros(1, device=sys.argv[2])\n"
             "    sys.argv[1] = json.dumps(dict(steps=60, workers=8, stall_every=0,\n"
             "                                  device=sys.argv[2]{}))\n"
-            "    import v2_train\n"
-            "    v2_train.main()\n").format(HERE, ", batch=2, size=16" if CPU else "")
+            "    import training\n"
+            "    training.main()\n").format(HERE, ", batch=2, size=16" if CPU else "")
     path = os.path.join(scratch(), "starts.py")
     with open(path, "w") as file:
         file.write(code)
@@ -123,7 +123,7 @@ def ends(table):
         times = []
         for preload in False, True:
             _, database, found, seconds = train(dict(SHORT, steps=END_STEPS), preload=preload,
-                                              V4_END=end)
+                                              TRAIN_END=end)
             times.append((found, seconds))
         (bare_status, bare), (ours_status, ours) = times
         batches = rows(database, "SELECT COUNT(*) AS n FROM batch")[0]["n"]
@@ -140,7 +140,7 @@ def ranks(table):
     folder = scratch()
     plan = dict(SHORT, steps=60, workers=1, device="cpu" if CPU else "cuda")
     plan = json.dumps(dict(plan, batch=2, size=16) if CPU else plan)
-    running = [subprocess.Popen([PYTHON, os.path.join(HERE, "v2_train.py"), plan],
+    running = [subprocess.Popen([PYTHON, os.path.join(HERE, "training.py"), plan],
                                 stdout=subprocess.DEVNULL,
                                 env=settings(preload=True, double=False, RANK=rank, WORLD_SIZE=2,
                                              DLPROF_OUT=os.path.join(folder, "rank-%r.db")))
@@ -153,7 +153,7 @@ def ranks(table):
 
 
 def main():
-    table = Table("V3-V4")
+    table = Table("others")
     checks = profiler, preset, older_library, ends, starts, ranks, tools
     table.each([(check.__name__, check, table) for check in checks
                 if check.__name__ in (ARGUMENTS or [check.__name__])])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""V6: four minutes of 100,000 records a second. Nothing may grow, nothing may be lost.
+"""Four minutes of 100,000 records a second. Nothing may grow, nothing may be lost.
 
-usage: v6.py [SECONDS] [--double]
+usage: soak.py [SECONDS] [--double]
 """
 import os
 import subprocess
@@ -57,7 +57,7 @@ def tenth(values, last):
 
 def main():
     seconds = int(ARGUMENTS[0]) if ARGUMENTS else 6 if DOUBLE else 250
-    table, database = Table("V6"), os.path.join(scratch(), "run.db")
+    table, database = Table("soak"), os.path.join(scratch(), "run.db")
     samples, lines, status = watch(seconds, database)
     wait_for_drain(database, timeout=40)
     meta = {}

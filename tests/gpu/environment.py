@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""V0: what the machine has. Nothing is judged; without a driver nothing else is worth running.
+"""What the machine has. Nothing is judged; without a driver nothing else is worth running.
 
-usage: v0.py
+usage: environment.py
 """
 import glob
 import os
@@ -30,7 +30,7 @@ print("site", os.path.dirname(os.path.dirname(torch.__file__)))
 
 
 def attached(table, name, start):
-    """Whether dlprof itself comes to see the GPU of a program: if not, V2 to V6 are not worth a run."""
+    """Whether dlprof itself comes to see the GPU of a program: if not, the other scripts are not worth a run."""
     database = os.path.join(scratch(), "run.db")
     start(preload=True, DLPROF_OUT=database, DLPROF_ACTIVATE="always")
     wait_for_drain(database)
@@ -44,7 +44,7 @@ def attached(table, name, start):
 
 
 def main():
-    table = Table("V0")
+    table = Table("environment")
     table.fact("libcupti for the probes", LIBCUPTI or "the loader's")
     _, out, err, _ = run(["nvidia-smi", "--query-gpu=name,driver_version,memory.total,mig.mode"
                           ".current", "--format=csv,noheader"], settings()) \

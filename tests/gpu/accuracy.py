@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""V2: what dlprof says of a training on this GPU, against torch.profiler, CUDA events and the script.
+"""What dlprof says of a training on this GPU, against torch.profiler, CUDA events and the script.
 
-usage: v2.py [CASE...] [--cpu]. Six minutes. --cpu: no GPU; only that the scripts run.
+usage: accuracy.py [CASE...] [--cpu]. Six minutes. --cpu: no GPU; only that the scripts run.
 """
 import json
 import os
@@ -25,18 +25,18 @@ PROFILED = (100, 140)
 
 
 def train(plan, preload=True, **changes):
-    """(steps, database or None, status, seconds) of one run of v2_train.py."""
+    """(steps, database or None, status, seconds) of one run of training.py."""
     folder = scratch()
     database = os.path.join(folder, "run.db")
     plan = dict(plan, device="cpu", steps=30, batch=2, size=16) if CPU else plan
     env = settings(preload=preload, double=False, DLPROF_OUT=database, DLPROF_QUIET=1, **changes)
-    status, out, err, seconds = run([PYTHON, os.path.join(HERE, "v2_train.py"), json.dumps(plan)],
+    status, out, err, seconds = run([PYTHON, os.path.join(HERE, "training.py"), json.dumps(plan)],
                                     env, timeout=300)
     if preload:
         wait_for_drain(database)
     lines = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
     if status:
-        print("v2_train", plan, "ended with", status, err[-800:], file=sys.stderr)
+        print("training", plan, "ended with", status, err[-800:], file=sys.stderr)
     return ([line for line in lines if "step" in line], database, status, seconds)
 
 
@@ -114,7 +114,7 @@ def check_profiler(table, name, plan, ours):
 
 
 def main():
-    table = Table("V2")
+    table = Table("accuracy")
     table.each([(name, check_case, table, name) for name in ARGUMENTS or CASES])
 
 
