@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "store/copy.h"
+#include "store/db_open.h"
 #include "store/query.h"
 
 #define MOST_NAMES 1000

@@ -14,6 +14,7 @@
 #include "drain/stacks.h"
 #include "drain/state.h"
 #include "drain/tally.h"
+#include "store/db_open.h"
 #include "store/query.h"
 
 #define MS UINT64_C(1000000)

@@ -10,7 +10,7 @@
 #include "drain/cpus.h"
 #include "drain/hidden.h"
 #include "drain/list.h"
-#include "store/pack.h"
+#include "store/pack_write.h"
 #include "store/query.h"
 
 #define MILLI 1000

@@ -17,6 +17,7 @@
 #include "drain/link.h"
 #include "drain/now.h"
 #include "store/copy.h"
+#include "store/db_open.h"
 #include "store/query.h"
 
 /*

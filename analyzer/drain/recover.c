@@ -11,7 +11,7 @@
 #include "drain/link.h"
 #include "drain/home.h"
 #include "drain/segment.h"
-#include "store/db.h"
+#include "store/db_open.h"
 #include "store/query.h"
 
 #define LOOK_MS	 50

@@ -10,6 +10,7 @@
 #include "drain/home.h"
 #include "drain/hidden.h"
 #include "launch/child.h"
+#include "store/db_open.h"
 #include "store/query.h"
 
 #define LOOK_SECONDS   15

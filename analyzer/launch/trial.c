@@ -12,6 +12,7 @@
 #include "launch/child.h"
 #include "launch/cmd.h"
 #include "store/batch.h"
+#include "store/db_open.h"
 #include "store/tally.h"
 
 #define SECONDS    20

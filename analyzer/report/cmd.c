@@ -12,6 +12,7 @@
 #include "drain/drain.h"
 #include "drain/home.h"
 #include "render/terminal.h"
+#include "store/db_open.h"
 
 #define PROGRAM "dlprof-report"
 

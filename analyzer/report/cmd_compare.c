@@ -5,6 +5,7 @@
 #include "render/compare.h"
 #include "report/judge.h"
 #include "report/ranks.h"
+#include "store/db_open.h"
 
 static int add_load(const struct batch_record *batch, void *context)
 {

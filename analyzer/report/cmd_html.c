@@ -7,6 +7,7 @@
 #include "drain/home.h"
 #include "render/html/html.h"
 #include "report/judge.h"
+#include "store/db_open.h"
 
 #define MOST_MEANS 100000 /* batches that tell what a copy to the GPU takes */
 

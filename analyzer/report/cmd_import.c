@@ -14,7 +14,8 @@
 #include "analysis/stall.h"
 #include "report/cmd.h"
 #include "report/table.h"
-#include "store/pack.h"
+#include "store/db_open.h"
+#include "store/pack_write.h"
 #include "store/write.h"
 
 #define ROWS_A_COMMIT 100000

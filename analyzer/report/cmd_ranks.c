@@ -13,6 +13,7 @@
 #include "report/judge.h"
 #include "report/ranks.h"
 #include "report/thread.h"
+#include "store/db_open.h"
 #include "store/redact.h"
 #include "store/steps.h"
 

@@ -15,6 +15,7 @@
 #include "render/top.h"
 #include "report/cmd.h"
 #include "report/screen.h"
+#include "store/db_open.h"
 #include "store/redact.h"
 
 #define WINDOW      1000 /* batches */

@@ -7,6 +7,7 @@
 #include "analysis/clamp.h"
 #include "render/trace.h"
 #include "report/ranks.h"
+#include "store/db_open.h"
 
 #define HEAVY_BYTES 200000000 /* more than browsers like */
 #define AFTER       2         /* batches shown behind one of the worst */

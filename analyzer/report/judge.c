@@ -7,6 +7,7 @@
 
 #include "analysis/clamp.h"
 #include "report/thread.h"
+#include "store/db_open.h"
 #include "store/redact.h"
 
 static void inside_done(struct inside *inside)

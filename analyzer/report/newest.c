@@ -4,12 +4,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "store/db.h"
+#include "store/db_open.h"
 
 #define SUFFIX ".db"
 

@@ -10,6 +10,7 @@
 
 #include "drain/drain.h"
 #include "drain/home.h"
+#include "store/db_open.h"
 
 #define MOST_REMARKS 5
 

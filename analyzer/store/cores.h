@@ -3,7 +3,7 @@
 #ifndef STORE_CORES_H
 #define STORE_CORES_H
 
-#include "store/query.h"
+#include "store/run.h"
 
 void cores_read(const struct run_info *run, struct batch_series *series);
 

@@ -3,6 +3,7 @@
 
 #include <sqlite3.h>
 
+#include "store/handle.h"
 #include "store/query.h"
 
 /* Of floats: means of integers cannot overflow then. */
@@ -25,7 +26,7 @@ int device_read(struct db *db, int64_t loader_id, int64_t most, struct device_me
 	int r;
 
 	*ret = (struct device_means){QUERY_UNKNOWN, QUERY_UNKNOWN, QUERY_UNKNOWN, QUERY_UNKNOWN};
-	r = sqlite3_prepare_v2(db_handle(db), MEANS_SQL, -1, &stmt, NULL);
+	r = sqlite3_prepare_v2(db->handle, MEANS_SQL, -1, &stmt, NULL);
 	if (r != SQLITE_OK)
 		return db_errno(r);
 	sqlite3_bind_int64(stmt, 1, loader_id);

@@ -94,7 +94,7 @@ int export_view(struct db *db, const char *view, const struct export_sink *sink)
 	sql = sqlite3_mprintf("SELECT * FROM \"%w\"", view);
 	if (!sql)
 		return -ENOMEM;
-	r = db_errno(sqlite3_prepare_v2(db_handle(db), sql, -1, &stmt, NULL));
+	r = db_errno(sqlite3_prepare_v2(db->handle, sql, -1, &stmt, NULL));
 	sqlite3_free(sql);
 	if (r == 0)
 		r = hand_out(stmt, view, sink);

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "analysis/gpu_use.h"
-#include "store/query.h"
+#include "store/run.h"
 #include "store/tally.h"
 
 #define GPU_WHY_BYTES 96

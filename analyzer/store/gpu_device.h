@@ -3,7 +3,7 @@
 #ifndef STORE_GPU_DEVICE_H
 #define STORE_GPU_DEVICE_H
 
-#include "store/query.h"
+#include "store/run.h"
 
 #define GPU_DEVICE_MOST  32
 #define GPU_DEVICE_BYTES 160

@@ -10,8 +10,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "store/db.h"
-
 #define EVERY_OPS   100000		/* some milliseconds */
 #define NS_PER_S    UINT64_C(1000000000)
 #define FILE_BYTES  (100 << 20)		/* up to here, and again for as much more: */
@@ -56,13 +54,6 @@ static const char LOADED_SQL[] =
 	"SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE sql LIKE '%CHECK%'"
 	" OR sql LIKE '%DEFAULT%' OR (type = 'index' AND sql NOT NULL))";
 
-static int tripped = -ETIME;
-
-int guard_error(void)
-{
-	return tripped;
-}
-
 static uint64_t cpu_ns(void)
 {
 	struct timespec time;
@@ -89,30 +80,29 @@ static int64_t memory_bytes(void)
 
 static int look(void *context)
 {
-	const struct guard *guard = context;
+	const struct db *db = context;
 
-	if (cpu_ns() > guard->until_ns)
-		tripped = -ETIME;
-	else if (memory_bytes() > guard->most_bytes)
-		tripped = -ENOBUFS;
+	if (cpu_ns() > db->until_ns)
+		db_interrupt(-ETIME);
+	else if (memory_bytes() > db->most_bytes)
+		db_interrupt(-ENOBUFS);
 	else
 		return 0;
 	return 1;
 }
 
-int guard_settings(struct sqlite3 *handle)
+int guard_settings(struct db *db)
 {
 	size_t i;
 	int r = SQLITE_OK;
 
 	for (i = 0; i < sizeof(LIMITS) / sizeof(*LIMITS); i++)
-		sqlite3_limit(handle, LIMITS[i].limit, LIMITS[i].most);
+		sqlite3_limit(db->handle, LIMITS[i].limit, LIMITS[i].most);
 	for (i = 0; r == SQLITE_OK && i < sizeof(SETTINGS) / sizeof(*SETTINGS); i++)
-		r = sqlite3_db_config(handle, SETTINGS[i].setting, SETTINGS[i].value, NULL);
-	if (r == SQLITE_OK)
-		r = sqlite3_exec(handle, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0", NULL,
-				 NULL, NULL);
-	return db_errno(r);
+		r = sqlite3_db_config(db->handle, SETTINGS[i].setting, SETTINGS[i].value, NULL);
+	if (r != SQLITE_OK)
+		return db_errno(r);
+	return db_run(db, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0");
 }
 
 static struct stat last;	/* file */
@@ -132,28 +122,28 @@ static uint64_t allow(const struct stat *file, double share)
 	return until_ns;
 }
 
-bool guard_is_spent(const struct guard *guard)
+bool guard_is_spent(const struct db *db)
 {
-	if (!guard->until_ns || cpu_ns() <= guard->until_ns)
+	if (!db->until_ns || cpu_ns() <= db->until_ns)
 		return false;
-	tripped = -ETIME;
+	db_interrupt(-ETIME);
 	return true;
 }
 
-void guard_limit(struct guard *guard, struct sqlite3 *handle, const struct stat *file)
+void guard_limit(struct db *db, const struct stat *file)
 {
 	double share = file->st_size > FILE_BYTES ? (double)file->st_size / FILE_BYTES : 1;
 
-	guard->until_ns = allow(file, share);
-	guard->most_bytes = (int64_t)(share * (double)MOST_BYTES);
-	sqlite3_hard_heap_limit64(guard->most_bytes);
-	sqlite3_progress_handler(handle, EVERY_OPS, look, guard);
+	db->until_ns = allow(file, share);
+	db->most_bytes = (int64_t)(share * (double)MOST_BYTES);
+	sqlite3_hard_heap_limit64(db->most_bytes);
+	sqlite3_progress_handler(db->handle, EVERY_OPS, look, db);
 }
 
-static int refuse(struct sqlite3 *handle, const char *sql)
+static int refuse(struct db *db, const char *sql)
 {
 	sqlite3_stmt *stmt = NULL;
-	int r = sqlite3_prepare_v2(handle, sql, -1, &stmt, NULL), odd = 0;
+	int r = sqlite3_prepare_v2(db->handle, sql, -1, &stmt, NULL), odd = 0;
 
 	if (r == SQLITE_OK && sqlite3_bind_parameter_count(stmt))
 		sqlite3_bind_int(stmt, 1, MOST_TABLES);
@@ -165,14 +155,14 @@ static int refuse(struct sqlite3 *handle, const char *sql)
 	return odd ? -EBADMSG : db_errno(r);
 }
 
-int guard_check_read(struct sqlite3 *handle)
+int guard_check_read(struct db *db)
 {
-	return refuse(handle, ODD_SQL);
+	return refuse(db, ODD_SQL);
 }
 
-int guard_check_write(struct sqlite3 *handle)
+int guard_check_write(struct db *db)
 {
-	int r = guard_check_read(handle);
+	int r = guard_check_read(db);
 
-	return r < 0 ? r : refuse(handle, LOADED_SQL);
+	return r < 0 ? r : refuse(db, LOADED_SQL);
 }

@@ -9,36 +9,26 @@
 #ifndef GUARD_H
 #define GUARD_H
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/stat.h>
 
-struct sqlite3;
-
-struct guard {
-	uint64_t until_ns;	/* of the process's CPU time */
-	int64_t most_bytes;	/* of its memory */
-};
+#include "store/handle.h"
 
 /* Before the first statement. 0 or -errno. */
-int guard_settings(struct sqlite3 *handle);
+int guard_settings(struct db *db);
 
-/* From now on; `guard` must outlive the handle. */
-void guard_limit(struct guard *guard, struct sqlite3 *handle, const struct stat *file);
+/* From now on, for a file of that size. */
+void guard_limit(struct db *db, const struct stat *file);
 
 /* What is opened next gets its full time, whatever was opened before. */
 void guard_anew(void);
 
-/* For many short statements: none of them is interrupted. guard_error() says why. */
-bool guard_is_spent(const struct guard *guard);
+/* For many short statements: none of them is interrupted. */
+bool guard_is_spent(const struct db *db);
 
 /* -EBADMSG: what the file calls a table is none. */
-int guard_check_read(struct sqlite3 *handle);
+int guard_check_read(struct db *db);
 
 /* ... or to write into it would run what somebody else wrote. */
-int guard_check_write(struct sqlite3 *handle);
-
-/* Why a statement was interrupted last: -ETIME or -ENOBUFS. */
-int guard_error(void);
+int guard_check_write(struct db *db);
 
 #endif

@@ -11,13 +11,8 @@
 #define PACK_H
 
 #include "analysis/gpu_use.h"
-#include "analysis/series.h"
-#include "store/batch.h"
-
-#define PACK_LEAST 4096
-
-/* Packs all loaders if one of them is long. 0 or a negative errno (db.h). */
-int pack_write(struct db *db);
+#include "store/db.h"
+#include "store/run.h"
 
 /* What the questions of query.h answer for a whole loader. -ENOENT: read the rows. */
 int pack_read_series(struct db *db, int64_t loader_id, struct batch_series *series);

@@ -6,15 +6,16 @@
 #include <string.h>
 
 #include "analysis/clamp.h"
+#include "store/guard.h"
 
 static const char BY_TASK_SQL[] =
 	"SELECT in_order = 1 OR workers = 0 FROM t_loader WHERE loader_id = ?1";
 
 int rows_prepare(struct db *db, const char *sql, sqlite3_stmt **ret_stmt)
 {
-	if (db_is_spent(db))
+	if (guard_is_spent(db))
 		return db_errno(SQLITE_INTERRUPT);
-	return db_errno(sqlite3_prepare_v2(db_handle(db), sql, -1, ret_stmt, NULL));
+	return db_errno(sqlite3_prepare_v2(db->handle, sql, -1, ret_stmt, NULL));
 }
 
 int rows_next(sqlite3_stmt *stmt)

@@ -8,8 +8,9 @@
 
 #include <sqlite3.h>
 
-#include "store/query.h"
+#include "store/handle.h"
 #include "store/redact.h"
+#include "store/run.h"
 
 int rows_prepare(struct db *db, const char *sql, sqlite3_stmt **ret_stmt);
 

@@ -46,11 +46,6 @@ static const struct {
 	 " NULL AS stop_begin_ns, NULL AS stop_ns FROM main.t_epoch"},
 };
 
-int schema_run(struct db *db, const char *sql)
-{
-	return db_errno(sqlite3_exec(db_handle(db), sql, NULL, NULL, NULL));
-}
-
 int schema_create(struct db *db)
 {
 	char *pragmas = sqlite3_mprintf("PRAGMA application_id = %d; PRAGMA user_version = %d;",
@@ -58,10 +53,10 @@ int schema_create(struct db *db)
 	int r = pragmas ? db_begin(db) : -ENOMEM;
 
 	if (r == 0)
-		r = schema_run(db, pragmas);
+		r = db_run(db, pragmas);
 	sqlite3_free(pragmas);
 	if (r == 0)
-		r = schema_run(db, schema_sql);
+		r = db_run(db, schema_sql);
 	if (r < 0) {
 		db_rollback(db);
 		return r;
@@ -85,7 +80,7 @@ static int make(struct db *db, const char *where, const char *what)
 	at += strlen("CREATE ") + (size_t)(kind - what) + 1;
 	sql = sqlite3_mprintf("CREATE %s%.*s IF NOT EXISTS %.*s", where, (int)(kind - what), what,
 			      (int)(end - at), at);
-	r = sql ? schema_run(db, sql) : -ENOMEM;
+	r = sql ? db_run(db, sql) : -ENOMEM;
 	sqlite3_free(sql);
 	return r;
 }
@@ -98,18 +93,18 @@ int schema_upgrade(struct db *db, int64_t version)
 	if (r < 0)
 		return r;
 	if (version < 3)
-		r = schema_run(db, "DROP VIEW IF EXISTS gap; DROP VIEW IF EXISTS gpu_kernel;"
+		r = db_run(db, "DROP VIEW IF EXISTS gap; DROP VIEW IF EXISTS gpu_kernel;"
 				   "DROP TABLE IF EXISTS t_gap;"
 				   "DROP TABLE IF EXISTS t_gpu_kernel;");
 	if (r == 0 && version > 1 && version < 4)
-		r = schema_run(db, "DROP VIEW mark; ALTER TABLE t_mark ADD COLUMN ns INTEGER;");
+		r = db_run(db, "DROP VIEW mark; ALTER TABLE t_mark ADD COLUMN ns INTEGER;");
 	if (r == 0 && version < 6)
-		r = schema_run(db, VERSION_6_SQL);
+		r = db_run(db, VERSION_6_SQL);
 	for (size_t i = 0; r == 0 && i < sizeof(ADDED) / sizeof(*ADDED); i++)
 		r = make(db, "", ADDED[i]);
 	snprintf(version_sql, sizeof(version_sql), "PRAGMA user_version = %d", DB_SCHEMA_VERSION);
 	if (r == 0)
-		r = schema_run(db, version_sql);
+		r = db_run(db, version_sql);
 	if (r < 0) {
 		db_rollback(db);
 		return r;
@@ -120,7 +115,7 @@ int schema_upgrade(struct db *db, int64_t version)
 static int has_column(struct db *db, const char *table, const char *column, bool *ret)
 {
 	sqlite3_stmt *stmt = NULL;
-	int r = sqlite3_prepare_v2(db_handle(db),
+	int r = sqlite3_prepare_v2(db->handle,
 				   "SELECT 1 FROM pragma_table_xinfo(?1) WHERE name = ?2", -1,
 				   &stmt, NULL);
 
@@ -146,7 +141,7 @@ static int lend(struct db *db, size_t which)
 	if (r < 0)
 		return r;
 	if (is_older)
-		return schema_run(db, NEWER[which].lent);
+		return db_run(db, NEWER[which].lent);
 	snprintf(what, sizeof(what), "TABLE %s", NEWER[which].table);
 	return make(db, "TEMP ", what);
 }

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "store/db.h"
+#include "store/handle.h"
 
 /* In an empty database. */
 int schema_create(struct db *db);
@@ -27,8 +27,5 @@ int schema_view(struct db *db, const char *name);
 
 /* The same for all; calls `view` with the name of each that is a promise. */
 int schema_each_view(struct db *db, int (*view)(const char *name, void *context), void *context);
-
-/* For the files of this folder: one statement, or several. */
-int schema_run(struct db *db, const char *sql);
 
 #endif

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "store/query.h"
 #include "store/rows.h"
 
 /* How many loaders there are; where there is one, its id. Each is one step in the table's key. */

@@ -6,7 +6,7 @@
 #define STEPS_H
 
 #include "analysis/rank.h"
-#include "store/query.h"
+#include "store/run.h"
 
 /*
  * As query_loaders(), but of a run's only loader nothing is told beside its id: no batch is looked

@@ -76,7 +76,7 @@ int tally_list_read(struct db *db, const char *kind, size_t most, struct tally_l
 	r = schema_view(db, "t_tally");
 	if (r < 0)
 		return r;
-	r = sqlite3_prepare_v2(db_handle(db), LIST_SQL, -1, &stmt, NULL);
+	r = sqlite3_prepare_v2(db->handle, LIST_SQL, -1, &stmt, NULL);
 	if (r != SQLITE_OK)
 		return db_errno(r);
 	sqlite3_bind_text(stmt, 1, kind, -1, SQLITE_STATIC);
@@ -101,7 +101,7 @@ int tally_unlisted_read(struct db *db, const char *kind, int64_t *ret_ns)
 	int r;
 
 	*ret_ns = 0;
-	r = sqlite3_prepare_v2(db_handle(db), UNLISTED_SQL, -1, &stmt, NULL);
+	r = sqlite3_prepare_v2(db->handle, UNLISTED_SQL, -1, &stmt, NULL);
 	if (r != SQLITE_OK)
 		return db_errno(r);
 	sqlite3_bind_text(stmt, 1, kind, -1, SQLITE_STATIC);
@@ -129,7 +129,7 @@ int tally_loads_read(struct db *db, struct tally_loads *ret_loads)
 		};
 		return 0;
 	}
-	r = sqlite3_prepare_v2(db_handle(db), LOADS_SQL, -1, &stmt, NULL);
+	r = sqlite3_prepare_v2(db->handle, LOADS_SQL, -1, &stmt, NULL);
 	if (r != SQLITE_OK)
 		return db_errno(r);
 	r = sqlite3_step(stmt);
@@ -154,7 +154,7 @@ int slow_calls_read(struct db *db, size_t most, struct slow_call **ret_calls, si
 	*ret_calls = calloc(most, sizeof(**ret_calls));
 	if (!*ret_calls)
 		return -ENOMEM;
-	r = sqlite3_prepare_v2(db_handle(db), SLOW_SQL, -1, &stmt, NULL);
+	r = sqlite3_prepare_v2(db->handle, SLOW_SQL, -1, &stmt, NULL);
 	if (r != SQLITE_OK)
 		return db_errno(r);
 	sqlite3_bind_int64(stmt, 1, (sqlite3_int64)most);

@@ -36,7 +36,7 @@ static const char *const EVENTS[TIMELINE_MAX] = {
 static int prepare(struct db *db, const char *sql, const int64_t *values, int count,
 		   sqlite3_stmt **ret)
 {
-	int r = sqlite3_prepare_v2(db_handle(db), sql, -1, ret, NULL);
+	int r = sqlite3_prepare_v2(db->handle, sql, -1, ret, NULL);
 
 	for (int i = 0; r == SQLITE_OK && i < count; i++)
 		r = sqlite3_bind_int64(*ret, i + 1, values[i]);

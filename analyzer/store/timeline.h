@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "store/query.h"
+#include "store/run.h"
 
 /* QUERY_UNKNOWN where not observed. The columns are those of t_batch. */
 #define TIMELINE_COLUMNS(X)                                                                        \

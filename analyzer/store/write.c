@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "store/handle.h"
+
 #define NAME(name)   #name ", "
 #define PLACE(name)  "?, "
 #define SET(name)    #name " = ?, "
@@ -147,7 +149,7 @@ int writer_open(struct db *db, struct writer **ret_writer)
 	if (!writer)
 		return -ENOMEM;
 	for (size_t i = 0; i < STATEMENT_COUNT; i++) {
-		r = sqlite3_prepare_v3(db_handle(db), statements[i], -1, SQLITE_PREPARE_PERSISTENT,
+		r = sqlite3_prepare_v3(db->handle, statements[i], -1, SQLITE_PREPARE_PERSISTENT,
 				       &writer->prepared[i], NULL);
 		if (r != SQLITE_OK) {
 			writer_close(writer);

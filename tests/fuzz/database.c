@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "fuzz.h"
+#include "store/db_open.h"
 #include "store/export.h"
 #include "store/gpu.h"
 #include "store/query.h"

@@ -22,7 +22,7 @@
 #include "drain/segment.h"
 #include "drain/tally.h"
 #include "fuzz.h"
-#include "store/db.h"
+#include "store/db_open.h"
 
 #define NAME "1-1-0.seg"
 

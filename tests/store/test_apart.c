@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/db.h"
+#include "store/db_open.h"
 #include "store/query.h"
 #include "store/write.h"
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "older.h"
-#include "store/db.h"
+#include "store/db_open.h"
 #include "store/export.h"
 #include "store/query.h"
 #include "store/tally.h"

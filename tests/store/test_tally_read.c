@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/db.h"
+#include "store/db_open.h"
+#include "store/handle.h"
 #include "store/tally.h"
 
 static char folder[] = "/tmp/dlprof-store-XXXXXX";
@@ -34,8 +35,8 @@ TestSuite(tally_read, .init = set_up, .fini = tear_down);
 
 static void run_sql(const char *sql)
 {
-	cr_assert_eq(sqlite3_exec(db_handle(db), sql, NULL, NULL, NULL), SQLITE_OK, "%s: %s", sql,
-		     sqlite3_errmsg(db_handle(db)));
+	cr_assert_eq(sqlite3_exec(db->handle, sql, NULL, NULL, NULL), SQLITE_OK, "%s: %s", sql,
+		     sqlite3_errmsg(db->handle));
 }
 
 static void expect_sane(const struct tally *tally)

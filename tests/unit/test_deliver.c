@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "drain/deliver.h"
+#include "store/db_open.h"
 #include "store/query.h"
 #include "store/write.h"
 

@@ -7,6 +7,7 @@
 #include "drain/join.h"
 #include "drain/stream.h"
 #include "fake_run.h"
+#include "store/db_open.h"
 
 #define MANY UINT32_C(150000) /* an entry less would have to be moved as often as there are more   \
 			       */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/db.h"
+#include "store/db_open.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +12,7 @@
 
 #include "store/copy.h"
 #include "store/guard.h"
+#include "store/handle.h"
 #include "store/rows.h"
 #include "store/schema.h"
 
@@ -19,93 +20,6 @@
 #define CLOSE_PAUSE_MS 50
 #define BUSY_MS	       2000
 #define CHECKPOINT_PAGES 1000 /* as SQLite has it */
-
-struct db {
-	sqlite3 *handle;
-	struct guard guard;
-	bool writes;
-};
-
-struct sqlite3 *db_handle(struct db *db)
-{
-	return db->handle;
-}
-
-int db_errno(int sqlite_result)
-{
-	switch (sqlite_result & 0xff) {
-	case SQLITE_OK:
-	case SQLITE_ROW:
-	case SQLITE_DONE:
-		return 0;
-	case SQLITE_FULL:
-		return -ENOSPC;
-	case SQLITE_READONLY:
-		return -EROFS;
-	case SQLITE_PERM:
-	case SQLITE_AUTH:
-		return -EACCES;
-	case SQLITE_CANTOPEN:
-		return -ENOENT;
-	case SQLITE_BUSY:
-	case SQLITE_LOCKED:
-		return -EBUSY;
-	case SQLITE_NOMEM:
-		return -ENOMEM;
-	case SQLITE_INTERRUPT:
-		return guard_error();
-	case SQLITE_TOOBIG:
-		return -EBADMSG;
-	case SQLITE_CORRUPT:
-	case SQLITE_NOTADB:
-	case SQLITE_FORMAT:
-	case SQLITE_MISMATCH:
-	case SQLITE_ERROR: /* our statements are right: a table is missing or misshapen */
-		return -EBADMSG;
-	default:
-		return -EIO;
-	}
-}
-
-const char *db_error(int error)
-{
-	switch (error < 0 ? -error : error) {
-	case ENOENT:
-		return "no such file";
-	case EISDIR:
-		return "is a directory";
-	case EACCES:
-	case EPERM:
-		return "permission denied";
-	case EROFS:
-		return "the file or its folder is read-only";
-	case ENODATA:
-		return "the file is empty: that run stored nothing";
-	case EBADMSG:
-		return "damaged, or not a dlprof database";
-	case EMEDIUMTYPE:
-		return "an SQLite database, but not one of dlprof's";
-	case EPROTONOSUPPORT:
-		return "written by a newer dlprof; use that version's dlprof-report";
-	case ENOSPC:
-		return "no space left on device";
-	case EBUSY:
-		return "the database is locked by another program";
-	case ETIME:
-		return "to read it takes longer than a file of its size can need: damaged, or "
-		       "made to; if it is yours, open it with sqlite3";
-	case ENOBUFS:
-		return "to read it takes more memory than a file of its size can need: damaged, "
-		       "or made to; if it is yours, open it with sqlite3";
-	case ENOLINK:
-		return "it was copied while it recorded, without what is in its -wal: copy both, "
-		       "or when the run is over";
-	case ENOMEM:
-		return "out of memory";
-	default:
-		return "input/output error";
-	}
-}
 
 static int read_pragma(struct db *db, const char *sql, int64_t *ret_value)
 {
@@ -197,7 +111,7 @@ static int open_handle(const char *path, int flags, struct db **ret_db)
 	/* One thread uses it, so that no call needs a lock. */
 	r = db_errno(sqlite3_open_v2(path, &db->handle, flags | SQLITE_OPEN_NOMUTEX, NULL));
 	if (r == 0)
-		r = guard_settings(db->handle);
+		r = guard_settings(db);
 	if (r < 0) {
 		db_close(db);
 		return r;
@@ -219,12 +133,12 @@ static int open_checked(const char *path, int flags, const char *pragma, const s
 	r = open_handle(path, flags, &db);
 	if (r < 0)
 		return r;
-	guard_limit(&db->guard, db->handle, file);
-	r = pragma ? schema_run(db, pragma) : 0;
+	guard_limit(db, file);
+	r = pragma ? db_run(db, pragma) : 0;
 	if (r == 0)
 		r = check_identity(db, &version);
 	if (r == 0)
-		r = guard_check_read(db->handle);
+		r = guard_check_read(db);
 	if (r == 0 && version < DB_SCHEMA_VERSION)
 		r = schema_lend(db);
 	if (r < 0) {
@@ -351,14 +265,14 @@ static int prepare_write(struct db *db)
 	 * WAL: readers never stop the writer. NORMAL: nothing waits for the disk but a checkpoint:
 	 * a power cut costs what the kernel had not written yet, a kill nothing.
 	 */
-	r = schema_run(db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;");
+	r = db_run(db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;");
 	if (r == 0)
 		r = read_pragma(db, "SELECT count(*) FROM sqlite_schema", &tables);
 	if (r < 0 || !tables)
 		return r < 0 ? r : schema_create(db);
 	r = check_identity(db, &version);
 	if (r == 0)
-		r = guard_check_write(db->handle);
+		r = guard_check_write(db);
 	return r < 0 || version == DB_SCHEMA_VERSION ? r : schema_upgrade(db, version);
 }
 
@@ -392,11 +306,6 @@ void db_limit_anew(void)
 	guard_anew();
 }
 
-bool db_is_spent(const struct db *db)
-{
-	return guard_is_spent(&db->guard);
-}
-
 int db_freeze(struct db *db)
 {
 	int64_t busy;
@@ -424,25 +333,10 @@ void db_close(struct db *db)
 	/* Refused while somebody reads; most readers are done soon, and none can do it later. */
 	sqlite3_busy_timeout(db->handle, 0);
 	for (int tries = 0; db->writes && tries < CLOSE_TRIES; tries++) {
-		if (schema_run(db, "PRAGMA journal_mode = DELETE") != -EBUSY)
+		if (db_run(db, "PRAGMA journal_mode = DELETE") != -EBUSY)
 			break;
 		sqlite3_sleep(CLOSE_PAUSE_MS);
 	}
 	sqlite3_close(db->handle);
 	free(db);
-}
-
-int db_begin(struct db *db)
-{
-	return schema_run(db, "BEGIN IMMEDIATE");
-}
-
-int db_commit(struct db *db)
-{
-	return schema_run(db, "COMMIT");
-}
-
-int db_rollback(struct db *db)
-{
-	return schema_run(db, "ROLLBACK");
 }

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* handle.h - what an open database is: for the files of this folder, which all stand on it. */
+#ifndef HANDLE_H
+#define HANDLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/db.h"
+
+struct sqlite3;
+
+struct db {
+	struct sqlite3 *handle;
+	uint64_t until_ns;  /* guard.h: of the process's CPU time; 0: without a limit */
+	int64_t most_bytes; /* ... of its memory */
+	bool writes;
+};
+
+/* One statement, or several. */
+int db_run(struct db *db, const char *sql);
+
+/* SQLite's result code as a negative errno. */
+int db_errno(int sqlite_result);
+
+/* Why statements are interrupted from now on: -ETIME or -ENOBUFS. */
+void db_interrupt(int error);
+
+#endif
