@@ -12,12 +12,14 @@
 #include "base/log.h"
 #include "base/place.h"
 #include "base/sys.h"
+#include "batch/consumer.h"
 #include "batch/nvtx.h"
 #include "batch/scope.h"
 #include "cuda/attach.h"
 #include "cuda/state.h"
 #include "cuda/writer.h"
 #include "python/audit.h"
+#include "python/identity.h"
 #include "python/patch.h"
 #include "record/activate.h"
 #include "record/segment.h"
@@ -74,6 +76,7 @@ __attribute__((constructor)) static void init_begin(void)
 	nvtx_prepare();
 	place_ready(module_own_path);
 	start_ready(got_begin, begin_recording);
+	consumer_ready(identity_epoch_ended);
 	audit_install();
 	if (when && strcmp(when, "always") == 0)
 		start_recording();

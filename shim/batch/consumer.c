@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/sys.h"
 #include "base/text.h"
-#include "python/identity.h"
+#include "batch/ahead.h"
 #include "record/activate.h"
 #include "record/launches.h"
 #include "record/run.h"
@@ -17,9 +17,19 @@
 #define NAP_NS	   1000000
 #define NAP_MAX	   200
 
-static struct api_name iterator_name = {"_dlprof_iterator", NULL};
-
 static _Atomic uint32_t stream_count;
+static _Atomic uint32_t followed_pid;
+static void (*epoch_ended)(const struct consumer *consumer);
+
+void consumer_ready(void (*ended)(const struct consumer *consumer))
+{
+	epoch_ended = ended;
+}
+
+bool consumer_any(void)
+{
+	return followed_pid == (uint32_t)sys_getpid();
+}
 
 /*
  * Not in vain while another thread is at it, in milliseconds and once: a loader that does not get
@@ -41,20 +51,6 @@ bool consumer_record(void)
 	return true;
 }
 
-struct consumer *consumer_of(PyObject *iterator)
-{
-	return api_memory(iterator, &iterator_name, sizeof(struct consumer), false);
-}
-
-void consumer_skip(PyObject *iterator, bool skips)
-{
-	struct consumer *consumer =
-		api_memory(iterator, &iterator_name, sizeof(*consumer), skips);
-
-	if (consumer)
-		consumer->skipping = skips;
-}
-
 /* Unique in the run: the pid tells processes apart, the count what one process makes. */
 static uint64_t local_stream(void)
 {
@@ -73,10 +69,18 @@ static uint16_t flags_of(const struct consumer *consumer, bool nested)
 	return (nested ? DLPROF_FLAG_NESTED : 0) | (consumer->pool ? DLPROF_FLAG_POOL : 0);
 }
 
-void consumer_announce(const struct consumer *consumer, const struct consumer_facts *facts,
+/* False: it is none of the training's, whose thread records it later, if at all. */
+static bool push(struct thread *thread, const struct dlprof_event *event)
+{
+	if (unlikely(ahead_take(thread, event)))
+		return false;
+	thread_push(thread, event);
+	return true;
+}
+
+void consumer_announce(struct consumer *consumer, const struct consumer_facts *facts,
 		       uint64_t begin_ns)
 {
-	const char *ahead = identity_ahead(consumer);
 	struct thread *thread = thread_get();
 	struct dlprof_event event = {
 		.kind = DLPROF_EVENT_EPOCH,
@@ -87,7 +91,7 @@ void consumer_announce(const struct consumer *consumer, const struct consumer_fa
 		.epoch = {
 			.loader = consumer->loader,
 			.epoch = consumer->epoch,
-			.workers = ahead && !facts->workers ? 1 : facts->workers,
+			.workers = facts->workers,
 			.prefetch_factor = facts->prefetch_factor,
 			.batch_size = facts->batch_size,
 			.flags = facts->flags,
@@ -96,7 +100,8 @@ void consumer_announce(const struct consumer *consumer, const struct consumer_fa
 	struct text kind;
 
 	text_init(&kind, event.epoch.kind, sizeof(event.epoch.kind));
-	text_add(&kind, ahead ? ahead : facts->kind);
+	text_add(&kind, facts->kind);
+	consumer->is_ahead = ahead_is_here();
 	if (!thread)
 		return;
 	event.flags = flags_of(consumer, is_nested(thread));
@@ -108,7 +113,7 @@ void consumer_announce(const struct consumer *consumer, const struct consumer_fa
 			event.epoch.waited_ns -= thread->iter_ns;
 		thread->iter_ns = 0;
 	}
-	thread_push(thread, &event);
+	push(thread, &event);
 }
 
 void consumer_begin(struct consumer *consumer, const struct consumer_facts *facts,
@@ -118,11 +123,12 @@ void consumer_begin(struct consumer *consumer, const struct consumer_facts *fact
 		consumer->generation++;
 	else
 		consumer->stream = facts->stream ? facts->stream : local_stream();
+	if (!(consumer->stream & DLPROF_STREAM_MARKS))
+		followed_pid = (uint32_t)sys_getpid();
 	consumer->workers = facts->workers < 0 ? CONSUMER_WORKERS_UNKNOWN : facts->workers;
 	consumer->in_order = facts->flags & DLPROF_EPOCH_IN_ORDER;
 	consumer->receive_ns = facts->opaque ? UINT64_MAX : 0;
 	consumer->ordinal = 0;
-	consumer->exit_ns = 0;
 	consumer->over = false;
 	consumer_announce(consumer, facts, begin_ns);
 }
@@ -130,18 +136,11 @@ void consumer_begin(struct consumer *consumer, const struct consumer_facts *fact
 void consumer_abandon(struct consumer *consumer)
 {
 	if (consumer->stream && !consumer->over)
-		identity_epoch_ended(consumer);
+		epoch_ended(consumer);
 	consumer->over = true;
 }
 
-void consumer_start(struct consumer *consumer, const struct consumer_facts *facts,
-		    uint64_t begin_ns)
-{
-	identity_number(consumer, NULL, NULL, facts);
-	consumer_begin(consumer, facts, begin_ns);
-}
-
-static void announce_place(const struct consumer *consumer, const char *place)
+void consumer_place(const struct consumer *consumer, const char *place)
 {
 	struct dlprof_event event = {
 		.kind = DLPROF_EVENT_PLACE,
@@ -156,19 +155,6 @@ static void announce_place(const struct consumer *consumer, const char *place)
 	text_init(&text, event.mark, sizeof(event.mark));
 	text_add(&text, place);
 	thread_push(thread, &event);
-}
-
-struct consumer *consumer_epoch(PyObject *iterator, PyObject *loader,
-				const struct consumer_facts *facts, uint64_t begin_ns)
-{
-	struct consumer *consumer = api_memory(iterator, &iterator_name, sizeof(*consumer), true);
-
-	if (!consumer)
-		return NULL;
-	identity_number(consumer, loader, iterator, facts);
-	consumer_begin(consumer, facts, begin_ns);
-	announce_place(consumer, identity_place(loader));
-	return consumer;
 }
 
 static struct account *account_of(struct thread *thread, bool pool)
@@ -274,19 +260,34 @@ static struct thread *finish(struct consumer_wait *wait, uint64_t end_ns)
 	return thread;
 }
 
+/* False: there is no thread whose wait this is. */
+static bool hand_over(struct consumer_wait *wait, struct dlprof_event *event, uint64_t end_ns)
+{
+	struct thread *thread = finish(wait, end_ns);
+
+	if (!thread)
+		return false;
+	event->worker = -1;
+	event->begin_ns = wait->begin_ns;
+	event->duration_ns = end_ns - wait->begin_ns;
+	event->batch.waited_ns = wait->waited_ns;
+	if (push(thread, event) && event->kind == DLPROF_EVENT_BATCH) {
+		if (!wait->nested)
+			summary_batch(wait->account, end_ns);
+		run_watch(end_ns);
+	}
+	return true;
+}
+
 void consumer_wait_end(struct consumer *consumer, struct consumer_wait *wait, uint32_t task)
 {
-	uint64_t end_ns = clock_now_ns();
-	struct thread *thread;
-	uint32_t at = task % CONSUMER_ARRIVAL_MAX;
-	bool arrived = consumer->arrivals[at].ns && consumer->arrivals[at].task == task &&
-		       consumer->arrivals[at].generation == consumer->generation;
+	const uint64_t end_ns = clock_now_ns();
+	const uint32_t at = task % CONSUMER_ARRIVAL_MAX;
+	const bool arrived = consumer->arrivals[at].ns && consumer->arrivals[at].task == task &&
+			     consumer->arrivals[at].generation == consumer->generation;
 	struct dlprof_event event = {
 		.kind = DLPROF_EVENT_BATCH,
 		.flags = flags_of(consumer, wait->nested),
-		.worker = -1,
-		.begin_ns = wait->begin_ns,
-		.duration_ns = end_ns - wait->begin_ns,
 		.stream = consumer->stream,
 		.generation = consumer->generation,
 		.task = task,
@@ -295,62 +296,56 @@ void consumer_wait_end(struct consumer *consumer, struct consumer_wait *wait, ui
 			.ask_ns = arrived ? consumer->arrivals[at].ask_ns : 0,
 			.arrive_ns = arrived ? consumer->arrivals[at].ns : 0,
 			.receive_ns = consumer->receive_ns,
-			.waited_ns = wait->waited_ns,
 			.arrived = arrived,
 		},
 	};
 
-	thread = finish(wait, end_ns);
-	if (!thread)
+	if (!hand_over(wait, &event, end_ns))
 		return;
-	thread_push(thread, &event);
-	if (!wait->nested)
-		summary_batch(wait->account, end_ns);
-	run_watch(end_ns);
 	consumer->ordinal++;
-	consumer->exit_ns = end_ns;
 }
 
 void consumer_wait_stop(struct consumer *consumer, struct consumer_wait *wait, bool failed)
 {
-	uint64_t end_ns = clock_now_ns();
-	struct thread *thread;
 	struct dlprof_event event = {
 		.kind = DLPROF_EVENT_STOP,
 		.flags = flags_of(consumer, wait->nested) | (failed ? DLPROF_FLAG_FAILED : 0),
-		.worker = -1,
-		.begin_ns = wait->begin_ns,
-		.duration_ns = end_ns - wait->begin_ns,
 		.stream = consumer->stream,
 		.generation = consumer->generation,
-		.batch = {.waited_ns = wait->waited_ns},
 	};
 
-	thread = finish(wait, end_ns);
-	if (!thread)
+	if (!hand_over(wait, &event, clock_now_ns()))
 		return;
-	thread_push(thread, &event);
 	if (!failed && !consumer->over)
-		identity_epoch_ended(consumer);
-	consumer->exit_ns = 0;
+		epoch_ended(consumer);
 	consumer->over = !failed;
 }
 
-void consumer_stop_at(const struct consumer *consumer, uint64_t now_ns)
+void consumer_hand_on(struct dlprof_event *event, uint64_t begin_ns, bool waits)
 {
+	/* All that its wait asks for: what happens within was another thread's affair. */
+	static struct consumer outer = {.workers = -1, .receive_ns = UINT64_MAX};
 	struct thread *thread = thread_get();
-	struct dlprof_event event = {
-		.kind = DLPROF_EVENT_STOP,
-		.worker = -1,
-		.begin_ns = now_ns,
-		.stream = consumer->stream,
-		.generation = consumer->generation,
-	};
+	struct consumer_wait wait;
 
 	if (!thread)
 		return;
-	event.batch.waited_ns = thread->waited_ns;
-	thread_push(thread, &event);
+	if (waits) {
+		if (!consumer_wait_begin_at(&outer, &wait, begin_ns))
+			return;
+		event->flags = (uint16_t)(event->flags & ~DLPROF_FLAG_NESTED) |
+			       flags_of(&outer, wait.nested);
+		event->batch.receive_ns = UINT64_MAX;
+		hand_over(&wait, event, clock_now_ns());
+		return;
+	}
+	event->begin_ns = begin_ns;
+	event->duration_ns = 0;
+	if (event->kind == DLPROF_EVENT_EPOCH)
+		event->epoch.waited_ns = thread->waited_ns;
+	else
+		event->batch.waited_ns = thread->waited_ns;
+	push(thread, event);
 }
 
 void consumer_wait_cancel(struct consumer_wait *wait)

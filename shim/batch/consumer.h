@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * consumer.h - the iterator that hands batches to the training thread, whatever framework made it.
- *
- * The state lies in a bytearray that the iterator object itself holds, so it lives and dies with
- * it; the loader object holds one in the same way to be known again.
- */
+/* consumer.h - who takes the batches of one iterator: its waits, its batches and their arrival. */
 #ifndef CONSUMER_H
 #define CONSUMER_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "python/api.h"
 #include "record/thread.h"
 
 #define CONSUMER_ARRIVAL_MAX 256
@@ -25,7 +19,6 @@ struct consumer {
 	int32_t workers;
 	bool in_order;
 	uint64_t ordinal;	/* of the next batch */
-	uint64_t exit_ns;	/* of the last __next__; 0: none yet in this epoch */
 	uint32_t last_task;	/* of the newest arrival */
 	/* Batches arrive in any order and are handed out later: when which one came in. */
 	struct {
@@ -38,6 +31,7 @@ struct consumer {
 	bool over;		/* the epoch ended; none has begun since */
 	bool skipping;		/* what is asked for now is not handed out */
 	bool pool;		/* any thread of a pool asks, one at a time */
+	bool is_ahead;		/* this epoch was announced for an outer iterator; ahead.h */
 };
 
 /* What a loader has in it: the dataset, and what says in which order. */
@@ -46,7 +40,7 @@ struct consumer {
 /* What the framework knows of an iterator. */
 struct consumer_facts {
 	const char *kind;	/* "torch.DataLoader" */
-	uint64_t stream;	/* 0: there are no workers, consumer.c finds a number */
+	uint64_t stream;	/* 0: there are no workers, and consumer.c makes a number */
 	int32_t workers;
 	int32_t prefetch_factor;
 	int64_t batch_size;
@@ -55,41 +49,29 @@ struct consumer_facts {
 	const void *classes[CONSUMER_PART_MAX]; /* of its parts; NULL: not known */
 	int64_t length;		/* in samples; -1, 0: not known */
 	bool opaque;		/* what happens within a wait is not observed */
-	/* Another thread asks it ahead, for an iterator of this kind; NULL: not known. */
-	const char *ahead;
 };
+
+/* From the constructor: what is called when a loader's epoch ends. */
+void consumer_ready(void (*epoch_ended)(const struct consumer *consumer));
+
+/* Whether this process has asked a loader that is followed, rather than marked. */
+bool consumer_any(void);
 
 /* Begins to record, if need be after another thread that is at it. */
 bool consumer_record(void);
 
-/* The state of an iterator, or NULL if it has none yet. Until its first epoch it has no stream. */
-struct consumer *consumer_of(PyObject *iterator);
-
-/* Whether what the iterator is asked for from now on is left out, rather than handed out. */
-void consumer_skip(PyObject *iterator, bool skips);
-
-/*
- * An iterator was made, or reset, by iterating over `loader` (NULL: not known). Gives it a state,
- * starts its next epoch and writes the record. NULL: it cannot be recorded.
- */
-struct consumer *consumer_epoch(PyObject *iterator, PyObject *loader,
-				const struct consumer_facts *facts, uint64_t begin_ns);
-
-/*
- * The same for a state that the caller keeps, all zero at first: consumer_start() gives it a number
- * by its facts, as consumer_epoch() does; consumer_begin() leaves the numbers to the caller.
- * Neither needs the GIL.
- */
-void consumer_start(struct consumer *consumer, const struct consumer_facts *facts,
-		    uint64_t begin_ns);
+/* An epoch of a state that is all zero at first, and whose numbers of loader and epoch are set. */
 void consumer_begin(struct consumer *consumer, const struct consumer_facts *facts,
 		    uint64_t begin_ns);
+
+/* Says where the loader was made, once. */
+void consumer_place(const struct consumer *consumer, const char *place);
 
 /* Nobody asks it for batches any more, whether it came to its end or not. */
 void consumer_abandon(struct consumer *consumer);
 
 /* Tells what is known of the loader by now; its number of workers may have become known. */
-void consumer_announce(const struct consumer *consumer, const struct consumer_facts *facts,
+void consumer_announce(struct consumer *consumer, const struct consumer_facts *facts,
 		       uint64_t begin_ns);
 
 /* What must be put back when a __next__, or an iter(), returns. */
@@ -125,8 +107,11 @@ void consumer_wait_end(struct consumer *consumer, struct consumer_wait *wait, ui
 /* It handed out nothing: the epoch is over, or it raised. */
 void consumer_wait_stop(struct consumer *consumer, struct consumer_wait *wait, bool failed);
 
-/* It had handed out its last batch when it was asked for another one's at `now_ns`. */
-void consumer_stop_at(const struct consumer *consumer, uint64_t now_ns);
+/*
+ * A record that another thread made of its own wait belongs to this thread, which was asked at
+ * `begin_ns`: `waits` if it is that wait's, else it is of what came before.
+ */
+void consumer_hand_on(struct dlprof_event *event, uint64_t begin_ns, bool waits);
 
 /* It returned, and there is nothing to tell of it. */
 void consumer_wait_cancel(struct consumer_wait *wait);

@@ -20,7 +20,6 @@
 #include "base/text.h"
 #include "batch/consumer.h"
 #include "batch/scope.h"
-#include "python/identity.h"
 #include "record/activate.h"
 #include "record/run.h"
 #include "record/segment.h"
@@ -321,7 +320,7 @@ void dlprof_step(void)
 
 bool marks_told_step(const char *who, bool first, uint64_t now_ns)
 {
-	struct thread *thread = identity_any() ? NULL : enter_loop(marks_enter());
+	struct thread *thread = consumer_any() ? NULL : enter_loop(marks_enter());
 	bool ours = !loop.begun || (loop.told_by && strcmp(loop.told_by, who) == 0);
 
 	if (!thread)

@@ -42,12 +42,9 @@ bool api_main_interpreter(void)
 
 static OFTEN bool is_exactly(PyObject *object, const PyObject *wanted)
 {
-	PyObject *type = py.PyObject_Type(object);
-	bool is = type == wanted;
+	OWNED PyObject *type = py.PyObject_Type(object);
 
-	if (type)
-		py.Py_DecRef(type);
-	return is;
+	return type == wanted;
 }
 
 void *api_bytearray(PyObject *object, ssize_t size)
@@ -59,25 +56,19 @@ void *api_bytearray(PyObject *object, ssize_t size)
 
 void *api_memory(PyObject *object, struct api_name *name, ssize_t size, bool make)
 {
-	PyObject *string = api_name(name), *bytes = string ? api_get(object, string) : NULL;
-	void *memory;
+	PyObject *string = api_name(name);
+	OWNED PyObject *bytes = string ? api_get(object, string) : NULL; /* the object keeps it */
 
 	if (!bytes && make && string) {
 		bytes = py.PyByteArray_FromStringAndSize(NULL, size);
 		if (bytes)
 			memset(py.PyByteArray_AsString(bytes), 0, (size_t)size);
-		if (bytes && py.PyObject_SetAttr(object, string, bytes) < 0) {
-			py.Py_DecRef(bytes);
-			bytes = NULL;
-		}
-		if (!bytes)
+		if (!bytes || py.PyObject_SetAttr(object, string, bytes) < 0) {
 			py.PyErr_Clear();
+			return NULL;
+		}
 	}
-	if (!bytes)
-		return NULL;
-	memory = api_bytearray(bytes, size);
-	py.Py_DecRef(bytes);	/* the object keeps it */
-	return memory;
+	return bytes ? api_bytearray(bytes, size) : NULL;
 }
 
 OFTEN bool api_is_string(PyObject *object)
@@ -92,16 +83,12 @@ OFTEN bool api_is_int(PyObject *object)
 
 bool api_is_of_type(PyObject *object, const char *const *names)
 {
-	PyObject *type = object ? py.PyObject_Type(object) : NULL;
-	PyObject *name = type ? api_get_named(type, "__name__") : NULL;
+	OWNED PyObject *type = object ? py.PyObject_Type(object) : NULL;
+	OWNED PyObject *name = type ? api_get_named(type, "__name__") : NULL;
 	bool is = false;
 
 	for (; name && *names && !is; names++)
 		is = py.PyUnicode_CompareWithASCIIString(name, *names) == 0;
-	if (name)
-		py.Py_DecRef(name);
-	if (type)
-		py.Py_DecRef(type);
 	return is;
 }
 
@@ -134,6 +121,43 @@ PyObject *api_get_named(PyObject *object, const char *name)
 	return value;
 }
 
+PyObject *api_get_path(PyObject *object, const char *path)
+{
+	char part[256];
+	size_t length;
+
+	py.Py_IncRef(object);
+	for (; object && *path && *path != '='; path += length + (path[length] == '.')) {
+		OWNED PyObject *outer = object;
+
+		length = strcspn(path, ".=");
+		if (length >= sizeof(part))
+			return NULL;
+		memcpy(part, path, length);
+		part[length] = '\0';
+		object = part[0] >= '0' && part[0] <= '9'
+				 ? py.PySequence_GetItem(outer, part[0] - '0')
+				 : py.PyObject_GetAttrString(outer, part);
+		if (!object)
+			py.PyErr_Clear();
+	}
+	return object;
+}
+
+PyObject *api_slice(PyObject *tuple, ssize_t from)
+{
+	const ssize_t size = py.PyTuple_Size(tuple);
+	PyObject *slice = py.PyTuple_New(size > from ? size - from : 0);
+
+	for (ssize_t i = from; slice && i < size; i++) {
+		PyObject *item = py.PyTuple_GetItem(tuple, i);
+
+		py.Py_IncRef(item);
+		py.PyTuple_SetItem(slice, i - from, item);
+	}
+	return slice;
+}
+
 OFTEN PyObject *api_name(struct api_name *name)
 {
 	if (unlikely(!name->string)) {
@@ -164,13 +188,9 @@ OFTEN int64_t api_number(PyObject *object, int64_t otherwise)
 
 int64_t api_get_number(PyObject *object, const char *name, int64_t otherwise)
 {
-	PyObject *value = api_get_named(object, name);
+	OWNED PyObject *value = api_get_named(object, name);
 
-	if (value) {
-		otherwise = api_number(value, otherwise);
-		py.Py_DecRef(value);
-	}
-	return otherwise;
+	return value ? api_number(value, otherwise) : otherwise;
 }
 
 OFTEN bool api_flag(PyObject *value, bool otherwise)

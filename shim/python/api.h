@@ -4,6 +4,7 @@
 #define API_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -46,6 +47,28 @@ struct api {
 
 extern struct api py;
 
+/*
+ * A variable that owns its reference, if it is not NULL: it is given back at the end of the block.
+ * Not when the thread is unwound, as Python ends a daemon thread that has no GIL then: hence
+ * -fno-exceptions in meson.build.
+ */
+#define OWNED __attribute__((cleanup(api_drop)))
+
+static inline __attribute__((always_inline)) void api_drop(PyObject **object)
+{
+	if (*object)
+		py.Py_DecRef(*object);
+}
+
+/* Hands the reference on to the caller. */
+static inline PyObject *api_take(PyObject **object)
+{
+	PyObject *taken = *object;
+
+	*object = NULL;
+	return taken;
+}
+
 /* Looks everything up. False: not a CPython that we know; the Python side stays off. */
 bool api_resolve(void);
 
@@ -55,6 +78,12 @@ bool api_main_interpreter(void);
 /* Attribute or NULL; never leaves an exception behind. New reference. */
 PyObject *api_get(PyObject *object, PyObject *name);
 PyObject *api_get_named(PyObject *object, const char *name);
+
+/* The same of a path, which ends at a '=' or at the end: "part.0.part", a number being an item. */
+PyObject *api_get_path(PyObject *object, const char *path);
+
+/* What a tuple has from there on; NULL with an exception. */
+PyObject *api_slice(PyObject *tuple, ssize_t from);
 
 /* A name that is asked for again and again: its string is made once, and kept. */
 struct api_name {

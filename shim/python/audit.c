@@ -66,12 +66,9 @@ static atomic_bool seen;	/* any of them */
 
 static bool is_initializing(PyObject *module)
 {
-	PyObject *spec = api_get_named(module, "__spec__");
-	bool initializing = spec && api_get_flag(spec, "_initializing", false);
+	OWNED PyObject *spec = api_get_named(module, "__spec__");
 
-	if (spec)
-		py.Py_DecRef(spec);
-	return initializing;
+	return spec && api_get_flag(spec, "_initializing", false);
 }
 
 static const char *seen_package;

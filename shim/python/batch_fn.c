@@ -43,42 +43,27 @@ const char *batch_fn_module(void)
 
 void batch_fn_patch(PyObject *module, size_t row)
 {
-	char part[CONFIG_BATCH_FN_MAX];
-	PyObject *owner = module;
+	OWNED PyObject *owner = api_get_path(module, target.owner);
 
 	(void)row;
-	py.Py_IncRef(owner);
-	for (const char *at = target.owner, *end; owner && *at; at = *end ? end + 1 : end) {
-		PyObject *outer = owner;
-
-		end = strchrnul(at, '.');
-		memcpy(part, at, (size_t)(end - at));
-		part[end - at] = '\0';
-		owner = api_get_named(outer, part);
-		py.Py_DecRef(outer);
-	}
-	if (!owner)
-		return;
-	loader_patch_users(owner, target.owner[0] != '\0', target.where, target.name);
-	py.Py_DecRef(owner);
+	if (owner)
+		loader_patch_users(owner, target.owner[0] != '\0', target.where, target.name);
 }
 
 static bool is_named(PyObject *object, const char *attribute, const char *value)
 {
-	PyObject *name = api_get_named(object, attribute);
-	bool is = name && api_is_string(name) &&
-		  py.PyUnicode_CompareWithASCIIString(name, value) == 0;
+	OWNED PyObject *name = api_get_named(object, attribute);
 
-	if (name)
-		py.Py_DecRef(name);
-	return is;
+	return name && api_is_string(name) &&
+	       py.PyUnicode_CompareWithASCIIString(name, value) == 0;
 }
 
 /* builtins.__build_class__: what a class statement calls. */
 static PyObject *on_class(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	static bool done;
-	PyObject *class = py.PyObject_Call(original, args, kwargs), *builtins;
+	PyObject *class = py.PyObject_Call(original, args, kwargs);
+	OWNED PyObject *builtins = NULL;
 
 	if (!class || done || !is_named(class, "__qualname__", target.owner) ||
 	    !is_named(class, "__module__", target.module))
@@ -86,10 +71,8 @@ static PyObject *on_class(PyObject *original, PyObject *args, PyObject *kwargs)
 	done = true;
 	loader_patch_users(class, true, target.where, target.name);
 	builtins = py.PyImport_ImportModule("builtins");
-	if (builtins) {
+	if (builtins)
 		py.PyObject_SetAttrString(builtins, "__build_class__", original);
-		py.Py_DecRef(builtins);
-	}
 	py.PyErr_Clear();
 	return class;
 }
@@ -98,16 +81,14 @@ void batch_fn_main(void)
 {
 	static PyMethodDef method = {"__build_class__", on_class, PY_VARARGS_KEYWORDS, NULL};
 	static bool done;
-	PyObject *builtins;
+	OWNED PyObject *builtins = NULL;
 
 	if (done || strcmp(target.module, "__main__") != 0 || !target.owner[0])
 		return;
 	done = true;
 	builtins = py.PyImport_ImportModule("builtins");
-	if (builtins) {
+	if (builtins)
 		patch_attribute(builtins, &method);
-		py.Py_DecRef(builtins);
-	}
 	py.PyErr_Clear();
 }
 
@@ -115,11 +96,10 @@ void batch_fn_look(void)
 {
 	PyObject *modules = py.PySys_GetObject("modules");
 	PyObject *module = modules ? py.PyDict_GetItemString(modules, target.module) : NULL;
-	PyObject *function = module ? api_get_named(module, target.name) : NULL;
+	OWNED PyObject *function = module ? api_get_named(module, target.name) : NULL;
 
 	if (!function)
 		return;
-	py.Py_DecRef(function);
 	batch_fn_pending = false;
 	loader_patch_users(module, false, target.where, target.name);
 }

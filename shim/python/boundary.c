@@ -47,13 +47,12 @@ static OFTEN uint32_t item_of(PyObject *tuple, ssize_t at)
 static void measure_shape(PyObject *array, ssize_t height_axis, ssize_t width_axis,
 			  struct image *image)
 {
-	PyObject *shape = api_get_named(array, "shape");
+	OWNED PyObject *shape = api_get_named(array, "shape");
 
 	if (!shape)
 		return;
 	image->height = item_of(shape, height_axis);
 	image->width = item_of(shape, width_axis);
-	py.Py_DecRef(shape);
 }
 
 /* (height, width, ...) */
@@ -66,13 +65,12 @@ static void measure_rows(PyObject *args, PyObject *result, struct image *image)
 /* (..., height, width); the input is a tensor of bytes. */
 static void measure_planes(PyObject *args, PyObject *result, struct image *image)
 {
-	PyObject *first = first_argument(args), *shape = api_get_named(result, "shape");
+	OWNED PyObject *shape = api_get_named(result, "shape");
+	PyObject *first = first_argument(args);
 	ssize_t axes = shape ? py.PyTuple_Size(shape) : -1;
 	ssize_t size = first ? py.PyObject_Size(first) : -1;
 
 	py.PyErr_Clear();
-	if (shape)
-		py.Py_DecRef(shape);
 	if (axes >= 2)
 		measure_shape(result, axes - 2, axes - 1, image);
 	if (size > 0)
@@ -97,11 +95,9 @@ static const struct {
 
 static uint8_t byte_of(PyObject *buffer, ssize_t at)
 {
-	PyObject *item = py.PySequence_GetItem(buffer, at);
+	OWNED PyObject *item = py.PySequence_GetItem(buffer, at);
 	int64_t byte = item ? api_number(item, 0) : 0;
 
-	if (item)
-		py.Py_DecRef(item);
 	py.PyErr_Clear();
 	return (uint8_t)byte;
 }
@@ -149,7 +145,8 @@ static OFTEN void measure_pillow(PyObject *args, PyObject *result, struct image 
 {
 	static struct api_name own_size = {"_size", NULL}, size_name = {"size", NULL},
 			       format_name = {"format", NULL};
-	PyObject *self = first_argument(args), *size, *format;
+	OWNED PyObject *size = NULL, *format = NULL;
+	PyObject *self = first_argument(args);
 
 	(void)result;
 	if (!self)
@@ -162,14 +159,10 @@ static OFTEN void measure_pillow(PyObject *args, PyObject *result, struct image 
 	if (size) {
 		image->width = item_of(size, 0);
 		image->height = item_of(size, 1);
-		py.Py_DecRef(size);
 	}
-	if (format) {
-		if (api_is_string(format))
-			set_format(image, py.PyUnicode_AsUTF8(format));
-		py.PyErr_Clear();
-		py.Py_DecRef(format);
-	}
+	if (format && api_is_string(format))
+		set_format(image, py.PyUnicode_AsUTF8(format));
+	py.PyErr_Clear();
 }
 
 /* A load() that decodes before it hands over to ImageFile.load(), which counts the image. */
@@ -265,17 +258,13 @@ static PyMethodDef methods[] = {
 void boundary_patch(PyObject *module, size_t row)
 {
 	const struct boundary *boundary = &boundaries[row];
-	PyObject *class;
+	OWNED PyObject *class = boundary->class ? api_get_named(module, boundary->class) : NULL;
 	bool set;
 
-	if (!boundary->class) {
-		set = patch_function(module, boundary->module, &methods[row], &functions[row]);
-	} else {
-		class = api_get_named(module, boundary->class);
+	if (boundary->class)
 		set = class && patch_class(class, &methods[row]);
-		if (class)
-			py.Py_DecRef(class);
-	}
+	else
+		set = patch_function(module, boundary->module, &methods[row], &functions[row]);
 	/* One that is not there belongs to another version of the library: nothing is amiss. */
 	if (!set)
 		return;

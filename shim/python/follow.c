@@ -5,8 +5,9 @@
 
 #include "base/clock.h"
 #include "base/note.h"
-#include "batch/consumer.h"
-#include "python/relay.h"
+#include "batch/ahead.h"
+#include "python/iterator.h"
+#include "python/standin.h"
 #include "python/tfdata.h"
 #include "record/activate.h"
 
@@ -25,6 +26,7 @@ static struct followed {
 	uint32_t users; /* threads in a call of it; the proxy that owns it */
 	uint64_t used_ns; /* 0: free */
 	bool gave_way;
+	bool made; /* it was handed out as this loader's, whatever it says of itself */
 	struct consumer consumer;
 } followed[FOLLOWED_MAX];
 static size_t followed_count; /* that were ever in use */
@@ -40,14 +42,12 @@ static void drop(struct followed *one)
 
 static bool is_gone(const struct followed *one)
 {
-	PyObject *object = one->reference ? py.PyObject_CallObject(one->reference, NULL) : NULL;
+	OWNED PyObject *object =
+		one->reference ? py.PyObject_CallObject(one->reference, NULL) : NULL;
 
-	if (!object) {
+	if (!object)
 		py.PyErr_Clear();
-		return false;
-	}
-	py.Py_DecRef(object);
-	return object == py.none;
+	return object && object == py.none;
 }
 
 static void note_crowd(const struct followed *one)
@@ -58,8 +58,8 @@ static void note_crowd(const struct followed *one)
 	    one->consumer.over || is_gone(one))
 		return;
 	noted = true;
-	note_add('w', "so many iterators are asked in turn that some are taken for new ones: "
-			  "there are fewer epochs than are told, and more batches in each");
+	note_add('w', "dlprof tracks 128 iterators; beyond that it may count too many epochs, "
+			  "each too short");
 }
 
 /*
@@ -74,7 +74,8 @@ static struct followed *find(const struct follow_what *what, const void *key, Py
 	for (size_t i = 0; i < followed_count; i++) {
 		struct followed *one = &followed[i];
 		const bool ours = one->life == thread_life && one->what.kind == what->kind &&
-				  one->what.loader == what->loader;
+				  (one->what.loader == what->loader ||
+				   (one->made && one->object == key));
 
 		if (ours && !one->users && is_gone(one))
 			drop(one);
@@ -115,7 +116,7 @@ static void begin_epoch(struct followed *one, uint64_t begin_ns)
 	};
 
 	if (!one->consumer.stream || one->consumer.over)
-		consumer_start(&one->consumer, &facts, begin_ns);
+		iterator_start(&one->consumer, &facts, begin_ns);
 }
 
 static PyObject *ask(struct followed *one, PyObject *callable, PyObject *args, PyObject *kwargs)
@@ -147,14 +148,14 @@ static void tell(struct followed *one, struct consumer_wait *wait, const PyObjec
 		consumer_wait_stop(consumer, wait, !ended);
 }
 
-static enum relay_answer answer_of(const PyObject *batch)
+static enum ahead_answer answer_of(const PyObject *batch)
 {
 	if (batch)
-		return RELAY_BATCH;
-	return py.PyErr_ExceptionMatches(*py.stop_iteration) ? RELAY_ENDED : RELAY_FAILED;
+		return AHEAD_BATCH;
+	return py.PyErr_ExceptionMatches(*py.stop_iteration) ? AHEAD_ENDED : AHEAD_FAILED;
 }
 
-/* What it is made of is told of first, and if it is followed, it is all there is to tell. */
+/* What it is made of is recorded first, and if it is followed, nothing else is. */
 static PyObject *next_after(struct followed *one, PyObject *callable, PyObject *args,
 			    PyObject *kwargs)
 {
@@ -168,7 +169,7 @@ static PyObject *next_after(struct followed *one, PyObject *callable, PyObject *
 	if (thread_life != life) /* a fork returned into this child */
 		return batch;
 	one->users--;
-	if (one->what.ahead && relay_tell(one->what.ahead, begin_ns, answer_of(batch)))
+	if (one->what.ahead && ahead_tell(one->what.ahead, begin_ns, answer_of(batch)))
 		return batch;
 	one->gave_way |= !thread || thread->wait_count != count;
 	if (one->gave_way)
@@ -203,22 +204,34 @@ bool follow_inside(void)
 {
 	const struct thread *thread = activate_on() ? thread_self : NULL;
 
-	return relay_kind_here() ||
+	return ahead_is_here() ||
 	       (thread && thread->life == thread_life &&
 		(thread->wait_depth || thread->load_depth || thread->worker >= 0));
+}
+
+static struct followed *find_made(const struct follow_what *what, const PyObject *object)
+{
+	for (size_t i = 0; object && i < followed_count; i++) {
+		struct followed *one = &followed[i];
+
+		if (one->made && one->object == object && one->life == thread_life &&
+		    one->what.loader == what->loader && !is_gone(one) && consumer_record())
+			return one;
+	}
+	return NULL;
 }
 
 PyObject *follow_call(const struct follow_what *what, PyObject *object, PyObject *original,
 		      PyObject *args, PyObject *kwargs)
 {
+	const void *key = object ? (const void *)object : what->loader;
 	struct followed *one = NULL;
 
-	if (!follow_inside() && consumer_record())
-		one = find(what, object ? (const void *)object : (const void *)what->loader,
-			   object);
-	if (!one)
-		return py.PyObject_Call(original, args, kwargs);
-	return next(one, original, args, kwargs);
+	if (what->only_made)
+		one = follow_inside() ? NULL : find_made(what, object);
+	else if (!follow_inside() && consumer_record())
+		one = find(what, key, object);
+	return one ? next(one, original, args, kwargs) : py.PyObject_Call(original, args, kwargs);
 }
 
 void follow_made(const struct follow_what *what, PyObject *object)
@@ -227,7 +240,10 @@ void follow_made(const struct follow_what *what, PyObject *object)
 
 	if (!follow_inside() && consumer_record())
 		one = find(what, object, object);
-	if (one && one->consumer.stream)
+	if (!one)
+		return;
+	one->made = true;
+	if (one->consumer.stream)
 		consumer_abandon(&one->consumer);
 }
 
@@ -246,64 +262,14 @@ PyObject *follow_make(const struct follow_what *what, PyObject *original, PyObje
 	return made;
 }
 
-/* Of this kind, or, if that is NULL, of this loader. */
-static struct followed *made_of(const char *kind, const void *loader, const PyObject *object)
-{
-	for (size_t i = 0; object && !follow_inside() && i < followed_count; i++) {
-		struct followed *one = &followed[i];
-
-		if (one->object == object && one->life == thread_life &&
-		    (kind ? one->what.kind == kind : one->what.loader == loader) && !is_gone(one) &&
-		    consumer_record())
-			return one;
-	}
-	return NULL;
-}
-
-PyObject *follow_made_call(const struct follow_what *what, PyObject *object, PyObject *original,
-			   PyObject *args, PyObject *kwargs)
-{
-	struct followed *one = made_of(NULL, what->loader, object);
-
-	return one ? next(one, original, args, kwargs) : py.PyObject_Call(original, args, kwargs);
-}
-
-PyObject *follow_told_call(const struct follow_what *what, PyObject *object, PyObject *original,
-			   PyObject *args, PyObject *kwargs)
-{
-	struct followed *one = made_of(what->kind, NULL, object);
-
-	return one ? next(one, original, args, kwargs)
-		   : follow_call(what, object, original, args, kwargs);
-}
-
-/*
- * What is handed out instead of a generator: __next__ and __iter__ are ours, all else is the
- * generator's. Its attribute `_dlprof` is (generator, its __next__, capsule of its struct
- * followed).
- */
+/* What is handed out instead of an iterator: __next__ and __iter__ are ours. */
 #define CAPSULE "dlprof"
 
-static PyObject *proxy_class;
-
-static PyObject *item(PyObject *proxy, ssize_t at)
-{
-	PyObject *state = proxy ? api_get_named(proxy, "_dlprof") : NULL;
-	PyObject *value = state ? py.PyTuple_GetItem(state, at) : NULL;
-
-	if (state)
-		py.Py_DecRef(state); /* the proxy keeps it, and it keeps the item */
-	return value;
-}
-
-/* Raises AttributeError: of something that surely has no such attribute. */
-static PyObject *no_such_attribute(void)
-{
-	return py.PyObject_GetAttrString(*py.stop_iteration, "_dlprof");
-}
+static struct api_name capsule_name = {"_dlprof", NULL}; /* of its struct followed */
+static struct api_name next_name = {"__next__", NULL};
 
 /*
- * A forked child has its parent's proxies, and other iterators of its own in their places. Before
+ * A forked child has its parent's stand-ins, and other iterators of its own in their places. Before
  * it records it takes no lock: a thread that is not here may have had it at the fork.
  */
 static bool is_of(const struct followed *one, const PyObject *capsule)
@@ -311,57 +277,26 @@ static bool is_of(const struct followed *one, const PyObject *capsule)
 	return thread_is_in_life(one->life) && one->object == capsule;
 }
 
-static PyObject *on_proxy_next(PyObject *none, PyObject *args, PyObject *kwargs)
+static PyObject *on_next(PyObject *none, PyObject *args, PyObject *kwargs)
 {
-	PyObject *proxy = py.PyTuple_GetItem(args, 0);
-	PyObject *capsule = item(proxy, 2), *callable = item(proxy, 1);
-	PyObject *empty, *batch;
+	OWNED PyObject *iterator = standin_original(args), *empty = py.PyTuple_New(0);
+	OWNED PyObject *capsule =
+		iterator ? standin_kept(py.PyTuple_GetItem(args, 0), &capsule_name) : NULL;
+	PyObject *name = api_name(&next_name);
+	OWNED PyObject *callable =
+		capsule && name ? py.PyObject_GetAttr(iterator, name) : NULL;
 	struct followed *one;
 
 	(void)none;
 	(void)kwargs;
-	if (!capsule || !callable)
-		return no_such_attribute(); /* called with nothing of ours */
+	if (!capsule)
+		return NULL; /* called with nothing of ours */
 	one = py.PyCapsule_GetPointer(capsule, CAPSULE);
-	empty = py.PyTuple_Pack(0);
-	if (!one || !empty)
+	if (!one || !empty || !callable)
 		return NULL;
 	/* In a forked child the batches are of nobody that trains. */
-	if (is_of(one, capsule) && !follow_inside())
-		batch = next(one, callable, empty, NULL);
-	else
-		batch = py.PyObject_Call(callable, empty, NULL);
-	py.Py_DecRef(empty);
-	return batch;
-}
-
-/* Called for what the proxy does not have: send, throw, close, ... */
-static PyObject *on_proxy_attribute(PyObject *none, PyObject *args, PyObject *kwargs)
-{
-	PyObject *proxy = py.PyTuple_GetItem(args, 0), *name = py.PyTuple_GetItem(args, 1);
-	PyObject *generator;
-
-	(void)none;
-	(void)kwargs;
-	/* Of itself it has all but a `_dlprof` that is not set yet: that would look for itself. */
-	if (!proxy || !name || py.PyUnicode_CompareWithASCIIString(name, "_dlprof") == 0)
-		generator = NULL;
-	else
-		generator = item(proxy, 0);
-	return generator ? py.PyObject_GetAttr(generator, name) : no_such_attribute();
-}
-
-/* Whoever asks whether it is a generator is to hear what it was without us. */
-static PyObject *on_proxy_class(PyObject *none, PyObject *args, PyObject *kwargs)
-{
-	PyObject *proxy = py.PyTuple_GetItem(args, 0);
-	PyObject *generator = item(proxy, 0);
-
-	(void)none;
-	(void)kwargs;
-	if (!proxy)
-		return NULL;
-	return py.PyObject_Type(generator ? generator : proxy);
+	return is_of(one, capsule) && !follow_inside() ? next(one, callable, empty, NULL)
+						       : py.PyObject_Call(callable, empty, NULL);
 }
 
 /* Its iterator is gone: run to the end, or left half-way. */
@@ -377,95 +312,31 @@ static void on_gone(PyObject *capsule)
 	one->object = NULL;
 }
 
-static bool set_method(PyObject *dict, PyMethodDef *method)
+/* Takes the iterator, and returns what stands for it; itself if that cannot be made. */
+static PyObject *wrap(PyObject *iterator, struct followed *one)
 {
-	PyObject *function = py.PyCFunction_NewEx(method, NULL, NULL);
-	PyObject *bound = function ? py.PyInstanceMethod_New(function) : NULL;
-	bool set = bound && py.PyDict_SetItemString(dict, method->ml_name, bound) == 0;
+	static PyMethodDef next_method = {"__next__", on_next, PY_VARARGS_KEYWORDS, NULL};
+	static PyMethodDef iter_method = {"__iter__", api_itself, PY_VARARGS_KEYWORDS, NULL};
+	static PyMethodDef *const methods[] = {&next_method, &iter_method, NULL};
+	static PyObject *class;
+	OWNED PyObject *standing = NULL, *capsule = NULL;
 
-	if (function)
-		py.Py_DecRef(function);
-	if (bound)
-		py.Py_DecRef(bound);
-	return set;
-}
-
-static bool set_property(PyObject *dict, PyMethodDef *method)
-{
-	PyObject *function = py.PyCFunction_NewEx(method, NULL, NULL);
-	PyObject *args = function ? py.PyTuple_Pack(1, function) : NULL;
-	PyObject *property = args ? py.PyObject_Call(py.property_type, args, NULL) : NULL;
-	bool set = property && py.PyDict_SetItemString(dict, method->ml_name, property) == 0;
-
-	for (PyObject **left = (PyObject *[]){function, args, property}, **end = left + 3;
-	     left < end; left++)
-		if (*left)
-			py.Py_DecRef(*left);
-	return set;
-}
-
-/* type("generator", (), {...}), once. */
-static PyObject *make_class(void)
-{
-	static PyMethodDef methods[] = {
-		{"__next__", on_proxy_next, PY_VARARGS_KEYWORDS, NULL},
-		{"__iter__", api_itself, PY_VARARGS_KEYWORDS, NULL},
-		{"__getattr__", on_proxy_attribute, PY_VARARGS_KEYWORDS, NULL},
-	};
-	static PyMethodDef class_method = {"__class__", on_proxy_class, PY_VARARGS_KEYWORDS, NULL};
-	PyObject *dict = py.PyDict_New(), *name = py.PyUnicode_FromString("generator");
-	PyObject *bases = py.PyTuple_Pack(0), *args = NULL, *class = NULL, *type = NULL;
-	bool set = dict && name && bases;
-
-	for (size_t i = 0; set && i < sizeof(methods) / sizeof(methods[0]); i++)
-		set = set_method(dict, &methods[i]);
-	if (set && set_property(dict, &class_method))
-		args = py.PyTuple_Pack(3, name, bases, dict);
-	if (args)
-		type = py.PyObject_Type(*py.stop_iteration);
-	if (type)
-		class = py.PyObject_Call(type, args, NULL);
-	for (PyObject **left = (PyObject *[]){dict, name, bases, args, type, NULL},
-		      **end = left + 5;
-	     left < end; left++)
-		if (*left)
-			py.Py_DecRef(*left);
-	return class;
-}
-
-/* The proxy of a generator, which it takes; the generator itself if that cannot be made. */
-static PyObject *wrap(PyObject *generator, struct followed *one)
-{
-	PyObject *callable = api_get_named(generator, "__next__");
-	PyObject *capsule = NULL, *state = NULL, *empty = NULL, *proxy = NULL;
-	bool set = false;
-
-	if (callable && !proxy_class)
-		proxy_class = make_class();
-	if (callable && proxy_class)
+	if (!class && py.PyObject_HasAttrString(iterator, next_name.text))
+		class = standin_class("generator", methods, NULL);
+	if (class && py.PyObject_HasAttrString(iterator, next_name.text))
+		standing = standin_make(class, iterator);
+	if (standing)
 		capsule = py.PyCapsule_New(one, CAPSULE, on_gone);
 	if (capsule) {
 		one->object = capsule;
 		one->users = 1;
-		state = py.PyTuple_Pack(3, generator, callable, capsule);
-		empty = py.PyTuple_Pack(0);
 	}
-	if (state && empty)
-		proxy = py.PyObject_Call(proxy_class, empty, NULL);
-	if (proxy)
-		set = py.PyObject_SetAttrString(proxy, "_dlprof", state) == 0;
-	py.PyErr_Clear();
-	for (PyObject **left = (PyObject *[]){callable, capsule, state, empty}, **end = left + 4;
-	     left < end; left++)
-		if (*left)
-			py.Py_DecRef(*left);
-	if (set) {
-		py.Py_DecRef(generator); /* the state keeps it */
-		return proxy;
+	if (!capsule || !standin_keep(standing, &capsule_name, capsule)) {
+		py.PyErr_Clear();
+		return iterator;
 	}
-	if (proxy)
-		py.Py_DecRef(proxy);
-	return generator;
+	py.Py_DecRef(iterator); /* what stands for it keeps it */
+	return api_take(&standing);
 }
 
 PyObject *follow_iterator(const struct follow_what *what, PyObject *iterator)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * follow.h - count what an iterator hands out of which nothing is known but that it does.
+ * follow.h - record the batches of an iterator when we know nothing except that it returns them.
  *
  * Each call is a wait, what it returns is a batch, StopIteration ends the epoch. Calls within
  * another's, or within a load, are part of that: only the outermost is a wait of the training.
@@ -16,7 +16,8 @@ struct follow_what {
 	const char *kind;
 	const void *loader; /* which it is of; only to be compared */
 	bool gives_way;     /* to what it asks in turn, once that is followed too */
-	const void *ahead;  /* the object of which a thread asks ahead, see relay.h; NULL: none */
+	bool only_made;     /* only objects of which follow_made() told are followed */
+	const void *ahead;  /* the object of which a thread asks ahead, see ahead.h; NULL: none */
 };
 
 /* In another's wait, or in a load: also of a worker, whatever it iterates over. */
@@ -30,14 +31,8 @@ PyObject *follow_call(const struct follow_what *what, PyObject *object, PyObject
 PyObject *follow_make(const struct follow_what *what, PyObject *original, PyObject *args,
 		      PyObject *kwargs);
 
-/* A new epoch of an object, of whose calls these are. */
+/* A new epoch of an object, of whose calls follow_call() will tell, perhaps as another loader's. */
 void follow_made(const struct follow_what *what, PyObject *object);
-PyObject *follow_made_call(const struct follow_what *what, PyObject *object, PyObject *original,
-			   PyObject *args, PyObject *kwargs);
-
-/* A call of an object of which follow_made() told the loader; else it is a loader of its own. */
-PyObject *follow_told_call(const struct follow_what *what, PyObject *object, PyObject *original,
-			   PyObject *args, PyObject *kwargs);
 
 /* A new epoch: takes `iterator`, and returns what is to be handed out instead of it. */
 PyObject *follow_iterator(const struct follow_what *what, PyObject *iterator);

@@ -48,7 +48,6 @@ static struct known {
 	uint64_t asked;              /* the same count when it was asked first */
 	uint32_t epochs;
 	uint32_t running;
-	const char *ahead;
 } loaders[LOADER_MAX + 1];
 static uint32_t loader_count;
 static uint32_t loader_pid;
@@ -92,11 +91,9 @@ bool identity_is_known(PyObject *loader)
 /* Borrowed: somebody keeps it, and we have the GIL. NULL: it is gone. */
 static const PyObject *referred(PyObject *reference)
 {
-	PyObject *object = reference ? py.PyObject_CallObject(reference, NULL) : NULL;
+	OWNED PyObject *object = reference ? py.PyObject_CallObject(reference, NULL) : NULL;
 
 	py.PyErr_Clear();
-	if (object)
-		py.Py_DecRef(object);
 	return object == py.none ? NULL : object;
 }
 
@@ -119,12 +116,10 @@ static void look_who_lives(const PyObject *sought, const void *dataset)
 
 static void refer(PyObject **reference, PyObject *object)
 {
-	PyObject *before = *reference;
+	OWNED PyObject *before = *reference;
 
 	*reference = object ? py.PyWeakref_NewRef(object, NULL) : NULL;
 	py.PyErr_Clear();
-	if (before)
-		py.Py_DecRef(before);
 }
 
 static struct identity describe(const struct consumer_facts *facts, const struct mark *mark)
@@ -219,8 +214,6 @@ void identity_number(struct consumer *consumer, PyObject *loader, PyObject *iter
 	thread_lock(&loaders_busy);
 	consumer->loader = is_first ? find(&identity, mark, facts->length) : mark->number;
 	known = &loaders[consumer->loader];
-	if (facts->ahead)
-		known->ahead = facts->ahead;
 	consumer->epoch = known->epochs++;
 	known->running++;
 	if (is_first) {
@@ -252,34 +245,11 @@ const char *identity_place(PyObject *loader)
 		       : NULL;
 }
 
-static bool has(const struct consumer *consumer)
-{
-	return consumer->loader <= LOADER_MAX && loader_pid == (uint32_t)sys_getpid();
-}
-
 void identity_epoch_ended(const struct consumer *consumer)
 {
 	thread_lock(&loaders_busy);
-	if (has(consumer) && loaders[consumer->loader].running)
+	if (consumer->loader <= LOADER_MAX && loader_pid == (uint32_t)sys_getpid() &&
+	    loaders[consumer->loader].running)
 		loaders[consumer->loader].running--;
 	thread_unlock(&loaders_busy);
-}
-
-const char *identity_ahead(const struct consumer *consumer)
-{
-	return consumer->loader <= LOADER_MAX ? loaders[consumer->loader].ahead : NULL;
-}
-
-bool identity_set_ahead(const struct consumer *consumer, const char *kind)
-{
-	bool changed = has(consumer) && loaders[consumer->loader].ahead != kind;
-
-	if (changed)
-		loaders[consumer->loader].ahead = kind;
-	return changed;
-}
-
-bool identity_any(void)
-{
-	return loader_count && loader_pid == (uint32_t)sys_getpid();
 }

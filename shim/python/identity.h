@@ -36,13 +36,4 @@ const char *identity_place(PyObject *loader);
 /* Its iterator came to its end, or is not asked any more. */
 void identity_epoch_ended(const struct consumer *consumer);
 
-/* Kind of the iterator that the loader is asked for; NULL: of none. */
-const char *identity_ahead(const struct consumer *consumer);
-
-/* True: this was not known. */
-bool identity_set_ahead(const struct consumer *consumer, const char *kind);
-
-/* Whether this process has iterated over a loader that is followed. */
-bool identity_any(void);
-
 #endif

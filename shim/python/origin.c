@@ -65,9 +65,9 @@ struct walk {
 /* False: no need to look further. */
 static bool take_frame(struct walk *walk, PyObject *frame)
 {
-	PyObject *code = api_get_named(frame, "f_code");
-	PyObject *path = code ? api_get_named(code, "co_filename") : NULL;
-	PyObject *name = code ? api_get_named(code, "co_name") : NULL;
+	OWNED PyObject *code = api_get_named(frame, "f_code");
+	OWNED PyObject *path = code ? api_get_named(code, "co_filename") : NULL;
+	OWNED PyObject *name = code ? api_get_named(code, "co_name") : NULL;
 	const int64_t line = api_get_number(frame, "f_lineno", 0);
 	const char *path_text = text_of(path), *name_text = text_of(name);
 
@@ -84,30 +84,22 @@ static bool take_frame(struct walk *walk, PyObject *frame)
 		walk->found |= is_own;
 		walk->nearest++;
 	}
-	for (PyObject **left = (PyObject *[]){name, path, code}, **end = left + 3; left < end;
-	     left++)
-		if (*left)
-			py.Py_DecRef(*left);
 	return !walk->found || walk->nearest < NEAREST_MAX;
 }
 
 uint64_t origin_find(struct text *text)
 {
 	struct walk walk = {.hash = HASH_BASIS, .text = text};
-	PyObject *frame = py.PyEval_GetFrame(), *outer;
+	PyObject *frame = py.PyEval_GetFrame();
 
 	if (frame)
 		py.Py_IncRef(frame);
-	for (int i = 0; frame && i < DEEPEST_MAX; i++) {
-		outer = take_frame(&walk, frame) ? api_get_named(frame, "f_back") : NULL;
-		py.Py_DecRef(frame);
-		frame = outer;
-		if (frame && frame == py.none) {
-			py.Py_DecRef(frame);
-			frame = NULL;
-		}
+	for (int i = 0; frame; i++) {
+		OWNED PyObject *inner = frame;
+
+		frame = frame != py.none && i < DEEPEST_MAX && take_frame(&walk, frame)
+				? api_get_named(frame, "f_back")
+				: NULL;
 	}
-	if (frame)
-		py.Py_DecRef(frame);
 	return walk.nearest ? walk.hash : 0;
 }

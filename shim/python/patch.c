@@ -48,22 +48,13 @@ void patch_report(void)
 
 static bool set_wrapper(PyObject *owner, PyMethodDef *method, bool bind)
 {
-	PyObject *original = api_get_named(owner, method->ml_name);
-	PyObject *function, *wrapper = NULL;
-	bool set = false;
+	OWNED PyObject *original = api_get_named(owner, method->ml_name);
+	OWNED PyObject *function =
+		original ? py.PyCFunction_NewEx(method, original, NULL) : NULL;
+	OWNED PyObject *bound = function && bind ? py.PyInstanceMethod_New(function) : NULL;
+	PyObject *wrapper = bind ? bound : function;
+	bool set = wrapper && py.PyObject_SetAttrString(owner, method->ml_name, wrapper) == 0;
 
-	if (!original)
-		return false;
-	function = py.PyCFunction_NewEx(method, original, NULL);
-	py.Py_DecRef(original);		/* the function keeps it */
-	if (function)
-		wrapper = bind ? py.PyInstanceMethod_New(function) : function;
-	if (wrapper)
-		set = py.PyObject_SetAttrString(owner, method->ml_name, wrapper) == 0;
-	if (function)
-		py.Py_DecRef(function);
-	if (wrapper && bind)
-		py.Py_DecRef(wrapper);
 	if (!set)
 		py.PyErr_Clear();
 	return set;
@@ -89,7 +80,7 @@ bool patch_attribute(PyObject *object, PyMethodDef *method)
 
 bool patch_function(PyObject *module, const char *name, PyMethodDef *method, PyObject **original)
 {
-	PyObject *string, *function = NULL;
+	OWNED PyObject *string = NULL, *function = NULL;
 	bool set = false;
 
 	*original = api_get_named(module, method->ml_name);
@@ -101,9 +92,5 @@ bool patch_function(PyObject *module, const char *name, PyMethodDef *method, PyO
 	if (function)
 		set = py.PyObject_SetAttrString(module, method->ml_name, function) == 0;
 	py.PyErr_Clear();
-	if (string)
-		py.Py_DecRef(string);
-	if (function)
-		py.Py_DecRef(function);
 	return set;
 }

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/note.h"
-#include "batch/consumer.h"
+#include "python/iterator.h"
 #include "record/activate.h"
 #include "record/thread.h"
 #include "slots/got.h"
@@ -177,7 +177,7 @@ static void begin_epoch(struct iterator *one, const struct thread *thread, uint6
 	one->first = thread;
 	facts.dataset = one->dataset;
 	consumer_abandon(&one->consumer);
-	consumer_start(&one->consumer, &facts, begin_ns);
+	iterator_start(&one->consumer, &facts, begin_ns);
 }
 
 static struct thread *current(void)

@@ -6,11 +6,11 @@
 
 #include "base/clock.h"
 #include "base/sys.h"
-#include "batch/consumer.h"
+#include "batch/ahead.h"
 #include "python/audit.h"
 #include "python/identity.h"
+#include "python/iterator.h"
 #include "python/patch.h"
-#include "python/relay.h"
 #include "record/activate.h"
 
 #define DATALOADER "torch.utils.data.dataloader"
@@ -20,18 +20,11 @@ bool torch_blind;
 
 uint64_t torch_pipe_inode(PyObject *queue, const char *end)
 {
-	PyObject *connection = api_get_named(queue, end);
+	OWNED PyObject *connection = api_get_named(queue, end);
+	const int64_t fd = connection ? api_get_number(connection, "_handle", -1) : -1;
 	struct stat status;
-	uint64_t inode = 0;
-	int64_t fd;
 
-	if (!connection)
-		return 0;
-	fd = api_get_number(connection, "_handle", -1);
-	if (fd >= 0 && sys_call2(SYS_fstat, fd, &status) == 0)
-		inode = (uint64_t)status.st_ino;
-	py.Py_DecRef(connection);
-	return inode;
+	return fd >= 0 && sys_call2(SYS_fstat, fd, &status) == 0 ? (uint64_t)status.st_ino : 0;
 }
 
 static const char *kind_of(PyObject *iterator)
@@ -70,8 +63,8 @@ static void gather_identity(PyObject *loader, struct consumer_facts *facts)
 
 	facts->batch_size = api_get_number(loader, "batch_size", -1);
 	for (size_t i = 0; i < CONSUMER_PART_MAX; i++) {
-		PyObject *part = api_get_named(loader, parts[i]);
-		PyObject *class = part ? py.PyObject_Type(part) : NULL;
+		OWNED PyObject *part = api_get_named(loader, parts[i]); /* the loader keeps it */
+		OWNED PyObject *class = part ? py.PyObject_Type(part) : NULL;
 
 		if (i == 0)
 			facts->dataset = part;
@@ -80,31 +73,24 @@ static void gather_identity(PyObject *loader, struct consumer_facts *facts)
 		if (i == 2 && api_is_of_type(part, own_batches))
 			facts->length = length;
 		facts->classes[i] = class;
-		if (class)
-			py.Py_DecRef(class); /* the part keeps it */
-		if (part)
-			py.Py_DecRef(part); /* the loader keeps it */
 	}
 }
 
 /* Of a _BaseDataLoaderIter. */
 static void gather_facts(PyObject *iterator, PyObject *loader, struct consumer_facts *facts)
 {
-	PyObject *queue = api_get_named(iterator, "_worker_result_queue");
+	OWNED PyObject *queue = api_get_named(iterator, "_worker_result_queue");
 
 	facts->kind = kind_of(iterator);
-	facts->ahead = relay_kind_here();
 	facts->workers = (int32_t)api_get_number(iterator, "_num_workers", -1);
 	facts->prefetch_factor = (int32_t)api_get_number(iterator, "_prefetch_factor", -1);
 	facts->batch_size = -1;
 	if (loader)
 		gather_identity(loader, facts);
-	if (queue) {
+	if (queue)
 		facts->stream = torch_pipe_inode(queue, "_reader");
-		py.Py_DecRef(queue);
-	} else {
+	else
 		facts->workers = 0;
-	}
 	if (facts->workers == 0)
 		facts->prefetch_factor = -1;
 	/* Before 2.6 there was no choice. */
@@ -158,7 +144,7 @@ static PyObject *on_iter(PyObject *original, PyObject *args, PyObject *kwargs)
 	loader = py.PyTuple_GetItem(args, 0);
 	py.PyErr_Clear();
 	gather_facts(iterator, loader, &facts);
-	consumer_epoch(iterator, loader, &facts, begin_ns);
+	iterator_epoch(iterator, loader, &facts, begin_ns);
 	return iterator;
 }
 
@@ -168,31 +154,21 @@ static struct api_name maker_name = {"_dlprof_maker", NULL};
 static void remember_maker(PyObject *iterator, PyObject *loader)
 {
 	PyObject *name = api_name(&maker_name);
-	PyObject *reference = py.PyWeakref_NewRef(loader, NULL);
+	OWNED PyObject *reference = py.PyWeakref_NewRef(loader, NULL);
 
-	if (reference) {
-		if (name)
-			py.PyObject_SetAttr(iterator, name, reference);
-		py.Py_DecRef(reference);
-	}
+	if (reference && name)
+		py.PyObject_SetAttr(iterator, name, reference);
 	py.PyErr_Clear();
 }
 
 /* New reference. */
 static PyObject *maker_of(PyObject *iterator)
 {
-	PyObject *reference = api_get_again(iterator, &maker_name), *loader = NULL;
+	OWNED PyObject *reference = api_get_again(iterator, &maker_name);
+	OWNED PyObject *loader = reference ? py.PyObject_CallObject(reference, NULL) : NULL;
 
-	if (reference) {
-		loader = py.PyObject_CallObject(reference, NULL);
-		py.Py_DecRef(reference);
-	}
-	if (loader && loader == py.none) {
-		py.Py_DecRef(loader);
-		loader = NULL;
-	}
 	py.PyErr_Clear();
-	return loader;
+	return loader == py.none ? NULL : api_take(&loader);
 }
 
 /*
@@ -226,32 +202,27 @@ static PyObject *on_resume(PyObject *original, PyObject *args, PyObject *kwargs)
 
 	begin_recording();
 	if (iterator && activate_on())
-		consumer_skip(iterator, true);
+		iterator_skip(iterator, true);
 	made = py.PyObject_Call(original, args, kwargs);
 	if (made)
-		consumer_skip(iterator, false);
+		iterator_skip(iterator, false);
 	return made;
 }
 
 /* Which task the batch was that __next__ just returned. */
 static uint32_t delivered_task(PyObject *iterator, const struct consumer *consumer)
 {
-	static PyObject *received;
-	PyObject *value;
-	int64_t next = 0;
+	static struct api_name received = {"_rcvd_idx", NULL};
+	OWNED PyObject *value = NULL;
+	int64_t next;
 
 	if (consumer->workers == 0)
 		return (uint32_t)consumer->ordinal;
 	if (!consumer->in_order)
 		return consumer->last_task;
-	if (unlikely(!received))
-		received = py.PyUnicode_InternFromString("_rcvd_idx");
-	value = api_get(iterator, received);
-	if (value) {
-		next = api_number(value, 0);
-		py.Py_DecRef(value);
-	}
 	/* Counts what it handed out, and with datasets that end early what it skipped. */
+	value = api_get_again(iterator, &received);
+	next = value ? api_number(value, 0) : 0;
 	return next > 0 ? (uint32_t)(next - 1) : (uint32_t)consumer->ordinal;
 }
 
@@ -259,32 +230,19 @@ static uint32_t delivered_task(PyObject *iterator, const struct consumer *consum
 static struct consumer *begin_epoch(PyObject *iterator)
 {
 	struct consumer_facts facts = {0};
-	PyObject *loader = maker_of(iterator);
-	struct consumer *consumer;
+	OWNED PyObject *loader = maker_of(iterator);
 
 	gather_facts(iterator, loader, &facts);
-	consumer = consumer_epoch(iterator, loader, &facts, clock_now_ns());
-	if (loader)
-		py.Py_DecRef(loader);
-	return consumer;
+	return iterator_epoch(iterator, loader, &facts, clock_now_ns());
 }
 
-/* A wait that is none of the training's: another iterator hands on what it brought. */
-static void pass_on(struct relay *relay, PyObject *iterator, struct consumer *consumer,
-		    struct consumer_wait *wait, const PyObject *batch)
+/* The records from here on are of another iterator, which hands on what this one brings. */
+static void announce_ahead(PyObject *iterator, struct consumer *consumer)
 {
 	struct consumer_facts facts = {0};
 
-	consumer_wait_cancel(wait);
-	if (batch) {
-		if (unlikely(relay_is_new(relay, consumer))) {
-			gather_facts(iterator, NULL, &facts);
-			relay_facts(relay, consumer, &facts);
-		}
-		relay_pass(relay, consumer, delivered_task(iterator, consumer));
-	} else if (py.PyErr_ExceptionMatches(*py.stop_iteration)) {
-		relay_end(relay, consumer);
-	}
+	gather_facts(iterator, NULL, &facts);
+	consumer_announce(consumer, &facts, clock_now_ns());
 }
 
 /* _BaseDataLoaderIter.__next__ */
@@ -292,28 +250,24 @@ static PyObject *on_next(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	struct consumer_wait wait;
 	struct consumer *consumer;
-	struct relay *relay;
 	PyObject *iterator, *batch;
 
 	if (!consumer_record())
 		return py.PyObject_Call(original, args, kwargs);
 	iterator = py.PyTuple_GetItem(args, 0);
-	consumer = iterator ? consumer_of(iterator) : NULL;
+	consumer = iterator ? iterator_state(iterator) : NULL;
 	if (iterator && unlikely(!consumer || !(consumer->stream || consumer->skipping)))
 		consumer = begin_epoch(iterator);
 	py.PyErr_Clear();
 	if (!consumer || consumer->skipping || !consumer_wait_begin(consumer, &wait))
 		return py.PyObject_Call(original, args, kwargs);
-	relay_watch_begin(wait.thread);
+	ahead_watch_begin(wait.thread);
+	if (unlikely(ahead_is_here()) && !consumer->is_ahead)
+		announce_ahead(iterator, consumer);
 	batch = py.PyObject_Call(original, args, kwargs);
 	if (!thread_is_in_life(wait.life)) /* a fork returned into this child */
 		return batch;
-	relay = relay_here(wait.thread);
-	if (unlikely(relay)) {
-		pass_on(relay, iterator, consumer, &wait, batch);
-		return batch;
-	}
-	relay_watch_end(wait.thread);
+	ahead_watch_end(wait.thread);
 	if (batch)
 		consumer_wait_end(consumer, &wait, delivered_task(iterator, consumer));
 	else
@@ -343,7 +297,7 @@ static PyObject *on_try_get(PyObject *original, PyObject *args, PyObject *kwargs
 	int64_t task = -1;
 
 	if (iterator && activate_on())
-		consumer = consumer_of(iterator);
+		consumer = iterator_state(iterator);
 	py.PyErr_Clear();
 	if (consumer)
 		thread = thread_get();
@@ -364,13 +318,9 @@ static PyObject *on_try_get(PyObject *original, PyObject *args, PyObject *kwargs
 
 static bool has_method(PyObject *module, const char *name, const char *method)
 {
-	PyObject *class = api_get_named(module, name);
-	PyObject *found = class ? api_get_named(class, method) : NULL;
+	OWNED PyObject *class = api_get_named(module, name);
+	OWNED PyObject *found = class ? api_get_named(class, method) : NULL;
 
-	if (found)
-		py.Py_DecRef(found);
-	if (class)
-		py.Py_DecRef(class);
 	return found;
 }
 
@@ -383,11 +333,9 @@ struct point {
 static void patch_points(PyObject *module, const struct point *points, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		PyObject *class = api_get_named(module, points[i].name);
+		OWNED PyObject *class = api_get_named(module, points[i].name);
 
 		patch_method(class, points[i].where, points[i].method);
-		if (class)
-			py.Py_DecRef(class);
 	}
 }
 

@@ -29,28 +29,20 @@ static PyMethodDef collate_method = {"collate_fn", on_collate, PY_VARARGS_KEYWOR
 
 static void prepare(PyObject *fetcher)
 {
-	static PyObject *mark, *collate;
-	PyObject *seen, *function;
+	static struct api_name mark = {"_dlprof_seen", NULL}, collate = {"collate_fn", NULL};
+	OWNED PyObject *seen = api_get_again(fetcher, &mark), *function = NULL;
+	PyObject *name = api_name(&mark);
 
-	if (unlikely(!mark)) {
-		mark = py.PyUnicode_InternFromString("_dlprof_seen");
-		collate = py.PyUnicode_InternFromString("collate_fn");
+	if (seen || !name)
+		return;
+	function = api_get_again(fetcher, &collate);
+	/* Set first: a fetcher that refuses attributes stays as it is. */
+	if (py.PyObject_SetAttr(fetcher, name, name) == 0) {
+		if (function)
+			patch_attribute(fetcher, &collate_method);
+		steps_watch(fetcher);
 	}
-	seen = api_get(fetcher, mark);
-	function = seen ? NULL : api_get(fetcher, collate);
-	if (!seen) {
-		/* Set first: a fetcher that refuses attributes stays as it is. */
-		if (py.PyObject_SetAttr(fetcher, mark, mark) == 0) {
-			if (function)
-				patch_attribute(fetcher, &collate_method);
-			steps_watch(fetcher);
-		}
-		py.PyErr_Clear();
-	}
-	if (seen)
-		py.Py_DecRef(seen);
-	if (function)
-		py.Py_DecRef(function);
+	py.PyErr_Clear();
 }
 
 static uint32_t count_samples(PyObject *indices)
@@ -173,8 +165,8 @@ static PyObject *on_torchdata_worker(PyObject *self, PyObject *args, PyObject *k
 /* Where the loop takes its arguments, by name: their places differ between versions. */
 static void find_arguments(struct worker_loop *loop)
 {
-	PyObject *code = api_get_named(loop->original, "__code__");
-	PyObject *names = code ? api_get_named(code, "co_varnames") : NULL;
+	OWNED PyObject *code = api_get_named(loop->original, "__code__");
+	OWNED PyObject *names = code ? api_get_named(code, "co_varnames") : NULL;
 	ssize_t count = code ? (ssize_t)api_get_number(code, "co_argcount", 0) : 0;
 
 	loop->index_queue = loop->data_queue = loop->worker_id = -1;
@@ -191,10 +183,6 @@ static void find_arguments(struct worker_loop *loop)
 			loop->worker_id = i;
 	}
 	py.PyErr_Clear();
-	if (names)
-		py.Py_DecRef(names);
-	if (code)
-		py.Py_DecRef(code);
 }
 
 void torch_patch_worker(PyObject *module, size_t package)
@@ -205,25 +193,21 @@ void torch_patch_worker(PyObject *module, size_t package)
 	};
 	struct worker_loop *loop = &worker_loops[package];
 	const char *const attribute = methods[package].ml_name;
-	PyObject *original = api_get_named(module, attribute);
-	PyObject *name, *function = NULL;
+	PyObject *original = api_get_named(module, attribute); /* kept */
+	OWNED PyObject *name = NULL, *function = NULL;
 	bool set = false;
 
 	if (original) {
 		loop->original = original;
 		find_arguments(loop);
+		/* Its __module__, for pickle. */
 		name = py.PyUnicode_FromString(loop->module);
-		if (name) {
-			/* Its __module__, for pickle. */
-			function = py.PyCFunction_NewEx(&methods[package], NULL, name);
-			py.Py_DecRef(name);
-		}
 	}
-	if (function) {
+	if (name)
+		function = py.PyCFunction_NewEx(&methods[package], NULL, name);
+	if (function)
 		set = loop->data_queue >= 0 && loop->index_queue >= 0 &&
 		      py.PyObject_SetAttrString(module, attribute, function) == 0;
-		py.Py_DecRef(function);
-	}
 	py.PyErr_Clear();
 	patch_note(loop->module, attribute, set);
 }
@@ -241,10 +225,8 @@ void torch_patch_fetch(PyObject *module, size_t package)
 
 	(void)package;
 	for (size_t i = 0; i < sizeof(fetchers) / sizeof(fetchers[0]); i++) {
-		PyObject *class = api_get_named(module, fetchers[i].name);
+		OWNED PyObject *class = api_get_named(module, fetchers[i].name);
 
 		patch_method(class, fetchers[i].where, &method);
-		if (class)
-			py.Py_DecRef(class);
 	}
 }

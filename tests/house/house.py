@@ -98,9 +98,6 @@ HEIGHT = {"base": 0, "record": 1, "slots": 2, "batch": 2, "decode": 3, "hooks": 
           "cuda": 3, ".": 4}
 # Still to be opened: take a pair out when it is gone.
 OPEN = {
-    ("batch/consumer.c", "python/identity.h"),
-    ("batch/consumer.h", "python/api.h"),
-    ("batch/marks.c", "python/identity.h"),
     ("slots/dl.c", "decode/decode.h"),
     ("slots/got.h", "decode/decode.h"),
     ("slots/index.c", "decode/decode.h"),

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "batch/ahead.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/note.h"
+#include "base/sys.h"
+#include "base/text.h"
+#include "batch/consumer.h"
+#include "record/segment.h"
+
+#define AHEAD_MAX   16
+#define KEPT_MAX    128
+#define WATCHED_MIN 8 /* batches, before anything is said of their thread */
+
+static struct ahead {
+	const void *outer; /* only to be compared; NULL: free */
+	const char *kind;
+	int32_t pid;
+	int32_t tid; /* who asks; 0: nobody does any more */
+	uint64_t begun_ns;
+	bool asked;
+	uint64_t stream; /* whose batches are kept; 0: the next one's */
+	struct dlprof_event kept[KEPT_MAX];
+	uint64_t kept_count, told_count;
+	uint64_t kept_batches;
+	uint64_t dropped_batches;   /* that followed, with no room for them */
+	struct dlprof_event last;   /* batch that was told; stream 0: none of this epoch */
+} aheads[AHEAD_MAX];
+
+static bool named;          /* the user's loader was asked */
+static uint32_t here_count; /* threads that ask */
+
+struct ahead *ahead_enter(const void *outer, const char *kind)
+{
+	struct ahead *ahead = NULL;
+
+	for (size_t i = 0; i < AHEAD_MAX; i++) {
+		struct ahead *one = &aheads[i];
+
+		if (one->outer == outer) {
+			ahead = one;
+			break;
+		}
+		if (!one->tid && (!ahead || one->begun_ns < ahead->begun_ns))
+			ahead = one;
+	}
+	if (!ahead)
+		return NULL;
+	here_count += !ahead->tid;
+	ahead->outer = outer;
+	ahead->kind = kind;
+	ahead->pid = sys_getpid();
+	ahead->tid = sys_gettid();
+	ahead->begun_ns = clock_now_ns();
+	ahead->asked = false;
+	ahead->stream = ahead->last.stream = 0;
+	ahead->kept_count = ahead->told_count = 0;
+	ahead->kept_batches = ahead->dropped_batches = 0;
+	return ahead;
+}
+
+void ahead_leave(struct ahead *ahead, const void *outer)
+{
+	if (!ahead || ahead->outer != outer || ahead->tid != sys_gettid())
+		return;
+	ahead->tid = 0;
+	here_count--;
+}
+
+static struct ahead *of_thread(int32_t tid)
+{
+	for (size_t i = 0; i < AHEAD_MAX; i++)
+		if (aheads[i].tid == tid)
+			return &aheads[i];
+	return NULL;
+}
+
+bool ahead_is_here(void)
+{
+	return unlikely(here_count) && of_thread(sys_gettid());
+}
+
+void ahead_named(void)
+{
+	named = true;
+}
+
+static bool is_main(const struct thread *thread)
+{
+	return thread->tid == (uint32_t)segment_first()->header.pid;
+}
+
+static bool keep(struct ahead *ahead, const struct dlprof_event *event)
+{
+	struct dlprof_event *kept = &ahead->kept[ahead->kept_count % KEPT_MAX];
+	const bool is_batch = event->kind == DLPROF_EVENT_BATCH;
+	const bool is_epoch = event->kind == DLPROF_EVENT_EPOCH;
+	struct text kind;
+
+	ahead->asked |= !is_epoch;
+	/* Of two that it asks in turn, one says how many batches there are. */
+	if (is_batch && !ahead->stream)
+		ahead->stream = event->stream;
+	if (ahead->stream != event->stream && (ahead->stream || !is_epoch))
+		return !is_epoch;
+	if (event->kind == DLPROF_EVENT_STOP)
+		ahead->stream = 0;
+	if (ahead->dropped_batches || ahead->kept_count - ahead->told_count == KEPT_MAX) {
+		ahead->dropped_batches += is_batch;
+		return true;
+	}
+	*kept = *event;
+	ahead->kept_count++;
+	ahead->kept_batches += is_batch;
+	if (!is_epoch)
+		return true;
+	text_init(&kind, kept->epoch.kind, sizeof(kept->epoch.kind));
+	text_add(&kind, ahead->kind);
+	if (!kept->epoch.workers)
+		kept->epoch.workers = 1;
+	return true;
+}
+
+bool ahead_take(const struct thread *thread, const struct dlprof_event *event)
+{
+	struct ahead *ahead = unlikely(here_count) ? of_thread((int32_t)thread->tid) : NULL;
+
+	if (likely(!ahead))
+		/* The user's loader is made of what other threads wait for. */
+		return unlikely(named) && event->kind != DLPROF_EVENT_EPOCH &&
+		       !thread->wait_depth && !is_main(thread);
+	return keep(ahead, event);
+}
+
+/* What was kept before the next batch or end, and that; the wait is the training's. */
+static void tell_next(struct ahead *ahead, uint16_t kind, uint16_t flags, uint64_t begin_ns)
+{
+	while (ahead->told_count < ahead->kept_count) {
+		struct dlprof_event event = ahead->kept[ahead->told_count++ % KEPT_MAX];
+		const bool is_wanted = event.kind == kind;
+
+		ahead->kept_batches -= event.kind == DLPROF_EVENT_BATCH;
+		event.flags |= is_wanted ? flags : 0;
+		if (is_wanted || event.kind != DLPROF_EVENT_BATCH)
+			consumer_hand_on(&event, begin_ns, is_wanted);
+		if (event.kind != DLPROF_EVENT_EPOCH)
+			ahead->last = event;
+		if (event.kind == DLPROF_EVENT_STOP)
+			ahead->last.stream = 0;
+		if (is_wanted)
+			return;
+	}
+	if (!ahead->last.stream)
+		return;
+	/* So far ahead that there was no room, or it ends before what it is made of does. */
+	ahead->last.kind = kind;
+	ahead->last.flags |= flags;
+	if (kind == DLPROF_EVENT_BATCH) {
+		ahead->dropped_batches--;
+		ahead->last.task++;
+		ahead->last.batch.ordinal++;
+		ahead->last.batch.arrived = false;
+	}
+	consumer_hand_on(&ahead->last, begin_ns, true);
+	if (kind == DLPROF_EVENT_STOP)
+		ahead->last.stream = 0;
+}
+
+bool ahead_tell(const void *outer, uint64_t begin_ns, enum ahead_answer answer)
+{
+	struct ahead *ahead = NULL;
+
+	for (size_t i = 0; i < AHEAD_MAX && !ahead; i++)
+		if (aheads[i].outer == outer)
+			ahead = &aheads[i];
+	if (!ahead || !ahead->asked || ahead->pid != sys_getpid())
+		return false;
+	if (answer != AHEAD_BATCH)
+		tell_next(ahead, DLPROF_EVENT_STOP,
+			  answer == AHEAD_FAILED ? DLPROF_FLAG_FAILED : 0, begin_ns);
+	else if (ahead->kept_batches || ahead->dropped_batches)
+		tell_next(ahead, DLPROF_EVENT_BATCH, 0, begin_ns);
+	/* Else it makes several batches of one, and the first of them was waited for. */
+	return true;
+}
+
+/* CPU time of the main thread; 0: it has ended. */
+static uint64_t main_cpu_ns(void)
+{
+	struct timespec time = {0, 0};
+
+	/* The kernel's number of a thread's clock: its scheduler's (2), for one thread (4). */
+	sys_call2(SYS_clock_gettime, (int)(~(uint32_t)sys_getpid() << 3 | 4 | 2), &time);
+	return (uint64_t)time.tv_sec * UINT64_C(1000000000) + (uint64_t)time.tv_nsec;
+}
+
+static bool noted; /* of a thread that only fetches */
+
+static bool is_watched(const struct thread *thread)
+{
+	return unlikely(!is_main(thread)) && !noted && !named && !ahead_is_here();
+}
+
+void ahead_watch_begin(struct thread *thread)
+{
+	if (is_watched(thread) && thread->ahead_count)
+		thread->ahead_own_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - thread->ahead_exit_ns;
+}
+
+void ahead_watch_end(struct thread *thread)
+{
+	if (!is_watched(thread))
+		return;
+	if (!thread->ahead_count++)
+		thread->ahead_main_ns = main_cpu_ns();
+	/* Who only fetches has next to nothing to do with what it got. */
+	if (thread->ahead_count > WATCHED_MIN &&
+	    main_cpu_ns() > thread->ahead_main_ns + thread->ahead_own_ns) {
+		noted = true;
+		note_add('?',
+			     "another thread than the main one asks a DataLoader, and the main "
+			     "one is at work: if it fetches ahead for the training, these are "
+			     "its waits and not the training's. Name what the training asks: "
+			     "DLPROF_BATCH_FN=module:Class.method");
+	}
+	thread->ahead_exit_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}

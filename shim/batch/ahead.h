@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ahead.h - loaders that a thread asks ahead of the training, on behalf of an iterator (outer) that
+ * the training asks.
+ *
+ * What would be recorded of the inner loader in that thread is kept until the outer iterator hands
+ * the batch on: it then has the load that it had, and the wait of the training instead of the
+ * thread's. Threads that we cannot link to an outer iterator are recorded normally, with a warning.
+ * Under the GIL.
+ */
+#ifndef AHEAD_H
+#define AHEAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "record/thread.h"
+
+struct ahead;
+
+/* This thread begins to ask for `outer`, and ends. NULL: there are too many. */
+struct ahead *ahead_enter(const void *outer, const char *kind);
+void ahead_leave(struct ahead *ahead, const void *outer);
+
+/* Whether this thread asks for an outer iterator. */
+bool ahead_is_here(void);
+
+/* The user's loader is asked, which says nothing of who asks ahead for it. */
+void ahead_named(void);
+
+/* A record of a loader that this thread asked. True: it is not the training's, and was kept. */
+bool ahead_take(const struct thread *thread, const struct dlprof_event *event);
+
+/*
+ * The outer iterator was asked at `begin_ns` and handed on a batch, or nothing: because it is at
+ * its end, or it raised. False: what it is made of is not followed, so it is still to be recorded.
+ */
+enum ahead_answer { AHEAD_BATCH, AHEAD_ENDED, AHEAD_FAILED };
+bool ahead_tell(const void *outer, uint64_t begin_ns, enum ahead_answer answer);
+
+/* Around a wait of a thread that is not the main one: is it the training, or is that elsewhere? */
+void ahead_watch_begin(struct thread *thread);
+void ahead_watch_end(struct thread *thread);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "python/iterator.h"
+
+#include "python/identity.h"
+
+static struct api_name state_name = {"_dlprof_iterator", NULL};
+
+struct consumer *iterator_state(PyObject *iterator)
+{
+	return api_memory(iterator, &state_name, sizeof(struct consumer), false);
+}
+
+void iterator_skip(PyObject *iterator, bool skips)
+{
+	struct consumer *consumer = api_memory(iterator, &state_name, sizeof(*consumer), skips);
+
+	if (consumer)
+		consumer->skipping = skips;
+}
+
+void iterator_start(struct consumer *consumer, const struct consumer_facts *facts,
+		    uint64_t begin_ns)
+{
+	identity_number(consumer, NULL, NULL, facts);
+	consumer_begin(consumer, facts, begin_ns);
+}
+
+struct consumer *iterator_epoch(PyObject *iterator, PyObject *loader,
+				const struct consumer_facts *facts, uint64_t begin_ns)
+{
+	struct consumer *consumer = api_memory(iterator, &state_name, sizeof(*consumer), true);
+
+	if (!consumer)
+		return NULL;
+	identity_number(consumer, loader, iterator, facts);
+	consumer_begin(consumer, facts, begin_ns);
+	consumer_place(consumer, identity_place(loader));
+	return consumer;
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "python/standin.h"
+
+#include <stddef.h>
+
+#include "base/sys.h"
+
+static struct api_name object_name = {"_dlprof_object", NULL};
+
+/* Past its class's own __setattr__: attributes that others set belong to what it stands for. */
+OFTEN bool standin_keep(PyObject *standing, struct api_name *name, PyObject *value)
+{
+	PyObject *string = api_name(name);
+
+	return string && py.PyObject_GenericSetAttr(standing, string, value) == 0;
+}
+
+/* NULL with an exception, in a stand-in that was copied without its state. */
+OFTEN PyObject *standin_kept(PyObject *standing, struct api_name *name)
+{
+	PyObject *string = api_name(name);
+
+	return string ? py.PyObject_GenericGetAttr(standing, string) : NULL;
+}
+
+OFTEN PyObject *standin_make(PyObject *class, PyObject *object)
+{
+	OWNED PyObject *standing = py.PyObject_CallObject(class, NULL);
+
+	return standing && standin_keep(standing, &object_name, object) ? api_take(&standing)
+									: NULL;
+}
+
+OFTEN PyObject *standin_original(PyObject *args)
+{
+	PyObject *standing = py.PyTuple_GetItem(args, 0);
+
+	return standing ? standin_kept(standing, &object_name) : NULL;
+}
+
+/* __getattr__: only for what the stand-in has not itself. */
+static PyObject *on_attribute(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+	PyObject *name = py.PyTuple_GetItem(args, 1);
+	OWNED PyObject *object = NULL;
+
+	(void)self;
+	(void)kwargs;
+	/* Copied without its state it has no object, and asking for that would come here again. */
+	if (name && py.PyUnicode_CompareWithASCIIString(name, object_name.text) == 0) {
+		py.PyErr_SetObject(*py.attribute_error, name);
+		return NULL;
+	}
+	if (name)
+		object = standin_original(args);
+	return object ? py.PyObject_GetAttr(object, name) : NULL;
+}
+
+/* A method that Python asks the class for; `name`: which. */
+static PyObject *on_forward(PyObject *name, PyObject *args, PyObject *kwargs)
+{
+	OWNED PyObject *object = standin_original(args);
+	OWNED PyObject *method = object ? py.PyObject_GetAttr(object, name) : NULL;
+	OWNED PyObject *rest = method ? api_slice(args, 1) : NULL;
+
+	return rest ? py.PyObject_Call(method, rest, kwargs) : NULL;
+}
+
+/* For isinstance(). */
+static PyObject *on_class(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+	OWNED PyObject *object = standin_original(args);
+
+	(void)self;
+	(void)kwargs;
+	return object ? py.PyObject_GetAttrString(object, "__class__") : NULL;
+}
+
+static PyMethodDef attribute_method = {"__getattr__", on_attribute, PY_VARARGS_KEYWORDS, NULL};
+static PyMethodDef forward_method = {"forward", on_forward, PY_VARARGS_KEYWORDS, NULL};
+static PyMethodDef class_method = {"__class__", on_class, PY_VARARGS_KEYWORDS, NULL};
+
+static bool add_method(PyObject *dict, PyMethodDef *method, const char *name, PyObject *self)
+{
+	OWNED PyObject *function = py.PyCFunction_NewEx(method, self, NULL);
+	OWNED PyObject *bound = function ? py.PyInstanceMethod_New(function) : NULL;
+
+	return bound && py.PyDict_SetItemString(dict, name, bound) == 0;
+}
+
+/* What Python asks a class for and not its object, so that __getattr__ does not see it. */
+static const char *const forwarded[] = {
+	"__len__", "__bool__", "__iter__", "__next__", "__contains__", "__call__", "__add__",
+	"__radd__", "__eq__", "__ne__", "__hash__", "__repr__", "__str__", "__dir__",
+	"__setitem__", "__delitem__", "__enter__", "__exit__", "__length_hint__",
+	"__setattr__", "__delattr__", "__reduce__", "__reduce_ex__", NULL,
+};
+
+/* Those of `forwarded` that the object has; what it is not, the stand-in must not seem to be. */
+static bool add_forwarded(PyObject *dict, PyObject *object)
+{
+	OWNED PyObject *type = py.PyObject_Type(object);
+	bool added = type;
+
+	for (const char *const *name = forwarded; added && *name; name++) {
+		OWNED PyObject *self = NULL;
+
+		if (!py.PyObject_HasAttrString(type, *name))
+			continue;
+		self = py.PyUnicode_InternFromString(*name);
+		added = self && add_method(dict, &forward_method, *name, self);
+	}
+	return added;
+}
+
+static bool add_class(PyObject *dict)
+{
+	OWNED PyObject *getter = py.PyCFunction_NewEx(&class_method, NULL, NULL);
+	OWNED PyObject *args = getter ? py.PyTuple_Pack(1, getter) : NULL;
+	OWNED PyObject *property = args ? py.PyObject_CallObject(py.property_type, args) : NULL;
+
+	return property && py.PyDict_SetItemString(dict, "__class__", property) == 0;
+}
+
+PyObject *standin_class(const char *name, PyMethodDef *const *methods, PyObject *like)
+{
+	OWNED PyObject *dict = py.PyDict_New(), *bases = py.PyTuple_New(0);
+	OWNED PyObject *title = py.PyUnicode_FromString(name), *args = NULL;
+	bool added = dict && bases && title && add_class(dict) &&
+		     add_method(dict, &attribute_method, attribute_method.ml_name, NULL) &&
+		     (!like || add_forwarded(dict, like));
+	PyObject *class = NULL;
+
+	for (; added && *methods; methods++)
+		added = add_method(dict, *methods, (*methods)->ml_name, NULL);
+	if (added)
+		args = py.PyTuple_Pack(3, title, bases, dict);
+	if (args)
+		class = py.PyObject_CallObject(py.type_type, args);
+	py.PyErr_Clear();
+	return class;
+}
