@@ -65,7 +65,8 @@ static void close_store(struct drain *drain)
 	drain->count = 0;
 }
 
-static bool is_tally_due(struct drain *drain)
+/* True: it is time for the tallies, and that is noted. */
+static bool begin_tally(struct drain *drain)
 {
 	uint64_t now = now_ns(), pause = (now - drain->started_ns) / TALLY_PART;
 
@@ -103,7 +104,7 @@ static int tell_closed(void *context, const char *name)
 
 static int commit(struct drain *drain)
 {
-	bool tally = is_tally_due(drain);
+	bool tally = begin_tally(drain);
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < drain->count; i++) {

@@ -118,8 +118,8 @@ static bool sleep_for(int interval_ms)
 	return is_key;
 }
 
-/* q; the end of standard input is not looked at again. */
-static bool is_quit_key(void)
+/* Takes a key. True: it is q. After the end of standard input there are none. */
+static bool take_quit_key(void)
 {
 	char key;
 	ssize_t count = read(STDIN_FILENO, &key, 1);
@@ -146,7 +146,7 @@ enum screen_event screen_wait(int interval_ms)
 	caught = 0;
 	switch (signal) {
 	case 0:
-		return is_key && is_quit_key() ? SCREEN_QUIT : SCREEN_DRAW;
+		return is_key && take_quit_key() ? SCREEN_QUIT : SCREEN_DRAW;
 	case SIGINT:
 		return SCREEN_QUIT;
 	case SIGTSTP:

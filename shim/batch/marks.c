@@ -343,8 +343,8 @@ static uint64_t as_owner(const struct thread *thread)
 	return (uint64_t)thread_life << 32 | thread->tid;
 }
 
-/* Is the thread in a load there? Frees it from one that ended in its load, and had that state. */
-static bool has_load(struct lane *lane, const struct thread *thread)
+/* True: the thread is in a load there. Frees it from one that ended in its load. */
+static bool settle_lane(struct lane *lane, const struct thread *thread)
 {
 	uint64_t owner = lane->owner;
 
@@ -359,10 +359,10 @@ static bool has_load(struct lane *lane, const struct thread *thread)
 /* The load that the thread is in, or NULL. */
 static struct lane *lane_of(const struct thread *thread)
 {
-	if (has_load(&inline_lane, thread))
+	if (settle_lane(&inline_lane, thread))
 		return &inline_lane;
 	for (int i = 0; i < LANE_MAX && (lanes[i].thread || lanes[i].owner); i++)
-		if (has_load(&lanes[i], thread))
+		if (settle_lane(&lanes[i], thread))
 			return &lanes[i];
 	return NULL;
 }
