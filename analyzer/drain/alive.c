@@ -12,13 +12,40 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "drain/segment.h"
+uint64_t alive_start_ticks(int32_t pid)
+{
+	unsigned long long ticks = 0;
+	char path[40], stat[1024];
+	const char *at;
+	ssize_t length;
+	char state = 0;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	length = read(fd, stat, sizeof(stat) - 1);
+	close(fd);
+	if (length <= 0)
+		return 0;
+	stat[length] = '\0';
+	at = strrchr(stat, ')');
+	if (!at ||
+	    sscanf(at + 1,
+		   " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
+		   "%*d %llu",
+		   &state, &ticks) != 2 ||
+	    state == 'Z' || state == 'X')
+		return 0;
+	return ticks;
+}
 
 /* Is it what /proc has under its number? Not a zombie. */
 static bool is_shown(const struct alive *alive)
 {
 	return alive->proc_pid > 0 && alive->start_ticks &&
-	       segment_start_ticks(alive->proc_pid) == alive->start_ticks;
+	       alive_start_ticks(alive->proc_pid) == alive->start_ticks;
 }
 
 static uint64_t linked_number(const char *link)
@@ -92,7 +119,7 @@ static bool is_surely_gone(const struct alive *alive)
 	/* Where /proc is that of our namespace, the numbers are the same. */
 	if (alive->proc_pid != alive->pid || linked_number("/proc/self") != (uint64_t)getpid())
 		return false;
-	ticks = segment_start_ticks(alive->proc_pid);
+	ticks = alive_start_ticks(alive->proc_pid);
 	snprintf(path, sizeof(path), "/proc/%d", alive->proc_pid);
 	return ticks ? ticks != alive->start_ticks : access(path, F_OK) == 0;
 }

@@ -39,4 +39,7 @@ bool alive_has_thread(const struct alive *alive, uint32_t tid);
 /* Its number in our /proc, just now; `pid` is that of system calls then. 0: it is not found. */
 int32_t alive_number(const struct alive *alive);
 
+/* Start time of a process as the kernel tells it; 0: there is no such process, or a zombie. */
+uint64_t alive_start_ticks(int32_t pid);
+
 #endif

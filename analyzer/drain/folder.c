@@ -318,7 +318,7 @@ bool folder_has_root(const char *path)
 	uint64_t pid, ticks;
 
 	return dlprof_parse_folder(path, &pid, &ticks) && ticks && pid <= INT32_MAX &&
-	       segment_start_ticks((int32_t)pid) == ticks;
+	       alive_start_ticks((int32_t)pid) == ticks;
 }
 
 static int stop_at_recorded(void *context, const char *name)

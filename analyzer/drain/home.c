@@ -16,6 +16,7 @@
 #include "drain/folder.h"
 #include "drain/link.h"
 #include "drain/now.h"
+#include "drain/trust.h"
 #include "store/copy.h"
 #include "store/db_open.h"
 #include "store/query.h"
@@ -68,7 +69,7 @@ struct told {
 void home_init(struct home *home, const char *target, const char *folder)
 {
 	*home = (struct home){.target = target};
-	snprintf(home->local, sizeof(home->local), "%s/" HOME_NAME, folder);
+	snprintf(home->local, sizeof(home->local), "%s/" TRUST_DATABASE, folder);
 }
 
 static bool has_bytes(const char *path)
@@ -293,8 +294,10 @@ void home_stop(struct home *home)
  */
 static void clear(const struct home *home)
 {
-	static const char *const names[] = {HOME_NAME, HOME_NAME "-wal", HOME_NAME "-shm",
-					    HOME_NAME "-journal", HOME_NAME COPY_PART};
+	static const char *const names[] = {
+		TRUST_DATABASE, TRUST_DATABASE "-wal", TRUST_DATABASE "-shm",
+		TRUST_DATABASE "-journal", TRUST_DATABASE COPY_PART,
+	};
 	char path[DELIVER_PATH];
 	struct folder folder;
 
@@ -339,9 +342,9 @@ bool home_find(const char *database, char *ret, size_t size)
 	if (link_find(database, path, sizeof(path)) < 0 || folder_look(&folder, path) < 0)
 		return false;
 	folder_close(&folder);
-	if (strlen(path) + sizeof(HOME_NAME) >= size)
+	if (strlen(path) + sizeof(TRUST_DATABASE) >= size)
 		return false;
-	snprintf(ret, size, "%s/" HOME_NAME, path);
+	snprintf(ret, size, "%s/" TRUST_DATABASE, path);
 	if (has_bytes(ret))
 		return true;
 	snprintf(ret, size, "%s", database);

@@ -18,8 +18,6 @@
 #include "drain/deliver.h"
 #include "store/db.h"
 
-#define HOME_NAME "run.db"	/* in the folder of segments */
-
 struct told;
 
 struct home {

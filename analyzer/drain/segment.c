@@ -40,35 +40,6 @@ static int write_at(int fd, const void *buffer, size_t size, off_t offset)
 	return put == (ssize_t)size ? 0 : put < 0 ? -errno : -EIO;
 }
 
-uint64_t segment_start_ticks(int32_t pid)
-{
-	unsigned long long ticks = 0;
-	char path[40], stat[1024];
-	const char *at;
-	ssize_t length;
-	char state = 0;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
-	length = read(fd, stat, sizeof(stat) - 1);
-	close(fd);
-	if (length <= 0)
-		return 0;
-	stat[length] = '\0';
-	at = strrchr(stat, ')');
-	if (!at ||
-	    sscanf(at + 1,
-		   " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
-		   "%*d %llu",
-		   &state, &ticks) != 2 ||
-	    state == 'Z' || state == 'X')
-		return 0;
-	return ticks;
-}
-
 static int check_header(const struct segment *segment)
 {
 	const struct dlprof_header *header = segment->header;

@@ -56,9 +56,6 @@ struct segment {
 int segment_open(int folder, const char *name, struct segment **ret_segment);
 void segment_close(struct segment *segment);
 
-/* Start time of a process as the kernel tells it; 0: there is no such process, or a zombie. */
-uint64_t segment_start_ticks(int32_t pid);
-
 /*
  * Sees whether the process ended; `is_root_gone`: that which started the run has. True once:
  * everything it wrote can be read from now on.

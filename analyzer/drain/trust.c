@@ -10,7 +10,6 @@
 
 #include "dlprof/folder.h"
 #include "dlprof/segment.h"
-#include "drain/home.h"
 
 #define MODE_BITS 07777
 
@@ -44,8 +43,8 @@ bool trust_is_unfinished_name(const char *name)
 
 bool trust_is_database_name(const char *name)
 {
-	return strncmp(name, HOME_NAME, sizeof(HOME_NAME) - 1) == 0 &&
-	       strchr("-.", name[sizeof(HOME_NAME) - 1]);
+	return strncmp(name, TRUST_DATABASE, sizeof(TRUST_DATABASE) - 1) == 0 &&
+	       strchr("-.", name[sizeof(TRUST_DATABASE) - 1]);
 }
 
 bool trust_is_own(const struct stat *status)

@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
+#define TRUST_DATABASE "run.db" /* in the folder of segments */
+
 /* "PID-TICKS-N[-M].seg" */
 bool trust_is_segment_name(const char *name);
 

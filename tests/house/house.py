@@ -159,6 +159,41 @@ def check_rooms():
             check((used, user) not in arrows, "a circle of folders:", pairs, arrows.get((used, user)))
 
 
+# Circles of files that still include one another: each goes when one of its files is opened.
+CIRCLES = [
+    {"analysis/lag", "analysis/replay", "analysis/trace"},
+    {"analysis/range", "analysis/whatif"},
+    {"analysis/events", "analysis/period"},
+    {"analysis/slow", "analysis/split"},
+    {"analysis/advice", "analysis/cause"},
+    {"render/" + name for name in ("advise", "details", "evidence", "gpu_outline", "inside", "outline",
+                                   "remedy", "report", "screen")},
+]
+
+
+def check_circles(room):
+    """No two modules of a room (a .c and its .h are one) stand on one another."""
+    arrows = {}
+    for path in files(room, endings=(".c", ".h", ".def", ".S")):
+        own = os.path.splitext(os.path.relpath(path, room))[0]
+        for name in includes(path):
+            for found in (name[1:], os.path.join(os.path.dirname(own), name[1:])):
+                if os.path.exists(os.path.join(ROOT, room, found)):
+                    arrows.setdefault(own, set()).add(os.path.splitext(found)[0])
+    reached = {own: set(used) - {own} for own, used in arrows.items()}
+    grown = True
+    while grown:
+        grown = False
+        for own, used in reached.items():
+            further = set().union(*(reached.get(name, set()) for name in used)) - used
+            used |= further
+            grown |= bool(further)
+    circles = {frozenset(name for name in used if own in reached.get(name, ()))
+               for own, used in reached.items() if own in used}
+    for circle in circles:
+        check(any(circle <= known for known in CIRCLES), room, "has a circle of", sorted(circle))
+
+
 def check_frameworks():
     """Every module that is patched has its framework's name."""
     packages = re.findall(r'^FRAMEWORK\("([\w.]+)",', text("include/dlprof/frameworks.def"), re.M)
@@ -181,7 +216,7 @@ def check_meta():
     keys = {key: by for _, key, by in found}
     named = set()
     for path in files("shim", endings=(".c",)):
-        for key in re.findall(r"""segment_note\('m', "([\w.]+) |\bstate_note(?:_number)?\("([\w.]+)",""", text(path)):
+        for key in re.findall(r"""(?:segment_note|note_add)\('m', "([\w.]+) |\bstate_note(?:_number)?\("([\w.]+)",""", text(path)):
             check(keys.get("".join(key)) == "PROCESS", path, "notes", key, "which meta.def lacks")
     for path in files("analyzer", endings=(".c", ".h", ".sql")):
         named.update(re.findall(r"\bMETA_([A-Z0-9_]+)", text(path)))
@@ -323,6 +358,7 @@ def check_coverage(hooks):
 def main():
     check_includes()
     check_rooms()
+    check_circles("analyzer")
     check_frameworks()
     check_meta()
     check_files()

@@ -12,7 +12,6 @@
 #define segment_rewind	 drain_segment_rewind
 #define segment_is_empty drain_segment_is_empty
 #define segment_beat	 drain_segment_beat
-#define segment_start_ticks drain_segment_start_ticks
 #include "drain/alive.c"
 #include "drain/segment.c"
 

@@ -42,7 +42,7 @@ static void set_up(void)
 		.pid = child,
 		.proc_pid = child,
 		.pid_space = status.st_ino,
-		.start_ticks = segment_start_ticks(child),
+		.start_ticks = alive_start_ticks(child),
 	};
 	gethostname(header.host, sizeof(header.host) - 1);
 }
@@ -156,7 +156,7 @@ Test(alive, a_thread_has_ended_only_if_its_process_says_so)
 	pid_t tid = 0;
 
 	header.pid = header.proc_pid = getpid();
-	header.start_ticks = segment_start_ticks(getpid());
+	header.start_ticks = alive_start_ticks(getpid());
 	alive_begin(&alive, &header, fd);
 	cr_expect(alive_has_thread(&alive, (uint32_t)gettid()));
 	cr_assert_eq(pthread_create(&thread, NULL, end_at_once, &tid), 0);
