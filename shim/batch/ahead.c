@@ -128,11 +128,12 @@ bool ahead_take(const struct thread *thread, const struct dlprof_event *event)
 {
 	struct ahead *ahead = unlikely(here_count) ? of_thread((int32_t)thread->tid) : NULL;
 
-	if (likely(!ahead))
-		/* The user's loader is made of what other threads wait for. */
-		return unlikely(named) && event->kind != DLPROF_EVENT_EPOCH &&
-		       !thread->wait_depth && !is_main(thread);
-	return keep(ahead, event);
+	return unlikely(ahead) && keep(ahead, event);
+}
+
+bool ahead_may_be_users(const struct thread *thread)
+{
+	return unlikely(named) && thread->wait_depth == 1 && !is_main(thread) && !ahead_is_here();
 }
 
 /* What was kept before the next batch or end, and that; the wait is the training's. */

@@ -28,6 +28,9 @@ bool ahead_is_here(void);
 /* The user's loader is asked, which says nothing of who asks ahead for it. */
 void ahead_named(void);
 
+/* In a wait of this thread: it may be such a one, and then this is not the training's wait. */
+bool ahead_may_be_users(const struct thread *thread);
+
 /* A record of a loader that this thread asked. True: it is not the training's, and was kept. */
 bool ahead_take(const struct thread *thread, const struct dlprof_event *event);
 

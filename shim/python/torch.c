@@ -267,6 +267,13 @@ static PyObject *on_next(PyObject *original, PyObject *args, PyObject *kwargs)
 	batch = py.PyObject_Call(original, args, kwargs);
 	if (!thread_is_in_life(wait.life)) /* a fork returned into this child */
 		return batch;
+	if (unlikely(ahead_may_be_users(wait.thread))) {
+		consumer_wait_cancel(&wait);
+		consumer->ordinal += batch != NULL;
+		if (!batch && py.PyErr_ExceptionMatches(*py.stop_iteration))
+			consumer_abandon(consumer);
+		return batch;
+	}
 	ahead_watch_end(wait.thread);
 	if (batch)
 		consumer_wait_end(consumer, &wait, delivered_task(iterator, consumer));

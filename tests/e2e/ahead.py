@@ -104,6 +104,8 @@ thread = threading.Thread(target=train, args=(iter(loader),))
 thread.start()
 thread.join()
 """
+# The same, and in that thread the user's own loader is asked, which has a thread that asks ahead.
+THERE_AHEAD = THERE.replace("iter(loader)", "Ahead(loader)")
 
 
 def record(name, folder, text, **changes):
@@ -152,6 +154,9 @@ def check_home(folder):
     equal(epochs_of(database), [[12, 12]], "home-made, named, batches")
     equal(len(rows(database, "SELECT 1 FROM load")), 24, "home-made, named, loads")
     equal(rows(database, said), [], "home-made, named, what is said")
+    _, database = record("in a thread, named", folder, THERE_AHEAD,
+                         DLPROF_BATCH_FN="__main__:Ahead.__next__")
+    equal(epochs_of(database), [[12]], "in a thread, named, batches")
     _, database = record("in a thread", folder, THERE)
     equal(epochs_of(database), [[12]], "in a thread, batches")
     equal(rows(database, said), [], "in a thread, what is said")

@@ -334,6 +334,9 @@ def check_needs(hooks):
     say("thread-local bytes:", size)
     # More may not fit the static block where the library is loaded late.
     check(size <= 64, "thread-local bytes", size)
+    # Python ends a thread by unwinding it without the GIL: no cleanup of ours may run then.
+    sections = tool("readelf", "-SW", SHIM)
+    check(".text" in sections and ".gcc_except_table" not in sections, SHIM, "acts on unwinding")
     relocations = tool("readelf", "-rW", SHIM)
     check("TLSDESC" not in relocations and "DTPMOD" not in relocations,
           "thread-local storage is not initial-exec")
