@@ -16,18 +16,23 @@
 #include "batch/nvtx.h"
 #include "batch/scope.h"
 #include "cuda/attach.h"
+#include "cuda/cudart.h"
 #include "cuda/state.h"
 #include "cuda/writer.h"
+#include "decode/decode.h"
 #include "python/audit.h"
 #include "python/identity.h"
 #include "python/patch.h"
+#include "python/tfdata.h"
 #include "record/activate.h"
 #include "record/segment.h"
 #include "record/start.h"
 #include "record/summary.h"
-#include "slots/dl.h"
+#include "slots/lookup.h"
 #include "slots/got.h"
 #include "slots/module.h"
+
+const struct wrap_set *const wrap_sets[] = {&decode_slots, &cudart_slots, &tfdata_slots, NULL};
 
 static void begin_recording(void)
 {
@@ -61,10 +66,10 @@ __attribute__((constructor)) static void init_begin(void)
 {
 	const char *when = getenv("DLPROF_ACTIVATE");
 
-	dl_resolve();
+	lookup_resolve();
 	real_resolve();
 	if (real_is_glibc())
-		dl_look_behind();
+		lookup_look_behind();
 	/* A setuid program's environment is not its own: nothing it says may name a file. */
 	if (getauxval(AT_SECURE) || !real_is_glibc() || config_disabled())
 		return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cudart.h - what the host sees of CUDA: calls of libcudart, through the callers' own slots like
- * those of decoders (decode/decode.def).
+ * those of decoders: cudart.def.
  *
  * With CUPTI they only count launches, so that its falling silent is noticed. Without it they are
  * all there is: launches, how long the host was blocked, and bytes that were copied. Programs that
@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "dlprof/event.h"
+#include "slots/wrap.h"
 
 /* When this process launched a kernel or a graph last, to a microsecond or so; 0: never. */
 uint64_t cudart_last_launch_ns(void);
@@ -30,5 +31,7 @@ enum {
 void cudart_launch(uint32_t graph);
 void cudart_synced(uint64_t begin_ns, enum dlprof_gpu_kind kind);
 void cudart_copied(uint64_t begin_ns, uint64_t bytes, int kind);
+
+extern HIDDEN const struct wrap_set cudart_slots;
 
 #endif

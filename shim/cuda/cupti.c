@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "slots/dl.h"
+#include "slots/lookup.h"
 #include "slots/elf.h"
 #include "slots/module.h"
 
@@ -109,7 +109,7 @@ static int driver_major(void)
 {
 	void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
 	int (*get)(int *version) =
-		driver ? (int (*)(int *))dl_real(driver, "cuDriverGetVersion") : NULL;
+		driver ? (int (*)(int *))lookup_real(driver, "cuDriverGetVersion") : NULL;
 	int version = 0;
 
 	return get && get(&version) == 0 ? version / 1000 : 0;
@@ -165,10 +165,10 @@ static void *open_library(const struct runtime *runtime)
 static int fill(struct cupti *found)
 {
 #define NEED(name, params)                                                                         \
-	found->name = (int(*) params)dl_real(found->library, "cupti" #name);                       \
+	found->name = (int(*) params)lookup_real(found->library, "cupti" #name);                   \
 	if (!found->name)                                                                          \
 		return -ENOENT;
-#define MAY(name, params) found->name = (int(*) params)dl_real(found->library, "cupti" #name);
+#define MAY(name, params) found->name = (int(*) params)lookup_real(found->library, "cupti" #name);
 #include "cuda/cupti.def"
 #undef NEED
 #undef MAY

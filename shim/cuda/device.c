@@ -6,14 +6,14 @@
 
 #include "base/text.h"
 #include "cuda/state.h"
-#include "slots/dl.h"
+#include "slots/lookup.h"
 
 /* What the driver says of a device, or "". */
 static void ask_driver(const char *function, char *text, size_t size, uint32_t device)
 {
 	void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
 	int (*get)(char *text, int size, int device) =
-		driver ? (int (*)(char *, int, int))dl_real(driver, function) : NULL;
+		driver ? (int (*)(char *, int, int))lookup_real(driver, function) : NULL;
 
 	memset(text, 0, size);
 	if (get && get(text, (int)size - 1, (int)device) != 0)

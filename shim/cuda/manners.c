@@ -12,7 +12,7 @@
 #include "cuda/cupti.h"
 #include "cuda/state.h"
 #include "record/activate.h"
-#include "slots/dl.h"
+#include "slots/lookup.h"
 
 #define QUIET_NS 100000000 /* profilers disable and enable again, kind by kind */
 
@@ -39,15 +39,15 @@ static void *find(const char *name)
 {
 	void *found = NULL, *library;
 
-	if (!dl_real)
-		dl_resolve();
+	if (!lookup_real)
+		lookup_resolve();
 	if (cupti.library)
-		found = dl_real(cupti.library, name);
+		found = lookup_real(cupti.library, name);
 	if (!found)
-		found = dl_real(RTLD_NEXT, name);
+		found = lookup_real(RTLD_NEXT, name);
 	if (!found) {
 		library = cupti_mapped();
-		found = library ? dl_real(library, name) : NULL;
+		found = library ? lookup_real(library, name) : NULL;
 	}
 	return found;
 }

@@ -16,7 +16,7 @@
 #include "cuda/manners.h"
 #include "cuda/reader.h"
 #include "cuda/state.h"
-#include "slots/dl.h"
+#include "slots/lookup.h"
 
 #define MS         UINT64_C(1000000)
 #define NS         UINT64_C(1000000000)
@@ -148,7 +148,8 @@ static void finish_at_exit(void *unused)
 static void call_at_exit(void)
 {
 	int (*at_exit)(void (*)(void *), void *, void *) =
-		(int (*)(void (*)(void *), void *, void *))dl_real(RTLD_DEFAULT, "__cxa_atexit");
+		(int (*)(void (*)(void *), void *, void *))lookup_real(RTLD_DEFAULT,
+								       "__cxa_atexit");
 
 	if (at_exit)
 		at_exit(finish_at_exit, NULL, NULL);
@@ -159,8 +160,8 @@ static void call_at_exit(void)
 int writer_start(void)
 {
 	int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) =
-		(int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))dl_real(
-			RTLD_DEFAULT, "pthread_create");
+		(int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *),
+			 void *))lookup_real(RTLD_DEFAULT, "pthread_create");
 	uint64_t all = ~UINT64_C(0), before;
 	pthread_t thread;
 	int r;

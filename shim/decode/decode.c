@@ -1,32 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* decode.c - the tables of decode libraries, and the wrappers that decode.def describes. */
+/* decode.c - the families of decode.def, but for those of libjpeg and libpng. */
 #include "decode/decode.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/sys.h"
-#include "cuda/cudart.h"
 #include "decode/image.h"
 #include "decode/input.h"
 #include "decode/family.h"
 #include "decode/jpeg.h"
 #include "decode/png.h"
 #include "decode/unit.h"
-#include "python/tfdata.h"
-#include "record/activate.h"
-#include "slots/pool.h"
-
-/*
- * The way into another's code: may be changed while it is being read. The fence: that the caller's
- * slot led here says that `real` is set, but a processor may have looked at it before the slot.
- */
-#define REAL(target) __atomic_load_n(&(target)->real, __ATOMIC_ACQUIRE)
-/* Looked at first: with the way to ld.so goes the slot that ld.so changes. */
-#define SLOT(target)                                                                               \
-	(__atomic_thread_fence(__ATOMIC_ACQUIRE),                                                  \
-	 __atomic_load_n(&(target)->slot, __ATOMIC_ACQUIRE))
 
 /* A whole image in memory. */
 static struct unit_result sniffed(const void *data, size_t size)
@@ -93,7 +77,7 @@ static void webp_end(struct unit *unit, const void *data, size_t size, const voi
 #define END_PIECE_AGAIN	  piece_end(&unit, handle, data, size, result == 0 ? size : 0, result)
 
 /* libtiff: `first`: of an image; `whole`: it is all of one. */
-static void tiff_end(struct unit *unit, const struct decode_target *target, void *tiff, bool first,
+static void tiff_end(struct unit *unit, const struct wrap_target *target, void *tiff, bool first,
 		     bool whole, bool done)
 {
 	const uint32_t width_tag = 256, height_tag = 257;
@@ -301,7 +285,7 @@ struct heif_status {
 	const char *text;
 };
 
-static uint32_t heif_size(const struct decode_target *target, int helper, const void *handle)
+static uint32_t heif_size(const struct wrap_target *target, int helper, const void *handle)
 {
 	int (*size)(const void *) = (int (*)(const void *))target->helpers[helper];
 	int length = size ? size(handle) : 0;
@@ -328,159 +312,10 @@ static uint32_t heif_size(const struct decode_target *target, int helper, const 
 #define BEGIN_AIO_SUBMIT BEGIN
 #define END_AIO_SUBMIT	 input_submit_end(&unit, requests, result)
 
-/* Always with an end: a slot that is bound lazily is seen to there. */
-#define BEGIN_CUDA_LAUNCH  ((void)row, (void)unit, true)
-#define END_CUDA_LAUNCH	   cudart_launch(false)
-#define BEGIN_CUDA_GRAPH   BEGIN_CUDA_LAUNCH
-#define END_CUDA_GRAPH	   cudart_launch(true)
-#define BEGIN_CUDA_STREAM  ((void)row, unit.mark = clock_now_ns(), true)
-#define END_CUDA_STREAM	   cudart_synced(unit.mark, DLPROF_GPU_SYNC_STREAM)
-#define BEGIN_CUDA_EVENT   BEGIN_CUDA_STREAM
-#define END_CUDA_EVENT	   cudart_synced(unit.mark, DLPROF_GPU_SYNC_EVENT)
-#define BEGIN_CUDA_DEVICE  BEGIN_CUDA_STREAM
-#define END_CUDA_DEVICE	   cudart_synced(unit.mark, DLPROF_GPU_SYNC_CONTEXT)
-#define BEGIN_CUDA_COPY	   BEGIN_CUDA_STREAM
-#define END_CUDA_COPY	   cudart_copied(unit.mark, count, kind)
-#define BEGIN_CUDA_COPY_2D BEGIN_CUDA_STREAM
-#define END_CUDA_COPY_2D   cudart_copied(unit.mark, width * height, kind)
-
-/* absl::Time, which comes by value. */
-struct tf_time {
-	uint64_t high;
-	uint32_t low;
-};
-
-#define BEGIN_TF_MADE	 BEGIN_TF_WAITED
-#define END_TF_MADE	 tfdata_made(handle)
-#define BEGIN_TF_ASKED	 BEGIN_TF_WAITED
-#define END_TF_ASKED	 tfdata_asked(handle)
-#define BEGIN_TF_WAITED	 ((void)row, (void)&unit, true)
-#define END_TF_WAITED	 tfdata_waited(wait_us)
-#define BEGIN_TF_FETCHED BEGIN_TF_WAITED
-#define END_TF_FETCHED	 tfdata_fetched(bytes)
-
-#define STRIP(...) __VA_ARGS__
-
-/* The instances differ in what they stand for only. The real call is never in tail position of one
- * that records; nothing is held across it, since it may longjmp or throw. */
-#define INSTANCE(type, name, number, params, args)                                                 \
-	static type name##_##number params                                                         \
-	{                                                                                          \
-		return call_##name(STRIP args, &decode_targets[DECODE_ROW_##name][number]);        \
-	}
-#define INSTANCES(type, name, params, args)                                                        \
-	INSTANCE(type, name, 0, params, args)                                                      \
-	INSTANCE(type, name, 1, params, args)                                                      \
-	INSTANCE(type, name, 2, params, args)                                                      \
-	INSTANCE(type, name, 3, params, args)                                                      \
-	INSTANCE(type, name, 4, params, args)                                                      \
-	INSTANCE(type, name, 5, params, args)                                                      \
-	INSTANCE(type, name, 6, params, args)                                                      \
-	INSTANCE(type, name, 7, params, args)
-
-#define DECODE(library, family, type, name, params, args)                                          \
-	__attribute__((noinline)) static type call_##name(STRIP params,                            \
-							  struct decode_target *target)            \
-	{                                                                                          \
-		const enum decode_row_id row = DECODE_ROW_##name;                                  \
-		void **slot = SLOT(target);                                                        \
-		type(*real) params = (type(*) params)REAL(target);                                 \
-		struct unit unit;                                                                  \
-		type result;                                                                       \
-                                                                                                   \
-		if (unlikely(slot))                                                                \
-			pool_binds();                                                              \
-		if (!activate_on() || !BEGIN_##family)                                             \
-			return real args;                                                          \
-		result = real args;                                                                \
-		if (unlikely(slot))                                                                \
-			pool_bound(target, slot);                                                  \
-		END_##family;                                                                      \
-		return result;                                                                     \
-	}                                                                                          \
-	INSTANCES(type, name, params, args)
-
-#define DECODE_VOID(library, family, name, params, args)                                           \
-	__attribute__((noinline)) static void call_##name(STRIP params,                            \
-							  struct decode_target *target)            \
-	{                                                                                          \
-		const enum decode_row_id row = DECODE_ROW_##name;                                  \
-		void **slot = SLOT(target);                                                        \
-		void (*real) params = (void(*) params)REAL(target);                                \
-		struct unit unit;                                                                  \
-                                                                                                   \
-		if (unlikely(slot))                                                                \
-			pool_binds();                                                              \
-		if (!activate_on() || !BEGIN_##family) {                                           \
-			real args;                                                                 \
-			return;                                                                    \
-		}                                                                                  \
-		real args;                                                                         \
-		if (unlikely(slot))                                                                \
-			pool_bound(target, slot);                                                  \
-		END_##family;                                                                      \
-	}                                                                                          \
-	INSTANCES(void, name, params, args)
-
-#include "decode/decode.def"
-#undef DECODE
-#undef DECODE_VOID
-
-const struct decode_library decode_libraries[DECODE_LIBRARY_MAX] = {
-#define DECODER(id, name, format, sort, mark, first, second)                                       \
-	{name, format, DECODE_SORT_##sort, mark, {first, second}},
-#include "decode/libraries.def"
-#undef DECODER
-};
-
-#define DECODE_VOID(library, family, name, params, args) DECODE(library, family, , name, , )
-
-struct names {
-#define DECODE(library, family, type, name, params, args) char of_##name[sizeof(#name)];
-#include "decode/decode.def"
-#undef DECODE
-};
-
-static_assert(sizeof(struct names) <= UINT16_MAX, "decode_row.name");
-
-static const struct names names = {
-#define DECODE(library, family, type, name, params, args) #name,
-#include "decode/decode.def"
-#undef DECODE
-};
-
-const struct decode_row decode_rows[DECODE_ROW_MAX] = {
-#define DECODE(library, family, type, name, params, args)                                          \
-	{offsetof(struct names, of_##name), DECODE_##library},
-#include "decode/decode.def"
-#undef DECODE
-};
-
-const char *decode_name(int row)
-{
-	return (const char *)&names + decode_rows[row].name;
-}
-
-/* A switch, since a table would be one of pointers. */
-void *decode_wrapper(int row, int instance)
-{
-	switch (row * DECODE_INSTANCE_MAX + instance) {
-#define CASE(name, number)                                                                         \
-	case DECODE_ROW_##name * DECODE_INSTANCE_MAX + (number):                                   \
-		return name##_##number;
-#define DECODE(library, family, type, name, params, args)                                          \
-	CASE(name, 0)                                                                              \
-	CASE(name, 1)                                                                              \
-	CASE(name, 2)                                                                              \
-	CASE(name, 3)                                                                              \
-	CASE(name, 4)                                                                              \
-	CASE(name, 5)                                                                              \
-	CASE(name, 6)                                                                              \
-	CASE(name, 7)
-#include "decode/decode.def"
-#undef DECODE
-	}
-	return NULL;
-}
-
-struct decode_target decode_targets[DECODE_ROW_MAX][DECODE_INSTANCE_MAX];
+#define WRAP_ROWS	 "decode/decode.def"
+#define WRAP_SET	 decode_slots
+#define WRAP_LIBRARIES	 table_marks
+#define WRAP_LIBRARY(id) DECODE_##id
+#define WRAP_REACHED	 table_reached
+#define WRAP_STATE	 struct unit unit __attribute__((unused))
+#include "slots/wrap_rows.h"

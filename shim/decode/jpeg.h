@@ -6,7 +6,6 @@
 #ifndef JPEG_H
 #define JPEG_H
 
-#include "decode/decode.h"
 #include "decode/family.h"
 #include "decode/sequence.h"
 #include "decode/unit.h"
@@ -39,9 +38,9 @@ static inline uint64_t jpeg_taken(const struct jpeg_source *source, const void *
 	return likely(taken <= before_bytes) ? taken : before_bytes;
 }
 
-static bool jpeg_begin(struct unit *unit, enum decode_row_id row, const void *info)
+static bool jpeg_begin(struct unit *unit, const char *name, const void *info)
 {
-	return unit_begin(unit, row) && jpeg_begun(unit, info);
+	return unit_begin(unit, DECODE_JPEG, name) && jpeg_begun(unit, info);
 }
 
 /* What the library took since the last look, whatever it was called for. */
@@ -124,11 +123,11 @@ static void jpeg_close(const struct unit *unit, const void *info, bool is_last)
 	sequence_end(image, (uintptr_t)unit, is_last);
 }
 
-#define BEGIN_JPEG_HEADER jpeg_begin(&unit, row, info)
+#define BEGIN_JPEG_HEADER jpeg_begin(&unit, row_name, info)
 #define END_JPEG_HEADER	  jpeg_header_end(&unit, info, result)
-#define BEGIN_JPEG_START  jpeg_begin(&unit, row, info)
+#define BEGIN_JPEG_START  jpeg_begin(&unit, row_name, info)
 #define END_JPEG_START	  jpeg_start_end(&unit, info, result != 0)
-#define BEGIN_JPEG_ROW	  ((void)row, (void)&unit, jpeg_row(info), true)
+#define BEGIN_JPEG_ROW	  (jpeg_row(info), true)
 #define END_JPEG_ROW                                                                               \
 	if (unlikely(!result))                                                                     \
 	jpeg_pause(info)
@@ -138,7 +137,7 @@ static void jpeg_close(const struct unit *unit, const void *info, bool is_last)
 		jpeg_close(&unit, info, false);                                                    \
 	else                                                                                       \
 		jpeg_pause(info)
-#define BEGIN_JPEG_CLOSE  UNTIMED(jpeg_close(&unit, info, true))
+#define BEGIN_JPEG_CLOSE  (jpeg_close(&unit, info, true), false)
 #define END_JPEG_CLOSE	  (void)0
 
 #endif

@@ -3,11 +3,10 @@
 #ifndef PNG_H
 #define PNG_H
 
-#include "decode/decode.h"
 #include "decode/family.h"
 #include "decode/sequence.h"
 
-static void png_end(struct unit *unit, const struct decode_target *target, const void *png,
+static void png_end(struct unit *unit, const struct wrap_target *target, const void *png,
 		    const void *info, struct unit_result result)
 {
 	uint32_t (*width)(const void *, const void *) = target->helpers[0];
@@ -20,14 +19,14 @@ static void png_end(struct unit *unit, const struct decode_target *target, const
 	sequence_part_end(unit, png, result);
 }
 
-static void png_header_end(struct unit *unit, const struct decode_target *target, const void *png,
+static void png_header_end(struct unit *unit, const struct wrap_target *target, const void *png,
 			   const void *info, bool counted)
 {
 	sequence_forget(unit, png);
 	png_end(unit, target, png, info, (struct unit_result){.counted = counted});
 }
 
-static void png_push_end(struct unit *unit, const struct decode_target *target, const void *png,
+static void png_push_end(struct unit *unit, const struct wrap_target *target, const void *png,
 			 const void *info, size_t size)
 {
 	uint32_t (*width)(const void *, const void *) = target->helpers[0];
@@ -39,43 +38,20 @@ static void png_push_end(struct unit *unit, const struct decode_target *target, 
 				     .counted = known && !sequence_is_counted(unit, png)});
 }
 
-/* `mark`: the call is timed by itself. */
-static bool png_row_begin(struct unit *unit, enum decode_row_id row, const void *png,
-			  bool else_ends)
-{
-	unit->mark = 0;
-	if (sequence_started(DECODE_PNG, png))
-		return else_ends;
-	return unit_begin(unit, row);
-}
-
 static struct thread_image *png_pixels_end(struct unit *unit, const void *png)
 {
 	return sequence_part_end(unit, png,
 				 (struct unit_result){.counted = !sequence_is_counted(unit, png)});
 }
 
-/* After the first row of an image. */
-static void png_row_end(struct unit *unit, const void *png)
-{
-	if (unit->mark)
-		sequence_start(png_pixels_end(unit, png));
-}
-
-static void png_close(const struct unit *unit, const void *png, bool is_last)
+/* False: it was not under way. */
+static bool png_close(const struct unit *unit, const void *png, bool is_last)
 {
 	struct thread_image *image = sequence_started(DECODE_PNG, png);
 
 	if (image)
 		sequence_end(image, (uintptr_t)unit, is_last);
-}
-
-static void png_finish_end(struct unit *unit, const void *png)
-{
-	if (unit->mark)
-		sequence_part_end(unit, png, NO_BITS);
-	else
-		png_close(unit, png, false);
+	return image != NULL;
 }
 
 #define BEGIN_PNG	 BEGIN
@@ -86,12 +62,17 @@ static void png_finish_end(struct unit *unit, const void *png)
 #define END_PNG_WHOLE	 png_header_end(&unit, target, png, info, true)
 #define BEGIN_PNG_PIXELS BEGIN
 #define END_PNG_PIXELS	 png_pixels_end(&unit, png)
-#define BEGIN_PNG_ROW	 png_row_begin(&unit, row, png, slot)
-#define END_PNG_ROW	 png_row_end(&unit, png)
-#define BEGIN_PNG_FINISH png_row_begin(&unit, row, png, true)
-#define END_PNG_FINISH	 png_finish_end(&unit, png)
-#define BEGIN_PNG_CLOSE                                                                            \
-	UNTIMED(at ? png_close(&unit, FIELD(const void *, at, 0), true) : (void)0)
+/* The first row; the others go by. */
+#define BEGIN_PNG_ROW	 (!sequence_started(DECODE_PNG, png) && BEGIN)
+#define END_PNG_ROW	 sequence_start(png_pixels_end(&unit, png))
+#define BEGIN_PNG_FINISH                                                                           \
+	(sequence_started(DECODE_PNG, png) ? (unit.mark = 0, true) : BEGIN)
+#define END_PNG_FINISH                                                                             \
+	if (unit.mark)                                                                             \
+		sequence_part_end(&unit, png, NO_BITS);                                            \
+	else                                                                                       \
+		png_close(&unit, png, false)
+#define BEGIN_PNG_CLOSE	 (at && png_close(&unit, FIELD(const void *, at, 0), true) && false)
 #define END_PNG_CLOSE	 (void)0
 #define BEGIN_PNG_PUSH	 BEGIN
 #define END_PNG_PUSH	 png_push_end(&unit, target, png, info, size)

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/sys.h"
-#include "hooks/hook.h"
 #include "record/activate.h"
 #include "record/tally.h"
 
@@ -51,25 +50,20 @@ static OFTEN bool is_part_of_image(const struct thread *thread)
 		image->place.task == thread->task);
 }
 
-static OFTEN void describe(struct unit *unit, enum decode_row_id row)
+OFTEN bool unit_begin(struct unit *unit, enum decode_library_id id, const char *name)
 {
-	unit->library = decode_rows[row].library;
-	unit->span.fd = -1;
-	unit->span.path = NULL;
-	unit->span.name = decode_name(row);
-	unit->span.hook = HOOK_ID_MAX + row;
-	unit->span.uncounted = true;
-	unit->span.own_ns = 0;
-}
-
-OFTEN bool unit_begin(struct unit *unit, enum decode_row_id row)
-{
-	const struct decode_library *library = &decode_libraries[decode_rows[row].library];
+	const struct decode_library *library = &table_libraries[id];
 	struct thread *thread = thread_get();
 
 	if (unlikely(!thread || thread->import_depth))
 		return false;
-	describe(unit, row);
+	unit->library = id;
+	unit->span.fd = -1;
+	unit->span.path = NULL;
+	unit->span.name = name;
+	unit->span.hook = 0;
+	unit->span.uncounted = true;
+	unit->span.own_ns = 0;
 	if (library->sort == DECODE_SORT_INPUT)
 		return span_begin(&unit->span, DLPROF_CLASS_READ);
 	if (library->sort == DECODE_SORT_PACKER && is_part_of_image(thread))
@@ -84,7 +78,7 @@ OFTEN bool unit_begin(struct unit *unit, enum decode_row_id row)
 OFTEN struct dlprof_tally *unit_tally(const struct unit *unit, const struct unit_result *result)
 {
 	struct thread *thread = unit->span.thread;
-	const struct decode_library *library = &decode_libraries[unit->library];
+	const struct decode_library *library = &table_libraries[unit->library];
 	const char *format = result->format ? result->format : library->format;
 	uint64_t class = result->width ? tally_width_class(result->width) : 0;
 	struct thread_decoder *last = &thread->decoders[unit->library];
@@ -101,9 +95,9 @@ OFTEN struct dlprof_tally *unit_tally(const struct unit *unit, const struct unit
 /* An image of no known width that was not decoded belongs to no tally; its time still counts. */
 static bool has_tally(const struct unit *unit, const struct unit_result *result)
 {
-	return decode_libraries[unit->library].sort != DECODE_SORT_INPUT &&
+	return table_libraries[unit->library].sort != DECODE_SORT_INPUT &&
 	       (result->counted || result->width ||
-		decode_libraries[unit->library].sort != DECODE_SORT_IMAGE);
+		table_libraries[unit->library].sort != DECODE_SORT_IMAGE);
 }
 
 void unit_end(struct unit *unit, struct unit_result result)

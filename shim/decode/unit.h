@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "base/config.h"
-#include "decode/decode.h"
+#include "decode/table.h"
 #include "record/activate.h"
 #include "record/span.h"
 #include "record/tally.h"
@@ -39,7 +39,7 @@ struct unit_result {
 #define FIELD(type, struct_at, offset) (*(const type *)((const char *)(struct_at) + (offset)))
 
 /* False: not recorded, or part of another decoder's work. Then there must be no end. */
-bool unit_begin(struct unit *unit, enum decode_row_id row);
+bool unit_begin(struct unit *unit, enum decode_library_id library, const char *name);
 
 /* A call that is a whole image, or one of a library that has no images. */
 void unit_end(struct unit *unit, struct unit_result result);

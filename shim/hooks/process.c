@@ -11,7 +11,7 @@
 
 #include "cuda/writer.h"
 #include "record/segment.h"
-#include "slots/dl.h"
+#include "slots/lookup.h"
 #include "slots/module.h"
 
 #define DEFINE_EXIT(hook_name)                                                                     \
@@ -64,7 +64,7 @@ static void forked(void)
 {
 	activate_forked();
 	module_forked();
-	dl_closing = 0; /* the threads that did are not here */
+	lookup_closing = 0; /* the threads that did are not here */
 	thread_self = NULL;
 }
 
@@ -74,4 +74,16 @@ void hook_process(void (*ends)(void))
 	if (__register_atfork)
 		__register_atfork(module_fork_begins, module_fork_ended, forked,
 				  (void *)&__dso_handle);
+}
+
+/* dlopen() is not wrapped: it looks at who calls it, for $ORIGIN and the like. */
+HOOK_EXPORT int dlclose(void *handle)
+{
+	int result;
+
+	__atomic_fetch_add(&lookup_closing, 1, __ATOMIC_SEQ_CST);
+	result = real.dlclose(handle);
+	__atomic_fetch_add(&lookup_closes, 1, __ATOMIC_SEQ_CST);
+	__atomic_fetch_sub(&lookup_closing, 1, __ATOMIC_SEQ_CST);
+	return result;
 }

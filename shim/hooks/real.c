@@ -16,7 +16,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "slots/dl.h"
+#include "slots/lookup.h"
 #include "slots/next.h"
 
 static void *find_moved(const char *name);
@@ -218,7 +218,7 @@ static void *find(const char *name, const struct exception *exception, int minor
 	/* Other libraries of an older glibc: on the first call. A failed lookup allocates. */
 	if (found || (scope->count && minor < 34))
 		return found;
-	return dl_real(RTLD_NEXT, name);
+	return lookup_real(RTLD_NEXT, name);
 }
 
 static long absent(void)
@@ -241,7 +241,7 @@ static void *find_moved(const char *name)
 	for (size_t i = 0; !found && i < sizeof(libraries) / sizeof(libraries[0]); i++) {
 		void *library = dlopen(libraries[i], RTLD_LAZY | RTLD_NOLOAD);
 
-		found = library ? dl_real(library, name) : NULL;
+		found = library ? lookup_real(library, name) : NULL;
 	}
 	dlerror();
 	return found ? found : (void *)(uintptr_t)absent;
@@ -257,8 +257,8 @@ void real_resolve(void)
 	int minor = libc_minor();
 	const char *name = names;
 
-	if (!dl_real)
-		dl_resolve();
+	if (!lookup_real)
+		lookup_resolve();
 	if (real_is_glibc())
 		next_open(&scope, (const void *)(uintptr_t)gnu_get_libc_version);
 	for (int id = 0; id < HOOK_ID_MAX; id++, name += strlen(name) + 1) {

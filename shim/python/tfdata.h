@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "slots/wrap.h"
+
 /*
  * An iterator over `dataset` is being made in Python, by this thread: begin to record. `many`: what
  * is made are the iterators of several devices, which get a part of each batch, and one behind
@@ -42,5 +44,7 @@ void tfdata_made(const void *iterator);
 void tfdata_asked(const void *iterator);
 void tfdata_waited(uint64_t wait_us);
 void tfdata_fetched(int64_t bytes);
+
+extern HIDDEN const struct wrap_set tfdata_slots;
 
 #endif

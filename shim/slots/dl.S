@@ -11,8 +11,8 @@
 	.hidden	activate_cell
 	.hidden	dl_lookup
 	.hidden	dl_entry
-	.hidden	dl_next
-	.hidden	dl_resolve
+	.hidden	lookup_next
+	.hidden	lookup_resolve
 
 #if defined(__x86_64__)
 
@@ -24,7 +24,7 @@ dlsym:
 dl_entry:
 	.cfi_startproc
 	endbr64
-	movq	dl_next(%rip), %rax
+	movq	lookup_next(%rip), %rax
 	testq	%rax, %rax
 	je	.Lresolve_dlsym
 	leaq	1(%rdi), %rcx
@@ -44,14 +44,14 @@ dl_entry:
 	.cfi_adjust_cfa_offset 8
 	subq	$8, %rsp		/* aligned, for the call */
 	.cfi_adjust_cfa_offset 8
-	call	dl_resolve
+	call	lookup_resolve
 	addq	$8, %rsp
 	.cfi_adjust_cfa_offset -8
 	popq	%rsi
 	.cfi_adjust_cfa_offset -8
 	popq	%rdi
 	.cfi_adjust_cfa_offset -8
-	movq	dl_next(%rip), %rax
+	movq	lookup_next(%rip), %rax
 	jmp	*%rax
 	.cfi_endproc
 	.size	dlsym, .-dlsym
@@ -66,8 +66,8 @@ dlsym:
 dl_entry:
 	.cfi_startproc
 	hint	#34			/* bti c */
-	adrp	x16, dl_next
-	ldr	x16, [x16, :lo12:dl_next]
+	adrp	x16, lookup_next
+	ldr	x16, [x16, :lo12:lookup_next]
 	cbz	x16, .Lresolve_dlsym
 	add	x9, x0, #1
 	cmp	x9, #1
@@ -86,14 +86,14 @@ dl_entry:
 	.cfi_offset x29, -32
 	.cfi_offset x30, -24
 	stp	x0, x1, [sp, #16]
-	bl	dl_resolve
+	bl	lookup_resolve
 	ldp	x0, x1, [sp, #16]
 	ldp	x29, x30, [sp], #32
 	.cfi_adjust_cfa_offset -32
 	.cfi_restore x29
 	.cfi_restore x30
-	adrp	x16, dl_next
-	ldr	x16, [x16, :lo12:dl_next]
+	adrp	x16, lookup_next
+	ldr	x16, [x16, :lo12:lookup_next]
 	br	x16
 	.cfi_endproc
 	.size	dlsym, .-dlsym

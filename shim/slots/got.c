@@ -29,24 +29,22 @@
 #include "base/note.h"
 #include "base/sys.h"
 #include "base/text.h"
-#include "slots/dl.h"
+#include "slots/lookup.h"
 #include "slots/elf.h"
 #include "slots/module.h"
 #include "slots/pool.h"
 
-#define WANTED_MAX 220
 #define ROUND_MAX  4
 #define TRY_MAX    200
 
-static_assert(WANTED_MAX > DECODE_ROW_MAX, "every row may be wanted");
-static_assert(DECODE_ROW_MAX <= UINT8_MAX, "a row is a byte");
+static_assert(WRAP_ROW_MAX <= UINT8_MAX, "a row is a byte");
 
 static struct {
 	const struct module_table *table; /* being swept */
 	bool stuck;                       /* ld.so's lock was taken when this process was forked */
 	bool pending;
 	bool sealed_noted;
-	_Atomic uint32_t closes; /* dl_closes when the last sweep began */
+	_Atomic uint32_t closes; /* lookup_closes when the last sweep began */
 	uint32_t lost_count;     /* pool_lost_count() when it was last looked for them */
 	uint32_t lost_looks;     /* since then */
 	uintptr_t page_bytes;
@@ -113,18 +111,17 @@ static bool is_lazy_entry(const struct module *module, const uint8_t *code, uint
 /* Whichever of the loaded ones ld.so will choose, it is the library that we know. */
 static bool is_unmistakable(const struct module_table *table, int row)
 {
-	const struct decode_library *library = &decode_libraries[decode_rows[row].library];
-	uint32_t hash = elf_hash(decode_name(row));
+	const struct wrap_row *wanted = &wrap_rows[row];
 	bool found = false;
 
 	for (uint32_t i = 0; i < table->count; i++) {
 		const struct module *module = &table->modules[i];
 		struct elf_module elf;
 
-		if (!module_open(module, &elf) || !elf_function(&elf, decode_name(row), hash))
+		if (!module_open(module, &elf) || !elf_function(&elf, wanted->name, wanted->hash))
 			continue;
 		found = true;
-		if (!pool_is_of_library(module, library))
+		if (!pool_is_of_library(module, wanted->library))
 			return false;
 	}
 	return found;
@@ -191,23 +188,23 @@ static uint32_t find_wanted(const struct elf_module *elf, struct wanted *wanted)
 	uint32_t count = 0;
 	bool own = false;
 
-	for (uint32_t i = 1; i < elf->import_limit && count < WANTED_MAX; i++) {
+	for (uint32_t i = 1; i < elf->import_limit && count < WRAP_ROW_MAX; i++) {
 		const char *name = elf_is_import(elf, i) ? elf_name(elf, i) : NULL;
-		int row = name ? decode_row_of(name) : -1;
+		int row = name ? wrap_row_of(name) : -1;
 
 		if (row >= 0)
 			wanted[count++] = (struct wanted){i, (uint8_t)row};
 	}
 	/* What it exports and calls through slots of its own, as others may take its place. */
-	for (uint32_t row = 0; row < DECODE_ROW_MAX && count < WANTED_MAX; row++) {
-		enum decode_library_id library = decode_rows[row].library;
+	for (int i = 0; i < wrap_row_count && count < WRAP_ROW_MAX; i++) {
+		const struct wrap_row *row = &wrap_rows[i];
 		uint32_t symbol;
 
-		if (row == 0 || library != decode_rows[row - 1].library)
-			own = pool_is_library(elf, &decode_libraries[library]);
-		symbol = own ? elf_find(elf, decode_name(row), decode_hashes[row]) : 0;
+		if (i == 0 || row->library != row[-1].library)
+			own = pool_is_library(elf, row->library);
+		symbol = own ? elf_find(elf, row->name, row->hash) : 0;
 		if (symbol && (symbol >= elf->import_limit || !elf_is_import(elf, symbol)))
-			wanted[count++] = (struct wanted){symbol, (uint8_t)row};
+			wanted[count++] = (struct wanted){symbol, (uint8_t)i};
 	}
 	return count;
 }
@@ -228,7 +225,7 @@ static bool is_relocated(const struct module *module)
 
 static void change_slots(struct module *module)
 {
-	struct wanted wanted[WANTED_MAX];
+	struct wanted wanted[WRAP_ROW_MAX];
 	struct elf_cursor cursor = {0};
 	struct elf_module elf;
 	struct elf_slot slot;
@@ -262,7 +259,7 @@ static void change_module(struct module *module)
 
 static bool is_off_limits(const struct module *module)
 {
-	const void *libc = (const void *)(uintptr_t)dl_real;
+	const void *libc = (const void *)(uintptr_t)lookup_real;
 
 	return module->base == getauxval(AT_BASE) || module->base == module_self()->base ||
 	       module->begin == getauxval(AT_SYSINFO_EHDR) || module_in_text(module, libc);
@@ -291,7 +288,7 @@ static int change_one(struct dl_phdr_info *info, size_t size, void *data)
 
 static void sweep_once(void)
 {
-	const uint32_t closes = dl_closes;
+	const uint32_t closes = lookup_closes;
 	struct module_table *table;
 
 	got.pending = false;
@@ -316,7 +313,7 @@ static void sweep(void)
 /* While something is being closed, another may already have taken its place. */
 static bool is_listed_for_good(void)
 {
-	return !dl_closing && got.closes == dl_closes;
+	return !lookup_closing && got.closes == lookup_closes;
 }
 
 /*
@@ -344,7 +341,7 @@ void got_sweep(void)
 		return;
 	if (!got.page_bytes) {
 		got.page_bytes = getauxval(AT_PAGESZ);
-		decode_index();
+		wrap_index();
 	}
 	if (look_for_lost() || got.pending || !is_listed_for_good() || module_is_changed())
 		sweep();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * got.h - put the decode wrappers between loaded modules and the decode libraries they use.
+ * got.h - put wrappers between loaded modules and the libraries that they use.
  *
  * Each module reaches a function of another through slots of its own, which ld.so filled in: the
  * right function for this module, however it was loaded. A slot that leads to a decoder gets the
@@ -10,8 +10,6 @@
 #define GOT_H
 
 #include <stdbool.h>
-
-#include "decode/decode.h"
 
 /* Changes the slots of what was loaded since the last time. Cheap if nothing was. */
 void got_sweep(void);

@@ -5,27 +5,25 @@
 #include <string.h>
 
 #include "base/note.h"
-#include "batch/scope.h"
 #include "slots/module.h"
 
-static uint64_t noted; /* libraries that were reached, a bit each */
 static bool full_noted;
 static _Atomic bool late_noted;
 static _Atomic uint32_t binding_count, bound_count; /* calls through slots that ld.so is to bind */
 
-bool pool_is_library(const struct elf_module *elf, const struct decode_library *library)
+bool pool_is_library(const struct elf_module *elf, const struct wrap_library *library)
 {
 	return !library->mark || elf_function(elf, library->mark, elf_hash(library->mark));
 }
 
-bool pool_is_of_library(const struct module *module, const struct decode_library *library)
+bool pool_is_of_library(const struct module *module, const struct wrap_library *library)
 {
 	struct elf_module elf;
 
 	return module && module_open(module, &elf) && pool_is_library(&elf, library);
 }
 
-static void find_helpers(struct decode_target *target, const struct decode_library *library,
+static void find_helpers(struct wrap_target *target, const struct wrap_library *library,
 			 const void *real)
 {
 	const struct module *module = module_at(real);
@@ -38,29 +36,15 @@ static void find_helpers(struct decode_target *target, const struct decode_libra
 			elf_function(&elf, library->helpers[i], elf_hash(library->helpers[i]));
 }
 
-static void note_reached(enum decode_library_id library)
-{
-	if (decode_libraries[library].sort == DECODE_SORT_CUDA ||
-	    decode_libraries[library].sort == DECODE_SORT_LOADER)
-		return;
-	if (decode_libraries[library].sort == DECODE_SORT_IMAGE ||
-	    decode_libraries[library].sort == DECODE_SORT_STREAM)
-		scope_decoders_reached();
-	if (noted & UINT64_C(1) << library)
-		return;
-	noted |= UINT64_C(1) << library;
-	note_add('d', decode_libraries[library].name);
-}
-
 /* A free one, or one whose function is gone with its library. */
-static struct decode_target *free_target(int row)
+static struct wrap_target *free_target(int row)
 {
-	struct decode_target *targets = decode_targets[row];
+	struct wrap_target *targets = wrap_rows[row].targets;
 
-	for (int i = 0; i < DECODE_INSTANCE_MAX; i++)
+	for (int i = 0; i < WRAP_INSTANCE_MAX; i++)
 		if (!targets[i].real)
 			return &targets[i];
-	for (int i = 0; i < DECODE_INSTANCE_MAX; i++)
+	for (int i = 0; i < WRAP_INSTANCE_MAX; i++)
 		if (!targets[i].foreign && !module_at(targets[i].real))
 			return &targets[i];
 	return NULL;
@@ -68,8 +52,8 @@ static struct decode_target *free_target(int row)
 
 static int find_target(int row, const void *real)
 {
-	for (int i = 0; i < DECODE_INSTANCE_MAX; i++)
-		if (__atomic_load_n(&decode_targets[row][i].real, __ATOMIC_ACQUIRE) == real)
+	for (int i = 0; i < WRAP_INSTANCE_MAX; i++)
+		if (__atomic_load_n(&wrap_rows[row].targets[i].real, __ATOMIC_ACQUIRE) == real)
 			return i;
 	return -1;
 }
@@ -77,14 +61,15 @@ static int find_target(int row, const void *real)
 /* With the lock. `slot`: lazily bound, and `real` is the way to ld.so. NULL: leave it alone. */
 void *pool_wrapper(int row, void *real, void **slot)
 {
-	enum decode_library_id library = decode_rows[row].library;
+	const struct wrap_library *library = wrap_rows[row].library;
 	int at = find_target(row, real);
-	struct decode_target *target;
+	const struct wrap_set *set = wrap_rows[row].set;
+	struct wrap_target *target;
 
 	if (at >= 0)
-		return decode_wrapper(row, at);
+		return wrap_wrapper(row, at);
 	if (!slot && (!module_in_text(module_at(real), real) ||
-		      !pool_is_of_library(module_at(real), &decode_libraries[library])))
+		      !pool_is_of_library(module_at(real), library)))
 		return NULL;
 	target = free_target(row);
 	if (!target) {
@@ -99,10 +84,11 @@ void *pool_wrapper(int row, void *real, void **slot)
 	__atomic_store_n(&target->slot, slot, __ATOMIC_RELEASE);
 	target->foreign = !slot && module_is_foreign(module_at(real));
 	if (!slot)
-		find_helpers(target, &decode_libraries[library], real);
+		find_helpers(target, library, real);
 	__atomic_store_n(&target->real, real, __ATOMIC_RELEASE);
-	note_reached(library);
-	return decode_wrapper(row, (int)(target - decode_targets[row]));
+	if (set->reached)
+		set->reached(set->entries[wrap_rows[row].entry].library);
+	return wrap_wrapper(row, (int)(target - wrap_rows[row].targets));
 }
 
 void *pool_substitute(int row, void *real)
@@ -112,7 +98,7 @@ void *pool_substitute(int row, void *real)
 
 	/* Where nobody knows who lives there it may be given to another just now. */
 	if (at >= 0 && module_at(real))
-		return decode_wrapper(row, at);
+		return wrap_wrapper(row, at);
 	if (module_in_text(module_self(), real))
 		return real;
 	if (!module_lock()) {
@@ -138,9 +124,9 @@ uint32_t pool_lost_count(void)
 
 void pool_unsettle(void)
 {
-	for (int row = 0; row < DECODE_ROW_MAX; row++)
-		for (int i = 0; i < DECODE_INSTANCE_MAX; i++) {
-			void **slot = decode_targets[row][i].slot;
+	for (int row = 0; row < wrap_row_count; row++)
+		for (int i = 0; i < WRAP_INSTANCE_MAX; i++) {
+			void **slot = wrap_rows[row].targets[i].slot;
 			struct module *module = slot ? module_at(slot) : NULL;
 
 			if (module && !module_is_foreign(module) && module->state == MODULE_DONE)
@@ -150,14 +136,14 @@ void pool_unsettle(void)
 
 void *pool_wrapper_of_slot(int row, void *real, void **slot)
 {
-	for (int i = 0; i < DECODE_INSTANCE_MAX; i++) {
-		struct decode_target *target = &decode_targets[row][i];
+	for (int i = 0; i < WRAP_INSTANCE_MAX; i++) {
+		struct wrap_target *target = &wrap_rows[row].targets[i];
 
 		/* What was on its way through ld.so still gets there: an instance of its own if
 		 * there is one. */
 		if (target->slot != slot || target->real == real || find_target(row, real) >= 0)
 			continue;
-		find_helpers(target, &decode_libraries[decode_rows[row].library], real);
+		find_helpers(target, wrap_rows[row].library, real);
 		/* A library that was loaded since the last sweep is not to be taken for gone. */
 		target->foreign = !module_at(real);
 		__atomic_store_n(&target->real, real, __ATOMIC_RELEASE);
@@ -166,9 +152,19 @@ void *pool_wrapper_of_slot(int row, void *real, void **slot)
 	return pool_wrapper(row, real, NULL);
 }
 
-void pool_bound(struct decode_target *target, void **slot)
+static int row_of(const struct wrap_target *target)
 {
-	int row = (int)((target - decode_targets[0]) / DECODE_INSTANCE_MAX);
+	int row = 0;
+
+	while (target < wrap_rows[row].targets ||
+	       target >= wrap_rows[row].targets + WRAP_INSTANCE_MAX)
+		row++;
+	return row;
+}
+
+void pool_bound(struct wrap_target *target, void **slot)
+{
+	int row = row_of(target);
 	void *real, *wrapper;
 
 	atomic_fetch_add(&bound_count, 1);

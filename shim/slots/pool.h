@@ -10,13 +10,13 @@
 
 #include <stdbool.h>
 
-#include "decode/decode.h"
 #include "slots/elf.h"
 #include "slots/module.h"
+#include "slots/wrap.h"
 
 /* Is this the library, or has it merely a function of the same name? */
-bool pool_is_library(const struct elf_module *elf, const struct decode_library *library);
-bool pool_is_of_library(const struct module *module, const struct decode_library *library);
+bool pool_is_library(const struct elf_module *elf, const struct wrap_library *library);
+bool pool_is_of_library(const struct module *module, const struct wrap_library *library);
 
 /*
  * With module_lock(): the wrapper for `real`; NULL: leave it alone. `slot` if it is bound lazily,
@@ -35,7 +35,7 @@ void *pool_wrapper_of_slot(int row, void *real, void **slot);
  * perhaps not for the first time. The second is not reached where the call leaves by longjmp().
  */
 void pool_binds(void);
-void pool_bound(struct decode_target *target, void **slot);
+void pool_bound(struct wrap_target *target, void **slot);
 
 /* How many have not been. With module_lock(): their modules are to be looked at once more. */
 uint32_t pool_lost_count(void);

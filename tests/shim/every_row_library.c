@@ -6,9 +6,9 @@
 
 uint64_t row_answer[2];
 void (*row_effect)(void);
-uint32_t row_calls[DECODE_ROW_MAX];
+uint32_t row_calls[ROW_MAX];
 
-static void called(enum decode_row_id row)
+static void called(enum row row)
 {
 	row_calls[row]++;
 	for (volatile int i = 0; i < 1000; i++) /* long enough to be seen by any clock */
@@ -18,23 +18,23 @@ static void called(enum decode_row_id row)
 }
 
 #define STRIP(...) __VA_ARGS__
-#define DECODE(library, family, type, name, params, args)                                          \
+#define WRAP(library, family, type, name, params, args)                                            \
 	type name params                                                                           \
 	{                                                                                          \
 		type result;                                                                       \
                                                                                                    \
-		called(DECODE_ROW_##name);                                                         \
+		called(ROW_##name);                                                                \
 		memcpy(&result, row_answer, sizeof(result));                                       \
 		return result;                                                                     \
 	}
-#define DECODE_VOID(library, family, name, params, args)                                           \
+#define WRAP_VOID(library, family, name, params, args)                                             \
 	void name params                                                                           \
 	{                                                                                          \
-		called(DECODE_ROW_##name);                                                         \
+		called(ROW_##name);                                                                \
 	}
-#include "decode/decode.def"
-#undef DECODE
-#undef DECODE_VOID
+#include "every_row.def"
+#undef WRAP
+#undef WRAP_VOID
 
 /* The marks by which a library is known. That none is missing here is seen by every_row.c. */
 #define MARK(name)                                                                                 \

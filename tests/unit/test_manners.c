@@ -13,7 +13,7 @@
 #include "cuda/manners.h"
 #include "cuda/record.h"
 #include "cuda/state.h"
-#include "slots/dl.h"
+#include "slots/lookup.h"
 
 int cuptiActivityRegisterCallbacks(cupti_request_function *request,
 				   cupti_complete_function *complete);
@@ -217,9 +217,9 @@ static void *find_real(void *handle, const char *name)
 								   : (void *)real_other;
 }
 
-void *(*dl_real)(void *handle, const char *name) = find_real;
+void *(*lookup_real)(void *handle, const char *name) = find_real;
 
-void dl_resolve(void)
+void lookup_resolve(void)
 {
 }
 

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cudart_slots.c - the wrappers that cudart.def describes. */
+#include "base/clock.h"
+#include "cuda/cudart.h"
+#include "dlprof/event.h"
+
+/* CUDA's dim3, which goes by value. */
+struct cuda_dim3 {
+	unsigned int x, y, z;
+};
+
+#define BEGIN_LAUNCH  true
+#define END_LAUNCH    cudart_launch(false)
+#define BEGIN_GRAPH   true
+#define END_GRAPH     cudart_launch(true)
+#define BEGIN_STREAM  (begin_ns = clock_now_ns(), true)
+#define END_STREAM    cudart_synced(begin_ns, DLPROF_GPU_SYNC_STREAM)
+#define BEGIN_EVENT   BEGIN_STREAM
+#define END_EVENT     cudart_synced(begin_ns, DLPROF_GPU_SYNC_EVENT)
+#define BEGIN_DEVICE  BEGIN_STREAM
+#define END_DEVICE    cudart_synced(begin_ns, DLPROF_GPU_SYNC_CONTEXT)
+#define BEGIN_COPY    BEGIN_STREAM
+#define END_COPY      cudart_copied(begin_ns, count, kind)
+#define BEGIN_COPY_2D BEGIN_STREAM
+#define END_COPY_2D   cudart_copied(begin_ns, width * height, kind)
+
+static const struct wrap_library libraries[] = {{.mark = "cudaDeviceSynchronize"}};
+
+#define WRAP_ROWS	 "cuda/cudart.def"
+#define WRAP_SET	 cudart_slots
+#define WRAP_LIBRARIES	 libraries
+#define WRAP_LIBRARY(id) 0
+#define WRAP_REACHED	 NULL
+#define WRAP_STATE	 uint64_t begin_ns __attribute__((unused))
+#include "slots/wrap_rows.h"

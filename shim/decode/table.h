@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* table.h - the decode libraries that are observed: libraries.def. */
+#ifndef TABLE_H
+#define TABLE_H
+
+#include "slots/wrap.h"
+
+enum decode_library_id {
+#define DECODER(id, name, format, sort, mark, first, second) DECODE_##id,
+#include "decode/libraries.def"
+#undef DECODER
+	DECODE_LIBRARY_MAX
+};
+
+enum decode_sort {
+	DECODE_SORT_IMAGE,
+	DECODE_SORT_STREAM,
+	DECODE_SORT_PACKER,
+	DECODE_SORT_INPUT,
+};
+
+struct decode_library {
+	const char *name;
+	const char *format;
+	enum decode_sort sort;
+};
+
+extern HIDDEN const struct decode_library table_libraries[DECODE_LIBRARY_MAX];
+
+/* By the same id: what they are known by. */
+extern HIDDEN const struct wrap_library table_marks[DECODE_LIBRARY_MAX];
+
+/* A caller reaches this library through us from now on. */
+void table_reached(int library);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "slots/lookup.h"
+
+#include <dlfcn.h>
+
+#include "base/sys.h"
+#include "slots/elf.h"
+
+void *(*lookup_real)(void *handle, const char *name) NEAR = NULL;
+void *(*lookup_next)(void *handle, const char *name) NEAR = NULL;
+volatile uint32_t lookup_closes;
+volatile uint32_t lookup_closing;
+
+/* Not in musl, whose loader ends a program that preloads something with a missing reference. */
+#pragma weak dlvsym
+
+/* dl.S: ours, whoever's `dlsym` is. */
+extern const char dl_entry[] __attribute__((visibility("hidden")));
+
+struct search {
+	bool passed; /* this library, in the order in which names are looked up */
+	void *found;
+};
+
+/* The first module behind this one that exports it. */
+static int find_exported(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct search *search = data;
+	struct elf_module elf;
+	void *found;
+
+	(void)size;
+	if (elf_open(&elf, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) < 0)
+		return 0;
+	found = elf_function(&elf, "dlsym", elf_hash("dlsym"));
+	if (found == (void *)dl_entry)
+		search->passed = true;
+	else if (search->passed)
+		search->found = found;
+	return search->found != NULL;
+}
+
+/* The version that glibc's dlsym() has had from the begin: one that it has not would be a failed
+ * lookup, which allocates. As of 2.34 it is there for old programs. */
+#if defined(__x86_64__)
+#define DLSYM_VERSION "GLIBC_2.2.5"
+#else
+#define DLSYM_VERSION "GLIBC_2.17"
+#endif
+
+void lookup_resolve(void)
+{
+	struct search search = {.passed = false};
+	void *found = NULL;
+
+	if (dlvsym)
+		found = dlvsym(RTLD_NEXT, "dlsym", DLSYM_VERSION);
+	if (!found) {
+		dl_iterate_phdr(find_exported, &search);
+		found = search.found;
+	}
+	__atomic_store_n(&lookup_real, (void *(*)(void *, const char *))found, __ATOMIC_RELEASE);
+	__atomic_store_n(&lookup_next, (void *(*)(void *, const char *))found, __ATOMIC_RELEASE);
+}
+
+void lookup_look_behind(void)
+{
+	struct search search = {.passed = false};
+
+	dl_iterate_phdr(find_exported, &search);
+	if (search.found)
+		__atomic_store_n(&lookup_next, (void *(*)(void *, const char *))search.found,
+				 __ATOMIC_RELEASE);
+}

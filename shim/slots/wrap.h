@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wrap.h - wrappers of functions that are never exported by name, one instance for each real
+ * function that they stand for.
+ *
+ * Two copies of libjpeg in one process are two real functions of one name, and each caller must get
+ * to its own: so every function has a few wrappers, and pool.c gives each real function one of
+ * them. Each subject has a set of its own: a table of rows, from which wrap_rows.h makes it.
+ */
+#ifndef WRAP_H
+#define WRAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/sys.h"
+
+#define WRAP_INSTANCE_MAX 8
+#define WRAP_ROW_MAX	  240
+
+/* What one wrapper instance stands for. */
+struct wrap_target {
+	void *real;		/* NULL: free. Set last, read without a lock */
+	void *helpers[2];	/* of the same copy of the library; NULL: none */
+	bool foreign; /* of another namespace, where nobody says what is closed: kept for ever */
+	void **slot;  /* bound lazily: `real` is the way to ld.so, which changes the slot */
+};
+
+/*
+ * `mark` is a function that only the library itself exports: what merely has a function of the same
+ * name as one of ours is left alone. NULL: its names are unmistakable. Helpers are functions of the
+ * same copy that its wrappers call.
+ */
+struct wrap_library {
+	const char *mark;
+	const char *helpers[2];
+};
+
+/* No pointers: every process would have ld.so add its base to all of them. */
+struct wrap_entry {
+	uint16_t name;		/* where it begins in wrap_set.names */
+	uint8_t library;	/* in wrap_set.libraries */
+};
+
+struct wrap_set {
+	const struct wrap_library *libraries;
+	const struct wrap_entry *entries;
+	const char *names;
+	struct wrap_target (*targets)[WRAP_INSTANCE_MAX];
+	void *(*wrapper)(int entry, int instance);
+	void (*reached)(int library);	/* a caller has got a wrapper; NULL: nobody wants to know */
+	int count;			/* of entries */
+};
+
+/* Of every subject, NULL at the end: init.c. */
+extern HIDDEN const struct wrap_set *const wrap_sets[];
+
+/* An entry of any set, once wrap_index() has looked at all of them. */
+struct wrap_row {
+	const char *name;
+	const struct wrap_set *set;
+	const struct wrap_library *library;
+	struct wrap_target *targets;
+	uint32_t hash;		/* elf_hash() of its name */
+	int entry;		/* in its set */
+};
+
+extern HIDDEN struct wrap_row wrap_rows[WRAP_ROW_MAX];
+extern HIDDEN int wrap_row_count;
+
+/* A second time does no harm. */
+void wrap_index(void);
+
+/* The row of this name, or -1; also before wrap_index(). */
+int wrap_row_of(const char *name);
+
+static inline void *wrap_wrapper(int row, int instance)
+{
+	return wrap_rows[row].set->wrapper(wrap_rows[row].entry, instance);
+}
+
+#endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wrap_rows.h - makes a set of wrappers of a table; included once, at the end of a subject's file.
+ *
+ * WRAP_ROWS: the table, of WRAP(LIBRARY, FAMILY, result, name, parameters, arguments), and of
+ * WRAP_VOID without the result. Rows stay one to a line. Types are what the calling convention sees
+ * of the library's own: a pointer is `void *`, whatever it points to.
+ * WRAP_SET: the set's name. WRAP_LIBRARY(LIBRARY): its place in WRAP_LIBRARIES. WRAP_REACHED:
+ * wrap_set.reached. WRAP_STATE: a variable that begin and end of a call share, if any.
+ *
+ * BEGIN_x of a family says whether END_x is to follow the real call; both see the parameters,
+ * WRAP_STATE, `target`, `row_library` and `row_name`, the end also `result`. What they read of a
+ * caller's struct they read after the call has done so, or before it where it must.
+ */
+#include <assert.h>
+#include <stddef.h>
+
+#include "base/sys.h"
+#include "record/activate.h"
+#include "slots/pool.h"
+#include "slots/wrap.h"
+
+#ifndef WRAP_STATE
+#define WRAP_STATE
+#endif
+
+/*
+ * The way into another's code: may be changed while it is being read. The fence: that the caller's
+ * slot led here says that `real` is set, but a processor may have looked at it before the slot.
+ */
+#define REAL(target) __atomic_load_n(&(target)->real, __ATOMIC_ACQUIRE)
+/* Looked at first: with the way to ld.so goes the slot that ld.so changes. */
+#define SLOT(target)                                                                               \
+	(__atomic_thread_fence(__ATOMIC_ACQUIRE),                                                  \
+	 __atomic_load_n(&(target)->slot, __ATOMIC_ACQUIRE))
+
+#define STRIP(...) __VA_ARGS__
+
+#define WRAP(library_id, family, type, name, params, args) ROW_##name,
+#define WRAP_VOID(library_id, family, name, params, args)  ROW_##name,
+enum {
+#include WRAP_ROWS
+	ROW_MAX
+};
+#undef WRAP
+#undef WRAP_VOID
+
+static struct wrap_target targets[ROW_MAX][WRAP_INSTANCE_MAX];
+
+#define NUMBERS(each, type, name, params, args)                                                    \
+	each(type, name, 0, params, args) each(type, name, 1, params, args)                        \
+	each(type, name, 2, params, args) each(type, name, 3, params, args)                        \
+	each(type, name, 4, params, args) each(type, name, 5, params, args)                        \
+	each(type, name, 6, params, args) each(type, name, 7, params, args)
+static_assert(WRAP_INSTANCE_MAX == 8, "NUMBERS");
+
+/* The instances differ in what they stand for only. */
+#define INSTANCE(type, name, number, params, args)                                                 \
+	static type name##_##number params                                                         \
+	{                                                                                          \
+		return call_##name(STRIP args, &targets[ROW_##name][number]);                      \
+	}
+
+/* Nothing is held across the real call, since it may longjmp or throw. */
+#define CALL(library_id, family, type, name, params, args, declare, keep, give)                    \
+	__attribute__((noinline)) static type call_##name(STRIP params,                            \
+							  struct wrap_target *target)              \
+	{                                                                                          \
+		const char *const row_name = #name;                                                \
+		const int row_library = WRAP_LIBRARY(library_id);                                  \
+		void **slot = SLOT(target);                                                        \
+		type(*real) params = (type(*) params)REAL(target);                                 \
+		bool recorded;                                                                     \
+		declare;                                                                           \
+		WRAP_STATE;                                                                        \
+                                                                                                   \
+		(void)row_library, (void)row_name;                                                 \
+		if (unlikely(slot))                                                                \
+			pool_binds();                                                              \
+		recorded = activate_on() && BEGIN_##family;                                        \
+		keep real args;                                                                    \
+		if (unlikely(slot))                                                                \
+			pool_bound(target, slot);                                                  \
+		if (recorded) {                                                                    \
+			END_##family;                                                              \
+		}                                                                                  \
+		give;                                                                              \
+	}                                                                                          \
+	NUMBERS(INSTANCE, type, name, params, args)
+
+#define WRAP(library_id, family, type, name, params, args)                                         \
+	CALL(library_id, family, type, name, params, args, type result, result =, return result)
+#define WRAP_VOID(library_id, family, name, params, args)                                          \
+	CALL(library_id, family, void, name, params, args, , , )
+#include WRAP_ROWS
+#undef WRAP
+#undef WRAP_VOID
+
+#define WRAP_VOID(library_id, family, name, params, args) WRAP(library_id, family, , name, , )
+
+struct names {
+#define WRAP(library_id, family, type, name, params, args) char of_##name[sizeof(#name)];
+#include WRAP_ROWS
+#undef WRAP
+};
+
+static_assert(sizeof(struct names) <= UINT16_MAX, "wrap_entry.name");
+
+static const struct names names = {
+#define WRAP(library_id, family, type, name, params, args) #name,
+#include WRAP_ROWS
+#undef WRAP
+};
+
+static const struct wrap_entry entries[ROW_MAX] = {
+#define WRAP(library_id, family, type, name, params, args)                                         \
+	{offsetof(struct names, of_##name), WRAP_LIBRARY(library_id)},
+#include WRAP_ROWS
+#undef WRAP
+};
+
+/* A switch, since a table would be one of pointers. */
+static void *wrapper(int entry, int instance)
+{
+	switch (entry * WRAP_INSTANCE_MAX + instance) {
+#define CASE(type, name, number, params, args)                                                     \
+	case ROW_##name * WRAP_INSTANCE_MAX + (number):                                            \
+		return name##_##number;
+#define WRAP(library_id, family, type, name, params, args) NUMBERS(CASE, type, name, params, args)
+#include WRAP_ROWS
+#undef WRAP
+	}
+	return NULL;
+}
+
+const struct wrap_set WRAP_SET = {
+	.libraries = WRAP_LIBRARIES,
+	.entries = entries,
+	.names = (const char *)&names,
+	.targets = targets,
+	.wrapper = wrapper,
+	.reached = WRAP_REACHED,
+	.count = ROW_MAX,
+};
