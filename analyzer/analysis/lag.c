@@ -113,13 +113,15 @@ static void find_latency(struct trace *t, const struct lag_input *input)
 			t->latency_ns[i] = fmaxf(0, t->handover_ns[i] - (float)own);
 	}
 	late = quantile(t->latency_ns, NULL, 0, t->count, 0.5, &late_count);
+	if (late_count < FEWEST)
+		late = 0;
 	for (i = 0; i < t->count; i++) {
 		if (isnan(t->handover_ns[i]))
 			t->handover_ns[i] = isnan(own) ? 0 : (float)own;
 		else if (t->latency_ns[i] > 0)
 			t->handover_ns[i] = (float)own;
 		if (isnan(t->latency_ns[i]))
-			t->latency_ns[i] = isnan(late) ? 0 : (float)late;
+			t->latency_ns[i] = (float)late;
 	}
 	t->usual_handover_ns = quantile(t->handover_ns, NULL, 0, t->count, 0.5, &late_count);
 }

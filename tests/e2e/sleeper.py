@@ -10,6 +10,7 @@ What can be wrong with a training is a key of the plan: see seconds_of(), rebuil
 step(). Whatever is random is so by the index of the sample, so that every run of a plan, with
 whatever number of workers, loads the same samples.
 """
+import io
 import json
 import math
 import os
@@ -21,6 +22,7 @@ from multiprocessing import queues
 if os.environ.get("TEST_STUB"):
     sys.path.insert(0, os.environ["TEST_STUB"])
 
+import torch  # noqa: E402
 from torch.utils.data import DataLoader, Dataset, IterableDataset, get_worker_info  # noqa: E402
 
 
@@ -76,13 +78,32 @@ def spend(seconds, plan):
         since = begin - plan["begin"]
         if since < at + length and since + seconds > at:
             seconds += at + length - max(since, at)
-    work = seconds * plan.get("cpu_share", 0) + time.thread_time()
-    while plan.get("cpu_share") and time.thread_time() < work:
+    share = plan.get("cpu_share", 0)
+    work = seconds * share + time.thread_time()
+    while share and time.thread_time() < work:
         pass
-    left = seconds - (time.monotonic() - begin)
-    if left > 0:
-        time.sleep(left)
+    # Who had to wait for a core does not sleep less for that.
+    if share < 1:
+        time.sleep(seconds * (1 - share))
     return seconds
+
+
+def make_jpeg(side):
+    """A square that is neither smooth nor noise."""
+    from PIL import Image
+    file = io.BytesIO()
+    Image.radial_gradient("L").resize((side, side)).effect_spread(40).convert("RGB").save(file, "JPEG")
+    return file.getvalue()
+
+
+def make_payload(plan):
+    """What a sample holds besides: images decoded, a tensor, an object to pickle."""
+    for _ in range(plan.get("images", 0)):
+        from PIL import Image
+        Image.open(io.BytesIO(plan["jpeg"])).convert("RGB")
+    if plan.get("tensor_bytes"):
+        return torch.zeros(plan["tensor_bytes"], dtype=torch.uint8)
+    return [b"%8d" % i for i in range(plan.get("objects", 0))]
 
 
 def load(index, plan):
@@ -90,10 +111,11 @@ def load(index, plan):
     begin = now()
     worker = get_worker_info()
     seconds = spend(seconds_of(index, plan, worker), plan)
+    payload = make_payload(plan)
     if plan.get("hand_over_s"):
         index = Heavy(index, plan["hand_over_s"])
     return {"index": index, "worker": worker.id if worker else None, "pid": os.getpid(),
-            "load_s": seconds, "load_begin": begin, "load_end": now()}
+            "load_s": seconds, "payload": payload, "load_begin": begin, "load_end": now()}
 
 
 def meet(worker_id):
@@ -179,6 +201,7 @@ def step(plan, iterators, labels, epoch, ordinals, log):
         end = now()
         line = dict(samples[-1], label=labels[i], epoch=epoch, batch=ordinals[i], begin=begin,
                     end=end, load_begin=samples[0]["load_begin"], between=plan.pop("between", 0))
+        del line["payload"]
         ordinals[i] += 1
         os.write(log, (json.dumps(line) + "\n").encode())
     seconds = plan.get("step_s", 0)
@@ -203,6 +226,8 @@ def train(path, plan):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:plan["cores"]])
     if plan.get("late_s"):
         delay_first(plan["late_s"], plan["workers"])
+    if plan.get("images"):
+        plan["jpeg"] = make_jpeg(plan.get("side", 512))
     labels = plan.get("labels", ["train"])
     loaders = [make_loader(plan, plan["batches"] * plan.get("batch_size", 1), plan["workers"])
                for _ in labels]
