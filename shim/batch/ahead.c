@@ -8,7 +8,6 @@
 #include "base/note.h"
 #include "base/sys.h"
 #include "base/text.h"
-#include "batch/consumer.h"
 #include "record/segment.h"
 
 #define AHEAD_MAX   16
@@ -136,55 +135,55 @@ bool ahead_may_be_users(const struct thread *thread)
 	return unlikely(named) && thread->wait_depth == 1 && !is_main(thread) && !ahead_is_here();
 }
 
-/* What was kept before the next batch or end, and that; the wait is the training's. */
-static void tell_next(struct ahead *ahead, uint16_t kind, uint16_t flags, uint64_t begin_ns)
+struct ahead *ahead_of(const void *outer)
 {
-	while (ahead->told_count < ahead->kept_count) {
-		struct dlprof_event event = ahead->kept[ahead->told_count++ % KEPT_MAX];
-		const bool is_wanted = event.kind == kind;
+	for (size_t i = 0; i < AHEAD_MAX; i++)
+		if (aheads[i].outer == outer && aheads[i].asked && aheads[i].pid == sys_getpid())
+			return &aheads[i];
+	return NULL;
+}
 
-		ahead->kept_batches -= event.kind == DLPROF_EVENT_BATCH;
-		event.flags |= is_wanted ? flags : 0;
-		if (is_wanted || event.kind != DLPROF_EVENT_BATCH)
-			consumer_hand_on(&event, begin_ns, is_wanted);
-		if (event.kind != DLPROF_EVENT_EPOCH)
-			ahead->last = event;
-		if (event.kind == DLPROF_EVENT_STOP)
-			ahead->last.stream = 0;
-		if (is_wanted)
-			return;
-	}
+/* So far ahead that there was no room, or it ends before what it is made of does. */
+static bool make_up(struct ahead *ahead, uint16_t kind)
+{
 	if (!ahead->last.stream)
-		return;
-	/* So far ahead that there was no room, or it ends before what it is made of does. */
+		return false;
 	ahead->last.kind = kind;
-	ahead->last.flags |= flags;
 	if (kind == DLPROF_EVENT_BATCH) {
 		ahead->dropped_batches--;
 		ahead->last.task++;
 		ahead->last.batch.ordinal++;
 		ahead->last.batch.arrived = false;
 	}
-	consumer_hand_on(&ahead->last, begin_ns, true);
-	if (kind == DLPROF_EVENT_STOP)
-		ahead->last.stream = 0;
+	return true;
 }
 
-bool ahead_tell(const void *outer, uint64_t begin_ns, enum ahead_answer answer)
+bool ahead_next(struct ahead *ahead, enum ahead_answer answer, struct dlprof_event *ret_event,
+		bool *ret_waits)
 {
-	struct ahead *ahead = NULL;
+	const uint16_t kind = answer == AHEAD_BATCH ? DLPROF_EVENT_BATCH : DLPROF_EVENT_STOP;
 
-	for (size_t i = 0; i < AHEAD_MAX && !ahead; i++)
-		if (aheads[i].outer == outer)
-			ahead = &aheads[i];
-	if (!ahead || !ahead->asked || ahead->pid != sys_getpid())
+	/* It makes several batches of one, and the first of them was waited for. */
+	if (answer == AHEAD_BATCH && !ahead->kept_batches && !ahead->dropped_batches)
 		return false;
-	if (answer != AHEAD_BATCH)
-		tell_next(ahead, DLPROF_EVENT_STOP,
-			  answer == AHEAD_FAILED ? DLPROF_FLAG_FAILED : 0, begin_ns);
-	else if (ahead->kept_batches || ahead->dropped_batches)
-		tell_next(ahead, DLPROF_EVENT_BATCH, 0, begin_ns);
-	/* Else it makes several batches of one, and the first of them was waited for. */
+	/* Batches that it has not handed on by its end are nobody's. */
+	do {
+		if (ahead->told_count == ahead->kept_count) {
+			if (!make_up(ahead, kind))
+				return false;
+			*ret_event = ahead->last;
+		} else {
+			*ret_event = ahead->kept[ahead->told_count++ % KEPT_MAX];
+			ahead->kept_batches -= ret_event->kind == DLPROF_EVENT_BATCH;
+		}
+		if (ret_event->kind != DLPROF_EVENT_EPOCH)
+			ahead->last = *ret_event;
+	} while (ret_event->kind == DLPROF_EVENT_BATCH && kind == DLPROF_EVENT_STOP);
+	*ret_waits = ret_event->kind == kind;
+	if (ret_event->kind == DLPROF_EVENT_STOP)
+		ahead->last.stream = 0;
+	if (*ret_waits && answer == AHEAD_FAILED)
+		ret_event->flags |= DLPROF_FLAG_FAILED;
 	return true;
 }
 

@@ -35,11 +35,15 @@ bool ahead_may_be_users(const struct thread *thread);
 bool ahead_take(const struct thread *thread, const struct dlprof_event *event);
 
 /*
- * The outer iterator was asked at `begin_ns` and handed on a batch, or nothing: because it is at
- * its end, or it raised. False: what it is made of is not followed, so it is still to be recorded.
+ * The outer iterator handed on a batch, or nothing: because it is at its end, or it raised. NULL:
+ * what it is made of is not followed, so its own wait is still to be recorded. Else ahead_next()
+ * gives the records that became the training's by that, until it is false; `ret_waits`: it is the
+ * one of the training's wait, and no more follow.
  */
 enum ahead_answer { AHEAD_BATCH, AHEAD_ENDED, AHEAD_FAILED };
-bool ahead_tell(const void *outer, uint64_t begin_ns, enum ahead_answer answer);
+struct ahead *ahead_of(const void *outer);
+bool ahead_next(struct ahead *ahead, enum ahead_answer answer, struct dlprof_event *ret_event,
+		bool *ret_waits);
 
 /* Around a wait of a thread that is not the main one: is it the training, or is that elsewhere? */
 void ahead_watch_begin(struct thread *thread);

@@ -7,7 +7,6 @@
 #include "base/clock.h"
 #include "base/sys.h"
 #include "base/text.h"
-#include "batch/ahead.h"
 #include "record/activate.h"
 #include "record/launches.h"
 #include "record/run.h"
@@ -321,31 +320,42 @@ void consumer_wait_stop(struct consumer *consumer, struct consumer_wait *wait, b
 	consumer->over = !failed;
 }
 
-void consumer_hand_on(struct dlprof_event *event, uint64_t begin_ns, bool waits)
+/* The record that another thread made of its wait becomes that of this thread's. */
+static void hand_on(struct dlprof_event *event, uint64_t begin_ns)
 {
-	/* All that its wait asks for: what happens within was another thread's affair. */
+	/* All that a wait asks for: what happens within was another thread's affair. */
 	static struct consumer outer = {.workers = -1, .receive_ns = UINT64_MAX};
-	struct thread *thread = thread_get();
 	struct consumer_wait wait;
 
-	if (!thread)
+	if (!consumer_wait_begin_at(&outer, &wait, begin_ns))
 		return;
-	if (waits) {
-		if (!consumer_wait_begin_at(&outer, &wait, begin_ns))
-			return;
-		event->flags = (uint16_t)(event->flags & ~DLPROF_FLAG_NESTED) |
-			       flags_of(&outer, wait.nested);
-		event->batch.receive_ns = UINT64_MAX;
-		hand_over(&wait, event, clock_now_ns());
-		return;
+	event->flags = (uint16_t)(event->flags & ~DLPROF_FLAG_NESTED) |
+		       flags_of(&outer, wait.nested);
+	event->batch.receive_ns = UINT64_MAX;
+	hand_over(&wait, event, clock_now_ns());
+}
+
+bool consumer_hand_on(const void *outer, uint64_t begin_ns, enum ahead_answer answer)
+{
+	struct ahead *ahead = ahead_of(outer);
+	struct thread *thread = ahead ? thread_get() : NULL;
+	struct dlprof_event event;
+	bool waits = false;
+
+	while (thread && ahead_next(ahead, answer, &event, &waits)) {
+		if (waits) {
+			hand_on(&event, begin_ns);
+			break;
+		}
+		event.begin_ns = begin_ns;
+		event.duration_ns = 0;
+		if (event.kind == DLPROF_EVENT_EPOCH)
+			event.epoch.waited_ns = thread->waited_ns;
+		else
+			event.batch.waited_ns = thread->waited_ns;
+		push(thread, &event);
 	}
-	event->begin_ns = begin_ns;
-	event->duration_ns = 0;
-	if (event->kind == DLPROF_EVENT_EPOCH)
-		event->epoch.waited_ns = thread->waited_ns;
-	else
-		event->batch.waited_ns = thread->waited_ns;
-	push(thread, event);
+	return ahead;
 }
 
 void consumer_wait_cancel(struct consumer_wait *wait)

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "batch/ahead.h"
 #include "record/thread.h"
 
 #define CONSUMER_ARRIVAL_MAX 256
@@ -108,10 +109,10 @@ void consumer_wait_end(struct consumer *consumer, struct consumer_wait *wait, ui
 void consumer_wait_stop(struct consumer *consumer, struct consumer_wait *wait, bool failed);
 
 /*
- * A record that another thread made of its own wait belongs to this thread, which was asked at
- * `begin_ns`: `waits` if it is that wait's, else it is of what came before.
+ * The outer iterator (ahead.h) was asked at `begin_ns`, and so answered. False: that is still to be
+ * recorded.
  */
-void consumer_hand_on(struct dlprof_event *event, uint64_t begin_ns, bool waits);
+bool consumer_hand_on(const void *outer, uint64_t begin_ns, enum ahead_answer answer);
 
 /* It returned, and there is nothing to tell of it. */
 void consumer_wait_cancel(struct consumer_wait *wait);

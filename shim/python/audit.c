@@ -10,7 +10,6 @@
  */
 #include "python/audit.h"
 
-#include <dlfcn.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
@@ -18,16 +17,15 @@
 #include "base/note.h"
 #include "base/sys.h"
 #include "base/text.h"
-#include "batch/scope.h"
 #include "python/api.h"
 #include "python/batch_fn.h"
 #include "python/boundary.h"
 #include "python/importing.h"
+#include "python/later.h"
 #include "python/loader.h"
 #include "python/patch.h"
 #include "python/steps.h"
 #include "python/torch.h"
-#include "record/activate.h"
 
 typedef int (*audit_function)(const char *event, PyObject *args, void *data);
 
@@ -63,13 +61,6 @@ static struct target {
 
 static uint32_t initials;	/* of the targets, a bit each */
 static atomic_bool seen;	/* any of them */
-
-static bool is_initializing(PyObject *module)
-{
-	OWNED PyObject *spec = api_get_named(module, "__spec__");
-
-	return spec && api_get_flag(spec, "_initializing", false);
-}
 
 static const char *seen_package;
 static int32_t seen_pid;
@@ -112,7 +103,8 @@ static void sweep(void)
 		if (!atomic_load(&targets[i].seen) || atomic_load(&targets[i].done))
 			continue;
 		module = py.PyDict_GetItemString(modules, targets[i].module);
-		if (!module || is_initializing(module) || atomic_exchange(&targets[i].done, true))
+		if (!module || later_is_importing(module) ||
+		    atomic_exchange(&targets[i].done, true))
 			continue;
 		py.Py_IncRef(module);
 		patch(&targets[i], module);
@@ -120,19 +112,8 @@ static void sweep(void)
 	}
 }
 
-/*
- * Decoders are patched once the process records, and not before: a process that never does keeps
- * them as they are. Nor by a nested import: whatever is imported while recording is found at the
- * next load.
- */
-static struct later {
-	const char *module;
-	const char *implied;	/* as in boundary.def */
-	void (*patch)(PyObject *module, size_t row);
-	size_t row;
-	bool is_function;	/* of a module; else a method of a class */
-	atomic_bool done;
-} later[] = {
+/* Decoders, and the steps of a sample. */
+static struct later later[] = {
 #define BOUNDARY(id, module, implied, class, ...)                                                  \
 	{module, implied, boundary_patch, BOUNDARY_##id, (class) == NULL, false},
 #include "python/boundary.def"
@@ -142,91 +123,6 @@ static struct later {
 #undef STEPS
 	{"_frozen_importlib", NULL, importing_patch, 0, false, false},
 };
-
-/*
- * Something of it may have come since the last look. Functions of modules are patched in workers
- * only, so that what there is of them may wait for a worker for ever.
- */
-static atomic_bool later_due = true, functions_due = true;
-
-/* Borrowed, or NULL. One that is being initialized may stand for what it implies. */
-static PyObject *find_module(PyObject *modules, const struct later *wanted)
-{
-	PyObject *module = py.PyDict_GetItemString(modules, wanted->module);
-
-	if (module || !wanted->implied)
-		return module;
-	module = py.PyDict_GetItemString(modules, wanted->implied);
-	if (!module || is_initializing(module))
-		return module;
-	module = py.PyImport_ImportModule(wanted->module);
-	if (module)
-		py.Py_DecRef(module);	/* sys.modules keeps it */
-	else
-		py.PyErr_Clear();
-	return module;
-}
-
-/* NULL: another interpreter than the main one. */
-static PyObject *modules_of_main(void)
-{
-	return api_main_interpreter() ? py.PySys_GetObject("modules") : NULL;
-}
-
-static void look(PyObject *modules, bool functions)
-{
-	bool missed = false;
-
-	atomic_store(&later_due, false);
-	atomic_store(&functions_due, !functions);
-	for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++) {
-		PyObject *module;
-
-		if (atomic_load(&later[i].done))
-			continue;
-		module = find_module(modules, &later[i]);
-		if (!module)
-			continue;
-		if (later[i].is_function && !functions) {
-			missed = true;
-			continue;
-		}
-		if (is_initializing(module)) {	/* by another thread, say */
-			atomic_store(&later_due, true);
-			continue;
-		}
-		atomic_store(&later[i].done, true);
-		py.Py_IncRef(module);
-		later[i].patch(module, later[i].row);
-		py.Py_DecRef(module);
-	}
-	scope_decoders_missed(missed);
-}
-
-void audit_load_begin(bool functions)
-{
-	static _Atomic ssize_t known_count;
-	PyObject *modules = modules_of_main();
-	ssize_t count = modules ? py.PyDict_Size(modules) : 0;
-
-	if (count < 0)	/* somebody's own kind of mapping */
-		py.PyErr_Clear();
-	/* Not every import is an event. */
-	if (!modules ||
-	    likely(!atomic_load(&later_due) && !(functions && atomic_load(&functions_due)) &&
-		   count == atomic_load(&known_count)))
-		return;
-	atomic_store(&known_count, count);
-	look(modules, functions);
-}
-
-OFTEN void audit_opened(void)
-{
-	PyObject *modules = unlikely(atomic_load(&later_due)) ? modules_of_main() : NULL;
-
-	if (modules)
-		look(modules, false);
-}
 
 static int import_target(struct target *target)
 {
@@ -276,16 +172,6 @@ static bool note_package(const char *name)
 	return atomic_load(&seen);
 }
 
-/* A decoder that comes in the middle of a load is not timed before the next one. */
-static bool is_awaited(PyObject *name)
-{
-	for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++)
-		if (!atomic_load(&later[i].done) &&
-		    py.PyUnicode_CompareWithASCIIString(name, later[i].module) == 0)
-			return true;
-	return false;
-}
-
 static int on_import(PyObject *args)
 {
 	PyObject *name = py.PyTuple_GetItem(args, 0);
@@ -297,9 +183,7 @@ static int on_import(PyObject *args)
 	}
 	if (!api_is_string(name))	/* anybody may raise an event of that name */
 		return 0;
-	atomic_store_explicit(&later_due, true, memory_order_relaxed);
-	if (unlikely(activate_on()) && is_awaited(name))
-		scope_decoders_missed(true);
+	later_import(name);
 	text = py.PyUnicode_AsUTF8(name);
 	if (!text)
 		py.PyErr_Clear();
@@ -400,6 +284,7 @@ void audit_install(void)
 	catching = guard.boot;
 	catching.malloc = guard_malloc;
 	py.PyMem_SetAllocator(PY_ALLOCATOR_RAW, &catching);
+	later_ready(later, sizeof(later) / sizeof(later[0]));
 	PySys_AddAuditHook(on_event, NULL);
 	py.PyMem_SetAllocator(PY_ALLOCATOR_RAW, &guard.boot);
 }

@@ -14,14 +14,4 @@ const char *audit_seen(void);
 /* When the process begins to record: why it could not. */
 void audit_report(void);
 
-/*
- * A load begins, the GIL is held: patches decoders that were imported since the last one.
- * `functions`: those of modules, too. Not so before workers are started: a dataset that holds such
- * a function is pickled for them, which looks it up by name and insists on finding the very same.
- */
-void audit_load_begin(bool functions);
-
-/* The same in the middle of a load, without functions: for those whose import was an event. */
-void audit_opened(void);
-
 #endif

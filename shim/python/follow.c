@@ -5,7 +5,6 @@
 
 #include "base/clock.h"
 #include "base/note.h"
-#include "batch/ahead.h"
 #include "python/iterator.h"
 #include "python/standin.h"
 #include "python/tfdata.h"
@@ -169,7 +168,7 @@ static PyObject *next_after(struct followed *one, PyObject *callable, PyObject *
 	if (thread_life != life) /* a fork returned into this child */
 		return batch;
 	one->users--;
-	if (one->what.ahead && ahead_tell(one->what.ahead, begin_ns, answer_of(batch)))
+	if (one->what.ahead && consumer_hand_on(one->what.ahead, begin_ns, answer_of(batch)))
 		return batch;
 	one->gave_way |= !thread || thread->wait_count != count;
 	if (one->gave_way)

@@ -100,9 +100,8 @@ static struct follow_what what_of(const struct row *row, PyObject *object)
 	};
 }
 
-/* A daemon of multiprocessing's is somebody's worker: it may have no children, so it never trains.
- */
-static bool is_servant(void)
+/* A daemon of multiprocessing's is somebody's worker, and never trains: it may have no children. */
+static bool look_for_daemon(void)
 {
 	static int32_t known_pid;
 	static bool servant;
@@ -123,7 +122,7 @@ static bool is_servant(void)
 
 static bool is_inside(void)
 {
-	return follow_inside() || is_servant();
+	return follow_inside() || look_for_daemon();
 }
 
 static bool is_left_out(const struct row *row, PyObject *object)
@@ -264,7 +263,7 @@ static PyObject *on_thread(const struct row *row, PyObject *original, PyObject *
 			   PyObject *kwargs)
 {
 	PyObject *object = self_of(args), *result;
-	struct ahead *ahead = object && !is_servant() ? ahead_enter(object, row->kind) : NULL;
+	struct ahead *ahead = object && !look_for_daemon() ? ahead_enter(object, row->kind) : NULL;
 
 	result = py.PyObject_Call(original, args, kwargs);
 	ahead_leave(ahead, object);

@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "python/audit.h"
+#include "python/later.h"
 #include "python/patch.h"
 #include "python/standin.h"
 #include "record/activate.h"
@@ -109,7 +109,7 @@ static OFTEN PyObject *steps_opened(PyObject *original, PyObject *args, PyObject
 	PyObject *result = py.PyObject_Call(original, args, kwargs);
 
 	if (result && activate_on())
-		audit_opened();
+		later_opened();
 	return result;
 }
 

@@ -7,9 +7,9 @@
 #include "base/clock.h"
 #include "base/sys.h"
 #include "batch/ahead.h"
-#include "python/audit.h"
 #include "python/identity.h"
 #include "python/iterator.h"
+#include "python/later.h"
 #include "python/patch.h"
 #include "record/activate.h"
 
@@ -108,7 +108,7 @@ static void gather_facts(PyObject *iterator, PyObject *loader, struct consumer_f
 static void begin_recording(void)
 {
 	if (consumer_record())
-		audit_load_begin(false);
+		later_load_begin(false);
 }
 
 /*

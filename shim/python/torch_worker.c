@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "batch/consumer.h"
 #include "batch/scope.h"
-#include "python/audit.h"
+#include "python/later.h"
 #include "python/patch.h"
 #include "python/steps.h"
 #include "record/activate.h"
@@ -74,7 +74,7 @@ static PyObject *on_fetch(PyObject *original, PyObject *args, PyObject *kwargs)
 	py.PyErr_Clear();
 	if (fetcher)
 		prepare(fetcher);
-	audit_load_begin(thread->worker >= 0);
+	later_load_begin(thread->worker >= 0);
 	scope_load_begin(thread, &load);
 	batch = py.PyObject_Call(original, args, kwargs);
 	failed = !batch;
