@@ -18,13 +18,16 @@ enum state {
 	STATE_OUT,
 	STATE_DONE,
 	STATE_READING,
-	STATE_LOST, /* somebody else got it */
+	STATE_LOST, /* is not expected to come back */
 };
 
 struct buffer {
 	_Atomic uint32_t state;
 	_Atomic uint64_t requested_ns;
 	_Atomic uint32_t valid_size;
+	_Atomic uint32_t thread;       /* that requested it */
+	_Atomic uint64_t closed_ns;    /* when that thread requested the next one; 0: not yet */
+	_Atomic uint64_t overtaken_ns; /* when a later one of that thread came back; 0: none did */
 };
 
 static struct {
@@ -73,8 +76,22 @@ static bool move(struct buffer *buffer, uint32_t from, uint32_t to)
 	return atomic_compare_exchange_strong(&buffer->state, &from, to);
 }
 
-static uint8_t *give(uint32_t index)
+/* To the calling thread, whose last one is full by that. */
+static uint8_t *give(uint32_t index, uint64_t now_ns)
 {
+	const uint32_t thread = (uint32_t)sys_call0(SYS_gettid);
+	struct buffer *given = &pool.buffers[index];
+
+	for (uint32_t i = 0; i < pool.count; i++) {
+		struct buffer *buffer = &pool.buffers[i];
+
+		if (buffer->state == STATE_OUT && buffer->thread == thread && !buffer->closed_ns)
+			buffer->closed_ns = now_ns;
+	}
+	given->thread = thread;
+	given->closed_ns = given->overtaken_ns = 0;
+	given->requested_ns = now_ns;
+	given->state = STATE_OUT;
 	atomic_store_explicit(&pool.hint, index + 1, memory_order_relaxed);
 	return pool.bytes + index * BUFFER_BYTES;
 }
@@ -91,11 +108,8 @@ static uint8_t *find_free(void)
 		if (atomic_load_explicit(&buffer->state, memory_order_relaxed) != STATE_FREE)
 			continue;
 		/* Before it is OUT, so that no reader finds an older time; only we can want it. */
-		if (move(buffer, STATE_FREE, STATE_READING)) {
-			atomic_store(&buffer->requested_ns, now_ns);
-			atomic_store(&buffer->state, STATE_OUT);
-			return give(index);
-		}
+		if (move(buffer, STATE_FREE, STATE_READING))
+			return give(index, now_ns);
 	}
 	return NULL;
 }
@@ -109,9 +123,7 @@ static uint8_t *steal(void)
 		if (!move(buffer, STATE_DONE, STATE_READING))
 			continue;
 		atomic_fetch_add(&pool.dropped, buffer->valid_size / RECORD_BYTES + 1);
-		atomic_store(&buffer->requested_ns, clock_now_ns());
-		atomic_store(&buffer->state, STATE_OUT);
-		return give(i);
+		return give(i, clock_now_ns());
 	}
 	return NULL;
 }
@@ -152,6 +164,13 @@ void buffers_complete(uint8_t *bytes, size_t valid_size)
 
 	if (!buffer)
 		return;
+	for (uint32_t i = 0; i < pool.count; i++) {
+		struct buffer *older = &pool.buffers[i];
+
+		if (older->state == STATE_OUT && older->thread == buffer->thread &&
+		    older->requested_ns < buffer->requested_ns && !older->overtaken_ns)
+			older->overtaken_ns = clock_now_ns();
+	}
 	buffer->valid_size = valid_size <= BUFFER_BYTES ? (uint32_t)valid_size : 0;
 	if (!move(buffer, STATE_OUT, STATE_DONE))
 		move(buffer, STATE_LOST, STATE_DONE);
@@ -191,14 +210,22 @@ uint64_t buffers_complete_ns(uint64_t now_ns)
 	return now_ns;
 }
 
-bool buffers_abandon(uint64_t before_ns)
+bool buffers_take_lost(uint64_t forced_ns, uint64_t *ret_begin_ns, uint64_t *ret_end_ns)
 {
-	bool found = false;
+	const uint64_t now_ns = clock_now_ns();
 
-	for (uint32_t i = 0; i < pool.count; i++)
-		if (pool.buffers[i].state == STATE_OUT && pool.buffers[i].requested_ns < before_ns)
-			found |= move(&pool.buffers[i], STATE_OUT, STATE_LOST);
-	return found;
+	for (uint32_t i = 0; i < pool.count; i++) {
+		struct buffer *buffer = &pool.buffers[i];
+		const uint64_t overtaken_ns = buffer->overtaken_ns, closed_ns = buffer->closed_ns;
+		const bool late = overtaken_ns && now_ns > overtaken_ns + BUFFER_LOST_NS;
+
+		*ret_begin_ns = buffer->requested_ns;
+		*ret_end_ns = closed_ns ? closed_ns : now_ns;
+		if (buffer->state == STATE_OUT && (late || *ret_begin_ns < forced_ns) &&
+		    move(buffer, STATE_OUT, STATE_LOST))
+			return true;
+	}
+	return false;
 }
 
 uint32_t buffers_out(void)

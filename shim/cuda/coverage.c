@@ -18,10 +18,10 @@
 static struct {
 	uint64_t began_ns;
 	bool gap;
-	uint64_t gap_ns;     /* its begin */
-	uint64_t silence_ns; /* when it was noticed */
-	uint64_t launch_ns;  /* the last one at the last period */
-	uint64_t newest_ns;  /* what was reported by then */
+	uint64_t gap_ns;         /* its begin */
+	uint64_t launch_ns;      /* the last one at the last period */
+	uint64_t newest_ns;      /* what was reported by then */
+	uint64_t heard_launches; /* cudart_launch_count() when anything was reported last */
 	uint32_t silent_periods;
 	uint64_t told_ns;
 } own;
@@ -67,10 +67,18 @@ static bool is_behind(uint64_t ns)
 	       cudart_last_launch_ns() > reader_newest_ns() + ns;
 }
 
-/* ... long after, and not just when we began. */
+/*
+ * ... long after, and not just when we began, and more often than the buffers that CUPTI has could
+ * hold. While an operation is in flight CUPTI keeps the buffer that has its record, so a busy GPU's
+ * come back when they are full: at 300 kernels a second after four seconds, at one after twenty
+ * minutes. That alone is no silence.
+ */
 static bool is_silent(void)
 {
-	return is_behind(SILENT_NS) && cudart_last_launch_ns() > own.began_ns + SILENT_NS;
+	const uint64_t launches = cudart_launch_count() - own.heard_launches;
+
+	return is_behind(SILENT_NS) && cudart_last_launch_ns() > own.began_ns + SILENT_NS &&
+	       launches > buffers_out() * BUFFER_RECORDS_MOST;
 }
 
 /* Up to the end of the last operation that was reported all is known. */
@@ -81,23 +89,8 @@ static void begin_silence(void)
 	begin_gap(newest_ns > own.began_ns ? newest_ns : own.began_ns, "CUPTI reports nothing");
 }
 
-/*
- * What was missing came after all, and there was no gap; but if CUPTI still holds a buffer from
- * before, only newer ones came, and that never will.
- */
-static void end_silence(void)
-{
-	own.silent_periods = 0;
-	if (!own.gap || state_yielded_ns())
-		return;
-	end_gap(buffers_abandon(own.silence_ns) ? reader_newest_ns() : own.gap_ns);
-}
-
-/*
- * Silent for long: somebody took CUPTI's buffers behind our back, or it still holds one of ours
- * that is not full yet. As long as any come, late as they are, nobody did.
- */
-void coverage_look_for_silence(void)
+/* Silent for long: somebody took CUPTI's buffers behind our back, or disabled the kinds. */
+static void look_for_silence(void)
 {
 	const uint64_t launch_ns = cudart_last_launch_ns(), newest_ns = reader_newest_ns();
 	const bool launched = launch_ns > own.launch_ns + SILENT_NS;
@@ -105,15 +98,42 @@ void coverage_look_for_silence(void)
 
 	own.launch_ns = launch_ns;
 	own.newest_ns = newest_ns;
-	if (heard || !is_silent()) {
-		end_silence();
-		return;
+	if (heard) {
+		own.heard_launches = cudart_launch_count();
+		own.silent_periods = 0;
+		/* What was launched in between was in no buffer. */
+		if (!state_yielded_ns())
+			end_gap(newest_ns);
+	} else if (!is_silent()) {
+		own.silent_periods = 0;
+	} else {
+		own.silent_periods += launched;
 	}
-	own.silent_periods += launched;
-	if (own.silent_periods < SILENT_PERIODS || own.gap)
-		return;
-	begin_silence();
-	own.silence_ns = clock_now_ns();
+	if (own.silent_periods >= SILENT_PERIODS)
+		begin_silence();
+}
+
+static void tell_lost(uint64_t forced_ns)
+{
+	uint64_t begin_ns, end_ns;
+
+	while (buffers_take_lost(forced_ns, &begin_ns, &end_ns)) {
+		/* At the end of the run, in or before a gap that has none: together. */
+		if (own.gap && own.gap_ns <= begin_ns)
+			continue;
+		if (own.gap)
+			end_ns = clock_now_ns();
+		end_gap(own.gap_ns);
+		begin_gap(begin_ns, "CUPTI did not give back a buffer");
+		end_gap(end_ns);
+	}
+}
+
+void coverage_look(void)
+{
+	look_for_silence();
+	if (!own.gap)
+		tell_lost(0);
 }
 
 static void tell(uint64_t complete_ns)
@@ -135,13 +155,13 @@ void coverage_tell(void)
 	tell(buffers_complete_ns(clock_now_ns()));
 }
 
-void coverage_end(void)
+void coverage_end(uint64_t forced_ns)
 {
 	if (state_is_armed()) {
+		look_for_silence();
 		if (is_silent())
 			begin_silence();
-		else
-			end_silence();
+		tell_lost(forced_ns);
 	}
-	tell(clock_now_ns());
+	tell(forced_ns);
 }

@@ -8,7 +8,7 @@
 #include "record/activate.h"
 #include "record/launches.h"
 
-static _Atomic uint64_t launch_ticks;
+static _Atomic uint64_t launch_ticks, launch_count;
 static _Atomic uint32_t announced; /* thread_life in which the drain was told who speaks */
 
 uint64_t cudart_last_launch_ns(void)
@@ -16,6 +16,11 @@ uint64_t cudart_last_launch_ns(void)
 	uint64_t ticks = launch_ticks;
 
 	return ticks ? clock_now_ns() - clock_length_ns(clock_ticks() - ticks) : 0;
+}
+
+uint64_t cudart_launch_count(void)
+{
+	return launch_count;
 }
 
 static void push(struct thread *thread, enum dlprof_event_kind kind, uint64_t begin_ns,
@@ -74,6 +79,7 @@ void cudart_launch(uint32_t graph)
 	uint64_t now_ns;
 
 	atomic_store_explicit(&launch_ticks, clock_ticks(), memory_order_relaxed);
+	atomic_fetch_add_explicit(&launch_count, 1, memory_order_relaxed);
 	thread = enter();
 	if (likely(!thread))
 		return;

@@ -16,6 +16,9 @@
 #include "dlprof/event.h"
 #include "slots/wrap.h"
 
+/* How many kernels and graphs this process launched, as far as is seen. */
+uint64_t cudart_launch_count(void);
+
 /* When this process launched a kernel or a graph last, to a microsecond or so; 0: never. */
 uint64_t cudart_last_launch_ns(void);
 

@@ -79,19 +79,23 @@ static void do_period(void)
 		return;
 	activity_flush(false);
 	reader_read();
-	coverage_look_for_silence();
+	coverage_look();
 }
 
 static void write_last(void)
 {
+	uint64_t forced_ns;
+
 	if (state_is_armed()) {
 		cupti_clock_look(false);
 		activity_flush(false);
 		reader_read();
-		activity_flush(true);
 	}
+	forced_ns = clock_now_ns();
+	if (state_is_armed())
+		activity_flush(true);
 	reader_read();
-	coverage_end();
+	coverage_end(forced_ns);
 }
 
 static void *write_records(void *unused)
@@ -132,10 +136,9 @@ void writer_finish(void)
 	while (!finished && clock_now_ns() < limit_ns)
 		wait_until(&finished, 0, limit_ns);
 	if (!finished)
-		note_add(
-			'w',
-			"CUPTI did not give back its last records: the end of the run lacks the "
-			"GPU's side");
+		note_add('w',
+			 "CUPTI did not give back its last records: the end of the run lacks the "
+			 "GPU's side");
 }
 
 static void finish_at_exit(void *unused)

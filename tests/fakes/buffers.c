@@ -14,6 +14,7 @@
 
 #include "common.h"
 
+enum { SUCCESS = 0, MAX_LIMIT_REACHED = 12, INVALID_KIND = 21 };
 enum { IDLE_NS = 10000000 }; /* how often the worker looks for what has become complete */
 
 struct buffer {
@@ -22,7 +23,7 @@ struct buffer {
 	struct entry *entries;
 	size_t count, room;
 	uint32_t thread;
-	bool full, forced;
+	bool full, forced, kept;
 	struct buffer *next;
 };
 
@@ -241,7 +242,7 @@ static struct buffer *next_ready(void)
 	struct buffer *found = NULL;
 
 	for (struct buffer *b = buffers; b; b = b->next) {
-		if (!b->forced && !(b->full || (flushing && b->count)))
+		if (b->kept || (!b->forced && !(b->full || (flushing && b->count))))
 			continue;
 		if (!b->forced && complete_ns(b) > now)
 			continue;
@@ -322,9 +323,15 @@ static void inspect(const uint8_t *data, size_t bytes)
 	}
 }
 
-/* A new buffer for this thread; asked for without any lock, as the client may take its own. */
+/*
+ * A new buffer for this thread; asked for without any lock, as the client may take its own.
+ * FAKE_CUPTI_KEEP_BUFFER: which one never comes back. FAKE_CUPTI_EMPTY_EVERY: one of so many comes
+ * back at once, with nothing in it.
+ */
 static struct buffer *obtain(uint32_t thread)
 {
+	const long empty_every = knob("CUPTI_EMPTY_EVERY", 0);
+	static long count;
 	size_t bytes = 0, max_records = 0;
 	struct buffer *buffer;
 	uint8_t *data = NULL;
@@ -354,7 +361,9 @@ static struct buffer *obtain(uint32_t thread)
 	buffer->thread = thread;
 	buffer->next = buffers;
 	buffers = buffer;
-	return buffer;
+	buffer->kept = ++count == knob("CUPTI_KEEP_BUFFER", 0);
+	buffer->forced = empty_every && count % empty_every == 0;
+	return buffer->forced ? obtain(thread) : buffer;
 }
 
 static struct buffer *buffer_for(uint32_t thread, size_t bytes)
@@ -421,4 +430,20 @@ size_t buffers_dropped(void)
 	dropped = 0;
 	pthread_mutex_unlock(&lock);
 	return count;
+}
+
+EXPORT int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid_bytes, uint8_t **record)
+{
+	uint32_t kind;
+	size_t at = 0;
+
+	if (*record) {
+		memcpy(&kind, *record, sizeof(kind));
+		at = (size_t)(*record - buffer) + record_bytes(kind);
+	}
+	if (at >= valid_bytes)
+		return MAX_LIMIT_REACHED;
+	*record = buffer + at;
+	memcpy(&kind, *record, sizeof(kind));
+	return record_bytes(kind) ? SUCCESS : INVALID_KIND;
 }

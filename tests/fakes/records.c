@@ -11,8 +11,6 @@
 
 #include "common.h"
 
-enum { SUCCESS = 0, MAX_LIMIT_REACHED = 12, INVALID_KIND = 21 };
-
 /* Offsets; 0: the kind has no such field (all begin with the kind itself). */
 static const struct layout {
 	uint32_t kind;
@@ -143,20 +141,4 @@ void record_write(uint8_t *at, const struct entry *entry, uint64_t begin, uint64
 		put32(at, room, 4, 1 << 16); /* flushing a buffer */
 		break;
 	}
-}
-
-EXPORT int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid_bytes, uint8_t **record)
-{
-	uint32_t kind;
-	size_t at = 0;
-
-	if (*record) {
-		memcpy(&kind, *record, sizeof(kind));
-		at = (size_t)(*record - buffer) + record_bytes(kind);
-	}
-	if (at >= valid_bytes)
-		return MAX_LIMIT_REACHED;
-	*record = buffer + at;
-	memcpy(&kind, *record, sizeof(kind));
-	return record_bytes(kind) ? SUCCESS : INVALID_KIND;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <criterion/criterion.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -177,24 +178,52 @@ Test(buffers, random_uses_agree_with_a_list)
 	cr_expect_gt(last, 1000);
 }
 
-/* What somebody else took does not come back; if it does, it is read all the same. */
-Test(buffers, abandoned_ones_hold_nobody_up)
+/* One that does not come back makes a gap of its own time; if it does, it is read all the same. */
+Test(buffers, lost_ones_hold_nobody_up)
 {
+	uint64_t begin_ns, end_ns, before_ns = clock_now_ns();
 	uint8_t *lost, *kept;
-	uint64_t between_ns;
 	size_t size;
 
 	cr_assert_eq(buffers_init(false), 0);
 	lost = buffers_request();
-	between_ns = buffers_complete_ns(UINT64_MAX) + 1;
 	kept = buffers_request();
-	cr_expect(buffers_abandon(between_ns));
-	cr_expect_not(buffers_abandon(between_ns));
-	cr_expect_eq(buffers_out(), 1);
-	cr_expect_geq(buffers_complete_ns(UINT64_MAX), between_ns);
+	buffers_complete(kept, 6);
+	cr_expect_eq(buffers_take(&size), kept);
+	buffers_free(kept);
+	cr_expect_not(buffers_take_lost(0, &begin_ns, &end_ns), "it may be late");
+	cr_expect_lt(buffers_complete_ns(UINT64_MAX), UINT64_MAX);
+	cr_expect(buffers_take_lost(UINT64_MAX, &begin_ns, &end_ns));
+	cr_expect(before_ns <= begin_ns && begin_ns <= end_ns && end_ns <= clock_now_ns());
+	cr_expect_not(buffers_take_lost(UINT64_MAX, &begin_ns, &end_ns), "once");
+	cr_expect_eq(buffers_out(), 0);
+	cr_expect_eq(buffers_complete_ns(UINT64_MAX), UINT64_MAX);
 	buffers_complete(lost, 5);
 	cr_expect_eq(buffers_take(&size), lost);
 	buffers_free(lost);
-	buffers_complete(kept, 6);
-	cr_expect_eq(buffers_take(&size), kept);
+}
+
+static void *request_one(void *unused)
+{
+	return buffers_request();
+}
+
+/* What a thread requests says nothing of the buffers of another. */
+Test(buffers, threads_close_their_own)
+{
+	uint64_t begin_ns, end_ns, between_ns;
+	pthread_t thread;
+	void *other;
+
+	cr_assert_eq(buffers_init(false), 0);
+	cr_assert_eq(pthread_create(&thread, NULL, request_one, NULL), 0);
+	pthread_join(thread, &other);
+	buffers_request();
+	buffers_request();
+	between_ns = clock_now_ns();
+	for (int i = 0, open = 0; i < 3; i++) {
+		cr_assert(buffers_take_lost(UINT64_MAX, &begin_ns, &end_ns));
+		open += end_ns >= between_ns;
+		cr_expect(i < 2 || open == 2, "the other thread's, and the last of this one's");
+	}
 }
