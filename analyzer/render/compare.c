@@ -104,8 +104,7 @@ static void print_result(const struct compared *compared, const struct page *pag
 
 	if (compared->mismatch)
 		page_append(text, sizeof(text),
-			    "these are no two runs of the same training on the "
-			    "same machine");
+			    "these are not two runs of the same training on the same machine");
 	else if (c->result == COMPARE_CANNOT_SAY && isnan(c->low))
 		page_append(text, sizeof(text),
 			    "too few batches, or their times were not observed");
@@ -154,7 +153,7 @@ static void print_changes(const struct compared *compared, const struct page *pa
 	if (compared->changed)
 		list_fields(compared, compared->changed, "Changed", page);
 	else
-		page_item(page, "Changed", "no setting of the loader that is known");
+		page_item(page, "Changed", "no known setting of the loader");
 	list_fields(compared, compared->noted, "Also", page);
 	page_break(page);
 }
@@ -209,12 +208,12 @@ void compare_text(const struct compared *compared, const struct page *page)
 	print_result(compared, page);
 	print_changes(compared, page);
 	print_rows(compared, page);
-	page_item(
-		page, "~",
-		"noise: the interval holds 0, or it is under 2 %% of the step (2 points of stall)");
+	page_item(page, "~",
+		  "perhaps noise: the interval includes 0, or it is under 2 %% of the step (2 "
+		  "points of stall)");
 	page_item(page, "Range",
-		  "from what varies within each run; caches and neighbours that differ between two "
-		  "runs do not show in it. Swap the order and run both again");
+		  "covers what varies within each run, not caches or neighbours that differ "
+		  "between the runs. Swap the order and run both again");
 }
 
 static void add_run(struct jsonw *json, const char *key, const struct report *report)

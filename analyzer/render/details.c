@@ -48,7 +48,7 @@ static void add_account(const struct report *report, struct outline *o)
 			     "before the first batch, once: in no share");
 	if (a->unseen_ns > 0)
 		outline_part(o, "GPU not seen", a->unseen_ns, NAN,
-			     "batches of which the GPU's time is not known: in no share");
+			     "batches without GPU times: in no share");
 }
 
 static void add_quantiles(struct outline *o, const char *label, double p50_ns, double p99_ns)
@@ -80,15 +80,14 @@ static void add_waits(const struct report *report, struct outline *o)
 			     "%zu of %zu steady batches: not ready, and waited for %s or more",
 			     f->starved_count, f->steady_count, units_time(time, f->theta_ns));
 	if (report->totals.hol_ns > 0)
-		outline_item(
-			o, "In order",
-			"%s of the waits a batch was stuck behind a slower one (head of line)%s%s",
-			units_time(time, (double)report->totals.hol_ns),
-			time_ns > 0 ? ": of the time " : "",
-			time_ns > 0 ? units_share(share, (double)report->totals.hol_ns / time_ns)
-				    : "");
+		outline_item(o, "In order",
+			     "for %s of the waits (%s of the time) a batch was stuck behind a "
+			     "slower one (head of line)",
+			     units_time(time, (double)report->totals.hol_ns),
+			     units_share(share, (double)report->totals.hol_ns / time_ns));
 	if (f->wait_masked_ns > 0)
-		outline_item(o, "Masked", "%s the host waited while the GPU had work: no loss",
+		outline_item(o, "Masked",
+			     "the host waited %s while the GPU had work: nothing was lost by that",
 			     units_time(time, f->wait_masked_ns));
 }
 
@@ -234,12 +233,12 @@ static void add_trust(const struct report *report, struct outline *o)
 	else
 		outline_item(
 			o, "Confidence",
-			"%s: %zu batches; known for %s of the steady ones whether they were "
+			"%s: %zu batches; for %s of the steady ones it is known whether they were "
 			"ready",
 			stall_confidence_id(f->confidence), f->batch_count,
 			units_share(low, (double)f->readiness_count / (double)f->steady_count));
 	if (!isnan(report->diagnosis.boot.low95))
-		outline_item(o, "Interval", "another such run would say %s to %s (95 %%)",
+		outline_item(o, "Interval", "another such run would report %s to %s (95 %%)",
 			     units_share(low, report->diagnosis.boot.low95),
 			     units_share(high, report->diagnosis.boot.high95));
 }
@@ -314,7 +313,7 @@ static void add_hidden(const char *list, struct outline *o)
 	}
 	outline_item(
 		o, "Not seen",
-		"%s: such decoding counts where a Python call around it is known, else as other",
+		"%s: their decoding is timed by the Python call around it, or else counts as other",
 		text);
 }
 

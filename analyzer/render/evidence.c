@@ -100,7 +100,8 @@ static void add_first(const struct report *report, char *text, size_t size)
 			    d->slow.count > 1 ? "their" : "its");
 		break;
 	case CAUSE_HEAD_OF_LINE:
-		page_append(text, size, " %s of the waiting a later batch was finished.",
+		page_append(text, size,
+			    " For %s of the waiting a later batch was already finished.",
 			    units_share(share, d->queued_share));
 		break;
 	case CAUSE_COLD_CACHE:
@@ -109,8 +110,8 @@ static void add_first(const struct report *report, char *text, size_t size)
 	case CAUSE_PERIODIC_SLOW_LOAD:
 		if (d->slow.every > 0)
 			page_append(text, size,
-				    " Of each %" PRId32 " batches the same take %.2g times as long "
-				    "as the others.",
+				    " In every group of %" PRId32
+				    " batches the same ones take %.2g times as long as the others.",
 				    d->slow.every, d->slow.factor);
 		break;
 	case CAUSE_EPOCH_START:
@@ -153,9 +154,10 @@ void evidence_add(const struct report *report, char *text, size_t size)
 	add_first(report, text, size);
 	/* The verdict is about waiting. */
 	if (d->cause == CAUSE_MAIN_THREAD_PERIODIC && report->finding.starved && d->cause_count > 1)
-		page_append(text, size, " That is no waiting, of which most is: %s, %s.",
+		page_append(text, size,
+			    " That is time of steps; most of the waiting is %s, %s of the time.",
 			    NOUNS[d->causes[1].cause], units_share(share, d->causes[1].share));
 	else if (d->second != CAUSE_UNKNOWN)
-		page_append(text, size, " Beside it: %s, %s of the time.", NOUNS[d->second],
+		page_append(text, size, " Also: %s, %s of the time.", NOUNS[d->second],
 			    units_share(share, d->causes[1].share));
 }

@@ -140,7 +140,7 @@ const char *gate_reason_words(const struct gate_report *report, const struct gat
 			 refused ? refused->refused : "");
 		break;
 	case GATE_WHY_UNLIKE:
-		snprintf(text, GATE_WORDS, "the runs that are to be judged are not of one kind");
+		snprintf(text, GATE_WORDS, "the runs to judge are not of the same kind");
 		break;
 	case GATE_WHY_ANOTHER_RUN:
 		snprintf(text, GATE_WORDS,
@@ -209,7 +209,7 @@ static void add_part(const struct gate_change *change, char *text)
 
 	if (change->part == GATE_PART_MAX)
 		return;
-	page_append(text, GATE_WORDS, " (most of it %s: %s, before %s)", words[change->part],
+	page_append(text, GATE_WORDS, " (mostly %s: %s instead of %s)", words[change->part],
 		    units_time(now, change->now.part_ns[change->part]),
 		    units_time(before, change->before.part_ns[change->part]));
 }
@@ -222,21 +222,20 @@ static void add_change(const struct gate_change *change, char *text)
 
 	switch (change->suspect) {
 	case GATE_SUSPECT_LOAD:
-		page_append(text, GATE_WORDS, ": a load takes %s, before %s",
+		page_append(text, GATE_WORDS, ": a load takes %s instead of %s",
 			    units_time(now, b->load_ns), units_time(before, a->load_ns));
 		add_part(change, text);
 		break;
 	case GATE_SUSPECT_COMPUTE:
-		page_append(
-			text, GATE_WORDS,
-			": loads take as long as before, but a step computes for %s, before %s, "
-			"and hides less of them",
-			units_time(now, b->compute_ns), units_time(before, a->compute_ns));
+		page_append(text, GATE_WORDS,
+			    ": loads take as long as before, but a step takes %s instead of %s and "
+			    "hides less of them",
+			    units_time(now, b->compute_ns), units_time(before, a->compute_ns));
 		break;
 	case GATE_SUSPECT_OTHER:
 		page_append(text, GATE_WORDS,
-			    ": a batch is waited for %s on average, before %s, although loads and "
-			    "steps take as long",
+			    ": the mean wait is %s instead of %s, although loads and steps take as "
+			    "long as before",
 			    units_time(now, b->wait_ns), units_time(before, a->wait_ns));
 		break;
 	}
@@ -303,6 +302,6 @@ const char *gate_why_words(const struct gate_report *report, char *text)
 		page_append(text, GATE_WORDS, "Cannot say whether %s: %s.", item->text,
 			    gate_reason_words(report, item, reason));
 	else
-		page_append(text, GATE_WORDS, "All that is asserted holds.");
+		page_append(text, GATE_WORDS, "All assertions hold.");
 	return text;
 }

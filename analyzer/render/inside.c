@@ -211,8 +211,10 @@ static void add_paths(struct outline *o, const char *title, const struct tally_l
 
 	outline_table(o, "slowest", headings);
 	if (unlisted_ns > 0)
-		outline_title(o, "%s; others at most %s each, and these may have that much more",
-			      title, units_time(most, (double)unlisted_ns));
+		outline_title(
+			o,
+			"%s; others took at most %s each, and these may have taken that much more",
+			title, units_time(most, (double)unlisted_ns));
 	else
 		outline_title(o, "%s", title);
 	for (size_t i = 0; i < list->count && i < MOST_SLOW; i++) {

@@ -34,19 +34,20 @@ void ranks_culprit_words(const struct ranks *ranks, char *text, size_t size)
 	*text = '\0';
 	if (job->culprit >= 0) {
 		row = &ranks->rows[job->culprit];
-		page_append(text, size,
-			    "Rank %" PRId64 "%s%s%s is the one that waits for data, in %s of what "
-			    "is lost; the others wait for it in the collective. If it never "
-			    "waited, the job would run %s as fast.",
-			    row->rank, row->host ? " (" : "", row->host ? row->host : "",
-			    row->host ? ")" : "", units_share(share, job->blame_share),
-			    units_factor(factor,
-					 job->time_ns / (job->time_ns -
-							 ranks->blames[job->culprit].saved_ns)));
+		page_append(
+			text, size,
+			"Rank %" PRId64
+			"%s%s%s waits for data in %s of the lost time, and the others wait for it "
+			"in the collective. If it never waited, the job would run %s as fast.",
+			row->rank, row->host ? " (" : "", row->host ? row->host : "",
+			row->host ? ")" : "", units_share(share, job->blame_share),
+			units_factor(factor,
+				     job->time_ns / (job->time_ns -
+						     ranks->blames[job->culprit].saved_ns)));
 	} else if (job->starved && job->alignment != RANK_ALONE) {
 		page_append(text, size,
-			    "No rank alone is to blame: what they share (storage, cores, the "
-			    "loader's settings) is.");
+			    "No single rank is to blame: look at what they share (storage, cores, "
+			    "the loader's settings).");
 	}
 }
 
@@ -172,9 +173,9 @@ const char *ranks_alignment_words(enum rank_alignment alignment)
 {
 	switch (alignment) {
 	case RANK_BY_STEP:
-		return "by step: where one rank stalls, the step is longer for all";
+		return "by step: where one rank stalls, all take longer";
 	case RANK_BY_CLOCK:
-		return "by the clock, since the ranks' batches do not count alike";
+		return "by the clock, because the ranks' batches cannot be matched by number";
 	case RANK_ALONE:
 	case RANK_ALIGNMENTS:
 		break;

@@ -120,7 +120,7 @@ static void add_verdict(const struct report *report, struct outline *o)
 	}
 	outline_cell(o, "%s", verdict_reason(f->gap));
 	if (f->gap == STALL_GAP_FEW_BATCHES)
-		outline_cell(o, "%zu batch%s; a verdict takes %d. %s", f->batch_count,
+		outline_cell(o, "%zu batch%s; a verdict needs %d. %s", f->batch_count,
 			     f->batch_count == 1 ? " was seen" : "es were seen", STALL_FEWEST,
 			     verdict_remedy(f->gap));
 	else if (f->gap == STALL_GAP_LOSS)
@@ -342,9 +342,8 @@ static void add_sure(const struct report *report, struct outline *o)
 		else
 			page_append(text, sizeof(text), "; the %s's clock%s",
 				    f->by_gpu ? "GPU" : "host",
-				    !f->by_gpu && report->gpu.mode
-					    ? ", at most what the GPU starved"
-					    : "");
+				    !f->by_gpu && report->gpu.mode ? ", an upper bound for the GPU"
+								   : "");
 		outline_item(o, "Sure", "%s", text);
 	}
 	add_warning(report, o);

@@ -25,12 +25,12 @@ static const struct {
 			       "Record the training with dlprof, or log the steps too."},
 	[STALL_GAP_FEW_BATCHES] = {"too few batches after the first round of each epoch",
 				   "Let it run longer."},
-	[STALL_GAP_LOSS] = {"too many of the run's records were lost to judge by the others",
+	[STALL_GAP_LOSS] = {"too many of the run's records were lost to judge by the rest",
 			    "DLPROF_DETAIL=batches records less, and loses less."},
 	[STALL_GAP_ASYNCHRONOUS] =
 		{"the training does not wait for its GPU, whose idle time was not observed",
-		 "That it waits for a batch need not mean that the GPU starves. Record with "
-		 "CUPTI: `dlprof doctor` says what it lacks."},
+		 "Its waits need not mean that the GPU is idle. Record with CUPTI: `dlprof doctor` "
+		 "says what is missing."},
 };
 
 const struct verdict *verdict_of(enum stall_verdict verdict)

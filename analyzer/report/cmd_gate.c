@@ -46,7 +46,7 @@ static int update_baseline(const struct gate *gate)
 		}
 		kept = find_kept(gate, run);
 		if (kept) {
-			cmd_remark(gate->options, "it is there already: '%s'", kept->path);
+			cmd_remark(gate->options, "it already exists: '%s'", kept->path);
 			continue;
 		}
 		r = gate_runs_keep(run, folder, path, sizeof(path));
@@ -129,7 +129,7 @@ static int calibrate(struct gate *gate, const struct gate_wishes *wishes)
 	free(ratios);
 	free(errors);
 	if (r == -EDOM) {
-		cmd_fail("%zu runs can be compared; to calibrate takes %zu, better 12 or more",
+		cmd_fail("%zu runs can be compared; calibration needs %zu, better 12 or more",
 			 count,
 			 limit->baseline_needed +
 				 (limit->rule == GATE_BOUND ? 1 : limit->run_needed));

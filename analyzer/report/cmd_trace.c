@@ -229,7 +229,7 @@ static void remark(const struct options *options, const struct stream *stream)
 			   stream->trace.left_out_count);
 	if (bytes > HEAVY_BYTES)
 		cmd_remark(options,
-			   "the trace has %ld MB, which is more than browsers like; --worst 50, "
+			   "the trace has %ld MB, more than most browsers can open; --worst 50, "
 			   "--epoch N or --batches A:B make it smaller",
 			   bytes / 1000000);
 }
@@ -305,7 +305,8 @@ static int add_runs(const struct options *options, const struct rank_files *file
 		status = add_run(options, stream, files, file);
 		if (!status && files->count > 1 && options->rank < 0 && !has_wall_clock(file))
 			cmd_remark(options,
-				   "when '%s' began is not known; it begins with the first",
+				   "the start of '%s' is not known: it is drawn as if it began "
+				   "with the first run",
 				   file->path);
 	}
 	if (stream->run_count && trace_end(&stream->trace) < 0 && !status)

@@ -35,7 +35,7 @@ static int add_wish(struct gate_wishes *wishes, const char *text, size_t length)
 	if (FORMS[i].needs_file && path < 2)
 		return cmd_fail("--format: %s needs a file: %s=FILE", FORMS[i].name, FORMS[i].name);
 	if (wishes->count == GATE_MOST_FORMS || path > sizeof(wish->path))
-		return cmd_fail("--format: that is too much");
+		return cmd_fail("--format: too many forms, or too long a path");
 	wish->form = FORMS[i].form;
 	if (path > 1)
 		memcpy(wish->path, equals + 1, path - 1);
@@ -68,7 +68,7 @@ int gate_read_wishes(const struct options *options, struct gate_wishes *ret)
 
 	*ret = (struct gate_wishes){0};
 	if (options->json)
-		return text ? cmd_fail("--json is --format json: one of them")
+		return text ? cmd_fail("--json and --format json mean the same: use one of them")
 			    : add_wish(ret, "json", 4);
 	if (!text)
 		text = github && strcmp(github, "true") == 0 ? "text,github" : "text";

@@ -30,7 +30,7 @@ static int take_newest(struct options *options, char **run)
 
 	if (r == -ENOENT)
 		return cmd_fail(
-			"no run is named, and no *.db of this folder is one: dlprof-report %s",
+			"no run is named, and there is none in this folder: dlprof-report %s",
 			options_program.verbs[VERB_REPORT].arguments);
 	if (r < 0)
 		return cmd_fail("%s", db_error(r));
@@ -61,7 +61,7 @@ static int show(const struct options *options)
 
 	/* Thousands of lines, which nobody reads there. */
 	if (options->verb == VERB_HTML && !options->output && isatty(STDOUT_FILENO))
-		return cmd_fail("a page is no text for a terminal: -o REPORT.html, or | and >");
+		return cmd_fail("HTML is not for a terminal: use -o REPORT.html, | or >");
 	if (!ranks_are_meant(options))
 		return show_one(options, NULL);
 	status = ranks_list(options, &files);

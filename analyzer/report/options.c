@@ -28,7 +28,8 @@ static const char *explain_id(size_t i)
 }
 
 static const struct line_verb VERBS[VERB_MAX] = {
-	[VERB_REPORT] = {"", "[RUN.db...]", "is the run, or the job of several, starved, and why?",
+	[VERB_REPORT] = {"", "[RUN.db...]",
+			 "is the run, or the job of several, starved, and why?",
 			 .fewest = 0, .most = -1, RUNS},
 	[VERB_BATCHES] = {"batches", "[RUN.db]", "every batch as a row", .fewest = 0, .most = 1,
 			  RUNS},
@@ -37,47 +38,47 @@ static const struct line_verb VERBS[VERB_MAX] = {
 			  .most = 2, RUNS},
 	[VERB_HTML] = {"html", "RUN.db... -o REPORT.html", "the report as one HTML file",
 		       .fewest = 1, .most = -1, RUNS,
-		       .about = "Of several runs or a folder, the ranks of a job, a page of all of "
-				"them: a row and a picture of each; --rank N is the page of one."},
+		       .about =
+			       "For several runs or a folder (the ranks of a job) it is a page "
+			       "with a row and a picture of each; --rank N makes the page of one."},
 	[VERB_IMPORT] = {"import", "SERIES.csv -o RUN.db",
 			 "make a run (-o RUN.db) of a CSV of batches", .fewest = 1, .most = 1},
-	[VERB_GATE] = {"gate", "RUN.db... [--baseline RUN|DIR...]",
-		       "does a run keep to its limits, and to its baselines?", .fewest = 1,
-		       .most = -1, RUNS,
-		       .about =
-			       "A limit on the stall ratio fails if the ratio is above it with 99 "
-			       "% confidence: by a bootstrap of the run's batches, in blocks, and "
-			       "of its later epochs' starts. Against five or more baselines of the "
-			       "same kind a run fails if its ratio is above their mean by more "
-			       "than 3 points and by more than 4.1 of their standard deviations, "
-			       "or of its own bootstrap error if that is larger. Of 63,000 "
-			       "simulated gates where nothing had changed 109 failed; a rise of 10 "
-			       "points was caught in 100 of 100 at 1,000 batches whose loads vary "
-			       "by a tenth, in 89 where they vary by half. Of runs 2 points below "
-			       "their limit 142 in 19,800 failed it. --calibrate says it of your "
-			       "runs. A run needs max(300, 20 x prefetch_factor x workers) "
-			       "batches, and the sampler's seed fixed."},
+	[VERB_GATE] =
+		{"gate", "RUN.db... [--baseline RUN|DIR...]",
+		 "does a run keep to its limits, and to its baselines?", .fewest = 1, .most = -1,
+		 RUNS,
+		 .about = "A limit on the stall ratio fails if the ratio is above it with 99 "
+			  "% confidence: by a bootstrap of the run's batches, in blocks, and "
+			  "of its later epochs' starts. Against five or more baselines of the "
+			  "same kind a run fails if its ratio is above their mean by more "
+			  "than 3 points and by more than 4.1 of their standard deviations, "
+			  "or of its own bootstrap error if that is larger. Of 63,000 "
+			  "simulated gates where nothing had changed 109 failed; a rise of 10 "
+			  "points was caught in 100 of 100 at 1,000 batches whose loads vary "
+			  "by a tenth, in 89 where they vary by half. Of runs 2 points below "
+			  "their limit 142 in 19,800 failed it. --calibrate measures it on your "
+			  "own runs. A run needs max(300, 20 x prefetch_factor x workers) "
+			  "batches, and the sampler's seed fixed."},
 	[VERB_TRACE] = {"trace", "RUN.db... -o TRACE.json", "a timeline for ui.perfetto.dev",
 			.fewest = 1, .most = -1, RUNS,
 			.about = "Lanes for the training, each worker's loads and slow operations, "
 				 "a counter of the finished batches that wait. Browsers take about "
-				 "200 MB, 400,000 batches; choose a part of a longer run. Each of "
-				 "several runs or of a folder, the ranks of a job, is a process; "
-				 "they are aligned by the wall clock, as well as their hosts keep "
-				 "it. --worst is of each."},
+				 "200 MB, 400,000 batches; choose a part of a longer run. With "
+				 "several runs or a folder (the ranks of a job) each run is a "
+				 "process of the trace; they are aligned by their hosts' wall "
+				 "clocks. With several runs, --worst applies to each run."},
 	[VERB_EXPORT] = {"export", "RUN.db -o FOLDER", "the views of the database as CSV",
 			 .fewest = 1, .most = 1, RUNS,
 			 .about =
 				 "One file for each view in FOLDER, or with --view that view alone "
 				 "in a file or on standard output. Times are seconds of the "
 				 "monotonic clock, empty cells are not observed."},
-	[VERB_TOP] = {"top", "[RUN.db]", "a run that is still recording, as it goes", .fewest = 0,
-		      .most = 1, RUNS,
-		      .about =
-			      "The newest batches, again and again until the run is over; once, if "
-			      "standard output is no terminal. The database is opened only while "
-			      "it is read, some milliseconds, which never keeps the recording "
-			      "waiting."},
+	[VERB_TOP] =
+		{"top", "[RUN.db]", "a run that is still recording, as it goes", .fewest = 0,
+		 .most = 1, RUNS,
+		 .about = "The newest batches, updated until the run is over; once, if standard "
+			  "output is not a terminal. The database is open only for the "
+			  "milliseconds that reading takes and never makes the recording wait."},
 };
 
 static bool take_color(void *context, const char *argument)
@@ -178,7 +179,7 @@ static bool take_rule(void *context, const char *argument)
 static const struct line_option OPTIONS[] = {
 	{"json", .help = "JSON; times in seconds, shares 0-1, null: not observed", FLAG(json),
 	 .verbs = SHOWN | ON(VERB_GATE) | ON(VERB_TOP)},
-	{"verbose", 'v', .help = "all there is to say, behind the screen", FLAG(verbose),
+	{"verbose", 'v', .help = "everything, not only the one screen", FLAG(verbose),
 	 .verbs = ON(VERB_REPORT)},
 	{"markdown", .help = "as Markdown, for an issue or a job's page", FLAG(markdown),
 	 .verbs = ON(VERB_REPORT)},
@@ -188,39 +189,40 @@ static const struct line_option OPTIONS[] = {
 	{"force", 'f', .help = "replace FILE if it exists", FLAG(force), .verbs = ALL},
 	{"loader", .argument = "N", .help = "this loader instead of the one with most time",
 	 WHOLE(loader), .verbs = PART},
-	{"epoch", .argument = "N", .help = "this epoch of it only, counted from 0", WHOLE(epoch),
+	{"epoch", .argument = "N", .help = "only this epoch, counted from 0", WHOLE(epoch),
 	 .verbs = PART},
 	{"batches", .argument = "A:B",
-	 .help = "the batches at positions A to B only, counted from 0", .take = take_batches,
+	 .help = "only the batches at positions A to B, counted from 0", .take = take_batches,
 	 .verbs = PART},
 	{"rank", .argument = "N", .help = "of several runs or a folder: this rank", WHOLE(rank),
 	 .verbs = PART},
 	{"color", .argument = "WHEN", .values = "auto|always|never",
 	 .help = "auto, always or never", .take = take_color, .verbs = ALL},
-	{"ascii", .help = "nothing but ASCII in text", FLAG(ascii), .verbs = ALL},
+	{"ascii", .help = "only ASCII in text", FLAG(ascii), .verbs = ALL},
 	{"quiet", 'q', .help = "no remarks on standard error, only errors", FLAG(quiet),
 	 .verbs = ALL},
 	{"what-if", .argument = "KEY=VALUE",
 	 .help = "predict workers=8,prefetch_factor=4,load=.5,...", .take = take_wish,
 	 .verbs = ON(VERB_REPORT) | ON(VERB_HTML)},
-	{"redact", .help = "other names for paths, hosts and commands", FLAG(redact),
+	{"redact", .help = "replace the names of paths, hosts and commands", FLAG(redact),
 	 .verbs = ALL & ~ON(VERB_IMPORT)},
-	{"worst", .argument = "K", .help = "the K longest waits and what was around them only",
+	{"worst", .argument = "K", .help = "only the K longest waits and what was around them",
 	 WHOLE(worst), .verbs = ON(VERB_TRACE)},
-	{"view", .argument = "VIEW", .help = "this view only: batch, load, file, ...", TEXT(view),
+	{"view", .argument = "VIEW", .help = "only this view: batch, load, file, ...", TEXT(view),
 	 .verbs = ON(VERB_EXPORT)},
-	{"interval", .argument = "SECONDS", .help = "between two looks; 2", .take = take_interval,
-	 .verbs = ON(VERB_TOP)},
+	{"interval", .argument = "SECONDS", .help = "time between two updates; default 2",
+	 .take = take_interval, .verbs = ON(VERB_TOP)},
 	{"meta", .argument = "KEY=VALUE", .help = "workers=4, in_order=true, cores=8, sync=false",
 	 .take = take_meta, .verbs = ON(VERB_IMPORT)},
-	{"max-stall-ratio", .argument = "R", .help = "fail if it is surely above R: 10% or 0.1",
-	 TEXT(max_stall_ratio), .verbs = ON(VERB_GATE)},
+	{"max-stall-ratio", .argument = "R",
+	 .help = "fail if it is above R with 99 % confidence: 10% or 0.1", TEXT(max_stall_ratio),
+	 .verbs = ON(VERB_GATE)},
 	{"policy", .argument = "FILE", .help = "assertions, one a line (see --explain gate)",
 	 TEXT(policy), .verbs = ON(VERB_GATE)},
 	{"baseline", .argument = "RUN|DIR...", .many = true, RUNS,
 	 .help = "runs to compare with, five or more", .take = take_baseline,
 	 .verbs = ON(VERB_GATE)},
-	{"min-effect", .argument = "3pp", .help = "an increase of no more than that is none",
+	{"min-effect", .argument = "3pp", .help = "ignore increases up to this size",
 	 TEXT(min_effect), .verbs = ON(VERB_GATE)},
 	{"rule", .argument = "RULE", .values = "bound|separation",
 	 .help = "bound, or separation: three runs above all baselines", .take = take_rule,
@@ -229,13 +231,13 @@ static const struct line_option OPTIONS[] = {
 	 .help = "text,github,json,junit=FILE,markdown=FILE,openmetrics=F", TEXT(format),
 	 .verbs = ON(VERB_GATE)},
 	{"on-inconclusive", .argument = "DO", .values = "fail|warn|pass",
-	 .help = "fail (status 3), warn or pass where it cannot say", TEXT(on_inconclusive),
+	 .help = "where it cannot say: fail (status 3), warn or pass", TEXT(on_inconclusive),
 	 .verbs = ON(VERB_GATE)},
-	{"why", .help = "and why the run waits, as the report says it", FLAG(why),
+	{"why", .help = "also say why the run waits, as the report does", FLAG(why),
 	 .verbs = ON(VERB_GATE)},
-	{"calibrate", .help = "how often it fails between runs that are all alike", FLAG(calibrate),
+	{"calibrate", .help = "measure how often it fails between equal runs", FLAG(calibrate),
 	 .verbs = ON(VERB_GATE)},
-	{"update-baseline", .help = "copy what passed into the baseline folder",
+	{"update-baseline", .help = "copy a run that passed into the baseline folder",
 	 FLAG(update_baseline), .verbs = ON(VERB_GATE)},
 	{"explain", .argument = "ID", .names = explain_id,
 	 .help = "what a cause, advice or metric means; all: list them", TEXT(explain),
@@ -251,10 +253,10 @@ const struct line_program options_program = {
 	.option_count = sizeof(OPTIONS) / sizeof(*OPTIONS),
 	.exits = "0 done, 1 gate failed, 2 bad usage or unreadable run, 3 cannot say",
 	.about = "Reads a database that libdlprof.so recorded, says whether the training was "
-		 "starved for data, why, and what would help. What is not observed is left out or "
-		 "called so, and never 0. Text fits the terminal and has colours only there; "
-		 "NO_COLOR and TERM=dumb are respected. Where no run is named, it is the newest of "
-		 "the folder.",
+		 "starved for data, why, and what would help. What was not observed is left out or "
+		 "marked, never shown as 0. Text fits the terminal and has colours only there; "
+		 "NO_COLOR and TERM=dumb are respected. Without a run it takes the newest one in "
+		 "this folder.",
 	.examples = "dlprof-report\n"
 		    "dlprof-report dlprof-8831.db\n"
 		    "dlprof-report --explain head_of_line\n"
@@ -321,7 +323,8 @@ static int check_words(struct options *options)
 	if (options->json && options->csv)
 		return problem(options, "--json or --csv, not both");
 	if (options->verb == VERB_EXPORT && !options->view && !options->output)
-		return problem(options, "all views want a folder: -o FOLDER; or --view names one");
+		return problem(options,
+			       "all views need a folder: -o FOLDER; --view names a single one");
 	if (options->worst == 0 || options->worst > OPTIONS_MOST_WORST)
 		return problem(options, "--worst: 1 to %d", OPTIONS_MOST_WORST);
 	return 0;

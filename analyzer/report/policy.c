@@ -117,7 +117,7 @@ static int take_option(struct words *words, const char *word, size_t length,
 	char value[40];
 
 	if (!equals || length - name - 1 >= sizeof(value))
-		return complain(words, word, "'%.*s' is no OPTION=VALUE", (int)length, word);
+		return complain(words, word, "'%.*s' is not OPTION=VALUE", (int)length, word);
 	snprintf(value, sizeof(value), "%.*s", (int)(length - name - 1), equals + 1);
 	if (is_word(word, name, "else")) {
 		line->on_inconclusive = strcmp(value, "fail") == 0   ? POLICY_FAIL
@@ -163,7 +163,7 @@ static int refuse_metric(const struct words *words, const char *word, size_t len
 	for (i = 0; i < GATE_METRIC_MAX; i++)
 		near_try(&near, gate_metric_name((enum gate_metric)i));
 	near_words(&near, "", text, sizeof(text));
-	return complain(words, word, "'%.*s' is no metric%s%s", (int)length, word, text,
+	return complain(words, word, "'%.*s' is not a metric%s%s", (int)length, word, text,
 			*text ? "" : " (see --explain gate)");
 }
 

@@ -152,7 +152,7 @@ static int drop_earlier(struct listing *listing, bool are_named)
 	if (are_named && files->count > 1 &&
 	    files->files[0].rank == files->files[files->count - 1].rank)
 		return cmd_fail("these %zu runs are all of rank %" PRId64
-				", so they are no ranks of one job; to compare two of them: "
+				", so they are not ranks of one job; to compare two of them: "
 				"dlprof-report compare %s %s",
 				files->count, files->files[0].rank, files->files[1].path,
 				files->files[0].path);
@@ -192,7 +192,7 @@ static int list(struct listing *listing, char *const *paths, int count)
 	if (listing->skipped > MOST_REMARKS)
 		cmd_remark(listing->options, "and %zu more were skipped",
 			   listing->skipped - MOST_REMARKS);
-	return listing->files->count ? 0 : cmd_fail("no run of dlprof is in '%s'", paths[0]);
+	return listing->files->count ? 0 : cmd_fail("'%s' holds no run of dlprof", paths[0]);
 }
 
 int ranks_list(const struct options *options, struct rank_files *ret)

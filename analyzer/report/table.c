@@ -90,7 +90,7 @@ static int read_line(struct table *table, struct table_problem *problem)
 			return complain(table, problem, LONGEST_LINE, "the line is too long");
 		if (strlen(table->line) != (size_t)length)
 			return complain(table, problem, strlen(table->line) + 1,
-					"a zero byte; this is no text");
+					"a zero byte: this is not a text file");
 		while (length && strchr("\r\n", table->line[length - 1]))
 			table->line[--length] = '\0';
 		table->length = (size_t)length;

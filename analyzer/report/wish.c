@@ -121,7 +121,7 @@ static bool take(const char *text, size_t length, struct whatif_wish *ret, char 
 	}
 	list_keys(keys);
 	near_words(&near, "", words, sizeof(words));
-	snprintf(problem, size, "'%.*s' is none of its settings%s%s %s", (int)name_length, text,
+	snprintf(problem, size, "'%.*s' is not one of its settings%s%s %s", (int)name_length, text,
 		 words, *words ? " They are" : ", which are", keys);
 	return false;
 }

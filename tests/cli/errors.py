@@ -63,7 +63,7 @@ def check_files(folder, run):
     os.mkdir(nothing)
     for verb in ([], ["batches"]):
         refused("cannot open '{}': no such file".format(path("none.db")), *verb, path("none.db"))
-        refused("no run of dlprof is in '{}'".format(nothing), *verb, nothing)
+        refused("'{}' holds no run of dlprof".format(nothing), *verb, nothing)
         refused("the file is empty", *verb, path("empty.db", b""))
         refused("damaged, or not a dlprof database", *verb, path("text.db", b"hello\n" * 1000))
         refused("damaged, or not a dlprof database", *verb, path("short.db", b"SQLite format 3\0"))
@@ -103,7 +103,7 @@ def check_two_runs_of_a_rank(folder, run):
     """They are no job, and comparing them is what was meant."""
     run = shutil.copy(run, os.path.join(folder, "run.db"))
     other = shutil.copy(run, os.path.join(folder, "other.db"))
-    refused("these 2 runs are all of rank 0, so they are no ranks of one job; to compare two of "
+    refused("these 2 runs are all of rank 0, so they are not ranks of one job; to compare two of "
             "them: dlprof-report compare ", run, other)
     refused("dlprof-report compare ", "html", "-o", os.path.join(folder, "x.html"), run, other)
     found = report(folder)

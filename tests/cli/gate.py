@@ -64,16 +64,16 @@ def check_statuses(runs):
     four = [os.path.join(runs.base, "b{}.db".format(i)) for i in range(1, 5)]
     table = (
         # status, words in the first sentence, arguments
-        (0, "All that is asserted holds", [runs.same]),
-        (0, "All that", [runs.same, "--max-stall-ratio", "0.5"]),
-        (0, "All that", [runs.same, "--baseline", runs.base]),
-        (0, "All that", [runs.slow, "--max-stall-ratio", "30%"]),
+        (0, "All assertions hold", [runs.same]),
+        (0, "All assertions", [runs.same, "--max-stall-ratio", "0.5"]),
+        (0, "All assertions", [runs.same, "--baseline", runs.base]),
+        (0, "All assertions", [runs.slow, "--max-stall-ratio", "30%"]),
         (1, "stall.ratio <= 10% does not hold: 2", [runs.slow]),
         (1, "at least", [runs.slow, "--max-stall-ratio", "20%"]),
         (1, "stall.ratio <= 10% does not hold in " + runs.slow, [runs.same, runs.slow]),
         (1, "The stall ratio rose by", [runs.slow, "--baseline", runs.base]),
-        (0, "All that", [runs.slow, "--baseline", runs.base, "--min-effect", "40pp"]),
-        (0, "All that", [runs.slow, "--baseline", runs.base, "--min-effect", "40pp",
+        (0, "All assertions", [runs.slow, "--baseline", runs.base, "--min-effect", "40pp"]),
+        (0, "All assertions", [runs.slow, "--baseline", runs.base, "--min-effect", "40pp",
                          "--max-stall-ratio", "1"]),
         (1, "stall.ratio <= 10%", [runs.slow, "--baseline", absent, "--max-stall-ratio", "10%"]),
         (3, "it has 200 batches and 300 are needed", [runs.short]),
@@ -88,7 +88,7 @@ def check_statuses(runs):
          [runs.same, "--baseline"] + four),
         (3, "0 baselines can be compared and 5 are needed; not " + runs.base + "/b1.db: workers "
             "is 4 and not 8", [runs.wide, "--baseline", runs.base]),
-        (3, "not of one kind", [runs.same, runs.wide, "--baseline", runs.base]),
+        (3, "not of the same kind", [runs.same, runs.wide, "--baseline", runs.base]),
         (3, "baselines can be compared", [runs.same, "--max-stall-ratio", "1", "--baseline",
                                           absent]),
         (0, "Cannot say", [runs.short, "--on-inconclusive", "warn"]),
@@ -96,7 +96,7 @@ def check_statuses(runs):
         (1, "stall.ratio <= 10%", [runs.slow, runs.short, "--on-inconclusive", "pass"]),
         (3, "all 1 runs so far are above", [runs.slow, "--baseline", runs.base, "--rule",
                                             "separation"]),
-        (0, "All that", [runs.same, "--baseline", runs.base, "--rule", "separation"]),
+        (0, "All assertions", [runs.same, "--baseline", runs.base, "--rule", "separation"]),
         (1, "The stall ratio rose", [runs.slow, runs.slow, runs.slow, "--baseline", runs.base,
                                      "--rule", "separation"]),
     )
@@ -168,8 +168,8 @@ def check_sentence(runs):
     why = json.loads(gate("--json", runs.slow, "--baseline", runs.base).out)["why"]
     t.check(re.fullmatch(
         r"The stall ratio rose by 2\d\.\d pp from 3\.\d % to 2\d\.\d % since 2025-12-18 01:33 UTC "
-        r"\(.*/b6\.db\): a load takes 5\d\.\d ms, before 40\.\d ms \(most of it the dataset's "
-        r"code: 3\d\.\d ms, before 2\d\.\d ms\); the cause is loader_capacity, before it was "
+        r"\(.*/b6\.db\): a load takes 5\d\.\d ms instead of 40\.\d ms \(mostly the dataset's "
+        r"code: 3\d\.\d ms instead of 2\d\.\d ms\); the cause is loader_capacity, before it was "
         r"none\.", why), why)
     text = re.sub(r"\s+", " ", gate(runs.slow, "--baseline", runs.base, "--why").out)
     for words in ("FAILED The stall ratio rose", "6 runs, 2025-12-17 20:33 UTC to",
@@ -433,7 +433,7 @@ def check_update(runs):
     t.equal((update(runs.same).status, len(names())), (0, 6), "what passes is")
     result = update(runs.same)
     t.equal((result.status, len(names())), (0, 6), "once")
-    t.check("it is there already" in result.err, result.err)
+    t.check("it already exists" in result.err, result.err)
     kept = names()
     imported = make(runs.at("imported.db"), seed=12, meta={"run_id": None, "start_unix_ns": None})
     for _ in range(2):
@@ -462,7 +462,7 @@ def check_calibrate(runs):
     t.check(12 < rate < 17, "one of seven is not like the others", result.out)
     result = gate("--calibrate", runs.same, runs.slow)
     t.equal((result.status, result.out), (3, ""))
-    t.check("2 runs can be compared; to calibrate takes 6" in result.err, result.err)
+    t.check("2 runs can be compared; calibration needs 6" in result.err, result.err)
 
 
 def check_recipe(runs):

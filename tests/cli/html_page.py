@@ -253,7 +253,7 @@ def check_ranks(folder):
     page, raw = check_page(job, "ranks", has_script=False)
     words = words_of(page.all("main")[0])
     for text in ("4 ranks", job, "HIGHLY INPUT-BOUND", "Hosts 2", "rank by rank 0.8 % to 23 %",
-                 "Rank 2 (node1) is the one that waits for data, in 98 % of what is lost",
+                 "Rank 2 (node1) waits for data in 98 % of the lost time",
                  "aligned by step", "* the culprit", "waiting for data", "to one scale: a full row"):
         t.check(text in words, "ranks: missing", text, words)
     t.check("{:.0f} %".format(100 * facts["stall"]["ratio"]) in words_of(page.all("header")[0]),
@@ -445,7 +445,7 @@ def check_bounds(folder):
     for row in (["50.0 ms", "/data/known"], ["30.0 ms to 40.0 ms", "/data/nearly"]):
         t.equal(times.count(row), 2, "times of files and folders", times)
     said = t.report("-v", path).out
-    for words in ("/data/known", "30.0 ms to 40.0 ms", "others at most 7.00 ms each"):
+    for words in ("/data/known", "30.0 ms to 40.0 ms", "others took at most 7.00 ms each"):
         t.check(words in said, "the report", said)
     t.check("guessed" not in raw and "guessed" not in said, "a guess is shown")
 

@@ -44,7 +44,7 @@ def main():
     for where in (nothing, os.path.join(folder, "folder.db")):
         found = report(where)
         t.equal((found.status, found.out, found.err.count("\n")), (2, "", 1))
-        t.check("no *.db of this folder is one" in found.err, found.err)
+        t.check("there is none in this folder" in found.err, found.err)
     for verb in ("gate", "html", "trace", "export", "compare"):
         found = report(folder, verb, "-o", "x")
         t.equal((found.status, found.out), (2, ""), verb)

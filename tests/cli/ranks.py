@@ -47,7 +47,7 @@ def check_culprit():
     files = [os.path.join(folder, "r{}.db".format(rank)) for rank in (3, 0, 2)]
     t.equal([row["rank"] for row in load(*files)["ranks"]], [0, 2, 3], "several files")
     text = show(folder).out
-    for words in ("Spread", "HIGHLY INPUT-BOUND", "Rank 2 (node1) is the one that waits for data",
+    for words in ("Spread", "HIGHLY INPUT-BOUND", "Rank 2 (node1) waits for data",
                   "4 ranks on 2 hosts", "2*", "r2.db"):
         t.check(words in text, "missing:", words, text)
     for width in (40, 60, 80):

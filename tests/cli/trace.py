@@ -170,7 +170,7 @@ def check_ranks(folder):
     for arguments, words in ((["--rank", "7", folder], "no rank 7 is among the 3 of"),
                              (["-f", "-o", files[1], folder], "will not write over the run itself"),
                              ([os.path.join(folder, "none.db")], "cannot open"),
-                             ([t.scratch()], "no run of dlprof is in")):
+                             ([t.scratch()], "holds no run of dlprof")):
         done = t.report("trace", *arguments)
         t.equal((done.status, done.out, done.err.count("\n")), (2, "", 1), arguments, done.err)
         t.check(words in done.err, arguments, done.err)

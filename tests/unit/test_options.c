@@ -149,8 +149,8 @@ Test(options, settings_that_there_are_not_name_those_that_there_are)
 	static const char keys[] = "workers=N, prefetch_factor=N, in_order=true|false, "
 		  "persistent=true|false, load=FACTOR";
 
-	refused("x.db --what-if worker=8", "--what-if: 'worker' is none of its settings; did you "
-					   "mean workers?");
+	refused("x.db --what-if worker=8",
+		"--what-if: 'worker' is not one of its settings; did you mean workers?");
 	refused("x.db --what-if worker=8", keys);
 	refused("x.db --what-if bandwidth=8", keys);
 	refused("x.db --what-if workers=2,", keys);

@@ -64,12 +64,12 @@ Test(policy, says_where_and_why)
 	refused("", 1, 1, "asserts nothing");
 	refused("# error stall.ratio <= 10%\n", 2, 1, "asserts nothing");
 	refused("fail stall.ratio <= 10%", 1, 1, "begins with error or warn, not 'fail'");
-	refused("\n  error stall.rati <= 10%", 2, 9, "'stall.rati' is no metric");
-	refused("error", 1, 6, "is no metric");
+	refused("\n  error stall.rati <= 10%", 2, 9, "'stall.rati' is not a metric");
+	refused("error", 1, 6, "is not a metric");
 	refused("error stall.ratio < 10%", 1, 19, "stall.ratio is followed by <=");
 	refused("error stall.ratio >= 10%", 1, 19, "followed by <=");
 	refused("error stall.batches <= 5", 1, 21, "followed by >=");
-	refused("error stall.ratio<=10%", 1, 7, "is no metric");
+	refused("error stall.ratio<=10%", 1, 7, "is not a metric");
 	refused("error stall.ratio <= 10pp", 1, 22, "'10pp' is not a share");
 	refused("error stall.ratio <= 110%", 1, 22, "is not a share");
 	refused("error stall.ratio <= -1%", 1, 22, "is not a share");
@@ -81,7 +81,7 @@ Test(policy, says_where_and_why)
 	refused("error stall.wait_p99 <= 5", 1, 25, "is not a time");
 	refused("error stall.batches >= 5e999", 1, 24, "is not a number");
 	refused("error stall.ratio <= 10% else=maybe", 1, 31, "else is fail, warn or pass");
-	refused("error stall.ratio <= 10% whatever", 1, 26, "no OPTION=VALUE");
+	refused("error stall.ratio <= 10% whatever", 1, 26, "not OPTION=VALUE");
 	refused("error stall.ratio <= 10% p=0.1", 1, 26, "'p' is none of");
 	refused("error stall.ratio <= 10% base=6", 1, 26,
 		"base goes with stall.ratio.increase only");

@@ -39,10 +39,9 @@ void html_head(struct html *html, bool has_script, const char *name)
 
 void html_foot(struct html *html)
 {
-	html_put(html,
-		 "<footer><p>Made by dlprof " DLPROF_VERSION
-		 "; one file that loads nothing. <code>dlprof-report --explain all</code> tells "
-		 "what the words mean.</p></footer>\n</main>\n");
+	html_put(html, "<footer><p>Made by dlprof " DLPROF_VERSION
+		       "; one file that loads nothing. <code>dlprof-report --explain all</code> "
+		       "explains the words.</p></footer>\n</main>\n");
 }
 
 /* A chapter without figures. */
