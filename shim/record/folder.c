@@ -12,15 +12,6 @@
 #define SUFFIX_MAX 1000
 #define PATH_BYTES 1040
 
-void folder_name(struct text *folder, const char *base, int pid, uint64_t ticks)
-{
-	text_add(folder, base);
-	text_add(folder, "/" DLPROF_FOLDER_PREFIX);
-	text_add_number(folder, pid);
-	text_add(folder, "-");
-	text_add_number(folder, (int64_t)ticks);
-}
-
 static int look_at(const char *path, struct stat *status)
 {
 	return (int)sys_call4(SYS_newfstatat, AT_FDCWD, path, status, AT_SYMLINK_NOFOLLOW);
@@ -115,7 +106,11 @@ int folder_make(const char *base, const char *database, char *folder, size_t siz
 
 	for (int suffix = 0; r == -EEXIST && suffix < SUFFIX_MAX; suffix++) {
 		text_init(&path, folder, size);
-		folder_name(&path, base, sys_getpid(), process_start_ticks());
+		text_add(&path, base);
+		text_add(&path, "/" DLPROF_FOLDER_PREFIX);
+		text_add_number(&path, sys_getpid());
+		text_add(&path, "-");
+		text_add_number(&path, (int64_t)process_start_ticks());
 		if (suffix) {
 			text_add(&path, "-");
 			text_add_number(&path, suffix);

@@ -13,9 +13,6 @@
 
 #include "base/text.h"
 
-/* "BASE/dlprof-PID-TICKS", by which a child finds its parent's. */
-void folder_name(struct text *folder, const char *base, int pid, uint64_t ticks);
-
 /* 0: it is there, and this user's alone; -ENOENT; -EPERM: it is somebody else's, or no folder. */
 int folder_check(const char *folder);
 

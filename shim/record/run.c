@@ -27,7 +27,6 @@
 static struct {
 	char folder[512];
 	char database[1024];
-	char parent[512];	/* found by run_find_parent(); "": none */
 	int root_pid;		/* 0: this process joined a run */
 	bool has_drain;		/* it could be started */
 	bool is_reported;	/* `dlprof run` prints its report */
@@ -184,32 +183,6 @@ static int reserve_database(struct text *why)
 		return failed(why, "cannot create", run.database, fd);
 	sys_close(fd);
 	return 0;
-}
-
-bool run_find_parent(void)
-{
-	const char *bases[] = {getenv("DLPROF_SEGMENT_DIR"), getenv("TMPDIR"), "/tmp"};
-	int parent = (int)sys_call0(SYS_getppid);
-	struct text folder;
-
-	/* Forked since the parent recorded, or told by the environment: nothing to look for. */
-	if (run.folder[0] || getenv("DLPROF_RUN"))
-		return true;
-	/* Or the parent's parent: a fork server stands between. */
-	for (int i = 0; i < 6; i++) {
-		const char *base = bases[i % 3];
-
-		if (i == 3)
-			parent = (int)process_stat(parent, 4);
-		if (!base || base[0] != '/')
-			continue;
-		text_init(&folder, run.parent, sizeof(run.parent));
-		folder_name(&folder, base, parent, process_stat(parent, 22));
-		if (!folder.cut && folder_check(run.parent) == 0)
-			return true;
-	}
-	run.parent[0] = '\0';
-	return false;
 }
 
 /*
@@ -383,8 +356,6 @@ int run_begin(struct text *why)
 	int r;
 
 	config_read();
-	if (!folder && run.parent[0])
-		folder = run.parent;
 	/* Forked while the parent began it. */
 	if (!folder && run.root_pid && run.root_pid != sys_getpid())
 		folder = run.folder;

@@ -17,12 +17,6 @@
 /* Joins the run named by the environment, or starts one. 0, or -errno with the reason in `why`. */
 int run_begin(struct text *why);
 
-/*
- * For a process that was started before its parent began to record: whether there is a run for it
- * to join, its parent's. run_begin() joins it then.
- */
-bool run_find_parent(void);
-
 /* In a forked child of a recording process: joins its parent's run. */
 int run_rejoin(struct text *why);
 

@@ -144,14 +144,6 @@ static struct segment *segment_of(const struct dlprof_slot *slot, uint32_t *ret_
 	return NULL;
 }
 
-bool segment_has(const struct dlprof_slot *slot, enum segment_part part)
-{
-	uint32_t index;
-	const struct segment *segment = segment_of(slot, &index);
-
-	return segment && has_part(segment, index, part);
-}
-
 int segment_reserve(const struct dlprof_slot *slot, enum segment_part part)
 {
 	uint32_t index;

@@ -35,7 +35,6 @@ enum segment_part {
 };
 
 /* The slot's thread alone asks. 0, or negative: there is no room, and it may not be touched. */
-bool segment_has(const struct dlprof_slot *slot, enum segment_part part);
 int segment_reserve(const struct dlprof_slot *slot, enum segment_part part);
 
 /* A place for a stack. NULL: there is no room for it, or another thread asks just now. */

@@ -88,27 +88,24 @@ static OFTEN uint32_t hash_of(const char *name, size_t length)
 	return (uint32_t)(hash >> 32) | 1;	/* 0: a free place */
 }
 
-/* Counts are multiples of it. */
-#define BLOCK 16
-static_assert(DLPROF_TALLY_FILE_COUNT % BLOCK == 0 && DLPROF_TALLY_FOLDER_COUNT % BLOCK == 0 &&
-		      DLPROF_TALLY_KERNEL_COUNT % BLOCK == 0, "");
+#define BLOCK THREAD_TOP_BLOCK
 
 /* Most of the time none is equal, which is found without branches. */
-static uint32_t find_hash(const uint32_t *hashes, uint32_t count, uint32_t hash, uint32_t from)
+static uint32_t find_hash(const struct thread_top *top, uint32_t hash, uint32_t from)
 {
-	for (uint32_t block = from - from % BLOCK; block < count; block += BLOCK) {
+	for (uint32_t block = from - from % BLOCK; block < top->count; block += BLOCK) {
 		uint32_t equal = 0;
 
 		for (uint32_t i = 0; i < BLOCK; i++)
-			equal |= hashes[block + i] == hash;
+			equal |= top->hashes[block + i] == hash;
 		for (uint32_t i = 0; equal && i < BLOCK; i++)
-			if (hashes[block + i] == hash && block + i >= from)
+			if (top->hashes[block + i] == hash && block + i >= from)
 				return block + i;
 	}
-	return count;
+	return top->count;
 }
 
-static OFTEN void find_lightest(const struct thread_top *top, uint32_t block)
+static OFTEN void find_lightest(struct thread_top *top, uint32_t block)
 {
 	uint32_t lightest = block * BLOCK;
 
@@ -119,18 +116,17 @@ static OFTEN void find_lightest(const struct thread_top *top, uint32_t block)
 }
 
 /* It never gets lighter, so that no other can have become the lightest of its block. */
-static void set_weight(const struct thread_top *top, uint32_t place, uint64_t ns)
+static void set_weight(struct thread_top *top, const struct dlprof_tally *tally)
 {
-	top->ns[place] = ns;
+	uint32_t place = (uint32_t)(tally - top->tallies);
+
+	top->ns[place] = tally->ns;
 	if (top->lightest[place / BLOCK] == place)
 		find_lightest(top, place / BLOCK);
 }
 
-/* The name's place among `count` by sum; if it has none, the lightest one's, with its ns as error.
- */
-static OFTEN struct dlprof_tally *place_of(struct dlprof_tally *tallies,
-					   const struct thread_top *top, uint32_t count,
-					   enum dlprof_tally_kind kind, const char *name)
+/* The name's place by sum; if it has none, the lightest one's, with its ns as error. */
+static OFTEN struct dlprof_tally *place_of(struct thread_top *top, const char *name)
 {
 	uint32_t hash, lightest, i;
 	struct dlprof_tally *tally;
@@ -139,15 +135,15 @@ static OFTEN struct dlprof_tally *place_of(struct dlprof_tally *tallies,
 	name = fitting(name, DLPROF_TALLY_NAME_BYTES);
 	length = strlen(name);
 	hash = hash_of(name, length);
-	for (i = 0; (i = find_hash(top->hashes, count, hash, i)) < count; i++)
-		if (memcmp(tallies[i].name, name, length + 1) == 0)
-			return &tallies[i];
+	for (i = 0; (i = find_hash(top, hash, i)) < top->count; i++)
+		if (memcmp(top->tallies[i].name, name, length + 1) == 0)
+			return &top->tallies[i];
 	lightest = top->lightest[0];
-	for (i = 1; i < count / BLOCK; i++)
+	for (i = 1; i < top->count / BLOCK; i++)
 		if (top->ns[top->lightest[i]] < top->ns[lightest])
 			lightest = top->lightest[i];
-	tally = &tallies[lightest];
-	rename_tally(tally, kind, name, NULL, 0);
+	tally = &top->tallies[lightest];
+	rename_tally(tally, top->kind, name, NULL, 0);
 	tally->error_ns = tally->ns;
 	tally->count = tally->bytes = tally->slowest_ns = 0;
 	rename_done(tally);
@@ -155,26 +151,13 @@ static OFTEN struct dlprof_tally *place_of(struct dlprof_tally *tallies,
 	return tally;
 }
 
-static struct thread_top files_of(struct thread *thread)
+/* Takes over what the slot's thread before this one has left. */
+static void fill_top(struct thread_top *top, struct dlprof_tally *tallies, uint32_t count,
+		     enum dlprof_tally_kind kind)
 {
-	return (struct thread_top){thread->file_hashes, thread->file_ns, thread->file_lightest};
-}
-
-static struct thread_top folders_of(struct thread *thread)
-{
-	return (struct thread_top){thread->folder_hashes, thread->folder_ns,
-				   thread->folder_lightest};
-}
-
-static struct thread_top kernels_of(struct thread *thread)
-{
-	return (struct thread_top){thread->kernel_hashes, thread->kernel_ns,
-				   thread->kernel_lightest};
-}
-
-static void fill_top(const struct dlprof_tally *tallies, const struct thread_top *top,
-		     uint32_t count)
-{
+	top->tallies = tallies;
+	top->count = count;
+	top->kind = kind;
 	for (uint32_t i = 0; i < count; i++) {
 		const struct dlprof_tally *tally = &tallies[i];
 
@@ -191,15 +174,15 @@ static void fill_top(const struct dlprof_tally *tallies, const struct thread_top
 /* On first use: a thread that only asks for batches, or pins them, has nothing to tally. */
 static RARELY struct dlprof_tally *tallies_made(struct thread *thread)
 {
-	struct thread_top files = files_of(thread), folders = folders_of(thread);
-	struct thread_top kernels = kernels_of(thread);
 	struct dlprof_tally *tallies = thread->slot->tallies;
 
 	if (segment_reserve(thread->slot, SEGMENT_TALLIES) < 0)
 		return NULL;
-	fill_top(tallies + FILES, &files, DLPROF_TALLY_FILE_COUNT);
-	fill_top(tallies + FOLDERS, &folders, DLPROF_TALLY_FOLDER_COUNT);
-	fill_top(tallies + KERNELS, &kernels, DLPROF_TALLY_KERNEL_COUNT);
+	fill_top(&thread->files, tallies + FILES, DLPROF_TALLY_FILE_COUNT, DLPROF_TALLY_FILE);
+	fill_top(&thread->folders, tallies + FOLDERS, DLPROF_TALLY_FOLDER_COUNT,
+		 DLPROF_TALLY_FOLDER);
+	fill_top(&thread->kernels, tallies + KERNELS, DLPROF_TALLY_KERNEL_COUNT,
+		 DLPROF_TALLY_KERNEL);
 	thread->tallies = tallies;
 	return tallies;
 }
@@ -232,12 +215,10 @@ OFTEN struct dlprof_tally *tally_named(struct thread *thread, enum dlprof_tally_
 OFTEN void tally_settle(struct thread *thread)
 {
 	struct thread_visit *visit = &thread->visit;
-	const struct dlprof_tally *tallies = thread->tallies;
-	struct thread_top files = files_of(thread), folders = folders_of(thread);
 
 	if (!visit->file)
 		return;
-	set_weight(&files, (uint32_t)(visit->file - (tallies + FILES)), visit->file->ns);
+	set_weight(&thread->files, visit->file);
 	if (!visit->folder)
 		return;
 	visit->folder->count += visit->file->count - visit->count;
@@ -248,14 +229,12 @@ OFTEN void tally_settle(struct thread *thread)
 	visit->count = visit->file->count;
 	visit->ns = visit->file->ns;
 	visit->bytes = visit->file->bytes;
-	set_weight(&folders, (uint32_t)(visit->folder - (tallies + FOLDERS)), visit->folder->ns);
+	set_weight(&thread->folders, visit->folder);
 }
 
 OFTEN void tally_visit(struct thread *thread, int fd)
 {
 	struct thread_visit *visit = &thread->visit;
-	struct dlprof_tally *tallies;
-	struct thread_top files = files_of(thread), folders = folders_of(thread);
 	struct dlprof_tally *last = visit->folder;
 	char path[FD_PATH_BYTES];
 	char *slash;
@@ -267,11 +246,9 @@ OFTEN void tally_visit(struct thread *thread, int fd)
 	visit->fd = fd;
 	visit->version = fd_path(fd, path);
 	visit->file = visit->folder = NULL;
-	tallies = path[0] ? tallies_of(thread) : NULL;
-	if (!tallies)
+	if (!path[0] || !tallies_of(thread))
 		return;
-	visit->file = place_of(tallies + FILES, &files, DLPROF_TALLY_FILE_COUNT,
-			       DLPROF_TALLY_FILE, path);
+	visit->file = place_of(&thread->files, path);
 	visit->count = visit->file->count;
 	visit->ns = visit->file->ns;
 	visit->bytes = visit->file->bytes;
@@ -283,8 +260,7 @@ OFTEN void tally_visit(struct thread *thread, int fd)
 	if (last && strcmp(last->name, fitting(path, sizeof(last->name))) == 0)
 		visit->folder = last;
 	else
-		visit->folder = place_of(tallies + FOLDERS, &folders, DLPROF_TALLY_FOLDER_COUNT,
-					 DLPROF_TALLY_FOLDER, path);
+		visit->folder = place_of(&thread->folders, path);
 }
 
 OFTEN const char *tally_visited(const struct thread *thread)
@@ -328,17 +304,15 @@ OFTEN void tally_sample(struct thread *thread, const char *dataset, uint64_t ind
 /* The begin of a kernel's name tells more than the end, which is its template's. */
 void tally_kernel(struct thread *thread, const char *name, uint64_t ns)
 {
-	struct dlprof_tally *tallies = tallies_of(thread), *tally;
-	struct thread_top top = kernels_of(thread);
 	char begin[DLPROF_TALLY_NAME_BYTES];
 	size_t length = strnlen(name, sizeof(begin) - 1);
+	struct dlprof_tally *tally;
 
+	if (!tallies_of(thread))
+		return;
 	memcpy(begin, name, length);
 	begin[length] = '\0';
-	if (!tallies)
-		return;
-	tallies += KERNELS;
-	tally = place_of(tallies, &top, DLPROF_TALLY_KERNEL_COUNT, DLPROF_TALLY_KERNEL, begin);
+	tally = place_of(&thread->kernels, begin);
 	tally_count(tally, 1, ns, 0);
-	set_weight(&top, (uint32_t)(tally - tallies), tally->ns);
+	set_weight(&thread->kernels, tally);
 }

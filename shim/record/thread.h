@@ -47,13 +47,25 @@ struct thread_visit {
 	uint64_t count, ns, bytes;	/* of the file, as far as its folder has them */
 };
 
-/* Of the slot's tallies by sum; the order in which they are given up is kept here, close together.
- */
+#define THREAD_TOP_MAX	 64
+#define THREAD_TOP_BLOCK 16
+
+/* Some of the slot's tallies by sum: the order in which they are given up, close together. */
 struct thread_top {
-	uint32_t *hashes;	/* of their names; 0: free */
-	uint64_t *ns;		/* when they were last visited */
-	uint8_t *lightest;	/* of each 16 of them */
+	struct dlprof_tally *tallies;
+	uint32_t count;		/* a multiple of the block */
+	enum dlprof_tally_kind kind;
+	uint32_t hashes[THREAD_TOP_MAX];	/* of their names; 0: free */
+	uint64_t ns[THREAD_TOP_MAX];		/* when they were last visited */
+	uint8_t lightest[THREAD_TOP_MAX / THREAD_TOP_BLOCK];	/* of each block */
 };
+
+static_assert(DLPROF_TALLY_FILE_COUNT <= THREAD_TOP_MAX &&
+		      DLPROF_TALLY_FOLDER_COUNT <= THREAD_TOP_MAX &&
+		      DLPROF_TALLY_KERNEL_COUNT <= THREAD_TOP_MAX &&
+		      DLPROF_TALLY_FILE_COUNT % THREAD_TOP_BLOCK == 0 &&
+		      DLPROF_TALLY_FOLDER_COUNT % THREAD_TOP_BLOCK == 0 &&
+		      DLPROF_TALLY_KERNEL_COUNT % THREAD_TOP_BLOCK == 0, "");
 
 #define THREAD_IMAGE_MAX   4
 #define THREAD_DECODER_MAX 32
@@ -120,15 +132,7 @@ struct thread {
 	struct dlprof_tally *tallies;	/* the slot's; NULL: none yet. tally.c */
 
 	struct thread_step steps[THREAD_STEP_MAX];
-	uint32_t file_hashes[DLPROF_TALLY_FILE_COUNT];	/* struct thread_top */
-	uint32_t folder_hashes[DLPROF_TALLY_FOLDER_COUNT];
-	uint32_t kernel_hashes[DLPROF_TALLY_KERNEL_COUNT];
-	uint64_t file_ns[DLPROF_TALLY_FILE_COUNT];
-	uint64_t folder_ns[DLPROF_TALLY_FOLDER_COUNT];
-	uint64_t kernel_ns[DLPROF_TALLY_KERNEL_COUNT];
-	uint8_t file_lightest[DLPROF_TALLY_FILE_COUNT / 16];
-	uint8_t folder_lightest[DLPROF_TALLY_FOLDER_COUNT / 16];
-	uint8_t kernel_lightest[DLPROF_TALLY_KERNEL_COUNT / 16];
+	struct thread_top files, folders, kernels;
 	uint64_t sample_floor_ns;	/* a sample must be slower to be listed */
 
 	/* Slow operations that may still be kept one by one; see span.c. */
