@@ -19,14 +19,15 @@
 
 #define MS UINT64_C(1000000)
 
-#define ROUND_MS   100		/* between two looks at the rings */
+#define COMMIT_MS  500		/* a row is in the database within a second */
+#define ROUND_MS   (COMMIT_MS / 3 + 1) /* between two looks at the rings */
+#define AGAIN_MS   100		/* ... and at what is about to change */
 #define HURRY_MS   2		/* ... at the least, while they fill fast */
 #define TALLY_MS   2000		/* totals by name, which are safe where they are */
 #define TALLY_MOST_MS 10000	/* ... less often in a long run */
 #define TALLY_PART 10		/* of its time */
 #define STACKS_MS  500		/* and then at most STACKS_MOST, and STACKS_PART of the time */
 #define STACKS_PART 200
-#define COMMIT_MS  500		/* a row is in the database within a second */
 #define RETRY_MS   1000		/* after an error of the database */
 #define STACKS_MOST 2
 #define GIVE_UP_MS 10000	/* ... once nobody records any more */
@@ -345,13 +346,13 @@ static int lock_folder(struct drain *drain, const char *path)
 {
 	int r;
 
-	for (int waited_ms = 0;; waited_ms += ROUND_MS) {
+	for (int waited_ms = 0;; waited_ms += AGAIN_MS) {
 		r = folder_lock(&drain->folder, path);
 		if (r == -ENOENT && folder_has_root(path))
 			r = folder_restore(&drain->folder, path);
 		if (r != -EWOULDBLOCK || waited_ms >= LOCK_MS)
 			return r;
-		poll(NULL, 0, ROUND_MS);
+		poll(NULL, 0, AGAIN_MS);
 	}
 }
 
@@ -404,7 +405,7 @@ static int settle(struct drain *drain, struct recovered *ret)
 	if (r == 0)
 		r = do_round(drain, true);
 	if (r == 0 && gather_is_live(drain)) {
-		wait_for_round(drain, ROUND_MS);
+		wait_for_round(drain, AGAIN_MS);
 		r = do_round(drain, true);
 	}
 	if (r < 0)

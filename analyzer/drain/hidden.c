@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "drain/hidden.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -27,6 +29,10 @@
 /* A decoder has more code than this, and most extension modules have not; nor have tables of
  * characters, of which there may be as much as of all else. */
 #define CODE_BYTES (32 << 10)
+
+/* Every text has at least STRIDE + 3 bytes, so that four of its own lie at a multiple of that. */
+#define STRIDE	  8
+#define HASH_BITS 14
 
 static const char *const without_decoders[] = {
 	"libtorch", "libc10", "libcu", "libnv", "libnccl", "libtriton", "libtensorflow",
@@ -102,7 +108,45 @@ static bool has_code(const struct elf *elf)
 	return bytes >= CODE_BYTES;
 }
 
-/* Bits of the marks whose texts are in there. */
+static size_t hash_at(const void *bytes)
+{
+	uint32_t gram;
+
+	memcpy(&gram, bytes, sizeof(gram));
+	return gram * UINT32_C(0x9e3779b1) >> (32 - HASH_BITS);
+}
+
+/* Bits of the marks whose texts begin less than STRIDE bytes before `at`, or there. */
+static unsigned int find_texts_at(const uint8_t *bytes, size_t size, size_t at)
+{
+	unsigned int found = 0;
+
+	for (size_t k = 0; k < MARK_COUNT; k++)
+		for (size_t back = 0; back < STRIDE && back <= at; back++)
+			if (strlen(marks[k].text) <= size - (at - back) &&
+			    memcmp(bytes + at - back, marks[k].text, strlen(marks[k].text)) == 0)
+				found |= 1u << k;
+	return found;
+}
+
+/*
+ * Bits of the marks whose texts are in there. Every STRIDE bytes four of them are looked up among
+ * those that the texts begin with: one pass over hundreds of megabytes, and not one for each mark.
+ */
+static unsigned int find_texts_in(const uint8_t *bytes, size_t size)
+{
+	static bool is_begin[1 << HASH_BITS];
+	unsigned int found = 0;
+
+	for (size_t k = 0; k < MARK_COUNT; k++)
+		for (size_t at = 0; at < STRIDE; at++)
+			is_begin[hash_at(marks[k].text + at)] = true;
+	for (size_t at = 0; at + sizeof(uint32_t) <= size; at += STRIDE)
+		if (__builtin_expect(is_begin[hash_at(bytes + at)], 0))
+			found |= find_texts_at(bytes, size, at);
+	return found;
+}
+
 static unsigned int find_texts(const struct elf *elf)
 {
 	const Elf64_Ehdr *header = elf_part(elf, 0, sizeof(*header));
@@ -115,12 +159,8 @@ static unsigned int find_texts(const struct elf *elf)
 		const Elf64_Shdr *section = &elf->sections[i];
 		const void *bytes = elf_part(elf, section->sh_offset, section->sh_size);
 
-		if (!bytes || !may_have_text(elf, section, names))
-			continue;
-		for (size_t k = 0; k < MARK_COUNT; k++)
-			if (!(found & 1u << k) && memmem(bytes, section->sh_size, marks[k].text,
-							 strlen(marks[k].text)))
-				found |= 1u << k;
+		if (bytes && may_have_text(elf, section, names))
+			found |= find_texts_in(bytes, section->sh_size);
 	}
 	return found;
 }
