@@ -116,7 +116,7 @@ struct dlprof_load {
 /* begin_ns, duration_ns: the call, from outside. */
 struct dlprof_op {
 	uint64_t bytes;
-	uint32_t hook;		/* row of hooks.def */
+	uint32_t unused;
 	uint32_t class;		/* enum dlprof_class */
 	char name[16];		/* the function */
 	char path[56];		/* end of the file's path, or empty */

@@ -61,7 +61,6 @@ OFTEN bool unit_begin(struct unit *unit, enum decode_library_id id, const char *
 	unit->span.fd = -1;
 	unit->span.path = NULL;
 	unit->span.name = name;
-	unit->span.hook = 0;
 	unit->span.uncounted = true;
 	unit->span.own_ns = 0;
 	if (library->sort == DECODE_SORT_INPUT)

@@ -15,12 +15,11 @@
 	((control) && ((control)->aio_lio_opcode & OPCODE_MASK) == LIO_READ &&                     \
 	 fd_kind((control)->aio_fildes) == FD_DATA)
 
-static bool begin(struct span *span, int fd, const char *name, uint32_t hook)
+static bool begin(struct span *span, int fd, const char *name)
 {
 	if (!hook_read_begin(span, fd))
 		return false;
 	span->name = name;
-	span->hook = hook;
 	span->uncounted = true;		/* the operation is counted where its bytes are */
 	return true;
 }
@@ -32,7 +31,7 @@ static bool begin(struct span *span, int fd, const char *name, uint32_t hook)
 		int result;                                                                        \
                                                                                                    \
 		if (likely(!activate_on()) ||                                                      \
-		    !begin(&span, control->aio_fildes, #hook_name, HOOK_ID_##hook_name))           \
+		    !begin(&span, control->aio_fildes, #hook_name))                                \
 			return real.hook_name(control);                                            \
 		result = real.hook_name(control);                                                  \
 		span_end(&span, 0, result < 0);                                                    \
@@ -48,7 +47,7 @@ DEFINE_AIO_READ(aio_read64, struct aiocb64)
 		ssize_t result;                                                                    \
                                                                                                    \
 		if (likely(!activate_on()) || !IS_DATA_READ(control) ||                            \
-		    !begin(&span, control->aio_fildes, #hook_name, HOOK_ID_##hook_name))           \
+		    !begin(&span, control->aio_fildes, #hook_name))                                \
 			return real.hook_name(control);                                            \
 		span.uncounted = false;                                                            \
 		result = real.hook_name(control);                                                  \
@@ -78,7 +77,7 @@ DEFINE_FIRST(first64, struct aiocb64)
 		int result;                                                                        \
                                                                                                    \
 		if (likely(!activate_on()) ||                                                      \
-		    !begin(&span, first(list, count), #hook_name, HOOK_ID_##hook_name))            \
+		    !begin(&span, first(list, count), #hook_name))                                 \
 			return real.hook_name(list, count, timeout);                               \
 		result = real.hook_name(list, count, timeout);                                     \
 		span_end(&span, 0, false);                                                         \
@@ -94,8 +93,7 @@ DEFINE_AIO_SUSPEND(aio_suspend64, struct aiocb64, first64)
 		int result;                                                                        \
                                                                                                    \
 		if (likely(!activate_on()) ||                                                      \
-		    !begin(&span, first((const type *const *)list, count), #hook_name,             \
-			   HOOK_ID_##hook_name))                                                   \
+		    !begin(&span, first((const type *const *)list, count), #hook_name))            \
 			return real.hook_name(mode, list, count, event);                           \
 		result = real.hook_name(mode, list, count, event);                                 \
 		span_end(&span, 0, result < 0);                                                    \

@@ -168,7 +168,6 @@ OFTEN bool hook_read_begin(struct span *span, int fd)
 		if (likely(!activate_on()) || !hook_open_begin(&span))                             \
 			return real.hook_name(__VA_ARGS__, mode);                                  \
 		span.name = #hook_name;                                                            \
-		span.hook = HOOK_ID_##hook_name;                                                   \
 		result = real.hook_name(__VA_ARGS__, mode);                                        \
 		hook_open_end(&span, result, path, flags);                                         \
 		return result;                                                                     \
@@ -257,7 +256,6 @@ long hook_syscall_read(long number, long a, long b, long c, long d, long e, long
 	if (!hook_read_begin(&span, (int)a))
 		return real.syscall(number, a, b, c, d, e, f);
 	span.name = "syscall";
-	span.hook = HOOK_ID_syscall;
 	result = real.syscall(number, a, b, c, d, e, f);
 	span_end(&span, result > 0 ? (uint64_t)result : 0, result < 0);
 	return result;

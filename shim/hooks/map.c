@@ -76,12 +76,11 @@ static void forget(const void *address, size_t size)
 	}
 }
 
-static bool begin(struct span *span, const char *name, uint32_t hook)
+static bool begin(struct span *span, const char *name)
 {
 	if (likely(!thread_loading()) || !span_begin_in_load(span, DLPROF_CLASS_READ))
 		return false;
 	span->name = name;
-	span->hook = hook;
 	return true;
 }
 
@@ -108,7 +107,7 @@ static bool maps_data(int fd, int protection, int flags)
                                                                                                    \
 		if (likely(!activate_on()) || !maps_data(fd, protection, flags))                   \
 			return real.hook_name(address, size, protection, flags, fd, offset);       \
-		recorded = begin(&span, #hook_name, HOOK_ID_##hook_name);                          \
+		recorded = begin(&span, #hook_name);                                               \
 		if (recorded)                                                                      \
 			span.fd = fd;                                                              \
 		result = real.hook_name(address, size, protection, flags, fd, offset);             \
@@ -130,7 +129,7 @@ HOOK_EXPORT int munmap(void *address, size_t size)
 	if (likely(!activate_on()) || !is_data(address, size))
 		return real.munmap(address, size);
 	forget(address, size);
-	if (!begin(&span, "munmap", HOOK_ID_munmap))
+	if (!begin(&span, "munmap"))
 		return real.munmap(address, size);
 	result = real.munmap(address, size);
 	span_end(&span, 0, result < 0);
@@ -151,7 +150,7 @@ HOOK_EXPORT void *mremap(void *address, size_t size, size_t new_size, int flags,
 	if (likely(!activate_on()) || !is_data(address, size))
 		return real.mremap(address, size, new_size, flags, new_address);
 	forget(address, size);
-	recorded = begin(&span, "mremap", HOOK_ID_mremap);
+	recorded = begin(&span, "mremap");
 	result = real.mremap(address, size, new_size, flags, new_address);
 	if (recorded)
 		span_end(&span, 0, result == MAP_FAILED);
@@ -169,7 +168,7 @@ HOOK_EXPORT void *mremap(void *address, size_t size, size_t new_size, int flags,
 		int result;                                                                        \
                                                                                                    \
 		if (likely(!activate_on()) || !is_data(address, size) ||                           \
-		    !begin(&span, #hook_name, HOOK_ID_##hook_name))                                \
+		    !begin(&span, #hook_name))                                                     \
 			return real.hook_name(address, size, advice);                              \
 		result = real.hook_name(address, size, advice);                                    \
 		span_end(&span, 0, result != 0);                                                   \

@@ -89,7 +89,6 @@ static int fopen_flags(const char *mode)
 		if (!BEGIN_##family)                                                               \
 			return real.hook_name args;                                                \
 		span.name = #hook_name;                                                            \
-		span.hook = HOOK_ID_##hook_name;                                                   \
 		result = real.hook_name args;                                                      \
 		END_##family;                                                                      \
 		return result;                                                                     \
@@ -107,8 +106,7 @@ static int fopen_flags(const char *mode)
 			return real.hook_name args;                                                \
 		if (unlikely(!quick_begin(&quick, life, fd)))                                      \
 			return recorded_##hook_name args;                                          \
-		return (type)quick_end(&quick, real.hook_name args, #hook_name,                    \
-				       HOOK_ID_##hook_name);                                       \
+		return (type)quick_end(&quick, real.hook_name args, #hook_name);                   \
 	}
 
 /* Not only in a load: it also tells what the descriptor is. */
@@ -120,7 +118,6 @@ static int fopen_flags(const char *mode)
 		type result;                                                                       \
                                                                                                    \
 		span.name = #hook_name;                                                            \
-		span.hook = HOOK_ID_##hook_name;                                                   \
 		result = real.hook_name args;                                                      \
 		if (timed)                                                                         \
 			span_end(&span, 0, result < 0);                                            \

@@ -110,7 +110,6 @@ HOOK_EXPORT void rewind(FILE *file)
 		return;
 	}
 	span.name = "rewind";
-	span.hook = HOOK_ID_rewind;
 	real.rewind(file);
 	span_end(&span, hook_stream_seek_bytes(&stream), false);
 }
@@ -132,11 +131,9 @@ HOOK_EXPORT void rewind(FILE *file)
 		if (quick_begin(&quick, activate_on(), FILE_FD(file))) {                           \
 			note_stream(&stream, file);                                                \
 			taken = real.hook_name single;                                             \
-			quick_end(&quick, (int64_t)hook_stream_bytes(&stream, taken), #hook_name,  \
-				  HOOK_ID_##hook_name);                                            \
+			quick_end(&quick, (int64_t)hook_stream_bytes(&stream, taken), #hook_name); \
 		} else if (hook_stream_begin(&span, &stream, file)) {                              \
 			span.name = #hook_name;                                                    \
-			span.hook = HOOK_ID_##hook_name;                                           \
 			taken = real.hook_name single;                                             \
 			span_end(&span, hook_stream_bytes(&stream, taken), false);                 \
 		} else {                                                                           \
@@ -175,7 +172,6 @@ DEFINE_FREAD(__fread_unlocked_chk,
 		va_end(values);                                                                    \
 		if (recorded) {                                                                    \
 			span.name = #hook_name;                                                    \
-			span.hook = HOOK_ID_##hook_name;                                           \
 			span_end(&span, hook_stream_scan_bytes(&stream), false);                   \
 		}                                                                                  \
 		return result;                                                                     \

@@ -11,7 +11,6 @@ HOOK_EXPORT int epoll_pwait2(int epoll, struct epoll_event *events, int count,
 	if (likely(!activate_on()) || !hook_wait_begin(&span))
 		return real.epoll_pwait2(epoll, events, count, timeout, mask);
 	span.name = "epoll_pwait2";
-	span.hook = HOOK_ID_epoll_pwait2;
 	result = real.epoll_pwait2(epoll, events, count, timeout, mask);
 	hook_wait_end(&span);
 	return result;

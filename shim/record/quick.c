@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/quick.h"
 
-RARELY int64_t quick_end_rarely(struct quick *quick, int64_t bytes, const char *name,
-				uint32_t hook)
+RARELY int64_t quick_end_rarely(struct quick *quick, int64_t bytes, const char *name)
 {
 	struct span *span = &quick->span;
 	struct thread *thread = span->thread;
@@ -24,7 +23,6 @@ RARELY int64_t quick_end_rarely(struct quick *quick, int64_t bytes, const char *
 	span->path = NULL;
 	span->uncounted = false;
 	span->name = name;
-	span->hook = hook;
 	span_end(span, bytes < 0 ? 0 : (uint64_t)bytes, bytes < 0);
 	return bytes;
 }

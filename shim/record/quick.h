@@ -43,11 +43,11 @@ static inline bool quick_begin(struct quick *quick, uint32_t life, int fd)
 }
 
 /* What was begun quickly ends by span_end(). Returns `bytes`, which need not be kept meanwhile. */
-int64_t quick_end_rarely(struct quick *quick, int64_t bytes, const char *name, uint32_t hook);
+int64_t quick_end_rarely(struct quick *quick, int64_t bytes, const char *name);
 
 /* `bytes`: what came in, negative if it failed; is returned. */
 static inline __attribute__((always_inline)) int64_t
-quick_end(struct quick *quick, int64_t bytes, const char *name, uint32_t hook)
+quick_end(struct quick *quick, int64_t bytes, const char *name)
 {
 	struct thread *thread = quick->span.thread;
 	struct thread_frame *outer = quick->outer;
@@ -69,7 +69,7 @@ quick_end(struct quick *quick, int64_t bytes, const char *name, uint32_t hook)
 	tally_count(thread->visit.file, 0, ns, (uint64_t)bytes);
 	return bytes;
 rarely:
-	return quick_end_rarely(quick, bytes, name, hook);
+	return quick_end_rarely(quick, bytes, name);
 }
 
 #endif

@@ -108,7 +108,7 @@ static void push_operation(const struct span *span, uint64_t duration_ns, uint64
 		.stream = span->thread->stream,
 		.generation = span->thread->generation,
 		.task = span->thread->task,
-		.op = {.bytes = bytes, .hook = span->hook, .class = span->class},
+		.op = {.bytes = bytes, .class = span->class},
 	};
 	struct text text;
 

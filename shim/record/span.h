@@ -25,7 +25,6 @@ struct span {
 	struct dlprof_tally *tally; /* counts it, too; NULL, or set after span_begin() */
 	uint64_t own_ns;	/* set by span_end(), where it counted */
 	const char *name;	/* of the function */
-	uint32_t hook;
 	bool uncounted;		/* its time counts, but it is no operation of its own: a close */
 };
 
@@ -52,7 +51,7 @@ static inline void span_pop(struct thread *thread, uint64_t ticks)
 }
 
 /*
- * Starts the clock; fd, path, name, hook and uncounted are the caller's to set, before or after.
+ * Starts the clock; fd, path, name and uncounted are the caller's to set, before or after.
  * False: not recorded, and span_end() must not be called.
  */
 static inline bool span_begin(struct span *span, enum dlprof_class class)

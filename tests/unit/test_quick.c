@@ -79,7 +79,7 @@ static bool read_of(int fd, int64_t bytes, uint64_t ns)
 	}
 	span->begin_ticks -= ns;
 	if (is_quick)
-		cr_expect_eq(quick_end(&quick, bytes, "test", 1), bytes);
+		cr_expect_eq(quick_end(&quick, bytes, "test"), bytes);
 	else
 		span_end(span, bytes < 0 ? 0 : (uint64_t)bytes, bytes < 0);
 	return is_quick;
@@ -140,7 +140,7 @@ Test(quick, own_time_inside_and_outside)
 	cr_assert(quick_begin(&outer, activate_on(), fd));
 	outer.span.begin_ticks -= 9 * second;
 	read_of(fd, 1, 8 * second);
-	quick_end(&outer, 1, "test", 1);
+	quick_end(&outer, 1, "test");
 	cr_expect_geq(counter(DLPROF_CLASS_READ)->ns, 17 * second);
 	cr_expect_lt(counter(DLPROF_CLASS_READ)->ns, 24 * second);
 	cr_expect_eq(counter(DLPROF_CLASS_READ)->count, 6);
@@ -181,7 +181,7 @@ Test(quick, nothing_is_written_once_the_cell_is_wiped)
 		read_of(fd, 1, 0);
 	cr_assert(quick_begin(&quick, activate_on(), fd));
 	activate_cell = &off;
-	quick_end(&quick, 1, "test", 1);
+	quick_end(&quick, 1, "test");
 	cr_expect_eq(slot->counters[DLPROF_CLASS_READ].count, 3);
 }
 
@@ -199,7 +199,7 @@ Test(quick, what_was_left_inside_by_a_jump_is_taken_away)
 		read_of(fd, 1, 0);
 	cr_assert(quick_begin(&stack.quick, activate_on(), fd));
 	span_push(left, thread_get(), clock_counter());
-	cr_expect_eq(quick_end(&stack.quick, 5, "test", 1), 5);
+	cr_expect_eq(quick_end(&stack.quick, 5, "test"), 5);
 	cr_expect_eq(thread_depth(thread_get()), 0);
 	cr_expect_eq(counter(DLPROF_CLASS_READ)->count, 4);
 	cr_expect_eq(counter(DLPROF_CLASS_READ)->bytes, 8);
@@ -224,7 +224,7 @@ Test(quick, needs_no_room_unless_it_is_rare)
 	push(stack.spans, THREAD_FRAME_MAX);
 	for (int i = 0; i < 2; i++) {
 		cr_assert(quick_begin(&stack.quick, activate_on(), fd));
-		cr_expect_eq(quick_end(&stack.quick, i ? -1 : 1, "test", 1), i ? -1 : 1);
+		cr_expect_eq(quick_end(&stack.quick, i ? -1 : 1, "test"), i ? -1 : 1);
 	}
 	cr_expect_eq(thread_depth(thread_get()), THREAD_FRAME_MAX);
 	cr_expect_eq(counter(DLPROF_CLASS_READ)->count, 4);
@@ -251,7 +251,7 @@ Test(quick, a_call_of_another_life_counts_nowhere)
 		begin_another_life();
 		if (again)
 			cr_assert_neq(thread_get(), NULL);
-		cr_expect_eq(quick_end(&quick, 7, "test", 1), 7);
+		cr_expect_eq(quick_end(&quick, 7, "test"), 7);
 		cr_expect_eq(counter(DLPROF_CLASS_READ)->count, 0);
 		cr_expect_eq(counter(DLPROF_CLASS_READ)->bytes, 0);
 		cr_expect_eq(thread_depth(thread_get()), 0);
