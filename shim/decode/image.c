@@ -92,12 +92,13 @@ struct image image_sniff(const void *bytes, size_t size)
 	return image;
 }
 
+static const char *const endings[][2] = {
+	{".jpg", "JPEG"}, {".jpeg", "JPEG"}, {".png", "PNG"}, {".webp", "WebP"},
+	{".tif", "TIFF"}, {".tiff", "TIFF"}, {".bmp", "BMP"}, {".gif", "GIF"},
+};
+
 struct image image_of_path(const char *path)
 {
-	static const char *const endings[][2] = {
-		{".jpg", "JPEG"}, {".jpeg", "JPEG"}, {".png", "PNG"}, {".webp", "WebP"},
-		{".tif", "TIFF"}, {".tiff", "TIFF"}, {".bmp", "BMP"}, {".gif", "GIF"},
-	};
 	struct image image = {0};
 	const char *dot = path ? strrchr(path, '.') : NULL;
 
@@ -105,4 +106,12 @@ struct image image_of_path(const char *path)
 		if (strcasecmp(dot, endings[i][0]) == 0)
 			image.format = endings[i][1];
 	return image;
+}
+
+const char *image_spelling(const char *format)
+{
+	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
+		if (strcasecmp(format, endings[i][1]) == 0)
+			return endings[i][1];
+	return format;
 }

@@ -17,4 +17,7 @@ struct image image_sniff(const void *data, size_t size);
 /* By the end of a file's name; only `format` is set. */
 struct image image_of_path(const char *path);
 
+/* As it is written everywhere in dlprof; Pillow says WEBP. */
+const char *image_spelling(const char *format);
+
 #endif

@@ -6,24 +6,25 @@
 
 #include "base/text.h"
 #include "batch/scope.h"
+#include "decode/image.h"
 #include "python/patch.h"
 #include "record/activate.h"
 #include "record/span.h"
 #include "record/tally.h"
 
-struct image {
+struct decoded {
 	char format[24];
 	uint32_t width, height;
 	uint64_t bytes;		/* that went in; 0: not known */
 };
 
-static void set_format(struct image *image, const char *format)
+static void set_format(struct decoded *image, const char *format)
 {
 	struct text text;
 
 	text_init(&text, image->format, sizeof(image->format));
 	if (format)
-		text_add(&text, format);
+		text_add(&text, image_spelling(format));
 }
 
 static OFTEN PyObject *first_argument(PyObject *args)
@@ -45,7 +46,7 @@ static OFTEN uint32_t item_of(PyObject *tuple, ssize_t at)
 
 /* From the attribute `shape` of an array or tensor: which axis is what. */
 static void measure_shape(PyObject *array, ssize_t height_axis, ssize_t width_axis,
-			  struct image *image)
+			  struct decoded *image)
 {
 	OWNED PyObject *shape = api_get_named(array, "shape");
 
@@ -56,14 +57,14 @@ static void measure_shape(PyObject *array, ssize_t height_axis, ssize_t width_ax
 }
 
 /* (height, width, ...) */
-static void measure_rows(PyObject *args, PyObject *result, struct image *image)
+static void measure_rows(PyObject *args, PyObject *result, struct decoded *image)
 {
 	(void)args;
 	measure_shape(result, 0, 1, image);
 }
 
 /* (..., height, width); the input is a tensor of bytes. */
-static void measure_planes(PyObject *args, PyObject *result, struct image *image)
+static void measure_planes(PyObject *args, PyObject *result, struct decoded *image)
 {
 	OWNED PyObject *shape = api_get_named(result, "shape");
 	PyObject *first = first_argument(args);
@@ -77,22 +78,6 @@ static void measure_planes(PyObject *args, PyObject *result, struct image *image
 		image->bytes = (uint64_t)size;
 }
 
-static const struct {
-	const char *format;
-	uint8_t magic[2];
-	const char *suffixes[3];
-} formats[] = {
-	{"JPEG", {0xff, 0xd8}, {"jpg", "jpeg", NULL}},
-	{"PNG", {0x89, 'P'}, {"png", NULL}},
-	{"WEBP", {'R', 'I'}, {"webp", NULL}},
-	{"TIFF", {'I', 'I'}, {"tif", "tiff", NULL}},
-	{"TIFF", {'M', 'M'}, {NULL}},
-	{"BMP", {'B', 'M'}, {"bmp", NULL}},
-	{"GIF", {'G', 'I'}, {"gif", NULL}},
-};
-
-#define FORMAT_COUNT (sizeof(formats) / sizeof(formats[0]))
-
 static uint8_t byte_of(PyObject *buffer, ssize_t at)
 {
 	OWNED PyObject *item = py.PySequence_GetItem(buffer, at);
@@ -103,45 +88,34 @@ static uint8_t byte_of(PyObject *buffer, ssize_t at)
 }
 
 /* An array or bytes object with the file's content. */
-static void measure_buffer(PyObject *args, PyObject *result, struct image *image)
+static void measure_buffer(PyObject *args, PyObject *result, struct decoded *image)
 {
 	PyObject *buffer = first_argument(args);
 	ssize_t size = buffer ? py.PyObject_Size(buffer) : -1;
+	uint8_t begin[16]; /* enough for the format */
 
 	py.PyErr_Clear();
 	measure_rows(args, result, image);
-	if (size < 2)
+	if (size < (ssize_t)sizeof(begin))
 		return;
 	image->bytes = (uint64_t)size;
-	for (size_t i = 0; i < FORMAT_COUNT; i++)
-		if (byte_of(buffer, 0) == formats[i].magic[0] &&
-		    byte_of(buffer, 1) == formats[i].magic[1])
-			set_format(image, formats[i].format);
+	for (size_t i = 0; i < sizeof(begin); i++)
+		begin[i] = byte_of(buffer, (ssize_t)i);
+	set_format(image, image_sniff(begin, sizeof(begin)).format);
 }
 
-static bool same_letters(const char *a, const char *b)
-{
-	for (; *a && (*a | 0x20) == *b; a++, b++)
-		;
-	return *a == *b;
-}
-
-static void measure_path(PyObject *args, PyObject *result, struct image *image)
+static void measure_path(PyObject *args, PyObject *result, struct decoded *image)
 {
 	PyObject *first = first_argument(args);
 	const char *path = first && api_is_string(first) ? py.PyUnicode_AsUTF8(first) : NULL;
-	const char *dot = path ? strrchr(path, '.') : NULL;
 
 	py.PyErr_Clear();
 	measure_rows(args, result, image);
-	for (size_t i = 0; dot && i < FORMAT_COUNT; i++)
-		for (size_t k = 0; formats[i].suffixes[k]; k++)
-			if (same_letters(dot + 1, formats[i].suffixes[k]))
-				set_format(image, formats[i].format);
+	set_format(image, image_of_path(path).format);
 }
 
 /* An ImageFile that has loaded itself. */
-static OFTEN void measure_pillow(PyObject *args, PyObject *result, struct image *image)
+static OFTEN void measure_pillow(PyObject *args, PyObject *result, struct decoded *image)
 {
 	static struct api_name own_size = {"_size", NULL}, size_name = {"size", NULL},
 			       format_name = {"format", NULL};
@@ -166,13 +140,14 @@ static OFTEN void measure_pillow(PyObject *args, PyObject *result, struct image 
 }
 
 /* A load() that decodes before it hands over to ImageFile.load(), which counts the image. */
-static void measure_around(PyObject *args, PyObject *result, struct image *image)
+static void measure_around(PyObject *args, PyObject *result, struct decoded *image)
 {
 	measure_pillow(args, result, image);
 }
 
 /* Every operation on an image calls load(); only with tiles left is there something to decode. */
-static OFTEN bool has_work(void (*measure)(PyObject *, PyObject *, struct image *), PyObject *args)
+static OFTEN bool has_work(void (*measure)(PyObject *, PyObject *, struct decoded *),
+			   PyObject *args)
 {
 	static struct api_name tile = {"tile", NULL};
 	PyObject *self;
@@ -185,7 +160,7 @@ static OFTEN bool has_work(void (*measure)(PyObject *, PyObject *, struct image 
 
 static const struct boundary {
 	const char *module, *class, *function, *library, *format;
-	void (*measure)(PyObject *args, PyObject *result, struct image *image);
+	void (*measure)(PyObject *args, PyObject *result, struct decoded *image);
 } boundaries[] = {
 #define BOUNDARY(id, module, implied, class, function, library, format, measure)                   \
 	{module, class, function, library, format, measure},
@@ -205,7 +180,7 @@ static OFTEN PyObject *decode(const struct boundary *boundary, PyObject *origina
 			      PyObject *kwargs)
 {
 	struct span span = {.fd = -1, .name = boundary->function};
-	struct image image = {0};
+	struct decoded image = {0};
 	const struct dlprof_counter *counter;
 	struct thread *thread;
 	PyObject *result;

@@ -167,4 +167,6 @@ Test(image, size_and_format_from_the_first_bytes)
 	cr_expect_str_eq(image_of_path("/data/a.b/c.JPEG").format, "JPEG");
 	cr_expect_null(image_of_path("/data/a.jpg/c").format);
 	cr_expect_null(image_of_path(NULL).format);
+	cr_expect_str_eq(image_spelling("WEBP"), "WebP");
+	cr_expect_str_eq(image_spelling("MPO"), "MPO");
 }
