@@ -35,6 +35,17 @@ static bool convert(uint64_t *begin, uint64_t *end)
 	return good;
 }
 
+/* One of NCCL's, of any version: CUPTI gives names as they are mangled. */
+static bool is_collective(const char *name)
+{
+	static const char *const marks[] = {"ncclDevKernel_", "ncclSymkDevKernel_", "ncclKernel_"};
+
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+		if (strstr(name, marks[i]))
+			return true;
+	return false;
+}
+
 static void take_kernel(const uint8_t *at)
 {
 	const char *name = record_KERNEL_name(at);
@@ -47,7 +58,7 @@ static void take_kernel(const uint8_t *at)
 		return;
 	if (!name)
 		name = "";
-	if (strncmp(name, "nccl", 4) == 0)
+	if (is_collective(name))
 		kind = DLPROF_GPU_NCCL;
 	if (thread)
 		tally_kernel(thread, name, end - begin);

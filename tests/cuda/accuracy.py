@@ -6,12 +6,14 @@ own boundaries of the steps; the double knows when each operation ran, so no clo
 """
 import concurrent.futures
 import os
+import re
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from gpu import (MS, busy, began_in, check, copies, equal, finish, loop, near, need_shim,  # noqa
                  say, syncs, union)
 
+COLLECTIVE = re.compile(r"nccl(Symk)?(Dev)?Kernel_")
 STREAM, EVENT, DEVICE, ITEM, LATE = 1, 2, 3, 4, 5
 
 CASES = {
@@ -34,6 +36,10 @@ CASES = {
     "old": dict(env={"FAKE_CUPTI_KERNEL_SIZE": 144}),
     "new": dict(env={"FAKE_CUPTI_VERSION": 130500}),
     "long": dict(env={"FAKE_CUPTI_KERNEL_SIZE": 264}),
+    "nccl-old": dict(collective=1),
+    "nccl": dict(collective=2),
+    "nccl-symmetric": dict(collective=3),
+    "nccl-none": dict(collective=4),
     "stamps": dict(steps=150, env={"FAKE_REALTIME_STEP_S": 3600,
                                    "FAKE_REALTIME_STEP_AT_MS": 600}),
 }
@@ -78,6 +84,8 @@ def check_step(name, row, ops, running_ops):
     equal(gaps, row["step_ns"] - row["gpu_busy_ns"], what, "gaps are all that is not busy")
     near(row["h2d_ns"], union(copies(ops), begin, end), what, "h2d time")
     near(row["d2h_ns"], union(copies(ops, 2), begin, end), what, "d2h time")
+    near(row["nccl_ns"], union([op for op in running_ops if COLLECTIVE.search(op.name)], begin, end),
+         what, "collectives")
     for column, kind in ("sync_stream_ns", 3), ("sync_event_ns", 1), ("sync_context_ns", 4):
         true = sum(min(op.end, end) - max(op.begin, begin) for op in syncs(ops, kind)
                    if op.begin < end and op.end > begin)

@@ -86,7 +86,7 @@ static struct {
 	{"kineto_over", -1},
 	{"load_reads", 0},   {"random_wait", 0},   {"idle_threads", 0},
 	{"print", 1},        {"random_kernel", 0}, {"quiet_ms", 0},
-	{"helpers", 0},      {"backward", 0},      {"by_address", 0},
+	{"helpers", 0},      {"backward", 0},      {"by_address", 0},  {"collective", 0},
 };
 
 static void *streams[MAX_STREAMS], *copy_stream, *copied, *step_end[2], *graph_exec;
@@ -97,6 +97,13 @@ static const char *const kernel_names[] = {
 	"elementwise_add_relu_kernel",
 	"batch_norm_forward",
 	"sm90_gemm_bf16_128x64_tn",
+};
+/* As CUPTI gives them: NCCL's of before 2.18, of today, with symmetric memory, and nobody's. */
+static const char *const collective_names[] = {
+	"_Z39ncclKernel_AllReduce_RING_LL_Sum_float11ncclDevCommmP8ncclWork",
+	"_Z32ncclDevKernel_AllReduce_Sum_f32_RING_LL24ncclDevKernelArgsStorageILm4096EE",
+	"_Z32ncclSymkDevKernel_AllGather_LLMC21ncclSymkDevWorkArgs4K",
+	"_Z14pad_ncclone_opPKf",
 };
 static const char optimizer_name[] = "multi_tensor_apply_kernel_adam";
 
@@ -206,6 +213,9 @@ static void launch_step(long step)
 {
 	const long count = work_value("kernels");
 
+	if (work_value("collective"))
+		launch(collective_names[work_value("collective") - 1], work_value("kernel"),
+		       streams[0]);
 	if (!work_value("backward")) {
 		launch_all(count, kernel_us(step));
 		return;
@@ -377,15 +387,16 @@ void work_close(void)
 
 long work_kernel_count(long step)
 {
-	return work_value("kernels") + (work_value("accumulate") > 1 && last_of_accumulation(step));
+	return work_value("kernels") + (work_value("collective") > 0) +
+	       (work_value("accumulate") > 1 && last_of_accumulation(step));
 }
 
 uint64_t work_kernel_ns(long step)
 {
-	const long optimizer = work_kernel_count(step) - work_value("kernels");
+	const long others = work_kernel_count(step) - work_value("kernels");
 
 	return (uint64_t)(work_value("kernels") * kernel_us(step) +
-			  optimizer * work_value("kernel")) *
+			  others * work_value("kernel")) *
 	       NS_PER_US;
 }
 
