@@ -29,7 +29,7 @@ static struct {
 
 /* The real functions. Resolved when first called, since who calls them has its libcupti by then. */
 static struct {
-#define FOREIGN(name, params, args) int(*name) params;
+#define FOREIGN(name, params) int(*name) params;
 #include "cuda/foreign.def"
 #undef FOREIGN
 } real;
@@ -193,29 +193,6 @@ EXPORT int cuptiActivityDisable(int kind)
 	r = real.cuptiActivityDisable(kind);
 	if (kind >= 0 && kind < 64)
 		atomic_fetch_and(&theirs.kinds, ~(UINT64_C(1) << kind));
-	note_change();
-	return r;
-}
-
-/* Alone it takes nothing from us. */
-EXPORT int cuptiSubscribe(void **handle, void *callback, void *data)
-{
-	RESOLVE(cuptiSubscribe);
-	return real.cuptiSubscribe(handle, callback, data);
-}
-
-EXPORT int cuptiSubscribe_v2(void **handle, void *callback, void *data, void *options)
-{
-	RESOLVE(cuptiSubscribe_v2);
-	return real.cuptiSubscribe_v2(handle, callback, data, options);
-}
-
-EXPORT int cuptiUnsubscribe(void *handle)
-{
-	int r;
-
-	RESOLVE(cuptiUnsubscribe);
-	r = real.cuptiUnsubscribe(handle);
 	note_change();
 	return r;
 }
