@@ -19,15 +19,14 @@
 #define LOOK_MAX_NS    (60 * SECOND_NS)
 
 /*
- * The rings must not wait for us, nor the training for its disk: so much is read at a time, and no
- * larger file at all. The largest module with decoders in it seen so far is OpenCV's, 74 MB; what
- * is larger, or of these names, is made of GPU code.
+ * Neither the rings may wait for us nor the training for its disk. So we read this much at a time,
+ * and skip larger files: the largest module with decoders seen so far is OpenCV's, 74 MB. Larger
+ * ones, and those of these names, are GPU code.
  */
 #define LOOK_BYTES (96 << 20)
 #define FILE_BYTES (192 << 20)
 
-/* A decoder has more code than this, and most extension modules have not; nor have tables of
- * characters, of which there may be as much as of all else. */
+/* A decoder has more code than this; most extension modules and tables of characters have less. */
 #define CODE_BYTES (32 << 10)
 
 /* Every text has at least STRIDE + 3 bytes, so that four of its own lie at a multiple of that. */
@@ -41,8 +40,8 @@ static const char *const without_decoders[] = {
 };
 
 /*
- * `text` is in every copy of the library, whatever is stripped; `symbol` is exported by a copy that
- * others can be seen to call; the library's own files begin with one of `names`.
+ * `text` is in every copy of the library, stripped or not. A copy that exports `symbol` can be
+ * observed. The library's own files begin with one of `names`.
  */
 static const struct {
 	const char *library;
@@ -60,13 +59,13 @@ static const struct {
 
 #define MARK_COUNT (sizeof(marks) / sizeof(marks[0]))
 
-/* Of one run at a time: what has been looked at and what was found belongs to it. */
+/* What was looked at and found in this run. */
 static struct {
 	struct {
 		uint64_t device, inode;
 	} seen[FILE_MAX_COUNT];
 	size_t seen_count;
-	uint64_t states[STATE_COUNT]; /* maps_state() where there was nothing left to look at */
+	uint64_t states[STATE_COUNT]; /* maps_state() of processes that were looked through */
 	size_t state_count;
 	char reached[LIST_BYTES];
 	char hidden[LIST_BYTES];
@@ -85,8 +84,8 @@ int hidden_reached(struct writer *writer, const char *library)
 }
 
 /*
- * Strings are where nothing may be written or run; tables for unwinding are there, too, 29 % of it
- * in PyTorch's modules.
+ * Strings are in sections that are neither written nor run. So are tables for unwinding (29 % of
+ * those bytes in PyTorch's modules), which are skipped.
  */
 static bool may_have_text(const struct elf *elf, const Elf64_Shdr *section, uint64_t names)
 {
@@ -165,7 +164,7 @@ static unsigned int find_texts(const struct elf *elf)
 	return found;
 }
 
-/* Its calls of what it exports go straight to itself. */
+/* It calls its own exports directly. */
 static bool is_symbolic(const struct elf *elf)
 {
 	size_t count = 0;
@@ -313,7 +312,7 @@ int hidden_look(struct writer *writer, struct segment *segment, uint64_t now_ns)
 			return look.error;
 		hidden.states[hidden.state_count++ % STATE_COUNT] = state;
 	}
-	/* At once, then ever more seldom: imports come first. */
+	/* At once, then at growing intervals: most imports come first. */
 	segment->look_wait_ns = segment->look_wait_ns ? 2 * segment->look_wait_ns : SECOND_NS;
 	if (segment->look_wait_ns > LOOK_MAX_NS)
 		segment->look_wait_ns = LOOK_MAX_NS;

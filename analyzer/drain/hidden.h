@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hidden.h - decode libraries of the training that are observed, and those that cannot be: linked
- * into a module that calls them directly, with no import to put a wrapper into.
+ * hidden.h - which decode libraries of the training are observed, and which cannot be: those linked
+ * into a module that calls them directly, without an import that could be wrapped.
  *
  * The training itself would pay for a look at 100 MB of libraries; so the drain takes it.
  */
@@ -11,13 +11,13 @@
 #include "drain/segment.h"
 #include "store/write.h"
 
-/* A run begins: what was found in another one is none of it. */
+/* A run begins: forgets what was found in the one before. */
 void hidden_begin(void);
 
 /* From the notes of a segment: the wrappers of this library have callers. */
 int hidden_reached(struct writer *writer, const char *library);
 
-/* Now and then: what a process has loaded since the last look. */
+/* Called often, looks now and then: what has the process loaded since the last look? */
 int hidden_look(struct writer *writer, struct segment *segment, uint64_t now_ns);
 
 /* Does the file hold a copy of a library that it does not export? For each, `found` is called. */

@@ -182,9 +182,9 @@ static void check_forks(struct doctor *doctor)
 		munmap(page, 1);
 	doctor_say(doctor, DOCTOR_OK, "forks", "", "%s",
 		   wiped ? "the kernel tells forked children from their parents"
-			 : "libc's fork() tells children from their parents, as this kernel does "
-			   "not (gVisor); those of a bare clone() are told by their pid only, and "
-			   "what they read may count as their parent's");
+			 : "this kernel (gVisor) does not tell forked children from their parents, "
+			   "so libc's fork() does; children of a bare clone() are known by their "
+			   "pid only, and what they read may count as their parent's");
 }
 
 static void check_cores(struct doctor *doctor)

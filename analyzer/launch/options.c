@@ -58,7 +58,7 @@ static const struct line_option OPTIONS[] = {
 	{"detail", .argument = "LEVEL", .values = DLPROF_LEVEL_CHOICE(DLPROF_DETAIL_LEVELS),
 	 .help = DLPROF_LEVEL_LIST(DLPROF_DETAIL_LEVELS) " (DLPROF_DETAIL)", TEXT(detail),
 	 .verbs = RUN},
-	{"slow-us", .argument = "N", .help = "from where on a call is slow (DLPROF_SLOW_US)",
+	{"slow-us", .argument = "N", .help = "calls this long are slow (DLPROF_SLOW_US)",
 	 WHOLE(slow_us), .verbs = RUN},
 	{"batch-fn", .argument = "NAME",
 	 .help = "module:Class.method of a loader of your own (DLPROF_BATCH_FN)", TEXT(batch_fn),

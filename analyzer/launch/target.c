@@ -37,7 +37,7 @@ static void take_needed(void *context, const char *name)
 		target->has_libpython = true;
 }
 
-/* Only of our own class is more than the header read: others fail by that alone. */
+/* Of another class than ours only the header is read: that alone rules it out. */
 static void read_elf(const struct elf *elf, struct target *ret)
 {
 	const Elf64_Ehdr *header = elf_part(elf, 0, sizeof(*header));
@@ -57,7 +57,7 @@ static void read_elf(const struct elf *elf, struct target *ret)
 	elf_each_needed(elf, take_needed, ret);
 }
 
-/* The kernel gives such a program rights that its caller has not; ld.so then trusts no variable. */
+/* The kernel gives the program more rights than its caller has; ld.so then ignores LD_PRELOAD. */
 static bool is_secure(const char *path)
 {
 	struct stat status;
@@ -124,8 +124,8 @@ static int find_program(const char *name, char *ret, size_t size)
 }
 
 /*
- * What the first line of a script runs: of `env`, that which env is to find. "" without such a
- * line; then a shell runs it.
+ * The interpreter that the first line of a script names; behind `env`, the one that env looks up.
+ * Without such a line, a shell.
  */
 static void read_first_line(const struct elf *elf, char *ret, size_t size)
 {
@@ -167,7 +167,7 @@ int target_find(const char *name, struct target *ret)
 			return r;
 		}
 		r = open_file(path, &elf);
-		/* What may be run and not be read: nothing is known of it, and it may well work. */
+		/* A program that may be run but not read may well work: nothing is known. */
 		if (r < 0 || elf_is(&elf)) {
 			if (r == 0)
 				elf_close(&elf);

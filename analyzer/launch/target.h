@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * target.h - what a command will run, read from its files: the program behind it, and whether a
+ * target.h - which program a command will run in the end, read from its files, and whether a
  * library can be preloaded into it.
  */
 #ifndef TARGET_H

@@ -16,7 +16,7 @@
 #include "store/tally.h"
 
 #define SECONDS    20
-#define ENOUGH     60 /* batches, of which all is known that will be */
+#define ENOUGH     60 /* batches: more would show nothing new */
 #define LOOK_MS    100
 #define MOST_SEEN  256
 #define SIMULATION "bound"
@@ -135,7 +135,7 @@ static void judge_preload(struct trial *trial)
 			   trial->loaded_count);
 }
 
-/* What the user names as a loader; NULL: nothing. */
+/* The user's DLPROF_BATCH_FN; NULL: not set. */
 static const char *named_loader(const struct trial *trial)
 {
 	const char *name = getenv("DLPROF_BATCH_FN");
@@ -146,7 +146,7 @@ static const char *named_loader(const struct trial *trial)
 static void judge_none(struct trial *trial)
 {
 	const char *name = named_loader(trial);
-	const char *fix = name ? "see to its spelling, and that this command comes to ask it; give "
+	const char *fix = name ? "check its spelling, and that this command gets to call it; give "
 				 "it longer by --seconds"
 			       : "give it longer by --seconds; name a Python loader of your own by "
 				 "DLPROF_BATCH_FN; mark any other loop by dlprof.h";
@@ -154,7 +154,7 @@ static void judge_none(struct trial *trial)
 
 	if (name)
 		snprintf(asked, sizeof(asked),
-			 ", and what DLPROF_BATCH_FN names (%.256s) was never asked for one", name);
+			 ", and what DLPROF_BATCH_FN names (%.256s) was never called", name);
 	if (trial->ended && WIFEXITED(trial->status))
 		doctor_say(trial->doctor, DOCTOR_FAIL, "batches", fix,
 			   "no loader was seen%s; the command ended with status %d", asked,
@@ -164,7 +164,7 @@ static void judge_none(struct trial *trial)
 			   "no batch was seen in %d s%s", trial->seconds, asked);
 }
 
-/* "a:b.c" as the variable says it, and as the list of points does: "a.c" is "a:c". */
+/* The variable says "a:b.c", the list of patch points "a.b.c". */
 static bool is_point(const char *point, size_t length, const char *name)
 {
 	if (strlen(name) != length)
@@ -185,7 +185,7 @@ static void judge_points(struct trial *trial, const char *missing)
 		length = strcspn(missing, ",");
 		if (name && is_point(missing, length, name))
 			doctor_say(trial->doctor, DOCTOR_FAIL, "batch_fn",
-				   "see to its spelling: module:Class.method, where the class is "
+				   "check its spelling: module:Class.method, where the class is "
 				   "defined, or module:function",
 				   "DLPROF_BATCH_FN=%.256s names nothing that could be followed",
 				   name);
@@ -213,7 +213,7 @@ static void judge_loads(struct trial *trial, struct db *db, const struct loader_
 				   ? "waits alone give the verdict; mark loads by dlprof.h for more"
 				   : "if it has workers, LD_PRELOAD has to reach them: see "
 				     "`preload`",
-			   "how batches were loaded was not seen, of none of %lld",
+			   "the load of none of %lld batches was seen",
 			   (long long)loader->batch_count);
 		return;
 	}

@@ -19,7 +19,7 @@ struct parser {
 	struct line *ret;
 	struct option long_options[LINE_MOST_OPTIONS + 3];
 	char letters[2 * LINE_MOST_OPTIONS + 4];
-	unsigned verbs;      /* that all options so far go with */
+	unsigned verbs;      /* with which all options so far go */
 	const char *limited; /* the option that said so first */
 	unsigned limited_to;
 };
@@ -280,7 +280,7 @@ int line_parse(const struct line_program *program, void *context, int argc, char
 		return r;
 	ret->words = argv + at;
 	ret->word_count = argc - at;
-	/* That its first word is no verb is what is wrong with the line, whatever the options. */
+	/* If the first word is no verb, that is the problem to report, not the options. */
 	if (verb < 0 && ret->word_count && !program->verbs[0].most)
 		return 0;
 	return ret->help || ret->version ? 0 : check_options(&parser);
@@ -353,7 +353,7 @@ void line_help(const struct line_program *program, int verb, FILE *out)
 		help_verbs(program, out);
 	else
 		help_verb(program, &program->verbs[verb], out);
-	/* Of the program: what goes with most; the rest is in the help of the verb. */
+	/* Of the program: options of all verbs; the others are in the help of the verb. */
 	for (i = 0; i < program->option_count; i++) {
 		const struct line_option *row = &program->options[i];
 

@@ -67,16 +67,15 @@ struct line_program {
 
 struct line {
 	int verb;
-	bool help, version; /* asked for; then nothing else was looked at */
+	bool help, version; /* asked for; the rest was not checked then */
 	char **words;       /* after the verb, in argv */
 	int word_count;
 	char problem[300]; /* what is wrong */
 };
 
 /*
- * --help, -h and --version are known without a row. Options may stand before the verb, as those of
- * git do. argv may be reordered. 0, or -EINVAL with
- * `problem` set: an option that is unknown, or not the verb's.
+ * --help, -h and --version need no row. Options may stand before the verb, as git's do. argv may be
+ * reordered. 0, or -EINVAL with `problem` set: an option is unknown, or does not go with the verb.
  */
 int line_parse(const struct line_program *program, void *context, int argc, char **argv,
 	       struct line *ret);

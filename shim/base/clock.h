@@ -17,7 +17,7 @@
 /* ns = ticks * scale / 2^32; 0: ticks are nanoseconds. */
 extern HIDDEN volatile uint64_t clock_scale;
 
-/* Fewer ticks than this are less than clock_limit() was told; 0: ticks are nanoseconds. */
+/* Fewer ticks than this are below the limit of clock_limit(); 0: ticks are nanoseconds. */
 extern HIDDEN volatile uint64_t clock_short_ticks;
 
 static inline uint64_t clock_ns(clockid_t clock)

@@ -39,7 +39,7 @@ const char *config_batch_fn(void);
 /* DLPROF_NVTX if it asks for ranges: "1", or the name of those that are steps; else NULL. */
 const char *config_nvtx(void);
 
-/* DLPROF_DISABLE: the one variable that the constructor asks for in every process. */
+/* DLPROF_DISABLE is 1. Every process asks, in the constructor. */
 bool config_disabled(void);
 
 /* As DLPROF_CUDA names it. */

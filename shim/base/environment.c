@@ -46,8 +46,8 @@ int environment_set(const char *name, const char *value)
 }
 
 /*
- * This library as ld.so found it, which is enough: dlopen() of it is told by the file, not by the
- * name.
+ * This library's path as ld.so found it. That is enough: dlopen() recognises a library by its file,
+ * not by its name.
  */
 static const char *own_path(void)
 {

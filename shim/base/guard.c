@@ -53,13 +53,13 @@ bool guard_is_needed(void)
 	return (subreaper || sys_getpid() == 1) && !(preload && strstr(preload, "vgpreload_core"));
 }
 
-/* Whether this child has ended; of one that has, nothing is left then. */
+/* True: this child has ended, and is no zombie any more. */
 static bool reap(int pid)
 {
 	return sys_call4(SYS_wait4, pid, NULL, WNOHANG | __WALL, NULL) != 0;
 }
 
-/* The host's folder and files are not ours to hold. */
+/* The guard must not keep the host's folder and files in use. */
 static void leave_host(void)
 {
 	sys_call1(SYS_chdir, "/");
@@ -133,7 +133,7 @@ static void guard_begin(void *memory)
 	sys_call1(SYS_exit_group, 0);
 }
 
-/* The guard before this one ended when its drain was killed; else its memory stays to the end. */
+/* The guard before this one has ended if its drain was killed; else its memory stays mapped. */
 static void replace(struct guard *with, int pid)
 {
 	static struct guard *last;

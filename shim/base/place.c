@@ -49,7 +49,7 @@ static bool is_real(const char *path)
 }
 
 /* What is relative is so to a folder that the host may have left. */
-static bool told_path(char *ret)
+static bool given_path(char *ret)
 {
 	const char *path = find_own_path ? find_own_path() : NULL;
 
@@ -132,7 +132,7 @@ static int find_library(struct place *place)
 {
 	char *path = place->library, *slash;
 	struct stat file, folder;
-	int r = told_path(path) ? 0 : mapped_path(path);
+	int r = given_path(path) ? 0 : mapped_path(path);
 
 	if (r == 0)
 		r = look_at(path, &file);

@@ -51,7 +51,7 @@ static void exec_drain(void *argument)
 	sys_call1(SYS_exit, 127);
 }
 
-/* Its pid or -errno. What else the drain wants for itself it does after exec(). */
+/* Its pid or -errno. The rest of the drain's own setup comes after exec(). */
 static int start_drain(void *argument)
 {
 	struct spawn *spawn = argument;
@@ -64,7 +64,7 @@ static int start_drain(void *argument)
 	return spawn->result;
 }
 
-/* The child in between: its end makes the drain an orphan, which init or a subreaper adopts. */
+/* The child in between: when it ends, init or a subreaper adopts the drain. */
 static void start_orphan(void *argument)
 {
 	struct spawn *spawn = argument;

@@ -4,7 +4,7 @@
  *
  * It becomes the same records that a Python loader becomes. The stream's number is made of the
  * training process's pid and the epoch is a count, so threads that load agree with the one that
- * trains without asking it. Steps that NVTX ranges tell go the same way.
+ * trains without asking it. Steps by NVTX ranges are recorded in the same way.
  */
 #define DLPROF_SHIM
 #include "batch/marks.h"
@@ -63,9 +63,9 @@ static struct {
 	const struct thread *waiting;
 	bool begun;          /* an epoch */
 	int32_t announced;   /* of `workers` */
-	bool batches;        /* the loop marks them, so steps say nothing new */
-	bool own_steps;      /* dlprof_step() was called, so others say nothing new */
-	const char *told_by; /* who tells of the epoch under way; NULL: dlprof.h */
+	bool batches;        /* the loop marks them, so steps add nothing */
+	bool own_steps;      /* dlprof_step() was called, so other sources add nothing */
+	const char *source;  /* of the epoch under way: "nvtx"; NULL: dlprof.h */
 	bool zero_seen, twice_noted;
 	uint32_t next;
 	uint64_t step_ns; /* when the last step ended; 0: none did */
@@ -86,7 +86,7 @@ static uint32_t now_in_ms(void)
 	return (uint32_t)(clock_now_ns() / 1000000);
 }
 
-/* Until the time by which the thread that all wait for has done it or never will. */
+/* True until the shared deadline for the thread that is activating. */
 static bool may_wait(uint32_t pid)
 {
 	const uint32_t now_ms = now_in_ms();
@@ -97,7 +97,7 @@ static bool may_wait(uint32_t pid)
 	return held >> 32 == pid && is_before(held, now_ms);
 }
 
-/* It has: the next one has its own time. */
+/* That thread is done: the next one gets a deadline of its own. */
 static void waited_for(void)
 {
 	uint64_t held = limit;
@@ -107,8 +107,8 @@ static void waited_for(void)
 }
 
 /*
- * Threads that make their first marks together: all but one would lose them while that one begins
- * the recording or makes a segment. Unlike a wrapper, a mark was called for this, so it may wait.
+ * When threads make their first marks together, one of them begins the recording or makes a
+ * segment, and the others would lose their marks meanwhile. A mark, unlike a wrapper, may wait.
  */
 static struct thread *enter_first(void)
 {
@@ -189,7 +189,7 @@ static void begin_epoch(uint64_t now_ns)
 {
 	const int32_t workers = loop.workers;
 	struct consumer_facts facts = {
-		.kind = loop.told_by ? loop.told_by : "marks",
+		.kind = loop.source ? loop.source : "marks",
 		.stream = loop.stream,
 		.workers = workers,
 		.prefetch_factor = -1,
@@ -199,7 +199,7 @@ static void begin_epoch(uint64_t now_ns)
 	};
 
 	if (!loop.begun) {
-		loop.consumer.loader = loop.told_by ? DLPROF_LOADER_RANGES : 0;
+		loop.consumer.loader = loop.source ? DLPROF_LOADER_RANGES : 0;
 		loop.consumer.epoch = loop.generation;
 		consumer_begin(&loop.consumer, &facts, now_ns);
 		loop.begun = true;
@@ -234,7 +234,7 @@ void dlprof_batch_begin(void)
 	if (!loop.batches)
 		end_epoch(); /* of steps */
 	loop.batches = true;
-	loop.told_by = NULL;
+	loop.source = NULL;
 	begin_epoch(clock_now_ns());
 	if (consumer_wait_begin(&loop.consumer, &loop.wait))
 		loop.waiting = thread;
@@ -248,8 +248,8 @@ static uint32_t number_of(int64_t batch)
 		return loop.next;
 	if (batch == 0 && loop.zero_seen && !loop.twice_noted) {
 		loop.twice_noted = true;
-		note_add('w', "dlprof_batch_end() was told batch 0 twice and no DLPROF_END "
-				  "between: batches of one number are counted once");
+		note_add('w', "dlprof_batch_end() was given batch 0 twice without DLPROF_END "
+				  "in between: batches with one number count once");
 	}
 	loop.zero_seen |= batch == 0;
 	return (uint32_t)batch;
@@ -287,7 +287,7 @@ static void take_step(struct thread *thread, uint64_t now_ns, const char *who)
 		.worker = -1,
 	};
 
-	loop.told_by = who;
+	loop.source = who;
 	begin_epoch(now_ns);
 	if (loop.step_ns) {
 		event.begin_ns = loop.step_ns;
@@ -318,10 +318,10 @@ void dlprof_step(void)
 	leave_loop();
 }
 
-bool marks_told_step(const char *who, bool first, uint64_t now_ns)
+bool marks_step(const char *who, bool first, uint64_t now_ns)
 {
 	struct thread *thread = consumer_any() ? NULL : enter_loop(marks_enter());
-	bool ours = !loop.begun || (loop.told_by && strcmp(loop.told_by, who) == 0);
+	bool ours = !loop.begun || (loop.source && strcmp(loop.source, who) == 0);
 
 	if (!thread)
 		return false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* marks.h - steps that somebody else saw than the caller of dlprof.h; see marks.c. */
+/* marks.h - steps by other sources than dlprof.h, such as NVTX ranges; see marks.c. */
 #ifndef MARKS_H
 #define MARKS_H
 
@@ -20,6 +20,6 @@ struct thread *marks_enter(void);
  * they know better.
  * True: it does.
  */
-bool marks_told_step(const char *who, bool first, uint64_t now_ns);
+bool marks_step(const char *who, bool first, uint64_t now_ns);
 
 #endif

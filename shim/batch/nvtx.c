@@ -63,8 +63,8 @@ static _Atomic uint64_t generation;
 static _Atomic uint32_t kept_count;
 static _Atomic bool attached, bound_noted;
 
-/* The thread whose ranges are the steps: the first that began one. thread_life, and in the lower
- * half its tid; 0 there: nobody's are. */
+/* The thread whose ranges are the steps: the first that began one. The upper half is thread_life,
+ * the lower half its tid; tid 0: no ranges are steps. */
 static _Atomic uint64_t leader;
 /* Of the leader alone. */
 static uint64_t step_ns;
@@ -97,7 +97,7 @@ static void read_label(char *label, struct name name)
 	}
 }
 
-/* One more may be kept: see nvtx.h. */
+/* Whether one more may be kept (see nvtx.h), and counts it. */
 static bool take_credit(struct thread *thread, uint64_t now_ns)
 {
 	const uint64_t earliest_ns = now_ns - CREDITS_MOST * CREDIT_NS;
@@ -115,7 +115,7 @@ static bool take_credit(struct thread *thread, uint64_t now_ns)
 	return false;
 }
 
-/* Threads of one life agree on the first of them. */
+/* True: this thread is the leader, which the first that asks in a life becomes. */
 static bool lead(const struct thread *thread)
 {
 	const uint64_t ours = (uint64_t)thread_life << 32 | thread->tid;
@@ -128,7 +128,7 @@ static bool lead(const struct thread *thread)
 	return held == ours;
 }
 
-/* Makes it a step if its name is a step's, and it is the outermost such range of the thread. */
+/* Records a step if the name is a step's and no range around it on this thread is one. */
 static bool begin_step(const struct thread *thread, const char *label, uint64_t now_ns)
 {
 	/* A worker of a loader trains nothing. */
@@ -148,7 +148,7 @@ static bool begin_step(const struct thread *thread, const char *label, uint64_t 
 				  "they are not taken for steps any more");
 		return false;
 	}
-	marks_told_step("nvtx", false, now_ns);
+	marks_step("nvtx", false, now_ns);
 	return true;
 }
 
@@ -170,7 +170,7 @@ static void begin(struct thread *thread, struct thread_range *range, struct name
 {
 	uint64_t now_ns = clock_now_ns();
 
-	/* Later than the last of this thread, which is what tells them apart in the database. */
+	/* Thread and time are the key in the database, so no two ranges begin at once. */
 	if (now_ns <= thread->range_last_ns)
 		now_ns = thread->range_last_ns + 1;
 	thread->range_last_ns = now_ns;

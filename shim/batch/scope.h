@@ -2,10 +2,10 @@
 /*
  * scope.h - the load of one batch, begin to end, with what the thread did meanwhile.
  *
- * A load may have threads of its own: pools, or those of a library. Who works for whom nobody says;
- * but where a process loads one batch at a time, on its first thread, as DataLoader's workers do,
- * what others open, read and decode meanwhile is for that batch. It adds to the load's counts and
- * bytes, and to no time, since they run side by side.
+ * A load may have threads of its own: pools, or those of a library. Which load a thread works for
+ * is not known. But where a process loads one batch at a time, on its first thread, as DataLoader's
+ * workers do, the load is charged with what other threads open, read and decode during it: counts
+ * and bytes, but no time, since they run side by side.
  */
 #ifndef SCOPE_H
 #define SCOPE_H
@@ -44,7 +44,7 @@ bool scope_load_event(struct thread *thread, const struct scope_load *load, uint
 /* Instead of the end: nothing was loaded. */
 void scope_load_cancel(struct thread *thread, const struct scope_load *load);
 
-/* `look` is called before each load: libraries may have come that nobody told of. */
+/* `look` is called before each load: libraries may have been loaded unseen since the last. */
 void scope_on_load(void (*look)(void));
 
 /* Decoders of this process are watched from now on: that none was called is an observation. */

@@ -249,7 +249,7 @@ static void on_step(const struct row *row, PyObject *args)
 	const bool first = number && api_number(number, 1) == 0;
 	static bool noted;
 
-	if (marks_told_step(row->kind, first, clock_now_ns()) && !first && !noted) {
+	if (marks_step(row->kind, first, clock_now_ns()) && !first && !noted) {
 		noted = true;
 		note_add('w', "Keras runs this loop in a graph, so dlprof sees steps but not "
 				  "waits: use run_eagerly=True or loop over the dataset to record "

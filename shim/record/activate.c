@@ -25,7 +25,7 @@ int activate_prepare(void)
 	return 0;
 }
 
-/* Its memory is its own here, as a vfork child's is not, for which libc calls nobody. */
+/* libc calls this after fork() only, not in a vfork child, which shares its parent's memory. */
 void activate_forked(void)
 {
 	if (activate_unwiped)

@@ -13,8 +13,8 @@
  * forked child, however it was forked, so no child ever writes into its parent's rings.
  *
  * Where the kernel does not (gVisor), activate_forked() clears it, which libc calls in a child of
- * fork(). A child that was made past libc is told by its pid, and only where records are written:
- * it adds to its parent's sums what it reads from a file that its parent had open.
+ * fork(). A child made without libc is recognised by its pid, and only where records are written:
+ * what it reads from a file that its parent had open is added to the parent's sums.
  */
 extern HIDDEN const volatile uint32_t *activate_cell;
 extern HIDDEN bool activate_unwiped;
@@ -28,10 +28,10 @@ static inline uint32_t activate_on(void)
 	return __atomic_load_n(activate_cell, __ATOMIC_ACQUIRE);
 }
 
-/* Is this the process that the cell is of? A system call: for where the kernel does not wipe it. */
+/* Is the cell this process's own? A system call, for kernels that do not wipe it. */
 bool activate_is_own(void);
 
-/* Before anything is written that others see as this process's. */
+/* To ask before writing what others will take for this process's. */
 static inline bool activate_is_here(void)
 {
 	return activate_on() && (likely(!activate_unwiped) || activate_is_own());

@@ -102,7 +102,7 @@ int backing_reserve(const char *path, struct dlprof_segment *shared, size_t offs
 	return r < 0 ? reserve_by_path(path, offset, size) : 0;
 }
 
-/* Somebody else's description sees it: the mapping alone has kept it. */
+/* Asked by another open file description: did the mapping alone keep the lock? */
 static bool is_locked(const char *path)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};

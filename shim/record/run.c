@@ -281,10 +281,10 @@ void run_watch(uint64_t now_ns)
 	if (!shared || !(shared->header.flags & DLPROF_SEGMENT_ROOT))
 		return;
 	beat_ns = atomic_load_explicit(&shared->header.heartbeat_ns, memory_order_relaxed);
-	/* 0: it never came up, and would not now. */
+	/* 0: it never started, and would not now. */
 	if (likely(!beat_ns || now_ns < beat_ns + DRAIN_SILENT_NS))
 		return;
-	/* One of several threads goes on; if the drain is only slow, the lock stops the second. */
+	/* One thread goes on. If the drain is only slow, its lock stops the second drain. */
 	if (!atomic_compare_exchange_strong(&shared->header.heartbeat_ns, &beat_ns, now_ns) ||
 	    restarts == DRAIN_RESTART_MAX)
 		return;
@@ -375,7 +375,7 @@ int run_rejoin(struct text *why)
 	int r = join(run.folder);
 
 	fd_begin();
-	/* A daemon: its parent, and with it the run, ended before it came to record. */
+	/* The parent's run is already over (a daemon): start a new run. */
 	if (r == -ENOENT)
 		return start(why);
 	return r < 0 ? cannot_join(why, r) : 0;

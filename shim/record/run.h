@@ -30,7 +30,7 @@ enum run_state {
 	RUN_IN_RINGS,	/* not all of it; `error`: 0 where no drain is at work */
 };
 
-/* Where what was recorded is, as the drain last told. */
+/* Where the records are, by what the drain last reported. */
 enum run_state run_state(uint64_t now_ns, const char **ret_where, int *ret_error);
 
 /* The database's path if this process started the run, else NULL (also in forked children). */

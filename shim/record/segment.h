@@ -40,7 +40,7 @@ int segment_reserve(const struct dlprof_slot *slot, enum segment_part part);
 /* A place for a stack. NULL: there is no room for it, or another thread asks just now. */
 struct dlprof_stack *segment_stack(uint32_t index);
 
-/* Just now another thread makes one more, and who asks for a slot may be told NULL. */
+/* Another thread is making one more just now; until it is done, segment_claim() may fail. */
 bool segment_is_growing(void);
 
 /*

@@ -101,7 +101,7 @@ static void add_batches(struct text *line, bool by_gpu)
 	text_add(line, so_far.batches == 1 ? " batch" : " batches");
 	if (!so_far.time_ns)
 		return;
-	/* What the GPU had to wait is the drain's to find out. */
+	/* What the GPU waited is not known here; the drain finds out. */
 	text_add(line, by_gpu ? ", the host waited " : ", ");
 	text_add_number(line, (int64_t)((so_far.wait_ns * 100 + so_far.time_ns / 2) /
 					so_far.time_ns));
@@ -117,7 +117,7 @@ static void add_report(struct text *line, const char *before, const char *databa
 	text_add(line, behind);
 }
 
-/* Never that something is stored which is not, as far as the drain could tell until now. */
+/* Says that the run is stored only if the drain has reported so. */
 static void add_place(struct text *line, const char *database)
 {
 	const char *where = "";
@@ -207,7 +207,7 @@ void summary_print(bool by_gpu)
 
 	if (config.quiet || (!database && !start_failure()))
 		return;
-	/* One line a node, unless there is more to say than that all went well. */
+	/* One line a node, unless something went wrong. */
 	if (database && (run_is_reported() || process_local_rank() > 0) && is_stored())
 		return;
 	text_add(&line, "dlprof: ");

@@ -16,7 +16,7 @@ struct account {
 	uint64_t last_ns, last_waited_ns;   /* until when it is known what it did */
 };
 
-/* Of the thread that asks for the first time; NULL: there are too many. */
+/* A new one, for a thread that waits for the first time; NULL: there are too many. */
 struct account *summary_account(void);
 
 /* Of a pool: its threads ask one at a time, in the name of the main thread. */
@@ -34,7 +34,7 @@ static inline void summary_wait_begin(struct account *account, uint64_t begin_ns
 /* A wait ended with a batch. */
 void summary_batch(struct account *account, uint64_t end_ns);
 
-/* A batch of which nobody knows when it was waited for. */
+/* A batch whose wait is not known. */
 void summary_count(void);
 
 /*

@@ -90,7 +90,7 @@ static OFTEN uint32_t hash_of(const char *name, size_t length)
 
 #define BLOCK THREAD_TOP_BLOCK
 
-/* Most of the time none is equal, which is found without branches. */
+/* Usually none is equal: that is found without branches. */
 static uint32_t find_hash(const struct thread_top *top, uint32_t hash, uint32_t from)
 {
 	for (uint32_t block = from - from % BLOCK; block < top->count; block += BLOCK) {
@@ -268,7 +268,7 @@ OFTEN const char *tally_visited(const struct thread *thread)
 	return thread->visit.file ? thread->visit.file->name : NULL;
 }
 
-/* Exact: what is listed is slower than what is not, and a sample is counted once. */
+/* Exact: all listed samples are slower than all others, and each is listed once. */
 OFTEN void tally_sample(struct thread *thread, const char *dataset, uint64_t index, uint64_t ns,
 			const char *path)
 {

@@ -178,7 +178,7 @@ struct thread {
 	/* Iterators of TensorFlow's that it makes, or asks; python/tfdata.c. */
 	struct tfdata_making *making;
 	const void *asked[2];		/* the innermost first */
-	uint64_t asked_end_ns, asked_ns;	/* 0: nothing is to be told just now */
+	uint64_t asked_end_ns, asked_ns;	/* 0: nothing is to be recorded just now */
 
 	/* Not the main thread: what it does between its waits, and the main one; python/relay.c. */
 	uint32_t ahead_count;

@@ -85,7 +85,7 @@ def check_forks():
     if "no filter" in done.err:
         t.say("no seccomp filter can be set here")
         return
-    t.check("told by their pid only" in " ".join(done.out.split()), "no wipe:", done.out, done.err)
+    t.check("known by their pid only" in " ".join(done.out.split()), "no wipe:", done.out, done.err)
 
 
 def check_command(folder):
