@@ -12,33 +12,13 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "drain/process.h"
+
 uint64_t alive_start_ticks(int32_t pid)
 {
-	unsigned long long ticks = 0;
-	char path[40], stat[1024];
-	const char *at;
-	ssize_t length;
-	char state = 0;
-	int fd;
+	struct process_stat stat;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
-	length = read(fd, stat, sizeof(stat) - 1);
-	close(fd);
-	if (length <= 0)
-		return 0;
-	stat[length] = '\0';
-	at = strrchr(stat, ')');
-	if (!at ||
-	    sscanf(at + 1,
-		   " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
-		   "%*d %llu",
-		   &state, &ticks) != 2 ||
-	    state == 'Z' || state == 'X')
-		return 0;
-	return ticks;
+	return process_stat_read(pid, &stat) && !stat.is_over ? stat.start_ticks : 0;
 }
 
 /* Is it what /proc has under its number? Not a zombie. */

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "drain/process.h"
+
 #define NS_PER_S INT64_C(1000000000)
 #define PATH_LEN     1024
 #define MOST_THREADS 64
@@ -174,26 +176,9 @@ int64_t cpus_limit_milli(const char *root, int32_t pid)
 
 int64_t cpus_used_ns(int32_t pid, uint64_t start_ticks)
 {
-	unsigned long long user, system, start;
-	long ticks = sysconf(_SC_CLK_TCK);
-	char path[40], line[1024];
-	const char *at;
-	FILE *file;
+	struct process_stat stat;
 
-	snprintf(path, sizeof(path), "/proc/%" PRId32 "/stat", pid);
-	file = fopen(path, "re");
-	if (!file)
-		return -1;
-	at = fgets(line, sizeof(line), file) ? strrchr(line, ')') : NULL;
-	fclose(file);
-	if (!at ||
-	    sscanf(at + 1,
-		   " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %*d %*d %*d %*d %*d "
-		   "%*d %llu",
-		   &user, &system, &start) != 3 ||
-	    start != start_ticks || ticks <= 0)
-		return -1;
-	return (int64_t)(user + system) * (NS_PER_S / ticks);
+	return process_stat_read(pid, &stat) && stat.start_ticks == start_ticks ? stat.used_ns : -1;
 }
 
 int64_t cpus_busy_ns(const char *root, int32_t pid)

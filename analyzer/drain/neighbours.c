@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,13 +11,13 @@
 #include <unistd.h>
 
 #include "drain/now.h"
+#include "drain/process.h"
 
 #define LOOK_NS   UINT64_C(1000000000)
 #define LATER_NS  UINT64_C(4000000000)
 #define ENOUGH_NS 1e10 /* from then on later */
 #define COST_PART 500  /* of our time that looks may take: one in so many */
 #define ACTIVE    0.01 /* of a core: who used less has no part in it */
-#define NS_PER_S  INT64_C(1000000000)
 
 struct neighbour {
 	int32_t pid;
@@ -32,38 +31,6 @@ struct neighbour {
 #define KIND_MAIN    (-2) /* the run's own: the one that started it */
 #define KIND_WORKER  (-3)
 #define IS_OWN(kind) ((kind) < KIND_UNKNOWN)
-
-struct process_stat {
-	uint64_t start_ticks;
-	int64_t used_ns;
-	int nice;
-	int threads;
-};
-
-static bool read_stat(int32_t pid, struct process_stat *ret)
-{
-	unsigned long long user, system, start;
-	const long rate = sysconf(_SC_CLK_TCK);
-	char path[40], line[1024];
-	const char *at;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%" PRId32 "/stat", pid);
-	file = rate > 0 ? fopen(path, "re") : NULL;
-	if (!file)
-		return false;
-	at = fgets(line, sizeof(line), file) ? strrchr(line, ')') : NULL;
-	fclose(file);
-	if (!at ||
-	    sscanf(at + 1,
-		   " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %*d %*d %*d %d %d %*d "
-		   "%llu",
-		   &user, &system, &ret->nice, &ret->threads, &start) != 5)
-		return false;
-	ret->start_ticks = start;
-	ret->used_ns = (int64_t)(user + system) * (NS_PER_S / rate);
-	return true;
-}
 
 /* The weight that the scheduler gives a nice value, over that of 0: a quarter more for each. */
 static double weight_of(int nice)
@@ -176,7 +143,7 @@ static int scan(struct neighbours *n, struct segment *const *segments, size_t co
 		const struct neighbour *old = NULL;
 
 		/* What we take ourselves is because of the run. */
-		if (now.pid <= 0 || now.pid == getpid() || !read_stat(now.pid, &stat))
+		if (now.pid <= 0 || now.pid == getpid() || !process_stat_read(now.pid, &stat))
 			continue;
 		now.start_ticks = stat.start_ticks;
 		now.used_ns = stat.used_ns;

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* process.h - what /proc/PID/stat has of a process. */
+#ifndef DRAIN_PROCESS_H
+#define DRAIN_PROCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct process_stat {
+	uint64_t start_ticks;
+	int64_t used_ns; /* CPU time of all its threads */
+	int nice;
+	int threads;
+	bool is_over; /* a zombie: only its parent has not noticed */
+};
+
+/* False: there is no such process. */
+bool process_stat_read(int32_t pid, struct process_stat *ret);
+
+#endif
