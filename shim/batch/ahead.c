@@ -12,13 +12,13 @@
 
 #define AHEAD_MAX   16
 #define KEPT_MAX    128
-#define WATCHED_MIN 8 /* batches, before anything is said of their thread */
+#define WATCHED_MIN 8 /* batches, before a thread is warned of */
 
 static struct ahead {
 	const void *outer; /* only to be compared; NULL: free */
 	const char *kind;
 	int32_t pid;
-	int32_t tid; /* who asks; 0: nobody does any more */
+	int32_t tid; /* of the thread that asks; 0: it has ended */
 	uint64_t begun_ns;
 	bool asked;
 	uint64_t stream; /* whose batches are kept; 0: the next one's */
@@ -26,7 +26,7 @@ static struct ahead {
 	uint64_t kept_count, told_count;
 	uint64_t kept_batches;
 	uint64_t dropped_batches;   /* that followed, with no room for them */
-	struct dlprof_event last;   /* batch that was told; stream 0: none of this epoch */
+	struct dlprof_event last;   /* batch handed on; stream 0: none in this epoch */
 } aheads[AHEAD_MAX];
 
 static bool named;          /* the user's loader was asked */
@@ -100,7 +100,7 @@ static bool keep(struct ahead *ahead, const struct dlprof_event *event)
 	struct text kind;
 
 	ahead->asked |= !is_epoch;
-	/* Of two that it asks in turn, one says how many batches there are. */
+	/* Of two loaders that it asks in turn, only one counts the batches. */
 	if (is_batch && !ahead->stream)
 		ahead->stream = event->stream;
 	if (ahead->stream != event->stream && (ahead->stream || !is_epoch))
@@ -166,7 +166,7 @@ bool ahead_next(struct ahead *ahead, enum ahead_answer answer, struct dlprof_eve
 	/* It makes several batches of one, and the first of them was waited for. */
 	if (answer == AHEAD_BATCH && !ahead->kept_batches && !ahead->dropped_batches)
 		return false;
-	/* Batches that it has not handed on by its end are nobody's. */
+	/* Batches that it has not handed on by its end are dropped. */
 	do {
 		if (ahead->told_count == ahead->kept_count) {
 			if (!make_up(ahead, kind))
@@ -197,7 +197,7 @@ static uint64_t main_cpu_ns(void)
 	return (uint64_t)time.tv_sec * UINT64_C(1000000000) + (uint64_t)time.tv_nsec;
 }
 
-static bool noted; /* of a thread that only fetches */
+static bool noted; /* a thread that only prefetches */
 
 static bool is_watched(const struct thread *thread)
 {
@@ -216,15 +216,15 @@ void ahead_watch_end(struct thread *thread)
 		return;
 	if (!thread->ahead_count++)
 		thread->ahead_main_ns = main_cpu_ns();
-	/* Who only fetches has next to nothing to do with what it got. */
+	/* A thread that only prefetches does next to nothing with its batches. */
 	if (thread->ahead_count > WATCHED_MIN &&
 	    main_cpu_ns() > thread->ahead_main_ns + thread->ahead_own_ns) {
 		noted = true;
 		note_add('?',
-			     "another thread than the main one asks a DataLoader, and the main "
-			     "one is at work: if it fetches ahead for the training, these are "
-			     "its waits and not the training's. Name what the training asks: "
-			     "DLPROF_BATCH_FN=module:Class.method");
+			     "a thread other than the main one takes batches from a DataLoader "
+			     "while the main one works: if it prefetches for the training, these "
+			     "are its waits and not the training's; name what the training asks "
+			     "by DLPROF_BATCH_FN=module:Class.method");
 	}
 	thread->ahead_exit_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }

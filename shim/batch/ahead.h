@@ -25,13 +25,13 @@ void ahead_leave(struct ahead *ahead, const void *outer);
 /* Whether this thread asks for an outer iterator. */
 bool ahead_is_here(void);
 
-/* The user's loader is asked, which says nothing of who asks ahead for it. */
+/* The user's own loader is asked: a thread may prefetch for it, and we cannot know which. */
 void ahead_named(void);
 
-/* In a wait of this thread: it may be such a one, and then this is not the training's wait. */
+/* Whether this thread, which waits, may be such a thread: then this is not the training's wait. */
 bool ahead_may_be_users(const struct thread *thread);
 
-/* A record of a loader that this thread asked. True: it is not the training's, and was kept. */
+/* A record of a loader that this thread asked. True: it was kept, as it is not the training's. */
 bool ahead_take(const struct thread *thread, const struct dlprof_event *event);
 
 /*

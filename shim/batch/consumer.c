@@ -31,8 +31,8 @@ bool consumer_any(void)
 }
 
 /*
- * Not in vain while another thread is at it, in milliseconds and once: a loader that does not get
- * to record now is not seen for an epoch, nor are the workers that it forks.
+ * Waits for another thread that is about to begin the recording: a loader that does not get to
+ * record now is not seen for an epoch, nor are the workers that it forks.
  */
 bool consumer_record(void)
 {
@@ -68,7 +68,7 @@ static uint16_t flags_of(const struct consumer *consumer, bool nested)
 	return (nested ? DLPROF_FLAG_NESTED : 0) | (consumer->pool ? DLPROF_FLAG_POOL : 0);
 }
 
-/* False: it is none of the training's, whose thread records it later, if at all. */
+/* False: it is not this thread's: the training's records it later, if at all. */
 static bool push(struct thread *thread, const struct dlprof_event *event)
 {
 	if (unlikely(ahead_take(thread, event)))

@@ -68,17 +68,17 @@ void consumer_begin(struct consumer *consumer, const struct consumer_facts *fact
 /* Says where the loader was made, once. */
 void consumer_place(const struct consumer *consumer, const char *place);
 
-/* Nobody asks it for batches any more, whether it came to its end or not. */
+/* It will not be asked any more, whether it came to its end or not. */
 void consumer_abandon(struct consumer *consumer);
 
-/* Tells what is known of the loader by now; its number of workers may have become known. */
+/* Records what is known of the loader by now: its number of workers may have become known. */
 void consumer_announce(struct consumer *consumer, const struct consumer_facts *facts,
 		       uint64_t begin_ns);
 
 /* What must be put back when a __next__, or an iter(), returns. */
 struct consumer_wait {
 	struct thread *thread;
-	struct account *account; /* NULL: it is nested, or nobody keeps account */
+	struct account *account; /* NULL: nested, or there is no account */
 	uint32_t life;
 	bool nested; /* within another wait or a load */
 	uint64_t begin_ns;
@@ -89,8 +89,8 @@ struct consumer_wait {
 };
 
 /*
- * Around iter(), which may start workers: a wait, and told with the epoch that the thread announces
- * next. False: there must be no end.
+ * Around iter(), which may start workers: a wait, recorded with the epoch that the thread announces
+ * next. False: do not call consumer_iter_end().
  */
 bool consumer_iter_begin(struct consumer_wait *wait, uint64_t begin_ns);
 void consumer_iter_end(struct consumer_wait *wait);
@@ -114,7 +114,7 @@ void consumer_wait_stop(struct consumer *consumer, struct consumer_wait *wait, b
  */
 bool consumer_hand_on(const void *outer, uint64_t begin_ns, enum ahead_answer answer);
 
-/* It returned, and there is nothing to tell of it. */
+/* It returned, and is not recorded. */
 void consumer_wait_cancel(struct consumer_wait *wait);
 
 /* A message from a worker is waited for and taken in; task < 0: it carried no batch. */

@@ -42,7 +42,7 @@ struct api {
 	PyObject *bytearray_type;
 	PyObject *string_type;
 	PyObject *int_type;
-	PyObject *none;	/* None; NULL: cannot be told */
+	PyObject *none;	/* None; NULL: not known */
 };
 
 extern struct api py;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* audit.h - be told of imports in a CPython >= 3.8, and patch the modules of targets.def. */
+/* audit.h - hear of imports in a CPython >= 3.8, and patch loaders' modules. */
 #ifndef AUDIT_H
 #define AUDIT_H
 
@@ -8,10 +8,10 @@
 /* From the constructor, before Python starts. Does nothing in other programs. */
 void audit_install(void);
 
-/* A package with a loader that this very process imported; NULL: none. */
+/* A package with a loader that this process itself imported; NULL: none. */
 const char *audit_seen(void);
 
-/* When the process begins to record: why it could not. */
+/* When the process begins to record: notes why nothing of Python is followed, if so. */
 void audit_report(void);
 
 #endif

@@ -2,6 +2,7 @@
 /*
  * batch_fn.h - DLPROF_BATCH_FN=module:Class.method or module:function, a loader that the user
  * names.
+ *
  * If it is a generator function or an __iter__, then each call makes an iterator, and the calls of
  * that one's __next__ are the waits; else its own calls are.
  */
@@ -22,8 +23,7 @@ void batch_fn_patch(PyObject *module, size_t row);
 /* The program is about to run: a class of its own is patched as soon as it is made. */
 void batch_fn_main(void);
 
-/* A function of the program's own is looked for at every audit event, for there is none of `def`.
- */
+/* A function of the program itself is looked for at every audit event: `def` raises none. */
 extern bool batch_fn_pending;
 void batch_fn_look(void);
 

@@ -22,9 +22,10 @@ static void set_format(struct decoded *image, const char *format)
 {
 	struct text text;
 
+	if (!format)
+		return;
 	text_init(&text, image->format, sizeof(image->format));
-	if (format)
-		text_add(&text, image_spelling(format));
+	text_add(&text, image_spelling(format));
 }
 
 static OFTEN PyObject *first_argument(PyObject *args)
@@ -240,7 +241,7 @@ void boundary_patch(PyObject *module, size_t row)
 		set = class && patch_class(class, &methods[row]);
 	else
 		set = patch_function(module, boundary->module, &methods[row], &functions[row]);
-	/* One that is not there belongs to another version of the library: nothing is amiss. */
+	/* Other versions of the library may not have it. */
 	if (!set)
 		return;
 	patch_note(boundary->module, boundary->function, true);

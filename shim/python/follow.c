@@ -25,7 +25,7 @@ static struct followed {
 	uint32_t users; /* threads in a call of it; the proxy that owns it */
 	uint64_t used_ns; /* 0: free */
 	bool gave_way;
-	bool made; /* it was handed out as this loader's, whatever it says of itself */
+	bool made; /* by this loader, whatever the object itself says */
 	struct consumer consumer;
 } followed[FOLLOWED_MAX];
 static size_t followed_count; /* that were ever in use */
@@ -135,7 +135,7 @@ static void tell(struct followed *one, struct consumer_wait *wait, const PyObjec
 	const bool ended = !batch && py.PyErr_ExceptionMatches(*py.stop_iteration);
 
 	one->used_ns = clock_now_ns();
-	/* Who is at its end may say so as often as it is asked: that is no epoch of its own. */
+	/* An iterator at its end may be asked again: that is no epoch. */
 	if (ended && consumer->over) {
 		consumer_wait_cancel(wait);
 		return;
@@ -289,11 +289,11 @@ static PyObject *on_next(PyObject *none, PyObject *args, PyObject *kwargs)
 	(void)none;
 	(void)kwargs;
 	if (!capsule)
-		return NULL; /* called with nothing of ours */
+		return NULL; /* not called with a stand-in of ours */
 	one = py.PyCapsule_GetPointer(capsule, CAPSULE);
 	if (!one || !empty || !callable)
 		return NULL;
-	/* In a forked child the batches are of nobody that trains. */
+	/* In a forked child it is not the training that asks. */
 	return is_of(one, capsule) && !follow_inside() ? next(one, callable, empty, NULL)
 						       : py.PyObject_Call(callable, empty, NULL);
 }

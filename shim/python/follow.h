@@ -16,7 +16,7 @@ struct follow_what {
 	const char *kind;
 	const void *loader; /* which it is of; only to be compared */
 	bool gives_way;     /* to what it asks in turn, once that is followed too */
-	bool only_made;     /* only objects of which follow_made() told are followed */
+	bool only_made;     /* only objects that follow_made() was called of are followed */
 	const void *ahead;  /* the object of which a thread asks ahead, see ahead.h; NULL: none */
 };
 
@@ -31,7 +31,7 @@ PyObject *follow_call(const struct follow_what *what, PyObject *object, PyObject
 PyObject *follow_make(const struct follow_what *what, PyObject *original, PyObject *args,
 		      PyObject *kwargs);
 
-/* A new epoch of an object, of whose calls follow_call() will tell, perhaps as another loader's. */
+/* A new epoch of an object: follow_call() knows it again, even as another loader's. */
 void follow_made(const struct follow_what *what, PyObject *object);
 
 /* A new epoch: takes `iterator`, and returns what is to be handed out instead of it. */

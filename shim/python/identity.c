@@ -17,7 +17,7 @@ struct mark {
 	uint32_t pid;
 	const void *object;
 	uint64_t made;   /* count of what was made or asked for the first time until then */
-	uint64_t origin; /* hash of where; 0: nobody saw it being made */
+	uint64_t origin; /* hash of the place; 0: its constructor was not seen */
 	char place[DLPROF_MARK_BYTES];
 };
 
@@ -40,7 +40,7 @@ struct identity {
 static struct known {
 	struct identity identity;
 	int64_t length;
-	PyObject *object, *iterator, *dataset; /* weak, of the newest; NULL: cannot be told */
+	PyObject *object, *iterator, *dataset; /* weak, of the newest; NULL: not known */
 	const void *dataset_at;
 	/* At the last look: whether `object` lives, is the one in question, and `dataset` that of
 	 * it. */
@@ -97,7 +97,7 @@ static const PyObject *referred(PyObject *reference)
 	return object == py.none ? NULL : object;
 }
 
-/* An iterator that was left half-way and is gone will not be asked again. */
+/* An iterator that was left half-way and no longer exists will not be asked again. */
 static void look_who_lives(const PyObject *sought, const void *dataset)
 {
 	for (uint32_t i = 1; i <= loader_count; i++) {

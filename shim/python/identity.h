@@ -6,7 +6,7 @@
  * made at the same place of the program (code and lines of the calls that lead there) with the same
  * classes, settings and length, and one after the other: of two that the program holds at a time,
  * the second was made before the first was asked, or they are over different datasets, if they are
- * two. Where nobody saw the loader being made, the dataset's address stands for the place.
+ * two. Where the constructor was not seen, the dataset's address stands for the place.
  */
 #ifndef IDENTITY_H
 #define IDENTITY_H
@@ -30,7 +30,7 @@ bool identity_is_known(PyObject *loader);
 void identity_number(struct consumer *consumer, PyObject *loader, PyObject *iterator,
 		     const struct consumer_facts *facts);
 
-/* Where it was made, to be told of a new number, once; NULL: not known, or it was. */
+/* Where it was made, once for each number; NULL: not known, or recorded already. */
 const char *identity_place(PyObject *loader);
 
 /* Its iterator came to its end, or is not asked any more. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * importing.h - whether a thread imports a module: what is decoded meanwhile is the library's own
- * (constants of Cython, archives of modules) and nobody's data.
+ * (constants of Cython, archives of modules) and no data.
  */
 #ifndef IMPORTING_H
 #define IMPORTING_H

@@ -35,7 +35,7 @@ enum {
 	INNER = 1 << 12,
 };
 
-/* A wrapper is told by its address which row it is of: `next` is of what CLASS patches. */
+/* Each row has wrappers of its own, which know their row: `next` is of what CLASS patches. */
 #define LOADER(id, kind, module, class, name, how, known_by, unless)                               \
 	static PyObject *call_##id(PyObject *original, PyObject *args, PyObject *kwargs);          \
 	static PyObject *next_##id(PyObject *original, PyObject *args, PyObject *kwargs);
@@ -69,7 +69,7 @@ static struct row {
 /* The user names a loader: those of the table give way to it. */
 static bool users;
 
-/* Borrowed. NULL, and no exception: there is none, as nobody calls a method so. */
+/* Borrowed. NULL, and no exception: it was called without any argument. */
 static PyObject *self_of(PyObject *args)
 {
 	PyObject *self = py.PyTuple_GetItem(args, 0);
@@ -136,8 +136,8 @@ static bool is_left_out(const struct row *row, PyObject *object)
 }
 
 /*
- * TensorFlow carries out what is called, and does not just note it for later; 1 if it cannot be
- * told. -1: a signal handler of the program's raised in there, as Ctrl-C does; that is its affair.
+ * 1: TensorFlow executes what is called at once, or we cannot know; 0: it builds a graph for later.
+ * -1: a signal handler of the program raised in there, as Ctrl-C does, and that exception goes on.
  */
 static int is_eager(void)
 {
@@ -158,7 +158,7 @@ static int is_eager(void)
 	return answer ? api_flag(answer, true) : -1;
 }
 
-/* 0: this call is none to be recorded; -1: an exception was raised. */
+/* 1: record this call; 0: do not; -1: an exception was raised. */
 static int gate(const struct row *row, PyObject *object)
 {
 	if (!object || is_inside() || (row->how & MAIN && sys_gettid() != sys_getpid()) ||
@@ -182,7 +182,7 @@ static PyObject *on_wait(const struct row *row, PyObject *original, PyObject *ar
 	return follow_call(&what, object, original, args, kwargs);
 }
 
-/* Once for a class. False: it is none of those that can be changed. */
+/* Once for a class. False: the class cannot be changed. */
 static bool patch_next(PyObject *object, PyMethodDef *method)
 {
 	static struct {

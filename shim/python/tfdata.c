@@ -21,7 +21,7 @@ static struct iterator {
 	const void *key;
 	uint32_t life;
 	bool ignored;               /* whoever asks it prepares what another hands out */
-	bool fresh;                 /* nobody has asked it yet */
+	bool fresh;                 /* not asked yet */
 	const struct thread *first; /* who did so first */
 	const void *dataset;
 	uint64_t used_ns; /* 0: free */
@@ -36,7 +36,7 @@ static const void *_Atomic newest;
 
 static _Atomic uint32_t held;
 
-/* TensorFlow tells which iterator is asked. */
+/* This TensorFlow says which iterator is asked. */
 static atomic_bool telling;
 
 static bool is_used(const struct iterator *one)
@@ -51,8 +51,8 @@ static void note_crowd(const struct iterator *one)
 	if (noted || !is_used(one) || !one->consumer.stream || one->consumer.over)
 		return;
 	noted = true;
-	note_add('w', "so many iterators of TensorFlow's are asked in turn that some are taken "
-			  "for new ones: there are fewer loaders than are told");
+	note_add('w', "dlprof tracks 128 iterators of TensorFlow's; beyond that it may count "
+			  "too many loaders");
 }
 
 static void forget(struct iterator *one)

@@ -113,7 +113,7 @@ static void begin_recording(void)
 
 /*
  * DataLoader.check_worker_number_rationality(), the last that each constructor calls: by then the
- * loader is what it will be, and nobody asks for the signature of this one.
+ * loader is what it will be, and no library inspects the signature of this one.
  */
 static PyObject *on_made(PyObject *original, PyObject *args, PyObject *kwargs)
 {
@@ -392,7 +392,7 @@ void torch_patch_dataloader(PyObject *module, size_t package)
 		return;
 	}
 	patch_points(module, points, count);
-	/* Before 1.8 nobody says when one is made. */
+	/* PyTorch has it since 1.8. */
 	if (has_method(module, made_point.name, made.ml_name))
 		patch_points(module, &made_point, 1);
 }

@@ -13,7 +13,7 @@ def check_crowd():
     """Every batch is recorded, and the report says that loaders were not known again."""
     _, database = programs.record("crowd")
     equal(rows(database, "SELECT COUNT(*) AS count FROM batch")[0]["count"], 400, "crowd, batches")
-    check("so many iterators of TensorFlow's" in report("-v", database).out, "crowd, what is said")
+    check("128 iterators of TensorFlow's" in report("-v", database).out, "crowd, what is said")
 
 
 def check_steps():
