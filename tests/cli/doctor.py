@@ -140,7 +140,7 @@ def check_named(folder):
     t.check("batch_fn" not in found, "was found", found.get("batch_fn"))
     for name in ("__main__:Mine.take", "mien:Mine.take"):
         found = doctor(t.PYTHON, "-c", "class Mine:\n def take(self): pass", DLPROF_BATCH_FN=name)
-        expect(found, "batches", "fail", "what DLPROF_BATCH_FN names ({}) was never asked".format(name))
+        expect(found, "batches", "fail", "what DLPROF_BATCH_FN names ({}) was never called".format(name))
         t.check("DLPROF_BATCH_FN" not in found["batches"][0][2], "advised again", found["batches"])
 
 
