@@ -12,8 +12,7 @@
 #define MOST_LOOKS 4e6
 #define GOLDEN     0.6180339887
 #define NOBODY     SIZE_MAX
-#define SEEN       (-1.0) /* instead of a load's end: it came before its turn */
-#define TAKEN      (-2.0) /* ... and has been taken in */
+#define TAKEN      (-1.0) /* instead of a load's end: it came before its turn */
 
 enum phase {
 	IDLE,
@@ -97,7 +96,7 @@ static void begin_load(struct crowd *c, size_t worker)
 	hand->head = hand->head + 1 < c->prefetch ? hand->head + 1 : 0;
 	hand->count--;
 	ordinal = hand->at - c->begin;
-	ns = replay_load_ns(c->trace, c->setup, hand->at, c->epoch, ordinal, worker) +
+	ns = replay_load_ns(c->trace, c->setup, hand->at, worker) +
 	     replay_lag_ns(c->trace, c->setup, hand->at, c->epoch, ordinal);
 	begin_work(c, hand, ns);
 }
@@ -219,12 +218,8 @@ static size_t take_next(struct crowd *c, size_t ordinal)
 	size_t wanted = c->begin + ordinal, at;
 	double end_ns;
 
-	if (c->setup->in_order && c->end_ns[ordinal] < 0) {
-		if (c->end_ns[ordinal] == SEEN)
-			spend(c, replay_handover_ns(c->trace, c->setup, wanted, c->epoch,
-						    wanted - c->begin));
+	if (c->setup->in_order && c->end_ns[ordinal] == TAKEN)
 		return wanted;
-	}
 	for (;;) {
 		if (!await_any(c))
 			return wanted;
@@ -235,14 +230,12 @@ static size_t take_next(struct crowd *c, size_t ordinal)
 					       : replay_latency_ns(c->trace, c->setup, at));
 		if (end_ns > c->now_ns)
 			pass(c, end_ns);
-		if (c->trace->receive_ns || !c->setup->in_order || at == wanted)
-			spend(c, c->trace->receive_ns
-					 ? c->trace->receive_ns * c->setup->handover_factor
-					 : replay_handover_ns(c->trace, c->setup, at, c->epoch,
-							      at - c->begin));
+		spend(c, c->trace->receive_ns
+				 ? c->trace->receive_ns * c->setup->handover_factor
+				 : replay_handover_ns(c->trace, c->setup, at));
 		if (!c->setup->in_order || at == wanted)
 			return at;
-		c->end_ns[at - c->begin] = c->trace->receive_ns ? TAKEN : SEEN;
+		c->end_ns[at - c->begin] = TAKEN;
 	}
 }
 
@@ -308,7 +301,7 @@ static struct replay_result run_alone(const struct trace *t, const struct replay
 	size_t i;
 
 	for (i = 0; i < t->count; i++) {
-		loads_ns += i ? replay_load_ns(t, setup, i, 0, 0, SIZE_MAX) : 0;
+		loads_ns += i ? replay_load_ns(t, setup, i, SIZE_MAX) : 0;
 		steps_ns += (double)t->compute_ns[i];
 	}
 	time_ns = (double)t->count / result.batches_per_s * NS_PER_S;

@@ -8,7 +8,6 @@
 #include "analysis/replay.h"
 
 #define FEWEST       5   /* of each kind, to compare two kinds of batches */
-#define FIRST_LEAST  1.3 /* times the others, for first loads to be slow ones */
 #define SOON         0.25 /* of batches that were waited for: nothing held these up on their way */
 #define MOST_SET_UP  ((size_t)1 << 25)
 #define USUAL_LAG_NS 2e5
@@ -123,7 +122,6 @@ static void find_latency(struct trace *t, const struct lag_input *input)
 		if (isnan(t->latency_ns[i]))
 			t->latency_ns[i] = (float)late;
 	}
-	t->usual_handover_ns = quantile(t->handover_ns, NULL, 0, t->count, 0.5, &late_count);
 }
 
 /* The first loads of an epoch's workers. */
@@ -137,21 +135,6 @@ static void find_firsts(const struct trace *t, uint8_t *is_first)
 		for (i = t->epochs[e].begin;
 		     i < t->count && i < t->epochs[e].begin + (size_t)t->workers; i++)
 			is_first[i] = 1;
-}
-
-/* Workers that were started anew may have to open and import before they are as fast as ever. */
-static void find_first(struct trace *t, uint8_t *is_first)
-{
-	size_t i, first_count, count;
-	double first, others;
-
-	/* The run's own first loads may be slow for other reasons. */
-	for (i = 0; i < t->count && i < (size_t)t->workers; i++)
-		is_first[i] = 2;
-	first = quantile(t->load_ns, is_first, 1, t->count, 0.5, &first_count);
-	others = quantile(t->load_ns, is_first, 0, t->count, 0.5, &count);
-	if (first_count >= FEWEST && count >= FEWEST && first > FIRST_LEAST * others)
-		t->first_factor = first / others;
 }
 
 int lag_find(struct trace *t, int32_t prefetch_factor, const struct lag_input *input)
@@ -186,8 +169,6 @@ int lag_find(struct trace *t, int32_t prefetch_factor, const struct lag_input *i
 		if (isnan(t->lag_ns[i]))
 			t->lag_ns[i] = (float)t->usual_lag_ns;
 	find_latency(t, input);
-	if (t->restarts && t->workers > 0)
-		find_first(t, is_first);
 out:
 	free(is_first);
 	walk_end(&w);

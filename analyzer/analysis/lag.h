@@ -19,8 +19,8 @@ struct lag_input {
 
 /*
  * Of a trace that has its loads as they were, steps, epochs and, as hand-over, all that came after
- * the load's end, NAN where that is not known. Fills the lags, the epochs' starts, the latencies
- * and the factor of first loads; what of a hand-over is latency is taken out of it. 0 or -ENOMEM.
+ * the load's end, NAN where that is not known. Fills the lags, the epochs' starts and the
+ * latencies; what of a hand-over is latency is taken out of it. 0 or -ENOMEM.
  */
 int lag_find(struct trace *trace, int32_t prefetch_factor, const struct lag_input *input);
 

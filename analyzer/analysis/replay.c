@@ -52,7 +52,7 @@ static double ready_ns(const struct trace *t, const struct replay_setup *setup, 
 }
 
 double replay_load_ns(const struct trace *t, const struct replay_setup *setup, size_t at,
-		      size_t epoch, size_t ordinal, size_t worker)
+		      size_t worker)
 {
 	double ns = (double)t->load_ns[at] * setup->load_factor;
 
@@ -60,8 +60,6 @@ double replay_load_ns(const struct trace *t, const struct replay_setup *setup, s
 		worker = t->worker[at] < 0 ? SIZE_MAX : (size_t)t->worker[at];
 	if (setup->slow != REPLAY_SLOW_NONE && worker < t->factor_count)
 		ns *= t->factors[worker];
-	if (ordinal < (size_t)t->workers && is_kept(t, setup, epoch))
-		ns /= t->first_factor;
 	return ns;
 }
 
@@ -107,14 +105,10 @@ struct trace_epoch replay_epoch(const struct trace *t, const struct replay_setup
 	return e;
 }
 
-double replay_handover_ns(const struct trace *t, const struct replay_setup *setup, size_t at,
-			  size_t epoch, size_t ordinal)
+double replay_handover_ns(const struct trace *t, const struct replay_setup *setup, size_t at)
 {
 	double ns = (double)t->handover_ns[at];
 
-	/* What comes from new workers has new ways to come. */
-	if (ordinal < (size_t)setup->workers && is_kept(t, setup, epoch))
-		ns = fmin(ns, t->usual_handover_ns);
 	if (!setup->workers)
 		return t->workers ? 0 : ns;
 	return (t->workers ? ns : PASS_NS) * setup->handover_factor;
@@ -148,10 +142,8 @@ static size_t next(size_t at, size_t count)
 
 static double end_of(const struct replay *r, size_t at, size_t worker, double could_ns)
 {
-	size_t ordinal = at - r->begin;
-
-	return could_ns + replay_lag_ns(r->trace, r->setup, at, r->epoch, ordinal) +
-	       replay_load_ns(r->trace, r->setup, at, r->epoch, ordinal, worker);
+	return could_ns + replay_lag_ns(r->trace, r->setup, at, r->epoch, at - r->begin) +
+	       replay_load_ns(r->trace, r->setup, at, worker);
 }
 
 /* Gives the next load to a worker, if there is one. */
@@ -213,7 +205,7 @@ static void run_epoch(struct replay *r, double *begin_ns)
 
 	for (at = r->begin; at < r->end; at++) {
 		if (!r->workers) {
-			end_ns = r->now_ns + replay_load_ns(t, r->setup, at, r->epoch, 0, SIZE_MAX);
+			end_ns = r->now_ns + replay_load_ns(t, r->setup, at, SIZE_MAX);
 			worker = 0;
 		} else if (r->setup->in_order) {
 			worker = turn;
@@ -223,7 +215,7 @@ static void run_epoch(struct replay *r, double *begin_ns)
 			end_ns = take_first(r, &worker);
 		}
 		out_ns = fmax(r->now_ns, end_ns + replay_latency_ns(t, r->setup, at)) +
-			 replay_handover_ns(t, r->setup, at, r->epoch, at - r->begin);
+			 replay_handover_ns(t, r->setup, at);
 		if (at)
 			r->wait_ns += out_ns - r->now_ns;
 		else

@@ -50,21 +50,20 @@ struct replay_result {
 /* As if nobody ever waited for a core for longer than in the run. */
 struct replay_result replay_run(const struct trace *trace, const struct replay_setup *setup);
 
-/* What a batch's load takes; `ordinal` in its epoch. */
+/* What a batch's load takes. */
 double replay_load_ns(const struct trace *trace, const struct replay_setup *setup, size_t at,
-		      size_t epoch, size_t ordinal, size_t worker);
+		      size_t worker);
 
 /* What an epoch takes before its first load and behind its last step. */
 struct trace_epoch replay_epoch(const struct trace *trace, const struct replay_setup *setup,
 				size_t epoch);
 
-/* From when a load could begin until it does. */
+/* From when a load could begin until it does; `ordinal` in its epoch. */
 double replay_lag_ns(const struct trace *trace, const struct replay_setup *setup, size_t at,
 		     size_t epoch, size_t ordinal);
 
 /* What handing a batch over takes the training, and how long it is on its way before. */
-double replay_handover_ns(const struct trace *trace, const struct replay_setup *setup, size_t at,
-			  size_t epoch, size_t ordinal);
+double replay_handover_ns(const struct trace *trace, const struct replay_setup *setup, size_t at);
 double replay_latency_ns(const struct trace *trace, const struct replay_setup *setup, size_t at);
 
 /* z of Welch's test between two samples given by their moments; NAN where one has less than 2. */

@@ -391,7 +391,6 @@ int trace_init(const struct batch_series *s, const struct finding *f, struct tra
 		.workers = s->workers,
 		.restarts = s->persistent != 1,
 		.share = s->share,
-		.first_factor = 1,
 	};
 	if (s->workers > REPLAY_WORKERS || !loads || !steps.waits || !s->compute_ns ||
 	    !f->steady_count)

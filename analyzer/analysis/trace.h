@@ -38,9 +38,7 @@ struct trace {
 	size_t factor_count;
 	bool by_index;       /* the factors repeat within the workers: they are the data's */
 	bool is_either;      /* ... or the workers' */
-	double first_factor; /* times longer that first loads of new workers take */
 	double usual_lag_ns;
-	double usual_handover_ns;
 	/*
 	 * What taking a batch in costs. They come in the order in which they are finished, also
 	 * while the training waits for another one. 0: too little for that to matter.

@@ -251,7 +251,6 @@ static int put_trace(struct jsonw *json, const struct html_input *input)
 	jsonw_bool(json, "restarts", trace->restarts);
 	jsonw_bool(json, "byIndex", trace->by_index);
 	jsonw_number(json, "usualLag", trace->usual_lag_ns);
-	jsonw_number(json, "first", trace->first_factor);
 	put_cores(json, trace, whatif->setups[WHATIF_BASELINE]);
 	jsonw_open(json, "factors", '[');
 	for (i = 0; i < trace->factor_count; i++)
