@@ -13,7 +13,7 @@
 #include "drain/now.h"
 #include "drain/process.h"
 
-#define LOOK_NS   UINT64_C(1000000000)
+#define LOOK_NS   UINT64_C(500000000)
 #define LATER_NS  UINT64_C(4000000000)
 #define ENOUGH_NS 1e10 /* from then on later */
 #define COST_PART 500  /* of our time that looks may take: one in so many */
