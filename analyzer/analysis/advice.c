@@ -9,7 +9,6 @@
 #define PAGEABLE_LEAST 0.5 /* of the bytes that go to the GPU */
 #define UNSEEN         1.005 /* times the rate as it was: "1.00x" */
 #define REMEDIES       3   /* for one cause, in the order in which they are tried */
-#define CANDIDATES     16
 #define NO_ROW         (-1)
 #define COUNT(array)   (sizeof(array) / sizeof(*(array)))
 

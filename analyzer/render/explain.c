@@ -5,100 +5,97 @@
 
 static const struct explanation PAGES[] = {
 	{"none", "cause", "There is nothing to mend in the loader.",
-	 "The training hardly waits for data, and no other pattern costs 1 % of its time or "
-	 "more. More workers or faster storage would bring nothing; look at the model instead."},
+	 "The training hardly waits for data, and no other pattern costs 1 % of its time or more. "
+	 "More workers or faster storage would bring nothing; look at the model instead."},
 	{"loader_capacity", "cause",
 	 "The workers together load fewer batches a second than the training takes.",
-	 "rho = mean load / workers / mean step is 1 or more (or .9 where nothing else "
-	 "explains the waiting): however the batches are arranged, the workers cannot keep up. "
-	 "Where loads become slower for good at some batch (storage whose credit is used up), only "
-	 "what comes after it is judged.\n\n"
-	 "If all loads take about as long, the waits come every W batches (W = workers), "
-	 "because all workers finish at the same time. If loads vary, the same shortage shows "
-	 "no rhythm."},
+	 "rho = mean load / workers / mean step is 1 or more (or .9 where nothing else explains "
+	 "the waiting): however the batches are arranged, the workers cannot keep up. Where loads "
+	 "become slower for good at some batch (storage whose credit is used up), only what comes "
+	 "after it is judged.\n\n"
+	 "If all loads take about as long, the waits come every W batches (W = workers), because "
+	 "all workers finish at the same time. If loads vary, the same shortage shows no rhythm."},
 	{"cpu_contention", "cause",
 	 "The workers cannot keep up and already use the cores there are.",
-	 "rho is 1 or more, and the workers' CPU time is 85 % or more of what the cores can "
-	 "give. More workers would only share the same cores: each batch has to need less CPU, "
-	 "or the job more cores."},
+	 "rho is 1 or more, and the workers' CPU time is 85 % or more of what the cores can give. "
+	 "More workers would only share the same cores: each batch has to need less CPU, or the "
+	 "job more cores."},
 	{"slow_worker", "cause",
 	 "Some workers are slower than the others, and the others wait with them.",
-	 "At most half of the workers: the median load of each is 1.3 times that of the others "
-	 "or more, more than chance explains (Welch's z on log loads is 4 or more), and half of "
-	 "the "
+	 "At most half of the workers: the median load of each is 1.3 times that of the others or "
+	 "more, more than chance explains (Welch's z on log loads is 4 or more), and half of the "
 	 "stall time or more is on their batches. Batches are handed out in order, so one slow "
 	 "worker sets the pace of all. Its time is what loads as short as those of the others "
 	 "would have saved.\n\n"
-	 "Usual reasons: a core that is shared with another program, another NUMA node, a "
-	 "shard or path on slower storage, or a debug or logging path.\n\n"
+	 "Usual reasons: a core that is shared with another program, another NUMA node, a shard or "
+	 "path on slower storage, or a debug or logging path.\n\n"
 	 "Batches are dealt out in turn, so every k-th of them may always go to the same workers. "
 	 "Where the slow workers also read more, or every k-th worker is slow, the samples are to "
 	 "blame (periodic_slow_load). For a single slow worker that reads nothing the two cannot "
 	 "be told apart: shuffle, and see whether it stays slow."},
 	{"periodic_slow_load", "cause", "Every so many batches one load takes much longer.",
 	 "The workers are fast enough on average (rho < 1), but slow loads come with a period: "
-	 "opening the next shard or archive, rotating a file, refilling a shuffle buffer, "
-	 "heavy samples at every so many-th index. Samples that are sorted by size grow and shrink "
+	 "opening the next shard or archive, rotating a file, refilling a shuffle buffer, heavy "
+	 "samples at every so many-th index. Samples that are sorted by size grow and shrink "
 	 "slowly instead; they are not meant here."},
 	{"head_of_line", "cause",
 	 "Finished batches are stuck behind a slower batch (head of line).",
-	 "The workers are fast enough on average (rho < 1), and other batches were finished "
-	 "during the wait: they are handed out in order, so one slow sample holds up all that "
-	 "were loaded after it.\n\n"
+	 "The workers are fast enough on average (rho < 1), and other batches were finished during "
+	 "the wait: they are handed out in order, so one slow sample holds up all that were loaded "
+	 "after it.\n\n"
 	 "A larger prefetch_factor gives the slow batch more time before it is missed; "
 	 "in_order=False (in recent PyTorch) hands out what is finished."},
 	{"intermittent_loader", "cause", "All workers are slow at the same time, now and then.",
-	 "The workers are fast enough on average (rho < 1), no other batch is finished during "
-	 "the waits, and there is no period: shared storage, the network, another job on the "
-	 "machine, or a stretch of heavy samples."},
+	 "The workers are fast enough on average (rho < 1), no other batch is finished during the "
+	 "waits, and there is no period: shared storage, the network, another job on the machine, "
+	 "or a stretch of heavy samples."},
 	{"unseen_loader", "cause",
 	 "The loader hands out batches too late; what it does meanwhile is not observed.",
-	 "Waits are known, loads are not: a loader that loads in threads or processes of its "
-	 "own (tf.data, DALI, MXNet, grain), is named by DLPROF_BATCH_FN, or marks its batches "
-	 "only. Its waits alone do not say whether it needs more workers, faster storage or less "
-	 "work a batch."},
+	 "Waits are known, loads are not: a loader that loads in threads or processes of its own "
+	 "(tf.data, DALI, MXNet, grain), is named by DLPROF_BATCH_FN, or marks its batches only. "
+	 "Its waits alone do not say whether it needs more workers, faster storage or less work a "
+	 "batch."},
 	{"cold_cache", "cause",
 	 "The first epoch waits more than the others: its data was not in memory yet.",
-	 "Loads of the first epoch take 1.3 times as long as later ones or more. Its time is "
-	 "what it waits beyond later epochs. They read from the page cache. A short benchmark "
-	 "sees nothing but this."},
+	 "Loads of the first epoch take 1.3 times as long as later ones or more. Its time is what "
+	 "it waits beyond later epochs. They read from the page cache. A short benchmark sees "
+	 "nothing but this."},
 	{"epoch_start", "cause",
 	 "Making iterators and waiting for their first batches takes the time.",
-	 "Making the iterator with its workers, the first W batches of every epoch (W = "
-	 "workers), which no step can overlap, and the end, where workers are shut down. Short "
-	 "epochs, many imports, or a large dataset object that is copied to every worker."},
+	 "Making the iterator with its workers, the first W batches of every epoch (W = workers), "
+	 "which no step can overlap, and the end, where workers are shut down. Short epochs, many "
+	 "imports, or a large dataset object that is copied to every worker."},
 	{"delivery", "cause", "Receiving finished batches takes the time.",
-	 "The batch is finished when the training waits for it: what remains is its hand-over "
-	 "in the main process, which reads it from the worker, unpickles it, rebuilds its "
-	 "tensors and copies them to pinned memory. It costs by the number of tensors, not "
-	 "only by their bytes."},
+	 "The batch is finished when the training waits for it: what remains is its hand-over in "
+	 "the main process, which reads it from the worker, unpickles it, rebuilds its tensors and "
+	 "copies them to pinned memory. It costs by the number of tensors, not only by their "
+	 "bytes."},
 	{"isolated_stall", "cause", "A few single waits make up nearly all of the waiting.",
-	 "The largest half percent of the waits (at least two) are seven tenths of what was "
-	 "waited for batches, and no period explains them. That is an event, not a bottleneck: "
-	 "a snapshot, a remount, a neighbour."},
+	 "The largest half percent of the waits (at least two) are seven tenths of what was waited "
+	 "for batches, and no period explains them. That is an event, not a bottleneck: a "
+	 "snapshot, a remount, a neighbour."},
 	{"main_thread_periodic", "cause",
 	 "Every so often the training itself stops for something else.",
-	 "Steps are much longer than the median every so many batches (or seconds), which "
-	 "costs 1 % of the time or more, and the loader is not to blame: checkpoints, "
-	 "validation, logging, garbage collection. This is time of steps, not waiting: it is the "
-	 "cause only where the training hardly waits, or waits far less."},
+	 "Steps are much longer than the median every so many batches (or seconds), which costs 1 "
+	 "% of the time or more, and the loader is not to blame: checkpoints, validation, logging, "
+	 "garbage collection. This is time of steps, not waiting: it is the cause only where the "
+	 "training hardly waits, or waits far less."},
 	{"single_process", "cause",
 	 "The loader has no workers: every batch is loaded while the training stands still.",
-	 "With num_workers=0 the main process loads each batch itself, so loading and "
-	 "computing take turns, and all of the load is waiting."},
+	 "With num_workers=0 the main process loads each batch itself, so loading and computing "
+	 "take turns, and all of the load is waiting."},
 
 	{"more_loader_capacity", "advice", "Use more workers.",
 	 "The report says how many would be enough, and whether there are cores for them. Less "
 	 "work a batch helps as much: the load breakdown shows which part is worth the effort.",
 	 "DataLoader(..., num_workers=N) loads N batches at once."},
 	{"prefetch_or_in_order_false", "advice",
-	 "Let finished batches pass a slow one, or wait for it: in_order=False, "
-	 "prefetch_factor.",
-	 "The report names the one of them that brings more. prefetch_factor costs memory: "
-	 "workers x prefetch_factor batches are kept. in_order=False (in recent PyTorch) "
-	 "changes the order of batches, so that runs are no longer bit-identical.",
-	 "DataLoader(..., prefetch_factor=N) keeps N batches a worker ready, and "
-	 "in_order=False hands out whatever is finished."},
+	 "Let finished batches pass a slow one, or wait for it: in_order=False, prefetch_factor.",
+	 "The report names the one of them that brings more. prefetch_factor costs memory: workers "
+	 "x prefetch_factor batches are kept. in_order=False (in recent PyTorch) changes the order "
+	 "of batches, so that runs are no longer bit-identical.",
+	 "DataLoader(..., prefetch_factor=N) keeps N batches a worker ready, and in_order=False "
+	 "hands out whatever is finished."},
 	{"fix_slow_worker", "advice", "Find out why some workers are slower than the others.",
 	 "The gain is that of workers that are all alike. Where the slowness stays with the "
 	 "samples and not with the worker after shuffling, spread the heavy samples instead.",
@@ -107,108 +104,104 @@ static const struct explanation PAGES[] = {
 	{"persistent_workers", "advice",
 	 "Keep the workers between epochs: persistent_workers=True.",
 	 "What they keep in memory stays theirs for the whole run.",
-	 "DataLoader(..., persistent_workers=True), made once, before the loop over epochs, "
-	 "starts its workers once and not for every epoch."},
+	 "DataLoader(..., persistent_workers=True), made once, before the loop over epochs, starts "
+	 "its workers once and not for every epoch."},
 	{"cheaper_starts", "advice", "Make epochs longer, or their first batches cheaper.",
-	 "For loaders whose workers already live on, or that have none. A loader that is made "
-	 "anew in the loop starts its workers anew: make it once. The gain is a bound: no time "
-	 "at all between epochs.",
+	 "For loaders whose workers already live on, or that have none. A loader that is made anew "
+	 "in the loop starts its workers anew: make it once. The gain is a bound: no time at all "
+	 "between epochs.",
 	 "Put several passes over the data into one epoch (a sampler that repeats), and move "
 	 "imports and opening of files out of what a worker does first."},
 	{"reduce_cpu_per_batch", "advice",
 	 "Make each batch need less CPU, or give the job more cores.",
 	 "The gain is that of loads that take half as long.",
-	 "Decode smaller images, use a faster decoder, and do augmentations on the GPU or "
-	 "once, beforehand."},
+	 "Decode smaller images, use a faster decoder, and do augmentations on the GPU or once, "
+	 "beforehand."},
 	{"inspect_loads", "advice", "See what the loads spend their time on.",
 	 "Given where no setting of the loader helps: the loads themselves have to become shorter. "
 	 "The gain is a bound: what was waited for them.",
-	 "dlprof-report -v breaks the loads down by files, decoding and CPU time, and names "
-	 "the slowest."},
+	 "dlprof-report -v breaks the loads down by files, decoding and CPU time, and names the "
+	 "slowest."},
 	{"balance_loads", "advice",
 	 "Spread the heavy samples over all batches: they come at regular places.",
-	 "Batches are dealt out to the workers in turn. The gain is a bound: none of these "
-	 "waits.",
+	 "Batches are dealt out to the workers in turn. The gain is a bound: none of these waits.",
 	 "Pass shuffle=True, or a number of workers that does not divide the rhythm of the "
 	 "samples, so that heavy ones do not always fall to the same workers."},
 	{"warm_cache", "advice", "Read the data once before, or keep it on faster storage.",
 	 "Otherwise expect this cost once a run.",
-	 "Copy the data set to a local disk, or read it once (cat FILES > /dev/null) before "
-	 "the first epoch, if it fits into memory."},
+	 "Copy the data set to a local disk, or read it once (cat FILES > /dev/null) before the "
+	 "first epoch, if it fits into memory."},
 	{"smooth_shard_opening", "advice",
 	 "Open the next shard before it is needed, and not all workers at once.",
 	 "Smaller shards, or a larger prefetch_factor, bridge the opening.",
 	 "Open it in a thread of the dataset, and give workers shards of different lengths or "
 	 "different starts."},
 	{"storage", "advice", "Look at the storage: all workers stall together.",
-	 "Read larger blocks less often. Only given where files were read, or where that is "
-	 "not known.",
-	 "Watch its latency while the job runs (iostat -x 1, nfsiostat 1), or copy the data to "
-	 "a local disk."},
+	 "Read larger blocks less often. Only given where files were read, or where that is not "
+	 "known.",
+	 "Watch its latency while the job runs (iostat -x 1, nfsiostat 1), or copy the data to a "
+	 "local disk."},
 	{"mark_loads", "advice", "Make the loader faster; mark its loads (dlprof.h) to see how.",
-	 "With dlprof_load_begin() and dlprof_load_end() around what loads a batch, in the "
-	 "thread that does, files, decoding, CPU time and workers are known, and what more of "
-	 "them would bring. The gain is what a loader that is always in time would bring.",
+	 "With dlprof_load_begin() and dlprof_load_end() around what loads a batch, in the thread "
+	 "that does, files, decoding, CPU time and workers are known, and what more of them would "
+	 "bring. The gain is what a loader that is always in time would bring.",
 	 "Raise the loader's own settings for parallel calls, threads and prefetching."},
 	{"reduce_delivery_cost", "advice",
 	 "Make receiving finished batches cheaper: fewer, larger tensors a batch.",
-	 "Each tensor costs a message and a mapping, whatever its size. Collate in the worker, "
-	 "pad and stack what has different lengths, use file_system or file_descriptor sharing "
-	 "as fits, and send uint8 instead of float32.",
-	 "Let collate_fn return a few stacked tensors instead of a list of small ones, and "
-	 "pass pin_memory=True so that a thread receives them."},
+	 "Each tensor costs a message and a mapping, whatever its size. Collate in the worker, pad "
+	 "and stack what has different lengths, use file_system or file_descriptor sharing as "
+	 "fits, and send uint8 instead of float32.",
+	 "Let collate_fn return a few stacked tensors instead of a list of small ones, and pass "
+	 "pin_memory=True so that a thread receives them."},
 	{"find_event", "advice", "Look at what else happened at that moment.",
 	 "A few waits are nearly all of it. If they come again in the next run, they are no "
 	 "accident.",
-	 "dlprof-report batches lists the longest waits with their time; compare it with the "
-	 "logs of the machine, its storage and its neighbours."},
+	 "dlprof-report batches lists the longest waits with their time; compare it with the logs "
+	 "of the machine, its storage and its neighbours."},
 	{"reduce_main_thread_event", "advice",
 	 "Pause the training less often, or do it in the background.",
-	 "gc.freeze() or gc.disable() around the loop where it is garbage collection. The gain "
-	 "is a bound: no such pause at all.",
-	 "Write checkpoints in the background or less often, validate on fewer batches, and "
-	 "log every hundredth step."},
+	 "gc.freeze() or gc.disable() around the loop where it is garbage collection. The gain is "
+	 "a bound: no such pause at all.",
+	 "Write checkpoints in the background or less often, validate on fewer batches, and log "
+	 "every hundredth step."},
 	{"use_workers", "advice", "Pass num_workers, so that loading happens beside the training.",
 	 "Each worker has its own copy of what the dataset keeps.",
 	 "DataLoader(..., num_workers=N) loads in N processes; the report says how many are "
 	 "enough."},
 	{"decode_bound", "advice",
 	 "Most of a load is decoding: decode less, or with a faster decoder.",
-	 "Format and size decide what a decode costs: see the section on decoders. libjpeg- "
-	 "turbo can decode scaled (Pillow: draft()). Keep what is decoded if it fits into "
-	 "memory.\n\n"
-	 "Given where loading is what is short and decoding is 40 % of the loads or more. The "
-	 "gain is a bound: this run, replayed without decoding.",
-	 "Store images near the size that the training crops to, as JPEG or WebP instead of "
-	 "PNG, or decode on the GPU (nvJPEG, DALI)."},
+	 "Format and size decide what a decode costs: see the section on decoders. libjpeg- turbo "
+	 "can decode scaled (Pillow: draft()). Keep what is decoded if it fits into memory.\n\n"
+	 "Given where loading is what is short and decoding is 40 % of the loads or more. The gain "
+	 "is a bound: this run, replayed without decoding.",
+	 "Store images near the size that the training crops to, as JPEG or WebP instead of PNG, "
+	 "or decode on the GPU (nvJPEG, DALI)."},
 	{"storage_bound", "advice",
 	 "Most of a load is opening and reading: read faster, or earlier.",
 	 "Or read ahead in a thread of the dataset.\n\n"
-	 "Given where loading is what is short and opening and reading are 40 % of the loads "
-	 "or more. The gain is a bound: this run, replayed without them.",
-	 "Copy the data to a local disk or /dev/shm, or pack small files into shards (tar, "
-	 "LMDB, Arrow)."},
+	 "Given where loading is what is short and opening and reading are 40 % of the loads or "
+	 "more. The gain is a bound: this run, replayed without them.",
+	 "Copy the data to a local disk or /dev/shm, or pack small files into shards (tar, LMDB, "
+	 "Arrow)."},
 	{"small_reads", "advice", "Most of a load is many small reads: read more at a time.",
 	 "A file that is read in pieces of a few kilobytes costs a call for each.\n\n"
-	 "As storage_bound, where a sample takes eight reads or more of 16 KiB or less on "
-	 "average.",
-	 "Read a file whole (open(path, 'rb').read()), give open() a larger buffering=, and "
-	 "chunk HDF5 and zarr by sample."},
+	 "As storage_bound, where a sample takes eight reads or more of 16 KiB or less on average.",
+	 "Read a file whole (open(path, 'rb').read()), give open() a larger buffering=, and chunk "
+	 "HDF5 and zarr by sample."},
 	{"pageable_h2d", "advice", "Copy batches to the GPU from pinned memory.",
-	 "Half of the bytes that go to the GPU or more come from pageable memory, which the "
-	 "driver has to stage: the host is held up, and kernels do not run beside it. Pinned "
-	 "copies run beside kernels where the batch is sent early enough (a prefetching "
-	 "stream, or non_blocking=True before the previous step is done).\n\n"
-	 "The gain is a bound: the time in which the GPU did nothing but copy to itself while "
-	 "no data was waited for. Tensors from shared memory are copied once more when pinned, "
-	 "by the loader's thread.",
-	 "Pass pin_memory=True to the DataLoader, and non_blocking=True to the call that "
-	 "copies a batch, to(device, ...)."},
+	 "Half of the bytes that go to the GPU or more come from pageable memory, which the driver "
+	 "has to stage: the host is held up, and kernels do not run beside it. Pinned copies run "
+	 "beside kernels where the batch is sent early enough (a prefetching stream, or "
+	 "non_blocking=True before the previous step is done).\n\n"
+	 "The gain is a bound: the time in which the GPU did nothing but copy to itself while no "
+	 "data was waited for. Tensors from shared memory are copied once more when pinned, by the "
+	 "loader's thread.",
+	 "Pass pin_memory=True to the DataLoader, and non_blocking=True to the call that copies a "
+	 "batch, to(device, ...)."},
 
 	{"clock", "metric", "Whose time the stall ratio counts: the host's or the GPU's.",
 	 "host: what the main process waited for batches. With a GPU that runs behind the host "
-	 "this "
-	 "is an upper bound: while the host waits the GPU may still have work.\n\n"
+	 "this is an upper bound: while the host waits the GPU may still have work.\n\n"
 	 "gpu: the part of those waits in which the GPU was idle, from CUPTI's records. It is used "
 	 "where it is known of half of the batches or more; the others are then left out, for one "
 	 "ratio has one clock, and the report says how many."},
@@ -218,8 +211,7 @@ static const struct explanation PAGES[] = {
 	 "had waited for the GPU, which ran dry by that; host, no launch for more than 10 us; "
 	 "other. Their sum is the step less the busy time.\n\n"
 	 "Where CUDA graphs are recorded as wholes, gaps within them count as busy: busy is then "
-	 "an "
-	 "upper bound.\n\n"
+	 "an upper bound.\n\n"
 	 "Where a process drives several devices, it is the idle time of those that the loader "
 	 "feeds, their mean: those that get a quarter or more of the bytes that the most fed one "
 	 "gets from the host. Others follow them. The view gpu_device has each."},
@@ -232,18 +224,15 @@ static const struct explanation PAGES[] = {
 	{"starved", "metric",
 	 "A batch that was not finished when asked for and was waited for noticeably.",
 	 "A steady batch, not known to have been ready, with a wait of at least theta = max(2 ms, "
-	 "10 % of "
-	 "the median step). Handing over a ready batch takes about 1 ms, so a short wait proves "
-	 "nothing."},
+	 "10 % of the median step). Handing over a ready batch takes about 1 ms, so a short wait "
+	 "proves nothing."},
 	{"ci95", "metric",
 	 "Range in which the stall ratio of another such run would fall, 19 times of 20.",
 	 "Circular block bootstrap over the steady batches, blocks of 2 x prefetch_factor x "
-	 "workers, 400 "
-	 "resamples, fixed seed: the same run always gives the same interval."},
+	 "workers, 400 resamples, fixed seed: the same run always gives the same interval."},
 	{"trimmed_ratio", "metric", "The stall ratio without its largest waits.",
 	 "Without the largest half percent of the stalls, one at least. A run is starved only if "
-	 "2.5 % "
-	 "remain."},
+	 "2.5 % remain."},
 	{"not_ready", "metric", "Share of the time spent waiting for batches to be finished.",
 	 "Part of the stall ratio. Without workers it is the load itself."},
 	{"receiving", "metric", "Share of the time spent on receiving finished batches.",
@@ -255,44 +244,35 @@ static const struct explanation PAGES[] = {
 	 "ratio."},
 	{"period", "metric", "Stalls that come every so many batches.",
 	 "Found by folding the run into rows of P batches and asking how unlikely it is that one "
-	 "phase "
-	 "stands out, against rows that are each rotated at random; corrected for all periods "
-	 "tried, at "
-	 "1 %. It is a regular spike if half of the stall time or more (1.5/P if that is more) is "
-	 "at one "
-	 "phase; else the waits are only modulated. A period explains stalls. It is never a "
-	 "condition for "
-	 "being starved: if loads vary much, there are more stalls and no period."},
+	 "phase stands out, against rows that are each rotated at random; corrected for all "
+	 "periods tried, at 1 %. It is a regular spike if half of the stall time or more (1.5/P if "
+	 "that is more) is at one phase; else the waits are only modulated. A period explains "
+	 "stalls. It is never a condition for being starved: if loads vary much, there are more "
+	 "stalls and no period."},
 	{"rho", "metric", "What the training takes over what the workers can give.",
 	 "Mean load / workers / mean step. 1 or more: the workers cannot keep up."},
 	{"eta", "metric", "What the run reached of what its slower half would allow.",
 	 "Throughput / min(workers / mean load, 1 / mean step). Below .9 delivering in order costs "
 	 "something on top of capacity: raise prefetch_factor, pass in_order=False, or make "
-	 "samples "
-	 "alike."},
+	 "samples alike."},
 	{"workers_needed", "metric",
 	 "Fewest workers with which the replay reaches 95 % of the ceiling.",
 	 "Found by replaying the recorded loads and steps with 1, 2, ... workers. None if the "
-	 "cores would "
-	 "not suffice for their CPU time."},
+	 "cores would not suffice for their CPU time."},
 	{"whatif", "metric", "Throughput predicted for other settings.",
 	 "The recorded loads and steps are replayed through the rules of the DataLoader (worker i "
-	 "mod W, "
-	 "delivery in order, at most prefetch_factor x workers batches on the way) with the "
-	 "setting "
-	 "changed, and limited by cores / CPU time of a batch. On 67 pairs of real runs the median "
-	 "error was 1.7 %, and 90 % were within 8.3 %. Shared storage that becomes slower with "
-	 "more readers is not foreseen."},
+	 "mod W, delivery in order, at most prefetch_factor x workers batches on the way) with the "
+	 "setting changed, and limited by cores / CPU time of a batch. On 67 pairs of real runs "
+	 "the median error was 1.7 %, and 90 % were within 8.3 %. Shared storage that becomes "
+	 "slower with more readers is not foreseen."},
 	{"masked_share", "metric",
 	 "Share of the load time that the training did not have to wait for.",
 	 "1 - sum of min(wait, load) of starved batches / sum of load. It describes and never "
 	 "decides: one wait can hide the loads of all other workers."},
 	{"drain_ratio", "metric", "How long a step that waits for the GPU takes, in steps.",
 	 "For a training that runs ahead of its GPU, where GPU times were not observed: median of "
-	 "the "
-	 "steps that take over 5 medians / mean step. 5 or more: the GPU had work all the time, "
-	 "whatever "
-	 "the host waited. 3.5 or less: it had not."},
+	 "the steps that take over 5 medians / mean step. 5 or more: the GPU had work all the "
+	 "time, whatever the host waited. 3.5 or less: it had not."},
 	{"theta", "metric", "How long a wait must be to count as a stall.",
 	 "max(2 ms, 10 % of the median step). See starved."},
 	{"gain_max", "metric", "How many times as fast the run would be if it never stalled.",
@@ -310,35 +290,29 @@ static const struct explanation PAGES[] = {
 	 "cpu_contention."},
 	{"confidence", "metric", "How far the verdict can be trusted.",
 	 "High from 300 steady batches on (the ratio of a fresh run then differs by some 3 "
-	 "points), "
-	 "medium from 100 (5 points), else low. One step lower where it is not known for 95 % of "
-	 "them whether they were ready, where over 1 % of the records were lost, or where the "
-	 "GPU's "
-	 "idle time was only guessed."},
+	 "points), medium from 100 (5 points), else low. One step lower where it is not known for "
+	 "95 % of them whether they were ready, where over 1 % of the records were lost, or where "
+	 "the GPU's idle time was only guessed."},
 	{"compute_period", "metric", "Long steps that come every so many batches.",
 	 "As period, of the steps instead of the waits. See main_thread_periodic."},
 	{"noise", "metric", "A difference between two runs that need not be one.",
 	 "compare marks it by ~: the 95 % interval of the difference holds 0, or the difference is "
 	 "under 2 % of the step (of the load, for its parts; 2 points of stall). The interval "
-	 "comes "
-	 "from blocks of the run, of the length that makes it widest, because storage or a "
-	 "neighbour "
-	 "can be slow for hundreds of batches: of 500 pairs of equal simulated runs each of nine "
-	 "kinds, 5 % or less differ. What differs from run to run as a whole does not show in it."},
+	 "comes from blocks of the run, of the length that makes it widest, because storage or a "
+	 "neighbour can be slow for hundreds of batches: of 500 pairs of equal simulated runs each "
+	 "of nine kinds, 5 % or less differ. What differs from run to run as a whole does not show "
+	 "in it."},
 	{"culprit", "metric", "The rank of a job for whose data all others wait.",
 	 "Ranks that train together meet every step. What a step lost is the longest stall among "
 	 "them, and the rank that had it is to blame for the step. The culprit is to blame for "
-	 "over "
-	 "half of what the job lost, and mending it alone would save over half of that. In the "
-	 "others' reports the same time is computing: they wait inside the collective."},
+	 "over half of what the job lost, and mending it alone would save over half of that. In "
+	 "the others' reports the same time is computing: they wait inside the collective."},
 	{"blame_share", "metric", "Share of the job's lost time for which one rank is to blame.",
 	 "See culprit."},
 	{"lag", "metric", "Whether the ranks of a job wait for each other.",
 	 "Where one rank stalls: its step less the mean of the others' steps, over its stall. 0: "
-	 "all "
-	 "have the same step, so they meet. 1: nobody waits for it. Over .5 the ranks are aligned "
-	 "by "
-	 "the clock instead, or judged one by one."},
+	 "all have the same step, so they meet. 1: nobody waits for it. Over .5 the ranks are "
+	 "aligned by the clock instead, or judged one by one."},
 
 	{"gate", "policy", "What a gate asserts, one line of a policy file each.",
 	 "error|warn METRIC <= VALUE [OPTION=VALUE]...    # a comment\n\n"
@@ -350,14 +324,12 @@ static const struct explanation PAGES[] = {
 	 "rule=separation fails if three runs (runs=N) are all above all baselines instead; base=N "
 	 "asks for more baselines.\n\n"
 	 "stall.trimmed_ratio, stall.not_ready, stall.receiving, stall.epoch_start, "
-	 "stall.epoch_end, loss.share <= "
-	 "SHARE; stall.startup, stall.wait_p50, stall.wait_p99, workers.load_mean <= TIME (250ms, "
-	 "2s): as "
-	 "--json has them, without a margin for chance. stall.batches, stall.steady_batches >= "
-	 "N.\n\n"
-	 "A run with fewer than max(300, 20 x prefetch_factor x workers) batches, with more "
-	 "than 1 % of its records lost, that still records, or without five baselines cannot be "
-	 "judged: status 3, unless else=warn or else=pass (or --on-inconclusive) says otherwise."},
+	 "stall.epoch_end, loss.share <= SHARE; stall.startup, stall.wait_p50, stall.wait_p99, "
+	 "workers.load_mean <= TIME (250ms, 2s): as --json has them, without a margin for chance. "
+	 "stall.batches, stall.steady_batches >= N.\n\n"
+	 "A run with fewer than max(300, 20 x prefetch_factor x workers) batches, with more than 1 "
+	 "% of its records lost, that still records, or without five baselines cannot be judged: "
+	 "status 3, unless else=warn or else=pass (or --on-inconclusive) says otherwise."},
 };
 #define PAGE_COUNT (sizeof(PAGES) / sizeof(PAGES[0]))
 

@@ -332,7 +332,7 @@ def check_verdicts(folder):
     text, found = verdict("hidden", [rundb.loader(rundb.simulate(400, 4, 20, 10), workers=4)],
                           meta={"decoders_hidden": ",".join(hidden)})
     t.equal(found["coverage"]["decoders_hidden"], hidden)
-    t.check("libjpeg in a.so, b0.so, b1.so, b2.so and 2 more; libtiff in a.so; odd: such" in
+    t.check("libjpeg in a.so, b0.so, b1.so, b2.so and 2 more; libtiff in a.so; odd: their" in
             " ".join(text.split()), text)
     verdict("crowded", [rundb.loader(rundb.simulate(400, 4, 20, 10), workers=4)],
             meta={"decoders_hidden": ",".join("lib{} in a.so".format(i) for i in range(60000))})

@@ -164,7 +164,7 @@ def check_ranks(folder):
     rundb.rank(files[0], 0, late, steps=20, start_unix_ns=None)
     done = t.report("trace", folder)
     t.equal((done.status, done.err.count("began")), (0, 1), done.err)
-    t.check("when '{}' began is not known".format(files[0]) in done.err, done.err)
+    t.check("the start of '{}' is not known".format(files[0]) in done.err, done.err)
     waits = slices([e for e in json.loads(done.out)["traceEvents"] if e["pid"] == 0], "wait")
     t.equal(waits[0]["ts"], 0, "the first of them")
     for arguments, words in ((["--rank", "7", folder], "no rank 7 is among the 3 of"),
