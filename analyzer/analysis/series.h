@@ -17,9 +17,9 @@
 #include <stdint.h>
 
 #include "analysis/share.h"
+#include "dlprof/units.h"
 
 #define SERIES_UNKNOWN INT64_MIN
-#define NS_PER_S       1e9
 
 /* Bits of `state`; a fact that is known has its KNOWN bit. */
 enum series_state {

@@ -11,9 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "dlprof/units.h"
 #include "drain/process.h"
 
-#define NS_PER_S INT64_C(1000000000)
 #define PATH_LEN     1024
 #define MOST_THREADS 64
 
@@ -206,7 +206,7 @@ int64_t cpus_busy_ns(const char *root, int32_t pid)
 	}
 	fclose(file);
 	/* Some containers are shown other numbers than those of their mask. */
-	return found == CPU_COUNT(&set) ? (int64_t)ticks * (NS_PER_S / rate) : -1;
+	return found == CPU_COUNT(&set) ? (int64_t)ticks * ((int64_t)NS_PER_S / rate) : -1;
 }
 
 /* Of version 2, the closest group upwards between which and its like the CPU is divided. */

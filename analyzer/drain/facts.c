@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/stall.h"
+#include "dlprof/units.h"
 #include "drain/cpus.h"
 #include "drain/hidden.h"
 #include "drain/list.h"
@@ -70,7 +71,7 @@ static int begin_run(struct writer *writer, const struct segment *segment, const
 
 	snprintf(id, sizeof(id), "%s-%d-%llx", header->host, header->pid,
 		 (unsigned long long)header->created_unix_ns);
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
 		if (!rows[i].text && rows[i].number == WRITE_UNKNOWN)
 			continue;
 		r = rows[i].text ? writer_meta(writer, rows[i].key, rows[i].text)
@@ -146,7 +147,7 @@ static int write_frameworks(struct writer *writer, const char *found)
 	};
 	char list[120] = "";
 
-	for (size_t i = 0; i < sizeof(frameworks) / sizeof(frameworks[0]); i++)
+	for (size_t i = 0; i < ARRAY_COUNT(frameworks); i++)
 		if (has_package(found, frameworks[i][0]))
 			list_add(list, sizeof(list), frameworks[i][1]);
 	return list[0] ? writer_meta(writer, META_FRAMEWORKS, list) : 0;

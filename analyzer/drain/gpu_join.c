@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/gpu_devices.h"
+#include "dlprof/units.h"
 #include "drain/gaps.h"
 #include "drain/gpu_ops.h"
 #include "drain/gpu_rows.h"
@@ -352,7 +353,7 @@ static int write_meta(struct gpu_join *gpu)
 		seen |= !process->what.host;
 		bound |= process->whole_graphs;
 	}
-	for (size_t i = 0; seen && r == 0 && i < sizeof(counts) / sizeof(counts[0]); i++)
+	for (size_t i = 0; seen && r == 0 && i < ARRAY_COUNT(counts); i++)
 		r = writer_meta_number(gpu->writer, counts[i].key,
 				       sum_of_all(gpu, counts[i].offset));
 	if (seen && r == 0)

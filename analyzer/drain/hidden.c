@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "dlprof/units.h"
 #include "drain/elf.h"
 #include "drain/list.h"
 #include "drain/maps.h"
@@ -15,7 +16,7 @@
 #define FILE_MAX_COUNT 4096
 #define STATE_COUNT    16
 #define LIST_BYTES     2048
-#define SECOND_NS      UINT64_C(1000000000)
+#define SECOND_NS      ((uint64_t)NS_PER_S)
 #define LOOK_MAX_NS    (60 * SECOND_NS)
 
 /*
@@ -57,7 +58,7 @@ static const struct {
 	{"libsndfile", "libsndfile-1.", "sf_strerror", {"libsndfile", NULL}},
 };
 
-#define MARK_COUNT (sizeof(marks) / sizeof(marks[0]))
+#define MARK_COUNT ARRAY_COUNT(marks)
 
 /* What was looked at and found in this run. */
 static struct {

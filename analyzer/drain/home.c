@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "dlprof/units.h"
 #include "drain/folder.h"
 #include "drain/link.h"
 #include "drain/now.h"
@@ -85,7 +86,7 @@ static bool is_remote(const char *path)
 
 	if (statfs(path, &status) < 0)
 		return false;
-	for (size_t i = 0; i < sizeof(REMOTE) / sizeof(*REMOTE); i++)
+	for (size_t i = 0; i < ARRAY_COUNT(REMOTE); i++)
 		if ((uint32_t)status.f_type == REMOTE[i].type)
 			return true;
 	return false;
@@ -148,7 +149,7 @@ static void empty_target(const struct home *home)
 		return;
 	}
 	close(fd);
-	for (size_t i = 0; i < sizeof(beside) / sizeof(*beside); i++) {
+	for (size_t i = 0; i < ARRAY_COUNT(beside); i++) {
 		snprintf(name, sizeof(name), "%s%s", home->target, beside[i]);
 		unlink(name);
 	}
@@ -305,7 +306,7 @@ static void clear(const struct home *home)
 	*strrchr(path, '/') = '\0';
 	if (folder_look(&folder, path) < 0)
 		return;
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+	for (size_t i = 0; i < ARRAY_COUNT(names); i++)
 		unlinkat(folder.fd, names[i], 0);
 	folder_close(&folder);
 }

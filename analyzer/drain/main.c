@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "dlprof/units.h"
 #include "drain/drain.h"
 
 /*
@@ -33,7 +34,7 @@ static void leave_host(void)
 		dup2(null, 2);
 	}
 	/* A job that is stopped by SIGTERM ends by itself; then so do we, with all it recorded. */
-	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
+	for (size_t i = 0; i < ARRAY_COUNT(ignored); i++)
 		signal(ignored[i], SIG_IGN);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);

@@ -10,6 +10,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "dlprof/units.h"
+
 /* More than a line can have: a path is shorter than a page, and a byte of it may take four. */
 #define BUFFER_BYTES ((size_t)1 << 16)
 
@@ -156,7 +158,7 @@ uint64_t maps_state(int32_t pid)
 	length = read(fd, text, sizeof(text) - 1);
 	close(fd);
 	text[length > 0 ? length : 0] = '\0';
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
 		const char *at = strstr(text, names[i]);
 
 		if (!at)

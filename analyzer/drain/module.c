@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dlprof/units.h"
 #include "drain/elf.h"
 #include "drain/maps.h"
 #include "drain/pages.h"
@@ -286,7 +287,7 @@ static bool find_symbol(const struct mapping *mapping, uint64_t value,
 	    file.e_shentsize != sizeof(Elf64_Shdr) || !file.e_shnum || file.e_shnum > HEADER_MAX ||
 	    !read_file(mapping, file.e_shoff, sections, file.e_shnum * sizeof(Elf64_Shdr)))
 		return false;
-	for (size_t k = 0; k < sizeof(types) / sizeof(types[0]); k++)
+	for (size_t k = 0; k < ARRAY_COUNT(types); k++)
 		for (size_t i = 0; i < file.e_shnum; i++)
 			if (sections[i].sh_type == types[k] && sections[i].sh_link < file.e_shnum &&
 			    name_in_table(mapping, &sections[i],

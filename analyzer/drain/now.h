@@ -6,12 +6,14 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "dlprof/units.h"
+
 static inline uint64_t now_ns(void)
 {
 	struct timespec time;
 
 	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+	return (uint64_t)time.tv_sec * (uint64_t)NS_PER_S + (uint64_t)time.tv_nsec;
 }
 
 /* That this process has used. */
@@ -21,7 +23,7 @@ static inline uint64_t cpu_ns(void)
 
 	if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time) < 0)
 		return 0;
-	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+	return (uint64_t)time.tv_sec * (uint64_t)NS_PER_S + (uint64_t)time.tv_nsec;
 }
 
 #endif

@@ -7,7 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define NS_PER_S INT64_C(1000000000)
+#include "dlprof/units.h"
+
 
 /* Asked for every process of the machine again and again, so without stdio's buffer. */
 bool process_stat_read(int32_t pid, struct process_stat *ret)
@@ -36,7 +37,7 @@ bool process_stat_read(int32_t pid, struct process_stat *ret)
 		   &state, &user, &system, &ret->nice, &ret->threads, &start) != 6)
 		return false;
 	ret->start_ticks = start;
-	ret->used_ns = (int64_t)(user + system) * (NS_PER_S / rate);
+	ret->used_ns = (int64_t)(user + system) * ((int64_t)NS_PER_S / rate);
 	ret->is_over = state == 'Z' || state == 'X';
 	return true;
 }

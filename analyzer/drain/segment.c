@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "dlprof/units.h"
 #include "drain/trust.h"
 
 #define SLOT_HEADER_BYTES offsetof(struct dlprof_slot, near)
@@ -386,7 +387,7 @@ void segment_tell(struct segment *segment, int error, const char *where)
 
 void segment_beat(struct segment *segment, uint64_t now_ns)
 {
-	if (now_ns - segment->beat_ns < UINT64_C(1000000000))
+	if (now_ns - segment->beat_ns < (uint64_t)NS_PER_S)
 		return;
 	segment->beat_ns = now_ns;
 	write_at(segment->fd, &now_ns, sizeof(now_ns),

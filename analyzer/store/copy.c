@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "dlprof/units.h"
+
 #define MOST_TRIES 10
 #define NAME	   "/run.db"
 
@@ -138,7 +140,7 @@ void copy_remove(const char *path)
 	static const char *const ends[] = {"", "-wal", "-shm", "-journal"};
 	char name[PATH_MAX + 16];
 
-	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+	for (size_t i = 0; i < ARRAY_COUNT(ends); i++) {
 		snprintf(name, sizeof(name), "%s%s", path, ends[i]);
 		unlink(name);
 	}

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "dlprof/units.h"
 #include "store/copy.h"
 #include "store/guard.h"
 #include "store/handle.h"
@@ -247,7 +248,7 @@ static int check_owner(const char *path, const struct stat *status)
 
 	if (status->st_uid != geteuid())
 		return -EPERM;
-	for (size_t i = 0; i < sizeof(beside) / sizeof(*beside); i++) {
+	for (size_t i = 0; i < ARRAY_COUNT(beside); i++) {
 		snprintf(name, sizeof(name), "%s%s", path, beside[i]);
 		if (lstat(name, &other) == 0 &&
 		    (!S_ISREG(other.st_mode) || other.st_uid != geteuid()))

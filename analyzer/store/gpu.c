@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dlprof/units.h"
 #include "store/pack.h"
 #include "store/meta.h"
 #include "store/rows.h"
@@ -218,8 +219,6 @@ static const struct meta_field FIELDS[] = {
 	FIELD(CUDA_OWN_DROP, own_drop_count),
 	FIELD(GPU_BUSY_IS_UPPER_BOUND, upper_bound),
 };
-#define FIELD_COUNT (sizeof(FIELDS) / sizeof(*FIELDS))
-
 static int read_gaps(struct db *db, struct gpu_info *info)
 {
 	sqlite3_stmt *stmt = NULL;
@@ -246,7 +245,7 @@ int gpu_info_read(struct db *db, size_t most_kernels, struct gpu_info *ret_info)
 	int r;
 
 	*ret_info = (struct gpu_info){0};
-	r = meta_read(db, ret_info, FIELDS, FIELD_COUNT);
+	r = meta_read(db, ret_info, FIELDS, ARRAY_COUNT(FIELDS));
 	ret_info->is_upper_bound = ret_info->upper_bound != QUERY_UNKNOWN && ret_info->upper_bound;
 	if (r == 0)
 		r = read_gaps(db, ret_info);
@@ -255,7 +254,7 @@ int gpu_info_read(struct db *db, size_t most_kernels, struct gpu_info *ret_info)
 
 void gpu_info_done(struct gpu_info *info)
 {
-	meta_free(info, FIELDS, FIELD_COUNT);
+	meta_free(info, FIELDS, ARRAY_COUNT(FIELDS));
 	tally_list_done(&info->kernels);
 	memset(info, 0, sizeof(*info));
 }

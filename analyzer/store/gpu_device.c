@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "dlprof/units.h"
 #include "store/rows.h"
 
 #define SUMS_START                                                                                 \
@@ -46,7 +47,7 @@ static void take_sums(sqlite3_stmt *stmt, struct gpu_device *device)
 		&device->idle_wait_ns, &device->h2d_bytes, &device->peer_bytes,
 	};
 
-	for (int i = 0; i < (int)(sizeof(sums) / sizeof(*sums)); i++)
+	for (int i = 0; i < (int)ARRAY_COUNT(sums); i++)
 		if (sqlite3_column_type(stmt, i + 1) != SQLITE_NULL)
 			*sums[i] = sqlite3_column_double(stmt, i + 1);
 }

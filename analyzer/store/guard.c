@@ -10,10 +10,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "dlprof/units.h"
+
 #define EVERY_OPS   100000		/* some milliseconds */
-#define NS_PER_S    UINT64_C(1000000000)
 #define FILE_BYTES  (100 << 20)		/* up to here, and again for as much more: */
-#define MOST_NS	    (8 * NS_PER_S)	/* twice what a run of that size takes */
+#define MOST_NS	    (8 * (uint64_t)NS_PER_S)	/* twice what a run of that size takes */
 #define MOST_BYTES  (INT64_C(640) << 20)
 #define MOST_TABLES 100			/* and views, and so on; ours has 60 */
 
@@ -60,7 +61,7 @@ static uint64_t cpu_ns(void)
 
 	if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time) < 0)
 		return 0;
-	return (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
+	return (uint64_t)time.tv_sec * (uint64_t)NS_PER_S + (uint64_t)time.tv_nsec;
 }
 
 /* 0 where /proc does not tell. */
@@ -96,9 +97,9 @@ int guard_settings(struct db *db)
 	size_t i;
 	int r = SQLITE_OK;
 
-	for (i = 0; i < sizeof(LIMITS) / sizeof(*LIMITS); i++)
+	for (i = 0; i < ARRAY_COUNT(LIMITS); i++)
 		sqlite3_limit(db->handle, LIMITS[i].limit, LIMITS[i].most);
-	for (i = 0; r == SQLITE_OK && i < sizeof(SETTINGS) / sizeof(*SETTINGS); i++)
+	for (i = 0; r == SQLITE_OK && i < ARRAY_COUNT(SETTINGS); i++)
 		r = sqlite3_db_config(db->handle, SETTINGS[i].setting, SETTINGS[i].value, NULL);
 	if (r != SQLITE_OK)
 		return db_errno(r);

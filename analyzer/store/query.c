@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dlprof/units.h"
 #include "store/cores.h"
 #include "store/meta.h"
 #include "store/pack.h"
@@ -104,15 +105,13 @@ static const struct meta_field FIELDS[] = {
 	FIELD(NEIGHBOURS, neighbours),
 	FIELD(SYNC, synchronous),
 };
-#define FIELD_COUNT (sizeof(FIELDS) / sizeof(*FIELDS))
-
 int query_run(struct db *db, struct run_info *ret_run)
 {
 	sqlite3_stmt *stmt = NULL;
 	int r;
 
 	*ret_run = (struct run_info){0};
-	r = meta_read(db, ret_run, FIELDS, FIELD_COUNT);
+	r = meta_read(db, ret_run, FIELDS, ARRAY_COUNT(FIELDS));
 	if (ret_run->synchronous == QUERY_UNKNOWN)
 		ret_run->synchronous = -1;
 	else
@@ -142,7 +141,7 @@ fail:
 
 void run_info_done(struct run_info *run)
 {
-	meta_free(run, FIELDS, FIELD_COUNT);
+	meta_free(run, FIELDS, ARRAY_COUNT(FIELDS));
 	memset(run, 0, sizeof(*run));
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/clamp.h"
+#include "dlprof/units.h"
 #include "store/guard.h"
 
 static const char BY_TASK_SQL[] =
@@ -71,7 +72,7 @@ int rows_of_batches(struct db *db, const char *const sql[2], const struct batch_
 
 	if (r == 0)
 		r = rows_prepare(db, sql[by_task], ret_stmt);
-	for (i = 0; r == 0 && i < (int)(sizeof(values) / sizeof(*values)); i++)
+	for (i = 0; r == 0 && i < (int)ARRAY_COUNT(values); i++)
 		r = db_errno(sqlite3_bind_int64(*ret_stmt, i + 1, values[i]));
 	return r;
 }

@@ -9,6 +9,8 @@
 
 #include "schema_sql.h"
 
+#include "dlprof/units.h"
+
 #define MOST_NAME 64
 
 /* What came after version 1. Nobody wrote into t_gap and t_gpu_kernel before version 3. */
@@ -100,7 +102,7 @@ int schema_upgrade(struct db *db, int64_t version)
 		r = db_run(db, "DROP VIEW mark; ALTER TABLE t_mark ADD COLUMN ns INTEGER;");
 	if (r == 0 && version < 6)
 		r = db_run(db, VERSION_6_SQL);
-	for (size_t i = 0; r == 0 && i < sizeof(ADDED) / sizeof(*ADDED); i++)
+	for (size_t i = 0; r == 0 && i < ARRAY_COUNT(ADDED); i++)
 		r = make(db, "", ADDED[i]);
 	snprintf(version_sql, sizeof(version_sql), "PRAGMA user_version = %d", DB_SCHEMA_VERSION);
 	if (r == 0)
@@ -151,7 +153,7 @@ int schema_lend(struct db *db)
 	bool there;
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < sizeof(NEWER) / sizeof(*NEWER); i++) {
+	for (size_t i = 0; r == 0 && i < ARRAY_COUNT(NEWER); i++) {
 		r = has_column(db, NEWER[i].table, NEWER[i].column, &there);
 		if (r == 0 && !there)
 			r = lend(db, i);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "dlprof/units.h"
 #include "store/handle.h"
 
 #define NAME(name)   #name ", "
@@ -135,7 +136,7 @@ static const char *const statements[] = {
 	[STATEMENT_PLACE] = "UPDATE t_loader SET place = ? WHERE pid = ? AND number = ?",
 };
 
-#define STATEMENT_COUNT (sizeof(statements) / sizeof(statements[0]))
+#define STATEMENT_COUNT ARRAY_COUNT(statements)
 
 struct writer {
 	sqlite3_stmt *prepared[STATEMENT_COUNT];
@@ -428,7 +429,7 @@ int writer_fold(struct writer *writer, const char *segment)
 	static const int steps[] = {STATEMENT_FOLD, STATEMENT_UNLIVE, STATEMENT_FOLDED};
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < sizeof(steps) / sizeof(steps[0]); i++)
+	for (size_t i = 0; r == 0 && i < ARRAY_COUNT(steps); i++)
 		r = finish(bind(writer, steps[i], "s", segment));
 	return r;
 }
