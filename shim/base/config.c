@@ -242,12 +242,8 @@ void config_note(void)
 		if (!option_bad[i])
 			continue;
 		text_init(&line, line_buffer, sizeof(line_buffer));
-		text_add(&line, options[i].name);
-		text_add(&line, " wants ");
-		text_add(&line, options[i].wants);
-		text_add(&line, ", not '");
-		text_add(&line, getenv(options[i].name));
-		text_add(&line, "'; the default is in force");
+		text_join(&line, options[i].name, " wants ", options[i].wants, ", not '",
+			  getenv(options[i].name), "'; the default is in force");
 		note_add('w', line.buffer);
 	}
 	for (char **entry = environ; entry && *entry; entry++) {

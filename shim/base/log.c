@@ -215,10 +215,7 @@ bool log_fails(struct text *why)
 		sys_close(fd);
 		return false;
 	}
-	text_add(why, "DLPROF_LOG: cannot write to '");
-	text_add(why, target);
-	text_add(why, "': ");
-	text_add(why, odd ? odd : text_error(fd));
+	text_join(why, "DLPROF_LOG: cannot write to '", target, "': ", odd ? odd : text_error(fd));
 	if (odd)
 		text_add(why, ", and neither a regular file, a terminal nor stderr");
 	return true;
@@ -234,11 +231,9 @@ void log_line(const char *what, const char *detail)
 		return;
 	text_add(&line, "dlprof[");
 	text_add_number(&line, sys_getpid());
-	text_add(&line, "]: ");
-	text_add(&line, what);
+	text_join(&line, "]: ", what);
 	if (detail) {
-		text_add(&line, ": ");
-		text_add(&line, detail);
+		text_join(&line, ": ", detail);
 	}
 	if (line.cut)
 		line.length--;

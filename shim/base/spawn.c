@@ -151,10 +151,7 @@ int spawn_drain(const char *folder, const char *database, struct text *why)
 	sys_call4(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &before, NULL, sizeof(before));
 	sys_munmap(memory, size);
 	if (r < 0) {
-		text_add(why, "'");
-		text_add(why, path.buffer);
-		text_add(why, "': ");
-		text_add(why, text_error(r));
+		text_join(why, "'", path.buffer, "': ", text_error(r));
 	}
 	return r < 0 ? r : 0;
 }

@@ -33,6 +33,12 @@ void text_add(struct text *text, const char *string)
 	text_add_bytes(text, string, strlen(string));
 }
 
+void text_add_all(struct text *text, const char *const *strings)
+{
+	for (; *strings; strings++)
+		text_add(text, *strings);
+}
+
 void text_add_number(struct text *text, int64_t number)
 {
 	uint64_t rest = number < 0 ? -(uint64_t)number : (uint64_t)number;

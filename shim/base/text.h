@@ -26,6 +26,8 @@ struct text {
 void text_init(struct text *text, char *buffer, size_t size);
 void text_add(struct text *text, const char *string);
 void text_add_bytes(struct text *text, const char *bytes, size_t size);
+void text_add_all(struct text *text, const char *const *strings); /* up to a NULL */
+#define text_join(text, ...) text_add_all(text, (const char *const[]){__VA_ARGS__, NULL})
 void text_add_number(struct text *text, int64_t number);
 
 /* "Read-only file system" for EROFS: the few errors that a user of dlprof can do something about.

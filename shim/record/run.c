@@ -44,11 +44,7 @@ bool run_is_reported(void)
 
 static int failed(struct text *why, const char *what, const char *path, int error)
 {
-	text_add(why, what);
-	text_add(why, " '");
-	text_add(why, path);
-	text_add(why, "': ");
-	text_add(why, text_error(error));
+	text_join(why, what, " '", path, "': ", text_error(error));
 	return error;
 }
 
@@ -131,8 +127,7 @@ static int database_path(struct text *path)
 		r = sys_call2(SYS_getcwd, folder, sizeof(folder));
 		if (r < 0)
 			return (int)r;
-		text_add(path, folder);
-		text_add(path, "/");
+		text_join(path, folder, "/");
 	}
 	expand_pattern(path, config.out);
 	if (is_folder(path->buffer)) {
@@ -239,10 +234,7 @@ static void enter(void)
 
 	if (fd < 0)
 		return;
-	text_add(&line, run.folder);
-	text_add(&line, "\t");
-	text_add(&line, run.database);
-	text_add(&line, "\n");
+	text_join(&line, run.folder, "\t", run.database, "\n");
 	run.is_reported = sys_write(fd, line.buffer, line.length) == (long)line.length;
 	sys_close(fd);
 }

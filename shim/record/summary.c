@@ -111,10 +111,7 @@ static void add_batches(struct text *line, bool by_gpu)
 static void add_report(struct text *line, const char *before, const char *database,
 		       const char *behind)
 {
-	text_add(line, before);
-	text_add(line, "dlprof-report ");
-	text_add(line, short_path(database));
-	text_add(line, behind);
+	text_join(line, before, "dlprof-report ", short_path(database), behind);
 }
 
 /* Says that the run is stored only if the drain has reported so. */
@@ -125,11 +122,8 @@ static void add_place(struct text *line, const char *database)
 	enum run_state state = run_state(clock_now_ns(), &where, &error);
 
 	if (error) {
-		text_add(line, "; ");
-		text_add(line, short_path(database));
-		text_add(line, " cannot be written (");
-		text_add(line, text_error(error));
-		text_add(line, ")");
+		text_join(line, "; ", short_path(database), " cannot be written (",
+			  text_error(error), ")");
 	}
 	switch (state) {
 	case RUN_STORED:
@@ -139,8 +133,7 @@ static void add_place(struct text *line, const char *database)
 		add_report(line, ", ", where, "");
 		break;
 	case RUN_KEPT:
-		text_add(line, ": kept in ");
-		text_add(line, where);
+		text_join(line, ": kept in ", where);
 		add_report(line, ", ", database, " reads it");
 		break;
 	case RUN_IN_RINGS:
@@ -192,8 +185,7 @@ void summary_print_unseen(const char *package)
 	config_read();
 	if (config.quiet)
 		return;
-	text_add(&line, "dlprof: ");
-	text_add(&line, package);
+	text_join(&line, "dlprof: ", package);
 	text_add(&line, " was imported, but no loader was seen to hand out a batch: "
 			"'dlprof doctor' tells what would be seen here, DLPROF_BATCH_FN names a "
 			"loader of your own");
@@ -215,8 +207,7 @@ void summary_print(bool by_gpu)
 		add_batches(&line, by_gpu);
 		add_place(&line, database);
 	} else {
-		text_add(&line, "nothing was recorded: ");
-		text_add(&line, start_failure());
+		text_join(&line, "nothing was recorded: ", start_failure());
 	}
 	print(&line);
 }
