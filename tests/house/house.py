@@ -354,6 +354,7 @@ def main():
     check_includes()
     check_rooms()
     check_circles("analyzer")
+    check_circles("shim")
     check_frameworks()
     check_meta()
     check_files()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shapes that a reader relies on: no circle of includes, no predicate that writes.
+"""A predicate (is_, has_, are_, can_) does not write, so that it may be asked anywhere.
 
-usage: shape.py [ROOT]: with another folder, to plant a fault and see it found.
+usage: predicates.py [ROOT]: with another folder, to plant a fault and see it found.
 """
 import os
 import re
@@ -14,10 +14,6 @@ from dlprof_test import check, equal, finish, say  # noqa: E402
 ROOT = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else dlprof_test.ROOT
 
 PREDICATE = r"(?:\w+_)?(?:is|has|are|can)_\w+"
-# Still to be mended: take them out when they are.
-OPEN_PREDICATES = set()
-OPEN_CIRCLES = {"shim": {"slots", "decode"},
-                "analyzer": {"store", "drain", "analysis", "render"}}
 
 PLACE = r"\w+(?:(?:->|\.)\w+|\[[^\]]*\])*"
 WRITES = re.compile(r"(?<![\w.>])(\**{0})\s*(?:[-+*/|&^]|<<|>>)?=(?!=)"
@@ -37,46 +33,6 @@ def sources(*folders):
                     path = os.path.join(where, leaf)
                     with open(path, encoding="utf-8") as file:
                         yield os.path.relpath(path, ROOT), file.read()
-
-
-def included(text):
-    return re.findall(r'^\s*#\s*include\s*"([^"]+)"', text, re.MULTILINE)
-
-
-def arrows(top):
-    """A module is a .c and the .h of its name."""
-    found = {}
-    for path, text in sources(top):
-        module = os.path.relpath(path, top)[:-2]
-        for name in included(text):
-            for base in (os.path.join(ROOT, top), os.path.dirname(os.path.join(ROOT, path))):
-                used = os.path.relpath(os.path.join(base, name), os.path.join(ROOT, top))[:-2]
-                if os.path.exists(os.path.join(base, name)) and used != module:
-                    found.setdefault(module, set()).add(used)
-    return found
-
-
-def reached(graph, start):
-    seen, left = set(), [start]
-    while left:
-        for other in graph.get(left.pop(), ()):
-            if other not in seen:
-                seen.add(other)
-                left.append(other)
-    return seen
-
-
-def check_circles(top):
-    graph = arrows(top)
-    reach = {module: reached(graph, module) for module in graph}
-    left = set(graph)
-    for module in sorted(graph):
-        circle = {other for other in reach[module] if module in reach.get(other, ())}
-        if module in left and circle:
-            left -= circle
-            check({other.split("/")[0] for other in circle} & OPEN_CIRCLES[top], "a circle of includes:",
-                  {other: sorted(graph[other] & circle) for other in sorted(circle)})
-    say(top, len(graph), "modules")
 
 
 def split(declared):
@@ -127,7 +83,7 @@ def check_predicates():
             seen += 1
             found = writes(arguments, body)
             written += bool(found)
-            check(not found or name in OPEN_PREDICATES, path, name, "writes", found)
+            check(not found, path, name, "writes", found)
     say(seen, "predicates")
 
 
@@ -145,8 +101,6 @@ def check_self():
 
 def main():
     check_self()
-    check_circles("shim")
-    check_circles("analyzer")
     check_predicates()
     finish()
 
