@@ -3,17 +3,18 @@
 #include "base/clock.h"
 #include "cuda/cudart.h"
 #include "dlprof/event.h"
+#include "record/activate.h"
 
 /* CUDA's dim3, which goes by value. */
 struct cuda_dim3 {
 	unsigned int x, y, z;
 };
 
-#define BEGIN_LAUNCH  true
+#define BEGIN_LAUNCH  activate_on()
 #define END_LAUNCH    cudart_launch(false)
-#define BEGIN_GRAPH   true
+#define BEGIN_GRAPH   BEGIN_LAUNCH
 #define END_GRAPH     cudart_launch(true)
-#define BEGIN_STREAM  (begin_ns = clock_now_ns(), true)
+#define BEGIN_STREAM  (activate_on() && (begin_ns = clock_now_ns()))
 #define END_STREAM    cudart_synced(begin_ns, DLPROF_GPU_SYNC_STREAM)
 #define BEGIN_EVENT   BEGIN_STREAM
 #define END_EVENT     cudart_synced(begin_ns, DLPROF_GPU_SYNC_EVENT)

@@ -4,8 +4,9 @@
 #define FAMILY_H
 
 #include "decode/unit.h"
+#include "record/activate.h"
 
-#define BEGIN	unit_begin(&unit, row_library, row_name)
+#define BEGIN	(activate_on() && unit_begin(&unit, row_library, row_name))
 #define NO_BITS ((struct unit_result){0})
 
 #endif

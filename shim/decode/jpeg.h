@@ -40,7 +40,7 @@ static inline uint64_t jpeg_taken(const struct jpeg_source *source, const void *
 
 static bool jpeg_begin(struct unit *unit, const char *name, const void *info)
 {
-	return unit_begin(unit, DECODE_JPEG, name) && jpeg_begun(unit, info);
+	return activate_on() && unit_begin(unit, DECODE_JPEG, name) && jpeg_begun(unit, info);
 }
 
 /* What the library took since the last look, whatever it was called for. */
@@ -56,8 +56,9 @@ static inline void jpeg_look(struct thread_image *image, const void *info)
 }
 
 /*
- * Once for every row of pixels, and of the image that was started last only: of others that are
- * under way on this thread, the bytes are those from the buffer that they had in the beginning.
+ * Once for every row of pixels, so that nobody asks whether this process still records: what is
+ * written here is private to it. Of the image that was started last only: of others that are under
+ * way on this thread, the bytes are those from the buffer that they had in the beginning.
  */
 static inline void jpeg_row(const void *info)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tfdata_slots.c - the wrappers that tfdata.def describes. */
 #include "python/tfdata.h"
+#include "record/activate.h"
 
 /* absl::Time, which comes by value. */
 struct tf_time {
@@ -8,13 +9,13 @@ struct tf_time {
 	uint32_t low;
 };
 
-#define BEGIN_MADE    true
+#define BEGIN_MADE    activate_on()
 #define END_MADE      tfdata_made(handle)
-#define BEGIN_ASKED   true
+#define BEGIN_ASKED   activate_on()
 #define END_ASKED     tfdata_asked(handle)
-#define BEGIN_WAITED  true
+#define BEGIN_WAITED  activate_on()
 #define END_WAITED    tfdata_waited(wait_us)
-#define BEGIN_FETCHED true
+#define BEGIN_FETCHED activate_on()
 #define END_FETCHED   tfdata_fetched(bytes)
 
 static const struct wrap_library libraries[] = {{.mark = NULL}};

@@ -8,15 +8,15 @@
  * WRAP_SET: the set's name. WRAP_LIBRARY(LIBRARY): its place in WRAP_LIBRARIES. WRAP_REACHED:
  * wrap_set.reached. WRAP_STATE: a variable that begin and end of a call share, if any.
  *
- * BEGIN_x of a family says whether END_x is to follow the real call; both see the parameters,
- * WRAP_STATE, `target`, `row_library` and `row_name`, the end also `result`. What they read of a
- * caller's struct they read after the call has done so, or before it where it must.
+ * BEGIN_x of a family says whether END_x is to follow the real call: never in a process that does
+ * not record. Both see the parameters, WRAP_STATE, `target`, `row_library` and `row_name`, the end
+ * also `result`. What they read of a caller's struct they read after the call has done so, or
+ * before it where it must.
  */
 #include <assert.h>
 #include <stddef.h>
 
 #include "base/sys.h"
-#include "record/activate.h"
 #include "slots/pool.h"
 #include "slots/wrap.h"
 
@@ -77,7 +77,7 @@ static_assert(WRAP_INSTANCE_MAX == 8, "NUMBERS");
 		(void)row_library, (void)row_name;                                                 \
 		if (unlikely(slot))                                                                \
 			pool_binds();                                                              \
-		recorded = activate_on() && BEGIN_##family;                                        \
+		recorded = BEGIN_##family;                                                         \
 		keep real args;                                                                    \
 		if (unlikely(slot))                                                                \
 			pool_bound(target, slot);                                                  \
