@@ -99,7 +99,7 @@ static void add(struct neighbours *n, const struct neighbour *old, struct neighb
 {
 	const double used_ns = (double)(now->used_ns - (old ? old->used_ns : 0));
 	const int own = now->kind == KIND_WORKER;
-	double ratio = 1;
+	double ran_ns, waited_ns;
 	bool asked;
 
 	if (used_ns < ACTIVE * (double)span_ns && !IS_OWN(now->kind))
@@ -111,18 +111,21 @@ static void add(struct neighbours *n, const struct neighbour *old, struct neighb
 			: cpus_wanted_by_all(now->pid, &now->ran_ns, &now->waited_ns);
 	if (!asked)
 		now->ran_ns = -1;
-	if (asked && old && old->ran_ns >= 0 && now->ran_ns > old->ran_ns &&
-	    now->waited_ns >= old->waited_ns)
-		ratio += (double)(now->waited_ns - old->waited_ns) /
-			 (double)(now->ran_ns - old->ran_ns);
 	if (now->kind == KIND_MAIN && old)
 		n->main_ns += used_ns;
-	if (!IS_OWN(now->kind)) {
-		n->kinds[now->kind].ran_ns += used_ns;
-		n->kinds[now->kind].wanted_ns += used_ns * ratio;
-	} else if (asked && old && old->ran_ns >= 0 && now->ran_ns >= old->ran_ns) {
-		n->ran_ns[own] += (double)(now->ran_ns - old->ran_ns);
-		n->waited_ns[own] += (ratio - 1) * (double)(now->ran_ns - old->ran_ns);
+	if (!IS_OWN(now->kind))
+		n->kinds[now->kind].used_ns += used_ns;
+	if (!asked || !old || old->ran_ns < 0 || now->ran_ns < old->ran_ns ||
+	    now->waited_ns < old->waited_ns)
+		return;
+	ran_ns = (double)(now->ran_ns - old->ran_ns);
+	waited_ns = (double)(now->waited_ns - old->waited_ns);
+	if (IS_OWN(now->kind)) {
+		n->ran_ns[own] += ran_ns;
+		n->waited_ns[own] += waited_ns;
+	} else {
+		n->kinds[now->kind].ran_ns += ran_ns;
+		n->kinds[now->kind].waited_ns += waited_ns;
 	}
 }
 
@@ -204,11 +207,16 @@ static int write_all(const struct neighbours *n, struct writer *writer)
 	size_t used = 0;
 	int r;
 
-	for (size_t i = 0; i < n->kind_count; i++)
+	for (size_t i = 0; i < n->kind_count; i++) {
+		const struct neighbour_kind *kind = &n->kinds[i];
+		const double cores = kind->used_ns / n->of_ns;
+		/* Who was seen for the first time has not told yet how long it waited. */
+		const double ratio = kind->ran_ns > 0 ? kind->waited_ns / kind->ran_ns : 0;
+
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%c %.4f %.3f %.3f",
-					 i ? ";" : "", n->kinds[i].is_group ? 'g' : 't',
-					 n->kinds[i].weight, n->kinds[i].ran_ns / n->of_ns,
-					 n->kinds[i].wanted_ns / n->of_ns);
+					 i ? ";" : "", kind->is_group ? 'g' : 't', kind->weight,
+					 cores, cores * (1 + ratio));
+	}
 	r = writer_meta(writer, META_NEIGHBOURS, text);
 	if (r == 0)
 		r = writer_meta_number(writer, META_MAIN_CPU_NS, (int64_t)n->main_ns);

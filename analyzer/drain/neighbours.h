@@ -30,7 +30,8 @@ struct neighbour_kind {
 	bool is_group; /* another one than the run's; else single threads of this weight */
 	uint64_t who;
 	double weight; /* over the run's */
-	double ran_ns, wanted_ns;
+	double used_ns;
+	double ran_ns, waited_ns; /* of a part of that time: who was seen before */
 };
 
 struct neighbours {

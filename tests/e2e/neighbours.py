@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A program that is always busy wants a whole core of the training's, also as far as it was seen for
+the first time: how long it waited is known from the second look on."""
+import os
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import dlprof_test as t  # noqa: E402
+import trainings  # noqa: E402
+
+PLAN = dict(workers=2, load_s=0.01, cpu_share=1, step_s=0.002, cores=1, batches=150)
+CORE = sorted(os.sched_getaffinity(0))[0]
+ENOUGH = 0.95
+
+
+def main():
+    t.need_shim()
+    t.need_torch()
+    busy = subprocess.Popen([sys.executable, "-c", "while True: pass"],
+                            preexec_fn=lambda: os.sched_setaffinity(0, [CORE]))
+    try:
+        run, = trainings.run([("training", PLAN)])
+        t.wait_for_drain(run.database)
+    finally:
+        busy.kill()
+        busy.wait()
+    row, = t.rows(run.database, "SELECT value FROM meta WHERE key = 'neighbours'")
+    seconds = (run.end - run.truth[0]["end"]) / 1e9
+    kinds = [kind.split() for kind in row["value"].split(";")]
+    # Single threads ("t") of the run's own group, of its own priority.
+    wanted = max([float(kind[3]) for kind in kinds if kind[:2] == ["t", "1.0000"]] or [0])
+    t.say("{:.1f} s, neighbours (weight, ran, wanted): {}".format(seconds, row["value"]))
+    t.check(wanted > ENOUGH, "it wanted", wanted)
+    t.finish()
+
+
+main()
