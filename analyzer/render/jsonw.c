@@ -78,38 +78,37 @@ void jsonw_string(struct jsonw *json, const char *key, const char *value)
 	put_string(json->out, value);
 }
 
-void jsonw_bool(struct jsonw *json, const char *key, bool value)
+/* What stands for itself; "": null. */
+static void put_value(struct jsonw *json, const char *key, const char *text)
 {
 	lead(json, key);
-	fputs(value ? "true" : "false", json->out);
+	fputs(*text ? text : "null", json->out);
+}
+
+void jsonw_bool(struct jsonw *json, const char *key, bool value)
+{
+	put_value(json, key, value ? "true" : "false");
 }
 
 void jsonw_null(struct jsonw *json, const char *key)
 {
-	lead(json, key);
-	fputs("null", json->out);
+	put_value(json, key, "");
 }
 
 void jsonw_int(struct jsonw *json, const char *key, int64_t value)
 {
-	if (value == SERIES_UNKNOWN) {
-		jsonw_null(json, key);
-		return;
-	}
-	lead(json, key);
-	fprintf(json->out, "%" PRId64, value);
+	char text[UNITS_MAX] = "";
+
+	if (value != SERIES_UNKNOWN)
+		snprintf(text, sizeof(text), "%" PRId64, value);
+	put_value(json, key, text);
 }
 
 void jsonw_number(struct jsonw *json, const char *key, double value)
 {
 	char text[UNITS_MAX];
 
-	if (!isfinite(value)) {
-		jsonw_null(json, key);
-		return;
-	}
-	lead(json, key);
-	fputs(units_number(text, value), json->out);
+	put_value(json, key, units_number(text, value));
 }
 
 void jsonw_range(struct jsonw *json, const char *key, double low, double high)
@@ -128,12 +127,7 @@ void jsonw_ns(struct jsonw *json, const char *key, int64_t ns)
 {
 	char text[UNITS_MAX];
 
-	if (ns == SERIES_UNKNOWN) {
-		jsonw_null(json, key);
-		return;
-	}
-	lead(json, key);
-	fputs(units_seconds(text, ns), json->out);
+	put_value(json, key, units_seconds(text, ns));
 }
 
 void jsonw_seconds(struct jsonw *json, const char *key, double ns)
@@ -144,14 +138,12 @@ void jsonw_seconds(struct jsonw *json, const char *key, double ns)
 void jsonw_us(struct jsonw *json, const char *key, int64_t ns)
 {
 	uint64_t size = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
+	char text[UNITS_MAX] = "";
 
-	if (ns == SERIES_UNKNOWN) {
-		jsonw_null(json, key);
-		return;
-	}
-	lead(json, key);
-	fprintf(json->out, "%s%" PRIu64 ".%03u", ns < 0 ? "-" : "", size / 1000,
-		(unsigned)(size % 1000));
+	if (ns != SERIES_UNKNOWN)
+		snprintf(text, sizeof(text), "%s%" PRIu64 ".%03u", ns < 0 ? "-" : "", size / 1000,
+			 (unsigned)(size % 1000));
+	put_value(json, key, text);
 }
 
 void jsonw_tristate(struct jsonw *json, const char *key, int64_t value)
