@@ -34,7 +34,7 @@ enum account_part {
 };
 
 struct account {
-	double part_ns[ACCOUNT_PART_MAX]; /* NAN: not told apart; wait_ns has it all the same */
+	double part_ns[ACCOUNT_PART_MAX]; /* NAN: not known; wait_ns contains it anyway */
 	double share[ACCOUNT_PART_MAX];   /* of time_ns: their sum is the ratio */
 	double wait_ns;
 	double step_ns;

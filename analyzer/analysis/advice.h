@@ -53,7 +53,7 @@ enum useless {
 struct advice {
 	enum advice_id id;
 	int whatif;    /* the prediction whose gain this is; -1: none, it is a bound */
-	double gain;   /* predicted, over the run as it was; NAN: cannot be told */
+	double gain;   /* predicted, over the run as it was; NAN: not known */
 	bool is_bound; /* the gain is what it can bring at most */
 };
 

@@ -6,7 +6,7 @@
 #include "analysis/stall.h"
 
 struct boot {
-	double low95, high95; /* 2.5 % and 97.5 % of the resamples; NAN: cannot be told */
+	double low95, high95; /* 2.5 % and 97.5 % of the resamples; NAN: not known */
 	double low99;         /* the 1 % of them, for gates */
 	double error;         /* their standard deviation */
 };

@@ -233,7 +233,7 @@ static void add_pauses(const struct finding *f, struct diagnosis *d)
 	d->causes[1] = cost;
 }
 
-/* All of the account's waiting goes to one mechanism or another, as far as it is told apart. */
+/* Every part of the account's waiting goes to one mechanism, as far as its part is known. */
 static void list_causes(const struct finding *f, const struct split *split, struct diagnosis *d)
 {
 	const double *part_ns = f->account.part_ns;

@@ -60,7 +60,7 @@ void compare_side_done(struct compare_side *side);
 
 struct compare_difference {
 	double a, b;              /* ns a batch, or the stall ratio; NAN: not observed */
-	double change, low, high; /* b - a; NAN: cannot be told */
+	double change, low, high; /* b - a; NAN: not known */
 	bool differs;
 };
 

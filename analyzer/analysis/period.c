@@ -135,7 +135,7 @@ static void try_layout(struct search *s, const struct layout *layout, struct fol
 		for (period = best = 2; period <= layout->most; period++)
 			if (log_p[period] < log_p[best])
 				best = period;
-		/* Nobody looks at what is not significant. */
+		/* What is not significant needs no correction. */
 		if (corrected[best] || log_p[best] >= log(PERIOD_ALPHA))
 			break;
 		corrected[best] = true;
@@ -276,7 +276,7 @@ static int run_tests(struct search *s)
 	s->squares = malloc((s->value_count + 1) * sizeof(*s->squares));
 	if (!s->x || !s->sums || !s->squares)
 		return -ENOMEM;
-	/* Both series, unless one of them tells nothing. */
+	/* Both series, unless one of them has no information. */
 	for (capped = 0; capped < 2; capped++)
 		series_count += useful[capped] = set_series(s, capped, &series);
 	for (i = 0; i < s->layout_count; i++) {

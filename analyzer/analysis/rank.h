@@ -91,7 +91,7 @@ struct rank_finding {
 	double trimmed_ratio; /* without the largest half percent: one event makes no culprit */
 	double wait_ns;       /* that the job lost; the mean of the ranks where alone */
 	double time_ns;
-	double lag;         /* by step; NAN: nobody starved */
+	double lag;         /* by step; NAN: no rank starved */
 	int32_t culprit;    /* as rank_add() numbers them, from 0; -1: none alone */
 	double blame_share; /* of the culprit, or the largest; NAN: nothing was lost */
 	size_t step_count;

@@ -43,7 +43,7 @@ void advise_rhythm(const struct report *report, struct outline *o)
 	outline_item(o, "Waits", "%s", text);
 }
 
-/* Of what the rhythm is asked for, also that there is none. */
+/* For what the report is about, say also that it has no period. */
 static void say_none(struct outline *o, const char *what, const struct period *period)
 {
 	if (!period->batches && period->tested)
@@ -107,7 +107,7 @@ void advise_patterns(const struct report *report, struct outline *o)
 	say_period(report, o, steps, &d->compute);
 	say_timer(o, steps, &d->compute, &d->compute_timer);
 	say_period(report, o, "long loads", &d->load);
-	/* A log that knows nothing but steps. */
+	/* A log with nothing but step times. */
 	if (d->steps_only && d->compute.large_count)
 		outline_item(o, "Long steps",
 			     "%zu of %zu steps take much longer than the others, %s more in all. "
@@ -325,7 +325,7 @@ void advise_predictions(const struct report *report, struct outline *o)
 	add_needed(report, o);
 }
 
-/* A period is named where it is a regular one; what only varies with it is told apart. */
+/* A regular period is `batches`; one that the times only vary with, `modulated_batches`. */
 static void add_period_json(struct jsonw *json, const char *key, const struct period *period,
 			    bool counts)
 {

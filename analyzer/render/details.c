@@ -14,7 +14,7 @@
 #define MOST_NOTES   32
 #define MOST_COPIES  4
 
-/* The account, in full; start-up and what nobody saw are beside it. */
+/* The account in full, and what is not part of it: start-up, batches without GPU times. */
 static void add_account(const struct report *report, struct outline *o)
 {
 	static const struct {

@@ -22,7 +22,7 @@ static const struct {
 	{'~', {[ESCAPE_MARKDOWN] = "\\~"}},
 	{'[', {[ESCAPE_MARKDOWN] = "\\["}},
 	{']', {[ESCAPE_MARKDOWN] = "\\]"}},
-	{'@', {[ESCAPE_MARKDOWN] = "&#64;"}}, /* nobody is to be notified of a path */
+	{'@', {[ESCAPE_MARKDOWN] = "&#64;"}}, /* a path must not notify anybody */
 	{'#', {[ESCAPE_MARKDOWN] = "&#35;"}},
 	{'%', {[ESCAPE_GITHUB_DATA] = "%25", [ESCAPE_GITHUB_PROPERTY] = "%25"}},
 	{':', {[ESCAPE_GITHUB_PROPERTY] = "%3A"}},

@@ -16,7 +16,7 @@ struct explanation {
 	const char *how;  /* of advice: how to follow it, in a sentence; the page begins with it */
 };
 
-/* NULL: there is none of this name. A cause and an advice never share one, except "none". */
+/* NULL: no page has this id. A cause and an advice never share an id, except "none". */
 const struct explanation *explain_find(const char *id);
 
 /* The i-th page; NULL: there are no more. */

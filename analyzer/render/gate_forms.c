@@ -33,7 +33,7 @@ static enum grade grade_of(const struct gate_item *item)
 	return warns || item->on_inconclusive == GATE_ACTION_WARN ? GRADE_WARNS : GRADE_OPEN;
 }
 
-/* One line on an assertion; the first one tells the reason of the whole gate as well. */
+/* One line on an assertion; the first one also says why the gate failed. */
 static const char *message(const struct gate_report *report, const struct gate_item *item,
 			   char *text)
 {

@@ -270,7 +270,7 @@ void inside_outline(const struct inside *inside, struct outline *o)
 		add_parts(inside, o);
 		add_decoders(inside, o);
 	}
-	/* Also of loads of which nobody saw more, or that nobody saw: of a loader's own threads. */
+	/* Also where only this was seen of a load: loaders with threads of their own. */
 	if (!inside->files.count && !inside->samples.count &&
 	    !(inside->loads.load_ns && inside->slow_count))
 		return;

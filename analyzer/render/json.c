@@ -20,7 +20,7 @@
 #include "render/report.h"
 #include "render/units.h"
 
-/* "a,b" as ["a","b"]. NULL: nobody looked. */
+/* "a,b" as ["a","b"]. NULL: not recorded. */
 static void add_list(struct jsonw *json, const char *key, const char *list)
 {
 	char item[256];

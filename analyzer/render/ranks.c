@@ -183,7 +183,7 @@ const char *ranks_alignment_words(enum rank_alignment alignment)
 	return "not at all: the ranks do not wait for each other, so each is judged alone";
 }
 
-/* One verdict of ranks with different clocks would be of neither, if nobody said so. */
+/* Ranks with different clocks share one verdict, so the report says which clocks. */
 static void print_clock(const struct ranks *ranks, const struct page *page)
 {
 	size_t by_gpu = 0, i;

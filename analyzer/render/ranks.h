@@ -26,7 +26,7 @@ struct ranks {
 	struct rank_finding job;
 };
 
-/* Which one it is, or that it is none alone; "" where nothing is to be said. */
+/* Which rank it is, or that no single one is to blame; "" where there is nothing to say. */
 void ranks_culprit_words(const struct ranks *ranks, char *text, size_t size);
 
 /* Of the lost time, in which the rank waited longest; NAN where the ranks are judged alone. */

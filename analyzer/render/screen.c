@@ -157,7 +157,7 @@ static size_t find_parts(const struct account *a, struct part ret[MOST_PARTS])
 		ret[n].part = (int)part;
 		ret[n++].ns = a->part_ns[part];
 	}
-	/* An old run, of which some or all is not told apart. */
+	/* In an old run some or all of the waiting has no part. */
 	if (a->wait_ns - known_ns > a->time_ns / 1e6)
 		ret[n++] = (struct part){.label = "waiting",
 					 .tone = PAGE_RED,

@@ -9,7 +9,7 @@
 #define INDENT     2
 #define MOST_LINES 4 /* of one cell a batch */
 
-/* A cell tells which share of its time was waiting: by its height, by its colour, or by its sign.
+/* A cell shows which share of its time was waiting: by its height, its colour, or its sign.
  */
 static const struct level {
 	double below;

@@ -56,7 +56,7 @@ const char *terminal_close(FILE *out)
 	bool failed = ferror(out);
 	int error;
 
-	/* An error while writing has left its errno behind long ago; writing again tells it. */
+	/* The errno of a failed write is gone by now; writing again gives it. */
 	errno = 0;
 	if (failed)
 		fputc('\n', out);

@@ -9,7 +9,7 @@
 struct verdict {
 	const char *words; /* "HIGHLY INPUT-BOUND" */
 	const char *word;  /* "highly": in a table under "input-bound" */
-	const char *sign;  /* tells it without colour */
+	const char *sign;  /* for readers without colour */
 	enum page_color tone;
 };
 

@@ -59,7 +59,7 @@ static int show(const struct options *options)
 	struct rank_files files;
 	int status;
 
-	/* Thousands of lines, which nobody reads there. */
+	/* A page is thousands of lines. */
 	if (options->verb == VERB_HTML && !options->output && isatty(STDOUT_FILENO))
 		return cmd_fail("HTML is not for a terminal: use -o REPORT.html, | or >");
 	if (!ranks_are_meant(options))

@@ -88,7 +88,7 @@ static int add(struct listing *listing, char *path, bool must)
 	return 0;
 }
 
-/* SQLite's own files beside a database, and what is hidden, are nobody's run. */
+/* Hidden files, and SQLite's own files beside a database, are not runs. */
 static int is_candidate(const struct dirent *entry)
 {
 	static const char *const beside[] = {"-journal", "-wal", "-shm"};

@@ -85,7 +85,7 @@ static int read_all(struct db *db, const struct thread_query *query, size_t judg
 	return r;
 }
 
-/* A table of batches tells no times of the clock; between lost batches nobody knows what passed. */
+/* Imported tables have no clock times, and the time between lost batches is not known. */
 static bool has_span(const struct batch_series *series, const struct finding *finding)
 {
 	return !series->is_part && series->epoch_count && series->first_ns != SERIES_UNKNOWN &&

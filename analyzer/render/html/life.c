@@ -70,7 +70,7 @@ static size_t find_stages(struct html *html, struct stage *ret)
 	bool split = transform > 0 && transform <= other;
 	size_t n = 0;
 
-	/* An imported table tells how long a load took, and nothing of what was in it. */
+	/* An imported table has the time of a load, but not its parts. */
 	if (totals->open_ns == QUERY_UNKNOWN && totals->read_ns == QUERY_UNKNOWN &&
 	    totals->decode_ns == QUERY_UNKNOWN && totals->collate_ns == QUERY_UNKNOWN) {
 		ret[n++] = (struct stage){"load", "load", report_load_mean(report, totals->load_ns),

@@ -27,7 +27,7 @@ void html_head(struct html *html, bool has_script, const char *name)
 	html_put(html, "</title>\n<style>");
 	fputs(page_css, html->out);
 	html_put(html, "</style>\n</head>\n<body>\n<main>\n");
-	/* The hatching of waits: they are told by their pattern, too. */
+	/* Waits are hatched, so that they can be seen without colour. */
 	html_put(html,
 		 "<svg class=\"defs\" width=\"0\" height=\"0\" aria-hidden=\"true\"><title>Patterns"
 		 "</title><desc>None of this is seen by itself.</desc><defs><pattern id=\"hatch\" "

@@ -41,7 +41,7 @@ void html_path(struct html *html, const char *path);
 /* As units_time(), with the letter that it lacks in ASCII. */
 const char *html_time(char *buffer, double ns);
 
-/* A part of the page: heading and what it tells in a sentence. */
+/* A part of the page, with its heading. */
 void html_section(struct html *html, const char *id, const char *title);
 void html_section_end(struct html *html);
 

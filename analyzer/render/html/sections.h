@@ -5,7 +5,7 @@
 
 #include "render/html/put.h"
 
-/* The word that matters most, with a sign that tells it without colour. */
+/* The word that matters most, with a sign for readers without colour. */
 void html_heading(struct html *html, enum stall_verdict verdict);
 
 void html_verdict(struct html *html);  /* the answer, why, and what to do */
