@@ -10,11 +10,10 @@ struct cuda_dim3 {
 	unsigned int x, y, z;
 };
 
-#define BEGIN_LAUNCH  activate_on()
+#define BEGIN	     activate_on()
 #define END_LAUNCH    cudart_launch(false)
-#define BEGIN_GRAPH   BEGIN_LAUNCH
 #define END_GRAPH     cudart_launch(true)
-#define BEGIN_STREAM  (activate_on() && (begin_ns = clock_now_ns()))
+#define BEGIN_STREAM  , (activate_on() && (begin_ns = clock_now_ns()))
 #define END_STREAM    cudart_synced(begin_ns, DLPROF_GPU_SYNC_STREAM)
 #define BEGIN_EVENT   BEGIN_STREAM
 #define END_EVENT     cudart_synced(begin_ns, DLPROF_GPU_SYNC_EVENT)

@@ -60,20 +60,13 @@ static void webp_end(struct unit *unit, const void *data, size_t size, const voi
 	unit_end(unit, result);
 }
 
-#define BEGIN_WEBP_CONFIG BEGIN
 #define END_WEBP_CONFIG	  webp_end(&unit, data, size, setup, result)
-#define BEGIN_HEADER	  BEGIN
 #define END_HEADER	  unit_end(&unit, sniffed(data, size))
-#define BEGIN_HEADER_OK	  BEGIN
 #define END_HEADER_OK	  END_HEADER
-#define BEGIN_BUFFER	  BEGIN
 #define END_BUFFER	  buffer_end(&unit, data, size, result == 0)
-#define BEGIN_BUFFER_PTR  BEGIN
 #define END_BUFFER_PTR	  buffer_end(&unit, data, size, result != NULL)
-#define BEGIN_PIECE	  BEGIN
 #define END_PIECE	  piece_end(&unit, handle, data, size, size, result)
 /* Every time with all that there is so far. */
-#define BEGIN_PIECE_AGAIN BEGIN
 #define END_PIECE_AGAIN	  piece_end(&unit, handle, data, size, result == 0 ? size : 0, result)
 
 /* libtiff: `first`: of an image; `whole`: it is all of one. */
@@ -97,18 +90,12 @@ static void tiff_end(struct unit *unit, const struct wrap_target *target, void *
 	sequence_part_end(unit, tiff, result);
 }
 
-#define BEGIN_TIFF_LINE	     BEGIN
 #define END_TIFF_LINE	     tiff_end(&unit, target, tiff, !line && !sample, false, result >= 0)
-#define BEGIN_TIFF_STRIP     BEGIN
 #define END_TIFF_STRIP	     tiff_end(&unit, target, tiff, !strip, false, result >= 0)
-#define BEGIN_TIFF_TILE	     BEGIN
 #define END_TIFF_TILE                                                                              \
 	tiff_end(&unit, target, tiff, !x && !y && !z && !sample, false, result >= 0)
-#define BEGIN_TIFF_RGBA	     BEGIN
 #define END_TIFF_RGBA	     tiff_end(&unit, target, tiff, !line, false, result != 0)
-#define BEGIN_TIFF_RGBA_TILE BEGIN
 #define END_TIFF_RGBA_TILE   tiff_end(&unit, target, tiff, !x && !y, false, result != 0)
-#define BEGIN_TIFF_WHOLE     BEGIN
 #define END_TIFF_WHOLE	     tiff_end(&unit, target, tiff, true, true, result != 0)
 
 #if defined(__x86_64__)
@@ -150,9 +137,7 @@ static void mat_buffer_end(struct unit *unit, const void *mat, const void *array
 	mat_end(unit, mat, image_sniff(data, size), size);
 }
 
-#define BEGIN_CV_FILE	BEGIN
 #define END_CV_FILE	mat_end(&unit, mat, image_of_path(FIELD(const char *, path, 0)), 0)
-#define BEGIN_CV_BUFFER BEGIN
 #define END_CV_BUFFER	mat_buffer_end(&unit, mat, array)
 #endif
 
@@ -182,39 +167,29 @@ static void packet_end(struct unit *unit, const void *context, const void *packe
 					   .failed = status < 0 && status != -EAGAIN});
 }
 
-#define BEGIN_AV_PACKET BEGIN
 #define END_AV_PACKET	packet_end(&unit, context, packet, result)
-#define BEGIN_AV_FRAME	BEGIN
 #define END_AV_FRAME	frame_end(&unit, context, frame, result)
-#define BEGIN_AV_READ	BEGIN
 #define END_AV_READ	unit_end(&unit, NO_BITS)
 
 #define SOUND_READS(mode) ((mode) & 0x10)
 #define END_SOUND_ANY                                                                              \
 	unit_end(&unit, (struct unit_result){.counted = result && SOUND_READS(mode),               \
 					     .failed = !result})
-#define BEGIN_SOUND_OPEN    BEGIN
 #define END_SOUND_OPEN	    END_SOUND_ANY
-#define BEGIN_SOUND_OPEN_FD BEGIN
 #define END_SOUND_OPEN_FD   END_SOUND_ANY
-#define BEGIN_SOUND	    BEGIN
 #define END_SOUND	    unit_end(&unit, NO_BITS)
 
 /* Without an image or a stream: the call. */
 #define END_COUNT(done, size)                                                                      \
 	unit_end(&unit, (struct unit_result){.counted = (done), .failed = !(done), .bytes = (size)})
-#define BEGIN_UNIT     BEGIN
 #define END_UNIT       END_COUNT(result == 0, 0)
-#define BEGIN_TIME     BEGIN
 #define END_TIME       unit_end(&unit, NO_BITS)
-#define BEGIN_CALL     BEGIN
 #define END_CALL       END_COUNT((ssize_t)result > 0, 0)
-#define BEGIN_CALL_PTR BEGIN
 #define END_CALL_PTR   END_COUNT(result != NULL, 0)
 
 /* z_stream: next_in, avail_in. Z_STREAM_END is 1; Z_BUF_ERROR, -5, wants more and is no failure. */
 #define STREAM_LEFT(stream) ((stream) ? FIELD(uint32_t, stream, 8) : 0)
-#define BEGIN_INFLATE	    (BEGIN && (unit.input_bytes = STREAM_LEFT(stream), true))
+#define BEGIN_INFLATE	    , (BEGIN && (unit.input_bytes = STREAM_LEFT(stream), true))
 #define END_INFLATE                                                                                \
 	unit_end(&unit,                                                                            \
 		 (struct unit_result){.counted = result == 1,                                      \
@@ -230,35 +205,30 @@ static void packet_end(struct unit *unit, const void *context, const void *packe
 /* LZMA_STREAM_END is 1, what tells of the stream 2 to 4, LZMA_BUF_ERROR, 10, wants more. */
 #define LZMA_FAILED(result) ((result) > 4 && (result) != 10)
 #define LZMA_LEFT(stream)   ((stream) ? FIELD(size_t, stream, 8) : 0)
-#define BEGIN_LZMA	    (BEGIN && (unit.input_bytes = LZMA_LEFT(stream), true))
+#define BEGIN_LZMA	    , (BEGIN && (unit.input_bytes = LZMA_LEFT(stream), true))
 #define END_LZMA                                                                                   \
 	unit_end(&unit, (struct unit_result){.counted = result == 1,                               \
 					     .failed = LZMA_FAILED(result),                        \
 					     .bytes = unit.input_bytes - LZMA_LEFT(stream)})
 #define LZMA_AT(at)	    ((at) ? FIELD(size_t, at, 0) : 0)
-#define BEGIN_LZMA_BUFFER   (BEGIN && (unit.input_bytes = LZMA_AT(at), true))
+#define BEGIN_LZMA_BUFFER   , (BEGIN && (unit.input_bytes = LZMA_AT(at), true))
 #define END_LZMA_BUFFER                                                                            \
 	unit_end(&unit, (struct unit_result){.counted = result == 0,                               \
 					     .failed = LZMA_FAILED(result),                        \
 					     .bytes = LZMA_AT(at) - unit.input_bytes})
-#define BEGIN_UNCOMPRESS    BEGIN
 #define END_UNCOMPRESS	    END_COUNT(result == 0, size)
-#define BEGIN_UNCOMPRESS2   BEGIN
 #define END_UNCOMPRESS2	    END_COUNT(result == 0, FIELD(unsigned long, size, 0))
 
 #define ZSTD_FAILED(result) ((result) > (size_t)-120)
-#define BEGIN_ZSTD	    BEGIN
 #define END_ZSTD	    END_COUNT(!ZSTD_FAILED(result), size)
 /* ZSTD_inBuffer: data, size, position. 0: the frame is complete. */
-#define BEGIN_ZSTD_STREAM   (BEGIN && (unit.input_bytes = FIELD(size_t, from, 16), true))
+#define BEGIN_ZSTD_STREAM   , (BEGIN && (unit.input_bytes = FIELD(size_t, from, 16), true))
 #define END_ZSTD_STREAM                                                                            \
 	unit_end(&unit, (struct unit_result){.counted = result == 0,                               \
 					     .failed = ZSTD_FAILED(result),                        \
 					     .bytes = FIELD(size_t, from, 16) - unit.input_bytes})
 
-#define BEGIN_LZ4  BEGIN
 #define END_LZ4	   END_COUNT(result >= 0, size > 0 ? (uint64_t)size : 0)
-#define BEGIN_LZ4F BEGIN
 #define END_LZ4F                                                                                   \
 	unit_end(&unit, (struct unit_result){.counted = result == 0,                               \
 					     .failed = ZSTD_FAILED(result),                        \
@@ -267,7 +237,6 @@ static void packet_end(struct unit *unit, const void *context, const void *packe
 /* What the call wrote, or its caller had, of an image's size. */
 #define OPJ_WIDTH(image)  (FIELD(uint32_t, image, 8) - FIELD(uint32_t, image, 0))
 #define OPJ_HEIGHT(image) (FIELD(uint32_t, image, 12) - FIELD(uint32_t, image, 4))
-#define BEGIN_OPJ	  BEGIN
 #define END_OPJ                                                                                    \
 	unit_end(&unit, (struct unit_result){.counted = result && image,                           \
 					     .failed = !result,                                    \
@@ -275,7 +244,6 @@ static void packet_end(struct unit *unit, const void *context, const void *packe
 					     .height = image ? OPJ_HEIGHT(image) : 0})
 
 /* JXL_DEC_ERROR is 1, JXL_DEC_FULL_IMAGE 4096; what lies between asks for more. */
-#define BEGIN_JXL BEGIN
 #define END_JXL                                                                                    \
 	unit_end(&unit, (struct unit_result){.counted = result == 4096, .failed = result == 1})
 
@@ -293,23 +261,17 @@ static uint32_t heif_size(const struct wrap_target *target, int helper, const vo
 	return length > 0 ? (uint32_t)length : 0;
 }
 
-#define BEGIN_HEIF BEGIN
 #define END_HEIF                                                                                   \
 	unit_end(&unit, (struct unit_result){.counted = !result.code,                              \
 					     .failed = result.code,                                \
 					     .width = heif_size(target, 0, handle),                \
 					     .height = heif_size(target, 1, handle)})
 
-#define BEGIN_DEFLATE BEGIN
 #define END_DEFLATE   END_COUNT(result == 0, size)
 
-#define BEGIN_READ	 BEGIN
 #define END_READ	 END_COUNT(result >= 0, result > 0 ? (uint64_t)result : 0)
-#define BEGIN_WAIT	 BEGIN
 #define END_WAIT	 input_uring_end(&unit, result)
-#define BEGIN_AIO	 BEGIN
 #define END_AIO		 input_aio_end(&unit, events, result)
-#define BEGIN_AIO_SUBMIT BEGIN
 #define END_AIO_SUBMIT	 input_submit_end(&unit, requests, result)
 
 #define WRAP_ROWS	 "decode/decode.def"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* family.h - what the families of decode.def have in common; each is a BEGIN_x and an END_x. */
+/* family.h - what the families of decode.def have in common. */
 #ifndef FAMILY_H
 #define FAMILY_H
 

@@ -124,11 +124,11 @@ static void jpeg_close(const struct unit *unit, const void *info, bool is_last)
 	sequence_end(image, (uintptr_t)unit, is_last);
 }
 
-#define BEGIN_JPEG_HEADER jpeg_begin(&unit, row_name, info)
+#define BEGIN_JPEG_HEADER , jpeg_begin(&unit, row_name, info)
 #define END_JPEG_HEADER	  jpeg_header_end(&unit, info, result)
-#define BEGIN_JPEG_START  jpeg_begin(&unit, row_name, info)
+#define BEGIN_JPEG_START  , jpeg_begin(&unit, row_name, info)
 #define END_JPEG_START	  jpeg_start_end(&unit, info, result != 0)
-#define BEGIN_JPEG_ROW	  (jpeg_row(info), true)
+#define BEGIN_JPEG_ROW	  , (jpeg_row(info), true)
 #define END_JPEG_ROW                                                                               \
 	if (unlikely(!result))                                                                     \
 	jpeg_pause(info)
@@ -138,7 +138,7 @@ static void jpeg_close(const struct unit *unit, const void *info, bool is_last)
 		jpeg_close(&unit, info, false);                                                    \
 	else                                                                                       \
 		jpeg_pause(info)
-#define BEGIN_JPEG_CLOSE  (jpeg_close(&unit, info, true), false)
+#define BEGIN_JPEG_CLOSE  , (jpeg_close(&unit, info, true), false)
 #define END_JPEG_CLOSE	  (void)0
 
 #endif

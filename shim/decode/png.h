@@ -54,30 +54,24 @@ static bool png_close(const struct unit *unit, const void *png, bool is_last)
 	return image != NULL;
 }
 
-#define BEGIN_PNG	 BEGIN
 #define END_PNG		 sequence_part_end(&unit, png, NO_BITS)
-#define BEGIN_PNG_HEADER BEGIN
 #define END_PNG_HEADER	 png_header_end(&unit, target, png, info, false)
-#define BEGIN_PNG_WHOLE	 BEGIN
 #define END_PNG_WHOLE	 png_header_end(&unit, target, png, info, true)
-#define BEGIN_PNG_PIXELS BEGIN
 #define END_PNG_PIXELS	 png_pixels_end(&unit, png)
 /* The first row; the others go by. */
-#define BEGIN_PNG_ROW	 (!sequence_started(DECODE_PNG, png) && BEGIN)
+#define BEGIN_PNG_ROW	 , (!sequence_started(DECODE_PNG, png) && BEGIN)
 #define END_PNG_ROW	 sequence_start(png_pixels_end(&unit, png))
 #define BEGIN_PNG_FINISH                                                                           \
-	(sequence_started(DECODE_PNG, png) ? (unit.mark = 0, true) : BEGIN)
+	, (sequence_started(DECODE_PNG, png) ? (unit.mark = 0, true) : BEGIN)
 #define END_PNG_FINISH                                                                             \
 	if (unit.mark)                                                                             \
 		sequence_part_end(&unit, png, NO_BITS);                                            \
 	else                                                                                       \
 		png_close(&unit, png, false)
-#define BEGIN_PNG_CLOSE	 (at && png_close(&unit, FIELD(const void *, at, 0), true) && false)
+#define BEGIN_PNG_CLOSE	 , (at && png_close(&unit, FIELD(const void *, at, 0), true) && false)
 #define END_PNG_CLOSE	 (void)0
-#define BEGIN_PNG_PUSH	 BEGIN
 #define END_PNG_PUSH	 png_push_end(&unit, target, png, info, size)
 /* struct png_image: opaque, version, width, height. */
-#define BEGIN_PNG_SIMPLE BEGIN
 #define END_PNG_SIMPLE                                                                             \
 	unit_end(&unit, (struct unit_result){.counted = result != 0,                               \
 					     .failed = result == 0,                                \

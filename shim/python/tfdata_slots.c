@@ -9,13 +9,10 @@ struct tf_time {
 	uint32_t low;
 };
 
-#define BEGIN_MADE    activate_on()
+#define BEGIN	    activate_on()
 #define END_MADE      tfdata_made(handle)
-#define BEGIN_ASKED   activate_on()
 #define END_ASKED     tfdata_asked(handle)
-#define BEGIN_WAITED  activate_on()
 #define END_WAITED    tfdata_waited(wait_us)
-#define BEGIN_FETCHED activate_on()
 #define END_FETCHED   tfdata_fetched(bytes)
 
 static const struct wrap_library libraries[] = {{.mark = NULL}};

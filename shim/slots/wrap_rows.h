@@ -8,10 +8,10 @@
  * WRAP_SET: the set's name. WRAP_LIBRARY(LIBRARY): its place in WRAP_LIBRARIES. WRAP_REACHED:
  * wrap_set.reached. WRAP_STATE: a variable that begin and end of a call share, if any.
  *
- * BEGIN_x of a family says whether END_x is to follow the real call: never in a process that does
- * not record. Both see the parameters, WRAP_STATE, `target`, `row_library` and `row_name`, the end
- * also `result`. What they read of a caller's struct they read after the call has done so, or
- * before it where it must.
+ * BEGIN says whether END_x of a family is to follow the real call, never in a process that does not
+ * record; a family with a begin of its own defines BEGIN_x, after a comma. Both see the parameters,
+ * WRAP_STATE, `target`, `row_library` and `row_name`, the end also `result`. What they read of a
+ * caller's struct they read after the call has done so, or before it where it must.
  */
 #include <assert.h>
 #include <stddef.h>
@@ -35,6 +35,10 @@
 	 __atomic_load_n(&(target)->slot, __ATOMIC_ACQUIRE))
 
 #define STRIP(...) __VA_ARGS__
+
+/* The second argument: BEGIN_x of a family that has one begins with a comma. */
+#define SECOND(first, second, ...) second
+#define BEGIN_OR_USUAL(...)	   SECOND(__VA_ARGS__, )
 
 #define WRAP(library_id, family, type, name, params, args) ROW_##name,
 #define WRAP_VOID(library_id, family, name, params, args)  ROW_##name,
@@ -77,7 +81,7 @@ static_assert(WRAP_INSTANCE_MAX == 8, "NUMBERS");
 		(void)row_library, (void)row_name;                                                 \
 		if (unlikely(slot))                                                                \
 			pool_binds();                                                              \
-		recorded = BEGIN_##family;                                                         \
+		recorded = BEGIN_OR_USUAL(BEGIN_##family, BEGIN);                                  \
 		keep real args;                                                                    \
 		if (unlikely(slot))                                                                \
 			pool_bound(target, slot);                                                  \
