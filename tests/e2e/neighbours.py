@@ -11,7 +11,7 @@ import trainings  # noqa: E402
 
 PLAN = dict(workers=2, load_s=0.01, cpu_share=1, step_s=0.002, cores=1, batches=150)
 CORE = sorted(os.sched_getaffinity(0))[0]
-ENOUGH = 0.95
+ENOUGH = 0.91  # the kernel counts in hundredths of a second
 
 
 def main():
