@@ -191,6 +191,11 @@ uint8_t *buffers_take(size_t *ret_valid_size)
 	return pool.bytes + best * BUFFER_BYTES;
 }
 
+uint64_t buffers_requested_ns(const uint8_t *bytes)
+{
+	return buffer_at(bytes)->requested_ns;
+}
+
 void buffers_free(uint8_t *bytes)
 {
 	atomic_store(&buffer_at(bytes)->state, STATE_FREE);

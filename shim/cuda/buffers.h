@@ -30,12 +30,14 @@ void buffers_complete(uint8_t *buffer, size_t valid_size);
 
 /* The next one to read, or NULL. */
 uint8_t *buffers_take(size_t *ret_valid_size);
+uint64_t buffers_requested_ns(const uint8_t *buffer);
 void buffers_free(uint8_t *buffer);
 
 /*
  * What began before this has been in a buffer that was taken: nothing older is with CUPTI or not
  * read yet. `now_ns` if nothing is. It rests on this: a record's place is taken when its operation
- * is launched, so a buffer that was requested at a time holds nothing that began before it.
+ * is launched, so a buffer that was requested at a time holds nothing that began before it. Where
+ * that is seen not to hold, what is known is cut back: reader_lag_ns().
  */
 uint64_t buffers_complete_ns(uint64_t now_ns);
 

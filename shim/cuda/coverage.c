@@ -152,7 +152,7 @@ void coverage_tell(void)
 	 */
 	if (!own.gap && !buffers_out() && is_behind(MS))
 		return;
-	tell(buffers_complete_ns(clock_now_ns()));
+	tell(buffers_complete_ns(clock_now_ns()) - reader_lag_ns());
 }
 
 void coverage_end(uint64_t forced_ns)

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/note.h"
 #include "cuda/api.h"
 #include "cuda/buffers.h"
 #include "cuda/cupti.h"
@@ -14,11 +15,13 @@
 #include "record/tally.h"
 #include "record/thread.h"
 
-static struct pack pack;
-static uint64_t newest_ns;
+#define CLOCKS_NS 1000000 /* CUPTI's and ours */
 
-/* A call of the host has no part in whether the GPU's records come: it is not the newest. */
-static bool convert_call(uint64_t *begin, uint64_t *end)
+static struct pack pack;
+static uint64_t newest_ns, lag_ns;
+static uint64_t requested_ns; /* of the buffer that is read */
+
+static bool convert(uint64_t *begin, uint64_t *end)
 {
 	const bool good = cupti_clock_convert(begin, end);
 
@@ -26,13 +29,31 @@ static bool convert_call(uint64_t *begin, uint64_t *end)
 	return good;
 }
 
-static bool convert(uint64_t *begin, uint64_t *end)
+/* An operation that began before its buffer was requested, by more than the clocks are apart. */
+static void note_lag(uint64_t begin_ns)
 {
-	const bool good = convert_call(begin, end);
+	if (begin_ns + CLOCKS_NS > requested_ns || requested_ns - begin_ns <= lag_ns)
+		return;
+	if (!lag_ns)
+		note_add('w', "CUPTI's records are older than the buffers that they come in: in "
+			      "some steps the GPU may have been busier than is said");
+	lag_ns = requested_ns - begin_ns;
+}
 
-	if (good && *end > newest_ns)
-		newest_ns = *end;
-	return good;
+static void note_newest(uint64_t end_ns)
+{
+	if (end_ns > newest_ns)
+		newest_ns = end_ns;
+}
+
+/* What the GPU did; calls of the host have no part in whether its records come. */
+static bool convert_op(uint64_t *begin, uint64_t *end)
+{
+	if (!convert(begin, end))
+		return false;
+	note_newest(*end);
+	note_lag(*begin);
+	return true;
 }
 
 /* One of NCCL's, of any version: CUPTI gives names as they are mangled. */
@@ -54,7 +75,7 @@ static void take_kernel(const uint8_t *at)
 	struct thread *thread = thread_get();
 	enum dlprof_gpu_kind kind = DLPROF_GPU_KERNEL;
 
-	if (!convert(&begin, &end))
+	if (!convert_op(&begin, &end))
 		return;
 	if (!name)
 		name = "";
@@ -74,7 +95,7 @@ static void take_copy(const uint8_t *at)
 	enum dlprof_gpu_kind kind = DLPROF_GPU_COPY;
 	uint32_t id = 0;
 
-	if (!convert(&begin, &end))
+	if (!convert_op(&begin, &end))
 		return;
 	if (copy == CUPTI_COPY_HTOD || copy == CUPTI_COPY_HTOA)
 		kind = DLPROF_GPU_H2D;
@@ -91,7 +112,7 @@ static void take_copy_between(const uint8_t *at)
 {
 	uint64_t begin = record_MEMCPY2_start(at), end = record_MEMCPY2_end(at);
 
-	if (convert(&begin, &end))
+	if (convert_op(&begin, &end))
 		pack_copy(&pack, (int32_t)record_MEMCPY2_deviceId(at), begin, end,
 			  DLPROF_GPU_WHAT(DLPROF_GPU_COPY, record_MEMCPY2_streamId(at),
 					  DLPROF_GPU_PEER),
@@ -102,7 +123,7 @@ static void take_memset(const uint8_t *at)
 {
 	uint64_t begin = record_MEMSET_start(at), end = record_MEMSET_end(at);
 
-	if (convert(&begin, &end))
+	if (convert_op(&begin, &end))
 		pack_copy(&pack, (int32_t)record_MEMSET_deviceId(at), begin, end,
 			  DLPROF_GPU_WHAT(DLPROF_GPU_MEMSET, record_MEMSET_streamId(at), 0),
 			  record_MEMSET_bytes(at));
@@ -121,9 +142,10 @@ static void take_sync(const uint8_t *at)
 	/* A stream that waits for an event does not block the host. */
 	if (type >= sizeof(of_type) || !of_type[type])
 		return;
-	if (convert(&begin, &end))
-		pack_op(&pack, -1, begin, end,
-			DLPROF_GPU_WHAT(of_type[type], record_SYNC_streamId(at), 0));
+	if (!convert(&begin, &end))
+		return;
+	note_newest(end);
+	pack_op(&pack, -1, begin, end, DLPROF_GPU_WHAT(of_type[type], record_SYNC_streamId(at), 0));
 }
 
 static void take_graph(const uint8_t *at)
@@ -131,7 +153,7 @@ static void take_graph(const uint8_t *at)
 	uint64_t begin = record_GRAPH_start(at), end = record_GRAPH_end(at);
 
 	device_note(record_GRAPH_deviceId(at));
-	if (convert(&begin, &end))
+	if (convert_op(&begin, &end))
 		pack_op(&pack, (int32_t)record_GRAPH_deviceId(at), begin, end,
 			DLPROF_GPU_WHAT(DLPROF_GPU_GRAPH, record_GRAPH_streamId(at),
 					record_GRAPH_graphId(at)));
@@ -141,7 +163,7 @@ static void take_call(const uint8_t *at, enum dlprof_gpu_kind kind)
 {
 	uint64_t begin = record_API_start(at), end = record_API_end(at);
 
-	if (convert_call(&begin, &end))
+	if (convert(&begin, &end))
 		pack_op(&pack, -1, begin, end, DLPROF_GPU_WHAT(kind, 0, record_API_threadId(at)));
 }
 
@@ -198,6 +220,7 @@ void reader_read(void)
 	while ((buffer = buffers_take(&size))) {
 		const uint8_t *at = NULL;
 
+		requested_ns = buffers_requested_ns(buffer);
 		cupti_clock_check();
 		while (cupti.ActivityGetNextRecord(buffer, size, &at) == 0)
 			take_record(at);
@@ -209,4 +232,9 @@ void reader_read(void)
 uint64_t reader_newest_ns(void)
 {
 	return newest_ns;
+}
+
+uint64_t reader_lag_ns(void)
+{
+	return lag_ns;
 }

@@ -12,4 +12,10 @@ void reader_read(void);
 /* The end of the newest operation that was read; 0: none was. */
 uint64_t reader_newest_ns(void);
 
+/*
+ * By how much an operation began before the buffer was requested that it came in, at most. 0 where
+ * CUPTI takes a record's place when its operation is launched.
+ */
+uint64_t reader_lag_ns(void);
+
 #endif

@@ -24,14 +24,16 @@ def run(name, plan, **changes):
     return done
 
 
-def known_steps(name, done):
+def known_steps(name, done, since=0):
     """Of each step the truth is said, or nothing. [(begin, whether it is known)]"""
     ops, found = sorted(busy(done.ops), key=lambda op: op.begin), []
-    begins, longest = [op.begin for op in ops], max(op.end - op.begin for op in ops)
-    for row in done.query("SELECT * FROM batch WHERE step_ns NOT NULL ORDER BY begin_ns"):
+    long, ops = ([op for op in ops if (op.end - op.begin > 100 * MS) == which] for which in (True, False))
+    begins = [op.begin for op in ops]
+    for row in done.query("SELECT * FROM batch WHERE step_ns NOT NULL AND begin_ns >= ?"
+                          " ORDER BY begin_ns", since):
         begin, end = row["begin_ns"], row["begin_ns"] + row["step_ns"]
         found.append((begin, row["gpu_busy_ns"] is not None))
-        near_by = ops[bisect.bisect(begins, begin - longest):bisect.bisect(begins, end)]
+        near_by = long + ops[bisect.bisect(begins, begin - 100 * MS):bisect.bisect(begins, end)]
         if found[-1][1]:
             near(row["gpu_busy_ns"], union(near_by, begin, end), name, "busy in step", row["batch"],
                  slack=60_000)
@@ -81,6 +83,17 @@ def lost(name):
     check(20 <= sum(not known for _, known in found) <= 40, name, "not known", found)
 
 
+def late(name):
+    """Records that get their place when their operation has ended: once that is seen, what is known is cut back."""
+    plan = dict(PLAN, steps=1000, kernels=100, kernel=40, helpers=1, helper=3_000_000)
+    done = run(name, plan, FAKE_CUPTI_PLACE_LATE=1)
+    first = min(op.end for op in done.ops if op.name == "helper")
+    found = known_steps(name, done, first + 200 * MS)
+    check(sum(known for _, known in found) > 200, name, "known", found)
+    notes = done.query("SELECT text FROM note WHERE text LIKE '%older than the buffers%'")
+    equal(len(notes), 1, name, "notes", notes)
+
+
 CASES = {
     "one": rate(9, 1, 1_000_000, None),
     "slow": rate(330, 10, 3250),
@@ -89,6 +102,7 @@ CASES = {
     "long": long_kernels,
     "empty": empty,
     "lost": lost,
+    "late": late,
 }
 
 

@@ -263,12 +263,15 @@ static void deliver_all(void)
 		deliver(buffer);
 }
 
+static void place_ended(bool all);
+
 static void *work(void *unused)
 {
 	pthread_mutex_lock(&lock);
 	for (;;) {
 		struct timespec until;
 
+		place_ended(false);
 		deliver_all();
 		flushing = 0;
 		if (!delivering)
@@ -379,19 +382,17 @@ static struct buffer *buffer_for(uint32_t thread, size_t bytes)
 	return obtain(thread);
 }
 
-void buffers_add(const struct entry *entry)
+static void place(const struct entry *entry)
 {
 	const long drop_every = knob("CUPTI_DROP_EVERY", 0);
 	const size_t bytes = record_bytes(entry->kind);
 	static size_t seen;
 	struct buffer *buffer = NULL;
 
-	pthread_mutex_lock(&lock);
 	if (!drop_every || ++seen % (size_t)drop_every)
 		buffer = buffer_for(per_thread ? thread_id() : 0, bytes);
 	if (!buffer) {
 		dropped++;
-		pthread_mutex_unlock(&lock);
 		return;
 	}
 	if (buffer->count == buffer->room) {
@@ -401,12 +402,57 @@ void buffers_add(const struct entry *entry)
 	}
 	buffer->entries[buffer->count++] = *entry;
 	buffer->used += bytes;
+}
+
+/*
+ * FAKE_CUPTI_PLACE_LATE: an operation gets its place when it has ended, and not when it is
+ * launched, so that its buffer may be younger than it is.
+ */
+static struct entry *waiting;
+static size_t waiting_count, waiting_room;
+
+static void wait_for_end(const struct entry *entry)
+{
+	if (waiting_count == waiting_room) {
+		waiting_room = waiting_room ? 2 * waiting_room : 1024;
+		waiting = realloc(waiting, waiting_room * sizeof(waiting[0]));
+	}
+	waiting[waiting_count++] = *entry;
+}
+
+/* place() gives up the lock: others may add meanwhile. */
+static void place_ended(bool all)
+{
+	struct entry *before = waiting;
+	const size_t count = waiting_count;
+	const uint64_t now = now_ns();
+
+	waiting = NULL;
+	waiting_count = waiting_room = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (all || before[i].op.end_ns <= now)
+			place(&before[i]);
+		else
+			wait_for_end(&before[i]);
+	}
+	free(before);
+}
+
+void buffers_add(const struct entry *entry)
+{
+	pthread_mutex_lock(&lock);
+	if (knob("CUPTI_PLACE_LATE", 0))
+		wait_for_end(entry);
+	else
+		place(entry);
 	pthread_mutex_unlock(&lock);
 }
 
 void buffers_flush(bool forced)
 {
 	pthread_mutex_lock(&lock);
+	if (forced)
+		place_ended(true);
 	for (struct buffer *b = buffers; forced && b; b = b->next)
 		b->forced = b->count > 0;
 	flushing = 1;

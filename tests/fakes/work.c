@@ -86,7 +86,8 @@ static struct {
 	{"kineto_over", -1},
 	{"load_reads", 0},   {"random_wait", 0},   {"idle_threads", 0},
 	{"print", 1},        {"random_kernel", 0}, {"quiet_ms", 0},
-	{"helpers", 0},      {"backward", 0},      {"by_address", 0},  {"collective", 0},
+	{"helpers", 0},      {"backward", 0},      {"by_address", 0},
+	{"collective", 0},   {"helper", 700},
 };
 
 static void *streams[MAX_STREAMS], *copy_stream, *copied, *step_end[2], *graph_exec;
@@ -247,7 +248,7 @@ static void *help(void *unused)
 	(void)unused;
 	MUST(cudaStreamCreateWithFlags(&stream, NON_BLOCKING));
 	for (;;) {
-		launch("helper", 700, stream);
+		launch("helper", work_value("helper"), stream);
 		MUST(cudaStreamSynchronize(stream));
 		launch("helper", 400, stream);
 		MUST(cudaMemcpyAsync(mine, loss_device, 4, DEVICE_TO_HOST, stream));
