@@ -13,7 +13,7 @@
 #include "drain/now.h"
 #include "drain/stacks.h"
 #include "drain/state.h"
-#include "drain/tally.h"
+#include "drain/totals.h"
 #include "store/db_open.h"
 #include "store/query.h"
 
@@ -114,7 +114,7 @@ static int commit(struct drain *drain)
 		if (r == 0)
 			r = hidden_look(drain->writer, drain->segments[i], now_ns());
 		if (r == 0 && (tally || drain->segments[i]->dead))
-			r = tally_update(drain->writer, drain->segments[i]);
+			r = totals_update(drain->writer, drain->segments[i]);
 	}
 	if (r == 0)
 		r = cores_update(&drain->cores, drain->writer, drain->segments, drain->count,

@@ -42,8 +42,6 @@ enum dlprof_class {
 enum dlprof_epoch_flag {
 	DLPROF_EPOCH_IN_ORDER = 1 << 0,
 	DLPROF_EPOCH_PERSISTENT = 1 << 1,
-	DLPROF_EPOCH_PIN_MEMORY = 1 << 2,
-	DLPROF_EPOCH_ITERABLE = 1 << 3,
 	DLPROF_EPOCH_OPAQUE = 1 << 4,	/* order, persistence and set-up are not known */
 };
 

@@ -98,10 +98,6 @@ static void gather_facts(PyObject *iterator, PyObject *loader, struct consumer_f
 		facts->flags |= DLPROF_EPOCH_IN_ORDER;
 	if (facts->workers && api_get_flag(iterator, "_persistent_workers", false))
 		facts->flags |= DLPROF_EPOCH_PERSISTENT;
-	if (api_get_flag(iterator, "_pin_memory", false))
-		facts->flags |= DLPROF_EPOCH_PIN_MEMORY;
-	if (api_get_number(iterator, "_dataset_kind", 0) == 1)
-		facts->flags |= DLPROF_EPOCH_ITERABLE;
 }
 
 /* Before the workers are forked, which inherit it. */

@@ -20,7 +20,7 @@
 #include "drain/facts.h"
 #include "drain/join.h"
 #include "drain/segment.h"
-#include "drain/tally.h"
+#include "drain/totals.h"
 #include "fuzz.h"
 #include "store/db_open.h"
 
@@ -199,7 +199,7 @@ static int look(struct join *join, struct segment *segment, bool release)
 	join_release(join, segment);
 	r = facts_update(&facts, writer, segment);
 	if (r == 0)
-		r = tally_update(writer, segment);
+		r = totals_update(writer, segment);
 	if (r == 0)
 		r = publish(segment);
 	FUZZ_DEMAND(r == 0 || r == -EBADMSG);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "drain/tally.h"
+#include "drain/totals.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -160,7 +160,7 @@ static int fold(struct writer *writer, struct segment *segment)
 	return r;
 }
 
-int tally_update(struct writer *writer, struct segment *segment)
+int totals_update(struct writer *writer, struct segment *segment)
 {
 	int r = 0;
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tally.h - carry the tallies of dlprof/tally.h from segments into the database. */
-#ifndef DRAIN_TALLY_H
-#define DRAIN_TALLY_H
+/* totals.h - carry the tallies of dlprof/tally.h from segments into the database. */
+#ifndef TOTALS_H
+#define TOTALS_H
 
 #include "drain/segment.h"
 #include "store/write.h"
 
 /* What changed since the last time; once the process is dead, also adds it to the totals. */
-int tally_update(struct writer *writer, struct segment *segment);
+int totals_update(struct writer *writer, struct segment *segment);
 
 #endif
