@@ -36,6 +36,9 @@
 
 static const char *const without_decoders[] = {
 	"libtorch", "libc10", "libcu", "libnv", "libnccl", "libtriton", "libtensorflow",
+	/* Mathematics and tables, large and in many programs. */
+	"libdnnl", "libicudata", "libcodec2", "liblapack", "libblas", "libopenblas", "libmkl",
+	"libLLVM",
 	"dlprof", /* our own, which names them to look for them */
 	NULL,
 };

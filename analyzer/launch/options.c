@@ -80,7 +80,7 @@ static const struct line_option OPTIONS[] = {
 	{"library", .argument = "FILE", .help = "this libdlprof.so", TEXT(library),
 	 .verbs = RECORDS},
 	{"json", .help = "JSON", FLAG(json), .verbs = LOOKS},
-	{"ascii", .help = "nothing but ASCII in text", FLAG(ascii), .verbs = LOOKS},
+	{"ascii", .help = "only ASCII characters in text", FLAG(ascii), .verbs = LOOKS},
 	{"quiet", 'q', .help = "no remarks, no line at exit, no report (DLPROF_QUIET)", FLAG(quiet),
 	 .verbs = RECORDS},
 };
