@@ -18,6 +18,7 @@
 #define SECONDS    20
 #define ENOUGH     60 /* batches: more would show nothing new */
 #define LOOK_MS    100
+#define DRAIN_MS   2000 /* it looks six times a second */
 #define MOST_SEEN  256
 #define SIMULATION "bound"
 #define MOST_NOTES 8
@@ -340,6 +341,21 @@ static bool check_target(struct doctor *doctor)
 	return !problem;
 }
 
+/* The drain looks for the last time a moment after the last process: nothing is to be left behind. */
+static void wait_for_drain(const char *database)
+{
+	char link[PATH_MAX + 32], folder[PATH_MAX];
+	ssize_t length;
+
+	snprintf(link, sizeof(link), "%s-segments", database);
+	length = readlink(link, folder, sizeof(folder) - 1);
+	if (length < 0)
+		return;
+	folder[length] = '\0';
+	for (int ms = 0; ms < DRAIN_MS && access(folder, F_OK) == 0; ms += LOOK_MS / 4)
+		poll(NULL, 0, LOOK_MS / 4);
+}
+
 void doctor_trial(struct doctor *doctor)
 {
 	char *const simulation[] = {(char[]){DEMO_PROGRAM}, (char[]){SIMULATION}, NULL};
@@ -371,6 +387,7 @@ void doctor_trial(struct doctor *doctor)
 			   strerror((int)-pid));
 	} else {
 		watch(trial, pid);
+		wait_for_drain(database);
 		drain_recover(database, &recovered);
 		judge_preload(trial);
 		judge(trial);
