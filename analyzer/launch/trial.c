@@ -341,7 +341,7 @@ static bool check_target(struct doctor *doctor)
 	return !problem;
 }
 
-/* The drain looks for the last time a moment after the last process: nothing is to be left behind. */
+/* The drain's last look comes after the last process, and nothing is to be left behind. */
 static void wait_for_drain(const char *database)
 {
 	char link[PATH_MAX + 32], folder[PATH_MAX];
