@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Sent to stop, end or ask a training; SIGTSTP and SIGCONT are the shell's to both of us. */
@@ -62,18 +63,28 @@ static int reap(pid_t pid, int *ret_status)
 	return ended < 0 && errno == ECHILD ? -ECHILD : 0;
 }
 
+/* What came for the command before it ended is not for us. */
+static void forget_signals(const sigset_t *set)
+{
+	const struct timespec none = {0};
+
+	while (sigtimedwait(set, NULL, &none) > 0)
+		;
+}
+
 static int wait_for(pid_t pid, int *ret_status)
 {
 	siginfo_t info;
 	sigset_t set;
 	int r;
 
-	block(NULL);
 	sigprocmask(SIG_BLOCK, NULL, &set);
 	for (;;) {
 		r = reap(pid, ret_status);
-		if (r)
+		if (r) {
+			forget_signals(&set);
 			return r < 0 ? r : 0;
+		}
 		if (sigwaitinfo(&set, &info) < 0 || info.si_signo == SIGCHLD)
 			continue;
 		/* The terminal sends its own to the whole process group. */
@@ -86,7 +97,7 @@ int attend(char **command, int *ret_status)
 {
 	const pid_t self = getpid();
 	struct before before;
-	int ends[2], error;
+	int ends[2], error, r;
 	pid_t pid;
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
@@ -102,11 +113,9 @@ int attend(char **command, int *ret_status)
 	if (pid > 0 && read(ends[0], &error, sizeof(error)) == sizeof(error))
 		waitpid(pid, NULL, 0);
 	close(ends[0]);
-	if (!error)
-		return wait_for(pid, ret_status);
-	signal(SIGCHLD, before.child);
+	r = error ? -error : wait_for(pid, ret_status);
 	sigprocmask(SIG_SETMASK, &before.mask, NULL);
-	return -error;
+	return r;
 }
 
 _Noreturn void attend_end(int status)

@@ -8,7 +8,7 @@
 
 /*
  * Runs it to its end. 0 and its status as waitpid() has it; -errno: it could not be started.
- * Until attend_end(), signals to us only reach the command.
+ * Until then signals to us only reach the command; from then on they end us as ever.
  */
 int attend(char **command, int *ret_status);
 

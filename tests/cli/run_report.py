@@ -2,6 +2,7 @@
 """`dlprof run` prints the report when the command has ended, and is else as the command alone."""
 import glob
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -97,6 +98,30 @@ while True: time.sleep(1)
     t.equal(t.run(["sh", "-c", text]).status, 4, "SIGCHLD ignored")
 
 
+def check_interrupt(program):
+    """Ctrl-C is the command's, once, and the report follows."""
+    folder = t.scratch()
+    pid, terminal = pty.fork()
+    if not pid:
+        os.chdir(folder)
+        environment = t.environment(preload=False, TMPDIR=folder, DLPROF_OUT=None)
+        os.execve(t.DLPROF, [t.DLPROF, "run"] + training(program, 10000), environment)
+    said = b""
+    try:
+        while b"to stdout" not in said:
+            said += os.read(terminal, 4096)
+        time.sleep(1)
+        os.write(terminal, b"\x03")
+        while True:
+            said += os.read(terminal, 4096)
+    except OSError:  # EIO: all have closed it
+        pass
+    status = os.waitpid(pid, 0)[1]
+    said = said.decode(errors="replace")
+    t.equal((os.WIFSIGNALED(status), os.WTERMSIG(status)), (True, signal.SIGINT), "status", said)
+    t.equal((said.count("KeyboardInterrupt"), said.count(HEAD)), (1, 1), "Ctrl-C", said)
+
+
 def check_killed(program):
     """The command does not outlive dlprof, as when dlprof had become it."""
     scratch, process = start(t.scratch(), t.PYTHON, "-c", "import os, time\n"
@@ -135,6 +160,7 @@ def main():
     check_ends(program)
     check_quiet(program)
     check_signals(program)
+    check_interrupt(program)
     check_killed(program)
     check_several(program)
     t.finish()
