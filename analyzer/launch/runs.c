@@ -70,15 +70,13 @@ static int read_list(const char *path, struct run *runs)
 	return count;
 }
 
-static void wait_until_stored(const struct run *runs, int count)
+int runs_wait_stored(const char *folder, int most_ms)
 {
-	int waited_ms = 0;
+	int left_ms = most_ms;
 
-	for (int i = 0; i < count; i++)
-		while (access(runs[i].folder, F_OK) == 0 && waited_ms < STORED_MS) {
-			poll(NULL, 0, PAUSE_MS);
-			waited_ms += PAUSE_MS;
-		}
+	for (; left_ms > 0 && access(folder, F_OK) == 0; left_ms -= PAUSE_MS)
+		poll(NULL, 0, PAUSE_MS);
+	return left_ms;
 }
 
 /* As the user would write it. */
@@ -136,12 +134,13 @@ void runs_report(struct runs *runs)
 {
 	struct run found[RUNS_MAX];
 	struct place program;
-	int count = read_list(runs->list, found);
+	int count = read_list(runs->list, found), left_ms = STORED_MS;
 
 	runs_drop(runs);
 	if (!count)
 		return;
-	wait_until_stored(found, count);
+	for (int i = 0; i < count; i++)
+		left_ms = runs_wait_stored(found[i].folder, left_ms);
 	if (preload_find_report(&program) == 0)
 		report_all(&program, found, count);
 	else

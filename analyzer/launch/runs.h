@@ -18,6 +18,12 @@ int runs_begin(struct runs *runs);
  */
 void runs_report(struct runs *runs);
 
+/*
+ * Waits until the drain has removed this folder of segments: all is stored. Returns what is left of
+ * the time.
+ */
+int runs_wait_stored(const char *folder, int most_ms);
+
 /* Without a report. */
 void runs_drop(struct runs *runs);
 

@@ -11,6 +11,7 @@
 #include "drain/home.h"
 #include "launch/child.h"
 #include "launch/cmd.h"
+#include "launch/runs.h"
 #include "store/batch.h"
 #include "store/db_open.h"
 #include "store/tally.h"
@@ -352,8 +353,7 @@ static void wait_for_drain(const char *database)
 	if (length < 0)
 		return;
 	folder[length] = '\0';
-	for (int ms = 0; ms < DRAIN_MS && access(folder, F_OK) == 0; ms += LOOK_MS / 4)
-		poll(NULL, 0, LOOK_MS / 4);
+	runs_wait_stored(folder, DRAIN_MS);
 }
 
 void doctor_trial(struct doctor *doctor)
