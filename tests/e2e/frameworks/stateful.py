@@ -1,16 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-from driver import drain, time
+from driver import drain
+from samples import Samples, keep
 
-import torch
 from torchdata.stateful_dataloader.stateful_dataloader import StatefulDataLoader
-class Samples:
-    def __len__(self):
-        return 24
-    def __getitem__(self, index):
-        time.sleep(0.001)
-        return index
-def keep(samples):
-    return samples
 if __name__ == "__main__":
     for workers, start in (0, None), (2, "fork"), (1, "spawn"):
         loader = StatefulDataLoader(Samples(), batch_size=4, num_workers=workers, collate_fn=keep,
