@@ -41,8 +41,9 @@ const char *whatif_gap_words(enum whatif_gap gap)
 	return words[gap];
 }
 
-struct replay_result whatif_replay(const struct trace *trace, const struct replay_setup *setup,
-				   double want)
+/* What one setting would do; `want`: how much the neighbours want of what they wanted. */
+static struct replay_result whatif_replay(const struct trace *trace,
+					  const struct replay_setup *setup, double want)
 {
 	return crowd_matters(trace, setup) ? crowd_run(trace, setup, want)
 					   : replay_run(trace, setup);

@@ -77,10 +77,6 @@ int whatif_predict(const struct batch_series *series, const struct finding *find
 int whatif_ask(const struct batch_series *series, const struct finding *finding,
 	       const struct whatif_wish *wishes, size_t count, struct whatif *whatif);
 
-/* What one setting would do; `want`: how much the neighbours want of what they wanted. */
-struct replay_result whatif_replay(const struct trace *trace, const struct replay_setup *setup,
-				   double want);
-
 /* The rate of the loader's own loop. */
 double whatif_own_per_s(const struct trace *trace, const struct replay_setup *setup, double want,
 			const struct whatif *whatif);

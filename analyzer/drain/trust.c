@@ -34,7 +34,8 @@ bool trust_is_segment_name(const char *name)
 	return at && strcmp(at, DLPROF_SEGMENT_SUFFIX) == 0;
 }
 
-bool trust_is_unfinished_name(const char *name)
+/* "PID-TICKS-N.new": what is not a segment yet. */
+static bool is_unfinished_name(const char *name)
 {
 	const char *at = behind_numbers(name);
 
@@ -143,7 +144,7 @@ int trust_open_file(int folder, const char *name, int flags)
 /* Its first word is the magic number, which comes last, or still zero. */
 bool trust_is_unfinished(int folder, const char *name)
 {
-	int fd = trust_is_unfinished_name(name) ? trust_open_file(folder, name, O_RDONLY) : -EPERM;
+	int fd = is_unfinished_name(name) ? trust_open_file(folder, name, O_RDONLY) : -EPERM;
 	struct stat status;
 	uint64_t magic = 0;
 	bool is_ours;

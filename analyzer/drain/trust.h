@@ -18,9 +18,6 @@
 /* "PID-TICKS-N[-M].seg" */
 bool trust_is_segment_name(const char *name);
 
-/* "PID-TICKS-N.new": what is not a segment yet. */
-bool trust_is_unfinished_name(const char *name);
-
 /* "run.db" and what SQLite puts beside it: a run that is not at its place (home.h). */
 bool trust_is_database_name(const char *name);
 

@@ -101,8 +101,13 @@ static bool add_entries(const char *existing, bool asan, const char *library, ch
 	return true;
 }
 
-int preload_join(const char *existing, const char *library, const char *asan, char *ret,
-		 size_t size)
+/*
+ * The value of LD_PRELOAD that adds the library to those there already (`existing` may be NULL): a
+ * runtime of AddressSanitizer, which ends programs that do not have it first, then the library,
+ * then the others. `asan`: one that the program needs anyway, or "". -E2BIG: no room.
+ */
+static int join_preloads(const char *existing, const char *library, const char *asan, char *ret,
+			 size_t size)
 {
 	bool fits;
 
@@ -127,8 +132,8 @@ bool preload_injects(const struct preload *preload)
 int preload_set(const struct preload *preload, const struct target *program)
 {
 	char value[4 * PATH_MAX];
-	int r = preload_join(getenv("LD_PRELOAD"), preload->library, program->asan, value,
-			     sizeof(value));
+	int r = join_preloads(getenv("LD_PRELOAD"), preload->library, program->asan, value,
+			      sizeof(value));
 
 	if (r < 0)
 		return r;

@@ -24,14 +24,6 @@ struct preload {
  */
 int preload_find(const char *given, struct preload *ret);
 
-/*
- * The value of LD_PRELOAD that adds the library to those there already (`existing` may be NULL): a
- * runtime of AddressSanitizer, which ends programs that do not have it first, then the library,
- * then the others. `asan`: one that the program needs anyway, or "". -E2BIG: no room.
- */
-int preload_join(const char *existing, const char *library, const char *asan, char *ret,
-		 size_t size);
-
 /* Sets LD_PRELOAD, and CUDA_INJECTION64_PATH unless it is taken. 0 or -errno. */
 int preload_set(const struct preload *preload, const struct target *program);
 

@@ -81,7 +81,7 @@ static int first_row(struct db *db, const char *sql, sqlite3_stmt **ret_stmt)
 }
 
 /* Neither before version 3 nor of an imported run. */
-bool gpu_has_steps(struct db *db)
+static bool has_steps(struct db *db)
 {
 	sqlite3_stmt *stmt = NULL;
 	bool found = first_row(db, ANY_SQL, &stmt) == 1;
@@ -112,7 +112,7 @@ static int read_sums(struct db *db, const char *const sql[2], const struct batch
 int gpu_sums_count(struct db *db, const struct batch_filter *filter, bool busy_seen,
 		   struct gpu_sums *ret_sums)
 {
-	bool steps_seen = gpu_has_steps(db);
+	bool steps_seen = has_steps(db);
 	int r;
 
 	gpu_sums_init(ret_sums);
@@ -188,7 +188,7 @@ int gpu_bars_read(struct db *db, const struct batch_filter *filter, size_t each,
 		none.gap_ns[gap] = NAN;
 	for (i = 0; i < count; i++)
 		bars[i] = none;
-	r = rows_of_batches(db, gpu_has_steps(db) ? STEPS_SQL : OLD_STEPS_SQL, filter, &stmt);
+	r = rows_of_batches(db, has_steps(db) ? STEPS_SQL : OLD_STEPS_SQL, filter, &stmt);
 	while (r == 0 && place < each * count && (r = rows_next(stmt)) == 1) {
 		add_step(&bars[place++ / each], stmt);
 		r = 0;

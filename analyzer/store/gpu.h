@@ -64,7 +64,4 @@ int gpu_bars_read(struct db *db, const struct batch_filter *filter, size_t each,
 int gpu_calls_read(struct db *db, const struct batch_filter *filter,
 		   struct gpu_call_sums *ret_sums);
 
-/* Whether the GPU's part of any step is there. */
-bool gpu_has_steps(struct db *db);
-
 #endif

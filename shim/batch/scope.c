@@ -116,8 +116,9 @@ static void add_others(const struct scope_load *load, const struct dlprof_counte
 		sums->storage_blocks = process_blocks - load->process_blocks;
 }
 
-bool scope_load_event(struct thread *thread, const struct scope_load *load, uint32_t samples,
-		      bool failed, struct dlprof_event *ret_event)
+/* Ends the load; the record is the caller's to write. False: there is none. */
+static bool load_event(struct thread *thread, const struct scope_load *load, uint32_t samples,
+		       bool failed, struct dlprof_event *ret_event)
 {
 	uint64_t end_ns = clock_now_ns();
 	const struct dlprof_counter *now, *before = load->before;
@@ -180,7 +181,7 @@ void scope_load_end(struct thread *thread, const struct scope_load *load, uint32
 {
 	struct dlprof_event event;
 
-	if (!scope_load_event(thread, load, samples, failed, &event))
+	if (!load_event(thread, load, samples, failed, &event))
 		return;
 	thread_push(thread, &event);
 	clock_refine();

@@ -37,10 +37,6 @@ void scope_load_begin(struct thread *thread, struct scope_load *load);
 void scope_load_end(struct thread *thread, const struct scope_load *load, uint32_t samples,
 		    bool failed);
 
-/* The same, and the record is the caller's to write. False: there is none. */
-bool scope_load_event(struct thread *thread, const struct scope_load *load, uint32_t samples,
-		      bool failed, struct dlprof_event *ret_event);
-
 /* Instead of the end: nothing was loaded. */
 void scope_load_cancel(struct thread *thread, const struct scope_load *load);
 
