@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "launch/cmd.h"
 
+#include <errno.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "render/terminal.h"
 
@@ -36,6 +40,21 @@ int launch_find_library(const struct launch_options *options, struct preload *re
 		return launch_fail("cannot preload '%s': %s; --library names another", ret->library,
 				   preload_error(ret, r));
 	return 0;
+}
+
+int launch_output_folder(const char *pattern, char *ret, size_t size)
+{
+	const char *slash = strrchr(pattern, '/');
+
+	for (size_t length = slash ? (size_t)(slash - pattern) + 1 : 0;; length--) {
+		if (length && (pattern[length - 1] != '/' || memchr(pattern, '%', length)))
+			continue;
+		snprintf(ret, size, "%.*s", length ? (int)length : 1, length ? pattern : ".");
+		if (access(ret, W_OK | X_OK) == 0)
+			return 0;
+		if (errno != ENOENT || !length)
+			return -errno;
+	}
 }
 
 struct page launch_page(const struct launch_options *options)

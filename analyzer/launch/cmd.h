@@ -34,6 +34,13 @@ __attribute__((format(printf, 2, 3))) void launch_remark(const struct launch_opt
 /* The library to preload. Prints what is wrong with it. 0 or LAUNCH_ERROR. */
 int launch_find_library(const struct launch_options *options, struct preload *ret);
 
+/*
+ * Where the database of that pattern goes: the nearest folder that is there, as the library makes
+ * what is missing in it, and whose name is known before the run. 0, or -errno: no file can be made
+ * there.
+ */
+int launch_output_folder(const char *pattern, char *ret, size_t size);
+
 /* For text on standard output. */
 struct page launch_page(const struct launch_options *options);
 

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "launch/attend.h"
@@ -42,17 +41,11 @@ static int set_options(const struct launch_options *options)
 static int check_output(const char *path)
 {
 	char folder[PATH_MAX];
-	const char *slash = strrchr(path, '/');
-	struct stat status;
+	int r = launch_output_folder(path, folder, sizeof(folder));
 
-	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - path) + 1 : 1,
-		 slash ? path : ".");
-	if (strchr(folder, '%'))
-		return 0;
-	if (stat(folder, &status) < 0 || access(folder, W_OK) < 0)
-		return launch_fail("cannot write '%s': %s; -o names another", path,
-				   strerror(errno));
-	return 0;
+	return r < 0 ? launch_fail("cannot write '%s': '%s': %s; -o names another", path, folder,
+				   strerror(-r))
+		     : 0;
 }
 
 /* Words in quotes where a shell would want them. */

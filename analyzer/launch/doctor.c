@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "drain/cpus.h"
+#include "launch/cmd.h"
 
 #define OLDEST_GLIBC_MINOR 28
 #define MB                 1000000.0
@@ -85,17 +86,6 @@ static void check_library(struct doctor *doctor)
 		check_drain(doctor);
 }
 
-/* The folder of a pattern, as far as it is known before the run. */
-static void find_folder(const char *pattern, char *ret, size_t size)
-{
-	const char *slash = strrchr(pattern, '/');
-
-	snprintf(ret, size, "%.*s", slash ? (int)(slash - pattern) + 1 : 1, slash ? pattern : ".");
-	ret[strcspn(ret, "%")] = '\0';
-	if (!*ret)
-		strcpy(ret, ".");
-}
-
 static bool is_network(const char *folder)
 {
 	struct statfs status;
@@ -121,12 +111,12 @@ static void check_output(struct doctor *doctor)
 	const char *pattern =
 		doctor->options->output ? doctor->options->output : getenv("DLPROF_OUT");
 	char folder[PATH_MAX];
+	int r = launch_output_folder(pattern ? pattern : "dlprof-%p.db", folder, sizeof(folder));
 
-	find_folder(pattern ? pattern : "dlprof-%p.db", folder, sizeof(folder));
-	if (access(folder, W_OK | X_OK) < 0)
+	if (r < 0)
 		doctor_say(doctor, DOCTOR_FAIL, "output",
 			   "name a folder that can be written: dlprof run -o",
-			   "no database can be made in '%s': %s", folder, strerror(errno));
+			   "no database can be made in '%s': %s", folder, strerror(-r));
 	else if (free_mb(folder) < 10)
 		doctor_say(doctor, DOCTOR_FAIL, "output", "make room, or name another by -o",
 			   "'%s' has %.0f MB left", folder, free_mb(folder));

@@ -130,11 +130,29 @@ static int database_path(struct text *path)
 		text_join(path, folder, "/");
 	}
 	expand_pattern(path, config.out);
-	if (is_folder(path->buffer)) {
+	if (path->length && path->buffer[path->length - 1] == '/') {
+		expand_pattern(path, "dlprof-%p.db");
+	} else if (is_folder(path->buffer)) {
 		text_add(path, "/");
 		expand_pattern(path, "dlprof-%p.db");
 	}
 	return path->cut ? -ENAMETOOLONG : 0;
+}
+
+/* What is missing of the folders that lead to `path`, as by `mkdir -p`. 0 or -errno. */
+static int make_folders(char *path)
+{
+	long r = 0;
+
+	for (char *slash = path; r == 0 && (slash = strchr(slash + 1, '/'));) {
+		*slash = '\0';
+		if (!is_folder(path))
+			r = sys_call3(SYS_mkdirat, AT_FDCWD, path, 0777);
+		*slash = '/';
+		if (r == -EEXIST) /* another rank was faster, or it is no folder: see open() */
+			r = 0;
+	}
+	return (int)r;
 }
 
 /*
@@ -151,8 +169,11 @@ static int reserve_database(struct text *why)
 
 	text_init(&path, run.database, sizeof(run.database));
 	r = database_path(&path);
+	if (r == 0)
+		r = make_folders(run.database);
 	if (r < 0)
-		return failed(why, "cannot create", config.out, r);
+		return failed(why, "cannot create",
+			      r == -ENAMETOOLONG ? config.out : run.database, r);
 	dot = strrchr(run.database, '.');
 	if (!dot || strchr(dot, '/') || strlen(dot) >= sizeof(extension))
 		dot = run.database + path.length;
