@@ -8,66 +8,9 @@
 
 #include "analysis/stats.h"
 
-#define FIRST_STEPS 4096
-#define BIN_STEPS   8  /* mean steps of the first rank a bin */
-#define EARLY_BINS  64 /* other ranks may begin so much before the first */
+#define BIN_STEPS   8 /* mean steps of the first rank a bin, or up to twice as many */
+#define EARLY_BINS  (2 << (WINDOW_WIDTHS - 1)) /* others may begin so much before the first */
 #define TRIM_SHARE  0.005
-
-static int reserve(struct rank_grid *grid, size_t count)
-{
-	size_t capacity = grid->capacity ? grid->capacity : FIRST_STEPS;
-	struct rank_step *steps;
-
-	while (capacity < count)
-		capacity *= 2;
-	if (capacity != grid->capacity) {
-		steps = reallocarray(grid->steps, capacity, sizeof(*steps));
-		if (!steps)
-			return -ENOMEM;
-		grid->steps = steps;
-		grid->capacity = capacity;
-	}
-	if (count > grid->count) {
-		memset(grid->steps + grid->count, 0, (count - grid->count) * sizeof(*grid->steps));
-		grid->count = count;
-	}
-	return 0;
-}
-
-/* What a rank did in a step, or in a bin. */
-struct part {
-	double wait_ns, time_ns;
-	double pace_ns; /* of a step its time */
-	bool is_starved;
-	size_t count; /* batches */
-};
-
-/* 1: placed, 0: beyond what is kept. */
-static int place(struct rank_grid *grid, size_t index, size_t rank, const struct part *part)
-{
-	struct rank_step *step;
-
-	if (index >= RANK_STEPS)
-		return 0;
-	if (reserve(grid, index + 1) < 0)
-		return -ENOMEM;
-	step = &grid->steps[index];
-	if (!step->count || part->wait_ns > (double)step->wait_ns) {
-		step->second_ns = step->wait_ns;
-		step->wait_ns = (float)part->wait_ns;
-		step->pace_ns = (float)part->pace_ns;
-		step->rank = (int32_t)rank;
-		step->is_starved = part->is_starved;
-	} else if (part->wait_ns > (double)step->second_ns) {
-		step->second_ns = (float)part->wait_ns;
-	}
-	step->sum_ns += (float)part->pace_ns;
-	step->count++;
-	grid->placed += part->count;
-	grid->wait_ns += part->wait_ns;
-	grid->time_ns += part->time_ns;
-	return 1;
-}
 
 /* Where the step of the job is; the first rank that has an epoch says how long it is. */
 static int find_step(struct rank_job *job, size_t *hint, int32_t epoch, int64_t batch,
@@ -76,7 +19,7 @@ static int find_step(struct rank_job *job, size_t *hint, int32_t epoch, int64_t 
 	struct rank_base *last = job->epoch_count ? &job->epochs[job->epoch_count - 1] : NULL;
 
 	*ret_index = SIZE_MAX;
-	if (batch < 0 || (uint64_t)batch >= RANK_STEPS)
+	if (batch < 0 || batch > INT32_MAX)
 		return 0;
 	if (!last || epoch > last->epoch) {
 		struct rank_base *grown =
@@ -106,36 +49,16 @@ static int find_step(struct rank_job *job, size_t *hint, int32_t epoch, int64_t 
 	return 0;
 }
 
-/* What of a rank falls into the bin that is being filled. */
-struct bin {
-	int64_t index;
-	struct part part;
-};
-
-static int flush(struct rank_job *job, struct bin *bin)
+/* In a bin a batch has the pace of a mean one, and the rank that is late has fewer of them. */
+static int add_to_bin(struct rank_job *job, double at_ns, const struct window_part *part)
 {
-	int r = 0;
+	struct window_part mean = *part;
+	double bin = floor((at_ns - (double)job->origin_ns) / (double)job->bin_ns);
 
-	bin->part.pace_ns = (double)bin->part.count * (double)job->step_ns;
-	if (bin->part.count && bin->index >= 0)
-		r = place(&job->by_clock, (size_t)bin->index, job->rank_count, &bin->part);
-	bin->part = (struct part){.count = 0};
-	return r < 0 ? r : 0;
-}
-
-static int add_to_bin(struct rank_job *job, struct bin *bin, double at_ns, const struct part *part)
-{
-	int64_t index = (int64_t)floor((at_ns - (double)job->origin_ns) / (double)job->bin_ns);
-	int r = 0;
-
-	if (bin->part.count && index != bin->index)
-		r = flush(job, bin);
-	bin->index = index;
-	bin->part.wait_ns += part->wait_ns;
-	bin->part.time_ns += part->time_ns;
-	bin->part.is_starved |= part->is_starved;
-	bin->part.count++;
-	return r;
+	mean.pace_ns = (double)job->step_ns;
+	return bin >= 0 && bin < (double)INT32_MAX
+		       ? window_add(&job->by_clock, (size_t)bin, job->rank_count, &mean)
+		       : 0;
 }
 
 /* Begin of an epoch, NAN where the clock is not known. */
@@ -149,15 +72,19 @@ static double epoch_begin(const struct rank_epoch *epochs, size_t count, int32_t
 	return NAN;
 }
 
+/* Bins and origin are such that those of two parts of a job can be brought together. */
 static void begin_clock(struct rank_job *job, const struct finding *finding, double begin_ns)
 {
 	double step_ns = finding->own.time_ns / (double)finding->own.count;
+	int64_t early_ns;
 
 	if (job->bin_ns || isnan(begin_ns) || !(step_ns >= 1) || !(step_ns < 1e15))
 		return;
 	job->step_ns = (int64_t)step_ns;
-	job->bin_ns = BIN_STEPS * job->step_ns;
-	job->origin_ns = (int64_t)begin_ns - EARLY_BINS * job->bin_ns;
+	for (job->bin_ns = 1; job->bin_ns < BIN_STEPS * job->step_ns;)
+		job->bin_ns *= 2;
+	early_ns = EARLY_BINS * job->bin_ns;
+	job->origin_ns = ((int64_t)begin_ns / early_ns - 1) * early_ns;
 }
 
 /* What began the epochs up to this one. */
@@ -172,14 +99,14 @@ static double restart_ns(const struct batch_series *s, size_t *next, int32_t epo
 
 /* False: the clock of the account does not count the batch. */
 static bool take_batch(const struct batch_series *s, const struct finding *f, size_t i,
-		       struct part *ret)
+		       struct window_part *ret)
 {
 	const float *waits = stall_waits(s, f);
 
 	if (f->by_gpu && !(waits[i] >= 0))
 		return false;
 	/* A run's first wait is start-up. */
-	*ret = (struct part){
+	*ret = (struct window_part){
 		.wait_ns = i || s->is_part ? series_time(waits, i) : 0,
 		.is_starved = s->state[i] & SERIES_STARVED,
 		.count = 1,
@@ -193,14 +120,13 @@ static int add_batches(struct rank_job *job, const struct batch_series *s,
 		       size_t epoch_count)
 {
 	struct series_place at = SERIES_BEGIN;
-	struct bin bin = {0};
 	double now_ns = NAN;
 	size_t hint = 0, last_run = SIZE_MAX, next = 0, index;
 	int r = 0;
 
-	while (r >= 0 && series_next(s, &at)) {
+	while (r == 0 && series_next(s, &at)) {
 		int32_t epoch = s->runs[at.run].epoch;
-		struct part part;
+		struct window_part part;
 
 		if (last_run == SIZE_MAX || epoch != s->runs[last_run].epoch)
 			now_ns = epoch_begin(epochs, epoch_count, epoch);
@@ -215,13 +141,15 @@ static int add_batches(struct rank_job *job, const struct batch_series *s,
 			job->batch_count++;
 			r = find_step(job, &hint, epoch, at.batch, &index);
 			if (r == 0 && index != SIZE_MAX)
-				r = place(&job->by_step, index, job->rank_count, &part);
-			if (r >= 0 && job->bin_ns && !isnan(now_ns))
-				r = add_to_bin(job, &bin, now_ns, &part);
+				r = window_add(&job->by_step, index, job->rank_count, &part);
+			if (r == 0 && job->bin_ns && !isnan(now_ns))
+				r = add_to_bin(job, now_ns, &part);
 		}
 		now_ns += series_time(s->wait_ns, at.i) + series_time(s->compute_ns, at.i);
 	}
-	return r < 0 ? r : flush(job, &bin);
+	if (r == 0)
+		r = window_end(&job->by_step, job->rank_count);
+	return r < 0 ? r : window_end(&job->by_clock, job->rank_count);
 }
 
 int rank_add(struct rank_job *job, const struct batch_series *series, const struct finding *finding,
@@ -239,61 +167,79 @@ int rank_add(struct rank_job *job, const struct batch_series *series, const stru
 	return r;
 }
 
-/* Of the steps that more than one rank was in. */
+/* Of the windows of one width that more than one rank was in. */
 struct sums {
+	int width; /* -1: none shows that the ranks meet */
 	double wait_ns, time_ns;
-	double starved_ns, lag_ns;           /* of those in which the longest wait starved */
-	double alone_wait_ns, alone_time_ns; /* of the other steps */
-	size_t batch_count, step_count;
+	double starved_ns;                   /* where the longest wait starved: the longest, */
+	double excess_ns;                    /* how much longer than that of all others, */
+	double lag_ns;                       /* and how much longer its steps took */
+	double alone_wait_ns, alone_time_ns; /* of the other windows */
+	size_t step_count;
 };
 
-static struct sums sum_up(const struct rank_grid *grid)
+static struct sums sum_up(const struct windows *windows, int width)
 {
-	struct sums sums = {0};
-	size_t i;
+	struct sums sums = {.width = width};
 
-	for (i = 0; i < grid->count; i++) {
-		const struct rank_step *step = &grid->steps[i];
+	for (size_t i = 0; i < windows->widths[width].count; i++) {
+		const struct window *window = &windows->widths[width].list[i];
 		double others;
 
-		if (step->count < 2) {
-			sums.alone_wait_ns += (double)step->wait_ns;
-			sums.alone_time_ns += (double)step->sum_ns;
+		if (window->count < 2) {
+			sums.alone_wait_ns += (double)window->wait_ns;
+			sums.alone_time_ns += (double)window->sum_ns;
 			continue;
 		}
-		others = ((double)step->sum_ns - (double)step->pace_ns) / (step->count - 1);
-		sums.wait_ns += (double)step->wait_ns;
-		sums.time_ns += (double)step->sum_ns / step->count;
-		if (step->is_starved) {
-			sums.starved_ns += (double)step->wait_ns;
-			sums.lag_ns += (double)step->pace_ns - others;
+		others = ((double)window->sum_ns - (double)window->pace_ns) / (window->count - 1);
+		sums.wait_ns += (double)window->wait_ns;
+		sums.time_ns += (double)window->sum_ns / window->count;
+		if (window->is_starved) {
+			sums.starved_ns += (double)window->wait_ns;
+			sums.excess_ns += (double)window->wait_ns - (double)window->second_ns;
+			sums.lag_ns += (double)window->pace_ns - others;
 		}
-		sums.batch_count += step->count;
-		sums.step_count++;
+		sums.step_count += (size_t)1 << width;
 	}
 	return sums;
 }
 
-static enum rank_alignment choose(const struct rank_job *job, const struct sums *step,
-				  const struct sums *clock)
+/* Are the others as slow as the rank that waits? `sign`: -1 where that one has fewer batches. */
+static bool is_together(const struct windows *windows, const struct sums *sums, int sign)
 {
-	double least = RANK_COMMON * (double)job->batch_count;
+	size_t least = sums->width ? (size_t)RANK_WINDOWS << sums->width : 1;
 
-	if (job->rank_count < 2 || !job->batch_count)
-		return RANK_ALONE;
-	if ((double)step->batch_count >= least && step->lag_ns <= RANK_MOST_LAG * step->starved_ns)
-		return RANK_BY_STEP;
-	/* There a bin counts once for each rank, whatever it holds. */
-	if ((double)job->by_clock.placed >= least && clock->step_count &&
-	    -clock->lag_ns <= RANK_MOST_LAG * clock->starved_ns)
-		return RANK_BY_CLOCK;
-	return RANK_ALONE;
+	return sums->step_count >= least &&
+	       sums->alone_time_ns <= (1 - RANK_COMMON) * windows->time_ns &&
+	       sign * sums->lag_ns <= RANK_MOST_LAG * sums->excess_ns + RANK_NOISE * sums->time_ns;
+}
+
+/* By the narrowest windows that show that the ranks meet; by none, the sums are of the narrowest.
+ */
+static struct sums find_width(const struct windows *windows, const struct rank_job *job, int sign)
+{
+	struct sums sums, first = {.width = -1};
+	int width;
+
+	if ((double)windows->placed < RANK_COMMON * (double)job->batch_count)
+		return first;
+	for (width = 0; width < WINDOW_WIDTHS; width++) {
+		if (!windows->widths[width].count)
+			continue;
+		sums = sum_up(windows, width);
+		if (is_together(windows, &sums, sign))
+			return sums;
+		if (!first.step_count)
+			first = sums;
+	}
+	first.width = -1;
+	return first;
 }
 
 /* The largest half percent of what the job lost: one event is no bottleneck. */
-static int trim(const struct rank_grid *grid, double *ret_largest_ns)
+static int trim(const struct window_width *width, double *ret_largest_ns)
 {
-	float *waits = malloc((grid->count + 1) * sizeof(*waits));
+	float *waits = malloc((width->count + 1) * sizeof(*waits));
 	struct stats_column column = {.values = waits};
 	struct stats_order order;
 	size_t i;
@@ -301,9 +247,9 @@ static int trim(const struct rank_grid *grid, double *ret_largest_ns)
 	*ret_largest_ns = 0;
 	if (!waits)
 		return -ENOMEM;
-	for (i = 0; i < grid->count; i++)
-		if (grid->steps[i].count > 1 && grid->steps[i].wait_ns > 0)
-			waits[column.count++] = grid->steps[i].wait_ns;
+	for (i = 0; i < width->count; i++)
+		if (width->list[i].count > 1 && width->list[i].wait_ns > 0)
+			waits[column.count++] = width->list[i].wait_ns;
 	if (column.count) {
 		stats_order_init(&order, &column);
 		*ret_largest_ns = stats_order_sum_largest(
@@ -313,18 +259,16 @@ static int trim(const struct rank_grid *grid, double *ret_largest_ns)
 	return 0;
 }
 
-static void lay_blame(const struct rank_grid *grid, struct rank_blame *blames)
+static void lay_blame(const struct window_width *width, struct rank_blame *blames)
 {
-	size_t i;
+	for (size_t i = 0; i < width->count; i++) {
+		const struct window *window = &width->list[i];
+		struct rank_blame *blame = &blames[window->rank];
 
-	for (i = 0; i < grid->count; i++) {
-		const struct rank_step *step = &grid->steps[i];
-		struct rank_blame *blame = &blames[step->rank];
-
-		if (step->count < 2 || !(step->wait_ns > 0))
+		if (window->count < 2 || !(window->wait_ns > 0))
 			continue;
-		blame->wait_ns += (double)step->wait_ns;
-		blame->saved_ns += (double)step->wait_ns - (double)step->second_ns;
+		blame->wait_ns += (double)window->wait_ns;
+		blame->saved_ns += (double)window->wait_ns - (double)window->second_ns;
 		blame->step_count++;
 	}
 }
@@ -347,7 +291,7 @@ static void find_culprit(const struct rank_job *job, const struct rank_blame *bl
 }
 
 /* What is aligned, and of the rest the mean of the ranks. */
-static void take_sums(const struct rank_job *job, const struct rank_grid *grid,
+static void take_sums(const struct rank_job *job, const struct windows *grid,
 		      const struct sums *sums, struct rank_finding *ret)
 {
 	double ranks = (double)job->known_count;
@@ -360,27 +304,30 @@ static void take_sums(const struct rank_job *job, const struct rank_grid *grid,
 
 int rank_judge(const struct rank_job *job, struct rank_blame *blames, struct rank_finding *ret)
 {
-	const struct sums step = sum_up(&job->by_step), clock = sum_up(&job->by_clock);
-	const struct rank_grid *grid = NULL;
+	const struct sums step = find_width(&job->by_step, job, 1);
+	const struct sums clock = step.width >= 0 ? step : find_width(&job->by_clock, job, -1);
+	const struct windows *grid = step.width >= 0 ? &job->by_step : &job->by_clock;
 	double largest_ns = 0;
 	int r = 0;
 
 	memset(blames, 0, job->rank_count * sizeof(*blames));
 	*ret = (struct rank_finding){
-		.alignment = choose(job, &step, &clock),
+		.alignment = job->rank_count < 2 || clock.width < 0 ? RANK_ALONE
+			     : step.width >= 0                      ? RANK_BY_STEP
+								    : RANK_BY_CLOCK,
 		.culprit = -1,
 		.blame_share = NAN,
-		.lag = step.starved_ns > 0 ? step.lag_ns / step.starved_ns : NAN,
+		.lag = step.starved_ns > 0 ? step.lag_ns / step.excess_ns : NAN,
+		.width = step.width >= 0 ? 1 << step.width : 0,
 		.step_count = step.step_count,
 	};
 	if (ret->alignment == RANK_ALONE) {
 		ret->wait_ns = job->wait_ns / (double)job->known_count;
 		ret->time_ns = job->time_ns / (double)job->known_count;
 	} else {
-		grid = ret->alignment == RANK_BY_STEP ? &job->by_step : &job->by_clock;
-		take_sums(job, grid, ret->alignment == RANK_BY_STEP ? &step : &clock, ret);
-		r = trim(grid, &largest_ns);
-		lay_blame(grid, blames);
+		take_sums(job, grid, &clock, ret);
+		r = trim(&grid->widths[clock.width], &largest_ns);
+		lay_blame(&grid->widths[clock.width], blames);
 	}
 	ret->stall_ratio = ret->time_ns > 0 ? fmin(ret->wait_ns / ret->time_ns, 1) : NAN;
 	ret->trimmed_ratio = ret->time_ns > 0 ? (ret->wait_ns - largest_ns) / ret->time_ns : NAN;
@@ -389,15 +336,15 @@ int rank_judge(const struct rank_job *job, struct rank_blame *blames, struct ran
 		       : !ret->starved                 ? STALL_VERDICT_NOT
 		       : ret->stall_ratio < STALL_HIGH ? STALL_VERDICT_MODERATELY
 						       : STALL_VERDICT_HIGHLY;
-	if (grid)
+	if (ret->alignment != RANK_ALONE)
 		find_culprit(job, blames, ret);
 	return r;
 }
 
 void rank_done(struct rank_job *job)
 {
-	free(job->by_step.steps);
-	free(job->by_clock.steps);
+	window_done(&job->by_step);
+	window_done(&job->by_clock);
 	free(job->epochs);
 	memset(job, 0, sizeof(*job));
 }

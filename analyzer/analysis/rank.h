@@ -9,17 +9,19 @@
  * - Waiting is what account.h counts: of every batch but a run's first, and what begins an epoch
  *   with the epoch's first batch. What is not aligned (other loaders of the thread, batches that
  *   only one rank has) counts as the mean of the ranks. So the job's ratio is that of its ranks
- * where they are all alike.
+ *   where they are all alike.
  * - Steps are aligned by (epoch, batch). That they belong together is checked: where one rank
- *   starves, the step must be longer for all. Lag = (its step - the mean of the others') over its
- *   wait, summed: 0 where all wait for each other, 1 where none does.
+ *   waits longer than all others, its steps must not be longer than theirs. Lag = (its steps - the
+ *   mean of the others') over what it waited longer, summed: 0 where all wait for each other, 1
+ *   or more where none does. The narrowest windows (window.h) in which the lag is small count: of
+ *   one step, or of as many as there are between two meetings.
  * - Where the ordinals do not tell (a rank was restarted, records are missing), time is cut into
- *   bins of several steps and the ranks are aligned by the clock; there the late rank may do no
- *   fewer batches than the others.
+ *   bins of several steps, with windows of bins; there the late rank may do no fewer
+ *   batches than the others.
  * - Where neither shows that they wait for each other, they are judged one by one, and the job's
  *   ratio is that of all their time.
  *
- * Memory is bounded: what is beyond RANK_STEPS is not aligned.
+ * Memory is bounded: see WINDOW_MOST.
  */
 #ifndef RANK_H
 #define RANK_H
@@ -30,10 +32,12 @@
 
 #include "analysis/series.h"
 #include "analysis/stall.h"
+#include "analysis/window.h"
 
-#define RANK_STEPS    ((size_t)1 << 20)
 #define RANK_BLAME    0.5 /* of what the job lost: a rank with more is the culprit */
-#define RANK_MOST_LAG 0.5 /* beyond it ranks do not wait for each other */
+#define RANK_MOST_LAG 0.25 /* beyond it ranks do not wait for each other, ... */
+#define RANK_NOISE    0.01 /* ... and by more than so much of the time */
+#define RANK_WINDOWS  8    /* fewer, of several steps, show nothing: their ends weigh too much */
 #define RANK_COMMON   0.9 /* of the batches must be aligned with another rank's */
 
 enum rank_alignment { RANK_BY_STEP, RANK_BY_CLOCK, RANK_ALONE, RANK_ALIGNMENTS };
@@ -44,24 +48,6 @@ struct rank_epoch {
 	int64_t begin_ns;
 };
 
-/* A step, or a bin of time, over all ranks. */
-struct rank_step {
-	float wait_ns;   /* the longest */
-	float second_ns; /* the longest of the others */
-	float pace_ns; /* of the rank with the longest: its step, or its batches times a mean one */
-	float sum_ns;  /* of all paces */
-	int32_t rank;  /* that had the longest */
-	uint32_t count : 31;     /* ranks */
-	uint32_t is_starved : 1; /* a batch of the longest was: what the lag is told by */
-};
-
-struct rank_grid {
-	struct rank_step *steps;
-	size_t count, capacity;
-	size_t placed;           /* batches */
-	double wait_ns, time_ns; /* of these, over all ranks */
-};
-
 struct rank_blame {
 	double wait_ns;    /* of the job, for which the rank is to blame */
 	double saved_ns;   /* what the job would gain if only this rank never waited */
@@ -69,7 +55,7 @@ struct rank_blame {
 };
 
 struct rank_job {
-	struct rank_grid by_step, by_clock;
+	struct windows by_step, by_clock; /* the latter of bins of time */
 	struct rank_base {
 		int32_t epoch;
 		size_t base, length;
@@ -91,6 +77,7 @@ struct rank_finding {
 	double trimmed_ratio; /* without the largest half percent: one event makes no culprit */
 	double wait_ns;       /* that the job lost; the mean of the ranks where alone */
 	double time_ns;
+	int width;          /* steps after which the ranks meet, at most; 0: not by step */
 	double lag;         /* by step; NAN: no rank starved */
 	int32_t culprit;    /* as rank_add() numbers them, from 0; -1: none alone */
 	double blame_share; /* of the culprit, or the largest; NAN: nothing was lost */

@@ -169,11 +169,17 @@ static void print_table(const struct ranks *ranks, const struct page *page)
 	free(order);
 }
 
-const char *ranks_alignment_words(enum rank_alignment alignment)
+const char *ranks_alignment_words(const struct rank_finding *job, char text[RANKS_WORDS])
 {
-	switch (alignment) {
+	switch (job->alignment) {
 	case RANK_BY_STEP:
-		return "by step: where one rank stalls, all take longer";
+		if (job->width == 1)
+			return "by step: where one rank waits, all take longer";
+		snprintf(text, RANKS_WORDS,
+			 "by windows of %d steps: where one rank waits, all take longer, if not in "
+			 "the same step",
+			 job->width);
+		return text;
 	case RANK_BY_CLOCK:
 		return "by the clock, because the ranks' batches cannot be matched by number";
 	case RANK_ALONE:
@@ -214,6 +220,7 @@ static void print_spread(const struct ranks *ranks, const struct page *page)
 void ranks_text(const struct ranks *ranks, const struct page *page)
 {
 	size_t hosts = ranks_host_count(ranks);
+	char words[RANKS_WORDS];
 
 	page_line(page, "dlprof  %s  %zu ranks on %zu host%s", ranks->path, ranks->count, hosts,
 		  hosts == 1 ? "" : "s");
@@ -226,7 +233,7 @@ void ranks_text(const struct ranks *ranks, const struct page *page)
 	print_spread(ranks, page);
 	print_clock(ranks, page);
 	page_item(page, "To blame", "share of the lost time in which the rank waited longest");
-	page_item(page, "Aligned", "%s", ranks_alignment_words(ranks->job.alignment));
+	page_item(page, "Aligned", "%s", ranks_alignment_words(&ranks->job, words));
 	page_item(page, "More", "dlprof-report %s", ranks->rows[ranks_worst(ranks)].path);
 }
 
@@ -288,6 +295,7 @@ void ranks_json(const struct ranks *ranks, FILE *out)
 	jsonw_close(&json, '}');
 	jsonw_open(&json, "job", '{');
 	jsonw_string(&json, "aligned_by", rank_alignment_name(job->alignment));
+	jsonw_int(&json, "window_steps", job->width ? job->width : SERIES_UNKNOWN);
 	jsonw_number(&json, "lag", job->lag);
 	jsonw_int(&json, "steps", (int64_t)job->step_count);
 	jsonw_int(&json, "culprit",

@@ -52,7 +52,8 @@ size_t ranks_worst(const struct ranks *ranks);
 void ranks_order(const struct ranks *ranks, size_t *ret);
 
 /* "by step: ..." */
-const char *ranks_alignment_words(enum rank_alignment alignment);
+#define RANKS_WORDS 120
+const char *ranks_alignment_words(const struct rank_finding *job, char text[RANKS_WORDS]);
 
 void ranks_text(const struct ranks *ranks, const struct page *page);
 

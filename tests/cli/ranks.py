@@ -32,7 +32,8 @@ def check_culprit():
     found = load(folder)
     t.equal((found["schema"], found["verdict"], found["starved"], found["run"]["ranks"]),
             ("dlprof.report/2", "highly_input_bound", True, 4))
-    t.equal((found["job"]["aligned_by"], found["job"]["culprit"]), ("step", 2))
+    t.equal((found["job"]["aligned_by"], found["job"]["window_steps"], found["job"]["culprit"]),
+            ("step", 1, 2))
     t.check(abs(found["stall"]["ratio"] - 30 / 131) < .01, found["stall"])
     t.equal([row["rank"] for row in found["ranks"]], [0, 1, 2, 3])
     t.equal([row["verdict"][:3] for row in found["ranks"]], ["not", "not", "hig", "not"])

@@ -2,6 +2,7 @@
 /* Jobs whose ranks meet every step, or not: the one that waits for data is told from the others. */
 #include <criterion/criterion.h>
 #include <math.h>
+#include <string.h>
 
 #include "analysis/rank.h"
 
@@ -14,7 +15,8 @@ typedef int64_t waits(int rank, int step);
 
 struct shape {
 	waits *wait;
-	bool together;    /* the ranks meet in a collective */
+	int meet;         /* after so many steps, in a collective; 0: never */
+	int step_ms;      /* 0: 100 */
 	int first[RANKS]; /* batches that a rank's count is ahead of the others' */
 	bool no_clock;
 };
@@ -24,7 +26,7 @@ static void add_rank(struct rank_job *job, const struct shape *shape, int rank)
 	struct batch_series series;
 	struct rank_epoch epochs[2] = {{.epoch = 0}, {.epoch = 1}};
 	struct finding finding;
-	int64_t now = 1000 * MS * 1000;
+	int64_t now = 1000 * MS * 1000, since[RANKS] = {0};
 
 	series_init(&series);
 	series.workers = 2;
@@ -32,14 +34,20 @@ static void add_rank(struct rank_job *job, const struct shape *shape, int rank)
 		struct batch_row row = BATCH_ROW_UNKNOWN;
 		int64_t longest = 0;
 
-		for (int other = 0; other < RANKS; other++)
-			if (shape->wait(other, step) > longest)
-				longest = shape->wait(other, step);
+		for (int other = 0; other < RANKS; other++) {
+			since[other] += shape->wait(other, step);
+			if (since[other] > longest)
+				longest = since[other];
+		}
 		row.epoch = step >= STEPS / 2;
 		row.batch = step % (STEPS / 2) + shape->first[rank];
 		row.head_ready = 0;
 		row.wait_ns = shape->wait(rank, step);
-		row.compute_ns = 100 * MS + (shape->together ? longest - row.wait_ns : 0);
+		row.compute_ns = (shape->step_ms ? shape->step_ms : 100) * MS;
+		if (shape->meet && (step + 1) % shape->meet == 0) {
+			row.compute_ns += longest - since[rank];
+			memset(since, 0, sizeof(since));
+		}
 		if (step % (STEPS / 2) == 0)
 			epochs[row.epoch].begin_ns = now;
 		now += row.wait_ns + row.compute_ns;
@@ -69,7 +77,7 @@ static int64_t rank_2_is_late(int rank, int step)
 
 Test(rank, the_one_that_waits_for_data_is_to_blame)
 {
-	const struct shape shape = {.wait = rank_2_is_late, .together = true};
+	const struct shape shape = {.wait = rank_2_is_late, .meet = 1};
 	struct rank_blame blames[RANKS];
 	struct rank_finding finding = judge(&shape, blames);
 
@@ -81,6 +89,28 @@ Test(rank, the_one_that_waits_for_data_is_to_blame)
 	cr_assert(fabs(finding.lag) < .01);
 	cr_assert_eq(blames[2].step_count, STEPS / 2);
 	cr_assert(blames[0].wait_ns < .01 * blames[2].wait_ns);
+}
+
+static int64_t every_third(int rank, int step)
+{
+	return rank == 2 && step % 3 == 0 ? 40 * MS : 0;
+}
+
+Test(rank, the_late_one_is_found_however_many_gradients_are_accumulated)
+{
+	static const int meets[] = {1, 2, 3, 4, 8, 16};
+
+	for (size_t i = 0; i < sizeof(meets) / sizeof(*meets); i++) {
+		const struct shape shape = {.wait = every_third, .meet = meets[i], .step_ms = 50};
+		struct rank_blame blames[RANKS];
+		struct rank_finding finding = judge(&shape, blames);
+
+		cr_assert_eq(finding.alignment, RANK_BY_STEP, "every %d steps", meets[i]);
+		cr_assert_eq(finding.culprit, 2, "every %d steps", meets[i]);
+		cr_assert_float_eq(finding.stall_ratio, 40 / 190., .01, "every %d steps: %f",
+				   meets[i], finding.stall_ratio);
+		cr_assert(finding.width < 4 * meets[i], "%d for %d", finding.width, meets[i]);
+	}
 }
 
 static int64_t all_are_late(int rank, int step)
@@ -96,7 +126,7 @@ static int64_t in_turns(int rank, int step)
 Test(rank, where_all_stall_there_is_no_culprit)
 {
 	struct rank_blame blames[RANKS];
-	struct shape shape = {.wait = all_are_late, .together = true};
+	struct shape shape = {.wait = all_are_late, .meet = 1};
 	struct rank_finding finding = judge(&shape, blames);
 
 	/* The last is always the slowest, and mending it alone would bring nothing. */
@@ -113,7 +143,7 @@ Test(rank, where_all_stall_there_is_no_culprit)
 
 Test(rank, who_does_not_meet_is_judged_alone)
 {
-	const struct shape shape = {.wait = rank_2_is_late, .together = false};
+	const struct shape shape = {.wait = rank_2_is_late, .meet = 0};
 	struct rank_blame blames[RANKS];
 	struct rank_finding finding = judge(&shape, blames);
 
@@ -131,15 +161,15 @@ static int64_t now_and_then(int rank, int step)
 Test(rank, the_clock_helps_where_ordinals_do_not)
 {
 	/* Rank 3 was restarted, and counts from elsewhere. */
-	struct shape shape = {.wait = now_and_then, .together = true, .first = {0, 0, 0, 20}};
+	struct shape shape = {.wait = now_and_then, .meet = 1, .first = {0, 0, 0, 20}};
 	struct rank_blame blames[RANKS];
 	struct rank_finding finding = judge(&shape, blames);
 	double ratio;
 
 	cr_assert_eq(finding.culprit, 1);
 	ratio = finding.stall_ratio;
-	shape.first[1] = 31;
-	shape.first[2] = 7;
+	shape.first[1] = 120;
+	shape.first[2] = 70;
 	finding = judge(&shape, blames);
 	cr_assert_eq(finding.alignment, RANK_BY_CLOCK);
 	cr_assert_eq(finding.culprit, 1);
@@ -161,7 +191,7 @@ static int64_t once(int rank, int step)
 Test(rank, healthy_and_isolated)
 {
 	struct rank_blame blames[RANKS];
-	struct shape shape = {.wait = never, .together = true};
+	struct shape shape = {.wait = never, .meet = 1};
 	struct rank_finding finding = judge(&shape, blames);
 
 	cr_assert_eq(finding.verdict, STALL_VERDICT_NOT);

@@ -49,7 +49,7 @@ static void put_verdict(struct html *html, const struct ranks *ranks)
 	}
 	html_put(html, "</dl>\n");
 	html_paragraph(html, "quiet", "The ranks are aligned %s.",
-		       ranks_alignment_words(job->alignment));
+		       ranks_alignment_words(job, text));
 	html_put(html, "</header>\n\n");
 }
 

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * window.h - the steps of a job over all its ranks, in windows of 1, 2, 4, ... 64 steps.
+ *
+ * Ranks that accumulate gradients meet every k-th step only: step by step they seem not to wait
+ * for each other, over k steps they do. A window of several steps cannot be made of those of one
+ * step (the longest sum is not the sum of the longest), so each width is kept; rank.h says which
+ * one counts. What does not fit is given up from the finest width on: the number of windows is
+ * bounded, and a long job is judged by wider ones.
+ *
+ * Windows of some ranks and windows of others join to those of all of them, in any order: that is
+ * how partials of `dlprof-report fold` come together.
+ */
+#ifndef WINDOW_H
+#define WINDOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define WINDOW_WIDTHS 7		       /* 1 << 0 to 1 << 6 steps */
+#define WINDOW_MOST   ((size_t)1 << 20) /* of one width */
+
+/* 24 bytes: how partials hold them, too. */
+struct window {
+	float wait_ns;   /* the longest of a rank */
+	float second_ns; /* the longest of the others */
+	float pace_ns;   /* of the rank with the longest: how long its steps took */
+	float sum_ns;    /* of all paces */
+	int32_t rank;    /* that had the longest; of several the first */
+	uint32_t count : 31;     /* ranks; 0: nothing is known */
+	uint32_t is_starved : 1; /* a batch of that rank's was, in these steps */
+};
+
+/* What one rank did in some steps. */
+struct window_part {
+	double wait_ns, time_ns;
+	double pace_ns;
+	size_t count; /* batches */
+	bool is_starved;
+};
+
+struct windows {
+	struct window_width {
+		struct window *list;
+		size_t count, capacity;
+		bool is_full; /* more than WINDOW_MOST: empty, and stays so */
+		struct window_part part; /* of the rank that is being added: its last window, ... */
+		size_t index;            /* ... and which one that is */
+	} widths[WINDOW_WIDTHS];
+	size_t placed;           /* batches */
+	double wait_ns, time_ns; /* of these, over all ranks */
+};
+
+/* All zero holds nothing. Functions return 0 or -ENOMEM. */
+
+/* Adds a step of a rank. Steps ascend; after a rank's last comes window_end(). */
+int window_add(struct windows *windows, size_t step, size_t rank, const struct window_part *part);
+int window_end(struct windows *windows, size_t rank);
+
+/* Adds the windows of other ranks; window_join() one to one of the same steps. */
+int window_merge(struct windows *windows, const struct windows *others);
+void window_join(struct window *window, const struct window *other);
+
+void window_done(struct windows *windows);
+
+#endif
