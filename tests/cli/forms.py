@@ -66,12 +66,21 @@ def check_bar(path, text, stall):
     t.equal([len(line) for line in bar], [COLUMNS - 4], path, "the bar")
 
 
+def check_ceiling(path, screen):
+    """No range of what to do next ends above what ideal input would bring."""
+    words = flat(screen)
+    most = re.search(r"With ideal input this training would run ([\d.]+)x", words)
+    for high in re.findall(r"as fast \([\d.]+x to ([\d.]+)x", words):
+        t.check(not most or float(high) <= float(most[1]), path, "promises more than ideal input", words)
+
+
 def check_forms(path, *options):
     """One run as text, Markdown, HTML and JSON: the number, the word, the cause, the advice."""
     facts = json.loads(run(path, "--json", *options))
     screen = run(path, *options)
     check_fits(path, screen)
     check_bar(path, screen, facts["stall"])
+    check_ceiling(path, screen)
     said = [VERDICTS[facts["verdict"]]]
     if facts["verdict"] != "incomplete":
         said.append(percent(facts["stall"]["ratio"]) + " of the time")

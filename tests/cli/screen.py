@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The report is one screen of 22 lines of 80 columns, and says the same in all of its forms."""
 import os
+import re
 import sqlite3
 import sys
 
@@ -67,6 +68,18 @@ def check_selection(folder):
     t.check("Only   batches 20 to 79 of loader 1" in forms.run(path, "--batches", "20:79"), "Only")
 
 
+def check_ranges(folder):
+    """A range ends at the ceiling, and says that it assumes others who want the cores stay so."""
+    batches = [dict(batch, cpu_ns=batch["load_ns"]) for batch in rundb.simulate(400, 4, 60, 13)]
+    for neighbours in (None, "t 1 1.5 2.0"):
+        path = rundb.build(os.path.join(folder, "ranges.db"), [rundb.loader(batches, workers=4)],
+                           meta={"neighbours": neighbours, "cpus": "6"})
+        forms.check_forms(path)
+        words = forms.flat(forms.run(path))
+        t.check(re.search(r"as fast \([\d.]+x to [\d.]+x", words), "no range", words)
+        t.equal(words.count("if other programs stay as busy"), int(neighbours is not None), words)
+
+
 def main():
     folder = t.scratch()
     check_kinds(folder)
@@ -74,6 +87,7 @@ def main():
     check_warning(folder)
     check_doubt(folder)
     check_selection(folder)
+    check_ranges(folder)
     t.finish()
 
 
