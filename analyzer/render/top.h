@@ -6,6 +6,7 @@
 #include "analysis/cause.h"
 #include "analysis/stall.h"
 #include "render/page.h"
+#include "store/batch.h"
 #include "store/timeline.h"
 
 #define TOP_WORKERS 256

@@ -175,14 +175,14 @@ static void put_known_ns(struct jsonw *json, const char *key, int64_t ns)
 		jsonw_ns(json, key, ns);
 }
 
-static void put_batch_args(struct jsonw *json, const struct timeline_batch *batch)
+static void put_batch_args(struct jsonw *json, const struct batch_record *batch)
 {
 	put_known_int(json, "epoch", batch->epoch);
 	put_known_int(json, "batch", batch->batch);
 }
 
 /* Receiving is the end of a wait, and lies within it. */
-static void put_receive(struct tracer *trace, int64_t lane, const struct timeline_batch *batch,
+static void put_receive(struct tracer *trace, int64_t lane, const struct batch_record *batch,
 			int64_t begin_ns)
 {
 	int64_t end_ns = batch->begin_ns + batch->wait_ns;
@@ -195,7 +195,7 @@ static void put_receive(struct tracer *trace, int64_t lane, const struct timelin
 	close_slice(trace);
 }
 
-static void put_training(struct tracer *trace, const struct timeline_batch *batch)
+static void put_training(struct tracer *trace, const struct batch_record *batch)
 {
 	int64_t lane = find_lane(trace, LANE_TRAIN, batch->loader_id, 0), begin_ns, end_ns;
 	struct jsonw *json = &trace->json;
@@ -222,7 +222,7 @@ static void put_training(struct tracer *trace, const struct timeline_batch *batc
 	}
 }
 
-static void put_load(struct tracer *trace, const struct timeline_batch *batch)
+static void put_load(struct tracer *trace, const struct batch_record *batch)
 {
 	struct jsonw *json = &trace->json;
 	int64_t lane, begin_ns;
@@ -245,7 +245,7 @@ static void put_load(struct tracer *trace, const struct timeline_batch *batch)
 	close_slice(trace);
 }
 
-static void put_counter(struct tracer *trace, const struct timeline_batch *batch, const char *what,
+static void put_counter(struct tracer *trace, const struct batch_record *batch, const char *what,
 			double value)
 {
 	char name[64];
@@ -263,7 +263,7 @@ static void put_counter(struct tracer *trace, const struct timeline_batch *batch
 	jsonw_close(&trace->json, '}');
 }
 
-void trace_batch(struct tracer *trace, const struct timeline_batch *batch)
+void trace_batch(struct tracer *trace, const struct batch_record *batch)
 {
 	double step_ns = (double)batch->wait_ns + (double)batch->compute_ns;
 

@@ -13,6 +13,7 @@
 #define TRACE_H
 
 #include "render/jsonw.h"
+#include "store/batch.h"
 #include "store/timeline.h"
 
 struct trace_lane;
@@ -32,7 +33,7 @@ void trace_begin(struct tracer *trace, FILE *out, const struct run_info *run);
 
 /* What follows is of this run; `base_ns` of its clock is time 0 of the trace. */
 void trace_run(struct tracer *trace, const struct run_info *run, int64_t base_ns);
-void trace_batch(struct tracer *trace, const struct timeline_batch *batch);
+void trace_batch(struct tracer *trace, const struct batch_record *batch);
 void trace_event(struct tracer *trace, const struct timeline_event *event);
 
 /* 0, or -ENOMEM: lanes are missing. */

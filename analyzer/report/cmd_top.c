@@ -23,11 +23,11 @@
 #define INTERVAL_MS 2000
 
 struct newest {
-	struct timeline_batch *list;
+	struct batch_record *list;
 	size_t count;
 };
 
-static int add_batch(const struct timeline_batch *batch, void *context)
+static int add_batch(const struct batch_record *batch, void *context)
 {
 	struct newest *newest = context;
 
@@ -37,7 +37,7 @@ static int add_batch(const struct timeline_batch *batch, void *context)
 
 static int by_delivery(const void *a, const void *b)
 {
-	const struct timeline_batch *left = a, *right = b;
+	const struct batch_record *left = a, *right = b;
 
 	if (left->epoch != right->epoch)
 		return left->epoch < right->epoch ? -1 : 1;
@@ -49,7 +49,7 @@ static int32_t small(int64_t value)
 	return value < 0 || value > INT32_MAX ? -1 : (int32_t)value;
 }
 
-static int append(struct batch_series *series, const struct timeline_batch *batch)
+static int append(struct batch_series *series, const struct batch_record *batch)
 {
 	struct batch_row row = BATCH_ROW_UNKNOWN;
 
@@ -67,7 +67,7 @@ static int append(struct batch_series *series, const struct timeline_batch *batc
 	return series_append(series, &row);
 }
 
-static void add_load(struct top *top, const struct timeline_batch *batch)
+static void add_load(struct top *top, const struct batch_record *batch)
 {
 	struct top_worker *worker;
 
@@ -83,7 +83,7 @@ static void add_load(struct top *top, const struct timeline_batch *batch)
 
 static void find_rate(const struct newest *newest, struct top *top)
 {
-	const struct timeline_batch *first = newest->list, *last = first + newest->count - 1;
+	const struct batch_record *first = newest->list, *last = first + newest->count - 1;
 	int64_t ns;
 
 	if (first->begin_ns == QUERY_UNKNOWN || last->begin_ns == QUERY_UNKNOWN ||
@@ -92,7 +92,7 @@ static void find_rate(const struct newest *newest, struct top *top)
 	top->batches_per_s = (double)(newest->count - 1) * 1e9 / (double)ns;
 }
 
-static void find_since(const struct timeline_batch *last, struct top *top)
+static void find_since(const struct batch_record *last, struct top *top)
 {
 	struct timespec now;
 	int64_t from_ns;
@@ -106,7 +106,7 @@ static void find_since(const struct timeline_batch *last, struct top *top)
 		top->since_ns = now.tv_sec * 1000000000 + now.tv_nsec - from_ns;
 }
 
-static int64_t delivered_ns(const struct timeline_batch *batch)
+static int64_t delivered_ns(const struct batch_record *batch)
 {
 	int64_t ns;
 
@@ -116,7 +116,7 @@ static int64_t delivered_ns(const struct timeline_batch *batch)
 		       : ns;
 }
 
-static int64_t ended_ns(const struct timeline_batch *batch)
+static int64_t ended_ns(const struct batch_record *batch)
 {
 	int64_t ns = delivered_ns(batch), end_ns;
 
@@ -134,7 +134,7 @@ static int judge(const struct newest *newest, struct top *top)
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < newest->count; i++) {
-		const struct timeline_batch *batch = &newest->list[i];
+		const struct batch_record *batch = &newest->list[i];
 
 		r = append(&top->series, batch);
 		add_load(top, batch);
@@ -161,30 +161,25 @@ static int judge(const struct newest *newest, struct top *top)
 /* The loader that delivered last, and its newest batches. */
 static int read_newest(struct db *db, struct newest *newest, struct top *top)
 {
-	struct timeline_loader loaders[TIMELINE_LOADERS], *chosen = NULL;
-	size_t count, i;
+	struct timeline_loader loader;
 	int64_t first;
-	int r = timeline_loaders(db, loaders, &count);
+	int r = timeline_newest_loader(db, &loader);
 
-	for (i = 0; r == 0 && i < count; i++)
-		if (loaders[i].newest_ns != QUERY_UNKNOWN &&
-		    (!chosen || loaders[i].newest_ns > chosen->newest_ns))
-			chosen = &loaders[i];
-	if (r < 0 || !chosen)
+	if (r < 1)
 		return r;
-	top->loader_id = chosen->loader_id;
-	top->loader_count = (int64_t)count;
-	top->series.workers = small(chosen->workers);
-	top->series.prefetch_factor = small(chosen->prefetch_factor);
-	top->series.in_order = small(chosen->in_order);
-	r = timeline_newest(db, chosen->loader_id, WINDOW, add_batch, newest);
+	top->loader_id = loader.loader_id;
+	top->loader_count = loader.count;
+	top->series.workers = small(loader.workers);
+	top->series.prefetch_factor = small(loader.prefetch_factor);
+	top->series.in_order = small(loader.in_order);
+	r = batch_newest(db, loader.loader_id, WINDOW, add_batch, newest);
 	qsort(newest->list, newest->count, sizeof(*newest->list), by_delivery);
 	if (r < 0 || !newest->count)
 		return r;
 	/* What began an epoch counts where its first batch does. */
 	first = newest->list[0].epoch;
 	top->series.is_part = first > 0 || newest->list[0].batch > 0;
-	return query_epochs(db, chosen->loader_id, first + (newest->list[0].batch > 0), INT32_MAX,
+	return query_epochs(db, loader.loader_id, first + (newest->list[0].batch > 0), INT32_MAX,
 			    &top->series);
 }
 

@@ -57,7 +57,7 @@ static int add_window(struct windows *windows, const struct window *window)
 }
 
 /* A heap of the longest waits, the shortest of them on top. */
-static int take_worst(const struct timeline_batch *batch, void *context)
+static int take_worst(const struct batch_record *batch, void *context)
 {
 	struct worst *worst = context;
 	int64_t place = worst->place++;
@@ -106,7 +106,7 @@ static int find_windows(const struct options *options, struct db *db,
 	worst.list = calloc(worst.most, sizeof(*worst.list));
 	if (!worst.list)
 		return -ENOMEM;
-	r = timeline_batches(db, filter, take_worst, &worst);
+	r = batch_each(db, filter, take_worst, &worst);
 	for (size_t i = 0; r == 0 && i < worst.count; i++) {
 		int64_t place = worst.list[i].place;
 		const struct window window = {.first = place < before ? 0 : place - before,
@@ -128,7 +128,7 @@ static int find_windows(const struct options *options, struct db *db,
 	return 0;
 }
 
-static void note_time(struct window *window, const struct timeline_batch *batch)
+static void note_time(struct window *window, const struct batch_record *batch)
 {
 	int64_t from_ns = batch->begin_ns, to_ns = batch->begin_ns;
 
@@ -146,7 +146,7 @@ static void note_time(struct window *window, const struct timeline_batch *batch)
 		window->to_ns = to_ns;
 }
 
-static int add_batch(const struct timeline_batch *batch, void *context)
+static int add_batch(const struct batch_record *batch, void *context)
 {
 	struct stream *stream = context;
 	int64_t place = stream->place++;
@@ -183,7 +183,7 @@ static int add_loader(const struct options *options, struct db *db,
 	for (size_t i = 0; i < stream->windows.count; i++)
 		stream->windows.list[i].from_ns = stream->windows.list[i].to_ns = QUERY_UNKNOWN;
 	if (r == 0)
-		r = timeline_batches(db, &filter, add_batch, stream);
+		r = batch_each(db, &filter, add_batch, stream);
 	if (r == 1)
 		r = 0;
 	for (size_t i = 0; part && r == 0 && i < stream->windows.count; i++)

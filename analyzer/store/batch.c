@@ -8,8 +8,14 @@
 #include "store/rows.h"
 
 #define NAME(name) #name ", "
-static const char *const BATCHES_SQL[2] = ROWS_ORDERS(
-	"SELECT " BATCH_COLUMNS(NAME) BATCH_COPIED(NAME) BATCH_OTHER_SQL " FROM t_batch", "");
+#define SELECT_BATCH                                                                               \
+	"SELECT " BATCH_COLUMNS(NAME) BATCH_COPIED(NAME) BATCH_OTHER_SQL " FROM t_batch"
+static const char *const BATCHES_SQL[2] = ROWS_ORDERS(SELECT_BATCH, "");
+
+/* By task, so that it takes as long as there are rows to hand out, however long the run is. */
+static const char NEWEST_SQL[] =
+	SELECT_BATCH " WHERE loader_id = ?1 AND batch IS NOT NULL ORDER BY epoch DESC, task DESC"
+		     " LIMIT ?2";
 
 /* SUM of floats: it stays NULL where nothing was observed, and cannot overflow. */
 #define SUM(name, sql)	  ", SUM(" #name " * 1.0)"
@@ -46,25 +52,42 @@ static void take_totals(sqlite3_stmt *stmt, struct load_totals *ret)
 #undef X
 }
 
+static int hand_out(sqlite3_stmt *stmt,
+		    int (*row)(const struct batch_record *record, void *context), void *context)
+{
+	struct batch_record record;
+	int r;
+
+	while ((r = rows_next(stmt)) == 1) {
+		take_batch(stmt, &record);
+		r = row(&record, context);
+		if (r)
+			return r;
+	}
+	return r;
+}
+
 int batch_each(struct db *db, const struct batch_filter *filter,
 	       int (*row)(const struct batch_record *record, void *context), void *context)
 {
-	struct batch_record record;
-	sqlite3_stmt *stmt = NULL;
-	int r;
+	ROWS *stmt = NULL;
+	int r = rows_of_batches(db, BATCHES_SQL, filter, &stmt);
 
-	r = rows_of_batches(db, BATCHES_SQL, filter, &stmt);
-	while (r == 0 && (r = rows_next(stmt)) == 1) {
-		take_batch(stmt, &record);
-		r = row(&record, context);
-	}
-	sqlite3_finalize(stmt);
-	return r;
+	return r < 0 ? r : hand_out(stmt, row, context);
+}
+
+int batch_newest(struct db *db, int64_t loader_id, int64_t count,
+		 int (*row)(const struct batch_record *record, void *context), void *context)
+{
+	ROWS *stmt = NULL;
+	int r = rows_ask(db, &stmt, NEWEST_SQL, "nn", loader_id, count);
+
+	return r < 0 ? r : hand_out(stmt, row, context);
 }
 
 int batch_totals(struct db *db, const struct batch_filter *filter, struct load_totals *ret_totals)
 {
-	sqlite3_stmt *stmt = NULL;
+	ROWS *stmt = NULL;
 	int r;
 
 	if (rows_is_whole(filter)) {
@@ -79,26 +102,23 @@ int batch_totals(struct db *db, const struct batch_filter *filter, struct load_t
 		take_totals(stmt, ret_totals);
 		r = 0;
 	}
-	sqlite3_finalize(stmt);
 	return r;
 }
 
 int batch_reads(struct db *db, const struct batch_filter *filter, size_t workers,
 		double *ret_loads, double *ret_bytes)
 {
-	sqlite3_stmt *stmt = NULL;
+	ROWS *stmt = NULL;
 	int r = rows_of_batches(db, READS_SQL, filter, &stmt);
 
-	while (r == 0 && (r = rows_next(stmt)) == 1) {
+	while (r >= 0 && (r = rows_next(stmt)) == 1) {
 		int64_t worker = rows_time(stmt, 0), bytes = rows_time(stmt, 2);
 
-		r = 0;
 		if (worker < 0 || (size_t)worker >= workers || bytes < 0)
 			continue;
 		ret_loads[worker] = (double)rows_time(stmt, 1);
 		ret_bytes[worker] = (double)bytes;
 	}
-	sqlite3_finalize(stmt);
 	return r;
 }
 

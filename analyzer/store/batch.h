@@ -19,6 +19,10 @@ struct batch_record {
 int batch_each(struct db *db, const struct batch_filter *filter,
 	       int (*row)(const struct batch_record *record, void *context), void *context);
 
+/* The last `count` delivered batches of a loader, the newest first. */
+int batch_newest(struct db *db, int64_t loader_id, int64_t count,
+		 int (*row)(const struct batch_record *record, void *context), void *context);
+
 /* Sums over the delivered batches of a loader; QUERY_UNKNOWN where no batch has the column. */
 int batch_totals(struct db *db, const struct batch_filter *filter, struct load_totals *ret_totals);
 /* ... of no batch. */

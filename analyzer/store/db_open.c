@@ -24,16 +24,13 @@
 
 static int read_pragma(struct db *db, const char *sql, int64_t *ret_value)
 {
-	sqlite3_stmt *statement;
-	int r;
+	ROWS *statement = NULL;
+	int r = rows_prepare(db, sql, &statement);
 
-	r = db_errno(sqlite3_prepare_v2(db->handle, sql, -1, &statement, NULL));
-	if (r < 0)
-		return r;
-	r = sqlite3_step(statement);
-	*ret_value = r == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
-	sqlite3_finalize(statement);
-	return db_errno(r);
+	if (r == 0)
+		r = rows_next(statement);
+	*ret_value = r == 1 ? sqlite3_column_int64(statement, 0) : 0;
+	return r < 0 ? r : 0;
 }
 
 /* SQLite says CANTOPEN for many things; the file itself tells more. */
@@ -60,19 +57,14 @@ static int check_file(const char *path, struct stat *ret)
 static bool lacks_log(struct db *db)
 {
 	int64_t tables = -1;
-	const char *mode = NULL;
-	sqlite3_stmt *statement;
-	bool wal;
+	ROWS *statement = NULL;
+	char mode[8];
 
 	if (read_pragma(db, "SELECT COUNT(*) FROM sqlite_schema", &tables) < 0 || tables ||
-	    sqlite3_prepare_v2(db->handle, "PRAGMA journal_mode", -1, &statement, NULL) !=
-		    SQLITE_OK)
+	    rows_prepare(db, "PRAGMA journal_mode", &statement) < 0 || rows_next(statement) < 1)
 		return false;
-	if (sqlite3_step(statement) == SQLITE_ROW)
-		mode = rows_text(statement, 0, REDACT_NOT);
-	wal = mode && strcmp(mode, "wal") == 0;
-	sqlite3_finalize(statement);
-	return wal;
+	rows_fill(statement, 0, REDACT_NOT, mode, sizeof(mode));
+	return strcmp(mode, "wal") == 0;
 }
 
 static int check_identity(struct db *db, int64_t *ret_version)
@@ -93,13 +85,11 @@ static int check_identity(struct db *db, int64_t *ret_version)
 /* Its name may stand in any text of the run. */
 static void redact_host(struct db *db)
 {
-	sqlite3_stmt *statement = NULL;
-	int r = sqlite3_prepare_v2(db->handle, "SELECT value FROM t_meta WHERE key = 'host'", -1,
-				   &statement, NULL);
+	ROWS *statement = NULL;
 
-	if (r == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW)
+	if (rows_prepare(db, "SELECT value FROM t_meta WHERE key = 'host'", &statement) == 0 &&
+	    rows_next(statement) == 1)
 		rows_text(statement, 0, REDACT_HOST);
-	sqlite3_finalize(statement);
 }
 
 static int open_handle(const char *path, int flags, struct db **ret_db)

@@ -84,7 +84,7 @@ static int hand_out(sqlite3_stmt *stmt, const char *view, const struct export_si
 
 int export_view(struct db *db, const char *view, const struct export_sink *sink)
 {
-	sqlite3_stmt *stmt = NULL;
+	ROWS *stmt = NULL;
 	struct search search = {.name = view};
 	char *sql;
 	int r = schema_each_view(db, compare, &search);
@@ -94,10 +94,7 @@ int export_view(struct db *db, const char *view, const struct export_sink *sink)
 	sql = sqlite3_mprintf("SELECT * FROM \"%w\"", view);
 	if (!sql)
 		return -ENOMEM;
-	r = db_errno(sqlite3_prepare_v2(db->handle, sql, -1, &stmt, NULL));
+	r = rows_prepare(db, sql, &stmt);
 	sqlite3_free(sql);
-	if (r == 0)
-		r = hand_out(stmt, view, sink);
-	sqlite3_finalize(stmt);
-	return r;
+	return r < 0 ? r : hand_out(stmt, view, sink);
 }

@@ -85,7 +85,7 @@ static int take(void *ret, const struct meta_field *field, sqlite3_stmt *stmt)
 
 int meta_read(struct db *db, void *ret, const struct meta_field *fields, size_t count)
 {
-	sqlite3_stmt *stmt = NULL;
+	ROWS *stmt = NULL;
 	int r;
 
 	for (size_t i = 0; i < count; i++) {
@@ -103,7 +103,6 @@ int meta_read(struct db *db, void *ret, const struct meta_field *fields, size_t 
 			if (strcmp(key, metas[fields[i].meta].key) == 0)
 				r = take(ret, &fields[i], stmt);
 	}
-	sqlite3_finalize(stmt);
 	return r;
 }
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/handle.h"
 #include "store/pack_format.h"
+#include "store/rows.h"
 
 static const char READ_SQL[] = "SELECT data FROM t_pack WHERE loader_id = ?1 AND part = ?2";
 
@@ -39,9 +39,7 @@ static int find_part(sqlite3_stmt *stmt, int64_t loader_id, int64_t number, cons
 /* Without the table there are no packs. */
 static int prepare(struct db *db, sqlite3_stmt **ret_stmt)
 {
-	return sqlite3_prepare_v2(db->handle, READ_SQL, -1, ret_stmt, NULL) == SQLITE_OK
-		       ? 0
-		       : -ENOENT;
+	return rows_prepare(db, READ_SQL, ret_stmt) == 0 ? 0 : -ENOENT;
 }
 
 static int read_head(sqlite3_stmt *stmt, int64_t loader_id, struct pack_head *ret)
@@ -60,13 +58,10 @@ static int read_head(sqlite3_stmt *stmt, int64_t loader_id, struct pack_head *re
 
 static int read_loader_head(struct db *db, int64_t loader_id, struct pack_head *ret)
 {
-	sqlite3_stmt *stmt = NULL;
+	ROWS *stmt = NULL;
 	int r = prepare(db, &stmt);
 
-	if (r == 0)
-		r = read_head(stmt, loader_id, ret);
-	sqlite3_finalize(stmt);
-	return r;
+	return r < 0 ? r : read_head(stmt, loader_id, ret);
 }
 
 /* Nothing in a file is believed: sizes, and that runs follow each other from the first batch on. */
@@ -125,7 +120,7 @@ static int add_part(struct batch_series *series, const void *blob, size_t size)
 int pack_read_series(struct db *db, int64_t loader_id, struct batch_series *series)
 {
 	struct batch_series packed = *series;
-	sqlite3_stmt *stmt = NULL;
+	ROWS *stmt = NULL;
 	struct pack_head head;
 	const void *data;
 	int64_t number;
@@ -141,7 +136,6 @@ int pack_read_series(struct db *db, int64_t loader_id, struct batch_series *seri
 	}
 	if (r == 0 && packed.count != (uint64_t)head.batch_count)
 		r = -ENOENT;
-	sqlite3_finalize(stmt);
 	if (r < 0) {
 		packed.epochs = NULL; /* they are the caller's */
 		series_done(&packed);
@@ -203,27 +197,23 @@ int pack_read_loader(struct db *db, struct loader_info *loader)
 /* Whether there are packs and no loader is without one. */
 static bool is_all_packed(struct db *db)
 {
-	sqlite3_stmt *stmt = NULL;
-	bool all = false;
+	ROWS *stmt = NULL;
 
-	if (sqlite3_prepare_v2(db->handle, UNPACKED_SQL, -1, &stmt, NULL) == SQLITE_OK)
-		all = sqlite3_step(stmt) == SQLITE_ROW && sqlite3_column_int64(stmt, 0) == 0;
-	sqlite3_finalize(stmt);
-	return all;
+	return rows_prepare(db, UNPACKED_SQL, &stmt) == 0 && rows_next(stmt) == 1 &&
+	       sqlite3_column_int64(stmt, 0) == 0;
 }
 
 int pack_sum_totals(struct db *db, struct load_totals *ret_totals)
 {
-	sqlite3_stmt *stmt = NULL;
+	ROWS *stmt = NULL;
 	struct load_totals one;
 	size_t i;
 	int r = 0, count = 0;
 
 	memset(ret_totals, 0, sizeof(*ret_totals));
-	if (!is_all_packed(db) ||
-	    sqlite3_prepare_v2(db->handle, HEADS_SQL, -1, &stmt, NULL) != SQLITE_OK)
+	if (!is_all_packed(db) || rows_prepare(db, HEADS_SQL, &stmt) < 0)
 		return -ENOENT;
-	while (r == 0 && sqlite3_step(stmt) == SQLITE_ROW) {
+	while (r == 0 && rows_next(stmt) == 1) {
 		r = pack_read_totals(db, sqlite3_column_int64(stmt, 0), &one);
 		for (i = 0; r == 0 && i < sizeof(one) / sizeof(int64_t); i++) {
 			int64_t *sum = (int64_t *)ret_totals + i, value = ((int64_t *)&one)[i];
@@ -233,6 +223,5 @@ int pack_sum_totals(struct db *db, struct load_totals *ret_totals)
 		}
 		count++;
 	}
-	sqlite3_finalize(stmt);
 	return r == 0 && count ? 0 : -ENOENT;
 }

@@ -107,36 +107,28 @@ static const struct meta_field FIELDS[] = {
 };
 int query_run(struct db *db, struct run_info *ret_run)
 {
-	sqlite3_stmt *stmt = NULL;
+	ROWS *stmt = NULL;
 	int r;
 
 	*ret_run = (struct run_info){0};
 	r = meta_read(db, ret_run, FIELDS, ARRAY_COUNT(FIELDS));
+	if (r == 0)
+		r = rows_prepare(db, COUNT_SQL, &stmt);
+	if (r == 0)
+		r = rows_next(stmt);
+	if (r < 0) {
+		run_info_done(ret_run);
+		return r;
+	}
 	if (ret_run->synchronous == QUERY_UNKNOWN)
 		ret_run->synchronous = -1;
 	else
 		ret_run->synchronous = ret_run->synchronous != 0;
-	if (r < 0)
-		goto fail;
-
-	r = rows_prepare(db, COUNT_SQL, &stmt);
-	if (r == 0)
-		r = rows_next(stmt);
-	if (r == 1) {
-		ret_run->lost_count = sqlite3_column_int64(stmt, 0);
-		ret_run->process_count = sqlite3_column_int64(stmt, 1);
-		ret_run->rank = sqlite3_column_int64(stmt, 2);
-		ret_run->doubt_count = sqlite3_column_int64(stmt, 3);
-		r = 0;
-	}
-	sqlite3_finalize(stmt);
-	if (r < 0)
-		goto fail;
+	ret_run->lost_count = sqlite3_column_int64(stmt, 0);
+	ret_run->process_count = sqlite3_column_int64(stmt, 1);
+	ret_run->rank = sqlite3_column_int64(stmt, 2);
+	ret_run->doubt_count = sqlite3_column_int64(stmt, 3);
 	return 0;
-
-fail:
-	run_info_done(ret_run);
-	return r;
 }
 
 void run_info_done(struct run_info *run)
@@ -145,9 +137,9 @@ void run_info_done(struct run_info *run)
 	memset(run, 0, sizeof(*run));
 }
 
-static void take_loader(struct loader_info *loader, sqlite3_stmt *stmt)
+static int take_loader(sqlite3_stmt *stmt, void *item)
 {
-	const char *kind = rows_text(stmt, 1, REDACT_TEXT), *place;
+	struct loader_info *loader = item;
 
 	*loader = (struct loader_info){
 		.loader_id = sqlite3_column_int64(stmt, 0),
@@ -163,40 +155,15 @@ static void take_loader(struct loader_info *loader, sqlite3_stmt *stmt)
 		.tid = rows_time(stmt, 11),
 		.nested = sqlite3_column_int(stmt, 12) != 0,
 	};
-	if (kind)
-		strncpy(loader->kind, kind, sizeof(loader->kind) - 1);
-	place = rows_text(stmt, 13, REDACT_TEXT);
-	if (place)
-		strncpy(loader->place, place, sizeof(loader->place) - 1);
+	rows_fill(stmt, 1, REDACT_TEXT, loader->kind, sizeof(loader->kind));
+	rows_fill(stmt, 13, REDACT_TEXT, loader->place, sizeof(loader->place));
+	return 1;
 }
 
 static int list_loaders(struct db *db, const char *sql, struct loader_info **ret_loaders,
 			size_t *ret_count)
 {
-	struct loader_info *loaders = NULL, *grown;
-	size_t count = 0;
-	sqlite3_stmt *stmt = NULL;
-	int r;
-
-	r = rows_prepare(db, sql, &stmt);
-	while (r == 0 && (r = rows_next(stmt)) == 1) {
-		grown = reallocarray(loaders, count + 1, sizeof(*grown));
-		if (!grown) {
-			r = -ENOMEM;
-			break;
-		}
-		loaders = grown;
-		take_loader(&loaders[count++], stmt);
-		r = 0;
-	}
-	sqlite3_finalize(stmt);
-	if (r < 0) {
-		free(loaders);
-		return r;
-	}
-	*ret_loaders = loaders;
-	*ret_count = count;
-	return 0;
+	return rows_list(db, sql, 0, sizeof(**ret_loaders), take_loader, ret_loaders, ret_count);
 }
 
 static int by_time(const void *a, const void *b)
@@ -210,43 +177,40 @@ static int by_time(const void *a, const void *b)
 
 int query_loaders(struct db *db, struct loader_info **ret_loaders, size_t *ret_count)
 {
-	struct loader_info *loaders;
-	size_t count, i;
-	int r = list_loaders(db, PACKED_SQL, &loaders, &count);
+	int r = list_loaders(db, PACKED_SQL, ret_loaders, ret_count);
 
-	if (r < 0)
-		return r;
-	for (i = 0; r == 0 && i < count; i++)
-		r = pack_read_loader(db, &loaders[i]);
-	if (r < 0 || !count) {
-		free(loaders);
-		return r < 0 && r != -ENOENT
-			       ? r
-			       : list_loaders(db, LOADERS_SQL, ret_loaders, ret_count);
+	for (size_t i = 0; r == 0 && i < *ret_count; i++)
+		r = pack_read_loader(db, &(*ret_loaders)[i]);
+	if (r == -ENOENT || (r == 0 && !*ret_count)) {
+		free(*ret_loaders);
+		r = list_loaders(db, LOADERS_SQL, ret_loaders, ret_count);
 	}
-	qsort(loaders, count, sizeof(*loaders), by_time);
-	*ret_loaders = loaders;
-	*ret_count = count;
+	if (r < 0) {
+		free(*ret_loaders);
+		*ret_loaders = NULL;
+		return r;
+	}
+	if (*ret_count)
+		qsort(*ret_loaders, *ret_count, sizeof(**ret_loaders), by_time);
 	return 0;
 }
 
 static int query_loader(struct db *db, int64_t loader_id, struct batch_series *series)
 {
-	sqlite3_stmt *stmt = NULL;
-	int r = rows_ask(db, LOADER_SQL, loader_id, &stmt);
+	ROWS *stmt = NULL;
+	int r = rows_ask(db, &stmt, LOADER_SQL, "n", loader_id);
 
-	if (r == 1) {
-		series->workers = rows_small(stmt, 0);
-		series->prefetch_factor = rows_small(stmt, 1);
-		series->in_order = rows_small(stmt, 2);
-		series->persistent = rows_small(stmt, 3);
-		r = 0;
-	}
-	sqlite3_finalize(stmt);
-	return r;
+	if (r == 0)
+		r = rows_next(stmt);
+	if (r < 1)
+		return r;
+	series->workers = rows_small(stmt, 0);
+	series->prefetch_factor = rows_small(stmt, 1);
+	series->in_order = rows_small(stmt, 2);
+	series->persistent = rows_small(stmt, 3);
+	return 0;
 }
 
-/* How much of the wait is after the end of the load; QUERY_UNKNOWN. */
 int64_t query_handover_ns(const struct batch_row *row, int64_t begin_ns, int64_t load_begin_ns)
 {
 	int64_t end_ns, ready_ns;
@@ -315,15 +279,10 @@ static int append_row(struct batch_series *series, sqlite3_stmt *stmt)
 int query_epochs(struct db *db, int64_t loader_id, int64_t first, int64_t last,
 		 struct batch_series *series)
 {
-	sqlite3_stmt *stmt = NULL;
-	int r = rows_prepare(db, EPOCHS_SQL, &stmt);
+	int64_t workers = series->workers > 0 ? series->workers : 0;
+	ROWS *stmt = NULL;
+	int r = rows_ask(db, &stmt, EPOCHS_SQL, "nnnn", loader_id, first, last, workers);
 
-	if (r == 0) {
-		sqlite3_bind_int64(stmt, 1, loader_id);
-		sqlite3_bind_int64(stmt, 2, first);
-		sqlite3_bind_int64(stmt, 3, last);
-		sqlite3_bind_int64(stmt, 4, series->workers > 0 ? series->workers : 0);
-	}
 	while (r == 0 && (r = rows_next(stmt)) == 1) {
 		const struct series_epoch epoch = {
 			.epoch = rows_small(stmt, 0),
@@ -336,7 +295,6 @@ int query_epochs(struct db *db, int64_t loader_id, int64_t first, int64_t last,
 
 		r = series_add_epoch(series, &epoch);
 	}
-	sqlite3_finalize(stmt);
 	return r;
 }
 
@@ -344,12 +302,11 @@ int query_epochs(struct db *db, int64_t loader_id, int64_t first, int64_t last,
 static int read_filtered(struct db *db, const struct batch_filter *filter,
 			 struct batch_series *series)
 {
-	sqlite3_stmt *stmt = NULL;
+	ROWS *stmt = NULL;
 	int r = rows_of_batches(db, SERIES_SQL, filter, &stmt);
 
 	while (r == 0 && (r = rows_next(stmt)) == 1)
 		r = append_row(series, stmt);
-	sqlite3_finalize(stmt);
 	series->is_part = !rows_is_whole(filter) && series->run_count &&
 			  (series->runs[0].epoch > 0 || series->runs[0].batch > 0);
 	return r;
@@ -383,39 +340,23 @@ int query_series(struct db *db, const struct batch_filter *filter, struct batch_
 	return r == -ENOENT ? read_filtered(db, filter, series) : r;
 }
 
-static void free_notes(char **notes, size_t count)
+static int take_note(sqlite3_stmt *stmt, void *item)
 {
-	while (count)
-		free(notes[--count]);
-	free(notes);
+	char **note = item;
+	int r = rows_copy(stmt, 0, REDACT_TEXT, note);
+
+	return r < 0 ? r : *note != NULL;
 }
 
 int query_notes(struct db *db, char ***ret_notes, size_t *ret_count)
 {
-	char **notes = NULL, **grown;
-	size_t count = 0;
-	sqlite3_stmt *stmt = NULL;
-	int r;
+	int r = rows_list(db, NOTES_SQL, 0, sizeof(**ret_notes), take_note, ret_notes, ret_count);
 
-	r = rows_prepare(db, NOTES_SQL, &stmt);
-	while (r == 0 && (r = rows_next(stmt)) == 1) {
-		grown = reallocarray(notes, count + 1, sizeof(*grown));
-		if (!grown) {
-			r = -ENOMEM;
-			break;
-		}
-		notes = grown;
-		notes[count] = NULL;
-		r = rows_copy(stmt, 0, REDACT_TEXT, &notes[count]);
-		if (r == 0 && notes[count])
-			count++;
-	}
-	sqlite3_finalize(stmt);
-	if (r < 0) {
-		free_notes(notes, count);
-		return r;
-	}
-	*ret_notes = notes;
-	*ret_count = count;
-	return 0;
+	if (r == 0)
+		return 0;
+	while (*ret_count)
+		free((*ret_notes)[--*ret_count]);
+	free(*ret_notes);
+	*ret_notes = NULL;
+	return r;
 }

@@ -2,6 +2,7 @@
 #include "store/rows.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,11 +13,34 @@
 static const char BY_TASK_SQL[] =
 	"SELECT in_order = 1 OR workers = 0 FROM t_loader WHERE loader_id = ?1";
 
-int rows_prepare(struct db *db, const char *sql, sqlite3_stmt **ret_stmt)
+void rows_bind(sqlite3_stmt *stmt, const char *format, va_list values)
 {
+	for (int i = 1; *format; format++, i++) {
+		int64_t number = *format == 'n' ? va_arg(values, int64_t) : 0;
+
+		if (*format == 's')
+			sqlite3_bind_text(stmt, i, va_arg(values, const char *), -1, SQLITE_STATIC);
+		else if (number == QUERY_UNKNOWN)
+			sqlite3_bind_null(stmt, i);
+		else
+			sqlite3_bind_int64(stmt, i, number);
+	}
+}
+
+int rows_ask(struct db *db, sqlite3_stmt **ret_stmt, const char *sql, const char *format, ...)
+{
+	va_list values;
+	int r;
+
 	if (guard_is_spent(db))
 		return db_errno(SQLITE_INTERRUPT);
-	return db_errno(sqlite3_prepare_v2(db->handle, sql, -1, ret_stmt, NULL));
+	r = db_errno(sqlite3_prepare_v2(db->handle, sql, -1, ret_stmt, NULL));
+	if (r < 0)
+		return r;
+	va_start(values, format);
+	rows_bind(*ret_stmt, format, values);
+	va_end(values);
+	return 0;
 }
 
 int rows_next(sqlite3_stmt *stmt)
@@ -26,13 +50,25 @@ int rows_next(sqlite3_stmt *stmt)
 	return r == SQLITE_ROW ? 1 : db_errno(r);
 }
 
-int rows_ask(struct db *db, const char *sql, int64_t value, sqlite3_stmt **ret_stmt)
+int rows_list(struct db *db, const char *sql, int64_t value, size_t size,
+	      int (*take)(sqlite3_stmt *stmt, void *item), void *ret_items, size_t *ret_count)
 {
-	int r = rows_prepare(db, sql, ret_stmt);
+	char **items = ret_items, *grown;
+	ROWS *stmt = NULL;
+	int r;
 
-	if (r == 0)
-		r = db_errno(sqlite3_bind_int64(*ret_stmt, 1, value));
-	return r < 0 ? r : rows_next(*ret_stmt);
+	*items = NULL;
+	*ret_count = 0;
+	r = rows_ask(db, &stmt, sql, "n", value);
+	while (r >= 0 && (r = rows_next(stmt)) == 1) {
+		grown = reallocarray(*items, *ret_count + 1, size);
+		if (!grown)
+			return -ENOMEM;
+		*items = grown;
+		r = take(stmt, memset(grown + *ret_count * size, 0, size));
+		*ret_count += r > 0;
+	}
+	return r;
 }
 
 int rows_copy(sqlite3_stmt *stmt, int i, enum redact_kind kind, char **ret_text)
@@ -47,14 +83,22 @@ int rows_copy(sqlite3_stmt *stmt, int i, enum redact_kind kind, char **ret_text)
 	return 0;
 }
 
-static int is_by_task(struct db *db, int64_t loader_id, bool *ret)
+void rows_fill(sqlite3_stmt *stmt, int i, enum redact_kind kind, char *ret, size_t size)
 {
-	sqlite3_stmt *stmt = NULL;
-	int r = rows_ask(db, BY_TASK_SQL, loader_id, &stmt);
+	const char *text = rows_text(stmt, i, kind);
 
-	*ret = r == 1 && rows_int(stmt, 0) == 1;
-	sqlite3_finalize(stmt);
-	return r < 0 ? r : 0;
+	snprintf(ret, size, "%s", text ? text : "");
+}
+
+/* 1, 0 or -errno. */
+static int is_by_task(struct db *db, int64_t loader_id)
+{
+	ROWS *stmt = NULL;
+	int r = rows_ask(db, &stmt, BY_TASK_SQL, "n", loader_id);
+
+	if (r == 0)
+		r = rows_next(stmt);
+	return r < 0 ? r : r == 1 && rows_int(stmt, 0) == 1;
 }
 
 int rows_of_batches(struct db *db, const char *const sql[2], const struct batch_filter *filter,
@@ -64,17 +108,14 @@ int rows_of_batches(struct db *db, const char *const sql[2], const struct batch_
 	int64_t count = filter->last < 0       ? -1
 			: filter->last < first ? 0
 					       : clamp_add(filter->last - first, 1);
-	int64_t low = filter->epoch < 0 ? INT64_MIN : filter->epoch;
+	/* The lowest of all numbers would be NULL. */
+	int64_t low = filter->epoch < 0 ? -INT64_MAX : filter->epoch;
 	int64_t high = filter->epoch < 0 ? INT64_MAX : filter->epoch;
-	const int64_t values[] = {filter->loader_id, low, high, count, first};
-	bool by_task;
-	int i, r = is_by_task(db, filter->loader_id, &by_task);
+	int r = is_by_task(db, filter->loader_id);
 
-	if (r == 0)
-		r = rows_prepare(db, sql[by_task], ret_stmt);
-	for (i = 0; r == 0 && i < (int)ARRAY_COUNT(values); i++)
-		r = db_errno(sqlite3_bind_int64(*ret_stmt, i + 1, values[i]));
-	return r;
+	return r < 0 ? r
+		     : rows_ask(db, ret_stmt, sql[r], "nnnnn", filter->loader_id, low, high, count,
+				first);
 }
 
 bool rows_is_whole(const struct batch_filter *filter)

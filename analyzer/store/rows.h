@@ -7,18 +7,41 @@
 #define ROWS_H
 
 #include <sqlite3.h>
+#include <stdarg.h>
 
 #include "store/handle.h"
 #include "store/redact.h"
 #include "store/run.h"
 
-int rows_prepare(struct db *db, const char *sql, sqlite3_stmt **ret_stmt);
+/* A statement that is finalized at the end of the block; NULL at first. */
+#define ROWS __attribute__((cleanup(rows_done))) sqlite3_stmt
+
+static inline void rows_done(sqlite3_stmt **stmt)
+{
+	sqlite3_finalize(*stmt);
+}
+
+/*
+ * Binds ?1, ?2, ...: `format` has a letter for each: 'n' an int64_t, where QUERY_UNKNOWN is NULL;
+ * 's' a string, which may be NULL and stays the caller's until the statement is done.
+ */
+void rows_bind(sqlite3_stmt *stmt, const char *format, va_list values);
+
+/* Prepares a statement and binds its values. 0 or -errno. */
+int rows_ask(struct db *db, sqlite3_stmt **ret_stmt, const char *sql, const char *format, ...);
+
+#define rows_prepare(db, sql, ret_stmt) rows_ask(db, ret_stmt, sql, "")
 
 /* 1: a row, 0: no more, or -errno. */
 int rows_next(sqlite3_stmt *stmt);
 
-/* The first row of a statement with ?1 bound; as rows_next(). To be finalized in any case. */
-int rows_ask(struct db *db, const char *sql, int64_t value, sqlite3_stmt **ret_stmt);
+/*
+ * All rows of a statement, with ?1 bound to `value` if it has that, as an array of items of `size`
+ * bytes, to be freed also after an error; NULL: none. `take` fills one that is all zero: 1, 0: it
+ * is left out, or -errno.
+ */
+int rows_list(struct db *db, const char *sql, int64_t value, size_t size,
+	      int (*take)(sqlite3_stmt *stmt, void *item), void *ret_items, size_t *ret_count);
 
 /* What may be shown of a text; NULL for NULL. The one place where texts are read (redact.h). */
 static inline const char *rows_text(sqlite3_stmt *stmt, int i, enum redact_kind kind)
@@ -28,6 +51,9 @@ static inline const char *rows_text(sqlite3_stmt *stmt, int i, enum redact_kind 
 
 /* A copy of it in place of *ret_text, which is freed; NULL stays NULL. 0 or -ENOMEM. */
 int rows_copy(sqlite3_stmt *stmt, int i, enum redact_kind kind, char **ret_text);
+
+/* The same into `size` bytes, cut to fit; "" for NULL. */
+void rows_fill(sqlite3_stmt *stmt, int i, enum redact_kind kind, char *ret, size_t size);
 
 /* QUERY_UNKNOWN for what is no number. */
 static inline int64_t rows_int(sqlite3_stmt *stmt, int i)
@@ -47,7 +73,7 @@ static inline int64_t rows_time(sqlite3_stmt *stmt, int i)
 	return value < 0 ? QUERY_UNKNOWN : value;
 }
 
-/* There -1. */
+/* The same, but -1 for unknown. */
 static inline int32_t rows_small(sqlite3_stmt *stmt, int i)
 {
 	int64_t value = rows_int(stmt, i);

@@ -10,6 +10,7 @@
 #include "schema_sql.h"
 
 #include "dlprof/units.h"
+#include "store/rows.h"
 
 #define MOST_NAME 64
 
@@ -116,20 +117,14 @@ int schema_upgrade(struct db *db, int64_t version)
 
 static int has_column(struct db *db, const char *table, const char *column, bool *ret)
 {
-	sqlite3_stmt *stmt = NULL;
-	int r = sqlite3_prepare_v2(db->handle,
-				   "SELECT 1 FROM pragma_table_xinfo(?1) WHERE name = ?2", -1,
-				   &stmt, NULL);
+	ROWS *stmt = NULL;
+	int r = rows_ask(db, &stmt, "SELECT 1 FROM pragma_table_xinfo(?1) WHERE name = ?2", "ss",
+			 table, column);
 
-	if (r == SQLITE_OK)
-		r = sqlite3_bind_text(stmt, 1, table, -1, SQLITE_STATIC);
-	if (r == SQLITE_OK)
-		r = sqlite3_bind_text(stmt, 2, column, -1, SQLITE_STATIC);
-	if (r == SQLITE_OK)
-		r = sqlite3_step(stmt);
-	*ret = r == SQLITE_ROW;
-	sqlite3_finalize(stmt);
-	return db_errno(r);
+	if (r == 0)
+		r = rows_next(stmt);
+	*ret = r == 1;
+	return r < 0 ? r : 0;
 }
 
 static int lend(struct db *db, size_t which)

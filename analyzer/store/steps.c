@@ -20,22 +20,20 @@ static const char EPOCHS_SQL[] = "SELECT epoch, begin_ns + MAX(IFNULL(setup_ns, 
 int steps_list_loaders(struct db *db, struct loader_info **ret_loaders, size_t *ret_count)
 {
 	struct loader_info only = {.pid = QUERY_UNKNOWN, .tid = QUERY_UNKNOWN};
-	sqlite3_stmt *stmt = NULL;
-	int64_t count = 0;
+	ROWS *stmt = NULL;
+	int64_t count;
 	int r = rows_prepare(db, LOADER_SQL, &stmt);
 
 	*ret_loaders = NULL;
 	*ret_count = 0;
 	if (r == 0)
 		r = rows_next(stmt);
-	if (r == 1) {
-		count = sqlite3_column_int64(stmt, 0);
-		only.loader_id = sqlite3_column_int64(stmt, 1);
-		r = 0;
-	}
-	sqlite3_finalize(stmt);
-	if (r < 0 || !count)
+	if (r < 0)
 		return r;
+	count = sqlite3_column_int64(stmt, 0);
+	only.loader_id = sqlite3_column_int64(stmt, 1);
+	if (!count)
+		return 0;
 	if (count > 1)
 		return query_loaders(db, ret_loaders, ret_count);
 	*ret_loaders = malloc(sizeof(only));
@@ -46,36 +44,28 @@ int steps_list_loaders(struct db *db, struct loader_info **ret_loaders, size_t *
 	return 0;
 }
 
+static int take_epoch(sqlite3_stmt *stmt, void *item)
+{
+	struct rank_epoch *epoch = item;
+
+	epoch->epoch = rows_small(stmt, 0);
+	epoch->begin_ns = rows_time(stmt, 1);
+	return 1;
+}
+
 int steps_read_epochs(struct db *db, int64_t loader_id, int64_t offset_ns,
 		      struct rank_epoch **ret_epochs, size_t *ret_count)
 {
-	struct rank_epoch *epochs = NULL, *grown;
-	sqlite3_stmt *stmt = NULL;
-	size_t count = 0;
-	int r = rows_prepare(db, EPOCHS_SQL, &stmt);
+	int r = rows_list(db, EPOCHS_SQL, loader_id, sizeof(**ret_epochs), take_epoch, ret_epochs,
+			  ret_count);
+	size_t kept = 0;
 
-	if (r == 0)
-		r = db_errno(sqlite3_bind_int64(stmt, 1, loader_id));
-	while (r == 0 && (r = rows_next(stmt)) == 1) {
-		struct rank_epoch epoch = {.epoch = rows_small(stmt, 0)};
+	for (size_t i = 0; i < *ret_count; i++) {
+		struct rank_epoch *to = &(*ret_epochs)[kept], *from = &(*ret_epochs)[i];
 
-		r = 0;
-		if (__builtin_add_overflow(rows_time(stmt, 1), offset_ns, &epoch.begin_ns))
-			continue;
-		grown = reallocarray(epochs, count + 1, sizeof(*grown));
-		if (!grown) {
-			r = -ENOMEM;
-			break;
-		}
-		epochs = grown;
-		epochs[count++] = epoch;
+		to->epoch = from->epoch;
+		kept += !__builtin_add_overflow(from->begin_ns, offset_ns, &to->begin_ns);
 	}
-	sqlite3_finalize(stmt);
-	if (r < 0) {
-		free(epochs);
-		return r;
-	}
-	*ret_epochs = epochs;
-	*ret_count = count;
-	return 0;
+	*ret_count = kept;
+	return r;
 }

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <sqlite3.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,14 +29,6 @@ static const char SLOW_SQL[] = "SELECT what, CAST(ns AS INTEGER), stack FROM t_s
 			       "('open', 'read', 'wait')"
 			       " ORDER BY ns DESC, ts_ns LIMIT ?1";
 
-static void copy_text(sqlite3_stmt *stmt, int column, enum redact_kind kind, char *field,
-		      size_t size)
-{
-	const char *text = rows_text(stmt, column, kind);
-
-	snprintf(field, size, "%s", text ? text : "");
-}
-
 static int64_t amount(sqlite3_stmt *stmt, int column)
 {
 	int64_t value = sqlite3_column_int64(stmt, column);
@@ -52,41 +43,32 @@ static enum redact_kind kind_of_name(const char *kind)
 	return strcmp(kind, "file") == 0 || strcmp(kind, "sample") == 0 ? REDACT_FILE : REDACT_TEXT;
 }
 
-static void take_row(sqlite3_stmt *stmt, const char *kind, struct tally *tally)
-{
-	copy_text(stmt, 0, kind_of_name(kind), tally->name, sizeof(tally->name));
-	copy_text(stmt, 1, REDACT_TEXT, tally->detail, sizeof(tally->detail));
-	tally->class = amount(stmt, 2);
-	tally->count = amount(stmt, 3);
-	tally->ns = amount(stmt, 4);
-	tally->bytes = amount(stmt, 5);
-	tally->pixels = amount(stmt, 6);
-	tally->slowest_ns = amount(stmt, 7);
-	tally->error_ns = amount(stmt, 8);
-}
-
 int tally_list_read(struct db *db, const char *kind, size_t most, struct tally_list *ret_list)
 {
-	sqlite3_stmt *stmt;
+	ROWS *stmt = NULL;
 	int r;
 
 	*ret_list = (struct tally_list){.items = calloc(most, sizeof(struct tally))};
 	if (!ret_list->items)
 		return -ENOMEM;
 	r = schema_view(db, "t_tally");
-	if (r < 0)
-		return r;
-	r = sqlite3_prepare_v2(db->handle, LIST_SQL, -1, &stmt, NULL);
-	if (r != SQLITE_OK)
-		return db_errno(r);
-	sqlite3_bind_text(stmt, 1, kind, -1, SQLITE_STATIC);
-	sqlite3_bind_int64(stmt, 2, (sqlite3_int64)most);
-	while ((r = sqlite3_step(stmt)) == SQLITE_ROW && ret_list->count < most) {
-		take_row(stmt, kind, &ret_list->items[ret_list->count++]);
+	if (r == 0)
+		r = rows_ask(db, &stmt, LIST_SQL, "sn", kind, (int64_t)most);
+	while (r >= 0 && ret_list->count < most && (r = rows_next(stmt)) == 1) {
+		struct tally *tally = &ret_list->items[ret_list->count++];
+
+		rows_fill(stmt, 0, kind_of_name(kind), tally->name, sizeof(tally->name));
+		rows_fill(stmt, 1, REDACT_TEXT, tally->detail, sizeof(tally->detail));
+		tally->class = amount(stmt, 2);
+		tally->count = amount(stmt, 3);
+		tally->ns = amount(stmt, 4);
+		tally->bytes = amount(stmt, 5);
+		tally->pixels = amount(stmt, 6);
+		tally->slowest_ns = amount(stmt, 7);
+		tally->error_ns = amount(stmt, 8);
 		ret_list->all_count = (size_t)amount(stmt, 9);
 	}
-	sqlite3_finalize(stmt);
-	return db_errno(r);
+	return r < 0 ? r : 0;
 }
 
 void tally_list_done(struct tally_list *list)
@@ -97,25 +79,19 @@ void tally_list_done(struct tally_list *list)
 
 int tally_unlisted_read(struct db *db, const char *kind, int64_t *ret_ns)
 {
-	sqlite3_stmt *stmt;
-	int r;
+	ROWS *stmt = NULL;
+	int r = rows_ask(db, &stmt, UNLISTED_SQL, "s", kind);
 
-	*ret_ns = 0;
-	r = sqlite3_prepare_v2(db->handle, UNLISTED_SQL, -1, &stmt, NULL);
-	if (r != SQLITE_OK)
-		return db_errno(r);
-	sqlite3_bind_text(stmt, 1, kind, -1, SQLITE_STATIC);
-	r = sqlite3_step(stmt);
-	if (r == SQLITE_ROW)
-		*ret_ns = amount(stmt, 0);
-	sqlite3_finalize(stmt);
-	return db_errno(r);
+	if (r == 0)
+		r = rows_next(stmt);
+	*ret_ns = r == 1 ? amount(stmt, 0) : 0;
+	return r < 0 ? r : 0;
 }
 
 int tally_loads_read(struct db *db, struct tally_loads *ret_loads)
 {
 	struct load_totals totals;
-	sqlite3_stmt *stmt;
+	ROWS *stmt = NULL;
 	int r;
 
 	*ret_loads = (struct tally_loads){0};
@@ -129,42 +105,33 @@ int tally_loads_read(struct db *db, struct tally_loads *ret_loads)
 		};
 		return 0;
 	}
-	r = sqlite3_prepare_v2(db->handle, LOADS_SQL, -1, &stmt, NULL);
-	if (r != SQLITE_OK)
-		return db_errno(r);
-	r = sqlite3_step(stmt);
-	if (r == SQLITE_ROW)
-		*ret_loads = (struct tally_loads){
-			.count = amount(stmt, 0),
-			.load_ns = amount(stmt, 1),
-			.open_ns = amount(stmt, 2),
-			.read_ns = amount(stmt, 3),
-			.collate_ns = amount(stmt, 4),
-		};
-	sqlite3_finalize(stmt);
-	return db_errno(r);
+	r = rows_prepare(db, LOADS_SQL, &stmt);
+	if (r == 0)
+		r = rows_next(stmt);
+	if (r < 0)
+		return r;
+	*ret_loads = (struct tally_loads){
+		.count = amount(stmt, 0),
+		.load_ns = amount(stmt, 1),
+		.open_ns = amount(stmt, 2),
+		.read_ns = amount(stmt, 3),
+		.collate_ns = amount(stmt, 4),
+	};
+	return 0;
+}
+
+static int take_call(sqlite3_stmt *stmt, void *item)
+{
+	struct slow_call *call = item;
+
+	rows_fill(stmt, 0, REDACT_CALL, call->what, sizeof(call->what));
+	call->ns = amount(stmt, 1);
+	rows_fill(stmt, 2, REDACT_TEXT, call->stack, sizeof(call->stack));
+	return 1;
 }
 
 int slow_calls_read(struct db *db, size_t most, struct slow_call **ret_calls, size_t *ret_count)
 {
-	sqlite3_stmt *stmt;
-	int r;
-
-	*ret_count = 0;
-	*ret_calls = calloc(most, sizeof(**ret_calls));
-	if (!*ret_calls)
-		return -ENOMEM;
-	r = sqlite3_prepare_v2(db->handle, SLOW_SQL, -1, &stmt, NULL);
-	if (r != SQLITE_OK)
-		return db_errno(r);
-	sqlite3_bind_int64(stmt, 1, (sqlite3_int64)most);
-	while ((r = sqlite3_step(stmt)) == SQLITE_ROW && *ret_count < most) {
-		struct slow_call *call = &(*ret_calls)[(*ret_count)++];
-
-		copy_text(stmt, 0, REDACT_CALL, call->what, sizeof(call->what));
-		call->ns = amount(stmt, 1);
-		copy_text(stmt, 2, REDACT_TEXT, call->stack, sizeof(call->stack));
-	}
-	sqlite3_finalize(stmt);
-	return db_errno(r);
+	return rows_list(db, SLOW_SQL, (int64_t)most, sizeof(**ret_calls), take_call, ret_calls,
+			 ret_count);
 }

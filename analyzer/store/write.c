@@ -2,25 +2,54 @@
 #include "store/write.h"
 
 #include <errno.h>
-#include <sqlite3.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "dlprof/units.h"
-#include "store/handle.h"
+#include "store/rows.h"
 
 #define NAME(name)   #name ", "
 #define PLACE(name)  "?, "
 #define SET(name)    #name " = ?, "
 #define UPDATE(name) #name " = excluded." #name ", "
 
+enum {
+	STATEMENT_META,
+	STATEMENT_PROCESS,
+	STATEMENT_LOADER,
+	STATEMENT_EPOCH,
+	STATEMENT_FIND_EPOCH,
+	STATEMENT_BATCH,
+	STATEMENT_SLOW,
+	STATEMENT_LOSS,
+	STATEMENT_NOTE,
+	STATEMENT_THETA,
+	STATEMENT_OWNER,
+	STATEMENT_LIVE,
+	STATEMENT_IS_FOLDED,
+	STATEMENT_FOLD,
+	STATEMENT_UNLIVE,
+	STATEMENT_FOLDED,
+	STATEMENT_UNLISTED,
+	STATEMENT_HEAVIEST,
+	STATEMENT_TRIM,
+	STATEMENT_STACK,
+	STATEMENT_MARK,
+	STATEMENT_BATCH_GPU,
+	STATEMENT_GPU_STEP,
+	STATEMENT_GAP,
+	STATEMENT_NO_GAP,
+	STATEMENT_GPU_DEVICE,
+	STATEMENT_GPU_CALL,
+	STATEMENT_EPOCH_SEEN,
+	STATEMENT_PLACE,
+	STATEMENT_COUNT
+};
+
 /* The lists end in a comma, so a last column that is always there closes them. */
-static const char *const statements[] = {
-#define STATEMENT_META 0
+static const char *const statements[STATEMENT_COUNT] = {
 	[STATEMENT_META] = "INSERT INTO t_meta (key, value) VALUES (?, ?) "
 			   "ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-#define STATEMENT_PROCESS 1
 	[STATEMENT_PROCESS] =
 		"INSERT INTO t_process (pid, start_ticks, ppid, worker_id, loader_id, stream, "
 		"start_ns, "
@@ -31,22 +60,18 @@ static const char *const statements[] = {
 		"stream = IFNULL(excluded.stream, stream), "
 		"end_ns = excluded.end_ns, exit = excluded.exit, "
 		"role = CASE excluded.role WHEN 'other' THEN role ELSE excluded.role END",
-#define STATEMENT_LOADER 2
 	[STATEMENT_LOADER] = "INSERT INTO t_loader (pid, number, workers, prefetch_factor, "
 			     "in_order, persistent, "
 			     "batch_size, kind) VALUES (?, ?, ?, ?, ?, ?, ?, ?) "
 			     "ON CONFLICT (pid, number) DO UPDATE SET workers = excluded.workers, "
 			     "kind = IFNULL(excluded.kind, kind) "
 			     "RETURNING loader_id",
-#define STATEMENT_EPOCH 3
 	[STATEMENT_EPOCH] =
 		"INSERT OR IGNORE INTO t_epoch (loader_id, epoch, begin_ns, setup_ns, stream, "
 		"generation, tid, nested) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-#define STATEMENT_FIND_EPOCH 4
 	[STATEMENT_FIND_EPOCH] =
 		"SELECT loader_id, epoch, in_order FROM t_epoch JOIN t_loader USING (loader_id) "
 		"WHERE stream = ? AND generation = ?",
-#define STATEMENT_BATCH 5
 	/* A row that was stored as undelivered and then was delivered after all is completed. */
 	[STATEMENT_BATCH] = "INSERT INTO t_batch (" BATCH_KEY(NAME) BATCH_SEEN(NAME)
 		BATCH_LOADED(NAME) "h2d_ns) VALUES (" BATCH_COLUMNS(
@@ -54,27 +79,19 @@ static const char *const statements[] = {
 			       "ON CONFLICT (loader_id, epoch, task) DO UPDATE SET " BATCH_SEEN(
 				       UPDATE) "h2d_ns = excluded.h2d_ns WHERE batch IS NULL AND "
 					       "excluded.batch IS NOT NULL",
-#define STATEMENT_SLOW 6
 	[STATEMENT_SLOW] = "INSERT OR IGNORE INTO t_slow (ts_ns, pid, tid, ns, class, what) "
 			   "VALUES (?, ?, ?, ?, ?, ?)",
-#define STATEMENT_LOSS 7
 	[STATEMENT_LOSS] =
 		"INSERT INTO t_loss (pid, what, count) VALUES (?, ?, ?) "
 		"ON CONFLICT (pid, what) DO UPDATE SET count = MAX(count, excluded.count)",
-#define STATEMENT_NOTE 8
 	[STATEMENT_NOTE] = "INSERT OR IGNORE INTO t_note (level, text) VALUES (?, ?)",
-#define STATEMENT_THETA 9
 	[STATEMENT_THETA] = "UPDATE t_loader SET theta_ns = ? WHERE loader_id = ?",
-#define STATEMENT_OWNER 10
 	[STATEMENT_OWNER] = "UPDATE t_process SET loader_id = ? WHERE stream = ?",
-#define STATEMENT_LIVE 11
 	[STATEMENT_LIVE] = "INSERT OR REPLACE INTO t_live (slot, place, class, count, ns, bytes, "
 			   "pixels, slowest_ns, "
 			   "error_ns, segment, kind, name, detail) VALUES (?, ?, ?, ?, ?, ?, ?, ?, "
 			   "?, ?, ?, ?, ?)",
-#define STATEMENT_IS_FOLDED 12
 	[STATEMENT_IS_FOLDED] = "SELECT 1 FROM t_folded WHERE segment = ?",
-#define STATEMENT_FOLD 13
 	[STATEMENT_FOLD] =
 		"INSERT INTO t_total SELECT kind, name, detail, class, SUM(count), "
 		"CASE kind WHEN 'sample' THEN MAX(ns) ELSE SUM(ns) END, SUM(bytes), SUM(pixels), "
@@ -85,58 +102,41 @@ static const char *const statements[] = {
 		"bytes = bytes + excluded.bytes, pixels = pixels + excluded.pixels, "
 		"slowest_ns = MAX(slowest_ns, excluded.slowest_ns), "
 		"error_ns = error_ns + excluded.error_ns",
-#define STATEMENT_UNLIVE 14
 	[STATEMENT_UNLIVE] = "DELETE FROM t_live WHERE segment = ?",
-#define STATEMENT_FOLDED 15
 	[STATEMENT_FOLDED] = "INSERT OR IGNORE INTO t_folded VALUES (?)",
-#define STATEMENT_UNLISTED 16
 	[STATEMENT_UNLISTED] = "INSERT INTO t_unlisted (kind, ns) VALUES (?, ?) "
 			       "ON CONFLICT (kind) DO UPDATE SET ns = ns + excluded.ns",
 	/* The heaviest stay: ?1 kind, ?2 how many. What goes counts as unlisted. */
-#define STATEMENT_HEAVIEST 17
 	[STATEMENT_HEAVIEST] =
 		"SELECT IFNULL(MAX(ns), 0) FROM (SELECT ns FROM t_total WHERE kind = ? "
 		"ORDER BY ns DESC, name LIMIT -1 OFFSET ?)",
-#define STATEMENT_TRIM 18
 	[STATEMENT_TRIM] =
 		"DELETE FROM t_total WHERE kind = ?1 AND (name, detail, class) IN (SELECT name, "
 		"detail, "
 		"class FROM t_total WHERE kind = ?1 ORDER BY ns DESC, name LIMIT -1 OFFSET ?2)",
-#define STATEMENT_STACK 19
 	[STATEMENT_STACK] =
 		"UPDATE t_slow SET stack = ?3 WHERE ts_ns = ?1 AND tid = ?2 RETURNING 1",
-#define STATEMENT_MARK 20
 	[STATEMENT_MARK] =
 		"INSERT OR IGNORE INTO t_mark (ts_ns, pid, tid, ns, text) VALUES (?, ?, ?, ?, ?)",
-#define STATEMENT_BATCH_GPU 21
 	[STATEMENT_BATCH_GPU] = "UPDATE t_batch SET " BATCH_GPU(
 		SET) "task = task WHERE loader_id = ? AND epoch = ? AND task = ?",
-#define STATEMENT_GPU_STEP 22
 	[STATEMENT_GPU_STEP] = "INSERT OR REPLACE INTO t_gpu_step (" GPU_STEP_COLUMNS(
 		NAME) "loader_id, epoch, task) VALUES (" GPU_STEP_COLUMNS(PLACE) "?, ?, ?)",
-#define STATEMENT_GAP 23
 	[STATEMENT_GAP] = "INSERT INTO t_gap (pid, begin_ns, end_ns, why) VALUES (?, ?, ?, ?) "
 			  "ON CONFLICT (pid, begin_ns) DO UPDATE SET end_ns = excluded.end_ns",
-#define STATEMENT_NO_GAP 24
 	[STATEMENT_NO_GAP] = "DELETE FROM t_gap WHERE pid = ? AND begin_ns = ?",
-#define STATEMENT_GPU_DEVICE 25
 	[STATEMENT_GPU_DEVICE] = "INSERT OR REPLACE INTO t_gpu_device (loader_id, epoch, task, "
 				 "device, fed, busy_ns, "
 				 "idle_wait_ns, kernel_count, graph_count, h2d_bytes, peer_bytes) "
 				 "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-#define STATEMENT_GPU_CALL 26
 	[STATEMENT_GPU_CALL] = "INSERT OR REPLACE INTO t_gpu_call (" GPU_CALL_COLUMNS(
 		NAME) "loader_id, epoch, task) VALUES (" GPU_CALL_COLUMNS(PLACE) "?, ?, ?)",
-#define STATEMENT_EPOCH_SEEN 27
 	[STATEMENT_EPOCH_SEEN] =
 		"UPDATE t_epoch SET tid = IFNULL(?, tid), nested = IFNULL(?, nested), "
 		"stop_begin_ns = IFNULL(?, stop_begin_ns), stop_ns = IFNULL(?, stop_ns) "
 		"WHERE loader_id = ? AND epoch = ?",
-#define STATEMENT_PLACE 28
 	[STATEMENT_PLACE] = "UPDATE t_loader SET place = ? WHERE pid = ? AND number = ?",
 };
-
-#define STATEMENT_COUNT ARRAY_COUNT(statements)
 
 struct writer {
 	sqlite3_stmt *prepared[STATEMENT_COUNT];
@@ -178,20 +178,14 @@ static void bind_number(sqlite3_stmt *statement, int at, int64_t value)
 		sqlite3_bind_int64(statement, at, value);
 }
 
-/* `format`: 'n' an int64_t, 's' a string, one letter per place. */
+/* As rows_bind(). */
 static sqlite3_stmt *bind(struct writer *writer, int which, const char *format, ...)
 {
 	sqlite3_stmt *statement = writer->prepared[which];
 	va_list values;
 
 	va_start(values, format);
-	for (int i = 0; format[i]; i++) {
-		if (format[i] == 'n')
-			bind_number(statement, i + 1, va_arg(values, int64_t));
-		else
-			sqlite3_bind_text(statement, i + 1, va_arg(values, const char *), -1,
-					  SQLITE_TRANSIENT);
-	}
+	rows_bind(statement, format, values);
 	va_end(values);
 	return statement;
 }
