@@ -28,7 +28,7 @@ void advise_rhythm(const struct report *report, struct outline *o)
 	const struct diagnosis *d = &report->diagnosis;
 	const struct period *period = d->steps_only ? &d->compute : &d->wait;
 	const struct timer *timer = d->steps_only ? &d->compute_timer : &d->wait_timer;
-	char text[128] = "", time[UNITS_MAX];
+	char text[128] = "";
 
 	if (!report->series.count)
 		return;
@@ -39,7 +39,7 @@ void advise_rhythm(const struct report *report, struct outline *o)
 				    ? ", as many as workers"
 				    : "");
 	else if (!isnan(timer->period_ns))
-		page_append(text, sizeof(text), "every %s", units_time(time, timer->period_ns));
+		page_append(text, sizeof(text), "every %s", UNITS_TIME(timer->period_ns));
 	outline_item(o, "Waits", "%s", text);
 }
 
@@ -55,7 +55,7 @@ static void say_none(struct outline *o, const char *what, const struct period *p
 static void say_period(const struct report *report, struct outline *o, const char *what,
 		       const struct period *period)
 {
-	char text[512] = "", share[UNITS_MAX], time[UNITS_MAX];
+	char text[512] = "";
 
 	if (!period->batches)
 		return;
@@ -63,7 +63,7 @@ static void say_period(const struct report *report, struct outline *o, const cha
 		page_append(text, sizeof(text), "%s ", what);
 		add_period(report, text, sizeof(text), period->batches);
 		page_append(text, sizeof(text), ": %s, %s of their time",
-			    units_time(time, period->cost_ns), units_share(share, period->share));
+			    UNITS_TIME(period->cost_ns), UNITS_SHARE(period->share));
 	} else {
 		page_append(text, sizeof(text),
 			    "%s vary with a period of %" PRId64 " batches, without a regular spike",
@@ -81,19 +81,16 @@ static void say_period(const struct report *report, struct outline *o, const cha
 static void say_timer(struct outline *o, const char *what, const struct period *period,
 		      const struct timer *timer)
 {
-	char time[UNITS_MAX];
-
 	if (period->regular || isnan(timer->period_ns))
 		return;
 	outline_item(o, "Pattern", "%s come by the clock, every %s (%zu gaps)", what,
-		     units_time(time, timer->period_ns), timer->gap_count);
+		     UNITS_TIME(timer->period_ns), timer->gap_count);
 }
 
 void advise_patterns(const struct report *report, struct outline *o)
 {
 	const struct diagnosis *d = &report->diagnosis;
 	const char *steps = d->steps_only ? "long steps" : "long steps of the training";
-	char time[UNITS_MAX];
 
 	outline_items(o, "pattern");
 	if (!report->series.count)
@@ -114,7 +111,7 @@ void advise_patterns(const struct report *report, struct outline *o)
 			     "Whether they waited for data cannot be told from step times alone: "
 			     "record the run with dlprof, or log the waits too.",
 			     d->compute.large_count, report->finding.batch_count,
-			     units_time(time, d->compute.large_ns));
+			     UNITS_TIME(d->compute.large_ns));
 }
 
 static const char *whatif_words(const struct whatif *whatif, int id)
@@ -151,12 +148,12 @@ static bool add_gain(const struct whatif *whatif, const struct advice *advice, c
 {
 	double as_it_was = whatif->batches_per_s[WHATIF_BASELINE];
 	double most = 1 + whatif->gain[WHATIF_SYNTHETIC];
-	char factor[UNITS_MAX], low[UNITS_MAX], high[UNITS_MAX];
+	char low[UNITS_MAX], high[UNITS_MAX];
 
 	if (!(advice->gain >= 0))
 		return false;
 	page_append(text, size, ": %s%s as fast", advice->is_bound ? "at most " : "",
-		    units_factor(factor, 1 + advice->gain));
+		    UNITS_FACTOR(1 + advice->gain));
 	if (advice->is_bound || advice->whatif < 0 || isnan(whatif->low_per_s[advice->whatif]))
 		return false;
 	units_factor(low, whatif->low_per_s[advice->whatif] / as_it_was);
@@ -207,7 +204,6 @@ static void add_useless(const struct report *report, struct outline *o)
 {
 	const struct advice_list *list = &report->diagnosis.advice;
 	const struct whatif *whatif = &report->diagnosis.whatif;
-	char factor[UNITS_MAX];
 	size_t i;
 
 	for (i = 0; i < list->useless_count; i++) {
@@ -219,7 +215,7 @@ static void add_useless(const struct report *report, struct outline *o)
 			outline_cell(o, "No");
 		}
 		outline_cell(o, "%s%s%s", try_words(whatif, id), is_known ? " " : "",
-			     is_known ? units_factor(factor, 1 + whatif->gain[id]) : "");
+			     is_known ? UNITS_FACTOR(1 + whatif->gain[id]) : "");
 	}
 }
 
@@ -237,7 +233,6 @@ void advise_next(const struct report *report, struct outline *o)
 static void add_prediction(const struct whatif *whatif, int id, struct outline *o)
 {
 	double most = 0;
-	char share[UNITS_MAX];
 	int i;
 
 	for (i = 0; i < WHATIF_MAX + (int)whatif->wish_count; i++)
@@ -260,7 +255,7 @@ static void add_prediction(const struct whatif *whatif, int id, struct outline *
 		outline_cell(o, "-");
 	else
 		outline_cell(o, "%+.0f %%", 100 * whatif->gain[id] + 0.0);
-	outline_cell(o, "%s", units_share(share, whatif->stall_ratio[id]));
+	outline_cell(o, "%s", UNITS_SHARE(whatif->stall_ratio[id]));
 }
 
 /* Those with one reason in one sentence. */

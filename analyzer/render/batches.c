@@ -75,7 +75,6 @@ static const char *word_of(const struct column *column, const struct batch_line 
 
 static void put_csv(FILE *out, const struct column *column, const struct batch_line *line)
 {
-	char text[UNITS_MAX];
 	int64_t value;
 
 	if (column->type == COLUMN_WORD) {
@@ -88,7 +87,7 @@ static void put_csv(FILE *out, const struct column *column, const struct batch_l
 	if (value == QUERY_UNKNOWN)
 		return;
 	if (column->type == COLUMN_TIME)
-		fputs(units_seconds(text, value), out);
+		fputs(UNITS_SECONDS(value), out);
 	else
 		fprintf(out, "%" PRId64, value);
 }
@@ -114,12 +113,11 @@ static void put_json(struct jsonw *json, const struct column *column, const stru
 static void put_text(FILE *out, const struct column *column, const struct batch_line *line)
 {
 	int64_t value = number_of(column, line);
-	char text[UNITS_MAX];
 
 	if (value == QUERY_UNKNOWN)
 		fprintf(out, " %*s", column->width, "-");
 	else if (column->type == COLUMN_TIME)
-		fprintf(out, " %*s", column->width, units_time(text, (double)value));
+		fprintf(out, " %*s", column->width, UNITS_TIME((double)value));
 	else
 		fprintf(out, " %*" PRId64, column->width, value);
 }

@@ -70,13 +70,12 @@ static void list_fields(const struct compared *compared, unsigned fields, const 
 
 	for (field = 0; field < FINGERPRINT_MAX; field++) {
 		enum fingerprint_field which = (enum fingerprint_field)field;
-		char a[UNITS_MAX], b[UNITS_MAX];
 
 		if (!(fields & FINGERPRINT_BIT(field)))
 			continue;
 		page_item(page, label, "%s: %.400s -> %.400s", fingerprint_name(which),
-			  value_text(&compared->prints[0], which, a),
-			  value_text(&compared->prints[1], which, b));
+			  value_text(&compared->prints[0], which, UNITS_BUFFER),
+			  value_text(&compared->prints[1], which, UNITS_BUFFER));
 		label = "";
 	}
 }
@@ -84,13 +83,12 @@ static void list_fields(const struct compared *compared, unsigned fields, const 
 static void print_head(const struct compared *compared, const struct page *page)
 {
 	const struct report *const sides[2] = {compared->a, compared->b};
-	char batches[UNITS_MAX];
 	int i;
 
 	for (i = 0; i < 2; i++)
 		page_line(page, "%s %c  %s  rank %" PRId64 "  %s batches", i ? "      " : "dlprof",
 			  'A' + i, sides[i]->name, sides[i]->run.rank,
-			  units_count(batches, (int64_t)sides[i]->finding.batch_count));
+			  UNITS_COUNT((int64_t)sides[i]->finding.batch_count));
 	page_break(page);
 }
 
@@ -100,7 +98,7 @@ static void print_result(const struct compared *compared, const struct page *pag
 	const struct compare_difference *step = &c->rows[COMPARE_STEP];
 	enum page_color color = compared->mismatch ? PAGE_BOLD : RESULTS[c->result].color;
 	const char *words = compared->mismatch ? "NOT COMPARABLE" : RESULTS[c->result].words;
-	char text[512] = "", by[UNITS_MAX], low[UNITS_MAX], high[UNITS_MAX];
+	char text[512] = "";
 
 	if (compared->mismatch)
 		page_append(text, sizeof(text),
@@ -112,11 +110,11 @@ static void print_result(const struct compared *compared, const struct page *pag
 		page_append(text, sizeof(text),
 			    "B is %s to %s as fast, as far as these runs can tell: they are "
 			    "too short, or too unsteady",
-			    units_factor(low, c->low), units_factor(high, c->high));
+			    UNITS_FACTOR(c->low), UNITS_FACTOR(c->high));
 	else
 		page_append(text, sizeof(text), "%s (%s to %s): %.4g -> %.4g batches/s",
-			    units_factor(by, c->speedup), units_factor(low, c->low),
-			    units_factor(high, c->high), NS_PER_S / step->a, NS_PER_S / step->b);
+			    UNITS_FACTOR(c->speedup), UNITS_FACTOR(c->low), UNITS_FACTOR(c->high),
+			    NS_PER_S / step->a, NS_PER_S / step->b);
 	page_color(page, color);
 	page_entry(page, 2, 2 + (int)strlen(words) + 3, words, "%s", text);
 	page_color(page, PAGE_PLAIN);
@@ -130,15 +128,14 @@ static void print_changes(const struct compared *compared, const struct page *pa
 	const struct compare_difference *stall = &compared->comparison.rows[COMPARE_STALL];
 	const char *cause_a = cause_name(a->diagnosis.cause);
 	const char *cause_b = cause_name(b->diagnosis.cause);
-	char from[UNITS_MAX], to[UNITS_MAX];
 
 	if (!isnan(stall->change) && stall->differs)
 		page_item(page, "Stall", "%s -> %s of the time: %+.1f points (%+.1f to %+.1f)",
-			  units_share(from, stall->a), units_share(to, stall->b),
-			  100 * stall->change, 100 * stall->low, 100 * stall->high);
+			  UNITS_SHARE(stall->a), UNITS_SHARE(stall->b), 100 * stall->change,
+			  100 * stall->low, 100 * stall->high);
 	else if (!isnan(stall->change))
 		page_item(page, "Stall", "%s -> %s of the time ~ noise (%+.1f to %+.1f points)",
-			  units_share(from, stall->a), units_share(to, stall->b), 100 * stall->low,
+			  UNITS_SHARE(stall->a), UNITS_SHARE(stall->b), 100 * stall->low,
 			  100 * stall->high);
 	if (a->finding.verdict == b->finding.verdict)
 		page_item(page, "Verdict", "%s, both", verdict_of(a->finding.verdict)->words);

@@ -27,13 +27,12 @@ static void add_account(const struct report *report, struct outline *o)
 		[ACCOUNT_EPOCH_END] = {"epoch end", "the call that ends an epoch"},
 	};
 	const struct account *a = &report->finding.account;
-	char time[UNITS_MAX];
 	int part;
 
 	outline_table(o, "wait", OUTLINE_PARTS);
 	if (!(a->time_ns > 0) || isnan(a->ratio))
 		return;
-	outline_title(o, "The account of %s of training%s", units_time(time, a->time_ns),
+	outline_title(o, "The account of %s of training%s", UNITS_TIME(a->time_ns),
 		      report->finding.by_gpu ? "; waiting is what the GPU idled in it" : "");
 	outline_part(o, "waiting", a->wait_ns, a->time_ns, "for data, in all");
 	for (part = 0; part < ACCOUNT_PART_MAX; part++)
@@ -53,18 +52,15 @@ static void add_account(const struct report *report, struct outline *o)
 
 static void add_quantiles(struct outline *o, const char *label, double p50_ns, double p99_ns)
 {
-	char p50[UNITS_MAX], p99[UNITS_MAX];
-
 	if (!isnan(p50_ns))
-		outline_item(o, label, "%s in the median, %s at 99 %%", units_time(p50, p50_ns),
-			     units_time(p99, p99_ns));
+		outline_item(o, label, "%s in the median, %s at 99 %%", UNITS_TIME(p50_ns),
+			     UNITS_TIME(p99_ns));
 }
 
 static void add_waits(const struct report *report, struct outline *o)
 {
 	const struct finding *f = &report->finding;
 	double time_ns = f->account.time_ns;
-	char time[UNITS_MAX], share[UNITS_MAX];
 
 	outline_items(o, "wait");
 	if (!f->batch_count)
@@ -78,24 +74,22 @@ static void add_waits(const struct report *report, struct outline *o)
 	if (f->steady_count)
 		outline_item(o, "Starved",
 			     "%zu of %zu steady batches: not ready, and waited for %s or more",
-			     f->starved_count, f->steady_count, units_time(time, f->theta_ns));
+			     f->starved_count, f->steady_count, UNITS_TIME(f->theta_ns));
 	if (report->totals.hol_ns > 0)
 		outline_item(o, "In order",
 			     "for %s of the waits (%s of the time) a batch was stuck behind a "
 			     "slower one (head of line)",
-			     units_time(time, (double)report->totals.hol_ns),
-			     units_share(share, (double)report->totals.hol_ns / time_ns));
+			     UNITS_TIME((double)report->totals.hol_ns),
+			     UNITS_SHARE((double)report->totals.hol_ns / time_ns));
 	if (f->wait_masked_ns > 0)
 		outline_item(o, "Masked",
 			     "the host waited %s while the GPU had work: nothing was lost by that",
-			     units_time(time, f->wait_masked_ns));
+			     UNITS_TIME(f->wait_masked_ns));
 }
 
 static void add_calls(const struct report *report, char *text, size_t size, int64_t count,
 		      int64_t bytes)
 {
-	char amount[UNITS_MAX];
-
 	text[0] = '\0';
 	if (count == QUERY_UNKNOWN)
 		return;
@@ -105,7 +99,7 @@ static void add_calls(const struct report *report, char *text, size_t size, int6
 		snprintf(text, size, "%.1f calls", report_load_mean(report, count));
 	else
 		snprintf(text, size, "%s in %.1f calls",
-			 units_bytes(amount, report_load_mean(report, bytes)),
+			 UNITS_BYTES(report_load_mean(report, bytes)),
 			 report_load_mean(report, count));
 }
 
@@ -114,13 +108,13 @@ static void add_load(const struct report *report, struct outline *o)
 	const struct load_totals *totals = &report->totals;
 	bool decode_seen = totals->decode_ns != QUERY_UNKNOWN;
 	double load_ns;
-	char text[128], time[UNITS_MAX], bytes[UNITS_MAX];
+	char text[128];
 
 	outline_table(o, "life", OUTLINE_PARTS);
 	if (totals->load_count == QUERY_UNKNOWN || totals->load_count < 1)
 		return;
 	load_ns = report_load_mean(report, totals->load_ns);
-	outline_title(o, "One load takes %s on average%s (shares of it)", units_time(time, load_ns),
+	outline_title(o, "One load takes %s on average%s (shares of it)", UNITS_TIME(load_ns),
 		      report->series.workers == 0  ? ", in the main process"
 		      : report->series.workers > 0 ? ", in a worker"
 						   : "");
@@ -150,7 +144,7 @@ static void add_load(const struct report *report, struct outline *o)
 	if (totals->storage_bytes != QUERY_UNKNOWN && totals->storage_bytes > 0) {
 		outline_items(o, "life");
 		outline_item(o, "Storage", "%s a batch came from a device, not from memory",
-			     units_bytes(bytes, report_load_mean(report, totals->storage_bytes)));
+			     UNITS_BYTES(report_load_mean(report, totals->storage_bytes)));
 	}
 }
 
@@ -182,7 +176,7 @@ static void add_settings(const struct loader_info *loader, char *text, size_t si
 static void add_loaders(const struct report *report, struct outline *o)
 {
 	const struct finding *f = &report->finding;
-	char text[512], count[UNITS_MAX], time[UNITS_MAX];
+	char text[512];
 	size_t i;
 
 	outline_items(o, "loader");
@@ -198,8 +192,8 @@ static void add_loaders(const struct report *report, struct outline *o)
 			     "%" PRId32
 			     " worker%s can load %s batches/s; without waiting %s would take %s",
 			     report->series.workers, report->series.workers == 1 ? "" : "s",
-			     units_rate(count, supply), evidence_taker(report),
-			     units_rate(time, supply * f->rho));
+			     UNITS_RATE(supply), evidence_taker(report),
+			     UNITS_RATE(supply * f->rho));
 	}
 	if (advise_others(report))
 		outline_item(o, "Cores", "other programs took %.2g of the %.3g cores on average",
@@ -213,8 +207,8 @@ static void add_loaders(const struct report *report, struct outline *o)
 		add_settings(loader, text, sizeof(text));
 		outline_item(o, "Other",
 			     "loader %" PRId64 ": %s, %s batches in %s%s (--loader %" PRId64 ")",
-			     loader->loader_id, text, units_count(count, loader->batch_count),
-			     units_time(time, (double)loader->time_ns),
+			     loader->loader_id, text, UNITS_COUNT(loader->batch_count),
+			     UNITS_TIME((double)loader->time_ns),
 			     loader->nested ? ", within another loader's waits" : "",
 			     loader->loader_id);
 	}
@@ -223,7 +217,6 @@ static void add_loaders(const struct report *report, struct outline *o)
 static void add_trust(const struct report *report, struct outline *o)
 {
 	const struct finding *f = &report->finding;
-	char low[UNITS_MAX], high[UNITS_MAX];
 
 	if (f->verdict == STALL_VERDICT_INCOMPLETE)
 		return;
@@ -236,11 +229,11 @@ static void add_trust(const struct report *report, struct outline *o)
 			"%s: %zu batches; for %s of the steady ones it is known whether they were "
 			"ready",
 			stall_confidence_id(f->confidence), f->batch_count,
-			units_share(low, (double)f->readiness_count / (double)f->steady_count));
+			UNITS_SHARE((double)f->readiness_count / (double)f->steady_count));
 	if (!isnan(report->diagnosis.boot.low95))
 		outline_item(o, "Interval", "another such run would report %s to %s (95 %%)",
-			     units_share(low, report->diagnosis.boot.low95),
-			     units_share(high, report->diagnosis.boot.high95));
+			     UNITS_SHARE(report->diagnosis.boot.low95),
+			     UNITS_SHARE(report->diagnosis.boot.high95));
 }
 
 /* Of the library in an item, as in "libjpeg in libgdal.so". */
@@ -320,7 +313,6 @@ static void add_hidden(const char *list, struct outline *o)
 static void add_coverage(const struct report *report, struct outline *o)
 {
 	const struct finding *f = &report->finding;
-	char count[UNITS_MAX], all[UNITS_MAX];
 	size_t i;
 
 	outline_items(o, "coverage");
@@ -329,16 +321,15 @@ static void add_coverage(const struct report *report, struct outline *o)
 		gpu_outline_coverage(report, o);
 	if (report->run.lost_count > 0)
 		outline_item(o, "Lost", "%s records were dropped",
-			     units_count(count, report->run.lost_count));
+			     UNITS_COUNT(report->run.lost_count));
 	if (f->missing_count)
 		outline_item(o, "Lost", "%s batches were delivered without a record",
-			     units_count(count, (int64_t)f->missing_count));
+			     UNITS_COUNT((int64_t)f->missing_count));
 	if (f->batch_count && report->totals.load_count >= 0 &&
 	    (size_t)report->totals.load_count < f->batch_count)
-		outline_item(
-			o, "Not seen", "how %s of %s batches were loaded",
-			units_count(count, (int64_t)f->batch_count - report->totals.load_count),
-			units_count(all, (int64_t)f->batch_count));
+		outline_item(o, "Not seen", "how %s of %s batches were loaded",
+			     UNITS_COUNT((int64_t)f->batch_count - report->totals.load_count),
+			     UNITS_COUNT((int64_t)f->batch_count));
 	if (report->totals.load_count > 0 && report->totals.decode_ns == QUERY_UNKNOWN)
 		outline_item(o, "Not seen", "decoding: it counts as the dataset's code");
 	if (report->run.patch_missing && report->run.patch_missing[0])
@@ -363,11 +354,10 @@ static void add_named(struct outline *o, const char *label, const char *text)
 static void add_place(const struct report *report, struct outline *o)
 {
 	const struct run_info *run = &report->run;
-	char text[UNITS_MAX];
 
 	outline_items(o, "place");
 	add_named(o, "Command", run->command);
-	add_named(o, "Begun", units_date(text, run->start_unix_ns, "%Y-%m-%d %H:%M:%S UTC"));
+	add_named(o, "Begun", UNITS_DATE(run->start_unix_ns, "%Y-%m-%d %H:%M:%S UTC"));
 	add_named(o, "Host", run->host);
 	add_named(o, "Kernel", run->kernel);
 	if (run->cpus > 0)

@@ -41,50 +41,44 @@ static void add_capacity(const struct report *report, char *text, size_t size)
 {
 	const struct diagnosis *d = &report->diagnosis;
 	const struct finding *f = &report->finding;
-	char a[UNITS_MAX], b[UNITS_MAX];
 
 	if (d->shift.at)
 		page_append(text, size, " From batch %zu on loads take %s, before %s.", d->shift.at,
-			    units_time(a, d->shift.after_ns), units_time(b, d->shift.before_ns));
+			    UNITS_TIME(d->shift.after_ns), UNITS_TIME(d->shift.before_ns));
 	else if (!isnan(f->rho))
 		page_append(text, size, " %" PRId32 " worker%s %s batches/s, %s would take %s.",
 			    report->series.workers,
 			    report->series.workers == 1 ? " loads" : "s load",
-			    units_rate(a, report->series.workers / f->load_mean_ns * NS_PER_S),
-			    evidence_taker(report), units_rate(b, NS_PER_S / f->demand_mean_ns));
+			    UNITS_RATE(report->series.workers / f->load_mean_ns * NS_PER_S),
+			    evidence_taker(report), UNITS_RATE(NS_PER_S / f->demand_mean_ns));
 	if (d->cause == CAUSE_CPU_CONTENTION)
-		page_append(
-			text, size, " They use %s of %s%.3g cores.", units_share(a, d->cpu_share),
-			advise_others(report) ? "what others leave of " : "", report->series.cores);
+		page_append(text, size, " They use %s of %s%.3g cores.", UNITS_SHARE(d->cpu_share),
+			    advise_others(report) ? "what others leave of " : "",
+			    report->series.cores);
 	else if (f->eta < ETA_SERIOUS)
 		page_append(text, size,
 			    " Handing out in order costs another %s, because loads differ.",
-			    units_share(a, 1 - f->eta));
+			    UNITS_SHARE(1 - f->eta));
 }
 
 static void add_cold(const struct cold *cold, char *text, size_t size)
 {
-	char first[UNITS_MAX], later[UNITS_MAX];
-
 	page_append(text, size, " Its loads take %s, later ones %s",
-		    units_time(first, cold->first_load_ns), units_time(later, cold->later_load_ns));
+		    UNITS_TIME(cold->first_load_ns), UNITS_TIME(cold->later_load_ns));
 	page_append(text, size, "; %s of its time is waiting, later %s.",
-		    units_share(first, cold->first_ratio), units_share(later, cold->later_ratio));
+		    UNITS_SHARE(cold->first_ratio), UNITS_SHARE(cold->later_ratio));
 }
 
 /* What this cause cost. */
 static void add_cost(const struct cause_cost *cost, char *text, size_t size)
 {
-	char time[UNITS_MAX], share[UNITS_MAX];
-
-	page_append(text, size, " It takes %s, %s of the time.", units_time(time, cost->ns),
-		    units_share(share, cost->share));
+	page_append(text, size, " It takes %s, %s of the time.", UNITS_TIME(cost->ns),
+		    UNITS_SHARE(cost->share));
 }
 
 static void add_first(const struct report *report, char *text, size_t size)
 {
 	const struct diagnosis *d = &report->diagnosis;
-	char share[UNITS_MAX];
 
 	switch (d->cause) {
 	case CAUSE_LOADER_CAPACITY:
@@ -96,13 +90,13 @@ static void add_first(const struct report *report, char *text, size_t size)
 		page_append(text, size,
 			    " %.2g times as long as the others; %s of the waiting is for %s "
 			    "batches.",
-			    d->slow.factor, units_share(share, d->slow.share),
+			    d->slow.factor, UNITS_SHARE(d->slow.share),
 			    d->slow.count > 1 ? "their" : "its");
 		break;
 	case CAUSE_HEAD_OF_LINE:
 		page_append(text, size,
 			    " For %s of the waiting a later batch was already finished.",
-			    units_share(share, d->queued_share));
+			    UNITS_SHARE(d->queued_share));
 		break;
 	case CAUSE_COLD_CACHE:
 		add_cold(&d->cold, text, size);
@@ -149,15 +143,14 @@ static const char *const NOUNS[CAUSE_MAX] = {
 void evidence_add(const struct report *report, char *text, size_t size)
 {
 	const struct diagnosis *d = &report->diagnosis;
-	char share[UNITS_MAX];
 
 	add_first(report, text, size);
 	/* The verdict is about waiting. */
 	if (d->cause == CAUSE_MAIN_THREAD_PERIODIC && report->finding.starved && d->cause_count > 1)
 		page_append(text, size,
 			    " That is time of steps; most of the waiting is %s, %s of the time.",
-			    NOUNS[d->causes[1].cause], units_share(share, d->causes[1].share));
+			    NOUNS[d->causes[1].cause], UNITS_SHARE(d->causes[1].share));
 	else if (d->second != CAUSE_UNKNOWN)
 		page_append(text, size, " Also: %s, %s of the time.", NOUNS[d->second],
-			    units_share(share, d->causes[1].share));
+			    UNITS_SHARE(d->causes[1].share));
 }

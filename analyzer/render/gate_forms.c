@@ -100,12 +100,10 @@ void gate_github(const struct gate_report *report, FILE *out)
 
 void gate_github_output(const struct gate_report *report, FILE *out)
 {
-	char number[UNITS_MAX];
-
 	fprintf(out, "outcome=%s\n", gate_outcome_id(report->outcome));
 	if (report->run_count)
 		fprintf(out, "stall_ratio=%s\n",
-			units_number(number, report->runs[0].sample.value[GATE_STALL_RATIO]));
+			UNITS_NUMBER(report->runs[0].sample.value[GATE_STALL_RATIO]));
 }
 
 void gate_markdown(const struct gate_report *report, FILE *out)
@@ -209,16 +207,16 @@ void gate_junit(const struct gate_report *report, FILE *out)
 {
 	const struct gate_run *run = report->run_count ? &report->runs[0] : NULL;
 	int64_t begin_ns = run && run->info.start_unix_ns > 0 ? run->info.start_unix_ns : 0;
-	char when[UNITS_MAX], text[GATE_WORDS];
+	char text[GATE_WORDS];
 	size_t counts[3] = {0}, i;
 
-	units_date(when, begin_ns, "%Y-%m-%dT%H:%M:%S");
 	junit_counts(report, counts);
 	fprintf(out,
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
 		"  <testsuite name=\"dlprof gate\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" "
 		"skipped=\"%zu\" time=\"0\" timestamp=\"%s\"",
-		report->item_count, counts[0], counts[1], counts[2], when);
+		report->item_count, counts[0], counts[1], counts[2],
+		UNITS_DATE(begin_ns, "%Y-%m-%dT%H:%M:%S"));
 	put_attribute(out, "hostname", run && run->info.host ? run->info.host : "unknown");
 	fputs(">\n    <properties>\n      <property name=\"outcome\"", out);
 	put_attribute(out, "value", gate_outcome_id(report->outcome));
@@ -272,19 +270,16 @@ static void begin_metric(FILE *out, const char *name, const char *unit, const ch
 
 static void put_sample(FILE *out, const char *name, const struct gate_run *run, double value)
 {
-	char number[UNITS_MAX];
-
 	if (!isfinite(value))
 		return;
 	fprintf(out, "%s{run=\"", name);
 	escape_put(out, ESCAPE_OPENMETRICS, run->name);
-	fprintf(out, "\",rank=\"%" PRId64 "\"} %s\n", run->info.rank, units_number(number, value));
+	fprintf(out, "\",rank=\"%" PRId64 "\"} %s\n", run->info.rank, UNITS_NUMBER(value));
 }
 
 void gate_openmetrics(const struct gate_report *report, FILE *out)
 {
 	const struct series_of_run *row;
-	char number[UNITS_MAX];
 	size_t i;
 
 	for (row = METRICS; row < METRICS + sizeof(METRICS) / sizeof(*METRICS); row++) {
@@ -315,6 +310,6 @@ void gate_openmetrics(const struct gate_report *report, FILE *out)
 	}
 	begin_metric(out, "dlprof_gate_exit_status", "",
 		     "0 passed, 1 failed, 3 cannot say; as the gate exits.");
-	fprintf(out, "dlprof_gate_exit_status %s\n", units_number(number, report->status));
+	fprintf(out, "dlprof_gate_exit_status %s\n", UNITS_NUMBER(report->status));
 	fputs("# EOF\n", out);
 }

@@ -48,18 +48,18 @@ static void print_runs(const struct gate_report *report, const struct page *page
 
 	for (i = 0; i < report->run_count; i++) {
 		const struct gate_sample *sample = &report->runs[i].sample;
-		char ratio[UNITS_MAX], unfit[GATE_WORDS];
+		char unfit[GATE_WORDS];
 
 		gate_unfit_words(&report->runs[i], unfit);
 		page_item(page, i ? "" : "Judged", "%s: stall ratio %s, %.0f batches%s%s",
-			  report->runs[i].name, units_share(ratio, sample->value[GATE_STALL_RATIO]),
+			  report->runs[i].name, UNITS_SHARE(sample->value[GATE_STALL_RATIO]),
 			  sample->value[GATE_BATCHES], *unfit ? "; " : "", unfit);
 	}
 }
 
 static void print_baselines(const struct gate_report *report, const struct page *page)
 {
-	char first[GATE_WORDS] = "", last[GATE_WORDS] = "", ratio[UNITS_MAX];
+	char first[GATE_WORDS] = "", last[GATE_WORDS] = "";
 	double lowest = INFINITY, highest = -INFINITY;
 	size_t used = 0, i;
 
@@ -74,11 +74,9 @@ static void print_baselines(const struct gate_report *report, const struct page 
 		highest = fmax(highest, value);
 	}
 	if (used) {
-		char top[UNITS_MAX];
-
 		page_item(page, "Baselines", "%zu runs%s%s%s%s, stall ratio %s to %s", used,
-			  *first ? ", " : "", first, *last ? " to " : "", last,
-			  units_share(ratio, lowest), units_share(top, highest));
+			  *first ? ", " : "", first, *last ? " to " : "", last, UNITS_SHARE(lowest),
+			  UNITS_SHARE(highest));
 	}
 	for (i = 0; i < report->baseline_count; i++)
 		if (*report->baselines[i].refused)
@@ -109,21 +107,19 @@ void gate_text(const struct gate_report *report, const struct page *page)
 void gate_calibration_text(const struct gate_limit *limit,
 			   const struct gate_calibration *calibration, const struct page *page)
 {
-	char share[UNITS_MAX], runs[UNITS_MAX], draws[UNITS_MAX];
 	bool is_bound = limit->rule == GATE_BOUND;
 
 	page_entry(page, 2, 2, "",
 		   "%s of %s gates on runs between which nothing changed would have failed (%zu of "
 		   "%zu).",
-		   units_share(share,
-			       (double)calibration->alarm_count / (double)calibration->draw_count),
-		   units_count(draws, (int64_t)calibration->draw_count), calibration->alarm_count,
+		   UNITS_SHARE((double)calibration->alarm_count / (double)calibration->draw_count),
+		   UNITS_COUNT((int64_t)calibration->draw_count), calibration->alarm_count,
 		   calibration->draw_count);
 	page_break(page);
 	page_item(page, "Runs",
 		  "%s, each gate with %zu of them as baselines and %zu to judge (rule "
 		  "%s); %zu failed at least once",
-		  units_count(runs, (int64_t)calibration->run_count), limit->baseline_needed,
+		  UNITS_COUNT((int64_t)calibration->run_count), limit->baseline_needed,
 		  is_bound ? (size_t)1 : limit->run_needed, is_bound ? "bound" : "separation",
 		  calibration->alarm_run_count);
 	page_item(page, "Detectable",

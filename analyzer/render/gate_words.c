@@ -14,12 +14,14 @@ static const char *percent(char *buffer, double share)
 	snprintf(buffer, UNITS_MAX, "%.1f %%", share * 100);
 	return buffer;
 }
+#define PERCENT(share) percent(UNITS_BUFFER, share)
 
 static const char *points(char *buffer, double share)
 {
 	snprintf(buffer, UNITS_MAX, "%+.1f pp", share * 100);
 	return buffer;
 }
+#define POINTS(share) points(UNITS_BUFFER, share)
 
 static const char *value_words(char *buffer, enum gate_unit unit, double value)
 {
@@ -48,18 +50,14 @@ const char *gate_time_words(const struct gate_run *run, char *text)
 
 static void found_increase(const struct gate_result *result, char *text)
 {
-	char found[UNITS_MAX], edge[UNITS_MAX], before[UNITS_MAX], spread[UNITS_MAX];
-
 	snprintf(text, GATE_WORDS, "%s against %s of %zu baselines (SD %s); more than %s fails",
-		 points(found, result->found), percent(before, result->before),
-		 result->baseline_count, points(spread, result->spread) + 1,
-		 points(edge, result->edge));
+		 POINTS(result->found), PERCENT(result->before), result->baseline_count,
+		 POINTS(result->spread) + 1, POINTS(result->edge));
 }
 
 const char *gate_found_words(const struct gate_item *item, char *text)
 {
 	const struct gate_result *result = &item->result;
-	char found[UNITS_MAX], edge[UNITS_MAX];
 
 	if (isnan(result->found))
 		snprintf(text, GATE_WORDS, "not known");
@@ -67,7 +65,7 @@ const char *gate_found_words(const struct gate_item *item, char *text)
 		found_increase(result, text);
 	else if (item->limit.metric == GATE_STALL_RATIO && !isnan(result->edge))
 		snprintf(text, GATE_WORDS, "%s, with 99 %% confidence at least %s",
-			 percent(found, result->found), percent(edge, result->edge));
+			 PERCENT(result->found), PERCENT(result->edge));
 	else
 		value_words(text, gate_metric_unit(item->limit.metric), result->found);
 	return text;
@@ -76,7 +74,6 @@ const char *gate_found_words(const struct gate_item *item, char *text)
 const char *gate_unfit_words(const struct gate_run *run, char *text)
 {
 	const struct gate_sample *sample = &run->sample;
-	char lost[UNITS_MAX];
 
 	*text = '\0';
 	switch (sample->unfit) {
@@ -89,7 +86,7 @@ const char *gate_unfit_words(const struct gate_run *run, char *text)
 		break;
 	case GATE_LOSS:
 		snprintf(text, GATE_WORDS, "%s of its records were lost",
-			 percent(lost, sample->value[GATE_LOST_SHARE]));
+			 PERCENT(sample->value[GATE_LOST_SHARE]));
 		break;
 	case GATE_FEW:
 		snprintf(text, GATE_WORDS,
@@ -205,38 +202,36 @@ static void add_part(const struct gate_change *change, char *text)
 		[GATE_PART_DECODE] = "decoding",        [GATE_PART_COLLATE] = "collating",
 		[GATE_PART_OWN] = "the dataset's code", [GATE_PART_BLOCKED] = "not running",
 	};
-	char before[UNITS_MAX], now[UNITS_MAX];
 
 	if (change->part == GATE_PART_MAX)
 		return;
 	page_append(text, GATE_WORDS, " (mostly %s: %s instead of %s)", words[change->part],
-		    units_time(now, change->now.part_ns[change->part]),
-		    units_time(before, change->before.part_ns[change->part]));
+		    UNITS_TIME(change->now.part_ns[change->part]),
+		    UNITS_TIME(change->before.part_ns[change->part]));
 }
 
 /* What got slower, by how much, and the cause. */
 static void add_change(const struct gate_change *change, char *text)
 {
 	const struct gate_sample *a = &change->before, *b = &change->now;
-	char before[UNITS_MAX], now[UNITS_MAX];
 
 	switch (change->suspect) {
 	case GATE_SUSPECT_LOAD:
 		page_append(text, GATE_WORDS, ": a load takes %s instead of %s",
-			    units_time(now, b->load_ns), units_time(before, a->load_ns));
+			    UNITS_TIME(b->load_ns), UNITS_TIME(a->load_ns));
 		add_part(change, text);
 		break;
 	case GATE_SUSPECT_COMPUTE:
 		page_append(text, GATE_WORDS,
 			    ": loads take as long as before, but a step takes %s instead of %s and "
 			    "hides less of them",
-			    units_time(now, b->compute_ns), units_time(before, a->compute_ns));
+			    UNITS_TIME(b->compute_ns), UNITS_TIME(a->compute_ns));
 		break;
 	case GATE_SUSPECT_OTHER:
 		page_append(text, GATE_WORDS,
 			    ": the mean wait is %s instead of %s, although loads and steps take as "
 			    "long as before",
-			    units_time(now, b->wait_ns), units_time(before, a->wait_ns));
+			    UNITS_TIME(b->wait_ns), UNITS_TIME(a->wait_ns));
 		break;
 	}
 	if (a->cause == b->cause)
@@ -250,26 +245,24 @@ static void add_cause(const struct gate_run *run, char *text)
 {
 	const char *name = cause_name(run->sample.cause);
 	const struct explanation *page = name ? explain_find(name) : NULL;
-	char load[UNITS_MAX];
 
 	if (page)
 		page_append(text, GATE_WORDS, "; cause: %s (%.*s)", name,
 			    (int)strcspn(page->line, "."), page->line);
 	if (!isnan(run->sample.load_ns))
-		page_append(text, GATE_WORDS, "; a load takes %s",
-			    units_time(load, run->sample.load_ns));
+		page_append(text, GATE_WORDS, "; a load takes %s", UNITS_TIME(run->sample.load_ns));
 }
 
 static void add_failure(const struct gate_report *report, const struct gate_item *item, char *text)
 {
 	const struct gate_result *result = &item->result;
 	const struct gate_run *run = &report->runs[result->run];
-	char found[GATE_WORDS], before[UNITS_MAX], now[UNITS_MAX];
+	char found[GATE_WORDS];
 
 	if (item->limit.metric == GATE_STALL_INCREASE)
 		page_append(text, GATE_WORDS, "The stall ratio rose by %s from %s to %s",
-			    points(found, result->found) + 1, percent(before, result->before),
-			    percent(now, result->before + result->found));
+			    POINTS(result->found) + 1, PERCENT(result->before),
+			    PERCENT(result->before + result->found));
 	else
 		page_append(text, GATE_WORDS, "%s does not hold%s%s: %s", item->text,
 			    report->run_count > 1 ? " in " : "",

@@ -125,23 +125,18 @@ static void add_parts(const struct inside *inside, struct outline *o)
 	static const char *const headings[] = {"", "#Share", "#Time", "#Calls", "#Each", "", NULL};
 	struct inside_parts parts = find_parts(inside);
 	double all_ns = (double)inside->loads.load_ns;
-	char time[UNITS_MAX], share[UNITS_MAX], count[UNITS_MAX], each[UNITS_MAX];
 
 	outline_table(o, "life", headings);
 	outline_title(o, "Where the time of all loads went, %s in all (own time of each)",
-		      units_time(time, all_ns));
+		      UNITS_TIME(all_ns));
 	for (size_t i = 0; i < parts.count && i < MOST_PARTS; i++) {
 		const struct inside_part *part = &parts.items[i];
 
-		outline_row(o, PAGE_PLAIN);
-		outline_cell(o, "%s", part->name);
-		outline_cell(o, "%s", units_share(share, (double)part->ns / all_ns));
-		outline_cell(o, "%s", units_time(time, (double)part->ns));
-		outline_cell(o, "%s", part->count ? units_count(count, part->count) : "");
-		outline_cell(o, "%s",
-			     part->count ? units_time(each, (double)part->ns / (double)part->count)
-					 : "");
-		outline_cell(o, "%s", part->what);
+		outline_cells(o, part->name, UNITS_SHARE((double)part->ns / all_ns),
+			      UNITS_TIME((double)part->ns),
+			      part->count ? UNITS_COUNT(part->count) : "",
+			      part->count ? UNITS_TIME((double)part->ns / (double)part->count) : "",
+			      part->what, NULL);
 	}
 	free(parts.items);
 }
@@ -150,7 +145,7 @@ static void add_decoders(const struct inside *inside, struct outline *o)
 {
 	static const char *const headings[] = {"",	 "#Width", "#Images", "#Each",
 					       "#Speed", "#Bytes", "#Time",   NULL};
-	char name[240], count[UNITS_MAX], each[UNITS_MAX], bytes[UNITS_MAX], time[UNITS_MAX];
+	char name[240], width[UNITS_MAX], speed[UNITS_MAX];
 
 	outline_table(o, "life", headings);
 	outline_title(o, "Decoded, by format and size");
@@ -162,30 +157,20 @@ static void add_decoders(const struct inside *inside, struct outline *o)
 		if (!decoder->count)
 			continue;
 		decoder_name(decoder, name, sizeof(name));
-		outline_row(o, PAGE_PLAIN);
-		outline_cell(o, "%s", name);
-		if (decoder->class)
-			outline_cell(o, "to %" PRId64 " px", decoder->class);
-		else
-			outline_cell(o, "-");
-		outline_cell(o, "%s", units_count(count, decoder->count));
-		outline_cell(o, "%s", units_time(each, (double)decoder->ns / images));
-		if (decoder->pixels && decoder->ns)
-			outline_cell(o, "%.0f Mpixel/s",
-				     (double)decoder->pixels * 1e3 / (double)decoder->ns);
-		else
-			outline_cell(o, "-");
-		outline_cell(o, "%s", decoder->bytes
-					      ? units_bytes(bytes, (double)decoder->bytes / images)
-					      : "-");
-		outline_cell(o, "%s", units_time(time, (double)decoder->ns));
+		snprintf(width, sizeof(width), "to %" PRId64 " px", decoder->class);
+		snprintf(speed, sizeof(speed), "%.0f Mpixel/s",
+			 (double)decoder->pixels * 1e3 / (double)decoder->ns);
+		outline_cells(o, name, decoder->class ? width : "-", UNITS_COUNT(decoder->count),
+			      UNITS_TIME((double)decoder->ns / images),
+			      decoder->pixels && decoder->ns ? speed : "-",
+			      decoder->bytes ? UNITS_BYTES((double)decoder->bytes / images) : "-",
+			      UNITS_TIME((double)decoder->ns), NULL);
 	}
 }
 
 static void add_samples(const struct inside *inside, struct outline *o)
 {
 	static const char *const headings[] = {"Sample", "#Slowest", "Last data file of it", NULL};
-	char time[UNITS_MAX];
 
 	outline_table(o, "slowest", headings);
 	outline_title(o, "Samples");
@@ -194,7 +179,7 @@ static void add_samples(const struct inside *inside, struct outline *o)
 
 		outline_row(o, PAGE_PLAIN);
 		outline_cell(o, "%s[%" PRId64 "]", sample->detail, sample->class);
-		outline_cell(o, "%s", units_time(time, (double)sample->ns));
+		outline_cell(o, "%s", UNITS_TIME((double)sample->ns));
 		outline_cell(o, "%s", sample->name);
 	}
 }
@@ -207,32 +192,28 @@ static void add_paths(struct outline *o, const char *title, const struct tally_l
 		      const char *suffix, int64_t unlisted_ns)
 {
 	static const char *const headings[] = {"#Time", "#Slowest", "#Calls", "#Bytes", "", NULL};
-	char least[UNITS_MAX], most[UNITS_MAX], count[UNITS_MAX], bytes[UNITS_MAX];
-
 	outline_table(o, "slowest", headings);
 	if (unlisted_ns > 0)
 		outline_title(
 			o,
 			"%s; others took at most %s each, and these may have taken that much more",
-			title, units_time(most, (double)unlisted_ns));
+			title, UNITS_TIME((double)unlisted_ns));
 	else
 		outline_title(o, "%s", title);
 	for (size_t i = 0; i < list->count && i < MOST_SLOW; i++) {
 		const struct tally *path = &list->items[i];
+		const char *least = UNITS_TIME((double)(path->ns - path->error_ns));
+		const char *most = UNITS_TIME((double)path->ns);
+		bool is_known = strcmp(least, most) == 0;
 
 		/* Half guessed is not worth a name. */
 		if (path->error_ns > path->ns / 2)
 			break;
-		units_time(least, (double)(path->ns - path->error_ns));
-		units_time(most, (double)path->ns);
 		outline_row(o, PAGE_PLAIN);
-		if (strcmp(least, most) != 0)
-			outline_cell(o, "%s to %s", least, most);
-		else
-			outline_cell(o, "%s", most);
-		outline_cell(o, "%s", units_time(least, (double)path->slowest_ns));
-		outline_cell(o, "%s", units_count(count, path->count));
-		outline_cell(o, "%s", units_bytes(bytes, (double)path->bytes));
+		outline_cell(o, "%s%s%s", is_known ? "" : least, is_known ? "" : " to ", most);
+		outline_cell(o, "%s", UNITS_TIME((double)path->slowest_ns));
+		outline_cell(o, "%s", UNITS_COUNT(path->count));
+		outline_cell(o, "%s", UNITS_BYTES((double)path->bytes));
 		outline_cell(o, "%s%s", path->name, suffix);
 	}
 }
@@ -241,7 +222,6 @@ static void add_paths(struct outline *o, const char *title, const struct tally_l
 static void add_calls(const struct inside *inside, struct outline *o)
 {
 	static const char *const headings[] = {"#Time", "Call", NULL};
-	char time[UNITS_MAX];
 
 	outline_table(o, "slowest", headings);
 	outline_title(o, "Single calls, and where they came from");
@@ -250,7 +230,7 @@ static void add_calls(const struct inside *inside, struct outline *o)
 		const char *stack = call->stack;
 
 		outline_row(o, PAGE_PLAIN);
-		outline_cell(o, "%s", units_time(time, (double)call->ns));
+		outline_cell(o, "%s", UNITS_TIME((double)call->ns));
 		outline_cell(o, "%s", call->what);
 		for (int frame = 0; frame < MOST_FRAMES && *stack; frame++) {
 			int length = (int)strcspn(stack, "\n");

@@ -43,14 +43,13 @@ static void add_list(struct jsonw *json, const char *key, const char *list)
 static void add_run(struct jsonw *json, const struct report *report)
 {
 	const struct run_info *run = &report->run;
-	char start[UNITS_MAX];
+	const char *start = UNITS_DATE(run->start_unix_ns, "%Y-%m-%dT%H:%M:%SZ");
 
 	jsonw_open(json, "run", '{');
 	jsonw_string(json, "path", report->name);
 	jsonw_string(json, "id", run->id);
 	jsonw_string(json, "command", run->command);
 	jsonw_string(json, "host", run->host);
-	units_date(start, run->start_unix_ns, "%Y-%m-%dT%H:%M:%SZ");
 	jsonw_string(json, "start", *start ? start : NULL);
 	jsonw_seconds(json, "duration_s", report_duration_ns(report));
 	jsonw_int(json, "ranks", 1);

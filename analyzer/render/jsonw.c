@@ -106,9 +106,7 @@ void jsonw_int(struct jsonw *json, const char *key, int64_t value)
 
 void jsonw_number(struct jsonw *json, const char *key, double value)
 {
-	char text[UNITS_MAX];
-
-	put_value(json, key, units_number(text, value));
+	put_value(json, key, UNITS_NUMBER(value));
 }
 
 void jsonw_range(struct jsonw *json, const char *key, double low, double high)
@@ -125,9 +123,7 @@ void jsonw_range(struct jsonw *json, const char *key, double low, double high)
 
 void jsonw_ns(struct jsonw *json, const char *key, int64_t ns)
 {
-	char text[UNITS_MAX];
-
-	put_value(json, key, units_seconds(text, ns));
+	put_value(json, key, UNITS_SECONDS(ns));
 }
 
 void jsonw_seconds(struct jsonw *json, const char *key, double ns)

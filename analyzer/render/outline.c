@@ -121,6 +121,18 @@ void outline_cell(struct outline *outline, const char *format, ...)
 	va_end(args);
 }
 
+void outline_cells(struct outline *outline, ...)
+{
+	const char *text;
+	va_list args;
+
+	outline_row(outline, PAGE_PLAIN);
+	va_start(args, outline);
+	while ((text = va_arg(args, const char *)))
+		outline_cell(outline, "%s", text);
+	va_end(args);
+}
+
 void outline_item(struct outline *outline, const char *label, const char *format, ...)
 {
 	va_list args;
@@ -135,14 +147,12 @@ void outline_item(struct outline *outline, const char *label, const char *format
 void outline_part(struct outline *outline, const char *label, double ns, double whole_ns,
 		  const char *format, ...)
 {
-	char time[UNITS_MAX], share[UNITS_MAX];
 	va_list args;
 
 	outline_row(outline, PAGE_PLAIN);
 	outline_cell(outline, "%s", label);
-	outline_cell(outline, "%s", isnan(ns) ? "not observed" : units_time(time, ns));
-	outline_cell(outline, "%s",
-		     isnan(ns) || isnan(whole_ns) ? "" : units_share(share, ns / whole_ns));
+	outline_cell(outline, "%s", isnan(ns) ? "not observed" : UNITS_TIME(ns));
+	outline_cell(outline, "%s", isnan(ns) || isnan(whole_ns) ? "" : UNITS_SHARE(ns / whole_ns));
 	va_start(args, format);
 	add_cell(outline, format, args);
 	va_end(args);

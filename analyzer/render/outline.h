@@ -57,6 +57,9 @@ void outline_share(struct outline *outline, double share, int part);
 __attribute__((format(printf, 2, 3))) void outline_cell(struct outline *outline, const char *format,
 							...);
 
+/* A row of these texts, which NULL ends. */
+__attribute__((sentinel)) void outline_cells(struct outline *outline, ...);
+
 /* An item: a row of a label and a text. */
 __attribute__((format(printf, 3, 4))) void outline_item(struct outline *outline, const char *label,
 							const char *format, ...);

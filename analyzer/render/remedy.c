@@ -64,7 +64,6 @@ static void loads_words(const struct report *report, char *buffer)
 	};
 	struct inside_largest top[2] = {{"", 0}, {"", 0}};
 	double all_ns = (double)report->inside.loads.load_ns;
-	char first[UNITS_MAX], second[UNITS_MAX];
 
 	if (!inside_find_largest(&report->inside, top)) {
 		all_ns = (double)totals->load_ns;
@@ -76,14 +75,13 @@ static void loads_words(const struct report *report, char *buffer)
 	snprintf(buffer, REMEDY_WORDS,
 		 "Their largest parts are %.80s (%s) and %.80s (%s); dlprof-report -v names files "
 		 "and samples.",
-		 top[0].name, units_share(first, (double)top[0].ns / all_ns), top[1].name,
-		 units_share(second, (double)top[1].ns / all_ns));
+		 top[0].name, UNITS_SHARE((double)top[0].ns / all_ns), top[1].name,
+		 UNITS_SHARE((double)top[1].ns / all_ns));
 }
 
 const char *remedy_how(const struct report *report, const struct advice *advice, char *buffer)
 {
 	const struct whatif *whatif = &report->diagnosis.whatif;
-	char time[UNITS_MAX];
 
 	*buffer = '\0';
 	if (advice->whatif == WHATIF_WORKERS_X2 && whatif->needed_workers > 0)
@@ -103,7 +101,7 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 		snprintf(buffer, REMEDY_WORDS,
 			 "Each batch takes %s, as few tensors do: make fewer, larger batches, or "
 			 "with a GPU pass pin_memory=True, so that a thread receives them.",
-			 units_time(time, handover_ns(report)));
+			 UNITS_TIME(handover_ns(report)));
 	else if (advice->id == ADVICE_INSPECT_LOADS)
 		loads_words(report, buffer);
 	return *buffer ? buffer : explain_find(advice_name(advice->id))->how;

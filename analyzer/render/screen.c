@@ -65,21 +65,19 @@ static int64_t batch_count(const struct report *report)
 static void add_head(const struct report *report, struct outline *o)
 {
 	const struct finding *f = &report->finding;
-	char batches[UNITS_MAX], epochs[UNITS_MAX], time[UNITS_MAX], text[256] = "", program[64];
+	char text[256] = "", program[64];
 	double ns = report_duration_ns(report);
 
 	find_program(report->run.command ? report->run.command : "", program, sizeof(program));
 	if (batch_count(report) > (int64_t)f->batch_count)
 		page_append(text, sizeof(text), "%s batches of several loaders",
-			    units_count(batches, batch_count(report)));
+			    UNITS_COUNT(batch_count(report)));
 	else
 		page_append(text, sizeof(text), "%s batch%s in %s epoch%s",
-			    units_count(batches, (int64_t)f->batch_count),
-			    f->batch_count == 1 ? "" : "es",
-			    units_count(epochs, (int64_t)f->epoch_count),
-			    f->epoch_count == 1 ? "" : "s");
+			    UNITS_COUNT((int64_t)f->batch_count), f->batch_count == 1 ? "" : "es",
+			    UNITS_COUNT((int64_t)f->epoch_count), f->epoch_count == 1 ? "" : "s");
 	if (!isnan(ns))
-		page_append(text, sizeof(text), ", %s", units_time(time, ns));
+		page_append(text, sizeof(text), ", %s", UNITS_TIME(ns));
 	if (report->run.rank > 0)
 		page_append(text, sizeof(text), ", rank %" PRId64, report->run.rank);
 	if (report->live)
@@ -93,7 +91,7 @@ static void add_verdict(const struct report *report, struct outline *o)
 {
 	const struct finding *f = &report->finding;
 	const struct verdict *verdict = verdict_of(f->verdict);
-	char sentence[VERDICT_SENTENCE], text[UNITS_MAX], below[160] = "";
+	char sentence[VERDICT_SENTENCE], below[160] = "";
 
 	outline_items(o, SCREEN_VERDICT);
 	outline_row(o, verdict->tone);
@@ -108,12 +106,12 @@ static void add_verdict(const struct report *report, struct outline *o)
 		if (f->starved && !isnan(f->gain_max))
 			page_append(below, sizeof(below),
 				    "With ideal input this training would run %s as fast",
-				    units_factor(text, f->gain_max));
+				    UNITS_FACTOR(f->gain_max));
 		/* In no share: once a run, and not worth a line of its own. */
 		if (f->account.startup_ns > STARTUP * f->account.time_ns)
 			page_append(below, sizeof(below), "%s %s, once",
 				    *below ? "; start-up" : "Start-up took",
-				    units_time(text, f->account.startup_ns));
+				    UNITS_TIME(f->account.startup_ns));
 		if (*below)
 			outline_cell(o, "%s.", below);
 		return;
@@ -124,7 +122,7 @@ static void add_verdict(const struct report *report, struct outline *o)
 			     f->batch_count == 1 ? " was seen" : "es were seen", STALL_FEWEST,
 			     verdict_remedy(f->gap));
 	else if (f->gap == STALL_GAP_LOSS)
-		outline_cell(o, "At least %s are missing. %s", units_share(text, f->lost_share),
+		outline_cell(o, "At least %s are missing. %s", UNITS_SHARE(f->lost_share),
 			     verdict_remedy(f->gap));
 	else
 		outline_cell(o, "%s", verdict_remedy(f->gap));
@@ -203,7 +201,6 @@ static void add_account(const struct report *report, struct outline *o)
 	bool tenths = a->ratio * 100 < 9.95;
 	int64_t whole = tenths ? 1000 : 100, waiting;
 	struct part parts[MOST_PARTS];
-	char time[UNITS_MAX];
 	size_t count, i;
 
 	if (isnan(a->ratio) || !(a->time_ns > 0))
@@ -222,7 +219,7 @@ static void add_account(const struct report *report, struct outline *o)
 		outline_cell(o, "%s", parts[i].label);
 		outline_cell(o, "%.*f %%", tenths && parts[i].units < whole ? 1 : 0,
 			     (double)parts[i].units * 100 / (double)whole);
-		outline_cell(o, "%s", units_time(time, parts[i].ns));
+		outline_cell(o, "%s", UNITS_TIME(parts[i].ns));
 	}
 }
 
@@ -231,7 +228,7 @@ static void add_which(const struct report *report, struct outline *o)
 {
 	const struct loader_info *loader = report->loader;
 	const struct finding *f = &report->finding;
-	char text[300] = "", share[UNITS_MAX];
+	char text[300] = "";
 
 	if (!loader || report->loader_count < 2)
 		return;
@@ -242,7 +239,7 @@ static void add_which(const struct report *report, struct outline *o)
 			    loader->place[0] ? loader->place : loader->kind);
 	if (f->account.time_ns > 0 && f->own.wait_ns <= f->account.wait_ns)
 		page_append(text, sizeof(text), ": its waits are %s of the time",
-			    units_share(share, f->own.wait_ns / f->account.time_ns));
+			    UNITS_SHARE(f->own.wait_ns / f->account.time_ns));
 	outline_item(o, "Which", "%s", text);
 }
 
@@ -299,16 +296,16 @@ static void add_warning(const struct report *report, struct outline *o)
 				: 0;
 	const char *missing = report->run.patch_missing;
 	size_t said = report->run.doubt_count > 0; /* beside the verdict */
-	char text[400] = "", share[UNITS_MAX];
+	char text[400] = "";
 
 	if (f->lost_share > LOSS_SERIOUS)
 		page_append(text, sizeof(text), "; at least %s of the records are lost",
-			    units_share(share, f->lost_share));
+			    UNITS_SHARE(f->lost_share));
 	if (missing && *missing)
 		page_append(text, sizeof(text), "; not followed: %s", missing);
 	if (unseen > UNLOADED && report->series.workers != 0)
 		page_append(text, sizeof(text), "; %s of the loads were not seen",
-			    units_share(share, unseen));
+			    UNITS_SHARE(unseen));
 	if (report->note_count > said)
 		add_note(report->notes[said], text, sizeof(text));
 	if (report->note_count > said + 1)
@@ -324,21 +321,19 @@ static void add_sure(const struct report *report, struct outline *o)
 {
 	const struct finding *f = &report->finding;
 	int64_t lost = clamp_add(report->run.lost_count, (int64_t)f->missing_count);
-	char text[200] = "", count[UNITS_MAX], share[UNITS_MAX];
+	char text[200] = "";
 
 	outline_items(o, SCREEN_SURE);
 	if (f->verdict != STALL_VERDICT_INCOMPLETE) {
 		page_append(text, sizeof(text), "%s: %s batches, ",
-			    stall_confidence_id(f->confidence),
-			    units_count(count, batch_count(report)));
+			    stall_confidence_id(f->confidence), UNITS_COUNT(batch_count(report)));
 		if (lost > 0)
-			page_append(text, sizeof(text), "%s records lost",
-				    units_count(count, lost));
+			page_append(text, sizeof(text), "%s records lost", UNITS_COUNT(lost));
 		else
 			page_append(text, sizeof(text), "nothing lost");
 		if (f->by_gpu && f->unseen_count)
 			page_append(text, sizeof(text), "; the GPU's clock, in %s of them",
-				    units_share(share, f->gpu_share));
+				    UNITS_SHARE(f->gpu_share));
 		else
 			page_append(text, sizeof(text), "; the %s's clock%s",
 				    f->by_gpu ? "GPU" : "host",

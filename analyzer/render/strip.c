@@ -143,7 +143,6 @@ static void put_legend(const struct page *page)
 void strip_print(const struct page *page, const struct batch_series *series, const float *waits)
 {
 	size_t width = (size_t)page->width - INDENT - 2, begin, end;
-	char each[UNITS_MAX];
 
 	if (!strip_is_known(series, waits))
 		return;
@@ -155,7 +154,7 @@ void strip_print(const struct page *page, const struct batch_series *series, con
 		}
 	} else {
 		page_line(page, "%*sWaits over time (one cell is about %s batches)", INDENT, "",
-			  units_count(each, llrint((double)series->count / (double)width)));
+			  UNITS_COUNT(llrint((double)series->count / (double)width)));
 		put_line(page, series, waits, 0, series->count, width);
 	}
 	put_legend(page);

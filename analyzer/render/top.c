@@ -15,7 +15,7 @@
 
 static void print_head(const struct top *top, const struct page *page)
 {
-	char rate[UNITS_MAX] = "?", since[UNITS_MAX];
+	char rate[UNITS_MAX] = "?";
 
 	page_color(page, PAGE_BOLD);
 	page_line(page, "dlprof top  %s  rank %lld", top->path, (long long)top->run->rank);
@@ -32,8 +32,7 @@ static void print_head(const struct top *top, const struct page *page)
 		page_item(page, "Loader", "%lld of %lld, which delivered last",
 			  (long long)top->loader_id, (long long)top->loader_count);
 	if (top->since_ns > LATE_NS)
-		page_item(page, "Late", "no batch for %s",
-			  units_time(since, (double)top->since_ns));
+		page_item(page, "Late", "no batch for %s", UNITS_TIME((double)top->since_ns));
 }
 
 static void print_verdict(const struct top *top, const struct page *page)
@@ -58,13 +57,11 @@ static void print_verdict(const struct top *top, const struct page *page)
 static void print_times(const struct top *top, const struct page *page)
 {
 	const struct finding *finding = &top->finding;
-	char p50[UNITS_MAX], p99[UNITS_MAX];
 
-	page_item(page, "Wait", "median %s, 99 %% within %s", units_time(p50, finding->wait_p50_ns),
-		  units_time(p99, finding->wait_p99_ns));
+	page_item(page, "Wait", "median %s, 99 %% within %s", UNITS_TIME(finding->wait_p50_ns),
+		  UNITS_TIME(finding->wait_p99_ns));
 	page_item(page, "Compute", "median %s, 99 %% within %s",
-		  units_time(p50, finding->compute_p50_ns),
-		  units_time(p99, finding->compute_p99_ns));
+		  UNITS_TIME(finding->compute_p50_ns), UNITS_TIME(finding->compute_p99_ns));
 	if (!isnan(top->queue_mean))
 		page_item(page, "Queue",
 			  "%lld finished batches waited for the newest, %.1f on average",
@@ -78,7 +75,6 @@ static double mean_load(const struct top_worker *worker)
 
 static void print_workers(const struct top *top, const struct page *page)
 {
-	char mean[UNITS_MAX], last[UNITS_MAX];
 	int64_t shown = top->worker_count < WORKER_LINES ? top->worker_count : WORKER_LINES;
 
 	if (!shown)
@@ -91,8 +87,8 @@ static void print_workers(const struct top *top, const struct page *page)
 
 		page_color(page, slow ? PAGE_RED : PAGE_PLAIN);
 		page_line(page, "  %6lld  %6lld  %10s  %10s%s", (long long)i,
-			  (long long)worker->load_count, units_time(mean, mean_load(worker)),
-			  units_time(last, worker->load_count ? (double)worker->last_ns : NAN),
+			  (long long)worker->load_count, UNITS_TIME(mean_load(worker)),
+			  UNITS_TIME(worker->load_count ? (double)worker->last_ns : NAN),
 			  slow ? "  slower than the others" : "");
 		page_color(page, PAGE_PLAIN);
 	}

@@ -44,4 +44,16 @@ const char *units_seconds(char *buffer, int64_t ns);
 /* For programs: the shortest of up to 9 digits that keeps the value. */
 const char *units_number(char *buffer, double value);
 
+/* The same in a buffer of their own, which lasts as long as the block that they stand in. */
+#define UNITS_BUFFER        ((char[UNITS_MAX]){0})
+#define UNITS_TIME(ns)      units_time(UNITS_BUFFER, ns)
+#define UNITS_SHARE(share)  units_share(UNITS_BUFFER, share)
+#define UNITS_COUNT(count)  units_count(UNITS_BUFFER, count)
+#define UNITS_RATE(rate)    units_rate(UNITS_BUFFER, rate)
+#define UNITS_FACTOR(x)     units_factor(UNITS_BUFFER, x)
+#define UNITS_BYTES(bytes)  units_bytes(UNITS_BUFFER, bytes)
+#define UNITS_DATE(ns, how) units_date(UNITS_BUFFER, ns, how)
+#define UNITS_SECONDS(ns)   units_seconds(UNITS_BUFFER, ns)
+#define UNITS_NUMBER(value) units_number(UNITS_BUFFER, value)
+
 #endif

@@ -52,9 +52,8 @@ const char *verdict_sentence(char *buffer, enum verdict_clock clock, double rati
 		[VERDICT_GPU] = " of the time, waiting for data",
 		[VERDICT_JOB] = " of the job's time is lost to waiting for data",
 	};
-	char share[UNITS_MAX];
 
-	snprintf(buffer, VERDICT_SENTENCE, "%s%s%s", before[clock], units_share(share, ratio),
+	snprintf(buffer, VERDICT_SENTENCE, "%s%s%s", before[clock], UNITS_SHARE(ratio),
 		 after[clock]);
 	return buffer;
 }

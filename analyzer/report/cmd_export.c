@@ -60,7 +60,6 @@ static int put_names(const char *const *names, size_t count, void *context)
 static int put_row(const struct export_cell *cells, size_t count, void *context)
 {
 	struct sheet *sheet = context;
-	char text[UNITS_MAX];
 
 	for (size_t i = 0; i < count; i++) {
 		if (i)
@@ -70,13 +69,13 @@ static int put_row(const struct export_cell *cells, size_t count, void *context)
 			break;
 		case EXPORT_INTEGER:
 			if (sheet->times >> i & 1)
-				fputs(units_seconds(text, cells[i].integer), sheet->file);
+				fputs(UNITS_SECONDS(cells[i].integer), sheet->file);
 			else
 				fprintf(sheet->file, "%" PRId64, cells[i].integer);
 			break;
 		case EXPORT_REAL:
-			fputs(units_number(text, sheet->times >> i & 1 ? cells[i].real / 1e9
-								       : cells[i].real),
+			fputs(UNITS_NUMBER(sheet->times >> i & 1 ? cells[i].real / 1e9
+								 : cells[i].real),
 			      sheet->file);
 			break;
 		case EXPORT_TEXT:

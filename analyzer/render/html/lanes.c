@@ -95,7 +95,6 @@ static void put_bar(struct lanes *lanes, const char *class, double top, double h
 	double begin = (double)clamp_sub(begin_ns, lanes->begin_ns);
 	double from = fmax(begin, 0), to = fmin(begin + (double)ns, f->x_high);
 	double x = figure_x(f, from), width = figure_x(f, to) - x;
-	char time[UNITS_MAX];
 
 	if (!(to > from))
 		return;
@@ -103,7 +102,7 @@ static void put_bar(struct lanes *lanes, const char *class, double top, double h
 		 "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.0f\">"
 		 "<title>batch %" PRId64 ": %s %s</title></rect>",
 		 class, x, top, fmax(width - 0.5, 0.4), height, number, words,
-		 html_time(time, (double)ns));
+		 HTML_TIME((double)ns));
 	/* A wait is hatched: the number stands in the compute behind it. */
 	if (number >= 0 && height > 10 && *class != 'w' &&
 	    width > LABEL_WIDTH + 7 * (number > 99) + 7 * (number > 999))
@@ -177,8 +176,7 @@ static void put_labels(struct lanes *lanes)
 
 static void put_rows(struct html *html, const struct html_window *window)
 {
-	char time[UNITS_MAX];
-	size_t i;
+	size_t i, k;
 
 	html_details(html, "The numbers");
 	html_table(html, "",
@@ -186,6 +184,7 @@ static void put_rows(struct html *html, const struct html_window *window)
 					 "#Compute", NULL});
 	for (i = 0; i < window->row_count && i < window->count; i++) {
 		const struct batch_record *b = &window->rows[i];
+		const int64_t times[] = {b->load_ns, b->wait_ns, b->compute_ns};
 
 		html_put(html, "<tr>");
 		html_number(html, "%" PRId64, b->epoch);
@@ -194,12 +193,9 @@ static void put_rows(struct html *html, const struct html_window *window)
 			html_number(html, "%" PRId64, b->worker_id);
 		else
 			html_number(html, "–");
-		html_number(html, "%s",
-			    is_known(b->load_ns) ? html_time(time, (double)b->load_ns) : "–");
-		html_number(html, "%s",
-			    is_known(b->wait_ns) ? html_time(time, (double)b->wait_ns) : "–");
-		html_number(html, "%s",
-			    is_known(b->compute_ns) ? html_time(time, (double)b->compute_ns) : "–");
+		for (k = 0; k < 3; k++)
+			html_number(html, "%s",
+				    is_known(times[k]) ? HTML_TIME((double)times[k]) : "–");
 		html_put(html, "</tr>\n");
 	}
 	html_table_end(html);

@@ -99,7 +99,6 @@ static bool is_within(const struct stage *stage)
 static void put_stages(struct html *html, const struct stage *stages, size_t count)
 {
 	double all_ns = 0, begin_ns = 0, last_ns = 0, bottom;
-	char time[UNITS_MAX];
 	struct figure f;
 	size_t i;
 
@@ -110,7 +109,7 @@ static void put_stages(struct html *html, const struct stage *stages, size_t cou
 	figure_begin(
 		html, &f, "plot", (double)count * ROW, "The life of a batch",
 		"Means of all batches: each stage begins where the one before it ends, %s in all.",
-		html_time(time, all_ns));
+		HTML_TIME(all_ns));
 	f.left = LEFT;
 	f.right = RIGHT;
 	f.x_high = all_ns > 0 ? all_ns : 1;
@@ -132,7 +131,7 @@ static void put_stages(struct html *html, const struct stage *stages, size_t cou
 				 "text-anchor=\"end\">%s</text>\n",
 				 stage->class, figure_x(&f, from_ns), y + 5,
 				 fmax(1, figure_x(&f, from_ns + ns) - figure_x(&f, from_ns)),
-				 ROW - 9, FIGURE_RIGHT, y + 18, html_time(time, stage->ns));
+				 ROW - 9, FIGURE_RIGHT, y + 18, HTML_TIME(stage->ns));
 		else
 			html_put(html, "<text x=\"%.1f\" y=\"%.1f\">%s</text>\n", LEFT + 8.0,
 				 y + 18, *stage->note ? stage->note : "not observed");

@@ -245,7 +245,6 @@ static void put_phases(struct html *html, const struct phases *phases, size_t mo
 	bool by_worker = s->workers > 1 && modulus == (size_t)s->workers && s->in_order == 1;
 	static const struct figure_key keys[] = {
 		{"dot", "a batch"}, {"mean", "mean of the place"}, {0}};
-	char time[UNITS_MAX];
 	size_t i;
 
 	put_phase_figure(html, phases, modulus, what);
@@ -264,7 +263,7 @@ static void put_phases(struct html *html, const struct phases *phases, size_t mo
 		html_put(html, "<tr>");
 		html_number(html, "%zu", i);
 		html_number(html, "%zu", phases->counts[i]);
-		html_number(html, "%s", html_time(time, phases->mean_ns[i]));
+		html_number(html, "%s", HTML_TIME(phases->mean_ns[i]));
 		html_put(html, "</tr>\n");
 	}
 	html_table_end(html);

@@ -40,6 +40,7 @@ void html_path(struct html *html, const char *path);
 
 /* As units_time(), with the letter that it lacks in ASCII. */
 const char *html_time(char *buffer, double ns);
+#define HTML_TIME(ns) html_time(UNITS_BUFFER, ns)
 
 /* A part of the page, with its heading. */
 void html_section(struct html *html, const char *id, const char *title);

@@ -102,7 +102,6 @@ static void put_numbers(struct html *html, const struct batch_series *s)
 	static const char *const headings[] = {"Batches",   "#Mean wait",    "#Mean compute",
 					       "#GPU busy", "#Longest step", NULL};
 	size_t rows = s->count < TABLE_ROWS ? s->count : TABLE_ROWS, i;
-	char text[UNITS_MAX];
 
 	html_details(html, "The numbers");
 	html_table(html, "", headings);
@@ -111,10 +110,10 @@ static void put_numbers(struct html *html, const struct batch_series *s)
 
 		html_put(html, "<tr>");
 		html_cell(html, "%zu to %zu", bar.begin, bar.end - 1);
-		html_number(html, "%s", html_time(text, bar.wait_ns));
-		html_number(html, "%s", html_time(text, bar.compute_ns));
-		html_number(html, "%s", s->gpu_busy_ns ? html_time(text, bar.busy_ns) : "–");
-		html_number(html, "%s", html_time(text, bar.most_ns));
+		html_number(html, "%s", HTML_TIME(bar.wait_ns));
+		html_number(html, "%s", HTML_TIME(bar.compute_ns));
+		html_number(html, "%s", s->gpu_busy_ns ? HTML_TIME(bar.busy_ns) : "–");
+		html_number(html, "%s", HTML_TIME(bar.most_ns));
 		html_put(html, "</tr>\n");
 	}
 	html_table_end(html);

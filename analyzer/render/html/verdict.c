@@ -20,14 +20,14 @@ static void put_answer(struct html *html)
 {
 	const struct outline_row *row = outline_find(html->outline, SCREEN_VERDICT)->rows;
 	const struct boot *boot = &html->report->diagnosis.boot;
-	char low[UNITS_MAX], high[UNITS_MAX], range[2 * UNITS_MAX + 32] = "";
+	char range[2 * UNITS_MAX + 32] = "";
 
 	if (html->report->finding.verdict == STALL_VERDICT_INCOMPLETE) {
 		html_paragraph(html, "answer", "No verdict: %s.", row->cells[1]);
 	} else {
 		if (!isnan(boot->low95))
 			snprintf(range, sizeof(range), " (95 %% interval %s to %s)",
-				 units_share(low, boot->low95), units_share(high, boot->high95));
+				 UNITS_SHARE(boot->low95), UNITS_SHARE(boot->high95));
 		html_answer(html, row->cells[1], range);
 	}
 	if (row->count > 2)
