@@ -6,11 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/stats.h"
+#include "analysis/culprit.h"
 
 #define BIN_STEPS   8 /* mean steps of the first rank a bin, or up to twice as many */
 #define EARLY_BINS  (2 << (WINDOW_WIDTHS - 1)) /* others may begin so much before the first */
-#define TRIM_SHARE  0.005
 
 /* Where the step of the job is; the first rank that has an epoch says how long it is. */
 static int find_step(struct rank_job *job, size_t *hint, int32_t epoch, int64_t batch,
@@ -155,8 +154,15 @@ static int add_batches(struct rank_job *job, const struct batch_series *s,
 int rank_add(struct rank_job *job, const struct batch_series *series, const struct finding *finding,
 	     const struct rank_epoch *epochs, size_t epoch_count)
 {
+	float *periods = reallocarray(job->period_ns, job->rank_count + 1, sizeof(*periods));
 	int r = 0;
 
+	if (!periods)
+		return -ENOMEM;
+	job->period_ns = periods;
+	periods[job->rank_count] = series->workers > 0 && finding->load_mean_ns > 0
+					   ? (float)(finding->load_mean_ns / series->workers)
+					   : 0;
 	if (!isnan(finding->account.ratio)) {
 		job->known_count++;
 		job->wait_ns += finding->account.wait_ns;
@@ -236,60 +242,6 @@ static struct sums find_width(const struct windows *windows, const struct rank_j
 	return first;
 }
 
-/* The largest half percent of what the job lost: one event is no bottleneck. */
-static int trim(const struct window_width *width, double *ret_largest_ns)
-{
-	float *waits = malloc((width->count + 1) * sizeof(*waits));
-	struct stats_column column = {.values = waits};
-	struct stats_order order;
-	size_t i;
-
-	*ret_largest_ns = 0;
-	if (!waits)
-		return -ENOMEM;
-	for (i = 0; i < width->count; i++)
-		if (width->list[i].count > 1 && width->list[i].wait_ns > 0)
-			waits[column.count++] = width->list[i].wait_ns;
-	if (column.count) {
-		stats_order_init(&order, &column);
-		*ret_largest_ns = stats_order_sum_largest(
-			&order, (size_t)ceil(TRIM_SHARE * (double)column.count));
-	}
-	free(waits);
-	return 0;
-}
-
-static void lay_blame(const struct window_width *width, struct rank_blame *blames)
-{
-	for (size_t i = 0; i < width->count; i++) {
-		const struct window *window = &width->list[i];
-		struct rank_blame *blame = &blames[window->rank];
-
-		if (window->count < 2 || !(window->wait_ns > 0))
-			continue;
-		blame->wait_ns += (double)window->wait_ns;
-		blame->saved_ns += (double)window->wait_ns - (double)window->second_ns;
-		blame->step_count++;
-	}
-}
-
-static void find_culprit(const struct rank_job *job, const struct rank_blame *blames,
-			 struct rank_finding *ret)
-{
-	size_t worst = 0, i;
-
-	for (i = 1; i < job->rank_count; i++)
-		if (blames[i].wait_ns > blames[worst].wait_ns)
-			worst = i;
-	if (!(ret->wait_ns > 0))
-		return;
-	ret->blame_share = blames[worst].wait_ns / ret->wait_ns;
-	/* Who waits no longer than the others is only the first of many. */
-	if (ret->starved && ret->trimmed_ratio >= STALL_TRIMMED && ret->blame_share > RANK_BLAME &&
-	    blames[worst].saved_ns > RANK_BLAME * blames[worst].wait_ns)
-		ret->culprit = (int32_t)worst;
-}
-
 /* What is aligned, and of the rest the mean of the ranks. */
 static void take_sums(const struct rank_job *job, const struct windows *grid,
 		      const struct sums *sums, struct rank_finding *ret)
@@ -307,8 +259,6 @@ int rank_judge(const struct rank_job *job, struct rank_blame *blames, struct ran
 	const struct sums step = find_width(&job->by_step, job, 1);
 	const struct sums clock = step.width >= 0 ? step : find_width(&job->by_clock, job, -1);
 	const struct windows *grid = step.width >= 0 ? &job->by_step : &job->by_clock;
-	double largest_ns = 0;
-	int r = 0;
 
 	memset(blames, 0, job->rank_count * sizeof(*blames));
 	*ret = (struct rank_finding){
@@ -326,19 +276,17 @@ int rank_judge(const struct rank_job *job, struct rank_blame *blames, struct ran
 		ret->time_ns = job->time_ns / (double)job->known_count;
 	} else {
 		take_sums(job, grid, &clock, ret);
-		r = trim(&grid->widths[clock.width], &largest_ns);
-		lay_blame(&grid->widths[clock.width], blames);
 	}
 	ret->stall_ratio = ret->time_ns > 0 ? fmin(ret->wait_ns / ret->time_ns, 1) : NAN;
-	ret->trimmed_ratio = ret->time_ns > 0 ? (ret->wait_ns - largest_ns) / ret->time_ns : NAN;
+	ret->trimmed_ratio = ret->stall_ratio;
 	ret->starved = ret->stall_ratio >= STALL_MODERATE;
 	ret->verdict = isnan(ret->stall_ratio)         ? STALL_VERDICT_INCOMPLETE
 		       : !ret->starved                 ? STALL_VERDICT_NOT
 		       : ret->stall_ratio < STALL_HIGH ? STALL_VERDICT_MODERATELY
 						       : STALL_VERDICT_HIGHLY;
-	if (ret->alignment != RANK_ALONE)
-		find_culprit(job, blames, ret);
-	return r;
+	return ret->alignment == RANK_ALONE
+		       ? 0
+		       : culprit_find(job, &grid->widths[clock.width], blames, ret);
 }
 
 void rank_done(struct rank_job *job)
@@ -346,6 +294,7 @@ void rank_done(struct rank_job *job)
 	window_done(&job->by_step);
 	window_done(&job->by_clock);
 	free(job->epochs);
+	free(job->period_ns);
 	memset(job, 0, sizeof(*job));
 }
 

@@ -15,6 +15,9 @@
  *   mean of the others') over what it waited longer, summed: 0 where all wait for each other, 1
  *   or more where none does. The narrowest windows (window.h) in which the lag is small count: of
  *   one step, or of as many as there are between two meetings.
+ * - That is the most that a job can have lost: a rank that waits may still not be the last to
+ *   arrive where another one computes longer. Where steps are longer by just what is waited in
+ *   them it is exact.
  * - Where the ordinals do not tell (a rank was restarted, records are missing), time is cut into
  *   bins of several steps, with windows of bins; there the late rank may do no fewer
  *   batches than the others.
@@ -30,58 +33,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/rank_job.h"
 #include "analysis/series.h"
-#include "analysis/stall.h"
-#include "analysis/window.h"
 
-#define RANK_BLAME    0.5 /* of what the job lost: a rank with more is the culprit */
 #define RANK_MOST_LAG 0.25 /* beyond it ranks do not wait for each other, ... */
 #define RANK_NOISE    0.01 /* ... and by more than so much of the time */
-#define RANK_WINDOWS  8    /* fewer, of several steps, show nothing: their ends weigh too much */
 #define RANK_COMMON   0.9 /* of the batches must be aligned with another rank's */
-
-enum rank_alignment { RANK_BY_STEP, RANK_BY_CLOCK, RANK_ALONE, RANK_ALIGNMENTS };
 
 /* When an epoch's first batch was asked for, on a clock that the ranks share. */
 struct rank_epoch {
 	int32_t epoch;
 	int64_t begin_ns;
-};
-
-struct rank_blame {
-	double wait_ns;    /* of the job, for which the rank is to blame */
-	double saved_ns;   /* what the job would gain if only this rank never waited */
-	size_t step_count; /* steps that it is to blame for */
-};
-
-struct rank_job {
-	struct windows by_step, by_clock; /* the latter of bins of time */
-	struct rank_base {
-		int32_t epoch;
-		size_t base, length;
-	} * epochs;
-	size_t epoch_count;
-	int64_t origin_ns, bin_ns, step_ns;
-	size_t rank_count;
-	size_t batch_count;
-	size_t known_count;      /* ranks whose account is known */
-	double wait_ns, time_ns; /* of their accounts */
-};
-
-/* What the job as a whole did. */
-struct rank_finding {
-	enum rank_alignment alignment;
-	enum stall_verdict verdict;
-	bool starved;
-	double stall_ratio;   /* NAN: nothing is known */
-	double trimmed_ratio; /* without the largest half percent: one event makes no culprit */
-	double wait_ns;       /* that the job lost; the mean of the ranks where alone */
-	double time_ns;
-	int width;          /* steps after which the ranks meet, at most; 0: not by step */
-	double lag;         /* by step; NAN: no rank starved */
-	int32_t culprit;    /* as rank_add() numbers them, from 0; -1: none alone */
-	double blame_share; /* of the culprit, or the largest; NAN: nothing was lost */
-	size_t step_count;
 };
 
 /* All zero is a job without ranks. Epochs may be 0: the clock is not known. 0 or -ENOMEM. */

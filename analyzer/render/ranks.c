@@ -11,6 +11,13 @@
 #include "render/units.h"
 #include "render/verdict.h"
 
+const char *ranks_verdict_words(const struct rank_finding *job, char text[VERDICT_SENTENCE])
+{
+	const bool is_most = job->alignment != RANK_ALONE && !job->is_exact;
+
+	return verdict_sentence(text, is_most ? VERDICT_JOB_MOST : VERDICT_JOB, job->stall_ratio);
+}
+
 static void print_verdict(const struct ranks *ranks, const struct page *page)
 {
 	const struct rank_finding *job = &ranks->job;
@@ -19,9 +26,8 @@ static void print_verdict(const struct ranks *ranks, const struct page *page)
 
 	page_color(page, verdict->tone);
 	page_entry(page, 2, 2 + (int)strlen(verdict->words) + 3, verdict->words, "%s",
-		   job->verdict == STALL_VERDICT_INCOMPLETE
-			   ? "no rank has batches to judge by"
-			   : verdict_sentence(sentence, VERDICT_JOB, job->stall_ratio));
+		   job->verdict == STALL_VERDICT_INCOMPLETE ? "no rank has batches to judge by"
+							    : ranks_verdict_words(job, sentence));
 	page_color(page, PAGE_PLAIN);
 }
 
@@ -44,6 +50,13 @@ void ranks_culprit_words(const struct ranks *ranks, char *text, size_t size)
 			units_factor(factor,
 				     job->time_ns / (job->time_ns -
 						     ranks->blames[job->culprit].saved_ns)));
+	} else if (job->is_hidden) {
+		row = &ranks->rows[ranks_worst(ranks)];
+		page_append(
+			text, size,
+			"Rank %" PRId64 " waits longest, but no step is longer for it: another "
+			"rank computes meanwhile. Faster input of this rank alone gains little.",
+			row->rank);
 	} else if (job->starved && job->alignment != RANK_ALONE) {
 		page_append(text, size,
 			    "No single rank is to blame: look at what they share (storage, cores, "
@@ -289,6 +302,7 @@ void ranks_json(const struct ranks *ranks, FILE *out)
 		jsonw_bool(&json, "starved", job->starved);
 	jsonw_open(&json, "stall", '{');
 	jsonw_number(&json, "ratio", job->stall_ratio);
+	jsonw_bool(&json, "at_most", job->alignment != RANK_ALONE && !job->is_exact);
 	jsonw_number(&json, "trimmed_ratio", job->trimmed_ratio);
 	jsonw_number(&json, "wait_s", job->wait_ns / NS_PER_S);
 	jsonw_number(&json, "time_s", job->time_ns / NS_PER_S);

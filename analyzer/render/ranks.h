@@ -6,6 +6,7 @@
 #include "analysis/bar.h"
 #include "analysis/rank.h"
 #include "render/page.h"
+#include "render/verdict.h"
 
 struct rank_row {
 	const char *path;
@@ -25,6 +26,9 @@ struct ranks {
 	size_t count;
 	struct rank_finding job;
 };
+
+/* "up to 41 % of the job's time is lost to waiting for data" */
+const char *ranks_verdict_words(const struct rank_finding *job, char text[VERDICT_SENTENCE]);
 
 /* Which rank it is, or that no single one is to blame; "" where there is nothing to say. */
 void ranks_culprit_words(const struct ranks *ranks, char *text, size_t size);

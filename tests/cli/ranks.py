@@ -35,6 +35,7 @@ def check_culprit():
     t.equal((found["job"]["aligned_by"], found["job"]["window_steps"], found["job"]["culprit"]),
             ("step", 1, 2))
     t.check(abs(found["stall"]["ratio"] - 30 / 131) < .01, found["stall"])
+    t.equal(found["stall"]["at_most"], False, "steps are longer by what rank 2 waits")
     t.equal([row["rank"] for row in found["ranks"]], [0, 1, 2, 3])
     t.equal([row["verdict"][:3] for row in found["ranks"]], ["not", "not", "hig", "not"])
     t.equal([row["culprit"] for row in found["ranks"]], [False, False, True, False])

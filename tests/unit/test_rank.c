@@ -17,9 +17,16 @@ struct shape {
 	waits *wait;
 	int meet;         /* after so many steps, in a collective; 0: never */
 	int step_ms;      /* 0: 100 */
+	waits *work;      /* NULL: as step_ms says; how long a rank computes */
+	int load_ms;      /* a batch; 0: not known */
 	int first[RANKS]; /* batches that a rank's count is ahead of the others' */
 	bool no_clock;
 };
+
+static int64_t work_ns(const struct shape *shape, int rank, int step)
+{
+	return shape->work ? shape->work(rank, step) : (shape->step_ms ? shape->step_ms : 100) * MS;
+}
 
 static void add_rank(struct rank_job *job, const struct shape *shape, int rank)
 {
@@ -35,7 +42,7 @@ static void add_rank(struct rank_job *job, const struct shape *shape, int rank)
 		int64_t longest = 0;
 
 		for (int other = 0; other < RANKS; other++) {
-			since[other] += shape->wait(other, step);
+			since[other] += shape->wait(other, step) + work_ns(shape, other, step);
 			if (since[other] > longest)
 				longest = since[other];
 		}
@@ -43,7 +50,9 @@ static void add_rank(struct rank_job *job, const struct shape *shape, int rank)
 		row.batch = step % (STEPS / 2) + shape->first[rank];
 		row.head_ready = 0;
 		row.wait_ns = shape->wait(rank, step);
-		row.compute_ns = (shape->step_ms ? shape->step_ms : 100) * MS;
+		row.compute_ns = work_ns(shape, rank, step);
+		if (shape->load_ms)
+			row.load_ns = shape->load_ms * MS;
 		if (shape->meet && (step + 1) % shape->meet == 0) {
 			row.compute_ns += longest - since[rank];
 			memset(since, 0, sizeof(since));
@@ -176,6 +185,93 @@ Test(rank, the_clock_helps_where_ordinals_do_not)
 	cr_assert_float_eq(finding.stall_ratio, ratio, .05);
 	shape.no_clock = true;
 	cr_assert_eq(judge(&shape, blames).alignment, RANK_ALONE);
+}
+
+/* Behind by turns, the one a little more than the other. */
+static int64_t alike(int rank, int step)
+{
+	return rank < 2 && (step * 7) % 12 < 5 + 2 * rank ? 30 * MS : 0;
+}
+
+static int64_t first_of_two(int rank, int step)
+{
+	return rank == 0 ? 40 * MS : 0;
+}
+
+Test(rank, where_ranks_are_alike_none_is_to_blame)
+{
+	struct shape shape = {.wait = alike, .meet = 1};
+	struct rank_blame blames[RANKS];
+	struct rank_finding finding = judge(&shape, blames);
+
+	cr_assert_eq(finding.verdict, STALL_VERDICT_MODERATELY);
+	cr_assert_eq(finding.culprit, -1);
+	/* The others do not wait: their loaders catch up while they wait in the collective. */
+	shape = (struct shape){.wait = first_of_two, .meet = 1, .load_ms = 2 * 138};
+	finding = judge(&shape, blames);
+	cr_assert_eq(finding.culprit, -1);
+	cr_assert_float_eq(blames[0].saved_ns / finding.time_ns, 2 / 140., .001);
+	shape.load_ms = 2 * 50;
+	finding = judge(&shape, blames);
+	cr_assert_eq(finding.culprit, 0, "the others could be faster");
+	cr_assert_float_eq(blames[0].saved_ns / finding.time_ns, 40 / 140., .01);
+}
+
+static int64_t while_another_computes(int rank, int step)
+{
+	return rank == 0 ? (20 + step * 7 % 13) * MS : MS;
+}
+
+static int64_t last_computes_long(int rank, int step)
+{
+	return (rank == 3 ? 200 + step * 5 % 11 : 100) * MS;
+}
+
+Test(rank, whose_waits_pass_while_another_computes_is_not_to_blame)
+{
+	struct shape shape = {
+		.wait = while_another_computes, .meet = 1, .work = last_computes_long};
+	struct rank_blame blames[RANKS];
+	struct rank_finding finding = judge(&shape, blames);
+
+	cr_assert_eq(finding.culprit, -1);
+	cr_assert(finding.is_hidden);
+	cr_assert(!finding.is_exact);
+	shape.work = NULL;
+	finding = judge(&shape, blames);
+	cr_assert_eq(finding.culprit, 0);
+	cr_assert(finding.is_exact);
+	cr_assert(!finding.is_hidden);
+}
+
+static int64_t varies(int rank, int step)
+{
+	return (100 + (step * 31 + rank * 17) % 61) * MS;
+}
+
+Test(rank, where_compute_varies_the_loss_is_said_to_be_at_most)
+{
+	struct shape shape = {.wait = rank_2_is_late, .meet = 1, .work = varies};
+	struct rank_blame blames[RANKS];
+	struct rank_finding finding = judge(&shape, blames);
+	double lost = 0, time = 0;
+
+	for (int step = 0; step < STEPS; step++) {
+		int64_t with = 0, without = 0;
+
+		for (int rank = 0; rank < RANKS; rank++) {
+			const int64_t own = varies(rank, step);
+
+			with = fmax(with, own + rank_2_is_late(rank, step));
+			without = fmax(without, own);
+		}
+		lost += with - without;
+		time += with;
+	}
+	cr_assert(finding.stall_ratio >= lost / time, "%f %f", finding.stall_ratio, lost / time);
+	cr_assert(!finding.is_exact);
+	shape.work = NULL;
+	cr_assert(judge(&shape, blames).is_exact);
 }
 
 static int64_t never(int rank, int step)

@@ -33,7 +33,7 @@ static void put_verdict(struct html *html, const struct ranks *ranks)
 	if (job->verdict == STALL_VERDICT_INCOMPLETE)
 		html_paragraph(html, "answer", "No verdict: no rank has batches to judge by.");
 	else
-		html_answer(html, verdict_sentence(sentence, VERDICT_JOB, job->stall_ratio), "");
+		html_answer(html, ranks_verdict_words(job, sentence), "");
 	ranks_culprit_words(ranks, text, sizeof(text));
 	if (*text)
 		html_paragraph(html, "", "%s", text);

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * culprit.h - is one rank of a job to blame for what the job waits?
+ *
+ * It is named only where mending its input alone would help, and that of no other rank nearly as
+ * much:
+ * - It waits longest in most of the lost time, three times as much as the next one. Of ranks that
+ *   are alike one is always the first.
+ * - If it never waited, the job would gain 5 % of its time. What the others waited meanwhile
+ *   remains, and faster than their loaders deliver the job cannot become: a rank whose queue fills
+ *   while it waits in the collective looks as if it had no need to wait.
+ * - Its waits make the steps longer. Where another rank computes so long that the waits pass
+ *   meanwhile, steps with long waits are as long as those with short ones. That says nothing of a
+ *   loader which is always behind: there every step takes as long as a load, and the wait is the
+ *   rest.
+ */
+#ifndef CULPRIT_H
+#define CULPRIT_H
+
+#include "analysis/rank_job.h"
+
+/* From windows of one width: each rank's blame, and the job's culprit. 0 or -ENOMEM. */
+int culprit_find(const struct rank_job *job, const struct window_width *width,
+		 struct rank_blame *blames, struct rank_finding *ret);
+
+#endif
