@@ -9,8 +9,8 @@
 
 #include "base/clock.h"
 #include "base/config.h"
+#include "base/environment.h"
 #include "base/log.h"
-#include "base/place.h"
 #include "base/sys.h"
 #include "batch/consumer.h"
 #include "batch/nvtx.h"
@@ -28,9 +28,8 @@
 #include "record/segment.h"
 #include "record/start.h"
 #include "record/summary.h"
-#include "slots/lookup.h"
 #include "slots/got.h"
-#include "slots/module.h"
+#include "slots/lookup.h"
 
 const struct wrap_set *const wrap_sets[] = {&decode_slots, &cudart_slots, &tfdata_slots, NULL};
 
@@ -75,11 +74,11 @@ __attribute__((constructor)) static void init_begin(void)
 		return;
 	log_begin();
 	clock_mark();
+	environment_own_path();
 	hook_process(init_finish);
 	scope_on_load(got_sweep);
 	attach_prepare();
 	nvtx_prepare();
-	place_ready(module_own_path);
 	start_ready(got_begin, begin_recording);
 	consumer_ready(identity_epoch_ended);
 	audit_install();

@@ -10,6 +10,7 @@
 #ifndef DLPROF_TRUST_H
 #define DLPROF_TRUST_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -124,6 +125,93 @@ static inline size_t trust_next(const char *looker, const char *path, size_t at)
 	if (!path[at])
 		return 0;
 	return at + 1 + strcspn(path + at + 1, "/");
+}
+
+#define TRUST_PATH_BYTES 1024
+
+/* Looks for a file of ours by the system calls of whoever includes this. */
+struct trust_search {
+	const char *from;                                /* the file that looks: a real path */
+	int (*look)(const char *path, struct stat *ret); /* lstat(); less than 0: failed */
+	int (*read)(const char *path, char *ret, size_t size); /* a small file; 0 or less: failed */
+	struct trust_looker looker;
+	char path[TRUST_PATH_BYTES]; /* of what was found, or of the first that is not trusted */
+	enum trust trust;            /* why not */
+	char tried[TRUST_PATH_BYTES];
+};
+
+/* Is it there, and all that leads to it from the folder that it has in common with who looks? */
+static inline bool trust_try(struct trust_search *search, const char *relative)
+{
+	char *const path = search->tried;
+	struct stat status;
+
+	if (!trust_join(search->from, relative, path, TRUST_PATH_BYTES) ||
+	    search->look(path, &status) < 0)
+		return false;
+	for (size_t at = 0; (at = trust_next(search->from, path, at));) {
+		const char after = path[at];
+		enum trust trust;
+
+		path[at] = '\0';
+		if (search->look(path, &status) < 0)
+			return false;
+		trust = trust_judge(&search->looker, status.st_uid, status.st_gid, status.st_mode);
+		if (trust) {
+			if (!search->trust)
+				strcpy(search->path, path);
+			search->trust = search->trust ? search->trust : trust;
+			return false;
+		}
+		path[at] = after;
+	}
+	return true;
+}
+
+/* The same for a file of that name in a folder; "" is the looker's own. */
+static inline bool trust_take(struct trust_search *search, const char *folder, const char *name)
+{
+	const size_t length = strlen(folder), name_bytes = strlen(name) + 1;
+	char relative[TRUST_PATH_BYTES];
+
+	if (length + 1 + name_bytes > sizeof(relative))
+		return false;
+	memcpy(relative, folder, length);
+	relative[length] = '/';
+	memcpy(relative + length + 1, name, name_bytes);
+	if (!trust_try(search, relative))
+		return false;
+	strcpy(search->path, search->tried);
+	return true;
+}
+
+/*
+ * Finds `name` where both were built, if the looker was not installed; in the looker's folder; and
+ * in `installed`, the way from there where both are installed (NULL: none). 0; -ENOENT: it is not
+ * there; -EPERM: it is not trusted; or why nothing could be looked at.
+ */
+static inline int trust_find(struct trust_search *search, uint32_t user, const char *name,
+			     const char *installed)
+{
+	struct stat file, folder;
+	char built[256];
+
+	search->trust = TRUST_FINE;
+	if (!trust_join(search->from, ".", search->tried, TRUST_PATH_BYTES))
+		return -ENAMETOOLONG;
+	if (search->look(search->from, &file) < 0 ||
+	    search->look(*search->tried ? search->tried : "/", &folder) < 0)
+		return -ENOENT;
+	search->looker = trust_looker(user, &file, &folder);
+	if (trust_try(search, TRUST_BUILT) &&
+	    search->read(search->tried, built, sizeof(built)) > 0) {
+		built[strcspn(built, "\n")] = '\0';
+		if (*built && trust_take(search, built, name))
+			return 0;
+	}
+	if (trust_take(search, "", name) || (installed && trust_take(search, installed, name)))
+		return 0;
+	return search->trust ? -EPERM : -ENOENT;
 }
 
 #endif

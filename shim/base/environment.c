@@ -45,11 +45,7 @@ int environment_set(const char *name, const char *value)
 	return 0;
 }
 
-/*
- * This library's path as ld.so found it. That is enough: dlopen() recognises a library by its file,
- * not by its name.
- */
-static const char *own_path(void)
+const char *environment_own_path(void)
 {
 	static const char here;
 	static char own[1024];
@@ -82,17 +78,19 @@ void environment_inject(const char *name)
 	char assigned[64];
 	struct text text;
 
-	if (getenv(name) || !own_path())
+	/* ld.so's own name for it is enough: dlopen() knows a library by its file. */
+	if (getenv(name) || !environment_own_path())
 		return;
 	text_init(&text, assigned, sizeof(assigned));
 	text_add(&text, name);
 	text_add(&text, "=");
-	environment_set(assigned, own_path());
+	environment_set(assigned, environment_own_path());
 }
 
 bool environment_is_others(const char *name)
 {
 	const char *value = getenv(name);
 
-	return value && value[0] && !(own_path() && strcmp(value, own_path()) == 0);
+	return value && value[0] &&
+	       !(environment_own_path() && strcmp(value, environment_own_path()) == 0);
 }

@@ -9,6 +9,12 @@
 int environment_set(const char *name, const char *value);
 
 /*
+ * This library's path as ld.so found it, absolute; NULL: not to be had. First called by the
+ * constructor: a program may leave the folder that a relative one counts from.
+ */
+const char *environment_own_path(void);
+
+/*
  * Names this library in a variable by which others find one to load, unless it is set: then it is
  * another tool's, or our parent's.
  */

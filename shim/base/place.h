@@ -8,13 +8,9 @@
 
 #include "base/text.h"
 
-/* Who knows the library's own path: as ld.so has it, or NULL. To read /proc for it takes a
- * millisecond and more. */
-void place_ready(const char *(*own_path)(void));
-
 /*
  * 0; -ENOENT: there is none; -EACCES: it may not be executed; -EPERM: it is not trusted. `why` is
- * for the user, "not found" or "FILE is writable by others"; nothing is added to it on success.
+ * for the user, "it was not found" or "FILE is writable by others"; nothing is added on success.
  */
 int place_find_drain(struct text *path, struct text *why);
 

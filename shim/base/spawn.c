@@ -120,7 +120,7 @@ int spawn_drain(const char *folder, const char *database, struct text *why)
 	size_t size = 2 * STACK_BYTES + (count + 1) * sizeof(char *);
 	uint64_t all = ~UINT64_C(0), before;
 	struct spawn spawn = {.drain = -EAGAIN};
-	TEXT(path, 640);
+	TEXT(path, 1024);
 	char *memory;
 	int r;
 

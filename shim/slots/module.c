@@ -291,28 +291,3 @@ bool module_begin(void)
 	list.pid = sys_getpid();
 	return !list.stuck;
 }
-
-static int find_own(struct dl_phdr_info *info, size_t size, void *data)
-{
-	struct module module = {
-		.base = info->dlpi_addr,
-		.headers = info->dlpi_phdr,
-		.header_count = info->dlpi_phnum,
-	};
-
-	(void)size;
-	measure(&module);
-	if (!module_in_text(&module, (const void *)(uintptr_t)&find_own))
-		return 0;
-	*(const char **)data = info->dlpi_name;
-	return 1;
-}
-
-const char *module_own_path(void)
-{
-	static const char *path;
-
-	if (!path && module_begin())
-		module_walk(find_own, &path);
-	return path;
-}

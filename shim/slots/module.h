@@ -78,9 +78,6 @@ void module_iterate(int (*each)(struct dl_phdr_info *, size_t, void *), void *da
  */
 int module_walk(int (*each)(struct dl_phdr_info *, size_t, void *), void *data);
 
-/* Of this library, as it was asked for and found; NULL: not to be had. */
-const char *module_own_path(void);
-
 /* The one that `address` lies in, also of another namespace, or NULL. Takes no lock. */
 struct module *module_at(const void *address);
 
