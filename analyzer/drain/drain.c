@@ -43,7 +43,7 @@ static int open_store(struct drain *drain)
 	if (r == 0 && !drain->writer)
 		r = writer_open(drain->db, &drain->writer);
 	if (r == 0 && !drain->join)
-		r = join_open(drain->writer, &drain->join);
+		r = join_open(drain->writer, live_wanted(&drain->live), &drain->join);
 	return r;
 }
 
@@ -53,6 +53,7 @@ static void close_store(struct drain *drain)
 	if (drain->in_transaction)
 		db_rollback(drain->db);
 	drain->in_transaction = false;
+	live_rewind(&drain->live);
 	join_close(drain->join);
 	writer_close(drain->writer);
 	home_stop(&drain->home);
@@ -123,11 +124,15 @@ static int commit(struct drain *drain)
 		r = neighbours_update(&drain->neighbours, drain->writer, drain->segments,
 				      drain->count, now_ns());
 	if (r == 0)
+		r = live_update(&drain->live, drain->db, drain->writer, drain->segments,
+				drain->count, now_ns());
+	if (r == 0)
 		r = db_commit(drain->db);
 	if (r < 0)
 		return r;
 	drain->in_transaction = false;
 	drain->uncommitted = 0;
+	live_committed(&drain->live);
 	for (size_t i = 0; i < drain->count; i++) {
 		r = segment_publish(drain->segments[i], true);
 		if (r < 0)
@@ -149,6 +154,7 @@ static void remove_done(struct drain *drain)
 		if (!segment->dead || !segment->ended_noted || !segment_is_empty(segment) ||
 		    (segment->header->flags & DLPROF_SEGMENT_ROOT))
 			continue;
+		drain->live.lost_count += segment->lost_noted;
 		folder_unlink(&drain->folder, segment->name, segment->fd);
 		gather_drop(drain, i);
 	}
@@ -367,6 +373,7 @@ int drain_run(const char *segment_dir, const char *database)
 	if (r < 0)
 		return r;
 	home_init(&drain.home, database, segment_dir);
+	live_begin(&drain.live, segment_dir);
 	while (!drain.over) {
 		r = do_round(&drain, false);
 		if (r == 0 && !gather_is_live(&drain))
@@ -389,6 +396,7 @@ int drain_run(const char *segment_dir, const char *database)
 		wait_for_round(&drain, RETRY_MS);
 	}
 	close_store(&drain);
+	live_end(&drain.live);
 	free(drain.segments);
 	folder_close(&drain.folder);
 	return r;

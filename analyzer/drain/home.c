@@ -80,7 +80,7 @@ static bool has_bytes(const char *path)
 	return lstat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0;
 }
 
-static bool is_remote(const char *path)
+bool home_is_remote(const char *path)
 {
 	struct statfs status;
 
@@ -118,7 +118,7 @@ int home_open(struct home *home, struct db **ret_db)
 	/* What is in the folder is the newest: a drain that ended before its time wrote there. */
 	if (!home->was_open && !home->is_local)
 		home->is_local = has_bytes(home->local) ||
-				  (is_remote(home->target) && !has_bytes(home->target));
+				  (home_is_remote(home->target) && !has_bytes(home->target));
 	restore(home);
 	/* Whoever removed it wants no new one. */
 	if (!home->is_local && lstat(home->target, &status) < 0)

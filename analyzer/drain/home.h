@@ -54,6 +54,9 @@ void home_stop(struct home *home);
 /* It is closed and complete: to its place with it. Waits for the copy. */
 int home_finish(struct home *home);
 
+/* Is it on a file system that waits for another machine, or for a user's program? */
+bool home_is_remote(const char *path);
+
 /* Where a run is to be read. True: in its folder. */
 bool home_find(const char *database, char *ret, size_t size);
 

@@ -10,7 +10,7 @@
 #include "drain/now.h"
 #include "drain/stream.h"
 
-int join_open(struct writer *writer, struct join **ret_join)
+int join_open(struct writer *writer, struct live *live, struct join **ret_join)
 {
 	struct join *join = calloc(1, sizeof(*join));
 	int r;
@@ -18,23 +18,21 @@ int join_open(struct writer *writer, struct join **ret_join)
 	if (!join)
 		return -ENOMEM;
 	join->writer = writer;
+	join->live = live;
 	join->now_ns = now_ns();
 	r = gpu_join_open(writer, &join->gpu);
-	if (r < 0) {
+	if (r < 0)
 		free(join);
-		return r;
-	}
-	*ret_join = join;
-	return 0;
+	else
+		*ret_join = join;
+	return r;
 }
 
 void join_close(struct join *join)
 {
-	struct stream *stream, *next;
-
 	if (!join)
 		return;
-	for (stream = join->streams; stream; stream = next) {
+	for (struct stream *stream = join->streams, *next; stream; stream = next) {
 		next = stream->next;
 		stream_free(stream);
 	}
@@ -111,9 +109,7 @@ static int note_process(struct join *join, const struct stream *stream, struct s
 /* A worker that iterates over a loader of its own stays a worker. */
 static int note_consumer(struct join *join, const struct stream *stream, struct segment *segment)
 {
-	if (segment->role)
-		return 0;
-	return note_process(join, stream, segment, "main", WRITE_UNKNOWN);
+	return segment->role ? 0 : note_process(join, stream, segment, "main", WRITE_UNKNOWN);
 }
 
 /*
@@ -186,6 +182,9 @@ static int take_epoch(struct join *join, struct stream *stream, struct segment *
 	stream->epoch = row.epoch;
 	stream->in_order = loader.in_order == 1;
 	stream->order_unknown = loader.in_order == WRITE_UNKNOWN;
+	stream->place.workers = epoch->workers;
+	stream->place.setup_begin_ns = row.begin_ns;
+	stream->place.setup_ns = row.setup_ns;
 	supersede(join, stream, ring, event);
 	return note_consumer(join, stream, segment);
 }

@@ -20,8 +20,10 @@
 #include "store/write.h"
 
 struct join;
+struct live;
 
-int join_open(struct writer *writer, struct join **ret_join);
+/* `live`: where rows are counted as well, or NULL. */
+int join_open(struct writer *writer, struct live *live, struct join **ret_join);
 void join_close(struct join *join);
 
 /* Takes one record; `context` is the join. For segment_read(). */

@@ -150,8 +150,30 @@ static int tell_gpu(struct join *join, const struct stream *stream,
 	return gpu_join_batch(join->gpu, stream->pid, &batch);
 }
 
+static struct live_place place_of(const struct stream *stream)
+{
+	struct live_place place = stream->place;
+
+	place.pid = stream->pid;
+	place.tid = stream->seen.tid;
+	place.nested = stream->seen.nested == 1;
+	return place;
+}
+
+/* The end of an epoch is waited for, too. */
+static void count_stop(struct join *join, struct stream *stream)
+{
+	const struct live_place place = place_of(stream);
+
+	if (!join->live || !stream->closed || stream->count || stream->stop_counted)
+		return;
+	live_stop(join->live, &place, stream->seen.stop_begin_ns, stream->seen.stop_ns);
+	stream->stop_counted = true;
+}
+
 static int write_entry(struct join *join, const struct stream *stream, const struct entry *entry)
 {
+	const struct live_place place = place_of(stream);
 	struct batch_values values;
 	int r;
 
@@ -167,6 +189,8 @@ static int write_entry(struct join *join, const struct stream *stream, const str
 	}
 	join->rows++;
 	r = writer_batch(join->writer, &values);
+	if (r == 0 && join->live)
+		live_row(join->live, &place, &values, entry->loaded, entry->delivered);
 	/* What is longer than a century is of a damaged ring. */
 	if (r == 0 && values.step_ns >= 0 && values.step_ns < INT64_MAX / 4 &&
 	    values.begin_ns >= 0 && values.begin_ns < INT64_MAX / 4)
@@ -271,5 +295,7 @@ int settle_stream(struct join *join, struct stream *stream)
 			return r;
 		entry_remove(stream, entry);
 	}
-	return settle_left(join, stream, pending);
+	r = settle_left(join, stream, pending);
+	count_stop(join, stream);
+	return r;
 }

@@ -15,6 +15,7 @@
 #include "drain/folder.h"
 #include "drain/join.h"
 #include "drain/home.h"
+#include "drain/live.h"
 #include "drain/segment.h"
 
 struct drain {
@@ -41,6 +42,7 @@ struct drain {
 	struct cores cores;
 	struct neighbours neighbours;
 	struct facts facts;
+	struct live live;
 };
 
 /*

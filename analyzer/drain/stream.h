@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "drain/live.h"
 #include "drain/segment.h"
 #include "store/write.h"
 
@@ -64,11 +65,14 @@ struct stream {
 	uint64_t left_ns, left_waited_ns;
 	struct epoch_seen seen;
 	bool seen_more; /* than is written */
+	struct live_place place;	/* as far as it is told once */
+	bool stop_counted;
 };
 
 struct join {
 	struct writer *writer;
 	struct gpu_join *gpu;
+	struct live *live;		/* NULL: nobody counts */
 	struct stream *streams;		/* newest first */
 	uint32_t round;
 	uint64_t now_ns;

@@ -34,6 +34,7 @@ int cmd_trace(const struct options *options);
 int cmd_export(const struct options *options);
 int cmd_top(const struct options *options);
 int cmd_explain(const struct options *options);
+int cmd_metrics(const struct options *options);
 int cmd_gate(const struct options *options);
 
 /* One line on stderr; returns CMD_ERROR. */

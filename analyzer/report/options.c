@@ -79,6 +79,12 @@ static const struct line_verb VERBS[VERB_MAX] = {
 		 .about = "The newest batches, updated until the run is over; once, if standard "
 			  "output is not a terminal. The database is open only for the "
 			  "milliseconds that reading takes and never makes the recording wait."},
+	[VERB_METRICS] =
+		{"metrics", "[RUN.db...]", "numbers of a run, or a job's ranks, for Prometheus",
+		 .fewest = 0, .most = -1, RUNS,
+		 .about = "Prometheus' text format, as DLPROF_METRICS_DIR has it of a run while it "
+			  "records. Of a job every rank has its samples, so take the maximum over "
+			  "them: a sum hides the one rank that all others wait for."},
 };
 
 static bool take_color(void *context, const char *argument)

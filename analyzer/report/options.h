@@ -24,6 +24,7 @@ enum verb {
 	VERB_TRACE,
 	VERB_EXPORT,
 	VERB_TOP,
+	VERB_METRICS,
 	VERB_MAX
 };
 

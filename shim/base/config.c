@@ -38,6 +38,12 @@ static bool set_segment_dir(const char *value)
 	return value[0] == '/';
 }
 
+/* The drain reads it. */
+static bool set_metrics_dir(const char *value)
+{
+	return value[0] == '/';
+}
+
 static bool set_log(const char *value)
 {
 	return log_set(value);
