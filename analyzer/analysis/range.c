@@ -147,7 +147,8 @@ int range_find(const struct trace *trace, struct whatif *whatif, int first, int 
 
 		if (isnan(rate))
 			continue;
-		model = RANGE_LEAST + RANGE_PART * fabs(log(rate / whatif->own_per_s));
+		model = RANGE_LEAST + fabs(log1p(whatif->off)) +
+			RANGE_PART * fabs(log(rate / whatif->own_per_s));
 		add(&errors[id], model, model);
 		add_neighbours(trace, whatif, id, &errors[id]);
 		other = rate_otherwise(trace, whatif, id);

@@ -6,8 +6,9 @@
  * - Chance, in a short run: 2.5 and 97.5 % of replays of traces that are drawn anew from this one,
  *   by blocks of 2 p W batches, which keep their phase.
  * - The neighbours: replays in which they want half as much, and half as much again.
- * - The model: RANGE_LEAST, and RANGE_PART of what the change brings. Chosen on the 67 "seen"
- *   pairs of tests/bench/predict.py, really run on 2 cores, before any of its "unseen" ones ran.
+ * - The model: RANGE_LEAST, by how much its replay of the run as it was is off, and RANGE_PART of
+ *   what the change brings. The two were chosen on the 67 "seen" pairs of tests/bench/predict.py,
+ *   really run on 2 cores, before any of its "unseen" ones ran.
  * - Where slow loads may be the data's as well as a worker's, the other one's prediction is within.
  */
 #ifndef RANGE_H

@@ -249,7 +249,8 @@ static enum whatif_gap find_gap(const struct batch_series *series, const struct 
 }
 
 /* The run as it was, which the replay has to find again. */
-static void replay_baseline(const struct trace *trace, struct replay_setup now, struct whatif *ret)
+static void replay_baseline(const struct trace *trace, struct replay_setup now,
+			    double account_per_s, struct whatif *ret)
 {
 	struct replay_result result = replay_run(trace, &now), shared;
 	double seen_per_s = (double)trace->count / trace->time_ns * 1e9;
@@ -260,9 +261,12 @@ static void replay_baseline(const struct trace *trace, struct replay_setup now, 
 		ret->gap = WHATIF_GAP_OFF;
 		return;
 	}
-	/* Of a long run, parts were replayed. */
-	ret->plain_correction = trace->per_s / seen_per_s;
-	ret->own_per_s = result.batches_per_s * ret->plain_correction;
+	/*
+	 * As it was is what was measured, without the replay's own error. The account leaves out a
+	 * last step that nobody saw end.
+	 */
+	ret->own_per_s = fmax(trace->per_s, account_per_s);
+	ret->plain_correction = ret->own_per_s / result.batches_per_s;
 	ret->batches_per_s[WHATIF_BASELINE] = ret->own_per_s;
 	ret->stall_ratio[WHATIF_BASELINE] = result.stall_ratio;
 	shared = whatif_replay(trace, &now, 1);
@@ -273,7 +277,9 @@ static void replay_baseline(const struct trace *trace, struct replay_setup now, 
 int whatif_predict(const struct batch_series *series, const struct finding *finding,
 		   const struct trace *trace, struct whatif *ret)
 {
+	const struct account *account = &finding->account;
 	double count = (double)series->count;
+	double account_per_s = count / (account->time_ns + account->unseen_ns) * 1e9;
 	int id, r;
 
 	*ret = (struct whatif){.needed_workers = -1, .cores = series->cores, .off = NAN};
@@ -283,15 +289,14 @@ int whatif_predict(const struct batch_series *series, const struct finding *find
 	}
 	ret->gap = find_gap(series, finding, trace);
 	if (ret->gap == WHATIF_GAP_NONE)
-		replay_baseline(trace, setup_of(series, trace), ret);
+		replay_baseline(trace, setup_of(series, trace), account_per_s, ret);
 	if (ret->gap != WHATIF_GAP_NONE)
 		return 0;
 	ret->others_cores = share_wanted(&trace->share);
 	/* Other loaders, and what passes between epochs. */
-	ret->outside_ns = fmax(0, finding->account.time_ns / count - 1e9 / trace->per_s);
+	ret->outside_ns = 1e9 / account_per_s - 1e9 / ret->own_per_s;
 	ret->outside_wait_ns =
-		fmin(fmax(0, (finding->account.wait_ns - finding->own.wait_ns) / count),
-		     ret->outside_ns);
+		fmin(fmax(0, (account->wait_ns - finding->own.wait_ns) / count), ret->outside_ns);
 	ret->ceiling_per_s = whole_per_s(ret, ret->own_per_s) * finding->gain_max;
 	predict_all(trace, ret->setups[WHATIF_BASELINE], ret);
 	r = range_find(trace, ret, 0, WHATIF_MAX);
