@@ -150,7 +150,7 @@ static bool applies(const struct view *v, enum advice_id id)
 	case ADVICE_PERSISTENT_WORKERS:
 		return v->series->persistent != 1 && v->series->workers != 0;
 	case ADVICE_STORAGE:
-		return !v->input->mix || !mix_reads_nothing(v->input->mix);
+		return !v->input->loads || !load_reads_nothing(v->input->loads);
 	case ADVICE_BALANCE_LOADS:
 		return v->diagnosis->slow.every > 0;
 	case ADVICE_USE_WORKERS:
@@ -274,25 +274,25 @@ static int price_part(const struct view *v, double share, double *ret_gain)
 /* Which part of a load to begin with, where loads are what is short: that part taken away whole. */
 static int add_parts(const struct view *v, struct advice_list *list)
 {
-	const struct load_mix *mix = v->input->mix;
+	const struct load_times *loads = v->input->loads;
 	const struct diagnosis *d = v->diagnosis;
 	int r = 0;
 
-	if (!mix || (!is_about_loads(d->cause) && !is_about_loads(d->second)))
+	if (!loads || (!is_about_loads(d->cause) && !is_about_loads(d->second)))
 		return 0;
 	const struct {
 		enum advice_id id;
 		double share;
 	} parts[] = {
-		{ADVICE_DECODE_BOUND, mix_decode_share(mix)},
-		{mix_reads_small(mix) ? ADVICE_SMALL_READS : ADVICE_STORAGE_BOUND,
-		 mix_read_share(mix)},
+		{ADVICE_DECODE_BOUND, load_decode_share(loads)},
+		{load_reads_small(loads) ? ADVICE_SMALL_READS : ADVICE_STORAGE_BOUND,
+		 load_read_share(loads)},
 	};
 
 	for (size_t i = 0; r == 0 && i < COUNT(parts); i++) {
 		struct advice advice = {.id = parts[i].id, .whatif = NO_ROW, .is_bound = true};
 
-		if (parts[i].share < MIX_LEAST)
+		if (parts[i].share < LOAD_LEAST)
 			continue;
 		r = price_part(v, parts[i].share, &advice.gain);
 		if (r == 0)

@@ -14,7 +14,7 @@
 #include "analysis/advice.h"
 #include "analysis/boot.h"
 #include "analysis/gpu_use.h"
-#include "analysis/mix.h"
+#include "analysis/load.h"
 #include "analysis/period.h"
 #include "analysis/slow.h"
 #include "analysis/split.h"
@@ -72,7 +72,7 @@ struct diagnosis {
 /* What is known besides the series; NULL: is not. */
 struct cause_input {
 	const struct gpu_use *gpu;    /* what the GPU's time went to */
-	const struct load_mix *mix;   /* what the loads' time went to */
+	const struct load_times *loads; /* what theirs did */
 	const struct slow_work *work; /* what each worker read */
 };
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/replay.h"
+#include "analysis/stats.h"
 
 #define FEWEST       5   /* of each kind, to compare two kinds of batches */
 #define SOON         0.25 /* of batches that were waited for: nothing held these up on their way */

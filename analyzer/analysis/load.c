@@ -26,3 +26,29 @@ struct load_split load_split(const struct load_times *times)
 	split.cpu_ns = times->other_ns - split.blocked_ns;
 	return split;
 }
+
+static double share_of(double ns, const struct load_times *times)
+{
+	return times->load_ns > 0 && ns > 0 ? fmin(ns / times->load_ns, 1) : 0;
+}
+
+double load_decode_share(const struct load_times *times)
+{
+	return share_of(times->decode_ns, times);
+}
+
+double load_read_share(const struct load_times *times)
+{
+	return share_of(fmax(times->open_ns, 0) + fmax(times->read_ns, 0), times);
+}
+
+bool load_reads_small(const struct load_times *times)
+{
+	return times->read_count >= LOAD_SMALL_READS * times->samples &&
+	       times->read_bytes <= LOAD_SMALL_BYTES * times->read_count;
+}
+
+bool load_reads_nothing(const struct load_times *times)
+{
+	return times->read_count == 0 && !(times->open_ns > 0) && !(times->storage_bytes > 0);
+}

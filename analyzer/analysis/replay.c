@@ -12,19 +12,6 @@
 /* Workers end beside each other: the first takes as long as so many more. */
 #define FIRST_END 2.5
 
-double replay_welch(const struct stats_moments *a, const struct stats_moments *b)
-{
-	double error;
-
-	if (a->count < 2 || b->count < 2)
-		return NAN;
-	error = a->squares / (double)(a->count - 1) / (double)a->count +
-		b->squares / (double)(b->count - 1) / (double)b->count;
-	if (error > 0)
-		return (a->mean - b->mean) / sqrt(error);
-	return a->mean > b->mean ? INFINITY : a->mean < b->mean ? -INFINITY : 0;
-}
-
 /* Workers that stay where they went before. */
 static bool is_kept(const struct trace *t, const struct replay_setup *setup, size_t epoch)
 {

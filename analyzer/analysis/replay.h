@@ -22,8 +22,7 @@
 
 #include "analysis/trace.h"
 
-#define REPLAY_WORKERS 1024      /* of which more is known than their number */
-#define REPLAY_SLOTS   (1 << 20) /* workers x prefetch_factor; more are not replayed */
+#define REPLAY_SLOTS (1 << 20) /* workers x prefetch_factor; more are not replayed */
 
 /* Whom slow loads go with. */
 enum replay_slow {
@@ -65,8 +64,5 @@ double replay_lag_ns(const struct trace *trace, const struct replay_setup *setup
 /* What handing a batch over takes the training, and how long it is on its way before. */
 double replay_handover_ns(const struct trace *trace, const struct replay_setup *setup, size_t at);
 double replay_latency_ns(const struct trace *trace, const struct replay_setup *setup, size_t at);
-
-/* z of Welch's test between two samples given by their moments; NAN where one has less than 2. */
-double replay_welch(const struct stats_moments *a, const struct stats_moments *b);
 
 #endif

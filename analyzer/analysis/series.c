@@ -16,14 +16,8 @@
 #define OBSERVED       (SERIES_READY_KNOWN | SERIES_READY | SERIES_QUEUE_KNOWN | SERIES_QUEUE)
 
 const struct batch_row BATCH_ROW_UNKNOWN = {
-	.wait_ns = SERIES_UNKNOWN,
-	.compute_ns = SERIES_UNKNOWN,
-	.load_ns = SERIES_UNKNOWN,
+	.times = {[0 ... SERIES_TIMES - 1] = SERIES_UNKNOWN},
 	.load_cpu_ns = SERIES_UNKNOWN,
-	.gpu_idle_ns = SERIES_UNKNOWN,
-	.gpu_busy_ns = SERIES_UNKNOWN,
-	.step_ns = SERIES_UNKNOWN,
-	.handover_ns = SERIES_UNKNOWN,
 	.worker = -1,
 	.qdepth = -1,
 	.head_ready = -1,
@@ -57,28 +51,6 @@ static int grow_column(void *column, bool needed, size_t size, size_t capacity)
 	return 0;
 }
 
-/* The columns of times. */
-static void list_times(const struct batch_series *series, float **ret)
-{
-	float *const times[SERIES_TIMES] = {
-		series->wait_ns,     series->compute_ns, series->load_ns,     series->gpu_idle_ns,
-		series->gpu_busy_ns, series->step_ns,    series->handover_ns,
-	};
-
-	memcpy(ret, times, sizeof(times));
-}
-
-static float **time_column(struct batch_series *series, size_t which)
-{
-	float **const times[SERIES_TIMES] = {
-		&series->wait_ns,     &series->compute_ns,  &series->load_ns,
-		&series->gpu_idle_ns, &series->gpu_busy_ns, &series->step_ns,
-		&series->handover_ns,
-	};
-
-	return times[which];
-}
-
 /* Room for so many at least. */
 static int grow(struct batch_series *series, size_t needed)
 {
@@ -89,7 +61,7 @@ static int grow(struct batch_series *series, size_t needed)
 	if (capacity < needed)
 		return -ENOMEM;
 	for (i = 0; i < SERIES_TIMES; i++)
-		if (grow_column(time_column(series, i), false, sizeof(float), capacity) < 0)
+		if (grow_column(&series->times[i], false, sizeof(float), capacity) < 0)
 			return -ENOMEM;
 	if (grow_column(&series->worker, true, sizeof(*series->worker), capacity) < 0 ||
 	    grow_column(&series->state, true, sizeof(*series->state), capacity) < 0)
@@ -98,23 +70,24 @@ static int grow(struct batch_series *series, size_t needed)
 	return 0;
 }
 
-/*
- * Makes the column if this is its first known value; earlier batches did not have it. A time below
- * 0, SERIES_UNKNOWN included, is no time.
- */
-static int put_time(struct batch_series *series, float **column, int64_t value)
+/* Makes the column, of which this is the first known value; earlier batches did not have it. */
+static int make_column(struct batch_series *series, float **column)
 {
 	size_t i;
 
+	*column = malloc(series->capacity * sizeof(**column));
+	for (i = 0; *column && i < series->count; i++)
+		(*column)[i] = NAN;
+	return *column ? 0 : -ENOMEM;
+}
+
+/* A time below 0, SERIES_UNKNOWN included, is no time. */
+static int put_time(struct batch_series *series, float **column, int64_t value)
+{
 	if (!*column && value < 0)
 		return 0;
-	if (!*column) {
-		*column = malloc(series->capacity * sizeof(**column));
-		if (!*column)
-			return -ENOMEM;
-		for (i = 0; i < series->count; i++)
-			(*column)[i] = NAN;
-	}
+	if (!*column && make_column(series, column) < 0)
+		return -ENOMEM;
 	(*column)[series->count] = value < 0 ? NAN : (float)value;
 	return 0;
 }
@@ -164,20 +137,17 @@ static void limit_to_wait(struct batch_series *series, float *part_ns, size_t be
 
 int series_append(struct batch_series *series, const struct batch_row *row)
 {
-	bool is_whole = row->wait_ns >= 0 && row->compute_ns >= 0;
-	size_t i = series->count;
-	int r = 0;
+	struct batch_row kept = *row;
+	size_t i = series->count, k;
 
-	if (i == series->capacity)
-		r = grow(series, i + 1);
-	if (r < 0 || put_time(series, &series->wait_ns, row->wait_ns) < 0 ||
-	    put_time(series, &series->compute_ns, row->compute_ns) < 0 ||
-	    put_time(series, &series->load_ns, row->load_ns) < 0 ||
-	    put_time(series, &series->gpu_idle_ns, row->gpu_idle_ns) < 0 ||
-	    put_time(series, &series->gpu_busy_ns, row->gpu_busy_ns) < 0 ||
-	    put_time(series, &series->step_ns, is_whole ? SERIES_UNKNOWN : row->step_ns) < 0 ||
-	    put_time(series, &series->handover_ns, row->handover_ns) < 0 ||
-	    put_ordinal(series, row->epoch, row->batch) < 0)
+	if (row->wait_ns >= 0 && row->compute_ns >= 0)
+		kept.step_ns = SERIES_UNKNOWN;
+	if (i == series->capacity && grow(series, i + 1) < 0)
+		return -ENOMEM;
+	for (k = 0; k < SERIES_TIMES; k++)
+		if (put_time(series, &series->times[k], kept.times[k]) < 0)
+			return -ENOMEM;
+	if (put_ordinal(series, row->epoch, row->batch) < 0)
 		return -ENOMEM;
 	limit_to_wait(series, series->gpu_idle_ns, i, i + 1);
 	limit_to_wait(series, series->handover_ns, i, i + 1);
@@ -222,17 +192,12 @@ int series_extend(struct batch_series *series, const struct series_part *part)
 	if (part->count > series->capacity - begin && grow(series, begin + part->count) < 0)
 		return -ENOMEM;
 	for (k = 0; k < SERIES_TIMES; k++) {
-		float **column = time_column(series, k);
+		float **column = &series->times[k];
 
 		if (!*column && !part->times[k])
 			continue;
-		if (!*column) {
-			*column = malloc(series->capacity * sizeof(**column));
-			if (!*column)
-				return -ENOMEM;
-			for (i = 0; i < begin; i++)
-				(*column)[i] = NAN;
-		}
+		if (!*column && make_column(series, column) < 0)
+			return -ENOMEM;
 		if (part->times[k])
 			copy_times(*column + begin, part->times[k], part->count);
 		for (i = 0; !part->times[k] && i < part->count; i++)
@@ -257,16 +222,14 @@ int series_extend(struct batch_series *series, const struct series_part *part)
 void series_cut(const struct batch_series *series, size_t begin, size_t count,
 		struct series_run *runs, struct series_part *ret)
 {
-	float *times[SERIES_TIMES];
 	size_t run, k;
 
 	*ret = (struct series_part){.count = count,
 				    .worker = series->worker + begin,
 				    .state = series->state + begin,
 				    .runs = runs};
-	list_times(series, times);
 	for (k = 0; k < SERIES_TIMES; k++)
-		ret->times[k] = times[k] ? times[k] + begin : NULL;
+		ret->times[k] = series->times[k] ? series->times[k] + begin : NULL;
 	for (run = 0; run < series->run_count && series->runs[run].begin < begin + count; run++) {
 		const struct series_run *from = &series->runs[run];
 		size_t skipped = from->begin < begin ? begin - from->begin : 0;
@@ -311,13 +274,10 @@ double series_free_cores(const struct batch_series *series)
 
 void series_done(struct batch_series *series)
 {
-	free(series->wait_ns);
-	free(series->compute_ns);
-	free(series->load_ns);
-	free(series->gpu_idle_ns);
-	free(series->gpu_busy_ns);
-	free(series->step_ns);
-	free(series->handover_ns);
+	size_t k;
+
+	for (k = 0; k < SERIES_TIMES; k++)
+		free(series->times[k]);
 	free(series->epochs);
 	free(series->worker);
 	free(series->state);

@@ -49,6 +49,8 @@ struct series_epoch {
 	int32_t epoch;
 };
 
+#define SERIES_TIMES 7 /* columns of times */
+
 struct batch_series {
 	size_t count;
 	size_t capacity;
@@ -58,13 +60,16 @@ struct batch_series {
 	int32_t persistent;
 	int32_t synchronous; /* the consumer waits for each of its steps to end */
 	int64_t lost_count;  /* records of the run that were dropped before they were read */
-	float *wait_ns;
-	float *compute_ns;
-	float *load_ns;
-	float *gpu_idle_ns; /* the GPU's, during the wait */
-	float *gpu_busy_ns;
-	float *step_ns;  /* only of batches whose wait or compute is unknown */
-	float *handover_ns; /* of the wait, the part after the batch was finished */
+	union {
+		float *times[SERIES_TIMES];
+		struct {
+			float *wait_ns, *compute_ns, *load_ns;
+			float *gpu_idle_ns; /* the GPU's, during the wait */
+			float *gpu_busy_ns;
+			float *step_ns;     /* only of batches whose wait or compute is unknown */
+			float *handover_ns; /* of the wait: after the batch was finished */
+		};
+	};
 	int16_t *worker; /* -1: unknown */
 	uint8_t *state;  /* bits of enum series_state */
 	struct series_run *runs;
@@ -90,14 +95,14 @@ struct batch_series {
 };
 
 struct batch_row {
-	int64_t wait_ns; /* SERIES_UNKNOWN, here and below */
-	int64_t compute_ns;
-	int64_t load_ns;
+	union {
+		int64_t times[SERIES_TIMES]; /* SERIES_UNKNOWN, as below */
+		struct {
+			int64_t wait_ns, compute_ns, load_ns, gpu_idle_ns, gpu_busy_ns, step_ns,
+				handover_ns;
+		};
+	};
 	int64_t load_cpu_ns;
-	int64_t gpu_idle_ns;
-	int64_t gpu_busy_ns;
-	int64_t step_ns;
-	int64_t handover_ns;
 	int32_t epoch;
 	int32_t batch;
 	int32_t worker;    /* -1: unknown */
@@ -115,8 +120,6 @@ int series_append(struct batch_series *series, const struct batch_row *row);
 
 /* Appends one epoch; they come in order. 0 or -ENOMEM. */
 int series_add_epoch(struct batch_series *series, const struct series_epoch *epoch);
-
-#define SERIES_TIMES 7 /* columns of times, in the order of the struct */
 
 /* Many batches at once, as arrays. */
 struct series_part {

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/replay.h"
-#include "analysis/split.h"
 #include "analysis/stats.h"
 
 #define FACTOR  1.3
@@ -146,7 +144,7 @@ static int measure(const struct crew *crew, struct slow_workers *ret)
 			continue;
 		for (i = crew->begin[w]; i < crew->begin[w + 1]; i++)
 			stats_add(&own, log((double)crew->loads[i]));
-		ret->z = fmin(ret->z, replay_welch(&own, &others));
+		ret->z = fmin(ret->z, stats_welch(&own, &others));
 		/* Each of them has to be slow, not their group alone. */
 		if (crew->median_ns[w] < FACTOR * median_ns)
 			ret->factor = fmin(ret->factor, crew->median_ns[w] / median_ns);
@@ -170,7 +168,7 @@ static void add_stalls(const struct batch_series *s, const struct finding *f,
 			stall_ns += is_slow ? (double)waits[i] : 0;
 		}
 		if (is_slow && s->load_ns[i] >= 0)
-			ret->owned_ns += fmin(split_not_ready_ns(s, f, i),
+			ret->owned_ns += fmin(stall_not_ready_ns(s, f, i),
 					      (double)s->load_ns[i] * (1 - 1 / ret->factor));
 	}
 	ret->share = all_ns > 0 ? stall_ns / all_ns : 0;

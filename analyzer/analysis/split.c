@@ -11,19 +11,12 @@
 #define ISOLATED_LEAST    0.7
 #define CAPACITY          1.0
 #define CAPACITY_MARGINAL 0.9
-
-double split_not_ready_ns(const struct batch_series *s, const struct finding *f, size_t i)
-{
-	double wait_ns = (double)stall_waits(s, f)[i], host_ns = (double)s->wait_ns[i];
-
-	if (!(s->state[i] & SERIES_STEADY) || !(wait_ns > 0))
-		return 0;
-	if (s->handover_ns && s->handover_ns[i] >= 0)
-		return host_ns > 0 ? wait_ns * (1 - (double)s->handover_ns[i] / host_ns) : 0;
-	if (s->state[i] & SERIES_READY_KNOWN && s->workers != 0)
-		return s->state[i] & SERIES_READY ? 0 : wait_ns;
-	return s->workers == 0 || s->state[i] & SERIES_STARVED ? wait_ns : 0;
-}
+#define SHIFT_PARTS       64
+#define SHIFT_FEWEST      4 /* on either side */
+#define SHIFT_QUARTERS    4
+#define SHIFT_LOADS       (4 * (size_t)SHIFT_PARTS)
+#define SHIFT_FACTOR      1.3
+#define SHIFT_Z           6.0
 
 static void find_cold(const struct batch_series *s, const struct finding *f, struct cold *ret)
 {
@@ -42,7 +35,7 @@ static void find_cold(const struct batch_series *s, const struct finding *f, str
 				continue;
 			part->count++;
 			part->time_ns += (double)s->wait_ns[i] + (double)s->compute_ns[i];
-			part->stall_ns += split_not_ready_ns(s, f, i);
+			part->stall_ns += stall_not_ready_ns(s, f, i);
 			if (s->load_ns && s->load_ns[i] >= 0) {
 				part->load_ns += (double)s->load_ns[i];
 				part->loads++;
@@ -60,6 +53,91 @@ static void find_cold(const struct batch_series *s, const struct finding *f, str
 	ret->found = ret->first_load_ns >= COLD_FACTOR * ret->later_load_ns && ret->owned_ns > 0;
 	if (!ret->found)
 		ret->owned_ns = 0;
+}
+
+struct shift_part {
+	size_t begin; /* index of its first batch */
+	double mean_ns;
+};
+
+static bool is_looked_at(const struct batch_series *s, size_t i)
+{
+	return s->state[i] & SERIES_STEADY && s->load_ns[i] >= 0;
+}
+
+static bool fill_parts(const struct batch_series *s, struct shift_part *parts)
+{
+	size_t count = 0, number = 0, i;
+	struct stats_moments moments = {0};
+
+	for (i = 0; s->load_ns && i < s->count; i++)
+		count += is_looked_at(s, i);
+	if (count < SHIFT_LOADS)
+		return false;
+	for (i = 0; i < s->count; i++) {
+		size_t part = number * SHIFT_PARTS / count;
+
+		if (!is_looked_at(s, i))
+			continue;
+		if (part != (number - (number > 0)) * SHIFT_PARTS / count || !number) {
+			moments = (struct stats_moments){0};
+			parts[part].begin = i;
+		}
+		stats_add(&moments, (double)s->load_ns[i]);
+		parts[part].mean_ns = moments.mean;
+		number++;
+	}
+	return true;
+}
+
+static struct stats_moments moments_of(const struct shift_part *parts, size_t begin, size_t end)
+{
+	struct stats_moments moments = {0};
+	size_t i;
+
+	for (i = begin; i < end; i++)
+		stats_add(&moments, parts[i].mean_ns);
+	return moments;
+}
+
+static bool is_lasting(const struct shift_part *parts, size_t at, double before_ns)
+{
+	size_t i;
+
+	for (i = 0; i < SHIFT_QUARTERS; i++) {
+		size_t begin = at + (SHIFT_PARTS - at) * i / SHIFT_QUARTERS;
+		size_t end = at + (SHIFT_PARTS - at) * (i + 1) / SHIFT_QUARTERS;
+
+		if (!(moments_of(parts, begin, end).mean >= SHIFT_FACTOR * before_ns))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Of the steady loads, in 64 parts: the boundary between two with most evidence (Welch on the
+ * parts' means, z >= 6), four parts or more on either side, after which each quarter takes 1.3
+ * times as long as what was before.
+ */
+static void find_shift(const struct batch_series *s, struct shift *ret)
+{
+	struct shift_part parts[SHIFT_PARTS];
+	double most = SHIFT_Z;
+	size_t at;
+
+	*ret = (struct shift){.before_ns = NAN, .after_ns = NAN};
+	if (!fill_parts(s, parts))
+		return;
+	for (at = SHIFT_FEWEST; at <= SHIFT_PARTS - SHIFT_FEWEST; at++) {
+		const struct stats_moments before = moments_of(parts, 0, at);
+		const struct stats_moments after = moments_of(parts, at, SHIFT_PARTS);
+		double z = stats_welch(&after, &before);
+
+		if (!(z >= most) || !is_lasting(parts, at, before.mean))
+			continue;
+		most = z;
+		*ret = (struct shift){parts[at].begin, before.mean, after.mean};
+	}
 }
 
 /* A stretch of the run; its waits are for batches that were not ready. */
@@ -107,7 +185,7 @@ static void fill_pools(const struct batch_series *s, const struct finding *f,
 		bool is_cold = split->cold.found && s->runs[run].epoch == s->runs[0].epoch;
 
 		for (i = s->runs[run].begin; i < series_run_end(s, run); i++) {
-			double wait_ns = split_not_ready_ns(s, f, i);
+			double wait_ns = stall_not_ready_ns(s, f, i);
 
 			if (!(s->state[i] & SERIES_STEADY))
 				continue;
@@ -203,7 +281,7 @@ void split_find(const struct batch_series *s, const struct finding *f,
 		return;
 	find_cold(s, f, &ret->cold);
 	if (!ret->cold.found)
-		shift_find(s, &ret->shift);
+		find_shift(s, &ret->shift);
 	fill_pools(s, f, slow, ret, &pools);
 	if (pools.queue_known_ns > 0)
 		ret->queued_share = pools.queued_ns / pools.queue_known_ns;

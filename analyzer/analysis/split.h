@@ -23,7 +23,6 @@
 #define SPLIT_H
 
 #include "analysis/period.h"
-#include "analysis/shift.h"
 #include "analysis/slow.h"
 #include "analysis/stall.h"
 
@@ -48,6 +47,15 @@ struct cold {
 	bool found;
 };
 
+/*
+ * Loads that take longer for good from some batch on: a credit of bursts is used up, a cache does
+ * not hold what comes now. It is no passing trouble.
+ */
+struct shift {
+	size_t at;                  /* index of that batch; 0: none */
+	double before_ns, after_ns; /* mean loads */
+};
+
 struct split {
 	double share[SPLIT_MAX]; /* of the waiting for batches that are not ready; their sum is 1 */
 	double isolated_count;   /* of the waits that are isolated */
@@ -59,10 +67,6 @@ struct split {
 struct split_periods {
 	const struct period *wait, *load;
 };
-
-/* How long a steady batch was waited for before it was finished, by the clock of the verdict. */
-double split_not_ready_ns(const struct batch_series *series, const struct finding *finding,
-			  size_t i);
 
 /* Of a judged series. */
 void split_find(const struct batch_series *series, const struct finding *finding,

@@ -68,6 +68,19 @@ double stall_demand_ns(const struct batch_series *s, const struct finding *f, si
 	return series_time(s->compute_ns, i) + masked_ns;
 }
 
+double stall_not_ready_ns(const struct batch_series *s, const struct finding *f, size_t i)
+{
+	double wait_ns = (double)stall_waits(s, f)[i], host_ns = (double)s->wait_ns[i];
+
+	if (!(s->state[i] & SERIES_STEADY) || !(wait_ns > 0))
+		return 0;
+	if (s->handover_ns && s->handover_ns[i] >= 0)
+		return host_ns > 0 ? wait_ns * (1 - (double)s->handover_ns[i] / host_ns) : 0;
+	if (s->state[i] & SERIES_READY_KNOWN && s->workers != 0)
+		return s->state[i] & SERIES_READY ? 0 : wait_ns;
+	return s->workers == 0 || s->state[i] & SERIES_STARVED ? wait_ns : 0;
+}
+
 /* The consumer does not wait for its steps to end. */
 static bool is_asynchronous(const struct batch_series *s)
 {

@@ -144,6 +144,10 @@ const float *stall_waits(const struct batch_series *series, const struct finding
 /* How long a batch takes without that time. */
 double stall_demand_ns(const struct batch_series *series, const struct finding *finding, size_t i);
 
+/* How long a steady batch was waited for before it was finished, by the same clock. */
+double stall_not_ready_ns(const struct batch_series *series, const struct finding *finding,
+			  size_t i);
+
 /* How many first deliveries of an iterator are excluded; workers < 0: unknown. */
 int64_t stall_start_count(int64_t workers);
 

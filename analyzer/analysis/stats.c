@@ -141,6 +141,19 @@ double stats_cv(const struct stats_moments *moments)
 	return moments->mean == 0 ? NAN : stats_deviation(moments) / moments->mean;
 }
 
+double stats_welch(const struct stats_moments *a, const struct stats_moments *b)
+{
+	double error;
+
+	if (a->count < 2 || b->count < 2)
+		return NAN;
+	error = a->squares / (double)(a->count - 1) / (double)a->count +
+		b->squares / (double)(b->count - 1) / (double)b->count;
+	if (error > 0)
+		return (a->mean - b->mean) / sqrt(error);
+	return a->mean > b->mean ? INFINITY : a->mean < b->mean ? -INFINITY : 0;
+}
+
 static int by_value(const void *a, const void *b)
 {
 	double left = *(const double *)a, right = *(const double *)b;

@@ -70,6 +70,9 @@ double stats_deviation(const struct stats_moments *moments);
 /* Standard deviation over mean (n - 1); NAN for fewer than two values or a mean of 0. */
 double stats_cv(const struct stats_moments *moments);
 
+/* z of Welch's test between two samples given by their moments; NAN where one has less than 2. */
+double stats_welch(const struct stats_moments *a, const struct stats_moments *b);
+
 /* Sorts values of which none is NAN, the smallest first. */
 void stats_sort(double *values, size_t count);
 

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "analysis/lag.h"
-#include "analysis/replay.h"
 #include "analysis/stats.h"
 
 #define SAMPLE_PARTS     16
@@ -108,7 +107,7 @@ static int find_factors(struct trace *trace, size_t workers)
 		double factor = (double)medians[i] / reference;
 
 		if (fabs(factor - 1) > FACTOR_LEAST &&
-		    fabs(replay_welch(&logs[i], &middle)) >= FACTOR_Z)
+		    fabs(stats_welch(&logs[i], &middle)) >= FACTOR_Z)
 			trace->factors[i] = factor;
 	}
 	trace->by_index = is_by_index(trace->factors, workers);
@@ -217,16 +216,18 @@ static int add_epoch(struct trace *t, const struct batch_series *s, int32_t epoc
 	return 0;
 }
 
-static bool make_room(struct trace *t, size_t room)
+static int make_room(struct trace *t, size_t count)
 {
-	t->load_ns = malloc(room * sizeof(*t->load_ns));
-	t->compute_ns = malloc(room * sizeof(*t->compute_ns));
-	t->lag_ns = malloc(room * sizeof(*t->lag_ns));
-	t->latency_ns = malloc(room * sizeof(*t->latency_ns));
-	t->handover_ns = malloc(room * sizeof(*t->handover_ns));
-	t->worker = malloc(room * sizeof(*t->worker));
-	return t->load_ns && t->compute_ns && t->lag_ns && t->latency_ns && t->handover_ns &&
-	       t->worker;
+	bool is_made;
+	size_t k;
+
+	t->worker = malloc(count * sizeof(*t->worker));
+	is_made = t->worker != NULL;
+	for (k = 0; k < TRACE_TIMES; k++) {
+		t->times[k] = malloc(count * sizeof(*t->times[k]));
+		is_made &= t->times[k] != NULL;
+	}
+	return is_made ? 0 : -ENOMEM;
 }
 
 static void add_batch(struct trace *t, const struct steps *steps, size_t i, double load_ns,
@@ -362,8 +363,10 @@ static int fill(struct trace *t, const struct batch_series *s, const struct step
 		.is_ready = malloc(room),
 		.receive_ns = s->receive_count ? s->receive_ns / (double)s->receive_count : NAN,
 	};
-	int r = make_room(t, room) && lags.wait_ns && lags.is_ready ? 0 : -ENOMEM;
+	int r = make_room(t, room);
 
+	if (!lags.wait_ns || !lags.is_ready)
+		r = -ENOMEM;
 	if (r == 0)
 		r = take_batches(t, steps, loads, load_mean_ns, &lags);
 	if (r == 0)
@@ -372,7 +375,7 @@ static int fill(struct trace *t, const struct batch_series *s, const struct step
 		t->time_ns += e ? t->epochs[e].setup_ns : 0;
 		t->time_ns += e + 1 < t->epoch_count ? t->epochs[e].stop_ns : 0;
 	}
-	if (r == 0 && s->workers > 1 && s->workers <= REPLAY_WORKERS)
+	if (r == 0 && s->workers > 1 && s->workers <= TRACE_WORKERS)
 		r = find_factors(t, (size_t)s->workers);
 	free(lags.wait_ns);
 	free(lags.is_ready);
@@ -392,7 +395,7 @@ int trace_init(const struct batch_series *s, const struct finding *f, struct tra
 		.restarts = s->persistent != 1,
 		.share = s->share,
 	};
-	if (s->workers > REPLAY_WORKERS || !loads || !steps.waits || !s->compute_ns ||
+	if (s->workers > TRACE_WORKERS || !loads || !steps.waits || !s->compute_ns ||
 	    !f->steady_count)
 		return 0;
 	load_mean_ns = mean_of(s, loads, &known_count);
@@ -408,13 +411,46 @@ int trace_init(const struct batch_series *s, const struct finding *f, struct tra
 	return 0;
 }
 
+int trace_copy(const struct trace *trace, struct trace *ret)
+{
+	int r;
+
+	*ret = *trace;
+	r = make_room(ret, trace->count);
+	ret->epochs = malloc(trace->epoch_count * sizeof(*ret->epochs));
+	ret->factors = NULL;
+	if (r < 0 || !ret->epochs)
+		return -ENOMEM;
+	ret->epochs[0] = trace->epochs[0];
+	return 0;
+}
+
+/* Blocks begin where a block may begin, so that what alternates goes on to. */
+void trace_draw(const struct trace *trace, size_t block, uint64_t *state, struct trace *ret)
+{
+	size_t blocks = trace->count / block, from = 0, i, e, k;
+
+	for (i = 0; i < trace->count; i++, from = from + 1 < trace->count ? from + 1 : 0) {
+		if (i % block == 0)
+			from = (size_t)((stats_random(state) >> 32) * blocks >> 32) * block;
+		for (k = 0; k < TRACE_TIMES; k++)
+			ret->times[k][i] = trace->times[k][from];
+		ret->worker[i] = trace->worker[from];
+	}
+	/* The first start is another matter: that of the run. */
+	for (e = 1; e < trace->epoch_count; e++) {
+		from = 1 + (size_t)((stats_random(state) >> 32) * (trace->epoch_count - 1) >> 32);
+		ret->epochs[e] = trace->epochs[from];
+		ret->epochs[e].begin = trace->epochs[e].begin;
+	}
+}
+
 void trace_done(struct trace *trace)
 {
-	free(trace->load_ns);
-	free(trace->compute_ns);
-	free(trace->lag_ns);
-	free(trace->latency_ns);
-	free(trace->handover_ns);
+	size_t k;
+
+	for (k = 0; k < TRACE_TIMES; k++)
+		free(trace->times[k]);
 	free(trace->worker);
 	free(trace->epochs);
 	free(trace->factors);

@@ -15,6 +15,9 @@
 #include "analysis/stall.h"
 #include "analysis/stats.h"
 
+#define TRACE_TIMES   5    /* columns of times */
+#define TRACE_WORKERS 1024 /* of which more is known than their number */
+
 struct trace_epoch {
 	size_t begin;    /* its first batch */
 	double setup_ns; /* making the iterator: starting its workers one after the other */
@@ -25,11 +28,16 @@ struct trace_epoch {
 
 /* Loads as if all workers were alike, and what sets the workers apart. */
 struct trace {
-	float *load_ns;     /* already divided by its worker's factor */
-	float *compute_ns;  /* the step */
-	float *lag_ns;      /* from when the load could have begun until it did */
-	float *latency_ns;  /* from its end until it reached the training's process */
-	float *handover_ns; /* from then on until it was in hand */
+	union {
+		float *times[TRACE_TIMES];
+		struct {
+			float *load_ns;     /* already divided by its worker's factor */
+			float *compute_ns;  /* the step */
+			float *lag_ns;      /* from when the load could have begun until it did */
+			float *latency_ns;  /* from its end until it reached the training */
+			float *handover_ns; /* from then on until it was in hand */
+		};
+	};
 	int16_t *worker;    /* that loaded it; -1: unknown */
 	size_t count;
 	struct trace_epoch *epochs;
@@ -65,5 +73,11 @@ struct trace {
  */
 int trace_init(const struct batch_series *series, const struct finding *finding, struct trace *ret);
 void trace_done(struct trace *trace);
+
+/* One like it but for the factors, to be drawn to. 0 or -ENOMEM; trace_done() in either case. */
+int trace_copy(const struct trace *trace, struct trace *ret);
+
+/* What could have come as well: blocks of batches, and later epochs, by chance. */
+void trace_draw(const struct trace *trace, size_t block, uint64_t *state, struct trace *ret);
 
 #endif

@@ -48,7 +48,7 @@ struct whatif {
 	double batches_per_s[WHATIF_ROOM]; /* NAN: makes no sense here, or cannot be told */
 	double gain[WHATIF_ROOM];          /* over the baseline, 0.1: 10 % more */
 	double stall_ratio[WHATIF_ROOM];
-	/* Where another run would put it, 95 %; the prediction is always within (range.h). */
+	/* Where another run would put it, 95 %; the prediction is always within. */
 	double low_per_s[WHATIF_ROOM], high_per_s[WHATIF_ROOM];
 	struct replay_setup setups[WHATIF_ROOM];
 	struct whatif_wish wishes[WHATIF_MOST_ASKED];
@@ -76,10 +76,6 @@ int whatif_predict(const struct batch_series *series, const struct finding *find
 /* Answers wishes, WHATIF_MOST_ASKED at most. 0 or -ENOMEM. */
 int whatif_ask(const struct batch_series *series, const struct finding *finding,
 	       const struct whatif_wish *wishes, size_t count, struct whatif *whatif);
-
-/* The rate of the loader's own loop. */
-double whatif_own_per_s(const struct trace *trace, const struct replay_setup *setup, double want,
-			const struct whatif *whatif);
 
 /* As JSON has it; of a wish, what was asked. */
 const char *whatif_name(const struct whatif *whatif, int id);

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "render/advise.h"
+#include "render/parts.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-#include "render/remedy.h"
-#include "render/screen.h"
 #include "render/units.h"
 
 #define OTHERS_LEAST 0.1 /* of the cores: less is what any machine has running */

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "render/details.h"
+#include "render/parts.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-#include "render/advise.h"
-#include "render/evidence.h"
 #include "render/gpu_outline.h"
 #include "render/units.h"
 

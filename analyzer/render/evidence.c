@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "render/evidence.h"
+#include "render/parts.h"
 
 #include <inttypes.h>
 #include <math.h>
 
-#include "render/advise.h"
 #include "render/units.h"
 
 #define MOST_NAMED  4 /* slow workers */

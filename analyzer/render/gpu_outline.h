@@ -6,6 +6,7 @@
 #define RENDER_GPU_OUTLINE_H
 
 #include "render/outline.h"
+#include "render/report.h"
 
 /* The chapter "gpu": busy, idle and why, copies, host time in sync, kernels. */
 void gpu_outline(const struct report *report, struct outline *outline);

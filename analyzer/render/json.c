@@ -13,10 +13,10 @@
 #include <string.h>
 
 #include "analysis/load.h"
-#include "render/advise.h"
 #include "render/gpu_json.h"
 #include "render/gpu_outline.h"
 #include "render/jsonw.h"
+#include "render/parts.h"
 #include "render/report.h"
 #include "render/units.h"
 

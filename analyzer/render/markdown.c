@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "render/escape.h"
-#include "render/screen.h"
+#include "render/parts.h"
 
 static void put_text(FILE *out, const char *text)
 {
@@ -139,7 +139,7 @@ static void put_block(const struct outline_block *block, FILE *out)
 int report_markdown(const struct report *report, bool all, FILE *out)
 {
 	struct outline outline;
-	int r = outline_make(report, all, &outline);
+	int r = screen_outline(report, all, &outline);
 	size_t i;
 
 	for (i = 0; r == 0 && i < outline.count; i++)

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "render/outline.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "render/advise.h"
-#include "render/details.h"
-#include "render/screen.h"
 #include "render/units.h"
 
 const char *const OUTLINE_PARTS[] = {"", "#Time", "#Share", "", NULL};
@@ -166,15 +162,6 @@ const struct outline_block *outline_find(const struct outline *outline, const ch
 		if (outline->blocks[i].count && strcmp(outline->blocks[i].chapter, chapter) == 0)
 			return &outline->blocks[i];
 	return NULL;
-}
-
-int outline_make(const struct report *report, bool all, struct outline *ret)
-{
-	*ret = (struct outline){0};
-	screen_outline(report, ret);
-	if (all)
-		details_outline(report, ret);
-	return ret->failed ? -ENOMEM : 0;
 }
 
 void outline_done(struct outline *outline)

@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-#include "render/report.h"
+#include "render/page.h"
 
 #define OUTLINE_CELLS 8
 
@@ -37,8 +37,7 @@ struct outline {
 	bool failed; /* there was no memory for all of it */
 };
 
-/* What the report says on its screen and, with `all`, beyond it. 0 or -ENOMEM; done in any case. */
-int outline_make(const struct report *report, bool all, struct outline *ret);
+/* All zero is an empty one. */
 void outline_done(struct outline *outline);
 
 /* NULL: nothing is said of it. */

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "render/screen.h"
+#include "render/parts.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 #include "analysis/clamp.h"
-#include "render/advise.h"
-#include "render/evidence.h"
 #include "render/explain.h"
 #include "render/units.h"
 #include "render/verdict.h"
@@ -360,8 +359,9 @@ static void add_more(const struct report *report, struct outline *o)
 	outline_cell(o, "batches");
 }
 
-void screen_outline(const struct report *report, struct outline *o)
+int screen_outline(const struct report *report, bool all, struct outline *o)
 {
+	*o = (struct outline){0};
 	add_head(report, o);
 	add_verdict(report, o);
 	add_account(report, o);
@@ -371,4 +371,7 @@ void screen_outline(const struct report *report, struct outline *o)
 	advise_rhythm(report, o);
 	add_sure(report, o);
 	add_more(report, o);
+	if (all)
+		details_outline(report, o);
+	return o->failed ? -ENOMEM : 0;
 }

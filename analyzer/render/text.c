@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "render/screen.h"
+#include "render/parts.h"
 #include "render/strip.h"
 #include "render/units.h"
 #include "render/utf8.h"
@@ -453,7 +453,7 @@ static void put_details(const struct report *report, const struct outline *outli
 int report_text(const struct report *report, bool all, const struct page *page)
 {
 	struct outline outline;
-	int r = outline_make(report, all, &outline);
+	int r = screen_outline(report, all, &outline);
 
 	if (r == 0)
 		r = fit_screen(report, &outline, page);
@@ -467,7 +467,7 @@ int report_why(const struct report *report, const struct page *page)
 {
 	const struct outline_block *block;
 	struct outline outline;
-	int r = outline_make(report, false, &outline);
+	int r = screen_outline(report, false, &outline);
 
 	if (r == 0) {
 		block = outline_find(&outline, SCREEN_WHY);

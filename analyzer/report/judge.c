@@ -111,18 +111,8 @@ static int read_loader(struct db *db, bool is_chosen, struct report *report)
 /* Why, and what to do: with what the loads' and the GPU's time went to. */
 static int find_cause(struct db *db, struct report *report)
 {
-	const struct load_totals *totals = &report->totals;
-	const struct load_mix mix = {
-		.load_ns = query_known(totals->load_ns),
-		.decode_ns = query_known(totals->decode_ns),
-		.open_ns = query_known(totals->open_ns),
-		.read_ns = query_known(totals->read_ns),
-		.read_count = query_known(totals->read_count),
-		.read_bytes = query_known(totals->read_bytes),
-		.samples = query_known(totals->samples),
-		.storage_bytes = query_known(totals->storage_bytes),
-	};
-	struct cause_input input = {.gpu = &report->gpu_use, .mix = &mix};
+	const struct load_times loads = batch_totals_times(&report->totals);
+	struct cause_input input = {.gpu = &report->gpu_use, .loads = &loads};
 	struct diagnosis *diagnosis = &report->diagnosis;
 	struct slow_work work = {0};
 	int r = cause_find(&report->series, &report->finding, &input, diagnosis);

@@ -145,5 +145,9 @@ struct load_times batch_times(const struct batch_record *record)
 struct load_times batch_totals_times(const struct load_totals *totals)
 {
 	return (struct load_times){LOAD_TIMES(totals),
-				   .blocked_ns = query_known(totals->blocked_ns)};
+				   .blocked_ns = query_known(totals->blocked_ns),
+				   .read_count = query_known(totals->read_count),
+				   .read_bytes = query_known(totals->read_bytes),
+				   .samples = query_known(totals->samples),
+				   .storage_bytes = query_known(totals->storage_bytes)};
 }

@@ -153,13 +153,9 @@ def check_rooms():
 
 # Circles of files that still include one another: each goes when one of its files is opened.
 CIRCLES = [
-    {"analysis/lag", "analysis/replay", "analysis/trace"},
-    {"analysis/range", "analysis/whatif"},
+    {"analysis/lag", "analysis/trace"},
     {"analysis/events", "analysis/period"},
-    {"analysis/slow", "analysis/split"},
     {"analysis/advice", "analysis/cause"},
-    {"render/" + name for name in ("advise", "details", "evidence", "gpu_outline", "inside", "outline",
-                                   "remedy", "report", "screen")},
 ]
 
 

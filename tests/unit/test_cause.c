@@ -218,14 +218,15 @@ Test(advice, recommends_nothing_that_brings_nothing)
 	series_done(&series);
 }
 
-static enum advice_id second(const struct model *m, struct load_mix mix)
+static enum advice_id second(const struct model *m, struct load_times loads)
 {
 	enum advice_id id;
 
 	model_run(m);
 	stall_judge(&series, &finding);
-	cr_assert_eq(cause_find(&series, &finding, &(struct cause_input){.mix = &mix}, &diagnosis),
-		     0);
+	cr_assert_eq(
+		cause_find(&series, &finding, &(struct cause_input){.loads = &loads}, &diagnosis),
+		0);
 	id = diagnosis.advice.count > 1 ? diagnosis.advice.steps[1].id : ADVICE_NONE;
 	if (id != ADVICE_NONE)
 		cr_assert(diagnosis.advice.steps[1].is_bound &&
@@ -240,28 +241,28 @@ static enum advice_id second(const struct model *m, struct load_mix mix)
 Test(advice, says_which_part_of_a_load_to_begin_with)
 {
 	struct model m = HEALTHY;
-	struct load_mix mix = {.load_ns = 100,
-			       .decode_ns = 60,
-			       .open_ns = 5,
-			       .read_ns = 10,
-			       .read_count = 10,
-			       .read_bytes = 1e7,
-			       .samples = 10};
+	struct load_times loads = {.load_ns = 100,
+				   .decode_ns = 60,
+				   .open_ns = 5,
+				   .read_ns = 10,
+				   .read_count = 10,
+				   .read_bytes = 1e7,
+				   .samples = 10};
 
 	m.load *= 6;
-	cr_expect_eq(second(&m, mix), ADVICE_DECODE_BOUND);
-	mix.decode_ns = 39;
-	cr_expect_neq(second(&m, mix), ADVICE_DECODE_BOUND);
-	mix.decode_ns = NAN;
-	mix.read_ns = 50;
-	cr_expect_eq(second(&m, mix), ADVICE_STORAGE_BOUND);
-	mix.read_count = 100;
-	mix.read_bytes = 100 * 4096;
-	cr_expect_eq(second(&m, mix), ADVICE_SMALL_READS);
-	mix.open_ns = mix.read_ns = mix.load_ns = NAN;
-	cr_expect_neq(second(&m, mix), ADVICE_SMALL_READS);
-	mix.decode_ns = mix.load_ns = 1; /* nothing but decoding */
-	cr_expect_eq(second(&m, mix), ADVICE_DECODE_BOUND);
+	cr_expect_eq(second(&m, loads), ADVICE_DECODE_BOUND);
+	loads.decode_ns = 39;
+	cr_expect_neq(second(&m, loads), ADVICE_DECODE_BOUND);
+	loads.decode_ns = NAN;
+	loads.read_ns = 50;
+	cr_expect_eq(second(&m, loads), ADVICE_STORAGE_BOUND);
+	loads.read_count = 100;
+	loads.read_bytes = 100 * 4096;
+	cr_expect_eq(second(&m, loads), ADVICE_SMALL_READS);
+	loads.open_ns = loads.read_ns = loads.load_ns = NAN;
+	cr_expect_neq(second(&m, loads), ADVICE_SMALL_READS);
+	loads.decode_ns = loads.load_ns = 1; /* nothing but decoding */
+	cr_expect_eq(second(&m, loads), ADVICE_DECODE_BOUND);
 	m = HEALTHY;
-	cr_expect_eq(second(&m, mix), ADVICE_NONE);
+	cr_expect_eq(second(&m, loads), ADVICE_NONE);
 }

@@ -296,10 +296,10 @@ Test(advice, storage_is_blamed_only_where_something_is_read)
 	m.load = 150;
 	m.batches = 3000;
 	for (int reads = 0; reads < 2; reads++) {
-		const struct load_mix mix = {.load_ns = 1, .read_count = reads ? 5000 : 0};
+		const struct load_times loads = {.load_ns = 1, .read_count = reads ? 5000 : 0};
 
 		model_run(&m);
-		diagnose(&(struct cause_input){.mix = &mix});
+		diagnose(&(struct cause_input){.loads = &loads});
 		cr_assert_eq(diagnosis.cause, CAUSE_INTERMITTENT_LOADER);
 		cr_expect_eq(is_advised(ADVICE_STORAGE), reads);
 		cr_expect_eq(is_advised(ADVICE_INSPECT_LOADS), !reads);

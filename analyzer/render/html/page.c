@@ -3,6 +3,7 @@
 #include "page_css.h"
 #include "page_js.h"
 #include "render/html/sections.h"
+#include "render/parts.h"
 
 /*
  * Nothing is fetched, sent or framed; of scripts and styles only ours, by hash: markup that came
@@ -91,7 +92,7 @@ int html_write(const struct html_input *input, FILE *out)
 	struct outline outline;
 	struct html html = {
 		.out = out, .input = input, .report = input->report, .outline = &outline};
-	int r = outline_make(input->report, true, &outline);
+	int r = screen_outline(input->report, true, &outline);
 
 	if (r == 0)
 		r = put_page(&html);

@@ -6,7 +6,7 @@
 
 #include "render/html/figure.h"
 #include "render/html/sections.h"
-#include "render/screen.h"
+#include "render/parts.h"
 
 void html_heading(struct html *html, enum stall_verdict verdict)
 {

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * parts.h - a report's outline, and the parts that make it: first its screen, which by default is
+ * all (the one number and what it is made of, why, what to do, what not to do, and how sure that
+ * is; it fits a terminal of 80 x 24), then everything else.
+ */
+#ifndef PARTS_H
+#define PARTS_H
+
+#include "render/jsonw.h"
+#include "render/outline.h"
+#include "render/report.h"
+
+/*
+ * Chapters of the screen, in order. Rows are items; of "account" they are the parts of a bar, by
+ * `share`; of "next" the text below an item says how; "waits" is shown as a strip.
+ */
+#define SCREEN_HEAD    "head"
+#define SCREEN_VERDICT "verdict"
+#define SCREEN_ACCOUNT "account"
+#define SCREEN_WHY     "why"
+#define SCREEN_NEXT    "next"
+#define SCREEN_NO      "no"
+#define SCREEN_WAITS   "waits"
+#define SCREEN_SURE    "sure"
+#define SCREEN_MORE    "more"
+
+/* screen.c: the screen and, with `all`, what is beyond it. 0 or -ENOMEM; outline_done() anyway. */
+int screen_outline(const struct report *report, bool all, struct outline *ret);
+
+/*
+ * details.c: wait, life, slowest, gpu, pattern, predict, loader, coverage, place; each leaves out
+ * what was not observed.
+ */
+void details_outline(const struct report *report, struct outline *outline);
+
+/* advise.c: at most three steps with what they bring and how, and what would not help. */
+void advise_next(const struct report *report, struct outline *outline);
+/* "every 4 batches": of the screen's waits. */
+void advise_rhythm(const struct report *report, struct outline *outline);
+/* Beyond the screen: what comes every so many batches; what other settings would bring. */
+void advise_patterns(const struct report *report, struct outline *outline);
+void advise_predictions(const struct report *report, struct outline *outline);
+/* Whether other programs took so much of the cores that the numbers need saying. */
+bool advise_others(const struct report *report);
+/* "period", "compute_period", "load_period", "slow_worker", "slow_workers", "causes". */
+void advise_patterns_json(const struct report *report, struct jsonw *json);
+/* "whatif", "advice", "not_useful". */
+void advise_json(const struct report *report, struct jsonw *json);
+
+/* evidence.c: the numbers that a cause was decided by, and the second cause, behind `text`. */
+void evidence_add(const struct report *report, char *text, size_t size);
+/* What takes the loader's batches: the training, or where it has other loaders "this loop". */
+const char *evidence_taker(const struct report *report);
+
+/* remedy.c: a step to take, and how, in a sentence each with the run's own numbers. */
+#define REMEDY_WORDS 256 /* bytes of `buffer` */
+const char *remedy_line(const struct report *report, const struct advice *advice, char *buffer);
+const char *remedy_how(const struct report *report, const struct advice *advice, char *buffer);
+
+#endif
