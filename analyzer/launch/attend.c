@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "dlprof/units.h"
+
 /* Sent to stop, end or ask a training; SIGTSTP and SIGCONT are the shell's to both of us. */
 static const int passed[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM,
 			     SIGWINCH, SIGPIPE, SIGXCPU};
@@ -27,7 +29,7 @@ static void block(sigset_t *ret_before)
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
-	for (size_t i = 0; i < sizeof(passed) / sizeof(*passed); i++)
+	for (size_t i = 0; i < ARRAY_COUNT(passed); i++)
 		sigaddset(&set, passed[i]);
 	sigprocmask(SIG_BLOCK, &set, ret_before);
 }

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define TERM_MS  3000
@@ -100,7 +99,6 @@ static void send(pid_t pid, void *context)
 
 static void count(pid_t pid, void *context)
 {
-	(void)pid;
 	++*(int *)context;
 }
 

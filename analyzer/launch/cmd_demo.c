@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "dlprof/units.h"
 #include "launch/cmd.h"
 #include "launch/simulate.h"
 #include "line/near.h"
@@ -70,7 +71,7 @@ static void become_simulation(const struct preload *preload, const char *databas
 	};
 	char *const argv[] = {(char[]){DEMO_PROGRAM}, (char *)pattern, NULL};
 
-	for (size_t i = 0; i < sizeof(settings) / sizeof(*settings); i++)
+	for (size_t i = 0; i < ARRAY_COUNT(settings); i++)
 		if (strcmp(settings[i], "DLPROF_SEGMENT_DIR") != 0)
 			unsetenv(settings[i]);
 	setenv("DLPROF_OUT", database, 1);

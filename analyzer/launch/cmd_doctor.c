@@ -3,7 +3,6 @@
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "launch/cmd.h"
 #include "launch/doctor.h"
@@ -20,9 +19,6 @@ static const struct {
 
 static int remove_one(const char *path, const struct stat *status, int type, struct FTW *place)
 {
-	(void)status;
-	(void)type;
-	(void)place;
 	return remove(path);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "dlprof/units.h"
 #include "launch/attend.h"
 #include "launch/cmd.h"
 #include "launch/runs.h"
@@ -31,7 +32,7 @@ static int set_options(const struct launch_options *options)
 	};
 
 	snprintf(slow_us, sizeof(slow_us), "%lld", (long long)options->slow_us);
-	for (size_t i = 0; i < sizeof(settings) / sizeof(*settings); i++)
+	for (size_t i = 0; i < ARRAY_COUNT(settings); i++)
 		if (settings[i].value && setenv(settings[i].name, settings[i].value, 1) < 0)
 			return -errno;
 	return 0;
@@ -116,7 +117,7 @@ static bool is_first_rank(void)
 #include "dlprof/job.def"
 	};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+	for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
 		const char *value = getenv(names[i]);
 
 		if (value && *value)

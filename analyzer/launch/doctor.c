@@ -12,6 +12,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "dlprof/units.h"
 #include "drain/cpus.h"
 #include "launch/cmd.h"
 
@@ -204,10 +205,10 @@ static void check_environment(struct doctor *doctor)
 	for (char **entry = environ; *entry; entry++) {
 		size_t length = strcspn(*entry, "="), i;
 
-		for (i = 0; i < sizeof(names) / sizeof(*names); i++)
+		for (i = 0; i < ARRAY_COUNT(names); i++)
 			if (strlen(names[i]) == length && strncmp(names[i], *entry, length) == 0)
 				break;
-		if (strncmp(*entry, "DLPROF_", 7) == 0 && i == sizeof(names) / sizeof(*names))
+		if (strncmp(*entry, "DLPROF_", 7) == 0 && i == ARRAY_COUNT(names))
 			doctor_say(doctor, DOCTOR_WARN, "settings", "man 7 dlprof lists what is",
 				   "there is no variable %.*s", (int)length, *entry);
 	}

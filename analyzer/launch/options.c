@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "dlprof/levels.h"
+#include "dlprof/units.h"
 #include "launch/scene.h"
 #include "line/near.h"
 
@@ -91,7 +92,7 @@ const struct line_program launch_program = {
 	.verbs = VERBS,
 	.verb_count = LAUNCH_VERB_MAX,
 	.options = OPTIONS,
-	.option_count = sizeof(OPTIONS) / sizeof(*OPTIONS),
+	.option_count = ARRAY_COUNT(OPTIONS),
 	.exits = "of run, the command's (126: cannot be run, 127: not found); else 0 done, "
 		 "1 doctor found a failure, 2 bad usage or nothing could be run",
 	.about = "dlprof run is the same as LD_PRELOAD=libdlprof.so, with what can go wrong "

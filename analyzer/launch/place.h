@@ -7,7 +7,6 @@
 #define PLACE_H
 
 #include <limits.h>
-#include <stddef.h>
 
 #include "dlprof/trust.h"
 

@@ -5,7 +5,6 @@
 
 #include <limits.h>
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "launch/place.h"
 #include "launch/target.h"

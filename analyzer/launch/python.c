@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +39,6 @@ static int add_hidden(void *context, const char *library)
 	const char *slash = strrchr(hidden.file, '/');
 	size_t used = strlen(hidden.list);
 
-	(void)context;
 	snprintf(hidden.list + used, sizeof(hidden.list) - used, "%s%s in %s", used ? ", " : "",
 		 library, slash ? slash + 1 : hidden.file);
 	return 0;
@@ -48,8 +46,6 @@ static int add_hidden(void *context, const char *library)
 
 static int look_at(const char *path, const struct stat *status, int type, struct FTW *place)
 {
-	(void)status;
-	(void)place;
 	if (type == FTW_F && strstr(path, ".so")) {
 		snprintf(hidden.file, sizeof(hidden.file), "%s", path);
 		hidden_scan(path, add_hidden, NULL);

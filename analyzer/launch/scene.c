@@ -4,6 +4,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "dlprof/units.h"
+
 #define VARIATION 0.1
 
 /* 0 to 1, without any rhythm, of a batch. */
@@ -90,7 +92,7 @@ const struct scene SCENES[] = {
 	{"no_workers", "single_process", "num_workers=0: loading and training take turns.",
 	 .workers = 0, .epochs = 1, .batches = 120, .load_ms = 12, .step_ms = 10},
 };
-const size_t SCENE_COUNT = sizeof(SCENES) / sizeof(*SCENES);
+const size_t SCENE_COUNT = ARRAY_COUNT(SCENES);
 
 const struct scene *scene_find(const char *name)
 {

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "dlprof/units.h"
 #include "launch/options.h"
 #include "line/complete.h"
 #include "line/man.h"
@@ -26,7 +27,7 @@ static void man_explanations(FILE *out)
 	const struct explanation *explanation;
 	char text[8192];
 
-	for (size_t k = 0; k < sizeof(kinds) / sizeof(*kinds); k++) {
+	for (size_t k = 0; k < ARRAY_COUNT(kinds); k++) {
 		man_section(out, kinds[k].title);
 		for (size_t i = 0; (explanation = explain_at(i)); i++) {
 			if (strcmp(explanation->kind, kinds[k].kind) != 0)
@@ -109,7 +110,7 @@ static void man_environment(FILE *out)
 		      "A value that makes no sense leaves the default in force, and a row in the "
 		      "database's view note says so.");
 	man_section(out, "ENVIRONMENT");
-	for (size_t i = 0; i < sizeof(settings) / sizeof(*settings); i++) {
+	for (size_t i = 0; i < ARRAY_COUNT(settings); i++) {
 		snprintf(text, sizeof(text), "%s%s%s%s%s%s", settings[i].help,
 			 settings[i].wants ? "\n\nIt wants " : "",
 			 settings[i].wants ? settings[i].wants : "",
@@ -153,13 +154,13 @@ int main(int argc, char **argv)
 	} shells[] = {{"bash", complete_bash}, {"zsh", complete_zsh}, {"fish", complete_fish}};
 	const struct line_program *const programs[] = {&launch_program, &options_program};
 
-	for (size_t i = 0; argc == 3 && i < sizeof(pages) / sizeof(*pages); i++)
+	for (size_t i = 0; argc == 3 && i < ARRAY_COUNT(pages); i++)
 		if (strcmp(argv[1], "man") == 0 && strcmp(argv[2], pages[i].name) == 0) {
 			pages[i].write(stdout);
 			return fflush(stdout) != 0;
 		}
-	for (size_t i = 0; argc == 3 && i < sizeof(shells) / sizeof(*shells); i++)
-		for (size_t k = 0; k < sizeof(programs) / sizeof(*programs); k++)
+	for (size_t i = 0; argc == 3 && i < ARRAY_COUNT(shells); i++)
+		for (size_t k = 0; k < ARRAY_COUNT(programs); k++)
 			if (strcmp(argv[1], shells[i].name) == 0 &&
 			    strcmp(argv[2], programs[k]->name) == 0) {
 				shells[i].write(stdout, programs[k]);

@@ -3,7 +3,6 @@
 #ifndef EXPORT_H
 #define EXPORT_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -5,6 +5,8 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+
+#include "dlprof/units.h"
 #endif
 
 /* A pair is exact to some 50 ns; over this time that is 0.1 %, and what follows is refined. */
@@ -38,7 +40,7 @@ static bool kernel_trusts_counter(void)
 		return false;
 	sys_read(fd, name, sizeof(name) - 1);
 	sys_close(fd);
-	for (size_t i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++)
+	for (size_t i = 0; i < ARRAY_COUNT(clocks); i++)
 		if (strcmp(name, clocks[i]) == 0)
 			return true;
 	return false;

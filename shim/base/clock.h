@@ -8,7 +8,6 @@
 #ifndef CLOCK_H
 #define CLOCK_H
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/note.h"
 #include "base/text.h"
+#include "dlprof/units.h"
 
 struct config config = {
 	.out = "dlprof-%p.db",
@@ -85,7 +86,7 @@ static bool set_detail(const char *value)
 	static const char *const names[] = {
 		DLPROF_DETAIL_LEVELS(LEVEL_NAME, LEVEL_NAME, LEVEL_NAME)};
 	int at = (int)config.detail;
-	bool good = parse_name(value, names, sizeof(names) / sizeof(names[0]), &at);
+	bool good = parse_name(value, names, ARRAY_COUNT(names), &at);
 
 	config.detail = (enum config_detail)at;
 	return good;
@@ -101,7 +102,7 @@ const char *config_cuda_name(enum config_cuda level)
 static bool set_cuda(const char *value)
 {
 	int at = (int)config.cuda;
-	bool good = parse_name(value, cuda_names, sizeof(cuda_names) / sizeof(cuda_names[0]), &at);
+	bool good = parse_name(value, cuda_names, ARRAY_COUNT(cuda_names), &at);
 
 	config.cuda = (enum config_cuda)at;
 	return good;
@@ -192,7 +193,6 @@ const char *config_batch_fn(void)
 /* Ours: run.c hands it to children. */
 static bool set_run(const char *value)
 {
-	(void)value;
 	return true;
 }
 
@@ -206,9 +206,7 @@ static const struct option {
 #undef SETTING
 };
 
-#define OPTION_COUNT (sizeof(options) / sizeof(options[0]))
-
-static bool option_bad[OPTION_COUNT];
+static bool option_bad[ARRAY_COUNT(options)];
 
 bool config_disabled(void)
 {
@@ -219,7 +217,7 @@ bool config_disabled(void)
 
 void config_read(void)
 {
-	for (size_t i = 0; i < OPTION_COUNT; i++) {
+	for (size_t i = 0; i < ARRAY_COUNT(options); i++) {
 		const struct config before = config;
 		const char *value = getenv(options[i].name);
 
@@ -231,7 +229,7 @@ void config_read(void)
 
 static bool option_known(const char *entry)
 {
-	for (size_t i = 0; i < OPTION_COUNT; i++) {
+	for (size_t i = 0; i < ARRAY_COUNT(options); i++) {
 		size_t length = strlen(options[i].name);
 
 		if (strncmp(entry, options[i].name, length) == 0 && entry[length] == '=')
@@ -244,7 +242,7 @@ void config_note(void)
 {
 	TEXT(line, 512);
 
-	for (size_t i = 0; i < OPTION_COUNT; i++) {
+	for (size_t i = 0; i < ARRAY_COUNT(options); i++) {
 		if (!option_bad[i])
 			continue;
 		text_init(&line, line_buffer, sizeof(line_buffer));

@@ -4,6 +4,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "dlprof/units.h"
+
 #define NAME_MAX  1024 /* registered */
 #define PLAIN_MAX 768  /* of them with their numbers */
 #define WORD_MAX  16
@@ -165,8 +167,8 @@ static bool is_named_step(const char *label)
 	for (label = next_word(label, word); word[0]; memcpy(word, next, sizeof(word))) {
 		label = next_word(label, next);
 		if (!next[0])
-			return is_one_of(word, steps, sizeof(steps) / sizeof(steps[0]));
-		if (!is_one_of(word, before, sizeof(before) / sizeof(before[0])))
+			return is_one_of(word, steps, ARRAY_COUNT(steps));
+		if (!is_one_of(word, before, ARRAY_COUNT(before)))
 			return false;
 	}
 	return false;

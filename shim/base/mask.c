@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/sys.h"
+#include "dlprof/units.h"
 
 #define MASK "***"
 
@@ -234,7 +235,7 @@ static const char *assigned(const char *at, const char *end)
 /* Behind the token of a known shape that begins here, or NULL. */
 static const char *shape_end(const char *at, const char *end)
 {
-	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+	for (size_t i = 0; i < ARRAY_COUNT(shapes); i++) {
 		size_t length = strlen(shapes[i].begin);
 		const char *stop = at + length;
 		size_t row = 0, longest = 0;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "batch/ahead.h"
 
-#include <string.h>
 #include <time.h>
 
 #include "base/clock.h"

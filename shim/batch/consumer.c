@@ -2,7 +2,6 @@
 #include "batch/consumer.h"
 
 #include <stdatomic.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/sys.h"

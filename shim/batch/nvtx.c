@@ -11,6 +11,7 @@
 #include "base/note.h"
 #include "base/sys.h"
 #include "batch/marks.h"
+#include "dlprof/units.h"
 #include "record/activate.h"
 #include "record/thread.h"
 
@@ -209,7 +210,6 @@ static int pop(void)
 
 static int domain_pop(const void *domain)
 {
-	(void)domain;
 	return pop();
 }
 
@@ -252,7 +252,6 @@ static void end(uint64_t id)
 
 static void domain_end(const void *domain, uint64_t id)
 {
-	(void)domain;
 	end(id);
 }
 
@@ -298,7 +297,6 @@ static const void *register_a(const void *domain, const char *text)
 {
 	char label[LABEL_BYTES];
 
-	(void)domain;
 	label_copy(label, text);
 	return label_register(label);
 }
@@ -307,7 +305,6 @@ static const void *register_w(const void *domain, const wchar_t *text)
 {
 	char label[LABEL_BYTES];
 
-	(void)domain;
 	label_copy_wide(label, text);
 	return label_register(label);
 }
@@ -315,7 +312,6 @@ static const void *register_w(const void *domain, const wchar_t *text)
 /* All are one: a thread's ranges have one order, whoever opened them. */
 static const void *create_domain(const void *name)
 {
-	(void)name;
 	return asked;
 }
 
@@ -402,7 +398,7 @@ int InitializeInjectionNvtx2(const void *(*get_export_table)(uint32_t))
 	callbacks = get_export_table(TABLE_CALLBACKS);
 	if (!callbacks || callbacks->size < sizeof(*callbacks))
 		return 0;
-	for (size_t i = 0; i < sizeof(slots) / sizeof(slots[0]); i++) {
+	for (size_t i = 0; i < ARRAY_COUNT(slots); i++) {
 		if (slots[i].module != module) {
 			module = slots[i].module;
 			if (!callbacks->get_table(module, &table, &count))

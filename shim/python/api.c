@@ -97,8 +97,6 @@ PyObject *api_itself(PyObject *none, PyObject *args, PyObject *kwargs)
 {
 	PyObject *self = py.PyTuple_GetItem(args, 0);
 
-	(void)none;
-	(void)kwargs;
 	if (self)
 		py.Py_IncRef(self);
 	return self;

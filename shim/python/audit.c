@@ -17,6 +17,7 @@
 #include "base/note.h"
 #include "base/sys.h"
 #include "base/text.h"
+#include "dlprof/units.h"
 #include "python/api.h"
 #include "python/batch_fn.h"
 #include "python/boundary.h"
@@ -57,7 +58,7 @@ static struct target {
 	{.patch = batch_fn_patch},	/* the user's; NULL if there is none */
 };
 
-#define TARGET_COUNT (sizeof(targets) / sizeof(targets[0]))
+#define TARGET_COUNT ARRAY_COUNT(targets)
 
 static uint32_t initials;	/* of the targets, a bit each */
 static atomic_bool seen;	/* any of them */
@@ -212,7 +213,6 @@ static struct {
 
 static void *guard_malloc(void *context, size_t size)
 {
-	(void)context;
 	guard.entry = guard.boot.malloc(guard.boot.context, size);
 	return guard.entry;
 }
@@ -237,7 +237,6 @@ static void guard_entry(void)
 
 static OFTEN int on_event(const char *event, PyObject *args, void *data)
 {
-	(void)data;
 	if (unlikely(batch_fn_pending) && api_main_interpreter())
 		batch_fn_look();
 	switch (event[0]) {
@@ -284,7 +283,7 @@ void audit_install(void)
 	catching = guard.boot;
 	catching.malloc = guard_malloc;
 	py.PyMem_SetAllocator(PY_ALLOCATOR_RAW, &catching);
-	later_ready(later, sizeof(later) / sizeof(later[0]));
+	later_ready(later, ARRAY_COUNT(later));
 	PySys_AddAuditHook(on_event, NULL);
 	py.PyMem_SetAllocator(PY_ALLOCATOR_RAW, &guard.boot);
 }

@@ -45,7 +45,6 @@ void batch_fn_patch(PyObject *module, size_t row)
 {
 	OWNED PyObject *owner = api_get_path(module, target.owner);
 
-	(void)row;
 	if (owner)
 		loader_patch_users(owner, target.owner[0] != '\0', target.where, target.name);
 }

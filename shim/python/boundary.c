@@ -2,11 +2,11 @@
 #include "python/boundary.h"
 
 #include <stddef.h>
-#include <string.h>
 
 #include "base/text.h"
 #include "batch/scope.h"
 #include "decode/image.h"
+#include "dlprof/units.h"
 #include "python/patch.h"
 #include "record/activate.h"
 #include "record/span.h"
@@ -60,7 +60,6 @@ static void measure_shape(PyObject *array, ssize_t height_axis, ssize_t width_ax
 /* (height, width, ...) */
 static void measure_rows(PyObject *args, PyObject *result, struct decoded *image)
 {
-	(void)args;
 	measure_shape(result, 0, 1, image);
 }
 
@@ -123,7 +122,6 @@ static OFTEN void measure_pillow(PyObject *args, PyObject *result, struct decode
 	OWNED PyObject *size = NULL, *format = NULL;
 	PyObject *self = first_argument(args);
 
-	(void)result;
 	if (!self)
 		return;
 	/* `size` is a property: code of Python's, which a signal may end. */
@@ -171,7 +169,7 @@ static const struct boundary {
 
 /* Of the rows without a class: a dataset may hold such a function and be pickled, by name. A
  * wrapper that carried its original would be pickled as a method of that. */
-static PyObject *functions[sizeof(boundaries) / sizeof(boundaries[0])];
+static PyObject *functions[ARRAY_COUNT(boundaries)];
 
 /*
  * Own time goes to the library named here; what an observed decoder took inside is its own. The

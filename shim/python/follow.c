@@ -286,8 +286,6 @@ static PyObject *on_next(PyObject *none, PyObject *args, PyObject *kwargs)
 		capsule && name ? py.PyObject_GetAttr(iterator, name) : NULL;
 	struct followed *one;
 
-	(void)none;
-	(void)kwargs;
 	if (!capsule)
 		return NULL; /* not called with a stand-in of ours */
 	one = py.PyCapsule_GetPointer(capsule, CAPSULE);

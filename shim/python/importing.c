@@ -27,6 +27,5 @@ void importing_patch(PyObject *module, size_t row)
 	static PyMethodDef method = {"_find_and_load", on_find_and_load, PY_VARARGS_KEYWORDS,
 				     PATCH_SIGNATURE("_find_and_load")};
 
-	(void)row;
 	patch_attribute(module, &method);
 }

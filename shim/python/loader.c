@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "python/loader.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "python/patch.h"
 
-#include <stdint.h>
-#include <string.h>
-
 #include "base/note.h"
 #include "base/text.h"
 #include "record/activate.h"

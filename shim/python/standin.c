@@ -44,8 +44,6 @@ static PyObject *on_attribute(PyObject *self, PyObject *args, PyObject *kwargs)
 	PyObject *name = py.PyTuple_GetItem(args, 1);
 	OWNED PyObject *object = NULL;
 
-	(void)self;
-	(void)kwargs;
 	/* Copied without its state it has no object, and asking for that would come here again. */
 	if (name && py.PyUnicode_CompareWithASCIIString(name, object_name.text) == 0) {
 		py.PyErr_SetObject(*py.attribute_error, name);
@@ -71,8 +69,6 @@ static PyObject *on_class(PyObject *self, PyObject *args, PyObject *kwargs)
 {
 	OWNED PyObject *object = standin_original(args);
 
-	(void)self;
-	(void)kwargs;
 	return object ? py.PyObject_GetAttrString(object, "__class__") : NULL;
 }
 

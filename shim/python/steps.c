@@ -140,8 +140,6 @@ static OFTEN PyObject *on_item(PyObject *self, PyObject *args, PyObject *kwargs)
 	PyObject *key = object ? py.PyTuple_GetItem(args, 1) : NULL;
 	const int64_t index = key ? api_number(key, 0) : 0;
 
-	(void)self;
-	(void)kwargs;
 	return key ? sample(object, object, key, index < 0 ? 0 : (uint64_t)index) : NULL;
 }
 
@@ -155,7 +153,6 @@ static PyObject *on_items(PyObject *self, PyObject *args, PyObject *kwargs)
 	struct span span;
 	bool recorded;
 
-	(void)self;
 	if (!inner)
 		return NULL;
 	recorded = begin_step(&span, object, "dataset", "samples");
@@ -172,8 +169,6 @@ static PyObject *on_next(PyObject *self, PyObject *args, PyObject *kwargs)
 	PyObject *standing = py.PyTuple_GetItem(args, 0), *value;
 	uint64_t *taken;
 
-	(void)self;
-	(void)kwargs;
 	if (!object)
 		return NULL;
 	dataset = standin_kept(standing, &dataset_name);

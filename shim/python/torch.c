@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "python/torch.h"
 
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/clock.h"
 #include "base/sys.h"
 #include "batch/ahead.h"
+#include "dlprof/units.h"
 #include "python/identity.h"
 #include "python/iterator.h"
 #include "python/later.h"
@@ -373,11 +373,11 @@ void torch_patch_dataloader(PyObject *module, size_t package)
 		 STATEFUL ":_StatefulMultiProcessingDataLoaderIter", &try_get},
 	};
 	static const struct point made_point = {"DataLoader", DATALOADER ":DataLoader", &made};
-	const size_t count = sizeof(points) / sizeof(points[0]);
+	const size_t count = ARRAY_COUNT(points);
 
 	if (package == TORCHDATA) {
 		if (!torch_blind)
-			patch_points(module, stateful, sizeof(stateful) / sizeof(stateful[0]));
+			patch_points(module, stateful, ARRAY_COUNT(stateful));
 		return;
 	}
 	/* Half of the points would announce loaders and never a batch. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torch_worker.c - the side of PyTorch's loaders that loads, in a worker or in the main process. */
+#include "dlprof/units.h"
 #include "python/torch.h"
 
 #include "base/clock.h"
@@ -152,13 +153,11 @@ static PyObject *run_worker(enum torch_package package, PyObject *args, PyObject
 
 static PyObject *on_torch_worker(PyObject *self, PyObject *args, PyObject *kwargs)
 {
-	(void)self;
 	return run_worker(TORCH, args, kwargs);
 }
 
 static PyObject *on_torchdata_worker(PyObject *self, PyObject *args, PyObject *kwargs)
 {
-	(void)self;
 	return run_worker(TORCHDATA, args, kwargs);
 }
 
@@ -223,8 +222,7 @@ void torch_patch_fetch(PyObject *module, size_t package)
 		{"_IterableDatasetFetcher", FETCH ":_IterableDatasetFetcher"},
 	};
 
-	(void)package;
-	for (size_t i = 0; i < sizeof(fetchers) / sizeof(fetchers[0]); i++) {
+	for (size_t i = 0; i < ARRAY_COUNT(fetchers); i++) {
 		OWNED PyObject *class = api_get_named(module, fetchers[i].name);
 
 		patch_method(class, fetchers[i].where, &method);

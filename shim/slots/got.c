@@ -101,9 +101,6 @@ static bool is_lazy_entry(const struct module *module, const uint8_t *code, uint
 	memcpy(&pushed, code + 1, sizeof(pushed));
 	return code[0] == 0x68 && pushed == number;
 #else
-	(void)module;
-	(void)code;
-	(void)number;
 	return false;
 #endif
 }
@@ -270,7 +267,6 @@ static int change_one(struct dl_phdr_info *info, size_t size, void *data)
 {
 	struct module_table *table = data;
 
-	(void)size;
 	for (uint32_t i = 0; i < table->count; i++) {
 		struct module *module = &table->modules[i];
 

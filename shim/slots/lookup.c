@@ -29,7 +29,6 @@ static int find_exported(struct dl_phdr_info *info, size_t size, void *data)
 	struct elf_module elf;
 	void *found;
 
-	(void)size;
 	if (elf_open(&elf, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) < 0)
 		return 0;
 	found = elf_function(&elf, "dlsym", elf_hash("dlsym"));

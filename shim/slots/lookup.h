@@ -3,7 +3,6 @@
 #ifndef LOOKUP_H
 #define LOOKUP_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /* libc's dlsym(); call it, not dlsym(). Its answers for RTLD_NEXT and RTLD_DEFAULT are ours. */

@@ -170,7 +170,6 @@ static int collect_one(struct dl_phdr_info *info, size_t size, void *data)
 	};
 	uint32_t at;
 
-	(void)size;
 	list.adds = info->dlpi_adds;
 	list.subs = info->dlpi_subs;
 	measure(&module);
@@ -195,7 +194,6 @@ static int compare_counts(struct dl_phdr_info *info, size_t size, void *data)
 {
 	bool *changed = data;
 
-	(void)size;
 	*changed = info->dlpi_adds != list.adds || info->dlpi_subs != list.subs;
 	return 1;
 }

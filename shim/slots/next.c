@@ -24,7 +24,6 @@ static int add_module(struct dl_phdr_info *info, size_t size, void *data)
 	struct next_scope *scope = search->scope;
 	struct elf_module *module = &scope->modules[scope->count];
 
-	(void)size;
 	if (!search->behind) {
 		search->behind = elf_covers(&self, (uintptr_t)&add_module, 1, PF_X);
 		return 0;

@@ -6,7 +6,6 @@
 #ifndef NEXT_H
 #define NEXT_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "slots/elf.h"

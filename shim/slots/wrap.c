@@ -7,7 +7,6 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/sys.h"
 #include "slots/elf.h"
 #include "slots/wrap.h"
 
