@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main.c - writes the manual pages and completions, at build time: `generate man dlprof.1`,
- * `generate bash dlprof-report`. Nothing in them is said but in the tables of the programs.
+ * main.c - writes the manual pages, at build time: `generate dlprof.1`. Nothing in them is said but
+ * in the tables of the programs.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "dlprof/units.h"
 #include "launch/options.h"
-#include "line/complete.h"
 #include "line/man.h"
 #include "render/explain.h"
 #include "report/options.h"
@@ -148,24 +147,12 @@ int main(int argc, char **argv)
 		{"dlprof-report.1", man_report},
 		{"dlprof.7", man_environment},
 	};
-	static const struct {
-		const char *name;
-		void (*write)(FILE *out, const struct line_program *program);
-	} shells[] = {{"bash", complete_bash}, {"zsh", complete_zsh}, {"fish", complete_fish}};
-	const struct line_program *const programs[] = {&launch_program, &options_program};
 
-	for (size_t i = 0; argc == 3 && i < ARRAY_COUNT(pages); i++)
-		if (strcmp(argv[1], "man") == 0 && strcmp(argv[2], pages[i].name) == 0) {
+	for (size_t i = 0; argc == 2 && i < ARRAY_COUNT(pages); i++)
+		if (strcmp(argv[1], pages[i].name) == 0) {
 			pages[i].write(stdout);
 			return fflush(stdout) != 0;
 		}
-	for (size_t i = 0; argc == 3 && i < ARRAY_COUNT(shells); i++)
-		for (size_t k = 0; k < ARRAY_COUNT(programs); k++)
-			if (strcmp(argv[1], shells[i].name) == 0 &&
-			    strcmp(argv[2], programs[k]->name) == 0) {
-				shells[i].write(stdout, programs[k]);
-				return fflush(stdout) != 0;
-			}
-	fprintf(stderr, "usage: generate man|bash|zsh|fish PAGE|PROGRAM\n");
+	fprintf(stderr, "usage: generate PAGE\n");
 	return 2;
 }

@@ -11,6 +11,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import dlprof_test as t
 
 FOLDER = os.path.join(t.BUILD, "analyzer", "manual")
+SHELLS = os.path.join(t.BUILD, "analyzer", "line")
 PROGRAMS = ("dlprof", "dlprof-report")
 EMPTY = t.scratch()  # to complete in: what lies in a folder is offered, too
 PAGES = ("dlprof.1", "dlprof-report.1", "dlprof.7")
@@ -28,8 +29,10 @@ def read(*path):
 
 
 def output(*argv, cwd=None, **keywords):
+    # The programs complete themselves.
+    path = os.path.join(t.BUILD, "analyzer") + ":" + os.environ["PATH"]
     return t.run(list(argv), cwd=cwd,
-                 env=t.environment(preload=False, LC_ALL="C.UTF-8", **keywords))
+                 env=t.environment(preload=False, LC_ALL="C.UTF-8", PATH=path, **keywords))
 
 
 def helps(program):
@@ -40,7 +43,7 @@ def helps(program):
     options, of = {}, {}
     for verb in [""] + verbs:
         text = output(path, *([verb] if verb else []), "--help").out
-        rows = re.findall(r"^  (?:-(\w), |    )--([\w-]+)(?: [\w:=.]+)? +(\S.*)$", text, re.MULTILINE)
+        rows = re.findall(r"^  (?:-(\w), |    )--([\w-]+)(?: [\w:=.|]+)? +(\S.*)$", text, re.MULTILINE)
         of[verb] = {name for _, name, _ in rows}
         options.update({name: (letter, said) for letter, name, said in rows})
     t.check(len(verbs) >= 2 and len(options) >= 8, program, "help cannot be read", verbs, options)
@@ -56,17 +59,17 @@ def plain(page):
 def check_options(program):
     top, options, of = helps(program)
     page = plain(program + ".1")
-    bash = read(FOLDER, program)
-    zsh = read(FOLDER, "_" + program)
-    fish = read(FOLDER, program + ".fish")
     for name, (letter, said) in sorted(options.items()):
         head = "{}--{}".format("-{}, ".format(letter) if letter else "", name)
-        t.check(re.search(r"\.TP " + re.escape(head) + r"( [\w:=.]+)? " + re.escape(said), page),
+        t.check(re.search(r"\.TP " + re.escape(head) + r"( [\w:=.|]+)? " + re.escape(said), page),
                 program, "the page lacks", head, said)
-        t.check(re.search(r"--" + name + r"[ ')]", bash), program, "bash lacks", name)
-        t.check(re.search(r"--" + name + r"[=+\[',}]", zsh), program, "zsh lacks", name)
-        t.check(re.search(r"-l " + name + r"\b", fish), program, "fish lacks", name)
-    for verb in of:
+    path = os.path.join(t.BUILD, "analyzer", program)
+    for verb, names in of.items():
+        offered = output(path, "__complete", *([verb] if verb else []), "-").out.splitlines()
+        for name in names:
+            letter, said = options[name]
+            lines = ["--{}\t{}".format(name, said)] + (["-{}\t{}".format(letter, said)] if letter else [])
+            t.check(set(lines) <= set(offered), program, verb, "completions lack", lines, offered)
         t.check(not verb or ".TP {} ".format(verb) in page, program, "the page lacks", verb)
     said = re.search(r"^exit status: (.*)$", top, re.MULTILINE).group(1)
     t.check(".SH EXIT STATUS " + said in page, program, "exit status", said)
@@ -121,7 +124,7 @@ def check_format():
 
 def bash_words(program, *words, cwd=None):
     script = BASH.format(function="_" + program.replace("-", "_"))
-    done = output("bash", "-c", script, "bash", os.path.join(FOLDER, program), program, *words,
+    done = output("bash", "-c", script, "bash", os.path.join(SHELLS, program), program, *words,
                   cwd=cwd or EMPTY)
     t.equal((done.status, done.err), (0, ""), "bash", words)
     return done.out.split()
@@ -177,6 +180,38 @@ def check_bash_beside_files():
             "where no run begins so")
 
 
+# What zsh's own functions are asked for.
+ZSH = """
+emulate zsh
+_describe() {{ for line in ${{(P)@[-1]}}; do echo "$line"; done }}
+_files() {{ echo "_files $*" }}
+_normal() {{ echo "_normal $CURRENT $words" }}
+compset() {{ }}
+words=("$@")
+CURRENT=$#
+. {source}
+"""
+
+
+def zsh_words(program, *words):
+    """With the script's last line it calls itself."""
+    script = ZSH.format(source=os.path.join(SHELLS, "_" + program))
+    done = output("zsh", "-f", "-c", script, program, program, *words)
+    t.equal((done.status, done.err), (0, ""), "zsh", words)
+    return done.out.splitlines()
+
+
+def check_zsh():
+    t.check("--color:" in " ".join(zsh_words("dlprof-report", "--col")), "zsh, an option")
+    t.equal(zsh_words("dlprof-report", "--color", "a"), ["auto", "always", "never"], "zsh, a value")
+    t.equal(zsh_words("dlprof-report", "--color=a"), ["auto", "always", "never"], "zsh, a value")
+    t.check("run:" in " ".join(zsh_words("dlprof", "ru")), "zsh, a verb")
+    t.equal(zsh_words("dlprof-report", "trace", ""), ["_files -g *.db"], "zsh, a run")
+    t.equal(zsh_words("dlprof", "run", "-o", ""), ["_files -g *"], "zsh, a file")
+    t.equal(zsh_words("dlprof", "run", "--segment-dir", ""), ["_files -/"], "zsh, a folder")
+    t.equal(zsh_words("dlprof", "run", "-o", "x.db", "python", "tra"), ["_normal 2 python tra"], "zsh, a command")
+
+
 def fish_words(source, line, cwd):
     done = output("fish", "--no-config", "-c", "source {}; complete -C '{}'".format(source, line),
                   HOME=t.scratch(), cwd=cwd)
@@ -186,10 +221,12 @@ def fish_words(source, line, cwd):
 def check_other_shells():
     for program in PROGRAMS:
         if shutil.which("zsh"):
-            done = output("zsh", "-n", os.path.join(FOLDER, "_" + program))
+            done = output("zsh", "-n", os.path.join(SHELLS, "_" + program))
             t.equal((done.status, done.err), (0, ""), "zsh", program)
+            if program == PROGRAMS[0]:
+                check_zsh()
         if shutil.which("fish"):
-            done = output("fish", "-n", os.path.join(FOLDER, program + ".fish"))
+            done = output("fish", "-n", os.path.join(SHELLS, program + ".fish"))
             t.equal((done.status, done.err), (0, ""), "fish", program)
     if not shutil.which("fish"):
         t.say("no fish: not completed")
@@ -199,13 +236,13 @@ def check_other_shells():
                            ("dlprof-report --color=al", "--color=always"),
                            ("dlprof-report --explain head", "head_of_line"),
                            ("dlprof demo slow", "slow_worker")):
-        source = os.path.join(FOLDER, line.split()[0] + ".fish")
+        source = os.path.join(SHELLS, line.split()[0] + ".fish")
         found, err = fish_words(source, line, EMPTY)
         t.check(expected in found, "fish", line, found, err)
-    found, err = fish_words(os.path.join(FOLDER, "dlprof.fish"), "dlprof ru", neighbours())
+    found, err = fish_words(os.path.join(SHELLS, "dlprof.fish"), "dlprof ru", neighbours())
     t.equal(found, ["run"], "fish, where no file may stand", err)
     for line in ("dlprof-report train", "dlprof-report compare train"):
-        found, err = fish_words(os.path.join(FOLDER, "dlprof-report.fish"), line, neighbours())
+        found, err = fish_words(os.path.join(SHELLS, "dlprof-report.fish"), line, neighbours())
         t.equal(found[:1], ["training.db"], "fish, a run", line, found, err)
 
 
