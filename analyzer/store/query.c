@@ -104,6 +104,9 @@ static const struct meta_field FIELDS[] = {
 	FIELD(WORKERS_WAITED_NS, waited_ns[1]),
 	FIELD(NEIGHBOURS, neighbours),
 	FIELD(SYNC, synchronous),
+	FIELD(JOB_ID, job_id),
+	FIELD(ATTEMPT, attempt),
+	FIELD(WORLD_SIZE, world_size),
 };
 int query_run(struct db *db, struct run_info *ret_run)
 {

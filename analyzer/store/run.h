@@ -49,6 +49,9 @@ struct run_info {
 	int64_t waited_ns[2];		/* ... could have run and had none */
 	char *neighbours;		/* as drain/neighbours.h has it */
 	int64_t synchronous;		/* the consumer waits for its steps to end; -1: unknown */
+	char *job_id;
+	int64_t attempt;
+	int64_t world_size;
 	int64_t rank;
 	int64_t lost_count;		/* events that were dropped, all kinds */
 	int64_t process_count;

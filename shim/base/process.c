@@ -87,6 +87,18 @@ static const char *const local_rank_names[] = {
 	NULL,
 };
 
+static const char *const world_size_names[] = {
+#define WORLD_SIZE(name) #name,
+#include "dlprof/job.def"
+	NULL,
+};
+
+static const char *const restarts_names[] = {
+#define RESTARTS(name) #name,
+#include "dlprof/job.def"
+	NULL,
+};
+
 static const char *const job_names[] = {
 #define JOB(name) #name,
 #include "dlprof/job.def"
@@ -128,7 +140,41 @@ int32_t process_local_rank(void)
 	return number_or_none(first_set(local_rank_names));
 }
 
+int32_t process_world_size(void)
+{
+	return number_or_none(first_set(world_size_names));
+}
+
+/* A scheduler starts the job again, and a launcher within it its ranks. */
+int32_t process_attempt(void)
+{
+	int32_t count = 0, restarts;
+
+	for (const char *const *names = restarts_names; *names; names++) {
+		restarts = number_or_none(getenv(*names));
+		count += restarts > 0 ? restarts : 0;
+	}
+	return count;
+}
+
 const char *process_job(void)
 {
-	return first_set(job_names);
+	const char *job = first_set(job_names);
+
+	/* What torchrun says where it was given none. */
+	return job && strcmp(job, "none") != 0 ? job : NULL;
+}
+
+int process_launcher(void)
+{
+	const int parent = (int)sys_call0(SYS_getppid);
+	TEXT(path, 64);
+	char name[32];
+
+	text_add(&path, "/proc/");
+	text_add_number(&path, parent);
+	text_add(&path, "/comm");
+	return text_read_file(path.buffer, name, sizeof(name)) > 0 && strcmp(name, "dlprof\n") == 0
+		       ? (int)process_stat(parent, 4)
+		       : parent;
 }

@@ -23,7 +23,13 @@ void process_command(char *buffer, size_t size);
 int32_t process_rank(void);
 int32_t process_local_rank(void);
 
-/* Job id given by the scheduler, or NULL. */
+/* Job id given by the scheduler or launcher, or NULL; how many ranks it has, -1: not known; how
+ * often it was started again. */
 const char *process_job(void);
+int32_t process_world_size(void);
+int32_t process_attempt(void);
+
+/* The program that started the ranks of this machine: our parent, but for `dlprof run`. */
+int process_launcher(void);
 
 #endif

@@ -246,6 +246,50 @@ static bool start_drain(void)
 	return false;
 }
 
+/* "KEY NUMBER" */
+static void note_number(const char *key, int64_t number)
+{
+	TEXT(line, 64);
+
+	text_add(&line, key);
+	text_add_number(&line, number);
+	note_add('m', line.buffer);
+}
+
+/*
+ * The same for all ranks, though they do not speak with each other: where nobody gave the job an
+ * id, who started them, which is one process if it started all. Ranks of several machines share
+ * only the address by which they meet: a later job may have the same.
+ */
+static void note_job(void)
+{
+	const int32_t size = process_world_size();
+	const char *address = getenv("MASTER_ADDR"), *port = getenv("MASTER_PORT");
+	const char *local_size = getenv("LOCAL_WORLD_SIZE"), *all = getenv("WORLD_SIZE");
+	const bool is_local = local_size && all && strcmp(local_size, all) == 0;
+	struct utsname host = {0};
+	TEXT(line, 400);
+
+	text_add(&line, "job_id ");
+	if (process_job()) {
+		text_add(&line, process_job());
+	} else if (process_rank() < 0) {
+		return;
+	} else if (address && port && !is_local) {
+		text_join(&line, address, ":", port);
+	} else {
+		sys_call1(SYS_uname, &host);
+		text_join(&line, host.nodename, "-");
+		text_add_number(&line, process_launcher());
+		text_add(&line, "-");
+		text_add_number(&line, (int64_t)process_stat(process_launcher(), 22));
+	}
+	note_add('m', line.buffer);
+	note_number("attempt ", process_attempt());
+	if (process_rank() >= 0 && size > 0)
+		note_number("world_size ", size);
+}
+
 /* Into the list of `dlprof run`, which waits for this run's end to report it. */
 static void enter(void)
 {
@@ -274,6 +318,7 @@ static int start(struct text *why)
 	}
 	run.root_pid = sys_getpid();
 	config_note();
+	note_job();
 	if (environment_set(RUN_VARIABLE, run.folder) < 0)
 		note_add('w', "out of memory: spawned children start runs of their own");
 	run.has_drain = start_drain();
