@@ -17,6 +17,8 @@
 #define KEEP_NS 10000000000 /* of an epoch's first wait nothing is known until it is over */
 #define META_NS 2000000000  /* between two looks at the sums */
 
+#define NOT_LATE ((struct gap){INT64_MAX, 0})
+
 struct process {
 	struct process *next;
 	int32_t pid;
@@ -27,9 +29,10 @@ struct process {
 	int64_t complete_ns; /* all was sent up to here */
 	int64_t newest_ns;   /* batch that was told, its begin */
 	int64_t keep_ns;     /* batches to come do not begin before; INT64_MAX: not told */
+	struct gap late;     /* was said to be complete, and operations of it came since */
 	struct gpu_devices devices;
 	struct gpu_ops ops;
-	struct gpu_batch *batches; /* that wait, in any order */
+	struct gpu_batch *batches; /* that wait, or may be written again, in any order */
 	size_t batch_count, batch_capacity;
 	struct dlprof_gpu_state sums;
 	struct dlprof_gpu_state judged; /* the sums of the last word that all was sent */
@@ -90,9 +93,25 @@ static struct process *make_process(struct gpu_join *gpu, int32_t pid)
 	/* Unless it says otherwise itself: what a drain before us took is gone. */
 	gaps_init(&process->gaps, (int64_t)now_ns());
 	process->keep_ns = INT64_MAX;
+	process->late = NOT_LATE;
 	process->next = gpu->processes;
 	gpu->processes = process;
 	return process;
+}
+
+/* All that began before complete_ns was said to be sent: see shim/cuda/coverage.h. */
+static void note_late(struct process *process, const struct gpu_op *op)
+{
+	struct gap *late = &process->late;
+	const int64_t end_ns =
+		op->end_ns < process->complete_ns ? op->end_ns : process->complete_ns;
+
+	if (op->device < 0 || op->begin_ns >= process->complete_ns)
+		return;
+	if (op->begin_ns < late->begin_ns)
+		late->begin_ns = op->begin_ns;
+	if (end_ns > late->end_ns)
+		late->end_ns = end_ns;
 }
 
 static int add_op(struct process *process, const struct dlprof_event *event, bool only,
@@ -114,6 +133,7 @@ static int add_op(struct process *process, const struct dlprof_event *event, boo
 		.kind = DLPROF_GPU_WHAT_KIND(op->what),
 	};
 	gpu_devices_note(&process->devices, &added);
+	note_late(process, &added);
 	process->whole_graphs |=
 		added.kind == DLPROF_GPU_GRAPH && (process->sums.flags & DLPROF_GPU_WHOLE_GRAPHS);
 	return gpu_ops_add(&process->ops, &added);
@@ -242,21 +262,27 @@ void gpu_join_keep_from(struct gpu_join *gpu, int32_t pid, int64_t begin_ns)
 		process->keep_ns = begin_ns;
 }
 
+/*
+ * A step without any operation is none of a GPU that waits, but of one whose records went to
+ * another user of CUPTI, or that has no part in this loop.
+ */
 static bool is_known(const struct process *process, const struct gpu_batch *batch)
 {
 	if (process->what.host)
 		return true;
 	return batch->begin_ns >= process->ops.forgotten_ns &&
 	       batch->end_ns <= process->complete_ns &&
-	       gaps_spare(&process->gaps, batch->begin_ns, batch->end_ns);
+	       gaps_spare(&process->gaps, batch->begin_ns, batch->end_ns) &&
+	       gpu_ops_has(&process->ops, batch->begin_ns, batch->end_ns);
 }
 
-static int write_batch(struct gpu_join *gpu, struct process *process, const struct gpu_batch *batch)
+static int write_batch(struct gpu_join *gpu, struct process *process, struct gpu_batch *batch)
 {
 	bool busy = false;
 	int r = gpu_rows_write(gpu->writer, &process->what, &process->ops, &process->devices, batch,
 			       &busy);
 
+	batch->written = true;
 	if (r < 0 || !busy || gpu->clock_noted)
 		return r;
 	gpu->clock_noted = true;
@@ -268,26 +294,66 @@ static bool is_awaited(const struct process *process, const struct gpu_batch *ba
 {
 	if (process->what.host)
 		return batch->end_ns > process->newest_ns;
-	return batch->end_ns > process->complete_ns ||
-	       gaps_may_spare(&process->gaps, batch->end_ns);
+	return batch->begin_ns >= process->ops.forgotten_ns &&
+	       (batch->end_ns > process->complete_ns ||
+		gaps_may_spare(&process->gaps, batch->end_ns));
+}
+
+/*
+ * Operations came of a time of which all was said to be there: what was written without them is
+ * written again. Where their neighbours are forgotten, before `kept_ns`, nothing is known.
+ */
+static int mend_late(struct gpu_join *gpu, struct process *process, int64_t kept_ns)
+{
+	struct gap late = process->late;
+	bool any = false;
+	int r;
+
+	process->late = NOT_LATE;
+	for (size_t i = 0; i < process->batch_count; i++)
+		if (process->batches[i].begin_ns < late.end_ns &&
+		    process->batches[i].end_ns > late.begin_ns)
+			process->batches[i].written = false;
+	if (late.end_ns > kept_ns)
+		late.end_ns = kept_ns;
+	if (late.begin_ns >= late.end_ns)
+		return 0;
+	r = writer_no_gpu(gpu->writer, process->pid, late.begin_ns, late.end_ns, &any);
+	return r < 0 || !any ? r : write_gap(gpu, process, &late, "CUPTI's records came too late");
+}
+
+/* Once there is no more to come of it, and what is written is not written again. */
+static int settle_batch(struct gpu_join *gpu, struct process *process, struct gpu_batch *batch,
+			int64_t kept_ns, bool *ret_kept)
+{
+	int r = 0;
+
+	if (!batch->written && is_known(process, batch))
+		r = write_batch(gpu, process, batch);
+	*ret_kept = batch->written && batch->begin_ns >= kept_ns && !process->what.host;
+	return r;
 }
 
 static int settle(struct gpu_join *gpu, struct process *process, bool finishing)
 {
 	int64_t keep_ns = (process->what.host ? (int64_t)now_ns() : process->complete_ns) - KEEP_NS;
+	const int64_t kept_ns =
+		keep_ns > process->ops.forgotten_ns ? keep_ns : process->ops.forgotten_ns;
 	size_t kept = 0;
 	int r = gpu_ops_sort(&process->ops);
 
+	if (r == 0)
+		r = mend_late(gpu, process, kept_ns);
 	for (size_t i = 0; r == 0 && i < process->batch_count; i++) {
-		const struct gpu_batch *batch = &process->batches[i];
+		struct gpu_batch *batch = &process->batches[i];
+		bool stays = !finishing && is_awaited(process, batch);
 
-		if (!finishing && is_awaited(process, batch)) {
-			if (batch->begin_ns < keep_ns)
-				keep_ns = batch->begin_ns;
+		if (stays && batch->begin_ns < keep_ns)
+			keep_ns = batch->begin_ns;
+		else if (!stays)
+			r = settle_batch(gpu, process, batch, kept_ns, &stays);
+		if (stays)
 			process->batches[kept++] = *batch;
-		} else if (is_known(process, batch)) {
-			r = write_batch(gpu, process, batch);
-		}
 	}
 	process->batch_count = kept;
 	if (process->keep_ns < keep_ns)

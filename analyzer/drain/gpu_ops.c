@@ -112,3 +112,14 @@ const struct gpu_op *gpu_ops_find(const struct gpu_ops *ops, int64_t begin_ns, i
 	/* Before the first operation there is no array to be `first` in. */
 	return ops->items ? ops->items + first : NULL;
 }
+
+bool gpu_ops_has(const struct gpu_ops *ops, int64_t begin_ns, int64_t end_ns)
+{
+	size_t count;
+	const struct gpu_op *found = gpu_ops_find(ops, begin_ns, end_ns, &count);
+
+	for (size_t i = 0; i < count; i++)
+		if (found[i].end_ns > begin_ns)
+			return true;
+	return false;
+}

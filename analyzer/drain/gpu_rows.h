@@ -16,6 +16,7 @@ struct gpu_batch {
 	int64_t begin_ns, end_ns;
 	int64_t wait_ns; /* WRITE_UNKNOWN: nobody saw it */
 	uint32_t tid;    /* of the thread that fetched it; 0: not known */
+	bool written;    /* what the GPU did in its step */
 };
 
 /* What is recorded of a process; of the rest its rows say that it is not known. */

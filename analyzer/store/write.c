@@ -43,8 +43,19 @@ enum {
 	STATEMENT_GPU_CALL,
 	STATEMENT_EPOCH_SEEN,
 	STATEMENT_PLACE,
+	STATEMENT_NO_GPU_STEP, /* of a time: these four */
+	STATEMENT_NO_GPU_DEVICE,
+	STATEMENT_NO_GPU_CALL,
+	STATEMENT_NO_GPU_BATCH,
 	STATEMENT_COUNT
 };
+
+/* The steps of process ?1 that touch [?2, ?3). */
+#define IN_TIME                                                                                    \
+	" WHERE (loader_id, epoch, task) IN (SELECT loader_id, epoch, task FROM t_batch JOIN "     \
+	"(SELECT loader_id FROM t_loader WHERE pid = ?1) USING (loader_id) "                       \
+	"WHERE begin_ns + step_ns > ?2 AND begin_ns < ?3)"
+#define NOTHING(name) #name " = NULL, "
 
 /* The lists end in a comma, so a last column that is always there closes them. */
 static const char *const statements[STATEMENT_COUNT] = {
@@ -136,6 +147,10 @@ static const char *const statements[STATEMENT_COUNT] = {
 		"stop_begin_ns = IFNULL(?, stop_begin_ns), stop_ns = IFNULL(?, stop_ns) "
 		"WHERE loader_id = ? AND epoch = ?",
 	[STATEMENT_PLACE] = "UPDATE t_loader SET place = ? WHERE pid = ? AND number = ?",
+	[STATEMENT_NO_GPU_BATCH] = "UPDATE t_batch SET " BATCH_GPU(NOTHING) "task = task" IN_TIME,
+	[STATEMENT_NO_GPU_STEP] = "DELETE FROM t_gpu_step" IN_TIME,
+	[STATEMENT_NO_GPU_DEVICE] = "DELETE FROM t_gpu_device" IN_TIME,
+	[STATEMENT_NO_GPU_CALL] = "DELETE FROM t_gpu_call" IN_TIME,
 };
 
 struct writer {
@@ -350,6 +365,19 @@ int writer_gpu_call(struct writer *writer, const struct gpu_call_values *values)
 	bind_number(statement, ++at, values->epoch);
 	bind_number(statement, ++at, values->task);
 	return finish(statement);
+}
+
+int writer_no_gpu(struct writer *writer, int64_t pid, int64_t begin_ns, int64_t end_ns,
+		  bool *ret_any)
+{
+	int r = 0;
+
+	for (int i = STATEMENT_NO_GPU_STEP; r == 0 && i <= STATEMENT_NO_GPU_BATCH; i++) {
+		r = finish(bind(writer, i, "nnn", pid, begin_ns, end_ns));
+		if (i == STATEMENT_NO_GPU_STEP)
+			*ret_any = sqlite3_changes(sqlite3_db_handle(writer->prepared[i])) > 0;
+	}
+	return r;
 }
 
 int writer_gap(struct writer *writer, int64_t pid, int64_t begin_ns, int64_t end_ns,

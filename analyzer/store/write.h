@@ -107,6 +107,11 @@ struct gpu_call_values {
 
 int writer_gpu_call(struct writer *writer, const struct gpu_call_values *values);
 
+/* Takes back what was written of the GPU in the process's steps that touch [begin_ns, end_ns), if
+ * any. */
+int writer_no_gpu(struct writer *writer, int64_t pid, int64_t begin_ns, int64_t end_ns,
+		  bool *ret_any);
+
 /* Nothing is known of the GPU from begin_ns on; WRITE_UNKNOWN: no end yet. Ends at its
  * begin: there was none. */
 int writer_gap(struct writer *writer, int64_t pid, int64_t begin_ns, int64_t end_ns,

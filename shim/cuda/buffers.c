@@ -26,8 +26,8 @@ struct buffer {
 	_Atomic uint64_t requested_ns;
 	_Atomic uint32_t valid_size;
 	_Atomic uint32_t thread;       /* that requested it */
-	_Atomic uint64_t closed_ns;    /* when that thread requested the next one; 0: not yet */
-	_Atomic uint64_t overtaken_ns; /* when a later one of that thread came back; 0: none did */
+	_Atomic uint64_t overtaken_ns; /* when a later one of that thread was read; 0: none was */
+	_Atomic uint64_t reached_ns;   /* by when that one's streams had begun with it */
 };
 
 static struct {
@@ -76,20 +76,13 @@ static bool move(struct buffer *buffer, uint32_t from, uint32_t to)
 	return atomic_compare_exchange_strong(&buffer->state, &from, to);
 }
 
-/* To the calling thread, whose last one is full by that. */
+/* To the calling thread. */
 static uint8_t *give(uint32_t index, uint64_t now_ns)
 {
-	const uint32_t thread = (uint32_t)sys_call0(SYS_gettid);
 	struct buffer *given = &pool.buffers[index];
 
-	for (uint32_t i = 0; i < pool.count; i++) {
-		struct buffer *buffer = &pool.buffers[i];
-
-		if (buffer->state == STATE_OUT && buffer->thread == thread && !buffer->closed_ns)
-			buffer->closed_ns = now_ns;
-	}
-	given->thread = thread;
-	given->closed_ns = given->overtaken_ns = 0;
+	given->thread = (uint32_t)sys_call0(SYS_gettid);
+	given->overtaken_ns = 0;
 	given->requested_ns = now_ns;
 	given->state = STATE_OUT;
 	atomic_store_explicit(&pool.hint, index + 1, memory_order_relaxed);
@@ -164,13 +157,6 @@ void buffers_complete(uint8_t *bytes, size_t valid_size)
 
 	if (!buffer)
 		return;
-	for (uint32_t i = 0; i < pool.count; i++) {
-		struct buffer *older = &pool.buffers[i];
-
-		if (older->state == STATE_OUT && older->thread == buffer->thread &&
-		    older->requested_ns < buffer->requested_ns && !older->overtaken_ns)
-			older->overtaken_ns = clock_now_ns();
-	}
 	buffer->valid_size = valid_size <= BUFFER_BYTES ? (uint32_t)valid_size : 0;
 	if (!move(buffer, STATE_OUT, STATE_DONE))
 		move(buffer, STATE_LOST, STATE_DONE);
@@ -196,9 +182,20 @@ uint64_t buffers_requested_ns(const uint8_t *bytes)
 	return buffer_at(bytes)->requested_ns;
 }
 
-void buffers_free(uint8_t *bytes)
+void buffers_free(uint8_t *bytes, uint64_t reached_ns)
 {
-	atomic_store(&buffer_at(bytes)->state, STATE_FREE);
+	struct buffer *buffer = buffer_at(bytes);
+
+	for (uint32_t i = 0; reached_ns && i < pool.count; i++) {
+		struct buffer *older = &pool.buffers[i];
+
+		if (older->state != STATE_OUT || older->thread != buffer->thread ||
+		    older->requested_ns >= buffer->requested_ns || older->overtaken_ns)
+			continue;
+		older->reached_ns = reached_ns;
+		older->overtaken_ns = clock_now_ns();
+	}
+	atomic_store(&buffer->state, STATE_FREE);
 }
 
 uint64_t buffers_complete_ns(uint64_t now_ns)
@@ -221,11 +218,11 @@ bool buffers_take_lost(uint64_t forced_ns, uint64_t *ret_begin_ns, uint64_t *ret
 
 	for (uint32_t i = 0; i < pool.count; i++) {
 		struct buffer *buffer = &pool.buffers[i];
-		const uint64_t overtaken_ns = buffer->overtaken_ns, closed_ns = buffer->closed_ns;
+		const uint64_t overtaken_ns = buffer->overtaken_ns;
 		const bool late = overtaken_ns && now_ns > overtaken_ns + BUFFER_LOST_NS;
 
 		*ret_begin_ns = buffer->requested_ns;
-		*ret_end_ns = closed_ns ? closed_ns : now_ns;
+		*ret_end_ns = overtaken_ns ? buffer->reached_ns : now_ns;
 		if (buffer->state == STATE_OUT && (late || *ret_begin_ns < forced_ns) &&
 		    move(buffer, STATE_OUT, STATE_LOST))
 			return true;

@@ -157,11 +157,13 @@ void coverage_tell(void)
 
 void coverage_end(uint64_t forced_ns)
 {
+	const uint64_t unfinished_ns = reader_unfinished_ns();
+
 	if (state_is_armed()) {
 		look_for_silence();
 		if (is_silent())
 			begin_silence();
 		tell_lost(forced_ns);
 	}
-	tell(forced_ns);
+	tell(unfinished_ns < forced_ns ? unfinished_ns : forced_ns);
 }

@@ -3,6 +3,24 @@
  * coverage.h - up to when everything that the GPU did is known, and gaps in that: while another
  * user has CUPTI, while CUPTI reports nothing though the host launches, and of buffers that CUPTI
  * never gave back. Of the writing thread.
+ *
+ * What proves that all is known up to a time:
+ *
+ * 1. A record comes in a buffer that CUPTI requested from us, and buffers.h knows each that has not
+ *    come back. A buffer with an operation that runs is kept by CUPTI, however often it is flushed,
+ *    for seconds where kernels are few: so that nothing comes says nothing.
+ * 2. A record's place is taken when its operation is launched. So in a buffer is nothing that began
+ *    before it was requested, and all is known up to the request of the oldest one that is out.
+ * 3. At the end CUPTI is forced to give back all, also what runs, which then has no end: all is
+ *    known up to its begin. In the middle nothing is forced, as such a record never comes again.
+ *
+ * 2 is not promised. A record that breaks it makes all that is said lag by as much from then on
+ * (reader_lag_ns()), and the drain measures the steps again that it had measured without it, or
+ * takes back what it said of them. So what is said of a run that ended rests on 1 and 3 alone.
+ *
+ * A buffer that is out too long (buffers_take_lost()) is a gap of its own time; should it come
+ * back, the drain takes back as above. Correlation of records with launches proves nothing: there
+ * are no ids unless calls are recorded, and launches by the driver's API are not seen.
  */
 #ifndef CUDA_COVERAGE_H
 #define CUDA_COVERAGE_H

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/note.h"
 #include "cuda/api.h"
 #include "cuda/buffers.h"
 #include "cuda/cupti.h"
@@ -19,25 +18,29 @@
 
 static struct pack pack;
 static uint64_t newest_ns, lag_ns;
-static uint64_t requested_ns; /* of the buffer that is read */
+static uint64_t unfinished_ns = UINT64_MAX;
+
+/* The buffer that is read. */
+static struct {
+	uint64_t requested_ns;
+	uint8_t streams[256 / 8]; /* bits: had an operation in it */
+	uint64_t reached_ns;      /* by when each of these began with the first one */
+	bool forced;
+} own;
 
 static bool convert(uint64_t *begin, uint64_t *end)
 {
 	const bool good = cupti_clock_convert(begin, end);
 
-	outbox_counts.bad += !good;
+	outbox_counts.bad += !good && !(own.forced && !*end);
 	return good;
 }
 
 /* An operation that began before its buffer was requested, by more than the clocks are apart. */
 static void note_lag(uint64_t begin_ns)
 {
-	if (begin_ns + CLOCKS_NS > requested_ns || requested_ns - begin_ns <= lag_ns)
-		return;
-	if (!lag_ns)
-		note_add('w', "CUPTI's records are older than the buffers that they come in: in "
-			      "some steps the GPU may have been busier than is said");
-	lag_ns = requested_ns - begin_ns;
+	if (begin_ns + CLOCKS_NS <= own.requested_ns && own.requested_ns - begin_ns > lag_ns)
+		lag_ns = own.requested_ns - begin_ns;
 }
 
 static void note_newest(uint64_t end_ns)
@@ -46,12 +49,35 @@ static void note_newest(uint64_t end_ns)
 		newest_ns = end_ns;
 }
 
-/* What the GPU did; calls of the host have no part in whether its records come. */
-static bool convert_op(uint64_t *begin, uint64_t *end)
+static void note_stream(uint32_t stream, uint64_t begin_ns)
 {
+	uint8_t *byte = &own.streams[stream / 8 % sizeof(own.streams)];
+
+	if (!(*byte >> stream % 8 & 1) && begin_ns > own.reached_ns)
+		own.reached_ns = begin_ns;
+	*byte |= (uint8_t)(1 << stream % 8);
+}
+
+/* It was forced out while it ran: if it does not even say since when, its buffer does. */
+static void note_unfinished(uint64_t begin)
+{
+	uint64_t begin_ns = begin, again = begin;
+
+	if (!cupti_clock_convert(&begin_ns, &again))
+		begin_ns = own.requested_ns;
+	if (begin_ns < unfinished_ns)
+		unfinished_ns = begin_ns;
+}
+
+/* What the GPU did; calls of the host have no part in whether its records come. */
+static bool convert_op(uint32_t stream, uint64_t *begin, uint64_t *end)
+{
+	if (own.forced && !*end)
+		note_unfinished(*begin);
 	if (!convert(begin, end))
 		return false;
 	note_newest(*end);
+	note_stream(stream, *begin);
 	note_lag(*begin);
 	return true;
 }
@@ -75,7 +101,7 @@ static void take_kernel(const uint8_t *at)
 	struct thread *thread = thread_get();
 	enum dlprof_gpu_kind kind = DLPROF_GPU_KERNEL;
 
-	if (!convert_op(&begin, &end))
+	if (!convert_op(record_KERNEL_streamId(at), &begin, &end))
 		return;
 	if (!name)
 		name = "";
@@ -95,7 +121,7 @@ static void take_copy(const uint8_t *at)
 	enum dlprof_gpu_kind kind = DLPROF_GPU_COPY;
 	uint32_t id = 0;
 
-	if (!convert_op(&begin, &end))
+	if (!convert_op(record_MEMCPY_streamId(at), &begin, &end))
 		return;
 	if (copy == CUPTI_COPY_HTOD || copy == CUPTI_COPY_HTOA)
 		kind = DLPROF_GPU_H2D;
@@ -112,7 +138,7 @@ static void take_copy_between(const uint8_t *at)
 {
 	uint64_t begin = record_MEMCPY2_start(at), end = record_MEMCPY2_end(at);
 
-	if (convert_op(&begin, &end))
+	if (convert_op(record_MEMCPY2_streamId(at), &begin, &end))
 		pack_copy(&pack, (int32_t)record_MEMCPY2_deviceId(at), begin, end,
 			  DLPROF_GPU_WHAT(DLPROF_GPU_COPY, record_MEMCPY2_streamId(at),
 					  DLPROF_GPU_PEER),
@@ -123,7 +149,7 @@ static void take_memset(const uint8_t *at)
 {
 	uint64_t begin = record_MEMSET_start(at), end = record_MEMSET_end(at);
 
-	if (convert_op(&begin, &end))
+	if (convert_op(record_MEMSET_streamId(at), &begin, &end))
 		pack_copy(&pack, (int32_t)record_MEMSET_deviceId(at), begin, end,
 			  DLPROF_GPU_WHAT(DLPROF_GPU_MEMSET, record_MEMSET_streamId(at), 0),
 			  record_MEMSET_bytes(at));
@@ -153,7 +179,7 @@ static void take_graph(const uint8_t *at)
 	uint64_t begin = record_GRAPH_start(at), end = record_GRAPH_end(at);
 
 	device_note(record_GRAPH_deviceId(at));
-	if (convert_op(&begin, &end))
+	if (convert_op(record_GRAPH_streamId(at), &begin, &end))
 		pack_op(&pack, (int32_t)record_GRAPH_deviceId(at), begin, end,
 			DLPROF_GPU_WHAT(DLPROF_GPU_GRAPH, record_GRAPH_streamId(at),
 					record_GRAPH_graphId(at)));
@@ -210,7 +236,7 @@ static void take_record(const uint8_t *at)
 	}
 }
 
-void reader_read(void)
+void reader_read(bool forced)
 {
 	uint8_t *buffer;
 	size_t size;
@@ -220,11 +246,14 @@ void reader_read(void)
 	while ((buffer = buffers_take(&size))) {
 		const uint8_t *at = NULL;
 
-		requested_ns = buffers_requested_ns(buffer);
+		own.requested_ns = buffers_requested_ns(buffer);
+		own.reached_ns = 0;
+		memset(own.streams, 0, sizeof(own.streams));
+		own.forced = forced;
 		cupti_clock_check();
 		while (cupti.ActivityGetNextRecord(buffer, size, &at) == 0)
 			take_record(at);
-		buffers_free(buffer);
+		buffers_free(buffer, own.reached_ns);
 	}
 	pack_flush(&pack);
 }
@@ -237,4 +266,9 @@ uint64_t reader_newest_ns(void)
 uint64_t reader_lag_ns(void)
 {
 	return lag_ns;
+}
+
+uint64_t reader_unfinished_ns(void)
+{
+	return unfinished_ns;
 }

@@ -4,10 +4,11 @@
 #ifndef CUDA_READER_H
 #define CUDA_READER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-/* Reads all that came back. */
-void reader_read(void);
+/* Reads all that came back; `forced`: also of what still runs. */
+void reader_read(bool forced);
 
 /* The end of the newest operation that was read; 0: none was. */
 uint64_t reader_newest_ns(void);
@@ -17,5 +18,8 @@ uint64_t reader_newest_ns(void);
  * CUPTI takes a record's place when its operation is launched.
  */
 uint64_t reader_lag_ns(void);
+
+/* When the first operation began that had no end when it was forced out; UINT64_MAX: all had. */
+uint64_t reader_unfinished_ns(void);
 
 #endif

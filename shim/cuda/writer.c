@@ -78,7 +78,7 @@ static void do_period(void)
 	if (!state_is_armed())
 		return;
 	activity_flush(false);
-	reader_read();
+	reader_read(false);
 	coverage_look();
 }
 
@@ -89,12 +89,12 @@ static void write_last(void)
 	if (state_is_armed()) {
 		cupti_clock_look(false);
 		activity_flush(false);
-		reader_read();
+		reader_read(false);
 	}
 	forced_ns = clock_now_ns();
 	if (state_is_armed())
 		activity_flush(true);
-	reader_read();
+	reader_read(true);
 	coverage_end(forced_ns);
 }
 
@@ -113,7 +113,7 @@ static void *write_records(void *unused)
 			do_period();
 		}
 		look_after_others(now_ns);
-		reader_read();
+		reader_read(false);
 		coverage_tell();
 		wait_until(&state_wakes, seen, state_is_yielded() ? now_ns + YIELDED_NS : next_ns);
 	}

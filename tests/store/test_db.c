@@ -329,3 +329,44 @@ Test(db, starved_is_null_until_the_run_is_judged)
 	cr_expect_eq(ask("SELECT starved FROM batch WHERE batch = 3"), 0);
 	cr_expect_eq(ask("SELECT starved FROM batch WHERE batch = 4"), 0);
 }
+
+/* What comes of the GPU once its neighbours are forgotten takes back the steps that it touches. */
+Test(db, what_was_said_of_the_gpu_can_be_taken_back)
+{
+	const struct loader_row loader = {.pid = 7, .number = 1, .workers = 2, .kind = "k"};
+	struct batch_values batch;
+	struct gpu_values values;
+	struct writer *writer;
+	struct db *db;
+	bool any;
+
+	cr_assert_eq(db_open_write(path, &db), 0);
+	cr_assert_eq(writer_open(db, &writer), 0);
+	cr_assert_eq(writer_loader(writer, &loader, &batch.loader_id), 0);
+	for (int i = 0; i < 5; i++) {
+		int64_t id = batch.loader_id;
+
+		batch_values_init(&batch);
+		batch.loader_id = id;
+		batch.epoch = 0;
+		batch.task = batch.batch = i;
+		batch.begin_ns = 100 * i;
+		batch.step_ns = 100;
+		cr_assert_eq(writer_batch(writer, &batch), 0);
+		gpu_values_init(&values);
+		values.loader_id = id;
+		values.epoch = 0;
+		values.task = i;
+		values.gpu_busy_ns = 50;
+		cr_assert_eq(writer_gpu_step(writer, &values), 0);
+	}
+	cr_expect_eq(writer_no_gpu(writer, 8, 0, 500, &any), 0);
+	cr_expect_not(any, "another process's");
+	cr_expect_eq(writer_no_gpu(writer, 7, 200, 301, &any), 0);
+	cr_expect(any);
+	writer_close(writer);
+	db_close(db);
+	cr_expect_eq(ask("SELECT COUNT(*) FROM t_batch WHERE gpu_busy_ns NOT NULL"), 3);
+	cr_expect_eq(ask("SELECT COUNT(*) FROM t_gpu_step"), 3);
+	cr_expect_eq(ask("SELECT COUNT(*) FROM gpu_step WHERE batch IN (2, 3)"), 0);
+}

@@ -21,6 +21,7 @@ static struct gpu_join *gpu;
 static struct gpu_values values[STEPS];
 static bool written[STEPS];
 static size_t step_count, gap_count;
+static int64_t taken_back[2]; /* from, to */
 static char clock_is[8];
 
 void gpu_values_init(struct gpu_values *out)
@@ -53,6 +54,15 @@ int writer_gpu_call(struct writer *writer, const struct gpu_call_values *calls)
 	(void)writer;
 	(void)calls;
 	cr_assert_fail("calls were written");
+	return 0;
+}
+
+int writer_no_gpu(struct writer *writer, int64_t pid, int64_t begin_ns, int64_t end_ns,
+		  bool *ret_any)
+{
+	*ret_any = true;
+	taken_back[0] = begin_ns;
+	taken_back[1] = end_ns;
 	return 0;
 }
 
@@ -135,6 +145,7 @@ static void begin(void)
 {
 	memset(written, 0, sizeof(written));
 	step_count = gap_count = 0;
+	taken_back[0] = taken_back[1] = 0;
 	clock_is[0] = '\0';
 	cr_assert_eq(gpu_join_open(NULL, &gpu), 0);
 	tell(DLPROF_GPU_ATTACHED, 0, 0, 0);
@@ -333,4 +344,66 @@ Test(gpu_join, a_long_step_keeps_its_launches)
 		  &(struct gpu_batch){1, 0, 1, begin_ns, begin_ns + 30 * second, 1});
 	gpu_join_round(gpu, true);
 	cr_expect_eq(values[1].kernel_count, 6000);
+}
+
+static void send_kernel(int64_t from_ns, int64_t to_ns)
+{
+	send(&(struct span){from_ns, to_ns, DLPROF_GPU_KERNEL, 0, 0});
+}
+
+static void add_step(int task, int64_t begin_ns, int64_t end_ns)
+{
+	gpu_join_batch(gpu, header.pid, &(struct gpu_batch){1, 0, task, begin_ns, end_ns, 1});
+}
+
+/* CUPTI does not promise that an operation is in no buffer that is younger. */
+Test(gpu_join, what_comes_late_is_in_its_step_all_the_same)
+{
+	add_step(0, 1000, 2000);
+	add_step(1, 2000, 3000);
+	send_kernel(1100, 1200);
+	send_kernel(2100, 2200);
+	tell(DLPROF_GPU_COMPLETE, 3000, 2, 0);
+	gpu_join_round(gpu, false);
+	cr_assert(written[0] && written[1]);
+	written[0] = written[1] = false;
+	send_kernel(1500, 1900);
+	gpu_join_round(gpu, false);
+	cr_expect(written[0] && !written[1]);
+	cr_expect_eq(values[0].gpu_busy_ns, 500);
+	gpu_join_round(gpu, true);
+	cr_expect_eq(step_count, 3);
+	cr_expect_eq(gap_count, 0);
+}
+
+/* Where the step's other operations are forgotten, nothing is known of it any more. */
+Test(gpu_join, what_comes_too_late_takes_back_what_was_written)
+{
+	const int64_t second = 1000 * MS;
+
+	for (int i = 0; i < 30; i++) {
+		add_step(i, i * second, (i + 1) * second);
+		send_kernel(i * second + 5, i * second + 9);
+	}
+	tell(DLPROF_GPU_COMPLETE, 30 * second, 30, 0);
+	gpu_join_round(gpu, false);
+	cr_expect_eq(step_count, 30);
+	written[20] = written[21] = false;
+	send_kernel(5 * second, 22 * second);
+	gpu_join_round(gpu, true);
+	cr_expect_eq(taken_back[0], 5 * second);
+	cr_expect_eq(taken_back[1], 20 * second);
+	cr_expect_eq(values[21].gpu_busy_ns, second);
+	cr_expect_eq(gap_count, 1);
+}
+
+/* As another user of CUPTI leaves it that nobody sees: not an idle GPU. */
+Test(gpu_join, of_a_step_without_any_operation_nothing_is_known)
+{
+	for (int i = 0; i < 3; i++)
+		add_step(i, 1000 * i, 1000 * (i + 1));
+	send_kernel(10, 1001);
+	tell(DLPROF_GPU_COMPLETE, 3000, 1, 0);
+	gpu_join_round(gpu, true);
+	cr_expect(written[0] && written[1] && !written[2]);
 }
