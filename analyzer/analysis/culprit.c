@@ -63,6 +63,17 @@ static double most_saved_ns(const struct rank_job *job, size_t rank, double time
 	return fmax(time_ns * (1 - slowest_ns / step_ns), 0);
 }
 
+/* Of what the rank is to blame for: in steps in which a batch of its was not there. */
+static double starved_ns(const struct window_width *width, size_t rank)
+{
+	double ns = 0;
+
+	for (size_t i = 0; i < width->count; i++)
+		if (width->list[i].is_starved && width->list[i].rank == (int32_t)rank)
+			ns += (double)width->list[i].wait_ns;
+	return ns;
+}
+
 /* How much longer steps are by a longer wait in them, and the standard error of that. */
 struct slope {
 	double value, error;
@@ -141,9 +152,10 @@ int culprit_find(const struct rank_job *job, const struct window_width *width,
 	if (!(ret->wait_ns > 0))
 		return 0;
 	ret->blame_share = blame->wait_ns / ret->wait_ns;
-	if (ret->trimmed_ratio < STALL_TRIMMED || ret->blame_share <= BLAME ||
-	    blame->wait_ns < BLAME_OF_NEXT * next_ns ||
+	if ((by_step && ret->step_count < STALL_FEWEST) || ret->trimmed_ratio < STALL_TRIMMED ||
+	    ret->blame_share <= BLAME || blame->wait_ns < BLAME_OF_NEXT * next_ns ||
 	    blame->saved_ns < STALL_MODERATE * ret->time_ns ||
+	    starved_ns(width, worst) < BLAME * blame->wait_ns ||
 	    blame->saved_ns <= BLAME * blame->wait_ns)
 		return 0;
 	ret->is_hidden = by_step && is_hidden(job, width, worst);

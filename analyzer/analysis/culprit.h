@@ -6,6 +6,8 @@
  * much:
  * - It waits longest in most of the lost time, three times as much as the next one. Of ranks that
  *   are alike one is always the first.
+ * - Its batches were not there. One that takes long to receive what is finished, and is not known
+ *   to starve, may just have been given a core later than the others.
  * - If it never waited, the job would gain 5 % of its time. What the others waited meanwhile
  *   remains, and faster than their loaders deliver the job cannot become: a rank whose queue fills
  *   while it waits in the collective looks as if it had no need to wait.

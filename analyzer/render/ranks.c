@@ -18,6 +18,9 @@ const char *ranks_verdict_words(const struct rank_finding *job, char text[VERDIC
 	return verdict_sentence(text, is_most ? VERDICT_JOB_MOST : VERDICT_JOB, job->stall_ratio);
 }
 
+#define RANKS_MOST_NAMED   8
+#define RANKS_MOST_MISSING 100000 /* a number in the environment may be anything */
+
 static void print_verdict(const struct ranks *ranks, const struct page *page)
 {
 	const struct rank_finding *job = &ranks->job;
@@ -106,6 +109,54 @@ size_t ranks_host_count(const struct ranks *ranks)
 		hosts += i == 0 || !ranks->rows[i].host || !ranks->rows[i - 1].host ||
 			 strcmp(ranks->rows[i].host, ranks->rows[i - 1].host) != 0;
 	return hosts;
+}
+
+size_t ranks_without_loader(const struct ranks *ranks)
+{
+	size_t count = 0, i;
+
+	for (i = 0; i < ranks->count; i++)
+		count += ranks->rows[i].finding.gap == STALL_GAP_NO_BATCHES;
+	return count;
+}
+
+void ranks_count_words(const struct ranks *ranks, char *text, size_t size)
+{
+	const size_t without = ranks_without_loader(ranks), hosts = ranks_host_count(ranks);
+	char seen[UNITS_MAX], all[UNITS_MAX];
+
+	*text = '\0';
+	page_append(text, size, "%s", units_count(seen, (int64_t)ranks->count));
+	if (ranks->world_size > (int64_t)ranks->count)
+		page_append(text, size, " of %s", units_count(all, ranks->world_size));
+	page_append(text, size, " ranks on %s host%s", units_count(all, (int64_t)hosts),
+		    hosts == 1 ? "" : "s");
+	if (without && without < ranks->count)
+		page_append(text, size, "; %s %s no loader", units_count(all, (int64_t)without),
+			    without == 1 ? "has" : "have");
+}
+
+void ranks_missing_words(const struct ranks *ranks, char *text, size_t size)
+{
+	int64_t next = 0, end;
+	size_t i = 0, named = 0;
+
+	*text = '\0';
+	while (next < ranks->world_size) {
+		end = i < ranks->count ? ranks->rows[i].rank : ranks->world_size;
+		if (end > ranks->world_size)
+			end = ranks->world_size;
+		if (end > next && named++ == RANKS_MOST_NAMED) {
+			page_append(text, size, ", ...");
+			return;
+		}
+		if (end > next)
+			page_append(text, size,
+				    end > next + 1 ? "%s%" PRId64 "-%" PRId64 : "%s%" PRId64,
+				    *text ? ", " : "", next, end - 1);
+		next = end + 1;
+		i++;
+	}
 }
 
 size_t ranks_worst(const struct ranks *ranks)
@@ -232,17 +283,22 @@ static void print_spread(const struct ranks *ranks, const struct page *page)
 
 void ranks_text(const struct ranks *ranks, const struct page *page)
 {
-	size_t hosts = ranks_host_count(ranks);
-	char words[RANKS_WORDS];
+	char words[RANKS_WORDS], text[600];
 
-	page_line(page, "dlprof  %s  %zu ranks on %zu host%s", ranks->path, ranks->count, hosts,
-		  hosts == 1 ? "" : "s");
+	ranks_count_words(ranks, text, sizeof(text));
+	page_line(page, "dlprof  %s  %s", ranks->path, text);
 	page_break(page);
 	print_verdict(ranks, page);
 	print_culprit(ranks, page);
 	print_table(ranks, page);
 	if (ranks->job.culprit >= 0)
 		page_item(page, "*", "the culprit");
+	ranks_missing_words(ranks, text, sizeof(text));
+	if (*text)
+		page_item(page, "Missing",
+			  "%s: no database of theirs is here. A rank that uses neither a loader "
+			  "nor a GPU has none",
+			  text);
 	print_spread(ranks, page);
 	print_clock(ranks, page);
 	page_item(page, "To blame", "share of the lost time in which the rank waited longest");
@@ -277,50 +333,81 @@ static void add_row(struct jsonw *json, const struct ranks *ranks, size_t i)
 	jsonw_close(json, '}');
 }
 
-void ranks_json(const struct ranks *ranks, FILE *out)
+static void add_missing(struct jsonw *json, const struct ranks *ranks)
+{
+	size_t i = 0;
+
+	jsonw_open(json, "missing", '[');
+	for (int64_t rank = 0; rank < ranks->world_size && rank < RANKS_MOST_MISSING; rank++) {
+		if (i < ranks->count && ranks->rows[i].rank == rank)
+			i++;
+		else
+			jsonw_int(json, NULL, rank);
+	}
+	jsonw_close(json, ']');
+}
+
+static void add_stall(struct jsonw *json, const struct rank_finding *job)
+{
+	jsonw_string(json, "verdict", stall_verdict_id(job->verdict));
+	if (job->verdict == STALL_VERDICT_INCOMPLETE)
+		jsonw_null(json, "starved");
+	else
+		jsonw_bool(json, "starved", job->starved);
+	jsonw_open(json, "stall", '{');
+	jsonw_number(json, "ratio", job->stall_ratio);
+	jsonw_bool(json, "at_most", job->alignment != RANK_ALONE && !job->is_exact);
+	jsonw_number(json, "trimmed_ratio", job->trimmed_ratio);
+	jsonw_number(json, "wait_s", job->wait_ns / NS_PER_S);
+	jsonw_number(json, "time_s", job->time_ns / NS_PER_S);
+	jsonw_close(json, '}');
+}
+
+void ranks_json_job(struct jsonw *json, const struct ranks *ranks)
 {
 	const struct ranks_spread spread = ranks_spread(ranks);
 	const struct rank_finding *job = &ranks->job;
-	struct jsonw json;
 	bool by_gpu = true;
 	size_t i;
 
 	for (i = 0; i < ranks->count; i++)
 		by_gpu &= ranks->rows[i].finding.by_gpu;
+	jsonw_open(json, "run", '{');
+	jsonw_string(json, "path", ranks->path);
+	jsonw_string(json, "job_id", ranks->job_id);
+	jsonw_int(json, "attempt", ranks->attempt);
+	jsonw_int(json, "ranks", (int64_t)ranks->count);
+	jsonw_int(json, "world_size", ranks->world_size);
+	jsonw_int(json, "without_loader", (int64_t)ranks_without_loader(ranks));
+	add_missing(json, ranks);
+	jsonw_close(json, '}');
+	jsonw_string(json, "clock", by_gpu ? "gpu" : "host");
+	add_stall(json, job);
+	jsonw_open(json, "job", '{');
+	jsonw_string(json, "aligned_by", rank_alignment_name(job->alignment));
+	jsonw_int(json, "window_steps", job->width ? job->width : SERIES_UNKNOWN);
+	jsonw_number(json, "lag", job->lag);
+	jsonw_int(json, "steps", (int64_t)job->step_count);
+	jsonw_int(json, "culprit",
+		  job->culprit < 0 ? SERIES_UNKNOWN : ranks->rows[job->culprit].rank);
+	jsonw_number(json, "blame_share", job->blame_share);
+	jsonw_open(json, "spread", '{');
+	jsonw_number(json, "min", spread.least);
+	jsonw_number(json, "median", spread.median);
+	jsonw_number(json, "max", spread.most);
+	jsonw_close(json, '}');
+	jsonw_close(json, '}');
+}
+
+void ranks_json(const struct ranks *ranks, FILE *out)
+{
+	struct jsonw json;
+	size_t i;
+
 	jsonw_init(&json, out);
 	jsonw_open(&json, NULL, '{');
 	jsonw_string(&json, "schema", "dlprof.report/2");
-	jsonw_open(&json, "run", '{');
-	jsonw_string(&json, "path", ranks->path);
-	jsonw_int(&json, "ranks", (int64_t)ranks->count);
-	jsonw_close(&json, '}');
-	jsonw_string(&json, "clock", by_gpu ? "gpu" : "host");
-	jsonw_string(&json, "verdict", stall_verdict_id(job->verdict));
-	if (job->verdict == STALL_VERDICT_INCOMPLETE)
-		jsonw_null(&json, "starved");
-	else
-		jsonw_bool(&json, "starved", job->starved);
-	jsonw_open(&json, "stall", '{');
-	jsonw_number(&json, "ratio", job->stall_ratio);
-	jsonw_bool(&json, "at_most", job->alignment != RANK_ALONE && !job->is_exact);
-	jsonw_number(&json, "trimmed_ratio", job->trimmed_ratio);
-	jsonw_number(&json, "wait_s", job->wait_ns / NS_PER_S);
-	jsonw_number(&json, "time_s", job->time_ns / NS_PER_S);
-	jsonw_close(&json, '}');
-	jsonw_open(&json, "job", '{');
-	jsonw_string(&json, "aligned_by", rank_alignment_name(job->alignment));
-	jsonw_int(&json, "window_steps", job->width ? job->width : SERIES_UNKNOWN);
-	jsonw_number(&json, "lag", job->lag);
-	jsonw_int(&json, "steps", (int64_t)job->step_count);
-	jsonw_int(&json, "culprit",
-		  job->culprit < 0 ? SERIES_UNKNOWN : ranks->rows[job->culprit].rank);
-	jsonw_number(&json, "blame_share", job->blame_share);
-	jsonw_open(&json, "spread", '{');
-	jsonw_number(&json, "min", spread.least);
-	jsonw_number(&json, "median", spread.median);
-	jsonw_number(&json, "max", spread.most);
-	jsonw_close(&json, '}');
-	jsonw_close(&json, '}');
+	ranks_json_job(&json, ranks);
 	jsonw_open(&json, "ranks", '[');
 	for (i = 0; i < ranks->count; i++)
 		add_row(&json, ranks, i);

@@ -25,7 +25,19 @@ struct ranks {
 	const struct rank_blame *blames; /* of the same order */
 	size_t count;
 	struct rank_finding job;
+	const char *job_id;          /* NULL: not known */
+	int64_t attempt, world_size; /* SERIES_UNKNOWN: not known */
+	int64_t start_unix_ns;       /* of its first rank; SERIES_UNKNOWN */
 };
+
+/* "1,016 of 1,024 ranks on 128 hosts; 64 have no loader" */
+void ranks_count_words(const struct ranks *ranks, char *text, size_t size);
+
+/* "3, 8-15", the first few of those that are missing; "": none is. */
+void ranks_missing_words(const struct ranks *ranks, char *text, size_t size);
+
+/* How many of them have no batches. */
+size_t ranks_without_loader(const struct ranks *ranks);
 
 /* "up to 41 % of the job's time is lost to waiting for data" */
 const char *ranks_verdict_words(const struct rank_finding *job, char text[VERDICT_SENTENCE]);
@@ -59,7 +71,15 @@ void ranks_order(const struct ranks *ranks, size_t *ret);
 #define RANKS_WORDS 120
 const char *ranks_alignment_words(const struct rank_finding *job, char text[RANKS_WORDS]);
 
+/* A row for each of several jobs, which `path` holds. */
+void jobs_text(const char *path, const struct ranks *jobs, size_t count, const struct page *page);
+void jobs_json(const char *path, const struct ranks *jobs, size_t count, FILE *out);
+
 void ranks_text(const struct ranks *ranks, const struct page *page);
+
+/* What is said of a job as a whole, as members of an object that is open. */
+struct jsonw;
+void ranks_json_job(struct jsonw *json, const struct ranks *ranks);
 
 /* `dlprof.report/2` of a job: `verdict` and `stall` are the job's, `ranks` has a row for each. */
 void ranks_json(const struct ranks *ranks, FILE *out);

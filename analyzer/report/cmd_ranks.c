@@ -128,62 +128,130 @@ static int read_ranks(const struct options *options, const struct rank_files *fi
 	return 0;
 }
 
+struct jobs {
+	const char *path; /* what holds them */
+	struct ranks *list;
+	size_t count;
+};
+
 static int put(const struct options *options, const void *what, const struct page *page)
 {
+	const struct jobs *jobs = what;
+	const bool is_one = jobs->count == 1;
+
 	if (options->verb == VERB_HTML)
-		return html_write_ranks(what, page->out);
+		return html_write_ranks(jobs->list, page->out);
 	if (options->json) {
-		ranks_json(what, page->out);
+		if (is_one)
+			ranks_json(jobs->list, page->out);
+		else
+			jobs_json(jobs->path, jobs->list, jobs->count, page->out);
 		return 0;
 	}
 	/* A table of ranks is one of columns: as it is, in a block of code. */
 	if (options->markdown)
 		fputs("```\n", page->out);
-	ranks_text(what, page);
+	if (is_one)
+		ranks_text(jobs->list, page);
+	else
+		jobs_text(jobs->path, jobs->list, jobs->count, page);
 	if (options->markdown)
 		fputs("```\n", page->out);
 	return 0;
 }
 
-static void done(struct rank_row *row)
+static void ranks_free(const struct ranks *ranks)
 {
-	free(row->host);
-	free(row->gpu);
-	free(row->bars);
+	struct rank_row *rows = (struct rank_row *)(uintptr_t)ranks->rows;
+
+	for (size_t i = 0; rows && i < ranks->count; i++) {
+		free(rows[i].host);
+		free(rows[i].gpu);
+		free(rows[i].bars);
+	}
+	free(rows);
+	free((void *)(uintptr_t)ranks->blames);
 }
 
-int cmd_ranks(const struct options *options, const struct rank_files *files)
+/* The files of one job and attempt. */
+static int judge_job(const struct options *options, const struct rank_files *files,
+		     struct ranks *ret)
 {
 	struct rank_row *rows = calloc(files->count, sizeof(*rows));
 	struct rank_blame *blames = calloc(files->count, sizeof(*blames));
-	struct ranks ranks = {
+	struct rank_job job = {.rank_count = 0};
+	int status = 0;
+
+	*ret = (struct ranks){
 		.path = redact(REDACT_RUN, options->run),
 		.rows = rows,
 		.blames = blames,
 		.count = files->count,
+		.job_id = files->files->job,
+		.attempt = files->files->attempt,
+		.world_size = QUERY_UNKNOWN,
+		.start_unix_ns = files->files->start_unix_ns,
 	};
-	struct rank_job job = {.rank_count = 0};
+	for (size_t i = 0; i < files->count; i++)
+		if (files->files[i].world_size > ret->world_size)
+			ret->world_size = files->files[i].world_size;
+	if (!rows || !blames)
+		status = cmd_fail("%s", db_error(-ENOMEM));
+	if (!status)
+		status = read_ranks(options, files, &job, rows);
+	if (!status && rank_judge(&job, blames, &ret->job) < 0)
+		status = cmd_fail("%s", db_error(-ENOMEM));
+	rank_done(&job);
+	return status;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct ranks *left = a, *right = b;
+
+	return (left->start_unix_ns > right->start_unix_ns) -
+	       (left->start_unix_ns < right->start_unix_ns);
+}
+
+static int judge_all(const struct options *options, const struct rank_files *files,
+		     struct jobs *jobs)
+{
+	int status = 0;
+
+	for (size_t begin = 0, end; !status && begin < files->count; begin = end) {
+		end = ranks_job_end(files, begin);
+		status = judge_job(options, &(struct rank_files){files->files + begin, end - begin},
+				   &jobs->list[jobs->count++]);
+	}
+	qsort(jobs->list, jobs->count, sizeof(*jobs->list), by_start);
+	return status;
+}
+
+int cmd_ranks(const struct options *options, const struct rank_files *files)
+{
+	struct jobs jobs = {.path = redact(REDACT_RUN, options->run),
+			    .list = calloc(files->count, sizeof(*jobs.list))};
+	bool is_known = false;
 	int status;
-	size_t i;
 
 	if (options->wish_count)
 		status = cmd_fail("--what-if replays one run, and there are %zu ranks; --rank N "
 				  "chooses one",
 				  files->count);
-	else if (!rows || !blames)
+	else if (!jobs.list)
 		status = cmd_fail("%s", db_error(-ENOMEM));
+	else if (options->verb == VERB_HTML && ranks_job_end(files, 0) < files->count)
+		status = cmd_fail("a page is of one job, and '%s' holds several; --job ID chooses "
+				  "one",
+				  options->run);
 	else
-		status = read_ranks(options, files, &job, rows);
-	if (!status && rank_judge(&job, blames, &ranks.job) < 0)
-		status = cmd_fail("%s", db_error(-ENOMEM));
+		status = judge_all(options, files, &jobs);
+	for (size_t i = 0; i < jobs.count; i++)
+		is_known |= jobs.list[i].job.verdict != STALL_VERDICT_INCOMPLETE;
 	if (!status)
-		status = cmd_show(options, put, &ranks,
-				  ranks.job.verdict == STALL_VERDICT_INCOMPLETE ? CMD_CANNOT_SAY
-										: CMD_DONE);
-	for (i = 0; rows && i < files->count; i++)
-		done(&rows[i]);
-	rank_done(&job);
-	free(blames);
-	free(rows);
+		status = cmd_show(options, put, &jobs, is_known ? CMD_DONE : CMD_CANNOT_SAY);
+	for (size_t i = 0; i < jobs.count; i++)
+		ranks_free(&jobs.list[i]);
+	free(jobs.list);
 	return status;
 }

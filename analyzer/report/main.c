@@ -68,6 +68,9 @@ static int show(const struct options *options)
 	status = ranks_list(options, &files);
 	if (!status)
 		status = ranks_check_output(options, &files);
+	if (!status && options->rank >= 0 && ranks_job_end(&files, 0) < files.count)
+		status = cmd_fail("'%s' holds several jobs or attempts; --job ID chooses one",
+				  options->run);
 	if (!status)
 		status = files.count == 1 || options->rank >= 0 ? show_one(options, &files)
 								: cmd_ranks(options, &files);

@@ -202,6 +202,8 @@ static const struct line_option OPTIONS[] = {
 	 .verbs = PART},
 	{"rank", .argument = "N", .help = "of several runs or a folder: this rank", WHOLE(rank),
 	 .verbs = PART},
+	{"job", .argument = "ID", .help = "of a folder with several jobs: this one", TEXT(job),
+	 .verbs = PART},
 	{"color", .argument = "WHEN", .values = "auto|always|never",
 	 .help = "auto, always or never", .take = take_color, .verbs = ALL},
 	{"ascii", .help = "only ASCII in text", FLAG(ascii), .verbs = ALL},

@@ -49,6 +49,7 @@ struct options {
 	bool redact;
 	enum terminal_color color;
 	int64_t rank, epoch, loader; /* -1: not given */
+	const char *job;             /* NULL: not given */
 	int64_t first, last;         /* of --batches; -1: open */
 	/* Of a gate: */
 	const char *max_stall_ratio, *min_effect, *policy, *format, *on_inconclusive; /* or NULL */

@@ -13,11 +13,13 @@
 #include "store/db_open.h"
 
 #define MOST_REMARKS 5
+#define MOST_DEPTH   4 /* of folders in folders */
 
 struct listing {
 	const struct options *options;
 	struct rank_files *files;
 	size_t skipped;
+	size_t root; /* characters of a path before what is in the folder that was named */
 };
 
 static bool is_folder(const char *path)
@@ -57,14 +59,24 @@ static int look(const char *path, struct rank_file *ret)
 		ret->rank = run.rank;
 		ret->start_unix_ns = run.start_unix_ns;
 		ret->start_ns = run.start_ns;
+		ret->attempt = run.attempt;
+		ret->world_size = run.world_size;
+		ret->job = run.job_id;
+		run.job_id = NULL;
 		run_info_done(&run);
 	}
 	db_close(db);
 	return r;
 }
 
-/* Takes the path. */
-static int add(struct listing *listing, char *path, bool must)
+static void file_done(struct rank_file *file)
+{
+	free(file->path);
+	free(file->job);
+}
+
+/* Takes the path. Runs of a folder's own are one job, unless they know of which they are. */
+static int add(struct listing *listing, char *path, const char *folder, bool must)
 {
 	struct rank_files *files = listing->files;
 	struct rank_file file = {.path = path}, *grown;
@@ -78,14 +90,24 @@ static int add(struct listing *listing, char *path, bool must)
 		free(path);
 		return must ? r : 0;
 	}
+	if (!file.job && folder)
+		file.job = strdup(folder);
 	grown = reallocarray(files->files, files->count + 1, sizeof(*grown));
 	if (!grown) {
-		free(path);
+		file_done(&file);
 		return cmd_fail("%s", strerror(ENOMEM));
 	}
 	files->files = grown;
 	files->files[files->count++] = file;
 	return 0;
+}
+
+/* In a folder within the one that was named: only what is called as a run. */
+static bool is_named_db(const char *name)
+{
+	size_t length = strlen(name);
+
+	return length > 3 && strcmp(name + length - 3, ".db") == 0;
 }
 
 /* Hidden files, and SQLite's own files beside a database, are not runs. */
@@ -103,39 +125,86 @@ static int is_candidate(const struct dirent *entry)
 	return entry->d_name[0] != '.';
 }
 
-static int add_folder(struct listing *listing, const char *folder)
+static int add_folder(struct listing *listing, const char *folder, int depth)
 {
 	struct dirent **entries;
 	int count = scandir(folder, &entries, is_candidate, alphasort), i, status = 0;
 	const char *slash = folder[0] && folder[strlen(folder) - 1] == '/' ? "" : "/";
 
+	if (!depth)
+		listing->root = strlen(folder) + strlen(slash);
 	if (count < 0)
-		return cmd_fail("cannot read '%s': %s", folder, strerror(errno));
+		return depth ? 0 : cmd_fail("cannot read '%s': %s", folder, strerror(errno));
 	for (i = 0; i < count; i++) {
+		const char *name = entries[i]->d_name;
 		struct stat file;
 		char *path = NULL;
 
-		if (!status && asprintf(&path, "%s%s%s", folder, slash, entries[i]->d_name) < 0)
+		if (!status && asprintf(&path, "%s%s%s", folder, slash, name) < 0) {
+			path = NULL;
 			status = cmd_fail("%s", strerror(ENOMEM));
-		else if (!status && stat(path, &file) == 0 && S_ISREG(file.st_mode))
-			status = add(listing, path, false);
-		else
-			free(path);
+		} else if (!status && lstat(path, &file) == 0 && S_ISDIR(file.st_mode)) {
+			if (depth < MOST_DEPTH)
+				status = add_folder(listing, path, depth + 1);
+		} else if (!status && (!depth || is_named_db(name)) && stat(path, &file) == 0 &&
+			   S_ISREG(file.st_mode)) {
+			status = add(listing, path, depth ? folder + listing->root : NULL, false);
+			path = NULL;
+		}
+		free(path);
 		free(entries[i]);
 	}
 	free(entries);
 	return status;
 }
 
+/* Of a job that nobody named there is one. */
+static int compare_jobs(const struct rank_file *left, const struct rank_file *right)
+{
+	int order = strcmp(left->job ? left->job : "", right->job ? right->job : "");
+
+	return order ? order : (left->attempt > right->attempt) - (left->attempt < right->attempt);
+}
+
+size_t ranks_job_end(const struct rank_files *files, size_t begin)
+{
+	size_t end = begin + 1;
+
+	while (end < files->count && compare_jobs(&files->files[begin], &files->files[end]) == 0)
+		end++;
+	return end;
+}
+
 static int by_rank(const void *a, const void *b)
 {
 	const struct rank_file *left = a, *right = b;
+	int order = compare_jobs(left, right);
 
+	if (order)
+		return order;
 	if (left->rank != right->rank)
 		return left->rank < right->rank ? -1 : 1;
 	if (left->start_unix_ns != right->start_unix_ns)
 		return left->start_unix_ns > right->start_unix_ns ? -1 : 1;
 	return strcmp(left->path, right->path);
+}
+
+/* Leaves only those of the job that was asked for. */
+static int choose_job(struct listing *listing)
+{
+	struct rank_files *files = listing->files;
+	const char *job = listing->options->job;
+	size_t kept = 0, i;
+
+	for (i = 0; job && i < files->count; i++) {
+		if (files->files[i].job && strcmp(files->files[i].job, job) == 0)
+			files->files[kept++] = files->files[i];
+		else
+			file_done(&files->files[i]);
+	}
+	if (job)
+		files->count = kept;
+	return !job || kept ? 0 : cmd_fail("no run of job '%s' is there", job);
 }
 
 /*
@@ -149,7 +218,7 @@ static int drop_earlier(struct listing *listing, bool are_named)
 
 	if (files->count)
 		qsort(files->files, files->count, sizeof(*files->files), by_rank);
-	if (are_named && files->count > 1 &&
+	if (are_named && files->count > 1 && ranks_job_end(files, 0) == files->count &&
 	    files->files[0].rank == files->files[files->count - 1].rank)
 		return cmd_fail("these %zu runs are all of rank %" PRId64
 				", so they are not ranks of one job; to compare two of them: "
@@ -159,7 +228,8 @@ static int drop_earlier(struct listing *listing, bool are_named)
 	for (i = 0; i < files->count; i++) {
 		char why[PATH_MAX + 100];
 
-		if (!kept || files->files[kept - 1].rank != files->files[i].rank) {
+		if (!kept || files->files[kept - 1].rank != files->files[i].rank ||
+		    compare_jobs(&files->files[kept - 1], &files->files[i]) != 0) {
 			files->files[kept++] = files->files[i];
 			continue;
 		}
@@ -168,7 +238,7 @@ static int drop_earlier(struct listing *listing, bool are_named)
 			 ", '%s'; dlprof-report compare A B compares two",
 			 files->files[i].rank, files->files[kept - 1].path);
 		skip(listing, files->files[i].path, why);
-		free(files->files[i].path);
+		file_done(&files->files[i]);
 	}
 	files->count = kept;
 	return 0;
@@ -183,8 +253,10 @@ static int list(struct listing *listing, char *const *paths, int count)
 		char *copy = is_folder(paths[i]) ? NULL : strdup(paths[i]);
 
 		are_named &= copy != NULL;
-		status = copy ? add(listing, copy, true) : add_folder(listing, paths[i]);
+		status = copy ? add(listing, copy, NULL, true) : add_folder(listing, paths[i], 0);
 	}
+	if (!status)
+		status = choose_job(listing);
 	if (!status)
 		status = drop_earlier(listing, are_named);
 	if (status)
@@ -206,7 +278,7 @@ int ranks_list(const struct options *options, struct rank_files *ret)
 void ranks_done(struct rank_files *files)
 {
 	while (files->count)
-		free(files->files[--files->count].path);
+		file_done(&files->files[--files->count]);
 	free(files->files);
 }
 
@@ -234,6 +306,10 @@ static int pick(const struct options *options, const char *folder, const struct 
 {
 	size_t i;
 
+	if (ranks_job_end(files, 0) < files->count)
+		return cmd_fail("'%s' holds several jobs or attempts; --job ID chooses one, a "
+				"folder or file within it does, too",
+				folder);
 	if (options->rank < 0 && files->count > 1)
 		return cmd_fail("'%s' holds %zu ranks; --rank N chooses one", folder, files->count);
 	for (i = 0; i < files->count; i++) {

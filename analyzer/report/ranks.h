@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ranks.h - the runs of a job: several databases, or those in a folder. */
+/* ranks.h - the runs of jobs: several databases, or those in a folder and the folders in it. */
 #ifndef RANKS_H
 #define RANKS_H
 
@@ -7,6 +7,8 @@
 
 struct rank_file {
 	char *path;
+	char *job;                   /* its id; NULL: none is known */
+	int64_t attempt, world_size; /* QUERY_UNKNOWN: not known */
 	int64_t rank;
 	int64_t start_unix_ns, start_ns; /* the same moment; QUERY_UNKNOWN: not known */
 	bool live;
@@ -14,14 +16,17 @@ struct rank_file {
 };
 
 struct rank_files {
-	struct rank_file *files; /* by rank, one for each */
+	struct rank_file *files; /* by job, attempt and rank, one for each */
 	size_t count;
 };
 
+/* Behind the last file of the job and attempt that `begin` is of. */
+size_t ranks_job_end(const struct rank_files *files, size_t begin);
+
 /*
  * What `options` name, brought up to date. In a folder what cannot be read is said and skipped, and
- * of two runs of a rank the later one counts. Prints what went wrong. 0 or CMD_ERROR;
- * ranks_done() in either case.
+ * of two runs of a rank the later one counts. Of --job, only that one's. Prints what went wrong. 0
+ * or CMD_ERROR; ranks_done() in either case.
  */
 int ranks_list(const struct options *options, struct rank_files *ret);
 void ranks_done(struct rank_files *files);

@@ -107,6 +107,8 @@ def check(found):
     def say(*words):
         wrong.append(" ".join(str(word) for word in words))
 
+    if "jobs" in found:
+        return sum((check(job) for job in found["jobs"]), [])
     # What a job lost is one number: each of its ranks has parts.
     parts = (check_account, check_verdict, check_causes, check_advice, check_predictions)
     for part in (check_verdict,) if "job" in found else parts:

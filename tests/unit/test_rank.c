@@ -21,6 +21,7 @@ struct shape {
 	int load_ms;      /* a batch; 0: not known */
 	int first[RANKS]; /* batches that a rank's count is ahead of the others' */
 	bool no_clock;
+	bool is_ready; /* waits are for finished batches */
 };
 
 static int64_t work_ns(const struct shape *shape, int rank, int step)
@@ -48,7 +49,7 @@ static void add_rank(struct rank_job *job, const struct shape *shape, int rank)
 		}
 		row.epoch = step >= STEPS / 2;
 		row.batch = step % (STEPS / 2) + shape->first[rank];
-		row.head_ready = 0;
+		row.head_ready = shape->is_ready;
 		row.wait_ns = shape->wait(rank, step);
 		row.compute_ns = work_ns(shape, rank, step);
 		if (shape->load_ms)
@@ -212,6 +213,9 @@ Test(rank, where_ranks_are_alike_none_is_to_blame)
 	cr_assert_eq(finding.culprit, -1);
 	cr_assert_float_eq(blames[0].saved_ns / finding.time_ns, 2 / 140., .001);
 	shape.load_ms = 2 * 50;
+	shape.is_ready = true;
+	cr_assert_eq(judge(&shape, blames).culprit, -1, "its batches are there");
+	shape.is_ready = false;
 	finding = judge(&shape, blames);
 	cr_assert_eq(finding.culprit, 0, "the others could be faster");
 	cr_assert_float_eq(blames[0].saved_ns / finding.time_ns, 40 / 140., .01);

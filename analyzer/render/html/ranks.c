@@ -24,8 +24,8 @@ static void put_verdict(struct html *html, const struct ranks *ranks)
 	char least[UNITS_MAX], median[UNITS_MAX], most[UNITS_MAX];
 	char text[600], sentence[VERDICT_SENTENCE];
 
-	html_put(html, "<header>\n<p class=\"run\">dlprof report of <b>%zu ranks</b>",
-		 ranks->count);
+	ranks_count_words(ranks, text, sizeof(text));
+	html_put(html, "<header>\n<p class=\"run\">dlprof report of <b>%s</b>", text);
 	html_put(html, " of <b>");
 	html_text(html, ranks->path);
 	html_put(html, "</b></p>\n");
@@ -48,6 +48,9 @@ static void put_verdict(struct html *html, const struct ranks *ranks)
 		html_fact(html, "Waiting, rank by rank", text);
 	}
 	html_put(html, "</dl>\n");
+	ranks_missing_words(ranks, text, sizeof(text));
+	if (*text)
+		html_paragraph(html, "", "Missing: %s. No database of theirs is here.", text);
 	html_paragraph(html, "quiet", "The ranks are aligned %s.",
 		       ranks_alignment_words(job, text));
 	html_put(html, "</header>\n\n");

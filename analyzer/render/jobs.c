@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* jobs.c - several jobs, or attempts of one: a row for each, and never a mixture. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "render/jsonw.h"
+#include "render/ranks.h"
+#include "render/units.h"
+
+static void print_row(const struct ranks *job, const struct page *page)
+{
+	const struct rank_finding *found = &job->job;
+	char stall[UNITS_MAX], count[80], culprit[UNITS_MAX] = "-", id[64] = "not known";
+
+	if (job->job_id)
+		snprintf(id, sizeof(id), "%s", job->job_id);
+	if (job->attempt > 0)
+		page_append(id, sizeof(id), " (%" PRId64 ")", job->attempt);
+	if (found->culprit >= 0)
+		snprintf(culprit, sizeof(culprit), "%" PRId64, job->rows[found->culprit].rank);
+	ranks_count_words(job, count, sizeof(count));
+	page_line(page, "  %-20s %8s  %-10s  %7s  %s", id,
+		  isnan(found->stall_ratio) ? "-" : units_share(stall, found->stall_ratio),
+		  verdict_of(found->verdict)->word, culprit, count);
+}
+
+void jobs_text(const char *path, const struct ranks *jobs, size_t count, const struct page *page)
+{
+	page_line(page, "dlprof  %s  %zu jobs", path, count);
+	page_break(page);
+	page_line(page, "  %-20s %8s  %-10s  %7s  ranks", "job (attempt)", "stall", "verdict",
+		  "culprit");
+	for (size_t i = 0; i < count; i++)
+		print_row(&jobs[i], page);
+	page_break(page);
+	page_item(page, "Culprit", "the rank that waits for data while the others wait for it");
+	page_item(page, "More", "dlprof-report --job ID %s", path);
+}
+
+void jobs_json(const char *path, const struct ranks *jobs, size_t count, FILE *out)
+{
+	struct jsonw json;
+
+	jsonw_init(&json, out);
+	jsonw_open(&json, NULL, '{');
+	jsonw_string(&json, "schema", "dlprof.report/2");
+	jsonw_open(&json, "run", '{');
+	jsonw_string(&json, "path", path);
+	jsonw_close(&json, '}');
+	jsonw_open(&json, "jobs", '[');
+	for (size_t i = 0; i < count; i++) {
+		jsonw_open(&json, NULL, '{');
+		ranks_json_job(&json, &jobs[i]);
+		jsonw_close(&json, '}');
+	}
+	jsonw_close(&json, ']');
+	jsonw_close(&json, '}');
+}

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several jobs in a folder, and in the folders in it, are several rows; missing ranks are named."""
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import dlprof_test as t
+import rundb
+
+
+def load(*arguments):
+    result = t.report("--json", *arguments)
+    t.equal((result.status, result.err), (0, ""), arguments)
+    return json.loads(result.out)
+
+
+def add(folder, name, late, **meta):
+    os.makedirs(folder, exist_ok=True)
+    for number in range(len(late)):
+        rundb.rank(os.path.join(folder, "{}-{}.db".format(name, number)), number, late, **meta)
+
+
+def check_several():
+    folder = t.scratch()
+    add(folder, "a", [1, 1, 90], job_id="71", attempt="0", world_size="3")
+    add(folder, "b", [1, 1], job_id="72", attempt="0", world_size="2", start=10**9)
+    add(os.path.join(folder, "deep", "er"), "c", [1, 1], job_id="71", attempt="1", world_size="2",
+        start=2 * 10**9)
+    add(os.path.join(folder, "old"), "d", [90, 1], start=3 * 10**9)
+    with open(os.path.join(folder, "deep", "train.log"), "w") as file:
+        file.write("no run, and none is expected in here")
+    os.symlink(folder, os.path.join(folder, "deep", "round"))
+    jobs = load(folder)["jobs"]
+    t.equal([(job["run"]["job_id"], job["run"]["attempt"], job["run"]["ranks"],
+              job["job"]["culprit"]) for job in jobs],
+            [("71", 0, 3, 2), ("72", 0, 2, None), ("71", 1, 2, None), ("old", None, 2, 0)])
+    t.check(jobs[0]["stall"]["ratio"] > .2 > jobs[1]["stall"]["ratio"], "not mixed", jobs)
+    text = t.report(folder).out
+    for words in ("4 jobs", "71 (1)", "3 ranks on 2 hosts", "--job ID"):
+        t.check(words in text, "missing:", words, text)
+    t.equal(load("--job", "72", folder)["run"]["job_id"], "72")
+    t.equal(load("--job", "72", "--rank", "1", folder)["ranks"][0]["rank"], 1)
+    for arguments, words in ((["--job", "73", folder], "no run of job '73' is there"),
+                             (["--rank", "1", folder], "holds several jobs or attempts"),
+                             (["html", folder], "a page is of one job"),
+                             (["batches", "--rank", "1", folder], "holds several jobs")):
+        result = t.report(*arguments)
+        t.equal((result.status, result.out, result.err.count("\n")), (2, "", 1), result.err)
+        t.check(words in result.err, words, result.err)
+    files = [os.path.join(folder, "a-0.db"), os.path.join(folder, "b-0.db")]
+    t.equal(len(load(*files)["jobs"]), 2, "rank 0 of two jobs")
+
+
+def check_missing():
+    folder = t.scratch()
+    meta = {"job_id": "9", "world_size": "12"}
+    add(folder, "r", [1, 90, 1, 1, 1], **meta)
+    os.unlink(os.path.join(folder, "r-3.db"))
+    rundb.build(os.path.join(folder, "pipe.db"), [], meta=dict(meta, rank="7"))
+    run = load(folder)["run"]
+    t.equal((run["ranks"], run["world_size"], run["without_loader"], run["missing"]),
+            (5, 12, 1, [3, 5, 6, 8, 9, 10, 11]))
+    text = t.report(folder).out
+    for words in ("5 of 12 ranks on 4 hosts; 1 has no loader", "3, 5-6, 8-11: no database"):
+        t.check(words in " ".join(text.split()), "missing:", words, text)
+    page = t.report("html", folder).out
+    t.check("5 of 12 ranks" in page and "Missing: 3, 5-6, 8-11." in page, "page")
+
+
+def main():
+    check_several()
+    check_missing()
+    t.finish()
+
+
+main()
