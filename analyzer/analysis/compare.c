@@ -19,13 +19,23 @@ static const char *const ROWS[COMPARE_ROWS] = {
 	[COMPARE_TRANSFER] = "transfer",   [COMPARE_STALL] = "stall",
 };
 
+struct value {
+	enum compare_row row;
+	double numerator, denominator;
+};
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+
 /* A value that is not known is no batch of that track. */
-static int add(struct compare_side *side, enum compare_row row, double numerator,
-	       double denominator)
+static int add(struct compare_side *side, const struct value *values, size_t count)
 {
-	if (isnan(numerator) || !(denominator > 0))
-		return 0;
-	return track_add(&side->tracks[row], numerator, denominator);
+	int r = 0;
+	size_t i;
+
+	for (i = 0; r == 0 && i < count; i++)
+		if (!isnan(values[i].numerator) && values[i].denominator > 0)
+			r = track_add(&side->tracks[values[i].row], values[i].numerator,
+				      values[i].denominator);
+	return r;
 }
 
 static double at(const float *column, size_t i)
@@ -47,18 +57,15 @@ static int add_waits(struct compare_side *side, const struct batch_series *s, si
 	double wait_ns = times->wait_ns + restart_ns, step_ns = wait_ns + times->compute_ns;
 	double end_ns = isnan(wait_ns) ? NAN : times->end_ns;
 	double start_ns = isnan(wait_ns) ? NAN : times->start_ns;
-	int r;
+	const struct value values[] = {
+		{COMPARE_STEP, isnan(step_ns) ? at(s->step_ns, i) : step_ns, 1},
+		{COMPARE_WAIT, wait_ns, 1},
+		{COMPARE_RECEIVING, is_start ? 0 : at(s->handover_ns, i), 1},
+		{COMPARE_EPOCH_START, start_ns + (is_start ? times->wait_ns : 0), 1},
+		{COMPARE_EPOCH_END, end_ns, 1},
+	};
 
-	if (i == 0 && !s->is_part)
-		return 0;
-	r = add(side, COMPARE_STEP, isnan(step_ns) ? at(s->step_ns, i) : step_ns, 1);
-	if (r == 0)
-		r = add(side, COMPARE_WAIT, wait_ns, 1);
-	if (r == 0)
-		r = add(side, COMPARE_RECEIVING, is_start ? 0 : at(s->handover_ns, i), 1);
-	if (r == 0)
-		r = add(side, COMPARE_EPOCH_START, start_ns + (is_start ? times->wait_ns : 0), 1);
-	return r ? r : add(side, COMPARE_EPOCH_END, end_ns, 1);
+	return i == 0 && !s->is_part ? 0 : add(side, values, COUNT(values));
 }
 
 static int add_batch(struct compare_side *side, const struct batch_series *s,
@@ -68,17 +75,16 @@ static int add_batch(struct compare_side *side, const struct batch_series *s,
 	size_t i = place->i;
 	bool is_start = place->batch < account_start_count(s->workers);
 	double counted_ns = at(stall_waits(s, f), i) + times->start_ns + times->end_ns;
+	bool has_stall = f->gap == STALL_GAP_NONE && (i > 0 || s->is_part);
+	const struct value values[] = {
+		{COMPARE_COMPUTE, times->compute_ns, 1},
+		{COMPARE_GPU_BUSY, at(s->gpu_busy_ns, i), 1},
+		{COMPARE_GPU_IDLE, at(s->gpu_idle_ns, i), 1},
+		{COMPARE_STALL, counted_ns, has_stall ? counted_ns + stall_demand_ns(s, f, i) : 0},
+	};
 	int r = add_waits(side, s, i, is_start, times);
 
-	if (r == 0)
-		r = add(side, COMPARE_COMPUTE, times->compute_ns, 1);
-	if (r == 0)
-		r = add(side, COMPARE_GPU_BUSY, at(s->gpu_busy_ns, i), 1);
-	if (r == 0)
-		r = add(side, COMPARE_GPU_IDLE, at(s->gpu_idle_ns, i), 1);
-	if (r == 0 && f->gap == STALL_GAP_NONE && (i > 0 || s->is_part))
-		r = add(side, COMPARE_STALL, counted_ns, counted_ns + stall_demand_ns(s, f, i));
-	return r;
+	return r ? r : add(side, values, COUNT(values));
 }
 
 int compare_add_series(struct compare_side *side, const struct batch_series *series,
@@ -113,21 +119,14 @@ int compare_add_series(struct compare_side *side, const struct batch_series *ser
 
 int compare_add_load(struct compare_side *side, const struct load_times *times, double transfer_ns)
 {
-	const struct {
-		enum compare_row row;
-		double ns;
-	} parts[] = {
-		{COMPARE_LOAD, times->load_ns},       {COMPARE_OPEN, times->open_ns},
-		{COMPARE_READ, times->read_ns},       {COMPARE_DECODE, times->decode_ns},
-		{COMPARE_COLLATE, times->collate_ns}, {COMPARE_OTHER, times->other_ns},
-		{COMPARE_TRANSFER, transfer_ns},
+	const struct value parts[] = {
+		{COMPARE_LOAD, times->load_ns, 1},       {COMPARE_OPEN, times->open_ns, 1},
+		{COMPARE_READ, times->read_ns, 1},       {COMPARE_DECODE, times->decode_ns, 1},
+		{COMPARE_COLLATE, times->collate_ns, 1}, {COMPARE_OTHER, times->other_ns, 1},
+		{COMPARE_TRANSFER, transfer_ns, 1},
 	};
-	int r = 0;
-	size_t i;
 
-	for (i = 0; r == 0 && i < sizeof(parts) / sizeof(*parts); i++)
-		r = add(side, parts[i].row, parts[i].ns, 1);
-	return r;
+	return add(side, parts, COUNT(parts));
 }
 
 void compare_side_done(struct compare_side *side)

@@ -127,6 +127,18 @@ struct gate_result {
 	size_t run; /* the worst, of those that were judged */
 };
 
+enum gate_action { GATE_ACTION_UNSET, GATE_ACTION_FAIL, GATE_ACTION_WARN, GATE_ACTION_PASS };
+
+/* An assertion, and what came of it. */
+struct gate_item {
+	struct gate_limit limit;
+	bool is_error; /* else a warning */
+	enum gate_action on_inconclusive;
+	char text[120];      /* "stall.ratio <= 10%" as it was written */
+	size_t line, column; /* in the policy; 0: of the command line */
+	struct gate_result result;
+};
+
 /* One run against a limit that needs no baseline. */
 void gate_judge(const struct gate_limit *limit, const struct gate_sample *run,
 		struct gate_result *ret);

@@ -165,9 +165,7 @@ void batches_begin(struct batches *batches, enum batches_form form, const struct
 		fputc('\n', page->out);
 		break;
 	case BATCHES_JSON:
-		jsonw_init(&batches->json, page->out);
-		jsonw_open(&batches->json, NULL, '{');
-		jsonw_string(&batches->json, "schema", "dlprof.batches/1");
+		jsonw_begin(&batches->json, page->out, "dlprof.batches/1");
 		jsonw_string(&batches->json, "path", path);
 		jsonw_open(&batches->json, "batches", '[');
 		break;

@@ -283,9 +283,7 @@ void compare_json(const struct compared *compared, FILE *out)
 	struct jsonw json;
 	int row;
 
-	jsonw_init(&json, out);
-	jsonw_open(&json, NULL, '{');
-	jsonw_string(&json, "schema", "dlprof.compare/2");
+	jsonw_begin(&json, out, "dlprof.compare/2");
 	add_run(&json, "a", compared->a);
 	add_run(&json, "b", compared->b);
 	jsonw_bool(&json, "comparable", !compared->mismatch);

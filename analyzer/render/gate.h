@@ -31,17 +31,6 @@ struct gate_run {
 	char refused[200]; /* why it is not; "" */
 };
 
-enum gate_action { GATE_ACTION_FAIL, GATE_ACTION_WARN, GATE_ACTION_PASS };
-
-struct gate_item {
-	struct gate_limit limit;
-	bool is_error;
-	enum gate_action on_inconclusive;
-	const char *text;    /* "stall.ratio <= 10%" */
-	size_t line, column; /* in the policy; 0: of the command line */
-	struct gate_result result;
-};
-
 struct gate_report {
 	const char *policy; /* the file, as annotations are to name it; NULL: none */
 	const struct gate_item *items;

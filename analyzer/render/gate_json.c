@@ -135,9 +135,7 @@ void gate_json(const struct gate_report *report, FILE *out)
 	char why[GATE_WORDS];
 	size_t i;
 
-	jsonw_init(&json, out);
-	jsonw_open(&json, NULL, '{');
-	jsonw_string(&json, "schema", "dlprof.gate/2");
+	jsonw_begin(&json, out, "dlprof.gate/2");
 	jsonw_string(&json, "outcome", gate_outcome_id(report->outcome));
 	jsonw_int(&json, "exit_status", report->status);
 	jsonw_string(&json, "why", gate_why_words(report, why));
@@ -158,9 +156,7 @@ void gate_calibration_json(const struct gate_limit *limit,
 {
 	struct jsonw json;
 
-	jsonw_init(&json, out);
-	jsonw_open(&json, NULL, '{');
-	jsonw_string(&json, "schema", "dlprof.gate/2");
+	jsonw_begin(&json, out, "dlprof.gate/2");
 	jsonw_open(&json, "calibration", '{');
 	jsonw_string(&json, "rule", RULES[limit->rule]);
 	jsonw_number(&json, "min_effect", limit->value);

@@ -238,9 +238,7 @@ void report_json(const struct report *report, FILE *out)
 {
 	struct jsonw json;
 
-	jsonw_init(&json, out);
-	jsonw_open(&json, NULL, '{');
-	jsonw_string(&json, "schema", "dlprof.report/2");
+	jsonw_begin(&json, out, "dlprof.report/2");
 	add_run(&json, report);
 	jsonw_string(&json, "clock", gpu_clock(report));
 	add_verdict(&json, report);

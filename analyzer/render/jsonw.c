@@ -13,6 +13,13 @@ void jsonw_init(struct jsonw *json, FILE *out)
 	*json = (struct jsonw){.out = out};
 }
 
+void jsonw_begin(struct jsonw *json, FILE *out, const char *schema)
+{
+	jsonw_init(json, out);
+	jsonw_open(json, NULL, '{');
+	jsonw_string(json, "schema", schema);
+}
+
 static void put_string(FILE *out, const char *text)
 {
 	struct utf8 rune;

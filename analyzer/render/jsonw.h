@@ -20,6 +20,9 @@ struct jsonw {
 
 void jsonw_init(struct jsonw *json, FILE *out);
 
+/* The same, and the outermost object with its schema's name. */
+void jsonw_begin(struct jsonw *json, FILE *out, const char *schema);
+
 /* `key` is NULL in a list and for the outermost value, here and below. */
 void jsonw_open(struct jsonw *json, const char *key, char bracket);
 void jsonw_close(struct jsonw *json, char bracket);

@@ -110,9 +110,7 @@ void top_json(const struct top *top, FILE *out)
 {
 	struct jsonw json;
 
-	jsonw_init(&json, out);
-	jsonw_open(&json, NULL, '{');
-	jsonw_string(&json, "schema", "dlprof.top/2");
+	jsonw_begin(&json, out, "dlprof.top/2");
 	jsonw_string(&json, "path", top->path);
 	jsonw_string(&json, "id", top->run->id);
 	jsonw_bool(&json, "live", top->live);

@@ -163,7 +163,6 @@ int cmd_gate(const struct options *options)
 	gate_runs_done(&gate.runs);
 	gate_runs_done(&gate.baselines);
 	policy_done(&gate.policy);
-	free(gate.items);
 	free(wishes);
 	return status;
 }

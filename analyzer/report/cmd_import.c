@@ -93,39 +93,27 @@ struct import {
 	bool has_gpu;
 };
 
-static int write_row(struct import *import, const struct table_row *row)
+static int write_row(struct import *import, struct table_row *row)
 {
-	struct batch_values values;
+	struct batch_values *values = &row->batch;
 	int r = 0;
 
-	batch_values_init(&values);
-	values.loader_id = import->loader_id;
-	values.epoch = row->epoch;
-	values.task = values.batch = row->batch;
-	values.begin_ns = row->begin_ns >= 0 ? row->begin_ns : import->time_ns;
-	values.wait_ns = row->wait_ns;
-	values.compute_ns = row->compute_ns;
-	values.step_ns = row->step_ns;
-	values.load_ns = row->load_ns;
-	values.cpu_ns = row->load_cpu_ns;
-	values.worker_id = row->worker_id;
-	values.qdepth = row->qdepth;
-	values.head_ready = row->head_ready;
-	values.gpu_idle_wait_ns = row->gpu_idle_ns;
-	values.gpu_busy_ns = row->gpu_busy_ns;
+	values->loader_id = import->loader_id;
+	if (values->begin_ns < 0)
+		values->begin_ns = import->time_ns;
 	if (row->rank != WRITE_UNKNOWN)
 		import->rank = row->rank;
-	if (row->gpu_idle_ns != WRITE_UNKNOWN)
+	if (values->gpu_idle_wait_ns != WRITE_UNKNOWN)
 		import->has_gpu = true;
-	if (row->step_ns >= 0 &&
-	    __builtin_add_overflow(import->time_ns, row->step_ns, &import->time_ns))
+	if (values->step_ns >= 0 &&
+	    __builtin_add_overflow(import->time_ns, values->step_ns, &import->time_ns))
 		import->time_ns = INT64_MAX;
 	if (++import->row_count % ROWS_A_COMMIT == 0) {
 		r = db_commit(import->db);
 		if (r == 0)
 			r = db_begin(import->db);
 	}
-	return r < 0 ? r : writer_batch(import->writer, &values);
+	return r < 0 ? r : writer_batch(import->writer, values);
 }
 
 static int write_meta(struct import *import, const struct facts *facts)

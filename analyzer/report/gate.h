@@ -15,7 +15,6 @@ struct gate {
 	const struct options *options;
 	struct policy policy;
 	struct gate_runs runs, baselines;
-	struct gate_item *items;
 	struct gate_report report;
 	char policy_path[PATH_MAX]; /* as annotations name it */
 };
@@ -48,7 +47,7 @@ int gate_write_wishes(const struct gate *gate, const struct gate_wishes *wishes)
  * CMD_ERROR. */
 int gate_read_policy(struct gate *gate);
 /* The first limit on an increase; NULL: there is none. */
-const struct policy_line *gate_find_increase(const struct policy *policy);
+const struct gate_item *gate_find_increase(const struct policy *policy);
 
 /* gate_judge.c: fills items and report. 0 or CMD_ERROR. */
 int gate_judge_all(struct gate *gate);

@@ -114,23 +114,6 @@ static void judge_increase(const struct gate *gate, struct gate_item *item)
 	free(ranked);
 }
 
-static enum gate_action action_of(const struct options *options, const struct policy_line *line)
-{
-	switch (line->on_inconclusive) {
-	case POLICY_FAIL:
-		return GATE_ACTION_FAIL;
-	case POLICY_WARN:
-		return GATE_ACTION_WARN;
-	case POLICY_PASS:
-		return GATE_ACTION_PASS;
-	case POLICY_UNSET:
-		break;
-	}
-	if (!options->on_inconclusive || strcmp(options->on_inconclusive, "fail") == 0)
-		return GATE_ACTION_FAIL;
-	return strcmp(options->on_inconclusive, "warn") == 0 ? GATE_ACTION_WARN : GATE_ACTION_PASS;
-}
-
 static void conclude(struct gate_report *report)
 {
 	size_t i;
@@ -174,29 +157,21 @@ static int find_change(struct gate *gate)
 
 int gate_judge_all(struct gate *gate)
 {
+	const char *otherwise = gate->options->on_inconclusive;
 	struct gate_report *report = &gate->report;
 	size_t i;
 
-	gate->items = calloc(gate->policy.count + 1, sizeof(*gate->items));
-	if (!gate->items)
-		return cmd_fail("%s", strerror(ENOMEM));
 	for (i = 0; i < gate->policy.count; i++) {
-		const struct policy_line *line = &gate->policy.lines[i];
+		struct gate_item *item = &gate->policy.lines[i];
 
-		gate->items[i] = (struct gate_item){
-			.limit = line->limit,
-			.is_error = line->is_error,
-			.on_inconclusive = action_of(gate->options, line),
-			.text = line->text,
-			.line = line->line,
-			.column = line->column,
-		};
-		if (line->limit.metric == GATE_STALL_INCREASE)
-			judge_increase(gate, &gate->items[i]);
+		if (item->on_inconclusive == GATE_ACTION_UNSET)
+			item->on_inconclusive = policy_action(otherwise ? otherwise : "fail");
+		if (item->limit.metric == GATE_STALL_INCREASE)
+			judge_increase(gate, item);
 		else
-			judge_limit(gate, &gate->items[i]);
+			judge_limit(gate, item);
 	}
-	report->items = gate->items;
+	report->items = gate->policy.lines;
 	report->item_count = gate->policy.count;
 	report->runs = gate->runs.list;
 	report->run_count = gate->runs.count;

@@ -81,7 +81,7 @@ static int read_policy_file(struct gate *gate, const char *path)
 static int add_line(struct gate *gate, enum gate_metric metric, double value)
 {
 	static const char *const units[] = {[GATE_SHARE] = "%", [GATE_POINTS] = "pp"};
-	struct policy_line line = {
+	struct gate_item line = {
 		.limit = {.metric = metric,
 			  .value = value,
 			  .rule = gate->options->separation ? GATE_SEPARATION : GATE_BOUND,
@@ -95,7 +95,7 @@ static int add_line(struct gate *gate, enum gate_metric metric, double value)
 	return policy_add(&gate->policy, &line) < 0 ? cmd_fail("%s", strerror(ENOMEM)) : 0;
 }
 
-const struct policy_line *gate_find_increase(const struct policy *policy)
+const struct gate_item *gate_find_increase(const struct policy *policy)
 {
 	size_t i;
 
@@ -110,7 +110,7 @@ int gate_read_policy(struct gate *gate)
 {
 	const struct options *options = gate->options;
 	double limit = GATE_DEFAULT_LIMIT, effect = GATE_LEAST_INCREASE;
-	const struct policy_line *increase;
+	const struct gate_item *increase;
 	bool wants_increase;
 	int status = options->policy ? read_policy_file(gate, options->policy) : 0;
 

@@ -108,8 +108,15 @@ static bool take_count(const char *text, size_t fewest, size_t most, size_t *ret
 	return !errno && !*end && value >= fewest && value <= most;
 }
 
-static int take_option(struct words *words, const char *word, size_t length,
-		       struct policy_line *line)
+enum gate_action policy_action(const char *text)
+{
+	return strcmp(text, "fail") == 0   ? GATE_ACTION_FAIL
+	       : strcmp(text, "warn") == 0 ? GATE_ACTION_WARN
+	       : strcmp(text, "pass") == 0 ? GATE_ACTION_PASS
+					   : GATE_ACTION_UNSET;
+}
+
+static int take_option(struct words *words, const char *word, size_t length, struct gate_item *line)
 {
 	const char *equals = memchr(word, '=', length);
 	size_t name = equals ? (size_t)(equals - word) : length;
@@ -120,10 +127,7 @@ static int take_option(struct words *words, const char *word, size_t length,
 		return complain(words, word, "'%.*s' is not OPTION=VALUE", (int)length, word);
 	snprintf(value, sizeof(value), "%.*s", (int)(length - name - 1), equals + 1);
 	if (is_word(word, name, "else")) {
-		line->on_inconclusive = strcmp(value, "fail") == 0   ? POLICY_FAIL
-					: strcmp(value, "warn") == 0 ? POLICY_WARN
-					: strcmp(value, "pass") == 0 ? POLICY_PASS
-								     : POLICY_UNSET;
+		line->on_inconclusive = policy_action(value);
 		return line->on_inconclusive
 			       ? 0
 			       : complain(words, equals + 1, "else is fail, warn or pass, not '%s'",
@@ -168,7 +172,7 @@ static int refuse_metric(const struct words *words, const char *word, size_t len
 }
 
 /* METRIC <= VALUE */
-static int take_limit(struct words *words, struct policy_line *line)
+static int take_limit(struct words *words, struct gate_item *line)
 {
 	const char *word, *relation;
 	enum gate_unit unit;
@@ -195,13 +199,13 @@ static int take_limit(struct words *words, struct policy_line *line)
 }
 
 /* 1: an assertion, 0: an empty line, or -EINVAL. */
-static int read_line(struct words *words, struct policy_line *ret)
+static int read_line(struct words *words, struct gate_item *ret)
 {
 	const char *word;
 	size_t length = next_word(words, &word);
 	int r;
 
-	*ret = (struct policy_line){
+	*ret = (struct gate_item){
 		.limit = {.baseline_needed = GATE_FEWEST_BASELINES,
 			  .run_needed = GATE_SEPARATE_RUNS},
 		.line = words->line,
@@ -219,9 +223,9 @@ static int read_line(struct words *words, struct policy_line *ret)
 	return r < 0 ? r : 1;
 }
 
-int policy_add(struct policy *policy, const struct policy_line *line)
+int policy_add(struct policy *policy, const struct gate_item *line)
 {
-	struct policy_line *grown = reallocarray(policy->lines, policy->count + 1, sizeof(*grown));
+	struct gate_item *grown = reallocarray(policy->lines, policy->count + 1, sizeof(*grown));
 
 	if (!grown)
 		return -ENOMEM;
@@ -233,7 +237,7 @@ int policy_add(struct policy *policy, const struct policy_line *line)
 int policy_read(struct policy *policy, const char *text, struct policy_problem *problem)
 {
 	struct words words = {.problem = problem};
-	struct policy_line line;
+	struct gate_item line;
 	char copy[MOST_LINE];
 	int r;
 

@@ -12,18 +12,8 @@
 
 #include "analysis/gate.h"
 
-enum policy_else { POLICY_UNSET, POLICY_FAIL, POLICY_WARN, POLICY_PASS };
-
-struct policy_line {
-	struct gate_limit limit;
-	bool is_error; /* else a warning */
-	enum policy_else on_inconclusive;
-	char text[120];      /* "stall.ratio <= 10%" as it was written */
-	size_t line, column; /* 0: of the command line */
-};
-
 struct policy {
-	struct policy_line *lines;
+	struct gate_item *lines;
 	size_t count;
 };
 
@@ -37,9 +27,12 @@ struct policy_problem {
 int policy_read(struct policy *policy, const char *text, struct policy_problem *problem);
 
 /* One more, of the command line. 0 or -ENOMEM. */
-int policy_add(struct policy *policy, const struct policy_line *line);
+int policy_add(struct policy *policy, const struct gate_item *line);
 
 void policy_done(struct policy *policy);
+
+/* Of "fail", "warn" or "pass"; else GATE_ACTION_UNSET. */
+enum gate_action policy_action(const char *text);
 
 /* A value in the unit; times become ns. */
 bool policy_value(const char *text, enum gate_unit unit, double *ret);

@@ -24,13 +24,20 @@ static const struct field {
 	size_t offset;
 	enum kind kind;
 } FIELDS[] = {
-	FIELD("batch", batch, COUNT),         FIELD("epoch", epoch, COUNT),
-	FIELD("rank", rank, COUNT),           FIELD("worker_id", worker_id, COUNT),
-	FIELD("qdepth", qdepth, COUNT),       FIELD("head_ready", head_ready, FLAG),
-	FIELD("begin", begin_ns, TIME),       FIELD("wait", wait_ns, TIME),
-	FIELD("load", load_ns, TIME),         FIELD("compute", compute_ns, TIME),
-	FIELD("step", step_ns, TIME),         FIELD("load_cpu", load_cpu_ns, TIME),
-	FIELD("gpu_idle", gpu_idle_ns, TIME), FIELD("gpu_busy", gpu_busy_ns, TIME),
+	FIELD("batch", batch.batch, COUNT),
+	FIELD("epoch", batch.epoch, COUNT),
+	FIELD("rank", rank, COUNT),
+	FIELD("worker_id", batch.worker_id, COUNT),
+	FIELD("qdepth", batch.qdepth, COUNT),
+	FIELD("head_ready", batch.head_ready, FLAG),
+	FIELD("begin", batch.begin_ns, TIME),
+	FIELD("wait", batch.wait_ns, TIME),
+	FIELD("load", batch.load_ns, TIME),
+	FIELD("compute", batch.compute_ns, TIME),
+	FIELD("step", batch.step_ns, TIME),
+	FIELD("load_cpu", batch.cpu_ns, TIME),
+	FIELD("gpu_idle", batch.gpu_idle_wait_ns, TIME),
+	FIELD("gpu_busy", batch.gpu_busy_ns, TIME),
 };
 #define FIELD_COUNT (sizeof(FIELDS) / sizeof(FIELDS[0]))
 
@@ -207,7 +214,7 @@ int table_open(FILE *file, struct table **ret_table, struct table_problem *probl
 	if (!table)
 		return -ENOMEM;
 	table->file = file;
-	table->rank = SERIES_UNKNOWN;
+	table->rank = WRITE_UNKNOWN;
 	r = read_line(table, problem);
 	if (r == 0)
 		return complain(table, problem, 1, "nothing is in it");
@@ -294,7 +301,7 @@ static int read_cells(struct table *table, struct table_row *row, size_t *ret_ba
 					table->column_count);
 		if (!table->columns[i].field || !*cell)
 			continue;
-		if (table->columns[i].field->offset == offsetof(struct table_row, batch))
+		if (table->columns[i].field->offset == offsetof(struct table_row, batch.batch))
 			*ret_batch_place = place;
 		why = take_value(spell(cell, &table->columns[i]), &table->columns[i], &value);
 		if (why)
@@ -308,12 +315,13 @@ static int read_cells(struct table *table, struct table_row *row, size_t *ret_ba
 }
 
 /* Where a row stands among the others, counted from 0 in its epoch. */
-static int place_row(struct table *table, struct table_row *row, size_t place,
+static int place_row(struct table *table, struct table_row *read, size_t place,
 		     struct table_problem *problem)
 {
+	struct batch_values *row = &read->batch;
 	bool new_epoch;
 
-	if (row->epoch == SERIES_UNKNOWN)
+	if (row->epoch == WRITE_UNKNOWN)
 		row->epoch = table->has_last ? table->epoch : 0;
 	new_epoch = !table->has_last || row->epoch != table->epoch;
 	if (table->has_last && row->epoch < table->epoch)
@@ -321,19 +329,19 @@ static int place_row(struct table *table, struct table_row *row, size_t place,
 				"epoch %lld after epoch %lld; rows must "
 				"stand in order",
 				(long long)row->epoch, (long long)table->epoch);
-	if (row->batch == SERIES_UNKNOWN)
+	if (row->batch == WRITE_UNKNOWN)
 		row->batch = table->has_last ? table->batch + 1 : 0;
 	if (!new_epoch && row->batch <= table->batch)
 		return complain(table, problem, place,
 				row->batch == table->batch ? "batch %lld is there twice"
 							   : "batch %lld stands after a later one",
 				(long long)row->batch);
-	if (row->rank != SERIES_UNKNOWN) {
-		if (table->rank != SERIES_UNKNOWN && row->rank != table->rank)
+	if (read->rank != WRITE_UNKNOWN) {
+		if (table->rank != WRITE_UNKNOWN && read->rank != table->rank)
 			return complain(table, problem, place,
 					"rank %lld after rank %lld; one rank makes a run",
-					(long long)row->rank, (long long)table->rank);
-		table->rank = row->rank;
+					(long long)read->rank, (long long)table->rank);
+		table->rank = read->rank;
 	}
 	/* Of a count that goes on over epochs, each starts where it does; one that starts anew
 	 * tells how many are missing, from 0 or, if it begins so, from 1. */
@@ -345,11 +353,12 @@ static int place_row(struct table *table, struct table_row *row, size_t place,
 	table->epoch = row->epoch;
 	table->batch = row->batch;
 	row->batch -= table->first;
+	row->task = row->batch;
 	return 0;
 }
 
 /* Of wait, compute and step, two give the third. */
-static void complete(struct table_row *row)
+static void complete(struct batch_values *row)
 {
 	bool wait = row->wait_ns >= 0, compute = row->compute_ns >= 0, step = row->step_ns >= 0;
 
@@ -364,18 +373,18 @@ static void complete(struct table_row *row)
 
 int table_next(struct table *table, struct table_row *ret_row, struct table_problem *problem)
 {
-	size_t place, i;
+	size_t place;
 	int r = read_line(table, problem);
 
 	if (r <= 0)
 		return r;
-	for (i = 0; i < FIELD_COUNT; i++)
-		*(int64_t *)((char *)ret_row + FIELDS[i].offset) = SERIES_UNKNOWN;
+	batch_values_init(&ret_row->batch);
+	ret_row->rank = WRITE_UNKNOWN;
 	r = read_cells(table, ret_row, &place, problem);
 	if (r == 0)
 		r = place_row(table, ret_row, place, problem);
 	if (r < 0)
 		return r;
-	complete(ret_row);
+	complete(&ret_row->batch);
 	return 1;
 }

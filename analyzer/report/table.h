@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "analysis/series.h"
+#include "store/write.h"
 
 struct table;
 
@@ -25,12 +25,10 @@ struct table_problem {
 	char text[200];
 };
 
-/* SERIES_UNKNOWN: not observed. Ordinals count from 0 in each epoch. */
+/* WRITE_UNKNOWN: not observed. Ordinals count from 0 in each epoch. */
 struct table_row {
-	int64_t epoch, batch, rank;
-	int64_t begin_ns, wait_ns, load_ns, compute_ns, step_ns, load_cpu_ns, gpu_idle_ns;
-	int64_t gpu_busy_ns;
-	int64_t worker_id, qdepth, head_ready;
+	struct batch_values batch; /* of no loader yet */
+	int64_t rank;
 };
 
 /* Reads the names. 0, -ENOMEM, -EIO, or -EINVAL with *problem. The file stays the caller's. */

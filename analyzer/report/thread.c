@@ -8,12 +8,17 @@
 #include "analysis/boot.h"
 #include "analysis/clamp.h"
 
-/* The loaders of a thread; the one that is judged comes first. */
+/* A loader of a thread. */
+struct member {
+	size_t loader; /* its place in the query's list */
+	struct batch_series series;
+	struct finding finding;
+};
+
+/* The one that is judged comes first. */
 struct thread {
 	size_t count;
-	size_t *loaders; /* their places in the query's list */
-	struct batch_series *series;
-	struct finding *findings;
+	struct member *list;
 };
 
 /* Of steps alone nothing is known but that they passed. */
@@ -30,27 +35,26 @@ static bool is_of_thread(const struct loader_info *loader, const struct loader_i
 }
 
 static int read_one(struct db *db, const struct thread_query *query, size_t which,
-		    struct batch_series *series, struct finding *finding)
+		    struct member *ret)
 {
 	struct batch_filter filter = query->filter;
 	int r;
 
+	ret->loader = which;
 	filter.loader_id = query->loaders[which].loader_id;
-	series_init(series);
-	r = query_series(db, &filter, series);
-	series->lost_count = clamp_add(series->lost_count, query->missing_count);
+	series_init(&ret->series);
+	r = query_series(db, &filter, &ret->series);
+	ret->series.lost_count = clamp_add(ret->series.lost_count, query->missing_count);
 	if (r == 0)
-		stall_judge(series, finding);
+		stall_judge(&ret->series, &ret->finding);
 	return r;
 }
 
 static void done(struct thread *thread)
 {
 	for (size_t i = 0; i < thread->count; i++)
-		series_done(&thread->series[i]);
-	free(thread->loaders);
-	free(thread->series);
-	free(thread->findings);
+		series_done(&thread->list[i].series);
+	free(thread->list);
 }
 
 static int read_all(struct db *db, const struct thread_query *query, size_t judged,
@@ -59,26 +63,20 @@ static int read_all(struct db *db, const struct thread_query *query, size_t judg
 	size_t room = query->loader_count, i;
 	int r;
 
-	*ret = (struct thread){
-		.loaders = calloc(room, sizeof(*ret->loaders)),
-		.series = calloc(room, sizeof(*ret->series)),
-		.findings = calloc(room, sizeof(*ret->findings)),
-	};
-	if (!ret->loaders || !ret->series || !ret->findings)
+	*ret = (struct thread){.list = calloc(room, sizeof(*ret->list))};
+	if (!ret->list)
 		return -ENOMEM;
 	ret->count = 1;
-	ret->loaders[0] = judged;
-	r = read_one(db, query, judged, &ret->series[0], &ret->findings[0]);
+	r = read_one(db, query, judged, &ret->list[0]);
 	if (query->is_chosen || query->filter.epoch >= 0 || query->filter.first >= 0 ||
 	    query->filter.last >= 0)
 		return r;
 	for (i = 0; r == 0 && i < room; i++) {
 		if (i == judged || !is_of_thread(&query->loaders[i], &query->loaders[judged]))
 			continue;
-		ret->loaders[ret->count] = i;
-		r = read_one(db, query, i, &ret->series[ret->count], &ret->findings[ret->count]);
-		if (r == 0 && !is_known(&ret->findings[ret->count]))
-			series_done(&ret->series[ret->count]);
+		r = read_one(db, query, i, &ret->list[ret->count]);
+		if (r == 0 && !is_known(&ret->list[ret->count].finding))
+			series_done(&ret->list[ret->count].series);
 		else
 			ret->count++;
 	}
@@ -95,14 +93,14 @@ static bool has_span(const struct batch_series *series, const struct finding *fi
 static int account_of_thread(const struct thread *thread, struct account *ret)
 {
 	struct account_span span = {INT64_MAX, 0};
-	bool by_gpu = thread->findings[0].by_gpu;
+	bool by_gpu = thread->list[0].finding.by_gpu;
 	size_t i;
 
 	*ret = (struct account){.startup_ns = NAN};
 	for (i = 0; i < thread->count; i++) {
-		const struct batch_series *s = &thread->series[i];
+		const struct batch_series *s = &thread->list[i].series;
 
-		if (!has_span(s, &thread->findings[i]))
+		if (!has_span(s, &thread->list[i].finding))
 			return -ERANGE;
 		if (s->first_ns < span.begin_ns)
 			span.begin_ns = s->first_ns;
@@ -110,7 +108,8 @@ static int account_of_thread(const struct thread *thread, struct account *ret)
 			span.end_ns = s->last_ns;
 	}
 	for (i = 0; i < thread->count; i++)
-		account_add(ret, &thread->series[i], by_gpu, thread->findings[i].theta_ns, &span);
+		account_add(ret, &thread->list[i].series, by_gpu, thread->list[i].finding.theta_ns,
+			    &span);
 	return account_close(ret, &span);
 }
 
@@ -121,21 +120,15 @@ static void put_first(struct thread *thread)
 	size_t i, most = 0;
 
 	for (i = 0; i < thread->count; i++) {
-		wait_ns += thread->findings[i].own.wait_ns;
-		if (thread->findings[i].own.wait_ns > thread->findings[most].own.wait_ns)
+		wait_ns += thread->list[i].finding.own.wait_ns;
+		if (thread->list[i].finding.own.wait_ns > thread->list[most].finding.own.wait_ns)
 			most = i;
 	}
-	if (most && thread->findings[most].own.wait_ns > wait_ns / 2) {
-		struct batch_series series = thread->series[0];
-		struct finding finding = thread->findings[0];
-		size_t loader = thread->loaders[0];
+	if (most && thread->list[most].finding.own.wait_ns > wait_ns / 2) {
+		struct member first = thread->list[0];
 
-		thread->series[0] = thread->series[most];
-		thread->findings[0] = thread->findings[most];
-		thread->loaders[0] = thread->loaders[most];
-		thread->series[most] = series;
-		thread->findings[most] = finding;
-		thread->loaders[most] = loader;
+		thread->list[0] = thread->list[most];
+		thread->list[most] = first;
 	}
 }
 
@@ -146,18 +139,19 @@ static int judge_thread(struct thread *thread)
 	size_t i;
 	int r;
 
-	if (!is_known(&thread->findings[0]))
+	if (!is_known(&thread->list[0].finding))
 		return 0;
 	put_first(thread);
 	if (account_of_thread(thread, &account) < 0)
 		return 0;
 	for (i = 1; i < thread->count; i++) {
-		r = boot_wait_error(&thread->series[i], &thread->findings[i], &error_ns);
+		r = boot_wait_error(&thread->list[i].series, &thread->list[i].finding, &error_ns);
 		if (r < 0)
 			return r;
 		variance += error_ns * error_ns;
 	}
-	stall_judge_thread(&thread->series[0], &account, sqrt(variance), &thread->findings[0]);
+	stall_judge_thread(&thread->list[0].series, &account, sqrt(variance),
+			   &thread->list[0].finding);
 	return 0;
 }
 
@@ -171,10 +165,10 @@ int thread_judge(struct db *db, const struct thread_query *query, size_t *judged
 		r = judge_thread(&thread);
 	if (r == 0) {
 		series_done(series);
-		*series = thread.series[0];
-		*finding = thread.findings[0];
-		*judged = thread.loaders[0];
-		series_init(&thread.series[0]);
+		*series = thread.list[0].series;
+		*finding = thread.list[0].finding;
+		*judged = thread.list[0].loader;
+		series_init(&thread.list[0].series);
 	}
 	done(&thread);
 	return r;

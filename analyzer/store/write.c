@@ -296,13 +296,6 @@ int writer_find_epoch(struct writer *writer, uint64_t stream, uint32_t generatio
 	return r == SQLITE_DONE ? -ENOENT : db_errno(r);
 }
 
-void batch_values_init(struct batch_values *values)
-{
-#define X(name) values->name = WRITE_UNKNOWN;
-	BATCH_COLUMNS(X)
-#undef X
-}
-
 int writer_batch(struct writer *writer, const struct batch_values *values)
 {
 	sqlite3_stmt *statement = writer->prepared[STATEMENT_BATCH];

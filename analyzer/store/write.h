@@ -73,7 +73,13 @@ struct batch_values {
 #undef X
 };
 
-void batch_values_init(struct batch_values *values);
+static inline void batch_values_init(struct batch_values *values)
+{
+#define X(name) values->name = WRITE_UNKNOWN;
+	BATCH_COLUMNS(X)
+#undef X
+}
+
 int writer_batch(struct writer *writer, const struct batch_values *values);
 
 /* What the GPU did in the step of a batch whose row is written. */

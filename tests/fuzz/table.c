@@ -31,12 +31,13 @@ static int32_t narrow(int64_t value)
 	return value < 0 || value > INT32_MAX ? -1 : (int32_t)value;
 }
 
-static void check_row(const struct table_row *row, const struct table_row *before)
+static void check_row(const struct table_row *read, const struct batch_values *before)
 {
-	const int64_t counts[] = {row->rank, row->worker_id, row->qdepth};
-	const int64_t times[] = {row->begin_ns,    row->wait_ns,    row->load_ns,
-				 row->compute_ns,  row->step_ns,    row->load_cpu_ns,
-				 row->gpu_idle_ns, row->gpu_busy_ns};
+	const struct batch_values *row = &read->batch;
+	const int64_t counts[] = {read->rank, row->worker_id, row->qdepth};
+	const int64_t times[] = {row->begin_ns,         row->wait_ns,    row->load_ns,
+				 row->compute_ns,       row->step_ns,    row->cpu_ns,
+				 row->gpu_idle_wait_ns, row->gpu_busy_ns};
 	size_t i;
 
 	FUZZ_DEMAND(row->epoch >= 0 && row->epoch <= INT32_MAX);
@@ -53,14 +54,14 @@ static void check_row(const struct table_row *row, const struct table_row *befor
 			    (row->epoch == before->epoch && row->batch > before->batch));
 }
 
-static void append(struct batch_series *series, const struct table_row *row)
+static void append(struct batch_series *series, const struct batch_values *row)
 {
 	const struct batch_row batch = {
 		.wait_ns = row->wait_ns,
 		.compute_ns = row->compute_ns,
 		.load_ns = row->load_ns,
-		.load_cpu_ns = row->load_cpu_ns,
-		.gpu_idle_ns = row->gpu_idle_ns,
+		.load_cpu_ns = row->cpu_ns,
+		.gpu_idle_ns = row->gpu_idle_wait_ns,
 		.gpu_busy_ns = row->gpu_busy_ns,
 		.step_ns = row->step_ns,
 		.epoch = (int32_t)row->epoch,
@@ -86,7 +87,8 @@ static void judge(struct batch_series *series)
 
 static void read_table(FILE *file, struct batch_series *series)
 {
-	struct table_row row, before = {.epoch = -1};
+	struct batch_values before = {.epoch = -1};
+	struct table_row row;
 	struct table_problem problem = {0};
 	struct table *table = NULL;
 	int r = table_open(file, &table, &problem);
@@ -98,8 +100,8 @@ static void read_table(FILE *file, struct batch_series *series)
 		if (r <= 0)
 			break;
 		check_row(&row, &before);
-		append(series, &row);
-		before = row;
+		append(series, &row.batch);
+		before = row.batch;
 	}
 	table_close(table);
 }

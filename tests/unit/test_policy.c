@@ -42,20 +42,20 @@ Test(policy, every_metric_and_unit)
 	cr_assert_float_eq(policy.lines[0].limit.value, .1, 1e-12);
 	cr_assert_str_eq(policy.lines[0].text, "stall.ratio <= 10%");
 	cr_assert(policy.lines[0].line == 3 && policy.lines[0].column == 1);
-	cr_assert_eq(policy.lines[0].on_inconclusive, POLICY_UNSET);
+	cr_assert_eq(policy.lines[0].on_inconclusive, GATE_ACTION_UNSET);
 	cr_assert(!policy.lines[1].is_error);
 	cr_assert_float_eq(policy.lines[1].limit.value, .025, 1e-12);
 	cr_assert_eq(policy.lines[1].limit.rule, GATE_SEPARATION);
 	cr_assert_eq(policy.lines[1].limit.baseline_needed, 8);
 	cr_assert_eq(policy.lines[1].limit.run_needed, 2);
-	cr_assert_eq(policy.lines[1].on_inconclusive, POLICY_WARN);
+	cr_assert_eq(policy.lines[1].on_inconclusive, GATE_ACTION_WARN);
 	cr_assert_eq(policy.lines[1].column, 3);
 	cr_assert_float_eq(policy.lines[2].limit.value, 250e6, 1);
 	cr_assert_float_eq(policy.lines[3].limit.value, 5e8, 1);
 	cr_assert_float_eq(policy.lines[4].limit.value, 9e5, 1);
-	cr_assert_eq(policy.lines[4].on_inconclusive, POLICY_PASS);
+	cr_assert_eq(policy.lines[4].on_inconclusive, GATE_ACTION_PASS);
 	cr_assert_eq(policy.lines[5].limit.value, 500);
-	cr_assert_eq(policy.lines[10].on_inconclusive, POLICY_FAIL);
+	cr_assert_eq(policy.lines[10].on_inconclusive, GATE_ACTION_FAIL);
 	policy_done(&policy);
 }
 

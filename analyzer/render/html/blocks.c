@@ -74,9 +74,8 @@ static void put_items(struct html *html, const struct outline_block *block)
 
 	html_put(html, "<table class=\"plain\"><tbody>\n");
 	for (row = 0; row < block->count; row++) {
-		html_put(html, "<tr><th scope=\"row\">");
-		html_text(html, block->rows[row].cells[0]);
-		html_put(html, "</th>");
+		html_put(html, "<tr>");
+		html_element(html, "th scope=\"row\"", "%s", block->rows[row].cells[0]);
 		put_cell(html, block->rows[row].cells[1], false);
 		html_put(html, "</tr>\n");
 	}
@@ -93,9 +92,8 @@ void html_blocks(struct html *html, const char *chapter)
 		if (!block->count || strcmp(block->chapter, chapter) != 0)
 			continue;
 		if (block->title) {
-			html_put(html, "<h3>");
-			html_text(html, block->title);
-			html_put(html, "</h3>\n");
+			html_element(html, "h3", "%s", block->title);
+			html_put(html, "\n");
 		}
 		if (block->headings)
 			put_table(html, block);

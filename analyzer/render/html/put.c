@@ -79,6 +79,17 @@ void html_say(struct html *html, const char *format, ...)
 	va_end(args);
 }
 
+void html_element(struct html *html, const char *tag, const char *format, ...)
+{
+	va_list args;
+
+	html_put(html, "<%s>", tag);
+	va_start(args, format);
+	say(html, format, args);
+	va_end(args);
+	html_put(html, "</%.*s>", (int)strcspn(tag, " "), tag);
+}
+
 void html_paragraph(struct html *html, const char *class, const char *format, ...)
 {
 	va_list args;
@@ -101,9 +112,7 @@ void html_answer(struct html *html, const char *sentence, const char *rest)
 
 	html_put(html, "<p class=\"answer\">");
 	html_say(html, "%.*s", (int)before, sentence);
-	html_put(html, "<strong>");
-	html_say(html, "%.*s", (int)share, sentence + before);
-	html_put(html, "</strong>");
+	html_element(html, "strong", "%.*s", (int)share, sentence + before);
 	html_say(html, "%s%s", sentence + before + share, rest);
 	html_put(html, ".</p>\n");
 }
@@ -170,28 +179,6 @@ void html_table(struct html *html, const char *caption, const char *const *headi
 void html_table_end(struct html *html)
 {
 	html_put(html, "</tbody></table></div>\n");
-}
-
-void html_cell(struct html *html, const char *format, ...)
-{
-	va_list args;
-
-	html_put(html, "<td>");
-	va_start(args, format);
-	say(html, format, args);
-	va_end(args);
-	html_put(html, "</td>");
-}
-
-void html_number(struct html *html, const char *format, ...)
-{
-	va_list args;
-
-	html_put(html, "<td class=\"n\">");
-	va_start(args, format);
-	say(html, format, args);
-	va_end(args);
-	html_put(html, "</td>");
 }
 
 void html_details(struct html *html, const char *summary)

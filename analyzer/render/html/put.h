@@ -24,7 +24,13 @@ void html_text(struct html *html, const char *text);
 /* The same of a formatted text. */
 __attribute__((format(printf, 2, 3))) void html_say(struct html *html, const char *format, ...);
 
-/* <p>...</p> of a formatted text; `class` "" for none. */
+/* The same in an element: `tag` may have attributes. */
+__attribute__((format(printf, 3, 4))) void html_element(struct html *html, const char *tag,
+							const char *format, ...);
+#define html_cell(html, ...)   html_element(html, "td", __VA_ARGS__)
+#define html_number(html, ...) html_element(html, "td class=\"n\"", __VA_ARGS__)
+
+/* A paragraph of a formatted text; `class` "" for none. */
 __attribute__((format(printf, 3, 4))) void html_paragraph(struct html *html, const char *class,
 							  const char *format, ...);
 
@@ -52,8 +58,6 @@ void html_fact(struct html *html, const char *name, const char *value);
 /* A table; headings that begin with '#' are of numbers. NULL ends them. Caption "": none. */
 void html_table(struct html *html, const char *caption, const char *const *headings);
 void html_table_end(struct html *html);
-__attribute__((format(printf, 2, 3))) void html_cell(struct html *html, const char *format, ...);
-__attribute__((format(printf, 2, 3))) void html_number(struct html *html, const char *format, ...);
 
 /* Folded away: the figures' numbers. */
 void html_details(struct html *html, const char *summary);

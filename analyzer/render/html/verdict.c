@@ -87,9 +87,8 @@ static void put_next(struct html *html)
 		html_put(html, "<li>");
 		html_text(html, block->rows[i].cells[1]);
 		if (block->rows[i].count > 2) {
-			html_put(html, "<br><span class=\"quiet\">");
-			html_text(html, block->rows[i].cells[2]);
-			html_put(html, "</span>");
+			html_put(html, "<br>");
+			html_element(html, "span class=\"quiet\"", "%s", block->rows[i].cells[2]);
 		}
 		html_put(html, "</li>\n");
 	}
@@ -101,14 +100,12 @@ void html_verdict(struct html *html)
 	const struct outline_row *head = outline_find(html->outline, SCREEN_HEAD)->rows;
 	const struct report *report = html->report;
 
-	html_put(html, "<header>\n<p class=\"run\">dlprof report of <b>");
-	html_text(html, head->cells[2]);
-	html_put(html, "</b>: ");
-	html_text(html, head->cells[1]);
+	html_put(html, "<header>\n<p class=\"run\">dlprof report of ");
+	html_element(html, "b", "%s", head->cells[2]);
+	html_say(html, ": %s", head->cells[1]);
 	if (report->run.command) {
-		html_put(html, "<br><code>");
-		html_text(html, report->run.command);
-		html_put(html, "</code>");
+		html_put(html, "<br>");
+		html_path(html, report->run.command);
 	}
 	html_put(html, "</p>\n");
 	html_heading(html, report->finding.verdict);
