@@ -38,22 +38,31 @@ static void open_event(struct tracer *trace, char phase, int64_t lane, const cha
 	jsonw_string(json, "name", name);
 }
 
-static void put_name(struct tracer *trace, int64_t lane, const char *what, const char *name)
+static void open_args(struct tracer *trace)
 {
-	open_event(trace, 'M', lane, what);
 	jsonw_open(&trace->json, "args", '{');
-	jsonw_string(&trace->json, "name", name);
+}
+
+/* Of the arguments, and of the event that they are of. */
+static void close_args(struct tracer *trace)
+{
 	jsonw_close(&trace->json, '}');
 	jsonw_close(&trace->json, '}');
 }
 
-static void put_sort_index(struct tracer *trace, int64_t lane, const char *what, int64_t index)
+/* How a process or a lane is called, and where it stands. */
+static void put_name(struct tracer *trace, int64_t lane, const char *name, int64_t index)
 {
-	open_event(trace, 'M', lane, what);
-	jsonw_open(&trace->json, "args", '{');
+	bool is_lane = lane >= 0;
+
+	open_event(trace, 'M', lane, is_lane ? "thread_name" : "process_name");
+	open_args(trace);
+	jsonw_string(&trace->json, "name", name);
+	close_args(trace);
+	open_event(trace, 'M', lane, is_lane ? "thread_sort_index" : "process_sort_index");
+	open_args(trace);
 	jsonw_int(&trace->json, "sort_index", index);
-	jsonw_close(&trace->json, '}');
-	jsonw_close(&trace->json, '}');
+	close_args(trace);
 }
 
 static void put_lane(struct tracer *trace, int64_t number, const struct trace_lane *lane)
@@ -91,17 +100,16 @@ static void put_lane(struct tracer *trace, int64_t number, const struct trace_la
 		snprintf(name, sizeof(name), "marks");
 		break;
 	}
-	put_name(trace, number, "thread_name", name);
 	/* Training first, then its workers in their order, however they came up. */
-	put_sort_index(trace, number, "thread_sort_index",
-		       (lane->kind == LANE_TRAIN || lane->kind == LANE_WORKER
-				? 1000 * (lane->of < 0      ? 0
-					  : lane->of < 1000 ? lane->of
-							    : 1000)
-				: 1000000) +
-			       (lane->kind == LANE_WORKER && lane->index >= 0 && lane->index < 900
-					? lane->index + 1
-					: 0));
+	put_name(trace, number, name,
+		 (lane->kind == LANE_TRAIN || lane->kind == LANE_WORKER
+			  ? 1000 * (lane->of < 0      ? 0
+				    : lane->of < 1000 ? lane->of
+						      : 1000)
+			  : 1000000) +
+			 (lane->kind == LANE_WORKER && lane->index >= 0 && lane->index < 900
+				  ? lane->index + 1
+				  : 0));
 }
 
 /* Its number, or -1: there is no room. */
@@ -202,23 +210,21 @@ static void put_training(struct tracer *trace, const struct batch_record *batch)
 
 	if (open_slice(trace, lane, batch->head_ready > 0 ? "wait (ready)" : "wait",
 		       batch->begin_ns, batch->wait_ns, &begin_ns)) {
-		jsonw_open(json, "args", '{');
+		open_args(trace);
 		put_batch_args(json, batch);
 		put_known_int(json, "worker", batch->worker_id);
 		put_known_ns(json, "head_of_line_s", batch->hol_ns);
 		put_known_ns(json, "gpu_idle_s", batch->gpu_idle_wait_ns);
-		jsonw_close(json, '}');
-		close_slice(trace);
+		close_args(trace);
 		put_receive(trace, lane, batch, begin_ns);
 	}
 	if (batch->begin_ns == QUERY_UNKNOWN || batch->wait_ns == QUERY_UNKNOWN ||
 	    __builtin_add_overflow(batch->begin_ns, batch->wait_ns, &end_ns))
 		return;
 	if (open_slice(trace, lane, "compute", end_ns, batch->compute_ns, &begin_ns)) {
-		jsonw_open(json, "args", '{');
+		open_args(trace);
 		put_batch_args(json, batch);
-		jsonw_close(json, '}');
-		close_slice(trace);
+		close_args(trace);
 	}
 }
 
@@ -232,7 +238,7 @@ static void put_load(struct tracer *trace, const struct batch_record *batch)
 	lane = find_lane(trace, LANE_WORKER, batch->loader_id, batch->worker_id);
 	if (!open_slice(trace, lane, "load", batch->load_begin_ns, batch->load_ns, &begin_ns))
 		return;
-	jsonw_open(json, "args", '{');
+	open_args(trace);
 	put_batch_args(json, batch);
 	put_known_ns(json, "open_s", batch->open_ns);
 	put_known_ns(json, "read_s", batch->read_ns);
@@ -241,8 +247,7 @@ static void put_load(struct tracer *trace, const struct batch_record *batch)
 	put_known_ns(json, "cpu_s", batch->cpu_ns);
 	put_known_int(json, "samples", batch->samples);
 	put_known_int(json, "read_bytes", batch->read_bytes);
-	jsonw_close(json, '}');
-	close_slice(trace);
+	close_args(trace);
 }
 
 static void put_counter(struct tracer *trace, const struct batch_record *batch, const char *what,
@@ -257,10 +262,9 @@ static void put_counter(struct tracer *trace, const struct batch_record *batch, 
 	snprintf(name, sizeof(name), "loader %" PRId64 ": %s", batch->loader_id, what);
 	open_event(trace, 'C', -1, name);
 	jsonw_us(&trace->json, "ts", batch->begin_ns - trace->base_ns);
-	jsonw_open(&trace->json, "args", '{');
+	open_args(trace);
 	jsonw_number(&trace->json, "value", value);
-	jsonw_close(&trace->json, '}');
-	jsonw_close(&trace->json, '}');
+	close_args(trace);
 }
 
 void trace_batch(struct tracer *trace, const struct batch_record *batch)
@@ -311,10 +315,9 @@ static void put_slow(struct tracer *trace, const struct timeline_event *event)
 	if (!open_slice(trace, lane, event->class ? event->class : "operation", event->begin_ns,
 			event->ns, &begin_ns))
 		return;
-	jsonw_open(&trace->json, "args", '{');
+	open_args(trace);
 	jsonw_string(&trace->json, "what", event->what);
-	jsonw_close(&trace->json, '}');
-	close_slice(trace);
+	close_args(trace);
 }
 
 void trace_event(struct tracer *trace, const struct timeline_event *event)
@@ -325,10 +328,9 @@ void trace_event(struct tracer *trace, const struct timeline_event *event)
 	case TIMELINE_EPOCH:
 		if (open_slice(trace, find_lane(trace, LANE_ITERATOR, event->pid, 0),
 			       "make iterator", event->begin_ns, event->ns, &begin_ns)) {
-			jsonw_open(&trace->json, "args", '{');
+			open_args(trace);
 			put_known_int(&trace->json, "epoch", event->tid);
-			jsonw_close(&trace->json, '}');
-			close_slice(trace);
+			close_args(trace);
 		}
 		break;
 	case TIMELINE_SLOW:
@@ -375,8 +377,7 @@ void trace_run(struct tracer *trace, const struct run_info *run, int64_t base_ns
 	trace->lane_count = 0;
 	snprintf(name, sizeof(name), "rank %" PRId64 "%s%s", run->rank, run->host ? " @ " : "",
 		 run->host ? run->host : "");
-	put_name(trace, -1, "process_name", name);
-	put_sort_index(trace, -1, "process_sort_index", run->rank);
+	put_name(trace, -1, name, run->rank);
 }
 
 int trace_end(struct tracer *trace)

@@ -12,72 +12,21 @@
 #define MOST_LOAD 100.0
 #define MOST_KEYS 200 /* bytes of all keys */
 
-/* One setting of a wish, as it was written. */
-struct setting {
-	const char *value;
-	size_t length;
-	struct whatif_wish *wish;
-};
-
-static bool take_whole(const struct setting *setting, long least, long most, int32_t *ret)
-{
-	char *stop;
-	long number;
-
-	if (*setting->value < '0' || *setting->value > '9')
-		return false;
-	number = strtol(setting->value, &stop, 10);
-	*ret = (int32_t)number;
-	return stop == setting->value + setting->length && number >= least && number <= most;
-}
-
-static bool take_workers(const struct setting *setting)
-{
-	return take_whole(setting, 0, WISH_MOST_WORKERS, &setting->wish->workers);
-}
-
-static bool take_prefetch_factor(const struct setting *setting)
-{
-	return take_whole(setting, 1, WISH_MOST_PREFETCH, &setting->wish->prefetch_factor);
-}
-
-static bool take_bool(const struct setting *setting, int32_t *ret)
-{
-	*ret = setting->length == 4 && strncasecmp(setting->value, "true", 4) == 0;
-	return *ret || (setting->length == 5 && strncasecmp(setting->value, "false", 5) == 0);
-}
-
-static bool take_in_order(const struct setting *setting)
-{
-	return take_bool(setting, &setting->wish->in_order);
-}
-
-static bool take_persistent(const struct setting *setting)
-{
-	return take_bool(setting, &setting->wish->persistent);
-}
-
-static bool take_load(const struct setting *setting)
-{
-	double *ret = &setting->wish->load_factor;
-	char *stop;
-
-	if ((*setting->value < '0' || *setting->value > '9') && *setting->value != '.')
-		return false;
-	*ret = strtod(setting->value, &stop);
-	return stop == setting->value + setting->length && *ret >= 0 && *ret <= MOST_LOAD;
-}
+enum kind { WHOLE, FLAG, FACTOR };
 
 static const struct key {
-	const char *name;
-	const char *takes;
-	bool (*take)(const struct setting *setting);
+	const char *name, *takes;
+	size_t offset; /* of an int32_t in the wish; of a FACTOR, a double */
+	enum kind kind;
+	long least, most; /* of a WHOLE */
 } KEYS[] = {
-	{"workers", "N", take_workers},
-	{"prefetch_factor", "N", take_prefetch_factor},
-	{"in_order", "true|false", take_in_order},
-	{"persistent", "true|false", take_persistent},
-	{"load", "FACTOR", take_load},
+#define AT(member) offsetof(struct whatif_wish, member)
+	{"workers", "N", AT(workers), WHOLE, 0, WISH_MOST_WORKERS},
+	{"prefetch_factor", "N", AT(prefetch_factor), WHOLE, 1, WISH_MOST_PREFETCH},
+	{"in_order", "true|false", AT(in_order), FLAG},
+	{"persistent", "true|false", AT(persistent), FLAG},
+	{"load", "FACTOR", AT(load_factor), FACTOR},
+#undef AT
 };
 #define KEY_COUNT (sizeof(KEYS) / sizeof(*KEYS))
 
@@ -91,6 +40,44 @@ static void list_keys(char text[MOST_KEYS])
 			 KEYS[i].name, KEYS[i].takes);
 }
 
+static bool take_whole(const struct key *key, const char *value, size_t length, int32_t *ret)
+{
+	char *stop;
+	long number;
+
+	if (*value < '0' || *value > '9')
+		return false;
+	number = strtol(value, &stop, 10);
+	*ret = (int32_t)number;
+	return stop == value + length && number >= key->least && number <= key->most;
+}
+
+static bool take_flag(const char *value, size_t length, int32_t *ret)
+{
+	*ret = length == 4 && strncasecmp(value, "true", 4) == 0;
+	return *ret || (length == 5 && strncasecmp(value, "false", 5) == 0);
+}
+
+static bool take_factor(const char *value, size_t length, double *ret)
+{
+	char *stop;
+
+	if ((*value < '0' || *value > '9') && *value != '.')
+		return false;
+	*ret = strtod(value, &stop);
+	return stop == value + length && *ret >= 0 && *ret <= MOST_LOAD;
+}
+
+static bool take_value(const struct key *key, const char *value, size_t length,
+		       struct whatif_wish *ret)
+{
+	void *at = (char *)ret + key->offset;
+
+	return key->kind == WHOLE  ? take_whole(key, value, length, at)
+	       : key->kind == FLAG ? take_flag(value, length, at)
+				   : take_factor(value, length, at);
+}
+
 /* `length` characters of KEY=VALUE. */
 static bool take(const char *text, size_t length, struct whatif_wish *ret, char *problem,
 		 size_t size)
@@ -98,7 +85,6 @@ static bool take(const char *text, size_t length, struct whatif_wish *ret, char 
 	const char *equals = memchr(text, '=', length);
 	size_t name_length = equals ? (size_t)(equals - text) : length;
 	struct near near = near_begin(text, name_length);
-	struct setting setting = {.wish = ret};
 	char words[NEAR_WORDS], keys[MOST_KEYS];
 	size_t i;
 
@@ -108,12 +94,9 @@ static bool take(const char *text, size_t length, struct whatif_wish *ret, char 
 			break;
 		near_try(&near, KEYS[i].name);
 	}
-	if (i < KEY_COUNT && equals) {
-		setting.value = equals + 1;
-		setting.length = length - name_length - 1;
-		if (KEYS[i].take(&setting))
-			return true;
-	}
+	if (i < KEY_COUNT && equals &&
+	    take_value(&KEYS[i], equals + 1, length - name_length - 1, ret))
+		return true;
 	if (i < KEY_COUNT) {
 		snprintf(problem, size, "'%.*s' is not %s=%s", (int)length, text, KEYS[i].name,
 			 KEYS[i].takes);
