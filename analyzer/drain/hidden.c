@@ -12,6 +12,7 @@
 #include "drain/elf.h"
 #include "drain/list.h"
 #include "drain/maps.h"
+#include "drain/now.h"
 
 #define FILE_MAX_COUNT 4096
 #define STATE_COUNT    16
@@ -20,11 +21,17 @@
 #define LOOK_MAX_NS    (60 * SECOND_NS)
 
 /*
- * Neither the rings may wait for us nor the training for its disk. So we read this much at a time,
- * and skip larger files: the largest module with decoders seen so far is OpenCV's, 74 MB. Larger
- * ones, and those of these names, are GPU code.
+ * Hundreds of libraries may be there (Debian's torchvision: 319, 300 MB), and a short training is
+ * not to pay for all of them: a look takes this much processor time, and all looks together one
+ * part in so many of a core. What was not reached is looked at later, or never.
  */
-#define LOOK_BYTES (96 << 20)
+#define LOOK_CPU_NS UINT64_C(5000000)
+#define COST_PART   2000
+
+/*
+ * The largest module with decoders seen so far is OpenCV's, 74 MB. Larger ones, and those of these
+ * names, are GPU code.
+ */
 #define FILE_BYTES (192 << 20)
 
 /* A decoder has more code than this; most extension modules and tables of characters have less. */
@@ -38,7 +45,7 @@ static const char *const without_decoders[] = {
 	"libtorch", "libc10", "libcu", "libnv", "libnccl", "libtriton", "libtensorflow",
 	/* Mathematics and tables, large and in many programs. */
 	"libdnnl", "libicudata", "libcodec2", "liblapack", "libblas", "libopenblas", "libmkl",
-	"libLLVM",
+	"libscipy_openblas", "libLLVM",
 	"dlprof", /* our own, which names them to look for them */
 	NULL,
 };
@@ -71,6 +78,7 @@ static struct {
 	size_t seen_count;
 	uint64_t states[STATE_COUNT]; /* maps_state() of processes that were looked through */
 	size_t state_count;
+	uint64_t rest_ns; /* no look before */
 	char reached[LIST_BYTES];
 	char hidden[LIST_BYTES];
 } hidden;
@@ -263,9 +271,9 @@ static bool note_file(const struct maps_line *line)
 
 struct look {
 	struct writer *writer;
-	uint64_t bytes;	/* looked at */
-	bool paused;	/* there is more */
-	int error;	/* of the database */
+	uint64_t begin_ns; /* of our processor time */
+	bool paused;       /* there is more */
+	int error;         /* of the database */
 };
 
 /* What has code is a module. */
@@ -273,20 +281,17 @@ static int look_at(void *context, const struct maps_line *line)
 {
 	struct module module = {.path = line->path};
 	struct look *look = context;
-	struct stat status;
 	int fd;
 
-	if (!line->is_code)
+	if (!line->is_code || line->end - line->begin < CODE_BYTES)
 		return 0;
-	look->paused = look->bytes > LOOK_BYTES;
+	look->paused = cpu_ns() - look->begin_ns >= LOOK_CPU_NS;
 	if (look->paused)
 		return 1;
 	fd = note_file(line) ? maps_open(line->path, line->device, line->inode) : -1;
 	if (fd < 0)
 		return 0;
 	module.writer = look->writer;
-	if (fstat(fd, &status) == 0)
-		look->bytes += (uint64_t)status.st_size;
 	look->error = scan_file(fd, line->path, note, &module);
 	return look->error;
 }
@@ -306,12 +311,14 @@ int hidden_look(struct writer *writer, struct segment *segment, uint64_t now_ns)
 	int32_t number;
 	uint64_t state;
 
-	if (segment->dead || now_ns < segment->look_ns)
+	if (segment->dead || now_ns < segment->look_ns || now_ns < hidden.rest_ns)
 		return 0;
 	number = alive_number(&segment->alive);
 	state = number ? maps_state(number) : 0;
 	if (number && !is_known(state)) {
+		look.begin_ns = cpu_ns();
 		maps_each(number, look_at, &look);
+		hidden.rest_ns = now_ns + (cpu_ns() - look.begin_ns) * COST_PART;
 		if (look.paused || look.error)
 			return look.error;
 		hidden.states[hidden.state_count++ % STATE_COUNT] = state;
