@@ -22,9 +22,10 @@ static bool is_further(struct segment *const *segments, size_t index)
 	return false;
 }
 
-/* False: it cannot be told, as one of them has just ended. */
+/* False: what they used cannot be told, as one of them has just ended. */
 static bool look(struct segment *const *segments, size_t count, struct cores *now)
 {
+	bool is_whole = true;
 	int32_t root = -1;
 
 	/* The drain is there because of the run. */
@@ -38,14 +39,13 @@ static bool look(struct segment *const *segments, size_t count, struct cores *no
 		if (header->flags & DLPROF_SEGMENT_ROOT)
 			root = segments[i]->alive.is_found ? header->pid : -1;
 		used_ns = cpus_used_ns(segments[i]->alive.proc_pid, header->start_ticks);
-		if (used_ns < 0)
-			return false;
+		is_whole &= used_ns >= 0;
 		now->used_ns += used_ns;
 		now->who +=
 			(uint64_t)header->pid * UINT64_C(0x9e3779b97f4a7c15) ^ header->start_ticks;
 	}
 	now->busy_ns = root < 0 ? -1 : cpus_busy_ns("", root);
-	return now->busy_ns >= 0;
+	return is_whole && now->busy_ns >= 0;
 }
 
 int cores_update(struct cores *cores, struct writer *writer, struct segment *const *segments,
@@ -53,17 +53,25 @@ int cores_update(struct cores *cores, struct writer *writer, struct segment *con
 {
 	const uint64_t pause_ns = cores->of_ns < ENOUGH_NS ? LOOK_NS : LATER_NS;
 	struct cores now = {.others_ns = cores->others_ns, .of_ns = cores->of_ns};
+	int64_t busy_ns, others_ns;
 	int r;
 
-	if (cores->seen_ns && now_ns - cores->seen_ns < pause_ns)
+	if (cores->looked_ns && now_ns - cores->looked_ns < pause_ns)
 		return 0;
-	now.seen_ns = look(segments, count, &now) ? now_ns : 0;
-	if (!now.seen_ns || !cores->seen_ns || now.who != cores->who) {
+	now.looked_ns = now_ns;
+	now.is_known = look(segments, count, &now);
+	busy_ns = cores->looked_ns && cores->busy_ns >= 0 && now.busy_ns >= 0
+			  ? now.busy_ns - cores->busy_ns
+			  : (int64_t)NS_PER_S;
+	others_ns = busy_ns - (now.used_ns - cores->used_ns);
+	if (!now.is_known || !cores->is_known || now.who != cores->who) {
+		now.most_ns = cores->most_ns + busy_ns;
 		*cores = now;
 		return 0;
 	}
-	now.others_ns += (now.busy_ns - cores->busy_ns) - (now.used_ns - cores->used_ns);
-	now.of_ns += (int64_t)(now_ns - cores->seen_ns);
+	now.most_ns = cores->most_ns + others_ns;
+	now.others_ns += others_ns;
+	now.of_ns += (int64_t)(now_ns - cores->looked_ns);
 	*cores = now;
 	r = writer_meta_number(writer, META_OTHER_CPU_NS, now.others_ns > 0 ? now.others_ns : 0);
 	return r < 0 ? r : writer_meta_number(writer, META_OTHER_CPU_OF_NS, now.of_ns);

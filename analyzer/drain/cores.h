@@ -10,6 +10,7 @@
 #ifndef DRAIN_CORES_H
 #define DRAIN_CORES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,12 +18,14 @@
 #include "store/write.h"
 
 struct cores {
-	uint64_t seen_ns; /* the last look; 0: none yet */
+	uint64_t looked_ns; /* the last look; 0: none yet */
+	bool is_known;      /* what they had used then */
 	uint64_t who;     /* tells the processes apart that were there */
 	int64_t busy_ns;
 	int64_t used_ns;
 	int64_t others_ns; /* in all */
 	int64_t of_ns;     /* ... in so much time */
+	int64_t most_ns;   /* others used no more, also while it is not known how much */
 };
 
 /* A look, and what is known by now: `other_cpu_ns` and `other_cpu_of_ns` of meta. */

@@ -122,7 +122,7 @@ static int commit(struct drain *drain)
 				 now_ns());
 	if (r == 0)
 		r = neighbours_update(&drain->neighbours, drain->writer, drain->segments,
-				      drain->count, now_ns());
+				      drain->count, drain->cores.most_ns, now_ns());
 	if (r == 0)
 		r = live_update(&drain->live, drain->db, drain->writer, drain->segments,
 				drain->count, now_ns());

@@ -17,6 +17,7 @@
 #define LATER_NS  UINT64_C(4000000000)
 #define ENOUGH_NS 1e10 /* from then on later */
 #define COST_PART 500  /* of our time that looks may take: one in so many */
+#define WORTH_NS  50000000 /* of others' CPU time: for less nobody is asked */
 #define ACTIVE    0.01 /* of a core: who used less has no part in it */
 
 struct neighbour {
@@ -129,10 +130,26 @@ static void add(struct neighbours *n, const struct neighbour *old, struct neighb
 	}
 }
 
-static int scan(struct neighbours *n, struct segment *const *segments, size_t count,
-		uint64_t now_ns)
+static void look_at_own(struct neighbours *n)
 {
-	const uint64_t span_ns = n->seen_ns ? now_ns - n->seen_ns : 0;
+	struct process_stat stat;
+
+	for (size_t i = 0; i < n->count; i++) {
+		const struct neighbour old = n->list[i];
+
+		if (!IS_OWN(old.kind) || !process_stat_read(old.pid, &stat) ||
+		    stat.start_ticks != old.start_ticks)
+			continue;
+		n->list[i].used_ns = stat.used_ns;
+		add(n, &old, &n->list[i], &stat, 0);
+	}
+}
+
+static int look_at_all(struct neighbours *n, struct segment *const *segments, size_t count,
+		       uint64_t now_ns)
+{
+	const uint64_t span_ns = n->all_ns ? now_ns - n->all_ns : 0;
+	const int32_t self = getpid();
 	struct neighbour *list = NULL, *grown;
 	size_t used = 0, room = 0, at = 0;
 	struct process_stat stat;
@@ -146,7 +163,7 @@ static int scan(struct neighbours *n, struct segment *const *segments, size_t co
 		const struct neighbour *old = NULL;
 
 		/* What we take ourselves is because of the run. */
-		if (now.pid <= 0 || now.pid == getpid() || !process_stat_read(now.pid, &stat))
+		if (now.pid <= 0 || now.pid == self || !process_stat_read(now.pid, &stat))
 			continue;
 		now.start_ticks = stat.start_ticks;
 		now.used_ns = stat.used_ns;
@@ -179,7 +196,25 @@ static int scan(struct neighbours *n, struct segment *const *segments, size_t co
 	free(n->list);
 	n->list = list;
 	n->count = used;
-	n->of_ns += (double)span_ns;
+	n->all_ns = now_ns;
+	return 0;
+}
+
+/* Hundreds of processes need not be asked whether they ran, where hardly anybody did. */
+static int look(struct neighbours *n, struct segment *const *segments, size_t count,
+		int64_t others_ns, uint64_t now_ns)
+{
+	int r = 0;
+
+	if (!n->all_ns || others_ns - n->others_ns >= WORTH_NS) {
+		r = look_at_all(n, segments, count, now_ns);
+		n->others_ns = others_ns;
+	} else {
+		look_at_own(n);
+	}
+	if (r < 0)
+		return r;
+	n->of_ns += n->seen_ns ? (double)(now_ns - n->seen_ns) : 0;
 	n->seen_ns = now_ns;
 	n->is_new = true;
 	return 0;
@@ -241,7 +276,7 @@ static uint64_t newest_batch(struct segment *const *segments, size_t count)
 }
 
 int neighbours_update(struct neighbours *n, struct writer *writer, struct segment *const *segments,
-		      size_t count, uint64_t now_ns)
+		      size_t count, int64_t others_ns, uint64_t now_ns)
 {
 	const uint64_t begin_ns = cpu_ns(), batch_ns = newest_batch(segments, count);
 	uint64_t pause_ns, least_ns;
@@ -255,7 +290,7 @@ int neighbours_update(struct neighbours *n, struct writer *writer, struct segmen
 	if (r < 0 || !batch_ns || now_ns < n->next_ns ||
 	    (!n->is_known && !find_group(n, segments, count)))
 		return r;
-	r = scan(n, segments, count, now_ns);
+	r = look(n, segments, count, others_ns, now_ns);
 	if (r < 0)
 		return r == -ENOMEM ? 0 : r;
 	pause_ns = (cpu_ns() - begin_ns) * COST_PART;
@@ -269,5 +304,5 @@ void neighbours_done(struct neighbours *n)
 	free(n->list);
 	n->list = NULL;
 	n->count = 0;
-	n->seen_ns = 0;
+	n->seen_ns = n->all_ns = 0;
 }

@@ -35,9 +35,11 @@ struct neighbour_kind {
 };
 
 struct neighbours {
-	struct neighbour *list; /* by pid; as they were at the last look */
+	struct neighbour *list; /* by pid; as they were at the last look at each */
 	size_t count;
 	uint64_t seen_ns, next_ns;
+	uint64_t all_ns;   /* the last look at all of them, not only at the run's own; 0: none */
+	int64_t others_ns; /* what others had used by then */
 	bool is_new; /* the last look: no batch came after it so far */
 	struct cpus_group group; /* the run's */
 	int nice;
@@ -55,10 +57,11 @@ struct neighbours {
  * threads and "g ..." of groups, in cores, separated by ";", `main_cpu_ns` of `main_cpu_of_ns`, and
  * `main_ran_ns`, `main_waited_ns`, `workers_ran_ns`, `workers_waited_ns`. From the first batch to
  * the last: what a program does before and afterwards, such as taking its libraries down, would
- * look like a part of its steps.
+ * look like a part of its steps. `others_ns`: cores_update()'s `most_ns`.
  */
 int neighbours_update(struct neighbours *neighbours, struct writer *writer,
-		      struct segment *const *segments, size_t count, uint64_t now_ns);
+		      struct segment *const *segments, size_t count, int64_t others_ns,
+		      uint64_t now_ns);
 
 void neighbours_done(struct neighbours *neighbours);
 
