@@ -99,6 +99,7 @@ bool real_is_glibc(void);
 
 /* syscall.S. Raw: past the C library, for wrappers that are called before the constructor. */
 long hook_syscall_raw(long number, ...);
+pid_t hook_vfork_raw(void);
 long hook_syscall_failed(long result);
 long hook_syscall_read(long number, long a, long b, long c, long d, long e, long f);
 

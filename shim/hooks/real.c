@@ -114,7 +114,22 @@ static void *early_mremap(void *address, size_t size, size_t new_size, int flags
 	return (void *)hook_syscall_raw(SYS_mremap, address, size, new_size, flags, new_address);
 }
 
+/* On a stack of its own, so that the child does not return to this one. */
+static int early_clone(int (*start)(void *), void *stack, int flags, void *argument, ...)
+{
+	void *more[3];
+	va_list values;
+
+	va_start(values, argument);
+	for (int i = 0; i < 3; i++)
+		more[i] = va_arg(values, void *);
+	va_end(values);
+	real_resolve();
+	return real.clone(start, stack, flags, argument, more[0], more[1], more[2]);
+}
+
 #define early_syscall hook_syscall_raw
+#define early_vfork   hook_vfork_raw
 
 long hook_syscall_failed(long result)
 {
@@ -132,8 +147,10 @@ struct real real = {
 #undef HOOK_VARIADIC
 };
 
-/* syscall.S jumps through it. */
-static_assert(offsetof(struct real, syscall) == 0, "syscall is the first row of hooks.def");
+/* syscall.S jumps through them. */
+static_assert(offsetof(struct real, syscall) == 0 && offsetof(struct real, vfork) == 8 &&
+		      offsetof(struct real, clone) == 16,
+	      "the first rows of hooks.def");
 
 #if defined(__x86_64__)
 #define COND_VERSION "GLIBC_2.3.2"

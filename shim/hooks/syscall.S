@@ -1,23 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * syscall.S - syscall(2) as a function: the few numbers that read go on to C while the process
- * records, everything else is a jump to the real one.
+ * records, everything else is a jump to the real one. vfork() and clone() only note that from now
+ * on another process may share this one's memory: activate_shares.
  *
- * A jump, not a call: clone() through it returns twice, the second time on another stack, and a
- * frame of ours would not be there. activate_cell and real are of activate.h and hook.h; `syscall`
- * is the first row of hooks.def, so `real` points to it.
+ * A jump, not a call: vfork() and clone() return twice, clone() the second time on another stack,
+ * and a frame of ours would not be there. activate_cell and real are of activate.h and hook.h;
+ * `syscall`, `vfork` and `clone` are the first rows of hooks.def, so `real` begins with them.
  *
- * hook_syscall_raw() is the same without a C library: what wrappers do before the constructor.
+ * hook_syscall_raw() and hook_vfork_raw() are the same without a C library: what wrappers do before
+ * the constructor.
  */
 #include <asm/unistd.h>
 
 #include "slots/branch.h"
 
 	.hidden activate_cell
+	.hidden activate_shares
 	.hidden real
 	.hidden hook_syscall_read
 	.hidden hook_syscall_failed
 	.hidden hook_syscall_raw
+	.hidden hook_vfork_raw
 
 	.text
 #if defined(__x86_64__)
@@ -28,6 +32,12 @@
 syscall:
 	.cfi_startproc
 	endbr64
+	cmpq $__NR_clone, %rdi
+	je 3f
+	cmpq $__NR_vfork, %rdi
+	je 3f
+	cmpq $__NR_clone3, %rdi
+	je 3f
 	movq activate_cell(%rip), %rax
 	cmpl $0, (%rax)
 	jne 1f
@@ -43,8 +53,32 @@ syscall:
 	cmpq $__NR_preadv2, %rdi
 	jne 0b
 2:	jmp hook_syscall_read
+3:	movb $1, activate_shares(%rip)
+	jmp 0b
 	.cfi_endproc
 	.size syscall, . - syscall
+
+	.globl vfork
+	.type vfork, @function
+	.p2align 4
+vfork:
+	.cfi_startproc
+	endbr64
+	movb $1, activate_shares(%rip)
+	jmp *real+8(%rip)
+	.cfi_endproc
+	.size vfork, . - vfork
+
+	.globl clone
+	.type clone, @function
+	.p2align 4
+clone:
+	.cfi_startproc
+	endbr64
+	movb $1, activate_shares(%rip)
+	jmp *real+16(%rip)
+	.cfi_endproc
+	.size clone, . - clone
 
 	.globl hook_syscall_raw
 	.type hook_syscall_raw, @function
@@ -68,6 +102,29 @@ hook_syscall_raw:
 	.cfi_endproc
 	.size hook_syscall_raw, . - hook_syscall_raw
 
+	/* The child leaves the return address that is on the stack to what it calls. */
+	.globl hook_vfork_raw
+	.type hook_vfork_raw, @function
+	.p2align 4
+hook_vfork_raw:
+	.cfi_startproc
+	endbr64
+	popq %rdi
+	.cfi_adjust_cfa_offset -8
+	.cfi_register %rip, %rdi
+	movl $__NR_vfork, %eax
+	syscall
+	pushq %rdi
+	.cfi_adjust_cfa_offset 8
+	.cfi_offset %rip, -8
+	cmpq $-4095, %rax
+	jae 1f
+	ret
+1:	movq %rax, %rdi
+	jmp hook_syscall_failed
+	.cfi_endproc
+	.size hook_vfork_raw, . - hook_vfork_raw
+
 #elif defined(__aarch64__)
 
 	.globl syscall
@@ -76,6 +133,10 @@ hook_syscall_raw:
 syscall:
 	.cfi_startproc
 	hint #34			/* bti c */
+	cmp x0, #__NR_clone
+	b.eq 3f
+	cmp x0, #__NR_clone3
+	b.eq 3f
 	adrp x16, activate_cell
 	ldr x16, [x16, #:lo12:activate_cell]
 	ldar w16, [x16]
@@ -94,8 +155,42 @@ syscall:
 	cmp x0, #__NR_preadv2
 	b.ne 0b
 2:	b hook_syscall_read
+3:	adrp x16, activate_shares
+	mov w17, #1
+	strb w17, [x16, #:lo12:activate_shares]
+	b 0b
 	.cfi_endproc
 	.size syscall, . - syscall
+
+	.globl vfork
+	.type vfork, %function
+	.p2align 4
+vfork:
+	.cfi_startproc
+	hint #34			/* bti c */
+	adrp x16, activate_shares
+	mov w17, #1
+	strb w17, [x16, #:lo12:activate_shares]
+	adrp x16, real+8
+	ldr x16, [x16, #:lo12:real+8]
+	br x16
+	.cfi_endproc
+	.size vfork, . - vfork
+
+	.globl clone
+	.type clone, %function
+	.p2align 4
+clone:
+	.cfi_startproc
+	hint #34			/* bti c */
+	adrp x16, activate_shares
+	mov w17, #1
+	strb w17, [x16, #:lo12:activate_shares]
+	adrp x16, real+16
+	ldr x16, [x16, #:lo12:real+16]
+	br x16
+	.cfi_endproc
+	.size clone, . - clone
 
 	.globl hook_syscall_raw
 	.type hook_syscall_raw, %function
@@ -116,6 +211,22 @@ hook_syscall_raw:
 	ret
 	.cfi_endproc
 	.size hook_syscall_raw, . - hook_syscall_raw
+
+	.globl hook_vfork_raw
+	.type hook_vfork_raw, %function
+	.p2align 4
+hook_vfork_raw:
+	.cfi_startproc
+	hint #34			/* bti c */
+	mov x0, #0x4111			/* CLONE_VM | CLONE_VFORK | SIGCHLD */
+	mov x1, #0
+	mov x8, #__NR_clone
+	svc #0
+	cmn x0, #4095
+	b.cs hook_syscall_failed
+	ret
+	.cfi_endproc
+	.size hook_vfork_raw, . - hook_vfork_raw
 
 #endif
 

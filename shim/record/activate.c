@@ -7,6 +7,7 @@ static const volatile uint32_t cell_off;
 const volatile uint32_t *activate_cell = &cell_off;
 
 bool activate_unwiped NEAR = false;
+volatile bool activate_shares NEAR = false;
 
 static volatile uint32_t *cell_page;
 static int cell_pid;
@@ -28,6 +29,7 @@ int activate_prepare(void)
 /* libc calls this after fork() only, not in a vfork child, which shares its parent's memory. */
 void activate_forked(void)
 {
+	activate_shares = false; /* it has a memory of its own */
 	if (activate_unwiped)
 		*cell_page = 0;
 }

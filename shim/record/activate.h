@@ -20,6 +20,12 @@ extern HIDDEN const volatile uint32_t *activate_cell;
 extern HIDDEN bool activate_unwiped;
 
 /*
+ * A child that shares this process's memory may have been made: syscall.S, before vfork() and
+ * clone(). Until then whoever sees the cell on is this process, which need not ask for its pid.
+ */
+extern HIDDEN volatile bool activate_shares;
+
+/*
  * 0, or thread_life. What start_recording() has set up is seen by whoever sees that it did;
  * syscall.S and dl.S look, too.
  */

@@ -11,6 +11,7 @@
 #include "base/process.h"
 #include "base/sys.h"
 #include "base/text.h"
+#include "record/activate.h"
 #include "record/backing.h"
 
 #define RETRY_NS    UINT64_C(10000000)
@@ -47,6 +48,8 @@ struct dlprof_segment *segment_first(void)
 
 OFTEN bool segment_is_own(void)
 {
+	if (likely(activate_on() && !activate_shares && !activate_unwiped))
+		return true;
 	return own.count && own.segments[0].shared->header.pid == sys_getpid();
 }
 

@@ -296,6 +296,18 @@ static void numbers(int fd)
 	SHOW(status);
 }
 
+/* Twice from one call, on one stack. */
+static void sharing_memory(void)
+{
+	int status = -1;
+	pid_t pid = vfork();
+
+	if (pid == 0)
+		_exit(17);
+	SHOW(waitpid(pid, &status, 0) == pid);
+	SHOW(status);
+}
+
 static void controlling(int fd)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 5};
@@ -360,6 +372,7 @@ int main(void)
 	reading(fd);
 	copying(fd);
 	numbers(fd);
+	sharing_memory();
 	controlling(fd);
 	close(fd);
 	handles();
