@@ -4,6 +4,7 @@
 A test script calls check() for each promise and ends with finish(). skip() is exit status 77.
 """
 import atexit
+import glob
 import json
 import os
 import shutil
@@ -17,11 +18,22 @@ import consistent
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 BUILD = os.environ.get("TEST_BUILD") or os.path.join(ROOT, "build")
-SHIM = os.environ.get("TEST_SHIM") or os.path.join(BUILD, "shim", "libdlprof.so")
+PREFIX = os.environ.get("TEST_PREFIX")  # what is installed there is tested: a wheel's folder, /usr
+
+
+def _ours(built, *installed):
+    if not PREFIX:
+        return os.path.join(BUILD, built)
+    paths = [os.path.join(PREFIX, path) for path in installed]
+    return ([found for path in paths for found in glob.glob(path)] + paths)[0]
+
+
+SHIM = os.environ.get("TEST_SHIM") or _ours("shim/libdlprof.so", "lib/libdlprof.so",
+                                            "lib/*/libdlprof.so")
 RUNNER = os.environ.get("TEST_RUNNER", "").split()  # before a program for another processor
-DRAIN = os.path.join(BUILD, "analyzer", "dlprof-drain")
-REPORT = os.path.join(BUILD, "analyzer", "dlprof-report")
-DLPROF = os.path.join(BUILD, "analyzer", "dlprof")
+DRAIN = _ours("analyzer/dlprof-drain", "libexec/dlprof/dlprof-drain")
+REPORT = _ours("analyzer/dlprof-report", "bin/dlprof-report")
+DLPROF = _ours("analyzer/dlprof", "bin/dlprof")
 PYTHON = os.environ.get("TEST_PYTHON") or "/usr/bin/python3"  # the one that has torch
 DRAIN_TIMEOUT_S = 30
 

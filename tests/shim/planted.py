@@ -22,6 +22,8 @@ __attribute__((constructor)) static void begin(void) {{ close(open("{}", O_CREAT
 
 def way():
     """From the library's folder to the drain's, when installed."""
+    if t.PREFIX:
+        return os.path.relpath(os.path.dirname(t.DRAIN), os.path.dirname(t.SHIM))
     with open(os.path.join(t.BUILD, "include", "dlprof", "place.h")) as file:
         return re.search(r'PLACE_DRAIN_FOLDER "(.*)"', file.read()).group(1)
 
