@@ -46,6 +46,14 @@ static void man_report(FILE *out)
 	man_see_also(out, options_program.see_also);
 }
 
+static void man_started(FILE *out)
+{
+	man_section(out, "STARTING A TRAINING");
+#define STARTED(subject, text) man_entry(out, subject, text);
+#include "manual/started.def"
+#undef STARTED
+}
+
 static void man_processes(FILE *out)
 {
 	man_section(out, "PROCESSES");
@@ -108,6 +116,7 @@ static void man_environment(FILE *out)
 	man_text(out, "libdlprof.so is preloaded into a training, by dlprof(1) or by LD_PRELOAD. "
 		      "A value that makes no sense leaves the default in force, and a row in the "
 		      "database's view note says so.");
+	man_started(out);
 	man_section(out, "ENVIRONMENT");
 	for (size_t i = 0; i < ARRAY_COUNT(settings); i++) {
 		snprintf(text, sizeof(text), "%s%s%s%s%s%s", settings[i].help,
