@@ -44,13 +44,6 @@ make_sqlite() {
 	touch ../done
 }
 
-# The manual pages are printed by a program of the target's; without an emulator, there are none.
-# $1: the architecture.
-emulator() {
-	[ "$1" = "$(uname -m)" ] || ! command -v "qemu-$1-static" >/dev/null ||
-		echo "exe_wrapper = ['qemu-$1-static', '-L', '/usr/$1-linux-gnu']"
-}
-
 # $1: the architecture.
 make_wheel() {
 	arch=$1
@@ -77,7 +70,6 @@ make_wheel() {
 		c = '$here/cc'
 		ar = '$here/ar'
 		pkg-config = 'pkg-config'
-		$(emulator "$arch")
 		[host_machine]
 		system = 'linux'
 		cpu_family = '$arch'
