@@ -105,29 +105,23 @@ static double gain_of(double share)
 /* The prediction that is this advice; of two, the better one. */
 static int row_of(const struct whatif *whatif, enum advice_id id)
 {
+	/* The baseline is none's. */
+	static const int rows[ADVICE_MAX] = {
+		[ADVICE_MORE_LOADER_CAPACITY] = WHATIF_WORKERS_X2,
+		[ADVICE_PREFETCH_OR_IN_ORDER_FALSE] = WHATIF_IN_ORDER_FALSE,
+		[ADVICE_FIX_SLOW_WORKER] = WHATIF_FIX_SLOW_WORKER,
+		[ADVICE_USE_WORKERS] = WHATIF_USE_WORKERS,
+		[ADVICE_REDUCE_CPU_PER_BATCH] = WHATIF_LOAD_HALF,
+		[ADVICE_PERSISTENT_WORKERS] = WHATIF_PERSISTENT,
+		[ADVICE_REDUCE_DELIVERY_COST] = WHATIF_DELIVERY,
+	};
 	const double *gain = whatif->gain;
 
-	switch (id) {
-	case ADVICE_MORE_LOADER_CAPACITY:
-		return WHATIF_WORKERS_X2;
-	case ADVICE_PREFETCH_OR_IN_ORDER_FALSE:
-		return gain[WHATIF_PREFETCH_X4] > gain[WHATIF_IN_ORDER_FALSE] ||
-				       isnan(gain[WHATIF_IN_ORDER_FALSE])
-			       ? WHATIF_PREFETCH_X4
-			       : WHATIF_IN_ORDER_FALSE;
-	case ADVICE_FIX_SLOW_WORKER:
-		return WHATIF_FIX_SLOW_WORKER;
-	case ADVICE_USE_WORKERS:
-		return WHATIF_USE_WORKERS;
-	case ADVICE_REDUCE_CPU_PER_BATCH:
-		return WHATIF_LOAD_HALF;
-	case ADVICE_PERSISTENT_WORKERS:
-		return WHATIF_PERSISTENT;
-	case ADVICE_REDUCE_DELIVERY_COST:
-		return WHATIF_DELIVERY;
-	default:
-		return NO_ROW;
-	}
+	if (id == ADVICE_PREFETCH_OR_IN_ORDER_FALSE &&
+	    (gain[WHATIF_PREFETCH_X4] > gain[WHATIF_IN_ORDER_FALSE] ||
+	     isnan(gain[WHATIF_IN_ORDER_FALSE])))
+		return WHATIF_PREFETCH_X4;
+	return rows[id] ? rows[id] : NO_ROW;
 }
 
 /*

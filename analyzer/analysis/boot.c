@@ -10,7 +10,6 @@
 #define RESAMPLES        400
 #define MOST_CELLS       16384
 #define FEWEST_BLOCKS    10 /* that can tell how they vary */
-#define DEFAULT_PREFETCH 2
 #define DEFAULT_WORKERS  8
 #define SEED             UINT64_C(0x243f6a8885a308d3)
 
@@ -165,9 +164,8 @@ static double few_factor(size_t count)
 size_t boot_block(const struct batch_series *s)
 {
 	size_t workers = s->workers > 0 ? (size_t)s->workers : s->workers ? DEFAULT_WORKERS : 1;
-	size_t prefetch = s->prefetch_factor > 0 ? (size_t)s->prefetch_factor : DEFAULT_PREFETCH;
 
-	return 2 * prefetch * workers;
+	return 2 * (size_t)series_prefetch(s) * workers;
 }
 
 /* How many batches begin no epoch, and how many epochs are not the first. */

@@ -39,10 +39,10 @@ const char *cause_name(enum cause cause)
 }
 
 /* Events of a column: what exceeds its median by so much. */
-static struct period_query excess(const struct batch_series *s, const float *values,
+static struct events_query excess(const struct batch_series *s, const float *values,
 				  double floor_ns, double median_ns)
 {
-	struct period_query query = {.series = s, .values = values};
+	struct events_query query = {.series = s, .values = values};
 	struct stats_column column = {values, s->state, s->count};
 
 	if (s->wait_ns && s->compute_ns)
@@ -83,7 +83,7 @@ static int list_others(const struct batch_series *s, const struct finding *f, fl
  * Whether slow loads have neighbours that are nearly as slow: samples sorted by size grow and
  * shrink, where opening a shard is one load, or one of each worker.
  */
-static bool is_gradual(const struct period_query *q)
+static bool is_gradual(const struct events_query *q)
 {
 	const struct batch_series *s = q->series;
 	double around_ns = 0, slow_ns = 0, before_ns = 0;
@@ -115,16 +115,16 @@ static bool is_gradual(const struct period_query *q)
 static int find_periods(const struct batch_series *s, const struct finding *f, const float *others,
 			struct diagnosis *ret)
 {
-	const struct period_query wait = {
+	const struct events_query wait = {
 		.series = s,
 		.values = stall_waits(s, f),
 		.mask = SERIES_STARVED,
 		.want = SERIES_STARVED,
 	};
 	bool is_partial = !s->wait_ns || !s->compute_ns;
-	struct period_query of_wait =
+	struct events_query of_wait =
 		is_partial ? excess(s, s->wait_ns, EXCESS_FLOOR_NS, NAN) : wait;
-	struct period_query of_compute, of_load = excess(s, s->load_ns, 0, NAN);
+	struct events_query of_compute, of_load = excess(s, s->load_ns, 0, NAN);
 	double time_ns = f->wait_all_ns + f->compute_all_ns;
 	int r;
 
@@ -148,9 +148,9 @@ static int find_periods(const struct batch_series *s, const struct finding *f, c
 	ret->load.gradual = ret->load.batches && is_gradual(&of_load);
 	ret->wait_timer.period_ns = ret->compute_timer.period_ns = NAN;
 	if (of_wait.values && ret->wait.event_count > TIMER_LEAST)
-		period_find_timer(&of_wait, &ret->wait_timer);
+		events_find_timer(&of_wait, &ret->wait_timer);
 	if (of_compute.values && ret->compute.event_count > TIMER_LEAST)
-		period_find_timer(&of_compute, &ret->compute_timer);
+		events_find_timer(&of_compute, &ret->compute_timer);
 	ret->compute_share = NAN;
 	if (ret->compute.regular && time_ns > 0)
 		ret->compute_share = ret->compute.cost_ns / time_ns;
@@ -287,7 +287,6 @@ static int find(const struct batch_series *s, const struct finding *f,
 	ret->cold = split.cold;
 	ret->shift = split.shift;
 	ret->queued_share = split.queued_share;
-	ret->isolated_count = split.isolated_count;
 	ret->cpu_share = cpu_share(s, f);
 	if (f->gap == STALL_GAP_NONE)
 		list_causes(f, &split, ret);

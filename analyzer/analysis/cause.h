@@ -61,7 +61,6 @@ struct diagnosis {
 	struct slow_workers slow;
 	struct cold cold;
 	struct shift shift;
-	double isolated_count;
 	double cpu_share;    /* of the cores that the workers used; NAN: unknown */
 	double queued_share; /* of the waiting, while other batches were ready */
 	struct whatif whatif;

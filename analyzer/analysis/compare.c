@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#define DEFAULT_WORKERS  8
-#define DEFAULT_PREFETCH 2
+#include "analysis/boot.h"
+
 #define LEAST_POINTS     0.02
 #define FEW_BLOCKS       6
 
@@ -90,16 +90,11 @@ static int add_batch(struct compare_side *side, const struct batch_series *s,
 int compare_add_series(struct compare_side *side, const struct batch_series *series,
 		       const struct finding *finding)
 {
-	size_t workers = series->workers > 0 ? (size_t)series->workers
-			 : series->workers   ? DEFAULT_WORKERS
-					     : 1;
-	size_t prefetch =
-		series->prefetch_factor > 0 ? (size_t)series->prefetch_factor : DEFAULT_PREFETCH;
 	struct series_place place = SERIES_BEGIN;
 	size_t next = 0;
 	int r = 0;
 
-	side->block = 2 * prefetch * workers;
+	side->block = boot_block(series);
 	side->stall_ratio = finding->gap == STALL_GAP_NONE ? finding->stall_ratio : NAN;
 	while (r == 0 && series_next(series, &place)) {
 		int32_t epoch = series->runs[place.run].epoch;

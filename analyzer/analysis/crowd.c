@@ -37,9 +37,11 @@ struct crowd {
 	struct hand *hands; /* the last one is the training */
 	size_t *queue;      /* prefetch for each worker */
 	double *paces;      /* by workers at work, and again with the training at work */
-	double *end_ns;     /* by batch of the epoch: of its load; INFINITY: not loaded */
-	size_t *owner;      /* ... and its worker */
-	size_t *finished;   /* batches in the order of their ends */
+	struct {
+		double end_ns; /* of the load; INFINITY: not loaded */
+		size_t owner;  /* the worker */
+		size_t ended;  /* the batch whose load was the so many-th to end */
+	} * batches;           /* of the epoch */
 	size_t finished_count, taken_count;
 	size_t epoch, ahead, begin, end;
 	size_t working;
@@ -109,7 +111,7 @@ static void dispatch(struct crowd *c, size_t worker)
 
 	if (c->ahead == c->end)
 		return;
-	c->owner[c->ahead - c->begin] = worker;
+	c->batches[c->ahead - c->begin].owner = worker;
 	c->queue[worker * c->prefetch + place] = c->ahead++;
 	hand->count++;
 	begin_load(c, worker);
@@ -120,8 +122,8 @@ static void end_load(struct crowd *c, size_t worker)
 	struct hand *hand = &c->hands[worker];
 
 	if (hand->at != NOBODY) {
-		c->end_ns[hand->at - c->begin] = c->now_ns;
-		c->finished[c->finished_count++] = hand->at;
+		c->batches[hand->at - c->begin].end_ns = c->now_ns;
+		c->batches[c->finished_count++].ended = hand->at;
 	}
 	hand->phase = IDLE;
 	begin_load(c, worker);
@@ -218,14 +220,14 @@ static size_t take_next(struct crowd *c, size_t ordinal)
 	size_t wanted = c->begin + ordinal, at;
 	double end_ns;
 
-	if (c->setup->in_order && c->end_ns[ordinal] == TAKEN)
+	if (c->setup->in_order && c->batches[ordinal].end_ns == TAKEN)
 		return wanted;
 	for (;;) {
 		if (!await_any(c))
 			return wanted;
-		at = c->finished[c->taken_count++];
+		at = c->batches[c->taken_count++].ended;
 		/* Where taking in is known apart, the rest is as the way there. */
-		end_ns = c->end_ns[at - c->begin] +
+		end_ns = c->batches[at - c->begin].end_ns +
 			 (c->trace->receive_ns ? c->trace->usual_lag_ns
 					       : replay_latency_ns(c->trace, c->setup, at));
 		if (end_ns > c->now_ns)
@@ -235,7 +237,7 @@ static size_t take_next(struct crowd *c, size_t ordinal)
 				 : replay_handover_ns(c->trace, c->setup, at));
 		if (!c->setup->in_order || at == wanted)
 			return at;
-		c->end_ns[at - c->begin] = TAKEN;
+		c->batches[at - c->begin].end_ns = TAKEN;
 	}
 }
 
@@ -251,7 +253,7 @@ static void start_epoch(struct crowd *c, const struct trace_epoch *e)
 	c->finished_count = c->taken_count = c->working = 0;
 	c->training_works = false;
 	for (i = c->begin; i < c->end; i++)
-		c->end_ns[i - c->begin] = INFINITY;
+		c->batches[i - c->begin].end_ns = INFINITY;
 	for (i = 0; i <= c->workers; i++)
 		c->hands[i] = (struct hand){.phase = i < c->workers ? BLOCKED : IDLE,
 					    .until = c->now_ns + e->start_ns,
@@ -278,7 +280,7 @@ static struct replay_result run(struct crowd *c)
 				c->wait_ns += c->now_ns - asked_ns;
 			else
 				begin_ns = c->now_ns;
-			dispatch(c, c->owner[at - c->begin]);
+			dispatch(c, c->batches[at - c->begin].owner);
 			spend(c, (double)t->compute_ns[at]);
 		}
 		c->now_ns += is_last ? 0 : e.stop_ns;
@@ -359,10 +361,8 @@ struct replay_result crowd_run(const struct trace *trace, const struct replay_se
 	c.hands = calloc(c.workers + 1, sizeof(*c.hands));
 	c.queue = calloc(c.workers * c.prefetch, sizeof(*c.queue));
 	c.paces = calloc(2 * (c.workers + 1), sizeof(*c.paces));
-	c.end_ns = calloc(trace->count, sizeof(*c.end_ns));
-	c.owner = calloc(trace->count, sizeof(*c.owner));
-	c.finished = calloc(trace->count, sizeof(*c.finished));
-	if (c.hands && c.queue && c.paces && c.end_ns && c.owner && c.finished) {
+	c.batches = calloc(trace->count, sizeof(*c.batches));
+	if (c.hands && c.queue && c.paces && c.batches) {
 		for (i = 0; i <= c.workers; i++) {
 			c.paces[i] = share_of_thread(&trace->share, (double)i, want);
 			c.paces[c.workers + 1 + i] = share_of_thread(
@@ -373,8 +373,6 @@ struct replay_result crowd_run(const struct trace *trace, const struct replay_se
 	free(c.hands);
 	free(c.queue);
 	free(c.paces);
-	free(c.end_ns);
-	free(c.owner);
-	free(c.finished);
+	free(c.batches);
 	return result;
 }

@@ -19,7 +19,7 @@
 #define MOST_EPOCHS 4096 /* more are not gone through for every candidate */
 #define TIMER_CV    0.10
 
-static double event_ns(const struct period_query *q, size_t i)
+static double event_ns(const struct events_query *q, size_t i)
 {
 	double ns;
 
@@ -129,7 +129,7 @@ static int take_event(struct events *events, size_t position, double ns, double 
 	return 0;
 }
 
-int events_find(const struct period_query *q, struct events *ret)
+int events_find(const struct events_query *q, struct events *ret)
 {
 	struct walk walk = {.series = q->series};
 	size_t capacity = 0, i;
@@ -175,7 +175,7 @@ void events_done(struct events *events)
 	free(events->epochs);
 }
 
-void events_spread(const struct period_query *q, size_t from, size_t count, float *ret_ns)
+void events_spread(const struct events_query *q, size_t from, size_t count, float *ret_ns)
 {
 	struct walk walk = {.series = q->series};
 	size_t i, position;
@@ -463,7 +463,7 @@ double events_share(const struct events *events, size_t period, size_t block_row
 	return all > 0 ? at_phase / all : 0;
 }
 
-void period_find_timer(const struct period_query *q, struct timer *ret)
+void events_find_timer(const struct events_query *q, struct timer *ret)
 {
 	const struct batch_series *s = q->series;
 	struct stats_moments gaps = {0};

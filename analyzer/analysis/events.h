@@ -8,13 +8,23 @@
 #ifndef EVENTS_H
 #define EVENTS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "analysis/fold.h"
-#include "analysis/period.h"
+#include "analysis/series.h"
 
 #define EVENTS_LISTED 4000 /* so many are kept one by one */
+
+/* Which values of a series are events. */
+struct events_query {
+	const struct batch_series *series;
+	const float *values; /* a column of it */
+	uint8_t mask, want;  /* state of the batches to look at */
+	double offset_ns;    /* what of a value is normal */
+	double theta_ns;     /* an event: value - offset is at least this, and above 0 */
+	bool from_start;     /* the first round of each epoch belongs to it */
+	bool slips;          /* lines may be missing: also take regular gaps for a period */
+	/* Events after which the phase may be another one; NULL: none. */
+	const struct events_query *breaks;
+};
 
 struct event {
 	size_t position;
@@ -34,11 +44,11 @@ struct events {
 };
 
 /* Counts and lists; 0 or -ENOMEM. events_done() in either case. */
-int events_find(const struct period_query *query, struct events *ret);
+int events_find(const struct events_query *query, struct events *ret);
 void events_done(struct events *events);
 
 /* Event times as a dense array, 0 where none is. `from`: the first position. */
-void events_spread(const struct period_query *query, size_t from, size_t count, float *ret_ns);
+void events_spread(const struct events_query *query, size_t from, size_t count, float *ret_ns);
 
 /*
  * The pieces of a segment, each of which ends behind one of the breaks, which are listed; their
@@ -78,5 +88,16 @@ int events_gaps(const struct events *events, struct event_gaps *ret);
  */
 double events_share(const struct events *events, size_t period, size_t block_rows,
 		    size_t *ret_phase);
+
+/* Events that come by the clock: at least 8 gaps whose coefficient of variation is at most .10. */
+#define TIMER_LEAST 8 /* gaps */
+
+struct timer {
+	double period_ns; /* mean gap; NAN: no timer */
+	double cv;
+	size_t gap_count;
+};
+
+void events_find_timer(const struct events_query *query, struct timer *ret);
 
 #endif

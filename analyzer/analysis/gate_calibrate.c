@@ -25,7 +25,7 @@ static void shuffle(size_t *order, size_t count, size_t wanted, uint64_t *state)
 
 struct draws {
 	size_t *order;
-	double *before, *now, *error, *margins;
+	double *before, *now, *error, *margins; /* one block */
 	bool *alarmed;
 };
 
@@ -69,27 +69,22 @@ int gate_calibrate(const struct gate_limit *limit, const double *ratios, const d
 	size_t now_count = limit->rule == GATE_BOUND ? 1 : limit->run_needed;
 	struct draws draws = {
 		.order = calloc(count, sizeof(*draws.order)),
-		.before = calloc(count, sizeof(*draws.before)),
-		.now = calloc(count, sizeof(*draws.now)),
-		.error = calloc(count, sizeof(*draws.error)),
-		.margins = calloc(DRAWS, sizeof(*draws.margins)),
+		.before = calloc(3 * count + DRAWS, sizeof(*draws.before)),
 		.alarmed = calloc(count, sizeof(*draws.alarmed)),
 	};
 	int r = -EDOM;
 
 	*ret = (struct gate_calibration){.run_count = count, .draw_count = DRAWS};
 	if (count >= limit->baseline_needed + now_count)
-		r = draws.order && draws.before && draws.now && draws.error && draws.margins &&
-				    draws.alarmed
-			    ? 0
-			    : -ENOMEM;
-	if (r == 0)
+		r = draws.order && draws.before && draws.alarmed ? 0 : -ENOMEM;
+	if (r == 0) {
+		draws.now = draws.before + count;
+		draws.error = draws.now + count;
+		draws.margins = draws.error + count;
 		draw_all(limit, ratios, errors, count, now_count, &draws, ret);
+	}
 	free(draws.order);
 	free(draws.before);
-	free(draws.now);
-	free(draws.error);
-	free(draws.margins);
 	free(draws.alarmed);
 	return r;
 }

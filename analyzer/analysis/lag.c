@@ -23,7 +23,7 @@ struct walk {
 
 static int walk_begin(struct walk *w, int32_t workers, int32_t prefetch_factor, size_t epochs)
 {
-	size_t ahead = prefetch_factor > 0 ? (size_t)prefetch_factor : 2;
+	size_t ahead = (size_t)prefetch_factor;
 
 	*w = (struct walk){.workers = workers > 0 ? (size_t)workers : 1, .ahead = ahead};
 	/* All of it is set up anew for each epoch. */

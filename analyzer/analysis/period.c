@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/events.h"
 #include "analysis/fold.h"
 #include "analysis/phase.h"
 
@@ -50,7 +49,7 @@ struct best {
 };
 
 struct search {
-	const struct period_query *query;
+	const struct events_query *query;
 	struct events events;
 	struct layout layouts[3];
 	size_t layout_count;
@@ -372,17 +371,11 @@ static int describe(struct search *s, struct period *ret)
 		return -ENOMEM;
 	measure(s, &s->best, scratch, ret);
 	if (!ret->regular && between.log_p < log(PERIOD_ALPHA)) {
-		struct period other = {.events_ns = ret->events_ns};
+		struct period other = *ret;
 
 		measure(s, &between, scratch, &other);
-		if (other.regular) {
-			ret->batches = other.batches;
-			ret->phase = other.phase;
-			ret->share = other.share;
-			ret->log_p = other.log_p;
-			ret->cost_ns = other.cost_ns;
-			ret->regular = true;
-		}
+		if (other.regular)
+			*ret = other;
 	}
 	free(scratch);
 	return 0;
@@ -456,7 +449,7 @@ static int search_period(struct search *s)
 	}
 }
 
-int period_find(const struct period_query *query, struct period *ret)
+int period_find(const struct events_query *query, struct period *ret)
 {
 	struct search s = {.query = query, .log_p_of = ret->log_p_of};
 	int r;

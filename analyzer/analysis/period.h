@@ -9,26 +9,10 @@
 #ifndef PERIOD_H
 #define PERIOD_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "analysis/series.h"
+#include "analysis/events.h"
 
 #define PERIOD_ALPHA 0.01
 #define PERIOD_MOST  512 /* periods up to it have a p of their own */
-
-struct period_query {
-	const struct batch_series *series;
-	const float *values; /* a column of it */
-	uint8_t mask, want;  /* state of the batches to look at */
-	double offset_ns;    /* what of a value is normal */
-	double theta_ns;     /* an event: value - offset is at least this, and above 0 */
-	bool from_start;     /* the first round of each epoch belongs to it */
-	bool slips;          /* lines may be missing: also take regular gaps for a period */
-	/* Events after which the phase may be another one; NULL: none. */
-	const struct period_query *breaks;
-};
 
 struct period {
 	int64_t batches;  /* 0: no period is significant */
@@ -48,17 +32,6 @@ struct period {
 };
 
 /* 0 or -ENOMEM. */
-int period_find(const struct period_query *query, struct period *ret);
-
-/* Events that come by the clock: at least 8 gaps whose coefficient of variation is at most .10. */
-#define TIMER_LEAST 8 /* gaps */
-
-struct timer {
-	double period_ns; /* mean gap; NAN: no timer */
-	double cv;
-	size_t gap_count;
-};
-
-void period_find_timer(const struct period_query *query, struct timer *ret);
+int period_find(const struct events_query *query, struct period *ret);
 
 #endif

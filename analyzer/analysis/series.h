@@ -145,6 +145,14 @@ double series_free_cores(const struct batch_series *series);
 /* Frees the arrays; the series may be reused after series_init(). */
 void series_done(struct batch_series *series);
 
+#define SERIES_PREFETCH 2 /* a DataLoader's default */
+
+/* Batches that each worker has under way at most. */
+static inline int32_t series_prefetch(const struct batch_series *series)
+{
+	return series->prefetch_factor > 0 ? series->prefetch_factor : SERIES_PREFETCH;
+}
+
 /* A place in a series: start with SERIES_BEGIN. */
 struct series_place {
 	size_t i; /* of the batch */

@@ -201,8 +201,7 @@ static void fill_pools(const struct batch_series *s, const struct finding *f,
 
 /* The largest waits, where they are nearly all and nothing regular. */
 static double isolated_ns(const struct batch_series *s, const struct finding *f,
-			  const struct split_periods *periods, const struct pools *pools,
-			  double *ret_count)
+			  const struct split_periods *periods, const struct pools *pools)
 {
 	const struct stats_column starved = {stall_waits(s, f), s->state, s->count, SERIES_STARVED,
 					     SERIES_STARVED};
@@ -210,7 +209,6 @@ static double isolated_ns(const struct batch_series *s, const struct finding *f,
 	struct stats_order order;
 	double ns;
 
-	*ret_count = 0;
 	if (!f->starved_count || s->workers == 0 || periods->wait->regular ||
 	    periods->load->regular)
 		return 0;
@@ -219,10 +217,7 @@ static double isolated_ns(const struct batch_series *s, const struct finding *f,
 	count = count < f->starved_count ? count : f->starved_count;
 	stats_order_init(&order, &starved);
 	ns = stats_order_sum_largest(&order, count);
-	if (ns < ISOLATED_LEAST * pools->wait_ns)
-		return 0;
-	*ret_count = (double)count;
-	return fmin(ns, pools->wait_ns);
+	return ns < ISOLATED_LEAST * pools->wait_ns ? 0 : fmin(ns, pools->wait_ns);
 }
 
 /* Shard openings and the like: in the loads themselves, or every so many rounds of the workers. */
@@ -294,7 +289,7 @@ void split_find(const struct batch_series *s, const struct finding *f,
 	if (slow->worker >= 0)
 		ret->share[SPLIT_SLOW_WORKER] = fmin(rest, slow->owned_ns / pools.wait_ns);
 	rest -= ret->share[SPLIT_SLOW_WORKER];
-	isolated = isolated_ns(s, f, periods, &pools, &ret->isolated_count) / pools.wait_ns;
+	isolated = isolated_ns(s, f, periods, &pools) / pools.wait_ns;
 	if (rest == 1)
 		ret->share[SPLIT_ISOLATED] = isolated;
 	rest -= ret->share[SPLIT_ISOLATED];

@@ -58,7 +58,6 @@ struct shift {
 
 struct split {
 	double share[SPLIT_MAX]; /* of the waiting for batches that are not ready; their sum is 1 */
-	double isolated_count;   /* of the waits that are isolated */
 	double queued_share;     /* of it, waited while other batches were ready; NAN: unknown */
 	struct cold cold;
 	struct shift shift;

@@ -370,7 +370,7 @@ static int fill(struct trace *t, const struct batch_series *s, const struct step
 	if (r == 0)
 		r = take_batches(t, steps, loads, load_mean_ns, &lags);
 	if (r == 0)
-		r = lag_find(t, s->prefetch_factor, &lags);
+		r = lag_find(t, series_prefetch(s), &lags);
 	for (e = 0; r == 0 && e < t->epoch_count; e++) {
 		t->time_ns += e ? t->epochs[e].setup_ns : 0;
 		t->time_ns += e + 1 < t->epoch_count ? t->epochs[e].stop_ns : 0;

@@ -8,7 +8,6 @@
 #include "analysis/crowd.h"
 #include "analysis/stats.h"
 
-#define DEFAULT_PREFETCH 2
 #define PREFETCH_FACTOR  4
 #define ENOUGH           0.95 /* of the ceiling */
 #define MOST_WORKERS     512
@@ -300,7 +299,7 @@ static void add_needed(const struct trace *trace, struct replay_setup setup, str
 
 static void add_workers(const struct trace *trace, struct replay_setup now, struct whatif *ret)
 {
-	now.prefetch_factor = DEFAULT_PREFETCH;
+	now.prefetch_factor = SERIES_PREFETCH;
 	add_needed(trace, now, ret);
 	ret->use_workers = ret->needed_workers > 0 ? ret->needed_workers
 			   : ret->cores > 0        ? (int32_t)ceil(ret->cores)
@@ -349,7 +348,7 @@ static void predict_all(const struct trace *trace, struct replay_setup now, stru
 
 static struct replay_setup setup_of(const struct batch_series *series, const struct trace *trace)
 {
-	int32_t prefetch = series->prefetch_factor > 0 ? series->prefetch_factor : DEFAULT_PREFETCH;
+	int32_t prefetch = series_prefetch(series);
 
 	return (struct replay_setup){
 		.workers = series->workers,

@@ -53,12 +53,13 @@ static int append(struct batch_series *series, const struct batch_record *batch)
 {
 	struct batch_row row = BATCH_ROW_UNKNOWN;
 
-	row.wait_ns = batch->wait_ns < 0 ? SERIES_UNKNOWN : batch->wait_ns;
-	row.compute_ns = batch->compute_ns < 0 ? SERIES_UNKNOWN : batch->compute_ns;
-	row.load_ns = batch->load_ns < 0 ? SERIES_UNKNOWN : batch->load_ns;
-	row.gpu_idle_ns = batch->gpu_idle_wait_ns < 0 ? SERIES_UNKNOWN : batch->gpu_idle_wait_ns;
+	/* What is below 0 becomes no time. */
+	row.wait_ns = batch->wait_ns;
+	row.compute_ns = batch->compute_ns;
+	row.load_ns = batch->load_ns;
+	row.gpu_idle_ns = batch->gpu_idle_wait_ns;
 	row.handover_ns = query_handover_ns(&row, batch->begin_ns, batch->load_begin_ns);
-	row.load_cpu_ns = batch->cpu_ns < 0 ? SERIES_UNKNOWN : batch->cpu_ns;
+	row.load_cpu_ns = batch->cpu_ns;
 	row.epoch = small(batch->epoch);
 	row.batch = small(batch->batch);
 	row.worker = small(batch->worker_id);
@@ -92,20 +93,6 @@ static void find_rate(const struct newest *newest, struct top *top)
 	top->batches_per_s = (double)(newest->count - 1) * 1e9 / (double)ns;
 }
 
-static void find_since(const struct batch_record *last, struct top *top)
-{
-	struct timespec now;
-	int64_t from_ns;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	if (!top->live || last->begin_ns < 0 || last->wait_ns < 0 ||
-	    __builtin_add_overflow(last->begin_ns, last->wait_ns, &from_ns))
-		return;
-	/* Of another machine, or an earlier boot, the clock says nothing. */
-	if (now.tv_sec * 1000000000 + now.tv_nsec >= from_ns)
-		top->since_ns = now.tv_sec * 1000000000 + now.tv_nsec - from_ns;
-}
-
 static int64_t delivered_ns(const struct batch_record *batch)
 {
 	int64_t ns;
@@ -114,6 +101,19 @@ static int64_t delivered_ns(const struct batch_record *batch)
 			       __builtin_add_overflow(batch->begin_ns, batch->wait_ns, &ns)
 		       ? SERIES_UNKNOWN
 		       : ns;
+}
+
+static void find_since(const struct batch_record *last, struct top *top)
+{
+	int64_t from_ns = delivered_ns(last);
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (!top->live || from_ns == SERIES_UNKNOWN)
+		return;
+	/* Of another machine, or an earlier boot, the clock says nothing. */
+	if (now.tv_sec * 1000000000 + now.tv_nsec >= from_ns)
+		top->since_ns = now.tv_sec * 1000000000 + now.tv_nsec - from_ns;
 }
 
 static int64_t ended_ns(const struct batch_record *batch)
@@ -155,7 +155,7 @@ static int judge(const struct newest *newest, struct top *top)
 	find_rate(newest, top);
 	find_since(&newest->list[newest->count - 1], top);
 	stall_judge(&top->series, &top->finding);
-	return cause_find(&top->series, &top->finding, NULL, &top->diagnosis);
+	return cause_find_bare(&top->series, &top->finding, &top->diagnosis);
 }
 
 /* The loader that delivered last, and its newest batches. */

@@ -187,7 +187,7 @@ static struct period test(const double *x, size_t n, int32_t workers, bool break
 {
 	struct batch_series series;
 	struct period period;
-	struct period_query of_steps = {.series = &series, .theta_ns = THETA};
+	struct events_query of_steps = {.series = &series, .theta_ns = THETA};
 	size_t next = 20;
 
 	series_init(&series);
@@ -206,7 +206,7 @@ static struct period test(const double *x, size_t n, int32_t workers, bool break
 			abort();
 	}
 	of_steps.values = series.compute_ns;
-	if (period_find(&(struct period_query){.series = &series,
+	if (period_find(&(struct events_query){.series = &series,
 					       .values = series.wait_ns,
 					       .theta_ns = THETA,
 					       .from_start = true,
@@ -398,7 +398,7 @@ static int show_speed(size_t count)
 				return 1;
 		}
 		begin = seconds();
-		if (period_find(&(struct period_query){.series = &series,
+		if (period_find(&(struct events_query){.series = &series,
 						       .values = series.wait_ns,
 						       .theta_ns = THETA,
 						       .from_start = true},

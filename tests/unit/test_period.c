@@ -33,9 +33,9 @@ static void add(int32_t epoch, int32_t batch, int64_t wait_ns)
 /* Steps of half a second or more are breaks. */
 static void find(bool slips)
 {
-	const struct period_query breaks = {
+	const struct events_query breaks = {
 		.series = &series, .values = series.compute_ns, .theta_ns = 500 * MS};
-	const struct period_query query = {.series = &series,
+	const struct events_query query = {.series = &series,
 					   .values = series.wait_ns,
 					   .theta_ns = 10 * MS,
 					   .from_start = true,
@@ -334,7 +334,7 @@ Test(period, order_and_overflow_are_survived)
 Test(timer, needs_eight_regular_gaps)
 {
 	for (int32_t events = 8; events <= 11; events++) {
-		struct period_query query;
+		struct events_query query;
 		struct timer timer;
 		int32_t i = 0;
 
@@ -353,9 +353,9 @@ Test(timer, needs_eight_regular_gaps)
 				cr_assert_eq(series_append(&series, &row), 0);
 			}
 		}
-		query = (struct period_query){
+		query = (struct events_query){
 			.series = &series, .values = series.wait_ns, .theta_ns = 10 * MS};
-		period_find_timer(&query, &timer);
+		events_find_timer(&query, &timer);
 		cr_assert_eq(timer.gap_count, (size_t)(events > 10 ? 20 : events - 1));
 		if (events < 9 || events > 10)
 			cr_assert(isnan(timer.period_ns));

@@ -246,7 +246,7 @@ static int put_trace(struct jsonw *json, const struct html_input *input)
 
 	jsonw_open(json, "trace", '{');
 	jsonw_int(json, "workers", s->workers);
-	jsonw_int(json, "prefetch", s->prefetch_factor > 0 ? s->prefetch_factor : 2);
+	jsonw_int(json, "prefetch", series_prefetch(s));
 	jsonw_bool(json, "inOrder", s->in_order != 0);
 	jsonw_bool(json, "restarts", trace->restarts);
 	jsonw_bool(json, "byIndex", trace->by_index);

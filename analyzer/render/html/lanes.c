@@ -55,7 +55,7 @@ size_t html_choose_windows(const struct batch_series *s, const struct finding *f
 			   struct html_window *ret)
 {
 	size_t workers = s->workers > 0 ? (size_t)s->workers : 1;
-	size_t prefetch = s->prefetch_factor > 0 ? (size_t)s->prefetch_factor : 2;
+	size_t prefetch = (size_t)series_prefetch(s);
 	size_t count = workers * ROUNDS, ahead = workers * prefetch, longest = 0, i;
 
 	if (!s->count || !s->wait_ns || !s->compute_ns)

@@ -33,7 +33,7 @@ static int most_workers(const struct report *report)
 static void put_controls(struct html *html)
 {
 	const struct batch_series *s = &html->report->series;
-	int workers = s->workers, prefetch = s->prefetch_factor > 0 ? s->prefetch_factor : 2;
+	int workers = s->workers, prefetch = series_prefetch(s);
 	int most = most_workers(html->report);
 
 	html_put(html, "<div id=\"whatif\" hidden>\n<h3>Try it</h3>\n<div class=\"sliders\">\n");
