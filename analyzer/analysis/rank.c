@@ -11,14 +11,6 @@
 #define BIN_STEPS   8 /* mean steps of the first rank a bin, or up to twice as many */
 #define EARLY_BINS  (2 << (WINDOW_WIDTHS - 1)) /* others may begin so much before the first */
 
-/* No window straddles two epochs: parts of a job may have epochs of other lengths. */
-static size_t behind(const struct rank_base *epoch)
-{
-	const size_t widest = (size_t)1 << (WINDOW_WIDTHS - 1);
-
-	return epoch->base + (epoch->length + widest - 1) / widest * widest;
-}
-
 /* Where the step of the job is; the first rank that has an epoch says how long it is. */
 static int find_step(struct rank_job *job, size_t *hint, int32_t epoch, int64_t batch,
 		     size_t *ret_index)
@@ -36,7 +28,7 @@ static int find_step(struct rank_job *job, size_t *hint, int32_t epoch, int64_t 
 			return -ENOMEM;
 		job->epochs = grown;
 		job->epochs[job->epoch_count] = (struct rank_base){
-			epoch, job->epoch_count ? behind(&grown[job->epoch_count - 1]) : 0, 0};
+			epoch, job->epoch_count ? rank_behind(&grown[job->epoch_count - 1]) : 0, 0};
 		last = &job->epochs[job->epoch_count++];
 	}
 	while (*hint + 1 < job->epoch_count && job->epochs[*hint].epoch < epoch)

@@ -35,6 +35,14 @@ struct rank_job {
 	double wait_ns, time_ns; /* of their accounts */
 };
 
+/* Where the next epoch begins. No window straddles two: a part of the job may have others. */
+static inline size_t rank_behind(const struct rank_base *epoch)
+{
+	const size_t widest = (size_t)1 << (WINDOW_WIDTHS - 1);
+
+	return epoch->base + (epoch->length + widest - 1) / widest * widest;
+}
+
 /* What the job as a whole did. */
 struct rank_finding {
 	enum rank_alignment alignment;

@@ -142,21 +142,14 @@ int window_end(struct windows *windows, size_t rank)
 	return r;
 }
 
-int window_merge(struct windows *windows, const struct windows *others)
+int window_merge(struct windows *windows, int width, size_t at, const struct window *list,
+		 size_t count)
 {
-	int r = 0;
+	struct window_width *to = &windows->widths[width];
+	int r = reserve(to, at + count);
 
-	for (int i = 0; r >= 0 && i < WINDOW_WIDTHS; i++) {
-		const struct window_width *from = &others->widths[i];
-		struct window_width *to = &windows->widths[i];
-
-		r = reserve(to, from->is_full ? WINDOW_MOST + 1 : from->count);
-		for (size_t k = 0; r > 0 && k < from->count; k++)
-			window_join(&to->list[k], &from->list[k]);
-	}
-	windows->placed += others->placed;
-	windows->wait_ns += others->wait_ns;
-	windows->time_ns += others->time_ns;
+	for (size_t i = 0; r > 0 && i < count; i++)
+		window_join(&to->list[at + i], &list[i]);
 	return r < 0 ? r : 0;
 }
 

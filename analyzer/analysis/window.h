@@ -58,8 +58,12 @@ struct windows {
 int window_add(struct windows *windows, size_t step, size_t rank, const struct window_part *part);
 int window_end(struct windows *windows, size_t rank);
 
-/* Adds the windows of other ranks; window_join() one to one of the same steps. */
-int window_merge(struct windows *windows, const struct windows *others);
+/*
+ * Adds windows of other ranks: a list of one width, to those from `at` on. More than WINDOW_MOST:
+ * the width is given up. window_join() adds one to one of the same steps.
+ */
+int window_merge(struct windows *windows, int width, size_t at, const struct window *list,
+		 size_t count);
 void window_join(struct window *window, const struct window *other);
 
 void window_done(struct windows *windows);

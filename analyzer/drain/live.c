@@ -25,7 +25,8 @@
 #define LONGEST_NS 1e18   /* more is of a damaged ring */
 
 static const struct meta_field LABELS[] = {
-	{META_RUN_ID, offsetof(struct live_labels, job_id)},
+	{META_JOB_ID, offsetof(struct live_labels, job_id)},
+	{META_RUN_ID, offsetof(struct live_labels, run_id)},
 	{META_VERSION, offsetof(struct live_labels, version)},
 	{META_RANK, offsetof(struct live_labels, rank)},
 	{META_LOCAL_RANK, offsetof(struct live_labels, local_rank)},
@@ -233,7 +234,7 @@ static void fill(struct live *live, uint64_t now_ns, struct metrics *ret)
 	clock_gettime(CLOCK_REALTIME, &unix_now);
 	now_s = (double)unix_now.tv_sec + (double)unix_now.tv_nsec / NS_PER_S;
 	*ret = (struct metrics){
-		.job_id = live->labels.job_id,
+		.job_id = live->labels.job_id ? live->labels.job_id : live->labels.run_id,
 		.version = live->labels.version,
 		.clock = "host",
 		.rank = live->labels.rank,

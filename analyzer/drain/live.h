@@ -44,7 +44,7 @@ struct live {
 	int64_t lost_count;                  /* of segments that are gone */
 	uint64_t due_ns;
 	struct live_labels {
-		char *job_id, *version;
+		char *job_id, *run_id, *version; /* no job: the run's */
 		int64_t rank, local_rank;
 	} labels;
 	bool is_labelled, is_remote, warned;

@@ -26,6 +26,21 @@ struct rank_files;
 int cmd_report(const struct options *options);
 /* ... and this is both about the ranks of a job. */
 int cmd_ranks(const struct options *options, const struct rank_files *files);
+
+/* What that is made of, for fold: one job's rows (0 or CMD_ERROR), and how jobs are shown. */
+struct rank_job;
+struct rank_row;
+struct jobs {
+	const char *path; /* what holds them */
+	struct ranks *list;
+	size_t count;
+};
+int cmd_read_ranks(const struct options *options, const struct rank_files *files,
+		   struct rank_job *job, struct rank_row *rows);
+void cmd_sort_jobs(struct jobs *jobs);
+int cmd_put_jobs(const struct options *options, const void *what, const struct page *page);
+void cmd_ranks_free(const struct ranks *ranks);
+
 int cmd_batches(const struct options *options);
 int cmd_compare(const struct options *options);
 int cmd_html(const struct options *options);
@@ -34,6 +49,7 @@ int cmd_trace(const struct options *options);
 int cmd_export(const struct options *options);
 int cmd_top(const struct options *options);
 int cmd_explain(const struct options *options);
+int cmd_fold(const struct options *options);
 int cmd_metrics(const struct options *options);
 int cmd_gate(const struct options *options);
 

@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -18,17 +17,6 @@
 #include "store/batch.h"
 #include "store/db_open.h"
 #include "store/meta.h"
-
-/* What a metric names but the report does not. */
-struct named {
-	char *job_id;
-	int64_t local_rank;
-};
-
-static const struct meta_field NAMED[] = {
-	{META_RUN_ID, offsetof(struct named, job_id)},
-	{META_LOCAL_RANK, offsetof(struct named, local_rank)},
-};
 
 struct ranks_metrics {
 	struct metrics *list;
@@ -119,13 +107,14 @@ static char *copy(const char *text)
 static int take(const struct report *report, const char *path, struct metrics *ret)
 {
 	const struct run_info *run = &report->run;
-	struct named named = {.local_rank = -1};
+	const struct meta_field local_rank = {META_LOCAL_RANK, 0};
 	struct db *db;
 	int r = home_open_read(path, &db);
 
 	if (r < 0)
 		return r;
 	*ret = (struct metrics){
+		.job_id = copy(run->job_id ? run->job_id : run->id),
 		.version = copy(run->version),
 		.clock = report->finding.by_gpu ? "gpu" : "host",
 		.rank = run->rank,
@@ -133,12 +122,10 @@ static int take(const struct report *report, const char *path, struct metrics *r
 	for (enum metric metric = 0; metric < METRIC_MAX; metric++)
 		ret->value[metric] = NAN;
 	ret->value[METRIC_LAST_BATCH] = 0;
-	r = meta_read(db, &named, NAMED, ARRAY_COUNT(NAMED));
+	r = meta_read(db, &ret->local_rank, &local_rank, 1);
 	if (r == 0)
 		r = take_loaders(db, report, ret);
 	db_close(db);
-	ret->job_id = named.job_id;
-	ret->local_rank = named.local_rank;
 	take_account(&report->finding.account, ret);
 	ret->value[METRIC_STARVED] = (double)report->finding.starved_count;
 	ret->value[METRIC_LOST] = (double)run->lost_count;

@@ -103,8 +103,8 @@ static int read_rank(const struct options *options, struct db *db, struct rank_j
 	return r;
 }
 
-static int read_ranks(const struct options *options, const struct rank_files *files,
-		      struct rank_job *job, struct rank_row *rows)
+int cmd_read_ranks(const struct options *options, const struct rank_files *files,
+		   struct rank_job *job, struct rank_row *rows)
 {
 	size_t i;
 
@@ -128,13 +128,7 @@ static int read_ranks(const struct options *options, const struct rank_files *fi
 	return 0;
 }
 
-struct jobs {
-	const char *path; /* what holds them */
-	struct ranks *list;
-	size_t count;
-};
-
-static int put(const struct options *options, const void *what, const struct page *page)
+int cmd_put_jobs(const struct options *options, const void *what, const struct page *page)
 {
 	const struct jobs *jobs = what;
 	const bool is_one = jobs->count == 1;
@@ -160,7 +154,7 @@ static int put(const struct options *options, const void *what, const struct pag
 	return 0;
 }
 
-static void ranks_free(const struct ranks *ranks)
+void cmd_ranks_free(const struct ranks *ranks)
 {
 	struct rank_row *rows = (struct rank_row *)(uintptr_t)ranks->rows;
 
@@ -198,7 +192,7 @@ static int judge_job(const struct options *options, const struct rank_files *fil
 	if (!rows || !blames)
 		status = cmd_fail("%s", db_error(-ENOMEM));
 	if (!status)
-		status = read_ranks(options, files, &job, rows);
+		status = cmd_read_ranks(options, files, &job, rows);
 	if (!status && rank_judge(&job, blames, &ret->job) < 0)
 		status = cmd_fail("%s", db_error(-ENOMEM));
 	rank_done(&job);
@@ -213,6 +207,11 @@ static int by_start(const void *a, const void *b)
 	       (left->start_unix_ns < right->start_unix_ns);
 }
 
+void cmd_sort_jobs(struct jobs *jobs)
+{
+	qsort(jobs->list, jobs->count, sizeof(*jobs->list), by_start);
+}
+
 static int judge_all(const struct options *options, const struct rank_files *files,
 		     struct jobs *jobs)
 {
@@ -223,7 +222,7 @@ static int judge_all(const struct options *options, const struct rank_files *fil
 		status = judge_job(options, &(struct rank_files){files->files + begin, end - begin},
 				   &jobs->list[jobs->count++]);
 	}
-	qsort(jobs->list, jobs->count, sizeof(*jobs->list), by_start);
+	cmd_sort_jobs(jobs);
 	return status;
 }
 
@@ -249,9 +248,10 @@ int cmd_ranks(const struct options *options, const struct rank_files *files)
 	for (size_t i = 0; i < jobs.count; i++)
 		is_known |= jobs.list[i].job.verdict != STALL_VERDICT_INCOMPLETE;
 	if (!status)
-		status = cmd_show(options, put, &jobs, is_known ? CMD_DONE : CMD_CANNOT_SAY);
+		status = cmd_show(options, cmd_put_jobs, &jobs,
+				  is_known ? CMD_DONE : CMD_CANNOT_SAY);
 	for (size_t i = 0; i < jobs.count; i++)
-		ranks_free(&jobs.list[i]);
+		cmd_ranks_free(&jobs.list[i]);
 	free(jobs.list);
 	return status;
 }

@@ -86,6 +86,7 @@ int main(int argc, char **argv)
 		[VERB_HTML] = show,	      [VERB_IMPORT] = cmd_import,
 		[VERB_TRACE] = cmd_trace,     [VERB_EXPORT] = cmd_export,
 		[VERB_TOP] = cmd_top,	      [VERB_METRICS] = cmd_metrics,
+		[VERB_FOLD] = cmd_fold,
 	};
 	struct options options;
 	char *newest = NULL;

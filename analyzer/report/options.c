@@ -85,6 +85,14 @@ static const struct line_verb VERBS[VERB_MAX] = {
 		 .about = "Prometheus' text format, as DLPROF_METRICS_DIR has it of a run while it "
 			  "records. Of a job every rank has its samples, so take the maximum over "
 			  "them: a sum hides the one rank that all others wait for."},
+	[VERB_FOLD] =
+		{"fold", "FOLDER|PART... [-o N.part]", "a large job's ranks, machine by machine",
+		 .fewest = 1, .most = -1, .suffix = ".part",
+		 .about = "With -o it makes a partial of the runs of some ranks: some hundred "
+			  "kilobytes, in which every step of the job is. Run it once a machine, by "
+			  "srun or mpirun, where the runs are. Partials fold to larger ones, and "
+			  "without -o to the report of the job, which is that of all its runs. A "
+			  "folder with partials (*.part) stands for these."},
 };
 
 static bool take_color(void *context, const char *argument)
@@ -184,7 +192,7 @@ static bool take_rule(void *context, const char *argument)
 
 static const struct line_option OPTIONS[] = {
 	{"json", .help = "JSON; times in seconds, shares 0-1, null: not observed", FLAG(json),
-	 .verbs = SHOWN | ON(VERB_GATE) | ON(VERB_TOP)},
+	 .verbs = SHOWN | ON(VERB_GATE) | ON(VERB_TOP) | ON(VERB_FOLD)},
 	{"verbose", 'v', .help = "everything, not only the one screen", FLAG(verbose),
 	 .verbs = ON(VERB_REPORT)},
 	{"markdown", .help = "as Markdown, for an issue or a job's page", FLAG(markdown),
@@ -203,7 +211,7 @@ static const struct line_option OPTIONS[] = {
 	{"rank", .argument = "N", .help = "of several runs or a folder: this rank", WHOLE(rank),
 	 .verbs = PART},
 	{"job", .argument = "ID", .help = "of a folder with several jobs: this one", TEXT(job),
-	 .verbs = PART},
+	 .verbs = PART | ON(VERB_FOLD)},
 	{"color", .argument = "WHEN", .values = "auto|always|never",
 	 .help = "auto, always or never", .take = take_color, .verbs = ALL},
 	{"ascii", .help = "only ASCII in text", FLAG(ascii), .verbs = ALL},
@@ -328,6 +336,8 @@ static int check_words(struct options *options)
 		return problem(options, "--calibrate judges nothing that could be kept");
 	if (options->json && options->markdown)
 		return problem(options, "--json or --markdown, not both");
+	if (options->verb == VERB_FOLD && options->json && options->output)
+		return problem(options, "-o FILE is for a partial; --json > FILE has the report");
 	if (options->json && options->csv)
 		return problem(options, "--json or --csv, not both");
 	if (options->verb == VERB_EXPORT && !options->view && !options->output)

@@ -192,6 +192,7 @@ CHECKS = {
     "html": lambda job: check_plain(job, ["html"]),
     "trace": lambda job: check_plain(job, ["trace"]),
     "top": lambda job: check_plain(job, ["top"]),
+    "fold": lambda job: check_plain(job, ["fold"]),
     "metrics": lambda job: check_plain(job, ["metrics"]),
     "export": check_export,
     "gate": check_gate,

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`fold`: the report of a job from partials is that of all its runs, and a bad partial is refused.
+"""
+import json
+import os
+import random
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import dlprof_test as t
+import rundb
+
+
+def fold(*arguments):
+    return t.report("fold", *arguments)
+
+
+def differs(one, other, where=""):
+    """Where two of JSON are not the same: sums in another order differ in their last digits."""
+    if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
+        return [bad for key in one for bad in differs(one[key], other[key], where + "." + key)]
+    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        return [bad for i, pair in enumerate(zip(one, other))
+                for bad in differs(*pair, "{}.{}".format(where, i))]
+    if isinstance(one, float) or isinstance(other, float):
+        return [] if abs(one - other) <= 1e-6 * max(1, abs(one)) else [(where, one, other)]
+    return [] if one == other else [(where, one, other)]
+
+
+def make_parts(folder, groups):
+    """A partial of each group of ranks."""
+    out, parts = t.scratch(), []
+    for i, group in enumerate(groups):
+        parts.append(os.path.join(out, "{}.part".format(i)))
+        done = fold(*[os.path.join(folder, "r{}.db".format(rank)) for rank in group], "-o", parts[-1])
+        t.equal((done.status, done.out, done.err), (0, "", ""), group)
+    return out, parts
+
+
+def check_equal(name, folder, groups):
+    """By text byte for byte, and every number of JSON; the partials in any order, by two levels,
+    by their folder, and with runs beside them."""
+    out, parts = make_parts(folder, groups)
+    whole = t.report(folder).out
+    numbers = json.loads(t.report("--json", folder).out)
+    above = os.path.join(t.scratch(), "above.part")
+    t.equal(fold(*parts[1:], "-o", above).status, 0)
+    runs = [os.path.join(folder, "r{}.db".format(rank)) for rank in groups[0]]
+    ways = {"partials": parts, "backwards": parts[::-1], "two levels": [above, parts[0]],
+            "folder": [out], "runs": [folder], "runs and a partial": runs + [above]}
+    for way, words in ways.items():
+        done = fold(*words)
+        t.equal(done.out.splitlines()[1:], whole.splitlines()[1:], name,
+                "by", way, done.err)
+        found = json.loads(fold("--json", *words).out)
+        found["run"]["path"] = numbers["run"]["path"]
+        t.equal(differs(numbers, found), [], name, "JSON by", way)
+    return numbers
+
+
+def check_jobs():
+    found = check_equal("culprit", rundb.job(t.scratch(), [1, 1, 90, 1, 1, 1, 1, 1]),
+                        [[0, 1], [2, 3], [4, 5], [6, 7]])
+    t.equal((found["job"]["aligned_by"], found["job"]["culprit"]), ("step", 2))
+    check_equal("ranks dealt in turn", rundb.job(t.scratch(), [1, 90, 1, 1, 80, 1, 1]),
+                [[0, 3, 6], [1, 4], [2, 5]])
+    check_equal("alone", rundb.job(t.scratch(), [1, 1, 90, 1], together=False), [[0, 1], [2, 3]])
+    check_equal("many", rundb.job(t.scratch(), [1] * 19 + [90], steps=40),
+                [range(0, 7), range(7, 14), range(14, 20)])
+
+
+def check_uneven():
+    """Ranks with more batches than the first: each epoch has its place in the whole."""
+    folder = t.scratch()
+    for number, steps in enumerate((200, 200, 420, 420)):
+        rundb.rank(os.path.join(folder, "r{}.db".format(number)), number, [1, 1, 90, 1], steps=steps)
+    out, parts = make_parts(folder, [[0, 1], [2, 3]])
+    found = json.loads(fold("--json", *parts).out)
+    t.equal((found["job"]["aligned_by"], found["job"]["culprit"]), ("step", 2), "uneven", found["job"])
+
+
+def check_clock():
+    """Where the ordinals do not tell, ranks are aligned by the clock, in partials, too."""
+    folder = t.scratch()
+    for number in range(4):
+        path = os.path.join(folder, "r{}.db".format(number))
+        rundb.rank(path, number, [1, 1, 90, 1], steps=400)
+        with rundb.sqlite3.connect(path) as database:
+            database.execute("UPDATE t_batch SET epoch = epoch + ?", (10 * number,))
+            database.execute("DELETE FROM t_epoch")
+            database.execute("INSERT INTO t_epoch (loader_id, epoch, begin_ns, setup_ns) SELECT"
+                             " loader_id, epoch, MIN(begin_ns), 0 FROM t_batch GROUP BY 1, 2")
+    found = check_equal("clock", folder, [[0, 1], [2, 3]])
+    t.say("aligned by", found["job"]["aligned_by"])
+
+
+def check_several():
+    """Jobs are rows and never mixed; missing ranks are named; a partial is of one job."""
+    folder = t.scratch()
+    for job, late in (("71", [1, 90]), ("72", [1, 1])):
+        rundb.job(os.path.join(folder, job), late, job_id=job, attempt="0", world_size="4")
+    out = t.scratch()
+    parts = [os.path.join(out, name + ".part") for name in ("71", "72")]
+    for job, part in zip(("71", "72"), parts):
+        t.equal(fold(folder, "--job", job, "-o", part).status, 0)
+    whole = json.loads(t.report("--json", folder).out)
+    found = json.loads(fold("--json", out).out.replace(out, folder))
+    t.equal(differs(whole, found), [], "jobs")
+    t.equal(fold(*parts).out.splitlines()[1:-1], t.report(folder).out.splitlines()[1:-1], "jobs")
+    t.check("--job ID fold " + parts[0] in fold(*parts).out, "what to type next")
+    t.check("2 of 4 ranks" in fold(parts[0]).out, "missing ranks", fold(parts[0]).out)
+    t.equal(fold(out, "--job", "71").out.splitlines()[1:], fold(parts[0]).out.splitlines()[1:])
+    refused("these are of several; --job ID chooses one", *parts, "-o", os.path.join(out, "x"))
+    refused("no partial is of job '73'", out, "--job", "73")
+
+
+def refused(words, *arguments):
+    done = fold(*arguments)
+    t.equal((done.status, done.out, done.err.count("\n")), (2, "", 1), arguments, done.err)
+    t.check(words in done.err, words, "is not in", done.err)
+
+
+def check_refusals():
+    folder = rundb.job(t.scratch(), [1, 90, 1, 1], steps=40)
+    out, parts = make_parts(folder, [[0, 1], [2, 3]])
+    with open(parts[0], "rb") as file:
+        good = file.read()
+    bad = os.path.join(out, "bad")
+
+    def write(content):
+        with open(bad, "wb") as file:
+            file.write(content)
+        return bad
+
+    refused("rank 0 is in '{}', too".format(parts[0]), parts[0], parts[0])
+    refused("rank 1 is in", parts[0], os.path.join(folder, "r1.db"))
+    refused("'{}': it is cut short".format(bad), parts[1], write(good[:-1]))
+    refused("it is cut short", write(good[:100]))
+    refused("it is a partial of another version", write(good[:8] + b"\x09" + good[9:]))
+    refused("it is damaged", write(good + b"x"))
+    refused("not a dlprof database", write(b"x" * 300))
+    refused("no such file", os.path.join(out, "missing.part"))
+    refused("is for a partial", "--json", "-o", bad, parts[0])
+    refused("exists; -f replaces it", parts[0], "-o", bad)
+    refused("will not write over the run itself", parts[0], "-f", "-o", parts[0])
+    t.equal(fold(parts[0], parts[1]).status, 0, "the good ones")
+    # Whatever bit falls over is found.
+    chance = random.Random(1)
+    places = list(range(0, 400, 3)) + [chance.randrange(len(good)) for _ in range(100)]
+    for place in places:
+        flipped = bytearray(good)
+        flipped[place] ^= 1 << chance.randrange(8)
+        done = fold(write(bytes(flipped)))
+        t.equal((done.status, done.out), (2, ""), "byte", place, done.err)
+        t.check(repr(bad)[1:-1] in done.err, "byte", place, "the file is not named", done.err)
+
+
+check_jobs()
+check_uneven()
+check_clock()
+check_several()
+check_refusals()
+t.finish()
