@@ -9,11 +9,11 @@ static const struct {
 	char plain;
 	const char *form[ESCAPE_MAX]; /* NULL: as it is */
 } ESCAPES[] = {
-	{'&', {[ESCAPE_XML] = "&amp;", [ESCAPE_MARKDOWN] = "&amp;"}},
-	{'<', {[ESCAPE_XML] = "&lt;", [ESCAPE_MARKDOWN] = "&lt;"}},
-	{'>', {[ESCAPE_XML] = "&gt;", [ESCAPE_MARKDOWN] = "&gt;"}},
-	{'"', {[ESCAPE_XML] = "&quot;", [ESCAPE_OPENMETRICS] = "\\\""}},
-	{'\'', {[ESCAPE_XML] = "&apos;"}},
+	{'&', {[ESCAPE_XML] = "&amp;", [ESCAPE_MARKDOWN] = "&amp;", [ESCAPE_HTML] = "&amp;"}},
+	{'<', {[ESCAPE_XML] = "&lt;", [ESCAPE_MARKDOWN] = "&lt;", [ESCAPE_HTML] = "&lt;"}},
+	{'>', {[ESCAPE_XML] = "&gt;", [ESCAPE_MARKDOWN] = "&gt;", [ESCAPE_HTML] = "&gt;"}},
+	{'"', {[ESCAPE_XML] = "&quot;", [ESCAPE_OPENMETRICS] = "\\\"", [ESCAPE_HTML] = "&quot;"}},
+	{'\'', {[ESCAPE_XML] = "&apos;", [ESCAPE_HTML] = "&#39;"}},
 	{'\\', {[ESCAPE_MARKDOWN] = "\\\\", [ESCAPE_OPENMETRICS] = "\\\\"}},
 	{'|', {[ESCAPE_MARKDOWN] = "\\|"}},
 	{'*', {[ESCAPE_MARKDOWN] = "\\*"}},
@@ -35,7 +35,7 @@ static const struct {
 	  [ESCAPE_MARKDOWN] = " "}},
 };
 
-static const char *find(enum escape_form form, uint32_t code)
+const char *escape_find(enum escape_form form, uint32_t code)
 {
 	size_t i;
 
@@ -50,7 +50,7 @@ void escape_put(FILE *out, enum escape_form form, const char *text)
 	struct utf8 rune;
 
 	while (utf8_next(&text, &rune)) {
-		const char *escaped = rune.valid ? find(form, rune.code) : NULL;
+		const char *escaped = rune.valid ? escape_find(form, rune.code) : NULL;
 
 		if (escaped)
 			fputs(escaped, out);

@@ -7,6 +7,7 @@
 #ifndef ESCAPE_H
 #define ESCAPE_H
 
+#include <stdint.h>
 #include <stdio.h>
 
 enum escape_form {
@@ -15,9 +16,13 @@ enum escape_form {
 	ESCAPE_GITHUB_DATA,     /* ::error ...::DATA */
 	ESCAPE_GITHUB_PROPERTY, /* ::error KEY=PROPERTY::... */
 	ESCAPE_OPENMETRICS,     /* a label's value or a help text */
+	ESCAPE_HTML,
 	ESCAPE_MAX
 };
 
 void escape_put(FILE *out, enum escape_form form, const char *text);
+
+/* What stands for the character; NULL: itself. */
+const char *escape_find(enum escape_form form, uint32_t code);
 
 #endif

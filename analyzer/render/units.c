@@ -2,30 +2,18 @@
 #include "render/units.h"
 
 #include <inttypes.h>
-#include <locale.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 
-/* printf with a point as decimal separator, whatever LC_NUMERIC says. */
 __attribute__((format(printf, 2, 3))) static const char *fill(char *buffer, const char *format, ...)
 {
-	const char *point = localeconv()->decimal_point;
 	va_list args;
-	char *at;
 
 	va_start(args, format);
 	vsnprintf(buffer, UNITS_MAX, format, args);
 	va_end(args);
-	if (strcmp(point, ".") != 0 && *point) {
-		at = strstr(buffer, point);
-		if (at) {
-			*at = '.';
-			memmove(at + 1, at + strlen(point), strlen(at + strlen(point)) + 1);
-		}
-	}
 	return buffer;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * units.h - numbers as people and as programs read them. Independent of the locale.
+ * units.h - numbers as people and as programs read them. Our programs leave LC_NUMERIC at "C".
  */
 #ifndef UNITS_H
 #define UNITS_H

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "render/escape.h"
 #include "render/utf8.h"
 
 #define LONGEST 4096 /* of a formatted text; more is cut */
@@ -27,26 +28,11 @@ static bool is_harmful(uint32_t code)
 
 static void put_rune(FILE *out, const struct utf8 *rune)
 {
-	switch (rune->code) {
-	case '&':
-		fputs("&amp;", out);
-		return;
-	case '<':
-		fputs("&lt;", out);
-		return;
-	case '>':
-		fputs("&gt;", out);
-		return;
-	case '"':
-		fputs("&quot;", out);
-		return;
-	case '\'':
-		fputs("&#39;", out);
-		return;
-	default:
-		break;
-	}
-	if (!rune->valid || is_harmful(rune->code))
+	const char *escaped = escape_find(ESCAPE_HTML, rune->code);
+
+	if (escaped)
+		fputs(escaped, out);
+	else if (!rune->valid || is_harmful(rune->code))
 		fputs("\xef\xbf\xbd", out);
 	else if (rune->code < 0x20)
 		fputc(' ', out);
