@@ -14,6 +14,7 @@ struct folder;
 int drain_run(const char *segment_dir, const char *database);
 
 struct recovered {
+	bool is_home;           /* all that there is of it has its name: see home_find() */
 	bool live;		/* recorders still run: the database will go on growing */
 	int kept;		/* why it is in its folder and not at its place, as -errno; 0 */
 	int64_t missing_count;	/* records that are neither here nor there: see home_open_read() */

@@ -175,8 +175,9 @@ int drain_recover(const char *database, struct recovered *ret)
 
 	*ret = (struct recovered){0};
 	r = link_find(database, path, sizeof(path));
+	ret->is_home = r == -ENOENT;
 	if (r < 0)
-		return r == -ENOENT ? 0 : r;
+		return ret->is_home ? 0 : r;
 	for (int waited_ms = 0; !try(path, database, waited_ms, &r, ret); waited_ms += LOOK_MS)
 		poll(NULL, 0, LOOK_MS);
 	if (r < 0 && !ret->live)

@@ -110,8 +110,13 @@ int cmd_read_ranks(const struct options *options, const struct rank_files *files
 
 	for (i = 0; i < files->count; i++) {
 		const struct rank_file *file = &files->files[i];
-		struct db *db;
-		int r = home_open_read(file->path, &db);
+		struct db *db = file->db;
+		int r = 0;
+
+		if (db)
+			db_limit_renew(db);
+		else
+			r = home_open_read(file->path, &db);
 
 		rows[i] = (struct rank_row){
 			.path = redact(REDACT_RUN, file->path),
@@ -120,7 +125,8 @@ int cmd_read_ranks(const struct options *options, const struct rank_files *files
 		};
 		if (r == 0) {
 			r = read_rank(options, db, job, file, &rows[i]);
-			db_close(db);
+			if (!file->db)
+				db_close(db);
 		}
 		if (r < 0)
 			return cmd_fail("cannot read '%s': %s", file->path, db_error(r));

@@ -13,6 +13,7 @@
 #include "store/db_open.h"
 
 #define MOST_REMARKS 5
+#define MOST_OPEN    256 /* opening a file costs more than reading it, on a network file system */
 #define MOST_DEPTH   4 /* of folders in folders */
 
 struct listing {
@@ -40,8 +41,8 @@ static void skip(struct listing *listing, const char *path, const char *why)
 		cmd_remark(listing->options, "skipping '%s': %s", path, why);
 }
 
-/* Opens it for a look at whose it is. */
-static int look(const char *path, struct rank_file *ret)
+/* Opens it for a look at whose it is, and leaves it open if it may. */
+static int look(const char *path, bool stays_open, struct rank_file *ret)
 {
 	struct recovered recovered;
 	struct run_info run;
@@ -51,7 +52,7 @@ static int look(const char *path, struct rank_file *ret)
 	drain_recover(path, &recovered);
 	ret->live = recovered.live;
 	ret->missing_count = recovered.missing_count;
-	r = home_open_read(path, &db);
+	r = recovered.is_home ? db_open_read(path, &db) : home_open_read(path, &db);
 	if (r < 0)
 		return r;
 	r = query_run(db, &run);
@@ -65,12 +66,16 @@ static int look(const char *path, struct rank_file *ret)
 		run.job_id = NULL;
 		run_info_done(&run);
 	}
-	db_close(db);
+	if (r == 0 && stays_open && !recovered.live)
+		ret->db = db;
+	else
+		db_close(db);
 	return r;
 }
 
 static void file_done(struct rank_file *file)
 {
+	db_close(file->db);
 	free(file->path);
 	free(file->job);
 }
@@ -80,7 +85,7 @@ static int add(struct listing *listing, char *path, const char *folder, bool mus
 {
 	struct rank_files *files = listing->files;
 	struct rank_file file = {.path = path}, *grown;
-	int r = look(path, &file);
+	int r = look(path, files->count < MOST_OPEN, &file);
 
 	if (r < 0) {
 		if (must)

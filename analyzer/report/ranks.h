@@ -7,6 +7,7 @@
 
 struct rank_file {
 	char *path;
+	struct db *db;               /* open; NULL: of very many they are not all */
 	char *job;                   /* its id; NULL: none is known */
 	int64_t attempt, world_size; /* QUERY_UNKNOWN: not known */
 	int64_t rank;

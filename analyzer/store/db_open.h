@@ -26,6 +26,9 @@ int db_open_write(const char *path, struct db **ret_db);
  */
 void db_limit_anew(void);
 
+/* The same for one that was opened to read before others were read. */
+void db_limit_renew(struct db *db);
+
 /*
  * Until db_thaw() the file does not change: what is written is in its log. -EBUSY: a reader is in
  * the way. For who copies the file meanwhile.

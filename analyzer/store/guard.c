@@ -135,10 +135,16 @@ void guard_limit(struct db *db, const struct stat *file)
 {
 	double share = file->st_size > FILE_BYTES ? (double)file->st_size / FILE_BYTES : 1;
 
+	db->share = share;
 	db->until_ns = allow(file, share);
 	db->most_bytes = (int64_t)(share * (double)MOST_BYTES);
 	sqlite3_hard_heap_limit64(db->most_bytes);
 	sqlite3_progress_handler(db->handle, EVERY_OPS, look, db);
+}
+
+void guard_renew(struct db *db)
+{
+	db->until_ns = cpu_ns() + (uint64_t)(db->share * (double)MOST_NS);
 }
 
 static int refuse(struct db *db, const char *sql)

@@ -19,6 +19,9 @@ int guard_settings(struct db *db);
 /* From now on, for a file of that size. */
 void guard_limit(struct db *db, const struct stat *file);
 
+/* Its full time from now on, where others were read since it was opened. */
+void guard_renew(struct db *db);
+
 /* What is opened next gets its full time, whatever was opened before. */
 void guard_anew(void);
 

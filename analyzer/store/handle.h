@@ -14,6 +14,7 @@ struct db {
 	struct sqlite3 *handle;
 	uint64_t until_ns;  /* guard.h: of the process's CPU time; 0: without a limit */
 	int64_t most_bytes; /* ... of its memory */
+	double share;       /* ... of what a file of common size is allowed */
 	bool writes;
 };
 
