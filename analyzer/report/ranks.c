@@ -11,6 +11,7 @@
 #include "drain/drain.h"
 #include "drain/home.h"
 #include "store/db_open.h"
+#include "store/redact.h"
 
 #define MOST_REMARKS 5
 #define MOST_OPEN    256 /* opening a file costs more than reading it, on a network file system */
@@ -96,7 +97,7 @@ static int add(struct listing *listing, char *path, const char *folder, bool mus
 		return must ? r : 0;
 	}
 	if (!file.job && folder)
-		file.job = strdup(folder);
+		file.job = strdup(redact(REDACT_JOB, folder));
 	grown = reallocarray(files->files, files->count + 1, sizeof(*grown));
 	if (!grown) {
 		file_done(&file);
@@ -198,7 +199,7 @@ static int by_rank(const void *a, const void *b)
 static int choose_job(struct listing *listing)
 {
 	struct rank_files *files = listing->files;
-	const char *job = listing->options->job;
+	const char *job = redact(REDACT_JOB, listing->options->job);
 	size_t kept = 0, i;
 
 	for (i = 0; job && i < files->count; i++) {

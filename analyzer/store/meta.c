@@ -8,7 +8,7 @@
 
 static const char ALL_SQL[] = "SELECT key, value FROM t_meta";
 
-enum type { NUMBER, TEXT, COMMAND, HOST, FOLDER };
+enum type { NUMBER, TEXT, COMMAND, HOST, FOLDER, JOB };
 enum author { PROCESS, DRAIN, IMPORT };
 
 static const struct {
@@ -52,8 +52,8 @@ bool meta_is_noted(enum meta meta)
 enum redact_kind meta_redact_kind(const char *key)
 {
 	static const enum redact_kind kinds[] = {
-		[NUMBER] = REDACT_OTHER, [TEXT] = REDACT_TEXT,	   [COMMAND] = REDACT_COMMAND,
-		[HOST] = REDACT_HOST,	 [FOLDER] = REDACT_FOLDER,
+		[NUMBER] = REDACT_OTHER, [TEXT] = REDACT_TEXT,     [COMMAND] = REDACT_COMMAND,
+		[HOST] = REDACT_HOST,    [FOLDER] = REDACT_FOLDER, [JOB] = REDACT_JOB,
 	};
 	const enum meta meta = meta_find(key);
 
