@@ -104,7 +104,7 @@ static int record(const struct preload *preload, const struct scene *scene, cons
 static int become_report(const struct launch_options *options, const char *database)
 {
 	char *argv[6] = {"dlprof-report"};
-	struct place program;
+	struct trust_search program;
 	int argc = 1, r = preload_find_report(&program);
 
 	if (r == -EPERM)

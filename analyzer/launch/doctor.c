@@ -43,7 +43,7 @@ void doctor_say(struct doctor *doctor, enum doctor_status status, const char *id
 
 static void check_drain(struct doctor *doctor)
 {
-	struct place drain;
+	struct trust_search drain;
 	int r = preload_find_drain(&doctor->preload, &drain);
 
 	if (r == 0)

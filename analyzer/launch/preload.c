@@ -12,11 +12,41 @@
 #define INJECTION "CUDA_INJECTION64_PATH"
 #define LIBRARY   "libdlprof.so"
 
+/* The first line of a file. */
+static int read_line(const char *path, char *ret, size_t size)
+{
+	FILE *file = fopen(path, "re");
+	bool got = file && fgets(ret, (int)size, file);
+
+	if (file)
+		fclose(file);
+	return got ? (int)strlen(ret) : 0;
+}
+
+/* As trust_find(): `name`, for the file of ours at `from`. */
+static int find(const char *from, const char *name, const char *installed, struct trust_search *ret)
+{
+	*ret = (struct trust_search){.from = from, .look = lstat, .read = read_line};
+	return trust_find(ret, geteuid(), name, installed);
+}
+
+/* The same, for this program. */
+static int find_own(const char *name, const char *installed, struct trust_search *ret)
+{
+	char self[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	if (length < 0)
+		return -errno;
+	self[length] = '\0';
+	return find(self, name, installed, ret);
+}
+
 /* Whoever names a library knows whose it is. */
 static int locate(const char *given, struct preload *ret)
 {
 	char path[PATH_MAX];
-	struct place place = {.path = LIBRARY};
+	struct trust_search search = {.path = ""};
 	int r;
 
 	if (given) {
@@ -26,9 +56,9 @@ static int locate(const char *given, struct preload *ret)
 		snprintf(ret->library, sizeof(ret->library), "%s", path);
 		return 0;
 	}
-	r = place_find_own(LIBRARY, PLACE_LIBRARY_FOLDER, &place);
-	snprintf(ret->library, sizeof(ret->library), "%s", place.path);
-	ret->trust = place.trust;
+	r = find_own(LIBRARY, PLACE_LIBRARY_FOLDER, &search);
+	snprintf(ret->library, sizeof(ret->library), "%s", *search.path ? search.path : LIBRARY);
+	ret->trust = search.trust;
 	return r;
 }
 
@@ -145,14 +175,14 @@ int preload_set(const struct preload *preload, const struct target *program)
 	return 0;
 }
 
-int preload_find_drain(const struct preload *preload, struct place *ret)
+int preload_find_drain(const struct preload *preload, struct trust_search *ret)
 {
-	int r = place_find(preload->library, "dlprof-drain", PLACE_DRAIN_FOLDER, ret);
+	int r = find(preload->library, "dlprof-drain", PLACE_DRAIN_FOLDER, ret);
 
 	return r == 0 && access(ret->path, X_OK) < 0 ? -EACCES : r;
 }
 
-int preload_find_report(struct place *ret)
+int preload_find_report(struct trust_search *ret)
 {
-	return place_find_own("dlprof-report", NULL, ret);
+	return find_own("dlprof-report", NULL, ret);
 }

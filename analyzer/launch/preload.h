@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <stdbool.h>
 
-#include "launch/place.h"
+#include "dlprof/trust.h"
 #include "launch/target.h"
 
 struct preload {
@@ -29,11 +29,13 @@ int preload_set(const struct preload *preload, const struct target *program);
 /* Does the library take part in CUDA's injection, and do the settings let it? */
 bool preload_injects(const struct preload *preload);
 
-/* The dlprof-drain that the library would start. As place_find(); -EACCES: not executable. */
-int preload_find_drain(const struct preload *preload, struct place *ret);
-
-/* The dlprof-report that belongs to this program. As place_find(). */
-int preload_find_report(struct place *ret);
+/*
+ * The dlprof-drain that the library would start, and the dlprof-report that belongs to this
+ * program. 0: at ret->path; -ENOENT; -EPERM: that is not trusted, see ret->trust; -EACCES: not
+ * executable.
+ */
+int preload_find_drain(const struct preload *preload, struct trust_search *ret);
+int preload_find_report(struct trust_search *ret);
 
 /* What is wrong with the library, for a person. */
 const char *preload_error(const struct preload *preload, int error);

@@ -92,7 +92,7 @@ static char *short_path(char *path)
 }
 
 /* dlprof-report of these, onto descriptor `output`. Its status, or -errno. */
-static int report(const struct place *program, const struct run *runs, int count, int output)
+static int report(const struct trust_search *program, const struct run *runs, int count, int output)
 {
 	char *argv[RUNS_MAX + 2] = {"dlprof-report"};
 	int status, argc = 1;
@@ -116,7 +116,7 @@ static int report(const struct place *program, const struct run *runs, int count
 }
 
 /* Ranks of one job have one report. Runs one after the other have the last one's. */
-static void report_all(const struct place *program, const struct run *runs, int count)
+static void report_all(const struct trust_search *program, const struct run *runs, int count)
 {
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
@@ -133,7 +133,7 @@ static void report_all(const struct place *program, const struct run *runs, int 
 void runs_report(struct runs *runs)
 {
 	struct run found[RUNS_MAX];
-	struct place program;
+	struct trust_search program;
 	int count = read_list(runs->list, found), left_ms = STORED_MS;
 
 	runs_drop(runs);

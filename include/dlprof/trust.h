@@ -182,6 +182,7 @@ static inline bool trust_take(struct trust_search *search, const char *folder, c
 	if (!trust_try(search, relative))
 		return false;
 	strcpy(search->path, search->tried);
+	search->trust = TRUST_FINE;
 	return true;
 }
 
