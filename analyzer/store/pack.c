@@ -12,11 +12,8 @@
 static const char READ_SQL[] = "SELECT data FROM t_pack WHERE loader_id = ?1 AND part = ?2";
 
 static const char UNPACKED_SQL[] =
-	"WITH RECURSIVE loader(id) AS (SELECT MIN(loader_id) FROM t_batch UNION ALL"
-	"  SELECT (SELECT MIN(b.loader_id) FROM t_batch b WHERE b.loader_id > loader.id)"
-	"  FROM loader WHERE loader.id IS NOT NULL)"
-	"SELECT COUNT(*) FROM loader WHERE id IS NOT NULL"
-	" AND id NOT IN (SELECT loader_id FROM t_pack WHERE part = 0)";
+	ROWS_LOADERS "SELECT COUNT(*) FROM part WHERE loader_id IS NOT NULL"
+		     " AND loader_id NOT IN (SELECT loader_id FROM t_pack WHERE part = 0)";
 static const char HEADS_SQL[] = "SELECT loader_id FROM t_pack WHERE part = 0";
 
 /* A statement on the part; the caller finalizes it. -ENOENT: there is none. */

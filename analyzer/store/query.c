@@ -41,18 +41,14 @@ static const char LOADERS_SQL[] =
 	"SELECT id.loader_id, kind, workers, prefetch_factor, in_order, persistent, batch_size,"
 	" CAST(IFNULL(batches, 0) AS INTEGER), CAST(IFNULL(epochs, 0) AS INTEGER),"
 	" CAST(IFNULL(ns, 0) AS INTEGER)," OWNER_SQL
-	" FROM id LEFT JOIN t_loader USING (loader_id) LEFT JOIN whole USING (loader_id)"
-	" ORDER BY IFNULL(ns, 0) DESC, id.loader_id";
+	" FROM id LEFT JOIN t_loader USING (loader_id) LEFT JOIN whole USING (loader_id)";
 
 /* The same without a look at the batches; their sums stand in the packs. */
-static const char PACKED_SQL[] =
-	"WITH RECURSIVE part(loader_id) AS (SELECT MIN(loader_id) FROM t_batch UNION ALL"
-	"  SELECT (SELECT MIN(b.loader_id) FROM t_batch b WHERE b.loader_id > part.loader_id)"
-	"  FROM part WHERE part.loader_id IS NOT NULL),"
-	" id AS (SELECT loader_id FROM t_loader UNION"
+static const char PACKED_SQL[] = ROWS_LOADERS
+	", id AS (SELECT loader_id FROM t_loader UNION"
 	"  SELECT loader_id FROM part WHERE loader_id IS NOT NULL)"
 	"SELECT id.loader_id, kind, workers, prefetch_factor, in_order, persistent, batch_size,"
-	" 0, 0, 0," OWNER_SQL " FROM id LEFT JOIN t_loader USING (loader_id) ORDER BY id.loader_id";
+	" 0, 0, 0," OWNER_SQL " FROM id LEFT JOIN t_loader USING (loader_id)";
 
 static const char LOADER_SQL[] =
 	"SELECT workers, prefetch_factor, in_order, persistent FROM t_loader WHERE loader_id = ?1";

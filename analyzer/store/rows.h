@@ -81,6 +81,13 @@ static inline int32_t rows_small(sqlite3_stmt *stmt, int i)
 	return value < 0 ? -1 : value > INT32_MAX ? INT32_MAX : (int32_t)value;
 }
 
+/* The loaders that have batches, each found by one step in the table's key; the last row is NULL.
+ */
+#define ROWS_LOADERS                                                                               \
+	"WITH RECURSIVE part(loader_id) AS (SELECT MIN(loader_id) FROM t_batch UNION ALL"          \
+	"  SELECT (SELECT MIN(b.loader_id) FROM t_batch b WHERE b.loader_id > part.loader_id)"     \
+	"  FROM part WHERE part.loader_id IS NOT NULL)"
+
 /*
  * A loader that delivers in order delivers in the order of its tasks, which is how the table is
  * stored; only for others do the rows have to be sorted. Hence two forms of each statement on a

@@ -7,12 +7,8 @@
 #include "store/query.h"
 #include "store/rows.h"
 
-/* How many loaders there are; where there is one, its id. Each is one step in the table's key. */
-static const char LOADER_SQL[] =
-	"WITH RECURSIVE part(id) AS (SELECT MIN(loader_id) FROM t_batch UNION ALL"
-	"  SELECT (SELECT MIN(b.loader_id) FROM t_batch b WHERE b.loader_id > part.id)"
-	"  FROM part WHERE part.id IS NOT NULL)"
-	"SELECT COUNT(*), MIN(id) FROM part WHERE id IS NOT NULL";
+/* How many loaders there are; where there is one, its id. */
+static const char LOADER_SQL[] = ROWS_LOADERS "SELECT COUNT(loader_id), MIN(loader_id) FROM part";
 
 static const char EPOCHS_SQL[] = "SELECT epoch, begin_ns + MAX(IFNULL(setup_ns, 0), 0) FROM t_epoch"
 				 " WHERE loader_id = ?1 AND begin_ns >= 0";

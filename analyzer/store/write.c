@@ -215,6 +215,20 @@ static int finish(sqlite3_stmt *statement)
 	return (r & 0xff) == SQLITE_CONSTRAINT ? 0 : db_errno(r);
 }
 
+/* The one row of numbers that a statement gives, WRITE_UNKNOWN for NULL. 1; 0: none; or -errno. */
+static int ask(sqlite3_stmt *statement, int64_t *ret, int count)
+{
+	int r = sqlite3_step(statement), found = r == SQLITE_ROW;
+
+	for (int i = 0; found && i < count; i++)
+		ret[i] = rows_int(statement, i);
+	if (found)
+		r = sqlite3_step(statement);
+	sqlite3_reset(statement);
+	r = db_errno(r);
+	return r < 0 ? r : found;
+}
+
 int writer_meta(struct writer *writer, enum meta key, const char *value)
 {
 	return finish(bind(writer, STATEMENT_META, "ss", meta_key(key), value));
@@ -247,14 +261,9 @@ int writer_loader(struct writer *writer, const struct loader_row *row, int64_t *
 	sqlite3_stmt *statement = bind(writer, STATEMENT_LOADER, "nnnnnnns", row->pid, row->number,
 				       row->workers, row->prefetch_factor, row->in_order,
 				       row->persistent, row->batch_size, row->kind);
-	int r = sqlite3_step(statement);
+	int r = ask(statement, ret_loader_id, 1);
 
-	if (r == SQLITE_ROW) {
-		*ret_loader_id = sqlite3_column_int64(statement, 0);
-		r = sqlite3_step(statement);
-	}
-	sqlite3_reset(statement);
-	return db_errno(r);
+	return r < 0 ? r : 0;
 }
 
 int writer_epoch(struct writer *writer, const struct epoch_row *row)
@@ -281,19 +290,16 @@ int writer_place(struct writer *writer, int64_t pid, int64_t number, const char 
 int writer_find_epoch(struct writer *writer, uint64_t stream, uint32_t generation,
 		      int64_t *ret_loader_id, int64_t *ret_epoch, int64_t *ret_in_order)
 {
-	sqlite3_stmt *statement = bind(writer, STATEMENT_FIND_EPOCH, "nn", (int64_t)stream,
-				       (int64_t)generation);
-	int r = sqlite3_step(statement);
+	int64_t found[3];
+	int r = ask(bind(writer, STATEMENT_FIND_EPOCH, "nn", (int64_t)stream, (int64_t)generation),
+		    found, 3);
 
-	if (r == SQLITE_ROW) {
-		*ret_loader_id = sqlite3_column_int64(statement, 0);
-		*ret_epoch = sqlite3_column_int64(statement, 1);
-		*ret_in_order = sqlite3_column_type(statement, 2) == SQLITE_NULL
-					? WRITE_UNKNOWN
-					: sqlite3_column_int64(statement, 2);
-	}
-	sqlite3_reset(statement);
-	return r == SQLITE_DONE ? -ENOENT : db_errno(r);
+	if (r < 1)
+		return r < 0 ? r : -ENOENT;
+	*ret_loader_id = found[0];
+	*ret_epoch = found[1];
+	*ret_in_order = found[2];
+	return 0;
 }
 
 int writer_batch(struct writer *writer, const struct batch_values *values)
@@ -390,14 +396,11 @@ int writer_slow(struct writer *writer, const struct slow_row *row)
 int writer_stack(struct writer *writer, int64_t ts_ns, int64_t tid, const char *text,
 		 bool *ret_found)
 {
-	sqlite3_stmt *statement = bind(writer, STATEMENT_STACK, "nns", ts_ns, tid, text);
-	int r = sqlite3_step(statement);
+	int64_t one;
+	int r = ask(bind(writer, STATEMENT_STACK, "nns", ts_ns, tid, text), &one, 1);
 
-	*ret_found = r == SQLITE_ROW;
-	if (r == SQLITE_ROW)
-		r = sqlite3_step(statement);
-	sqlite3_reset(statement);
-	return db_errno(r);
+	*ret_found = r == 1;
+	return r < 0 ? r : 0;
 }
 
 int writer_loss(struct writer *writer, int64_t pid, const char *what, int64_t count)
@@ -431,12 +434,11 @@ int writer_live(struct writer *writer, const struct tally_row *row)
 
 int writer_is_folded(struct writer *writer, const char *segment, bool *ret_folded)
 {
-	sqlite3_stmt *statement = bind(writer, STATEMENT_IS_FOLDED, "s", segment);
-	int r = sqlite3_step(statement);
+	int64_t one;
+	int r = ask(bind(writer, STATEMENT_IS_FOLDED, "s", segment), &one, 1);
 
-	*ret_folded = r == SQLITE_ROW;
-	sqlite3_reset(statement);
-	return db_errno(r);
+	*ret_folded = r == 1;
+	return r < 0 ? r : 0;
 }
 
 int writer_fold(struct writer *writer, const char *segment)
@@ -456,15 +458,10 @@ int writer_unlisted(struct writer *writer, const char *kind, int64_t ns)
 
 int writer_trim(struct writer *writer, const char *kind, int64_t keep_count)
 {
-	sqlite3_stmt *statement = bind(writer, STATEMENT_HEAVIEST, "sn", kind, keep_count);
 	int64_t heaviest_ns = 0;
-	int r = sqlite3_step(statement);
+	int r = ask(bind(writer, STATEMENT_HEAVIEST, "sn", kind, keep_count), &heaviest_ns, 1);
 
-	if (r == SQLITE_ROW)
-		heaviest_ns = sqlite3_column_int64(statement, 0);
-	sqlite3_reset(statement);
-	r = db_errno(r);
-	if (r == 0 && heaviest_ns > 0)
+	if (r >= 0 && heaviest_ns > 0)
 		r = finish(bind(writer, STATEMENT_TRIM, "sn", kind, keep_count));
 	return r < 0 ? r : writer_unlisted(writer, kind, heaviest_ns);
 }
