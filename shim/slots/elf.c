@@ -18,7 +18,7 @@
 #error "which relocations name a function here?"
 #endif
 
-/* The end of the part that `address` lies in and that has all of `flags`; 0: in none. */
+/* The end of the loadable part that holds `address` and has all of `flags`; 0: none does. */
 static uintptr_t end_of_part(const struct elf_module *module, uintptr_t address, uint32_t flags)
 {
 	for (size_t i = 0; i < module->header_count; i++) {
@@ -43,7 +43,7 @@ bool elf_covers(const struct elf_module *module, uintptr_t address, size_t size,
 	return end && size <= end - address;
 }
 
-/* How many `size`s there is room for; 0 also if `address` is not aligned for them. */
+/* How many items of `size` fit from `address` on; 0 if that is not aligned for them. */
 static size_t room_for(const struct elf_module *module, uintptr_t address, size_t size,
 		       size_t alignment)
 {
@@ -52,7 +52,7 @@ static size_t room_for(const struct elf_module *module, uintptr_t address, size_
 	return end && address % alignment == 0 ? (end - address) / size : 0;
 }
 
-/* ld.so has added the base to pointers in here, except where it could not write. */
+/* ld.so adds the base to the pointers of the dynamic section, unless that is read-only. */
 static uintptr_t pointer_in(const struct elf_module *module, ElfW(Addr) value)
 {
 	if (end_of_part(module, value, PF_R))
@@ -88,7 +88,7 @@ static void take_gnu_hash(struct elf_module *module, uintptr_t at)
 		module->chain_limit = table[1] + (uint32_t)room;
 }
 
-/* Only its chain count is of use: it is the number of symbols. */
+/* All we need of it is the number of chains, which is the number of symbols. */
 static void take_hash(struct elf_module *module, uintptr_t at)
 {
 	const uint32_t *table = (const uint32_t *)at;
@@ -142,7 +142,7 @@ static void take_versions(struct elf_module *module, uintptr_t at)
 	module->version_limit = room < module->symbol_limit ? (uint32_t)room : module->symbol_limit;
 }
 
-/* Of those from DT_NUM on. */
+/* Entries whose tags are DT_NUM or above. */
 struct more {
 	ElfW(Addr) gnu_hash, versions, relative_count;
 	bool filters;
@@ -174,8 +174,8 @@ static bool read_dynamic(const struct elf_module *module, ElfW(Addr) values[DT_N
 }
 
 /*
- * Linkers write the hash of a module that exports nothing as if its first symbol were its first
- * export. The relocations know better how far the imports go.
+ * In the hash table of a module that exports nothing, linkers give the first symbol as the first
+ * export. Where the imports end then follows from the relocations.
  */
 static void mend_import_limit(struct elf_module *module)
 {
@@ -299,27 +299,24 @@ static uint32_t next_in_chain(const struct elf_module *module, uint32_t symbol)
 	return symbol + 1;
 }
 
-static bool is_hashed(const struct elf_module *module, uint32_t symbol, const char *name,
-		      uint32_t hash)
+/* The first of this name from `symbol` on in its chain, or 0. */
+static uint32_t find_hashed(const struct elf_module *module, uint32_t symbol, const char *name,
+			    uint32_t hash)
 {
-	return (module->chains[symbol - module->import_limit] | 1) == (hash | 1) &&
-	       is_called(module, symbol, name);
+	while (symbol && ((module->chains[symbol - module->import_limit] | 1) != (hash | 1) ||
+			  !is_called(module, symbol, name)))
+		symbol = next_in_chain(module, symbol);
+	return symbol;
 }
 
 uint32_t elf_find(const struct elf_module *module, const char *name, uint32_t hash)
 {
-	uint32_t symbol;
-
-	if (!module->buckets) {
-		for (symbol = 1; symbol < module->import_limit; symbol++)
-			if (is_called(module, symbol, name))
-				return symbol;
-		return 0;
-	}
-	for (symbol = chain_of(module, hash); symbol; symbol = next_in_chain(module, symbol))
-		if (is_hashed(module, symbol, name, hash))
-			break;
-	return symbol;
+	if (module->buckets)
+		return find_hashed(module, chain_of(module, hash), name, hash);
+	for (uint32_t symbol = 1; symbol < module->import_limit; symbol++)
+		if (is_called(module, symbol, name))
+			return symbol;
+	return 0;
 }
 
 void *elf_function(const struct elf_module *module, const char *name, uint32_t hash)
@@ -327,7 +324,7 @@ void *elf_function(const struct elf_module *module, const char *name, uint32_t h
 	uint32_t symbol = elf_find(module, name, hash);
 	uintptr_t address;
 
-	/* Of an indirect function, its resolver would be called. */
+	/* Not an indirect function: that would be its resolver. */
 	if (!symbol || elf_is_import(module, symbol) ||
 	    (module->symbols[symbol].st_info & 15) != STT_FUNC)
 		return NULL;
@@ -349,23 +346,19 @@ int elf_export(const struct elf_module *module, const char *name, uint32_t hash,
 {
 	const ElfW(Sym) *found;
 	uintptr_t address;
-	uint32_t symbol;
-	bool named = false;
+	uint32_t first, symbol;
 
 	if (!module->buckets || module->filters)
 		return -ENOSYS;
-	for (symbol = chain_of(module, hash); symbol; symbol = next_in_chain(module, symbol)) {
-		if (!is_hashed(module, symbol, name, hash))
-			continue;
-		named = true;
-		if (is_default(module, symbol))
-			break;
-	}
+	first = symbol = elf_find(module, name, hash);
+	while (symbol && !is_default(module, symbol))
+		symbol = find_hashed(module, next_in_chain(module, symbol), name, hash);
 	if (!symbol)
-		return named ? -ENOSYS : 0;
+		return first ? -ENOSYS : 0;
 	found = &module->symbols[symbol];
 	address = module->base + found->st_value;
-	/* Not data, nor what is found by calling it; and defined here. */
+	/* A function that is defined here: no data, and no STT_GNU_IFUNC, which has to be called.
+	 */
 	if ((ELF64_ST_BIND(found->st_info) != STB_GLOBAL &&
 	     ELF64_ST_BIND(found->st_info) != STB_WEAK) ||
 	    ELF64_ST_TYPE(found->st_info) != STT_FUNC || found->st_shndx == SHN_UNDEF ||

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * elf.h - what one loaded module says about itself: its symbols, and the slots through which it
- * reaches those of others.
+ * elf.h - reads a loaded module: its symbols, and the slots through which it calls other modules.
  *
- * Pure: reads memory that the module's own program headers call readable, and nothing else. What
- * does not lie in there is not there; a module that makes no sense is a module without symbols.
+ * Only memory that the module's own program headers call readable is read. A table that lies
+ * elsewhere is treated as missing, and a module that makes no sense as one without symbols.
  */
 #ifndef ELF_H
 #define ELF_H
@@ -19,7 +18,7 @@
 struct elf_relocs {
 	uintptr_t address;
 	size_t count;
-	size_t relative_count;	/* the first ones of them name no symbol */
+	size_t relative_count; /* so many of the first name no symbol */
 	size_t entry_bytes;
 	bool has_addend;
 	bool jump;		/* the table of lazily bound slots */
@@ -31,14 +30,14 @@ struct elf_module {
 	size_t header_count;
 
 	const ElfW(Sym) *symbols;
-	uint32_t symbol_limit;	/* above it there is no memory, if not earlier the end */
-	uint32_t import_limit;	/* what others define lies below it, but for some found by name */
+	uint32_t symbol_limit; /* the table ends here or before: no memory is left above */
+	uint32_t import_limit; /* imports lie below it; a few of them only elf_find() finds */
 	const char *strings;
 	size_t strings_bytes;
 	const char *soname;	/* or NULL */
 	const uint16_t *versions; /* of the symbols below version_limit; NULL: they have none */
 	uint32_t version_limit;
-	bool filters;		/* another module is searched in its place */
+	bool filters; /* DT_FILTER: ld.so searches another module instead */
 
 	const uint32_t *buckets; /* of the GNU hash; NULL: look through all symbols */
 	uint32_t bucket_count;
@@ -59,29 +58,29 @@ struct elf_slot {
 	bool jump;		/* may be bound lazily */
 };
 
-/* Zero but for `mask`, which has bit `symbol % 64` for each symbol of interest; others may come. */
+/* All zero but `mask`: bit `symbol % 64` for each symbol that is wanted. Others may come too. */
 struct elf_cursor {
 	uint64_t mask;
 	size_t table;
 	size_t at;
 };
 
-/* 0, or -ENOEXEC: nothing to be found in there. */
+/* 0, or -ENOEXEC: it has no symbols that can be read. */
 int elf_open(struct elf_module *module, uintptr_t base, const ElfW(Phdr) *headers, size_t count);
 
 /* [address, address + size) lies within one loadable part that has all of `flags` (PF_R...). */
 bool elf_covers(const struct elf_module *module, uintptr_t address, size_t size, uint32_t flags);
 
-/* Terminated, within the module; NULL: there is no such symbol. */
+/* Within the module, terminated. NULL: there is no such symbol. */
 const char *elf_name(const struct elf_module *module, uint32_t symbol);
 
-/* The module neither defines it nor has it as its own. */
+/* The module uses this symbol and does not define it. */
 bool elf_is_import(const struct elf_module *module, uint32_t symbol);
 
 /* The hash that elf_find() wants. */
 uint32_t elf_hash(const char *name);
 
-/* The number of the symbol of this name, 0: none (it may still be an import). */
+/* The number of the symbol of this name, which may be an import; 0: there is none. */
 uint32_t elf_find(const struct elf_module *module, const char *name, uint32_t hash);
 
 /* The address of a function that the module defines and exports, or NULL. */
@@ -94,7 +93,7 @@ void *elf_function(const struct elf_module *module, const char *name, uint32_t h
 int elf_export(const struct elf_module *module, const char *name, uint32_t hash,
 	       void **ret_function);
 
-/* False: that was all. */
+/* False: there are no more. */
 bool elf_next_slot(const struct elf_module *module, struct elf_cursor *cursor,
 		   struct elf_slot *slot);
 

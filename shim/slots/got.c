@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * got.c
+ * got.c - what may go wrong, and what is done about it.
  *
- * What may go wrong, and what is done about it.
- * - Another thread is in dlopen() and ld.so still relocates the module we look at: we would take
- *   its work for done, and close the pages that it writes to. A module whose RELRO pages are still
- *   writable is left for the next time.
- * - dlsym() is called from a constructor, under ld.so's lock: nothing here takes that lock. Only
- *   dl_iterate_phdr() is called, whose lock is held for a moment by whoever holds it, and nothing
- *   that loads, looks up by name, allocates or changes what dlerror() says.
- * - A thread forks while another is in dl_iterate_phdr(): glibc leaves the lock taken in the child
- *   for good. fork() waits until we are out of it (process.c). Children that were made otherwise,
- *   by clone() or _Fork(), and from our own use of it, do not sweep.
- * - A module is gone and another lies in its place: the list is made anew when one went, and again
- *   for each who asks while one goes. What a wrapper stands for is an address, right whoever lives
- *   there.
+ * - Another thread is in dlopen(), and ld.so still relocates the module that we look at. We would
+ *   make pages read-only to which it still writes. So a module whose RELRO pages are writable is
+ *   left for the next sweep.
+ * - dlsym() is called from a constructor, under ld.so's lock. So nothing here takes that lock: no
+ *   loading, no lookup by name, no allocation, nothing that changes dlerror(). Only
+ *   dl_iterate_phdr() is called, whose own lock is held for moments.
+ * - A thread forks while another is in dl_iterate_phdr(): glibc leaves that lock taken in the child
+ *   for good. fork() waits until we are out of it (process.c). A child made by clone() or _Fork()
+ *   while we were in it does not sweep.
+ * - A module is closed and another is loaded in its place. The list is made anew after each
+ *   dlclose(), and for everyone who asks during one. A wrapper stands for an address, so it stays
+ *   right whichever module lies there.
  */
 #include "slots/got.h"
 
@@ -71,8 +70,8 @@ static void note_module(const char *before, const struct module *module, const c
 }
 
 /*
- * Whether a word can be written to: the kernel tries, by or-ing zero to it in one go. 1, 0, or
- * -errno: it does not say.
+ * Whether a word can be written to: the kernel tries, by an atomic "or" with zero. 1, 0, or -errno:
+ * not known.
  */
 static int is_writable(uintptr_t address)
 {
@@ -85,8 +84,8 @@ static int is_writable(uintptr_t address)
 }
 
 /*
- * The way to ld.so for relocation `number`: "push number; jmp". Only where the code says so may it
- * be called from elsewhere; other linkers, and aarch64, pass the number otherwise.
+ * Whether this is the PLT's way to ld.so for relocation `number`: "push number; jmp". Only then may
+ * a wrapper call it; other linkers, and aarch64, pass the number in other ways.
  */
 static bool is_lazy_entry(const struct module *module, const uint8_t *code, uint32_t number)
 {
@@ -105,7 +104,7 @@ static bool is_lazy_entry(const struct module *module, const uint8_t *code, uint
 #endif
 }
 
-/* Whichever of the loaded ones ld.so will choose, it is the library that we know. */
+/* Whichever loaded module ld.so binds this name to, it will be of the library that we know. */
 static bool is_unmistakable(const struct module_table *table, int row)
 {
 	const struct wrap_row *wanted = &wrap_rows[row];
@@ -129,7 +128,7 @@ static uintptr_t page_of(uintptr_t address)
 	return address & ~(got.page_bytes - 1);
 }
 
-/* RELRO pages are opened for the store and closed again; never made executable. */
+/* A RELRO page is made writable for the store, then read-only again; never executable. */
 static bool store(const struct module *module, void **slot, void *wrapper)
 {
 	uintptr_t page = page_of((uintptr_t)slot);
@@ -192,7 +191,8 @@ static uint32_t find_wanted(const struct elf_module *elf, struct wanted *wanted)
 		if (row >= 0)
 			wanted[count++] = (struct wanted){i, (uint8_t)row};
 	}
-	/* What it exports and calls through slots of its own, as others may take its place. */
+	/* Functions that it exports and itself calls through slots, so that others may replace
+	 * them. */
 	for (int i = 0; i < wrap_row_count && count < WRAP_ROW_MAX; i++) {
 		const struct wrap_row *row = &wrap_rows[i];
 		uint32_t symbol;
@@ -206,7 +206,7 @@ static uint32_t find_wanted(const struct elf_module *elf, struct wanted *wanted)
 	return count;
 }
 
-/* ld.so closes a module's RELRO pages when it is done with its slots. */
+/* ld.so makes a module's RELRO pages read-only when it is done with its slots. */
 static bool is_relocated(const struct module *module)
 {
 	for (int i = 0; i < module->header_count; i++) {
@@ -245,7 +245,7 @@ static void change_slots(struct module *module)
 				change_slot(module, &elf, &slot, wanted[i].row);
 }
 
-/* It is done when its slots are: got_knows() looks without the lock. */
+/* Marked as done only after its slots are: got_knows() looks without the lock. */
 static void change_module(struct module *module)
 {
 	module->state = MODULE_NEW;
@@ -262,7 +262,7 @@ static bool is_off_limits(const struct module *module)
 	       module->begin == getauxval(AT_SYSINFO_EHDR) || module_in_text(module, libc);
 }
 
-/* Under ld.so's lock, so that nothing goes away while we look at it. */
+/* Called by dl_iterate_phdr(), so that no module goes away while we look at it. */
 static int change_one(struct dl_phdr_info *info, size_t size, void *data)
 {
 	struct module_table *table = data;
@@ -293,7 +293,8 @@ static void sweep_once(void)
 	table = module_collect();
 	got.table = table;
 	module_iterate(change_one, table);
-	/* Not before: got_knows() would find in the old list what has come back since. */
+	/* Not earlier: in the old list got_knows() would find a module that was closed and loaded
+	 * anew. */
 	got.closes = closes;
 }
 
@@ -306,15 +307,16 @@ static void sweep(void)
 	}
 }
 
-/* While something is being closed, another may already have taken its place. */
+/* While a module is being closed, another may already lie in its place. */
 static bool is_listed_for_good(void)
 {
 	return !lookup_closing && got.closes == lookup_closes;
 }
 
 /*
- * Calls through slots that ld.so was to bind and that have not come back: they are on their way, or
- * they left by longjmp(), with the slot as ld.so made it. Not for ever: which of both nobody says.
+ * A call through a slot that ld.so binds has not returned: it is still under way, or it left by
+ * longjmp() and the slot is as ld.so made it. Which of both is not known, so we stop looking after
+ * a while.
  */
 static bool look_for_lost(void)
 {

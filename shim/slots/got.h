@@ -2,21 +2,21 @@
 /*
  * got.h - put wrappers between loaded modules and the libraries that they use.
  *
- * Each module reaches a function of another through slots of its own, which ld.so filled in: the
- * right function for this module, however it was loaded. A slot that leads to a decoder gets the
- * wrapper instance that stands for exactly the function that was in it.
+ * A module calls functions of others through slots of its own, in which ld.so has put the right
+ * function for this module, however it was loaded. A slot that leads to a decoder gets the wrapper
+ * instance that stands for the very function that was in it.
  */
 #ifndef GOT_H
 #define GOT_H
 
 #include <stdbool.h>
 
-/* Changes the slots of what was loaded since the last time. Cheap if nothing was. */
+/* Changes the slots of modules that were loaded since the last sweep. Cheap if none were. */
 void got_sweep(void);
 
 /*
- * This process is about to record: it is the first time, or it was forked from one that does.
- * Before any other thread can see that it does, and sweep.
+ * This process is about to record, for the first time or as a fork of one that does. Called before
+ * any other thread can see that, and sweep.
  */
 void got_begin(void);
 
@@ -24,8 +24,8 @@ void got_begin(void);
 bool got_knows(const void *address);
 
 /*
- * `address` is of no module in this namespace; if it is of another one (dlmopen), changes the slots
- * of the modules in there.
+ * `address` lies in no module of our namespace. If it lies in one of another namespace (dlmopen),
+ * changes the slots of the modules there.
  */
 void got_sweep_foreign(const void *address);
 

@@ -28,7 +28,6 @@ static struct {
 	struct module self;
 } list;
 
-/* Not for ever: whoever holds it may be a thread of the process that we were forked from. */
 bool module_lock(void)
 {
 	for (int try = 0; try < WAIT_MAX; try++) {
@@ -66,11 +65,14 @@ void module_forked(void)
 	list.pid = sys_getpid();
 }
 
-void module_iterate(int (*each)(struct dl_phdr_info *, size_t, void *), void *data)
+int module_iterate(int (*each)(struct dl_phdr_info *, size_t, void *), void *data)
 {
+	int r;
+
 	atomic_fetch_add(&list.iterating, 1);
-	dl_iterate_phdr(each, data);
+	r = dl_iterate_phdr(each, data);
 	atomic_fetch_sub(&list.iterating, 1);
+	return r;
 }
 
 int module_walk(int (*each)(struct dl_phdr_info *, size_t, void *), void *data)
@@ -81,9 +83,7 @@ int module_walk(int (*each)(struct dl_phdr_info *, size_t, void *), void *data)
 	if (list.stuck)
 		return 0;
 	locked = module_lock();
-	atomic_fetch_add(&list.iterating, 1);
-	r = dl_iterate_phdr(each, data);
-	atomic_fetch_sub(&list.iterating, 1);
+	r = module_iterate(each, data);
 	if (locked)
 		module_unlock();
 	return r;
@@ -114,7 +114,7 @@ bool module_in_text(const struct module *module, const void *address)
 	       (uintptr_t)address < module->text_end;
 }
 
-/* Takes no lock: the other table is filled meanwhile, this one only two sweeps later. */
+/* Needs no lock: a sweep fills the other table, and this one is filled again by the one after. */
 static struct module *find_module(struct module_table *table, uintptr_t address)
 {
 	uint32_t low = 0, high = table ? table->count : 0;
@@ -143,7 +143,7 @@ struct module *module_at(const void *address)
 	return module;
 }
 
-/* What is known about it from the last sweep, if it is still the same module. */
+/* Takes over what the last sweep found out, if it is still the same module. */
 static void recall(struct module *module)
 {
 	const struct module *old = find_module(atomic_load(&list.table), module->begin);
@@ -151,7 +151,7 @@ static void recall(struct module *module)
 	if (!old || old->base != module->base || old->headers != module->headers ||
 	    old->name_hash != module->name_hash || old->end != module->end)
 		return;
-	/* Closed and opened again: its slots are as ld.so made them. */
+	/* Our wrapper is gone: it was closed and loaded again. */
 	if (old->slot && !module_in_text(&list.self, __atomic_load_n(old->slot, __ATOMIC_RELAXED)))
 		return;
 	module->state = old->state;
@@ -216,7 +216,7 @@ struct module_table *module_collect(void)
 	return table;
 }
 
-/* The dynamic section is there for sure; what else is, the headers say. */
+/* By its dynamic section, which is always mapped: dladdr() says where its ELF header lies. */
 static bool describe_foreign(const struct link_map *map, struct module *module)
 {
 	const ElfW(Ehdr) * header;

@@ -32,71 +32,72 @@ struct module {
 	void **slot; /* one that was changed, or NULL */
 };
 
-/* By descending address, which is nearly the order in which the kernel hands them out. */
+/* By descending address: nearly the order in which the kernel maps them. */
 struct module_table {
 	struct module modules[MODULE_MAX];
 	uint32_t count;
 };
 
 /*
- * One thread at a time looks and changes, and none while one is in fork(). Not waited for for ever:
- * who holds the lock may be a thread of the process that we were forked from.
+ * One thread at a time looks at modules and changes them, and none while a thread is in fork().
+ * False after a while: the holder may be a thread of the process that we were forked from.
  */
 bool module_lock(void);
 void module_unlock(void);
 
 /*
- * Around fork(), in the parent. glibc leaves ld.so's lock taken in a child that is forked while
- * another thread walks the modules, and the child's next dlopen() waits for ever. So it is not
- * forked while we do: that takes microseconds, the first time milliseconds. Also before the process
- * records: another thread may begin to, and walk, while this one is in fork().
+ * Around fork(), in the parent. If another thread walks the modules meanwhile, glibc leaves ld.so's
+ * lock taken in the child, whose next dlopen() waits for ever. So fork() waits until we are done:
+ * microseconds, the first time milliseconds. Also in a process that does not record yet, as another
+ * thread may begin to while this one is in fork().
  */
 void module_fork_begins(void);
 void module_fork_ended(void);
 
-/* In the child: the threads that held what is held are not here. */
+/* In the child: no other thread exists here, so no lock is held. */
 void module_forked(void);
 
 /*
- * In a process that is about to record: no thread of it is in here yet, but perhaps in fork().
- * False: it was forked while another thread held ld.so's lock for us, which nobody will give back.
+ * Before the process records, when none of its threads is in here yet. False: it was forked while
+ * another thread held ld.so's lock for us, which stays taken for good.
  */
 bool module_begin(void);
 
 /* With the lock: whether modules came or went since module_collect(). */
 bool module_is_changed(void);
 
-/* With the lock: lists what is loaded now, in place of what was. */
+/* With the lock: lists the loaded modules anew. */
 struct module_table *module_collect(void);
 
-/* With the lock: dl_iterate_phdr(), and remembered for a child that is made without fork(). */
-void module_iterate(int (*each)(struct dl_phdr_info *, size_t, void *), void *data);
+/* With the lock: dl_iterate_phdr(), noted for a child that is made without fork() meanwhile. */
+int module_iterate(int (*each)(struct dl_phdr_info *, size_t, void *), void *data);
 
 /*
- * dl_iterate_phdr() of who does not have the lock, for as long as it is to be had. Nothing is
- * walked, and 0, in a process whose ld.so is locked for good.
+ * The same for callers without the lock, which is taken if it can be had. Returns 0 and walks
+ * nothing in a process whose ld.so is locked for good.
  */
 int module_walk(int (*each)(struct dl_phdr_info *, size_t, void *), void *data);
 
-/* The one that `address` lies in, also of another namespace, or NULL. Takes no lock. */
+/* The module that `address` lies in, in any namespace, or NULL. Takes no lock. */
 struct module *module_at(const void *address);
 
-/* With the lock: what was added as of another namespace. */
+/* Whether module_add_foreign() added it. */
 bool module_is_foreign(const struct module *module);
 
-/* The library that this is in. */
+/* This library. */
 const struct module *module_self(void);
 
 /*
- * What is loaded in the namespace of `map`, which dl_iterate_phdr() does not show; nothing if it is
- * the program's own. `found` has room for MODULE_FOREIGN_MAX. Takes ld.so's lock: not with ours.
+ * The modules of another namespace, that of `map`, which dl_iterate_phdr() does not show; none if
+ * it is the program's own. `found` has room for MODULE_FOREIGN_MAX. Takes ld.so's lock, so not to
+ * be called with ours.
  */
 uint32_t module_find_foreign(const struct link_map *map, struct module *found);
 
-/* With the lock: those of the `count` found that are new, as module_at() finds them from now on. */
+/* With the lock: makes module_at() find them. Returns those that are new, and how many. */
 struct module *module_add_foreign(const struct module *found, uint32_t *count);
 
-/* With the lock: something was closed, and it is not known what. */
+/* With the lock: a module was closed, and it is not known which. */
 void module_forget_foreign(void);
 
 bool module_in_text(const struct module *module, const void *address);

@@ -36,7 +36,7 @@ static void find_helpers(struct wrap_target *target, const struct wrap_library *
 			elf_function(&elf, library->helpers[i], elf_hash(library->helpers[i]));
 }
 
-/* A free one, or one whose function is gone with its library. */
+/* A free one, or one whose library is gone. */
 static struct wrap_target *free_target(int row)
 {
 	struct wrap_target *targets = wrap_rows[row].targets;
@@ -58,7 +58,6 @@ static int find_target(int row, const void *real)
 	return -1;
 }
 
-/* With the lock. `slot`: lazily bound, and `real` is the way to ld.so. NULL: leave it alone. */
 void *pool_wrapper(int row, void *real, void **slot)
 {
 	const struct wrap_library *library = wrap_rows[row].library;
@@ -96,7 +95,7 @@ void *pool_substitute(int row, void *real)
 	int at = find_target(row, real);
 	void *wrapper;
 
-	/* Where nobody knows who lives there it may be given to another just now. */
+	/* Of no known module: the instance may just now be given to another function. */
 	if (at >= 0 && module_at(real))
 		return wrap_wrapper(row, at);
 	if (module_in_text(module_self(), real))
@@ -139,12 +138,12 @@ void *pool_wrapper_of_slot(int row, void *real, void **slot)
 	for (int i = 0; i < WRAP_INSTANCE_MAX; i++) {
 		struct wrap_target *target = &wrap_rows[row].targets[i];
 
-		/* What was on its way through ld.so still gets there: an instance of its own if
-		 * there is one. */
+		/* Calls under way through ld.so still use this instance; the function gets it too,
+		 * unless it has one of its own. */
 		if (target->slot != slot || target->real == real || find_target(row, real) >= 0)
 			continue;
 		find_helpers(target, wrap_rows[row].library, real);
-		/* A library that was loaded since the last sweep is not to be taken for gone. */
+		/* Loaded since the last sweep, it is in no list yet, and must not count as gone. */
 		target->foreign = !module_at(real);
 		__atomic_store_n(&target->real, real, __ATOMIC_RELEASE);
 		__atomic_store_n(&target->slot, NULL, __ATOMIC_RELEASE);

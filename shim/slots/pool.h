@@ -2,8 +2,8 @@
 /*
  * pool.h - which wrapper instance stands for which real function.
  *
- * An instance stands for an address: what it calls is right for whoever reached it through that
- * address, whatever becomes of the library.
+ * An instance stands for an address and calls that. This is right for every caller that had the
+ * address, even after the library is gone.
  */
 #ifndef POOL_H
 #define POOL_H
@@ -14,13 +14,13 @@
 #include "slots/module.h"
 #include "slots/wrap.h"
 
-/* Is this the library, or has it merely a function of the same name? */
+/* Is this the library itself, and not a module with a function of the same name? */
 bool pool_is_library(const struct elf_module *elf, const struct wrap_library *library);
 bool pool_is_of_library(const struct module *module, const struct wrap_library *library);
 
 /*
- * With module_lock(): the wrapper for `real`; NULL: leave it alone. `slot` if it is bound lazily,
- * and `real` is the way to ld.so.
+ * With module_lock(): the wrapper for `real`; NULL: leave it alone. `slot`: the slot, if it is
+ * bound lazily and `real` is the way to ld.so; else NULL.
  */
 void *pool_wrapper(int row, void *real, void **slot);
 
@@ -31,13 +31,13 @@ void *pool_substitute(int row, void *real);
 void *pool_wrapper_of_slot(int row, void *real, void **slot);
 
 /*
- * Around a call through a lazily bound slot: after it ld.so has put the real function there,
- * perhaps not for the first time. The second is not reached where the call leaves by longjmp().
+ * Before and after a call through a lazily bound slot, in which ld.so puts the real function. A
+ * call that leaves by longjmp() does not reach pool_bound().
  */
 void pool_binds(void);
 void pool_bound(struct wrap_target *target, void **slot);
 
-/* How many have not been. With module_lock(): their modules are to be looked at once more. */
+/* How many calls did not reach it; and, with module_lock(): look at their modules once more. */
 uint32_t pool_lost_count(void);
 void pool_unsettle(void);
 
