@@ -49,13 +49,7 @@ static inline uint64_t clock_ticks(void)
 	return likely(clock_scale) ? clock_counter() : clock_now_ns();
 }
 
-/* Of the counter, where it is in use. What went backwards comes out as centuries. */
-static inline uint64_t clock_scaled_ns(uint64_t ticks)
-{
-	return (uint64_t)((unsigned __int128)ticks * clock_scale >> 32);
-}
-
-/* The same, of fewer than clock_short_ticks. */
+/* Of fewer ticks of the counter than clock_short_ticks. */
 static inline uint64_t clock_short_ns(uint64_t ticks)
 {
 	return ticks * clock_scale >> 32;

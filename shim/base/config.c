@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/note.h"
 #include "base/text.h"
+#include "dlprof/folder.h"
 #include "dlprof/units.h"
 
 struct config config = {
@@ -18,13 +19,24 @@ struct config config = {
 
 extern char **environ;
 
-static bool parse_flag(const char *value, bool *ret_flag)
+static bool is_flag(const char *value)
 {
-	if (strcmp(value, "1") == 0 || strcmp(value, "0") == 0) {
-		*ret_flag = value[0] == '1';
-		return true;
-	}
-	return false;
+	return strcmp(value, "1") == 0 || strcmp(value, "0") == 0;
+}
+
+/* The variable is set, and makes sense by that; else NULL. */
+static const char *value_of(const char *name, bool (*is_good)(const char *value))
+{
+	const char *value = getenv(name);
+
+	return value && is_good(value) ? value : NULL;
+}
+
+static bool is_set_to(const char *name, const char *wanted)
+{
+	const char *value = getenv(name);
+
+	return value && strcmp(value, wanted) == 0;
 }
 
 static bool set_out(const char *value)
@@ -45,21 +57,10 @@ static bool set_metrics_dir(const char *value)
 	return value[0] == '/';
 }
 
-static bool set_log(const char *value)
-{
-	return log_set(value);
-}
-
 static bool set_quiet(const char *value)
 {
-	return parse_flag(value, &config.quiet);
-}
-
-static bool set_disable(const char *value)
-{
-	bool unused;
-
-	return parse_flag(value, &unused);
+	config.quiet = value[0] == '1';
+	return is_flag(value);
 }
 
 static bool set_activate(const char *value)
@@ -68,15 +69,13 @@ static bool set_activate(const char *value)
 	return config.activate_always || strcmp(value, "auto") == 0;
 }
 
-static bool parse_name(const char *value, const char *const *names, int count, int *ret_at)
+/* The place of `value` in `names`; -1: it is none of them. */
+static int place_of(const char *value, const char *const *names, size_t count)
 {
-	for (int i = 0; i < count; i++) {
-		if (strcmp(value, names[i]) == 0) {
-			*ret_at = i;
-			return true;
-		}
-	}
-	return false;
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(value, names[i]) == 0)
+			return (int)i;
+	return -1;
 }
 
 #define LEVEL_NAME(constant, name, help) name,
@@ -85,11 +84,10 @@ static bool set_detail(const char *value)
 {
 	static const char *const names[] = {
 		DLPROF_DETAIL_LEVELS(LEVEL_NAME, LEVEL_NAME, LEVEL_NAME)};
-	int at = (int)config.detail;
-	bool good = parse_name(value, names, ARRAY_COUNT(names), &at);
+	int place = place_of(value, names, ARRAY_COUNT(names));
 
-	config.detail = (enum config_detail)at;
-	return good;
+	config.detail = (enum config_detail)place;
+	return place >= 0;
 }
 
 static const char *const cuda_names[] = {DLPROF_CUDA_LEVELS(LEVEL_NAME, LEVEL_NAME, LEVEL_NAME)};
@@ -101,14 +99,13 @@ const char *config_cuda_name(enum config_cuda level)
 
 static bool set_cuda(const char *value)
 {
-	int at = (int)config.cuda;
-	bool good = parse_name(value, cuda_names, ARRAY_COUNT(cuda_names), &at);
+	int place = place_of(value, cuda_names, ARRAY_COUNT(cuda_names));
 
-	config.cuda = (enum config_cuda)at;
-	return good;
+	config.cuda = (enum config_cuda)place;
+	return place >= 0;
 }
 
-static bool set_libcupti(const char *value)
+static bool is_any(const char *value)
 {
 	return value[0] != '\0';
 }
@@ -118,36 +115,22 @@ static bool is_nvtx(const char *value)
 	return value[0] && strlen(value) < CONFIG_NVTX_MAX;
 }
 
-static bool set_nvtx(const char *value)
-{
-	return is_nvtx(value);
-}
-
 const char *config_nvtx(void)
 {
-	const char *value = getenv("DLPROF_NVTX");
-
-	return value && is_nvtx(value) && strcmp(value, "0") != 0 ? value : NULL;
+	return is_set_to("DLPROF_NVTX", "0") ? NULL : value_of("DLPROF_NVTX", is_nvtx);
 }
 
 bool config_cuda_is_off(void)
 {
-	const char *value = getenv("DLPROF_CUDA");
-
-	return value && strcmp(value, "off") == 0;
+	return is_set_to("DLPROF_CUDA", "off");
 }
 
 static bool set_slow_us(const char *value)
 {
-	uint64_t us = 0;
+	uint64_t us;
 
-	if (!value[0] || strlen(value) > 12)
+	if (strlen(value) > 12 || !dlprof_take_number(&value, &us) || *value)
 		return false;
-	for (; *value; value++) {
-		if (*value < '0' || *value > '9')
-			return false;
-		us = us * 10 + (uint64_t)(*value - '0');
-	}
 	config.slow_ns = us * 1000;
 	return us > 0;
 }
@@ -163,13 +146,13 @@ static bool is_batch_fn(const char *value)
 		return false;
 	for (const char *at = value; *at; at++) {
 		unsigned char c = (unsigned char)*at;
-		bool letter = (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
 
 		if (*at == '.' || at == colon) {
 			if (!in_name)
 				return false;
 			in_name = false;
-		} else if (letter || c == '_' || c >= 0x80 || (in_name && c >= '0' && c <= '9')) {
+		} else if (text_is_letter(*at) || c == '_' || c >= 0x80 ||
+			   (in_name && text_is_digit(*at))) {
 			in_name = true;
 		} else {
 			return false;
@@ -178,20 +161,13 @@ static bool is_batch_fn(const char *value)
 	return in_name;
 }
 
-static bool set_batch_fn(const char *value)
-{
-	return is_batch_fn(value);
-}
-
 const char *config_batch_fn(void)
 {
-	const char *value = getenv("DLPROF_BATCH_FN");
-
-	return value && is_batch_fn(value) ? value : NULL;
+	return value_of("DLPROF_BATCH_FN", is_batch_fn);
 }
 
 /* Ours: run.c hands it to children. */
-static bool set_run(const char *value)
+static bool is_ours(const char *value)
 {
 	return true;
 }
@@ -210,9 +186,7 @@ static bool option_bad[ARRAY_COUNT(options)];
 
 bool config_disabled(void)
 {
-	const char *value = getenv("DLPROF_DISABLE");
-
-	return value && strcmp(value, "1") == 0;
+	return is_set_to("DLPROF_DISABLE", "1");
 }
 
 void config_read(void)

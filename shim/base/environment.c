@@ -12,33 +12,53 @@
 
 extern char **environ;
 
+size_t environment_count(void)
+{
+	size_t count = 0;
+
+	while (environ && environ[count])
+		count++;
+	return count;
+}
+
+size_t environment_copy(char **copy, size_t count, const char *const *without)
+{
+	char **before = environ, *entry;
+	size_t kept = 0;
+
+	for (size_t i = 0; before && i < count; i++) {
+		const char *const *name = without;
+
+		entry = __atomic_load_n(&before[i], __ATOMIC_RELAXED);
+		if (!entry)
+			break;
+		while (*name && strncmp(entry, *name, strlen(*name)) != 0)
+			name++;
+		if (!*name)
+			copy[kept++] = entry;
+	}
+	copy[kept] = NULL;
+	return kept;
+}
+
 /*
  * setenv() may free the array that another thread's getenv() is walking, so a new array goes into
  * place with one store and the old one stays as it is.
  */
 int environment_set(const char *name, const char *value)
 {
-	size_t count = 0, size, length = strlen(name);
-	size_t kept = 0;
-	char **before = environ, **copy, *entry, *old;
+	const char *const without[] = {name, NULL};
+	size_t count = environment_count(), kept, length = strlen(name);
+	size_t size = (count + 2) * sizeof(char *) + length + strlen(value) + 1;
+	char **copy = sys_mmap(size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	char *entry;
 
-	while (before && before[count])
-		count++;
-	size = (count + 2) * sizeof(char *) + length + strlen(value) + 1;
-	copy = sys_mmap(size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	if (sys_mmap_failed(copy))
 		return -ENOMEM;
 	entry = (char *)(copy + count + 2);
 	memcpy(entry, name, length);
 	strcpy(entry + length, value);
-	/* Another thread may take some out meanwhile, or add. */
-	for (size_t i = 0; i < count; i++) {
-		old = __atomic_load_n(&before[i], __ATOMIC_RELAXED);
-		if (!old)
-			break;
-		if (strncmp(old, name, length) != 0)
-			copy[kept++] = old;
-	}
+	kept = environment_copy(copy, count, without);
 	copy[kept++] = entry;
 	copy[kept] = NULL;
 	__atomic_store_n(&environ, copy, __ATOMIC_RELEASE);

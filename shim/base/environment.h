@@ -4,6 +4,16 @@
 #define ENVIRONMENT_H
 
 #include <stdbool.h>
+#include <stddef.h>
+
+size_t environment_count(void);
+
+/*
+ * Copies the first `count` entries, and a NULL behind them, but those that begin as one of
+ * `without`, which ends with NULL. Returns how many: other threads may add some meanwhile, or take
+ * some out.
+ */
+size_t environment_copy(char **copy, size_t count, const char *const *without);
 
 /* Sets NAME=value, whatever it was; `name` with the '='. 0, or -ENOMEM. */
 int environment_set(const char *name, const char *value);

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "dlprof/units.h"
 
 #define NAME_MAX  1024 /* registered */
@@ -65,19 +66,9 @@ static uint32_t hash_of(const char *text)
 	return hash | 1;
 }
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 static char lower(char c)
 {
-	return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
-}
-
-static bool is_letter(char c)
-{
-	return lower(c) >= 'a' && lower(c) <= 'z';
+	return text_is_capital(c) ? (char)(c | 0x20) : c;
 }
 
 static void drop_numbers(char *plain, const char *label)
@@ -85,7 +76,7 @@ static void drop_numbers(char *plain, const char *label)
 	size_t length = 0;
 
 	for (; *label; label++)
-		if (!is_digit(*label))
+		if (!text_is_digit(*label))
 			plain[length++] = *label;
 		else if (!length || plain[length - 1] != '#')
 			plain[length++] = '#';
@@ -137,9 +128,9 @@ static const char *next_word(const char *text, char *word)
 {
 	size_t length = 0;
 
-	while (*text && !is_letter(*text))
+	while (*text && !text_is_letter(*text))
 		text++;
-	for (; is_letter(*text); text++) {
+	for (; text_is_letter(*text); text++) {
 		if (length && *text != lower(*text) && text[-1] == lower(text[-1]))
 			break;
 		if (length < WORD_MAX - 1)
@@ -182,7 +173,7 @@ static bool is_wanted(const char *label, const char *wanted)
 	if (strncmp(label, wanted, length) != 0)
 		return false;
 	for (label += length; *label; label++)
-		if (is_letter(*label))
+		if (text_is_letter(*label))
 			return false;
 	return true;
 }

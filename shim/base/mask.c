@@ -46,21 +46,6 @@ static const struct shape {
 
 enum secrecy { PLAIN, WEAK, STRONG };
 
-static bool is_letter(char c)
-{
-	return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
-}
-
-static bool is_capital(char c)
-{
-	return c >= 'A' && c <= 'Z';
-}
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 static bool is_space(char c)
 {
 	return c == ' ' || (c >= '\t' && c <= '\r');
@@ -73,7 +58,7 @@ static bool is_quote(char c)
 
 static bool is_of_name(char c)
 {
-	return is_letter(c) || is_digit(c) || c == '_' || c == '-' || c == '.';
+	return text_is_letter(c) || text_is_digit(c) || c == '_' || c == '-' || c == '.';
 }
 
 /* Not strncasecmp(), which asks the host's locale. */
@@ -84,7 +69,7 @@ static bool is_word_of(const char *list, const char *word, size_t length)
 	if (!length || length > LONGEST_WORD)
 		return false;
 	for (size_t i = 0; i < length; i++)
-		wanted[1 + i] = is_capital(word[i]) ? (char)(word[i] | 0x20) : word[i];
+		wanted[1 + i] = text_is_capital(word[i]) ? (char)(word[i] | 0x20) : word[i];
 	wanted[1 + length] = ' ';
 	return strstr(list, wanted) != NULL;
 }
@@ -102,12 +87,12 @@ static const char *word_end(const char *at, const char *end)
 {
 	const char *stop = at;
 
-	while (stop < end && is_capital(*stop))
+	while (stop < end && text_is_capital(*stop))
 		stop++;
 	/* "HFToken" is "HF", "Token"; "API" is one. */
-	if (stop - at > 1 && stop < end && is_letter(*stop))
+	if (stop - at > 1 && stop < end && text_is_letter(*stop))
 		return stop - 1;
-	while (stop < end && is_letter(*stop) && !is_capital(*stop))
+	while (stop < end && text_is_letter(*stop) && !text_is_capital(*stop))
 		stop++;
 	return stop;
 }
@@ -142,7 +127,7 @@ static bool is_plain_value(const char *at, const char *end)
 {
 	const char *stop = at;
 
-	while (stop < end && (is_digit(*stop) || *stop == '.' || *stop == '-' || *stop == 'e'))
+	while (stop < end && (text_is_digit(*stop) || *stop == '.' || *stop == '-' || *stop == 'e'))
 		stop++;
 	if (stop == end)
 		return end - at <= 8;
@@ -245,8 +230,8 @@ static const char *shape_end(const char *at, const char *end)
 			continue;
 		for (; stop < end && is_of_name(*stop); stop++) {
 			/* Small letters alone are a name: hf_transformerscache. */
-			mixed |= is_digit(*stop) || is_capital(*stop);
-			row = is_letter(*stop) || is_digit(*stop) ? row + 1 : 0;
+			mixed |= text_is_digit(*stop) || text_is_capital(*stop);
+			row = text_is_letter(*stop) || text_is_digit(*stop) ? row + 1 : 0;
 			longest = row > longest ? row : longest;
 		}
 		if (mixed && longest >= shapes[i].least)
@@ -272,8 +257,8 @@ static const char *add_name(struct text *out, const char *at, const char *stop, 
 	const char *value;
 
 	for (const char *part = at; part < stop; part++) {
-		const char *behind = part == at || !(is_letter(part[-1]) || is_digit(part[-1]) ||
-						     part[-1] == '_')
+		const char *behind = part == at || !(text_is_letter(part[-1]) ||
+						     text_is_digit(part[-1]) || part[-1] == '_')
 					     ? shape_end(part, end)
 					     : NULL;
 

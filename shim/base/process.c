@@ -7,6 +7,7 @@
 #include "base/mask.h"
 #include "base/sys.h"
 #include "base/text.h"
+#include "dlprof/folder.h"
 
 uint64_t process_start_ticks(void)
 {
@@ -17,7 +18,7 @@ uint64_t process_stat(int pid, int wanted)
 {
 	TEXT(path, 64);
 	char stat[1024];
-	uint64_t value = 0;
+	uint64_t value;
 	const char *at;
 	int r;
 
@@ -34,8 +35,8 @@ uint64_t process_stat(int pid, int wanted)
 	at = strrchr(stat, ')');
 	for (int field = 2; at && field < wanted; field++)
 		at = strchr(at + 1, ' ');
-	for (at = at ? at + 1 : ""; *at >= '0' && *at <= '9'; at++)
-		value = value * 10 + (uint64_t)(*at - '0');
+	at = at ? at + 1 : "";
+	dlprof_take_number(&at, &value);
 	return value;
 }
 
@@ -44,12 +45,12 @@ static uint64_t linked_number(const char *link)
 {
 	char target[64];
 	int length = sys_readlink(link, target, sizeof(target) - 1);
-	uint64_t value = 0;
+	const char *at = target;
+	uint64_t value;
 
 	target[length > 0 ? length : 0] = '\0';
-	for (const char *at = target + strcspn(target, "0123456789"); *at >= '0' && *at <= '9';
-	     at++)
-		value = value * 10 + (uint64_t)(*at - '0');
+	at += strcspn(target, "0123456789");
+	dlprof_take_number(&at, &value);
 	return value;
 }
 
@@ -118,16 +119,11 @@ static const char *first_set(const char *const *names)
 
 static int32_t number_or_none(const char *value)
 {
-	int32_t number = 0;
+	uint64_t number;
 
-	if (!value || strlen(value) > 9)
+	if (!value || strlen(value) > 9 || !dlprof_take_number(&value, &number) || *value)
 		return -1;
-	for (; *value; value++) {
-		if (*value < '0' || *value > '9')
-			return -1;
-		number = number * 10 + (*value - '0');
-	}
-	return number;
+	return (int32_t)number;
 }
 
 int32_t process_rank(void)

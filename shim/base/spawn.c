@@ -8,13 +8,12 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "base/environment.h"
 #include "base/guard.h"
 #include "base/place.h"
 #include "base/sys.h"
 
 #define STACK_BYTES 65536
-
-extern char **environ;
 
 struct spawn {
 	char *arguments[4];
@@ -23,24 +22,6 @@ struct spawn {
 	int result;		/* of exec, if it failed; written through the shared memory */
 	int drain;		/* pid or -errno */
 };
-
-/*
- * Everything but what would load us, or another tool, into the drain; `count` at most, since
- * another thread may add some meanwhile, or take some out.
- */
-static void drain_environment(char **copy, size_t count)
-{
-	char **before = environ, *entry;
-
-	for (size_t i = 0; before && i < count; i++) {
-		entry = __atomic_load_n(&before[i], __ATOMIC_RELAXED);
-		if (!entry)
-			break;
-		if (strncmp(entry, "LD_PRELOAD=", 11) != 0 && strncmp(entry, "LD_AUDIT=", 9) != 0)
-			*copy++ = entry;
-	}
-	*copy = NULL;
-}
 
 static void exec_drain(void *argument)
 {
@@ -85,15 +66,6 @@ static int start_by_orphaning(struct spawn *spawn, char *stack)
 	return spawn->drain;
 }
 
-static size_t count_environment(void)
-{
-	size_t count = 0;
-
-	while (environ && environ[count])
-		count++;
-	return count;
-}
-
 /*
  * After unshare(CLONE_NEWPID) the first child is process 1 of the new namespace, whose end ends
  * that for good: the host could make no process any more. Before there is one, the namespace has no
@@ -116,7 +88,9 @@ static bool is_namespace_other(void)
 
 int spawn_drain(const char *folder, const char *database, struct text *why)
 {
-	const size_t count = count_environment();
+	/* What would load us, or another tool, into the drain. */
+	static const char *const without[] = {"LD_PRELOAD=", "LD_AUDIT=", NULL};
+	const size_t count = environment_count();
 	size_t size = 2 * STACK_BYTES + (count + 1) * sizeof(char *);
 	uint64_t all = ~UINT64_C(0), before;
 	struct spawn spawn = {.drain = -EAGAIN};
@@ -138,7 +112,7 @@ int spawn_drain(const char *folder, const char *database, struct text *why)
 	}
 	spawn.stack = memory + STACK_BYTES;
 	spawn.environment = (char **)(memory + 2 * STACK_BYTES);
-	drain_environment(spawn.environment, count);
+	environment_copy(spawn.environment, count, without);
 	spawn.arguments[0] = path.buffer;
 	spawn.arguments[1] = (char *)folder;
 	spawn.arguments[2] = (char *)database;

@@ -30,6 +30,22 @@ void text_add_all(struct text *text, const char *const *strings); /* up to a NUL
 #define text_join(text, ...) text_add_all(text, (const char *const[]){__VA_ARGS__, NULL})
 void text_add_number(struct text *text, int64_t number);
 
+/* In ASCII, whatever the host's locale is. */
+static inline bool text_is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static inline bool text_is_capital(char c)
+{
+	return c >= 'A' && c <= 'Z';
+}
+
+static inline bool text_is_letter(char c)
+{
+	return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+}
+
 /* "Read-only file system" for EROFS: the few errors that a user of dlprof can do something about.
  */
 const char *text_error(int error);
