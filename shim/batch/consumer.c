@@ -217,8 +217,7 @@ void consumer_iter_end(struct consumer_wait *wait)
 	thread->iter_ns += end_ns - wait->begin_ns;
 }
 
-bool consumer_wait_begin_at(struct consumer *consumer, struct consumer_wait *wait,
-			    uint64_t begin_ns)
+bool consumer_wait_begin(struct consumer *consumer, struct consumer_wait *wait, uint64_t begin_ns)
 {
 	struct thread *thread = thread_get();
 
@@ -237,11 +236,6 @@ bool consumer_wait_begin_at(struct consumer *consumer, struct consumer_wait *wai
 		consumer->receive_ns = 0;
 	enter(wait, thread, consumer->pool, begin_ns);
 	return true;
-}
-
-bool consumer_wait_begin(struct consumer *consumer, struct consumer_wait *wait)
-{
-	return consumer_wait_begin_at(consumer, wait, 0);
 }
 
 /* The thread whose ring to take; NULL: none. */
@@ -326,7 +320,7 @@ static void hand_on(struct dlprof_event *event, uint64_t begin_ns)
 	static struct consumer outer = {.workers = -1, .receive_ns = UINT64_MAX};
 	struct consumer_wait wait;
 
-	if (!consumer_wait_begin_at(&outer, &wait, begin_ns))
+	if (!consumer_wait_begin(&outer, &wait, begin_ns))
 		return;
 	event->flags = (uint16_t)(event->flags & ~DLPROF_FLAG_NESTED) |
 		       flags_of(&outer, wait.nested);

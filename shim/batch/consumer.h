@@ -52,6 +52,10 @@ struct consumer_facts {
 	bool opaque;		/* what happens within a wait is not observed */
 };
 
+/* Of a loader of which no more is known than its kind, and perhaps its workers. */
+#define CONSUMER_OPAQUE                                                                            \
+	.prefetch_factor = -1, .batch_size = -1, .flags = DLPROF_EPOCH_OPAQUE, .opaque = true
+
 /* From the constructor: what is called when a loader's epoch ends. */
 void consumer_ready(void (*epoch_ended)(const struct consumer *consumer));
 
@@ -95,12 +99,8 @@ struct consumer_wait {
 bool consumer_iter_begin(struct consumer_wait *wait, uint64_t begin_ns);
 void consumer_iter_end(struct consumer_wait *wait);
 
-/* __next__ was entered. False: do not record this one. */
-bool consumer_wait_begin(struct consumer *consumer, struct consumer_wait *wait);
-
-/* The same, afterwards: it had been entered at `begin_ns`. */
-bool consumer_wait_begin_at(struct consumer *consumer, struct consumer_wait *wait,
-			    uint64_t begin_ns);
+/* __next__ was entered at `begin_ns`, or now (0). False: do not record this one. */
+bool consumer_wait_begin(struct consumer *consumer, struct consumer_wait *wait, uint64_t begin_ns);
 
 /* It handed out the batch that was asked for as `task`. */
 void consumer_wait_end(struct consumer *consumer, struct consumer_wait *wait, uint32_t task);

@@ -144,11 +144,6 @@ struct thread *marks_enter(void)
 	return enter_first();
 }
 
-static inline struct thread *enter(void)
-{
-	return marks_enter();
-}
-
 static uint64_t own_stream(void)
 {
 	return DLPROF_STREAM_MARKS | (uint64_t)sys_getpid();
@@ -192,10 +187,7 @@ static void begin_epoch(uint64_t now_ns)
 		.kind = loop.source ? loop.source : "marks",
 		.stream = loop.stream,
 		.workers = workers,
-		.prefetch_factor = -1,
-		.batch_size = -1,
-		.flags = DLPROF_EPOCH_OPAQUE,
-		.opaque = true,
+		CONSUMER_OPAQUE,
 	};
 
 	if (!loop.begun) {
@@ -224,7 +216,7 @@ static void end_epoch(void)
 
 void dlprof_batch_begin(void)
 {
-	struct thread *thread = enter_loop(enter());
+	struct thread *thread = enter_loop(marks_enter());
 
 	if (!thread)
 		return;
@@ -236,7 +228,7 @@ void dlprof_batch_begin(void)
 	loop.batches = true;
 	loop.source = NULL;
 	begin_epoch(clock_now_ns());
-	if (consumer_wait_begin(&loop.consumer, &loop.wait))
+	if (consumer_wait_begin(&loop.consumer, &loop.wait, 0))
 		loop.waiting = thread;
 	leave_loop();
 }
@@ -257,7 +249,7 @@ static uint32_t number_of(int64_t batch)
 
 void dlprof_batch_end(int64_t batch)
 {
-	struct thread *thread = enter_loop(enter());
+	struct thread *thread = enter_loop(marks_enter());
 	uint32_t task;
 
 	if (!thread)
@@ -305,7 +297,7 @@ static void take_step(struct thread *thread, uint64_t now_ns, const char *who)
 
 void dlprof_step(void)
 {
-	struct thread *thread = enter_loop(enter());
+	struct thread *thread = enter_loop(marks_enter());
 
 	if (!thread)
 		return;
@@ -414,7 +406,7 @@ static void leave_lane(struct thread *thread, struct lane *lane)
 
 void dlprof_load_begin(int64_t batch)
 {
-	struct thread *thread = enter();
+	struct thread *thread = marks_enter();
 	uint64_t none = 0;
 	struct lane *lane;
 
@@ -466,7 +458,7 @@ void dlprof_load_end(int64_t batch)
 
 void dlprof_mark(const char *text)
 {
-	struct thread *thread = text ? enter() : NULL;
+	struct thread *thread = text ? marks_enter() : NULL;
 	struct dlprof_event event = {.kind = DLPROF_EVENT_MARK, .worker = -1};
 
 	if (!thread)

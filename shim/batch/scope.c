@@ -100,18 +100,18 @@ void scope_load_cancel(struct thread *thread, const struct scope_load *load)
 		leave(thread, load);
 }
 
+#define DELTA(class, field) (now[class].field - before[class].field)
+
 static void add_others(const struct scope_load *load, const struct dlprof_counter *now,
 		       uint32_t process_blocks, struct dlprof_load *sums)
 {
 	const struct dlprof_counter *before = load->others;
 
-#define DELTA(class, field) (now[class].field - before[class].field)
 	sums->open_count += (uint32_t)DELTA(DLPROF_CLASS_OPEN, count);
 	sums->read_count += (uint32_t)DELTA(DLPROF_CLASS_READ, count);
 	sums->read_bytes += DELTA(DLPROF_CLASS_READ, bytes);
 	sums->decode_count += (uint32_t)DELTA(DLPROF_CLASS_DECODE, count);
 	sums->decode_bytes += DELTA(DLPROF_CLASS_DECODE, bytes);
-#undef DELTA
 	if (load->others_read)
 		sums->storage_blocks = process_blocks - load->process_blocks;
 }
@@ -153,7 +153,6 @@ static bool load_event(struct thread *thread, const struct scope_load *load, uin
 	alone &= leave(thread, load);
 	tally_settle(thread);
 	now = thread->slot->counters;
-#define DELTA(class, field) (now[class].field - before[class].field)
 	sums->open_count = (uint32_t)DELTA(DLPROF_CLASS_OPEN, count);
 	sums->open_ns = DELTA(DLPROF_CLASS_OPEN, ns);
 	sums->read_count = (uint32_t)DELTA(DLPROF_CLASS_READ, count);
@@ -171,7 +170,6 @@ static bool load_event(struct thread *thread, const struct scope_load *load, uin
 		sums->decode_count = UINT32_MAX;
 	if (DELTA(DLPROF_CLASS_COLLATE, count))
 		event.flags |= DLPROF_FLAG_COLLATE_SEEN;
-#undef DELTA
 	*ret_event = event;
 	return true;
 }

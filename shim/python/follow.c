@@ -107,11 +107,8 @@ static void begin_epoch(struct followed *one, uint64_t begin_ns)
 	const struct consumer_facts facts = {
 		.kind = one->what.kind,
 		.workers = -1,
-		.prefetch_factor = -1,
-		.batch_size = -1,
-		.flags = DLPROF_EPOCH_OPAQUE,
 		.dataset = one->what.loader,
-		.opaque = true,
+		CONSUMER_OPAQUE,
 	};
 
 	if (!one->consumer.stream || one->consumer.over)
@@ -173,7 +170,7 @@ static PyObject *next_after(struct followed *one, PyObject *callable, PyObject *
 	one->gave_way |= !thread || thread->wait_count != count;
 	if (one->gave_way)
 		return batch;
-	if (consumer_wait_begin_at(&one->consumer, &wait, begin_ns))
+	if (consumer_wait_begin(&one->consumer, &wait, begin_ns))
 		tell(one, &wait, batch);
 	return batch;
 }
@@ -189,7 +186,7 @@ static PyObject *next(struct followed *one, PyObject *callable, PyObject *args, 
 		return next_after(one, callable, args, kwargs);
 	if (!one->consumer.over)
 		begin_epoch(one, clock_now_ns());
-	if (!consumer_wait_begin(&one->consumer, &wait))
+	if (!consumer_wait_begin(&one->consumer, &wait, 0))
 		return py.PyObject_Call(callable, args, kwargs);
 	batch = ask(one, callable, args, kwargs);
 	if (thread_life != life)

@@ -158,10 +158,7 @@ static void begin_epoch(struct iterator *one, const struct thread *thread, uint6
 	struct consumer_facts facts = {
 		.kind = "tf.data",
 		.workers = -1,
-		.prefetch_factor = -1,
-		.batch_size = -1,
-		.flags = DLPROF_EPOCH_OPAQUE,
-		.opaque = true,
+		CONSUMER_OPAQUE,
 	};
 
 	if (!dataset && one->consumer.stream && !one->consumer.over)
@@ -217,7 +214,7 @@ static void tell(struct iterator *one, const struct thread *thread, uint64_t beg
 	if (!any && one->consumer.over && !atomic_load(&newest))
 		return;
 	begin_epoch(one, thread, begin_ns);
-	if (!consumer_wait_begin_at(&one->consumer, &wait, begin_ns))
+	if (!consumer_wait_begin(&one->consumer, &wait, begin_ns))
 		return;
 	if (any)
 		consumer_wait_end(&one->consumer, &wait, (uint32_t)one->consumer.ordinal);

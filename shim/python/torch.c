@@ -255,7 +255,7 @@ static PyObject *on_next(PyObject *original, PyObject *args, PyObject *kwargs)
 	if (iterator && unlikely(!consumer || !(consumer->stream || consumer->skipping)))
 		consumer = begin_epoch(iterator);
 	py.PyErr_Clear();
-	if (!consumer || consumer->skipping || !consumer_wait_begin(consumer, &wait))
+	if (!consumer || consumer->skipping || !consumer_wait_begin(consumer, &wait, 0))
 		return py.PyObject_Call(original, args, kwargs);
 	ahead_watch_begin(wait.thread);
 	if (unlikely(ahead_is_here()) && !consumer->is_ahead)
@@ -319,61 +319,57 @@ static PyObject *on_try_get(PyObject *original, PyObject *args, PyObject *kwargs
 	return answer;
 }
 
-static bool has_method(PyObject *module, const char *name, const char *method)
+/* A method of a class, to be replaced by one of ours. */
+struct point {
+	const char *class;
+	const char *where;
+	PyMethodDef method;
+};
+
+#define POINT(module, class, name, function)                                                       \
+	{                                                                                          \
+		class, module ":" class,                                                           \
+		{                                                                                  \
+			name, function, PY_VARARGS_KEYWORDS, PATCH_SIGNATURE(name)                 \
+		}                                                                                  \
+	}
+
+static bool has_method(PyObject *module, const struct point *point)
 {
-	OWNED PyObject *class = api_get_named(module, name);
-	OWNED PyObject *found = class ? api_get_named(class, method) : NULL;
+	OWNED PyObject *class = api_get_named(module, point->class);
+	OWNED PyObject *found = class ? api_get_named(class, point->method.ml_name) : NULL;
 
 	return found;
 }
 
-struct point {
-	const char *name;
-	const char *where;
-	PyMethodDef *method;
-};
-
-static void patch_points(PyObject *module, const struct point *points, size_t count)
+static void patch_points(PyObject *module, struct point *points, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		OWNED PyObject *class = api_get_named(module, points[i].name);
+		OWNED PyObject *class = api_get_named(module, points[i].class);
 
-		patch_method(class, points[i].where, points[i].method);
+		patch_method(class, points[i].where, &points[i].method);
 	}
 }
 
 void torch_patch_dataloader(PyObject *module, size_t package)
 {
-	static PyMethodDef init = {"__init__", on_init, PY_VARARGS_KEYWORDS,
-				   PATCH_SIGNATURE("__init__")};
-	static PyMethodDef resume = {"__init__", on_resume, PY_VARARGS_KEYWORDS,
-				     PATCH_SIGNATURE("__init__")};
-	static PyMethodDef iter = {"__iter__", on_iter, PY_VARARGS_KEYWORDS, NULL};
-	static PyMethodDef made = {"check_worker_number_rationality", on_made, PY_VARARGS_KEYWORDS,
-				   NULL};
-	static PyMethodDef next = {"__next__", on_next, PY_VARARGS_KEYWORDS, NULL};
-	static PyMethodDef try_get = {"_try_get_data", on_try_get, PY_VARARGS_KEYWORDS, NULL};
-	static const struct point points[] = {
-		{"DataLoader", DATALOADER ":DataLoader", &iter},
-		{"_BaseDataLoaderIter", DATALOADER ":_BaseDataLoaderIter", &next},
-		{"_BaseDataLoaderIter", DATALOADER ":_BaseDataLoaderIter", &init},
-		{"_MultiProcessingDataLoaderIter", DATALOADER ":_MultiProcessingDataLoaderIter",
-		 &try_get},
-		{"_MultiProcessingDataLoaderIter", DATALOADER ":_MultiProcessingDataLoaderIter",
-		 &init},
+	static struct point points[] = {
+		POINT(DATALOADER, "_BaseDataLoaderIter", "__next__", on_next),
+		POINT(DATALOADER, "DataLoader", "__iter__", on_iter),
+		POINT(DATALOADER, "_BaseDataLoaderIter", "__init__", on_init),
+		POINT(DATALOADER, "_MultiProcessingDataLoaderIter", "_try_get_data", on_try_get),
+		POINT(DATALOADER, "_MultiProcessingDataLoaderIter", "__init__", on_init),
 	};
 	/* Its iterators' __next__ calls the one above, and so does their base's __init__. */
-	static const struct point stateful[] = {
-		{"StatefulDataLoader", STATEFUL ":StatefulDataLoader", &iter},
-		{"_StatefulSingleProcessDataLoaderIter",
-		 STATEFUL ":_StatefulSingleProcessDataLoaderIter", &resume},
-		{"_StatefulMultiProcessingDataLoaderIter",
-		 STATEFUL ":_StatefulMultiProcessingDataLoaderIter", &resume},
-		{"_StatefulMultiProcessingDataLoaderIter",
-		 STATEFUL ":_StatefulMultiProcessingDataLoaderIter", &try_get},
+	static struct point stateful[] = {
+		POINT(STATEFUL, "StatefulDataLoader", "__iter__", on_iter),
+		POINT(STATEFUL, "_StatefulSingleProcessDataLoaderIter", "__init__", on_resume),
+		POINT(STATEFUL, "_StatefulMultiProcessingDataLoaderIter", "__init__", on_resume),
+		POINT(STATEFUL, "_StatefulMultiProcessingDataLoaderIter", "_try_get_data",
+		      on_try_get),
 	};
-	static const struct point made_point = {"DataLoader", DATALOADER ":DataLoader", &made};
-	const size_t count = ARRAY_COUNT(points);
+	static struct point made =
+		POINT(DATALOADER, "DataLoader", "check_worker_number_rationality", on_made);
 
 	if (package == TORCHDATA) {
 		if (!torch_blind)
@@ -381,14 +377,14 @@ void torch_patch_dataloader(PyObject *module, size_t package)
 		return;
 	}
 	/* Half of the points would announce loaders and never a batch. */
-	if (!has_method(module, points[1].name, next.ml_name)) {
+	if (!has_method(module, &points[0])) {
 		torch_blind = true;
-		for (size_t i = 0; i < count; i++)
-			patch_note(points[i].where, points[i].method->ml_name, false);
+		for (size_t i = 0; i < ARRAY_COUNT(points); i++)
+			patch_note(points[i].where, points[i].method.ml_name, false);
 		return;
 	}
-	patch_points(module, points, count);
+	patch_points(module, points, ARRAY_COUNT(points));
 	/* PyTorch has it since 1.8. */
-	if (has_method(module, made_point.name, made.ml_name))
-		patch_points(module, &made_point, 1);
+	if (has_method(module, &made))
+		patch_points(module, &made, 1);
 }

@@ -191,24 +191,12 @@ void torch_patch_worker(PyObject *module, size_t package)
 		[TORCHDATA] = {"_worker_loop", on_torchdata_worker, PY_VARARGS_KEYWORDS, NULL},
 	};
 	struct worker_loop *loop = &worker_loops[package];
-	const char *const attribute = methods[package].ml_name;
-	PyObject *original = api_get_named(module, attribute); /* kept */
-	OWNED PyObject *name = NULL, *function = NULL;
-	bool set = false;
+	bool set = patch_function(module, loop->module, &methods[package], &loop->original);
 
-	if (original) {
-		loop->original = original;
+	if (set)
 		find_arguments(loop);
-		/* Its __module__, for pickle. */
-		name = py.PyUnicode_FromString(loop->module);
-	}
-	if (name)
-		function = py.PyCFunction_NewEx(&methods[package], NULL, name);
-	if (function)
-		set = loop->data_queue >= 0 && loop->index_queue >= 0 &&
-		      py.PyObject_SetAttrString(module, attribute, function) == 0;
-	py.PyErr_Clear();
-	patch_note(loop->module, attribute, set);
+	patch_note(loop->module, methods[package].ml_name,
+		   set && loop->data_queue >= 0 && loop->index_queue >= 0);
 }
 
 void torch_patch_fetch(PyObject *module, size_t package)
