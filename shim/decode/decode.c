@@ -270,6 +270,11 @@ static uint32_t heif_size(const struct wrap_target *target, int helper, const vo
 #define END_DEFLATE   END_COUNT(result == 0, size)
 
 #define END_READ	 END_COUNT(result >= 0, result > 0 ? (uint64_t)result : 0)
+/* A struct of two numbers, of which the first says whether it worked. */
+#define CUFILE_DONE(result) ((uint32_t)(result) == 0)
+#define END_READ_ASYNC                                                                             \
+	END_COUNT(CUFILE_DONE(result), CUFILE_DONE(result) ? FIELD(size_t, sizes, 0) : 0)
+#define END_READ_BATCH	 input_cufile_end(&unit, requests, count, CUFILE_DONE(result))
 #define END_WAIT	 input_uring_end(&unit, result)
 #define END_AIO		 input_aio_end(&unit, events, result)
 #define END_AIO_SUBMIT	 input_submit_end(&unit, requests, result)

@@ -62,6 +62,26 @@ void input_aio_end(struct unit *unit, const void *events, int count)
 }
 
 /* How many bytes an io_uring wait brought is in the ring, and the caller's affair. */
+/* An array of CUfileIOParams_t: what was asked for counts when it is taken. */
+void input_cufile_end(struct unit *unit, const void *requests, unsigned int count, bool done)
+{
+	struct unit_result result = {.counted = done, .failed = !done};
+	bool reads = false;
+
+	for (unsigned int i = 0; i < count; i++) {
+		const char *request = (const char *)requests + 64 * (size_t)i;
+
+		if (FIELD(uint32_t, request, 48) != 0)
+			continue;
+		reads = true;
+		result.bytes += done ? FIELD(size_t, request, 32) : 0;
+	}
+	if (reads)
+		unit_end(unit, result);
+	else
+		span_cancel(&unit->span);
+}
+
 void input_uring_end(struct unit *unit, int status)
 {
 	bool in_vain = status == -EAGAIN || status == -ETIME || status == -EINTR;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* input.h - the ends of calls that read past libc: libaio and liburing. */
+/* input.h - the ends of calls that read past libc: libaio, liburing and cuFile. */
 #ifndef INPUT_H
 #define INPUT_H
 
@@ -7,6 +7,7 @@
 
 void input_submit_end(struct unit *unit, const void *requests, int count);
 void input_aio_end(struct unit *unit, const void *events, int count);
+void input_cufile_end(struct unit *unit, const void *requests, unsigned int count, bool done);
 void input_uring_end(struct unit *unit, int status);
 
 #endif

@@ -8,6 +8,7 @@
 
 void *(*lookup_real)(void *handle, const char *name) NEAR = NULL;
 void *(*lookup_next)(void *handle, const char *name) NEAR = NULL;
+void *(*lookup_answer)(const char *name, void *found);
 volatile uint32_t lookup_closes;
 volatile uint32_t lookup_closing;
 

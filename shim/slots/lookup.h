@@ -5,11 +5,16 @@
 
 #include <stdint.h>
 
+#include "base/sys.h"
+
 /* libc's dlsym(); call it, not dlsym(). Its answers for RTLD_NEXT and RTLD_DEFAULT are ours. */
 extern void *(*lookup_real)(void *handle, const char *name);
 
 /* What the host would call without us: libc's, or another library's that takes it as we do. */
 extern void *(*lookup_next)(void *handle, const char *name);
+
+/* NULL, or what dlsym() answers instead of `found` for names that begin with cupti. */
+extern HIDDEN void *(*lookup_answer)(const char *name, void *found);
 
 /*
  * Looks for another library behind us that takes it. From the constructor: sanitizers wrap what

@@ -159,6 +159,8 @@ enum family {
 	LZ4F,
 	DEFLATE,
 	READ,
+	READ_ASYNC,
+	READ_BATCH,
 	WAIT,
 	AIO,
 	AIO_SUBMIT,
@@ -379,6 +381,21 @@ static void tell_family(enum family family, enum decode_library_id library, bool
 		return;
 	case READ:
 		answer(done ? BYTES : -1);
+		counted(done, done ? BYTES : 0, 0);
+		return;
+	case READ_ASYNC: /* what was asked for, once that is taken */
+		AT(size_t, 0) = BYTES;
+		sizes = (long)object;
+		answer(done ? 0 : 5011);
+		counted(done, done ? BYTES : 0, 0);
+		return;
+	case READ_BATCH: /* a read, and a write */
+		count = 2;
+		AT(size_t, 32) = BYTES;
+		AT(size_t, 64 + 32) = 7 * BYTES;
+		AT(uint32_t, 64 + 48) = 1;
+		requests = (long)object;
+		answer(done ? 0 : 5011);
 		counted(done, done ? BYTES : 0, 0);
 		return;
 	case WAIT:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuda.c - names that are never answered with anything but what was found. */
+/* cuda.c - names of CUDA, of which cuFileRead alone gets another answer than what was found. */
 #include <stddef.h>
 #include <sys/types.h>
 
