@@ -22,7 +22,7 @@ static void fill(const struct gpu_rows *what, const struct gpu_batch *batch,
 	values->memset_ns = step->memset_ns;
 	values->h2d_pageable_bytes = step->h2d_pageable_bytes;
 	if (!what->with_kernels) {
-		values->kernel_count = WRITE_UNKNOWN;
+		values->kernel_count = values->graph_count = WRITE_UNKNOWN;
 		return;
 	}
 	values->nccl_ns = step->nccl_ns;

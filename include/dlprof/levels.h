@@ -15,10 +15,13 @@
 
 #define DLPROF_CUDA_LEVELS(FIRST, NEXT, LAST)                                                      \
 	FIRST(OFF, "off", "nothing; no environment variable is set")                               \
-	NEXT(MEMCPY, "memcpy", "copies, memsets, synchronisations and graphs")                     \
-	NEXT(DEFAULT, "default", "and kernels; graphs as wholes where CUPTI can")                  \
+	NEXT(MEMCPY, "memcpy", "copies, memsets and synchronisations")                             \
+	NEXT(GRAPHS, "graphs",                                                                     \
+	     "and kernels; CUDA graphs as wholes: cheaper, but torch.profiler sees none of "       \
+	     "their kernels any more")                                                             \
+	NEXT(DEFAULT, "default", "and each kernel within a graph")                                 \
 	NEXT(API, "api", "and how long each thread was in calls that wait, copy or launch")        \
-	LAST(FULL, "full", "and each kernel within a graph")
+	LAST(FULL, "full", "the same as api")
 
 #define DLPROF_LEVEL_NAME(constant, name, help)	 name
 #define DLPROF_LEVEL_COMMA(constant, name, help) ", " name
@@ -27,12 +30,12 @@
 #define DLPROF_LEVEL_HELP(constant, name, help)	 name ": " help "; "
 #define DLPROF_LEVEL_END(constant, name, help)	 name ": " help "."
 
-/* "off, memcpy, default, api or full" */
+/* "off, memcpy, graphs, default, api or full" */
 #define DLPROF_LEVEL_LIST(levels)                                                                  \
 	levels(DLPROF_LEVEL_NAME, DLPROF_LEVEL_COMMA, DLPROF_LEVEL_OR)
-/* "off|memcpy|default|api|full" */
+/* "off|memcpy|graphs|default|api|full" */
 #define DLPROF_LEVEL_CHOICE(levels) levels(DLPROF_LEVEL_NAME, DLPROF_LEVEL_BAR, DLPROF_LEVEL_BAR)
-/* "off: nothing; ... full: and each kernel within a graph." */
+/* "off: nothing; ... full: the same as api." */
 #define DLPROF_LEVEL_ABOUT(levels) levels(DLPROF_LEVEL_HELP, DLPROF_LEVEL_HELP, DLPROF_LEVEL_END)
 
 #endif

@@ -20,19 +20,23 @@ static const struct kind {
 	{CUPTI_KIND_MEMCPY2, CONFIG_CUDA_MEMCPY, CONFIG_CUDA_FULL, 0},
 	{CUPTI_KIND_MEMSET, CONFIG_CUDA_MEMCPY, CONFIG_CUDA_FULL, 0},
 	{CUPTI_KIND_SYNCHRONIZATION, CONFIG_CUDA_MEMCPY, CONFIG_CUDA_FULL, 0},
-	{CUPTI_KIND_CONCURRENT_KERNEL, CONFIG_CUDA_DEFAULT, CONFIG_CUDA_FULL, 0},
-	{CUPTI_KIND_OVERHEAD, CONFIG_CUDA_DEFAULT, CONFIG_CUDA_FULL, 0},
-	{CUPTI_KIND_GRAPH_TRACE, CONFIG_CUDA_MEMCPY, CONFIG_CUDA_API, CUPTI_VERSION_GRAPH_TRACE},
+	{CUPTI_KIND_CONCURRENT_KERNEL, CONFIG_CUDA_GRAPHS, CONFIG_CUDA_FULL, 0},
+	{CUPTI_KIND_OVERHEAD, CONFIG_CUDA_GRAPHS, CONFIG_CUDA_FULL, 0},
+	/*
+	 * Only for who asks for it: from then on nobody in the process sees inside graphs, though
+	 * it is disabled again (cupti_activity.h of CUDA 13.5).
+	 */
+	{CUPTI_KIND_GRAPH_TRACE, CONFIG_CUDA_GRAPHS, CONFIG_CUDA_GRAPHS, CUPTI_VERSION_GRAPH_TRACE},
 };
 
 static struct {
 	enum config_cuda level;
 	bool whole_graphs;
-	bool with_calls; /* of the host */
-	bool armed_before;
+	bool with_calls;  /* of the host */
 	uint64_t enabled; /* bits of kinds */
 } own;
 
+struct activity_others activity_others = {.sync_records = 1};
 cupti_complete_function *_Atomic activity_their_complete;
 void (*_Atomic activity_share)(void *context, uint32_t stream, const uint8_t *buffer,
 			       size_t valid_size);
@@ -73,7 +77,7 @@ void activity_complete(void *context, uint32_t stream, uint8_t *buffer, size_t s
 }
 
 /* 0, or CUPTI's error of the first that it refuses, when nothing before it was enabled. */
-static int enable_kinds(bool again)
+static int enable_kinds(void)
 {
 	int r = 0;
 
@@ -84,9 +88,6 @@ static int enable_kinds(bool again)
 
 		if (own.level < kind->first || own.level > kind->last ||
 		    cupti.version < kind->version)
-			continue;
-		/* Graphs from before would not be traced as wholes: their nodes are, then. */
-		if (again && kind->kind == CUPTI_KIND_GRAPH_TRACE)
 			continue;
 		failed = cupti.ActivityEnable(kind->kind);
 		if (failed && !r && !own.enabled)
@@ -101,6 +102,26 @@ static int enable_kinds(bool again)
 	return r ? r : CUPTI_UNKNOWN;
 }
 
+/* Settings beside the kinds: ours, or again what others set, and CUPTI's own where they did not. */
+static void set_up(bool ours, uint64_t keep)
+{
+	if (own.level >= CONFIG_CUDA_API && api_is_possible()) {
+		if (cupti.SetThreadIdType)
+			cupti.SetThreadIdType(ours ? CUPTI_THREAD_ID_SYSTEM
+						   : activity_others.thread_id_type);
+		own.with_calls = api_enable(ours, keep) > 0 && ours;
+	}
+	/* Of polling with cudaEventQuery() there is nothing to know. Before 13 CUPTI agrees. */
+	if (cupti.ActivityEnableAllSyncRecords && cupti.version >= CUPTI_VERSION_13_0)
+		cupti.ActivityEnableAllSyncRecords(ours ? 0 : activity_others.sync_records);
+}
+
+void activity_insist(void)
+{
+	if (state_is_armed())
+		set_up(true, 0);
+}
+
 int activity_arm(void)
 {
 	int r;
@@ -109,32 +130,24 @@ int activity_arm(void)
 	 * That buffers come zeroed is not promised, though ours could be: the promise would be
 	 * everybody's, and who takes CUPTI over by dlsym() may keep none.
 	 */
-	if (cupti.SetThreadIdType)
-		cupti.SetThreadIdType(CUPTI_THREAD_ID_SYSTEM);
 	r = cupti.ActivityRegisterCallbacks(activity_request, activity_complete);
-	if (r == 0)
-		r = enable_kinds(own.armed_before);
 	if (r != 0)
 		return r;
-	own.armed_before = true;
-	if (own.level >= CONFIG_CUDA_API && api_is_possible())
-		own.with_calls = api_enable(true, 0) > 0;
-	/* Of polling with cudaEventQuery() there is nothing to know. */
-	if (cupti.ActivityEnableAllSyncRecords)
-		cupti.ActivityEnableAllSyncRecords(0);
-	if (cupti.ActivityFlushPeriod)
-		cupti.ActivityFlushPeriod(ACTIVITY_PERIOD_MS);
-	return 0;
+	set_up(true, 0);
+	r = enable_kinds();
+	if (r != 0)
+		set_up(false, 0);
+	return r;
 }
 
 void activity_disarm(uint64_t keep)
 {
-	for (int kind = 0; kind < 64; kind++)
+	/* In 13.0.0 disabling may hang. */
+	for (int kind = 0; kind < 64 && cupti.version != CUPTI_VERSION_13_0; kind++)
 		if (own.enabled & ~keep & UINT64_C(1) << kind)
 			cupti.ActivityDisable(kind);
 	own.enabled = 0;
-	if (own.with_calls)
-		api_enable(false, keep);
+	set_up(false, keep);
 }
 
 void activity_yield(uint64_t keep)
@@ -143,8 +156,7 @@ void activity_yield(uint64_t keep)
 		return;
 	/* Without force: what is under way comes when theirs does. */
 	cupti.ActivityFlushAll(0);
-	if (cupti.version != CUPTI_VERSION_13_0)
-		activity_disarm(keep);
+	activity_disarm(keep);
 	state_wake();
 }
 

@@ -25,8 +25,18 @@ uint32_t activity_flags(void);
 /* Registers the callbacks and enables the kinds; 0, or CUPTI's error of the first that matters. */
 int activity_arm(void);
 
-/* Disables what is enabled, but for `keep`'s kinds (bits), which are somebody else's. */
+/* Disables what is enabled, but for `keep`'s kinds (bits), which are somebody else's, and sets back
+ * what else was set. */
 void activity_disarm(uint64_t keep);
+
+/* What others want of CUPTI that we set otherwise while its buffers are ours; see manners.h. */
+extern HIDDEN struct activity_others {
+	_Atomic int thread_id_type;
+	_Atomic uint8_t sync_records;
+} activity_others;
+
+/* Somebody else has just set one of these: it stays ours until we give way. */
+void activity_insist(void);
 
 /*
  * Somebody else takes CUPTI's buffers from now on: our kinds are disabled, but for those in `keep`,

@@ -13,6 +13,8 @@ static const struct call {
 #undef CALL
 };
 
+static _Atomic bool theirs[sizeof(calls) / sizeof(calls[0])];
+
 bool api_is_possible(void)
 {
 	return cupti.version >= CUPTI_VERSION_SINGLE_CALLS && cupti.ActivityEnableRuntimeApi &&
@@ -26,13 +28,20 @@ uint32_t api_enable(bool on, uint64_t keep)
 	for (uint32_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
 		const struct call *call = &calls[i];
 
-		if (keep & UINT64_C(1) << call->domain)
+		if (keep & UINT64_C(1) << call->domain || (!on && theirs[i]))
 			continue;
 		count += 0 == (call->domain == CUPTI_KIND_RUNTIME
 				       ? cupti.ActivityEnableRuntimeApi(call->number, on)
 				       : cupti.ActivityEnableDriverApi(call->number, on));
 	}
 	return count;
+}
+
+void api_note_theirs(uint32_t record_kind, uint32_t number, bool wanted)
+{
+	for (uint32_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		if (calls[i].domain == record_kind && calls[i].number == number)
+			theirs[i] = wanted;
 }
 
 enum dlprof_gpu_kind api_kind(uint32_t record_kind, uint32_t number)

@@ -19,6 +19,9 @@ bool api_is_possible(void);
  * many. */
 uint32_t api_enable(bool on, uint64_t keep);
 
+/* Somebody else wants that call recorded, or no longer: it stays so when we disable ours. */
+void api_note_theirs(uint32_t record_kind, uint32_t number, bool wanted);
+
 /* DLPROF_GPU_API_x of a record's kind and number; DLPROF_GPU_NONE: not one of ours. */
 enum dlprof_gpu_kind api_kind(uint32_t record_kind, uint32_t number);
 

@@ -145,6 +145,7 @@ static void begin_cupti(void)
 	activity_mute(false);
 	if (!armed)
 		return;
+	manners_begin();
 	/* Before a batch can begin: the thread below may be late, the drain waits for nobody. */
 	coverage_begin(began_ns);
 	if (writer_start() != 0) {

@@ -9,12 +9,16 @@
 #include "base/clock.h"
 #include "base/sys.h"
 #include "cuda/activity.h"
+#include "cuda/api.h"
 #include "cuda/cupti.h"
+#include "cuda/record.h"
 #include "cuda/state.h"
 #include "record/activate.h"
 #include "slots/lookup.h"
 
 #define QUIET_NS 100000000 /* profilers disable and enable again, kind by kind */
+
+#define PER_THREAD_BUFFERS 9 /* CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER */
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -166,17 +170,22 @@ EXPORT int cuptiActivityRegisterCallbacks(cupti_request_function *request,
 	return r;
 }
 
+/* They set their callbacks once, and we did after them. */
+static void give_back(void)
+{
+	if (state_mode() != STATE_CUPTI || !theirs.registered || state_is_yielded())
+		return;
+	note_change();
+	activity_yield(theirs.kinds);
+	manners_restore();
+}
+
 EXPORT int cuptiActivityEnable(int kind)
 {
 	int r;
 
 	RESOLVE(cuptiActivityEnable);
-	/* They set their callbacks once, and we did after them. */
-	if (state_mode() == STATE_CUPTI && theirs.registered && !state_is_yielded()) {
-		note_change();
-		activity_yield(theirs.kinds);
-		manners_restore();
-	}
+	give_back();
 	r = real.cuptiActivityEnable(kind);
 	if (r == 0 && kind >= 0 && kind < 64) {
 		atomic_fetch_or(&theirs.kinds, UINT64_C(1) << kind);
@@ -225,4 +234,73 @@ EXPORT int cuptiActivityRegisterTimestampCallback(void *callback)
 	theirs.clock_changed = true;
 	note_change();
 	return r;
+}
+
+EXPORT int cuptiActivitySetAttribute(int attribute, size_t *size, void *value)
+{
+	RESOLVE(cuptiActivitySetAttribute);
+	if (attribute == PER_THREAD_BUFFERS && state_mode() == STATE_CUPTI && state_is_armed()) {
+		note_change();
+		activity_yield(theirs.kinds);
+	}
+	return real.cuptiActivitySetAttribute(attribute, size, value);
+}
+
+/* A setting of CUPTI's that we set, too. They may have it set before they record anything. */
+#define SET(call, remember)                                                                        \
+	do {                                                                                       \
+		const int r = call;                                                                \
+                                                                                                   \
+		if (r == 0) {                                                                      \
+			remember;                                                                  \
+			if (state_mode() == STATE_CUPTI)                                           \
+				activity_insist();                                                 \
+		}                                                                                  \
+		return r;                                                                          \
+	} while (0)
+
+EXPORT int cuptiActivityEnableRuntimeApi(uint32_t number, uint8_t enable)
+{
+	RESOLVE(cuptiActivityEnableRuntimeApi);
+	if (enable)
+		give_back();
+	SET(real.cuptiActivityEnableRuntimeApi(number, enable),
+	    api_note_theirs(CUPTI_KIND_RUNTIME, number, enable));
+}
+
+EXPORT int cuptiActivityEnableDriverApi(uint32_t number, uint8_t enable)
+{
+	RESOLVE(cuptiActivityEnableDriverApi);
+	if (enable)
+		give_back();
+	SET(real.cuptiActivityEnableDriverApi(number, enable),
+	    api_note_theirs(CUPTI_KIND_DRIVER, number, enable));
+}
+
+EXPORT int cuptiActivityEnableAllSyncRecords(uint8_t enable)
+{
+	RESOLVE(cuptiActivityEnableAllSyncRecords);
+	SET(real.cuptiActivityEnableAllSyncRecords(enable), activity_others.sync_records = enable);
+}
+
+EXPORT int cuptiSetThreadIdType(int type)
+{
+	RESOLVE(cuptiSetThreadIdType);
+	SET(real.cuptiSetThreadIdType(type), activity_others.thread_id_type = type);
+}
+
+/* Of the libcupti that we use: another copy is another one's business. */
+static void *answer(const char *name, void *found)
+{
+#define FOREIGN(of, params)                                                                        \
+	if (strcmp(name, #of) == 0)                                                                \
+		return found == lookup_real(cupti.library, #of) ? (void *)of : found;
+#include "cuda/foreign.def"
+#undef FOREIGN
+	return found;
+}
+
+void manners_begin(void)
+{
+	lookup_answer = answer;
 }

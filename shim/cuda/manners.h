@@ -4,7 +4,28 @@
  *
  * CUPTI has one place for the callbacks that give and take buffers, and one list of enabled kinds:
  * whoever comes last has them. The functions that they are set by are exported from here, so that
- * we see it; what the other user asked for is what happens. What is found by dlsym() is not seen.
+ * we see it, and dlsym() answers with them; what the other user asked for is what happens.
+ *
+ * What we ask of CUPTI that others can see, and what sets it back when they come, which
+ * activity_yield() does:
+ *
+ *     cuptiSubscribe: cuptiUnsubscribe, at once: the one place is free.
+ *     cuptiActivityRegisterCallbacks: theirs are set, by them or by manners_restore().
+ *     cuptiActivityEnable: cuptiActivityDisable, but for kinds that are theirs, and in 13.0.0,
+ *         where that may hang: they get records of these, too.
+ *     cuptiActivityEnable of GRAPH_TRACE: nothing can. Only at the level graphs.
+ *     cuptiActivityEnableRuntimeApi, ...DriverApi (level api): the same with 0, but for theirs.
+ *     cuptiSetThreadIdType (level api): the same with what they set, or CUPTI's default.
+ *     cuptiActivityEnableAllSyncRecords (CUDA 13): the same with what they set, or the default.
+ *     cuptiActivityGetNumDroppedRecords sets the count back: not asked while they are there.
+ *     cuptiActivityFlushAll: who waits for buffers gets them sooner. Forced at the end alone.
+ *
+ * Never called: cuptiFinalize, cuptiActivityRegisterTimestampCallback, cuptiActivitySetAttribute,
+ * cuptiActivityFlushPeriod. Who makes all threads share buffers, which must not be changed while
+ * records are made, finds none of ours made: that is as good as coming.
+ *
+ * Not seen: a client that found CUPTI's functions before we began, or one of those for several
+ * subscribers (*_v2).
  */
 #ifndef CUDA_MANNERS_H
 #define CUDA_MANNERS_H
@@ -23,6 +44,9 @@ void manners_restore(void);
 
 /* Whether they changed CUPTI's clock since this was last asked. */
 bool manners_take_clock_change(void);
+
+/* From now on dlsym() answers with ours for CUPTI's functions of the same name. */
+void manners_begin(void);
 
 /* How many of their buffers CUPTI has: our records may be in there. */
 uint32_t manners_buffers_out(void);

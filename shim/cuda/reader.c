@@ -177,10 +177,14 @@ static void take_sync(const uint8_t *at)
 static void take_graph(const uint8_t *at)
 {
 	uint64_t begin = record_GRAPH_start(at), end = record_GRAPH_end(at);
+	uint32_t device = record_GRAPH_deviceId(at);
 
-	device_note(record_GRAPH_deviceId(at));
+	/* Its first node is one of the host's: where it ended, then. */
+	if (device == INT32_MAX && cupti.version >= CUPTI_VERSION_GRAPH_TRACE)
+		device = record_graph_end_device(at);
+	device_note(device);
 	if (convert_op(record_GRAPH_streamId(at), &begin, &end))
-		pack_op(&pack, (int32_t)record_GRAPH_deviceId(at), begin, end,
+		pack_op(&pack, (int32_t)device, begin, end,
 			DLPROF_GPU_WHAT(DLPROF_GPU_GRAPH, record_GRAPH_streamId(at),
 					record_GRAPH_graphId(at)));
 }

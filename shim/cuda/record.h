@@ -92,6 +92,17 @@ enum cupti_sync {
 CUPTI_FIELDS(X)
 #undef X
 
+/* Of CUpti_ActivityGraphTrace2, which CUDA 11 does not have. */
+#define RECORD_GRAPH_END_DEVICE 48
+
+static inline uint32_t record_graph_end_device(const uint8_t *at)
+{
+	uint32_t device;
+
+	memcpy(&device, at + RECORD_GRAPH_END_DEVICE, sizeof(device));
+	return device;
+}
+
 static inline uint32_t record_kind(const uint8_t *at)
 {
 	uint32_t kind;

@@ -87,6 +87,12 @@ def check_buffers():
     check(120_000_000 < first - done.ops[0].end, "late", first - done.ops[0].end)
 
 
+def check_locks():
+    """A tracer that holds a lock of its own while it asks CUPTI the time waits for ever."""
+    done = trace(dict(SMALL, steps=60), CLIENT_BUFFER=4096, CLIENT_FLUSH_MS=5, FAKE_CUPTI_LOCK=1)
+    equal((done.status, len(done.of(KERNEL))), (0, 240), "status, kernels", done.err)
+
+
 def check_faults():
     done = trace(SMALL, FAKE_CUPTI_ZERO_EVERY=7)
     zero = [r for r in done.records if not r.begin]
@@ -149,6 +155,7 @@ def main():
     check_truth()
     check_asked()
     check_buffers()
+    check_locks()
     check_faults()
     check_graphs()
     check_symbols()

@@ -58,10 +58,10 @@ def ends_late(name, done, gaps):
     return late
 
 
-def kineto(begin=20, end=40, level="default", **plan):
+def kineto(begin=20, end=40, level="default", env={}, **plan):
     def test(name):
         full = dict(PLAN, kineto_from=begin, kineto_to=end, **plan)
-        done = loop(full, DLPROF_CUDA=level)
+        done = loop(full, DLPROF_CUDA=level, **env)
         equal((done.status, done.misuse()), (0, []), name, "exit status, misuse", done.err)
         said = re.search(r"kineto subscribe=(\d+) kernels=(\d+) copies=(\d+) foreign=(\d+)",
                          done.out)
@@ -83,6 +83,40 @@ def kineto(begin=20, end=40, level="default", **plan):
         equal(done.called("cuptiActivityRegisterTimestampCallback"), 1, name, "its own call")
         return late
     return test
+
+
+# What a client sees that wants all: nodes of graphs, polls, calls by thread; before, beside and after ours.
+SAME = {
+    "first": dict(kineto_from=0, kineto_to=20),
+    "twice": dict(kineto_from=10, kineto_to=20, kineto_again=30, kineto_over=40, poll=3),
+    "graph": dict(kineto_from=10, kineto_to=20, kineto_again=30, kineto_over=40, graph=1, poll=2),
+}
+
+
+def same(name):
+    """torch.profiler sees what it sees without us, at every level but the one that says it does not."""
+    for what, plan in SAME.items():
+        plan = dict(PLAN, steps=50, print=0, **plan)
+        for env in {}, dict(KINETO_DLSYM="1"):
+            env = dict(env, KINETO_CALLS="1")
+            plain = loop(plan, preload=False, **env)
+            lines = re.findall(r"kineto .*", plain.out)
+            check(all(" own=0" not in line and "syncs=0" not in line for line in lines) and lines, name,
+                  what, "something to see", lines)
+            for level in "default", "api", "memcpy":
+                done = loop(plan, DLPROF_CUDA=level, **env)
+                equal((done.status, done.misuse()), (0, []), name, what, level, "status, misuse", done.err)
+                equal(re.findall(r"kineto .*", done.out), lines, name, what, level, env)
+
+
+def graphs(name):
+    """The level that says so: what is in graphs is seen by nobody any more, and what they are is known after it."""
+    done = loop(dict(PLAN, graph=1, kineto_from=20, kineto_to=40), DLPROF_CUDA="graphs", FAKE_NODE_GAP_NS=0)
+    equal((done.status, done.misuse()), (0, []), name, "exit status, misuse", done.err)
+    gap = one_gap(name, done)
+    known = resumed_busy(name, done, gap["begin_ns"], gap["end_ns"])
+    check(known >= 25, name, "steps with a GPU", known)
+    equal(done.meta().get("gpu_busy_is_upper_bound"), "1", name, "graphs are recorded as wholes")
 
 
 def once(name):
@@ -124,6 +158,10 @@ CASES = {
     "kineto": kineto(),
     "first": kineto(begin=0, end=20),
     "graph": kineto(graph=1),
+    "graphs": graphs,
+    "dlsym": kineto(env=dict(KINETO_DLSYM=1)),
+    "shared": kineto(env=dict(KINETO_SHARED=1)),
+    "same": same,
     "api": kineto(level="api"),
     "once": once,
     "stolen": stolen,

@@ -12,7 +12,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "lib"))
 from dlprof_test import (BUILD, check, environment, equal, failure_count, finish, need_shim,  # noqa
-                         report, rows, run, say, scratch, skip, wait_for_drain)
+                         report, rows, run, sandboxed, say, scratch, skip, wait_for_drain)
 
 FAKES = os.path.join(BUILD, "tests", "fakes")
 LOOP = os.path.join(FAKES, "loop")

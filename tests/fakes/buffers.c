@@ -43,6 +43,14 @@ static __thread int in_callback;
 static uint64_t (*source)(void);
 static uint64_t source_ns[2]; /* our clock and the client's, when it was registered */
 
+void buffers_lock(bool locked)
+{
+	static pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
+
+	if (knob("CUPTI_LOCK", 0))
+		(locked ? pthread_mutex_lock : pthread_mutex_unlock)(&own);
+}
+
 bool buffers_in_callback(void)
 {
 	return in_callback > 0;
@@ -343,7 +351,11 @@ static struct buffer *obtain(uint32_t thread)
 	pthread_mutex_unlock(&lock);
 	if (callback) {
 		in_callback++;
+		buffers_lock(true);
+		if (knob("CUPTI_LOCK", 0)) /* long enough for another thread to get in between */
+			sleep_until(now_ns() + 20 * NS_PER_MS);
 		callback(&data, &bytes, &max_records);
+		buffers_lock(false);
 		in_callback--;
 	}
 	if (data)

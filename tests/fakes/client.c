@@ -60,12 +60,12 @@ static long setting(const char *name, long otherwise)
 	return value ? atol(value) : otherwise;
 }
 
-static void write_pair(const char *what)
+static void write_pair(FILE *to, const char *what)
 {
 	uint64_t stamp = 0, before = now_ns();
 
 	cupti.timestamp(&stamp);
-	fprintf(out, "%s %llu %llu %llu\n", what, (unsigned long long)before,
+	fprintf(to, "%s %llu %llu %llu\n", what, (unsigned long long)before,
 		(unsigned long long)stamp, (unsigned long long)now_ns());
 }
 
@@ -75,7 +75,8 @@ static void give(uint8_t **buffer, size_t *bytes, size_t *max_records, const cha
 	*buffer = aligned_alloc(8, *bytes);
 	*max_records = 0;
 	asked = true;
-	fprintf(out, "%s %u %p\n", who, thread_id(), (void *)*buffer);
+	fprintf(out, "%s %u %p %llu\n", who, thread_id(), (void *)*buffer,
+		(unsigned long long)now_ns());
 }
 
 static void request(uint8_t **buffer, size_t *bytes, size_t *max_records)
@@ -105,14 +106,14 @@ static uint32_t field32(const uint8_t *record, size_t offset)
 }
 
 /* kind begin end correlation stream bytes copy-or-sync-kind graph name */
-static void write_record(const uint8_t *record)
+static void write_record(FILE *to, const uint8_t *record)
 {
 	const uint32_t kind = field32(record, 0);
 
 	switch (kind) {
 	case 3:
 	case 10:
-		fprintf(out, "record %u %llu %llu %u %u 0 0 %u %s\n", kind,
+		fprintf(to, "record %u %llu %llu %u %u 0 0 %u %s\n", kind,
 			(unsigned long long)field64(record, 16),
 			(unsigned long long)field64(record, 24), field32(record, 92),
 			field32(record, 48), field32(record, 156),
@@ -120,44 +121,49 @@ static void write_record(const uint8_t *record)
 		break;
 	case 1:
 	case 2:
-		fprintf(out, "record %u %llu %llu %u %u %llu %u %u -\n", kind,
+		fprintf(to, "record %u %llu %llu %u %u %llu %u %u -\n", kind,
 			(unsigned long long)field64(record, 16),
 			(unsigned long long)field64(record, 24), field32(record, 44),
 			field32(record, 40), (unsigned long long)field64(record, 8),
 			kind == 1 ? record[4] + 100u * record[5] : 0, field32(record, 72));
 		break;
 	case 38:
-		fprintf(out, "record %u %llu %llu %u %u 0 %u 0 -\n", kind,
+		fprintf(to, "record %u %llu %llu %u %u 0 %u 0 -\n", kind,
 			(unsigned long long)field64(record, 8),
 			(unsigned long long)field64(record, 16), field32(record, 24),
 			field32(record, 32), field32(record, 4));
 		break;
 	case 51:
-		fprintf(out, "record %u %llu %llu %u %u 0 0 %u -\n", kind,
+		fprintf(to, "record %u %llu %llu %u %u 0 0 %u -\n", kind,
 			(unsigned long long)field64(record, 8),
 			(unsigned long long)field64(record, 16), field32(record, 4),
 			field32(record, 36), field32(record, 28));
 		break;
 	default:
-		fprintf(out, "record %u %llu %llu %u 0 0 %u 0 -\n", kind,
+		fprintf(to, "record %u %llu %llu %u 0 0 %u 0 -\n", kind,
 			(unsigned long long)field64(record, 8),
 			(unsigned long long)field64(record, 16), field32(record, 32),
 			field32(record, 4));
 	}
 }
 
+/* At once, and without the file's lock while CUPTI is called: request() wants that, too. */
 static void complete(void *context, uint32_t stream, uint8_t *buffer, size_t bytes,
 		     size_t valid_bytes)
 {
 	uint8_t *record = NULL;
+	size_t length = 0;
+	char *text = NULL;
+	FILE *lines = open_memstream(&text, &length);
 
-	flockfile(out);
-	write_pair("clock");
-	fprintf(out, "buffer %u %llu %zu of %zu\n", thread_id(), (unsigned long long)now_ns(),
-		valid_bytes, bytes);
+	write_pair(lines, "clock");
+	fprintf(lines, "buffer %u %llu %zu of %zu %p\n", thread_id(), (unsigned long long)now_ns(),
+		valid_bytes, bytes, (void *)buffer);
 	while (!cupti.next(buffer, valid_bytes, &record))
-		write_record(record);
-	funlockfile(out);
+		write_record(lines, record);
+	fclose(lines);
+	fwrite(text, 1, length, out);
+	free(text);
 	free(buffer);
 }
 
@@ -262,7 +268,7 @@ EXPORT int InitializeInjection(void)
 		cupti.flush_period((uint32_t)setting("CLIENT_PERIOD_MS", 0));
 	if (getenv("CLIENT_SECOND"))
 		ask_second(getenv("CLIENT_SECOND"));
-	write_pair("clock");
+	write_pair(out, "clock");
 	if (!pthread_create(&thread, NULL, flush_often, NULL))
 		pthread_detach(thread);
 	atexit(finish);

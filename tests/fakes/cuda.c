@@ -148,7 +148,7 @@ STREAM_CALL(cuEventRecord, 119, 441, (void *event, void *stream), event_record(e
 
 EXPORT int cuStreamQuery(void *stream)
 {
-	return stream_idle(stream_of(stream)) ? SUCCESS : NOT_READY;
+	return stream_query(stream_of(stream)) ? SUCCESS : NOT_READY;
 }
 
 EXPORT int cuEventCreate(void **event, unsigned int flags)
@@ -165,7 +165,7 @@ EXPORT int cuEventDestroy_v2(void *event)
 
 EXPORT int cuEventQuery(void *event)
 {
-	return event_done(event) ? SUCCESS : NOT_READY;
+	return event_query(event) ? SUCCESS : NOT_READY;
 }
 
 EXPORT int cuEventSynchronize(void *event)

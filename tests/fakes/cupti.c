@@ -65,6 +65,8 @@ static callback_fn *subscriber;
 static void *subscriber_data;
 static char subscriber_name[64];
 static bool stopped;
+static uint64_t graph_level_ns; /* since then nobody sees inside graphs; 0: they do */
+static int thread_id_type, sync_records = -1;
 
 static long version(void)
 {
@@ -163,6 +165,9 @@ static void add(const struct op *op)
 		entry.kind = KIND_KERNEL;
 	if (!kind_on(entry.kind))
 		return;
+	/* Unless told otherwise 13 has those that were in vain, too. */
+	if (op->polled && !(sync_records < 0 ? version() >= GENERAL_AVAILABILITY : sync_records))
+		return;
 	/* 13.0 as first released has no record of a device synchronization. */
 	if (op->kind == OP_SYNC && op->sync_type == SYNC_CONTEXT &&
 	    version() == GENERAL_AVAILABILITY)
@@ -175,8 +180,8 @@ static void add(const struct op *op)
 static void add_graph(const struct op *whole, const struct op *nodes, size_t count,
 		      uint64_t instantiated_ns)
 {
-	if (kind_on(KIND_GRAPH_TRACE)) {
-		if (instantiated_ns > enabled_ns[KIND_GRAPH_TRACE])
+	if (graph_level_ns) {
+		if (kind_on(KIND_GRAPH_TRACE) && instantiated_ns > graph_level_ns)
 			add(whole);
 		return;
 	}
@@ -199,7 +204,7 @@ static void on_api(int site, enum api_domain domain, uint32_t id, const char *na
 	struct entry entry = {
 		.kind = kind,
 		.call = id,
-		.thread = thread_id(),
+		.thread = thread_id_type == 1 ? thread_id() : (uint32_t)(uintptr_t)pthread_self(),
 		.op = {.correlation = correlation, .begin_ns = begin_ns, .end_ns = end_ns},
 	};
 
@@ -285,8 +290,10 @@ EXPORT int cuptiGetTimestamp(uint64_t *stamp)
 {
 	const int refused = planned(__func__, 0), result = refused ? refused : want_driver();
 
+	buffers_lock(true);
 	if (!result)
 		*stamp = stamp_now();
+	buffers_lock(false);
 	return result;
 }
 
@@ -376,6 +383,9 @@ EXPORT int cuptiActivityEnable(uint32_t kind)
 		return INVALID_KIND;
 	stopped = stopped && knob("CUPTI_UNSUBSCRIBE_STOPS", 0) == 2;
 	enabled_ns[kind] = now_ns();
+	/* "Disabling the activity ... does not restore node level tracing": header of 13.5. */
+	if (kind == KIND_GRAPH_TRACE && !graph_level_ns)
+		graph_level_ns = now_ns();
 	return SUCCESS;
 }
 
@@ -410,6 +420,7 @@ EXPORT int cuptiActivityEnableAllSyncRecords(uint8_t enable)
 {
 	ENTER(enable, false);
 	ATTACH();
+	sync_records = enable;
 	return SUCCESS;
 }
 
@@ -419,7 +430,10 @@ EXPORT int cuptiActivitySetAttribute(uint32_t attribute, size_t *bytes, void *va
 	ATTACH();
 	if (attribute == 5)
 		buffers_set_zeroed(*(uint8_t *)value);
-	else if (attribute == 9)
+	for (size_t i = 0; attribute == 9 && i < KIND_COUNT; i++)
+		if (enabled_ns[i] && i != KIND_OVERHEAD)
+			call_log("MISUSE buffers made everybody's while records are made");
+	if (attribute == 9)
 		buffers_set_per_thread(*(uint8_t *)value);
 	return SUCCESS;
 }
@@ -467,6 +481,7 @@ EXPORT int cuptiSetThreadIdType(int type)
 {
 	ENTER(type, false);
 	ATTACH();
+	thread_id_type = type;
 	return SUCCESS;
 }
 

@@ -365,9 +365,29 @@ static void tell_sync(enum sync_type type, const struct stream *stream, uint64_t
 		tracer.op(&op);
 }
 
-bool stream_idle(struct stream *stream)
+/* Done or not, there is a record of it: which ones a client gets is its own setting. */
+static bool poll(enum sync_type type, const struct stream *stream, uint64_t end_ns)
 {
-	return after_ns(stream) <= now_ns();
+	const uint64_t now = now_ns();
+	struct op op = {
+		.kind = OP_SYNC,
+		.sync_type = type,
+		.device = (uint32_t)current_device,
+		.stream = stream ? stream->id : UINT32_MAX,
+		.correlation = correlation,
+		.begin_ns = now,
+		.end_ns = now,
+		.polled = end_ns > now,
+	};
+
+	if (tracer.op)
+		tracer.op(&op);
+	return !op.polled;
+}
+
+bool stream_query(struct stream *stream)
+{
+	return poll(SYNC_STREAM, stream, after_ns(stream));
 }
 
 void stream_synchronize(struct stream *stream)
@@ -415,9 +435,9 @@ void event_record(struct event *event, struct stream *stream)
 	event->recorded = true;
 }
 
-bool event_done(const struct event *event)
+bool event_query(const struct event *event)
 {
-	return event->ns <= now_ns();
+	return poll(SYNC_EVENT, event->stream, event->ns);
 }
 
 void event_synchronize(struct event *event)

@@ -40,6 +40,7 @@ struct op {
 	uint8_t source;
 	uint8_t target;
 	uint8_t sync_type;
+	bool polled; /* asked whether it is done, and it was not */
 };
 
 struct graph;
@@ -59,7 +60,7 @@ struct event;
 struct stream *stream_new(bool blocking);
 struct stream *stream_of(void *handle); /* NULL: the legacy default one; 1, 2: legacy, per thread */
 void stream_wait(struct stream *stream, const struct event *event);
-bool stream_idle(struct stream *stream);
+bool stream_query(struct stream *stream);
 void stream_synchronize(struct stream *stream);
 void device_synchronize(void);
 /* Those that CUDA_VISIBLE_DEVICES shows, by their place there; `physical` is what they really are.
@@ -71,7 +72,7 @@ void device_select(int device);
 
 struct event *event_new(void);
 void event_record(struct event *event, struct stream *stream);
-bool event_done(const struct event *event);
+bool event_query(const struct event *event);
 void event_synchronize(struct event *event);
 uint64_t event_ns(const struct event *event);
 

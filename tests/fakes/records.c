@@ -128,6 +128,12 @@ void record_write(uint8_t *at, const struct entry *entry, uint64_t begin, uint64
 		at[5] = op->source;
 		at[6] = op->target;
 		break;
+	case KIND_GRAPH_TRACE:
+		/* FAKE_CUPTI_GRAPH_HOST=1: its first node is one of the host's. */
+		if (knob("CUPTI_GRAPH_HOST", 0))
+			put32(at, room, layout->device, INT32_MAX);
+		put32(at, room, 48, op->device);
+		break;
 	case KIND_SYNCHRONIZATION:
 		put32(at, room, 4, op->sync_type);
 		break;

@@ -44,6 +44,11 @@ EQUAL(CUPTI_UNKNOWN, CUPTI_ERROR_UNKNOWN)
 EQUAL(CUPTI_THREAD_ID_SYSTEM, CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM)
 EQUAL(CUPTI_FLUSH_FORCED, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED)
 
+#if CUPTI_API_VERSION >= 24
+_Static_assert(offsetof(CUpti_ActivityGraphTrace2, endDeviceId) == RECORD_GRAPH_END_DEVICE,
+	       "CUpti_ActivityGraphTrace2.endDeviceId lies there");
+#endif
+
 /* Numbers of calls, where all of them are known. */
 #if CUPTI_API_VERSION >= 130000
 #define CALL(domain, class, name, number) EQUAL(number, CUPTI_##domain##_TRACE_CBID_##name)

@@ -21,12 +21,17 @@ int cuptiActivityEnable(int kind);
 int cuptiActivityDisable(int kind);
 int cuptiFinalize(void);
 int cuptiActivityRegisterTimestampCallback(void *callback);
+int cuptiSetThreadIdType(int type);
+int cuptiActivityEnableAllSyncRecords(uint8_t enable);
+int cuptiActivityEnableDriverApi(uint32_t number, uint8_t enable);
+int cuptiActivitySetAttribute(int attribute, size_t *size, void *value);
 
 static struct {
 	cupti_request_function *request;
 	cupti_complete_function *complete;
 	int result; /* of what follows */
-	int yields, flushes;
+	int yields, flushes, insists;
+	uint32_t call; /* that they want recorded */
 	uint64_t kept;
 	bool free_meanwhile; /* while the callbacks were registered */
 } real;
@@ -138,6 +143,48 @@ Test(manners, finalize_leaves_nobody_anything)
 	cr_expect(manners_is_free(clock_now_ns() + 100000000));
 }
 
+/* What they set is remembered for when they record, and is ours until then. */
+Test(manners, settings_of_theirs_are_kept_for_them)
+{
+	cr_expect_eq(cuptiSetThreadIdType(2), 0);
+	cr_expect_eq(activity_others.thread_id_type, 2);
+	cr_expect_eq(cuptiActivityEnableAllSyncRecords(0), 0);
+	cr_expect_eq(activity_others.sync_records, 0);
+	cr_expect_eq(cuptiActivityEnableDriverApi(307, 1), 0);
+	cr_expect_eq(real.call, 307);
+	cr_expect_eq(real.insists, 3);
+	real.result = 1;
+	cr_expect_eq(cuptiSetThreadIdType(1), 1);
+	cr_expect_eq(activity_others.thread_id_type, 2, "refused");
+	cr_expect_eq(real.insists, 3);
+	cr_expect_eq(real.yields, 0);
+}
+
+/* Whose buffers are whose must not change while records are made: we make none by then. */
+Test(manners, buffers_of_all_threads_come_after_ours)
+{
+	uint8_t no = 0;
+	size_t size = sizeof(no);
+
+	cr_expect_eq(cuptiActivitySetAttribute(5, &size, &no), 0);
+	cr_expect_eq(real.yields, 0);
+	cr_expect_eq(cuptiActivitySetAttribute(9, &size, &no), 0);
+	cr_expect_eq(real.yields, 1);
+}
+
+/* dlsym() is not to bring anybody from one libcupti into another. */
+Test(manners, dlsym_answers_for_the_libcupti_in_use_alone)
+{
+	int other;
+
+	manners_begin();
+	cr_assert_not_null(lookup_answer);
+	cr_expect_eq(lookup_answer("cuptiActivityEnable", lookup_real(NULL, "cuptiActivityEnable")),
+		     (void *)cuptiActivityEnable);
+	cr_expect_eq(lookup_answer("cuptiActivityEnable", &other), (void *)&other);
+	cr_expect_eq(lookup_answer("cuptiGetVersion", &other), (void *)&other);
+}
+
 /* Any order of calls, with failures: the real one is asked each time, and we know what is theirs.
  */
 Test(manners, random_calls_agree_with_a_list)
@@ -218,6 +265,18 @@ static void *find_real(void *handle, const char *name)
 }
 
 void *(*lookup_real)(void *handle, const char *name) = find_real;
+void *(*lookup_answer)(const char *name, void *found);
+struct activity_others activity_others = {.sync_records = 1};
+
+void activity_insist(void)
+{
+	real.insists++;
+}
+
+void api_note_theirs(uint32_t record_kind, uint32_t number, bool wanted)
+{
+	real.call = wanted ? number : 0;
+}
 
 void lookup_resolve(void)
 {
