@@ -159,6 +159,21 @@ def check_link():
         runs("by a link", link)
 
 
+def check_relative():
+    """By a path that counts from a folder which the program leaves before it records."""
+    folder = t.scratch()
+    copy(folder)
+    database = os.path.join(folder, "run.db")
+    program = "import ctypes, os\nos.chdir('/')\nmarks = ctypes.CDLL(None)\nfor i in range(5):\n" \
+              "    marks.dlprof_batch_begin(), marks.dlprof_batch_end(ctypes.c_int64(i))\n"
+    done = t.run([t.PYTHON, "-c", program], cwd=folder, env=t.environment(
+        LD_PRELOAD="./" + os.path.basename(t.SHIM), DLPROF_OUT=database, DLPROF_QUIET=1, TMPDIR=folder))
+    t.equal((done.status, done.err), (0, ""), "a relative path")
+    t.wait_for_drain(database)
+    t.check(os.path.getsize(database) > 0, "a relative path: no drain ran")
+    t.equal(t.rows(database, "SELECT COUNT(*) AS n FROM batch")[0]["n"], 5, "a relative path", "batches")
+
+
 def check_built():
     """The file by which the build folder says where it is may send nobody elsewhere."""
     folder = t.scratch()
@@ -222,6 +237,7 @@ def main():
     t.need_shim()
     check_modes()
     check_link()
+    check_relative()
     check_built()
     check_launcher()
     check_own_user()
