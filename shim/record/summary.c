@@ -94,8 +94,16 @@ void dlprof_account(struct dlprof_account *ret)
 
 static void add_batches(struct text *line, bool by_gpu)
 {
+	const int32_t rank = process_rank(), size = process_world_size();
 	struct dlprof_account so_far;
 
+	if (rank >= 0 && size > 1) {
+		text_add(line, "rank ");
+		text_add_number(line, rank);
+		text_add(line, " of ");
+		text_add_number(line, size);
+		text_add(line, ": ");
+	}
 	dlprof_account(&so_far);
 	text_add_number(line, (int64_t)so_far.batches);
 	text_add(line, so_far.batches == 1 ? " batch" : " batches");
@@ -176,11 +184,17 @@ static bool is_helper(void)
 	return strstr(command, "multiprocessing");
 }
 
+/* One line a job: of its first rank, or, where only that is known, of each machine's. */
+static bool is_first_rank(void)
+{
+	return process_rank() >= 0 ? process_rank() == 0 : process_local_rank() <= 0;
+}
+
 void summary_print_unseen(const char *package)
 {
 	TEXT(line, 256);
 
-	if (!package || getenv("DLPROF_RUN") || process_local_rank() > 0 || is_helper())
+	if (!package || getenv("DLPROF_RUN") || !is_first_rank() || is_helper())
 		return;
 	config_read();
 	if (config.quiet)
@@ -199,8 +213,8 @@ void summary_print(bool by_gpu)
 
 	if (config.quiet || (!database && !start_failure()))
 		return;
-	/* One line a node, unless something went wrong. */
-	if (database && (run_is_reported() || process_local_rank() > 0) && is_stored())
+	/* Where something went wrong every rank says so. */
+	if (database && (run_is_reported() || !is_first_rank()) && is_stored())
 		return;
 	text_add(&line, "dlprof: ");
 	if (database) {

@@ -28,6 +28,18 @@ def meta(folder):
     return found
 
 
+def check_line():
+    """One line a job at exit: rank 0's, which says that there are others."""
+    for variables, begin in (({"RANK": 0, "WORLD_SIZE": 16}, "dlprof: rank 0 of 16: 30 batches"),
+                             ({"RANK": 8, "WORLD_SIZE": 16, "LOCAL_RANK": 0}, ""),
+                             ({"RANK": 0, "WORLD_SIZE": 1}, "dlprof: 30 batches"),
+                             ({"LOCAL_RANK": 1}, ""), ({"LOCAL_RANK": 0}, "dlprof: 30 batches")):
+        folder = t.scratch()
+        err = t.run([t.PYTHON, "-c", PROGRAM], cwd=folder, env=t.environment(**variables)).err
+        t.check(err.startswith(begin) if begin else not err, variables, err)
+        t.wait_for_drain(folder)
+
+
 def train(**variables):
     folder = t.scratch()
     done = t.run([t.PYTHON, "-c", PROGRAM],
@@ -65,6 +77,7 @@ def main():
         t.equal(first["job_id"], second["job_id"], "of one launcher")
         other = launch(command)[0]
         t.check(other["job_id"] != first["job_id"], "of another launcher", other, first)
+    check_line()
     t.finish()
 
 
