@@ -67,6 +67,8 @@ static void add(struct gpu_step *sum, const struct gpu_step *step)
 {
 	sum->busy_ns += step->busy_ns;
 	sum->nccl_ns += step->nccl_ns;
+	sum->compute_ns += step->compute_ns;
+	sum->loading_ns += step->loading_ns;
 	sum->gap_data_ns += step->gap_data_ns;
 	sum->gap_h2d_ns += step->gap_h2d_ns;
 	sum->gap_sync_ns += step->gap_sync_ns;
@@ -79,6 +81,8 @@ static void put_mean(const struct gpu_step *sum, int64_t count, int64_t step_ns,
 {
 	ret->busy_ns = sum->busy_ns / count;
 	ret->nccl_ns = sum->nccl_ns / count;
+	ret->compute_ns = sum->compute_ns / count;
+	ret->loading_ns = sum->loading_ns / count;
 	ret->gap_data_ns = sum->gap_data_ns / count;
 	ret->gap_h2d_ns = sum->gap_h2d_ns / count;
 	ret->gap_sync_ns = sum->gap_sync_ns / count;

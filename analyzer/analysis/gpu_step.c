@@ -8,7 +8,7 @@
 #define BIT    GPU_STEP_BIT
 #define BUSY   GPU_STEP_BUSY
 #define SYNC   GPU_STEP_SYNC
-#define COPIES (BIT(D2H) | BIT(COPY) | BIT(MEMSET))
+#define OTHERS (BIT(D2H) | BIT(COPY) | BIT(MEMSET) | BIT(LOADER))
 
 struct part {
 	int64_t begin_ns, end_ns;
@@ -114,6 +114,13 @@ static int64_t cover(const struct parts *parts, int64_t begin_ns, int64_t end_ns
 	return sum_ns;
 }
 
+static int64_t time_of(struct parts *parts, const struct gpu_op *ops, size_t count, uint32_t kinds,
+		       int64_t begin_ns, int64_t end_ns)
+{
+	unite(ops, count, kinds, parts);
+	return cover(parts, begin_ns, end_ns);
+}
+
 /* The host waits for the GPU at `ns`, or did a moment before. */
 static bool is_after(const struct parts *sync, int64_t ns)
 {
@@ -141,7 +148,7 @@ static void find_gaps(const struct parts *busy, int64_t begin_ns, int64_t end_ns
 
 struct scratch {
 	struct part *memory;
-	struct parts busy, h2d, sync, copies, gaps, after, two, three, four;
+	struct parts busy, h2d, sync, others, gaps, after, two, three, four;
 };
 
 /* Gaps that a wait of the host brought about. */
@@ -164,11 +171,11 @@ static void class_gaps(struct scratch *s, int64_t begin_ns, int64_t wait_end_ns,
 	find_after(s, begin_ns, wait_end_ns, &s->after);
 	join(&s->sync, &s->after, &s->two);
 	join(&s->h2d, &s->two, &s->three);
-	join(&s->copies, &s->three, &s->four);
+	join(&s->others, &s->three, &s->four);
 	for (size_t i = 0; i < s->gaps.count; i++) {
 		const struct part *gap = &s->gaps.at[i];
 		int64_t from_ns = most(gap->begin_ns, begin_ns), to_ns = gap->end_ns;
-		int64_t h2d_ns, sync_ns, copies_ns, rest_ns;
+		int64_t h2d_ns, sync_ns, others_ns, rest_ns;
 
 		if (from_ns < wait_end_ns) {
 			ret->gap_data_ns += least(to_ns, wait_end_ns) - from_ns;
@@ -176,11 +183,11 @@ static void class_gaps(struct scratch *s, int64_t begin_ns, int64_t wait_end_ns,
 		}
 		h2d_ns = cover(&s->h2d, from_ns, to_ns);
 		sync_ns = cover(&s->three, from_ns, to_ns) - h2d_ns;
-		copies_ns = cover(&s->four, from_ns, to_ns) - h2d_ns - sync_ns;
-		rest_ns = to_ns - from_ns - h2d_ns - sync_ns - copies_ns;
+		others_ns = cover(&s->four, from_ns, to_ns) - h2d_ns - sync_ns;
+		rest_ns = to_ns - from_ns - h2d_ns - sync_ns - others_ns;
 		ret->gap_h2d_ns += h2d_ns;
 		ret->gap_sync_ns += sync_ns;
-		ret->gap_other_ns += copies_ns;
+		ret->gap_other_ns += others_ns;
 		if (to_ns - gap->begin_ns > GPU_STEP_BREATH_NS)
 			ret->gap_host_ns += rest_ns;
 		else
@@ -237,7 +244,7 @@ static int make_scratch(struct scratch *s, size_t count)
 {
 	const size_t sizes[] = {count,     count,         count,         count,        count + 1,
 				count + 1, 2 * count + 1, 3 * count + 1, 4 * count + 1};
-	struct parts *const all[] = {&s->busy,  &s->h2d, &s->sync,  &s->copies, &s->gaps,
+	struct parts *const all[] = {&s->busy,  &s->h2d, &s->sync,  &s->others, &s->gaps,
 				     &s->after, &s->two, &s->three, &s->four};
 	size_t at = 0;
 
@@ -263,18 +270,17 @@ int gpu_step_measure(const struct gpu_op *ops, size_t count, int64_t begin_ns, i
 	wait_end_ns = least(most(wait_end_ns, begin_ns), end_ns);
 	for (size_t i = 0; i < count; i++)
 		sum_up(&ops[i], begin_ns, end_ns, ret);
-	unite(ops, count, BIT(NCCL), &s.two);
-	ret->nccl_ns = cover(&s.two, begin_ns, end_ns);
-	unite(ops, count, BIT(D2H), &s.two);
-	ret->d2h_ns = cover(&s.two, begin_ns, end_ns);
-	unite(ops, count, BIT(MEMSET), &s.two);
-	ret->memset_ns = cover(&s.two, begin_ns, end_ns);
+	ret->nccl_ns = time_of(&s.two, ops, count, BIT(NCCL), begin_ns, end_ns);
+	ret->compute_ns = time_of(&s.two, ops, count, BUSY & ~BIT(NCCL), begin_ns, end_ns);
+	ret->loading_ns = time_of(&s.two, ops, count, BIT(LOADER), begin_ns, end_ns);
+	ret->d2h_ns = time_of(&s.two, ops, count, BIT(D2H), begin_ns, end_ns);
+	ret->memset_ns = time_of(&s.two, ops, count, BIT(MEMSET), begin_ns, end_ns);
 	unite(ops, count, BUSY, &s.busy);
 	ret->busy_ns = cover(&s.busy, begin_ns, end_ns);
 	unite(ops, count, BIT(H2D), &s.h2d);
 	ret->h2d_ns = cover(&s.h2d, begin_ns, end_ns);
 	unite_waits(ops, count, &s.sync);
-	unite(ops, count, COPIES, &s.copies);
+	unite(ops, count, OTHERS, &s.others);
 	find_gaps(&s.busy, begin_ns, end_ns, &s.gaps);
 	class_gaps(&s, begin_ns, wait_end_ns, ret);
 	free(s.memory);

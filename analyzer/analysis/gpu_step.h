@@ -2,8 +2,9 @@
 /*
  * gpu_step.h - what the GPU did in one step, from single operations.
  *
- * Busy is the union of kernels and graphs of all devices (gpu_devices.h: of each). What is left of
- * the step are gaps, and each nanosecond of a gap is in one class, the first that holds:
+ * Busy is the union of kernels and graphs of all devices (gpu_devices.h: of each), but for those of
+ * a GPU loader, which prepare batches (gpu_streams.h). What is left of the step are gaps, and each
+ * nanosecond of a gap is in one class, the first that holds:
  *
  * - data: the training thread waited for this step's batch
  * - h2d: something was copied to a device
@@ -11,7 +12,7 @@
  *   the gap began in such a wait or right after it: the queue ran dry by that, and what the host
  *   does until the next launch is part of it
  * - host: the gap is longer than GPU_STEP_BREATH_NS: nothing was launched
- * - other: copies of other kinds; the breath between two kernels
+ * - other: copies of other kinds; a loader's kernels; the breath between two kernels
  */
 #ifndef GPU_STEP_H
 #define GPU_STEP_H
@@ -42,6 +43,8 @@ struct gpu_op {
 
 struct gpu_step {
 	int64_t busy_ns, nccl_ns;
+	int64_t compute_ns; /* busy with more than collectives */
+	int64_t loading_ns; /* kernels of a GPU loader */
 	int64_t kernel_count, graph_count;
 	int64_t h2d_ns, h2d_bytes, h2d_pageable_bytes;
 	int64_t d2h_ns, d2h_bytes, memset_ns;

@@ -39,6 +39,7 @@ struct gpu_use gpu_use_of(const struct gpu_sums *s)
 	struct gpu_use use = {
 		.is_known = s->batch_count > 0 || s->seen_count > 0,
 		.busy_share = fmin(1, ratio(s->busy_ns, s->step_ns)),
+		.alone_share = ratio(s->busy_ns - s->compute_ns, s->step_ns),
 		.h2d_bytes_per_s = ratio(s->h2d_bytes, s->h2d_ns) * 1e9,
 		.pageable_share = ratio(s->h2d_pageable_bytes, s->h2d_bytes),
 		.exposed_share = ratio(s->gap_ns[GPU_GAP_H2D], s->step_ns),

@@ -26,6 +26,8 @@ struct gpu_sums {
 	double d2h_ns, d2h_bytes;
 	double memset_ns, nccl_ns;
 	double sync_ns[GPU_SYNC_MAX];
+	double compute_ns; /* busy with more than collectives */
+	double loading_ns; /* kernels of GPU loaders, which are not busy */
 };
 
 #define GPU_SUMS_COUNT (sizeof(struct gpu_sums) / sizeof(double))
@@ -43,6 +45,7 @@ struct gpu_call_sums {
 struct gpu_use {
 	bool is_known; /* that anything is */
 	double busy_share;
+	double alone_share; /* in collectives alone: exchanging, or waiting for other ranks */
 	double gap_share[GPU_GAP_MAX];
 	double idle_share;         /* = the gaps and what follows */
 	double unattributed_share; /* idle, and nothing is known of why */

@@ -12,6 +12,7 @@
 #include "drain/gaps.h"
 #include "drain/gpu_ops.h"
 #include "drain/gpu_rows.h"
+#include "drain/kernel_name.h"
 #include "drain/now.h"
 
 #define KEEP_NS 10000000000 /* of an epoch's first wait nothing is known until it is over */
@@ -30,7 +31,8 @@ struct process {
 	int64_t newest_ns;   /* batch that was told, its begin */
 	int64_t keep_ns;     /* batches to come do not begin before; INT64_MAX: not told */
 	struct gap late;     /* was said to be complete, and operations of it came since */
-	struct gpu_devices devices;
+	struct gpu_seen seen;
+	struct kernel_name name;
 	struct gpu_ops ops;
 	struct gpu_batch *batches; /* that wait, or may be written again, in any order */
 	size_t batch_count, batch_capacity;
@@ -41,7 +43,7 @@ struct process {
 struct gpu_join {
 	struct writer *writer;
 	struct process *processes;
-	bool clock_noted;
+	bool clock_noted, doubt_noted;
 	int64_t meta_ns;
 };
 
@@ -132,7 +134,8 @@ static int add_op(struct process *process, const struct dlprof_event *event, boo
 		.device = (int16_t)event->worker,
 		.kind = DLPROF_GPU_WHAT_KIND(op->what),
 	};
-	gpu_devices_note(&process->devices, &added);
+	gpu_devices_note(&process->seen.devices, &added);
+	gpu_streams_note(&process->seen.streams, &added);
 	note_late(process, &added);
 	process->whole_graphs |=
 		added.kind == DLPROF_GPU_GRAPH && (process->sums.flags & DLPROF_GPU_WHOLE_GRAPHS);
@@ -227,6 +230,8 @@ int gpu_join_take(struct gpu_join *gpu, const struct segment *segment,
 		return take_ops(process, event);
 	case DLPROF_EVENT_GPU_COPIES:
 		return take_copies(process, event);
+	case DLPROF_EVENT_KERNEL:
+		return kernel_name_take(gpu->writer, &process->name, event);
 	default:
 		return take_state(gpu, process, event);
 	}
@@ -278,12 +283,18 @@ static bool is_known(const struct process *process, const struct gpu_batch *batc
 
 static int write_batch(struct gpu_join *gpu, struct process *process, struct gpu_batch *batch)
 {
-	bool busy = false;
-	int r = gpu_rows_write(gpu->writer, &process->what, &process->ops, &process->devices, batch,
-			       &busy);
+	struct gpu_said said = {false, false};
+	int r = gpu_rows_write(gpu->writer, &process->what, &process->ops, &process->seen, batch,
+			       &said);
 
 	batch->written = true;
-	if (r < 0 || !busy || gpu->clock_noted)
+	if (r == 0 && said.is_doubtful && !gpu->doubt_noted) {
+		gpu->doubt_noted = true;
+		r = writer_note(gpu->writer, "warning",
+				"a GPU loader's kernels run on the same stream as others: how long "
+				"the GPU was idle is not known there, and the host's clock counts");
+	}
+	if (r < 0 || !said.busy || gpu->clock_noted)
 		return r;
 	gpu->clock_noted = true;
 	return writer_meta(gpu->writer, META_CLOCK, "gpu");

@@ -103,8 +103,8 @@ static size_t find_begin(const struct gpu_ops *ops, int64_t ns)
 	return low;
 }
 
-const struct gpu_op *gpu_ops_find(const struct gpu_ops *ops, int64_t begin_ns, int64_t end_ns,
-				  size_t *ret_count)
+struct gpu_op *gpu_ops_find(const struct gpu_ops *ops, int64_t begin_ns, int64_t end_ns,
+			    size_t *ret_count)
 {
 	size_t first = find_begin(ops, begin_ns - ops->longest_ns);
 

@@ -32,8 +32,8 @@ int gpu_ops_sort(struct gpu_ops *ops);
 void gpu_ops_forget(struct gpu_ops *ops, int64_t ns);
 
 /* Those that may touch [begin_ns, end_ns), by begin. */
-const struct gpu_op *gpu_ops_find(const struct gpu_ops *ops, int64_t begin_ns, int64_t end_ns,
-				  size_t *ret_count);
+struct gpu_op *gpu_ops_find(const struct gpu_ops *ops, int64_t begin_ns, int64_t end_ns,
+			    size_t *ret_count);
 
 /* Whether any does. */
 bool gpu_ops_has(const struct gpu_ops *ops, int64_t begin_ns, int64_t end_ns);

@@ -1,11 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "drain/gpu_rows.h"
 
+#include <stdlib.h>
+
 #include "analysis/gpu_call.h"
 
-static void fill(const struct gpu_rows *what, const struct gpu_batch *batch,
-		 const struct gpu_step *step, struct gpu_values *values)
+/* One step, as it is looked at. */
+struct view {
+	const struct gpu_batch *batch;
+	struct gpu_op *ops;
+	size_t count;
+	struct gpu_step step;
+	struct gpu_device_step devices[GPU_DEVICES_MOST];
+	size_t device_count;
+};
+
+static void fill(const struct gpu_rows *what, const struct view *view, bool is_doubtful,
+		 struct gpu_values *values)
 {
+	const struct gpu_batch *batch = view->batch;
+	const struct gpu_step *step = &view->step;
+
 	values->kernel_count = step->kernel_count;
 	values->graph_count = step->graph_count;
 	if (!step->anywhere_bytes) {
@@ -25,7 +40,11 @@ static void fill(const struct gpu_rows *what, const struct gpu_batch *batch,
 		values->kernel_count = values->graph_count = WRITE_UNKNOWN;
 		return;
 	}
+	if (is_doubtful)
+		return;
 	values->nccl_ns = step->nccl_ns;
+	values->gpu_compute_ns = step->compute_ns;
+	values->gpu_loading_ns = step->loading_ns;
 	values->gpu_busy_ns = step->busy_ns;
 	/* Nobody saw the wait: it may be in any of the gaps. */
 	if (batch->wait_ns == WRITE_UNKNOWN)
@@ -77,30 +96,56 @@ static int write_devices(struct writer *writer, const struct gpu_batch *batch,
 	return r;
 }
 
-int gpu_rows_write(struct writer *writer, const struct gpu_rows *what, const struct gpu_ops *all,
-		   struct gpu_devices *devices, const struct gpu_batch *batch, bool *ret_busy)
+static int measure(struct gpu_devices *devices, struct view *view)
 {
-	struct gpu_device_step steps[GPU_DEVICES_MOST];
+	const struct gpu_batch *batch = view->batch;
 	int64_t wait_ns = batch->wait_ns == WRITE_UNKNOWN ? 0 : batch->wait_ns;
-	struct gpu_values values;
-	struct gpu_step step;
-	size_t count, device_count;
-	const struct gpu_op *ops = gpu_ops_find(all, batch->begin_ns, batch->end_ns, &count);
-	int r = gpu_devices_measure(devices, ops, count, batch->begin_ns, batch->begin_ns + wait_ns,
-				    batch->end_ns, &step, steps, &device_count);
 
-	if (r == 0 && what->with_kernels)
-		r = write_devices(writer, batch, steps, device_count);
+	return gpu_devices_measure(devices, view->ops, view->count, batch->begin_ns,
+				   batch->begin_ns + wait_ns, batch->end_ns, &view->step,
+				   view->devices, &view->device_count);
+}
+
+/* With what cannot be told as the training's; *ret_is_doubtful: as the loader's it is another. */
+static int measure_both(struct gpu_seen *seen, struct view *view, bool *ret_is_doubtful)
+{
+	const struct gpu_batch *batch = view->batch;
+	struct gpu_devices devices = seen->devices;
+	int64_t gap_ns = 0;
+	int r = 0;
+
+	if (gpu_streams_mark(&seen->streams, batch->tid, true, view->ops, view->count))
+		r = measure(&devices, view);
+	gap_ns = view->step.gap_data_ns;
+	if (r < 0 || !gpu_streams_mark(&seen->streams, batch->tid, false, view->ops, view->count))
+		return r < 0 ? r : measure(&seen->devices, view);
+	r = measure(&seen->devices, view);
+	*ret_is_doubtful = (double)llabs(gap_ns - view->step.gap_data_ns) >
+			   GPU_STREAMS_KNOWN * (double)(batch->end_ns - batch->begin_ns);
+	return r;
+}
+
+int gpu_rows_write(struct writer *writer, const struct gpu_rows *what, const struct gpu_ops *all,
+		   struct gpu_seen *seen, const struct gpu_batch *batch, struct gpu_said *ret_said)
+{
+	struct view view = {.batch = batch};
+	struct gpu_values values;
+	int r;
+
+	view.ops = gpu_ops_find(all, batch->begin_ns, batch->end_ns, &view.count);
+	r = measure_both(seen, &view, &ret_said->is_doubtful);
+	if (r == 0 && what->with_kernels && !ret_said->is_doubtful)
+		r = write_devices(writer, batch, view.devices, view.device_count);
 	if (r < 0)
 		return r;
 	gpu_values_init(&values);
 	values.loader_id = batch->loader_id;
 	values.epoch = batch->epoch;
 	values.task = batch->task;
-	fill(what, batch, &step, &values);
-	*ret_busy = values.gpu_busy_ns != WRITE_UNKNOWN;
+	fill(what, &view, ret_said->is_doubtful, &values);
+	ret_said->busy = values.gpu_busy_ns != WRITE_UNKNOWN;
 	r = writer_gpu_step(writer, &values);
 	if (r == 0 && what->with_calls)
-		r = write_calls(writer, batch, ops, count);
+		r = write_calls(writer, batch, view.ops, view.count);
 	return r;
 }

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analysis/gpu_devices.h"
+#include "analysis/gpu_streams.h"
 #include "drain/gpu_ops.h"
 #include "store/write.h"
 
@@ -26,8 +26,20 @@ struct gpu_rows {
 	bool with_calls; /* of the host, by thread */
 };
 
-/* `ops` are sorted. Sets *ret_busy where the row says how long the GPU was busy. 0 or -errno. */
+/* What was learnt of a process's devices and streams so far. */
+struct gpu_seen {
+	struct gpu_devices devices;
+	struct gpu_streams streams;
+};
+
+/* What the row says beyond its columns. */
+struct gpu_said {
+	bool busy;        /* how long the GPU was busy */
+	bool is_doubtful; /* nothing of that: whose kernels are whose cannot be told */
+};
+
+/* `ops` are sorted. 0 or -errno. */
 int gpu_rows_write(struct writer *writer, const struct gpu_rows *what, const struct gpu_ops *ops,
-		   struct gpu_devices *devices, const struct gpu_batch *batch, bool *ret_busy);
+		   struct gpu_seen *seen, const struct gpu_batch *batch, struct gpu_said *ret_said);
 
 #endif

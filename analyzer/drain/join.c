@@ -320,6 +320,7 @@ int join_take(void *context, struct segment *segment, struct ring *ring, uint64_
 	case DLPROF_EVENT_GPU_OPS:
 	case DLPROF_EVENT_GPU_COPIES:
 	case DLPROF_EVENT_GPU_STATE:
+	case DLPROF_EVENT_KERNEL:
 		return gpu_join_take(join->gpu, segment, event);
 	case DLPROF_EVENT_EPOCH:
 	case DLPROF_EVENT_BATCH:

@@ -15,6 +15,7 @@
 #include "dlprof/units.h"
 #include "drain/cpus.h"
 #include "launch/cmd.h"
+#include "launch/gpu.h"
 
 #define OLDEST_GLIBC_MINOR 28
 #define MB                 1000000.0
@@ -197,7 +198,7 @@ static void check_environment(struct doctor *doctor)
 #undef SETTING
 	};
 	const char *disabled = getenv("DLPROF_DISABLE"), *preload = getenv("LD_PRELOAD");
-	const char *injection = getenv("CUDA_INJECTION64_PATH");
+	const char *injection = getenv("CUDA_INJECTION64_PATH"), *other = gpu_unfollowed("");
 
 	if (disabled && strcmp(disabled, "1") == 0)
 		doctor_say(doctor, DOCTOR_FAIL, "settings", "unset DLPROF_DISABLE",
@@ -215,11 +216,17 @@ static void check_environment(struct doctor *doctor)
 	if (preload && *preload &&
 	    (!doctor->has_library || !strstr(preload, doctor->preload.library)))
 		doctor_say(doctor, DOCTOR_OK, "preloads", "", "others are kept: %s", preload);
+	if (other)
+		doctor_say(doctor, DOCTOR_OK, "gpu", "",
+			   "a GPU of %s is here: not followed, and waits are by the host's clock",
+			   other);
 	if (injection && strcmp(injection, doctor->preload.library) != 0)
 		doctor_say(doctor, DOCTOR_WARN, "gpu",
 			   "unset CUDA_INJECTION64_PATH, if that tool is not wanted in this run",
 			   "CUDA_INJECTION64_PATH is taken by '%s': the GPU may not be seen",
 			   injection);
+	else if (access("/dev/nvidiactl", F_OK) < 0 && other)
+		return;
 	else if (access("/dev/nvidiactl", F_OK) < 0)
 		doctor_say(doctor, DOCTOR_OK, "gpu", "", "none here; waits are those of the host");
 	else if (access("/dev/nvidiactl", R_OK | W_OK) < 0)

@@ -69,7 +69,7 @@ static void add_kernels(const struct report *report, struct jsonw *json)
 		const struct tally *kernel = &report->gpu.kernels.items[i];
 
 		jsonw_open(json, NULL, '{');
-		jsonw_string(json, "name", kernel->name);
+		jsonw_string(json, "name", gpu_kernel_name(&report->gpu, i));
 		jsonw_int(json, "count", kernel->count);
 		jsonw_ns(json, "time_s", kernel->ns);
 		jsonw_ns(json, "slowest_s", kernel->slowest_ns);
@@ -135,6 +135,9 @@ void gpu_json(const struct report *report, struct jsonw *json)
 	jsonw_number(json, "idle_share", use->idle_share);
 	add_gaps(report, json);
 	jsonw_seconds(json, "collectives_s", sums->nccl_ns);
+	jsonw_seconds(json, "collectives_alone_s", sums->busy_ns - sums->compute_ns);
+	jsonw_seconds(json, "busy_without_collectives_s", sums->compute_ns);
+	jsonw_seconds(json, "loading_s", sums->loading_ns);
 	jsonw_number(json, "kernels_per_step", sums->kernel_count / sums->seen_count);
 	jsonw_number(json, "graphs_per_step", sums->graph_count / sums->seen_count);
 	jsonw_seconds(json, "h2d_s", sums->h2d_ns);

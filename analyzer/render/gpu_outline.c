@@ -8,6 +8,9 @@
 #include "render/units.h"
 
 #define MOST_KERNELS 10
+#define KERNEL_BYTES 400
+#define KERNEL_MOST  100 /* columns; with more, fewer levels of template arguments are shown */
+#define KERNEL_DEPTH 6
 #define WORTH_SAYING 0.001 /* of the steps */
 
 const char *gpu_gap_words(enum gpu_gap gap)
@@ -50,9 +53,17 @@ static void add_time(const struct report *report, struct outline *o)
 		return;
 	outline_part(o, "busy", sums->busy_ns, sums->step_ns, "%s",
 		     info->is_upper_bound ? "at most: graphs are recorded as wholes" : "");
-	if (sums->nccl_ns > 0)
-		outline_part(o, "collectives", sums->nccl_ns, sums->step_ns,
-			     "of it; waiting for other ranks included");
+	if (sums->nccl_ns > 0 && sums->compute_ns >= 0) {
+		outline_part(o, "computing", sums->compute_ns, sums->step_ns,
+			     "of it, kernels other than collectives");
+		outline_part(o, "collectives", sums->busy_ns - sums->compute_ns, sums->step_ns,
+			     "of it, nothing but these: exchanging with other ranks, or waiting "
+			     "for them");
+	}
+	if (sums->loading_ns > 0)
+		outline_part(o, "loading", sums->loading_ns, sums->step_ns,
+			     "not counted as busy: kernels of a GPU loader (DALI, nvJPEG, ...) or "
+			     "of threads that do not train");
 	for (gap = 0; gap < GPU_GAP_MAX; gap++)
 		if (!isnan(sums->gap_ns[gap]))
 			outline_part(o, gap_label((enum gpu_gap)gap), sums->gap_ns[gap],
@@ -193,11 +204,52 @@ static void add_devices(const struct report *report, struct outline *o)
 	}
 }
 
+/* Without its parameters, and of its template arguments `depth` levels. */
+static void put_kernel(const char *name, int depth, char *ret, size_t size)
+{
+	static const char unnamed[] = "(anonymous namespace)";
+	size_t length = 0;
+	int level = 0;
+
+	for (; *name && length + 4 < size; name++) {
+		bool is_unnamed = strncmp(name, unnamed, sizeof(unnamed) - 1) == 0;
+
+		if (*name == '(' && level == 0 && !is_unnamed)
+			break;
+		if (*name == '>' && level > 0)
+			level--;
+		if (level <= depth)
+			ret[length++] = *name;
+		if (*name == '<' && level++ == depth)
+			length += (size_t)snprintf(ret + length, size - length, "...");
+		for (size_t i = 1; is_unnamed && i < sizeof(unnamed) - 1 && length + 4 < size;
+		     i++) {
+			name++;
+			if (level <= depth)
+				ret[length++] = *name;
+		}
+	}
+	ret[length] = '\0';
+}
+
+/* As much of its name as fits into a line or two; JSON and the database have all of it. */
+static const char *kernel_words(const char *name, char ret[KERNEL_BYTES])
+{
+	int depth = KERNEL_DEPTH;
+
+	if (strncmp(name, "void ", 5) == 0)
+		name += 5;
+	do
+		put_kernel(name, depth, ret, KERNEL_BYTES);
+	while (strlen(ret) > KERNEL_MOST && depth-- > 0);
+	return ret;
+}
+
 static void add_kernels(const struct report *report, struct outline *o)
 {
 	static const char *const headings[] = {"#Time", "#Launches", "#Each", "Kernel", NULL};
 	const struct tally_list *kernels = &report->gpu.kernels;
-	char text[UNITS_MAX];
+	char text[UNITS_MAX], words[KERNEL_BYTES];
 	size_t i;
 
 	outline_table(o, "gpu", headings);
@@ -212,7 +264,7 @@ static void add_kernels(const struct report *report, struct outline *o)
 		outline_cell(o, "%s", units_time(text, (double)kernel->ns));
 		outline_cell(o, "%s", units_count(text, kernel->count));
 		outline_cell(o, "%s", units_time(text, (double)kernel->ns / (double)kernel->count));
-		outline_cell(o, "%s", kernel->name);
+		outline_cell(o, "%s", kernel_words(gpu_kernel_name(&report->gpu, i), words));
 	}
 }
 

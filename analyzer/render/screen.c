@@ -14,6 +14,7 @@
 #define MOST_PARTS   (ACCOUNT_PART_MAX + 1)
 #define STARTUP      0.02 /* of the time: from there on worth its words */
 #define LOSS_SERIOUS 0.01 /* of the records */
+#define ALONE        0.20 /* of the steps, in collectives alone */
 #define UNLOADED     0.05 /* of the batches, whose loads were not seen */
 #define NOTE_MOST    60   /* bytes of a note that is shown as it is */
 
@@ -305,6 +306,10 @@ static void add_warning(const struct report *report, struct outline *o)
 	if (unseen > UNLOADED && report->series.workers != 0)
 		page_append(text, sizeof(text), "; %s of the loads were not seen",
 			    UNITS_SHARE(unseen));
+	if (report->gpu_use.alone_share >= ALONE)
+		page_append(text, sizeof(text),
+			    "; in collectives alone %s of the time: another rank may be late",
+			    UNITS_SHARE(report->gpu_use.alone_share));
 	if (report->note_count > said)
 		add_note(report->notes[said], text, sizeof(text));
 	if (report->note_count > said + 1)

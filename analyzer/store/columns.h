@@ -65,6 +65,8 @@
 	X(d2h_bytes)                                                                               \
 	X(h2d_pageable_bytes)                                                                      \
 	X(nccl_ns)                                                                                 \
+	X(gpu_compute_ns)                                                                          \
+	X(gpu_loading_ns)                                                                          \
 	X(sync_event_ns)                                                                           \
 	X(sync_stream_ns)                                                                          \
 	X(sync_context_ns)                                                                         \

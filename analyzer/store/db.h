@@ -8,7 +8,7 @@
 #define DB_H
 
 #define DB_APPLICATION_ID 0x646C7072	/* "dlpr" */
-#define DB_SCHEMA_VERSION 6
+#define DB_SCHEMA_VERSION 7
 
 struct db;
 

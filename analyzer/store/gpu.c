@@ -23,7 +23,8 @@
 	" SUM(MAX(0, h2d_ns) * 1.0), SUM(MAX(0, h2d_bytes) * 1.0), SUM(MAX(0, pageable) * 1.0),"   \
 	" SUM(MAX(0, d2h_ns) * 1.0), SUM(MAX(0, d2h_bytes) * 1.0), SUM(MAX(0, memset_ns) * 1.0),"  \
 	" SUM(MAX(0, nccl_ns) * 1.0), SUM(MAX(0, sync_event_ns) * 1.0),"                           \
-	" SUM(MAX(0, sync_stream_ns) * 1.0), SUM(MAX(0, sync_context_ns) * 1.0)"                   \
+	" SUM(MAX(0, sync_stream_ns) * 1.0), SUM(MAX(0, sync_context_ns) * 1.0),"                  \
+	" SUM(MAX(0, compute) * 1.0), SUM(MAX(0, loading) * 1.0)"                                  \
 	" FROM (SELECT h2d_ns, h2d_bytes, " of_step
 #define KNOWN(column)                                                                              \
 	"CASE WHEN gpu_busy_ns >= 0 AND step_ns >= 0 AND typeof(gpu_busy_ns) = 'integer'"          \
@@ -36,14 +37,16 @@
 	KNOWN("gap_host_ns") " AS host, " KNOWN("gap_other_ns") " AS other,"                       \
 	" IFNULL(kernel_count, gpu_busy_ns) AS seen, kernel_count, graph_count,"                   \
 	" h2d_pageable_bytes AS pageable, d2h_ns, d2h_bytes, memset_ns, nccl_ns, sync_event_ns,"   \
-	" sync_stream_ns, sync_context_ns FROM t_batch LEFT JOIN t_gpu_step"                       \
+	" sync_stream_ns, sync_context_ns, " KNOWN("MIN(gpu_compute_ns, gpu_busy_ns)")             \
+	" AS compute, " KNOWN("gpu_loading_ns") " AS loading FROM t_batch LEFT JOIN t_gpu_step"    \
 	" USING (loader_id, epoch, task)"
 #define WITHOUT_STEPS                                                                              \
 	OF_BATCH KNOWN("MAX(0, gpu_idle_wait_ns)") " AS data,"                                     \
 	" NULL AS h2d, NULL AS sync, NULL AS host, NULL AS other, gpu_busy_ns AS seen,"            \
 	" NULL AS kernel_count, NULL AS graph_count, NULL AS pageable, NULL AS d2h_ns,"            \
 	" NULL AS d2h_bytes, NULL AS memset_ns, NULL AS nccl_ns, NULL AS sync_event_ns,"           \
-	" NULL AS sync_stream_ns, NULL AS sync_context_ns FROM t_batch"
+	" NULL AS sync_stream_ns, NULL AS sync_context_ns, NULL AS compute, NULL AS loading"       \
+	" FROM t_batch"
 /* clang-format on */
 #define OF_STEPS(of_step) ROWS_ORDERS(SUMS(of_step), ")")
 
@@ -240,6 +243,33 @@ static int read_gaps(struct db *db, struct gpu_info *info)
 	return r < 0 ? r : 0;
 }
 
+/* Of a file that is not ours it may be anything. */
+static const char NAME_SQL[] = "SELECT substr(name, 1, 65536) FROM t_kernel WHERE id = ?1";
+
+static int read_names(struct db *db, struct gpu_info *info)
+{
+	int r = 0;
+
+	info->kernel_names = calloc(info->kernels.count + 1, sizeof(*info->kernel_names));
+	if (!info->kernel_names)
+		return -ENOMEM;
+	for (size_t i = 0; r >= 0 && i < info->kernels.count; i++) {
+		ROWS *stmt = NULL;
+
+		r = rows_ask(db, &stmt, NAME_SQL, "n", info->kernels.items[i].class);
+		if (r == 0 && (r = rows_next(stmt)) == 1)
+			r = rows_copy(stmt, 0, REDACT_TEXT, &info->kernel_names[i]);
+	}
+	return r < 0 ? r : 0;
+}
+
+const char *gpu_kernel_name(const struct gpu_info *info, size_t kernel)
+{
+	const char *whole = info->kernel_names ? info->kernel_names[kernel] : NULL;
+
+	return whole ? whole : info->kernels.items[kernel].name;
+}
+
 int gpu_info_read(struct db *db, size_t most_kernels, struct gpu_info *ret_info)
 {
 	int r;
@@ -249,12 +279,17 @@ int gpu_info_read(struct db *db, size_t most_kernels, struct gpu_info *ret_info)
 	ret_info->is_upper_bound = ret_info->upper_bound != QUERY_UNKNOWN && ret_info->upper_bound;
 	if (r == 0)
 		r = read_gaps(db, ret_info);
-	return r < 0 ? r : tally_list_read(db, "kernel", most_kernels, &ret_info->kernels);
+	if (r == 0)
+		r = tally_list_read(db, "kernel", most_kernels, &ret_info->kernels);
+	return r < 0 ? r : read_names(db, ret_info);
 }
 
 void gpu_info_done(struct gpu_info *info)
 {
 	meta_free(info, FIELDS, ARRAY_COUNT(FIELDS));
+	for (size_t i = 0; info->kernel_names && i < info->kernels.count; i++)
+		free(info->kernel_names[i]);
+	free(info->kernel_names);
 	tally_list_done(&info->kernels);
 	memset(info, 0, sizeof(*info));
 }

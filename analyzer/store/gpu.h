@@ -36,11 +36,13 @@ struct gpu_info {
 	double gap_ns;               /* of those that ended */
 	char gap_why[GPU_WHY_BYTES]; /* of the longest, or of one that did not end */
 	struct tally_list kernels;
+	char **kernel_names; /* whole, of each of them; NULL: as in its tally */
 };
 
 /* At most `most_kernels` kernels. To be freed with gpu_info_done(), also after an error. */
 int gpu_info_read(struct db *db, size_t most_kernels, struct gpu_info *ret_info);
 void gpu_info_done(struct gpu_info *info);
+const char *gpu_kernel_name(const struct gpu_info *info, size_t kernel);
 
 /* `busy_seen`: of some of the batches the series has busy times. */
 int gpu_sums_read(struct db *db, const struct batch_filter *filter, bool busy_seen,

@@ -16,9 +16,10 @@
 
 /* What came after version 1. Nobody wrote into t_gap and t_gpu_kernel before version 3. */
 static const char *const ADDED[] = {
-	"TABLE t_mark",	  "VIEW mark",	     "TABLE t_gap",   "VIEW gap",
-	"VIEW gpu_kernel",   "TABLE t_gpu_step", "VIEW gpu_step", "TABLE t_gpu_device",
-	"VIEW gpu_device", "TABLE t_gpu_call", "VIEW gpu_call",   "VIEW loader",   "VIEW epoch",
+	"TABLE t_mark",    "VIEW mark",        "TABLE t_gap",   "VIEW gap",
+	"VIEW gpu_kernel", "TABLE t_gpu_step", "VIEW gpu_step", "TABLE t_gpu_device",
+	"VIEW gpu_device", "TABLE t_gpu_call", "VIEW gpu_call", "VIEW loader",
+	"VIEW epoch",      "TABLE t_kernel",
 };
 
 static const char VERSION_6_SQL[] =
@@ -27,6 +28,9 @@ static const char VERSION_6_SQL[] =
 	"ALTER TABLE t_epoch ADD COLUMN tid INTEGER; ALTER TABLE t_epoch ADD COLUMN nested INTEGER;"
 	"ALTER TABLE t_epoch ADD COLUMN stop_begin_ns INTEGER;"
 	"ALTER TABLE t_epoch ADD COLUMN stop_ns INTEGER;";
+
+static const char VERSION_7_SQL[] = "ALTER TABLE t_gpu_step ADD COLUMN gpu_compute_ns INTEGER;"
+				    "ALTER TABLE t_gpu_step ADD COLUMN gpu_loading_ns INTEGER;";
 
 /*
  * ... and the columns that tell that a table is the one we know. `lent`: what stands for an older
@@ -39,9 +43,12 @@ static const struct {
 	{"t_mark", "ns", "text",
 	 "CREATE TEMP VIEW t_mark AS SELECT ts_ns, pid, tid, text, NULL AS ns FROM main.t_mark"},
 	{"t_gap", "why"},
-	{"t_gpu_step", "task"},
+	{"t_gpu_step", "gpu_loading_ns", "task",
+	 "CREATE TEMP VIEW t_gpu_step AS SELECT *, NULL AS gpu_compute_ns, NULL AS gpu_loading_ns"
+	 " FROM main.t_gpu_step"},
 	{"t_gpu_device", "task"},
 	{"t_gpu_call", "task"},
+	{"t_kernel", "symbol"},
 	{"t_loader", "place", "loader_id",
 	 "CREATE TEMP VIEW t_loader AS SELECT *, NULL AS place FROM main.t_loader"},
 	{"t_epoch", "stop_ns", "loader_id",
@@ -103,6 +110,10 @@ int schema_upgrade(struct db *db, int64_t version)
 		r = db_run(db, "DROP VIEW mark; ALTER TABLE t_mark ADD COLUMN ns INTEGER;");
 	if (r == 0 && version < 6)
 		r = db_run(db, VERSION_6_SQL);
+	if (r == 0 && version < 7)
+		r = db_run(db, "DROP VIEW IF EXISTS gpu_kernel; DROP VIEW IF EXISTS gpu_step;");
+	if (r == 0 && version > 2 && version < 7)
+		r = db_run(db, VERSION_7_SQL);
 	for (size_t i = 0; r == 0 && i < ARRAY_COUNT(ADDED); i++)
 		r = make(db, "", ADDED[i]);
 	snprintf(version_sql, sizeof(version_sql), "PRAGMA user_version = %d", DB_SCHEMA_VERSION);

@@ -113,6 +113,8 @@ CREATE TABLE t_gpu_step (
 	d2h_bytes INTEGER,
 	h2d_pageable_bytes INTEGER,
 	nccl_ns INTEGER,		-- of collectives, part of gpu_busy_ns
+	gpu_compute_ns INTEGER,		-- part of gpu_busy_ns with more than collectives; since version 7
+	gpu_loading_ns INTEGER,		-- kernels of a GPU loader, no part of gpu_busy_ns; since version 7
 	sync_event_ns INTEGER,		-- the host was blocked, sums over its threads
 	sync_stream_ns INTEGER,
 	sync_context_ns INTEGER,
@@ -160,6 +162,9 @@ CREATE TABLE t_gpu_call (
 	PRIMARY KEY (loader_id, epoch, task)
 ) WITHOUT ROWID;
 
+-- Names of kernels; id: the class of the tally of the kind `kernel`. Since version 7.
+CREATE TABLE t_kernel (id INTEGER PRIMARY KEY, symbol TEXT NOT NULL, name TEXT NOT NULL);
+
 -- Totals by name. `live`: as one slot of one segment has them now, overwritten again and again; once
 -- its process is over they are added to `total` and the segment is noted in `folded`, so that a
 -- drain that is started anew does not add them twice. kind: decode, step, file, folder,
@@ -171,7 +176,7 @@ CREATE TABLE t_live (
 	kind TEXT NOT NULL,
 	name TEXT NOT NULL,		-- library, step, path
 	detail TEXT NOT NULL,		-- format, module, dataset
-	class INTEGER NOT NULL,		-- width class, index of the sample
+	class INTEGER NOT NULL,		-- width class, index of the sample, id of the kernel
 	count INTEGER NOT NULL,
 	ns INTEGER NOT NULL,
 	bytes INTEGER NOT NULL,
@@ -292,7 +297,8 @@ CREATE VIEW slow AS SELECT ts_ns, pid, tid, class, what, ns, stack FROM t_slow;
 
 CREATE VIEW gpu_step AS SELECT r.rank AS rank, loader_id, epoch, batch, begin_ns, wait_ns, step_ns,
 	gpu_busy_ns, gpu_idle_wait_ns, h2d_ns, h2d_bytes, kernel_count, graph_count, memset_ns, d2h_ns,
-	d2h_bytes, h2d_pageable_bytes, nccl_ns, sync_event_ns, sync_stream_ns, sync_context_ns,
+	d2h_bytes, h2d_pageable_bytes, nccl_ns, gpu_compute_ns,
+	gpu_loading_ns, sync_event_ns, sync_stream_ns, sync_context_ns,
 	gap_data_ns, gap_h2d_ns, gap_sync_ns, gap_host_ns, gap_other_ns
 FROM t_gpu_step JOIN t_batch USING (loader_id, epoch, task), t_rank r
 WHERE batch IS NOT NULL;
@@ -310,8 +316,10 @@ CREATE VIEW gpu_call AS SELECT r.rank AS rank, loader_id, epoch, batch, begin_ns
 FROM t_gpu_call JOIN t_batch USING (loader_id, epoch, task), t_rank r
 WHERE batch IS NOT NULL;
 
-CREATE VIEW gpu_kernel AS SELECT r.rank AS rank, name, count, ns, slowest_ns, error_ns
-FROM t_tally, t_rank r WHERE kind = 'kernel';
+-- symbol: the name as the compiler mangled it, whole; NULL before version 7.
+CREATE VIEW gpu_kernel AS SELECT r.rank AS rank, IFNULL(k.name, t.name) AS name, count, ns,
+	slowest_ns, error_ns, symbol
+FROM t_tally t LEFT JOIN t_kernel k ON k.id = t.class, t_rank r WHERE kind = 'kernel';
 
 CREATE VIEW gap AS SELECT r.rank AS rank, begin_ns, end_ns, why, pid
 FROM t_gap, t_rank r;

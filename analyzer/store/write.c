@@ -47,6 +47,7 @@ enum {
 	STATEMENT_NO_GPU_DEVICE,
 	STATEMENT_NO_GPU_CALL,
 	STATEMENT_NO_GPU_BATCH,
+	STATEMENT_KERNEL,
 	STATEMENT_COUNT
 };
 
@@ -151,6 +152,7 @@ static const char *const statements[STATEMENT_COUNT] = {
 	[STATEMENT_NO_GPU_STEP] = "DELETE FROM t_gpu_step" IN_TIME,
 	[STATEMENT_NO_GPU_DEVICE] = "DELETE FROM t_gpu_device" IN_TIME,
 	[STATEMENT_NO_GPU_CALL] = "DELETE FROM t_gpu_call" IN_TIME,
+	[STATEMENT_KERNEL] = "INSERT OR IGNORE INTO t_kernel (id, symbol, name) VALUES (?, ?, ?)",
 };
 
 struct writer {
@@ -377,6 +379,11 @@ int writer_no_gpu(struct writer *writer, int64_t pid, int64_t begin_ns, int64_t 
 			*ret_any = sqlite3_changes(sqlite3_db_handle(writer->prepared[i])) > 0;
 	}
 	return r;
+}
+
+int writer_kernel(struct writer *writer, int64_t id, const char *symbol, const char *name)
+{
+	return finish(bind(writer, STATEMENT_KERNEL, "nss", id, symbol, name));
 }
 
 int writer_gap(struct writer *writer, int64_t pid, int64_t begin_ns, int64_t end_ns,

@@ -118,6 +118,9 @@ int writer_gpu_call(struct writer *writer, const struct gpu_call_values *values)
 int writer_no_gpu(struct writer *writer, int64_t pid, int64_t begin_ns, int64_t end_ns,
 		  bool *ret_any);
 
+/* The kernel's name as it is mangled, and as people read it. */
+int writer_kernel(struct writer *writer, int64_t id, const char *symbol, const char *name);
+
 /* Nothing is known of the GPU from begin_ns on; WRITE_UNKNOWN: no end yet. Ends at its
  * begin: there was none. */
 int writer_gap(struct writer *writer, int64_t pid, int64_t begin_ns, int64_t end_ns,

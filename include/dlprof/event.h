@@ -24,6 +24,7 @@ enum dlprof_event_kind {
 	DLPROF_EVENT_GPU_COPIES, /* copies and memsets, with their sizes; several in one */
 	DLPROF_EVENT_GPU_STATE,  /* how far the two above are complete */
 	DLPROF_EVENT_PLACE,      /* where the program makes the loader of number `task`: `mark` */
+	DLPROF_EVENT_KERNEL,     /* a part of a kernel's name */
 	DLPROF_EVENT_KIND_MAX
 };
 
@@ -126,28 +127,29 @@ struct dlprof_op {
 enum dlprof_gpu_kind {
 	DLPROF_GPU_NONE,
 	DLPROF_GPU_KERNEL,
-	DLPROF_GPU_NCCL,	/* a kernel of a collective: busy, not compute */
-	DLPROF_GPU_GRAPH,	/* a whole graph: an upper bound of what its kernels take */
+	DLPROF_GPU_NCCL,  /* a kernel of a collective: busy, not compute */
+	DLPROF_GPU_GRAPH, /* a whole graph: an upper bound of what its kernels take */
 	DLPROF_GPU_MEMSET,
 	DLPROF_GPU_H2D,
 	DLPROF_GPU_D2H,
-	DLPROF_GPU_COPY,	/* within and between devices */
-	DLPROF_GPU_SYNC_EVENT,	/* the host was blocked until an event, ... */
+	DLPROF_GPU_COPY,       /* within and between devices */
+	DLPROF_GPU_SYNC_EVENT, /* the host was blocked until an event, ... */
 	DLPROF_GPU_SYNC_STREAM,
 	DLPROF_GPU_SYNC_CONTEXT,
-	DLPROF_GPU_LAUNCH,	/* as the host sees them, without CUPTI: `id` is how many */
-	DLPROF_GPU_API_SYNC,	/* a thread was in a call that waits; `id` is the thread */
-	DLPROF_GPU_API_COPY,	/* ... in one that copies, and may wait for it */
+	DLPROF_GPU_LAUNCH,   /* as the host sees them, without CUPTI: `id` is how many */
+	DLPROF_GPU_API_SYNC, /* a thread was in a call that waits; `id` is the thread */
+	DLPROF_GPU_API_COPY, /* ... in one that copies, and may wait for it */
 	DLPROF_GPU_API_LAUNCH,
+	DLPROF_GPU_LOADER, /* a kernel of a GPU loader: neither busy nor compute */
 	DLPROF_GPU_KIND_MAX
 };
 
 static_assert(DLPROF_GPU_KIND_MAX <= 16, "it has 4 bits");
 
 /*
- * What an operation was, in 32 bits: kind, stream (its low bits) and id: a hash of the kernel's
- * name, the graph's number or the thread's. Of copies id is DLPROF_GPU_PAGEABLE, DLPROF_GPU_PEER,
- * DLPROF_GPU_ANYWHERE or 0.
+ * What an operation was, in 32 bits: kind, stream (its low bits) and id: the thread that launched
+ * the kernel (0: not known), or whose call it was, or the graph's number. Of copies id is
+ * DLPROF_GPU_PAGEABLE, DLPROF_GPU_PEER, DLPROF_GPU_ANYWHERE or 0.
  */
 #define DLPROF_GPU_ID_BITS     22
 #define DLPROF_GPU_STREAM_BITS 6
@@ -192,6 +194,12 @@ struct dlprof_gpu_copies {
 	uint32_t count;
 	struct dlprof_gpu_copy copies[DLPROF_GPU_COPY_COUNT];
 };
+
+/*
+ * Names of kernels are long: each comes once, in parts, in order. `stream` is the kernel's id, the
+ * class of its tally; `task` counts the parts; one that does not fill `mark` is the last.
+ */
+#define DLPROF_KERNEL_BYTES (128 * DLPROF_MARK_BYTES) /* longer names are cut */
 
 enum dlprof_gpu_state_kind {
 	DLPROF_GPU_ATTACHED,	/* from begin_ns on all that the GPU does is recorded */

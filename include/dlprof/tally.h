@@ -28,7 +28,7 @@ enum dlprof_tally_kind {
 	DLPROF_TALLY_FILE,   /* name: path (its end, if it is long) */
 	DLPROF_TALLY_FOLDER, /* name: path */
 	DLPROF_TALLY_SAMPLE, /* name: path of its slowest file, detail: the dataset, class: index */
-	DLPROF_TALLY_KERNEL, /* name: the begin of the compiler's */
+	DLPROF_TALLY_KERNEL, /* name: the begin of the compiler's, class: the kernel's id */
 	DLPROF_TALLY_KIND_MAX
 };
 

@@ -182,6 +182,11 @@ uint64_t buffers_requested_ns(const uint8_t *bytes)
 	return buffer_at(bytes)->requested_ns;
 }
 
+uint32_t buffers_thread(const uint8_t *bytes)
+{
+	return buffer_at(bytes)->thread;
+}
+
 void buffers_free(uint8_t *bytes, uint64_t reached_ns)
 {
 	struct buffer *buffer = buffer_at(bytes);

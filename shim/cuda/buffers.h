@@ -31,6 +31,7 @@ void buffers_complete(uint8_t *buffer, size_t valid_size);
 /* The next one to read, or NULL. */
 uint8_t *buffers_take(size_t *ret_valid_size);
 uint64_t buffers_requested_ns(const uint8_t *buffer);
+uint32_t buffers_thread(const uint8_t *buffer); /* that requested it */
 
 /* It was read; `reached_ns`: each stream in it had begun with its first operation by then. */
 void buffers_free(uint8_t *buffer, uint64_t reached_ns);

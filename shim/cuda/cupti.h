@@ -33,6 +33,8 @@ typedef void cupti_complete_function(void *context, uint32_t stream, uint8_t *bu
 #define CUPTI_VERSION_NULL_BUFFER  27     /* CUDA 12.9: survives a request that gets no buffer */
 #define CUPTI_VERSION_13_0         130000 /* no records of device syncs; Disable may hang */
 
+#define CUPTI_ATTRIBUTE_OWN_BUFFERS 9 /* of each thread */
+
 struct cupti {
 	void *library;
 	uint32_t version;

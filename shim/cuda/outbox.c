@@ -32,9 +32,10 @@ void outbox_push(void *context, const struct dlprof_event *event)
 	for (int i = 0; !thread_has_room(thread); i++) {
 		if (own.no_room || i == ROOM_TRIES) {
 			own.no_room = true;
-			own.dropped += event->kind == DLPROF_EVENT_GPU_COPIES
-					       ? event->gpu_copies.count
-					       : event->gpu_ops.count;
+			if (event->kind == DLPROF_EVENT_GPU_COPIES)
+				own.dropped += event->gpu_copies.count;
+			else if (event->kind == DLPROF_EVENT_GPU_OPS)
+				own.dropped += event->gpu_ops.count;
 			return;
 		}
 		sys_nap(ROOM_NS);

@@ -3,11 +3,13 @@
 
 #include <string.h>
 
+#include "base/note.h"
 #include "cuda/api.h"
 #include "cuda/buffers.h"
 #include "cuda/cupti.h"
 #include "cuda/cupti_clock.h"
 #include "cuda/device.h"
+#include "cuda/kernel.h"
 #include "cuda/outbox.h"
 #include "cuda/pack.h"
 #include "cuda/record.h"
@@ -26,6 +28,7 @@ static struct {
 	uint8_t streams[256 / 8]; /* bits: had an operation in it */
 	uint64_t reached_ns;      /* by when each of these began with the first one */
 	bool forced;
+	uint32_t launcher; /* of what is in it; 0: not known */
 } own;
 
 static bool convert(uint64_t *begin, uint64_t *end)
@@ -82,36 +85,24 @@ static bool convert_op(uint32_t stream, uint64_t *begin, uint64_t *end)
 	return true;
 }
 
-/* One of NCCL's, of any version: CUPTI gives names as they are mangled. */
-static bool is_collective(const char *name)
-{
-	static const char *const marks[] = {"ncclDevKernel_", "ncclSymkDevKernel_", "ncclKernel_"};
-
-	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
-		if (strstr(name, marks[i]))
-			return true;
-	return false;
-}
-
 static void take_kernel(const uint8_t *at)
 {
 	const char *name = record_KERNEL_name(at);
 	uint64_t begin = record_KERNEL_start(at), end = record_KERNEL_end(at);
 	uint32_t device = record_KERNEL_deviceId(at);
 	struct thread *thread = thread_get();
-	enum dlprof_gpu_kind kind = DLPROF_GPU_KERNEL;
+	struct kernel kernel;
 
 	if (!convert_op(record_KERNEL_streamId(at), &begin, &end))
 		return;
 	if (!name)
 		name = "";
-	if (is_collective(name))
-		kind = DLPROF_GPU_NCCL;
+	kernel = kernel_find(name);
 	if (thread)
-		tally_kernel(thread, name, end - begin);
+		tally_kernel(thread, name, kernel.id, end - begin);
 	device_note(device);
 	pack_op(&pack, (int32_t)device, begin, end,
-		DLPROF_GPU_WHAT(kind, record_KERNEL_streamId(at), 0));
+		DLPROF_GPU_WHAT(kernel.kind, record_KERNEL_streamId(at), own.launcher));
 }
 
 static void take_copy(const uint8_t *at)
@@ -240,6 +231,17 @@ static void take_record(const uint8_t *at)
 	}
 }
 
+/* Since CUDA 13 each thread has buffers of its own, unless another user of CUPTI changed that. */
+static bool has_own_buffers(void)
+{
+	uint8_t value = 0;
+	size_t bytes = sizeof(value);
+
+	return cupti.version >= CUPTI_VERSION_13_0 && cupti.ActivityGetAttribute &&
+	       cupti.ActivityGetAttribute(CUPTI_ATTRIBUTE_OWN_BUFFERS, &bytes, &value) == 0 &&
+	       value;
+}
+
 void reader_read(bool forced)
 {
 	uint8_t *buffer;
@@ -254,6 +256,7 @@ void reader_read(bool forced)
 		own.reached_ns = 0;
 		memset(own.streams, 0, sizeof(own.streams));
 		own.forced = forced;
+		own.launcher = has_own_buffers() ? buffers_thread(buffer) : 0;
 		cupti_clock_check();
 		while (cupti.ActivityGetNextRecord(buffer, size, &at) == 0)
 			take_record(at);

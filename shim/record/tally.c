@@ -73,7 +73,7 @@ OFTEN uint64_t tally_width_class(uint32_t width)
 }
 
 /* Not a good hash, but a short one; names that share it are told apart by comparing them. */
-static OFTEN uint32_t hash_of(const char *name, size_t length)
+static OFTEN uint64_t hash_whole(const char *name, size_t length)
 {
 	uint64_t hash = length, word;
 
@@ -84,8 +84,17 @@ static OFTEN uint32_t hash_of(const char *name, size_t length)
 	}
 	for (word = 0; length; length--)
 		word = word << 8 | (uint8_t)*name++;
-	hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-	return (uint32_t)(hash >> 32) | 1;	/* 0: a free place */
+	return (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static uint32_t hash_of(const char *name, size_t length)
+{
+	return (uint32_t)(hash_whole(name, length) >> 32) | 1; /* 0: a free place */
+}
+
+uint64_t tally_id(const char *name)
+{
+	return hash_whole(name, strlen(name)) >> 14 | 1;
 }
 
 #define BLOCK THREAD_TOP_BLOCK
@@ -125,11 +134,29 @@ static void set_weight(struct thread_top *top, const struct dlprof_tally *tally)
 		find_lightest(top, place / BLOCK);
 }
 
-/* The name's place by sum; if it has none, the lightest one's, with its ns as error. */
+/* The lightest one's place for another name, with its ns as error. */
+static OFTEN struct dlprof_tally *take_lightest(struct thread_top *top, const char *name,
+						uint64_t class, uint32_t hash)
+{
+	uint32_t lightest = top->lightest[0], i;
+	struct dlprof_tally *tally;
+
+	for (i = 1; i < top->count / BLOCK; i++)
+		if (top->ns[top->lightest[i]] < top->ns[lightest])
+			lightest = top->lightest[i];
+	tally = &top->tallies[lightest];
+	rename_tally(tally, top->kind, name, NULL, class);
+	tally->error_ns = tally->ns;
+	tally->count = tally->bytes = tally->slowest_ns = 0;
+	rename_done(tally);
+	top->hashes[lightest] = hash;
+	return tally;
+}
+
+/* The name's place by sum. */
 static OFTEN struct dlprof_tally *place_of(struct thread_top *top, const char *name)
 {
-	uint32_t hash, lightest, i;
-	struct dlprof_tally *tally;
+	uint32_t hash, i;
 	size_t length;
 
 	name = fitting(name, DLPROF_TALLY_NAME_BYTES);
@@ -138,17 +165,14 @@ static OFTEN struct dlprof_tally *place_of(struct thread_top *top, const char *n
 	for (i = 0; (i = find_hash(top, hash, i)) < top->count; i++)
 		if (memcmp(top->tallies[i].name, name, length + 1) == 0)
 			return &top->tallies[i];
-	lightest = top->lightest[0];
-	for (i = 1; i < top->count / BLOCK; i++)
-		if (top->ns[top->lightest[i]] < top->ns[lightest])
-			lightest = top->lightest[i];
-	tally = &top->tallies[lightest];
-	rename_tally(tally, top->kind, name, NULL, 0);
-	tally->error_ns = tally->ns;
-	tally->count = tally->bytes = tally->slowest_ns = 0;
-	rename_done(tally);
-	top->hashes[lightest] = hash;
-	return tally;
+	return take_lightest(top, name, 0, hash);
+}
+
+/* Kernels have their ids. */
+static uint32_t hash_in(const struct dlprof_tally *tally)
+{
+	return tally->class ? (uint32_t)tally->class
+			    : hash_of(tally->name, strnlen(tally->name, sizeof(tally->name)));
 }
 
 /* Takes over what the slot's thread before this one has left. */
@@ -162,10 +186,7 @@ static void fill_top(struct thread_top *top, struct dlprof_tally *tallies, uint3
 		const struct dlprof_tally *tally = &tallies[i];
 
 		top->ns[i] = tally->ns;
-		top->hashes[i] = tally->kind == DLPROF_TALLY_NONE
-					 ? 0
-					 : hash_of(tally->name,
-						   strnlen(tally->name, sizeof(tally->name)));
+		top->hashes[i] = tally->kind == DLPROF_TALLY_NONE ? 0 : hash_in(tally);
 	}
 	for (uint32_t block = 0; block < count / BLOCK; block++)
 		find_lightest(top, block);
@@ -301,18 +322,30 @@ OFTEN void tally_sample(struct thread *thread, const char *dataset, uint64_t ind
 			thread->sample_floor_ns = tallies[i].ns;
 }
 
-/* The begin of a kernel's name tells more than the end, which is its template's. */
-void tally_kernel(struct thread *thread, const char *name, uint64_t ns)
+/* Many names begin alike: by id. */
+static struct dlprof_tally *place_of_kernel(struct thread_top *top, const char *name, uint64_t id)
 {
 	char begin[DLPROF_TALLY_NAME_BYTES];
-	size_t length = strnlen(name, sizeof(begin) - 1);
+	size_t length;
+	uint32_t i;
+
+	for (i = 0; (i = find_hash(top, (uint32_t)id, i)) < top->count; i++)
+		if (top->tallies[i].class == id)
+			return &top->tallies[i];
+	/* The begin of a kernel's name tells more than the end, which is its template's. */
+	length = strnlen(name, sizeof(begin) - 1);
+	memcpy(begin, name, length);
+	begin[length] = '\0';
+	return take_lightest(top, begin, id, (uint32_t)id);
+}
+
+void tally_kernel(struct thread *thread, const char *name, uint64_t id, uint64_t ns)
+{
 	struct dlprof_tally *tally;
 
 	if (!tallies_of(thread))
 		return;
-	memcpy(begin, name, length);
-	begin[length] = '\0';
-	tally = place_of(&thread->kernels, begin);
+	tally = place_of_kernel(&thread->kernels, name, id);
 	tally_count(tally, 1, ns, 0);
 	set_weight(&thread->kernels, tally);
 }

@@ -84,7 +84,10 @@ const char *tally_visited(const struct thread *thread);
 void tally_sample(struct thread *thread, const char *dataset, uint64_t index, uint64_t ns,
 		  const char *path);
 
-/* A kernel ran so long. */
-void tally_kernel(struct thread *thread, const char *name, uint64_t ns);
+/* Short enough for the class of a tally, never 0, and for each name another one. */
+uint64_t tally_id(const char *name);
+
+/* A kernel ran so long; `id` is its name's. */
+void tally_kernel(struct thread *thread, const char *name, uint64_t id, uint64_t ns);
 
 #endif

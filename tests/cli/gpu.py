@@ -200,7 +200,7 @@ def check_sums(folder):
     for words in ("The GPU (NVIDIA H200), in 588 steps (shares of them)", "at most: graphs are",
                   "idle while the training waited for a batch", "idle but for copies to it",
                   "100 % from pageable memory", "kernels and 2 graphs a step",
-                  "void gemm_kernel<float, 128>(float const*)", "host in sync"):
+                  " gemm_kernel<float, 128> ", "host in sync"):
         t.check(words in text, "missing:", words, text)
     t.check("why is not known" not in text, "all of it is attributed", text)
     for width in (40, 60, 80, 100):
@@ -229,6 +229,32 @@ def check_advice(folder):
     for name in ("pageable_h2d", "clock", "gpu_idle"):
         result = report("--explain", name)
         t.check(result.status == 0 and result.out.startswith(name), name)
+
+
+def check_collectives(folder):
+    """A GPU that spins in a collective is busy; that it may wait for another rank is said."""
+    for name, part, warned in ("waits", 0.4, True), ("computes", 0.9, False):
+        path, batches, _ = run_of(os.path.join(folder, name + ".db"), [(1, 50, 1)] * 300, idle=lambda i: 0.5)
+        database = sqlite3.connect(path)
+        database.execute("UPDATE t_gpu_step SET nccl_ns = 30000000, gpu_loading_ns = 2000000, gpu_compute_ns = "
+                         "(SELECT CAST(gpu_busy_ns * ? AS INTEGER) FROM t_batch b WHERE b.task = t_gpu_step.task)",
+                         (part,))
+        database.execute("INSERT INTO t_kernel VALUES (9, '_Z1kv', 'void ns::k<A<B<C<D> > >, (anonymous namespace)"
+                         "::E>(float, int)')")
+        database.execute("UPDATE t_live SET class = 9 WHERE place = 0")
+        database.commit()
+        database.close()
+        gpu, busy = facts(path)["gpu"], sum(b["gpu_busy_ns"] for b in batches) / 1e9
+        t.check(abs(gpu["busy_without_collectives_s"] - part * busy) < 1e-5, name, gpu, busy)
+        t.check(abs(gpu["collectives_alone_s"] - (1 - part) * busy) < 1e-5, name, gpu, busy)
+        close(gpu["loading_s"], 0.6, name)
+        t.equal(gpu["kernels"][0]["name"], "void ns::k<A<B<C<D> > >, (anonymous namespace)::E>(float, int)")
+        text, screen = flat(path), re.sub(r"\s+", " ", report(path, **UTF8).out)
+        for words in ("of it, kernels other than collectives", "of it, nothing but these: exchanging",
+                      "not counted as busy: kernels of a GPU loader",
+                      " ns::k<A<B<C<D> > >, (anonymous namespace)::E> "):
+            t.check(words in text, name, "missing:", words, text)
+        t.equal("in collectives alone 55 % of the time: another rank may be late" in screen, warned, name, screen)
 
 
 def check_host_only(folder):
@@ -335,7 +361,7 @@ def check_pack(folder):
 
 def main():
     folder = t.scratch()
-    for check in (check_clock, check_mixed, check_sums, check_advice, check_host_only, check_older,
+    for check in (check_clock, check_mixed, check_sums, check_advice, check_collectives, check_host_only, check_older,
                   check_absurd, check_pack):
         check(folder)
     t.finish()

@@ -41,6 +41,7 @@ CASES = {
     "nccl": dict(collective=2),
     "nccl-symmetric": dict(collective=3),
     "nccl-none": dict(collective=4),
+    "long-names": dict(long_names=1),
     "stamps": dict(steps=150, env={"FAKE_REALTIME_STEP_S": 3600,
                                    "FAKE_REALTIME_STEP_AT_MS": 600}),
 }
@@ -85,8 +86,11 @@ def check_step(name, row, ops, running_ops):
     equal(gaps, row["step_ns"] - row["gpu_busy_ns"], what, "gaps are all that is not busy")
     near(row["h2d_ns"], union(copies(ops), begin, end), what, "h2d time")
     near(row["d2h_ns"], union(copies(ops, 2), begin, end), what, "d2h time")
-    near(row["nccl_ns"], union([op for op in running_ops if COLLECTIVE.search(op.name)], begin, end),
-         what, "collectives")
+    collective = [op for op in running_ops if COLLECTIVE.search(op.name)]
+    near(row["nccl_ns"], union(collective, begin, end), what, "collectives")
+    others = [op for op in running_ops if op not in collective]
+    near(row["gpu_compute_ns"], union(others, begin, end), what, "busy with more than collectives")
+    equal(row["gpu_loading_ns"], 0, what, "loading")
     for column, kind in ("sync_stream_ns", 3), ("sync_event_ns", 1), ("sync_context_ns", 4):
         true = sum(min(op.end, end) - max(op.begin, begin) for op in syncs(ops, kind)
                    if op.begin < end and op.end > begin)
@@ -126,10 +130,13 @@ def check_sums(name, counts):
 
 def check_names(name, done, wholes):
     """Of every kernel the count and the time, since there are few names."""
-    found = {r["name"]: r for r in done.query("SELECT name, count, ns FROM gpu_kernel")}
+    seen = done.query("SELECT SUM(nccl_ns) > 0 AS seen FROM gpu_step")[0]["seen"]
+    equal(seen, name in ("nccl", "nccl-old", "nccl-symmetric"), name, "collectives seen")
+    found = {r["symbol"]: r for r in done.query("SELECT name, symbol, count, ns FROM gpu_kernel")}
     kernels = [op for op in busy(done.ops) if not (wholes and op.graph)]
     equal(sorted(found), sorted({op.name for op in kernels}), name, "names")
     for kernel, row in found.items():
+        equal(row["name"] == kernel, not kernel.startswith("_Z"), name, "readable", row["name"])
         true = [op.end - op.begin for op in kernels if op.name == kernel]
         equal(row["count"], len(true), name, kernel, "count")
         near(row["ns"], sum(true), name, kernel, "time", share=0.001, slack=100 * len(true))

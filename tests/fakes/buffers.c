@@ -312,6 +312,11 @@ void buffers_set_zeroed(bool by_client)
 	zeroed_by_client = by_client;
 }
 
+bool buffers_are_per_thread(void)
+{
+	return per_thread;
+}
+
 void buffers_set_per_thread(bool which)
 {
 	per_thread = which;

@@ -16,6 +16,7 @@ typedef void complete_fn(void *context, uint32_t stream, uint8_t *buffer, size_t
 void buffers_register(request_fn *request, complete_fn *complete);
 void buffers_set_zeroed(bool by_client);
 void buffers_set_per_thread(bool per_thread);
+bool buffers_are_per_thread(void);
 void buffers_set_period(uint32_t ms);
 void buffers_add(const struct entry *entry);
 /* Those whose records are complete; forced: all, with end 0 where there is none yet. */

@@ -443,6 +443,8 @@ EXPORT int cuptiActivityGetAttribute(uint32_t attribute, size_t *bytes, void *va
 	ENTER(attribute, false);
 	ATTACH();
 	memset(value, 0, *bytes);
+	if (attribute == 9)
+		*(uint8_t *)value = buffers_are_per_thread();
 	return SUCCESS;
 }
 

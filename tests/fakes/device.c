@@ -99,7 +99,7 @@ static void put_line(const char *line, size_t length)
 static void tell_truth(const struct op *op)
 {
 	const char *path = knob_text("TRUTH");
-	char line[256];
+	char line[2048];
 	int length;
 
 	if (!path)

@@ -89,6 +89,7 @@ static struct {
 	{"random_kernel", 0}, {"quiet_ms", 0},     {"helpers", 0},
 	{"backward", 0},      {"by_address", 0},   {"collective", 0},
 	{"helper", 700},      {"poll", 0},
+	{"long_names", 0},    {"gpu_loader", 0},   {"named", 10},
 };
 
 static void *streams[MAX_STREAMS], *copy_stream, *copied, *step_end[2], *graph_exec;
@@ -102,10 +103,33 @@ static const char *const kernel_names[] = {
 };
 /* As CUPTI gives them: NCCL's of before 2.18, of today, with symmetric memory, and nobody's. */
 static const char *const collective_names[] = {
-	"_Z39ncclKernel_AllReduce_RING_LL_Sum_float11ncclDevCommmP8ncclWork",
-	"_Z32ncclDevKernel_AllReduce_Sum_f32_RING_LL24ncclDevKernelArgsStorageILm4096EE",
+	"_Z38ncclKernel_AllReduce_RING_LL_Sum_floatP11ncclDevCommmP8ncclWork",
+	"_Z32ncclDevKernel_AllReduce_f32_RING24ncclDevKernelArgsStorageILm4096EE",
 	"_Z32ncclSymkDevKernel_AllGather_LLMC21ncclSymkDevWorkArgs4K",
 	"_Z14pad_ncclone_opPKf",
+};
+/* As they stand in DALI 2.4 and its copies of nvJPEG and CV-CUDA; and one of DALI's without a
+ * namespace. */
+static const char *const loader_names[] = {
+	"_ZN6nvjpeg15DecodeSingleGPU23dcPrefixSumReadUpKernelE8NppiSizemS1_PKsPsS4_j",
+	"_ZN4dali7kernels10resampling30BatchedSeparableResampleKernelILi2EfhEEviPKNS1_"
+	"10SampleDescIXT_EEEPKNS0_9BlockDescIXT_EEE",
+	"_ZN10nvimgcodec13ConvertKernelIaaNS_20RGB_to_BGR_ConverterIaaEEEEvNS_7SurfaceILi2ET_"
+	"EENS3_ILi2ET0_EE",
+};
+static const char unnamed_loader_name[] = "mega_fused_hist_clip_cdf_lut_kernel";
+/* The same for 200 characters and more. */
+static const char *const long_names[] = {
+	"_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_13BinaryFunctorIfffZZZNS0_15add_"
+	"kernel_"
+	"cudaERNS_18TensorIteratorBaseERKN3c106ScalarEENKUlvE_clEvENKUlvE0_clEvEUlffE_"
+	"EESt5arrayIPcLm3EEEE"
+	"viT0_T1_",
+	"_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_13BinaryFunctorIfffZZZNS0_15add_"
+	"kernel_"
+	"cudaERNS_18TensorIteratorBaseERKN3c106ScalarEENKUlvE_clEvENKUlvE0_clEvEUlffE_"
+	"EESt5arrayIPcLm2EEEE"
+	"viT0_T1_",
 };
 static const char optimizer_name[] = "multi_tensor_apply_kernel_adam";
 
@@ -183,7 +207,8 @@ static void launch(const char *name, long us, void *stream)
 static void launch_all(long count, long us)
 {
 	for (long k = 0; k < count; k++)
-		launch(kernel_names[k % 4], us, streams[k % work_value("streams")]);
+		launch(work_value("long_names") ? long_names[k % 2] : kernel_names[k % 4], us,
+		       streams[k % work_value("streams")]);
 }
 
 static long kernel_us(long step)
@@ -257,6 +282,25 @@ static void *help(void *unused)
 	return NULL;
 }
 
+/*
+ * A GPU loader: a thread that keeps the device busy on a stream of its own by kernels that take so
+ * long, of which `named` in ten have a loader's name.
+ */
+static void *load_batches(void *unused)
+{
+	void *stream;
+
+	(void)unused;
+	MUST(cudaStreamCreateWithFlags(&stream, NON_BLOCKING));
+	for (long k = 0;; k++) {
+		launch(k % 10 < work_value("named") ? loader_names[k % 3] : unnamed_loader_name,
+		       work_value("gpu_loader"), stream);
+		if (k % 4 == 3)
+			MUST(cudaStreamSynchronize(stream));
+	}
+	return NULL;
+}
+
 void work_open(const char *text)
 {
 	pthread_t helper;
@@ -294,6 +338,8 @@ void work_open(const char *text)
 		sem_init(&backward_ends, 0, 0);
 		must(pthread_create(&helper, NULL, go_backward, NULL), "pthread_create");
 	}
+	if (work_value("gpu_loader"))
+		must(pthread_create(&helper, NULL, load_batches, NULL), "pthread_create");
 	for (long i = 0; i < work_value("helpers"); i++)
 		must(pthread_create(&helper, NULL, help, NULL), "pthread_create");
 }

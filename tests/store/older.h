@@ -3,7 +3,14 @@
 #ifndef OLDER_H
 #define OLDER_H
 
+#define WITHOUT_7                                                                                  \
+	"DROP VIEW gpu_step; DROP VIEW gpu_kernel; DROP TABLE t_kernel;"                           \
+	"ALTER TABLE t_gpu_step DROP COLUMN gpu_compute_ns;"                                       \
+	"ALTER TABLE t_gpu_step DROP COLUMN gpu_loading_ns;"                                       \
+	"CREATE VIEW gpu_step AS SELECT task FROM t_gpu_step;"
+
 #define WITHOUT_6                                                                                  \
+	WITHOUT_7                                                                                  \
 	"DROP VIEW loader; DROP VIEW epoch; ALTER TABLE t_loader DROP COLUMN place;"               \
 	"ALTER TABLE t_epoch DROP COLUMN tid; ALTER TABLE t_epoch DROP COLUMN nested;"             \
 	"ALTER TABLE t_epoch DROP COLUMN stop_begin_ns; ALTER TABLE t_epoch DROP COLUMN stop_ns;"  \

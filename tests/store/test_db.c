@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 
 #include "older.h"
 #include "store/db_open.h"
+#include "store/gpu.h"
 #include "store/query.h"
 #include "store/write.h"
 
@@ -232,7 +234,8 @@ Test(db, a_database_of_version_1_can_be_written_on)
 	struct db *db;
 
 	make();
-	run_sql(WITHOUT_6 "DROP VIEW mark; DROP TABLE t_mark; PRAGMA user_version = 1");
+	run_sql(WITHOUT_6 "DROP VIEW mark; DROP TABLE t_mark; DROP VIEW gpu_step;"
+			  "DROP TABLE t_gpu_step; PRAGMA user_version = 1");
 	cr_assert_eq(open_read(), 0);
 	cr_assert_eq(db_open_write(path, &db), 0);
 	cr_assert_eq(writer_open(db, &writer), 0);
@@ -311,6 +314,33 @@ Test(db, a_database_of_version_5_can_be_read_and_written_on)
 	cr_expect_eq(ask("SELECT setup_ns FROM epoch"), 9);
 	cr_expect_eq(ask("SELECT count(stop_ns) + count(tid) + count(nested) FROM epoch"), 0);
 	cr_expect_eq(ask("SELECT count(place) FROM loader"), 0);
+}
+
+/* It has cut names of kernels, and tells no GPU loader's from the training's. */
+Test(db, a_database_of_version_6_can_be_read_and_written_on)
+{
+	const struct batch_filter all = {.loader_id = 1, .epoch = -1, .first = -1, .last = -1};
+	struct gpu_sums sums;
+	struct writer *writer;
+	struct db *db;
+
+	make();
+	run_sql(WITHOUT_7
+		"INSERT INTO t_gpu_step (loader_id, epoch, task, nccl_ns) VALUES (1, 0, 0, 9);"
+		"INSERT INTO t_batch (loader_id, epoch, task, batch, step_ns, gpu_busy_ns)"
+		" VALUES (1, 0, 0, 0, 100, 90); PRAGMA user_version = 6");
+	cr_assert_eq(db_open_read(path, &db), 0);
+	cr_expect_eq(gpu_sums_read(db, &all, true, &sums), 0);
+	cr_expect_eq(sums.nccl_ns, 9);
+	cr_expect(isnan(sums.compute_ns) && isnan(sums.loading_ns));
+	db_close(db);
+	cr_assert_eq(db_open_write(path, &db), 0);
+	cr_assert_eq(writer_open(db, &writer), 0);
+	cr_expect_eq(writer_kernel(writer, 5, "_Z1kv", "k()"), 0);
+	writer_close(writer);
+	db_close(db);
+	cr_expect_eq(ask("SELECT count(*) FROM gpu_step WHERE gpu_loading_ns IS NULL"), 1);
+	cr_expect_eq(ask("SELECT count(*) FROM t_kernel"), 1);
 }
 
 Test(db, starved_is_null_until_the_run_is_judged)

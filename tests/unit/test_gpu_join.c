@@ -86,6 +86,11 @@ int writer_meta_number(struct writer *writer, enum meta key, int64_t value)
 	return 0;
 }
 
+int writer_kernel(struct writer *writer, int64_t id, const char *symbol, const char *name)
+{
+	return 0;
+}
+
 int writer_loss(struct writer *writer, int64_t pid, const char *what, int64_t count)
 {
 	return 0;

@@ -33,7 +33,7 @@ Test(pack, what_is_taken_apart_as_it_was_put_together)
 	cr_expect_eq(DLPROF_GPU_WHAT_KIND(what), DLPROF_GPU_LAUNCH);
 	cr_expect_eq(DLPROF_GPU_WHAT_STREAM(what), 63);
 	cr_expect_eq(DLPROF_GPU_WHAT_ID(what), 0x3fffff);
-	cr_expect_lt(DLPROF_GPU_KIND_MAX, 16);
+	cr_expect_leq(DLPROF_GPU_KIND_MAX, 16);
 }
 
 Test(pack, seven_to_a_record_and_the_rest_when_flushed)

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * kernel.h - what a kernel is by its name, and who is told the name.
+ *
+ * CUPTI gives names as they are mangled. The drain gets each once, whole; after that its id stands
+ * for it. One thread calls this.
+ */
+#ifndef CUDA_KERNEL_H
+#define CUDA_KERNEL_H
+
+#include <stdint.h>
+
+#include "dlprof/event.h"
+
+struct kernel {
+	uint64_t id;
+	enum dlprof_gpu_kind kind; /* a collective's, a GPU loader's, or DLPROF_GPU_KERNEL */
+};
+
+struct kernel kernel_find(const char *name);
+
+#endif

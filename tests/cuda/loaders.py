@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A GPU that a loader keeps busy (DALI, nvJPEG, a thread with a stream of its own) is no busy GPU.
+
+usage: loaders.py CASE... The host waits four fifths of the time for batches that are made on the GPU. Truth
+is the union of the training's own kernels.
+"""
+import concurrent.futures
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from gpu import busy, check, equal, finish, loop, near, need_shim, report, say, union  # noqa
+
+PLAN = dict(steps=150, wait=8000, kernels=10, kernel=200, memset=0, gpu_loader=900)
+
+
+def of_loader(op):
+    return any(mark in op.name for mark in ("nvjpeg", "dali", "nvimgcodec", "mega_fused"))
+
+
+def judged(name, plan, **changes):
+    done = loop(plan, timeout=120, **changes)
+    equal((done.status, done.misuse()), (0, []), name, "status, misuse", done.err)
+    kernels = busy(done.ops)
+    whole = max(op.end for op in kernels) - min(op.begin for op in kernels)
+    waits = done.query("SELECT SUM(wait_ns) AS w, SUM(step_ns) AS s FROM batch WHERE step_ns NOT NULL")[0]
+    said = json.loads(report("--json", done.database).out)
+    say(name, "the host waits {:.0%}, the GPU is busy {:.0%}, with the training {:.0%}: {} {:.1%} by the {}'s clock"
+        .format(waits["w"] / waits["s"], union(kernels) / whole,
+                union([op for op in kernels if not of_loader(op)]) / whole, said["verdict"],
+                said["stall"]["ratio"], said["clock"]))
+    return done, said
+
+
+def told_apart(name, plan, ratio=0.5, **changes):
+    done, said = judged(name, plan, **changes)
+    equal((said["verdict"], said["clock"]), ("highly_input_bound", "gpu"), name, "verdict")
+    check(said["stall"]["ratio"] > ratio, name, "ratio", said["stall"]["ratio"])
+    for row in done.query("SELECT * FROM gpu_step WHERE step_ns NOT NULL"):
+        begin, end = row["begin_ns"], row["begin_ns"] + row["step_ns"]
+        mine = [op for op in busy(done.ops) if not of_loader(op)]
+        near(row["gpu_busy_ns"], union(mine, begin, end), name, "busy", row["batch"], slack=60_000)
+        theirs = [op for op in busy(done.ops) if of_loader(op)]
+        near(row["gpu_loading_ns"], union(theirs, begin, end), name, "loading", row["batch"], slack=60_000)
+    text = " ".join(report("-v", done.database).out.split())
+    check("loading" in text and "not counted as busy: kernels of a GPU loader" in text, name, text)
+
+
+def named(name):
+    told_apart(name, PLAN)
+
+
+def named_12(name):
+    """CUDA 12 does not say who launched what."""
+    told_apart(name, PLAN, cuda=12)
+
+
+def unnamed(name):
+    """Kernels of nobody's name, by a thread that does not train."""
+    told_apart(name, dict(PLAN, named=0))
+
+
+def mixed(name):
+    """... and most of them without a name: whose they are is not known, and the host's clock counts."""
+    done, said = judged(name, dict(PLAN, named=2), cuda=12)
+    equal((said["verdict"], said["clock"]), ("highly_input_bound", "host"), name, "verdict")
+    equal([n["text"].split(":")[0] for n in done.query("SELECT text FROM note WHERE text LIKE '%GPU loader%'")],
+          ["a GPU loader's kernels run on the same stream as others"], name, "note")
+
+
+def backward(name):
+    """Threads that share a stream with the training's, as autograd's do, are no loaders."""
+    done, said = judged(name, dict(PLAN, gpu_loader=0, streams=4, backward=1000, wait=1000, kernels=40))
+    for row in done.query("SELECT * FROM gpu_step WHERE step_ns NOT NULL"):
+        equal(row["gpu_loading_ns"], 0, name, "loading", row["batch"])
+        near(row["gpu_busy_ns"], union(busy(done.ops), row["begin_ns"], row["begin_ns"] + row["step_ns"]),
+             name, "busy", row["batch"], slack=60_000)
+
+
+CASES = {"named": named, "named-12": named_12, "unnamed": unnamed, "mixed-12": mixed, "backward": backward}
+
+
+def main():
+    need_shim()
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda name: CASES[name](name), sys.argv[1:]))
+    finish()
+
+
+main()
