@@ -7,6 +7,7 @@
 
 #include "analysis/split.h"
 #include "analysis/stats.h"
+#include "analysis/take.h"
 
 #define EXCESS_SHARE      0.5 /* of the median: what is longer than normal by so much is an event */
 #define EXCESS_FLOOR_NS   2e6
@@ -292,7 +293,7 @@ static int find(const struct batch_series *s, const struct finding *f,
 		list_causes(f, &split, ret);
 	if (!predicts)
 		return 0;
-	r = trace_init(s, f, &trace);
+	r = take_trace(s, f, &trace);
 	if (r == 0)
 		r = whatif_predict(s, f, &trace, &ret->whatif);
 	trace_done(&trace);

@@ -12,7 +12,6 @@
 
 #include "analysis/series.h"
 #include "analysis/share.h"
-#include "analysis/stall.h"
 #include "analysis/stats.h"
 
 #define TRACE_TIMES   5    /* columns of times */
@@ -66,12 +65,15 @@ struct trace {
 	struct share share;
 };
 
+/* Room for so many batches in all columns. 0 or -ENOMEM; trace_done() in either case. */
+int trace_make_room(struct trace *trace, size_t count);
+
 /*
- * Of a judged series. A worker's factor is the median of its loads over that of the workers in the
- * middle where that is more than 15 % off and no chance (|z| >= 3 on log loads). Of a long series
- * parts are taken. An empty trace where loads or steps are unknown. 0 or -ENOMEM.
+ * A worker's factor is the median of its loads over that of the workers in the middle where that is
+ * more than 15 % off and no chance (|z| >= 3 on log loads); the loads are divided by it. 0 or
+ * -ENOMEM.
  */
-int trace_init(const struct batch_series *series, const struct finding *finding, struct trace *ret);
+int trace_find_factors(struct trace *trace, size_t workers);
 void trace_done(struct trace *trace);
 
 /* One like it but for the factors, to be drawn to. 0 or -ENOMEM; trace_done() in either case. */

@@ -7,6 +7,7 @@
 
 #include "analysis/crowd.h"
 #include "analysis/stats.h"
+#include "analysis/take.h"
 
 #define PREFETCH_FACTOR  4
 #define ENOUGH           0.95 /* of the ceiling */
@@ -438,7 +439,7 @@ int whatif_ask(const struct batch_series *series, const struct finding *finding,
 
 	if (!count || whatif->gap != WHATIF_GAP_NONE)
 		return 0;
-	r = trace_init(series, finding, &trace);
+	r = take_trace(series, finding, &trace);
 	for (i = 0; r == 0 && i < count; i++) {
 		const struct whatif_wish *wish = &whatif->wishes[i];
 		struct replay_setup setup = whatif->setups[WHATIF_BASELINE];

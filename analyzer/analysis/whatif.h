@@ -4,6 +4,7 @@
 #define WHATIF_H
 
 #include "analysis/replay.h"
+#include "analysis/stall.h"
 
 enum whatif_id {
 	WHATIF_BASELINE, /* as it was: what the gains are over */

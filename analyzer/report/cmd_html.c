@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/take.h"
 #include "drain/home.h"
 #include "render/html/html.h"
 #include "report/judge.h"
@@ -72,7 +73,7 @@ static int show(const struct options *options, const struct report *report)
 	r = read_input(db, report, &input);
 	db_close(db);
 	if (r == 0)
-		r = trace_init(&report->series, &report->finding, &trace);
+		r = take_trace(&report->series, &report->finding, &trace);
 	input.trace = &trace;
 	status = r < 0 ? cmd_fail_read(options, r)
 		       : cmd_show(options, put, &input, judge_status(report));

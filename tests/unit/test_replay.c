@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/take.h"
 #include "analysis/whatif.h"
 
 #define MS 1e6
@@ -131,7 +132,7 @@ static double over_truth(const struct loader *l, const struct loader *other)
 	series.main_cores = 0.03;
 	series.main_share = 0.4; /* it waits whenever it wakes up */
 	stall_judge(&series, &finding);
-	cr_assert_eq(trace_init(&series, &finding, &trace), 0);
+	cr_assert_eq(take_trace(&series, &finding, &trace), 0);
 	cr_assert_eq(whatif_predict(&series, &finding, &trace, &whatif), 0);
 	cr_assert_eq(whatif.gap, WHATIF_GAP_NONE);
 	cr_assert_eq(whatif_ask(&series, &finding, &wish, 1, &whatif), 0);
