@@ -42,6 +42,9 @@ def check_ahead():
         equal(done.status, 0, "ahead", done.err)
         host, gpu = truth(done)
         said, text = judged(done)
+        # By which clock it is: the line cannot know the GPU's.
+        check(", the host waited " in done.err, "ahead: the line at exit", done.err)
+        check("waiting is what the GPU idled in it" in " ".join(text.split()), "ahead: the account's clock", text)
         ratio = said["stall"]["ratio"]
         say("ahead: the host waits {:.1%}, the GPU idles {:.1%} of it".format(host, gpu))
         equal(said["clock"], "gpu", "ahead")

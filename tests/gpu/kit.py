@@ -56,6 +56,7 @@ class Table:
     """Results as they come, so that a run that is cut short has told what it knew."""
 
     def __init__(self, name):
+        name = os.environ.get("TABLE") or name  # plan.py runs parts of one script
         os.makedirs(OUT, exist_ok=True)
         self.path, self.failed = os.path.join(OUT, name + ".md"), 0
         with open(self.path, "w") as file:

@@ -22,10 +22,10 @@ def meta(database):
     return {row["key"]: row["value"] for row in rows(database, "SELECT key, value FROM meta")}
 
 
-def profiler(table):
+def profiler(table, **more):
     """torch.profiler on steps 40 to 60: it has its kernels, we have a gap, and go on after it."""
     trace = os.path.join(scratch(), "trace.json")
-    plan = dict(SHORT, profile=(10, 20) if CPU else (40, 60), trace=trace)
+    plan = dict(SHORT, profile=(10, 20) if CPU else (40, 60), trace=trace, **more)
     _, database, status, _ = train(plan)
     alone = os.path.join(scratch(), "trace.json")
     train(dict(plan, trace=alone), preload=False)
@@ -45,6 +45,11 @@ def profiler(table):
     ratio = median(known) / before if known and before else 0
     table.row("torch.profiler: busy after it by before it", "{:.3f}".format(ratio), "0.95 to 1.05",
               0.95 < ratio < 1.05)
+
+
+def graphs(table):
+    """The same where the training is CUDA graphs."""
+    profiler(table, compile="reduce-overhead")
 
 
 def preset(table):
@@ -74,7 +79,8 @@ def older_library(table):
 
 
 def tools(table):
-    for tool, arguments in ("compute-sanitizer", []), ("nsys", ["profile", "-o", "/tmp/dlprof-others-nsys"]):
+    for tool, arguments in (("ncu", ["--launch-count", "2"]), ("compute-sanitizer", []),
+                            ("nsys", ["profile", "-o", "/tmp/dlprof-others-nsys"])):
         if not shutil.which(tool):
             table.fact(tool, "missing")
             continue
@@ -154,7 +160,7 @@ def ranks(table):
 
 def main():
     table = Table("others")
-    checks = profiler, preset, older_library, ends, starts, ranks, tools
+    checks = profiler, graphs, preset, older_library, ends, starts, ranks, tools
     table.each([(check.__name__, check, table) for check in checks
                 if check.__name__ in (ARGUMENTS or [check.__name__])])
 

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Everything that only a GPU can tell, in four steps of less than ten minutes each.
+
+usage: plan.py [STEP...] [--double]. Without a driver: one line, and status 77. What is done is not done again
+(remove $TEST_BUILD/gpu-results for that); each step writes one report, step-N.md, there and to $OUT.
+"""
+import ctypes
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BUILD = os.path.abspath(os.environ.setdefault("TEST_BUILD", os.path.join(HERE, "..", "..", "build-gpu")))
+RESULTS = os.path.join(BUILD, "gpu-results")
+STATE = os.path.join(RESULTS, "done.json")
+DOUBLE = "--double" in sys.argv
+NO_DRIVER = 77
+
+# Step: parts in the order of their worth: name of the table, seconds, script and arguments. Those that
+# end in * need torch.
+STEPS = {
+    "1": [("environment", 60, "environment.py"), ("rates", 150, "rates.py buffers"),
+          ("semantics", 330, "semantics.py")],
+    "2": [("accuracy", 400, "accuracy.py graphs compile cnn transformer amp prefetch accumulation *"),
+          ("profiler", 160, "others.py profiler graphs *")],
+    "3": [("slow", 240, "rates.py slow side api *"), ("libraries", 90, "rates.py libraries *"),
+          ("others", 230, "others.py tools starts ranks ends preset older_library *")],
+    "4": [("cost", 310, "cost.py"), ("soak", 270, "soak.py 230")],
+}
+
+
+def missing():
+    """Why nothing can be run here; "" where it can."""
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        driver = None
+    if not DOUBLE and (driver is None or driver.cuInit(0) != 0):
+        return "no driver of CUDA works here: nothing was run"
+    if not os.path.exists(os.path.join(BUILD, "tests", "gpu", "probe")):
+        return "no prebuilt tree in {}: see tests/gpu/README.md".format(BUILD)
+    return ""
+
+
+def run_part(name, seconds, command):
+    """What became of it: passed, failed, hung; its table is where kit.py writes it."""
+    words = command.split()
+    needs_torch = words[-1] == "*"
+    if needs_torch and not DOUBLE and not importlib.util.find_spec("torch"):
+        return "left out: no torch"
+    argv = [sys.executable, os.path.join(HERE, words[0])] + [w for w in words[1:] if w != "*"]
+    env = dict(os.environ, LIMIT_S=str(seconds), OUT=RESULTS, TABLE=name)
+    try:
+        status = subprocess.run(argv + ["--double"] * DOUBLE, env=env, timeout=seconds + 20).returncode
+    except subprocess.TimeoutExpired:
+        return "hung"
+    return "passed" if status == 0 else "failed"
+
+
+def report(step, done):
+    """One small file: what became of each part, and the rows that did not pass."""
+    lines = ["# Step {}".format(step), ""]
+    for name, _, command in STEPS[step]:
+        lines.append("{} ({}): {}".format(name, command.rstrip(" *"), done.get(name, "not run")))
+        path = os.path.join(RESULTS, name + ".md")
+        if os.path.exists(path):
+            with open(path) as file:
+                lines += ["", file.read()]
+    path = os.path.join(RESULTS, "step-{}.md".format(step))
+    with open(path, "w") as file:
+        file.write("\n".join(lines) + "\n")
+    out = os.environ.get("OUT")
+    if out and os.path.abspath(out) != RESULTS:
+        os.makedirs(out, exist_ok=True)
+        shutil.copy(path, out)
+    return path
+
+
+def main():
+    steps = [a for a in sys.argv[1:] if not a.startswith("--")] or sorted(STEPS)
+    if not set(steps) <= set(STEPS):
+        sys.exit("plan.py: the steps are {}".format(" ".join(sorted(STEPS))))
+    why = missing()
+    if why:
+        print("plan.py: " + why)
+        sys.exit(NO_DRIVER if "driver" in why else 2)
+    os.makedirs(RESULTS, exist_ok=True)
+    done = {}
+    if os.path.exists(STATE):
+        with open(STATE) as file:
+            done = json.load(file)
+    for step in steps:
+        begin = time.monotonic()
+        for name, seconds, command in STEPS[step]:
+            if name in done:
+                continue
+            done[name] = run_part(name, seconds, command)
+            with open(STATE + ".new", "w") as file:
+                json.dump(done, file)
+            os.replace(STATE + ".new", STATE)
+            report(step, done)
+        print("{}: {:.0f} s".format(report(step, done), time.monotonic() - begin))
+    bad = [name for step in steps for name, _, _ in STEPS[step] if done[name] in ("failed", "hung")]
+    sys.exit(1 if bad else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The plan for a machine with a GPU, where there is none: it says so, goes on where it was, and reports."""
+import ast
+import glob
+import json
+import os
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "lib"))
+import dlprof_test as t  # noqa: E402
+
+
+def plan(*arguments, **changes):
+    done = subprocess.run([sys.executable, os.path.join(HERE, "plan.py")] + list(arguments), stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, env=dict(os.environ, **changes), timeout=120)
+    return done.returncode, done.stdout.decode()
+
+
+def check_scripts():
+    sys.path.insert(0, HERE)
+    import plan as module
+    for path in glob.glob(os.path.join(HERE, "*.py")):
+        with open(path) as file:
+            ast.parse(file.read(), path)
+    for step, parts in module.STEPS.items():
+        t.check(sum(seconds for _, seconds, _ in parts) <= 590, "step", step, "takes more than ten minutes")
+        for name, _, command in parts:
+            script, *checks = command.split()
+            with open(os.path.join(HERE, script)) as file:
+                text = file.read()
+            for check in checks:
+                t.check(check == "*" or check.isdigit() or "def {}(".format(check) in text or '"{}": '.format(check) in text,
+                        name, "asks", script, "for", check)
+    names = [name for parts in module.STEPS.values() for name, _, _ in parts]
+    t.equal(len(names), len(set(names)), "names are of one part each")
+
+
+def check_no_driver():
+    status, out = plan(LD_LIBRARY_PATH="", TEST_BUILD=t.scratch())
+    t.equal((status, out.count("\n")), (77, 1), "without a driver", out)
+
+
+def check_steps():
+    """On the double: a part runs once, and what it found is in the step's report."""
+    folder, out = t.scratch(), t.scratch()
+    for name in "tests", "shim", "analyzer":
+        os.symlink(os.path.join(t.BUILD, name), os.path.join(folder, name))
+    results = os.path.join(folder, "gpu-results")
+    os.makedirs(results)
+    done = {"environment": "passed", "semantics": "hung", "cost": "failed", "soak": "passed"}
+    with open(os.path.join(results, "done.json"), "w") as file:
+        json.dump(done, file)
+    changes = dict(TEST_BUILD=folder, OUT=out)
+    status, said = plan("4", "--double", **changes)
+    t.equal(status, 1, "a part of it failed", said)
+    t.equal(os.listdir(out), ["step-4.md"], "all is done: a report, nothing else")
+    status, said = plan("1", "--double", **changes)
+    with open(os.path.join(out, "step-1.md")) as file:
+        text = file.read()
+    for words in ("environment (environment.py): passed", "semantics (semantics.py): hung",
+                  "rates (rates.py buffers): passed", "operations older than their buffer"):
+        t.check(words in text, "missing:", words, text)
+    with open(os.path.join(results, "done.json")) as file:
+        t.equal(json.load(file), dict(done, rates="passed"), "what is done")
+
+
+def main():
+    check_scripts()
+    check_no_driver()
+    check_steps()
+    t.finish()
+
+
+main()
