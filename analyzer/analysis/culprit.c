@@ -8,7 +8,7 @@
 #include "analysis/stats.h"
 
 #define TRIM_SHARE    0.005
-#define BLAME         0.5 /* of what the job lost */
+#define BLAME         0.5 /* of what the ranks starved, and of what this one did */
 #define BLAME_OF_NEXT 3   /* times what the next rank is to blame for */
 #define SLOPE_ERROR   0.1 /* what is lost is exact where the slope is 1 but for so much */
 #define LEAST_SLOPE   0.5 /* of a step's length by the wait in it: below it waits are hidden */
@@ -47,7 +47,10 @@ static void lay_blame(const struct window_width *width, struct rank_blame *blame
 		if (window->count < 2 || !(window->wait_ns > 0))
 			continue;
 		blame->wait_ns += (double)window->wait_ns;
-		blame->saved_ns += (double)window->wait_ns - (double)window->second_ns;
+		if (window->is_starved) {
+			blame->starved_ns += (double)window->wait_ns;
+			blame->saved_ns += (double)window->wait_ns - (double)window->second_ns;
+		}
 		blame->step_count++;
 	}
 }
@@ -61,17 +64,6 @@ static double most_saved_ns(const struct rank_job *job, size_t rank, double time
 		if (i != rank)
 			slowest_ns = fmax(slowest_ns, (double)job->period_ns[i]);
 	return fmax(time_ns * (1 - slowest_ns / step_ns), 0);
-}
-
-/* Of what the rank is to blame for: in steps in which a batch of its was not there. */
-static double starved_ns(const struct window_width *width, size_t rank)
-{
-	double ns = 0;
-
-	for (size_t i = 0; i < width->count; i++)
-		if (width->list[i].is_starved && width->list[i].rank == (int32_t)rank)
-			ns += (double)width->list[i].wait_ns;
-	return ns;
 }
 
 /* How much longer steps are by a longer wait in them, and the standard error of that. */
@@ -114,19 +106,19 @@ static bool is_hidden(const struct rank_job *job, const struct window_width *wid
 	       slope.value + SURE_ERRORS * slope.error < LEAST_SLOPE;
 }
 
-/* Who waits longest, and how long the next one is to blame for. */
+/* Who starves most, and how long the next one does. */
 static size_t find_worst(const struct rank_job *job, const struct rank_blame *blames,
 			 double *ret_next_ns)
 {
 	size_t worst = 0, i;
 
 	for (i = 1; i < job->rank_count; i++)
-		if (blames[i].wait_ns > blames[worst].wait_ns)
+		if (blames[i].starved_ns > blames[worst].starved_ns)
 			worst = i;
 	*ret_next_ns = 0;
 	for (i = 0; i < job->rank_count; i++)
 		if (i != worst)
-			*ret_next_ns = fmax(*ret_next_ns, blames[i].wait_ns);
+			*ret_next_ns = fmax(*ret_next_ns, blames[i].starved_ns);
 	return worst;
 }
 
@@ -136,14 +128,16 @@ int culprit_find(const struct rank_job *job, const struct window_width *width,
 	const bool by_step = ret->alignment == RANK_BY_STEP;
 	const struct slope slope = find_slope(width, -1);
 	const struct rank_blame *blame;
-	double largest_ns, next_ns;
+	double largest_ns, next_ns, starved_ns = 0;
 	size_t worst, i;
 
 	if (find_largest(width, &largest_ns) < 0)
 		return -ENOMEM;
 	lay_blame(width, blames);
-	for (i = 0; i < job->rank_count; i++)
+	for (i = 0; i < job->rank_count; i++) {
 		blames[i].saved_ns = fmin(blames[i].saved_ns, most_saved_ns(job, i, ret->time_ns));
+		starved_ns += blames[i].starved_ns;
+	}
 	worst = find_worst(job, blames, &next_ns);
 	blame = &blames[worst];
 	ret->trimmed_ratio = (ret->wait_ns - largest_ns) / ret->time_ns;
@@ -153,10 +147,10 @@ int culprit_find(const struct rank_job *job, const struct window_width *width,
 		return 0;
 	ret->blame_share = blame->wait_ns / ret->wait_ns;
 	if ((by_step && ret->step_count < STALL_FEWEST) || ret->trimmed_ratio < STALL_TRIMMED ||
-	    ret->blame_share <= BLAME || blame->wait_ns < BLAME_OF_NEXT * next_ns ||
+	    blame->starved_ns <= BLAME * starved_ns ||
+	    blame->starved_ns < BLAME_OF_NEXT * next_ns ||
 	    blame->saved_ns < STALL_MODERATE * ret->time_ns ||
-	    starved_ns(width, worst) < BLAME * blame->wait_ns ||
-	    blame->saved_ns <= BLAME * blame->wait_ns)
+	    blame->saved_ns <= BLAME * blame->starved_ns)
 		return 0;
 	ret->is_hidden = by_step && is_hidden(job, width, worst);
 	if (!ret->is_hidden)

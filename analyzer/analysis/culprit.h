@@ -4,13 +4,12 @@
  *
  * It is named only where mending its input alone would help, and that of no other rank nearly as
  * much:
- * - It waits longest in most of the lost time, three times as much as the next one. Of ranks that
- *   are alike one is always the first.
- * - Its batches were not there. One that takes long to receive what is finished, and is not known
- *   to starve, may just have been given a core later than the others.
- * - If it never waited, the job would gain 5 % of its time. What the others waited meanwhile
- *   remains, and faster than their loaders deliver the job cannot become: a rank whose queue fills
- *   while it waits in the collective looks as if it had no need to wait.
+ * - Only waits for batches that were not there count: a rank that takes long to receive what is
+ *   finished may just have been given a core later than the others. It is to blame for most of
+ *   them, and three times as much as the next one: of ranks that are alike one is always the first.
+ * - If its batches were always ready, the job would gain 5 % of its time. What the others waited
+ *   meanwhile remains, and faster than their loaders deliver the job cannot become: a rank whose
+ *   queue fills while it waits in the collective looks as if it had no need to wait.
  * - Its waits make the steps longer. Where another rank computes so long that the waits pass
  *   meanwhile, steps with long waits are as long as those with short ones. That says nothing of a
  *   loader which is always behind: there every step takes as long as a load, and the wait is the

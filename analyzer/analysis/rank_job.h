@@ -16,7 +16,8 @@ enum rank_alignment { RANK_BY_STEP, RANK_BY_CLOCK, RANK_ALONE, RANK_ALIGNMENTS }
 
 struct rank_blame {
 	double wait_ns;    /* of the job, for which the rank is to blame */
-	double saved_ns;   /* at most, what the job would gain if only this rank never waited */
+	double starved_ns; /* of it, in steps in which a batch of the rank's was not there */
+	double saved_ns;   /* at most, what the job would gain if its batches were ready */
 	size_t step_count; /* steps that it is to blame for */
 };
 

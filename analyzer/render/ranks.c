@@ -47,7 +47,8 @@ void ranks_culprit_words(const struct ranks *ranks, char *text, size_t size)
 			text, size,
 			"Rank %" PRId64
 			"%s%s%s waits for data in %s of the lost time, and the others wait for it "
-			"in the collective. If it never waited, the job would run %s as fast.",
+			"in the collective. If its batches were always ready, the job would run %s "
+			"as fast.",
 			row->rank, row->host ? " (" : "", row->host ? row->host : "",
 			row->host ? ")" : "", units_share(share, job->blame_share),
 			units_factor(factor,
