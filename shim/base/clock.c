@@ -16,8 +16,8 @@
 /* The product of what is short and any speed fits, twice over: the speed is refined meanwhile. */
 #define LIMIT_MAX_NS (UINT64_C(1) << 31)
 
-volatile uint64_t clock_scale NEAR = 0;
-volatile uint64_t clock_short_ticks NEAR = 0;
+volatile uint64_t clock_scale HOT_DATA = 0;
+volatile uint64_t clock_short_ticks HOT_DATA = 0;
 static uint64_t limit_ns;
 
 static struct {

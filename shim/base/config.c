@@ -10,7 +10,7 @@
 #include "dlprof/folder.h"
 #include "dlprof/units.h"
 
-struct config config = {
+struct config config HOT_DATA = {
 	.out = "dlprof-%p.db",
 	.detail = CONFIG_DETAIL_SLOW,
 	.cuda = CONFIG_CUDA_DEFAULT,

@@ -4,10 +4,10 @@
 #include <sys/mman.h>
 
 static const volatile uint32_t cell_off;
-const volatile uint32_t *activate_cell = &cell_off;
+const volatile uint32_t *activate_cell HOT_DATA = &cell_off;
 
-bool activate_unwiped NEAR = false;
-volatile bool activate_shares NEAR = false;
+bool activate_unwiped HOT_DATA = false;
+volatile bool activate_shares HOT_DATA = false;
 
 static volatile uint32_t *cell_page;
 static int cell_pid;

@@ -16,9 +16,9 @@ RARELY int64_t quick_end_rarely(struct quick *quick, int64_t bytes, const char *
 	    thread_is_full(thread))
 		return bytes;
 	thread->frame->inner_ticks = quick->inner_ticks;
+	span->class = DLPROF_CLASS_READ;
 	span_push(span, thread, span->begin_ticks);
 	thread->frame->inner_ticks = inner_ticks;
-	span->class = DLPROF_CLASS_READ;
 	span->tally = NULL;
 	span->path = NULL;
 	span->uncounted = false;

@@ -34,6 +34,8 @@ static inline bool quick_begin(struct quick *quick, uint32_t life, int fd)
 	outer = thread->frame;
 	if (unlikely(outer->address <= (uintptr_t)&quick->span))
 		return false;
+	__builtin_prefetch(&thread->slot->counters[DLPROF_CLASS_READ], 1);
+	__builtin_prefetch(&thread->visit.file->ns, 1);
 	quick->outer = outer;
 	quick->inner_ticks = outer->inner_ticks;
 	quick->span.thread = thread;

@@ -8,7 +8,7 @@
 #include "record/activate.h"
 #include "record/segment.h"
 
-uint32_t thread_life NEAR = 0;
+uint32_t thread_life HOT_DATA = 0;
 
 __thread struct thread *thread_self __attribute__((tls_model("initial-exec")));
 
