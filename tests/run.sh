@@ -17,7 +17,7 @@ extras="strace libfuse3-dev fuse3 libjemalloc2 libtcmalloc-minimal4t64|libtcmall
 	musl-tools libc6-i386 libc6-dev-i386 clang valgrind libc6-dbg man-db groff mandoc zsh fish
 	python3-h5py python3-lmdb libcharls2 libaio-dev liburing-dev python3-pip chromium
 	gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static|qemu-user
-	dpkg-dev lintian tcl python3-venv"
+	dpkg-dev lintian tcl python3-venv python3-ipykernel"
 install_deps || exit 1
 # These have in their names what the compilers are, and which versions of Python there are.
 extras="lib32gcc-$(gcc -dumpversion | cut -d . -f 1)-dev"
