@@ -4,6 +4,7 @@
  * judged, writes each form that is asked for, and exits with 0, 1, 2 or 3.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -140,6 +141,36 @@ static int calibrate(struct gate *gate, const struct gate_wishes *wishes)
 	return show_calibration(gate, wishes, limit, &calibration);
 }
 
+static bool is_same_job(const struct run_info *a, const struct run_info *b)
+{
+	return a->job_id && b->job_id && strcmp(a->job_id, b->job_id) == 0 &&
+	       a->attempt == b->attempt;
+}
+
+/* A job is judged by the ranks that are there; who reads the result must know how many are not. */
+static void remark_missing(const struct gate *gate)
+{
+	const struct gate_run *runs = gate->runs.list;
+	size_t count, i, k;
+
+	for (i = 0; i < gate->runs.count; i++) {
+		const struct run_info *info = &runs[i].info;
+
+		/* Once a job: by its first rank here. */
+		for (k = 0; k < i && !is_same_job(&runs[k].info, info); k++)
+			continue;
+		if (k < i)
+			continue;
+		for (count = 1, k++; k < gate->runs.count; k++)
+			count += is_same_job(&runs[k].info, info);
+		if (info->job_id && info->world_size > (int64_t)count)
+			cmd_remark(gate->options,
+				   "judged by %zu of the %" PRId64 " ranks of job %s: the others "
+				   "have no database here",
+				   count, info->world_size, info->job_id);
+	}
+}
+
 int cmd_gate(const struct options *options)
 {
 	struct gate gate = {.options = options};
@@ -158,6 +189,8 @@ int cmd_gate(const struct options *options)
 	if (!status)
 		status = gate_runs_read(options, options->baselines, options->baseline_count, true,
 					&gate.baselines);
+	if (!status)
+		remark_missing(&gate);
 	if (!status)
 		status = options->calibrate ? calibrate(&gate, wishes) : gate_runs(&gate, wishes);
 	gate_runs_done(&gate.runs);

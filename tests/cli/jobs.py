@@ -65,6 +65,8 @@ def check_missing():
     text = t.report(folder).out
     for words in ("5 of 12 ranks on 4 hosts; 1 has no loader", "3, 5-6, 8-11: no database"):
         t.check(words in " ".join(text.split()), "missing:", words, text)
+    gate = t.report("gate", "--max-stall-ratio", "90%", folder)
+    t.check("judged by 5 of the 12 ranks of job 9: the others have no" in gate.err, gate.err)
     page = t.report("html", folder).out
     t.check("5 of 12 ranks" in page and "Missing: 3, 5-6, 8-11." in page, "page")
 
