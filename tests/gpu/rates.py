@@ -77,7 +77,7 @@ def buffers(table):
                 ages += [int(words[2]) - begun] if begun else []
             elif words[0] == "record" and begun and words[1] in ("1", "2", "3", "10") and int(words[2]):
                 before = begun - trace.to_mono(int(words[2]))
-                early, worst = early + (before > 20_000), max(worst, before)
+                early, worst = early + (before > 1_000_000), max(worst, before)
         table.row("buffers, {}: operations older than their buffer".format(what[0]),
                   "{} of {}, worst {}".format(early, len(trace.records), us(worst)), 0, early == 0 and ages != [])
         table.fact("buffers, {}: given back, oldest, never".format(what[0]),
