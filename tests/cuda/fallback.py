@@ -49,7 +49,7 @@ def check_graph_launches():
     """By the runtime and by the driver, on a stream and on the thread's own; with CUPTI all four."""
     for driver, launch in (0, 0), (0, 3), (1, 0):
         plan = dict(PLAN, graph=1, driver=driver, launch=launch)
-        done = loop(plan)
+        done = loop(plan, DLPROF_CUDA="graphs")
         equal({row["graph_count"] for row in steps(done)}, {1}, "CUPTI, graphs", plan)
         if driver:
             continue

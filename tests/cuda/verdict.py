@@ -26,7 +26,7 @@ def judged(done):
 
 def truth(done):
     """Shares of the time: the host waits, the GPU is idle meanwhile, the GPU is idle at all."""
-    steps = done.query("SELECT * FROM gpu_step WHERE step_ns NOT NULL AND batch >= 8")
+    steps = done.query("SELECT * FROM gpu_step WHERE step_ns NOT NULL AND batch >= 1")
     total = sum(row["step_ns"] for row in steps)
     waits = sum(row["wait_ns"] for row in steps)
     idle = sum(row["wait_ns"] - union(busy(done.ops), row["begin_ns"],
