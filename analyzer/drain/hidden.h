@@ -3,7 +3,8 @@
  * hidden.h - which decode libraries of the training are observed, and which cannot be: those linked
  * into a module that calls them directly, without an import that could be wrapped.
  *
- * The training itself would pay for a look at 100 MB of libraries; so the drain takes it.
+ * The training itself would pay for a look at 100 MB of libraries; so the drain takes it, a part at
+ * a time. A run of seconds may end before the last part.
  */
 #ifndef HIDDEN_H
 #define HIDDEN_H
