@@ -55,15 +55,28 @@ static void lay_blame(const struct window_width *width, struct rank_blame *blame
 	}
 }
 
-/* Without this rank's waits the job is no faster than the slowest loader of the others. */
-static double most_saved_ns(const struct rank_job *job, size_t rank, double time_ns)
+/* Without a rank's waits the job is no faster than the slowest loader of the others. */
+static void limit_saved(const struct rank_job *job, struct rank_blame *blames, double time_ns)
 {
-	double step_ns = job->time_ns / (double)job->batch_count, slowest_ns = 0;
+	const double step_ns = job->time_ns / (double)job->batch_count;
+	double slowest_ns = 0, second_ns = 0, period_ns;
+	size_t slowest = 0, i;
 
-	for (size_t i = 0; i < job->rank_count; i++)
-		if (i != rank)
-			slowest_ns = fmax(slowest_ns, (double)job->period_ns[i]);
-	return fmax(time_ns * (1 - slowest_ns / step_ns), 0);
+	for (i = 0; i < job->rank_count; i++) {
+		period_ns = (double)job->period_ns[i];
+		if (period_ns > slowest_ns) {
+			second_ns = slowest_ns;
+			slowest_ns = period_ns;
+			slowest = i;
+		} else {
+			second_ns = fmax(second_ns, period_ns);
+		}
+	}
+	for (i = 0; i < job->rank_count; i++) {
+		period_ns = i == slowest ? second_ns : slowest_ns;
+		blames[i].saved_ns =
+			fmin(blames[i].saved_ns, fmax(time_ns * (1 - period_ns / step_ns), 0));
+	}
 }
 
 /* How much longer steps are by a longer wait in them, and the standard error of that. */
@@ -134,10 +147,9 @@ int culprit_find(const struct rank_job *job, const struct window_width *width,
 	if (find_largest(width, &largest_ns) < 0)
 		return -ENOMEM;
 	lay_blame(width, blames);
-	for (i = 0; i < job->rank_count; i++) {
-		blames[i].saved_ns = fmin(blames[i].saved_ns, most_saved_ns(job, i, ret->time_ns));
+	limit_saved(job, blames, ret->time_ns);
+	for (i = 0; i < job->rank_count; i++)
 		starved_ns += blames[i].starved_ns;
-	}
 	worst = find_worst(job, blames, &next_ns);
 	blame = &blames[worst];
 	ret->trimmed_ratio = (ret->wait_ns - largest_ns) / ret->time_ns;
@@ -152,8 +164,9 @@ int culprit_find(const struct rank_job *job, const struct window_width *width,
 	    blame->saved_ns < STALL_MODERATE * ret->time_ns ||
 	    blame->saved_ns <= BLAME * blame->starved_ns)
 		return 0;
-	ret->is_hidden = by_step && is_hidden(job, width, worst);
-	if (!ret->is_hidden)
+	if (by_step && is_hidden(job, width, worst))
+		ret->hidden = (int32_t)worst;
+	else
 		ret->culprit = (int32_t)worst;
 	return 0;
 }

@@ -262,6 +262,7 @@ int rank_judge(const struct rank_job *job, struct rank_blame *blames, struct ran
 			     : step.width >= 0                      ? RANK_BY_STEP
 								    : RANK_BY_CLOCK,
 		.culprit = -1,
+		.hidden = -1,
 		.blame_share = NAN,
 		.lag = step.starved_ns > 0 ? step.lag_ns / step.excess_ns : NAN,
 		.width = step.width >= 0 ? 1 << step.width : 0,

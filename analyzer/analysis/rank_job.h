@@ -53,7 +53,7 @@ struct rank_finding {
 	double trimmed_ratio; /* without the largest half percent: one event makes no culprit */
 	double wait_ns;       /* that the job lost, at most; the mean of the ranks where alone */
 	bool is_exact;        /* not at most: steps are longer by what is waited in them */
-	bool is_hidden;       /* one rank waits most, and no step is longer for it */
+	int32_t hidden;       /* this one starves most, and no step is longer for it; -1: none */
 	double time_ns;
 	int width;          /* steps after which the ranks meet, at most; 0: not by step */
 	double lag;         /* by step; NAN: no rank starved */

@@ -54,8 +54,8 @@ void ranks_culprit_words(const struct ranks *ranks, char *text, size_t size)
 			units_factor(factor,
 				     job->time_ns / (job->time_ns -
 						     ranks->blames[job->culprit].saved_ns)));
-	} else if (job->is_hidden) {
-		row = &ranks->rows[ranks_worst(ranks)];
+	} else if (job->hidden >= 0) {
+		row = &ranks->rows[job->hidden];
 		page_append(
 			text, size,
 			"Rank %" PRId64 " waits longest, but no step is longer for it: another "

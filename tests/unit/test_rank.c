@@ -239,13 +239,13 @@ Test(rank, whose_waits_pass_while_another_computes_is_not_to_blame)
 	struct rank_finding finding = judge(&shape, blames);
 
 	cr_assert_eq(finding.culprit, -1);
-	cr_assert(finding.is_hidden);
+	cr_assert_eq(finding.hidden, 0);
 	cr_assert(!finding.is_exact);
 	shape.work = NULL;
 	finding = judge(&shape, blames);
 	cr_assert_eq(finding.culprit, 0);
 	cr_assert(finding.is_exact);
-	cr_assert(!finding.is_hidden);
+	cr_assert_eq(finding.hidden, -1);
 }
 
 static int64_t varies(int rank, int step)
