@@ -36,7 +36,7 @@
 #include "analysis/rank_job.h"
 #include "analysis/series.h"
 
-#define RANK_MOST_LAG 0.25 /* beyond it ranks do not wait for each other, ... */
+#define RANK_MOST_LAG 0.2 /* beyond it ranks do not wait for each other, ... */
 #define RANK_NOISE    0.01 /* ... and by more than so much of the time */
 #define RANK_COMMON   0.9 /* of the batches must be aligned with another rank's */
 
