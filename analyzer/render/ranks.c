@@ -11,6 +11,8 @@
 #include "render/units.h"
 #include "render/verdict.h"
 
+#define COLLECTIVES 0.1 /* of the time: worth a line, and worth naming who is waited for */
+
 const char *ranks_verdict_words(const struct rank_finding *job, char text[VERDICT_SENTENCE])
 {
 	const bool is_most = job->alignment != RANK_ALONE && !job->is_exact;
@@ -269,6 +271,33 @@ static void print_clock(const struct ranks *ranks, const struct page *page)
 			  by_gpu);
 }
 
+/* A collective lasts until the last rank has come: who comes last waits least in it. */
+static void print_collectives(const struct ranks *ranks, const struct page *page)
+{
+	const struct rank_row *least = NULL, *most = NULL;
+
+	for (size_t i = 0; i < ranks->count; i++) {
+		const struct rank_row *row = &ranks->rows[i];
+
+		if (isnan(row->alone_share))
+			continue;
+		if (!least || row->alone_share < least->alone_share)
+			least = row;
+		if (!most || row->alone_share > most->alone_share)
+			most = row;
+	}
+	if (least && most->alone_share >= COLLECTIVES)
+		page_item(page, "Waits",
+			  "in collectives alone the GPU of rank %" PRId64
+			  " is %s of the time, that of "
+			  "rank %" PRId64 " %s%s",
+			  least->rank, UNITS_SHARE(least->alone_share), most->rank,
+			  UNITS_SHARE(most->alone_share),
+			  most->alone_share - least->alone_share >= COLLECTIVES
+				  ? ": the others wait for the first"
+				  : "");
+}
+
 static void print_spread(const struct ranks *ranks, const struct page *page)
 {
 	const struct ranks_spread spread = ranks_spread(ranks);
@@ -302,6 +331,7 @@ void ranks_text(const struct ranks *ranks, const struct page *page)
 			  text);
 	print_spread(ranks, page);
 	print_clock(ranks, page);
+	print_collectives(ranks, page);
 	page_item(page, "To blame", "share of the lost time in which the rank waited longest");
 	page_item(page, "Aligned", "%s", ranks_alignment_words(&ranks->job, words));
 	page_item(page, "More", "dlprof-report %s", ranks->rows[ranks_worst(ranks)].path);
@@ -326,6 +356,7 @@ static void add_row(struct jsonw *json, const struct ranks *ranks, size_t i)
 	jsonw_int(json, "steady_batches", (int64_t)finding->steady_count);
 	jsonw_number(json, "wait_s", finding->account.wait_ns / NS_PER_S);
 	jsonw_number(json, "time_s", finding->account.time_ns / NS_PER_S);
+	jsonw_number(json, "collectives_alone_share", row->alone_share);
 	jsonw_bool(json, "culprit", (int32_t)i == ranks->job.culprit);
 	jsonw_number(json, "blame_s", aligned ? blame->wait_ns / NS_PER_S : NAN);
 	jsonw_number(json, "blame_share", aligned ? blame->wait_ns / ranks->job.wait_ns : NAN);

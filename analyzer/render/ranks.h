@@ -14,6 +14,7 @@ struct rank_row {
 	char *gpu;  /* its device's name and place, or the first of several; NULL: not known */
 	int64_t rank;
 	struct finding finding;
+	float alone_share; /* of the steps: its GPU was in collectives alone; NAN: not known */
 	bool live;
 	struct bar *bars; /* its batches as a picture; NULL: none is wanted */
 	size_t bar_count;

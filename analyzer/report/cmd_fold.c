@@ -156,6 +156,7 @@ static int take_row(struct part *part, size_t i, const struct rank_row *row)
 		.verdict = finding->verdict,
 		.by_gpu = finding->by_gpu,
 		.live = row->live,
+		.alone_share = row->alone_share,
 	};
 	r = part_add_text(part, row->path, &rank->path);
 	if (r == 0)
@@ -175,6 +176,7 @@ static void give_row(const struct part *part, size_t i, struct rank_row *row)
 		.gpu = gpu ? strdup(gpu) : NULL,
 		.rank = rank->rank,
 		.live = rank->live,
+		.alone_share = rank->alone_share,
 		.finding =
 			{
 				.verdict = (enum stall_verdict)rank->verdict,

@@ -5,6 +5,7 @@
  * One rank is in memory at a time: what is kept of it are its finding and its share of the steps.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "drain/home.h"
@@ -14,6 +15,7 @@
 #include "report/ranks.h"
 #include "report/thread.h"
 #include "store/db_open.h"
+#include "store/gpu.h"
 #include "store/redact.h"
 #include "store/steps.h"
 
@@ -71,6 +73,22 @@ static int judge(const struct options *options, struct db *db, const struct rank
 	return r;
 }
 
+static int read_collectives(const struct options *options, struct db *db, int64_t loader_id,
+			    struct rank_row *row)
+{
+	const struct batch_filter filter = {
+		.loader_id = loader_id,
+		.epoch = options->epoch,
+		.first = options->first,
+		.last = options->last,
+	};
+	struct gpu_sums sums;
+	int r = gpu_sums_read(db, &filter, true, &sums);
+
+	row->alone_share = r < 0 ? NAN : (float)gpu_use_of(&sums).alone_share;
+	return r;
+}
+
 static int read_rank(const struct options *options, struct db *db, struct rank_job *job,
 		     const struct rank_file *file, struct rank_row *row)
 {
@@ -91,6 +109,9 @@ static int read_rank(const struct options *options, struct db *db, struct rank_j
 	    run.start_unix_ns < 0 || run.start_ns < 0)
 		offset_ns = QUERY_UNKNOWN;
 	r = judge(options, db, file, &loader_id, &series, &row->finding);
+	row->alone_share = NAN;
+	if (r == 0 && row->finding.by_gpu)
+		r = read_collectives(options, db, loader_id, row);
 	if (r == 0 && offset_ns != QUERY_UNKNOWN)
 		r = steps_read_epochs(db, loader_id, offset_ns, &epochs, &epoch_count);
 	if (r == 0 && options->verb == VERB_HTML)

@@ -30,7 +30,7 @@ struct part_rank {
 	uint32_t verdict;
 	uint32_t by_gpu, live;
 	uint32_t path, host, gpu; /* in the texts */
-	uint32_t unused;
+	float alone_share;        /* NAN: not known */
 };
 
 struct part {

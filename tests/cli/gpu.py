@@ -257,6 +257,25 @@ def check_collectives(folder):
         t.equal("in collectives alone 55 % of the time: another rank may be late" in screen, warned, name, screen)
 
 
+def check_ranks(folder):
+    """The rank for which the others wait in the collective waits least in it."""
+    job = os.path.join(folder, "job")
+    os.mkdir(job)
+    for rank, part in enumerate((0.95, 0.45)):
+        path, _, _ = run_of(os.path.join(job, "rank-{}.db".format(rank)), [(1, 50, 1)] * 200, idle=lambda i: 0.5,
+                            meta={"rank": str(rank)})
+        database = sqlite3.connect(path)
+        database.execute("UPDATE t_gpu_step SET nccl_ns = 1, gpu_compute_ns = (SELECT CAST(gpu_busy_ns * ? AS INTEGER)"
+                         " FROM t_batch b WHERE b.task = t_gpu_step.task)", (part,))
+        database.commit()
+        database.close()
+    shares = [rank["collectives_alone_share"] for rank in facts(job)["ranks"]]
+    t.check(0.04 < shares[0] < 0.05 and 0.48 < shares[1] < 0.55, "shares", shares)
+    words = "in collectives alone the GPU of rank 0 is 4.6 % of the time, that of rank 1 50 %: the others wait for the"
+    text = re.sub(r"\s+", " ", report(job, **UTF8).out)
+    t.check(words in text, "missing:", words, text)
+
+
 def check_host_only(folder):
     """What only the host saw is no clock of the GPU's."""
     meta = {"clock": "host", "cuda_mode": "cudart", "gpu": None,
@@ -361,7 +380,7 @@ def check_pack(folder):
 
 def main():
     folder = t.scratch()
-    for check in (check_clock, check_mixed, check_sums, check_advice, check_collectives, check_host_only, check_older,
+    for check in (check_clock, check_mixed, check_sums, check_advice, check_collectives, check_ranks, check_host_only, check_older,
                   check_absurd, check_pack):
         check(folder)
     t.finish()
