@@ -14,7 +14,7 @@
 #include "store/redact.h"
 
 #define MOST_REMARKS 5
-#define MOST_OPEN    256 /* opening a file costs more than reading it, on a network file system */
+#define MOST_OPEN    64 /* opening a file costs more than reading it, on a network file system */
 #define MOST_DEPTH   4 /* of folders in folders */
 
 struct listing {
