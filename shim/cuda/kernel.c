@@ -14,8 +14,9 @@
 static struct kernel known[KNOWN_MAX];
 static uint32_t known_count;
 
-/* The namespaces of DALI, nvJPEG (two), nvImageCodec and CV-CUDA, whose kernels prepare batches. */
-static const char *const loaders[] = {"N4dali", "N6nvjpeg", "N6culj92", "N10nvimgcodec", "N4nvcv"};
+/* The namespaces of DALI, nvJPEG, nvImageCodec and CV-CUDA, whose kernels prepare batches. */
+static const char *const loaders[] = {"N4dali",        "N6nvjpeg", "N6culj92",
+				      "N10nvimgcodec", "N4nvcv",   "N6cvcuda"};
 
 /* "ncclDevKernel_", "ncclSymkDevKernel_", "ncclKernel_", "ncclAllReduceRingLLKernel_", ... */
 static bool is_collective(const char *name)
