@@ -53,7 +53,8 @@ Test(kernel, gpu_loaders_by_their_namespaces)
 {
 	expect(DLPROF_GPU_LOADER,
 	       (const char *const[]){
-		       "_ZN6nvjpeg15DecodeSingleGPU23dcPrefixSumReadUpKernelE8NppiSizemS1_PKsPsS4_j",
+		       "_ZN6nvjpeg15DecodeSingleGPU23dcPrefixSumReadUpKernel"
+		       "E8NppiSizemS1_PKsPsS4_j",
 		       "_ZN6culj9215metadata_kernelEPNS_9ImageInfoEPmPKPKhm",
 		       "_ZN46_GLOBAL__N__57fb7e34_13_OpHQResize_cu_1d23d4c110resampl"
 		       "ing25SeparableResamplingKernelILi1ELi1EN6cvcuda4priv9hq_resi"
@@ -62,7 +63,8 @@ Test(kernel, gpu_loaders_by_their_namespaces)
 		       "_EEE",
 		       "_ZN10nvimgcodec13ConvertKernelIaaNS_20RGB_to_BGR_ConverterIaaEEEEvNS_"
 		       "7SurfaceILi2ET_EENS3_ILi2ET0_EE",
-		       "_ZN4dali7kernels10resampling30BatchedSeparableResampleKernelILi2EfhEEviPKNS1_"
+		       "_ZN4dali7kernels10resampling30BatchedSeparableResample"
+		       "KernelILi2EfhEEviPKNS1_"
 		       "10SampleDescIXT_EEEPKNS0_9BlockDescIXT_EEE",
 		       NULL});
 }
