@@ -56,7 +56,7 @@ REPLAYS = "a graph of 200 nodes", replays
 # Workload, level, pairs.
 PLAN = ((INPUT, "default", 6), (BOUND, "default", 6), (LAUNCHES, "default", 8),
         (KERNELS, "default", 5), (REPLAYS, "default", 5), (LAUNCHES, "off", 4),
-        (LAUNCHES, "memcpy", 4), (LAUNCHES, "full", 4), (REPLAYS, "memcpy", 4), (REPLAYS, "full", 4))
+        (LAUNCHES, "memcpy", 4), (LAUNCHES, "full", 4), (REPLAYS, "memcpy", 4), (REPLAYS, "graphs", 4))
 
 
 def under(level):
