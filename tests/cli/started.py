@@ -27,7 +27,10 @@ manager.shutdown_kernel()
 
 
 def recorded(folder):
+    """The report first: it takes what the drain could not store before process 1 ended."""
     t.wait_for_drain(folder)
+    for path in t.databases(folder):
+        t.report(path)
     return sorted((os.path.basename(path), t.rows(path, "SELECT count(*) AS n FROM batch")[0]["n"])
                   for path in t.databases(folder))
 
