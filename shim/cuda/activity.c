@@ -105,11 +105,16 @@ static int enable_kinds(void)
 /* Settings beside the kinds: ours, or again what others set, and CUPTI's own where they did not. */
 static void set_up(bool ours, uint64_t keep)
 {
+	uint32_t count;
+
 	if (own.level >= CONFIG_CUDA_API && api_is_possible()) {
 		if (cupti.SetThreadIdType)
 			cupti.SetThreadIdType(ours ? CUPTI_THREAD_ID_SYSTEM
 						   : activity_others.thread_id_type);
-		own.with_calls = api_enable(ours, keep) > 0 && ours;
+		count = api_enable(ours, keep);
+		/* What was recorded until now stays what it is. */
+		if (ours)
+			own.with_calls = count > 0;
 	}
 	/* Of polling with cudaEventQuery() there is nothing to know. Before 13 CUPTI agrees. */
 	if (cupti.ActivityEnableAllSyncRecords && cupti.version >= CUPTI_VERSION_13_0)

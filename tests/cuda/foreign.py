@@ -75,6 +75,9 @@ def kineto(begin=20, end=40, level="default", env={}, **plan):
         calls = done.query("SELECT * FROM gpu_call WHERE begin_ns > ? AND step_ns NOT NULL",
                            gap["end_ns"] or 0)
         equal(len(calls) >= 25, level == "api", name, "steps with the host's calls", len(calls))
+        before = done.query("SELECT * FROM gpu_call WHERE begin_ns + step_ns < ?", gap["begin_ns"])
+        if begin:
+            equal(len(before) >= begin - 1, level == "api", name, "such steps before", len(before))
         # On, off before they come, on again: none of ours is among their records.
         equal(done.called("cuptiActivityEnableRuntimeApi 131"), 3 * (level == "api"), name,
               "switched")
