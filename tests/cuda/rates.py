@@ -61,9 +61,9 @@ class Steps:
         self.name = name
         self.done = loop(plan, timeout=150, FAKE_TRUTH_LAZY=1, FAKE_NODE_GAP_NS=0, **changes)
         equal((self.done.status, self.done.misuse()), (0, []), name, "status, misuse", self.done.err)
-        # Threads on streams of their own do not train. Who launches graphs is not known, nor does it show
-        # where a record is in the buffer of who was next.
-        apart = () if "graph" in plan or "FAKE_CUPTI_PLACE_LATE" in changes else ("helper",)
+        # Threads on streams of their own do not train; it does not show where a record is in the buffer of
+        # who was next.
+        apart = () if "FAKE_CUPTI_PLACE_LATE" in changes else ("helper",)
         truth = Truth(op for op in busy(self.done.ops) if op.name not in apart)
         loading = Truth(op for op in busy(self.done.ops) if op.name in apart)
         self.found, idle, total = [], 0, 0
