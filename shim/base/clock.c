@@ -5,9 +5,9 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#endif
 
 #include "dlprof/units.h"
-#endif
 
 /* A pair is exact to some 50 ns; over this time that is 0.1 %, and what follows is refined. */
 #define FIRST_MEASURE_NS 50000

@@ -36,8 +36,6 @@ static inline void span_push(struct span *span, struct thread *thread, uint64_t 
 {
 	struct thread_frame *frame = ++thread->frame;
 
-	/* What the end adds to, which the call itself may have driven out of the caches before. */
-	__builtin_prefetch(&thread->slot->counters[span->class], 1);
 	span->thread = thread;
 	frame->address = (uintptr_t)span;
 	frame->inner_ticks = 0;
@@ -63,6 +61,8 @@ static inline bool span_begin(struct span *span, enum dlprof_class class)
 	if (unlikely(!thread || thread->life != thread_life || thread->busy || !clock_scale ||
 		     thread_is_full(thread) || thread->frame->address <= (uintptr_t)span))
 		return span_begin_rarely(span, class);
+	/* What the end adds to, which the call itself may have driven out of the caches before. */
+	__builtin_prefetch(&thread->slot->counters[class], 1);
 	span->class = class;
 	span->tally = NULL;
 	span_push(span, thread, clock_counter());
