@@ -67,7 +67,8 @@ static void leave(void)
 
 bool screen_take(FILE *out)
 {
-	struct sigaction action = {.sa_handler = catch};
+	/* Restarted, or a signal while a picture is written would be an error of the output. */
+	struct sigaction action = {.sa_handler = catch, .sa_flags = SA_RESTART};
 	const char *term = getenv("TERM");
 
 	if (screen.out || !isatty(fileno(out)) || !term || strcmp(term, "dumb") == 0)
