@@ -97,7 +97,7 @@ def check_gone_reader():
 
 def check_odd_paths():
     for name, changes in (
-            ("output folder is missing:", {"DLPROF_OUT": "/nonexistent/run.db"}),
+            ("output folder cannot be made:", {"DLPROF_OUT": "/proc/nonexistent/run.db"}),
             ("output name is too long:", {"DLPROF_OUT": "/tmp/" + "x" * 5000}),
             ("segment folder is missing:", {"DLPROF_SEGMENT_DIR": "/nonexistent"}),
             ("segment folder is a file:", {"DLPROF_SEGMENT_DIR": "/etc/passwd"}),

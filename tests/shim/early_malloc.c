@@ -50,7 +50,7 @@ static void use_system(void)
 	demand(fd >= 0 && pread(fd, text, sizeof(text), 0) > 0 && close(fd) == 0);
 	demand(errno == 77);
 	demand(readlink("/etc/malloc.conf", text, sizeof(text)) < 0 && errno == ENOENT);
-	demand(open("/nonexistent", O_RDONLY) == -1 && errno == ENOENT);
+	demand(open("/nonexistent/file", O_RDONLY) == -1 && errno == ENOENT);
 	getenv("MALLOC_CONF");	/* libc may have no environment yet */
 }
 

@@ -89,7 +89,7 @@ def check_refused():
                            ("a socket:", names["socket"], "a socket"),
                            ("a folder:", folder, "a folder"),
                            ("a device:", "/dev/null", "a device"),
-                           ("no such folder:", "/nonexistent/log", "no such file")):
+                           ("no such folder:", "/proc/nonexistent/log", "no such file")):
         notes = Host(name, log).notes()
         check(len(notes) == 1 and log in notes[0] and why in notes[0], name, "notes", notes)
     check(not os.path.exists(names["target"]), "the target of a link was made")
