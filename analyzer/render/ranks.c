@@ -272,7 +272,7 @@ static void print_clock(const struct ranks *ranks, const struct page *page)
 }
 
 /* A collective lasts until the last rank has come: who comes last waits least in it. */
-static void print_collectives(const struct ranks *ranks, const struct page *page)
+void ranks_collectives_words(const struct ranks *ranks, char *text, size_t size)
 {
 	const struct rank_row *least = NULL, *most = NULL;
 
@@ -286,16 +286,16 @@ static void print_collectives(const struct ranks *ranks, const struct page *page
 		if (!most || row->alone_share > most->alone_share)
 			most = row;
 	}
-	if (least && most->alone_share >= COLLECTIVES)
-		page_item(page, "Waits",
-			  "in collectives alone the GPU of rank %" PRId64
-			  " is %s of the time, that of "
-			  "rank %" PRId64 " %s%s",
-			  least->rank, UNITS_SHARE(least->alone_share), most->rank,
-			  UNITS_SHARE(most->alone_share),
-			  most->alone_share - least->alone_share >= COLLECTIVES
-				  ? ": the others wait for the first"
-				  : "");
+	*text = '\0';
+	if (least == most || most->alone_share < COLLECTIVES)
+		return;
+	page_append(text, size,
+		    "the GPU of rank %" PRId64 " is in collectives alone %s of the time, that of "
+		    "rank %" PRId64 " %s",
+		    least->rank, UNITS_SHARE(least->alone_share), most->rank,
+		    UNITS_SHARE(most->alone_share));
+	if (most->alone_share - least->alone_share >= COLLECTIVES)
+		page_append(text, size, ": the others wait for rank %" PRId64, least->rank);
 }
 
 static void print_spread(const struct ranks *ranks, const struct page *page)
@@ -331,7 +331,9 @@ void ranks_text(const struct ranks *ranks, const struct page *page)
 			  text);
 	print_spread(ranks, page);
 	print_clock(ranks, page);
-	print_collectives(ranks, page);
+	ranks_collectives_words(ranks, text, sizeof(text));
+	if (*text)
+		page_item(page, "Waits", "%s", text);
 	page_item(page, "To blame", "share of the lost time in which the rank waited longest");
 	page_item(page, "Aligned", "%s", ranks_alignment_words(&ranks->job, words));
 	page_item(page, "More", "dlprof-report %s", ranks->rows[ranks_worst(ranks)].path);

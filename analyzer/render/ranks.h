@@ -46,6 +46,9 @@ const char *ranks_verdict_words(const struct rank_finding *job, char text[VERDIC
 /* Which rank it is, or that no single one is to blame; "" where there is nothing to say. */
 void ranks_culprit_words(const struct ranks *ranks, char *text, size_t size);
 
+/* Which rank the others wait for in collectives; "" where there is nothing to say. */
+void ranks_collectives_words(const struct ranks *ranks, char *text, size_t size);
+
 /* Of the lost time, in which the rank waited longest; NAN where the ranks are judged alone. */
 double ranks_blame_share(const struct ranks *ranks, size_t i);
 

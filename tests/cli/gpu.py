@@ -12,6 +12,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import dlprof_test as t
+import html_file
 import rundb
 
 UTF8 = {"LC_ALL": "C.UTF-8"}
@@ -258,11 +259,11 @@ def check_collectives(folder):
 
 
 def check_ranks(folder):
-    """The rank for which the others wait in the collective waits least in it."""
+    """The rank for which the others wait in the collective waits least in it: text, JSON and page say so."""
     job = os.path.join(folder, "job")
     os.mkdir(job)
     for rank, part in enumerate((0.95, 0.45)):
-        path, _, _ = run_of(os.path.join(job, "rank-{}.db".format(rank)), [(1, 50, 1)] * 200, idle=lambda i: 0.5,
+        path, _, _ = run_of(os.path.join(job, "rank-{}.db".format(rank)), [(1, 50, 1)] * 400, idle=lambda i: 0.5,
                             meta={"rank": str(rank)})
         database = sqlite3.connect(path)
         database.execute("UPDATE t_gpu_step SET nccl_ns = 1, gpu_compute_ns = (SELECT CAST(gpu_busy_ns * ? AS INTEGER)"
@@ -271,9 +272,13 @@ def check_ranks(folder):
         database.close()
     shares = [rank["collectives_alone_share"] for rank in facts(job)["ranks"]]
     t.check(0.04 < shares[0] < 0.05 and 0.48 < shares[1] < 0.55, "shares", shares)
-    words = "in collectives alone the GPU of rank 0 is 4.6 % of the time, that of rank 1 50 %: the others wait for the"
+    words = ("the GPU of rank 0 is in collectives alone 4.6 % of the time, that of rank 1 50 %: "
+             "the others wait for rank 0")
     text = re.sub(r"\s+", " ", report(job, **UTF8).out)
-    t.check(words in text, "missing:", words, text)
+    t.check("Waits " + words in text, "missing:", words, text)
+    page = html_file.check_page(job, "ranks of GPUs", has_script=False)[0]
+    header = html_file.words_of(page.all("header")[0])
+    t.check("Collectives: " + words + "." in header, "missing in the page:", words, header)
 
 
 def check_host_only(folder):
@@ -380,8 +385,8 @@ def check_pack(folder):
 
 def main():
     folder = t.scratch()
-    for check in (check_clock, check_mixed, check_sums, check_advice, check_collectives, check_ranks, check_host_only, check_older,
-                  check_absurd, check_pack):
+    for check in (check_clock, check_mixed, check_sums, check_advice, check_collectives, check_ranks,
+                  check_host_only, check_older, check_absurd, check_pack):
         check(folder)
     t.finish()
 

@@ -22,6 +22,7 @@ def check_ranks(folder):
                  "Rank 2 (node1) waits for data in 98 % of the lost time",
                  "aligned by step", "* the culprit", "waiting for data", "to one scale: a full row"):
         t.check(text in words, "ranks: missing", text, words)
+    t.check("Collectives:" not in words, "of no GPU nothing is said")
     t.check("{:.0f} %".format(100 * facts["stall"]["ratio"]) in html_file.words_of(page.all("header")[0]),
             "the job's stall ratio")
     rows = [[html_file.words_of(cell) for cell in row["inside"]] for row in page.all("tr")]

@@ -51,6 +51,9 @@ static void put_verdict(struct html *html, const struct ranks *ranks)
 	ranks_missing_words(ranks, text, sizeof(text));
 	if (*text)
 		html_paragraph(html, "", "Missing: %s. No database of theirs is here.", text);
+	ranks_collectives_words(ranks, text, sizeof(text));
+	if (*text)
+		html_paragraph(html, "", "Collectives: %s.", text);
 	html_paragraph(html, "quiet", "The ranks are aligned %s.",
 		       ranks_alignment_words(job, text));
 	html_put(html, "</header>\n\n");
