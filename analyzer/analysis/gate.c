@@ -14,7 +14,7 @@
 static const struct metric {
 	const char *name;
 	enum gate_unit unit;
-	size_t offset; /* of a double or, of counts, a size_t in the finding */
+	size_t offset; /* of a double or, of counts, a size_t in the finding; SIZE_MAX: elsewhere */
 	bool is_least;
 	bool is_whole; /* also of a run that is too short to be judged */
 } METRICS[GATE_METRIC_MAX] = {
@@ -29,6 +29,7 @@ static const struct metric {
 	[GATE_WAIT_P50] = {"stall.wait_p50", GATE_TIME, AT(wait_p50_ns)},
 	[GATE_WAIT_P99] = {"stall.wait_p99", GATE_TIME, AT(wait_p99_ns)},
 	[GATE_LOAD_MEAN] = {"workers.load_mean", GATE_TIME, AT(load_mean_ns)},
+	[GATE_COLLECTIVES_ALONE] = {"gpu.collectives_alone_share", GATE_SHARE, SIZE_MAX},
 	[GATE_BATCHES] = {"stall.batches", GATE_COUNT, AT(batch_count), true, true},
 	[GATE_STEADY_BATCHES] = {"stall.steady_batches", GATE_COUNT, AT(steady_count), true, true},
 	[GATE_LOST_SHARE] = {"loss.share", GATE_SHARE, AT(lost_share), false, true},

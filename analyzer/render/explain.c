@@ -216,6 +216,13 @@ static const struct explanation PAGES[] = {
 	 "feeds, their mean: those that get a quarter or more of the bytes that the most fed one "
 	 "gets from the host. Others follow them. The view gpu_device has each."},
 
+	{"collectives_alone_share", "metric",
+	 "Share of the time in which the GPU ran nothing but collectives.",
+	 "It exchanged with other ranks, or waited for them: a collective lasts until the last "
+	 "rank has come. Of a job's ranks the others wait for the one with the smallest share.\n\n"
+	 "Where CUDA graphs are recorded as wholes, collectives within them are not seen: the "
+	 "share is then a lower bound."},
+
 	{"stall_ratio", "metric", "Share of its time that the training waits for data.",
 	 "All time in iter(), next() and the end of epochs, over the time from the first batch to "
 	 "the end of the last step. Its parts are not_ready, receiving, epoch_start and epoch_end. "
@@ -328,6 +335,9 @@ static const struct explanation PAGES[] = {
 	 "stall.epoch_end, loss.share <= SHARE; stall.startup, stall.wait_p50, stall.wait_p99, "
 	 "workers.load_mean <= TIME (250ms, 2s): as --json has them, without a margin for chance. "
 	 "stall.batches, stall.steady_batches >= N.\n\n"
+	 "gpu.collectives_alone_share <= SHARE: as --json has it, where the clock is the GPU's. It "
+	 "cannot be judged where CUDA graphs are recorded as wholes. A rank that fails it is one "
+	 "that waits, not the one that it waits for.\n\n"
 	 "A run with fewer than max(300, 20 x prefetch_factor x workers) batches, with more than 1 "
 	 "% of its records lost, that still records, or without five baselines cannot be judged: "
 	 "status 3, unless else=warn or else=pass (or --on-inconclusive) says otherwise."},

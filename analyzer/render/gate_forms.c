@@ -254,6 +254,8 @@ static const struct series_of_run {
 	 GATE_WAIT_P99},
 	{"dlprof_load_mean_seconds", "seconds", "Mean time that a worker loads a batch.",
 	 GATE_LOAD_MEAN},
+	{"dlprof_gpu_collectives_alone_ratio", "ratio",
+	 "Share of the time in which the GPU ran nothing but collectives.", GATE_COLLECTIVES_ALONE},
 	{"dlprof_batches", "", "Delivered batches.", GATE_BATCHES},
 	{"dlprof_steady_batches", "", "Delivered batches after the first rounds of epochs.",
 	 GATE_STEADY_BATCHES},

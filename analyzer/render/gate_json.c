@@ -34,6 +34,7 @@ static void add_run(struct jsonw *json, const struct gate_run *run, bool is_base
 	jsonw_number(json, "lost_share", sample->value[GATE_LOST_SHARE]);
 	jsonw_number(json, "load_mean_s", sample->load_ns / NS_PER_S);
 	jsonw_number(json, "compute_mean_s", sample->compute_ns / NS_PER_S);
+	jsonw_number(json, "collectives_alone_share", sample->value[GATE_COLLECTIVES_ALONE]);
 	jsonw_string(json, "cause", cause_name(sample->cause));
 	jsonw_string(json, "unfit", gate_unfit_id(sample->unfit));
 	if (is_baseline) {

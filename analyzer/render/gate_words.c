@@ -270,6 +270,10 @@ static void add_failure(const struct gate_report *report, const struct gate_item
 	if (report->has_change && item->limit.metric == GATE_STALL_INCREASE) {
 		add_since(report, text);
 		add_change(&report->change, text);
+	} else if (item->limit.metric == GATE_COLLECTIVES_ALONE) {
+		/* What slows the loader is not why. */
+		page_append(text, GATE_WORDS,
+			    "; its GPU exchanged with other ranks, or waited for them");
 	} else {
 		add_cause(run, text);
 		if (report->has_change) {

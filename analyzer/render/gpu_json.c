@@ -136,6 +136,7 @@ void gpu_json(const struct report *report, struct jsonw *json)
 	add_gaps(report, json);
 	jsonw_seconds(json, "collectives_s", sums->nccl_ns);
 	jsonw_seconds(json, "collectives_alone_s", sums->busy_ns - sums->compute_ns);
+	jsonw_number(json, "collectives_alone_share", use->alone_share);
 	jsonw_seconds(json, "busy_without_collectives_s", sums->compute_ns);
 	jsonw_seconds(json, "loading_s", sums->loading_ns);
 	jsonw_number(json, "kernels_per_step", sums->kernel_count / sums->seen_count);

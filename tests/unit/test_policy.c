@@ -35,8 +35,9 @@ Test(policy, every_metric_and_unit)
 		 "error stall.batches >= 500\nerror stall.steady_batches >= 300\n"
 		 "error loss.share <= 0.001\nerror stall.trimmed_ratio <= 1\n"
 		 "error stall.receiving <= 5%\nerror stall.epoch_start <= 5% else=fail\n"
-		 "error stall.not_ready <= 5%\nerror stall.epoch_end <= 5%",
-		 13);
+		 "error stall.not_ready <= 5%\nerror stall.epoch_end <= 5%\n"
+		 "error gpu.collectives_alone_share <= 5%",
+		 14);
 	cr_assert(policy.lines[0].is_error);
 	cr_assert_eq(policy.lines[0].limit.metric, GATE_STALL_RATIO);
 	cr_assert_float_eq(policy.lines[0].limit.value, .1, 1e-12);
