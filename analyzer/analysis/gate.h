@@ -65,7 +65,15 @@ enum gate_metric gate_metric_find(const char *name, size_t length);
 bool gate_metric_is_least(enum gate_metric metric);
 
 /* Why a run cannot be judged, or be a baseline. */
-enum gate_unfit { GATE_FIT, GATE_LIVE, GATE_NO_VERDICT, GATE_LOSS, GATE_FEW, GATE_UNFIT_MAX };
+enum gate_unfit {
+	GATE_FIT,
+	GATE_LIVE,
+	GATE_NO_VERDICT,
+	GATE_LOSS,
+	GATE_FEW,
+	GATE_RANKS, /* others of its job left no database */
+	GATE_UNFIT_MAX
+};
 
 /* What the time of a load goes into. */
 enum gate_part {

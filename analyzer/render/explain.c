@@ -339,7 +339,8 @@ static const struct explanation PAGES[] = {
 	 "cannot be judged where CUDA graphs are recorded as wholes. A rank that fails it is one "
 	 "that waits, not the one that it waits for.\n\n"
 	 "A run with fewer than max(300, 20 x prefetch_factor x workers) batches, with more than 1 "
-	 "% of its records lost, that still records, or without five baselines cannot be judged: "
+	 "% of its records lost, that still records, without five baselines, or of a job of which "
+	 "other ranks left no database (--ranks N: only N load data) cannot be judged: "
 	 "status 3, unless else=warn or else=pass (or --on-inconclusive) says otherwise."},
 };
 #define PAGE_COUNT (sizeof(PAGES) / sizeof(PAGES[0]))

@@ -27,6 +27,7 @@ struct gate_run {
 	struct loader_info loader;
 	struct fingerprint fingerprint; /* its texts are the two above's */
 	struct gate_sample sample;
+	size_t rank_count; /* of its job, with a database here */
 	bool used;         /* of a baseline */
 	char refused[200]; /* why it is not; "" */
 };

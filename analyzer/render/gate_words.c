@@ -93,6 +93,12 @@ const char *gate_unfit_words(const struct gate_run *run, char *text)
 			 "it has %.0f batches and %zu are needed: let it run longer",
 			 sample->value[GATE_BATCHES], sample->needed_count);
 		break;
+	case GATE_RANKS:
+		snprintf(text, GATE_WORDS,
+			 "of the %" PRId64 " ranks of job %.40s only %zu have a database here: if "
+			 "the others load no data, say --ranks %zu",
+			 run->info.world_size, run->info.job_id, run->rank_count, run->rank_count);
+		break;
 	case GATE_FIT:
 	case GATE_UNFIT_MAX:
 		break;

@@ -147,27 +147,37 @@ static bool is_same_job(const struct run_info *a, const struct run_info *b)
 	       a->attempt == b->attempt;
 }
 
-/* A job is judged by the ranks that are there; who reads the result must know how many are not. */
-static void remark_missing(const struct gate *gate)
+/* Of the ranks of a job the one that waits least; of equal ones the first. */
+static bool waits_least(const struct gate_runs *runs, const struct gate_run *run)
 {
-	const struct gate_run *runs = gate->runs.list;
-	size_t count, i, k;
+	for (const struct gate_run *other = runs->list; other < runs->list + runs->count; other++) {
+		const double less =
+			run->sample.value[GATE_STALL_RATIO] - other->sample.value[GATE_STALL_RATIO];
 
-	for (i = 0; i < gate->runs.count; i++) {
-		const struct run_info *info = &runs[i].info;
+		if (is_same_job(&other->info, &run->info) &&
+		    (less > 0 || (less == 0 && other < run)))
+			return false;
+	}
+	return true;
+}
 
-		/* Once a job: by its first rank here. */
-		for (k = 0; k < i && !is_same_job(&runs[k].info, info); k++)
-			continue;
-		if (k < i)
-			continue;
-		for (count = 1, k++; k < gate->runs.count; k++)
-			count += is_same_job(&runs[k].info, info);
-		if (info->job_id && info->world_size > (int64_t)count)
-			cmd_remark(gate->options,
-				   "judged by %zu of the %" PRId64 " ranks of job %s: the others "
-				   "have no database here",
-				   count, info->world_size, info->job_id);
+/*
+ * A slow rank that left no database must not let the job pass, and one that is here and waits too
+ * long still fails it: so the one that waits least stands for those that are missing.
+ */
+static void look_for_ranks(struct gate *gate)
+{
+	struct gate_runs *runs = &gate->runs;
+
+	for (struct gate_run *run = runs->list; run < runs->list + runs->count; run++) {
+		const int64_t wanted =
+			gate->options->ranks >= 0 ? gate->options->ranks : run->info.world_size;
+
+		for (size_t i = 0; i < runs->count; i++)
+			run->rank_count += is_same_job(&runs->list[i].info, &run->info);
+		if (run->info.job_id && (int64_t)run->rank_count < wanted &&
+		    run->sample.unfit == GATE_FIT && waits_least(runs, run))
+			run->sample.unfit = GATE_RANKS;
 	}
 }
 
@@ -190,7 +200,7 @@ int cmd_gate(const struct options *options)
 		status = gate_runs_read(options, options->baselines, options->baseline_count, true,
 					&gate.baselines);
 	if (!status)
-		remark_missing(&gate);
+		look_for_ranks(&gate);
 	if (!status)
 		status = options->calibrate ? calibrate(&gate, wishes) : gate_runs(&gate, wishes);
 	gate_runs_done(&gate.runs);

@@ -249,6 +249,8 @@ static const struct line_option OPTIONS[] = {
 	{"on-inconclusive", .argument = "DO", .values = "fail|warn|pass",
 	 .help = "where it cannot say: fail (status 3), warn or pass", TEXT(on_inconclusive),
 	 .verbs = ON(VERB_GATE)},
+	{"ranks", .argument = "N", .help = "of a job: so many have a loader; default: all",
+	 WHOLE(ranks), .verbs = ON(VERB_GATE)},
 	{"why", .help = "also say why the run waits, as the report does", FLAG(why),
 	 .verbs = ON(VERB_GATE)},
 	{"calibrate", .help = "measure how often it fails between equal runs", FLAG(calibrate),
@@ -354,6 +356,7 @@ int options_parse(struct options *ret, int argc, char **argv)
 	int r;
 
 	*ret = (struct options){.rank = -1,
+				.ranks = -1,
 				.epoch = -1,
 				.loader = -1,
 				.first = -1,

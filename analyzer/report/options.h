@@ -58,6 +58,7 @@ struct options {
 	size_t baseline_count;
 	bool separation; /* the rule */
 	bool why, calibrate, update_baseline;
+	int64_t ranks; /* that a job has at least; -1: not given */
 	bool bare; /* not of the line: judge without predictions and advice */
 };
 
