@@ -95,9 +95,9 @@ const char *gate_unfit_words(const struct gate_run *run, char *text)
 		break;
 	case GATE_RANKS:
 		snprintf(text, GATE_WORDS,
-			 "of the %" PRId64 " ranks of job %.40s only %zu have a database here: if "
+			 "of the %" PRId64 " ranks of its job only %zu have a database here: if "
 			 "the others load no data, say --ranks %zu",
-			 run->info.world_size, run->info.job_id, run->rank_count, run->rank_count);
+			 run->info.world_size, run->rank_count, run->rank_count);
 		break;
 	case GATE_FIT:
 	case GATE_UNFIT_MAX:
