@@ -4,7 +4,6 @@
  * judged, writes each form that is asked for, and exits with 0, 1, 2 or 3.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
