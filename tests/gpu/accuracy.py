@@ -24,14 +24,14 @@ CASES = {
 PROFILED = (100, 140)
 
 
-def train(plan, preload=True, **changes):
-    """(steps, database or None, status, seconds) of one run of training.py."""
+def train(plan, preload=True, runner=(), **changes):
+    """(steps, database or None, status, seconds) of one run of training.py, under another program if asked."""
     folder = scratch()
     database = os.path.join(folder, "run.db")
     plan = dict(plan, device="cpu", steps=30, batch=2, size=16) if CPU else plan
     env = settings(preload=preload, double=False, DLPROF_OUT=database, DLPROF_QUIET=1, **changes)
-    status, out, err, seconds = run([PYTHON, os.path.join(HERE, "training.py"), json.dumps(plan)],
-                                    env, timeout=300)
+    status, out, err, seconds = run(list(runner) + [PYTHON, os.path.join(HERE, "training.py"),
+                                                    json.dumps(plan)], env, timeout=300)
     if preload:
         wait_for_drain(database)
     lines = [json.loads(line) for line in out.splitlines() if line.startswith("{")]

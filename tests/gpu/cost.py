@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What dlprof costs on a GPU: pairs of runs with and without, in the order ABBA. Seven minutes.
+"""What dlprof costs on a GPU, beside torch.profiler and nsys: rounds of runs that take turns. Five minutes.
 
-usage: cost.py [WORKLOAD...] [--double]. The launch-bound one is published whatever it is; the gate is the
+usage: cost.py [WORKLOAD...] [--double] [--cpu]. The launch-bound one is published whatever it is; the gate is the
 default level on the trainings. The order is that of their worth: what there is no time for is left.
 """
+import importlib.util
 import json
 import os
 import random
+import shutil
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -15,7 +17,8 @@ from kit import (ARGUMENTS, DOUBLE, HERE, PYTHON, Table, left, median, probe, ru
 from accuracy import CPU, train  # noqa: E402
 
 GATE = 1.02
-FEWEST = 3  # pairs
+FEWEST = 3  # rounds
+OTHERS = "torch.profiler", "nsys"
 
 
 def launches(level):
@@ -37,26 +40,30 @@ def replays(level):
 
 
 def training(**plan):
-    def measure(level):
-        steps, _, status, _ = train(dict(plan, steps=120, stall_every=0), level is not None,
-                                    DLPROF_CUDA=level)
+    def measure(way):
+        ours = way is not None and way not in OTHERS
+        given = dict(plan, steps=120, stall_every=0)
+        if way == "torch.profiler":
+            given["profile"] = (15, 30 if CPU else 120)
+        nsys = ["nsys", "profile", "-o", os.path.join(scratch(), "report")] if way == "nsys" else []
+        steps, _, status, _ = train(given, ours, nsys, DLPROF_CUDA=way if ours else None)
         if status:
             raise RuntimeError("the training ended with {}".format(status))
         return median([s["end"] - s["begin"] for s in steps[20:]])
     return measure
 
 
-# None: not preloaded at all; off: preloaded, and CUDA left alone.
 BOUND = "training, GPU-bound", training(batch=256, workers=4, load_ms=0)
 INPUT = "training, input-bound", training(batch=16, workers=1, load_ms=8)
 LAUNCHES = "launch-bound, host ns a launch", launches
 KERNELS = "20,000 kernels of 50 us", long_kernels
 REPLAYS = "a graph of 200 nodes", replays
 
-# Workload, level, pairs.
-PLAN = ((INPUT, "default", 6), (BOUND, "default", 6), (LAUNCHES, "default", 8),
-        (KERNELS, "default", 5), (REPLAYS, "default", 5), (LAUNCHES, "off", 4),
-        (LAUNCHES, "memcpy", 4), (LAUNCHES, "full", 4), (REPLAYS, "memcpy", 4), (REPLAYS, "graphs", 4))
+# Workload, ways, rounds. The ways are compared with the first of them. None: nothing is preloaded; off:
+# preloaded, and CUDA left alone; the levels full and api are what default is, so only graphs is another.
+PLAN = ((INPUT, (None, "default"), 5), (BOUND, (None, "default") + OTHERS, 4),
+        (LAUNCHES, (None, "default", "memcpy", "off"), 6), (KERNELS, (None, "default"), 5),
+        (REPLAYS, ("default", "graphs"), 5), (REPLAYS, (None, "default", "memcpy"), 4))
 
 
 def under(level):
@@ -71,22 +78,28 @@ def interval(ratios):
     return medians[50], medians[1949]
 
 
-def measure(table, name, function, level, pairs, gated):
-    ratios, bare, longest = [], [], 0
-    for pair in range(2 if DOUBLE or CPU else pairs):
-        if len(ratios) >= FEWEST and left() < 1.5 * longest + 15:
+def measure(table, name, function, ways, rounds):
+    """Each round runs every way once; who is first changes with each."""
+    if "nsys" in ways and not shutil.which("nsys"):
+        table.fact(name + ", nsys", "not here")
+        ways = tuple(way for way in ways if way != "nsys")
+    times, longest = {way: [] for way in ways}, 0
+    for turn in range(2 if DOUBLE or CPU else rounds):
+        if turn >= FEWEST and left() < 1.5 * longest + 15:
             break
-        before = left()
-        order = (None, level) if pair % 2 == 0 else (level, None)
-        times = {which: function(which) for which in order}
+        before, first = left(), turn % len(ways)
+        for way in ways[first:] + ways[:first]:
+            times[way].append(function(way))
         longest = max(longest, before - left())
-        ratios.append(times[level] / times[None])
-        bare.append(times[None])
-    low, high = interval(ratios)
-    table.row("{}, level {}: with by without, 95 % of the median; without".format(name, level),
-              "{:.4f}, {:.4f} to {:.4f} of {} pairs; {:.0f} ns".format(
-                  median(ratios), low, high, len(ratios), median(bare)),
-              "lower end <= {}".format(GATE) if gated else "", low <= GATE if gated else None)
+    base = times[ways[0]]
+    for way in ways[1:]:
+        ratios = [mine / bare for mine, bare in zip(times[way], base)]
+        low, high = interval(ratios)
+        gated = (name, function) in (INPUT, BOUND) and way == "default"
+        table.row("{}: {} by {}, 95 % of the median; medians".format(name, way, ways[0] or "alone"),
+                  "{:.4f}, {:.4f} to {:.4f} of {} rounds; {:.0f} and {:.0f} ns".format(
+                      median(ratios), low, high, len(ratios), median(times[way]), median(base)),
+                  "lower end <= {}".format(GATE) if gated else "", low <= GATE if gated else None)
 
 
 def memory(table):
@@ -105,14 +118,14 @@ def memory(table):
 
 def main():
     table = Table("cost")
-    checks = [("{}, {}".format(name, level), measure, table, name, function, level, pairs,
-               (name, function) in (INPUT, BOUND))
-              for (name, function), level, pairs in PLAN
+    checks = [("{}, {}".format(name, ways[1]), measure, table, name, function, ways, rounds)
+              for (name, function), ways, rounds in PLAN
               if not ARGUMENTS or any(argument in name for argument in ARGUMENTS)]
-    if DOUBLE:
-        checks = [check for check in checks if not check[-1]]
-    elif not ARGUMENTS:
+    if not ARGUMENTS:
         checks.append(("memory", memory, table))
+    if (DOUBLE and not CPU) or not importlib.util.find_spec("torch"):
+        table.fact("the trainings", "left out: on the double, or no torch")
+        checks = [check for check in checks if check[3:5] not in (INPUT, BOUND, ())]
     table.each(checks)
 
 

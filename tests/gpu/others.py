@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Other users of CUPTI, other processes, other ends. Seven minutes.
+"""Other users of CUPTI, other frameworks, processes and ends. Seven minutes.
 
 usage: others.py [CHECK...] [--cpu]
 """
+import importlib.util
 import json
 import os
 import shutil
@@ -10,12 +11,24 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from kit import ARGUMENTS, CLIENT, HERE, PYTHON, Table, rows, run, scratch, settings  # noqa: E402
+from kit import ARGUMENTS, CLIENT, HERE, PYTHON, Table, rows, run, scratch, settings, wait_for_drain  # noqa
 from accuracy import CPU, gpu_steps, median, traced_busy, train  # noqa: E402
 
 SHORT = dict(steps=120, stall_every=0)
 END_STEPS = 30 if CPU else 60
 EXTRA_S = 2.0  # that an end may take longer with us
+
+JAX = """
+import jax, sys, torch
+from torch.utils.data import DataLoader
+if jax.default_backend() != sys.argv[1]:
+    sys.exit("jax has no " + sys.argv[1])
+step = jax.jit(lambda w, x: w - 1e-4 * jax.grad(lambda w: ((x @ w) ** 2).mean())(w))
+w = jax.numpy.ones((512, 512))
+for x in DataLoader(torch.ones(1920, 512), batch_size=64):
+    w = step(w, x.numpy())
+print(float(w.sum()))
+"""
 
 
 def meta(database):
@@ -124,7 +137,7 @@ def starts(table):
 
 
 def ends(table):
-    wanted = {"exit": 0, "term": -15, "kill": -9, "raise": 1, "fault": -11}
+    wanted = {"exit": 0, "fork": 0, "outlive": 0, "term": -15, "kill": -9, "raise": 1, "fault": -11}
     for end, status in wanted.items():
         times = []
         for preload in False, True:
@@ -138,6 +151,26 @@ def ends(table):
                   "{}, < {}, >= {}".format(status, EXTRA_S, END_STEPS - 1),
                   ours_status == bare_status == status and ours < bare + EXTRA_S and
                   batches >= END_STEPS - 1)
+
+
+def jax(table):
+    """A training in JAX goes as without us, and its kernels are counted."""
+    backend = "cpu" if CPU else "gpu"
+    bare = run([PYTHON, "-c", JAX, backend], settings(double=False), 90) \
+        if importlib.util.find_spec("jax") else (1, "", "no jax")
+    if "no jax" in bare[2] or "jax has no" in bare[2]:
+        table.fact("jax", "not here: " + bare[2].strip().splitlines()[-1])
+        return
+    database = os.path.join(scratch(), "run.db")
+    ours = run([PYTHON, "-c", JAX, backend],
+               settings(preload=True, double=False, DLPROF_OUT=database), 90)
+    table.row("jax: exit status and result, without and with", (bare[:2], ours[:2]), "0, the same",
+              bare[:2] == ours[:2] and bare[0] == 0)
+    wait_for_drain(database)
+    steps = gpu_steps(database)
+    kernels = sum(step["kernel_count"] or 0 for step in steps)
+    table.row("jax: mode, steps, kernels", (meta(database).get("cuda_mode"), len(steps), kernels),
+              "cupti, kernels in 30 steps", len(steps) >= 29 and kernels >= 29)
 
 
 def ranks(table):
@@ -160,7 +193,7 @@ def ranks(table):
 
 def main():
     table = Table("others")
-    checks = profiler, graphs, preset, older_library, ends, starts, ranks, tools
+    checks = profiler, graphs, preset, older_library, ends, jax, starts, ranks, tools
     table.each([(check.__name__, check, table) for check in checks
                 if check.__name__ in (ARGUMENTS or [check.__name__])])
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Everything that only a GPU can tell, in four steps of less than ten minutes each.
 
-usage: plan.py [STEP...] [--double]. Without a driver: one line, and status 77. What is done is not done again
+usage: plan.py [STEP...] [--double]. Without a driver: one line, and status 77; with --double its parts are tried on the
+fakes and on the CPU, where what asks a GPU fails. LIMIT_S: seconds a part at most. What is done is not done again
 (remove $TEST_BUILD/gpu-results for that); each step writes one report, step-N.md, there and to $OUT.
 """
 import ctypes
@@ -28,7 +29,7 @@ STEPS = {
     "2": [("accuracy", 400, "accuracy.py graphs compile cnn transformer amp prefetch accumulation *"),
           ("profiler", 160, "others.py profiler graphs *")],
     "3": [("slow", 240, "rates.py slow side api *"), ("libraries", 90, "rates.py libraries *"),
-          ("others", 230, "others.py tools starts ranks ends preset older_library *")],
+          ("others", 230, "others.py tools starts ranks ends preset older_library jax *")],
     "4": [("cost", 310, "cost.py"), ("soak", 270, "soak.py 230")],
 }
 
@@ -49,13 +50,14 @@ def missing():
 def run_part(name, seconds, command):
     """What became of it: passed, failed, hung; its table is where kit.py writes it."""
     words = command.split()
+    seconds = min(seconds, float(os.environ.get("LIMIT_S") or seconds))
     needs_torch = words[-1] == "*"
-    if needs_torch and not DOUBLE and not importlib.util.find_spec("torch"):
+    if needs_torch and not importlib.util.find_spec("torch"):
         return "left out: no torch"
     argv = [sys.executable, os.path.join(HERE, words[0])] + [w for w in words[1:] if w != "*"]
     env = dict(os.environ, LIMIT_S=str(seconds), OUT=RESULTS, TABLE=name)
     try:
-        status = subprocess.run(argv + ["--double"] * DOUBLE, env=env, timeout=seconds + 20).returncode
+        status = subprocess.run(argv + ["--double", "--cpu"] * DOUBLE, env=env, timeout=seconds + 20).returncode
     except subprocess.TimeoutExpired:
         return "hung"
     return "passed" if status == 0 else "failed"

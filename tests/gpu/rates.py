@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the GPU's clock rests on: whole buffers, slow rates, threads, other libraries of CUPTI.
 
-usage: rates.py [CHECK...] [--double]
+usage: rates.py [CHECK...] [--double] [--cpu]
 buffers:   does a buffer that was requested at a time hold operations from before it, and does each come back?
 slow:      200 kernels a second from two threads, the host ahead: all steps known, NOT INPUT-BOUND.
 side:      a thread that does not train keeps the GPU busy on a stream of its own: it counts as loading.
@@ -17,12 +17,14 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from kit import (ARGUMENTS, BUILD, PYTHON, Table, Trace, rows, run, scratch, settings,  # noqa: E402
                  us, wait_for_drain)
+from accuracy import CPU  # noqa: E402
 
 TRAINING = r"""
 import sys, threading, time, torch
 from torch import nn
 from torch.utils.data import DataLoader, Dataset
 count, load_s, size, side = int(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
+device = sys.argv[5]
 class Data(Dataset):
     def __len__(self): return count
     def __getitem__(self, i):
@@ -34,23 +36,24 @@ def beside():
         while True:
             for _ in range(8): a @ a
             torch.cuda.current_stream().synchronize()
-if side:
+if side and device == "cuda":
     threading.Thread(target=beside, daemon=True).start()
-model = nn.Sequential(nn.Linear(64, size), *[nn.Linear(size, size) for _ in range(8)]).cuda()
+model = nn.Sequential(nn.Linear(64, size), *[nn.Linear(size, size) for _ in range(8)]).to(device)
 step = torch.optim.SGD(model.parameters(), lr=1e-6)
-ends = [torch.cuda.Event(), torch.cuda.Event()]
-for i, x in enumerate(DataLoader(Data(), batch_size=None, num_workers=1, pin_memory=True)):
-    model(x.cuda(non_blocking=True)).square().mean().backward()
+ends = [torch.cuda.Event(), torch.cuda.Event()] if device == "cuda" else []
+for i, x in enumerate(DataLoader(Data(), batch_size=None, num_workers=1, pin_memory=bool(ends))):
+    model(x.to(device, non_blocking=True)).square().mean().backward()
     step.step(); step.zero_grad()
-    ends[i % 2].record()
-    if i: ends[(i + 1) % 2].synchronize()
+    if ends: ends[i % 2].record()
+    if ends and i: ends[(i + 1) % 2].synchronize()
 """
 
 
-def train(table, name, *arguments, **changes):
+def train(table, name, count, load_s, size, side, **changes):
     """(what the report says, the database) of one training."""
     database = os.path.join(scratch(), "run.db")
-    status, _, err, _ = run([PYTHON, "-c", TRAINING] + [str(a) for a in arguments],
+    plan = (count, load_s, 64, side, "cpu") if CPU else (count, load_s, size, side, "cuda")
+    status, _, err, _ = run([PYTHON, "-c", TRAINING] + [str(a) for a in plan],
                             settings(preload=True, double=False, DLPROF_OUT=database, **changes), 150)
     table.row(name + ": exit status", status if not status else err[-200:], 0, status == 0)
     wait_for_drain(database)

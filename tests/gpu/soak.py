@@ -37,7 +37,7 @@ def watch(seconds, database):
     process = subprocess.Popen([PROBE, "replay", str(NODES), str(seconds), str(NODE_US)],
                                stdout=subprocess.PIPE, text=True,
                                env=probe_settings(preload=True, DLPROF_OUT=database,
-                                                  DLPROF_CUDA="full", DLPROF_ACTIVATE="always"))
+                                                  DLPROF_CUDA="default", DLPROF_ACTIVATE="always"))
     samples, end = [], time.monotonic() + seconds + 30
     while process.poll() is None and time.monotonic() < end:
         found = sample(process.pid)
@@ -56,7 +56,7 @@ def tenth(values, last):
 
 
 def main():
-    seconds = int(ARGUMENTS[0]) if ARGUMENTS else 6 if DOUBLE else 250
+    seconds = 6 if DOUBLE else int(ARGUMENTS[0]) if ARGUMENTS else 250
     table, database = Table("soak"), os.path.join(scratch(), "run.db")
     samples, lines, status = watch(seconds, database)
     wait_for_drain(database, timeout=40)

@@ -138,6 +138,20 @@ def end_exit():
     os._exit(0)
 
 
+def end_fork():
+    """A child with a copy of CUDA's state exits, handlers and all, while we wait; its status is ours."""
+    child = os.fork()
+    if child:
+        sys.exit(bool(os.waitpid(child, 0)[1]))
+    time.sleep(1)
+
+
+def end_outlive():
+    """The same, but the child exits after its parent. Who reads our output waits for both."""
+    if os.fork() == 0:
+        time.sleep(2)
+
+
 def end_term():
     os.kill(os.getpid(), 15)
 
