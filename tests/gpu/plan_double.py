@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The plan for a machine with a GPU, where there is none: it says so, goes on where it was, and each part starts."""
+"""The plan for a machine with a GPU, where there is none: it says so and goes on where it was.
+
+TEST_GPU_PLAN=full: each part of it starts, too.
+"""
 import ast
 import glob
 import importlib.util
@@ -94,7 +97,8 @@ def main():
     check_scripts()
     check_no_driver()
     check_steps()
-    check_starts()
+    if os.environ.get("TEST_GPU_PLAN") == "full":  # a minute and a half
+        check_starts()
     t.finish()
 
 
