@@ -58,27 +58,22 @@ syscall:
 	.cfi_endproc
 	.size syscall, . - syscall
 
-	.globl vfork
-	.type vfork, @function
+	/* To the real one, whose place in `real` is `at`. */
+	.macro shares name, at
+	.globl \name
+	.type \name, @function
 	.p2align 4
-vfork:
+\name:
 	.cfi_startproc
 	endbr64
 	movb $1, activate_shares(%rip)
-	jmp *real+8(%rip)
+	jmp *real+\at(%rip)
 	.cfi_endproc
-	.size vfork, . - vfork
+	.size \name, . - \name
+	.endm
 
-	.globl clone
-	.type clone, @function
-	.p2align 4
-clone:
-	.cfi_startproc
-	endbr64
-	movb $1, activate_shares(%rip)
-	jmp *real+16(%rip)
-	.cfi_endproc
-	.size clone, . - clone
+	shares vfork, 8
+	shares clone, 16
 
 	.globl hook_syscall_raw
 	.type hook_syscall_raw, @function
@@ -162,35 +157,26 @@ syscall:
 	.cfi_endproc
 	.size syscall, . - syscall
 
-	.globl vfork
-	.type vfork, %function
+	/* To the real one, whose place in `real` is `at`. */
+	.macro shares name, at
+	.globl \name
+	.type \name, %function
 	.p2align 4
-vfork:
+\name:
 	.cfi_startproc
 	hint #34			/* bti c */
 	adrp x16, activate_shares
 	mov w17, #1
 	strb w17, [x16, #:lo12:activate_shares]
-	adrp x16, real+8
-	ldr x16, [x16, #:lo12:real+8]
+	adrp x16, real+\at
+	ldr x16, [x16, #:lo12:real+\at]
 	br x16
 	.cfi_endproc
-	.size vfork, . - vfork
+	.size \name, . - \name
+	.endm
 
-	.globl clone
-	.type clone, %function
-	.p2align 4
-clone:
-	.cfi_startproc
-	hint #34			/* bti c */
-	adrp x16, activate_shares
-	mov w17, #1
-	strb w17, [x16, #:lo12:activate_shares]
-	adrp x16, real+16
-	ldr x16, [x16, #:lo12:real+16]
-	br x16
-	.cfi_endproc
-	.size clone, . - clone
+	shares vfork, 8
+	shares clone, 16
 
 	.globl hook_syscall_raw
 	.type hook_syscall_raw, %function
