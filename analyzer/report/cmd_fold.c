@@ -137,11 +137,20 @@ static int add_folder(const struct options *options, struct fold *fold, const ch
 	return status;
 }
 
+static int add_texts(struct part *part, struct part_rank *rank, const char *path, const char *host,
+		     const char *gpu)
+{
+	int r = part_add_text(part, path, &rank->path);
+
+	if (r == 0)
+		r = part_add_text(part, host, &rank->host);
+	return r < 0 ? r : part_add_text(part, gpu, &rank->gpu);
+}
+
 static int take_row(struct part *part, size_t i, const struct rank_row *row)
 {
 	const struct finding *finding = &row->finding;
 	struct part_rank *rank = &part->ranks[i];
-	int r;
 
 	*rank = (struct part_rank){
 		.rank = row->rank,
@@ -158,10 +167,7 @@ static int take_row(struct part *part, size_t i, const struct rank_row *row)
 		.live = row->live,
 		.alone_share = row->alone_share,
 	};
-	r = part_add_text(part, row->path, &rank->path);
-	if (r == 0)
-		r = part_add_text(part, row->host, &rank->host);
-	return r < 0 ? r : part_add_text(part, row->gpu, &rank->gpu);
+	return add_texts(part, rank, row->path, row->host, row->gpu);
 }
 
 static void give_row(const struct part *part, size_t i, struct rank_row *row)
@@ -349,11 +355,8 @@ static int take_members(struct merger *merger)
 		struct part_rank *rank = &whole->ranks[i];
 
 		*rank = part->ranks[member->index];
-		r = part_add_text(whole, part_text(part, rank->path), &rank->path);
-		if (r == 0)
-			r = part_add_text(whole, part_text(part, rank->host), &rank->host);
-		if (r == 0)
-			r = part_add_text(whole, part_text(part, rank->gpu), &rank->gpu);
+		r = add_texts(whole, rank, part_text(part, rank->path), part_text(part, rank->host),
+			      part_text(part, rank->gpu));
 	}
 	return r;
 }
