@@ -210,8 +210,8 @@ static bool is_of_place(int error)
 	       error == -EBUSY;
 }
 
-/* Has nobody it open to write? Who does has one of these beside it. */
-static bool is_at_rest(const char *path, struct stat *ret)
+/* False: it may be open to write; who has it open has one of these beside it. */
+static bool stat_at_rest(const char *path, struct stat *ret)
 {
 	return stat(path, ret) == 0 && S_ISREG(ret->st_mode) && ret->st_size &&
 	       size_of(path, "-journal") < 0 && size_of(path, "-wal") < 0;
@@ -223,7 +223,7 @@ int db_open_read(const char *path, struct db **ret_db)
 	int r;
 
 	/* Of a thousand finished runs on a network file system every lock is a journey. */
-	if (is_at_rest(path, &status) && open_immutable(path, &status, ret_db) == 0)
+	if (stat_at_rest(path, &status) && open_immutable(path, &status, ret_db) == 0)
 		return 0;
 	r = check_file(path, &status);
 	if (r < 0)
