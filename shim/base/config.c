@@ -52,7 +52,7 @@ static bool set_segment_dir(const char *value)
 }
 
 /* The drain reads it. */
-static bool set_metrics_dir(const char *value)
+static bool is_absolute(const char *value)
 {
 	return value[0] == '/';
 }
