@@ -208,6 +208,11 @@ static int pop(void)
 	return NO_TRACKING;
 }
 
+static int domain_pop(const void *domain)
+{
+	return pop();
+}
+
 static uint64_t start(struct name name)
 {
 	struct thread *thread = marks_enter();
@@ -337,7 +342,7 @@ static const struct {
 	SLOT(5, 2, domain_start_ex),
 	SLOT(5, 3, domain_end),
 	SLOT(5, 4, domain_push_ex),
-	SLOT(5, 5, pop), /* whatever the domain */
+	SLOT(5, 5, domain_pop),
 	SLOT(5, 10, register_a),
 	SLOT(5, 11, register_w),
 	SLOT(5, 12, create_domain),
