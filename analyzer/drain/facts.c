@@ -40,6 +40,49 @@ static void find_cpus(const struct segment *segment, int64_t *ret_cpus, int64_t 
 		*ret_limit_milli = limit;
 }
 
+/* By which many jobs are told apart: what DLPROF_LABELS says counts more than what is there anyway.
+ */
+static int write_labels(struct writer *writer)
+{
+	static const struct {
+		const char *name;
+		enum meta key;
+		const char *variable;
+	} labels[] = {
+		{"cluster", META_CLUSTER, "SLURM_CLUSTER_NAME"},
+		{"owner", META_OWNER, "USER"},
+		{"user", META_OWNER, ""},
+		{"revision", META_REVISION, ""},
+		{"commit", META_REVISION, ""},
+		{"dataset", META_DATASET, ""},
+		{"storage", META_STORAGE, ""},
+	};
+	const char *all = getenv("DLPROF_LABELS"), *value;
+	char *list = strdup(all ? all : ""), *at = list, *label;
+	size_t i;
+	int r = list ? 0 : -ENOMEM;
+
+	for (i = 0; r == 0 && i < ARRAY_COUNT(labels); i++) {
+		value = getenv(labels[i].variable);
+		r = value && *value ? writer_meta(writer, labels[i].key, value) : 0;
+	}
+	while (r == 0 && at && (label = strsep(&at, ","))) {
+		value = strchr(label, '=');
+		for (i = 0; value && i < ARRAY_COUNT(labels); i++)
+			if (strlen(labels[i].name) == (size_t)(value - label) &&
+			    strncmp(labels[i].name, label, (size_t)(value - label)) == 0)
+				break;
+		if (value && i < ARRAY_COUNT(labels))
+			r = writer_meta(writer, labels[i].key, value + 1);
+		else if (*label)
+			r = writer_note(writer, "warning",
+					"DLPROF_LABELS: only cluster=, owner=, revision=, dataset= "
+					"and storage= are taken");
+	}
+	free(list);
+	return r;
+}
+
 static int begin_run(struct writer *writer, const struct segment *segment, const char *folder,
 		     int64_t cpus, int64_t limit_milli, int64_t affinity)
 {
@@ -109,6 +152,8 @@ int facts_begin(struct writer *writer, const struct segment *segment, const char
 	if (segment->header->flags & DLPROF_SEGMENT_ROOT) {
 		find_cpus(segment, &cpus, &limit_milli, &affinity);
 		r = begin_run(writer, segment, folder, cpus, limit_milli, affinity);
+		if (r == 0)
+			r = write_labels(writer);
 	}
 	return r < 0 ? r : writer_process(writer, &row);
 }

@@ -8,6 +8,7 @@
 
 #include "analysis/clamp.h"
 #include "render/explain.h"
+#include "render/screen.h"
 #include "render/units.h"
 #include "render/verdict.h"
 
@@ -18,8 +19,7 @@
 #define UNLOADED     0.05 /* of the batches, whose loads were not seen */
 #define NOTE_MOST    60   /* bytes of a note that is shown as it is */
 
-/* The program by its own name: the first word that is one of Python's, else the first word. */
-static void find_program(const char *command, char *ret, size_t size)
+void screen_program(const char *command, char *ret, size_t size)
 {
 	const char *best = command, *at = command, *slash;
 	size_t length = strcspn(command, " "), best_length = length;
@@ -68,7 +68,7 @@ static void add_head(const struct report *report, struct outline *o)
 	char text[256] = "", program[64];
 	double ns = report_duration_ns(report);
 
-	find_program(report->run.command ? report->run.command : "", program, sizeof(program));
+	screen_program(report->run.command ? report->run.command : "", program, sizeof(program));
 	if (batch_count(report) > (int64_t)f->batch_count)
 		page_append(text, sizeof(text), "%s batches of several loaders",
 			    UNITS_COUNT(batch_count(report)));

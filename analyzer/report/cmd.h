@@ -27,16 +27,31 @@ int cmd_report(const struct options *options);
 /* ... and this is both about the ranks of a job. */
 int cmd_ranks(const struct options *options, const struct rank_files *files);
 
-/* What that is made of, for fold: one job's rows (0 or CMD_ERROR), and how jobs are shown. */
+struct batch_series;
 struct rank_job;
 struct rank_row;
+
+/* A rank that was just added to its job, while its run is open. */
+struct rank_look {
+	struct db *db;
+	const struct run_info *run;
+	const struct rank_row *row;
+	const struct batch_series *series;
+	int64_t loader_id; /* -1: it has none */
+};
+
+/*
+ * What that is made of, for fold: one job's rows, and how jobs are shown. `look`, if not NULL, is
+ * called for each rank: 0 or -errno. Returns 0 or CMD_ERROR.
+ */
 struct jobs {
 	const char *path; /* what holds them */
 	struct ranks *list;
 	size_t count;
 };
 int cmd_read_ranks(const struct options *options, const struct rank_files *files,
-		   struct rank_job *job, struct rank_row *rows);
+		   struct rank_job *job, struct rank_row *rows,
+		   int (*look)(const struct rank_look *look, void *context), void *context);
 void cmd_sort_jobs(struct jobs *jobs);
 int cmd_put_jobs(const struct options *options, const void *what, const struct page *page);
 void cmd_ranks_free(const struct ranks *ranks);
@@ -47,6 +62,7 @@ int cmd_html(const struct options *options);
 int cmd_import(const struct options *options);
 int cmd_trace(const struct options *options);
 int cmd_export(const struct options *options);
+int cmd_lake(const struct options *options); /* ... into tables of many jobs */
 int cmd_top(const struct options *options);
 int cmd_explain(const struct options *options);
 int cmd_fold(const struct options *options);

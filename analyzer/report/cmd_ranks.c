@@ -89,8 +89,14 @@ static int read_collectives(const struct options *options, struct db *db, int64_
 	return r;
 }
 
+struct looking {
+	int (*look)(const struct rank_look *look, void *context);
+	void *context;
+};
+
 static int read_rank(const struct options *options, struct db *db, struct rank_job *job,
-		     const struct rank_file *file, struct rank_row *row)
+		     const struct rank_file *file, struct rank_row *row,
+		     const struct looking *looking)
 {
 	struct rank_epoch *epochs = NULL;
 	struct batch_series series;
@@ -118,6 +124,9 @@ static int read_rank(const struct options *options, struct db *db, struct rank_j
 		r = draw(&series, row);
 	if (r == 0)
 		r = rank_add(job, &series, &row->finding, epochs, epoch_count);
+	if (r == 0 && looking->look)
+		r = looking->look(&(struct rank_look){db, &run, row, &series, loader_id},
+				  looking->context);
 	free(epochs);
 	series_done(&series);
 	run_info_done(&run);
@@ -125,8 +134,10 @@ static int read_rank(const struct options *options, struct db *db, struct rank_j
 }
 
 int cmd_read_ranks(const struct options *options, const struct rank_files *files,
-		   struct rank_job *job, struct rank_row *rows)
+		   struct rank_job *job, struct rank_row *rows,
+		   int (*look)(const struct rank_look *look, void *context), void *context)
 {
+	const struct looking looking = {look, context};
 	size_t i;
 
 	for (i = 0; i < files->count; i++) {
@@ -145,7 +156,7 @@ int cmd_read_ranks(const struct options *options, const struct rank_files *files
 			.live = file->live,
 		};
 		if (r == 0) {
-			r = read_rank(options, db, job, file, &rows[i]);
+			r = read_rank(options, db, job, file, &rows[i], &looking);
 			if (!file->db)
 				db_close(db);
 		}
@@ -219,7 +230,7 @@ static int judge_job(const struct options *options, const struct rank_files *fil
 	if (!rows || !blames)
 		status = cmd_fail("%s", db_error(-ENOMEM));
 	if (!status)
-		status = cmd_read_ranks(options, files, &job, rows);
+		status = cmd_read_ranks(options, files, &job, rows, NULL, NULL);
 	if (!status && rank_judge(&job, blames, &ret->job) < 0)
 		status = cmd_fail("%s", db_error(-ENOMEM));
 	rank_done(&job);

@@ -28,8 +28,7 @@ static const char *explain_id(size_t i)
 }
 
 static const struct line_verb VERBS[VERB_MAX] = {
-	[VERB_REPORT] = {"", "[RUN.db...]",
-			 "is the run, or the job of several, starved, and why?",
+	[VERB_REPORT] = {"", "[RUN.db...]", "is the run, or the job of several, starved, and why?",
 			 .fewest = 0, .most = -1, RUNS},
 	[VERB_BATCHES] = {"batches", "[RUN.db]", "every batch as a row", .fewest = 0, .most = 1,
 			  RUNS},
@@ -67,12 +66,26 @@ static const struct line_verb VERBS[VERB_MAX] = {
 				 "several runs or a folder (the ranks of a job) each run is a "
 				 "process of the trace; they are aligned by their hosts' wall "
 				 "clocks. With several runs, --worst applies to each run."},
-	[VERB_EXPORT] = {"export", "RUN.db -o FOLDER", "the views of the database as CSV",
-			 .fewest = 1, .most = 1, RUNS,
-			 .about =
-				 "One file for each view in FOLDER, or with --view that view alone "
-				 "in a file or on standard output. Times are seconds of the "
-				 "monotonic clock, empty cells are not observed."},
+	[VERB_EXPORT] =
+		{"export", "RUN.db... -o FOLDER|--into FLEET.db|--copy",
+		 "views as CSV, or jobs as rows of a database", .fewest = 1, .most = -1, RUNS,
+		 .about =
+			 "One file for each view of a run in FOLDER, or with --view that view "
+			 "alone "
+			 "in a file or on standard output. Times are seconds of the monotonic "
+			 "clock, "
+			 "empty cells are not observed.\n\n"
+			 "With --into or --copy: rows about jobs, of runs, folders of runs and "
+			 "partials "
+			 "of fold in any mixture; dlprof-report sql lists the tables. A job (its "
+			 "id and "
+			 "attempt) that is there already is replaced, each in one transaction, and "
+			 "exports into one database wait for each other. A run that knows no job "
+			 "is a "
+			 "job by itself. --into makes or extends an SQLite database; --copy is for "
+			 "PostgreSQL: dlprof-report export --copy RUNS/ | psql. --redact numbers "
+			 "names "
+			 "anew at each export, so give it all runs at once."},
 	[VERB_TOP] =
 		{"top", "[RUN.db]", "a run that is still recording, as it goes", .fewest = 0,
 		 .most = 1, RUNS,
@@ -211,7 +224,7 @@ static const struct line_option OPTIONS[] = {
 	{"rank", .argument = "N", .help = "of several runs or a folder: this rank", WHOLE(rank),
 	 .verbs = PART},
 	{"job", .argument = "ID", .help = "of a folder with several jobs: this one", TEXT(job),
-	 .verbs = PART | ON(VERB_FOLD)},
+	 .verbs = PART | ON(VERB_FOLD) | ON(VERB_EXPORT)},
 	{"color", .argument = "WHEN", .values = "auto|always|never",
 	 .help = "auto, always or never", .take = take_color, .verbs = ALL},
 	{"ascii", .help = "only ASCII in text", FLAG(ascii), .verbs = ALL},
@@ -225,6 +238,12 @@ static const struct line_option OPTIONS[] = {
 	{"worst", .argument = "K", .help = "only the K longest waits and what was around them",
 	 WHOLE(worst), .verbs = ON(VERB_TRACE)},
 	{"view", .argument = "VIEW", .help = "only this view: batch, load, file, ...", TEXT(view),
+	 .verbs = ON(VERB_EXPORT)},
+	{"into", .argument = "FLEET.db", .suffix = ".db",
+	 .help = "add the jobs to this SQLite database, made if it is not there", TEXT(into),
+	 .verbs = ON(VERB_EXPORT)},
+	{"copy", .help = "the same as text for psql", FLAG(copy), .verbs = ON(VERB_EXPORT)},
+	{"with-batches", .help = "with --into or --copy: each batch, too", FLAG(with_batches),
 	 .verbs = ON(VERB_EXPORT)},
 	{"interval", .argument = "SECONDS", .help = "time between two updates; default 2",
 	 .take = take_interval, .verbs = ON(VERB_TOP)},
@@ -313,6 +332,27 @@ static int read_wishes(struct options *options)
 	return 0;
 }
 
+static int check_export(struct options *options)
+{
+	const bool is_of_jobs = options->into || options->copy;
+
+	if (is_of_jobs && (options->view || (options->into && (options->copy || options->output))))
+		return problem(options,
+			       "--into FLEET.db, --copy and --view are three things; choose "
+			       "one");
+	if (!is_of_jobs && options->with_batches)
+		return problem(options, "--with-batches goes with --into or --copy");
+	if (!is_of_jobs && options->run_count > 1)
+		return problem(options,
+			       "'%s' is one too many: views are of one run; --into FLEET.db "
+			       "takes several",
+			       options->runs[1]);
+	if (!is_of_jobs && !options->view && !options->output)
+		return problem(options,
+			       "all views need a folder: -o FOLDER; --view names a single one");
+	return 0;
+}
+
 static int check_words(struct options *options)
 {
 	char near[NEAR_WORDS];
@@ -342,9 +382,8 @@ static int check_words(struct options *options)
 		return problem(options, "-o FILE is for a partial; --json > FILE has the report");
 	if (options->json && options->csv)
 		return problem(options, "--json or --csv, not both");
-	if (options->verb == VERB_EXPORT && !options->view && !options->output)
-		return problem(options,
-			       "all views need a folder: -o FOLDER; --view names a single one");
+	if (options->verb == VERB_EXPORT && check_export(options) < 0)
+		return -EINVAL;
 	if (options->worst == 0 || options->worst > OPTIONS_MOST_WORST)
 		return problem(options, "--worst: 1 to %d", OPTIONS_MOST_WORST);
 	return 0;

@@ -42,6 +42,8 @@ struct options {
 	struct whatif_wish wishes[WHATIF_MOST_ASKED];
 	size_t wish_count;
 	const char *view;    /* NULL: all */
+	const char *into;    /* NULL: not given */
+	bool copy, with_batches;
 	int64_t worst;       /* -1: not given */
 	int64_t interval_ms; /* of top; -1: not given */
 	bool json, csv;

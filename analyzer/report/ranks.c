@@ -43,8 +43,9 @@ static void skip(struct listing *listing, const char *path, const char *why)
 }
 
 /* Opens it for a look at whose it is, and leaves it open if it may. */
-static int look(const char *path, bool stays_open, struct rank_file *ret)
+static int look(const char *path, bool stays_open, bool is_by_itself, struct rank_file *ret)
 {
+	char **from;
 	struct recovered recovered;
 	struct run_info run;
 	struct db *db;
@@ -63,8 +64,10 @@ static int look(const char *path, bool stays_open, struct rank_file *ret)
 		ret->start_ns = run.start_ns;
 		ret->attempt = run.attempt;
 		ret->world_size = run.world_size;
-		ret->job = run.job_id;
-		run.job_id = NULL;
+		/* For the history of many jobs, what belongs to none is one by itself. */
+		from = run.job_id || !is_by_itself ? &run.job_id : &run.id;
+		ret->job = *from;
+		*from = NULL;
 		run_info_done(&run);
 	}
 	if (r == 0 && stays_open && !recovered.live)
@@ -86,7 +89,7 @@ static int add(struct listing *listing, char *path, const char *folder, bool mus
 {
 	struct rank_files *files = listing->files;
 	struct rank_file file = {.path = path}, *grown;
-	int r = look(path, files->count < MOST_OPEN, &file);
+	int r = look(path, files->count < MOST_OPEN, listing->options->verb == VERB_EXPORT, &file);
 
 	if (r < 0) {
 		if (must)

@@ -8,7 +8,7 @@
 
 static const char ALL_SQL[] = "SELECT key, value FROM t_meta";
 
-enum type { NUMBER, TEXT, COMMAND, HOST, FOLDER, JOB };
+enum type { NUMBER, TEXT, COMMAND, HOST, FOLDER, JOB, NAME };
 enum author { PROCESS, DRAIN, IMPORT };
 
 static const struct {
@@ -54,6 +54,7 @@ enum redact_kind meta_redact_kind(const char *key)
 	static const enum redact_kind kinds[] = {
 		[NUMBER] = REDACT_OTHER, [TEXT] = REDACT_TEXT,     [COMMAND] = REDACT_COMMAND,
 		[HOST] = REDACT_HOST,    [FOLDER] = REDACT_FOLDER, [JOB] = REDACT_JOB,
+		[NAME] = REDACT_OTHER,
 	};
 	const enum meta meta = meta_find(key);
 

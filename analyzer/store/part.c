@@ -10,8 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analysis/cause.h"
+
 #define MAGIC      "DLPRPART"
-#define VERSION    1
+#define VERSION    2
 #define MOST_RANKS ((uint64_t)1 << 24)
 #define MOST_BYTES ((uint64_t)1 << 32)
 
@@ -21,7 +23,7 @@ struct head {
 	uint64_t bytes;                /* of the file */
 	uint64_t check, windows_check; /* of what follows, of the windows */
 	uint64_t rank_count, epoch_count, text_bytes;
-	uint32_t job_id, unused_too;
+	uint32_t words[PART_WORDS];
 	int64_t attempt, world_size, start_unix_ns;
 	int64_t origin_ns, bin_ns, step_ns;
 	uint64_t batch_count, known_count;
@@ -151,9 +153,10 @@ static bool is_text(const struct part *part, uint32_t at)
 
 static bool is_sane_rank(const struct part *part, const struct part_rank *rank)
 {
-	return rank->rank >= 0 && rank->verdict <= STALL_VERDICT_HIGHLY && rank->by_gpu <= 1 &&
-	       rank->live <= 1 && rank->path != PART_NONE && is_text(part, rank->path) &&
-	       is_text(part, rank->host) && is_text(part, rank->gpu);
+	return rank->rank >= 0 && rank->verdict <= STALL_VERDICT_HIGHLY &&
+	       rank->cause < CAUSE_MAX && rank->by_gpu <= 1 && rank->live <= 1 &&
+	       rank->path != PART_NONE && is_text(part, rank->path) && is_text(part, rank->host) &&
+	       is_text(part, rank->gpu);
 }
 
 static int take_middle(const struct head *head, const char *at, struct part *ret)
@@ -164,8 +167,11 @@ static int take_middle(const struct head *head, const char *at, struct part *ret
 	at += head->rank_count * sizeof(*ret->ranks);
 	epochs = (const struct epoch *)(const void *)at;
 	memcpy(ret->text, at + head->epoch_count * sizeof(*epochs), head->text_bytes);
-	if (!is_text(ret, head->job_id) || (ret->text_bytes && ret->text[ret->text_bytes - 1]))
+	if (ret->text_bytes && ret->text[ret->text_bytes - 1])
 		return -EBADMSG;
+	for (int i = 0; i < PART_WORDS; i++)
+		if (!is_text(ret, ret->words[i]))
+			return -EBADMSG;
 	for (size_t i = 0; i < head->rank_count; i++) {
 		if (!is_sane_rank(ret, &ret->ranks[i]))
 			return -EBADMSG;
@@ -208,12 +214,12 @@ int part_read(const char *path, struct part *ret)
 	struct head head;
 	int fd, r = open_part(path, &fd, &head);
 
-	*ret = (struct part){.job_id = PART_NONE};
+	part_init(ret);
 	if (r < 0)
 		return r;
 	ret->check = head.windows_check;
 	ret->text_bytes = head.text_bytes;
-	ret->job_id = head.job_id;
+	memcpy(ret->words, head.words, sizeof(ret->words));
 	ret->attempt = head.attempt;
 	ret->world_size = head.world_size;
 	ret->start_unix_ns = head.start_unix_ns;
@@ -296,7 +302,7 @@ void part_done(struct part *part)
 	free(part->job.epochs);
 	free(part->ranks);
 	free(part->text);
-	*part = (struct part){.job_id = PART_NONE};
+	part_init(part);
 }
 
 bool part_is(const char *path)
@@ -333,6 +339,18 @@ int part_add_text(struct part *part, const char *text, uint32_t *ret_at)
 const char *part_text(const struct part *part, uint32_t at)
 {
 	return at == PART_NONE ? NULL : part->text + at;
+}
+
+const char *part_word(const struct part *part, enum part_word word)
+{
+	return part_text(part, part->words[word]);
+}
+
+void part_init(struct part *part)
+{
+	*part = (struct part){.ranks = NULL};
+	for (int i = 0; i < PART_WORDS; i++)
+		part->words[i] = PART_NONE;
 }
 
 static struct grid grid_of(const struct windows *windows, uint64_t *check)
@@ -386,7 +404,6 @@ int part_write(const struct part *part, FILE *out)
 		.rank_count = job->rank_count,
 		.epoch_count = job->epoch_count,
 		.text_bytes = part->text_bytes,
-		.job_id = part->job_id,
 		.attempt = part->attempt,
 		.world_size = part->world_size,
 		.start_unix_ns = part->start_unix_ns,
@@ -402,6 +419,7 @@ int part_write(const struct part *part, FILE *out)
 
 	if (!middle)
 		return -ENOMEM;
+	memcpy(head.words, part->words, sizeof(head.words));
 	head.grids[0] = grid_of(&job->by_step, &head.windows_check);
 	head.grids[1] = grid_of(&job->by_clock, &head.windows_check);
 	head.bytes = sizeof(head) + middle_bytes(&head) + windows_bytes(&head);

@@ -21,16 +21,32 @@
 
 #define PART_NONE UINT32_MAX /* there is no text */
 
-/* Of a rank what the report of a job shows. */
+/* Of a rank what the report of a job and lake.def tell. */
 struct part_rank {
 	int64_t rank;
 	uint64_t batch_count, steady_count, own_count;
 	double stall_ratio, wait_ns, time_ns, own_time_ns;
+	double load_ns, open_ns, read_ns, decode_ns; /* of its loads, as the two below; */
+	double read_bytes, storage_bytes;            /* NAN: not known */
 	float period_ns;
-	uint32_t verdict;
+	uint32_t verdict, cause;
 	uint32_t by_gpu, live;
 	uint32_t path, host, gpu; /* in the texts */
 	float alone_share;        /* NAN: not known */
+	uint32_t unused;
+};
+
+/* What is said of a job as a whole: by the first rank. */
+enum part_word {
+	PART_JOB,    /* its id */
+	PART_RUN_ID, /* ... where it knows none */
+	PART_COMMAND,
+	PART_CLUSTER,
+	PART_OWNER,
+	PART_REVISION,
+	PART_DATASET,
+	PART_STORAGE,
+	PART_WORDS
 };
 
 struct part {
@@ -38,7 +54,7 @@ struct part {
 	struct part_rank *ranks;
 	char *text;
 	size_t text_bytes;
-	uint32_t job_id;                            /* in the texts */
+	uint32_t words[PART_WORDS];                 /* in the texts */
 	int64_t attempt, world_size, start_unix_ns; /* < 0: not known */
 	uint64_t check;                             /* of the windows */
 };
@@ -55,6 +71,10 @@ bool part_is(const char *path);
 /* Adds a text, or NULL. 0 or -ENOMEM. */
 int part_add_text(struct part *part, const char *text, uint32_t *ret_at);
 const char *part_text(const struct part *part, uint32_t at);
+const char *part_word(const struct part *part, enum part_word word);
+
+/* Without any text. */
+void part_init(struct part *part);
 
 /* 0 or -ENOMEM; what cannot be written is the stream's error. */
 int part_write(const struct part *part, FILE *out);

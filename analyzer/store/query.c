@@ -103,6 +103,11 @@ static const struct meta_field FIELDS[] = {
 	FIELD(JOB_ID, job_id),
 	FIELD(ATTEMPT, attempt),
 	FIELD(WORLD_SIZE, world_size),
+	FIELD(CLUSTER, cluster),
+	FIELD(OWNER, owner),
+	FIELD(REVISION, revision),
+	FIELD(DATASET, dataset),
+	FIELD(STORAGE, storage),
 };
 int query_run(struct db *db, struct run_info *ret_run)
 {

@@ -50,6 +50,7 @@ struct run_info {
 	char *neighbours;		/* as drain/neighbours.h has it */
 	int64_t synchronous;		/* the consumer waits for its steps to end; -1: unknown */
 	char *job_id;
+	char *cluster, *owner, *revision, *dataset, *storage;
 	int64_t attempt;
 	int64_t world_size;
 	int64_t rank;
