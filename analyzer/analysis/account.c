@@ -17,9 +17,8 @@ struct view {
 static struct view look(const struct batch_series *s, bool by_gpu, double theta_ns)
 {
 	struct view view = {s, theta_ns, by_gpu, s->handover_ns != NULL};
-	size_t i;
 
-	for (i = 0; i < s->count && !view.knows_readiness; i++)
+	for (size_t i = 0; i < s->count && !view.knows_readiness; i++)
 		view.knows_readiness = s->state[i] & SERIES_READY_KNOWN;
 	return view;
 }
@@ -105,9 +104,7 @@ static bool counts_end(const struct batch_series *s, size_t i, const struct acco
 static void add_epochs(struct account *a, const struct batch_series *s,
 		       const struct account_span *span)
 {
-	size_t i;
-
-	for (i = 0; i < s->epoch_count; i++) {
+	for (size_t i = 0; i < s->epoch_count; i++) {
 		if (counts_start(s, i, span))
 			add_epoch(a, ACCOUNT_EPOCH_START, (double)s->epochs[i].setup_ns);
 		else if (i == 0)

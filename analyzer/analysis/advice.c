@@ -157,9 +157,8 @@ static bool applies(const struct view *v, enum advice_id id)
 static const struct cause_cost *cost_of(const struct diagnosis *d, enum cause cause)
 {
 	static const struct cause_cost nothing;
-	size_t i;
 
-	for (i = 0; i < d->cause_count; i++)
+	for (size_t i = 0; i < d->cause_count; i++)
 		if (d->causes[i].cause == cause)
 			return &d->causes[i];
 	return &nothing;
@@ -193,9 +192,7 @@ static bool price(const struct view *v, enum cause cause, enum advice_id id, boo
 /* What the cause asks for. */
 static bool remedy(const struct view *v, enum cause cause, struct advice *ret)
 {
-	size_t i;
-
-	for (i = 0; i < REMEDIES && REMEDY[cause][i] != ADVICE_NONE; i++) {
+	for (size_t i = 0; i < REMEDIES && REMEDY[cause][i] != ADVICE_NONE; i++) {
 		bool is_last = i + 1 == REMEDIES || REMEDY[cause][i + 1] == ADVICE_NONE;
 
 		if (price(v, cause, REMEDY[cause][i], is_last, ret))
@@ -206,9 +203,7 @@ static bool remedy(const struct view *v, enum cause cause, struct advice *ret)
 
 static bool has(const struct advice_list *list, const struct advice *advice)
 {
-	size_t i;
-
-	for (i = 0; i < list->count; i++)
+	for (size_t i = 0; i < list->count; i++)
 		if (list->steps[i].id == advice->id ||
 		    (advice->whatif != NO_ROW && list->steps[i].whatif == advice->whatif))
 			return true;
@@ -217,9 +212,7 @@ static bool has(const struct advice_list *list, const struct advice *advice)
 
 bool advice_has(const struct advice_list *list, enum whatif_id id)
 {
-	size_t i;
-
-	for (i = 0; i < list->count; i++)
+	for (size_t i = 0; i < list->count; i++)
 		if (list->steps[i].whatif == (int)id)
 			return true;
 	return false;
@@ -302,11 +295,10 @@ static int add_parts(const struct view *v, struct advice_list *list)
 static void add_others(const struct view *v, struct advice_list *list)
 {
 	struct advice advice;
-	size_t i;
 
 	if (v->diagnosis->second != CAUSE_UNKNOWN && remedy(v, v->diagnosis->second, &advice))
 		insert(list, &advice);
-	for (i = 0; i < COUNT(OTHERS); i++)
+	for (size_t i = 0; i < COUNT(OTHERS); i++)
 		if (price(v, CAUSE_UNKNOWN, OTHERS[i], false, &advice) && !advice.is_bound &&
 		    !(advice.gain > list->steps[0].gain))
 			insert(list, &advice);
@@ -330,9 +322,7 @@ static void add_pageable(const struct gpu_use *gpu, struct advice_list *list)
 /* Was a batch finished while an earlier one was waited for? */
 static bool is_anything_behind(const struct batch_series *series)
 {
-	size_t i;
-
-	for (i = 0; i < series->count; i++)
+	for (size_t i = 0; i < series->count; i++)
 		if (series->state[i] & SERIES_STARVED && series->state[i] & SERIES_QUEUE)
 			return true;
 	return false;
@@ -364,9 +354,8 @@ static void add_useless(const struct view *v, struct advice_list *list)
 	static const enum whatif_id tried[] = {WHATIF_WORKERS_X2, WHATIF_PREFETCH_X4,
 					       WHATIF_IN_ORDER_FALSE, WHATIF_PERSISTENT,
 					       WHATIF_LOAD_HALF};
-	size_t i;
 
-	for (i = 0; i < COUNT(tried); i++) {
+	for (size_t i = 0; i < COUNT(tried); i++) {
 		if (!(v->diagnosis->whatif.gain[tried[i]] < ADVICE_GAIN) ||
 		    advice_has(list, tried[i]) ||
 		    (tried[i] == WHATIF_LOAD_HALF && !is_not_about_loads(v)))

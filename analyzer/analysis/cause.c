@@ -64,15 +64,13 @@ static struct events_query excess(const struct batch_series *s, const float *val
  */
 static int list_others(const struct batch_series *s, const struct finding *f, float **ret)
 {
-	size_t i;
-
 	*ret = NULL;
 	if (!f->by_gpu || !s->gpu_busy_ns || s->synchronous == 0)
 		return 0;
 	*ret = malloc(s->count * sizeof(**ret));
 	if (!*ret)
 		return -ENOMEM;
-	for (i = 0; i < s->count; i++)
+	for (size_t i = 0; i < s->count; i++)
 		(*ret)[i] = s->gpu_busy_ns[i] >= 0
 				    ? (float)fmax(0, stall_demand_ns(s, f, i) -
 							     (double)s->gpu_busy_ns[i])
@@ -221,7 +219,6 @@ static void add_pauses(const struct finding *f, struct diagnosis *d)
 	double ns = d->compute_share * (f->wait_all_ns + f->compute_all_ns);
 	double time_ns = f->account.time_ns;
 	struct cause_cost cost = {CAUSE_MAIN_THREAD_PERIODIC, ns, ns / time_ns};
-	size_t at;
 
 	if (!(d->compute_share >= CAUSE_COST_LEAST) || is_accumulation(f, &d->compute))
 		return;
@@ -229,7 +226,7 @@ static void add_pauses(const struct finding *f, struct diagnosis *d)
 		add_cause(d, cost.cause, cost.ns, time_ns);
 		return;
 	}
-	for (at = d->cause_count++; at > 1; at--)
+	for (size_t at = d->cause_count++; at > 1; at--)
 		d->causes[at] = d->causes[at - 1];
 	d->causes[1] = cost;
 }
@@ -239,7 +236,6 @@ static void list_causes(const struct finding *f, const struct split *split, stru
 {
 	const double *part_ns = f->account.part_ns;
 	double time_ns = f->account.time_ns, pool_ns = f->own.part_ns[ACCOUNT_NOT_READY], known_ns;
-	int owner;
 
 	if (f->starved) {
 		known_ns = part_ns[ACCOUNT_EPOCH_START] + part_ns[ACCOUNT_EPOCH_END];
@@ -248,7 +244,7 @@ static void list_causes(const struct finding *f, const struct split *split, stru
 		if (isnan(pool_ns))
 			pool_ns = f->own.wait_ns - f->own.part_ns[ACCOUNT_EPOCH_START] -
 				  f->own.part_ns[ACCOUNT_EPOCH_END];
-		for (owner = 0; owner < SPLIT_MAX; owner++)
+		for (int owner = 0; owner < SPLIT_MAX; owner++)
 			add_cause(d, cause_of((enum split_owner)owner, d),
 				  pool_ns * split->share[owner], time_ns);
 		while (d->cause_count > 1 && d->causes[d->cause_count - 1].share < CAUSE_COST_LEAST)

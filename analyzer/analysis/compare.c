@@ -29,9 +29,8 @@ struct value {
 static int add(struct compare_side *side, const struct value *values, size_t count)
 {
 	int r = 0;
-	size_t i;
 
-	for (i = 0; r == 0 && i < count; i++)
+	for (size_t i = 0; r == 0 && i < count; i++)
 		if (!isnan(values[i].numerator) && values[i].denominator > 0)
 			r = track_add(&side->tracks[values[i].row], values[i].numerator,
 				      values[i].denominator);
@@ -126,9 +125,7 @@ int compare_add_load(struct compare_side *side, const struct load_times *times, 
 
 void compare_side_done(struct compare_side *side)
 {
-	int row;
-
-	for (row = 0; row < COMPARE_ROWS; row++)
+	for (int row = 0; row < COMPARE_ROWS; row++)
 		track_done(&side->tracks[row]);
 }
 
@@ -199,16 +196,15 @@ void compare_runs(const struct compare_side *a, const struct compare_side *b,
 		  struct comparison *ret)
 {
 	struct estimate left[COMPARE_ROWS], right[COMPARE_ROWS];
-	int row;
 
-	for (row = 0; row < COMPARE_ROWS; row++) {
+	for (int row = 0; row < COMPARE_ROWS; row++) {
 		left[row] = track_estimate(&a->tracks[row], a->block);
 		right[row] = track_estimate(&b->tracks[row], b->block);
 	}
 	/* Of the whole thread, which may ask other loaders, too. */
 	left[COMPARE_STALL].value = a->stall_ratio;
 	right[COMPARE_STALL].value = b->stall_ratio;
-	for (row = 0; row < COMPARE_ROWS; row++) {
+	for (int row = 0; row < COMPARE_ROWS; row++) {
 		bool of_load = row >= COMPARE_LOAD && row <= COMPARE_TRANSFER;
 		double whole = left[of_load ? COMPARE_LOAD : COMPARE_STEP].value;
 

@@ -399,9 +399,8 @@ static double time_at(const struct event *list, size_t count, size_t period, siz
 		      size_t phase)
 {
 	double ns = 0;
-	size_t i;
 
-	for (i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		if (list[i].position % period == phase &&
 		    (half == 2 || list[i].position / period % 2 == half))
 			ns += list[i].ns;
@@ -468,10 +467,9 @@ void events_find_timer(const struct events_query *q, struct timer *ret)
 	const struct batch_series *s = q->series;
 	struct stats_moments gaps = {0};
 	double now_ns = 0, last_ns = NAN;
-	size_t i;
 
 	*ret = (struct timer){.period_ns = NAN, .cv = NAN};
-	for (i = 0; s->wait_ns && s->compute_ns && i < s->count; i++) {
+	for (size_t i = 0; s->wait_ns && s->compute_ns && i < s->count; i++) {
 		if (event_ns(q, i) > 0) {
 			if (!isnan(last_ns))
 				stats_add(&gaps, now_ns - last_ns);

@@ -31,19 +31,16 @@ static const struct {
 
 void fingerprint_init(struct fingerprint *ret)
 {
-	int i;
-
 	memset(ret, 0, sizeof(*ret));
-	for (i = 0; i < FINGERPRINT_MAX; i++)
+	for (int i = 0; i < FINGERPRINT_MAX; i++)
 		ret->number[i] = SERIES_UNKNOWN;
 }
 
 int64_t fingerprint_epoch_batches(const struct batch_series *series)
 {
 	int64_t most = SERIES_UNKNOWN;
-	size_t run;
 
-	for (run = 0; run + 1 < series->run_count; run++) {
+	for (size_t run = 0; run + 1 < series->run_count; run++) {
 		const struct series_run *one = &series->runs[run];
 		int64_t end = one->batch + (int64_t)(series_run_end(series, run) - one->begin);
 
@@ -65,9 +62,8 @@ static int differs(const struct fingerprint *a, const struct fingerprint *b, int
 unsigned fingerprint_diff(const struct fingerprint *a, const struct fingerprint *b)
 {
 	unsigned bits = 0;
-	int field;
 
-	for (field = 0; field < FINGERPRINT_MAX; field++)
+	for (int field = 0; field < FINGERPRINT_MAX; field++)
 		if (differs(a, b, field))
 			bits |= FINGERPRINT_BIT(field);
 	return bits;
@@ -76,9 +72,8 @@ unsigned fingerprint_diff(const struct fingerprint *a, const struct fingerprint 
 unsigned fingerprint_mask(enum fingerprint_class which)
 {
 	unsigned bits = 0;
-	int field;
 
-	for (field = 0; field < FINGERPRINT_MAX; field++)
+	for (int field = 0; field < FINGERPRINT_MAX; field++)
 		if (FIELDS[field].class == which)
 			bits |= FINGERPRINT_BIT(field);
 	return bits;

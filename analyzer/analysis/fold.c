@@ -80,9 +80,7 @@ static void rows_clear(struct rows *rows, size_t period)
 
 static void rows_add(struct rows *to, const struct rows *from, size_t period)
 {
-	size_t k;
-
-	for (k = 0; k < period; k++)
+	for (size_t k = 0; k < period; k++)
 		to->total[k] += from->total[k];
 	to->count += from->count;
 	to->sum += from->sum;
@@ -98,9 +96,8 @@ static double rows_evidence(const struct rows *rows, size_t period, float highes
 	double variance = rows->square / values - rows->row_square / (values * (double)period);
 	double excess, bound;
 	float top = 0;
-	size_t k;
 
-	for (k = 0; k < period; k++)
+	for (size_t k = 0; k < period; k++)
 		top = rows->total[k] > top ? rows->total[k] : top;
 	excess = top / rows->count - mean;
 	if (!(excess > 0) || !(mean > 0))
@@ -118,9 +115,8 @@ static void add_columns(float *restrict total, const float *restrict x, size_t p
 {
 	const float *b = x + period, *c = b + period, *d = c + period, *e = d + period,
 		    *f = e + period, *g = f + period, *h = g + period;
-	size_t k;
 
-	for (k = 0; k < period; k++)
+	for (size_t k = 0; k < period; k++)
 		total[k] = x[k] + b[k] + c[k] + d[k] + e[k] + f[k] + g[k] + h[k];
 }
 
@@ -130,17 +126,16 @@ static void take_rows(struct rows *rows, const struct fold_series *s, size_t beg
 {
 	const double *sums = s->sums + begin;
 	double row_square = 0;
-	size_t row, k;
 
 	if (count == BLOCK) {
 		add_columns(rows->total, s->x + begin, period);
 	} else {
 		memset(rows->total, 0, period * sizeof(*rows->total));
-		for (row = 0; row < count; row++)
-			for (k = 0; k < period; k++)
+		for (size_t row = 0; row < count; row++)
+			for (size_t k = 0; k < period; k++)
 				rows->total[k] += s->x[begin + row * period + k];
 	}
-	for (row = 0; row < count; row++) {
+	for (size_t row = 0; row < count; row++) {
 		double sum = sums[(row + 1) * period] - sums[row * period];
 
 		row_square += sum * sum;
@@ -187,16 +182,15 @@ static double log_p_by_segment(const struct fold_series *s, size_t period, doubl
 	struct rows all, block;
 	struct scale scale = {0};
 	double log_period = log((double)period);
-	size_t i, row;
 
-	for (i = 0; i < s->segment_count; i++) {
+	for (size_t i = 0; i < s->segment_count; i++) {
 		size_t begin = s->segments[i].begin + first_row(&s->segments[i], period);
 		size_t count = row_count(&s->segments[i], period);
 
 		if (count < LEAST_ROWS)
 			continue;
 		rows_clear(&all, period);
-		for (row = 0; row < count; row += BLOCK) {
+		for (size_t row = 0; row < count; row += BLOCK) {
 			take_rows(&block, s, begin + row * period,
 				  count - row < BLOCK ? count - row : BLOCK, period);
 			rows_add(&all, &block, period);
@@ -259,9 +253,8 @@ double fold_log_p(const struct fold_series *s, size_t period, double factor)
 static float dot(const float *restrict a, const float *restrict b, size_t count)
 {
 	float sum = 0;
-	size_t k;
 
-	for (k = 0; k < count; k++)
+	for (size_t k = 0; k < count; k++)
 		sum += a[k] * b[k];
 	return sum;
 }

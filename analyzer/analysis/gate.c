@@ -88,7 +88,6 @@ void gate_take(const struct batch_series *series, const struct finding *finding,
 	struct load_split split = load_split(times);
 	size_t needed_count = BLOCKS * boot_block(series);
 	double batches = (double)finding->batch_count;
-	int i;
 
 	if (needed_count < GATE_FEWEST)
 		needed_count = GATE_FEWEST;
@@ -112,7 +111,7 @@ void gate_take(const struct batch_series *series, const struct finding *finding,
 		.wait_ns = finding->wait_all_ns / batches,
 		.cause = diagnosis->cause,
 	};
-	for (i = 0; i < GATE_METRIC_MAX; i++)
+	for (int i = 0; i < GATE_METRIC_MAX; i++)
 		ret->value[i] = value_of(finding, &METRICS[i]);
 }
 
@@ -161,9 +160,8 @@ double gate_t99(size_t degrees)
 static struct stats_moments moments_of(const double *values, size_t count)
 {
 	struct stats_moments moments = {0};
-	size_t i;
 
-	for (i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		stats_add(&moments, values[i]);
 	return moments;
 }
@@ -180,9 +178,8 @@ static double median_of(const double *values, size_t count)
 static double most(const double *values, size_t count)
 {
 	double largest = values[0];
-	size_t i;
 
-	for (i = 1; i < count; i++)
+	for (size_t i = 1; i < count; i++)
 		largest = fmax(largest, values[i]);
 	return largest;
 }
@@ -190,9 +187,8 @@ static double most(const double *values, size_t count)
 static double least(const double *values, size_t count)
 {
 	double smallest = values[0];
-	size_t i;
 
-	for (i = 1; i < count; i++)
+	for (size_t i = 1; i < count; i++)
 		smallest = fmin(smallest, values[i]);
 	return smallest;
 }

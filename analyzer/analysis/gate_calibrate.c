@@ -13,9 +13,7 @@
 /* The first `wanted` of `order` become a random choice of all. */
 static void shuffle(size_t *order, size_t count, size_t wanted, uint64_t *state)
 {
-	size_t i;
-
-	for (i = 0; i < wanted; i++) {
+	for (size_t i = 0; i < wanted; i++) {
 		size_t other = i + (size_t)(stats_random(state) % (count - i)), kept = order[i];
 
 		order[i] = order[other];
@@ -35,15 +33,14 @@ static void draw_all(const struct gate_limit *limit, const double *ratios, const
 {
 	const size_t before_count = limit->baseline_needed;
 	uint64_t state = SEED;
-	size_t i, k;
 
-	for (i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		draws->order[i] = i;
-	for (i = 0; i < DRAWS; i++) {
+	for (size_t i = 0; i < DRAWS; i++) {
 		shuffle(draws->order, count, before_count + now_count, &state);
-		for (k = 0; k < before_count; k++)
+		for (size_t k = 0; k < before_count; k++)
 			draws->before[k] = ratios[draws->order[k]];
-		for (k = 0; k < now_count; k++) {
+		for (size_t k = 0; k < now_count; k++) {
 			draws->now[k] = ratios[draws->order[before_count + k]];
 			draws->error[k] = errors[draws->order[before_count + k]];
 		}
@@ -53,10 +50,10 @@ static void draw_all(const struct gate_limit *limit, const double *ratios, const
 		if (draws->margins[i] >= 0)
 			continue;
 		ret->alarm_count++;
-		for (k = 0; k < now_count; k++)
+		for (size_t k = 0; k < now_count; k++)
 			draws->alarmed[draws->order[before_count + k]] = true;
 	}
-	for (i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		ret->alarm_run_count += draws->alarmed[i];
 	stats_sort(draws->margins, DRAWS);
 	ret->detect50 = fmax(0, draws->margins[DRAWS / 2]);

@@ -24,13 +24,12 @@ static void summarize(const struct gate_sample *const *runs, size_t count, struc
 	struct stats_moments value[GATE_METRIC_MAX] = {0}, part[GATE_PART_MAX] = {0};
 	struct stats_moments load = {0}, compute = {0}, wait = {0};
 	size_t causes[CAUSE_MAX] = {0}, i;
-	int k;
 
 	*ret = (struct gate_sample){.low99 = NAN, .error = NAN};
 	for (i = 0; i < count; i++) {
-		for (k = 0; k < GATE_METRIC_MAX; k++)
+		for (int k = 0; k < GATE_METRIC_MAX; k++)
 			add_mean(&value[k], runs[i]->value[k]);
-		for (k = 0; k < GATE_PART_MAX; k++)
+		for (int k = 0; k < GATE_PART_MAX; k++)
 			add_mean(&part[k], runs[i]->part_ns[k]);
 		add_mean(&load, runs[i]->load_ns);
 		add_mean(&compute, runs[i]->compute_ns);
@@ -38,9 +37,9 @@ static void summarize(const struct gate_sample *const *runs, size_t count, struc
 		if (++causes[runs[i]->cause] > causes[ret->cause])
 			ret->cause = runs[i]->cause;
 	}
-	for (k = 0; k < GATE_METRIC_MAX; k++)
+	for (int k = 0; k < GATE_METRIC_MAX; k++)
 		ret->value[k] = mean_of(&value[k]);
-	for (k = 0; k < GATE_PART_MAX; k++)
+	for (int k = 0; k < GATE_PART_MAX; k++)
 		ret->part_ns[k] = mean_of(&part[k]);
 	ret->load_ns = mean_of(&load);
 	ret->compute_ns = mean_of(&compute);
@@ -56,7 +55,6 @@ void gate_compare(const struct gate_sample *const *before, size_t before_count,
 		  const struct gate_sample *const *now, size_t now_count, struct gate_change *ret)
 {
 	double longer, shorter, largest_ns = 0;
-	int k;
 
 	*ret = (struct gate_change){.part = GATE_PART_MAX};
 	summarize(before, before_count, &ret->before);
@@ -69,7 +67,7 @@ void gate_compare(const struct gate_sample *const *before, size_t before_count,
 		ret->suspect = GATE_SUSPECT_COMPUTE;
 	if (ret->suspect != GATE_SUSPECT_LOAD)
 		return;
-	for (k = 0; k < GATE_PART_MAX; k++) {
+	for (int k = 0; k < GATE_PART_MAX; k++) {
 		/* What was not seen before took no time that is known. */
 		double ns = ret->now.part_ns[k] - ret->before.part_ns[k];
 

@@ -18,9 +18,7 @@ struct threads {
 
 static struct thread *find_thread(struct threads *threads, uint32_t id)
 {
-	size_t i;
-
-	for (i = 0; i < threads->count; i++)
+	for (size_t i = 0; i < threads->count; i++)
 		if (threads->at[i].id == id)
 			return &threads->at[i];
 	if (threads->count == THREADS_MOST)
@@ -47,10 +45,9 @@ void gpu_calls_measure(const struct gpu_op *ops, size_t count, int64_t begin_ns,
 		       uint32_t training_thread, struct gpu_calls *ret)
 {
 	struct threads threads = {.count = 0};
-	size_t i;
 
 	*ret = (struct gpu_calls){{0}, {0}};
-	for (i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		const struct gpu_op *op = &ops[i];
 		uint32_t id = DLPROF_GPU_WHAT_ID(op->what);
 		struct gpu_call_times *times =

@@ -14,17 +14,13 @@ static double *sum_at(struct gpu_sums *sums, size_t i)
 
 void gpu_sums_init(struct gpu_sums *sums)
 {
-	size_t i;
-
-	for (i = 0; i < GPU_SUMS_COUNT; i++)
+	for (size_t i = 0; i < GPU_SUMS_COUNT; i++)
 		*sum_at(sums, i) = NAN;
 }
 
 void gpu_sums_check(struct gpu_sums *sums)
 {
-	size_t i;
-
-	for (i = 0; i < GPU_SUMS_COUNT; i++)
+	for (size_t i = 0; i < GPU_SUMS_COUNT; i++)
 		if (!(*sum_at(sums, i) >= 0 && *sum_at(sums, i) < MOST))
 			*sum_at(sums, i) = NAN;
 }
@@ -45,7 +41,6 @@ struct gpu_use gpu_use_of(const struct gpu_sums *s)
 		.exposed_share = ratio(s->gap_ns[GPU_GAP_H2D], s->step_ns),
 		.overlap_share = fmax(0, 1 - ratio(s->gap_ns[GPU_GAP_H2D], s->h2d_ns)),
 	};
-	int gap;
 
 	/* fmin and fmax take the number where the other is NAN. */
 	if (isnan(s->busy_ns) || !(s->step_ns > 0))
@@ -53,7 +48,7 @@ struct gpu_use gpu_use_of(const struct gpu_sums *s)
 	if (isnan(s->gap_ns[GPU_GAP_H2D]) || !(s->h2d_ns > 0))
 		use.overlap_share = NAN;
 	use.idle_share = use.unattributed_share = 1 - use.busy_share;
-	for (gap = 0; gap < GPU_GAP_MAX; gap++) {
+	for (int gap = 0; gap < GPU_GAP_MAX; gap++) {
 		use.gap_share[gap] = ratio(s->gap_ns[gap], s->step_ns);
 		if (!isnan(use.gap_share[gap]))
 			use.unattributed_share -= use.gap_share[gap];

@@ -199,7 +199,6 @@ static int lay_out(struct search *s)
 	const struct events *events = &s->events;
 	bool is_small = events->position_count <= s->windows * WINDOW;
 	struct layout *layout = &s->layouts[0];
-	size_t i;
 
 	s->value_count = is_small ? events->position_count : s->windows * WINDOW;
 	s->ns = malloc((s->value_count + 1) * sizeof(*s->ns));
@@ -223,7 +222,7 @@ static int lay_out(struct search *s)
 		layout->segments[0].count = s->value_count;
 		return 0;
 	}
-	for (i = 0; i < s->windows; i++) {
+	for (size_t i = 0; i < s->windows; i++) {
 		size_t from = (size_t)((double)(events->position_count - WINDOW) * (double)i /
 				       (double)(s->windows - 1));
 
@@ -407,9 +406,7 @@ static int find_gaps(const struct search *s, struct period *ret)
 
 static void forget(struct search *s)
 {
-	size_t i;
-
-	for (i = 0; i < sizeof(s->layouts) / sizeof(*s->layouts); i++)
+	for (size_t i = 0; i < sizeof(s->layouts) / sizeof(*s->layouts); i++)
 		if (s->layouts[i].segments != s->events.epochs)
 			free(s->layouts[i].segments);
 	free(s->x);

@@ -13,10 +13,9 @@ static double add_rows(const struct phase_series *s, size_t begin, size_t rows, 
 		       size_t period, bool capped, double *phases)
 {
 	double sum = 0;
-	size_t row, k;
 
-	for (row = 0; row < rows; row += step) {
-		for (k = 0; k < period; k++) {
+	for (size_t row = 0; row < rows; row += step) {
+		for (size_t k = 0; k < period; k++) {
 			double ns = (double)s->ns[begin + row * period + k];
 
 			if (capped && ns > s->cap_ns)
@@ -47,17 +46,16 @@ static size_t highest(const double *values, size_t count)
 static double split(const double *phases, size_t period, size_t k, double *ret)
 {
 	double sum = 0;
-	size_t phase, j;
 
-	for (phase = 0; phase < period; phase++) {
+	for (size_t phase = 0; phase < period; phase++) {
 		double here = 0;
 
-		for (j = 0; j < k; j++)
+		for (size_t j = 0; j < k; j++)
 			here += phases[phase + j * period];
 		if (here <= sum)
 			continue;
 		sum = here;
-		for (j = 0; j < k; j++)
+		for (size_t j = 0; j < k; j++)
 			ret[j] = phases[phase + j * period];
 	}
 	return sum;

@@ -166,16 +166,14 @@ static double take_first(struct replay *r, size_t *ret_worker)
 
 static void start_epoch(struct replay *r, const struct trace_epoch *e)
 {
-	size_t i;
-
 	r->now_ns += e->setup_ns;
 	r->wait_ns += r->epoch ? e->setup_ns : 0;
-	for (i = 0; i < r->workers; i++) {
+	for (size_t i = 0; i < r->workers; i++) {
 		r->free_ns[i] = r->now_ns + e->start_ns;
 		r->head[i] = r->load_count[i] = 0;
 	}
 	/* A short epoch does not come to the others. */
-	for (i = 0; i < r->slots && i < r->end - r->begin; i++) {
+	for (size_t i = 0; i < r->slots && i < r->end - r->begin; i++) {
 		if (r->setup->in_order)
 			r->slot_ns[i] = r->now_ns;
 		else

@@ -73,10 +73,8 @@ static int grow(struct batch_series *series, size_t needed)
 /* Makes the column, of which this is the first known value; earlier batches did not have it. */
 static int make_column(struct batch_series *series, float **column)
 {
-	size_t i;
-
 	*column = malloc(series->capacity * sizeof(**column));
-	for (i = 0; *column && i < series->count; i++)
+	for (size_t i = 0; *column && i < series->count; i++)
 		(*column)[i] = NAN;
 	return *column ? 0 : -ENOMEM;
 }
@@ -128,9 +126,7 @@ static uint8_t pack(const struct batch_row *row)
 /* Both are parts of the wait; two clocks, or a table, may say otherwise. */
 static void limit_to_wait(struct batch_series *series, float *part_ns, size_t begin, size_t end)
 {
-	size_t i;
-
-	for (i = begin; part_ns && series->wait_ns && i < end; i++)
+	for (size_t i = begin; part_ns && series->wait_ns && i < end; i++)
 		if (part_ns[i] > series->wait_ns[i])
 			part_ns[i] = series->wait_ns[i];
 }
@@ -178,10 +174,8 @@ int series_add_epoch(struct batch_series *series, const struct series_epoch *epo
 
 static void copy_times(float *to, const float *from, size_t count)
 {
-	size_t i;
-
 	/* What a file holds need not be a time. */
-	for (i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		to[i] = from[i] >= 0 && from[i] < LONGEST_NS ? from[i] : NAN;
 }
 
@@ -222,15 +216,14 @@ int series_extend(struct batch_series *series, const struct series_part *part)
 void series_cut(const struct batch_series *series, size_t begin, size_t count,
 		struct series_run *runs, struct series_part *ret)
 {
-	size_t run, k;
-
 	*ret = (struct series_part){.count = count,
 				    .worker = series->worker + begin,
 				    .state = series->state + begin,
 				    .runs = runs};
-	for (k = 0; k < SERIES_TIMES; k++)
+	for (size_t k = 0; k < SERIES_TIMES; k++)
 		ret->times[k] = series->times[k] ? series->times[k] + begin : NULL;
-	for (run = 0; run < series->run_count && series->runs[run].begin < begin + count; run++) {
+	for (size_t run = 0; run < series->run_count && series->runs[run].begin < begin + count;
+	     run++) {
 		const struct series_run *from = &series->runs[run];
 		size_t skipped = from->begin < begin ? begin - from->begin : 0;
 
@@ -274,9 +267,7 @@ double series_free_cores(const struct batch_series *series)
 
 void series_done(struct batch_series *series)
 {
-	size_t k;
-
-	for (k = 0; k < SERIES_TIMES; k++)
+	for (size_t k = 0; k < SERIES_TIMES; k++)
 		free(series->times[k]);
 	free(series->epochs);
 	free(series->worker);

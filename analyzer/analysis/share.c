@@ -13,26 +13,25 @@ struct claim {
 static void divide(struct claim *claims, size_t count, double cores)
 {
 	bool is_done = false;
-	size_t i;
 
-	for (i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		claims[i].got = -1;
 	while (!is_done) {
 		double weight = 0, left = cores;
 
-		for (i = 0; i < count; i++) {
+		for (size_t i = 0; i < count; i++) {
 			weight += claims[i].got < 0 ? claims[i].weight : 0;
 			left -= claims[i].got < 0 ? 0 : claims[i].got;
 		}
 		is_done = true;
-		for (i = 0; i < count; i++) {
+		for (size_t i = 0; i < count; i++) {
 			if (claims[i].got >= 0 ||
 			    claims[i].wanted * weight > claims[i].weight * left)
 				continue;
 			claims[i].got = claims[i].wanted;
 			is_done = false;
 		}
-		for (i = 0; is_done && i < count; i++)
+		for (size_t i = 0; is_done && i < count; i++)
 			if (claims[i].got < 0)
 				claims[i].got = claims[i].weight / weight * left;
 	}
@@ -66,9 +65,8 @@ double share_of_thread(const struct share *share, double threads, double want)
 double share_wanted(const struct share *share)
 {
 	double wanted = 0;
-	size_t i;
 
-	for (i = 0; i < share->count; i++)
+	for (size_t i = 0; i < share->count; i++)
 		wanted += share->neighbours[i].wanted;
 	return wanted;
 }

@@ -157,9 +157,8 @@ static void add_stalls(const struct batch_series *s, const struct finding *f,
 {
 	const float *waits = stall_waits(s, f);
 	double stall_ns = 0, all_ns = 0;
-	size_t i;
 
-	for (i = 0; i < s->count; i++) {
+	for (size_t i = 0; i < s->count; i++) {
 		bool is_slow = s->worker[i] >= 0 && s->worker[i] < s->workers &&
 			       crew->is_slow[s->worker[i]];
 
@@ -210,9 +209,8 @@ static int32_t period_of(const struct crew *crew)
 static double more_work(const struct crew *crew, const struct slow_work *work)
 {
 	double bytes[2] = {0}, loads[2] = {0};
-	size_t w;
 
-	for (w = 0; work && w < crew->count; w++) {
+	for (size_t w = 0; work && w < crew->count; w++) {
 		bytes[crew->is_slow[w]] += work->bytes[w];
 		loads[crew->is_slow[w]] += work->loads[w];
 	}
@@ -235,10 +233,8 @@ static int32_t find_every(const struct batch_series *s, const struct crew *crew,
 
 static void name_them(const struct crew *crew, struct slow_workers *ret)
 {
-	size_t w;
-
 	ret->worker = crew->order[crew->count - 1];
-	for (w = 0; w < crew->count; w++) {
+	for (size_t w = 0; w < crew->count; w++) {
 		if (!crew->is_slow[w])
 			continue;
 		if (ret->count < SLOW_MOST)

@@ -24,13 +24,12 @@ static void find_cold(const struct batch_series *s, const struct finding *f, str
 		double load_ns, stall_ns, time_ns;
 		size_t loads, count;
 	} parts[2] = {0};
-	size_t run, i;
 
 	*ret = (struct cold){NAN, NAN, NAN, NAN, 0, false};
-	for (run = 0; run < s->run_count; run++) {
+	for (size_t run = 0; run < s->run_count; run++) {
 		struct part *part = &parts[s->runs[run].epoch != s->runs[0].epoch];
 
-		for (i = s->runs[run].begin; i < series_run_end(s, run); i++) {
+		for (size_t i = s->runs[run].begin; i < series_run_end(s, run); i++) {
 			if (!(s->state[i] & SERIES_STEADY))
 				continue;
 			part->count++;
@@ -93,18 +92,15 @@ static bool fill_parts(const struct batch_series *s, struct shift_part *parts)
 static struct stats_moments moments_of(const struct shift_part *parts, size_t begin, size_t end)
 {
 	struct stats_moments moments = {0};
-	size_t i;
 
-	for (i = begin; i < end; i++)
+	for (size_t i = begin; i < end; i++)
 		stats_add(&moments, parts[i].mean_ns);
 	return moments;
 }
 
 static bool is_lasting(const struct shift_part *parts, size_t at, double before_ns)
 {
-	size_t i;
-
-	for (i = 0; i < SHIFT_QUARTERS; i++) {
+	for (size_t i = 0; i < SHIFT_QUARTERS; i++) {
 		size_t begin = at + (SHIFT_PARTS - at) * i / SHIFT_QUARTERS;
 		size_t end = at + (SHIFT_PARTS - at) * (i + 1) / SHIFT_QUARTERS;
 
@@ -123,12 +119,11 @@ static void find_shift(const struct batch_series *s, struct shift *ret)
 {
 	struct shift_part parts[SHIFT_PARTS];
 	double most = SHIFT_Z;
-	size_t at;
 
 	*ret = (struct shift){.before_ns = NAN, .after_ns = NAN};
 	if (!fill_parts(s, parts))
 		return;
-	for (at = SHIFT_FEWEST; at <= SHIFT_PARTS - SHIFT_FEWEST; at++) {
+	for (size_t at = SHIFT_FEWEST; at <= SHIFT_PARTS - SHIFT_FEWEST; at++) {
 		const struct stats_moments before = moments_of(parts, 0, at);
 		const struct stats_moments after = moments_of(parts, at, SHIFT_PARTS);
 		double z = stats_welch(&after, &before);
@@ -178,13 +173,11 @@ static void fill_pools(const struct batch_series *s, const struct finding *f,
 		       const struct slow_workers *slow, const struct split *split,
 		       struct pools *ret)
 {
-	size_t run, i;
-
 	*ret = (struct pools){0};
-	for (run = 0; run < s->run_count; run++) {
+	for (size_t run = 0; run < s->run_count; run++) {
 		bool is_cold = split->cold.found && s->runs[run].epoch == s->runs[0].epoch;
 
-		for (i = s->runs[run].begin; i < series_run_end(s, run); i++) {
+		for (size_t i = s->runs[run].begin; i < series_run_end(s, run); i++) {
 			double wait_ns = stall_not_ready_ns(s, f, i);
 
 			if (!(s->state[i] & SERIES_STEADY))

@@ -47,22 +47,19 @@ static void fill_level(struct stats_order *order, int level, uint32_t prefix)
 
 void stats_order_init(struct stats_order *order, const struct stats_column *column)
 {
-	size_t bin;
-
 	order->column = *column;
 	order->count = 0;
 	order->filled[0] = order->filled[1] = order->filled[2] = false;
 	fill_level(order, 0, 0);
-	for (bin = 0; bin < STATS_BINS; bin++)
+	for (size_t bin = 0; bin < STATS_BINS; bin++)
 		order->count += order->bins[0][bin];
 }
 
 double stats_order_rank(struct stats_order *order, size_t rank)
 {
 	uint32_t prefix = 0;
-	int level;
 
-	for (level = 0; level < LEVELS; level++) {
+	for (int level = 0; level < LEVELS; level++) {
 		uint32_t bin = 0;
 
 		fill_level(order, level, prefix);

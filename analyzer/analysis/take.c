@@ -136,11 +136,10 @@ static double whole_time_ns(const struct steps *steps)
 {
 	const struct batch_series *s = steps->series;
 	double ns = 0;
-	size_t i;
 
-	for (i = 0; i < s->count; i++)
+	for (size_t i = 0; i < s->count; i++)
 		ns += step_of(steps, i) + (i ? series_time(steps->waits, i) : 0);
-	for (i = 0; i < s->epoch_count; i++) {
+	for (size_t i = 0; i < s->epoch_count; i++) {
 		if (i && s->epochs[i].setup_ns >= 0)
 			ns += (double)s->epochs[i].setup_ns;
 		if (i + 1 < s->epoch_count && s->epochs[i].stop_ns >= 0)
@@ -195,7 +194,6 @@ static void find_cpu(struct trace *t, const struct batch_series *s, double load_
 	double cpu_ns = s->load_cpu_count ? s->load_cpu_ns / (double)s->load_cpu_count : 0;
 	double main_ns = s->main_cores > 0 ? s->main_cores * t->time_ns / (double)t->count : 0;
 	double step_ns = 0;
-	size_t i;
 
 	/* Where nothing is known of the cores, nobody waited for one. */
 	t->load_got = t->step_got = 1;
@@ -208,7 +206,7 @@ static void find_cpu(struct trace *t, const struct batch_series *s, double load_
 	t->load_cpu = load_mean_ns > 0 ? fmin(cpu_ns / load_mean_ns, 1) : 0;
 	if (s->workers == 0)
 		main_ns = fmax(0, main_ns - cpu_ns);
-	for (i = 0; i < t->count; i++)
+	for (size_t i = 0; i < t->count; i++)
 		step_ns += (double)t->compute_ns[i] + series_time(t->handover_ns, i);
 	if (step_ns > 0)
 		t->step_cpu = main_ns * (double)t->count / step_ns;

@@ -11,11 +11,10 @@
 int trace_make_room(struct trace *t, size_t count)
 {
 	bool is_made;
-	size_t k;
 
 	t->worker = malloc(count * sizeof(*t->worker));
 	is_made = t->worker != NULL;
-	for (k = 0; k < TRACE_TIMES; k++) {
+	for (size_t k = 0; k < TRACE_TIMES; k++) {
 		t->times[k] = malloc(count * sizeof(*t->times[k]));
 		is_made &= t->times[k] != NULL;
 	}
@@ -158,9 +157,7 @@ void trace_draw(const struct trace *trace, size_t block, uint64_t *state, struct
 
 void trace_done(struct trace *trace)
 {
-	size_t k;
-
-	for (k = 0; k < TRACE_TIMES; k++)
+	for (size_t k = 0; k < TRACE_TIMES; k++)
 		free(trace->times[k]);
 	free(trace->worker);
 	free(trace->epochs);

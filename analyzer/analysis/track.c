@@ -22,9 +22,8 @@ static int begin(struct track *track)
 static void halve(struct track *track)
 {
 	const size_t half = TRACK_CELLS / 2;
-	size_t i;
 
-	for (i = 0; i < half; i++) {
+	for (size_t i = 0; i < half; i++) {
 		track->numerator[i] = track->numerator[2 * i] + track->numerator[2 * i + 1];
 		track->denominator[i] = track->denominator[2 * i] + track->denominator[2 * i + 1];
 	}
@@ -70,15 +69,14 @@ double track_t975(double freedom)
 static double block_variance(const double *residuals, size_t blocks, size_t per_block)
 {
 	double mean = 0, last = 0, squares = 0, products = 0, correlation;
-	size_t block, i;
 
-	for (i = 0; i < blocks * per_block; i++)
+	for (size_t i = 0; i < blocks * per_block; i++)
 		mean += residuals[i];
 	mean /= (double)blocks;
-	for (block = 0; block < blocks; block++) {
+	for (size_t block = 0; block < blocks; block++) {
 		double sum = -mean;
 
-		for (i = 0; i < per_block; i++)
+		for (size_t i = 0; i < per_block; i++)
 			sum += residuals[block * per_block + i];
 		squares += sum * sum;
 		products += block ? sum * last : 0;

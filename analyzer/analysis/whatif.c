@@ -211,9 +211,7 @@ static double whole_per_s(const struct whatif *w, double own_per_s)
 /* From the loader's own loop to the account of the run. */
 static void widen(struct whatif *w, int first, int end)
 {
-	int id;
-
-	for (id = first; id < end; id++) {
+	for (int id = first; id < end; id++) {
 		double own_ns = 1e9 / w->batches_per_s[id];
 
 		w->stall_ratio[id] = (w->stall_ratio[id] * own_ns + w->outside_wait_ns) /
@@ -263,9 +261,7 @@ static int32_t find_needed(const struct trace *trace, struct replay_setup setup,
 
 static bool has_slow_worker(const struct trace *trace)
 {
-	size_t i;
-
-	for (i = 0; i < trace->factor_count; i++)
+	for (size_t i = 0; i < trace->factor_count; i++)
 		if (trace->factors[i] > 1)
 			return true;
 	return false;
@@ -434,13 +430,12 @@ int whatif_ask(const struct batch_series *series, const struct finding *finding,
 	       const struct whatif_wish *wishes, size_t count, struct whatif *whatif)
 {
 	struct trace trace;
-	size_t i;
 	int r;
 
 	if (!count || whatif->gap != WHATIF_GAP_NONE)
 		return 0;
 	r = take_trace(series, finding, &trace);
-	for (i = 0; r == 0 && i < count; i++) {
+	for (size_t i = 0; r == 0 && i < count; i++) {
 		const struct whatif_wish *wish = &whatif->wishes[i];
 		struct replay_setup setup = whatif->setups[WHATIF_BASELINE];
 

@@ -39,7 +39,6 @@ static void make_getopt(struct parser *parser, bool passes_on)
 	const struct line_program *program = parser->program;
 	struct option *next = parser->long_options;
 	char *letters = parser->letters;
-	size_t i;
 
 	if (passes_on)
 		*letters++ = '+';
@@ -48,7 +47,7 @@ static void make_getopt(struct parser *parser, bool passes_on)
 	*letters++ = 'h';
 	*next++ = (struct option){"help", no_argument, NULL, ID_HELP};
 	*next++ = (struct option){"version", no_argument, NULL, ID_VERSION};
-	for (i = 0; i < program->option_count; i++) {
+	for (size_t i = 0; i < program->option_count; i++) {
 		const struct line_option *row = &program->options[i];
 
 		*next++ = (struct option){
@@ -68,11 +67,9 @@ static void make_getopt(struct parser *parser, bool passes_on)
 
 static const struct line_option *find_option(const struct line_program *program, int id)
 {
-	size_t i;
-
 	if (id >= FIRST_ID)
 		return &program->options[id - FIRST_ID];
-	for (i = 0; i < program->option_count; i++)
+	for (size_t i = 0; i < program->option_count; i++)
 		if (program->options[i].letter == id)
 			return &program->options[i];
 	return NULL;
@@ -194,9 +191,7 @@ static int parse_options(struct parser *parser, int argc, char **argv, bool pass
 
 static int find_verb(const struct line_program *program, const char *word)
 {
-	int i;
-
-	for (i = 0; i < program->verb_count; i++)
+	for (int i = 0; i < program->verb_count; i++)
 		if (*program->verbs[i].name && strcmp(program->verbs[i].name, word) == 0)
 			return i;
 	return -1;
@@ -206,9 +201,8 @@ const char *line_near_verb(const struct line_program *program, const char *word,
 			   size_t size)
 {
 	struct near near = near_begin(word, strlen(word));
-	int i;
 
-	for (i = 0; i < program->verb_count; i++)
+	for (int i = 0; i < program->verb_count; i++)
 		near_try(&near, program->verbs[i].name);
 	return near_words(&near, "", text, size);
 }
@@ -224,11 +218,10 @@ static int check_options(struct parser *parser)
 	const struct line_program *program = parser->program;
 	const struct line_verb *verb = &program->verbs[parser->ret->verb];
 	char others[160] = "";
-	int i;
 
 	if (parser->verbs & LINE_ON(parser->ret->verb))
 		return 0;
-	for (i = 0; i < program->verb_count; i++)
+	for (int i = 0; i < program->verb_count; i++)
 		if (parser->limited_to & LINE_ON(i))
 			snprintf(others + strlen(others), sizeof(others) - strlen(others),
 				 "%s%s%s%s", *others ? ", " : "", program->name,
@@ -288,11 +281,9 @@ int line_parse(const struct line_program *program, void *context, int argc, char
 
 static void help_verbs(const struct line_program *program, FILE *out)
 {
-	int i;
-
 	fprintf(out, "usage: %s [VERB] [OPTIONS] %s\n\n", program->name,
 		program->verbs[0].arguments);
-	for (i = 0; i < program->verb_count; i++) {
+	for (int i = 0; i < program->verb_count; i++) {
 		const struct line_verb *verb = &program->verbs[i];
 
 		fprintf(out, "  %-21s %s\n", *verb->name ? verb->name : "(no verb)", verb->help);
@@ -347,14 +338,13 @@ static void help_option(const struct line_option *row, FILE *out)
 void line_help(const struct line_program *program, int verb, FILE *out)
 {
 	const unsigned all = (1u << program->verb_count) - 1;
-	size_t i;
 
 	if (verb < 0)
 		help_verbs(program, out);
 	else
 		help_verb(program, &program->verbs[verb], out);
 	/* Of the program: options of all verbs; the others are in the help of the verb. */
-	for (i = 0; i < program->option_count; i++) {
+	for (size_t i = 0; i < program->option_count; i++) {
 		const struct line_option *row = &program->options[i];
 
 		if (verb >= 0 ? row->verbs & LINE_ON(verb)

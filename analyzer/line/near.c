@@ -51,9 +51,7 @@ static size_t distance(const char *a, size_t a_length, const char *b, size_t b_l
 
 static bool is_beginning(const struct near *near, const char *name)
 {
-	size_t i;
-
-	for (i = 0; i < near->length; i++)
+	for (size_t i = 0; i < near->length; i++)
 		if (!name[i] || !is_same(near->word[i], name[i]))
 			return false;
 	return near->length >= FEWEST;

@@ -202,9 +202,8 @@ static void add_useless(const struct report *report, struct outline *o)
 {
 	const struct advice_list *list = &report->diagnosis.advice;
 	const struct whatif *whatif = &report->diagnosis.whatif;
-	size_t i;
 
-	for (i = 0; i < list->useless_count; i++) {
+	for (size_t i = 0; i < list->useless_count; i++) {
 		int id = list->useless[i].id;
 		bool is_known = !isnan(whatif->gain[id]);
 
@@ -231,9 +230,8 @@ void advise_next(const struct report *report, struct outline *o)
 static void add_prediction(const struct whatif *whatif, int id, struct outline *o)
 {
 	double most = 0;
-	int i;
 
-	for (i = 0; i < WHATIF_MAX + (int)whatif->wish_count; i++)
+	for (int i = 0; i < WHATIF_MAX + (int)whatif->wish_count; i++)
 		if (whatif->batches_per_s[i] > most)
 			most = whatif->batches_per_s[i];
 	outline_row(o, PAGE_PLAIN);
@@ -261,17 +259,16 @@ static void add_reasons(const struct report *report, struct outline *o)
 {
 	const struct advice_list *list = &report->diagnosis.advice;
 	char text[512];
-	size_t i, j;
 
-	for (i = 0; i < list->useless_count; i++) {
+	for (size_t i = 0; i < list->useless_count; i++) {
 		bool said = false;
 
-		for (j = 0; j < i; j++)
+		for (size_t j = 0; j < i; j++)
 			said |= list->useless[j].why == list->useless[i].why;
 		if (said)
 			continue;
 		text[0] = '\0';
-		for (j = i; j < list->useless_count; j++)
+		for (size_t j = i; j < list->useless_count; j++)
 			if (list->useless[j].why == list->useless[i].why)
 				page_append(text, sizeof(text), "%s%s", j > i ? ", " : "",
 					    whatif_words(NULL, list->useless[j].id));
@@ -306,14 +303,13 @@ void advise_predictions(const struct report *report, struct outline *o)
 	static const char *const headings[] = {"With",	"#Batches/s", "#95 % range",
 					       "#More", "#Waiting",   NULL};
 	const struct whatif *whatif = &report->diagnosis.whatif;
-	int id;
 
 	if (report->diagnosis.cause == CAUSE_UNKNOWN)
 		return;
 	outline_table(o, "predict", headings);
 	outline_title(o, "Predicted by replaying this run's loads and steps with other settings");
 	if (!isnan(whatif->batches_per_s[WHATIF_BASELINE]))
-		for (id = 0; id < WHATIF_MAX + (int)whatif->wish_count; id++)
+		for (int id = 0; id < WHATIF_MAX + (int)whatif->wish_count; id++)
 			if (!isnan(whatif->batches_per_s[id]))
 				add_prediction(whatif, id, o);
 	outline_items(o, "predict");
@@ -353,7 +349,6 @@ void advise_patterns_json(const struct report *report, struct jsonw *json)
 	/* Of a log of steps, it is the steps that have a period. */
 	const struct period *period = d->steps_only ? &d->compute : &d->wait;
 	const struct timer *timer = d->steps_only ? &d->compute_timer : &d->wait_timer;
-	size_t i;
 
 	add_period_json(json, "period", period, true);
 	jsonw_string(json, "of", d->steps_only ? "steps" : "stalls");
@@ -367,11 +362,11 @@ void advise_patterns_json(const struct report *report, struct jsonw *json)
 	jsonw_close(json, '}');
 	jsonw_int(json, "slow_worker", d->slow.count == 1 ? d->slow.worker : SERIES_UNKNOWN);
 	jsonw_open(json, "slow_workers", '[');
-	for (i = 0; i < d->slow.count && i < SLOW_MOST; i++)
+	for (size_t i = 0; i < d->slow.count && i < SLOW_MOST; i++)
 		jsonw_int(json, NULL, d->slow.list[i]);
 	jsonw_close(json, ']');
 	jsonw_open(json, "causes", '[');
-	for (i = 0; i < d->cause_count; i++) {
+	for (size_t i = 0; i < d->cause_count; i++) {
 		/* Pauses that cost more than the first, and are no waiting: see compute_period. */
 		if (d->causes[i].ns > d->causes[0].ns)
 			continue;
@@ -386,10 +381,8 @@ void advise_patterns_json(const struct report *report, struct jsonw *json)
 
 static void add_whatif_json(const struct whatif *whatif, struct jsonw *json)
 {
-	int id;
-
 	jsonw_open(json, "whatif", '[');
-	for (id = 0; id < WHATIF_MAX + (int)whatif->wish_count; id++) {
+	for (int id = 0; id < WHATIF_MAX + (int)whatif->wish_count; id++) {
 		if (isnan(whatif->batches_per_s[id]))
 			continue;
 		jsonw_open(json, NULL, '{');
@@ -410,11 +403,10 @@ void advise_json(const struct report *report, struct jsonw *json)
 	const struct advice_list *list = &report->diagnosis.advice;
 	const struct whatif *whatif = &report->diagnosis.whatif;
 	char words[REMEDY_WORDS];
-	size_t i;
 
 	add_whatif_json(whatif, json);
 	jsonw_open(json, "advice", '[');
-	for (i = 0; i < list->count; i++) {
+	for (size_t i = 0; i < list->count; i++) {
 		const struct advice *advice = &list->steps[i];
 
 		jsonw_open(json, NULL, '{');
@@ -430,7 +422,7 @@ void advise_json(const struct report *report, struct jsonw *json)
 	}
 	jsonw_close(json, ']');
 	jsonw_open(json, "not_useful", '[');
-	for (i = 0; i < list->useless_count; i++) {
+	for (size_t i = 0; i < list->useless_count; i++) {
 		jsonw_open(json, NULL, '{');
 		jsonw_string(json, "id", whatif_name(NULL, list->useless[i].id));
 		jsonw_string(json, "why", advice_useless_name(list->useless[i].why));

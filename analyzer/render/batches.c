@@ -132,11 +132,10 @@ static const char *remark_of(const struct batch_line *line)
 static void add_text(const struct page *page, const struct batch_line *line)
 {
 	const char *remark = remark_of(line);
-	size_t i;
 
 	if (line->starved == 1)
 		page_color(page, PAGE_RED);
-	for (i = 0; i < COLUMN_COUNT; i++)
+	for (size_t i = 0; i < COLUMN_COUNT; i++)
 		if (COLUMNS[i].heading)
 			put_text(page->out, &COLUMNS[i], line);
 	if (*remark)
@@ -149,18 +148,16 @@ static void add_text(const struct page *page, const struct batch_line *line)
 void batches_begin(struct batches *batches, enum batches_form form, const struct page *page,
 		   const char *path)
 {
-	size_t i;
-
 	*batches = (struct batches){.form = form, .page = page};
 	switch (form) {
 	case BATCHES_TEXT:
-		for (i = 0; i < COLUMN_COUNT; i++)
+		for (size_t i = 0; i < COLUMN_COUNT; i++)
 			if (COLUMNS[i].heading)
 				fprintf(page->out, " %*s", COLUMNS[i].width, COLUMNS[i].heading);
 		fputc('\n', page->out);
 		break;
 	case BATCHES_CSV:
-		for (i = 0; i < COLUMN_COUNT; i++)
+		for (size_t i = 0; i < COLUMN_COUNT; i++)
 			fprintf(page->out, "%s%s", i ? "," : "", COLUMNS[i].name);
 		fputc('\n', page->out);
 		break;
@@ -175,14 +172,13 @@ void batches_begin(struct batches *batches, enum batches_form form, const struct
 void batches_add(struct batches *batches, const struct batch_line *line)
 {
 	FILE *out = batches->page->out;
-	size_t i;
 
 	switch (batches->form) {
 	case BATCHES_TEXT:
 		add_text(batches->page, line);
 		break;
 	case BATCHES_CSV:
-		for (i = 0; i < COLUMN_COUNT; i++) {
+		for (size_t i = 0; i < COLUMN_COUNT; i++) {
 			if (i)
 				fputc(',', out);
 			put_csv(out, &COLUMNS[i], line);
@@ -191,7 +187,7 @@ void batches_add(struct batches *batches, const struct batch_line *line)
 		break;
 	case BATCHES_JSON:
 		jsonw_open(&batches->json, NULL, '{');
-		for (i = 0; i < COLUMN_COUNT; i++)
+		for (size_t i = 0; i < COLUMN_COUNT; i++)
 			put_json(&batches->json, &COLUMNS[i], line);
 		jsonw_close(&batches->json, '}');
 		break;

@@ -66,9 +66,7 @@ static const char *value_text(const struct fingerprint *print, enum fingerprint_
 static void list_fields(const struct compared *compared, unsigned fields, const char *label,
 			const struct page *page)
 {
-	int field;
-
-	for (field = 0; field < FINGERPRINT_MAX; field++) {
+	for (int field = 0; field < FINGERPRINT_MAX; field++) {
 		enum fingerprint_field which = (enum fingerprint_field)field;
 
 		if (!(fields & FINGERPRINT_BIT(field)))
@@ -83,9 +81,8 @@ static void list_fields(const struct compared *compared, unsigned fields, const 
 static void print_head(const struct compared *compared, const struct page *page)
 {
 	const struct report *const sides[2] = {compared->a, compared->b};
-	int i;
 
-	for (i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++)
 		page_line(page, "%s %c  %s  rank %" PRId64 "  %s batches", i ? "      " : "dlprof",
 			  'A' + i, sides[i]->name, sides[i]->run.rank,
 			  UNITS_COUNT((int64_t)sides[i]->finding.batch_count));
@@ -190,11 +187,9 @@ static void print_row(const struct page *page, enum compare_row row,
 
 static void print_rows(const struct compared *compared, const struct page *page)
 {
-	int row;
-
 	page_line(page, "  %-*s %*s %*s %*s%s", LABEL, "s per 1,000", CELL, "A", CELL, "B", CELL,
 		  "change", page->width >= WITH_RANGE ? "  95 % interval" : "");
-	for (row = 0; row < COMPARE_STALL; row++)
+	for (int row = 0; row < COMPARE_STALL; row++)
 		print_row(page, (enum compare_row)row, &compared->comparison.rows[row]);
 	page_break(page);
 }
@@ -243,10 +238,8 @@ static void add_value(struct jsonw *json, const char *key, const struct fingerpr
 static void add_fields(struct jsonw *json, const char *key, const struct compared *compared,
 		       unsigned fields)
 {
-	int field;
-
 	jsonw_open(json, key, '[');
-	for (field = 0; field < FINGERPRINT_MAX; field++) {
+	for (int field = 0; field < FINGERPRINT_MAX; field++) {
 		enum fingerprint_field which = (enum fingerprint_field)field;
 
 		if (!(fields & FINGERPRINT_BIT(field)))
@@ -281,7 +274,6 @@ void compare_json(const struct compared *compared, FILE *out)
 {
 	const struct comparison *c = &compared->comparison;
 	struct jsonw json;
-	int row;
 
 	jsonw_begin(&json, out, "dlprof.compare/2");
 	add_run(&json, "a", compared->a);
@@ -297,7 +289,7 @@ void compare_json(const struct compared *compared, FILE *out)
 	jsonw_range(&json, "ci95", c->low, c->high);
 	jsonw_close(&json, '}');
 	jsonw_open(&json, "rows", '{');
-	for (row = 0; row < COMPARE_ROWS; row++)
+	for (int row = 0; row < COMPARE_ROWS; row++)
 		add_difference(&json, (enum compare_row)row, &c->rows[row]);
 	jsonw_close(&json, '}');
 	jsonw_close(&json, '}');

@@ -25,7 +25,6 @@ static void add_account(const struct report *report, struct outline *o)
 		[ACCOUNT_EPOCH_END] = {"epoch end", "the call that ends an epoch"},
 	};
 	const struct account *a = &report->finding.account;
-	int part;
 
 	outline_table(o, "wait", OUTLINE_PARTS);
 	if (!(a->time_ns > 0) || isnan(a->ratio))
@@ -33,7 +32,7 @@ static void add_account(const struct report *report, struct outline *o)
 	outline_title(o, "The account of %s of training%s", UNITS_TIME(a->time_ns),
 		      report->finding.by_gpu ? "; waiting is what the GPU idled in it" : "");
 	outline_part(o, "waiting", a->wait_ns, a->time_ns, "for data, in all");
-	for (part = 0; part < ACCOUNT_PART_MAX; part++)
+	for (int part = 0; part < ACCOUNT_PART_MAX; part++)
 		if (isnan(a->part_ns[part]))
 			outline_part(o, parts[part].label, NAN, NAN, "%s", "");
 		else if (a->part_ns[part] > 0)
@@ -175,7 +174,6 @@ static void add_loaders(const struct report *report, struct outline *o)
 {
 	const struct finding *f = &report->finding;
 	char text[512];
-	size_t i;
 
 	outline_items(o, "loader");
 	if (!report->loader)
@@ -196,7 +194,7 @@ static void add_loaders(const struct report *report, struct outline *o)
 	if (advise_others(report))
 		outline_item(o, "Cores", "other programs took %.2g of the %.3g cores on average",
 			     report->series.other_cores, report->series.cores);
-	for (i = 0; i < report->loader_count; i++) {
+	for (size_t i = 0; i < report->loader_count; i++) {
 		const struct loader_info *loader = &report->loaders[i];
 
 		if (loader == report->loader)
@@ -311,7 +309,6 @@ static void add_hidden(const char *list, struct outline *o)
 static void add_coverage(const struct report *report, struct outline *o)
 {
 	const struct finding *f = &report->finding;
-	size_t i;
 
 	outline_items(o, "coverage");
 	add_trust(report, o);
@@ -336,7 +333,7 @@ static void add_coverage(const struct report *report, struct outline *o)
 		add_hidden(report->run.decoders_hidden, o);
 	if (report->run.nvtx && strcmp(report->run.nvtx, "recorded") != 0)
 		outline_item(o, "NVTX", "%s", report->run.nvtx);
-	for (i = 0; i < report->note_count && i < MOST_NOTES; i++)
+	for (size_t i = 0; i < report->note_count && i < MOST_NOTES; i++)
 		outline_item(o, "Warning", "%s", report->notes[i]);
 	if (report->note_count > MOST_NOTES)
 		outline_item(o, "", "and %zu more in the table `note`",

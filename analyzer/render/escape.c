@@ -37,9 +37,7 @@ static const struct {
 
 const char *escape_find(enum escape_form form, uint32_t code)
 {
-	size_t i;
-
-	for (i = 0; i < sizeof(ESCAPES) / sizeof(*ESCAPES); i++)
+	for (size_t i = 0; i < sizeof(ESCAPES) / sizeof(*ESCAPES); i++)
 		if ((uint32_t)ESCAPES[i].plain == code)
 			return ESCAPES[i].form[form];
 	return NULL;

@@ -13,7 +13,6 @@
 static void add_slow_workers(const struct report *report, char *text, size_t size)
 {
 	const struct slow_workers *slow = &report->diagnosis.slow;
-	size_t i;
 
 	if (slow->count > MOST_NAMED) {
 		page_append(text, size, " %zu of %" PRId32 " workers take", slow->count,
@@ -21,7 +20,7 @@ static void add_slow_workers(const struct report *report, char *text, size_t siz
 		return;
 	}
 	page_append(text, size, slow->count > 1 ? " Workers" : " Worker");
-	for (i = 0; i < slow->count; i++)
+	for (size_t i = 0; i < slow->count; i++)
 		page_append(text, size, "%s %d",
 			    !i                    ? ""
 			    : i + 1 < slow->count ? ","

@@ -347,9 +347,7 @@ static const struct explanation PAGES[] = {
 
 const struct explanation *explain_find(const char *id)
 {
-	size_t i;
-
-	for (i = 0; i < PAGE_COUNT; i++)
+	for (size_t i = 0; i < PAGE_COUNT; i++)
 		if (strcmp(PAGES[i].id, id) == 0)
 			return &PAGES[i];
 	return NULL;
@@ -382,9 +380,7 @@ void explain_print(const struct page *page, const struct explanation *explanatio
 
 void explain_list(const struct page *page)
 {
-	size_t i;
-
-	for (i = 0; i < PAGE_COUNT; i++) {
+	for (size_t i = 0; i < PAGE_COUNT; i++) {
 		if (!i || strcmp(PAGES[i].kind, PAGES[i - 1].kind) != 0)
 			page_entry(page, 0, 0, "", "%s", PAGES[i].kind);
 		page_entry(page, 2, 30, PAGES[i].id, "%s", PAGES[i].line);

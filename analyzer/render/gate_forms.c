@@ -74,7 +74,6 @@ static void annotate(const struct gate_report *report, const struct gate_item *i
 void gate_github(const struct gate_report *report, FILE *out)
 {
 	size_t told = 0, kept = 0, most = GATE_MOST_ANNOTATIONS, i;
-	int grade;
 
 	for (i = 0; i < report->item_count; i++)
 		kept += grade_of(&report->items[i]) != GRADE_HOLDS;
@@ -82,7 +81,7 @@ void gate_github(const struct gate_report *report, FILE *out)
 	if (kept > most)
 		most--;
 	kept = 0;
-	for (grade = GRADE_FAILS; grade > GRADE_HOLDS; grade--) {
+	for (int grade = GRADE_FAILS; grade > GRADE_HOLDS; grade--) {
 		for (i = 0; i < report->item_count; i++) {
 			if ((int)grade_of(&report->items[i]) != grade)
 				continue;
@@ -114,12 +113,11 @@ void gate_markdown(const struct gate_report *report, FILE *out)
 		[GRADE_FAILS] = "**fails**",
 	};
 	char text[GATE_WORDS];
-	size_t i;
 
 	fprintf(out, "### dlprof gate: %s\n\n", gate_outcome_words(report->outcome));
 	escape_put(out, ESCAPE_MARKDOWN, gate_why_words(report, text));
 	fputs("\n\n| level | assertion | | found |\n| --- | --- | --- | --- |\n", out);
-	for (i = 0; i < report->item_count; i++) {
+	for (size_t i = 0; i < report->item_count; i++) {
 		const struct gate_item *item = &report->items[i];
 
 		fprintf(out, "| %s | ", item->is_error ? "error" : "warn");
@@ -133,7 +131,7 @@ void gate_markdown(const struct gate_report *report, FILE *out)
 		fputs(" |\n", out);
 	}
 	fputs("\n| run | stall ratio | batches | cause |\n| --- | --- | --- | --- |\n", out);
-	for (i = 0; i < report->run_count; i++) {
+	for (size_t i = 0; i < report->run_count; i++) {
 		const struct gate_sample *sample = &report->runs[i].sample;
 		const char *cause = cause_name(sample->cause);
 
@@ -191,9 +189,7 @@ static void junit_case(const struct gate_report *report, const struct gate_item 
 
 static void junit_counts(const struct gate_report *report, size_t counts[3])
 {
-	size_t i;
-
-	for (i = 0; i < report->item_count; i++) {
+	for (size_t i = 0; i < report->item_count; i++) {
 		enum grade grade = grade_of(&report->items[i]);
 		bool is_open = report->items[i].result.outcome == GATE_INCONCLUSIVE;
 
@@ -281,25 +277,23 @@ static void put_sample(FILE *out, const char *name, const struct gate_run *run, 
 
 void gate_openmetrics(const struct gate_report *report, FILE *out)
 {
-	const struct series_of_run *row;
-	size_t i;
-
-	for (row = METRICS; row < METRICS + sizeof(METRICS) / sizeof(*METRICS); row++) {
+	for (const struct series_of_run *row = METRICS;
+	     row < METRICS + sizeof(METRICS) / sizeof(*METRICS); row++) {
 		bool is_time = gate_metric_unit(row->metric) == GATE_TIME;
 
 		begin_metric(out, row->name, row->unit, row->help);
-		for (i = 0; i < report->run_count; i++)
+		for (size_t i = 0; i < report->run_count; i++)
 			put_sample(out, row->name, &report->runs[i],
 				   report->runs[i].sample.value[row->metric] / (is_time ? 1e9 : 1));
 	}
 	begin_metric(out, "dlprof_stall_low99_ratio", "ratio",
 		     "The stall ratio is at least this with 99 % confidence.");
-	for (i = 0; i < report->run_count; i++)
+	for (size_t i = 0; i < report->run_count; i++)
 		put_sample(out, "dlprof_stall_low99_ratio", &report->runs[i],
 			   report->runs[i].sample.low99);
 	begin_metric(out, "dlprof_gate_assertion", "",
 		     "1: it holds, 0: it does not; absent: cannot say.");
-	for (i = 0; i < report->item_count; i++) {
+	for (size_t i = 0; i < report->item_count; i++) {
 		const struct gate_item *item = &report->items[i];
 
 		if (item->result.outcome == GATE_INCONCLUSIVE)

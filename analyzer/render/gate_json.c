@@ -47,10 +47,8 @@ static void add_run(struct jsonw *json, const struct gate_run *run, bool is_base
 static void add_runs(struct jsonw *json, const char *key, const struct gate_run *runs, size_t count,
 		     bool are_baselines)
 {
-	size_t i;
-
 	jsonw_open(json, key, '[');
-	for (i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		add_run(json, &runs[i], are_baselines);
 	jsonw_close(json, ']');
 }
@@ -98,14 +96,13 @@ static void add_state(struct jsonw *json, const char *key, const struct gate_sam
 		[GATE_PART_DECODE] = "decode_s", [GATE_PART_COLLATE] = "collate_s",
 		[GATE_PART_OWN] = "other_cpu_s", [GATE_PART_BLOCKED] = "other_blocked_s",
 	};
-	int i;
 
 	jsonw_open(json, key, '{');
 	jsonw_string(json, "cause", cause_name(sample->cause));
 	jsonw_number(json, "wait_s", sample->wait_ns / NS_PER_S);
 	jsonw_number(json, "compute_s", sample->compute_ns / NS_PER_S);
 	jsonw_number(json, "load_s", sample->load_ns / NS_PER_S);
-	for (i = 0; i < GATE_PART_MAX; i++)
+	for (int i = 0; i < GATE_PART_MAX; i++)
 		jsonw_number(json, keys[i], sample->part_ns[i] / NS_PER_S);
 	jsonw_close(json, '}');
 }
@@ -134,7 +131,6 @@ void gate_json(const struct gate_report *report, FILE *out)
 {
 	struct jsonw json;
 	char why[GATE_WORDS];
-	size_t i;
 
 	jsonw_begin(&json, out, "dlprof.gate/2");
 	jsonw_string(&json, "outcome", gate_outcome_id(report->outcome));
@@ -142,7 +138,7 @@ void gate_json(const struct gate_report *report, FILE *out)
 	jsonw_string(&json, "why", gate_why_words(report, why));
 	jsonw_string(&json, "policy", report->policy);
 	jsonw_open(&json, "assertions", '[');
-	for (i = 0; i < report->item_count; i++)
+	for (size_t i = 0; i < report->item_count; i++)
 		add_item(&json, report, &report->items[i]);
 	jsonw_close(&json, ']');
 	add_change(&json, report);

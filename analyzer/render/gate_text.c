@@ -44,9 +44,7 @@ static void print_item(const struct gate_report *report, const struct gate_item 
 
 static void print_runs(const struct gate_report *report, const struct page *page)
 {
-	size_t i;
-
-	for (i = 0; i < report->run_count; i++) {
+	for (size_t i = 0; i < report->run_count; i++) {
 		const struct gate_sample *sample = &report->runs[i].sample;
 		char unfit[GATE_WORDS];
 
@@ -88,14 +86,13 @@ void gate_text(const struct gate_report *report, const struct page *page)
 {
 	const struct gate_item *first = gate_first_item(report);
 	char why[GATE_WORDS];
-	size_t i;
 
 	page_color(page, color_of(report->outcome));
 	page_entry(page, 2, 2, "", "%s", gate_outcome_words(report->outcome));
 	page_color(page, PAGE_PLAIN);
 	page_entry(page, 2, 2, "", "%s", gate_why_words(report, why));
 	page_break(page);
-	for (i = 0; i < report->item_count; i++)
+	for (size_t i = 0; i < report->item_count; i++)
 		print_item(report, &report->items[i], page);
 	page_break(page);
 	print_runs(report, page);

@@ -108,9 +108,7 @@ const char *gate_unfit_words(const struct gate_run *run, char *text)
 
 static const struct gate_run *first_refused(const struct gate_report *report)
 {
-	size_t i;
-
-	for (i = 0; i < report->baseline_count; i++)
+	for (size_t i = 0; i < report->baseline_count; i++)
 		if (*report->baselines[i].refused)
 			return &report->baselines[i];
 	return NULL;
@@ -171,9 +169,8 @@ static int weight(const struct gate_item *item)
 const struct gate_item *gate_first_item(const struct gate_report *report)
 {
 	const struct gate_item *first = NULL;
-	size_t i;
 
-	for (i = 0; i < report->item_count; i++)
+	for (size_t i = 0; i < report->item_count; i++)
 		if (!first || weight(&report->items[i]) > weight(first))
 			first = &report->items[i];
 	return first;
@@ -187,9 +184,8 @@ static const char *cause_words(enum cause cause)
 static void add_since(const struct gate_report *report, char *text)
 {
 	char when[GATE_WORDS];
-	size_t i;
 
-	for (i = report->baseline_count; i-- > 0;) {
+	for (size_t i = report->baseline_count; i-- > 0;) {
 		const struct gate_run *run = &report->baselines[i];
 
 		if (!run->used)

@@ -13,10 +13,9 @@ static void add_count(struct jsonw *json, const char *key, double count)
 static void add_gaps(const struct report *report, struct jsonw *json)
 {
 	char key[32];
-	int gap;
 
 	jsonw_open(json, "idle", '{');
-	for (gap = 0; gap < GPU_GAP_MAX; gap++) {
+	for (int gap = 0; gap < GPU_GAP_MAX; gap++) {
 		snprintf(key, sizeof(key), "%s_s", gpu_gap_id((enum gpu_gap)gap));
 		jsonw_seconds(json, key, report->gpu_sums.gap_ns[gap]);
 	}
@@ -28,10 +27,9 @@ static void add_gaps(const struct report *report, struct jsonw *json)
 static void add_sync(const struct report *report, struct jsonw *json)
 {
 	char key[32];
-	int sync;
 
 	jsonw_open(json, "sync", '{');
-	for (sync = 0; sync < GPU_SYNC_MAX; sync++) {
+	for (int sync = 0; sync < GPU_SYNC_MAX; sync++) {
 		snprintf(key, sizeof(key), "%s_s", gpu_sync_id((enum gpu_sync)sync));
 		jsonw_seconds(json, key, report->gpu_sums.sync_ns[sync]);
 	}
@@ -62,10 +60,8 @@ static void add_calls(const struct report *report, struct jsonw *json)
 
 static void add_kernels(const struct report *report, struct jsonw *json)
 {
-	size_t i;
-
 	jsonw_open(json, "kernels", '[');
-	for (i = 0; i < report->gpu.kernels.count; i++) {
+	for (size_t i = 0; i < report->gpu.kernels.count; i++) {
 		const struct tally *kernel = &report->gpu.kernels.items[i];
 
 		jsonw_open(json, NULL, '{');
@@ -83,10 +79,9 @@ static void add_kernels(const struct report *report, struct jsonw *json)
 static void add_devices(const struct report *report, struct jsonw *json)
 {
 	const struct gpu_device_list *list = &report->gpu_devices;
-	size_t i;
 
 	jsonw_open(json, "devices", '[');
-	for (i = 0; i < list->count; i++) {
+	for (size_t i = 0; i < list->count; i++) {
 		const struct gpu_device *device = &list->items[i];
 		bool alone = list->count == 1;
 

@@ -42,7 +42,6 @@ static void add_time(const struct report *report, struct outline *o)
 	const struct gpu_use *use = &report->gpu_use;
 	const struct gpu_info *info = &report->gpu;
 	char count[UNITS_MAX];
-	int gap;
 
 	outline_table(o, "gpu", OUTLINE_PARTS);
 	outline_title(o, "The GPU%s%s%s, in %s steps%s", info->device ? " (" : "",
@@ -64,7 +63,7 @@ static void add_time(const struct report *report, struct outline *o)
 		outline_part(o, "loading", sums->loading_ns, sums->step_ns,
 			     "not counted as busy: kernels of a GPU loader (DALI, nvJPEG, ...) or "
 			     "of threads that do not train");
-	for (gap = 0; gap < GPU_GAP_MAX; gap++)
+	for (int gap = 0; gap < GPU_GAP_MAX; gap++)
 		if (!isnan(sums->gap_ns[gap]))
 			outline_part(o, gap_label((enum gpu_gap)gap), sums->gap_ns[gap],
 				     sums->step_ns, "%s", gpu_gap_words((enum gpu_gap)gap));
@@ -101,9 +100,8 @@ static void add_sync(const struct gpu_sums *sums, struct outline *o)
 {
 	double all_ns = 0;
 	char text[256] = "", a[UNITS_MAX];
-	int sync;
 
-	for (sync = 0; sync < GPU_SYNC_MAX; sync++) {
+	for (int sync = 0; sync < GPU_SYNC_MAX; sync++) {
 		if (!(sums->sync_ns[sync] > 0))
 			continue;
 		page_append(text, sizeof(text), "%s%s %s", all_ns > 0 ? ", " : "for ",
@@ -183,13 +181,12 @@ static void add_devices(const struct report *report, struct outline *o)
 		"", "#Busy", "#Idle for data", "#From host", "#From peers", "", NULL};
 	const struct gpu_device_list *list = &report->gpu_devices;
 	char text[UNITS_MAX];
-	size_t i;
 
 	if (list->count < 2 || !(list->items[0].step_ns > 0))
 		return;
 	outline_table(o, "gpu", headings);
 	outline_title(o, "By device; * is fed by the loader, and counts above");
-	for (i = 0; i < list->count; i++) {
+	for (size_t i = 0; i < list->count; i++) {
 		const struct gpu_device *device = &list->items[i];
 
 		outline_row(o, PAGE_PLAIN);
@@ -250,11 +247,10 @@ static void add_kernels(const struct report *report, struct outline *o)
 	static const char *const headings[] = {"#Time", "#Launches", "#Each", "Kernel", NULL};
 	const struct tally_list *kernels = &report->gpu.kernels;
 	char text[UNITS_MAX], words[KERNEL_BYTES];
-	size_t i;
 
 	outline_table(o, "gpu", headings);
 	outline_title(o, "Kernels with most time, of the whole run");
-	for (i = 0; i < kernels->count && i < MOST_KERNELS; i++) {
+	for (size_t i = 0; i < kernels->count && i < MOST_KERNELS; i++) {
 		const struct tally *kernel = &kernels->items[i];
 
 		/* What is half guessed is not worth a name. */

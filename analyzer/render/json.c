@@ -168,7 +168,6 @@ static void add_coverage(struct jsonw *json, const struct report *report)
 	const struct finding *finding = &report->finding;
 	double batches = (double)finding->batch_count;
 	double loads = query_known(report->totals.load_count);
-	size_t i;
 
 	jsonw_open(json, "coverage", '{');
 	add_list(json, "patch_points_missing", report->run.patch_missing);
@@ -184,7 +183,7 @@ static void add_coverage(struct jsonw *json, const struct report *report)
 	jsonw_number(json, "readiness_share",
 		     (double)finding->readiness_count / (double)finding->steady_count);
 	jsonw_open(json, "warnings", '[');
-	for (i = 0; i < report->note_count; i++)
+	for (size_t i = 0; i < report->note_count; i++)
 		jsonw_string(json, NULL, report->notes[i]);
 	jsonw_close(json, ']');
 	jsonw_close(json, '}');
@@ -214,10 +213,8 @@ static void add_ranks(struct jsonw *json, const struct report *report)
 
 static void add_loaders(struct jsonw *json, const struct report *report)
 {
-	size_t i;
-
 	jsonw_open(json, "loaders", '[');
-	for (i = 0; i < report->loader_count; i++) {
+	for (size_t i = 0; i < report->loader_count; i++) {
 		const struct loader_info *loader = &report->loaders[i];
 
 		jsonw_open(json, NULL, '{');

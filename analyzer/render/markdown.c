@@ -37,15 +37,13 @@ static void put_table(const struct outline_block *block, FILE *out)
 
 static void put_items(const struct outline_block *block, FILE *out)
 {
-	size_t i, cell;
-
-	for (i = 0; i < block->count; i++) {
+	for (size_t i = 0; i < block->count; i++) {
 		const struct outline_row *row = &block->rows[i];
 
 		fputs("- **", out);
 		put_text(out, row->cells[0]);
 		fputs("** ", out);
-		for (cell = 1; cell < row->count; cell++) {
+		for (size_t cell = 1; cell < row->count; cell++) {
 			fputs(cell > 1 ? ", " : "", out);
 			put_text(out, row->cells[cell]);
 		}
@@ -79,10 +77,8 @@ static void put_verdict(const struct outline_row *row, FILE *out)
 
 static void put_account(const struct outline_block *block, FILE *out)
 {
-	size_t i;
-
 	fputs("| part | share | time |\n| --- | ---: | ---: |\n", out);
-	for (i = 0; i < block->count; i++) {
+	for (size_t i = 0; i < block->count; i++) {
 		const struct outline_row *row = &block->rows[i];
 
 		fprintf(out, "| %s | %s | %s |\n", row->cells[0], row->cells[1], row->cells[2]);
@@ -92,10 +88,8 @@ static void put_account(const struct outline_block *block, FILE *out)
 
 static void put_next(const struct outline_block *block, FILE *out)
 {
-	size_t i;
-
 	fputs("**Next**\n\n", out);
-	for (i = 0; i < block->count; i++) {
+	for (size_t i = 0; i < block->count; i++) {
 		const struct outline_row *row = &block->rows[i];
 
 		fprintf(out, "%s ", row->cells[0]);
@@ -140,9 +134,8 @@ int report_markdown(const struct report *report, bool all, FILE *out)
 {
 	struct outline outline;
 	int r = screen_outline(report, all, &outline);
-	size_t i;
 
-	for (i = 0; r == 0 && i < outline.count; i++)
+	for (size_t i = 0; r == 0 && i < outline.count; i++)
 		if (outline.blocks[i].count)
 			put_block(&outline.blocks[i], out);
 	outline_done(&outline);

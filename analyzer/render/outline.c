@@ -156,9 +156,7 @@ void outline_part(struct outline *outline, const char *label, double ns, double 
 
 const struct outline_block *outline_find(const struct outline *outline, const char *chapter)
 {
-	size_t i;
-
-	for (i = 0; i < outline->count; i++)
+	for (size_t i = 0; i < outline->count; i++)
 		if (outline->blocks[i].count && strcmp(outline->blocks[i].chapter, chapter) == 0)
 			return &outline->blocks[i];
 	return NULL;
@@ -166,13 +164,11 @@ const struct outline_block *outline_find(const struct outline *outline, const ch
 
 void outline_done(struct outline *outline)
 {
-	size_t i, row, cell;
-
-	for (i = 0; i < outline->count; i++) {
+	for (size_t i = 0; i < outline->count; i++) {
 		struct outline_block *block = &outline->blocks[i];
 
-		for (row = 0; row < block->count; row++)
-			for (cell = 0; cell < block->rows[row].count; cell++)
+		for (size_t row = 0; row < block->count; row++)
+			for (size_t cell = 0; cell < block->rows[row].count; cell++)
 				free(block->rows[row].cells[cell]);
 		free(block->rows);
 		free(block->title);

@@ -48,11 +48,10 @@ static int64_t batch_count(const struct report *report)
 {
 	const struct finding *f = &report->finding;
 	int64_t count = 0;
-	size_t i;
 
 	if (f->account.count <= f->batch_count)
 		return (int64_t)f->batch_count;
-	for (i = 0; i < report->loader_count; i++) {
+	for (size_t i = 0; i < report->loader_count; i++) {
 		const struct loader_info *loader = &report->loaders[i];
 
 		if (!loader->nested && loader->pid == report->loader->pid &&
@@ -171,9 +170,8 @@ static size_t find_parts(const struct account *a, struct part ret[MOST_PARTS])
 static void share_out(struct part *parts, size_t count, double whole_ns, int64_t all)
 {
 	int64_t left = all;
-	size_t i;
 
-	for (i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		parts[i].units = (int64_t)floor((double)all * parts[i].ns / whole_ns);
 		left -= parts[i].units;
 	}
@@ -181,7 +179,7 @@ static void share_out(struct part *parts, size_t count, double whole_ns, int64_t
 		double largest = -INFINITY;
 		size_t most = 0;
 
-		for (i = 0; i < count; i++) {
+		for (size_t i = 0; i < count; i++) {
 			double rest = (double)all * parts[i].ns / whole_ns - (double)parts[i].units;
 
 			if (rest > largest) {

@@ -44,9 +44,8 @@ static const struct level *judge(const struct batch_series *series, const float 
 				 size_t begin, size_t end)
 {
 	double wait_ns = 0, time_ns = 0;
-	size_t i;
 
-	for (i = begin; i < end; i++) {
+	for (size_t i = begin; i < end; i++) {
 		if (!(waits[i] >= 0 && series->wait_ns[i] >= 0 && series->compute_ns[i] >= 0))
 			continue;
 		wait_ns += (double)waits[i];
@@ -64,9 +63,8 @@ static void put_cells(const struct page *page, const struct batch_series *series
 		      const float *waits, size_t begin, size_t end, size_t cells)
 {
 	const struct level *level, *last = NULL;
-	size_t i;
 
-	for (i = 0; i < cells; i++) {
+	for (size_t i = 0; i < cells; i++) {
 		level = judge(series, waits, begin + edge(end - begin, cells, i),
 			      begin + edge(end - begin, cells, i + 1));
 		if (level && (!last || last->color != level->color)) {

@@ -130,9 +130,8 @@ static const char *part_words(const struct outline_row *row, bool is_short)
 static int legend_columns(const struct outline_block *block, const struct page *page, bool is_short)
 {
 	int columns = 0;
-	size_t i;
 
-	for (i = 0; i < block->count; i++)
+	for (size_t i = 0; i < block->count; i++)
 		columns += 5 + page_columns(page, part_words(&block->rows[i], is_short)) +
 			   page_columns(page, block->rows[i].cells[1]);
 	return columns + (int)block->count;
@@ -143,9 +142,8 @@ static void put_legend(const struct outline_block *block, const struct page *pag
 {
 	bool is_short = legend_columns(block, page, false) - 1 > page->width;
 	int gap = is_short ? 2 : 3, column = 0;
-	size_t i;
 
-	for (i = 0; i < block->count; i++) {
+	for (size_t i = 0; i < block->count; i++) {
 		const struct outline_row *row = &block->rows[i];
 		const char *words = part_words(row, is_short);
 		int width = 3 + page_columns(page, words) + page_columns(page, row->cells[1]);
@@ -166,9 +164,7 @@ static void put_legend(const struct outline_block *block, const struct page *pag
 
 static void put_items(const struct outline_block *block, const struct page *page, int hang)
 {
-	size_t i;
-
-	for (i = 0; i < block->count; i++) {
+	for (size_t i = 0; i < block->count; i++) {
 		const struct outline_row *row = &block->rows[i];
 
 		page_color(page, row->tone);
@@ -180,9 +176,7 @@ static void put_items(const struct outline_block *block, const struct page *page
 /* In one line each, whatever there is to say. */
 static void put_lines(const struct outline_block *block, const struct page *page)
 {
-	size_t i;
-
-	for (i = 0; i < block->count; i++) {
+	for (size_t i = 0; i < block->count; i++) {
 		const struct outline_row *row = &block->rows[i];
 
 		page_color(page, row->tone);
@@ -236,9 +230,8 @@ static void put_joined(const struct outline_block *block, const struct page *pag
 {
 	const struct outline_row *row = &block->rows[0];
 	char text[LINE_MOST] = "";
-	size_t i;
 
-	for (i = 1; i < row->count; i++)
+	for (size_t i = 1; i < row->count; i++)
 		if (i == 1 || HANG + page_columns(page, text) + (int)strlen(between) +
 					      page_columns(page, row->cells[i]) <=
 				      page->width)
@@ -416,9 +409,8 @@ static bool is_of_screen(const char *chapter)
 	static const char *const chapters[] = {SCREEN_HEAD,  SCREEN_VERDICT, SCREEN_ACCOUNT,
 					       SCREEN_WHY,   SCREEN_NEXT,    SCREEN_NO,
 					       SCREEN_WAITS, SCREEN_SURE,    SCREEN_MORE};
-	size_t i;
 
-	for (i = 0; i < sizeof(chapters) / sizeof(*chapters); i++)
+	for (size_t i = 0; i < sizeof(chapters) / sizeof(*chapters); i++)
 		if (strcmp(chapters[i], chapter) == 0)
 			return true;
 	return false;
@@ -428,9 +420,8 @@ static void put_details(const struct report *report, const struct outline *outli
 			const struct page *page)
 {
 	bool after_items = false;
-	size_t i;
 
-	for (i = 0; i < outline->count; i++) {
+	for (size_t i = 0; i < outline->count; i++) {
 		const struct outline_block *block = &outline->blocks[i];
 
 		if (!block->count || is_of_screen(block->chapter))

@@ -4,9 +4,8 @@
 static bool decode(const unsigned char *s, size_t length, uint32_t lowest, struct utf8 *ret)
 {
 	uint32_t code = s[0] & (0xff >> (length + 1));
-	size_t i;
 
-	for (i = 1; i < length; i++) {
+	for (size_t i = 1; i < length; i++) {
 		/* The terminating NUL is no continuation byte either. */
 		if ((s[i] & 0xc0) != 0x80)
 			return false;
@@ -67,9 +66,8 @@ int utf8_columns(const struct utf8 *rune)
 		{0x1f300, 0x1faff, 2},                      /* pictographs */
 		{0x20000, 0x3fffd, 2},
 	};
-	size_t i;
 
-	for (i = 0; i < sizeof(ranges) / sizeof(*ranges); i++)
+	for (size_t i = 0; i < sizeof(ranges) / sizeof(*ranges); i++)
 		if (rune->code >= ranges[i].first && rune->code <= ranges[i].last)
 			return ranges[i].columns;
 	return 1;

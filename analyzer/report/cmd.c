@@ -117,14 +117,12 @@ int cmd_fail_read(const struct options *options, int error)
 int cmd_check_filter(const struct options *options, const struct run_info *run,
 		     const struct loader_info *loaders, size_t count)
 {
-	size_t i;
-
 	if (options->rank >= 0 && options->rank != run->rank)
 		return cmd_fail("'%s' is of rank %" PRId64 ", not %" PRId64, options->run,
 				run->rank, options->rank);
 	if (options->loader < 0)
 		return 0;
-	for (i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		if (loaders[i].loader_id == options->loader)
 			return 0;
 	return cmd_fail("'%s' has no loader %" PRId64, options->run, options->loader);

@@ -99,7 +99,6 @@ static int show(const struct options *options, struct db *db, int64_t start_ns,
 	struct output output;
 	struct page page;
 	int r = 0, status;
-	size_t i;
 
 	status = cmd_open_output(options, &output);
 	if (status)
@@ -111,7 +110,7 @@ static int show(const struct options *options, struct db *db, int64_t start_ns,
 		      : options->csv ? BATCHES_CSV
 				     : BATCHES_TEXT,
 		      &page, redact(REDACT_RUN, options->run));
-	for (i = 0; r == 0 && i < count; i++)
+	for (size_t i = 0; r == 0 && i < count; i++)
 		if (options->loader < 0 || options->loader == loaders[i].loader_id)
 			r = add_loader(options, db, loaders[i].loader_id, &stream);
 	batches_end(&stream.batches);

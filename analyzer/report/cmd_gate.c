@@ -12,9 +12,7 @@
 
 static const struct gate_run *find_kept(const struct gate *gate, const struct gate_run *run)
 {
-	size_t i;
-
-	for (i = 0; i < gate->baselines.count; i++)
+	for (size_t i = 0; i < gate->baselines.count; i++)
 		if (gate_runs_are_one(run, &gate->baselines.list[i]))
 			return &gate->baselines.list[i];
 	return NULL;
@@ -25,7 +23,6 @@ static int update_baseline(const struct gate *gate)
 {
 	const char *folder = gate->options->baselines[0];
 	char path[PATH_MAX];
-	size_t i;
 
 	if (gate->report.status != CMD_DONE) {
 		cmd_remark(gate->options, "'%s' is left as it is: the gate did not pass%s", folder,
@@ -34,7 +31,7 @@ static int update_baseline(const struct gate *gate)
 				   : "");
 		return 0;
 	}
-	for (i = 0; i < gate->runs.count; i++) {
+	for (size_t i = 0; i < gate->runs.count; i++) {
 		const struct gate_run *run = &gate->runs.list[i], *kept;
 		char unfit[GATE_WORDS];
 		int r;

@@ -38,7 +38,6 @@ static int read_window(struct db *db, const struct batch_filter *judged, struct 
 
 static int read_input(struct db *db, const struct report *report, struct html_input *ret)
 {
-	size_t i;
 	int r = device_read(db, report->filter.loader_id, MOST_MEANS, &ret->device);
 
 	if (r == 0 && report->gpu_sums.batch_count > 0 && report->series.count) {
@@ -49,7 +48,7 @@ static int read_input(struct db *db, const struct report *report, struct html_in
 				  ret->gpu_bar_count);
 	}
 	ret->window_count = html_choose_windows(&report->series, &report->finding, ret->windows);
-	for (i = 0; r == 0 && i < ret->window_count; i++)
+	for (size_t i = 0; r == 0 && i < ret->window_count; i++)
 		r = read_window(db, &report->filter, &ret->windows[i]);
 	return r;
 }
@@ -65,7 +64,6 @@ static int show(const struct options *options, const struct report *report)
 	struct trace trace = {0};
 	struct db *db;
 	int r, status;
-	size_t i;
 
 	r = home_open_read(options->run, &db);
 	if (r < 0)
@@ -77,7 +75,7 @@ static int show(const struct options *options, const struct report *report)
 	input.trace = &trace;
 	status = r < 0 ? cmd_fail_read(options, r)
 		       : cmd_show(options, put, &input, judge_status(report));
-	for (i = 0; i < input.window_count; i++)
+	for (size_t i = 0; i < input.window_count; i++)
 		free(input.windows[i].rows);
 	trace_done(&trace);
 	return status;

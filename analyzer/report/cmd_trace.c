@@ -246,9 +246,8 @@ static bool has_wall_clock(const struct rank_file *file)
 static int64_t find_base(const struct rank_files *files, const struct rank_file *file)
 {
 	int64_t first_ns = INT64_MAX, later_ns;
-	size_t i;
 
-	for (i = 0; i < files->count; i++)
+	for (size_t i = 0; i < files->count; i++)
 		if (has_wall_clock(&files->files[i]) && files->files[i].start_unix_ns < first_ns)
 			first_ns = files->files[i].start_unix_ns;
 	if (file->start_ns == QUERY_UNKNOWN)
@@ -295,9 +294,8 @@ static int add_runs(const struct options *options, const struct rank_files *file
 		    struct stream *stream)
 {
 	int status = 0;
-	size_t i;
 
-	for (i = 0; !status && i < files->count; i++) {
+	for (size_t i = 0; !status && i < files->count; i++) {
 		const struct rank_file *file = &files->files[i];
 
 		if (options->rank >= 0 && file->rank != options->rank)

@@ -145,10 +145,9 @@ static void append(const struct gate *gate, const char *variable,
 static int check_target(const struct gate *gate, const char *path)
 {
 	const struct gate_runs *groups[] = {&gate->runs, &gate->baselines};
-	size_t g, i;
 
-	for (g = 0; g < 2; g++)
-		for (i = 0; i < groups[g]->count; i++)
+	for (size_t g = 0; g < 2; g++)
+		for (size_t i = 0; i < groups[g]->count; i++)
 			if (cmd_is_same_file(path, groups[g]->list[i].path))
 				return cmd_fail("will not write over a run: '%s'", path);
 	if (gate->options->policy && cmd_is_same_file(path, gate->options->policy))
@@ -176,13 +175,12 @@ int gate_write_wishes(const struct gate *gate, const struct gate_wishes *wishes)
 	struct output output;
 	int status = gate->options->output ? check_target(gate, gate->options->output) : 0;
 	bool has_github = false;
-	size_t i;
 
 	if (!status)
 		status = cmd_open_output(gate->options, &output);
 	if (status)
 		return status;
-	for (i = 0; !status && i < wishes->count; i++) {
+	for (size_t i = 0; !status && i < wishes->count; i++) {
 		const struct gate_wish *wish = &wishes->list[i];
 
 		has_github |= wish->form == GATE_FORM_GITHUB;

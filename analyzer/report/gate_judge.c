@@ -10,9 +10,7 @@
 /* The worst of all runs. */
 static void judge_limit(const struct gate *gate, struct gate_item *item)
 {
-	size_t i;
-
-	for (i = 0; i < gate->runs.count; i++) {
+	for (size_t i = 0; i < gate->runs.count; i++) {
 		struct gate_result result;
 
 		gate_judge(&item->limit, &gate->runs.list[i].sample, &result);
@@ -33,10 +31,9 @@ static enum gate_why collect(const struct gate *gate, size_t first, struct ranke
 	const struct gate_run *head = &gate->runs.list[first];
 	enum gate_why why = GATE_WHY_NONE;
 	char difference[200];
-	size_t i;
 
 	*ret = (struct ranked){.now_count = 0};
-	for (i = first; i < gate->runs.count && ret->now_count < GATE_MOST_BASELINES; i++) {
+	for (size_t i = first; i < gate->runs.count && ret->now_count < GATE_MOST_BASELINES; i++) {
 		const struct gate_run *run = &gate->runs.list[i];
 
 		if (run->info.rank != head->info.rank)
@@ -50,7 +47,8 @@ static enum gate_why collect(const struct gate *gate, size_t first, struct ranke
 		ret->error[ret->now_count++] = run->sample.error;
 	}
 	/* Of more than can be looked at, the newest. */
-	for (i = gate->baselines.count; i-- > 0 && ret->before_count < GATE_MOST_BASELINES;) {
+	for (size_t i = gate->baselines.count;
+	     i-- > 0 && ret->before_count < GATE_MOST_BASELINES;) {
 		const struct gate_run *run = &gate->baselines.list[i];
 
 		if (run->used && run->info.rank == head->info.rank)
@@ -61,9 +59,7 @@ static enum gate_why collect(const struct gate *gate, size_t first, struct ranke
 
 static bool is_first_of_rank(const struct gate *gate, size_t run)
 {
-	size_t i;
-
-	for (i = 0; i < run; i++)
+	for (size_t i = 0; i < run; i++)
 		if (gate->runs.list[i].info.rank == gate->runs.list[run].info.rank)
 			return false;
 	return true;
@@ -72,9 +68,7 @@ static bool is_first_of_rank(const struct gate *gate, size_t run)
 /* The run of this rank that cannot be judged, else the first. */
 static size_t unfit_run(const struct gate *gate, size_t first)
 {
-	size_t i;
-
-	for (i = first; i < gate->runs.count; i++)
+	for (size_t i = first; i < gate->runs.count; i++)
 		if (gate->runs.list[i].info.rank == gate->runs.list[first].info.rank &&
 		    gate->runs.list[i].sample.unfit != GATE_FIT)
 			return i;
@@ -86,11 +80,10 @@ static void judge_increase(const struct gate *gate, struct gate_item *item)
 {
 	struct ranked *ranked = malloc(sizeof(*ranked));
 	bool is_first = true;
-	size_t i;
 
 	item->result = (struct gate_result){
 		.outcome = GATE_INCONCLUSIVE, .why = GATE_WHY_UNFIT, .found = NAN, .edge = NAN};
-	for (i = 0; ranked && i < gate->runs.count; i++) {
+	for (size_t i = 0; ranked && i < gate->runs.count; i++) {
 		struct gate_result result;
 		enum gate_why why;
 
@@ -116,11 +109,9 @@ static void judge_increase(const struct gate *gate, struct gate_item *item)
 
 static void conclude(struct gate_report *report)
 {
-	size_t i;
-
 	report->outcome = GATE_PASSED;
 	report->status = CMD_DONE;
-	for (i = 0; i < report->item_count; i++) {
+	for (size_t i = 0; i < report->item_count; i++) {
 		const struct gate_item *item = &report->items[i];
 
 		if (!item->is_error)
@@ -159,9 +150,8 @@ int gate_judge_all(struct gate *gate)
 {
 	const char *otherwise = gate->options->on_inconclusive;
 	struct gate_report *report = &gate->report;
-	size_t i;
 
-	for (i = 0; i < gate->policy.count; i++) {
+	for (size_t i = 0; i < gate->policy.count; i++) {
 		struct gate_item *item = &gate->policy.lines[i];
 
 		if (item->on_inconclusive == GATE_ACTION_UNSET)

@@ -97,9 +97,7 @@ static int add_line(struct gate *gate, enum gate_metric metric, double value)
 
 const struct gate_item *gate_find_increase(const struct policy *policy)
 {
-	size_t i;
-
-	for (i = 0; i < policy->count; i++)
+	for (size_t i = 0; i < policy->count; i++)
 		if (policy->lines[i].limit.metric == GATE_STALL_INCREASE)
 			return &policy->lines[i];
 	return NULL;

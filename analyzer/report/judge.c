@@ -35,9 +35,7 @@ void judge_done(struct report *report)
 /* The loader to judge: the one asked for, else the first, which has most time. */
 static void choose_loader(const struct options *options, struct report *report)
 {
-	size_t i;
-
-	for (i = 0; i < report->loader_count && !report->loader; i++)
+	for (size_t i = 0; i < report->loader_count && !report->loader; i++)
 		if (options->loader < 0 || report->loaders[i].loader_id == options->loader)
 			report->loader = &report->loaders[i];
 	if (report->loader)

@@ -324,9 +324,8 @@ static bool is_word(const char *text)
 static int read_wishes(struct options *options)
 {
 	char why[160];
-	size_t i;
 
-	for (i = 0; i < options->wish_count; i++)
+	for (size_t i = 0; i < options->wish_count; i++)
 		if (!wish_parse(options->wishes[i].text, &options->wishes[i], why, sizeof(why)))
 			return problem(options, "--what-if: %s", why);
 	return 0;

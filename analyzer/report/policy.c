@@ -162,9 +162,8 @@ static int refuse_metric(const struct words *words, const char *word, size_t len
 {
 	struct near near = near_begin(word, length);
 	char text[NEAR_WORDS];
-	int i;
 
-	for (i = 0; i < GATE_METRIC_MAX; i++)
+	for (int i = 0; i < GATE_METRIC_MAX; i++)
 		near_try(&near, gate_metric_name((enum gate_metric)i));
 	near_words(&near, "", text, sizeof(text));
 	return complain(words, word, "'%.*s' is not a metric%s%s", (int)length, word, text,

@@ -129,16 +129,14 @@ static char *next_cell(char **at)
 /* "wait_ms", "ms", "batch". false: not one of ours. */
 static bool find_column(const char *name, struct column *ret)
 {
-	size_t f, u;
-
 	*ret = (struct column){0};
-	for (u = 0; u < UNIT_COUNT; u++)
+	for (size_t u = 0; u < UNIT_COUNT; u++)
 		if (strcmp(name, UNITS[u].name) == 0)
 			name = UNITS[u].ns == 1         ? "step_ns"
 			       : UNITS[u].ns == 1000    ? "step_us"
 			       : UNITS[u].ns == 1000000 ? "step_ms"
 							: "step_s";
-	for (f = 0; f < FIELD_COUNT; f++) {
+	for (size_t f = 0; f < FIELD_COUNT; f++) {
 		size_t length = strlen(FIELDS[f].name);
 
 		if (strncmp(name, FIELDS[f].name, length) != 0)
@@ -147,7 +145,8 @@ static bool find_column(const char *name, struct column *ret)
 			*ret = (struct column){&FIELDS[f], 1};
 			return true;
 		}
-		for (u = 0; FIELDS[f].kind == TIME && name[length] == '_' && u < UNIT_COUNT; u++) {
+		for (size_t u = 0; FIELDS[f].kind == TIME && name[length] == '_' && u < UNIT_COUNT;
+		     u++) {
 			if (strcmp(name + length + 1, UNITS[u].name) == 0) {
 				*ret = (struct column){&FIELDS[f], UNITS[u].ns};
 				return true;
@@ -159,9 +158,7 @@ static bool find_column(const char *name, struct column *ret)
 
 static bool lacks_unit(const char *name)
 {
-	size_t f;
-
-	for (f = 0; f < FIELD_COUNT; f++)
+	for (size_t f = 0; f < FIELD_COUNT; f++)
 		if (FIELDS[f].kind == TIME && strcmp(name, FIELDS[f].name) == 0)
 			return true;
 	return false;

@@ -94,10 +94,9 @@ static int account_of_thread(const struct thread *thread, struct account *ret)
 {
 	struct account_span span = {INT64_MAX, 0};
 	bool by_gpu = thread->list[0].finding.by_gpu;
-	size_t i;
 
 	*ret = (struct account){.startup_ns = NAN};
-	for (i = 0; i < thread->count; i++) {
+	for (size_t i = 0; i < thread->count; i++) {
 		const struct batch_series *s = &thread->list[i].series;
 
 		if (!has_span(s, &thread->list[i].finding))
@@ -107,7 +106,7 @@ static int account_of_thread(const struct thread *thread, struct account *ret)
 		if (s->last_ns > span.end_ns)
 			span.end_ns = s->last_ns;
 	}
-	for (i = 0; i < thread->count; i++)
+	for (size_t i = 0; i < thread->count; i++)
 		account_add(ret, &thread->list[i].series, by_gpu, thread->list[i].finding.theta_ns,
 			    &span);
 	return account_close(ret, &span);
@@ -136,7 +135,6 @@ static int judge_thread(struct thread *thread)
 {
 	double variance = 0, error_ns;
 	struct account account;
-	size_t i;
 	int r;
 
 	if (!is_known(&thread->list[0].finding))
@@ -144,7 +142,7 @@ static int judge_thread(struct thread *thread)
 	put_first(thread);
 	if (account_of_thread(thread, &account) < 0)
 		return 0;
-	for (i = 1; i < thread->count; i++) {
+	for (size_t i = 1; i < thread->count; i++) {
 		r = boot_wait_error(&thread->list[i].series, &thread->list[i].finding, &error_ns);
 		if (r < 0)
 			return r;

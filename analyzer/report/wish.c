@@ -32,10 +32,8 @@ static const struct key {
 
 static void list_keys(char text[MOST_KEYS])
 {
-	size_t i;
-
 	*text = '\0';
-	for (i = 0; i < KEY_COUNT; i++)
+	for (size_t i = 0; i < KEY_COUNT; i++)
 		snprintf(text + strlen(text), MOST_KEYS - strlen(text), "%s%s=%s", i ? ", " : "",
 			 KEYS[i].name, KEYS[i].takes);
 }

@@ -53,12 +53,10 @@ static void put_bar(struct html *html, const struct outline_row *row)
 
 static void put_table(struct html *html, const struct outline_block *block)
 {
-	size_t row, i;
-
 	html_table(html, "", block->headings);
-	for (row = 0; row < block->count; row++) {
+	for (size_t row = 0; row < block->count; row++) {
 		html_put(html, "<tr>");
-		for (i = 0; block->headings[i]; i++)
+		for (size_t i = 0; block->headings[i]; i++)
 			put_cell(html, i < block->rows[row].count ? block->rows[row].cells[i] : "",
 				 *block->headings[i] == '#');
 		if (!isnan(block->rows[row].share))
@@ -70,10 +68,8 @@ static void put_table(struct html *html, const struct outline_block *block)
 
 static void put_items(struct html *html, const struct outline_block *block)
 {
-	size_t row;
-
 	html_put(html, "<table class=\"plain\"><tbody>\n");
-	for (row = 0; row < block->count; row++) {
+	for (size_t row = 0; row < block->count; row++) {
 		html_put(html, "<tr>");
 		html_element(html, "th scope=\"row\"", "%s", block->rows[row].cells[0]);
 		put_cell(html, block->rows[row].cells[1], false);
@@ -84,9 +80,7 @@ static void put_items(struct html *html, const struct outline_block *block)
 
 void html_blocks(struct html *html, const char *chapter)
 {
-	size_t i;
-
-	for (i = 0; i < html->outline->count; i++) {
+	for (size_t i = 0; i < html->outline->count; i++) {
 		const struct outline_block *block = &html->outline->blocks[i];
 
 		if (!block->count || strcmp(block->chapter, chapter) != 0)

@@ -118,13 +118,12 @@ static int put_buckets(struct jsonw *json, const struct batch_series *s)
 		const char *key;
 		const float *values;
 	} columns[] = {{"wait", s->wait_ns}, {"compute", s->compute_ns}};
-	size_t i, j;
 	int r = 0;
 
 	jsonw_open(json, "buckets", '{');
-	for (i = 0; i < 2; i++) {
+	for (size_t i = 0; i < 2; i++) {
 		jsonw_open(json, columns[i].key, '{');
-		for (j = 0; r == 0 && j < 3; j++)
+		for (size_t j = 0; r == 0 && j < 3; j++)
 			r = put_column(
 				json, members[j].key,
 				&(struct column){.make = reduce,
@@ -196,10 +195,8 @@ static int put_series(struct jsonw *json, const struct batch_series *s)
 
 static void put_epochs(struct jsonw *json, const struct trace *trace)
 {
-	size_t i;
-
 	jsonw_open(json, "epochs", '[');
-	for (i = 0; i < trace->epoch_count; i++) {
+	for (size_t i = 0; i < trace->epoch_count; i++) {
 		const struct trace_epoch *e = &trace->epochs[i];
 
 		jsonw_open(json, NULL, '[');
@@ -235,13 +232,10 @@ static int put_trace(struct jsonw *json, const struct html_input *input)
 		const char *name;
 		const float *values;
 	} columns[] = {
-		{"load", trace->load_ns},
-		{"compute", trace->compute_ns},
-		{"lag", trace->lag_ns},
-		{"latency", trace->latency_ns},
+		{"load", trace->load_ns},         {"compute", trace->compute_ns},
+		{"lag", trace->lag_ns},           {"latency", trace->latency_ns},
 		{"handover", trace->handover_ns},
 	};
-	size_t i;
 	int r = 0;
 
 	jsonw_open(json, "trace", '{');
@@ -253,12 +247,12 @@ static int put_trace(struct jsonw *json, const struct html_input *input)
 	jsonw_number(json, "usualLag", trace->usual_lag_ns);
 	put_cores(json, trace, whatif->setups[WHATIF_BASELINE]);
 	jsonw_open(json, "factors", '[');
-	for (i = 0; i < trace->factor_count; i++)
+	for (size_t i = 0; i < trace->factor_count; i++)
 		jsonw_number(json, NULL, trace->factors[i]);
 	jsonw_close(json, ']');
 	put_epochs(json, trace);
 	jsonw_int(json, "count", (int64_t)trace->count);
-	for (i = 0; r == 0 && i < sizeof(columns) / sizeof(*columns); i++)
+	for (size_t i = 0; r == 0 && i < sizeof(columns) / sizeof(*columns); i++)
 		r = put_column(json, columns[i].name, &(struct column){.values = columns[i].values},
 			       trace->count);
 	jsonw_close(json, '}');

@@ -186,10 +186,9 @@ void figure_balance(struct html *html, const struct figure_part *parts, size_t c
 		    const char *title, const char *description)
 {
 	double x = 0;
-	size_t i;
 
 	begin_svg(html, "balance", BAR, title, description);
-	for (i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		double width = parts[i].share * FIGURE_WIDTH;
 
 		if (!(width > 0))
@@ -200,7 +199,7 @@ void figure_balance(struct html *html, const struct figure_part *parts, size_t c
 		x += width;
 	}
 	html_put(html, "</svg>\n<p class=\"keys\">");
-	for (i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		if (parts[i].share > 0 || parts[i].value)
 			html_put(html, "<span>%s%s%s%s%s%s</span> ",
 				 parts[i].share > 0 ? "<i class=\"key block " : "",

@@ -27,11 +27,10 @@ static const char *part_words(int part)
 static double part_ns(const double *gap_ns, double step_ns, double busy_ns, int part)
 {
 	double rest_ns = step_ns - busy_ns;
-	int gap;
 
 	if (part != NOT_KNOWN)
 		return isnan(gap_ns[part]) ? 0 : gap_ns[part];
-	for (gap = 0; gap < GPU_GAP_MAX; gap++)
+	for (int gap = 0; gap < GPU_GAP_MAX; gap++)
 		rest_ns -= isnan(gap_ns[gap]) ? 0 : gap_ns[gap];
 	return rest_ns > step_ns / 1000 ? rest_ns : 0;
 }
@@ -51,9 +50,8 @@ static void put_balance(struct html *html)
 	const struct gpu_sums *sums = &html->report->gpu_sums;
 	struct figure_part parts[1 + PARTS] = {
 		{"busy", "busy", sums->busy_ns / sums->step_ns, NULL}};
-	int part;
 
-	for (part = 0; part < PARTS; part++)
+	for (int part = 0; part < PARTS; part++)
 		parts[1 + part] = (struct figure_part){part_words(part), CLASSES[part],
 						       sum_part(sums, part) / sums->step_ns, NULL};
 	figure_balance(html, parts, 1 + PARTS, "The GPU's time in all steps",
@@ -63,9 +61,8 @@ static void put_balance(struct html *html)
 static double idle_ns(const struct gpu_bar *bar)
 {
 	double ns = 0;
-	int part;
 
-	for (part = 0; part < PARTS; part++)
+	for (int part = 0; part < PARTS; part++)
 		ns += bar_part(bar, part);
 	return ns;
 }
@@ -73,16 +70,14 @@ static double idle_ns(const struct gpu_bar *bar)
 static void put_part(struct figure *f, const struct gpu_bar *bars, size_t count, int part)
 {
 	size_t each = f->html->input->gpu_bar_each;
-	size_t i;
 
 	html_put(f->html, "<path class=\"%s\" d=\"", CLASSES[part]);
-	for (i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		double x = figure_x(f, (double)(i * each));
 		double x2 = figure_x(f, fmin((double)((i + 1) * each), f->x_high));
 		double below_ns = 0, low, high;
-		int under;
 
-		for (under = 0; under < part; under++)
+		for (int under = 0; under < part; under++)
 			below_ns += bar_part(&bars[i], under);
 		low = figure_y(f, below_ns);
 		high = figure_y(f, below_ns + bar_part(&bars[i], part));
@@ -103,7 +98,6 @@ static void put_figure(struct html *html)
 	char words[80] = "one step is one bar";
 	size_t key_count = 0;
 	struct figure f;
-	int part;
 
 	html_put(html, "<figure id=\"idle\">\n");
 	figure_begin(html, &f, "plot", HEIGHT, "Idle time of the GPU, step by step",
@@ -114,7 +108,7 @@ static void put_figure(struct html *html)
 		idle[i] = idle_ns(&bars[i]);
 	f.y_high = figure_scale(idle, count);
 	figure_y_times(&f);
-	for (part = 0; part < PARTS; part++) {
+	for (int part = 0; part < PARTS; part++) {
 		if (!(sum_part(sums, part) > 0))
 			continue;
 		put_part(&f, bars, count, part);

@@ -19,9 +19,8 @@
 static double stall_of(const struct batch_series *s, size_t begin, size_t count)
 {
 	double wait_ns = 0, all_ns = 0;
-	size_t i;
 
-	for (i = begin; i < begin + count; i++) {
+	for (size_t i = begin; i < begin + count; i++) {
 		if (!(s->state[i] & SERIES_STEADY))
 			return NAN;
 		all_ns += (double)s->wait_ns[i] + (double)s->compute_ns[i];
@@ -134,10 +133,9 @@ static void put_batch(struct lanes *lanes, const struct batch_record *b)
 static void put_ready(struct lanes *lanes)
 {
 	struct figure *f = &lanes->figure;
-	size_t i;
 
 	html_put(f->html, "<path class=\"ready\" d=\"");
-	for (i = 0; i < lanes->window->row_count; i++) {
+	for (size_t i = 0; i < lanes->window->row_count; i++) {
 		const struct batch_record *b = &lanes->window->rows[i];
 		double from, to;
 
@@ -159,9 +157,8 @@ static void put_ready(struct lanes *lanes)
 static void put_labels(struct lanes *lanes)
 {
 	struct figure *f = &lanes->figure;
-	int i;
 
-	for (i = 0; i <= lanes->lane_count; i++) {
+	for (int i = 0; i <= lanes->lane_count; i++) {
 		double y = f->top + i * LANE + 12 + (i ? 4 : 0);
 
 		html_put(f->html, "<text x=\"%.0f\" y=\"%.1f\" text-anchor=\"end\">", f->left - 6,
@@ -176,13 +173,11 @@ static void put_labels(struct lanes *lanes)
 
 static void put_rows(struct html *html, const struct html_window *window)
 {
-	size_t i, k;
-
 	html_details(html, "The numbers");
 	html_table(html, "",
 		   (const char *const[]){"#Epoch", "#Batch", "#Worker", "#Load", "#Wait",
 					 "#Compute", NULL});
-	for (i = 0; i < window->row_count && i < window->count; i++) {
+	for (size_t i = 0; i < window->row_count && i < window->count; i++) {
 		const struct batch_record *b = &window->rows[i];
 		const int64_t times[] = {b->load_ns, b->wait_ns, b->compute_ns};
 
@@ -193,7 +188,7 @@ static void put_rows(struct html *html, const struct html_window *window)
 			html_number(html, "%" PRId64, b->worker_id);
 		else
 			html_number(html, "–");
-		for (k = 0; k < 3; k++)
+		for (size_t k = 0; k < 3; k++)
 			html_number(html, "%s",
 				    is_known(times[k]) ? HTML_TIME((double)times[k]) : "–");
 		html_put(html, "</tr>\n");
@@ -207,11 +202,10 @@ static bool find_span(const struct html_window *window, struct lanes *ret)
 {
 	const struct batch_record *rows = window->rows;
 	int64_t end_ns = INT64_MIN;
-	size_t i;
 
 	if (!window->row_count || !is_known(rows[0].begin_ns))
 		return false;
-	for (i = 0; i < window->row_count && i < window->count; i++) {
+	for (size_t i = 0; i < window->row_count && i < window->count; i++) {
 		int64_t ns;
 
 		if (is_known(rows[i].begin_ns) && is_known(rows[i].wait_ns) &&
@@ -231,7 +225,6 @@ static void put_window(struct html *html, const struct html_window *window, cons
 {
 	struct lanes lanes = {.window = window,
 			      .lane_count = workers < MOST_LANES ? workers : MOST_LANES};
-	size_t i;
 
 	if (!find_span(window, &lanes))
 		return;
@@ -243,7 +236,7 @@ static void put_window(struct html *html, const struct html_window *window, cons
 	lanes.figure.left = LABELS;
 	lanes.figure.x_high = (double)lanes.end_ns;
 	put_labels(&lanes);
-	for (i = 0; i < window->row_count; i++)
+	for (size_t i = 0; i < window->row_count; i++)
 		put_batch(&lanes, &window->rows[i]);
 	put_ready(&lanes);
 	figure_x_times(&lanes.figure, "since the first of these batches was asked for");
@@ -255,10 +248,8 @@ static void put_window(struct html *html, const struct html_window *window, cons
 /* Are there loads with a beginning? Imported runs and blind ones have none. */
 static bool has_loads(const struct html_input *input)
 {
-	size_t i, j;
-
-	for (i = 0; i < input->window_count; i++)
-		for (j = 0; j < input->windows[i].row_count; j++)
+	for (size_t i = 0; i < input->window_count; i++)
+		for (size_t j = 0; j < input->windows[i].row_count; j++)
 			if (is_known(input->windows[i].rows[j].load_begin_ns))
 				return true;
 	return false;
@@ -274,7 +265,6 @@ void html_lanes(struct html *html)
 						 {"compute", "it computes"},
 						 {0}};
 	int32_t workers = html->report->series.workers;
-	size_t i;
 
 	if (!html->input->window_count || !has_loads(html->input))
 		return;
@@ -283,7 +273,7 @@ void html_lanes(struct html *html)
 	if (workers > MOST_LANES)
 		html_paragraph(html, "quiet", "The first %d of %d workers.", MOST_LANES,
 			       (int)workers);
-	for (i = 0; i < html->input->window_count; i++)
+	for (size_t i = 0; i < html->input->window_count; i++)
 		put_window(html, &html->input->windows[i], titles[i], workers > 0 ? workers : 0);
 	html_section_end(html);
 }

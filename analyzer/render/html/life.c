@@ -24,12 +24,11 @@ static double transform_ns(const struct report *report)
 {
 	const struct inside *inside = &report->inside;
 	double ns = 0;
-	size_t i;
 
 	if (report->loader_count != 1 || inside->loads.count < 1 || !inside->steps.count ||
 	    inside->steps.all_count > inside->steps.count)
 		return NAN;
-	for (i = 0; i < inside->steps.count; i++)
+	for (size_t i = 0; i < inside->steps.count; i++)
 		if (strcmp(inside->steps.items[i].detail, "dataset") != 0)
 			ns += (double)inside->steps.items[i].ns;
 	return ns / (double)inside->loads.count;
@@ -100,9 +99,8 @@ static void put_stages(struct html *html, const struct stage *stages, size_t cou
 {
 	double all_ns = 0, begin_ns = 0, last_ns = 0, bottom;
 	struct figure f;
-	size_t i;
 
-	for (i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		if (!is_within(&stages[i]) && stages[i].ns > 0)
 			all_ns += stages[i].ns;
 	html_put(html, "<figure id=\"stages\">\n");
@@ -114,7 +112,7 @@ static void put_stages(struct html *html, const struct stage *stages, size_t cou
 	f.right = RIGHT;
 	f.x_high = all_ns > 0 ? all_ns : 1;
 	bottom = f.bottom;
-	for (i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		const struct stage *stage = &stages[i];
 		double ns = isnan(stage->ns) ? 0 : stage->ns, y = f.top + (double)i * ROW;
 		double from_ns = is_within(stage) ? last_ns : begin_ns;

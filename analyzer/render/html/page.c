@@ -50,14 +50,13 @@ static void put_chapter(struct html *html, const char *id, const char *title,
 			const char *const *chapters)
 {
 	bool any = false;
-	size_t i;
 
-	for (i = 0; chapters[i]; i++)
+	for (size_t i = 0; chapters[i]; i++)
 		any |= outline_find(html->outline, chapters[i]) != NULL;
 	if (!any)
 		return;
 	html_section(html, id, title);
-	for (i = 0; chapters[i]; i++)
+	for (size_t i = 0; chapters[i]; i++)
 		html_blocks(html, chapters[i]);
 	html_section_end(html);
 }

@@ -57,12 +57,10 @@ static size_t last_shown(const struct period *period, int32_t workers)
 
 static void put_workers(struct figure *f, size_t last, int32_t workers)
 {
-	size_t i;
-
 	if (workers < 2 || (size_t)workers > last)
 		return;
 	html_put(f->html, "<g class=\"workers\">");
-	for (i = 1; i <= 4 && i * (size_t)workers <= last; i++) {
+	for (size_t i = 1; i <= 4 && i * (size_t)workers <= last; i++) {
 		double x = figure_x(f, (double)(i * (size_t)workers));
 
 		html_put(f->html, "<path d=\"M%.1f %.1fl-4 6h8z\"/>", x, f->bottom + 1);
@@ -157,7 +155,6 @@ static int collect(const struct batch_series *s, const float *values, size_t mod
 		   struct phases *ret)
 {
 	struct series_place place = SERIES_BEGIN;
-	size_t i;
 
 	*ret = (struct phases){.dots = malloc((s->count + 1) * sizeof(*ret->dots))};
 	if (!ret->dots)
@@ -172,14 +169,14 @@ static int collect(const struct batch_series *s, const float *values, size_t mod
 		ret->mean_ns[phase] += (double)ns;
 		ret->counts[phase]++;
 	}
-	for (i = 0; i < modulus; i++)
+	for (size_t i = 0; i < modulus; i++)
 		ret->mean_ns[i] /= (double)ret->counts[i];
 	/* Sorted, every so many of them are a sample of all lengths, and the longest come last. */
 	qsort(ret->dots, ret->count, sizeof(*ret->dots), by_length);
 	if (ret->count)
 		ret->most_ns =
 			(double)ret->dots[(size_t)((double)(ret->count - 1) * TOP_QUANTILE)].ns;
-	for (i = 0; i < modulus; i++)
+	for (size_t i = 0; i < modulus; i++)
 		if (ret->counts[i])
 			ret->most_ns = fmax(ret->most_ns, ret->mean_ns[i]);
 	return 0;
@@ -245,7 +242,6 @@ static void put_phases(struct html *html, const struct phases *phases, size_t mo
 	bool by_worker = s->workers > 1 && modulus == (size_t)s->workers && s->in_order == 1;
 	static const struct figure_key keys[] = {
 		{"dot", "a batch"}, {"mean", "mean of the place"}, {0}};
-	size_t i;
 
 	put_phase_figure(html, phases, modulus, what);
 	figure_keys(html, keys);
@@ -259,7 +255,7 @@ static void put_phases(struct html *html, const struct phases *phases, size_t mo
 	html_details(html, "The numbers");
 	html_table(html, "",
 		   (const char *const[]){"#Batch modulo the period", "#Batches", "#Mean", NULL});
-	for (i = 0; i < modulus; i++) {
+	for (size_t i = 0; i < modulus; i++) {
 		html_put(html, "<tr>");
 		html_number(html, "%zu", i);
 		html_number(html, "%zu", phases->counts[i]);

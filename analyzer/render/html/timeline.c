@@ -20,11 +20,10 @@
 static double find_top(const struct bar *bars, size_t count)
 {
 	double mean = 0, top, *most = malloc((count + 1) * sizeof(*most));
-	size_t i;
 
 	if (!most)
 		return NAN;
-	for (i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		most[i] = bars[i].most_ns;
 		if (!isnan(bars[i].wait_ns))
 			mean = fmax(mean, bars[i].wait_ns + bars[i].compute_ns);
@@ -42,10 +41,8 @@ enum part { PART_COMPUTE, PART_WAIT, PART_MOST, PART_BUSY };
 static void put_path(struct figure *f, const struct bar *bars, size_t count, enum part part,
 		     const char *class)
 {
-	size_t i;
-
 	html_put(f->html, "<path class=\"%s\" d=\"", class);
-	for (i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		const struct bar *bar = &bars[i];
 		double x = figure_x(f, (double)bar->begin), x2 = figure_x(f, (double)bar->end);
 		double width = x2 - x > 3 ? x2 - x - 0.6 : x2 - x;

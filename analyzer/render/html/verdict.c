@@ -62,14 +62,13 @@ static void put_account(struct html *html)
 static void put_items(struct html *html, const char *chapter, const char *class)
 {
 	const struct outline_block *block = outline_find(html->outline, chapter);
-	size_t i, cell;
 
-	for (i = 0; block && i < block->count; i++) {
+	for (size_t i = 0; block && i < block->count; i++) {
 		const struct outline_row *row = &block->rows[i];
 
 		html_put(html, "<p class=\"%s\"><b>%s.</b> ",
 			 row->tone == PAGE_PLAIN ? class : html_tone(row->tone), row->cells[0]);
-		for (cell = 1; cell < row->count; cell++)
+		for (size_t cell = 1; cell < row->count; cell++)
 			html_say(html, "%s%s", cell > 1 ? ", " : "", row->cells[cell]);
 		html_put(html, "</p>\n");
 	}
@@ -78,12 +77,11 @@ static void put_items(struct html *html, const char *chapter, const char *class)
 static void put_next(struct html *html)
 {
 	const struct outline_block *block = outline_find(html->outline, SCREEN_NEXT);
-	size_t i;
 
 	if (!block)
 		return;
 	html_put(html, "<h2>Next steps</h2>\n<ol class=\"next\">\n");
-	for (i = 0; i < block->count; i++) {
+	for (size_t i = 0; i < block->count; i++) {
 		html_put(html, "<li>");
 		html_text(html, block->rows[i].cells[1]);
 		if (block->rows[i].count > 2) {
