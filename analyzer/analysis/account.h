@@ -20,8 +20,7 @@
  * idle time is divided as its wait is. What the GPU did while an iterator was made or ended is not
  * known, and counts as idle. Batches without a GPU time are left out.
  */
-#ifndef ACCOUNT_H
-#define ACCOUNT_H
+#pragma once
 
 #include "analysis/series.h"
 
@@ -88,5 +87,3 @@ static inline double account_restart_share(const struct account *account)
 
 /* As JSON has them. */
 const char *account_part_name(enum account_part part);
-
-#endif

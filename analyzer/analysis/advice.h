@@ -7,8 +7,7 @@
  * first, then by gain that of the second cause and what else helps. A prediction stands behind a
  * step, or among what would not help, or in neither; never in both.
  */
-#ifndef ADVICE_H
-#define ADVICE_H
+#pragma once
 
 #include "analysis/whatif.h"
 
@@ -80,5 +79,3 @@ bool advice_has(const struct advice_list *list, enum whatif_id id);
 /* As JSON has them. */
 const char *advice_name(enum advice_id id);
 const char *advice_useless_name(enum useless why);
-
-#endif

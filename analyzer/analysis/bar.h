@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bar.h - batches that stand next to each other as one bar of a picture. */
-#ifndef BAR_H
-#define BAR_H
+#pragma once
 
 #include "analysis/series.h"
 
@@ -13,5 +12,3 @@ struct bar {
 
 /* `compute_ns` is the whole step where nothing but steps is known. */
 struct bar bar_of(const struct batch_series *series, size_t begin, size_t end);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* boot.h - how far another run of the same length would differ: an interval for the stall ratio. */
-#ifndef BOOT_H
-#define BOOT_H
+#pragma once
 
 #include "analysis/stall.h"
 
@@ -28,5 +27,3 @@ int boot_wait_error(const struct batch_series *series, const struct finding *fin
 
 /* The least length of a block: 2 p W; what is not known counts as in a DataLoader's defaults. */
 size_t boot_block(const struct batch_series *series);
-
-#endif

@@ -8,8 +8,7 @@
  * What the training's own pauses cost is time of steps: it is the cause of a run that does not
  * starve, and of one in which it is five times as much as any waiting.
  */
-#ifndef CAUSE_H
-#define CAUSE_H
+#pragma once
 
 #include "analysis/advice.h"
 #include "analysis/boot.h"
@@ -85,5 +84,3 @@ int cause_find_bare(const struct batch_series *series, const struct finding *fin
 
 /* As JSON has it; NULL for CAUSE_UNKNOWN. */
 const char *cause_name(enum cause cause);
-
-#endif

@@ -3,8 +3,7 @@
  * clamp.h - sums of numbers that can be anything, as those of a database: what would wrap ends at
  * the least or the greatest number.
  */
-#ifndef CLAMP_H
-#define CLAMP_H
+#pragma once
 
 #include <stdint.h>
 
@@ -23,5 +22,3 @@ static inline int64_t clamp_sub(int64_t a, int64_t b)
 	       : b > 0                                    ? INT64_MIN
 							  : INT64_MAX;
 }
-
-#endif

@@ -10,8 +10,7 @@
  * (ux.md 2.3). That nothing differs is said only where a difference of a quarter would have shown:
  * two short runs cannot say.
  */
-#ifndef COMPARE_H
-#define COMPARE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -84,5 +83,3 @@ void compare_runs(const struct compare_side *a, const struct compare_side *b,
 /* As JSON has them. */
 const char *compare_row_name(enum compare_row row);
 const char *compare_result_name(enum compare_result result);
-
-#endif

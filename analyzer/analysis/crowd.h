@@ -7,8 +7,7 @@
  * scheduler gives to as many threads as the run has at work just then (share.h). What the run took
  * longer for want of cores has been taken out first: while it worked it had trace->got of a core.
  */
-#ifndef CROWD_H
-#define CROWD_H
+#pragma once
 
 #include "analysis/replay.h"
 
@@ -24,5 +23,3 @@ double crowd_most(const struct trace *trace, const struct replay_setup *setup);
 /* `want`: how much the neighbours want of what they wanted during the run. */
 struct replay_result crowd_run(const struct trace *trace, const struct replay_setup *setup,
 			       double want);
-
-#endif

@@ -15,13 +15,10 @@
  *   loader which is always behind: there every step takes as long as a load, and the wait is the
  *   rest.
  */
-#ifndef CULPRIT_H
-#define CULPRIT_H
+#pragma once
 
 #include "analysis/rank_job.h"
 
 /* From windows of one width: each rank's blame, and the job's culprit. 0 or -ENOMEM. */
 int culprit_find(const struct rank_job *job, const struct window_width *width,
 		 struct rank_blame *blames, struct rank_finding *ret);
-
-#endif

@@ -5,8 +5,7 @@
  * Positions count deliveries from the first epoch on; one that has no record is a position without
  * an event.
  */
-#ifndef EVENTS_H
-#define EVENTS_H
+#pragma once
 
 #include "analysis/fold.h"
 #include "analysis/series.h"
@@ -99,5 +98,3 @@ struct timer {
 };
 
 void events_find_timer(const struct events_query *query, struct timer *ret);
-
-#endif

@@ -10,8 +10,7 @@
  *
  * What one of the two does not know is no difference.
  */
-#ifndef FINGERPRINT_H
-#define FINGERPRINT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -70,5 +69,3 @@ const char *fingerprint_name(enum fingerprint_field field);
 enum fingerprint_kind { FINGERPRINT_TEXT, FINGERPRINT_NUMBER, FINGERPRINT_FLAG };
 
 enum fingerprint_kind fingerprint_kind(enum fingerprint_field field);
-
-#endif

@@ -8,8 +8,7 @@
  * independent values in [0, 1], which Hoeffding's and Bennett's inequalities bound (analysis.md
  * 3.2). No value may be NAN; all of this is deterministic.
  */
-#ifndef FOLD_H
-#define FOLD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -57,5 +56,3 @@ double fold_log_p(const struct fold_series *series, size_t period, double factor
  * is at most .02 or there are less than 6 rows.
  */
 double fold_memory(const struct fold_series *series, size_t period);
-
-#endif

@@ -20,8 +20,7 @@
  *   sequential: one run that is not above all baselines passes, and ends it.
  * - Fewer than max(300, 20 p W) batches, lost records, a run that still records: no answer.
  */
-#ifndef GATE_H
-#define GATE_H
+#pragma once
 
 #include "analysis/boot.h"
 #include "analysis/cause.h"
@@ -208,5 +207,3 @@ void gate_compare(const struct gate_sample *const *before, size_t before_count,
 const char *gate_unfit_id(enum gate_unfit unfit);
 const char *gate_why_id(enum gate_why why);
 const char *gate_outcome_id(enum gate_outcome outcome);
-
-#endif

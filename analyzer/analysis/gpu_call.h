@@ -5,8 +5,7 @@
  * A call within a call of the same thread (the runtime's into the driver) is part of it: no time
  * counts twice, and no launch. Pure.
  */
-#ifndef GPU_CALL_H
-#define GPU_CALL_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -28,5 +27,3 @@ struct gpu_calls {
 /* `ops` as in gpu_step_measure(). */
 void gpu_calls_measure(const struct gpu_op *ops, size_t count, int64_t begin_ns, int64_t end_ns,
 		       uint32_t training_thread, struct gpu_calls *ret);
-
-#endif

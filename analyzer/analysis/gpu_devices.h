@@ -11,8 +11,7 @@
  *
  * Counts, copies, memsets and waits of the host are those of all devices together.
  */
-#ifndef GPU_DEVICES_H
-#define GPU_DEVICES_H
+#pragma once
 
 #include "analysis/gpu_step.h"
 
@@ -45,5 +44,3 @@ void gpu_devices_note(struct gpu_devices *devices, const struct gpu_op *op);
 int gpu_devices_measure(struct gpu_devices *devices, const struct gpu_op *ops, size_t count,
 			int64_t begin_ns, int64_t wait_end_ns, int64_t end_ns, struct gpu_step *ret,
 			struct gpu_device_step *steps, size_t *ret_count);
-
-#endif

@@ -14,8 +14,7 @@
  * - host: the gap is longer than GPU_STEP_BREATH_NS: nothing was launched
  * - other: copies of other kinds; a loader's kernels; the breath between two kernels
  */
-#ifndef GPU_STEP_H
-#define GPU_STEP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -59,5 +58,3 @@ struct gpu_step {
  */
 int gpu_step_measure(const struct gpu_op *ops, size_t count, int64_t begin_ns, int64_t wait_end_ns,
 		     int64_t end_ns, struct gpu_step *ret);
-
-#endif

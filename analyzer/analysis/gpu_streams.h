@@ -16,8 +16,7 @@
  *
  * Pure. What was seen once holds for the rest of the run.
  */
-#ifndef GPU_STREAMS_H
-#define GPU_STREAMS_H
+#pragma once
 
 #include "analysis/gpu_devices.h"
 
@@ -49,5 +48,3 @@ void gpu_streams_note(struct gpu_streams *streams, const struct gpu_op *op);
  */
 size_t gpu_streams_mark(const struct gpu_streams *streams, uint32_t training_thread,
 			bool doubtful_are, struct gpu_op *ops, size_t count);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gpu_use.h - what became of the GPU's time: busy, copying, or idle and for want of what. */
-#ifndef GPU_USE_H
-#define GPU_USE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -65,5 +64,3 @@ struct gpu_use gpu_use_of(const struct gpu_sums *sums);
 /* As JSON has them. */
 const char *gpu_gap_id(enum gpu_gap gap);
 const char *gpu_sync_id(enum gpu_sync sync);
-
-#endif

@@ -6,8 +6,7 @@
  * Found by walking through the recorded times as analysis/replay.c does through its own. With
  * PyTorch it is some tenths of a millisecond each, more where others keep the cores busy.
  */
-#ifndef LAG_H
-#define LAG_H
+#pragma once
 
 #include "analysis/trace.h"
 
@@ -23,5 +22,3 @@ struct lag_input {
  * latencies; what of a hand-over is latency is taken out of it. 0 or -ENOMEM.
  */
 int lag_find(struct trace *trace, int32_t prefetch_factor, const struct lag_input *input);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* load.h - what the time of the loads went to: which part of a load to begin with. */
-#ifndef LOAD_H
-#define LOAD_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -40,5 +39,3 @@ bool load_reads_small(const struct load_times *times);
 
 /* Whether loads are known not to have touched any file. */
 bool load_reads_nothing(const struct load_times *times);
-
-#endif

@@ -6,8 +6,7 @@
  * part, their windows: only one part's need be in memory. Epochs begin at multiples of the widest
  * window, so an epoch's windows can be moved to where the whole has that epoch.
  */
-#ifndef MERGE_H
-#define MERGE_H
+#pragma once
 
 #include "analysis/rank_job.h"
 
@@ -22,5 +21,3 @@ void merge_settle(struct rank_job *whole);
  * period_ns has room for all. 0 or -ENOMEM.
  */
 int merge_add(struct rank_job *whole, struct rank_job *part, const int32_t *numbers);
-
-#endif

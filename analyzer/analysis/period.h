@@ -6,8 +6,7 @@
  * series without a period, where autocorrelation, Fisher's g and Lomb-Scargle have 18 to 68 %.
  * Deterministic; O(n) plus a part that is bounded (2^20 values are folded at most).
  */
-#ifndef PERIOD_H
-#define PERIOD_H
+#pragma once
 
 #include "analysis/events.h"
 
@@ -33,5 +32,3 @@ struct period {
 
 /* 0 or -ENOMEM. */
 int period_find(const struct events_query *query, struct period *ret);
-
-#endif

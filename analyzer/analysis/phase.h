@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* phase.h - what is at which phase of a period that was found: is it all of it, and how regular? */
-#ifndef PHASE_H
-#define PHASE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,5 +32,3 @@ bool phase_is_multiple(const struct phase_series *series, size_t period, size_t 
  */
 double phase_share(const struct phase_series *series, size_t period, double *scratch,
 		   size_t *ret_phase);
-
-#endif

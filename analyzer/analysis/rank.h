@@ -26,8 +26,7 @@
  *
  * Memory is bounded: see WINDOW_MOST.
  */
-#ifndef RANK_H
-#define RANK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -57,5 +56,3 @@ void rank_done(struct rank_job *job);
 
 /* As JSON has it: "step", "clock", "none". */
 const char *rank_alignment_name(enum rank_alignment alignment);
-
-#endif

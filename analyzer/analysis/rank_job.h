@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rank_job.h - what is kept of the ranks of a job, and what rank.h and culprit.h make of it. */
-#ifndef RANK_JOB_H
-#define RANK_JOB_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,5 +60,3 @@ struct rank_finding {
 	double blame_share; /* of the culprit, or the largest; NAN: nothing was lost */
 	size_t step_count;
 };
-
-#endif

@@ -13,8 +13,7 @@
  * of epochs included: another run would have as many batches. Where threads may have to wait for
  * cores, crowd.h does the same with time that is shared.
  */
-#ifndef REPLAY_H
-#define REPLAY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -64,5 +63,3 @@ double replay_lag_ns(const struct trace *trace, const struct replay_setup *setup
 /* What handing a batch over takes the training, and how long it is on its way before. */
 double replay_handover_ns(const struct trace *trace, const struct replay_setup *setup, size_t at);
 double replay_latency_ns(const struct trace *trace, const struct replay_setup *setup, size_t at);
-
-#endif

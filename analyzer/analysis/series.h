@@ -9,8 +9,7 @@
  * in double), what has few values is packed into one byte, and epoch and ordinal, which count up,
  * are kept as runs.
  */
-#ifndef SERIES_H
-#define SERIES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -181,5 +180,3 @@ static inline size_t series_run_end(const struct batch_series *series, size_t ru
 {
 	return run + 1 < series->run_count ? series->runs[run + 1].begin : series->count;
 }
-
-#endif

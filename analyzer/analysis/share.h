@@ -7,8 +7,7 @@
  * others. So a run is not slower for programs of nice 19, and is for others only where it has more
  * threads that could run than its share has cores.
  */
-#ifndef SHARE_H
-#define SHARE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,5 +37,3 @@ double share_of_thread(const struct share *share, double threads, double want);
 
 /* Cores that the neighbours wanted. */
 double share_wanted(const struct share *share);
-
-#endif

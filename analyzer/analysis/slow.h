@@ -6,8 +6,7 @@
  * where k divides their number. Then it is the samples: which the bytes that the workers read tell
  * (slow_work), or, where nothing was read, the slow workers' numbers, if they repeat every k.
  */
-#ifndef SLOW_H
-#define SLOW_H
+#pragma once
 
 #include "analysis/stall.h"
 
@@ -38,5 +37,3 @@ struct slow_work {
  */
 int slow_find(const struct batch_series *series, const struct finding *finding,
 	      const struct slow_work *work, struct slow_workers *ret);
-
-#endif

@@ -19,8 +19,7 @@
  * - and the remainder: loader capacity where the mean load is nine tenths of that; an unseen loader
  *   where loads are not known; else an intermittent loader.
  */
-#ifndef SPLIT_H
-#define SPLIT_H
+#pragma once
 
 #include "analysis/period.h"
 #include "analysis/slow.h"
@@ -71,5 +70,3 @@ struct split_periods {
 void split_find(const struct batch_series *series, const struct finding *finding,
 		const struct slow_workers *slow, const struct split_periods *periods,
 		struct split *ret);
-
-#endif

@@ -30,8 +30,7 @@
  *   sync steps, no verdict.
  * - Gain: without any waiting the time would be (1 - ratio) of what it was: 1 / (1 - ratio).
  */
-#ifndef STALL_H
-#define STALL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -161,5 +160,3 @@ bool stall_is_starved(int64_t wait_ns, int head_ready, double theta_ns);
 const char *stall_verdict_id(enum stall_verdict verdict);
 const char *stall_gap_id(enum stall_gap gap);
 const char *stall_confidence_id(enum stall_confidence confidence);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * stats.h - the few statistics that the analyses share. Nothing here allocates.
  */
-#ifndef STATS_H
-#define STATS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -78,5 +77,3 @@ void stats_sort(double *values, size_t count);
 
 /* The next of a sequence that is the same everywhere; any state will do to begin with. */
 uint64_t stats_random(uint64_t *state);
-
-#endif

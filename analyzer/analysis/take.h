@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* take.h - what of a series can be replayed. */
-#ifndef TAKE_H
-#define TAKE_H
+#pragma once
 
 #include "analysis/stall.h"
 #include "analysis/trace.h"
@@ -11,5 +10,3 @@
  * unknown. 0 or -ENOMEM; trace_done() in either case.
  */
 int take_trace(const struct batch_series *series, const struct finding *finding, struct trace *ret);
-
-#endif

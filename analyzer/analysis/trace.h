@@ -3,8 +3,7 @@
  * trace.h - a run as it can be replayed: all its batches and starts of epochs, and what of their
  * times is whose.
  */
-#ifndef ANALYSIS_TRACE_H
-#define ANALYSIS_TRACE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -81,5 +80,3 @@ int trace_copy(const struct trace *trace, struct trace *ret);
 
 /* What could have come as well: blocks of batches, and later epochs, by chance. */
 void trace_draw(const struct trace *trace, size_t block, uint64_t *state, struct trace *ret);
-
-#endif

@@ -13,8 +13,7 @@
  * gives a variance of the mean, which what neighbouring blocks have in common makes larger, and the
  * widest interval of them counts.
  */
-#ifndef TRACK_H
-#define TRACK_H
+#pragma once
 
 #include <stddef.h>
 
@@ -44,5 +43,3 @@ struct estimate track_estimate(const struct track *track, size_t least);
 
 /* The quantile of Student's t that 97.5 % are below; freedom >= 3. */
 double track_t975(double freedom);
-
-#endif

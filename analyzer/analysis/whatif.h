@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* whatif.h - what the run would do with other settings, by replaying it (replay.h). */
-#ifndef WHATIF_H
-#define WHATIF_H
+#pragma once
 
 #include "analysis/replay.h"
 #include "analysis/stall.h"
@@ -83,5 +82,3 @@ const char *whatif_name(const struct whatif *whatif, int id);
 
 /* Why nothing is predicted, as a part of a sentence; NULL: something is. */
 const char *whatif_gap_words(enum whatif_gap gap);
-
-#endif

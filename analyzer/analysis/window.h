@@ -11,8 +11,7 @@
  * Windows of some ranks and windows of others join to those of all of them, in any order: that is
  * how partials of `dlprof-report fold` come together.
  */
-#ifndef WINDOW_H
-#define WINDOW_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -67,5 +66,3 @@ int window_merge(struct windows *windows, int width, size_t at, const struct win
 void window_join(struct window *window, const struct window *other);
 
 void window_done(struct windows *windows);
-
-#endif

@@ -9,8 +9,7 @@
  * process. Where nothing of this can be known, it lives until it says that it ends, or, as a child,
  * until the run's first process has ended.
  */
-#ifndef ALIVE_H
-#define ALIVE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -41,5 +40,3 @@ int32_t alive_number(const struct alive *alive);
 
 /* Start time of a process as the kernel tells it; 0: there is no such process, or a zombie. */
 uint64_t alive_start_ticks(int32_t pid);
-
-#endif

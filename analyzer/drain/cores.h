@@ -7,8 +7,7 @@
  * in between is nowhere to be had. What a process starts and does not record, such as a decoder
  * program, counts as others'.
  */
-#ifndef DRAIN_CORES_H
-#define DRAIN_CORES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,5 +30,3 @@ struct cores {
 /* A look, and what is known by now: `other_cpu_ns` and `other_cpu_of_ns` of meta. */
 int cores_update(struct cores *cores, struct writer *writer, struct segment *const *segments,
 		 size_t count, uint64_t now_ns);
-
-#endif

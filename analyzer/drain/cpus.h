@@ -4,8 +4,7 @@
  *
  * Asked of the kernel from outside, so that it costs the training nothing.
  */
-#ifndef DRAIN_CPUS_H
-#define DRAIN_CPUS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -43,5 +42,3 @@ void cpus_group(const char *root, int32_t pid, struct cpus_group *ret);
  */
 bool cpus_wanted(int32_t pid, int64_t *ret_ran_ns, int64_t *ret_waited_ns);
 bool cpus_wanted_by_all(int32_t pid, int64_t *ret_ran_ns, int64_t *ret_waited_ns);
-
-#endif

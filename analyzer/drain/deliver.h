@@ -5,8 +5,7 @@
  * What lies there is replaced only if it is this run's: the empty file that was reserved for it,
  * or an earlier delivery. Otherwise the next free name is taken ("run-2.db").
  */
-#ifndef DELIVER_H
-#define DELIVER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,5 +26,3 @@ int deliver(const struct parcel *parcel, char *ret);
 
 /* Who opens `database` may find it unfinished: it lacks a head. */
 #define DELIVER_HEAD 4096
-
-#endif

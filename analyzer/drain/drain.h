@@ -2,8 +2,7 @@
 /*
  * drain.h - empty the segments of a run into its database.
  */
-#ifndef DRAIN_H
-#define DRAIN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,5 +31,3 @@ int drain_take_over(struct folder *folder, const char *database, struct recovere
 
 /* Do processes record into it now? Touches nothing. */
 bool drain_is_live(const char *database);
-
-#endif

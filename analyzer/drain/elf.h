@@ -5,8 +5,7 @@
  * Nothing in a file is trusted: no part that does not lie in it is given out. It is mapped, so one
  * that is cut short meanwhile is a SIGBUS; module.h reads what the training may be writing.
  */
-#ifndef DRAIN_ELF_H
-#define DRAIN_ELF_H
+#pragma once
 
 #include <elf.h>
 #include <stdbool.h>
@@ -48,5 +47,3 @@ void elf_each_needed(const struct elf *elf, void (*take)(void *context, const ch
 
 /* Does it define this symbol for others? */
 bool elf_exports(const struct elf *elf, const char *symbol);
-
-#endif

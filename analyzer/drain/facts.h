@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* facts.h - what segment headers tell of the run and its processes, put into the database. */
-#ifndef FACTS_H
-#define FACTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,5 +26,3 @@ int facts_update(struct facts *facts, struct writer *writer, struct segment *seg
 
 /* The run is over: when it ended and each loader's threshold. */
 int facts_finish(struct writer *writer, struct db *db, uint64_t end_ns);
-
-#endif

@@ -5,8 +5,7 @@
  * Once it is open it is known by its descriptor. What is in it and not ours, or no segment that we
  * can read, stays as it is, and is not looked at again.
  */
-#ifndef FOLDER_H
-#define FOLDER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -76,5 +75,3 @@ bool folder_has_root(const char *path);
 
 /* Whether a process records into it. Looked at without the lock. */
 bool folder_is_recorded_into(const char *path);
-
-#endif

@@ -8,8 +8,7 @@
  * a gap, and so is what came up to the first that is sound again: the rest would have the GPU idle
  * where it was not.
  */
-#ifndef DRAIN_GAPS_H
-#define DRAIN_GAPS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -63,5 +62,3 @@ bool gaps_spare(const struct gaps *gaps, int64_t begin_ns, int64_t end_ns);
 
 /* It may turn out to be. */
 bool gaps_may_spare(const struct gaps *gaps, int64_t end_ns);
-
-#endif

@@ -6,8 +6,7 @@
  * that everything is sent that began before the step's end. What will never be known that well (a
  * gap in the records, a killed process's last seconds) stays NULL.
  */
-#ifndef DRAIN_GPU_JOIN_H
-#define DRAIN_GPU_JOIN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,5 +32,3 @@ void gpu_join_keep_from(struct gpu_join *gpu, int32_t pid, int64_t begin_ns);
 
 /* All rings were read. Writes what can be told by now; `finishing`: for the last time. */
 int gpu_join_round(struct gpu_join *gpu, bool finishing);
-
-#endif

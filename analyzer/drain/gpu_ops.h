@@ -3,8 +3,7 @@
  * gpu_ops.h - the operations of one process's GPUs that may still belong to a step: they come out
  * of order and seconds late. Where more come than fit, the older half is forgotten.
  */
-#ifndef DRAIN_GPU_OPS_H
-#define DRAIN_GPU_OPS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,5 +36,3 @@ struct gpu_op *gpu_ops_find(const struct gpu_ops *ops, int64_t begin_ns, int64_t
 
 /* Whether any does. */
 bool gpu_ops_has(const struct gpu_ops *ops, int64_t begin_ns, int64_t end_ns);
-
-#endif

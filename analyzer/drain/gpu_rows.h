@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gpu_rows.h - the rows that say what the GPUs of a process did in the step of one batch. */
-#ifndef DRAIN_GPU_ROWS_H
-#define DRAIN_GPU_ROWS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -41,5 +40,3 @@ struct gpu_said {
 /* `ops` are sorted. 0 or -errno. */
 int gpu_rows_write(struct writer *writer, const struct gpu_rows *what, const struct gpu_ops *ops,
 		   struct gpu_seen *seen, const struct gpu_batch *batch, struct gpu_said *ret_said);
-
-#endif

@@ -6,8 +6,7 @@
  * The training itself would pay for a look at 100 MB of libraries; so the drain takes it, a part at
  * a time. A run of seconds may end before the last part.
  */
-#ifndef HIDDEN_H
-#define HIDDEN_H
+#pragma once
 
 #include "drain/segment.h"
 #include "store/write.h"
@@ -23,5 +22,3 @@ int hidden_look(struct writer *writer, struct segment *segment, uint64_t now_ns)
 
 /* Does the file hold a copy of a library that it does not export? For each, `found` is called. */
 int hidden_scan(const char *path, int (*found)(void *context, const char *library), void *context);
-
-#endif

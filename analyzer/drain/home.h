@@ -7,8 +7,7 @@
  * minute, more often at first, and the last when the run is over. What cannot be delivered stays in
  * the folder, and "DATABASE-segments" leads there. Functions return 0 or a negative errno.
  */
-#ifndef HOME_H
-#define HOME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -62,5 +61,3 @@ bool home_find(const char *database, char *ret, size_t size);
 
 /* Opens it there. */
 int home_open_read(const char *database, struct db **ret_db);
-
-#endif

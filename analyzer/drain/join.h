@@ -10,8 +10,7 @@
  * rings has passed since its record was taken: whatever was finished before the consumer asked has
  * been read by then, so queue depth and head-of-line time are right.
  */
-#ifndef JOIN_H
-#define JOIN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,5 +46,3 @@ void join_release(const struct join *join, struct segment *segment);
 
 /* The segment is about to be closed. */
 void join_forget(struct join *join, const struct segment *segment);
-
-#endif

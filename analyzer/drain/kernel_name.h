@@ -5,8 +5,7 @@
  * They are made readable here and not in the report: that reads databases of strangers, and a
  * mangled name can be made to expand without end.
  */
-#ifndef DRAIN_KERNEL_NAME_H
-#define DRAIN_KERNEL_NAME_H
+#pragma once
 
 #include "dlprof/event.h"
 #include "store/write.h"
@@ -21,5 +20,3 @@ struct kernel_name {
 /* A part of it; the last one writes it. 0 or -errno. */
 int kernel_name_take(struct writer *writer, struct kernel_name *name,
 		     const struct dlprof_event *event);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * link.h - "DATABASE-segments", which leads to the folder of a run that is not finished.
  */
-#ifndef DRAIN_LINK_H
-#define DRAIN_LINK_H
+#pragma once
 
 #include <stddef.h>
 
@@ -12,5 +11,3 @@ int link_find(const char *database, char *path, size_t size);
 
 /* Removes it if it leads to `path`. */
 void link_remove(const char *database, const char *path);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* list.h - words in a string, with commas between them: as the meta table keeps them. */
-#ifndef LIST_H
-#define LIST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,5 +12,3 @@ bool list_add(char *list, size_t size, const char *word);
 
 /* Where it is there. */
 void list_remove(char *list, const char *word);
-
-#endif

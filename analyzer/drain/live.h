@@ -11,8 +11,7 @@
  * Prometheus knows counters that begin anew. Waits and steps are counted as in analysis/account.h,
  * over all threads that train.
  */
-#ifndef LIVE_H
-#define LIVE_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -84,5 +83,3 @@ void live_rewind(struct live *live);
 /* Writes the file if it is time. What keeps it from that becomes a note, once. 0 or -errno. */
 int live_update(struct live *live, struct db *db, struct writer *writer,
 		struct segment *const *segments, size_t count, uint64_t now_ns);
-
-#endif

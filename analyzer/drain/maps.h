@@ -4,8 +4,7 @@
  *
  * A training has thousands of mappings, and a list of them takes a millisecond: ask seldom.
  */
-#ifndef MAPS_H
-#define MAPS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,5 +37,3 @@ uint64_t maps_device(dev_t device);
  * 0: it cannot be told.
  */
 uint64_t maps_state(int32_t pid);
-
-#endif

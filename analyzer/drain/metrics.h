@@ -3,8 +3,7 @@
  * metrics.h - the numbers of ranks in Prometheus' text format, which node-exporter's textfile
  * collector and promtool read.
  */
-#ifndef METRICS_H
-#define METRICS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -33,5 +32,3 @@ struct metrics {
 
 /* All of them in one text: samples of a name stand together. Errors are the stream's. */
 void metrics_put(FILE *out, const struct metrics *ranks, size_t count);
-
-#endif

@@ -5,8 +5,7 @@
  * Read with pread() from the files of /proc/PID/maps, so that it takes no right to trace the
  * process, and a file that is cut short under our hands is an error and no SIGBUS.
  */
-#ifndef MODULE_H
-#define MODULE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,5 +41,3 @@ bool module_find_table(struct modules *modules, uint64_t address, struct module_
 
 /* "symbol+0x1f libjpeg.so.62"; without a symbol "+0x4711 libjpeg.so.62". False: no module. */
 bool module_name(struct modules *modules, uint64_t address, char *name, size_t size);
-
-#endif

@@ -10,8 +10,7 @@
  *
  * A process that lived between two looks only, or in another PID namespace, is not seen.
  */
-#ifndef DRAIN_NEIGHBOURS_H
-#define DRAIN_NEIGHBOURS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -64,5 +63,3 @@ int neighbours_update(struct neighbours *neighbours, struct writer *writer,
 		      uint64_t now_ns);
 
 void neighbours_done(struct neighbours *neighbours);
-
-#endif

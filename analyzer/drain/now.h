@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* now.h - the clock that all times of a run are of, and that of our own cost. */
-#ifndef DRAIN_NOW_H
-#define DRAIN_NOW_H
+#pragma once
 
 #include <stdint.h>
 #include <time.h>
@@ -25,5 +24,3 @@ static inline uint64_t cpu_ns(void)
 		return 0;
 	return (uint64_t)time.tv_sec * (uint64_t)NS_PER_S + (uint64_t)time.tv_nsec;
 }
-
-#endif

@@ -5,8 +5,7 @@
  *
  * By pread(): a file that is cut short under our hands is an error and no SIGBUS.
  */
-#ifndef PAGES_H
-#define PAGES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,5 +24,3 @@ uint64_t pages_id(uint64_t device, uint64_t inode);
 
 /* Closes the file that was opened last. */
 void pages_rest(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* process.h - what /proc/PID/stat has of a process. */
-#ifndef DRAIN_PROCESS_H
-#define DRAIN_PROCESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,5 +15,3 @@ struct process_stat {
 
 /* False: there is no such process. */
 bool process_stat_read(int32_t pid, struct process_stat *ret);
-
-#endif

@@ -5,8 +5,7 @@
  * The file is read with pread(), never mapped: one that is cut short while we read ends a read
  * early instead of killing us. Functions return 0 or a negative errno.
  */
-#ifndef DRAIN_SEGMENT_H
-#define DRAIN_SEGMENT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -100,5 +99,3 @@ void segment_tell(struct segment *segment, int error, const char *where);
 
 /* Marks in a root's segment, once a second, that the drain is alive. */
 void segment_beat(struct segment *segment, uint64_t now_ns);
-
-#endif

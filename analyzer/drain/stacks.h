@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stacks.h - give slow operations in the database the stacks that were kept of them. */
-#ifndef STACKS_H
-#define STACKS_H
+#pragma once
 
 #include "drain/segment.h"
 #include "store/write.h"
@@ -11,5 +10,3 @@
  * the database yet waits for the next time.
  */
 int stacks_take(struct writer *writer, struct segment *segment, int most, int *ret_done);
-
-#endif

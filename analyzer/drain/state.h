@@ -2,8 +2,7 @@
 /*
  * state.h - what drain.c and gather.c share: a drain at work, and which segments it has open.
  */
-#ifndef DRAIN_STATE_H
-#define DRAIN_STATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -58,5 +57,3 @@ void gather_drop(struct drain *drain, size_t index);
 /* Whether the run goes on; whether one process of it does. */
 bool gather_is_live(const struct drain *drain);
 bool gather_is_pid_live(const struct drain *drain, int32_t pid);
-
-#endif

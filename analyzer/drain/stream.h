@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stream.h - what the join holds in memory: epochs of loaders, and the tasks under way in them. */
-#ifndef STREAM_H
-#define STREAM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -99,5 +98,3 @@ void stream_close(const struct join *join, struct stream *stream);
 
 /* Writes every batch of the stream that is complete. */
 int settle_stream(struct join *join, struct stream *stream);
-
-#endif

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* totals.h - carry the tallies of dlprof/tally.h from segments into the database. */
-#ifndef TOTALS_H
-#define TOTALS_H
+#pragma once
 
 #include "drain/segment.h"
 #include "store/write.h"
 
 /* What changed since the last time; once the process is dead, also adds it to the totals. */
 int totals_update(struct writer *writer, struct segment *segment);
-
-#endif

@@ -7,8 +7,7 @@
  * them, by name, kind and mode; what they are is asked of the file that was opened. Functions
  * return a descriptor or -errno, -EPERM for what is not ours.
  */
-#ifndef TRUST_H
-#define TRUST_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/stat.h>
@@ -32,5 +31,3 @@ int trust_open_file(int folder, const char *name, int flags);
 
 /* Whether `name` is a segment that its process died before finishing. */
 bool trust_is_unfinished(int folder, const char *name);
-
-#endif

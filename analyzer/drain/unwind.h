@@ -5,8 +5,7 @@
  * libunwind reads the copy and the modules' files, never the process. Everything in the copy is
  * hostile input: a wrong address ends the walk.
  */
-#ifndef UNWIND_H
-#define UNWIND_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -20,5 +19,3 @@
  * libunwind.
  */
 int unwind_text(struct modules *modules, const struct dlprof_stack *stack, char *text, size_t size);
-
-#endif

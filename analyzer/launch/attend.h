@@ -3,8 +3,7 @@
  * attend.h - a command that runs as our child as if it were us: it has the terminal, the process
  * group and the signals that others send to us, and we end as it did.
  */
-#ifndef LAUNCH_ATTEND_H
-#define LAUNCH_ATTEND_H
+#pragma once
 
 /*
  * Runs it to its end. 0 and its status as waitpid() has it; -errno: it could not be started.
@@ -14,5 +13,3 @@ int attend(char **command, int *ret_status);
 
 /* Ends as the command did: by its status, or by the signal that ended it. */
 _Noreturn void attend_end(int status);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* child.h - processes that the doctor starts, watches and ends. */
-#ifndef CHILD_H
-#define CHILD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,5 +30,3 @@ void child_each(pid_t session, void (*each)(pid_t pid, void *context), void *con
 /* Runs it to its end, `seconds` at most. Its output, cut to `size`. Exit status, or -errno. */
 int child_capture(const struct doctor *doctor, const struct child *child, int seconds, char *ret,
 		  size_t size);
-
-#endif

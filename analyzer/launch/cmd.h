@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd.h - what the launcher's commands share. */
-#ifndef LAUNCH_CMD_H
-#define LAUNCH_CMD_H
+#pragma once
 
 #include "launch/options.h"
 #include "launch/preload.h"
@@ -46,5 +45,3 @@ struct page launch_page(const struct launch_options *options);
 
 /* All was written: `status`. */
 int launch_close(int status);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* doctor.h - a list of findings, and who adds to it: the place, the Python, a run on trial. */
-#ifndef DOCTOR_H
-#define DOCTOR_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -44,5 +43,3 @@ void doctor_python(struct doctor *doctor);
 
 /* trial.c: the command's file, then the command for a while; without one a simulated loader. */
 void doctor_trial(struct doctor *doctor);
-
-#endif

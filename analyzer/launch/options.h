@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* options.h - the command line of dlprof. */
-#ifndef LAUNCH_OPTIONS_H
-#define LAUNCH_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,5 +26,3 @@ extern const struct line_program launch_program;
 
 /* 0, or -EINVAL with `line.problem` set. */
 int launch_options_parse(struct launch_options *ret, int argc, char **argv);
-
-#endif

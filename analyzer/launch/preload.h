@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* preload.h - where libdlprof.so and what belongs to it are, and the environment that loads it. */
-#ifndef PRELOAD_H
-#define PRELOAD_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -39,5 +38,3 @@ int preload_find_report(struct trust_search *ret);
 
 /* What is wrong with the library, for a person. */
 const char *preload_error(const struct preload *preload, int error);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* runs.h - which runs a command recorded, and their report: DLPROF_RUNS names a file they enter. */
-#ifndef LAUNCH_RUNS_H
-#define LAUNCH_RUNS_H
+#pragma once
 
 #include <limits.h>
 
@@ -26,5 +25,3 @@ int runs_wait_stored(const char *folder, int most_ms);
 
 /* Without a report. */
 void runs_drop(struct runs *runs);
-
-#endif

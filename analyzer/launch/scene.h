@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* scene.h - the patterns that `dlprof demo` can show: how long loads and steps take. */
-#ifndef SCENE_H
-#define SCENE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -31,5 +30,3 @@ const struct scene *scene_find(const char *name);
 /* With a tenth of variation that is the same in every run. */
 double scene_load_ms(const struct scene *scene, const struct scene_task *task);
 double scene_step_ms(const struct scene *scene, const struct scene_task *task);
-
-#endif

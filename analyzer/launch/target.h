@@ -3,8 +3,7 @@
  * target.h - which program a command will run in the end, read from its files, and whether a
  * library can be preloaded into it.
  */
-#ifndef TARGET_H
-#define TARGET_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -50,5 +49,3 @@ const char *target_problem_fix(enum target_problem problem);
 
 /* Does the ELF file define this function for others? */
 bool target_exports(const char *path, const char *symbol);
-
-#endif

@@ -3,8 +3,7 @@
  * complete.h - what may stand at the end of a command line, for the shells' completions, which ask
  * the program itself: `dlprof __complete run --det`. complete.bash and the others are what asks.
  */
-#ifndef LINE_COMPLETE_H
-#define LINE_COMPLETE_H
+#pragma once
 
 #include "line/line.h"
 
@@ -17,5 +16,3 @@
  *place
  */
 bool complete(const struct line_program *program, int argc, char **argv, FILE *out);
-
-#endif

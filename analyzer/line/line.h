@@ -3,8 +3,7 @@
  * line.h - command lines from a table: the same rows parse them, are their help, their man page
  * and their completions.
  */
-#ifndef LINE_H
-#define LINE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -92,5 +91,3 @@ __attribute__((format(printf, 2, 3))) int line_problem(struct line *line, const 
 
 /* Of one verb; verb -1: of the program. */
 void line_help(const struct line_program *program, int verb, FILE *out);
-
-#endif

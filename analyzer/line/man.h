@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* man.h - manual pages from the tables that parse the command line. */
-#ifndef LINE_MAN_H
-#define LINE_MAN_H
+#pragma once
 
 #include "line/line.h"
 
@@ -18,5 +17,3 @@ void man_entry(FILE *out, const char *term, const char *text);
 void man_program(FILE *out, const struct line_program *program);
 
 void man_see_also(FILE *out, const char *pages);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* near.h - "did you mean": of some names, the one that a mistyped word is meant to be. */
-#ifndef NEAR_H
-#define NEAR_H
+#pragma once
 
 #include <stddef.h>
 
@@ -21,5 +20,3 @@ void near_try(struct near *near, const char *name);
 const char *near_words(const struct near *near, const char *before, char *text, size_t size);
 
 #define NEAR_WORDS 80 /* bytes that are enough for near_words() */
-
-#endif

@@ -6,8 +6,7 @@
  * One table (in batches.c) says which columns there are. CSV and JSON have seconds with nanoseconds
  * in them; an empty cell, in JSON null, is what was not observed.
  */
-#ifndef BATCHES_H
-#define BATCHES_H
+#pragma once
 
 #include <stdint.h>
 #include <stdio.h>
@@ -39,5 +38,3 @@ void batches_begin(struct batches *batches, enum batches_form form, const struct
 		   const char *path);
 void batches_add(struct batches *batches, const struct batch_line *line);
 void batches_end(struct batches *batches);
-
-#endif

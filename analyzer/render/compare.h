@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* compare.h - two runs side by side. These functions decide nothing. */
-#ifndef RENDER_COMPARE_H
-#define RENDER_COMPARE_H
+#pragma once
 
 #include "analysis/compare.h"
 #include "analysis/fingerprint.h"
@@ -20,5 +19,3 @@ void compare_text(const struct compared *compared, const struct page *page);
 
 /* `dlprof.compare/2`. */
 void compare_json(const struct compared *compared, FILE *out);
-
-#endif

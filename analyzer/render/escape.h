@@ -4,8 +4,7 @@
  * workflow commands, OpenMetrics. What is no UTF-8, a control character or an override of the
  * direction of text comes out as "?".
  */
-#ifndef ESCAPE_H
-#define ESCAPE_H
+#pragma once
 
 #include <stdint.h>
 #include <stdio.h>
@@ -24,5 +23,3 @@ void escape_put(FILE *out, enum escape_form form, const char *text);
 
 /* What stands for the character; NULL: itself. */
 const char *escape_find(enum escape_form form, uint32_t code);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* explain.h - what every cause, advice and metric means: one table of pages. */
-#ifndef EXPLAIN_H
-#define EXPLAIN_H
+#pragma once
 
 #include <stddef.h>
 
@@ -26,5 +25,3 @@ void explain_print(const struct page *page, const struct explanation *explanatio
 
 /* All ids, by kind. */
 void explain_list(const struct page *page);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * These functions decide nothing. They write to a stream whose errors the caller checks.
  */
-#ifndef RENDER_GATE_H
-#define RENDER_GATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -80,5 +79,3 @@ void gate_github_output(const struct gate_report *report, FILE *out);
 void gate_markdown(const struct gate_report *report, FILE *out);
 void gate_junit(const struct gate_report *report, FILE *out);
 void gate_openmetrics(const struct gate_report *report, FILE *out);
-
-#endif

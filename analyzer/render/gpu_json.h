@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gpu_json.h - what is known of the GPU, as JSON has it. */
-#ifndef RENDER_GPU_JSON_H
-#define RENDER_GPU_JSON_H
+#pragma once
 
 #include "render/jsonw.h"
 #include "render/report.h"
@@ -11,5 +10,3 @@ void gpu_json(const struct report *report, struct jsonw *json);
 
 /* Members of "coverage". */
 void gpu_json_coverage(const struct report *report, struct jsonw *json);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * gpu_outline.h - the part of a report that says what the GPU did, and how much of that was seen.
  */
-#ifndef RENDER_GPU_OUTLINE_H
-#define RENDER_GPU_OUTLINE_H
+#pragma once
 
 #include "render/outline.h"
 #include "render/report.h"
@@ -22,5 +21,3 @@ bool gpu_is_fed(const struct gpu_device *device);
 
 /* "gpu" or "host". */
 const char *gpu_clock(const struct report *report);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* inside.h - what the loads of a run consist of, by name: steps, decoders, samples and files. */
-#ifndef INSIDE_H
-#define INSIDE_H
+#pragma once
 
 #include "render/jsonw.h"
 #include "render/page.h"
@@ -34,5 +33,3 @@ void inside_outline(const struct inside *inside, struct outline *outline);
  * time of a file lies between time_s - error_s and time_s + files_unlisted_s; likewise of a folder.
  */
 void inside_json(const struct inside *inside, struct jsonw *json);
-
-#endif

@@ -5,8 +5,7 @@
  * What is not observed is null: NULL strings, SERIES_UNKNOWN, NAN. Infinity does not exist in JSON
  * and becomes null too. Strings come out as valid UTF-8 whatever they hold.
  */
-#ifndef JSONW_H
-#define JSONW_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -47,5 +46,3 @@ void jsonw_us(struct jsonw *json, const char *key, int64_t ns);
 
 /* 0: false, other: true, SERIES_UNKNOWN: null. */
 void jsonw_tristate(struct jsonw *json, const char *key, int64_t value);
-
-#endif

@@ -4,8 +4,7 @@
  * value, what else there is of it, and a tone. Text, Markdown and HTML walk the same outline, so
  * that no two of them say different things.
  */
-#ifndef OUTLINE_H
-#define OUTLINE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -68,5 +67,3 @@ extern const char *const OUTLINE_PARTS[];
 __attribute__((format(printf, 5, 6))) void outline_part(struct outline *outline, const char *label,
 							double ns, double whole_ns,
 							const char *format, ...);
-
-#endif

@@ -3,8 +3,7 @@
  * page.h - lay out text for a terminal: wrapped to its width, coloured if wanted, never carrying
  * control characters of what it prints.
  */
-#ifndef PAGE_H
-#define PAGE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -58,5 +57,3 @@ int page_columns(const struct page *page, const char *text);
 int page_columns_of(const struct page *page, const struct utf8 *rune);
 
 void page_break(const struct page *page);
-
-#endif

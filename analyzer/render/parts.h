@@ -4,8 +4,7 @@
  * all (the one number and what it is made of, why, what to do, what not to do, and how sure that
  * is; it fits a terminal of 80 x 24), then everything else.
  */
-#ifndef PARTS_H
-#define PARTS_H
+#pragma once
 
 #include "render/jsonw.h"
 #include "render/outline.h"
@@ -57,5 +56,3 @@ const char *evidence_taker(const struct report *report);
 #define REMEDY_WORDS 256 /* bytes of `buffer` */
 const char *remedy_line(const struct report *report, const struct advice *advice, char *buffer);
 const char *remedy_how(const struct report *report, const struct advice *advice, char *buffer);
-
-#endif

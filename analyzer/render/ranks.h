@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ranks.h - the ranks of a job: its verdict, and a row for each. These functions decide nothing. */
-#ifndef RENDER_RANKS_H
-#define RENDER_RANKS_H
+#pragma once
 
 #include "analysis/bar.h"
 #include "analysis/rank.h"
@@ -87,5 +86,3 @@ void ranks_json_job(struct jsonw *json, const struct ranks *ranks);
 
 /* `dlprof.report/2` of a job: `verdict` and `stall` are the job's, `ranks` has a row for each. */
 void ranks_json(const struct ranks *ranks, FILE *out);
-
-#endif

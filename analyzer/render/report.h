@@ -4,8 +4,7 @@
  *
  * These functions decide nothing. They write to a stream whose errors the caller checks.
  */
-#ifndef REPORT_H
-#define REPORT_H
+#pragma once
 
 #include <math.h>
 #include <stdbool.h>
@@ -71,5 +70,3 @@ int report_markdown(const struct report *report, bool all, FILE *out);
 
 /* json.c: for programs, `dlprof.report/2`. */
 void report_json(const struct report *report, FILE *out);
-
-#endif

@@ -3,8 +3,7 @@
  * strip.h - waits over time as a strip of cells: one cell a batch where they fit into a few lines,
  * else as many equal groups of batches as there are cells in a line.
  */
-#ifndef STRIP_H
-#define STRIP_H
+#pragma once
 
 #include "analysis/series.h"
 #include "render/page.h"
@@ -21,5 +20,3 @@ void strip_line(const struct page *page, const struct batch_series *series, cons
 
 /* `waits`: those that the verdict counts. Nothing is printed where no batch has its compute. */
 void strip_print(const struct page *page, const struct batch_series *series, const float *waits);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* terminal.h - what our programs say, and where: the page that fits an output, lines on stderr. */
-#ifndef TERMINAL_H
-#define TERMINAL_H
+#pragma once
 
 #include <stdarg.h>
 
@@ -22,5 +21,3 @@ __attribute__((format(printf, 2, 0))) void terminal_say(const char *program, con
 
 /* Closes it. NULL, or why not all that was written arrived. */
 const char *terminal_close(FILE *out);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* top.h - how a run goes now: its newest batches, for people and for programs. */
-#ifndef TOP_H
-#define TOP_H
+#pragma once
 
 #include "analysis/cause.h"
 #include "analysis/stall.h"
@@ -38,5 +37,3 @@ void top_text(const struct top *top, const struct page *page);
 
 /* `dlprof.top/2` */
 void top_json(const struct top *top, FILE *out);
-
-#endif

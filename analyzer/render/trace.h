@@ -9,8 +9,7 @@
  * Counters: finished batches that wait, and how busy the GPU was. Slices of a lane never overlap:
  * what begins before the last one ended is cut, and left out where nothing remains.
  */
-#ifndef TRACE_H
-#define TRACE_H
+#pragma once
 
 #include "render/jsonw.h"
 #include "store/batch.h"
@@ -38,5 +37,3 @@ void trace_event(struct tracer *trace, const struct timeline_event *event);
 
 /* 0, or -ENOMEM: lanes are missing. */
 int trace_end(struct tracer *trace);
-
-#endif

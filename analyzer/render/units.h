@@ -2,8 +2,7 @@
 /*
  * units.h - numbers as people and as programs read them. Our programs leave LC_NUMERIC at "C".
  */
-#ifndef UNITS_H
-#define UNITS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -55,5 +54,3 @@ const char *units_number(char *buffer, double value);
 #define UNITS_DATE(ns, how) units_date(UNITS_BUFFER, ns, how)
 #define UNITS_SECONDS(ns)   units_seconds(UNITS_BUFFER, ns)
 #define UNITS_NUMBER(value) units_number(UNITS_BUFFER, value)
-
-#endif

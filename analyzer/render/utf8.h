@@ -2,8 +2,7 @@
 /*
  * utf8.h - read text that may be anything as UTF-8, one code point at a time.
  */
-#ifndef UTF8_H
-#define UTF8_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,5 +23,3 @@ bool utf8_is_printable(const struct utf8 *rune);
 
 /* Columns it takes on a terminal: 0, 1 or 2; what has no shape (controls, invalid) takes 1. */
 int utf8_columns(const struct utf8 *rune);
-
-#endif

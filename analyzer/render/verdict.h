@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* verdict.h - what a stall ratio is called, and the sentence that says it: for every form of it. */
-#ifndef VERDICT_H
-#define VERDICT_H
+#pragma once
 
 #include "analysis/stall.h"
 #include "render/page.h"
@@ -33,5 +32,3 @@ const char *verdict_sentence(char *buffer, enum verdict_clock clock, double rati
 /* Why there is no verdict, and what can be done; both "" where there is one. */
 const char *verdict_reason(enum stall_gap gap);
 const char *verdict_remedy(enum stall_gap gap);
-
-#endif

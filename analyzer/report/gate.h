@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gate.h - a gate at work: what it was asked, what it read, what it found. */
-#ifndef REPORT_GATE_H
-#define REPORT_GATE_H
+#pragma once
 
 #include <limits.h>
 
@@ -51,5 +50,3 @@ const struct gate_item *gate_find_increase(const struct policy *policy);
 
 /* gate_judge.c: fills items and report. 0 or CMD_ERROR. */
 int gate_judge_all(struct gate *gate);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gate_runs.h - the runs that a gate is about: files and folders of them, read and judged. */
-#ifndef GATE_RUNS_H
-#define GATE_RUNS_H
+#pragma once
 
 #include "render/gate.h"
 #include "report/cmd.h"
@@ -39,5 +38,3 @@ void gate_runs_difference(const struct gate_run *one, const struct gate_run *oth
  * own. 0 or -errno: -EBUSY where its journal was not written back.
  */
 int gate_runs_keep(const struct gate_run *run, const char *folder, char *path, size_t size);
-
-#endif

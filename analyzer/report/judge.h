@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* judge.h - read a run and judge it: what the report, compare, gate and the like begin with. */
-#ifndef JUDGE_H
-#define JUDGE_H
+#pragma once
 
 #include "analysis/fingerprint.h"
 #include "render/report.h"
@@ -23,5 +22,3 @@ void judge_fingerprint(const struct report *report, struct fingerprint *ret);
  * never to be seen of a run (a log of step times alone) is no reason: the rest is said.
  */
 int judge_status(const struct report *report);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* options.h - the command line of dlprof-report. */
-#ifndef OPTIONS_H
-#define OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -68,5 +67,3 @@ extern const struct line_program options_program;
 
 /* 0, or -EINVAL with `line.problem` set. Where help or version is asked for, nothing else is. */
 int options_parse(struct options *ret, int argc, char **argv);
-
-#endif

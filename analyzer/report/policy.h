@@ -4,8 +4,7 @@
  * one a line; # begins a comment. VALUE: 10%, 0.1, 3pp, 250ms, 500, as the metric's unit is.
  * Options: else=fail|warn|pass; of stall.ratio.increase also base=N, rule=bound|separation, runs=N.
  */
-#ifndef POLICY_H
-#define POLICY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,5 +38,3 @@ bool policy_value(const char *text, enum gate_unit unit, double *ret);
 
 /* What policy_value() takes. */
 const char *policy_unit_words(enum gate_unit unit);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ranks.h - the runs of jobs: several databases, or those in a folder and the folders in it. */
-#ifndef RANKS_H
-#define RANKS_H
+#pragma once
 
 #include "report/cmd.h"
 
@@ -46,5 +45,3 @@ int ranks_pick(const struct options *options, const char *path, char **ret_path)
 
 /* Do the options name several runs, or a folder of them? */
 bool ranks_are_meant(const struct options *options);
-
-#endif

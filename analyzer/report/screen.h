@@ -3,8 +3,7 @@
  * screen.h - a terminal that is drawn on for a while, and given back as it was: by a key, by Ctrl-C
  * and other signals that end a program, and while it is stopped. One at a time.
  */
-#ifndef SCREEN_H
-#define SCREEN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -25,5 +24,3 @@ void screen_clear(void);
 
 /* Until there is something to do. Other signals than Ctrl-C end the program here. */
 enum screen_event screen_wait(int interval_ms);
-
-#endif

@@ -8,8 +8,7 @@
  * stand in order; the batch counts on over epochs or within each. Lines that are empty or begin
  * with # are skipped.
  */
-#ifndef TABLE_H
-#define TABLE_H
+#pragma once
 
 #include <stdint.h>
 #include <stdio.h>
@@ -40,5 +39,3 @@ int table_next(struct table *table, struct table_row *ret_row, struct table_prob
 
 /* Names of columns that are left out, separated by ", "; "" if there are none. */
 const char *table_ignored(const struct table *table);
-
-#endif

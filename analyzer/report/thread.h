@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* thread.h - judge a loader by the account of the thread that asks for its batches. */
-#ifndef THREAD_H
-#define THREAD_H
+#pragma once
 
 #include "analysis/stall.h"
 #include "store/query.h"
@@ -23,5 +22,3 @@ struct thread_query {
  */
 int thread_judge(struct db *db, const struct thread_query *query, size_t *judged,
 		 struct batch_series *series, struct finding *finding);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* wish.h - settings that --what-if asks for, from the command line. */
-#ifndef WISH_H
-#define WISH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,5 +15,3 @@
  * `problem` says why.
  */
 bool wish_parse(const char *text, struct whatif_wish *ret, char *problem, size_t size);
-
-#endif

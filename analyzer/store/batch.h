@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* batch.h - delivered batches and their loads, one by one or summed. As query.h. */
-#ifndef BATCH_H
-#define BATCH_H
+#pragma once
 
 #include "analysis/load.h"
 #include "store/query.h"
@@ -35,5 +34,3 @@ int batch_reads(struct db *db, const struct batch_filter *filter, size_t workers
 /* For the analysis: NAN where not observed. Of a single batch, `blocked_ns` is not. */
 struct load_times batch_times(const struct batch_record *record);
 struct load_times batch_totals_times(const struct load_totals *totals);
-
-#endif

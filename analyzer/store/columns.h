@@ -5,8 +5,7 @@
  *
  * KEY: names the row. SEEN: known when the batch was delivered. LOADED: known when it was loaded.
  */
-#ifndef COLUMNS_H
-#define COLUMNS_H
+#pragma once
 
 #define BATCH_KEY(X)                                                                               \
 	X(loader_id)                                                                               \
@@ -119,5 +118,3 @@
 	X(storage_bytes, "storage_bytes")                                                          \
 	X(samples, "samples")                                                                      \
 	X(blocked_ns, "blocked_ns") /* of other_ns: in locks, queues, sleep() */
-
-#endif

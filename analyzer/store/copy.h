@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* copy.h - files copied byte by byte, and a private copy of a database that cannot be read where
  * it is. Functions return 0 or a negative errno. */
-#ifndef COPY_H
-#define COPY_H
+#pragma once
 
 #include <stddef.h>
 
@@ -25,5 +24,3 @@ int copy_database(const char *path, const char *copy);
  */
 int copy_aside(const char *path, char *ret, size_t size);
 void copy_remove(const char *path);
-
-#endif

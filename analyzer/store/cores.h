@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cores.h - which cores a run had, and who else wanted them. */
-#ifndef STORE_CORES_H
-#define STORE_CORES_H
+#pragma once
 
 #include "store/run.h"
 
 void cores_read(const struct run_info *run, struct batch_series *series);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Functions return 0 or a negative errno; db_error() words it for the user.
  */
-#ifndef DB_H
-#define DB_H
+#pragma once
 
 #define DB_APPLICATION_ID 0x646C7072	/* "dlpr" */
 #define DB_SCHEMA_VERSION 7
@@ -18,5 +17,3 @@ int db_rollback(struct db *db);
 
 /* What went wrong, for a person: "not a dlprof database". Never NULL. */
 const char *db_error(int error);
-
-#endif

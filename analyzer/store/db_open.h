@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* db_open.h - open a dlprof database, check that it is one, and leave it as one plain file. */
-#ifndef DB_OPEN_H
-#define DB_OPEN_H
+#pragma once
 
 #include "store/db.h"
 
@@ -38,5 +37,3 @@ void db_thaw(struct db *db);
 
 /* Leaves one plain file behind (no -wal, no -shm) if it was open to write. NULL is fine. */
 void db_close(struct db *db);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* device.h - what the batches of a loader cost on the GPU, asked of a database. */
-#ifndef STORE_DEVICE_H
-#define STORE_DEVICE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -14,5 +13,3 @@ struct device_means {
 
 /* Of the first `most` rows of a loader. 0 or a negative errno (db.h). */
 int device_read(struct db *db, int64_t loader_id, int64_t most, struct device_means *ret);
-
-#endif

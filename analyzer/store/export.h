@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* export.h - the stable views of a database, cell by cell. */
-#ifndef EXPORT_H
-#define EXPORT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -29,5 +28,3 @@ int export_views(struct db *db, int (*view)(const char *name, void *context), vo
 
 /* All rows of a view. -ENOENT: there is none of this name. 0, -errno, or what stopped it. */
 int export_view(struct db *db, const char *view, const struct export_sink *sink);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Functions return 0 or a negative errno (db.h).
  */
-#ifndef STORE_GPU_H
-#define STORE_GPU_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -65,5 +64,3 @@ int gpu_bars_read(struct db *db, const struct batch_filter *filter, size_t each,
 /* Of the filter's batches; batch_count is 0 where no calls were recorded. */
 int gpu_calls_read(struct db *db, const struct batch_filter *filter,
 		   struct gpu_call_sums *ret_sums);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gpu_device.h - the devices of a run by number: their names, and what each did in the batches. */
-#ifndef STORE_GPU_DEVICE_H
-#define STORE_GPU_DEVICE_H
+#pragma once
 
 #include "store/run.h"
 
@@ -25,5 +24,3 @@ struct gpu_device_list {
 /* Of the batches of the filter. 0 or a negative errno (db.h). */
 int gpu_device_list_read(struct db *db, const struct batch_filter *filter,
 			 struct gpu_device_list *ret_list);
-
-#endif

@@ -6,8 +6,7 @@
  * statement ends when the process has used more time or memory than a file of its size can need.
  * What remains open: a file that is just below the limits costs what they allow.
  */
-#ifndef GUARD_H
-#define GUARD_H
+#pragma once
 
 #include <sys/stat.h>
 
@@ -33,5 +32,3 @@ int guard_check_read(struct db *db);
 
 /* ... or to write into it would run what somebody else wrote. */
 int guard_check_write(struct db *db);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* handle.h - what an open database is: for the files of this folder, which all stand on it. */
-#ifndef HANDLE_H
-#define HANDLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,5 +25,3 @@ int db_errno(int sqlite_result);
 
 /* Why statements are interrupted from now on: -ETIME or -ENOBUFS. */
 void db_interrupt(int error);
-
-#endif

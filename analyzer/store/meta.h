@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* meta.h - the table of what is known of a run as a whole: its keys, and how to read them. */
-#ifndef META_H
-#define META_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,5 +36,3 @@ struct meta_field {
 /* Reads those keys: NULL and INT64_MIN where the run has none. To be freed also after an error. */
 int meta_read(struct db *db, void *ret, const struct meta_field *fields, size_t count);
 void meta_free(void *of, const struct meta_field *fields, size_t count);
-
-#endif

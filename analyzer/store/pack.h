@@ -7,8 +7,7 @@
  * more, and they are no promise: a trigger drops a loader's pack as soon as any of its rows
  * changes, and who finds none, or one that makes no sense, reads the rows.
  */
-#ifndef PACK_H
-#define PACK_H
+#pragma once
 
 #include "analysis/gpu_use.h"
 #include "store/db.h"
@@ -24,5 +23,3 @@ int pack_sum_totals(struct db *db, struct load_totals *ret_totals);
 
 /* Fills batch_count, epoch_count and time_ns of a loader whose id is set. */
 int pack_read_loader(struct db *db, struct loader_info *loader);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pack_format.h - what lies in a pack: for pack.c, which reads it, and pack_write.c. */
-#ifndef PACK_FORMAT_H
-#define PACK_FORMAT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -46,5 +45,3 @@ static inline size_t pack_part_size(const struct pack_part *head)
 	return sizeof(*head) + head->run_count * sizeof(struct pack_run) +
 	       head->count * (columns * sizeof(float) + sizeof(int16_t) + 1);
 }
-
-#endif

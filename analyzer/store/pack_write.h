@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pack_write.h - makes the packs (pack.h) of a run that is over. */
-#ifndef PACK_WRITE_H
-#define PACK_WRITE_H
+#pragma once
 
 #include "store/db.h"
 
@@ -9,5 +8,3 @@
 
 /* Packs all loaders if one of them is that long. 0 or a negative errno (db.h). */
 int pack_write(struct db *db);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Functions return 0 or a negative errno (db.h). Strings belong to the struct that holds them.
  */
-#ifndef QUERY_H
-#define QUERY_H
+#pragma once
 
 #include "store/db.h"
 #include "store/run.h"
@@ -31,5 +30,3 @@ int64_t query_handover_ns(const struct batch_row *row, int64_t begin_ns, int64_t
 
 /* Notes of level doubt, then warning, oldest first; *ret_notes and each to be freed. */
 int query_notes(struct db *db, char ***ret_notes, size_t *ret_count);
-
-#endif

@@ -8,8 +8,7 @@
  * forget it; the commands do the same with the paths of runs that they were given. Numbers, and
  * names of classes, functions, modules and ranges stay.
  */
-#ifndef REDACT_H
-#define REDACT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -37,5 +36,3 @@ const char *redact(enum redact_kind kind, const char *text);
 
 /* The kind of a column of a view; of a row of `meta`: meta.h. */
 enum redact_kind redact_kind_of_column(const char *view, const char *column);
-
-#endif

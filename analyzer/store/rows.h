@@ -3,8 +3,7 @@
  * rows.h - for the files of this folder: a statement's rows and columns. What a file holds is not
  * believed: a column can be of any type and below zero, whatever the schema says.
  */
-#ifndef ROWS_H
-#define ROWS_H
+#pragma once
 
 #include <sqlite3.h>
 #include <stdarg.h>
@@ -108,5 +107,3 @@ int rows_of_batches(struct db *db, const char *const sql[2], const struct batch_
 
 /* Does the filter let all of a loader's batches through? */
 bool rows_is_whole(const struct batch_filter *filter);
-
-#endif

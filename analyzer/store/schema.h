@@ -3,8 +3,7 @@
  * schema.h - the tables and views of schema.sql: made, brought up to date, or lent to one that
  * only reads. Functions return 0 or a negative errno (db.h).
  */
-#ifndef SCHEMA_H
-#define SCHEMA_H
+#pragma once
 
 #include <stdint.h>
 
@@ -27,5 +26,3 @@ int schema_view(struct db *db, const char *name);
 
 /* The same for all; calls `view` with the name of each that is a promise. */
 int schema_each_view(struct db *db, int (*view)(const char *name, void *context), void *context);
-
-#endif

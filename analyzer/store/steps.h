@@ -2,8 +2,7 @@
 /*
  * steps.h - what a job of a thousand ranks asks of each of them. 0 or a negative errno (db.h).
  */
-#ifndef STEPS_H
-#define STEPS_H
+#pragma once
 
 #include "analysis/rank.h"
 #include "store/run.h"
@@ -17,5 +16,3 @@ int steps_list_loaders(struct db *db, struct loader_info **ret_loaders, size_t *
 /* When each epoch began to deliver, plus `offset_ns`; *ret_epochs is to be freed. */
 int steps_read_epochs(struct db *db, int64_t loader_id, int64_t offset_ns,
 		      struct rank_epoch **ret_epochs, size_t *ret_count);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * They are of the whole run, whatever loader. Functions return 0 or a negative errno (db.h).
  */
-#ifndef STORE_TALLY_H
-#define STORE_TALLY_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -49,5 +48,3 @@ struct slow_call {
 
 /* At most `most`, the slowest first; *ret_calls is to be freed. */
 int slow_calls_read(struct db *db, size_t most, struct slow_call **ret_calls, size_t *ret_count);
-
-#endif

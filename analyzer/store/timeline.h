@@ -3,8 +3,7 @@
  * timeline.h - what happened when, beside batches: one row after the other in the order of time,
  * none of which is kept. Functions return 0, a negative errno (db.h), or what stopped them.
  */
-#ifndef TIMELINE_H
-#define TIMELINE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -37,5 +36,3 @@ struct timeline_event {
 /* Every event of that kind. */
 int timeline_events(struct db *db, enum timeline_kind kind,
 		    int (*row)(const struct timeline_event *event, void *context), void *context);
-
-#endif

@@ -5,8 +5,7 @@
  * Every row can be written again: a drain that was killed reads again what it had not released.
  * Functions return 0 or a negative errno. WRITE_UNKNOWN becomes NULL; strings may be NULL.
  */
-#ifndef WRITE_H
-#define WRITE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -163,5 +162,3 @@ int writer_mark(struct writer *writer, int64_t ts_ns, int64_t pid, int64_t tid, 
 
 /* The threshold of every loader, once the run is over. */
 int writer_theta(struct writer *writer, int64_t loader_id, int64_t theta_ns);
-
-#endif

@@ -5,8 +5,7 @@
  * Times are nanoseconds of CLOCK_MONOTONIC. A record is written once, whole, by the thread it
  * belongs to; anything that later records would have to amend is left to the drain.
  */
-#ifndef DLPROF_EVENT_H
-#define DLPROF_EVENT_H
+#pragma once
 
 #include <assert.h>
 #include <stdint.h>
@@ -259,5 +258,3 @@ struct dlprof_event {
 #define DLPROF_STREAM_MARKS (UINT64_C(1) << 62)
 
 static_assert(sizeof(struct dlprof_event) == 128, "the record is the ABI of shim and drain");
-
-#endif

@@ -5,8 +5,7 @@
  * RUN.db-segments -> BASE/dlprof-PID-TICKS[-N], of the process that began the run and its start
  * time (field 22 of /proc/PID/stat). Folder and files are their user's alone.
  */
-#ifndef DLPROF_FOLDER_H
-#define DLPROF_FOLDER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -47,5 +46,3 @@ static inline bool dlprof_parse_folder(const char *path, uint64_t *ret_pid, uint
 		return false;
 	return !*at || (dlprof_take_next(&at, &suffix) && !*at);
 }
-
-#endif

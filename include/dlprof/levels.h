@@ -5,8 +5,7 @@
  *
  * FIRST, NEXT, LAST(constant, name, what is recorded beside what the levels before record)
  */
-#ifndef DLPROF_LEVELS_H
-#define DLPROF_LEVELS_H
+#pragma once
 
 #define DLPROF_DETAIL_LEVELS(FIRST, NEXT, LAST)                                                    \
 	FIRST(BATCHES, "batches", "records per batch only")                                        \
@@ -37,5 +36,3 @@
 #define DLPROF_LEVEL_CHOICE(levels) levels(DLPROF_LEVEL_NAME, DLPROF_LEVEL_BAR, DLPROF_LEVEL_BAR)
 /* "off: nothing; ... full: the same as api." */
 #define DLPROF_LEVEL_ABOUT(levels) levels(DLPROF_LEVEL_HELP, DLPROF_LEVEL_HELP, DLPROF_LEVEL_END)
-
-#endif

@@ -28,8 +28,7 @@
  * of every position below that head where it lies: a record is published after the far_from that
  * holds for it.
  */
-#ifndef DLPROF_SEGMENT_H
-#define DLPROF_SEGMENT_H
+#pragma once
 
 #include <assert.h>
 #include <stdalign.h>
@@ -135,5 +134,3 @@ static_assert((DLPROF_NEAR_CAPACITY & (DLPROF_NEAR_CAPACITY - 1)) == 0 &&
 		      (DLPROF_RING_CAPACITY & (DLPROF_RING_CAPACITY - 1)) == 0, "powers of two");
 static_assert(sizeof(struct dlprof_slot) % 4096 == 0, "slots share no page");
 static_assert(sizeof(struct dlprof_header) <= 8192, "two pages");
-
-#endif

@@ -7,8 +7,7 @@
  * `state` goes FREE -> TAKEN (by the thread) -> FULL -> FREE (by the drain); no free place means
  * that the operation goes without, which is what limits their number.
  */
-#ifndef DLPROF_STACK_H
-#define DLPROF_STACK_H
+#pragma once
 
 #include <assert.h>
 #include <stdatomic.h>
@@ -47,5 +46,3 @@ struct dlprof_stack {
 };
 
 static_assert(sizeof(struct dlprof_stack) == 16384, "whole pages");
-
-#endif

@@ -14,8 +14,7 @@
  *   [ns - error_ns, ns], and no name that is not listed took more than the lightest one's ns;
  *   by the slowest single one (samples): exact, `error_ns` is 0.
  */
-#ifndef DLPROF_TALLY_H
-#define DLPROF_TALLY_H
+#pragma once
 
 #include <assert.h>
 #include <stdatomic.h>
@@ -67,5 +66,3 @@ static_assert(sizeof(struct dlprof_tally) == 256, "tallies are the ABI of shim a
 
 /* Width classes of images: the class is the width's upper end, rounded up to one of these. */
 #define DLPROF_WIDTH_CLASSES {128, 256, 512, 1024, 2048, 4096, 8192, 16384, 65536}
-
-#endif

@@ -7,8 +7,7 @@
  * followed. What is above that folder is as safe as the looker is. What remains: in a user
  * namespace all users that have no number there look like one, 65534.
  */
-#ifndef DLPROF_TRUST_H
-#define DLPROF_TRUST_H
+#pragma once
 
 #include <errno.h>
 #include <stdbool.h>
@@ -214,5 +213,3 @@ static inline int trust_find(struct trust_search *search, uint32_t user, const c
 		return 0;
 	return search->trust ? -EPERM : -ENOENT;
 }
-
-#endif

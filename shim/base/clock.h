@@ -5,8 +5,7 @@
  * Ticks are the CPU's counter where the kernel itself keeps time by it, else nanoseconds of
  * CLOCK_MONOTONIC. Only differences of them mean something, and only within one process.
  */
-#ifndef CLOCK_H
-#define CLOCK_H
+#pragma once
 
 #include <stdint.h>
 #include <time.h>
@@ -76,5 +75,3 @@ void clock_begin(void);
 
 /* Now and then: the speed gets more exact the longer it is measured. */
 void clock_refine(void);
-
-#endif

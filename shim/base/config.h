@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* config.h - the DLPROF_* environment, read once when the process begins to record. */
-#ifndef CONFIG_H
-#define CONFIG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -53,5 +52,3 @@ void config_read(void);
 
 /* Notes bad values, unknown names and a DLPROF_LOG that cannot be written to. */
 void config_note(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* environment.h - what children inherit, changed without disturbing who reads it meanwhile. */
-#ifndef ENVIRONMENT_H
-#define ENVIRONMENT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,5 +31,3 @@ void environment_inject(const char *name);
 
 /* Such a variable names another library than this one. */
 bool environment_is_others(const char *name);
-
-#endif

@@ -13,8 +13,7 @@
  * but not the drain, gets the drain for a child after all; the memory of a host that ended is free
  * a moment later, not a moment before.
  */
-#ifndef GUARD_H
-#define GUARD_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -26,5 +25,3 @@ bool guard_is_needed(void);
  * -errno. Returns with it, or with -errno where there can be no guard. All signals are blocked.
  */
 int guard_start(int (*start)(void *argument), void *argument);
-
-#endif

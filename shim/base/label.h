@@ -4,8 +4,7 @@
  *
  * Of a name no more is read than a mark has room for. Wide characters become UTF-8.
  */
-#ifndef LABEL_H
-#define LABEL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,5 +33,3 @@ const char *label_of(const void *handle);
  * the like: "ProfilerStep#12", "train_step", "iteration5", "epoch 3 step 7", not "optimizer.step".
  */
 bool label_is_step(const char *label, const char *wanted);
-
-#endif

@@ -5,8 +5,7 @@
  * Neither can keep the host waiting, raise a signal in it or touch a file of its own. A regular
  * file is the exception to the first: a dead network server stops whoever writes to it.
  */
-#ifndef LOG_H
-#define LOG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,5 +26,3 @@ void log_line(const char *what, const char *detail);
 
 /* To the stderr that the program began with, if descriptor 2 still is that and takes it at once. */
 void log_stderr(const char *bytes, size_t size);
-
-#endif

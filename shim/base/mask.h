@@ -7,8 +7,7 @@
  * a secret without such a name or shape (curl -u USER:X, mysql -pX, login("X"), 40 hexadecimal
  * digits, which are a commit more often), and a password that itself holds what ends a value.
  */
-#ifndef MASK_H
-#define MASK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,5 +19,3 @@
  * more behind the bytes, so that their last word is left out: its mark may be what is missing.
  */
 void mask_arguments(struct text *out, const char *arguments, size_t size, bool cut);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* note.h - lines for the database's table of notes. */
-#ifndef NOTE_H
-#define NOTE_H
+#pragma once
 
 struct dlprof_header;
 
@@ -10,5 +9,3 @@ void note_into(struct dlprof_header *header);
 
 /* Adds a line of this level; see dlprof_header.notes. Any thread, any time. */
 void note_add(char level, const char *text);
-
-#endif

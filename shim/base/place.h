@@ -3,8 +3,7 @@
  * place.h - where dlprof-drain is: in the library's own folder, where both were installed, or where
  * both were built. Nowhere else, and only if dlprof/trust.h lets it run.
  */
-#ifndef PLACE_H
-#define PLACE_H
+#pragma once
 
 #include "base/text.h"
 
@@ -13,5 +12,3 @@
  * for the user, "it was not found" or "FILE is writable by others"; nothing is added on success.
  */
 int place_find_drain(struct text *path, struct text *why);
-
-#endif

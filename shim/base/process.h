@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* process.h - who this process is, as far as /proc and the environment tell. */
-#ifndef PROCESS_H
-#define PROCESS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -31,5 +30,3 @@ int32_t process_attempt(void);
 
 /* The program that started the ranks of this machine: our parent, but for `dlprof run`. */
 int process_launcher(void);
-
-#endif

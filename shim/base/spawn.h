@@ -6,12 +6,9 @@
  * either: the host's handlers and wait() calls see nothing of the child in between. Who would adopt
  * the drain gets a guard instead, see guard.h.
  */
-#ifndef SPAWN_H
-#define SPAWN_H
+#pragma once
 
 #include "base/text.h"
 
 /* 0, or -errno and, for the user, why dlprof-drain does not run. */
 int spawn_drain(const char *folder, const char *database, struct text *why);
-
-#endif

@@ -5,8 +5,7 @@
  * sys_*() return the kernel's answer: >= 0, or -errno. The host's errno is never touched, which is
  * why nothing in shim/ has to save it.
  */
-#ifndef SYS_H
-#define SYS_H
+#pragma once
 
 #include <fcntl.h>
 #include <stdbool.h>
@@ -203,5 +202,3 @@ static inline int sys_rmdir(const char *path)
 {
 	return (int)sys_call3(SYS_unlinkat, AT_FDCWD, path, AT_REMOVEDIR);
 }
-
-#endif

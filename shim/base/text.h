@@ -4,8 +4,7 @@
  *
  * What does not fit is cut, and `cut` says so.
  */
-#ifndef TEXT_H
-#define TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,5 +51,3 @@ const char *text_error(int error);
 
 /* Reads a small file whole, terminates it; its length or -errno. */
 int text_read_file(const char *path, char *buffer, size_t size);
-
-#endif

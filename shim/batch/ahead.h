@@ -8,8 +8,7 @@
  * thread's. Threads that we cannot link to an outer iterator are recorded normally, with a warning.
  * Under the GIL.
  */
-#ifndef AHEAD_H
-#define AHEAD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -48,5 +47,3 @@ bool ahead_next(struct ahead *ahead, enum ahead_answer answer, struct dlprof_eve
 /* Around a wait of a thread that is not the main one: is it the training, or is that elsewhere? */
 void ahead_watch_begin(struct thread *thread);
 void ahead_watch_end(struct thread *thread);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* consumer.h - who takes the batches of one iterator: its waits, its batches and their arrival. */
-#ifndef CONSUMER_H
-#define CONSUMER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -127,5 +126,3 @@ struct consumer_receive {
 void consumer_receive_begin(struct consumer_receive *receive, struct thread *thread);
 void consumer_receive_end(struct consumer *consumer, struct consumer_receive *receive,
 			  int64_t task);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* marks.h - steps by other sources than dlprof.h, such as NVTX ranges; see marks.c. */
-#ifndef MARKS_H
-#define MARKS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,5 +20,3 @@ struct thread *marks_enter(void);
  * True: it does.
  */
 bool marks_step(const char *who, bool first, uint64_t now_ns);
-
-#endif

@@ -12,13 +12,10 @@
  * what it gets without a tool, except for handles of domains and names and the ids of ranges that
  * are started.
  */
-#ifndef NVTX_H
-#define NVTX_H
+#pragma once
 
 /* From the constructor: no more than the variable. */
 void nvtx_prepare(void);
 
 /* This process begins to record. */
 void nvtx_begin(void);
-
-#endif

@@ -7,8 +7,7 @@
  * workers do, the load is charged with what other threads open, read and decode during it: counts
  * and bytes, but no time, since they run side by side.
  */
-#ifndef SCOPE_H
-#define SCOPE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -48,5 +47,3 @@ void scope_decoders_reached(void);
 
 /* There are decoders that this process leaves alone, so that none was called is no observation. */
 void scope_decoders_missed(bool missed);
-
-#endif

@@ -4,8 +4,7 @@
  * out. All but the two callbacks and activity_yield() is called by the writing thread, or before
  * there is one.
  */
-#ifndef CUDA_ACTIVITY_H
-#define CUDA_ACTIVITY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -58,5 +57,3 @@ void activity_flush(bool forced);
 
 /* CUPTI reads files of its own: while it is called, what this thread does is none of the host's. */
 void activity_mute(bool muted);
-
-#endif

@@ -4,8 +4,7 @@
  * the runtime and what it calls of the driver may both be recorded, with the same thread; the drain
  * counts the outer one.
  */
-#ifndef CUDA_API_H
-#define CUDA_API_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,5 +23,3 @@ void api_note_theirs(uint32_t record_kind, uint32_t number, bool wanted);
 
 /* DLPROF_GPU_API_x of a record's kind and number; DLPROF_GPU_NONE: not one of ours. */
 enum dlprof_gpu_kind api_kind(uint32_t record_kind, uint32_t number);
-
-#endif

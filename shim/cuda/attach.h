@@ -7,13 +7,10 @@
  * or CUPTI is, or there is none, only the host's side is recorded (cudart.c), and the meta table
  * says why. A forked child never calls CUPTI: it hangs there.
  */
-#ifndef CUDA_ATTACH_H
-#define CUDA_ATTACH_H
+#pragma once
 
 /* From the constructor: no more than the variable. */
 void attach_prepare(void);
 
 /* This process begins to record. */
 void attach_begin(void);
-
-#endif

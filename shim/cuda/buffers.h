@@ -6,8 +6,7 @@
  * the middle of the host's launches and gives it back on a thread of its own: both take no lock and
  * allocate nothing. They are small because they come back when they are full.
  */
-#ifndef CUDA_BUFFERS_H
-#define CUDA_BUFFERS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -59,5 +58,3 @@ uint32_t buffers_out(void);
 
 /* Buffers that were taken from CUPTI's records for want of room, in records' worth. */
 uint64_t buffers_dropped(void);
-
-#endif

@@ -7,8 +7,7 @@
  * the looks do not fit together, a new *stretch* begins, and a time of the record is what falls
  * within the stretch that it is of. Pure, and of one thread.
  */
-#ifndef CUDA_CLOCK_MAP_H
-#define CUDA_CLOCK_MAP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -48,5 +47,3 @@ bool clock_map_convert(const struct clock_map *map, uint64_t cupti_ns, uint64_t 
 
 /* CUPTI's nanoseconds per nanosecond in the newest stretch; 1 where it has one look. */
 double clock_map_rate(const struct clock_map *map);
-
-#endif

@@ -22,8 +22,7 @@
  * back, the drain takes back as above. Correlation of records with launches proves nothing: there
  * are no ids unless calls are recorded, and launches by the driver's API are not seen.
  */
-#ifndef CUDA_COVERAGE_H
-#define CUDA_COVERAGE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -45,5 +44,3 @@ void coverage_tell(void);
 
 /* The last: CUPTI was made to give back everything at `forced_ns`, and that was read. */
 void coverage_end(uint64_t forced_ns);
-
-#endif

@@ -8,8 +8,7 @@
  * call the driver itself (XLA, Triton, CuPy) and libraries with a libcudart linked into them
  * (cuBLAS, cuDNN, NCCL) are then not seen.
  */
-#ifndef CUDA_CUDART_H
-#define CUDA_CUDART_H
+#pragma once
 
 #include <stdint.h>
 
@@ -36,5 +35,3 @@ void cudart_synced(uint64_t begin_ns, enum dlprof_gpu_kind kind);
 void cudart_copied(uint64_t begin_ns, uint64_t bytes, int kind);
 
 extern HIDDEN const struct wrap_set cudart_slots;
-
-#endif

@@ -5,8 +5,7 @@
  * A copy of our own choice would be a second CUPTI beside the one that the host's frameworks bind
  * to, so what is mapped already comes first.
  */
-#ifndef CUDA_CUPTI_H
-#define CUDA_CUPTI_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -52,5 +51,3 @@ int cupti_find(struct text *why);
 
 /* libcupti as it is mapped, whoever did; NULL: nobody. */
 void *cupti_mapped(void);
-
-#endif

@@ -3,8 +3,7 @@
  * cupti_clock.h - looks at CUPTI's clock and at ours, so that clock_map.h can tell one by the
  * other. Of the writing thread.
  */
-#ifndef CUDA_CUPTI_CLOCK_H
-#define CUDA_CUPTI_CLOCK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,5 +16,3 @@ void cupti_clock_check(void);
 
 /* A record's two times, from CUPTI's clock to ours; false: they cannot be. */
 bool cupti_clock_convert(uint64_t *begin, uint64_t *end);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* device.h - what the driver says of a GPU: its name, and where it is. */
-#ifndef CUDA_DEVICE_H
-#define CUDA_DEVICE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -10,5 +9,3 @@
  * apart. For devices that were seen to work: cuInit() is over by then.
  */
 void device_note(uint32_t device);
-
-#endif

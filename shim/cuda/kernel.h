@@ -5,8 +5,7 @@
  * CUPTI gives names as they are mangled. The drain gets each once, whole; after that its id stands
  * for it. One thread calls this.
  */
-#ifndef CUDA_KERNEL_H
-#define CUDA_KERNEL_H
+#pragma once
 
 #include <stdint.h>
 
@@ -18,5 +17,3 @@ struct kernel {
 };
 
 struct kernel kernel_find(const char *name);
-
-#endif

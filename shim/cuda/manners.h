@@ -27,8 +27,7 @@
  * Not seen: a client that found CUPTI's functions before we began, or one of those for several
  * subscribers (*_v2).
  */
-#ifndef CUDA_MANNERS_H
-#define CUDA_MANNERS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -50,5 +49,3 @@ void manners_begin(void);
 
 /* How many of their buffers CUPTI has: our records may be in there. */
 uint32_t manners_buffers_out(void);
-
-#endif

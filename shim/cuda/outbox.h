@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* outbox.h - what the writing thread sends to the drain, and what it counts of that. */
-#ifndef CUDA_OUTBOX_H
-#define CUDA_OUTBOX_H
+#pragma once
 
 #include <stdint.h>
 
@@ -25,5 +24,3 @@ void outbox_push(void *context, const struct dlprof_event *event);
 
 /* What is known of the GPU as of `when_ns`, with all counts. `why`: may be NULL. */
 void outbox_state(enum dlprof_gpu_state_kind state, uint64_t when_ns, const char *why);
-
-#endif

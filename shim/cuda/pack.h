@@ -6,8 +6,7 @@
  * Pure, and of one thread. Operations may come in any order; a record holds what begins within two
  * seconds of its first.
  */
-#ifndef CUDA_PACK_H
-#define CUDA_PACK_H
+#pragma once
 
 #include <stdint.h>
 
@@ -33,5 +32,3 @@ void pack_copy(struct pack *pack, int32_t device, uint64_t begin_ns, uint64_t en
 
 /* Pushes what is not full yet. */
 void pack_flush(struct pack *pack);
-
-#endif

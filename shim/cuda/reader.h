@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* reader.h - reads the buffers that CUPTI gave back, and sends what is in them to the drain. Of the
  * writing thread. */
-#ifndef CUDA_READER_H
-#define CUDA_READER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,5 +20,3 @@ uint64_t reader_lag_ns(void);
 
 /* When the first operation began that had no end when it was forced out; UINT64_MAX: all had. */
 uint64_t reader_unfinished_ns(void);
-
-#endif

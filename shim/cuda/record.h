@@ -6,8 +6,7 @@
  * CUDA 11.0 and where it is today; the length of a record is the library's to know. A test compares
  * each row with the vendor's headers where they are installed (tests/unit/test_cuda_layout.c).
  */
-#ifndef CUDA_RECORD_H
-#define CUDA_RECORD_H
+#pragma once
 
 #include <stdint.h>
 #include <string.h>
@@ -110,5 +109,3 @@ static inline uint32_t record_kind(const uint8_t *at)
 	memcpy(&kind, at, sizeof(kind));
 	return kind;
 }
-
-#endif

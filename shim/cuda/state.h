@@ -3,8 +3,7 @@
  * state.h - what of CUDA this process records, who has CUPTI's buffers, and how the writing thread
  * (writer.h) is woken. The rest of cuda/ stands on this.
  */
-#ifndef CUDA_STATE_H
-#define CUDA_STATE_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -55,5 +54,3 @@ void state_wake(void);
 
 /* Its futex, which state_wake() counts up. */
 extern HIDDEN _Atomic uint32_t state_wakes;
-
-#endif

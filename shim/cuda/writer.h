@@ -3,13 +3,10 @@
  * writer.h - the one thread of ours in the host, once CUPTI works: it fetches CUPTI's records,
  * sends them to the drain, and takes CUPTI back when another user is done with it.
  */
-#ifndef CUDA_WRITER_H
-#define CUDA_WRITER_H
+#pragma once
 
 /* 0, or what pthread_create() said. */
 int writer_start(void);
 
 /* The process ends: what CUPTI still has is fetched, for two seconds at most. */
 void writer_finish(void);
-
-#endif

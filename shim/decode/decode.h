@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* decode.h - the wrappers of decode libraries: decode.def. */
-#ifndef DECODE_H
-#define DECODE_H
+#pragma once
 
 #include "slots/wrap.h"
 
 extern HIDDEN const struct wrap_set decode_slots;
-
-#endif

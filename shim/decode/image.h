@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* image.h - format and size of an encoded image, from its first bytes. Pure. */
-#ifndef IMAGE_H
-#define IMAGE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -19,5 +18,3 @@ struct image image_of_path(const char *path);
 
 /* As it is written everywhere in dlprof; Pillow says WEBP. */
 const char *image_spelling(const char *format);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* input.h - the ends of calls that read past libc: libaio, liburing and cuFile. */
-#ifndef INPUT_H
-#define INPUT_H
+#pragma once
 
 #include "decode/unit.h"
 
@@ -9,5 +8,3 @@ void input_submit_end(struct unit *unit, const void *requests, int count);
 void input_aio_end(struct unit *unit, const void *events, int count);
 void input_cufile_end(struct unit *unit, const void *requests, unsigned int count, bool done);
 void input_uring_end(struct unit *unit, int status);
-
-#endif

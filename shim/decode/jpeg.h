@@ -3,8 +3,7 @@
  * jpeg.h - libjpeg's calls. image_width and image_height lie before all that 6b, 7, 8 and turbo
  * differ in.
  */
-#ifndef JPEG_H
-#define JPEG_H
+#pragma once
 
 #include "decode/family.h"
 #include "decode/sequence.h"
@@ -140,5 +139,3 @@ static void jpeg_close(const struct unit *unit, const void *info, bool is_last)
 		jpeg_pause(info)
 #define BEGIN_JPEG_CLOSE  , (jpeg_close(&unit, info, true), false)
 #define END_JPEG_CLOSE	  (void)0
-
-#endif

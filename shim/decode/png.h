@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* png.h - libpng's calls. Nothing in its structs is public, so its own functions are asked. */
-#ifndef PNG_H
-#define PNG_H
+#pragma once
 
 #include "decode/family.h"
 #include "decode/sequence.h"
@@ -77,5 +76,3 @@ static bool png_close(const struct unit *unit, const void *png, bool is_last)
 					     .failed = result == 0,                                \
 					     .width = FIELD(uint32_t, image, 12),                  \
 					     .height = FIELD(uint32_t, image, 16)})
-
-#endif

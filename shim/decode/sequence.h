@@ -10,8 +10,7 @@
  *
  * Handles are kept per thread, the last few of them.
  */
-#ifndef SEQUENCE_H
-#define SEQUENCE_H
+#pragma once
 
 #include "decode/unit.h"
 
@@ -33,5 +32,3 @@ struct thread_image *sequence_started(enum decode_library_id library, const void
 
 /* Its end. `address`: of the caller's frame. The image is forgotten if `is_last`. */
 void sequence_end(struct thread_image *image, uintptr_t address, bool is_last);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* table.h - the decode libraries that are observed: libraries.def. */
-#ifndef TABLE_H
-#define TABLE_H
+#pragma once
 
 #include "slots/wrap.h"
 
@@ -32,5 +31,3 @@ extern HIDDEN const struct wrap_library table_marks[DECODE_LIBRARY_MAX];
 
 /* A caller reaches this library through us from now on. */
 void table_reached(int library);
-
-#endif

@@ -5,8 +5,7 @@
  * The outermost decoder owns the time: zlib inside libpng, or libjpeg inside libtiff, is neither
  * timed nor counted by itself. What a call reads through libc is read time, as everywhere.
  */
-#ifndef UNIT_H
-#define UNIT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -46,5 +45,3 @@ void unit_end(struct unit *unit, struct unit_result result);
 
 /* The tally of this library, format and width. NULL: there is no room for it. */
 struct dlprof_tally *unit_tally(const struct unit *unit, const struct unit_result *result);
-
-#endif

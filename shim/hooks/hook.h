@@ -5,8 +5,7 @@
  * A wrapper is: not recording? the real call. Else begin, the real call, end. It never changes
  * errno or a result, and holds nothing across the real call, which may never return.
  */
-#ifndef HOOK_H
-#define HOOK_H
+#pragma once
 
 /* C99 turns fscanf into __isoc99_fscanf; both names are wrapped, each as itself. */
 #include <features.h>
@@ -164,5 +163,3 @@ uint64_t hook_stream_bytes(const struct hook_stream *stream, size_t taken_bytes)
 uint64_t hook_stream_line_bytes(const struct hook_stream *stream, const char *line, int size);
 uint64_t hook_stream_seek_bytes(const struct hook_stream *stream);
 uint64_t hook_stream_scan_bytes(const struct hook_stream *stream);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* api.h - the CPython that runs in this process, through pointers. */
-#ifndef API_H
-#define API_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -128,5 +127,3 @@ PyObject *api_argument(PyObject *args, PyObject *kwargs, ssize_t at, const char 
 
 /* A Python int, or `otherwise`. */
 int64_t api_number(PyObject *object, int64_t otherwise);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* audit.h - hear of imports in a CPython >= 3.8, and patch loaders' modules. */
-#ifndef AUDIT_H
-#define AUDIT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -13,5 +12,3 @@ const char *audit_seen(void);
 
 /* When the process begins to record: notes why nothing of Python is followed, if so. */
 void audit_report(void);
-
-#endif

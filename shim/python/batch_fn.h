@@ -6,8 +6,7 @@
  * If it is a generator function or an __iter__, then each call makes an iterator, and the calls of
  * that one's __next__ are the waits; else its own calls are.
  */
-#ifndef BATCH_FN_H
-#define BATCH_FN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,5 +25,3 @@ void batch_fn_main(void);
 /* A function of the program itself is looked for at every audit event: `def` raises none. */
 extern bool batch_fn_pending;
 void batch_fn_look(void);
-
-#endif

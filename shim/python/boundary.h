@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* boundary.h - time decoding from outside, at the Python calls of boundary.def. */
-#ifndef BOUNDARY_H
-#define BOUNDARY_H
+#pragma once
 
 #include <stddef.h>
 
@@ -15,5 +14,3 @@ enum boundary_row {
 
 /* Patches a row of boundary.def in its module, which has been imported. */
 void boundary_patch(PyObject *module, size_t row);
-
-#endif

@@ -5,8 +5,7 @@
  * Each call is a wait, what it returns is a batch, StopIteration ends the epoch. Calls within
  * another's, or within a load, are part of that: only the outermost is a wait of the training.
  */
-#ifndef FOLLOW_H
-#define FOLLOW_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -36,5 +35,3 @@ void follow_made(const struct follow_what *what, PyObject *object);
 
 /* A new epoch: takes `iterator`, and returns what is to be handed out instead of it. */
 PyObject *follow_iterator(const struct follow_what *what, PyObject *iterator);
-
-#endif

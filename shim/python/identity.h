@@ -8,8 +8,7 @@
  * the second was made before the first was asked, or they are over different datasets, if they are
  * two. Where the constructor was not seen, the dataset's address stands for the place.
  */
-#ifndef IDENTITY_H
-#define IDENTITY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,5 +34,3 @@ const char *identity_place(PyObject *loader);
 
 /* Its iterator came to its end, or is not asked any more. */
 void identity_epoch_ended(const struct consumer *consumer);
-
-#endif

@@ -3,8 +3,7 @@
  * importing.h - whether a thread imports a module: what is decoded meanwhile is the library's own
  * (constants of Cython, archives of modules) and no data.
  */
-#ifndef IMPORTING_H
-#define IMPORTING_H
+#pragma once
 
 #include <stddef.h>
 
@@ -12,5 +11,3 @@
 
 /* In importlib's own module. */
 void importing_patch(PyObject *module, size_t row);
-
-#endif

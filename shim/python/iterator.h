@@ -4,8 +4,7 @@
  *
  * It lies in a bytearray that the iterator object itself holds, so it lives and dies with it.
  */
-#ifndef ITERATOR_H
-#define ITERATOR_H
+#pragma once
 
 #include "batch/consumer.h"
 #include "python/api.h"
@@ -26,5 +25,3 @@ struct consumer *iterator_epoch(PyObject *iterator, PyObject *loader,
 /* The same for a state that the caller keeps, all zero at first. Needs no GIL. */
 void iterator_start(struct consumer *consumer, const struct consumer_facts *facts,
 		    uint64_t begin_ns);
-
-#endif

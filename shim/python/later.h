@@ -4,8 +4,7 @@
  * does keeps them as they are. Not by a nested import, either: whatever is imported while recording
  * is found at the next load.
  */
-#ifndef LATER_H
-#define LATER_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -40,5 +39,3 @@ void later_opened(void);
 
 /* Whether a module, if it is one, is still in its import. */
 bool later_is_importing(PyObject *module);
-
-#endif

@@ -3,8 +3,7 @@
  * loader.h - patch loaders of which the calls that hand out batches are known, and nothing else:
  * those of loaders.def, and the one that the user names (batch_fn.h), to whom they give way.
  */
-#ifndef LOADER_H
-#define LOADER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@ bool loader_is_known(const char *module, const char *class, const char *name);
  * (a class method, a property) would not survive a wrapper, and is noted as missing.
  */
 void loader_patch_users(PyObject *owner, bool is_class, const char *where, const char *name);
-
-#endif

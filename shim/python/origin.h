@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* origin.h - from where in the program a function of a library was called. */
-#ifndef ORIGIN_H
-#define ORIGIN_H
+#pragma once
 
 #include <stdint.h>
 
@@ -12,5 +11,3 @@
  * the nearest of the program's own, which `text` names: "train.py:41 in main". Needs the GIL.
  */
 uint64_t origin_find(struct text *text);
-
-#endif

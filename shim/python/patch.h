@@ -5,8 +5,7 @@
  * A wrapper is a built-in function whose `self` is the original: no Python frame, so nothing of us
  * shows in tracebacks. A patch point that is not there is noted and left alone.
  */
-#ifndef PATCH_H
-#define PATCH_H
+#pragma once
 
 #include "python/api.h"
 
@@ -36,5 +35,3 @@ void patch_note(const char *where, const char *name, bool found);
 
 /* Writes the notes made so far: in each process that begins to record. */
 void patch_report(void);
-
-#endif

@@ -3,8 +3,7 @@
  * standin.h - an object that stands for another: it has methods of ours, and for all else it asks
  * the other. No class of the user's is touched: it may be pickled by value.
  */
-#ifndef STANDIN_H
-#define STANDIN_H
+#pragma once
 
 #include "python/api.h"
 
@@ -24,5 +23,3 @@ PyObject *standin_original(PyObject *args);
 /* A value that the stand-in itself keeps, whatever attributes are set on it by others. */
 bool standin_keep(PyObject *standing, struct api_name *name, PyObject *value);
 PyObject *standin_kept(PyObject *standing, struct api_name *name);
-
-#endif

@@ -6,8 +6,7 @@
  * own and short-lived, gets a stand-in for its dataset; Compose gets a stand-in for `self` for the
  * length of one call.
  */
-#ifndef STEPS_H
-#define STEPS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -24,5 +23,3 @@ enum steps_row {
 
 /* Patches a row of steps.def in its module, which has been imported. */
 void steps_patch(PyObject *module, size_t row);
-
-#endif

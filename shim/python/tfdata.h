@@ -7,8 +7,7 @@
  * each iterator has of its own and that is made with it, and two when it is done, first the
  * microseconds, then the bytes, 0 if there was no element any more.
  */
-#ifndef TFDATA_H
-#define TFDATA_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -46,5 +45,3 @@ void tfdata_waited(uint64_t wait_us);
 void tfdata_fetched(int64_t bytes);
 
 extern HIDDEN const struct wrap_set tfdata_slots;
-
-#endif

@@ -3,8 +3,7 @@
  * torch.h - patch PyTorch's DataLoader, 1.x to 2.x, and torchdata's. Called by audit.c with the
  * finished module.
  */
-#ifndef TORCH_H
-#define TORCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,5 +27,3 @@ uint64_t torch_pipe_inode(PyObject *queue, const char *end);
 
 /* The number in the first place of a tuple, or -1. */
 int64_t torch_first_number(PyObject *tuple);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* activate.h - whether this process records: what every wrapper asks first. start.h begins it. */
-#ifndef ACTIVATE_H
-#define ACTIVATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -51,5 +50,3 @@ int activate_prepare(void);
 
 /* From now on this process records, in this life of it. */
 void activate_set(uint32_t life);
-
-#endif

@@ -7,8 +7,7 @@
  * there. (Only a file system that makes a block anew for every write, as btrfs does, can still run
  * full under a page that has one.)
  */
-#ifndef BACKING_H
-#define BACKING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,5 +35,3 @@ bool backing_lock(const char *path);
  * through exec() has by that name. Adds to `path`, which is the stem.
  */
 int backing_give_name(const char *unfinished, struct text *path);
-
-#endif

@@ -6,8 +6,7 @@
  * are not data. The table is private memory. What it does not know it asks the kernel once. A vfork
  * child shares it: forgetting checks the pid.
  */
-#ifndef FD_H
-#define FD_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -99,5 +98,3 @@ static inline enum fd_kind fd_kind(int fd)
 	}
 	return fd_find_kind(fd);
 }
-
-#endif

@@ -4,8 +4,7 @@
  *
  * The link comes first and goes last: whatever a kill leaves behind can be found from the database.
  */
-#ifndef FOLDER_H
-#define FOLDER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@ void folder_remove(const char *folder, const char *database);
 
 /* Makes it again where somebody removed it while its run goes on. -ENOENT: the run is over. */
 int folder_restore(const char *folder);
-
-#endif

@@ -3,8 +3,7 @@
  * launches.h - launches of kernels that a thread made, as the host saw them: counted, and sent as
  * one record a step and thread.
  */
-#ifndef LAUNCHES_H
-#define LAUNCHES_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -32,5 +31,3 @@ static inline void launches_new_step(struct thread *thread)
 	atomic_fetch_add_explicit(&launches_steps, 1, memory_order_relaxed);
 	launches_send(thread);
 }
-
-#endif

@@ -8,8 +8,7 @@
  * no frame until it turns out to need one: what is timed inside adds to the call around it, where
  * that is seen at the end, and taken back.
  */
-#ifndef QUICK_H
-#define QUICK_H
+#pragma once
 
 #include "base/clock.h"
 #include "record/activate.h"
@@ -73,5 +72,3 @@ quick_end(struct quick *quick, int64_t bytes, const char *name)
 rarely:
 	return quick_end_rarely(quick, bytes, name);
 }
-
-#endif

@@ -6,8 +6,7 @@
  * "DATABASE-segments" leads from the one to the other, so that dlprof-report can finish what a
  * killed drain left. Children learn of the run from DLPROF_RUN.
  */
-#ifndef RUN_H
-#define RUN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,5 +37,3 @@ const char *run_database(void);
 
 /* `dlprof run` waits for the end of this run and prints its report. */
 bool run_is_reported(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* segment.h - the shared files of this process, and who writes into which slot of them. */
-#ifndef SEGMENT_H
-#define SEGMENT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -57,5 +56,3 @@ void segment_mark_end(void);
 
 /* The first segment; NULL before segment_open(). */
 struct dlprof_segment *segment_first(void);
-
-#endif

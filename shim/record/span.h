@@ -6,8 +6,7 @@
  * has one class. The guard remembers stack addresses, not a depth, because decoders longjmp
  * through wrappers: a frame at or below the address of a new one is gone, whatever it left behind.
  */
-#ifndef SPAN_H
-#define SPAN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -84,5 +83,3 @@ void span_unwind(struct thread *thread, uintptr_t address);
 
 /* Instead of the end: it was none of ours. */
 void span_cancel(struct span *span);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stack.h - keep the stack under a slow operation for the drain; see dlprof/stack.h. */
-#ifndef STACK_H
-#define STACK_H
+#pragma once
 
 #include <stdint.h>
 
@@ -9,5 +8,3 @@
 
 /* Of the operation that began at `begin_ns`, whose record has been pushed. */
 void stack_keep(struct thread *thread, uint64_t begin_ns);
-
-#endif

@@ -6,8 +6,7 @@
  * child of a recording process is neither ON nor idle until a loader's wrapper starts it, which
  * joins it to its parent's run.
  */
-#ifndef START_H
-#define START_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -30,5 +29,3 @@ bool start_is_busy(void);
 
 /* Why this process does not record although it should; NULL: it does, or nobody asked. */
 const char *start_failure(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* summary.h - the one line that the recording root prints when it ends. */
-#ifndef SUMMARY_H
-#define SUMMARY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -48,5 +47,3 @@ void summary_print(bool by_gpu);
  * NULL: none was, and there is nothing to say.
  */
 void summary_print_unseen(const char *package);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tally.h - count by name into the slot of this thread; see dlprof/tally.h for what is kept. */
-#ifndef TALLY_H
-#define TALLY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -89,5 +88,3 @@ uint64_t tally_id(const char *name);
 
 /* A kernel ran so long; `id` is its name's. */
 void tally_kernel(struct thread *thread, const char *name, uint64_t id, uint64_t ns);
-
-#endif

@@ -5,8 +5,7 @@
  * The only thread-local variable of the shim is one pointer, initial-exec: general TLS may
  * allocate on its first touch, and a wrapper can be inside an allocator.
  */
-#ifndef THREAD_H
-#define THREAD_H
+#pragma once
 
 #include <stdalign.h>
 #include <stdbool.h>
@@ -272,5 +271,3 @@ static inline bool thread_has_room(const struct thread *thread)
 
 /* Appends a record to the thread's ring; counts it as lost when the drain is too far behind. */
 void thread_push(struct thread *thread, const struct dlprof_event *event);
-
-#endif

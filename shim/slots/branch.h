@@ -4,8 +4,7 @@
  * so (endbr64, bti c), as the compiler does for C. One file that does not would take the protection
  * from the whole library; where shadow stacks are enforced it could not even be loaded.
  */
-#ifndef BRANCH_H
-#define BRANCH_H
+#pragma once
 
 #if defined(__CET__)
 #include <cet.h>
@@ -21,6 +20,4 @@
 	.long 1			/* BTI */
 	.long 0
 	.popsection
-#endif
-
 #endif

@@ -5,8 +5,7 @@
  * Only memory that the module's own program headers call readable is read. A table that lies
  * elsewhere is treated as missing, and a module that makes no sense as one without symbols.
  */
-#ifndef ELF_H
-#define ELF_H
+#pragma once
 
 #include <link.h>
 #include <stdbool.h>
@@ -96,5 +95,3 @@ int elf_export(const struct elf_module *module, const char *name, uint32_t hash,
 /* False: there are no more. */
 bool elf_next_slot(const struct elf_module *module, struct elf_cursor *cursor,
 		   struct elf_slot *slot);
-
-#endif

@@ -6,8 +6,7 @@
  * function for this module, however it was loaded. A slot that leads to a decoder gets the wrapper
  * instance that stands for the very function that was in it.
  */
-#ifndef GOT_H
-#define GOT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -28,5 +27,3 @@ bool got_knows(const void *address);
  * changes the slots of the modules there.
  */
 void got_sweep_foreign(const void *address);
-
-#endif

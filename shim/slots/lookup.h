@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lookup.h - the dlsym() that is behind ours, and what is closed meanwhile. */
-#ifndef LOOKUP_H
-#define LOOKUP_H
+#pragma once
 
 #include <stdint.h>
 
@@ -27,5 +26,3 @@ void lookup_resolve(void);
 
 /* Calls of dlclose() that have returned, and those that have not. */
 extern volatile uint32_t lookup_closes, lookup_closing;
-
-#endif

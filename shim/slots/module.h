@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* module.h - which modules ld.so has loaded, and where they lie. */
-#ifndef MODULE_H
-#define MODULE_H
+#pragma once
 
 #include <link.h>
 #include <stdbool.h>
@@ -104,5 +103,3 @@ bool module_in_text(const struct module *module, const void *address);
 
 /* elf_open() */
 bool module_open(const struct module *module, struct elf_module *elf);
-
-#endif

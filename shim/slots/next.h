@@ -3,8 +3,7 @@
  * next.h - what dlsym(RTLD_NEXT) answers, without asking it for every name: that took most of the
  * constructor's time, in every process of the host's tree.
  */
-#ifndef NEXT_H
-#define NEXT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -23,5 +22,3 @@ void next_open(struct next_scope *scope, const void *last);
 
 /* NULL: ask dlsym(), it may find it. */
 void *next_function(const struct next_scope *scope, const char *name);
-
-#endif

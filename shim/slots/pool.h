@@ -5,8 +5,7 @@
  * An instance stands for an address and calls that. This is right for every caller that had the
  * address, even after the library is gone.
  */
-#ifndef POOL_H
-#define POOL_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -40,5 +39,3 @@ void pool_bound(struct wrap_target *target, void **slot);
 /* How many calls did not reach it; and, with module_lock(): look at their modules once more. */
 uint32_t pool_lost_count(void);
 void pool_unsettle(void);
-
-#endif

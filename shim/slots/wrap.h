@@ -7,8 +7,7 @@
  * to its own: so every function has a few wrappers, and pool.c gives each real function one of
  * them. Each subject has a set of its own: a table of rows, from which wrap_rows.h makes it.
  */
-#ifndef WRAP_H
-#define WRAP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -78,5 +77,3 @@ static inline void *wrap_wrapper(int row, int instance)
 {
 	return wrap_rows[row].set->wrapper(wrap_rows[row].entry, instance);
 }
-
-#endif

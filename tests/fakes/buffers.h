@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* buffers.h - activity buffers: asked for on the thread that calls CUDA, given back on another. */
-#ifndef FAKES_BUFFERS_H
-#define FAKES_BUFFERS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@ void buffers_lock(bool locked);
 /* CUPTI's own clock: CLOCK_REALTIME, or what a client registered. */
 void stamp_source(uint64_t (*source)(void));
 uint64_t stamp_now(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* common.h - what the fakes share: settings by environment, the call log, the clock. */
-#ifndef FAKES_COMMON_H
-#define FAKES_COMMON_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,5 +21,3 @@ void call_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 uint64_t now_ns(void); /* CLOCK_MONOTONIC */
 void sleep_until(uint64_t ns);
 uint32_t thread_id(void);
-
-#endif

@@ -3,8 +3,7 @@
  * device.h - the simulated GPUs: streams whose work has a begin and an end on CLOCK_MONOTONIC from
  * the moment when it is submitted. What the fake libcupti makes its records of.
  */
-#ifndef FAKES_DEVICE_H
-#define FAKES_DEVICE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -98,5 +97,3 @@ uint64_t api_enter(enum api_domain domain, uint32_t id, const char *name);
 void api_leave(enum api_domain domain, uint32_t id, const char *name, uint64_t begin_ns);
 
 void tracer_set(const struct tracer *tracer);
-
-#endif

@@ -3,8 +3,7 @@
  * nvtx.h - a caller of NVTX tools where its header is not installed: it finds the tool as that does
  * and speaks the same ABI. What tests call of it has the same name as there.
  */
-#ifndef FAKES_NVTX_H
-#define FAKES_NVTX_H
+#pragma once
 
 #include <dlfcn.h>
 #include <sched.h>
@@ -121,5 +120,3 @@ static void nvtx_once(void)
 	}
 NVTX_EACH(X)
 #undef X
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* records.h - activity records as CUPTI lays them out in memory. */
-#ifndef FAKES_RECORDS_H
-#define FAKES_RECORDS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -34,5 +33,3 @@ struct entry {
 uint32_t record_kind(const struct op *op);
 size_t record_bytes(uint32_t kind); /* 0: unknown */
 void record_write(uint8_t *at, const struct entry *entry, uint64_t begin, uint64_t end);
-
-#endif

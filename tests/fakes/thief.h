@@ -4,12 +4,9 @@
  * dlsym(): from the operation FAKE_CUPTI_STEAL_AT on it has the callbacks, and a clock of its own;
  * after as many as FAKE_CUPTI_STEAL_FOR it is gone.
  */
-#ifndef FAKES_THIEF_H
-#define FAKES_THIEF_H
+#pragma once
 
 #include <stdbool.h>
 
 /* One more operation. True: it goes, and disables all kinds. */
 bool thief_leaves(void);
-
-#endif

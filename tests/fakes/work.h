@@ -3,8 +3,7 @@
  * work.h - what one training step gives a GPU to do, by a plan "key=value,...". A library, since
  * the preload sees the runtime's calls of a library that is linked to it, as libtorch_cuda is.
  */
-#ifndef FAKES_WORK_H
-#define FAKES_WORK_H
+#pragma once
 
 #include <stdint.h>
 
@@ -20,5 +19,3 @@ void work_close(void);
 uint64_t work_kernel_ns(long step);
 long work_kernel_count(long step);
 uint64_t work_h2d_bytes(void);
-
-#endif

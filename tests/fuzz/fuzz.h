@@ -4,8 +4,7 @@
  * with the files of the corpus. A new target: its .c file, a folder below corpus/, a row of
  * meson.build.
  */
-#ifndef FUZZ_H
-#define FUZZ_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -28,5 +27,3 @@ uint8_t fuzz_byte(struct fuzz_input *input);
 
 /* A folder of this process, removed when it ends well. */
 const char *fuzz_folder(void);
-
-#endif

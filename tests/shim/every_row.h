@@ -3,8 +3,7 @@
  * every_row.h - a library that has every function of decode/decode.def, cuda/cudart.def and
  * python/tfdata.def, and does nothing: every_row_library.c; and what it is told to do instead.
  */
-#ifndef EVERY_ROW_H
-#define EVERY_ROW_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -78,5 +77,3 @@ enum decode_library_id row_library(enum row row);
 
 /* What follows the row's own call. */
 void conclude(enum row row);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * asm labels: the compiler would otherwise replace some of them, or refuse their misuse.
  */
-#ifndef HOST_CALLS_H
-#define HOST_CALLS_H
+#pragma once
 
 #include <errno.h>
 #include <poll.h>
@@ -126,5 +125,3 @@ static inline void host_checked(const char *path)
 	printf("  \"%s\"\n", buffer);
 	fclose(file);
 }
-
-#endif

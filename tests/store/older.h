@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* older.h - SQL that takes from a database what later versions of the schema added. */
-#ifndef OLDER_H
-#define OLDER_H
+#pragma once
 
 #define WITHOUT_7                                                                                  \
 	"DROP VIEW gpu_step; DROP VIEW gpu_kernel; DROP TABLE t_kernel;"                           \
@@ -16,5 +15,3 @@
 	"ALTER TABLE t_epoch DROP COLUMN stop_begin_ns; ALTER TABLE t_epoch DROP COLUMN stop_ns;"  \
 	"CREATE VIEW loader AS SELECT loader_id FROM t_loader;"                                    \
 	"CREATE VIEW epoch AS SELECT epoch FROM t_epoch;"
-
-#endif

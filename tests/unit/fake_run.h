@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fake_run.h - a run as processes would have left it: a folder of segments linked to a database. */
-#ifndef FAKE_RUN_H
-#define FAKE_RUN_H
+#pragma once
 
 #include "dlprof/segment.h"
 
@@ -36,5 +35,3 @@ struct dlprof_event fake_stop(uint32_t generation, uint64_t begin_ms);
 
 /* Runs the query on the run's database; its first column of its first row, -1 for NULL. */
 long long fake_run_ask(const struct fake_run *run, const char *sql);
-
-#endif

@@ -3,8 +3,7 @@
  * gate_model.h - runs of a simulated loader whose truth is known, as a gate sees them. For the
  * tests of the gate, and for the study of how often it is wrong (tests/bench/gate_study.c).
  */
-#ifndef GATE_MODEL_H
-#define GATE_MODEL_H
+#pragma once
 
 #include "analysis/gate.h"
 
@@ -36,5 +35,3 @@ double gate_model_normal(void);
  */
 struct gate_sample gate_model_run(const struct gate_family *family, double rho, size_t count,
 				  bool interval);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hammer.h - what the two readers of hammer.c's rings share. */
-#ifndef HAMMER_H
-#define HAMMER_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -17,5 +16,3 @@ void hammer_check(const struct dlprof_event *event, uint32_t tid, uint32_t *next
 
 /* Reads the one segment in the folder until `done`, by the drain's own reader; how many records. */
 uint64_t hammer_drain(const char *folder, const _Atomic bool *done);
-
-#endif

@@ -3,8 +3,7 @@
  * model.h - loaders that are run by a model of their own: event by event, not by the recursion that
  * the analysis uses.
  */
-#ifndef MODEL_H
-#define MODEL_H
+#pragma once
 
 #include "analysis/cause.h"
 
@@ -46,5 +45,3 @@ double model_truth(const struct model *m);
 
 /* The next of a row of numbers from 0 to 1. */
 double model_random_share(void);
-
-#endif

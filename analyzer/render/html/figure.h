@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* figure.h - a figure as inline SVG: named, described, with axes in round numbers. */
-#ifndef HTML_FIGURE_H
-#define HTML_FIGURE_H
+#pragma once
 
 #include "render/html/put.h"
 
@@ -57,5 +56,3 @@ void figure_balance(struct html *html, const struct figure_part *parts, size_t c
 /* A scale's end that nearly all of the values are below. They are sorted. */
 double figure_scale(double *values, size_t count);
 #define FIGURE_SCALE_WORDS "What is longer than the scale ends at its top."
-
-#endif

@@ -6,8 +6,7 @@
  * open: all of it goes through html_text(), and a policy in the page lets nothing run but our own
  * script, by its hash.
  */
-#ifndef HTML_H
-#define HTML_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,5 +52,3 @@ int html_write_ranks(const struct ranks *ranks, FILE *out);
 
 /* 0 or -ENOMEM; errors of the stream are for the caller to check. */
 int html_write(const struct html_input *input, FILE *out);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* put.h - write HTML: our own markup, and the text of others, which is escaped. */
-#ifndef HTML_PUT_H
-#define HTML_PUT_H
+#pragma once
 
 #include "render/html/html.h"
 #include "render/outline.h"
@@ -62,5 +61,3 @@ void html_table_end(struct html *html);
 /* Folded away: the figures' numbers. */
 void html_details(struct html *html, const char *summary);
 void html_details_end(struct html *html);
-
-#endif

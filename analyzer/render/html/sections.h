@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sections.h - the parts of the page, in their order. Each leaves out what was not observed. */
-#ifndef HTML_SECTIONS_H
-#define HTML_SECTIONS_H
+#pragma once
 
 #include "render/html/put.h"
 
@@ -23,5 +22,3 @@ void html_blocks(struct html *html, const char *chapter);
 /* Around them; `name` of the run or runs. */
 void html_head(struct html *html, bool has_script, const char *name);
 void html_foot(struct html *html);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* jpeg.h - the head of libjpeg's decompression struct, as far as dlprof looks, and a clock. */
-#ifndef IMAGES_JPEG_H
-#define IMAGES_JPEG_H
+#pragma once
 
 #include <setjmp.h>
 #include <stddef.h>
@@ -58,5 +57,3 @@ static inline void spin(uint64_t ns)
 	while (now_ns() - begin < ns)
 		;
 }
-
-#endif

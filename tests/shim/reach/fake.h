@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fake.h - the head of libjpeg's decompression struct, and what the fake ones export. */
-#ifndef FAKE_H
-#define FAKE_H
+#pragma once
 
 #include <setjmp.h>
 
@@ -23,5 +22,3 @@ int fake_copy(void);
 
 int run(unsigned int width);
 unsigned int tail(struct fake *info, void *lines, unsigned int count);
-
-#endif
