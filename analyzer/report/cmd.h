@@ -68,6 +68,7 @@ int cmd_explain(const struct options *options);
 int cmd_fold(const struct options *options);
 int cmd_metrics(const struct options *options);
 int cmd_gate(const struct options *options);
+int cmd_sql(const struct options *options);
 
 /* One line on stderr; returns CMD_ERROR. */
 __attribute__((format(printf, 1, 2))) int cmd_fail(const char *format, ...);

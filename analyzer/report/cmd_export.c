@@ -1,92 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_export.c - `dlprof-report export RUN`: the stable views as CSV, one of them or all. */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "render/units.h"
 #include "report/cmd.h"
+#include "report/sheet.h"
 #include "store/export.h"
 
 #define MOST_VIEWS 64
-
-struct sheet {
-	FILE *file;
-	uint64_t times; /* a bit for each column that holds nanoseconds */
-	int64_t row_count;
-};
-
-static void put_text(FILE *file, const char *text)
-{
-	if (*text && !text[strcspn(text, ",\"\r\n")]) {
-		fputs(text, file);
-		return;
-	}
-	fputc('"', file);
-	for (; *text; text++) {
-		if (*text == '"')
-			fputc('"', file);
-		fputc(*text, file);
-	}
-	fputc('"', file);
-}
-
-/* "wait_ns" becomes "wait_s", and "ns" alone "s": outside the database times are seconds. */
-static bool is_time(const char *name)
-{
-	size_t length = strlen(name);
-
-	return length >= 2 && strcmp(name + length - 2, "ns") == 0 &&
-	       (length == 2 || name[length - 3] == '_');
-}
-
-static int put_names(const char *const *names, size_t count, void *context)
-{
-	struct sheet *sheet = context;
-
-	for (size_t i = 0; i < count; i++) {
-		bool time = is_time(names[i]);
-
-		fprintf(sheet->file, "%s%.*s%s", i ? "," : "", (int)strlen(names[i]) - 2 * time,
-			names[i], time ? "s" : "");
-		sheet->times |= (uint64_t)time << i;
-	}
-	fputc('\n', sheet->file);
-	return 0;
-}
-
-static int put_row(const struct export_cell *cells, size_t count, void *context)
-{
-	struct sheet *sheet = context;
-
-	for (size_t i = 0; i < count; i++) {
-		if (i)
-			fputc(',', sheet->file);
-		switch (cells[i].type) {
-		case EXPORT_NULL:
-			break;
-		case EXPORT_INTEGER:
-			if (sheet->times >> i & 1)
-				fputs(UNITS_SECONDS(cells[i].integer), sheet->file);
-			else
-				fprintf(sheet->file, "%" PRId64, cells[i].integer);
-			break;
-		case EXPORT_REAL:
-			fputs(UNITS_NUMBER(sheet->times >> i & 1 ? cells[i].real / 1e9
-								 : cells[i].real),
-			      sheet->file);
-			break;
-		case EXPORT_TEXT:
-			put_text(sheet->file, cells[i].text ? cells[i].text : "");
-			break;
-		}
-	}
-	fputc('\n', sheet->file);
-	sheet->row_count++;
-	return ferror(sheet->file) ? -EPIPE : 0;
-}
 
 /* Into options->output. */
 static int export_one(const struct options *options, struct db *db, const char *view)
@@ -94,7 +17,7 @@ static int export_one(const struct options *options, struct db *db, const char *
 	struct output output;
 	int status = cmd_open_output(options, &output), r;
 	struct sheet sheet = {.file = output.file};
-	const struct export_sink sink = {put_names, put_row, &sheet};
+	const struct export_sink sink = {sheet_names, sheet_row, &sheet};
 
 	if (status)
 		return status;

@@ -212,24 +212,13 @@ static int put_runs(struct lake *lake, const struct rank_files *runs)
 	return r < 0 ? -EIO : 0;
 }
 
-static const char *lake_error(int error)
-{
-	switch (error) {
-	case -EMEDIUMTYPE:
-		return "it is a database, but none that export made; name another file";
-	case -EPROTONOSUPPORT:
-		return "a newer dlprof made it; use that version's dlprof-report";
-	case -EEXIST:
-		return "it holds jobs, and --redact names anew at each export; name a new file";
-	default:
-		return db_error(error);
-	}
-}
-
+/* What a stream could not take is said when it is closed. */
 static int fail(const struct options *options, int error)
 {
-	return cmd_fail("cannot write '%s': %s", options->into ? options->into : "the rows",
-			lake_error(error));
+	return !options->into && error == -EPIPE
+		       ? CMD_ERROR
+		       : cmd_fail("cannot write '%s': %s",
+				  options->into ? options->into : "the rows", lake_error(error));
 }
 
 static int put(const struct options *options, struct merger_job *job, void *context)

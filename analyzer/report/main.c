@@ -81,12 +81,12 @@ static int show(const struct options *options)
 int main(int argc, char **argv)
 {
 	static int (*const commands[VERB_MAX])(const struct options *options) = {
-		[VERB_REPORT] = show,	      [VERB_BATCHES] = cmd_batches,
+		[VERB_REPORT] = show,         [VERB_BATCHES] = cmd_batches,
 		[VERB_COMPARE] = cmd_compare, [VERB_GATE] = cmd_gate,
-		[VERB_HTML] = show,	      [VERB_IMPORT] = cmd_import,
+		[VERB_HTML] = show,           [VERB_IMPORT] = cmd_import,
 		[VERB_TRACE] = cmd_trace,     [VERB_EXPORT] = cmd_export,
-		[VERB_TOP] = cmd_top,	      [VERB_METRICS] = cmd_metrics,
-		[VERB_FOLD] = cmd_fold,
+		[VERB_TOP] = cmd_top,         [VERB_METRICS] = cmd_metrics,
+		[VERB_FOLD] = cmd_fold,       [VERB_SQL] = cmd_sql,
 	};
 	struct options options;
 	char *newest = NULL;
@@ -103,7 +103,7 @@ int main(int argc, char **argv)
 		return cmd_explain(&options);
 	if (options.redact)
 		redact_begin();
-	if (!options.run_count)
+	if (!options.run_count && options.verb != VERB_SQL)
 		status = take_newest(&options, &newest);
 	if (!status)
 		status = commands[options.verb](&options);

@@ -170,7 +170,7 @@ int merger_judge(const struct options *options, const struct part *whole, struct
 		.rows = rows,
 		.blames = blames,
 		.count = rows ? count : 0,
-		.job_id = redact(REDACT_TEXT, job),
+		.job_id = redact(REDACT_JOB, job),
 		.attempt = whole->attempt,
 		.world_size = whole->world_size,
 		.start_unix_ns = whole->start_unix_ns,

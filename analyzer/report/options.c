@@ -11,6 +11,7 @@
 
 #include "line/near.h"
 #include "render/explain.h"
+#include "report/queries.h"
 #include "report/wish.h"
 
 #define ON    LINE_ON
@@ -106,6 +107,15 @@ static const struct line_verb VERBS[VERB_MAX] = {
 			  "srun or mpirun, where the runs are. Partials fold to larger ones, and "
 			  "without -o to the report of the job, which is that of all its runs. A "
 			  "folder with partials (*.part) stands for these."},
+	[VERB_SQL] =
+		{"sql", "[NAME [FLEET.db]]", "which jobs, nodes and owners lose most?", .fewest = 0,
+		 .most = 2, .names = queries_name,
+		 .about =
+			 "Of a name and a database that export --into made: what the query finds "
+			 "in "
+			 "it. Of a name alone: the query, which PostgreSQL, DuckDB, ClickHouse and "
+			 "Spark understand, too. Without a name: a line for each query, and the "
+			 "tables that they ask."},
 };
 
 static bool take_color(void *context, const char *argument)
@@ -205,12 +215,13 @@ static bool take_rule(void *context, const char *argument)
 
 static const struct line_option OPTIONS[] = {
 	{"json", .help = "JSON; times in seconds, shares 0-1, null: not observed", FLAG(json),
-	 .verbs = SHOWN | ON(VERB_GATE) | ON(VERB_TOP) | ON(VERB_FOLD)},
+	 .verbs = SHOWN | ON(VERB_GATE) | ON(VERB_TOP) | ON(VERB_FOLD) | ON(VERB_SQL)},
 	{"verbose", 'v', .help = "everything, not only the one screen", FLAG(verbose),
 	 .verbs = ON(VERB_REPORT)},
 	{"markdown", .help = "as Markdown, for an issue or a job's page", FLAG(markdown),
 	 .verbs = ON(VERB_REPORT)},
-	{"csv", .help = "CSV; an empty cell: not observed", FLAG(csv), .verbs = ON(VERB_BATCHES)},
+	{"csv", .help = "CSV; an empty cell: not observed", FLAG(csv),
+	 .verbs = ON(VERB_BATCHES) | ON(VERB_SQL)},
 	{"output", 'o', "FILE", .help = "write there; -: standard output", TEXT(output),
 	 .verbs = ALL},
 	{"force", 'f', .help = "replace FILE if it exists", FLAG(force), .verbs = ALL},

@@ -25,6 +25,7 @@ enum verb {
 	VERB_TOP,
 	VERB_METRICS,
 	VERB_FOLD,
+	VERB_SQL,
 	VERB_MAX
 };
 

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write text files, one after the other, as a C string: embed.py NAME OUTPUT INPUT...
+"""Write text files, one after the other, as a C string: embed.py [--rows] NAME OUTPUT INPUT...
 
+--rows: each as it is, as a row of a table {name, text}: name is the file's, without folder and end.
 What follows -- in a line of SQL is left out, as are lines that are empty then. NAME_HASH is what a
 Content-Security-Policy calls a text of these very bytes.
 """
 import base64
 import hashlib
+import os
 import sys
 
 
@@ -13,6 +15,25 @@ def strip(line, path):
     return (line.split("--")[0] if path.endswith(".sql") else line).rstrip()
 
 
+def quoted(line):
+    escaped = line.replace("\\", "\\\\").replace('"', '\\"').replace("\t", "\\t")
+    return '\t"{}\\n"\n'.format(escaped)
+
+
+def write_rows(name, target, sources):
+    with open(target, "w", encoding="ascii") as out:
+        out.write("static const struct {{ const char *name, *text; }} {}[] = {{\n".format(name))
+        for path in sources:
+            with open(path, encoding="ascii") as text:
+                out.write('{{"{}",\n{}}},\n'.format(
+                    os.path.basename(path).split(".")[0],
+                    "".join(quoted(line.rstrip("\n")) for line in text)))
+        out.write("};\n")
+
+
+if sys.argv[1] == "--rows":
+    write_rows(sys.argv[2], sys.argv[3], sys.argv[4:])
+    sys.exit(0)
 name, target, *sources = sys.argv[1:]
 lines = []
 for path in sources:
@@ -24,6 +45,5 @@ with open(target, "w", encoding="ascii") as out:
     out.write('#define {}_HASH "sha256-{}"\n'.format(name.upper(), digest))
     out.write("static const char {}[] =\n".format(name))
     for line in lines:
-        escaped = line.replace("\\", "\\\\").replace('"', '\\"').replace("\t", "\\t")
-        out.write('\t"{}\\n"\n'.format(escaped))
+        out.write(quoted(line))
     out.write("\t;\n")

@@ -59,7 +59,7 @@ static void take_cell(sqlite3_stmt *stmt, const char *view, int i, struct export
 	}
 }
 
-static int hand_out(sqlite3_stmt *stmt, const char *view, const struct export_sink *sink)
+int export_rows(struct sqlite3_stmt *stmt, const char *view, const struct export_sink *sink)
 {
 	int count = sqlite3_column_count(stmt), r, i;
 	struct export_cell cells[MOST_COLUMNS];
@@ -96,5 +96,5 @@ int export_view(struct db *db, const char *view, const struct export_sink *sink)
 		return -ENOMEM;
 	r = rows_prepare(db, sql, &stmt);
 	sqlite3_free(sql);
-	return r < 0 ? r : hand_out(stmt, view, sink);
+	return r < 0 ? r : export_rows(stmt, view, sink);
 }

@@ -26,5 +26,9 @@ struct export_sink {
 /* Calls `view` with the name of each view that is a promise. */
 int export_views(struct db *db, int (*view)(const char *name, void *context), void *context);
 
+/* All rows of a statement, redacted as those of that view. 0, -errno, or what stopped it. */
+struct sqlite3_stmt;
+int export_rows(struct sqlite3_stmt *stmt, const char *view, const struct export_sink *sink);
+
 /* All rows of a view. -ENOENT: there is none of this name. 0, -errno, or what stopped it. */
 int export_view(struct db *db, const char *view, const struct export_sink *sink);

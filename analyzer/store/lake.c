@@ -75,6 +75,7 @@ static const struct table_info {
 };
 
 struct lake {
+	const char *path;
 	struct db db; /* its handle is NULL: */
 	FILE *out;    /* for psql */
 	sqlite3_stmt *inserts[TABLES];
@@ -145,6 +146,20 @@ static void put_delete(FILE *out, size_t which)
 	fprintf(out, "DELETE FROM %s WHERE job_id = ", tables[which].name);
 }
 
+const char *lake_error(int error)
+{
+	switch (error) {
+	case -EMEDIUMTYPE:
+		return "it is a database, but none that export made; name another file";
+	case -EPROTONOSUPPORT:
+		return "a newer dlprof made it; use that version's dlprof-report";
+	case -EEXIST:
+		return "it holds jobs, and --redact names anew at each export; name a new file";
+	default:
+		return db_error(error);
+	}
+}
+
 static int ask_number(struct db *db, const char *sql, int64_t *ret)
 {
 	ROWS *stmt = NULL;
@@ -173,19 +188,34 @@ static int check_identity(struct db *db)
 	return version > LAKE_VERSION ? -EPROTONOSUPPORT : 1;
 }
 
-static int open_handle(struct lake *lake, const char *path)
+static int open_handle(struct db *db, const char *path, int flags)
 {
-	int r = db_errno(sqlite3_open_v2(
-		path, &lake->db.handle,
-		SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL));
+	int r = db_errno(sqlite3_open_v2(path, &db->handle, flags | SQLITE_OPEN_NOMUTEX, NULL));
 
 	if (r == 0)
-		r = guard_settings(&lake->db);
+		r = guard_settings(db);
 	if (r < 0)
 		return r;
-	sqlite3_extended_result_codes(lake->db.handle, 1);
-	sqlite3_busy_timeout(lake->db.handle, WAIT_MS);
+	sqlite3_extended_result_codes(db->handle, 1);
+	sqlite3_busy_timeout(db->handle, WAIT_MS);
 	return 0;
+}
+
+int lake_query(const char *path, const char *sql, const struct export_sink *sink)
+{
+	sqlite3_stmt *stmt = NULL;
+	struct db db = {.handle = NULL};
+	int r = open_handle(&db, path, SQLITE_OPEN_READONLY);
+
+	if (r == 0)
+		r = check_identity(&db);
+	if (r >= 0)
+		r = r ? rows_prepare(&db, sql, &stmt) : -EMEDIUMTYPE;
+	if (r == 0)
+		r = export_rows(stmt, "lake", sink);
+	sqlite3_finalize(stmt);
+	sqlite3_close(db.handle);
+	return r;
 }
 
 int lake_open(const char *path, bool is_for_new, struct lake **ret)
@@ -197,11 +227,13 @@ int lake_open(const char *path, bool is_for_new, struct lake **ret)
 	*ret = lake;
 	if (!lake)
 		return -ENOMEM;
+	lake->path = path;
 	lake->table = TABLES;
-	r = open_handle(lake, path);
-	if (r < 0 || access(path, F_OK) < 0)
-		return r;
-	r = check_identity(&lake->db);
+	if (access(path, F_OK) < 0)
+		return 0;
+	r = open_handle(&lake->db, path, SQLITE_OPEN_READWRITE);
+	if (r == 0)
+		r = check_identity(&lake->db);
 	if (r == 1 && is_for_new)
 		r = ask_number(&lake->db, "SELECT COUNT(*) FROM job", &count);
 	return r < 0 ? r : count ? -EEXIST : 0;
@@ -283,7 +315,11 @@ int lake_begin(struct lake *lake, const char *job_id, int64_t attempt)
 		begin_copy(lake);
 		return 0;
 	}
-	r = db_begin(&lake->db);
+	r = lake->db.handle ? 0
+			    : open_handle(&lake->db, lake->path,
+					  SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+	if (r == 0)
+		r = db_begin(&lake->db);
 	if (r == 0)
 		r = check_identity(&lake->db);
 	if (r == 0)

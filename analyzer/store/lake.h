@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "store/db.h"
+#include "store/export.h"
 
 #define LAKE_APPLICATION_ID 0x646C706C /* "dlpl" */
 #define LAKE_VERSION        1
@@ -32,9 +32,16 @@
 #undef LAKE
 #undef LAKE_END
 
+/* What went wrong, for a person; any error of db.h, too. */
+const char *lake_error(int error);
+
+/* Rows of a query over them, in a file. */
+int lake_query(const char *path, const char *sql, const struct export_sink *sink);
+
 struct lake;
 
-/* To be closed also after an error, which *ret outlives. Of a new file nothing is made yet. */
+/* To be closed also after an error. A new file is made with its first job; `path` must outlive it.
+ */
 int lake_open(const char *path, bool is_for_new, struct lake **ret);
 
 /* The file stays the caller's, and what it could not take is its error. */

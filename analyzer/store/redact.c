@@ -238,10 +238,15 @@ enum redact_kind redact_kind_of_column(const char *view, const char *column)
 		return REDACT_COMMAND;
 	if (strcmp(column, "path") == 0)
 		return strcmp(view, "folder") == 0 ? REDACT_FOLDER : REDACT_FILE;
-	if (strcmp(column, "host") == 0)
+	if (strcmp(column, "host") == 0 || strcmp(column, "node") == 0)
 		return REDACT_HOST;
 	if (strcmp(column, "job_id") == 0)
 		return REDACT_JOB;
+	/* Of a query over many jobs: whatever it calls its columns. */
+	if (strcmp(view, "lake") == 0)
+		return strcmp(column, "cause") == 0 || strcmp(column, "verdict") == 0
+			       ? REDACT_NOT
+			       : REDACT_OTHER;
 	if (strcmp(view, "slow") == 0 && strcmp(column, "what") == 0)
 		return REDACT_CALL;
 	return REDACT_TEXT;

@@ -19,13 +19,29 @@ LAUNCHER = ("import os, subprocess, sys\n"
             "    subprocess.check_call(sys.argv[1:], env=dict(os.environ, RANK=rank))\n")
 
 
-def meta(folder):
+LABELS = ("cluster", "owner", "revision", "dataset", "storage")
+
+
+def meta(folder, keys=("rank", "job_id", "attempt", "world_size")):
     found = []
     t.wait_for_drain(folder)
     for path in sorted(glob.glob(os.path.join(folder, "*.db"))):
         found.append({row["key"]: row["value"] for row in t.rows(
-            path, "SELECT * FROM meta WHERE key IN ('rank', 'job_id', 'attempt', 'world_size')")})
+            path, "SELECT * FROM meta WHERE key IN {}".format(keys))})
     return found
+
+
+def check_labels():
+    """What many jobs are told apart by: as it is said, else as the environment has it."""
+    told = {"USER": "ann", "SLURM_CLUSTER_NAME": "a100"}
+    labels = "dataset=co co=2017,commit=1f3c,storage=nfs"
+    t.equal(train(LABELS, **told), {"owner": "ann", "cluster": "a100"}, "nothing is said")
+    t.equal(train(LABELS, DLPROF_LABELS=labels + ",user=bob,colour=red", **told),
+            {"owner": "bob", "cluster": "a100", "dataset": "co co=2017", "revision": "1f3c",
+             "storage": "nfs"}, "labels")
+    for odd in ("", ",", "=", "a", "dataset", "=x", "dataset=", "\xff=\xff", "x" * 20000):
+        found = train(LABELS, DLPROF_LABELS=odd, **told)
+        t.equal((found["owner"], found.get("dataset", "")), ("ann", ""), odd[:20])
 
 
 def check_line():
@@ -40,12 +56,12 @@ def check_line():
         t.wait_for_drain(folder)
 
 
-def train(**variables):
+def train(keys=("rank", "job_id", "attempt", "world_size"), **variables):
     folder = t.scratch()
     done = t.run([t.PYTHON, "-c", PROGRAM],
                  env=t.environment(DLPROF_OUT=os.path.join(folder, "run.db"), **variables))
     t.equal(done.status, 0, done.err)
-    return {key: str(value) for key, value in meta(folder)[0].items()}
+    return {key: str(value) for key, value in meta(folder, keys)[0].items()}
 
 
 def launch(command, **variables):
@@ -78,6 +94,7 @@ def main():
         other = launch(command)[0]
         t.check(other["job_id"] != first["job_id"], "of another launcher", other, first)
     check_line()
+    check_labels()
     t.finish()
 
 

@@ -1,0 +1,366 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`export --into` and `--copy`: rows of many jobs are what `fold` says of each, whatever they come
+from, and whoever is killed, writes twice or writes at once leaves whole jobs.
+"""
+import csv
+import io
+import json
+import os
+import re
+import resource
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import dlprof_test as t
+import rundb
+
+ODD = "a\tb\\c\nd'e\r\"\x0b\u00fc"
+TABLES = ("job", "rank", "step", "batch")
+
+
+def export(*arguments, **keywords):
+    return t.report("export", *arguments, **keywords)
+
+
+def make(folder, late, job, attempt=0, **meta):
+    """A job's folder, and partials of its ranks in pairs."""
+    path = rundb.job(os.path.join(folder, "{}-{}".format(job, attempt)), late, job_id=job,
+                     attempt=str(attempt), world_size="8", **meta)
+    out, parts = t.scratch(), []
+    for first in range(0, len(late), 2):
+        parts.append(os.path.join(out, "{}.part".format(first)))
+        runs = [os.path.join(path, "r{}.db".format(rank)) for rank in range(first, first + 2)]
+        t.equal(t.report("fold", *runs, "-o", parts[-1]).status, 0)
+    return path, parts
+
+
+def into(path, *arguments):
+    done = export("--into", path, *arguments)
+    t.equal((done.status, done.out, done.err), (0, "", ""), arguments)
+    return content(path)
+
+
+def content(path):
+    with sqlite3.connect(path) as database:
+        t.equal(database.execute("PRAGMA integrity_check").fetchall(), [("ok",)], path)
+        return {table: database.execute("SELECT * FROM " + table).fetchall() for table in TABLES}
+
+
+def dictionaries(path, table):
+    with sqlite3.connect(path) as database:
+        database.row_factory = sqlite3.Row
+        return [dict(row) for row in database.execute("SELECT * FROM " + table)]
+
+
+def check_numbers(folder, path):
+    """Every number that both have."""
+    fleet = os.path.join(t.scratch(), "fleet.db")
+    into(fleet, path)
+    found = json.loads(t.report("fold", "--json", path).out)
+    row, = dictionaries(fleet, "job")
+    stall = found["stall"]
+    for name, wanted in (
+            ("job_id", found["run"]["job_id"]), ("attempt", found["run"]["attempt"]),
+            ("ranks_seen", found["run"]["ranks"]), ("world_size", found["run"]["world_size"]),
+            ("verdict", found["verdict"]), ("starved", found["starved"]),
+            ("culprit", found["job"]["culprit"]), ("at_most", stall["at_most"]),
+            ("name", "train.py"), ("gpus", None),
+            ("batches", sum(rank["batches"] for rank in found["ranks"]))):
+        t.equal(row[name], wanted, name)
+    for name, wanted in (("stall_ratio", stall["ratio"]), ("wait_s", stall["wait_s"]),
+                         ("time_s", stall["time_s"]), ("blame_share", found["job"]["blame_share"]),
+                         ("gain_max", 1 / (1 - stall["ratio"])), ("started_unix_s", 1766000000)):
+        t.check(abs(row[name] - wanted) <= 1e-6 * max(1, wanted), name, row[name], wanted)
+    ranks = dictionaries(fleet, "rank")
+    t.equal([(rank["rank_id"], rank["batches"], rank["verdict"], rank["node"]) for rank in ranks],
+            [(rank["rank"], rank["batches"], rank["verdict"], rank["host"])
+             for rank in found["ranks"]], "ranks")
+    blamed = max(ranks, key=lambda rank: rank["blame_s"])
+    t.equal(blamed["rank_id"], row["culprit"], "who is to blame")
+    t.check(abs(sum(rank["blame_s"] for rank in ranks) - row["wait_s"]) < 0.02 * row["wait_s"],
+            "all blame is the job's wait")
+    steps = dictionaries(fleet, "step")
+    t.equal(len(steps), found["job"]["steps"] // found["job"]["window_steps"], "steps")
+    t.check(abs(sum(step["stall_us"] for step in steps) / 1e6 - row["wait_s"]) < 0.1, "their stalls")
+    t.equal({(step["epoch"], step["first_step"]) for step in steps},
+            {(epoch, step) for epoch in range(2) for step in range(200)}, "where they are")
+
+
+def check_sources(folder, path, parts):
+    """Runs, partials and both make the same rows; twice is once; others stay."""
+    wanted = into(os.path.join(t.scratch(), "fleet.db"), path)
+    t.check(all(wanted[table] for table in TABLES[:3]) and not wanted["batch"], "rows")
+    runs = [os.path.join(path, "r{}.db".format(rank)) for rank in (0, 1)]
+    fleet = os.path.join(t.scratch(), "fleet.db")
+    for words in (parts, parts[::-1], runs + parts[1:], [os.path.dirname(parts[0])], [path]):
+        found = into(fleet, *words)
+        for table in TABLES:
+            t.equal(len(found[table]), len(wanted[table]), words, table)
+            for one, other in zip(found[table], wanted[table]):
+                t.check(all(a == b or (isinstance(a, float) and abs(a - b) <= 1e-9 * max(1, abs(b)))
+                            for a, b in zip(one, other)), words, one, other)
+    # Fewer of its ranks replace it, and all of them that again.
+    t.equal([len(into(fleet, *words)["rank"]) for words in ([parts[0]], parts)], [2, len(parts) * 2])
+
+
+def check_several(folder):
+    one, parts = make(folder, [1, 90, 1, 1], "71")
+    two, _ = make(folder, [1, 1], "71", attempt=1)
+    solo = rundb.lockstep(os.path.join(t.scratch(), "solo.db"))
+    other = rundb.lockstep(os.path.join(t.scratch(), "other.db"), meta={"run_id": "box-43-180"})
+    fleet = os.path.join(t.scratch(), "fleet.db")
+    found = into(fleet, folder, solo, other)
+    t.equal([row[:2] for row in found["job"]],
+            [("71", 0), ("71", 1), ("box-42-17f", 0), ("box-43-180", 0)], "jobs and attempts")
+    t.equal(into(fleet, "--job", "71", *parts), found, "again, one of them")
+    refused("'{}' is a partial, which has no batches; --with-batches needs the runs".format(parts[-1]),
+            "--into", fleet, "--with-batches", *parts)
+    t.equal(content(fleet), found, "nothing is lost")
+    found = into(fleet, "--with-batches", one)
+    t.equal(len(found["batch"]), 4 * 400, "batches")
+    with sqlite3.connect(os.path.join(one, "r1.db")) as run:
+        wanted = run.execute("SELECT wait_ns, step_ns, starved FROM batch ORDER BY epoch, batch")
+        with sqlite3.connect(fleet) as database:
+            t.equal(database.execute("SELECT wait_ns, step_ns, starved FROM batch WHERE rank_id = 1"
+                                     " ORDER BY epoch, ordinal").fetchall(), wanted.fetchall())
+    t.equal(len(into(fleet, one)["batch"]), 0, "the later export replaces all of the job")
+
+
+def refused(words, *arguments, verb="export"):
+    done = t.report(verb, *arguments)
+    t.equal((done.status, done.out, done.err.count("\n")), (2, "", 1), arguments, done.err)
+    t.check(words in done.err, words, "is not in", done.err)
+
+
+def check_refusals(path, parts):
+    folder = t.scratch()
+    run = rundb.lockstep(os.path.join(folder, "run.db"))
+    fleet = os.path.join(folder, "fleet.db")
+    into(fleet, path)
+    newer = shutil.copy(fleet, os.path.join(folder, "newer.db"))
+    with sqlite3.connect(newer) as database:
+        database.execute("PRAGMA user_version = 99")
+    text = os.path.join(folder, "text.db")
+    with open(text, "w", encoding="ascii") as file:
+        file.write("hello\n" * 1000)
+    bad = os.path.join(folder, "bad.part")
+    with open(parts[0], "rb") as file:
+        good = file.read()
+    with open(bad, "wb") as file:
+        file.write(good[:300] + bytes([good[300] ^ 4]) + good[301:])
+    for file, words in ((run, "but none that export made; name another file"),
+                        (newer, "a newer dlprof made it"), (text, "damaged, or not")):
+        with open(file, "rb") as opened:
+            before = opened.read()
+        refused("cannot write '{}': ".format(file), "--into", file, path)
+        refused(words, "--into", file, path)
+        refused(words, "worst_jobs", file, verb="sql")
+        with open(file, "rb") as opened:
+            t.equal(opened.read(), before, file, "is as it was")
+    refused("'{}': it is damaged".format(bad), "--into", os.path.join(folder, "new.db"), bad)
+    t.check(not os.path.exists(os.path.join(folder, "new.db")), "nothing is made of nothing")
+    refused("no such file", "--into", os.path.join(folder, "no/x.db"), path)
+    refused("are three things", "--into", fleet, "--copy", path)
+    refused("are three things", "--into", fleet, "-o", "x", path)
+    refused("goes with --into or --copy", "--with-batches", "-o", "x", run)
+    refused("is one too many", "-o", "x", run, run)
+    refused("all views need a folder", run)
+    refused("no query is called 'worst_job'; did you mean worst_jobs?", "worst_job", verb="sql")
+    refused("'/dev/full': No space left on device", "--copy", "-o", "/dev/full", path)
+
+
+def check_full_disk(path):
+    """A file that may not grow: the export fails, and what was there stays."""
+    fleet = os.path.join(t.scratch(), "fleet.db")
+    one, _ = make(t.scratch(), [1, 1], "5")
+    wanted = into(fleet, one)
+    size = os.path.getsize(fleet) + 8192
+
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+    done = subprocess.run([t.REPORT, "export", "--with-batches", "--into", fleet, path],
+                          env=t.environment(preload=False), capture_output=True, preexec_fn=limit)
+    t.equal(done.returncode, 2, done.stderr)
+    t.check(b"cannot write '" + fleet.encode() in done.stderr, done.stderr)
+    t.equal(content(fleet), wanted, "what was there")
+
+
+def check_kills(folder, path):
+    """Killed between and within jobs: each job is there whole, as it was or as it is to be."""
+    fleet = os.path.join(t.scratch(), "fleet.db")
+    old = into(fleet, path)
+    new = into(os.path.join(t.scratch(), "fleet.db"), "--with-batches", path)
+    within = 0
+    for _ in range(40):
+        into(fleet, path)
+        process = subprocess.Popen([t.REPORT, "export", "--with-batches", "--into", fleet, folder],
+                                   env=t.environment(preload=False))
+        while process.poll() is None and not os.path.exists(fleet + "-journal"):
+            pass
+        time.sleep(0.0002 * (_ % 8))
+        process.kill()
+        process.wait()
+        within += os.path.exists(fleet + "-journal")
+        found = content(fleet)
+        for row in found["job"]:
+            ranks = [rank for rank in found["rank"] if rank[:2] == row[:2]]
+            t.equal(len(ranks), row[11], "ranks of", row[:2])
+        mine = {table: [row for row in found[table] if row[:2] == old["job"][0][:2]]
+                for table in TABLES}
+        t.check(mine in (old, new), "neither what was nor what was to be", len(mine["batch"]))
+        if within >= 5:
+            break
+    t.check(within, "some are killed within a transaction")
+    t.say(within, "killed within a transaction")
+    whole = into(fleet, "--with-batches", folder)
+    t.equal({table: [row for row in whole[table] if row[:2] == old["job"][0][:2]]
+             for table in TABLES}, new, "and can be done again")
+
+
+def check_many_at_once(folder, path):
+    """Exporters into one new file wait for each other."""
+    fleet = os.path.join(t.scratch(), "fleet.db")
+    runs = [rundb.lockstep(os.path.join(t.scratch(), "run.db"), meta={"run_id": "run-{}".format(i)})
+            for i in range(12)]
+    crowd = [subprocess.Popen([t.REPORT, "export", "--into", fleet, run, path],
+                              env=t.environment(preload=False)) for run in runs]
+    t.equal([process.wait() for process in crowd], [0] * len(crowd))
+    t.equal(len(content(fleet)["job"]), len(crowd) + 1)
+
+
+def rows_of_copy(text):
+    """What PostgreSQL makes of it: {table: rows}, of transactions that are complete."""
+    found, open_rows, table = {name: [] for name in TABLES}, [], None
+    names = {"\\" + name: char for name, char in zip("bfnrtv\\", "\b\f\n\r\t\v\\")}
+    for line in text.split("\n"):
+        begin = re.fullmatch(r"COPY (\w+) \(.*\) FROM stdin;", line)
+        if table and line == "\\.":
+            table = None
+        elif table:
+            cells = [None if cell == "\\N" else re.sub(r"\\.", lambda m: names[m.group()], cell)
+                     for cell in line.split("\t")]
+            open_rows.append((table, cells))
+        elif begin:
+            table = begin.group(1)
+        elif line == "BEGIN;":
+            open_rows = []
+        elif line == "COMMIT;":
+            for name, cells in open_rows:
+                found[name].append(cells)
+    return found
+
+
+def as_copy(rows):
+    return [[None if cell is None else cell if isinstance(cell, str) else "{:.17g}".format(cell)
+             if isinstance(cell, float) else str(cell) for cell in row] for row in rows]
+
+
+def check_copy(folder, path):
+    """The same rows as text; of a stream that is cut off, only jobs that are whole."""
+    solo = rundb.lockstep(os.path.join(t.scratch(), "solo.db"), meta={
+        "run_id": "it's\n" + ODD, "host": ODD, "owner": ODD, "dataset": ODD, "storage": "\\N",
+        "revision": "\\."})
+    with sqlite3.connect(solo) as database:
+        database.execute("UPDATE t_meta SET value = CAST(x'61ff62' AS TEXT) WHERE key = 'storage'")
+    fleet = os.path.join(t.scratch(), "fleet.db")
+    wanted = into(fleet, "--with-batches", path, solo)
+    row, = [row for row in dictionaries(fleet, "job") if row["world_size"] is None]
+    t.equal((row["job_id"], row["owner"], row["storage"], row["revision"]),
+            ("it's\n" + ODD, ODD, "a\ufffdb", "\\."), "any text, as UTF-8")
+    done = export("--copy", "--with-batches", path, solo)
+    t.equal((done.status, done.err), (0, ""))
+    found = rows_of_copy(done.out)
+    for table in TABLES:
+        t.equal(sorted(found[table], key=repr), sorted(as_copy(wanted[table]), key=repr), table)
+    t.check("DELETE FROM job WHERE job_id = 'it''s\n" in done.out, "a quote in the id of a job")
+    for length in range(0, len(done.out), len(done.out) // 50):
+        cut = rows_of_copy(done.out[:length])
+        for job in {tuple(row[:2]) for rows in cut.values() for row in rows}:
+            for table in TABLES:
+                t.equal(sum(tuple(row[:2]) == job for row in cut[table]),
+                        sum(tuple(row[:2]) == job for row in found[table]), "cut at", length)
+
+
+def check_redacted():
+    tell = {"job_id": "zebrajob", "owner": "zebra", "dataset": "zebra", "storage": "zebrafs",
+            "cluster": "zebra", "revision": "zebra7", "command": "/zebra/python3 /zebra/x.py --zebra"}
+    path = rundb.job(os.path.join(t.scratch(), "zebra"), [1, 90, 1, 1], **tell)
+    for name in os.listdir(path):
+        with sqlite3.connect(os.path.join(path, name)) as database:
+            database.execute("UPDATE t_meta SET value = 'zebra' || value WHERE key = 'host'")
+    part = os.path.join(t.scratch(), "x.part")
+    t.equal(t.report("fold", path, "-o", part).status, 0)
+    for words in ([path], [part], [path, "--with-batches"]):
+        fleet = os.path.join(t.scratch(), "fleet.db")
+        found = into(fleet, "--redact", *words)
+        copy = export("--copy", "--redact", *words).out
+        with open(fleet, "rb") as file:
+            t.check("zebra" not in copy and b"zebra" not in file.read(), words, "a name is told")
+        row, = dictionaries(fleet, "job")
+        t.equal((row["owner"], row["name"]), (row["dataset"], "python3"), "one name is one word")
+        t.check(row["owner"] and row["owner"] != row["storage"], "two names are two")
+        nodes = [rank["node"] for rank in dictionaries(fleet, "rank")]
+        t.equal((nodes[0], nodes[2], len(set(nodes))), (nodes[1], nodes[3], 2), "nodes")
+        t.equal({rank[0] for rank in found["rank"]}, {row["job_id"]}, "joins")
+    refused("it holds jobs, and --redact names anew", "--into", fleet, "--redact", path)
+    plain = os.path.join(t.scratch(), "plain.db")
+    into(plain, path)
+    for name in ("worst_jobs", "culprits", "lost_by_owner"):
+        shown = t.report("sql", name, plain, "--redact").out
+        t.check(shown and "zebra" not in shown, name, shown)
+
+
+def check_sql(path):
+    listed = t.report("sql").out
+    names = re.findall(r"^  (\w+) +[A-Z]", listed.split("tables that")[0], re.M)
+    t.check("worst_jobs" in names, "queries", listed)
+    for table in TABLES:
+        t.check(re.search(r"^{} ".format(table), listed, re.M), table, "is not explained")
+    fleet = os.path.join(t.scratch(), "fleet.db")
+    into(fleet, path)
+    for name in names:
+        text = t.report("sql", name).out
+        t.check(text.startswith("-- "), name, text)
+        with sqlite3.connect(fleet) as database:
+            cursor = database.execute(text)
+            columns = [column[0] for column in cursor.description]
+            rows = [list(row) for row in cursor]
+        found = json.loads(t.report("sql", "--json", name, fleet).out)
+        t.equal((found["schema"], found["query"]), ("dlprof.sql/1", name))
+        t.equal([[row[column] for column in columns] for row in found["rows"]], rows, name)
+        lines = list(csv.reader(io.StringIO(t.report("sql", "--csv", name, fleet).out)))
+        t.equal((lines[0], len(lines)), (columns, len(rows) + 1), name)
+        shown = t.report("sql", name, fleet).out.splitlines()
+        t.equal((shown[0].split(), len(shown)), (columns, len(rows) + 1), name)
+    with open("/dev/full", "w", encoding="ascii") as full:
+        done = subprocess.run([t.REPORT, "sql", "worst_jobs", fleet], stdout=full, stderr=-1,
+                              env=t.environment(preload=False))
+    t.equal(done.returncode, 2, done.stderr)
+
+
+def main():
+    folder = t.scratch()
+    path, parts = make(folder, [1, 1, 90, 1], "70")
+    check_numbers(folder, path)
+    check_sources(folder, path, parts)
+    check_several(t.scratch())
+    check_refusals(path, parts)
+    check_full_disk(path)
+    make(folder, [1, 1], "71")
+    check_kills(folder, path)
+    check_many_at_once(folder, path)
+    check_copy(folder, path)
+    check_redacted()
+    check_sql(path)
+    t.finish()
+
+
+main()
