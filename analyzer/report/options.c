@@ -111,11 +111,10 @@ static const struct line_verb VERBS[VERB_MAX] = {
 		{"sql", "[NAME [FLEET.db]]", "which jobs, nodes and owners lose most?", .fewest = 0,
 		 .most = 2, .names = queries_name,
 		 .about =
-			 "Of a name and a database that export --into made: what the query finds "
-			 "in "
-			 "it. Of a name alone: the query, which PostgreSQL, DuckDB, ClickHouse and "
-			 "Spark understand, too. Without a name: a line for each query, and the "
-			 "tables that they ask."},
+			 "Of a name and a database of many jobs, as export makes it: what the query "
+			 "finds in it. Of a name alone: the query, which PostgreSQL, DuckDB, "
+			 "ClickHouse and Spark understand, too. Without a name: a line for each "
+			 "query, and the tables that they ask."},
 };
 
 static bool take_color(void *context, const char *argument)
@@ -251,7 +250,7 @@ static const struct line_option OPTIONS[] = {
 	{"view", .argument = "VIEW", .help = "only this view: batch, load, file, ...", TEXT(view),
 	 .verbs = ON(VERB_EXPORT)},
 	{"into", .argument = "FLEET.db", .suffix = ".db",
-	 .help = "add the jobs to this SQLite database, made if it is not there", TEXT(into),
+	 .help = "add the jobs to this SQLite database, or make it", TEXT(into),
 	 .verbs = ON(VERB_EXPORT)},
 	{"copy", .help = "the same as text for psql", FLAG(copy), .verbs = ON(VERB_EXPORT)},
 	{"with-batches", .help = "with --into or --copy: each batch, too", FLAG(with_batches),

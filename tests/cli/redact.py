@@ -185,6 +185,19 @@ def check_gate(job):
     t.check(done.status == 2 and "--redact" in done.err, "--update-baseline", done.err)
 
 
+def check_sql(job):
+    """Of a database with names, and of one that was made without."""
+    for made in ([], ["--redact"]):
+        fleet = os.path.join(job.folder, "zebra-fleet{}.sqlite".format(len(made)))
+        t.equal(report("export", "--into", fleet, *job.runs, *made).status, 0, made)
+        for name in ("worst_jobs", "culprits", "bad_nodes"):
+            for form in ([], ["--json"], ["--csv"]):
+                show("sql " + name, "sql", name, fleet, *form)
+    with open(fleet, "rb") as file:
+        t.equal(leaks(file.read().decode("latin-1")), [], "export --into")
+    show("export --copy", "export", "--copy", *job.runs)
+
+
 CHECKS = {
     "": lambda job: check_plain(job, []),
     "batches": lambda job: check_plain(job, ["batches"]),
@@ -195,6 +208,7 @@ CHECKS = {
     "fold": lambda job: check_plain(job, ["fold"]),
     "metrics": lambda job: check_plain(job, ["metrics"]),
     "export": check_export,
+    "sql": check_sql,
     "gate": check_gate,
     "import": lambda job: None,  # makes a run, and shows none
 }
