@@ -111,8 +111,8 @@ static const struct line_verb VERBS[VERB_MAX] = {
 		{"sql", "[NAME [FLEET.db]]", "which jobs, nodes and owners lose most?", .fewest = 0,
 		 .most = 2, .names = queries_name,
 		 .about =
-			 "Of a name and a database of many jobs, as export makes it: what the query "
-			 "finds in it. Of a name alone: the query, which PostgreSQL, DuckDB, "
+			 "Of a name and a database of many jobs, as export makes it: what the "
+			 "query finds in it. Of a name alone: the query, which PostgreSQL, DuckDB, "
 			 "ClickHouse and Spark understand, too. Without a name: a line for each "
 			 "query, and the tables that they ask."},
 };
