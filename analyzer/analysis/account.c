@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <math.h>
 
-#define SLACK 1e-3 /* of the span: clocks of two processes, and rounding */
+#define SLACK 1e-3 /* of the span: two processes' clocks and rounding may differ by so much */
 
 /* One series, seen by one clock. */
 struct view {
@@ -23,7 +23,7 @@ static struct view look(const struct batch_series *s, bool by_gpu, double theta_
 	return view;
 }
 
-/* Which share of a wait was after the batch was finished; NAN where nothing of it is known. */
+/* The share of a wait that came after the batch was finished; NAN: not known. */
 static double received_share(const struct view *view, size_t i)
 {
 	const struct batch_series *s = view->series;
@@ -33,7 +33,7 @@ static double received_share(const struct view *view, size_t i)
 		return wait_ns > 0 ? (double)s->handover_ns[i] / wait_ns : 0;
 	if (s->state[i] & SERIES_READY_KNOWN)
 		return s->state[i] & SERIES_READY ? 1 : 0;
-	/* The load itself is what is waited for. */
+	/* Without workers, the wait is the load. */
 	if (s->workers == 0)
 		return 0;
 	return view->knows_readiness ? wait_ns < view->theta_ns : NAN;
@@ -86,7 +86,7 @@ static bool is_within(int64_t ns, const struct account_span *span)
 	return ns >= span->begin_ns && ns < span->end_ns;
 }
 
-/* Of an epoch whose times are not known, all but the first start and the last end count. */
+/* If an epoch's times are not known, all starts but the first and all ends but the last count. */
 static bool counts_start(const struct batch_series *s, size_t i, const struct account_span *span)
 {
 	if (span->begin_ns != SERIES_UNKNOWN && s->epochs[i].begin_ns != SERIES_UNKNOWN)
@@ -117,7 +117,8 @@ static void add_epochs(struct account *a, const struct batch_series *s,
 /* Of a loader by itself. */
 static struct account_span own_span(const struct batch_series *s)
 {
-	/* A part has no start of its own, and its times are not all within those. */
+	/* A part of a run has no start of its own, and not all its times lie between first_ns and
+	 * last_ns. */
 	return s->is_part ? (struct account_span){SERIES_UNKNOWN, SERIES_UNKNOWN}
 			  : (struct account_span){s->first_ns, s->last_ns};
 }
@@ -136,13 +137,13 @@ double account_restart_ns(const struct batch_series *s, size_t i, double *ret_en
 void account_add(struct account *thread, const struct batch_series *s, bool by_gpu, double theta_ns,
 		 const struct account_span *span)
 {
-	/* Another loader may have been asked first: then the first wait for this one is inside. */
+	/* If another loader was asked first, this one's first wait lies within the span. */
 	bool is_inside =
 		s->is_part || (span->begin_ns != SERIES_UNKNOWN && s->first_ns > span->begin_ns);
 	const struct view view = look(s, by_gpu, theta_ns);
 	struct series_place at = SERIES_BEGIN;
 
-	/* After the last step of all nothing counts. */
+	/* Nothing after the last step counts. */
 	bool is_cut = s->tail_begin_ns != SERIES_UNKNOWN && span->end_ns != SERIES_UNKNOWN &&
 		      s->tail_begin_ns >= span->end_ns;
 

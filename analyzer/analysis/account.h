@@ -33,7 +33,7 @@ enum account_part {
 };
 
 struct account {
-	double part_ns[ACCOUNT_PART_MAX]; /* NAN: not known; wait_ns contains it anyway */
+	double part_ns[ACCOUNT_PART_MAX]; /* NAN: not known, though part of wait_ns */
 	double share[ACCOUNT_PART_MAX];   /* of time_ns: their sum is the ratio */
 	double wait_ns;
 	double step_ns;
@@ -44,7 +44,7 @@ struct account {
 	size_t count;      /* of batches in it */
 };
 
-/* From when to when a thread trains, CLOCK_MONOTONIC; SERIES_UNKNOWN: as the series. */
+/* When a thread trains, by CLOCK_MONOTONIC; SERIES_UNKNOWN: for as long as the series says. */
 struct account_span {
 	int64_t begin_ns;
 	int64_t end_ns;
@@ -74,16 +74,10 @@ void account_add(struct account *thread, const struct batch_series *series, bool
 int account_close(struct account *thread, const struct account_span *span);
 
 /*
- * What is waited for before the first batch of epoch `i` is asked for, as far as it counts: making
- * the iterator, and by *ret_end_ns the end of the epoch before.
+ * The waiting before the first batch of epoch `i` is asked for, as far as it counts: making the
+ * iterator, and in *ret_end_ns the end of the epoch before.
  */
 double account_restart_ns(const struct batch_series *series, size_t i, double *ret_end_ns);
-
-/* Epoch starts and ends together. */
-static inline double account_restart_share(const struct account *account)
-{
-	return account->share[ACCOUNT_EPOCH_START] + account->share[ACCOUNT_EPOCH_END];
-}
 
 /* As JSON has them. */
 const char *account_part_name(enum account_part part);

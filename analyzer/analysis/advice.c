@@ -56,8 +56,8 @@ const char *advice_useless_name(enum useless why)
 }
 
 /*
- * What each cause asks for: the first that applies and helps. The last of each has a bound where
- * the replay says nothing, so that what costs something is never left without a word.
+ * What each cause asks for: the first remedy that applies and helps. The last one has a bound where
+ * the replay predicts nothing, so that no cause is left without advice.
  */
 static const enum advice_id REMEDY[CAUSE_MAX][REMEDIES] = {
 	[CAUSE_LOADER_CAPACITY] = {ADVICE_MORE_LOADER_CAPACITY, ADVICE_REDUCE_CPU_PER_BATCH,
@@ -80,7 +80,7 @@ static const enum advice_id REMEDY[CAUSE_MAX][REMEDIES] = {
 	[CAUSE_UNSEEN_LOADER] = {ADVICE_MARK_LOADS},
 };
 
-/* What else the replay can price, whatever the cause. */
+/* Other settings whose gain the replay predicts, whatever the cause. */
 static const enum advice_id OTHERS[] = {
 	ADVICE_MORE_LOADER_CAPACITY,
 	ADVICE_PREFETCH_OR_IN_ORDER_FALSE,
@@ -105,7 +105,7 @@ static double gain_of(double share)
 /* The prediction that is this advice; of two, the better one. */
 static int row_of(const struct whatif *whatif, enum advice_id id)
 {
-	/* The baseline is none's. */
+	/* The baseline is no advice's prediction. */
 	static const int rows[ADVICE_MAX] = {
 		[ADVICE_MORE_LOADER_CAPACITY] = WHATIF_WORKERS_X2,
 		[ADVICE_PREFETCH_OR_IN_ORDER_FALSE] = WHATIF_IN_ORDER_FALSE,
@@ -125,8 +125,8 @@ static int row_of(const struct whatif *whatif, enum advice_id id)
 }
 
 /*
- * Whether a prediction is enough for a step. One whose range has the run as it was in it, or would
- * show it as "1.00x", may bring nothing.
+ * Whether a prediction is good enough to advise the step. If its range includes the run as it was,
+ * or would be shown as "1.00x", it may bring nothing.
  */
 static bool is_sure(const struct whatif *whatif, int row)
 {
@@ -135,7 +135,7 @@ static bool is_sure(const struct whatif *whatif, int row)
 	return whatif->gain[row] > 0 && !(whatif->low_per_s[row] < UNSEEN * as_it_was);
 }
 
-/* Whether the words would be true here. */
+/* Whether the advice's words would be true of this run. */
 static bool applies(const struct view *v, enum advice_id id)
 {
 	switch (id) {
@@ -218,7 +218,7 @@ bool advice_has(const struct advice_list *list, enum whatif_id id)
 	return false;
 }
 
-/* By gain behind the first step; the last one may have to go. */
+/* Ordered by gain after the first step; if there are too many, the last one goes. */
 static void insert(struct advice_list *list, const struct advice *advice)
 {
 	size_t at;
@@ -258,7 +258,10 @@ static int price_part(const struct view *v, double share, double *ret_gain)
 	return r;
 }
 
-/* Which part of a load to begin with, where loads are what is short: that part taken away whole. */
+/*
+ * Where loading is the bottleneck, which part of a load to shorten first: as if that part took no
+ * time.
+ */
 static int add_parts(const struct view *v, struct advice_list *list)
 {
 	const struct load_times *loads = v->input->loads;
@@ -289,8 +292,8 @@ static int add_parts(const struct view *v, struct advice_list *list)
 }
 
 /*
- * What would bring more than the cause's own remedy (as twice the workers does, whatever the
- * cause) is no second step, and stands in the table of predictions.
+ * What would bring more than the cause's own remedy, as twice the workers does whatever the cause,
+ * is no second step. The table of predictions has it.
  */
 static void add_others(const struct view *v, struct advice_list *list)
 {

@@ -9,7 +9,7 @@
 #include "analysis/stats.h"
 #include "analysis/take.h"
 
-#define EXCESS_SHARE      0.5 /* of the median: what is longer than normal by so much is an event */
+#define EXCESS_SHARE      0.5 /* of the median: what is this much longer than normal is an event */
 #define EXCESS_FLOOR_NS   2e6
 #define CPU_FULL          0.85
 #define PAUSES_LEAD       5.0 /* times the largest waiting */
@@ -59,8 +59,8 @@ static struct events_query excess(const struct batch_series *s, const float *val
 }
 
 /*
- * What a step takes beyond its normal: by the host its compute, by the GPU's clock the time that
- * the GPU was idle and no wait was to blame, as a host that waits for a busy GPU stops nothing.
+ * How much longer than normal a step takes. By the host's clock that is its compute. By the GPU's
+ * clock it is idle time that no wait explains: a host that waits for a busy GPU stops nothing.
  */
 static int list_others(const struct batch_series *s, const struct finding *f, float **ret)
 {
@@ -79,8 +79,8 @@ static int list_others(const struct batch_series *s, const struct finding *f, fl
 }
 
 /*
- * Whether slow loads have neighbours that are nearly as slow: samples sorted by size grow and
- * shrink, where opening a shard is one load, or one of each worker.
+ * Whether slow loads have neighbours that are nearly as slow. Samples sorted by size do; the
+ * opening of a shard is one load, or one of each worker.
  */
 static bool is_gradual(const struct events_query *q)
 {
@@ -134,10 +134,10 @@ static int find_periods(const struct batch_series *s, const struct finding *f, c
 					    : s->compute_ns,
 			    EXCESS_FLOOR_NS, others ? NAN : f->compute_median_ns);
 	of_compute.slips = ret->steps_only;
-	/* Steps that wait for the GPU now and then are long in turn for those that do not. */
+	/* A step that waits for the GPU is long because those before it did not wait. */
 	if (s->synchronous == 0)
 		of_compute.values = NULL;
-	/* While the training pauses, batches pile up: the rhythm of the waits begins anew. */
+	/* While the training pauses, batches pile up, and the rhythm of the waits starts again. */
 	of_wait.breaks = &of_compute;
 	r = period_find(&of_wait, &ret->wait);
 	if (r == 0)
@@ -187,7 +187,7 @@ static enum cause cause_of(enum split_owner owner, const struct diagnosis *d)
 	return causes[owner];
 }
 
-/* Puts it behind those that cost more. */
+/* Sorted by cost, the highest first. */
 static void add_cause(struct diagnosis *d, enum cause cause, double ns, double time_ns)
 {
 	struct cause_cost cost = {cause, ns, ns / time_ns};
@@ -201,8 +201,8 @@ static void add_cause(struct diagnosis *d, enum cause cause, double ns, double t
 }
 
 /*
- * Long steps that come soon again and hold much of the step time are the training itself: the one
- * of several batches that runs the optimizer, or several batches that are taken at once.
+ * Long steps that come again soon and hold much of the step time belong to the training itself:
+ * gradient accumulation, or several batches taken at once.
  */
 static bool is_accumulation(const struct finding *f, const struct period *compute)
 {
@@ -211,8 +211,8 @@ static bool is_accumulation(const struct finding *f, const struct period *comput
 }
 
 /*
- * Steps are not waiting: what stops the training itself is the cause of a run that does not starve,
- * or of one in which no waiting comes near it; else it stands second.
+ * Steps are not waiting. A pause of the training itself is the cause only if the run does not
+ * starve, or if no waiting comes near it; else it is the second cause.
  */
 static void add_pauses(const struct finding *f, struct diagnosis *d)
 {
@@ -231,7 +231,7 @@ static void add_pauses(const struct finding *f, struct diagnosis *d)
 	d->causes[1] = cost;
 }
 
-/* Every part of the account's waiting goes to one mechanism, as far as its part is known. */
+/* Each part of the account's waiting goes to one mechanism, where the part is known. */
 static void list_causes(const struct finding *f, const struct split *split, struct diagnosis *d)
 {
 	const double *part_ns = f->account.part_ns;

@@ -20,7 +20,7 @@
 #include "analysis/stall.h"
 #include "analysis/whatif.h"
 
-#define CAUSE_COST_LEAST 0.01      /* of all time: what costs less is no finding */
+#define CAUSE_COST_LEAST 0.01      /* of all time: less is not worth reporting */
 #define CAUSE_SECOND     (1.0 / 3) /* of the first: what is named beside it */
 
 enum cause {
@@ -67,7 +67,7 @@ struct diagnosis {
 	struct advice_list advice;
 };
 
-/* What is known besides the series; NULL: is not. */
+/* What is known beside the series; NULL: not known. */
 struct cause_input {
 	const struct gpu_use *gpu;    /* what the GPU's time went to */
 	const struct load_times *loads; /* what theirs did */
@@ -78,7 +78,7 @@ struct cause_input {
 int cause_find(const struct batch_series *series, const struct finding *finding,
 	       const struct cause_input *input, struct diagnosis *ret);
 
-/* The same without predictions and advice, which take most of the time. */
+/* The same without predictions and advice, which would take most of the time. */
 int cause_find_bare(const struct batch_series *series, const struct finding *finding,
 		    struct diagnosis *ret);
 

@@ -25,7 +25,7 @@ struct value {
 };
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
-/* A value that is not known is no batch of that track. */
+/* A track leaves out batches whose value is not known. */
 static int add(struct compare_side *side, const struct value *values, size_t count)
 {
 	int r = 0;
@@ -42,7 +42,7 @@ static double at(const float *column, size_t i)
 	return column && column[i] >= 0 ? (double)column[i] : NAN;
 }
 
-/* One batch and what was waited for before it; NAN: not known. */
+/* One batch and its wait; NAN: not known. */
 struct times {
 	double wait_ns, compute_ns;
 	double start_ns, end_ns; /* of epochs */
@@ -130,9 +130,9 @@ void compare_side_done(struct compare_side *side)
 }
 
 /*
- * Half the width of the interval of a difference of two (Welch, Satterthwaite). A run in which the
- * one burst in a while did not happen seems steadier than it is: the smaller variance is taken for
- * a part of the larger one at least, for all of it where there are few blocks.
+ * Half the width of a difference's interval (Welch, Satterthwaite). A run that happened to have no
+ * burst seems steadier than it is, so the smaller variance counts as at least a part of the larger
+ * one, or as all of it where there are few blocks.
  */
 static double half_width(const struct estimate *a, const struct estimate *b)
 {
@@ -165,7 +165,7 @@ static void set_difference(const struct estimate *a, const struct estimate *b, d
 	ret->differs = (ret->low > 0 || ret->high < 0) && fabs(ret->change) >= least;
 }
 
-/* Of the logarithm, whose interval is that of a ratio. */
+/* Of the logarithm: its interval becomes that of the ratio. */
 static struct estimate relative(const struct estimate *estimate)
 {
 	struct estimate ret = *estimate;
@@ -201,7 +201,7 @@ void compare_runs(const struct compare_side *a, const struct compare_side *b,
 		left[row] = track_estimate(&a->tracks[row], a->block);
 		right[row] = track_estimate(&b->tracks[row], b->block);
 	}
-	/* Of the whole thread, which may ask other loaders, too. */
+	/* Of the whole thread, which may use other loaders, too. */
 	left[COMPARE_STALL].value = a->stall_ratio;
 	right[COMPARE_STALL].value = b->stall_ratio;
 	for (int row = 0; row < COMPARE_ROWS; row++) {

@@ -19,7 +19,7 @@
 #include "analysis/track.h"
 
 #define COMPARE_LEAST_SHARE 0.02
-#define COMPARE_MOST_DOUBT  1.25 /* of the speed-up's interval, where it holds 1 */
+#define COMPARE_MOST_DOUBT  1.25 /* of the speed-up's interval, if that includes 1 */
 
 enum compare_row {
 	COMPARE_STEP, /* wait and compute; or all that is known */
@@ -64,7 +64,7 @@ struct compare_difference {
 };
 
 enum compare_result {
-	COMPARE_CANNOT_SAY, /* too few batches for the interval to tell */
+	COMPARE_CANNOT_SAY, /* too few batches, or too wide an interval */
 	COMPARE_SAME,
 	COMPARE_FASTER,
 	COMPARE_SLOWER,

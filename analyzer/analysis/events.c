@@ -16,7 +16,7 @@
 #define LEAST_ROWS  3
 #define MOST_STEPS  3    /* events between which distances are candidates */
 #define MOST_TRIED  256  /* distances, the most frequent ones */
-#define MOST_EPOCHS 4096 /* more are not gone through for every candidate */
+#define MOST_EPOCHS 4096 /* with more, not every candidate is tried on all */
 #define TIMER_CV    0.10
 
 static double event_ns(const struct events_query *q, size_t i)
@@ -29,7 +29,7 @@ static double event_ns(const struct events_query *q, size_t i)
 	return ns > 0 && ns >= q->theta_ns ? ns : 0;
 }
 
-/* Where each run of the series lies on the index without gaps. */
+/* Where each run of the series lies on the gapless index. */
 struct walk {
 	const struct batch_series *series;
 	size_t run;
@@ -55,7 +55,7 @@ static bool walk_run(struct walk *walk)
 			walk->epoch_batch = run->batch;
 		}
 		offset = (int64_t)run->batch - walk->epoch_batch;
-		/* Out of order or twice there: no place that is its own. */
+		/* Out of order, or a duplicate: it has no position of its own. */
 		if (offset < 0 || walk->epoch_begin + (size_t)offset < walk->next)
 			continue;
 		walk->begin = run->begin;
@@ -236,7 +236,7 @@ static double table_add(struct table *table, size_t phase, double value)
 	return table->cells[at].sum += value;
 }
 
-/* As fold_log_p() for all rows, of events: what is no event is 0. */
+/* As fold_log_p() for all rows, but of events; what is no event is 0. */
 static double sparse_log_p(const struct events *events, const struct fold_segment *segments,
 			   size_t segment_count, bool capped, size_t period, struct table *table)
 {
@@ -294,7 +294,7 @@ static int by_period(const void *a, const void *b)
 	return left->period < right->period ? -1 : left->period > right->period;
 }
 
-/* The most frequent first, of these the shortest: a whole order. */
+/* The most frequent first, then the shortest: a total order. */
 static int by_count(const void *a, const void *b)
 {
 	const struct distance *left = a, *right = b;

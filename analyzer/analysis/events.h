@@ -20,8 +20,8 @@ struct events_query {
 	double offset_ns;    /* what of a value is normal */
 	double theta_ns;     /* an event: value - offset is at least this, and above 0 */
 	bool from_start;     /* the first round of each epoch belongs to it */
-	bool slips;          /* lines may be missing: also take regular gaps for a period */
-	/* Events after which the phase may be another one; NULL: none. */
+	bool slips;          /* lines may be missing: regular gaps count as a period, too */
+	/* Events after which the phase may change; NULL: none. */
 	const struct events_query *breaks;
 };
 

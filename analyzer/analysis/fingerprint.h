@@ -54,10 +54,12 @@ struct fingerprint {
 
 void fingerprint_init(struct fingerprint *ret);
 
-/* The batches of an epoch; SERIES_UNKNOWN unless one was certainly whole: another followed it. */
+/*
+ * The batches of an epoch; SERIES_UNKNOWN unless one was certainly whole because another followed.
+ */
 int64_t fingerprint_epoch_batches(const struct batch_series *series);
 
-/* Bits of the fields that both know and that differ. */
+/* Bits of the fields that both runs know and that differ. */
 unsigned fingerprint_diff(const struct fingerprint *a, const struct fingerprint *b);
 
 /* All fields of a class. */

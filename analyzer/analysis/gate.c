@@ -16,7 +16,7 @@ static const struct metric {
 	enum gate_unit unit;
 	size_t offset; /* of a double or, of counts, a size_t in the finding; SIZE_MAX: elsewhere */
 	bool is_least;
-	bool is_whole; /* also of a run that is too short to be judged */
+	bool is_whole; /* known also for a run that is too short to be judged */
 } METRICS[GATE_METRIC_MAX] = {
 	[GATE_STALL_RATIO] = {"stall.ratio", GATE_SHARE, AT(stall_ratio)},
 	[GATE_STALL_INCREASE] = {"stall.ratio.increase", GATE_POINTS, SIZE_MAX},

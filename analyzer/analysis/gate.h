@@ -60,7 +60,7 @@ const char *gate_metric_name(enum gate_metric metric);
 enum gate_unit gate_metric_unit(enum gate_metric metric);
 /* The metric of that name; GATE_METRIC_MAX: none. */
 enum gate_metric gate_metric_find(const char *name, size_t length);
-/* At least so many, instead of at most so much. */
+/* The limit is a least value, not a greatest one. */
 bool gate_metric_is_least(enum gate_metric metric);
 
 /* Why a run cannot be judged, or be a baseline. */
@@ -108,7 +108,7 @@ enum gate_why {
 	GATE_WHY_UNFIT,        /* the run: see its sample */
 	GATE_WHY_NOT_OBSERVED, /* the metric */
 	GATE_WHY_BASELINES,    /* too few that can be compared */
-	GATE_WHY_UNLIKE,       /* the runs that are judged are not of one kind */
+	GATE_WHY_UNLIKE,       /* the runs to judge are not of one kind */
 	GATE_WHY_ANOTHER_RUN,  /* all so far are above all baselines */
 	GATE_WHY_MAX
 };
@@ -162,10 +162,12 @@ struct gate_groups {
 void gate_judge_increase(const struct gate_limit *limit, const struct gate_groups *groups,
 			 struct gate_result *ret);
 
-/* How much more the runs may rise before that fails; below 0: it does. */
+/* How much further the runs may rise before the gate fails; below 0: it fails. */
 double gate_margin(const struct gate_limit *limit, const struct gate_groups *groups);
 
-/* The worse of two: failed, then inconclusive; of equals, what is further from its limit. */
+/*
+ * The worse of two: failed before inconclusive; if both are alike, the one further off its limit.
+ */
 bool gate_is_worse(const struct gate_limit *limit, const struct gate_result *a,
 		   const struct gate_result *b);
 
@@ -173,14 +175,14 @@ bool gate_is_worse(const struct gate_limit *limit, const struct gate_result *a,
 double gate_t99(size_t degrees);
 
 /*
- * What a gate does with runs between which nothing changed: each draw makes some of them the
- * baselines and others the runs to judge. Fixed seed.
+ * What a gate does with runs between which nothing changed: each draw takes some of them as
+ * baselines and others as the runs to judge. The seed is fixed.
  */
 struct gate_calibration {
 	size_t run_count, draw_count;
 	size_t alarm_count;        /* draws that failed */
 	size_t alarm_run_count;    /* runs that failed in one draw or more */
-	double detect50, detect95; /* increases that are caught in so many percent of the draws */
+	double detect50, detect95; /* increases that are caught in 50 and 95 % of the draws */
 };
 
 /* 0, -ENOMEM, or -EDOM: fewer runs than baselines and one more. */
@@ -191,7 +193,7 @@ int gate_calibrate(const struct gate_limit *limit, const double *ratios, const d
 enum gate_suspect {
 	GATE_SUSPECT_LOAD,    /* a load takes longer, most of it `part` */
 	GATE_SUSPECT_COMPUTE, /* steps became shorter, so that waits show */
-	GATE_SUSPECT_OTHER,   /* neither: how they vary, or are handed over */
+	GATE_SUSPECT_OTHER,   /* neither: how loads vary, or the hand-over */
 };
 
 struct gate_change {

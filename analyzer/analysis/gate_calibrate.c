@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gate_calibrate.c - the gate, again and again, on runs between which nothing changed. */
+/* gate_calibrate.c - the gate, repeated on runs between which nothing changed. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #define DRAWS 10000
 #define SEED  UINT64_C(0x452821e638d01377)
 
-/* The first `wanted` of `order` become a random choice of all. */
+/* Makes the first `wanted` of `order` a random choice of all. */
 static void shuffle(size_t *order, size_t count, size_t wanted, uint64_t *state)
 {
 	for (size_t i = 0; i < wanted; i++) {

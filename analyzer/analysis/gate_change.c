@@ -5,7 +5,7 @@
 #include "analysis/gate.h"
 #include "analysis/stats.h"
 
-#define CHANGE_LEAST 0.02 /* of a mean; what changed less explains nothing */
+#define CHANGE_LEAST 0.02 /* of a mean: a smaller change explains nothing */
 
 static void add_mean(struct stats_moments *mean, double value)
 {
@@ -68,7 +68,7 @@ void gate_compare(const struct gate_sample *const *before, size_t before_count,
 	if (ret->suspect != GATE_SUSPECT_LOAD)
 		return;
 	for (int k = 0; k < GATE_PART_MAX; k++) {
-		/* What was not seen before took no time that is known. */
+		/* What was not seen before has no known time. */
 		double ns = ret->now.part_ns[k] - ret->before.part_ns[k];
 
 		if (ns > largest_ns) {

@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-#define THREADS_MOST 256 /* of more than these at a time, calls within calls are not known */
+#define THREADS_MOST 256 /* threads at a time; beyond that, nested calls are not recognised */
 
 /* Up to where this thread's calls are counted. */
 struct thread {

@@ -15,7 +15,7 @@ void gpu_devices_note(struct gpu_devices *devices, const struct gpu_op *op)
 		devices->working |= 1u << op->device;
 }
 
-/* Which of those that work the loader feeds; bits. */
+/* Which of the working devices the loader feeds; bits. */
 static uint32_t find_fed(struct gpu_devices *devices, const struct gpu_op *ops, size_t count,
 			 int64_t begin_ns, int64_t end_ns)
 {
@@ -37,7 +37,10 @@ static uint32_t find_fed(struct gpu_devices *devices, const struct gpu_op *ops, 
 	return fed;
 }
 
-/* Calls of the host are of no device; a copy is waited for if one of the device's ends in it. */
+/*
+ * The host's calls have no device; a call waited for a copy if one of the device's copies ends in
+ * it.
+ */
 #define OF_ALL (GPU_STEP_SYNC | GPU_STEP_BIT(API_COPY))
 
 /* Those of one device, and the waits of the host, which are of none in particular. */

@@ -42,7 +42,7 @@ static void add(struct parts *parts, int64_t begin_ns, int64_t end_ns)
 		parts->at[parts->count++] = (struct part){begin_ns, end_ns};
 }
 
-/* The union of the operations whose kinds are in `kinds`, whole. */
+/* The union of the operations whose kinds are in `kinds`, not cut to the step. */
 static void unite(const struct gpu_op *ops, size_t count, uint32_t kinds, struct parts *parts)
 {
 	parts->count = 0;
@@ -72,7 +72,7 @@ static void unite_waits(const struct gpu_op *ops, size_t count, struct parts *pa
 			add(parts, ops[i].begin_ns, ops[i].end_ns);
 }
 
-/* `a` and `b` together; ret has room for both, and may be neither. */
+/* The union of `a` and `b`. `ret` has room for both, and is neither of them. */
 static void join(const struct parts *a, const struct parts *b, struct parts *ret)
 {
 	size_t i = 0, k = 0;
@@ -151,7 +151,7 @@ struct scratch {
 	struct parts busy, h2d, sync, others, gaps, after, two, three, four;
 };
 
-/* Gaps that a wait of the host brought about. */
+/* Gaps that a wait of the host caused. */
 static void find_after(const struct scratch *s, int64_t begin_ns, int64_t wait_end_ns,
 		       struct parts *after)
 {

@@ -5,7 +5,7 @@
 
 enum owner { OWNER_NOT_ASKED, OWNER_TRAINING, OWNER_LOADER, OWNER_DOUBTFUL };
 
-/* Threads that launch what the training consists of. */
+/* Threads that launch the training's kernels. */
 struct trainers {
 	uint32_t threads[TRAINERS_MOST];
 	size_t count;
@@ -66,7 +66,7 @@ static void add_stream(const struct gpu_stream *stream, struct trainers *trainer
 			trainers->threads[trainers->count++] = stream->threads[i];
 }
 
-/* From the one that fetches the batches by shared streams to all of them. */
+/* Starts with the thread that fetches the batches, and adds those that share a stream with it. */
 static void find_trainers(const struct gpu_streams *streams, int device, uint32_t thread,
 			  struct trainers *ret)
 {
@@ -132,7 +132,7 @@ size_t gpu_streams_mark(const struct gpu_streams *streams, uint32_t training_thr
 	size_t doubtful = 0;
 
 	for (int device = 0; device < GPU_DEVICES_MOST; device++) {
-		/* The default stream alone is the training's. */
+		/* Only the default stream is the training's. */
 		if (!(streams->used[device] & ~(UINT64_C(1) << GPU_STREAMS_DEFAULT)))
 			continue;
 		find_trainers(streams, device, training_thread, &trainers);

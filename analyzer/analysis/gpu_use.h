@@ -19,7 +19,7 @@ enum gpu_sync { GPU_SYNC_EVENT, GPU_SYNC_STREAM, GPU_SYNC_CONTEXT, GPU_SYNC_MAX 
 struct gpu_sums {
 	double batch_count;                           /* whose busy time and step are known */
 	double step_ns, busy_ns, gap_ns[GPU_GAP_MAX]; /* of those */
-	double seen_count; /* of which anything is known, be it what the host saw */
+	double seen_count; /* of which anything is known, even if only by the host */
 	double kernel_count, graph_count;
 	double h2d_ns, h2d_bytes, h2d_pageable_bytes;
 	double d2h_ns, d2h_bytes;
@@ -56,7 +56,7 @@ struct gpu_use {
 
 void gpu_sums_init(struct gpu_sums *sums);
 
-/* Sums that cannot be (a file holds anything) become NAN. */
+/* Impossible sums, as a damaged file may hold, become NAN. */
 void gpu_sums_check(struct gpu_sums *sums);
 
 struct gpu_use gpu_use_of(const struct gpu_sums *sums);

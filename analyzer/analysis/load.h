@@ -26,7 +26,7 @@ struct load_split {
  */
 struct load_split load_split(const struct load_times *times);
 
-#define LOAD_LEAST       0.4     /* of a load's time: what has less is not what to begin with */
+#define LOAD_LEAST       0.4     /* of a load's time: a smaller part is not where to begin */
 #define LOAD_SMALL_BYTES 16384.0 /* a read; below it the call costs what the bytes do */
 #define LOAD_SMALL_READS 8.0     /* a sample */
 

@@ -18,7 +18,7 @@
 #define FEWEST_EVENTS  3
 #define WINDOW         ((size_t)1 << 14)
 #define WINDOWS        64 /* at most: of more values than these hold, they are a sample */
-#define FEW_WINDOWS    16 /* suffice where the evidence is beyond all doubt */
+#define FEW_WINDOWS    16 /* windows that suffice where the evidence is overwhelming */
 #define BEYOND_DOUBT   (-100.0)
 #define BLOCK          8  /* rows: half to choose the phase, half to measure it */
 #define PIECE_LEAST    12 /* batches from one break to the next, on average */
@@ -232,7 +232,7 @@ static int lay_out(struct search *s)
 	return 0;
 }
 
-/* The first layout again, cut at the breaks, where they are few. */
+/* The first layout again, cut at the breaks, if these are few. */
 static int lay_out_pieces(struct search *s)
 {
 	const struct layout *from = &s->layouts[0];
@@ -274,7 +274,7 @@ static int run_tests(struct search *s)
 	s->squares = malloc((s->value_count + 1) * sizeof(*s->squares));
 	if (!s->x || !s->sums || !s->squares)
 		return -ENOMEM;
-	/* Both series, unless one of them has no information. */
+	/* Both series, unless one of them carries no information. */
 	for (capped = 0; capped < 2; capped++)
 		series_count += useful[capped] = set_series(s, capped, &series);
 	for (i = 0; i < s->layout_count; i++) {
@@ -305,7 +305,7 @@ static struct phase_series phases_of(const struct search *s, const struct layout
 	};
 }
 
-/* Where to look at a period of this length: between the breaks, if that can be done. */
+/* Where to test a period of this length: between the breaks, if they leave room for it. */
 static const struct layout *seen(const struct search *s, const struct best *best, size_t period)
 {
 	const struct layout *last = &s->layouts[s->layout_count - 1];
@@ -358,8 +358,8 @@ static void measure(const struct search *s, struct best *best, double *scratch, 
 }
 
 /*
- * Breaks leave their own rhythm in the waits, as a checkpoint does that fills the queue: it does
- * not hide a regular one between them.
+ * Breaks have a rhythm of their own in the waits, like a checkpoint that lets the queue fill up. It
+ * must not hide a regular one between them.
  */
 static int describe(struct search *s, struct period *ret)
 {
@@ -428,7 +428,7 @@ static void start_anew(struct search *s)
 	memset(s->log_p_of, 0, (PERIOD_MOST + 1) * sizeof(*s->log_p_of));
 }
 
-/* A few windows first: they are a fraction of the work and mostly tell. */
+/* A few windows first: they cost little and mostly suffice. */
 static int search_period(struct search *s)
 {
 	int r;

@@ -15,7 +15,7 @@
 
 struct period {
 	int64_t batches;  /* 0: no period is significant */
-	bool regular;     /* the share is large enough to speak of an event every so often */
+	bool regular;     /* the share is large enough for a regular spike */
 	double log_p;     /* corrected; 0 where nothing could be tested */
 	double share;     /* of the time in events: at the phase, cross-validated */
 	int64_t phase;    /* ordinal modulo `batches` */
@@ -26,7 +26,7 @@ struct period {
 	double large_ns;
 	bool gradual;  /* of loads, by whom it is set: those around a slow one are slow too */
 	bool drifting; /* found by regular gaps, not by a phase: there is no log_p */
-	bool tested;   /* there were enough batches and events for a test */
+	bool tested;   /* there were enough batches and events to test */
 	float log_p_of[PERIOD_MOST + 1]; /* ln p of every period that was folded; 0: was not */
 };
 

@@ -7,7 +7,7 @@
 
 #include "analysis/fold.h"
 
-/* Times in events on the index without gaps, and the stretches of it to look at. */
+/* Times in events on the gapless index, and the stretches of it to look at. */
 struct phase_series {
 	const float *ns;
 	double cap_ns;

@@ -4,12 +4,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Seen with PyTorch where a run with workers or with persistent ones tells nothing of it: */
+/* Measured with PyTorch, for runs that do not show it themselves: */
 #define FORK_NS   8e6   /* to start a worker */
 #define BOOT_NS   1e7   /* ... until it begins to load */
 #define RESUME_NS 1.5e6 /* to set workers going that are there */
 #define PASS_NS   3e5   /* to hand over a batch, on its way and in the training each */
-/* Workers end beside each other: the first takes as long as so many more. */
+/* Workers end side by side: stopping the first takes as long as stopping so many more. */
 #define FIRST_END 2.5
 
 /* Workers that stay where they went before. */
@@ -18,7 +18,7 @@ static bool is_kept(const struct trace *t, const struct replay_setup *setup, siz
 	return epoch > 0 && t->restarts && !setup->restarts;
 }
 
-/* The epoch starts another number of workers than it did. */
+/* The epoch starts a different number of workers than in the run. */
 static bool starts_others(const struct trace *t, const struct replay_setup *setup, size_t epoch)
 {
 	return setup->workers != t->workers && (!epoch || setup->restarts);
@@ -108,7 +108,7 @@ double replay_latency_ns(const struct trace *t, const struct replay_setup *setup
 	return (t->workers ? (double)t->latency_ns[at] : PASS_NS) * setup->handover_factor;
 }
 
-/* The state of a replay: ends of loads, and deliveries as far back as matters. */
+/* The state of a replay: ends of loads, and deliveries as far back as they matter. */
 struct replay {
 	const struct trace *trace;
 	const struct replay_setup *setup;
@@ -121,7 +121,7 @@ struct replay {
 	double now_ns, wait_ns;
 };
 
-/* Counts round and round; a division for every step of a replay would be most of its time. */
+/* Counts cyclically: a division in every step of a replay would take most of its time. */
 static size_t next(size_t at, size_t count)
 {
 	return at + 1 < count ? at + 1 : 0;
@@ -145,7 +145,7 @@ static void dispatch(struct replay *r, size_t worker)
 	r->slot_ns[worker * prefetch + r->load_count[worker]++ % prefetch] = r->free_ns[worker];
 }
 
-/* The end of the load that finishes first of all that are not delivered. */
+/* The end of the undelivered load that finishes first. */
 static double take_first(struct replay *r, size_t *ret_worker)
 {
 	size_t prefetch = r->slots / r->workers, best = 0, w;
@@ -172,7 +172,7 @@ static void start_epoch(struct replay *r, const struct trace_epoch *e)
 		r->free_ns[i] = r->now_ns + e->start_ns;
 		r->head[i] = r->load_count[i] = 0;
 	}
-	/* A short epoch does not come to the others. */
+	/* In a short epoch the other workers have nothing to do. */
 	for (size_t i = 0; i < r->slots && i < r->end - r->begin; i++) {
 		if (r->setup->in_order)
 			r->slot_ns[i] = r->now_ns;
@@ -181,7 +181,7 @@ static void start_epoch(struct replay *r, const struct trace_epoch *e)
 	}
 }
 
-/* Runs one epoch; what comes before the run's first batch is in no account. */
+/* Replays one epoch. What comes before the run's first batch is in no account. */
 static void run_epoch(struct replay *r, double *begin_ns)
 {
 	const struct trace *t = r->trace;

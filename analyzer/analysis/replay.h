@@ -45,7 +45,7 @@ struct replay_result {
 	double stall_ratio;   /* waiting, epochs' starts and ends included, over all time */
 };
 
-/* As if nobody ever waited for a core for longer than in the run. */
+/* As if nobody waited longer for a core than in the run. */
 struct replay_result replay_run(const struct trace *trace, const struct replay_setup *setup);
 
 /* What a batch's load takes. */
@@ -60,6 +60,6 @@ struct trace_epoch replay_epoch(const struct trace *trace, const struct replay_s
 double replay_lag_ns(const struct trace *trace, const struct replay_setup *setup, size_t at,
 		     size_t epoch, size_t ordinal);
 
-/* What handing a batch over takes the training, and how long it is on its way before. */
+/* What the hand-over of a batch costs the training, and how long the batch is on its way before. */
 double replay_handover_ns(const struct trace *trace, const struct replay_setup *setup, size_t at);
 double replay_latency_ns(const struct trace *trace, const struct replay_setup *setup, size_t at);

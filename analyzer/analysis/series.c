@@ -79,7 +79,7 @@ static int make_column(struct batch_series *series, float **column)
 	return *column ? 0 : -ENOMEM;
 }
 
-/* A time below 0, SERIES_UNKNOWN included, is no time. */
+/* A time below 0, SERIES_UNKNOWN included, is not known. */
 static int put_time(struct batch_series *series, float **column, int64_t value)
 {
 	if (!*column && value < 0)
@@ -123,7 +123,7 @@ static uint8_t pack(const struct batch_row *row)
 	return (uint8_t)state;
 }
 
-/* Both are parts of the wait; two clocks, or a table, may say otherwise. */
+/* Both are parts of the wait, although two clocks, or a table, may say otherwise. */
 static void limit_to_wait(struct batch_series *series, float *part_ns, size_t begin, size_t end)
 {
 	for (size_t i = begin; part_ns && series->wait_ns && i < end; i++)

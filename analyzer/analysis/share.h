@@ -23,15 +23,15 @@ struct share_neighbour {
 };
 
 struct share {
-	double cores; /* that the run may use at most; NAN: unknown */
+	double cores; /* most that the run may use; NAN: unknown */
 	double all;   /* that are divided */
 	struct share_neighbour neighbours[SHARE_NEIGHBOURS];
 	size_t count;
 };
 
 /*
- * The part of a core that each of so many threads of the run gets if all of them can run, 0-1.
- * `want`: how much the neighbours want of what they wanted. 1 where nothing is known.
+ * The part of a core (0-1) that each of so many runnable threads of the run gets. `want`: the
+ * neighbours' demand, relative to what it was. 1 where nothing is known.
  */
 double share_of_thread(const struct share *share, double threads, double want);
 

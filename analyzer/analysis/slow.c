@@ -12,7 +12,7 @@
 #define Z_LEAST 4.0
 #define SHARE   0.5
 #define SAMPLED ((size_t)1 << 18) /* loads that are looked at */
-#define BLOCK   ((size_t)2048)    /* in stretches of so many, which hold whole rounds */
+#define BLOCK   ((size_t)2048)    /* in stretches of so many batches, which hold whole rounds */
 #define IN_TURN 0.95              /* of the batches went to worker i mod W */
 #define ALIKE   1.15              /* of the bytes: a worker that reads no more is slow itself */
 
@@ -65,7 +65,7 @@ static int crew_init(const struct batch_series *s, struct crew *ret)
 	ret->is_slow = calloc(workers, sizeof(*ret->is_slow));
 	if (!ret->loads || !ret->begin || !ret->median_ns || !ret->order || !ret->is_slow)
 		return -ENOMEM;
-	/* A place further on, so that filling moves each to where its worker begins. */
+	/* One place further on: filling then moves each index to where its worker begins. */
 	next = ret->begin + 1;
 	for (i = 0; i < s->count; i++)
 		if (is_looked_at(s, i))
@@ -81,7 +81,7 @@ static int crew_init(const struct batch_series *s, struct crew *ret)
 	return 0;
 }
 
-/* By their medians; false: of some nothing is known. */
+/* Sorts by medians; false: some workers have none. */
 static bool sort_crew(struct crew *crew)
 {
 	size_t i, k;
@@ -98,7 +98,7 @@ static bool sort_crew(struct crew *crew)
 	return true;
 }
 
-/* Marks those above the widest gap between two neighbours, of at most half of them. */
+/* Marks the workers above the widest gap between two neighbours, at most half of all. */
 static void part_crew(struct crew *crew)
 {
 	size_t n = crew->count, best = 1, k;
@@ -145,7 +145,7 @@ static int measure(const struct crew *crew, struct slow_workers *ret)
 		for (i = crew->begin[w]; i < crew->begin[w + 1]; i++)
 			stats_add(&own, log((double)crew->loads[i]));
 		ret->z = fmin(ret->z, stats_welch(&own, &others));
-		/* Each of them has to be slow, not their group alone. */
+		/* Each of them has to be slow, not only the group. */
 		if (crew->median_ns[w] < FACTOR * median_ns)
 			ret->factor = fmin(ret->factor, crew->median_ns[w] / median_ns);
 	}
@@ -219,7 +219,7 @@ static double more_work(const struct crew *crew, const struct slow_work *work)
 	return bytes[1] / loads[1] / (bytes[0] / loads[0]);
 }
 
-/* It is the samples that are slow: every so many-th batch; 0: it is the workers. */
+/* Every how many-th batch is slow, if it is the samples; 0: it is the workers. */
 static int32_t find_every(const struct batch_series *s, const struct crew *crew,
 			  const struct slow_work *work)
 {

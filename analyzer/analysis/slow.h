@@ -20,11 +20,11 @@ struct slow_workers {
 	double factor;           /* their median load over that of all others */
 	double z;                /* Welch, on log loads: the least of theirs */
 	double share;            /* of the stall time that is on their batches */
-	double owned_ns;         /* of it, what loads as short as the others' would have saved */
+	double owned_ns;         /* of it: what loads as short as the others' would save */
 	int32_t every;           /* it is each so many-th batch that is slow, and no worker; 0 */
 };
 
-/* What a worker's loads read; counts of 0 where that is not known. */
+/* What a worker's loads read; a count of 0: not known. */
 struct slow_work {
 	double bytes[SLOW_WORKERS];
 	double loads[SLOW_WORKERS];

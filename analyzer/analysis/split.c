@@ -138,7 +138,7 @@ static void find_shift(const struct batch_series *s, struct shift *ret)
 /* A stretch of the run; its waits are for batches that were not ready. */
 struct pool {
 	double wait_ns;
-	double queue_known_ns, queued_ns; /* of them, where it is known; while others were ready */
+	double queue_known_ns, queued_ns; /* of them: while other batches were ready, where known */
 	double load_ns;                   /* as if no worker were slow */
 	size_t load_count;
 };
@@ -168,7 +168,7 @@ static void pool_add(const struct batch_series *s, const struct slow_workers *sl
 	pool->load_count++;
 }
 
-/* A cold epoch has no say in what the rest of its waits are. */
+/* A cold epoch says nothing about what its other waits are. */
 static void fill_pools(const struct batch_series *s, const struct finding *f,
 		       const struct slow_workers *slow, const struct split *split,
 		       struct pools *ret)
@@ -192,7 +192,7 @@ static void fill_pools(const struct batch_series *s, const struct finding *f,
 	ret->queued_ns = ret->before.queued_ns + ret->after.queued_ns;
 }
 
-/* The largest waits, where they are nearly all and nothing regular. */
+/* The largest waits, if they are nearly all of the waiting and not regular. */
 static double isolated_ns(const struct batch_series *s, const struct finding *f,
 			  const struct split_periods *periods, const struct pools *pools)
 {
@@ -213,7 +213,7 @@ static double isolated_ns(const struct batch_series *s, const struct finding *f,
 	return ns < ISOLATED_LEAST * pools->wait_ns ? 0 : fmin(ns, pools->wait_ns);
 }
 
-/* Shard openings and the like: in the loads themselves, or every so many rounds of the workers. */
+/* Openings of shards and the like: in the loads themselves, or every few rounds of the workers. */
 static double periodic_share(const struct batch_series *s, const struct slow_workers *slow,
 			     const struct split_periods *periods)
 {
@@ -221,7 +221,8 @@ static double periodic_share(const struct batch_series *s, const struct slow_wor
 	double share = 0;
 	bool is_load = load->batches && load->batches != s->workers;
 
-	/* The neighbours of a slow load are as slow: samples sorted by size, and no opening. */
+	/* A slow load's neighbours are as slow: the samples are sorted by size, no shard is opened.
+	 * */
 	if (load->batches && load->gradual)
 		return 0;
 	if (wait->regular && s->workers > 1 && wait->batches > s->workers &&
@@ -263,7 +264,7 @@ void split_find(const struct batch_series *s, const struct finding *f,
 	struct pools pools;
 
 	*ret = (struct split){.queued_share = NAN};
-	/* What is known of no batch is still somebody's. */
+	/* Waiting whose readiness is known of no batch still needs an owner. */
 	ret->share[s->workers == 0 ? SPLIT_SINGLE : SPLIT_UNSEEN] = 1;
 	if (!s->wait_ns || !f->steady_count)
 		return;

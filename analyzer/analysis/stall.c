@@ -81,7 +81,7 @@ double stall_not_ready_ns(const struct batch_series *s, const struct finding *f,
 	return s->workers == 0 || s->state[i] & SERIES_STARVED ? wait_ns : 0;
 }
 
-/* The consumer does not wait for its steps to end. */
+/* The consumer does not wait for its steps to finish. */
 static bool is_asynchronous(const struct batch_series *s)
 {
 	return s->synchronous == 0;
@@ -130,8 +130,8 @@ int64_t stall_theta_ns(struct batch_series *series)
 }
 
 /*
- * By which clock the run is judged. A batch of which the GPU is not known is not steady by the
- * GPU's. It cannot have been idle in the wait for longer than the wait was, whatever a file says.
+ * By which clock the run is judged. By the GPU's, a batch without a GPU time is not steady, and the
+ * GPU idled in a wait no longer than the wait lasted, whatever a file says.
  */
 static void choose_clock(struct batch_series *s, struct finding *f)
 {
@@ -296,7 +296,7 @@ static void set_drain(const struct batch_series *s, struct finding *f)
 	share = (double)count / (double)f->steady_count;
 	if (share < SYNC_FEWEST || share > SYNC_MOST)
 		return;
-	/* The sync steps are the largest `count`: their median is that rank of all. */
+	/* The sync steps are the `count` largest, so their median is a rank among all steps. */
 	above = f->steady_count - count;
 	stats_order_init(&order, &compute);
 	f->drain_ratio = (stats_order_rank(&order, above + (count - 1) / 2) +
@@ -334,7 +334,7 @@ static enum stall_confidence find_confidence(const struct batch_series *s, const
 		level--;
 	if (f->by_gpu && f->gpu_share < GPU_SEEN_MOST)
 		level--;
-	/* The ratio is only an upper bound, and the rule was never seen on hardware. */
+	/* The ratio is only an upper bound, and the rule was never tried on hardware. */
 	if (!isnan(f->drain_ratio))
 		level--;
 	return level < STALL_CONFIDENCE_LOW ? STALL_CONFIDENCE_LOW : (enum stall_confidence)level;
@@ -358,8 +358,8 @@ static void decide(const struct batch_series *s, struct finding *f)
 }
 
 /*
- * What is lost is known twice over: as ordinals that no record has, and as a count of dropped
- * records, which may be of any kind. The larger share is believed.
+ * Losses are known in two ways: as ordinals without a record, and as a count of dropped records of
+ * any kind. The larger share counts.
  */
 static double lost_share(const struct batch_series *s, const struct finding *f)
 {

@@ -14,7 +14,7 @@
 #define LITTLE_WORK      0.15 /* of a core */
 #define KNOWN_LEAST      0.8  /* of the loads and steps */
 
-/* Whether this part of the batches belongs to the sample of a long series. */
+/* Whether this part of a long series belongs to the sample. */
 static bool is_sampled(size_t part, size_t count)
 {
 	size_t parts = count / SAMPLE_PART;
@@ -30,7 +30,7 @@ static const float *find_loads(const struct batch_series *s)
 	return !s->load_ns && s->workers == 0 ? s->wait_ns : s->load_ns;
 }
 
-/* What of a batch's time the replay takes as its step. */
+/* The time of a batch that the replay takes as its step. */
 struct steps {
 	const float *waits; /* by the clock of the verdict */
 	const struct batch_series *series;
@@ -56,8 +56,8 @@ static struct steps find_steps(const struct batch_series *s, const struct findin
 		.series = s,
 		.finding = f,
 		/*
-		 * A host that runs ahead asks for many batches at once and then waits for the GPU
-		 * long; what takes them at an even pace is the GPU.
+		 * A host that runs ahead asks for many batches at once and then waits long for the
+		 * GPU. The GPU takes them at an even pace.
 		 */
 		.is_even = f->by_gpu && f->wait_masked_ns > RUNS_AHEAD * f->account.time_ns,
 		.elsewhere_ns = s->count ? s->elsewhere_ns / (double)s->count : 0,
@@ -126,7 +126,7 @@ static void add_batch(struct trace *t, const struct steps *steps, size_t i, doub
 	t->worker[t->count] = s->worker[i];
 	lags->wait_ns[t->count] = (float)wait_ns;
 	lags->is_ready[t->count] = (s->state[i] & SERIES_READY) != 0;
-	/* What comes before the first batch is in no account. */
+	/* Time before the first batch is in no account. */
 	t->time_ns += step_ns + (t->count ? wait_ns : 0);
 	t->count++;
 }
@@ -179,7 +179,7 @@ static int take_batches(struct trace *t, const struct steps *steps, const float 
 	return 0;
 }
 
-/* What taking a batch in costs the training, where that is so much that its moment matters. */
+/* What it costs the training to take a batch in, if that is enough for its moment to matter. */
 static void find_receiving(struct trace *t, const struct batch_series *s)
 {
 	double receive_ns = s->receive_count ? s->receive_ns / (double)s->receive_count : 0;
@@ -213,8 +213,8 @@ static void find_cpu(struct trace *t, const struct batch_series *s, double load_
 	t->step_threads = fmax(1, t->step_cpu / t->step_got);
 	t->step_cpu /= t->step_threads;
 	/*
-	 * Who works little waits for a core mostly when it wakes up, whoever else there is; and a
-	 * part cannot have been longer than the whole.
+	 * A thread that works little waits for a core mostly when it wakes up, whoever else runs.
+	 * And a part cannot have been longer than the whole.
 	 */
 	t->load_got = t->load_cpu < LITTLE_WORK ? 1 : fmax(t->load_got, t->load_cpu);
 	t->step_got = t->step_cpu < LITTLE_WORK ? 1 : fmax(t->step_got, t->step_cpu);

@@ -42,12 +42,12 @@ struct trace {
 	size_t epoch_count;
 	double *factors; /* of the first workers: times their loads take longer; 1: alike */
 	size_t factor_count;
-	bool by_index;       /* the factors repeat within the workers: they are the data's */
+	bool by_index;       /* the factors repeat within the workers: the data's */
 	bool is_either;      /* ... or the workers' */
 	double usual_lag_ns;
 	/*
-	 * What taking a batch in costs. They come in the order in which they are finished, also
-	 * while the training waits for another one. 0: too little for that to matter.
+	 * What it costs to take a batch in. Batches come in the order in which they are finished,
+	 * also while the training waits for another one. 0: too little to matter.
 	 */
 	double receive_ns;
 

@@ -34,7 +34,7 @@ static void block(sigset_t *ret_before)
 	sigprocmask(SIG_BLOCK, &set, ret_before);
 }
 
-/* A launcher that is killed takes the command along, as when it had become the command. */
+/* If the launcher is killed, the command dies with it, as if it had become the command. */
 static void become(char **command, const struct before *before, pid_t parent, int problem)
 {
 	int error;
@@ -51,7 +51,7 @@ static void become(char **command, const struct before *before, pid_t parent, in
 	_exit(127);
 }
 
-/* As process 1 of a container we also have children that others left behind. */
+/* As process 1 of a container we also inherit other processes' children. */
 static int reap(pid_t pid, int *ret_status)
 {
 	pid_t ended;
@@ -65,7 +65,7 @@ static int reap(pid_t pid, int *ret_status)
 	return ended < 0 && errno == ECHILD ? -ECHILD : 0;
 }
 
-/* What came for the command before it ended is not for us. */
+/* Signals that were meant for the command must not reach us after its end. */
 static void forget_signals(const sigset_t *set)
 {
 	const struct timespec none = {0};
@@ -89,7 +89,7 @@ static int wait_for(pid_t pid, int *ret_status)
 		}
 		if (sigwaitinfo(&set, &info) < 0 || info.si_signo == SIGCHLD)
 			continue;
-		/* The terminal sends its own to the whole process group. */
+		/* The terminal sends its signals to the whole process group anyway. */
 		if (info.si_code != SI_KERNEL)
 			kill(pid, info.si_signo);
 	}
@@ -105,7 +105,7 @@ int attend(char **command, int *ret_status)
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return -errno;
 	block(&before.mask);
-	/* Ignored, as some launchers leave it, it would take the status from us. */
+	/* If it stayed ignored, as some launchers leave it, we would get no exit status. */
 	before.child = signal(SIGCHLD, SIG_DFL);
 	pid = fork();
 	if (!pid)

@@ -19,9 +19,7 @@ static int list(const struct launch_options *options)
 	struct jsonw json;
 
 	if (options->json) {
-		jsonw_init(&json, stdout);
-		jsonw_open(&json, NULL, '{');
-		jsonw_string(&json, "schema", "dlprof.demo/1");
+		jsonw_begin(&json, stdout, "dlprof.demo/1");
 		jsonw_open(&json, "patterns", '[');
 		for (size_t i = 0; i < SCENE_COUNT; i++) {
 			jsonw_open(&json, NULL, '{');
@@ -60,7 +58,7 @@ int cmd_demo_simulate(const char *pattern)
 	return r < 0 ? launch_fail("the simulation failed: %s", strerror(-r)) : LAUNCH_DONE;
 }
 
-/* In the child: nothing of the user's own settings but where shared memory may lie. */
+/* In the child: keeps of the user's settings only where shared memory may lie. */
 static void become_simulation(const struct preload *preload, const char *database,
 			      const char *pattern)
 {
@@ -94,7 +92,7 @@ static int record(const struct preload *preload, const struct scene *scene, cons
 		if (errno != EINTR)
 			return launch_fail("the simulation was lost: %s", strerror(errno));
 	if (!WIFEXITED(status) || WEXITSTATUS(status))
-		return launch_fail("the simulation ended before its time");
+		return launch_fail("the simulation ended early");
 	if (access(database, F_OK) < 0)
 		return launch_fail("nothing was recorded into '%s'; dlprof doctor may say why",
 				   database);
@@ -147,7 +145,7 @@ int cmd_demo(const struct launch_options *options)
 	if (options->output)
 		snprintf(database, sizeof(database), "%s", options->output);
 	if (access(database, F_OK) == 0)
-		return launch_fail("'%s' exists; -o names another", database);
+		return launch_fail("'%s' exists; name another file with -o", database);
 	if (!options->json) {
 		page_entry(&page, 0, 2, "", "%s: %s It is being simulated.", scene->name,
 			   scene->about);

@@ -40,9 +40,7 @@ static void print_json(const struct doctor *doctor)
 {
 	struct jsonw json;
 
-	jsonw_init(&json, stdout);
-	jsonw_open(&json, NULL, '{');
-	jsonw_string(&json, "schema", "dlprof.doctor/1");
+	jsonw_begin(&json, stdout, "dlprof.doctor/1");
 	jsonw_open(&json, "checks", '[');
 	for (size_t i = 0; i < doctor->count; i++) {
 		const struct doctor_check *check = &doctor->list[i];

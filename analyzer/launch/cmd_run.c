@@ -38,14 +38,14 @@ static int set_options(const struct launch_options *options)
 	return 0;
 }
 
-/* A wrong folder would be told at the end of the training, when it is too late. */
+/* Otherwise a wrong folder would be reported only when the training ends, too late. */
 static int check_output(const char *path)
 {
 	char folder[PATH_MAX];
 	int r = launch_output_folder(path, folder, sizeof(folder));
 
-	return r < 0 ? launch_fail("cannot write '%s': '%s': %s; -o names another", path, folder,
-				   strerror(-r))
+	return r < 0 ? launch_fail("cannot write '%s': '%s': %s; name another with -o", path,
+				   folder, strerror(-r))
 		     : 0;
 }
 
@@ -109,7 +109,7 @@ static int fail_run(const struct launch_options *options, int error)
 	return error == ENOENT ? LAUNCH_NOT_FOUND : LAUNCH_CANNOT_RUN;
 }
 
-/* Of the ranks of a job, each with a launcher of its own, the first prints. */
+/* If each rank of a job has a launcher of its own, only the first prints. */
 static bool is_first_rank(void)
 {
 	static const char *const names[] = {
@@ -133,7 +133,7 @@ static bool is_quiet(const struct launch_options *options)
 	return options->quiet || (value && strcmp(value, "1") == 0);
 }
 
-/* The command's end is ours; its report comes between. */
+/* Prints the report, then ends as the command did. */
 static int run_and_report(const struct launch_options *options)
 {
 	struct runs runs;

@@ -50,18 +50,17 @@ static void check_drain(struct doctor *doctor)
 	if (r == 0)
 		doctor_say(doctor, DOCTOR_OK, "drain", "", "%s", drain.path);
 	else if (r == -EPERM)
-		doctor_say(
-			doctor, DOCTOR_FAIL, "drain",
-			"take that away (chmod go-w, chown), or install dlprof anew; man 7 dlprof "
-			"has the rules under TRUST",
-			"dlprof-drain is not started: '%s' %s: recording would soon stop",
-			drain.path, trust_text(drain.trust));
+		doctor_say(doctor, DOCTOR_FAIL, "drain",
+			   "correct that (chmod go-w, chown), or reinstall dlprof; the rules are "
+			   "under TRUST in man 7 dlprof",
+			   "dlprof-drain is not started: '%s' %s: recording would soon stop",
+			   drain.path, trust_text(drain.trust));
 	else if (r == -EACCES)
 		doctor_say(doctor, DOCTOR_FAIL, "drain", "make it executable: chmod +x",
 			   "'%s' may not be executed: recording would soon stop", drain.path);
 	else
 		doctor_say(doctor, DOCTOR_FAIL, "drain",
-			   "install it beside libdlprof.so, or all of dlprof anew",
+			   "install it beside libdlprof.so, or reinstall dlprof",
 			   "dlprof-drain was not found: recording would soon stop");
 }
 
@@ -75,14 +74,14 @@ static void check_library(struct doctor *doctor)
 		r = -errno;
 	if (r < 0)
 		doctor_say(doctor, DOCTOR_FAIL, "library",
-			   "install dlprof anew, or name the library by --library",
+			   "reinstall dlprof, or name the library with --library",
 			   "'%s' cannot be preloaded: %s", doctor->preload.library,
 			   preload_error(&doctor->preload, r));
 	else
 		doctor_say(doctor, DOCTOR_OK, "library", "", "%s", doctor->preload.library);
 	sscanf(version, "2.%d", &minor);
 	doctor_say(doctor, minor < OLDEST_GLIBC_MINOR ? DOCTOR_FAIL : DOCTOR_OK, "glibc",
-		   "run in a system with glibc 2.28 or newer (Debian 10, Ubuntu 20.04, RHEL 8)",
+		   "run on a system with glibc 2.28 or newer (Debian 10, Ubuntu 20.04, RHEL 8)",
 		   "glibc %s", version);
 	if (doctor->has_library)
 		check_drain(doctor);
@@ -117,16 +116,17 @@ static void check_output(struct doctor *doctor)
 
 	if (r < 0)
 		doctor_say(doctor, DOCTOR_FAIL, "output",
-			   "name a folder that can be written: dlprof run -o",
+			   "name a folder that can be written with dlprof run -o",
 			   "no database can be made in '%s': %s", folder, strerror(-r));
 	else if (free_mb(folder) < 10)
-		doctor_say(doctor, DOCTOR_FAIL, "output", "make room, or name another by -o",
-			   "'%s' has %.0f MB left", folder, free_mb(folder));
+		doctor_say(doctor, DOCTOR_FAIL, "output",
+			   "make room, or name another folder with -o", "'%s' has %.0f MB left",
+			   folder, free_mb(folder));
 	else if (is_network(folder))
-		doctor_say(doctor, DOCTOR_WARN, "output",
-			   "name a local folder by -o: SQLite's locks and the network do not go "
-			   "well together",
-			   "'%s' is on a network file system", folder);
+		doctor_say(doctor, DOCTOR_OK, "output", "",
+			   "'%s' is on a network file system: the run is recorded on this machine, "
+			   "and a copy is delivered there every minute",
+			   folder);
 	else
 		doctor_say(doctor, DOCTOR_OK, "output", "", "'%s' can be written, %.0f MB left",
 			   folder, free_mb(folder));
@@ -146,7 +146,7 @@ static void check_segments(struct doctor *doctor)
 	if (access(folder, W_OK | X_OK) < 0)
 		doctor_say(doctor, DOCTOR_FAIL, "segments",
 			   "set DLPROF_SEGMENT_DIR or TMPDIR to a folder that can be written",
-			   "shared memory cannot lie in '%s': %s", folder, strerror(errno));
+			   "no shared memory can be made in '%s': %s", folder, strerror(errno));
 	else
 		doctor_say(
 			doctor,
@@ -173,10 +173,11 @@ static void check_forks(struct doctor *doctor)
 	if (page != MAP_FAILED)
 		munmap(page, 1);
 	doctor_say(doctor, DOCTOR_OK, "forks", "", "%s",
-		   wiped ? "the kernel tells forked children from their parents"
-			 : "this kernel (gVisor) does not tell forked children from their parents, "
-			   "so libc's fork() does; children of a bare clone() are known by their "
-			   "pid only, and what they read may count as their parent's");
+		   wiped ? "the kernel tells forked children apart from their parents"
+			 : "this kernel (gVisor) does not tell forked children apart from their "
+			   "parents, so libc's fork() has to; children of a bare clone() are "
+			   "known by their pid only, and what they read may count as their "
+			   "parent's");
 }
 
 static void check_cores(struct doctor *doctor)
@@ -231,7 +232,7 @@ static void check_environment(struct doctor *doctor)
 		doctor_say(doctor, DOCTOR_OK, "gpu", "", "none here; waits are those of the host");
 	else if (access("/dev/nvidiactl", R_OK | W_OK) < 0)
 		doctor_say(doctor, DOCTOR_WARN, "gpu", "ask for access to /dev/nvidia*",
-			   "there is one, and it may not be used: %s", strerror(errno));
+			   "there is one, but it cannot be used: %s", strerror(errno));
 	else
 		doctor_say(doctor, DOCTOR_OK, "gpu", "", "there is one, and CUDA's injection is %s",
 			   doctor->has_library && preload_injects(&doctor->preload) ? "ours"

@@ -24,28 +24,28 @@ static const struct line_verb VERBS[LAUNCH_VERB_MAX] = {
 	[LAUNCH_RUN] = {"run", "[--] CMD...", "run a command and record its loaders", .fewest = 1,
 			.most = -1, .passes_on = true,
 			.about = "Sets LD_PRELOAD, CUDA_INJECTION64_PATH and what the options "
-				 "say, runs the command, and prints its report on standard error "
-				 "when it has ended. Exit status, signals and terminal are the "
-				 "command's own; of the ranks of a job, each with its own dlprof "
-				 "run, the first prints. Other preloads are kept. Processes that "
-				 "the command starts inherit it all, so that torchrun, "
-				 "accelerate, srun and shell scripts work as they are; each rank "
-				 "gets a database of its own. Without a loader nothing is "
-				 "recorded and no file is made."},
+				 "say, runs the command, and prints the report on standard "
+				 "error when it has ended. Exit status, signals and terminal "
+				 "are the command's own. If each rank of a job has its own "
+				 "dlprof run, only the first prints. Other preloads are kept. "
+				 "Processes that the command starts inherit all this, so "
+				 "torchrun, accelerate, srun and shell scripts work as they "
+				 "are, and each rank gets a database of its own. Without a "
+				 "loader nothing is recorded and no file is made."},
 	[LAUNCH_DOCTOR] = {"doctor", "[[--] CMD...]",
 			   "would batches, files, decoders and the GPU be seen here?", .fewest = 0,
 			   .most = -1, .passes_on = true,
-			   .about = "Checks what recording needs, one line each: ok, warn or fail, "
-				    "and what to do. With a command it runs that for a while, or "
-				    "until enough batches came by, ends it, and judges by what was "
-				    "recorded; its output goes to standard error, its input is "
-				    "empty."},
+			   .about = "Checks what recording needs, one line each: ok, warn or "
+				    "fail, and what to do. With a command, it runs that for a "
+				    "while, or until enough batches came by, ends it, and "
+				    "judges by what was recorded. The command's output goes to "
+				    "standard error, and its input is empty."},
 	[LAUNCH_DEMO] = {"demo", "[PATTERN]", "simulate a loader with a flaw, record it, report it",
 			 .fewest = 0, .most = 1, .names = pattern,
-			 .about = "A training process and its workers, which sleep where real ones "
-				  "would work, recorded by libdlprof.so as any other training. "
-				  "Without PATTERN it lists the patterns. It takes a few seconds "
-				  "and needs no Python."},
+			 .about = "Runs a training and workers that sleep where real ones would "
+				  "work, and records them like any other training. Without "
+				  "PATTERN it lists the patterns. It takes a few seconds and "
+				  "needs no Python."},
 };
 
 #define AT(field)    .offset = offsetof(struct launch_options, field)
@@ -54,8 +54,8 @@ static const struct line_verb VERBS[LAUNCH_VERB_MAX] = {
 #define WHOLE(field) .kind = LINE_WHOLE, AT(field)
 
 static const struct line_option OPTIONS[] = {
-	{"output", 'o', "FILE", .help = "the database (DLPROF_OUT); %p, %r, ... as there",
-	 TEXT(output), .verbs = RECORDS},
+	{"output", 'o', "FILE", .help = "the database; %p, %r, ... as in DLPROF_OUT", TEXT(output),
+	 .verbs = RECORDS},
 	{"detail", .argument = "LEVEL", .values = DLPROF_LEVEL_CHOICE(DLPROF_DETAIL_LEVELS),
 	 .help = DLPROF_LEVEL_LIST(DLPROF_DETAIL_LEVELS) " (DLPROF_DETAIL)", TEXT(detail),
 	 .verbs = RUN},
@@ -68,17 +68,17 @@ static const struct line_option OPTIONS[] = {
 	 .help = DLPROF_LEVEL_LIST(DLPROF_CUDA_LEVELS) " (DLPROF_CUDA)", TEXT(cuda), .verbs = RUN},
 	{"segment-dir", .argument = "DIR", .help = "where the rings live (DLPROF_SEGMENT_DIR)",
 	 TEXT(segment_dir), .verbs = RUN},
-	{"log", .argument = "FILE", .help = "what dlprof does; or stderr (DLPROF_LOG)", TEXT(log),
-	 .verbs = RUN},
+	{"log", .argument = "FILE", .help = "log there what dlprof does, or to stderr (DLPROF_LOG)",
+	 TEXT(log), .verbs = RUN},
 	{"always", .help = "from the start of every process (DLPROF_ACTIVATE)", FLAG(always),
 	 .verbs = RUN},
 	{"exec", .help = "become the command; no report when it has ended", FLAG(exec),
 	 .verbs = RUN},
-	{"dry-run", 'n', .help = "print what would be set and run, and do not", FLAG(dry_run),
+	{"dry-run", 'n', .help = "print what would be set and run, but run nothing", FLAG(dry_run),
 	 .verbs = RUN},
-	{"seconds", .argument = "N", .help = "let the command run so long at most; 20",
+	{"seconds", .argument = "N", .help = "end the command after N seconds; default 20",
 	 WHOLE(seconds), .verbs = ON(LAUNCH_DOCTOR)},
-	{"library", .argument = "FILE", .help = "this libdlprof.so", TEXT(library),
+	{"library", .argument = "FILE", .help = "the libdlprof.so to preload", TEXT(library),
 	 .verbs = RECORDS},
 	{"json", .help = "JSON", FLAG(json), .verbs = LOOKS},
 	{"ascii", .help = "only ASCII characters in text", FLAG(ascii), .verbs = LOOKS},
@@ -95,8 +95,8 @@ const struct line_program launch_program = {
 	.option_count = ARRAY_COUNT(OPTIONS),
 	.exits = "of run, the command's (126: cannot be run, 127: not found); else 0 done, "
 		 "1 doctor found a failure, 2 bad usage or nothing could be run",
-	.about = "dlprof run is the same as LD_PRELOAD=libdlprof.so, with what can go wrong "
-		 "looked at before. What was recorded is read by dlprof-report(1).",
+	.about = "dlprof run does what LD_PRELOAD=libdlprof.so does, and first checks what "
+		 "could go wrong. dlprof-report(1) reads what was recorded.",
 	.examples = "dlprof run python train.py\n"
 		    "dlprof run -o runs/%j-%r.db torchrun --nproc-per-node 8 train.py\n"
 		    "dlprof doctor python train.py\n"

@@ -42,7 +42,7 @@ static int find_own(const char *name, const char *installed, struct trust_search
 	return find(self, name, installed, ret);
 }
 
-/* Whoever names a library knows whose it is. */
+/* A library that the user names is trusted. */
 static int locate(const char *given, struct preload *ret)
 {
 	char path[PATH_MAX];
@@ -83,7 +83,7 @@ const char *preload_error(const struct preload *preload, int error)
 		return trust_text(preload->trust);
 	switch (-error) {
 	case ENOEXEC:
-		return "it is no library";
+		return "it is not a library";
 	case EINVAL:
 		return "LD_PRELOAD cannot hold a path with blanks or colons; move or link it";
 	default:
@@ -115,7 +115,7 @@ static bool add(char *ret, size_t size, const char *entry, size_t length)
 	return true;
 }
 
-/* Those entries that are (not) the sanitizer's; ours is added once. */
+/* Adds the entries that are, or are not, the sanitizer's, and never ours. */
 static bool add_entries(const char *existing, bool asan, const char *library, char *ret,
 			size_t size)
 {

@@ -66,9 +66,9 @@ static void check_package(struct doctor *doctor, const char *name, const char *f
 	nftw(libraries, look_at, 16, FTW_PHYS);
 	if (*hidden.list)
 		doctor_say(doctor, DOCTOR_WARN, "decoders",
-			   "nothing has to be done: their time is that of the Python call around "
-			   "them, where dlprof knows it; packages of a distribution or of conda "
-			   "use libraries that are seen",
+			   "nothing to do: their time counts in the Python call around them, "
+			   "where dlprof knows that call; packages of a distribution or of "
+			   "conda use libraries that are seen",
 			   "%s has copies that cannot be observed: %s", name, hidden.list);
 	else
 		doctor_say(doctor, DOCTOR_OK, "decoders", "", "those of %s can be observed", name);
@@ -105,11 +105,11 @@ static void check_patches(struct doctor *doctor)
 	}
 	if (!run.frameworks || !strstr(run.frameworks, "torch"))
 		doctor_say(doctor, DOCTOR_WARN, "patches",
-			   "name what hands out batches by DLPROF_BATCH_FN=module:Class.method",
-			   "torch was imported, and none of its patch points was found");
+			   "name what hands out batches with DLPROF_BATCH_FN=module:Class.method",
+			   "torch was imported, but none of its patch points was found");
 	else if (run.patch_missing && *run.patch_missing)
 		doctor_say(doctor, DOCTOR_WARN, "patches",
-			   "this torch is not known yet: what they measure is not observed",
+			   "this torch is new to dlprof: what these measure is not observed",
 			   "not found in torch: %s", run.patch_missing);
 	else
 		doctor_say(doctor, DOCTOR_OK, "patches", "", "all found in torch");
@@ -124,12 +124,12 @@ static void check_version(struct doctor *doctor, const char *version)
 	sscanf(version, "%d.%d", &major, &minor);
 	if (major < 3 || (major == 3 && minor < 8))
 		doctor_say(doctor, DOCTOR_WARN, "python",
-			   "use Python 3.8 or newer, or mark the loop by dlprof.h",
+			   "use Python 3.8 or newer, or mark the loop with dlprof.h",
 			   "%s is Python %s, whose loaders cannot be followed", doctor->python,
 			   version);
 	else if (strchr(version, 't'))
 		doctor_say(doctor, DOCTOR_WARN, "python",
-			   "use a build with the global lock, or mark the loop by dlprof.h",
+			   "use a build with the global lock, or mark the loop with dlprof.h",
 			   "%s runs without a global lock, where loaders are not followed",
 			   doctor->python);
 	else if (target_find(doctor->python, &target) == 0 && !target.has_libpython &&
@@ -156,7 +156,7 @@ void doctor_python(struct doctor *doctor)
 	if (r) {
 		doctor_say(doctor, r == 127 ? DOCTOR_OK : DOCTOR_WARN, "python",
 			   "see what it says: python3 -c 0",
-			   r == 127 ? "there is no %s" : "%s cannot be asked", doctor->python);
+			   r == 127 ? "there is no %s" : "%s did not answer", doctor->python);
 		return;
 	}
 	for (line = strtok_r(output, "\n", &state); line; line = strtok_r(NULL, "\n", &state)) {

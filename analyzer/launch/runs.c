@@ -13,7 +13,7 @@
 #include "launch/cmd.h"
 
 #define RUNS_MAX  64
-#define STORED_MS 10000 /* what is left of a run takes the drain some 100 ms, more on slow disks */
+#define STORED_MS 10000 /* the drain needs some 100 ms for a run's rest, more on slow disks */
 #define PAUSE_MS  10
 
 struct run {
@@ -115,13 +115,13 @@ static int report(const struct trust_search *program, const struct run *runs, in
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -ECHILD;
 }
 
-/* Ranks of one job have one report. Runs one after the other have the last one's. */
+/* The ranks of one job get one report. Of runs one after the other, only the last gets one. */
 static void report_all(const struct trust_search *program, const struct run *runs, int count)
 {
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
 	if (count > 1 && report(program, runs, count, null) == LAUNCH_ERROR) {
-				launch_fail("%d runs were recorded; this is the last one", count);
+		launch_fail("%d runs were recorded; this is the last one", count);
 		runs += count - 1;
 		count = 1;
 	}

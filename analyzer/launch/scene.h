@@ -16,7 +16,7 @@ struct scene {
 	int epochs, batches;
 	double load_ms, step_ms; /* as a rule */
 	double start_ms;         /* of a worker, until it takes its first task */
-	/* What is not as the rule is; NULL: nothing. */
+	/* The exceptions to these times; NULL: none. */
 	double (*load)(const struct scene *scene, const struct scene_task *task);
 	double (*step)(const struct scene *scene, const struct scene_task *task);
 };

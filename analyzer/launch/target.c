@@ -37,7 +37,7 @@ static void take_needed(void *context, const char *name)
 		target->has_libpython = true;
 }
 
-/* Of another class than ours only the header is read: that alone rules it out. */
+/* Of a file of another class only the header is read: the class alone rules it out. */
 static void read_elf(const struct elf *elf, struct target *ret)
 {
 	const Elf64_Ehdr *header = elf_part(elf, 0, sizeof(*header));
@@ -167,7 +167,7 @@ int target_find(const char *name, struct target *ret)
 			return r;
 		}
 		r = open_file(path, &elf);
-		/* A program that may be run but not read may well work: nothing is known. */
+		/* A program that may be run but not read may well work, so it passes. */
 		if (r < 0 || elf_is(&elf)) {
 			if (r == 0)
 				elf_close(&elf);
@@ -201,18 +201,18 @@ enum target_problem target_problem(const struct target *program, const struct ta
 static const struct {
 	const char *text, *fix;
 } PROBLEMS[TARGET_PROBLEM_MAX] = {
-	[TARGET_NO_PROGRAM] = {"is no program that could be read", "name a program or a script"},
+	[TARGET_NO_PROGRAM] = {"is not a program that can be read", "name a program or a script"},
 	[TARGET_OTHER_CLASS] = {"is of another word size (32 or 64 bits) than the library",
-				"use a build of it that is as the library"},
+				"use a build with the library's word size"},
 	[TARGET_OTHER_MACHINE] = {"is for another kind of processor than the library",
-				  "build dlprof for that one, and run both there"},
+				  "build dlprof for that processor, and run both on it"},
 	[TARGET_STATIC] = {"is statically linked: nothing can be preloaded into it",
 			   "use a dynamically linked build of it"},
 	[TARGET_MUSL] = {"is linked with musl, in which dlprof records nothing",
 			 "use a build for glibc (a Debian- or RHEL-based image)"},
 	[TARGET_SECURE] = {"is setuid, setgid or has file capabilities, so that LD_PRELOAD is "
 			   "ignored",
-			   "run the training by a copy of it without them"},
+			   "run a copy of it that has none of these"},
 };
 
 const char *target_problem_text(enum target_problem problem)

@@ -27,7 +27,7 @@
 struct seen {
 	pid_t pid;
 	bool loaded;
-	int without; /* times it was seen without the library: at first it has none yet */
+	int without; /* times it was seen without the library, as every process is at first */
 	char name[64];
 };
 
@@ -124,13 +124,12 @@ static void watch(struct trial *trial, pid_t pid)
 static void judge_preload(struct trial *trial)
 {
 	if (trial->without_count)
-		doctor_say(
-			trial->doctor, DOCTOR_FAIL, "preload",
-			"hand the environment on: no sudo or env -i before it, and env=os.environ "
-			"where workers are started",
-			"%zu processes (one is %s) ran without the library: LD_PRELOAD did not "
-			"reach them",
-			trial->without_count, trial->without);
+		doctor_say(trial->doctor, DOCTOR_FAIL, "preload",
+			   "pass the environment on: no sudo or env -i in front, and "
+			   "env=os.environ where workers are started",
+			   "%zu processes (one is %s) ran without the library: LD_PRELOAD did not "
+			   "reach them",
+			   trial->without_count, trial->without);
 	else if (trial->loaded_count)
 		doctor_say(trial->doctor, DOCTOR_OK, "preload", "",
 			   "the library was in all %zu processes that were looked at",
@@ -148,10 +147,10 @@ static const char *named_loader(const struct trial *trial)
 static void judge_none(struct trial *trial)
 {
 	const char *name = named_loader(trial);
-	const char *fix = name ? "check its spelling, and that this command gets to call it; give "
-				 "it longer by --seconds"
-			       : "give it longer by --seconds; name a Python loader of your own by "
-				 "DLPROF_BATCH_FN; mark any other loop by dlprof.h";
+	const char *fix = name ? "check its spelling, and that this command calls it; give it "
+				 "longer with --seconds"
+			       : "give it longer with --seconds; name a Python loader of your "
+				 "own with DLPROF_BATCH_FN; mark any other loop with dlprof.h";
 	char asked[320] = "";
 
 	if (name)
@@ -177,7 +176,7 @@ static bool is_point(const char *point, size_t length, const char *name)
 	return true;
 }
 
-/* The user's is named as such, and by what is to be done about it. */
+/* DLPROF_BATCH_FN is reported apart from the others, and with what to do about it. */
 static void judge_points(struct trial *trial, const char *missing)
 {
 	const char *name = named_loader(trial);
@@ -212,25 +211,25 @@ static void judge_loads(struct trial *trial, struct db *db, const struct loader_
 	if (!totals.load_count) {
 		doctor_say(trial->doctor, loader->workers > 0 ? DOCTOR_FAIL : DOCTOR_WARN, "loads",
 			   loader->workers < 0
-				   ? "waits alone give the verdict; mark loads by dlprof.h for more"
+				   ? "waits alone give the verdict; mark loads with dlprof.h "
+				     "for more"
 				   : "if it has workers, LD_PRELOAD has to reach them: see "
 				     "`preload`",
-			   "the load of none of %lld batches was seen",
-			   (long long)loader->batch_count);
+			   "of %lld batches no load was seen", (long long)loader->batch_count);
 		return;
 	}
 	doctor_say(trial->doctor,
 		   2 * totals.load_count < loader->batch_count ? DOCTOR_WARN : DOCTOR_OK, "loads",
-		   "LD_PRELOAD has to reach all workers", "seen of %lld of %lld batches",
+		   "LD_PRELOAD has to reach all workers", "seen for %lld of %lld batches",
 		   (long long)totals.load_count, (long long)loader->batch_count);
 	if (totals.read_count > 0 || totals.open_count > 0)
 		doctor_say(trial->doctor, DOCTOR_OK, "files", "",
-			   "%lld reads and %lld openings of data files in loads",
+			   "loads made %lld reads and opened data files %lld times",
 			   (long long)(totals.read_count < 0 ? 0 : totals.read_count),
 			   (long long)(totals.open_count < 0 ? 0 : totals.open_count));
 	else
 		doctor_say(trial->doctor, trial->simulated ? DOCTOR_OK : DOCTOR_WARN, "files",
-			   "nothing, if the data is in memory or mapped",
+			   "nothing to do if the data is in memory or mapped",
 			   trial->simulated ? "the simulation reads none" : "no load touched one");
 	if (!trial->simulated && tally_list_read(db, "decode", 1, &decoders) == 0)
 		doctor_say(trial->doctor, DOCTOR_OK, "decoding", "",
@@ -247,12 +246,12 @@ static void judge_run(struct trial *trial, struct db *db, const struct run_info 
 
 	if (run->lost_count > 0)
 		doctor_say(trial->doctor, DOCTOR_WARN, "losses",
-			   "if it stays so, set DLPROF_DETAIL=batches", "%lld records were dropped",
-			   (long long)run->lost_count);
+			   "if this happens again, set DLPROF_DETAIL=batches",
+			   "%lld records were dropped", (long long)run->lost_count);
 	if (run->decoders_hidden && *run->decoders_hidden)
 		doctor_say(trial->doctor, DOCTOR_WARN, "decoders",
-			   "nothing has to be done: their time is that of the Python call around "
-			   "them, where dlprof knows it",
+			   "nothing to do: their time counts in the Python call around them, "
+			   "where dlprof knows that call",
 			   "copies that cannot be observed: %s", run->decoders_hidden);
 	if (run->patch_missing)
 		judge_points(trial, run->patch_missing);
@@ -308,7 +307,7 @@ static void judge(struct trial *trial)
 	db_close(db);
 }
 
-/* The program behind the command, and the Python to ask, if it is one. */
+/* Finds the program behind the command, and, if that is a Python, which one to ask. */
 static bool check_target(struct doctor *doctor)
 {
 	const char *name = doctor->options->command[0];
@@ -332,7 +331,7 @@ static bool check_target(struct doctor *doctor)
 		   target_problem_fix(problem) ? target_problem_fix(problem) : "", "'%s'%s%s%s",
 		   target.path, *target.script ? ", which runs the script, " : " ",
 		   problem ? target_problem_text(problem) : "can be preloaded",
-		   *target.asan ? "; its AddressSanitizer is loaded before" : "");
+		   *target.asan ? "; its AddressSanitizer is loaded first" : "");
 	if (strncmp(strrchr(target.path, '/') ? strrchr(target.path, '/') + 1 : target.path,
 		    "python", 6) == 0)
 		snprintf(doctor->python, sizeof(doctor->python), "%s",
@@ -342,7 +341,7 @@ static bool check_target(struct doctor *doctor)
 	return !problem;
 }
 
-/* The drain's last look comes after the last process, and nothing is to be left behind. */
+/* The drain looks once more after the last process has ended. Leaves no drain behind. */
 static void wait_for_drain(const char *database)
 {
 	char link[PATH_MAX + 32], folder[PATH_MAX];

@@ -72,11 +72,11 @@ static void man_processes(FILE *out)
 static void man_places(FILE *out)
 {
 	man_section(out, "WHERE A RUN IS WRITTEN");
-	man_text(out, "Into the file that DLPROF_OUT names, if that is on a local file system and "
-		      "can be written. If it is on one of a network or of a user-space program, "
-		      "or is full, the database is run.db in the folder to which RUN.db-segments "
-		      "leads, and a copy is delivered every minute, more often at first, and at "
-		      "the end. dlprof-report RUN.db reads the newer of the two.\n\n"
+	man_text(out, "Into the file that DLPROF_OUT names, if its file system is local and can be "
+		      "written. If that is a network's or a user-space program's, or is full, the "
+		      "database is run.db in the folder to which RUN.db-segments leads, and a copy "
+		      "is delivered every minute, more often at first, and at the end. "
+		      "dlprof-report RUN.db reads the newer of the two.\n\n"
 		      "What cannot be delivered stays in that folder. The line at exit says so, "
 		      "and dlprof-report RUN.db delivers it as soon as there is room. In a "
 		      "container that is removed with its folders, set DLPROF_SEGMENT_DIR to one "
@@ -137,9 +137,10 @@ static void man_environment(FILE *out)
 		 "and tokens of well-known shapes. A secret without such a name or shape is "
 		 "not recognised.\n\nWhat dlprof-report shows with --redact has other names for "
 		 "paths of files, folders and runs, for hosts, jobs and command lines: file-3, "
-		 "host-1, the same for the same name within one output. So have texts that "
-		 "quote something or hold a slash. Numbers, and names of classes, functions, "
-		 "modules, ranges and GPUs stay. What is said on standard error is not changed.");
+		 "host-1, the same for the same name within one output. Texts that quote "
+		 "something or contain a slash are replaced, too. Numbers, and names of classes, "
+		 "functions, "
+		 "modules, ranges and GPUs stay. Messages on standard error are not changed.");
 	man_processes(out);
 	man_places(out);
 	man_trust(out);

@@ -41,7 +41,7 @@ void advise_rhythm(const struct report *report, struct outline *o)
 	outline_item(o, "Waits", "%s", text);
 }
 
-/* For what the report is about, say also that it has no period. */
+/* What the report is about is mentioned even if it has no period. */
 static void say_none(struct outline *o, const char *what, const struct period *period)
 {
 	if (!period->batches && period->tested)
@@ -138,8 +138,8 @@ bool advise_others(const struct report *report)
 }
 
 /*
- * ": 1.58x as fast (1.51x to 1.63x)". Another run may be faster for other reasons, and is within
- * the range; what is shown of it promises no more than ideal input. True: a range was shown.
+ * ": 1.58x as fast (1.51x to 1.63x)". The range includes runs that are faster for other reasons;
+ * what is shown of it promises no more than ideal input. True: a range was shown.
  */
 static bool add_gain(const struct whatif *whatif, const struct advice *advice, const char *assumed,
 		     char *text, size_t size)
@@ -254,7 +254,7 @@ static void add_prediction(const struct whatif *whatif, int id, struct outline *
 	outline_cell(o, "%s", UNITS_SHARE(whatif->stall_ratio[id]));
 }
 
-/* Those with one reason in one sentence. */
+/* Settings that share a reason share a sentence. */
 static void add_reasons(const struct report *report, struct outline *o)
 {
 	const struct advice_list *list = &report->diagnosis.advice;
@@ -317,13 +317,13 @@ void advise_predictions(const struct report *report, struct outline *o)
 		outline_item(o, "Predicted", "nothing: %s", whatif_gap_words(whatif->gap));
 	else if (whatif->shares_cores)
 		outline_item(o, "Neighbours",
-			     "other programs are taken to want %.2g of the %.3g cores all the time",
+			     "assumed: other programs want %.2g of the %.3g cores all the time",
 			     whatif->others_cores, whatif->cores);
 	add_reasons(report, o);
 	add_needed(report, o);
 }
 
-/* A regular period is `batches`; one that the times only vary with, `modulated_batches`. */
+/* `batches` is a regular period; `modulated_batches` is one with which the times only vary. */
 static void add_period_json(struct jsonw *json, const char *key, const struct period *period,
 			    bool counts)
 {
@@ -346,7 +346,7 @@ static void add_period_json(struct jsonw *json, const char *key, const struct pe
 void advise_patterns_json(const struct report *report, struct jsonw *json)
 {
 	const struct diagnosis *d = &report->diagnosis;
-	/* Of a log of steps, it is the steps that have a period. */
+	/* In a log of steps, the steps have the period. */
 	const struct period *period = d->steps_only ? &d->compute : &d->wait;
 	const struct timer *timer = d->steps_only ? &d->compute_timer : &d->wait_timer;
 

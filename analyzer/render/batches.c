@@ -14,7 +14,7 @@ enum column_type {
 	COLUMN_WORD,
 };
 
-/* A row without a heading is for programs only: people get what fits on 80 columns. */
+/* A column without a heading is for programs only: people get what fits into 80 columns. */
 static const struct column {
 	const char *name;
 	enum column_type type;

@@ -41,10 +41,10 @@ static void add_account(const struct report *report, struct outline *o)
 	outline_part(o, "step", a->step_ns, a->time_ns, "the rest");
 	if (a->startup_ns > 0)
 		outline_part(o, "start-up", a->startup_ns, NAN,
-			     "before the first batch, once: in no share");
+			     "before the first batch, once; in no share");
 	if (a->unseen_ns > 0)
 		outline_part(o, "GPU not seen", a->unseen_ns, NAN,
-			     "batches without GPU times: in no share");
+			     "batches without GPU times; in no share");
 }
 
 static void add_quantiles(struct outline *o, const char *label, double p50_ns, double p99_ns)

@@ -21,5 +21,5 @@ enum escape_form {
 
 void escape_put(FILE *out, enum escape_form form, const char *text);
 
-/* What stands for the character; NULL: itself. */
+/* What replaces the character; NULL: nothing does. */
 const char *escape_find(enum escape_form form, uint32_t code);

@@ -4,17 +4,17 @@
 #include <string.h>
 
 static const struct explanation PAGES[] = {
-	{"none", "cause", "There is nothing to mend in the loader.",
+	{"none", "cause", "Nothing in the loader needs fixing.",
 	 "The training hardly waits for data, and no other pattern costs 1 % of its time or more. "
 	 "More workers or faster storage would bring nothing; look at the model instead."},
 	{"loader_capacity", "cause",
 	 "The workers together load fewer batches a second than the training takes.",
 	 "rho = mean load / workers / mean step is 1 or more (or .9 where nothing else explains "
-	 "the waiting): however the batches are arranged, the workers cannot keep up. Where loads "
-	 "become slower for good at some batch (storage whose credit is used up), only what comes "
-	 "after it is judged.\n\n"
-	 "If all loads take about as long, the waits come every W batches (W = workers), because "
-	 "all workers finish at the same time. If loads vary, the same shortage shows no rhythm."},
+	 "the waiting): however the batches are arranged, the workers cannot keep up. Where "
+	 "loads become slower for good at some batch (storage whose burst credit is used up), "
+	 "only what comes after it is judged.\n\nIf all loads take about as long, the waits "
+	 "come every W batches (W = workers), because all workers finish at the same time. If "
+	 "loads vary, the same shortage has no rhythm."},
 	{"cpu_contention", "cause",
 	 "The workers cannot keep up and already use the cores there are.",
 	 "rho is 1 or more, and the workers' CPU time is 85 % or more of what the cores can give. "
@@ -22,17 +22,16 @@ static const struct explanation PAGES[] = {
 	 "job more cores."},
 	{"slow_worker", "cause",
 	 "Some workers are slower than the others, and the others wait with them.",
-	 "At most half of the workers: the median load of each is 1.3 times that of the others or "
-	 "more, more than chance explains (Welch's z on log loads is 4 or more), and half of the "
-	 "stall time or more is on their batches. Batches are handed out in order, so one slow "
-	 "worker sets the pace of all. Its time is what loads as short as those of the others "
-	 "would have saved.\n\n"
-	 "Usual reasons: a core that is shared with another program, another NUMA node, a shard or "
-	 "path on slower storage, or a debug or logging path.\n\n"
-	 "Batches are dealt out in turn, so every k-th of them may always go to the same workers. "
-	 "Where the slow workers also read more, or every k-th worker is slow, the samples are to "
-	 "blame (periodic_slow_load). For a single slow worker that reads nothing the two cannot "
-	 "be told apart: shuffle, and see whether it stays slow."},
+	 "At most half of the workers: the median load of each is 1.3 times that of the others "
+	 "or more, more than chance explains (Welch's z on log loads is 4 or more), and half of "
+	 "the stall time or more is on their batches. Batches are handed out in order, so one "
+	 "slow worker sets the pace of all. Its cost is the time that loads as short as the "
+	 "others' would have saved.\n\nUsual reasons: a core that is shared with another "
+	 "program, another NUMA node, a shard or path on slower storage, or a debug or logging "
+	 "path.\n\nBatches are dealt out in turn, so every k-th of them may always go to the "
+	 "same workers. Where the slow workers also read more, or every k-th worker is slow, "
+	 "the samples are to blame (periodic_slow_load). For a single slow worker that reads "
+	 "nothing the two cannot be told apart: shuffle, and see whether it stays slow."},
 	{"periodic_slow_load", "cause", "Every so many batches one load takes much longer.",
 	 "The workers are fast enough on average (rho < 1), but slow loads come with a period: "
 	 "opening the next shard or archive, rotating a file, refilling a shuffle buffer, heavy "
@@ -57,9 +56,9 @@ static const struct explanation PAGES[] = {
 	 "batch."},
 	{"cold_cache", "cause",
 	 "The first epoch waits more than the others: its data was not in memory yet.",
-	 "Loads of the first epoch take 1.3 times as long as later ones or more. Its time is what "
-	 "it waits beyond later epochs. They read from the page cache. A short benchmark sees "
-	 "nothing but this."},
+	 "Loads of the first epoch take 1.3 times as long as later ones or more. Its cost is "
+	 "what it waits more than later epochs, which read from the page cache. A short "
+	 "benchmark measures nothing else."},
 	{"epoch_start", "cause",
 	 "Making iterators and waiting for their first batches takes the time.",
 	 "Making the iterator with its workers, the first W batches of every epoch (W = workers), "
@@ -103,13 +102,13 @@ static const struct explanation PAGES[] = {
 	 "(taskset -cp PID, numastat)."},
 	{"persistent_workers", "advice",
 	 "Keep the workers between epochs: persistent_workers=True.",
-	 "What they keep in memory stays theirs for the whole run.",
-	 "DataLoader(..., persistent_workers=True), made once, before the loop over epochs, starts "
-	 "its workers once and not for every epoch."},
+	 "They then keep their memory for the whole run.",
+	 "DataLoader(..., persistent_workers=True), made once, before the loop over epochs, "
+	 "starts its workers only once."},
 	{"cheaper_starts", "advice", "Make epochs longer, or their first batches cheaper.",
-	 "For loaders whose workers already live on, or that have none. A loader that is made anew "
-	 "in the loop starts its workers anew: make it once. The gain is a bound: no time at all "
-	 "between epochs.",
+	 "For loaders whose workers persist already, or that have none. A loader that is made "
+	 "again in the loop starts its workers again: make it once. The gain is a bound: no "
+	 "time at all between epochs.",
 	 "Put several passes over the data into one epoch (a sampler that repeats), and move "
 	 "imports and opening of files out of what a worker does first."},
 	{"reduce_cpu_per_batch", "advice",
@@ -118,13 +117,13 @@ static const struct explanation PAGES[] = {
 	 "Decode smaller images, use a faster decoder, and do augmentations on the GPU or once, "
 	 "beforehand."},
 	{"inspect_loads", "advice", "See what the loads spend their time on.",
-	 "Given where no setting of the loader helps: the loads themselves have to become shorter. "
-	 "The gain is a bound: what was waited for them.",
+	 "Given where no setting of the loader helps: the loads themselves have to become "
+	 "shorter. The gain is a bound: no waiting for loads at all.",
 	 "dlprof-report -v breaks the loads down by files, decoding and CPU time, and names the "
 	 "slowest."},
 	{"balance_loads", "advice",
 	 "Spread the heavy samples over all batches: they come at regular places.",
-	 "Batches are dealt out to the workers in turn. The gain is a bound: none of these waits.",
+	 "Batches are dealt out to the workers in turn. The gain is a bound: no such waits at all.",
 	 "Pass shuffle=True, or a number of workers that does not divide the rhythm of the "
 	 "samples, so that heavy ones do not always fall to the same workers."},
 	{"warm_cache", "advice", "Read the data once before, or keep it on faster storage.",
@@ -142,9 +141,9 @@ static const struct explanation PAGES[] = {
 	 "Watch its latency while the job runs (iostat -x 1, nfsiostat 1), or copy the data to a "
 	 "local disk."},
 	{"mark_loads", "advice", "Make the loader faster; mark its loads (dlprof.h) to see how.",
-	 "With dlprof_load_begin() and dlprof_load_end() around what loads a batch, in the thread "
-	 "that does, files, decoding, CPU time and workers are known, and what more of them would "
-	 "bring. The gain is what a loader that is always in time would bring.",
+	 "Call dlprof_load_begin() and dlprof_load_end() around what loads a batch, in the "
+	 "thread that loads it. Then files, decoding, CPU time and workers are known, and what "
+	 "more workers would bring. The gain is that of a loader that is always in time.",
 	 "Raise the loader's own settings for parallel calls, threads and prefetching."},
 	{"reduce_delivery_cost", "advice",
 	 "Make receiving finished batches cheaper: fewer, larger tensors a batch.",
@@ -154,14 +153,13 @@ static const struct explanation PAGES[] = {
 	 "Let collate_fn return a few stacked tensors instead of a list of small ones, and pass "
 	 "pin_memory=True so that a thread receives them."},
 	{"find_event", "advice", "Look at what else happened at that moment.",
-	 "A few waits are nearly all of it. If they come again in the next run, they are no "
-	 "accident.",
+	 "A few waits are nearly all of it. If the next run has them too, they are no accident.",
 	 "dlprof-report batches lists the longest waits with their time; compare it with the logs "
 	 "of the machine, its storage and its neighbours."},
 	{"reduce_main_thread_event", "advice",
 	 "Pause the training less often, or do it in the background.",
-	 "gc.freeze() or gc.disable() around the loop where it is garbage collection. The gain is "
-	 "a bound: no such pause at all.",
+	 "If garbage collection is the pause, call gc.freeze() or gc.disable() before the loop. "
+	 "The gain is a bound: no such pause at all.",
 	 "Write checkpoints in the background or less often, validate on fewer batches, and log "
 	 "every hundredth step."},
 	{"use_workers", "advice", "Pass num_workers, so that loading happens beside the training.",
@@ -170,58 +168,57 @@ static const struct explanation PAGES[] = {
 	 "enough."},
 	{"decode_bound", "advice",
 	 "Most of a load is decoding: decode less, or with a faster decoder.",
-	 "Format and size decide what a decode costs: see the section on decoders. libjpeg- turbo "
-	 "can decode scaled (Pillow: draft()). Keep what is decoded if it fits into memory.\n\n"
-	 "Given where loading is what is short and decoding is 40 % of the loads or more. The gain "
-	 "is a bound: this run, replayed without decoding.",
+	 "Format and size decide what a decode costs: see the section on decoders. "
+	 "libjpeg-turbo can decode scaled (Pillow: draft()). Keep decoded images if they fit "
+	 "into memory.\n\nGiven where loading is the bottleneck and decoding is 40 % of the "
+	 "loads or more. The gain is a bound: this run, replayed without decoding.",
 	 "Store images near the size that the training crops to, as JPEG or WebP instead of PNG, "
 	 "or decode on the GPU (nvJPEG, DALI)."},
 	{"storage_bound", "advice",
 	 "Most of a load is opening and reading: read faster, or earlier.",
-	 "Or read ahead in a thread of the dataset.\n\n"
-	 "Given where loading is what is short and opening and reading are 40 % of the loads or "
-	 "more. The gain is a bound: this run, replayed without them.",
+	 "Or read ahead in a thread of the dataset.\n\nGiven where loading is the bottleneck "
+	 "and opening and reading are 40 % of the loads or more. The gain is a bound: this run, "
+	 "replayed without them.",
 	 "Copy the data to a local disk or /dev/shm, or pack small files into shards (tar, LMDB, "
 	 "Arrow)."},
 	{"small_reads", "advice", "Most of a load is many small reads: read more at a time.",
-	 "A file that is read in pieces of a few kilobytes costs a call for each.\n\n"
-	 "As storage_bound, where a sample takes eight reads or more of 16 KiB or less on average.",
+	 "A file that is read in pieces of a few kilobytes costs a call for each.\n\nGiven like "
+	 "storage_bound, where a sample takes eight or more reads of 16 KiB or less on average.",
 	 "Read a file whole (open(path, 'rb').read()), give open() a larger buffering=, and chunk "
 	 "HDF5 and zarr by sample."},
 	{"pageable_h2d", "advice", "Copy batches to the GPU from pinned memory.",
-	 "Half of the bytes that go to the GPU or more come from pageable memory, which the driver "
-	 "has to stage: the host is held up, and kernels do not run beside it. Pinned copies run "
-	 "beside kernels where the batch is sent early enough (a prefetching stream, or "
-	 "non_blocking=True before the previous step is done).\n\n"
-	 "The gain is a bound: the time in which the GPU did nothing but copy to itself while no "
-	 "data was waited for. Tensors from shared memory are copied once more when pinned, by the "
-	 "loader's thread.",
+	 "Half of the bytes that go to the GPU or more come from pageable memory, which the "
+	 "driver has to stage: the host is held up, and kernels do not run beside it. Pinned "
+	 "copies run beside kernels where the batch is sent early enough (a prefetching stream, "
+	 "or non_blocking=True before the previous step is done).\n\nThe gain is a bound: the "
+	 "time in which the GPU did nothing but receive copies, while nothing waited for data. "
+	 "Tensors from shared memory are copied once more when pinned, by the loader's thread.",
 	 "Pass pin_memory=True to the DataLoader, and non_blocking=True to the call that copies a "
 	 "batch, to(device, ...)."},
 
 	{"clock", "metric", "Whose time the stall ratio counts: the host's or the GPU's.",
 	 "host: what the main process waited for batches. With a GPU that runs behind the host "
-	 "this is an upper bound: while the host waits the GPU may still have work.\n\n"
-	 "gpu: the part of those waits in which the GPU was idle, from CUPTI's records. It is used "
-	 "where it is known of half of the batches or more; the others are then left out, for one "
-	 "ratio has one clock, and the report says how many."},
+	 "this is an upper bound: while the host waits the GPU may still have work.\n\ngpu: the "
+	 "part of those waits in which the GPU was idle, from CUPTI's records. It is used where "
+	 "it is known of half of the batches or more. The other batches are then left out, "
+	 "since one ratio has one clock, and the report says how many they are."},
 	{"gpu_idle", "metric", "The time in which the GPU ran no kernel and no graph.",
-	 "Each nanosecond of it has one cause, the first of these that holds: data, the training "
-	 "thread waited for this batch; copies, something was copied to the device; sync, the host "
-	 "had waited for the GPU, which ran dry by that; host, no launch for more than 10 us; "
-	 "other. Their sum is the step less the busy time.\n\n"
-	 "Where CUDA graphs are recorded as wholes, gaps within them count as busy: busy is then "
-	 "an upper bound.\n\n"
-	 "Where a process drives several devices, it is the idle time of those that the loader "
-	 "feeds, their mean: those that get a quarter or more of the bytes that the most fed one "
-	 "gets from the host. Others follow them. The view gpu_device has each."},
+	 "Each nanosecond of it has one cause, the first of these that holds. data: the "
+	 "training thread waited for this batch. copies: something was copied to the device. "
+	 "sync: the host had waited for the GPU, which so ran out of work. host: no launch for "
+	 "more than 10 us. Else other. Their sum is the step less the busy time.\n\nWhere CUDA "
+	 "graphs are recorded as wholes, gaps within them count as busy: busy is then an upper "
+	 "bound.\n\nWhere a process drives several devices, it is the mean idle time of those "
+	 "that the loader feeds: those that get at least a quarter of the bytes that the host "
+	 "sends to the most fed one. The others work on what these hand them. The view "
+	 "gpu_device has each."},
 
 	{"collectives_alone_share", "metric",
 	 "Share of the time in which the GPU ran nothing but collectives.",
-	 "It exchanged with other ranks, or waited for them: a collective lasts until the last "
-	 "rank has come. Of a job's ranks the others wait for the one with the smallest share.\n\n"
-	 "Where CUDA graphs are recorded as wholes, collectives within them are not seen: the "
-	 "share is then a lower bound."},
+	 "It exchanged data with other ranks, or waited for them: a collective lasts until the "
+	 "last rank has come. The other ranks of a job wait for the one with the smallest "
+	 "share.\n\nWhere CUDA graphs are recorded as wholes, collectives within them are not "
+	 "seen: the share is then a lower bound."},
 
 	{"stall_ratio", "metric", "Share of its time that the training waits for data.",
 	 "All time in iter(), next() and the end of epochs, over the time from the first batch to "
@@ -234,7 +231,7 @@ static const struct explanation PAGES[] = {
 	 "10 % of the median step). Handing over a ready batch takes about 1 ms, so a short wait "
 	 "proves nothing."},
 	{"ci95", "metric",
-	 "Range in which the stall ratio of another such run would fall, 19 times of 20.",
+	 "Range in which the stall ratio of another such run would fall 19 times out of 20.",
 	 "Circular block bootstrap over the steady batches, blocks of 2 x prefetch_factor x "
 	 "workers, 400 resamples, fixed seed: the same run always gives the same interval."},
 	{"trimmed_ratio", "metric", "The stall ratio without its largest waits.",
@@ -242,13 +239,13 @@ static const struct explanation PAGES[] = {
 	 "2.5 % remain."},
 	{"not_ready", "metric", "Share of the time spent waiting for batches to be finished.",
 	 "Part of the stall ratio. Without workers it is the load itself."},
-	{"receiving", "metric", "Share of the time spent on receiving finished batches.",
+	{"receiving", "metric", "Share of the time spent receiving finished batches.",
 	 "Part of the stall ratio. See the cause delivery."},
-	{"epoch_end", "metric", "Share of the time spent on ending epochs: workers are shut down.",
+	{"epoch_end", "metric", "Share of the time spent ending epochs: workers are shut down.",
 	 "Part of the stall ratio. See the cause epoch_start."},
 	{"startup", "metric", "The wait for the very first batch.",
-	 "Making the first iterator, starting its workers, the first load. Once a run, in no "
-	 "ratio."},
+	 "Making the first iterator, starting its workers, and the first load. It comes once a "
+	 "run and is in no ratio."},
 	{"period", "metric", "Stalls that come every so many batches.",
 	 "Found by folding the run into rows of P batches and asking how unlikely it is that one "
 	 "phase stands out, against rows that are each rotated at random; corrected for all "
@@ -256,9 +253,11 @@ static const struct explanation PAGES[] = {
 	 "that is more) is at one phase; else the waits are only modulated. A period explains "
 	 "stalls. It is never a condition for being starved: if loads vary much, there are more "
 	 "stalls and no period."},
-	{"rho", "metric", "What the training takes over what the workers can give.",
+	{"rho", "metric",
+	 "Batches that the training takes, divided by batches that the workers can load.",
 	 "Mean load / workers / mean step. 1 or more: the workers cannot keep up."},
-	{"eta", "metric", "What the run reached of what its slower half would allow.",
+	{"eta", "metric",
+	 "Throughput of the run, divided by what the slower of loading and training allows.",
 	 "Throughput / min(workers / mean load, 1 / mean step). Below .9 delivering in order costs "
 	 "something on top of capacity: raise prefetch_factor, pass in_order=False, or make "
 	 "samples alike."},
@@ -275,27 +274,27 @@ static const struct explanation PAGES[] = {
 	 "foreseen."},
 	{"masked_share", "metric",
 	 "Share of the load time that the training did not have to wait for.",
-	 "1 - sum of min(wait, load) of starved batches / sum of load. It describes and never "
-	 "decides: one wait can hide the loads of all other workers."},
-	{"drain_ratio", "metric", "How long a step that waits for the GPU takes, in steps.",
+	 "1 - sum of min(wait, load) of starved batches / sum of load. It is a description, and "
+	 "decides nothing: one wait can hide the loads of all other workers."},
+	{"drain_ratio", "metric", "How long a step that waits for the GPU takes, in mean steps.",
 	 "For a training that runs ahead of its GPU, where GPU times were not observed: median of "
 	 "the steps that take over 5 medians / mean step. 5 or more: the GPU had work all the "
 	 "time, whatever the host waited. 3.5 or less: it had not."},
 	{"theta", "metric", "How long a wait must be to count as a stall.",
-	 "max(2 ms, 10 % of the median step). See starved."},
+	 "max(2 ms, 10 % of the median step); see starved."},
 	{"gain_max", "metric", "How many times as fast the run would be if it never stalled.",
 	 "1 / (1 - stall ratio): what no change of the loader can exceed."},
 	{"queued_share", "metric", "Share of the stall time in which other batches were ready.",
 	 "Half or more, with rho < 1, is the cause head_of_line."},
 	{"load_mean", "metric", "Mean time of one load, in a worker, over steady batches.",
-	 "Divided by the number of workers it is the time in which the loader can give a batch."},
+	 "Divided by the number of workers, it is how often the loader can give a batch."},
 	{"load_cv", "metric", "How much loads differ: their standard deviation over their mean.",
-	 "From .5 on there is no rhythm to be seen, and delivering in order costs a tenth of the "
-	 "capacity and more; see eta."},
+	 "From .5 on no rhythm can be seen, and delivering in order costs a tenth of the "
+	 "capacity or more; see eta."},
 	{"cpu_share", "metric", "Share of the cores' time that the workers used.",
-	 "Of what other programs left of it: what the cores were busy in /proc/stat, less what the "
-	 "run's processes used. From 85 % on more workers would only share the same cores; see "
-	 "cpu_contention."},
+	 "Only of the time that other programs left, which used what /proc/stat counts as busy "
+	 "less what the run's processes used. From 85 % on, more workers would only share the "
+	 "same cores; see cpu_contention."},
 	{"confidence", "metric", "How far the verdict can be trusted.",
 	 "High from 300 steady batches on (the ratio of a fresh run then differs by some 3 "
 	 "points), medium from 100 (5 points), else low. One step lower where it is not known for "
@@ -304,44 +303,45 @@ static const struct explanation PAGES[] = {
 	{"compute_period", "metric", "Long steps that come every so many batches.",
 	 "As period, of the steps instead of the waits. See main_thread_periodic."},
 	{"noise", "metric", "A difference between two runs that need not be one.",
-	 "compare marks it by ~: the 95 % interval of the difference holds 0, or the difference is "
-	 "under 2 % of the step (of the load, for its parts; 2 points of stall). The interval "
-	 "comes from blocks of the run, of the length that makes it widest, because storage or a "
-	 "neighbour can be slow for hundreds of batches: of 500 pairs of equal simulated runs each "
-	 "of nine kinds, 5 % or less differ. What differs from run to run as a whole does not show "
-	 "in it."},
+	 "compare marks it by ~: the 95 % interval of the difference holds 0, or the difference "
+	 "is under 2 % of the step (of the load, for its parts; 2 points of stall). The "
+	 "interval comes from blocks of the run, of the length that makes it widest, because "
+	 "storage or a neighbour can be slow for hundreds of batches: among 500 pairs of equal "
+	 "simulated runs of each of nine kinds, 5 % or less were called different. What makes "
+	 "one run as a whole differ from another is not in it."},
 	{"culprit", "metric", "The rank of a job for whose data all others wait.",
-	 "Ranks that train together meet every step. What a step lost is the longest stall among "
-	 "them, and the rank that had it is to blame for the step. The culprit is to blame for "
-	 "over half of what the job lost, and mending it alone would save over half of that. In "
-	 "the others' reports the same time is computing: they wait inside the collective."},
+	 "Ranks that train together meet in every step. A step loses as much as the longest "
+	 "stall among them, and the rank with that stall is to blame for the step. The culprit "
+	 "is to blame for over half of what the job lost, and mending it alone would save over "
+	 "half of that. In the others' reports the same time is computing: they wait inside the "
+	 "collective."},
 	{"blame_share", "metric", "Share of the job's lost time for which one rank is to blame.",
 	 "See culprit."},
 	{"lag", "metric", "Whether the ranks of a job wait for each other.",
-	 "Where one rank stalls: its step less the mean of the others' steps, over its stall. 0: "
-	 "all have the same step, so they meet. 1: nobody waits for it. Over .5 the ranks are "
-	 "aligned by the clock instead, or judged one by one."},
+	 "Measured where one rank stalls: how much longer its step is than the mean of the "
+	 "others' steps, divided by its stall. 0: all steps are alike, so the ranks meet. 1: "
+	 "nobody waits for it. Over .5 the ranks are aligned by the clock instead, or judged "
+	 "one by one."},
 
 	{"gate", "policy", "What a gate asserts, one line of a policy file each.",
-	 "error|warn METRIC <= VALUE [OPTION=VALUE]...    # a comment\n\n"
-	 "stall.ratio <= 10%: fails if the ratio (all waiting, see stall_ratio) is above it with "
-	 "99 % confidence, by the bootstrap that ci95 is of.\n\n"
-	 "stall.ratio.increase <= 3pp: fails if the ratio is above the mean of the baselines (five "
-	 "or more, of the same kind as the run) by more than that and by more than k times their "
-	 "standard deviation or the run's bootstrap error, whichever is larger; k is 4.1 for five. "
-	 "rule=separation fails if three runs (runs=N) are all above all baselines instead; base=N "
-	 "asks for more baselines.\n\n"
-	 "stall.trimmed_ratio, stall.not_ready, stall.receiving, stall.epoch_start, "
-	 "stall.epoch_end, loss.share <= SHARE; stall.startup, stall.wait_p50, stall.wait_p99, "
-	 "workers.load_mean <= TIME (250ms, 2s): as --json has them, without a margin for chance. "
-	 "stall.batches, stall.steady_batches >= N.\n\n"
-	 "gpu.collectives_alone_share <= SHARE: as --json has it, where the clock is the GPU's. It "
-	 "cannot be judged where CUDA graphs are recorded as wholes. A rank that fails it is one "
-	 "that waits, not the one that it waits for.\n\n"
-	 "A run with fewer than max(300, 20 x prefetch_factor x workers) batches, with more than 1 "
-	 "% of its records lost, that still records, without five baselines, or of a job of which "
-	 "other ranks left no database (--ranks N: only N load data) cannot be judged: "
-	 "status 3, unless else=warn or else=pass (or --on-inconclusive) says otherwise."},
+	 "error|warn METRIC <= VALUE [OPTION=VALUE]...    # a comment\n\nstall.ratio <= 10%: "
+	 "fails if the ratio (all waiting, see stall_ratio) is above it with 99 % confidence, by "
+	 "the bootstrap that ci95 is of.\n\nstall.ratio.increase <= 3pp: fails if the ratio is "
+	 "above the mean of the baselines (five or more, of the same kind as the run) by more "
+	 "than that and by more than k times their standard deviation or the run's bootstrap "
+	 "error, whichever is larger; k is 4.1 for five. rule=separation fails if three runs "
+	 "(runs=N) are all above all baselines instead; base=N asks for more "
+	 "baselines.\n\nstall.trimmed_ratio, stall.not_ready, stall.receiving, "
+	 "stall.epoch_start, stall.epoch_end, loss.share <= SHARE; stall.startup, "
+	 "stall.wait_p50, stall.wait_p99, workers.load_mean <= TIME (250ms, 2s): the values of "
+	 "--json, without a margin for chance. stall.batches, stall.steady_batches >= "
+	 "N.\n\ngpu.collectives_alone_share <= SHARE: the value of --json, where the clock is "
+	 "the GPU's. It cannot be judged where CUDA graphs are recorded as wholes. A rank that "
+	 "fails it is one that waits, not the one it waits for.\n\nA run cannot be judged if it "
+	 "has fewer than max(300, 20 x prefetch_factor x workers) batches, lost more than 1 % of "
+	 "its records, still records, has fewer than five baselines, or belongs to a job whose "
+	 "other ranks left no database (--ranks N: only N ranks load data). The gate then exits "
+	 "with status 3, unless else=warn or else=pass (or --on-inconclusive) says otherwise."},
 };
 #define PAGE_COUNT (sizeof(PAGES) / sizeof(PAGES[0]))
 

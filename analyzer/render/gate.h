@@ -56,11 +56,11 @@ const char *gate_reason_words(const struct gate_report *report, const struct gat
 			      char *text);
 /* The gate in one sentence: of a failure what got slower, by how much, since when, the cause. */
 const char *gate_why_words(const struct gate_report *report, char *text);
-/* What weighs most: the failed error, else what is inconclusive; NULL: no assertion. */
+/* The gravest assertion: a failed error, else an inconclusive one; NULL: there is none. */
 const struct gate_item *gate_first_item(const struct gate_report *report);
 /* Why a run cannot be judged; "" if it can. */
 const char *gate_unfit_words(const struct gate_run *run, char *text);
-/* "2026-11-20 17:03 UTC"; "" where the run does not tell. */
+/* "2026-11-20 17:03 UTC"; "": not known. */
 const char *gate_time_words(const struct gate_run *run, char *text);
 
 /* gate_text.c */

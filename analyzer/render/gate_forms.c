@@ -13,7 +13,7 @@
 #include "render/gate.h"
 #include "render/units.h"
 
-/* What an assertion comes to, whatever the form calls it. */
+/* The result of an assertion, whatever a form calls it. */
 enum grade { GRADE_HOLDS, GRADE_LET_PASS, GRADE_WARNS, GRADE_OPEN, GRADE_FAILS };
 
 static enum grade grade_of(const struct gate_item *item)
@@ -77,7 +77,7 @@ void gate_github(const struct gate_report *report, FILE *out)
 
 	for (i = 0; i < report->item_count; i++)
 		kept += grade_of(&report->items[i]) != GRADE_HOLDS;
-	/* One of them says how many more there are. */
+	/* The last annotation says how many more there are. */
 	if (kept > most)
 		most--;
 	kept = 0;
@@ -163,7 +163,7 @@ static void junit_case(const struct gate_report *report, const struct gate_item 
 	const char *element = elements[grade_of(item)];
 	char text[GATE_WORDS];
 
-	/* A warning that cannot be judged is skipped; one that does not hold passes, and is told
+	/* A warning that cannot be judged is skipped. One that does not hold passes, and is listed
 	 * below all cases. */
 	if (!element && item->result.outcome == GATE_INCONCLUSIVE)
 		element = "skipped";
@@ -230,7 +230,7 @@ void gate_junit(const struct gate_report *report, FILE *out)
 	fputs("</system-out>\n    <system-err></system-err>\n  </testsuite>\n</testsuites>\n", out);
 }
 
-/* Of a run, one sample each; what is not known has none. */
+/* One sample of each for every run that knows it. */
 static const struct series_of_run {
 	const char *name, *unit, *help;
 	enum gate_metric metric;

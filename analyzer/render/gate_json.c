@@ -68,7 +68,7 @@ static void add_item(struct jsonw *json, const struct gate_report *report,
 	jsonw_number(json, "limit", in_base_units(metric, item->limit.value));
 	jsonw_string(json, "outcome", gate_outcome_id(result->outcome));
 	jsonw_number(json, "found", in_base_units(metric, result->found));
-	/* Of a limit, what is held against it; of an increase, what it may be at most. */
+	/* For a limit, the value held against it; for an increase, the most that is allowed. */
 	jsonw_number(json, "edge", in_base_units(metric, result->edge));
 	jsonw_string(json, "reason_id", gate_why_id(result->why));
 	gate_reason_words(report, item, text);

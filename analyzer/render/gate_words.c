@@ -8,7 +8,7 @@
 #include "render/gate.h"
 #include "render/units.h"
 
-/* One decimal: what is compared with a limit should not be rounded onto it. */
+/* One decimal, so that a value is not rounded onto its limit. */
 static const char *percent(char *buffer, double share)
 {
 	snprintf(buffer, UNITS_MAX, "%.1f %%", share * 100);
@@ -95,9 +95,9 @@ const char *gate_unfit_words(const struct gate_run *run, char *text)
 		break;
 	case GATE_RANKS:
 		snprintf(text, GATE_WORDS,
-			 "of the %" PRId64 " ranks of its job only %zu have a database here: if "
-			 "the others load no data, say --ranks %zu",
-			 run->info.world_size, run->rank_count, run->rank_count);
+			 "only %zu of the %" PRId64 " ranks of its job have a database here; if "
+			 "the others load no data, add --ranks %zu",
+			 run->rank_count, run->info.world_size, run->rank_count);
 		break;
 	case GATE_FIT:
 	case GATE_UNFIT_MAX:

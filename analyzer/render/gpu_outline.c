@@ -112,7 +112,7 @@ static void add_sync(const struct gpu_sums *sums, struct outline *o)
 		outline_part(o, "host in sync", all_ns, NAN, "all threads: %s", text);
 }
 
-/* Where the calls of single threads were recorded. */
+/* At the level at which single threads' calls are recorded. */
 static void add_calls(const struct report *report, struct outline *o)
 {
 	const struct gpu_call_sums *calls = &report->gpu_calls;
@@ -174,7 +174,7 @@ static void add_work(const struct report *report, struct outline *o)
 	add_calls(report, o);
 }
 
-/* Which of several devices starve: the shares above are those of the ones that are fed. */
+/* Which of several devices starve; the shares above are of those that the loader feeds. */
 static void add_devices(const struct report *report, struct outline *o)
 {
 	static const char *const headings[] = {
@@ -201,7 +201,7 @@ static void add_devices(const struct report *report, struct outline *o)
 	}
 }
 
-/* Without its parameters, and of its template arguments `depth` levels. */
+/* Leaves out its parameters, and its template arguments below `depth` levels. */
 static void put_kernel(const char *name, int depth, char *ret, size_t size)
 {
 	static const char unnamed[] = "(anonymous namespace)";
@@ -253,7 +253,7 @@ static void add_kernels(const struct report *report, struct outline *o)
 	for (size_t i = 0; i < kernels->count && i < MOST_KERNELS; i++) {
 		const struct tally *kernel = &kernels->items[i];
 
-		/* What is half guessed is not worth a name. */
+		/* A time that is half a guess is not worth showing. */
 		if (kernel->ns <= 0 || kernel->error_ns > kernel->ns / 2)
 			break;
 		outline_row(o, PAGE_PLAIN);
@@ -285,15 +285,15 @@ static void put_clock_words(const struct finding *finding, char *text, size_t si
 
 	if (finding->by_gpu && finding->unseen_count)
 		page_append(text, size,
-			    "the GPU's: waits while it was idle. Nothing is known of it in %s of "
-			    "the batches, and %zu of them are left out",
+			    "the GPU's: waits while it was idle. Its times are not known for %s "
+			    "of the batches; %zu batches are left out",
 			    units_share(share, 1 - finding->gpu_share), finding->unseen_count);
 	else if (finding->by_gpu)
 		page_append(text, size, "the GPU's: waits while it was idle");
 	else if (finding->gpu_share > 0)
 		page_append(text, size,
-			    "the host's: what the main process waited, an upper bound on the GPU's "
-			    "starvation. Of the GPU too little is known: %s of the batches",
+			    "the host's: what the main process waited, an upper bound on the "
+			    "GPU's starvation. The GPU's times are known for too few batches: %s",
 			    units_share(share, finding->gpu_share));
 	else
 		page_append(text, size,
@@ -312,8 +312,8 @@ void gpu_outline_coverage(const struct report *report, struct outline *o)
 		outline_item(o, "GPU", "%s%s%s",
 			     strcmp(info->mode, "off") == 0
 				     ? "not recorded"
-				     : "only what the host saw of it was recorded, no times of its "
-				       "own",
+				     : "only the host's calls were recorded, not the GPU's own "
+				       "times",
 			     info->reason ? ": " : "", info->reason ? info->reason : "");
 	if (info->level_reason)
 		outline_item(o, "GPU", "recorded at the level %s: %s",

@@ -153,7 +153,7 @@ static void add_decoders(const struct inside *inside, struct outline *o)
 		const struct tally *decoder = &inside->decoders.items[i];
 		double images = (double)decoder->count;
 
-		/* What lies around another decoder, which counted the images. */
+		/* A decoder around another one, which counted the images. */
 		if (!decoder->count)
 			continue;
 		decoder_name(decoder, name, sizeof(name));
@@ -185,8 +185,8 @@ static void add_samples(const struct inside *inside, struct outline *o)
 }
 
 /*
- * With what is known of each time: the list is ordered by the lesser one. What others than those of
- * the list took may be theirs, too, from before they were in it.
+ * Each time with its bounds; the list is ordered by the lower one. Time that was counted for no
+ * entry may belong to one, from before it was listed.
  */
 static void add_paths(struct outline *o, const char *title, const struct tally_list *list,
 		      const char *suffix, int64_t unlisted_ns)
@@ -218,7 +218,7 @@ static void add_paths(struct outline *o, const char *title, const struct tally_l
 	}
 }
 
-/* The frames that tell most: the innermost. */
+/* The innermost frames, which say most. */
 static void add_calls(const struct inside *inside, struct outline *o)
 {
 	static const char *const headings[] = {"#Time", "Call", NULL};
@@ -250,7 +250,7 @@ void inside_outline(const struct inside *inside, struct outline *o)
 		add_parts(inside, o);
 		add_decoders(inside, o);
 	}
-	/* Also where only this was seen of a load: loaders with threads of their own. */
+	/* Also where nothing else of a load was seen: loaders with threads of their own. */
 	if (!inside->files.count && !inside->samples.count &&
 	    !(inside->loads.load_ns && inside->slow_count))
 		return;

@@ -115,7 +115,7 @@ static void put_block(const struct outline_block *block, FILE *out)
 		put_next(block, out);
 	} else if (strcmp(block->chapter, SCREEN_WAITS) == 0 ||
 		   strcmp(block->chapter, SCREEN_MORE) == 0) {
-		/* A strip needs cells of one width; commands, somebody at a terminal. */
+		/* A strip needs cells of one width, and commands need a terminal. */
 		return;
 	} else {
 		if (block->title) {

@@ -7,7 +7,7 @@
 #include "render/explain.h"
 #include "render/units.h"
 
-#define FEW_TENSORS_NS 3e6 /* a hand-over of so little is that of a few tensors */
+#define FEW_TENSORS_NS 3e6 /* a shorter hand-over is that of a few tensors */
 
 /* What receiving a batch takes; NAN: not known. */
 static double handover_ns(const struct report *report)
@@ -51,7 +51,7 @@ static void workers_words(int32_t workers, const char *what, char *buffer)
 		 workers, workers, what);
 }
 
-/* The two largest parts of the loads by name, or of the columns that every loader has. */
+/* The two largest parts of the loads, by name or, where there are no names, by column. */
 static void loads_words(const struct report *report, char *buffer)
 {
 	const struct load_totals *totals = &report->totals;

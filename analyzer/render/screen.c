@@ -43,7 +43,7 @@ void screen_program(const char *command, char *ret, size_t size)
 	snprintf(ret, size, "%.*s", (int)best_length, slash ? slash + 1 : best);
 }
 
-/* Of all loaders that the account is of: those that one thread asks. */
+/* The batches of all loaders in the account, which are those of one thread. */
 static int64_t batch_count(const struct report *report)
 {
 	const struct finding *f = &report->finding;
@@ -97,7 +97,7 @@ static void add_verdict(const struct report *report, struct outline *o)
 	outline_cell(o, "%s", verdict->words);
 	if (f->verdict != STALL_VERDICT_INCOMPLETE) {
 		outline_cell(o, "%s", verdict_sentence(sentence, verdict_clock(f), f->stall_ratio));
-		/* Whose waits they are is not sure: nothing is promised. */
+		/* It is in doubt whose waits these are: promise nothing. */
 		if (report->run.doubt_count > 0 && report->note_count) {
 			outline_cell(o, "In doubt: %s", report->notes[0]);
 			return;
@@ -106,7 +106,7 @@ static void add_verdict(const struct report *report, struct outline *o)
 			page_append(below, sizeof(below),
 				    "With ideal input this training would run %s as fast",
 				    UNITS_FACTOR(f->gain_max));
-		/* In no share: once a run, and not worth a line of its own. */
+		/* Once a run and in no share: not worth a line of its own. */
 		if (f->account.startup_ns > STARTUP * f->account.time_ns)
 			page_append(below, sizeof(below), "%s %s, once",
 				    *below ? "; start-up" : "Start-up took",
@@ -154,7 +154,7 @@ static size_t find_parts(const struct account *a, struct part ret[MOST_PARTS])
 		ret[n].part = (int)part;
 		ret[n++].ns = a->part_ns[part];
 	}
-	/* In an old run some or all of the waiting has no part. */
+	/* In an old run some of the waiting, or all, belongs to no part. */
 	if (a->wait_ns - known_ns > a->time_ns / 1e6)
 		ret[n++] = (struct part){.label = "waiting",
 					 .tone = PAGE_RED,
@@ -191,7 +191,7 @@ static void share_out(struct part *parts, size_t count, double whole_ns, int64_t
 	}
 }
 
-/* Every percentage is of the same time, and they sum to 100 and to the headline's. */
+/* All percentages are of one time. They sum to 100, and those of waiting to the headline's. */
 static void add_account(const struct report *report, struct outline *o)
 {
 	const struct account *a = &report->finding.account;
@@ -288,7 +288,7 @@ static void add_note(const char *note, char *text, size_t size)
 static void add_warning(const struct report *report, struct outline *o)
 {
 	const struct finding *f = &report->finding;
-	/* Where no load was seen that is no gap: the cause says so. */
+	/* Where no load at all was seen, the cause says so. */
 	double unseen = f->batch_count && report->totals.load_count > 0
 				? 1 - (double)report->totals.load_count / (double)f->batch_count
 				: 0;
@@ -350,7 +350,7 @@ static void add_more(const struct report *report, struct outline *o)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 				    "_./-+=:,@%";
-	/* A name with a quote in it is beyond this; it is shown, not run. */
+	/* A name with a quote in it comes out wrong: it is shown, not run. */
 	const char *quote = report->name[strspn(report->name, plain)] ? "'" : "";
 	const char *cause = cause_name(report->diagnosis.cause);
 

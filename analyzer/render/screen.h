@@ -4,5 +4,5 @@
 
 #include <stddef.h>
 
-/* The program by its own name: the first word that is one of Python's, else the first word. */
+/* The program's name: the first word that is a Python script or module, else the first word. */
 void screen_program(const char *command, char *ret, size_t size);

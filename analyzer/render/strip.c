@@ -93,7 +93,7 @@ bool strip_is_known(const struct batch_series *series, const float *waits)
 	return series->count && waits && series->wait_ns && series->compute_ns;
 }
 
-/* Where the `count` batches begin that waited longest together. */
+/* Where those `count` batches in a row begin that waited longest. */
 static size_t busiest(const struct batch_series *series, const float *waits, size_t count)
 {
 	double sum = 0, most = -1;
@@ -120,7 +120,7 @@ void strip_line(const struct page *page, const struct batch_series *series, cons
 		begin = busiest(series, waits, cells) / period * period;
 		end = begin + cells;
 	}
-	/* What is known of none at the end would be blanks there. */
+	/* Unknown batches at the end would only be blanks. */
 	while (end > begin && !judge(series, waits, end - 1, end))
 		end--;
 	put_cells(page, series, waits, begin, end, end - begin < cells ? end - begin : cells);

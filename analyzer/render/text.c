@@ -121,7 +121,9 @@ static void put_bar(const struct outline_block *block, const struct page *page)
 	fputc('\n', page->out);
 }
 
-/* The words of a part in the legend: where room is short the end follows its epoch's start. */
+/*
+ * A part's words in the legend. Short of room, "end" is enough: the epoch's start stands before it.
+ */
 static const char *part_words(const struct outline_row *row, bool is_short)
 {
 	return is_short && row->part == ACCOUNT_EPOCH_END ? "end" : row->cells[0];
@@ -173,7 +175,7 @@ static void put_items(const struct outline_block *block, const struct page *page
 	}
 }
 
-/* In one line each, whatever there is to say. */
+/* Each in one line, cut if it is longer. */
 static void put_lines(const struct outline_block *block, const struct page *page)
 {
 	for (size_t i = 0; i < block->count; i++) {
@@ -224,7 +226,7 @@ static void put_waits(const struct report *report, const struct outline_block *b
 	fprintf(page->out, "%s%s\n", beside ? "   " : "", beside ? words : "");
 }
 
-/* As many of its texts as fit into a line. */
+/* As many of the row's texts as fit into a line. */
 static void put_joined(const struct outline_block *block, const struct page *page,
 		       const char *between)
 {
@@ -293,7 +295,7 @@ static size_t count_lines(const char *text)
 	return count;
 }
 
-/* Prints it as `fit` has it, if that does not take too many lines. 1, 0: it does, or -ENOMEM. */
+/* Prints it as `fit` says, unless that takes too many lines. 1; 0: too many; or -ENOMEM. */
 static int try_screen(const struct report *report, const struct outline *outline,
 		      const struct page *page, const struct fit *fit, bool is_last)
 {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #define RANGE_LEVELS 16
-#define MOST_LANES 20000 /* of a damaged database there could be any number */
+#define MOST_LANES   20000 /* a damaged database could have any number */
 
 enum lane_kind {
 	LANE_TRAIN,    /* of a loader */
@@ -117,7 +117,7 @@ static int64_t find_lane(struct tracer *trace, enum lane_kind kind, int64_t of, 
 {
 	struct trace_lane *lanes = trace->lanes;
 
-	/* Newest first: lanes that are done with come to lie at the beginning. */
+	/* Newest first: finished lanes gather at the beginning. */
 	for (size_t i = trace->lane_count; i-- > 0;)
 		if (lanes[i].kind == kind && lanes[i].of == of && lanes[i].index == index)
 			return (int64_t)i + 1;

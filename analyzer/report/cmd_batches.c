@@ -51,7 +51,7 @@ static int add_row(const struct batch_record *batch, void *context)
 	return ferror(stream->output->file) ? -EPIPE : 0;
 }
 
-/* The threshold is of the whole loader, whatever part of it is shown. */
+/* The threshold is that of the whole loader, whatever part is shown. */
 static int set_theta(struct db *db, int64_t loader_id, struct stream *stream)
 {
 	const struct batch_filter all = {
@@ -81,7 +81,7 @@ static int add_loader(const struct options *options, struct db *db, int64_t load
 	return r < 0 ? r : batch_each(db, &filter, add_row, stream);
 }
 
-/* No batch was shown: was none asked for? */
+/* No batch was shown: did the options leave none? */
 static bool is_part_empty(const struct options *options, const struct loader_info *loaders,
 			  size_t count)
 {
@@ -114,7 +114,7 @@ static int show(const struct options *options, struct db *db, int64_t start_ns,
 		if (options->loader < 0 || options->loader == loaders[i].loader_id)
 			r = add_loader(options, db, loaders[i].loader_id, &stream);
 	batches_end(&stream.batches);
-	/* What could not be written is said where the output is closed. */
+	/* A failed write is reported where the output is closed. */
 	if (r < 0 && !ferror(output.file))
 		status = cmd_fail_read(options, r);
 	else if (!stream.row_count)

@@ -18,7 +18,7 @@ static const struct gate_run *find_kept(const struct gate *gate, const struct ga
 	return NULL;
 }
 
-/* What was let pass is no baseline unless it could be judged. */
+/* A run that was let pass becomes a baseline only if it could be judged. */
 static int update_baseline(const struct gate *gate)
 {
 	const char *folder = gate->options->baselines[0];
@@ -143,7 +143,7 @@ static bool is_same_job(const struct run_info *a, const struct run_info *b)
 	       a->attempt == b->attempt;
 }
 
-/* Of the ranks of a job the one that waits least; of equal ones the first. */
+/* The rank of a job that waits least; of equals, the first. */
 static bool waits_least(const struct gate_runs *runs, const struct gate_run *run)
 {
 	for (const struct gate_run *other = runs->list; other < runs->list + runs->count; other++) {
@@ -158,8 +158,8 @@ static bool waits_least(const struct gate_runs *runs, const struct gate_run *run
 }
 
 /*
- * A slow rank that left no database must not let the job pass, and one that is here and waits too
- * long still fails it: so the one that waits least stands for those that are missing.
+ * A job must not pass because a slow rank left no database; a rank that is here and waits too long
+ * still fails it. So the rank that waits least stands for the missing ones.
  */
 static void look_for_ranks(struct gate *gate)
 {

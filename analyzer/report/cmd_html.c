@@ -10,7 +10,7 @@
 #include "report/judge.h"
 #include "store/db_open.h"
 
-#define MOST_MEANS 100000 /* batches that tell what a copy to the GPU takes */
+#define MOST_MEANS 100000 /* batches that show how long a copy to the GPU takes */
 
 static int add_row(const struct batch_record *batch, void *context)
 {

@@ -20,7 +20,7 @@
 
 #define ROWS_A_COMMIT 100000
 
-/* What --meta may say; the value in JSON's spelling. */
+/* What --meta may set, in JSON's spelling. */
 struct facts {
 	int64_t workers, prefetch_factor, in_order, persistent, cores, sync, epochs;
 };
@@ -142,7 +142,7 @@ static int write_meta(struct import *import, const struct facts *facts)
 	return r;
 }
 
-/* As the drain does when a run is over: the views say then what starved. */
+/* As the drain does when a run is over: the views then show what starved. */
 static int write_theta(struct import *import)
 {
 	const struct batch_filter all = {
@@ -168,7 +168,7 @@ static int fail_table(const struct options *options, int error, const struct tab
 	return cmd_fail("cannot read '%s': %s", name, db_error(error));
 }
 
-/* Rows, and what is said of them all. The exit status. */
+/* Reads the rows and the facts about all of them. The exit status. */
 static int copy(const struct options *options, struct table *table, const struct facts *facts,
 		struct import *import)
 {
@@ -208,7 +208,7 @@ static int copy(const struct options *options, struct table *table, const struct
 	return r < 0 ? cmd_fail("cannot write '%s': %s", options->output, db_error(r)) : 0;
 }
 
-/* From where it was written to where it belongs; an existing file only goes if it may. */
+/* Moves it to where it belongs. An existing file is replaced only with --force. */
 static int settle(const struct options *options, const char *from)
 {
 	int r = options->force ? rename(from, options->output) : link(from, options->output);

@@ -28,7 +28,7 @@ static double seconds(int64_t ns)
 	return (double)ns / NS_PER_S;
 }
 
-/* On the wall clock, of a moment of the run. */
+/* A moment of the run on the wall clock. */
 static double unix_s(const struct run_info *run, int64_t ns)
 {
 	if (ns == QUERY_UNKNOWN || run->start_ns == QUERY_UNKNOWN ||
@@ -60,7 +60,7 @@ static void add_known(double *sum, int64_t value)
 		*sum = (isnan(*sum) ? 0 : *sum) + (double)value;
 }
 
-/* The newest of a loader, if it is newer than those of other loaders. */
+/* A loader's newest batch, if it is newer than other loaders'. */
 static int take_newest(const struct batch_record *batch, void *context)
 {
 	struct metrics *metrics = context;
@@ -73,7 +73,7 @@ static int take_newest(const struct batch_record *batch, void *context)
 	return 0;
 }
 
-/* Of all loaders whose waits are no part of another's. */
+/* Sums over all loaders whose waits are no part of another's. */
 static int take_loaders(struct db *db, const struct report *report, struct metrics *ret)
 {
 	int r = 0;

@@ -111,7 +111,7 @@ static void find_since(const struct batch_record *last, struct top *top)
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	if (!top->live || from_ns == SERIES_UNKNOWN)
 		return;
-	/* Of another machine, or an earlier boot, the clock says nothing. */
+	/* The clock of another machine, or of an earlier boot, says nothing here. */
 	if (now.tv_sec * 1000000000 + now.tv_nsec >= from_ns)
 		top->since_ns = now.tv_sec * 1000000000 + now.tv_nsec - from_ns;
 }
@@ -176,7 +176,7 @@ static int read_newest(struct db *db, struct newest *newest, struct top *top)
 	qsort(newest->list, newest->count, sizeof(*newest->list), by_delivery);
 	if (r < 0 || !newest->count)
 		return r;
-	/* What began an epoch counts where its first batch does. */
+	/* An epoch's start counts only if its first batch does. */
 	first = newest->list[0].epoch;
 	top->series.is_part = first > 0 || newest->list[0].batch > 0;
 	return query_epochs(db, loader.loader_id, first + (newest->list[0].batch > 0), INT32_MAX,
@@ -240,7 +240,7 @@ static int look(const struct options *options, struct newest *newest, struct run
 	return r < 0 ? cmd_fail_read(options, r) : 0;
 }
 
-/* The cells of the newest batches, not of groups. */
+/* Cells of single batches, the newest, not of groups. */
 static int keep_newest(struct top *top, const struct newest *newest)
 {
 	int r = 0;
@@ -305,7 +305,7 @@ static int watch(const struct options *options, struct newest *newest, struct ou
 			quits = screen_wait(interval_ms) == SCREEN_QUIT;
 	} while (is_screen && live && !quits && !ferror(output->file));
 	screen_give_back();
-	/* The last one, or what went wrong, stays to be read, unless somebody wanted it gone. */
+	/* The last picture, or what went wrong, stays on the terminal, unless the user quit. */
 	if (is_screen && !quits && !ferror(output->file))
 		status = draw(options, newest, output, &live);
 	return status ? status : newest->count ? CMD_DONE : CMD_CANNOT_SAY;
@@ -321,7 +321,7 @@ int cmd_top(const struct options *options)
 	if (!newest.list)
 		return cmd_fail("%s", db_error(-ENOMEM));
 	status = cmd_open_output(options, &output);
-	quiet.quiet = true; /* that it still records is what this is about */
+	quiet.quiet = true; /* top needs no remark that the run still records */
 	if (!status)
 		status = cmd_close_output(&output, watch(&quiet, &newest, &output));
 	free(newest.list);

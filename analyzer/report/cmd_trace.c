@@ -12,7 +12,7 @@
 #define HEAVY_BYTES 200000000 /* more than browsers like */
 #define AFTER       2         /* batches shown behind one of the worst */
 
-/* Batches by their place among those that the options let through, and the time they took. */
+/* A range of batches, by their place among those that the options select, and their time. */
 struct window {
 	int64_t first, last;
 	int64_t from_ns, to_ns;
@@ -156,7 +156,7 @@ static int add_batch(const struct batch_record *batch, void *context)
 	       stream->windows.list[stream->window].last < place)
 		stream->window++;
 	if (stream->window == stream->windows.count)
-		return 1; /* nothing more is wanted of this loader */
+		return 1; /* no more batches of this loader are wanted */
 	window = &stream->windows.list[stream->window];
 	if (place < window->first)
 		return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gate.h - a gate at work: what it was asked, what it read, what it found. */
+/* gate.h - one call of the gate: what it was asked, what it read, what it found. */
 #pragma once
 
 #include <limits.h>
@@ -39,7 +39,7 @@ struct gate_wishes {
 
 /* gate_forms.c: --format, or what fits the place. 0 or CMD_ERROR. */
 int gate_read_wishes(const struct options *options, struct gate_wishes *ret);
-/* All of them; GitHub's summary as well. 0 or CMD_ERROR. */
+/* Writes all of them, and GitHub's summary. 0 or CMD_ERROR. */
 int gate_write_wishes(const struct gate *gate, const struct gate_wishes *wishes);
 
 /* gate_policy.c: the policy file, then the command line; without either, the default. 0 or

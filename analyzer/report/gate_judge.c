@@ -46,7 +46,7 @@ static enum gate_why collect(const struct gate *gate, size_t first, struct ranke
 		ret->now[ret->now_count] = run->sample.value[GATE_STALL_RATIO];
 		ret->error[ret->now_count++] = run->sample.error;
 	}
-	/* Of more than can be looked at, the newest. */
+	/* The newest, if there are more than can be used. */
 	for (size_t i = gate->baselines.count;
 	     i-- > 0 && ret->before_count < GATE_MOST_BASELINES;) {
 		const struct gate_run *run = &gate->baselines.list[i];
@@ -75,7 +75,7 @@ static size_t unfit_run(const struct gate *gate, size_t first)
 	return first;
 }
 
-/* The worst of all ranks; a rank is held against the baselines of its own. */
+/* The worst of all ranks; each rank has baselines of its own. */
 static void judge_increase(const struct gate *gate, struct gate_item *item)
 {
 	struct ranked *ranked = malloc(sizeof(*ranked));

@@ -25,7 +25,7 @@ static char *read_text(const char *path, int *ret_error)
 			*ret_error = errno ? errno : EIO;
 		else if (length > MOST_POLICY)
 			*ret_error = EFBIG;
-		/* Assertions behind a NUL would not be seen. */
+		/* Assertions after a NUL would be ignored. */
 		else if (memchr(text, '\0', length))
 			*ret_error = EILSEQ;
 	}

@@ -135,7 +135,7 @@ static int collect(const struct options *options, struct db *db, struct report *
 	batch_totals_init(&report->totals);
 	gpu_sums_init(&report->gpu_sums);
 	r = query_run(db, &report->run);
-	/* As if they had been dropped: the verdict must not be of the rest alone. */
+	/* Counted as dropped: the verdict must not rest on the other records alone. */
 	report->run.lost_count = clamp_add(report->run.lost_count, report->missing_count);
 	if (r == 0)
 		r = query_loaders(db, &report->loaders, &report->loader_count);

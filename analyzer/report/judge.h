@@ -14,7 +14,7 @@ int judge_run(const struct options *options, const char *path, struct report *re
 
 void judge_done(struct report *report);
 
-/* What it is a run of; texts are the report's. */
+/* What kind of run it is; texts are the report's. */
 void judge_fingerprint(const struct report *report, struct fingerprint *ret);
 
 /*

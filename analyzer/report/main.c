@@ -24,7 +24,7 @@ static int print(const struct options *options)
 	return cmd_close_output(&output, CMD_DONE);
 }
 
-/* No run is named: the newest one here is meant. 0 or CMD_ERROR. */
+/* No run is named: take the newest one here. 0 or CMD_ERROR. */
 static int take_newest(struct options *options, char **run)
 {
 	int r = newest_find(".", run);
@@ -42,7 +42,7 @@ static int take_newest(struct options *options, char **run)
 	return 0;
 }
 
-/* Of one run: of the options, or of the job's rank that is asked for or its only one. */
+/* One run: the options', or of a job the rank that was asked for, or its only one. */
 static int show_one(const struct options *options, const struct rank_files *files)
 {
 	const struct rank_file *file = files ? ranks_find(options, files) : NULL;

@@ -38,7 +38,7 @@ static int by_time(const void *a, const void *b)
 	return strcmp(left->entry->d_name, right->entry->d_name);
 }
 
-/* While it records, what is new is in the log beside it. */
+/* While a run records, its newest records are in the log beside it. */
 static struct timespec when_written(const char *path)
 {
 	struct timespec newest = {0};
@@ -55,7 +55,9 @@ static struct timespec when_written(const char *path)
 	return newest;
 }
 
-/* Others call their databases *.db as well. A run that stored nothing is one, and says so. */
+/*
+ * Other programs have *.db files, too. A run that stored nothing is a run, and opening it says so.
+ */
 static bool is_run(const char *path)
 {
 	struct db *db;

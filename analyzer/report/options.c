@@ -2,7 +2,6 @@
 #include "report/options.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,83 +37,78 @@ static const struct line_verb VERBS[VERB_MAX] = {
 			  .most = 2, RUNS},
 	[VERB_HTML] = {"html", "RUN.db... -o REPORT.html", "the report as one HTML file",
 		       .fewest = 1, .most = -1, RUNS,
-		       .about =
-			       "For several runs or a folder (the ranks of a job) it is a page "
-			       "with a row and a picture of each; --rank N makes the page of one."},
+		       .about = "For several runs or a folder (the ranks of a job) the page has "
+				"a row and a picture of each; --rank N makes the page of one "
+				"rank."},
 	[VERB_IMPORT] = {"import", "SERIES.csv -o RUN.db",
-			 "make a run (-o RUN.db) of a CSV of batches", .fewest = 1, .most = 1},
+			 "make a run (-o RUN.db) from a CSV of batches", .fewest = 1, .most = 1},
 	[VERB_GATE] =
 		{"gate", "RUN.db... [--baseline RUN|DIR...]",
 		 "does a run keep to its limits, and to its baselines?", .fewest = 1, .most = -1,
 		 RUNS,
-		 .about = "A limit on the stall ratio fails if the ratio is above it with 99 "
-			  "% confidence: by a bootstrap of the run's batches, in blocks, and "
-			  "of its later epochs' starts. Against five or more baselines of the "
-			  "same kind a run fails if its ratio is above their mean by more "
-			  "than 3 points and by more than 4.1 of their standard deviations, "
-			  "or of its own bootstrap error if that is larger. Of 63,000 "
-			  "simulated gates where nothing had changed 109 failed; a rise of 10 "
-			  "points was caught in 100 of 100 at 1,000 batches whose loads vary "
-			  "by a tenth, in 89 where they vary by half. Of runs 2 points below "
-			  "their limit 142 in 19,800 failed it. --calibrate measures it on your "
-			  "own runs. A run needs max(300, 20 x prefetch_factor x workers) "
-			  "batches, and the sampler's seed fixed."},
+		 .about = "A limit on the stall ratio fails if the ratio is above it with 99 % "
+			  "confidence: by a bootstrap of the run's batches, in blocks, and of "
+			  "its later epochs' starts. Against five or more baselines of the same "
+			  "kind a run fails if its ratio is above their mean by more than 3 "
+			  "points and by more than 4.1 of their standard deviations, or of its "
+			  "own bootstrap error if that is larger. Of 63,000 simulated gates "
+			  "where nothing had changed 109 failed; a rise of 10 points was caught "
+			  "in 100 of 100 at 1,000 batches whose loads vary by a tenth, in 89 "
+			  "where they vary by half. Of runs 2 points below their limit 142 in "
+			  "19,800 failed it. --calibrate measures this on your own runs. A run "
+			  "needs max(300, 20 x prefetch_factor x workers) batches, and the "
+			  "sampler's seed fixed."},
 	[VERB_TRACE] = {"trace", "RUN.db... -o TRACE.json", "a timeline for ui.perfetto.dev",
 			.fewest = 1, .most = -1, RUNS,
-			.about = "Lanes for the training, each worker's loads and slow operations, "
-				 "a counter of the finished batches that wait. Browsers take about "
-				 "200 MB, 400,000 batches; choose a part of a longer run. With "
-				 "several runs or a folder (the ranks of a job) each run is a "
-				 "process of the trace; they are aligned by their hosts' wall "
-				 "clocks. With several runs, --worst applies to each run."},
+			.about = "It has lanes for the training, for each worker's loads and "
+				 "for slow operations, and a counter of the finished batches "
+				 "that wait. Browsers take about 200 MB, or 400,000 batches; "
+				 "choose a part of a longer run. With several runs or a folder "
+				 "(the ranks of a job) each run is a process of the trace; they "
+				 "are aligned by their hosts' wall clocks. With several runs, "
+				 "--worst applies to each run."},
 	[VERB_EXPORT] =
 		{"export", "RUN.db... -o FOLDER|--into FLEET.db|--copy",
 		 "views as CSV, or jobs as rows of a database", .fewest = 1, .most = -1, RUNS,
-		 .about =
-			 "One file for each view of a run in FOLDER, or with --view that view "
-			 "alone "
-			 "in a file or on standard output. Times are seconds of the monotonic "
-			 "clock, "
-			 "empty cells are not observed.\n\n"
-			 "With --into or --copy: rows about jobs, of runs, folders of runs and "
-			 "partials "
-			 "of fold in any mixture; dlprof-report sql lists the tables. A job (its "
-			 "id and "
-			 "attempt) that is there already is replaced, each in one transaction, and "
-			 "exports into one database wait for each other. A run that knows no job "
-			 "is a "
-			 "job by itself. --into makes or extends an SQLite database; --copy is for "
-			 "PostgreSQL: dlprof-report export --copy RUNS/ | psql. --redact numbers "
-			 "names "
-			 "anew at each export, so give it all runs at once."},
+		 .about = "Writes one file per view of a run into FOLDER, or with --view only that "
+			  "view, to a file or standard output. Times are seconds of the monotonic "
+			  "clock; an empty cell was not observed.\n\n"
+			  "With --into or --copy it writes rows about jobs instead, from runs, "
+			  "folders of runs and partials of fold in any mixture; dlprof-report sql "
+			  "lists the tables. A job (its id and attempt) that is there already is "
+			  "replaced, each in one transaction, and exports into one database wait "
+			  "for each other. A run without a job is a job by itself. --into makes or "
+			  "extends an SQLite database; --copy is for PostgreSQL: dlprof-report "
+			  "export --copy RUNS/ | psql. --redact numbers names anew at each export, "
+			  "so give it all runs at once."},
 	[VERB_TOP] =
-		{"top", "[RUN.db]", "a run that is still recording, as it goes", .fewest = 0,
-		 .most = 1, RUNS,
-		 .about = "The newest batches, updated until the run is over; once, if standard "
-			  "output is not a terminal. The database is open only for the "
-			  "milliseconds that reading takes and never makes the recording wait."},
+		{"top", "[RUN.db]", "watch a run that is still recording", .fewest = 0, .most = 1,
+		 RUNS,
+		 .about = "Shows the newest batches until the run is over; once, if standard "
+			  "output is not a terminal. It opens the database only for the "
+			  "milliseconds that reading takes, and never makes the recording wait."},
 	[VERB_METRICS] =
 		{"metrics", "[RUN.db...]", "numbers of a run, or a job's ranks, for Prometheus",
 		 .fewest = 0, .most = -1, RUNS,
-		 .about = "Prometheus' text format, as DLPROF_METRICS_DIR has it of a run while it "
-			  "records. Of a job every rank has its samples, so take the maximum over "
-			  "them: a sum hides the one rank that all others wait for."},
+		 .about = "Prometheus' text format, the same that DLPROF_METRICS_DIR gets while "
+			  "a run records. Each rank of a job has its own samples. Take their "
+			  "maximum: a sum hides the one rank that all others wait for."},
 	[VERB_FOLD] =
-		{"fold", "FOLDER|PART... [-o N.part]", "a large job's ranks, machine by machine",
-		 .fewest = 1, .most = -1, .suffix = ".part",
-		 .about = "With -o it makes a partial of the runs of some ranks: some hundred "
-			  "kilobytes, in which every step of the job is. Run it once a machine, by "
-			  "srun or mpirun, where the runs are. Partials fold to larger ones, and "
-			  "without -o to the report of the job, which is that of all its runs. A "
-			  "folder with partials (*.part) stands for these."},
+		{"fold", "FOLDER|PART... [-o N.part]",
+		 "sum up a large job's ranks, machine by machine", .fewest = 1, .most = -1,
+		 .suffix = ".part",
+		 .about = "With -o it writes a partial of some ranks' runs: a few hundred "
+			  "kilobytes that hold every step of the job. Run it once per machine, "
+			  "with srun or mpirun, where the runs are. Partials fold into larger "
+			  "ones, and without -o into the job's report, the same as from all its "
+			  "runs. A folder stands for the partials (*.part) in it."},
 	[VERB_SQL] =
 		{"sql", "[NAME [FLEET.db]]", "which jobs, nodes and owners lose most?", .fewest = 0,
 		 .most = 2, .names = queries_name,
-		 .about =
-			 "Of a name and a database of many jobs, as export makes it: what the "
-			 "query finds in it. Of a name alone: the query, which PostgreSQL, DuckDB, "
-			 "ClickHouse and Spark understand, too. Without a name: a line for each "
-			 "query, and the tables that they ask."},
+		 .about = "With a name and a database of many jobs, as export makes it, it prints "
+			  "what the query finds there. With a name alone it prints the query, "
+			  "which PostgreSQL, DuckDB, ClickHouse and Spark understand, too. Without "
+			  "a name it lists the queries and the tables that they read."},
 };
 
 static bool take_color(void *context, const char *argument)
@@ -221,7 +215,7 @@ static const struct line_option OPTIONS[] = {
 	 .verbs = ON(VERB_REPORT)},
 	{"csv", .help = "CSV; an empty cell: not observed", FLAG(csv),
 	 .verbs = ON(VERB_BATCHES) | ON(VERB_SQL)},
-	{"output", 'o', "FILE", .help = "write there; -: standard output", TEXT(output),
+	{"output", 'o', "FILE", .help = "write to FILE; - is standard output", TEXT(output),
 	 .verbs = ALL},
 	{"force", 'f', .help = "replace FILE if it exists", FLAG(force), .verbs = ALL},
 	{"loader", .argument = "N", .help = "this loader instead of the one with most time",
@@ -231,9 +225,9 @@ static const struct line_option OPTIONS[] = {
 	{"batches", .argument = "A:B",
 	 .help = "only the batches at positions A to B, counted from 0", .take = take_batches,
 	 .verbs = PART},
-	{"rank", .argument = "N", .help = "of several runs or a folder: this rank", WHOLE(rank),
+	{"rank", .argument = "N", .help = "only this rank of several runs or a folder", WHOLE(rank),
 	 .verbs = PART},
-	{"job", .argument = "ID", .help = "of a folder with several jobs: this one", TEXT(job),
+	{"job", .argument = "ID", .help = "only this job of a folder with several", TEXT(job),
 	 .verbs = PART | ON(VERB_FOLD) | ON(VERB_EXPORT)},
 	{"color", .argument = "WHEN", .values = "auto|always|never",
 	 .help = "auto, always or never", .take = take_color, .verbs = ALL},
@@ -252,15 +246,15 @@ static const struct line_option OPTIONS[] = {
 	{"into", .argument = "FLEET.db", .suffix = ".db",
 	 .help = "add the jobs to this SQLite database, or make it", TEXT(into),
 	 .verbs = ON(VERB_EXPORT)},
-	{"copy", .help = "the same as text for psql", FLAG(copy), .verbs = ON(VERB_EXPORT)},
+	{"copy", .help = "write the same as text for psql", FLAG(copy), .verbs = ON(VERB_EXPORT)},
 	{"with-batches", .help = "with --into or --copy: each batch, too", FLAG(with_batches),
 	 .verbs = ON(VERB_EXPORT)},
-	{"interval", .argument = "SECONDS", .help = "time between two updates; default 2",
+	{"interval", .argument = "SECONDS", .help = "time between updates; default 2",
 	 .take = take_interval, .verbs = ON(VERB_TOP)},
 	{"meta", .argument = "KEY=VALUE", .help = "workers=4, in_order=true, cores=8, sync=false",
 	 .take = take_meta, .verbs = ON(VERB_IMPORT)},
 	{"max-stall-ratio", .argument = "R",
-	 .help = "fail if it is above R with 99 % confidence: 10% or 0.1", TEXT(max_stall_ratio),
+	 .help = "fail if the ratio is above R (10%, 0.1), 99 % sure", TEXT(max_stall_ratio),
 	 .verbs = ON(VERB_GATE)},
 	{"policy", .argument = "FILE", .help = "assertions, one a line (see --explain gate)",
 	 TEXT(policy), .verbs = ON(VERB_GATE)},
@@ -276,13 +270,13 @@ static const struct line_option OPTIONS[] = {
 	 .help = "text,github,json,junit=FILE,markdown=FILE,openmetrics=F", TEXT(format),
 	 .verbs = ON(VERB_GATE)},
 	{"on-inconclusive", .argument = "DO", .values = "fail|warn|pass",
-	 .help = "where it cannot say: fail (status 3), warn or pass", TEXT(on_inconclusive),
+	 .help = "when it cannot say: fail (status 3), warn or pass", TEXT(on_inconclusive),
 	 .verbs = ON(VERB_GATE)},
-	{"ranks", .argument = "N", .help = "of a job: so many have a loader; default: all",
+	{"ranks", .argument = "N", .help = "how many ranks of a job load data; default: all",
 	 WHOLE(ranks), .verbs = ON(VERB_GATE)},
 	{"why", .help = "also say why the run waits, as the report does", FLAG(why),
 	 .verbs = ON(VERB_GATE)},
-	{"calibrate", .help = "measure how often it fails between equal runs", FLAG(calibrate),
+	{"calibrate", .help = "measure how often it fails on equal runs", FLAG(calibrate),
 	 .verbs = ON(VERB_GATE)},
 	{"update-baseline", .help = "copy a run that passed into the baseline folder",
 	 FLAG(update_baseline), .verbs = ON(VERB_GATE)},
@@ -299,11 +293,11 @@ const struct line_program options_program = {
 	.options = OPTIONS,
 	.option_count = sizeof(OPTIONS) / sizeof(*OPTIONS),
 	.exits = "0 done, 1 gate failed, 2 bad usage or unreadable run, 3 cannot say",
-	.about = "Reads a database that libdlprof.so recorded, says whether the training was "
-		 "starved for data, why, and what would help. What was not observed is left out or "
-		 "marked, never shown as 0. Text fits the terminal and has colours only there; "
-		 "NO_COLOR and TERM=dumb are respected. Without a run it takes the newest one in "
-		 "this folder.",
+	.about = "Reads a database that libdlprof.so recorded, and says whether the training "
+		 "was starved for data, why, and what would help. What was not observed is left "
+		 "out or marked, never shown as 0. Text fits the terminal and has colours only "
+		 "there; NO_COLOR and TERM=dumb are respected. Without a run it takes the "
+		 "newest one in this folder.",
 	.examples = "dlprof-report\n"
 		    "dlprof-report dlprof-8831.db\n"
 		    "dlprof-report --explain head_of_line\n"
@@ -313,17 +307,6 @@ const struct line_program options_program = {
 		    "dlprof-report import log.csv -o run.db --meta workers=4",
 	.see_also = "dlprof(1), dlprof(7)",
 };
-
-__attribute__((format(printf, 2, 3))) static int problem(struct options *options,
-							 const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(options->line.problem, sizeof(options->line.problem), format, args);
-	va_end(args);
-	return -EINVAL;
-}
 
 /* A word that could be a verb: no folder, no suffix, no file. */
 static bool is_word(const char *text)
@@ -337,7 +320,7 @@ static int read_wishes(struct options *options)
 
 	for (size_t i = 0; i < options->wish_count; i++)
 		if (!wish_parse(options->wishes[i].text, &options->wishes[i], why, sizeof(why)))
-			return problem(options, "--what-if: %s", why);
+			return line_problem(&options->line, "--what-if: %s", why);
 	return 0;
 }
 
@@ -346,19 +329,20 @@ static int check_export(struct options *options)
 	const bool is_of_jobs = options->into || options->copy;
 
 	if (is_of_jobs && (options->view || (options->into && (options->copy || options->output))))
-		return problem(options,
-			       "--into FLEET.db, --copy and --view are three things; choose "
-			       "one");
+		return line_problem(&options->line,
+				    "--into FLEET.db, --copy and --view are three things; choose "
+				    "one");
 	if (!is_of_jobs && options->with_batches)
-		return problem(options, "--with-batches goes with --into or --copy");
+		return line_problem(&options->line, "--with-batches goes with --into or --copy");
 	if (!is_of_jobs && options->run_count > 1)
-		return problem(options,
-			       "'%s' is one too many: views are of one run; --into FLEET.db "
-			       "takes several",
-			       options->runs[1]);
+		return line_problem(&options->line,
+				    "'%s' is one too many: views are of one run; --into FLEET.db "
+				    "takes several",
+				    options->runs[1]);
 	if (!is_of_jobs && !options->view && !options->output)
-		return problem(options,
-			       "all views need a folder: -o FOLDER; --view names a single one");
+		return line_problem(
+			&options->line,
+			"all views need a folder: -o FOLDER; --view names a single one");
 	return 0;
 }
 
@@ -368,11 +352,11 @@ static int check_words(struct options *options)
 	int r;
 
 	if (options->run && options->verb != VERB_IMPORT && strcmp(options->run, "-") == 0)
-		return problem(options, "a run cannot be read from standard input");
+		return line_problem(&options->line, "a run cannot be read from standard input");
 	if (options->run && options->verb == VERB_REPORT && is_word(options->run)) {
 		line_near_verb(&options_program, options->run, near, sizeof(near));
-		return problem(options, "'%s' is neither a verb nor a file%s", options->run,
-			       *near ? near : " (see --help)");
+		return line_problem(&options->line, "'%s' is neither a verb nor a file%s",
+				    options->run, *near ? near : " (see --help)");
 	}
 	r = line_check_words(&options_program, &options->line);
 	if (r == 0)
@@ -380,21 +364,26 @@ static int check_words(struct options *options)
 	if (r < 0)
 		return r;
 	if (options->update_baseline && !options->baseline_count)
-		return problem(options, "--update-baseline needs --baseline DIR");
+		return line_problem(&options->line, "--update-baseline needs --baseline DIR");
 	if (options->update_baseline && options->redact)
-		return problem(options, "--redact changes what is shown, not a run that is kept");
+		return line_problem(&options->line,
+				    "--redact changes what is shown, not the run that "
+				    "--update-baseline keeps");
 	if (options->update_baseline && options->calibrate)
-		return problem(options, "--calibrate judges nothing that could be kept");
+		return line_problem(&options->line,
+				    "--calibrate judges no run, so --update-baseline has "
+				    "none to keep");
 	if (options->json && options->markdown)
-		return problem(options, "--json or --markdown, not both");
+		return line_problem(&options->line, "--json or --markdown, not both");
 	if (options->verb == VERB_FOLD && options->json && options->output)
-		return problem(options, "-o FILE is for a partial; --json > FILE has the report");
+		return line_problem(&options->line,
+				    "-o FILE is for a partial; --json > FILE has the report");
 	if (options->json && options->csv)
-		return problem(options, "--json or --csv, not both");
+		return line_problem(&options->line, "--json or --csv, not both");
 	if (options->verb == VERB_EXPORT && check_export(options) < 0)
 		return -EINVAL;
 	if (options->worst == 0 || options->worst > OPTIONS_MOST_WORST)
-		return problem(options, "--worst: 1 to %d", OPTIONS_MOST_WORST);
+		return line_problem(&options->line, "--worst: 1 to %d", OPTIONS_MOST_WORST);
 	return 0;
 }
 

@@ -36,7 +36,7 @@ struct options {
 	char **runs;     /* all words */
 	int run_count;
 	const char *output;                  /* NULL or "-": stdout */
-	const char *explain;                 /* an id, or NULL: nothing is to be explained */
+	const char *explain;                 /* an id; NULL: explain nothing */
 	const char *meta[OPTIONS_MOST_META]; /* KEY=VALUE each */
 	size_t meta_count;
 	struct whatif_wish wishes[WHATIF_MOST_ASKED];

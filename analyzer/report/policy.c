@@ -76,7 +76,7 @@ __attribute__((format(printf, 3, 4))) static int complain(const struct words *wo
 	return -EINVAL;
 }
 
-/* The next word and its length; 0: the line is over. */
+/* The next word and its length; 0: end of line. */
 static size_t next_word(struct words *words, const char **ret)
 {
 	size_t length;

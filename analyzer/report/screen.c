@@ -99,8 +99,10 @@ void screen_clear(void)
 		fputs(CLEAR, screen.out);
 }
 
-/* Sleeps. Signals come here alone: one that came between a look at `caught` and the sleep would be
- * seen after it only. True: there is a key. */
+/*
+ * Sleeps. Signals are let in only here: one that came between a look at `caught` and the sleep
+ * would be noticed only after it. True: there is a key.
+ */
 static bool sleep_for(int interval_ms)
 {
 	struct pollfd keys = {.fd = screen.has_keys ? STDIN_FILENO : -1, .events = POLLIN};

@@ -65,7 +65,7 @@ struct table {
 	bool has_last;
 	int64_t epoch, batch;
 	int64_t rank;
-	int64_t first; /* what the file calls the first batch of the epoch */
+	int64_t first; /* the file's number of the epoch's first batch */
 };
 
 __attribute__((format(printf, 4, 5))) static int complain(const struct table *table,
@@ -82,7 +82,7 @@ __attribute__((format(printf, 4, 5))) static int complain(const struct table *ta
 	return -EINVAL;
 }
 
-/* 1: a line that says something, without its end; 0: the end. */
+/* Reads the next line that is neither empty nor a comment, without its end: 1. 0: no more. */
 static int read_line(struct table *table, struct table_problem *problem)
 {
 	ssize_t length;
@@ -191,7 +191,7 @@ static int read_names(struct table *table, struct table_problem *problem)
 		}
 		for (i = 0; column->field && i < table->column_count; i++)
 			if (table->columns[i].field == column->field)
-				return complain(table, problem, place, "'%s' is there twice", name);
+				return complain(table, problem, place, "'%s' appears twice", name);
 		known += column->field && column->field->kind == TIME;
 		table->column_count++;
 	}
@@ -214,7 +214,7 @@ int table_open(FILE *file, struct table **ret_table, struct table_problem *probl
 	table->rank = WRITE_UNKNOWN;
 	r = read_line(table, problem);
 	if (r == 0)
-		return complain(table, problem, 1, "nothing is in it");
+		return complain(table, problem, 1, "the file is empty");
 	return r < 0 ? r : read_names(table, problem);
 }
 
@@ -330,7 +330,7 @@ static int place_row(struct table *table, struct table_row *read, size_t place,
 		row->batch = table->has_last ? table->batch + 1 : 0;
 	if (!new_epoch && row->batch <= table->batch)
 		return complain(table, problem, place,
-				row->batch == table->batch ? "batch %lld is there twice"
+				row->batch == table->batch ? "batch %lld appears twice"
 							   : "batch %lld stands after a later one",
 				(long long)row->batch);
 	if (read->rank != WRITE_UNKNOWN) {
@@ -340,8 +340,8 @@ static int place_row(struct table *table, struct table_row *read, size_t place,
 					(long long)read->rank, (long long)table->rank);
 		table->rank = read->rank;
 	}
-	/* Of a count that goes on over epochs, each starts where it does; one that starts anew
-	 * tells how many are missing, from 0 or, if it begins so, from 1. */
+	/* If the count goes on over epochs, each starts where it stands. If it starts again in
+	 * each, it starts at 0, or at 1 if the file has it so; what is missing before is lost. */
 	if (new_epoch)
 		table->first = table->has_last && row->batch > table->batch ? row->batch
 			       : row->batch == 1                            ? 1
@@ -354,7 +354,7 @@ static int place_row(struct table *table, struct table_row *read, size_t place,
 	return 0;
 }
 
-/* Of wait, compute and step, two give the third. */
+/* Two of wait, compute and step give the third. */
 static void complete(struct batch_values *row)
 {
 	bool wait = row->wait_ns >= 0, compute = row->compute_ns >= 0, step = row->step_ns >= 0;

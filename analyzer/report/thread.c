@@ -21,7 +21,7 @@ struct thread {
 	struct member *list;
 };
 
-/* Of steps alone nothing is known but that they passed. */
+/* A loader with nothing but steps has no account. */
 static bool is_known(const struct finding *finding)
 {
 	return !isnan(finding->own.ratio);
@@ -112,7 +112,7 @@ static int account_of_thread(const struct thread *thread, struct account *ret)
 	return account_close(ret, &span);
 }
 
-/* Puts the loader first that more than half of the waits are for. */
+/* Puts the loader first that has more than half of the waits. */
 static void put_first(struct thread *thread)
 {
 	double wait_ns = 0;

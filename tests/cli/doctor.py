@@ -60,7 +60,7 @@ def check_place(folder):
         file.write("no library")
     quick = ("--", "true")
     expect(doctor("--library", none, *quick), "library", "fail", "No such file")
-    expect(doctor("--library", plain, *quick), "library", "fail", "it is no library")
+    expect(doctor("--library", plain, *quick), "library", "fail", "it is not a library")
     expect(doctor("-o", os.path.join(plain, "x.db"), *quick), "output", "fail", plain)
     expect(doctor("-o", os.path.join(none, "new", "x.db"), *quick), "output", "ok", folder)
     expect(doctor(*quick, DLPROF_SEGMENT_DIR=none), "segments", "fail", none)

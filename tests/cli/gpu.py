@@ -156,8 +156,8 @@ def check_mixed(folder):
         close(found["coverage"]["gpu_gaps_s"], 2 - 1e-9, name, "gaps")
         text = flat(path)
         t.check("GPU no records for 2.00 s in 2 gaps: another program's CUPTI" in text, name, text)
-        words = ("Nothing is known of it in 20 % of the batches, and 200 of them are left out"
-                 if clock == "gpu" else "Of the GPU too little is known: 40 % of the batches")
+        words = ("Its times are not known for 20 % of the batches; 200 batches are left out"
+                 if clock == "gpu" else "The GPU's times are known for too few batches: 40 %")
         t.check(words.replace("200", str(len(unseen))) in text, name, words, text)
         confidence = "medium" if clock == "gpu" else "high"
         t.equal(found["confidence"], confidence, name)
@@ -353,7 +353,7 @@ def check_host_only(folder):
             ("host", "cudart", None, None, None))
     close(found["gpu"]["kernels_per_step"], sum(300 + i % 7 for i in range(300)) / 300, "launches")
     text = flat(path)
-    for words in ("GPU only what the host saw of it was recorded, no times of its own: CUPTI is in "
+    for words in ("GPU only the host's calls were recorded, not the GPU's own times: CUPTI is in "
                   "use by another program", "kernels and 2 graphs a step", "upper bound"):
         t.check(words in text, "missing:", words, text)
     plain = rundb.healthy(os.path.join(folder, "plain.db"))

@@ -78,8 +78,8 @@ def check_gpu(folder):
     t.check("idle, and why is not known" in words and "CUPTI" not in words, "import", words)
     words = html_file.words_of(html_file.check_page(pages.gpu_host(os.path.join(folder, "host.db")), "host")[0]
                      .all("main")[0])
-    for text in ("30 kernels a step", "only what the host saw of it was recorded, no times of its "
-                 "own: CUPTI is in use"):
+    for text in ("30 kernels a step", "only the host's calls were recorded, not the GPU's "
+                 "own times: CUPTI is in use"):
         t.check(text in words, "host: missing", text, words)
     t.check("was busy for" not in words, "host: times of the GPU")
 

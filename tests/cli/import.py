@@ -49,11 +49,11 @@ def lines(count, text="{},1,100"):
 
 
 def check_refusals():
-    refused("", "line 0, column 1: nothing is in it")
+    refused("", "line 0, column 1: the file is empty")
     refused("1,2\n3,4\n", "line 1, column 1: the first line must name the columns")
     refused("batch,loss\n1,2\n", "the first line must name the columns")
     refused("batch,wait\n0,1\n", "line 1, column 7: 'wait' needs a unit: wait_s")
-    refused("wait_ms,wait_s\n", "line 1, column 9: 'wait_s' is there twice")
+    refused("wait_ms,wait_s\n", "line 1, column 9: 'wait_s' appears twice")
     refused(HEAD, "holds no batch")
     refused(lines(3) + "3,x,100\n", "line 5, column 3: 'x' is not a number")
     refused(lines(3) + "3,nan,100\n", "'nan' is not a number")
@@ -68,7 +68,7 @@ def check_refusals():
     refused(lines(3) + "3.5,1,1\n", "is not a whole number")
     refused(lines(3) + "3,1\n", "line 5, column 4: 2 cells, but 3 columns")
     refused(lines(3) + "3,1,1,1\n", "line 5, column 7: more cells than columns (3)")
-    refused(lines(3) + "2,1,1\n", "line 5, column 1: batch 2 is there twice")
+    refused(lines(3) + "2,1,1\n", "line 5, column 1: batch 2 appears twice")
     refused(lines(3) + "1,1,1\n", "batch 1 stands after a later one")
     refused("epoch,ms\n1,5\n0,5\n", "epoch 0 after epoch 1")
     refused("rank,ms\n1,5\n0,5\n", "rank 0 after rank 1")

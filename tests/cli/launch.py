@@ -73,7 +73,7 @@ def check_refusals(folder):
     refused(126, "did you mean: dlprof run python " + plain, "run", plain)
     refused(126, "Permission denied", "run", folder)
     touch = os.path.join(folder, "touched")
-    refused(2, "-o names another", "run", "-o", os.path.join(plain, "x.db"), "touch", touch)
+    refused(2, "name another with -o", "run", "-o", os.path.join(plain, "x.db"), "touch", touch)
     for library, why in ((os.path.join(folder, "none.so"), "No such file"), (plain, "no library"),
                          (folder, "Is a directory")):
         refused(2, why, "run", "--library", library, "touch", touch)
