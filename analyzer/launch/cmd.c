@@ -2,43 +2,17 @@
 #include "launch/cmd.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "render/terminal.h"
-
-#define PROGRAM "dlprof"
-
-int launch_fail(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	terminal_say(PROGRAM, format, args);
-	va_end(args);
-	return LAUNCH_ERROR;
-}
-
-void launch_remark(const struct launch_options *options, const char *format, ...)
-{
-	va_list args;
-
-	if (options->quiet)
-		return;
-	va_start(args, format);
-	terminal_say(PROGRAM, format, args);
-	va_end(args);
-}
 
 int launch_find_library(const struct launch_options *options, struct preload *ret)
 {
 	int r = preload_find(options->library, ret);
 
 	if (r < 0)
-		return launch_fail("cannot preload '%s': %s; --library names another", ret->library,
-				   preload_error(ret, r));
+		return launch_fail("cannot preload '%s': %s; name another with --library",
+				   ret->library, preload_error(ret, r));
 	return 0;
 }
 

@@ -4,12 +4,12 @@
 
 #include "launch/options.h"
 #include "launch/preload.h"
-#include "render/page.h"
+#include "render/terminal.h"
 
 enum launch_exit {
 	LAUNCH_DONE = 0,
 	LAUNCH_FOUND = 1, /* doctor: something failed */
-	LAUNCH_ERROR = 2,
+	LAUNCH_ERROR = TERMINAL_ERROR,
 	LAUNCH_CANNOT_RUN = 126, /* as shells and env(1) */
 	LAUNCH_NOT_FOUND = 127,
 };
@@ -24,19 +24,17 @@ int cmd_demo_simulate(const char *pattern);
 #define DEMO_PROGRAM "dlprof-demo"
 
 /* One line on stderr; returns LAUNCH_ERROR. */
-__attribute__((format(printf, 1, 2))) int launch_fail(const char *format, ...);
+#define launch_fail(...) terminal_say("dlprof", __VA_ARGS__)
 
 /* One line on stderr that is no error; not with --quiet. */
-__attribute__((format(printf, 2, 3))) void launch_remark(const struct launch_options *options,
-							 const char *format, ...);
+#define launch_remark(options, ...) ((options)->quiet || launch_fail(__VA_ARGS__))
 
 /* The library to preload. Prints what is wrong with it. 0 or LAUNCH_ERROR. */
 int launch_find_library(const struct launch_options *options, struct preload *ret);
 
 /*
- * Where the database of that pattern goes: the nearest folder that is there, as the library makes
- * what is missing in it, and whose name is known before the run. 0, or -errno: no file can be made
- * there.
+ * Where a database of that name would go: the nearest folder that exists and whose name is known
+ * before the run; the library makes the folders below it. 0, or -errno: no file can be made there.
  */
 int launch_output_folder(const char *pattern, char *ret, size_t size);
 

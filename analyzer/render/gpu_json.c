@@ -10,29 +10,22 @@ static void add_count(struct jsonw *json, const char *key, double count)
 	jsonw_int(json, key, count >= 0 ? (int64_t)fmin(count, 9e18) : QUERY_UNKNOWN);
 }
 
-static void add_gaps(const struct report *report, struct jsonw *json)
+/* "ID_s" */
+static void add_time(struct jsonw *json, const char *id, double ns)
 {
 	char key[32];
 
-	jsonw_open(json, "idle", '{');
-	for (int gap = 0; gap < GPU_GAP_MAX; gap++) {
-		snprintf(key, sizeof(key), "%s_s", gpu_gap_id((enum gpu_gap)gap));
-		jsonw_seconds(json, key, report->gpu_sums.gap_ns[gap]);
-	}
-	jsonw_seconds(json, "unattributed_s",
-		    report->gpu_use.unattributed_share * report->gpu_sums.step_ns);
-	jsonw_close(json, '}');
+	snprintf(key, sizeof(key), "%s_s", id);
+	jsonw_seconds(json, key, ns);
 }
 
-static void add_sync(const struct report *report, struct jsonw *json)
+static void add_idle(const struct report *report, struct jsonw *json)
 {
-	char key[32];
-
-	jsonw_open(json, "sync", '{');
-	for (int sync = 0; sync < GPU_SYNC_MAX; sync++) {
-		snprintf(key, sizeof(key), "%s_s", gpu_sync_id((enum gpu_sync)sync));
-		jsonw_seconds(json, key, report->gpu_sums.sync_ns[sync]);
-	}
+	jsonw_open(json, "idle", '{');
+	for (enum gpu_gap gap = 0; gap < GPU_GAP_MAX; gap++)
+		add_time(json, gpu_gap_id(gap), report->gpu_sums.gap_ns[gap]);
+	jsonw_seconds(json, "unattributed_s",
+		      report->gpu_use.unattributed_share * report->gpu_sums.step_ns);
 	jsonw_close(json, '}');
 }
 
@@ -128,7 +121,7 @@ void gpu_json(const struct report *report, struct jsonw *json)
 	jsonw_number(json, "busy_share", use->busy_share);
 	jsonw_bool(json, "busy_is_upper_bound", info->is_upper_bound);
 	jsonw_number(json, "idle_share", use->idle_share);
-	add_gaps(report, json);
+	add_idle(report, json);
 	jsonw_seconds(json, "collectives_s", sums->nccl_ns);
 	jsonw_seconds(json, "collectives_alone_s", sums->busy_ns - sums->compute_ns);
 	jsonw_number(json, "collectives_alone_share", use->alone_share);
@@ -144,7 +137,10 @@ void gpu_json(const struct report *report, struct jsonw *json)
 	jsonw_seconds(json, "d2h_s", sums->d2h_ns);
 	add_count(json, "d2h_bytes", sums->d2h_bytes);
 	jsonw_seconds(json, "memset_s", sums->memset_ns);
-	add_sync(report, json);
+	jsonw_open(json, "sync", '{');
+	for (enum gpu_sync sync = 0; sync < GPU_SYNC_MAX; sync++)
+		add_time(json, gpu_sync_id(sync), sums->sync_ns[sync]);
+	jsonw_close(json, '}');
 	add_devices(report, json);
 	add_calls(report, json);
 	add_kernels(report, json);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <langinfo.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -41,14 +42,18 @@ struct page terminal_page(FILE *out, enum terminal_color color, bool ascii)
 	};
 }
 
-void terminal_say(const char *program, const char *format, va_list args)
+int terminal_say(const char *program, const char *format, ...)
 {
 	const struct page page = {.out = stderr, .ascii = false, .width = INT16_MAX};
 	char text[2 * PATH_MAX];
+	va_list args;
 
 	/* Through a page: a file name may hold anything. */
+	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
 	page_line(&page, "%s: %s", program, text);
+	return TERMINAL_ERROR;
 }
 
 const char *terminal_close(FILE *out)

@@ -4,38 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "drain/drain.h"
 #include "drain/home.h"
-#include "render/terminal.h"
 #include "store/db_open.h"
-
-#define PROGRAM "dlprof-report"
-
-int cmd_fail(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	terminal_say(PROGRAM, format, args);
-	va_end(args);
-	return CMD_ERROR;
-}
-
-void cmd_remark(const struct options *options, const char *format, ...)
-{
-	va_list args;
-
-	if (options->quiet)
-		return;
-	va_start(args, format);
-	terminal_say(PROGRAM, format, args);
-	va_end(args);
-}
 
 /* What the user can do about it; "" where we do not know. */
 static const char *advice(int error)

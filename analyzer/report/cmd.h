@@ -16,15 +16,15 @@
 enum cmd_exit {
 	CMD_DONE = 0,
 	CMD_GATE_FAILED = 1,
-	CMD_ERROR = 2,      /* usage, unreadable, damaged, newer */
-	CMD_CANNOT_SAY = 3, /* no batches, too few, or runs that cannot be compared */
+	CMD_ERROR = TERMINAL_ERROR, /* usage, unreadable, damaged, newer */
+	CMD_CANNOT_SAY = 3,         /* no batches, too few, or runs that cannot be compared */
 };
 
 struct rank_files;
 
 /* Each command: the exit status. Of report and html these are about one run: options->run. */
 int cmd_report(const struct options *options);
-/* ... and this is both about the ranks of a job. */
+/* Report and html of the ranks of a job. */
 int cmd_ranks(const struct options *options, const struct rank_files *files);
 
 struct batch_series;
@@ -71,11 +71,10 @@ int cmd_gate(const struct options *options);
 int cmd_sql(const struct options *options);
 
 /* One line on stderr; returns CMD_ERROR. */
-__attribute__((format(printf, 1, 2))) int cmd_fail(const char *format, ...);
+#define cmd_fail(...) terminal_say("dlprof-report", __VA_ARGS__)
 
 /* One line on stderr that is no error; not with --quiet. */
-__attribute__((format(printf, 2, 3))) void cmd_remark(const struct options *options,
-						      const char *format, ...);
+#define cmd_remark(options, ...) ((options)->quiet || cmd_fail(__VA_ARGS__))
 
 /*
  * Brings the run up to date and opens it. Prints what went wrong. *ret: whether it still records,
@@ -112,7 +111,7 @@ struct output {
 /* Opens it, never over an existing file (unless forced) or over the run. 0 or CMD_ERROR. */
 int cmd_open_output(const struct options *options, struct output *ret);
 
-/* Only here does it show whether all could be written. `status`, or CMD_ERROR. */
+/* Only here it shows whether everything was written. `status`, or CMD_ERROR. */
 int cmd_close_output(struct output *output, int status);
 
 /* The page that fits the output, the terminal and what the user wants. */
