@@ -21,7 +21,7 @@ uint64_t alive_start_ticks(int32_t pid)
 	return process_stat_read(pid, &stat) && !stat.is_over ? stat.start_ticks : 0;
 }
 
-/* Is it what /proc has under its number? Not a zombie. */
+/* Does /proc have this very process under its number, and not as a zombie? */
 static bool is_shown(const struct alive *alive)
 {
 	return alive->proc_pid > 0 && alive->start_ticks &&
@@ -62,7 +62,7 @@ void alive_begin(struct alive *alive, const struct dlprof_header *header, int fd
 	if (!alive->is_found)
 		return;
 	alive->pidfd = (int)syscall(SYS_pidfd_open, alive->pid, 0);
-	/* Between the two it may have ended, and another one have come by its number. */
+	/* In between it may have ended, and another process may have taken its number. */
 	if (!is_shown(alive))
 		alive_end(alive);
 }
@@ -86,7 +86,7 @@ static int has_lock(const struct alive *alive)
 	return lock.l_type != F_UNLCK;
 }
 
-/* By its number, which nobody has, or another one, or a zombie. */
+/* Gone if nobody has its number, if another process has it, or if it is a zombie. */
 static bool is_surely_gone(const struct alive *alive)
 {
 	uint64_t ticks;
@@ -96,7 +96,7 @@ static bool is_surely_gone(const struct alive *alive)
 		return false;
 	if (kill(alive->pid, 0) < 0 && errno == ESRCH)
 		return true;
-	/* Where /proc is that of our namespace, the numbers are the same. */
+	/* If /proc is that of our namespace, the numbers are the same. */
 	if (alive->proc_pid != alive->pid || linked_number("/proc/self") != (uint64_t)getpid())
 		return false;
 	ticks = alive_start_ticks(alive->proc_pid);

@@ -22,7 +22,7 @@ static bool is_further(struct segment *const *segments, size_t index)
 	return false;
 }
 
-/* False: what they used cannot be told, as one of them has just ended. */
+/* False: what they used is not known, since one of them has just ended. */
 static bool look(struct segment *const *segments, size_t count, struct cores *now)
 {
 	bool is_whole = true;

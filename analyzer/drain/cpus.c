@@ -205,11 +205,11 @@ int64_t cpus_busy_ns(const char *root, int32_t pid)
 		found++;
 	}
 	fclose(file);
-	/* Some containers are shown other numbers than those of their mask. */
+	/* Some containers see other numbers than those of their mask. */
 	return found == CPU_COUNT(&set) ? (int64_t)ticks * ((int64_t)NS_PER_S / rate) : -1;
 }
 
-/* Of version 2, the closest group upwards between which and its like the CPU is divided. */
+/* In version 2, the closest group upwards that competes with its siblings for the CPU. */
 static void climb(const char *root, struct hierarchy *at)
 {
 	char text[64], *slash;
@@ -228,7 +228,7 @@ static bool is_top(const struct hierarchy *at)
 	return !at->group[0] || strcmp(at->group, "/") == 0;
 }
 
-/* "/autogroup-29926 nice 0": who is in no group shares with its session (sched(7)). */
+/* "/autogroup-29926 nice 0": a process in no group shares with its session (sched(7)). */
 static void read_session(const char *root, int32_t pid, struct cpus_group *ret)
 {
 	char path[PATH_LEN], line[64];
@@ -264,7 +264,7 @@ void cpus_group(const char *root, int32_t pid, struct cpus_group *ret)
 			climb(root, &at);
 		if (is_top(&at))
 			continue;
-		/* The end of a path tells more than its begin. */
+		/* The end of a path says more than its beginning. */
 		snprintf(ret->name, sizeof(ret->name), "%s",
 			 at.group + (strlen(at.group) < sizeof(ret->name)
 					     ? 0

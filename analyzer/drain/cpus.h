@@ -28,7 +28,7 @@ int64_t cpus_used_ns(int32_t pid, uint64_t start_ticks);
  */
 int64_t cpus_busy_ns(const char *root, int32_t pid);
 
-/* Those between which the scheduler divides the cores: a control group, else a session. */
+/* What the scheduler divides the cores between: control groups, else sessions. */
 struct cpus_group {
 	char name[56]; /* "": neither */
 	int nice;      /* of a session, as programs have it */

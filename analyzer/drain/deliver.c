@@ -36,7 +36,7 @@ static bool is_of_run(const char *name, const char *run_id)
 	return same;
 }
 
-/* Begun by one that was killed: the head comes last. */
+/* A delivery that was killed leaves a file without a head, which comes last. */
 static bool has_no_head(const char *name)
 {
 	static const char none[16];
@@ -79,7 +79,7 @@ static int make_name(const char *target, int number, char *ret)
 	return length < DELIVER_PATH ? 0 : -ENAMETOOLONG;
 }
 
-/* The head last, so that nobody takes a part of it for the whole. */
+/* Writes the head last, so that nobody takes an unfinished copy for the whole. */
 static int write_copy(const char *from, int out)
 {
 	char head[DELIVER_HEAD];
@@ -103,13 +103,13 @@ static int write_copy(const char *from, int out)
 	return r;
 }
 
-/* Some file systems say only now that there was no room. */
+/* Some file systems report only now that there was no room. */
 static int close_copy(int out, int r)
 {
 	return close(out) < 0 && r == 0 ? -errno : r;
 }
 
-/* Over what is ours, where a second copy finds no room. */
+/* Writes over our earlier delivery, where there is no room for a second copy. */
 static int deliver_in_place(const struct parcel *parcel, const char *name)
 {
 	int out = open(name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), r;

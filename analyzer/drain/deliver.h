@@ -24,5 +24,5 @@ struct parcel {
  * `last`. */
 int deliver(const struct parcel *parcel, char *ret);
 
-/* Who opens `database` may find it unfinished: it lacks a head. */
+/* Somebody who opens `database` may find it unfinished: it then lacks a head. */
 #define DELIVER_HEAD 4096

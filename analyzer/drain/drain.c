@@ -47,7 +47,7 @@ static int open_store(struct drain *drain)
 	return r;
 }
 
-/* After an error nothing in memory is to be trusted; the rings and the database still are. */
+/* After an error nothing in memory can be trusted, but the rings and the database can. */
 static void close_store(struct drain *drain)
 {
 	if (drain->in_transaction)
@@ -67,7 +67,7 @@ static void close_store(struct drain *drain)
 	drain->count = 0;
 }
 
-/* True: it is time for the tallies, and that is noted. */
+/* True: it is time for the tallies. Notes that they were taken. */
 static bool begin_tally(struct drain *drain)
 {
 	uint64_t now = now_ns(), pause = (now - drain->started_ns) / TALLY_PART;
@@ -82,7 +82,7 @@ static bool begin_tally(struct drain *drain)
 	return true;
 }
 
-/* The program says at its end where its run is, as far as is known then. */
+/* The program's line at exit says where its run is, as far as is known by then. */
 static void tell(const struct drain *drain, struct segment *segment)
 {
 	char where[DELIVER_PATH];
@@ -150,7 +150,7 @@ static void remove_done(struct drain *drain)
 	for (size_t i = drain->count; i-- > 0;) {
 		const struct segment *segment = drain->segments[i];
 
-		/* The root's stays to the last: it tells what run this is. */
+		/* The root's stays until last: it says which run this is. */
 		if (!segment->dead || !segment->ended_noted || !segment_is_empty(segment) ||
 		    (segment->header->flags & DLPROF_SEGMENT_ROOT))
 			continue;
@@ -223,7 +223,7 @@ static int take_stacks(struct drain *drain)
 	return r;
 }
 
-/* As if all records came from one ring: that one must not be full before the next look. */
+/* Assumes that all records came from one ring, which must not fill up before the next look. */
 static void set_pace(struct drain *drain)
 {
 	drain->uncommitted += drain->taken;
@@ -274,7 +274,7 @@ static int do_round(struct drain *drain, bool now)
 	return r;
 }
 
-/* Until somebody ends, or the time for the next look has come. */
+/* Sleeps until a process ends, or until the next look is due. */
 static void wait_for_round(const struct drain *drain, int ms)
 {
 	struct pollfd *ends = calloc(drain->count + 1, sizeof(*ends));
@@ -318,7 +318,7 @@ static bool is_finished(const struct drain *drain)
 	return finished;
 }
 
-/* Nobody records any more: write what is left, tidy up. */
+/* No process records any more: write what is left, and tidy up. */
 static int finish(struct drain *drain)
 {
 	int r;
@@ -339,15 +339,15 @@ static int finish(struct drain *drain)
 	if (r < 0)
 		return r;
 	r = remove_segments(drain);
-	/* Before the folder goes: who sees it gone may count on one plain file. */
+	/* Before the folder goes: whoever sees it gone may count on one plain file. */
 	close_store(drain);
-	/* What cannot be delivered stays there, and the link leads to it. */
+	/* What cannot be delivered stays in the folder, to which the link leads. */
 	drain->over = home_finish(&drain->home) < 0 ||
 		      folder_remove(&drain->folder, drain->database) != -EAGAIN;
 	return r;
 }
 
-/* A report may just look at the run; another drain would not let go. */
+/* A report may be looking at the run for a moment; another drain would keep it. */
 static int lock_folder(struct drain *drain, const char *path)
 {
 	int r;

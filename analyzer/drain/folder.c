@@ -92,7 +92,7 @@ int folder_restore(struct folder *folder, const char *path)
 	return folder_lock(folder, path);
 }
 
-/* Ten looks a second at what hardly ever changes would be a third of all that the drain does. */
+/* Ten looks a second at what hardly ever changes would be a third of the drain's work. */
 int folder_due(struct folder *folder)
 {
 	uint64_t now = now_ns();
@@ -208,7 +208,7 @@ int folder_leave(struct folder *folder, const char *name, bool is_ours)
 	return leave(folder, name, is_ours, 0);
 }
 
-/* What has taken the name of the file that we know, if anything has, is not ours to remove. */
+/* If another file has taken the name of the one that we know, that is not ours to remove. */
 static int unlink_inode(const struct folder *folder, const char *name, ino_t inode)
 {
 	struct stat status;
@@ -277,7 +277,7 @@ bool folder_find_obstacle(struct folder *folder, char *why, size_t size)
 	return true;
 }
 
-/* What a process left that died on the way to a segment goes; a segment is one that just came. */
+/* Removes the unfinished segment of a process that died; a finished one has just come. */
 static int tidy(void *context, const char *name)
 {
 	const struct folder *folder = context;

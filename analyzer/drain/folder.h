@@ -41,7 +41,7 @@ int folder_look(struct folder *folder, const char *path);
 int folder_restore(struct folder *folder, const char *path);
 void folder_close(struct folder *folder);
 
-/* 1: it is time for a look at what is in it, 0: it is not. -ENOENT: it is no more at its path. */
+/* 1: it is time to look into it, 0: not yet. -ENOENT: it is no longer at its path. */
 int folder_due(struct folder *folder);
 
 /* Forgets what was seen: everything is looked at again. */
@@ -55,7 +55,7 @@ bool folder_has_segments(const struct folder *folder);
 /* Leaves the file alone from now on. `is_ours`: a dlprof that can read it may come. */
 int folder_leave(struct folder *folder, const char *name, bool is_ours);
 
-/* Removes the segment that was opened as `fd`; if that fails, it is one that is left. */
+/* Removes the segment that was opened as `fd`. If that fails, it counts as left. */
 void folder_unlink(struct folder *folder, const char *name, int fd);
 
 /* Tries again to remove what could not be. How many still cannot, and why in *ret_error. */

@@ -22,7 +22,7 @@ bool gaps_begin(struct gaps *gaps, enum gaps_kind kind, int64_t begin_ns)
 static void keep(struct gaps *gaps, struct gap gap)
 {
 	if (gaps->count == GAPS_MOST) {
-		/* Everything up to the end of the first that goes counts as unknown. */
+		/* Everything up to the end of the first gap that is dropped counts as unknown. */
 		if (gaps->items[0].end_ns > gaps->known_ns)
 			gaps->known_ns = gaps->items[0].end_ns;
 		memmove(gaps->items, gaps->items + 1, sizeof(gaps->items) - sizeof(struct gap));
@@ -60,7 +60,7 @@ bool gaps_judge(struct gaps *gaps, int64_t when_ns, const struct dlprof_gpu_stat
 	gaps->useless_count += bad + lost;
 	*ret_why = bad > lost ? "too many records have times that cannot be"
 			      : "too many records are lost";
-	/* A single one may be what ran when the program ended. */
+	/* A single missing record may be of what ran when the program ended. */
 	if (gaps->useless_count >= 2 &&
 	    (double)gaps->useless_count > GAPS_DOUBT * (double)gaps->record_count) {
 		gaps->window_ns = when_ns;
@@ -72,7 +72,7 @@ bool gaps_judge(struct gaps *gaps, int64_t when_ns, const struct dlprof_gpu_stat
 		return false;
 	gaps->window_ns = when_ns;
 	gaps->record_count = gaps->useless_count = 0;
-	/* What was read in the doubtful part may be of this one. */
+	/* What was read in the doubtful part may belong to this gap. */
 	return gaps_end(gaps, GAPS_DOUBTED, when_ns, ret_gap);
 }
 

@@ -17,7 +17,10 @@ static bool is_open(const struct drain *drain, const char *name)
 	return false;
 }
 
-/* Where the one that began it is not to be read, its life tells whether the run goes on. */
+/*
+ * If the segment that began the run cannot be read, the life of its process says whether the run
+ * goes on.
+ */
 bool gather_is_live(const struct drain *drain)
 {
 	bool has_root = false;
@@ -30,7 +33,7 @@ bool gather_is_live(const struct drain *drain)
 	return !has_root && folder_has_root(drain->folder.path);
 }
 
-/* It stays as it is, for somebody to look into; nobody looks at it again. */
+/* It stays as it is, for a person to look into; the drain leaves it alone. */
 int gather_leave(struct drain *drain, const char *name, int error)
 {
 	char text[5000];
@@ -78,7 +81,7 @@ static int note_lost(struct drain *drain, const char *then)
 	return writer_note(drain->writer, "warning", text);
 }
 
-/* Somebody removed the folder. What is open is read on; others find a new one. */
+/* Somebody removed the folder. Open segments are still read; new processes make a new folder. */
 static int follow_folder(struct drain *drain)
 {
 	struct folder folder;

@@ -19,7 +19,7 @@ static int compare_ops(const void *a, const void *b)
 	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
 }
 
-/* The newest are in order among themselves, nearly; the others are. */
+/* The newest are nearly in order, all others are. */
 int gpu_ops_sort(struct gpu_ops *ops)
 {
 	size_t fresh = ops->count - ops->sorted_count, i = ops->sorted_count;
@@ -109,7 +109,7 @@ struct gpu_op *gpu_ops_find(const struct gpu_ops *ops, int64_t begin_ns, int64_t
 	size_t first = find_begin(ops, begin_ns - ops->longest_ns);
 
 	*ret_count = find_begin(ops, end_ns) - first;
-	/* Before the first operation there is no array to be `first` in. */
+	/* Before the first operation there is no array. */
 	return ops->items ? ops->items + first : NULL;
 }
 

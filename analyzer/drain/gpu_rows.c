@@ -46,7 +46,7 @@ static void fill(const struct gpu_rows *what, const struct view *view, bool is_d
 	values->gpu_compute_ns = step->compute_ns;
 	values->gpu_loading_ns = step->loading_ns;
 	values->gpu_busy_ns = step->busy_ns;
-	/* Nobody saw the wait: it may be in any of the gaps. */
+	/* The wait was not seen: it may lie in any of the gaps. */
 	if (batch->wait_ns == WRITE_UNKNOWN)
 		return;
 	values->gpu_idle_wait_ns = step->gap_data_ns;

@@ -256,7 +256,7 @@ static int note(void *context, const char *library)
 	return writer_note(module->writer, "info", text);
 }
 
-/* Notes the file. True: it is to be looked at, once, whichever process has it. */
+/* Notes the file. True: look at it, once, whichever process has it. */
 static bool note_file(const struct maps_line *line)
 {
 	for (size_t i = hidden.seen_count; i-- > 0;)
@@ -323,7 +323,7 @@ int hidden_look(struct writer *writer, struct segment *segment, uint64_t now_ns)
 			return look.error;
 		hidden.states[hidden.state_count++ % STATE_COUNT] = state;
 	}
-	/* At once, then at growing intervals: most imports come first. */
+	/* Looks at once, then at growing intervals: most imports come early. */
 	segment->look_wait_ns = segment->look_wait_ns ? 2 * segment->look_wait_ns : SECOND_NS;
 	if (segment->look_wait_ns > LOOK_MAX_NS)
 		segment->look_wait_ns = LOOK_MAX_NS;

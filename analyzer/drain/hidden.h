@@ -17,7 +17,7 @@ void hidden_begin(void);
 /* From the notes of a segment: the wrappers of this library have callers. */
 int hidden_reached(struct writer *writer, const char *library);
 
-/* Called often, looks now and then: what has the process loaded since the last look? */
+/* May be called often; looks now and then at what the process has loaded since. */
 int hidden_look(struct writer *writer, struct segment *segment, uint64_t now_ns);
 
 /* Does the file hold a copy of a library that it does not export? For each, `found` is called. */

@@ -61,7 +61,7 @@ static const struct {
 	{0xBACBACBC, "VMware"},
 };
 
-/* What a child that delivers tells: in memory that both have. */
+/* How a delivering child went, in memory that it shares with us. */
 struct told {
 	int error;
 	char name[DELIVER_PATH];
@@ -103,7 +103,7 @@ static void run_id(struct db *db, char *ret, size_t size)
 	run_info_done(&run);
 }
 
-/* The folder was removed with all that was in it. */
+/* The folder was removed with everything in it. */
 static void restore(const struct home *home)
 {
 	if (home->is_local && *home->delivered && !has_bytes(home->local))
@@ -115,7 +115,7 @@ int home_open(struct home *home, struct db **ret_db)
 	struct stat status;
 	int r;
 
-	/* What is in the folder is the newest: a drain that ended before its time wrote there. */
+	/* The folder has the newest copy: a drain that was interrupted wrote there. */
 	if (!home->was_open && !home->is_local)
 		home->is_local = has_bytes(home->local) ||
 				  (home_is_remote(home->target) && !has_bytes(home->target));
@@ -134,7 +134,7 @@ int home_open(struct home *home, struct db **ret_db)
 	return r;
 }
 
-/* So that nobody takes a part of the run for all of it. */
+/* Nobody may take a part of the run for all of it. */
 static void empty_target(const struct home *home)
 {
 	static const char *const beside[] = {"-wal", "-shm", "-journal"};
@@ -173,7 +173,7 @@ void home_failed(struct home *home, int error)
 	bool had_bytes = has_bytes(home->target);
 
 	home->error = error;
-	/* Somebody has it locked: that passes. Or removed it. */
+	/* Somebody has it locked, which passes; or has removed it. */
 	if (home->is_local || error == -ENOMEM || (error == -EBUSY && home->was_open) ||
 	    access(home->target, F_OK) < 0)
 		return;
@@ -186,7 +186,7 @@ void home_failed(struct home *home, int error)
 		empty_target(home);
 }
 
-/* Of the child: delivers, and tells its parent how it went. */
+/* In the child: delivers, and lets its parent know how it went. */
 static void carry(const struct parcel *parcel, struct told *told)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -209,7 +209,7 @@ static void take_answer(struct home *home, const struct told *told)
 		snprintf(home->delivered, sizeof(home->delivered), "%s", told->name);
 }
 
-/* The log is in the database, and stays empty until the copy is made. */
+/* The log was moved into the database, and stays empty until the copy is made. */
 static void send(struct home *home, struct db *db)
 {
 	struct parcel parcel;

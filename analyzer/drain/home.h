@@ -35,13 +35,13 @@ struct home {
 
 void home_init(struct home *home, const char *target, const char *folder);
 
-/* Opens it to write, where that is possible now. */
+/* Opens it for writing, wherever that is possible now. */
 int home_open(struct home *home, struct db **ret_db);
 
-/* Something went wrong with it, and it is closed: it may have to move. */
+/* It had an error and is closed: it may have to move. */
 void home_failed(struct home *home, int error);
 
-/* Rows were committed; from time to time a copy is sent on its way. */
+/* Rows were committed; starts a delivery from time to time. */
 void home_committed(struct home *home, struct db *db);
 
 /* Where the run is instead of its home, or "": there, or nowhere yet. */
@@ -50,7 +50,7 @@ void home_words(const struct home *home, char *text, size_t size);
 /* Before it is closed. */
 void home_stop(struct home *home);
 
-/* It is closed and complete: to its place with it. Waits for the copy. */
+/* It is closed and complete: delivers it, and waits for that. */
 int home_finish(struct home *home);
 
 /* Is it on a file system that waits for another machine, or for a user's program? */

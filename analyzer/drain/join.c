@@ -135,7 +135,7 @@ static void supersede(const struct join *join, const struct stream *stream, cons
 	}
 }
 
-/* Any thread of a pool may come for a batch: what waits for it is the main thread. */
+/* Any thread of a pool may take a batch; the one that waits for it is the main thread. */
 static int64_t thread_of(const struct segment *segment, const struct ring *ring,
 			 const struct dlprof_event *event)
 {
@@ -197,8 +197,8 @@ static void end_step(struct stream *stream, const struct dlprof_event *event,
 	stream->left_ns = 0;
 	if (!last)
 		return;
-	/* What the thread waited for other loaders meanwhile is not compute; another thread's sum
-	 * says nothing of that. */
+	/* The thread's waits for other loaders meanwhile are not compute; another thread's sum says
+	 * nothing about them. */
 	stream_end_step(stream, event->begin_ns,
 			ring == stream->last_ring
 				? event->batch.waited_ns
@@ -281,7 +281,7 @@ static int take_stop(struct join *join, struct stream *stream, const struct ring
 		     const struct dlprof_event *event)
 {
 	end_step(stream, event, ring);
-	/* After an error the consumer may well go on asking. */
+	/* After an error the consumer may go on asking. */
 	if (event->flags & DLPROF_FLAG_FAILED)
 		return 0;
 	stream->seen.stop_begin_ns = (int64_t)event->begin_ns;
@@ -355,7 +355,7 @@ static void drop_done(struct join *join)
 	while (*link) {
 		struct stream *stream = *link;
 
-		/* Not at once: a worker's last records may be a round behind. */
+		/* Not at once: a worker's last records may come a round later. */
 		if (stream->closed && !stream->count && join->round - stream->closed_round > 2) {
 			*link = stream->next;
 			stream_free(stream);
@@ -476,7 +476,7 @@ void join_release(const struct join *join, struct segment *segment)
 		 * drain killed now takes these few with it. */
 		if (!segment->dead && ring->head - ring->release > DLPROF_RING_CAPACITY / 4 * 3)
 			ring->release = ring->read;
-		/* What was given away once cannot be taken back. */
+		/* Room that was given once cannot be taken back. */
 		if (ring->release - ring->published > DLPROF_RING_CAPACITY)
 			ring->release = ring->published;
 	}

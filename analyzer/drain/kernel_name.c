@@ -25,7 +25,7 @@ static char *demangle(const char *symbol)
 			break;
 	}
 	is_looked_for = true;
-	/* Others would be taken for types: "f" is float. */
+	/* Other names would be taken for types: "f" is float. */
 	return function && strncmp(symbol, "_Z", 2) == 0 ? function(symbol, NULL, NULL, NULL)
 							 : NULL;
 }
@@ -40,7 +40,7 @@ int kernel_name_take(struct writer *writer, struct kernel_name *name,
 
 	if (event->task == 0)
 		*name = (struct kernel_name){.id = event->stream};
-	/* Of a damaged ring, or the first parts were another drain's. */
+	/* From a damaged ring, or another drain had the first parts. */
 	if (name->id != event->stream || name->parts != event->task ||
 	    at + part >= sizeof(name->symbol) || name->id > INT64_MAX)
 		return 0;

@@ -45,7 +45,7 @@ static bool is_ours(const char *name)
 	return dlprof_parse_folder(stem, &pid, &ticks);
 }
 
-/* Of runs whose drain was killed. Others' files cannot be removed from a folder like /tmp. */
+/* Removes the files of runs whose drain was killed. In a folder like /tmp, others' files stay. */
 static void remove_stale(const char *folder)
 {
 	const time_t now = time(NULL);
@@ -92,7 +92,7 @@ static void add(struct live_sums *sums, enum metric metric, double value)
 		sums->value[metric] += value;
 }
 
-/* NULL: a new one; its first batch is what its time begins with. */
+/* NULL: a new thread; its time begins with its first batch. */
 static struct live_thread *find_thread(struct live_sums *sums, const struct live_place *of)
 {
 	for (size_t i = 0; i < sums->thread_count; i++)
@@ -204,7 +204,7 @@ void live_rewind(struct live *live)
 	live->now = live->stored;
 }
 
-/* The account: what the threads did not wait of their time, they computed. */
+/* The account: threads computed in the time in which they did not wait. */
 static double compute_ns(const struct live_sums *sums)
 {
 	double ns = 0;
@@ -261,13 +261,13 @@ static int write_file(const struct live *live, const struct metrics *metrics)
 	FILE *file;
 	int fd, r;
 
-	/* Of an earlier drain of this run; nobody else's name is like it. */
+	/* Left by an earlier drain of this run; no other file has such a name. */
 	if (unlink(live->part) < 0 && errno != ENOENT)
 		return -errno;
 	fd = open(live->part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return -errno;
-	/* The collector is another user; the training's umask may keep it out. */
+	/* The collector runs as another user, whom the training's umask may keep out. */
 	r = fchmod(fd, 0644) < 0 ? -errno : 0;
 	file = fdopen(fd, "w");
 	if (!file) {
@@ -287,7 +287,7 @@ static int write_file(const struct live *live, const struct metrics *metrics)
 	return r;
 }
 
-/* Once: the folder may come to be writable, and the training has nothing of being told again. */
+/* Once: the folder may become writable, and the user gains nothing from a second note. */
 static int warn(struct live *live, struct writer *writer, const char *why)
 {
 	char text[PATH_MAX + 200];

@@ -33,7 +33,7 @@ static void leave_host(void)
 		dup2(null, 1);
 		dup2(null, 2);
 	}
-	/* A job that is stopped by SIGTERM ends by itself; then so do we, with all it recorded. */
+	/* A job that SIGTERM stops ends by itself. Then so do we, with all that it recorded. */
 	for (size_t i = 0; i < ARRAY_COUNT(ignored); i++)
 		signal(ignored[i], SIG_IGN);
 	sigemptyset(&none);

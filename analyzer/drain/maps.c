@@ -25,7 +25,7 @@ static int open_of(int32_t pid, const char *name)
 	return fd < 0 ? -errno : fd;
 }
 
-/* A number to the base of 16, and what follows it. */
+/* A hexadecimal number, and what follows it. */
 static uint64_t take_hex(const char **at)
 {
 	uint64_t value = 0;
@@ -64,7 +64,7 @@ static bool parse(const char *text, struct maps_line *ret)
 	return ret->path[0] == '/';
 }
 
-/* What is whole of `size` bytes; *ret_used: so many were taken. */
+/* Takes the whole lines of `size` bytes; *ret_used: how many bytes these are. */
 static int take_lines(char *bytes, size_t size, size_t *ret_used,
 		      int (*take)(void *context, const struct maps_line *line), void *context)
 {

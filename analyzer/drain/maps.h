@@ -19,7 +19,7 @@ struct maps_line {
 
 /*
  * Calls `take` for every mapping of a file, by address; stops with its result if that is not 0.
- * -errno: the process is gone, or not ours to look at.
+ * -errno: the process is gone, or we may not look at it.
  */
 int maps_each(int32_t pid, int (*take)(void *context, const struct maps_line *line), void *context);
 

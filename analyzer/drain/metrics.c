@@ -18,7 +18,7 @@ static_assert(METRIC_WAIT_EPOCH_END - METRIC_WAIT_NOT_READY + 1 == ACCOUNT_PART_
 		      METRIC_WAIT_EPOCH_START == METRIC_WAIT_NOT_READY + ACCOUNT_EPOCH_START,
 	      "the order of enum account_part");
 
-/* One byte that is no UTF-8 would make Prometheus refuse the whole file. */
+/* A single byte that is not UTF-8 makes Prometheus refuse the whole file. */
 static void put_label(FILE *out, const char *name, const char *value)
 {
 	fprintf(out, "%s=\"", name);

@@ -28,7 +28,7 @@ struct mapping {
 	uint64_t begin, end, offset;
 	uint64_t device, inode;
 	uint64_t file;	/* tells files apart */
-	char *path;	/* the same as of the one before, where that is of the same file */
+	char *path;     /* shared with the module before, if that is of the same file */
 };
 
 struct modules {
@@ -296,7 +296,7 @@ static bool find_symbol(const struct mapping *mapping, uint64_t value,
 	return false;
 }
 
-/* Slow calls come from few places, again and again, and a table of symbols is megabytes. */
+/* Slow calls come from the same few places, and a symbol table is megabytes. */
 static struct known {
 	uint64_t file, value;
 	char symbol[SYMBOL_BYTES];

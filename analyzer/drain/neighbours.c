@@ -16,8 +16,8 @@
 #define LOOK_NS   UINT64_C(500000000)
 #define LATER_NS  UINT64_C(4000000000)
 #define ENOUGH_NS 1e10 /* from then on later */
-#define COST_PART 500  /* of our time that looks may take: one in so many */
-#define WORTH_NS  50000000 /* of others' CPU time: for less nobody is asked */
+#define COST_PART 500  /* looks may take one part in so many of our time */
+#define WORTH_NS  50000000 /* of CPU time that others used: with less, no process is asked */
 #define ACTIVE    0.01 /* of a core: who used less has no part in it */
 
 struct neighbour {
@@ -94,7 +94,7 @@ static int32_t find_root(struct segment *const *segments, size_t count)
 	return 0;
 }
 
-/* How long it ran since `old`, and how long it would have; NULL: it began after the last look. */
+/* How long it ran since `old`, and how long it wanted to; NULL: it began after the last look. */
 static void add(struct neighbours *n, const struct neighbour *old, struct neighbour *now,
 		const struct process_stat *stat, uint64_t span_ns)
 {
@@ -162,7 +162,7 @@ static int look_at_all(struct neighbours *n, struct segment *const *segments, si
 		struct neighbour now = {.pid = atoi(entry->d_name), .ran_ns = -1, .kind = -1};
 		const struct neighbour *old = NULL;
 
-		/* What we take ourselves is because of the run. */
+		/* What we take ourselves counts as the run's. */
 		if (now.pid <= 0 || now.pid == self || !process_stat_read(now.pid, &stat))
 			continue;
 		now.start_ticks = stat.start_ticks;
@@ -200,7 +200,7 @@ static int look_at_all(struct neighbours *n, struct segment *const *segments, si
 	return 0;
 }
 
-/* Hundreds of processes need not be asked whether they ran, where hardly anybody did. */
+/* If hardly anybody ran, hundreds of processes need not be asked. */
 static int look(struct neighbours *n, struct segment *const *segments, size_t count,
 		int64_t others_ns, uint64_t now_ns)
 {
@@ -245,7 +245,7 @@ static int write_all(const struct neighbours *n, struct writer *writer)
 	for (size_t i = 0; i < n->kind_count; i++) {
 		const struct neighbour_kind *kind = &n->kinds[i];
 		const double cores = kind->used_ns / n->of_ns;
-		/* Who was seen for the first time has not told yet how long it waited. */
+		/* How long a process waited is known only from the second look on. */
 		const double ratio = kind->ran_ns > 0 ? kind->waited_ns / kind->ran_ns : 0;
 
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%c %.4f %.3f %.3f",
