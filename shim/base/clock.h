@@ -54,7 +54,7 @@ static inline uint64_t clock_short_ns(uint64_t ticks)
 	return ticks * clock_scale >> 32;
 }
 
-/* A difference of ticks; one that went backwards (a thread moved between CPUs) is nothing. */
+/* A difference of ticks; a negative one (the thread moved between CPUs) becomes 0. */
 static inline uint64_t clock_length_ns(uint64_t ticks)
 {
 	uint64_t scale = clock_scale;

@@ -38,13 +38,13 @@ const char *config_batch_fn(void);
 /* DLPROF_NVTX if it asks for ranges: "1", or the name of those that are steps; else NULL. */
 const char *config_nvtx(void);
 
-/* DLPROF_DISABLE is 1. Every process asks, in the constructor. */
+/* Whether DLPROF_DISABLE is 1. The constructor of every process asks. */
 bool config_disabled(void);
 
 /* As DLPROF_CUDA names it. */
 const char *config_cuda_name(enum config_cuda level);
 
-/* DLPROF_CUDA is "off", asked for before `config` is filled. */
+/* Whether DLPROF_CUDA is "off"; may be called before `config` is filled. */
 bool config_cuda_is_off(void);
 
 /* Fills `config`. A bad value leaves the default in force and is remembered for config_note(). */

@@ -18,8 +18,8 @@ size_t environment_copy(char **copy, size_t count, const char *const *without);
 int environment_set(const char *name, const char *value);
 
 /*
- * This library's path as ld.so found it, absolute; NULL: not to be had. First called by the
- * constructor: a program may leave the folder that a relative one counts from.
+ * This library's path as ld.so found it, absolute; NULL: unknown. The constructor calls it first,
+ * before the program can leave the folder that a relative path counts from.
  */
 const char *environment_own_path(void);
 
@@ -29,5 +29,5 @@ const char *environment_own_path(void);
  */
 void environment_inject(const char *name);
 
-/* Such a variable names another library than this one. */
+/* Whether such a variable names another library than this one. */
 bool environment_is_others(const char *name);

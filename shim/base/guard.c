@@ -29,8 +29,8 @@
 
 #define MEMORY_BYTES 32768
 #define NS_PER_MS    1000000
-#define START_MS     50   /* between two looks whether the guard still lives */
-#define EXEC_MS      1000 /* between two looks whether the host called execve() */
+#define START_MS     50   /* between two checks that the guard still lives */
+#define EXEC_MS      1000 /* between two checks for the host's execve() */
 #define OLD_MS       100  /* the same, and for its end, where the kernel has no pidfd_open() */
 
 struct guard {
@@ -53,13 +53,13 @@ bool guard_is_needed(void)
 	return (subreaper || sys_getpid() == 1) && !(preload && strstr(preload, "vgpreload_core"));
 }
 
-/* True: this child has ended, and is no zombie any more. */
+/* True: this child has ended, and is no longer a zombie. */
 static bool reap(int pid)
 {
 	return sys_call4(SYS_wait4, pid, NULL, WNOHANG | __WALL, NULL) != 0;
 }
 
-/* The guard must not keep the host's folder and files in use. */
+/* The guard must not hold on to the host's folder and files. */
 static void leave_host(void)
 {
 	sys_call1(SYS_chdir, "/");
@@ -82,7 +82,7 @@ static bool is_other_program(const struct guard *guard)
 	return guard->can_look && r != -ESRCH && (r != sizeof(seen) || seen != guard->cookie);
 }
 
-/* Until the host or the child ends; true: the child lives, and must not be the host's. */
+/* Waits until the host or the child ends. True: the child lives, and must not become the host's. */
 static bool watch(const struct guard *guard)
 {
 	struct pollfd ends[] = {
@@ -109,7 +109,8 @@ static void guard_begin(void *memory)
 {
 	struct guard *guard = memory;
 
-	/* What kills the host's group would leave the drain to the host. */
+	/* What kills the host's process group must not kill us: the drain would become the host's
+	 * child. */
 	sys_call2(SYS_setpgid, 0, 0);
 	sys_call2(SYS_prctl, PR_SET_NAME, "dlprof-guard");
 	guard->can_look = true;
@@ -133,13 +134,13 @@ static void guard_begin(void *memory)
 	sys_call1(SYS_exit_group, 0);
 }
 
-/* The guard before this one has ended if its drain was killed; else its memory stays mapped. */
+/* If the last guard's drain was killed, the guard has ended; else its memory stays mapped. */
 static void replace(struct guard *with, int pid)
 {
 	static struct guard *last;
 	static int last_pid, host;
 
-	/* A forked child has no guard, nor this memory. */
+	/* A forked child has neither a guard nor this memory. */
 	if (last && host == sys_getpid() && reap(last_pid))
 		sys_munmap(last, MEMORY_BYTES);
 	last = with;

@@ -15,7 +15,7 @@ static char names[NAME_MAX][LABEL_BYTES];
 static _Atomic uint32_t hashes[NAME_MAX]; /* of them; 0: not there yet */
 static _Atomic uint32_t name_count;
 
-/* Cut to fit, and not within a character: bytes 10xxxxxx go on with the one before. */
+/* Cut to fit, but not within a character: bytes 10xxxxxx continue the one before. */
 void label_copy(char *label, const char *text)
 {
 	size_t length = text ? strnlen(text, LABEL_BYTES) : 0;
@@ -27,7 +27,7 @@ void label_copy(char *label, const char *text)
 	memset(label + length, 0, LABEL_BYTES - length);
 }
 
-/* How many bytes of UTF-8 it is; what is no character is a '?'. */
+/* How many bytes of UTF-8 it takes; an invalid character becomes '?'. */
 static size_t encode(char *bytes, uint32_t c)
 {
 	size_t more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
@@ -83,7 +83,7 @@ static void drop_numbers(char *plain, const char *label)
 	memset(plain + length, 0, LABEL_BYTES - length);
 }
 
-/* Threads that register one name together may give it two places, which does no harm. */
+/* Threads that register one name at once may give it two places, which does no harm. */
 static const void *find_or_add(const char *label, uint32_t most)
 {
 	const uint32_t hash = hash_of(label);

@@ -24,7 +24,7 @@ void label_copy_wide(char *label, const wchar_t *text);
  */
 const void *label_register(const char *label);
 
-/* The name of such a handle; NULL: it is none of ours. */
+/* The name of such a handle; NULL: it is not one of ours. */
 const char *label_of(const void *handle);
 
 /*

@@ -28,10 +28,10 @@ struct identity {
 
 static char target[256]; /* of DLPROF_LOG; "": none */
 
-/* What a program leaves as descriptor 2 to the one that it becomes by exec(), is its stderr. */
+/* After exec(), descriptor 2 as the old program left it is the new program's stderr. */
 static struct identity first NEAR = {.type = 0};
 
-/* Asks no server: what the kernel has of the file is enough. */
+/* Asks no server: what the kernel knows of the file is enough. */
 static int identify(int fd, const char *path, struct identity *ret)
 {
 	const int flags = AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC;
@@ -119,7 +119,7 @@ static void write_stream(const char *bytes, size_t size)
 	}
 }
 
-/* Between the look and the write another thread may put another file there: that risk remains. */
+/* Between the check and the write, another thread may put another file there. That risk remains. */
 void log_stderr(const char *bytes, size_t size)
 {
 	if (!is_first(2))
@@ -148,7 +148,7 @@ static bool is_stderr(const char *path)
 	       strcmp(path, "/dev/fd/2") == 0 || strcmp(path, "/proc/self/fd/2") == 0;
 }
 
-/* What is neither a regular file nor, perhaps, a terminal; NULL: it is one of these. */
+/* What kind of file it is; NULL: a regular file or, perhaps, a terminal. */
 static const char *odd_kind(uint32_t type)
 {
 	switch (type) {

@@ -12,10 +12,13 @@
 
 #include "base/text.h"
 
-/* From the constructor: which file is descriptor 2, before the program can put another there. */
+/* From the constructor: notes which file descriptor 2 is, before the program can change it. */
 void log_begin(void);
 
-/* DLPROF_LOG. False: it names nothing. A copy is kept: setproctitle writes over the environment. */
+/*
+ * Takes DLPROF_LOG; false: it names no file. Keeps a copy, as setproctitle overwrites the
+ * environment.
+ */
 bool log_set(const char *path);
 
 /* Does it name what cannot be written to? */
@@ -24,5 +27,8 @@ bool log_fails(struct text *why);
 /* One line to where DLPROF_LOG points; nothing at all unless it is set. */
 void log_line(const char *what, const char *detail);
 
-/* To the stderr that the program began with, if descriptor 2 still is that and takes it at once. */
+/*
+ * Writes to the stderr that the program began with, if descriptor 2 still is that and takes it at
+ * once.
+ */
 void log_stderr(const char *bytes, size_t size);

@@ -61,7 +61,7 @@ static bool is_of_name(char c)
 	return text_is_letter(c) || text_is_digit(c) || c == '_' || c == '-' || c == '.';
 }
 
-/* Not strncasecmp(), which asks the host's locale. */
+/* Not strncasecmp(), which depends on the host's locale. */
 static bool is_word_of(const char *list, const char *word, size_t length)
 {
 	char wanted[LONGEST_WORD + 3] = " ";
@@ -122,7 +122,7 @@ static enum secrecy secrecy_of(const char *name, const char *end)
 	return found == WEAK && harmless ? PLAIN : found;
 }
 
-/* Of a weak name: "512", "1e-4", "True" are no secrets. */
+/* After a weak name, "512", "1e-4" and "True" are not secrets. */
 static bool is_plain_value(const char *at, const char *end)
 {
 	const char *stop = at;
@@ -229,7 +229,7 @@ static const char *shape_end(const char *at, const char *end)
 		if ((size_t)(end - at) < length || memcmp(at, shapes[i].begin, length) != 0)
 			continue;
 		for (; stop < end && is_of_name(*stop); stop++) {
-			/* Small letters alone are a name: hf_transformerscache. */
+			/* Only small letters are a name, not a token: hf_transformerscache. */
 			mixed |= text_is_digit(*stop) || text_is_capital(*stop);
 			row = text_is_letter(*stop) || text_is_digit(*stop) ? row + 1 : 0;
 			longest = row > longest ? row : longest;

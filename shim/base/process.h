@@ -28,5 +28,5 @@ const char *process_job(void);
 int32_t process_world_size(void);
 int32_t process_attempt(void);
 
-/* The program that started the ranks of this machine: our parent, but for `dlprof run`. */
+/* The program that started this machine's ranks: our parent, not counting `dlprof run`. */
 int process_launcher(void);

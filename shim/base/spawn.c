@@ -45,7 +45,7 @@ static int start_drain(void *argument)
 	return spawn->result;
 }
 
-/* The child in between: when it ends, init or a subreaper adopts the drain. */
+/* The intermediate child: when it ends, init or a subreaper adopts the drain. */
 static void start_orphan(void *argument)
 {
 	struct spawn *spawn = argument;
@@ -88,7 +88,7 @@ static bool is_namespace_other(void)
 
 int spawn_drain(const char *folder, const char *database, struct text *why)
 {
-	/* What would load us, or another tool, into the drain. */
+	/* Variables that would load us, or another tool, into the drain. */
 	static const char *const without[] = {"LD_PRELOAD=", "LD_AUDIT=", NULL};
 	const size_t count = environment_count();
 	size_t size = 2 * STACK_BYTES + (count + 1) * sizeof(char *);

@@ -26,7 +26,7 @@
  */
 #define NEAR __attribute__((section(".data")))
 
-/* What every timed call looks at: side by side, so that a line of the cache brings all of it. */
+/* What every timed call reads: side by side, in one cache line. */
 #define HOT_DATA __attribute__((section("hot_data")))
 
 /* Apart, so that the way past it saves no register for its sake. */
@@ -169,7 +169,7 @@ static inline void sys_nap(long ns)
 	sys_call2(SYS_nanosleep, &time, NULL);
 }
 
-/* Of who found a lock taken `try` times: its holder needs a moment, or lost its core. */
+/* Waits after a lock was found taken `try` times: its holder needs a moment, or lost its core. */
 static inline void sys_pause(int try, int yield_max)
 {
 	if (try < yield_max)

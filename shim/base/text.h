@@ -45,8 +45,7 @@ static inline bool text_is_letter(char c)
 	return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
 }
 
-/* "Read-only file system" for EROFS: the few errors that a user of dlprof can do something about.
- */
+/* "Read-only file system" for EROFS: the few errors that a user of dlprof can mend. */
 const char *text_error(int error);
 
 /* Reads a small file whole, terminates it; its length or -errno. */

@@ -142,7 +142,7 @@ struct ahead *ahead_of(const void *outer)
 	return NULL;
 }
 
-/* So far ahead that there was no room, or it ends before what it is made of does. */
+/* It ran so far ahead that there was no room, or ended before its inner loader did. */
 static bool make_up(struct ahead *ahead, uint16_t kind)
 {
 	if (!ahead->last.stream)
@@ -162,7 +162,7 @@ bool ahead_next(struct ahead *ahead, enum ahead_answer answer, struct dlprof_eve
 {
 	const uint16_t kind = answer == AHEAD_BATCH ? DLPROF_EVENT_BATCH : DLPROF_EVENT_STOP;
 
-	/* It makes several batches of one, and the first of them was waited for. */
+	/* It makes several batches of one, and the training waited for the first. */
 	if (answer == AHEAD_BATCH && !ahead->kept_batches && !ahead->dropped_batches)
 		return false;
 	/* Batches that it has not handed on by its end are dropped. */
@@ -215,7 +215,7 @@ void ahead_watch_end(struct thread *thread)
 		return;
 	if (!thread->ahead_count++)
 		thread->ahead_main_ns = main_cpu_ns();
-	/* A thread that only prefetches does next to nothing with its batches. */
+	/* A thread that only prefetches does almost nothing with its batches. */
 	if (thread->ahead_count > WATCHED_MIN &&
 	    main_cpu_ns() > thread->ahead_main_ns + thread->ahead_own_ns) {
 		noted = true;

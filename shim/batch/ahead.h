@@ -17,11 +17,11 @@
 
 struct ahead;
 
-/* This thread begins to ask for `outer`, and ends. NULL: there are too many. */
+/* This thread begins, and ends, to ask on behalf of `outer`. NULL: there are too many. */
 struct ahead *ahead_enter(const void *outer, const char *kind);
 void ahead_leave(struct ahead *ahead, const void *outer);
 
-/* Whether this thread asks for an outer iterator. */
+/* Whether this thread asks on behalf of an outer iterator. */
 bool ahead_is_here(void);
 
 /* The user's own loader is asked: a thread may prefetch for it, and we cannot know which. */
@@ -30,7 +30,10 @@ void ahead_named(void);
 /* Whether this thread, which waits, may be such a thread: then this is not the training's wait. */
 bool ahead_may_be_users(const struct thread *thread);
 
-/* A record of a loader that this thread asked. True: it was kept, as it is not the training's. */
+/*
+ * A record of a loader that this thread asked. True: it was kept back, since it is not the
+ * training's.
+ */
 bool ahead_take(const struct thread *thread, const struct dlprof_event *event);
 
 /*
@@ -44,6 +47,8 @@ struct ahead *ahead_of(const void *outer);
 bool ahead_next(struct ahead *ahead, enum ahead_answer answer, struct dlprof_event *ret_event,
 		bool *ret_waits);
 
-/* Around a wait of a thread that is not the main one: is it the training, or is that elsewhere? */
+/*
+ * Around a wait of a thread that is not the main one: is this thread the training, or another one?
+ */
 void ahead_watch_begin(struct thread *thread);
 void ahead_watch_end(struct thread *thread);

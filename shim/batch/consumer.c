@@ -56,7 +56,7 @@ static uint64_t local_stream(void)
 	       atomic_fetch_add(&stream_count, 1);
 }
 
-/* In another wait, or in a load: also of a worker, whatever it iterates over. */
+/* Inside another wait or a load, as whatever a worker iterates over is. */
 static bool is_nested(const struct thread *thread)
 {
 	return thread->wait_depth || thread->load_depth || thread->worker >= 0;
@@ -67,7 +67,7 @@ static uint16_t flags_of(const struct consumer *consumer, bool nested)
 	return (nested ? DLPROF_FLAG_NESTED : 0) | (consumer->pool ? DLPROF_FLAG_POOL : 0);
 }
 
-/* False: it is not this thread's: the training's records it later, if at all. */
+/* False: it is not this thread's, and the training's thread records it later, if at all. */
 static bool push(struct thread *thread, const struct dlprof_event *event)
 {
 	if (unlikely(ahead_take(thread, event)))
@@ -252,7 +252,7 @@ static struct thread *finish(struct consumer_wait *wait, uint64_t end_ns)
 	return thread;
 }
 
-/* False: there is no thread whose wait this is. */
+/* False: this wait belongs to no thread. */
 static bool hand_over(struct consumer_wait *wait, struct dlprof_event *event, uint64_t end_ns)
 {
 	struct thread *thread = finish(wait, end_ns);
@@ -313,7 +313,7 @@ void consumer_wait_stop(struct consumer *consumer, struct consumer_wait *wait, b
 	consumer->over = !failed;
 }
 
-/* The record that another thread made of its wait becomes that of this thread's. */
+/* Makes another thread's record of a wait this thread's. */
 static void hand_on(struct dlprof_event *event, uint64_t begin_ns)
 {
 	/* All that a wait asks for: what happens within was another thread's affair. */

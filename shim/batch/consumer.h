@@ -9,7 +9,7 @@
 #include "record/thread.h"
 
 #define CONSUMER_ARRIVAL_MAX 256
-#define CONSUMER_WORKERS_UNKNOWN 8	/* so many batches of an epoch are no steady state then */
+#define CONSUMER_WORKERS_UNKNOWN 8 /* of an epoch, so many batches are then not steady */
 
 struct consumer {
 	uint64_t stream;
@@ -51,7 +51,7 @@ struct consumer_facts {
 	bool opaque;		/* what happens within a wait is not observed */
 };
 
-/* Of a loader of which no more is known than its kind, and perhaps its workers. */
+/* For a loader of which only the kind is known, and perhaps the workers. */
 #define CONSUMER_OPAQUE                                                                            \
 	.prefetch_factor = -1, .batch_size = -1, .flags = DLPROF_EPOCH_OPAQUE, .opaque = true
 
@@ -61,20 +61,20 @@ void consumer_ready(void (*epoch_ended)(const struct consumer *consumer));
 /* Whether this process has asked a loader that is followed, rather than marked. */
 bool consumer_any(void);
 
-/* Begins to record, if need be after another thread that is at it. */
+/* Begins to record; waits for another thread that is about to. */
 bool consumer_record(void);
 
-/* An epoch of a state that is all zero at first, and whose numbers of loader and epoch are set. */
+/* Begins an epoch. The state is all zero at first but for the numbers of loader and epoch. */
 void consumer_begin(struct consumer *consumer, const struct consumer_facts *facts,
 		    uint64_t begin_ns);
 
 /* Says where the loader was made, once. */
 void consumer_place(const struct consumer *consumer, const char *place);
 
-/* It will not be asked any more, whether it came to its end or not. */
+/* It will not be asked again, whether it came to its end or not. */
 void consumer_abandon(struct consumer *consumer);
 
-/* Records what is known of the loader by now: its number of workers may have become known. */
+/* Records the loader again, as its number of workers may have become known. */
 void consumer_announce(struct consumer *consumer, const struct consumer_facts *facts,
 		       uint64_t begin_ns);
 
@@ -101,10 +101,10 @@ void consumer_iter_end(struct consumer_wait *wait);
 /* __next__ was entered at `begin_ns`, or now (0). False: do not record this one. */
 bool consumer_wait_begin(struct consumer *consumer, struct consumer_wait *wait, uint64_t begin_ns);
 
-/* It handed out the batch that was asked for as `task`. */
+/* It returned the batch that was asked for as `task`. */
 void consumer_wait_end(struct consumer *consumer, struct consumer_wait *wait, uint32_t task);
 
-/* It handed out nothing: the epoch is over, or it raised. */
+/* It returned no batch: the epoch is over, or it raised. */
 void consumer_wait_stop(struct consumer *consumer, struct consumer_wait *wait, bool failed);
 
 /*

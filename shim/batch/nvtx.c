@@ -245,7 +245,7 @@ static void end(uint64_t id)
 	if (!thread || place >= OPEN_MOST)
 		return;
 	range = started[place].range;
-	/* Otherwise it was ended before, or never begun. */
+	/* Otherwise it was already ended, or never begun. */
 	if (atomic_compare_exchange_strong(&started[place].id, &id, 0))
 		send(thread, &range, clock_now_ns());
 }
@@ -309,7 +309,7 @@ static const void *register_w(const void *domain, const wchar_t *text)
 	return label_register(label);
 }
 
-/* All are one: a thread's ranges have one order, whoever opened them. */
+/* All domains are one: a thread's ranges nest, whoever opened them. */
 static const void *create_domain(const void *name)
 {
 	return asked;

@@ -14,7 +14,7 @@
  */
 #pragma once
 
-/* From the constructor: no more than the variable. */
+/* From the constructor: does no more than set the variable. */
 void nvtx_prepare(void);
 
 /* This process begins to record. */

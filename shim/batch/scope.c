@@ -50,7 +50,7 @@ static void enter(struct thread *thread, struct scope_load *load)
 	load->overlaps = overlaps;
 	load->import_depth = thread->import_depth;
 	thread->import_depth = 0;
-	/* One within another is on the same thread, and a part of it. */
+	/* A load within another is on the same thread, and a part of it. */
 	if (thread->load_depth++)
 		return;
 	/* A load in which this process was forked is its parent's. */
@@ -77,12 +77,12 @@ void scope_load_begin(struct thread *thread, struct scope_load *load)
 {
 	if (look_before_load)
 		look_before_load();
-	/* What a decoder's longjmp left behind ends with the load that it was in. */
+	/* Spans that a decoder's longjmp left open end with their load. */
 	span_unwind(thread, (uintptr_t)load);
 	load->life = thread_life;
 	load->alone = false;
 	enter(thread, load);
-	/* A worker's thread that sends its batches has opened something, and never reads. */
+	/* The thread of a worker that sends its batches opens files, but never reads. */
 	load->others_read =
 		segment_others(thread->slot, load->others) &&
 		(load->others[DLPROF_CLASS_READ].count || load->others[DLPROF_CLASS_DECODE].count);
@@ -116,7 +116,7 @@ static void add_others(const struct scope_load *load, const struct dlprof_counte
 		sums->storage_blocks = process_blocks - load->process_blocks;
 }
 
-/* Ends the load; the record is the caller's to write. False: there is none. */
+/* Ends the load; the caller writes the record. False: there is no load. */
 static bool load_event(struct thread *thread, const struct scope_load *load, uint32_t samples,
 		       bool failed, struct dlprof_event *ret_event)
 {

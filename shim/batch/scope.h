@@ -42,8 +42,8 @@ void scope_load_cancel(struct thread *thread, const struct scope_load *load);
 /* `look` is called before each load: libraries may have been loaded unseen since the last. */
 void scope_on_load(void (*look)(void));
 
-/* Decoders of this process are watched from now on: that none was called is an observation. */
+/* From now on this process's decoders are wrapped: that none was called is then an observation. */
 void scope_decoders_reached(void);
 
-/* There are decoders that this process leaves alone, so that none was called is no observation. */
+/* This process leaves some decoders unwrapped, so that none was called says nothing. */
 void scope_decoders_missed(bool missed);

@@ -112,7 +112,7 @@ static void set_up(bool ours, uint64_t keep)
 			cupti.SetThreadIdType(ours ? CUPTI_THREAD_ID_SYSTEM
 						   : activity_others.thread_id_type);
 		count = api_enable(ours, keep);
-		/* What was recorded until now stays what it is. */
+		/* What was recorded so far stays as it is. */
 		if (ours)
 			own.with_calls = count > 0;
 	}
@@ -159,7 +159,7 @@ void activity_yield(uint64_t keep)
 {
 	if (!state_yield(clock_now_ns()))
 		return;
-	/* Without force: what is under way comes when theirs does. */
+	/* Without force: what is under way comes with their own flush. */
 	cupti.ActivityFlushAll(0);
 	activity_disarm(keep);
 	state_wake();

@@ -87,7 +87,7 @@ static void refuse(const char *what, int result)
 	state_stand_down(why.buffer);
 }
 
-/* What is recorded: less than what was asked for where this CUPTI cannot. */
+/* What is recorded: less than was asked for, if this CUPTI cannot record that. */
 static void note_level(void)
 {
 	const bool calls = activity_flags() & DLPROF_GPU_WITH_CALLS ||
@@ -157,7 +157,7 @@ static void begin_cupti(void)
 	note_level();
 }
 
-/* What CUDA calls in cuInit(). It goes on, whatever the answer; 1 is "all is well". */
+/* CUDA calls this in cuInit(), and goes on whatever it returns; 1 means "all is well". */
 __attribute__((visibility("default"))) int InitializeInjection(void);
 int InitializeInjection(void)
 {

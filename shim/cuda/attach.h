@@ -9,7 +9,7 @@
  */
 #pragma once
 
-/* From the constructor: no more than the variable. */
+/* From the constructor: does no more than set the variable. */
 void attach_prepare(void);
 
 /* This process begins to record. */

@@ -48,7 +48,7 @@ static bool grow(void)
 	    sys_call3(SYS_mprotect, pool.bytes + count * BUFFER_BYTES, GROW * BUFFER_BYTES,
 		      PROT_READ | PROT_WRITE) < 0)
 		return false;
-	/* Two that grow at once open the same pages, and one of them counts. */
+	/* If two threads grow it at once, both open the same pages, and one of them counts. */
 	atomic_compare_exchange_strong(&pool.count, &count, count + GROW);
 	return true;
 }
@@ -107,7 +107,7 @@ static uint8_t *find_free(void)
 	return NULL;
 }
 
-/* Records that nobody has read yet make room for new ones. */
+/* Unread records are given up to make room for new ones. */
 static uint8_t *steal(void)
 {
 	for (uint32_t i = 0; i < pool.count; i++) {
