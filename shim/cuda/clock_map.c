@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-/* Two looks that differ by more from an even clock do not fit together. */
+/* Two looks whose clocks drift apart by more do not fit together. */
 #define SLACK_NS 1000000
 #define NOWHERE  (INT64_MIN / 2)
 #define REACH_NS 10000000000   /* so far before the first look of a stretch a time may lie */
@@ -28,7 +28,7 @@ static double slope(const struct clock_pair *a, const struct clock_pair *b)
 	return cupti_ns > 0 ? (double)(int64_t)(b->mono_ns - a->mono_ns) / (double)cupti_ns : 1;
 }
 
-#define BASE_NS 500000000 /* looks that are nearer together say little of the clock's speed */
+#define BASE_NS 500000000 /* looks that are closer together say little about the clock's speed */
 
 /*
  * The slope after look `number`: up to the next, or, of the newest, what it was lately. Looks that
@@ -68,7 +68,7 @@ static bool is_first(const struct clock_map *map, uint64_t mono_ns, uint64_t cup
 	if (!before || map->broken || cupti_ns <= before->cupti_ns)
 		return true;
 	off = project(map, map->count - 1, cupti_ns) - (int64_t)mono_ns;
-	/* The second look of a stretch tells how fast the clock is. */
+	/* The second look of a stretch shows how fast the clock is. */
 	return !before->first && (off > SLACK_NS || off < -SLACK_NS);
 }
 

@@ -21,7 +21,7 @@ static struct {
 	uint64_t gap_ns;         /* its begin */
 	uint64_t launch_ns;      /* the last one at the last period */
 	uint64_t newest_ns;      /* what was reported by then */
-	uint64_t heard_launches; /* cudart_launch_count() when anything was reported last */
+	uint64_t heard_launches; /* cudart_launch_count() at the last report */
 	uint32_t silent_periods;
 	uint64_t told_ns;
 } own;
@@ -81,7 +81,7 @@ static bool is_silent(void)
 	       launches > buffers_out() * BUFFER_RECORDS_MOST;
 }
 
-/* Up to the end of the last operation that was reported all is known. */
+/* Everything is known up to the end of the last reported operation. */
 static void begin_silence(void)
 {
 	const uint64_t newest_ns = reader_newest_ns();
@@ -101,7 +101,7 @@ static void look_for_silence(void)
 	if (heard) {
 		own.heard_launches = cudart_launch_count();
 		own.silent_periods = 0;
-		/* What was launched in between was in no buffer. */
+		/* Launches in between were in no buffer. */
 		if (!state_yielded_ns())
 			end_gap(newest_ns);
 	} else if (!is_silent()) {
@@ -147,8 +147,8 @@ static void tell(uint64_t complete_ns)
 void coverage_tell(void)
 {
 	/*
-	 * The last launch was not reported, though CUPTI has no buffer for it to be in: it is not
-	 * known yet how far all is known.
+	 * The last launch was not reported, though CUPTI has no buffer that could hold it: how far
+	 * everything is known is open yet.
 	 */
 	if (!own.gap && !buffers_out() && is_behind(MS))
 		return;

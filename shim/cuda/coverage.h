@@ -39,7 +39,7 @@ void coverage_regained(void);
 /* Each period, after all that came back was read. */
 void coverage_look(void);
 
-/* Tells the drain up to when all is known, if that has moved on. */
+/* Sends the drain the time up to which everything is known, if that has moved on. */
 void coverage_tell(void);
 
 /* The last: CUPTI was made to give back everything at `forced_ns`, and that was read. */

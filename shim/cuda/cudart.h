@@ -15,10 +15,10 @@
 #include "dlprof/event.h"
 #include "slots/wrap.h"
 
-/* How many kernels and graphs this process launched, as far as is seen. */
+/* How many kernels and graphs this process was seen to launch. */
 uint64_t cudart_launch_count(void);
 
-/* When this process launched a kernel or a graph last, to a microsecond or so; 0: never. */
+/* When this process last launched a kernel or a graph, to about a microsecond; 0: never. */
 uint64_t cudart_last_launch_ns(void);
 
 /* enum cudaMemcpyKind, as far as it matters. */

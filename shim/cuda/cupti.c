@@ -13,7 +13,7 @@
 
 struct cupti cupti;
 
-/* Until CUDA 11 the name had the minor version. */
+/* Up to CUDA 11 the name had the minor version. */
 static const char *const sonames[] = {
 	"libcupti.so.13",   "libcupti.so.14",
 	"libcupti.so.12",   "libcupti.so.11.8",
@@ -136,7 +136,7 @@ static void *open_in(const char *folder, const char *below)
 	return library;
 }
 
-/* Nothing of the host's is loaded yet that wants one, or it would be mapped: a choice of ours. */
+/* Nothing of the host's that wants one is loaded yet, or it would be mapped: the choice is ours. */
 static void *open_library(const struct runtime *runtime)
 {
 	const char *toolkit = getenv("CUDA_HOME");
@@ -148,8 +148,7 @@ static void *open_library(const struct runtime *runtime)
 	for (int i = 0; sonames[i] && !library; i++) {
 		TEXT(own, 32);
 
-		/* By its bare name only the one of the runtime's version: any other is a wrong one.
-		 */
+		/* By its bare name, only the one of the runtime's version: any other is wrong. */
 		text_add(&own, "libcupti.so.");
 		text_add_number(&own, runtime->major);
 		if (!runtime->major || strncmp(sonames[i], own.buffer, own.length) == 0)

@@ -11,7 +11,7 @@
 /* Looks at both. `anew`: CUPTI's may have become another one. */
 void cupti_clock_look(bool anew);
 
-/* The same, if CUPTI's was set since the last look. */
+/* The same, but only if CUPTI's clock was set since the last look. */
 void cupti_clock_check(void);
 
 /* A record's two times, from CUPTI's clock to ours; false: they cannot be. */

@@ -80,7 +80,7 @@ bool manners_is_free(uint64_t now_ns)
 {
 	const uint64_t changed_ns = theirs.changed_ns;
 
-	/* They may have called since the caller looked at the clock. */
+	/* The others may have called since the caller looked at the clock. */
 	return !theirs.kinds && now_ns >= changed_ns && now_ns - changed_ns >= QUIET_NS;
 }
 
@@ -155,7 +155,7 @@ EXPORT int cuptiActivityRegisterCallbacks(cupti_request_function *request,
 	RESOLVE(cuptiActivityRegisterCallbacks);
 	if (state_mode() != STATE_CUPTI || !request || !complete) {
 		theirs.registered = request && complete;
-		/* The old ones stay, as buffers may still be on their way. */
+		/* The old callbacks stay, since buffers may still be on their way. */
 		if (theirs.registered)
 			remember(request, complete);
 		return real.cuptiActivityRegisterCallbacks(request, complete);
@@ -170,7 +170,7 @@ EXPORT int cuptiActivityRegisterCallbacks(cupti_request_function *request,
 	return r;
 }
 
-/* They set their callbacks once, and we did after them. */
+/* The others set their callbacks once, and we set ours after them. */
 static void give_back(void)
 {
 	if (state_mode() != STATE_CUPTI || !theirs.registered || state_is_yielded())
@@ -289,7 +289,7 @@ EXPORT int cuptiSetThreadIdType(int type)
 	SET(real.cuptiSetThreadIdType(type), activity_others.thread_id_type = type);
 }
 
-/* Of the libcupti that we use: another copy is another one's business. */
+/* Only of the libcupti that we use: another copy is not our business. */
 static void *answer(const char *name, void *found)
 {
 #define FOREIGN(of, params)                                                                        \

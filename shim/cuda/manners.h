@@ -41,7 +41,7 @@ bool manners_is_free(uint64_t now_ns);
 /* Sets their callbacks again, as they had them. */
 void manners_restore(void);
 
-/* Whether they changed CUPTI's clock since this was last asked. */
+/* Whether they changed CUPTI's clock since the last call. */
 bool manners_take_clock_change(void);
 
 /* From now on dlsym() answers with ours for CUPTI's functions of the same name. */

@@ -16,7 +16,7 @@
 struct outbox_counts outbox_counts;
 
 static struct {
-	bool no_room; /* the drain was too far behind the last time, too */
+	bool no_room; /* the drain was too far behind last time, too */
 	uint64_t dropped_by_cupti, dropped;
 } own;
 

@@ -16,7 +16,7 @@ void pack_init(struct pack *pack, void (*push)(void *context, const struct dlpro
 	pack->context = context;
 }
 
-/* Devices beyond the table share the last place, and are none in particular. */
+/* Devices beyond the table share its last place, which stands for no particular one. */
 static uint32_t place_of(int32_t device)
 {
 	return device >= 0 && device < PACK_DEVICE_MAX ? (uint32_t)device : PACK_DEVICE_MAX;

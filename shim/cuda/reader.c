@@ -170,7 +170,7 @@ static void take_graph(const uint8_t *at)
 	uint64_t begin = record_GRAPH_start(at), end = record_GRAPH_end(at);
 	uint32_t device = record_GRAPH_deviceId(at);
 
-	/* Its first node is one of the host's: where it ended, then. */
+	/* Its first node runs on the host: take the device of its end. */
 	if (device == INT32_MAX && cupti.version >= CUPTI_VERSION_GRAPH_TRACE)
 		device = record_graph_end_device(at);
 	device_note(device);

@@ -27,7 +27,7 @@ void state_begin(enum state_mode mode);
 /* Only the host's side is recorded, and why. */
 void state_stand_down(const char *why);
 
-/* CUDA is in use: if it did not call us, that is all we will see of it. */
+/* CUDA is in use. If it did not call us, we will see no more of it. */
 void state_in_use(void);
 
 /* CUPTI leaves out the synchronisation of devices. */
@@ -42,10 +42,10 @@ bool state_is_armed(void);
 bool state_is_yielded(void);
 void state_arm(void);
 
-/* Another user gets them. True: they were ours until now. */
+/* Another user takes them. True: they were ours until now. */
 bool state_yield(uint64_t now_ns);
 
-/* 0: nobody had them, or what they got of ours is back. */
+/* 0: nobody had them, or all they had of ours came back. */
 uint64_t state_yielded_ns(void);
 void state_forget_yield(void);
 

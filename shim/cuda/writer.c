@@ -38,7 +38,7 @@ static void wait_until(_Atomic uint32_t *futex, uint32_t seen, uint64_t when_ns)
 	sys_call4(SYS_futex, futex, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, seen, &time);
 }
 
-/* The other user is done. Ours are the callbacks again, and the kinds. */
+/* The other user is done: callbacks and kinds are ours again. */
 static void take_back(void)
 {
 	activity_mute(true);
@@ -65,7 +65,7 @@ static void look_after_others(uint64_t now_ns)
 		if (manners_is_free(now_ns))
 			take_back();
 	}
-	/* Their buffers may hold records of ours until CUPTI gave them back. */
+	/* Until CUPTI gives them back, their buffers may hold records of ours. */
 	if (state_is_armed() && state_yielded_ns() && !manners_buffers_out()) {
 		state_forget_yield();
 		coverage_regained();
@@ -147,7 +147,7 @@ static void finish_at_exit(void *unused)
 	writer_finish();
 }
 
-/* Runs before what CUDA registered to take itself down, since it is registered later. */
+/* Runs before CUDA's own teardown, since it is registered later. */
 static void call_at_exit(void)
 {
 	int (*at_exit)(void (*)(void *), void *, void *) =

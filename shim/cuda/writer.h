@@ -8,5 +8,5 @@
 /* 0, or what pthread_create() said. */
 int writer_start(void);
 
-/* The process ends: what CUPTI still has is fetched, for two seconds at most. */
+/* The process ends: fetches what CUPTI still has, for two seconds at most. */
 void writer_finish(void);

@@ -66,7 +66,7 @@ static void webp_end(struct unit *unit, const void *data, size_t size, const voi
 #define END_BUFFER	  buffer_end(&unit, data, size, result == 0)
 #define END_BUFFER_PTR	  buffer_end(&unit, data, size, result != NULL)
 #define END_PIECE	  piece_end(&unit, handle, data, size, size, result)
-/* Every time with all that there is so far. */
+/* Called with everything that there is so far, each time. */
 #define END_PIECE_AGAIN	  piece_end(&unit, handle, data, size, result == 0 ? size : 0, result)
 
 /* libtiff: `first`: of an image; `whole`: it is all of one. */
@@ -179,7 +179,7 @@ static void packet_end(struct unit *unit, const void *context, const void *packe
 #define END_SOUND_OPEN_FD   END_SOUND_ANY
 #define END_SOUND	    unit_end(&unit, NO_BITS)
 
-/* Without an image or a stream: the call. */
+/* Neither image nor stream: the call itself is the unit. */
 #define END_COUNT(done, size)                                                                      \
 	unit_end(&unit, (struct unit_result){.counted = (done), .failed = !(done), .bytes = (size)})
 #define END_UNIT       END_COUNT(result == 0, 0)
@@ -234,7 +234,7 @@ static void packet_end(struct unit *unit, const void *context, const void *packe
 					     .failed = ZSTD_FAILED(result),                        \
 					     .bytes = FIELD(size_t, size, 0)})
 
-/* What the call wrote, or its caller had, of an image's size. */
+/* The size of an image, as the call wrote it or its caller had it. */
 #define OPJ_WIDTH(image)  (FIELD(uint32_t, image, 8) - FIELD(uint32_t, image, 0))
 #define OPJ_HEIGHT(image) (FIELD(uint32_t, image, 12) - FIELD(uint32_t, image, 4))
 #define END_OPJ                                                                                    \

@@ -61,8 +61,8 @@ void input_aio_end(struct unit *unit, const void *events, int count)
 		span_cancel(&unit->span);
 }
 
-/* How many bytes an io_uring wait brought is in the ring, and the caller's affair. */
-/* An array of CUfileIOParams_t: what was asked for counts when it is taken. */
+/* How many bytes an io_uring wait brought is in the ring, which is the caller's. */
+/* An array of CUfileIOParams_t: the requested bytes count when the batch is accepted. */
 void input_cufile_end(struct unit *unit, const void *requests, unsigned int count, bool done)
 {
 	struct unit_result result = {.counted = done, .failed = !done};

@@ -31,7 +31,7 @@ static void png_push_end(struct unit *unit, const struct wrap_target *target, co
 	uint32_t (*width)(const void *, const void *) = target->helpers[0];
 	bool known = info && width && width(png, info);
 
-	/* Counted with its header: nobody tells when the last line was called back. */
+	/* Counted with its header: nothing marks the callback of the last line. */
 	png_end(unit, target, png, info,
 		(struct unit_result){.bytes = size,
 				     .counted = known && !sequence_is_counted(unit, png)});

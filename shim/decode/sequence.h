@@ -18,7 +18,7 @@
 struct thread_image *sequence_part_end(struct unit *unit, const void *handle,
 				       struct unit_result result);
 
-/* The next part is of a new image, if there was one before that was counted. */
+/* The next part belongs to a new image, if the one before was counted. */
 void sequence_forget(struct unit *unit, const void *handle);
 
 /* Whether the image behind `handle` has been counted. */
@@ -27,7 +27,7 @@ bool sequence_is_counted(const struct unit *unit, const void *handle);
 /* From now on what this thread does is the image's. NULL is let through. */
 void sequence_start(struct thread_image *image);
 
-/* The image behind `handle` if this thread has started it, and the process records. */
+/* The image behind `handle`, if this thread started it and the process records. */
 struct thread_image *sequence_started(enum decode_library_id library, const void *handle);
 
 /* Its end. `address`: of the caller's frame. The image is forgotten if `is_last`. */

@@ -91,7 +91,7 @@ OFTEN struct dlprof_tally *unit_tally(const struct unit *unit, const struct unit
 	return last->tally;
 }
 
-/* An image of no known width that was not decoded belongs to no tally; its time still counts. */
+/* An image without a known width that was not decoded enters no tally; its time still counts. */
 static bool has_tally(const struct unit *unit, const struct unit_result *result)
 {
 	return table_libraries[unit->library].sort != DECODE_SORT_INPUT &&

@@ -24,7 +24,7 @@ struct unit {
 	uint64_t input_bytes;
 };
 
-/* What a call found out. Zero: nothing. */
+/* What a call found out. All zero: nothing. */
 struct unit_result {
 	const char *format;	/* NULL: the library's usual one */
 	uint32_t width;
@@ -37,7 +37,7 @@ struct unit_result {
 /* A field of a struct whose layout is part of a library's, or the kernel's, ABI. */
 #define FIELD(type, struct_at, offset) (*(const type *)((const char *)(struct_at) + (offset)))
 
-/* False: not recorded, or part of another decoder's work. Then there must be no end. */
+/* False: not recorded, or part of another decoder's work. Then do not call the end. */
 bool unit_begin(struct unit *unit, enum decode_library_id library, const char *name);
 
 /* A call that is a whole image, or one of a library that has no images. */

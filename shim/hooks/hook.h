@@ -71,7 +71,7 @@ enum hook_id {
 	HOOK_ID_MAX
 };
 
-/* The functions that the host would have called without us. */
+/* The functions that the host would call without us. */
 struct real {
 #define HOOK(family, nr, type, name, params, args) type(*name) params;
 #define HOOK_BY_HAND(nr, type, name, params, args) type(*name) params;
@@ -112,8 +112,8 @@ void hook_open_end(struct span *span, int fd, const char *path, int flags);
 void hook_handle_end(struct span *span, int fd);
 
 /*
- * What is asked about a file by its path. Whether that is a data file is decided after the call:
- * before it, nobody knows if the path can be read.
+ * A call about a file by its path. Whether it is a data file is decided after the call, since
+ * before it the path may be unreadable.
  */
 bool hook_ask_begin(struct span *span);
 bool hook_ask_fd_begin(struct span *span, int fd);
@@ -144,7 +144,7 @@ static inline bool hook_join_begin(struct span *span)
 
 static inline void hook_wait_end(struct span *span)
 {
-	span_end(span, 0, false);	/* that nothing came in time is no failure */
+	span_end(span, 0, false); /* a timeout is no failure */
 }
 
 /* Where a stream stood before a call, to tell what the call made the kernel deliver. */

@@ -58,14 +58,14 @@ OFTEN void hook_open_end(struct span *span, int fd, const char *path, int flags)
 		span_cancel(span);
 		return;
 	}
-	/* One that is made by this has nothing to be loaded in it yet, as multiprocessing's own. */
+	/* A file that this call makes has nothing to load in it yet, like multiprocessing's own. */
 	span->uncounted = (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
 	span->path = path;
 	span->fd = fd;
 	span_end_at(span, 0, fd < 0, end_ticks);
 }
 
-/* No path: what the kernel says of the descriptor decides. */
+/* No path: what the kernel says about the descriptor decides. */
 void hook_handle_end(struct span *span, int fd)
 {
 	const uint64_t end_ticks = clock_ticks();

@@ -54,7 +54,10 @@ static bool is_data(const void *address, size_t size)
 	return false;
 }
 
-/* A hole in the middle leaves the range as it is: what comes to lie there may be timed for it. */
+/*
+ * A hole in the middle leaves the range as it is: what is mapped there later may be timed as part
+ * of it.
+ */
 static void forget(const void *address, size_t size)
 {
 	uintptr_t begin = (uintptr_t)address, end = begin + size;

@@ -76,7 +76,7 @@ void hook_process(void (*ends)(void))
 				  (void *)&__dso_handle);
 }
 
-/* dlopen() is not wrapped: it looks at who calls it, for $ORIGIN and the like. */
+/* dlopen() is not wrapped, since it depends on its caller, for $ORIGIN and the like. */
 HOOK_EXPORT int dlclose(void *handle)
 {
 	int result;

@@ -45,7 +45,7 @@ static void *find_moved(const char *name);
 #undef HOOK_BY_HAND
 #undef HOOK_VARIADIC
 
-/* The mode may not be there; then the kernel ignores what we read instead. */
+/* The mode may be missing; then the kernel ignores what we read in its place. */
 #define EARLY_OPEN(nr, name, params, folder, ...)                                                  \
 	static int early_##name params                                                             \
 	{                                                                                          \
@@ -95,7 +95,7 @@ EARLY_SCAN(fscanf, vfscanf)
 EARLY_SCAN(__isoc99_fscanf, __isoc99_vfscanf)
 EARLY_SCAN(__isoc23_fscanf, __isoc23_vfscanf)
 
-/* The real one may be missing for good, where the kernel has it. */
+/* libc may lack the function for good although the kernel has it. */
 static int early_epoll_pwait2(int epoll, struct epoll_event *events, int count,
 			      const struct timespec *timeout, const sigset_t *mask)
 {

@@ -39,7 +39,7 @@ static inline void note_stream(struct hook_stream *stream, FILE *file)
 	stream->file = file;
 	stream->at = file->_IO_read_ptr;
 	stream->end = file->_IO_read_end;
-	/* What it has still to write moves the offset, too. */
+	/* Unwritten output moves the offset, too. */
 	stream->offset = file->_flags & STREAM_PUTTING ? -1 : file->_offset;
 	stream->buffered_bytes = buffered(file);
 }

@@ -22,6 +22,6 @@ void batch_fn_patch(PyObject *module, size_t row);
 /* The program is about to run: a class of its own is patched as soon as it is made. */
 void batch_fn_main(void);
 
-/* A function of the program itself is looked for at every audit event: `def` raises none. */
+/* A function of the program itself is looked for at every audit event, since `def` raises none. */
 extern bool batch_fn_pending;
 void batch_fn_look(void);

@@ -132,7 +132,7 @@ static void tell(struct followed *one, struct consumer_wait *wait, const PyObjec
 	const bool ended = !batch && py.PyErr_ExceptionMatches(*py.stop_iteration);
 
 	one->used_ns = clock_now_ns();
-	/* An iterator at its end may be asked again: that is no epoch. */
+	/* An iterator may be asked again at its end; that is no epoch. */
 	if (ended && consumer->over) {
 		consumer_wait_cancel(wait);
 		return;
@@ -258,7 +258,7 @@ PyObject *follow_make(const struct follow_what *what, PyObject *original, PyObje
 	return made;
 }
 
-/* What is handed out instead of an iterator: __next__ and __iter__ are ours. */
+/* Returned in place of an iterator: its __next__ and __iter__ are ours. */
 #define CAPSULE "dlprof"
 
 static struct api_name capsule_name = {"_dlprof", NULL}; /* of its struct followed */
@@ -288,7 +288,7 @@ static PyObject *on_next(PyObject *none, PyObject *args, PyObject *kwargs)
 	one = py.PyCapsule_GetPointer(capsule, CAPSULE);
 	if (!one || !empty || !callable)
 		return NULL;
-	/* In a forked child it is not the training that asks. */
+	/* In a forked child, it is not the training that asks. */
 	return is_of(one, capsule) && !follow_inside() ? next(one, callable, empty, NULL)
 						       : py.PyObject_Call(callable, empty, NULL);
 }

@@ -22,7 +22,7 @@ struct follow_what {
 /* In another's wait, or in a load: also of a worker, whatever it iterates over. */
 bool follow_inside(void);
 
-/* A call of `original` on `object`; NULL: on none, it is a function. */
+/* A call of `original` on `object`; NULL: it is a function, not a method. */
 PyObject *follow_call(const struct follow_what *what, PyObject *object, PyObject *original,
 		      PyObject *args, PyObject *kwargs);
 
@@ -33,5 +33,5 @@ PyObject *follow_make(const struct follow_what *what, PyObject *original, PyObje
 /* A new epoch of an object: follow_call() knows it again, even as another loader's. */
 void follow_made(const struct follow_what *what, PyObject *object);
 
-/* A new epoch: takes `iterator`, and returns what is to be handed out instead of it. */
+/* A new epoch: takes `iterator`, and returns what stands in for it. */
 PyObject *follow_iterator(const struct follow_what *what, PyObject *iterator);

@@ -56,7 +56,7 @@ static uint64_t moments;
 /* Of `loaders`: threads of a framework come here without the GIL. */
 static _Atomic uint32_t loaders_busy;
 
-/* Interned on first use: a look-up by a C string would make the string anew every time. */
+/* Interned on first use: a look-up by a C string would make a new string every time. */
 static struct api_name mark_name = {"_dlprof_loader", NULL};
 
 static struct mark *mark_of(PyObject *loader, bool make)
@@ -88,7 +88,7 @@ bool identity_is_known(PyObject *loader)
 	return is_numbered(mark_of(loader, false), loader);
 }
 
-/* Borrowed: somebody keeps it, and we have the GIL. NULL: it is gone. */
+/* Borrowed: somebody else keeps it alive, and we hold the GIL. NULL: it is gone. */
 static const PyObject *referred(PyObject *reference)
 {
 	OWNED PyObject *object = reference ? py.PyObject_CallObject(reference, NULL) : NULL;
@@ -164,7 +164,7 @@ static uint32_t find(const struct identity *identity, const struct mark *mark, i
 	return loader_count;
 }
 
-/* All that come after are the last one. */
+/* All further loaders share the last number. */
 static void note_crowd(void)
 {
 	static bool noted;
@@ -176,7 +176,7 @@ static void note_crowd(void)
 			  "recorded as one");
 }
 
-/* In another process its parent's loaders are not its own. */
+/* A child process does not own its parent's loaders. */
 static void look_where(void)
 {
 	const uint32_t pid = (uint32_t)sys_getpid();

@@ -106,7 +106,7 @@ OFTEN void later_opened(void)
 		look(modules, false);
 }
 
-/* A decoder that comes in the middle of a load is not timed before the next one. */
+/* A decoder that appears in the middle of a load is timed from the next load on. */
 static bool is_awaited(PyObject *name)
 {
 	for (size_t i = 0; i < later_count; i++)

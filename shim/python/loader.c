@@ -65,10 +65,10 @@ static struct row {
 #undef LOADER
 };
 
-/* The user names a loader: those of the table give way to it. */
+/* The user named a loader: the table's give way to it. */
 static bool users;
 
-/* Borrowed. NULL, and no exception: it was called without any argument. */
+/* Borrowed. NULL without an exception: it was called without arguments. */
 static PyObject *self_of(PyObject *args)
 {
 	PyObject *self = py.PyTuple_GetItem(args, 0);
@@ -296,7 +296,7 @@ static PyObject *call(struct row *row, PyObject *original, PyObject *args, PyObj
 #include "python/loaders.def"
 #undef LOADER
 
-/* All that are made one after the other are one loader. */
+/* Loaders that are made one after the other are one. */
 static const struct follow_what of_users = {.kind = "batch_fn", .loader = &of_users};
 static const struct follow_what of_made = {
 	.kind = "batch_fn", .loader = &of_users, .only_made = true};

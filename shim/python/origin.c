@@ -12,7 +12,7 @@
 #define HASH_BASIS UINT64_C(14695981039346656037)
 #define HASH_PRIME UINT64_C(1099511628211)
 
-/* Parts of paths of what is no program of the user's. */
+/* Parts of paths that show that code is not the user's program. */
 static const char *const installed[] = {"/site-packages/", "/dist-packages/", "/lib/python3",
 					"/lib64/python3", "<frozen ", NULL};
 static const char *const loaders[] = {"/torch/utils/data/", "/torchdata/", NULL};
@@ -40,7 +40,7 @@ static const char *text_of(PyObject *string)
 	return text ? text : "?";
 }
 
-/* Of the whole program there is nothing to add. */
+/* At module level there is no function to name. */
 static void describe(struct text *text, const char *path, const char *name, int64_t line)
 {
 	const char *slash = strrchr(path, '/');

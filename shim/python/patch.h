@@ -9,7 +9,7 @@
 
 #include "python/api.h"
 
-/* ml_doc of a wrapper: who asks for its signature gets one, which built-in functions have not. */
+/* ml_doc of a wrapper: gives it a signature, which built-in functions lack. */
 #define PATCH_SIGNATURE(name) name "($self, /, *args, **kwargs)\n--\n\n"
 
 /*
@@ -30,7 +30,7 @@ bool patch_attribute(PyObject *object, PyMethodDef *method);
  */
 bool patch_function(PyObject *module, const char *name, PyMethodDef *method, PyObject **original);
 
-/* Notes a patch point as found or missing for the database. Once found it is missing no more. */
+/* Notes a patch point as found or missing for the database. Once found, it is no longer missing. */
 void patch_note(const char *where, const char *name, bool found);
 
 /* Writes the notes made so far: in each process that begins to record. */

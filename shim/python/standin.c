@@ -38,7 +38,7 @@ OFTEN PyObject *standin_original(PyObject *args)
 	return standing ? standin_kept(standing, &object_name) : NULL;
 }
 
-/* __getattr__: only for what the stand-in has not itself. */
+/* __getattr__: only for what the stand-in itself lacks. */
 static PyObject *on_attribute(PyObject *self, PyObject *args, PyObject *kwargs)
 {
 	PyObject *name = py.PyTuple_GetItem(args, 1);
@@ -84,7 +84,7 @@ static bool add_method(PyObject *dict, PyMethodDef *method, const char *name, Py
 	return bound && py.PyDict_SetItemString(dict, name, bound) == 0;
 }
 
-/* What Python asks a class for and not its object, so that __getattr__ does not see it. */
+/* What Python looks up on the class, not on the object, so that __getattr__ does not see it. */
 static const char *const forwarded[] = {
 	"__len__", "__bool__", "__iter__", "__next__", "__contains__", "__call__", "__add__",
 	"__radd__", "__eq__", "__ne__", "__hash__", "__repr__", "__str__", "__dir__",
