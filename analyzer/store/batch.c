@@ -12,7 +12,7 @@
 	"SELECT " BATCH_COLUMNS(NAME) BATCH_COPIED(NAME) BATCH_OTHER_SQL " FROM t_batch"
 static const char *const BATCHES_SQL[2] = ROWS_ORDERS(SELECT_BATCH, "");
 
-/* By task, so that it takes as long as there are rows to hand out, however long the run is. */
+/* By task, so that the time depends on the rows that are returned, not on the length of the run. */
 static const char NEWEST_SQL[] =
 	SELECT_BATCH " WHERE loader_id = ?1 AND batch IS NOT NULL ORDER BY epoch DESC, task DESC"
 		     " LIMIT ?2";

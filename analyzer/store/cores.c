@@ -46,7 +46,9 @@ static void read_neighbours(const char *text, struct share *share)
 	}
 }
 
-/* Who came and went between two looks, or is in another container, has the right of any group. */
+/*
+ * A process that came and went between two looks, or is in another container, counts as any group.
+ */
 static void add_unseen(double other_cores, double own_share, struct share *share)
 {
 	double ran = other_cores;
@@ -80,7 +82,7 @@ void cores_read(const struct run_info *run, struct batch_series *series)
 	read_neighbours(run->neighbours, &series->share);
 	add_unseen(series->other_cores, fmin(series->main_share, series->worker_share),
 		   &series->share);
-	/* What others take of the cores, a limit on ours does not take again. */
+	/* What others take of the cores is not taken a second time by our limit. */
 	if (limit < affinity && !isnan(series->other_cores))
 		series->other_cores = fmax(series->other_cores - (affinity - limit), 0);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * db.h - an open database (db_open.h): transactions, and what went wrong.
- *
- * Functions return 0 or a negative errno; db_error() words it for the user.
+ * db.h - an open database (db_open.h): transactions, and what went wrong. Functions return 0 or a
+ * negative errno, which db_error() words for the user.
  */
 #pragma once
 

@@ -119,7 +119,7 @@ int gpu_sums_count(struct db *db, const struct batch_filter *filter, bool busy_s
 	int r;
 
 	gpu_sums_init(ret_sums);
-	if (!busy_seen && !steps_seen) { /* no GPU: there is nothing to look for in all the rows */
+	if (!busy_seen && !steps_seen) { /* no GPU: do not search all the rows */
 		ret_sums->batch_count = ret_sums->seen_count = 0;
 		return 0;
 	}
@@ -243,7 +243,7 @@ static int read_gaps(struct db *db, struct gpu_info *info)
 	return r < 0 ? r : 0;
 }
 
-/* Of a file that is not ours it may be anything. */
+/* In a stranger's file it may be anything. */
 static const char NAME_SQL[] = "SELECT substr(name, 1, 65536) FROM t_kernel WHERE id = ?1";
 
 static int read_names(struct db *db, struct gpu_info *info)

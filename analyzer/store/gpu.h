@@ -16,7 +16,7 @@
 
 #define GPU_WHY_BYTES 96
 
-/* Strings are NULL and numbers QUERY_UNKNOWN where the run does not tell. */
+/* Strings are NULL and numbers QUERY_UNKNOWN where the run does not say. */
 struct gpu_info {
 	char *device;       /* names, comma-separated */
 	char *mode;         /* cupti, cudart: only what the host saw, off */
@@ -30,7 +30,7 @@ struct gpu_info {
 	int64_t own_drop_count; /* by us */
 	int64_t upper_bound;    /* as it stands in the database */
 	bool is_upper_bound;    /* busy times: graphs are recorded as wholes */
-	/* Times of which nothing is known of the GPU. */
+	/* Times for which nothing is known about the GPU. */
 	int64_t gap_count;
 	double gap_ns;               /* of those that ended */
 	char gap_why[GPU_WHY_BYTES]; /* of the longest, or of one that did not end */

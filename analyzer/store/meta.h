@@ -21,13 +21,13 @@ const char *meta_key(enum meta meta);
 /* META_GPU_0 for any device; META_MAX: a key of no row. */
 enum meta meta_find(const char *key);
 
-/* May a recorded process say it of itself? */
+/* May a recorded process set it? */
 bool meta_is_noted(enum meta meta);
 
 /* What --redact makes of a key's value. What is not known is not shown. */
 enum redact_kind meta_redact_kind(const char *key);
 
-/* Where a value goes: to a `char *` or an `int64_t`, as the key's type says. */
+/* Where a value goes: a `char *` or an `int64_t`, by the key's type. */
 struct meta_field {
 	enum meta meta;
 	size_t offset;

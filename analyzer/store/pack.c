@@ -61,7 +61,10 @@ static int read_loader_head(struct db *db, int64_t loader_id, struct pack_head *
 	return r < 0 ? r : read_head(stmt, loader_id, ret);
 }
 
-/* Nothing in a file is believed: sizes, and that runs follow each other from the first batch on. */
+/*
+ * Nothing in a file is believed: checks sizes, and that runs follow each other from the first batch
+ * on.
+ */
 static int add_part(struct batch_series *series, const void *blob, size_t size)
 {
 	struct series_part part = {0};

@@ -39,7 +39,7 @@ static const char VERSION_7_SQL[] = "ALTER TABLE t_gpu_step ADD COLUMN gpu_compu
 static const struct {
 	const char *table, *column, *sign, *lent;
 } NEWER[] = {
-	/* Marks of before version 4 are moments, and stay. */
+	/* Marks from before version 4 are moments, and stay so. */
 	{"t_mark", "ns", "text",
 	 "CREATE TEMP VIEW t_mark AS SELECT ts_ns, pid, tid, text, NULL AS ns FROM main.t_mark"},
 	{"t_gap", "why"},

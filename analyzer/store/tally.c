@@ -24,7 +24,7 @@ static const char LOADS_SQL[] =
 	" CAST(TOTAL(read_ns) AS INTEGER), CAST(TOTAL(collate_ns) AS INTEGER) FROM t_batch"
 	" WHERE load_ns IS NOT NULL";
 
-/* What computes is slow by nature and listed elsewhere. */
+/* What computes is slow by nature, and listed elsewhere. */
 static const char SLOW_SQL[] = "SELECT what, CAST(ns AS INTEGER), stack FROM t_slow WHERE class IN "
 			       "('open', 'read', 'wait')"
 			       " ORDER BY ns DESC, ts_ns LIMIT ?1";

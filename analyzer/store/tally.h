@@ -29,7 +29,7 @@ struct tally_list {
 int tally_list_read(struct db *db, const char *kind, size_t most, struct tally_list *ret_list);
 void tally_list_done(struct tally_list *list);
 
-/* What is not listed of a kind took no more than this, each. */
+/* No unlisted entry of a kind took more than this. */
 int tally_unlisted_read(struct db *db, const char *kind, int64_t *ret_ns);
 
 /* Where the time of all loads of the run went, by what was timed in each. */

@@ -14,7 +14,7 @@ struct timeline_loader {
 	int64_t count; /* of all loaders */
 };
 
-/* The loader that delivered last, without a look at other batches. 1; 0: nothing was delivered. */
+/* The loader that delivered last; reads no other batches. 1; 0: nothing was delivered. */
 int timeline_newest_loader(struct db *db, struct timeline_loader *ret);
 
 enum timeline_kind {
