@@ -74,7 +74,7 @@ def check_refusals(folder):
     refused(126, "Permission denied", "run", folder)
     touch = os.path.join(folder, "touched")
     refused(2, "name another with -o", "run", "-o", os.path.join(plain, "x.db"), "touch", touch)
-    for library, why in ((os.path.join(folder, "none.so"), "No such file"), (plain, "no library"),
+    for library, why in ((os.path.join(folder, "none.so"), "No such file"), (plain, "not a library"),
                          (folder, "Is a directory")):
         refused(2, why, "run", "--library", library, "touch", touch)
     blank = os.path.join(folder, "a b.so")
