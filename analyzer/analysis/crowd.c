@@ -135,9 +135,8 @@ static struct hand *advance(struct crowd *c, double limit_ns)
 	double pace = c->paces[c->working + (c->training_works ? c->workers + 1 : 0)];
 	double work_ns = INFINITY, time_ns = limit_ns, at_ns;
 	struct hand *worker = NULL, *blocked = NULL;
-	size_t i;
 
-	for (i = 0; i <= c->workers; i++) {
+	for (size_t i = 0; i <= c->workers; i++) {
 		struct hand *hand = &c->hands[i];
 
 		if (hand->phase == WORKING && hand->until < work_ns) {
@@ -300,9 +299,8 @@ static struct replay_result run_alone(const struct trace *t, const struct replay
 	double step = share_of_thread(&t->share, t->step_threads, want);
 	struct replay_result result = replay_run(t, setup);
 	double loads_ns = 0, steps_ns = 0, time_ns, wait_ns;
-	size_t i;
 
-	for (i = 0; i < t->count; i++) {
+	for (size_t i = 0; i < t->count; i++) {
 		loads_ns += i ? replay_load_ns(t, setup, i, SIZE_MAX) : 0;
 		steps_ns += (double)t->compute_ns[i];
 	}
@@ -332,9 +330,8 @@ bool crowd_matters(const struct trace *t, const struct replay_setup *setup)
 double crowd_most(const struct trace *t, const struct replay_setup *setup)
 {
 	double threads = setup->workers + t->step_threads, work_ns = 0;
-	size_t i;
 
-	for (i = 0; i < t->count; i++)
+	for (size_t i = 0; i < t->count; i++)
 		work_ns += (double)t->load_ns[i] * setup->load_factor * t->load_cpu +
 			   (double)t->compute_ns[i] * t->step_cpu * t->step_threads;
 	if (!(work_ns > 0) || !(t->share.all > 0))
@@ -352,7 +349,6 @@ struct replay_result crowd_run(const struct trace *trace, const struct replay_se
 			  .prefetch =
 				  setup->prefetch_factor > 0 ? (size_t)setup->prefetch_factor : 1};
 	struct replay_result result = {NAN, NAN};
-	size_t i;
 
 	if (!setup->workers)
 		return run_alone(trace, setup, want);
@@ -363,7 +359,7 @@ struct replay_result crowd_run(const struct trace *trace, const struct replay_se
 	c.paces = calloc(2 * (c.workers + 1), sizeof(*c.paces));
 	c.batches = calloc(trace->count, sizeof(*c.batches));
 	if (c.hands && c.queue && c.paces && c.batches) {
-		for (i = 0; i <= c.workers; i++) {
+		for (size_t i = 0; i <= c.workers; i++) {
 			c.paces[i] = share_of_thread(&trace->share, (double)i, want);
 			c.paces[c.workers + 1 + i] = share_of_thread(
 				&trace->share, (double)i + trace->step_threads, want);

@@ -45,15 +45,14 @@ static void walk_end(struct walk *w)
 static void start_epoch(struct walk *w, struct trace *t, struct trace_epoch *e, double wait_ns)
 {
 	double rest_ns = wait_ns - (double)t->load_ns[e->begin] - (double)t->handover_ns[e->begin];
-	size_t i;
 
 	w->now_ns += e->setup_ns;
 	e->start_ns = rest_ns > 0 ? rest_ns : 0;
-	for (i = 0; i < w->workers; i++) {
+	for (size_t i = 0; i < w->workers; i++) {
 		w->free_ns[i] = w->now_ns + e->start_ns;
 		w->turn[i] = 0;
 	}
-	for (i = 0; i < w->workers * w->ahead; i++)
+	for (size_t i = 0; i < w->workers * w->ahead; i++)
 		w->given_ns[i] = w->now_ns;
 }
 
@@ -127,12 +126,10 @@ static void find_latency(struct trace *t, const struct lag_input *input)
 /* The first loads of an epoch's workers. */
 static void find_firsts(const struct trace *t, uint8_t *is_first)
 {
-	size_t e, i;
-
-	for (i = 0; i < t->count; i++)
+	for (size_t i = 0; i < t->count; i++)
 		is_first[i] = 0;
-	for (e = 0; e < t->epoch_count; e++)
-		for (i = t->epochs[e].begin;
+	for (size_t e = 0; e < t->epoch_count; e++)
+		for (size_t i = t->epochs[e].begin;
 		     i < t->count && i < t->epochs[e].begin + (size_t)t->workers; i++)
 			is_first[i] = 1;
 }

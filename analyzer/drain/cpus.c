@@ -161,9 +161,8 @@ int64_t cpus_limit_milli(const char *root, int32_t pid)
 {
 	int64_t least = -1, limit;
 	struct hierarchy at;
-	int version;
 
-	for (version = 1; version <= 2; version++) {
+	for (int version = 1; version <= 2; version++) {
 		if (!find_mount(root, version == 2, &at))
 			continue;
 		find_group(root, pid, &at);
@@ -253,10 +252,9 @@ static void read_session(const char *root, int32_t pid, struct cpus_group *ret)
 void cpus_group(const char *root, int32_t pid, struct cpus_group *ret)
 {
 	struct hierarchy at;
-	int version;
 
 	*ret = (struct cpus_group){0};
-	for (version = 1; version <= 2; version++) {
+	for (int version = 1; version <= 2; version++) {
 		if (!find_mount(root, version == 2, &at))
 			continue;
 		find_group(root, pid, &at);

@@ -2,8 +2,7 @@
 /*
  * cmd.h - what the commands share: open the run, open the output, say what went wrong.
  */
-#ifndef CMD_H
-#define CMD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -121,5 +120,3 @@ struct page cmd_page(const struct options *options, const struct output *output)
 int cmd_show(const struct options *options,
 	     int (*put)(const struct options *options, const void *what, const struct page *page),
 	     const void *what, int status);
-
-#endif

@@ -122,11 +122,10 @@ int gate_runs_read(const struct options *options, const char *const *words, size
 		   bool may_lack, struct gate_runs *ret)
 {
 	struct stat st;
-	size_t i;
 	int r, status = 0;
 
 	*ret = (struct gate_runs){0};
-	for (i = 0; i < word_count; i++) {
+	for (size_t i = 0; i < word_count; i++) {
 		r = add_word(ret, words[i]);
 		if (r == 0 && !may_lack)
 			return stat(words[i], &st) < 0
@@ -141,7 +140,7 @@ int gate_runs_read(const struct options *options, const char *const *words, size
 	ret->list = calloc(ret->count + 1, sizeof(*ret->list));
 	if (!ret->list)
 		return cmd_fail("%s", strerror(ENOMEM));
-	for (i = 0; !status && i < ret->count; i++) {
+	for (size_t i = 0; !status && i < ret->count; i++) {
 		bool is_missing = may_lack && stat(ret->paths[i], &st) < 0 && errno == ENOENT;
 		bool is_folder = !is_missing && may_lack && stat(ret->paths[i], &st) == 0 &&
 				 S_ISDIR(st.st_mode);
@@ -161,9 +160,7 @@ int gate_runs_read(const struct options *options, const char *const *words, size
 
 void gate_runs_done(struct gate_runs *runs)
 {
-	size_t i;
-
-	for (i = 0; i < runs->count; i++) {
+	for (size_t i = 0; i < runs->count; i++) {
 		if (runs->list)
 			run_info_done(&runs->list[i].info);
 		free(runs->paths[i]);
@@ -191,10 +188,8 @@ static void settle(struct gate_run *run)
 
 void gate_runs_sort(struct gate_runs *runs)
 {
-	size_t i;
-
 	qsort(runs->list, runs->count, sizeof(*runs->list), by_start);
-	for (i = 0; i < runs->count; i++)
+	for (size_t i = 0; i < runs->count; i++)
 		settle(&runs->list[i]);
 }
 
@@ -204,10 +199,9 @@ void gate_runs_difference(const struct gate_run *one, const struct gate_run *oth
 	unsigned bits = fingerprint_diff(&one->fingerprint, &other->fingerprint) &
 			(fingerprint_mask(FINGERPRINT_WORK) | fingerprint_mask(FINGERPRINT_PLACE) |
 			 fingerprint_mask(FINGERPRINT_SETTING));
-	int field;
 
 	*text = '\0';
-	for (field = 0; field < FINGERPRINT_MAX; field++) {
+	for (int field = 0; field < FINGERPRINT_MAX; field++) {
 		const char *a = one->fingerprint.text[field], *b = other->fingerprint.text[field];
 
 		if (!(bits & FINGERPRINT_BIT(field)))
@@ -240,11 +234,10 @@ static void match(const struct gate_runs *runs, struct gate_run *baseline)
 {
 	const struct gate_run *like = NULL;
 	char unfit[GATE_WORDS];
-	size_t i;
 
 	if (*baseline->refused)
 		return;
-	for (i = 0; i < runs->count; i++) {
+	for (size_t i = 0; i < runs->count; i++) {
 		const struct gate_run *run = &runs->list[i];
 
 		if (gate_runs_are_one(run, baseline)) {
@@ -267,13 +260,11 @@ static void match(const struct gate_runs *runs, struct gate_run *baseline)
 
 void gate_runs_match(const struct gate_runs *runs, struct gate_runs *baselines)
 {
-	size_t i, k;
-
-	for (i = 0; i < baselines->count; i++) {
+	for (size_t i = 0; i < baselines->count; i++) {
 		struct gate_run *baseline = &baselines->list[i];
 
 		/* Named twice, or copied: it would make the others seem closer than they are. */
-		for (k = 0; k < i && !*baseline->refused; k++)
+		for (size_t k = 0; k < i && !*baseline->refused; k++)
 			if (gate_runs_are_one(&baselines->list[k], baseline))
 				snprintf(baseline->refused, sizeof(baseline->refused),
 					 "it is the same run as %.150s", baselines->list[k].name);

@@ -52,9 +52,8 @@ static void read_neighbours(const char *text, struct share *share)
 static void add_unseen(double other_cores, double own_share, struct share *share)
 {
 	double ran = other_cores;
-	size_t i;
 
-	for (i = 0; i < share->count; i++)
+	for (size_t i = 0; i < share->count; i++)
 		ran -= share->neighbours[i].ran;
 	if (!(ran > LEAST_UNSEEN))
 		return;

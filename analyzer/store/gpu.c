@@ -99,11 +99,10 @@ static int read_sums(struct db *db, const char *const sql[2], const struct batch
 {
 	sqlite3_stmt *stmt = NULL;
 	int r = rows_of_batches(db, sql, filter, &stmt);
-	size_t i;
 
 	if (r == 0) {
 		r = sqlite3_step(stmt);
-		for (i = 0; r == SQLITE_ROW && i < count; i++)
+		for (size_t i = 0; r == SQLITE_ROW && i < count; i++)
 			if (sqlite3_column_type(stmt, (int)i) != SQLITE_NULL)
 				sums[i] = sqlite3_column_double(stmt, (int)i);
 		r = r == SQLITE_ROW || r == SQLITE_DONE ? 0 : db_errno(r);
@@ -134,17 +133,16 @@ int gpu_calls_read(struct db *db, const struct batch_filter *filter, struct gpu_
 	sqlite3_stmt *stmt = NULL;
 	double *sums = (double *)(void *)ret_sums;
 	int r = first_row(db, CALLS_ANY_SQL, &stmt);
-	size_t i;
 
 	sqlite3_finalize(stmt);
-	for (i = 0; i < GPU_CALL_SUMS_COUNT; i++)
+	for (size_t i = 0; i < GPU_CALL_SUMS_COUNT; i++)
 		sums[i] = NAN;
 	/* Neither before version 5 nor of another level. */
 	if (r == 1)
 		r = read_sums(db, CALLS_SQL, filter, sums, GPU_CALL_SUMS_COUNT);
 	else
 		r = 0;
-	for (i = 0; i < GPU_CALL_SUMS_COUNT; i++)
+	for (size_t i = 0; i < GPU_CALL_SUMS_COUNT; i++)
 		if (!(sums[i] >= 0 && sums[i] < 1e19))
 			sums[i] = NAN;
 	return r;

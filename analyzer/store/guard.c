@@ -94,12 +94,11 @@ static int look(void *context)
 
 int guard_settings(struct db *db)
 {
-	size_t i;
 	int r = SQLITE_OK;
 
-	for (i = 0; i < ARRAY_COUNT(LIMITS); i++)
+	for (size_t i = 0; i < ARRAY_COUNT(LIMITS); i++)
 		sqlite3_limit(db->handle, LIMITS[i].limit, LIMITS[i].most);
-	for (i = 0; r == SQLITE_OK && i < ARRAY_COUNT(SETTINGS); i++)
+	for (size_t i = 0; r == SQLITE_OK && i < ARRAY_COUNT(SETTINGS); i++)
 		r = sqlite3_db_config(db->handle, SETTINGS[i].setting, SETTINGS[i].value, NULL);
 	if (r != SQLITE_OK)
 		return db_errno(r);

@@ -72,7 +72,6 @@ static int add_part(struct batch_series *series, const void *blob, size_t size)
 	struct series_run *runs;
 	struct pack_part head;
 	struct pack_run run;
-	size_t i;
 	int r = 0;
 
 	if (size < sizeof(head))
@@ -92,7 +91,7 @@ static int add_part(struct batch_series *series, const void *blob, size_t size)
 	}
 	memcpy(copy, blob, size);
 	data = copy + sizeof(head);
-	for (i = 0; r == 0 && i < head.run_count; i++, data += sizeof(run)) {
+	for (size_t i = 0; r == 0 && i < head.run_count; i++, data += sizeof(run)) {
 		memcpy(&run, data, sizeof(run));
 		runs[i] = (struct series_run){run.begin, run.epoch, run.batch};
 		if (i ? run.begin <= runs[i - 1].begin || run.begin >= head.count : run.begin != 0)
@@ -102,7 +101,7 @@ static int add_part(struct batch_series *series, const void *blob, size_t size)
 	part.count = head.count;
 	part.runs = runs;
 	part.run_count = head.run_count;
-	for (i = 0; i < SERIES_TIMES; i++) {
+	for (size_t i = 0; i < SERIES_TIMES; i++) {
 		if (!(head.columns & 1u << i))
 			continue;
 		part.times[i] = (const float *)(const void *)data;
@@ -123,13 +122,12 @@ int pack_read_series(struct db *db, int64_t loader_id, struct batch_series *seri
 	ROWS *stmt = NULL;
 	struct pack_head head;
 	const void *data;
-	int64_t number;
 	size_t size;
 	int r = series->count ? -ENOENT : prepare(db, &stmt);
 
 	if (r == 0)
 		r = read_head(stmt, loader_id, &head);
-	for (number = 1; r == 0 && packed.count < (uint64_t)head.batch_count; number++) {
+	for (int64_t number = 1; r == 0 && packed.count < (uint64_t)head.batch_count; number++) {
 		r = find_part(stmt, loader_id, number, &data, &size);
 		if (r == 0)
 			r = add_part(&packed, data, size);
@@ -154,13 +152,12 @@ int pack_read_series(struct db *db, int64_t loader_id, struct batch_series *seri
 int pack_read_totals(struct db *db, int64_t loader_id, struct load_totals *ret_totals)
 {
 	struct pack_head head;
-	size_t i;
 	int r = read_loader_head(db, loader_id, &head);
 
 	if (r < 0)
 		return r;
 	*ret_totals = head.totals;
-	for (i = 0; i < sizeof(*ret_totals) / sizeof(int64_t); i++) {
+	for (size_t i = 0; i < sizeof(*ret_totals) / sizeof(int64_t); i++) {
 		int64_t *value = (int64_t *)ret_totals + i;
 
 		if (*value < 0)
@@ -207,7 +204,6 @@ int pack_sum_totals(struct db *db, struct load_totals *ret_totals)
 {
 	ROWS *stmt = NULL;
 	struct load_totals one;
-	size_t i;
 	int r = 0, count = 0;
 
 	memset(ret_totals, 0, sizeof(*ret_totals));
@@ -215,7 +211,7 @@ int pack_sum_totals(struct db *db, struct load_totals *ret_totals)
 		return -ENOENT;
 	while (r == 0 && rows_next(stmt) == 1) {
 		r = pack_read_totals(db, sqlite3_column_int64(stmt, 0), &one);
-		for (i = 0; r == 0 && i < sizeof(one) / sizeof(int64_t); i++) {
+		for (size_t i = 0; r == 0 && i < sizeof(one) / sizeof(int64_t); i++) {
 			int64_t *sum = (int64_t *)ret_totals + i, value = ((int64_t *)&one)[i];
 
 			if (value > 0 && __builtin_add_overflow(*sum, value, sum))

@@ -55,21 +55,20 @@ static int insert_part(sqlite3_stmt *stmt, int64_t loader_id, int64_t number,
 {
 	struct pack_part head = {PACK_MAGIC, (uint32_t)part->count, 0, (uint32_t)part->run_count};
 	char *data, *to;
-	size_t i;
 	int r;
 
-	for (i = 0; i < SERIES_TIMES; i++)
+	for (size_t i = 0; i < SERIES_TIMES; i++)
 		head.columns |= part->times[i] ? 1u << i : 0;
 	to = data = malloc(pack_part_size(&head));
 	if (!data)
 		return -ENOMEM;
 	put(&to, &head, sizeof(head));
-	for (i = 0; i < part->run_count; i++)
+	for (size_t i = 0; i < part->run_count; i++)
 		put(&to,
 		    &(struct pack_run){(uint32_t)part->runs[i].begin, part->runs[i].epoch,
 					 part->runs[i].batch},
 		    sizeof(struct pack_run));
-	for (i = 0; i < SERIES_TIMES; i++)
+	for (size_t i = 0; i < SERIES_TIMES; i++)
 		if (part->times[i])
 			put(&to, part->times[i], part->count * sizeof(float));
 	put(&to, part->worker, part->count * sizeof(*part->worker));
@@ -84,11 +83,10 @@ static int write_series(sqlite3_stmt *stmt, const struct loader_info *loader,
 {
 	struct series_run *runs = malloc((series->run_count + 1) * sizeof(*runs));
 	struct series_part part;
-	size_t begin;
 	int64_t number = 1;
 	int r = runs ? 0 : -ENOMEM;
 
-	for (begin = 0; r == 0 && begin < series->count; begin += PACK_PART) {
+	for (size_t begin = 0; r == 0 && begin < series->count; begin += PACK_PART) {
 		size_t rest = series->count - begin, count = rest < PACK_PART ? rest : PACK_PART;
 
 		series_cut(series, begin, count, runs, &part);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run.h - a run, its loaders and the sums of their loads: answers to the questions of query.h. */
-#ifndef RUN_H
-#define RUN_H
+#pragma once
 
 #include <math.h>
 #include <stdbool.h>
@@ -91,5 +90,3 @@ struct load_totals {
 	LOAD_SUMS(X)
 #undef X
 };
-
-#endif
