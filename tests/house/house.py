@@ -3,6 +3,7 @@
 
 usage: house.py [ROOT [BUILD]]: with other folders, to plant a fault and see it found.
 """
+import ast
 import os
 import re
 import subprocess
@@ -213,6 +214,16 @@ def check_meta():
         check(by == "PROCESS" or name in named, "nobody writes", key)
 
 
+def check_options():
+    """`python -m dlprof run` skips the options that take a word: those that launch/options.c says."""
+    rows = re.findall(r'\{"([a-z-]+)",(?: \'(\w)\',)?([^}]*)\.verbs = (RUN|RECORDS)\}',
+                      text("analyzer/launch/options.c"))
+    taken = {word for name, letter, rest, _ in rows if re.match(r' "|\s+\.argument', rest)
+             for word in ("--" + name, letter and "-" + letter) if word}
+    known = re.search(r"_WITH_VALUE = (\{.*?\})", text("analyzer/python/dlprof/__main__.py"), re.DOTALL)
+    equal(sorted(ast.literal_eval(known.group(1))), sorted(taken), "_WITH_VALUE")
+
+
 def check_files():
     for path in list(files(*FOLDERS)) + ["meson.build"]:
         lines = text(path).splitlines()
@@ -351,6 +362,7 @@ def main():
     check_circles("shim")
     check_frameworks()
     check_meta()
+    check_options()
     check_files()
     check_names()
     check_views()
