@@ -8,7 +8,6 @@
 #include "analysis/fold.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <string.h>
 
 #define BLOCK        8  /* rows */

@@ -27,7 +27,7 @@ int cmd_demo_simulate(const char *pattern);
 #define launch_fail(...) terminal_say("dlprof", __VA_ARGS__)
 
 /* One line on stderr that is no error; not with --quiet. */
-#define launch_remark(options, ...) ((options)->quiet || launch_fail(__VA_ARGS__))
+#define launch_remark(options, ...) ((void)((options)->quiet || launch_fail(__VA_ARGS__)))
 
 /* The library to preload. Prints what is wrong with it. 0 or LAUNCH_ERROR. */
 int launch_find_library(const struct launch_options *options, struct preload *ret);

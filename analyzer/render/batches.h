@@ -9,7 +9,6 @@
 #pragma once
 
 #include <stdint.h>
-#include <stdio.h>
 
 #include "render/jsonw.h"
 #include "render/page.h"

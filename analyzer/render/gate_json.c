@@ -3,7 +3,6 @@
  * gate_json.c - the gate as `dlprof.gate/2`. Keys are added, never removed and never given another
  * meaning. Shares and increases are 0-1, times seconds, null is what is not known.
  */
-#include <math.h>
 #include <string.h>
 
 #include "render/gate.h"

@@ -2,7 +2,6 @@
 #include "render/inside.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -8,7 +8,6 @@
  * finished before they were asked for. Not every load need have been seen: `breakdown.loads` of
  * `stall.batches`.
  */
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 

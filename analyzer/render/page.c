@@ -2,11 +2,9 @@
 #include "render/page.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
-#include "render/units.h"
 #include "render/utf8.h"
 
 #define LONGEST    4096 /* of one text; the rest is cut */

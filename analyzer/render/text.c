@@ -10,7 +10,6 @@
 
 #include "render/parts.h"
 #include "render/strip.h"
-#include "render/units.h"
 #include "render/utf8.h"
 
 #define SCREEN_LINES 22

@@ -2,7 +2,6 @@
 #include "render/top.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "render/explain.h"
 #include "render/jsonw.h"

@@ -73,7 +73,7 @@ int cmd_sql(const struct options *options);
 #define cmd_fail(...) terminal_say("dlprof-report", __VA_ARGS__)
 
 /* One line on stderr that is no error; not with --quiet. */
-#define cmd_remark(options, ...) ((options)->quiet || cmd_fail(__VA_ARGS__))
+#define cmd_remark(options, ...) ((void)((options)->quiet || cmd_fail(__VA_ARGS__)))
 
 /*
  * Brings the run up to date and opens it. Prints what went wrong. *ret: whether it still records,

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_batches.c - `dlprof-report batches RUN`: every delivered batch of all loaders, or of one. */
 #include <errno.h>
-#include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 
 #include "analysis/stall.h"

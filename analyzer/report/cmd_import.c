@@ -5,7 +5,6 @@
  * Nothing is at the output until all of it is right: it is written beside it and renamed.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

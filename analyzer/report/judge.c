@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/judge.h"
 
-#include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "analysis/clamp.h"

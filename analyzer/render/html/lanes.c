@@ -2,7 +2,6 @@
 /* lanes.c - some batches one by one: when each was loaded, lay ready, was waited for, computed. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "analysis/clamp.h"
 #include "render/html/figure.h"

@@ -4,7 +4,6 @@
  * animation are for those with JavaScript, whose script does what analysis/replay.c does.
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "render/html/sections.h"
 
