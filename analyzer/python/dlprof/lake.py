@@ -27,28 +27,28 @@ from dlprof import PROGRAMS
 _DAY = "day.parquet"
 _KEY = ["job_id", "attempt"]
 _TABLES = ("step", "rank", "job")  # a job is seen when its ranks are
+_FLEET_ID = b"dlpl"
 _NAME_BYTES = 200
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 
 
 def write(root, *runs):
-    """Writes the jobs of these runs, folders of runs, or partials; returns their (job_id, attempt).
+    """Writes the jobs of these runs, folders of runs, or partials, or of one fleet file that
+    `dlprof-report export --into` made; returns their (job_id, attempt).
     A job that is there is replaced: of each table a reader sees the old rows or the new ones, never both
     and never none. ValueError, and nothing is written, where a run cannot be read."""
     _arrow()
     with _workplace(root) as folder:
-        path = os.path.join(folder, "fleet.db")
-        _report("export", "--into", path, *runs)
-        return _write_fleet(root, path)
-
-
-def _write_fleet(root, path):
-    with contextlib.closing(sqlite3.connect(path)) as database:
-        jobs = database.execute("SELECT job_id, attempt, started_unix_s FROM job").fetchall()
-        for job_id, attempt, started_s in jobs:
-            for table in _TABLES:
-                _put(root, table, started_s, (job_id, attempt),
-                     _rows(database, table, (job_id, attempt)))
+        path = runs[0]
+        if len(runs) > 1 or not _is_fleet(path):
+            path = os.path.join(folder, "fleet.db")
+            _report("export", "--into", path, *runs)
+        with contextlib.closing(sqlite3.connect(path)) as database:
+            jobs = database.execute("SELECT job_id, attempt, started_unix_s FROM job").fetchall()
+            for job_id, attempt, started_s in jobs:
+                for table in _TABLES:
+                    _put(root, table, started_s or 0, (job_id, attempt),
+                         _rows(database, table, (job_id, attempt)))
     return [job[:2] for job in jobs]
 
 
@@ -106,6 +106,13 @@ def _report(*arguments):
     if done.returncode:
         raise ValueError(done.stderr.decode(errors="replace").strip())
     return done.stdout.decode()
+
+
+def _is_fleet(path):
+    if not os.path.isfile(path):
+        return False
+    with open(path, "rb") as file:
+        return file.read(72)[68:] == _FLEET_ID
 
 
 def _rows(database, table, key):

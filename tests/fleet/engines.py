@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The shipped queries have the same answers in SQLite, DuckDB, ClickHouse, PostgreSQL and Spark.
+
+Some jobs come from runs by way of `export` and dlprof.lake, more are made up (fleetdb.py). Spark is a
+cluster of a master and two workers, PostgreSQL a server: both are started and ended here.
+"""
+import glob
+import json
+import os
+import re
+import shutil
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, "..", "lib"), os.path.join(HERE, "..", "cli")]
+import dlprof_test as t
+import fleetdb
+import rundb
+
+ENGINES = os.environ.get("TEST_ENGINES") or os.path.join(t.BUILD, "pypi", "engines")
+PYTHON = os.path.join(ENGINES, "bin", "python")
+SQL = os.path.join(t.ROOT, "analyzer", "report", "sql")
+QUERIES = ("bad_nodes", "culprits", "lost_by_dataset", "lost_by_owner", "lost_by_storage",
+           "regression", "worst_jobs")
+JOBS, RANKS, STEPS = 240, 48, 4
+ODD = "../a b/%2F?*[x]{}'\"=作業"
+SECONDS = 900
+CLUSTER_JAVA = "-Xmx256m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
+
+def make_runs(folder):
+    """Folders of runs: two jobs, of which one has a culprit and the other an odd name, and a partial."""
+    facts = {"world_size": "4", "dataset": "coco", "storage": "nfs", "revision": "a1", "owner": "ada"}
+    for name, late, job_id in (("culprit", [1, 1, 90, 1], "77"), ("odd", [1] * 4, ODD),
+                               ("folded", [80, 1, 1, 1], "78")):
+        rundb.job(os.path.join(folder, name), late, job_id=job_id, attempt="0", **facts)
+    part = os.path.join(folder, "78.part")
+    done = t.report("fold", os.path.join(folder, "folded"), "-o", part)
+    t.equal(done.status, 0, done.err)
+    shutil.rmtree(os.path.join(folder, "folded"))
+    return [os.path.join(folder, "culprit"), os.path.join(folder, "odd"), part]
+
+
+def rows_of(path):
+    """All that a fleet file holds."""
+    database = sqlite3.connect(path)
+    return {table: sorted(database.execute("SELECT * FROM " + table), key=repr)
+            for table in fleetdb.tables()}
+
+
+def texts():
+    for name in QUERIES:
+        with open(os.path.join(SQL, name + ".sql"), encoding="utf-8") as file:
+            yield name, file.read()
+
+
+def plain(rows):
+    """A number is a number, whatever type an engine counts in."""
+    return [[round(float(cell), 6) if isinstance(cell, (int, float)) else cell for cell in row]
+            for row in rows]
+
+
+def ask_sqlite(path):
+    answers = {}
+    for name, text in texts():
+        found = sqlite3.connect(path).execute(text)
+        answers[name] = [column[0] for column in found.description], plain(found.fetchall())
+    return answers
+
+
+def compare(engine, answers, expected):
+    for name in QUERIES:
+        columns, rows = answers.get(name) or (None, [])
+        t.equal(columns, expected[name][0], engine, name)
+        different = [pair for pair in zip(rows, expected[name][1]) if pair[0] != pair[1]][:2]
+        t.check(not different and len(rows) == len(expected[name][1]), engine, name, different,
+                len(rows), "rows")
+    t.say(engine, "agrees" if not t.failure_count() else "was asked")
+
+
+def python(code, *arguments):
+    """In the Python that has pyarrow, with the package from here and the programs that were built."""
+    found = t.run([PYTHON, "-c", "import sys; from dlprof import lake; " + code] + list(arguments),
+                  env=t.environment(preload=False,
+                                    PYTHONPATH=os.path.join(t.ROOT, "analyzer", "python"),
+                                    PATH=os.path.dirname(t.REPORT) + ":" + os.environ["PATH"]),
+                  timeout=SECONDS)
+    t.equal(found.status, 0, found.err[-2000:])
+    return found.out
+
+
+def ask(engine, root, **changes):
+    """DuckDB, ClickHouse and Spark are asked in the other Python."""
+    done = t.run([PYTHON, os.path.join(HERE, "ask.py"), engine, root, SQL], timeout=SECONDS,
+                 env=t.environment(preload=False, **changes))
+    if not t.equal(done.status, 0, engine, done.err[-3000:]):
+        return {}
+    found = json.loads(done.out)
+    return {name: (one["columns"], plain(one["rows"])) for name, one in found.items()}
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+class Spark:
+    """A cluster of this machine."""
+
+    def __init__(self):
+        self.folder, self.started = t.scratch(), []
+        self.master = "spark://127.0.0.1:{}".format(free_port())
+
+    def start(self, kind, *arguments):
+        log = os.path.join(self.folder, "{}.log".format(len(self.started)))
+        home = glob.glob(os.path.join(ENGINES, "lib", "python3*", "site-packages", "pyspark"))[0]
+        scala = glob.glob(os.path.join(home, "jars", "spark-core_*"))[0].split("_")[-1].split("-")[0]
+        with open(log, "w") as file:
+            self.started.append(subprocess.Popen(
+                ["java"] + CLUSTER_JAVA.split() +
+                ["-cp", os.path.join(home, "jars", "*"), "org.apache.spark.deploy." + kind,
+                 "--host", "127.0.0.1", "--webui-port", "0"] + list(arguments),
+                stdout=file, stderr=subprocess.STDOUT, start_new_session=True,
+                env=t.environment(preload=False, SPARK_HOME=home, SPARK_SCALA_VERSION=scala,
+                                  SPARK_LOCAL_IP="127.0.0.1")))
+        return log
+
+    def __enter__(self):
+        log = self.start("master.Master", "--port", self.master.rpartition(":")[2])
+        for number in range(2):
+            self.start("worker.Worker", "--cores", "1", "--memory", "1g", "--work-dir",
+                       os.path.join(self.folder, "work{}".format(number)), self.master)
+        end = time.monotonic() + 300
+        while self.text(log).count("Registering worker") < 2 and time.monotonic() < end:
+            time.sleep(0.5)
+        t.equal(self.text(log).count("Registering worker"), 2, self.text(log)[-2000:])
+        return self
+
+    @staticmethod
+    def text(path):
+        with open(path, errors="replace") as file:
+            return file.read()
+
+    def __exit__(self, *_):
+        for process in reversed(self.started):
+            process.terminate()
+        for process in self.started:
+            try:
+                process.wait(60)
+            except subprocess.TimeoutExpired:
+                process.kill()
+
+
+class Postgres:
+    """A server of this machine, which will not be root's."""
+
+    def __init__(self):
+        self.folder = t.scratch()
+        self.data = os.path.join(self.folder, "data")
+        self.programs = sorted(glob.glob("/usr/lib/postgresql/*/bin"))[-1]
+        os.chmod(self.folder, 0o755)
+        os.mkdir(self.data)
+        self.user = []
+        if os.getuid() == 0:
+            shutil.chown(self.data, "postgres", "postgres")
+            self.user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
+
+    def command(self, name, *arguments):
+        return self.user + [os.path.join(self.programs, name)] + list(arguments)
+
+    def __enter__(self):
+        done = t.run(self.command("initdb", "-D", self.data, "-U", "fleet", "-A", "trust", "-N",
+                                  "--locale=C.UTF-8", "-E", "UTF8"), cwd="/", timeout=300)
+        t.equal(done.status, 0, done.out, done.err)
+        self.server = subprocess.Popen(
+            self.command("postgres", "-D", self.data, "-k", self.data, "-c", "listen_addresses=",
+                         "-F"), cwd="/", env=t.environment(preload=False),
+            stdout=subprocess.DEVNULL, stderr=open(os.path.join(self.folder, "log"), "w"))
+        end = time.monotonic() + 120
+        while self.psql("-c", "SELECT 1").status and time.monotonic() < end:
+            time.sleep(0.5)
+        return self
+
+    def __exit__(self, *_):
+        self.server.terminate()
+        self.server.wait(120)
+
+    def arguments(self):
+        return ["psql", "-X", "-q", "-h", self.data, "-U", "fleet", "-d", "postgres",
+                "-v", "ON_ERROR_STOP=1"]
+
+    def psql(self, *arguments, text=None):
+        return t.run(self.arguments() + list(arguments), text_in=text, timeout=SECONDS,
+                     env=t.environment(preload=False))
+
+    def rows(self, query):
+        """Of an answer as JSON, which keeps NULL and numbers apart from text."""
+        done = self.psql("-A", "-t", "-c", "SELECT coalesce(json_agg(q), '[]') FROM ({}) q".format(
+            query))
+        t.equal(done.status, 0, done.err)
+        return json.loads(done.out or "[]")
+
+
+def check_copy(postgres, runs, fleet):
+    """`export --copy | psql` twice, and once cut off in the middle."""
+    done = t.report("export", "--copy", *runs)
+    t.equal(done.status, 0, done.err)
+    counts = "SELECT " + ", ".join("(SELECT count(*) FROM {0}) AS {0}".format(table)
+                                   for table in ("job", "rank", "step"))
+    expected = {table: len(rows_of(fleet)[table]) for table in ("job", "rank", "step")}
+    for _ in range(2):
+        loaded = postgres.psql(text=done.out)
+        t.equal(loaded.status, 0, loaded.err)
+        t.equal(postgres.rows(counts), [expected], "rows in PostgreSQL")
+    # The rows of a new job, up to the middle of its ranks, and then psql is killed.
+    text = done.out.replace("77\t", "79\t").replace("'77'", "'79'")
+    process = subprocess.Popen(postgres.arguments(), stdin=subprocess.PIPE, env=t.environment(
+        preload=False), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process.stdin.write(text[:re.search(r"^79\t.*\n79\t", text, re.M).end()].encode())
+    process.stdin.flush()
+    time.sleep(2)
+    process.kill()
+    process.wait()
+    t.equal(postgres.rows(counts), [expected], "rows after a psql that was killed")
+
+
+def fill_postgres(postgres, fleet):
+    """The rest comes as CSV: it was never a run."""
+    for table, (columns, _) in fleetdb.tables().items():
+        path = os.path.join(t.scratch(), table)
+        names = ", ".join(name for name, _ in columns)
+        rows = sqlite3.connect(fleet).execute("SELECT {} FROM {}".format(names, table))
+        with open(path, "w", encoding="utf-8") as file:
+            for row in rows:
+                file.write(",".join("" if cell is None else '"{}"'.format(str(cell).replace(
+                    '"', '""')) for cell in row) + "\n")
+        done = postgres.psql("-c", "TRUNCATE {}".format(table), "-c",
+                             "\\copy {} ({}) FROM '{}' CSV".format(table, names, path))
+        t.equal(done.status, 0, done.err)
+
+
+def ask_postgres(postgres, expected):
+    answers = {}
+    for name, text in texts():
+        rows = postgres.rows(text)
+        columns = list(rows[0]) if rows else expected[name][0]
+        answers[name] = columns, plain([row.values() for row in rows])
+    return answers
+
+
+def check_lake(runs, fleet, root):
+    """The files of dlprof.lake; again, and with most days compacted, they hold the same."""
+    python("lake.write(sys.argv[1], *sys.argv[2:])", root, *runs)
+    files = glob.glob(os.path.join(root, "*", "date=*", "*"))
+    t.equal(len(files), 9, "files of three jobs", files)
+    python("lake.write(sys.argv[1], *sys.argv[2:])", root, *runs)
+    t.equal(sorted(glob.glob(os.path.join(root, "*", "date=*", "*"))), sorted(files), "repeated")
+    python("lake.write(*sys.argv[1:])", root, fleet)
+    days = sorted(os.listdir(os.path.join(root, "job")))
+    for name in days[:-1]:
+        python("lake.compact(*sys.argv[1:])", root, name[5:])
+    python("lake.write(*sys.argv[1:])", root, runs[0])
+
+
+def main():
+    for path, what in ((PYTHON, "the venv of engines"), (shutil.which("java"), "java"),
+                       (glob.glob("/usr/lib/postgresql/*/bin/initdb"), "postgresql")):
+        if not path or isinstance(path, str) and not os.path.exists(path):
+            t.skip(what + " is not there: tests/fleet/install.sh")
+    folder, root = t.scratch(), os.path.join(t.scratch(), "a lake")
+    runs, fleet = make_runs(folder), os.path.join(folder, "fleet.db")
+    for _ in range(2):
+        done = t.report("export", "--into", fleet, *runs)
+        t.equal(done.status, 0, done.err)
+    once = rows_of(fleet)
+    t.equal([len(once[table]) for table in ("job", "rank")], [3, 12], "exported twice")
+    with Postgres() as postgres:
+        check_copy(postgres, runs, fleet)
+        fleetdb.fill(sqlite3.connect(fleet), JOBS, RANKS, STEPS)
+        expected = ask_sqlite(fleet)
+        for name in QUERIES:
+            t.check(expected[name][1], name, "finds nothing")
+            t.say(name, *expected[name][1][:1])
+        fill_postgres(postgres, fleet)
+        compare("PostgreSQL", ask_postgres(postgres, expected), expected)
+    check_lake(runs, fleet, root)
+    compare("DuckDB", ask("duckdb", root), expected)
+    compare("ClickHouse", ask("chdb", root), expected)
+    with Spark() as cluster:
+        compare("Spark", ask("spark=" + cluster.master, root, SPARK_LOCAL_IP="127.0.0.1"), expected)
+    t.finish()
+
+
+if __name__ == "__main__":
+    main()
