@@ -29,10 +29,9 @@ static inline bool jpeg_begun(struct unit *unit, const void *info)
 }
 
 /* What came from the buffer that was there before; a file's source refills it, and is read time. */
-static inline uint64_t jpeg_taken(const struct jpeg_source *source, const void *before,
-				  uint64_t before_bytes)
+static inline uint64_t jpeg_taken(const void *next, const void *before, uint64_t before_bytes)
 {
-	uintptr_t taken = (uintptr_t)source->next - (uintptr_t)before;
+	uintptr_t taken = (uintptr_t)next - (uintptr_t)before;
 
 	return likely(taken <= before_bytes) ? taken : before_bytes;
 }
@@ -46,12 +45,14 @@ static bool jpeg_begin(struct unit *unit, const char *name, const void *info)
 static inline void jpeg_look(struct thread_image *image, const void *info)
 {
 	const struct jpeg_source *source = JPEG_SOURCE(info);
+	struct jpeg_source now;
 
 	if (unlikely(!source))
 		return;
-	image->taken_bytes += jpeg_taken(source, image->input, image->input_bytes);
-	image->input = source->next;
-	image->input_bytes = source->left;
+	now = *source;
+	image->taken_bytes += jpeg_taken(now.next, image->input, image->input_bytes);
+	image->input = now.next;
+	image->input_bytes = now.left;
 }
 
 /*
@@ -67,23 +68,24 @@ static inline void jpeg_row(const void *info)
 		jpeg_look(thread->started, info);
 }
 
-/* After a call that found too little: what is left comes again, with more, in another buffer. */
-static RARELY void jpeg_pause(const void *info)
+/* After a call that found too little: what is left comes again, with more, in another buffer. 0. */
+static RARELY int jpeg_pause(const void *info)
 {
 	struct thread_image *image = sequence_started(DECODE_JPEG, info);
 
 	if (!image)
-		return;
+		return 0;
 	jpeg_look(image, info);
 	image->input = NULL;
 	image->input_bytes = 0;
+	return 0;
 }
 
 static struct thread_image *jpeg_end(struct unit *unit, const void *info, struct unit_result result)
 {
 	const struct jpeg_source *source = JPEG_SOURCE(info);
 
-	result.bytes = source ? jpeg_taken(source, unit->input, unit->input_bytes) : 0;
+	result.bytes = source ? jpeg_taken(source->next, unit->input, unit->input_bytes) : 0;
 	return sequence_part_end(unit, info, result);
 }
 
@@ -113,14 +115,14 @@ static void jpeg_start_end(struct unit *unit, const void *info, bool done)
 	jpeg_look(image, info);
 }
 
-static void jpeg_close(const struct unit *unit, const void *info, bool is_last)
+static void jpeg_close(uintptr_t address, const void *info, bool is_last)
 {
 	struct thread_image *image = sequence_started(DECODE_JPEG, info);
 
 	if (!image)
 		return;
 	jpeg_look(image, info);
-	sequence_end(image, (uintptr_t)unit, is_last);
+	sequence_end(image, address, is_last);
 }
 
 #define BEGIN_JPEG_HEADER , jpeg_begin(&unit, row_name, info)
@@ -130,12 +132,11 @@ static void jpeg_close(const struct unit *unit, const void *info, bool is_last)
 #define BEGIN_JPEG_ROW	  , (jpeg_row(info), true)
 #define END_JPEG_ROW                                                                               \
 	if (unlikely(!result))                                                                     \
-	jpeg_pause(info)
+	return jpeg_pause(info)
 #define BEGIN_JPEG_FINISH BEGIN_JPEG_ROW
 #define END_JPEG_FINISH                                                                            \
-	if (result)                                                                                \
-		jpeg_close(&unit, info, false);                                                    \
-	else                                                                                       \
-		jpeg_pause(info)
-#define BEGIN_JPEG_CLOSE  , (jpeg_close(&unit, info, true), false)
+	if (unlikely(!result))                                                                     \
+		return jpeg_pause(info);                                                           \
+	jpeg_close((uintptr_t)&unit, info, false)
+#define BEGIN_JPEG_CLOSE  , (jpeg_close((uintptr_t)&unit, info, true), false)
 #define END_JPEG_CLOSE	  (void)0

@@ -65,30 +65,44 @@ static_assert(WRAP_INSTANCE_MAX == 8, "NUMBERS");
 		return call_##name(STRIP args, &targets[ROW_##name][number]);                      \
 	}
 
-/* Nothing is held across the real call, since it may longjmp or throw. */
+/*
+ * Nothing is held across the real call, since it may longjmp or throw. Calls that ld.so is to bind
+ * have a copy of their own: what they need would be saved at each call.
+ */
 #define CALL(library_id, family, type, name, params, args, declare, keep, give)                    \
-	__attribute__((noinline)) static type call_##name(STRIP params,                            \
-							  struct wrap_target *target)              \
+	static inline __attribute__((always_inline))                                               \
+	type made_##name(STRIP params, struct wrap_target *target, void **slot)                    \
 	{                                                                                          \
 		const char *const row_name = #name;                                                \
 		const int row_library = WRAP_LIBRARY(library_id);                                  \
-		void **slot = SLOT(target);                                                        \
 		type(*real) params = (type(*) params)REAL(target);                                 \
 		bool recorded;                                                                     \
 		declare;                                                                           \
 		WRAP_STATE;                                                                        \
                                                                                                    \
 		(void)row_library, (void)row_name;                                                 \
-		if (unlikely(slot))                                                                \
+		if (slot)                                                                          \
 			pool_binds();                                                              \
 		recorded = BEGIN_OR_USUAL(BEGIN_##family, BEGIN);                                  \
 		keep real args;                                                                    \
-		if (unlikely(slot))                                                                \
+		if (slot)                                                                          \
 			pool_bound(target, slot);                                                  \
 		if (recorded) {                                                                    \
 			END_##family;                                                              \
 		}                                                                                  \
 		give;                                                                              \
+	}                                                                                          \
+	static RARELY type bind_##name(STRIP params, struct wrap_target *target, void **slot)      \
+	{                                                                                          \
+		return made_##name(STRIP args, target, slot);                                      \
+	}                                                                                          \
+	static __attribute__((noinline))                                                           \
+	type call_##name(STRIP params, struct wrap_target *target)                                 \
+	{                                                                                          \
+		void **slot = SLOT(target);                                                        \
+                                                                                                   \
+		return unlikely(slot) ? bind_##name(STRIP args, target, slot)                      \
+				      : made_##name(STRIP args, target, NULL);                     \
 	}                                                                                          \
 	NUMBERS(INSTANCE, type, name, params, args)
 
