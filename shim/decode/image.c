@@ -4,6 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/sys.h"
+
 static uint32_t big16(const uint8_t *at)
 {
 	return (uint32_t)at[0] << 8 | at[1];
@@ -108,7 +110,7 @@ struct image image_of_path(const char *path)
 	return image;
 }
 
-const char *image_spelling(const char *format)
+OFTEN const char *image_spelling(const char *format)
 {
 	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
 		if (strcasecmp(format, endings[i][1]) == 0)

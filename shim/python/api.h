@@ -2,6 +2,7 @@
 /* api.h - the CPython that runs in this process, through pointers. */
 #pragma once
 
+#include <stdalign.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,6 +30,8 @@ struct py_allocator {
 #define PY_VARARGS_KEYWORDS (1 | 2)		/* METH_VARARGS | METH_KEYWORDS */
 
 struct api {
+	alignas(64) PyObject *function_type;
+	PyObject *string_type;
 #define X(type, name, params) type(*name) params;
 #include "python/api.def"
 #undef X
@@ -37,9 +40,7 @@ struct api {
 	PyObject **attribute_error;
 	PyObject *type_type;
 	PyObject *property_type;
-	PyObject *function_type;
 	PyObject *bytearray_type;
-	PyObject *string_type;
 	PyObject *int_type;
 	PyObject *none;	/* None; NULL: not known */
 };

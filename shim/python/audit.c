@@ -94,7 +94,7 @@ const char *audit_seen(void)
 }
 
 /* PySys_GetObject gives NULL while the interpreter ends; PyImport_GetModuleDict would abort. */
-static void sweep(void)
+static RARELY void sweep(void)
 {
 	PyObject *modules = py.PySys_GetObject("modules");
 
@@ -173,7 +173,7 @@ static bool note_package(const char *name)
 	return atomic_load(&seen);
 }
 
-static int on_import(PyObject *args)
+static RARELY int on_import(PyObject *args)
 {
 	PyObject *name = py.PyTuple_GetItem(args, 0);
 	const char *text;
@@ -223,7 +223,7 @@ static void guard_free(void *context, void *address)
 		guard.later.free(context, address);
 }
 
-static void guard_entry(void)
+static RARELY void guard_entry(void)
 {
 	struct py_allocator wrapped;
 
@@ -245,8 +245,8 @@ static OFTEN int on_event(const char *event, PyObject *args, void *data)
 			return on_import(args);
 		break;
 	case 'o':
-		if (atomic_load(&seen) && is_locked() && strcmp(event, "os.fork") == 0 &&
-		    api_main_interpreter())
+		if (event[1] == 's' && atomic_load(&seen) && is_locked() &&
+		    strcmp(event, "os.fork") == 0 && api_main_interpreter())
 			sweep();
 		break;
 	case 'c':

@@ -2,8 +2,8 @@
 #include "python/boundary.h"
 
 #include <stddef.h>
+#include <string.h>
 
-#include "base/text.h"
 #include "batch/scope.h"
 #include "decode/image.h"
 #include "dlprof/units.h"
@@ -18,14 +18,16 @@ struct decoded {
 	uint64_t bytes;		/* that went in; 0: not known */
 };
 
-static void set_format(struct decoded *image, const char *format)
+static OFTEN void set_format(struct decoded *image, const char *format)
 {
-	struct text text;
+	size_t length;
 
 	if (!format)
 		return;
-	text_init(&text, image->format, sizeof(image->format));
-	text_add(&text, image_spelling(format));
+	format = image_spelling(format);
+	length = strnlen(format, sizeof(image->format) - 1);
+	memcpy(image->format, format, length);
+	image->format[length] = '\0';
 }
 
 static OFTEN PyObject *first_argument(PyObject *args)

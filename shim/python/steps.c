@@ -42,6 +42,15 @@ static OFTEN const void *key_of(PyObject *object)
 
 #define STEP_PLACES 4	/* where one may lie; the last of them is given up for a further one */
 
+static RARELY struct dlprof_tally *find_tally(struct thread *thread, PyObject *object,
+					      const char *what)
+{
+	TEXT(name, DLPROF_TALLY_NAME_BYTES);
+
+	add_name(&name, object);
+	return tally_named(thread, DLPROF_TALLY_STEP, name.buffer, what, 0);
+}
+
 /* `what`: "dataset" or "transform". */
 static OFTEN struct dlprof_tally *tally_of(struct thread *thread, PyObject *object,
 					   const char *what)
@@ -49,7 +58,6 @@ static OFTEN struct dlprof_tally *tally_of(struct thread *thread, PyObject *obje
 	const void *key = key_of(object);
 	uintptr_t at = (uintptr_t)key >> 4;
 	struct thread_step *known = NULL;
-	TEXT(name, DLPROF_TALLY_NAME_BYTES);
 
 	for (uintptr_t end = at + STEP_PLACES; at < end; at++) {
 		known = &thread->steps[at % THREAD_STEP_MAX];
@@ -58,9 +66,8 @@ static OFTEN struct dlprof_tally *tally_of(struct thread *thread, PyObject *obje
 		if (!known->key)
 			break;
 	}
-	add_name(&name, object);
+	known->tally = find_tally(thread, object, what);
 	known->key = key;
-	known->tally = tally_named(thread, DLPROF_TALLY_STEP, name.buffer, what, 0);
 	return known->tally;
 }
 
