@@ -17,7 +17,7 @@
 #define LIMIT_MAX_NS (UINT64_C(1) << 31)
 
 volatile uint64_t clock_scale HOT_DATA = 0;
-volatile uint64_t clock_short_ticks HOT_DATA = 0;
+volatile uint64_t clock_short_ticks HOT_DATA __attribute__((aligned(64))) = 0;
 static uint64_t limit_ns;
 
 static struct {

@@ -10,7 +10,7 @@
 #include "dlprof/folder.h"
 #include "dlprof/units.h"
 
-struct config config HOT_DATA = {
+struct config config = {
 	.out = "dlprof-%p.db",
 	.detail = CONFIG_DETAIL_SLOW,
 	.cuda = CONFIG_CUDA_DEFAULT,

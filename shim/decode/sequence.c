@@ -8,9 +8,14 @@
 static OFTEN struct thread_image *find(struct thread *thread, enum decode_library_id library,
 				       const void *handle)
 {
-	for (int i = 0; i < THREAD_IMAGE_MAX; i++)
-		if (thread->images[i].handle == handle && thread->images[i].library == library)
-			return &thread->images[i];
+	/* The newest first: it is mostly that. */
+	for (uint32_t i = 1; i <= THREAD_IMAGE_MAX; i++) {
+		struct thread_image *image =
+			&thread->images[(thread->image_next - i) % THREAD_IMAGE_MAX];
+
+		if (image->handle == handle && image->library == library)
+			return image;
+	}
 	return NULL;
 }
 

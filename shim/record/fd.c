@@ -19,7 +19,7 @@
 _Atomic uint8_t fd_first_page[PAGE_FDS];
 static _Atomic uint8_t *_Atomic pages[PAGE_MAX] = {fd_first_page};
 
-static _Atomic uint8_t *cell(int fd, bool make)
+static RARELY _Atomic uint8_t *far_cell(int fd, bool make)
 {
 	unsigned int index = (unsigned int)fd / PAGE_FDS;
 	_Atomic uint8_t *page, *expected = NULL;
@@ -39,6 +39,11 @@ static _Atomic uint8_t *cell(int fd, bool make)
 		}
 	}
 	return page ? page + (unsigned int)fd % PAGE_FDS : NULL;
+}
+
+static inline _Atomic uint8_t *cell(int fd, bool make)
+{
+	return likely((unsigned int)fd < PAGE_FDS) ? &fd_first_page[fd] : far_cell(fd, make);
 }
 
 static const char *const system_folders[] = {
@@ -161,9 +166,11 @@ OFTEN uint32_t fd_path(int fd, char path[FD_PATH_BYTES])
 	if (fd < 0)
 		return 0;
 	if (version && version % 2 == 0 && open->fd == fd) {
-		memcpy(path, open->text, FD_PATH_BYTES);
+		size_t length = strnlen(open->text, FD_PATH_BYTES - 1);
+
+		memcpy(path, open->text, length);
 		atomic_thread_fence(memory_order_acquire);
-		path[FD_PATH_BYTES - 1] = '\0';
+		path[length] = '\0';
 		if (fd_path_version(fd) == version)
 			return version;
 	}

@@ -11,7 +11,6 @@
 #include "base/process.h"
 #include "base/sys.h"
 #include "base/text.h"
-#include "record/activate.h"
 #include "record/backing.h"
 
 #define RETRY_NS    UINT64_C(10000000)
@@ -46,10 +45,8 @@ struct dlprof_segment *segment_first(void)
 	return own.count ? own.segments[0].shared : NULL;
 }
 
-OFTEN bool segment_is_own(void)
+RARELY bool segment_is_own_by_pid(void)
 {
-	if (likely(activate_on() && !activate_shares && !activate_unwiped))
-		return true;
 	return own.count && own.segments[0].shared->header.pid == sys_getpid();
 }
 

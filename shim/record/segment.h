@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "dlprof/segment.h"
+#include "record/activate.h"
 
 #define SEGMENT_MAX 32
 
@@ -46,7 +47,13 @@ bool segment_is_growing(void);
  * Whether this process made the segments. Not so in a vfork child, which shares its parent's memory
  * but not its descriptors and threads, nor in a forked one that has not joined the run.
  */
-bool segment_is_own(void);
+bool segment_is_own_by_pid(void);
+
+static inline bool segment_is_own(void)
+{
+	return likely(activate_on() && !activate_shares && !activate_unwiped) ||
+	       segment_is_own_by_pid();
+}
 
 /* What all threads but the slot's have counted, by class. False: none has, and they are zero. */
 bool segment_others(const struct dlprof_slot *mine, struct dlprof_counter sums[DLPROF_CLASS_MAX]);

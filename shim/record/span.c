@@ -18,7 +18,8 @@ void span_unwind(struct thread *thread, uintptr_t address)
 		thread->frame--;
 }
 
-static OFTEN bool begin_in(struct span *span, struct thread *thread, enum dlprof_class class)
+static inline __attribute__((always_inline)) bool begin_in(struct span *span, struct thread *thread,
+							   enum dlprof_class class)
 {
 	if (unlikely(thread->busy))
 		return false;
@@ -124,16 +125,17 @@ static void push_operation(const struct span *span, uint64_t duration_ns, uint64
 		stack_keep(span->thread, event.begin_ns);
 }
 
-static inline bool is_listed(const struct span *span, uint64_t duration_ns)
+static bool is_listed(const struct span *span, uint64_t duration_ns)
 {
-	return unlikely(duration_ns >= config.slow_ns || config.detail == CONFIG_DETAIL_ALL) &&
-	       (config.detail == CONFIG_DETAIL_ALL ||
-		(config.detail == CONFIG_DETAIL_SLOW && span->class != DLPROF_CLASS_STEP));
+	return config.detail == CONFIG_DETAIL_ALL ||
+	       (config.detail == CONFIG_DETAIL_SLOW && duration_ns >= config.slow_ns &&
+		span->class != DLPROF_CLASS_STEP);
 }
 
-static RARELY void end_rarely(const struct span *span, uint64_t duration_ns, uint64_t bytes,
-			      bool failed)
+static RARELY void end_rarely(const struct span *span, uint64_t ticks, uint64_t bytes, bool failed)
 {
+	uint64_t duration_ns = clock_length_ns(ticks);
+
 	if (span->fd >= 0)
 		tally_file(span->thread, span->fd, span->class == DLPROF_CLASS_OPEN, span->own_ns,
 			   bytes);
@@ -146,15 +148,11 @@ static inline __attribute__((always_inline)) void end_at(struct span *span, uint
 							 bool failed, uint64_t now_ticks)
 {
 	struct thread *thread = span->thread;
-	const struct thread_frame *frame = thread->frame;
 	struct dlprof_counter *counter = &thread->slot->counters[span->class];
 	uint64_t ticks = now_ticks - span->begin_ticks;
-	uint64_t duration_ns = clock_length_ns(ticks);
-	uint64_t own_ns = duration_ns;
+	uint64_t own_ns = clock_length_ns(ticks - thread->frame->inner_ticks);
 
 	span_pop(thread, ticks);
-	if (unlikely(frame->inner_ticks))
-		own_ns = clock_length_ns(ticks - frame->inner_ticks);
 	span->own_ns = own_ns;
 	counter->count += !span->uncounted;
 	counter->bytes += bytes;
@@ -162,9 +160,9 @@ static inline __attribute__((always_inline)) void end_at(struct span *span, uint
 	if (unlikely(failed))
 		counter->failed_count++;
 	tally_add(span->tally, !span->uncounted, own_ns, bytes);
-	if (unlikely(is_listed(span, duration_ns) ||
+	if (unlikely(ticks >= clock_short_ticks ||
 		     (span->fd >= 0 && !tally_is_visited(thread, span->fd))))
-		end_rarely(span, duration_ns, bytes, failed);
+		end_rarely(span, ticks, bytes, failed);
 	else if (span->fd >= 0)
 		tally_add(thread->visit.file, span->class == DLPROF_CLASS_OPEN, own_ns, bytes);
 }

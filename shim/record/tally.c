@@ -103,10 +103,11 @@ uint64_t tally_id(const char *name)
 static uint32_t find_hash(const struct thread_top *top, uint32_t hash, uint32_t from)
 {
 	for (uint32_t block = from - from % BLOCK; block < top->count; block += BLOCK) {
+		const uint32_t *hashes = &top->hashes[block];
 		uint32_t equal = 0;
 
-		for (uint32_t i = 0; i < BLOCK; i++)
-			equal |= top->hashes[block + i] == hash;
+		for (int i = 0; i < BLOCK; i++)
+			equal |= -(uint32_t)(hashes[i] == hash);
 		for (uint32_t i = 0; equal && i < BLOCK; i++)
 			if (top->hashes[block + i] == hash && block + i >= from)
 				return block + i;
@@ -218,15 +219,22 @@ OFTEN struct dlprof_tally *tally_named(struct thread *thread, enum dlprof_tally_
 				       const char *name, const char *detail, uint64_t class)
 {
 	struct dlprof_tally *tallies = tallies_of(thread);
+	uint8_t *last = &thread->named[((uintptr_t)name / 8 ^ class / 128) % THREAD_NAMED_MAX];
 
-	for (int i = 0; tallies && i < DLPROF_TALLY_NAMED_COUNT; i++) {
+	if (unlikely(!tallies))
+		return NULL;
+	detail = detail ? detail : "";
+	if (likely(is_called(&tallies[*last], kind, name, detail, class)))
+		return &tallies[*last];
+	for (uint8_t i = 0; i < DLPROF_TALLY_NAMED_COUNT; i++) {
 		if (tallies[i].kind == DLPROF_TALLY_NONE) {
 			rename_tally(&tallies[i], kind, name, detail, class);
 			rename_done(&tallies[i]);
-			return &tallies[i];
+		} else if (!is_called(&tallies[i], kind, name, detail, class)) {
+			continue;
 		}
-		if (is_called(&tallies[i], kind, name, detail ? detail : "", class))
-			return &tallies[i];
+		*last = i;
+		return &tallies[i];
 	}
 	thread->slot->unnamed_count++;
 	return NULL;

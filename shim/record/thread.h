@@ -108,6 +108,8 @@ struct thread_range {
 	char label[DLPROF_MARK_BYTES];
 };
 
+#define THREAD_NAMED_MAX 16
+
 /* The tally that a decode library counted into last. */
 struct thread_decoder {
 	struct dlprof_tally *tally;
@@ -122,14 +124,15 @@ struct thread {
 	struct dlprof_slot *slot;
 	struct thread_frame *frame;	/* of the innermost timed call */
 	struct thread_image *started;	/* the last image that is not ended yet; NULL: none */
-	struct thread_visit visit;
-	struct thread_frame frames[1 + THREAD_FRAME_MAX];	/* [0]: above any stack */
 	bool busy;			/* a record is being written: a signal handler must not */
+	struct thread_visit visit;
+	struct thread_frame frames[1 + THREAD_FRAME_MAX]; /* [0]: above any stack */
 	uint32_t tid;
 	struct dlprof_event *ring;	/* where records go: the slot's `near` or `far` */
 	uint64_t ring_capacity;
 	struct dlprof_tally *tallies;	/* the slot's; NULL: none yet. tally.c */
 
+	uint8_t named[THREAD_NAMED_MAX]; /* where such a named tally was found last */
 	struct thread_step steps[THREAD_STEP_MAX];
 	struct thread_top files, folders, kernels;
 	uint64_t sample_floor_ns;	/* a sample must be slower to be listed */
