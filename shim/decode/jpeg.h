@@ -47,7 +47,9 @@ static inline void jpeg_look(struct thread_image *image, const void *info)
 	const struct jpeg_source *source = JPEG_SOURCE(info);
 	struct jpeg_source now;
 
-	if (unlikely(!source))
+	/* Most rows come of what was decoded with the one before. */
+	if (unlikely(!source) ||
+	    (source->next == image->input && source->left == image->input_bytes))
 		return;
 	now = *source;
 	image->taken_bytes += jpeg_taken(now.next, image->input, image->input_bytes);

@@ -72,6 +72,7 @@ static bool start_from(uint32_t from)
 		thread_begin_life();
 		clock_begin();
 		r = from == STATE_ON ? run_rejoin(&why) : run_begin(&why);
+		/* Where each operation is a record, none is short. */
 		clock_limit(config.detail == CONFIG_DETAIL_ALL ? 0 : config.slow_ns);
 	}
 	if (r < 0) {

@@ -54,12 +54,17 @@ static void rename_done(struct dlprof_tally *tally)
 			      memory_order_release);
 }
 
+static OFTEN bool holds(const char *field, size_t size, const char *name)
+{
+	return strcmp(field, name) == 0 || strcmp(field, fitting(name, size)) == 0;
+}
+
 static OFTEN bool is_called(const struct dlprof_tally *tally, enum dlprof_tally_kind kind,
 			    const char *name, const char *detail, uint64_t class)
 {
 	return tally->kind == (uint32_t)kind && tally->class == class &&
-	       strcmp(tally->name, fitting(name, sizeof(tally->name))) == 0 &&
-	       strcmp(tally->detail, fitting(detail, sizeof(tally->detail))) == 0;
+	       holds(tally->name, sizeof(tally->name), name) &&
+	       holds(tally->detail, sizeof(tally->detail), detail);
 }
 
 OFTEN uint64_t tally_width_class(uint32_t width)
@@ -215,29 +220,40 @@ static struct dlprof_tally *tallies_of(struct thread *thread)
 	return likely(thread->tallies) ? thread->tallies : tallies_made(thread);
 }
 
+/* Where it is, or room for it; past the last one: nowhere. */
+static RARELY uint8_t find_named(struct dlprof_tally *tallies, enum dlprof_tally_kind kind,
+				 const char *name, const char *detail, uint64_t class)
+{
+	uint8_t i = 0;
+
+	while (i < DLPROF_TALLY_NAMED_COUNT && tallies[i].kind != DLPROF_TALLY_NONE &&
+	       !is_called(&tallies[i], kind, name, detail, class))
+		i++;
+	if (i < DLPROF_TALLY_NAMED_COUNT && tallies[i].kind == DLPROF_TALLY_NONE) {
+		rename_tally(&tallies[i], kind, name, detail, class);
+		rename_done(&tallies[i]);
+	}
+	return i;
+}
+
 OFTEN struct dlprof_tally *tally_named(struct thread *thread, enum dlprof_tally_kind kind,
 				       const char *name, const char *detail, uint64_t class)
 {
 	struct dlprof_tally *tallies = tallies_of(thread);
-	uint8_t *last = &thread->named[((uintptr_t)name / 8 ^ class / 128) % THREAD_NAMED_MAX];
+	uint8_t *last = &thread->named[((uintptr_t)name / 8 ^ class / 128) % THREAD_NAMED_MAX], at;
 
 	if (unlikely(!tallies))
 		return NULL;
 	detail = detail ? detail : "";
-	if (likely(is_called(&tallies[*last], kind, name, detail, class)))
-		return &tallies[*last];
-	for (uint8_t i = 0; i < DLPROF_TALLY_NAMED_COUNT; i++) {
-		if (tallies[i].kind == DLPROF_TALLY_NONE) {
-			rename_tally(&tallies[i], kind, name, detail, class);
-			rename_done(&tallies[i]);
-		} else if (!is_called(&tallies[i], kind, name, detail, class)) {
-			continue;
+	if (unlikely(!is_called(&tallies[*last], kind, name, detail, class))) {
+		at = find_named(tallies, kind, name, detail, class);
+		if (at == DLPROF_TALLY_NAMED_COUNT) {
+			thread->slot->unnamed_count++;
+			return NULL;
 		}
-		*last = i;
-		return &tallies[i];
+		*last = at;
 	}
-	thread->slot->unnamed_count++;
-	return NULL;
+	return &tallies[*last];
 }
 
 /* Not at every operation: one sum less on the hot path. */

@@ -166,6 +166,7 @@ Test(quick, not_where_every_operation_is_a_record)
 	int fd = open_data();
 
 	config.detail = CONFIG_DETAIL_ALL;
+	clock_limit(0);
 	for (int i = 0; i < 4; i++)
 		cr_expect(!read_of(fd, 1, 0));
 	cr_expect_eq(thread_get()->slot->head, 4);
