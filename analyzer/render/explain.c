@@ -235,8 +235,8 @@ static const struct explanation PAGES[] = {
 	 "Circular block bootstrap over the steady batches, blocks of 2 x prefetch_factor x "
 	 "workers, 400 resamples, fixed seed: the same run always gives the same interval."},
 	{"trimmed_ratio", "metric", "The stall ratio without its largest waits.",
-	 "Without the largest half percent of the stalls, one at least. A run is starved only if "
-	 "2.5 % remain."},
+	 "Leaves out the largest half percent of the stalls, at least one. A run is starved "
+	 "only if 2.5 % remain."},
 	{"not_ready", "metric", "Share of the time spent waiting for batches to be finished.",
 	 "Part of the stall ratio. Without workers it is the load itself."},
 	{"receiving", "metric", "Share of the time spent receiving finished batches.",
@@ -287,14 +287,14 @@ static const struct explanation PAGES[] = {
 	{"queued_share", "metric", "Share of the stall time in which other batches were ready.",
 	 "Half or more, with rho < 1, is the cause head_of_line."},
 	{"load_mean", "metric", "Mean time of one load, in a worker, over steady batches.",
-	 "Divided by the number of workers, it is how often the loader can give a batch."},
+	 "Divided by the number of workers, it is the time that the loader needs for each batch."},
 	{"load_cv", "metric", "How much loads differ: their standard deviation over their mean.",
 	 "From .5 on no rhythm can be seen, and delivering in order costs a tenth of the "
 	 "capacity or more; see eta."},
 	{"cpu_share", "metric", "Share of the cores' time that the workers used.",
-	 "Only of the time that other programs left, which used what /proc/stat counts as busy "
-	 "less what the run's processes used. From 85 % on, more workers would only share the "
-	 "same cores; see cpu_contention."},
+	 "Of the time that other programs left: these took what /proc/stat counts as busy, less "
+	 "what the run's processes used. From 85 % on, more workers would only share the same "
+	 "cores; see cpu_contention."},
 	{"confidence", "metric", "How far the verdict can be trusted.",
 	 "High from 300 steady batches on (the ratio of a fresh run then differs by some 3 "
 	 "points), medium from 100 (5 points), else low. One step lower where it is not known for "

@@ -323,8 +323,7 @@ static int place_row(struct table *table, struct table_row *read, size_t place,
 	new_epoch = !table->has_last || row->epoch != table->epoch;
 	if (table->has_last && row->epoch < table->epoch)
 		return complain(table, problem, place,
-				"epoch %lld after epoch %lld; rows must "
-				"stand in order",
+				"epoch %lld after epoch %lld; rows must stand in order",
 				(long long)row->epoch, (long long)table->epoch);
 	if (row->batch == WRITE_UNKNOWN)
 		row->batch = table->has_last ? table->batch + 1 : 0;
