@@ -34,14 +34,14 @@ enum account_part {
 
 struct account {
 	double part_ns[ACCOUNT_PART_MAX]; /* NAN: not known, though part of wait_ns */
-	double share[ACCOUNT_PART_MAX];   /* of time_ns: their sum is the ratio */
+	double share[ACCOUNT_PART_MAX];   /* parts of time_ns, whose sum is the ratio */
 	double wait_ns;
 	double step_ns;
-	double time_ns;    /* both */
+	double time_ns;    /* wait_ns + step_ns */
 	double ratio;      /* wait / time; NAN: nothing is known */
 	double startup_ns; /* NAN: unknown */
-	double unseen_ns;  /* of batches that the GPU's clock leaves out */
-	size_t count;      /* of batches in it */
+	double unseen_ns;  /* batches that the GPU's clock leaves out */
+	size_t count;      /* batches in it */
 };
 
 /* When a thread trains, by CLOCK_MONOTONIC; SERIES_UNKNOWN: for as long as the series says. */

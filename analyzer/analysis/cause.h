@@ -21,7 +21,7 @@
 #include "analysis/whatif.h"
 
 #define CAUSE_COST_LEAST 0.01      /* of all time: less is not worth reporting */
-#define CAUSE_SECOND     (1.0 / 3) /* of the first: what is named beside it */
+#define CAUSE_SECOND     (1.0 / 3) /* of the first cause: more is named beside it */
 
 enum cause {
 	CAUSE_UNKNOWN, /* no verdict */
@@ -50,18 +50,18 @@ struct cause_cost {
 
 struct diagnosis {
 	enum cause cause;
-	enum cause second; /* named beside it; CAUSE_UNKNOWN: none */
+	enum cause second; /* named beside the first; CAUSE_UNKNOWN: none */
 	struct cause_cost causes[CAUSE_MAX];
 	size_t cause_count; /* 0: there is nothing to name */
 	struct period wait, compute, load;
 	struct timer wait_timer, compute_timer;
-	double compute_share; /* of all time that the periodic long steps cost */
+	double compute_share; /* of all time: cost of the periodic long steps */
 	bool steps_only;      /* `compute` is of whole steps: nothing else is known */
 	struct slow_workers slow;
 	struct cold cold;
 	struct shift shift;
-	double cpu_share;    /* of the cores that the workers used; NAN: unknown */
-	double queued_share; /* of the waiting, while other batches were ready */
+	double cpu_share;    /* of the cores: used by workers; NAN: unknown */
+	double queued_share; /* of the waiting: while other batches were ready */
 	struct whatif whatif;
 	struct boot boot;
 	struct advice_list advice;
@@ -69,9 +69,9 @@ struct diagnosis {
 
 /* What is known beside the series; NULL: not known. */
 struct cause_input {
-	const struct gpu_use *gpu;    /* what the GPU's time went to */
-	const struct load_times *loads; /* what theirs did */
-	const struct slow_work *work; /* what each worker read */
+	const struct gpu_use *gpu;      /* what the GPU's time went to */
+	const struct load_times *loads; /* what the loads' time went to */
+	const struct slow_work *work;   /* what each worker read */
 };
 
 /* Of a judged series; confidence and the like are the finding's. 0 or -ENOMEM. */

@@ -10,16 +10,16 @@
 #include "analysis/fold.h"
 #include "analysis/series.h"
 
-#define EVENTS_LISTED 4000 /* so many are kept one by one */
+#define EVENTS_LISTED 4000 /* events that are kept one by one */
 
 /* Which values of a series are events. */
 struct events_query {
 	const struct batch_series *series;
 	const float *values; /* a column of it */
-	uint8_t mask, want;  /* state of the batches to look at */
-	double offset_ns;    /* what of a value is normal */
+	uint8_t mask, want;  /* which batches to look at, by their state */
+	double offset_ns;    /* the normal part of a value */
 	double theta_ns;     /* an event: value - offset is at least this, and above 0 */
-	bool from_start;     /* the first round of each epoch belongs to it */
+	bool from_start;     /* includes the first round of each epoch */
 	bool slips;          /* lines may be missing: regular gaps count as a period, too */
 	/* Events after which the phase may change; NULL: none. */
 	const struct events_query *breaks;

@@ -25,11 +25,11 @@ struct fold_segment {
 struct fold_series {
 	const float *x;        /* all segments' values */
 	const double *sums;    /* sums[i]: of x[0..i-1] */
-	const double *squares; /* likewise of their squares */
+	const double *squares; /* the same of their squares */
 	const struct fold_segment *segments;
 	size_t segment_count;
 	float highest;   /* of x */
-	bool by_segment; /* each for itself: no phase is common to two */
+	bool by_segment; /* each segment has a phase of its own */
 };
 
 /*

@@ -87,12 +87,12 @@ enum gate_part {
 
 /* All that a gate knows of a run. NAN: not observed. */
 struct gate_sample {
-	double value[GATE_METRIC_MAX]; /* times in ns; of the increase NAN */
+	double value[GATE_METRIC_MAX]; /* times in ns; NAN for the increase */
 	double low99, error;           /* of the stall ratio */
 	enum gate_unfit unfit;
 	enum stall_gap gap;
-	size_t needed_count;                                         /* batches */
-	double part_ns[GATE_PART_MAX], load_ns, compute_ns, wait_ns; /* a batch */
+	size_t needed_count;                                         /* batches it must have */
+	double part_ns[GATE_PART_MAX], load_ns, compute_ns, wait_ns; /* means of a batch */
 	enum cause cause;
 };
 
@@ -105,11 +105,11 @@ enum gate_outcome { GATE_PASSED, GATE_INCONCLUSIVE, GATE_FAILED };
 
 enum gate_why {
 	GATE_WHY_NONE,
-	GATE_WHY_UNFIT,        /* the run: see its sample */
-	GATE_WHY_NOT_OBSERVED, /* the metric */
-	GATE_WHY_BASELINES,    /* too few that can be compared */
+	GATE_WHY_UNFIT,        /* the run is unfit, as its sample says */
+	GATE_WHY_NOT_OBSERVED, /* the metric was not observed */
+	GATE_WHY_BASELINES,    /* too few can be compared */
 	GATE_WHY_UNLIKE,       /* the runs to judge are not of one kind */
-	GATE_WHY_ANOTHER_RUN,  /* all so far are above all baselines */
+	GATE_WHY_ANOTHER_RUN,  /* so far all runs are above all baselines */
 	GATE_WHY_MAX
 };
 
@@ -119,31 +119,31 @@ enum gate_rule { GATE_BOUND, GATE_SEPARATION };
 struct gate_limit {
 	enum gate_metric metric;
 	double value;
-	enum gate_rule rule;    /* of an increase, as the next two */
-	size_t baseline_needed; /* GATE_FEWEST_BASELINES at least */
-	size_t run_needed;      /* of a separation */
+	enum gate_rule rule;    /* this and the next two: only for an increase */
+	size_t baseline_needed; /* at least GATE_FEWEST_BASELINES */
+	size_t run_needed;      /* only for a separation */
 };
 
 struct gate_result {
 	enum gate_outcome outcome;
 	enum gate_why why;
 	double found;  /* NAN: not observed */
-	double edge;   /* of what fails: 1 % point, or how much the increase may be at most */
+	double edge;   /* the 1 % point of the ratio, or the largest increase that passes */
 	double before; /* mean of the baselines */
 	double spread; /* their SD */
 	size_t baseline_count;
-	size_t run; /* the worst, of those that were judged */
+	size_t run; /* the worst of those that were judged */
 };
 
 enum gate_action { GATE_ACTION_UNSET, GATE_ACTION_FAIL, GATE_ACTION_WARN, GATE_ACTION_PASS };
 
-/* An assertion, and what came of it. */
+/* An assertion and its result. */
 struct gate_item {
 	struct gate_limit limit;
 	bool is_error; /* else a warning */
 	enum gate_action on_inconclusive;
 	char text[120];      /* "stall.ratio <= 10%" as it was written */
-	size_t line, column; /* in the policy; 0: of the command line */
+	size_t line, column; /* in the policy; 0: from the command line */
 	struct gate_result result;
 };
 
@@ -199,7 +199,7 @@ enum gate_suspect {
 struct gate_change {
 	enum gate_suspect suspect;
 	enum gate_part part;            /* GATE_PART_MAX: not known */
-	struct gate_sample before, now; /* means; the most frequent cause */
+	struct gate_sample before, now; /* means, and the most frequent cause */
 };
 
 void gate_compare(const struct gate_sample *const *before, size_t before_count,

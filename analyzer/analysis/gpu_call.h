@@ -13,9 +13,9 @@
 #include "analysis/gpu_step.h"
 
 struct gpu_call_times {
-	int64_t sync_ns;   /* that wait until the GPU is done */
-	int64_t copy_ns;   /* that copy: from and to pageable memory they wait, too */
-	int64_t launch_ns; /* of kernels and graphs */
+	int64_t sync_ns;   /* calls that wait until the GPU is done */
+	int64_t copy_ns;   /* calls that copy; with pageable memory they wait, too */
+	int64_t launch_ns; /* calls that launch kernels and graphs */
 	int64_t launch_count;
 };
 

@@ -16,16 +16,16 @@
 #include "analysis/gpu_step.h"
 
 #define GPU_DEVICES_MOST 32    /* devices by number; those beyond are left out of all but sums */
-#define GPU_DEVICES_FED  0.25  /* of the bytes of the most fed one */
-#define GPU_DEVICES_KEEP 0.875 /* of the bytes of earlier steps, each step */
+#define GPU_DEVICES_FED  0.25  /* fed: this share of the most fed device's bytes */
+#define GPU_DEVICES_KEEP 0.875 /* share of earlier bytes that each step keeps */
 
 /* All zero at first. */
 struct gpu_devices {
-	uint32_t working;               /* bits: ran a kernel or graph, ever */
-	double bytes[GPU_DEVICES_MOST]; /* from the host, in the last steps */
+	uint32_t working;               /* bits: ever ran a kernel or graph */
+	double bytes[GPU_DEVICES_MOST]; /* from the host in the last steps */
 };
 
-/* What one of them did. */
+/* What one device did. */
 struct gpu_device_step {
 	int16_t device;
 	bool fed;
@@ -34,7 +34,7 @@ struct gpu_device_step {
 	int64_t h2d_bytes, peer_bytes;
 };
 
-/* An operation was seen, in a step or not. */
+/* Takes note of an operation, in a step or not. */
 void gpu_devices_note(struct gpu_devices *devices, const struct gpu_op *op);
 
 /*

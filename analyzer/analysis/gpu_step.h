@@ -42,12 +42,12 @@ struct gpu_op {
 
 struct gpu_step {
 	int64_t busy_ns, nccl_ns;
-	int64_t compute_ns; /* busy with more than collectives */
+	int64_t compute_ns; /* busy with anything but collectives */
 	int64_t loading_ns; /* kernels of a GPU loader */
 	int64_t kernel_count, graph_count;
 	int64_t h2d_ns, h2d_bytes, h2d_pageable_bytes;
 	int64_t d2h_ns, d2h_bytes, memset_ns;
-	int64_t anywhere_bytes; /* of copies that may be any of these, or none */
+	int64_t anywhere_bytes;                                 /* copies of unknown direction */
 	int64_t sync_event_ns, sync_stream_ns, sync_context_ns; /* sums, not unions */
 	int64_t gap_data_ns, gap_h2d_ns, gap_sync_ns, gap_host_ns, gap_other_ns;
 };

@@ -23,14 +23,14 @@
 #define GPU_STREAMS_MOST     (1 << DLPROF_GPU_STREAM_BITS) /* by the low bits of their numbers */
 #define GPU_STREAMS_THREADS  4
 #define GPU_STREAMS_DEFAULT  7    /* as CUPTI numbers it */
-#define GPU_STREAMS_LAUNCHES 0.03 /* of a stream's, for a thread to be one of its threads */
-#define GPU_STREAMS_KNOWN    0.02 /* of the step: who it is makes no more difference than this */
+#define GPU_STREAMS_LAUNCHES 0.03 /* share of a stream's launches that makes a thread its own */
+#define GPU_STREAMS_KNOWN    0.02 /* of the step: less makes no difference, whoever it is */
 
 struct gpu_stream {
 	uint32_t threads[GPU_STREAMS_THREADS]; /* 0: none */
 	uint32_t launches[GPU_STREAMS_THREADS];
-	uint32_t count;            /* of kernels */
-	double named_ns, other_ns; /* with a loader's name, and without */
+	uint32_t count;            /* kernels */
+	double named_ns, other_ns; /* kernels with a loader's name, and others */
 };
 
 /* All zero at first. */
@@ -39,7 +39,7 @@ struct gpu_streams {
 	struct gpu_stream at[GPU_DEVICES_MOST][GPU_STREAMS_MOST];
 };
 
-/* An operation was seen, in a step or not. */
+/* Takes note of an operation, in a step or not. */
 void gpu_streams_note(struct gpu_streams *streams, const struct gpu_op *op);
 
 /*

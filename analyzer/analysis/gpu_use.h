@@ -17,15 +17,15 @@ enum gpu_sync { GPU_SYNC_EVENT, GPU_SYNC_STREAM, GPU_SYNC_CONTEXT, GPU_SYNC_MAX 
 
 /* Sums over batches; NAN: not observed. Nothing but doubles, in the order of gpu.c's columns. */
 struct gpu_sums {
-	double batch_count;                           /* whose busy time and step are known */
-	double step_ns, busy_ns, gap_ns[GPU_GAP_MAX]; /* of those */
-	double seen_count; /* of which anything is known, even if only by the host */
+	double batch_count;                           /* with known busy time and step */
+	double step_ns, busy_ns, gap_ns[GPU_GAP_MAX]; /* of these batches */
+	double seen_count; /* batches of which anything is known, even if only by the host */
 	double kernel_count, graph_count;
 	double h2d_ns, h2d_bytes, h2d_pageable_bytes;
 	double d2h_ns, d2h_bytes;
 	double memset_ns, nccl_ns;
 	double sync_ns[GPU_SYNC_MAX];
-	double compute_ns; /* busy with more than collectives */
+	double compute_ns; /* busy with anything but collectives */
 	double loading_ns; /* kernels of GPU loaders, which are not busy */
 };
 
@@ -40,14 +40,14 @@ struct gpu_call_sums {
 
 #define GPU_CALL_SUMS_COUNT (sizeof(struct gpu_call_sums) / sizeof(double))
 
-/* Shares are 0-1, of the steps if nothing else is said; NAN where they cannot be told. */
+/* Shares are 0-1, of the steps unless noted otherwise; NAN: not known. */
 struct gpu_use {
-	bool is_known; /* that anything is */
+	bool is_known; /* anything is known */
 	double busy_share;
 	double alone_share; /* in collectives alone: exchanging, or waiting for other ranks */
 	double gap_share[GPU_GAP_MAX];
-	double idle_share;         /* = the gaps and what follows */
-	double unattributed_share; /* idle, and nothing is known of why */
+	double idle_share;         /* the gaps and the next one */
+	double unattributed_share; /* idle, and why is not known */
 	double h2d_bytes_per_s;    /* while it copied */
 	double pageable_share;     /* of the bytes */
 	double exposed_share;      /* copying while nothing else ran and no data was waited for */

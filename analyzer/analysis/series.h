@@ -38,7 +38,7 @@ struct series_run {
 	int32_t batch; /* ordinal of its first one */
 };
 
-/* What an iterator made the training wait for besides its batches. Times: SERIES_UNKNOWN, NAN. */
+/* What the training waited for an iterator besides its batches. SERIES_UNKNOWN, NAN: not known. */
 struct series_epoch {
 	int64_t begin_ns;
 	int64_t stop_begin_ns;
@@ -79,17 +79,18 @@ struct batch_series {
 	bool is_part;          /* it does not begin with the loader's first batch */
 	int64_t first_ns;      /* when that was handed out; SERIES_UNKNOWN */
 	int64_t last_ns;       /* when the last step ended; SERIES_UNKNOWN */
-	int64_t tail_begin_ns; /* of the wait for a last batch without a step; SERIES_UNKNOWN */
+	int64_t tail_begin_ns; /* when a last wait without a step began; SERIES_UNKNOWN: none */
 	double elsewhere_ns;   /* waits for other loaders within the steps: in no column */
-	double cores;       /* that the run may use, as parts where a limit says so; NAN: unknown */
-	double main_cores;  /* what of them the consumer's process itself used; NAN: unknown */
-	double other_cores; /* ... and what other programs did; NAN: unknown */
-	/* Of a core, for the training and for workers while they could run; NAN: unknown. */
+	double cores;          /* that the run may use, perhaps not whole; NAN: unknown */
+	double main_cores;     /* used by the consumer's process itself; NAN: unknown */
+	double other_cores;    /* used by other programs; NAN: unknown */
+	/* Share of a core that the training, and workers, got while they could run; NAN: unknown.
+	 */
 	double main_share, worker_share;
 	struct share share; /* who else wants the cores */
-	double receive_ns; /* taking in messages within waits, of these and of later batches */
+	double receive_ns; /* spent in waits on taking in messages, of these and of later batches */
 	size_t receive_count;
-	double load_cpu_ns; /* sum over the batches of which it is known */
+	double load_cpu_ns; /* sum over the batches with a known one */
 	size_t load_cpu_count;
 };
 

@@ -79,7 +79,7 @@ struct finding {
 	enum stall_confidence confidence;
 	bool starved;
 	bool by_gpu;      /* by the GPU's idle time, not by the host's waits */
-	double gpu_share; /* of all batches of which that idle time is known */
+	double gpu_share; /* of all batches: with a known idle time */
 
 	struct account account; /* of the thread that trains, or of what was selected */
 	struct account own;     /* of this loader's loop alone */
@@ -98,9 +98,9 @@ struct finding {
 	size_t epoch_count;
 	size_t unseen_count;    /* batches that the GPU's clock leaves out */
 	size_t readiness_count; /* steady batches whose readiness is known */
-	double lost_share;      /* of the records, at least */
+	double lost_share;      /* of the records, at the least */
 
-	double wait_all_ns; /* of the host, all batches of the loader */
+	double wait_all_ns; /* by the host's clock, all batches of the loader */
 	double compute_all_ns;
 	double wait_masked_ns; /* waits while the GPU was busy; 0 by the host's clock */
 	double steady_ns;      /* wait + compute of steady batches */
@@ -114,10 +114,10 @@ struct finding {
 	double compute_median_ns; /* of steady batches */
 	double demand_mean_ns; /* a step without waiting; where steps do not wait for the GPU, its
 				  busy time */
-	double load_mean_ns; /* of steady batches with a known load, else NAN */
-	double load_cv;      /* their standard deviation over their mean */
-	double rho;          /* mean load / workers / mean demand: >= 1 cannot keep up */
-	double eta;          /* throughput / min(workers / mean load, 1 / mean demand) */
+	double load_mean_ns;   /* of steady batches with a known load, else NAN */
+	double load_cv;        /* their standard deviation over their mean */
+	double rho;            /* mean load / workers / mean demand: >= 1 cannot keep up */
+	double eta;            /* throughput / min(workers / mean load, 1 / mean demand) */
 };
 
 /*

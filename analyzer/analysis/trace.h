@@ -14,7 +14,7 @@
 #include "analysis/stats.h"
 
 #define TRACE_TIMES   5    /* columns of times */
-#define TRACE_WORKERS 1024 /* of which more is known than their number */
+#define TRACE_WORKERS 1024 /* workers with a factor of their own */
 
 struct trace_epoch {
 	size_t begin;    /* its first batch */
@@ -36,14 +36,14 @@ struct trace {
 			float *handover_ns; /* from then on until it was in hand */
 		};
 	};
-	int16_t *worker;    /* that loaded it; -1: unknown */
+	int16_t *worker; /* who loaded it; -1: unknown */
 	size_t count;
 	struct trace_epoch *epochs;
 	size_t epoch_count;
-	double *factors; /* of the first workers: times their loads take longer; 1: alike */
+	double *factors; /* of the first workers: how many times longer their loads take */
 	size_t factor_count;
-	bool by_index;       /* the factors repeat within the workers: the data's */
-	bool is_either;      /* ... or the workers' */
+	bool by_index;  /* the factors repeat within the workers: the data's */
+	bool is_either; /* ... or the workers': not known which */
 	double usual_lag_ns;
 	/*
 	 * What it costs to take a batch in. Batches come in the order in which they are finished,
@@ -53,13 +53,13 @@ struct trace {
 
 	int32_t workers; /* as it was */
 	bool restarts;   /* each epoch starts its workers */
-	double time_ns;  /* that these batches took */
+	double time_ns;  /* of these batches */
 	double per_s;    /* batches per second of the whole run */
 
 	double load_cpu; /* parts of a load, and of a step with its hand-over, that use the CPU */
 	double step_cpu;
-	double step_threads; /* that do so at once */
-	double load_got;     /* of a core while they did */
+	double step_threads; /* how many use it at once */
+	double load_got;     /* share of a core that they got meanwhile */
 	double step_got;
 	struct share share;
 };

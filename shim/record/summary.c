@@ -201,7 +201,7 @@ void summary_print_unseen(const char *package)
 		return;
 	text_join(&line, "dlprof: ", package);
 	text_add(&line, " was imported, but no loader was seen to hand out a batch: "
-			"'dlprof doctor' tells what would be seen here, DLPROF_BATCH_FN names a "
+			"'dlprof doctor' says what would be seen here, DLPROF_BATCH_FN names a "
 			"loader of your own");
 	print(&line);
 }

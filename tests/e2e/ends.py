@@ -30,7 +30,7 @@ def train(batches, workers=0):
 LINE = re.compile(r"dlprof: (\d+) batch(?:es)?, \d+ % of the time waiting for data, "
                   r"dlprof-report run.db\n")
 UNSEEN = ("dlprof: torch was imported, but no loader was seen to hand out a batch: 'dlprof doctor' "
-          "tells what would be seen here, DLPROF_BATCH_FN names a loader of your own\n")
+          "says what would be seen here, DLPROF_BATCH_FN names a loader of your own\n")
 
 
 def start(text, **changes):
