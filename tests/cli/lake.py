@@ -6,11 +6,13 @@ import csv
 import io
 import json
 import os
+import random
 import re
 import resource
 import shutil
 import signal
 import sqlite3
+import struct
 import subprocess
 import sys
 import time
@@ -173,6 +175,48 @@ def check_refusals(path, parts):
     refused("all views need a folder", run)
     refused("no query is called 'worst_job'; did you mean worst_jobs?", "worst_job", verb="sql")
     refused("'/dev/full': No space left on device", "--copy", "-o", "/dev/full", path)
+
+
+def sum_of(sum_, data):
+    """The check of a partial's head and of what stands before its windows."""
+    for word, in struct.iter_unpack("<Q", data):
+        sum_ = (sum_ ^ word) * 0x9E3779B97F4A7C15 % 2 ** 64
+        sum_ ^= sum_ >> 29
+    return sum_
+
+
+def check_hostile(parts):
+    """A partial whose check is right and whose content is not: refused by name, or rows without what
+    cannot be."""
+    with open(parts[0], "rb") as file:
+        good = file.read()
+    texts = good.rindex(b"\0", 0, good.index(b"train.py")) + 1
+    bad = os.path.join(t.scratch(), "bad.part")
+    size = next(size for size in range(296, len(good), 8)
+                if sum_of(0, good[:24] + bytes(8) + good[32:size]) ==
+                struct.unpack_from("<Q", good, 24)[0])
+    chance = random.Random(3)
+    values = [struct.pack("<d", value) for value in (float("nan"), float("inf"), -1e300, 1e300, -1.0)]
+    values += [struct.pack("<q", value) for value in (-1, 2 ** 62, -2 ** 63, 99 << 32, 99)]
+    seen = {0: 0, 2: 0}
+    for _ in range(120):
+        made = bytearray(good)
+        at = chance.choice((texts, chance.randrange(64, size - 8) // 8 * 8))
+        made[at:at + 8] = chance.choice(values)
+        struct.pack_into("<Q", made, 24, sum_of(0, good[:24] + bytes(8) + bytes(made[32:size])))
+        with open(bad, "wb") as file:
+            file.write(made)
+        fleet = os.path.join(t.scratch(), "fleet.db")
+        done = export("--into", fleet, bad)
+        t.check(done.status in seen and (done.status == 0 or "'{}'".format(bad) in done.err), at,
+                done.status, done.err)
+        seen[done.status] = seen.get(done.status, 0) + 1
+        if done.status == 0:
+            t.equal(len(content(fleet)["job"]), 1, at)
+            for row in content(fleet)["rank"] + content(fleet)["job"]:
+                t.check(not any(isinstance(cell, float) and abs(cell) == float("inf") for cell in row),
+                        at, row)
+    t.check(all(seen.values()), "both happen", seen)
 
 
 def check_full_disk(path):
@@ -353,6 +397,7 @@ def main():
     check_sources(folder, path, parts)
     check_several(t.scratch())
     check_refusals(path, parts)
+    check_hostile(parts)
     check_full_disk(path)
     make(folder, [1, 1], "71")
     check_kills(folder, path)
