@@ -94,6 +94,23 @@ def check_numbers(folder, path):
             {(epoch, step) for epoch in range(2) for step in range(200)}, "where they are")
 
 
+def check_loads():
+    """Of a rank, what the report of its run says; of what it did not see, nothing."""
+    for make_run in (rundb.lockstep, rundb.healthy):
+        run = make_run(os.path.join(t.scratch(), "run.db"))
+        part = run + ".part"
+        t.equal(t.report("fold", run, "-o", part).status, 0)
+        said = json.loads(t.report("--json", run).out)
+        for source in (run, part):
+            fleet = os.path.join(t.scratch(), "fleet.db")
+            into(fleet, source)
+            row, = dictionaries(fleet, "rank")
+            t.equal(row["cause"], said["cause"], "cause")
+            for name in ("load_s", "open_s", "read_s", "decode_s", "read_bytes", "storage_bytes"):
+                t.equal(row[name], said["breakdown"][name], name)
+            t.check(abs(row["load_s"] - row["open_s"] - row["read_s"] - row["other_s"]) < 1e-6, row)
+
+
 def check_sources(folder, path, parts):
     """Runs, partials and both make the same rows; twice is once; others stay."""
     wanted = into(os.path.join(t.scratch(), "fleet.db"), path)
@@ -394,6 +411,7 @@ def main():
     folder = t.scratch()
     path, parts = make(folder, [1, 1, 90, 1], "70")
     check_numbers(folder, path)
+    check_loads()
     check_sources(folder, path, parts)
     check_several(t.scratch())
     check_refusals(path, parts)
