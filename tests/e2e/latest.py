@@ -27,18 +27,20 @@ if __name__ == "__main__":
     print(json.dumps(dlprof.latest()))
     began, waited = None, 0.0
     for epoch in range(2):
+        before = time.perf_counter()
         iterator = iter(DataLoader(Samples(), batch_size=4, num_workers=1))
+        if began:
+            waited += time.perf_counter() - before
         while True:
             before = time.perf_counter()
             if began:
                 so_far, own = dlprof.latest(), (waited, before - began)
-            try:
-                next(iterator)
-            except StopIteration:
-                break
+            batch = next(iterator, None)
             now = time.perf_counter()
             if began:
                 waited += now - before
+            if batch is None:
+                break
             began = began or now
             time.sleep(0.01)
     print(json.dumps([so_far, own]))

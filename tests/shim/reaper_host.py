@@ -26,10 +26,21 @@ def mark():
             SELF.dlprof_batch_end(ctypes.c_int64(next(NUMBER)))
 
 
-def child(status):
+def has_ended(pid):
+    try:
+        with open("/proc/{}/stat".format(pid)) as file:
+            return file.read().rsplit(")", 1)[1].split()[0] in "ZX"
+    except OSError:
+        return True
+
+
+def child(status, before=None):
+    """Ends after the child `before`, however busy the machine is."""
     pid = os.fork()
     if not pid:
-        time.sleep(0.05 * status)
+        time.sleep(0.05)
+        while before and not has_ended(before):
+            time.sleep(0.01)
         mark()
         os._exit(status)
     return pid
@@ -55,7 +66,9 @@ def every_wait():
             "stopped, too": lambda: os.waitpid(-1, os.WUNTRACED | os.WCONTINUED), "waitid": wait_id}
     told = {}
     for name, way in ways.items():
-        pids = [child(status) for status in (1, 2, 3)]
+        pids = []
+        for status in (1, 2, 3):
+            pids.append(child(status, pids[-1] if pids else None))
         subprocess.run(["true"], check=True)
         told[name] = []
         try:
