@@ -17,6 +17,10 @@
 #include "store/rows.h"
 #include "store/schema.h"
 
+#define WHOLE_BYTES    (1 << 20) /* some 9,000 batches */
+#define WHOLE_TRIES    3
+#define HEAD_BYTES     100 /* SQLite's: its counter of changes, how it is written, and more */
+#define MODES_AT       18  /* in it; 2: with a log */
 #define CLOSE_TRIES    40
 #define CLOSE_PAUSE_MS 50
 #define BUSY_MS	       2000
@@ -113,19 +117,14 @@ static int open_handle(const char *path, int flags, struct db **ret_db)
 	return 0;
 }
 
-/* Opens it for reading, by a path or a URI, and sees that it is one of ours. */
-static int open_checked(const char *path, int flags, const char *pragma, const struct stat *file,
-			struct db **ret_db)
+/* Sees that it is one of ours, and makes it ready to be read; otherwise closes it. */
+static int check_read(struct db *db, const char *sql, const struct stat *file, struct db **ret_db)
 {
 	int64_t version;
-	struct db *db;
 	int r;
 
-	r = open_handle(path, flags, &db);
-	if (r < 0)
-		return r;
 	guard_limit(db, file);
-	r = pragma ? db_run(db, pragma) : 0;
+	r = sql ? db_run(db, sql) : 0;
 	if (r == 0)
 		r = check_identity(db, &version);
 	if (r == 0)
@@ -140,6 +139,29 @@ static int open_checked(const char *path, int flags, const char *pragma, const s
 		redact_host(db);
 	*ret_db = db;
 	return 0;
+}
+
+/* Opens it for reading, by a path or a URI. */
+static int open_checked(const char *path, int flags, const char *sql, const struct stat *file,
+			struct db **ret_db)
+{
+	struct db *db;
+	int r = open_handle(path, flags, &db);
+
+	return r < 0 ? r : check_read(db, sql, file, ret_db);
+}
+
+/* False: it could not be read, or was written meanwhile. */
+static bool read_whole(int fd, unsigned char *to, const struct stat *before)
+{
+	unsigned char head[HEAD_BYTES];
+	struct stat after;
+
+	return pread(fd, to, (size_t)before->st_size, 0) == before->st_size &&
+	       pread(fd, head, HEAD_BYTES, 0) == HEAD_BYTES && fstat(fd, &after) == 0 &&
+	       memcmp(to, head, HEAD_BYTES) == 0 && after.st_size == before->st_size &&
+	       after.st_mtim.tv_sec == before->st_mtim.tv_sec &&
+	       after.st_mtim.tv_nsec == before->st_mtim.tv_nsec;
 }
 
 /* As it stands: nothing is locked, and nobody may write. */
@@ -210,25 +232,77 @@ static bool is_of_place(int error)
 	       error == -EBUSY;
 }
 
-/* False: it may be open to write; who has it open has one of these beside it. */
-static bool stat_at_rest(const char *path, struct stat *ret)
+/* Whoever has it open to write has one of these beside it, or may have. */
+static bool is_at_rest(const char *path)
 {
-	return stat(path, ret) == 0 && S_ISREG(ret->st_mode) && ret->st_size &&
-	       size_of(path, "-journal") < 0 && size_of(path, "-wal") < 0;
+	return size_of(path, "-journal") < 0 && size_of(path, "-wal") < 0;
+}
+
+/* All of what is at rest and small; to be freed by sqlite3_free(). */
+static int take_whole(const char *path, struct stat *status, unsigned char **ret)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), r = -EAGAIN;
+
+	*ret = NULL;
+	if (fd < 0)
+		return -errno;
+	for (int tries = 0; r == -EAGAIN && tries < WHOLE_TRIES; tries++) {
+		if (fstat(fd, status) < 0 || !S_ISREG(status->st_mode) ||
+		    status->st_size < HEAD_BYTES || status->st_size > WHOLE_BYTES) {
+			r = -EFBIG;
+			break;
+		}
+		sqlite3_free(*ret);
+		*ret = sqlite3_malloc64((sqlite3_uint64)status->st_size);
+		if (!*ret)
+			r = -ENOMEM;
+		else if (read_whole(fd, *ret, status) && size_of(path, "-journal") < 0)
+			r = (*ret)[MODES_AT] == 1 ? 0 : -EFBIG;
+	}
+	close(fd);
+	return r;
+}
+
+/*
+ * Of a thousand finished runs on a network file system every lock and every page is a journey, and
+ * yet a drain may take any of them up again. So a small one is read at once, and again if it was
+ * written meanwhile.
+ */
+static int open_whole(const char *path, struct db **ret_db)
+{
+	unsigned char *bytes;
+	struct stat status;
+	struct db *db;
+	int r = take_whole(path, &status, &bytes);
+
+	if (r == 0)
+		r = open_handle(":memory:", SQLITE_OPEN_READWRITE, &db);
+	if (r < 0) {
+		sqlite3_free(bytes);
+		return r;
+	}
+	r = db_errno(
+		sqlite3_deserialize(db->handle, "main", bytes, status.st_size, status.st_size,
+				    SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_READONLY));
+	if (r == 0)
+		return check_read(db, NULL, &status, ret_db);
+	db_close(db);
+	return r;
 }
 
 int db_open_read(const char *path, struct db **ret_db)
 {
+	const bool at_rest = is_at_rest(path);
 	struct stat status;
 	int r;
 
-	/* Of a thousand finished runs on a network file system every lock is a journey. */
-	if (stat_at_rest(path, &status) && open_immutable(path, &status, ret_db) == 0)
+	if (at_rest && open_whole(path, ret_db) == 0)
 		return 0;
 	r = check_file(path, &status);
 	if (r < 0)
 		return r;
-	r = open_checked(path, SQLITE_OPEN_READONLY, NULL, &status, ret_db);
+	/* One lock for all that is read, and a drain that takes it up again waits for its end. */
+	r = open_checked(path, SQLITE_OPEN_READONLY, at_rest ? "BEGIN" : NULL, &status, ret_db);
 	/* With a journal somebody is in the middle of a change. */
 	if (!is_of_place(r) || has_bytes(path, "-journal"))
 		return r;

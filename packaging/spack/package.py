@@ -21,7 +21,7 @@ class Dlprof(MesonPackage):
     depends_on("c", type="build")
     depends_on("meson@1:", type="build")
     depends_on("pkgconfig", type="build")
-    depends_on("sqlite@3.35:")
+    depends_on("sqlite@3.36:")
     depends_on("libunwind", when="+stacks")
 
     requires("platform=linux", msg="dlprof preloads a library, by glibc's rules")

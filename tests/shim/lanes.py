@@ -2,8 +2,9 @@
 """Loads of threads that run side by side: each is there once, with its own reads and nobody else's.
 
 usage: lanes.py LANES: lanes.c, built. What goes wrong does so only where a thread loses its core
-between two instructions, so it is run several times.
+between two instructions, so it is run many times, some of them at once.
 """
+import concurrent.futures
 import os
 import sys
 
@@ -12,26 +13,30 @@ from dlprof_test import (environment, equal, finish, need_shim, rows, run, scrat
                          wait_for_drain)
 
 THREADS, LOADS = 6, 1500  # as in lanes.c
-RUNS = 40
+RUNS, AT_ONCE = 40, 4
+
+
+def check_run(_):
+    folder = scratch()
+    database = os.path.join(folder, "run.db")
+    with open(os.path.join(folder, "data"), "w") as data:
+        data.write("0123456789")
+    done = run([os.path.abspath(sys.argv[1])], cwd=folder, timeout=60, env=environment(
+        DLPROF_OUT=database, DLPROF_QUIET=1))
+    equal((done.status, done.out, done.err), (0, "loaded\n", ""), "the program")
+    wait_for_drain(database)
+    found = rows(database, "SELECT task, read_count FROM t_batch ORDER BY task")
+    expected = {(task, task // LOADS + 1) for task in range(THREADS * LOADS)}
+    loads = {(row["task"], row["read_count"]) for row in found}
+    equal((len(found), sorted(loads - expected), sorted(expected - loads)),
+          (len(expected), [], []), "loads and their reads")
+    equal(rows(database, "SELECT * FROM loss"), [], "lost")
 
 
 def main():
     need_shim()
-    for _ in range(RUNS):
-        folder = scratch()
-        database = os.path.join(folder, "run.db")
-        with open(os.path.join(folder, "data"), "w") as data:
-            data.write("0123456789")
-        done = run([os.path.abspath(sys.argv[1])], cwd=folder, timeout=60, env=environment(
-            DLPROF_OUT=database, DLPROF_QUIET=1))
-        equal((done.status, done.out, done.err), (0, "loaded\n", ""), "the program")
-        wait_for_drain(database)
-        found = rows(database, "SELECT task, read_count FROM t_batch ORDER BY task")
-        expected = {(task, task // LOADS + 1) for task in range(THREADS * LOADS)}
-        loads = {(row["task"], row["read_count"]) for row in found}
-        equal((len(found), sorted(loads - expected), sorted(expected - loads)),
-              (len(expected), [], []), "loads and their reads")
-        equal(rows(database, "SELECT * FROM loss"), [], "lost")
+    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+        list(pool.map(check_run, range(RUNS)))
     finish()
 
 
