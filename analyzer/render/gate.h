@@ -27,6 +27,8 @@ struct gate_run {
 	struct fingerprint fingerprint; /* its texts are the two above's */
 	struct gate_sample sample;
 	size_t rank_count; /* of its job, with a database here */
+	size_t load_count; /* ... and a loader in it */
+	bool has_loader;
 	bool used;         /* of a baseline */
 	char refused[200]; /* why it is not; "" */
 };

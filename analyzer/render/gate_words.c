@@ -83,6 +83,10 @@ const char *gate_unfit_words(const struct gate_run *run, char *text)
 	case GATE_NO_VERDICT:
 		snprintf(text, GATE_WORDS, "there is no verdict on it (%s)",
 			 sample->gap == STALL_GAP_NONE ? "?" : stall_gap_id(sample->gap));
+		if (!run->has_loader && run->load_count)
+			page_append(text, GATE_WORDS,
+				    ": if this rank loads no data, say --ranks %zu",
+				    run->load_count);
 		break;
 	case GATE_LOSS:
 		snprintf(text, GATE_WORDS, "%s of its records were lost",

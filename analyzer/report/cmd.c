@@ -130,6 +130,26 @@ bool cmd_is_same_file(const char *a, const char *b)
 	       one.st_ino == other.st_ino;
 }
 
+/*
+ * What is cut short never has the name that was asked for, nor takes the place of what had it. A
+ * picture that is drawn anew is written in its place, and so is what no new file can stand for.
+ */
+static int open_part(const struct options *options, bool exists, struct output *ret)
+{
+	const char *slash = strrchr(ret->path, '/');
+	const int folder = slash ? (int)(slash + 1 - ret->path) : 0;
+	struct stat status = {.st_mode = 0666};
+
+	if (options->verb == VERB_TOP ||
+	    (lstat(ret->path, &status) == 0 &&
+	     (!S_ISREG(status.st_mode) || status.st_uid != geteuid() || status.st_nlink > 1)) ||
+	    snprintf(ret->part, sizeof(ret->part), "%.*s.%s.%ld", folder, ret->path,
+		     ret->path + folder, (long)getpid()) >= (int)sizeof(ret->part))
+		return -1;
+	return open(ret->part, O_WRONLY | O_CLOEXEC | O_CREAT | O_EXCL,
+		    exists ? status.st_mode & 0777 : 0666);
+}
+
 int cmd_open_output(const struct options *options, struct output *ret)
 {
 	const char *path = options->output;
@@ -148,7 +168,11 @@ int cmd_open_output(const struct options *options, struct output *ret)
 	exists = stat(path, &status) == 0;
 	if (exists && S_ISREG(status.st_mode) && !options->force)
 		return cmd_fail("'%s' exists; -f replaces it", path);
-	fd = open(path, O_WRONLY | O_CLOEXEC | O_CREAT | (exists ? O_TRUNC : O_EXCL), 0666);
+	fd = open_part(options, exists, ret);
+	if (fd < 0) {
+		ret->part[0] = '\0';
+		fd = open(path, O_WRONLY | O_CLOEXEC | O_CREAT | (exists ? O_TRUNC : O_EXCL), 0666);
+	}
 	if (fd < 0)
 		return cmd_fail("cannot write '%s': %s", path, strerror(errno));
 	ret->made = !exists;
@@ -160,16 +184,29 @@ int cmd_open_output(const struct options *options, struct output *ret)
 	return 0;
 }
 
+/* What came to have its name meanwhile stays. Not every file system has link(). */
+static int name_part(const struct output *output)
+{
+	if (output->made && link(output->part, output->path) == 0)
+		unlink(output->part);
+	else if ((output->made && errno == EEXIST) || rename(output->part, output->path) < 0)
+		return -errno;
+	return 0;
+}
+
 int cmd_close_output(struct output *output, int status)
 {
 	const char *problem = terminal_close(output->file);
+	int r = 0;
 
-	if (problem)
+	if (!problem && output->part[0] && status != CMD_ERROR)
+		r = name_part(output);
+	if (problem || r < 0)
 		status = cmd_fail("cannot write %s%s%s: %s", output->path ? "'" : "",
 				  output->path ? output->path : "standard output",
-				  output->path ? "'" : "", problem);
-	if (status == CMD_ERROR && output->made)
-		unlink(output->path);
+				  output->path ? "'" : "", problem ? problem : strerror(-r));
+	if (status == CMD_ERROR && (output->made || output->part[0]))
+		unlink(output->part[0] ? output->part : output->path);
 	return status;
 }
 

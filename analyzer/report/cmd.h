@@ -105,6 +105,7 @@ struct output {
 	FILE *file;
 	const char *path; /* NULL: stdout */
 	bool made;        /* the file is ours to remove if it cannot be completed */
+	char part[4096];  /* what gets its name when it is complete; "": is written in its place */
 };
 
 /* Opens it, never over an existing file (unless forced) or over the run. 0 or CMD_ERROR. */

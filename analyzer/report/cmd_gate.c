@@ -157,6 +157,36 @@ static bool waits_least(const struct gate_runs *runs, const struct gate_run *run
 	return true;
 }
 
+static void count_ranks(struct gate_runs *runs)
+{
+	for (struct gate_run *run = runs->list; run < runs->list + runs->count; run++) {
+		for (size_t i = 0; i < runs->count; i++) {
+			if (!is_same_job(&runs->list[i].info, &run->info))
+				continue;
+			run->rank_count++;
+			run->load_count += runs->list[i].has_loader;
+		}
+	}
+}
+
+/*
+ * A stage of a pipeline may load nothing, and so may a rank whose loader was not seen: only who
+ * says how many have a loader knows that these are all of them.
+ */
+static void leave_out_idle(struct gate *gate)
+{
+	for (size_t i = gate->runs.count; gate->options->ranks > 0 && i-- > 0;) {
+		const struct gate_run *run = &gate->runs.list[i];
+
+		if (run->has_loader || (int64_t)run->load_count < gate->options->ranks ||
+		    run->sample.unfit != GATE_NO_VERDICT || run->info.lost_count > 0)
+			continue;
+		cmd_remark(gate->options, "'%s' is left out: it has no loader, and the %zu ranks "
+			   "that should have one do", run->path, run->load_count);
+		gate_runs_leave_out(&gate->runs, i);
+	}
+}
+
 /*
  * A job must not pass because a slow rank left no database; a rank that is here and waits too long
  * still fails it. So the rank that waits least stands for the missing ones.
@@ -165,12 +195,12 @@ static void look_for_ranks(struct gate *gate)
 {
 	struct gate_runs *runs = &gate->runs;
 
+	count_ranks(runs);
+	leave_out_idle(gate);
 	for (struct gate_run *run = runs->list; run < runs->list + runs->count; run++) {
 		const int64_t wanted =
 			gate->options->ranks >= 0 ? gate->options->ranks : run->info.world_size;
 
-		for (size_t i = 0; i < runs->count; i++)
-			run->rank_count += is_same_job(&runs->list[i].info, &run->info);
 		if (run->info.job_id && (int64_t)run->rank_count < wanted &&
 		    run->sample.unfit == GATE_FIT && waits_least(runs, run))
 			run->sample.unfit = GATE_RANKS;

@@ -89,6 +89,7 @@ static void take(struct report *report, struct gate_run *ret)
 	judge_fingerprint(report, &ret->fingerprint);
 	ret->info = report->run;
 	report->run = (struct run_info){0};
+	ret->has_loader = report->loader != NULL;
 	if (report->loader) {
 		ret->loader = *report->loader;
 		if (ret->fingerprint.text[FINGERPRINT_LOADER])
@@ -184,6 +185,17 @@ static void settle(struct gate_run *run)
 {
 	if (run->fingerprint.text[FINGERPRINT_LOADER])
 		run->fingerprint.text[FINGERPRINT_LOADER] = run->loader.kind;
+}
+
+void gate_runs_leave_out(struct gate_runs *runs, size_t i)
+{
+	run_info_done(&runs->list[i].info);
+	free(runs->paths[i]);
+	runs->count--;
+	memmove(&runs->list[i], &runs->list[i + 1], (runs->count - i) * sizeof(*runs->list));
+	memmove(&runs->paths[i], &runs->paths[i + 1], (runs->count - i) * sizeof(*runs->paths));
+	for (; i < runs->count; i++)
+		settle(&runs->list[i]);
 }
 
 void gate_runs_sort(struct gate_runs *runs)

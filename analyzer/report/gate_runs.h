@@ -23,6 +23,9 @@ void gate_runs_done(struct gate_runs *runs);
 /* The oldest first; runs that do not tell when they were come before all others. */
 void gate_runs_sort(struct gate_runs *runs);
 
+/* As if it had not been named. */
+void gate_runs_leave_out(struct gate_runs *runs, size_t i);
+
 /* Says for every baseline whether it may stand beside the runs, or why not. */
 void gate_runs_match(const struct gate_runs *runs, struct gate_runs *baselines);
 

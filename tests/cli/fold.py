@@ -156,6 +156,31 @@ def check_refusals():
         t.check(repr(bad)[1:-1] in done.err, "byte", place, "the file is not named", done.err)
 
 
+def check_cut_short():
+    """What ends in the middle, by a crash or a full disk, neither has the name nor takes what had it."""
+    folder = rundb.job(t.scratch(), [1, 90, 1, 1])
+    out = t.scratch()
+    part = os.path.join(out, "n.part")
+    write = [t.REPORT, "fold", folder, "-f", "-o", part]
+    limit = [sys.executable, "-c", "import os, resource, signal, sys; resource.setrlimit("
+             "resource.RLIMIT_FSIZE, (2000, 2000)); signal.signal(signal.SIGXFSZ, getattr(signal,"
+             " sys.argv[1])); os.execv(sys.argv[2], sys.argv[2:])"]
+    env = t.environment(preload=False)
+    for how, status in (("SIG_DFL", -25), ("SIG_IGN", 2)):
+        for before in ([], ["n.part"]):
+            if before:
+                t.equal(fold(folder, "-f", "-o", part).status, 0)
+            good = fold(part).out if before else None
+            done = t.run(limit + [how] + write, env=env)
+            t.equal(done.status, status, how, done.err)
+            t.equal([name for name in os.listdir(out) if name[0] != "."], before, how, "is left")
+            t.check(how == "SIG_DFL" or len(os.listdir(out)) == len(before), "rubbish", os.listdir(out))
+            t.equal(before and fold(part).out, before and good, how, "what was there")
+            for name in os.listdir(out):
+                os.unlink(os.path.join(out, name))
+
+
+check_cut_short()
 check_jobs()
 check_uneven()
 check_clock()

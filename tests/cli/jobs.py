@@ -61,6 +61,21 @@ def check_gate(folder):
         t.equal("only 4 of the 12 ranks of its job" in " ".join(gate.out.split()), not options, gate.out)
 
 
+def check_gate_idle(folder, idle):
+    """A rank without a loader stops the gate, until somebody says how many have one."""
+    for options, status, words in (
+            ([], 3, "of the 12 ranks"), (["--ranks", "5"], 3, "if this rank loads no data, say --ranks 4"),
+            (["--ranks", "4"], 0, "pipe.db' is left out: it has no loader")):
+        gate = t.report("gate", "--max-stall-ratio", "90%", *options, folder)
+        t.equal(gate.status, status, options, gate.out, gate.err)
+        t.check(words in " ".join((gate.out + gate.err).split()), words, gate.out, gate.err)
+    for meta, keywords in ((dict(job_id="another"), {}), ({}, dict(losses=[20])),
+                           ({}, dict(loaders=[rundb.loader([])]))):
+        rundb.build(idle, meta=dict(dict(job_id="9", world_size="12", rank="7"), **meta), **keywords)
+        gate = t.report("gate", "--max-stall-ratio", "90%", "--ranks", "4", folder)
+        t.equal(gate.status, 3, "it should have loaded", meta, keywords, gate.out, gate.err)
+
+
 def check_missing():
     folder = t.scratch()
     meta = {"job_id": "9", "world_size": "12"}
@@ -74,6 +89,8 @@ def check_missing():
     text = t.report(folder).out
     for words in ("5 of 12 ranks on 4 hosts; 1 has no loader", "3, 5-6, 8-11: no database"):
         t.check(words in " ".join(text.split()), "missing:", words, text)
+    check_gate_idle(folder, os.path.join(folder, "pipe.db"))
+    rundb.build(os.path.join(folder, "pipe.db"), [], meta=dict(meta, rank="7"))
     page = t.report("html", folder).out
     t.check("5 of 12 ranks" in page and "Missing: 3, 5-6, 8-11." in page, "page")
 
