@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analysis/cause.h"
+#include "analysis/clamp.h"
 #include "drain/home.h"
 #include "render/screen.h"
 #include "render/utf8.h"
@@ -109,7 +110,7 @@ static int put_job(struct lake *lake, const struct part *part, const struct rank
 		.gain_max = 1 / (1 - job->stall_ratio),
 	};
 	for (size_t i = 0; i < ranks->count; i++) {
-		row.batches += (int64_t)part->ranks[i].batch_count;
+		row.batches = clamp_add(row.batches, (int64_t)part->ranks[i].batch_count);
 		row.gpus += part->ranks[i].gpu != PART_NONE;
 	}
 	if (!row.gpus)
@@ -260,7 +261,7 @@ static int put_all(const struct options *options, struct lake *lake, int r)
 {
 	int status = r < 0 ? fail(options, r) : merger_jobs(options, put, lake);
 
-	lake_close(lake);
+	lake_close(lake, !status);
 	return status;
 }
 

@@ -461,10 +461,15 @@ int lake_commit(struct lake *lake)
 	return ferror(lake->out) || fflush(lake->out) != 0 ? -EPIPE : 0;
 }
 
-void lake_close(struct lake *lake)
+void lake_close(struct lake *lake, bool is_done)
 {
 	if (!lake)
 		return;
+	/* So that psql does not say that all went well. */
+	if (lake->out && !is_done) {
+		end_table(lake);
+		fputs("DO $$BEGIN RAISE 'dlprof-report export failed'; END$$;\n", lake->out);
+	}
 	for (size_t i = 0; i < TABLES; i++)
 		sqlite3_finalize(lake->inserts[i]);
 	sqlite3_close(lake->db.handle);

@@ -51,8 +51,8 @@ int lake_open_copy(FILE *out, struct lake **ret);
 int lake_begin(struct lake *lake, const char *job_id, int64_t attempt);
 int lake_commit(struct lake *lake);
 
-/* What was not committed is not there. */
-void lake_close(struct lake *lake);
+/* What was not committed is not there. `is_done`: nothing went wrong. */
+void lake_close(struct lake *lake, bool is_done);
 
 #define LAKE_TABLE(table, keys, meaning)                                                           \
 	int lake_put_##table(struct lake *lake, const struct lake_##table *row);

@@ -341,6 +341,10 @@ def check_copy(folder, path):
     found = rows_of_copy(done.out)
     for table in TABLES:
         t.equal(sorted(found[table], key=repr), sorted(as_copy(wanted[table]), key=repr), table)
+    t.check("failed" not in done.out, "all went well")
+    failed = export("--copy", path, "--job", "none")
+    t.equal((failed.status, rows_of_copy(failed.out)["job"]), (2, []), failed.err)
+    t.check("RAISE 'dlprof-report export failed'" in failed.out, "psql is told")
     t.check("DELETE FROM job WHERE job_id = 'it''s\n" in done.out, "a quote in the id of a job")
     for length in range(0, len(done.out), len(done.out) // 50):
         cut = rows_of_copy(done.out[:length])
