@@ -211,7 +211,7 @@ static void check_environment(struct doctor *doctor)
 			if (strlen(names[i]) == length && strncmp(names[i], *entry, length) == 0)
 				break;
 		if (strncmp(*entry, "DLPROF_", 7) == 0 && i == ARRAY_COUNT(names))
-			doctor_say(doctor, DOCTOR_WARN, "settings", "man 7 dlprof lists what is",
+			doctor_say(doctor, DOCTOR_WARN, "settings", "man 7 dlprof lists them all",
 				   "there is no variable %.*s", (int)length, *entry);
 	}
 	if (preload && *preload &&

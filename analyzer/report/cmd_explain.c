@@ -25,7 +25,7 @@ static int refuse(const char *id)
 		near_try(&near, explanation->id);
 	near_words(&near, "", words, sizeof(words));
 	return cmd_fail("nothing is called '%s'%s%s", id, words,
-			*words ? "" : "; --explain all lists what is");
+			*words ? "" : "; --explain all lists every name");
 }
 
 int cmd_explain(const struct options *options)

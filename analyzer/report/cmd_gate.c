@@ -79,7 +79,7 @@ static int show_calibration(const struct gate *gate, const struct gate_wishes *w
 	int status;
 
 	if (wishes->count != 1 || *wishes->list[0].path || wishes->list[0].form > GATE_FORM_JSON)
-		return cmd_fail("--calibrate is text or --json");
+		return cmd_fail("--calibrate prints text, or --json");
 	status = cmd_open_output(gate->options, &output);
 	if (status)
 		return status;
@@ -126,7 +126,7 @@ static int calibrate(struct gate *gate, const struct gate_wishes *wishes)
 	free(ratios);
 	free(errors);
 	if (r == -EDOM) {
-		cmd_fail("%zu runs can be compared; calibration needs %zu, better 12 or more",
+		cmd_fail("%zu runs can be compared; calibration needs %zu; 12 or more are better",
 			 count,
 			 limit->baseline_needed +
 				 (limit->rule == GATE_BOUND ? 1 : limit->run_needed));

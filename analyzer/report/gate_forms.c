@@ -56,7 +56,7 @@ static int check_wishes(const struct gate_wishes *wishes)
 		has_json |= wishes->list[i].form == GATE_FORM_JSON;
 	}
 	if (has_json && count > 1)
-		return cmd_fail("--format: json is alone on standard output; json=FILE is not");
+		return cmd_fail("--format: json=FILE, or json alone on standard output");
 	return 0;
 }
 

@@ -124,8 +124,8 @@ int gate_read_policy(struct gate *gate)
 		return cmd_fail("--min-effect: '%s' is not %s", options->min_effect,
 				policy_unit_words(GATE_POINTS));
 	if (increase && (options->min_effect || options->separation))
-		return cmd_fail("%s:%zu:%zu: the policy says what increase fails and by which "
-				"rule; leave --min-effect and --rule out",
+		return cmd_fail("%s:%zu:%zu: the policy sets the increase and its rule already; "
+				"leave out --min-effect and --rule",
 				options->policy, increase->line, increase->column);
 	if (!increase && wants_increase)
 		status = add_line(gate, GATE_STALL_INCREASE, effect);

@@ -45,7 +45,7 @@ def check_usage(run):
     refused("did you mean workers? They are workers=N, prefetch_factor=N", "--what-if", "worker=8",
             run)
     refused("nothing is called 'head_of_lin'; did you mean head_of_line?", "--explain", "head_of_lin")
-    refused("--explain all lists what is", "--explain", "something")
+    refused("--explain all lists every name", "--explain", "something")
     refused("is of rank 0, not 3", "--rank", "3", run)
     refused("has no loader 9", "--loader", "9", run)
     refused("has no loader 9", "batches", "--loader", "9", run)

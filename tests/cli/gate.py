@@ -69,12 +69,12 @@ def check_statuses(runs):
             ("'3' is not percentage points", [runs.same, "--min-effect", "3"]),
             ("'xml' is none of text", [runs.same, "--format", "text,xml"]),
             ("junit needs a file", [runs.same, "--format", "junit"]),
-            ("json is alone on standard output", [runs.same, "--format", "json,github"]),
+            ("json alone on standard output", [runs.same, "--format", "json,github"]),
             ("one of them", [runs.same, "--json", "--format", "text"]),
             ("cannot read '{}'".format(absent), [runs.same, "--policy", absent]),
             ("needs --baseline DIR", [runs.same, "--update-baseline"]),
             ("is not a folder", [runs.same, "--update-baseline", "--baseline", runs.slow]),
-            ("--calibrate is text or --json",
+            ("--calibrate prints text, or --json",
              ["--calibrate", "--format", "github", runs.base]),
             ("something is missing", ["--baseline", runs.base, runs.same])):
         result = gate(*arguments)
