@@ -10,7 +10,6 @@
 #define UNSEEN         1.005 /* times the rate as it was: "1.00x" */
 #define REMEDIES       3   /* for one cause, in the order in which they are tried */
 #define NO_ROW         (-1)
-#define COUNT(array)   (sizeof(array) / sizeof(*(array)))
 
 const char *advice_name(enum advice_id id)
 {
@@ -279,7 +278,7 @@ static int add_parts(const struct view *v, struct advice_list *list)
 		 load_read_share(loads)},
 	};
 
-	for (size_t i = 0; r == 0 && i < COUNT(parts); i++) {
+	for (size_t i = 0; r == 0 && i < ARRAY_COUNT(parts); i++) {
 		struct advice advice = {.id = parts[i].id, .whatif = NO_ROW, .is_bound = true};
 
 		if (parts[i].share < LOAD_LEAST)
@@ -301,7 +300,7 @@ static void add_others(const struct view *v, struct advice_list *list)
 
 	if (v->diagnosis->second != CAUSE_UNKNOWN && remedy(v, v->diagnosis->second, &advice))
 		insert(list, &advice);
-	for (size_t i = 0; i < COUNT(OTHERS); i++)
+	for (size_t i = 0; i < ARRAY_COUNT(OTHERS); i++)
 		if (price(v, CAUSE_UNKNOWN, OTHERS[i], false, &advice) && !advice.is_bound &&
 		    !(advice.gain > list->steps[0].gain))
 			insert(list, &advice);
@@ -358,7 +357,7 @@ static void add_useless(const struct view *v, struct advice_list *list)
 					       WHATIF_IN_ORDER_FALSE, WHATIF_PERSISTENT,
 					       WHATIF_LOAD_HALF};
 
-	for (size_t i = 0; i < COUNT(tried); i++) {
+	for (size_t i = 0; i < ARRAY_COUNT(tried); i++) {
 		if (!(v->diagnosis->whatif.gain[tried[i]] < ADVICE_GAIN) ||
 		    advice_has(list, tried[i]) ||
 		    (tried[i] == WHATIF_LOAD_HALF && !is_not_about_loads(v)))

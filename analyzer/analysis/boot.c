@@ -158,7 +158,7 @@ static double few_factor(size_t count)
 
 	if (count < 2)
 		return 1;
-	return count - 2 < sizeof(factors) / sizeof(*factors) ? factors[count - 2] : 1.1;
+	return count - 2 < ARRAY_COUNT(factors) ? factors[count - 2] : 1.1;
 }
 
 size_t boot_block(const struct batch_series *s)

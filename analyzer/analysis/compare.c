@@ -23,7 +23,6 @@ struct value {
 	enum compare_row row;
 	double numerator, denominator;
 };
-#define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
 /* A track leaves out batches whose value is not known. */
 static int add(struct compare_side *side, const struct value *values, size_t count)
@@ -64,7 +63,7 @@ static int add_waits(struct compare_side *side, const struct batch_series *s, si
 		{COMPARE_EPOCH_END, end_ns, 1},
 	};
 
-	return i == 0 && !s->is_part ? 0 : add(side, values, COUNT(values));
+	return i == 0 && !s->is_part ? 0 : add(side, values, ARRAY_COUNT(values));
 }
 
 static int add_batch(struct compare_side *side, const struct batch_series *s,
@@ -83,7 +82,7 @@ static int add_batch(struct compare_side *side, const struct batch_series *s,
 	};
 	int r = add_waits(side, s, i, is_start, times);
 
-	return r ? r : add(side, values, COUNT(values));
+	return r ? r : add(side, values, ARRAY_COUNT(values));
 }
 
 int compare_add_series(struct compare_side *side, const struct batch_series *series,
@@ -120,7 +119,7 @@ int compare_add_load(struct compare_side *side, const struct load_times *times, 
 		{COMPARE_TRANSFER, transfer_ns, 1},
 	};
 
-	return add(side, parts, COUNT(parts));
+	return add(side, parts, ARRAY_COUNT(parts));
 }
 
 void compare_side_done(struct compare_side *side)

@@ -152,7 +152,7 @@ double gate_t99(size_t degrees)
 		2.7181,  2.6810, 2.6503, 2.6245, 2.6025, 2.5835, 2.5669, 2.5524, 2.5395, 2.5280,
 		2.5176,  2.5083, 2.4999, 2.4922, 2.4851, 2.4786, 2.4727, 2.4671, 2.4620, 2.4573,
 	};
-	const size_t count = sizeof(points) / sizeof(*points);
+	const size_t count = ARRAY_COUNT(points);
 
 	return degrees ? points[degrees < count ? degrees - 1 : count - 1] : INFINITY;
 }

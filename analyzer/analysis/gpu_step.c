@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dlprof/units.h"
+
 #define BIT    GPU_STEP_BIT
 #define BUSY   GPU_STEP_BUSY
 #define SYNC   GPU_STEP_SYNC
@@ -251,7 +253,7 @@ static int make_scratch(struct scratch *s, size_t count)
 	s->memory = malloc((14 * count + 5) * sizeof(*s->memory));
 	if (!s->memory)
 		return -ENOMEM;
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+	for (size_t i = 0; i < ARRAY_COUNT(all); i++) {
 		*all[i] = (struct parts){s->memory + at, 0};
 		at += sizes[i];
 	}

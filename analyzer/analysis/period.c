@@ -406,7 +406,7 @@ static int find_gaps(const struct search *s, struct period *ret)
 
 static void forget(struct search *s)
 {
-	for (size_t i = 0; i < sizeof(s->layouts) / sizeof(*s->layouts); i++)
+	for (size_t i = 0; i < ARRAY_COUNT(s->layouts); i++)
 		if (s->layouts[i].segments != s->events.epochs)
 			free(s->layouts[i].segments);
 	free(s->x);

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "dlprof/units.h"
+
 #define RENDER_FIRST 128 /* /dev/dri/renderD128, ... as the kernel numbers them */
 #define RENDER_MOST  64
 
@@ -40,7 +42,7 @@ const char *gpu_unfollowed(const char *root)
 	snprintf(path, sizeof(path), "%s/dev/kfd", root);
 	if (access(path, F_OK) == 0)
 		return "AMD";
-	for (size_t i = 0; i < sizeof(vendors) / sizeof(*vendors); i++)
+	for (size_t i = 0; i < ARRAY_COUNT(vendors); i++)
 		for (int k = 0; k < RENDER_MOST; k++)
 			if (vendor_of(root, RENDER_FIRST + k) == vendors[i].id)
 				return vendors[i].name;

@@ -55,7 +55,6 @@ static const struct column {
 #undef LINE
 #undef BATCH
 };
-#define COLUMN_COUNT (sizeof(COLUMNS) / sizeof(COLUMNS[0]))
 
 static int64_t number_of(const struct column *column, const struct batch_line *line)
 {
@@ -135,7 +134,7 @@ static void add_text(const struct page *page, const struct batch_line *line)
 
 	if (line->starved == 1)
 		page_color(page, PAGE_RED);
-	for (size_t i = 0; i < COLUMN_COUNT; i++)
+	for (size_t i = 0; i < ARRAY_COUNT(COLUMNS); i++)
 		if (COLUMNS[i].heading)
 			put_text(page->out, &COLUMNS[i], line);
 	if (*remark)
@@ -151,13 +150,13 @@ void batches_begin(struct batches *batches, enum batches_form form, const struct
 	*batches = (struct batches){.form = form, .page = page};
 	switch (form) {
 	case BATCHES_TEXT:
-		for (size_t i = 0; i < COLUMN_COUNT; i++)
+		for (size_t i = 0; i < ARRAY_COUNT(COLUMNS); i++)
 			if (COLUMNS[i].heading)
 				fprintf(page->out, " %*s", COLUMNS[i].width, COLUMNS[i].heading);
 		fputc('\n', page->out);
 		break;
 	case BATCHES_CSV:
-		for (size_t i = 0; i < COLUMN_COUNT; i++)
+		for (size_t i = 0; i < ARRAY_COUNT(COLUMNS); i++)
 			fprintf(page->out, "%s%s", i ? "," : "", COLUMNS[i].name);
 		fputc('\n', page->out);
 		break;
@@ -178,7 +177,7 @@ void batches_add(struct batches *batches, const struct batch_line *line)
 		add_text(batches->page, line);
 		break;
 	case BATCHES_CSV:
-		for (size_t i = 0; i < COLUMN_COUNT; i++) {
+		for (size_t i = 0; i < ARRAY_COUNT(COLUMNS); i++) {
 			if (i)
 				fputc(',', out);
 			put_csv(out, &COLUMNS[i], line);
@@ -187,7 +186,7 @@ void batches_add(struct batches *batches, const struct batch_line *line)
 		break;
 	case BATCHES_JSON:
 		jsonw_open(&batches->json, NULL, '{');
-		for (size_t i = 0; i < COLUMN_COUNT; i++)
+		for (size_t i = 0; i < ARRAY_COUNT(COLUMNS); i++)
 			put_json(&batches->json, &COLUMNS[i], line);
 		jsonw_close(&batches->json, '}');
 		break;

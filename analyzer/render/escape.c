@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "dlprof/units.h"
 #include "render/utf8.h"
 
 static const struct {
@@ -37,7 +38,7 @@ static const struct {
 
 const char *escape_find(enum escape_form form, uint32_t code)
 {
-	for (size_t i = 0; i < sizeof(ESCAPES) / sizeof(*ESCAPES); i++)
+	for (size_t i = 0; i < ARRAY_COUNT(ESCAPES); i++)
 		if ((uint32_t)ESCAPES[i].plain == code)
 			return ESCAPES[i].form[form];
 	return NULL;

@@ -343,11 +343,10 @@ static const struct explanation PAGES[] = {
 	 "other ranks left no database (--ranks N: only N ranks load data). The gate then exits "
 	 "with status 3, unless else=warn or else=pass (or --on-inconclusive) says otherwise."},
 };
-#define PAGE_COUNT (sizeof(PAGES) / sizeof(PAGES[0]))
 
 const struct explanation *explain_find(const char *id)
 {
-	for (size_t i = 0; i < PAGE_COUNT; i++)
+	for (size_t i = 0; i < ARRAY_COUNT(PAGES); i++)
 		if (strcmp(PAGES[i].id, id) == 0)
 			return &PAGES[i];
 	return NULL;
@@ -355,7 +354,7 @@ const struct explanation *explain_find(const char *id)
 
 const struct explanation *explain_at(size_t i)
 {
-	return i < PAGE_COUNT ? &PAGES[i] : NULL;
+	return i < ARRAY_COUNT(PAGES) ? &PAGES[i] : NULL;
 }
 
 void explain_print(const struct page *page, const struct explanation *explanation)
@@ -380,7 +379,7 @@ void explain_print(const struct page *page, const struct explanation *explanatio
 
 void explain_list(const struct page *page)
 {
-	for (size_t i = 0; i < PAGE_COUNT; i++) {
+	for (size_t i = 0; i < ARRAY_COUNT(PAGES); i++) {
 		if (!i || strcmp(PAGES[i].kind, PAGES[i - 1].kind) != 0)
 			page_entry(page, 0, 0, "", "%s", PAGES[i].kind);
 		page_entry(page, 2, 30, PAGES[i].id, "%s", PAGES[i].line);

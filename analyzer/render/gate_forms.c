@@ -276,8 +276,8 @@ static void put_sample(FILE *out, const char *name, const struct gate_run *run, 
 
 void gate_openmetrics(const struct gate_report *report, FILE *out)
 {
-	for (const struct series_of_run *row = METRICS;
-	     row < METRICS + sizeof(METRICS) / sizeof(*METRICS); row++) {
+	for (const struct series_of_run *row = METRICS; row < METRICS + ARRAY_COUNT(METRICS);
+	     row++) {
 		bool is_time = gate_metric_unit(row->metric) == GATE_TIME;
 
 		begin_metric(out, row->name, row->unit, row->help);

@@ -67,7 +67,7 @@ static void loads_words(const struct report *report, char *buffer)
 
 	if (!inside_find_largest(&report->inside, top)) {
 		all_ns = (double)totals->load_ns;
-		for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++)
+		for (size_t i = 0; i < ARRAY_COUNT(columns); i++)
 			inside_take_largest(top, &columns[i]);
 	}
 	if (top[1].ns <= 0 || !(all_ns > 0))

@@ -23,7 +23,6 @@ static const struct level {
 	{0.5, "▅", "+", "20-50 %", PAGE_RED},
 	{INFINITY, "█", "#", "over 50 % of the time is waiting", PAGE_RED},
 };
-#define LEVEL_COUNT (sizeof(LEVELS) / sizeof(LEVELS[0]))
 
 static void put_cell(const struct page *page, const struct level *level)
 {
@@ -34,7 +33,7 @@ static const struct level *find_level(double share)
 {
 	size_t i = 0;
 
-	while (i + 1 < LEVEL_COUNT && share >= LEVELS[i].below)
+	while (i + 1 < ARRAY_COUNT(LEVELS) && share >= LEVELS[i].below)
 		i++;
 	return &LEVELS[i];
 }
@@ -131,7 +130,7 @@ static void put_legend(const struct page *page)
 	char text[256] = "";
 	size_t used = 0, i;
 
-	for (i = 0; i < LEVEL_COUNT; i++)
+	for (i = 0; i < ARRAY_COUNT(LEVELS); i++)
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %s", i ? ", " : "",
 					 page->ascii ? LEVELS[i].ascii : LEVELS[i].cell,
 					 LEVELS[i].text);

@@ -411,7 +411,7 @@ static bool is_of_screen(const char *chapter)
 					       SCREEN_WHY,   SCREEN_NEXT,    SCREEN_NO,
 					       SCREEN_WAITS, SCREEN_SURE,    SCREEN_MORE};
 
-	for (size_t i = 0; i < sizeof(chapters) / sizeof(*chapters); i++)
+	for (size_t i = 0; i < ARRAY_COUNT(chapters); i++)
 		if (strcmp(chapters[i], chapter) == 0)
 			return true;
 	return false;

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "dlprof/units.h"
+
 __attribute__((format(printf, 2, 3))) static const char *fill(char *buffer, const char *format, ...)
 {
 	va_list args;
@@ -116,7 +118,7 @@ const char *units_bytes(char *buffer, double bytes)
 
 	if (isnan(bytes))
 		return fill(buffer, "?");
-	while (bytes >= 999.5 && i + 1 < sizeof(units) / sizeof(*units)) {
+	while (bytes >= 999.5 && i + 1 < ARRAY_COUNT(units)) {
 		bytes /= 1000;
 		i++;
 	}

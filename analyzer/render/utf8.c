@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "render/utf8.h"
 
+#include "dlprof/units.h"
+
 static bool decode(const unsigned char *s, size_t length, uint32_t lowest, struct utf8 *ret)
 {
 	uint32_t code = s[0] & (0xff >> (length + 1));
@@ -67,7 +69,7 @@ int utf8_columns(const struct utf8 *rune)
 		{0x20000, 0x3fffd, 2},
 	};
 
-	for (size_t i = 0; i < sizeof(ranges) / sizeof(*ranges); i++)
+	for (size_t i = 0; i < ARRAY_COUNT(ranges); i++)
 		if (rune->code >= ranges[i].first && rune->code <= ranges[i].last)
 			return ranges[i].columns;
 	return 1;

@@ -37,7 +37,6 @@ static const struct fact {
 	{"sync", offsetof(struct facts, sync), true},
 	{"epochs", offsetof(struct facts, epochs), false},
 };
-#define FACT_COUNT (sizeof(FACTS) / sizeof(FACTS[0]))
 
 static bool take_fact(const struct fact *fact, const char *text, int64_t *ret)
 {
@@ -61,17 +60,17 @@ static int take_meta(const struct options *options, struct facts *ret)
 {
 	size_t i, f;
 
-	for (f = 0; f < FACT_COUNT; f++)
+	for (f = 0; f < ARRAY_COUNT(FACTS); f++)
 		*(int64_t *)((char *)ret + FACTS[f].offset) = WRITE_UNKNOWN;
 	for (i = 0; i < options->meta_count; i++) {
 		const char *text = options->meta[i], *value = strchr(text, '=') + 1;
 		size_t length = (size_t)(value - 1 - text);
 
-		for (f = 0; f < FACT_COUNT; f++)
+		for (f = 0; f < ARRAY_COUNT(FACTS); f++)
 			if (strlen(FACTS[f].key) == length &&
 			    strncmp(FACTS[f].key, text, length) == 0)
 				break;
-		if (f == FACT_COUNT)
+		if (f == ARRAY_COUNT(FACTS))
 			return cmd_fail("--meta: '%.*s' is none of workers, prefetch_factor, "
 					"in_order, persistent_workers, cores, sync, epochs",
 					(int)length, text);
@@ -135,7 +134,7 @@ static int write_meta(struct import *import, const struct facts *facts)
 		r = writer_meta(import->writer, META_CLOCK, import->has_gpu ? "gpu" : "host");
 	if (r == 0)
 		r = writer_meta(import->writer, META_FRAMEWORKS, "imported");
-	for (size_t i = 0; r == 0 && i < sizeof(numbers) / sizeof(*numbers); i++)
+	for (size_t i = 0; r == 0 && i < ARRAY_COUNT(numbers); i++)
 		if (numbers[i].value != WRITE_UNKNOWN)
 			r = writer_meta_number(import->writer, numbers[i].key, numbers[i].value);
 	return r;

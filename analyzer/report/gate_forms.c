@@ -17,7 +17,6 @@ static const struct form_name {
 	{"markdown", GATE_FORM_MARKDOWN, true},  {"openmetrics", GATE_FORM_OPENMETRICS, true},
 	{"gitlab", GATE_FORM_OPENMETRICS, true},
 };
-#define FORM_COUNT (sizeof(FORMS) / sizeof(FORMS[0]))
 
 static int add_wish(struct gate_wishes *wishes, const char *text, size_t length)
 {
@@ -25,10 +24,10 @@ static int add_wish(struct gate_wishes *wishes, const char *text, size_t length)
 	size_t name = equals ? (size_t)(equals - text) : length, path = length - name, i;
 	struct gate_wish *wish = &wishes->list[wishes->count];
 
-	for (i = 0; i < FORM_COUNT; i++)
+	for (i = 0; i < ARRAY_COUNT(FORMS); i++)
 		if (strlen(FORMS[i].name) == name && strncmp(FORMS[i].name, text, name) == 0)
 			break;
-	if (i == FORM_COUNT)
+	if (i == ARRAY_COUNT(FORMS))
 		return cmd_fail("--format: '%.*s' is none of text, github, json, junit=FILE, "
 				"markdown=FILE, openmetrics=FILE",
 				(int)name, text);

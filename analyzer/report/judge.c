@@ -55,7 +55,7 @@ static int read_inside(struct db *db, struct inside *inside)
 	};
 	int r = tally_loads_read(db, &inside->loads);
 
-	for (size_t i = 0; r == 0 && i < sizeof(lists) / sizeof(*lists); i++)
+	for (size_t i = 0; r == 0 && i < ARRAY_COUNT(lists); i++)
 		r = tally_list_read(db, lists[i].kind, MOST_TALLIES, lists[i].list);
 	if (r == 0)
 		r = slow_calls_read(db, MOST_SLOW_CALLS, &inside->slow, &inside->slow_count);

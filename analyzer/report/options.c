@@ -291,7 +291,7 @@ const struct line_program options_program = {
 	.verbs = VERBS,
 	.verb_count = VERB_MAX,
 	.options = OPTIONS,
-	.option_count = sizeof(OPTIONS) / sizeof(*OPTIONS),
+	.option_count = ARRAY_COUNT(OPTIONS),
 	.exits = "0 done, 1 gate failed, 2 bad usage or unreadable run, 3 cannot say",
 	.about = "Reads a database that libdlprof.so recorded, and says whether the training "
 		 "was starved for data, why, and what would help. What was not observed is left "

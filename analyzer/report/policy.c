@@ -47,10 +47,10 @@ bool policy_value(const char *text, enum gate_unit unit, double *ret)
 	*ret = strtod(text, &end);
 	while (*end == ' ')
 		end++;
-	for (suffix = SUFFIXES; suffix < SUFFIXES + sizeof(SUFFIXES) / sizeof(*SUFFIXES); suffix++)
+	for (suffix = SUFFIXES; suffix < SUFFIXES + ARRAY_COUNT(SUFFIXES); suffix++)
 		if (suffix->unit == unit && strcmp(suffix->text, end) == 0)
 			break;
-	if (suffix == SUFFIXES + sizeof(SUFFIXES) / sizeof(*SUFFIXES))
+	if (suffix == SUFFIXES + ARRAY_COUNT(SUFFIXES))
 		return false;
 	*ret *= suffix->factor;
 	return isfinite(*ret) && (*ret <= 1 || (unit != GATE_SHARE && unit != GATE_POINTS));

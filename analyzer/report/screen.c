@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "dlprof/units.h"
+
 #define ENTER "\033[?1049h\033[?25l" /* the other screen, no cursor */
 #define LEAVE "\033[?25h\033[?1049l"
 #define CLEAR "\033[H\033[J"
@@ -17,13 +19,12 @@
 #define NS_PER_MS 1000000
 
 static const int SIGNALS[] = {SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGWINCH};
-#define SIGNAL_COUNT (sizeof(SIGNALS) / sizeof(*SIGNALS))
 
 static struct screen {
 	FILE *out; /* NULL: not taken */
 	bool has_keys;
 	struct termios before;
-	struct sigaction actions[SIGNAL_COUNT];
+	struct sigaction actions[ARRAY_COUNT(SIGNALS)];
 } screen;
 
 static volatile sig_atomic_t caught; /* the last signal, or 0 */
@@ -74,7 +75,7 @@ bool screen_take(FILE *out)
 	if (screen.out || !isatty(fileno(out)) || !term || strcmp(term, "dumb") == 0)
 		return false;
 	screen.out = out;
-	for (size_t i = 0; i < SIGNAL_COUNT; i++) {
+	for (size_t i = 0; i < ARRAY_COUNT(SIGNALS); i++) {
 		sigaction(SIGNALS[i], NULL, &screen.actions[i]);
 		if (screen.actions[i].sa_handler != SIG_IGN) /* as `nohup` wants it */
 			sigaction(SIGNALS[i], &action, NULL);
@@ -88,7 +89,7 @@ void screen_give_back(void)
 	if (!screen.out)
 		return;
 	leave();
-	for (size_t i = 0; i < SIGNAL_COUNT; i++)
+	for (size_t i = 0; i < ARRAY_COUNT(SIGNALS); i++)
 		sigaction(SIGNALS[i], &screen.actions[i], NULL);
 	screen.out = NULL;
 }
@@ -112,7 +113,7 @@ static bool sleep_for(int interval_ms)
 	bool is_key = false;
 
 	sigemptyset(&all);
-	for (size_t i = 0; i < SIGNAL_COUNT; i++)
+	for (size_t i = 0; i < ARRAY_COUNT(SIGNALS); i++)
 		sigaddset(&all, SIGNALS[i]);
 	sigprocmask(SIG_BLOCK, &all, &before);
 	if (!caught)

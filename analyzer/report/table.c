@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dlprof/units.h"
+
 #define MOST_COLUMNS 256
 #define LONGEST_LINE ((size_t)1 << 16)
 #define MOST_NS      9.2e18
@@ -39,13 +41,11 @@ static const struct field {
 	FIELD("gpu_idle", batch.gpu_idle_wait_ns, TIME),
 	FIELD("gpu_busy", batch.gpu_busy_ns, TIME),
 };
-#define FIELD_COUNT (sizeof(FIELDS) / sizeof(FIELDS[0]))
 
 static const struct unit {
 	const char *name;
 	int64_t ns;
 } UNITS[] = {{"s", 1000000000}, {"ms", 1000000}, {"us", 1000}, {"ns", 1}};
-#define UNIT_COUNT (sizeof(UNITS) / sizeof(UNITS[0]))
 
 struct column {
 	const struct field *field; /* NULL: left out */
@@ -130,13 +130,13 @@ static char *next_cell(char **at)
 static bool find_column(const char *name, struct column *ret)
 {
 	*ret = (struct column){0};
-	for (size_t u = 0; u < UNIT_COUNT; u++)
+	for (size_t u = 0; u < ARRAY_COUNT(UNITS); u++)
 		if (strcmp(name, UNITS[u].name) == 0)
 			name = UNITS[u].ns == 1         ? "step_ns"
 			       : UNITS[u].ns == 1000    ? "step_us"
 			       : UNITS[u].ns == 1000000 ? "step_ms"
 							: "step_s";
-	for (size_t f = 0; f < FIELD_COUNT; f++) {
+	for (size_t f = 0; f < ARRAY_COUNT(FIELDS); f++) {
 		size_t length = strlen(FIELDS[f].name);
 
 		if (strncmp(name, FIELDS[f].name, length) != 0)
@@ -145,8 +145,8 @@ static bool find_column(const char *name, struct column *ret)
 			*ret = (struct column){&FIELDS[f], 1};
 			return true;
 		}
-		for (size_t u = 0; FIELDS[f].kind == TIME && name[length] == '_' && u < UNIT_COUNT;
-		     u++) {
+		for (size_t u = 0;
+		     FIELDS[f].kind == TIME && name[length] == '_' && u < ARRAY_COUNT(UNITS); u++) {
 			if (strcmp(name + length + 1, UNITS[u].name) == 0) {
 				*ret = (struct column){&FIELDS[f], UNITS[u].ns};
 				return true;
@@ -158,7 +158,7 @@ static bool find_column(const char *name, struct column *ret)
 
 static bool lacks_unit(const char *name)
 {
-	for (size_t f = 0; f < FIELD_COUNT; f++)
+	for (size_t f = 0; f < ARRAY_COUNT(FIELDS); f++)
 		if (FIELDS[f].kind == TIME && strcmp(name, FIELDS[f].name) == 0)
 			return true;
 	return false;

@@ -28,12 +28,11 @@ static const struct key {
 	{"load", "FACTOR", AT(load_factor), FACTOR},
 #undef AT
 };
-#define KEY_COUNT (sizeof(KEYS) / sizeof(*KEYS))
 
 static void list_keys(char text[MOST_KEYS])
 {
 	*text = '\0';
-	for (size_t i = 0; i < KEY_COUNT; i++)
+	for (size_t i = 0; i < ARRAY_COUNT(KEYS); i++)
 		snprintf(text + strlen(text), MOST_KEYS - strlen(text), "%s%s=%s", i ? ", " : "",
 			 KEYS[i].name, KEYS[i].takes);
 }
@@ -86,16 +85,16 @@ static bool take(const char *text, size_t length, struct whatif_wish *ret, char 
 	char words[NEAR_WORDS], keys[MOST_KEYS];
 	size_t i;
 
-	for (i = 0; i < KEY_COUNT; i++) {
+	for (i = 0; i < ARRAY_COUNT(KEYS); i++) {
 		if (strlen(KEYS[i].name) == name_length &&
 		    strncmp(KEYS[i].name, text, name_length) == 0)
 			break;
 		near_try(&near, KEYS[i].name);
 	}
-	if (i < KEY_COUNT && equals &&
+	if (i < ARRAY_COUNT(KEYS) && equals &&
 	    take_value(&KEYS[i], equals + 1, length - name_length - 1, ret))
 		return true;
-	if (i < KEY_COUNT) {
+	if (i < ARRAY_COUNT(KEYS)) {
 		snprintf(problem, size, "'%.*s' is not %s=%s", (int)length, text, KEYS[i].name,
 			 KEYS[i].takes);
 		return false;

@@ -252,7 +252,7 @@ static int put_trace(struct jsonw *json, const struct html_input *input)
 	jsonw_close(json, ']');
 	put_epochs(json, trace);
 	jsonw_int(json, "count", (int64_t)trace->count);
-	for (size_t i = 0; r == 0 && i < sizeof(columns) / sizeof(*columns); i++)
+	for (size_t i = 0; r == 0 && i < ARRAY_COUNT(columns); i++)
 		r = put_column(json, columns[i].name, &(struct column){.values = columns[i].values},
 			       trace->count);
 	jsonw_close(json, '}');

@@ -88,7 +88,7 @@ static const char *time_unit(double high_ns, double *ret_ns)
 	} units[] = {{3600e9, "h"}, {60e9, "min"}, {1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}};
 	size_t i = 0;
 
-	while (i + 1 < sizeof(units) / sizeof(*units) && high_ns < units[i].ns * 2)
+	while (i + 1 < ARRAY_COUNT(units) && high_ns < units[i].ns * 2)
 		i++;
 	*ret_ns = units[i].ns;
 	return units[i].name;
