@@ -40,7 +40,7 @@ def check_policy(runs):
         t.equal((result.status, result.out), (2, ""), text)
         t.check(bad in result.err and words in result.err, result.err)
     result = gate(runs.same, "--policy", policy, "--min-effect", "5pp")
-    t.check(result.status == 2 and ":3:1: the policy says" in result.err, result.err)
+    t.check(result.status == 2 and ":3:1: the policy sets" in result.err, result.err)
 
 
 def main():
