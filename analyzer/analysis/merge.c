@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analysis/rank_group.h"
+
 #define WIDEST ((int64_t)1 << (WINDOW_WIDTHS - 1))
 
 static int merge_epochs(struct rank_job *whole, const struct rank_job *part)
@@ -62,16 +64,17 @@ static void renumber(struct windows *windows, const int32_t *numbers)
 			windows->widths[i].list[k].rank = numbers[windows->widths[i].list[k].rank];
 }
 
-/* All windows of one width, each epoch's to its place in the whole. */
-static int add_epochs(struct rank_job *whole, const struct rank_job *part, int width)
+/* All windows of a group's one width, each epoch's to its place in the whole. */
+static int add_epochs(struct rank_job *whole, const struct rank_job *part,
+		      const struct windows *windows, int width, struct windows *to)
 {
-	const struct window_width *from = &part->by_step.widths[width];
+	const struct window_width *from = &windows->widths[width];
 	const size_t round = ((size_t)1 << width) - 1;
 	size_t at = 0;
 	int r = 0;
 
 	if (from->is_full)
-		return window_merge(&whole->by_step, width, WINDOW_MOST, NULL, 1);
+		return window_merge(to, width, WINDOW_MOST, NULL, 1);
 	for (size_t i = 0; r == 0 && i < part->epoch_count; i++) {
 		const struct rank_base *epoch = &part->epochs[i];
 		size_t begin = epoch->base >> width;
@@ -82,7 +85,7 @@ static int add_epochs(struct rank_job *whole, const struct rank_job *part, int w
 		if (end > from->count)
 			end = from->count;
 		if (begin < end)
-			r = window_merge(&whole->by_step, width, whole->epochs[at].base >> width,
+			r = window_merge(to, width, whole->epochs[at].base >> width,
 					 from->list + begin, end - begin);
 	}
 	return r;
@@ -119,25 +122,43 @@ static void add_sums(struct windows *whole, const struct windows *part)
 	whole->time_ns += part->time_ns;
 }
 
+/* To the group of the whole that goes as fast. */
+static int add_group(struct rank_job *whole, const struct rank_job *part, size_t number,
+		     const int32_t *numbers)
+{
+	struct rank_group *group = &part->groups[number], *to;
+	int32_t at;
+	int r = rank_group_find(whole, &group->sums.pace, &at);
+
+	if (r < 0)
+		return r;
+	to = &whole->groups[at];
+	renumber(&group->by_step, numbers);
+	for (int width = 0; r == 0 && width < WINDOW_WIDTHS; width++)
+		r = add_epochs(whole, part, &group->by_step, width, &to->by_step);
+	add_sums(&to->by_step, &group->by_step);
+	rank_group_count(&to->sums, &group->sums);
+	for (size_t i = 0; i < part->rank_count; i++) {
+		struct rank_member *member = &whole->members[numbers[i]];
+
+		if (part->members[i].group == (int32_t)number) {
+			*member = part->members[i];
+			member->group = at;
+		}
+	}
+	return r;
+}
+
 int merge_add(struct rank_job *whole, struct rank_job *part, const int32_t *numbers)
 {
 	int r = 0;
 
-	renumber(&part->by_step, numbers);
+	for (size_t i = 0; r == 0 && i < part->group_count; i++)
+		r = add_group(whole, part, i, numbers);
 	renumber(&part->by_clock, numbers);
-	for (int width = 0; r == 0 && width < WINDOW_WIDTHS; width++) {
-		r = add_epochs(whole, part, width);
-		if (r == 0 && part->bin_ns)
-			r = add_bins(whole, part, width);
-	}
-	add_sums(&whole->by_step, &part->by_step);
+	for (int width = 0; r == 0 && part->bin_ns && width < WINDOW_WIDTHS; width++)
+		r = add_bins(whole, part, width);
 	add_sums(&whole->by_clock, &part->by_clock);
-	for (size_t i = 0; i < part->rank_count; i++)
-		whole->period_ns[numbers[i]] = part->period_ns[i];
 	whole->rank_count += part->rank_count;
-	whole->batch_count += part->batch_count;
-	whole->known_count += part->known_count;
-	whole->wait_ns += part->wait_ns;
-	whole->time_ns += part->time_ns;
 	return r;
 }

@@ -18,6 +18,6 @@ void merge_settle(struct rank_job *whole);
 
 /*
  * Adds what the part holds, whose windows are changed. `numbers`: of its ranks in the whole, whose
- * period_ns has room for all. 0 or -ENOMEM.
+ * members have room for all. 0 or -ENOMEM.
  */
 int merge_add(struct rank_job *whole, struct rank_job *part, const int32_t *numbers);

@@ -7,9 +7,13 @@
 #include <string.h>
 
 #include "analysis/culprit.h"
+#include "analysis/rank_group.h"
 
-#define BIN_STEPS   8 /* mean steps of the first rank a bin, or up to twice as many */
-#define EARLY_BINS  (2 << (WINDOW_WIDTHS - 1)) /* others may begin so much before the first */
+#define AS_MANY    0.01  /* steps: more or fewer */
+#define MEET       0.5   /* how much the lengths of their steps have in common, at least, ... */
+#define VARY       0.005 /* ... if they differ by so much */
+#define BIN_STEPS  8     /* mean steps of the first rank a bin, or up to twice as many */
+#define EARLY_BINS (2 << (WINDOW_WIDTHS - 1)) /* others may begin so much before the first */
 
 /* Where the step of the job is; the first rank that has an epoch says how long it is. */
 static int find_step(struct rank_job *job, size_t *hint, int32_t epoch, int64_t batch,
@@ -114,6 +118,8 @@ static int add_batches(struct rank_job *job, const struct batch_series *s,
 		       const struct finding *finding, const struct rank_epoch *epochs,
 		       size_t epoch_count)
 {
+	struct rank_member *member = &job->members[job->rank_count];
+	struct rank_group *group = &job->groups[member->group];
 	struct series_place at = SERIES_BEGIN;
 	double now_ns = NAN;
 	size_t hint = 0, last_run = SIZE_MAX, next = 0, index;
@@ -130,43 +136,93 @@ static int add_batches(struct rank_job *job, const struct batch_series *s,
 		if (take_batch(s, finding, at.i, &part)) {
 			double start_ns = restart_ns(s, &next, epoch);
 
+			member->wait_ns += (float)part.wait_ns;
+			if (part.is_starved)
+				member->starved_ns += (float)part.wait_ns;
 			part.wait_ns += start_ns;
 			part.time_ns += start_ns;
 			part.pace_ns = part.time_ns;
-			job->batch_count++;
+			group->sums.batch_count++;
 			r = find_step(job, &hint, epoch, at.batch, &index);
 			if (r == 0 && index != SIZE_MAX)
-				r = window_add(&job->by_step, index, job->rank_count, &part);
+				r = window_add(&group->by_step, index, job->rank_count, &part);
 			if (r == 0 && job->bin_ns && !isnan(now_ns))
 				r = add_to_bin(job, now_ns, &part);
 		}
 		now_ns += series_time(s->wait_ns, at.i) + series_time(s->compute_ns, at.i);
 	}
 	if (r == 0)
-		r = window_end(&job->by_step, job->rank_count);
+		r = window_end(&group->by_step, job->rank_count);
 	return r < 0 ? r : window_end(&job->by_clock, job->rank_count);
+}
+
+/* By the host's clock, whatever the account goes by: it has all steps. */
+static struct pace find_pace(const struct batch_series *s)
+{
+	struct pace pace = {.count = 0};
+	struct series_place at = SERIES_BEGIN;
+	size_t last_run = SIZE_MAX;
+
+	while (series_next(s, &at)) {
+		double ns = series_time(s->wait_ns, at.i) + series_time(s->compute_ns, at.i);
+
+		if (last_run != SIZE_MAX && s->runs[at.run].epoch == s->runs[last_run].epoch &&
+		    ns > 0)
+			pace_add(&pace, ns);
+		last_run = at.run;
+	}
+	return pace;
 }
 
 int rank_add(struct rank_job *job, const struct batch_series *series, const struct finding *finding,
 	     const struct rank_epoch *epochs, size_t epoch_count)
 {
-	float *periods = reallocarray(job->period_ns, job->rank_count + 1, sizeof(*periods));
-	int r = 0;
+	struct rank_member *members =
+		reallocarray(job->members, job->rank_count + 1, sizeof(*members));
+	const struct pace pace = find_pace(series);
+	struct rank_member *member;
+	struct rank_group *group;
+	int r;
 
-	if (!periods)
+	if (!members)
 		return -ENOMEM;
-	job->period_ns = periods;
-	periods[job->rank_count] = series->workers > 0 && finding->load_mean_ns > 0
-					   ? (float)(finding->load_mean_ns / series->workers)
-					   : 0;
+	job->members = members;
+	member = &members[job->rank_count];
+	*member = (struct rank_member){
+		.period_ns = series->workers > 0 && finding->load_mean_ns > 0
+				     ? (float)(finding->load_mean_ns / series->workers)
+				     : 0,
+	};
+	r = rank_group_find(job, &pace, &member->group);
+	if (r < 0)
+		return r;
+	group = &job->groups[member->group];
 	if (!isnan(finding->account.ratio)) {
-		job->known_count++;
-		job->wait_ns += finding->account.wait_ns;
-		job->time_ns += finding->account.time_ns;
+		group->sums.known_count++;
+		group->sums.wait_ns += finding->account.wait_ns;
+		group->sums.time_ns += finding->account.time_ns;
 		r = add_batches(job, series, finding, epochs, epoch_count);
 	}
+	group->sums.rank_count++;
 	job->rank_count++;
 	return r;
+}
+
+/* How much two lengths have in common. */
+struct common {
+	double n, x, y, xx, yy, xy;
+};
+
+static void add_pair(struct common *c, double x, double y)
+{
+	const double dx = x - c->x, dy = y - c->y;
+
+	c->n++;
+	c->x += dx / c->n;
+	c->y += dy / c->n;
+	c->xx += dx * (x - c->x);
+	c->yy += dy * (y - c->y);
+	c->xy += dx * (y - c->y);
 }
 
 /* Of the windows of one width that more than one rank was in. */
@@ -177,6 +233,7 @@ struct sums {
 	double excess_ns;                    /* how much longer than that of all others, */
 	double lag_ns;                       /* and how much longer its steps took */
 	double alone_wait_ns, alone_time_ns; /* of the other windows */
+	struct common paces; /* of the rank that waited longest, and of the others */
 	size_t step_count;
 };
 
@@ -196,6 +253,7 @@ static struct sums sum_up(const struct windows *windows, int width)
 		others = ((double)window->sum_ns - (double)window->pace_ns) / (window->count - 1);
 		sums.wait_ns += (double)window->wait_ns;
 		sums.time_ns += (double)window->sum_ns / window->count;
+		add_pair(&sums.paces, (double)window->pace_ns, others);
 		if (window->is_starved) {
 			sums.starved_ns += (double)window->wait_ns;
 			sums.excess_ns += (double)window->wait_ns - (double)window->second_ns;
@@ -218,12 +276,12 @@ static bool is_together(const struct windows *windows, const struct sums *sums, 
 
 /* By the narrowest windows that show that the ranks meet; by none, the sums are of the narrowest.
  */
-static struct sums find_width(const struct windows *windows, const struct rank_job *job, int sign)
+static struct sums find_width(const struct windows *windows, size_t batch_count, int sign)
 {
 	struct sums sums, first = {.width = -1};
 	int width;
 
-	if ((double)windows->placed < RANK_COMMON * (double)job->batch_count)
+	if ((double)windows->placed < RANK_COMMON * (double)batch_count)
 		return first;
 	for (width = 0; width < WINDOW_WIDTHS; width++) {
 		if (!windows->widths[width].count)
@@ -238,29 +296,44 @@ static struct sums find_width(const struct windows *windows, const struct rank_j
 	return first;
 }
 
-/* What is aligned, and of the rest the mean of the ranks. */
-static void take_sums(const struct rank_job *job, const struct windows *grid,
-		      const struct sums *sums, struct rank_finding *ret)
+/* Nothing speaks against it that ranks meet which never wait: do they go fast and slow together? */
+static bool do_meet(const struct sums *sums)
 {
-	double ranks = (double)job->known_count;
+	const struct common *c = &sums->paces;
 
-	ret->wait_ns = sums->wait_ns +
-		       fmax(job->wait_ns - (grid->wait_ns - sums->alone_wait_ns), 0) / ranks;
-	ret->time_ns = sums->time_ns +
-		       fmax(job->time_ns - (grid->time_ns - sums->alone_time_ns), 0) / ranks;
+	return sums->width >= 0 && (sums->excess_ns > RANK_NOISE * sums->time_ns ||
+				    (c->xx > c->n * (VARY * c->x) * (VARY * c->x) &&
+				     c->xy > MEET * sqrt(c->xx * c->yy)));
 }
 
-int rank_judge(const struct rank_job *job, struct rank_blame *blames, struct rank_finding *ret)
+/* What is aligned, and of the rest the mean of the ranks. */
+static void take_sums(const struct rank_group *group, const struct windows *grid,
+		      const struct sums *sums, struct rank_finding *ret)
 {
-	const struct sums step = find_width(&job->by_step, job, 1);
-	const struct sums clock = step.width >= 0 ? step : find_width(&job->by_clock, job, -1);
-	const struct windows *grid = step.width >= 0 ? &job->by_step : &job->by_clock;
+	double ranks = (double)group->sums.known_count;
 
-	memset(blames, 0, job->rank_count * sizeof(*blames));
+	ret->wait_ns = sums->wait_ns +
+		       fmax(group->sums.wait_ns - (grid->wait_ns - sums->alone_wait_ns), 0) / ranks;
+	ret->time_ns = sums->time_ns +
+		       fmax(group->sums.time_ns - (grid->time_ns - sums->alone_time_ns), 0) / ranks;
+}
+
+/* `by_clock`: the bins of the group; NULL: there are none. */
+static int judge_group(const struct rank_job *job, const struct rank_group *group,
+		       const struct windows *by_clock, struct rank_blame *blames, bool *ret_meets,
+		       struct rank_finding *ret)
+{
+	const struct sums step = find_width(&group->by_step, group->sums.batch_count, 1);
+	const struct sums clock = step.width >= 0 || !by_clock
+					  ? step
+					  : find_width(by_clock, group->sums.batch_count, -1);
+	const struct windows *grid = step.width >= 0 ? &group->by_step : by_clock;
+
+	*ret_meets = group->sums.rank_count > 1 && do_meet(&step);
 	*ret = (struct rank_finding){
-		.alignment = job->rank_count < 2 || clock.width < 0 ? RANK_ALONE
-			     : step.width >= 0                      ? RANK_BY_STEP
-								    : RANK_BY_CLOCK,
+		.alignment = group->sums.rank_count < 2 || clock.width < 0 ? RANK_ALONE
+			     : step.width >= 0                             ? RANK_BY_STEP
+									   : RANK_BY_CLOCK,
 		.culprit = -1,
 		.hidden = -1,
 		.blame_share = NAN,
@@ -269,10 +342,10 @@ int rank_judge(const struct rank_job *job, struct rank_blame *blames, struct ran
 		.step_count = step.step_count,
 	};
 	if (ret->alignment == RANK_ALONE) {
-		ret->wait_ns = job->wait_ns / (double)job->known_count;
-		ret->time_ns = job->time_ns / (double)job->known_count;
+		ret->wait_ns = group->sums.wait_ns / (double)group->sums.known_count;
+		ret->time_ns = group->sums.time_ns / (double)group->sums.known_count;
 	} else {
-		take_sums(job, grid, &clock, ret);
+		take_sums(group, grid, &clock, ret);
 	}
 	ret->stall_ratio = ret->time_ns > 0 ? fmin(ret->wait_ns / ret->time_ns, 1) : NAN;
 	ret->trimmed_ratio = ret->stall_ratio;
@@ -283,15 +356,134 @@ int rank_judge(const struct rank_job *job, struct rank_blame *blames, struct ran
 						       : STALL_VERDICT_HIGHLY;
 	return ret->alignment == RANK_ALONE
 		       ? 0
-		       : culprit_find(job, &grid->widths[clock.width], blames, ret);
+		       : culprit_find(job, group, &grid->widths[clock.width], blames, ret);
+}
+
+/* Did all groups do as many steps? Else a step of one need not be a step of the other. */
+static bool are_as_many(const struct rank_job *job)
+{
+	size_t least = SIZE_MAX, most = 0;
+
+	for (size_t i = 0; i < job->group_count; i++) {
+		const size_t steps = pace_steps(&job->groups[i].sums.pace);
+
+		least = steps < least ? steps : least;
+		most = steps > most ? steps : most;
+	}
+	return (double)(most - least) <= AS_MANY * (double)most;
+}
+
+/* Each group by itself; the finding is that of the one that loses most. */
+static int judge_groups(const struct rank_job *job, struct rank_blame *blames, bool *ret_meet,
+			struct rank_finding *ret)
+{
+	struct rank_finding *found = malloc(sizeof(*found));
+	struct rank_part parts[RANK_GROUPS];
+	size_t worst = 0;
+	int r = found ? 0 : -ENOMEM;
+
+	*ret_meet = false;
+	for (size_t i = 0; r == 0 && i < job->group_count; i++) {
+		bool meets;
+
+		r = judge_group(job, &job->groups[i], NULL, blames, &meets, found);
+		parts[i] = (struct rank_part){found->stall_ratio, found->wait_ns, meets};
+		*ret_meet |= meets;
+		if (!i || found->stall_ratio > ret->stall_ratio || isnan(ret->stall_ratio)) {
+			*ret = *found;
+			worst = i;
+		}
+	}
+	memcpy(ret->groups, parts, job->group_count * sizeof(*parts));
+	ret->group_count = job->group_count;
+	ret->group = worst;
+	free(found);
+	return r;
+}
+
+/* All ranks as one group. */
+static int unite_all(const struct rank_job *job, struct rank_group *ret)
+{
+	int r = 0;
+
+	*ret = (struct rank_group){.sums.rank_count = 0};
+	for (size_t i = 0; r == 0 && i < job->group_count; i++)
+		r = rank_group_add(ret, &job->groups[i]);
+	return r;
+}
+
+/* Groups that seem to be apart remain so, unless the clock says otherwise. */
+static int are_apart(const struct rank_job *job, bool *ret)
+{
+	struct rank_finding *found = calloc(1, sizeof(*found));
+	struct rank_blame *blames = calloc(job->rank_count + 1, sizeof(*blames));
+	struct rank_group whole;
+	int r = unite_all(job, &whole);
+	bool meet;
+
+	*ret = true;
+	if (!found || !blames)
+		r = -ENOMEM;
+	if (r == 0 && !are_as_many(job)) {
+		r = judge_group(job, &whole, &job->by_clock, blames, &meet, found);
+		*ret = found->alignment == RANK_ALONE;
+	}
+	window_done(&whole.by_step);
+	free(found);
+	free(blames);
+	return r;
+}
+
+static int join(struct rank_job *job)
+{
+	struct rank_group whole;
+	int r = unite_all(job, &whole);
+
+	for (size_t i = 0; i < job->group_count; i++)
+		window_done(&job->groups[i].by_step);
+	for (size_t i = 0; i < job->rank_count; i++)
+		job->members[i].group = 0;
+	job->groups[0] = whole;
+	job->group_count = 1;
+	return r;
+}
+
+int rank_judge(struct rank_job *job, struct rank_blame *blames, struct rank_finding *ret)
+{
+	const size_t bytes = job->rank_count * sizeof(*blames);
+	bool meet = false, apart = false;
+	int r = rank_group_unite_alike(job);
+
+	memset(blames, 0, bytes);
+	for (size_t i = 0; i < job->rank_count; i++)
+		blames[i].group = job->members[i].group;
+	if (r == 0 && job->group_count > 1)
+		r = judge_groups(job, blames, &meet, ret);
+	if (r == 0 && meet)
+		r = are_apart(job, &apart);
+	if (r < 0 || apart)
+		return r;
+	memset(blames, 0, bytes);
+	for (size_t i = 0; i < job->rank_count; i++)
+		blames[i].group = -1;
+	if (job->group_count > 1)
+		r = join(job);
+	return r < 0 ? r : judge_group(job, &job->groups[0], &job->by_clock, blames, &meet, ret);
+}
+
+void rank_free_windows(struct rank_job *job)
+{
+	for (size_t i = 0; i < job->group_count; i++)
+		window_done(&job->groups[i].by_step);
+	window_done(&job->by_clock);
 }
 
 void rank_done(struct rank_job *job)
 {
-	window_done(&job->by_step);
-	window_done(&job->by_clock);
+	rank_free_windows(job);
+	free(job->groups);
 	free(job->epochs);
-	free(job->period_ns);
+	free(job->members);
 	memset(job, 0, sizeof(*job));
 }
 

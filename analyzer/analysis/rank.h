@@ -21,6 +21,10 @@
  * - Where the ordinals do not tell (a rank was restarted, records are missing), time is cut into
  *   bins of several steps, with windows of bins; there the late rank may do no fewer
  *   batches than the others.
+ * - Ranks that never meet get ever further apart: pace.h. Where there are such groups, and the
+ *   ranks of one do wait for each other, each is judged by itself, and the finding is that of the
+ *   group which loses the largest share of its time. Groups that are as fast as each other cannot
+ *   be told from ranks that meet, and stay together.
  * - Where neither shows that they wait for each other, they are judged one by one, and the job's
  *   ratio is that of all their time.
  *
@@ -35,9 +39,9 @@
 #include "analysis/rank_job.h"
 #include "analysis/series.h"
 
-#define RANK_MOST_LAG 0.2 /* beyond it ranks do not wait for each other, ... */
+#define RANK_MOST_LAG 0.2  /* beyond it ranks do not wait for each other, ... */
 #define RANK_NOISE    0.01 /* ... and by more than so much of the time */
-#define RANK_COMMON   0.9 /* of the batches must be aligned with another rank's */
+#define RANK_COMMON   0.9  /* of the batches must be aligned with another rank's */
 
 /* When an epoch's first batch was asked for, on a clock that the ranks share. */
 struct rank_epoch {
@@ -49,9 +53,13 @@ struct rank_epoch {
 int rank_add(struct rank_job *job, const struct batch_series *series, const struct finding *finding,
 	     const struct rank_epoch *epochs, size_t epoch_count);
 
-/* `blames`: one for each rank, filled. 0 or -ENOMEM. */
-int rank_judge(const struct rank_job *job, struct rank_blame *blames, struct rank_finding *ret);
+/*
+ * `blames`: one for each rank, filled. The job's groups are then those of the finding, or one of
+ * all ranks. 0 or -ENOMEM.
+ */
+int rank_judge(struct rank_job *job, struct rank_blame *blames, struct rank_finding *ret);
 
+void rank_free_windows(struct rank_job *job);
 void rank_done(struct rank_job *job);
 
 /* As JSON has it: "step", "clock", "none". */

@@ -6,22 +6,40 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/pace.h"
 #include "analysis/stall.h"
 #include "analysis/window.h"
 
 #define RANK_WINDOWS 8 /* fewer, of several steps, show nothing: their ends weigh too much */
 
+#define RANK_GROUPS 64 /* at most */
+
 enum rank_alignment { RANK_BY_STEP, RANK_BY_CLOCK, RANK_ALONE, RANK_ALIGNMENTS };
 
 struct rank_blame {
+	int32_t group;     /* of the job's; -1: it has none */
 	double wait_ns;    /* of the job, for which the rank is to blame */
 	double starved_ns; /* of it, in steps in which a batch of the rank's was not there */
 	double saved_ns;   /* at most, what the job would gain if its batches were ready */
 	size_t step_count; /* steps that it is to blame for */
+	bool is_culprit;
+};
+
+/* Ranks that go as fast as each other. There are more of them than are said in the end. */
+struct rank_group {
+	struct windows by_step;
+	struct rank_sums {        /* partials hold it as it is */
+		struct pace pace; /* of the first of them */
+		uint64_t rank_count, batch_count;
+		uint64_t known_count;    /* ranks whose account is known */
+		double wait_ns, time_ns; /* of their accounts */
+	} sums;
 };
 
 struct rank_job {
-	struct windows by_step, by_clock; /* the latter of bins of time */
+	struct rank_group *groups;
+	size_t group_count;
+	struct windows by_clock; /* of all ranks, and of bins of time */
 	struct rank_base {
 		int32_t epoch;
 		size_t base, length;
@@ -29,10 +47,12 @@ struct rank_job {
 	size_t epoch_count;
 	int64_t origin_ns, bin_ns, step_ns;
 	size_t rank_count;
-	float *period_ns; /* of each rank: how long its loader takes a batch; 0: not known */
-	size_t batch_count;
-	size_t known_count;      /* ranks whose account is known */
-	double wait_ns, time_ns; /* of their accounts */
+	struct rank_member {
+		float period_ns; /* how long its loader takes a batch; 0: not known */
+		float wait_ns;
+		float starved_ns; /* of it, for batches that were not there */
+		int32_t group;
+	} * members; /* each rank */
 };
 
 /* Where the next epoch begins. No window straddles two: a part of the job may have others. */
@@ -54,9 +74,20 @@ struct rank_finding {
 	bool is_exact;        /* not at most: steps are longer by what is waited in them */
 	int32_t hidden;       /* this one starves most, and no step is longer for it; -1: none */
 	double time_ns;
-	int width;          /* steps after which the ranks meet, at most; 0: not by step */
-	double lag;         /* by step; NAN: no rank starved */
-	int32_t culprit;    /* as rank_add() numbers them, from 0; -1: none alone */
-	double blame_share; /* of the culprit, or the largest; NAN: nothing was lost */
+	int width;            /* steps after which the ranks meet, at most; 0: not by step */
+	double lag;           /* by step; NAN: no rank starved */
+	int32_t culprit;      /* as rank_add() numbers them, from 0; -1: none alone */
+	size_t culprit_count; /* several may be to blame together: rank_blame has which */
+	double saved_ns;      /* if the batches of all these were ready: the best guess, ... */
+	double gain_least, gain_most; /* ... and the factors on speed between which it lies */
+	double blame_share;           /* of the culprits, or the largest; NAN: nothing was lost */
 	size_t step_count;
+	/* Where not all ranks wait for each other: those that do. The rest of this is of `group`.
+	 */
+	struct rank_part {
+		double stall_ratio, wait_ns;
+		bool meets; /* they do wait for each other */
+	} groups[RANK_GROUPS];
+	size_t group_count; /* 0: it has none */
+	size_t group;       /* that loses the largest share of its time */
 };

@@ -153,6 +153,22 @@ int window_merge(struct windows *windows, int width, size_t at, const struct win
 	return r < 0 ? r : 0;
 }
 
+int window_unite(struct windows *windows, const struct windows *other)
+{
+	int r = 0;
+
+	for (int i = 0; r == 0 && i < WINDOW_WIDTHS; i++) {
+		const struct window_width *from = &other->widths[i];
+
+		r = window_merge(windows, i, from->is_full ? WINDOW_MOST : 0, from->list,
+				 from->is_full ? 1 : from->count);
+	}
+	windows->placed += other->placed;
+	windows->wait_ns += other->wait_ns;
+	windows->time_ns += other->time_ns;
+	return r;
+}
+
 void window_done(struct windows *windows)
 {
 	for (int i = 0; i < WINDOW_WIDTHS; i++)

@@ -17,16 +17,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WINDOW_WIDTHS 7		       /* 1 << 0 to 1 << 6 steps */
+#define WINDOW_WIDTHS 7                 /* 1 << 0 to 1 << 6 steps */
 #define WINDOW_MOST   ((size_t)1 << 20) /* of one width */
 
 /* 24 bytes: how partials hold them, too. */
 struct window {
-	float wait_ns;   /* the longest of a rank */
-	float second_ns; /* the longest of the others */
-	float pace_ns;   /* of the rank with the longest: how long its steps took */
-	float sum_ns;    /* of all paces */
-	int32_t rank;    /* that had the longest; of several the first */
+	float wait_ns;           /* the longest of a rank */
+	float second_ns;         /* the longest of the others */
+	float pace_ns;           /* of the rank with the longest: how long its steps took */
+	float sum_ns;            /* of all paces */
+	int32_t rank;            /* that had the longest; of several the first */
 	uint32_t count : 31;     /* ranks; 0: nothing is known */
 	uint32_t is_starved : 1; /* a batch of that rank's was, in these steps */
 };
@@ -43,7 +43,7 @@ struct windows {
 	struct window_width {
 		struct window *list;
 		size_t count, capacity;
-		bool is_full; /* more than WINDOW_MOST: empty, and stays so */
+		bool is_full;            /* more than WINDOW_MOST: empty, and stays so */
 		struct window_part part; /* of the rank that is being added: its last window, ... */
 		size_t index;            /* ... and which one that is */
 	} widths[WINDOW_WIDTHS];
@@ -64,5 +64,8 @@ int window_end(struct windows *windows, size_t rank);
 int window_merge(struct windows *windows, int width, size_t at, const struct window *list,
 		 size_t count);
 void window_join(struct window *window, const struct window *other);
+
+/* Adds all windows of other ranks, which are of the same steps. */
+int window_unite(struct windows *windows, const struct windows *other);
 
 void window_done(struct windows *windows);

@@ -314,7 +314,17 @@ static const struct explanation PAGES[] = {
 	 "stall among them, and the rank with that stall is to blame for the step. The culprit "
 	 "is to blame for over half of what the job lost, and mending it alone would save over "
 	 "half of that. In the others' reports the same time is computing: they wait inside the "
-	 "collective."},
+	 "collective. Ranks that are equally bad, as those of one bad machine, are named "
+	 "together (culprits)."},
+	{"gain_min", "metric", "How much faster the job is, at least, without the culprits' waits.",
+	 "And gain_max, at most. What the other ranks wait meanwhile may remain or vanish, and a "
+	 "step on a busy machine does not take the same time twice. On a quiet one the two are "
+	 "close."},
+	{"groups", "metric", "Ranks of a job that never wait for each other.",
+	 "As independent data-parallel groups in one job. The ranks of a group keep level, and the "
+	 "groups get ever further apart. The job's figures are then those of the group that loses "
+	 "the largest share of its time. Groups that are as fast as each other are not told "
+	 "apart. [] where all ranks meet, or none do."},
 	{"blame_share", "metric", "Share of the job's lost time for which one rank is to blame.",
 	 "See culprit."},
 	{"lag", "metric", "Whether the ranks of a job wait for each other.",

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "analysis/stats.h"
-#include "render/jsonw.h"
 #include "render/units.h"
 #include "render/verdict.h"
 
@@ -17,11 +16,14 @@ const char *ranks_verdict_words(const struct rank_finding *job, char text[VERDIC
 {
 	const bool is_most = job->alignment != RANK_ALONE && !job->is_exact;
 
-	return verdict_sentence(text, is_most ? VERDICT_JOB_MOST : VERDICT_JOB, job->stall_ratio);
+	return verdict_sentence(text,
+				job->group_count ? VERDICT_GROUP
+				: is_most        ? VERDICT_JOB_MOST
+						 : VERDICT_JOB,
+				job->stall_ratio);
 }
 
-#define RANKS_MOST_NAMED   8
-#define RANKS_MOST_MISSING 100000 /* a number in the environment may be anything */
+#define RANKS_MOST_NAMED 8
 
 static void print_verdict(const struct ranks *ranks, const struct page *page)
 {
@@ -36,33 +38,120 @@ static void print_verdict(const struct ranks *ranks, const struct page *page)
 	page_color(page, PAGE_PLAIN);
 }
 
+/* "3, 8-15" of the ranks whose group or guilt it is, the first few of them. */
+static void append_ranks(const struct ranks *ranks, ranks_filter *is_meant, int which, char *text,
+			 size_t size)
+{
+	size_t named = 0, i, end;
+
+	for (i = 0; i < ranks->count; i = end) {
+		end = i + 1;
+		if (!is_meant(&ranks->blames[i], which))
+			continue;
+		while (end < ranks->count && is_meant(&ranks->blames[end], which) &&
+		       ranks->rows[end].rank == ranks->rows[end - 1].rank + 1)
+			end++;
+		if (named++ == RANKS_MOST_NAMED) {
+			page_append(text, size, ", ...");
+			return;
+		}
+		page_append(text, size, end > i + 1 ? "%s%" PRId64 "-%" PRId64 : "%s%" PRId64,
+			    named > 1 ? ", " : "", ranks->rows[i].rank, ranks->rows[end - 1].rank);
+	}
+}
+
+bool ranks_is_in_group(const struct rank_blame *blame, int group)
+{
+	return blame->group == group;
+}
+
+bool ranks_is_culprit(const struct rank_blame *blame, int group)
+{
+	return blame->is_culprit && (blame->group == group || group < 0);
+}
+
+/* The host that they all ran on; NULL: several, or not known. */
+static const char *host_of_culprits(const struct ranks *ranks)
+{
+	const char *host = NULL;
+
+	for (size_t i = 0; i < ranks->count; i++) {
+		const char *own = ranks->rows[i].host;
+
+		if (!ranks_is_culprit(&ranks->blames[i], ranks_group(ranks)))
+			continue;
+		if (!own || (host && strcmp(own, host) != 0))
+			return NULL;
+		host = own;
+	}
+	return host;
+}
+
+int ranks_group(const struct ranks *ranks)
+{
+	return ranks->job.group_count ? (int)ranks->job.group : -1;
+}
+
+static size_t size_of_group(const struct ranks *ranks, int group)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < ranks->count; i++)
+		count += ranks_is_in_group(&ranks->blames[i], group);
+	return count;
+}
+
+void ranks_groups_words(const struct ranks *ranks, char *text, size_t size)
+{
+	const struct rank_finding *job = &ranks->job;
+
+	*text = '\0';
+	for (size_t i = 0; i < job->group_count; i++) {
+		if (i == RANKS_MOST_NAMED) {
+			page_append(text, size, " and others");
+			break;
+		}
+		page_append(text, size, i ? i + 1 < job->group_count ? ", " : " and " : "Ranks ");
+		append_ranks(ranks, ranks_is_in_group, (int)i, text, size);
+	}
+	if (!job->group_count)
+		return;
+	page_append(text, size, " do not wait for each other. %s ",
+		    size_of_group(ranks, (int)job->group) > 1 ? "Ranks" : "Rank");
+	append_ranks(ranks, ranks_is_in_group, (int)job->group, text, size);
+	page_append(text, size, " lose%s %s of %s time, more than any other.",
+		    size_of_group(ranks, (int)job->group) > 1 ? "" : "s",
+		    UNITS_SHARE(job->stall_ratio),
+		    size_of_group(ranks, (int)job->group) > 1 ? "their" : "its");
+}
+
 void ranks_culprit_words(const struct ranks *ranks, char *text, size_t size)
 {
 	const struct rank_finding *job = &ranks->job;
-	char share[UNITS_MAX], factor[UNITS_MAX];
-	const struct rank_row *row;
+	const bool is_one = job->culprit_count == 1;
+	char share[UNITS_MAX], least[UNITS_MAX], most[UNITS_MAX];
 
 	*text = '\0';
-	if (job->culprit >= 0) {
-		row = &ranks->rows[job->culprit];
+	if (job->culprit_count) {
+		const char *host = host_of_culprits(ranks);
+
+		page_append(text, size, is_one ? "Rank " : "Ranks ");
+		append_ranks(ranks, ranks_is_culprit, ranks_group(ranks), text, size);
 		page_append(
 			text, size,
-			"Rank %" PRId64
-			"%s%s%s waits for data in %s of the lost time, and the others wait for it "
-			"in the collective. If its batches were always ready, the job would run %s "
-			"as fast.",
-			row->rank, row->host ? " (" : "", row->host ? row->host : "",
-			row->host ? ")" : "", units_share(share, job->blame_share),
-			units_factor(factor,
-				     job->time_ns / (job->time_ns -
-						     ranks->blames[job->culprit].saved_ns)));
+			"%s%s%s wait%s for data in %s of the lost time, and the others wait for %s "
+			"in the collective. If %s batches were always ready, the job would run %s "
+			"to %s as fast.",
+			host ? " (" : "", host ? host : "", host ? ")" : "", is_one ? "s" : "",
+			units_share(share, job->blame_share), is_one ? "it" : "them",
+			is_one ? "its" : "their", units_factor(least, job->gain_least),
+			units_factor(most, job->gain_most));
 	} else if (job->hidden >= 0) {
-		row = &ranks->rows[job->hidden];
 		page_append(
 			text, size,
 			"Rank %" PRId64 " waits longest, but no step is longer for it: another "
 			"rank computes meanwhile. Faster input of this rank alone gains little.",
-			row->rank);
+			ranks->rows[job->hidden].rank);
 	} else if (job->starved && job->alignment != RANK_ALONE) {
 		page_append(text, size,
 			    "No single rank is to blame: look at what they share (storage, cores, "
@@ -74,6 +163,9 @@ static void print_culprit(const struct ranks *ranks, const struct page *page)
 {
 	char text[600];
 
+	ranks_groups_words(ranks, text, sizeof(text));
+	if (*text)
+		page_entry(page, 2, 2, "", "%s", text);
 	ranks_culprit_words(ranks, text, sizeof(text));
 	if (*text)
 		page_entry(page, 2, 2, "", "%s", text);
@@ -82,8 +174,14 @@ static void print_culprit(const struct ranks *ranks, const struct page *page)
 
 double ranks_blame_share(const struct ranks *ranks, size_t i)
 {
-	return ranks->job.alignment == RANK_ALONE ? NAN
-						  : ranks->blames[i].wait_ns / ranks->job.wait_ns;
+	const struct rank_finding *job = &ranks->job;
+	const int32_t group = ranks->blames[i].group;
+
+	if (group >= 0)
+		return job->groups[group].meets
+			       ? ranks->blames[i].wait_ns / job->groups[group].wait_ns
+			       : NAN;
+	return job->alignment == RANK_ALONE ? NAN : ranks->blames[i].wait_ns / job->wait_ns;
 }
 
 struct ranks_spread ranks_spread(const struct ranks *ranks)
@@ -203,7 +301,7 @@ static void print_row(const struct ranks *ranks, size_t i, const struct page *pa
 	double share = ranks_blame_share(ranks, i);
 
 	page_line(page, "  %4" PRId64 "%c %9s %9s %8s %9s  %-10s  %-*s%s%s", row->rank,
-		  (int32_t)i == ranks->job.culprit ? '*' : ' ',
+		  ranks->blames[i].is_culprit ? '*' : ' ',
 		  units_count(batches, (int64_t)f->batch_count),
 		  units_time(step, f->own.time_ns / (double)f->own.count),
 		  units_share(stall, f->stall_ratio),
@@ -248,7 +346,8 @@ const char *ranks_alignment_words(const struct rank_finding *job, char text[RANK
 			 job->width);
 		return text;
 	case RANK_BY_CLOCK:
-		return "by the clock, because the ranks' batches cannot be matched by number";
+		return "by the hosts' clocks, as if they agreed: batches cannot be matched by "
+		       "number";
 	case RANK_ALONE:
 	case RANK_ALIGNMENTS:
 		break;
@@ -321,8 +420,8 @@ void ranks_text(const struct ranks *ranks, const struct page *page)
 	print_verdict(ranks, page);
 	print_culprit(ranks, page);
 	print_table(ranks, page);
-	if (ranks->job.culprit >= 0)
-		page_item(page, "*", "the culprit");
+	if (ranks->job.culprit_count)
+		page_item(page, "*", ranks->job.culprit_count > 1 ? "the culprits" : "the culprit");
 	ranks_missing_words(ranks, text, sizeof(text));
 	if (*text)
 		page_item(page, "Missing",
@@ -337,114 +436,4 @@ void ranks_text(const struct ranks *ranks, const struct page *page)
 	page_item(page, "To blame", "share of the lost time in which the rank waited longest");
 	page_item(page, "Aligned", "%s", ranks_alignment_words(&ranks->job, words));
 	page_item(page, "More", "dlprof-report %s", ranks->rows[ranks_worst(ranks)].path);
-}
-
-static void add_row(struct jsonw *json, const struct ranks *ranks, size_t i)
-{
-	const struct rank_row *row = &ranks->rows[i];
-	const struct finding *finding = &row->finding;
-	const struct rank_blame *blame = &ranks->blames[i];
-	bool aligned = ranks->job.alignment != RANK_ALONE;
-
-	jsonw_open(json, NULL, '{');
-	jsonw_int(json, "rank", row->rank);
-	jsonw_string(json, "path", row->path);
-	jsonw_string(json, "host", row->host);
-	jsonw_string(json, "gpu", row->gpu);
-	jsonw_string(json, "clock", finding->by_gpu ? "gpu" : "host");
-	jsonw_string(json, "verdict", stall_verdict_id(finding->verdict));
-	jsonw_number(json, "stall_ratio", finding->stall_ratio);
-	jsonw_int(json, "batches", (int64_t)finding->batch_count);
-	jsonw_int(json, "steady_batches", (int64_t)finding->steady_count);
-	jsonw_number(json, "wait_s", finding->account.wait_ns / NS_PER_S);
-	jsonw_number(json, "time_s", finding->account.time_ns / NS_PER_S);
-	jsonw_number(json, "collectives_alone_share", row->alone_share);
-	jsonw_bool(json, "culprit", (int32_t)i == ranks->job.culprit);
-	jsonw_number(json, "blame_s", aligned ? blame->wait_ns / NS_PER_S : NAN);
-	jsonw_number(json, "blame_share", aligned ? blame->wait_ns / ranks->job.wait_ns : NAN);
-	jsonw_number(json, "saved_s", aligned ? blame->saved_ns / NS_PER_S : NAN);
-	jsonw_bool(json, "live", row->live);
-	jsonw_close(json, '}');
-}
-
-static void add_missing(struct jsonw *json, const struct ranks *ranks)
-{
-	size_t i = 0;
-
-	jsonw_open(json, "missing", '[');
-	for (int64_t rank = 0; rank < ranks->world_size && rank < RANKS_MOST_MISSING; rank++) {
-		if (i < ranks->count && ranks->rows[i].rank == rank)
-			i++;
-		else
-			jsonw_int(json, NULL, rank);
-	}
-	jsonw_close(json, ']');
-}
-
-static void add_stall(struct jsonw *json, const struct rank_finding *job)
-{
-	jsonw_string(json, "verdict", stall_verdict_id(job->verdict));
-	if (job->verdict == STALL_VERDICT_INCOMPLETE)
-		jsonw_null(json, "starved");
-	else
-		jsonw_bool(json, "starved", job->starved);
-	jsonw_open(json, "stall", '{');
-	jsonw_number(json, "ratio", job->stall_ratio);
-	jsonw_bool(json, "at_most", job->alignment != RANK_ALONE && !job->is_exact);
-	jsonw_number(json, "trimmed_ratio", job->trimmed_ratio);
-	jsonw_number(json, "wait_s", job->wait_ns / NS_PER_S);
-	jsonw_number(json, "time_s", job->time_ns / NS_PER_S);
-	jsonw_close(json, '}');
-}
-
-void ranks_json_job(struct jsonw *json, const struct ranks *ranks)
-{
-	const struct ranks_spread spread = ranks_spread(ranks);
-	const struct rank_finding *job = &ranks->job;
-	bool by_gpu = true;
-	size_t i;
-
-	for (i = 0; i < ranks->count; i++)
-		by_gpu &= ranks->rows[i].finding.by_gpu;
-	jsonw_open(json, "run", '{');
-	jsonw_string(json, "path", ranks->path);
-	jsonw_string(json, "job_id", ranks->job_id);
-	jsonw_int(json, "attempt", ranks->attempt);
-	jsonw_int(json, "ranks", (int64_t)ranks->count);
-	jsonw_int(json, "world_size", ranks->world_size);
-	jsonw_int(json, "without_loader", (int64_t)ranks_without_loader(ranks));
-	add_missing(json, ranks);
-	jsonw_close(json, '}');
-	jsonw_string(json, "clock", by_gpu ? "gpu" : "host");
-	add_stall(json, job);
-	jsonw_open(json, "job", '{');
-	jsonw_string(json, "aligned_by", rank_alignment_name(job->alignment));
-	jsonw_int(json, "window_steps", job->width ? job->width : SERIES_UNKNOWN);
-	jsonw_number(json, "lag", job->lag);
-	jsonw_int(json, "steps", (int64_t)job->step_count);
-	jsonw_int(json, "culprit",
-		  job->culprit < 0 ? SERIES_UNKNOWN : ranks->rows[job->culprit].rank);
-	jsonw_number(json, "blame_share", job->blame_share);
-	jsonw_open(json, "spread", '{');
-	jsonw_number(json, "min", spread.least);
-	jsonw_number(json, "median", spread.median);
-	jsonw_number(json, "max", spread.most);
-	jsonw_close(json, '}');
-	jsonw_close(json, '}');
-}
-
-void ranks_json(const struct ranks *ranks, FILE *out)
-{
-	struct jsonw json;
-	size_t i;
-
-	jsonw_init(&json, out);
-	jsonw_open(&json, NULL, '{');
-	jsonw_string(&json, "schema", "dlprof.report/2");
-	ranks_json_job(&json, ranks);
-	jsonw_open(&json, "ranks", '[');
-	for (i = 0; i < ranks->count; i++)
-		add_row(&json, ranks, i);
-	jsonw_close(&json, ']');
-	jsonw_close(&json, '}');
 }

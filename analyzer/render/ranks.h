@@ -42,6 +42,16 @@ size_t ranks_without_loader(const struct ranks *ranks);
 /* "up to 41 % of the job's time is lost to waiting for data" */
 const char *ranks_verdict_words(const struct rank_finding *job, char text[VERDICT_SENTENCE]);
 
+/* Which ranks do not wait for each other, and which of them lose most; "": all meet, or none. */
+void ranks_groups_words(const struct ranks *ranks, char *text, size_t size);
+
+/* Is it one of the group's ranks, or of its culprits? Of all culprits where the group is -1. */
+typedef bool ranks_filter(const struct rank_blame *blame, int group);
+ranks_filter ranks_is_in_group, ranks_is_culprit;
+
+/* The group that the job's finding is of, or -1: of all. */
+int ranks_group(const struct ranks *ranks);
+
 /* Which rank it is, or that no single one is to blame; "" where there is nothing to say. */
 void ranks_culprit_words(const struct ranks *ranks, char *text, size_t size);
 

@@ -48,12 +48,14 @@ const char *verdict_sentence(char *buffer, enum verdict_clock clock, double rati
 	static const char *const before[] = {[VERDICT_HOST] = "",
 					     [VERDICT_GPU] = "the GPU is idle ",
 					     [VERDICT_JOB] = "",
+					     [VERDICT_GROUP] = "up to ",
 					     [VERDICT_JOB_MOST] = "up to "};
 	static const char *const after[] = {
 		[VERDICT_HOST] = " of the time is spent waiting for data",
 		[VERDICT_GPU] = " of the time, waiting for data",
 		[VERDICT_JOB] = " of the job's time is lost to waiting for data",
 		[VERDICT_JOB_MOST] = " of the job's time is lost to waiting for data",
+		[VERDICT_GROUP] = " of a rank's time is lost to waiting for data",
 	};
 
 	snprintf(buffer, VERDICT_SENTENCE, "%s%s%s", before[clock], UNITS_SHARE(ratio),

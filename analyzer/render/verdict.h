@@ -20,6 +20,7 @@ enum verdict_clock {
 	VERDICT_GPU,      /* the GPU idles */
 	VERDICT_JOB,      /* the ranks of a job wait for each other, too */
 	VERDICT_JOB_MOST, /* ... and that may hide some of it */
+	VERDICT_GROUP,    /* only some of them do; of those that lose most */
 };
 
 enum verdict_clock verdict_clock(const struct finding *finding);

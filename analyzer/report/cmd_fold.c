@@ -49,8 +49,7 @@ static int add_job(const struct options *options, struct merger_job *job, void *
 	wholes[jobs->count] = job->whole;
 	part_init(&job->whole);
 	r = merger_judge(options, &wholes[jobs->count], &list[jobs->count]);
-	window_done(&wholes[jobs->count].job.by_step);
-	window_done(&wholes[jobs->count].job.by_clock);
+	rank_free_windows(&wholes[jobs->count].job);
 	jobs->count++;
 	return r < 0 ? cmd_fail("%s", db_error(r)) : 0;
 }

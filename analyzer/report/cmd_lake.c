@@ -156,12 +156,12 @@ static int put_rank(struct lake *lake, const struct part_rank *rank, const struc
 	return free_texts(&texts) < 0 ? -ENOMEM : r;
 }
 
-/* At the width that the verdict rests on. */
+/* At the width, and of the group, that the verdict rests on. */
 static int put_steps(struct lake *lake, const struct part *part, const struct ranks *ranks,
 		     const struct lake_rank *key)
 {
 	const int width = __builtin_ctz((unsigned)ranks->job.width);
-	const struct window_width *list = &part->job.by_step.widths[width];
+	const struct window_width *list = &part->job.groups[ranks->job.group].by_step.widths[width];
 	int r = 0;
 
 	for (size_t e = 0; r == 0 && e < part->job.epoch_count; e++) {
@@ -229,7 +229,7 @@ static int put(const struct options *options, struct merger_job *job, void *cont
 	struct texts texts = {.count = 0};
 	struct lake_rank key = {.attempt = part->attempt < 0 ? 0 : part->attempt};
 	struct ranks ranks;
-	int r = merger_judge(options, part, &ranks), status = 0;
+	int r = merger_judge(options, &job->whole, &ranks), status = 0;
 
 	key.job_id =
 		clean(&texts, ranks.job_id ? ranks.job_id

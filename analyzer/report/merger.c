@@ -74,8 +74,7 @@ static int add_source(struct merger *merger, size_t i)
 		r = part_read_windows(source->path, &source->part);
 	if (r == 0)
 		r = merge_add(&merger->whole->job, &source->part.job, numbers);
-	window_done(&source->part.job.by_step);
-	window_done(&source->part.job.by_clock);
+	rank_free_windows(&source->part.job);
 	free(numbers);
 	return r < 0 ? sources_fail(source_name(source), r) : 0;
 }
@@ -117,8 +116,8 @@ static int merge(struct merger *merger)
 	if (status)
 		return status;
 	whole->ranks = calloc(merger->member_count, sizeof(*whole->ranks));
-	whole->job.period_ns = calloc(merger->member_count, sizeof(*whole->job.period_ns));
-	r = whole->ranks && whole->job.period_ns ? take_members(merger) : -ENOMEM;
+	whole->job.members = calloc(merger->member_count, sizeof(*whole->job.members));
+	r = whole->ranks && whole->job.members ? take_members(merger) : -ENOMEM;
 	/* What goes by the first rank must go by it here, too. */
 	if (r == 0)
 		r = merge_frame(&whole->job, &merger->sources[merger->members[0].source].part.job);
@@ -158,7 +157,7 @@ static void give_row(const struct part *part, size_t i, struct rank_row *row)
 	};
 }
 
-int merger_judge(const struct options *options, const struct part *whole, struct ranks *ret)
+int merger_judge(const struct options *options, struct part *whole, struct ranks *ret)
 {
 	const size_t count = whole->job.rank_count;
 	const char *job = part_word(whole, PART_JOB);

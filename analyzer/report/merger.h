@@ -25,4 +25,4 @@ int merger_jobs(const struct options *options,
 		void *context);
 
 /* As it is shown, while `whole` lives. cmd_ranks_free() also after an error. 0 or -ENOMEM. */
-int merger_judge(const struct options *options, const struct part *whole, struct ranks *ret);
+int merger_judge(const struct options *options, struct part *whole, struct ranks *ret);

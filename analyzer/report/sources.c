@@ -165,6 +165,7 @@ static int take_rank(const struct rank_look *look, void *context)
 		[PART_REVISION] = run->revision, [PART_DATASET] = run->dataset,
 		[PART_STORAGE] = run->storage,
 	};
+	const struct rank_member *member = &part->job.members[part->job.rank_count - 1];
 	int r;
 
 	*rank = (struct part_rank){
@@ -176,7 +177,9 @@ static int take_rank(const struct rank_look *look, void *context)
 		.wait_ns = finding->account.wait_ns,
 		.time_ns = finding->account.time_ns,
 		.own_time_ns = finding->own.time_ns,
-		.period_ns = part->job.period_ns[part->job.rank_count - 1],
+		.period_ns = member->period_ns,
+		.step_wait_ns = member->wait_ns,
+		.starved_ns = member->starved_ns,
 		.verdict = finding->verdict,
 		.by_gpu = finding->by_gpu,
 		.live = row->live,

@@ -11,11 +11,19 @@
 #include <unistd.h>
 
 #include "analysis/cause.h"
+#include "analysis/rank.h"
 
 #define MAGIC      "DLPRPART"
 #define VERSION    2
 #define MOST_RANKS ((uint64_t)1 << 24)
 #define MOST_BYTES ((uint64_t)1 << 32)
+
+struct grid {
+	uint64_t placed;
+	double wait_ns, time_ns;
+	uint32_t counts[WINDOW_WIDTHS];
+	uint32_t full; /* bits: of these widths nothing is kept */
+};
 
 struct head {
 	char magic[8];
@@ -26,14 +34,14 @@ struct head {
 	uint32_t words[PART_WORDS];
 	int64_t attempt, world_size, start_unix_ns;
 	int64_t origin_ns, bin_ns, step_ns;
-	uint64_t batch_count, known_count;
-	double wait_ns, time_ns;
-	struct grid {
-		uint64_t placed;
-		double wait_ns, time_ns;
-		uint32_t counts[WINDOW_WIDTHS];
-		uint32_t full; /* bits: of these widths nothing is kept */
-	} grids[2];
+	uint64_t group_count;
+	struct grid by_clock;
+};
+
+/* Its windows come before those of the next one, and all before those by the clock. */
+struct group {
+	struct rank_sums sums;
+	struct grid by_step;
 };
 
 struct epoch {
@@ -42,7 +50,8 @@ struct epoch {
 };
 
 static_assert(sizeof(struct head) % 8 == 0 && sizeof(struct part_rank) % 8 == 0 &&
-		      sizeof(struct grid) == 24 + 4 * (WINDOW_WIDTHS + 1),
+		      sizeof(struct grid) == 24 + 4 * (WINDOW_WIDTHS + 1) &&
+		      sizeof(struct group) % 8 == 0,
 	      "the same on both processors, and in words");
 
 /* Not against those who mean it; a bit that fell over, or a hole of a crash, shows. */
@@ -64,21 +73,30 @@ static size_t padded(size_t bytes)
 	return (bytes + 7) / 8 * 8;
 }
 
-static size_t windows_bytes(const struct head *head)
+static size_t grid_bytes(const struct grid *grid)
 {
 	size_t count = 0;
 
-	for (int g = 0; g < 2; g++)
-		for (int i = 0; i < WINDOW_WIDTHS; i++)
-			count += head->grids[g].counts[i];
+	for (int i = 0; i < WINDOW_WIDTHS; i++)
+		count += grid->counts[i];
 	return count * sizeof(struct window);
 }
 
-/* Of what stands between head and windows. */
+/* Of what stands between head and windows: groups, ranks, epochs, texts. */
 static size_t middle_bytes(const struct head *head)
 {
-	return head->rank_count * sizeof(struct part_rank) +
+	return head->group_count * sizeof(struct group) +
+	       head->rank_count * sizeof(struct part_rank) +
 	       head->epoch_count * sizeof(struct epoch) + padded(head->text_bytes);
+}
+
+static size_t windows_bytes(const struct head *head, const struct group *groups)
+{
+	size_t bytes = grid_bytes(&head->by_clock);
+
+	for (size_t i = 0; i < head->group_count; i++)
+		bytes += grid_bytes(&groups[i].by_step);
+	return bytes;
 }
 
 /* Of the head itself and of what stands before the windows. */
@@ -135,15 +153,41 @@ static int open_part(const char *path, int *ret_fd, struct head *ret)
 /* So that no sum below can overflow, and nothing is reserved that the file does not have. */
 static bool is_sane_head(const struct head *head)
 {
-	for (int g = 0; g < 2; g++)
-		for (int i = 0; i < WINDOW_WIDTHS; i++)
-			if (head->grids[g].counts[i] > WINDOW_MOST)
-				return false;
 	return head->rank_count > 0 && head->rank_count <= MOST_RANKS &&
 	       head->epoch_count <= MOST_BYTES && head->text_bytes <= MOST_BYTES &&
-	       head->known_count <= head->rank_count && head->origin_ns >= 0 && head->bin_ns >= 0 &&
-	       head->bin_ns < INT64_MAX >> 20 && (!head->bin_ns || head->step_ns > 0) &&
-	       head->bytes == sizeof(*head) + middle_bytes(head) + windows_bytes(head);
+	       head->group_count > 0 && head->group_count <= RANK_GROUPS && head->origin_ns >= 0 &&
+	       head->bin_ns >= 0 && head->bin_ns < INT64_MAX >> 20 &&
+	       (!head->bin_ns || head->step_ns > 0) &&
+	       head->bytes >= sizeof(*head) + middle_bytes(head);
+}
+
+static bool is_sane_group(const struct group *group)
+{
+	const struct pace *pace = &group->sums.pace;
+	bool is_finite = isfinite(pace->rest_ns);
+
+	for (int i = 0; i < PACE_CELLS; i++)
+		is_finite &= isfinite(pace->cells[i]) != 0;
+	return is_finite && pace->shift < 32 && pace->count < PACE_CELLS &&
+	       group->sums.known_count <= group->sums.rank_count;
+}
+
+/* The windows' grids and all else of the groups. */
+static int take_groups(const struct head *head, const struct group *groups, struct rank_job *ret)
+{
+	size_t ranks = 0;
+
+	for (size_t i = 0; i < head->group_count; i++) {
+		if (!is_sane_group(&groups[i]))
+			return -EBADMSG;
+		ranks += groups[i].sums.rank_count;
+		ret->groups[i].sums = groups[i].sums;
+	}
+	ret->group_count = head->group_count;
+	return ranks == head->rank_count && head->bytes == sizeof(*head) + middle_bytes(head) +
+								   windows_bytes(head, groups)
+		       ? 0
+		       : -EBADMSG;
 }
 
 static bool is_text(const struct part *part, uint32_t at)
@@ -153,16 +197,20 @@ static bool is_text(const struct part *part, uint32_t at)
 
 static bool is_sane_rank(const struct part *part, const struct part_rank *rank)
 {
-	return rank->rank >= 0 && rank->verdict <= STALL_VERDICT_HIGHLY &&
-	       rank->cause < CAUSE_MAX && rank->by_gpu <= 1 && rank->live <= 1 &&
-	       rank->path != PART_NONE && is_text(part, rank->path) && is_text(part, rank->host) &&
-	       is_text(part, rank->gpu);
+	return rank->group < part->job.group_count && rank->rank >= 0 &&
+	       rank->verdict <= STALL_VERDICT_HIGHLY && rank->cause < CAUSE_MAX &&
+	       rank->by_gpu <= 1 && rank->live <= 1 && rank->path != PART_NONE &&
+	       is_text(part, rank->path) && is_text(part, rank->host) && is_text(part, rank->gpu);
 }
 
 static int take_middle(const struct head *head, const char *at, struct part *ret)
 {
 	const struct epoch *epochs;
+	int r = take_groups(head, (const struct group *)(const void *)at, &ret->job);
 
+	if (r < 0)
+		return r;
+	at += head->group_count * sizeof(struct group);
 	memcpy(ret->ranks, at, head->rank_count * sizeof(*ret->ranks));
 	at += head->rank_count * sizeof(*ret->ranks);
 	epochs = (const struct epoch *)(const void *)at;
@@ -175,7 +223,12 @@ static int take_middle(const struct head *head, const char *at, struct part *ret
 	for (size_t i = 0; i < head->rank_count; i++) {
 		if (!is_sane_rank(ret, &ret->ranks[i]))
 			return -EBADMSG;
-		ret->job.period_ns[i] = ret->ranks[i].period_ns;
+		ret->job.members[i] = (struct rank_member){
+			.period_ns = ret->ranks[i].period_ns,
+			.wait_ns = ret->ranks[i].step_wait_ns,
+			.starved_ns = ret->ranks[i].starved_ns,
+			.group = (int32_t)ret->ranks[i].group,
+		};
 	}
 	for (size_t i = 0; i < head->epoch_count; i++) {
 		const size_t begin = i ? rank_behind(&ret->job.epochs[i - 1]) : 0;
@@ -195,11 +248,12 @@ static int read_middle(int fd, const struct head *head, struct part *ret)
 	char *middle = malloc(bytes);
 	int r = middle ? read_all(fd, middle, bytes) : -ENOMEM;
 
-	ret->job.period_ns = calloc(head->rank_count, sizeof(*ret->job.period_ns));
+	ret->job.members = calloc(head->rank_count, sizeof(*ret->job.members));
+	ret->job.groups = calloc(head->group_count, sizeof(*ret->job.groups));
 	ret->job.epochs = calloc(head->epoch_count + 1, sizeof(*ret->job.epochs));
 	ret->ranks = calloc(head->rank_count, sizeof(*ret->ranks));
 	ret->text = malloc(head->text_bytes + 1);
-	if (!ret->job.period_ns || !ret->job.epochs || !ret->ranks || !ret->text)
+	if (!ret->job.members || !ret->job.groups || !ret->job.epochs || !ret->ranks || !ret->text)
 		r = -ENOMEM;
 	if (r == 0 && sum_head(head, middle) != head->check)
 		r = -EBADMSG;
@@ -228,10 +282,6 @@ int part_read(const char *path, struct part *ret)
 	ret->job.origin_ns = head.origin_ns;
 	ret->job.bin_ns = head.bin_ns;
 	ret->job.step_ns = head.step_ns;
-	ret->job.batch_count = head.batch_count;
-	ret->job.known_count = head.known_count;
-	ret->job.wait_ns = head.wait_ns;
-	ret->job.time_ns = head.time_ns;
 	r = is_sane_head(&head) ? read_middle(fd, &head, ret) : -EBADMSG;
 	close(fd);
 	if (r < 0)
@@ -272,9 +322,27 @@ static int read_grid(int fd, const struct grid *grid, size_t rank_count, uint64_
 	return r;
 }
 
+static int read_groups(int fd, const struct head *head, struct rank_job *ret)
+{
+	const size_t bytes = head->group_count * sizeof(struct group);
+	struct group *groups = malloc(bytes);
+	uint64_t check = 0;
+	int r = groups ? read_all(fd, groups, bytes) : -ENOMEM;
+
+	if (r == 0 && lseek(fd, (off_t)(middle_bytes(head) - bytes), SEEK_CUR) < 0)
+		r = -errno;
+	for (size_t i = 0; r == 0 && i < head->group_count; i++)
+		r = is_sane_group(&groups[i]) ? read_grid(fd, &groups[i].by_step, head->rank_count,
+							  &check, &ret->groups[i].by_step)
+					      : -EBADMSG;
+	free(groups);
+	if (r == 0)
+		r = read_grid(fd, &head->by_clock, head->rank_count, &check, &ret->by_clock);
+	return r == 0 && check != head->windows_check ? -EBADMSG : r;
+}
+
 int part_read_windows(const char *path, struct part *part)
 {
-	uint64_t check = 0;
 	struct head head;
 	int fd, r = open_part(path, &fd, &head);
 
@@ -282,24 +350,17 @@ int part_read_windows(const char *path, struct part *part)
 		return r;
 	/* It may have been written anew meanwhile. */
 	if (!is_sane_head(&head) || head.windows_check != part->check ||
-	    head.rank_count != part->job.rank_count)
+	    head.rank_count != part->job.rank_count || head.group_count != part->job.group_count)
 		r = -EBADMSG;
-	if (r == 0 && lseek(fd, (off_t)(sizeof(head) + middle_bytes(&head)), SEEK_SET) < 0)
-		r = -errno;
 	if (r == 0)
-		r = read_grid(fd, &head.grids[0], head.rank_count, &check, &part->job.by_step);
-	if (r == 0)
-		r = read_grid(fd, &head.grids[1], head.rank_count, &check, &part->job.by_clock);
+		r = read_groups(fd, &head, &part->job);
 	close(fd);
-	return r == 0 && check != head.windows_check ? -EBADMSG : r;
+	return r;
 }
 
 void part_done(struct part *part)
 {
-	window_done(&part->job.by_step);
-	window_done(&part->job.by_clock);
-	free(part->job.period_ns);
-	free(part->job.epochs);
+	rank_done(&part->job);
 	free(part->ranks);
 	free(part->text);
 	part_init(part);
@@ -368,13 +429,21 @@ static struct grid grid_of(const struct windows *windows, uint64_t *check)
 }
 
 /* What follows the head, in memory: its check comes first. NULL: out of memory. */
-static char *make_middle(const struct part *part, const struct head *head)
+static char *make_middle(const struct part *part, const struct head *head, uint64_t *windows_check)
 {
 	char *middle = calloc(1, middle_bytes(head)), *at = middle;
 
 	if (!middle)
 		return NULL;
+	for (size_t i = 0; i < head->group_count; i++, at += sizeof(struct group)) {
+		const struct rank_group *from = &part->job.groups[i];
+		const struct group group = {from->sums, grid_of(&from->by_step, windows_check)};
+
+		memcpy(at, &group, sizeof(group));
+	}
 	memcpy(at, part->ranks, head->rank_count * sizeof(*part->ranks));
+	for (size_t i = 0; i < head->rank_count; i++)
+		((struct part_rank *)(void *)at)[i].group = (uint32_t)part->job.members[i].group;
 	at += head->rank_count * sizeof(*part->ranks);
 	for (size_t i = 0; i < head->epoch_count; i++, at += sizeof(struct epoch)) {
 		const struct rank_base *base = &part->job.epochs[i];
@@ -410,23 +479,21 @@ int part_write(const struct part *part, FILE *out)
 		.origin_ns = job->origin_ns,
 		.bin_ns = job->bin_ns,
 		.step_ns = job->step_ns,
-		.batch_count = job->batch_count,
-		.known_count = job->known_count,
-		.wait_ns = job->wait_ns,
-		.time_ns = job->time_ns,
+		.group_count = job->group_count,
 	};
-	char *middle = make_middle(part, &head);
+	char *middle = make_middle(part, &head, &head.windows_check);
 
 	if (!middle)
 		return -ENOMEM;
 	memcpy(head.words, part->words, sizeof(head.words));
-	head.grids[0] = grid_of(&job->by_step, &head.windows_check);
-	head.grids[1] = grid_of(&job->by_clock, &head.windows_check);
-	head.bytes = sizeof(head) + middle_bytes(&head) + windows_bytes(&head);
+	head.by_clock = grid_of(&job->by_clock, &head.windows_check);
+	head.bytes = sizeof(head) + middle_bytes(&head) +
+		     windows_bytes(&head, (const struct group *)(void *)middle);
 	head.check = sum_head(&head, middle);
 	fwrite(&head, sizeof(head), 1, out);
 	fwrite(middle, 1, middle_bytes(&head), out);
-	put_windows(&job->by_step, out);
+	for (size_t i = 0; i < job->group_count; i++)
+		put_windows(&job->groups[i].by_step, out);
 	put_windows(&job->by_clock, out);
 	free(middle);
 	return 0;

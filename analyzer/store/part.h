@@ -28,7 +28,8 @@ struct part_rank {
 	double stall_ratio, wait_ns, time_ns, own_time_ns;
 	double load_ns, open_ns, read_ns, decode_ns; /* of its loads, as the two below; */
 	double read_bytes, storage_bytes;            /* NAN: not known */
-	float period_ns;
+	float period_ns, step_wait_ns, starved_ns;   /* as rank_member has it */
+	uint32_t group;
 	uint32_t verdict, cause;
 	uint32_t by_gpu, live;
 	uint32_t path, host, gpu; /* in the texts */
@@ -61,7 +62,7 @@ struct part {
 
 int part_read(const char *path, struct part *ret);
 
-/* Those of the same file; window_done() of the two is the caller's. */
+/* Those of the same file; rank_free_windows() is the caller's. */
 int part_read_windows(const char *path, struct part *part);
 void part_done(struct part *part);
 

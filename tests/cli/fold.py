@@ -66,6 +66,11 @@ def check_jobs():
     check_equal("ranks dealt in turn", rundb.job(t.scratch(), [1, 90, 1, 1, 80, 1, 1]),
                 [[0, 3, 6], [1, 4], [2, 5]])
     check_equal("alone", rundb.job(t.scratch(), [1, 1, 90, 1], together=False), [[0, 1], [2, 3]])
+    found = check_equal("groups", rundb.groups(t.scratch(), [[1, 1, 1, 1], [1, 1, 1, 90]]),
+                        [[0, 4, 5], [1, 2], [3, 6, 7]])
+    t.equal([group["ranks"] for group in found["job"]["groups"]], [[0, 1, 2, 3], [4, 5, 6, 7]])
+    found = check_equal("two", rundb.job(t.scratch(), [1, 1, 90, 90, 1, 1]), [[0, 1, 2], [3, 4, 5]])
+    t.equal(found["job"]["culprits"], [2, 3])
     check_equal("many", rundb.job(t.scratch(), [1] * 19 + [90], steps=40),
                 [range(0, 7), range(7, 14), range(14, 20)])
 

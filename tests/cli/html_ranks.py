@@ -54,6 +54,9 @@ def check_ranks(folder):
     labels = [e["text"] for e in html_file.inside(page.all("svg")[1]) if e["text"].startswith("rank ")]
     t.equal((len(labels), labels[0], len(page.all("tr"))), (16, "rank 39 *", 41), "many", labels)
     t.check("to blame for most" in html_file.words_of(page.all("main")[0]), "many: which are drawn")
+    apart = rundb.groups(t.scratch(), [[1, 1], [1, 90]])
+    words = html_file.words_of(html_file.check_page(apart, "groups", has_script=False)[0].all("main")[0])
+    t.check("Ranks 0-1 and 2-3 do not wait for each other. Ranks 2-3 lose 23 %" in words, words)
     # Names that want to be markup, or are nobody's business.
     hostile = rundb.job(os.path.join(folder, "<i>job"), [1, 90], host=pages.MARKUP)
     page, raw = html_file.check_page(hostile, "hostile ranks", has_script=False)

@@ -84,6 +84,50 @@ def check_shapes():
     t.check("19*" in text and "and 4 more; --json has all" in text, "the worst of many", text)
 
 
+def check_groups():
+    """Groups that never meet are told apart, and the one that loses time is said."""
+    folder = rundb.groups(t.scratch(), [[1, 1, 1, 1], [1, 1, 1, 90]])
+    found = load(folder)
+    t.equal([(group["ranks"], group["culprits"]) for group in found["job"]["groups"]],
+            [([0, 1, 2, 3], []), ([4, 5, 6, 7], [7])])
+    t.check(found["job"]["groups"][0]["stall_ratio"] < .02, found["job"]["groups"])
+    t.check(abs(found["stall"]["ratio"] - 30 / 131) < .01, "that of the worst group", found["stall"])
+    t.equal((found["verdict"], found["job"]["culprit"]), ("highly_input_bound", 7))
+    t.equal([row["culprit"] for row in found["ranks"]], [False] * 7 + [True])
+    text = " ".join(show(folder).out.split())
+    for words in ("Ranks 0-3 and 4-7 do not wait for each other. Ranks 4-7 lose 23 % of their time",
+                  "Rank 7 (node3) waits for data in 98 % of the lost time", "7*"):
+        t.check(words in text, "missing:", words, text)
+    t.equal(load(job([1, 1, 90, 1]))["job"]["groups"], [], "all meet")
+
+
+def check_two():
+    """Two that are equally bad are named together, with what mending both would bring."""
+    folder = job([1, 1, 90, 90, 1, 1, 1, 1])
+    found = load(folder)
+    t.equal((found["job"]["culprit"], found["job"]["culprits"]), (None, [2, 3]))
+    t.equal([row["rank"] for row in found["ranks"] if row["culprit"]], [2, 3])
+    gain = 131 / 101
+    t.check(found["job"]["gain_min"] < gain < found["job"]["gain_max"] < 1.4, found["job"])
+    text = " ".join(show(folder).out.split())
+    for words in ("Ranks 2-3 (node1) wait for data in 98 % of the lost time",
+                  "If their batches were always ready", "2*", "3*", "the culprits"):
+        t.check(words in text, "missing:", words, text)
+    t.equal(load(job([90, 90, 90, 90]))["job"]["culprits"], [], "all alike")
+
+
+def check_clocks():
+    """Ranks that are aligned by step need no common clock."""
+    level = load(job([1, 1, 90, 1]))
+    for apart_s in (5, 300, -3600):
+        folder = t.scratch()
+        for rank in range(4):
+            rundb.rank(os.path.join(folder, "r{}.db".format(rank)), rank, [1, 1, 90, 1],
+                       start=rank * apart_s * 10**9)
+        found = load(folder)
+        t.equal((found["job"], found["stall"]), (level["job"], level["stall"]), apart_s, "s apart")
+
+
 def check_folder():
     """What else lies in a folder is named and skipped; later runs of a rank count."""
     folder = job([1, 90])
@@ -134,6 +178,9 @@ def check_refusals():
 def main():
     check_culprit()
     check_shapes()
+    check_groups()
+    check_two()
+    check_clocks()
     check_folder()
     check_refusals()
     t.finish()

@@ -147,3 +147,15 @@ def job(folder, late, **keywords):
     for number in range(len(late)):
         rank(os.path.join(folder, "r{}.db".format(number)), number, late, **keywords)
     return folder
+
+
+def groups(folder, lates, **keywords):
+    """A folder of a job whose ranks wait for each other in groups, which never meet."""
+    first = 0
+    for late in lates:
+        for number in range(len(late)):
+            name = str(first + number)
+            rank(os.path.join(folder, "r{}.db".format(name)), number, late, rank=name,
+                 host="node{}".format((first + number) // 2), **keywords)
+        first += len(late)
+    return folder

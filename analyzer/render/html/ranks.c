@@ -34,6 +34,9 @@ static void put_verdict(struct html *html, const struct ranks *ranks)
 		html_paragraph(html, "answer", "No verdict: no rank has batches to judge by.");
 	else
 		html_answer(html, ranks_verdict_words(job, sentence), "");
+	ranks_groups_words(ranks, text, sizeof(text));
+	if (*text)
+		html_paragraph(html, "", "%s", text);
 	ranks_culprit_words(ranks, text, sizeof(text));
 	if (*text)
 		html_paragraph(html, "", "%s", text);
@@ -67,15 +70,14 @@ static void put_row(struct html *html, const struct ranks *ranks, size_t i)
 	char text[UNITS_MAX];
 
 	html_put(html, "<tr>");
-	html_number(html, "%" PRId64 "%s", row->rank, (int32_t)i == ranks->job.culprit ? " *" : "");
+	html_number(html, "%" PRId64 "%s", row->rank, ranks->blames[i].is_culprit ? " *" : "");
 	html_cell(html, "%s", row->host ? row->host : "–");
 	html_number(html, "%s", units_count(text, (int64_t)f->batch_count));
 	html_number(html, "%s",
 		    f->own.count ? html_time(text, f->own.time_ns / (double)f->own.count) : "–");
 	html_number(html, "%s", isnan(f->stall_ratio) ? "–" : units_share(text, f->stall_ratio));
 	html_number(html, "%s", isnan(blame) ? "–" : units_share(text, blame));
-	html_cell(html, "%s %s%s", verdict_of(f->verdict)->sign,
-		  verdict_of(f->verdict)->word,
+	html_cell(html, "%s %s%s", verdict_of(f->verdict)->sign, verdict_of(f->verdict)->word,
 		  row->live ? ", still recording" : "");
 	html_put(html, "<td>");
 	html_path(html, row->path);
@@ -98,7 +100,9 @@ static void put_table(struct html *html, const struct ranks *ranks, const size_t
 			       ranks->count - MOST_ROWS);
 	html_paragraph(html, "quiet",
 		       "To blame: the share of the lost time in which the rank waited longest.%s",
-		       ranks->job.culprit >= 0 ? " * the culprit." : "");
+		       ranks->job.culprit_count > 1 ? " * the culprits."
+		       : ranks->job.culprit_count   ? " * the culprit."
+						    : "");
 	html_section_end(html);
 }
 
@@ -126,7 +130,7 @@ static void put_rank(struct figure *f, const struct ranks *ranks, size_t i, doub
 	html_put(f->html,
 		 "<g class=\"axis\"><text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">rank %" PRId64
 		 "%s</text><path class=\"grid\" d=\"M%.1f %.1fH%.1f\"/>",
-		 LEFT - 8, f->bottom - 4, row->rank, (int32_t)i == ranks->job.culprit ? " *" : "",
+		 LEFT - 8, f->bottom - 4, row->rank, ranks->blames[i].is_culprit ? " *" : "",
 		 f->left, f->bottom, f->right);
 	html_put(f->html, "<text class=\"value\" x=\"%.0f\" y=\"%.1f\" text-anchor=\"end\">",
 		 FIGURE_RIGHT, f->bottom - 4);

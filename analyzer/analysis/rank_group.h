@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rank_group.h - which ranks of a job go as fast as each other.
+ *
+ * While ranks are added, whoever may not meet the others gets a group of its own, because windows
+ * can be brought together and never be taken apart. In the end only those stay apart that surely
+ * are: see pace.h.
+ */
+#pragma once
+
+#include "analysis/rank_job.h"
+
+/* The group, of those that there are or a new one, for a rank of this pace. 0 or -ENOMEM. */
+int rank_group_find(struct rank_job *job, const struct pace *pace, int32_t *ret_group);
+
+/* Counts the ranks of one with those of the other. */
+void rank_group_count(struct rank_sums *sums, const struct rank_sums *more);
+
+/* Adds the ranks of the other, and leaves it as it is. 0 or -ENOMEM. */
+int rank_group_add(struct rank_group *group, const struct rank_group *other);
+
+/* Only those remain that are surely apart. 0 or -ENOMEM. */
+int rank_group_unite_alike(struct rank_job *job);
