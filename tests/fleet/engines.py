@@ -112,8 +112,8 @@ def free_port():
 class Spark:
     """A cluster of this machine."""
 
-    def __init__(self):
-        self.folder, self.started = t.scratch(), []
+    def __init__(self, workers=2):
+        self.folder, self.started, self.workers = t.scratch(), [], workers
         self.master = "spark://127.0.0.1:{}".format(free_port())
 
     def start(self, kind, *arguments):
@@ -132,13 +132,13 @@ class Spark:
 
     def __enter__(self):
         log = self.start("master.Master", "--port", self.master.rpartition(":")[2])
-        for number in range(2):
+        for number in range(self.workers):
             self.start("worker.Worker", "--cores", "1", "--memory", "1g", "--work-dir",
                        os.path.join(self.folder, "work{}".format(number)), self.master)
         end = time.monotonic() + 300
-        while self.text(log).count("Registering worker") < 2 and time.monotonic() < end:
+        while self.text(log).count("Registering worker") < self.workers and time.monotonic() < end:
             time.sleep(0.5)
-        t.equal(self.text(log).count("Registering worker"), 2, self.text(log)[-2000:])
+        t.equal(self.text(log).count("Registering worker"), self.workers, self.text(log)[-2000:])
         return self
 
     @staticmethod
@@ -230,7 +230,7 @@ def check_copy(postgres, runs, fleet):
 
 
 def fill_postgres(postgres, fleet):
-    """The rest comes as CSV: it was never a run."""
+    """Anew, by CSV: most of it was never a run."""
     for table, (columns, _) in fleetdb.tables().items():
         path = os.path.join(t.scratch(), table)
         names = ", ".join(name for name, _ in columns)
