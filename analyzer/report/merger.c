@@ -205,7 +205,7 @@ int merger_jobs(const struct options *options,
 		void *context)
 {
 	struct sources sources;
-	int status = sources_list(options, &sources);
+	int status = sources_list(options, &sources), failed = 0;
 
 	for (size_t begin = 0, end; !status && begin < sources.count; begin = end) {
 		struct merger_job job = {.partial = NULL};
@@ -215,11 +215,12 @@ int merger_jobs(const struct options *options,
 		merger.count = end - begin;
 		job.is_only = merger.count == sources.count;
 		part_init(&job.whole);
-		status = fold_one(options, &merger, &job);
-		if (!status)
+		if (fold_one(options, &merger, &job))
+			failed = CMD_ERROR;
+		else
 			status = each(options, &job, context);
 		part_done(&job.whole);
 	}
 	sources_done(&sources);
-	return status;
+	return status ? status : failed;
 }

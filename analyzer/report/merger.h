@@ -17,8 +17,8 @@ struct merger_job {
 };
 
 /*
- * Calls `each` for every job of what `options` name, until one is not 0. Prints what went wrong;
- * 0, CMD_ERROR or what `each` returned.
+ * Calls `each` for every job of what `options` name, until one is not 0; of jobs that cannot be
+ * folded says so. 0, CMD_ERROR or what `each` returned.
  */
 int merger_jobs(const struct options *options,
 		int (*each)(const struct options *options, struct merger_job *job, void *context),
