@@ -198,6 +198,17 @@ static int by_rank(const void *a, const void *b)
 	return strcmp(left->path, right->path);
 }
 
+bool ranks_is_wanted(const char *wanted, const char *job, int64_t attempt)
+{
+	const size_t length = job ? strlen(job) : 0;
+	char label[32];
+
+	if (!wanted || !job || strncmp(wanted, job, length) != 0)
+		return !wanted;
+	snprintf(label, sizeof(label), " (%" PRId64 ")", attempt < 0 ? 0 : attempt);
+	return !wanted[length] || strcmp(wanted + length, label) == 0;
+}
+
 /* Leaves only those of the job that was asked for. */
 static int choose_job(struct listing *listing)
 {
@@ -206,7 +217,7 @@ static int choose_job(struct listing *listing)
 	size_t kept = 0, i;
 
 	for (i = 0; job && i < files->count; i++) {
-		if (files->files[i].job && strcmp(files->files[i].job, job) == 0)
+		if (ranks_is_wanted(job, files->files[i].job, files->files[i].attempt))
 			files->files[kept++] = files->files[i];
 		else
 			file_done(&files->files[i]);

@@ -20,6 +20,9 @@ struct rank_files {
 	size_t count;
 };
 
+/* By --job: "ID", or as a table of jobs has it, "ID (ATTEMPT)"; NULL: every one. */
+bool ranks_is_wanted(const char *wanted, const char *job, int64_t attempt);
+
 /* Behind the last file of the job and attempt that `begin` is of. */
 size_t ranks_job_end(const struct rank_files *files, size_t begin);
 

@@ -68,7 +68,7 @@ static int add_part(const struct options *options, struct sources *sources, cons
 	if (r < 0)
 		return sources_fail(path, r);
 	job = part_word(&part, PART_JOB);
-	if (!options->job || (job && strcmp(job, options->job) == 0)) {
+	if (ranks_is_wanted(options->job, job, part.attempt)) {
 		source = grow(sources, job, part.attempt);
 		if (source)
 			source->path = strdup(path);

@@ -363,9 +363,10 @@ enum run_state run_state(uint64_t now_ns, const char **ret_where, int *ret_error
 	*ret_where = shared->header.stored_at;
 	if (!memchr(*ret_where, '\0', sizeof(shared->header.stored_at)))
 		*ret_where = "";
+	if (!run.has_drain)
+		return RUN_ALONE;
 	/* A short run may be over before its drain is there. */
-	if (!run.has_drain ||
-	    now_ns > (beat_ns ? beat_ns : shared->header.created_ns) + DRAIN_SILENT_NS)
+	if (now_ns > (beat_ns ? beat_ns : shared->header.created_ns) + DRAIN_SILENT_NS)
 		return RUN_IN_RINGS;
 	if (**ret_where)
 		return *ret_error ? RUN_KEPT : RUN_RENAMED;

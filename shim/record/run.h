@@ -26,6 +26,7 @@ enum run_state {
 	RUN_STORED,	/* at its place, as far as is known */
 	RUN_RENAMED,	/* under the name `where` */
 	RUN_KEPT,	/* in the folder `where`, because of `error` */
+	RUN_ALONE,	/* no drain could be started */
 	RUN_IN_RINGS,	/* not all of it; `error`: 0 where no drain is at work */
 };
 

@@ -144,6 +144,10 @@ static void add_place(struct text *line, const char *database)
 		text_join(line, ": kept in ", where);
 		add_report(line, ", ", database, " reads it");
 		break;
+	case RUN_ALONE:
+		add_report(line, "; dlprof-drain, which belongs beside libdlprof.so, could not be "
+				 "started: ", database, " has what fitted into memory");
+		break;
 	case RUN_IN_RINGS:
 		add_report(line, error ? ": " : "; dlprof-drain does not answer: ", database,
 			   " adds what is still in memory");

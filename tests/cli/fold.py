@@ -4,6 +4,7 @@
 import json
 import os
 import random
+import shutil
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
@@ -120,6 +121,30 @@ def check_several():
     refused("no partial is of job '73'", out, "--job", "73")
 
 
+def check_attempts():
+    """Those of a job that was started again in its folder, partly on other hosts, are chosen one by one
+    and never mixed; databases that were copied, too, count once."""
+    folder = t.scratch()
+    for attempt, late in ((0, [1, 1, 90, 1]), (1, [1, 1, 1, 1])):
+        for number in range(4):
+            rundb.rank(os.path.join(folder, "{}-{}.db".format(attempt, number)), number, late,
+                       start=attempt * 10**12, job_id="9", attempt=str(attempt), world_size="4",
+                       host="node{}".format(number // 2 + 5 * attempt * (number % 2)))
+    shutil.copytree(folder, os.path.join(folder, "copy"))
+    out = t.scratch()
+    parts = [os.path.join(out, name) for name in ("0.part", "1.part")]
+    for attempt, part in enumerate(parts):
+        done = fold("-q", folder, "--job", "9 ({})".format(attempt), "-o", part)
+        t.equal((done.status, done.err), (0, ""), "attempt", attempt)
+    for words in ([folder], parts, parts[::-1]):
+        jobs = json.loads(fold("-q", "--json", *words).out)["jobs"]
+        t.equal([(job["run"]["attempt"], job["run"]["ranks"], job["job"]["culprit"],
+                  job["job"]["steps"]) for job in jobs],
+                [(0, 4, 2, 400), (1, 4, None, 400)], words)
+    t.equal(json.loads(fold("--json", "--job", "9 (1)", out).out)["run"]["attempt"], 1)
+    refused("no partial is of job '9 (2)'", "--job", "9 (2)", out)
+
+
 def refused(words, *arguments):
     done = fold(*arguments)
     t.equal((done.status, done.out, done.err.count("\n")), (2, "", 1), arguments, done.err)
@@ -186,6 +211,7 @@ def check_cut_short():
 
 
 check_cut_short()
+check_attempts()
 check_jobs()
 check_uneven()
 check_clock()

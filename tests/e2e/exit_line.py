@@ -4,10 +4,11 @@ says."""
 import json
 import os
 import re
+import shutil
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from dlprof_test import (PYTHON, check, databases, environment, equal, finish,  # noqa
+from dlprof_test import (PYTHON, SHIM, check, databases, environment, equal, finish,  # noqa
                          need_shim, need_torch, report, run, scratch, wait_for_drain)
 
 # Asks as a `for` does, with the time of all that is not a step added up.
@@ -96,6 +97,25 @@ thread.join()
 LINE = re.compile(r"dlprof: \d+ batch(?:es)?, (\d+) % of the time waiting for data, .*\n")
 
 
+def check_without_drain():
+    """The line says what is missing; the report has all batches, and leaves no folder behind."""
+    folder, library = scratch(), os.path.join(scratch(), "libdlprof.so")
+    shutil.copyfile(SHIM, library)
+    with open(os.path.join(folder, "program.py"), "w") as file:
+        file.write(HEAD + "epoch(DataLoader(Samples(40), batch_size=2, num_workers=1))\n")
+    temporary = os.path.join(folder, "tmp")
+    os.mkdir(temporary)
+    database = os.path.join(folder, "run.db")
+    done = run([PYTHON, "-W", "ignore", "program.py"], cwd=folder,
+               env=environment(LD_PRELOAD=library, DLPROF_OUT=database, TMPDIR=temporary))
+    equal(done.status, 0, "without a drain", done.err)
+    check("dlprof-drain, which belongs beside libdlprof.so, could not be started: dlprof-report "
+          in done.err, done.err)
+    check("run.db has what fitted into memory" in done.err, done.err)
+    equal(json.loads(report("--json", database).out)["stall"]["batches"], 20, "batches")
+    equal([name for name in os.listdir(temporary) if name.startswith("dlprof-")], [], "left")
+
+
 def main():
     need_torch()
     need_shim()
@@ -115,6 +135,7 @@ def main():
             said = json.loads(report("--json", database).out or "{}").get("stall", {})
             check(found and abs(int(found.group(1)) - 100 * (said.get("ratio") or 0)) <= 1.0, name,
                   "line", repr(done.err), "report", said)
+    check_without_drain()
     finish()
 
 
