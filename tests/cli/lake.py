@@ -80,8 +80,9 @@ def check_numbers(folder, path):
                          ("gain_max", 1 / (1 - stall["ratio"])), ("started_unix_s", 1766000000)):
         t.check(abs(row[name] - wanted) <= 1e-6 * max(1, wanted), name, row[name], wanted)
     ranks = dictionaries(fleet, "rank")
-    t.equal([(rank["rank_id"], rank["batches"], rank["verdict"], rank["node"]) for rank in ranks],
-            [(rank["rank"], rank["batches"], rank["verdict"], rank["host"])
+    t.equal([(rank["rank_id"], rank["batches"], rank["verdict"], rank["node"],
+              rank["is_culprit"]) for rank in ranks],
+            [(rank["rank"], rank["batches"], rank["verdict"], rank["host"], rank["culprit"])
              for rank in found["ranks"]], "ranks")
     blamed = max(ranks, key=lambda rank: rank["blame_s"])
     t.equal(blamed["rank_id"], row["culprit"], "who is to blame")
