@@ -96,7 +96,7 @@ def check_ids():
     make_fleet(fleet, ODD)
     once = dict.fromkeys(ODD, 1)
     for what in ("written", "written again"):
-        t.equal(call("write", root, fleet), (0, "wrote {} jobs\n".format(len(ODD))))
+        t.equal(call("write", root, fleet), (0, "jobs written: {}\n".format(len(ODD))))
         check_seen(root, once, what)
     outside = set(os.listdir(os.path.dirname(root))) | set(os.listdir(root))
     t.equal(outside, {os.path.basename(root), ".tmp", "job", "rank", "step"}, "files elsewhere")
@@ -139,6 +139,8 @@ def check_errors():
     t.equal(glob.glob(os.path.join(root, "*")), [], "after a run that is not there")
     t.equal(call("compact", root, "2026-01-01"),
             (2, "dlprof.lake: '{}' has no jobs of 2026-01-01\n".format(root)))
+    t.equal(call("query", root, "worst_jobs"), (2, "dlprof.lake: '{}' has no jobs\n".format(root)))
+    t.check(call("write")[0] == 2 and "usage:" in call("write")[1], "no usage")
     for module, verb, words in (("pyarrow", "write", "Parquet needs pyarrow: pip install dlprof[lake]"),
                                 ("duckdb", "query", "queries need DuckDB: pip install duckdb")):
         there = sys.modules.get(module)

@@ -78,12 +78,15 @@ def query(root, name):
         import duckdb
     except ImportError:
         raise ImportError("queries need DuckDB: pip install duckdb") from None
+    if not os.path.isdir(os.path.join(root, "job")):
+        raise ValueError("'{}' has no jobs".format(root))
+    text = name if " " in name else _report("sql", name)
     with contextlib.closing(duckdb.connect()) as database:
         for table in _TABLES:
             files = os.path.join(glob.escape(os.path.abspath(root)), table, "date=*", "*.parquet")
             database.execute("CREATE VIEW {} AS SELECT * FROM read_parquet('{}', union_by_name = true)"
                              .format(table, files.replace("'", "''")))
-        found = database.execute(name if " " in name else _report("sql", name))
+        found = database.execute(text)
         names = [column[0] for column in found.description]
         return [dict(zip(names, row)) for row in found.fetchall()]
 
@@ -232,10 +235,11 @@ def _print(rows):
 
 def _main(verb="", root="", *names):
     if not names or verb not in ("write", "compact", "query"):
-        sys.exit(__doc__)
+        print(__doc__.strip(), file=sys.stderr)
+        sys.exit(2)
     try:
         if verb == "write":
-            print("wrote {} jobs".format(len(write(root, *names))))
+            print("jobs written:", len(write(root, *names)))
         elif verb == "compact":
             compact(root, *names)
         else:
