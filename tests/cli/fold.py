@@ -5,7 +5,9 @@ import json
 import os
 import random
 import shutil
+import subprocess
 import sys
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -121,6 +123,40 @@ def check_several():
     refused("no partial is of job '73'", out, "--job", "73")
 
 
+def check_live():
+    """A rank that still records is folded as it is by now, and its partial says so."""
+    t.need_shim()
+    folder, out = t.scratch(), t.scratch()
+    host = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "shim", "reaper_host.py")
+    training = subprocess.Popen([sys.executable, host, "plain", "batches"], stdin=subprocess.PIPE,
+                                stdout=subprocess.PIPE, cwd=folder, env=t.environment(
+                                    DLPROF_OUT=os.path.join(folder, "r0.db"), DLPROF_QUIET=1))
+    training.stdout.readline()
+    part, words, end = os.path.join(out, "n.part"), "", time.monotonic() + 30
+    while "still recording" not in words and time.monotonic() < end:
+        time.sleep(0.2)
+        fold("-q", folder, "-f", "-o", part)
+        words = fold(part).out
+    t.check("still recording" in words, words)
+    told = training.communicate(b"\n", timeout=60)[0]
+    t.equal(training.returncode, 0, "the training")
+    t.wait_for_drain(os.path.join(folder, "r0.db"))
+    marked = json.loads(told.splitlines()[-1])["marked"]
+    t.equal(t.rows(os.path.join(folder, "r0.db"), "SELECT COUNT(*) AS n FROM batch")[0]["n"], marked, "all")
+    t.check("still recording" not in fold(folder).out, "at its end")
+
+
+def check_sizes():
+    """Where ranks disagree on how many they are, none that may be missing is forgotten."""
+    folder = t.scratch()
+    for number in range(4):
+        rundb.rank(os.path.join(folder, "r{}.db".format(number)), number, [1, 1, 90, 1], steps=40,
+                   job_id="9", world_size="8" if number == 1 else "4")
+    out, parts = make_parts(folder, [[0, 2], [1, 3]])
+    for words in ([folder], parts, parts[::-1]):
+        t.check("4 of 8 ranks" in fold(*words).out, words)
+
+
 def check_attempts():
     """Those of a job that was started again in its folder, partly on other hosts, are chosen one by one
     and never mixed; databases that were copied, too, count once."""
@@ -211,6 +247,8 @@ def check_cut_short():
 
 
 check_cut_short()
+check_live()
+check_sizes()
 check_attempts()
 check_jobs()
 check_uneven()
