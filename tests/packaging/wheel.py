@@ -19,7 +19,7 @@ WORK = os.path.join(ROOT, "build", "wheel")
 TOOLS = os.path.join(WORK, "tools", "bin")
 ARCH = platform.machine()
 TAG = "py3-none-manylinux_2_28_" + ARCH
-FILES = {"dlprof/__init__.py", "dlprof/__main__.py", "dlprof/bin/dlprof",
+FILES = {"dlprof/__init__.py", "dlprof/__main__.py", "dlprof/lake.py", "dlprof/bin/dlprof",
          "dlprof/bin/dlprof-report", "dlprof/include/dlprof.h", "dlprof/lib/libdlprof.so",
          "dlprof/libexec/dlprof/dlprof-drain"}
 HARMLESS = ["shim/killed_start", "shim/own_file", "shim/planted", "shim/stderr",
