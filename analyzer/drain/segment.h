@@ -38,7 +38,7 @@ struct segment {
 	bool ended_noted;	/* drain.c's: the database knows of its end */
 	int64_t lost_noted;	/* ... of so many losses */
 	uint32_t notes_read;	/* ... of the notes up to here */
-	bool folded, folded_known;	/* tally.c's: the totals hold its tallies */
+	bool folded;	/* tally.c's: the totals hold its tallies */
 	uint64_t told_unlisted[2];	/* tally.c's */
 	uint8_t stack_tries[DLPROF_STACK_COUNT];	/* stacks.c's */
 	uint64_t look_ns, look_wait_ns;	/* hidden.c's: when to look at its modules again */

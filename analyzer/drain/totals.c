@@ -31,13 +31,14 @@ static int64_t sane(uint64_t value)
 }
 
 static int write_tally(struct writer *writer, const struct segment *segment, size_t slot,
-		       size_t place, struct dlprof_tally *tally)
+		       size_t place, struct dlprof_tally *tally,
+		       int (*write)(struct writer *writer, const struct tally_row *row))
 {
 	struct tally_row row = {
 		.segment = segment->name,
 		.slot = (int64_t)slot,
 		.place = (int64_t)place,
-		.kind = kinds[tally->kind].name,
+		.kind = tally->kind < DLPROF_TALLY_KIND_MAX ? kinds[tally->kind].name : NULL,
 		.name = tally->name,
 		.detail = tally->detail,
 		.class = sane(tally->class),
@@ -51,7 +52,7 @@ static int write_tally(struct writer *writer, const struct segment *segment, siz
 
 	tally->name[sizeof(tally->name) - 1] = '\0';
 	tally->detail[sizeof(tally->detail) - 1] = '\0';
-	return writer_live(writer, &row);
+	return write(writer, &row);
 }
 
 /* Changes whenever something worth writing did. */
@@ -60,17 +61,11 @@ static uint64_t state_of(const struct dlprof_tally *tally)
 	return ((uint64_t)tally->version << 48) + (tally->count << 40) + tally->ns + tally->bytes;
 }
 
-/* While the process lives, one that is being renamed is for the next time. */
-static bool is_whole(const struct segment *segment, const struct dlprof_tally *tally,
-		     const struct dlprof_tally *again)
-{
-	return segment->dead || tally->version == again->version;
-}
-
-static bool is_news(const struct dlprof_tally *tally, uint64_t told)
+/* Not one that is being renamed: that is for the next time. */
+static bool is_whole(const struct dlprof_tally *tally)
 {
 	return tally->kind != DLPROF_TALLY_NONE && tally->kind < DLPROF_TALLY_KIND_MAX &&
-	       tally->version % 2 == 0 && state_of(tally) != told;
+	       tally->version % 2 == 0;
 }
 
 /* What was counted in sums only. */
@@ -101,32 +96,31 @@ static int update_slot(struct writer *writer, struct segment *segment, size_t sl
 {
 	static struct dlprof_tally tallies[DLPROF_TALLY_COUNT], again[DLPROF_TALLY_COUNT];
 	struct ring *ring = &segment->rings[slot];
-	bool looked_again = segment->dead;
+	bool looked_again = false;
 	int r;
 
-	/* A thread of a pool sends no record; another drain may have freed its place. */
-	if (!ring->used && !segment->dead)
+	/* A thread of a pool sends no record. */
+	if (!ring->used)
 		return 0;
 	r = segment_read_tallies(segment, slot, tallies);
 	for (size_t i = 0; r == 0 && i < DLPROF_TALLY_COUNT; i++) {
-		if (!is_news(&tallies[i], ring->told[i]))
+		if (!is_whole(&tallies[i]) || state_of(&tallies[i]) == ring->told[i])
 			continue;
 		if (!looked_again)
 			r = segment_read_tallies(segment, slot, again);
 		looked_again = true;
-		if (r < 0 || !is_whole(segment, &tallies[i], &again[i]))
+		if (r < 0 || tallies[i].version != again[i].version)
 			continue;
 		ring->told[i] = state_of(&tallies[i]);
-		r = write_tally(writer, segment, slot, i, &tallies[i]);
+		r = write_tally(writer, segment, slot, i, &tallies[i], writer_live);
 	}
 	return r;
 }
 
 /* Space-Saving: where all places are taken, what is not listed had at most the lightest one's. */
-static int note_unlisted(struct writer *writer, struct segment *segment, size_t slot)
+static int note_unlisted(struct writer *writer, const struct dlprof_tally *tallies)
 {
-	static struct dlprof_tally tallies[DLPROF_TALLY_COUNT];
-	int r = segment_read_tallies(segment, slot, tallies);
+	int r = 0;
 
 	for (int kind = 0; r == 0 && kind < DLPROF_TALLY_KIND_MAX; kind++) {
 		uint64_t least_ns = UINT64_MAX;
@@ -145,14 +139,29 @@ static int note_unlisted(struct writer *writer, struct segment *segment, size_t 
 	return r;
 }
 
+/* Who held it may have sent no record, and another drain have freed its place. */
+static int fold_slot(struct writer *writer, struct segment *segment, size_t slot)
+{
+	static struct dlprof_tally tallies[DLPROF_TALLY_COUNT];
+	int r = segment_read_tallies(segment, slot, tallies);
+
+	for (size_t i = 0; r == 0 && i < DLPROF_TALLY_COUNT; i++)
+		if (tallies[i].version)
+			r = write_tally(writer, segment, slot, i, &tallies[i],
+					is_whole(&tallies[i]) ? writer_total : writer_fold);
+	return r < 0 ? r : note_unlisted(writer, tallies);
+}
+
 static int fold(struct writer *writer, struct segment *segment)
 {
-	int r = 0;
+	int r = writer_is_folded(writer, segment->name, &segment->folded);
 
+	if (r < 0 || segment->folded)
+		return r;
 	for (size_t i = 0; r == 0 && i < DLPROF_SLOT_COUNT; i++)
-		r = note_unlisted(writer, segment, i);
+		r = fold_slot(writer, segment, i);
 	if (r == 0)
-		r = writer_fold(writer, segment->name);
+		r = writer_folded(writer, segment->name);
 	for (int kind = 0; r == 0 && kind < DLPROF_TALLY_KIND_MAX; kind++)
 		if (kinds[kind].count)
 			r = writer_trim(writer, kinds[kind].name, KEEP_COUNT);
@@ -164,14 +173,11 @@ int totals_update(struct writer *writer, struct segment *segment)
 {
 	int r = 0;
 
-	if (!segment->folded_known)
-		r = writer_is_folded(writer, segment->name, &segment->folded);
-	segment->folded_known = true;
-	for (size_t i = 0; r == 0 && !segment->folded && i < DLPROF_SLOT_COUNT; i++)
+	for (size_t i = 0; r == 0 && !segment->dead && i < DLPROF_SLOT_COUNT; i++)
 		r = update_slot(writer, segment, i);
 	if (r == 0)
 		r = update_unlisted(writer, segment);
-	if (r == 0 && !segment->folded && segment->dead)
+	if (r == 0 && segment->dead && !segment->folded)
 		r = fold(writer, segment);
 	return r;
 }

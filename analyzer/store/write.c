@@ -27,6 +27,7 @@ enum {
 	STATEMENT_OWNER,
 	STATEMENT_LIVE,
 	STATEMENT_IS_FOLDED,
+	STATEMENT_TOTAL,
 	STATEMENT_FOLD,
 	STATEMENT_UNLIVE,
 	STATEMENT_FOLDED,
@@ -57,6 +58,13 @@ enum {
 	"(SELECT loader_id FROM t_loader WHERE pid = ?1) USING (loader_id) "                       \
 	"WHERE begin_ns + step_ns > ?2 AND begin_ns < ?3)"
 #define NOTHING(name) #name " = NULL, "
+
+/* To the total of the same name. */
+#define ADDED                                                                                      \
+	" ON CONFLICT DO UPDATE SET count = count + excluded.count, "                              \
+	"ns = CASE kind WHEN 'sample' THEN MAX(ns, excluded.ns) ELSE ns + excluded.ns END, "       \
+	"bytes = bytes + excluded.bytes, pixels = pixels + excluded.pixels, "                      \
+	"slowest_ns = MAX(slowest_ns, excluded.slowest_ns), error_ns = error_ns + excluded.error_ns"
 
 /* The lists end in a comma, so a last column that is always there closes them. */
 static const char *const statements[STATEMENT_COUNT] = {
@@ -104,24 +112,21 @@ static const char *const statements[STATEMENT_COUNT] = {
 			   "error_ns, segment, kind, name, detail) VALUES (?, ?, ?, ?, ?, ?, ?, ?, "
 			   "?, ?, ?, ?, ?)",
 	[STATEMENT_IS_FOLDED] = "SELECT 1 FROM t_folded WHERE segment = ?",
+	[STATEMENT_TOTAL] =
+		"INSERT INTO t_total (class, count, ns, bytes, pixels, slowest_ns, error_ns, kind, "
+		"name, detail) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)" ADDED,
 	[STATEMENT_FOLD] =
-		"INSERT INTO t_total SELECT kind, name, detail, class, SUM(count), "
-		"CASE kind WHEN 'sample' THEN MAX(ns) ELSE SUM(ns) END, SUM(bytes), SUM(pixels), "
-		"MAX(slowest_ns), SUM(error_ns) FROM t_live WHERE segment = ? "
-		"GROUP BY kind, name, detail, class "
-		"ON CONFLICT DO UPDATE SET count = count + excluded.count, "
-		"ns = CASE kind WHEN 'sample' THEN MAX(ns, excluded.ns) ELSE ns + excluded.ns END, "
-		"bytes = bytes + excluded.bytes, pixels = pixels + excluded.pixels, "
-		"slowest_ns = MAX(slowest_ns, excluded.slowest_ns), "
-		"error_ns = error_ns + excluded.error_ns",
+		"INSERT INTO t_total SELECT kind, name, detail, class, count, ns, bytes, pixels, "
+		"slowest_ns, error_ns FROM t_live WHERE segment = ? AND slot = ? AND place = ?" ADDED,
 	[STATEMENT_UNLIVE] = "DELETE FROM t_live WHERE segment = ?",
 	[STATEMENT_FOLDED] = "INSERT OR IGNORE INTO t_folded VALUES (?)",
 	[STATEMENT_UNLISTED] = "INSERT INTO t_unlisted (kind, ns) VALUES (?, ?) "
 			       "ON CONFLICT (kind) DO UPDATE SET ns = ns + excluded.ns",
 	/* The heaviest stay: ?1 kind, ?2 how many. What goes counts as unlisted. */
 	[STATEMENT_HEAVIEST] =
-		"SELECT IFNULL(MAX(ns), 0) FROM (SELECT ns FROM t_total WHERE kind = ? "
-		"ORDER BY ns DESC, name LIMIT -1 OFFSET ?)",
+		"SELECT IFNULL(MAX(ns), 0) FROM (SELECT ns FROM t_total WHERE kind = ?1 AND "
+		"(SELECT COUNT(*) FROM t_total WHERE kind = ?1) > ?2 "
+		"ORDER BY ns DESC, name LIMIT -1 OFFSET ?2)",
 	[STATEMENT_TRIM] =
 		"DELETE FROM t_total WHERE kind = ?1 AND (name, detail, class) IN (SELECT name, "
 		"detail, "
@@ -448,14 +453,23 @@ int writer_is_folded(struct writer *writer, const char *segment, bool *ret_folde
 	return r < 0 ? r : 0;
 }
 
-int writer_fold(struct writer *writer, const char *segment)
+int writer_total(struct writer *writer, const struct tally_row *row)
 {
-	static const int steps[] = {STATEMENT_FOLD, STATEMENT_UNLIVE, STATEMENT_FOLDED};
-	int r = 0;
+	return finish(bind(writer, STATEMENT_TOTAL, "nnnnnnnsss", row->class, row->count, row->ns,
+			   row->bytes, row->pixels, row->slowest_ns, row->error_ns, row->kind,
+			   row->name, row->detail));
+}
 
-	for (size_t i = 0; r == 0 && i < ARRAY_COUNT(steps); i++)
-		r = finish(bind(writer, steps[i], "s", segment));
-	return r;
+int writer_fold(struct writer *writer, const struct tally_row *row)
+{
+	return finish(bind(writer, STATEMENT_FOLD, "snn", row->segment, row->slot, row->place));
+}
+
+int writer_folded(struct writer *writer, const char *segment)
+{
+	int r = finish(bind(writer, STATEMENT_UNLIVE, "s", segment));
+
+	return r < 0 ? r : finish(bind(writer, STATEMENT_FOLDED, "s", segment));
 }
 
 int writer_unlisted(struct writer *writer, const char *kind, int64_t ns)

@@ -139,8 +139,13 @@ struct tally_row {
 
 int writer_live(struct writer *writer, const struct tally_row *row);
 
-/* The segment's process is over: its tallies become part of the totals, once. */
-int writer_fold(struct writer *writer, const char *segment);
+/*
+ * The segment's process is over: each tally becomes part of the totals, as it is or (of the row only
+ * the place counts) as it was written last; then nothing of the segment is added any more.
+ */
+int writer_total(struct writer *writer, const struct tally_row *row);
+int writer_fold(struct writer *writer, const struct tally_row *row);
+int writer_folded(struct writer *writer, const char *segment);
 int writer_is_folded(struct writer *writer, const char *segment, bool *ret_folded);
 
 /* What is not listed of this kind may have taken so much more. */
