@@ -25,9 +25,9 @@
 #define HURRY_MS   2		/* ... at the least, while they fill fast */
 #define TALLY_MS   2000		/* totals by name, which are safe where they are */
 #define TALLY_MOST_MS 10000	/* ... less often in a long run */
-#define TALLY_PART 10		/* of its time */
+#define TALLY_PART 2		/* of its time */
 #define STACKS_MS  500		/* and then at most STACKS_MOST, and STACKS_PART of the time */
-#define STACKS_PART 200
+#define STACKS_PART 500
 #define RETRY_MS   1000		/* after an error of the database */
 #define STACKS_MOST 2
 #define GIVE_UP_MS 10000	/* ... once nobody records any more */

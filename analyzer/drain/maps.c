@@ -167,3 +167,20 @@ uint64_t maps_state(int32_t pid)
 	}
 	return state;
 }
+
+/* The kernel's words to a program hold where it put it, its stack and its loader. */
+uint64_t maps_image(int32_t pid)
+{
+	const uint64_t state = maps_state(pid);
+	uint64_t words[64], image = state;
+	int fd = open_of(pid, "auxv");
+	ssize_t length;
+
+	if (fd < 0)
+		return 0;
+	length = read(fd, words, sizeof(words));
+	close(fd);
+	for (ssize_t i = 0; i < length / (ssize_t)sizeof(words[0]); i++)
+		image = (image ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15);
+	return length > 0 && state ? image : 0;
+}

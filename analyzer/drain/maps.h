@@ -37,3 +37,9 @@ uint64_t maps_device(dev_t device);
  * 0: it cannot be told.
  */
 uint64_t maps_state(int32_t pid);
+
+/*
+ * The same, and another number for each program that was started, though it be the same one: only
+ * what was forked has all code at the same addresses. 0: it cannot be told.
+ */
+uint64_t maps_image(int32_t pid);

@@ -17,7 +17,7 @@
 #define SYMBOLS_AT_ONCE 2048
 #define SYMBOL_BYTES	120
 #define KNOWN_COUNT	512
-#define LIST_NS		UINT64_C(5000000000)
+#define LIST_NS		UINT64_C(15000000000)
 
 /* What .eh_frame_hdr must look like to be searched: as every linker writes it. */
 #define EH_FRAME_POINTER 0x1b	/* relative to itself, 4 bytes */
@@ -33,7 +33,6 @@ struct mapping {
 
 struct modules {
 	int32_t pid;
-	uint64_t state;	/* of the process's mappings when they were listed */
 	uint64_t listed_ns;
 	uint64_t generation;
 	struct mapping *mappings;
@@ -85,6 +84,11 @@ struct modules *modules_open(int32_t pid)
 	return modules;
 }
 
+void modules_follow(struct modules *modules, int32_t pid)
+{
+	modules->pid = pid;
+}
+
 static bool are_same(const struct modules *one, const struct modules *other)
 {
 	if (one->count != other->count)
@@ -105,12 +109,10 @@ bool modules_update(struct modules *modules, uint64_t now_ns)
 {
 	static uint64_t generation;
 	struct modules now = {.pid = modules->pid,
-			      .state = maps_state(modules->pid),
 			      .listed_ns = now_ns,
 			      .generation = modules->generation};
 
-	if (modules->count && now.state && now.state == modules->state &&
-	    now_ns - modules->listed_ns < LIST_NS)
+	if (modules->count && now_ns - modules->listed_ns < LIST_NS)
 		return true;
 	if (maps_each(modules->pid, add_mapping, &now) < 0 || !now.count)
 		forget(&now);

@@ -17,9 +17,12 @@ struct modules;
 struct modules *modules_open(int32_t pid);
 void modules_close(struct modules *modules);
 
+/* From now on of that process, which has mapped the same. */
+void modules_follow(struct modules *modules, int32_t pid);
+
 /*
- * What it has mapped now, or false: it is gone, or not ours to look at. Cheap if little changed; a
- * module that took the place of another with as much code may be seen seconds later.
+ * What it has mapped now, or some seconds ago; false: it is gone, or not ours to look at. For who
+ * follows maps_image(), which tells of more code at once.
  */
 bool modules_update(struct modules *modules, uint64_t now_ns);
 

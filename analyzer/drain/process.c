@@ -4,21 +4,32 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "dlprof/units.h"
 
 
-/* Asked for every process of the machine again and again, so without stdio's buffer. */
+/* Where in the line of /proc/PID/stat: proc(5). */
+enum {
+	FIELD_STATE = 3,
+	FIELD_USER = 14,
+	FIELD_SYSTEM = 15,
+	FIELD_NICE = 19,
+	FIELD_THREADS = 20,
+	FIELD_START = 22,
+	FIELD_COUNT
+};
+
+/* Asked for every process of the machine again and again, so without stdio. */
 bool process_stat_read(int32_t pid, struct process_stat *ret)
 {
-	unsigned long long user, system, start;
 	const long rate = sysconf(_SC_CLK_TCK);
 	char text[1024]; /* the path, then the line */
-	const char *at;
+	long long fields[FIELD_COUNT];
+	char *at;
 	ssize_t length;
-	char state;
 	int fd;
 
 	snprintf(text, sizeof(text), "/proc/%" PRId32 "/stat", pid);
@@ -30,14 +41,17 @@ bool process_stat_read(int32_t pid, struct process_stat *ret)
 	text[length > 0 ? length : 0] = '\0';
 	/* The program's name is in brackets and may hold anything. */
 	at = strrchr(text, ')');
-	if (!at || rate <= 0 ||
-	    sscanf(at + 1,
-		   " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %*d %*d %*d %d %d %*d "
-		   "%llu",
-		   &state, &user, &system, &ret->nice, &ret->threads, &start) != 6)
+	if (!at || rate <= 0 || strlen(at) < 3)
 		return false;
-	ret->start_ticks = start;
-	ret->used_ns = (int64_t)(user + system) * ((int64_t)NS_PER_S / rate);
-	ret->is_over = state == 'Z' || state == 'X';
+	ret->is_over = at[2] == 'Z' || at[2] == 'X';
+	at += 3;
+	for (int i = FIELD_STATE + 1; i < FIELD_COUNT; i++)
+		fields[i] = strtoll(at, &at, 10);
+	if (*at != ' ')
+		return false;
+	ret->nice = (int)fields[FIELD_NICE];
+	ret->threads = (int)fields[FIELD_THREADS];
+	ret->start_ticks = (uint64_t)fields[FIELD_START];
+	ret->used_ns = (fields[FIELD_USER] + fields[FIELD_SYSTEM]) * ((int64_t)NS_PER_S / rate);
 	return true;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "drain/stacks.h"
 
+#include "drain/maps.h"
 #include "drain/unwind.h"
 
 /* A record that has not come after so many looks was lost. */
@@ -9,38 +10,32 @@
 #define KEPT_COUNT 32
 
 /*
- * To list what a process has mapped takes longer than to unwind a stack. NULL: out of memory, or it
- * is not to be found.
+ * To list what a process has mapped takes longer than to unwind a stack, and what was forked has
+ * mapped the same until it loads more code. NULL: out of memory, or it is not to be found.
  */
 static struct modules *modules_of(const struct segment *segment)
 {
-	const struct dlprof_header *header = segment->header;
 	const int32_t number = alive_number(&segment->alive);
+	const uint64_t image = number ? maps_image(number) : 0;
 	static struct kept {
-		int32_t pid;
-		uint64_t start_ticks, used;
+		uint64_t image, used;
 		struct modules *modules;
 	} kept[KEPT_COUNT];
 	static uint64_t uses;
 	struct kept *at = kept;
 
-	if (!number)
+	if (!image)
 		return NULL;
-	for (size_t i = 0; i < KEPT_COUNT; i++) {
-		if (kept[i].pid == header->pid && kept[i].start_ticks == header->start_ticks) {
+	for (size_t i = 0; i < KEPT_COUNT && at->image != image; i++)
+		if (kept[i].image == image || kept[i].used < at->used)
 			at = &kept[i];
-			break;
-		}
-		if (kept[i].used < at->used)
-			at = &kept[i];
-	}
-	if (at->pid != header->pid || at->start_ticks != header->start_ticks) {
+	if (at->image != image) {
 		modules_close(at->modules);
-		*at = (struct kept){.pid = header->pid, .start_ticks = header->start_ticks};
+		*at = (struct kept){.image = image, .modules = modules_open(number)};
 	}
-	if (!at->modules)
-		at->modules = modules_open(number);
 	at->used = ++uses;
+	if (at->modules)
+		modules_follow(at->modules, number);
 	return at->modules;
 }
 

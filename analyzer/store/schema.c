@@ -32,6 +32,10 @@ static const char VERSION_6_SQL[] =
 static const char VERSION_7_SQL[] = "ALTER TABLE t_gpu_step ADD COLUMN gpu_compute_ns INTEGER;"
 				    "ALTER TABLE t_gpu_step ADD COLUMN gpu_loading_ns INTEGER;";
 
+static const char INSERT_VIEW_SQL[] =
+	"INSERT INTO sqlite_schema (type, name, tbl_name, rootpage, sql) VALUES"
+	" ('view', ?1, ?1, 0, ?2)";
+
 /*
  * ... and the columns that tell that a table is the one we know. `lent`: what stands for an older
  * one that has the column `sign`; else an empty table does.
@@ -56,17 +60,69 @@ static const struct {
 	 " NULL AS stop_begin_ns, NULL AS stop_ns FROM main.t_epoch"},
 };
 
-int schema_create(struct db *db)
+/* Calls `take` with the name of each view of the schema and where its statement begins. */
+static int each_view(int (*take)(void *context, const char *name, const char *sql), void *context)
 {
-	char *pragmas = sqlite3_mprintf("PRAGMA application_id = %d; PRAGMA user_version = %d;",
-					DB_APPLICATION_ID, DB_SCHEMA_VERSION);
-	int r = pragmas ? db_begin(db) : -ENOMEM;
+	static const char create[] = "\nCREATE VIEW ";
+	const char *at = schema_sql;
+	char name[MOST_NAME];
+	int r = 0;
+
+	while (r == 0 && (at = strstr(at, create))) {
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(at + sizeof(create) - 1, " "),
+			 at + sizeof(create) - 1);
+		r = take(context, name, ++at);
+	}
+	return r;
+}
+
+static int insert_view(void *context, const char *name, const char *sql)
+{
+	sqlite3_stmt *stmt = context;
+
+	sqlite3_bind_text(stmt, 1, name, -1, SQLITE_TRANSIENT);
+	sqlite3_bind_text(stmt, 2, sql, (int)strcspn(sql, ";"), SQLITE_STATIC);
+	sqlite3_step(stmt);
+	return db_errno(sqlite3_reset(stmt));
+}
+
+/*
+ * As CREATE VIEW, which reads all that is there again for each. This connection does not come to
+ * know them, and never runs a view of the file: guard.c.
+ */
+static int insert_views(struct db *db)
+{
+	sqlite3_stmt *stmt = NULL;
+	int r = db_errno(sqlite3_prepare_v2(db->handle, INSERT_VIEW_SQL, -1, &stmt, NULL));
 
 	if (r == 0)
-		r = db_run(db, pragmas);
-	sqlite3_free(pragmas);
+		r = each_view(insert_view, stmt);
+	sqlite3_finalize(stmt);
+	return r;
+}
+
+static int create(struct db *db)
+{
+	const char *views = strstr(schema_sql, "CREATE VIEW ");
+	char *sql = sqlite3_mprintf("PRAGMA application_id = %d; PRAGMA user_version = %d; %.*s"
+				    "PRAGMA writable_schema = ON", DB_APPLICATION_ID,
+				    DB_SCHEMA_VERSION, (int)(views - schema_sql), schema_sql);
+	int r = sql ? db_run(db, sql) : -ENOMEM;
+
+	sqlite3_free(sql);
 	if (r == 0)
-		r = db_run(db, schema_sql);
+		r = insert_views(db);
+	return r < 0 ? r : db_run(db, "PRAGMA writable_schema = OFF");
+}
+
+int schema_create(struct db *db)
+{
+	int r = db_begin(db);
+
+	sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
+	if (r == 0)
+		r = create(db);
+	sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	if (r < 0) {
 		db_rollback(db);
 		return r;
@@ -175,20 +231,26 @@ int schema_view(struct db *db, const char *name)
 	return make(db, "TEMP ", what);
 }
 
+struct promises {
+	struct db *db;
+	int (*view)(const char *name, void *context);
+	void *context;
+};
+
+static int lend_view(void *context, const char *name, const char *sql)
+{
+	const struct promises *promises = context;
+	int r = schema_view(promises->db, name);
+
+	/* Those that begin with t_ are ours, as tables are. */
+	if (r < 0 || strncmp(name, "t_", 2) == 0)
+		return r;
+	return promises->view(name, promises->context);
+}
+
 int schema_each_view(struct db *db, int (*view)(const char *name, void *context), void *context)
 {
-	static const char create[] = "\nCREATE VIEW ";
-	const char *at = schema_sql;
-	char name[MOST_NAME];
-	int r = 0;
+	struct promises promises = {db, view, context};
 
-	while (r == 0 && (at = strstr(at, create))) {
-		at += sizeof(create) - 1;
-		snprintf(name, sizeof(name), "%.*s", (int)strcspn(at, " "), at);
-		r = schema_view(db, name);
-		/* Those that begin with t_ are ours, as tables are. */
-		if (r == 0 && strncmp(name, "t_", 2) != 0)
-			r = view(name, context);
-	}
-	return r;
+	return each_view(lend_view, &promises);
 }

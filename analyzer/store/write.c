@@ -117,7 +117,8 @@ static const char *const statements[STATEMENT_COUNT] = {
 		"name, detail) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)" ADDED,
 	[STATEMENT_FOLD] =
 		"INSERT INTO t_total SELECT kind, name, detail, class, count, ns, bytes, pixels, "
-		"slowest_ns, error_ns FROM t_live WHERE segment = ? AND slot = ? AND place = ?" ADDED,
+		"slowest_ns, error_ns FROM t_live WHERE segment = ? AND slot = ? AND place = ?"
+			ADDED,
 	[STATEMENT_UNLIVE] = "DELETE FROM t_live WHERE segment = ?",
 	[STATEMENT_FOLDED] = "INSERT OR IGNORE INTO t_folded VALUES (?)",
 	[STATEMENT_UNLISTED] = "INSERT INTO t_unlisted (kind, ns) VALUES (?, ?) "

@@ -140,8 +140,8 @@ struct tally_row {
 int writer_live(struct writer *writer, const struct tally_row *row);
 
 /*
- * The segment's process is over: each tally becomes part of the totals, as it is or (of the row only
- * the place counts) as it was written last; then nothing of the segment is added any more.
+ * The segment's process is over: each tally becomes part of the totals, as it is, or as it was
+ * written last (of the row only the place counts); then nothing of the segment is added any more.
  */
 int writer_total(struct writer *writer, const struct tally_row *row);
 int writer_fold(struct writer *writer, const struct tally_row *row);

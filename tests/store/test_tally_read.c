@@ -134,7 +134,7 @@ Test(tally_read, tables_that_are_not_there)
 	struct tally_list list;
 	int64_t ns = 7;
 
-	run_sql("DROP VIEW unlisted; DROP TABLE t_unlisted; DROP TABLE t_live; DROP TABLE t_batch");
+	run_sql("DROP TABLE t_unlisted; DROP TABLE t_live; DROP TABLE t_batch");
 	cr_expect_eq(tally_list_read(db, "step", 10, &list), -EBADMSG);
 	cr_expect_eq(list.count, 0);
 	tally_list_done(&list);

@@ -5,11 +5,14 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "drain/hidden.h"
@@ -102,6 +105,38 @@ Test(maps, new_code_changes_the_state)
 	cr_assert_neq(after, before);
 	cr_assert_eq(maps_state(getpid()), before);
 	cr_assert_eq(maps_state(INT32_MAX), 0);
+}
+
+/* Of a program that was started, or of a child of our own. */
+static uint64_t image_of_child(bool is_started)
+{
+	uint64_t image;
+	int fds[2];
+	pid_t pid;
+	char byte;
+
+	cr_assert_eq(pipe2(fds, O_CLOEXEC), 0);
+	pid = fork();
+	if (pid == 0 && is_started)
+		execlp("sleep", "sleep", "100", NULL);
+	if (pid == 0)
+		pause();
+	close(fds[1]);
+	if (is_started)
+		cr_assert_eq(read(fds[0], &byte, 1), 0);
+	close(fds[0]);
+	poll(NULL, 0, 200); /* until it has its libraries */
+	image = maps_image(pid);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	return image;
+}
+
+Test(maps, what_was_forked_is_the_same_image_and_what_was_started_another)
+{
+	cr_assert_neq(maps_image(getpid()), 0);
+	cr_assert_eq(image_of_child(false), maps_image(getpid()));
+	cr_assert_neq(image_of_child(true), image_of_child(true));
 }
 
 /* Code of a file that says so of itself, at `address` if there is one. */
