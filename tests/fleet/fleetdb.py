@@ -70,11 +70,11 @@ def make_job(number, count, rank_count, step_count, nodes):
             wait_s=ratio * time_s, time_s=time_s, load_s=load_s, open_s=load_s * 0.05,
             read_s=load_s * 0.3, decode_s=load_s * 0.5, other_s=load_s * 0.15,
             read_bytes=read_bytes, storage_bytes=read_bytes // 3, cause=chance.choice(CAUSES),
-            blame_s=0.0))
+            blame_s=0.0, is_culprit=0))
     worst = max(ranks, key=lambda row: row["wait_s"])
     ratio = None if number % 97 == 0 else worst["stall_ratio"]
     has_culprit = ratio is not None and worst["node"] == BAD_NODE
-    worst["blame_s"] = worst["wait_s"] * 0.8
+    worst.update(blame_s=worst["wait_s"] * 0.8, is_culprit=int(has_culprit))
     job = dict(
         key, name=name, cluster="east", owner=chance.choice(OWNERS),
         revision="r{:02}".format(revision), dataset=chance.choice(DATASETS), storage=storage,

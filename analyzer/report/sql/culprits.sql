@@ -1,20 +1,20 @@
--- The 20 ranks that cost most: one rank waits for data, and the others of its job wait for it.
+-- The 20 ranks that cost most: they wait for data, and the others of their job wait for them.
 -- A rank whose GPU is not known counts as one GPU. The 1e-6 makes engines agree how a half is rounded.
 with held as (
 	select s.job_id as job_id, s.attempt as attempt, s.rank_id as rank_id, sum(s.width) as steps
 	from step s
-	join job j on j.job_id = s.job_id and j.attempt = s.attempt and j.culprit = s.rank_id
-	where s.stall_us > 0
+	join rank r on r.job_id = s.job_id and r.attempt = s.attempt and r.rank_id = s.rank_id
+	where s.stall_us > 0 and r.is_culprit = 1
 	group by s.job_id, s.attempt, s.rank_id
 ),
 slow as (
-	select j.job_id as job_id, j.attempt as attempt, j.name as name, j.culprit as culprit,
+	select j.job_id as job_id, j.attempt as attempt, j.name as name, r.rank_id as culprit,
 		r.node as node, r.gpu as gpu, r.cause as cause,
 		r.wait_s / r.time_s as own, j.stall_ratio as ratio,
-		j.stall_ratio * j.time_s * j.blame_share * coalesce(j.gpus, j.ranks_seen) / 3600 as hours
+		r.blame_s * coalesce(j.gpus, j.ranks_seen) / 3600 as hours
 	from job j
-	join rank r on r.job_id = j.job_id and r.attempt = j.attempt and r.rank_id = j.culprit
-	where r.time_s > 0
+	join rank r on r.job_id = j.job_id and r.attempt = j.attempt
+	where r.is_culprit = 1 and r.time_s > 0
 )
 select s.job_id as job_id, s.attempt as attempt, s.name as name, s.culprit as culprit_rank,
 	s.node as node, s.gpu as gpu, s.cause as cause,
@@ -25,5 +25,5 @@ select s.job_id as job_id, s.attempt as attempt, s.name as name, s.culprit as cu
 from slow s
 left join held h on h.job_id = s.job_id and h.attempt = s.attempt and h.rank_id = s.culprit
 where s.hours is not null
-order by 11 desc, 1, 2
+order by 11 desc, 1, 2, 4
 limit 20
