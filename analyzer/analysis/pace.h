@@ -4,9 +4,9 @@
  *
  * Ranks that meet after every so many steps are level each time: how far one is ahead has a bound.
  * Of ranks that never meet the faster one gets further and further ahead. Only times between a
- * rank's own steps are compared, never one machine's clock with another's. The first step of an
- * epoch is left out, for what is done between two epochs (a rank that validates, or saves) is in
- * that of those who wait for it, and in none of its own.
+ * rank's own steps are compared, never one machine's clock with another's. What passes between two
+ * epochs counts as well, for a rank that validates, or saves, is waited for by the others; where it
+ * is not known, the first step of an epoch is left out.
  */
 #pragma once
 

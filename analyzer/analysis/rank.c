@@ -60,17 +60,6 @@ static int add_to_bin(struct rank_job *job, double at_ns, const struct window_pa
 		       : 0;
 }
 
-/* Begin of an epoch, NAN where the clock is not known. */
-static double epoch_begin(const struct rank_epoch *epochs, size_t count, int32_t epoch)
-{
-	size_t i;
-
-	for (i = 0; i < count; i++)
-		if (epochs[i].epoch == epoch)
-			return (double)epochs[i].begin_ns;
-	return NAN;
-}
-
 /* Bins and origin are such that those of two parts of a job can be brought together. */
 static void begin_clock(struct rank_job *job, const struct finding *finding, double begin_ns)
 {
@@ -130,7 +119,7 @@ static int add_batches(struct rank_job *job, const struct batch_series *s,
 		struct window_part part;
 
 		if (last_run == SIZE_MAX || epoch != s->runs[last_run].epoch)
-			now_ns = epoch_begin(epochs, epoch_count, epoch);
+			now_ns = rank_epoch_begin(epochs, epoch_count, epoch);
 		last_run = at.run;
 		begin_clock(job, finding, now_ns);
 		if (take_batch(s, finding, at.i, &part)) {
@@ -156,30 +145,12 @@ static int add_batches(struct rank_job *job, const struct batch_series *s,
 	return r < 0 ? r : window_end(&job->by_clock, job->rank_count);
 }
 
-/* By the host's clock, whatever the account goes by: it has all steps. */
-static struct pace find_pace(const struct batch_series *s)
-{
-	struct pace pace = {.count = 0};
-	struct series_place at = SERIES_BEGIN;
-	size_t last_run = SIZE_MAX;
-
-	while (series_next(s, &at)) {
-		double ns = series_time(s->wait_ns, at.i) + series_time(s->compute_ns, at.i);
-
-		if (last_run != SIZE_MAX && s->runs[at.run].epoch == s->runs[last_run].epoch &&
-		    ns > 0)
-			pace_add(&pace, ns);
-		last_run = at.run;
-	}
-	return pace;
-}
-
 int rank_add(struct rank_job *job, const struct batch_series *series, const struct finding *finding,
 	     const struct rank_epoch *epochs, size_t epoch_count)
 {
 	struct rank_member *members =
 		reallocarray(job->members, job->rank_count + 1, sizeof(*members));
-	const struct pace pace = find_pace(series);
+	const struct pace pace = rank_group_pace(series, epochs, epoch_count);
 	struct rank_member *member;
 	struct rank_group *group;
 	int r;

@@ -43,12 +43,6 @@
 #define RANK_NOISE    0.01 /* ... and by more than so much of the time */
 #define RANK_COMMON   0.9  /* of the batches must be aligned with another rank's */
 
-/* When an epoch's first batch was asked for, on a clock that the ranks share. */
-struct rank_epoch {
-	int32_t epoch;
-	int64_t begin_ns;
-};
-
 /* All zero is a job without ranks. Epochs may be 0: the clock is not known. 0 or -ENOMEM. */
 int rank_add(struct rank_job *job, const struct batch_series *series, const struct finding *finding,
 	     const struct rank_epoch *epochs, size_t epoch_count);

@@ -8,6 +8,33 @@
 #define ALIKE_STEPS 2     /* ranks that get further ahead of each other may belong apart, ... */
 #define ALIKE_SHARE 0.005 /* ... if it is more than so much of their steps */
 
+struct pace rank_group_pace(const struct batch_series *s, const struct rank_epoch *epochs,
+			    size_t epoch_count)
+{
+	struct pace pace = {.count = 0};
+	struct series_place at = SERIES_BEGIN;
+	size_t last_run = SIZE_MAX;
+	double end_ns = NAN;
+
+	while (series_next(s, &at)) {
+		const int32_t epoch = s->runs[at.run].epoch;
+		double ns = series_time(s->wait_ns, at.i) + series_time(s->compute_ns, at.i);
+		double gap_ns = 0;
+
+		if (last_run == SIZE_MAX || epoch != s->runs[last_run].epoch) {
+			const double begin_ns = rank_epoch_begin(epochs, epoch_count, epoch);
+
+			gap_ns = begin_ns - end_ns;
+			end_ns = begin_ns;
+		}
+		if (ns > 0 && gap_ns >= 0)
+			pace_add(&pace, ns + gap_ns);
+		end_ns += ns;
+		last_run = at.run;
+	}
+	return pace;
+}
+
 int rank_group_find(struct rank_job *job, const struct pace *pace, int32_t *ret_group)
 {
 	const size_t steps = pace_steps(pace);

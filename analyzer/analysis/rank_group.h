@@ -10,6 +10,13 @@
 
 #include "analysis/rank_job.h"
 
+/*
+ * By the host's clock, whatever the account goes by: it has all steps. What passes between two
+ * epochs is of the next step, as it is in the ranks that wait for this one meanwhile.
+ */
+struct pace rank_group_pace(const struct batch_series *series, const struct rank_epoch *epochs,
+			    size_t epoch_count);
+
 /* The group, of those that there are or a new one, for a rank of this pace. 0 or -ENOMEM. */
 int rank_group_find(struct rank_job *job, const struct pace *pace, int32_t *ret_group);
 

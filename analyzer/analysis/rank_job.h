@@ -2,6 +2,7 @@
 /* rank_job.h - what is kept of the ranks of a job, and what rank.h and culprit.h make of it. */
 #pragma once
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,6 +16,21 @@
 #define RANK_GROUPS 64 /* at most */
 
 enum rank_alignment { RANK_BY_STEP, RANK_BY_CLOCK, RANK_ALONE, RANK_ALIGNMENTS };
+
+/* When an epoch's first batch was asked for, on a clock that the ranks share. */
+struct rank_epoch {
+	int32_t epoch;
+	int64_t begin_ns;
+};
+
+/* Begin of an epoch, NAN where the clock is not known. */
+static inline double rank_epoch_begin(const struct rank_epoch *epochs, size_t count, int32_t epoch)
+{
+	for (size_t i = 0; i < count; i++)
+		if (epochs[i].epoch == epoch)
+			return (double)epochs[i].begin_ns;
+	return NAN;
+}
 
 struct rank_blame {
 	int32_t group;     /* of the job's; -1: it has none */
