@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "dlprof/units.h"
@@ -150,9 +151,13 @@ const char *lake_error(int error)
 {
 	switch (error) {
 	case -EMEDIUMTYPE:
-		return "it is a database, but none that export made; name another file";
+		return "export --into did not make it; name another file";
 	case -EPROTONOSUPPORT:
 		return "a newer dlprof made it; use that version's dlprof-report";
+	case -EISDIR:
+		return "it is a folder; name a file in it";
+	case -ENOTDIR:
+		return "its folder does not exist; make it first";
 	case -EEXIST:
 		return "it holds jobs, and --redact names anew at each export; name a new file";
 	default:
@@ -222,6 +227,7 @@ int lake_open(const char *path, bool is_for_new, struct lake **ret)
 {
 	struct lake *lake = calloc(1, sizeof(*lake));
 	int64_t count = 0;
+	struct stat file;
 	int r;
 
 	*ret = lake;
@@ -229,8 +235,10 @@ int lake_open(const char *path, bool is_for_new, struct lake **ret)
 		return -ENOMEM;
 	lake->path = path;
 	lake->table = TABLES;
-	if (access(path, F_OK) < 0)
+	if (stat(path, &file) < 0)
 		return 0;
+	if (!S_ISREG(file.st_mode))
+		return S_ISDIR(file.st_mode) ? -EISDIR : -EMEDIUMTYPE;
 	r = open_handle(&lake->db, path, SQLITE_OPEN_READWRITE);
 	if (r == 0)
 		r = check_identity(&lake->db);
@@ -318,6 +326,8 @@ int lake_begin(struct lake *lake, const char *job_id, int64_t attempt)
 	r = lake->db.handle ? 0
 			    : open_handle(&lake->db, lake->path,
 					  SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+	if (r == -ENOENT)
+		return -ENOTDIR;
 	if (r == 0)
 		r = db_begin(&lake->db);
 	if (r == 0)

@@ -174,7 +174,7 @@ def check_refusals(path, parts):
         good = file.read()
     with open(bad, "wb") as file:
         file.write(good[:300] + bytes([good[300] ^ 4]) + good[301:])
-    for file, words in ((run, "but none that export made; name another file"),
+    for file, words in ((run, "export --into did not make it; name another file"),
                         (newer, "a newer dlprof made it"), (text, "damaged, or not")):
         with open(file, "rb") as opened:
             before = opened.read()
@@ -185,7 +185,10 @@ def check_refusals(path, parts):
             t.equal(opened.read(), before, file, "is as it was")
     refused("'{}': it is damaged".format(bad), "--into", os.path.join(folder, "new.db"), bad)
     t.check(not os.path.exists(os.path.join(folder, "new.db")), "nothing is made of nothing")
-    refused("no such file", "--into", os.path.join(folder, "no/x.db"), path)
+    refused("its folder does not exist", "--into", os.path.join(folder, "no/x.db"), path)
+    refused("it is a folder", "--into", folder, path)
+    os.mkfifo(os.path.join(folder, "fifo"))
+    refused("export --into did not make it", "--into", os.path.join(folder, "fifo"), path)
     twice = os.path.join(folder, "twice.db")
     refused("rank 0 is in", "--into", twice, path, run, *parts)
     t.equal([row[0] for row in content(twice)["job"]], ["box-42-17f"], "the job that can be folded")
