@@ -119,21 +119,22 @@ static bool is_right(const struct world *world, const struct rank_blame *blames)
 	return true;
 }
 
-static const double JITTERS[] = {0, .02, .1, .3, .6};
-static const int MEETS[] = {1, 2, 3, 4, 7, 16, 64};
+#define JITTER_COUNT 5
+#define MEET_COUNT   7
 
-#define COUNT(list) ((int)(sizeof(list) / sizeof(*(list))))
+static const double JITTERS[JITTER_COUNT] = {0, .02, .1, .3, .6};
+static const int MEETS[MEET_COUNT] = {1, 2, 3, 4, 7, 16, 64};
 
 Test(rank_group, ranks_that_meet_are_never_torn_apart)
 {
 	int worlds = 0, torn = 0, met = 0;
 
-	for (int at = 0; at < COUNT(JITTERS) * COUNT(MEETS) * 2 * 2 * 3 * 4; at++) {
-		const int rest = at / COUNT(JITTERS) / COUNT(MEETS);
+	for (int at = 0; at < JITTER_COUNT * MEET_COUNT * 2 * 2 * 3 * 4; at++) {
+		const int rest = at / JITTER_COUNT / MEET_COUNT;
 		struct world world = {
 			.group_count = 1,
-			.meet = MEETS[at / COUNT(JITTERS) % COUNT(MEETS)],
-			.jitter = JITTERS[at % COUNT(JITTERS)],
+			.meet = MEETS[at / JITTER_COUNT % MEET_COUNT],
+			.jitter = JITTERS[at % JITTER_COUNT],
 			.between_ms = rest % 2 ? 2000 : 0,
 			.steps = rest / 2 % 2 ? 1000 : 150,
 			.seed = (unsigned)at,
@@ -161,14 +162,14 @@ static void check_apart(const struct world *shape, double least_found)
 {
 	int worlds = 0, found = 0, wrong = 0, named = 0;
 
-	for (int at = 0; at < COUNT(JITTERS) * 4 * 2 * 6; at++) {
-		const int rest = at / COUNT(JITTERS);
+	for (int at = 0; at < JITTER_COUNT * 4 * 2 * 6; at++) {
+		const int rest = at / JITTER_COUNT;
 		struct world world = *shape;
 		struct rank_blame blames[RANKS];
 		struct rank_finding finding;
 		double least = INFINITY, most = 0;
 
-		world.jitter = JITTERS[at % COUNT(JITTERS)];
+		world.jitter = JITTERS[at % JITTER_COUNT];
 		world.meet = MEETS[rest % 4];
 		world.steps = rest / 4 % 2 ? 1000 : 300;
 		world.epochs = 1 + rest / 8 % 3;
@@ -218,11 +219,11 @@ Test(rank_group, two_that_are_equally_bad_are_named_together)
 {
 	int worlds = 0, named = 0, wrong = 0, alike = 0;
 
-	for (int at = 0; at < COUNT(JITTERS) * 4 * 10; at++) {
+	for (int at = 0; at < JITTER_COUNT * 4 * 10; at++) {
 		struct world world = {
 			.group_count = 1,
-			.meet = MEETS[at / COUNT(JITTERS) % 4],
-			.jitter = JITTERS[at % COUNT(JITTERS)] / 2,
+			.meet = MEETS[at / JITTER_COUNT % 4],
+			.jitter = JITTERS[at % JITTER_COUNT] / 2,
 			.epochs = 1,
 			.steps = 400,
 			.late_ms = {[2] = 80, [3] = 80},
@@ -246,4 +247,26 @@ Test(rank_group, two_that_are_equally_bad_are_named_together)
 	cr_expect(named >= .95 * worlds, "%d of %d", named, worlds);
 	cr_expect_eq(wrong, 0);
 	cr_expect_eq(alike, 0);
+}
+
+Test(rank_group, two_are_not_named_where_a_third_one_is_nearly_as_bad)
+{
+	int worlds = 0, named = 0;
+
+	for (int at = 0; at < JITTER_COUNT * 4 * 10; at++) {
+		struct world world = {
+			.group_count = 1,
+			.meet = MEETS[at / JITTER_COUNT % 4],
+			.jitter = JITTERS[at % JITTER_COUNT] / 2,
+			.epochs = 1,
+			.steps = 400,
+			.late_ms = {[2] = 80, [3] = 80, [6] = 35},
+			.seed = (unsigned)at,
+		};
+		struct rank_blame blames[RANKS];
+
+		worlds++;
+		named += judge(&world, blames).culprit_count > 0;
+	}
+	cr_expect(named <= .03 * worlds, "%d of %d", named, worlds);
 }
