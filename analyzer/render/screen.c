@@ -165,14 +165,14 @@ static size_t find_parts(const struct account *a, struct part ret[MOST_PARTS])
 
 /*
  * Whole units of each part that sum to `all`, which is the headline's figure: the largest
- * remainders are rounded up.
+ * remainders are rounded up, so that none is off by one or more.
  */
-static void share_out(struct part *parts, size_t count, double whole_ns, int64_t all)
+static void share_out(struct part *parts, size_t count, double units_per_ns, int64_t all)
 {
 	int64_t left = all;
 
 	for (size_t i = 0; i < count; i++) {
-		parts[i].units = (int64_t)floor((double)all * parts[i].ns / whole_ns);
+		parts[i].units = (int64_t)floor(parts[i].ns * units_per_ns);
 		left -= parts[i].units;
 	}
 	for (; count && left > 0; left--) {
@@ -180,7 +180,7 @@ static void share_out(struct part *parts, size_t count, double whole_ns, int64_t
 		size_t most = 0;
 
 		for (size_t i = 0; i < count; i++) {
-			double rest = (double)all * parts[i].ns / whole_ns - (double)parts[i].units;
+			double rest = parts[i].ns * units_per_ns - (double)parts[i].units;
 
 			if (rest > largest) {
 				largest = rest;
@@ -206,7 +206,7 @@ static void add_account(const struct report *report, struct outline *o)
 	outline_items(o, SCREEN_ACCOUNT);
 	count = find_parts(a, parts);
 	waiting = llrint(a->ratio * (double)whole);
-	share_out(parts, count, a->wait_ns, waiting);
+	share_out(parts, count, (double)whole / a->time_ns, waiting);
 	parts[count++] =
 		(struct part){"step", PAGE_DIM, ACCOUNT_PART_MAX, a->step_ns, whole - waiting};
 	for (i = 0; i < count; i++) {

@@ -9,7 +9,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import dlprof_test as t  # noqa: E402
 import trainings  # noqa: E402
 
-PLAN = dict(workers=2, load_s=0.01, cpu_share=1, step_s=0.002, cores=1, batches=150)
+PLAN = dict(workers=2, load_s=0.01, cpu_share=1, step_s=0.002, cores=1, batches=450)
 CORE = sorted(os.sched_getaffinity(0))[0]
 ENOUGH = 0.91  # the kernel counts in hundredths of a second
 
