@@ -43,8 +43,8 @@ uint64_t buffers_complete_ns(uint64_t now_ns);
 
 /*
  * A buffer that does not come back: a later one of the same thread did, BUFFER_LOST_NS ago. What it
- * holds ran in the time returned; to be asked until there is none. `forced_ns`: CUPTI was then
- * made to give back everything, so each from before that it still has is lost; 0: it was not.
+ * holds ran in the time returned; to be asked until there is none. `forced_ns`: each
+ * from before that CUPTI still has is lost, as it was made to give back everything; 0: it was not.
  *
  * A thread writes into one buffer at a time and requests the next when that is full, whether
  * threads have buffers of their own (CUDA 13) or share one. What it launched last into the lost one

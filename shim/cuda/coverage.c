@@ -14,6 +14,7 @@
 #define MS             UINT64_C(1000000)
 #define SILENT_PERIODS 3
 #define SILENT_NS      (50 * MS)
+#define FRESH_NS       (1000 * MS) /* a thread is handed its buffer in much less */
 
 static struct {
 	uint64_t began_ns;
@@ -158,12 +159,16 @@ void coverage_tell(void)
 void coverage_end(uint64_t forced_ns)
 {
 	const uint64_t unfinished_ns = reader_unfinished_ns();
+	uint64_t complete_ns;
 
 	if (state_is_armed()) {
 		look_for_silence();
 		if (is_silent())
 			begin_silence();
-		tell_lost(forced_ns);
+		tell_lost(forced_ns - FRESH_NS);
 	}
-	tell(unfinished_ns < forced_ns ? unfinished_ns : forced_ns);
+	complete_ns = buffers_complete_ns(forced_ns);
+	if (complete_ns < forced_ns)
+		complete_ns -= reader_lag_ns();
+	tell(unfinished_ns < complete_ns ? unfinished_ns : complete_ns);
 }

@@ -13,10 +13,13 @@
  *    before it was requested, and all is known up to the request of the oldest one that is out.
  * 3. At the end CUPTI is forced to give back all, also what runs, which then has no end: all is
  *    known up to its begin. In the middle nothing is forced, as such a record never comes again.
+ *    Threads that still launch then request new buffers, and the forced flush does not find one
+ *    that CUPTI is only just handed: all is known up to its request.
  *
  * 2 is not promised. A record that breaks it makes all that is said lag by as much from then on
  * (reader_lag_ns()), and the drain measures the steps again that it had measured without it, or
- * takes back what it said of them. So what is said of a run that ended rests on 1 and 3 alone.
+ * takes back what it said of them. So what is said of a run that ended rests on 1 and 3 alone, but
+ * for threads that launch to the very end.
  *
  * A buffer that is out too long (buffers_take_lost()) is a gap of its own time; should it come
  * back, the drain takes back as above. Correlation of records with launches proves nothing: there

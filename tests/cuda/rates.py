@@ -119,6 +119,11 @@ def empty(name):
     Steps(name, dict(PLAN, steps=200), FAKE_CUPTI_EMPTY_EVERY=2).all_known()
 
 
+def fresh(name):
+    """Threads that launch to the end: the forced flush does not find the buffers that they are just handed."""
+    Steps(name, dict(plan_of(667, 2), steps=30, helpers=8, helper=1), FAKE_CUPTI_HAND_MS=20).all_known()
+
+
 def withheld(name):
     """Each comes back seconds late."""
     Steps(name, plan_of(400, 2), FAKE_CUPTI_DELAY_MS=2500).all_known()
@@ -172,6 +177,7 @@ def many(name):
 CASES = {
     "long": long_kernels,
     "empty": empty,
+    "fresh": fresh,
     "withheld": withheld,
     "lost": lost,
     "lost-alone": lost_alone,

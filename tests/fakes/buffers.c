@@ -342,7 +342,7 @@ static void inspect(const uint8_t *data, size_t bytes)
 /*
  * A new buffer for this thread; asked for without any lock, as the client may take its own.
  * FAKE_CUPTI_KEEP_BUFFER: which one never comes back. FAKE_CUPTI_EMPTY_EVERY: one of so many comes
- * back at once, with nothing in it.
+ * back at once, with nothing in it. FAKE_CUPTI_HAND_MS: until a flush finds it.
  */
 static struct buffer *obtain(uint32_t thread)
 {
@@ -367,6 +367,7 @@ static struct buffer *obtain(uint32_t thread)
 		inspect(data, bytes);
 	if (data && !zeroed_by_client)
 		memset(data, 0, bytes);
+	sleep_until(now_ns() + (uint64_t)knob("CUPTI_HAND_MS", 0) * NS_PER_MS);
 	if (!data && callback && knob("CUPTI_VERSION", FAKE_VERSION) < 27 &&
 	    knob("CUPTI_NULL_BUFFER_CRASH", 1)) {
 		call_log("MISUSE no buffer, which crashes this version");
