@@ -148,7 +148,6 @@ static void put_figure(struct html *html, const struct bar *bars, size_t count)
 	f.x_high = (double)s->count;
 	f.y_high = find_top(bars, count);
 	figure_y_times(&f);
-	html_put(html, "<g id=\"bars\">\n");
 	put_path(&f, bars, count, PART_COMPUTE, "compute");
 	put_path(&f, bars, count, PART_WAIT, "wait");
 	if (!single)
@@ -156,7 +155,6 @@ static void put_figure(struct html *html, const struct bar *bars, size_t count)
 	if (s->gpu_busy_ns)
 		put_path(&f, bars, count, PART_BUSY, "busy");
 	put_epochs(&f, s);
-	html_put(html, "</g>\n");
 	figure_x_numbers(&f, "batch");
 	figure_end(&f);
 	figure_keys(html, keys);
