@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "common.h"
+#include "stamps.h"
 
 enum { SUCCESS = 0, MAX_LIMIT_REACHED = 12, INVALID_KIND = 21 };
 enum { IDLE_NS = 10000000 }; /* how often the worker looks for what has become complete */
@@ -40,9 +41,6 @@ static request_fn *request;
 static complete_fn *complete;
 static __thread int in_callback;
 
-static uint64_t (*source)(void);
-static uint64_t source_ns[2]; /* our clock and the client's, when it was registered */
-
 void buffers_lock(bool locked)
 {
 	static pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
@@ -54,77 +52,6 @@ void buffers_lock(bool locked)
 bool buffers_in_callback(void)
 {
 	return in_callback > 0;
-}
-
-static uint64_t realtime_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
-/* FAKE_REALTIME_STEP_S: CLOCK_REALTIME jumps by so much, FAKE_REALTIME_STEP_AT_MS after the start.
- */
-static uint64_t step_ns(uint64_t at_ns)
-{
-	static uint64_t start;
-	const long step = knob("REALTIME_STEP_S", 0);
-
-	if (!start)
-		start = at_ns;
-	if (!step || at_ns < start + (uint64_t)knob("REALTIME_STEP_AT_MS", 500) * NS_PER_MS)
-		return 0;
-	return (uint64_t)step * NS_PER_S;
-}
-
-void stamp_source(uint64_t (*which)(void))
-{
-	pthread_mutex_lock(&lock);
-	source = which;
-	source_ns[0] = now_ns();
-	source_ns[1] = which ? which() : 0;
-	pthread_mutex_unlock(&lock);
-}
-
-uint64_t stamp_now(void)
-{
-	return source ? source() : realtime_ns() + step_ns(now_ns());
-}
-
-/* Both clocks at one time, and how much faster CUPTI's goes. */
-struct pair {
-	uint64_t ns, stamp;
-	double slope;
-};
-
-static struct pair pair_now(void)
-{
-	struct pair best = {0};
-	uint64_t best_width = UINT64_MAX;
-
-	for (int i = 0; i < 5; i++) {
-		const uint64_t before = now_ns(), stamp = source ? source() : realtime_ns();
-		const uint64_t width = now_ns() - before;
-
-		if (width >= best_width)
-			continue;
-		best_width = width;
-		best.ns = before + width / 2;
-		best.stamp = stamp;
-	}
-	best.slope =
-		source ? (double)(best.stamp - source_ns[1]) / (double)(best.ns - source_ns[0]) : 1;
-	return best;
-}
-
-static uint64_t stamp_of(const struct pair *pair, uint64_t ns)
-{
-	const int64_t ago = (int64_t)(pair->ns - ns);
-
-	if (!source)
-		return pair->stamp - (uint64_t)ago + step_ns(ns);
-	return pair->stamp - (uint64_t)(int64_t)((double)ago * pair->slope);
 }
 
 static uint64_t complete_ns(const struct buffer *buffer)
@@ -193,7 +120,7 @@ static void spoil(const struct faults *faults, const struct op *op, uint64_t *be
 static void lay_out(struct buffer *buffer)
 {
 	const struct faults faults = read_faults();
-	const struct pair pair = pair_now();
+	const struct stamp_pair pair = stamp_pair_now();
 	uint8_t *at = buffer->data;
 
 	if (knob("CUPTI_OUT_OF_ORDER", 0))

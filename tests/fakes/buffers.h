@@ -24,7 +24,3 @@ size_t buffers_dropped(void); /* since the last question */
 bool buffers_in_callback(void);
 /* FAKE_CUPTI_LOCK=1: CUPTI holds it while it asks for a buffer, and to tell the time. */
 void buffers_lock(bool locked);
-
-/* CUPTI's own clock: CLOCK_REALTIME, or what a client registered. */
-void stamp_source(uint64_t (*source)(void));
-uint64_t stamp_now(void);

@@ -34,6 +34,21 @@ uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
+void read_settings(const char *path)
+{
+	const char *paths[] = {"/proc/self/maps", "/proc/cpuinfo", path};
+	char line[4096];
+
+	for (size_t i = 0; i < 3; i++) {
+		FILE *file = paths[i] ? fopen(paths[i], "r") : NULL;
+
+		while (file && fread(line, 1, sizeof(line), file) > 0)
+			;
+		if (file)
+			fclose(file);
+	}
+}
+
 void sleep_until(uint64_t ns)
 {
 	const struct timespec end = {(time_t)(ns / NS_PER_S), (long)(ns % NS_PER_S)};

@@ -18,6 +18,9 @@ const char *knob_text(const char *name);
 /* A line "ns pid tid text" at the end of the file FAKE_LOG; nothing without it. */
 void call_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* The maps and CPUs, as the real CUPTI reads them on the thread that calls CUDA, and `path`. */
+void read_settings(const char *path);
+
 uint64_t now_ns(void); /* CLOCK_MONOTONIC */
 void sleep_until(uint64_t ns);
 uint32_t thread_id(void);

@@ -15,6 +15,7 @@
 
 #include "buffers.h"
 #include "common.h"
+#include "stamps.h"
 #include "thief.h"
 
 enum {
@@ -216,22 +217,6 @@ static void on_api(int site, enum api_domain domain, uint32_t id, const char *na
 		buffers_add(&entry);
 }
 
-/* The real one reads the first two, and a file of settings, on the thread that calls CUDA. */
-static void read_own_files(void)
-{
-	const char *paths[] = {"/proc/self/maps", "/proc/cpuinfo", knob_text("CUPTI_READS")};
-	char line[4096];
-
-	for (size_t i = 0; i < 3; i++) {
-		FILE *file = paths[i] ? fopen(paths[i], "r") : NULL;
-
-		while (file && fread(line, 1, sizeof(line), file) > 0)
-			;
-		if (file)
-			fclose(file);
-	}
-}
-
 static int attach(void)
 {
 	static const struct tracer tracer = {add, add_graph, on_api};
@@ -250,7 +235,7 @@ static int attach(void)
 	driver_version(&driver);
 	if (driver / 1000 < FAKE_MAJOR)
 		return NOT_INITIALIZED;
-	read_own_files();
+	read_settings(knob_text("CUPTI_READS"));
 	owner = getpid();
 	buffers_set_per_thread(knob("CUPTI_THREADS", version() >= GENERAL_AVAILABILITY));
 	set(&tracer);
@@ -464,7 +449,7 @@ EXPORT int cuptiActivityFlushAll(uint32_t flags)
 		pause();
 	/* Whatever thread it is: no data of the program's. */
 	if (knob_text("CUPTI_READS"))
-		read_own_files();
+		read_settings(knob_text("CUPTI_READS"));
 	if (!buffers_in_callback())
 		buffers_flush(flags & 1);
 	return SUCCESS;

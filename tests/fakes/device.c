@@ -15,7 +15,7 @@
 
 #include "common.h"
 
-enum { MAX_DEVICES = 8, MAX_STREAMS = 256, MAX_NODES = 512, MAX_PINNED = 256 };
+enum { MAX_DEVICES = 8, MAX_STREAMS = 256, MAX_NODES = 512 };
 enum { LEGACY_ID = 7, FIRST_ID = 13 };
 
 struct stream {
@@ -44,20 +44,14 @@ static struct stream streams[MAX_STREAMS];
 static size_t stream_count;
 static struct stream *defaults[MAX_DEVICES][2]; /* legacy, per thread */
 static uint64_t engine_ns[MAX_DEVICES][2];      /* copies to and from a device queue up */
-static const void *pinned[MAX_PINNED][2];
 static uint32_t correlation_count;
 static uint32_t graph_count;
-static uint64_t device_bytes;
 static struct tracer tracer;
 static int truth_fd = -1;
 
 static __thread uint32_t correlation;
 static __thread int api_depth;
 static __thread int current_device;
-
-/* Addresses of device memory; nothing lies there. */
-#define DEVICE_BASE 0x200000000000ull
-#define DEVICE_ROOM 0x10000000000ull
 
 static const char *const op_names[] = {
 	[OP_KERNEL] = "kernel", [OP_MEMCPY] = "memcpy", [OP_PEER] = "peer",
@@ -451,47 +445,6 @@ void event_synchronize(struct event *event)
 uint64_t event_ns(const struct event *event)
 {
 	return event->ns;
-}
-
-void memory_pin(const void *address, uint64_t bytes)
-{
-	pthread_mutex_lock(&lock);
-	for (size_t i = 0; i < MAX_PINNED; i++) {
-		if (pinned[i][0])
-			continue;
-		pinned[i][0] = address;
-		pinned[i][1] = (const char *)address + bytes;
-		break;
-	}
-	pthread_mutex_unlock(&lock);
-}
-
-void memory_unpin(const void *address)
-{
-	pthread_mutex_lock(&lock);
-	for (size_t i = 0; i < MAX_PINNED; i++)
-		if (pinned[i][0] == address)
-			pinned[i][0] = pinned[i][1] = NULL;
-	pthread_mutex_unlock(&lock);
-}
-
-bool memory_is_pinned(const void *address)
-{
-	for (size_t i = 0; i < MAX_PINNED; i++)
-		if (pinned[i][0] && pinned[i][0] <= address && address < pinned[i][1])
-			return true;
-	return false;
-}
-
-bool memory_is_device(const void *address)
-{
-	return (uintptr_t)address >= DEVICE_BASE && (uintptr_t)address < DEVICE_BASE + DEVICE_ROOM;
-}
-
-uint64_t memory_device(uint64_t bytes)
-{
-	return DEVICE_BASE +
-	       __atomic_fetch_add(&device_bytes, (bytes + 255) & ~255ull, __ATOMIC_RELAXED);
 }
 
 uint64_t api_enter(enum api_domain domain, uint32_t id, const char *name)

@@ -5,6 +5,7 @@
 
 #include "buffers.h"
 #include "common.h"
+#include "stamps.h"
 
 static uint64_t ticks(void)
 {
