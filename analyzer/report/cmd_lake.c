@@ -16,7 +16,6 @@
 #include "report/merger.h"
 #include "store/db_open.h"
 #include "store/lake.h"
-#include "store/redact.h"
 
 #define MOST_TEXTS 8 /* of a row */
 #define NAME       64
@@ -76,7 +75,7 @@ static int put_job(struct lake *lake, const struct part *part, const struct rank
 		   const struct lake_rank *key)
 {
 	const struct rank_finding *job = &ranks->job;
-	const char *command = redact(REDACT_COMMAND, part_word(part, PART_COMMAND));
+	const char *command = part_word(part, PART_COMMAND);
 	const char *words[PART_WORDS];
 	struct texts texts = {.count = 0};
 	struct lake_job row;
@@ -84,7 +83,7 @@ static int put_job(struct lake *lake, const struct part *part, const struct rank
 	int r;
 
 	for (int i = PART_CLUSTER; i < PART_WORDS; i++)
-		words[i] = clean(&texts, redact(REDACT_OTHER, part_word(part, (enum part_word)i)));
+		words[i] = clean(&texts, part_word(part, (enum part_word)i));
 	screen_program(command ? command : "", name, sizeof(name));
 	row = (struct lake_job){
 		.job_id = key->job_id,
@@ -232,9 +231,7 @@ static int put(const struct options *options, struct merger_job *job, void *cont
 	struct ranks ranks;
 	int r = merger_judge(options, &job->whole, &ranks), status = 0;
 
-	key.job_id =
-		clean(&texts, ranks.job_id ? ranks.job_id
-					   : redact(REDACT_TEXT, part_word(part, PART_RUN_ID)));
+	key.job_id = clean(&texts, ranks.job_id ? ranks.job_id : part_word(part, PART_RUN_ID));
 	if (!key.job_id)
 		key.job_id = "";
 	if (options->with_batches && job->partial)
@@ -250,9 +247,9 @@ static int put(const struct options *options, struct merger_job *job, void *cont
 	if (r == 0 && !status && ranks.job.alignment == RANK_BY_STEP)
 		r = put_steps(lake, part, &ranks, &key);
 	if (r == 0 && !status && options->with_batches && put_runs(lake, &job->runs) < 0)
-		status = CMD_ERROR;
+		job->failed = true;
 	if (r == 0 && !status)
-		r = lake_commit(lake);
+		r = job->failed ? lake_cancel(lake) : lake_commit(lake);
 	cmd_ranks_free(&ranks);
 	free_texts(&texts);
 	return status ? status : r < 0 ? fail(options, r) : 0;

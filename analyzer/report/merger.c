@@ -134,11 +134,11 @@ static int merge(struct merger *merger)
 static void give_row(const struct part *part, size_t i, struct rank_row *row)
 {
 	const struct part_rank *rank = &part->ranks[i];
-	const char *host = redact(REDACT_HOST, part_text(part, rank->host));
+	const char *host = part_text(part, rank->host);
 	const char *gpu = part_text(part, rank->gpu);
 
 	*row = (struct rank_row){
-		.path = redact(REDACT_RUN, part_text(part, rank->path)),
+		.path = part_text(part, rank->path),
 		.host = host ? strdup(host) : NULL,
 		.gpu = gpu ? strdup(gpu) : NULL,
 		.rank = rank->rank,
@@ -160,7 +160,6 @@ static void give_row(const struct part *part, size_t i, struct rank_row *row)
 int merger_judge(const struct options *options, struct part *whole, struct ranks *ret)
 {
 	const size_t count = whole->job.rank_count;
-	const char *job = part_word(whole, PART_JOB);
 	struct rank_row *rows = calloc(count, sizeof(*rows));
 	struct rank_blame *blames = calloc(count, sizeof(*blames));
 
@@ -169,7 +168,7 @@ int merger_judge(const struct options *options, struct part *whole, struct ranks
 		.rows = rows,
 		.blames = blames,
 		.count = rows ? count : 0,
-		.job_id = redact(REDACT_JOB, job),
+		.job_id = part_word(whole, PART_JOB),
 		.attempt = whole->attempt,
 		.world_size = whole->world_size,
 		.start_unix_ns = whole->start_unix_ns,
@@ -205,7 +204,8 @@ int merger_jobs(const struct options *options,
 		void *context)
 {
 	struct sources sources;
-	int status = sources_list(options, &sources), failed = 0;
+	int status = sources_list(options, &sources);
+	bool failed = sources.files.failed;
 
 	for (size_t begin = 0, end; !status && begin < sources.count; begin = end) {
 		struct merger_job job = {.partial = NULL};
@@ -216,11 +216,12 @@ int merger_jobs(const struct options *options,
 		job.is_only = merger.count == sources.count;
 		part_init(&job.whole);
 		if (fold_one(options, &merger, &job))
-			failed = CMD_ERROR;
+			job.failed = true;
 		else
 			status = each(options, &job, context);
+		failed |= job.failed;
 		part_done(&job.whole);
 	}
 	sources_done(&sources);
-	return status ? status : failed;
+	return status || !failed ? status : CMD_ERROR;
 }

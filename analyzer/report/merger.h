@@ -14,6 +14,7 @@ struct merger_job {
 	struct rank_files runs; /* those that it is of, if any */
 	const char *partial;    /* one that it is of; NULL: it is of runs alone */
 	bool is_only;
+	bool failed; /* it could not be read, and the next one can */
 };
 
 /*

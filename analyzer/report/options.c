@@ -77,10 +77,12 @@ static const struct line_verb VERBS[VERB_MAX] = {
 			  "folders of runs and partials of fold in any mixture; dlprof-report sql "
 			  "lists the tables. A job (its id and attempt) that is there already is "
 			  "replaced, each in one transaction, and exports into one database wait "
-			  "for each other. A run without a job is a job by itself. --into makes or "
-			  "extends an SQLite database; --copy is for PostgreSQL: dlprof-report "
-			  "export --copy RUNS/ | psql. --redact numbers names anew at each export, "
-			  "so give it all runs at once."},
+			  "for each other. A run without a job is a job by itself. What is damaged "
+			  "is named and left out, a job's rank or, where it shows only while it "
+			  "is read, the job; the rest is exported, and the exit status is 2. "
+			  "--into makes or extends an SQLite database; --copy is for PostgreSQL: "
+			  "dlprof-report export --copy RUNS/ | psql. --redact numbers names anew "
+			  "at each export, so give it all runs at once."},
 	[VERB_TOP] =
 		{"top", "[RUN.db]", "watch a run that is still recording", .fewest = 0, .most = 1,
 		 RUNS,

@@ -20,6 +20,7 @@
 struct listing {
 	const struct options *options;
 	struct rank_files *files;
+	bool goes_on; /* without what is damaged, wherever that was named */
 	size_t skipped;
 	size_t root; /* characters of a path before what is in the folder that was named */
 };
@@ -84,6 +85,14 @@ static void file_done(struct rank_file *file)
 	free(file->job);
 }
 
+/* In a folder within the one that was named nothing else is taken for a run. */
+static bool is_named_db(const char *name)
+{
+	size_t length = strlen(name);
+
+	return length > 3 && strcmp(name + length - 3, ".db") == 0;
+}
+
 /* Takes the path. Runs of a folder's own are one job, unless they know of which they are. */
 static int add(struct listing *listing, char *path, const char *folder, bool must)
 {
@@ -92,12 +101,14 @@ static int add(struct listing *listing, char *path, const char *folder, bool mus
 	int r = look(path, files->count < MOST_OPEN, listing->options->verb == VERB_EXPORT, &file);
 
 	if (r < 0) {
+		must |= listing->goes_on && is_named_db(path);
+		files->failed |= must;
 		if (must)
 			r = cmd_fail("cannot open '%s': %s", path, db_error(r));
 		else
 			skip(listing, path, db_error(r));
 		free(path);
-		return must ? r : 0;
+		return must && !listing->goes_on ? r : 0;
 	}
 	if (!file.job && folder)
 		file.job = strdup(redact(REDACT_JOB, folder));
@@ -109,14 +120,6 @@ static int add(struct listing *listing, char *path, const char *folder, bool mus
 	files->files = grown;
 	files->files[files->count++] = file;
 	return 0;
-}
-
-/* In a folder within the one that was named: only what is called as a run. */
-static bool is_named_db(const char *name)
-{
-	size_t length = strlen(name);
-
-	return length > 3 && strcmp(name + length - 3, ".db") == 0;
 }
 
 /* Hidden files, and SQLite's own files beside a database, are not runs. */
@@ -200,20 +203,29 @@ static int by_rank(const void *a, const void *b)
 
 bool ranks_is_wanted(const char *wanted, const char *job, int64_t attempt)
 {
-	const size_t length = job ? strlen(job) : 0;
-	char label[32];
+	char label[32], *id;
+	size_t length;
+	bool is_wanted;
 
-	if (!wanted || !job || strncmp(wanted, job, length) != 0)
+	if (!wanted || !job)
 		return !wanted;
-	snprintf(label, sizeof(label), " (%" PRId64 ")", attempt < 0 ? 0 : attempt);
-	return !wanted[length] || strcmp(wanted + length, label) == 0;
+	if (strcmp(redact(REDACT_JOB, wanted), job) == 0)
+		return true;
+	length =
+		(size_t)snprintf(label, sizeof(label), " (%" PRId64 ")", attempt < 0 ? 0 : attempt);
+	if (strlen(wanted) < length || strcmp(wanted + strlen(wanted) - length, label) != 0)
+		return false;
+	id = strndup(wanted, strlen(wanted) - length);
+	is_wanted = id && strcmp(redact(REDACT_JOB, id), job) == 0;
+	free(id);
+	return is_wanted;
 }
 
 /* Leaves only those of the job that was asked for. */
 static int choose_job(struct listing *listing)
 {
 	struct rank_files *files = listing->files;
-	const char *job = redact(REDACT_JOB, listing->options->job);
+	const char *job = listing->options->job;
 	size_t kept = 0, i;
 
 	for (i = 0; job && i < files->count; i++) {
@@ -284,12 +296,18 @@ static int list(struct listing *listing, char *const *paths, int count)
 	if (listing->skipped > MOST_REMARKS)
 		cmd_remark(listing->options, "and %zu more were skipped",
 			   listing->skipped - MOST_REMARKS);
-	return listing->files->count ? 0 : cmd_fail("'%s' holds no run of dlprof", paths[0]);
+	return listing->files->count || listing->files->failed
+		       ? 0
+		       : cmd_fail("'%s' holds no run of dlprof", paths[0]);
 }
 
 int ranks_list(const struct options *options, struct rank_files *ret)
 {
-	struct listing listing = {.options = options, .files = ret};
+	struct listing listing = {
+		.options = options,
+		.files = ret,
+		.goes_on = options->into || options->copy,
+	};
 
 	*ret = (struct rank_files){0};
 	return list(&listing, options->runs, options->run_count);

@@ -18,9 +18,13 @@ struct rank_file {
 struct rank_files {
 	struct rank_file *files; /* by job, attempt and rank, one for each */
 	size_t count;
+	bool failed; /* one could not be read, was named, and is left out */
 };
 
-/* By --job: "ID", or as a table of jobs has it, "ID (ATTEMPT)"; NULL: every one. */
+/*
+ * By --job: "ID", or as a table of jobs has it, "ID (ATTEMPT)"; NULL: every one. `job` is redacted,
+ * and what the user asks for is not.
+ */
 bool ranks_is_wanted(const char *wanted, const char *job, int64_t attempt);
 
 /* Behind the last file of the job and attempt that `begin` is of. */
@@ -28,8 +32,9 @@ size_t ranks_job_end(const struct rank_files *files, size_t begin);
 
 /*
  * What `options` name, brought up to date. In a folder what cannot be read is said and skipped, and
- * of two runs of a rank the later one counts. Of --job, only that one's. Prints what went wrong. 0
- * or CMD_ERROR; ranks_done() in either case.
+ * of two runs of a rank the later one counts. Of --job, only that one's. Of rows about jobs nothing
+ * stops for a run that cannot be read: see `failed`. Prints what went wrong. 0 or CMD_ERROR;
+ * ranks_done() in either case.
  */
 int ranks_list(const struct options *options, struct rank_files *ret);
 void ranks_done(struct rank_files *files);

@@ -11,6 +11,7 @@
 #include "render/ranks.h"
 #include "store/batch.h"
 #include "store/db_open.h"
+#include "store/redact.h"
 
 #define SUFFIX ".part"
 
@@ -57,16 +58,56 @@ static struct source *grow(struct sources *sources, const char *job, int64_t att
 	return grown;
 }
 
+static int hide(struct part *part, enum redact_kind kind, uint32_t *at)
+{
+	const char *text = part_text(part, *at), *word = redact(kind, text);
+
+	return word == text ? 0 : part_add_text(part, word, at);
+}
+
+/* What is in it becomes other names, as what is read of runs does. */
+static int hide_names(struct part *part)
+{
+	static const enum redact_kind kinds[PART_WORDS] = {
+		[PART_JOB] = REDACT_JOB,         [PART_RUN_ID] = REDACT_TEXT,
+		[PART_COMMAND] = REDACT_COMMAND, [PART_CLUSTER] = REDACT_OTHER,
+		[PART_OWNER] = REDACT_OTHER,     [PART_REVISION] = REDACT_OTHER,
+		[PART_DATASET] = REDACT_OTHER,   [PART_STORAGE] = REDACT_OTHER,
+	};
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < part->job.rank_count; i++) {
+		r = hide(part, REDACT_HOST, &part->ranks[i].host);
+		if (r == 0)
+			r = hide(part, REDACT_RUN, &part->ranks[i].path);
+	}
+	for (int i = 0; r == 0 && i < PART_WORDS; i++)
+		r = hide(part, kinds[i], &part->words[i]);
+	return r;
+}
+
+static int read_part(const char *path, struct part *ret)
+{
+	int r = part_read(path, ret);
+
+	return r == 0 && redact_is_on() ? hide_names(ret) : r;
+}
+
 /* Unless --job wants another one's. Of thousands only the names stay in memory. */
 static int add_part(const struct options *options, struct sources *sources, const char *path)
 {
 	struct source *source;
 	struct part part;
 	const char *job;
-	int r = part_read(path, &part);
+	int r = read_part(path, &part);
 
-	if (r < 0)
-		return sources_fail(path, r);
+	/* In the history of many jobs one partial is not worth all others. */
+	if (r < 0) {
+		part_done(&part);
+		sources->files.failed = true;
+		r = sources_fail(path, r);
+		return options->verb == VERB_EXPORT ? 0 : r;
+	}
 	job = part_word(&part, PART_JOB);
 	if (ranks_is_wanted(options->job, job, part.attempt)) {
 		source = grow(sources, job, part.attempt);
@@ -279,7 +320,7 @@ int sources_list(const struct options *options, struct sources *ret)
 
 	*ret = (struct sources){.list = NULL};
 	status = add_all(options, ret);
-	if (!status && !ret->count)
+	if (!status && !ret->count && !ret->files.failed)
 		return cmd_fail("no partial is of job '%s'", options->job);
 	if (!status)
 		qsort(ret->list, ret->count, sizeof(*ret->list), by_job);
@@ -297,7 +338,7 @@ size_t sources_job_end(const struct sources *sources, size_t begin)
 
 int source_load(const struct options *options, struct source *source)
 {
-	int r = source->path ? part_read(source->path, &source->part) : 0;
+	int r = source->path ? read_part(source->path, &source->part) : 0;
 
 	if (r < 0)
 		return sources_fail(source->path, r);

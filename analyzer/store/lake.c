@@ -471,6 +471,15 @@ int lake_commit(struct lake *lake)
 	return ferror(lake->out) || fflush(lake->out) != 0 ? -EPIPE : 0;
 }
 
+int lake_cancel(struct lake *lake)
+{
+	if (!lake->out)
+		return db_rollback(&lake->db);
+	end_table(lake);
+	fputs("ROLLBACK;\n", lake->out);
+	return 0;
+}
+
 void lake_close(struct lake *lake, bool is_done)
 {
 	if (!lake)

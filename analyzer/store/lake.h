@@ -50,6 +50,7 @@ int lake_open_copy(FILE *out, struct lake **ret);
 /* From here on rows are of this job; the strings are the caller's until it is done. */
 int lake_begin(struct lake *lake, const char *job_id, int64_t attempt);
 int lake_commit(struct lake *lake);
+int lake_cancel(struct lake *lake);
 
 /* What was not committed is not there. `is_done`: nothing went wrong. */
 void lake_close(struct lake *lake, bool is_done);

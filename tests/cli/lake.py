@@ -209,6 +209,42 @@ def sum_of(sum_, data):
     return sum_
 
 
+def check_damaged(parts):
+    """What is damaged is named and left out, whether a folder holds it or it was named; the rest is
+    exported, and the status says that something is missing."""
+    folder, fleet = t.scratch(), os.path.join(t.scratch(), "fleet.db")
+    for job in ("71", "72", "73"):
+        rundb.job(os.path.join(folder, job), [1, 90, 1], job_id=job, attempt="0", world_size="3")
+    run, part = os.path.join(folder, "72", "r0.db"), os.path.join(t.scratch(), "bad.part")
+    for path, source, size in ((run, run, 9000), (part, parts[0], 400)):
+        with open(source, "rb") as file:
+            good = file.read()
+        with open(path, "wb") as file:
+            file.write(good[:size])
+    # Found only when its batches are read.
+    late = os.path.join(folder, "73", "r1.db")
+    with sqlite3.connect(late) as database:
+        root, = database.execute("SELECT rootpage FROM sqlite_schema WHERE name = 't_batch'").fetchone()
+        page, = database.execute("PRAGMA page_size").fetchone()
+    with open(late, "r+b") as file:
+        file.seek((root - 1) * page)
+        file.write(b"\xff" * page)
+    runs = [os.path.join(folder, job, name) for job in os.listdir(folder)
+            for name in os.listdir(os.path.join(folder, job))]
+    good = os.path.dirname(parts[0])
+    for words in ([folder, part, good], runs + [part] + parts):
+        done = export("--into", fleet, *words)
+        t.equal((done.status, done.out), (2, ""), done.err)
+        for path in (run, part, late):
+            t.equal(done.err.count("'{}'".format(path)), 1, path, done.err)
+        t.equal({row[0]: row[1] for row in sqlite3.connect(fleet).execute(
+            "SELECT job_id, ranks_seen FROM job")}, {"70": 4, "71": 3, "72": 2}, words)
+        os.unlink(fleet)
+    copy = export("--copy", folder, part)
+    t.equal(copy.status, 2)
+    t.check(all("{}\t".format(job) in copy.out for job in ("71", "72")) and "RAISE" in copy.out, "copy")
+
+
 def check_hostile(parts):
     """A partial whose check is right and whose content is not: refused by name, or rows without what
     cannot be."""
@@ -382,6 +418,21 @@ def check_redacted():
         nodes = [rank["node"] for rank in dictionaries(fleet, "rank")]
         t.equal((nodes[0], nodes[2], len(set(nodes))), (nodes[1], nodes[3], 2), "nodes")
         t.equal({rank[0] for rank in found["rank"]}, {row["job_id"]}, "joins")
+    # Its partial, of partials that have names, too; and the job is chosen by its own name.
+    for words in (["zebrajob"], ["zebrajob (0)"]):
+        for source in (path, part):
+            hidden = os.path.join(t.scratch(), "hidden.part")
+            done = t.report("fold", "--redact", "--job", *words, source, "-o", hidden)
+            t.equal((done.status, done.err), (0, ""), words, source)
+            with open(hidden, "rb") as file:
+                t.check(b"zebra" not in file.read(), words, source, "a name is told")
+            found = json.loads(t.report("--redact", "--json", "--job", *words, path).out)
+            t.equal((found["run"]["job_id"], len(found["ranks"])), ("job-1", 4), words)
+    runs = [os.path.join(path, "r{}.db".format(rank)) for rank in (0, 1)]
+    t.equal(t.report("fold", *runs, "-f", "-o", part).status, 0)
+    others = [os.path.join(path, "r{}.db".format(rank)) for rank in (2, 3)]
+    found = json.loads(t.report("fold", "--redact", "--json", part, *others).out)
+    t.equal(len(found.get("ranks", [])), 4, "a run and a partial are of one job under any name")
     refused("it holds jobs, and --redact names anew", "--into", fleet, "--redact", path)
     plain = os.path.join(t.scratch(), "plain.db")
     into(plain, path)
@@ -426,6 +477,7 @@ def main():
     check_sources(folder, path, parts)
     check_several(t.scratch())
     check_refusals(path, parts)
+    check_damaged(parts)
     check_hostile(parts)
     check_full_disk(path)
     make(folder, [1, 1], "71")

@@ -15,6 +15,7 @@ sys.path[:0] = [os.path.join(HERE, "..", "lib"), os.path.join(HERE, "..", "cli")
 import dlprof_test as t
 import engines
 import fleetdb
+import rundb
 from dlprof import lake
 
 ODD = ("../../etc", "a b", "/", ".hidden", "_x", "{a,b}*?[c]", "作业" * 100, "77", "77-0", "%2F", "")
@@ -137,6 +138,11 @@ def check_errors():
     status, said = call("write", root, missing)
     t.equal((status, len(said.splitlines()), "none.db" in said), (2, 1, True), said)
     t.equal(glob.glob(os.path.join(root, "*")), [], "after a run that is not there")
+    job = rundb.job(t.scratch(), [1, 90], job_id="77")
+    status, said = call("write", root, job, missing)
+    t.equal((status, "none.db" in said), (2, True), said)
+    t.equal(seen(root, "job"), {"77": 1}, "what can be read is written")
+    root = os.path.join(t.scratch(), "lake")
     t.equal(call("compact", root, "2026-01-01"),
             (2, "dlprof.lake: '{}' has no jobs of 2026-01-01\n".format(root)))
     t.equal(call("query", root, "worst_jobs"), (2, "dlprof.lake: '{}' has no jobs\n".format(root)))

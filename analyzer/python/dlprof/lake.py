@@ -36,19 +36,27 @@ def write(root, *runs):
     """Writes the jobs of these runs, folders of runs, or partials, or of one fleet file that
     `dlprof-report export --into` made; returns their (job_id, attempt).
     A job that is there is replaced: of each table a reader sees the old rows or the new ones, never both
-    and never none. ValueError, and nothing is written, where a run cannot be read."""
+    and never none. ValueError where something cannot be read; what can has been written by then."""
     _arrow()
+    failed = None
     with _workplace(root) as folder:
         path = runs[0]
         if len(runs) > 1 or not _is_fleet(path):
             path = os.path.join(folder, "fleet.db")
-            _report("export", "--into", path, *runs)
+            try:
+                _report("export", "--into", path, *runs)
+            except ValueError as error:
+                if not os.path.exists(path):
+                    raise
+                failed = error
         with contextlib.closing(sqlite3.connect(path)) as database:
             jobs = database.execute("SELECT job_id, attempt, started_unix_s FROM job").fetchall()
             for job_id, attempt, started_s in jobs:
                 for table in _TABLES:
                     _put(root, table, started_s or 0, (job_id, attempt),
                          _rows(database, table, (job_id, attempt)))
+    if failed:
+        raise failed
     return [job[:2] for job in jobs]
 
 
