@@ -62,7 +62,10 @@ struct search {
 	struct best best;
 	struct best best_cut; /* of the layout that is cut at breaks */
 	double log_p_workers; /* of as many as there are workers, before its memory is counted */
+	float *log_p_of;      /* of each period, its best layout and series */
 };
+
+_Static_assert(PERIOD_MOST == FOLD_MOST, "all periods that are folded");
 
 /* ln of the number of candidates that P competes with: W and its multiples have half of alpha. */
 static double log_candidates(const struct search *s, size_t period, size_t count)
@@ -140,6 +143,9 @@ static void try_layout(struct search *s, const struct layout *layout, struct fol
 			log_p[best] = fold_log_p(series, best, factor) +
 				      log_candidates(s, best, count) + layout->extra;
 	}
+	for (period = 2; period <= layout->most; period++)
+		if (log_p[period] < (double)s->log_p_of[period])
+			s->log_p_of[period] = (float)log_p[period];
 	if (s->workers > 1 && s->workers <= layout->most)
 		s->log_p_workers = fmin(s->log_p_workers, plain[s->workers]);
 	offer(s, &(struct best){
@@ -415,6 +421,13 @@ static void forget(struct search *s)
 	s->log_p_workers = 0;
 }
 
+/* Forgets the found ones too. */
+static void start_anew(struct search *s)
+{
+	forget(s);
+	memset(s->log_p_of, 0, (PERIOD_MOST + 1) * sizeof(*s->log_p_of));
+}
+
 /* A few windows first: they cost little and mostly suffice. */
 static int search_period(struct search *s)
 {
@@ -429,13 +442,13 @@ static int search_period(struct search *s)
 		if (r < 0 || s->windows == WINDOWS || s->best.log_p < BEYOND_DOUBT ||
 		    s->value_count >= s->events.position_count)
 			return r;
-		forget(s);
+		start_anew(s);
 	}
 }
 
 int period_find(const struct events_query *query, struct period *ret)
 {
-	struct search s = {.query = query};
+	struct search s = {.query = query, .log_p_of = ret->log_p_of};
 	int r;
 
 	*ret = (struct period){0};

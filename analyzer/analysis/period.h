@@ -11,6 +11,7 @@
 #include "analysis/events.h"
 
 #define PERIOD_ALPHA 0.01
+#define PERIOD_MOST  512 /* periods up to it have a p of their own */
 
 struct period {
 	int64_t batches;  /* 0: no period is significant */
@@ -26,6 +27,7 @@ struct period {
 	bool gradual;  /* of loads, by whom it is set: those around a slow one are slow too */
 	bool drifting; /* found by regular gaps, not by a phase: there is no log_p */
 	bool tested;   /* there were enough batches and events to test */
+	float log_p_of[PERIOD_MOST + 1]; /* ln p of every period that was folded; 0: was not */
 };
 
 /* 0 or -ENOMEM. */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The HTML report in a browser: quiet, offline, readable without script; sliders, replay.
+"""The HTML report in a browser: quiet, offline, readable without script; sliders, replay, zoom.
 
 Skipped where there is no Chromium.
 """
@@ -75,7 +75,7 @@ def check_without_script(chrome, folder):
     for words in ("HIGHLY INPUT-BOUND", "What would help", "twice the workers", "one batch is one bar",
                   "With JavaScript there are sliders here"):
         t.check(words in text, "without script there is no", words)
-    for words in ("Try it", "Play"):
+    for words in ("Try it", "Play", "Drag to zoom"):
         t.check(words not in text, "without script there is", words)
     chrome.look()
 
@@ -150,12 +150,31 @@ def check_replay(chrome, folder):
     t.equal(chrome.complaints(), [], "replay")
 
 
+def check_zoom(chrome, folder):
+    bars = "document.getElementById('bars').innerHTML"
+    key = """document.querySelector("#time svg").dispatchEvent(
+        new KeyboardEvent("keydown", {{key: "{}", bubbles: true}}))"""
+    for name, make in (("short", pages.lockstep),
+                       ("long", lambda path: pages.long_run(path, 120000))):
+        _, path = page(folder, "zoom-" + name, make)
+        chrome.look()
+        chrome.open(path)
+        before = chrome.evaluate(bars)
+        chrome.evaluate(key.format("+"))
+        t.check(chrome.evaluate(bars) != before, name, "+ zooms in")
+        chrome.evaluate(key.format("ArrowRight"))
+        chrome.evaluate(key.format("0"))
+        t.equal(chrome.evaluate(bars), before, name, "0 shows all again")
+        t.equal(chrome.complaints(), [], "zoom", name)
+
+
 def main():
     if not browser.find():
         t.skip("no chromium")
     folder = t.scratch()
     with browser.Browser() as chrome:
-        for check in (check_quiet, check_hostile, check_without_script, check_sliders, check_replay):
+        for check in (check_quiet, check_hostile, check_without_script, check_sliders, check_replay,
+                      check_zoom):
             check(chrome, folder)
     t.finish()
 

@@ -12,6 +12,7 @@ import pages
 import rundb
 
 TOLERANCE = 0.005  # of a prediction: times in the page have a precision of 0.02 %
+MS = rundb.MS
 
 
 def replay(trace):
@@ -32,11 +33,18 @@ def replay(trace):
 
 
 def check_data(folder):
-    """What is embedded are the replay's own batches."""
+    """What is embedded is the run: times as recorded, and the replay's own batches."""
     for make in (pages.lockstep, pages.uneven):
         path = make(os.path.join(folder, "data.db"))
         page, _ = html_file.check_page(path, "data")
         data = page.data()
+        rows = t.rows(path, "SELECT wait_ns, compute_ns FROM batch ORDER BY epoch, batch")
+        for key in ("wait", "compute"):
+            found = [ns for part in data["raw"] for ns in html_file.unpack(part[key])]
+            t.equal(len(found), len(rows), key)
+            worst = max(abs(ns - row[key + "_ns"]) / (row[key + "_ns"] + 1000)
+                        for ns, row in zip(found, rows))
+            t.check(worst < 0.0003, key, "is off by", worst)
         predicted = {row["id"]: row["batches_per_s"]
                      for row in json.loads(t.report("--json", path).out)["whatif"]}
         found = replay(data["trace"])
@@ -52,9 +60,18 @@ def check_sizes(folder):
     t.say("10,000 batches:", len(raw), "bytes")
     path = pages.long_run(os.path.join(folder, "long.db"), 120000)
     begin = time.monotonic()
-    _, raw = html_file.check_page(path, "120,000 batches")
+    page, raw = html_file.check_page(path, "120,000 batches")
+    data = page.data()
     t.check(len(raw) <= 1000000, "120,000 batches are", len(raw), "bytes")
     t.say("120,000 batches:", len(raw), "bytes,", round(time.monotonic() - begin, 2), "s")
+    most = html_file.unpack(data["buckets"]["wait"]["most"])
+    t.equal(len(most), 4096, "parts")
+    t.check(abs(max(most) / (9000 * MS) - 1) < 0.001, "the longest wait is in the reduction",
+            max(most))
+    worst = [part for part in data["raw"] if part["begin"] <= 77777 < part["begin"] + part["count"]]
+    if t.equal(len(worst), 1, "the batches around the longest wait are there one by one"):
+        ns = html_file.unpack(worst[0]["wait"])[77777 - worst[0]["begin"]]
+        t.check(abs(ns / (9000 * MS) - 1) < 0.001, "the longest wait", ns)
 
 
 def main():

@@ -12,8 +12,13 @@ import html_file
 import pages
 
 
+def read_time(text):
+    number, unit = text.split()
+    return float(number) * {"s": 1e9, "ms": 1e6, "µs": 1e3, "ns": 1}[unit]
+
+
 def check_gpu(folder):
-    """Shares and the stack of each bar are those of the rows."""
+    """Shares, the stack of each bar and the table are those of the rows."""
     path = pages.gpu(os.path.join(folder, "steps.db"))
     page, _ = html_file.check_page(path, "gpu")
     facts = json.loads(t.report("--json", path).out)["gpu"]
@@ -60,6 +65,13 @@ def check_gpu(folder):
         for i, height in stacks.get(class_, {}).items():
             t.check(i in high or abs(height - means[i][gap] * heights) < 0.3, class_, i, height,
                     means[i][gap] * heights)
+    table = [[cell["text"] for cell in row["inside"]] for e in figure["parent"]["inside"]
+             if e["tag"] == "details" for row in html_file.inside(e) if row["tag"] == "tr"]
+    t.equal(table[1][0], "0 to 5", "the first row")
+    for row in table[1:]:
+        i = int(row[0].split()[0]) // 6
+        for text, mean in zip(row[4:8], means[i][1:]):
+            t.check(abs(read_time(text) - mean) <= 0.006 * mean + 1000, row[0], text, mean)
     # Without causes, and without times.
     words = html_file.words_of(html_file.check_page(pages.gpu_import(os.path.join(folder, "why.db")), "import")[0]
                      .all("main")[0])

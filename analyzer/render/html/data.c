@@ -4,6 +4,9 @@
  *
  * A column of times is base64 of 16-bit numbers, the lower byte first: round(1500 log2(1 + us)),
  * 65535 for what is not known. That is 0.023 % at most beside the time, in 2.7 characters.
+ *
+ * More than MOST_RAW batches: their minimum, mean and maximum in BUCKETS equal parts, and the
+ * batches one by one around the worst stalls.
  */
 #include <errno.h>
 #include <math.h>
@@ -14,8 +17,12 @@
 #include "render/jsonw.h"
 
 #define MOST_WORKERS 64
-#define SCALE        1500
-#define UNKNOWN      65535
+#define SCALE    1500
+#define UNKNOWN  65535
+#define MOST_RAW 20000
+#define BUCKETS  4096
+#define WINDOWS  50
+#define WINDOW   200
 
 static uint16_t pack(double ns)
 {
@@ -24,8 +31,15 @@ static uint16_t pack(double ns)
 	return value < UNKNOWN ? (uint16_t)value : UNKNOWN;
 }
 
-/* A member whose value is `count` times. 0 or -ENOMEM. */
-static int put_column(struct jsonw *json, const char *key, const float *values, size_t count)
+/* A member whose value is `count` times, of `from` or, for each i, of `make`. 0 or -ENOMEM. */
+struct column {
+	const float *values;
+	double (*make)(const void *context, size_t i);
+	const void *context;
+};
+
+static int put_column(struct jsonw *json, const char *key, const struct column *column,
+		      size_t count)
 {
 	static const char digits[] =
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -39,7 +53,8 @@ static int put_column(struct jsonw *json, const char *key, const float *values, 
 		return -ENOMEM;
 	}
 	for (i = 0; i < count; i++) {
-		uint16_t value = pack((double)values[i]);
+		uint16_t value = pack(column->values ? (double)column->values[i]
+						     : column->make(column->context, i));
 
 		packed[2 * i] = value & 0xff;
 		packed[2 * i + 1] = value >> 8;
@@ -59,6 +74,123 @@ static int put_column(struct jsonw *json, const char *key, const float *values, 
 	free(packed);
 	free(text);
 	return 0;
+}
+
+enum reduction { REDUCE_LEAST, REDUCE_MEAN, REDUCE_MOST };
+
+struct reduced {
+	const float *values;
+	size_t count;
+	enum reduction how;
+};
+
+static double reduce(const void *context, size_t bucket)
+{
+	const struct reduced *reduced = context;
+	size_t begin = reduced->count * bucket / BUCKETS;
+	size_t end = reduced->count * (bucket + 1) / BUCKETS, known = 0, i;
+	double least = INFINITY, most = 0, sum = 0;
+
+	for (i = begin; i < end; i++) {
+		double ns = (double)reduced->values[i];
+
+		if (!(ns >= 0))
+			continue;
+		known++;
+		sum += ns;
+		least = fmin(least, ns);
+		most = fmax(most, ns);
+	}
+	if (!known)
+		return NAN;
+	return reduced->how == REDUCE_LEAST  ? least
+	       : reduced->how == REDUCE_MEAN ? sum / (double)known
+					     : most;
+}
+
+static int put_buckets(struct jsonw *json, const struct batch_series *s)
+{
+	static const struct {
+		const char *key;
+		enum reduction how;
+	} members[] = {{"least", REDUCE_LEAST}, {"mean", REDUCE_MEAN}, {"most", REDUCE_MOST}};
+	const struct {
+		const char *key;
+		const float *values;
+	} columns[] = {{"wait", s->wait_ns}, {"compute", s->compute_ns}};
+	int r = 0;
+
+	jsonw_open(json, "buckets", '{');
+	for (size_t i = 0; i < 2; i++) {
+		jsonw_open(json, columns[i].key, '{');
+		for (size_t j = 0; r == 0 && j < 3; j++)
+			r = put_column(
+				json, members[j].key,
+				&(struct column){.make = reduce,
+						 .context = &(struct reduced){columns[i].values,
+									      s->count,
+									      members[j].how}},
+				BUCKETS);
+		jsonw_close(json, '}');
+	}
+	jsonw_close(json, '}');
+	return r;
+}
+
+static int put_raw(struct jsonw *json, const struct batch_series *s, size_t begin, size_t count)
+{
+	int r;
+
+	jsonw_open(json, NULL, '{');
+	jsonw_int(json, "begin", (int64_t)begin);
+	jsonw_int(json, "count", (int64_t)count);
+	r = put_column(json, "wait", &(struct column){.values = s->wait_ns + begin}, count);
+	if (r == 0)
+		r = put_column(json, "compute", &(struct column){.values = s->compute_ns + begin},
+			       count);
+	jsonw_close(json, '}');
+	return r;
+}
+
+/* Windows around the longest waits, one after the other, so that none lies in another. */
+static int put_windows(struct jsonw *json, const struct batch_series *s)
+{
+	size_t places = s->count / WINDOW, i, best, number;
+	float *longest = calloc(places, sizeof(*longest));
+	int r = 0;
+
+	if (!longest)
+		return -ENOMEM;
+	for (i = 0; i < places * WINDOW; i++)
+		if (s->wait_ns[i] > longest[i / WINDOW])
+			longest[i / WINDOW] = s->wait_ns[i];
+	for (number = 0; r == 0 && number < WINDOWS; number++) {
+		for (best = 0, i = 1; i < places; i++)
+			if (longest[i] > longest[best])
+				best = i;
+		if (!(longest[best] > 0))
+			break;
+		longest[best] = 0;
+		r = put_raw(json, s, best * WINDOW, WINDOW);
+	}
+	free(longest);
+	return r;
+}
+
+static int put_series(struct jsonw *json, const struct batch_series *s)
+{
+	int r = 0;
+
+	jsonw_int(json, "count", (int64_t)s->count);
+	if (s->count > MOST_RAW)
+		r = put_buckets(json, s);
+	jsonw_open(json, "raw", '[');
+	if (r == 0 && s->count <= MOST_RAW)
+		r = put_raw(json, s, 0, s->count);
+	else if (r == 0)
+		r = put_windows(json, s);
+	jsonw_close(json, ']');
+	return r;
 }
 
 static void put_epochs(struct jsonw *json, const struct trace *trace)
@@ -121,20 +253,25 @@ static int put_trace(struct jsonw *json, const struct html_input *input)
 	put_epochs(json, trace);
 	jsonw_int(json, "count", (int64_t)trace->count);
 	for (size_t i = 0; r == 0 && i < ARRAY_COUNT(columns); i++)
-		r = put_column(json, columns[i].name, columns[i].values, trace->count);
+		r = put_column(json, columns[i].name, &(struct column){.values = columns[i].values},
+			       trace->count);
 	jsonw_close(json, '}');
 	return r;
 }
 
 int html_data(struct html *html)
 {
+	const struct report *report = html->report;
+	const struct batch_series *s = &report->series;
 	struct jsonw json;
 	int r = 0;
 
 	html_put(html, "<script type=\"application/json\" id=\"data\">");
 	jsonw_init(&json, html->out);
 	jsonw_open(&json, NULL, '{');
-	if (!isnan(html->report->diagnosis.whatif.batches_per_s[WHATIF_BASELINE]))
+	if (s->count && s->wait_ns && s->compute_ns)
+		r = put_series(&json, s);
+	if (r == 0 && !isnan(report->diagnosis.whatif.batches_per_s[WHATIF_BASELINE]))
 		r = put_trace(&json, html->input);
 	jsonw_close(&json, '}');
 	html_put(html, "</script>\n");

@@ -103,10 +103,8 @@ static const char *plain_number(char *buffer, double value)
 	return buffer;
 }
 
-void figure_y_times(struct figure *f)
+static void put_y(struct figure *f, double unit, const char *name)
 {
-	double unit;
-	const char *name = time_unit(f->y_high, &unit);
 	double step = step_of(f->y_high / unit, 5), value;
 	char text[UNITS_MAX];
 
@@ -118,9 +116,22 @@ void figure_y_times(struct figure *f)
 			 "<path class=\"grid\" d=\"M%.1f %.1fH%.1f\"/>"
 			 "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%s%s%s</text>",
 			 f->left, y, f->right, f->left - 6, y + 4, plain_number(text, value),
-			 value > 0 ? " " : "", value > 0 ? name : "");
+			 *name && value > 0 ? " " : "", value > 0 ? name : "");
 	}
 	html_put(f->html, "</g>\n");
+}
+
+void figure_y_times(struct figure *f)
+{
+	double unit;
+	const char *name = time_unit(f->y_high, &unit);
+
+	put_y(f, unit, name);
+}
+
+void figure_y_numbers(struct figure *f)
+{
+	put_y(f, 1, "");
 }
 
 static void put_x(struct figure *f, double unit, const char *unit_name, double step_least,

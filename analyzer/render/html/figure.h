@@ -25,8 +25,9 @@ double figure_x(const struct figure *figure, double value);
 /* What is above the plot ends at its edge. */
 double figure_y(const struct figure *figure, double value);
 
-/* Lines and labels from 0 to y_high. */
+/* Lines and labels from 0 to y_high, of times or of plain numbers. */
 void figure_y_times(struct figure *figure);
+void figure_y_numbers(struct figure *figure);
 
 /* Ticks and labels from x_low to x_high, and the name of the axis. */
 void figure_x_numbers(struct figure *figure, const char *name);

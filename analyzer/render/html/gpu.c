@@ -9,6 +9,7 @@
 #include "render/html/sections.h"
 
 #define HEIGHT       150
+#define TABLE_ROWS   24
 #define NOT_KNOWN    GPU_GAP_MAX /* the part that is idle, and why is not known */
 #define PARTS        (GPU_GAP_MAX + 1)
 
@@ -124,6 +125,35 @@ static void put_figure(struct html *html)
 	html_put(html, "</figcaption>\n</figure>\n");
 }
 
+static void put_numbers(struct html *html)
+{
+	static const char *const headings[] = {"Batches", "#Step", "#Busy",  "#Data", "#Copies",
+					       "#Sync",   "#Host", "#Other", NULL};
+	const struct gpu_bar *bars = html->input->gpu_bars;
+	size_t count = html->input->gpu_bar_count, each = html->input->gpu_bar_each, i;
+	size_t batches = html->report->series.count;
+	size_t skip = (count + TABLE_ROWS - 1) / TABLE_ROWS;
+	char time[UNITS_MAX];
+
+	html_details(html, "The numbers");
+	html_table(html, skip > 1 ? "Some of the bars" : "", headings);
+	for (i = 0; i < count; i += skip) {
+		html_put(html, "<tr>");
+		html_cell(html, "%zu to %zu", i * each,
+			  (i + 1 == count ? batches : (i + 1) * each) - 1);
+		for (int k = -2; k < GPU_GAP_MAX; k++) {
+			double ns = k == -2   ? bars[i].step_ns
+				    : k == -1 ? bars[i].busy_ns
+					      : bars[i].gap_ns[k];
+
+			html_number(html, "%s", isnan(ns) ? "–" : html_time(time, ns));
+		}
+		html_put(html, "</tr>\n");
+	}
+	html_table_end(html);
+	html_details_end(html);
+}
+
 void html_gpu(struct html *html)
 {
 	const struct report *report = html->report;
@@ -134,6 +164,7 @@ void html_gpu(struct html *html)
 	if (report->gpu_sums.batch_count > 0 && report->gpu_sums.step_ns > 0) {
 		put_balance(html);
 		put_figure(html);
+		put_numbers(html);
 	}
 	html_blocks(html, "gpu");
 	html_section_end(html);

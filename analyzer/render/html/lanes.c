@@ -170,6 +170,32 @@ static void put_labels(struct lanes *lanes)
 	html_put(f->html, "\n");
 }
 
+static void put_rows(struct html *html, const struct html_window *window)
+{
+	html_details(html, "The numbers");
+	html_table(html, "",
+		   (const char *const[]){"#Epoch", "#Batch", "#Worker", "#Load", "#Wait",
+					 "#Compute", NULL});
+	for (size_t i = 0; i < window->row_count && i < window->count; i++) {
+		const struct batch_record *b = &window->rows[i];
+		const int64_t times[] = {b->load_ns, b->wait_ns, b->compute_ns};
+
+		html_put(html, "<tr>");
+		html_number(html, "%" PRId64, b->epoch);
+		html_number(html, "%" PRId64, b->batch);
+		if (is_known(b->worker_id))
+			html_number(html, "%" PRId64, b->worker_id);
+		else
+			html_number(html, "–");
+		for (size_t k = 0; k < 3; k++)
+			html_number(html, "%s",
+				    is_known(times[k]) ? HTML_TIME((double)times[k]) : "–");
+		html_put(html, "</tr>\n");
+	}
+	html_table_end(html);
+	html_details_end(html);
+}
+
 /* From the first batch's request to the last one's end; false: times were not recorded. */
 static bool find_span(const struct html_window *window, struct lanes *ret)
 {
@@ -215,6 +241,7 @@ static void put_window(struct html *html, const struct html_window *window, cons
 	figure_x_times(&lanes.figure, "since the first of these batches was asked for");
 	figure_end(&lanes.figure);
 	html_put(html, "</figure>\n");
+	put_rows(html, window);
 }
 
 /* Are there loads with a beginning? Imported runs and blind ones have none. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pattern.c - do the stalls come in a rhythm? The waits by their place in the period.
+ * pattern.c - do the stalls come in a rhythm? The evidence for every period, as the test of
+ * analysis/period.h weighs it, and the waits by their place in the period.
  */
 #include <errno.h>
 #include <math.h>
@@ -10,6 +11,8 @@
 #include "render/html/figure.h"
 #include "render/html/sections.h"
 
+#define HEIGHT       150
+#define FEWEST_SHOWN 24 /* periods */
 #define MOST_TICKS   32 /* phases that are labelled */
 #define MOST_PHASES  128
 #define MOST_DOTS    1500
@@ -20,6 +23,7 @@
 struct rhythm {
 	const struct period *period;
 	const float *values;
+	const char *name;
 };
 
 static struct rhythm find_rhythm(const struct report *report)
@@ -27,8 +31,103 @@ static struct rhythm find_rhythm(const struct report *report)
 	const struct diagnosis *d = &report->diagnosis;
 
 	if (d->steps_only)
-		return (struct rhythm){&d->compute, report->series.step_ns};
-	return (struct rhythm){&d->wait, report->series.wait_ns};
+		return (struct rhythm){&d->compute, report->series.step_ns, "long steps"};
+	return (struct rhythm){&d->wait, report->series.wait_ns, "stalls"};
+}
+
+static double evidence(const struct period *period, size_t batches)
+{
+	return fmax(0, -(double)period->log_p_of[batches] / log(10));
+}
+
+/* Up to which period the plot goes: it shows the found one and some rounds of the workers. */
+static size_t last_shown(const struct period *period, int32_t workers)
+{
+	size_t last = PERIOD_MOST, wanted = FEWEST_SHOWN;
+
+	while (last > 2 && !(period->log_p_of[last] < 0))
+		last--;
+	if (workers > 0 && (size_t)workers * 4 + 2 > wanted)
+		wanted = (size_t)workers * 4 + 2;
+	if (period->batches > 0 && period->batches <= PERIOD_MOST &&
+	    (size_t)period->batches * 2 + 2 > wanted)
+		wanted = (size_t)period->batches * 2 + 2;
+	return wanted < last ? wanted : last;
+}
+
+static void put_workers(struct figure *f, size_t last, int32_t workers)
+{
+	if (workers < 2 || (size_t)workers > last)
+		return;
+	html_put(f->html, "<g class=\"workers\">");
+	for (size_t i = 1; i <= 4 && i * (size_t)workers <= last; i++) {
+		double x = figure_x(f, (double)(i * (size_t)workers));
+
+		html_put(f->html, "<path d=\"M%.1f %.1fl-4 6h8z\"/>", x, f->bottom + 1);
+		if (i == 1)
+			html_put(f->html,
+				 "<path class=\"line\" d=\"M%.1f %.1fV%.1f\"/><text x=\"%.1f\" "
+				 "y=\"%.1f\">%d workers</text>",
+				 x, f->bottom, f->top, x + 5, f->top + 4, workers);
+	}
+	html_put(f->html, "</g>\n");
+}
+
+static void put_period(struct html *html, const struct rhythm *rhythm)
+{
+	const struct period *period = rhythm->period;
+	int32_t workers = html->report->series.workers;
+	size_t last = last_shown(period, workers), i;
+	double limit = -log10(PERIOD_ALPHA), most = limit * 2;
+	struct figure f;
+
+	for (i = 2; i <= last; i++)
+		most = fmax(most, evidence(period, i));
+	html_put(html, "<figure id=\"period\">\n");
+	figure_begin(html, &f, "plot", HEIGHT, "Evidence for every period",
+		     "How unlikely it would be by chance that the %s differ so much between the "
+		     "places of a period, for periods of 2 to %zu batches; %s.",
+		     rhythm->name, last, period->batches ? "one stands out" : "none stands out");
+	f.x_low = 1;
+	f.x_high = (double)last + 1;
+	f.y_high = most * 1.05;
+	figure_y_numbers(&f);
+	put_workers(&f, last, workers);
+	html_put(html, "<path class=\"stem\" d=\"");
+	for (i = 2; i <= last; i++)
+		if (evidence(period, i) > 0)
+			html_put(html, "M%.1f %.1fV%.1f", figure_x(&f, (double)i), f.bottom,
+				 figure_y(&f, evidence(period, i)));
+	html_put(html, "\"/>\n");
+	if (period->batches && (size_t)period->batches <= last) {
+		double x = figure_x(&f, (double)period->batches);
+		double y = figure_y(&f, evidence(period, (size_t)period->batches));
+
+		html_put(html,
+			 "<path class=\"stem found\" d=\"M%.1f %.1fV%.1f\"/>"
+			 "<circle class=\"found\" cx=\"%.1f\" cy=\"%.1f\" r=\"5\"/>",
+			 x, f.bottom, y, x, y);
+	}
+	html_put(html, "<path class=\"limit\" d=\"M%.1f %.1fH%.1f\"/>\n", f.left,
+		 figure_y(&f, limit), f.right);
+	figure_x_numbers(&f, "period, batches");
+	figure_end(&f);
+	figure_keys(html, (const struct figure_key[]){
+				  {"found", period->batches ? "the period" : NULL}, {0}});
+	html_put(html,
+		 "<figcaption>Evidence, −log₁₀ p after all corrections; above the dashed line "
+		 "p &lt; %g.%s</figcaption>\n</figure>\n",
+		 PERIOD_ALPHA,
+		 workers > 1 ? " Triangles: the number of workers and its multiples." : "");
+	html_details(html, "The numbers");
+	html_table(html, "", (const char *const[]){"#Period, batches", "#−log₁₀ p", NULL});
+	for (i = 2; i <= last; i++)
+		if (evidence(period, i) > 0)
+			html_put(html,
+				 "<tr><td class=\"n\">%zu</td><td class=\"n\">%.1f</td></tr>\n", i,
+				 evidence(period, i));
+	html_table_end(html);
+	html_details_end(html);
 }
 
 /* A batch with a time: where it stands in the period, and how long. */
@@ -153,6 +252,18 @@ static void put_phases(struct html *html, const struct phases *phases, size_t mo
 		 phases->count > MOST_DOTS ? " The dots are an even sample, the longest among them."
 					   : "");
 	html_put(html, "</figcaption>\n</figure>\n");
+	html_details(html, "The numbers");
+	html_table(html, "",
+		   (const char *const[]){"#Batch modulo the period", "#Batches", "#Mean", NULL});
+	for (size_t i = 0; i < modulus; i++) {
+		html_put(html, "<tr>");
+		html_number(html, "%zu", i);
+		html_number(html, "%zu", phases->counts[i]);
+		html_number(html, "%s", HTML_TIME(phases->mean_ns[i]));
+		html_put(html, "</tr>\n");
+	}
+	html_table_end(html);
+	html_details_end(html);
 }
 
 int html_pattern(struct html *html)
@@ -169,6 +280,8 @@ int html_pattern(struct html *html)
 		return 0;
 	html_section(html, "pattern", "Does it come in a rhythm?");
 	html_blocks(html, "pattern");
+	if (rhythm.period->tested && last_shown(rhythm.period, s->workers) > 2)
+		put_period(html, &rhythm);
 	if (modulus >= 2 && modulus <= MOST_PHASES) {
 		r = collect(s, rhythm.values, modulus, &phases);
 		if (r < 0)

@@ -166,3 +166,13 @@ void html_table_end(struct html *html)
 {
 	html_put(html, "</tbody></table></div>\n");
 }
+
+void html_details(struct html *html, const char *summary)
+{
+	html_put(html, "<details><summary>%s</summary>\n", summary);
+}
+
+void html_details_end(struct html *html)
+{
+	html_put(html, "</details>\n");
+}

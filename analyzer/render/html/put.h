@@ -57,3 +57,7 @@ void html_fact(struct html *html, const char *name, const char *value);
 /* A table; headings that begin with '#' are of numbers. NULL ends them. Caption "": none. */
 void html_table(struct html *html, const char *caption, const char *const *headings);
 void html_table_end(struct html *html);
+
+/* Folded away: the figures' numbers. */
+void html_details(struct html *html, const char *summary);
+void html_details_end(struct html *html);

@@ -15,6 +15,7 @@
 #define MOST_BARS   318
 #define HEIGHT      190
 #define MOST_EPOCHS 12
+#define TABLE_ROWS  24
 
 static double find_top(const struct bar *bars, size_t count)
 {
@@ -93,6 +94,29 @@ static void put_epochs(struct figure *f, const struct batch_series *s)
 	html_put(f->html, "</g>\n");
 }
 
+static void put_numbers(struct html *html, const struct batch_series *s)
+{
+	static const char *const headings[] = {"Batches",   "#Mean wait",    "#Mean compute",
+					       "#GPU busy", "#Longest step", NULL};
+	size_t rows = s->count < TABLE_ROWS ? s->count : TABLE_ROWS, i;
+
+	html_details(html, "The numbers");
+	html_table(html, "", headings);
+	for (i = 0; i < rows; i++) {
+		struct bar bar = bar_of(s, s->count * i / rows, s->count * (i + 1) / rows);
+
+		html_put(html, "<tr>");
+		html_cell(html, "%zu to %zu", bar.begin, bar.end - 1);
+		html_number(html, "%s", HTML_TIME(bar.wait_ns));
+		html_number(html, "%s", HTML_TIME(bar.compute_ns));
+		html_number(html, "%s", s->gpu_busy_ns ? HTML_TIME(bar.busy_ns) : "–");
+		html_number(html, "%s", HTML_TIME(bar.most_ns));
+		html_put(html, "</tr>\n");
+	}
+	html_table_end(html);
+	html_details_end(html);
+}
+
 static void put_figure(struct html *html, const struct bar *bars, size_t count)
 {
 	const struct batch_series *s = &html->report->series;
@@ -124,6 +148,7 @@ static void put_figure(struct html *html, const struct bar *bars, size_t count)
 	f.x_high = (double)s->count;
 	f.y_high = find_top(bars, count);
 	figure_y_times(&f);
+	html_put(html, "<g id=\"bars\">\n");
 	put_path(&f, bars, count, PART_COMPUTE, "compute");
 	put_path(&f, bars, count, PART_WAIT, "wait");
 	if (!single)
@@ -131,6 +156,7 @@ static void put_figure(struct html *html, const struct bar *bars, size_t count)
 	if (s->gpu_busy_ns)
 		put_path(&f, bars, count, PART_BUSY, "busy");
 	put_epochs(&f, s);
+	html_put(html, "</g>\n");
 	figure_x_numbers(&f, "batch");
 	figure_end(&f);
 	figure_keys(html, keys);
@@ -156,6 +182,7 @@ int html_timeline(struct html *html)
 	html_section(html, "wait", "Where the time went");
 	html_blocks(html, "wait");
 	put_figure(html, bars, count);
+	put_numbers(html, s);
 	html_section_end(html);
 	free(bars);
 	return 0;
