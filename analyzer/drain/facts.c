@@ -6,13 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/stall.h"
 #include "dlprof/units.h"
 #include "drain/cpus.h"
 #include "drain/hidden.h"
 #include "drain/list.h"
 #include "store/pack_write.h"
-#include "store/query.h"
 
 #define MILLI 1000
 
@@ -299,35 +297,9 @@ int facts_update(struct facts *facts, struct writer *writer, struct segment *seg
 	return r < 0 ? r : take_end(writer, segment);
 }
 
-static int finish_loader(struct writer *writer, struct db *db, const struct loader_info *loader)
-{
-	const struct batch_filter all = {
-		.loader_id = loader->loader_id, .epoch = -1, .first = -1, .last = -1,
-	};
-	struct batch_series series;
-	int r;
-
-	series_init(&series);
-	r = query_series(db, &all, &series);
-	if (r == 0 && series.count)
-		r = writer_theta(writer, loader->loader_id, stall_theta_ns(&series));
-	series_done(&series);
-	return r;
-}
-
 int facts_finish(struct writer *writer, struct db *db, uint64_t end_ns)
 {
-	struct loader_info *loaders;
-	size_t count;
-	int r;
+	int r = pack_write(db, writer);
 
-	r = query_loaders(db, &loaders, &count);
-	if (r < 0)
-		return r;
-	for (size_t i = 0; r == 0 && i < count; i++)
-		r = finish_loader(writer, db, &loaders[i]);
-	free(loaders);
-	if (r == 0)
-		r = pack_write(db);
 	return r < 0 ? r : writer_meta_number(writer, META_END_NS, (int64_t)end_ns);
 }

@@ -10,6 +10,7 @@
 
 #include "dlprof/units.h"
 #include "drain/drain.h"
+#include "store/db_open.h"
 
 /*
  * We came out of somebody else's process: its files, its signals, its folder and its process group
@@ -50,5 +51,6 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	leave_host();
+	db_be_lean();
 	return drain_run(argv[1], argv[2]) < 0 ? 1 : 0;
 }

@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analysis/stall.h"
 #include "report/cmd.h"
 #include "report/table.h"
 #include "store/db_open.h"
@@ -140,22 +139,6 @@ static int write_meta(struct import *import, const struct facts *facts)
 	return r;
 }
 
-/* As the drain does when a run is over: the views then show what starved. */
-static int write_theta(struct import *import)
-{
-	const struct batch_filter all = {
-		.loader_id = import->loader_id, .epoch = -1, .first = -1, .last = -1};
-	struct batch_series series;
-	int r;
-
-	series_init(&series);
-	r = query_series(import->db, &all, &series);
-	if (r == 0)
-		r = writer_theta(import->writer, import->loader_id, stall_theta_ns(&series));
-	series_done(&series);
-	return r;
-}
-
 static int fail_table(const struct options *options, int error, const struct table_problem *problem)
 {
 	const char *name = strcmp(options->run, "-") == 0 ? "standard input" : options->run;
@@ -200,9 +183,7 @@ static int copy(const struct options *options, struct table *table, const struct
 	if (r == 0)
 		r = db_commit(import->db);
 	if (r == 0)
-		r = write_theta(import);
-	if (r == 0)
-		r = pack_write(import->db);
+		r = pack_write(import->db, import->writer);
 	return r < 0 ? cmd_fail("cannot write '%s': %s", options->output, db_error(r)) : 0;
 }
 

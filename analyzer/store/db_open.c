@@ -414,6 +414,12 @@ void db_thaw(struct db *db)
 	sqlite3_wal_autocheckpoint(db->handle, CHECKPOINT_PAGES);
 }
 
+void db_be_lean(void)
+{
+	sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
+	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
 void db_close(struct db *db)
 {
 	if (!db)

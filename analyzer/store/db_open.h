@@ -35,5 +35,9 @@ void db_limit_renew(struct db *db);
 int db_freeze(struct db *db);
 void db_thaw(struct db *db);
 
+/* For a program of one thread that reads its own files only: no locks, no count of memory. First.
+ */
+void db_be_lean(void);
+
 /* Leaves one plain file behind (no -wal, no -shm) if it was open to write. NULL is fine. */
 void db_close(struct db *db);

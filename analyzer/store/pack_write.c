@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/stall.h"
 #include "store/batch.h"
 #include "store/gpu.h"
 #include "store/handle.h"
@@ -131,16 +132,33 @@ static int write_loader(struct db *db, sqlite3_stmt *stmt, const struct loader_i
 	return r;
 }
 
-int pack_write(struct db *db)
+static int write_theta(struct db *db, struct writer *writer, int64_t loader_id)
 {
-	struct loader_info *loaders = NULL;
+	const struct batch_filter all = {
+		.loader_id = loader_id, .epoch = -1, .first = -1, .last = -1};
+	struct batch_series series;
+	int r;
+
+	series_init(&series);
+	r = query_series(db, &all, &series);
+	if (r == 0 && series.count)
+		r = writer_theta(writer, loader_id, stall_theta_ns(&series));
+	series_done(&series);
+	return r;
+}
+
+int pack_write(struct db *db, struct writer *writer)
+{
+	struct loader_info *loaders;
 	sqlite3_stmt *stmt = NULL;
-	size_t count = 0, i;
 	bool is_long = false;
+	size_t count, i;
 	int r = query_loaders(db, &loaders, &count);
 
-	for (i = 0; r == 0 && i < count; i++)
+	for (i = 0; r == 0 && i < count; i++) {
 		is_long |= loaders[i].batch_count >= PACK_LEAST;
+		r = write_theta(db, writer, loaders[i].loader_id);
+	}
 	if (r < 0 || !is_long) {
 		free(loaders);
 		return r;

@@ -162,24 +162,17 @@ static const char *const statements[STATEMENT_COUNT] = {
 };
 
 struct writer {
+	struct db *db;
 	sqlite3_stmt *prepared[STATEMENT_COUNT];
 };
 
 int writer_open(struct db *db, struct writer **ret_writer)
 {
 	struct writer *writer = calloc(1, sizeof(*writer));
-	int r;
 
 	if (!writer)
 		return -ENOMEM;
-	for (size_t i = 0; i < STATEMENT_COUNT; i++) {
-		r = sqlite3_prepare_v3(db->handle, statements[i], -1, SQLITE_PREPARE_PERSISTENT,
-				       &writer->prepared[i], NULL);
-		if (r != SQLITE_OK) {
-			writer_close(writer);
-			return db_errno(r);
-		}
-	}
+	writer->db = db;
 	*ret_writer = writer;
 	return 0;
 }
@@ -201,10 +194,27 @@ static void bind_number(sqlite3_stmt *statement, int at, int64_t value)
 		sqlite3_bind_int64(statement, at, value);
 }
 
+static int refused; /* SQLite's error, where prepare() gave NULL */
+
+/* When it is needed, which most never are. NULL is what step() knows. */
+static sqlite3_stmt *prepare(struct writer *writer, int which)
+{
+	if (!writer->prepared[which])
+		refused = sqlite3_prepare_v3(writer->db->handle, statements[which], -1,
+					     SQLITE_PREPARE_PERSISTENT, &writer->prepared[which],
+					     NULL);
+	return writer->prepared[which];
+}
+
+static int step(sqlite3_stmt *statement)
+{
+	return statement ? sqlite3_step(statement) : refused;
+}
+
 /* As rows_bind(). */
 static sqlite3_stmt *bind(struct writer *writer, int which, const char *format, ...)
 {
-	sqlite3_stmt *statement = writer->prepared[which];
+	sqlite3_stmt *statement = prepare(writer, which);
 	va_list values;
 
 	va_start(values, format);
@@ -217,7 +227,7 @@ static sqlite3_stmt *bind(struct writer *writer, int which, const char *format, 
  * would come back with every try, and keep all others from the database. */
 static int finish(sqlite3_stmt *statement)
 {
-	int r = sqlite3_step(statement);
+	int r = step(statement);
 
 	sqlite3_reset(statement);
 	return (r & 0xff) == SQLITE_CONSTRAINT ? 0 : db_errno(r);
@@ -226,7 +236,7 @@ static int finish(sqlite3_stmt *statement)
 /* The one row of numbers that a statement gives, WRITE_UNKNOWN for NULL. 1; 0: none; or -errno. */
 static int ask(sqlite3_stmt *statement, int64_t *ret, int count)
 {
-	int r = sqlite3_step(statement), found = r == SQLITE_ROW;
+	int r = step(statement), found = r == SQLITE_ROW;
 
 	for (int i = 0; found && i < count; i++)
 		ret[i] = rows_int(statement, i);
@@ -312,7 +322,7 @@ int writer_find_epoch(struct writer *writer, uint64_t stream, uint32_t generatio
 
 int writer_batch(struct writer *writer, const struct batch_values *values)
 {
-	sqlite3_stmt *statement = writer->prepared[STATEMENT_BATCH];
+	sqlite3_stmt *statement = prepare(writer, STATEMENT_BATCH);
 	int at = 0;
 
 #define X(name) bind_number(statement, ++at, values->name);
@@ -331,8 +341,8 @@ void gpu_values_init(struct gpu_values *values)
 
 int writer_gpu_step(struct writer *writer, const struct gpu_values *values)
 {
-	sqlite3_stmt *batch = writer->prepared[STATEMENT_BATCH_GPU];
-	sqlite3_stmt *step = writer->prepared[STATEMENT_GPU_STEP];
+	sqlite3_stmt *batch = prepare(writer, STATEMENT_BATCH_GPU);
+	sqlite3_stmt *step = prepare(writer, STATEMENT_GPU_STEP);
 	const int64_t key[] = {values->loader_id, values->epoch, values->task};
 	int at = 0, r;
 
@@ -362,7 +372,7 @@ int writer_gpu_device(struct writer *writer, const struct gpu_device_row *row)
 
 int writer_gpu_call(struct writer *writer, const struct gpu_call_values *values)
 {
-	sqlite3_stmt *statement = writer->prepared[STATEMENT_GPU_CALL];
+	sqlite3_stmt *statement = prepare(writer, STATEMENT_GPU_CALL);
 	int at = 0;
 
 #define X(name) bind_number(statement, ++at, values->name);
@@ -382,7 +392,7 @@ int writer_no_gpu(struct writer *writer, int64_t pid, int64_t begin_ns, int64_t 
 	for (int i = STATEMENT_NO_GPU_STEP; r == 0 && i <= STATEMENT_NO_GPU_BATCH; i++) {
 		r = finish(bind(writer, i, "nnn", pid, begin_ns, end_ns));
 		if (i == STATEMENT_NO_GPU_STEP)
-			*ret_any = sqlite3_changes(sqlite3_db_handle(writer->prepared[i])) > 0;
+			*ret_any = sqlite3_changes(writer->db->handle) > 0;
 	}
 	return r;
 }
