@@ -19,15 +19,15 @@
 
 #define MS UINT64_C(1000000)
 
-#define COMMIT_MS  500		/* a row is in the database within a second */
-#define ROUND_MS   (COMMIT_MS / 3 + 1) /* between two looks at the rings */
-#define AGAIN_MS   100		/* ... and at what is about to change */
-#define HURRY_MS   2		/* ... at the least, while they fill fast */
-#define TALLY_MS   2000		/* totals by name, which are safe where they are */
+#define ROUND_MS      450       /* between two looks: a row is in the database after two of them */
+#define GLANCE_MS     225       /* ... within which a ring may fill, or a process begin */
+#define AGAIN_MS      100       /* between looks at what is about to change */
+#define HURRY_MS      2         /* ... at the least, while rings fill fast */
+#define TALLY_MS      5000      /* totals by name, which are safe where they are */
 #define TALLY_MOST_MS 10000	/* ... less often in a long run */
 #define TALLY_PART 2		/* of its time */
-#define STACKS_MS  500		/* and then at most STACKS_MOST, and STACKS_PART of the time */
-#define STACKS_PART 500
+#define STACKS_MS     400          /* and then at most STACKS_MOST, and STACKS_PART of the time */
+#define STACKS_PART   2000
 #define RETRY_MS   1000		/* after an error of the database */
 #define STACKS_MOST 2
 #define GIVE_UP_MS 10000	/* ... once nobody records any more */
@@ -238,10 +238,11 @@ static void set_pace(struct drain *drain)
 		drain->wait_ms = ROUND_MS;
 }
 
+/* Not if there is time for another look before it. */
 static bool is_commit_due(const struct drain *drain)
 {
 	return drain->uncommitted > DLPROF_RING_CAPACITY / 4 ||
-	       now_ns() - drain->begun_ns >= COMMIT_MS * MS;
+	       now_ns() - drain->begun_ns + (uint64_t)drain->wait_ms * MS >= ROUND_MS * MS;
 }
 
 /* One look at everything; what became complete is committed if it is time, or if `now`. */
@@ -274,6 +275,15 @@ static int do_round(struct drain *drain, bool now)
 	return r;
 }
 
+/* A look is much more work than this. */
+static bool is_look_worth(const struct drain *drain)
+{
+	for (size_t i = 0; i < drain->count; i++)
+		if (segment_is_filling(drain->segments[i]))
+			return true;
+	return drain->count && folder_is_changed(&drain->folder);
+}
+
 /* Sleeps until a process ends, or until the next look is due. */
 static void wait_for_round(const struct drain *drain, int ms)
 {
@@ -283,7 +293,9 @@ static void wait_for_round(const struct drain *drain, int ms)
 	for (size_t i = 0; ends && i < drain->count; i++)
 		if (!drain->segments[i]->dead && drain->segments[i]->alive.pidfd >= 0)
 			ends[count++] = (struct pollfd){drain->segments[i]->alive.pidfd, POLLIN, 0};
-	poll(ends, count, ms);
+	while (poll(ends, count, ms < GLANCE_MS ? ms : GLANCE_MS) == 0 && ms > GLANCE_MS &&
+	       !is_look_worth(drain))
+		ms -= GLANCE_MS;
 	free(ends);
 }
 
@@ -369,6 +381,7 @@ int drain_run(const char *segment_dir, const char *database)
 	uint64_t failing_ns = 0;
 	int r;
 
+	drain.tallied_ns = drain.started_ns;
 	r = lock_folder(&drain, segment_dir);
 	if (r < 0)
 		return r;

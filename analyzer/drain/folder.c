@@ -18,7 +18,7 @@
 #include "drain/trust.h"
 
 #define MS	 UINT64_C(1000000)
-#define SCAN_MS	 1000	/* between two looks, if the folder's time has not changed */
+#define SCAN_MS  3000   /* between two looks, if the folder's time has not changed */
 #define FRESH_MS 3000	/* so coarse may that be */
 
 struct left {
@@ -92,7 +92,20 @@ int folder_restore(struct folder *folder, const char *path)
 	return folder_lock(folder, path);
 }
 
-/* Ten looks a second at what hardly ever changes would be a third of the drain's work. */
+static bool is_newer(const struct folder *folder, const struct stat *status)
+{
+	return status->st_mtim.tv_sec != folder->changed.tv_sec ||
+	       status->st_mtim.tv_nsec != folder->changed.tv_nsec;
+}
+
+bool folder_is_changed(const struct folder *folder)
+{
+	struct stat status;
+
+	return fstat(folder->fd, &status) == 0 && is_newer(folder, &status);
+}
+
+/* To list at every look what hardly ever changes would be a third of the drain's work. */
 int folder_due(struct folder *folder)
 {
 	uint64_t now = now_ns();
@@ -102,8 +115,7 @@ int folder_due(struct folder *folder)
 		return -ENOENT;
 	if (fstat(folder->fd, &status) < 0)
 		return 1;
-	if (status.st_mtim.tv_sec != folder->changed.tv_sec ||
-	    status.st_mtim.tv_nsec != folder->changed.tv_nsec) {
+	if (is_newer(folder, &status)) {
 		folder->changed = status.st_mtim;
 		folder->changed_ns = now;
 	}

@@ -44,6 +44,9 @@ void folder_close(struct folder *folder);
 /* 1: it is time to look into it, 0: not yet. -ENOENT: it is no longer at its path. */
 int folder_due(struct folder *folder);
 
+/* Whether there is something that folder_due() has not seen. */
+bool folder_is_changed(const struct folder *folder);
+
 /* Forgets what was seen: everything is looked at again. */
 void folder_forget(struct folder *folder);
 

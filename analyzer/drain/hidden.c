@@ -25,7 +25,7 @@
  * not to pay for all of them: a look takes this much processor time, and all looks together one
  * part in so many of a core. What was not reached is looked at later, or never.
  */
-#define LOOK_CPU_NS UINT64_C(5000000)
+#define LOOK_CPU_NS UINT64_C(2000000)
 #define COST_PART   2000
 
 /*

@@ -16,7 +16,7 @@
 #define LOOK_NS   UINT64_C(500000000)
 #define LATER_NS  UINT64_C(4000000000)
 #define ENOUGH_NS 1e10 /* from then on later */
-#define COST_PART 500  /* looks may take one part in so many of our time */
+#define COST_PART 2000 /* looks may take one part in so many of our time */
 #define WORTH_NS  50000000 /* of CPU time that others used: with less, no process is asked */
 #define ACTIVE    0.01 /* of a core: who used less has no part in it */
 

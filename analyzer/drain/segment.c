@@ -205,6 +205,12 @@ static void resynchronise(struct ring *ring)
 	ring->read = ring->release = ring->head;
 }
 
+static int read_head(const struct segment *segment, size_t index, uint64_t *ret_head)
+{
+	return read_at(segment->fd, ret_head, sizeof(*ret_head),
+		       slot_offset(index) + (off_t)offsetof(struct dlprof_slot, head));
+}
+
 /* What there is to read, and where: `far_from` after `head`, see dlprof/segment.h. */
 static int look_at_ring(struct segment *segment, size_t index, size_t *ret_count)
 {
@@ -272,6 +278,22 @@ int segment_read(struct segment *segment,
 	return r;
 }
 
+bool segment_is_filling(struct segment *segment)
+{
+	uint64_t head;
+
+	if (segment->dead || read_owners(segment) < 0)
+		return false;
+	for (size_t i = 0; i < DLPROF_SLOT_COUNT; i++) {
+		struct ring *ring = &segment->rings[i];
+
+		if (ring->tid && (!ring->used || read_head(segment, i, &head) < 0 ||
+				  head - ring->read > DLPROF_NEAR_CAPACITY / 4))
+			return true;
+	}
+	return false;
+}
+
 int segment_read_tallies(const struct segment *segment, size_t slot,
 			 struct dlprof_tally tallies[DLPROF_TALLY_COUNT])
 {
@@ -337,8 +359,7 @@ int segment_publish(struct segment *segment, bool free_slots)
 		    !alive_has_thread(&segment->alive, ring->tid)) {
 			uint64_t head;
 
-			r = read_at(segment->fd, &head, sizeof(head),
-				    slot_offset(i) + (off_t)offsetof(struct dlprof_slot, head));
+			r = read_head(segment, i, &head);
 			if (r < 0 || head != ring->release)
 				continue;
 			ring->tid = 0;

@@ -73,6 +73,9 @@ int segment_read(struct segment *segment,
 			     uint64_t position, struct dlprof_event *event),
 		 void *context, size_t *ret_taken);
 
+/* Whether a ring has much to read, or a thread one that is not known. */
+bool segment_is_filling(struct segment *segment);
+
 /* All tallies of a slot, as they stand. */
 int segment_read_tallies(const struct segment *segment, size_t slot,
 			 struct dlprof_tally tallies[DLPROF_TALLY_COUNT]);

@@ -8,12 +8,12 @@
  * comes too late. So many looks at the rings too: the drain itself may have been stopped.
  */
 #define PATIENCE_NS     UINT64_C(2000000000)
-#define PATIENCE_ROUNDS 20
+#define PATIENCE_ROUNDS 6
 
 /* Until a batch whose worker ended counts as never to be delivered. A late delivery completes its
  * row all the same. */
 #define ABANDON_NS     UINT64_C(30000000000)
-#define ABANDON_ROUNDS 300
+#define ABANDON_ROUNDS 80
 
 static uint64_t load_end_ns(const struct entry *entry)
 {
@@ -198,7 +198,7 @@ static int write_entry(struct join *join, const struct stream *stream, const str
 	return r;
 }
 
-/* The drain looks every 100 ms, and every 2 ms where there is much to see. */
+/* The drain looks twice a second, and every 2 ms where there is much to see. */
 static bool is_older(const struct join *join, const struct entry *entry, uint32_t rounds,
 		     uint64_t ns)
 {
