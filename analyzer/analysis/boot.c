@@ -57,21 +57,17 @@ static void add(struct cells *cells, double wait_ns, double step_ns)
 	cells->added++;
 }
 
-/* From what is in each cell to the sums before it. */
+/* From what is in each of `count` cells to the sums before it, twice around. */
+static void sum_up(double *ns, size_t count)
+{
+	for (size_t i = 1; i <= 2 * count; i++)
+		ns[i] = ns[i - 1] + (i <= count ? ns[i] : ns[i - count] - ns[i - count - 1]);
+}
+
 static void end_cells(struct cells *cells)
 {
-	for (size_t i = 1; i <= 2 * cells->count; i++) {
-		size_t from = i <= cells->count ? i : i - cells->count;
-
-		cells->wait_ns[i] =
-			cells->wait_ns[i - 1] +
-			(i <= cells->count ? cells->wait_ns[i]
-					   : cells->wait_ns[from] - cells->wait_ns[from - 1]);
-		cells->step_ns[i] =
-			cells->step_ns[i - 1] +
-			(i <= cells->count ? cells->step_ns[i]
-					   : cells->step_ns[from] - cells->step_ns[from - 1]);
-	}
+	sum_up(cells->wait_ns, cells->count);
+	sum_up(cells->step_ns, cells->count);
 }
 
 /* What begins an epoch, as it is being summed up. */

@@ -115,7 +115,7 @@ static double find_cap(const double *bins, double half)
 	return (double)value;
 }
 
-static int take_event(struct events *events, size_t position, double ns, double *bins)
+static void take_event(struct events *events, size_t position, double ns, double *bins)
 {
 	float value = (float)ns;
 	uint32_t key;
@@ -126,7 +126,6 @@ static int take_event(struct events *events, size_t position, double ns, double 
 	if (events->count < EVENTS_LISTED)
 		events->list[events->count] = (struct event){position, ns};
 	events->count++;
-	return 0;
 }
 
 int events_find(const struct events_query *q, struct events *ret)
@@ -153,7 +152,7 @@ int events_find(const struct events_query *q, struct events *ret)
 			double ns = event_ns(q, i);
 
 			if (ns > 0)
-				r = take_event(ret, walk.position + (i - walk.begin), ns, bins);
+				take_event(ret, walk.position + (i - walk.begin), ns, bins);
 		}
 	}
 	if (r == 0) {

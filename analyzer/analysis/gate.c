@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/gate.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/stats.h"
 
 #define BLOCKS 10 /* of the bootstrap that a run must have: 20 p W batches */
+#define SEED         UINT64_C(0x452821e638d01377)
+#define DRAWS        10000
+#define CHANGE_LEAST 0.02 /* of a mean: a smaller change explains nothing */
 
 #define AT(field)     offsetof(struct finding, field)
 #define AT_PART(part) AT(account.share[ACCOUNT_##part])
@@ -304,4 +309,155 @@ const char *gate_outcome_id(enum gate_outcome outcome)
 	};
 
 	return ids[outcome];
+}
+
+/* What got slower between the baselines and the runs. */
+
+static void add_mean(struct stats_moments *mean, double value)
+{
+	if (!isnan(value))
+		stats_add(mean, value);
+}
+
+static double mean_or_nan(const struct stats_moments *mean)
+{
+	return mean->count ? mean->mean : NAN;
+}
+
+/* What the runs of a group have in common. */
+static void summarize(const struct gate_sample *const *runs, size_t count, struct gate_sample *ret)
+{
+	struct stats_moments value[GATE_METRIC_MAX] = {0}, part[GATE_PART_MAX] = {0};
+	struct stats_moments load = {0}, compute = {0}, wait = {0};
+	size_t causes[CAUSE_MAX] = {0}, i;
+
+	*ret = (struct gate_sample){.low99 = NAN, .error = NAN};
+	for (i = 0; i < count; i++) {
+		for (int k = 0; k < GATE_METRIC_MAX; k++)
+			add_mean(&value[k], runs[i]->value[k]);
+		for (int k = 0; k < GATE_PART_MAX; k++)
+			add_mean(&part[k], runs[i]->part_ns[k]);
+		add_mean(&load, runs[i]->load_ns);
+		add_mean(&compute, runs[i]->compute_ns);
+		add_mean(&wait, runs[i]->wait_ns);
+		if (++causes[runs[i]->cause] > causes[ret->cause])
+			ret->cause = runs[i]->cause;
+	}
+	for (int k = 0; k < GATE_METRIC_MAX; k++)
+		ret->value[k] = mean_or_nan(&value[k]);
+	for (int k = 0; k < GATE_PART_MAX; k++)
+		ret->part_ns[k] = mean_or_nan(&part[k]);
+	ret->load_ns = mean_or_nan(&load);
+	ret->compute_ns = mean_or_nan(&compute);
+	ret->wait_ns = mean_or_nan(&wait);
+}
+
+static double rise(double before, double now)
+{
+	return before > 0 && !isnan(now) ? now / before - 1 : 0;
+}
+
+void gate_compare(const struct gate_sample *const *before, size_t before_count,
+		  const struct gate_sample *const *now, size_t now_count, struct gate_change *ret)
+{
+	double longer, shorter, largest_ns = 0;
+
+	*ret = (struct gate_change){.part = GATE_PART_MAX};
+	summarize(before, before_count, &ret->before);
+	summarize(now, now_count, &ret->now);
+	longer = rise(ret->before.load_ns, ret->now.load_ns);
+	shorter = -rise(ret->before.compute_ns, ret->now.compute_ns);
+	if (fmax(longer, shorter) < CHANGE_LEAST)
+		ret->suspect = GATE_SUSPECT_OTHER;
+	else if (shorter > longer)
+		ret->suspect = GATE_SUSPECT_COMPUTE;
+	if (ret->suspect != GATE_SUSPECT_LOAD)
+		return;
+	for (int k = 0; k < GATE_PART_MAX; k++) {
+		/* What was not seen before has no known time. */
+		double ns = ret->now.part_ns[k] - ret->before.part_ns[k];
+
+		if (ns > largest_ns) {
+			largest_ns = ns;
+			ret->part = (enum gate_part)k;
+		}
+	}
+}
+
+/* The gate, repeated on runs between which nothing changed. */
+
+/* Makes the first `wanted` of `order` a random choice of all. */
+static void shuffle(size_t *order, size_t count, size_t wanted, uint64_t *state)
+{
+	for (size_t i = 0; i < wanted; i++) {
+		size_t other = i + (size_t)(stats_random(state) % (count - i)), kept = order[i];
+
+		order[i] = order[other];
+		order[other] = kept;
+	}
+}
+
+struct draws {
+	size_t *order;
+	double *before, *now, *error, *margins; /* one block */
+	bool *alarmed;
+};
+
+static void draw_all(const struct gate_limit *limit, const double *ratios, const double *errors,
+		     size_t count, size_t now_count, struct draws *draws,
+		     struct gate_calibration *ret)
+{
+	const size_t before_count = limit->baseline_needed;
+	uint64_t state = SEED;
+
+	for (size_t i = 0; i < count; i++)
+		draws->order[i] = i;
+	for (size_t i = 0; i < DRAWS; i++) {
+		shuffle(draws->order, count, before_count + now_count, &state);
+		for (size_t k = 0; k < before_count; k++)
+			draws->before[k] = ratios[draws->order[k]];
+		for (size_t k = 0; k < now_count; k++) {
+			draws->now[k] = ratios[draws->order[before_count + k]];
+			draws->error[k] = errors[draws->order[before_count + k]];
+		}
+		draws->margins[i] = gate_margin(
+			limit, &(struct gate_groups){draws->before, before_count, draws->now,
+						     draws->error, now_count});
+		if (draws->margins[i] >= 0)
+			continue;
+		ret->alarm_count++;
+		for (size_t k = 0; k < now_count; k++)
+			draws->alarmed[draws->order[before_count + k]] = true;
+	}
+	for (size_t i = 0; i < count; i++)
+		ret->alarm_run_count += draws->alarmed[i];
+	stats_sort(draws->margins, DRAWS);
+	ret->detect50 = fmax(0, draws->margins[DRAWS / 2]);
+	ret->detect95 = fmax(0, draws->margins[DRAWS * 95 / 100]);
+}
+
+int gate_calibrate(const struct gate_limit *limit, const double *ratios, const double *errors,
+		   size_t count, struct gate_calibration *ret)
+{
+	size_t now_count = limit->rule == GATE_BOUND ? 1 : limit->run_needed;
+	struct draws draws = {
+		.order = calloc(count, sizeof(*draws.order)),
+		.before = calloc(3 * count + DRAWS, sizeof(*draws.before)),
+		.alarmed = calloc(count, sizeof(*draws.alarmed)),
+	};
+	int r = -EDOM;
+
+	*ret = (struct gate_calibration){.run_count = count, .draw_count = DRAWS};
+	if (count >= limit->baseline_needed + now_count)
+		r = draws.order && draws.before && draws.alarmed ? 0 : -ENOMEM;
+	if (r == 0) {
+		draws.now = draws.before + count;
+		draws.error = draws.now + count;
+		draws.margins = draws.error + count;
+		draw_all(limit, ratios, errors, count, now_count, &draws, ret);
+	}
+	free(draws.order);
+	free(draws.before);
+	free(draws.alarmed);
+	return r;
 }

@@ -9,7 +9,7 @@
 
 #include "dlprof/units.h"
 #include "launch/cmd.h"
-#include "launch/simulate.h"
+#include "launch/scene.h"
 #include "line/near.h"
 #include "render/jsonw.h"
 

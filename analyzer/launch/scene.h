@@ -30,3 +30,6 @@ const struct scene *scene_find(const char *name);
 /* With a tenth of variation that is the same in every run. */
 double scene_load_ms(const struct scene *scene, const struct scene_task *task);
 double scene_step_ms(const struct scene *scene, const struct scene_task *task);
+
+/* simulate.c: trains it to the end. 0, or -errno where threads cannot be made. */
+int simulate(const struct scene *scene);

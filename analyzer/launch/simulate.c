@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "launch/simulate.h"
+/*
+ * simulate.c - a training and its loader, without the ML: threads that sleep where they would load
+ * and train, and mark with dlprof.h what they do.
+ */
+#include "launch/scene.h"
 
 #include <dlprof.h>
 #include <errno.h>

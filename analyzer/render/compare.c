@@ -263,10 +263,7 @@ static void add_difference(struct jsonw *json, enum compare_row row,
 	jsonw_number(json, "b", d->b / unit);
 	jsonw_number(json, "change", d->change / unit);
 	jsonw_range(json, "ci95", d->low / unit, d->high / unit);
-	if (isnan(d->low))
-		jsonw_null(json, "differs");
-	else
-		jsonw_bool(json, "differs", d->differs);
+	jsonw_tristate(json, "differs", isnan(d->low) ? SERIES_UNKNOWN : d->differs);
 	jsonw_close(json, '}');
 }
 

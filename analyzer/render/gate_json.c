@@ -72,10 +72,8 @@ static void add_item(struct jsonw *json, const struct gate_report *report,
 	jsonw_string(json, "reason_id", gate_why_id(result->why));
 	gate_reason_words(report, item, text);
 	jsonw_string(json, "reason", *text ? text : NULL);
-	if (result->run < report->run_count)
-		jsonw_string(json, "run", report->runs[result->run].name);
-	else
-		jsonw_null(json, "run");
+	jsonw_string(json, "run",
+		     result->run < report->run_count ? report->runs[result->run].name : NULL);
 	jsonw_int(json, "line", item->line ? (int64_t)item->line : SERIES_UNKNOWN);
 	jsonw_int(json, "column", item->line ? (int64_t)item->column : SERIES_UNKNOWN);
 	if (metric == GATE_STALL_INCREASE) {

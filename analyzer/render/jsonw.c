@@ -151,8 +151,5 @@ void jsonw_us(struct jsonw *json, const char *key, int64_t ns)
 
 void jsonw_tristate(struct jsonw *json, const char *key, int64_t value)
 {
-	if (value == SERIES_UNKNOWN)
-		jsonw_null(json, key);
-	else
-		jsonw_bool(json, key, value != 0);
+	put_value(json, key, value == SERIES_UNKNOWN ? "" : value ? "true" : "false");
 }

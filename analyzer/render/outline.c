@@ -96,24 +96,19 @@ void outline_share(struct outline *outline, double share, int part)
 	block->rows[block->count - 1].part = part;
 }
 
-static void add_cell(struct outline *outline, const char *format, va_list args)
+void outline_cell(struct outline *outline, const char *format, ...)
 {
 	struct outline_block *block = open_block(outline);
 	struct outline_row *row;
+	va_list args;
 
 	if (!block || !block->count)
 		return;
 	row = &block->rows[block->count - 1];
-	if (row->count < OUTLINE_CELLS)
-		row->cells[row->count++] = format_text(outline, format, args);
-}
-
-void outline_cell(struct outline *outline, const char *format, ...)
-{
-	va_list args;
-
+	if (row->count == OUTLINE_CELLS)
+		return;
 	va_start(args, format);
-	add_cell(outline, format, args);
+	row->cells[row->count++] = format_text(outline, format, args);
 	va_end(args);
 }
 
@@ -129,29 +124,10 @@ void outline_cells(struct outline *outline, ...)
 	va_end(args);
 }
 
-void outline_item(struct outline *outline, const char *label, const char *format, ...)
+void outline_time(struct outline *outline, const char *label, double ns, double whole_ns)
 {
-	va_list args;
-
-	outline_row(outline, PAGE_PLAIN);
-	outline_cell(outline, "%s", label);
-	va_start(args, format);
-	add_cell(outline, format, args);
-	va_end(args);
-}
-
-void outline_part(struct outline *outline, const char *label, double ns, double whole_ns,
-		  const char *format, ...)
-{
-	va_list args;
-
-	outline_row(outline, PAGE_PLAIN);
-	outline_cell(outline, "%s", label);
-	outline_cell(outline, "%s", isnan(ns) ? "not observed" : UNITS_TIME(ns));
-	outline_cell(outline, "%s", isnan(ns) || isnan(whole_ns) ? "" : UNITS_SHARE(ns / whole_ns));
-	va_start(args, format);
-	add_cell(outline, format, args);
-	va_end(args);
+	outline_cells(outline, label, isnan(ns) ? "not observed" : UNITS_TIME(ns),
+		      isnan(ns) || isnan(whole_ns) ? "" : UNITS_SHARE(ns / whole_ns), NULL);
 }
 
 const struct outline_block *outline_find(const struct outline *outline, const char *chapter)

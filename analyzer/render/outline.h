@@ -59,11 +59,11 @@ __attribute__((format(printf, 2, 3))) void outline_cell(struct outline *outline,
 __attribute__((sentinel)) void outline_cells(struct outline *outline, ...);
 
 /* An item: a row of a label and a text. */
-__attribute__((format(printf, 3, 4))) void outline_item(struct outline *outline, const char *label,
-							const char *format, ...);
+#define outline_item(outline, label, ...)                                                          \
+	(outline_cells(outline, label, NULL), outline_cell(outline, __VA_ARGS__))
 
 /* A row of a time, its share of a whole (NAN: none) and what it means. NAN: not observed. */
 extern const char *const OUTLINE_PARTS[];
-__attribute__((format(printf, 5, 6))) void outline_part(struct outline *outline, const char *label,
-							double ns, double whole_ns,
-							const char *format, ...);
+void outline_time(struct outline *outline, const char *label, double ns, double whole_ns);
+#define outline_part(outline, label, ns, whole_ns, ...)                                            \
+	(outline_time(outline, label, ns, whole_ns), outline_cell(outline, __VA_ARGS__))

@@ -137,17 +137,6 @@ void page_entry(const struct page *page, int indent, int hang, const char *label
 	wrap(page, hang, hang, text);
 }
 
-void page_item(const struct page *page, const char *label, const char *format, ...)
-{
-	char text[2048];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	page_entry(page, 2, 13, label, "%s", text);
-}
-
 void page_append(char *text, size_t size, const char *format, ...)
 {
 	size_t used = strlen(text);

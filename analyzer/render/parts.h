@@ -52,7 +52,7 @@ void evidence_add(const struct report *report, char *text, size_t size);
 /* What takes the loader's batches: the training, or where it has other loaders "this loop". */
 const char *evidence_taker(const struct report *report);
 
-/* remedy.c: a step to take, and how, in a sentence each with the run's own numbers. */
+/* A step to take, and how, in a sentence each with the run's own numbers. */
 #define REMEDY_WORDS 256 /* bytes of `buffer` */
 const char *remedy_line(const struct report *report, const struct advice *advice, char *buffer);
 const char *remedy_how(const struct report *report, const struct advice *advice, char *buffer);

@@ -79,10 +79,8 @@ static void add_groups(struct jsonw *json, const struct ranks *ranks)
 static void add_stall(struct jsonw *json, const struct rank_finding *job)
 {
 	jsonw_string(json, "verdict", stall_verdict_id(job->verdict));
-	if (job->verdict == STALL_VERDICT_INCOMPLETE)
-		jsonw_null(json, "starved");
-	else
-		jsonw_bool(json, "starved", job->starved);
+	jsonw_tristate(json, "starved",
+		       job->verdict == STALL_VERDICT_INCOMPLETE ? SERIES_UNKNOWN : job->starved);
 	jsonw_open(json, "stall", '{');
 	jsonw_number(json, "ratio", job->stall_ratio);
 	jsonw_bool(json, "at_most", job->alignment != RANK_ALONE && !job->is_exact);
@@ -138,9 +136,7 @@ void ranks_json(const struct ranks *ranks, FILE *out)
 	struct jsonw json;
 	size_t i;
 
-	jsonw_init(&json, out);
-	jsonw_open(&json, NULL, '{');
-	jsonw_string(&json, "schema", "dlprof.report/2");
+	jsonw_begin(&json, out, "dlprof.report/2");
 	ranks_json_job(&json, ranks);
 	jsonw_open(&json, "ranks", '[');
 	for (i = 0; i < ranks->count; i++)

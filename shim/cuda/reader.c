@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cuda/reader.h"
 
+#include <dlfcn.h>
 #include <string.h>
 
-#include "base/note.h"
+#include "base/text.h"
 #include "cuda/api.h"
 #include "cuda/buffers.h"
 #include "cuda/cupti.h"
 #include "cuda/cupti_clock.h"
-#include "cuda/device.h"
 #include "cuda/kernel.h"
 #include "cuda/outbox.h"
 #include "cuda/pack.h"
 #include "cuda/record.h"
+#include "cuda/state.h"
 #include "record/tally.h"
 #include "record/thread.h"
+#include "slots/lookup.h"
 
 #define CLOCKS_NS 1000000 /* CUPTI's and ours */
 
@@ -85,6 +87,48 @@ static bool convert_op(uint32_t stream, uint64_t *begin, uint64_t *end)
 	return true;
 }
 
+/* What the driver says of a device, or "". */
+static void ask_driver(const char *function, char *text, size_t size, uint32_t device)
+{
+	void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+	int (*get)(char *text, int size, int device) =
+		driver ? (int (*)(char *, int, int))lookup_real(driver, function) : NULL;
+
+	memset(text, 0, size);
+	if (get && get(text, (int)size - 1, (int)device) != 0)
+		text[0] = '\0';
+}
+
+/*
+ * A device's name and place into the meta table, once for each. Its place is what tells the devices
+ * of several processes apart. Of devices that were seen to work: cuInit() is over by then.
+ */
+static void note_device(uint32_t device)
+{
+	static uint32_t noted; /* bits */
+	char name[128], place[32];
+	TEXT(key, 16);
+	TEXT(both, 200);
+
+	if (device >= 32 || noted & 1u << device)
+		return;
+	ask_driver("cuDeviceGetName", name, sizeof(name), device);
+	ask_driver("cuDeviceGetPCIBusId", place, sizeof(place), device);
+	/* The first one is also the run's. */
+	if (name[0] && !noted)
+		state_note("gpu", name);
+	noted |= 1u << device;
+	text_add(&key, "gpu.");
+	text_add_number(&key, device);
+	text_add(&both, name);
+	if (place[0]) {
+		text_add(&both, name[0] ? " at " : "at ");
+		text_add(&both, place);
+	}
+	if (both.buffer[0])
+		state_note(key.buffer, both.buffer);
+}
+
 static void take_kernel(const uint8_t *at)
 {
 	const char *name = record_KERNEL_name(at);
@@ -100,7 +144,7 @@ static void take_kernel(const uint8_t *at)
 	kernel = kernel_find(name);
 	if (thread)
 		tally_kernel(thread, name, kernel.id, end - begin);
-	device_note(device);
+	note_device(device);
 	pack_op(&pack, (int32_t)device, begin, end,
 		DLPROF_GPU_WHAT(kernel.kind, record_KERNEL_streamId(at), own.launcher));
 }
@@ -120,7 +164,7 @@ static void take_copy(const uint8_t *at)
 		kind = DLPROF_GPU_D2H;
 	if (kind == DLPROF_GPU_H2D && record_MEMCPY_srcKind(at) == CUPTI_MEMORY_PAGEABLE)
 		id = DLPROF_GPU_PAGEABLE;
-	device_note(record_MEMCPY_deviceId(at));
+	note_device(record_MEMCPY_deviceId(at));
 	pack_copy(&pack, (int32_t)record_MEMCPY_deviceId(at), begin, end,
 		  DLPROF_GPU_WHAT(kind, record_MEMCPY_streamId(at), id), record_MEMCPY_bytes(at));
 }
@@ -173,7 +217,7 @@ static void take_graph(const uint8_t *at)
 	/* Its first node runs on the host: take the device of its end. */
 	if (device == INT32_MAX && cupti.version >= CUPTI_VERSION_GRAPH_TRACE)
 		device = record_graph_end_device(at);
-	device_note(device);
+	note_device(device);
 	if (convert_op(record_GRAPH_streamId(at), &begin, &end))
 		pack_op(&pack, (int32_t)device, begin, end,
 			DLPROF_GPU_WHAT(DLPROF_GPU_GRAPH, record_GRAPH_streamId(at),

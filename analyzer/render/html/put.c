@@ -48,46 +48,15 @@ void html_text(struct html *html, const char *text)
 		put_rune(html->out, &rune);
 }
 
-static void say(struct html *html, const char *format, va_list args)
-{
-	char text[LONGEST];
-
-	vsnprintf(text, sizeof(text), format, args);
-	html_text(html, text);
-}
-
 void html_say(struct html *html, const char *format, ...)
 {
+	char text[LONGEST];
 	va_list args;
 
 	va_start(args, format);
-	say(html, format, args);
+	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-}
-
-void html_element(struct html *html, const char *tag, const char *format, ...)
-{
-	va_list args;
-
-	html_put(html, "<%s>", tag);
-	va_start(args, format);
-	say(html, format, args);
-	va_end(args);
-	html_put(html, "</%.*s>", (int)strcspn(tag, " "), tag);
-}
-
-void html_paragraph(struct html *html, const char *class, const char *format, ...)
-{
-	va_list args;
-
-	if (*class)
-		html_put(html, "<p class=\"%s\">", class);
-	else
-		html_put(html, "<p>");
-	va_start(args, format);
-	say(html, format, args);
-	va_end(args);
-	html_put(html, "</p>\n");
+	html_text(html, text);
 }
 
 void html_answer(struct html *html, const char *sentence, const char *rest)

@@ -2,6 +2,8 @@
 /* put.h - write HTML: our own markup, and the text of others, which is escaped. */
 #pragma once
 
+#include <string.h>
+
 #include "render/html/html.h"
 #include "render/outline.h"
 #include "render/units.h"
@@ -24,14 +26,16 @@ void html_text(struct html *html, const char *text);
 __attribute__((format(printf, 2, 3))) void html_say(struct html *html, const char *format, ...);
 
 /* The same in an element: `tag` may have attributes. */
-__attribute__((format(printf, 3, 4))) void html_element(struct html *html, const char *tag,
-							const char *format, ...);
+#define html_element(html, tag, ...)                                                               \
+	(html_put(html, "<%s>", tag), html_say(html, __VA_ARGS__),                                 \
+	 html_put(html, "</%.*s>", (int)strcspn(tag, " "), tag))
 #define html_cell(html, ...)   html_element(html, "td", __VA_ARGS__)
 #define html_number(html, ...) html_element(html, "td class=\"n\"", __VA_ARGS__)
 
 /* A paragraph of a formatted text; `class` "" for none. */
-__attribute__((format(printf, 3, 4))) void html_paragraph(struct html *html, const char *class,
-							  const char *format, ...);
+#define html_paragraph(html, class, ...)                                                           \
+	(html_put(html, "<p%s%s%s>", *(class) ? " class=\"" : "", class, *(class) ? "\"" : ""),    \
+	 html_say(html, __VA_ARGS__), html_put(html, "</p>\n"))
 
 /*
  * <p class="answer"> of a sentence, whose share ("41 %") stands out, and what stands after it.
