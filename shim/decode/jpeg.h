@@ -45,16 +45,14 @@ static bool jpeg_begin(struct unit *unit, const char *name, const void *info)
 static inline void jpeg_look(struct thread_image *image, const void *info)
 {
 	const struct jpeg_source *source = JPEG_SOURCE(info);
-	struct jpeg_source now;
+	const uint8_t *next;
 
 	/* Most rows come of what was decoded with the one before. */
-	if (unlikely(!source) ||
-	    (source->next == image->input && source->left == image->input_bytes))
+	if (unlikely(!source) || (next = source->next) == image->input)
 		return;
-	now = *source;
-	image->taken_bytes += jpeg_taken(now.next, image->input, image->input_bytes);
-	image->input = now.next;
-	image->input_bytes = now.left;
+	image->taken_bytes += jpeg_taken(next, image->input, image->input_bytes);
+	image->input = next;
+	image->input_bytes = source->left;
 }
 
 /*

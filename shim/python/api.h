@@ -28,6 +28,7 @@ struct py_allocator {
 
 #define PY_ALLOCATOR_RAW     0			/* PYMEM_DOMAIN_RAW */
 #define PY_VARARGS_KEYWORDS (1 | 2)		/* METH_VARARGS | METH_KEYWORDS */
+#define PY_ONE_ARGUMENT	     8			/* METH_O */
 
 struct api {
 	alignas(64) PyObject *function_type;
@@ -39,6 +40,7 @@ struct api {
 	PyObject **stop_iteration;
 	PyObject **attribute_error;
 	PyObject *type_type;
+	PyObject *map_type;
 	PyObject *property_type;
 	PyObject *bytearray_type;
 	PyObject *int_type;

@@ -82,31 +82,19 @@ static OFTEN bool begin_step(struct span *span, PyObject *object, const char *wh
 	return true;
 }
 
-/* A call of `original`, a step of the transform. */
-static OFTEN PyObject *timed(PyObject *transform, PyObject *original, PyObject *args,
-			     PyObject *kwargs)
-{
-	struct span span;
-	bool recorded = transform && begin_step(&span, transform, "transform", "transform");
-	PyObject *result = py.PyObject_Call(original, args, kwargs);
-
-	if (recorded)
-		span_end(&span, 0, !result);
-	return result;
-}
-
-static OFTEN PyObject *on_step(PyObject *step, PyObject *args, PyObject *kwargs)
-{
-	return timed(step, step, args, kwargs);
-}
-
 /* The method of a transform: one step of the transform's class. */
 static PyObject *steps_method(PyObject *original, PyObject *args, PyObject *kwargs)
 {
-	PyObject *self = py.PyTuple_GetItem(args, 0);
+	PyObject *self = py.PyTuple_GetItem(args, 0), *result;
+	struct span span;
+	bool recorded;
 
 	py.PyErr_Clear();
-	return timed(self, original, args, kwargs);
+	recorded = self && begin_step(&span, self, "transform", "transform");
+	result = py.PyObject_Call(original, args, kwargs);
+	if (recorded)
+		span_end(&span, 0, !result);
+	return result;
 }
 
 /* An image file was opened, and so the module of its format is imported: its decoder can be seen.
@@ -196,7 +184,6 @@ static PyMethodDef item_method = {"__getitem__", on_item, PY_VARARGS_KEYWORDS, N
 static PyMethodDef items_method = {"__getitems__", on_items, PY_VARARGS_KEYWORDS, NULL};
 static PyMethodDef next_method = {"__next__", on_next, PY_VARARGS_KEYWORDS, NULL};
 static PyMethodDef iter_method = {"__iter__", api_itself, PY_VARARGS_KEYWORDS, NULL};
-static PyMethodDef step_method = {"step", on_step, PY_VARARGS_KEYWORDS, NULL};
 
 static PyMethodDef *const dataset_methods[] = {&item_method, NULL};
 static PyMethodDef *const items_methods[] = {&item_method, &items_method, NULL};
@@ -251,26 +238,43 @@ void steps_watch(PyObject *fetcher)
 
 static struct api_name transforms_name = {"transforms", NULL};
 
-/* [step, step, ...], each timed when it is called. NULL: not what we know. */
-static OFTEN PyObject *timed_steps(PyObject *compose)
+/* A call of Compose, whose loop asks for one step after the other. A debugger may keep it. */
+struct walk {
+	struct span *span; /* on the stack of the call; NULL: that is over */
+	bool timed;        /* a step is under way */
+};
+
+static OFTEN void end_step(struct walk *walk, bool failed)
+{
+	if (walk->timed)
+		span_end(walk->span, 0, failed);
+	walk->timed = false;
+}
+
+/* What the loop gets next, which it calls at once: with it the step before is over. */
+static OFTEN PyObject *on_step(PyObject *bytes, PyObject *step)
+{
+	struct walk *walk = (void *)py.PyByteArray_AsString(bytes);
+
+	if (walk->span) {
+		end_step(walk, false);
+		walk->timed = begin_step(walk->span, step, "transform", "transform");
+	}
+	py.Py_IncRef(step);
+	return step;
+}
+
+static PyMethodDef step_method = {"step", (py_wrapper)(void (*)(void))on_step, PY_ONE_ARGUMENT,
+				  NULL};
+
+/* map(on_step, compose.transforms). NULL: not what we know. */
+static OFTEN PyObject *timed_steps(PyObject *compose, PyObject *bytes)
 {
 	OWNED PyObject *steps = api_get_again(compose, &transforms_name);
-	OWNED PyObject *iterator = steps ? py.PyObject_GetIter(steps) : NULL;
-	OWNED PyObject *list = iterator ? py.PyList_New(0) : NULL;
-	bool complete = list;
+	OWNED PyObject *function = steps ? py.PyCFunction_NewEx(&step_method, bytes, NULL) : NULL;
+	OWNED PyObject *args = function ? py.PyTuple_Pack(2, function, steps) : NULL;
 
-	while (complete) {
-		OWNED PyObject *step = py.PyIter_Next(iterator);
-		OWNED PyObject *timed =
-			step ? py.PyCFunction_NewEx(&step_method, step, NULL) : NULL;
-
-		if (!step)
-			break;
-		complete = timed && py.PyList_Append(list, timed) == 0;
-	}
-	complete = complete && !py.PyErr_Occurred();
-	py.PyErr_Clear();
-	return complete ? api_take(&list) : NULL;
+	return args ? py.PyObject_CallObject(py.map_type, args) : NULL;
 }
 
 /* (stand-in of self, the rest) */
@@ -288,21 +292,31 @@ static OFTEN PyObject *replace_self(PyObject *args, PyObject *standing)
 /* Compose.__call__(self, sample), Compose.forward(self, *samples) */
 static OFTEN PyObject *steps_compose(PyObject *original, PyObject *args, PyObject *kwargs)
 {
-	OWNED PyObject *steps = NULL, *standing = NULL, *replaced = NULL;
-	PyObject *self;
+	OWNED PyObject *bytes = NULL, *steps = NULL, *standing = NULL, *replaced = NULL;
+	struct walk *walk;
+	struct span span;
+	PyObject *self, *result;
 
 	if (!activate_on() || !thread_loading())
 		return py.PyObject_Call(original, args, kwargs);
 	self = py.PyTuple_GetItem(args, 0);
-	py.PyErr_Clear();
 	if (self && compose_class())
-		steps = timed_steps(self);
+		bytes = py.PyByteArray_FromStringAndSize((const char *)&(struct walk){&span, false},
+							 sizeof(*walk));
+	if (bytes)
+		steps = timed_steps(self, bytes);
 	if (steps)
 		standing = standin_make(compose_class(), self);
 	if (standing && standin_keep(standing, &transforms_name, steps))
 		replaced = replace_self(args, standing);
 	py.PyErr_Clear();
-	return py.PyObject_Call(original, replaced ? replaced : args, kwargs);
+	result = py.PyObject_Call(original, replaced ? replaced : args, kwargs);
+	if (bytes) {
+		walk = (void *)py.PyByteArray_AsString(bytes);
+		end_step(walk, !result);
+		walk->span = NULL;
+	}
+	return result;
 }
 
 static struct {
