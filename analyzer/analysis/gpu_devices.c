@@ -66,30 +66,26 @@ static int64_t peer_bytes(const struct gpu_op *ops, size_t count, int64_t begin_
 	return bytes;
 }
 
+/* What is summed over devices, and divided by their count. */
+#define MEANS(X)                                                                                   \
+	X(busy_ns)                                                                                 \
+	X(nccl_ns)                                                                                 \
+	X(compute_ns) X(loading_ns) X(gap_data_ns) X(gap_h2d_ns) X(gap_sync_ns) X(gap_host_ns)
+
 static void add(struct gpu_step *sum, const struct gpu_step *step)
 {
-	sum->busy_ns += step->busy_ns;
-	sum->nccl_ns += step->nccl_ns;
-	sum->compute_ns += step->compute_ns;
-	sum->loading_ns += step->loading_ns;
-	sum->gap_data_ns += step->gap_data_ns;
-	sum->gap_h2d_ns += step->gap_h2d_ns;
-	sum->gap_sync_ns += step->gap_sync_ns;
-	sum->gap_host_ns += step->gap_host_ns;
+#define ADD(member) sum->member += step->member;
+	MEANS(ADD)
+#undef ADD
 }
 
 /* The gaps are all the rest of the step, also after the division. */
 static void put_mean(const struct gpu_step *sum, int64_t count, int64_t step_ns,
 		     struct gpu_step *ret)
 {
-	ret->busy_ns = sum->busy_ns / count;
-	ret->nccl_ns = sum->nccl_ns / count;
-	ret->compute_ns = sum->compute_ns / count;
-	ret->loading_ns = sum->loading_ns / count;
-	ret->gap_data_ns = sum->gap_data_ns / count;
-	ret->gap_h2d_ns = sum->gap_h2d_ns / count;
-	ret->gap_sync_ns = sum->gap_sync_ns / count;
-	ret->gap_host_ns = sum->gap_host_ns / count;
+#define DIVIDE(member) ret->member = sum->member / count;
+	MEANS(DIVIDE)
+#undef DIVIDE
 	ret->gap_other_ns = step_ns - ret->busy_ns - ret->gap_data_ns - ret->gap_h2d_ns -
 			    ret->gap_sync_ns - ret->gap_host_ns;
 }

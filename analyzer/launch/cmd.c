@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -29,6 +30,20 @@ int launch_output_folder(const char *pattern, char *ret, size_t size)
 		if (errno != ENOENT || !length)
 			return -errno;
 	}
+}
+
+const char *const launch_settings[] = {
+#define SETTING(name, wants, set, value, help) #name,
+#include "dlprof/settings.def"
+#undef SETTING
+	NULL,
+};
+
+const char *launch_temporary(void)
+{
+	const char *folder = getenv("TMPDIR");
+
+	return folder && folder[0] == '/' ? folder : "/tmp";
 }
 
 struct page launch_page(const struct launch_options *options)

@@ -38,6 +38,12 @@ int launch_find_library(const struct launch_options *options, struct preload *re
  */
 int launch_output_folder(const char *pattern, char *ret, size_t size);
 
+/* Names of all variables that are settings, NULL behind the last. */
+extern const char *const launch_settings[];
+
+/* Where temporary files go. */
+const char *launch_temporary(void);
+
 /* For text on standard output. */
 struct page launch_page(const struct launch_options *options);
 

@@ -62,16 +62,11 @@ int cmd_demo_simulate(const char *pattern)
 static void become_simulation(const struct preload *preload, const char *database,
 			      const char *pattern)
 {
-	static const char *const settings[] = {
-#define SETTING(name, wants, set, value, help) #name,
-#include "dlprof/settings.def"
-#undef SETTING
-	};
 	char *const argv[] = {(char[]){DEMO_PROGRAM}, (char *)pattern, NULL};
 
-	for (size_t i = 0; i < ARRAY_COUNT(settings); i++)
-		if (strcmp(settings[i], "DLPROF_SEGMENT_DIR") != 0)
-			unsetenv(settings[i]);
+	for (size_t i = 0; launch_settings[i]; i++)
+		if (strcmp(launch_settings[i], "DLPROF_SEGMENT_DIR") != 0)
+			unsetenv(launch_settings[i]);
 	setenv("DLPROF_OUT", database, 1);
 	setenv("DLPROF_QUIET", "1", 1);
 	if (preload_set(preload, &preload->image) == 0)
@@ -125,7 +120,6 @@ static int become_report(const struct launch_options *options, const char *datab
 
 int cmd_demo(const struct launch_options *options)
 {
-	const char *folder = getenv("TMPDIR");
 	const struct page page = launch_page(options);
 	const struct scene *scene;
 	struct preload preload;
@@ -140,8 +134,8 @@ int cmd_demo(const struct launch_options *options)
 	r = launch_find_library(options, &preload);
 	if (r)
 		return r;
-	snprintf(database, sizeof(database), "%s/dlprof-demo-%s-%d.db",
-		 folder && folder[0] == '/' ? folder : "/tmp", scene->name, (int)getpid());
+	snprintf(database, sizeof(database), "%s/dlprof-demo-%s-%d.db", launch_temporary(),
+		 scene->name, (int)getpid());
 	if (options->output)
 		snprintf(database, sizeof(database), "%s", options->output);
 	if (access(database, F_OK) == 0)

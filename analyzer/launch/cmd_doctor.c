@@ -60,15 +60,13 @@ int cmd_doctor(const struct launch_options *options)
 {
 	const struct page page = launch_page(options);
 	struct doctor *doctor = calloc(1, sizeof(*doctor));
-	const char *base = getenv("TMPDIR");
 	int status = LAUNCH_DONE;
 
 	if (!doctor)
 		return launch_fail("out of memory");
 	doctor->options = options;
 	snprintf(doctor->python, sizeof(doctor->python), "python3");
-	snprintf(doctor->folder, sizeof(doctor->folder), "%s/doctor-XXXXXX",
-		 base && base[0] == '/' ? base : "/tmp");
+	snprintf(doctor->folder, sizeof(doctor->folder), "%s/doctor-XXXXXX", launch_temporary());
 	if (!mkdtemp(doctor->folder))
 		doctor->folder[0] = '\0';
 	doctor_place(doctor);

@@ -135,14 +135,10 @@ static void check_output(struct doctor *doctor)
 /* As the library chooses. */
 static void check_segments(struct doctor *doctor)
 {
-	const char *chosen = getenv("DLPROF_SEGMENT_DIR"), *folder = getenv("TMPDIR");
-	double mb;
+	const char *chosen = getenv("DLPROF_SEGMENT_DIR");
+	const char *folder = chosen ? chosen : launch_temporary();
+	double mb = free_mb(folder);
 
-	if (!folder || folder[0] != '/')
-		folder = "/tmp";
-	if (chosen)
-		folder = chosen;
-	mb = free_mb(folder);
 	if (access(folder, W_OK | X_OK) < 0)
 		doctor_say(doctor, DOCTOR_FAIL, "segments",
 			   "set DLPROF_SEGMENT_DIR or TMPDIR to a folder that can be written",
@@ -193,11 +189,6 @@ static void check_cores(struct doctor *doctor)
 
 static void check_environment(struct doctor *doctor)
 {
-	static const char *const names[] = {
-#define SETTING(name, wants, set, value, help) #name,
-#include "dlprof/settings.def"
-#undef SETTING
-	};
 	const char *disabled = getenv("DLPROF_DISABLE"), *preload = getenv("LD_PRELOAD");
 	const char *injection = getenv("CUDA_INJECTION64_PATH"), *other = gpu_unfollowed("");
 
@@ -207,10 +198,11 @@ static void check_environment(struct doctor *doctor)
 	for (char **entry = environ; *entry; entry++) {
 		size_t length = strcspn(*entry, "="), i;
 
-		for (i = 0; i < ARRAY_COUNT(names); i++)
-			if (strlen(names[i]) == length && strncmp(names[i], *entry, length) == 0)
+		for (i = 0; launch_settings[i]; i++)
+			if (strlen(launch_settings[i]) == length &&
+			    strncmp(launch_settings[i], *entry, length) == 0)
 				break;
-		if (strncmp(*entry, "DLPROF_", 7) == 0 && i == ARRAY_COUNT(names))
+		if (strncmp(*entry, "DLPROF_", 7) == 0 && !launch_settings[i])
 			doctor_say(doctor, DOCTOR_WARN, "settings", "man 7 dlprof lists them all",
 				   "there is no variable %.*s", (int)length, *entry);
 	}

@@ -23,11 +23,9 @@ struct run {
 
 int runs_begin(struct runs *runs)
 {
-	const char *folder = getenv("TMPDIR");
 	int fd, r = 0;
 
-	snprintf(runs->list, sizeof(runs->list), "%s/dlprof-runs-XXXXXX",
-		 folder && folder[0] == '/' ? folder : "/tmp");
+	snprintf(runs->list, sizeof(runs->list), "%s/dlprof-runs-XXXXXX", launch_temporary());
 	fd = mkostemp(runs->list, O_CLOEXEC);
 	if (fd < 0)
 		return -errno;

@@ -23,7 +23,7 @@ struct loader {
 	int wanted; /* batches of it that may be loaded by now; 0: it has not begun */
 	int first;  /* workers that have begun their first load */
 	int failed; /* -errno of a worker that could not be started */
-	bool is_loaded[4096];
+	int is_loaded[4096];
 };
 
 struct worker {
@@ -95,10 +95,7 @@ static void *work(void *context)
 				return NULL;
 			sleep_ms(scene_load_ms(scene, &task));
 			dlprof_load_end(i);
-			pthread_mutex_lock(&loader->lock);
-			loader->is_loaded[i] = true;
-			pthread_cond_broadcast(&loader->changed);
-			pthread_mutex_unlock(&loader->lock);
+			set(loader, &loader->is_loaded[i], true);
 		}
 	}
 	return NULL;
@@ -143,11 +140,8 @@ static void train_epoch(struct loader *loader, int epoch)
 	}
 	dlprof_batch_begin();
 	dlprof_batch_end(DLPROF_END);
-	pthread_mutex_lock(&loader->lock);
-	loader->wanted = 0;
-	loader->epoch = epoch + 1;
-	pthread_cond_broadcast(&loader->changed);
-	pthread_mutex_unlock(&loader->lock);
+	set(loader, &loader->wanted, 0);
+	set(loader, &loader->epoch, epoch + 1);
 }
 
 int simulate(const struct scene *scene)

@@ -27,14 +27,6 @@ static const struct line_option *find_row(const struct line_program *program, co
 	return NULL;
 }
 
-static int find_verb(const struct line_program *program, const char *word)
-{
-	for (int i = 0; i < program->verb_count; i++)
-		if (*program->verbs[i].name && strcmp(program->verbs[i].name, word) == 0)
-			return i;
-	return 0;
-}
-
 static void take_word(const struct line_program *program, const char *word, int at,
 		      struct before *before)
 {
@@ -48,8 +40,8 @@ static void take_word(const struct line_program *program, const char *word, int 
 		before->wants = row && row->argument ? row : NULL;
 	} else if (row) {
 		before->wants = row->many ? row : NULL;
-	} else if (!before->verb && !before->words && find_verb(program, word)) {
-		before->verb = find_verb(program, word);
+	} else if (!before->verb && !before->words && line_find_verb(program, word) > 0) {
+		before->verb = line_find_verb(program, word);
 	} else if (!before->words++) {
 		before->command = at;
 	}

@@ -189,7 +189,7 @@ static int parse_options(struct parser *parser, int argc, char **argv, bool pass
 	return 0;
 }
 
-static int find_verb(const struct line_program *program, const char *word)
+int line_find_verb(const struct line_program *program, const char *word)
 {
 	for (int i = 0; i < program->verb_count; i++)
 		if (*program->verbs[i].name && strcmp(program->verbs[i].name, word) == 0)
@@ -258,7 +258,7 @@ int line_parse(const struct line_program *program, void *context, int argc, char
 		return r;
 	at = optind;
 	ended = at > 1 && strcmp(argv[at - 1], "--") == 0;
-	verb = at < argc ? find_verb(program, argv[at]) : -1;
+	verb = at < argc ? line_find_verb(program, argv[at]) : -1;
 	if (verb >= 0) {
 		ret->verb = verb;
 		at++;
@@ -326,12 +326,9 @@ static void help_option(const struct line_option *row, FILE *out)
 {
 	char left[64];
 
-	if (row->letter)
-		snprintf(left, sizeof(left), "-%c, --%s %s", row->letter, row->name,
-			 row->argument ? row->argument : "");
-	else
-		snprintf(left, sizeof(left), "    --%s %s", row->name,
-			 row->argument ? row->argument : "");
+	snprintf(left, sizeof(left), "%c%c%c --%s %s", row->letter ? '-' : ' ',
+		 row->letter ? row->letter : ' ', row->letter ? ',' : ' ', row->name,
+		 row->argument ? row->argument : "");
 	fprintf(out, "  %-21s %s\n", left, row->help);
 }
 

@@ -82,6 +82,9 @@ int line_parse(const struct line_program *program, void *context, int argc, char
 /* Are there as many words as the verb takes? 0, or -EINVAL with `problem` set. */
 int line_check_words(const struct line_program *program, struct line *line);
 
+/* -1: it is none. */
+int line_find_verb(const struct line_program *program, const char *word);
+
 /* "; did you mean gate?", or "": of a word that is no verb. Returns `text`. */
 const char *line_near_verb(const struct line_program *program, const char *word, char *text,
 			   size_t size);

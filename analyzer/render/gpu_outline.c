@@ -13,27 +13,19 @@
 #define KERNEL_DEPTH 6
 #define WORTH_SAYING 0.001 /* of the steps */
 
+static const struct {
+	const char *label, *words;
+} GAPS[GPU_GAP_MAX] = {
+	[GPU_GAP_DATA] = {"data", "idle while the training waited for a batch"},
+	[GPU_GAP_H2D] = {"copies", "idle but for copies to it"},
+	[GPU_GAP_SYNC] = {"sync", "idle after the host had waited for it"},
+	[GPU_GAP_HOST] = {"host", "idle, as the host launched nothing"},
+	[GPU_GAP_OTHER] = {"other", "idle otherwise"},
+};
+
 const char *gpu_gap_words(enum gpu_gap gap)
 {
-	static const char *const words[GPU_GAP_MAX] = {
-		[GPU_GAP_DATA] = "idle while the training waited for a batch",
-		[GPU_GAP_H2D] = "idle but for copies to it",
-		[GPU_GAP_SYNC] = "idle after the host had waited for it",
-		[GPU_GAP_HOST] = "idle, as the host launched nothing",
-		[GPU_GAP_OTHER] = "idle otherwise",
-	};
-
-	return words[gap];
-}
-
-static const char *gap_label(enum gpu_gap gap)
-{
-	static const char *const labels[GPU_GAP_MAX] = {
-		[GPU_GAP_DATA] = "data", [GPU_GAP_H2D] = "copies",  [GPU_GAP_SYNC] = "sync",
-		[GPU_GAP_HOST] = "host", [GPU_GAP_OTHER] = "other",
-	};
-
-	return labels[gap];
+	return GAPS[gap].words;
 }
 
 static void add_time(const struct report *report, struct outline *o)
@@ -41,12 +33,11 @@ static void add_time(const struct report *report, struct outline *o)
 	const struct gpu_sums *sums = &report->gpu_sums;
 	const struct gpu_use *use = &report->gpu_use;
 	const struct gpu_info *info = &report->gpu;
-	char count[UNITS_MAX];
 
 	outline_table(o, "gpu", OUTLINE_PARTS);
 	outline_title(o, "The GPU%s%s%s, in %s steps%s", info->device ? " (" : "",
 		      info->device ? info->device : "", info->device ? ")" : "",
-		      units_count(count, (int64_t)sums->seen_count),
+		      UNITS_COUNT((int64_t)sums->seen_count),
 		      sums->batch_count > 0 ? " (shares of them)" : "");
 	if (!(sums->batch_count > 0))
 		return;
@@ -65,8 +56,8 @@ static void add_time(const struct report *report, struct outline *o)
 			     "of threads that do not train");
 	for (int gap = 0; gap < GPU_GAP_MAX; gap++)
 		if (!isnan(sums->gap_ns[gap]))
-			outline_part(o, gap_label((enum gpu_gap)gap), sums->gap_ns[gap],
-				     sums->step_ns, "%s", gpu_gap_words((enum gpu_gap)gap));
+			outline_part(o, GAPS[gap].label, sums->gap_ns[gap], sums->step_ns, "%s",
+				     GAPS[gap].words);
 	if (use->unattributed_share >= WORTH_SAYING)
 		outline_part(o, "not known", use->unattributed_share * sums->step_ns, sums->step_ns,
 			     "idle, and why is not known");
@@ -82,30 +73,29 @@ static void put_copy_words(const struct report *report, char *text, size_t size)
 {
 	const struct gpu_sums *sums = &report->gpu_sums;
 	const struct gpu_use *use = &report->gpu_use;
-	char a[UNITS_MAX];
 
-	page_append(text, size, "%s", units_bytes(a, sums->h2d_bytes));
+	page_append(text, size, "%s", UNITS_BYTES(sums->h2d_bytes));
 	if (!isnan(use->h2d_bytes_per_s))
-		page_append(text, size, ", %s/s", units_bytes(a, use->h2d_bytes_per_s));
+		page_append(text, size, ", %s/s", UNITS_BYTES(use->h2d_bytes_per_s));
 	if (!isnan(use->pageable_share))
 		page_append(text, size, ", %s from pageable memory",
-			    units_share(a, use->pageable_share));
+			    UNITS_SHARE(use->pageable_share));
 	if (!isnan(use->overlap_share))
 		page_append(text, size, ", at most %s of the time beside kernels",
-			    units_share(a, use->overlap_share));
+			    UNITS_SHARE(use->overlap_share));
 }
 
 /* All threads: what they waited for. */
 static void add_sync(const struct gpu_sums *sums, struct outline *o)
 {
 	double all_ns = 0;
-	char text[256] = "", a[UNITS_MAX];
+	char text[256] = "";
 
 	for (int sync = 0; sync < GPU_SYNC_MAX; sync++) {
 		if (!(sums->sync_ns[sync] > 0))
 			continue;
 		page_append(text, sizeof(text), "%s%s %s", all_ns > 0 ? ", " : "for ",
-			    units_time(a, sums->sync_ns[sync]), gpu_sync_id((enum gpu_sync)sync));
+			    UNITS_TIME(sums->sync_ns[sync]), gpu_sync_id((enum gpu_sync)sync));
 		all_ns += sums->sync_ns[sync];
 	}
 	if (all_ns > 0)
@@ -118,7 +108,6 @@ static void add_calls(const struct report *report, struct outline *o)
 	const struct gpu_call_sums *calls = &report->gpu_calls;
 	double others_ns = calls->other_sync_ns + calls->other_copy_ns + calls->other_launch_ns;
 	double step_ns = report->gpu_sums.step_ns > 0 ? report->gpu_sums.step_ns : NAN;
-	char a[UNITS_MAX], b[UNITS_MAX];
 
 	if (!(calls->batch_count > 0))
 		return;
@@ -135,8 +124,7 @@ static void add_calls(const struct report *report, struct outline *o)
 	if (others_ns > 0)
 		outline_part(o, "others", others_ns, NAN,
 			     "all other threads: %s in sync, %s in copies, %.4g launches a step",
-			     units_time(a, calls->other_sync_ns),
-			     units_time(b, calls->other_copy_ns),
+			     UNITS_TIME(calls->other_sync_ns), UNITS_TIME(calls->other_copy_ns),
 			     calls->other_launch_count / calls->batch_count);
 }
 
@@ -144,7 +132,7 @@ static void add_calls(const struct report *report, struct outline *o)
 static void add_work(const struct report *report, struct outline *o)
 {
 	const struct gpu_sums *sums = &report->gpu_sums;
-	char text[256] = "", a[UNITS_MAX];
+	char text[256] = "";
 
 	outline_table(o, "gpu", OUTLINE_PARTS);
 	outline_title(o, "Copies and launches");
@@ -154,15 +142,12 @@ static void add_work(const struct report *report, struct outline *o)
 	}
 	if (sums->d2h_bytes > 0 || sums->d2h_ns > 0)
 		outline_part(o, "from the GPU", sums->d2h_ns, NAN, "%s",
-			     units_bytes(a, sums->d2h_bytes));
+			     UNITS_BYTES(sums->d2h_bytes));
 	if (sums->memset_ns > 0)
 		outline_part(o, "memset", sums->memset_ns, NAN, "%s", "");
 	add_sync(sums, o);
 	if (sums->kernel_count >= 0 && sums->seen_count > 0) {
-		outline_row(o, PAGE_PLAIN);
-		outline_cell(o, "launches");
-		outline_cell(o, "%s", "");
-		outline_cell(o, "%s", "");
+		outline_cells(o, "launches", "", "", NULL);
 		text[0] = '\0';
 		page_append(text, sizeof(text), "%.4g kernels",
 			    sums->kernel_count / sums->seen_count);
@@ -180,7 +165,6 @@ static void add_devices(const struct report *report, struct outline *o)
 	static const char *const headings[] = {
 		"", "#Busy", "#Idle for data", "#From host", "#From peers", "", NULL};
 	const struct gpu_device_list *list = &report->gpu_devices;
-	char text[UNITS_MAX];
 
 	if (list->count < 2 || !(list->items[0].step_ns > 0))
 		return;
@@ -191,12 +175,11 @@ static void add_devices(const struct report *report, struct outline *o)
 
 		outline_row(o, PAGE_PLAIN);
 		outline_cell(o, "%2" PRId64 "%s", device->number, gpu_is_fed(device) ? " *" : "");
-		outline_cell(o, "%s", units_share(text, device->busy_ns / device->step_ns));
-		outline_cell(o, "%s", units_share(text, device->idle_wait_ns / device->step_ns));
+		outline_cell(o, "%s", UNITS_SHARE(device->busy_ns / device->step_ns));
+		outline_cell(o, "%s", UNITS_SHARE(device->idle_wait_ns / device->step_ns));
+		outline_cell(o, "%s", device->h2d_bytes > 0 ? UNITS_BYTES(device->h2d_bytes) : "-");
 		outline_cell(o, "%s",
-			     device->h2d_bytes > 0 ? units_bytes(text, device->h2d_bytes) : "-");
-		outline_cell(o, "%s",
-			     device->peer_bytes > 0 ? units_bytes(text, device->peer_bytes) : "-");
+			     device->peer_bytes > 0 ? UNITS_BYTES(device->peer_bytes) : "-");
 		outline_cell(o, "%s", device->name);
 	}
 }
@@ -246,7 +229,7 @@ static void add_kernels(const struct report *report, struct outline *o)
 {
 	static const char *const headings[] = {"#Time", "#Launches", "#Each", "Kernel", NULL};
 	const struct tally_list *kernels = &report->gpu.kernels;
-	char text[UNITS_MAX], words[KERNEL_BYTES];
+	char words[KERNEL_BYTES];
 
 	outline_table(o, "gpu", headings);
 	outline_title(o, "Kernels with most time, of the whole run");
@@ -256,11 +239,9 @@ static void add_kernels(const struct report *report, struct outline *o)
 		/* A time that is half a guess is not worth showing. */
 		if (kernel->ns <= 0 || kernel->error_ns > kernel->ns / 2)
 			break;
-		outline_row(o, PAGE_PLAIN);
-		outline_cell(o, "%s", units_time(text, (double)kernel->ns));
-		outline_cell(o, "%s", units_count(text, kernel->count));
-		outline_cell(o, "%s", units_time(text, (double)kernel->ns / (double)kernel->count));
-		outline_cell(o, "%s", kernel_words(gpu_kernel_name(&report->gpu, i), words));
+		outline_cells(o, UNITS_TIME((double)kernel->ns), UNITS_COUNT(kernel->count),
+			      UNITS_TIME((double)kernel->ns / (double)kernel->count),
+			      kernel_words(gpu_kernel_name(&report->gpu, i), words), NULL);
 	}
 }
 
@@ -281,20 +262,19 @@ const char *gpu_clock(const struct report *report)
 
 static void put_clock_words(const struct finding *finding, char *text, size_t size)
 {
-	char share[UNITS_MAX];
 
 	if (finding->by_gpu && finding->unseen_count)
 		page_append(text, size,
 			    "the GPU's: waits while it was idle. Its times are not known for %s "
 			    "of the batches; %zu batches are left out",
-			    units_share(share, 1 - finding->gpu_share), finding->unseen_count);
+			    UNITS_SHARE(1 - finding->gpu_share), finding->unseen_count);
 	else if (finding->by_gpu)
 		page_append(text, size, "the GPU's: waits while it was idle");
 	else if (finding->gpu_share > 0)
 		page_append(text, size,
 			    "the host's: what the main process waited, an upper bound on the "
 			    "GPU's starvation. The GPU's times are known for too few batches: %s",
-			    units_share(share, finding->gpu_share));
+			    UNITS_SHARE(finding->gpu_share));
 	else
 		page_append(text, size,
 			    "the host's: what the main process waited; with a GPU this is an upper "
@@ -304,7 +284,7 @@ static void put_clock_words(const struct finding *finding, char *text, size_t si
 void gpu_outline_coverage(const struct report *report, struct outline *o)
 {
 	const struct gpu_info *info = &report->gpu;
-	char text[400] = "", a[UNITS_MAX], b[UNITS_MAX];
+	char text[400] = "";
 
 	put_clock_words(&report->finding, text, sizeof(text));
 	outline_item(o, "Clock", "%s", text);
@@ -320,14 +300,14 @@ void gpu_outline_coverage(const struct report *report, struct outline *o)
 			     info->level ? info->level : "default", info->level_reason);
 	if (info->gap_count > 0)
 		outline_item(o, "GPU", "no records for %s in %s gap%s%s%s",
-			     units_time(a, info->gap_ns), units_count(b, info->gap_count),
+			     UNITS_TIME(info->gap_ns), UNITS_COUNT(info->gap_count),
 			     info->gap_count == 1 ? "" : "s", info->gap_why[0] ? ": " : "",
 			     info->gap_why);
 	if (info->bad_count > 0)
 		outline_item(o, "GPU", "%s of %s records had impossible times and are left out",
-			     units_count(a, info->bad_count), units_count(b, info->record_count));
+			     UNITS_COUNT(info->bad_count), UNITS_COUNT(info->record_count));
 	if (info->dropped_count > 0 || info->own_drop_count > 0)
 		outline_item(o, "GPU", "%s records were dropped by CUPTI, %s by dlprof",
-			     units_count(a, info->dropped_count > 0 ? info->dropped_count : 0),
-			     units_count(b, info->own_drop_count > 0 ? info->own_drop_count : 0));
+			     UNITS_COUNT(info->dropped_count > 0 ? info->dropped_count : 0),
+			     UNITS_COUNT(info->own_drop_count > 0 ? info->own_drop_count : 0));
 }

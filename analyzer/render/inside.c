@@ -228,9 +228,7 @@ static void add_calls(const struct inside *inside, struct outline *o)
 		const struct slow_call *call = &inside->slow[i];
 		const char *stack = call->stack;
 
-		outline_row(o, PAGE_PLAIN);
-		outline_cell(o, "%s", UNITS_TIME((double)call->ns));
-		outline_cell(o, "%s", call->what);
+		outline_cells(o, UNITS_TIME((double)call->ns), call->what, NULL);
 		for (int frame = 0; frame < MOST_FRAMES && *stack; frame++) {
 			int length = (int)strcspn(stack, "\n");
 

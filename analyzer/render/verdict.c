@@ -45,21 +45,18 @@ enum verdict_clock verdict_clock(const struct finding *finding)
 
 const char *verdict_sentence(char *buffer, enum verdict_clock clock, double ratio)
 {
-	static const char *const before[] = {[VERDICT_HOST] = "",
-					     [VERDICT_GPU] = "the GPU is idle ",
-					     [VERDICT_JOB] = "",
-					     [VERDICT_GROUP] = "up to ",
-					     [VERDICT_JOB_MOST] = "up to "};
-	static const char *const after[] = {
-		[VERDICT_HOST] = " of the time is spent waiting for data",
-		[VERDICT_GPU] = " of the time, waiting for data",
-		[VERDICT_JOB] = " of the job's time is lost to waiting for data",
-		[VERDICT_JOB_MOST] = " of the job's time is lost to waiting for data",
-		[VERDICT_GROUP] = " of a rank's time is lost to waiting for data",
+	static const struct {
+		const char *before, *after;
+	} words[] = {
+		[VERDICT_HOST] = {"", " of the time is spent waiting for data"},
+		[VERDICT_GPU] = {"the GPU is idle ", " of the time, waiting for data"},
+		[VERDICT_JOB] = {"", " of the job's time is lost to waiting for data"},
+		[VERDICT_JOB_MOST] = {"up to ", " of the job's time is lost to waiting for data"},
+		[VERDICT_GROUP] = {"up to ", " of a rank's time is lost to waiting for data"},
 	};
 
-	snprintf(buffer, VERDICT_SENTENCE, "%s%s%s", before[clock], UNITS_SHARE(ratio),
-		 after[clock]);
+	snprintf(buffer, VERDICT_SENTENCE, "%s%s%s", words[clock].before, UNITS_SHARE(ratio),
+		 words[clock].after);
 	return buffer;
 }
 
