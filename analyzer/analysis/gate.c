@@ -283,7 +283,7 @@ const char *gate_unfit_id(enum gate_unfit unfit)
 	static const char *const ids[GATE_UNFIT_MAX] = {
 		[GATE_LIVE] = "still_recording", [GATE_NO_VERDICT] = "incomplete",
 		[GATE_LOSS] = "events_lost",     [GATE_FEW] = "few_batches",
-		[GATE_RANKS] = "ranks_missing",
+		[GATE_DOUBT] = "in_doubt",       [GATE_RANKS] = "ranks_missing",
 	};
 
 	return ids[unfit];

@@ -69,6 +69,7 @@ enum gate_unfit {
 	GATE_LIVE,
 	GATE_NO_VERDICT,
 	GATE_LOSS,
+	GATE_DOUBT, /* its waits may be another thread's than the training's */
 	GATE_FEW,
 	GATE_RANKS, /* others of its job left no database */
 	GATE_UNFIT_MAX

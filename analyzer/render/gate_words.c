@@ -92,6 +92,9 @@ const char *gate_unfit_words(const struct gate_run *run, char *text)
 		snprintf(text, GATE_WORDS, "%s of its records were lost",
 			 PERCENT(sample->value[GATE_LOST_SHARE]));
 		break;
+	case GATE_DOUBT:
+		snprintf(text, GATE_WORDS, "its waits may not be the training's; see its report");
+		break;
 	case GATE_FEW:
 		snprintf(text, GATE_WORDS,
 			 "it has %.0f batches and %zu are needed: let it run longer",

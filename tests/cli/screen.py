@@ -59,6 +59,10 @@ def check_doubt(folder):
     t.check("With ideal input" not in text and "Warn   a warning" in text, "no promise", text)
     t.equal((facts["confidence"], facts["coverage"]["warnings"]),
             ("low", ["another thread asks", "a warning"]), "JSON")
+    done = t.run([t.REPORT, "gate", path, "--max-stall-ratio", "10%"],
+                 env=t.environment(preload=False))
+    t.equal(done.status, 3, "status of a gate")
+    t.check("may not be the training's" in forms.flat(done.out), "a reason", done.out)
 
 
 def check_selection(folder):
