@@ -4,12 +4,14 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "analysis/stats.h"
 #include "render/explain.h"
 #include "render/units.h"
 
-#define MOST_NAMED  4 /* slow workers */
-#define ETA_SERIOUS 0.9
-#define FEW_TENSORS_NS 3e6 /* a shorter hand-over is that of a few tensors */
+#define MOST_NAMED     4 /* slow workers */
+#define ETA_SERIOUS    0.9
+#define FEW_TENSORS_NS 3e6  /* a shorter hand-over is that of a few tensors */
+#define UNDELAYED      0.25 /* of the batches */
 
 /* "Worker 3 takes", "Workers 1, 4 and 6 take", "16 of 32 workers take". */
 static void add_slow_workers(const struct report *report, char *text, size_t size)
@@ -155,12 +157,16 @@ void evidence_add(const struct report *report, char *text, size_t size)
 			    UNITS_SHARE(d->causes[1].share));
 }
 
-/* What receiving a batch takes; NAN: not known. */
+/* What receiving a batch takes if nothing delays it, as a busy machine does; NAN: not known. */
 static double handover_ns(const struct report *report)
 {
-	const struct account *own = &report->finding.own;
+	const struct batch_series *s = &report->series;
+	const struct stats_column column = {.values = s->handover_ns,
+					    .count = s->handover_ns ? s->count : 0};
+	struct stats_order order;
 
-	return own->count ? own->part_ns[ACCOUNT_RECEIVING] / (double)own->count : NAN;
+	stats_order_init(&order, &column);
+	return stats_order_quantile(&order, UNDELAYED);
 }
 
 static bool has_few_tensors(const struct report *report)
@@ -225,6 +231,22 @@ static void loads_words(const struct report *report, char *buffer)
 		 UNITS_SHARE((double)top[1].ns / all_ns));
 }
 
+static void few_tensors_words(const struct report *report, char *buffer)
+{
+	if (advise_others(report))
+		snprintf(buffer, REMEDY_WORDS,
+			 "A batch takes %s if nothing delays it, but other programs took %.2g of "
+			 "the %.3g cores: give the training cores of its own.",
+			 UNITS_TIME(handover_ns(report)), report->series.other_cores,
+			 report->series.cores);
+	else
+		snprintf(buffer, REMEDY_WORDS,
+			 "A batch takes %s if nothing delays it, as few tensors do: make fewer, "
+			 "larger batches, or with a GPU pass pin_memory=True, so that a thread "
+			 "receives them.",
+			 UNITS_TIME(handover_ns(report)));
+}
+
 const char *remedy_how(const struct report *report, const struct advice *advice, char *buffer)
 {
 	const struct whatif *whatif = &report->diagnosis.whatif;
@@ -244,10 +266,7 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 			 " batches a worker ready; the default is 2.",
 			 prefetch_factor(report), prefetch_factor(report));
 	else if (advice->id == ADVICE_REDUCE_DELIVERY_COST && has_few_tensors(report))
-		snprintf(buffer, REMEDY_WORDS,
-			 "Each batch takes %s, as few tensors do: make fewer, larger batches, or "
-			 "with a GPU pass pin_memory=True, so that a thread receives them.",
-			 UNITS_TIME(handover_ns(report)));
+		few_tensors_words(report, buffer);
 	else if (advice->id == ADVICE_INSPECT_LOADS)
 		loads_words(report, buffer);
 	return *buffer ? buffer : explain_find(advice_name(advice->id))->how;

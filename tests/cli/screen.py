@@ -84,6 +84,29 @@ def check_ranges(folder):
         t.equal(words.count("if other programs stay as busy"), int(neighbours is not None), words)
 
 
+def check_delivery(folder):
+    """A hand-over that is only at times long is that of few tensors: not they are to be fewer."""
+    later = 0
+    delayed = rundb.simulate(400, 4, 20, 10, delivery_ms=1)
+    for number, batch in enumerate(delayed):
+        batch["begin_ns"] += later
+        batch["load_begin_ns"] += later
+        if number % 2:
+            batch["wait_ns"] += 10 * MS
+            batch["step_ns"] += 10 * MS
+            later += 10 * MS
+    crowd = {"other_cpu_ns": "1500", "other_cpu_of_ns": "1000", "cpus": "2"}
+    for batches, meta, words in (
+            (delayed, {}, "A batch takes 1.00 ms if nothing delays it, as few tensors do"),
+            (delayed, crowd, "other programs took 1.5 of the 2 cores: give the training cores"),
+            (rundb.simulate(400, 4, 20, 10, delivery_ms=6), crowd, "instead of a list of small")):
+        path = rundb.build(os.path.join(folder, "delivery.db"), [rundb.loader(batches, workers=4)],
+                           meta=meta)
+        text = forms.flat(forms.run(path))
+        t.check(words in text, "the remedy", words, text)
+        t.equal("fewer, larger tensors" in text, "list of small" in words, text)
+
+
 def main():
     folder = t.scratch()
     check_kinds(folder)
@@ -92,6 +115,7 @@ def main():
     check_doubt(folder)
     check_selection(folder)
     check_ranges(folder)
+    check_delivery(folder)
     t.finish()
 
 
