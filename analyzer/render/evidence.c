@@ -12,6 +12,7 @@
 #define ETA_SERIOUS    0.9
 #define FEW_TENSORS_NS 3e6  /* a shorter hand-over is that of a few tensors */
 #define UNDELAYED      0.25 /* of the batches */
+#define LONG_STEP      0.1  /* of the time */
 
 /* "Worker 3 takes", "Workers 1, 4 and 6 take", "16 of 32 workers take". */
 static void add_slow_workers(const struct report *report, char *text, size_t size)
@@ -141,6 +142,33 @@ static const char *const NOUNS[CAUSE_MAX] = {
 	[CAUSE_SINGLE_PROCESS] = "loading without workers",
 	[CAUSE_UNSEEN_LOADER] = "batches that come too late",
 };
+
+static int rank_of(double stall_ratio)
+{
+	return (stall_ratio >= STALL_MODERATE) + (stall_ratio >= STALL_HIGH);
+}
+
+bool evidence_add_step(const struct report *report, char *text, size_t size)
+{
+	const struct account *a = &report->finding.account;
+	const struct batch_series *s = &report->series;
+	double longest_ns = 0, ratio;
+
+	/* What passes in the steps of a loader may be waits for another one. */
+	if (a->count > report->finding.own.count || !s->compute_ns)
+		return false;
+	for (size_t i = 0; i < s->count; i++)
+		longest_ns = fmax(longest_ns, (double)s->compute_ns[i]);
+	ratio = a->wait_ns / (a->time_ns - longest_ns);
+	if (!(longest_ns >= LONG_STEP * a->time_ns && longest_ns < a->time_ns) ||
+	    rank_of(ratio) == rank_of(a->wait_ns / a->time_ns))
+		return false;
+	page_append(text, size,
+		    "Without one step of %s (compiling a model?) %s of the time would be waiting: "
+		    "let it run longer.",
+		    UNITS_TIME(longest_ns), UNITS_SHARE(ratio));
+	return true;
+}
 
 void evidence_add(const struct report *report, char *text, size_t size)
 {

@@ -49,6 +49,8 @@ void advise_json(const struct report *report, struct jsonw *json);
 
 /* evidence.c: the numbers that a cause was decided by, and the second cause, behind `text`. */
 void evidence_add(const struct report *report, char *text, size_t size);
+/* That one long step makes the verdict what it is. False: it does not. */
+bool evidence_add_step(const struct report *report, char *text, size_t size);
 /* What takes the loader's batches: the training, or where it has other loaders "this loop". */
 const char *evidence_taker(const struct report *report);
 

@@ -270,7 +270,9 @@ static void add_why(const struct report *report, struct outline *o)
 	add_which(report, o);
 	if (!cause)
 		return;
-	page_append(text, sizeof(text), "%s", explain_find(cause)->line);
+	if (!evidence_add_step(report, text, sizeof(text)) || report->diagnosis.cause != CAUSE_NONE)
+		page_append(text, sizeof(text), "%s%s", *text ? " " : "",
+			    explain_find(cause)->line);
 	evidence_add(report, text, sizeof(text));
 	outline_item(o, "Why", "%s", text);
 }

@@ -107,6 +107,23 @@ def check_delivery(folder):
         t.equal("fewer, larger tensors" in text, "list of small" in words, text)
 
 
+def check_long_step(folder):
+    """A model that is compiled in its first step is not taken for a training that never waits."""
+    for longer_s, words in ((60, "Why Without one step of 60.0 s (compiling a model?) 33 % of"),
+                            (0.1, "Why The workers together load fewer")):
+        batches = rundb.simulate(400, 4, 60, 10)
+        batches[0]["step_ns"] += int(longer_s * 1000 * MS)
+        batches[0]["compute_ns"] += int(longer_s * 1000 * MS)
+        for batch in batches[1:]:
+            batch["begin_ns"] += int(longer_s * 1000 * MS)
+            batch["load_begin_ns"] += int(longer_s * 1000 * MS)
+        path = rundb.build(os.path.join(folder, "step.db"), [rundb.loader(batches, workers=4)])
+        text = forms.flat(forms.run(path))
+        t.check(words in text, "the reason", words, text)
+        t.equal("Nothing in the loader" in text, False, text)
+        forms.check_forms(path)
+
+
 def main():
     folder = t.scratch()
     check_kinds(folder)
@@ -116,6 +133,7 @@ def main():
     check_selection(folder)
     check_ranges(folder)
     check_delivery(folder)
+    check_long_step(folder)
     t.finish()
 
 
