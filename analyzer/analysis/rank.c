@@ -8,6 +8,7 @@
 
 #include "analysis/culprit.h"
 #include "analysis/rank_group.h"
+#include "analysis/rank_place.h"
 
 #define AS_MANY    0.01  /* steps: more or fewer */
 #define MEET       0.5   /* how much the lengths of their steps have in common, at least, ... */
@@ -138,8 +139,15 @@ static int add_batches(struct rank_job *job, const struct batch_series *s,
 			if (r == 0 && job->bin_ns && !isnan(now_ns))
 				r = add_to_bin(job, now_ns, &part);
 		}
+		if (member->place.batch < 0 && at.batch <= INT32_MAX) {
+			member->place.epoch = epoch;
+			member->place.batch = (int32_t)at.batch;
+		}
+		if (isnan(member->place.begin_ns))
+			member->place.begin_ns = now_ns;
 		now_ns += series_time(s->wait_ns, at.i) + series_time(s->compute_ns, at.i);
 	}
+	member->place.end_ns = now_ns;
 	if (r == 0)
 		r = window_end(&group->by_step, job->rank_count);
 	return r < 0 ? r : window_end(&job->by_clock, job->rank_count);
@@ -163,6 +171,7 @@ int rank_add(struct rank_job *job, const struct batch_series *series, const stru
 		.period_ns = series->workers > 0 && finding->load_mean_ns > 0
 				     ? (float)(finding->load_mean_ns / series->workers)
 				     : 0,
+		.place = {NAN, NAN, -1, -1},
 	};
 	r = rank_group_find(job, &pace, &member->group);
 	if (r < 0)
@@ -419,7 +428,7 @@ static int join(struct rank_job *job)
 	return r;
 }
 
-int rank_judge(struct rank_job *job, struct rank_blame *blames, struct rank_finding *ret)
+static int judge(struct rank_job *job, struct rank_blame *blames, struct rank_finding *ret)
 {
 	const size_t bytes = job->rank_count * sizeof(*blames);
 	bool meet = false, apart = false;
@@ -440,6 +449,13 @@ int rank_judge(struct rank_job *job, struct rank_blame *blames, struct rank_find
 	if (job->group_count > 1)
 		r = join(job);
 	return r < 0 ? r : judge_group(job, &job->groups[0], &job->by_clock, blames, &meet, ret);
+}
+
+int rank_judge(struct rank_job *job, struct rank_blame *blames, struct rank_finding *ret)
+{
+	int r = judge(job, blames, ret);
+
+	return r < 0 ? r : rank_place_judge(job, ret);
 }
 
 void rank_free_windows(struct rank_job *job)

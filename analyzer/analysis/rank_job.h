@@ -32,6 +32,13 @@ static inline double rank_epoch_begin(const struct rank_epoch *epochs, size_t co
 	return NAN;
 }
 
+/* Where a rank begins and ends. Partials hold it as it is. */
+struct rank_place {
+	double begin_ns, end_ns; /* of its first and last step, on a clock that the ranks share;
+				    NAN: not known */
+	int32_t epoch, batch;    /* the first one; batch < 0: it has none */
+};
+
 struct rank_blame {
 	int32_t group;     /* of the job's; -1: it has none */
 	double wait_ns;    /* of the job, for which the rank is to blame */
@@ -68,6 +75,7 @@ struct rank_job {
 		float wait_ns;
 		float starved_ns; /* of it, for batches that were not there */
 		int32_t group;
+		struct rank_place place;
 	} * members; /* each rank */
 };
 
@@ -98,6 +106,9 @@ struct rank_finding {
 	double gain_least, gain_most; /* ... and the factors on speed between which it lies */
 	double blame_share;           /* of the culprits, or the largest; NAN: nothing was lost */
 	size_t step_count;
+	size_t shifted_count; /* ranks whose first batch has another number, ... */
+	int32_t shifted;      /* ... the first of them: steps may be aligned wrongly */
+	double apart_ns;      /* by so much a rank's clock seems to differ; 0: none does */
 	/* Where not all ranks wait for each other: those that do. The rest of this is of `group`.
 	 */
 	struct rank_part {

@@ -352,6 +352,9 @@ const char *ranks_alignment_words(const struct rank_finding *job, char text[RANK
 	case RANK_ALIGNMENTS:
 		break;
 	}
+	if (job->shifted_count)
+		return "not at all: neither their batches' numbers nor the clocks tell which steps "
+		       "belong together, so each is judged alone";
 	return "not at all: the ranks do not wait for each other, so each is judged alone";
 }
 
@@ -435,5 +438,7 @@ void ranks_text(const struct ranks *ranks, const struct page *page)
 		page_item(page, "Waits", "%s", text);
 	page_item(page, "To blame", "share of the lost time in which the rank waited longest");
 	page_item(page, "Aligned", "%s", ranks_alignment_words(&ranks->job, words));
+	for (size_t i = 0; ranks_doubt_words(ranks, &i, text);)
+		page_item(page, "Sure", "less: %s", text);
 	page_item(page, "More", "dlprof-report %s", ranks->rows[ranks_worst(ranks)].path);
 }

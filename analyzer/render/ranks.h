@@ -11,7 +11,7 @@ struct rank_row {
 	const char *path;
 	char *host; /* NULL: not known */
 	char *gpu;  /* its device's name and place, or the first of several; NULL: not known */
-	int64_t rank;
+	int64_t rank, world_size; /* of which; <= 0: not known */
 	struct finding finding;
 	float alone_share; /* of the steps: its GPU was in collectives alone; NAN: not known */
 	bool live;
@@ -84,6 +84,12 @@ void ranks_order(const struct ranks *ranks, size_t *ret);
 #define RANKS_WORDS 120
 const char *ranks_alignment_words(const struct rank_finding *job, char text[RANKS_WORDS]);
 
+/* What speaks against it, one by one from *at = 0 on. False: nothing more does. */
+#define RANKS_DOUBT 300
+bool ranks_doubt_words(const struct ranks *ranks, size_t *at, char text[RANKS_DOUBT]);
+struct jsonw;
+void ranks_json_doubts(struct jsonw *json, const struct ranks *ranks);
+
 /* A row for each of several jobs, which `path` holds. */
 void jobs_text(const char *path, const struct ranks *jobs, size_t count, const struct page *page);
 void jobs_json(const char *path, const struct ranks *jobs, size_t count, FILE *out);
@@ -91,7 +97,6 @@ void jobs_json(const char *path, const struct ranks *jobs, size_t count, FILE *o
 void ranks_text(const struct ranks *ranks, const struct page *page);
 
 /* What is said of a job as a whole, as members of an object that is open. */
-struct jsonw;
 void ranks_json_job(struct jsonw *json, const struct ranks *ranks);
 
 /* `dlprof.report/2` of a job: `verdict` and `stall` are the job's, `ranks` has a row for each. */

@@ -123,6 +123,8 @@ void ranks_json_job(struct jsonw *json, const struct ranks *ranks)
 	jsonw_number(json, "gain_min", job->culprit_count ? job->gain_least : NAN);
 	jsonw_number(json, "gain_max", job->culprit_count ? job->gain_most : NAN);
 	add_groups(json, ranks);
+	ranks_json_doubts(json, ranks);
+	jsonw_number(json, "clocks_apart_s", job->apart_ns > 0 ? job->apart_ns / NS_PER_S : NAN);
 	jsonw_open(json, "spread", '{');
 	jsonw_number(json, "min", spread.least);
 	jsonw_number(json, "median", spread.median);

@@ -154,6 +154,7 @@ int cmd_read_ranks(const struct options *options, const struct rank_files *files
 			.path = redact(REDACT_RUN, file->path),
 			.rank = file->rank,
 			.live = file->live,
+			.world_size = file->world_size,
 		};
 		if (r == 0) {
 			r = read_rank(options, db, job, file, &rows[i], &looking);

@@ -144,6 +144,7 @@ static void give_row(const struct part *part, size_t i, struct rank_row *row)
 		.rank = rank->rank,
 		.live = rank->live,
 		.alone_share = rank->alone_share,
+		.world_size = rank->world_size,
 		.finding =
 			{
 				.verdict = (enum stall_verdict)rank->verdict,

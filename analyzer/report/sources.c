@@ -225,6 +225,10 @@ static int take_rank(const struct rank_look *look, void *context)
 		.by_gpu = finding->by_gpu,
 		.live = row->live,
 		.alone_share = row->alone_share,
+		.world_size = row->world_size > 0 && row->world_size < UINT32_MAX
+				      ? (uint32_t)row->world_size
+				      : 0,
+		.place = member->place,
 	};
 	r = take_loads(look, rank);
 	if (r == 0)

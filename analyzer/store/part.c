@@ -14,7 +14,7 @@
 #include "analysis/rank.h"
 
 #define MAGIC      "DLPRPART"
-#define VERSION    2
+#define VERSION    3
 #define MOST_RANKS ((uint64_t)1 << 24)
 #define MOST_BYTES ((uint64_t)1 << 32)
 
@@ -228,6 +228,7 @@ static int take_middle(const struct head *head, const char *at, struct part *ret
 			.wait_ns = ret->ranks[i].step_wait_ns,
 			.starved_ns = ret->ranks[i].starved_ns,
 			.group = (int32_t)ret->ranks[i].group,
+			.place = ret->ranks[i].place,
 		};
 	}
 	for (size_t i = 0; i < head->epoch_count; i++) {
@@ -368,15 +369,14 @@ void part_done(struct part *part)
 
 bool part_is(const char *path)
 {
-	char magic[sizeof(MAGIC) - 1] = "";
+	char magic[sizeof(MAGIC) - 1];
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	bool is_one = fd >= 0 && read(fd, magic, sizeof(magic)) == sizeof(magic) &&
+		      memcmp(magic, MAGIC, sizeof(magic)) == 0;
 
-	if (fd < 0)
-		return false;
-	if (read(fd, magic, sizeof(magic)) < 0)
-		magic[0] = '\0';
-	close(fd);
-	return memcmp(magic, MAGIC, sizeof(magic)) == 0;
+	if (fd >= 0)
+		close(fd);
+	return is_one;
 }
 
 int part_add_text(struct part *part, const char *text, uint32_t *ret_at)

@@ -34,7 +34,8 @@ struct part_rank {
 	uint32_t by_gpu, live;
 	uint32_t path, host, gpu; /* in the texts */
 	float alone_share;        /* NAN: not known */
-	uint32_t unused;
+	uint32_t world_size;      /* 0: not known */
+	struct rank_place place;
 };
 
 /* What is said of a job as a whole: by the first rank. */

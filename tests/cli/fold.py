@@ -101,6 +101,30 @@ def check_clock():
                              " loader_id, epoch, MIN(begin_ns), 0 FROM t_batch GROUP BY 1, 2")
     found = check_equal("clock", folder, [[0, 1], [2, 3]])
     t.say("aligned by", found["job"]["aligned_by"])
+    t.equal(found["job"]["doubts"], [], "clocks that agree")
+    with rundb.sqlite3.connect(path) as database:
+        database.execute("UPDATE t_meta SET value = value + 20000000000 WHERE key = 'start_unix_ns'")
+    found = check_equal("clocks apart", folder, [[0, 1], [2, 3]])["job"]
+    if found["aligned_by"] == "clock":
+        t.equal([doubt["id"] for doubt in found["doubts"]], ["clocks_apart"])
+        t.check(abs(found["clocks_apart_s"] - 20) < 0.1, found)
+    else:
+        t.equal([doubt["id"] for doubt in found["doubts"]], ["shifted_batches"], found)
+
+
+def check_shifted():
+    """A rank whose batches have other numbers than the others'."""
+    folder = rundb.job(t.scratch(), [1, 1, 90, 1])
+    t.equal(check_equal("level", folder, [[0, 1], [2, 3]])["job"]["doubts"], [])
+    with rundb.sqlite3.connect(os.path.join(folder, "r3.db")) as database:
+        database.execute("UPDATE t_batch SET task = -task - 21, batch = batch + 20")
+        database.execute("UPDATE t_batch SET task = -task - 1")
+    found = check_equal("shifted", folder, [[0, 1], [2, 3]])["job"]
+    t.equal((found["aligned_by"], [doubt["id"] for doubt in found["doubts"]]),
+            ("step", ["shifted_batches"]), found)
+    words = " ".join(t.report(folder).out.split())
+    t.check("Sure less: the first batch of rank 3 has another number than the others'" in words, words)
+    t.check("Less sure: the first batch of rank 3" in t.report("html", folder).out, "page")
 
 
 def check_several():
@@ -155,6 +179,8 @@ def check_sizes():
     out, parts = make_parts(folder, [[0, 2], [1, 3]])
     for words in ([folder], parts, parts[::-1]):
         t.check("4 of 8 ranks" in fold(*words).out, words)
+        doubt, = json.loads(fold("--json", *words).out)["job"]["doubts"]
+        t.check(doubt["id"] == "world_size" and "rank 0 says 4, another 8" in doubt["text"], doubt)
 
 
 def check_attempts():
@@ -252,6 +278,7 @@ check_sizes()
 check_attempts()
 check_jobs()
 check_uneven()
+check_shifted()
 check_clock()
 check_several()
 check_refusals()

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/rank.h"
+#include "analysis/rank_place.h"
 
 #define MS    INT64_C(1000000)
 #define RANKS 4
@@ -217,7 +218,79 @@ Test(rank, clocks_that_differ_matter_only_where_ranks_are_aligned_by_them)
 			cr_assert(finding.culprit == 1 || finding.culprit == -1);
 			cr_assert(finding.alignment == RANK_ALONE ||
 				  fabs(finding.stall_ratio - level.stall_ratio) < .06);
+			/* Whoever is wrong says so. */
+			cr_assert_eq(finding.shifted_count > 0, finding.alignment == RANK_ALONE);
+			cr_assert(finding.apart_ns > 0 || finding.alignment == RANK_ALONE ||
+				  fabs(finding.stall_ratio - level.stall_ratio) < .002);
+			cr_assert(!(finding.apart_ns > 0) ||
+				  fabs(finding.apart_ns / (double)shape.ahead_ns[rank] - 1) < .1);
 		}
+	}
+}
+
+static uint64_t chance;
+
+static int64_t at_random(int rank, int step)
+{
+	uint64_t x = chance + (uint64_t)(step * RANKS + rank) * UINT64_C(0x9E3779B97F4A7C15);
+
+	x = (x ^ x >> 31) * UINT64_C(0xBF58476D1CE4E5B9);
+	x ^= x >> 29;
+	return (x & 7) < chance % 7 ? (int64_t)(x >> 3 & 127) * MS : 0;
+}
+
+static int64_t work_at_random(int rank, int step)
+{
+	return 80 * MS + at_random(rank, step + STEPS) / (1 + (int64_t)(chance % 5));
+}
+
+Test(rank, jobs_without_fault_raise_no_doubt)
+{
+	static const int meets[] = {0, 1, 4, 16};
+	size_t by_clock = 0;
+
+	for (chance = 1; chance <= 400; chance++) {
+		struct shape shape = {
+			.wait = at_random, .work = work_at_random, .meet = meets[chance % 4]};
+		struct rank_blame blames[RANKS];
+		struct rank_finding finding;
+
+		for (int rank = 1; rank < RANKS; rank++)
+			shape.ahead_ns[rank] =
+				((int64_t)(chance * 37 + rank * 101) % 500 - 250) * MS;
+		finding = judge(&shape, blames);
+		cr_assert_eq(finding.shifted_count, 0, "%lu", chance);
+		cr_assert_eq(finding.apart_ns, 0, "%lu", chance);
+		/* One that was restarted: the clock helps, and is not doubted. */
+		shape.first[chance % RANKS] = 20 + (int)(chance % 180);
+		finding = judge(&shape, blames);
+		cr_assert_eq(finding.apart_ns, 0, "%lu", chance);
+		cr_assert_eq(finding.shifted_count, finding.alignment != RANK_BY_CLOCK, "%lu",
+			     chance);
+		cr_assert(!finding.shifted_count || finding.shifted == (int)(chance % RANKS));
+		by_clock += finding.alignment == RANK_BY_CLOCK;
+	}
+	cr_assert(by_clock > 20, "%zu by the clock", by_clock);
+}
+
+Test(rank, who_comes_later_or_leaves_early_has_no_wrong_clock)
+{
+	static const struct {
+		double begin_ns, end_ns, apart_ns;
+	} last[] = {{0, 100, 0},   {50, 100, 0},  {0, 60, 0},    {50, 60, 0},
+		    {50, 150, 50}, {-30, 60, 30}, {NAN, 150, 0}, {9, 109, 0}};
+
+	for (size_t i = 0; i < sizeof(last) / sizeof(*last); i++) {
+		struct rank_member members[] = {
+			{.place = {0, 100, 0, 0}},
+			{.place = {0, 100, 0, 0}},
+			{.place = {last[i].begin_ns, last[i].end_ns, 0, 0}},
+		};
+		struct rank_job job = {.members = members, .rank_count = 3, .bin_ns = 10};
+		struct rank_finding finding = {.alignment = RANK_BY_CLOCK};
+
+		cr_assert_eq(rank_place_judge(&job, &finding), 0);
+		cr_assert_eq(finding.apart_ns, last[i].apart_ns, "%zu: %f", i, finding.apart_ns);
 	}
 }
 

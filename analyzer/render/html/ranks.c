@@ -59,6 +59,8 @@ static void put_verdict(struct html *html, const struct ranks *ranks)
 		html_paragraph(html, "", "Collectives: %s.", text);
 	html_paragraph(html, "quiet", "The ranks are aligned %s.",
 		       ranks_alignment_words(job, text));
+	for (size_t i = 0; ranks_doubt_words(ranks, &i, text);)
+		html_paragraph(html, "quiet", "Less sure: %s.", text);
 	html_put(html, "</header>\n\n");
 }
 
