@@ -7,8 +7,9 @@
  *
  * The file has its full length and few blocks. The process has blocks made for each part before it
  * touches it: a page without one would, on a full disk, raise SIGBUS where it is first read or
- * written. Parts: the header; of a slot what lies below `tallies`, the tallies, `far`; each stack.
- * The reader uses pread(), to which a part without blocks is zeroes.
+ * written. Parts: the header; of a slot what lies below `tallies`, the tallies but those
+ * of kernels, these, `far`; each stack. The reader uses pread(), to which a part without blocks is
+ * zeroes.
  *
  * Rules. Only the owning thread writes a slot's records and `head`; `head` moves (release) after
  * its record is whole. Only the holder of the lock on the segment folder writes `tail`; it moves

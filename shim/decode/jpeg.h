@@ -117,8 +117,13 @@ static void jpeg_start_end(struct unit *unit, const void *info, bool done)
 
 static void jpeg_close(uintptr_t address, const void *info, bool is_last)
 {
-	struct thread_image *image = sequence_started(DECODE_JPEG, info);
+	const struct thread *thread = thread_self;
+	struct thread_image *image;
 
+	/* Its end destroys it by three names, one within another. */
+	if (!thread || !thread->started)
+		return;
+	image = sequence_started(DECODE_JPEG, info);
 	if (!image)
 		return;
 	jpeg_look(image, info);

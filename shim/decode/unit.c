@@ -83,6 +83,7 @@ OFTEN struct dlprof_tally *unit_tally(const struct unit *unit, const struct unit
 	struct thread_decoder *last = &thread->decoders[unit->library];
 
 	static_assert(DECODE_LIBRARY_MAX <= THREAD_DECODER_MAX, "one place a library");
+	thread->decoded = last;
 	if (likely(last->tally && last->format == format && last->class == class))
 		return last->tally;
 	last->tally = tally_named(thread, DLPROF_TALLY_DECODE, library->name, format, class);

@@ -75,7 +75,7 @@ static int fopen_flags(const char *mode)
 
 /* Apart, so that a process that does not record jumps on to the real call without a frame. */
 #define HOOK_ENTRY(type, hook_name, params, args, recorded)                                        \
-	HOOK_EXPORT type hook_name params                                                          \
+	HOOK_EXPORT OFTEN type hook_name params                                                    \
 	{                                                                                          \
 		return likely(!activate_on()) ? real.hook_name args : recorded##_##hook_name args; \
 	}
@@ -121,17 +121,19 @@ static int fopen_flags(const char *mode)
 		result = real.hook_name args;                                                      \
 		if (timed)                                                                         \
 			span_end(&span, 0, result < 0);                                            \
-		if (result == 0)                                                                   \
-			fd_learn(fd, status->st_mode);                                             \
+		if (result == 0 && fd_learn(fd, status->st_mode) && timed)                         \
+			tally_quicken(span.thread, fd);                                            \
 		return result;                                                                     \
 	}                                                                                          \
 	HOOK_ENTRY(type, hook_name, params, args, learned)
 
 #define HOOK_PLAIN(family, ...) HOOK_USUAL(family, __VA_ARGS__) HOOK_ENTRY(__VA_ARGS__, recorded)
 #define HOOK_READ(family, ...)	HOOK_QUICK(family, __VA_ARGS__)
+#define HOOK_CLOSE(family, ...) OFTEN HOOK_PLAIN(family, __VA_ARGS__)
 
 /* A family that has no WAY_ goes the plain one: what is looked for is the second argument. */
 #define WAY_READ , HOOK_READ
+#define WAY_CLOSE , HOOK_CLOSE
 #define WAY_FSTAT , HOOK_FSTAT
 #define SECOND(first, second, ...) second
 #define WAY(...) SECOND(__VA_ARGS__, )

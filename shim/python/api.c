@@ -144,7 +144,7 @@ PyObject *api_get_path(PyObject *object, const char *path)
 	return object;
 }
 
-PyObject *api_slice(PyObject *tuple, ssize_t from)
+OFTEN PyObject *api_slice(PyObject *tuple, ssize_t from)
 {
 	const ssize_t size = py.PyTuple_Size(tuple);
 	PyObject *slice = py.PyTuple_New(size > from ? size - from : 0);

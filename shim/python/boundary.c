@@ -182,10 +182,12 @@ static OFTEN PyObject *decode(const struct boundary *boundary, PyObject *origina
 {
 	struct span span = {.fd = -1, .name = boundary->function};
 	struct decoded image = {0};
+	const struct thread_decoder *decoded = NULL;
 	const struct dlprof_counter *counter;
 	struct thread *thread;
 	PyObject *result;
 	uintptr_t around;
+	uint64_t class;
 	uint32_t life;
 
 	if (likely(!activate_on()) || !has_work(boundary->measure, args) ||
@@ -195,8 +197,10 @@ static OFTEN PyObject *decode(const struct boundary *boundary, PyObject *origina
 	thread = span.thread;
 	counter = &thread->slot->counters[DLPROF_CLASS_DECODE];
 	around = thread->boundary_address;
-	if (!around)
+	if (!around) {
 		thread->boundary_count = counter->count;
+		thread->decoded = NULL;
+	}
 	thread->boundary_address = (uintptr_t)&span;
 	set_format(&image, boundary->format);
 	result = py.PyObject_Call(original, args, kwargs);
@@ -205,10 +209,16 @@ static OFTEN PyObject *decode(const struct boundary *boundary, PyObject *origina
 	thread->boundary_address = around;
 	span.uncounted = !result || counter->count != thread->boundary_count ||
 			 boundary->measure == measure_around;
-	if (result && boundary->measure)
-		boundary->measure(args, result, &image);
-	span.tally = tally_named(span.thread, DLPROF_TALLY_DECODE, boundary->library, image.format,
-				 image.width ? tally_width_class(image.width) : 0);
+	if (result && boundary->measure) {
+		/* Mostly the decoder inside has seen what it is. */
+		decoded = counter->count != thread->boundary_count ? thread->decoded : NULL;
+		if (!decoded)
+			boundary->measure(args, result, &image);
+	}
+	class = image.width ? tally_width_class(image.width) : 0;
+	span.tally = tally_named(thread, DLPROF_TALLY_DECODE, boundary->library,
+				 decoded ? decoded->format : image.format,
+				 decoded ? decoded->class : class);
 	if (span.tally && !span.uncounted)
 		span.tally->pixels += (uint64_t)image.width * image.height;
 	span_end(&span, span.uncounted ? 0 : image.bytes, !result);

@@ -303,14 +303,15 @@ void fd_begin(void)
 	}
 }
 
-OFTEN void fd_learn(int fd, mode_t mode)
+OFTEN bool fd_learn(int fd, mode_t mode)
 {
 	_Atomic uint8_t *known = cell(fd, false);
 	uint8_t expected = FD_NAMED;
 
 	/* A vfork child that opens, and asks, and never reads: all that risks is one name. */
-	if (known && atomic_load_explicit(known, memory_order_relaxed) == FD_NAMED)
-		atomic_compare_exchange_strong(known, &expected, (uint8_t)kind_of_mode(mode));
+	return known && atomic_load_explicit(known, memory_order_relaxed) == FD_NAMED &&
+	       atomic_compare_exchange_strong(known, &expected, (uint8_t)kind_of_mode(mode)) &&
+	       S_ISREG(mode);
 }
 
 OFTEN enum fd_kind fd_known(int fd)

@@ -51,9 +51,11 @@ void fd_begin(void);
 /* What the table holds; FD_UNKNOWN where it holds nothing. */
 enum fd_kind fd_known(int fd);
 
-/* The host asked the kernel what `fd` is, so that we need not: most readers do, before they read.
+/*
+ * The host asked the kernel what `fd` is, so that we need not: most readers do, before they read.
+ * True: it is data, which was not known yet.
  */
-void fd_learn(int fd, mode_t mode);
+bool fd_learn(int fd, mode_t mode);
 
 #define FD_PATH_COUNT 512	/* a power of two */
 #define FD_PATH_BYTES 256

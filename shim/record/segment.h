@@ -30,6 +30,7 @@ bool segment_claim(struct segment_claim *claim);
 enum segment_part {
 	SEGMENT_RECORDS, /* what lies below the tallies */
 	SEGMENT_TALLIES,
+	SEGMENT_KERNELS,
 	SEGMENT_FAR,
 	SEGMENT_PART_MAX
 };

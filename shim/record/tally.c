@@ -105,7 +105,7 @@ uint64_t tally_id(const char *name)
 #define BLOCK THREAD_TOP_BLOCK
 
 /* Usually none is equal: that is found without branches. */
-static uint32_t find_hash(const struct thread_top *top, uint32_t hash, uint32_t from)
+static OFTEN uint32_t find_hash(const struct thread_top *top, uint32_t hash, uint32_t from)
 {
 	for (uint32_t block = from - from % BLOCK; block < top->count; block += BLOCK) {
 		const uint32_t *hashes = &top->hashes[block];
@@ -131,7 +131,7 @@ static OFTEN void find_lightest(struct thread_top *top, uint32_t block)
 }
 
 /* It never gets lighter, so that no other can have become the lightest of its block. */
-static void set_weight(struct thread_top *top, const struct dlprof_tally *tally)
+static OFTEN void set_weight(struct thread_top *top, const struct dlprof_tally *tally)
 {
 	uint32_t place = (uint32_t)(tally - top->tallies);
 
@@ -208,8 +208,6 @@ static RARELY struct dlprof_tally *tallies_made(struct thread *thread)
 	fill_top(&thread->files, tallies + FILES, DLPROF_TALLY_FILE_COUNT, DLPROF_TALLY_FILE);
 	fill_top(&thread->folders, tallies + FOLDERS, DLPROF_TALLY_FOLDER_COUNT,
 		 DLPROF_TALLY_FOLDER);
-	fill_top(&thread->kernels, tallies + KERNELS, DLPROF_TALLY_KERNEL_COUNT,
-		 DLPROF_TALLY_KERNEL);
 	thread->tallies = tallies;
 	return tallies;
 }
@@ -363,11 +361,22 @@ static struct dlprof_tally *place_of_kernel(struct thread_top *top, const char *
 	return take_lightest(top, begin, id, (uint32_t)id);
 }
 
+static bool has_kernels(struct thread *thread)
+{
+	if (thread->kernels.count)
+		return true;
+	if (segment_reserve(thread->slot, SEGMENT_KERNELS) < 0)
+		return false;
+	fill_top(&thread->kernels, thread->slot->tallies + KERNELS, DLPROF_TALLY_KERNEL_COUNT,
+		 DLPROF_TALLY_KERNEL);
+	return true;
+}
+
 void tally_kernel(struct thread *thread, const char *name, uint64_t id, uint64_t ns)
 {
 	struct dlprof_tally *tally;
 
-	if (!tallies_of(thread))
+	if (!has_kernels(thread))
 		return;
 	tally = place_of_kernel(&thread->kernels, name, id);
 	tally_count(tally, 1, ns, 0);

@@ -144,6 +144,7 @@ struct thread {
 	struct thread_image images[THREAD_IMAGE_MAX];
 	uint32_t image_next;
 	struct thread_decoder decoders[THREAD_DECODER_MAX];
+	const struct thread_decoder *decoded;	/* the last of them, within a boundary; or NULL */
 
 	/* Python calls that decode: where on the stack the innermost is, 0: there is none. */
 	uintptr_t boundary_address;

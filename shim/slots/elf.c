@@ -369,13 +369,13 @@ int elf_export(const struct elf_module *module, const char *name, uint32_t hash,
 }
 
 static bool read_slot(const struct elf_module *module, const struct elf_relocs *relocs, size_t at,
-		      uint64_t mask, struct elf_slot *slot)
+		      const uint64_t *mask, struct elf_slot *slot)
 {
 	const ElfW(Rel) *reloc = reloc_at(relocs, at);
 	uint32_t type = (uint32_t)ELF64_R_TYPE(reloc->r_info);
 
 	slot->symbol = symbol_of(relocs, at);
-	if (!(mask >> slot->symbol % 64 & 1))
+	if (!(mask[slot->symbol / 64 % ELF_MASK_WORDS] >> slot->symbol % 64 & 1))
 		return false;
 	if (type != RELOC_JUMP && type != RELOC_SLOT && type != RELOC_WORD)
 		return false;

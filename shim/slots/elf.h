@@ -57,9 +57,11 @@ struct elf_slot {
 	bool jump;		/* may be bound lazily */
 };
 
-/* All zero but `mask`: bit `symbol % 64` for each symbol that is wanted. Others may come too. */
+#define ELF_MASK_WORDS 16
+
+/* All zero but for what elf_want() adds. Symbols that nobody wants may come too, a few. */
 struct elf_cursor {
-	uint64_t mask;
+	uint64_t mask[ELF_MASK_WORDS];
 	size_t table;
 	size_t at;
 };
@@ -91,6 +93,11 @@ void *elf_function(const struct elf_module *module, const char *name, uint32_t h
  */
 int elf_export(const struct elf_module *module, const char *name, uint32_t hash,
 	       void **ret_function);
+
+static inline void elf_want(struct elf_cursor *cursor, uint32_t symbol)
+{
+	cursor->mask[symbol / 64 % ELF_MASK_WORDS] |= UINT64_C(1) << symbol % 64;
+}
 
 /* False: there are no more. */
 bool elf_next_slot(const struct elf_module *module, struct elf_cursor *cursor,

@@ -234,7 +234,7 @@ static void change_slots(struct module *module)
 	if (!count)
 		return;
 	for (uint32_t i = 0; i < count; i++)
-		cursor.mask |= UINT64_C(1) << wanted[i].symbol % 64;
+		elf_want(&cursor, wanted[i].symbol);
 	if (!is_relocated(module)) {
 		module->state = MODULE_PENDING;
 		return;

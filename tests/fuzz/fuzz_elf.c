@@ -38,9 +38,11 @@ static void look_up(const struct elf_module *module, const char *name)
 
 static void walk(const struct elf_module *module)
 {
-	struct elf_cursor cursor = {.mask = UINT64_MAX};
+	struct elf_cursor cursor = {0};
 	struct elf_slot slot;
 
+	for (uint32_t i = 0; i < 64 * ELF_MASK_WORDS; i++)
+		elf_want(&cursor, i);
 	for (uint32_t i = 0; i < module->import_limit; i++)
 		if (elf_name(module, i))
 			sum += strlen(elf_name(module, i)) + elf_is_import(module, i);
