@@ -14,27 +14,9 @@
 const char *advice_name(enum advice_id id)
 {
 	static const char *const names[ADVICE_MAX] = {
-		[ADVICE_NONE] = "none",
-		[ADVICE_MORE_LOADER_CAPACITY] = "more_loader_capacity",
-		[ADVICE_PREFETCH_OR_IN_ORDER_FALSE] = "prefetch_or_in_order_false",
-		[ADVICE_FIX_SLOW_WORKER] = "fix_slow_worker",
-		[ADVICE_PERSISTENT_WORKERS] = "persistent_workers",
-		[ADVICE_REDUCE_CPU_PER_BATCH] = "reduce_cpu_per_batch",
-		[ADVICE_WARM_CACHE] = "warm_cache",
-		[ADVICE_SMOOTH_SHARD_OPENING] = "smooth_shard_opening",
-		[ADVICE_STORAGE] = "storage",
-		[ADVICE_REDUCE_DELIVERY_COST] = "reduce_delivery_cost",
-		[ADVICE_REDUCE_MAIN_THREAD_EVENT] = "reduce_main_thread_event",
-		[ADVICE_USE_WORKERS] = "use_workers",
-		[ADVICE_PAGEABLE_H2D] = "pageable_h2d",
-		[ADVICE_DECODE_BOUND] = "decode_bound",
-		[ADVICE_STORAGE_BOUND] = "storage_bound",
-		[ADVICE_SMALL_READS] = "small_reads",
-		[ADVICE_MARK_LOADS] = "mark_loads",
-		[ADVICE_BALANCE_LOADS] = "balance_loads",
-		[ADVICE_INSPECT_LOADS] = "inspect_loads",
-		[ADVICE_CHEAPER_STARTS] = "cheaper_starts",
-		[ADVICE_FIND_EVENT] = "find_event",
+#define ADVICE(constant, name) name,
+		ADVICES(ADVICE)
+#undef ADVICE
 	};
 
 	return names[id];

@@ -11,29 +11,34 @@
 
 #include "analysis/whatif.h"
 
+/* ADVICE(constant, name as JSON has it) */
+#define ADVICES(ADVICE)                                                                            \
+	ADVICE(NONE, "none")                                                                       \
+	ADVICE(MORE_LOADER_CAPACITY, "more_loader_capacity")                                       \
+	ADVICE(PREFETCH_OR_IN_ORDER_FALSE, "prefetch_or_in_order_false")                           \
+	ADVICE(FIX_SLOW_WORKER, "fix_slow_worker")                                                 \
+	ADVICE(PERSISTENT_WORKERS, "persistent_workers")                                           \
+	ADVICE(REDUCE_CPU_PER_BATCH, "reduce_cpu_per_batch")                                       \
+	ADVICE(WARM_CACHE, "warm_cache")                                                           \
+	ADVICE(SMOOTH_SHARD_OPENING, "smooth_shard_opening")                                       \
+	ADVICE(STORAGE, "storage")                                                                 \
+	ADVICE(REDUCE_DELIVERY_COST, "reduce_delivery_cost")                                       \
+	ADVICE(REDUCE_MAIN_THREAD_EVENT, "reduce_main_thread_event")                               \
+	ADVICE(USE_WORKERS, "use_workers")                                                         \
+	ADVICE(PAGEABLE_H2D, "pageable_h2d")                                                       \
+	ADVICE(DECODE_BOUND, "decode_bound")                                                       \
+	ADVICE(STORAGE_BOUND, "storage_bound")                                                     \
+	ADVICE(SMALL_READS, "small_reads")                                                         \
+	ADVICE(MARK_LOADS, "mark_loads")                                                           \
+	ADVICE(BALANCE_LOADS, "balance_loads")                                                     \
+	ADVICE(INSPECT_LOADS, "inspect_loads")                                                     \
+	ADVICE(CHEAPER_STARTS, "cheaper_starts")                                                   \
+	ADVICE(FIND_EVENT, "find_event")
+
 enum advice_id {
-	ADVICE_NONE,
-	ADVICE_MORE_LOADER_CAPACITY,
-	ADVICE_PREFETCH_OR_IN_ORDER_FALSE,
-	ADVICE_FIX_SLOW_WORKER,
-	ADVICE_PERSISTENT_WORKERS,
-	ADVICE_REDUCE_CPU_PER_BATCH,
-	ADVICE_WARM_CACHE,
-	ADVICE_SMOOTH_SHARD_OPENING,
-	ADVICE_STORAGE,
-	ADVICE_REDUCE_DELIVERY_COST,
-	ADVICE_REDUCE_MAIN_THREAD_EVENT,
-	ADVICE_USE_WORKERS,
-	ADVICE_PAGEABLE_H2D,
-	ADVICE_DECODE_BOUND,
-	ADVICE_STORAGE_BOUND,
-	ADVICE_SMALL_READS,
-	ADVICE_MARK_LOADS,
-	ADVICE_BALANCE_LOADS,
-	ADVICE_INSPECT_LOADS,
-	ADVICE_CHEAPER_STARTS,
-	ADVICE_FIND_EVENT,
-	ADVICE_MAX
+#define ADVICE(constant, name) ADVICE_##constant,
+	ADVICES(ADVICE) ADVICE_MAX
+#undef ADVICE
 };
 
 /* Why something that people try would not help. */

@@ -23,25 +23,33 @@ enum fingerprint_class {
 	FINGERPRINT_NOTE,
 };
 
+/*
+ * FIELD(constant, name as JSON has it, class, kind). The loader is a kind of loader, an epoch's
+ * batches are those of a whole one, which is the size of the dataset.
+ */
+#define FINGERPRINT_FIELDS(FIELD)                                                                  \
+	FIELD(LOADER, "loader", WORK, TEXT)                                                        \
+	FIELD(BATCH_SIZE, "batch_size", WORK, NUMBER)                                              \
+	FIELD(EPOCH_BATCHES, "epoch_batches", WORK, NUMBER)                                        \
+	FIELD(FRAMEWORKS, "frameworks", WORK, TEXT)                                                \
+	FIELD(RANKS, "ranks", WORK, NUMBER)                                                        \
+	FIELD(CLOCK, "clock", PLACE, TEXT)                                                         \
+	FIELD(SYNC, "sync", PLACE, FLAG)                                                           \
+	FIELD(CORES, "cores", PLACE, NUMBER)                                                       \
+	FIELD(GPU, "gpu", PLACE, TEXT)                                                             \
+	FIELD(WORKERS, "workers", SETTING, NUMBER)                                                 \
+	FIELD(PREFETCH_FACTOR, "prefetch_factor", SETTING, NUMBER)                                 \
+	FIELD(IN_ORDER, "in_order", SETTING, FLAG)                                                 \
+	FIELD(PERSISTENT_WORKERS, "persistent_workers", SETTING, FLAG)                             \
+	FIELD(COMMAND, "command", NOTE, TEXT)                                                      \
+	FIELD(HOST, "host", NOTE, TEXT)                                                            \
+	FIELD(KERNEL, "kernel", NOTE, TEXT)                                                        \
+	FIELD(VERSION, "dlprof_version", NOTE, TEXT)
+
 enum fingerprint_field {
-	FINGERPRINT_LOADER, /* kind of loader */
-	FINGERPRINT_BATCH_SIZE,
-	FINGERPRINT_EPOCH_BATCHES, /* of a whole epoch: the size of the dataset */
-	FINGERPRINT_FRAMEWORKS,
-	FINGERPRINT_RANKS,
-	FINGERPRINT_CLOCK,
-	FINGERPRINT_SYNC,
-	FINGERPRINT_CORES,
-	FINGERPRINT_GPU,
-	FINGERPRINT_WORKERS,
-	FINGERPRINT_PREFETCH_FACTOR,
-	FINGERPRINT_IN_ORDER,
-	FINGERPRINT_PERSISTENT_WORKERS,
-	FINGERPRINT_COMMAND,
-	FINGERPRINT_HOST,
-	FINGERPRINT_KERNEL,
-	FINGERPRINT_VERSION, /* of dlprof */
-	FINGERPRINT_MAX
+#define FIELD(constant, name, class, kind) FINGERPRINT_##constant,
+	FINGERPRINT_FIELDS(FIELD) FINGERPRINT_MAX
+#undef FIELD
 };
 
 /* Texts are borrowed. NULL and SERIES_UNKNOWN: not known. */
