@@ -19,9 +19,7 @@ struct parser {
 	struct line *ret;
 	struct option long_options[LINE_MOST_OPTIONS + 3];
 	char letters[2 * LINE_MOST_OPTIONS + 4];
-	unsigned verbs;      /* with which all options so far go */
-	const char *limited; /* the option that said so first */
-	unsigned limited_to;
+	bool given[LINE_MOST_OPTIONS]; /* by row */
 };
 
 int line_problem(struct line *line, const char *format, ...)
@@ -147,11 +145,7 @@ static int take_option(struct parser *parser, int id, const char *given)
 	if (!take(row, parser->context, optarg))
 		return line_problem(parser->ret, "--%s: '%s' is not %s", row->name, optarg,
 				    row->values ? row->values : row->argument);
-	if ((parser->verbs & row->verbs) != parser->verbs) {
-		parser->verbs &= row->verbs;
-		parser->limited = row->name;
-		parser->limited_to = row->verbs;
-	}
+	parser->given[row - parser->program->options] = true;
 	return 0;
 }
 
@@ -217,17 +211,21 @@ static int check_options(struct parser *parser)
 {
 	const struct line_program *program = parser->program;
 	const struct line_verb *verb = &program->verbs[parser->ret->verb];
+	const struct line_option *row = program->options, *end = row + program->option_count;
 	char others[160] = "";
 
-	if (parser->verbs & LINE_ON(parser->ret->verb))
+	while (row < end &&
+	       (!parser->given[row - program->options] || row->verbs & LINE_ON(parser->ret->verb)))
+		row++;
+	if (row == end)
 		return 0;
 	for (int i = 0; i < program->verb_count; i++)
-		if (parser->limited_to & LINE_ON(i))
+		if (row->verbs & LINE_ON(i))
 			snprintf(others + strlen(others), sizeof(others) - strlen(others),
 				 "%s%s%s%s", *others ? ", " : "", program->name,
 				 spaced(program->verbs[i].name), program->verbs[i].name);
 	return line_problem(parser->ret, "--%s does not go with %s%s%s; it goes with: %s",
-			    parser->limited, program->name, spaced(verb->name), verb->name, others);
+			    row->name, program->name, spaced(verb->name), verb->name, others);
 }
 
 int line_check_words(const struct line_program *program, struct line *line)
@@ -247,7 +245,7 @@ int line_check_words(const struct line_program *program, struct line *line)
 int line_parse(const struct line_program *program, void *context, int argc, char **argv,
 	       struct line *ret)
 {
-	struct parser parser = {.program = program, .context = context, .ret = ret, .verbs = ~0u};
+	struct parser parser = {.program = program, .context = context, .ret = ret};
 	int at, verb, r;
 	bool ended;
 

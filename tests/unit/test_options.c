@@ -206,6 +206,8 @@ Test(options, gate_takes_lists_of_baselines)
 	refused("gate a.db --rule other", "is not bound|separation");
 	refused("gate a.db --on-inconclusive ignore", "is not fail|warn|pass");
 	refused("gate a.db --update-baseline", "needs --baseline DIR");
+	refused("gate a.db --loader 1 --max-stall-ratio 10%",
+		"--loader does not go with dlprof-report gate; it goes with: dlprof-report, ");
 	refused("a.db --baseline x", "--baseline does not go with dlprof-report;");
 	refused("gate a.db --csv", "--csv does not go with");
 }
