@@ -29,6 +29,7 @@ struct gate_run {
 	size_t rank_count; /* of its job, with a database here */
 	size_t load_count; /* ... and a loader in it */
 	bool has_loader;
+	bool is_one_of_several; /* the loader that is judged */
 	bool used;         /* of a baseline */
 	char refused[200]; /* why it is not; "" */
 };

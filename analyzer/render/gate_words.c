@@ -97,7 +97,8 @@ const char *gate_unfit_words(const struct gate_run *run, char *text)
 		break;
 	case GATE_FEW:
 		snprintf(text, GATE_WORDS,
-			 "it has %.0f batches and %zu are needed: let it run longer",
+			 "%s has %.0f batches and %zu are needed: let it run longer",
+			 run->is_one_of_several ? "its loader that waits most" : "it",
 			 sample->value[GATE_BATCHES], sample->needed_count);
 		break;
 	case GATE_RANKS:

@@ -93,6 +93,7 @@ static void take(struct report *report, struct gate_run *ret)
 	ret->info = report->run;
 	report->run = (struct run_info){0};
 	ret->has_loader = report->loader != NULL;
+	ret->is_one_of_several = report->finding.account.count > report->finding.own.count;
 	if (report->loader) {
 		ret->loader = *report->loader;
 		if (ret->fingerprint.text[FINGERPRINT_LOADER])

@@ -31,6 +31,7 @@ def check_statuses(runs):
         (1, "stall.ratio <= 10%", [runs.slow, "--baseline", absent, "--max-stall-ratio", "10%"]),
         (3, "it has 200 batches and 300 are needed", [runs.short]),
         (3, "it has 200 batches", [runs.short, "--baseline", runs.base]),
+        (3, "its loader that waits most has 100 batches and 300", [runs.validated]),
         (3, "% of its records were lost", [runs.lost]),
         (3, "of its records were lost", [runs.lost, "--baseline", runs.base]),
         (3, "there is no verdict on it (no_batches)", [runs.empty]),
