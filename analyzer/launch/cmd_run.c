@@ -304,7 +304,7 @@ int cmd_run(const struct launch_options *options)
 	problem = r < 0 ? TARGET_FINE : target_problem(&target, &preload.image);
 	if (problem)
 		launch_remark(options, "nothing will be recorded: '%s' %s; %s", target.path,
-			      target_problem_text(problem), target_problem_fix(problem));
+			      target_words[problem].text, target_words[problem].fix);
 	r = set_options(options);
 	if (r == 0)
 		r = preload_set(&preload, &target);

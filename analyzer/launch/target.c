@@ -198,9 +198,7 @@ enum target_problem target_problem(const struct target *program, const struct ta
 	return program->is_secure ? TARGET_SECURE : TARGET_FINE;
 }
 
-static const struct {
-	const char *text, *fix;
-} PROBLEMS[TARGET_PROBLEM_MAX] = {
+const struct target_words target_words[TARGET_PROBLEM_MAX] = {
 	[TARGET_NO_PROGRAM] = {"is not a program that can be read", "name a program or a script"},
 	[TARGET_OTHER_CLASS] = {"is of another word size (32 or 64 bits) than the library",
 				"use a build with the library's word size"},
@@ -214,16 +212,6 @@ static const struct {
 			   "ignored",
 			   "run a copy of it that has none of these"},
 };
-
-const char *target_problem_text(enum target_problem problem)
-{
-	return PROBLEMS[problem].text;
-}
-
-const char *target_problem_fix(enum target_problem problem)
-{
-	return PROBLEMS[problem].fix;
-}
 
 bool target_exports(const char *path, const char *symbol)
 {

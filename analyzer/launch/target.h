@@ -44,8 +44,9 @@ int target_read(const char *path, struct target *ret);
 enum target_problem target_problem(const struct target *program, const struct target *library);
 
 /* "is statically linked"; and what to do about it. */
-const char *target_problem_text(enum target_problem problem);
-const char *target_problem_fix(enum target_problem problem);
+extern const struct target_words {
+	const char *text, *fix;
+} target_words[TARGET_PROBLEM_MAX];
 
 /* Does the ELF file define this function for others? */
 bool target_exports(const char *path, const char *symbol);

@@ -328,9 +328,9 @@ static bool check_target(struct doctor *doctor)
 	problem =
 		doctor->has_library ? target_problem(&target, &doctor->preload.image) : TARGET_FINE;
 	doctor_say(doctor, problem ? DOCTOR_FAIL : DOCTOR_OK, "command",
-		   target_problem_fix(problem) ? target_problem_fix(problem) : "", "'%s'%s%s%s",
+		   target_words[problem].fix ? target_words[problem].fix : "", "'%s'%s%s%s",
 		   target.path, *target.script ? ", which runs the script, " : " ",
-		   problem ? target_problem_text(problem) : "can be preloaded",
+		   problem ? target_words[problem].text : "can be preloaded",
 		   *target.asan ? "; its AddressSanitizer is loaded first" : "");
 	if (strncmp(strrchr(target.path, '/') ? strrchr(target.path, '/') + 1 : target.path,
 		    "python", 6) == 0)

@@ -135,8 +135,7 @@ static void put_numbers(struct html *html)
 	size_t skip = (count + TABLE_ROWS - 1) / TABLE_ROWS;
 	char time[UNITS_MAX];
 
-	html_details(html, "The numbers");
-	html_table(html, skip > 1 ? "Some of the bars" : "", headings);
+	html_numbers(html, skip > 1 ? "Some of the bars" : "", headings);
 	for (i = 0; i < count; i += skip) {
 		html_put(html, "<tr>");
 		html_cell(html, "%zu to %zu", i * each,
@@ -150,8 +149,7 @@ static void put_numbers(struct html *html)
 		}
 		html_put(html, "</tr>\n");
 	}
-	html_table_end(html);
-	html_details_end(html);
+	html_numbers_end(html);
 }
 
 void html_gpu(struct html *html)

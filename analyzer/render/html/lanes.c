@@ -172,10 +172,9 @@ static void put_labels(struct lanes *lanes)
 
 static void put_rows(struct html *html, const struct html_window *window)
 {
-	html_details(html, "The numbers");
-	html_table(html, "",
-		   (const char *const[]){"#Epoch", "#Batch", "#Worker", "#Load", "#Wait",
-					 "#Compute", NULL});
+	html_numbers(html, "",
+		     (const char *const[]){"#Epoch", "#Batch", "#Worker", "#Load", "#Wait",
+					   "#Compute", NULL});
 	for (size_t i = 0; i < window->row_count && i < window->count; i++) {
 		const struct batch_record *b = &window->rows[i];
 		const int64_t times[] = {b->load_ns, b->wait_ns, b->compute_ns};
@@ -192,8 +191,7 @@ static void put_rows(struct html *html, const struct html_window *window)
 				    is_known(times[k]) ? HTML_TIME((double)times[k]) : "–");
 		html_put(html, "</tr>\n");
 	}
-	html_table_end(html);
-	html_details_end(html);
+	html_numbers_end(html);
 }
 
 /* From the first batch's request to the last one's end; false: times were not recorded. */

@@ -119,15 +119,13 @@ static void put_period(struct html *html, const struct rhythm *rhythm)
 		 "p &lt; %g.%s</figcaption>\n</figure>\n",
 		 PERIOD_ALPHA,
 		 workers > 1 ? " Triangles: the number of workers and its multiples." : "");
-	html_details(html, "The numbers");
-	html_table(html, "", (const char *const[]){"#Period, batches", "#−log₁₀ p", NULL});
+	html_numbers(html, "", (const char *const[]){"#Period, batches", "#−log₁₀ p", NULL});
 	for (i = 2; i <= last; i++)
 		if (evidence(period, i) > 0)
 			html_put(html,
 				 "<tr><td class=\"n\">%zu</td><td class=\"n\">%.1f</td></tr>\n", i,
 				 evidence(period, i));
-	html_table_end(html);
-	html_details_end(html);
+	html_numbers_end(html);
 }
 
 /* A batch with a time: where it stands in the period, and how long. */
@@ -252,9 +250,8 @@ static void put_phases(struct html *html, const struct phases *phases, size_t mo
 		 phases->count > MOST_DOTS ? " The dots are an even sample, the longest among them."
 					   : "");
 	html_put(html, "</figcaption>\n</figure>\n");
-	html_details(html, "The numbers");
-	html_table(html, "",
-		   (const char *const[]){"#Batch modulo the period", "#Batches", "#Mean", NULL});
+	html_numbers(html, "",
+		     (const char *const[]){"#Batch modulo the period", "#Batches", "#Mean", NULL});
 	for (size_t i = 0; i < modulus; i++) {
 		html_put(html, "<tr>");
 		html_number(html, "%zu", i);
@@ -262,8 +259,7 @@ static void put_phases(struct html *html, const struct phases *phases, size_t mo
 		html_number(html, "%s", HTML_TIME(phases->mean_ns[i]));
 		html_put(html, "</tr>\n");
 	}
-	html_table_end(html);
-	html_details_end(html);
+	html_numbers_end(html);
 }
 
 int html_pattern(struct html *html)

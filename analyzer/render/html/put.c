@@ -136,12 +136,14 @@ void html_table_end(struct html *html)
 	html_put(html, "</tbody></table></div>\n");
 }
 
-void html_details(struct html *html, const char *summary)
+void html_numbers(struct html *html, const char *caption, const char *const *headings)
 {
-	html_put(html, "<details><summary>%s</summary>\n", summary);
+	html_put(html, "<details><summary>The numbers</summary>\n");
+	html_table(html, caption, headings);
 }
 
-void html_details_end(struct html *html)
+void html_numbers_end(struct html *html)
 {
+	html_table_end(html);
 	html_put(html, "</details>\n");
 }

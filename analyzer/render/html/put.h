@@ -62,6 +62,6 @@ void html_fact(struct html *html, const char *name, const char *value);
 void html_table(struct html *html, const char *caption, const char *const *headings);
 void html_table_end(struct html *html);
 
-/* Folded away: the figures' numbers. */
-void html_details(struct html *html, const char *summary);
-void html_details_end(struct html *html);
+/* A table, folded away: a figure's numbers. */
+void html_numbers(struct html *html, const char *caption, const char *const *headings);
+void html_numbers_end(struct html *html);

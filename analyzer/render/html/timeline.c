@@ -100,8 +100,7 @@ static void put_numbers(struct html *html, const struct batch_series *s)
 					       "#GPU busy", "#Longest step", NULL};
 	size_t rows = s->count < TABLE_ROWS ? s->count : TABLE_ROWS, i;
 
-	html_details(html, "The numbers");
-	html_table(html, "", headings);
+	html_numbers(html, "", headings);
 	for (i = 0; i < rows; i++) {
 		struct bar bar = bar_of(s, s->count * i / rows, s->count * (i + 1) / rows);
 
@@ -113,8 +112,7 @@ static void put_numbers(struct html *html, const struct batch_series *s)
 		html_number(html, "%s", HTML_TIME(bar.most_ns));
 		html_put(html, "</tr>\n");
 	}
-	html_table_end(html);
-	html_details_end(html);
+	html_numbers_end(html);
 }
 
 static void put_figure(struct html *html, const struct bar *bars, size_t count)
