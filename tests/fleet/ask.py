@@ -11,6 +11,8 @@ import os
 import sys
 import time
 
+import servers
+
 TABLES = ("job", "rank", "step")
 PARTS = 2  # of a shuffle, for a test's two cores
 JAVA = os.environ.get("TEST_JAVA", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")  # starts sooner
@@ -90,4 +92,5 @@ def main(engine, root, folder, times="1"):
 
 
 if __name__ == "__main__":
+    servers.end_with_parent()
     main(*sys.argv[1:])

@@ -9,7 +9,6 @@ import json
 import os
 import re
 import shutil
-import socket
 import sqlite3
 import subprocess
 import sys
@@ -20,6 +19,7 @@ sys.path[:0] = [os.path.join(HERE, "..", "lib"), os.path.join(HERE, "..", "cli")
 import dlprof_test as t
 import fleetdb
 import rundb
+import servers
 
 ENGINES = os.environ.get("TEST_ENGINES") or os.path.join(t.BUILD, "pypi", "engines")
 PYTHON = os.path.join(ENGINES, "bin", "python")
@@ -103,29 +103,23 @@ def ask(engine, root, **changes):
     return {name: (one["columns"], plain(one["rows"])) for name, one in found.items()}
 
 
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
-
-
 class Spark:
     """A cluster of this machine."""
 
     def __init__(self, workers=2):
         self.folder, self.started, self.workers = t.scratch(), [], workers
-        self.master = "spark://127.0.0.1:{}".format(free_port())
+        self.master = "spark://127.0.0.1:{}".format(servers.free_port())
 
     def start(self, kind, *arguments):
         log = os.path.join(self.folder, "{}.log".format(len(self.started)))
         home = glob.glob(os.path.join(ENGINES, "lib", "python3*", "site-packages", "pyspark"))[0]
         scala = glob.glob(os.path.join(home, "jars", "spark-core_*"))[0].split("_")[-1].split("-")[0]
         with open(log, "w") as file:
-            self.started.append(subprocess.Popen(
+            self.started.append(servers.start(
                 ["java"] + CLUSTER_JAVA.split() +
                 ["-cp", os.path.join(home, "jars", "*"), "org.apache.spark.deploy." + kind,
                  "--host", "127.0.0.1", "--webui-port", "0"] + list(arguments),
-                stdout=file, stderr=subprocess.STDOUT, start_new_session=True,
+                stdout=file, stderr=subprocess.STDOUT,
                 env=t.environment(preload=False, SPARK_HOME=home, SPARK_SCALA_VERSION=scala,
                                   SPARK_LOCAL_IP="127.0.0.1")))
         return log
@@ -168,7 +162,8 @@ class Postgres:
         self.user = []
         if os.getuid() == 0:
             shutil.chown(self.data, "postgres", "postgres")
-            self.user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
+            self.user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups",
+                         "--pdeathsig=keep"]
 
     def command(self, name, *arguments):
         return self.user + [os.path.join(self.programs, name)] + list(arguments)
@@ -177,7 +172,7 @@ class Postgres:
         done = t.run(self.command("initdb", "-D", self.data, "-U", "fleet", "-A", "trust", "-N",
                                   "--locale=C.UTF-8", "-E", "UTF8"), cwd="/", timeout=300)
         t.equal(done.status, 0, done.out, done.err)
-        self.server = subprocess.Popen(
+        self.server = servers.start(
             self.command("postgres", "-D", self.data, "-k", self.data, "-c", "listen_addresses=",
                          "-F"), cwd="/", env=t.environment(preload=False),
             stdout=subprocess.DEVNULL, stderr=open(os.path.join(self.folder, "log"), "w"))

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -14,6 +13,7 @@ import urllib.parse
 import urllib.request
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import servers  # noqa
 from dlprof_test import (PYTHON, ROOT, check, environment, equal, finish, need_shim,  # noqa
                          need_torch, report, run, say, scratch, skip)
 
@@ -61,12 +61,6 @@ def check_rules():
     equal(done.status, 0, "promtool test rules", done.out, done.err)
 
 
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
-
-
 def hurry(text):
     """The same rules for minutes instead of hours."""
     return (text.replace("interval: 30s", "interval: 2s").replace("for: 10m", "for: 5s")
@@ -77,14 +71,14 @@ class Servers:
     """Both on 127.0.0.1, ended with the test."""
 
     def __init__(self, metrics):
-        folder, self.port, port = scratch(), free_port(), free_port()
+        folder, self.port, port = scratch(), servers.free_port(), servers.free_port()
         for name in ("rules.yml", "prometheus.yml"):
             with open(os.path.join(FLEET, name)) as file:
                 text = hurry(file.read()).replace("127.0.0.1:9100", "127.0.0.1:{}".format(port))
             with open(os.path.join(folder, name), "w") as file:
                 file.write(text)
-        self.processes = [subprocess.Popen(command, env=environment(preload=False),
-                                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.processes = [servers.start(command, env=environment(preload=False),
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
                           for command in (
             ["prometheus-node-exporter", "--web.listen-address=127.0.0.1:{}".format(port),
              "--collector.disable-defaults", "--collector.textfile",
@@ -118,13 +112,13 @@ def train(folder, metrics, plan, job, rank):
                         LOCAL_RANK=rank, WORLD_SIZE=2))
 
 
-def wait_for_alert(servers):
+def wait_for_alert(prometheus):
     """What fires when DlprofJobStarved does."""
     end = time.monotonic() + WITHIN_S
     while time.monotonic() < end:
         time.sleep(1)
         try:
-            firing = [alert for alert in servers.ask("alerts")["alerts"] if alert["state"] == "firing"]
+            firing = [alert for alert in prometheus.ask("alerts")["alerts"] if alert["state"] == "firing"]
         except OSError:
             continue
         if any(alert["labels"]["alertname"] == "DlprofJobStarved" for alert in firing):
@@ -132,12 +126,12 @@ def wait_for_alert(servers):
     return []
 
 
-def check_dashboard(servers):
+def check_dashboard(prometheus):
     with open(os.path.join(FLEET, "dashboard.json")) as file:
         panels = json.load(file)["panels"]
     for panel in panels:
         query = panel["targets"][0]["expr"].replace("$job_id", ".*").replace("[5m]", "[40s]")
-        found = servers.ask("query", query=query)["result"]
+        found = prometheus.ask("query", query=query)["result"]
         check(found, "nothing is in the panel", panel["title"], query)
         if panel["title"].startswith("Jobs that wait"):
             for row in found:
@@ -153,8 +147,8 @@ def check_live():
     trainings = [train(folder, metrics, plan, job, rank) for plan, job, rank in (
         (FED, "7001", 0), (STARVED, "7001", 1), (FED, "7002", 0), (FED, "7002", 1))]
     try:
-        with Servers(metrics) as servers:
-            firing = wait_for_alert(servers)
+        with Servers(metrics) as prometheus:
+            firing = wait_for_alert(prometheus)
             jobs = {(alert["labels"]["alertname"], alert["labels"]["job_id"]) for alert in firing}
             check(("DlprofJobStarved", "7001") in jobs, "no alert for the starved rank", jobs)
             equal({job for _, job in jobs}, {"7001"}, "jobs with an alert")
@@ -162,7 +156,7 @@ def check_live():
                 summary = alert["annotations"]["summary"]
                 say(alert["labels"]["alertname"] + ":", summary)
                 check("rank 1" in summary, "the rank is not named", summary)
-            check_dashboard(servers)
+            check_dashboard(prometheus)
             text = "".join(open(os.path.join(metrics, name)).read() for name in os.listdir(metrics)
                            if name.endswith(".prom") and "dlprof-1-2" not in name)
     finally:
@@ -187,5 +181,7 @@ for name, what in (("rules.yml", "rules"), ("prometheus.yml", "config")):
     equal(done.status, 0, "promtool check", what, done.out, done.err)
     say(" ".join(done.out.split()))
 check_rules()
+equal(servers.survivors(["prometheus-node-exporter", "--web.listen-address=127.0.0.1:{}".format(
+    servers.free_port())]), [], "servers of a killed test")
 check_live()
 finish()
