@@ -7,19 +7,23 @@
 #include "render/ranks.h"
 #include "render/units.h"
 
+const char *jobs_id_words(const struct ranks *job, char text[JOBS_ID])
+{
+	snprintf(text, JOBS_ID, "%s", job->job_id ? job->job_id : "not known");
+	if (job->attempt > 0)
+		page_append(text, JOBS_ID, " (%" PRId64 ")", job->attempt);
+	return text;
+}
+
 static void print_row(const struct ranks *job, const struct page *page)
 {
 	const struct rank_finding *found = &job->job;
-	char stall[UNITS_MAX], count[80], culprit[UNITS_MAX] = "-", id[64] = "not known";
+	char stall[UNITS_MAX], count[80], culprit[UNITS_MAX] = "-", id[JOBS_ID];
 
-	if (job->job_id)
-		snprintf(id, sizeof(id), "%s", job->job_id);
-	if (job->attempt > 0)
-		page_append(id, sizeof(id), " (%" PRId64 ")", job->attempt);
 	if (found->culprit >= 0)
 		snprintf(culprit, sizeof(culprit), "%" PRId64, job->rows[found->culprit].rank);
 	ranks_count_words(job, count, sizeof(count));
-	page_line(page, "  %-20s %8s  %-10s  %7s  %s", id,
+	page_line(page, "  %-20s %8s  %-10s  %7s  %s", jobs_id_words(job, id),
 		  isnan(found->stall_ratio) ? "-" : units_share(stall, found->stall_ratio),
 		  verdict_of(found->verdict)->word, culprit, count);
 }

@@ -90,6 +90,10 @@ bool ranks_doubt_words(const struct ranks *ranks, size_t *at, char text[RANKS_DO
 struct jsonw;
 void ranks_json_doubts(struct jsonw *json, const struct ranks *ranks);
 
+/* "71 (1)": with its attempt, if it is not the first. */
+#define JOBS_ID 64
+const char *jobs_id_words(const struct ranks *job, char text[JOBS_ID]);
+
 /* A row for each of several jobs, which `path` holds. */
 void jobs_text(const char *path, const struct ranks *jobs, size_t count, const struct page *page);
 void jobs_json(const char *path, const struct ranks *jobs, size_t count, FILE *out);

@@ -173,7 +173,8 @@ int cmd_put_jobs(const struct options *options, const void *what, const struct p
 	const bool is_one = jobs->count == 1;
 
 	if (options->verb == VERB_HTML)
-		return html_write_ranks(jobs->list, page->out);
+		return is_one ? html_write_ranks(jobs->list, page->out)
+			      : html_write_jobs(jobs->path, jobs->list, jobs->count, page->out);
 	if (options->json) {
 		if (is_one)
 			ranks_json(jobs->list, page->out);
@@ -278,10 +279,6 @@ int cmd_ranks(const struct options *options, const struct rank_files *files)
 				  files->count);
 	else if (!jobs.list)
 		status = cmd_fail("%s", db_error(-ENOMEM));
-	else if (options->verb == VERB_HTML && ranks_job_end(files, 0) < files->count)
-		status = cmd_fail("a page is of one job, and '%s' holds several; --job ID chooses "
-				  "one",
-				  options->run);
 	else
 		status = judge_all(options, files, &jobs);
 	for (size_t i = 0; i < jobs.count; i++)

@@ -39,7 +39,7 @@ static const struct line_verb VERBS[VERB_MAX] = {
 		       .fewest = 1, .most = -1, RUNS,
 		       .about = "For several runs or a folder (the ranks of a job) the page has "
 				"a row and a picture of each; --rank N makes the page of one "
-				"rank."},
+				"rank. Of several jobs it has a row and the verdict of each."},
 	[VERB_IMPORT] = {"import", "SERIES.csv -o RUN.db",
 			 "make a run (-o RUN.db) from a CSV of batches", .fewest = 1, .most = 1},
 	[VERB_GATE] =

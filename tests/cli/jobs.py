@@ -2,11 +2,13 @@
 """Several jobs in a folder, and in the folders in it, are several rows; missing ranks are named."""
 import json
 import os
+import shutil
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import dlprof_test as t
+import html_file
 import rundb
 
 
@@ -20,6 +22,23 @@ def add(folder, name, late, **meta):
     os.makedirs(folder, exist_ok=True)
     for number in range(len(late)):
         rundb.rank(os.path.join(folder, "{}-{}.db".format(name, number)), number, late, **meta)
+
+
+def check_page(folder, jobs):
+    """A row and a verdict of each job, and no name is markup."""
+    add(os.path.join(folder, "odd"), "o", [1, 1], job_id="<b onclick=1>", start=4 * 10**9)
+    page = html_file.check_page(folder, "jobs", has_script=False)[0]
+    rows = [[html_file.words_of(cell) for cell in row["inside"]] for row in page.all("tr")]
+    t.equal([row[0] for row in rows],
+            ["Job (attempt)", "71", "72", "71 (1)", "old", "<b onclick=1>"], rows)
+    t.equal([row[3] for row in rows[1:]], ["2", "–", "–", "0", "–"], "culprits")
+    for row, found in zip(rows[1:], jobs):
+        ratio = found["stall"]["ratio"]
+        t.check(row[1] == ("{:.0f} %" if ratio >= 0.1 else "{:.1f} %").format(100 * ratio), row, ratio)
+    words = html_file.words_of(page.all("main")[0])
+    for text in ("5 jobs", "Job 71 (1)", "Rank 2 (node1) waits for data", "Less sure", "Missing: 2"):
+        t.check((text in words) != (text in ("Less sure", "Missing: 2")), text, words)
+    shutil.rmtree(os.path.join(folder, "odd"))
 
 
 def check_several():
@@ -44,11 +63,11 @@ def check_several():
     t.equal(load("--job", "72", "--rank", "1", folder)["ranks"][0]["rank"], 1)
     for arguments, words in ((["--job", "73", folder], "no run of job '73' is there"),
                              (["--rank", "1", folder], "holds several jobs or attempts"),
-                             (["html", folder], "a page is of one job"),
                              (["batches", "--rank", "1", folder], "holds several jobs")):
         result = t.report(*arguments)
         t.equal((result.status, result.out, result.err.count("\n")), (2, "", 1), result.err)
         t.check(words in result.err, words, result.err)
+    check_page(folder, jobs)
     files = [os.path.join(folder, "a-0.db"), os.path.join(folder, "b-0.db")]
     t.equal(len(load(*files)["jobs"]), 2, "rank 0 of two jobs")
 

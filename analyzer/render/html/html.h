@@ -49,5 +49,8 @@ size_t html_choose_windows(const struct batch_series *series, const struct findi
 struct ranks;
 int html_write_ranks(const struct ranks *ranks, FILE *out);
 
+/* Several jobs, which `path` holds: a row and a verdict of each. */
+int html_write_jobs(const char *path, const struct ranks *jobs, size_t count, FILE *out);
+
 /* 0 or -ENOMEM; errors of the stream are for the caller to check. */
 int html_write(const struct html_input *input, FILE *out);

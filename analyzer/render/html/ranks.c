@@ -17,12 +17,46 @@
 #define RIGHT     640
 #define MOST_ROWS 1000
 
+/* What it loses, and to whom. */
+static void put_answer(struct html *html, const struct ranks *ranks)
+{
+	char text[600], sentence[VERDICT_SENTENCE];
+
+	if (ranks->job.verdict == STALL_VERDICT_INCOMPLETE)
+		html_paragraph(html, "answer", "No verdict: no rank has batches to judge by.");
+	else
+		html_answer(html, ranks_verdict_words(&ranks->job, sentence), "");
+	ranks_groups_words(ranks, text, sizeof(text));
+	if (*text)
+		html_paragraph(html, "", "%s", text);
+	ranks_culprit_words(ranks, text, sizeof(text));
+	if (*text)
+		html_paragraph(html, "", "%s", text);
+}
+
+/* How far it can be believed. */
+static void put_limits(struct html *html, const struct ranks *ranks)
+{
+	char text[600];
+
+	ranks_missing_words(ranks, text, sizeof(text));
+	if (*text)
+		html_paragraph(html, "", "Missing: %s. No database of theirs is here.", text);
+	ranks_collectives_words(ranks, text, sizeof(text));
+	if (*text)
+		html_paragraph(html, "", "Collectives: %s.", text);
+	html_paragraph(html, "quiet", "The ranks are aligned %s.",
+		       ranks_alignment_words(&ranks->job, text));
+	for (size_t i = 0; ranks_doubt_words(ranks, &i, text);)
+		html_paragraph(html, "quiet", "Less sure: %s.", text);
+}
+
 static void put_verdict(struct html *html, const struct ranks *ranks)
 {
 	const struct ranks_spread spread = ranks_spread(ranks);
 	const struct rank_finding *job = &ranks->job;
 	char least[UNITS_MAX], median[UNITS_MAX], most[UNITS_MAX];
-	char text[600], sentence[VERDICT_SENTENCE];
+	char text[600];
 
 	ranks_count_words(ranks, text, sizeof(text));
 	html_put(html, "<header>\n<p class=\"run\">dlprof report of <b>%s</b>", text);
@@ -30,16 +64,7 @@ static void put_verdict(struct html *html, const struct ranks *ranks)
 	html_text(html, ranks->path);
 	html_put(html, "</b></p>\n");
 	html_heading(html, job->verdict);
-	if (job->verdict == STALL_VERDICT_INCOMPLETE)
-		html_paragraph(html, "answer", "No verdict: no rank has batches to judge by.");
-	else
-		html_answer(html, ranks_verdict_words(job, sentence), "");
-	ranks_groups_words(ranks, text, sizeof(text));
-	if (*text)
-		html_paragraph(html, "", "%s", text);
-	ranks_culprit_words(ranks, text, sizeof(text));
-	if (*text)
-		html_paragraph(html, "", "%s", text);
+	put_answer(html, ranks);
 	html_put(html, "<dl class=\"facts\">");
 	html_fact(html, "Ranks", units_count(text, (int64_t)ranks->count));
 	html_fact(html, "Hosts", units_count(text, (int64_t)ranks_host_count(ranks)));
@@ -51,16 +76,7 @@ static void put_verdict(struct html *html, const struct ranks *ranks)
 		html_fact(html, "Waiting, rank by rank", text);
 	}
 	html_put(html, "</dl>\n");
-	ranks_missing_words(ranks, text, sizeof(text));
-	if (*text)
-		html_paragraph(html, "", "Missing: %s. No database of theirs is here.", text);
-	ranks_collectives_words(ranks, text, sizeof(text));
-	if (*text)
-		html_paragraph(html, "", "Collectives: %s.", text);
-	html_paragraph(html, "quiet", "The ranks are aligned %s.",
-		       ranks_alignment_words(job, text));
-	for (size_t i = 0; ranks_doubt_words(ranks, &i, text);)
-		html_paragraph(html, "quiet", "Less sure: %s.", text);
+	put_limits(html, ranks);
 	html_put(html, "</header>\n\n");
 }
 
@@ -234,4 +250,58 @@ int html_write_ranks(const struct ranks *ranks, FILE *out)
 	html_put(&html, "</body>\n</html>\n");
 	free(order);
 	return r;
+}
+
+static void put_job_row(struct html *html, const struct ranks *ranks)
+{
+	const struct rank_finding *job = &ranks->job;
+	const struct verdict *verdict = verdict_of(job->verdict);
+	char text[80];
+
+	html_put(html, "<tr>");
+	html_cell(html, "%s", jobs_id_words(ranks, text));
+	html_number(html, "%s", isnan(job->stall_ratio) ? "–" : UNITS_SHARE(job->stall_ratio));
+	html_cell(html, "%s %s", verdict->sign, verdict->word);
+	if (job->culprit < 0)
+		html_number(html, "–");
+	else
+		html_number(html, "%" PRId64, ranks->rows[job->culprit].rank);
+	ranks_count_words(ranks, text, sizeof(text));
+	html_cell(html, "%s", text);
+	html_put(html, "</tr>\n");
+}
+
+int html_write_jobs(const char *path, const struct ranks *jobs, size_t count, FILE *out)
+{
+	struct html html = {.out = out};
+	char text[JOBS_ID];
+
+	html_head(&html, false, path);
+	html_put(&html, "<header>\n<p class=\"run\">dlprof report of <b>%zu jobs</b> of <b>",
+		 count);
+	html_text(&html, path);
+	html_put(&html, "</b></p>\n<h1>Jobs</h1>\n</header>\n\n");
+	html_section(&html, "jobs", "Job by job");
+	html_table(&html, "",
+		   (const char *const[]){"Job (attempt)", "#Stall", "Input-bound", "#Culprit",
+					 "Ranks", NULL});
+	for (size_t i = 0; i < count; i++)
+		put_job_row(&html, &jobs[i]);
+	html_table_end(&html);
+	html_paragraph(&html, "quiet",
+		       "Culprit: the rank that waits for data while the others wait for it.");
+	html_section_end(&html);
+	for (size_t i = 0; i < count; i++) {
+		html_put(&html, "<section id=\"job%zu\">\n<h2>Job ", i + 1);
+		html_text(&html, jobs_id_words(&jobs[i], text));
+		html_put(&html, "</h2>\n");
+		put_answer(&html, &jobs[i]);
+		put_limits(&html, &jobs[i]);
+		html_section_end(&html);
+	}
+	html_put(&html, "<p class=\"quiet\">Of one job there is more to see: "
+			"<code>dlprof-report html --job ID FOLDER -o JOB.html</code></p>\n");
+	html_foot(&html);
+	html_put(&html, "</body>\n</html>\n");
+	return 0;
 }
