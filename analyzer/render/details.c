@@ -5,7 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "render/gpu_outline.h"
 #include "render/units.h"
 
 #define WORTH_SAYING 0.01 /* of a load */

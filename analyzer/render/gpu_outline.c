@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "render/gpu_outline.h"
+#include "render/parts.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "analysis/load.h"
-#include "render/gpu_outline.h"
 #include "render/jsonw.h"
 #include "render/parts.h"
 #include "render/report.h"

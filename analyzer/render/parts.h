@@ -47,6 +47,21 @@ void advise_patterns_json(const struct report *report, struct jsonw *json);
 /* "whatif", "advice", "not_useful". */
 void advise_json(const struct report *report, struct jsonw *json);
 
+/* gpu_outline.c: the chapter "gpu": busy, idle and why, copies, host time in sync, kernels. */
+void gpu_outline(const struct report *report, struct outline *outline);
+
+/* "idle while the training waited for a batch". */
+const char *gpu_gap_words(enum gpu_gap gap);
+
+/* By which clock the verdict is, and what of the run that clock leaves out: items. */
+void gpu_outline_coverage(const struct report *report, struct outline *outline);
+
+/* In most of the steps it gets its batches from the loader. */
+bool gpu_is_fed(const struct gpu_device *device);
+
+/* "gpu" or "host". */
+const char *gpu_clock(const struct report *report);
+
 /* evidence.c: the numbers that a cause was decided by, and the second cause, behind `text`. */
 void evidence_add(const struct report *report, char *text, size_t size);
 /* That one long step makes the verdict what it is. False: it does not. */

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gpu.c - what the GPU did in the steps: busy, or idle and for want of what; copies and kernels. */
-#include "render/gpu_outline.h"
-
 #include <math.h>
 #include <string.h>
 
 #include "render/html/figure.h"
 #include "render/html/sections.h"
+#include "render/parts.h"
 
 #define HEIGHT       150
 #define TABLE_ROWS   24
