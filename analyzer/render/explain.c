@@ -60,7 +60,7 @@ static const struct explanation PAGES[] = {
 	 "what it waits more than later epochs, which read from the page cache. A short "
 	 "benchmark measures nothing else."},
 	{"epoch_start", "cause",
-	 "Making iterators and waiting for their first batches takes the time.",
+	 "Starting and ending epochs takes the time: iterators, workers, first batches.",
 	 "Making the iterator with its workers, the first W batches of every epoch (W = workers), "
 	 "which no step can overlap, and the end, where workers are shut down. Short epochs, many "
 	 "imports, or a large dataset object that is copied to every worker."},
