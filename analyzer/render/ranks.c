@@ -415,7 +415,7 @@ static void print_spread(const struct ranks *ranks, const struct page *page)
 
 void ranks_text(const struct ranks *ranks, const struct page *page)
 {
-	char words[RANKS_WORDS], text[600];
+	char words[RANKS_WORDS], text[600], id[JOBS_ID];
 
 	ranks_count_words(ranks, text, sizeof(text));
 	page_line(page, "dlprof  %s  %s", ranks->path, text);
@@ -423,6 +423,8 @@ void ranks_text(const struct ranks *ranks, const struct page *page)
 	print_verdict(ranks, page);
 	print_culprit(ranks, page);
 	print_table(ranks, page);
+	if (ranks->job_id)
+		page_item(page, "Job", "%s", jobs_id_words(ranks, id));
 	if (ranks->job.culprit_count)
 		page_item(page, "*", ranks->job.culprit_count > 1 ? "the culprits" : "the culprit");
 	ranks_missing_words(ranks, text, sizeof(text));

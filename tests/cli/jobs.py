@@ -60,6 +60,10 @@ def check_several():
     for words in ("4 jobs", "71 (1)", "3 ranks on 2 hosts", "--job ID"):
         t.check(words in text, "missing:", words, text)
     t.equal(load("--job", "72", folder)["run"]["job_id"], "72")
+    t.check("  Job        71 (1)\n" in t.report("--job", "71 (1)", folder).out, "which job it is")
+    page = html_file.check_page(folder, "job", "--job", "71 (1)", has_script=False)[0]
+    t.check("of job" in html_file.words_of(page.all("p")[0]) and
+            "71 (1)" in html_file.words_of(page.all("p")[0]), "the page's job")
     t.equal(load("--job", "72", "--rank", "1", folder)["ranks"][0]["rank"], 1)
     for arguments, words in ((["--job", "73", folder], "no run of job '73' is there"),
                              (["--rank", "1", folder], "holds several jobs or attempts"),

@@ -60,6 +60,11 @@ static void put_verdict(struct html *html, const struct ranks *ranks)
 
 	ranks_count_words(ranks, text, sizeof(text));
 	html_put(html, "<header>\n<p class=\"run\">dlprof report of <b>%s</b>", text);
+	if (ranks->job_id) {
+		html_put(html, " of job <b>");
+		html_text(html, jobs_id_words(ranks, text));
+		html_put(html, "</b>");
+	}
 	html_put(html, " of <b>");
 	html_text(html, ranks->path);
 	html_put(html, "</b></p>\n");
