@@ -327,6 +327,7 @@ static PyObject *on_users_make(PyObject *original, PyObject *args, PyObject *kwa
 {
 	PyObject *made = py.PyObject_Call(original, args, kwargs);
 
+	ahead_named();
 	if (!made || !patch_next(made, &users_next))
 		return follow_iterator(&of_users, made);
 	follow_made(&of_users, made);
