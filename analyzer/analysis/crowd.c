@@ -89,18 +89,15 @@ static void block(struct crowd *c, struct hand *hand, double until_ns)
 static void begin_load(struct crowd *c, size_t worker)
 {
 	struct hand *hand = &c->hands[worker];
-	size_t ordinal;
-	double ns;
 
 	if (hand->phase != IDLE || !hand->count)
 		return;
 	hand->at = c->queue[worker * c->prefetch + hand->head];
 	hand->head = hand->head + 1 < c->prefetch ? hand->head + 1 : 0;
 	hand->count--;
-	ordinal = hand->at - c->begin;
-	ns = replay_load_ns(c->trace, c->setup, hand->at, worker) +
-	     replay_lag_ns(c->trace, c->setup, hand->at, c->epoch, ordinal);
-	begin_work(c, hand, ns);
+	begin_work(c, hand,
+		   replay_until_loaded_ns(c->trace, c->setup, hand->at, worker, c->epoch,
+					  hand->at - c->begin));
 }
 
 /* Gives the next load to a worker, if there is one. */

@@ -50,7 +50,7 @@ double replay_load_ns(const struct trace *t, const struct replay_setup *setup, s
 	return ns;
 }
 
-double replay_lag_ns(const struct trace *t, const struct replay_setup *setup, size_t at,
+static double lag_ns(const struct trace *t, const struct replay_setup *setup, size_t at,
 		     size_t epoch, size_t ordinal)
 {
 	if (starts_others(t, setup, epoch)) {
@@ -62,6 +62,16 @@ double replay_lag_ns(const struct trace *t, const struct replay_setup *setup, si
 	if (ordinal < (size_t)setup->workers && is_kept(t, setup, epoch))
 		return fmin(t->usual_lag_ns, (double)t->lag_ns[at]);
 	return (double)t->lag_ns[at];
+}
+
+double replay_until_loaded_ns(const struct trace *t, const struct replay_setup *setup, size_t at,
+			      size_t worker, size_t epoch, size_t ordinal)
+{
+	double load_ns = replay_load_ns(t, setup, at, worker);
+
+	if (is_kept(t, setup, epoch) && ordinal < (size_t)t->workers)
+		load_ns *= t->kept_factor;
+	return lag_ns(t, setup, at, epoch, ordinal) + load_ns;
 }
 
 struct trace_epoch replay_epoch(const struct trace *t, const struct replay_setup *setup,
@@ -129,8 +139,8 @@ static size_t next(size_t at, size_t count)
 
 static double end_of(const struct replay *r, size_t at, size_t worker, double could_ns)
 {
-	return could_ns + replay_lag_ns(r->trace, r->setup, at, r->epoch, at - r->begin) +
-	       replay_load_ns(r->trace, r->setup, at, worker);
+	return could_ns +
+	       replay_until_loaded_ns(r->trace, r->setup, at, worker, r->epoch, at - r->begin);
 }
 
 /* Gives the next load to a worker, if there is one. */

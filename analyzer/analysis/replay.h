@@ -56,9 +56,9 @@ double replay_load_ns(const struct trace *trace, const struct replay_setup *setu
 struct trace_epoch replay_epoch(const struct trace *trace, const struct replay_setup *setup,
 				size_t epoch);
 
-/* From when a load could begin until it does; `ordinal` in its epoch. */
-double replay_lag_ns(const struct trace *trace, const struct replay_setup *setup, size_t at,
-		     size_t epoch, size_t ordinal);
+/* From when a load could begin until it is done; `ordinal` in its epoch. */
+double replay_until_loaded_ns(const struct trace *trace, const struct replay_setup *setup,
+			      size_t at, size_t worker, size_t epoch, size_t ordinal);
 
 /* What the hand-over of a batch costs the training, and how long the batch is on its way before. */
 double replay_handover_ns(const struct trace *trace, const struct replay_setup *setup, size_t at);

@@ -57,6 +57,7 @@ struct batch_series {
 	int32_t prefetch_factor; /* -1: unknown, as below */
 	int32_t in_order;
 	int32_t persistent;
+	int32_t iterable;    /* its dataset is iterated, and begins anew in each epoch */
 	int32_t synchronous; /* the consumer waits for each of its steps to end */
 	int64_t lost_count;  /* records of the run that were dropped before they were read */
 	union {

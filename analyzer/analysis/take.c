@@ -147,6 +147,27 @@ static void find_firsts(const struct trace *t, uint8_t *is_first)
 }
 
 /*
+ * A new worker's first load imports modules and opens files that a worker which was there has. From
+ * the second epoch on, as caches are cold in the first; only where the first loads are clearly
+ * longer than others. An iterable dataset opens its files in each epoch, whoever loads.
+ */
+static double find_kept_factor(const struct trace *t, const uint8_t *is_first, bool is_iterable)
+{
+	const size_t begin = t->epoch_count > 1 ? t->epochs[1].begin : t->count;
+	const float *loads = t->load_ns + begin;
+	const size_t count = t->count - begin;
+	size_t first_count, other_count;
+	double first = quantile(loads, is_first + begin, 1, count, 0.25, &first_count);
+	double other = quantile(loads, is_first + begin, 0, count, 0.75, &other_count);
+
+	if (is_iterable || first_count < FEWEST || other_count < FEWEST || !(first > other))
+		return 1;
+	first = quantile(loads, is_first + begin, 1, count, 0.5, &first_count);
+	other = quantile(loads, is_first + begin, 0, count, 0.5, &other_count);
+	return other / first;
+}
+
+/*
  * What passes between a worker and the training beside loads and steps: until a load begins that
  * could, until a finished batch can be taken, until an epoch's first load begins. Found by walking
  * through the recorded times as replay.c does through its own; with PyTorch it is some tenths of a
@@ -156,12 +177,12 @@ static void find_firsts(const struct trace *t, uint8_t *is_first)
  * the load's end, NAN where that is not known. Fills the lags, the epochs' starts and the
  * latencies; what of a hand-over is latency is taken out of it. 0 or -ENOMEM.
  */
-static int find_lags(struct trace *t, int32_t prefetch_factor, const struct lag_input *input)
+static int find_lags(struct trace *t, const struct batch_series *s, const struct lag_input *input)
 {
 	uint8_t *is_first = malloc(t->count + 1);
 	size_t e = 0, ordinal = 0, count, i;
 	struct walk w;
-	int r = walk_begin(&w, t->workers, prefetch_factor, t->epoch_count);
+	int r = walk_begin(&w, t->workers, series_prefetch(s), t->epoch_count);
 
 	if (r < 0 || !is_first) {
 		r = -ENOMEM;
@@ -181,6 +202,7 @@ static int find_lags(struct trace *t, int32_t prefetch_factor, const struct lag_
 			   input);
 	}
 	find_firsts(t, is_first);
+	t->kept_factor = find_kept_factor(t, is_first, s->iterable == 1);
 	t->usual_lag_ns = quantile(t->lag_ns, is_first, 0, t->count, 0.5, &count);
 	if (count < FEWEST || t->workers == 0)
 		t->usual_lag_ns = USUAL_LAG_NS;
@@ -431,7 +453,7 @@ static int fill(struct trace *t, const struct batch_series *s, const struct step
 	if (r == 0)
 		r = take_batches(t, steps, loads, load_mean_ns, &lags);
 	if (r == 0)
-		r = find_lags(t, series_prefetch(s), &lags);
+		r = find_lags(t, s, &lags);
 	for (e = 0; r == 0 && e < t->epoch_count; e++) {
 		t->time_ns += e ? t->epochs[e].setup_ns : 0;
 		t->time_ns += e + 1 < t->epoch_count ? t->epochs[e].stop_ns : 0;

@@ -45,6 +45,7 @@ struct trace {
 	bool by_index;  /* the factors repeat within the workers: the data's */
 	bool is_either; /* ... or the workers': not known which */
 	double usual_lag_ns;
+	double kept_factor; /* a worker's first load of an epoch, if it had been there before */
 	/*
 	 * What it costs to take a batch in. Batches come in the order in which they are finished,
 	 * also while the training waits for another one. 0: too little to matter.

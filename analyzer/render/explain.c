@@ -102,7 +102,9 @@ static const struct explanation PAGES[] = {
 	 "(taskset -cp PID, numastat)."},
 	{"persistent_workers", "advice",
 	 "Keep the workers between epochs: persistent_workers=True.",
-	 "They then keep their memory for the whole run.",
+	 "They then keep their memory for the whole run, and what they imported and opened: the "
+	 "prediction takes their first loads as it takes others. An iterable dataset opens its "
+	 "files anew in each epoch, so there first loads stay as they were.",
 	 "DataLoader(..., persistent_workers=True), made once, before the loop over epochs, "
 	 "starts its workers only once."},
 	{"cheaper_starts", "advice", "Make epochs longer, or their first batches cheaper.",

@@ -51,7 +51,8 @@ static const char PACKED_SQL[] = ROWS_LOADERS
 	" 0, 0, 0," OWNER_SQL " FROM id LEFT JOIN t_loader USING (loader_id)";
 
 static const char LOADER_SQL[] =
-	"SELECT workers, prefetch_factor, in_order, persistent FROM t_loader WHERE loader_id = ?1";
+	"SELECT workers, prefetch_factor, in_order, persistent, kind LIKE '%(iterable)'"
+	" FROM t_loader WHERE loader_id = ?1";
 
 static const char *const SERIES_SQL[2] = ROWS_ORDERS(
 	"SELECT wait_ns, compute_ns, load_ns, cpu_ns, epoch, batch,"
@@ -212,6 +213,7 @@ static int query_loader(struct db *db, int64_t loader_id, struct batch_series *s
 	series->prefetch_factor = rows_small(stmt, 1);
 	series->in_order = rows_small(stmt, 2);
 	series->persistent = rows_small(stmt, 3);
+	series->iterable = rows_small(stmt, 4);
 	return 0;
 }
 

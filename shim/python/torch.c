@@ -29,10 +29,14 @@ uint64_t torch_pipe_inode(PyObject *queue, const char *end)
 
 static const char *kind_of(PyObject *iterator)
 {
+	static const char *const kinds[2][2] = {
+		{"torch.DataLoader", "torch.DataLoader (iterable)"},
+		{"torchdata.StatefulDataLoader", "torchdata.StatefulDataLoader (iterable)"},
+	};
 	/* Sent with each snapshot of its state, which the others have not. */
-	return py.PyObject_HasAttrString(iterator, "_sampler_iter_yielded")
-		       ? "torchdata.StatefulDataLoader"
-		       : "torch.DataLoader";
+	const int stateful = py.PyObject_HasAttrString(iterator, "_sampler_iter_yielded");
+
+	return kinds[stateful][api_get_number(iterator, "_dataset_kind", 0) == 1];
 }
 
 /*

@@ -182,6 +182,7 @@ def check_loaders(plan, loaders):
         if "prefetch" in plan:
             equal(loader["prefetch_factor"], plan["prefetch"], "prefetch_factor")
         check("DataLoader" in (loader["kind"] or ""), "kind", loader["kind"])
+        equal("(iterable)" in loader["kind"], bool(plan.get("iterable")), "iterable", loader["kind"])
 
 
 def check_columns(plan, batches):

@@ -205,7 +205,7 @@ Test(ring, a_drain_that_keeps_up_needs_no_more_blocks)
 	}
 	cr_assert_eq(fstat(reader->fd, &after), 0);
 	cr_expect_eq(after.st_blocks, before.st_blocks);
-	cr_expect_leq(after.st_blocks * 512, 64 * 1024);
+	cr_expect_leq(after.st_blocks * 512, 96 * 1024);
 	cr_expect_eq(slot_of_thread()->far_from, 0);
 }
 
