@@ -98,6 +98,17 @@ for _ in range(2):
     train(ahead)
     ahead.thread.join()
 """
+# The thread's batches come out of a generator.
+GENERATED = HOME + """
+class Generating(Ahead):
+    def __iter__(self):
+        for _ in range(12):
+            yield next(self)
+ahead = Generating(loader)
+for batch in ahead:
+    work()
+ahead.thread.join()
+"""
 # All of the training in a thread, as Ray has it, and the main one waits.
 THERE = HOME + """
 thread = threading.Thread(target=train, args=(iter(loader),))
@@ -154,6 +165,10 @@ def check_home(folder):
     equal(epochs_of(database), [[12, 12]], "home-made, named, batches")
     equal(len(rows(database, "SELECT 1 FROM load")), 24, "home-made, named, loads")
     equal(rows(database, said), [], "home-made, named, what is said")
+    _, database = record("generated, named", folder, GENERATED,
+                         DLPROF_BATCH_FN="__main__:Generating.__iter__")
+    equal(epochs_of(database), [[12]], "generated, batches")
+    equal(rows(database, said), [], "generated, what is said")
     _, database = record("in a thread, named", folder, THERE_AHEAD,
                          DLPROF_BATCH_FN="__main__:Ahead.__next__")
     equal(epochs_of(database), [[12]], "in a thread, named, batches")
