@@ -230,3 +230,22 @@ Test(ring, any_far_from_is_survived)
 		cr_assert_eq(segment_publish(reader, false), 0);
 	}
 }
+
+/* Between two looks the drain only glances at the heads. */
+Test(ring, a_glance_sees_that_it_fills)
+{
+	push();
+	cr_expect(segment_is_filling(reader), "a thread that was never read");
+	read_all();
+	cr_expect_not(segment_is_filling(reader));
+	for (int i = 0; i < DLPROF_NEAR_CAPACITY / 4; i++)
+		push();
+	cr_expect_not(segment_is_filling(reader), "what a steady training writes");
+	push();
+	cr_expect(segment_is_filling(reader));
+	read_all();
+	cr_expect_not(segment_is_filling(reader));
+	reader->dead = true;
+	push();
+	cr_expect_not(segment_is_filling(reader), "its last look comes anyway");
+}
