@@ -19,6 +19,7 @@
 
 #define WHOLE_BYTES    (1 << 20) /* some 9,000 batches */
 #define WHOLE_TRIES    3
+#define WHOLE_SQL      "PRAGMA cache_size = -64" /* KiB: its pages are in memory already */
 #define HEAD_BYTES     100 /* SQLite's: its counter of changes, how it is written, and more */
 #define MODES_AT       18  /* in it; 2: with a log */
 #define CLOSE_TRIES    40
@@ -285,7 +286,7 @@ static int open_whole(const char *path, struct db **ret_db)
 		sqlite3_deserialize(db->handle, "main", bytes, status.st_size, status.st_size,
 				    SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_READONLY));
 	if (r == 0)
-		return check_read(db, NULL, &status, ret_db);
+		return check_read(db, WHOLE_SQL, &status, ret_db);
 	db_close(db);
 	return r;
 }
