@@ -17,14 +17,14 @@
 #include "store/rows.h"
 #include "store/schema.h"
 
-#define WHOLE_BYTES    (1 << 20) /* some 9,000 batches */
-#define WHOLE_TRIES    3
-#define WHOLE_SQL      "PRAGMA cache_size = -64" /* KiB: its pages are in memory already */
-#define HEAD_BYTES     100 /* SQLite's: its counter of changes, how it is written, and more */
-#define MODES_AT       18  /* in it; 2: with a log */
-#define CLOSE_TRIES    40
-#define CLOSE_PAUSE_MS 50
-#define BUSY_MS	       2000
+#define WHOLE_BYTES      (1 << 20) /* some 9,000 batches */
+#define WHOLE_TRIES      3
+#define WHOLE_SQL        "PRAGMA cache_size = -64" /* KiB: its pages are in memory already */
+#define HEAD_BYTES       100 /* SQLite's: its counter of changes, how it is written, and more */
+#define MODES_AT         18  /* in it; 2: with a log */
+#define CLOSE_TRIES      40
+#define CLOSE_PAUSE_MS   50
+#define BUSY_MS          2000
 #define CHECKPOINT_PAGES 1000 /* as SQLite has it */
 
 static int read_pragma(struct db *db, const char *sql, int64_t *ret_value)
