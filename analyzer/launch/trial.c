@@ -201,8 +201,7 @@ static void judge_points(struct trial *trial, const char *missing)
 
 static void judge_loads(struct trial *trial, struct db *db, const struct loader_info *loader)
 {
-	const struct batch_filter filter = {
-		.loader_id = loader->loader_id, .epoch = -1, .first = -1, .last = -1};
+	const struct batch_filter filter = batch_filter_all(loader->loader_id);
 	struct tally_list decoders = {0};
 	struct load_totals totals;
 

@@ -52,8 +52,7 @@ static int add_row(const struct batch_record *batch, void *context)
 /* The threshold is that of the whole loader, whatever part is shown. */
 static int set_theta(struct db *db, int64_t loader_id, struct stream *stream)
 {
-	const struct batch_filter all = {
-		.loader_id = loader_id, .epoch = -1, .first = -1, .last = -1};
+	const struct batch_filter all = batch_filter_all(loader_id);
 	struct batch_series series;
 	int r;
 

@@ -97,52 +97,47 @@ static int write_series(sqlite3_stmt *stmt, const struct loader_info *loader,
 	return r;
 }
 
-static int write_loader(struct db *db, sqlite3_stmt *stmt, const struct loader_info *loader)
+static int write_pack(struct db *db, sqlite3_stmt *stmt, const struct loader_info *loader,
+		      const struct batch_series *series)
 {
-	const struct batch_filter all = {
-		.loader_id = loader->loader_id, .epoch = -1, .first = -1, .last = -1};
+	const struct batch_filter all = batch_filter_all(loader->loader_id);
 	struct pack_head head = {
 		.magic = PACK_MAGIC,
 		.size = sizeof(head),
 		.batch_count = loader->batch_count,
 		.epoch_count = loader->epoch_count,
 		.time_ns = loader->time_ns,
+		.load_cpu_count = (int64_t)series->load_cpu_count,
+		.load_cpu_ns = series->load_cpu_ns,
+		.first_ns = series->first_ns,
+		.last_ns = series->last_ns,
+		.tail_begin_ns = series->tail_begin_ns,
+		.elsewhere_ns = series->elsewhere_ns,
 	};
-	struct batch_series series;
-	int r;
+	int r = batch_totals(db, &all, &head.totals);
 
-	series_init(&series);
-	r = batch_totals(db, &all, &head.totals);
 	if (r == 0)
-		r = query_series(db, &all, &series);
+		r = gpu_sums_count(db, &all, series->gpu_busy_ns, &head.gpu);
 	if (r == 0)
-		r = gpu_sums_count(db, &all, series.gpu_busy_ns, &head.gpu);
-	head.load_cpu_count = (int64_t)series.load_cpu_count;
-	head.load_cpu_ns = series.load_cpu_ns;
-	head.first_ns = series.first_ns;
-	head.last_ns = series.last_ns;
-	head.tail_begin_ns = series.tail_begin_ns;
-	head.elsewhere_ns = series.elsewhere_ns;
-	if (r == 0)
-		r = write_series(stmt, loader, &series);
+		r = write_series(stmt, loader, series);
 	/* Last: without it there is no pack. */
-	if (r == 0)
-		r = insert(stmt, loader->loader_id, 0, &head, sizeof(head));
-	series_done(&series);
-	return r;
+	return r < 0 ? r : insert(stmt, loader->loader_id, 0, &head, sizeof(head));
 }
 
-static int write_theta(struct db *db, struct writer *writer, int64_t loader_id)
+/* `stmt`: NULL where no packs are made. */
+static int write_loader(struct db *db, struct writer *writer, sqlite3_stmt *stmt,
+			const struct loader_info *loader)
 {
-	const struct batch_filter all = {
-		.loader_id = loader_id, .epoch = -1, .first = -1, .last = -1};
+	const struct batch_filter all = batch_filter_all(loader->loader_id);
 	struct batch_series series;
 	int r;
 
 	series_init(&series);
 	r = query_series(db, &all, &series);
 	if (r == 0 && series.count)
-		r = writer_theta(writer, loader_id, stall_theta_ns(&series));
+		r = writer_theta(writer, loader->loader_id, stall_theta_ns(&series));
+	if (r == 0 && stmt)
+		r = write_pack(db, stmt, loader, &series);
 	series_done(&series);
 	return r;
 }
@@ -155,19 +150,16 @@ int pack_write(struct db *db, struct writer *writer)
 	size_t count, i;
 	int r = query_loaders(db, &loaders, &count);
 
-	for (i = 0; r == 0 && i < count; i++) {
-		is_long |= loaders[i].batch_count >= PACK_LEAST;
-		r = write_theta(db, writer, loaders[i].loader_id);
-	}
-	if (r < 0 || !is_long) {
-		free(loaders);
+	if (r < 0)
 		return r;
-	}
-	r = db_errno(sqlite3_exec(db->handle, MAKE_SQL, NULL, NULL, NULL));
-	if (r == 0)
+	for (i = 0; i < count; i++)
+		is_long |= loaders[i].batch_count >= PACK_LEAST;
+	if (is_long)
+		r = db_errno(sqlite3_exec(db->handle, MAKE_SQL, NULL, NULL, NULL));
+	if (r == 0 && is_long)
 		r = db_errno(sqlite3_prepare_v2(db->handle, INSERT_SQL, -1, &stmt, NULL));
 	for (i = 0; r == 0 && i < count; i++)
-		r = write_loader(db, stmt, &loaders[i]);
+		r = write_loader(db, writer, stmt, &loaders[i]);
 	sqlite3_finalize(stmt);
 	free(loaders);
 	return r;

@@ -82,6 +82,12 @@ struct batch_filter {
 	int64_t last;			/* inclusive */
 };
 
+/* All of a loader's. */
+static inline struct batch_filter batch_filter_all(int64_t loader_id)
+{
+	return (struct batch_filter){.loader_id = loader_id, .epoch = -1, .first = -1, .last = -1};
+}
+
 /* Sums over delivered batches; QUERY_UNKNOWN where none of them has the column. */
 struct load_totals {
 	int64_t load_count;		/* batches whose load was observed */

@@ -36,9 +36,10 @@ enum dlprof_tally_kind {
 #define DLPROF_TALLY_FOLDER_COUNT 16
 #define DLPROF_TALLY_SAMPLE_COUNT 16
 #define DLPROF_TALLY_KERNEL_COUNT 64
-#define DLPROF_TALLY_COUNT                                                                         \
+#define DLPROF_TALLY_KERNELS_AT                                                                    \
 	(DLPROF_TALLY_NAMED_COUNT + DLPROF_TALLY_FILE_COUNT + DLPROF_TALLY_FOLDER_COUNT +          \
-	 DLPROF_TALLY_SAMPLE_COUNT + DLPROF_TALLY_KERNEL_COUNT)
+	 DLPROF_TALLY_SAMPLE_COUNT)
+#define DLPROF_TALLY_COUNT (DLPROF_TALLY_KERNELS_AT + DLPROF_TALLY_KERNEL_COUNT)
 
 #define DLPROF_TALLY_NAME_BYTES	  136
 #define DLPROF_TALLY_DETAIL_BYTES 48

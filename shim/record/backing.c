@@ -17,9 +17,7 @@
 #define LOCK_BYTES 4096
 #define NAME_MOST  32
 
-#define FIRST_BYTES                                                                                \
-	offsetof(struct dlprof_segment,                                                            \
-		 slots[0].tallies[DLPROF_TALLY_COUNT - DLPROF_TALLY_KERNEL_COUNT])
+#define FIRST_BYTES offsetof(struct dlprof_segment, slots[0].tallies[DLPROF_TALLY_KERNELS_AT])
 
 /* A file beyond RLIMIT_FSIZE would raise SIGXFSZ, whose default is to kill the host. */
 static int check_file_limit(void)

@@ -101,19 +101,16 @@ static int reserve(const struct segment *segment, size_t offset, size_t size)
 	return r;
 }
 
-#define KERNELS_AT (DLPROF_TALLY_COUNT - DLPROF_TALLY_KERNEL_COUNT)
-
 /* What of a slot gets its blocks at once. */
 static const struct {
 	size_t offset, size;
 } parts[SEGMENT_PART_MAX] = {
 	[SEGMENT_RECORDS] = {0, offsetof(struct dlprof_slot, tallies)},
 	[SEGMENT_TALLIES] = {offsetof(struct dlprof_slot, tallies),
-			     KERNELS_AT * sizeof(struct dlprof_tally)},
-	[SEGMENT_KERNELS] = {offsetof(struct dlprof_slot, tallies[KERNELS_AT]),
+			     DLPROF_TALLY_KERNELS_AT * sizeof(struct dlprof_tally)},
+	[SEGMENT_KERNELS] = {offsetof(struct dlprof_slot, tallies[DLPROF_TALLY_KERNELS_AT]),
 			     DLPROF_TALLY_KERNEL_COUNT * sizeof(struct dlprof_tally)},
-	[SEGMENT_FAR] = {offsetof(struct dlprof_slot, far),
-			 sizeof(((struct dlprof_slot *)0)->far)},
+	[SEGMENT_FAR] = {offsetof(struct dlprof_slot, far), sizeof(((struct dlprof_slot *)0)->far)},
 };
 
 static bool has_part(const struct segment *segment, uint32_t index, enum segment_part part)

@@ -9,7 +9,7 @@ enum {
 	FILES = DLPROF_TALLY_NAMED_COUNT,
 	FOLDERS = FILES + DLPROF_TALLY_FILE_COUNT,
 	SAMPLES = FOLDERS + DLPROF_TALLY_FOLDER_COUNT,
-	KERNELS = SAMPLES + DLPROF_TALLY_SAMPLE_COUNT,
+	KERNELS = DLPROF_TALLY_KERNELS_AT,
 };
 
 /* What a field of this size holds of a name: the end of a path tells more than its beginning. */
