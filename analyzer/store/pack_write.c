@@ -134,10 +134,11 @@ static int write_loader(struct db *db, struct writer *writer, sqlite3_stmt *stmt
 
 	series_init(&series);
 	r = query_series(db, &all, &series);
-	if (r == 0 && series.count)
-		r = writer_theta(writer, loader->loader_id, stall_theta_ns(&series));
 	if (r == 0 && stmt)
 		r = write_pack(db, stmt, loader, &series);
+	/* Last: it marks which batches are steady, which readers work out for themselves. */
+	if (r == 0 && series.count)
+		r = writer_theta(writer, loader->loader_id, stall_theta_ns(&series));
 	series_done(&series);
 	return r;
 }

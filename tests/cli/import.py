@@ -4,6 +4,7 @@ import json
 import os
 import random
 import sqlite3
+import struct
 import subprocess
 import sys
 
@@ -188,6 +189,11 @@ def check_pack():
     t.equal((packed["stall"]["batches"], packed["cause"], packed["period"]["batches"]),
             (len(rows), "loader_capacity", 5))
     parts = t.rows(table.run, "SELECT rowid, part, data FROM t_pack ORDER BY part")
+    first = parts[1]["data"]
+    count = struct.unpack_from("=I", first, 4)[0]
+    steady_or_starved = 16 | 32
+    t.check(count > 0 and not any(state & steady_or_starved for state in first[-count:]),
+            "readers work out which batches are steady and starved: a pack does not say")
     execute("ALTER TABLE t_pack RENAME TO t_pack_away")
     t.equal(facts(), packed, "the rows say what the pack said")
     execute("ALTER TABLE t_pack_away RENAME TO t_pack")
