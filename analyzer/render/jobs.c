@@ -28,6 +28,14 @@ static void print_row(const struct ranks *job, const struct page *page)
 		  verdict_of(found->verdict)->word, culprit, count);
 }
 
+static void print_doubts(const struct ranks *job, const struct page *page)
+{
+	char text[RANKS_DOUBT], id[JOBS_ID];
+
+	for (size_t i = 0; ranks_doubt_words(job, &i, text);)
+		page_item(page, "Sure", "less about job %s: %s", jobs_id_words(job, id), text);
+}
+
 void jobs_text(const char *path, const struct ranks *jobs, size_t count, const struct page *page)
 {
 	page_line(page, "dlprof  %s  %zu jobs", path, count);
@@ -38,6 +46,8 @@ void jobs_text(const char *path, const struct ranks *jobs, size_t count, const s
 		print_row(&jobs[i], page);
 	page_break(page);
 	page_item(page, "Culprit", "the rank that waits for data while the others wait for it");
+	for (size_t i = 0; i < count; i++)
+		print_doubts(&jobs[i], page);
 	page_item(page, "More", "dlprof-report --job ID %s", path);
 }
 

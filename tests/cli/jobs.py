@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import sqlite3
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
@@ -59,6 +60,7 @@ def check_several():
     text = t.report(folder).out
     for words in ("4 jobs", "71 (1)", "3 ranks on 2 hosts", "--job ID"):
         t.check(words in text, "missing:", words, text)
+    t.check("Sure" not in text, "nothing to doubt", text)
     t.equal(load("--job", "72", folder)["run"]["job_id"], "72")
     t.check("  Job        71 (1)\n" in t.report("--job", "71 (1)", folder).out, "which job it is")
     page = html_file.check_page(folder, "job", "--job", "71 (1)", has_script=False)[0]
@@ -74,6 +76,13 @@ def check_several():
     check_page(folder, jobs)
     files = [os.path.join(folder, "a-0.db"), os.path.join(folder, "b-0.db")]
     t.equal(len(load(*files)["jobs"]), 2, "rank 0 of two jobs")
+    database = sqlite3.connect(os.path.join(folder, "b-1.db"))
+    with database:
+        database.execute("UPDATE t_meta SET value = '5' WHERE key = 'world_size'")
+    database.close()
+    text = " ".join(t.report(folder).out.split())
+    t.check("less about job 72: the ranks disagree about how many they are" in text and
+            text.count("less about job") == 1, text)
 
 
 def check_gate(folder):
