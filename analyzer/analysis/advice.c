@@ -165,6 +165,8 @@ static bool price(const struct view *v, enum cause cause, enum advice_id id, boo
 		most = whatif->high_per_s[row] / whatif->batches_per_s[WHATIF_BASELINE] - 1;
 	}
 	ret->whatif = NO_ROW;
+	if (v->finding->is_doubtful)
+		return true; /* what to do, but not what it brings */
 	ret->is_bound = true;
 	ret->gain = fmin(gain_of(cost_of(v->diagnosis, cause)->share), most);
 	return true;

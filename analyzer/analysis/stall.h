@@ -78,6 +78,7 @@ struct finding {
 	enum stall_gap gap;
 	enum stall_confidence confidence;
 	bool starved;
+	bool is_doubtful; /* the waits may not be the training's: the caller knows */
 	bool by_gpu;      /* by the GPU's idle time, not by the host's waits */
 	double gpu_share; /* of all batches: with a known idle time */
 

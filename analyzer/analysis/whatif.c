@@ -43,6 +43,7 @@ const char *whatif_gap_words(enum whatif_gap gap)
 {
 	static const char *const words[WHATIF_GAP_MAX] = {
 		[WHATIF_GAP_NO_VERDICT] = "there is no verdict",
+		[WHATIF_GAP_DOUBT] = "the waits may not be the training's",
 		[WHATIF_GAP_LOADS] = "too few loads or steps were observed",
 		[WHATIF_GAP_WORKERS] = "the number of workers is not known",
 		[WHATIF_GAP_OFF] = "the replay of the run as it was differs from the run",
@@ -364,6 +365,8 @@ static enum whatif_gap find_gap(const struct batch_series *series, const struct 
 {
 	if (finding->gap != STALL_GAP_NONE)
 		return WHATIF_GAP_NO_VERDICT;
+	if (finding->is_doubtful)
+		return WHATIF_GAP_DOUBT;
 	if (series->workers < 0 || series->workers > TRACE_WORKERS)
 		return WHATIF_GAP_WORKERS;
 	return trace->count < STALL_FEWEST ? WHATIF_GAP_LOADS : WHATIF_GAP_NONE;

@@ -27,6 +27,7 @@ enum whatif_id {
 enum whatif_gap {
 	WHATIF_GAP_NONE,
 	WHATIF_GAP_NO_VERDICT,
+	WHATIF_GAP_DOUBT,   /* the waits may not be the training's */
 	WHATIF_GAP_LOADS,   /* loads or steps were not observed, or too few of them */
 	WHATIF_GAP_WORKERS, /* their number is not known, or too large */
 	WHATIF_GAP_OFF,     /* the replay of the run as it was is off by more than WHATIF_OFF */

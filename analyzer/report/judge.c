@@ -149,7 +149,8 @@ static int collect(const struct options *options, struct db *db, struct report *
 		return CMD_ERROR;
 	choose_loader(options, report);
 	r = read_loader(db, options->loader >= 0, report);
-	if (report->run.doubt_count > 0)
+	report->finding.is_doubtful = report->run.doubt_count > 0;
+	if (report->finding.is_doubtful)
 		report->finding.confidence = STALL_CONFIDENCE_LOW;
 	if (r == 0 && report->loader && report->loader->batch_count > 0 && !report->series.count &&
 	    cmd_check_part(options, report->loader))

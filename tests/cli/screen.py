@@ -56,7 +56,14 @@ def check_doubt(folder):
     database.close()
     text, facts = forms.run(path), forms.check_forms(path)
     t.check(text.splitlines()[3].startswith("  In doubt: another thread asks"), "the doubt", text)
-    t.check("With ideal input" not in text and "Warn   a warning" in text, "no promise", text)
+    t.check("Warn   a warning" in text, "the warning", text)
+    for shown in (text, forms.run(path, "-v")):
+        t.check("With ideal input" not in shown and "as fast" not in shown and "1. " in shown,
+                "advice, but no promise", shown)
+    t.check("nothing: the waits may not be the training's" in forms.flat(forms.run(path, "-v")),
+            "why nothing is predicted")
+    t.equal(({advice["gain"] for advice in facts["advice"]}, facts["whatif"], facts["not_useful"]),
+            ({None}, [], []), "no promise in JSON")
     t.equal((facts["confidence"], facts["coverage"]["warnings"]),
             ("low", ["another thread asks", "a warning"]), "JSON")
     done = t.run([t.REPORT, "gate", path, "--max-stall-ratio", "10%"],
