@@ -279,7 +279,7 @@ int neighbours_update(struct neighbours *n, struct writer *writer, struct segmen
 		      size_t count, int64_t others_ns, uint64_t now_ns)
 {
 	const uint64_t begin_ns = cpu_ns(), batch_ns = newest_batch(segments, count);
-	uint64_t pause_ns, least_ns;
+	uint64_t least_ns;
 	int r = 0;
 
 	if (n->is_new && batch_ns > n->seen_ns) {
@@ -293,9 +293,13 @@ int neighbours_update(struct neighbours *n, struct writer *writer, struct segmen
 	r = look(n, segments, count, others_ns, now_ns);
 	if (r < 0)
 		return r == -ENOMEM ? 0 : r;
-	pause_ns = (cpu_ns() - begin_ns) * COST_PART;
+	n->pause_ns += (cpu_ns() - begin_ns) * COST_PART;
+	/* One look alone says nothing: the second comes next, and the pause is for both. */
+	if (!(n->of_ns > 0))
+		return 0;
 	least_ns = n->of_ns < ENOUGH_NS ? LOOK_NS : LATER_NS;
-	n->next_ns = now_ns + (pause_ns > least_ns ? pause_ns : least_ns);
+	n->next_ns = now_ns + (n->pause_ns > least_ns ? n->pause_ns : least_ns);
+	n->pause_ns = 0;
 	return 0;
 }
 

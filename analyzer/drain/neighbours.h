@@ -37,9 +37,10 @@ struct neighbours {
 	struct neighbour *list; /* by pid; as they were at the last look at each */
 	size_t count;
 	uint64_t seen_ns, next_ns;
+	uint64_t pause_ns; /* after the looks so far, for what they cost */
 	uint64_t all_ns;   /* the last look at all of them, not only at the run's own; 0: none */
 	int64_t others_ns; /* what others had used by then */
-	bool is_new; /* the last look: no batch came after it so far */
+	bool is_new;       /* the last look: no batch came after it so far */
 	struct cpus_group group; /* the run's */
 	int nice;
 	bool is_known;
