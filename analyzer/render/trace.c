@@ -5,17 +5,17 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define RANGE_LEVELS 16
-#define MOST_LANES   20000 /* a damaged database could have any number */
+#define LEVELS     16
+#define MOST_LANES 20000 /* a damaged database could have any number */
 
 enum lane_kind {
 	LANE_TRAIN,    /* of a loader */
 	LANE_WORKER,   /* of a loader, by worker */
 	LANE_ITERATOR, /* of a loader */
-	LANE_SLOW,     /* of a process, by thread */
+	LANE_SLOW,     /* of a process, by thread and level: LEVELS each */
 	LANE_GAP,
 	LANE_MARK,
-	LANE_RANGE, /* of a process, by thread and level: RANGE_LEVELS each */
+	LANE_RANGE, /* as well */
 	LANE_KIND_MAX
 };
 
@@ -85,15 +85,15 @@ static void put_lane(struct tracer *trace, int64_t number, const struct trace_la
 		break;
 	case LANE_SLOW:
 		snprintf(name, sizeof(name),
-			 "slow operations of thread %" PRId64 " (process %" PRId64 ")", lane->index,
-			 lane->of);
+			 "slow operations of thread %" PRId64 " (process %" PRId64 ")",
+			 lane->index / LEVELS, lane->of);
 		break;
 	case LANE_GAP:
 		snprintf(name, sizeof(name), "GPU not recorded");
 		break;
 	case LANE_RANGE:
 		snprintf(name, sizeof(name), "ranges of thread %" PRId64 " (process %" PRId64 ")",
-			 lane->index / RANGE_LEVELS, lane->of);
+			 lane->index / LEVELS, lane->of);
 		break;
 	case LANE_MARK:
 	case LANE_KIND_MAX:
@@ -292,17 +292,24 @@ static void put_mark(struct tracer *trace, const struct timeline_event *event)
 	close_slice(trace);
 }
 
-/* On the first level of its thread that is free by then, so that what is nested lies below. */
-static void put_range(struct tracer *trace, const struct timeline_event *event)
+/* The first level of its thread that is free by then, so that what is nested lies below. */
+static int64_t find_level(struct tracer *trace, enum lane_kind kind,
+			  const struct timeline_event *event)
 {
-	int64_t lane = -1, tid = event->tid >= 0 && event->tid <= INT32_MAX ? event->tid : 0,
-		begin_ns;
+	int64_t lane = -1, tid = event->tid >= 0 && event->tid <= INT32_MAX ? event->tid : 0;
 
-	for (int level = 0; level < RANGE_LEVELS; level++) {
-		lane = find_lane(trace, LANE_RANGE, event->pid, tid * RANGE_LEVELS + level);
+	for (int level = 0; level < LEVELS; level++) {
+		lane = find_lane(trace, kind, event->pid, tid * LEVELS + level);
 		if (lane < 0 || trace->lanes[lane - 1].end_ns <= event->begin_ns)
 			break;
 	}
+	return lane;
+}
+
+static void put_range(struct tracer *trace, const struct timeline_event *event)
+{
+	int64_t lane = find_level(trace, LANE_RANGE, event), begin_ns;
+
 	if (open_slice(trace, lane, event->what && *event->what ? event->what : "range",
 		       event->begin_ns, event->ns, &begin_ns))
 		close_slice(trace);
@@ -310,7 +317,7 @@ static void put_range(struct tracer *trace, const struct timeline_event *event)
 
 static void put_slow(struct tracer *trace, const struct timeline_event *event)
 {
-	int64_t lane = find_lane(trace, LANE_SLOW, event->pid, event->tid), begin_ns;
+	int64_t lane = find_level(trace, LANE_SLOW, event), begin_ns;
 
 	if (!open_slice(trace, lane, event->class ? event->class : "operation", event->begin_ns,
 			event->ns, &begin_ns))

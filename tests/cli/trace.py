@@ -93,6 +93,23 @@ def check_ranges(events):
             <= lane_names(events), "lanes of ranges", lane_names(events))
 
 
+def check_nested(folder):
+    """A slow read within a slow decode is shown below it."""
+    run = rundb.build(os.path.join(folder, "nested.db"),
+                      [rundb.loader(rundb.simulate(60, 3, 40, 10), workers=3)])
+    with sqlite3.connect(run) as database:
+        for kind, begin, length in (("decode", 0, 40), ("read", 10, 20), ("read", 50, 20)):
+            database.execute("INSERT INTO t_slow (ts_ns, pid, tid, class, what, ns) "
+                             "VALUES (?, 100, 7, ?, 'file', ?)",
+                             (rundb.START_NS + begin * MS, kind, length * MS))
+    done = t.report("trace", run)
+    t.equal((done.status, done.err), (0, ""), "nothing is left out")
+    events = json.loads(done.out)["traceEvents"]
+    check_invariants("nested", events)
+    lanes = [e["tid"] for kind in ("decode", "read") for e in slices(events, kind)]
+    t.check(len(lanes) == 3 and lanes[0] == lanes[2] != lanes[1], "levels", lanes)
+
+
 def check_trace(folder):
     run = rundb.build(os.path.join(folder, "two.db"),
                       [rundb.loader(rundb.simulate(60, 3, 40, 10, epochs=2), workers=3),
@@ -377,6 +394,7 @@ def check_never_blocks(folder):
 def main():
     t.need_shim()
     folder = t.scratch()
+    check_nested(folder)
     check_trace(folder)
     check_ranks(folder)
     check_damaged(folder)
