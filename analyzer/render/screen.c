@@ -116,7 +116,9 @@ static void add_verdict(const struct report *report, struct outline *o)
 		return;
 	}
 	outline_cell(o, "%s", verdict_reason(f->gap));
-	if (f->gap == STALL_GAP_FEW_BATCHES)
+	if (f->gap == STALL_GAP_NO_BATCHES && report->live)
+		outline_cell(o, "It still records: batches of the last second may be missing.");
+	else if (f->gap == STALL_GAP_FEW_BATCHES)
 		outline_cell(o, "%zu batch%s; a verdict needs %d. %s", f->batch_count,
 			     f->batch_count == 1 ? " was seen" : "es were seen", STALL_FEWEST,
 			     verdict_remedy(f->gap));
@@ -334,7 +336,9 @@ static void add_sure(const struct report *report, struct outline *o)
 		if (lost > 0)
 			page_append(text, sizeof(text), "%s records lost", UNITS_COUNT(lost));
 		else
-			page_append(text, sizeof(text), "nothing lost");
+			page_append(text, sizeof(text), "%s",
+				    report->live ? "those of the last second may be missing"
+						 : "nothing lost");
 		if (f->by_gpu && f->unseen_count)
 			page_append(text, sizeof(text), "; the GPU's clock, in %s of them",
 				    UNITS_SHARE(f->gpu_share));

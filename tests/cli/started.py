@@ -80,6 +80,7 @@ def check_kernel():
     done = run(folder, t.PYTHON, "-c", KERNEL, TRAINING, t.REPORT, **home)
     t.check(done.out.startswith(str(BATCHES)), "latest() in a cell", done.out, done.err)
     t.check("still recording" in done.out, "the report in a cell", done.out, done.err)
+    t.check("of the last second may be missing" in done.out, "what it may lack", done.out)
     t.equal([count for _, count in recorded(folder)], [BATCHES], "a kernel")
 
 
