@@ -165,8 +165,6 @@ static bool price(const struct view *v, enum cause cause, enum advice_id id, boo
 		most = whatif->high_per_s[row] / whatif->batches_per_s[WHATIF_BASELINE] - 1;
 	}
 	ret->whatif = NO_ROW;
-	if (v->finding->is_doubtful)
-		return true; /* what to do, but not what it brings */
 	ret->is_bound = true;
 	ret->gain = fmin(gain_of(cost_of(v->diagnosis, cause)->share), most);
 	return true;
@@ -371,5 +369,10 @@ int advice_give(const struct batch_series *series, const struct finding *finding
 		list->steps[list->count++] =
 			(struct advice){.id = ADVICE_NONE, .whatif = NO_ROW, .gain = NAN};
 	add_useless(&view, list);
+	/* What to do, but not what it brings. */
+	for (size_t i = 0; finding->is_doubtful && i < list->count; i++) {
+		list->steps[i].gain = NAN;
+		list->steps[i].is_bound = false;
+	}
 	return r;
 }
