@@ -98,7 +98,7 @@ static void add_verdict(const struct report *report, struct outline *o)
 	if (f->verdict != STALL_VERDICT_INCOMPLETE) {
 		outline_cell(o, "%s", verdict_sentence(sentence, verdict_clock(f), f->stall_ratio));
 		/* It is in doubt whose waits these are: promise nothing. */
-		if (report->run.doubt_count > 0 && report->note_count) {
+		if (f->is_doubtful && report->note_count) {
 			outline_cell(o, "In doubt: %s", report->notes[0]);
 			return;
 		}
@@ -297,7 +297,7 @@ static void add_warning(const struct report *report, struct outline *o)
 				? 1 - (double)report->totals.load_count / (double)f->batch_count
 				: 0;
 	const char *missing = report->run.patch_missing;
-	size_t said = report->run.doubt_count > 0; /* beside the verdict */
+	size_t said = f->is_doubtful; /* beside the verdict */
 	char text[400] = "";
 
 	if (f->lost_share > LOSS_SERIOUS)
@@ -335,10 +335,10 @@ static void add_sure(const struct report *report, struct outline *o)
 			    stall_confidence_id(f->confidence), UNITS_COUNT(batch_count(report)));
 		if (lost > 0)
 			page_append(text, sizeof(text), "%s records lost", UNITS_COUNT(lost));
+		else if (report->live)
+			page_append(text, sizeof(text), "those of the last second may be missing");
 		else
-			page_append(text, sizeof(text), "%s",
-				    report->live ? "those of the last second may be missing"
-						 : "nothing lost");
+			page_append(text, sizeof(text), "nothing lost");
 		if (f->by_gpu && f->unseen_count)
 			page_append(text, sizeof(text), "; the GPU's clock, in %s of them",
 				    UNITS_SHARE(f->gpu_share));

@@ -83,7 +83,7 @@ static void take(struct report *report, struct gate_run *ret)
 	gate_take(&report->series, &report->finding, &report->diagnosis, &times,
 		  totals->load_count > 0 ? (double)totals->load_count : NAN, report->live,
 		  &ret->sample);
-	if (report->run.doubt_count > 0 &&
+	if (report->finding.is_doubtful &&
 	    (ret->sample.unfit == GATE_FIT || ret->sample.unfit == GATE_FEW))
 		ret->sample.unfit = GATE_DOUBT;
 	/* As rows of ranks have it. Nobody sees the collectives in a graph that is a whole. */
