@@ -2,34 +2,32 @@
 /*
  * label.h - what a program calls its ranges: any text of any length, brought to what a mark holds.
  *
- * Of a name no more is read than a mark has room for. Wide characters become UTF-8.
+ * Of a name no more is read than a mark has room for.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <wchar.h>
 
 #include "dlprof/event.h"
 
 #define LABEL_BYTES DLPROF_MARK_BYTES /* with the 0 at the end */
 
-/* Both fill LABEL_BYTES; a NULL gives "". */
+/* Fills LABEL_BYTES; a NULL gives "". */
 void label_copy(char *label, const char *text);
-void label_copy_wide(char *label, const wchar_t *text);
 
 /*
  * A name that the program wants to give once and use often. NULL: there is no room for more names.
  * Where it gets short, numbers become '#', so that "step 1" to "step 9999" are one name.
  */
-const void *label_register(const char *label);
+const void *label_register(const char *text);
 
 /* The name of such a handle; NULL: it is not one of ours. */
 const char *label_of(const void *handle);
 
 /*
  * Whether a range of this name is a step. `wanted` is what the user calls it, whatever number
- * follows; NULL: its words are "step", "iteration" or "iter", perhaps after "train", "global" and
+ * follows; NULL: its letters are "step", "iteration" or "iter", perhaps after "train", "global" and
  * the like: "ProfilerStep#12", "train_step", "iteration5", "epoch 3 step 7", not "optimizer.step".
  */
 bool label_is_step(const char *label, const char *wanted);

@@ -18,10 +18,7 @@
 #define VARIABLE      "NVTX_INJECTION64_PATH"
 #define NO_TRACKING   (-2) /* what push and pop return without a tool */
 #define KEPT_MOST     20000
-#define CREDIT_NS     UINT64_C(5000000) /* one more may be kept */
-#define CREDITS_MOST  256               /* at once: they fit into the ring */
-#define SHORT_NS      UINT64_C(100000)  /* so many steps that short are none */
-#define SHORT_MOST    64
+#define SHORT_NS      UINT64_C(100000) /* ranges so near together are no steps */
 #define OPEN_MOST     64 /* ranges that are started, not pushed, of all threads */
 #define ID_GENERATION UINT64_C(0x100)
 
@@ -41,17 +38,9 @@ struct attributes {
 
 static_assert(sizeof(struct attributes) == 48, "as NVTX lays it out");
 
-enum name_kind {
-	NAME_NONE,
-	NAME_TEXT,
-	NAME_WIDE,
-	NAME_REGISTERED,
-};
-
-/* A name that is not read unless it is wanted. */
-struct name {
-	int kind; /* enum name_kind, or anything */
-	const void *text;
+enum message_type {
+	MESSAGE_TEXT = 1,
+	MESSAGE_REGISTERED = 3,
 };
 
 /* Ranges that are started: any thread may end them. */
@@ -64,49 +53,38 @@ static _Atomic uint64_t generation;
 static _Atomic uint32_t kept_count;
 static _Atomic bool attached, bound_noted;
 
-/* The thread whose ranges are the steps: the first that began one. The upper half is thread_life,
- * the lower half its tid; tid 0: no ranges are steps. */
-static _Atomic uint64_t leader;
-/* Of the leader alone. */
-static uint64_t step_ns;
-static uint32_t short_count;
+/* The thread whose ranges are the steps, by its tid: the first that began one. 0: none yet. */
+static _Atomic uint32_t leader;
+static uint64_t step_ns; /* of the leader alone: when it began the last */
 
 /* DLPROF_NVTX as it was when the library came up; "": not asked for. */
 static char asked[CONFIG_NVTX_MAX];
 
-static struct name name_of(const struct attributes *attributes)
+/* NULL: none, or in wide characters, which are not read. */
+static const char *text_of(const struct attributes *attributes)
 {
 	if (!attributes || attributes->size < sizeof(*attributes))
-		return (struct name){NAME_NONE, NULL};
-	return (struct name){attributes->message_type, attributes->message};
-}
-
-static void read_label(char *label, struct name name)
-{
-	switch (name.kind) {
-	case NAME_TEXT:
-		label_copy(label, name.text);
-		break;
-	case NAME_WIDE:
-		label_copy_wide(label, name.text);
-		break;
-	case NAME_REGISTERED:
-		label_copy(label, label_of(name.text));
-		break;
+		return NULL;
+	switch (attributes->message_type) {
+	case MESSAGE_TEXT:
+		return attributes->message;
+	case MESSAGE_REGISTERED:
+		return label_of(attributes->message);
 	default:
-		label_copy(label, NULL);
+		return NULL;
 	}
 }
 
-/* Whether one more may be kept (see nvtx.h), and counts it. */
-static bool take_credit(struct thread *thread, uint64_t now_ns)
+/* Half of the thread's ring is for records that matter more. */
+static bool has_room(const struct dlprof_slot *slot)
 {
-	const uint64_t earliest_ns = now_ns - CREDITS_MOST * CREDIT_NS;
+	return slot->head - slot->tail < DLPROF_RING_CAPACITY / 2;
+}
 
-	if (thread->range_credit_ns < earliest_ns)
-		thread->range_credit_ns = earliest_ns;
-	if (kept_count < KEPT_MOST && thread->range_credit_ns + CREDIT_NS <= now_ns) {
-		thread->range_credit_ns += CREDIT_NS;
+/* Whether one more may be kept, and counts it. */
+static bool take_room(const struct thread *thread)
+{
+	if (kept_count < KEPT_MOST && has_room(thread->slot)) {
 		kept_count++;
 		return true;
 	}
@@ -116,22 +94,18 @@ static bool take_credit(struct thread *thread, uint64_t now_ns)
 	return false;
 }
 
-/* True: this thread is the leader, which the first that asks in a life becomes. */
 static bool lead(const struct thread *thread)
 {
-	const uint64_t ours = (uint64_t)thread_life << 32 | thread->tid;
-	uint64_t held = leader;
+	uint32_t none = 0;
 
-	if (held >> 32 != thread_life && atomic_compare_exchange_strong(&leader, &held, ours)) {
-		short_count = 0;
-		return true;
-	}
-	return held == ours;
+	return atomic_compare_exchange_strong(&leader, &none, thread->tid) || none == thread->tid;
 }
 
 /* Records a step if the name is a step's and no range around it on this thread is one. */
 static bool begin_step(const struct thread *thread, const char *label, uint64_t now_ns)
 {
+	uint64_t since_ns;
+
 	/* A worker of a loader trains nothing. */
 	if (thread->load_depth || thread->worker >= 0 ||
 	    !label_is_step(label, strcmp(asked, "1") == 0 ? NULL : asked))
@@ -141,14 +115,11 @@ static bool begin_step(const struct thread *thread, const char *label, uint64_t 
 			return false;
 	if (!lead(thread))
 		return false;
-	short_count = now_ns - step_ns > SHORT_NS ? 0 : short_count + 1;
+	since_ns = now_ns - step_ns;
 	step_ns = now_ns;
-	if (short_count == SHORT_MOST) {
-		leader = (uint64_t)thread_life << 32;
-		note_add('i', "NVTX ranges that are called steps come every few microseconds: "
-				  "they are not taken for steps any more");
+	/* Of a loop within a step that is called so. */
+	if (since_ns < SHORT_NS)
 		return false;
-	}
 	marks_step("nvtx", false, now_ns);
 	return true;
 }
@@ -167,7 +138,7 @@ static void send(struct thread *thread, const struct thread_range *range, uint64
 	thread_push(thread, &event);
 }
 
-static void begin(struct thread *thread, struct thread_range *range, struct name name)
+static void begin(struct thread *thread, struct thread_range *range, const char *text)
 {
 	uint64_t now_ns = clock_now_ns();
 
@@ -175,12 +146,12 @@ static void begin(struct thread *thread, struct thread_range *range, struct name
 	if (now_ns <= thread->range_last_ns)
 		now_ns = thread->range_last_ns + 1;
 	thread->range_last_ns = now_ns;
-	read_label(range->label, name);
+	label_copy(range->label, text);
 	range->begin_ns = now_ns;
-	range->kept = range->label[0] && take_credit(thread, now_ns);
+	range->kept = range->label[0] && take_room(thread);
 }
 
-static int push(struct name name)
+static int push(const char *text)
 {
 	struct thread *thread = marks_enter();
 	struct thread_range *range;
@@ -189,7 +160,7 @@ static int push(struct name name)
 		return NO_TRACKING;
 	if (thread->range_depth < THREAD_RANGE_MAX) {
 		range = &thread->ranges[thread->range_depth];
-		begin(thread, range, name);
+		begin(thread, range, text);
 		range->step = begin_step(thread, range->label, range->begin_ns);
 	}
 	thread->range_depth++;
@@ -213,7 +184,7 @@ static int domain_pop(const void *domain)
 	return pop();
 }
 
-static uint64_t start(struct name name)
+static uint64_t start(const char *text)
 {
 	struct thread *thread = marks_enter();
 	struct thread_range *range;
@@ -229,7 +200,7 @@ static uint64_t start(struct name name)
 	if (place == OPEN_MOST)
 		return 0;
 	range = &started[place].range;
-	begin(thread, range, name);
+	begin(thread, range, text);
 	begin_step(thread, range->label, range->begin_ns);
 	id = range->kept ? ++generation * ID_GENERATION + place + 2 : 0;
 	atomic_store(&started[place].id, id);
@@ -255,58 +226,43 @@ static void domain_end(const void *domain, uint64_t id)
 	end(id);
 }
 
-static int mark(struct name name)
+static int mark(const char *text)
 {
 	struct thread *thread = marks_enter();
 	struct thread_range moment;
 
 	if (!thread)
 		return 0;
-	begin(thread, &moment, name);
+	begin(thread, &moment, text);
 	if (moment.kept)
 		send(thread, &moment, 0);
 	return 0;
 }
 
-/* The ways in which a program gives a name. */
-#define EACH_WAY(type, call)                                                                       \
+/* The names that are not given as they are. */
+#define WITH_ATTRIBUTES(type, call)                                                                \
 	static type call##_ex(const struct attributes *attributes)                                 \
 	{                                                                                          \
-		return call(name_of(attributes));                                                  \
-	}                                                                                          \
-	static type call##_a(const char *text)                                                     \
-	{                                                                                          \
-		return call((struct name){NAME_TEXT, text});                                       \
-	}                                                                                          \
-	static type call##_w(const wchar_t *text)                                                  \
-	{                                                                                          \
-		return call((struct name){NAME_WIDE, text});                                       \
+		return call(text_of(attributes));                                                  \
 	}                                                                                          \
 	static type domain_##call##_ex(const void *domain, const struct attributes *attributes)    \
 	{                                                                                          \
-		(void)domain;                                                                      \
-		return call(name_of(attributes));                                                  \
+		return call(text_of(attributes));                                                  \
 	}
+WITH_ATTRIBUTES(int, mark)
+WITH_ATTRIBUTES(uint64_t, start)
+WITH_ATTRIBUTES(int, push)
+#undef WITH_ATTRIBUTES
 
-EACH_WAY(int, mark)
-EACH_WAY(uint64_t, start)
-EACH_WAY(int, push)
-#undef EACH_WAY
-
-static const void *register_a(const void *domain, const char *text)
+/* Its pop comes, too. */
+static int push_wide(const void *text)
 {
-	char label[LABEL_BYTES];
-
-	label_copy(label, text);
-	return label_register(label);
+	return push(NULL);
 }
 
-static const void *register_w(const void *domain, const wchar_t *text)
+static const void *register_text(const void *domain, const char *text)
 {
-	char label[LABEL_BYTES];
-
-	label_copy_wide(label, text);
-	return label_register(label);
+	return label_register(text);
 }
 
 /* All domains are one: a thread's ranges nest, whoever opened them. */
@@ -328,23 +284,20 @@ static const struct {
 		module, number, (slot_function *)function                                          \
 	}
 	SLOT(1, 1, mark_ex),
-	SLOT(1, 2, mark_a),
-	SLOT(1, 3, mark_w),
+	SLOT(1, 2, mark),
 	SLOT(1, 4, start_ex),
-	SLOT(1, 5, start_a),
-	SLOT(1, 6, start_w),
+	SLOT(1, 5, start),
 	SLOT(1, 7, end),
 	SLOT(1, 8, push_ex),
-	SLOT(1, 9, push_a),
-	SLOT(1, 10, push_w),
+	SLOT(1, 9, push),
+	SLOT(1, 10, push_wide),
 	SLOT(1, 11, pop),
 	SLOT(5, 1, domain_mark_ex),
 	SLOT(5, 2, domain_start_ex),
 	SLOT(5, 3, domain_end),
 	SLOT(5, 4, domain_push_ex),
 	SLOT(5, 5, domain_pop),
-	SLOT(5, 10, register_a),
-	SLOT(5, 11, register_w),
+	SLOT(5, 10, register_text),
 	SLOT(5, 12, create_domain),
 	SLOT(5, 13, create_domain),
 #undef SLOT
@@ -374,6 +327,7 @@ void nvtx_prepare(void)
 
 void nvtx_begin(void)
 {
+	leader = 0;
 	if (!asked[0])
 		return;
 	if (environment_is_others(VARIABLE))

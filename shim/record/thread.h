@@ -166,7 +166,6 @@ struct thread {
 
 	struct thread_range ranges[THREAD_RANGE_MAX];	/* the outermost that are open */
 	uint32_t range_depth;		/* how many are open in all */
-	uint64_t range_credit_ns;	/* what was kept is paid for up to here; nvtx.c */
 	uint64_t range_last_ns;		/* begin of the last */
 
 	/* Waiting for a batch. */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a range of NVTX costs the program: not asked for, kept, left out by the rate, too deep.
+"""What a range of NVTX costs the program: not asked for, kept, left out as there are many, too deep.
 
 usage: nvtx.py HOST: the build of tests/e2e/nvtx_host.c. Nanoseconds of a push and a pop, the least of
 200 rounds; "a step" is what says where steps begin.
@@ -14,7 +14,7 @@ DEEP = ["0 push a"] * 4
 CASES = {
     "no preload": (False, "1", ["0 measure range"]),
     "not asked for": (True, None, ["0 measure range"]),
-    "left out, the rate is used up": (True, "1", ["0 measure range"]),
+    "left out, there are too many": (True, "1", ["0 measure range"]),
     "deeper than four": (True, "1", DEEP + ["0 measure range"]),
     "kept": (True, "1", ["0 kept range"]),
     "a step, kept": (True, "1", ["0 kept step"]),

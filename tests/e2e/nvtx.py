@@ -14,8 +14,7 @@ from dlprof_test import (PYTHON, SHIM, check, environment, equal, finish, need_s
 
 MODULE, HOSTS = os.path.abspath(sys.argv[1]), [os.path.abspath(path) for path in sys.argv[2:]]
 DEEPEST = 4
-FLOOD, AT_ONCE, CREDIT_MS = 100_000, 256, 5
-MS = 1_000_000
+FLOOD, KEPT_MOST = 100_000, 20_000
 
 
 class Done:
@@ -86,10 +85,11 @@ def true_ranges(done):
     for thread, call, _, before, after, text in done.lines:
         stack = stacks.setdefault(thread, [])
         if call in ("push", "registered", "wide"):
-            stack.append((text.replace("@", "\u4e2d"), int(before), int(after)))
+            stack.append((text if call != "wide" else None, int(before), int(after)))
         elif call == "pop" and stack:
             name, low, high = stack.pop()
             found[name] = (low, high, int(before), int(after))
+    del found[None]  # not read; but its pop was no other's
     return found
 
 
@@ -197,21 +197,21 @@ def check_no_steps(host):
         equal(done.query("SELECT * FROM batch"), [], name)
     # An inner loop's.
     done = Done(host, ["0 push start", "0 pop", "0 flood iteration"])
-    # 64 in a row, and as many again each time the thread loses its core on the way to that.
+    # One more each time the thread loses its core.
     check(len(done.query("SELECT * FROM batch")) < FLOOD // 100, "steps of microseconds")
-    check(any("not taken for steps" in text for text in done.notes()), "note", done.notes())
 
 
 def check_flood(host):
     done = Done(host, ["0 flood kernel", "0 push after", "0 sleep 1000000", "0 pop", "0 push last", "0 pop"])
     marks = [row["text"] for row in done.marks()]
-    begin, end = [map(int, line[3:5]) for line in done.lines if line[1] == "flood"][0]
-    most = AT_ONCE + (end - begin) // (CREDIT_MS * MS) + 1
-    check(AT_ONCE <= marks.count("kernel") <= most, "of a flood", marks.count("kernel"), most)
+    check(0 < marks.count("kernel") < KEPT_MOST, "of a flood", marks.count("kernel"))
     check("last" in marks, "there is room again after a second", marks[-1])
     equal(done.query("SELECT * FROM loss"), [], "losses")
     check(any("more NVTX ranges than are kept" in text for text in done.notes()), "note", done.notes())
     say("kept of", FLOOD, ":", marks.count("kernel"))
+    done = Done(host, ["0 flood kernel", "0 sleep 100000"] * 40)
+    equal(len(done.marks()), KEPT_MOST, "of more than are kept")
+    equal(done.query("SELECT * FROM loss"), [], "losses of more than are kept")
 
 
 def check_depth(host):

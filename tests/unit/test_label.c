@@ -67,29 +67,15 @@ Test(label, no_more_is_read_than_is_kept)
 	map[page - 1] = '\0';
 	label_copy(label, map + page - 3);
 	cr_expect_str_eq(label, "xx");
-	for (size_t i = 0; i < LABEL_BYTES; i++)
-		((wchar_t *)(map + page))[-1 - (long)i] = 'y';
-	label_copy_wide(label, (wchar_t *)(map + page) - LABEL_BYTES);
-	cr_expect_eq(strlen(label), LABEL_BYTES - 1);
 	label_copy(label, NULL);
-	cr_expect_eq(label[0], '\0');
-	label_copy_wide(label, NULL);
 	cr_expect_eq(label[0], '\0');
 	munmap(map, 2 * page);
 }
 
-Test(label, wide_characters_become_utf8)
+Test(label, no_character_is_cut)
 {
-	static const wchar_t wide[] = {'a', 0xe9, 0x4e2d, 0x1f600, 0xd800, 0x110000, -1, 'b', 0};
-	wchar_t many[LABEL_BYTES];
 	char label[LABEL_BYTES];
 
-	label_copy_wide(label, wide);
-	cr_expect_str_eq(label, "a\xc3\xa9\xe4\xb8\xad\xf0\x9f\x98\x80???b");
-	for (size_t i = 0; i < LABEL_BYTES; i++)
-		many[i] = 0x4e2d;
-	label_copy_wide(label, many);
-	cr_expect_eq(strlen(label), 87, "29 whole characters");
 	label_copy(label, "\xc3\xa9"
 			  "0123456789012345678901234567890123456789012345678901234567890123456"
 			  "78901234567890123\xc3\xa9\xc3\xa9");
