@@ -123,15 +123,20 @@ static struct account_span own_span(const struct batch_series *s)
 			  : (struct account_span){s->first_ns, s->last_ns};
 }
 
-double account_restart_ns(const struct batch_series *s, size_t i, double *ret_end_ns)
+struct account_restart account_restart(const struct batch_series *s, size_t *next, int32_t epoch)
 {
 	const struct account_span own = own_span(s);
-	double start_ns = counts_start(s, i, &own) ? (double)s->epochs[i].setup_ns : 0;
+	struct account_restart restart = {0};
 
-	*ret_end_ns = 0;
-	if (i > 0 && counts_end(s, i - 1, &own) && s->epochs[i - 1].stop_ns > 0)
-		*ret_end_ns = (double)s->epochs[i - 1].stop_ns;
-	return start_ns > 0 ? start_ns : 0;
+	for (; *next < s->epoch_count && s->epochs[*next].epoch <= epoch; ++*next) {
+		const struct series_epoch *e = &s->epochs[*next];
+
+		if (counts_start(s, *next, &own) && e->setup_ns > 0)
+			restart.start_ns += (double)e->setup_ns;
+		if (*next > 0 && counts_end(s, *next - 1, &own) && e[-1].stop_ns > 0)
+			restart.end_ns += (double)e[-1].stop_ns;
+	}
+	return restart;
 }
 
 void account_add(struct account *thread, const struct batch_series *s, bool by_gpu, double theta_ns,

@@ -73,11 +73,15 @@ void account_add(struct account *thread, const struct batch_series *series, bool
 		 double theta_ns, const struct account_span *span);
 int account_close(struct account *thread, const struct account_span *span);
 
-/*
- * The waiting before the first batch of epoch `i` is asked for, as far as it counts: making the
- * iterator, and in *ret_end_ns the end of the epoch before.
- */
-double account_restart_ns(const struct batch_series *series, size_t i, double *ret_end_ns);
+/* The waiting before an epoch's first batch is asked for, as far as it counts. */
+struct account_restart {
+	double start_ns; /* making the iterator */
+	double end_ns;   /* the end of the epoch before */
+};
+
+/* Of the series' epochs from *next on and up to this one; moves *next behind them. */
+struct account_restart account_restart(const struct batch_series *series, size_t *next,
+				       int32_t epoch);
 
 /* As JSON has them. */
 const char *account_part_name(enum account_part part);

@@ -70,50 +70,36 @@ static void end_cells(struct cells *cells)
 	sum_up(cells->step_ns, cells->count);
 }
 
-/* What begins an epoch, as it is being summed up. */
-struct start {
-	size_t next; /* of the series' epochs */
-	double wait_ns, step_ns;
-	bool is_counted; /* the first one of a run is start-up */
-};
-
-static void begin_epoch(const struct batch_series *s, int32_t epoch, struct start *start)
-{
-	double end_ns;
-
-	start->wait_ns = start->step_ns = 0;
-	for (; start->next < s->epoch_count && s->epochs[start->next].epoch <= epoch; start->next++)
-		start->wait_ns += account_restart_ns(s, start->next, &end_ns) + end_ns;
-}
-
 static void fill(const struct batch_series *s, const struct finding *f, struct strata *strata)
 {
 	const int64_t first = account_start_count(s->workers);
 	const float *waits = stall_waits(s, f);
 	struct series_place at = SERIES_BEGIN;
-	struct start start = {.next = 0};
-	size_t run = SIZE_MAX;
+	double start_wait_ns = 0, start_step_ns = 0; /* of what begins the epoch */
+	bool is_counted = false;                     /* the first one of a run is start-up */
+	size_t next = 0;
 
 	while (series_next(s, &at)) {
-		bool is_new = run == SIZE_MAX || s->runs[at.run].epoch != s->runs[run].epoch;
 		double wait_ns = series_time(waits, at.i), step_ns = stall_demand_ns(s, f, at.i);
 
-		if (is_new && start.is_counted)
-			add(&strata->epochs, start.wait_ns, start.step_ns);
-		if (is_new) {
-			start.is_counted = run != SIZE_MAX;
-			begin_epoch(s, s->runs[at.run].epoch, &start);
+		if (at.is_new) {
+			struct account_restart restart = account_restart(s, &next, at.epoch);
+
+			if (is_counted)
+				add(&strata->epochs, start_wait_ns, start_step_ns);
+			is_counted = at.i > 0;
+			start_wait_ns = restart.start_ns + restart.end_ns;
+			start_step_ns = 0;
 		}
-		run = at.run;
 		if (at.batch < first) {
-			start.wait_ns += wait_ns;
-			start.step_ns += step_ns;
+			start_wait_ns += wait_ns;
+			start_step_ns += step_ns;
 		} else {
 			add(&strata->batches, wait_ns, step_ns);
 		}
 	}
-	if (start.is_counted)
-		add(&strata->epochs, start.wait_ns, start.step_ns);
+	if (is_counted)
+		add(&strata->epochs, start_wait_ns, start_step_ns);
 	end_cells(&strata->batches);
 	end_cells(&strata->epochs);
 }
@@ -169,13 +155,11 @@ static void count_items(const struct batch_series *s, size_t *ret_batches, size_
 {
 	const int64_t first = account_start_count(s->workers);
 	struct series_place at = SERIES_BEGIN;
-	size_t run = SIZE_MAX;
 
 	*ret_batches = *ret_epochs = 0;
 	while (series_next(s, &at)) {
-		*ret_epochs += run != SIZE_MAX && s->runs[at.run].epoch != s->runs[run].epoch;
+		*ret_epochs += at.is_new && at.i > 0;
 		*ret_batches += at.batch >= first;
-		run = at.run;
 	}
 }
 

@@ -44,17 +44,17 @@ static double at(const float *column, size_t i)
 /* One batch and its wait; NAN: not known. */
 struct times {
 	double wait_ns, compute_ns;
-	double start_ns, end_ns; /* of epochs */
+	struct account_restart restart;
 };
 
 /* Waits by the host's clock; the first of a run is start-up. */
 static int add_waits(struct compare_side *side, const struct batch_series *s, size_t i,
 		     bool is_start, const struct times *times)
 {
-	double restart_ns = times->start_ns + times->end_ns;
+	double restart_ns = times->restart.start_ns + times->restart.end_ns;
 	double wait_ns = times->wait_ns + restart_ns, step_ns = wait_ns + times->compute_ns;
-	double end_ns = isnan(wait_ns) ? NAN : times->end_ns;
-	double start_ns = isnan(wait_ns) ? NAN : times->start_ns;
+	double end_ns = isnan(wait_ns) ? NAN : times->restart.end_ns;
+	double start_ns = isnan(wait_ns) ? NAN : times->restart.start_ns;
 	const struct value values[] = {
 		{COMPARE_STEP, isnan(step_ns) ? at(s->step_ns, i) : step_ns, 1},
 		{COMPARE_WAIT, wait_ns, 1},
@@ -72,7 +72,8 @@ static int add_batch(struct compare_side *side, const struct batch_series *s,
 {
 	size_t i = place->i;
 	bool is_start = place->batch < account_start_count(s->workers);
-	double counted_ns = at(stall_waits(s, f), i) + times->start_ns + times->end_ns;
+	double counted_ns =
+		at(stall_waits(s, f), i) + times->restart.start_ns + times->restart.end_ns;
 	bool has_stall = f->gap == STALL_GAP_NONE && (i > 0 || s->is_part);
 	const struct value values[] = {
 		{COMPARE_COMPUTE, times->compute_ns, 1},
@@ -95,16 +96,10 @@ int compare_add_series(struct compare_side *side, const struct batch_series *ser
 	side->block = boot_block(series);
 	side->stall_ratio = finding->gap == STALL_GAP_NONE ? finding->stall_ratio : NAN;
 	while (r == 0 && series_next(series, &place)) {
-		int32_t epoch = series->runs[place.run].epoch;
 		struct times times = {.wait_ns = at(series->wait_ns, place.i),
-				      .compute_ns = at(series->compute_ns, place.i)};
+				      .compute_ns = at(series->compute_ns, place.i),
+				      .restart = account_restart(series, &next, place.epoch)};
 
-		for (; next < series->epoch_count && series->epochs[next].epoch <= epoch; next++) {
-			double end_ns;
-
-			times.start_ns += account_restart_ns(series, next, &end_ns);
-			times.end_ns += end_ns;
-		}
 		r = add_batch(side, series, finding, &place, &times);
 	}
 	return r;

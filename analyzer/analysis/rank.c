@@ -76,16 +76,6 @@ static void begin_clock(struct rank_job *job, const struct finding *finding, dou
 	job->origin_ns = ((int64_t)begin_ns / early_ns - 1) * early_ns;
 }
 
-/* What began the epochs up to this one. */
-static double restart_ns(const struct batch_series *s, size_t *next, int32_t epoch)
-{
-	double ns = 0, end_ns;
-
-	for (; *next < s->epoch_count && s->epochs[*next].epoch <= epoch; ++*next)
-		ns += account_restart_ns(s, *next, &end_ns) + end_ns;
-	return ns;
-}
-
 /* False: the clock of the account does not count the batch. */
 static bool take_batch(const struct batch_series *s, const struct finding *f, size_t i,
 		       struct window_part *ret)
@@ -112,19 +102,19 @@ static int add_batches(struct rank_job *job, const struct batch_series *s,
 	struct rank_group *group = &job->groups[member->group];
 	struct series_place at = SERIES_BEGIN;
 	double now_ns = NAN;
-	size_t hint = 0, last_run = SIZE_MAX, next = 0, index;
+	size_t hint = 0, next = 0, index;
 	int r = 0;
 
 	while (r == 0 && series_next(s, &at)) {
-		int32_t epoch = s->runs[at.run].epoch;
 		struct window_part part;
 
-		if (last_run == SIZE_MAX || epoch != s->runs[last_run].epoch)
-			now_ns = rank_epoch_begin(epochs, epoch_count, epoch);
-		last_run = at.run;
+		if (at.is_new)
+			now_ns = rank_epoch_begin(epochs, epoch_count, at.epoch);
 		begin_clock(job, finding, now_ns);
 		if (take_batch(s, finding, at.i, &part)) {
-			double start_ns = restart_ns(s, &next, epoch);
+			const struct account_restart restart =
+				account_restart(s, &next, at.epoch);
+			const double start_ns = restart.start_ns + restart.end_ns;
 
 			member->wait_ns += (float)part.wait_ns;
 			if (part.is_starved)
@@ -133,14 +123,14 @@ static int add_batches(struct rank_job *job, const struct batch_series *s,
 			part.time_ns += start_ns;
 			part.pace_ns = part.time_ns;
 			group->sums.batch_count++;
-			r = find_step(job, &hint, epoch, at.batch, &index);
+			r = find_step(job, &hint, at.epoch, at.batch, &index);
 			if (r == 0 && index != SIZE_MAX)
 				r = window_add(&group->by_step, index, job->rank_count, &part);
 			if (r == 0 && job->bin_ns && !isnan(now_ns))
 				r = add_to_bin(job, now_ns, &part);
 		}
 		if (member->place.batch < 0 && at.batch <= INT32_MAX) {
-			member->place.epoch = epoch;
+			member->place.epoch = at.epoch;
 			member->place.batch = (int32_t)at.batch;
 		}
 		if (isnan(member->place.begin_ns))

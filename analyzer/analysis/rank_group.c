@@ -13,16 +13,14 @@ struct pace rank_group_pace(const struct batch_series *s, const struct rank_epoc
 {
 	struct pace pace = {.count = 0};
 	struct series_place at = SERIES_BEGIN;
-	size_t last_run = SIZE_MAX;
 	double end_ns = NAN;
 
 	while (series_next(s, &at)) {
-		const int32_t epoch = s->runs[at.run].epoch;
 		double ns = series_time(s->wait_ns, at.i) + series_time(s->compute_ns, at.i);
 		double gap_ns = 0;
 
-		if (last_run == SIZE_MAX || epoch != s->runs[last_run].epoch) {
-			const double begin_ns = rank_epoch_begin(epochs, epoch_count, epoch);
+		if (at.is_new) {
+			const double begin_ns = rank_epoch_begin(epochs, epoch_count, at.epoch);
 
 			gap_ns = begin_ns - end_ns;
 			end_ns = begin_ns;
@@ -30,7 +28,6 @@ struct pace rank_group_pace(const struct batch_series *s, const struct rank_epoc
 		if (ns > 0 && gap_ns >= 0)
 			pace_add(&pace, ns + gap_ns);
 		end_ns += ns;
-		last_run = at.run;
 	}
 	return pace;
 }

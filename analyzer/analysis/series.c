@@ -246,9 +246,13 @@ bool series_next(const struct batch_series *series, struct series_place *place)
 		return false;
 	if (place->run == SIZE_MAX ||
 	    (place->run + 1 < series->run_count && i == series->runs[place->run + 1].begin)) {
-		place->run++;
-		place->batch = series->runs[place->run].batch;
+		const struct series_run *run = &series->runs[++place->run];
+
+		place->is_new = !place->run || run->epoch != place->epoch;
+		place->epoch = run->epoch;
+		place->batch = run->batch;
 	} else {
+		place->is_new = false;
 		place->batch++;
 	}
 	place->i = i;

@@ -160,6 +160,8 @@ struct series_place {
 	size_t run;
 	size_t next;
 	int64_t batch; /* ordinal in its epoch */
+	int32_t epoch;
+	bool is_new; /* another epoch than the batch before */
 };
 
 #define SERIES_BEGIN ((struct series_place){.run = SIZE_MAX})

@@ -356,23 +356,19 @@ static int take_batches(struct trace *t, const struct steps *steps, const float 
 	const struct batch_series *s = steps->series;
 	struct series_place at = SERIES_BEGIN;
 	bool wanted = false;
-	int32_t epoch = 0;
 	int r;
 
 	while (series_next(s, &at)) {
-		bool starts = at.i == 0 || s->runs[at.run].epoch != epoch;
-
-		epoch = s->runs[at.run].epoch;
 		if (at.i % SAMPLE_PART == 0)
 			wanted = is_sampled(at.i / SAMPLE_PART, s->count);
 		if (!wanted)
 			continue;
-		if (starts || !t->count) {
-			r = add_epoch(t, s, epoch);
+		if (at.is_new || !t->count) {
+			r = add_epoch(t, s, at.epoch);
 			if (r < 0)
 				return r;
 			/* A part of a long run begins in the midst of an epoch. */
-			if (!starts)
+			if (!at.is_new)
 				t->epochs[0].setup_ns = 0;
 		}
 		add_batch(t, steps, at.i, loads[at.i] >= 0 ? (double)loads[at.i] : load_mean_ns,
