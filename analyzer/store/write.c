@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/write.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,45 +13,8 @@
 #define PLACE(name)  "?, "
 #define SET(name)    #name " = ?, "
 #define UPDATE(name) #name " = excluded." #name ", "
-
-enum {
-	STATEMENT_META,
-	STATEMENT_PROCESS,
-	STATEMENT_LOADER,
-	STATEMENT_EPOCH,
-	STATEMENT_FIND_EPOCH,
-	STATEMENT_BATCH,
-	STATEMENT_SLOW,
-	STATEMENT_LOSS,
-	STATEMENT_NOTE,
-	STATEMENT_THETA,
-	STATEMENT_OWNER,
-	STATEMENT_LIVE,
-	STATEMENT_IS_FOLDED,
-	STATEMENT_TOTAL,
-	STATEMENT_FOLD,
-	STATEMENT_UNLIVE,
-	STATEMENT_FOLDED,
-	STATEMENT_UNLISTED,
-	STATEMENT_HEAVIEST,
-	STATEMENT_TRIM,
-	STATEMENT_STACK,
-	STATEMENT_MARK,
-	STATEMENT_BATCH_GPU,
-	STATEMENT_GPU_STEP,
-	STATEMENT_GAP,
-	STATEMENT_NO_GAP,
-	STATEMENT_GPU_DEVICE,
-	STATEMENT_GPU_CALL,
-	STATEMENT_EPOCH_SEEN,
-	STATEMENT_PLACE,
-	STATEMENT_NO_GPU_STEP, /* of a time: these four */
-	STATEMENT_NO_GPU_DEVICE,
-	STATEMENT_NO_GPU_CALL,
-	STATEMENT_NO_GPU_BATCH,
-	STATEMENT_KERNEL,
-	STATEMENT_COUNT
-};
+#define COUNT(name)  +1
+#define KEY          3 /* columns of a batch: loader_id, epoch, task */
 
 /* The steps of process ?1 that touch [?2, ?3). */
 #define IN_TIME                                                                                    \
@@ -66,99 +30,15 @@ enum {
 	"bytes = bytes + excluded.bytes, pixels = pixels + excluded.pixels, "                      \
 	"slowest_ns = MAX(slowest_ns, excluded.slowest_ns), error_ns = error_ns + excluded.error_ns"
 
-/* The lists end in a comma, so a last column that is always there closes them. */
-static const char *const statements[STATEMENT_COUNT] = {
-	[STATEMENT_META] = "INSERT INTO t_meta (key, value) VALUES (?, ?) "
-			   "ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-	[STATEMENT_PROCESS] =
-		"INSERT INTO t_process (pid, start_ticks, ppid, worker_id, loader_id, stream, "
-		"start_ns, "
-		"end_ns, role, exit, command) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
-		"ON CONFLICT (pid, start_ticks) DO UPDATE SET "
-		"worker_id = IFNULL(excluded.worker_id, worker_id), "
-		"loader_id = IFNULL(excluded.loader_id, loader_id), "
-		"stream = IFNULL(excluded.stream, stream), "
-		"end_ns = excluded.end_ns, exit = excluded.exit, "
-		"role = CASE excluded.role WHEN 'other' THEN role ELSE excluded.role END",
-	[STATEMENT_LOADER] = "INSERT INTO t_loader (pid, number, workers, prefetch_factor, "
-			     "in_order, persistent, "
-			     "batch_size, kind) VALUES (?, ?, ?, ?, ?, ?, ?, ?) "
-			     "ON CONFLICT (pid, number) DO UPDATE SET workers = excluded.workers, "
-			     "kind = IFNULL(excluded.kind, kind) "
-			     "RETURNING loader_id",
-	[STATEMENT_EPOCH] =
-		"INSERT OR IGNORE INTO t_epoch (loader_id, epoch, begin_ns, setup_ns, stream, "
-		"generation, tid, nested) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-	[STATEMENT_FIND_EPOCH] =
-		"SELECT loader_id, epoch, in_order FROM t_epoch JOIN t_loader USING (loader_id) "
-		"WHERE stream = ? AND generation = ?",
-	/* A row that was stored as undelivered and then was delivered after all is completed. */
-	[STATEMENT_BATCH] = "INSERT INTO t_batch (" BATCH_KEY(NAME) BATCH_SEEN(NAME)
-		BATCH_LOADED(NAME) "h2d_ns) VALUES (" BATCH_COLUMNS(
-			PLACE) "NULL) "
-			       "ON CONFLICT (loader_id, epoch, task) DO UPDATE SET " BATCH_SEEN(
-				       UPDATE) "h2d_ns = excluded.h2d_ns WHERE batch IS NULL AND "
-					       "excluded.batch IS NOT NULL",
-	[STATEMENT_SLOW] = "INSERT OR IGNORE INTO t_slow (ts_ns, pid, tid, ns, class, what) "
-			   "VALUES (?, ?, ?, ?, ?, ?)",
-	[STATEMENT_LOSS] =
-		"INSERT INTO t_loss (pid, what, count) VALUES (?, ?, ?) "
-		"ON CONFLICT (pid, what) DO UPDATE SET count = MAX(count, excluded.count)",
-	[STATEMENT_NOTE] = "INSERT OR IGNORE INTO t_note (level, text) VALUES (?, ?)",
-	[STATEMENT_THETA] = "UPDATE t_loader SET theta_ns = ? WHERE loader_id = ?",
-	[STATEMENT_OWNER] = "UPDATE t_process SET loader_id = ? WHERE stream = ?",
-	[STATEMENT_LIVE] = "INSERT OR REPLACE INTO t_live (slot, place, class, count, ns, bytes, "
-			   "pixels, slowest_ns, "
-			   "error_ns, segment, kind, name, detail) VALUES (?, ?, ?, ?, ?, ?, ?, ?, "
-			   "?, ?, ?, ?, ?)",
-	[STATEMENT_IS_FOLDED] = "SELECT 1 FROM t_folded WHERE segment = ?",
-	[STATEMENT_TOTAL] =
-		"INSERT INTO t_total (class, count, ns, bytes, pixels, slowest_ns, error_ns, kind, "
-		"name, detail) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)" ADDED,
-	[STATEMENT_FOLD] =
-		"INSERT INTO t_total SELECT kind, name, detail, class, count, ns, bytes, pixels, "
-		"slowest_ns, error_ns FROM t_live WHERE segment = ? AND slot = ? AND place = ?"
-			ADDED,
-	[STATEMENT_UNLIVE] = "DELETE FROM t_live WHERE segment = ?",
-	[STATEMENT_FOLDED] = "INSERT OR IGNORE INTO t_folded VALUES (?)",
-	[STATEMENT_UNLISTED] = "INSERT INTO t_unlisted (kind, ns) VALUES (?, ?) "
-			       "ON CONFLICT (kind) DO UPDATE SET ns = ns + excluded.ns",
-	/* The heaviest stay: ?1 kind, ?2 how many. What goes counts as unlisted. */
-	[STATEMENT_HEAVIEST] =
-		"SELECT IFNULL(MAX(ns), 0) FROM (SELECT ns FROM t_total WHERE kind = ?1 AND "
-		"(SELECT COUNT(*) FROM t_total WHERE kind = ?1) > ?2 "
-		"ORDER BY ns DESC, name LIMIT -1 OFFSET ?2)",
-	[STATEMENT_TRIM] =
-		"DELETE FROM t_total WHERE kind = ?1 AND (name, detail, class) IN (SELECT name, "
-		"detail, "
-		"class FROM t_total WHERE kind = ?1 ORDER BY ns DESC, name LIMIT -1 OFFSET ?2)",
-	[STATEMENT_STACK] =
-		"UPDATE t_slow SET stack = ?3 WHERE ts_ns = ?1 AND tid = ?2 RETURNING 1",
-	[STATEMENT_MARK] =
-		"INSERT OR IGNORE INTO t_mark (ts_ns, pid, tid, ns, text) VALUES (?, ?, ?, ?, ?)",
-	[STATEMENT_BATCH_GPU] = "UPDATE t_batch SET " BATCH_GPU(
-		SET) "task = task WHERE loader_id = ? AND epoch = ? AND task = ?",
-	[STATEMENT_GPU_STEP] = "INSERT OR REPLACE INTO t_gpu_step (" GPU_STEP_COLUMNS(
-		NAME) "loader_id, epoch, task) VALUES (" GPU_STEP_COLUMNS(PLACE) "?, ?, ?)",
-	[STATEMENT_GAP] = "INSERT INTO t_gap (pid, begin_ns, end_ns, why) VALUES (?, ?, ?, ?) "
-			  "ON CONFLICT (pid, begin_ns) DO UPDATE SET end_ns = excluded.end_ns",
-	[STATEMENT_NO_GAP] = "DELETE FROM t_gap WHERE pid = ? AND begin_ns = ?",
-	[STATEMENT_GPU_DEVICE] = "INSERT OR REPLACE INTO t_gpu_device (loader_id, epoch, task, "
-				 "device, fed, busy_ns, "
-				 "idle_wait_ns, kernel_count, graph_count, h2d_bytes, peer_bytes) "
-				 "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-	[STATEMENT_GPU_CALL] = "INSERT OR REPLACE INTO t_gpu_call (" GPU_CALL_COLUMNS(
-		NAME) "loader_id, epoch, task) VALUES (" GPU_CALL_COLUMNS(PLACE) "?, ?, ?)",
-	[STATEMENT_EPOCH_SEEN] =
-		"UPDATE t_epoch SET tid = IFNULL(?, tid), nested = IFNULL(?, nested), "
-		"stop_begin_ns = IFNULL(?, stop_begin_ns), stop_ns = IFNULL(?, stop_ns) "
-		"WHERE loader_id = ? AND epoch = ?",
-	[STATEMENT_PLACE] = "UPDATE t_loader SET place = ? WHERE pid = ? AND number = ?",
-	[STATEMENT_NO_GPU_BATCH] = "UPDATE t_batch SET " BATCH_GPU(NOTHING) "task = task" IN_TIME,
-	[STATEMENT_NO_GPU_STEP] = "DELETE FROM t_gpu_step" IN_TIME,
-	[STATEMENT_NO_GPU_DEVICE] = "DELETE FROM t_gpu_device" IN_TIME,
-	[STATEMENT_NO_GPU_CALL] = "DELETE FROM t_gpu_call" IN_TIME,
-	[STATEMENT_KERNEL] = "INSERT OR IGNORE INTO t_kernel (id, symbol, name) VALUES (?, ?, ?)",
+enum {
+#define STATEMENT(name, sql) STATEMENT_##name,
+#include "store/write.def"
+	STATEMENT_COUNT
+};
+
+static const char *const statements[] = {
+#define STATEMENT(name, sql) sql,
+#include "store/write.def"
 };
 
 struct writer {
@@ -184,14 +64,6 @@ void writer_close(struct writer *writer)
 	for (size_t i = 0; i < STATEMENT_COUNT; i++)
 		sqlite3_finalize(writer->prepared[i]);
 	free(writer);
-}
-
-static void bind_number(sqlite3_stmt *statement, int at, int64_t value)
-{
-	if (value == WRITE_UNKNOWN)
-		sqlite3_bind_null(statement, at);
-	else
-		sqlite3_bind_int64(statement, at, value);
 }
 
 static int refused; /* SQLite's error, where prepare() gave NULL */
@@ -223,6 +95,16 @@ static sqlite3_stmt *bind(struct writer *writer, int which, const char *format, 
 	return statement;
 }
 
+static void bind_numbers(sqlite3_stmt *statement, int *at, const int64_t *values, int count)
+{
+	for (int i = 0; i < count; i++) {
+		if (values[i] == WRITE_UNKNOWN)
+			sqlite3_bind_null(statement, ++*at);
+		else
+			sqlite3_bind_int64(statement, ++*at, values[i]);
+	}
+}
+
 /* Only damaged memory holds a value that a column refuses. That row is left out: as an error it
  * would come back with every try, and keep all others from the database. */
 static int finish(sqlite3_stmt *statement)
@@ -231,6 +113,32 @@ static int finish(sqlite3_stmt *statement)
 
 	sqlite3_reset(statement);
 	return (r & 0xff) == SQLITE_CONSTRAINT ? 0 : db_errno(r);
+}
+
+static_assert(sizeof(char *) == sizeof(int64_t), "numbers and texts are as long in a row");
+
+/* A struct whose members are numbers and then texts, in the order of the statement's places. */
+static int put(struct writer *writer, int which, const void *row, int numbers, int texts)
+{
+	sqlite3_stmt *statement = prepare(writer, which);
+	const char *const *text = (const char *const *)row + numbers;
+	int at = 0;
+
+	bind_numbers(statement, &at, row, numbers);
+	for (int i = 0; i < texts; i++)
+		sqlite3_bind_text(statement, ++at, text[i], -1, SQLITE_STATIC);
+	return finish(statement);
+}
+
+/* Of a struct that begins with a step's key, the numbers from `first` on, and then the key. */
+static int put_step(struct writer *writer, int which, const void *values, int first, int count)
+{
+	sqlite3_stmt *statement = prepare(writer, which);
+	int at = 0;
+
+	bind_numbers(statement, &at, (const int64_t *)values + first, count);
+	bind_numbers(statement, &at, values, KEY);
+	return finish(statement);
 }
 
 /* The one row of numbers that a statement gives, WRITE_UNKNOWN for NULL. 1; 0: none; or -errno. */
@@ -245,6 +153,16 @@ static int ask(sqlite3_stmt *statement, int64_t *ret, int count)
 	sqlite3_reset(statement);
 	r = db_errno(r);
 	return r < 0 ? r : found;
+}
+
+/* Whether the statement gives a row. 0 or -errno. */
+static int look(sqlite3_stmt *statement, bool *ret_found)
+{
+	int64_t one;
+	int r = ask(statement, &one, 1);
+
+	*ret_found = r == 1;
+	return r < 0 ? r : 0;
 }
 
 int writer_meta(struct writer *writer, enum meta key, const char *value)
@@ -269,9 +187,7 @@ int writer_meta_number(struct writer *writer, enum meta key, int64_t value)
 
 int writer_process(struct writer *writer, const struct process_row *row)
 {
-	return finish(bind(writer, STATEMENT_PROCESS, "nnnnnnnnsss", row->pid, row->start_ticks,
-			   row->ppid, row->worker_id, row->loader_id, row->stream, row->start_ns,
-			   row->end_ns, row->role, row->exit, row->command));
+	return put(writer, STATEMENT_PROCESS, row, 8, 3);
 }
 
 int writer_loader(struct writer *writer, const struct loader_row *row, int64_t *ret_loader_id)
@@ -286,9 +202,7 @@ int writer_loader(struct writer *writer, const struct loader_row *row, int64_t *
 
 int writer_epoch(struct writer *writer, const struct epoch_row *row)
 {
-	int r = finish(bind(writer, STATEMENT_EPOCH, "nnnnnnnn", row->loader_id, row->epoch,
-			    row->begin_ns, row->setup_ns, row->stream, row->generation, row->tid,
-			    row->nested));
+	int r = put(writer, STATEMENT_EPOCH, row, 8, 0);
 
 	return r < 0 ? r : finish(bind(writer, STATEMENT_OWNER, "nn", row->loader_id, row->stream));
 }
@@ -322,13 +236,7 @@ int writer_find_epoch(struct writer *writer, uint64_t stream, uint32_t generatio
 
 int writer_batch(struct writer *writer, const struct batch_values *values)
 {
-	sqlite3_stmt *statement = prepare(writer, STATEMENT_BATCH);
-	int at = 0;
-
-#define X(name) bind_number(statement, ++at, values->name);
-	BATCH_COLUMNS(X)
-#undef X
-	return finish(statement);
+	return put(writer, STATEMENT_BATCH, values, BATCH_COLUMNS(COUNT), 0);
 }
 
 void gpu_values_init(struct gpu_values *values)
@@ -341,47 +249,21 @@ void gpu_values_init(struct gpu_values *values)
 
 int writer_gpu_step(struct writer *writer, const struct gpu_values *values)
 {
-	sqlite3_stmt *batch = prepare(writer, STATEMENT_BATCH_GPU);
-	sqlite3_stmt *step = prepare(writer, STATEMENT_GPU_STEP);
-	const int64_t key[] = {values->loader_id, values->epoch, values->task};
-	int at = 0, r;
+	const int step = KEY + BATCH_GPU(COUNT);
+	int r = put_step(writer, STATEMENT_BATCH_GPU, values, KEY, BATCH_GPU(COUNT));
 
-#define X(name) bind_number(batch, ++at, values->name);
-	BATCH_GPU(X)
-#undef X
-	for (int i = 0; i < 3; i++)
-		bind_number(batch, ++at, key[i]);
-	r = finish(batch);
-	if (r < 0)
-		return r;
-	at = 0;
-#define X(name) bind_number(step, ++at, values->name);
-	GPU_STEP_COLUMNS(X)
-#undef X
-	for (int i = 0; i < 3; i++)
-		bind_number(step, ++at, key[i]);
-	return finish(step);
+	return r < 0 ? r
+		     : put_step(writer, STATEMENT_GPU_STEP, values, step, GPU_STEP_COLUMNS(COUNT));
 }
 
 int writer_gpu_device(struct writer *writer, const struct gpu_device_row *row)
 {
-	return finish(bind(writer, STATEMENT_GPU_DEVICE, "nnnnnnnnnnn", row->loader_id, row->epoch,
-			   row->task, row->device, row->fed, row->busy_ns, row->idle_wait_ns,
-			   row->kernel_count, row->graph_count, row->h2d_bytes, row->peer_bytes));
+	return put(writer, STATEMENT_GPU_DEVICE, row, 11, 0);
 }
 
 int writer_gpu_call(struct writer *writer, const struct gpu_call_values *values)
 {
-	sqlite3_stmt *statement = prepare(writer, STATEMENT_GPU_CALL);
-	int at = 0;
-
-#define X(name) bind_number(statement, ++at, values->name);
-	GPU_CALL_COLUMNS(X)
-#undef X
-	bind_number(statement, ++at, values->loader_id);
-	bind_number(statement, ++at, values->epoch);
-	bind_number(statement, ++at, values->task);
-	return finish(statement);
+	return put_step(writer, STATEMENT_GPU_CALL, values, KEY, GPU_CALL_COLUMNS(COUNT));
 }
 
 int writer_no_gpu(struct writer *writer, int64_t pid, int64_t begin_ns, int64_t end_ns,
@@ -412,18 +294,13 @@ int writer_gap(struct writer *writer, int64_t pid, int64_t begin_ns, int64_t end
 
 int writer_slow(struct writer *writer, const struct slow_row *row)
 {
-	return finish(bind(writer, STATEMENT_SLOW, "nnnnss", row->ts_ns, row->pid, row->tid,
-			   row->ns, row->class, row->what));
+	return put(writer, STATEMENT_SLOW, row, 4, 2);
 }
 
 int writer_stack(struct writer *writer, int64_t ts_ns, int64_t tid, const char *text,
 		 bool *ret_found)
 {
-	int64_t one;
-	int r = ask(bind(writer, STATEMENT_STACK, "nns", ts_ns, tid, text), &one, 1);
-
-	*ret_found = r == 1;
-	return r < 0 ? r : 0;
+	return look(bind(writer, STATEMENT_STACK, "nns", ts_ns, tid, text), ret_found);
 }
 
 int writer_loss(struct writer *writer, int64_t pid, const char *what, int64_t count)
@@ -449,31 +326,22 @@ int writer_theta(struct writer *writer, int64_t loader_id, int64_t theta_ns)
 
 int writer_live(struct writer *writer, const struct tally_row *row)
 {
-	return finish(bind(writer, STATEMENT_LIVE, "nnnnnnnnnssss", row->slot, row->place,
-			   row->class, row->count, row->ns, row->bytes, row->pixels,
-			   row->slowest_ns, row->error_ns, row->segment, row->kind, row->name,
-			   row->detail));
+	return put(writer, STATEMENT_LIVE, row, 9, 4);
 }
 
 int writer_is_folded(struct writer *writer, const char *segment, bool *ret_folded)
 {
-	int64_t one;
-	int r = ask(bind(writer, STATEMENT_IS_FOLDED, "s", segment), &one, 1);
-
-	*ret_folded = r == 1;
-	return r < 0 ? r : 0;
+	return look(bind(writer, STATEMENT_IS_FOLDED, "s", segment), ret_folded);
 }
 
 int writer_total(struct writer *writer, const struct tally_row *row)
 {
-	return finish(bind(writer, STATEMENT_TOTAL, "nnnnnnnsss", row->class, row->count, row->ns,
-			   row->bytes, row->pixels, row->slowest_ns, row->error_ns, row->kind,
-			   row->name, row->detail));
+	return put(writer, STATEMENT_TOTAL, row, 9, 4);
 }
 
 int writer_fold(struct writer *writer, const struct tally_row *row)
 {
-	return finish(bind(writer, STATEMENT_FOLD, "snn", row->segment, row->slot, row->place));
+	return put(writer, STATEMENT_FOLD, row, 9, 1);
 }
 
 int writer_folded(struct writer *writer, const char *segment)

@@ -27,6 +27,7 @@ int writer_meta_number(struct writer *writer, enum meta key, int64_t value);
 /* "KEY VALUE" of a recorded process, if it may say that (meta.def). */
 int writer_meta_noted(struct writer *writer, const char *key, const char *value);
 
+/* A row is an array of numbers, and then texts: write.c binds them in this order. */
 struct process_row {
 	int64_t pid, start_ticks, ppid, worker_id, loader_id, stream, start_ns, end_ns;
 	const char *role;
@@ -96,8 +97,7 @@ int writer_gpu_step(struct writer *writer, const struct gpu_values *values);
 /* ... and one of several devices; see schema.sql. */
 struct gpu_device_row {
 	int64_t loader_id, epoch, task, device, fed, busy_ns, idle_wait_ns, kernel_count,
-		graph_count;
-	int64_t h2d_bytes, peer_bytes;
+		graph_count, h2d_bytes, peer_bytes;
 };
 
 int writer_gpu_device(struct writer *writer, const struct gpu_device_row *row);
