@@ -38,7 +38,7 @@ static int read_window(struct db *db, const struct batch_filter *judged, struct 
 
 static int read_input(struct db *db, const struct report *report, struct html_input *ret)
 {
-	int r = device_read(db, report->filter.loader_id, MOST_MEANS, &ret->device);
+	int r = gpu_means_read(db, report->filter.loader_id, MOST_MEANS, &ret->device);
 
 	if (r == 0 && report->gpu_sums.batch_count > 0 && report->series.count) {
 		ret->gpu_bar_each = (report->series.count + HTML_GPU_BARS - 1) / HTML_GPU_BARS;

@@ -87,14 +87,14 @@ int batch_newest(struct db *db, int64_t loader_id, int64_t count,
 
 int batch_totals(struct db *db, const struct batch_filter *filter, struct load_totals *ret_totals)
 {
+	struct pack_head head;
 	ROWS *stmt = NULL;
-	int r;
+	int r = rows_is_whole(filter) ? pack_read_head(db, filter->loader_id, &head) : -ENOENT;
 
-	if (rows_is_whole(filter)) {
-		r = pack_read_totals(db, filter->loader_id, ret_totals);
-		if (r != -ENOENT)
-			return r;
-	}
+	if (r == 0)
+		*ret_totals = head.totals;
+	if (r != -ENOENT)
+		return r;
 	r = rows_of_batches(db, TOTALS_SQL, filter, &stmt);
 	if (r == 0)
 		r = rows_next(stmt);

@@ -14,14 +14,13 @@ static double rate(int64_t ns, int64_t of_ns)
 }
 
 /* Of a core that threads had while they could run. */
-static double rate_of_core(const struct run_info *run, int who)
+static double rate_of_core(int64_t ran_ns, int64_t waited_ns)
 {
 	int64_t of_ns;
 
-	if (run->ran_ns[who] < 0 || run->waited_ns[who] < 0 ||
-	    __builtin_add_overflow(run->ran_ns[who], run->waited_ns[who], &of_ns))
+	if (ran_ns < 0 || waited_ns < 0 || __builtin_add_overflow(ran_ns, waited_ns, &of_ns))
 		return NAN;
-	return rate(run->ran_ns[who], of_ns);
+	return rate(ran_ns, of_ns);
 }
 
 static bool is_sane(double value)
@@ -75,8 +74,8 @@ void cores_read(const struct run_info *run, struct batch_series *series)
 	series->cores = fmin(all, limit);
 	series->main_cores = rate(run->main_cpu_ns, run->main_cpu_of_ns);
 	series->other_cores = rate(run->other_cpu_ns, run->other_cpu_of_ns);
-	series->main_share = rate_of_core(run, 0);
-	series->worker_share = rate_of_core(run, 1);
+	series->main_share = rate_of_core(run->main_ran_ns, run->main_waited_ns);
+	series->worker_share = rate_of_core(run->workers_ran_ns, run->workers_waited_ns);
 	series->share = (struct share){.cores = series->cores, .all = affinity};
 	read_neighbours(run->neighbours, &series->share);
 	add_unseen(series->other_cores, fmin(series->main_share, series->worker_share),

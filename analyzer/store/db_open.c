@@ -27,17 +27,6 @@
 #define BUSY_MS          2000
 #define CHECKPOINT_PAGES 1000 /* as SQLite has it */
 
-static int read_pragma(struct db *db, const char *sql, int64_t *ret_value)
-{
-	ROWS *statement = NULL;
-	int r = rows_prepare(db, sql, &statement);
-
-	if (r == 0)
-		r = rows_next(statement);
-	*ret_value = r == 1 ? sqlite3_column_int64(statement, 0) : 0;
-	return r < 0 ? r : 0;
-}
-
 /* SQLite says CANTOPEN for many things; the file itself tells more. */
 static int check_file(const char *path, struct stat *ret)
 {
@@ -65,7 +54,7 @@ static bool lacks_log(struct db *db)
 	ROWS *statement = NULL;
 	char mode[8];
 
-	if (read_pragma(db, "SELECT COUNT(*) FROM sqlite_schema", &tables) < 0 || tables ||
+	if (rows_number(db, "SELECT COUNT(*) FROM sqlite_schema", &tables) < 0 || tables ||
 	    rows_prepare(db, "PRAGMA journal_mode", &statement) < 0 || rows_next(statement) < 1)
 		return false;
 	rows_fill(statement, 0, REDACT_NOT, mode, sizeof(mode));
@@ -77,9 +66,9 @@ static int check_identity(struct db *db, int64_t *ret_version)
 	int64_t id;
 	int r;
 
-	r = read_pragma(db, "PRAGMA application_id", &id);
+	r = rows_number(db, "PRAGMA application_id", &id);
 	if (r == 0)
-		r = read_pragma(db, "PRAGMA user_version", ret_version);
+		r = rows_number(db, "PRAGMA user_version", ret_version);
 	if (r < 0)
 		return r;
 	if (id != DB_APPLICATION_ID)
@@ -100,20 +89,12 @@ static void redact_host(struct db *db)
 static int open_handle(const char *path, int flags, struct db **ret_db)
 {
 	struct db *db = calloc(1, sizeof(*db));
-	int r;
+	int r = db ? guard_open(db, path, flags, BUSY_MS) : -ENOMEM;
 
-	if (!db)
-		return -ENOMEM;
-	/* One thread uses it, so that no call needs a lock. */
-	r = db_errno(sqlite3_open_v2(path, &db->handle, flags | SQLITE_OPEN_NOMUTEX, NULL));
-	if (r == 0)
-		r = guard_settings(db);
 	if (r < 0) {
 		db_close(db);
 		return r;
 	}
-	sqlite3_extended_result_codes(db->handle, 1);
-	sqlite3_busy_timeout(db->handle, BUSY_MS);
 	*ret_db = db;
 	return 0;
 }
@@ -273,7 +254,7 @@ static int open_whole(const char *path, struct db **ret_db)
 {
 	unsigned char *bytes;
 	struct stat status;
-	struct db *db;
+	struct db *db = NULL;
 	int r = take_whole(path, &status, &bytes);
 
 	if (r == 0)
@@ -351,7 +332,7 @@ static int prepare_write(struct db *db)
 	 */
 	r = db_run(db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;");
 	if (r == 0)
-		r = read_pragma(db, "SELECT count(*) FROM sqlite_schema", &tables);
+		r = rows_number(db, "SELECT count(*) FROM sqlite_schema", &tables);
 	if (r < 0 || !tables)
 		return r < 0 ? r : schema_create(db);
 	r = check_identity(db, &version);
@@ -363,7 +344,7 @@ static int prepare_write(struct db *db)
 int db_open_write(const char *path, struct db **ret_db)
 {
 	struct stat status;
-	struct db *db;
+	struct db *db = NULL;
 	int r;
 
 	r = check_file(path, &status);
@@ -401,7 +382,7 @@ int db_freeze(struct db *db)
 	int r;
 
 	sqlite3_busy_timeout(db->handle, 0);
-	r = read_pragma(db, "PRAGMA wal_checkpoint(TRUNCATE)", &busy);
+	r = rows_number(db, "PRAGMA wal_checkpoint(TRUNCATE)", &busy);
 	sqlite3_busy_timeout(db->handle, BUSY_MS);
 	if (r == 0 && busy)
 		r = -EBUSY;

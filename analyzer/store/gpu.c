@@ -14,8 +14,11 @@
 
 #define ANY_SQL "SELECT 1 FROM t_gpu_step LIMIT 1"
 
-/* In the order of struct gpu_sums. Of a column that a database has not, NULL. */
-#define SUMS(of_step)                                                                              \
+/*
+ * In the order of struct gpu_sums. A run without rows in t_gpu_step (before version 3, or imported)
+ * has NULL in their columns.
+ */
+#define SUMS                                                                                       \
 	"SELECT COUNT(busy), SUM(step * 1.0), SUM(busy * 1.0), SUM(data * 1.0),"                   \
 	" SUM(MAX(0, h2d) * 1.0), SUM(MAX(0, sync) * 1.0), SUM(MAX(0, host) * 1.0),"               \
 	" SUM(MAX(0, other) * 1.0), COUNT(seen),"                                                  \
@@ -25,13 +28,13 @@
 	" SUM(MAX(0, nccl_ns) * 1.0), SUM(MAX(0, sync_event_ns) * 1.0),"                           \
 	" SUM(MAX(0, sync_stream_ns) * 1.0), SUM(MAX(0, sync_context_ns) * 1.0),"                  \
 	" SUM(MAX(0, compute) * 1.0), SUM(MAX(0, loading) * 1.0)"                                  \
-	" FROM (SELECT h2d_ns, h2d_bytes, " of_step
+	" FROM (SELECT h2d_ns, h2d_bytes, "
 #define KNOWN(column)                                                                              \
 	"CASE WHEN gpu_busy_ns >= 0 AND step_ns >= 0 AND typeof(gpu_busy_ns) = 'integer'"          \
 	" AND typeof(step_ns) = 'integer' THEN " column " END"
 #define OF_BATCH KNOWN("gpu_busy_ns") " AS busy, " KNOWN("step_ns") " AS step, "
 /* clang-format off */
-#define WITH_STEPS                                                                                 \
+#define OF_STEP                                                                                    \
 	OF_BATCH KNOWN("MAX(0, IFNULL(gap_data_ns, gpu_idle_wait_ns))") " AS data, "               \
 	KNOWN("gap_h2d_ns") " AS h2d, " KNOWN("gap_sync_ns") " AS sync, "                          \
 	KNOWN("gap_host_ns") " AS host, " KNOWN("gap_other_ns") " AS other,"                       \
@@ -40,24 +43,11 @@
 	" sync_stream_ns, sync_context_ns, " KNOWN("MIN(gpu_compute_ns, gpu_busy_ns)")             \
 	" AS compute, " KNOWN("gpu_loading_ns") " AS loading FROM t_batch LEFT JOIN t_gpu_step"    \
 	" USING (loader_id, epoch, task)"
-#define WITHOUT_STEPS                                                                              \
-	OF_BATCH KNOWN("MAX(0, gpu_idle_wait_ns)") " AS data,"                                     \
-	" NULL AS h2d, NULL AS sync, NULL AS host, NULL AS other, gpu_busy_ns AS seen,"            \
-	" NULL AS kernel_count, NULL AS graph_count, NULL AS pageable, NULL AS d2h_ns,"            \
-	" NULL AS d2h_bytes, NULL AS memset_ns, NULL AS nccl_ns, NULL AS sync_event_ns,"           \
-	" NULL AS sync_stream_ns, NULL AS sync_context_ns, NULL AS compute, NULL AS loading"       \
-	" FROM t_batch"
 /* clang-format on */
-#define OF_STEPS(of_step) ROWS_ORDERS(SUMS(of_step), ")")
 
-static const char *const SUMS_SQL[2] = OF_STEPS(WITH_STEPS);
-static const char *const OLD_SUMS_SQL[2] = OF_STEPS(WITHOUT_STEPS);
-
-#define EACH_STEP(of_step)                                                                         \
-	ROWS_ORDERS("SELECT step, busy, data, h2d, sync, host, other FROM (SELECT " of_step, ")")
-
-static const char *const STEPS_SQL[2] = EACH_STEP(WITH_STEPS);
-static const char *const OLD_STEPS_SQL[2] = EACH_STEP(WITHOUT_STEPS);
+static const char *const SUMS_SQL[2] = ROWS_ORDERS(SUMS OF_STEP, ")");
+static const char *const STEPS_SQL[2] = ROWS_ORDERS(
+	"SELECT step, busy, data, h2d, sync, host, other FROM (SELECT " OF_STEP, ")");
 
 static const char CALLS_ANY_SQL[] = "SELECT 1 FROM t_gpu_call LIMIT 1";
 static const char *const CALLS_SQL[2] = ROWS_ORDERS(
@@ -75,73 +65,46 @@ static const char WHY_SQL[] =
 	"SELECT why FROM t_gap WHERE why IS NOT NULL ORDER BY end_ns IS NULL DESC,"
 	" end_ns - begin_ns DESC LIMIT 1";
 
-/* 1: a row, 0: none, or -errno. */
-static int first_row(struct db *db, const char *sql, sqlite3_stmt **ret_stmt)
-{
-	int r = rows_prepare(db, sql, ret_stmt);
-
-	return r < 0 ? r : rows_next(*ret_stmt);
-}
-
-/* Neither before version 3 nor of an imported run. */
-static bool has_steps(struct db *db)
-{
-	sqlite3_stmt *stmt = NULL;
-	bool found = first_row(db, ANY_SQL, &stmt) == 1;
-
-	sqlite3_finalize(stmt);
-	return found;
-}
-
 /* The one row of doubles; NAN stays where it is NULL. */
 static int read_sums(struct db *db, const char *const sql[2], const struct batch_filter *filter,
 		     double *sums, size_t count)
 {
-	sqlite3_stmt *stmt = NULL;
+	ROWS *stmt = NULL;
 	int r = rows_of_batches(db, sql, filter, &stmt);
 
-	if (r == 0) {
-		r = sqlite3_step(stmt);
-		for (size_t i = 0; r == SQLITE_ROW && i < count; i++)
-			if (sqlite3_column_type(stmt, (int)i) != SQLITE_NULL)
-				sums[i] = sqlite3_column_double(stmt, (int)i);
-		r = r == SQLITE_ROW || r == SQLITE_DONE ? 0 : db_errno(r);
-	}
-	sqlite3_finalize(stmt);
-	return r;
+	if (r == 0)
+		r = rows_next(stmt);
+	for (size_t i = 0; r == 1 && i < count; i++)
+		if (sqlite3_column_type(stmt, (int)i) != SQLITE_NULL)
+			sums[i] = sqlite3_column_double(stmt, (int)i);
+	return r < 0 ? r : 0;
 }
 
 int gpu_sums_count(struct db *db, const struct batch_filter *filter, bool busy_seen,
 		   struct gpu_sums *ret_sums)
 {
-	bool steps_seen = has_steps(db);
 	int r;
 
 	gpu_sums_init(ret_sums);
-	if (!busy_seen && !steps_seen) { /* no GPU: do not search all the rows */
+	if (!busy_seen && !rows_any(db, ANY_SQL)) { /* no GPU: do not search all the rows */
 		ret_sums->batch_count = ret_sums->seen_count = 0;
 		return 0;
 	}
-	r = read_sums(db, steps_seen ? SUMS_SQL : OLD_SUMS_SQL, filter,
-		      (double *)(void *)ret_sums, GPU_SUMS_COUNT);
+	r = read_sums(db, SUMS_SQL, filter, (double *)(void *)ret_sums, GPU_SUMS_COUNT);
 	gpu_sums_check(ret_sums);
 	return r;
 }
 
 int gpu_calls_read(struct db *db, const struct batch_filter *filter, struct gpu_call_sums *ret_sums)
 {
-	sqlite3_stmt *stmt = NULL;
 	double *sums = (double *)(void *)ret_sums;
-	int r = first_row(db, CALLS_ANY_SQL, &stmt);
+	int r = 0;
 
-	sqlite3_finalize(stmt);
 	for (size_t i = 0; i < GPU_CALL_SUMS_COUNT; i++)
 		sums[i] = NAN;
 	/* Neither before version 5 nor of another level. */
-	if (r == 1)
+	if (rows_any(db, CALLS_ANY_SQL))
 		r = read_sums(db, CALLS_SQL, filter, sums, GPU_CALL_SUMS_COUNT);
-	else
-		r = 0;
 	for (size_t i = 0; i < GPU_CALL_SUMS_COUNT; i++)
 		if (!(sums[i] >= 0 && sums[i] < 1e19))
 			sums[i] = NAN;
@@ -151,10 +114,11 @@ int gpu_calls_read(struct db *db, const struct batch_filter *filter, struct gpu_
 int gpu_sums_read(struct db *db, const struct batch_filter *filter, bool busy_seen,
 		  struct gpu_sums *ret_sums)
 {
-	int r = -ENOENT;
+	struct pack_head head;
+	int r = rows_is_whole(filter) ? pack_read_head(db, filter->loader_id, &head) : -ENOENT;
 
-	if (rows_is_whole(filter))
-		r = pack_read_gpu(db, filter->loader_id, ret_sums);
+	if (r == 0)
+		*ret_sums = head.gpu;
 	return r == -ENOENT ? gpu_sums_count(db, filter, busy_seen, ret_sums) : r;
 }
 
@@ -181,7 +145,7 @@ int gpu_bars_read(struct db *db, const struct batch_filter *filter, size_t each,
 		  struct gpu_bar *bars, size_t count)
 {
 	struct gpu_bar none = {.step_ns = NAN, .busy_ns = NAN};
-	sqlite3_stmt *stmt = NULL;
+	ROWS *stmt = NULL;
 	size_t place = 0, i;
 	int gap, r;
 
@@ -189,12 +153,9 @@ int gpu_bars_read(struct db *db, const struct batch_filter *filter, size_t each,
 		none.gap_ns[gap] = NAN;
 	for (i = 0; i < count; i++)
 		bars[i] = none;
-	r = rows_of_batches(db, has_steps(db) ? STEPS_SQL : OLD_STEPS_SQL, filter, &stmt);
-	while (r == 0 && place < each * count && (r = rows_next(stmt)) == 1) {
+	r = rows_of_batches(db, STEPS_SQL, filter, &stmt);
+	while (r >= 0 && place < each * count && (r = rows_next(stmt)) == 1)
 		add_step(&bars[place++ / each], stmt);
-		r = 0;
-	}
-	sqlite3_finalize(stmt);
 	for (i = 0; i < count; i++) {
 		double seen = (double)bars[i].count;
 
@@ -206,38 +167,23 @@ int gpu_bars_read(struct db *db, const struct batch_filter *filter, size_t each,
 	return r < 0 ? r : 0;
 }
 
-#define FIELD(id, name) {META_##id, offsetof(struct gpu_info, name)}
-static const struct meta_field FIELDS[] = {
-	FIELD(GPU, device),
-	FIELD(CUDA_MODE, mode),
-	FIELD(CUDA_REASON, reason),
-	FIELD(CUDA_LEVEL, level),
-	FIELD(CUDA_LEVEL_REASON, level_reason),
-	FIELD(CUPTI_VERSION, cupti_version),
-	FIELD(CUDA_RECORDS, record_count),
-	FIELD(CUDA_BAD_TS, bad_count),
-	FIELD(CUDA_DROPPED, dropped_count),
-	FIELD(CUDA_OWN_DROP, own_drop_count),
-	FIELD(GPU_BUSY_IS_UPPER_BOUND, upper_bound),
-};
+#define FIELD(id, type, member) {META_##id, offsetof(struct gpu_info, member)},
+static const struct meta_field FIELDS[] = {GPU_FACTS(FIELD)};
+
 static int read_gaps(struct db *db, struct gpu_info *info)
 {
-	sqlite3_stmt *stmt = NULL;
-	const char *why;
-	int r = first_row(db, GAP_SQL, &stmt);
+	ROWS *gaps = NULL;
+	ROWS *why = NULL;
+	int r = rows_prepare(db, GAP_SQL, &gaps);
 
-	if (r == 1) {
-		info->gap_count = sqlite3_column_int64(stmt, 0);
-		info->gap_ns = sqlite3_column_double(stmt, 1);
+	if (r == 0 && (r = rows_next(gaps)) == 1) {
+		info->gap_count = sqlite3_column_int64(gaps, 0);
+		info->gap_ns = sqlite3_column_double(gaps, 1);
 	}
-	sqlite3_finalize(stmt);
-	stmt = NULL;
 	if (r >= 0)
-		r = first_row(db, WHY_SQL, &stmt);
-	why = r == 1 ? rows_text(stmt, 0, REDACT_TEXT) : NULL;
-	if (why)
-		strncpy(info->gap_why, why, sizeof(info->gap_why) - 1);
-	sqlite3_finalize(stmt);
+		r = rows_prepare(db, WHY_SQL, &why);
+	if (r == 0 && (r = rows_next(why)) == 1)
+		rows_fill(why, 0, REDACT_TEXT, info->gap_why, sizeof(info->gap_why));
 	return r < 0 ? r : 0;
 }
 
@@ -290,4 +236,29 @@ void gpu_info_done(struct gpu_info *info)
 	free(info->kernel_names);
 	tally_list_done(&info->kernels);
 	memset(info, 0, sizeof(*info));
+}
+
+/* Of floats: means of integers cannot overflow then. */
+static const char MEANS_SQL[] =
+	"SELECT AVG(MAX(h2d_ns, 0) * 1.0), AVG(MAX(h2d_bytes, 0) * 1.0),"
+	" AVG(MAX(gpu_busy_ns, 0) * 1.0), AVG(MAX(gpu_idle_wait_ns, 0) * 1.0)"
+	" FROM (SELECT h2d_ns, h2d_bytes, gpu_busy_ns, gpu_idle_wait_ns FROM t_batch"
+	" WHERE loader_id = ?1 AND batch IS NOT NULL LIMIT ?2)";
+
+int gpu_means_read(struct db *db, int64_t loader_id, int64_t most, struct gpu_means *ret)
+{
+	ROWS *stmt = NULL;
+	int r = rows_ask(db, &stmt, MEANS_SQL, "nn", loader_id, most);
+
+	if (r == 0)
+		r = rows_next(stmt);
+	if (r < 0)
+		return r;
+	*ret = (struct gpu_means){
+		.h2d_ns = rows_int(stmt, 0),
+		.h2d_bytes = rows_int(stmt, 1),
+		.gpu_busy_ns = rows_int(stmt, 2),
+		.gpu_idle_wait_ns = rows_int(stmt, 3),
+	};
+	return 0;
 }

@@ -16,19 +16,24 @@
 
 #define GPU_WHY_BYTES 96
 
-/* Strings are NULL and numbers QUERY_UNKNOWN where the run does not say. */
+/* Of meta, as RUN_FACTS. */
+#define GPU_FACTS(FACT)                                                                            \
+	FACT(GPU, char *, device)         /* names, comma-separated */                             \
+	FACT(CUDA_MODE, char *, mode)     /* cupti, cudart: only what the host saw, off */         \
+	FACT(CUDA_REASON, char *, reason) /* why not cupti */                                      \
+	FACT(CUDA_LEVEL, char *, level)   /* what was recorded: memcpy, default, api, full */      \
+	FACT(CUDA_LEVEL_REASON, char *, level_reason) /* why not all that was asked for */         \
+	FACT(CUPTI_VERSION, int64_t, cupti_version)                                                \
+	FACT(CUDA_RECORDS, int64_t, record_count)                                                  \
+	FACT(CUDA_BAD_TS, int64_t, bad_count)          /* with impossible times, left out */       \
+	FACT(CUDA_DROPPED, int64_t, dropped_count)     /* by CUPTI */                              \
+	FACT(CUDA_OWN_DROP, int64_t, own_drop_count)   /* by us */                                 \
+	FACT(GPU_BUSY_IS_UPPER_BOUND, int64_t, upper_bound) /* as it stands in the database */
+
 struct gpu_info {
-	char *device;       /* names, comma-separated */
-	char *mode;         /* cupti, cudart: only what the host saw, off */
-	char *reason;       /* why not cupti */
-	char *level;        /* what was recorded: memcpy, default, api, full */
-	char *level_reason; /* why not all that was asked for */
-	int64_t cupti_version;
-	int64_t record_count;
-	int64_t bad_count;      /* records with impossible times, left out */
-	int64_t dropped_count;  /* by CUPTI */
-	int64_t own_drop_count; /* by us */
-	int64_t upper_bound;    /* as it stands in the database */
+#define X(id, type, member) type member;
+	GPU_FACTS(X)
+#undef X
 	bool is_upper_bound;    /* busy times: graphs are recorded as wholes */
 	/* Times for which nothing is known about the GPU. */
 	int64_t gap_count;
@@ -64,3 +69,11 @@ int gpu_bars_read(struct db *db, const struct batch_filter *filter, size_t each,
 /* Of the filter's batches; batch_count is 0 where no calls were recorded. */
 int gpu_calls_read(struct db *db, const struct batch_filter *filter,
 		   struct gpu_call_sums *ret_sums);
+
+/* Means over those of a loader's first batches of which each is known; QUERY_UNKNOWN: of none. */
+struct gpu_means {
+	int64_t h2d_ns, h2d_bytes, gpu_busy_ns, gpu_idle_wait_ns;
+};
+
+/* Of its first `most` rows. */
+int gpu_means_read(struct db *db, int64_t loader_id, int64_t most, struct gpu_means *ret);

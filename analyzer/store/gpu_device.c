@@ -2,7 +2,6 @@
 #include "store/gpu_device.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "dlprof/units.h"
 #include "store/rows.h"
@@ -54,7 +53,7 @@ static void take_sums(sqlite3_stmt *stmt, struct gpu_device *device)
 
 static int read_sums(struct db *db, const struct batch_filter *filter, struct gpu_device_list *list)
 {
-	sqlite3_stmt *stmt = NULL;
+	ROWS *stmt = NULL;
 	int r = rows_of_batches(db, SUMS_SQL, filter, &stmt);
 
 	while (r >= 0 && (r = rows_next(stmt)) == 1) {
@@ -63,7 +62,6 @@ static int read_sums(struct db *db, const struct batch_filter *filter, struct gp
 		if (device)
 			take_sums(stmt, device);
 	}
-	sqlite3_finalize(stmt);
 	return r;
 }
 
@@ -71,32 +69,20 @@ static int read_sums(struct db *db, const struct batch_filter *filter, struct gp
 static int read_names(struct db *db, struct gpu_device_list *list)
 {
 	bool none = list->count == 0;
-	sqlite3_stmt *stmt = NULL;
+	ROWS *stmt = NULL;
 	int r = rows_prepare(db, NAMES_SQL, &stmt);
 
 	while (r >= 0 && (r = rows_next(stmt)) == 1) {
-		const char *name = rows_text(stmt, 1, REDACT_TEXT);
 		int64_t number = rows_int(stmt, 0);
 		struct gpu_device *device = none ? add(list, number) : NULL;
 
 		for (size_t i = 0; !none && i < list->count; i++)
 			if (list->items[i].number == number)
 				device = &list->items[i];
-		if (device && name)
-			snprintf(device->name, sizeof(device->name), "%s", name);
+		if (device)
+			rows_fill(stmt, 1, REDACT_TEXT, device->name, sizeof(device->name));
 	}
-	sqlite3_finalize(stmt);
 	return r;
-}
-
-/* None of one device, none before version 5: a look at a million batches is saved. */
-static bool has_rows(struct db *db)
-{
-	sqlite3_stmt *stmt = NULL;
-	bool found = rows_prepare(db, ANY_SQL, &stmt) == 0 && rows_next(stmt) == 1;
-
-	sqlite3_finalize(stmt);
-	return found;
 }
 
 int gpu_device_list_read(struct db *db, const struct batch_filter *filter,
@@ -105,6 +91,7 @@ int gpu_device_list_read(struct db *db, const struct batch_filter *filter,
 	int r;
 
 	ret_list->count = 0;
-	r = has_rows(db) ? read_sums(db, filter, ret_list) : 0;
+	/* None of one device, none before version 5: a look at a million batches is saved. */
+	r = rows_any(db, ANY_SQL) ? read_sums(db, filter, ret_list) : 0;
 	return r < 0 ? r : read_names(db, ret_list);
 }

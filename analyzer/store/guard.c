@@ -92,7 +92,7 @@ static int look(void *context)
 	return 1;
 }
 
-int guard_settings(struct db *db)
+static int set(struct db *db)
 {
 	int r = SQLITE_OK;
 
@@ -103,6 +103,20 @@ int guard_settings(struct db *db)
 	if (r != SQLITE_OK)
 		return db_errno(r);
 	return db_run(db, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0");
+}
+
+int guard_open(struct db *db, const char *path, int flags, int wait_ms)
+{
+	/* One thread uses it, so that no call needs a lock. */
+	int r = db_errno(sqlite3_open_v2(path, &db->handle, flags | SQLITE_OPEN_NOMUTEX, NULL));
+
+	if (r == 0)
+		r = set(db);
+	if (r < 0)
+		return r;
+	sqlite3_extended_result_codes(db->handle, 1);
+	sqlite3_busy_timeout(db->handle, wait_ms);
+	return 0;
 }
 
 static struct stat last;	/* file */

@@ -12,8 +12,8 @@
 
 #include "store/handle.h"
 
-/* Before the first statement. 0 or -errno. */
-int guard_settings(struct db *db);
+/* Opens the handle, which is to be closed also after an error. 0 or -errno. */
+int guard_open(struct db *db, const char *path, int flags, int wait_ms);
 
 /* From now on, for a file of that size. */
 void guard_limit(struct db *db, const struct stat *file);

@@ -165,27 +165,16 @@ const char *lake_error(int error)
 	}
 }
 
-static int ask_number(struct db *db, const char *sql, int64_t *ret)
-{
-	ROWS *stmt = NULL;
-	int r = rows_prepare(db, sql, &stmt);
-
-	if (r == 0)
-		r = rows_next(stmt);
-	*ret = r == 1 ? rows_int(stmt, 0) : 0;
-	return r < 0 ? r : 0;
-}
-
 /* 1: the tables are there; 0: it is empty. */
 static int check_identity(struct db *db)
 {
 	int64_t count, id, version;
-	int r = ask_number(db, "SELECT COUNT(*) FROM sqlite_schema", &count);
+	int r = rows_number(db, "SELECT COUNT(*) FROM sqlite_schema", &count);
 
 	if (r == 0)
-		r = ask_number(db, "PRAGMA application_id", &id);
+		r = rows_number(db, "PRAGMA application_id", &id);
 	if (r == 0)
-		r = ask_number(db, "PRAGMA user_version", &version);
+		r = rows_number(db, "PRAGMA user_version", &version);
 	if (r < 0 || (!count && !id))
 		return r;
 	if (id != LAKE_APPLICATION_ID)
@@ -193,24 +182,11 @@ static int check_identity(struct db *db)
 	return version > LAKE_VERSION ? -EPROTONOSUPPORT : 1;
 }
 
-static int open_handle(struct db *db, const char *path, int flags)
-{
-	int r = db_errno(sqlite3_open_v2(path, &db->handle, flags | SQLITE_OPEN_NOMUTEX, NULL));
-
-	if (r == 0)
-		r = guard_settings(db);
-	if (r < 0)
-		return r;
-	sqlite3_extended_result_codes(db->handle, 1);
-	sqlite3_busy_timeout(db->handle, WAIT_MS);
-	return 0;
-}
-
 int lake_query(const char *path, const char *sql, const struct export_sink *sink)
 {
 	sqlite3_stmt *stmt = NULL;
 	struct db db = {.handle = NULL};
-	int r = open_handle(&db, path, SQLITE_OPEN_READONLY);
+	int r = guard_open(&db, path, SQLITE_OPEN_READONLY, WAIT_MS);
 
 	if (r == 0)
 		r = check_identity(&db);
@@ -239,11 +215,11 @@ int lake_open(const char *path, bool is_for_new, struct lake **ret)
 		return 0;
 	if (!S_ISREG(file.st_mode))
 		return S_ISDIR(file.st_mode) ? -EISDIR : -EMEDIUMTYPE;
-	r = open_handle(&lake->db, path, SQLITE_OPEN_READWRITE);
+	r = guard_open(&lake->db, path, SQLITE_OPEN_READWRITE, WAIT_MS);
 	if (r == 0)
 		r = check_identity(&lake->db);
 	if (r == 1 && is_for_new)
-		r = ask_number(&lake->db, "SELECT COUNT(*) FROM job", &count);
+		r = rows_number(&lake->db, "SELECT COUNT(*) FROM job", &count);
 	return r < 0 ? r : count ? -EEXIST : 0;
 }
 
@@ -324,8 +300,8 @@ int lake_begin(struct lake *lake, const char *job_id, int64_t attempt)
 		return 0;
 	}
 	r = lake->db.handle ? 0
-			    : open_handle(&lake->db, lake->path,
-					  SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+			    : guard_open(&lake->db, lake->path,
+					     SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, WAIT_MS);
 	if (r == -ENOENT)
 		return -ENOTDIR;
 	if (r == 0)

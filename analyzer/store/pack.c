@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/pack_format.h"
 #include "store/rows.h"
+
+#define TOTALS (sizeof(struct load_totals) / sizeof(int64_t))
 
 static const char READ_SQL[] = "SELECT data FROM t_pack WHERE loader_id = ?1 AND part = ?2";
 
@@ -50,10 +51,17 @@ static int read_head(sqlite3_stmt *stmt, int64_t loader_id, struct pack_head *re
 	if (size != sizeof(*ret))
 		return -ENOENT;
 	memcpy(ret, data, size);
+	for (size_t i = 0; i < TOTALS; i++) {
+		int64_t *value = (int64_t *)&ret->totals + i;
+
+		if (*value < 0)
+			*value = QUERY_UNKNOWN;
+	}
+	gpu_sums_check(&ret->gpu);
 	return ret->magic == PACK_MAGIC && ret->size == size && ret->batch_count >= 0 ? 0 : -ENOENT;
 }
 
-static int read_loader_head(struct db *db, int64_t loader_id, struct pack_head *ret)
+int pack_read_head(struct db *db, int64_t loader_id, struct pack_head *ret)
 {
 	ROWS *stmt = NULL;
 	int r = prepare(db, &stmt);
@@ -145,49 +153,11 @@ int pack_read_series(struct db *db, int64_t loader_id, struct batch_series *seri
 	packed.last_ns = head.last_ns >= 0 ? head.last_ns : SERIES_UNKNOWN;
 	packed.tail_begin_ns = head.tail_begin_ns >= 0 ? head.tail_begin_ns : SERIES_UNKNOWN;
 	packed.elsewhere_ns = head.elsewhere_ns >= 0 ? head.elsewhere_ns : 0;
-	*series = packed;
-	return 0;
-}
-
-int pack_read_totals(struct db *db, int64_t loader_id, struct load_totals *ret_totals)
-{
-	struct pack_head head;
-	int r = read_loader_head(db, loader_id, &head);
-
-	if (r < 0)
-		return r;
-	*ret_totals = head.totals;
-	for (size_t i = 0; i < sizeof(*ret_totals) / sizeof(int64_t); i++) {
-		int64_t *value = (int64_t *)ret_totals + i;
-
-		if (*value < 0)
-			*value = QUERY_UNKNOWN;
+	if (head.totals.receive_ns != QUERY_UNKNOWN) {
+		packed.receive_ns = (double)head.totals.receive_ns;
+		packed.receive_count = packed.count;
 	}
-	return 0;
-}
-
-int pack_read_gpu(struct db *db, int64_t loader_id, struct gpu_sums *ret_sums)
-{
-	struct pack_head head;
-	int r = read_loader_head(db, loader_id, &head);
-
-	if (r < 0)
-		return r;
-	*ret_sums = head.gpu;
-	gpu_sums_check(ret_sums);
-	return 0;
-}
-
-int pack_read_loader(struct db *db, struct loader_info *loader)
-{
-	struct pack_head head;
-	int r = read_loader_head(db, loader->loader_id, &head);
-
-	if (r < 0)
-		return r;
-	loader->batch_count = head.batch_count;
-	loader->epoch_count = head.epoch_count;
-	loader->time_ns = head.time_ns;
+	*series = packed;
 	return 0;
 }
 
@@ -203,16 +173,17 @@ static bool is_all_packed(struct db *db)
 int pack_sum_totals(struct db *db, struct load_totals *ret_totals)
 {
 	ROWS *stmt = NULL;
-	struct load_totals one;
+	struct pack_head head;
 	int r = 0, count = 0;
 
 	memset(ret_totals, 0, sizeof(*ret_totals));
 	if (!is_all_packed(db) || rows_prepare(db, HEADS_SQL, &stmt) < 0)
 		return -ENOENT;
 	while (r == 0 && rows_next(stmt) == 1) {
-		r = pack_read_totals(db, sqlite3_column_int64(stmt, 0), &one);
-		for (size_t i = 0; r == 0 && i < sizeof(one) / sizeof(int64_t); i++) {
-			int64_t *sum = (int64_t *)ret_totals + i, value = ((int64_t *)&one)[i];
+		r = pack_read_head(db, sqlite3_column_int64(stmt, 0), &head);
+		for (size_t i = 0; r == 0 && i < TOTALS; i++) {
+			int64_t *sum = (int64_t *)ret_totals + i;
+			int64_t value = ((int64_t *)&head.totals)[i];
 
 			if (value > 0 && __builtin_add_overflow(*sum, value, sum))
 				*sum = INT64_MAX;

@@ -9,17 +9,14 @@
  */
 #pragma once
 
-#include "analysis/gpu_use.h"
 #include "store/db.h"
-#include "store/run.h"
+#include "store/pack_format.h"
 
-/* What the questions of query.h answer for a whole loader. -ENOENT: read the rows. */
+/* What is known of a loader as a whole. -ENOENT: read the rows. */
+int pack_read_head(struct db *db, int64_t loader_id, struct pack_head *ret);
+
+/* All its batches, to an empty series. Likewise. */
 int pack_read_series(struct db *db, int64_t loader_id, struct batch_series *series);
-int pack_read_totals(struct db *db, int64_t loader_id, struct load_totals *ret_totals);
-int pack_read_gpu(struct db *db, int64_t loader_id, struct gpu_sums *ret_sums);
 
 /* Sums over all loaders; -ENOENT where one of them is not packed. */
 int pack_sum_totals(struct db *db, struct load_totals *ret_totals);
-
-/* Fills batch_count, epoch_count and time_ns of a loader whose id is set. */
-int pack_read_loader(struct db *db, struct loader_info *loader);

@@ -70,46 +70,9 @@ static const char EPOCHS_SQL[] =
 static const char NOTES_SQL[] = "SELECT text FROM t_note"
 				" WHERE level IN ('doubt', 'warning') ORDER BY level, rowid";
 
-#define FIELD(id, name) {META_##id, offsetof(struct run_info, name)}
-static const struct meta_field FIELDS[] = {
-	FIELD(RUN_ID, id),
-	FIELD(VERSION, version),
-	FIELD(COMMAND, command),
-	FIELD(HOST, host),
-	FIELD(KERNEL, kernel),
-	FIELD(FRAMEWORKS, frameworks),
-	FIELD(CLOCK, clock),
-	FIELD(GPU, gpu),
-	FIELD(GPU_0, gpu_place),
-	FIELD(PATCH_MISSING, patch_missing),
-	FIELD(DECODERS_PATCHED, decoders_seen),
-	FIELD(DECODERS_HIDDEN, decoders_hidden),
-	FIELD(NVTX, nvtx),
-	FIELD(START_UNIX_NS, start_unix_ns),
-	FIELD(START_NS, start_ns),
-	FIELD(END_NS, end_ns),
-	FIELD(CPUS, cpus),
-	FIELD(CPU_LIMIT_MILLI, cpu_limit_milli),
-	FIELD(MAIN_CPU_NS, main_cpu_ns),
-	FIELD(MAIN_CPU_OF_NS, main_cpu_of_ns),
-	FIELD(OTHER_CPU_NS, other_cpu_ns),
-	FIELD(OTHER_CPU_OF_NS, other_cpu_of_ns),
-	FIELD(AFFINITY, affinity),
-	FIELD(MAIN_RAN_NS, ran_ns[0]),
-	FIELD(MAIN_WAITED_NS, waited_ns[0]),
-	FIELD(WORKERS_RAN_NS, ran_ns[1]),
-	FIELD(WORKERS_WAITED_NS, waited_ns[1]),
-	FIELD(NEIGHBOURS, neighbours),
-	FIELD(SYNC, synchronous),
-	FIELD(JOB_ID, job_id),
-	FIELD(ATTEMPT, attempt),
-	FIELD(WORLD_SIZE, world_size),
-	FIELD(CLUSTER, cluster),
-	FIELD(OWNER, owner),
-	FIELD(REVISION, revision),
-	FIELD(DATASET, dataset),
-	FIELD(STORAGE, storage),
-};
+#define FIELD(id, type, member) {META_##id, offsetof(struct run_info, member)},
+static const struct meta_field FIELDS[] = {RUN_FACTS(FIELD)};
+
 int query_run(struct db *db, struct run_info *ret_run)
 {
 	ROWS *stmt = NULL;
@@ -184,8 +147,17 @@ int query_loaders(struct db *db, struct loader_info **ret_loaders, size_t *ret_c
 {
 	int r = list_loaders(db, PACKED_SQL, ret_loaders, ret_count);
 
-	for (size_t i = 0; r == 0 && i < *ret_count; i++)
-		r = pack_read_loader(db, &(*ret_loaders)[i]);
+	for (size_t i = 0; r == 0 && i < *ret_count; i++) {
+		struct loader_info *loader = &(*ret_loaders)[i];
+		struct pack_head head;
+
+		r = pack_read_head(db, loader->loader_id, &head);
+		if (r < 0)
+			break;
+		loader->batch_count = head.batch_count;
+		loader->epoch_count = head.epoch_count;
+		loader->time_ns = head.time_ns;
+	}
 	if (r == -ENOENT || (r == 0 && !*ret_count)) {
 		free(*ret_loaders);
 		r = list_loaders(db, LOADERS_SQL, ret_loaders, ret_count);
@@ -320,7 +292,6 @@ static int read_filtered(struct db *db, const struct batch_filter *filter,
 
 int query_series(struct db *db, const struct batch_filter *filter, struct batch_series *series)
 {
-	struct load_totals totals;
 	struct run_info run;
 	int r = query_run(db, &run);
 
@@ -338,11 +309,6 @@ int query_series(struct db *db, const struct batch_filter *filter, struct batch_
 	if (r < 0)
 		return r;
 	r = rows_is_whole(filter) ? pack_read_series(db, filter->loader_id, series) : -ENOENT;
-	if (r == 0 && pack_read_totals(db, filter->loader_id, &totals) == 0 &&
-	    totals.receive_ns != QUERY_UNKNOWN) {
-		series->receive_ns = (double)totals.receive_ns;
-		series->receive_count = series->count;
-	}
 	return r == -ENOENT ? read_filtered(db, filter, series) : r;
 }
 

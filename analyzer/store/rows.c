@@ -50,6 +50,24 @@ int rows_next(sqlite3_stmt *stmt)
 	return r == SQLITE_ROW ? 1 : db_errno(r);
 }
 
+bool rows_any(struct db *db, const char *sql)
+{
+	ROWS *stmt = NULL;
+
+	return rows_prepare(db, sql, &stmt) == 0 && rows_next(stmt) == 1;
+}
+
+int rows_number(struct db *db, const char *sql, int64_t *ret)
+{
+	ROWS *stmt = NULL;
+	int r = rows_prepare(db, sql, &stmt);
+
+	if (r == 0)
+		r = rows_next(stmt);
+	*ret = r == 1 ? sqlite3_column_int64(stmt, 0) : 0;
+	return r < 0 ? r : 0;
+}
+
 int rows_list(struct db *db, const char *sql, int64_t value, size_t size,
 	      int (*take)(sqlite3_stmt *stmt, void *item), void *ret_items, size_t *ret_count)
 {

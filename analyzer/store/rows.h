@@ -34,6 +34,12 @@ int rows_ask(struct db *db, sqlite3_stmt **ret_stmt, const char *sql, const char
 /* 1: a row, 0: no more, or -errno. */
 int rows_next(sqlite3_stmt *stmt);
 
+/* Whether a statement gives a row, as far as it can be read. */
+bool rows_any(struct db *db, const char *sql);
+
+/* The number that a statement gives first; 0: it gives no row. 0 or -errno. */
+int rows_number(struct db *db, const char *sql, int64_t *ret);
+
 /*
  * All rows of a statement, with ?1 bound to `value` if it has that, as an array of items of `size`
  * bytes, to be freed also after an error; NULL: none. `take` fills one that is all zero: 1, 0: it

@@ -19,39 +19,53 @@ static inline double query_known(int64_t value)
 	return value == QUERY_UNKNOWN ? NAN : (double)value;
 }
 
-/* Strings are NULL and numbers QUERY_UNKNOWN where the run does not tell. */
+/*
+ * What a run's meta holds: FACT(META_ id, type, member). Strings are NULL and numbers QUERY_UNKNOWN
+ * where the run does not tell.
+ */
+#define RUN_FACTS(FACT)                                                                            \
+	FACT(RUN_ID, char *, id)                                                                   \
+	FACT(VERSION, char *, version)                                                             \
+	FACT(COMMAND, char *, command)                                                             \
+	FACT(HOST, char *, host)                                                                   \
+	FACT(KERNEL, char *, kernel)                                                               \
+	FACT(FRAMEWORKS, char *, frameworks)                                                       \
+	FACT(CLOCK, char *, clock)     /* "host" or "gpu" */                                       \
+	FACT(GPU, char *, gpu)         /* its model */                                             \
+	FACT(GPU_0, char *, gpu_place) /* the same of the first device, and where it is */         \
+	FACT(PATCH_MISSING, char *, patch_missing)     /* comma-separated; "": all were found */   \
+	FACT(DECODERS_PATCHED, char *, decoders_seen)  /* likewise: their calls were observed */   \
+	FACT(DECODERS_HIDDEN, char *, decoders_hidden) /* "LIBRARY in MODULE,...": not observed */ \
+	FACT(NVTX, char *, nvtx) /* "recorded", or why its ranges are not though asked for */      \
+	FACT(START_UNIX_NS, int64_t, start_unix_ns)                                                \
+	FACT(START_NS, int64_t, start_ns)                                                          \
+	FACT(END_NS, int64_t, end_ns) /* QUERY_UNKNOWN while it records */                         \
+	FACT(CPUS, int64_t, cpus)                                                                  \
+	FACT(CPU_LIMIT_MILLI, int64_t, cpu_limit_milli) /* of a core: a limit below `cpus` */      \
+	FACT(MAIN_CPU_NS, int64_t, main_cpu_ns)         /* of the main process, in so much ... */  \
+	FACT(MAIN_CPU_OF_NS, int64_t, main_cpu_of_ns)   /* ... time */                             \
+	FACT(OTHER_CPU_NS, int64_t, other_cpu_ns)       /* of other programs, on these cores */    \
+	FACT(OTHER_CPU_OF_NS, int64_t, other_cpu_of_ns)                                            \
+	FACT(AFFINITY, int64_t, affinity)       /* cores it may run on, where a limit is below */  \
+	FACT(MAIN_RAN_NS, int64_t, main_ran_ns) /* its first thread had a core, ... */             \
+	FACT(MAIN_WAITED_NS, int64_t, main_waited_ns) /* ... could have run and had none */        \
+	FACT(WORKERS_RAN_NS, int64_t, workers_ran_ns)                                              \
+	FACT(WORKERS_WAITED_NS, int64_t, workers_waited_ns)                                        \
+	FACT(NEIGHBOURS, char *, neighbours) /* as drain/neighbours.h has it */                    \
+	FACT(SYNC, int64_t, synchronous) /* the consumer waits for its steps' ends; -1: unknown */ \
+	FACT(JOB_ID, char *, job_id)                                                               \
+	FACT(ATTEMPT, int64_t, attempt)                                                            \
+	FACT(WORLD_SIZE, int64_t, world_size)                                                      \
+	FACT(CLUSTER, char *, cluster)                                                             \
+	FACT(OWNER, char *, owner)                                                                 \
+	FACT(REVISION, char *, revision)                                                           \
+	FACT(DATASET, char *, dataset)                                                             \
+	FACT(STORAGE, char *, storage)
+
 struct run_info {
-	char *id;
-	char *version;
-	char *command;
-	char *host;
-	char *kernel;
-	char *frameworks;
-	char *clock;			/* "host" or "gpu" */
-	char *gpu;			/* its model */
-	char *gpu_place;		/* the same of the first device, and where it is */
-	char *patch_missing;		/* comma-separated, "" if all were found */
-	char *decoders_seen;		/* comma-separated: their calls were observed */
-	char *decoders_hidden;		/* "LIBRARY in MODULE,...": copies that could not be */
-	char *nvtx;			/* "recorded", or why its ranges are not though asked for */
-	int64_t start_unix_ns;
-	int64_t start_ns;
-	int64_t end_ns;			/* QUERY_UNKNOWN while it records */
-	int64_t cpus;
-	int64_t cpu_limit_milli;	/* thousandths of a core: a limit that is below `cpus` */
-	int64_t main_cpu_ns;		/* of the main process, in so much time: */
-	int64_t main_cpu_of_ns;
-	int64_t other_cpu_ns;		/* of these cores, of other programs, likewise */
-	int64_t other_cpu_of_ns;
-	int64_t affinity;		/* cores that it may run on, where a limit is below that */
-	int64_t ran_ns[2];		/* first threads of main process and workers had a core */
-	int64_t waited_ns[2];		/* ... could have run and had none */
-	char *neighbours;		/* as drain/neighbours.h has it */
-	int64_t synchronous;		/* the consumer waits for its steps to end; -1: unknown */
-	char *job_id;
-	char *cluster, *owner, *revision, *dataset, *storage;
-	int64_t attempt;
-	int64_t world_size;
+#define X(id, type, member) type member;
+	RUN_FACTS(X)
+#undef X
 	int64_t rank;
 	int64_t lost_count;		/* events that were dropped, all kinds */
 	int64_t process_count;

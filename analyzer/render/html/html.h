@@ -13,7 +13,7 @@
 
 #include "analysis/replay.h"
 #include "render/report.h"
-#include "store/device.h"
+#include "store/gpu.h"
 
 #define HTML_WINDOWS  2
 #define HTML_GPU_BARS 156
@@ -30,7 +30,7 @@ struct html_window {
 struct html_input {
 	const struct report *report;
 	const struct trace *trace; /* of the report's series */
-	struct device_means device;
+	struct gpu_means device;
 	struct gpu_bar gpu_bars[HTML_GPU_BARS]; /* none where the GPU was not seen */
 	size_t gpu_bar_count, gpu_bar_each;     /* batches */
 	struct html_window
