@@ -112,26 +112,19 @@ struct slope {
 /* `blames`: only where a culprit waits longest; NULL: all. */
 static struct slope find_slope(const struct window_width *width, const struct rank_blame *blames)
 {
-	double n = 0, wait = 0, pace = 0, wait2 = 0, pace2 = 0, both = 0, slope;
+	struct stats_pairs p = {0}; /* of wait and pace */
+	double slope;
 
 	for (size_t i = 0; i < width->count; i++) {
 		const struct window *window = &width->list[i];
-		double wait_off = (double)window->wait_ns - wait;
-		double pace_off = (double)window->pace_ns - pace;
 
-		if (window->count < 2 || (blames && !blames[window->rank].is_culprit))
-			continue;
-		n++;
-		wait += wait_off / n;
-		pace += pace_off / n;
-		wait2 += wait_off * ((double)window->wait_ns - wait);
-		pace2 += pace_off * ((double)window->pace_ns - pace);
-		both += wait_off * ((double)window->pace_ns - pace);
+		if (window->count > 1 && (!blames || blames[window->rank].is_culprit))
+			stats_add_pair(&p, (double)window->wait_ns, (double)window->pace_ns);
 	}
-	if (n < RANK_WINDOWS || !(wait2 > 0))
+	if (p.count < RANK_WINDOWS || !(p.xx > 0))
 		return (struct slope){NAN, NAN};
-	slope = both / wait2;
-	return (struct slope){slope, sqrt(fmax(pace2 - slope * both, 0) / (n - 2) / wait2)};
+	slope = p.xy / p.xx;
+	return (struct slope){slope, sqrt(fmax(p.yy - slope * p.xy, 0) / (p.count - 2) / p.xx)};
 }
 
 /* Do steps take no longer where these ranks wait longer? */

@@ -68,16 +68,17 @@ static bool walk_run(struct walk *walk)
 	return false;
 }
 
-static int add_epoch(struct events *events, size_t *capacity, const struct walk *walk,
-		     bool from_start)
+static int add_epoch(struct events *events, const struct walk *walk, bool from_start)
 {
 	int64_t start =
 		from_start ? 0 : stall_start_count(walk->series->workers) - walk->epoch_batch;
-	struct fold_segment *grown;
+	size_t count = events->epoch_count;
 
-	if (events->epoch_count == *capacity) {
-		*capacity = *capacity ? 2 * *capacity : 16;
-		grown = reallocarray(events->epochs, *capacity, sizeof(*grown));
+	/* A power of two is full. */
+	if (!(count & (count - 1))) {
+		struct fold_segment *grown =
+			reallocarray(events->epochs, count ? 2 * count : 1, sizeof(*grown));
+
 		if (!grown)
 			return -ENOMEM;
 		events->epochs = grown;
@@ -93,13 +94,12 @@ static int add_epoch(struct events *events, size_t *capacity, const struct walk 
 }
 
 /* Epochs end where the next one begins. */
-static void close_epochs(struct events *events, const struct walk *walk)
+static void close_epoch(struct events *events, size_t end)
 {
-	if (events->epoch_count) {
-		struct fold_segment *last = &events->epochs[events->epoch_count - 1];
+	struct fold_segment *last = &events->epochs[events->epoch_count - 1];
 
-		last->count = walk->next > last->begin ? walk->next - last->begin : 0;
-	}
+	if (events->epoch_count)
+		last->count = end > last->begin ? end - last->begin : 0;
 }
 
 static double find_cap(const double *bins, double half)
@@ -131,7 +131,7 @@ static void take_event(struct events *events, size_t position, double ns, double
 int events_find(const struct events_query *q, struct events *ret)
 {
 	struct walk walk = {.series = q->series};
-	size_t capacity = 0, i;
+	size_t i;
 	double *bins = calloc(1u << CAP_BITS, sizeof(*bins));
 	int r = 0;
 
@@ -141,12 +141,8 @@ int events_find(const struct events_query *q, struct events *ret)
 		r = -ENOMEM;
 	while (r == 0 && walk_run(&walk)) {
 		if (walk.new_epoch || !ret->epoch_count) {
-			size_t next = walk.next;
-
-			walk.next = walk.epoch_begin;
-			close_epochs(ret, &walk);
-			walk.next = next;
-			r = add_epoch(ret, &capacity, &walk, q->from_start);
+			close_epoch(ret, walk.epoch_begin);
+			r = add_epoch(ret, &walk, q->from_start);
 		}
 		for (i = walk.begin; r == 0 && i < walk.end; i++) {
 			double ns = event_ns(q, i);
@@ -156,7 +152,7 @@ int events_find(const struct events_query *q, struct events *ret)
 		}
 	}
 	if (r == 0) {
-		close_epochs(ret, &walk);
+		close_epoch(ret, walk.next);
 		ret->position_count = walk.next;
 		ret->cap_ns = find_cap(bins, ret->ns / 2);
 	}

@@ -145,16 +145,9 @@ static void take_rows(struct rows *rows, const struct fold_series *s, size_t beg
 	rows->row_square = row_square;
 }
 
-static size_t first_row(const struct fold_segment *segment, size_t period)
-{
-	size_t over = segment->lead % period;
-
-	return over ? period - over : 0;
-}
-
 static size_t row_count(const struct fold_segment *segment, size_t period)
 {
-	size_t first = first_row(segment, period);
+	size_t first = fold_first_row(segment, period);
 
 	return segment->count > first ? (segment->count - first) / period : 0;
 }
@@ -183,7 +176,7 @@ static double log_p_by_segment(const struct fold_series *s, size_t period, doubl
 	double log_period = log((double)period);
 
 	for (size_t i = 0; i < s->segment_count; i++) {
-		size_t begin = s->segments[i].begin + first_row(&s->segments[i], period);
+		size_t begin = s->segments[i].begin + fold_first_row(&s->segments[i], period);
 		size_t count = row_count(&s->segments[i], period);
 
 		if (count < LEAST_ROWS)
@@ -215,7 +208,7 @@ double fold_log_p(const struct fold_series *s, size_t period, double factor)
 	rows_clear(&all, period);
 	for (i = 0; i < s->segment_count; i++) {
 		const struct fold_segment *segment = &s->segments[i];
-		size_t begin = segment->begin + first_row(segment, period);
+		size_t begin = segment->begin + fold_first_row(segment, period);
 		size_t count = row_count(segment, period), in_group = 0;
 
 		for (row = 0; row < count; row += BLOCK) {
@@ -265,7 +258,7 @@ double fold_memory(const struct fold_series *s, size_t period)
 
 	for (i = 0; i < s->segment_count; i++) {
 		const struct fold_segment *segment = &s->segments[i];
-		size_t begin = segment->begin + first_row(segment, period);
+		size_t begin = segment->begin + fold_first_row(segment, period);
 		size_t count = row_count(segment, period);
 
 		for (row = 0; row < count; row++) {

@@ -22,6 +22,14 @@ struct fold_segment {
 	size_t lead;
 };
 
+/* Where the first row of a segment begins in it. */
+static inline size_t fold_first_row(const struct fold_segment *segment, size_t period)
+{
+	size_t over = segment->lead % period;
+
+	return over ? period - over : 0;
+}
+
 struct fold_series {
 	const float *x;        /* all segments' values */
 	const double *sums;    /* sums[i]: of x[0..i-1] */

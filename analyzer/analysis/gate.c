@@ -313,43 +313,23 @@ const char *gate_outcome_id(enum gate_outcome outcome)
 
 /* What got slower between the baselines and the runs. */
 
-static void add_mean(struct stats_moments *mean, double value)
-{
-	if (!isnan(value))
-		stats_add(mean, value);
-}
-
-static double mean_or_nan(const struct stats_moments *mean)
-{
-	return mean->count ? mean->mean : NAN;
-}
-
 /* What the runs of a group have in common. */
 static void summarize(const struct gate_sample *const *runs, size_t count, struct gate_sample *ret)
 {
-	struct stats_moments value[GATE_METRIC_MAX] = {0}, part[GATE_PART_MAX] = {0};
-	struct stats_moments load = {0}, compute = {0}, wait = {0};
 	size_t causes[CAUSE_MAX] = {0}, i;
 
 	*ret = (struct gate_sample){.low99 = NAN, .error = NAN};
-	for (i = 0; i < count; i++) {
-		for (int k = 0; k < GATE_METRIC_MAX; k++)
-			add_mean(&value[k], runs[i]->value[k]);
-		for (int k = 0; k < GATE_PART_MAX; k++)
-			add_mean(&part[k], runs[i]->part_ns[k]);
-		add_mean(&load, runs[i]->load_ns);
-		add_mean(&compute, runs[i]->compute_ns);
-		add_mean(&wait, runs[i]->wait_ns);
+	for (int k = 0; k < GATE_MEANS; k++) {
+		struct stats_moments mean = {0};
+
+		for (i = 0; i < count; i++)
+			if (!isnan(runs[i]->means[k]))
+				stats_add(&mean, runs[i]->means[k]);
+		ret->means[k] = mean.count ? mean.mean : NAN;
+	}
+	for (i = 0; i < count; i++)
 		if (++causes[runs[i]->cause] > causes[ret->cause])
 			ret->cause = runs[i]->cause;
-	}
-	for (int k = 0; k < GATE_METRIC_MAX; k++)
-		ret->value[k] = mean_or_nan(&value[k]);
-	for (int k = 0; k < GATE_PART_MAX; k++)
-		ret->part_ns[k] = mean_or_nan(&part[k]);
-	ret->load_ns = mean_or_nan(&load);
-	ret->compute_ns = mean_or_nan(&compute);
-	ret->wait_ns = mean_or_nan(&wait);
 }
 
 static double rise(double before, double now)

@@ -86,14 +86,22 @@ enum gate_part {
 	GATE_PART_MAX
 };
 
+#define GATE_MEANS (GATE_METRIC_MAX + GATE_PART_MAX + 3)
+
 /* All that a gate knows of a run. NAN: not observed. */
 struct gate_sample {
-	double value[GATE_METRIC_MAX]; /* times in ns; NAN for the increase */
-	double low99, error;           /* of the stall ratio */
+	union {
+		double means[GATE_MEANS];
+		struct {
+			double value[GATE_METRIC_MAX]; /* times in ns; NAN for the increase */
+			double part_ns[GATE_PART_MAX]; /* means of a batch, as are these */
+			double load_ns, compute_ns, wait_ns;
+		};
+	};
+	double low99, error; /* of the stall ratio */
 	enum gate_unfit unfit;
 	enum stall_gap gap;
-	size_t needed_count;                                         /* batches it must have */
-	double part_ns[GATE_PART_MAX], load_ns, compute_ns, wait_ns; /* means of a batch */
+	size_t needed_count; /* batches it must have */
 	enum cause cause;
 };
 

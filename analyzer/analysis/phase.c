@@ -27,11 +27,6 @@ static double add_rows(const struct phase_series *s, size_t begin, size_t rows, 
 	return sum;
 }
 
-static size_t first_row(const struct fold_segment *segment, size_t period)
-{
-	return (period - segment->lead % period) % period;
-}
-
 static size_t highest(const double *values, size_t count)
 {
 	size_t best = 0, i;
@@ -75,7 +70,7 @@ bool phase_is_multiple(const struct phase_series *s, size_t period, size_t k, do
 		rows_a_block = (size_t)ceil(PROMOTE_LEAST / events);
 	for (i = 0; i < s->segment_count; i++) {
 		const struct fold_segment *segment = &s->segments[i];
-		size_t begin = segment->begin + first_row(segment, wide);
+		size_t begin = segment->begin + fold_first_row(segment, wide);
 		size_t end = segment->begin + segment->count;
 
 		for (; begin + wide <= end; begin += row * wide) {
@@ -101,7 +96,7 @@ double phase_share(const struct phase_series *s, size_t period, double *scratch,
 	memset(totals, 0, period * sizeof(*totals));
 	for (i = 0; i < s->segment_count; i++) {
 		const struct fold_segment *segment = &s->segments[i];
-		size_t begin = segment->begin + first_row(segment, period);
+		size_t begin = segment->begin + fold_first_row(segment, period);
 		size_t end = segment->begin + segment->count;
 
 		for (; begin + 2 * period <= end; begin += rows * period) {

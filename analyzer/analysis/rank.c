@@ -9,6 +9,7 @@
 #include "analysis/culprit.h"
 #include "analysis/rank_group.h"
 #include "analysis/rank_place.h"
+#include "analysis/stats.h"
 
 #define AS_MANY    0.01  /* steps: more or fewer */
 #define MEET       0.5   /* how much the lengths of their steps have in common, at least, ... */
@@ -178,23 +179,6 @@ int rank_add(struct rank_job *job, const struct batch_series *series, const stru
 	return r;
 }
 
-/* How much two lengths have in common. */
-struct common {
-	double n, x, y, xx, yy, xy;
-};
-
-static void add_pair(struct common *c, double x, double y)
-{
-	const double dx = x - c->x, dy = y - c->y;
-
-	c->n++;
-	c->x += dx / c->n;
-	c->y += dy / c->n;
-	c->xx += dx * (x - c->x);
-	c->yy += dy * (y - c->y);
-	c->xy += dx * (y - c->y);
-}
-
 /* Of the windows of one width that more than one rank was in. */
 struct sums {
 	int width; /* -1: none shows that the ranks meet */
@@ -203,7 +187,7 @@ struct sums {
 	double excess_ns;                    /* how much longer than that of all others, */
 	double lag_ns;                       /* and how much longer its steps took */
 	double alone_wait_ns, alone_time_ns; /* of the other windows */
-	struct common paces; /* of the rank that waited longest, and of the others */
+	struct stats_pairs paces; /* of the rank that waited longest, and of the others */
 	size_t step_count;
 };
 
@@ -223,7 +207,7 @@ static struct sums sum_up(const struct windows *windows, int width)
 		others = ((double)window->sum_ns - (double)window->pace_ns) / (window->count - 1);
 		sums.wait_ns += (double)window->wait_ns;
 		sums.time_ns += (double)window->sum_ns / window->count;
-		add_pair(&sums.paces, (double)window->pace_ns, others);
+		stats_add_pair(&sums.paces, (double)window->pace_ns, others);
 		if (window->is_starved) {
 			sums.starved_ns += (double)window->wait_ns;
 			sums.excess_ns += (double)window->wait_ns - (double)window->second_ns;
@@ -269,10 +253,10 @@ static struct sums find_width(const struct windows *windows, size_t batch_count,
 /* Nothing speaks against it that ranks meet which never wait: do they go fast and slow together? */
 static bool do_meet(const struct sums *sums)
 {
-	const struct common *c = &sums->paces;
+	const struct stats_pairs *c = &sums->paces;
 
 	return sums->width >= 0 && (sums->excess_ns > RANK_NOISE * sums->time_ns ||
-				    (c->xx > c->n * (VARY * c->x) * (VARY * c->x) &&
+				    (c->xx > c->count * (VARY * c->x) * (VARY * c->x) &&
 				     c->xy > MEET * sqrt(c->xx * c->yy)));
 }
 

@@ -63,8 +63,8 @@ struct rank_job {
 	struct rank_group *groups;
 	size_t group_count;
 	struct windows by_clock; /* of all ranks, and of bins of time */
-	struct rank_base {
-		int32_t epoch;
+	struct rank_base { /* partials hold it as it is */
+		int64_t epoch;
 		size_t base, length;
 	} * epochs;
 	size_t epoch_count;

@@ -138,6 +138,18 @@ double stats_cv(const struct stats_moments *moments)
 	return moments->mean == 0 ? NAN : stats_deviation(moments) / moments->mean;
 }
 
+void stats_add_pair(struct stats_pairs *pairs, double x, double y)
+{
+	const double dx = x - pairs->x, dy = y - pairs->y;
+
+	pairs->count++;
+	pairs->x += dx / pairs->count;
+	pairs->y += dy / pairs->count;
+	pairs->xx += dx * (x - pairs->x);
+	pairs->yy += dy * (y - pairs->y);
+	pairs->xy += dx * (y - pairs->y);
+}
+
 double stats_welch(const struct stats_moments *a, const struct stats_moments *b)
 {
 	double error;

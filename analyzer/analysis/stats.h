@@ -69,6 +69,14 @@ double stats_deviation(const struct stats_moments *moments);
 /* Standard deviation over mean (n - 1); NAN for fewer than two values or a mean of 0. */
 double stats_cv(const struct stats_moments *moments);
 
+/* The same of pairs of values, and what they have in common. */
+struct stats_pairs {
+	double count, x, y; /* means */
+	double xx, yy, xy;  /* sums of products of the deviations */
+};
+
+void stats_add_pair(struct stats_pairs *pairs, double x, double y);
+
 /* z of Welch's test between two samples given by their moments; NAN where one has less than 2. */
 double stats_welch(const struct stats_moments *a, const struct stats_moments *b);
 

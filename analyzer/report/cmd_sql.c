@@ -35,11 +35,7 @@ static int list(const struct options *options, const void *what, const struct pa
 #define LAKE_TABLE(table, keys, meaning)                                                           \
 	page_entry(page, 0, HANG, #table, "%s; its key are the first %d columns", meaning, keys);
 #define LAKE(type, column, meaning) page_entry(page, 2, HANG, #column, "%s: %s", #type, meaning);
-#define LAKE_END(table)
 #include "store/lake.def"
-#undef LAKE_TABLE
-#undef LAKE
-#undef LAKE_END
 	return 0;
 }
 

@@ -46,17 +46,10 @@ union cell {
 			       ARRAY_COUNT(columns_of_##table) * sizeof(union cell),               \
 		       "a row is an array of cells");
 #include "store/lake.def"
-#undef LAKE_TABLE
-#undef LAKE
-#undef LAKE_END
 
 enum table {
 #define LAKE_TABLE(table, keys, meaning) TABLE_##table,
-#define LAKE(type, column, meaning)
-#define LAKE_END(table)
 #include "store/lake.def"
-#undef LAKE_TABLE
-#undef LAKE_END
 	TABLES
 };
 
@@ -68,11 +61,7 @@ static const struct table_info {
 } tables[] = {
 #define LAKE_TABLE(table, keys, meaning)                                                           \
 	{#table, keys, columns_of_##table, ARRAY_COUNT(columns_of_##table)},
-#define LAKE_END(table)
 #include "store/lake.def"
-#undef LAKE_TABLE
-#undef LAKE
-#undef LAKE_END
 };
 
 struct lake {
@@ -398,12 +387,7 @@ static int put(struct lake *lake, enum table which, const void *row)
 	{                                                                                          \
 		return put(lake, TABLE_##table, row);                                              \
 	}
-#define LAKE(type, column, meaning)
-#define LAKE_END(table)
 #include "store/lake.def"
-#undef LAKE_TABLE
-#undef LAKE
-#undef LAKE_END
 
 int lake_put_run(struct lake *lake, struct db *run, int64_t rank_id)
 {

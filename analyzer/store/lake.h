@@ -28,9 +28,6 @@
 	}                                                                                          \
 	;
 #include "store/lake.def"
-#undef LAKE_TABLE
-#undef LAKE
-#undef LAKE_END
 
 /* What went wrong, for a person; any error of db.h, too. */
 const char *lake_error(int error);
@@ -57,12 +54,7 @@ void lake_close(struct lake *lake, bool is_done);
 
 #define LAKE_TABLE(table, keys, meaning)                                                           \
 	int lake_put_##table(struct lake *lake, const struct lake_##table *row);
-#define LAKE(type, column, meaning)
-#define LAKE_END(table)
 #include "store/lake.def"
-#undef LAKE_TABLE
-#undef LAKE
-#undef LAKE_END
 
 /* All batches of a run, as a rank of the job. */
 int lake_put_run(struct lake *lake, struct db *run, int64_t rank_id);

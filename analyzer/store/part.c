@@ -44,14 +44,9 @@ struct group {
 	struct grid by_step;
 };
 
-struct epoch {
-	int64_t epoch;
-	uint64_t base, length;
-};
-
 static_assert(sizeof(struct head) % 8 == 0 && sizeof(struct part_rank) % 8 == 0 &&
 		      sizeof(struct grid) == 24 + 4 * (WINDOW_WIDTHS + 1) &&
-		      sizeof(struct group) % 8 == 0,
+		      sizeof(struct group) % 8 == 0 && sizeof(struct rank_base) == 24,
 	      "the same on both processors, and in words");
 
 /* Not against those who mean it; a bit that fell over, or a hole of a crash, shows. */
@@ -87,7 +82,7 @@ static size_t middle_bytes(const struct head *head)
 {
 	return head->group_count * sizeof(struct group) +
 	       head->rank_count * sizeof(struct part_rank) +
-	       head->epoch_count * sizeof(struct epoch) + padded(head->text_bytes);
+	       head->epoch_count * sizeof(struct rank_base) + padded(head->text_bytes);
 }
 
 static size_t windows_bytes(const struct head *head, const struct group *groups)
@@ -205,7 +200,7 @@ static bool is_sane_rank(const struct part *part, const struct part_rank *rank)
 
 static int take_middle(const struct head *head, const char *at, struct part *ret)
 {
-	const struct epoch *epochs;
+	struct rank_base *epochs = ret->job.epochs;
 	int r = take_groups(head, (const struct group *)(const void *)at, &ret->job);
 
 	if (r < 0)
@@ -213,7 +208,7 @@ static int take_middle(const struct head *head, const char *at, struct part *ret
 	at += head->group_count * sizeof(struct group);
 	memcpy(ret->ranks, at, head->rank_count * sizeof(*ret->ranks));
 	at += head->rank_count * sizeof(*ret->ranks);
-	epochs = (const struct epoch *)(const void *)at;
+	memcpy(epochs, at, head->epoch_count * sizeof(*epochs));
 	memcpy(ret->text, at + head->epoch_count * sizeof(*epochs), head->text_bytes);
 	if (ret->text_bytes && ret->text[ret->text_bytes - 1])
 		return -EBADMSG;
@@ -232,13 +227,11 @@ static int take_middle(const struct head *head, const char *at, struct part *ret
 		};
 	}
 	for (size_t i = 0; i < head->epoch_count; i++) {
-		const size_t begin = i ? rank_behind(&ret->job.epochs[i - 1]) : 0;
+		const size_t begin = i ? rank_behind(&epochs[i - 1]) : 0;
 
 		if (epochs[i].epoch > INT32_MAX || epochs[i].length > INT32_MAX ||
 		    epochs[i].base != begin || (i && epochs[i].epoch <= epochs[i - 1].epoch))
 			return -EBADMSG;
-		ret->job.epochs[i] = (struct rank_base){(int32_t)epochs[i].epoch, epochs[i].base,
-							epochs[i].length};
 	}
 	return 0;
 }
@@ -369,14 +362,12 @@ void part_done(struct part *part)
 
 bool part_is(const char *path)
 {
-	char magic[sizeof(MAGIC) - 1];
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	bool is_one = fd >= 0 && read(fd, magic, sizeof(magic)) == sizeof(magic) &&
-		      memcmp(magic, MAGIC, sizeof(magic)) == 0;
+	struct head head;
+	int fd, r = open_part(path, &fd, &head);
 
-	if (fd >= 0)
+	if (r == 0)
 		close(fd);
-	return is_one;
+	return r == 0 || r == -EPROTO || r == -ENODATA || r == -EBADMSG;
 }
 
 int part_add_text(struct part *part, const char *text, uint32_t *ret_at)
@@ -445,12 +436,9 @@ static char *make_middle(const struct part *part, const struct head *head, uint6
 	for (size_t i = 0; i < head->rank_count; i++)
 		((struct part_rank *)(void *)at)[i].group = (uint32_t)part->job.members[i].group;
 	at += head->rank_count * sizeof(*part->ranks);
-	for (size_t i = 0; i < head->epoch_count; i++, at += sizeof(struct epoch)) {
-		const struct rank_base *base = &part->job.epochs[i];
-		const struct epoch epoch = {base->epoch, base->base, base->length};
-
-		memcpy(at, &epoch, sizeof(epoch));
-	}
+	if (head->epoch_count)
+		memcpy(at, part->job.epochs, head->epoch_count * sizeof(*part->job.epochs));
+	at += head->epoch_count * sizeof(*part->job.epochs);
 	if (part->text_bytes)
 		memcpy(at, part->text, part->text_bytes);
 	return middle;

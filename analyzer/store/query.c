@@ -55,9 +55,9 @@ static const char LOADER_SQL[] =
 	" FROM t_loader WHERE loader_id = ?1";
 
 static const char *const SERIES_SQL[2] = ROWS_ORDERS(
-	"SELECT wait_ns, compute_ns, load_ns, cpu_ns, epoch, batch,"
-	" worker_id, head_ready, qdepth, gpu_idle_wait_ns, gpu_busy_ns, step_ns, begin_ns,"
-	" load_begin_ns, receive_ns FROM t_batch",
+	"SELECT wait_ns, compute_ns, load_ns, gpu_idle_wait_ns, gpu_busy_ns, step_ns, cpu_ns,"
+	" epoch, batch, worker_id, head_ready, qdepth, begin_ns, load_begin_ns, receive_ns"
+	" FROM t_batch",
 	"");
 
 static const char EPOCHS_SQL[] =
@@ -227,23 +227,19 @@ static void span_row(struct batch_series *series, const struct batch_row *row, i
 
 static int append_row(struct batch_series *series, sqlite3_stmt *stmt)
 {
-	int32_t ready = rows_small(stmt, 7);
+	int32_t ready = rows_small(stmt, 10);
 	int64_t begin_ns = rows_time(stmt, 12);
 	struct batch_row row = {
-		.wait_ns = rows_time(stmt, 0),
-		.compute_ns = rows_time(stmt, 1),
-		.load_ns = rows_time(stmt, 2),
-		.load_cpu_ns = rows_time(stmt, 3),
-		.epoch = rows_small(stmt, 4),
-		.batch = rows_small(stmt, 5),
-		.worker = rows_small(stmt, 6),
+		.load_cpu_ns = rows_time(stmt, 6),
+		.epoch = rows_small(stmt, 7),
+		.batch = rows_small(stmt, 8),
+		.worker = rows_small(stmt, 9),
 		.head_ready = ready < 0 ? -1 : ready > 0,
-		.qdepth = rows_small(stmt, 8),
-		.gpu_idle_ns = rows_time(stmt, 9),
-		.gpu_busy_ns = rows_time(stmt, 10),
-		.step_ns = rows_time(stmt, 11),
+		.qdepth = rows_small(stmt, 11),
 	};
 
+	for (int i = 0; i < SERIES_TIMES - 1; i++) /* all but the hand-over */
+		row.times[i] = rows_time(stmt, i);
 	/* At the start of an epoch there is more to take in than batches. */
 	if (rows_time(stmt, 14) >= 0 && row.batch >= series->workers) {
 		series->receive_ns += (double)rows_time(stmt, 14);
