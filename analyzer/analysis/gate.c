@@ -180,22 +180,14 @@ static double median_of(const double *values, size_t count)
 	return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
 }
 
-static double most(const double *values, size_t count)
+/* `pick`: fmax or fmin. */
+static double extreme(const double *values, size_t count, double (*pick)(double a, double b))
 {
-	double largest = values[0];
+	double found = values[0];
 
 	for (size_t i = 1; i < count; i++)
-		largest = fmax(largest, values[i]);
-	return largest;
-}
-
-static double least(const double *values, size_t count)
-{
-	double smallest = values[0];
-
-	for (size_t i = 1; i < count; i++)
-		smallest = fmin(smallest, values[i]);
-	return smallest;
+		found = pick(found, values[i]);
+	return found;
 }
 
 static void judge_bound(const struct gate_limit *limit, const struct gate_groups *groups,
@@ -204,7 +196,7 @@ static void judge_bound(const struct gate_limit *limit, const struct gate_groups
 	struct stats_moments now = moments_of(groups->now, groups->now_count);
 	double n = (double)groups->before_count, m = (double)groups->now_count;
 	double factor = gate_t99(groups->before_count - 1) * sqrt(1 / m + 1 / n);
-	double error = most(groups->error, groups->now_count);
+	double error = extreme(groups->error, groups->now_count, fmax);
 
 	ret->found = now.mean - ret->before;
 	ret->edge = fmax(limit->value, factor * fmax(ret->spread, error));
@@ -214,7 +206,7 @@ static void judge_bound(const struct gate_limit *limit, const struct gate_groups
 static void judge_separation(const struct gate_limit *limit, const struct gate_groups *groups,
 			     struct gate_result *ret)
 {
-	double highest = most(groups->before, groups->before_count);
+	double highest = extreme(groups->before, groups->before_count, fmax);
 	double middle = median_of(groups->before, groups->before_count);
 	size_t count =
 		groups->now_count < limit->run_needed ? groups->now_count : limit->run_needed;
@@ -223,7 +215,7 @@ static void judge_separation(const struct gate_limit *limit, const struct gate_g
 	ret->found = median_of(groups->now, count) - middle;
 	ret->edge = fmax(limit->value, highest - middle);
 	ret->outcome = GATE_PASSED;
-	if (least(groups->now, count) <= highest)
+	if (extreme(groups->now, count, fmin) <= highest)
 		return;
 	if (count < limit->run_needed) {
 		ret->outcome = GATE_INCONCLUSIVE;
@@ -273,8 +265,8 @@ double gate_margin(const struct gate_limit *limit, const struct gate_groups *gro
 	gate_judge_increase(limit, groups, &result);
 	if (limit->rule == GATE_BOUND)
 		return result.edge - result.found;
-	return fmax(most(groups->before, groups->before_count) -
-			    least(groups->now, groups->now_count),
+	return fmax(extreme(groups->before, groups->before_count, fmax) -
+			    extreme(groups->now, groups->now_count, fmin),
 		    limit->value - result.found);
 }
 

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rank_group.h - which ranks of a job go as fast as each other.
+ * rank_group.h - which ranks of a job go as fast as each other: do they wait for each other?
+ *
+ * Ranks that meet after every so many steps are level each time: how far one is ahead has a bound.
+ * Of ranks that never meet the faster one gets further and further ahead. Only times between a
+ * rank's own steps are compared, never one machine's clock with another's. What passes between two
+ * epochs counts as well, for a rank that validates, or saves, is waited for by the others; where it
+ * is not known, the first step of an epoch is left out.
  *
  * While ranks are added, whoever may not meet the others gets a group of its own, because windows
  * can be brought together and never be taken apart. In the end only those stay apart that surely
- * are: see pace.h.
+ * are.
  */
 #pragma once
 

@@ -7,13 +7,28 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/pace.h"
 #include "analysis/stall.h"
 #include "analysis/window.h"
 
 #define RANK_WINDOWS 8 /* fewer, of several steps, show nothing: their ends weigh too much */
 
 #define RANK_GROUPS 64 /* at most */
+
+/* How fast a rank goes, from its begin to its end. */
+#define PACE_CELLS 64
+
+/* All zero has no steps. Partials hold it as it is. */
+struct pace {
+	float cells[PACE_CELLS]; /* how long 1 << shift steps took, in ns */
+	uint32_t shift, count;
+	float rest_ns; /* of fewer steps */
+	uint32_t rest;
+};
+
+static inline size_t pace_steps(const struct pace *pace)
+{
+	return ((size_t)pace->count << pace->shift) + pace->rest;
+}
 
 enum rank_alignment { RANK_BY_STEP, RANK_BY_CLOCK, RANK_ALONE, RANK_ALIGNMENTS };
 

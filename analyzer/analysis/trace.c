@@ -74,15 +74,14 @@ static bool is_by_index(const double *factors, size_t workers)
 int trace_find_factors(struct trace *trace, size_t workers)
 {
 	struct stats_moments *logs = calloc(workers, sizeof(*logs)), middle = {0};
-	float *medians = malloc(workers * sizeof(*medians)), *sorted = NULL, *scratch = NULL;
-	size_t known_count = 0, i, at;
+	float *medians = calloc(workers, sizeof(*medians));
+	float *scratch = malloc((trace->count + 1) * sizeof(*scratch));
 	double reference;
+	size_t i, at;
 	int r = -ENOMEM;
 
-	sorted = calloc(workers, sizeof(*sorted));
-	scratch = malloc((trace->count + 1) * sizeof(*scratch));
 	trace->factors = malloc(workers * sizeof(*trace->factors));
-	if (!logs || !medians || !sorted || !scratch || !trace->factors)
+	if (!logs || !medians || !scratch || !trace->factors)
 		goto out;
 	trace->factor_count = workers;
 	for (i = 0; i < workers; i++) {
@@ -90,10 +89,9 @@ int trace_find_factors(struct trace *trace, size_t workers)
 
 		trace->factors[i] = 1;
 		medians[i] = (float)lower_median(scratch, count);
-		if (count)
-			sorted[known_count++] = medians[i];
 	}
-	reference = lower_median(sorted, known_count);
+	/* Of a worker without loads it is NAN, which no median takes. */
+	reference = lower_median(medians, workers);
 	for (i = 0; i < workers; i++)
 		if ((double)medians[i] == reference)
 			middle = logs[i];
@@ -116,7 +114,6 @@ int trace_find_factors(struct trace *trace, size_t workers)
 out:
 	free(logs);
 	free(medians);
-	free(sorted);
 	free(scratch);
 	return r;
 }

@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "analysis/stats.h"
 #include "dlprof/units.h"
 
 #define VARIATION 0.1
@@ -11,14 +12,9 @@
 /* 0 to 1, without any rhythm, of a batch. */
 static double chance(const struct scene_task *task, uint64_t salt)
 {
-	uint64_t x = (uint64_t)task->epoch * 1000003 + (uint64_t)task->batch + (salt << 40);
+	uint64_t state = (uint64_t)task->epoch * 1000003 + (uint64_t)task->batch + (salt << 40);
 
-	/* splitmix64 */
-	x += 0x9e3779b97f4a7c15;
-	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-	x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-	x ^= x >> 31;
-	return (double)(x >> 11) / (double)(UINT64_C(1) << 53);
+	return (double)(stats_random(&state) >> 11) / (double)(UINT64_C(1) << 53);
 }
 
 static double one_slow_worker(const struct scene *scene, const struct scene_task *task)
