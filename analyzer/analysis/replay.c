@@ -118,15 +118,18 @@ double replay_latency_ns(const struct trace *t, const struct replay_setup *setup
 	return (t->workers ? (double)t->latency_ns[at] : PASS_NS) * setup->handover_factor;
 }
 
-/* The state of a replay: ends of loads, and deliveries as far back as they matter. */
+/* The loads that a worker was given and that were not delivered yet: a ring. */
+struct queue {
+	double free_ns; /* when it has done all of them */
+	size_t first, next, count;
+};
+
 struct replay {
 	const struct trace *trace;
 	const struct replay_setup *setup;
-	size_t workers, slots;
-	double *free_ns; /* when each worker has done all it was given */
-	double *slot_ns; /* in order: deliveries; else: ends of the loads of each worker */
-	size_t *head;    /* not in order: each worker's first undelivered load */
-	size_t *load_count;
+	size_t workers, prefetch;
+	struct queue *queues;
+	double *end_ns; /* of the loads: prefetch for each worker */
 	size_t epoch, ahead, begin, end; /* batches of the epoch; the next one to be loaded */
 	double now_ns, wait_ns;
 };
@@ -137,58 +140,59 @@ static size_t next(size_t at, size_t count)
 	return at + 1 < count ? at + 1 : 0;
 }
 
-static double end_of(const struct replay *r, size_t at, size_t worker, double could_ns)
-{
-	return could_ns +
-	       replay_until_loaded_ns(r->trace, r->setup, at, worker, r->epoch, at - r->begin);
-}
-
 /* Gives the next load to a worker, if there is one. */
 static void dispatch(struct replay *r, size_t worker)
 {
-	size_t prefetch = r->slots / r->workers, at = r->ahead;
+	struct queue *queue = &r->queues[worker];
+	size_t at = r->ahead;
 
 	if (at == r->end)
 		return;
 	r->ahead++;
-	r->free_ns[worker] = end_of(r, at, worker, fmax(r->free_ns[worker], r->now_ns));
-	r->slot_ns[worker * prefetch + r->load_count[worker]++ % prefetch] = r->free_ns[worker];
+	queue->free_ns = fmax(queue->free_ns, r->now_ns) +
+			 replay_until_loaded_ns(r->trace, r->setup, at, worker, r->epoch,
+						at - r->begin);
+	r->end_ns[worker * r->prefetch + queue->next] = queue->free_ns;
+	queue->next = next(queue->next, r->prefetch);
+	queue->count++;
 }
 
-/* The end of the undelivered load that finishes first. */
-static double take_first(struct replay *r, size_t *ret_worker)
+/* The worker whose first undelivered load finishes first. */
+static size_t find_first(const struct replay *r)
 {
-	size_t prefetch = r->slots / r->workers, best = 0, w;
 	double best_ns = INFINITY;
+	size_t best = 0;
 
-	for (w = 0; w < r->workers; w++) {
-		double ns = r->slot_ns[w * prefetch + r->head[w] % prefetch];
+	for (size_t w = 0; w < r->workers; w++) {
+		double ns = r->end_ns[w * r->prefetch + r->queues[w].first];
 
-		if (r->head[w] < r->load_count[w] && ns < best_ns) {
+		if (r->queues[w].count && ns < best_ns) {
 			best_ns = ns;
 			best = w;
 		}
 	}
-	r->head[best]++;
-	*ret_worker = best;
-	return best_ns;
+	return best;
+}
+
+static double take(struct replay *r, size_t worker)
+{
+	struct queue *queue = &r->queues[worker];
+	double end_ns = r->end_ns[worker * r->prefetch + queue->first];
+
+	queue->first = next(queue->first, r->prefetch);
+	queue->count--;
+	return end_ns;
 }
 
 static void start_epoch(struct replay *r, const struct trace_epoch *e)
 {
 	r->now_ns += e->setup_ns;
 	r->wait_ns += r->epoch ? e->setup_ns : 0;
-	for (size_t i = 0; i < r->workers; i++) {
-		r->free_ns[i] = r->now_ns + e->start_ns;
-		r->head[i] = r->load_count[i] = 0;
-	}
+	for (size_t i = 0; i < r->workers; i++)
+		r->queues[i].free_ns = r->now_ns + e->start_ns;
 	/* In a short epoch the other workers have nothing to do. */
-	for (size_t i = 0; i < r->slots && i < r->end - r->begin; i++) {
-		if (r->setup->in_order)
-			r->slot_ns[i] = r->now_ns;
-		else
-			dispatch(r, i % r->workers);
-	}
+	for (size_t i = 0; i < r->workers * r->prefetch && r->ahead < r->end; i++)
+		dispatch(r, i % r->workers);
 }
 
 /* Replays one epoch. What comes before the run's first batch is in no account. */
@@ -196,19 +200,12 @@ static void run_epoch(struct replay *r, double *begin_ns)
 {
 	const struct trace *t = r->trace;
 	double end_ns, out_ns;
-	size_t at, worker, turn = 0, slot = 0;
+	size_t at, worker, turn = 0;
 
-	for (at = r->begin; at < r->end; at++) {
-		if (!r->workers) {
-			end_ns = r->now_ns + replay_load_ns(t, r->setup, at, SIZE_MAX);
-			worker = 0;
-		} else if (r->setup->in_order) {
-			worker = turn;
-			end_ns = end_of(r, at, worker, fmax(r->free_ns[worker], r->slot_ns[slot]));
-			r->free_ns[worker] = end_ns;
-		} else {
-			end_ns = take_first(r, &worker);
-		}
+	for (at = r->begin; at < r->end; at++, turn = next(turn, r->workers)) {
+		worker = r->setup->in_order ? turn : find_first(r);
+		end_ns = r->workers ? take(r, worker)
+				    : r->now_ns + replay_load_ns(t, r->setup, at, SIZE_MAX);
 		out_ns = fmax(r->now_ns, end_ns + replay_latency_ns(t, r->setup, at)) +
 			 replay_handover_ns(t, r->setup, at);
 		if (at)
@@ -216,13 +213,9 @@ static void run_epoch(struct replay *r, double *begin_ns)
 		else
 			*begin_ns = out_ns;
 		r->now_ns = out_ns;
-		if (r->workers && r->setup->in_order)
-			r->slot_ns[slot] = out_ns;
-		else if (r->workers)
+		if (r->workers)
 			dispatch(r, worker);
 		r->now_ns += (double)t->compute_ns[at];
-		turn = next(turn, r->workers);
-		slot = next(slot, r->slots);
 	}
 }
 
@@ -252,23 +245,20 @@ struct replay_result replay_run(const struct trace *trace, const struct replay_s
 {
 	struct replay replay = {.trace = trace, .setup = setup};
 	struct replay_result result = {NAN, NAN};
+	size_t slots;
 
 	if (!trace->count || setup->workers < 0)
 		return result;
 	replay.workers = (size_t)setup->workers;
-	replay.slots =
-		replay.workers * (size_t)(setup->prefetch_factor > 0 ? setup->prefetch_factor : 1);
-	if (replay.slots > REPLAY_SLOTS)
+	replay.prefetch = setup->prefetch_factor > 0 ? (size_t)setup->prefetch_factor : 1;
+	slots = replay.workers * replay.prefetch;
+	if (slots > REPLAY_SLOTS)
 		return result;
-	replay.free_ns = calloc(replay.workers + 1, sizeof(*replay.free_ns));
-	replay.slot_ns = calloc(replay.slots + 1, sizeof(*replay.slot_ns));
-	replay.head = calloc(replay.workers + 1, sizeof(*replay.head));
-	replay.load_count = calloc(replay.workers + 1, sizeof(*replay.load_count));
-	if (replay.free_ns && replay.slot_ns && replay.head && replay.load_count)
+	replay.queues = calloc(replay.workers + 1, sizeof(*replay.queues));
+	replay.end_ns = calloc(slots + 1, sizeof(*replay.end_ns));
+	if (replay.queues && replay.end_ns)
 		result = run(&replay);
-	free(replay.free_ns);
-	free(replay.slot_ns);
-	free(replay.head);
-	free(replay.load_count);
+	free(replay.queues);
+	free(replay.end_ns);
 	return result;
 }
