@@ -113,8 +113,7 @@ static int add_batches(struct rank_job *job, const struct batch_series *s,
 			now_ns = rank_epoch_begin(epochs, epoch_count, at.epoch);
 		begin_clock(job, finding, now_ns);
 		if (take_batch(s, finding, at.i, &part)) {
-			const struct account_restart restart =
-				account_restart(s, &next, at.epoch);
+			const struct account_restart restart = account_restart(s, &next, at.epoch);
 			const double start_ns = restart.start_ns + restart.end_ns;
 
 			member->wait_ns += (float)part.wait_ns;

@@ -21,10 +21,10 @@
  * - Where the ordinals do not tell (a rank was restarted, records are missing), time is cut into
  *   bins of several steps, with windows of bins; there the late rank may do no fewer
  *   batches than the others.
- * - Ranks that never meet get ever further apart: rank_group.h. Where there are such groups, and the
- *   ranks of one do wait for each other, each is judged by itself, and the finding is that of the
- *   group which loses the largest share of its time. Groups that are as fast as each other cannot
- *   be told from ranks that meet, and stay together.
+ * - Ranks that never meet get ever further apart: rank_group.h. Where there are such groups, and
+ *   the ranks of one do wait for each other, each is judged by itself, and the finding is that of
+ *   the group which loses the largest share of its time. Groups that are as fast as each other
+ *   cannot be told from ranks that meet, and stay together.
  * - Where neither shows that they wait for each other, they are judged one by one, and the job's
  *   ratio is that of all their time.
  *

@@ -78,7 +78,7 @@ struct rank_job {
 	struct rank_group *groups;
 	size_t group_count;
 	struct windows by_clock; /* of all ranks, and of bins of time */
-	struct rank_base { /* partials hold it as it is */
+	struct rank_base {       /* partials hold it as it is */
 		int64_t epoch;
 		size_t base, length;
 	} * epochs;

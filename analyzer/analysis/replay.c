@@ -129,7 +129,7 @@ struct replay {
 	const struct replay_setup *setup;
 	size_t workers, prefetch;
 	struct queue *queues;
-	double *end_ns; /* of the loads: prefetch for each worker */
+	double *end_ns;                  /* of the loads: prefetch for each worker */
 	size_t epoch, ahead, begin, end; /* batches of the epoch; the next one to be loaded */
 	double now_ns, wait_ns;
 };
@@ -149,9 +149,9 @@ static void dispatch(struct replay *r, size_t worker)
 	if (at == r->end)
 		return;
 	r->ahead++;
-	queue->free_ns = fmax(queue->free_ns, r->now_ns) +
-			 replay_until_loaded_ns(r->trace, r->setup, at, worker, r->epoch,
-						at - r->begin);
+	queue->free_ns =
+		fmax(queue->free_ns, r->now_ns) +
+		replay_until_loaded_ns(r->trace, r->setup, at, worker, r->epoch, at - r->begin);
 	r->end_ns[worker * r->prefetch + queue->next] = queue->free_ns;
 	queue->next = next(queue->next, r->prefetch);
 	queue->count++;

@@ -46,8 +46,8 @@
 /* clang-format on */
 
 static const char *const SUMS_SQL[2] = ROWS_ORDERS(SUMS OF_STEP, ")");
-static const char *const STEPS_SQL[2] = ROWS_ORDERS(
-	"SELECT step, busy, data, h2d, sync, host, other FROM (SELECT " OF_STEP, ")");
+static const char *const STEPS_SQL[2] =
+	ROWS_ORDERS("SELECT step, busy, data, h2d, sync, host, other FROM (SELECT " OF_STEP, ")");
 
 static const char CALLS_ANY_SQL[] = "SELECT 1 FROM t_gpu_call LIMIT 1";
 static const char *const CALLS_SQL[2] = ROWS_ORDERS(

@@ -25,9 +25,9 @@
 	FACT(CUDA_LEVEL_REASON, char *, level_reason) /* why not all that was asked for */         \
 	FACT(CUPTI_VERSION, int64_t, cupti_version)                                                \
 	FACT(CUDA_RECORDS, int64_t, record_count)                                                  \
-	FACT(CUDA_BAD_TS, int64_t, bad_count)          /* with impossible times, left out */       \
-	FACT(CUDA_DROPPED, int64_t, dropped_count)     /* by CUPTI */                              \
-	FACT(CUDA_OWN_DROP, int64_t, own_drop_count)   /* by us */                                 \
+	FACT(CUDA_BAD_TS, int64_t, bad_count)               /* with impossible times, left out */  \
+	FACT(CUDA_DROPPED, int64_t, dropped_count)          /* by CUPTI */                         \
+	FACT(CUDA_OWN_DROP, int64_t, own_drop_count)        /* by us */                            \
 	FACT(GPU_BUSY_IS_UPPER_BOUND, int64_t, upper_bound) /* as it stands in the database */
 
 struct gpu_info {

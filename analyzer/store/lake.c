@@ -290,7 +290,7 @@ int lake_begin(struct lake *lake, const char *job_id, int64_t attempt)
 	}
 	r = lake->db.handle ? 0
 			    : guard_open(&lake->db, lake->path,
-					     SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, WAIT_MS);
+					 SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, WAIT_MS);
 	if (r == -ENOENT)
 		return -ENOTDIR;
 	if (r == 0)
