@@ -2,6 +2,9 @@
 /* note.h - lines for the database's table of notes. */
 #pragma once
 
+#include <stdatomic.h>
+#include <stdbool.h>
+
 struct dlprof_header;
 
 /* Where they go from now on; NULL: nowhere but to DLPROF_LOG. */
@@ -9,3 +12,12 @@ void note_into(struct dlprof_header *header);
 
 /* Adds a line of this level; see dlprof_header.notes. Any thread, any time. */
 void note_add(char level, const char *text);
+
+/* The same, the first time that this place is reached. */
+#define note_once(level, text)                                                                     \
+	do {                                                                                       \
+		static atomic_bool noted;                                                          \
+                                                                                                   \
+		if (!atomic_exchange(&noted, true))                                                \
+			note_add(level, text);                                                     \
+	} while (0)

@@ -8,6 +8,7 @@
 #include "base/sys.h"
 #include "base/text.h"
 #include "dlprof/folder.h"
+#include "dlprof/units.h"
 
 uint64_t process_start_ticks(void)
 {
@@ -76,40 +77,24 @@ void process_command(char *buffer, size_t size)
 		mask_arguments(&line, arguments, (size_t)length, length == sizeof(arguments) - 1);
 }
 
-static const char *const rank_names[] = {
-#define RANK(name) #name,
+enum kind { KIND_RANK, KIND_LOCAL_RANK, KIND_WORLD_SIZE, KIND_RESTARTS, KIND_JOB };
+
+static const struct {
+	enum kind kind;
+	const char *name;
+} variables[] = {
+#define RANK(name)       {KIND_RANK, #name},
+#define LOCAL_RANK(name) {KIND_LOCAL_RANK, #name},
+#define WORLD_SIZE(name) {KIND_WORLD_SIZE, #name},
+#define RESTARTS(name)   {KIND_RESTARTS, #name},
+#define JOB(name)        {KIND_JOB, #name},
 #include "dlprof/job.def"
-	NULL,
 };
 
-static const char *const local_rank_names[] = {
-#define LOCAL_RANK(name) #name,
-#include "dlprof/job.def"
-	NULL,
-};
-
-static const char *const world_size_names[] = {
-#define WORLD_SIZE(name) #name,
-#include "dlprof/job.def"
-	NULL,
-};
-
-static const char *const restarts_names[] = {
-#define RESTARTS(name) #name,
-#include "dlprof/job.def"
-	NULL,
-};
-
-static const char *const job_names[] = {
-#define JOB(name) #name,
-#include "dlprof/job.def"
-	NULL,
-};
-
-static const char *first_set(const char *const *names)
+static const char *first_set(enum kind kind)
 {
-	for (; *names; names++) {
-		const char *value = getenv(*names);
+	for (size_t i = 0; i < ARRAY_COUNT(variables); i++) {
+		const char *value = variables[i].kind == kind ? getenv(variables[i].name) : NULL;
 
 		if (value && value[0])
 			return value;
@@ -128,17 +113,17 @@ static int32_t number_or_none(const char *value)
 
 int32_t process_rank(void)
 {
-	return number_or_none(first_set(rank_names));
+	return number_or_none(first_set(KIND_RANK));
 }
 
 int32_t process_local_rank(void)
 {
-	return number_or_none(first_set(local_rank_names));
+	return number_or_none(first_set(KIND_LOCAL_RANK));
 }
 
 int32_t process_world_size(void)
 {
-	return number_or_none(first_set(world_size_names));
+	return number_or_none(first_set(KIND_WORLD_SIZE));
 }
 
 /* A scheduler starts the job again, and a launcher within it its ranks. */
@@ -146,8 +131,9 @@ int32_t process_attempt(void)
 {
 	int32_t count = 0, restarts;
 
-	for (const char *const *names = restarts_names; *names; names++) {
-		restarts = number_or_none(getenv(*names));
+	for (size_t i = 0; i < ARRAY_COUNT(variables); i++) {
+		restarts = variables[i].kind == KIND_RESTARTS
+				   ? number_or_none(getenv(variables[i].name)) : -1;
 		count += restarts > 0 ? restarts : 0;
 	}
 	return count;
@@ -155,7 +141,7 @@ int32_t process_attempt(void)
 
 const char *process_job(void)
 {
-	const char *job = first_set(job_names);
+	const char *job = first_set(KIND_JOB);
 
 	/* What torchrun says where it was given none. */
 	return job && strcmp(job, "none") != 0 ? job : NULL;

@@ -66,44 +66,25 @@ static struct {
 	bool batches;        /* the loop marks them, so steps add nothing */
 	bool own_steps;      /* dlprof_step() was called, so other sources add nothing */
 	const char *source;  /* of the epoch under way: "nvtx"; NULL: dlprof.h */
-	bool zero_seen, twice_noted;
+	bool zero_seen;
 	uint32_t next;
 	uint64_t step_ns; /* when the last step ended; 0: none did */
 } loop = {.workers = -1};
 
 #define NAP_NS  1000000
-#define WAIT_MS 1000 /* for one thread; who did in vain was the last of the process */
+#define NAP_MAX 1000
 
-static _Atomic uint64_t limit; /* pid and milliseconds: in one, for all threads at once; 0: none */
-
-static bool is_before(uint64_t held, uint32_t now_ms)
+/* Who waited in vain was the last. */
+static bool wait_a_moment(int *nap_count)
 {
-	return (int32_t)((uint32_t)held - now_ms) > 0;
-}
+	static _Atomic bool in_vain;
 
-static uint32_t now_in_ms(void)
-{
-	return (uint32_t)(clock_now_ns() / 1000000);
-}
-
-/* True until the shared deadline for the thread that is activating. */
-static bool may_wait(uint32_t pid)
-{
-	const uint32_t now_ms = now_in_ms();
-	uint64_t held = limit, ours = (uint64_t)pid << 32 | (uint32_t)(now_ms + WAIT_MS);
-
-	if (held >> 32 != pid && atomic_compare_exchange_strong(&limit, &held, ours))
-		held = ours;
-	return held >> 32 == pid && is_before(held, now_ms);
-}
-
-/* That thread is done: the next one gets a deadline of its own. */
-static void waited_for(void)
-{
-	uint64_t held = limit;
-
-	if (held && is_before(held, now_in_ms()))
-		atomic_compare_exchange_strong(&limit, &held, 0);
+	if (++*nap_count > NAP_MAX)
+		in_vain = true;
+	if (in_vain)
+		return false;
+	sys_nap(NAP_NS);
+	return true;
 }
 
 /*
@@ -115,23 +96,22 @@ static struct thread *enter_first(void)
 	static _Atomic uint32_t holder; /* pid, so that no fork leaves it taken */
 	const uint32_t pid = (uint32_t)sys_getpid();
 	struct thread *thread = NULL;
-	uint32_t before = holder;
+	int nap_count = 0;
+	uint32_t before;
 	bool ours;
 
-	while (!(ours = before != pid && atomic_compare_exchange_strong(&holder, &before, pid)) &&
-	       may_wait(pid)) {
-		sys_nap(NAP_NS);
+	do {
 		before = holder;
-	}
+		ours = before != pid && atomic_compare_exchange_strong(&holder, &before, pid);
+	} while (!ours && wait_a_moment(&nap_count));
 	if (consumer_record()) {
-		while (segment_is_growing() && may_wait(pid)) /* for a thread without marks */
-			sys_nap(NAP_NS);
+		/* For a thread without marks. */
+		while (segment_is_growing() && wait_a_moment(&nap_count))
+			continue;
 		thread = thread_get();
 	}
-	if (ours) {
-		waited_for();
-		atomic_store(&holder, 0);
-	}
+	if (ours)
+		holder = 0;
 	return thread;
 }
 
@@ -238,11 +218,9 @@ static uint32_t number_of(int64_t batch)
 {
 	if (batch < 0 || batch > UINT32_MAX)
 		return loop.next;
-	if (batch == 0 && loop.zero_seen && !loop.twice_noted) {
-		loop.twice_noted = true;
-		note_add('w', "dlprof_batch_end() was given batch 0 twice without DLPROF_END "
-				  "in between: batches with one number count once");
-	}
+	if (batch == 0 && loop.zero_seen)
+		note_once('w', "dlprof_batch_end() was given batch 0 twice without DLPROF_END in "
+			       "between: batches with one number count once");
 	loop.zero_seen |= batch == 0;
 	return (uint32_t)batch;
 }

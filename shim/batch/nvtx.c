@@ -51,7 +51,7 @@ static struct {
 
 static _Atomic uint64_t generation;
 static _Atomic uint32_t kept_count;
-static _Atomic bool attached, bound_noted;
+static _Atomic bool attached;
 
 /* The thread whose ranges are the steps, by its tid: the first that began one. 0: none yet. */
 static _Atomic uint32_t leader;
@@ -88,9 +88,8 @@ static bool take_room(const struct thread *thread)
 		kept_count++;
 		return true;
 	}
-	if (!atomic_exchange(&bound_noted, true))
-		note_add('i', "there are more NVTX ranges than are kept, see the variable "
-				  "DLPROF_NVTX: some are not among the marks");
+	note_once('i', "there are more NVTX ranges than are kept, see the variable DLPROF_NVTX: "
+		       "some are not among the marks");
 	return false;
 }
 

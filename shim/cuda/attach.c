@@ -78,10 +78,7 @@ static void refuse(const char *what, int result)
 {
 	TEXT(why, 200);
 
-	text_add(&why, meaning(result));
-	text_add(&why, " (");
-	text_add(&why, what);
-	text_add(&why, " said ");
+	text_join(&why, meaning(result), " (", what, " said ");
 	text_add_number(&why, result);
 	text_add(&why, ")");
 	state_stand_down(why.buffer);

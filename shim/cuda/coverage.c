@@ -65,7 +65,7 @@ void coverage_regained(void)
 static bool is_behind(uint64_t ns)
 {
 	return config.cuda != CONFIG_CUDA_MEMCPY &&
-	       cudart_last_launch_ns() > reader_newest_ns() + ns;
+	       cudart_last_launch_ns() > reader_times.newest_ns + ns;
 }
 
 /*
@@ -85,7 +85,7 @@ static bool is_silent(void)
 /* Everything is known up to the end of the last reported operation. */
 static void begin_silence(void)
 {
-	const uint64_t newest_ns = reader_newest_ns();
+	const uint64_t newest_ns = reader_times.newest_ns;
 
 	begin_gap(newest_ns > own.began_ns ? newest_ns : own.began_ns, "CUPTI reports nothing");
 }
@@ -93,7 +93,7 @@ static void begin_silence(void)
 /* Silent for long: somebody took CUPTI's buffers behind our back, or disabled the kinds. */
 static void look_for_silence(void)
 {
-	const uint64_t launch_ns = cudart_last_launch_ns(), newest_ns = reader_newest_ns();
+	const uint64_t launch_ns = cudart_last_launch_ns(), newest_ns = reader_times.newest_ns;
 	const bool launched = launch_ns > own.launch_ns + SILENT_NS;
 	const bool heard = newest_ns > own.newest_ns;
 
@@ -153,12 +153,12 @@ void coverage_tell(void)
 	 */
 	if (!own.gap && !buffers_out() && is_behind(MS))
 		return;
-	tell(buffers_complete_ns(clock_now_ns()) - reader_lag_ns());
+	tell(buffers_complete_ns(clock_now_ns()) - reader_times.lag_ns);
 }
 
 void coverage_end(uint64_t forced_ns)
 {
-	const uint64_t unfinished_ns = reader_unfinished_ns();
+	const uint64_t unfinished_ns = reader_times.unfinished_ns;
 	uint64_t complete_ns;
 
 	if (state_is_armed()) {
@@ -169,6 +169,6 @@ void coverage_end(uint64_t forced_ns)
 	}
 	complete_ns = buffers_complete_ns(forced_ns);
 	if (complete_ns < forced_ns)
-		complete_ns -= reader_lag_ns();
+		complete_ns -= reader_times.lag_ns;
 	tell(unfinished_ns < complete_ns ? unfinished_ns : complete_ns);
 }

@@ -17,7 +17,7 @@
  *    that CUPTI is only just handed: all is known up to its request.
  *
  * 2 is not promised. A record that breaks it makes all that is said lag by as much from then on
- * (reader_lag_ns()), and the drain measures the steps again that it had measured without it, or
+ * (reader_times.lag_ns), and the drain measures the steps again that it had measured without it, or
  * takes back what it said of them. So what is said of a run that ended rests on 1 and 3 alone, but
  * for threads that launch to the very end.
  *

@@ -104,12 +104,17 @@ static int major_of(const struct cupti *found)
 	return named.major;
 }
 
+void *cupti_driver(const char *function)
+{
+	void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+
+	return driver ? lookup_real(driver, function) : NULL;
+}
+
 /* Of CUDA, as far as the driver that called us goes; 0: there is none. */
 static int driver_major(void)
 {
-	void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
-	int (*get)(int *version) =
-		driver ? (int (*)(int *))lookup_real(driver, "cuDriverGetVersion") : NULL;
+	int (*get)(int *version) = (int (*)(int *))cupti_driver("cuDriverGetVersion");
 	int version = 0;
 
 	return get && get(&version) == 0 ? version / 1000 : 0;
@@ -127,9 +132,7 @@ static void *open_in(const char *folder, const char *below)
 	for (int i = 0; sonames[i] && !library; i++) {
 		TEXT(path, 768);
 
-		text_add(&path, folder);
-		text_add(&path, below);
-		text_add(&path, sonames[i]);
+		text_join(&path, folder, below, sonames[i]);
 		if (!path.cut && is_file(path.buffer))
 			library = dlopen(path.buffer, RTLD_LAZY | RTLD_LOCAL);
 	}

@@ -49,5 +49,8 @@ extern HIDDEN struct cupti cupti;
 /* Finds it and fills `cupti`; 0, or -errno with the reason in `why`. */
 int cupti_find(struct text *why);
 
+/* A function of the driver that is mapped; NULL: there is none. */
+void *cupti_driver(const char *function);
+
 /* libcupti as it is mapped, whoever did; NULL: nobody. */
 void *cupti_mapped(void);

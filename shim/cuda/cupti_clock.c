@@ -42,7 +42,6 @@ static bool look_once(void)
 
 void cupti_clock_look(bool anew)
 {
-	static bool rate_noted;
 	double rate;
 
 	if (anew)
@@ -53,12 +52,9 @@ void cupti_clock_look(bool anew)
 	sys_nap(20000000);
 	look_once();
 	rate = clock_map_rate(&map);
-	if ((rate > 1.001 || rate < 0.999) && !rate_noted) {
-		rate_noted = true;
-		note_add('i',
-			     "another user of CUPTI changed its clock: the times of the GPU are as "
-			     "good as that one");
-	}
+	if (rate > 1.001 || rate < 0.999)
+		note_once('i', "another user of CUPTI changed its clock: the times of the GPU are "
+			       "as good as that one");
 }
 
 void cupti_clock_check(void)

@@ -54,7 +54,7 @@ static void tell_name(uint64_t id, const char *name)
 		part = length - at < sizeof(event.mark) ? length - at : sizeof(event.mark);
 		memset(event.mark, 0, sizeof(event.mark));
 		memcpy(event.mark, name + at, part);
-		outbox_push(NULL, &event);
+		outbox_push(&event);
 		event.task++;
 		at += part;
 	} while (part == sizeof(event.mark));

@@ -20,11 +20,10 @@ static struct {
 	uint64_t dropped_by_cupti, dropped;
 } own;
 
-void outbox_push(void *context, const struct dlprof_event *event)
+void outbox_push(const struct dlprof_event *event)
 {
 	struct thread *thread = thread_get();
 
-	(void)context;
 	if (!thread) {
 		own.dropped++;
 		return;
@@ -76,5 +75,5 @@ void outbox_state(enum dlprof_gpu_state_kind state, uint64_t when_ns, const char
 	event.gpu_state.dropped_count = own.dropped_by_cupti;
 	text_init(&text, event.gpu_state.why, sizeof(event.gpu_state.why));
 	text_add(&text, why ? why : "");
-	outbox_push(NULL, &event);
+	outbox_push(&event);
 }

@@ -20,7 +20,7 @@ extern HIDDEN struct outbox_counts outbox_counts;
  * Sends a record of operations or copies. Waits for the drain, which this thread may: up to a
  * second, and not again until it moved; then they are dropped and counted.
  */
-void outbox_push(void *context, const struct dlprof_event *event);
+void outbox_push(const struct dlprof_event *event);
 
 /* What is known of the GPU as of `when_ns`, with all counts. `why`: may be NULL. */
 void outbox_state(enum dlprof_gpu_state_kind state, uint64_t when_ns, const char *why);

@@ -8,14 +8,6 @@
 	UINT32_C(0x80000000) /* offset of a record's first operation, where there is room          \
 			      */
 
-void pack_init(struct pack *pack, void (*push)(void *context, const struct dlprof_event *event),
-	       void *context)
-{
-	memset(pack, 0, sizeof(*pack));
-	pack->push = push;
-	pack->context = context;
-}
-
 /* Devices beyond the table share its last place, which stands for no particular one. */
 static uint32_t place_of(int32_t device)
 {
@@ -26,7 +18,7 @@ static void push(struct pack *pack, struct dlprof_event *event)
 {
 	if (event->kind == DLPROF_EVENT_NONE)
 		return;
-	pack->push(pack->context, event);
+	pack->push(event);
 	event->kind = DLPROF_EVENT_NONE;
 }
 

@@ -3,8 +3,8 @@
  * pack.h - put what GPUs did into records, several to one: at 50,000 kernels a second one each
  * would overrun the ring.
  *
- * Pure, and of one thread. Operations may come in any order; a record holds what begins within two
- * seconds of its first.
+ * All zero at first but for `push`. Pure, and of one thread. Operations may come in any order; a
+ * record holds what begins within two seconds of its first.
  */
 #pragma once
 
@@ -15,15 +15,11 @@
 #define PACK_DEVICE_MAX 16
 
 struct pack {
-	void (*push)(void *context, const struct dlprof_event *event);
-	void *context;
+	void (*push)(const struct dlprof_event *event);
 	/* Of each device, and of none in particular. */
 	struct dlprof_event ops[PACK_DEVICE_MAX + 1];
 	struct dlprof_event copies[PACK_DEVICE_MAX + 1];
 };
-
-void pack_init(struct pack *pack, void (*push)(void *context, const struct dlprof_event *event),
-	       void *context);
 
 /* device: -1: none in particular. `what`: DLPROF_GPU_WHAT(). */
 void pack_op(struct pack *pack, int32_t device, uint64_t begin_ns, uint64_t end_ns, uint32_t what);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cuda/reader.h"
 
-#include <dlfcn.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -16,13 +15,11 @@
 #include "cuda/state.h"
 #include "record/tally.h"
 #include "record/thread.h"
-#include "slots/lookup.h"
 
 #define CLOCKS_NS 1000000 /* CUPTI's and ours */
 
 static struct pack pack;
-static uint64_t newest_ns, lag_ns;
-static uint64_t unfinished_ns = UINT64_MAX;
+struct reader_times reader_times = {.unfinished_ns = UINT64_MAX};
 
 /* The buffer that is read. */
 static struct {
@@ -44,14 +41,15 @@ static bool convert(uint64_t *begin, uint64_t *end)
 /* An operation that began before its buffer was requested, by more than the clocks are apart. */
 static void note_lag(uint64_t begin_ns)
 {
-	if (begin_ns + CLOCKS_NS <= own.requested_ns && own.requested_ns - begin_ns > lag_ns)
-		lag_ns = own.requested_ns - begin_ns;
+	if (begin_ns + CLOCKS_NS <= own.requested_ns &&
+	    own.requested_ns - begin_ns > reader_times.lag_ns)
+		reader_times.lag_ns = own.requested_ns - begin_ns;
 }
 
 static void note_newest(uint64_t end_ns)
 {
-	if (end_ns > newest_ns)
-		newest_ns = end_ns;
+	if (end_ns > reader_times.newest_ns)
+		reader_times.newest_ns = end_ns;
 }
 
 static void note_stream(uint32_t stream, uint64_t begin_ns)
@@ -70,8 +68,8 @@ static void note_unfinished(uint64_t begin)
 
 	if (!cupti_clock_convert(&begin_ns, &again))
 		begin_ns = own.requested_ns;
-	if (begin_ns < unfinished_ns)
-		unfinished_ns = begin_ns;
+	if (begin_ns < reader_times.unfinished_ns)
+		reader_times.unfinished_ns = begin_ns;
 }
 
 /* What the GPU did; calls of the host have no part in whether its records come. */
@@ -90,9 +88,8 @@ static bool convert_op(uint32_t stream, uint64_t *begin, uint64_t *end)
 /* What the driver says of a device, or "". */
 static void ask_driver(const char *function, char *text, size_t size, uint32_t device)
 {
-	void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
 	int (*get)(char *text, int size, int device) =
-		driver ? (int (*)(char *, int, int))lookup_real(driver, function) : NULL;
+		(int (*)(char *, int, int))cupti_driver(function);
 
 	memset(text, 0, size);
 	if (get && get(text, (int)size - 1, (int)device) != 0)
@@ -291,8 +288,7 @@ void reader_read(bool forced)
 	uint8_t *buffer;
 	size_t size;
 
-	if (!pack.push)
-		pack_init(&pack, outbox_push, NULL);
+	pack.push = outbox_push;
 	while ((buffer = buffers_take(&size))) {
 		const uint8_t *at = NULL;
 
@@ -307,19 +303,4 @@ void reader_read(bool forced)
 		buffers_free(buffer, own.reached_ns);
 	}
 	pack_flush(&pack);
-}
-
-uint64_t reader_newest_ns(void)
-{
-	return newest_ns;
-}
-
-uint64_t reader_lag_ns(void)
-{
-	return lag_ns;
-}
-
-uint64_t reader_unfinished_ns(void)
-{
-	return unfinished_ns;
 }

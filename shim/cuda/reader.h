@@ -6,17 +6,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/sys.h"
+
 /* Reads all that came back; `forced`: also of what still runs. */
 void reader_read(bool forced);
 
-/* The end of the newest operation that was read; 0: none was. */
-uint64_t reader_newest_ns(void);
+struct reader_times {
+	/* The end of the newest operation that was read; 0: none was. */
+	uint64_t newest_ns;
+	/*
+	 * By how much an operation began before the buffer was requested that it came in, at most.
+	 * 0 where CUPTI takes a record's place when its operation is launched.
+	 */
+	uint64_t lag_ns;
+	/* When the first began that had no end when it was forced out; UINT64_MAX: all had. */
+	uint64_t unfinished_ns;
+};
 
-/*
- * By how much an operation began before the buffer was requested that it came in, at most. 0 where
- * CUPTI takes a record's place when its operation is launched.
- */
-uint64_t reader_lag_ns(void);
-
-/* When the first operation began that had no end when it was forced out; UINT64_MAX: all had. */
-uint64_t reader_unfinished_ns(void);
+extern HIDDEN struct reader_times reader_times;

@@ -36,9 +36,7 @@ void state_note(const char *key, const char *value)
 {
 	TEXT(line, 256);
 
-	text_add(&line, key);
-	text_add(&line, " ");
-	text_add(&line, value);
+	text_join(&line, key, " ", value);
 	note_add('m', line.buffer);
 }
 

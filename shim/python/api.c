@@ -42,6 +42,13 @@ bool api_main_interpreter(void)
 	return py.PyInterpreterState_GetID(py.interpreter()) == 0;
 }
 
+PyObject *api_module(const char *name)
+{
+	PyObject *modules = py.PySys_GetObject("modules");
+
+	return modules ? py.PyDict_GetItemString(modules, name) : NULL;
+}
+
 static OFTEN bool is_exactly(PyObject *object, const PyObject *wanted)
 {
 	OWNED PyObject *type = py.PyObject_Type(object);

@@ -77,6 +77,9 @@ bool api_resolve(void);
 /* Only the main interpreter is patched. */
 bool api_main_interpreter(void);
 
+/* Of sys.modules, borrowed; NULL: it is not there. */
+PyObject *api_module(const char *name);
+
 /* Attribute or NULL; never leaves an exception behind. New reference. */
 PyObject *api_get(PyObject *object, PyObject *name);
 PyObject *api_get_named(PyObject *object, const char *name);

@@ -93,8 +93,7 @@ void batch_fn_main(void)
 
 void batch_fn_look(void)
 {
-	PyObject *modules = py.PySys_GetObject("modules");
-	PyObject *module = modules ? py.PyDict_GetItemString(modules, target.module) : NULL;
+	PyObject *module = api_module(target.module);
 	OWNED PyObject *function = module ? api_get_named(module, target.name) : NULL;
 
 	if (!function)

@@ -49,18 +49,6 @@ static bool is_gone(const struct followed *one)
 	return object && object == py.none;
 }
 
-static void note_crowd(const struct followed *one)
-{
-	static bool noted;
-
-	if (noted || !one->used_ns || one->life != thread_life || !one->consumer.stream ||
-	    one->consumer.over || is_gone(one))
-		return;
-	noted = true;
-	note_add('w', "dlprof tracks 128 iterators; beyond that it may count too many epochs, "
-			  "each too short");
-}
-
 /*
  * The one of this object, or a new one in place of one that is gone, or was not used for longest.
  * NULL: all are in use. An iterator of the same loader that was left half-way is not asked again
@@ -89,7 +77,10 @@ static struct followed *find(const struct follow_what *what, const void *key, Py
 		oldest = &followed[followed_count++];
 	if (!oldest)
 		return NULL;
-	note_crowd(oldest);
+	if (oldest->used_ns && oldest->life == thread_life && oldest->consumer.stream &&
+	    !oldest->consumer.over && !is_gone(oldest))
+		note_once('w', "dlprof tracks 128 iterators; beyond that it may count too many "
+			       "epochs, each too short");
 	drop(oldest);
 	oldest->object = key;
 	oldest->what = *what;
@@ -246,14 +237,12 @@ void follow_made(const struct follow_what *what, PyObject *object)
 PyObject *follow_make(const struct follow_what *what, PyObject *original, PyObject *args,
 		      PyObject *kwargs)
 {
-	struct consumer_wait wait;
-	const bool is_timed =
-		!follow_inside() && consumer_record() && consumer_iter_begin(&wait, 0);
-	PyObject *made = py.PyObject_Call(original, args, kwargs);
+	PyObject *made;
 
-	if (is_timed)
-		consumer_iter_end(&wait);
-	if (made && is_timed)
+	if (follow_inside() || !consumer_record())
+		return py.PyObject_Call(original, args, kwargs);
+	made = iterator_make(original, args, kwargs, 0);
+	if (made)
 		follow_made(what, made);
 	return made;
 }

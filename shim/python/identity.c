@@ -9,7 +9,7 @@
 #include "python/origin.h"
 #include "record/thread.h"
 
-#define LOADER_MAX 256 /* the text of note_crowd() says it, too */
+#define LOADER_MAX 256 /* a note says it, too */
 
 /* What is known of a loader object. What is copied with it, or into another process, is another. */
 struct mark {
@@ -164,18 +164,6 @@ static uint32_t find(const struct identity *identity, const struct mark *mark, i
 	return loader_count;
 }
 
-/* All further loaders share the last number. */
-static void note_crowd(void)
-{
-	static bool noted;
-
-	if (noted || loader_count < LOADER_MAX)
-		return;
-	noted = true;
-	note_add('w', "the program made 256 loaders or more: from the 256th on they are "
-			  "recorded as one");
-}
-
 /* A child process does not own its parent's loaders. */
 static void look_where(void)
 {
@@ -222,7 +210,10 @@ void identity_number(struct consumer *consumer, PyObject *loader, PyObject *iter
 		known->dataset_at = facts->dataset;
 	}
 	thread_unlock(&loaders_busy);
-	note_crowd();
+	/* All further loaders share the last number. */
+	if (unlikely(loader_count == LOADER_MAX))
+		note_once('w', "the program made 256 loaders or more: from the 256th on they are "
+			       "recorded as one");
 	if (mark) {
 		mark->number = consumer->loader;
 		mark->pid = loader_pid;

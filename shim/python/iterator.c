@@ -5,6 +5,17 @@
 
 static struct api_name state_name = {"_dlprof_iterator", NULL};
 
+PyObject *iterator_make(PyObject *original, PyObject *args, PyObject *kwargs, uint64_t begin_ns)
+{
+	struct consumer_wait wait;
+	const bool is_timed = consumer_iter_begin(&wait, begin_ns);
+	PyObject *made = py.PyObject_Call(original, args, kwargs);
+
+	if (is_timed)
+		consumer_iter_end(&wait);
+	return made;
+}
+
 struct consumer *iterator_state(PyObject *iterator)
 {
 	return api_memory(iterator, &state_name, sizeof(struct consumer), false);

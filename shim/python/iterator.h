@@ -9,6 +9,9 @@
 #include "batch/consumer.h"
 #include "python/api.h"
 
+/* A call that makes an iterator, as iter() does: a wait from `begin_ns` on, or from now (0). */
+PyObject *iterator_make(PyObject *original, PyObject *args, PyObject *kwargs, uint64_t begin_ns);
+
 /* The state of an iterator, or NULL if it has none yet. Until its first epoch it has no stream. */
 struct consumer *iterator_state(PyObject *iterator);
 

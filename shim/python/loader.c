@@ -106,12 +106,11 @@ static bool look_for_daemon(void)
 	static bool servant;
 	const int32_t pid = sys_getpid();
 	OWNED PyObject *process = NULL;
-	PyObject *modules, *module;
+	PyObject *module;
 
 	if (likely(known_pid == pid))
 		return servant;
-	modules = py.PySys_GetObject("modules");
-	module = modules ? py.PyDict_GetItemString(modules, "multiprocessing.process") : NULL;
+	module = api_module("multiprocessing.process");
 	if (module)
 		process = api_get_named(module, "_current_process");
 	servant = process && api_get_flag(process, "daemon", false);
@@ -246,14 +245,11 @@ static void on_step(const struct row *row, PyObject *args)
 {
 	PyObject *number = py.PyTuple_Size(args) > 1 ? py.PyTuple_GetItem(args, 1) : NULL;
 	const bool first = number && api_number(number, 1) == 0;
-	static bool noted;
 
-	if (marks_step(row->kind, first, clock_now_ns()) && !first && !noted) {
-		noted = true;
-		note_add('w', "Keras runs this loop in a graph, so dlprof sees steps but not "
-				  "waits: use run_eagerly=True or loop over the dataset to record "
-				  "waits");
-	}
+	if (marks_step(row->kind, first, clock_now_ns()) && !first)
+		note_once('w', "Keras runs this loop in a graph, so dlprof sees steps but not "
+			       "waits: use run_eagerly=True or loop over the dataset to record "
+			       "waits");
 	py.PyErr_Clear();
 }
 

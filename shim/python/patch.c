@@ -7,39 +7,37 @@
 
 #define POINT_MAX 64
 
-/* Modules are patched when imported, long before the process begins to record. */
+/* Modules are noted when imported, long before the process begins to record. */
 static struct {
 	const char *where;
 	const char *name;
 	bool found;
-} points[POINT_MAX];
-static size_t point_count;
+} noted[POINT_MAX];
+static size_t noted_count;
 
 static void report(size_t i)
 {
 	TEXT(line, 160);
 
-	text_add(&line, points[i].where);
-	text_add(&line, ".");
-	text_add(&line, points[i].name);
-	note_add(points[i].found ? '+' : '-', line.buffer);
+	text_join(&line, noted[i].where, ".", noted[i].name);
+	note_add(noted[i].found ? '+' : '-', line.buffer);
 }
 
 void patch_note(const char *where, const char *name, bool found)
 {
-	if (point_count == POINT_MAX)
+	if (noted_count == POINT_MAX)
 		return;
-	points[point_count].where = where;
-	points[point_count].name = name;
-	points[point_count].found = found;
+	noted[noted_count].where = where;
+	noted[noted_count].name = name;
+	noted[noted_count].found = found;
 	if (activate_on())
-		report(point_count);
-	point_count++;
+		report(noted_count);
+	noted_count++;
 }
 
 void patch_report(void)
 {
-	for (size_t i = 0; i < point_count; i++)
+	for (size_t i = 0; i < noted_count; i++)
 		report(i);
 }
 
@@ -57,12 +55,14 @@ static bool set_wrapper(PyObject *owner, PyMethodDef *method, bool bind)
 	return set;
 }
 
-bool patch_method(PyObject *owner, const char *where, PyMethodDef *method)
+void patch_points(PyObject *module, struct patch_point *points, size_t count)
 {
-	bool set = owner && set_wrapper(owner, method, true);
+	for (size_t i = 0; i < count; i++) {
+		OWNED PyObject *class = api_get_named(module, points[i].class);
 
-	patch_note(where, method->ml_name, set);
-	return set;
+		patch_note(points[i].where, points[i].method.ml_name,
+			   class && patch_class(class, &points[i].method));
+	}
 }
 
 bool patch_class(PyObject *owner, PyMethodDef *method)

@@ -14,12 +14,26 @@
 
 /*
  * Replaces owner.NAME, NAME being method->ml_name, by a wrapper that gets the original as `self`.
- * `where` names the owner in the notes, "torch...:Class". True: patched.
+ * True: patched.
  */
-bool patch_method(PyObject *owner, const char *where, PyMethodDef *method);
-
-/* The same, and notes nothing. */
 bool patch_class(PyObject *owner, PyMethodDef *method);
+
+/* A method of a class of a module, to be patched so; `where` names the class in the notes. */
+struct patch_point {
+	const char *class, *where;
+	PyMethodDef method;
+};
+
+#define PATCH_POINT(module, class, name, function)                                                 \
+	{                                                                                          \
+		class, module ":" class,                                                           \
+		{                                                                                  \
+			name, function, PY_VARARGS_KEYWORDS, PATCH_SIGNATURE(name)                 \
+		}                                                                                  \
+	}
+
+/* Notes each as found or missing. */
+void patch_points(PyObject *module, struct patch_point *points, size_t count);
 
 /* The same for an attribute of one object, which is called without that object. */
 bool patch_attribute(PyObject *object, PyMethodDef *method);

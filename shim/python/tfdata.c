@@ -44,17 +44,6 @@ static bool is_used(const struct iterator *one)
 	return one->used_ns && one->life == thread_life;
 }
 
-static void note_crowd(const struct iterator *one)
-{
-	static bool noted;
-
-	if (noted || !is_used(one) || !one->consumer.stream || one->consumer.over)
-		return;
-	noted = true;
-	note_add('w', "dlprof tracks 128 iterators of TensorFlow's; beyond that it may count "
-			  "too many loaders");
-}
-
 static void forget(struct iterator *one)
 {
 	if (is_used(one))
@@ -78,7 +67,9 @@ static struct iterator *add(const void *key)
 	for (int i = 1; i < ITERATOR_MAX && is_used(oldest); i++)
 		if (!is_used(&iterators[i]) || iterators[i].used_ns < oldest->used_ns)
 			oldest = &iterators[i];
-	note_crowd(oldest);
+	if (is_used(oldest) && oldest->consumer.stream && !oldest->consumer.over)
+		note_once('w', "dlprof tracks 128 iterators of TensorFlow's; beyond that it may "
+			       "count too many loaders");
 	forget(oldest);
 	oldest->key = key;
 	oldest->life = thread_life;

@@ -130,15 +130,10 @@ static PyObject *on_iter(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	uint64_t begin_ns = clock_now_ns();
 	struct consumer_facts facts = {0};
-	struct consumer_wait wait;
 	PyObject *loader, *iterator;
-	bool is_timed;
 
 	begin_recording();
-	is_timed = consumer_iter_begin(&wait, begin_ns);
-	iterator = py.PyObject_Call(original, args, kwargs);
-	if (is_timed)
-		consumer_iter_end(&wait);
+	iterator = iterator_make(original, args, kwargs, begin_ns);
 	if (!iterator || !activate_on())
 		return iterator;
 	loader = py.PyTuple_GetItem(args, 0);
@@ -178,14 +173,9 @@ static PyObject *maker_of(PyObject *iterator)
 static PyObject *on_init(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	PyObject *made, *iterator, *loader;
-	struct consumer_wait wait;
-	bool is_timed;
 
 	begin_recording();
-	is_timed = consumer_iter_begin(&wait, 0);
-	made = py.PyObject_Call(original, args, kwargs);
-	if (is_timed)
-		consumer_iter_end(&wait);
+	made = iterator_make(original, args, kwargs, 0);
 	if (!made || !activate_on())
 		return made;
 	iterator = api_argument(args, NULL, 0, NULL);
@@ -323,22 +313,7 @@ static PyObject *on_try_get(PyObject *original, PyObject *args, PyObject *kwargs
 	return answer;
 }
 
-/* A method of a class, to be replaced by one of ours. */
-struct point {
-	const char *class;
-	const char *where;
-	PyMethodDef method;
-};
-
-#define POINT(module, class, name, function)                                                       \
-	{                                                                                          \
-		class, module ":" class,                                                           \
-		{                                                                                  \
-			name, function, PY_VARARGS_KEYWORDS, PATCH_SIGNATURE(name)                 \
-		}                                                                                  \
-	}
-
-static bool has_method(PyObject *module, const struct point *point)
+static bool has_method(PyObject *module, const struct patch_point *point)
 {
 	OWNED PyObject *class = api_get_named(module, point->class);
 	OWNED PyObject *found = class ? api_get_named(class, point->method.ml_name) : NULL;
@@ -346,34 +321,28 @@ static bool has_method(PyObject *module, const struct point *point)
 	return found;
 }
 
-static void patch_points(PyObject *module, struct point *points, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		OWNED PyObject *class = api_get_named(module, points[i].class);
-
-		patch_method(class, points[i].where, &points[i].method);
-	}
-}
-
 void torch_patch_dataloader(PyObject *module, size_t package)
 {
-	static struct point points[] = {
-		POINT(DATALOADER, "_BaseDataLoaderIter", "__next__", on_next),
-		POINT(DATALOADER, "DataLoader", "__iter__", on_iter),
-		POINT(DATALOADER, "_BaseDataLoaderIter", "__init__", on_init),
-		POINT(DATALOADER, "_MultiProcessingDataLoaderIter", "_try_get_data", on_try_get),
-		POINT(DATALOADER, "_MultiProcessingDataLoaderIter", "__init__", on_init),
+	static struct patch_point points[] = {
+		PATCH_POINT(DATALOADER, "_BaseDataLoaderIter", "__next__", on_next),
+		PATCH_POINT(DATALOADER, "DataLoader", "__iter__", on_iter),
+		PATCH_POINT(DATALOADER, "_BaseDataLoaderIter", "__init__", on_init),
+		PATCH_POINT(DATALOADER, "_MultiProcessingDataLoaderIter", "_try_get_data",
+			    on_try_get),
+		PATCH_POINT(DATALOADER, "_MultiProcessingDataLoaderIter", "__init__", on_init),
 	};
 	/* Its iterators' __next__ calls the one above, and so does their base's __init__. */
-	static struct point stateful[] = {
-		POINT(STATEFUL, "StatefulDataLoader", "__iter__", on_iter),
-		POINT(STATEFUL, "_StatefulSingleProcessDataLoaderIter", "__init__", on_resume),
-		POINT(STATEFUL, "_StatefulMultiProcessingDataLoaderIter", "__init__", on_resume),
-		POINT(STATEFUL, "_StatefulMultiProcessingDataLoaderIter", "_try_get_data",
-		      on_try_get),
+	static struct patch_point stateful[] = {
+		PATCH_POINT(STATEFUL, "StatefulDataLoader", "__iter__", on_iter),
+		PATCH_POINT(STATEFUL, "_StatefulSingleProcessDataLoaderIter", "__init__",
+			    on_resume),
+		PATCH_POINT(STATEFUL, "_StatefulMultiProcessingDataLoaderIter", "__init__",
+			    on_resume),
+		PATCH_POINT(STATEFUL, "_StatefulMultiProcessingDataLoaderIter", "_try_get_data",
+			    on_try_get),
 	};
-	static struct point made =
-		POINT(DATALOADER, "DataLoader", "check_worker_number_rationality", on_made);
+	static struct patch_point made =
+		PATCH_POINT(DATALOADER, "DataLoader", "check_worker_number_rationality", on_made);
 
 	if (package == TORCHDATA) {
 		if (!torch_blind)

@@ -201,18 +201,10 @@ void torch_patch_worker(PyObject *module, size_t package)
 
 void torch_patch_fetch(PyObject *module, size_t package)
 {
-	static PyMethodDef method = {"fetch", on_fetch, PY_VARARGS_KEYWORDS, NULL};
-	static const struct {
-		const char *name;
-		const char *where;
-	} fetchers[] = {
-		{"_MapDatasetFetcher", FETCH ":_MapDatasetFetcher"},
-		{"_IterableDatasetFetcher", FETCH ":_IterableDatasetFetcher"},
+	static struct patch_point points[] = {
+		PATCH_POINT(FETCH, "_MapDatasetFetcher", "fetch", on_fetch),
+		PATCH_POINT(FETCH, "_IterableDatasetFetcher", "fetch", on_fetch),
 	};
 
-	for (size_t i = 0; i < ARRAY_COUNT(fetchers); i++) {
-		OWNED PyObject *class = api_get_named(module, fetchers[i].name);
-
-		patch_method(class, fetchers[i].where, &method);
-	}
+	patch_points(module, points, ARRAY_COUNT(points));
 }

@@ -12,9 +12,8 @@
 static struct dlprof_event events[256];
 static size_t count;
 
-void outbox_push(void *context, const struct dlprof_event *event)
+void outbox_push(const struct dlprof_event *event)
 {
-	(void)context;
 	events[count++ % 256] = *event;
 }
 

@@ -10,16 +10,15 @@ static struct pack pack;
 static struct dlprof_event events[MOST];
 static size_t count;
 
-static void push(void *context, const struct dlprof_event *event)
+static void push(const struct dlprof_event *event)
 {
-	cr_assert_eq(context, &pack);
 	cr_assert_lt(count, (size_t)MOST);
 	events[count++] = *event;
 }
 
 static void begin(void)
 {
-	pack_init(&pack, push, &pack);
+	pack.push = push;
 }
 
 TestSuite(pack, .init = begin);
