@@ -196,14 +196,9 @@ void account_of_loader(const struct batch_series *s, bool by_gpu, double theta_n
 		ret->share[part] = NAN;
 }
 
-const char *account_part_name(enum account_part part)
-{
-	static const char *const names[ACCOUNT_PART_MAX] = {
-		[ACCOUNT_NOT_READY] = "not_ready",
-		[ACCOUNT_RECEIVING] = "receiving",
-		[ACCOUNT_EPOCH_START] = "epoch_start",
-		[ACCOUNT_EPOCH_END] = "epoch_end",
-	};
-
-	return names[part];
-}
+const char *const account_part_names[ACCOUNT_PART_MAX] = {
+	[ACCOUNT_NOT_READY] = "not_ready",
+	[ACCOUNT_RECEIVING] = "receiving",
+	[ACCOUNT_EPOCH_START] = "epoch_start",
+	[ACCOUNT_EPOCH_END] = "epoch_end",
+};

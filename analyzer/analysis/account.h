@@ -84,4 +84,4 @@ struct account_restart account_restart(const struct batch_series *series, size_t
 				       int32_t epoch);
 
 /* As JSON has them. */
-const char *account_part_name(enum account_part part);
+extern const char *const account_part_names[ACCOUNT_PART_MAX];

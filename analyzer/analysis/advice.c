@@ -11,30 +11,20 @@
 #define REMEDIES       3   /* for one cause, in the order in which they are tried */
 #define NO_ROW         (-1)
 
-const char *advice_name(enum advice_id id)
-{
-	static const char *const names[ADVICE_MAX] = {
+const char *const advice_names[ADVICE_MAX] = {
 #define ADVICE(constant, name) name,
-		ADVICES(ADVICE)
+	ADVICES(ADVICE)
 #undef ADVICE
-	};
+};
 
-	return names[id];
-}
-
-const char *advice_useless_name(enum useless why)
-{
-	static const char *const names[USELESS_MAX] = {
-		[USELESS_LOADING_IS_NO_LIMIT] = "the training does not wait for data",
-		[USELESS_CORES_ARE_USED] = "the cores are used up",
-		[USELESS_WORKERS_NEVER_IDLE] = "the workers are never idle, so a longer queue "
-					       "stays as empty",
-		[USELESS_NOTHING_BEHIND] = "no finished batch stands behind an unfinished one",
-		[USELESS_OTHER_LIMIT] = "the replay of this run shows no gain",
-	};
-
-	return names[why];
-}
+const char *const advice_useless_words[USELESS_MAX] = {
+	[USELESS_LOADING_IS_NO_LIMIT] = "the training does not wait for data",
+	[USELESS_CORES_ARE_USED] = "the cores are used up",
+	[USELESS_WORKERS_NEVER_IDLE] = "the workers are never idle, so a longer queue "
+				       "stays as empty",
+	[USELESS_NOTHING_BEHIND] = "no finished batch stands behind an unfinished one",
+	[USELESS_OTHER_LIMIT] = "the replay of this run shows no gain",
+};
 
 /*
  * What each cause asks for: the first remedy that applies and helps. The last one has a bound where

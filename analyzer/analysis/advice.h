@@ -82,5 +82,5 @@ int advice_give(const struct batch_series *series, const struct finding *finding
 bool advice_has(const struct advice_list *list, enum whatif_id id);
 
 /* As JSON has them. */
-const char *advice_name(enum advice_id id);
-const char *advice_useless_name(enum useless why);
+extern const char *const advice_names[ADVICE_MAX];
+extern const char *const advice_useless_words[USELESS_MAX];

@@ -8,7 +8,7 @@
 #define LEAST_POINTS     0.02
 #define FEW_BLOCKS       6
 
-static const char *const ROWS[COMPARE_ROWS] = {
+const char *const compare_row_names[COMPARE_ROWS] = {
 	[COMPARE_STEP] = "step",           [COMPARE_WAIT] = "wait",
 	[COMPARE_COMPUTE] = "compute",     [COMPARE_EPOCH_START] = "epoch_start",
 	[COMPARE_RECEIVING] = "receiving", [COMPARE_EPOCH_END] = "epoch_end",
@@ -207,11 +207,6 @@ void compare_runs(const struct compare_side *a, const struct compare_side *b,
 			       &ret->rows[row]);
 	}
 	set_result(&left[COMPARE_STEP], &right[COMPARE_STEP], ret);
-}
-
-const char *compare_row_name(enum compare_row row)
-{
-	return ROWS[row];
 }
 
 const char *compare_result_name(enum compare_result result)

@@ -81,5 +81,5 @@ void compare_runs(const struct compare_side *a, const struct compare_side *b,
 		  struct comparison *ret);
 
 /* As JSON has them. */
-const char *compare_row_name(enum compare_row row);
+extern const char *const compare_row_names[COMPARE_ROWS];
 const char *compare_result_name(enum compare_result result);

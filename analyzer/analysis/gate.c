@@ -16,13 +16,7 @@
 #define AT(field)     offsetof(struct finding, field)
 #define AT_PART(part) AT(account.share[ACCOUNT_##part])
 
-static const struct metric {
-	const char *name;
-	enum gate_unit unit;
-	size_t offset; /* of a double or, of counts, a size_t in the finding; SIZE_MAX: elsewhere */
-	bool is_least;
-	bool is_whole; /* known also for a run that is too short to be judged */
-} METRICS[GATE_METRIC_MAX] = {
+const struct gate_metric_row gate_metrics[GATE_METRIC_MAX] = {
 	[GATE_STALL_RATIO] = {"stall.ratio", GATE_SHARE, AT(stall_ratio)},
 	[GATE_STALL_INCREASE] = {"stall.ratio.increase", GATE_POINTS, SIZE_MAX},
 	[GATE_TRIMMED_RATIO] = {"stall.trimmed_ratio", GATE_SHARE, AT(trimmed_ratio)},
@@ -40,33 +34,18 @@ static const struct metric {
 	[GATE_LOST_SHARE] = {"loss.share", GATE_SHARE, AT(lost_share), false, true},
 };
 
-const char *gate_metric_name(enum gate_metric metric)
-{
-	return METRICS[metric].name;
-}
-
-enum gate_unit gate_metric_unit(enum gate_metric metric)
-{
-	return METRICS[metric].unit;
-}
-
-bool gate_metric_is_least(enum gate_metric metric)
-{
-	return METRICS[metric].is_least;
-}
-
 enum gate_metric gate_metric_find(const char *name, size_t length)
 {
 	int i;
 
 	for (i = 0; i < GATE_METRIC_MAX; i++)
-		if (strlen(METRICS[i].name) == length &&
-		    strncmp(METRICS[i].name, name, length) == 0)
+		if (strlen(gate_metrics[i].name) == length &&
+		    strncmp(gate_metrics[i].name, name, length) == 0)
 			break;
 	return (enum gate_metric)i;
 }
 
-static double value_of(const struct finding *finding, const struct metric *metric)
+static double value_of(const struct finding *finding, const struct gate_metric_row *metric)
 {
 	const char *at = (const char *)finding + metric->offset;
 
@@ -117,7 +96,7 @@ void gate_take(const struct batch_series *series, const struct finding *finding,
 		.cause = diagnosis->cause,
 	};
 	for (int i = 0; i < GATE_METRIC_MAX; i++)
-		ret->value[i] = value_of(finding, &METRICS[i]);
+		ret->value[i] = value_of(finding, &gate_metrics[i]);
 }
 
 static struct gate_result inconclusive(enum gate_why why, double found)
@@ -133,7 +112,7 @@ static struct gate_result inconclusive(enum gate_why why, double found)
 void gate_judge(const struct gate_limit *limit, const struct gate_sample *run,
 		struct gate_result *ret)
 {
-	const struct metric *metric = &METRICS[limit->metric];
+	const struct gate_metric_row *metric = &gate_metrics[limit->metric];
 	double found = run->value[limit->metric];
 	bool fails;
 
@@ -249,7 +228,7 @@ void gate_judge_increase(const struct gate_limit *limit, const struct gate_group
 bool gate_is_worse(const struct gate_limit *limit, const struct gate_result *a,
 		   const struct gate_result *b)
 {
-	bool less = METRICS[limit->metric].is_least ? a->edge < b->edge : a->edge > b->edge;
+	bool less = gate_metrics[limit->metric].is_least ? a->edge < b->edge : a->edge > b->edge;
 
 	if (a->outcome != b->outcome)
 		return a->outcome > b->outcome;
@@ -270,38 +249,23 @@ double gate_margin(const struct gate_limit *limit, const struct gate_groups *gro
 		    limit->value - result.found);
 }
 
-const char *gate_unfit_id(enum gate_unfit unfit)
-{
-	static const char *const ids[GATE_UNFIT_MAX] = {
-		[GATE_LIVE] = "still_recording", [GATE_NO_VERDICT] = "incomplete",
-		[GATE_LOSS] = "events_lost",     [GATE_FEW] = "few_batches",
-		[GATE_DOUBT] = "in_doubt",       [GATE_RANKS] = "ranks_missing",
-	};
+const char *const gate_unfit_ids[GATE_UNFIT_MAX] = {
+	[GATE_LIVE] = "still_recording", [GATE_NO_VERDICT] = "incomplete",
+	[GATE_LOSS] = "events_lost",     [GATE_FEW] = "few_batches",
+	[GATE_DOUBT] = "in_doubt",       [GATE_RANKS] = "ranks_missing",
+};
 
-	return ids[unfit];
-}
+const char *const gate_why_ids[GATE_WHY_MAX] = {
+	[GATE_WHY_UNFIT] = "run_not_fit",       [GATE_WHY_NOT_OBSERVED] = "not_observed",
+	[GATE_WHY_BASELINES] = "few_baselines", [GATE_WHY_UNLIKE] = "runs_differ",
+	[GATE_WHY_ANOTHER_RUN] = "another_run",
+};
 
-const char *gate_why_id(enum gate_why why)
-{
-	static const char *const ids[GATE_WHY_MAX] = {
-		[GATE_WHY_UNFIT] = "run_not_fit",       [GATE_WHY_NOT_OBSERVED] = "not_observed",
-		[GATE_WHY_BASELINES] = "few_baselines", [GATE_WHY_UNLIKE] = "runs_differ",
-		[GATE_WHY_ANOTHER_RUN] = "another_run",
-	};
-
-	return ids[why];
-}
-
-const char *gate_outcome_id(enum gate_outcome outcome)
-{
-	static const char *const ids[] = {
-		[GATE_PASSED] = "passed",
-		[GATE_INCONCLUSIVE] = "inconclusive",
-		[GATE_FAILED] = "failed",
-	};
-
-	return ids[outcome];
-}
+const char *const gate_outcome_ids[] = {
+	[GATE_PASSED] = "passed",
+	[GATE_INCONCLUSIVE] = "inconclusive",
+	[GATE_FAILED] = "failed",
+};
 
 /* What got slower between the baselines and the runs. */
 

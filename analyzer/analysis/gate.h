@@ -55,13 +55,16 @@ enum gate_metric {
 
 enum gate_unit { GATE_SHARE, GATE_POINTS, GATE_TIME, GATE_COUNT };
 
-/* Of a policy line, and as the formats name it. */
-const char *gate_metric_name(enum gate_metric metric);
-enum gate_unit gate_metric_unit(enum gate_metric metric);
+extern const struct gate_metric_row {
+	const char *name; /* of a policy line, and as the formats name it */
+	enum gate_unit unit;
+	size_t offset; /* of a double or, of counts, a size_t in the finding; SIZE_MAX: elsewhere */
+	bool is_least; /* a limit is a least value, not a greatest one */
+	bool is_whole; /* known also for a run that is too short to be judged */
+} gate_metrics[GATE_METRIC_MAX];
+
 /* The metric of that name; GATE_METRIC_MAX: none. */
 enum gate_metric gate_metric_find(const char *name, size_t length);
-/* The limit is a least value, not a greatest one. */
-bool gate_metric_is_least(enum gate_metric metric);
 
 /* Why a run cannot be judged, or be a baseline. */
 enum gate_unfit {
@@ -215,6 +218,6 @@ void gate_compare(const struct gate_sample *const *before, size_t before_count,
 		  const struct gate_sample *const *now, size_t now_count, struct gate_change *ret);
 
 /* As JSON has it; NULL for GATE_FIT, GATE_WHY_NONE. */
-const char *gate_unfit_id(enum gate_unfit unfit);
-const char *gate_why_id(enum gate_why why);
-const char *gate_outcome_id(enum gate_outcome outcome);
+extern const char *const gate_unfit_ids[GATE_UNFIT_MAX];
+extern const char *const gate_why_ids[GATE_WHY_MAX];
+extern const char *const gate_outcome_ids[];

@@ -58,23 +58,13 @@ struct gpu_use gpu_use_of(const struct gpu_sums *s)
 	return use;
 }
 
-const char *gpu_gap_id(enum gpu_gap gap)
-{
-	static const char *const ids[GPU_GAP_MAX] = {
-		[GPU_GAP_DATA] = "data", [GPU_GAP_H2D] = "h2d",     [GPU_GAP_SYNC] = "sync",
-		[GPU_GAP_HOST] = "host", [GPU_GAP_OTHER] = "other",
-	};
+const char *const gpu_gap_ids[GPU_GAP_MAX] = {
+	[GPU_GAP_DATA] = "data", [GPU_GAP_H2D] = "h2d",     [GPU_GAP_SYNC] = "sync",
+	[GPU_GAP_HOST] = "host", [GPU_GAP_OTHER] = "other",
+};
 
-	return ids[gap];
-}
-
-const char *gpu_sync_id(enum gpu_sync sync)
-{
-	static const char *const ids[GPU_SYNC_MAX] = {
-		[GPU_SYNC_EVENT] = "event",
-		[GPU_SYNC_STREAM] = "stream",
-		[GPU_SYNC_CONTEXT] = "context",
-	};
-
-	return ids[sync];
-}
+const char *const gpu_sync_ids[GPU_SYNC_MAX] = {
+	[GPU_SYNC_EVENT] = "event",
+	[GPU_SYNC_STREAM] = "stream",
+	[GPU_SYNC_CONTEXT] = "context",
+};

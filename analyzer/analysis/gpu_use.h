@@ -62,5 +62,5 @@ void gpu_sums_check(struct gpu_sums *sums);
 struct gpu_use gpu_use_of(const struct gpu_sums *sums);
 
 /* As JSON has them. */
-const char *gpu_gap_id(enum gpu_gap gap);
-const char *gpu_sync_id(enum gpu_sync sync);
+extern const char *const gpu_gap_ids[GPU_GAP_MAX];
+extern const char *const gpu_sync_ids[GPU_SYNC_MAX];

@@ -447,13 +447,8 @@ void rank_done(struct rank_job *job)
 	memset(job, 0, sizeof(*job));
 }
 
-const char *rank_alignment_name(enum rank_alignment alignment)
-{
-	static const char *const names[RANK_ALIGNMENTS] = {
-		[RANK_BY_STEP] = "step",
-		[RANK_BY_CLOCK] = "clock",
-		[RANK_ALONE] = "none",
-	};
-
-	return names[alignment];
-}
+const char *const rank_alignment_names[RANK_ALIGNMENTS] = {
+	[RANK_BY_STEP] = "step",
+	[RANK_BY_CLOCK] = "clock",
+	[RANK_ALONE] = "none",
+};

@@ -57,4 +57,4 @@ void rank_free_windows(struct rank_job *job);
 void rank_done(struct rank_job *job);
 
 /* As JSON has it: "step", "clock", "none". */
-const char *rank_alignment_name(enum rank_alignment alignment);
+extern const char *const rank_alignment_names[RANK_ALIGNMENTS];

@@ -413,39 +413,24 @@ void stall_judge_thread(const struct batch_series *series, const struct account 
 	decide(series, finding);
 }
 
-const char *stall_verdict_id(enum stall_verdict verdict)
-{
-	static const char *const ids[] = {
-		[STALL_VERDICT_INCOMPLETE] = "incomplete",
-		[STALL_VERDICT_NOT] = "not_input_bound",
-		[STALL_VERDICT_MODERATELY] = "moderately_input_bound",
-		[STALL_VERDICT_HIGHLY] = "highly_input_bound",
-	};
+const char *const stall_verdict_ids[] = {
+	[STALL_VERDICT_INCOMPLETE] = "incomplete",
+	[STALL_VERDICT_NOT] = "not_input_bound",
+	[STALL_VERDICT_MODERATELY] = "moderately_input_bound",
+	[STALL_VERDICT_HIGHLY] = "highly_input_bound",
+};
 
-	return ids[verdict];
-}
+const char *const stall_gap_ids[STALL_GAP_MAX] = {
+	[STALL_GAP_NO_BATCHES] = "no_batches",
+	[STALL_GAP_WAIT] = "wait_not_observed",
+	[STALL_GAP_COMPUTE] = "compute_not_observed",
+	[STALL_GAP_FEW_BATCHES] = "few_batches",
+	[STALL_GAP_LOSS] = "events_lost",
+	[STALL_GAP_ASYNCHRONOUS] = "asynchronous",
+};
 
-const char *stall_gap_id(enum stall_gap gap)
-{
-	static const char *const ids[STALL_GAP_MAX] = {
-		[STALL_GAP_NO_BATCHES] = "no_batches",
-		[STALL_GAP_WAIT] = "wait_not_observed",
-		[STALL_GAP_COMPUTE] = "compute_not_observed",
-		[STALL_GAP_FEW_BATCHES] = "few_batches",
-		[STALL_GAP_LOSS] = "events_lost",
-		[STALL_GAP_ASYNCHRONOUS] = "asynchronous",
-	};
-
-	return ids[gap];
-}
-
-const char *stall_confidence_id(enum stall_confidence confidence)
-{
-	static const char *const ids[STALL_CONFIDENCE_MAX] = {
-		[STALL_CONFIDENCE_LOW] = "low",
-		[STALL_CONFIDENCE_MEDIUM] = "medium",
-		[STALL_CONFIDENCE_HIGH] = "high",
-	};
-
-	return ids[confidence];
-}
+const char *const stall_confidence_ids[STALL_CONFIDENCE_MAX] = {
+	[STALL_CONFIDENCE_LOW] = "low",
+	[STALL_CONFIDENCE_MEDIUM] = "medium",
+	[STALL_CONFIDENCE_HIGH] = "high",
+};

@@ -158,6 +158,6 @@ const char *stall_excluded(int64_t workers, int64_t batch, int64_t wait_ns, int6
 bool stall_is_starved(int64_t wait_ns, int head_ready, double theta_ns);
 
 /* Names as JSON has them; NULL for STALL_GAP_NONE. */
-const char *stall_verdict_id(enum stall_verdict verdict);
-const char *stall_gap_id(enum stall_gap gap);
-const char *stall_confidence_id(enum stall_confidence confidence);
+extern const char *const stall_verdict_ids[];
+extern const char *const stall_gap_ids[STALL_GAP_MAX];
+extern const char *const stall_confidence_ids[STALL_CONFIDENCE_MAX];

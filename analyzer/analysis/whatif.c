@@ -39,18 +39,13 @@ const char *whatif_name(const struct whatif *whatif, int id)
 	return id < WHATIF_MAX ? names[id] : whatif->wishes[id - WHATIF_MAX].text;
 }
 
-const char *whatif_gap_words(enum whatif_gap gap)
-{
-	static const char *const words[WHATIF_GAP_MAX] = {
-		[WHATIF_GAP_NO_VERDICT] = "there is no verdict",
-		[WHATIF_GAP_DOUBT] = "the waits may not be the training's",
-		[WHATIF_GAP_LOADS] = "too few loads or steps were observed",
-		[WHATIF_GAP_WORKERS] = "the number of workers is not known",
-		[WHATIF_GAP_OFF] = "the replay of the run as it was differs from the run",
-	};
-
-	return words[gap];
-}
+const char *const whatif_gap_words[WHATIF_GAP_MAX] = {
+	[WHATIF_GAP_NO_VERDICT] = "there is no verdict",
+	[WHATIF_GAP_DOUBT] = "the waits may not be the training's",
+	[WHATIF_GAP_LOADS] = "too few loads or steps were observed",
+	[WHATIF_GAP_WORKERS] = "the number of workers is not known",
+	[WHATIF_GAP_OFF] = "the replay of the run as it was differs from the run",
+};
 
 /* What one setting would do; `want`: how much the neighbours want of what they wanted. */
 static struct replay_result replay(const struct trace *trace, const struct replay_setup *setup,

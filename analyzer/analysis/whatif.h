@@ -82,4 +82,4 @@ int whatif_ask(const struct batch_series *series, const struct finding *finding,
 const char *whatif_name(const struct whatif *whatif, int id);
 
 /* Why nothing is predicted, as a part of a sentence; NULL: something is. */
-const char *whatif_gap_words(enum whatif_gap gap);
+extern const char *const whatif_gap_words[WHATIF_GAP_MAX];

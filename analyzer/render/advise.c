@@ -273,7 +273,7 @@ static void add_reasons(const struct report *report, struct outline *o)
 				page_append(text, sizeof(text), "%s%s", j > i ? ", " : "",
 					    whatif_words(NULL, list->useless[j].id));
 		outline_item(o, "No help", "%s: %s", text,
-			     advice_useless_name(list->useless[i].why));
+			     advice_useless_words[list->useless[i].why]);
 	}
 }
 
@@ -314,7 +314,7 @@ void advise_predictions(const struct report *report, struct outline *o)
 				add_prediction(whatif, id, o);
 	outline_items(o, "predict");
 	if (whatif->gap != WHATIF_GAP_NONE && report->series.count)
-		outline_item(o, "Predicted", "nothing: %s", whatif_gap_words(whatif->gap));
+		outline_item(o, "Predicted", "nothing: %s", whatif_gap_words[whatif->gap]);
 	else if (whatif->shares_cores)
 		outline_item(o, "Neighbours",
 			     "assumed: other programs want %.2g of the %.3g cores all the time",
@@ -410,14 +410,14 @@ void advise_json(const struct report *report, struct jsonw *json)
 		const struct advice *advice = &list->steps[i];
 
 		jsonw_open(json, NULL, '{');
-		jsonw_string(json, "id", advice_name(advice->id));
+		jsonw_string(json, "id", advice_names[advice->id]);
 		jsonw_string(json, "text", remedy_line(report, advice, words));
 		jsonw_string(json, "how", remedy_how(report, advice, words));
 		jsonw_string(json, "whatif",
 			     advice->whatif < 0 ? NULL : whatif_name(whatif, advice->whatif));
 		jsonw_number(json, "gain", advice->gain);
 		jsonw_bool(json, "at_most", advice->is_bound);
-		jsonw_string(json, "confidence", stall_confidence_id(report->finding.confidence));
+		jsonw_string(json, "confidence", stall_confidence_ids[report->finding.confidence]);
 		jsonw_close(json, '}');
 	}
 	jsonw_close(json, ']');
@@ -425,7 +425,7 @@ void advise_json(const struct report *report, struct jsonw *json)
 	for (size_t i = 0; i < list->useless_count; i++) {
 		jsonw_open(json, NULL, '{');
 		jsonw_string(json, "id", whatif_name(NULL, list->useless[i].id));
-		jsonw_string(json, "why", advice_useless_name(list->useless[i].why));
+		jsonw_string(json, "why", advice_useless_words[list->useless[i].why]);
 		jsonw_close(json, '}');
 	}
 	jsonw_close(json, ']');

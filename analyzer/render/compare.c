@@ -216,7 +216,7 @@ static void add_run(struct jsonw *json, const char *key, const struct report *re
 	jsonw_string(json, "path", report->name);
 	jsonw_string(json, "id", report->run.id);
 	jsonw_int(json, "rank", report->run.rank);
-	jsonw_string(json, "verdict", stall_verdict_id(finding->verdict));
+	jsonw_string(json, "verdict", stall_verdict_ids[finding->verdict]);
 	jsonw_string(json, "cause", cause_name(report->diagnosis.cause));
 	jsonw_number(json, "stall_ratio", finding->stall_ratio);
 	jsonw_int(json, "batches", (int64_t)finding->batch_count);
@@ -258,7 +258,7 @@ static void add_difference(struct jsonw *json, enum compare_row row,
 {
 	double unit = row == COMPARE_STALL ? 1 : NS_PER_S;
 
-	jsonw_open(json, compare_row_name(row), '{');
+	jsonw_open(json, compare_row_names[row], '{');
 	jsonw_number(json, "a", d->a / unit);
 	jsonw_number(json, "b", d->b / unit);
 	jsonw_number(json, "change", d->change / unit);

@@ -216,14 +216,14 @@ static void add_trust(const struct report *report, struct outline *o)
 	if (f->verdict == STALL_VERDICT_INCOMPLETE)
 		return;
 	if (report->series.workers == 0)
-		outline_item(o, "Confidence", "%s: %zu batches", stall_confidence_id(f->confidence),
-			     f->batch_count);
+		outline_item(o, "Confidence", "%s: %zu batches",
+			     stall_confidence_ids[f->confidence], f->batch_count);
 	else
 		outline_item(
 			o, "Confidence",
 			"%s: %zu batches; for %s of the steady ones it is known whether they were "
 			"ready",
-			stall_confidence_id(f->confidence), f->batch_count,
+			stall_confidence_ids[f->confidence], f->batch_count,
 			UNITS_SHARE((double)f->readiness_count / (double)f->steady_count));
 	if (!isnan(report->diagnosis.boot.low95))
 		outline_item(o, "Interval", "another such run would report %s to %s (95 %%)",

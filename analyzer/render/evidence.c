@@ -209,7 +209,7 @@ static int32_t prefetch_factor(const struct report *report)
 
 const char *remedy_line(const struct report *report, const struct advice *advice, char *buffer)
 {
-	const char *line = explain_find(advice_name(advice->id))->line;
+	const char *line = explain_find(advice_names[advice->id])->line;
 
 	if (advice->whatif == WHATIF_IN_ORDER_FALSE)
 		return "Hand out finished batches out of order: in_order=False.";
@@ -297,5 +297,5 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 		few_tensors_words(report, buffer);
 	else if (advice->id == ADVICE_INSPECT_LOADS)
 		loads_words(report, buffer);
-	return *buffer ? buffer : explain_find(advice_name(advice->id))->how;
+	return *buffer ? buffer : explain_find(advice_names[advice->id])->how;
 }

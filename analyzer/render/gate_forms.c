@@ -98,7 +98,7 @@ void gate_github(const struct gate_report *report, FILE *out)
 
 void gate_github_output(const struct gate_report *report, FILE *out)
 {
-	fprintf(out, "outcome=%s\n", gate_outcome_id(report->outcome));
+	fprintf(out, "outcome=%s\n", gate_outcome_ids[report->outcome]);
 	if (report->run_count)
 		fprintf(out, "stall_ratio=%s\n",
 			UNITS_NUMBER(report->runs[0].sample.value[GATE_STALL_RATIO]));
@@ -180,7 +180,7 @@ static void junit_case(const struct gate_report *report, const struct gate_item 
 		fputs("/>\n    </testcase>\n", out);
 		return;
 	}
-	put_attribute(out, "type", gate_metric_name(item->limit.metric));
+	put_attribute(out, "type", gate_metrics[item->limit.metric].name);
 	fputs(">", out);
 	escape_put(out, ESCAPE_XML, gate_found_words(item, text));
 	fprintf(out, "</%s>\n    </testcase>\n", element);
@@ -214,7 +214,7 @@ void gate_junit(const struct gate_report *report, FILE *out)
 		UNITS_DATE(begin_ns, "%Y-%m-%dT%H:%M:%S"));
 	put_attribute(out, "hostname", run && run->info.host ? run->info.host : "unknown");
 	fputs(">\n    <properties>\n      <property name=\"outcome\"", out);
-	put_attribute(out, "value", gate_outcome_id(report->outcome));
+	put_attribute(out, "value", gate_outcome_ids[report->outcome]);
 	fputs("/>\n    </properties>\n", out);
 	for (i = 0; i < report->item_count; i++)
 		junit_case(report, &report->items[i], out);
@@ -278,7 +278,7 @@ void gate_openmetrics(const struct gate_report *report, FILE *out)
 {
 	for (const struct series_of_run *row = METRICS; row < METRICS + ARRAY_COUNT(METRICS);
 	     row++) {
-		bool is_time = gate_metric_unit(row->metric) == GATE_TIME;
+		bool is_time = gate_metrics[row->metric].unit == GATE_TIME;
 
 		begin_metric(out, row->name, row->unit, row->help);
 		for (size_t i = 0; i < report->run_count; i++)

@@ -12,7 +12,7 @@ static const char *const RULES[] = {[GATE_BOUND] = "bound", [GATE_SEPARATION] = 
 
 static double in_base_units(enum gate_metric metric, double value)
 {
-	return gate_metric_unit(metric) == GATE_TIME ? value / NS_PER_S : value;
+	return gate_metrics[metric].unit == GATE_TIME ? value / NS_PER_S : value;
 }
 
 static void add_run(struct jsonw *json, const struct gate_run *run, bool is_baseline)
@@ -35,7 +35,7 @@ static void add_run(struct jsonw *json, const struct gate_run *run, bool is_base
 	jsonw_number(json, "compute_mean_s", sample->compute_ns / NS_PER_S);
 	jsonw_number(json, "collectives_alone_share", sample->value[GATE_COLLECTIVES_ALONE]);
 	jsonw_string(json, "cause", cause_name(sample->cause));
-	jsonw_string(json, "unfit", gate_unfit_id(sample->unfit));
+	jsonw_string(json, "unfit", gate_unfit_ids[sample->unfit]);
 	if (is_baseline) {
 		jsonw_bool(json, "used", run->used);
 		jsonw_string(json, "refused", *run->refused ? run->refused : NULL);
@@ -62,14 +62,14 @@ static void add_item(struct jsonw *json, const struct gate_report *report,
 	jsonw_open(json, NULL, '{');
 	jsonw_string(json, "level", item->is_error ? "error" : "warn");
 	jsonw_string(json, "assertion", item->text);
-	jsonw_string(json, "metric", gate_metric_name(metric));
-	jsonw_string(json, "relation", gate_metric_is_least(metric) ? ">=" : "<=");
+	jsonw_string(json, "metric", gate_metrics[metric].name);
+	jsonw_string(json, "relation", gate_metrics[metric].is_least ? ">=" : "<=");
 	jsonw_number(json, "limit", in_base_units(metric, item->limit.value));
-	jsonw_string(json, "outcome", gate_outcome_id(result->outcome));
+	jsonw_string(json, "outcome", gate_outcome_ids[result->outcome]);
 	jsonw_number(json, "found", in_base_units(metric, result->found));
 	/* For a limit, the value held against it; for an increase, the most that is allowed. */
 	jsonw_number(json, "edge", in_base_units(metric, result->edge));
-	jsonw_string(json, "reason_id", gate_why_id(result->why));
+	jsonw_string(json, "reason_id", gate_why_ids[result->why]);
 	gate_reason_words(report, item, text);
 	jsonw_string(json, "reason", *text ? text : NULL);
 	jsonw_string(json, "run",
@@ -130,7 +130,7 @@ void gate_json(const struct gate_report *report, FILE *out)
 	char why[GATE_WORDS];
 
 	jsonw_begin(&json, out, "dlprof.gate/2");
-	jsonw_string(&json, "outcome", gate_outcome_id(report->outcome));
+	jsonw_string(&json, "outcome", gate_outcome_ids[report->outcome]);
 	jsonw_int(&json, "exit_status", report->status);
 	jsonw_string(&json, "why", gate_why_words(report, why));
 	jsonw_string(&json, "policy", report->policy);

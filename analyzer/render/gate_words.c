@@ -67,7 +67,7 @@ const char *gate_found_words(const struct gate_item *item, char *text)
 		snprintf(text, GATE_WORDS, "%s, with 99 %% confidence at least %s",
 			 PERCENT(result->found), PERCENT(result->edge));
 	else
-		value_words(text, gate_metric_unit(item->limit.metric), result->found);
+		value_words(text, gate_metrics[item->limit.metric].unit, result->found);
 	return text;
 }
 
@@ -82,7 +82,7 @@ const char *gate_unfit_words(const struct gate_run *run, char *text)
 		break;
 	case GATE_NO_VERDICT:
 		snprintf(text, GATE_WORDS, "there is no verdict on it (%s)",
-			 sample->gap == STALL_GAP_NONE ? "?" : stall_gap_id(sample->gap));
+			 sample->gap == STALL_GAP_NONE ? "?" : stall_gap_ids[sample->gap]);
 		if (!run->has_loader && run->load_count)
 			page_append(text, GATE_WORDS,
 				    ": if this rank loads no data, say --ranks %zu",
@@ -138,7 +138,7 @@ const char *gate_reason_words(const struct gate_report *report, const struct gat
 		break;
 	case GATE_WHY_NOT_OBSERVED:
 		snprintf(text, GATE_WORDS, "%s: %s was not observed", run ? run->name : "no run",
-			 gate_metric_name(item->limit.metric));
+			 gate_metrics[item->limit.metric].name);
 		break;
 	case GATE_WHY_BASELINES:
 		snprintf(text, GATE_WORDS,

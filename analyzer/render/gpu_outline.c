@@ -95,7 +95,7 @@ static void add_sync(const struct gpu_sums *sums, struct outline *o)
 		if (!(sums->sync_ns[sync] > 0))
 			continue;
 		page_append(text, sizeof(text), "%s%s %s", all_ns > 0 ? ", " : "for ",
-			    UNITS_TIME(sums->sync_ns[sync]), gpu_sync_id((enum gpu_sync)sync));
+			    UNITS_TIME(sums->sync_ns[sync]), gpu_sync_ids[sync]);
 		all_ns += sums->sync_ns[sync];
 	}
 	if (all_ns > 0)

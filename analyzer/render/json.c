@@ -63,11 +63,11 @@ static void add_verdict(struct jsonw *json, const struct report *report)
 	const struct finding *finding = &report->finding;
 	bool judged = finding->verdict != STALL_VERDICT_INCOMPLETE;
 
-	jsonw_string(json, "verdict", stall_verdict_id(finding->verdict));
-	jsonw_string(json, "incomplete_reason", stall_gap_id(finding->gap));
+	jsonw_string(json, "verdict", stall_verdict_ids[finding->verdict]);
+	jsonw_string(json, "incomplete_reason", stall_gap_ids[finding->gap]);
 	jsonw_tristate(json, "starved", judged ? finding->starved : SERIES_UNKNOWN);
 	jsonw_string(json, "cause", cause_name(report->diagnosis.cause));
-	jsonw_string(json, "confidence", stall_confidence_id(finding->confidence));
+	jsonw_string(json, "confidence", stall_confidence_ids[finding->confidence]);
 }
 
 static void add_stall(struct jsonw *json, const struct report *report)
@@ -82,7 +82,7 @@ static void add_stall(struct jsonw *json, const struct report *report)
 	jsonw_seconds(json, "wait_s", isnan(finding->stall_ratio) ? NAN : account->wait_ns);
 	jsonw_seconds(json, "time_s", isnan(finding->stall_ratio) ? NAN : account->time_ns);
 	for (int part = 0; part < ACCOUNT_PART_MAX; part++)
-		jsonw_number(json, account_part_name(part), account->share[part]);
+		jsonw_number(json, account_part_names[part], account->share[part]);
 	jsonw_seconds(json, "startup_s", account->startup_ns);
 	jsonw_seconds(json, "theta_s", finding->theta_ns);
 	jsonw_int(json, "batches", (int64_t)finding->batch_count);
@@ -175,7 +175,7 @@ static void add_idle(const struct report *report, struct jsonw *json)
 {
 	jsonw_open(json, "idle", '{');
 	for (enum gpu_gap gap = 0; gap < GPU_GAP_MAX; gap++)
-		add_gpu_time(json, gpu_gap_id(gap), report->gpu_sums.gap_ns[gap]);
+		add_gpu_time(json, gpu_gap_ids[gap], report->gpu_sums.gap_ns[gap]);
 	jsonw_seconds(json, "unattributed_s",
 		      report->gpu_use.unattributed_share * report->gpu_sums.step_ns);
 	jsonw_close(json, '}');
@@ -291,7 +291,7 @@ static void add_gpu(const struct report *report, struct jsonw *json)
 	jsonw_seconds(json, "memset_s", sums->memset_ns);
 	jsonw_open(json, "sync", '{');
 	for (enum gpu_sync sync = 0; sync < GPU_SYNC_MAX; sync++)
-		add_gpu_time(json, gpu_sync_id(sync), sums->sync_ns[sync]);
+		add_gpu_time(json, gpu_sync_ids[sync], sums->sync_ns[sync]);
 	jsonw_close(json, '}');
 	add_devices(report, json);
 	add_calls(report, json);
@@ -357,7 +357,7 @@ static void add_ranks(struct jsonw *json, const struct report *report)
 	jsonw_int(json, "rank", report->run.rank);
 	jsonw_string(json, "path", report->name);
 	jsonw_string(json, "host", report->run.host);
-	jsonw_string(json, "verdict", stall_verdict_id(finding->verdict));
+	jsonw_string(json, "verdict", stall_verdict_ids[finding->verdict]);
 	jsonw_number(json, "stall_ratio", finding->stall_ratio);
 	jsonw_int(json, "batches", (int64_t)finding->batch_count);
 	jsonw_close(json, '}');

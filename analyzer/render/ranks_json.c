@@ -21,7 +21,7 @@ static void add_row(struct jsonw *json, const struct ranks *ranks, size_t i)
 	jsonw_string(json, "host", row->host);
 	jsonw_string(json, "gpu", row->gpu);
 	jsonw_string(json, "clock", finding->by_gpu ? "gpu" : "host");
-	jsonw_string(json, "verdict", stall_verdict_id(finding->verdict));
+	jsonw_string(json, "verdict", stall_verdict_ids[finding->verdict]);
 	jsonw_number(json, "stall_ratio", finding->stall_ratio);
 	jsonw_int(json, "batches", (int64_t)finding->batch_count);
 	jsonw_int(json, "steady_batches", (int64_t)finding->steady_count);
@@ -78,7 +78,7 @@ static void add_groups(struct jsonw *json, const struct ranks *ranks)
 
 static void add_stall(struct jsonw *json, const struct rank_finding *job)
 {
-	jsonw_string(json, "verdict", stall_verdict_id(job->verdict));
+	jsonw_string(json, "verdict", stall_verdict_ids[job->verdict]);
 	jsonw_tristate(json, "starved",
 		       job->verdict == STALL_VERDICT_INCOMPLETE ? SERIES_UNKNOWN : job->starved);
 	jsonw_open(json, "stall", '{');
@@ -111,7 +111,7 @@ void ranks_json_job(struct jsonw *json, const struct ranks *ranks)
 	jsonw_string(json, "clock", by_gpu ? "gpu" : "host");
 	add_stall(json, job);
 	jsonw_open(json, "job", '{');
-	jsonw_string(json, "aligned_by", rank_alignment_name(job->alignment));
+	jsonw_string(json, "aligned_by", rank_alignment_names[job->alignment]);
 	jsonw_int(json, "window_steps", job->width ? job->width : SERIES_UNKNOWN);
 	jsonw_number(json, "lag", job->lag);
 	jsonw_int(json, "steps", (int64_t)job->step_count);

@@ -332,7 +332,7 @@ static void add_sure(const struct report *report, struct outline *o)
 	outline_items(o, SCREEN_SURE);
 	if (f->verdict != STALL_VERDICT_INCOMPLETE) {
 		page_append(text, sizeof(text), "%s: %s batches, ",
-			    stall_confidence_id(f->confidence), UNITS_COUNT(batch_count(report)));
+			    stall_confidence_ids[f->confidence], UNITS_COUNT(batch_count(report)));
 		if (lost > 0)
 			page_append(text, sizeof(text), "%s records lost", UNITS_COUNT(lost));
 		else if (report->live)

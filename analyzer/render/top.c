@@ -120,7 +120,7 @@ void top_json(const struct top *top, FILE *out)
 	jsonw_ns(&json, "since_last_s", top->since_ns);
 	jsonw_number(&json, "batches_per_s", top->batches_per_s);
 	jsonw_int(&json, "window_batches", (int64_t)top->series.count);
-	jsonw_string(&json, "verdict", stall_verdict_id(top->finding.verdict));
+	jsonw_string(&json, "verdict", stall_verdict_ids[top->finding.verdict]);
 	jsonw_string(&json, "cause", cause_name(top->diagnosis.cause));
 	jsonw_number(&json, "stall_ratio", top->finding.stall_ratio);
 	jsonw_number(&json, "wait_p50_s", top->finding.wait_p50_ns / 1e9);

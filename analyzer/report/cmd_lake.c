@@ -99,7 +99,7 @@ static int put_job(struct lake *lake, const struct part *part, const struct rank
 		.time_s = seconds(job->time_ns),
 		.world_size = known(part->world_size),
 		.ranks_seen = (int64_t)ranks->count,
-		.verdict = stall_verdict_id(job->verdict),
+		.verdict = stall_verdict_ids[job->verdict],
 		.stall_ratio = job->stall_ratio,
 		.at_most = job->alignment != RANK_ALONE && !job->is_exact,
 		.wait_s = seconds(job->wait_ns),
@@ -136,7 +136,7 @@ static int put_rank(struct lake *lake, const struct part_rank *rank, const struc
 	row.node = clean(&texts, ranks->rows[i].host);
 	row.gpu = clean(&texts, ranks->rows[i].gpu);
 	row.batches = (int64_t)rank->batch_count;
-	row.verdict = stall_verdict_id((enum stall_verdict)rank->verdict);
+	row.verdict = stall_verdict_ids[rank->verdict];
 	row.stall_ratio = rank->stall_ratio;
 	row.wait_s = seconds(rank->wait_ns);
 	row.time_s = seconds(rank->time_ns);

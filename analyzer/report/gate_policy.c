@@ -90,8 +90,8 @@ static int add_line(struct gate *gate, enum gate_metric metric, double value)
 		.is_error = true,
 	};
 
-	snprintf(line.text, sizeof(line.text), "%s <= %.6g%s", gate_metric_name(metric),
-		 value * 100, units[gate_metric_unit(metric)]);
+	snprintf(line.text, sizeof(line.text), "%s <= %.6g%s", gate_metrics[metric].name,
+		 value * 100, units[gate_metrics[metric].unit]);
 	return policy_add(&gate->policy, &line) < 0 ? cmd_fail("%s", strerror(ENOMEM)) : 0;
 }
 

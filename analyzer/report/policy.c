@@ -139,7 +139,7 @@ static int take_option(struct words *words, const char *word, size_t length, str
 				word);
 	if (!is_increase)
 		return complain(words, word, "%.*s goes with %s only", (int)name, word,
-				gate_metric_name(GATE_STALL_INCREASE));
+				gate_metrics[GATE_STALL_INCREASE].name);
 	if (is_word(word, name, "rule")) {
 		line->limit.rule = strcmp(value, "separation") == 0 ? GATE_SEPARATION : GATE_BOUND;
 		return line->limit.rule == GATE_SEPARATION || strcmp(value, "bound") == 0
@@ -164,7 +164,7 @@ static int refuse_metric(const struct words *words, const char *word, size_t len
 	char text[NEAR_WORDS];
 
 	for (int i = 0; i < GATE_METRIC_MAX; i++)
-		near_try(&near, gate_metric_name((enum gate_metric)i));
+		near_try(&near, gate_metrics[i].name);
 	near_words(&near, "", text, sizeof(text));
 	return complain(words, word, "'%.*s' is not a metric%s%s", (int)length, word, text,
 			*text ? "" : " (see --explain gate)");
@@ -181,18 +181,18 @@ static int take_limit(struct words *words, struct gate_item *line)
 	line->limit.metric = gate_metric_find(word, length);
 	if (line->limit.metric == GATE_METRIC_MAX)
 		return refuse_metric(words, word, length);
-	unit = gate_metric_unit(line->limit.metric);
-	relation = gate_metric_is_least(line->limit.metric) ? ">=" : "<=";
+	unit = gate_metrics[line->limit.metric].unit;
+	relation = gate_metrics[line->limit.metric].is_least ? ">=" : "<=";
 	length = next_word(words, &word);
 	if (!is_word(word, length, relation))
 		return complain(words, word, "%s is followed by %s",
-				gate_metric_name(line->limit.metric), relation);
+				gate_metrics[line->limit.metric].name, relation);
 	length = next_word(words, &word);
 	snprintf(value, sizeof(value), "%.*s", (int)length, word);
 	if (!length || length >= sizeof(value) || !policy_value(value, unit, &line->limit.value))
 		return complain(words, word, "'%.*s' is not %s", (int)length, word,
 				policy_unit_words(unit));
-	snprintf(line->text, sizeof(line->text), "%s %s %s", gate_metric_name(line->limit.metric),
+	snprintf(line->text, sizeof(line->text), "%s %s %s", gate_metrics[line->limit.metric].name,
 		 relation, value);
 	return 0;
 }

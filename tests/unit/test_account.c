@@ -53,8 +53,7 @@ static void expect_parts(double not_ready_ms, double receiving_ms, double start_
 
 	for (int part = 0; part < ACCOUNT_PART_MAX; part++) {
 		cr_expect_float_eq(account.part_ns[part], expected[part] * 1e6, 10, "%s: %g ms",
-				   account_part_name((enum account_part)part),
-				   account.part_ns[part] / 1e6);
+				   account_part_names[part], account.part_ns[part] / 1e6);
 		sum += account.part_ns[part];
 	}
 	cr_expect_float_eq(sum, account.wait_ns, 10);

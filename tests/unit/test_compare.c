@@ -142,8 +142,7 @@ static void check_equal_runs(size_t count)
 				100. * rows[COMPARE_STALL] / PAIRS);
 		for (int row = 0; row < COMPARE_ROWS; row++)
 			cr_expect_leq(rows[row], PAIRS / 20, "%s, %zu batches: %s differs in %zu",
-				      NAMES[family], count, compare_row_name((enum compare_row)row),
-				      rows[row]);
+				      NAMES[family], count, compare_row_names[row], rows[row]);
 	}
 }
 

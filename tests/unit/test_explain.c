@@ -26,7 +26,7 @@ Test(explain, every_cause_and_advice_has_a_page)
 	for (id = CAUSE_UNKNOWN + 1; id < CAUSE_MAX; id++)
 		check(cause_name((enum cause)id), "cause");
 	for (id = 0; id < ADVICE_MAX; id++)
-		check(advice_name((enum advice_id)id), "advice");
+		check(advice_names[id], "advice");
 }
 
 Test(explain, so_has_every_metric_of_compare_and_of_ranks)

@@ -247,7 +247,7 @@ Test(gate, what_cannot_be_judged_never_passes)
 	for (int metric = 0; metric < GATE_METRIC_MAX; metric++) {
 		struct gate_limit limit = {.metric = (enum gate_metric)metric, .value = 1e18};
 
-		if (gate_metric_is_least(limit.metric))
+		if (gate_metrics[limit.metric].is_least)
 			limit.value = 0;
 		for (int unfit = GATE_LIVE; unfit < GATE_UNFIT_MAX; unfit++) {
 			bool is_whole = unfit != GATE_LIVE &&
@@ -257,8 +257,8 @@ Test(gate, what_cannot_be_judged_never_passes)
 			sample.unfit = (enum gate_unfit)unfit;
 			gate_judge(&limit, &sample, &result);
 			cr_assert_eq(result.outcome, is_whole ? GATE_PASSED : GATE_INCONCLUSIVE,
-				     "%s, %s", gate_metric_name(limit.metric),
-				     gate_unfit_id(sample.unfit));
+				     "%s, %s", gate_metrics[limit.metric].name,
+				     gate_unfit_ids[sample.unfit]);
 		}
 		sample.unfit = GATE_FIT;
 		sample.low99 = sample.value[metric] = NAN;

@@ -349,9 +349,9 @@ Test(gpu_use, by_hand)
 	cr_expect(isnan(use.busy_share) && isnan(use.idle_share) && isnan(use.pageable_share) &&
 		  isnan(use.h2d_bytes_per_s) && isnan(use.overlap_share));
 	for (int gap = 0; gap < GPU_GAP_MAX; gap++)
-		cr_expect_not_null(gpu_gap_id((enum gpu_gap)gap));
+		cr_expect_not_null(gpu_gap_ids[gap]);
 	for (int sync = 0; sync < GPU_SYNC_MAX; sync++)
-		cr_expect_not_null(gpu_sync_id((enum gpu_sync)sync));
+		cr_expect_not_null(gpu_sync_ids[sync]);
 }
 
 /* Pageable, exposed, and worth it: all three. */

@@ -213,8 +213,9 @@ Test(rank, clocks_that_differ_matter_only_where_ranks_are_aligned_by_them)
 			shape.first[2] = 70;
 			finding = judge(&shape, blames);
 			cr_log_info("rank %d's clock %ld ms ahead: %s, %.3f (%.3f), culprit %d",
-				    rank, (long)ahead_ms[i], rank_alignment_name(finding.alignment),
-				    finding.stall_ratio, level.stall_ratio, finding.culprit);
+				    rank, (long)ahead_ms[i],
+				    rank_alignment_names[finding.alignment], finding.stall_ratio,
+				    level.stall_ratio, finding.culprit);
 			cr_assert(finding.culprit == 1 || finding.culprit == -1);
 			cr_assert(finding.alignment == RANK_ALONE ||
 				  fabs(finding.stall_ratio - level.stall_ratio) < .06);

@@ -213,7 +213,7 @@ Test(explain, every_id_has_a_page)
 	for (int i = CAUSE_UNKNOWN + 1; i < CAUSE_MAX; i++)
 		cr_assert_not_null(explain_find(cause_name((enum cause)i)), "%d", i);
 	for (int i = 0; i < ADVICE_MAX; i++) {
-		const struct explanation *found = explain_find(advice_name((enum advice_id)i));
+		const struct explanation *found = explain_find(advice_names[i]);
 
 		cr_assert_not_null(found, "%d", i);
 		cr_assert_eq(found->line[strlen(found->line) - 1], '.');

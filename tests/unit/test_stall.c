@@ -311,9 +311,9 @@ Test(stall, absurd_values_are_survived)
 Test(stall, every_name_is_there)
 {
 	for (int i = STALL_VERDICT_INCOMPLETE; i <= STALL_VERDICT_HIGHLY; i++)
-		cr_assert_not_null(stall_verdict_id((enum stall_verdict)i));
+		cr_assert_not_null(stall_verdict_ids[i]);
 	for (int i = STALL_GAP_NONE + 1; i < STALL_GAP_MAX; i++)
-		cr_assert_not_null(stall_gap_id((enum stall_gap)i));
+		cr_assert_not_null(stall_gap_ids[i]);
 	for (int i = 0; i < STALL_CONFIDENCE_MAX; i++)
-		cr_assert_not_null(stall_confidence_id((enum stall_confidence)i));
+		cr_assert_not_null(stall_confidence_ids[i]);
 }

@@ -304,7 +304,7 @@ Test(whatif, says_nothing_where_the_replay_differs_from_the_run)
 	stall_judge(&series, &finding);
 	cr_assert_eq(cause_find(&series, &finding, NULL, &diagnosis), 0);
 	cr_assert_eq(diagnosis.whatif.gap, WHATIF_GAP_OFF);
-	cr_assert_not_null(whatif_gap_words(diagnosis.whatif.gap));
+	cr_assert_not_null(whatif_gap_words[diagnosis.whatif.gap]);
 	for (int id = 0; id < WHATIF_MAX; id++)
 		cr_assert(isnan(diagnosis.whatif.gain[id]));
 	series_done(&series);
