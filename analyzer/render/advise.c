@@ -93,6 +93,7 @@ void advise_patterns(const struct report *report, struct outline *o)
 	outline_items(o, "pattern");
 	if (!report->series.count)
 		return;
+	outline_strip(o, &report->series, stall_waits(&report->series, &report->finding));
 	if (d->steps_only)
 		say_none(o, steps, &d->compute);
 	else

@@ -13,10 +13,7 @@
 #include "render/units.h"
 #include "render/verdict.h"
 
-#define PER_BATCH  1e6 /* ns a batch: seconds of 1,000 */
-#define LABEL      16
-#define CELL       10
-#define WITH_RANGE 72 /* columns from which the interval has room */
+#define PER_BATCH 1e6 /* ns a batch: seconds of 1,000 */
 
 static const struct {
 	const char *words;
@@ -63,149 +60,146 @@ static const char *value_text(const struct fingerprint *print, enum fingerprint_
 	return units_count(buffer, number);
 }
 
-static void list_fields(const struct compared *compared, unsigned fields, const char *label,
-			const struct page *page)
+static void add_fields(const struct compared *compared, unsigned fields, const char *label,
+		       struct outline *o)
 {
 	for (int field = 0; field < FINGERPRINT_MAX; field++) {
 		enum fingerprint_field which = (enum fingerprint_field)field;
 
 		if (!(fields & FINGERPRINT_BIT(field)))
 			continue;
-		page_item(page, label, "%s: %.400s -> %.400s", fingerprint_name(which),
-			  value_text(&compared->prints[0], which, UNITS_BUFFER),
-			  value_text(&compared->prints[1], which, UNITS_BUFFER));
+		outline_item(o, label, "%s: %.400s -> %.400s", fingerprint_name(which),
+			     value_text(&compared->prints[0], which, UNITS_BUFFER),
+			     value_text(&compared->prints[1], which, UNITS_BUFFER));
 		label = "";
 	}
 }
 
-static void print_head(const struct compared *compared, const struct page *page)
+static void add_head(const struct compared *compared, struct outline *o)
 {
 	const struct report *const sides[2] = {compared->a, compared->b};
 
-	for (int i = 0; i < 2; i++)
-		page_line(page, "%s %c  %s  rank %" PRId64 "  %s batches", i ? "      " : "dlprof",
-			  'A' + i, sides[i]->name, sides[i]->run.rank,
-			  UNITS_COUNT((int64_t)sides[i]->finding.batch_count));
-	page_break(page);
+	outline_items(o, OUTLINE_HEAD);
+	for (int i = 0; i < 2; i++) {
+		outline_item(o, i ? "B" : "A", "%s batches, rank %" PRId64,
+			     UNITS_COUNT((int64_t)sides[i]->finding.batch_count),
+			     sides[i]->run.rank);
+		outline_cell(o, "%s", sides[i]->name);
+	}
 }
 
-static void print_result(const struct compared *compared, const struct page *page)
+static void add_result(const struct compared *compared, struct outline *o)
 {
 	const struct comparison *c = &compared->comparison;
 	const struct compare_difference *step = &c->rows[COMPARE_STEP];
-	enum page_color color = compared->mismatch ? PAGE_BOLD : RESULTS[c->result].color;
-	const char *words = compared->mismatch ? "NOT COMPARABLE" : RESULTS[c->result].words;
-	char text[512] = "";
 
+	outline_items(o, OUTLINE_VERDICT);
+	outline_row(o, compared->mismatch ? PAGE_BOLD : RESULTS[c->result].color);
+	outline_cell(o, "%s", compared->mismatch ? "NOT COMPARABLE" : RESULTS[c->result].words);
 	if (compared->mismatch)
-		page_append(text, sizeof(text),
-			    "these are not two runs of the same training on the same machine");
+		outline_cell(
+			o, "these are not two runs of the same training on the same machine");
 	else if (c->result == COMPARE_CANNOT_SAY && isnan(c->low))
-		page_append(text, sizeof(text),
-			    "too few batches, or their times were not observed");
+		outline_cell(o, "too few batches, or their times were not observed");
 	else if (c->result == COMPARE_CANNOT_SAY)
-		page_append(text, sizeof(text),
-			    "B is %s to %s as fast, as far as these runs can tell: they are "
-			    "too short, or too unsteady",
-			    UNITS_FACTOR(c->low), UNITS_FACTOR(c->high));
+		outline_cell(o,
+			     "B is %s to %s as fast, as far as these runs can tell: they are "
+			     "too short, or too unsteady",
+			     UNITS_FACTOR(c->low), UNITS_FACTOR(c->high));
 	else
-		page_append(text, sizeof(text), "%s (%s to %s): %.4g -> %.4g batches/s",
-			    UNITS_FACTOR(c->speedup), UNITS_FACTOR(c->low), UNITS_FACTOR(c->high),
-			    NS_PER_S / step->a, NS_PER_S / step->b);
-	page_color(page, color);
-	page_entry(page, 2, 2 + (int)strlen(words) + 3, words, "%s", text);
-	page_color(page, PAGE_PLAIN);
-	list_fields(compared, compared->mismatch, "Differs", page);
-	page_break(page);
+		outline_cell(o, "%s (%s to %s): %.4g -> %.4g batches/s", UNITS_FACTOR(c->speedup),
+			     UNITS_FACTOR(c->low), UNITS_FACTOR(c->high), NS_PER_S / step->a,
+			     NS_PER_S / step->b);
 }
 
-static void print_changes(const struct compared *compared, const struct page *page)
+/* "HIGHLY INPUT-BOUND -> NOT INPUT-BOUND" */
+static void add_change(struct outline *o, const char *label, const char *a, const char *b)
+{
+	if (strcmp(a, b) == 0)
+		outline_item(o, label, "%s, both", a);
+	else
+		outline_item(o, label, "%s -> %s", a, b);
+}
+
+static void add_changes(const struct compared *compared, struct outline *o)
 {
 	const struct report *a = compared->a, *b = compared->b;
 	const struct compare_difference *stall = &compared->comparison.rows[COMPARE_STALL];
 	const char *cause_a = cause_name(a->diagnosis.cause);
 	const char *cause_b = cause_name(b->diagnosis.cause);
 
+	outline_items(o, "changes");
+	add_fields(compared, compared->mismatch, "Differs", o);
 	if (!isnan(stall->change) && stall->differs)
-		page_item(page, "Stall", "%s -> %s of the time: %+.1f points (%+.1f to %+.1f)",
-			  UNITS_SHARE(stall->a), UNITS_SHARE(stall->b), 100 * stall->change,
-			  100 * stall->low, 100 * stall->high);
+		outline_item(o, "Stall", "%s -> %s of the time: %+.1f points (%+.1f to %+.1f)",
+			     UNITS_SHARE(stall->a), UNITS_SHARE(stall->b), 100 * stall->change,
+			     100 * stall->low, 100 * stall->high);
 	else if (!isnan(stall->change))
-		page_item(page, "Stall", "%s -> %s of the time ~ noise (%+.1f to %+.1f points)",
-			  UNITS_SHARE(stall->a), UNITS_SHARE(stall->b), 100 * stall->low,
-			  100 * stall->high);
-	if (a->finding.verdict == b->finding.verdict)
-		page_item(page, "Verdict", "%s, both", verdict_of(a->finding.verdict)->words);
-	else
-		page_item(page, "Verdict", "%s -> %s", verdict_of(a->finding.verdict)->words,
-			  verdict_of(b->finding.verdict)->words);
-	if (cause_a && cause_b && strcmp(cause_a, cause_b) == 0)
-		page_item(page, "Cause", "%s, both", cause_a);
-	else if (cause_a || cause_b)
-		page_item(page, "Cause", "%s -> %s", cause_a ? cause_a : "?",
-			  cause_b ? cause_b : "?");
+		outline_item(o, "Stall", "%s -> %s of the time ~ noise (%+.1f to %+.1f points)",
+			     UNITS_SHARE(stall->a), UNITS_SHARE(stall->b), 100 * stall->low,
+			     100 * stall->high);
+	add_change(o, "Verdict", verdict_of(a->finding.verdict)->words,
+		   verdict_of(b->finding.verdict)->words);
+	if (cause_a || cause_b)
+		add_change(o, "Cause", cause_a ? cause_a : "?", cause_b ? cause_b : "?");
 	if (compared->changed)
-		list_fields(compared, compared->changed, "Changed", page);
+		add_fields(compared, compared->changed, "Changed", o);
 	else
-		page_item(page, "Changed", "no known setting of the loader");
-	list_fields(compared, compared->noted, "Also", page);
-	page_break(page);
+		outline_item(o, "Changed", "no known setting of the loader");
+	add_fields(compared, compared->noted, "Also", o);
 }
 
-static const char *cell(char buffer[UNITS_MAX], double ns)
+static void add_time(struct outline *o, double ns)
 {
 	double seconds = ns / PER_BATCH;
 
 	if (isnan(ns))
-		return "-";
-	snprintf(buffer, UNITS_MAX, "%.*f",
-		 seconds < 1     ? 4
-		 : seconds < 10  ? 3
-		 : seconds < 100 ? 2
-				 : 1,
-		 seconds);
-	return buffer;
+		outline_cell(o, "-");
+	else
+		outline_cell(o, "%.*f",
+			     seconds < 1     ? 4
+			     : seconds < 10  ? 3
+			     : seconds < 100 ? 2
+					     : 1,
+			     seconds);
 }
 
-static void print_row(const struct page *page, enum compare_row row,
-		      const struct compare_difference *d)
+static void add_row(struct outline *o, const char *label, const struct compare_difference *d)
 {
-	char a[UNITS_MAX], b[UNITS_MAX], change[UNITS_MAX] = "", range[2 * UNITS_MAX] = "";
 	int digits = fabs(d->change) < 10 * PER_BATCH ? 3 : 1;
 
 	if (isnan(d->a) && isnan(d->b))
 		return;
-	if (!isnan(d->change))
-		snprintf(change, sizeof(change), d->differs ? "%+.*f" : "~", digits,
-			 d->change / PER_BATCH);
-	if (!isnan(d->low) && page->width >= WITH_RANGE)
-		snprintf(range, sizeof(range), "%+.*f to %+.*f", digits, d->low / PER_BATCH, digits,
-			 d->high / PER_BATCH);
-	page_line(page, "  %-*s %*s %*s %*s%s%s", LABEL, LABELS[row], CELL, cell(a, d->a), CELL,
-		  cell(b, d->b), CELL, change, *range ? "  " : "", range);
+	outline_cells(o, label, NULL);
+	add_time(o, d->a);
+	add_time(o, d->b);
+	if (isnan(d->change))
+		return;
+	outline_cell(o, d->differs ? "%+.*f" : "~", digits, d->change / PER_BATCH);
+	if (!isnan(d->low))
+		outline_cell(o, "%+.*f to %+.*f", digits, d->low / PER_BATCH, digits,
+			     d->high / PER_BATCH);
 }
 
-static void print_rows(const struct compared *compared, const struct page *page)
+void compare_outline(const struct compared *compared, struct outline *o)
 {
-	page_line(page, "  %-*s %*s %*s %*s%s", LABEL, "s per 1,000", CELL, "A", CELL, "B", CELL,
-		  "change", page->width >= WITH_RANGE ? "  95 % interval" : "");
+	static const char *const headings[] = {"s per 1,000", "#A",            "#B",
+					       "#Change",     "#95 % interval", NULL};
+
+	*o = (struct outline){0};
+	add_head(compared, o);
+	add_result(compared, o);
+	add_changes(compared, o);
+	outline_table(o, "rows", headings);
 	for (int row = 0; row < COMPARE_STALL; row++)
-		print_row(page, (enum compare_row)row, &compared->comparison.rows[row]);
-	page_break(page);
-}
-
-void compare_text(const struct compared *compared, const struct page *page)
-{
-	print_head(compared, page);
-	print_result(compared, page);
-	print_changes(compared, page);
-	print_rows(compared, page);
-	page_item(page, "~",
-		  "perhaps noise: the interval includes 0, or it is under 2 %% of the step (2 "
-		  "points of stall)");
-	page_item(page, "Range",
-		  "covers what varies within each run, not caches or neighbours that differ "
-		  "between the runs. Swap the order and run both again");
+		add_row(o, LABELS[row], &compared->comparison.rows[row]);
+	outline_items(o, "notes");
+	outline_item(o, "~",
+		     "perhaps noise: the interval includes 0, or it is under 2 %% of the step (2 "
+		     "points of stall)");
+	outline_item(o, "Range",
+		     "covers what varies within each run, not caches or neighbours that differ "
+		     "between the runs. Swap the order and run both again");
 }
 
 static void add_run(struct jsonw *json, const char *key, const struct report *report)
@@ -235,7 +229,7 @@ static void add_value(struct jsonw *json, const char *key, const struct fingerpr
 		jsonw_int(json, key, print->number[field]);
 }
 
-static void add_fields(struct jsonw *json, const char *key, const struct compared *compared,
+static void put_fields(struct jsonw *json, const char *key, const struct compared *compared,
 		       unsigned fields)
 {
 	jsonw_open(json, key, '[');
@@ -276,9 +270,9 @@ void compare_json(const struct compared *compared, FILE *out)
 	add_run(&json, "a", compared->a);
 	add_run(&json, "b", compared->b);
 	jsonw_bool(&json, "comparable", !compared->mismatch);
-	add_fields(&json, "mismatches", compared, compared->mismatch);
-	add_fields(&json, "changes", compared, compared->changed);
-	add_fields(&json, "notes", compared, compared->noted);
+	put_fields(&json, "mismatches", compared, compared->mismatch);
+	put_fields(&json, "changes", compared, compared->changed);
+	put_fields(&json, "notes", compared, compared->noted);
 	jsonw_string(&json, "result",
 		     compared->mismatch ? "not_comparable" : compare_result_name(c->result));
 	jsonw_open(&json, "speedup", '{');

@@ -4,6 +4,7 @@
 
 #include "analysis/compare.h"
 #include "analysis/fingerprint.h"
+#include "render/outline.h"
 #include "render/report.h"
 
 struct compared {
@@ -15,7 +16,8 @@ struct compared {
 	struct comparison comparison;
 };
 
-void compare_text(const struct compared *compared, const struct page *page);
+/* For people; outline_done() anyway. */
+void compare_outline(const struct compared *compared, struct outline *o);
 
 /* `dlprof.compare/2`. */
 void compare_json(const struct compared *compared, FILE *out);

@@ -12,7 +12,7 @@
 
 #include "analysis/fingerprint.h"
 #include "analysis/gate.h"
-#include "render/page.h"
+#include "render/outline.h"
 #include "store/query.h"
 
 #define GATE_WORDS            900 /* room for any text of gate_words.c */
@@ -66,10 +66,10 @@ const char *gate_unfit_words(const struct gate_run *run, char *text);
 /* "2026-11-20 17:03 UTC"; "": not known. */
 const char *gate_time_words(const struct gate_run *run, char *text);
 
-/* gate_text.c */
-void gate_text(const struct gate_report *report, const struct page *page);
-void gate_calibration_text(const struct gate_limit *limit,
-			   const struct gate_calibration *calibration, const struct page *page);
+/* gate_outline.c: for people; outline_done() anyway. */
+void gate_outline(const struct gate_report *report, struct outline *o);
+void gate_calibration_outline(const struct gate_limit *limit,
+			      const struct gate_calibration *calibration, struct outline *o);
 
 /* gate_json.c: `dlprof.gate/2`. */
 void gate_json(const struct gate_report *report, FILE *out);
@@ -79,6 +79,5 @@ void gate_calibration_json(const struct gate_limit *limit,
 /* gate_forms.c */
 void gate_github(const struct gate_report *report, FILE *out);
 void gate_github_output(const struct gate_report *report, FILE *out);
-void gate_markdown(const struct gate_report *report, FILE *out);
 void gate_junit(const struct gate_report *report, FILE *out);
 void gate_openmetrics(const struct gate_report *report, FILE *out);

@@ -104,46 +104,6 @@ void gate_github_output(const struct gate_report *report, FILE *out)
 			UNITS_NUMBER(report->runs[0].sample.value[GATE_STALL_RATIO]));
 }
 
-void gate_markdown(const struct gate_report *report, FILE *out)
-{
-	static const char *const marks[] = {
-		[GRADE_HOLDS] = "holds",       [GRADE_LET_PASS] = "cannot say, let pass",
-		[GRADE_WARNS] = "**warning**", [GRADE_OPEN] = "**cannot say**",
-		[GRADE_FAILS] = "**fails**",
-	};
-	char text[GATE_WORDS];
-
-	fprintf(out, "### dlprof gate: %s\n\n", gate_outcome_words(report->outcome));
-	escape_put(out, ESCAPE_MARKDOWN, gate_why_words(report, text));
-	fputs("\n\n| level | assertion | | found |\n| --- | --- | --- | --- |\n", out);
-	for (size_t i = 0; i < report->item_count; i++) {
-		const struct gate_item *item = &report->items[i];
-
-		fprintf(out, "| %s | ", item->is_error ? "error" : "warn");
-		escape_put(out, ESCAPE_MARKDOWN, item->text);
-		fprintf(out, " | %s | ", marks[grade_of(item)]);
-		escape_put(out, ESCAPE_MARKDOWN, gate_found_words(item, text));
-		if (*gate_reason_words(report, item, text)) {
-			fputs("; ", out);
-			escape_put(out, ESCAPE_MARKDOWN, text);
-		}
-		fputs(" |\n", out);
-	}
-	fputs("\n| run | stall ratio | batches | cause |\n| --- | --- | --- | --- |\n", out);
-	for (size_t i = 0; i < report->run_count; i++) {
-		const struct gate_sample *sample = &report->runs[i].sample;
-		const char *cause = cause_name(sample->cause);
-
-		fputs("| ", out);
-		escape_put(out, ESCAPE_MARKDOWN, report->runs[i].name);
-		fprintf(out, " | %s | %.0f | ", units_share(text, sample->value[GATE_STALL_RATIO]),
-			sample->value[GATE_BATCHES]);
-		escape_put(out, ESCAPE_MARKDOWN, cause ? cause : "not known");
-		fputs(" |\n", out);
-	}
-	fputc('\n', out);
-}
-
 static void put_attribute(FILE *out, const char *name, const char *value)
 {
 	fprintf(out, " %s=\"", name);

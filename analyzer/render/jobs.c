@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* jobs.c - several jobs, or attempts of one: a row for each, and never a mixture. */
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 
 #include "render/jsonw.h"
 #include "render/ranks.h"
 #include "render/units.h"
+#include "render/verdict.h"
 
 const char *jobs_id_words(const struct ranks *job, char text[JOBS_ID])
 {
@@ -15,40 +17,44 @@ const char *jobs_id_words(const struct ranks *job, char text[JOBS_ID])
 	return text;
 }
 
-static void print_row(const struct ranks *job, const struct page *page)
+static void add_row(const struct ranks *job, struct outline *o)
 {
 	const struct rank_finding *found = &job->job;
-	char stall[UNITS_MAX], count[80], culprit[UNITS_MAX] = "-", id[JOBS_ID];
+	char text[RANKS_COUNT];
 
-	if (found->culprit >= 0)
-		snprintf(culprit, sizeof(culprit), "%" PRId64, job->rows[found->culprit].rank);
-	ranks_count_words(job, count, sizeof(count));
-	page_line(page, "  %-20s %8s  %-10s  %7s  %s", jobs_id_words(job, id),
-		  isnan(found->stall_ratio) ? "-" : units_share(stall, found->stall_ratio),
-		  verdict_of(found->verdict)->word, culprit, count);
+	outline_row(o, PAGE_PLAIN);
+	outline_cell(o, "%s", jobs_id_words(job, text));
+	outline_cell(o, "%s", isnan(found->stall_ratio) ? "-" : UNITS_SHARE(found->stall_ratio));
+	outline_cell(o, "%s", verdict_of(found->verdict)->word);
+	if (found->culprit < 0)
+		outline_cell(o, "-");
+	else
+		outline_cell(o, "%" PRId64, job->rows[found->culprit].rank);
+	outline_cell(o, "%s", ranks_count_words(job, text));
 }
 
-static void print_doubts(const struct ranks *job, const struct page *page)
+int jobs_outline(const char *path, const struct ranks *jobs, size_t count, struct outline *o)
 {
+	static const char *const headings[] = {"Job (attempt)", "#Stall", "Input-bound",
+					       "#Culprit",      "Ranks",  NULL};
 	char text[RANKS_DOUBT], id[JOBS_ID];
 
-	for (size_t i = 0; ranks_doubt_words(job, &i, text);)
-		page_item(page, "Sure", "less about job %s: %s", jobs_id_words(job, id), text);
-}
-
-void jobs_text(const char *path, const struct ranks *jobs, size_t count, const struct page *page)
-{
-	page_line(page, "dlprof  %s  %zu jobs", path, count);
-	page_break(page);
-	page_line(page, "  %-20s %8s  %-10s  %7s  ranks", "job (attempt)", "stall", "verdict",
-		  "culprit");
+	*o = (struct outline){0};
+	outline_items(o, OUTLINE_HEAD);
+	outline_item(o, "", "%zu jobs", count);
+	outline_cell(o, "%s", path);
+	outline_table(o, "jobs", headings);
 	for (size_t i = 0; i < count; i++)
-		print_row(&jobs[i], page);
-	page_break(page);
-	page_item(page, "Culprit", "the rank that waits for data while the others wait for it");
+		add_row(&jobs[i], o);
+	outline_items(o, RANKS_LIMITS);
+	outline_item(o, "Culprit", "the rank that waits for data while the others wait for it");
 	for (size_t i = 0; i < count; i++)
-		print_doubts(&jobs[i], page);
-	page_item(page, "More", "dlprof-report --job ID %s", path);
+		for (size_t at = 0; ranks_doubt_words(&jobs[i], &at, text);)
+			outline_item(o, "Less sure", "about job %s: %s",
+				     jobs_id_words(&jobs[i], id), text);
+	outline_items(o, OUTLINE_MORE);
+	outline_item(o, "More", "dlprof-report --job ID %s", path);
+	return o->failed ? -ENOMEM : 0;
 }
 
 void jobs_json(const char *path, const struct ranks *jobs, size_t count, FILE *out)

@@ -40,9 +40,9 @@ static void put_items(const struct outline_block *block, FILE *out)
 	for (size_t i = 0; i < block->count; i++) {
 		const struct outline_row *row = &block->rows[i];
 
-		fputs("- **", out);
+		fputs(*row->cells[0] ? "- **" : "- ", out);
 		put_text(out, row->cells[0]);
-		fputs("** ", out);
+		fputs(*row->cells[0] ? "** " : "", out);
 		for (size_t cell = 1; cell < row->count; cell++) {
 			fputs(cell > 1 ? ", " : "", out);
 			put_text(out, row->cells[cell]);
@@ -68,9 +68,9 @@ static void put_verdict(const struct outline_row *row, FILE *out)
 	fprintf(out, "### %s\n\n", row->cells[0]);
 	put_text(out, row->cells[1]);
 	fputs(".", out);
-	if (row->count > 2) {
+	for (size_t i = 2; i < row->count; i++) {
 		fputc(' ', out);
-		put_text(out, row->cells[2]);
+		put_text(out, row->cells[i]);
 	}
 	fputs("\n\n", out);
 }
@@ -105,16 +105,17 @@ static void put_next(const struct outline_block *block, FILE *out)
 
 static void put_block(const struct outline_block *block, FILE *out)
 {
-	if (strcmp(block->chapter, SCREEN_HEAD) == 0) {
-		put_head(&block->rows[0], out);
-	} else if (strcmp(block->chapter, SCREEN_VERDICT) == 0) {
+	if (strcmp(block->chapter, OUTLINE_HEAD) == 0) {
+		for (size_t i = 0; i < block->count; i++)
+			put_head(&block->rows[i], out);
+	} else if (strcmp(block->chapter, OUTLINE_VERDICT) == 0) {
 		put_verdict(&block->rows[0], out);
 	} else if (strcmp(block->chapter, SCREEN_ACCOUNT) == 0) {
 		put_account(block, out);
 	} else if (strcmp(block->chapter, SCREEN_NEXT) == 0) {
 		put_next(block, out);
 	} else if (strcmp(block->chapter, SCREEN_WAITS) == 0 ||
-		   strcmp(block->chapter, SCREEN_MORE) == 0) {
+		   strcmp(block->chapter, OUTLINE_MORE) == 0) {
 		/* A strip needs cells of one width, and commands need a terminal. */
 		return;
 	} else {
@@ -123,21 +124,16 @@ static void put_block(const struct outline_block *block, FILE *out)
 			put_text(out, block->title);
 			fputs("\n\n", out);
 		}
-		if (block->headings)
+		if (block->headings[0])
 			put_table(block, out);
 		else
 			put_items(block, out);
 	}
 }
 
-int report_markdown(const struct report *report, bool all, FILE *out)
+void outline_markdown(const struct outline *outline, FILE *out)
 {
-	struct outline outline;
-	int r = screen_outline(report, all, &outline);
-
-	for (size_t i = 0; r == 0 && i < outline.count; i++)
-		if (outline.blocks[i].count)
-			put_block(&outline.blocks[i], out);
-	outline_done(&outline);
-	return r;
+	for (size_t i = 0; i < outline->count; i++)
+		if (outline->blocks[i].count)
+			put_block(&outline->blocks[i], out);
 }

@@ -41,7 +41,8 @@ void outline_table(struct outline *outline, const char *chapter, const char *con
 	if (!block)
 		return;
 	block->chapter = chapter;
-	block->headings = headings;
+	for (size_t i = 0; headings && headings[i] && i < OUTLINE_CELLS; i++)
+		block->headings[i] = headings[i];
 }
 
 void outline_items(struct outline *outline, const char *chapter)
@@ -70,6 +71,16 @@ void outline_title(struct outline *outline, const char *format, ...)
 	va_start(args, format);
 	block->title = format_text(outline, format, args);
 	va_end(args);
+}
+
+void outline_strip(struct outline *outline, const struct batch_series *series, const float *waits)
+{
+	struct outline_block *block = open_block(outline);
+
+	if (!block)
+		return;
+	block->series = series;
+	block->waits = waits;
 }
 
 void outline_row(struct outline *outline, enum page_color tone)

@@ -11,18 +11,16 @@
 #include "render/report.h"
 
 /*
- * Chapters of the screen, in order. Rows are items; of "account" they are the parts of a bar, by
- * `share`; of "next" the text below an item says how; "waits" is shown as a strip.
+ * Chapters of the screen beside those of every outline. Rows are items; of "account" they are the
+ * parts of a bar, by `share`; of "next" the text below an item says how; "waits" is shown as a
+ * strip.
  */
-#define SCREEN_HEAD    "head"
-#define SCREEN_VERDICT "verdict"
 #define SCREEN_ACCOUNT "account"
 #define SCREEN_WHY     "why"
 #define SCREEN_NEXT    "next"
 #define SCREEN_NO      "no"
 #define SCREEN_WAITS   "waits"
 #define SCREEN_SURE    "sure"
-#define SCREEN_MORE    "more"
 
 /* screen.c: the screen and, with `all`, what is beyond it. 0 or -ENOMEM; outline_done() anyway. */
 int screen_outline(const struct report *report, bool all, struct outline *ret);

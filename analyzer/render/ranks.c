@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "render/ranks.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 
 #define COLLECTIVES 0.1 /* of the time: worth a line, and worth naming who is waited for */
 
-const char *ranks_verdict_words(const struct rank_finding *job, char text[VERDICT_SENTENCE])
+static const char *verdict_words(const struct rank_finding *job, char text[VERDICT_SENTENCE])
 {
 	const bool is_most = job->alignment != RANK_ALONE && !job->is_exact;
 
@@ -25,23 +26,23 @@ const char *ranks_verdict_words(const struct rank_finding *job, char text[VERDIC
 
 #define RANKS_MOST_NAMED 8
 
-static void print_verdict(const struct ranks *ranks, const struct page *page)
+/* One more of "3, 8-15"; false: it was not, as enough are named. */
+static bool append_range(char *text, size_t size, size_t *named, int64_t first, int64_t last)
 {
-	const struct rank_finding *job = &ranks->job;
-	const struct verdict *verdict = verdict_of(job->verdict);
-	char sentence[VERDICT_SENTENCE];
-
-	page_color(page, verdict->tone);
-	page_entry(page, 2, 2 + (int)strlen(verdict->words) + 3, verdict->words, "%s",
-		   job->verdict == STALL_VERDICT_INCOMPLETE ? "no rank has batches to judge by"
-							    : ranks_verdict_words(job, sentence));
-	page_color(page, PAGE_PLAIN);
+	if ((*named)++ == RANKS_MOST_NAMED) {
+		page_append(text, size, ", ...");
+		return false;
+	}
+	page_append(text, size, last > first ? "%s%" PRId64 "-%" PRId64 : "%s%" PRId64,
+		    *named > 1 ? ", " : "", first, last);
+	return true;
 }
 
-/* "3, 8-15" of the ranks whose group or guilt it is, the first few of them. */
+/* The ranks whose group or guilt it is, the first few of them. */
 static void append_ranks(const struct ranks *ranks, ranks_filter *is_meant, int which, char *text,
 			 size_t size)
 {
+	const struct rank_row *rows = ranks->rows;
 	size_t named = 0, i, end;
 
 	for (i = 0; i < ranks->count; i = end) {
@@ -49,14 +50,10 @@ static void append_ranks(const struct ranks *ranks, ranks_filter *is_meant, int 
 		if (!is_meant(&ranks->blames[i], which))
 			continue;
 		while (end < ranks->count && is_meant(&ranks->blames[end], which) &&
-		       ranks->rows[end].rank == ranks->rows[end - 1].rank + 1)
+		       rows[end].rank == rows[end - 1].rank + 1)
 			end++;
-		if (named++ == RANKS_MOST_NAMED) {
-			page_append(text, size, ", ...");
+		if (!append_range(text, size, &named, rows[i].rank, rows[end - 1].rank))
 			return;
-		}
-		page_append(text, size, end > i + 1 ? "%s%" PRId64 "-%" PRId64 : "%s%" PRId64,
-			    named > 1 ? ", " : "", ranks->rows[i].rank, ranks->rows[end - 1].rank);
 	}
 }
 
@@ -101,7 +98,8 @@ static size_t size_of_group(const struct ranks *ranks, int group)
 	return count;
 }
 
-void ranks_groups_words(const struct ranks *ranks, char *text, size_t size)
+/* Which ranks do not wait for each other, and which of them lose most; "": all meet, or none. */
+static void groups_words(const struct ranks *ranks, char *text, size_t size)
 {
 	const struct rank_finding *job = &ranks->job;
 
@@ -125,7 +123,8 @@ void ranks_groups_words(const struct ranks *ranks, char *text, size_t size)
 		    size_of_group(ranks, (int)job->group) > 1 ? "their" : "its");
 }
 
-void ranks_culprit_words(const struct ranks *ranks, char *text, size_t size)
+/* Which rank it is, or that no single one is to blame; "" where there is nothing to say. */
+static void culprit_words(const struct ranks *ranks, char *text, size_t size)
 {
 	const struct rank_finding *job = &ranks->job;
 	const bool is_one = job->culprit_count == 1;
@@ -159,19 +158,6 @@ void ranks_culprit_words(const struct ranks *ranks, char *text, size_t size)
 	}
 }
 
-static void print_culprit(const struct ranks *ranks, const struct page *page)
-{
-	char text[600];
-
-	ranks_groups_words(ranks, text, sizeof(text));
-	if (*text)
-		page_entry(page, 2, 2, "", "%s", text);
-	ranks_culprit_words(ranks, text, sizeof(text));
-	if (*text)
-		page_entry(page, 2, 2, "", "%s", text);
-	page_break(page);
-}
-
 double ranks_blame_share(const struct ranks *ranks, size_t i)
 {
 	const struct rank_finding *job = &ranks->job;
@@ -202,7 +188,7 @@ struct ranks_spread ranks_spread(const struct ranks *ranks)
 	return spread;
 }
 
-size_t ranks_host_count(const struct ranks *ranks)
+static size_t count_hosts(const struct ranks *ranks)
 {
 	size_t hosts = 0, i;
 
@@ -221,42 +207,36 @@ size_t ranks_without_loader(const struct ranks *ranks)
 	return count;
 }
 
-void ranks_count_words(const struct ranks *ranks, char *text, size_t size)
+const char *ranks_count_words(const struct ranks *ranks, char text[RANKS_COUNT])
 {
-	const size_t without = ranks_without_loader(ranks), hosts = ranks_host_count(ranks);
+	const size_t without = ranks_without_loader(ranks), hosts = count_hosts(ranks);
 	char seen[UNITS_MAX], all[UNITS_MAX];
 
 	*text = '\0';
-	page_append(text, size, "%s", units_count(seen, (int64_t)ranks->count));
+	page_append(text, RANKS_COUNT, "%s", units_count(seen, (int64_t)ranks->count));
 	if (ranks->world_size > (int64_t)ranks->count)
-		page_append(text, size, " of %s", units_count(all, ranks->world_size));
-	page_append(text, size, " ranks on %s host%s", units_count(all, (int64_t)hosts),
+		page_append(text, RANKS_COUNT, " of %s", units_count(all, ranks->world_size));
+	page_append(text, RANKS_COUNT, " ranks on %s host%s", units_count(all, (int64_t)hosts),
 		    hosts == 1 ? "" : "s");
 	if (without && without < ranks->count)
-		page_append(text, size, "; %s %s no loader", units_count(all, (int64_t)without),
+		page_append(text, RANKS_COUNT, "; %s %s no loader", units_count(all, (int64_t)without),
 			    without == 1 ? "has" : "have");
+	return text;
 }
 
-void ranks_missing_words(const struct ranks *ranks, char *text, size_t size)
+/* "3, 8-15", the first few of those that are missing; "": none is. */
+static void missing_words(const struct ranks *ranks, char *text, size_t size)
 {
 	int64_t next = 0, end;
-	size_t i = 0, named = 0;
+	size_t named = 0;
 
 	*text = '\0';
-	while (next < ranks->world_size) {
+	for (size_t i = 0; next < ranks->world_size; next = end + 1, i++) {
 		end = i < ranks->count ? ranks->rows[i].rank : ranks->world_size;
 		if (end > ranks->world_size)
 			end = ranks->world_size;
-		if (end > next && named++ == RANKS_MOST_NAMED) {
-			page_append(text, size, ", ...");
+		if (end > next && !append_range(text, size, &named, next, end - 1))
 			return;
-		}
-		if (end > next)
-			page_append(text, size,
-				    end > next + 1 ? "%s%" PRId64 "-%" PRId64 : "%s%" PRId64,
-				    *text ? ", " : "", next, end - 1);
-		next = end + 1;
-		i++;
 	}
 }
 
@@ -285,31 +265,6 @@ static int by_blame(const void *a, const void *b, void *context)
 	return left < right ? -1 : left > right;
 }
 
-/* Where the device is, which is what differs, or its name. */
-static const char *place_of(const char *gpu)
-{
-	const char *at = gpu ? strstr(gpu, " at ") : NULL;
-
-	return at ? at + 4 : gpu ? gpu : "";
-}
-
-static void print_row(const struct ranks *ranks, size_t i, const struct page *page)
-{
-	const struct rank_row *row = &ranks->rows[i];
-	const struct finding *f = &row->finding;
-	char batches[UNITS_MAX], stall[UNITS_MAX], blame[UNITS_MAX], step[UNITS_MAX];
-	double share = ranks_blame_share(ranks, i);
-
-	page_line(page, "  %4" PRId64 "%c %9s %9s %8s %9s  %-10s  %-*s%s%s", row->rank,
-		  ranks->blames[i].is_culprit ? '*' : ' ',
-		  units_count(batches, (int64_t)f->batch_count),
-		  units_time(step, f->own.time_ns / (double)f->own.count),
-		  units_share(stall, f->stall_ratio),
-		  isnan(share) ? "-" : units_share(blame, share), verdict_of(f->verdict)->word,
-		  ranks->rows[0].gpu ? 14 : 0, place_of(row->gpu), row->host ? row->host : "",
-		  row->live ? " (still recording)" : "");
-}
-
 void ranks_order(const struct ranks *ranks, size_t *ret)
 {
 	for (size_t i = 0; i < ranks->count; i++)
@@ -318,29 +273,15 @@ void ranks_order(const struct ranks *ranks, size_t *ret)
 		qsort_r(ret, ranks->count, sizeof(*ret), by_blame, (void *)(uintptr_t)ranks);
 }
 
-static void print_table(const struct ranks *ranks, const struct page *page)
-{
-	size_t *order = malloc(ranks->count * sizeof(*order)), i;
-
-	page_line(page, "  rank    batches      step    stall  to blame  verdict     %shost",
-		  ranks->rows[0].gpu ? "GPU           " : "");
-	if (order)
-		ranks_order(ranks, order);
-	for (i = 0; i < ranks->count && i < RANKS_MOST_ROWS; i++)
-		print_row(ranks, order ? order[i] : i, page);
-	if (ranks->count > RANKS_MOST_ROWS)
-		page_line(page, "  and %zu more; --json has all", ranks->count - RANKS_MOST_ROWS);
-	page_break(page);
-	free(order);
-}
-
-const char *ranks_alignment_words(const struct rank_finding *job, char text[RANKS_WORDS])
+/* "by step: ..." */
+#define ALIGNMENT_WORDS 120
+static const char *alignment_words(const struct rank_finding *job, char text[ALIGNMENT_WORDS])
 {
 	switch (job->alignment) {
 	case RANK_BY_STEP:
 		if (job->width == 1)
 			return "by step: where one rank waits, all take longer";
-		snprintf(text, RANKS_WORDS,
+		snprintf(text, ALIGNMENT_WORDS,
 			 "by windows of %d steps: where one rank waits, all take longer, if not in "
 			 "the same step",
 			 job->width);
@@ -358,23 +299,8 @@ const char *ranks_alignment_words(const struct rank_finding *job, char text[RANK
 	return "not at all: the ranks do not wait for each other, so each is judged alone";
 }
 
-/* Ranks with different clocks share one verdict, so the report says which clocks. */
-static void print_clock(const struct ranks *ranks, const struct page *page)
-{
-	size_t by_gpu = 0, i;
-
-	for (i = 0; i < ranks->count; i++)
-		by_gpu += ranks->rows[i].finding.by_gpu;
-	if (by_gpu == ranks->count)
-		page_item(page, "Clock", "the GPUs': waits while they were idle");
-	else if (by_gpu)
-		page_item(page, "Clock",
-			  "the GPU's of %zu ranks; of the others the host's, an upper bound",
-			  by_gpu);
-}
-
 /* A collective lasts until the last rank has come: who comes last waits least in it. */
-void ranks_collectives_words(const struct ranks *ranks, char *text, size_t size)
+static void collectives_words(const struct ranks *ranks, char *text, size_t size)
 {
 	const struct rank_row *least = NULL, *most = NULL;
 
@@ -400,47 +326,150 @@ void ranks_collectives_words(const struct ranks *ranks, char *text, size_t size)
 		page_append(text, size, ": the others wait for rank %" PRId64, least->rank);
 }
 
-static void print_spread(const struct ranks *ranks, const struct page *page)
+static void add_head(const struct ranks *ranks, struct outline *o)
 {
-	const struct ranks_spread spread = ranks_spread(ranks);
-	char least[UNITS_MAX], median[UNITS_MAX], most[UNITS_MAX];
+	char count[RANKS_COUNT], id[JOBS_ID];
 
-	if (!isnan(spread.median))
-		page_item(page, "Spread",
-			  "the ranks wait for %s to %s of their time, half of "
-			  "them for %s at most",
-			  units_share(least, spread.least), units_share(most, spread.most),
-			  units_share(median, spread.median));
+	outline_items(o, OUTLINE_HEAD);
+	ranks_count_words(ranks, count);
+	if (ranks->job_id)
+		outline_item(o, "", "job %s, %s", jobs_id_words(ranks, id), count);
+	else
+		outline_item(o, "", "%s", count);
+	outline_cell(o, "%s", ranks->path);
 }
 
-void ranks_text(const struct ranks *ranks, const struct page *page)
+static void add_verdict(const struct ranks *ranks, struct outline *o)
 {
-	char words[RANKS_WORDS], text[600], id[JOBS_ID];
+	const struct rank_finding *job = &ranks->job;
+	const struct verdict *verdict = verdict_of(job->verdict);
+	char sentence[VERDICT_SENTENCE], text[600];
 
-	ranks_count_words(ranks, text, sizeof(text));
-	page_line(page, "dlprof  %s  %s", ranks->path, text);
-	page_break(page);
-	print_verdict(ranks, page);
-	print_culprit(ranks, page);
-	print_table(ranks, page);
-	if (ranks->job_id)
-		page_item(page, "Job", "%s", jobs_id_words(ranks, id));
-	if (ranks->job.culprit_count)
-		page_item(page, "*", ranks->job.culprit_count > 1 ? "the culprits" : "the culprit");
-	ranks_missing_words(ranks, text, sizeof(text));
+	outline_items(o, OUTLINE_VERDICT);
+	outline_row(o, verdict->tone);
+	outline_cell(o, "%s", verdict->words);
+	outline_cell(o, "%s",
+		     job->verdict == STALL_VERDICT_INCOMPLETE ? "no rank has batches to judge by"
+							      : verdict_words(job, sentence));
+	groups_words(ranks, text, sizeof(text));
 	if (*text)
-		page_item(page, "Missing",
-			  "%s: no database of theirs is here. A rank that uses neither a loader "
-			  "nor a GPU has none",
-			  text);
-	print_spread(ranks, page);
-	print_clock(ranks, page);
-	ranks_collectives_words(ranks, text, sizeof(text));
+		outline_cell(o, "%s", text);
+	culprit_words(ranks, text, sizeof(text));
 	if (*text)
-		page_item(page, "Waits", "%s", text);
-	page_item(page, "To blame", "share of the lost time in which the rank waited longest");
-	page_item(page, "Aligned", "%s", ranks_alignment_words(&ranks->job, words));
+		outline_cell(o, "%s", text);
+}
+
+/* Where the device is, which is what differs, or its name. */
+static const char *place_of(const char *gpu)
+{
+	const char *at = gpu ? strstr(gpu, " at ") : NULL;
+
+	return at ? at + 4 : gpu ? gpu : "";
+}
+
+static void add_row(const struct ranks *ranks, size_t i, bool with_paths, struct outline *o)
+{
+	const struct rank_row *row = &ranks->rows[i];
+	const struct finding *f = &row->finding;
+	double share = ranks_blame_share(ranks, i);
+
+	outline_row(o, PAGE_PLAIN);
+	outline_cell(o, "%" PRId64 "%s", row->rank, ranks->blames[i].is_culprit ? "*" : "");
+	outline_cell(o, "%s", UNITS_COUNT((int64_t)f->batch_count));
+	outline_cell(o, "%s",
+		     f->own.count ? UNITS_TIME(f->own.time_ns / (double)f->own.count) : "-");
+	outline_cell(o, "%s", isnan(f->stall_ratio) ? "-" : UNITS_SHARE(f->stall_ratio));
+	outline_cell(o, "%s", isnan(share) ? "-" : UNITS_SHARE(share));
+	outline_cell(o, "%s%s", verdict_of(f->verdict)->word,
+		     row->live ? ", still recording" : "");
+	outline_cell(o, "%s%s%s", row->host ? row->host : "-", row->gpu ? ", " : "",
+		     place_of(row->gpu));
+	if (with_paths)
+		outline_cell(o, "%s", row->path);
+}
+
+static void add_rows(const struct ranks *ranks, size_t most, bool with_paths, struct outline *o)
+{
+	const char *const headings[] = {"#Rank",       "#Batches",
+					"#Step",       "#Stall",
+					"#To blame",   "Input-bound",
+					"Host, GPU",   with_paths ? "Run" : NULL,
+					NULL};
+	size_t *order = malloc(ranks->count * sizeof(*order));
+
+	o->failed |= !order;
+	outline_table(o, "ranks", headings);
+	if (!order)
+		return;
+	if (ranks->count > RANKS_MOST_ROWS)
+		outline_title(o, "Those that are to blame for most come first");
+	ranks_order(ranks, order);
+	for (size_t i = 0; i < ranks->count && i < most; i++)
+		add_row(ranks, order[i], with_paths, o);
+	free(order);
+}
+
+/* Ranks with different clocks share one verdict, so the report says which clocks. */
+static void add_clock(const struct ranks *ranks, struct outline *o)
+{
+	size_t by_gpu = 0, i;
+
+	for (i = 0; i < ranks->count; i++)
+		by_gpu += ranks->rows[i].finding.by_gpu;
+	if (by_gpu == ranks->count)
+		outline_item(o, "Clock", "the GPUs': waits while they were idle");
+	else if (by_gpu)
+		outline_item(o, "Clock",
+			     "the GPU's of %zu ranks; of the others the host's, an upper bound",
+			     by_gpu);
+}
+
+/* What the verdict rests on, and how far it can be believed. */
+static void add_limits(const struct ranks *ranks, struct outline *o)
+{
+	const struct ranks_spread spread = ranks_spread(ranks);
+	char text[600];
+
+	missing_words(ranks, text, sizeof(text));
+	if (*text)
+		outline_item(o, "Missing",
+			     "%s: no database of theirs is here. A rank that uses neither a loader "
+			     "nor a GPU has none",
+			     text);
+	if (!isnan(spread.median))
+		outline_item(o, "Spread",
+			     "the ranks wait for %s to %s of their time, half of them for %s at "
+			     "most",
+			     UNITS_SHARE(spread.least), UNITS_SHARE(spread.most),
+			     UNITS_SHARE(spread.median));
+	add_clock(ranks, o);
+	collectives_words(ranks, text, sizeof(text));
+	if (*text)
+		outline_item(o, "Waits", "%s", text);
+	outline_item(o, "Aligned", "%s", alignment_words(&ranks->job, text));
+	if (ranks->job.step_count)
+		outline_item(o, "Steps", "%s", UNITS_COUNT((int64_t)ranks->job.step_count));
 	for (size_t i = 0; ranks_doubt_words(ranks, &i, text);)
-		page_item(page, "Sure", "less: %s", text);
-	page_item(page, "More", "dlprof-report %s", ranks->rows[ranks_worst(ranks)].path);
+		outline_item(o, "Less sure", "%s", text);
+}
+
+int ranks_outline(const struct ranks *ranks, size_t most, bool with_paths, struct outline *o)
+{
+	*o = (struct outline){0};
+	add_head(ranks, o);
+	add_verdict(ranks, o);
+	add_rows(ranks, most, with_paths, o);
+	outline_items(o, RANKS_LIMITS);
+	if (most && ranks->count > most)
+		outline_item(o, "", "and %zu more; --json has all", ranks->count - most);
+	if (most && ranks->job.culprit_count)
+		outline_item(o, "*",
+			     ranks->job.culprit_count > 1 ? "the culprits" : "the culprit");
+	if (most)
+		outline_item(o, "To blame",
+			     "share of the lost time in which the rank waited longest");
+	add_limits(ranks, o);
+	outline_items(o, OUTLINE_MORE);
+	outline_item(o, "More", "dlprof-report %s", ranks->rows[ranks_worst(ranks)].path);
+	return o->failed ? -ENOMEM : 0;
 }

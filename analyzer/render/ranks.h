@@ -4,8 +4,7 @@
 
 #include "analysis/bar.h"
 #include "analysis/rank.h"
-#include "render/page.h"
-#include "render/verdict.h"
+#include "render/outline.h"
 
 struct rank_row {
 	const char *path;
@@ -31,19 +30,11 @@ struct ranks {
 };
 
 /* "1,016 of 1,024 ranks on 128 hosts; 64 have no loader" */
-void ranks_count_words(const struct ranks *ranks, char *text, size_t size);
-
-/* "3, 8-15", the first few of those that are missing; "": none is. */
-void ranks_missing_words(const struct ranks *ranks, char *text, size_t size);
+#define RANKS_COUNT 100
+const char *ranks_count_words(const struct ranks *ranks, char text[RANKS_COUNT]);
 
 /* How many of them have no batches. */
 size_t ranks_without_loader(const struct ranks *ranks);
-
-/* "up to 41 % of the job's time is lost to waiting for data" */
-const char *ranks_verdict_words(const struct rank_finding *job, char text[VERDICT_SENTENCE]);
-
-/* Which ranks do not wait for each other, and which of them lose most; "": all meet, or none. */
-void ranks_groups_words(const struct ranks *ranks, char *text, size_t size);
 
 /* Is it one of the group's ranks, or of its culprits? Of all culprits where the group is -1. */
 typedef bool ranks_filter(const struct rank_blame *blame, int group);
@@ -51,12 +42,6 @@ ranks_filter ranks_is_in_group, ranks_is_culprit;
 
 /* The group that the job's finding is of, or -1: of all. */
 int ranks_group(const struct ranks *ranks);
-
-/* Which rank it is, or that no single one is to blame; "" where there is nothing to say. */
-void ranks_culprit_words(const struct ranks *ranks, char *text, size_t size);
-
-/* Which rank the others wait for in collectives; "" where there is nothing to say. */
-void ranks_collectives_words(const struct ranks *ranks, char *text, size_t size);
 
 /* Of the lost time, in which the rank waited longest; NAN where the ranks are judged alone. */
 double ranks_blame_share(const struct ranks *ranks, size_t i);
@@ -66,9 +51,6 @@ struct ranks_spread {
 	double least, median, most;
 };
 struct ranks_spread ranks_spread(const struct ranks *ranks);
-
-/* How many hosts they ran on. */
-size_t ranks_host_count(const struct ranks *ranks);
 
 /* Whose report to read first. */
 size_t ranks_worst(const struct ranks *ranks);
@@ -80,10 +62,6 @@ size_t ranks_worst(const struct ranks *ranks);
 #define RANKS_MOST_ROWS 16
 void ranks_order(const struct ranks *ranks, size_t *ret);
 
-/* "by step: ..." */
-#define RANKS_WORDS 120
-const char *ranks_alignment_words(const struct rank_finding *job, char text[RANKS_WORDS]);
-
 /* What speaks against it, one by one from *at = 0 on. False: nothing more does. */
 #define RANKS_DOUBT 300
 bool ranks_doubt_words(const struct ranks *ranks, size_t *at, char text[RANKS_DOUBT]);
@@ -94,11 +72,16 @@ void ranks_json_doubts(struct jsonw *json, const struct ranks *ranks);
 #define JOBS_ID 64
 const char *jobs_id_words(const struct ranks *job, char text[JOBS_ID]);
 
-/* A row for each of several jobs, which `path` holds. */
-void jobs_text(const char *path, const struct ranks *jobs, size_t count, const struct page *page);
+/* A row for each of several jobs, which `path` holds. 0 or -ENOMEM; outline_done() anyway. */
+int jobs_outline(const char *path, const struct ranks *jobs, size_t count, struct outline *o);
 void jobs_json(const char *path, const struct ranks *jobs, size_t count, FILE *out);
 
-void ranks_text(const struct ranks *ranks, const struct page *page);
+/*
+ * The job's verdict, a row for each of `most` ranks ("ranks"), and what the verdict rests on.
+ * 0 or -ENOMEM; outline_done() anyway.
+ */
+#define RANKS_LIMITS "limits"
+int ranks_outline(const struct ranks *ranks, size_t most, bool with_paths, struct outline *o);
 
 /* What is said of a job as a whole, as members of an object that is open. */
 void ranks_json_job(struct jsonw *json, const struct ranks *ranks);

@@ -65,7 +65,7 @@ int report_text(const struct report *report, bool all, const struct page *page);
 /* Of its screen only why the run waits and what to do. 0 or -ENOMEM. */
 int report_why(const struct report *report, const struct page *page);
 
-/* markdown.c: the same, for an issue or a job's page. */
+/* The same as Markdown, for an issue or a job's page. */
 int report_markdown(const struct report *report, bool all, FILE *out);
 
 /* json.c: for programs, `dlprof.report/2`. */

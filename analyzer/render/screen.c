@@ -81,7 +81,7 @@ static void add_head(const struct report *report, struct outline *o)
 		page_append(text, sizeof(text), ", rank %" PRId64, report->run.rank);
 	if (report->live)
 		page_append(text, sizeof(text), ", still recording");
-	outline_items(o, SCREEN_HEAD);
+	outline_items(o, OUTLINE_HEAD);
 	outline_item(o, program, "%s", text);
 	outline_cell(o, "%s", report->name);
 }
@@ -92,7 +92,7 @@ static void add_verdict(const struct report *report, struct outline *o)
 	const struct verdict *verdict = verdict_of(f->verdict);
 	char sentence[VERDICT_SENTENCE], below[160] = "";
 
-	outline_items(o, SCREEN_VERDICT);
+	outline_items(o, OUTLINE_VERDICT);
 	outline_row(o, verdict->tone);
 	outline_cell(o, "%s", verdict->words);
 	if (f->verdict != STALL_VERDICT_INCOMPLETE) {
@@ -360,7 +360,7 @@ static void add_more(const struct report *report, struct outline *o)
 	const char *quote = report->name[strspn(report->name, plain)] ? "'" : "";
 	const char *cause = cause_name(report->diagnosis.cause);
 
-	outline_items(o, SCREEN_MORE);
+	outline_items(o, OUTLINE_MORE);
 	outline_item(o, "More", "dlprof-report -v %s%s%s", quote, report->name, quote);
 	outline_cell(o, "html -o FILE.html");
 	if (cause && report->diagnosis.cause != CAUSE_NONE)

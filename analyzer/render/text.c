@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * text.c - the outline on a terminal. The screen is fitted to SCREEN_LINES: what it can do without
- * goes first, blank lines before words.
+ * text.c - a run's report on a terminal. The screen is fitted to SCREEN_LINES: what it can do
+ * without goes first, blank lines before words.
  */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "render/outline_text.h"
 #include "render/parts.h"
 #include "render/strip.h"
-#include "render/utf8.h"
 
 #define SCREEN_LINES 22
 #define INDENT       2
 #define HANG         9  /* of the screen's texts */
 #define STEP_HANG    12 /* of its next steps */
 #define BAR_MOST     100
-#define PATH_LEAST   12
-#define CELL_MOST    30 /* columns of a name in a table */
 #define STRIP_LEAST  20
 #define LINE_MOST    1024
 
@@ -49,50 +47,6 @@ static void put_spaces(const struct page *page, int count)
 {
 	if (count > 0)
 		fprintf(page->out, "%*s", count, "");
-}
-
-/* Where the end of a path begins that takes so many columns at most: whole names, if there is one.
- */
-static size_t find_tail(const struct page *page, const char *path, int columns)
-{
-	const char *at = path;
-	struct utf8 rune;
-	size_t skipped;
-
-	while (page_columns(page, at) > columns && utf8_next(&at, &rune))
-		continue;
-	skipped = (size_t)(at - path);
-	return skipped + (strchr(at, '/') ? strcspn(at, "/") : 0);
-}
-
-static void put_head(const struct outline_block *block, const struct page *page)
-{
-	const struct outline_row *row = &block->rows[0];
-	const char *name = row->cells[2];
-	char text[LINE_MOST];
-	int room;
-
-	snprintf(text, sizeof(text), "dlprof  %s%s%s", row->cells[0], *row->cells[0] ? "  " : "",
-		 row->cells[1]);
-	room = page->width - page_columns(page, text) - 2;
-	if (page_columns(page, name) <= room)
-		page_line(page, "%s%*s%s", text, room + 2 - page_columns(page, name), "", name);
-	else if (room >= PATH_LEAST)
-		page_line(page, "%s  ...%s", text, name + find_tail(page, name, room - 3));
-	else
-		page_line(page, "%s", text);
-}
-
-static void put_verdict(const struct outline_block *block, const struct page *page)
-{
-	const struct outline_row *row = &block->rows[0];
-
-	page_color(page, row->tone);
-	page_entry(page, INDENT, INDENT + page_columns(page, row->cells[0]) + 3, row->cells[0],
-		   "%s", row->cells[1]);
-	page_color(page, PAGE_PLAIN);
-	if (row->count > 2)
-		page_entry(page, INDENT, INDENT, "", "%s", row->cells[2]);
 }
 
 static void put_bar(const struct outline_block *block, const struct page *page)
@@ -161,17 +115,6 @@ static void put_legend(const struct outline_block *block, const struct page *pag
 		fprintf(page->out, " %s %s", words, row->cells[1]);
 	}
 	fputc('\n', page->out);
-}
-
-static void put_items(const struct outline_block *block, const struct page *page, int hang)
-{
-	for (size_t i = 0; i < block->count; i++) {
-		const struct outline_row *row = &block->rows[i];
-
-		page_color(page, row->tone);
-		page_entry(page, INDENT, hang, row->cells[0], "%s", row->cells[1]);
-		page_color(page, PAGE_PLAIN);
-	}
 }
 
 /* Each in one line, cut if it is longer. */
@@ -246,9 +189,9 @@ static void put_screen(const struct report *report, const struct outline *outlin
 {
 	const struct outline_block *block;
 
-	put_head(outline_find(outline, SCREEN_HEAD), page);
+	outline_text_head(outline_find(outline, OUTLINE_HEAD), page);
 	page_break(page);
-	put_verdict(outline_find(outline, SCREEN_VERDICT), page);
+	outline_text_verdict(outline_find(outline, OUTLINE_VERDICT), page);
 	block = outline_find(outline, SCREEN_ACCOUNT);
 	if (block) {
 		page_break(page);
@@ -259,7 +202,7 @@ static void put_screen(const struct report *report, const struct outline *outlin
 	if (block) {
 		if (fit->blanks >= 1)
 			page_break(page);
-		put_items(block, page, HANG);
+		outline_text_items(block, page, HANG);
 	}
 	block = outline_find(outline, SCREEN_NEXT);
 	if (block) {
@@ -282,7 +225,7 @@ static void put_screen(const struct report *report, const struct outline *outlin
 		put_lines(block, page);
 	if (fit->blanks >= 4)
 		page_break(page);
-	put_joined(outline_find(outline, SCREEN_MORE), page, "    ");
+	put_joined(outline_find(outline, OUTLINE_MORE), page, "    ");
 }
 
 static size_t count_lines(const char *text)
@@ -329,117 +272,14 @@ static int fit_screen(const struct report *report, const struct outline *outline
 	return r < 0 ? r : 0;
 }
 
-/* Adds a cell of a table to a line: cut where it is too wide, else padded. */
-static void add_cell(char *line, size_t size, const struct page *page, const char *text, int width,
-		     bool is_number)
+/* How many blocks the screen has; what follows is beyond it. */
+static size_t count_screen(const struct outline *outline)
 {
-	int room = width - page_columns(page, text);
-	char cut[LINE_MOST];
+	size_t count = 0;
 
-	if (room < 0) {
-		struct utf8 rune;
-		const char *at = text;
-		int columns = 0;
-
-		while (utf8_next(&at, &rune) && columns + 2 < width)
-			columns += page_columns_of(page, &rune);
-		snprintf(cut, sizeof(cut), "%.*s..", (int)(at - text - rune.length), text);
-		text = cut;
-		room = width - page_columns(page, text);
-	}
-	page_append(line, size, "%*s%s%*s  ", is_number && room > 0 ? room : 0, "", text,
-		    !is_number && room > 0 ? room : 0, "");
-}
-
-static void put_row(const struct outline_block *block, char *const *cells, size_t count,
-		    const int *widths, size_t columns, const struct page *page)
-{
-	bool has_text = block->headings[columns - 1][0] != '#';
-	char line[LINE_MOST] = "";
-	size_t i, length;
-	int hang;
-
-	for (i = 0; i < count && i + has_text < columns; i++)
-		add_cell(line, sizeof(line), page, cells[i] ? cells[i] : "", widths[i],
-			 block->headings[i][0] == '#');
-	hang = 2 * INDENT + page_columns(page, line);
-	length = strlen(line);
-	while (length && line[length - 1] == ' ')
-		line[--length] = '\0';
-	if (!has_text || count < columns) {
-		page_line(page, "%*s%s", 2 * INDENT, "", line);
-	} else if (hang <= page->width) {
-		page_entry(page, 2 * INDENT, hang, line, "%s", cells[columns - 1]);
-	} else {
-		page_line(page, "%*s%s", 2 * INDENT, "", line);
-		page_entry(page, 3 * INDENT, 3 * INDENT, "", "%s", cells[columns - 1]);
-	}
-}
-
-static void put_table(const struct outline_block *block, const struct page *page)
-{
-	char *headings[OUTLINE_CELLS];
-	int widths[OUTLINE_CELLS];
-	size_t columns = 0, i, row;
-
-	for (; columns < OUTLINE_CELLS && block->headings[columns]; columns++) {
-		const char *heading = block->headings[columns];
-
-		headings[columns] = (char *)(uintptr_t)(heading + (*heading == '#'));
-		widths[columns] = page_columns(page, headings[columns]);
-	}
-	for (row = 0; row < block->count; row++)
-		for (i = 0; i < block->rows[row].count && i < columns; i++) {
-			int width = page_columns(page, block->rows[row].cells[i]);
-
-			if (block->headings[i][0] != '#' && width > CELL_MOST)
-				width = CELL_MOST;
-			if (width > widths[i])
-				widths[i] = width;
-		}
-	page_color(page, PAGE_DIM);
-	put_row(block, headings, columns, widths, columns, page);
-	page_color(page, PAGE_PLAIN);
-	for (row = 0; row < block->count; row++)
-		put_row(block, block->rows[row].cells, block->rows[row].count, widths, columns,
-			page);
-}
-
-static bool is_of_screen(const char *chapter)
-{
-	static const char *const chapters[] = {SCREEN_HEAD,  SCREEN_VERDICT, SCREEN_ACCOUNT,
-					       SCREEN_WHY,   SCREEN_NEXT,    SCREEN_NO,
-					       SCREEN_WAITS, SCREEN_SURE,    SCREEN_MORE};
-
-	for (size_t i = 0; i < ARRAY_COUNT(chapters); i++)
-		if (strcmp(chapters[i], chapter) == 0)
-			return true;
-	return false;
-}
-
-static void put_details(const struct report *report, const struct outline *outline,
-			const struct page *page)
-{
-	bool after_items = false;
-
-	for (size_t i = 0; i < outline->count; i++) {
-		const struct outline_block *block = &outline->blocks[i];
-
-		if (!block->count || is_of_screen(block->chapter))
-			continue;
-		if (!after_items || block->headings)
-			page_break(page);
-		if (strcmp(block->chapter, "pattern") == 0)
-			strip_print(page, &report->series,
-				    stall_waits(&report->series, &report->finding));
-		if (block->title)
-			page_entry(page, INDENT, INDENT, "", "%s", block->title);
-		if (block->headings)
-			put_table(block, page);
-		else
-			put_items(block, page, 13);
-		after_items = !block->headings;
-	}
+	while (strcmp(outline->blocks[count++].chapter, OUTLINE_MORE) != 0)
+		continue;
+	return count;
 }
 
 int report_text(const struct report *report, bool all, const struct page *page)
@@ -450,7 +290,7 @@ int report_text(const struct report *report, bool all, const struct page *page)
 	if (r == 0)
 		r = fit_screen(report, &outline, page);
 	if (r == 0)
-		put_details(report, &outline, page);
+		outline_text_blocks(&outline, count_screen(&outline), page);
 	outline_done(&outline);
 	return r;
 }
@@ -464,7 +304,7 @@ int report_why(const struct report *report, const struct page *page)
 	if (r == 0) {
 		block = outline_find(&outline, SCREEN_WHY);
 		if (block)
-			put_items(block, page, HANG);
+			outline_text_items(block, page, HANG);
 		block = outline_find(&outline, SCREEN_NEXT);
 		if (block)
 			put_next(block, page, &(struct fit){.steps = FIT_STEPS});
@@ -472,6 +312,17 @@ int report_why(const struct report *report, const struct page *page)
 		if (block)
 			put_joined(block, page, ", ");
 	}
+	outline_done(&outline);
+	return r;
+}
+
+int report_markdown(const struct report *report, bool all, FILE *out)
+{
+	struct outline outline;
+	int r = screen_outline(report, all, &outline);
+
+	if (r == 0)
+		outline_markdown(&outline, out);
 	outline_done(&outline);
 	return r;
 }

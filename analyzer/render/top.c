@@ -5,66 +5,63 @@
 
 #include "render/explain.h"
 #include "render/jsonw.h"
-#include "render/strip.h"
+#include "render/outline.h"
 #include "render/units.h"
 #include "render/verdict.h"
 
 #define WORKER_LINES 16
 #define LATE_NS      5000000000 /* without a batch for so long, it is worth a word */
 
-static void print_head(const struct top *top, const struct page *page)
+static void add_head(const struct top *top, struct outline *o)
 {
-	char rate[UNITS_MAX] = "?";
-
-	page_color(page, PAGE_BOLD);
-	page_line(page, "dlprof top  %s  rank %lld", top->path, (long long)top->run->rank);
-	page_color(page, PAGE_PLAIN);
-	if (top->run->command)
-		page_line(page, "%s", top->run->command);
-	page_break(page);
-	if (!isnan(top->batches_per_s))
-		snprintf(rate, sizeof(rate), "%.3g", top->batches_per_s);
-	page_item(page, "Now", "epoch %lld, batch %lld; %s batches/s over the last %zu%s",
-		  (long long)top->epoch, (long long)top->batch, rate, top->series.count,
-		  top->live ? "" : "; the run is over");
-	if (top->loader_count > 1)
-		page_item(page, "Loader", "%lld of %lld, which delivered last",
-			  (long long)top->loader_id, (long long)top->loader_count);
-	if (top->since_ns > LATE_NS)
-		page_item(page, "Late", "no batch for %s", UNITS_TIME((double)top->since_ns));
+	outline_items(o, OUTLINE_HEAD);
+	outline_item(o, "top", "rank %lld%s", (long long)top->run->rank,
+		     top->live ? "" : ", the run is over");
+	outline_cell(o, "%s", top->path);
 }
 
-static void print_verdict(const struct top *top, const struct page *page)
+static void add_now(const struct top *top, struct outline *o)
 {
 	const struct finding *finding = &top->finding;
 	const char *cause = cause_name(top->diagnosis.cause);
-	const struct explanation *page_of_cause = cause ? explain_find(cause) : NULL;
+
+	outline_items(o, "now");
+	if (top->run->command)
+		outline_item(o, "Command", "%s", top->run->command);
+	outline_item(o, "Now", "epoch %lld, batch %lld; %s batches/s over the last %zu",
+		     (long long)top->epoch, (long long)top->batch,
+		     UNITS_RATE(top->batches_per_s), top->series.count);
+	if (top->loader_count > 1)
+		outline_item(o, "Loader", "%lld of %lld, which delivered last",
+			     (long long)top->loader_id, (long long)top->loader_count);
+	if (top->since_ns > LATE_NS)
+		outline_item(o, "Late", "no batch for %s", UNITS_TIME((double)top->since_ns));
+	if (cause && top->diagnosis.cause != CAUSE_NONE)
+		outline_item(o, "Cause", "%s", explain_find(cause)->line);
+	outline_item(o, "Wait", "median %s, 99 %% within %s", UNITS_TIME(finding->wait_p50_ns),
+		     UNITS_TIME(finding->wait_p99_ns));
+	outline_item(o, "Compute", "median %s, 99 %% within %s",
+		     UNITS_TIME(finding->compute_p50_ns), UNITS_TIME(finding->compute_p99_ns));
+	if (!isnan(top->queue_mean))
+		outline_item(o, "Queue",
+			     "%lld finished batches waited for the newest, %.1f on average",
+			     (long long)top->queue_now, top->queue_mean);
+}
+
+static void add_verdict(const struct top *top, struct outline *o)
+{
+	const struct finding *finding = &top->finding;
 	const struct verdict *verdict = verdict_of(finding->verdict);
 	char sentence[VERDICT_SENTENCE];
 
-	page_color(page, verdict->tone);
-	page_item(page, "Verdict", "%s: %s", verdict->words,
-		  finding->verdict == STALL_VERDICT_INCOMPLETE
-			  ? "too little is known yet"
-			  : verdict_sentence(sentence, verdict_clock(finding),
-					     finding->stall_ratio));
-	page_color(page, PAGE_PLAIN);
-	if (page_of_cause && top->diagnosis.cause != CAUSE_NONE)
-		page_item(page, "Cause", "%s", page_of_cause->line);
-}
-
-static void print_times(const struct top *top, const struct page *page)
-{
-	const struct finding *finding = &top->finding;
-
-	page_item(page, "Wait", "median %s, 99 %% within %s", UNITS_TIME(finding->wait_p50_ns),
-		  UNITS_TIME(finding->wait_p99_ns));
-	page_item(page, "Compute", "median %s, 99 %% within %s",
-		  UNITS_TIME(finding->compute_p50_ns), UNITS_TIME(finding->compute_p99_ns));
-	if (!isnan(top->queue_mean))
-		page_item(page, "Queue",
-			  "%lld finished batches waited for the newest, %.1f on average",
-			  (long long)top->queue_now, top->queue_mean);
+	outline_items(o, OUTLINE_VERDICT);
+	outline_row(o, verdict->tone);
+	outline_cell(o, "%s", verdict->words);
+	outline_cell(o, "%s",
+		     finding->verdict == STALL_VERDICT_INCOMPLETE
+			     ? "too little is known yet"
+			     : verdict_sentence(sentence, verdict_clock(finding),
+						finding->stall_ratio));
 }
 
 static double mean_load(const struct top_worker *worker)
@@ -72,37 +69,41 @@ static double mean_load(const struct top_worker *worker)
 	return worker->load_count ? worker->load_ns / (double)worker->load_count : NAN;
 }
 
-static void print_workers(const struct top *top, const struct page *page)
+static void add_workers(const struct top *top, struct outline *o)
 {
+	static const char *const headings[] = {"#Worker",    "#Loads", "#Mean load",
+					       "#Last load", "",       NULL};
 	int64_t shown = top->worker_count < WORKER_LINES ? top->worker_count : WORKER_LINES;
 
-	if (!shown)
-		return;
-	page_break(page);
-	page_line(page, "  worker   loads   mean load   last load");
+	outline_table(o, "workers", headings);
+	outline_strip(o, &top->series, stall_waits(&top->series, &top->finding));
 	for (int64_t i = 0; i < shown; i++) {
 		const struct top_worker *worker = &top->workers[i];
 		bool slow = top->diagnosis.slow.worker == i;
 
-		page_color(page, slow ? PAGE_RED : PAGE_PLAIN);
-		page_line(page, "  %6lld  %6lld  %10s  %10s%s", (long long)i,
-			  (long long)worker->load_count, UNITS_TIME(mean_load(worker)),
-			  UNITS_TIME(worker->load_count ? (double)worker->last_ns : NAN),
-			  slow ? "  slower than the others" : "");
-		page_color(page, PAGE_PLAIN);
+		outline_row(o, slow ? PAGE_RED : PAGE_PLAIN);
+		outline_cell(o, "%lld", (long long)i);
+		outline_cell(o, "%lld", (long long)worker->load_count);
+		outline_cell(o, "%s", UNITS_TIME(mean_load(worker)));
+		outline_cell(o, "%s",
+			     UNITS_TIME(worker->load_count ? (double)worker->last_ns : NAN));
+		outline_cell(o, "%s", slow ? "slower than the others" : "");
 	}
-	if (shown < top->worker_count)
-		page_line(page, "  and %lld more", (long long)(top->worker_count - shown));
+	if (shown < top->worker_count) {
+		outline_items(o, "workers");
+		outline_item(o, "", "and %lld more", (long long)(top->worker_count - shown));
+	}
 }
 
-void top_text(const struct top *top, const struct page *page)
+int top_text(const struct top *top, const struct page *page)
 {
-	print_head(top, page);
-	print_verdict(top, page);
-	print_times(top, page);
-	page_break(page);
-	strip_print(page, &top->series, stall_waits(&top->series, &top->finding));
-	print_workers(top, page);
+	struct outline outline = {0};
+
+	add_head(top, &outline);
+	add_verdict(top, &outline);
+	add_now(top, &outline);
+	add_workers(top, &outline);
+	return outline_show(&outline, page, false);
 }
 
 void top_json(const struct top *top, FILE *out)

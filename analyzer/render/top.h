@@ -33,7 +33,8 @@ struct top {
 	int64_t worker_count; /* the highest that was seen, + 1 */
 };
 
-void top_text(const struct top *top, const struct page *page);
+/* 0 or -ENOMEM. */
+int top_text(const struct top *top, const struct page *page);
 
 /* `dlprof.top/2` */
 void top_json(const struct top *top, FILE *out);

@@ -37,11 +37,14 @@ static int read_side(const struct options *options, const struct report *report,
 
 static int put(const struct options *options, const void *what, const struct page *page)
 {
-	if (options->json)
+	struct outline outline;
+
+	if (options->json) {
 		compare_json(what, page->out);
-	else
-		compare_text(what, page);
-	return 0;
+		return 0;
+	}
+	compare_outline(what, &outline);
+	return outline_show(&outline, page, false);
 }
 
 static int says(const struct compared *compared)

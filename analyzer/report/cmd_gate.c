@@ -74,9 +74,10 @@ static int show_calibration(const struct gate *gate, const struct gate_wishes *w
 			    const struct gate_limit *limit,
 			    const struct gate_calibration *calibration)
 {
+	struct outline outline;
 	struct output output;
 	struct page page;
-	int status;
+	int status, r = 0;
 
 	if (wishes->count != 1 || *wishes->list[0].path || wishes->list[0].form > GATE_FORM_JSON)
 		return cmd_fail("--calibrate prints text, or --json");
@@ -84,11 +85,13 @@ static int show_calibration(const struct gate *gate, const struct gate_wishes *w
 	if (status)
 		return status;
 	page = cmd_page(gate->options, &output);
-	if (wishes->list[0].form == GATE_FORM_JSON)
+	if (wishes->list[0].form == GATE_FORM_JSON) {
 		gate_calibration_json(limit, calibration, output.file);
-	else
-		gate_calibration_text(limit, calibration, &page);
-	return cmd_close_output(&output, CMD_DONE);
+	} else {
+		gate_calibration_outline(limit, calibration, &outline);
+		r = outline_show(&outline, &page, false);
+	}
+	return cmd_close_output(&output, r < 0 ? cmd_fail("%s", db_error(r)) : CMD_DONE);
 }
 
 /* Runs and baselines are one pool; those that cannot be compared with the first are left out. */

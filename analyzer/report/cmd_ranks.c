@@ -171,6 +171,7 @@ int cmd_put_jobs(const struct options *options, const void *what, const struct p
 {
 	const struct jobs *jobs = what;
 	const bool is_one = jobs->count == 1;
+	struct outline outline;
 
 	if (options->verb == VERB_HTML)
 		return is_one ? html_write_ranks(jobs->list, page->out)
@@ -182,16 +183,11 @@ int cmd_put_jobs(const struct options *options, const void *what, const struct p
 			jobs_json(jobs->path, jobs->list, jobs->count, page->out);
 		return 0;
 	}
-	/* A table of ranks is one of columns: as it is, in a block of code. */
-	if (options->markdown)
-		fputs("```\n", page->out);
 	if (is_one)
-		ranks_text(jobs->list, page);
+		ranks_outline(jobs->list, RANKS_MOST_ROWS, false, &outline);
 	else
-		jobs_text(jobs->path, jobs->list, jobs->count, page);
-	if (options->markdown)
-		fputs("```\n", page->out);
-	return 0;
+		jobs_outline(jobs->path, jobs->list, jobs->count, &outline);
+	return outline_show(&outline, page, options->markdown);
 }
 
 void cmd_ranks_free(const struct ranks *ranks)

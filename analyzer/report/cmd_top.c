@@ -269,9 +269,8 @@ static int show(const struct options *options, struct top *top, const struct new
 		return r;
 	screen_clear();
 	if (newest->count)
-		top_text(top, &page);
-	else
-		page_line(&page, "no batch yet");
+		return top_text(top, &page);
+	page_line(&page, "no batch yet");
 	return 0;
 }
 

@@ -97,14 +97,25 @@ static int print_why(const struct gate *gate, const struct page *page)
 	return status;
 }
 
+static int write_outline(const struct gate *gate, enum gate_form form, const struct page *page)
+{
+	const bool is_text = form == GATE_FORM_TEXT;
+	struct outline outline;
+
+	gate_outline(&gate->report, &outline);
+	if (outline_show(&outline, page, !is_text) < 0)
+		return cmd_fail("%s", db_error(-ENOMEM));
+	return is_text && gate->options->why ? print_why(gate, page) : 0;
+}
+
 static int write_form(const struct gate *gate, enum gate_form form, struct output *output)
 {
 	const struct page page = cmd_page(gate->options, output);
 
 	switch (form) {
 	case GATE_FORM_TEXT:
-		gate_text(&gate->report, &page);
-		return gate->options->why ? print_why(gate, &page) : 0;
+	case GATE_FORM_MARKDOWN:
+		return write_outline(gate, form, &page);
 	case GATE_FORM_JSON:
 		gate_json(&gate->report, output->file);
 		break;
@@ -114,9 +125,6 @@ static int write_form(const struct gate *gate, enum gate_form form, struct outpu
 	case GATE_FORM_JUNIT:
 		gate_junit(&gate->report, output->file);
 		break;
-	case GATE_FORM_MARKDOWN:
-		gate_markdown(&gate->report, output->file);
-		break;
 	case GATE_FORM_OPENMETRICS:
 		gate_openmetrics(&gate->report, output->file);
 		break;
@@ -125,18 +133,19 @@ static int write_form(const struct gate *gate, enum gate_form form, struct outpu
 }
 
 /* A file that GitHub names, which other steps write into as well. */
-static void append(const struct gate *gate, const char *variable,
-		   void (*write)(const struct gate_report *report, FILE *out))
+static void append(const struct gate *gate, const char *variable, bool is_summary)
 {
 	const char *path = getenv(variable);
-	FILE *file;
+	struct page page;
 
 	if (!path || !*path)
 		return;
-	file = fopen(path, "ae");
-	if (file)
-		write(&gate->report, file);
-	if (!file || fclose(file) != 0)
+	page = (struct page){.out = fopen(path, "ae")};
+	if (page.out && is_summary)
+		write_outline(gate, GATE_FORM_MARKDOWN, &page);
+	else if (page.out)
+		gate_github_output(&gate->report, page.out);
+	if (!page.out || fclose(page.out) != 0)
 		cmd_remark(gate->options, "cannot write $%s: %s", variable, strerror(errno));
 }
 
@@ -187,8 +196,8 @@ int gate_write_wishes(const struct gate *gate, const struct gate_wishes *wishes)
 				     : write_form(gate, wish->form, &output);
 	}
 	if (has_github) {
-		append(gate, "GITHUB_STEP_SUMMARY", gate_markdown);
-		append(gate, "GITHUB_OUTPUT", gate_github_output);
+		append(gate, "GITHUB_STEP_SUMMARY", true);
+		append(gate, "GITHUB_OUTPUT", false);
 	}
 	return cmd_close_output(&output, status);
 }

@@ -123,8 +123,8 @@ def check_shifted():
     t.equal((found["aligned_by"], [doubt["id"] for doubt in found["doubts"]]),
             ("step", ["shifted_batches"]), found)
     words = " ".join(t.report(folder).out.split())
-    t.check("Sure less: the first batch of rank 3 has another number than the others'" in words, words)
-    t.check("Less sure: the first batch of rank 3" in t.report("html", folder).out, "page")
+    t.check("Less sure the first batch of rank 3 has another number than the others'" in words, words)
+    t.check("Less sure.</b> the first batch of rank 3" in t.report("html", folder).out, "page")
 
 
 def check_several():

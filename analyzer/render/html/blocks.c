@@ -89,7 +89,7 @@ void html_blocks(struct html *html, const char *chapter)
 			html_element(html, "h3", "%s", block->title);
 			html_put(html, "\n");
 		}
-		if (block->headings)
+		if (block->headings[0])
 			put_table(html, block);
 		else
 			put_items(html, block);

@@ -59,19 +59,6 @@ void html_say(struct html *html, const char *format, ...)
 	html_text(html, text);
 }
 
-void html_answer(struct html *html, const char *sentence, const char *rest)
-{
-	size_t before = strcspn(sentence, "<0123456789");
-	const char *percent = strchr(sentence + before, '%');
-	size_t share = percent ? (size_t)(percent + 1 - sentence) - before : 0;
-
-	html_put(html, "<p class=\"answer\">");
-	html_say(html, "%.*s", (int)before, sentence);
-	html_element(html, "strong", "%.*s", (int)share, sentence + before);
-	html_say(html, "%s%s", sentence + before + share, rest);
-	html_put(html, ".</p>\n");
-}
-
 const char *html_tone(enum page_color tone)
 {
 	static const char *const classes[PAGE_COLOR_MAX] = {
@@ -110,13 +97,6 @@ void html_section(struct html *html, const char *id, const char *title)
 void html_section_end(struct html *html)
 {
 	html_put(html, "</section>\n\n");
-}
-
-void html_fact(struct html *html, const char *name, const char *value)
-{
-	html_put(html, "<div><dt>%s</dt><dd>", name);
-	html_text(html, value);
-	html_put(html, "</dd></div>");
 }
 
 void html_table(struct html *html, const char *caption, const char *const *headings)

@@ -37,11 +37,6 @@ __attribute__((format(printf, 2, 3))) void html_say(struct html *html, const cha
 	(html_put(html, "<p%s%s%s>", *(class) ? " class=\"" : "", class, *(class) ? "\"" : ""),    \
 	 html_say(html, __VA_ARGS__), html_put(html, "</p>\n"))
 
-/*
- * <p class="answer"> of a sentence, whose share ("41 %") stands out, and what stands after it.
- */
-void html_answer(struct html *html, const char *sentence, const char *rest);
-
 /* The class of a tone. */
 const char *html_tone(enum page_color tone);
 
@@ -54,9 +49,6 @@ const char *html_time(char *buffer, double ns);
 /* A part of the page, with its heading. */
 void html_section(struct html *html, const char *id, const char *title);
 void html_section_end(struct html *html);
-
-/* Of a <dl>. */
-void html_fact(struct html *html, const char *name, const char *value);
 
 /* A table; headings that begin with '#' are of numbers. NULL ends them. Caption "": none. */
 void html_table(struct html *html, const char *caption, const char *const *headings);

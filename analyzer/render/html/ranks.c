@@ -17,118 +17,6 @@
 #define RIGHT     640
 #define MOST_ROWS 1000
 
-/* What it loses, and to whom. */
-static void put_answer(struct html *html, const struct ranks *ranks)
-{
-	char text[600], sentence[VERDICT_SENTENCE];
-
-	if (ranks->job.verdict == STALL_VERDICT_INCOMPLETE)
-		html_paragraph(html, "answer", "No verdict: no rank has batches to judge by.");
-	else
-		html_answer(html, ranks_verdict_words(&ranks->job, sentence), "");
-	ranks_groups_words(ranks, text, sizeof(text));
-	if (*text)
-		html_paragraph(html, "", "%s", text);
-	ranks_culprit_words(ranks, text, sizeof(text));
-	if (*text)
-		html_paragraph(html, "", "%s", text);
-}
-
-/* How far it can be believed. */
-static void put_limits(struct html *html, const struct ranks *ranks)
-{
-	char text[600];
-
-	ranks_missing_words(ranks, text, sizeof(text));
-	if (*text)
-		html_paragraph(html, "", "Missing: %s. No database of theirs is here.", text);
-	ranks_collectives_words(ranks, text, sizeof(text));
-	if (*text)
-		html_paragraph(html, "", "Collectives: %s.", text);
-	html_paragraph(html, "quiet", "The ranks are aligned %s.",
-		       ranks_alignment_words(&ranks->job, text));
-	for (size_t i = 0; ranks_doubt_words(ranks, &i, text);)
-		html_paragraph(html, "quiet", "Less sure: %s.", text);
-}
-
-static void put_verdict(struct html *html, const struct ranks *ranks)
-{
-	const struct ranks_spread spread = ranks_spread(ranks);
-	const struct rank_finding *job = &ranks->job;
-	char least[UNITS_MAX], median[UNITS_MAX], most[UNITS_MAX];
-	char text[600];
-
-	ranks_count_words(ranks, text, sizeof(text));
-	html_put(html, "<header>\n<p class=\"run\">dlprof report of <b>%s</b>", text);
-	if (ranks->job_id) {
-		html_put(html, " of job <b>");
-		html_text(html, jobs_id_words(ranks, text));
-		html_put(html, "</b>");
-	}
-	html_put(html, " of <b>");
-	html_text(html, ranks->path);
-	html_put(html, "</b></p>\n");
-	html_heading(html, job->verdict);
-	put_answer(html, ranks);
-	html_put(html, "<dl class=\"facts\">");
-	html_fact(html, "Ranks", units_count(text, (int64_t)ranks->count));
-	html_fact(html, "Hosts", units_count(text, (int64_t)ranks_host_count(ranks)));
-	html_fact(html, "Steps", units_count(text, (int64_t)job->step_count));
-	if (!isnan(spread.median)) {
-		snprintf(text, sizeof(text), "%s to %s, median %s",
-			 units_share(least, spread.least), units_share(most, spread.most),
-			 units_share(median, spread.median));
-		html_fact(html, "Waiting, rank by rank", text);
-	}
-	html_put(html, "</dl>\n");
-	put_limits(html, ranks);
-	html_put(html, "</header>\n\n");
-}
-
-static void put_row(struct html *html, const struct ranks *ranks, size_t i)
-{
-	const struct rank_row *row = &ranks->rows[i];
-	const struct finding *f = &row->finding;
-	double blame = ranks_blame_share(ranks, i);
-	char text[UNITS_MAX];
-
-	html_put(html, "<tr>");
-	html_number(html, "%" PRId64 "%s", row->rank, ranks->blames[i].is_culprit ? " *" : "");
-	html_cell(html, "%s", row->host ? row->host : "–");
-	html_number(html, "%s", units_count(text, (int64_t)f->batch_count));
-	html_number(html, "%s",
-		    f->own.count ? html_time(text, f->own.time_ns / (double)f->own.count) : "–");
-	html_number(html, "%s", isnan(f->stall_ratio) ? "–" : units_share(text, f->stall_ratio));
-	html_number(html, "%s", isnan(blame) ? "–" : units_share(text, blame));
-	html_cell(html, "%s %s%s", verdict_of(f->verdict)->sign, verdict_of(f->verdict)->word,
-		  row->live ? ", still recording" : "");
-	html_put(html, "<td>");
-	html_path(html, row->path);
-	html_put(html, "</td></tr>\n");
-}
-
-static void put_table(struct html *html, const struct ranks *ranks, const size_t *order)
-{
-	html_section(html, "ranks", "Rank by rank");
-	html_table(html,
-		   ranks->count > RANKS_MOST_ROWS ? "Those that are to blame for most come first"
-						  : "",
-		   (const char *const[]){"#Rank", "Host", "#Batches", "#Step", "#Stall",
-					 "#To blame", "Input-bound", "Run", NULL});
-	for (size_t i = 0; i < ranks->count && i < MOST_ROWS; i++)
-		put_row(html, ranks, order[i]);
-	html_table_end(html);
-	if (ranks->count > MOST_ROWS)
-		html_paragraph(html, "quiet", "And %zu more; --json has all.",
-			       ranks->count - MOST_ROWS);
-	html_paragraph(html, "quiet",
-		       "To blame: the share of the lost time in which the rank waited longest.%s",
-		       ranks->job.culprit_count > 1 ? " * the culprits."
-		       : ranks->job.culprit_count   ? " * the culprit."
-						    : "");
-	html_section_end(html);
-}
-
 /* Compute from the line of the rank upwards, and the wait on top of it. */
 static void put_bars(struct figure *f, const struct rank_row *row, bool waits, double high_ns)
 {
@@ -235,78 +123,89 @@ static int put_pictures(struct html *html, const struct ranks *ranks, const size
 	return 0;
 }
 
-int html_write_ranks(const struct ranks *ranks, FILE *out)
+static void put_foot(struct html *html)
 {
-	struct html html = {.out = out};
-	size_t *order = malloc(ranks->count * sizeof(*order));
+	html_foot(html);
+	html_put(html, "</body>\n</html>\n");
+}
+
+static int put_page(struct html *html, const struct ranks *ranks, const size_t *order)
+{
 	int r;
 
-	if (!order)
-		return -ENOMEM;
-	ranks_order(ranks, order);
-	html_head(&html, false, ranks->path);
-	put_verdict(&html, ranks);
-	r = put_pictures(&html, ranks, order);
-	put_table(&html, ranks, order);
-	html_put(&html, "<p class=\"quiet\">Of one rank there is more to see, first of ");
-	html_path(&html, ranks->rows[ranks_worst(ranks)].path);
-	html_put(&html, ": <code>dlprof-report html RUN.db -o RUN.html</code></p>\n");
-	html_foot(&html);
-	html_put(&html, "</body>\n</html>\n");
-	free(order);
+	html_head(html, false, ranks->path);
+	html_run(html, NULL);
+	html_heading(html, ranks->job.verdict);
+	html_answer(html, ranks->job.verdict, "");
+	html_items(html, RANKS_LIMITS, "quiet");
+	html_put(html, "</header>\n\n");
+	r = put_pictures(html, ranks, order);
+	html_section(html, "ranks", "Rank by rank");
+	html_blocks(html, "ranks");
+	html_section_end(html);
+	html_put(html, "<p class=\"quiet\">Of one rank there is more to see, first of ");
+	html_path(html, ranks->rows[ranks_worst(ranks)].path);
+	html_put(html, ": <code>dlprof-report html RUN.db -o RUN.html</code></p>\n");
+	put_foot(html);
 	return r;
 }
 
-static void put_job_row(struct html *html, const struct ranks *ranks)
+int html_write_ranks(const struct ranks *ranks, FILE *out)
 {
-	const struct rank_finding *job = &ranks->job;
-	const struct verdict *verdict = verdict_of(job->verdict);
-	char text[80];
+	struct outline outline;
+	struct html html = {.out = out, .outline = &outline};
+	size_t *order = malloc(ranks->count * sizeof(*order));
+	int r = ranks_outline(ranks, MOST_ROWS, true, &outline);
 
-	html_put(html, "<tr>");
-	html_cell(html, "%s", jobs_id_words(ranks, text));
-	html_number(html, "%s", isnan(job->stall_ratio) ? "–" : UNITS_SHARE(job->stall_ratio));
-	html_cell(html, "%s %s", verdict->sign, verdict->word);
-	if (job->culprit < 0)
-		html_number(html, "–");
-	else
-		html_number(html, "%" PRId64, ranks->rows[job->culprit].rank);
-	ranks_count_words(ranks, text, sizeof(text));
-	html_cell(html, "%s", text);
-	html_put(html, "</tr>\n");
+	if (r == 0 && order) {
+		ranks_order(ranks, order);
+		r = put_page(&html, ranks, order);
+	}
+	outline_done(&outline);
+	free(order);
+	return order ? r : -ENOMEM;
+}
+
+/* What is said of one of several jobs. */
+static int put_job(struct html *html, const struct ranks *job, size_t number)
+{
+	struct outline outline;
+	char text[JOBS_ID];
+	int r = ranks_outline(job, 0, false, &outline);
+
+	html->outline = &outline;
+	if (r == 0) {
+		html_put(html, "<section id=\"job%zu\">\n<h2>Job ", number);
+		html_text(html, jobs_id_words(job, text));
+		html_put(html, "</h2>\n");
+		html_answer(html, job->job.verdict, "");
+		html_items(html, RANKS_LIMITS, "quiet");
+		html_section_end(html);
+	}
+	outline_done(&outline);
+	return r;
 }
 
 int html_write_jobs(const char *path, const struct ranks *jobs, size_t count, FILE *out)
 {
-	struct html html = {.out = out};
-	char text[JOBS_ID];
+	struct outline outline;
+	struct html html = {.out = out, .outline = &outline};
+	int r = jobs_outline(path, jobs, count, &outline);
 
-	html_head(&html, false, path);
-	html_put(&html, "<header>\n<p class=\"run\">dlprof report of <b>%zu jobs</b> of <b>",
-		 count);
-	html_text(&html, path);
-	html_put(&html, "</b></p>\n<h1>Jobs</h1>\n</header>\n\n");
-	html_section(&html, "jobs", "Job by job");
-	html_table(&html, "",
-		   (const char *const[]){"Job (attempt)", "#Stall", "Input-bound", "#Culprit",
-					 "Ranks", NULL});
-	for (size_t i = 0; i < count; i++)
-		put_job_row(&html, &jobs[i]);
-	html_table_end(&html);
-	html_paragraph(&html, "quiet",
-		       "Culprit: the rank that waits for data while the others wait for it.");
-	html_section_end(&html);
-	for (size_t i = 0; i < count; i++) {
-		html_put(&html, "<section id=\"job%zu\">\n<h2>Job ", i + 1);
-		html_text(&html, jobs_id_words(&jobs[i], text));
-		html_put(&html, "</h2>\n");
-		put_answer(&html, &jobs[i]);
-		put_limits(&html, &jobs[i]);
+	if (r == 0) {
+		html_head(&html, false, path);
+		html_run(&html, NULL);
+		html_put(&html, "<h1>Jobs</h1>\n</header>\n\n");
+		html_section(&html, "jobs", "Job by job");
+		html_blocks(&html, "jobs");
+		html_items(&html, RANKS_LIMITS, "quiet");
 		html_section_end(&html);
 	}
+	outline_done(&outline);
+	for (size_t i = 0; r == 0 && i < count; i++)
+		r = put_job(&html, &jobs[i], i + 1);
 	html_put(&html, "<p class=\"quiet\">Of one job there is more to see: "
 			"<code>dlprof-report html --job ID FOLDER -o JOB.html</code></p>\n");
-	html_foot(&html);
-	html_put(&html, "</body>\n</html>\n");
-	return 0;
+	put_foot(&html);
+	return r;
 }

@@ -7,6 +7,10 @@
 /* The word that matters most, with a sign for readers without colour. */
 void html_heading(struct html *html, enum stall_verdict verdict);
 
+/* Of the outline: whose page it is, beginning the header; the sentence of the verdict. */
+void html_run(struct html *html, const char *command);
+void html_answer(struct html *html, enum stall_verdict verdict, const char *range);
+
 void html_verdict(struct html *html);  /* the answer, why, and what to do */
 int html_timeline(struct html *html);  /* wait and compute, in all and over time */
 void html_gpu(struct html *html);      /* busy, idle and for want of what, copies, kernels */
@@ -15,6 +19,9 @@ void html_life(struct html *html);     /* of a batch; decoders by format and siz
 void html_lanes(struct html *html);    /* what each worker did */
 void html_predict(struct html *html);  /* other settings, and the replay */
 int html_data(struct html *html);      /* numbers for the script */
+
+/* The items of a chapter as paragraphs: <p class="..."><b>Why.</b> ... */
+void html_items(struct html *html, const char *chapter, const char *class);
 
 /* What the outline says of a chapter, as tables. */
 void html_blocks(struct html *html, const char *chapter);

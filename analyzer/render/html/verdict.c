@@ -16,22 +16,30 @@ void html_heading(struct html *html, enum stall_verdict verdict)
 		 html_tone(v->tone), v->sign, v->words);
 }
 
-static void put_answer(struct html *html)
+/* A sentence whose share ("41 %") stands out, and what stands after it. */
+static void put_sentence(struct html *html, const char *sentence, const char *rest)
 {
-	const struct outline_row *row = outline_find(html->outline, SCREEN_VERDICT)->rows;
-	const struct boot *boot = &html->report->diagnosis.boot;
-	char range[2 * UNITS_MAX + 32] = "";
+	size_t before = strcspn(sentence, "<0123456789");
+	const char *percent = strchr(sentence + before, '%');
+	size_t share = percent ? (size_t)(percent + 1 - sentence) - before : 0;
 
-	if (html->report->finding.verdict == STALL_VERDICT_INCOMPLETE) {
+	html_put(html, "<p class=\"answer\">");
+	html_say(html, "%.*s", (int)before, sentence);
+	html_element(html, "strong", "%.*s", (int)share, sentence + before);
+	html_say(html, "%s%s", sentence + before + share, rest);
+	html_put(html, ".</p>\n");
+}
+
+void html_answer(struct html *html, enum stall_verdict verdict, const char *range)
+{
+	const struct outline_row *row = outline_find(html->outline, OUTLINE_VERDICT)->rows;
+
+	if (verdict == STALL_VERDICT_INCOMPLETE)
 		html_paragraph(html, "answer", "No verdict: %s.", row->cells[1]);
-	} else {
-		if (!isnan(boot->low95))
-			snprintf(range, sizeof(range), " (95 %% interval %s to %s)",
-				 UNITS_SHARE(boot->low95), UNITS_SHARE(boot->high95));
-		html_answer(html, row->cells[1], range);
-	}
-	if (row->count > 2)
-		html_paragraph(html, "answer", "%s", row->cells[2]);
+	else
+		put_sentence(html, row->cells[1], range);
+	for (size_t i = 2; i < row->count; i++)
+		html_paragraph(html, "answer", "%s", row->cells[i]);
 }
 
 /* The parts of the account as one bar. */
@@ -58,16 +66,17 @@ static void put_account(struct html *html)
 		       "One bar of all that time; its parts are in the table below.");
 }
 
-/* <p><b>Why.</b> ...</p> */
-static void put_items(struct html *html, const char *chapter, const char *class)
+void html_items(struct html *html, const char *chapter, const char *class)
 {
 	const struct outline_block *block = outline_find(html->outline, chapter);
 
 	for (size_t i = 0; block && i < block->count; i++) {
 		const struct outline_row *row = &block->rows[i];
 
-		html_put(html, "<p class=\"%s\"><b>%s.</b> ",
-			 row->tone == PAGE_PLAIN ? class : html_tone(row->tone), row->cells[0]);
+		html_put(html, "<p class=\"%s\">",
+			 row->tone == PAGE_PLAIN ? class : html_tone(row->tone));
+		if (*row->cells[0])
+			html_put(html, "<b>%s.</b> ", row->cells[0]);
 		for (size_t cell = 1; cell < row->count; cell++)
 			html_say(html, "%s%s", cell > 1 ? ", " : "", row->cells[cell]);
 		html_put(html, "</p>\n");
@@ -93,25 +102,36 @@ static void put_next(struct html *html)
 	html_put(html, "</ol>\n");
 }
 
-void html_verdict(struct html *html)
+void html_run(struct html *html, const char *command)
 {
-	const struct outline_row *head = outline_find(html->outline, SCREEN_HEAD)->rows;
-	const struct report *report = html->report;
+	const struct outline_row *head = outline_find(html->outline, OUTLINE_HEAD)->rows;
 
 	html_put(html, "<header>\n<p class=\"run\">dlprof report of ");
 	html_element(html, "b", "%s", head->cells[2]);
 	html_say(html, ": %s", head->cells[1]);
-	if (report->run.command) {
+	if (command) {
 		html_put(html, "<br>");
-		html_path(html, report->run.command);
+		html_path(html, command);
 	}
 	html_put(html, "</p>\n");
+}
+
+void html_verdict(struct html *html)
+{
+	const struct report *report = html->report;
+	const struct boot *boot = &report->diagnosis.boot;
+	char range[2 * UNITS_MAX + 32] = "";
+
+	if (!isnan(boot->low95))
+		snprintf(range, sizeof(range), " (95 %% interval %s to %s)",
+			 UNITS_SHARE(boot->low95), UNITS_SHARE(boot->high95));
+	html_run(html, report->run.command);
 	html_heading(html, report->finding.verdict);
-	put_answer(html);
+	html_answer(html, report->finding.verdict, range);
 	put_account(html);
-	put_items(html, SCREEN_WHY, "");
+	html_items(html, SCREEN_WHY, "");
 	put_next(html);
-	put_items(html, SCREEN_NO, "quiet");
-	put_items(html, SCREEN_SURE, "quiet");
+	html_items(html, SCREEN_NO, "quiet");
+	html_items(html, SCREEN_SURE, "quiet");
 	html_put(html, "</header>\n\n");
 }
