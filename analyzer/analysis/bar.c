@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/bar.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 
 struct bar bar_of(const struct batch_series *s, size_t begin, size_t end)
 {
@@ -28,4 +30,22 @@ struct bar bar_of(const struct batch_series *s, size_t begin, size_t end)
 	bar.compute_ns = count ? bar.compute_ns / (double)count : NAN;
 	bar.busy_ns = busy_count ? bar.busy_ns / (double)busy_count : NAN;
 	return bar;
+}
+
+int bars_of(const struct batch_series *s, size_t most, struct bar **ret, size_t *ret_count)
+{
+	size_t each = (s->count + most - 1) / most, count, i;
+
+	*ret = NULL;
+	*ret_count = 0;
+	if (!s->count)
+		return 0;
+	count = (s->count + each - 1) / each;
+	*ret = malloc(count * sizeof(**ret));
+	if (!*ret)
+		return -ENOMEM;
+	*ret_count = count;
+	for (i = 0; i < count; i++)
+		(*ret)[i] = bar_of(s, i * each, i + 1 < count ? (i + 1) * each : s->count);
+	return 0;
 }

@@ -12,3 +12,6 @@ struct bar {
 
 /* `compute_ns` is the whole step where nothing but steps is known. */
 struct bar bar_of(const struct batch_series *series, size_t begin, size_t end);
+
+/* The whole series as `most` bars of equal width at most, to be freed; none of none. 0, -ENOMEM. */
+int bars_of(const struct batch_series *series, size_t most, struct bar **ret, size_t *ret_count);

@@ -97,8 +97,7 @@ static void add_result(const struct compared *compared, struct outline *o)
 	outline_row(o, compared->mismatch ? PAGE_BOLD : RESULTS[c->result].color);
 	outline_cell(o, "%s", compared->mismatch ? "NOT COMPARABLE" : RESULTS[c->result].words);
 	if (compared->mismatch)
-		outline_cell(
-			o, "these are not two runs of the same training on the same machine");
+		outline_cell(o, "these are not two runs of the same training on the same machine");
 	else if (c->result == COMPARE_CANNOT_SAY && isnan(c->low))
 		outline_cell(o, "too few batches, or their times were not observed");
 	else if (c->result == COMPARE_CANNOT_SAY)
@@ -183,8 +182,8 @@ static void add_row(struct outline *o, const char *label, const struct compare_d
 
 void compare_outline(const struct compared *compared, struct outline *o)
 {
-	static const char *const headings[] = {"s per 1,000", "#A",            "#B",
-					       "#Change",     "#95 % interval", NULL};
+	static const char *const headings[] = {"s per 1,000",    "#A", "#B", "#Change",
+					       "#95 % interval", NULL};
 
 	*o = (struct outline){0};
 	add_head(compared, o);

@@ -123,13 +123,13 @@ void gate_calibration_outline(const struct gate_limit *limit,
 
 	*o = (struct outline){0};
 	outline_items(o, "calibration");
-	outline_title(o,
-		      "%s of %s gates on runs between which nothing changed would have failed "
-		      "(%zu of %zu).",
-		      UNITS_SHARE((double)calibration->alarm_count /
-				  (double)calibration->draw_count),
-		      UNITS_COUNT((int64_t)calibration->draw_count), calibration->alarm_count,
-		      calibration->draw_count);
+	outline_title(
+		o,
+		"%s of %s gates on runs between which nothing changed would have failed "
+		"(%zu of %zu).",
+		UNITS_SHARE((double)calibration->alarm_count / (double)calibration->draw_count),
+		UNITS_COUNT((int64_t)calibration->draw_count), calibration->alarm_count,
+		calibration->draw_count);
 	outline_item(o, "Runs",
 		     "%s, each gate with %zu of them as baselines and %zu to judge (rule "
 		     "%s); %zu failed at least once",

@@ -22,10 +22,9 @@ static void add_row(const struct ranks *job, struct outline *o)
 	const struct rank_finding *found = &job->job;
 	char text[RANKS_COUNT];
 
-	outline_row(o, PAGE_PLAIN);
-	outline_cell(o, "%s", jobs_id_words(job, text));
-	outline_cell(o, "%s", isnan(found->stall_ratio) ? "-" : UNITS_SHARE(found->stall_ratio));
-	outline_cell(o, "%s", verdict_of(found->verdict)->word);
+	outline_cells(o, jobs_id_words(job, text),
+		      isnan(found->stall_ratio) ? "-" : UNITS_SHARE(found->stall_ratio),
+		      verdict_of(found->verdict)->word, NULL);
 	if (found->culprit < 0)
 		outline_cell(o, "-");
 	else

@@ -219,8 +219,8 @@ const char *ranks_count_words(const struct ranks *ranks, char text[RANKS_COUNT])
 	page_append(text, RANKS_COUNT, " ranks on %s host%s", units_count(all, (int64_t)hosts),
 		    hosts == 1 ? "" : "s");
 	if (without && without < ranks->count)
-		page_append(text, RANKS_COUNT, "; %s %s no loader", units_count(all, (int64_t)without),
-			    without == 1 ? "has" : "have");
+		page_append(text, RANKS_COUNT, "; %s %s no loader",
+			    units_count(all, (int64_t)without), without == 1 ? "has" : "have");
 	return text;
 }
 
@@ -380,8 +380,7 @@ static void add_row(const struct ranks *ranks, size_t i, bool with_paths, struct
 		     f->own.count ? UNITS_TIME(f->own.time_ns / (double)f->own.count) : "-");
 	outline_cell(o, "%s", isnan(f->stall_ratio) ? "-" : UNITS_SHARE(f->stall_ratio));
 	outline_cell(o, "%s", isnan(share) ? "-" : UNITS_SHARE(share));
-	outline_cell(o, "%s%s", verdict_of(f->verdict)->word,
-		     row->live ? ", still recording" : "");
+	outline_cell(o, "%s%s", verdict_of(f->verdict)->word, row->live ? ", still recording" : "");
 	outline_cell(o, "%s%s%s", row->host ? row->host : "-", row->gpu ? ", " : "",
 		     place_of(row->gpu));
 	if (with_paths)
@@ -390,11 +389,10 @@ static void add_row(const struct ranks *ranks, size_t i, bool with_paths, struct
 
 static void add_rows(const struct ranks *ranks, size_t most, bool with_paths, struct outline *o)
 {
-	const char *const headings[] = {"#Rank",       "#Batches",
-					"#Step",       "#Stall",
-					"#To blame",   "Input-bound",
-					"Host, GPU",   with_paths ? "Run" : NULL,
-					NULL};
+	const char *const headings[] = {
+		"#Rank",     "#Batches",    "#Step",     "#Stall",
+		"#To blame", "Input-bound", "Host, GPU", with_paths ? "Run" : NULL,
+		NULL};
 	size_t *order = malloc(ranks->count * sizeof(*order));
 
 	o->failed |= !order;
@@ -463,8 +461,7 @@ int ranks_outline(const struct ranks *ranks, size_t most, bool with_paths, struc
 	if (most && ranks->count > most)
 		outline_item(o, "", "and %zu more; --json has all", ranks->count - most);
 	if (most && ranks->job.culprit_count)
-		outline_item(o, "*",
-			     ranks->job.culprit_count > 1 ? "the culprits" : "the culprit");
+		outline_item(o, "*", ranks->job.culprit_count > 1 ? "the culprits" : "the culprit");
 	if (most)
 		outline_item(o, "To blame",
 			     "share of the lost time in which the rank waited longest");

@@ -29,8 +29,8 @@ static void add_now(const struct top *top, struct outline *o)
 	if (top->run->command)
 		outline_item(o, "Command", "%s", top->run->command);
 	outline_item(o, "Now", "epoch %lld, batch %lld; %s batches/s over the last %zu",
-		     (long long)top->epoch, (long long)top->batch,
-		     UNITS_RATE(top->batches_per_s), top->series.count);
+		     (long long)top->epoch, (long long)top->batch, UNITS_RATE(top->batches_per_s),
+		     top->series.count);
 	if (top->loader_count > 1)
 		outline_item(o, "Loader", "%lld of %lld, which delivered last",
 			     (long long)top->loader_id, (long long)top->loader_count);
@@ -57,11 +57,11 @@ static void add_verdict(const struct top *top, struct outline *o)
 	outline_items(o, OUTLINE_VERDICT);
 	outline_row(o, verdict->tone);
 	outline_cell(o, "%s", verdict->words);
-	outline_cell(o, "%s",
-		     finding->verdict == STALL_VERDICT_INCOMPLETE
-			     ? "too little is known yet"
-			     : verdict_sentence(sentence, verdict_clock(finding),
-						finding->stall_ratio));
+	outline_cell(
+		o, "%s",
+		finding->verdict == STALL_VERDICT_INCOMPLETE
+			? "too little is known yet"
+			: verdict_sentence(sentence, verdict_clock(finding), finding->stall_ratio));
 }
 
 static double mean_load(const struct top_worker *worker)

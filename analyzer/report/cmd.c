@@ -12,17 +12,6 @@
 #include "drain/home.h"
 #include "store/db_open.h"
 
-/* What the user can do about it; "" where we do not know. */
-static const char *advice(int error)
-{
-	switch (-error) {
-	case EISDIR:
-		return "; name one database in it";
-	default:
-		return "";
-	}
-}
-
 /* Why some of the run is not there, and where it is. */
 static void remark_recovered(const struct options *options, int error,
 			     const struct recovered *recovered)
@@ -65,7 +54,8 @@ int cmd_open_run(const struct options *options, struct db **ret_db, struct recov
 		return cmd_fail("cannot open '%s': nothing of it could be stored: %s", path,
 				db_error(error));
 	if (r < 0)
-		return cmd_fail("cannot open '%s': %s%s", path, db_error(r), advice(r));
+		return cmd_fail("cannot open '%s': %s%s", path, db_error(r),
+				r == -EISDIR ? "; name one database in it" : "");
 	remark_recovered(options, error, ret);
 	return 0;
 }

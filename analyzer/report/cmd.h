@@ -51,8 +51,7 @@ struct jobs {
 int cmd_read_ranks(const struct options *options, const struct rank_files *files,
 		   struct rank_job *job, struct rank_row *rows,
 		   int (*look)(const struct rank_look *look, void *context), void *context);
-void cmd_sort_jobs(struct jobs *jobs);
-int cmd_put_jobs(const struct options *options, const void *what, const struct page *page);
+int cmd_show_jobs(const struct options *options, struct jobs *jobs); /* the exit status */
 void cmd_ranks_free(const struct ranks *ranks);
 
 int cmd_batches(const struct options *options);

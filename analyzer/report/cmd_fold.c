@@ -57,16 +57,12 @@ static int add_job(const struct options *options, struct merger_job *job, void *
 static int show(const struct options *options, struct jobs *jobs)
 {
 	char command[PATH_MAX + 10];
-	bool is_known = false;
 
 	/* "More: dlprof-report --job ID fold FOLDER" */
 	snprintf(command, sizeof(command), "fold %s", jobs->path);
 	if (!options->json && jobs->count > 1)
 		jobs->path = command;
-	for (size_t i = 0; i < jobs->count; i++)
-		is_known |= jobs->list[i].job.verdict != STALL_VERDICT_INCOMPLETE;
-	cmd_sort_jobs(jobs);
-	return cmd_show(options, cmd_put_jobs, jobs, is_known ? CMD_DONE : CMD_CANNOT_SAY);
+	return cmd_show_jobs(options, jobs);
 }
 
 int cmd_fold(const struct options *options)

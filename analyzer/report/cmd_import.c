@@ -224,13 +224,13 @@ static int import_table(const struct options *options, struct table *table,
 
 static int check_output(const struct options *options)
 {
-	struct stat in, out;
+	struct stat out;
 
 	if (!options->output)
 		return cmd_fail("import needs -o RUN.db");
 	if (stat(options->output, &out) < 0)
 		return 0;
-	if (stat(options->run, &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
+	if (cmd_is_same_file(options->run, options->output))
 		return cmd_fail("will not write over the table itself: '%s'", options->output);
 	if (!S_ISREG(out.st_mode))
 		return cmd_fail("cannot write '%s': not a file", options->output);

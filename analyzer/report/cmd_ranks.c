@@ -19,22 +19,6 @@
 #include "store/redact.h"
 #include "store/steps.h"
 
-static int draw(const struct batch_series *series, struct rank_row *row)
-{
-	size_t each = (series->count + HTML_RANK_BARS - 1) / HTML_RANK_BARS, i;
-
-	if (!series->count)
-		return 0;
-	row->bar_count = (series->count + each - 1) / each;
-	row->bars = malloc(row->bar_count * sizeof(*row->bars));
-	if (!row->bars)
-		return -ENOMEM;
-	for (i = 0; i < row->bar_count; i++)
-		row->bars[i] = bar_of(series, i * each,
-				      i + 1 < row->bar_count ? (i + 1) * each : series->count);
-	return 0;
-}
-
 /* With its place in the machine, which is what differs between ranks, unless that is private. */
 static void take_gpu(const struct options *options, struct run_info *run, struct rank_row *row)
 {
@@ -121,7 +105,7 @@ static int read_rank(const struct options *options, struct db *db, struct rank_j
 	if (r == 0 && offset_ns != QUERY_UNKNOWN)
 		r = steps_read_epochs(db, loader_id, offset_ns, &epochs, &epoch_count);
 	if (r == 0 && options->verb == VERB_HTML)
-		r = draw(&series, row);
+		r = bars_of(&series, HTML_RANK_BARS, &row->bars, &row->bar_count);
 	if (r == 0)
 		r = rank_add(job, &series, &row->finding, epochs, epoch_count);
 	if (r == 0 && looking->look)
@@ -167,7 +151,7 @@ int cmd_read_ranks(const struct options *options, const struct rank_files *files
 	return 0;
 }
 
-int cmd_put_jobs(const struct options *options, const void *what, const struct page *page)
+static int put(const struct options *options, const void *what, const struct page *page)
 {
 	const struct jobs *jobs = what;
 	const bool is_one = jobs->count == 1;
@@ -188,6 +172,24 @@ int cmd_put_jobs(const struct options *options, const void *what, const struct p
 	else
 		jobs_outline(jobs->path, jobs->list, jobs->count, &outline);
 	return outline_show(&outline, page, options->markdown);
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct ranks *left = a, *right = b;
+
+	return (left->start_unix_ns > right->start_unix_ns) -
+	       (left->start_unix_ns < right->start_unix_ns);
+}
+
+int cmd_show_jobs(const struct options *options, struct jobs *jobs)
+{
+	bool is_known = false;
+
+	for (size_t i = 0; i < jobs->count; i++)
+		is_known |= jobs->list[i].job.verdict != STALL_VERDICT_INCOMPLETE;
+	qsort(jobs->list, jobs->count, sizeof(*jobs->list), by_start);
+	return cmd_show(options, put, jobs, is_known ? CMD_DONE : CMD_CANNOT_SAY);
 }
 
 void cmd_ranks_free(const struct ranks *ranks)
@@ -219,12 +221,9 @@ static int judge_job(const struct options *options, const struct rank_files *fil
 		.count = files->count,
 		.job_id = files->files->job,
 		.attempt = files->files->attempt,
-		.world_size = QUERY_UNKNOWN,
+		.world_size = ranks_world_size(files),
 		.start_unix_ns = files->files->start_unix_ns,
 	};
-	for (size_t i = 0; i < files->count; i++)
-		if (files->files[i].world_size > ret->world_size)
-			ret->world_size = files->files[i].world_size;
 	if (!rows || !blames)
 		status = cmd_fail("%s", db_error(-ENOMEM));
 	if (!status)
@@ -233,19 +232,6 @@ static int judge_job(const struct options *options, const struct rank_files *fil
 		status = cmd_fail("%s", db_error(-ENOMEM));
 	rank_done(&job);
 	return status;
-}
-
-static int by_start(const void *a, const void *b)
-{
-	const struct ranks *left = a, *right = b;
-
-	return (left->start_unix_ns > right->start_unix_ns) -
-	       (left->start_unix_ns < right->start_unix_ns);
-}
-
-void cmd_sort_jobs(struct jobs *jobs)
-{
-	qsort(jobs->list, jobs->count, sizeof(*jobs->list), by_start);
 }
 
 static int judge_all(const struct options *options, const struct rank_files *files,
@@ -258,7 +244,6 @@ static int judge_all(const struct options *options, const struct rank_files *fil
 		status = judge_job(options, &(struct rank_files){files->files + begin, end - begin},
 				   &jobs->list[jobs->count++]);
 	}
-	cmd_sort_jobs(jobs);
 	return status;
 }
 
@@ -266,7 +251,6 @@ int cmd_ranks(const struct options *options, const struct rank_files *files)
 {
 	struct jobs jobs = {.path = redact(REDACT_RUN, options->run),
 			    .list = calloc(files->count, sizeof(*jobs.list))};
-	bool is_known = false;
 	int status;
 
 	if (options->wish_count)
@@ -277,11 +261,8 @@ int cmd_ranks(const struct options *options, const struct rank_files *files)
 		status = cmd_fail("%s", db_error(-ENOMEM));
 	else
 		status = judge_all(options, files, &jobs);
-	for (size_t i = 0; i < jobs.count; i++)
-		is_known |= jobs.list[i].job.verdict != STALL_VERDICT_INCOMPLETE;
 	if (!status)
-		status = cmd_show(options, cmd_put_jobs, &jobs,
-				  is_known ? CMD_DONE : CMD_CANNOT_SAY);
+		status = cmd_show_jobs(options, &jobs);
 	for (size_t i = 0; i < jobs.count; i++)
 		cmd_ranks_free(&jobs.list[i]);
 	free(jobs.list);

@@ -2,7 +2,6 @@
 #include "report/gate_runs.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -13,10 +12,10 @@
 #include <unistd.h>
 
 #include "report/judge.h"
+#include "report/names.h"
 #include "store/copy.h"
 #include "store/redact.h"
 
-#define SUFFIX     ".db"
 #define MOST_NAMES 1000 /* of runs that began in the same second */
 
 static int add_path(struct gate_runs *runs, char *path)
@@ -33,32 +32,15 @@ static int add_path(struct gate_runs *runs, char *path)
 	return 0;
 }
 
-static int is_database(const struct dirent *entry)
-{
-	size_t length = strlen(entry->d_name);
-
-	return *entry->d_name != '.' && length > strlen(SUFFIX) &&
-	       strcmp(entry->d_name + length - strlen(SUFFIX), SUFFIX) == 0;
-}
-
 /* The number of databases in the folder, or -errno. */
 static int add_folder(struct gate_runs *runs, const char *folder)
 {
-	struct dirent **entries;
-	int count = scandir(folder, &entries, is_database, alphasort), i, r = 0;
-	char *path;
+	struct names names;
+	int r = names_list(folder, NAMES_RUN, &names), count = (int)names.count;
 
-	if (count < 0)
-		return -errno;
-	for (i = 0; i < count; i++) {
-		if (r == 0) {
-			if (asprintf(&path, "%s/%s", folder, entries[i]->d_name) < 0)
-				path = NULL;
-			r = add_path(runs, path);
-		}
-		free(entries[i]);
-	}
-	free(entries);
+	for (int i = 0; r == 0 && i < count; i++)
+		r = add_path(runs, strdup(names.list[i]));
+	names_done(&names);
 	return r < 0 ? r : count;
 }
 
@@ -117,12 +99,6 @@ static int read_run(const struct options *options, const char *path, struct gate
 	return status;
 }
 
-/* A baseline that is not there. */
-static int add_missing(struct gate_runs *runs, const char *word)
-{
-	return add_path(runs, strdup(word));
-}
-
 int gate_runs_read(const struct options *options, const char *const *words, size_t word_count,
 		   bool may_lack, struct gate_runs *ret)
 {
@@ -136,9 +112,9 @@ int gate_runs_read(const struct options *options, const char *const *words, size
 			return stat(words[i], &st) < 0
 				       ? cmd_fail("cannot open '%s': %s", words[i],
 						  db_error(-ENOENT))
-				       : cmd_fail("'%s' holds no *" SUFFIX, words[i]);
-		if (r == 0)
-			r = add_missing(ret, words[i]);
+				       : cmd_fail("'%s' holds no *" NAMES_RUN, words[i]);
+		if (r == 0) /* a baseline that is not there */
+			r = add_path(ret, strdup(words[i]));
 		if (r < 0)
 			return cmd_fail("cannot open '%s': %s", words[i], db_error(r));
 	}
@@ -158,7 +134,7 @@ int gate_runs_read(const struct options *options, const char *const *words, size
 		ret->list[i].name = redact(REDACT_RUN, ret->paths[i]);
 		snprintf(ret->list[i].refused, sizeof(ret->list[i].refused),
 			 is_missing ? "there is no such file or folder"
-				    : "the folder holds no *" SUFFIX);
+				    : "the folder holds no *" NAMES_RUN);
 	}
 	return status;
 }
@@ -304,7 +280,7 @@ static void make_name(const struct gate_run *run, char *name, size_t size)
 		    : base       ? base + 1
 				 : run->path);
 	at = strrchr(name, '.');
-	if (at && strcmp(at, SUFFIX) == 0)
+	if (at && strcmp(at, NAMES_RUN) == 0)
 		*at = '\0';
 	for (at = name; *at; at++)
 		if (!isalnum((unsigned char)*at) && !strchr("-_.+", *at))
@@ -323,7 +299,7 @@ int gate_runs_keep(const struct gate_run *run, const char *folder, char *path, s
 	if (mkdir(folder, 0777) < 0 && errno != EEXIST)
 		return -errno;
 	make_name(run, name, sizeof(name));
-	snprintf(path, size, "%s/%s" SUFFIX, folder, name);
+	snprintf(path, size, "%s/%s" NAMES_RUN, folder, name);
 	if (snprintf(part, sizeof(part), "%s/.%s.%ld", folder, name, (long)getpid()) >=
 	    (int)sizeof(part))
 		return -ENAMETOOLONG;
@@ -333,7 +309,7 @@ int gate_runs_keep(const struct gate_run *run, const char *folder, char *path, s
 	for (i = 2; r == 0 && link(part, path) < 0; i++) {
 		if (errno != EEXIST || i > MOST_NAMES)
 			r = -errno;
-		snprintf(path, size, "%s/%s-%d" SUFFIX, folder, name, i);
+		snprintf(path, size, "%s/%s-%d" NAMES_RUN, folder, name, i);
 	}
 	unlink(part);
 	return r;

@@ -1,30 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/newest.h"
 
-#include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "report/names.h"
 #include "store/db_open.h"
 
-#define SUFFIX ".db"
-
 struct candidate {
-	struct dirent *entry;
+	const char *path;
 	struct timespec written;
 };
-
-static int is_database(const struct dirent *entry)
-{
-	size_t length = strlen(entry->d_name), end = strlen(SUFFIX);
-
-	return *entry->d_name != '.' && length > end &&
-	       strcmp(entry->d_name + length - end, SUFFIX) == 0;
-}
 
 static int by_time(const void *a, const void *b)
 {
@@ -34,7 +25,7 @@ static int by_time(const void *a, const void *b)
 		return left->written.tv_sec > right->written.tv_sec ? -1 : 1;
 	if (left->written.tv_nsec != right->written.tv_nsec)
 		return left->written.tv_nsec > right->written.tv_nsec ? -1 : 1;
-	return strcmp(left->entry->d_name, right->entry->d_name);
+	return strcmp(left->path, right->path);
 }
 
 /* While a run records, its newest records are in the log beside it. */
@@ -67,26 +58,20 @@ static bool is_run(const char *path)
 	return r != -EBADMSG && r != -EMEDIUMTYPE && r != -EACCES && r != -ENOENT;
 }
 
-static int choose(const char *folder, struct dirent *const *entries, size_t count, char **ret_name)
+static int choose(const struct names *names, const char **ret)
 {
-	struct candidate *candidates = calloc(count + 1, sizeof(*candidates));
-	char path[PATH_MAX];
+	struct candidate *candidates = calloc(names->count + 1, sizeof(*candidates));
 	int r = candidates ? -ENOENT : -ENOMEM;
 
-	for (size_t i = 0; candidates && i < count; i++) {
-		snprintf(path, sizeof(path), "%s/%s", folder, entries[i]->d_name);
-		candidates[i] = (struct candidate){entries[i], when_written(path)};
-	}
+	for (size_t i = 0; candidates && i < names->count; i++)
+		candidates[i] = (struct candidate){names->list[i], when_written(names->list[i])};
 	if (candidates)
-		qsort(candidates, count, sizeof(*candidates), by_time);
-	for (size_t i = 0; r == -ENOENT && i < count; i++) {
-		const char *name = candidates[i].entry->d_name;
-
-		snprintf(path, sizeof(path), "%s/%s", folder, name);
-		if (!candidates[i].written.tv_sec || !is_run(path))
+		qsort(candidates, names->count, sizeof(*candidates), by_time);
+	for (size_t i = 0; r == -ENOENT && i < names->count; i++) {
+		if (!candidates[i].written.tv_sec || !is_run(candidates[i].path))
 			continue;
-		*ret_name = strdup(name);
-		r = *ret_name ? 0 : -ENOMEM;
+		*ret = candidates[i].path;
+		r = 0;
 	}
 	free(candidates);
 	return r;
@@ -94,15 +79,14 @@ static int choose(const char *folder, struct dirent *const *entries, size_t coun
 
 int newest_find(const char *folder, char **ret_name)
 {
-	struct dirent **entries;
-	int count = scandir(folder, &entries, is_database, NULL), r;
+	const char *path = NULL;
+	struct names names;
+	int r = names_list(folder, NAMES_RUN, &names);
 
 	*ret_name = NULL;
-	if (count < 0)
-		return -ENOENT;
-	r = choose(folder, entries, (size_t)count, ret_name);
-	while (count)
-		free(entries[--count]);
-	free(entries);
-	return r;
+	r = r == -ENOMEM ? r : choose(&names, &path);
+	if (r == 0)
+		*ret_name = strdup(path + strlen(folder) + 1);
+	names_done(&names);
+	return r < 0 ? r : *ret_name ? 0 : -ENOMEM;
 }

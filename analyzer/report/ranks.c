@@ -10,6 +10,7 @@
 
 #include "drain/drain.h"
 #include "drain/home.h"
+#include "report/names.h"
 #include "store/db_open.h"
 #include "store/redact.h"
 
@@ -85,14 +86,6 @@ static void file_done(struct rank_file *file)
 	free(file->job);
 }
 
-/* In a folder within the one that was named nothing else is taken for a run. */
-static bool is_named_db(const char *name)
-{
-	size_t length = strlen(name);
-
-	return length > 3 && strcmp(name + length - 3, ".db") == 0;
-}
-
 /* Takes the path. Runs of a folder's own are one job, unless they know of which they are. */
 static int add(struct listing *listing, char *path, const char *folder, bool must)
 {
@@ -101,7 +94,7 @@ static int add(struct listing *listing, char *path, const char *folder, bool mus
 	int r = look(path, files->count < MOST_OPEN, listing->options->verb == VERB_EXPORT, &file);
 
 	if (r < 0) {
-		must |= listing->goes_on && is_named_db(path);
+		must |= listing->goes_on && names_ends(path, NAMES_RUN);
 		files->failed |= must;
 		if (must)
 			r = cmd_fail("cannot open '%s': %s", path, db_error(r));
@@ -126,14 +119,10 @@ static int add(struct listing *listing, char *path, const char *folder, bool mus
 static int is_candidate(const struct dirent *entry)
 {
 	static const char *const beside[] = {"-journal", "-wal", "-shm"};
-	size_t length = strlen(entry->d_name), i;
 
-	for (i = 0; i < sizeof(beside) / sizeof(*beside); i++) {
-		size_t end = strlen(beside[i]);
-
-		if (length > end && strcmp(entry->d_name + length - end, beside[i]) == 0)
+	for (size_t i = 0; i < ARRAY_COUNT(beside); i++)
+		if (names_ends(entry->d_name, beside[i]))
 			return 0;
-	}
 	return entry->d_name[0] != '.';
 }
 
@@ -158,8 +147,8 @@ static int add_folder(struct listing *listing, const char *folder, int depth)
 		} else if (!status && lstat(path, &file) == 0 && S_ISDIR(file.st_mode)) {
 			if (depth < MOST_DEPTH)
 				status = add_folder(listing, path, depth + 1);
-		} else if (!status && (!depth || is_named_db(name)) && stat(path, &file) == 0 &&
-			   S_ISREG(file.st_mode)) {
+		} else if (!status && (!depth || names_ends(name, NAMES_RUN)) &&
+			   stat(path, &file) == 0 && S_ISREG(file.st_mode)) {
 			status = add(listing, path, depth ? folder + listing->root : NULL, false);
 			path = NULL;
 		}
@@ -185,6 +174,16 @@ size_t ranks_job_end(const struct rank_files *files, size_t begin)
 	while (end < files->count && compare_jobs(&files->files[begin], &files->files[end]) == 0)
 		end++;
 	return end;
+}
+
+int64_t ranks_world_size(const struct rank_files *files)
+{
+	int64_t most = QUERY_UNKNOWN;
+
+	for (size_t i = 0; i < files->count; i++)
+		if (files->files[i].world_size > most)
+			most = files->files[i].world_size;
+	return most;
 }
 
 static int by_rank(const void *a, const void *b)

@@ -27,6 +27,9 @@ struct rank_files {
  */
 bool ranks_is_wanted(const char *wanted, const char *job, int64_t attempt);
 
+/* Of those that know it the largest, or QUERY_UNKNOWN. */
+int64_t ranks_world_size(const struct rank_files *files);
+
 /* Behind the last file of the job and attempt that `begin` is of. */
 size_t ranks_job_end(const struct rank_files *files, size_t begin);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/sources.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,11 +8,10 @@
 
 #include "analysis/cause.h"
 #include "render/ranks.h"
+#include "report/names.h"
 #include "store/batch.h"
 #include "store/db_open.h"
 #include "store/redact.h"
-
-#define SUFFIX ".part"
 
 static const char *part_error(int error)
 {
@@ -120,33 +118,19 @@ static int add_part(const struct options *options, struct sources *sources, cons
 	return r;
 }
 
-static int is_part_name(const struct dirent *entry)
-{
-	const size_t length = strlen(entry->d_name), end = strlen(SUFFIX);
-
-	return length > end && entry->d_name[0] != '.' &&
-	       strcmp(entry->d_name + length - end, SUFFIX) == 0;
-}
-
 /* *ret_found: it holds some. */
 static int add_folder(const struct options *options, struct sources *sources, const char *folder,
 		      bool *ret_found)
 {
-	struct dirent **entries = NULL;
-	int count = scandir(folder, &entries, is_part_name, alphasort), status = 0;
+	struct names names;
+	int status = 0;
 
-	*ret_found = count > 0;
-	for (int i = 0; i < count; i++) {
-		char *path = NULL;
-
-		if (!status && asprintf(&path, "%s/%s", folder, entries[i]->d_name) < 0)
-			status = cmd_fail("%s", db_error(-ENOMEM));
-		else if (!status)
-			status = add_part(options, sources, path);
-		free(path);
-		free(entries[i]);
-	}
-	free(entries);
+	if (names_list(folder, NAMES_PART, &names) == -ENOMEM)
+		status = cmd_fail("%s", db_error(-ENOMEM));
+	*ret_found = names.count > 0;
+	for (size_t i = 0; !status && i < names.count; i++)
+		status = add_part(options, sources, names.list[i]);
+	names_done(&names);
 	return status;
 }
 
@@ -247,11 +231,8 @@ static int read_runs(const struct options *options, struct source *source)
 
 	part->ranks = calloc(files->count, sizeof(*part->ranks));
 	part->attempt = source->attempt;
-	part->world_size = QUERY_UNKNOWN;
+	part->world_size = ranks_world_size(files);
 	part->start_unix_ns = files->files->start_unix_ns;
-	for (size_t i = 0; i < files->count; i++)
-		if (files->files[i].world_size > part->world_size)
-			part->world_size = files->files[i].world_size;
 	r = rows && part->ranks ? part_add_text(part, source->job, &part->words[PART_JOB])
 				: -ENOMEM;
 	if (r == 0)

@@ -59,6 +59,14 @@ double figure_y(const struct figure *f, double value)
 	return f->bottom - fmin(value / f->y_high, 1) * (f->bottom - f->top);
 }
 
+void figure_bar(const struct figure *f, double x, double x2, double from, double to)
+{
+	/* A gap between bars, where they are wide enough for one. */
+	if (from - to > 0.05)
+		html_put(f->html, "M%.1f %.1fV%.1fH%.1fV%.1fz", x, from, to,
+			 x2 - (x2 - x > 3 ? 0.6 : 0), from);
+}
+
 /* The next round number of a scale: 1, 2 or 5 times a power of ten, `count` up to high. */
 static double step_of(double high, int count)
 {

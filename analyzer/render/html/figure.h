@@ -25,6 +25,9 @@ double figure_x(const struct figure *figure, double value);
 /* What is above the plot ends at its edge. */
 double figure_y(const struct figure *figure, double value);
 
+/* One more bar of an open path, from x to x2; none where nothing would be seen of it. */
+void figure_bar(const struct figure *figure, double x, double x2, double from, double to);
+
 /* Lines and labels from 0 to y_high, of times or of plain numbers. */
 void figure_y_times(struct figure *figure);
 void figure_y_numbers(struct figure *figure);

@@ -74,15 +74,12 @@ static void put_part(struct figure *f, const struct gpu_bar *bars, size_t count,
 	for (size_t i = 0; i < count; i++) {
 		double x = figure_x(f, (double)(i * each));
 		double x2 = figure_x(f, fmin((double)((i + 1) * each), f->x_high));
-		double below_ns = 0, low, high;
+		double below_ns = 0;
 
 		for (int under = 0; under < part; under++)
 			below_ns += bar_part(&bars[i], under);
-		low = figure_y(f, below_ns);
-		high = figure_y(f, below_ns + bar_part(&bars[i], part));
-		if (low - high > 0.05)
-			html_put(f->html, "M%.1f %.1fV%.1fH%.1fV%.1fz", x, low, high,
-				 x2 - (x2 - x > 3 ? 0.6 : 0), low);
+		figure_bar(f, x, x2, figure_y(f, below_ns),
+			   figure_y(f, below_ns + bar_part(&bars[i], part)));
 	}
 	html_put(f->html, "\"/>\n");
 }

@@ -27,9 +27,7 @@ static void put_bars(struct figure *f, const struct rank_row *row, bool waits, d
 		double step = fmin((bar->compute_ns + bar->wait_ns) / high_ns, 1) * BARS;
 		double from = waits ? compute : 0, to = waits ? step : compute;
 
-		if (to - from > 0.05) /* not where they are not known */
-			html_put(f->html, "M%.1f %.1fV%.1fH%.1fV%.1fz", x, f->bottom - from,
-				 f->bottom - to, x2 - (x2 - x > 3 ? 0.6 : 0), f->bottom - from);
+		figure_bar(f, x, x2, f->bottom - from, f->bottom - to);
 	}
 }
 

@@ -4,7 +4,6 @@
  * than a picture has room for, a bar is the mean of as many as it takes, and a line above it goes
  * up to the longest of them.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -166,17 +165,15 @@ static void put_figure(struct html *html, const struct bar *bars, size_t count)
 int html_timeline(struct html *html)
 {
 	const struct batch_series *s = &html->report->series;
-	size_t each = (s->count + MOST_BARS - 1) / MOST_BARS, count, i;
 	struct bar *bars;
+	size_t count;
+	int r;
 
 	if (!s->count || (!s->compute_ns && !s->step_ns))
 		return 0;
-	count = (s->count + each - 1) / each;
-	bars = malloc(count * sizeof(*bars));
-	if (!bars)
-		return -ENOMEM;
-	for (i = 0; i < count; i++)
-		bars[i] = bar_of(s, i * each, i + 1 < count ? (i + 1) * each : s->count);
+	r = bars_of(s, MOST_BARS, &bars, &count);
+	if (r < 0)
+		return r;
 	html_section(html, "wait", "Where the time went");
 	html_blocks(html, "wait");
 	put_figure(html, bars, count);
