@@ -254,10 +254,13 @@ static bool are_to_blame(const struct suspects *suspects, double time_ns)
 	       suspects->saved_ns > BLAME * suspects->starved_ns;
 }
 
-static void acquit(const struct rank_job *job, struct rank_blame *blames)
+/* Groups are judged one after the other: those of others stay as they are. */
+static void acquit(const struct rank_job *job, const struct rank_group *group,
+		   struct rank_blame *blames)
 {
 	for (size_t i = 0; i < job->rank_count; i++)
-		blames[i].is_culprit = false;
+		if (is_of(job, group, i))
+			blames[i].is_culprit = false;
 }
 
 int culprit_find(const struct rank_job *job, const struct rank_group *group,
@@ -285,10 +288,10 @@ int culprit_find(const struct rank_job *job, const struct rank_group *group,
 	}
 	if ((by_step && ret->step_count < STALL_FEWEST) || ret->trimmed_ratio < STALL_TRIMMED ||
 	    !are_to_blame(&suspects, ret->time_ns)) {
-		acquit(job, blames);
+		acquit(job, group, blames);
 	} else if (by_step && is_hidden(job, group, width, blames)) {
 		ret->hidden = (int32_t)suspects.worst;
-		acquit(job, blames);
+		acquit(job, group, blames);
 	} else {
 		ret->culprit = suspects.count == 1 ? (int32_t)suspects.worst : -1;
 		ret->culprit_count = suspects.count;
@@ -296,7 +299,7 @@ int culprit_find(const struct rank_job *job, const struct rank_group *group,
 		find_gain(job, group, blames, ret);
 		ret->blame_share = 0;
 		for (size_t i = 0; i < job->rank_count; i++)
-			if (blames[i].is_culprit)
+			if (is_of(job, group, i) && blames[i].is_culprit)
 				ret->blame_share += blames[i].wait_ns / ret->wait_ns;
 	}
 	return 0;

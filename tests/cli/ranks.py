@@ -99,6 +99,12 @@ def check_groups():
                   "Rank 7 (node3) waits for data in 98 % of the lost time", "7*"):
         t.check(words in text, "missing:", words, text)
     t.equal(load(job([1, 1, 90, 1]))["job"]["groups"], [], "all meet")
+    # A culprit stays one, whatever is found of the groups that are judged later.
+    folder = rundb.groups(t.scratch(), [[1, 1, 1, 90], [1, 1, 1, 1]])
+    found = load(folder)["job"]
+    t.equal((found["culprit"], found["culprits"], [group["culprits"] for group in found["groups"]]),
+            (3, [3], [[3], []]), "the first group's")
+    t.check("Rank 3 (node1) waits" in " ".join(show(folder).out.split()), "is named")
 
 
 def check_two():
