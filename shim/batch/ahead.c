@@ -31,7 +31,7 @@ static struct ahead {
 static bool named;          /* the user's loader was asked */
 static uint32_t here_count; /* threads that ask */
 
-struct ahead *ahead_enter(const void *outer, const char *kind)
+void ahead_enter(const void *outer, const char *kind)
 {
 	struct ahead *ahead = NULL;
 
@@ -46,7 +46,7 @@ struct ahead *ahead_enter(const void *outer, const char *kind)
 			ahead = one;
 	}
 	if (!ahead)
-		return NULL;
+		return;
 	here_count += !ahead->tid;
 	ahead->outer = outer;
 	ahead->kind = kind;
@@ -57,15 +57,6 @@ struct ahead *ahead_enter(const void *outer, const char *kind)
 	ahead->stream = ahead->last.stream = 0;
 	ahead->kept_count = ahead->told_count = 0;
 	ahead->kept_batches = ahead->dropped_batches = 0;
-	return ahead;
-}
-
-void ahead_leave(struct ahead *ahead, const void *outer)
-{
-	if (!ahead || ahead->outer != outer || ahead->tid != sys_gettid())
-		return;
-	ahead->tid = 0;
-	here_count--;
 }
 
 static struct ahead *of_thread(int32_t tid)
@@ -74,6 +65,16 @@ static struct ahead *of_thread(int32_t tid)
 		if (aheads[i].tid == tid)
 			return &aheads[i];
 	return NULL;
+}
+
+void ahead_leave(void)
+{
+	struct ahead *ahead = of_thread(sys_gettid());
+
+	if (!ahead)
+		return;
+	ahead->tid = 0;
+	here_count--;
 }
 
 bool ahead_is_here(void)

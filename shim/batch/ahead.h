@@ -17,9 +17,9 @@
 
 struct ahead;
 
-/* This thread begins, and ends, to ask on behalf of `outer`. NULL: there are too many. */
-struct ahead *ahead_enter(const void *outer, const char *kind);
-void ahead_leave(struct ahead *ahead, const void *outer);
+/* This thread begins, and ends, to ask on behalf of `outer`. */
+void ahead_enter(const void *outer, const char *kind);
+void ahead_leave(void);
 
 /* Whether this thread asks on behalf of an outer iterator. */
 bool ahead_is_here(void);

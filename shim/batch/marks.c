@@ -91,7 +91,7 @@ static bool wait_a_moment(int *nap_count)
  * When threads make their first marks together, one of them begins the recording or makes a
  * segment, and the others would lose their marks meanwhile. A mark, unlike a wrapper, may wait.
  */
-static struct thread *enter_first(void)
+static RARELY struct thread *enter_first(void)
 {
 	static _Atomic uint32_t holder; /* pid, so that no fork leaves it taken */
 	const uint32_t pid = (uint32_t)sys_getpid();

@@ -177,6 +177,12 @@ static int fill(struct cupti *found)
 	return 0;
 }
 
+static int fail(struct text *why, const char *text, int error)
+{
+	text_add(why, text);
+	return error;
+}
+
 static int mismatch(struct text *why, int major, const char *other, int other_major)
 {
 	text_add(why, "libcupti is of CUDA ");
@@ -210,10 +216,8 @@ int cupti_find(struct text *why)
 	struct cupti found = {0};
 	int driver = driver_major(), r;
 
-	if (!driver) {
-		text_add(why, "no driver of CUDA is loaded");
-		return -ENODEV;
-	}
+	if (!driver)
+		return fail(why, "no driver of CUDA is loaded", -ENODEV);
 	if (chosen && !chosen[0])
 		chosen = NULL;
 	module_walk(find_runtime, &runtime);
@@ -223,15 +227,12 @@ int cupti_find(struct text *why)
 		found.library = cupti_mapped();
 	if (!found.library && !chosen)
 		found.library = open_library(&runtime);
-	if (!found.library) {
-		text_add(why,
-			 chosen ? "DLPROF_LIBCUPTI cannot be loaded" : "no libcupti was found");
-		return -ENOENT;
-	}
-	if (fill(&found) < 0) {
-		text_add(why, "libcupti lacks functions of CUDA 11.0");
-		return -ENOENT;
-	}
+	if (!found.library && chosen)
+		return fail(why, "DLPROF_LIBCUPTI cannot be loaded", -ENOENT);
+	if (!found.library)
+		return fail(why, "no libcupti was found", -ENOENT);
+	if (fill(&found) < 0)
+		return fail(why, "libcupti lacks functions of CUDA 11.0", -ENOENT);
 	r = fits(&found, &runtime, driver, why);
 	if (r < 0)
 		return r;
@@ -239,13 +240,10 @@ int cupti_find(struct text *why)
 	if (r != 0) {
 		text_add(why, "libcupti does not work here (cuptiGetVersion said ");
 		text_add_number(why, r);
-		text_add(why, ")");
-		return -EIO;
+		return fail(why, ")", -EIO);
 	}
-	if (found.version < CUPTI_VERSION_LEAST) {
-		text_add(why, "libcupti is older than CUDA 11.0");
-		return -EPROTONOSUPPORT;
-	}
+	if (found.version < CUPTI_VERSION_LEAST)
+		return fail(why, "libcupti is older than CUDA 11.0", -EPROTONOSUPPORT);
 	cupti = found;
 	return 0;
 }

@@ -12,29 +12,20 @@ struct api py;
 
 bool api_resolve(void)
 {
+#define DATA(type, field, name)                                                                    \
+	py.field = lookup_real(RTLD_DEFAULT, #name);                                               \
+	if (!py.field)                                                                             \
+		return false;
 #define X(type, name, params)                                                                      \
 	py.name = (type(*) params)lookup_real(RTLD_DEFAULT, #name);                                \
 	if (!py.name)                                                                              \
 		return false;
 #include "python/api.def"
-#undef X
-	py.stop_iteration = lookup_real(RTLD_DEFAULT, "PyExc_StopIteration");
-	py.attribute_error = lookup_real(RTLD_DEFAULT, "PyExc_AttributeError");
-	py.type_type = lookup_real(RTLD_DEFAULT, "PyType_Type");
-	py.map_type = lookup_real(RTLD_DEFAULT, "PyMap_Type");
-	py.property_type = lookup_real(RTLD_DEFAULT, "PyProperty_Type");
-	py.function_type = lookup_real(RTLD_DEFAULT, "PyFunction_Type");
 	py.interpreter = (void *(*)(void))lookup_real(RTLD_DEFAULT, "PyInterpreterState_Get");
 	if (!py.interpreter)	/* 3.8 */
 		py.interpreter =
 			(void *(*)(void))lookup_real(RTLD_DEFAULT, "_PyInterpreterState_Get");
-	py.bytearray_type = lookup_real(RTLD_DEFAULT, "PyByteArray_Type");
-	py.string_type = lookup_real(RTLD_DEFAULT, "PyUnicode_Type");
-	py.int_type = lookup_real(RTLD_DEFAULT, "PyLong_Type");
-	py.none = lookup_real(RTLD_DEFAULT, "_Py_NoneStruct");
-	return py.stop_iteration && py.attribute_error && py.type_type && py.map_type &&
-	       py.property_type && py.function_type && py.interpreter && py.bytearray_type &&
-	       py.string_type && py.int_type;
+	return py.interpreter;
 }
 
 bool api_main_interpreter(void)

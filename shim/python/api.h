@@ -2,7 +2,6 @@
 /* api.h - the CPython that runs in this process, through pointers. */
 #pragma once
 
-#include <stdalign.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -31,21 +30,11 @@ struct py_allocator {
 #define PY_ONE_ARGUMENT	     8			/* METH_O */
 
 struct api {
-	alignas(64) PyObject *function_type;
-	PyObject *string_type;
-#define X(type, name, params) type(*name) params;
+#define X(type, name, params)	type(*name) params;
+#define DATA(type, field, name) type *field;
 #include "python/api.def"
-#undef X
 	void *(*interpreter)(void);	/* PyInterpreterState_Get under either of its names */
-	PyObject **stop_iteration;
-	PyObject **attribute_error;
-	PyObject *type_type;
-	PyObject *map_type;
-	PyObject *property_type;
-	PyObject *bytearray_type;
-	PyObject *int_type;
-	PyObject *none;	/* None; NULL: not known */
-};
+} __attribute__((aligned(64)));
 
 extern struct api py;
 

@@ -86,7 +86,7 @@ static struct followed *find(const struct follow_what *what, const void *key, Py
 	oldest->what = *what;
 	oldest->life = thread_life;
 	oldest->used_ns = clock_now_ns();
-	if (object && py.none) {
+	if (object) {
 		oldest->reference = py.PyWeakref_NewRef(object, NULL);
 		py.PyErr_Clear();
 	}

@@ -258,10 +258,11 @@ static PyObject *on_thread(const struct row *row, PyObject *original, PyObject *
 			   PyObject *kwargs)
 {
 	PyObject *object = self_of(args), *result;
-	struct ahead *ahead = object && !look_for_daemon() ? ahead_enter(object, row->kind) : NULL;
 
+	if (object && !look_for_daemon())
+		ahead_enter(object, row->kind);
 	result = py.PyObject_Call(original, args, kwargs);
-	ahead_leave(ahead, object);
+	ahead_leave();
 	return result;
 }
 
