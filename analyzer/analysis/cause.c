@@ -17,27 +17,22 @@
 #define ACCUMULATED_SHARE 0.4 /* of the time of all steps */
 #define GRADUAL_LEAST     0.3 /* of the excess of a slow load, its neighbour's */
 
-const char *cause_name(enum cause cause)
-{
-	static const char *const names[CAUSE_MAX] = {
-		[CAUSE_NONE] = "none",
-		[CAUSE_LOADER_CAPACITY] = "loader_capacity",
-		[CAUSE_CPU_CONTENTION] = "cpu_contention",
-		[CAUSE_SLOW_WORKER] = "slow_worker",
-		[CAUSE_PERIODIC_SLOW_LOAD] = "periodic_slow_load",
-		[CAUSE_HEAD_OF_LINE] = "head_of_line",
-		[CAUSE_INTERMITTENT_LOADER] = "intermittent_loader",
-		[CAUSE_COLD_CACHE] = "cold_cache",
-		[CAUSE_EPOCH_START] = "epoch_start",
-		[CAUSE_DELIVERY] = "delivery",
-		[CAUSE_ISOLATED_STALL] = "isolated_stall",
-		[CAUSE_MAIN_THREAD_PERIODIC] = "main_thread_periodic",
-		[CAUSE_SINGLE_PROCESS] = "single_process",
-		[CAUSE_UNSEEN_LOADER] = "unseen_loader",
-	};
-
-	return names[cause];
-}
+const char *const cause_names[CAUSE_MAX] = {
+	[CAUSE_NONE] = "none",
+	[CAUSE_LOADER_CAPACITY] = "loader_capacity",
+	[CAUSE_CPU_CONTENTION] = "cpu_contention",
+	[CAUSE_SLOW_WORKER] = "slow_worker",
+	[CAUSE_PERIODIC_SLOW_LOAD] = "periodic_slow_load",
+	[CAUSE_HEAD_OF_LINE] = "head_of_line",
+	[CAUSE_INTERMITTENT_LOADER] = "intermittent_loader",
+	[CAUSE_COLD_CACHE] = "cold_cache",
+	[CAUSE_EPOCH_START] = "epoch_start",
+	[CAUSE_DELIVERY] = "delivery",
+	[CAUSE_ISOLATED_STALL] = "isolated_stall",
+	[CAUSE_MAIN_THREAD_PERIODIC] = "main_thread_periodic",
+	[CAUSE_SINGLE_PROCESS] = "single_process",
+	[CAUSE_UNSEEN_LOADER] = "unseen_loader",
+};
 
 /* Events of a column: what exceeds its median by so much. */
 static struct events_query excess(const struct batch_series *s, const float *values,

@@ -83,4 +83,4 @@ int cause_find_bare(const struct batch_series *series, const struct finding *fin
 		    struct diagnosis *ret);
 
 /* As JSON has it; NULL for CAUSE_UNKNOWN. */
-const char *cause_name(enum cause cause);
+extern const char *const cause_names[CAUSE_MAX];

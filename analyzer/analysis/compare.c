@@ -209,14 +209,9 @@ void compare_runs(const struct compare_side *a, const struct compare_side *b,
 	set_result(&left[COMPARE_STEP], &right[COMPARE_STEP], ret);
 }
 
-const char *compare_result_name(enum compare_result result)
-{
-	static const char *const names[COMPARE_RESULTS] = {
-		[COMPARE_CANNOT_SAY] = "cannot_say",
-		[COMPARE_SAME] = "no_difference",
-		[COMPARE_FASTER] = "faster",
-		[COMPARE_SLOWER] = "slower",
-	};
-
-	return names[result];
-}
+const char *const compare_result_names[COMPARE_RESULTS] = {
+	[COMPARE_CANNOT_SAY] = "cannot_say",
+	[COMPARE_SAME] = "no_difference",
+	[COMPARE_FASTER] = "faster",
+	[COMPARE_SLOWER] = "slower",
+};

@@ -82,4 +82,4 @@ void compare_runs(const struct compare_side *a, const struct compare_side *b,
 
 /* As JSON has them. */
 extern const char *const compare_row_names[COMPARE_ROWS];
-const char *compare_result_name(enum compare_result result);
+extern const char *const compare_result_names[COMPARE_RESULTS];

@@ -3,11 +3,7 @@
 
 #include <string.h>
 
-static const struct {
-	const char *name;
-	enum fingerprint_class class;
-	enum fingerprint_kind kind;
-} FIELDS[FINGERPRINT_MAX] = {
+const struct fingerprint_row fingerprint_fields[FINGERPRINT_MAX] = {
 #define FIELD(constant, name, class, kind) {name, FINGERPRINT_##class, FINGERPRINT_##kind},
 	FINGERPRINT_FIELDS(FIELD)
 #undef FIELD
@@ -36,7 +32,7 @@ int64_t fingerprint_epoch_batches(const struct batch_series *series)
 
 static int differs(const struct fingerprint *a, const struct fingerprint *b, int field)
 {
-	if (FIELDS[field].kind == FINGERPRINT_TEXT)
+	if (fingerprint_fields[field].kind == FINGERPRINT_TEXT)
 		return a->text[field] && b->text[field] &&
 		       strcmp(a->text[field], b->text[field]) != 0;
 	return a->number[field] != SERIES_UNKNOWN && b->number[field] != SERIES_UNKNOWN &&
@@ -58,17 +54,7 @@ unsigned fingerprint_mask(enum fingerprint_class which)
 	unsigned bits = 0;
 
 	for (int field = 0; field < FINGERPRINT_MAX; field++)
-		if (FIELDS[field].class == which)
+		if (fingerprint_fields[field].class == which)
 			bits |= FINGERPRINT_BIT(field);
 	return bits;
-}
-
-const char *fingerprint_name(enum fingerprint_field field)
-{
-	return FIELDS[field].name;
-}
-
-enum fingerprint_kind fingerprint_kind(enum fingerprint_field field)
-{
-	return FIELDS[field].kind;
 }

@@ -52,6 +52,14 @@ enum fingerprint_field {
 #undef FIELD
 };
 
+enum fingerprint_kind { FINGERPRINT_TEXT, FINGERPRINT_NUMBER, FINGERPRINT_FLAG };
+
+extern const struct fingerprint_row {
+	const char *name; /* as JSON has it: "batch_size" */
+	enum fingerprint_class class;
+	enum fingerprint_kind kind;
+} fingerprint_fields[FINGERPRINT_MAX];
+
 /* Texts are borrowed. NULL and SERIES_UNKNOWN: not known. */
 struct fingerprint {
 	const char *text[FINGERPRINT_MAX];
@@ -72,10 +80,3 @@ unsigned fingerprint_diff(const struct fingerprint *a, const struct fingerprint 
 
 /* All fields of a class. */
 unsigned fingerprint_mask(enum fingerprint_class which);
-
-/* As JSON has it: "batch_size". */
-const char *fingerprint_name(enum fingerprint_field field);
-
-enum fingerprint_kind { FINGERPRINT_TEXT, FINGERPRINT_NUMBER, FINGERPRINT_FLAG };
-
-enum fingerprint_kind fingerprint_kind(enum fingerprint_field field);

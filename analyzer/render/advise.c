@@ -372,7 +372,7 @@ void advise_patterns_json(const struct report *report, struct jsonw *json)
 		if (d->causes[i].ns > d->causes[0].ns)
 			continue;
 		jsonw_open(json, NULL, '{');
-		jsonw_string(json, "id", cause_name(d->causes[i].cause));
+		jsonw_string(json, "id", cause_names[d->causes[i].cause]);
 		jsonw_number(json, "s", d->causes[i].ns / NS_PER_S);
 		jsonw_number(json, "share", d->causes[i].share);
 		jsonw_close(json, '}');

@@ -49,7 +49,7 @@ static const char *value_text(const struct fingerprint *print, enum fingerprint_
 {
 	int64_t number = print->number[field];
 
-	switch (fingerprint_kind(field)) {
+	switch (fingerprint_fields[field].kind) {
 	case FINGERPRINT_TEXT:
 		return print->text[field];
 	case FINGERPRINT_FLAG:
@@ -68,7 +68,7 @@ static void add_fields(const struct compared *compared, unsigned fields, const c
 
 		if (!(fields & FINGERPRINT_BIT(field)))
 			continue;
-		outline_item(o, label, "%s: %.400s -> %.400s", fingerprint_name(which),
+		outline_item(o, label, "%s: %.400s -> %.400s", fingerprint_fields[which].name,
 			     value_text(&compared->prints[0], which, UNITS_BUFFER),
 			     value_text(&compared->prints[1], which, UNITS_BUFFER));
 		label = "";
@@ -124,8 +124,8 @@ static void add_changes(const struct compared *compared, struct outline *o)
 {
 	const struct report *a = compared->a, *b = compared->b;
 	const struct compare_difference *stall = &compared->comparison.rows[COMPARE_STALL];
-	const char *cause_a = cause_name(a->diagnosis.cause);
-	const char *cause_b = cause_name(b->diagnosis.cause);
+	const char *cause_a = cause_names[a->diagnosis.cause];
+	const char *cause_b = cause_names[b->diagnosis.cause];
 
 	outline_items(o, "changes");
 	add_fields(compared, compared->mismatch, "Differs", o);
@@ -210,7 +210,7 @@ static void add_run(struct jsonw *json, const char *key, const struct report *re
 	jsonw_string(json, "id", report->run.id);
 	jsonw_int(json, "rank", report->run.rank);
 	jsonw_string(json, "verdict", stall_verdict_ids[finding->verdict]);
-	jsonw_string(json, "cause", cause_name(report->diagnosis.cause));
+	jsonw_string(json, "cause", cause_names[report->diagnosis.cause]);
 	jsonw_number(json, "stall_ratio", finding->stall_ratio);
 	jsonw_int(json, "batches", (int64_t)finding->batch_count);
 	jsonw_int(json, "steady_batches", (int64_t)finding->steady_count);
@@ -220,9 +220,9 @@ static void add_run(struct jsonw *json, const char *key, const struct report *re
 static void add_value(struct jsonw *json, const char *key, const struct fingerprint *print,
 		      enum fingerprint_field field)
 {
-	if (fingerprint_kind(field) == FINGERPRINT_TEXT)
+	if (fingerprint_fields[field].kind == FINGERPRINT_TEXT)
 		jsonw_string(json, key, print->text[field]);
-	else if (fingerprint_kind(field) == FINGERPRINT_FLAG)
+	else if (fingerprint_fields[field].kind == FINGERPRINT_FLAG)
 		jsonw_tristate(json, key, print->number[field]);
 	else
 		jsonw_int(json, key, print->number[field]);
@@ -238,7 +238,7 @@ static void put_fields(struct jsonw *json, const char *key, const struct compare
 		if (!(fields & FINGERPRINT_BIT(field)))
 			continue;
 		jsonw_open(json, NULL, '{');
-		jsonw_string(json, "field", fingerprint_name(which));
+		jsonw_string(json, "field", fingerprint_fields[which].name);
 		add_value(json, "a", &compared->prints[0], which);
 		add_value(json, "b", &compared->prints[1], which);
 		jsonw_close(json, '}');
@@ -273,7 +273,7 @@ void compare_json(const struct compared *compared, FILE *out)
 	put_fields(&json, "changes", compared, compared->changed);
 	put_fields(&json, "notes", compared, compared->noted);
 	jsonw_string(&json, "result",
-		     compared->mismatch ? "not_comparable" : compare_result_name(c->result));
+		     compared->mismatch ? "not_comparable" : compare_result_names[c->result]);
 	jsonw_open(&json, "speedup", '{');
 	jsonw_number(&json, "factor", c->speedup);
 	jsonw_range(&json, "ci95", c->low, c->high);

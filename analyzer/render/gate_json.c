@@ -34,7 +34,7 @@ static void add_run(struct jsonw *json, const struct gate_run *run, bool is_base
 	jsonw_number(json, "load_mean_s", sample->load_ns / NS_PER_S);
 	jsonw_number(json, "compute_mean_s", sample->compute_ns / NS_PER_S);
 	jsonw_number(json, "collectives_alone_share", sample->value[GATE_COLLECTIVES_ALONE]);
-	jsonw_string(json, "cause", cause_name(sample->cause));
+	jsonw_string(json, "cause", cause_names[sample->cause]);
 	jsonw_string(json, "unfit", gate_unfit_ids[sample->unfit]);
 	if (is_baseline) {
 		jsonw_bool(json, "used", run->used);
@@ -95,7 +95,7 @@ static void add_state(struct jsonw *json, const char *key, const struct gate_sam
 	};
 
 	jsonw_open(json, key, '{');
-	jsonw_string(json, "cause", cause_name(sample->cause));
+	jsonw_string(json, "cause", cause_names[sample->cause]);
 	jsonw_number(json, "wait_s", sample->wait_ns / NS_PER_S);
 	jsonw_number(json, "compute_s", sample->compute_ns / NS_PER_S);
 	jsonw_number(json, "load_s", sample->load_ns / NS_PER_S);

@@ -63,7 +63,7 @@ static void add_runs(const struct gate_report *report, struct outline *o)
 	outline_table(o, "runs", headings);
 	for (size_t i = 0; i < report->run_count; i++) {
 		const struct gate_sample *sample = &report->runs[i].sample;
-		const char *cause = cause_name(sample->cause);
+		const char *cause = cause_names[sample->cause];
 		char unfit[GATE_WORDS];
 
 		gate_unfit_words(&report->runs[i], unfit);

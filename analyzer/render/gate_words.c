@@ -186,7 +186,7 @@ const struct gate_item *gate_first_item(const struct gate_report *report)
 
 static const char *cause_words(enum cause cause)
 {
-	return cause == CAUSE_UNKNOWN ? "not known" : cause_name(cause);
+	return cause == CAUSE_UNKNOWN ? "not known" : cause_names[cause];
 }
 
 static void add_since(const struct gate_report *report, char *text)
@@ -253,7 +253,7 @@ static void add_change(const struct gate_change *change, char *text)
 
 static void add_cause(const struct gate_run *run, char *text)
 {
-	const char *name = cause_name(run->sample.cause);
+	const char *name = cause_names[run->sample.cause];
 	const struct explanation *page = name ? explain_find(name) : NULL;
 
 	if (page)

@@ -66,7 +66,7 @@ static void add_verdict(struct jsonw *json, const struct report *report)
 	jsonw_string(json, "verdict", stall_verdict_ids[finding->verdict]);
 	jsonw_string(json, "incomplete_reason", stall_gap_ids[finding->gap]);
 	jsonw_tristate(json, "starved", judged ? finding->starved : SERIES_UNKNOWN);
-	jsonw_string(json, "cause", cause_name(report->diagnosis.cause));
+	jsonw_string(json, "cause", cause_names[report->diagnosis.cause]);
 	jsonw_string(json, "confidence", stall_confidence_ids[finding->confidence]);
 }
 

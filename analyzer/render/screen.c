@@ -263,7 +263,7 @@ static void add_only(const struct report *report, struct outline *o)
 
 static void add_why(const struct report *report, struct outline *o)
 {
-	const char *cause = cause_name(report->diagnosis.cause);
+	const char *cause = cause_names[report->diagnosis.cause];
 	char text[1024] = "";
 
 	outline_items(o, SCREEN_WHY);
@@ -358,7 +358,7 @@ static void add_more(const struct report *report, struct outline *o)
 				    "_./-+=:,@%";
 	/* A name with a quote in it comes out wrong: it is shown, not run. */
 	const char *quote = report->name[strspn(report->name, plain)] ? "'" : "";
-	const char *cause = cause_name(report->diagnosis.cause);
+	const char *cause = cause_names[report->diagnosis.cause];
 
 	outline_items(o, OUTLINE_MORE);
 	outline_item(o, "More", "dlprof-report -v %s%s%s", quote, report->name, quote);

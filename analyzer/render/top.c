@@ -23,7 +23,7 @@ static void add_head(const struct top *top, struct outline *o)
 static void add_now(const struct top *top, struct outline *o)
 {
 	const struct finding *finding = &top->finding;
-	const char *cause = cause_name(top->diagnosis.cause);
+	const char *cause = cause_names[top->diagnosis.cause];
 
 	outline_items(o, "now");
 	if (top->run->command)
@@ -122,7 +122,7 @@ void top_json(const struct top *top, FILE *out)
 	jsonw_number(&json, "batches_per_s", top->batches_per_s);
 	jsonw_int(&json, "window_batches", (int64_t)top->series.count);
 	jsonw_string(&json, "verdict", stall_verdict_ids[top->finding.verdict]);
-	jsonw_string(&json, "cause", cause_name(top->diagnosis.cause));
+	jsonw_string(&json, "cause", cause_names[top->diagnosis.cause]);
 	jsonw_number(&json, "stall_ratio", top->finding.stall_ratio);
 	jsonw_number(&json, "wait_p50_s", top->finding.wait_p50_ns / 1e9);
 	jsonw_number(&json, "compute_p50_s", top->finding.compute_p50_ns / 1e9);

@@ -149,7 +149,7 @@ static int put_rank(struct lake *lake, const struct part_rank *rank, const struc
 		row.other_s = NAN;
 	row.read_bytes = whole(rank->read_bytes);
 	row.storage_bytes = whole(rank->storage_bytes);
-	row.cause = cause_name((enum cause)rank->cause);
+	row.cause = cause_names[rank->cause];
 	row.is_culprit = ranks->blames[i].is_culprit;
 	row.blame_s = ranks->job.alignment == RANK_ALONE ? NAN : seconds(ranks->blames[i].wait_ns);
 	r = lake_put_rank(lake, &row);

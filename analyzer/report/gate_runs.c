@@ -199,8 +199,8 @@ void gate_runs_difference(const struct gate_run *one, const struct gate_run *oth
 		if (!(bits & FINGERPRINT_BIT(field)))
 			continue;
 		page_append(text, size, "%s%s is ", *text ? "; " : "",
-			    fingerprint_name((enum fingerprint_field)field));
-		if (fingerprint_kind((enum fingerprint_field)field) == FINGERPRINT_TEXT)
+			    fingerprint_fields[field].name);
+		if (fingerprint_fields[field].kind == FINGERPRINT_TEXT)
 			page_append(text, size, "'%.40s' and not '%.40s'", b, a);
 		else
 			page_append(text, size, "%" PRId64 " and not %" PRId64,

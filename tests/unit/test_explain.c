@@ -24,7 +24,7 @@ Test(explain, every_cause_and_advice_has_a_page)
 	int id;
 
 	for (id = CAUSE_UNKNOWN + 1; id < CAUSE_MAX; id++)
-		check(cause_name((enum cause)id), "cause");
+		check(cause_names[id], "cause");
 	for (id = 0; id < ADVICE_MAX; id++)
 		check(advice_names[id], "advice");
 }

@@ -34,7 +34,7 @@ Test(fingerprint, every_field_has_a_name_and_one_class)
 	}
 	cr_assert_eq(all, FINGERPRINT_BIT(FINGERPRINT_MAX) - 1);
 	for (int field = 0; field < FINGERPRINT_MAX; field++)
-		cr_assert_not_null(fingerprint_name((enum fingerprint_field)field));
+		cr_assert_not_null(fingerprint_fields[field].name);
 	cr_assert(fingerprint_mask(FINGERPRINT_SETTING) & FINGERPRINT_BIT(FINGERPRINT_WORKERS));
 	cr_assert(fingerprint_mask(FINGERPRINT_WORK) & FINGERPRINT_BIT(FINGERPRINT_BATCH_SIZE));
 }

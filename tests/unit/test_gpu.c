@@ -132,7 +132,7 @@ Test(gpu_clock, a_host_that_waits_need_not_starve_the_gpu)
 	cr_expect_gt(finding.wait_all_ns / (finding.wait_all_ns + finding.compute_all_ns), 0.5);
 	cr_expect_lt(finding.stall_ratio, 0.02);
 	cr_expect_eq(finding.verdict, STALL_VERDICT_NOT);
-	cr_expect_eq(diagnosis.cause, CAUSE_NONE, "%s", cause_name(diagnosis.cause));
+	cr_expect_eq(diagnosis.cause, CAUSE_NONE, "%s", cause_names[diagnosis.cause]);
 	cr_expect_float_eq(finding.rho, 0.9, 0.03, "rho %g", finding.rho);
 	cr_expect_lt(diagnosis.whatif.gain[WHATIF_SYNTHETIC], 0.05);
 	expect_sum();
@@ -157,7 +157,7 @@ Test(gpu_clock, a_starved_gpu)
 	cr_expect(finding.by_gpu);
 	cr_expect_eq(finding.verdict, STALL_VERDICT_HIGHLY);
 	cr_expect_float_eq(finding.stall_ratio, 1.0 / 3, 0.04, "%g", finding.stall_ratio);
-	cr_expect_eq(diagnosis.cause, CAUSE_LOADER_CAPACITY, "%s", cause_name(diagnosis.cause));
+	cr_expect_eq(diagnosis.cause, CAUSE_LOADER_CAPACITY, "%s", cause_names[diagnosis.cause]);
 	cr_expect_float_eq(finding.rho, 1.5, 0.1, "rho %g", finding.rho);
 	cr_expect_float_eq(diagnosis.whatif.batches_per_s[WHATIF_BASELINE], rate, 0.05 * rate,
 			   "%g for %g", diagnosis.whatif.batches_per_s[WHATIF_BASELINE], rate);
@@ -193,7 +193,7 @@ Test(gpu_clock, events_of_the_main_thread)
 	struct model m = {.batches = 2000, .load_ms = 300, .sync_every = 40};
 
 	diagnose(&m);
-	cr_expect_eq(diagnosis.cause, CAUSE_NONE, "%s", cause_name(diagnosis.cause));
+	cr_expect_eq(diagnosis.cause, CAUSE_NONE, "%s", cause_names[diagnosis.cause]);
 	/* The GPU has to be given work again after each, that is all. */
 	cr_expect_not(diagnosis.compute_share > 0.005, "%g", diagnosis.compute_share);
 	series_done(&series);
@@ -201,7 +201,7 @@ Test(gpu_clock, events_of_the_main_thread)
 	m.pause_ms = 2000;
 	diagnose(&m);
 	cr_expect_eq(diagnosis.cause, CAUSE_MAIN_THREAD_PERIODIC, "%s",
-		     cause_name(diagnosis.cause));
+		     cause_names[diagnosis.cause]);
 	cr_expect_eq(diagnosis.compute.batches, 80);
 	cr_expect_float_eq(diagnosis.compute_share, 2000.0 / (80 * GPU_MS + 2000), 0.03, "%g",
 			   diagnosis.compute_share);
