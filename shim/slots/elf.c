@@ -247,21 +247,6 @@ int elf_open(struct elf_module *module, uintptr_t base, const ElfW(Phdr) * heade
 	return 0;
 }
 
-const char *elf_name(const struct elf_module *module, uint32_t symbol)
-{
-	size_t at;
-
-	if (symbol >= module->symbol_limit)
-		return NULL;
-	at = module->symbols[symbol].st_name;
-	return at < module->strings_bytes ? module->strings + at : NULL;
-}
-
-bool elf_is_import(const struct elf_module *module, uint32_t symbol)
-{
-	return symbol < module->symbol_limit && module->symbols[symbol].st_shndx == SHN_UNDEF;
-}
-
 uint32_t elf_hash(const char *name)
 {
 	uint32_t hash = 5381;

@@ -73,10 +73,21 @@ int elf_open(struct elf_module *module, uintptr_t base, const ElfW(Phdr) *header
 bool elf_covers(const struct elf_module *module, uintptr_t address, size_t size, uint32_t flags);
 
 /* Within the module, terminated. NULL: there is no such symbol. */
-const char *elf_name(const struct elf_module *module, uint32_t symbol);
+static inline const char *elf_name(const struct elf_module *module, uint32_t symbol)
+{
+	size_t at;
+
+	if (symbol >= module->symbol_limit)
+		return NULL;
+	at = module->symbols[symbol].st_name;
+	return at < module->strings_bytes ? module->strings + at : NULL;
+}
 
 /* The module uses this symbol and does not define it. */
-bool elf_is_import(const struct elf_module *module, uint32_t symbol);
+static inline bool elf_is_import(const struct elf_module *module, uint32_t symbol)
+{
+	return symbol < module->symbol_limit && module->symbols[symbol].st_shndx == SHN_UNDEF;
+}
 
 /* The hash that elf_find() wants. */
 uint32_t elf_hash(const char *name);

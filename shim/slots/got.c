@@ -47,6 +47,7 @@ static struct {
 	uint32_t lost_count;     /* pool_lost_count() when it was last looked for them */
 	uint32_t lost_looks;     /* since then */
 	uintptr_t page_bytes;
+	uintptr_t open_begin, open_end; /* read-only pages that we have made writable */
 } got;
 
 /* A symbol of a module, and the row of its name. */
@@ -117,7 +118,7 @@ static bool is_unmistakable(const struct module_table *table, int row)
 		if (!module_open(module, &elf) || !elf_function(&elf, wanted->name, wanted->hash))
 			continue;
 		found = true;
-		if (!pool_is_of_library(module, wanted->library))
+		if (!pool_is_of_library(module, wanted))
 			return false;
 	}
 	return found;
@@ -128,26 +129,56 @@ static uintptr_t page_of(uintptr_t address)
 	return address & ~(got.page_bytes - 1);
 }
 
-/* A RELRO page is made writable for the store, then read-only again; never executable. */
-static bool store(const struct module *module, void **slot, void *wrapper)
+/* The read-only pages around `address`: all that ld.so has made so at once, or its own. */
+static void find_sealed(const struct module *module, uintptr_t address)
 {
-	uintptr_t page = page_of((uintptr_t)slot);
-	int writable = is_writable((uintptr_t)slot);
+	got.open_begin = page_of(address);
+	got.open_end = got.open_begin + got.page_bytes;
+	for (int i = 0; i < module->header_count; i++) {
+		const ElfW(Phdr) *header = &module->headers[i];
+		uintptr_t begin = page_of(module->base + header->p_vaddr);
+		uintptr_t end = page_of(module->base + header->p_vaddr + header->p_memsz);
 
-	if (writable == 0 &&
-	    sys_call3(SYS_mprotect, page, got.page_bytes, PROT_READ | PROT_WRITE) < 0) {
-		if (!got.sealed_noted)
-			note_module("the imports of ", module,
-				    " cannot be changed: its decoding is not observed");
-		got.sealed_noted = true;
-		return false;
+		if (header->p_type != PT_GNU_RELRO || address < begin || address >= end)
+			continue;
+		got.open_begin = begin;
+		got.open_end = end;
 	}
-	if (writable < 0)
-		return false;
-	__atomic_store_n(slot, wrapper, __ATOMIC_RELEASE);
-	if (writable == 0)
-		sys_call3(SYS_mprotect, page, got.page_bytes, PROT_READ);
-	return true;
+}
+
+static long protect(int protection)
+{
+	return sys_call3(SYS_mprotect, got.open_begin, got.open_end - got.open_begin, protection);
+}
+
+/* Never executable. */
+static void seal(void)
+{
+	if (got.open_end)
+		protect(PROT_READ);
+	got.open_begin = got.open_end = 0;
+}
+
+/* Until seal(). 0: it is not known whether the slot can be written to, or it cannot. */
+static bool open_slot(const struct module *module, uintptr_t slot)
+{
+	int writable;
+
+	if (slot >= got.open_begin && slot < got.open_end)
+		return true;
+	writable = is_writable(slot);
+	if (writable)
+		return writable > 0;
+	seal();
+	find_sealed(module, slot);
+	if (protect(PROT_READ | PROT_WRITE) >= 0)
+		return true;
+	got.open_begin = got.open_end = 0;
+	if (!got.sealed_noted)
+		note_module("the imports of ", module,
+			    " cannot be changed: its decoding is not observed");
+	got.sealed_noted = true;
+	return false;
 }
 
 static bool is_lazy(const struct module *module, const struct elf_module *elf,
@@ -175,19 +206,25 @@ static void change_slot(struct module *module, const struct elf_module *elf,
 	} else {
 		wrapper = pool_wrapper_of_slot(row, real, at);
 	}
-	if (wrapper && store(module, at, wrapper))
-		module->slot = at;
+	if (!wrapper || !open_slot(module, slot->address))
+		return;
+	__atomic_store_n(at, wrapper, __ATOMIC_RELEASE);
+	module->slot = at;
 }
 
 static uint32_t find_wanted(const struct elf_module *elf, struct wanted *wanted)
 {
+	const char *const begin_limit = elf->strings + elf->strings_bytes - sizeof(uint64_t);
 	uint32_t count = 0;
 	bool own = false;
 
 	for (uint32_t i = 1; i < elf->import_limit && count < WRAP_ROW_MAX; i++) {
 		const char *name = elf_is_import(elf, i) ? elf_name(elf, i) : NULL;
-		int row = name ? wrap_row_of(name) : -1;
+		int row;
 
+		if (!name || (name < begin_limit && !wrap_may_be_row(name)))
+			continue;
+		row = wrap_row_of(name);
 		if (row >= 0)
 			wanted[count++] = (struct wanted){i, (uint8_t)row};
 	}
@@ -198,7 +235,7 @@ static uint32_t find_wanted(const struct elf_module *elf, struct wanted *wanted)
 		uint32_t symbol;
 
 		if (i == 0 || row->library != row[-1].library)
-			own = pool_is_library(elf, row->library);
+			own = pool_is_library(elf, row);
 		symbol = own ? elf_find(elf, row->name, row->hash) : 0;
 		if (symbol && (symbol >= elf->import_limit || !elf_is_import(elf, symbol)))
 			wanted[count++] = (struct wanted){symbol, (uint8_t)i};
@@ -243,6 +280,7 @@ static void change_slots(struct module *module)
 		for (uint32_t i = 0; i < count; i++)
 			if (wanted[i].symbol == slot.symbol)
 				change_slot(module, &elf, &slot, wanted[i].row);
+	seal();
 }
 
 /* Marked as done only after its slots are: got_knows() looks without the lock. */

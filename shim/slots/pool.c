@@ -11,16 +11,16 @@ static bool full_noted;
 static _Atomic bool late_noted;
 static _Atomic uint32_t binding_count, bound_count; /* calls through slots that ld.so is to bind */
 
-bool pool_is_library(const struct elf_module *elf, const struct wrap_library *library)
+bool pool_is_library(const struct elf_module *elf, const struct wrap_row *row)
 {
-	return !library->mark || elf_function(elf, library->mark, elf_hash(library->mark));
+	return !row->library->mark || elf_function(elf, row->library->mark, row->mark_hash);
 }
 
-bool pool_is_of_library(const struct module *module, const struct wrap_library *library)
+bool pool_is_of_library(const struct module *module, const struct wrap_row *row)
 {
 	struct elf_module elf;
 
-	return module && module_open(module, &elf) && pool_is_library(&elf, library);
+	return module && module_open(module, &elf) && pool_is_library(&elf, row);
 }
 
 static void find_helpers(struct wrap_target *target, const struct wrap_library *library,
@@ -68,7 +68,7 @@ void *pool_wrapper(int row, void *real, void **slot)
 	if (at >= 0)
 		return wrap_wrapper(row, at);
 	if (!slot && (!module_in_text(module_at(real), real) ||
-		      !pool_is_of_library(module_at(real), library)))
+		      !pool_is_of_library(module_at(real), &wrap_rows[row])))
 		return NULL;
 	target = free_target(row);
 	if (!target) {

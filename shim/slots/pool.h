@@ -14,8 +14,8 @@
 #include "slots/wrap.h"
 
 /* Is this the library itself, and not a module with a function of the same name? */
-bool pool_is_library(const struct elf_module *elf, const struct wrap_library *library);
-bool pool_is_of_library(const struct module *module, const struct wrap_library *library);
+bool pool_is_library(const struct elf_module *elf, const struct wrap_row *row);
+bool pool_is_of_library(const struct module *module, const struct wrap_row *row);
 
 /*
  * With module_lock(): the wrapper for `real`; NULL: leave it alone. `slot`: the slot, if it is

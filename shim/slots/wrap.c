@@ -4,51 +4,46 @@
  *
  * Nearly all of them are of no interest, and their first bytes say so.
  */
+#include "slots/wrap.h"
+
 #include <assert.h>
 #include <string.h>
 
 #include "slots/elf.h"
-#include "slots/wrap.h"
 
-#define PLACE_COUNT  512 /* over twice the rows */
-#define PREFIX_BYTES 6   /* "_ZN2cv", not "_ZN2at" or "_ZN2c1": most of torch begins so */
-#define PREFIX_BITS  2048 /* few of the names that are none of ours pass */
+#define PLACE_COUNT 512 /* over twice the rows */
 
 struct wrap_row wrap_rows[WRAP_ROW_MAX];
 int wrap_row_count;
+uint64_t wrap_begins[(1 << WRAP_BEGIN_BITS) / 64];
 
 static uint8_t places[PLACE_COUNT]; /* row + 1; 0: free */
-static uint64_t prefixes[PREFIX_BITS / 64];
 static bool ready;
 
 static_assert(WRAP_ROW_MAX < UINT8_MAX && WRAP_ROW_MAX * 2 < PLACE_COUNT, "it is a small table");
 
-static uint32_t prefix_of(const char *name)
-{
-	uint32_t sum = 0;
-
-	for (int i = 0; i < PREFIX_BYTES && name[i]; i++)
-		sum = sum * 31 + (uint8_t)name[i];
-	return (sum * 2654435761u) >> 21;
-}
-
 static void add_row(const struct wrap_set *set, int entry)
 {
+	const struct wrap_library *library = &set->libraries[set->entries[entry].library];
 	const char *name = set->names + set->entries[entry].name;
-	uint32_t prefix = prefix_of(name), hash = elf_hash(name), at = hash % PLACE_COUNT;
+	uint32_t hash = elf_hash(name), at = hash % PLACE_COUNT, begin;
+	uint64_t bytes = 0;
 
 	wrap_rows[wrap_row_count++] = (struct wrap_row){
 		.name = name,
 		.set = set,
-		.library = &set->libraries[set->entries[entry].library],
+		.library = library,
 		.targets = set->targets[entry],
 		.hash = hash,
+		.mark_hash = library->mark ? elf_hash(library->mark) : 0,
 		.entry = entry,
 	};
 	while (places[at])
 		at = (at + 1) % PLACE_COUNT;
 	places[at] = (uint8_t)wrap_row_count;
-	prefixes[prefix / 64] |= UINT64_C(1) << prefix % 64;
+	memcpy(&bytes, name, WRAP_BEGIN_BYTES);
+	begin = wrap_begin(bytes);
+	wrap_begins[begin / 64] |= UINT64_C(1) << begin % 64;
 }
 
 void wrap_index(void)
@@ -63,11 +58,7 @@ void wrap_index(void)
 
 int wrap_row_of(const char *name)
 {
-	uint32_t prefix = prefix_of(name), at;
-
-	if (!(prefixes[prefix / 64] >> prefix % 64 & 1))
-		return -1;
-	for (at = elf_hash(name) % PLACE_COUNT; places[at]; at = (at + 1) % PLACE_COUNT)
+	for (uint32_t at = elf_hash(name) % PLACE_COUNT; places[at]; at = (at + 1) % PLACE_COUNT)
 		if (strcmp(wrap_rows[places[at] - 1].name, name) == 0)
 			return places[at] - 1;
 	return -1;

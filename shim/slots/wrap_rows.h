@@ -123,6 +123,10 @@ struct names {
 };
 
 static_assert(sizeof(struct names) <= UINT16_MAX, "wrap_entry.name");
+#define WRAP(library_id, family, type, name, params, args)                                         \
+	static_assert(sizeof(#name) >= WRAP_BEGIN_BYTES, "wrap_begins");
+#include WRAP_ROWS
+#undef WRAP
 
 static const struct names names = {
 #define WRAP(library_id, family, type, name, params, args) #name,
