@@ -20,7 +20,7 @@
 
 /* A run that is judged, or a baseline. */
 struct gate_run {
-	const char *path;
+	char *path;
 	const char *name; /* as a report calls it */
 	struct run_info info;
 	struct loader_info loader;

@@ -83,10 +83,10 @@ static int compare(const struct options *options, struct report *a, struct repor
 static int judge_both(const struct options *options, char *const *paths)
 {
 	struct report a, b = {0};
-	int status = judge_run(options, paths[0], &a);
+	int status = judge_run(options, paths[0], true, &a);
 
 	if (!status) {
-		status = judge_run(options, paths[1], &b);
+		status = judge_run(options, paths[1], true, &b);
 		if (!status)
 			status = compare(options, &a, &b);
 		judge_done(&b);

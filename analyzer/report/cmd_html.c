@@ -84,7 +84,7 @@ static int show(const struct options *options, const struct report *report)
 int cmd_html(const struct options *options)
 {
 	struct report report;
-	int status = judge_run(options, options->run, &report);
+	int status = judge_run(options, options->run, true, &report);
 
 	if (!status)
 		status = show(options, &report);

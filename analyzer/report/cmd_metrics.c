@@ -140,12 +140,9 @@ static int take(const struct report *report, const char *path, struct metrics *r
 
 static int read_rank(const struct options *options, const char *path, struct metrics *ret)
 {
-	struct options bare = *options;
 	struct report report;
-	int status, r;
+	int status = judge_run(options, path, false, &report), r;
 
-	bare.bare = true;
-	status = judge_run(&bare, path, &report);
 	r = status ? 0 : take(&report, path, ret);
 	judge_done(&report);
 	return r < 0 ? cmd_fail("cannot read '%s': %s", path, db_error(r)) : status;

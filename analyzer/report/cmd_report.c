@@ -15,7 +15,7 @@ static int put(const struct options *options, const void *what, const struct pag
 int cmd_report(const struct options *options)
 {
 	struct report report;
-	int status = judge_run(options, options->run, &report);
+	int status = judge_run(options, options->run, true, &report);
 
 	if (!status)
 		status = cmd_show(options, put, &report, judge_status(&report));

@@ -84,9 +84,9 @@ int gate_read_wishes(const struct options *options, struct gate_wishes *ret)
 static int print_why(const struct gate *gate, const struct page *page)
 {
 	const struct gate_item *item = gate_first_item(&gate->report);
+	const struct gate_run *run = &gate->runs.list[item ? item->result.run : 0];
 	struct report report;
-	int status = judge_run(gate->options, gate->runs.list[item ? item->result.run : 0].path,
-			       &report);
+	int status = judge_run(gate->options, run->path, true, &report);
 
 	if (!status) {
 		page_break(page);

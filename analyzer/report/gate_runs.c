@@ -18,42 +18,27 @@
 
 #define MOST_NAMES 1000 /* of runs that began in the same second */
 
-static int add_path(struct gate_runs *runs, char *path)
+static struct gate_run *add(struct gate_runs *runs, const char *path)
 {
-	char **grown = reallocarray(runs->paths, runs->count + 1, sizeof(*grown));
+	struct gate_run *run = reallocarray(runs->list, runs->count + 1, sizeof(*run));
 
-	if (grown)
-		runs->paths = grown;
-	if (!grown || !path) {
-		free(path);
-		return -ENOMEM;
-	}
-	runs->paths[runs->count++] = path;
-	return 0;
+	if (!run)
+		return NULL;
+	runs->list = run;
+	run += runs->count;
+	*run = (struct gate_run){.path = strdup(path)};
+	if (!run->path)
+		return NULL;
+	run->name = redact(REDACT_RUN, run->path);
+	runs->count++;
+	return run;
 }
 
-/* The number of databases in the folder, or -errno. */
-static int add_folder(struct gate_runs *runs, const char *folder)
+/* Texts that point into the run itself follow it. */
+static void settle(struct gate_run *run)
 {
-	struct names names;
-	int r = names_list(folder, NAMES_RUN, &names), count = (int)names.count;
-
-	for (int i = 0; r == 0 && i < count; i++)
-		r = add_path(runs, strdup(names.list[i]));
-	names_done(&names);
-	return r < 0 ? r : count;
-}
-
-/* 1: it, or what is in it, is to be read. 0: there is nothing. */
-static int add_word(struct gate_runs *runs, const char *word)
-{
-	struct stat status;
-
-	if (stat(word, &status) < 0)
-		return errno == ENOENT ? 0 : -errno;
-	if (S_ISDIR(status.st_mode))
-		return add_folder(runs, word);
-	return add_path(runs, strdup(word)) < 0 ? -ENOMEM : 1;
+	if (run->fingerprint.text[FINGERPRINT_LOADER])
+		run->fingerprint.text[FINGERPRINT_LOADER] = run->loader.kind;
 }
 
 /* What outlives the report is moved out of it. */
@@ -76,78 +61,91 @@ static void take(struct report *report, struct gate_run *ret)
 	report->run = (struct run_info){0};
 	ret->has_loader = report->loader != NULL;
 	ret->is_one_of_several = report->finding.account.count > report->finding.own.count;
-	if (report->loader) {
+	if (report->loader)
 		ret->loader = *report->loader;
-		if (ret->fingerprint.text[FINGERPRINT_LOADER])
-			ret->fingerprint.text[FINGERPRINT_LOADER] = ret->loader.kind;
-	}
 }
 
-static int read_run(const struct options *options, const char *path, struct gate_run *ret)
+static int read_run(const struct options *options, const char *path, struct gate_runs *runs)
 {
-	struct options bare = *options;
+	struct gate_run *run = add(runs, path);
 	struct report report;
 	int status;
 
-	bare.bare = true;
-	status = judge_run(&bare, path, &report);
-
-	*ret = (struct gate_run){.path = path, .name = redact(REDACT_RUN, path)};
+	if (!run)
+		return cmd_fail("%s", strerror(ENOMEM));
+	status = judge_run(options, path, false, &report);
 	if (!status)
-		take(&report, ret);
+		take(&report, run);
 	judge_done(&report);
 	return status;
+}
+
+/* A baseline that is not there. */
+static int refuse(const char *path, const char *why, struct gate_runs *runs)
+{
+	struct gate_run *run = add(runs, path);
+
+	if (!run)
+		return cmd_fail("%s", strerror(ENOMEM));
+	snprintf(run->refused, sizeof(run->refused), "%s", why);
+	return 0;
+}
+
+static int read_folder(const struct options *options, const char *folder, bool may_lack,
+		       struct gate_runs *runs)
+{
+	struct names names;
+	int r = names_list(folder, NAMES_RUN, &names), status = 0;
+
+	if (r < 0)
+		status = cmd_fail("cannot open '%s': %s", folder, db_error(r));
+	else if (!names.count && may_lack)
+		status = refuse(folder, "the folder holds no *" NAMES_RUN, runs);
+	else if (!names.count)
+		status = cmd_fail("'%s' holds no *" NAMES_RUN, folder);
+	for (size_t i = 0; !status && i < names.count; i++)
+		status = read_run(options, names.list[i], runs);
+	names_done(&names);
+	return status;
+}
+
+static int read_word(const struct options *options, const char *word, bool may_lack,
+		     struct gate_runs *runs)
+{
+	struct stat st;
+
+	if (stat(word, &st) == 0)
+		return S_ISDIR(st.st_mode) ? read_folder(options, word, may_lack, runs)
+					   : read_run(options, word, runs);
+	if (may_lack && errno == ENOENT)
+		return refuse(word, "there is no such file or folder", runs);
+	return cmd_fail("cannot open '%s': %s", word, db_error(-errno));
 }
 
 int gate_runs_read(const struct options *options, const char *const *words, size_t word_count,
 		   bool may_lack, struct gate_runs *ret)
 {
-	struct stat st;
-	int r, status = 0;
+	int status = 0;
 
 	*ret = (struct gate_runs){0};
-	for (size_t i = 0; i < word_count; i++) {
-		r = add_word(ret, words[i]);
-		if (r == 0 && !may_lack)
-			return stat(words[i], &st) < 0
-				       ? cmd_fail("cannot open '%s': %s", words[i],
-						  db_error(-ENOENT))
-				       : cmd_fail("'%s' holds no *" NAMES_RUN, words[i]);
-		if (r == 0) /* a baseline that is not there */
-			r = add_path(ret, strdup(words[i]));
-		if (r < 0)
-			return cmd_fail("cannot open '%s': %s", words[i], db_error(r));
-	}
-	ret->list = calloc(ret->count + 1, sizeof(*ret->list));
-	if (!ret->list)
-		return cmd_fail("%s", strerror(ENOMEM));
-	for (size_t i = 0; !status && i < ret->count; i++) {
-		bool is_missing = may_lack && stat(ret->paths[i], &st) < 0 && errno == ENOENT;
-		bool is_folder = !is_missing && may_lack && stat(ret->paths[i], &st) == 0 &&
-				 S_ISDIR(st.st_mode);
-
-		if (!is_missing && !is_folder) {
-			status = read_run(options, ret->paths[i], &ret->list[i]);
-			continue;
-		}
-		ret->list[i].path = ret->paths[i];
-		ret->list[i].name = redact(REDACT_RUN, ret->paths[i]);
-		snprintf(ret->list[i].refused, sizeof(ret->list[i].refused),
-			 is_missing ? "there is no such file or folder"
-				    : "the folder holds no *" NAMES_RUN);
-	}
+	for (size_t i = 0; !status && i < word_count; i++)
+		status = read_word(options, words[i], may_lack, ret);
+	for (size_t i = 0; i < ret->count; i++)
+		settle(&ret->list[i]);
 	return status;
+}
+
+static void run_done(struct gate_run *run)
+{
+	run_info_done(&run->info);
+	free(run->path);
 }
 
 void gate_runs_done(struct gate_runs *runs)
 {
-	for (size_t i = 0; i < runs->count; i++) {
-		if (runs->list)
-			run_info_done(&runs->list[i].info);
-		free(runs->paths[i]);
-	}
+	for (size_t i = 0; i < runs->count; i++)
+		run_done(&runs->list[i]);
 	free(runs->list);
-	free(runs->paths);
 	*runs = (struct gate_runs){0};
 }
 
@@ -160,20 +158,11 @@ static int by_start(const void *a, const void *b)
 	return strcmp(left->path, right->path);
 }
 
-/* Texts that point into the run itself follow it. */
-static void settle(struct gate_run *run)
-{
-	if (run->fingerprint.text[FINGERPRINT_LOADER])
-		run->fingerprint.text[FINGERPRINT_LOADER] = run->loader.kind;
-}
-
 void gate_runs_leave_out(struct gate_runs *runs, size_t i)
 {
-	run_info_done(&runs->list[i].info);
-	free(runs->paths[i]);
+	run_done(&runs->list[i]);
 	runs->count--;
 	memmove(&runs->list[i], &runs->list[i + 1], (runs->count - i) * sizeof(*runs->list));
-	memmove(&runs->paths[i], &runs->paths[i + 1], (runs->count - i) * sizeof(*runs->paths));
 	for (; i < runs->count; i++)
 		settle(&runs->list[i]);
 }

@@ -8,7 +8,6 @@
 struct gate_runs {
 	struct gate_run *list;
 	size_t count;
-	char **paths; /* that the runs borrow */
 };
 
 /*

@@ -121,7 +121,8 @@ static int find_cause(struct db *db, struct report *report)
 	return r < 0 ? r : cause_find(&report->series, &report->finding, &input, diagnosis);
 }
 
-static int collect(const struct options *options, struct db *db, struct report *report)
+static int collect(const struct options *options, struct db *db, bool advises,
+		   struct report *report)
 {
 	int r;
 
@@ -156,10 +157,10 @@ static int collect(const struct options *options, struct db *db, struct report *
 	    cmd_check_part(options, report->loader))
 		return CMD_ERROR;
 	if (r == 0)
-		r = options->bare
-			    ? cause_find_bare(&report->series, &report->finding, &report->diagnosis)
-			    : find_cause(db, report);
-	if (r == 0 && !options->bare)
+		r = advises ? find_cause(db, report)
+			    : cause_find_bare(&report->series, &report->finding,
+					      &report->diagnosis);
+	if (r == 0 && advises)
 		r = whatif_ask(&report->series, &report->finding, options->wishes,
 			       options->wish_count, &report->diagnosis.whatif);
 	return r < 0 ? cmd_fail_read(options, r) : 0;
@@ -195,7 +196,7 @@ void judge_fingerprint(const struct report *report, struct fingerprint *ret)
 	}
 }
 
-int judge_run(const struct options *options, const char *path, struct report *ret)
+int judge_run(const struct options *options, const char *path, bool advises, struct report *ret)
 {
 	struct options one = *options;
 	struct recovered recovered;
@@ -209,7 +210,7 @@ int judge_run(const struct options *options, const char *path, struct report *re
 		return status;
 	ret->live = recovered.live;
 	ret->missing_count = recovered.missing_count;
-	status = collect(&one, db, ret);
+	status = collect(&one, db, advises, ret);
 	db_close(db);
 	return status;
 }

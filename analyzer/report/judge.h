@@ -8,9 +8,10 @@
 
 /*
  * Everything of the run at `path` (which must outlive *ret) within the loader, epoch, batches and
- * rank that `options` name. Prints what went wrong. 0 or CMD_ERROR; judge_done() in either case.
+ * rank that `options` name; `advises`: with predictions and advice. Prints what went wrong. 0 or
+ * CMD_ERROR; judge_done() in either case.
  */
-int judge_run(const struct options *options, const char *path, struct report *ret);
+int judge_run(const struct options *options, const char *path, bool advises, struct report *ret);
 
 void judge_done(struct report *report);
 

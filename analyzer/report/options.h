@@ -61,7 +61,6 @@ struct options {
 	bool separation; /* the rule */
 	bool why, calibrate, update_baseline;
 	int64_t ranks; /* that a job has at least; -1: not given */
-	bool bare; /* not of the line: judge without predictions and advice */
 };
 
 extern const struct line_program options_program;
