@@ -451,6 +451,13 @@ static void add_limits(const struct ranks *ranks, struct outline *o)
 		outline_item(o, "Less sure", "%s", text);
 }
 
+static const char *culprit_legend(const struct rank_finding *job)
+{
+	if (job->group_count)
+		return "a culprit of its group";
+	return job->culprit_count > 1 ? "the culprits" : "the culprit";
+}
+
 int ranks_outline(const struct ranks *ranks, size_t most, bool with_paths, struct outline *o)
 {
 	*o = (struct outline){0};
@@ -461,7 +468,7 @@ int ranks_outline(const struct ranks *ranks, size_t most, bool with_paths, struc
 	if (most && ranks->count > most)
 		outline_item(o, "", "and %zu more; --json has all", ranks->count - most);
 	if (most && ranks->job.culprit_count)
-		outline_item(o, "*", ranks->job.culprit_count > 1 ? "the culprits" : "the culprit");
+		outline_item(o, "*", "%s", culprit_legend(&ranks->job));
 	if (most)
 		outline_item(o, "To blame",
 			     "share of the lost time in which the rank waited longest");
