@@ -72,29 +72,37 @@ const char *label_of(const void *handle)
 								     : NULL;
 }
 
+static bool ends_with(char *text, size_t length, const char *end)
+{
+	const size_t size = strlen(end);
+
+	if (length < size || memcmp(text + length - size, end, size) != 0)
+		return false;
+	text[length - size] = '\0';
+	return true;
+}
+
 static bool is_named_step(const char *label)
 {
 	static const char *const before[] = {"training", "trainer", "train", "global",
 					     "profiler", "main",    "loop",  "epoch"};
-	static const char *const steps[] = {"step", "iteration", "iter"};
 	char letters[LABEL_BYTES], *rest = letters;
 	size_t count = 0;
 
 	for (; *label && count < sizeof(letters) - 1; label++)
 		if (text_is_letter(*label))
 			letters[count++] = (char)(*label | 0x20);
-	letters[count] = '\0';
-	for (size_t i = 0; i < ARRAY_COUNT(before);)
+	if (!ends_with(letters, count, "step") && !ends_with(letters, count, "iteration") &&
+	    !ends_with(letters, count, "iter"))
+		return false;
+	for (size_t i = 0; *rest && i < ARRAY_COUNT(before);)
 		if (strncmp(rest, before[i], strlen(before[i])) == 0) {
 			rest += strlen(before[i]);
 			i = 0;
 		} else {
 			i++;
 		}
-	for (size_t i = 0; i < ARRAY_COUNT(steps); i++)
-		if (strcmp(rest, steps[i]) == 0)
-			return true;
-	return false;
+	return !*rest;
 }
 
 /* It begins with that, and no letter follows. */
