@@ -5,13 +5,13 @@
 #include "drain/now.h"
 
 /*
- * Long against the hundredths of a second in which /proc counts. Epochs may be short at first;
- * later less often, since on machines of many cores the kernel takes milliseconds to make
- * /proc/stat.
+ * Long against the hundredths of a second in which /proc counts. The more is known, the less often:
+ * on machines of many cores the kernel takes milliseconds to make /proc/stat. What is not known,
+ * since epochs are shorter than the time between two looks, does not count.
  */
-#define LOOK_NS   UINT64_C(400000000)
-#define LATER_NS  UINT64_C(2000000000)
-#define ENOUGH_NS INT64_C(10000000000)
+#define LEAST_NS UINT64_C(400000000)
+#define MOST_NS  UINT64_C(2000000000)
+#define PART     4 /* of the time of which others' use is known */
 
 /* A process with many threads has several segments. */
 static bool is_further(struct segment *const *segments, size_t index)
@@ -51,7 +51,7 @@ static bool look(struct segment *const *segments, size_t count, struct cores *no
 int cores_update(struct cores *cores, struct writer *writer, struct segment *const *segments,
 		 size_t count, uint64_t now_ns)
 {
-	const uint64_t pause_ns = cores->of_ns < ENOUGH_NS ? LOOK_NS : LATER_NS;
+	const uint64_t pause_ns = within(LEAST_NS, MOST_NS, (uint64_t)cores->of_ns / PART);
 	struct cores now = {.others_ns = cores->others_ns, .of_ns = cores->of_ns};
 	int64_t busy_ns, others_ns;
 	int r;

@@ -74,6 +74,23 @@ static bool find_mount(const char *root, bool is_v2, struct hierarchy *ret)
 	return found;
 }
 
+/* The real ones stay where they are, and hundreds of processes may be asked about. */
+static bool find_hierarchy(const char *root, bool is_v2, struct hierarchy *ret)
+{
+	static struct {
+		bool is_known, is_there;
+		struct hierarchy at;
+	} real[2];
+
+	if (*root)
+		return find_mount(root, is_v2, ret);
+	if (!real[is_v2].is_known)
+		real[is_v2].is_there = find_mount(root, is_v2, &real[is_v2].at);
+	real[is_v2].is_known = true;
+	*ret = real[is_v2].at;
+	return real[is_v2].is_there;
+}
+
 /* "0::/user.slice" of version 2, "4:cpu,cpuacct:/docker/12ab" of version 1. */
 static void find_group(const char *root, int32_t pid, struct hierarchy *ret)
 {
@@ -163,7 +180,7 @@ int64_t cpus_limit_milli(const char *root, int32_t pid)
 	struct hierarchy at;
 
 	for (int version = 1; version <= 2; version++) {
-		if (!find_mount(root, version == 2, &at))
+		if (!find_hierarchy(root, version == 2, &at))
 			continue;
 		find_group(root, pid, &at);
 		limit = lowest(root, &at);
@@ -255,7 +272,7 @@ void cpus_group(const char *root, int32_t pid, struct cpus_group *ret)
 
 	*ret = (struct cpus_group){0};
 	for (int version = 1; version <= 2; version++) {
-		if (!find_mount(root, version == 2, &at))
+		if (!find_hierarchy(root, version == 2, &at))
 			continue;
 		find_group(root, pid, &at);
 		if (at.is_v2)

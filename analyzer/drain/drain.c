@@ -27,7 +27,7 @@
 #define TALLY_MOST_MS 10000	/* ... less often in a long run */
 #define TALLY_PART 2		/* of its time */
 #define STACKS_MS     400          /* and then at most STACKS_MOST, and STACKS_PART of the time */
-#define STACKS_PART   2000
+#define STACKS_PART   4000
 #define RETRY_MS   1000		/* after an error of the database */
 #define STACKS_MOST 2
 #define GIVE_UP_MS 10000	/* ... once nobody records any more */
@@ -70,13 +70,10 @@ static void close_store(struct drain *drain)
 /* True: it is time for the tallies. Notes that they were taken. */
 static bool begin_tally(struct drain *drain)
 {
-	uint64_t now = now_ns(), pause = (now - drain->started_ns) / TALLY_PART;
+	uint64_t now = now_ns();
 
-	if (pause < TALLY_MS * MS)
-		pause = TALLY_MS * MS;
-	if (pause > TALLY_MOST_MS * MS)
-		pause = TALLY_MOST_MS * MS;
-	if (now - drain->tallied_ns < pause)
+	if (now - drain->tallied_ns < within(TALLY_MS * MS, TALLY_MOST_MS * MS,
+					     (now - drain->started_ns) / TALLY_PART))
 		return false;
 	drain->tallied_ns = now;
 	return true;
@@ -104,6 +101,26 @@ static int tell_closed(void *context, const char *name)
 	return 0;
 }
 
+/* While their processes live: the modules are found through them. */
+static int take_stacks(struct drain *drain)
+{
+	uint64_t begin = now_ns(), begin_cpu = cpu_ns(), cost;
+	int left = STACKS_MOST, done, r = 0;
+
+	if (begin < drain->stacks_ns)
+		return 0;
+	for (size_t i = 0; r == 0 && left > 0 && i < drain->count; i++) {
+		if (drain->segments[i]->dead)
+			continue;
+		r = stacks_take(drain->writer, drain->segments[i], left, &done);
+		left -= done;
+	}
+	cost = cpu_ns() - begin_cpu;
+	drain->stacks_ns =
+		begin + (cost > STACKS_MS * MS / STACKS_PART ? cost * STACKS_PART : STACKS_MS * MS);
+	return r;
+}
+
 static int commit(struct drain *drain)
 {
 	bool tally = begin_tally(drain);
@@ -117,6 +134,8 @@ static int commit(struct drain *drain)
 		if (r == 0 && (tally || drain->segments[i]->dead))
 			r = totals_update(drain->writer, drain->segments[i]);
 	}
+	if (r == 0)
+		r = take_stacks(drain);
 	if (r == 0)
 		r = cores_update(&drain->cores, drain->writer, drain->segments, drain->count,
 				 now_ns());
@@ -203,26 +222,6 @@ static int read_rings(struct drain *drain)
 	return 0;
 }
 
-/* While their processes live: the modules are found through them. */
-static int take_stacks(struct drain *drain)
-{
-	uint64_t begin = now_ns(), begin_cpu = cpu_ns(), cost;
-	int left = STACKS_MOST, done, r = 0;
-
-	if (begin < drain->stacks_ns)
-		return 0;
-	for (size_t i = 0; r == 0 && left > 0 && i < drain->count; i++) {
-		if (drain->segments[i]->dead)
-			continue;
-		r = stacks_take(drain->writer, drain->segments[i], left, &done);
-		left -= done;
-	}
-	cost = cpu_ns() - begin_cpu;
-	drain->stacks_ns =
-		begin + (cost > STACKS_MS * MS / STACKS_PART ? cost * STACKS_PART : STACKS_MS * MS);
-	return r;
-}
-
 /* Assumes that all records came from one ring, which must not fill up before the next look. */
 static void set_pace(struct drain *drain)
 {
@@ -262,8 +261,6 @@ static int do_round(struct drain *drain, bool now)
 		r = gather(drain, now);
 	if (r == 0)
 		r = read_rings(drain);
-	if (r == 0)
-		r = take_stacks(drain);
 	if (r == 0)
 		r = join_round(drain->join, &rows);
 	set_pace(drain);

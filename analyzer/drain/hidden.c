@@ -12,6 +12,7 @@
 #include "drain/elf.h"
 #include "drain/list.h"
 #include "drain/maps.h"
+#include "drain/module.h"
 #include "drain/now.h"
 
 #define FILE_MAX_COUNT 4096
@@ -25,8 +26,8 @@
  * not to pay for all of them: a look takes this much processor time, and all looks together one
  * part in so many of a core. What was not reached is looked at later, or never.
  */
-#define LOOK_CPU_NS UINT64_C(2000000)
-#define COST_PART   2000
+#define LOOK_CPU_NS UINT64_C(1000000)
+#define COST_PART   4000
 
 /*
  * The largest module with decoders seen so far is OpenCV's, 74 MB. Larger ones, and those of these
@@ -78,6 +79,8 @@ static struct {
 	size_t seen_count;
 	uint64_t states[STATE_COUNT]; /* maps_state() of processes that were looked through */
 	size_t state_count;
+	uint64_t list;                /* modules_generation() of the list that is looked through */
+	size_t next;                  /* ... and the place in it */
 	uint64_t rest_ns; /* no look before */
 	char reached[LIST_BYTES];
 	char hidden[LIST_BYTES];
@@ -269,31 +272,28 @@ static bool note_file(const struct maps_line *line)
 	return !is_named(without_decoders, line->path);
 }
 
-struct look {
-	struct writer *writer;
-	uint64_t begin_ns; /* of our processor time */
-	bool paused;       /* there is more */
-	int error;         /* of the database */
-};
-
-/* What has code is a module. */
-static int look_at(void *context, const struct maps_line *line)
+/* *ret_paused: there is more. */
+static int look_through(struct writer *writer, const struct modules *modules, bool *ret_paused)
 {
-	struct module module = {.path = line->path};
-	struct look *look = context;
-	int fd;
+	const uint64_t begin_ns = cpu_ns();
+	struct maps_line line;
+	int fd, r = 0;
 
-	if (!line->is_code || line->end - line->begin < CODE_BYTES)
-		return 0;
-	look->paused = cpu_ns() - look->begin_ns >= LOOK_CPU_NS;
-	if (look->paused)
-		return 1;
-	fd = note_file(line) ? maps_open(line->path, line->device, line->inode) : -1;
-	if (fd < 0)
-		return 0;
-	module.writer = look->writer;
-	look->error = scan_file(fd, line->path, note, &module);
-	return look->error;
+	if (hidden.list != modules_generation(modules))
+		hidden.next = 0;
+	hidden.list = modules_generation(modules);
+	while (r == 0 && !*ret_paused && modules_get(modules, hidden.next++, &line)) {
+		struct module module = {writer, line.path};
+
+		/* What has code is a module. */
+		if (!line.is_code || line.end - line.begin < CODE_BYTES || !note_file(&line))
+			continue;
+		fd = maps_open(line.path, line.device, line.inode);
+		if (fd >= 0)
+			r = scan_file(fd, line.path, note, &module);
+		*ret_paused = cpu_ns() - begin_ns >= LOOK_CPU_NS;
+	}
+	return r;
 }
 
 /* Of this process or of the one that it was forked from. */
@@ -307,26 +307,29 @@ static bool is_known(uint64_t state)
 
 int hidden_look(struct writer *writer, struct segment *segment, uint64_t now_ns)
 {
-	struct look look = {.writer = writer};
+	struct modules *modules;
+	bool paused = false;
 	int32_t number;
-	uint64_t state;
+	uint64_t state, begin_ns;
+	int r = 0;
 
 	if (segment->dead || now_ns < segment->look_ns || now_ns < hidden.rest_ns)
 		return 0;
 	number = alive_number(&segment->alive);
 	state = number ? maps_state(number) : 0;
-	if (number && !is_known(state)) {
-		look.begin_ns = cpu_ns();
-		maps_each(number, look_at, &look);
-		hidden.rest_ns = now_ns + (cpu_ns() - look.begin_ns) * COST_PART;
-		if (look.paused || look.error)
-			return look.error;
+	if (state && !is_known(state)) {
+		modules = modules_of(number);
+		if (modules && modules_update(modules, now_ns)) {
+			begin_ns = cpu_ns();
+			r = look_through(writer, modules, &paused);
+			hidden.rest_ns = now_ns + (cpu_ns() - begin_ns) * COST_PART;
+		}
+		if (paused || r < 0)
+			return r;
 		hidden.states[hidden.state_count++ % STATE_COUNT] = state;
 	}
 	/* Looks at once, then at growing intervals: most imports come early. */
-	segment->look_wait_ns = segment->look_wait_ns ? 2 * segment->look_wait_ns : SECOND_NS;
-	if (segment->look_wait_ns > LOOK_MAX_NS)
-		segment->look_wait_ns = LOOK_MAX_NS;
+	segment->look_wait_ns = within(SECOND_NS, LOOK_MAX_NS, 2 * segment->look_wait_ns);
 	segment->look_ns = now_ns + segment->look_wait_ns;
 	return 0;
 }

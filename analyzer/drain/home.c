@@ -237,12 +237,9 @@ static void send(struct home *home, struct db *db)
 
 static uint64_t pause_ns(struct home *home, uint64_t now)
 {
-	uint64_t pause;
-
 	if (!home->begun_ns)
 		home->begun_ns = now;
-	pause = (now - home->begun_ns) / PART_TIME;
-	return pause < LEAST_NS ? LEAST_NS : pause > MOST_NS ? MOST_NS : pause;
+	return within(LEAST_NS, MOST_NS, (now - home->begun_ns) / PART_TIME);
 }
 
 void home_committed(struct home *home, struct db *db)

@@ -10,6 +10,7 @@
 #include "dlprof/units.h"
 #include "drain/elf.h"
 #include "drain/maps.h"
+#include "drain/now.h"
 #include "drain/pages.h"
 
 #define HEADER_MAX	64		/* program and section headers that are looked at */
@@ -17,6 +18,7 @@
 #define SYMBOLS_AT_ONCE 2048
 #define SYMBOL_BYTES	120
 #define KNOWN_COUNT	512
+#define KEPT_COUNT	32		/* lists, of the images used last */
 #define LIST_NS		UINT64_C(15000000000)
 
 /* What .eh_frame_hdr must look like to be searched: as every linker writes it. */
@@ -28,12 +30,13 @@ struct mapping {
 	uint64_t begin, end, offset;
 	uint64_t device, inode;
 	uint64_t file;	/* tells files apart */
+	bool is_code;
 	char *path;     /* shared with the module before, if that is of the same file */
 };
 
 struct modules {
 	int32_t pid;
-	uint64_t listed_ns;
+	uint64_t begun_ns, listed_ns; /* the first and the last list */
 	uint64_t generation;
 	struct mapping *mappings;
 	size_t count;
@@ -59,7 +62,7 @@ static int add_mapping(void *context, const struct maps_line *line)
 	modules->mappings[modules->count++] = (struct mapping){
 		line->begin,  line->end,   line->offset,
 		line->device, line->inode, pages_id(line->device, line->inode),
-		path};
+		line->is_code, path};
 	return 0;
 }
 
@@ -84,11 +87,6 @@ struct modules *modules_open(int32_t pid)
 	return modules;
 }
 
-void modules_follow(struct modules *modules, int32_t pid)
-{
-	modules->pid = pid;
-}
-
 static bool are_same(const struct modules *one, const struct modules *other)
 {
 	if (one->count != other->count)
@@ -109,10 +107,13 @@ bool modules_update(struct modules *modules, uint64_t now_ns)
 {
 	static uint64_t generation;
 	struct modules now = {.pid = modules->pid,
+			      .begun_ns = modules->count ? modules->begun_ns : now_ns,
 			      .listed_ns = now_ns,
 			      .generation = modules->generation};
 
-	if (modules->count && now_ns - modules->listed_ns < LIST_NS)
+	if (modules->count &&
+	    now_ns - modules->listed_ns <
+		    within(LIST_NS, UINT64_MAX, modules->listed_ns - modules->begun_ns))
 		return true;
 	if (maps_each(modules->pid, add_mapping, &now) < 0 || !now.count)
 		forget(&now);
@@ -128,12 +129,49 @@ uint64_t modules_generation(const struct modules *modules)
 	return modules->generation;
 }
 
+bool modules_get(const struct modules *modules, size_t number, struct maps_line *ret)
+{
+	const struct mapping *mapping = &modules->mappings[number];
+
+	if (number >= modules->count)
+		return false;
+	*ret = (struct maps_line){mapping->begin,  mapping->end,   mapping->offset,
+				  mapping->device, mapping->inode, mapping->is_code,
+				  mapping->path};
+	return true;
+}
+
 void modules_close(struct modules *modules)
 {
 	if (!modules)
 		return;
 	forget(modules);
 	free(modules);
+}
+
+struct modules *modules_of(int32_t pid)
+{
+	static struct kept {
+		uint64_t image, used;
+		struct modules *modules;
+	} kept[KEPT_COUNT];
+	static uint64_t uses;
+	const uint64_t image = pid ? maps_image(pid) : 0;
+	struct kept *at = kept;
+
+	if (!image)
+		return NULL;
+	for (size_t i = 0; i < KEPT_COUNT && at->image != image; i++)
+		if (kept[i].image == image || kept[i].used < at->used)
+			at = &kept[i];
+	if (at->image != image) {
+		modules_close(at->modules);
+		*at = (struct kept){.image = image, .modules = modules_open(pid)};
+	}
+	at->used = ++uses;
+	if (at->modules)
+		at->modules->pid = pid;
+	return at->modules;
 }
 
 static const struct mapping *find(struct modules *modules, uint64_t address)

@@ -11,20 +11,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "drain/maps.h"
+
 struct modules;
 
 /* Of this process, and so far none. */
 struct modules *modules_open(int32_t pid);
 void modules_close(struct modules *modules);
 
-/* From now on of that process, which has mapped the same. */
-void modules_follow(struct modules *modules, int32_t pid);
+/*
+ * Of a process that runs, kept: to list what it has mapped takes longer than all else that is done
+ * with the list, and what was forked has mapped the same until it loads more code. NULL: out of
+ * memory, or the process (0: none) is not to be found.
+ */
+struct modules *modules_of(int32_t pid);
 
 /*
- * What it has mapped now, or some seconds ago; false: it is gone, or not ours to look at. For who
- * follows maps_image(), which tells of more code at once.
+ * What it has mapped now, or some time ago: 15 s, or as long as it was known by then. False: it is
+ * gone, or not ours to look at. For who asks modules_of(), which tells of more code at once.
  */
 bool modules_update(struct modules *modules, uint64_t now_ns);
+
+/* One mapping after the other; false: there is none of that number. */
+bool modules_get(const struct modules *modules, size_t number, struct maps_line *ret);
 
 /* Another number for every list of mappings, of whatever process. */
 uint64_t modules_generation(const struct modules *modules);

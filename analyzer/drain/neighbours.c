@@ -13,11 +13,11 @@
 #include "drain/now.h"
 #include "drain/process.h"
 
-#define LOOK_NS   UINT64_C(500000000)
-#define LATER_NS  UINT64_C(4000000000)
-#define ENOUGH_NS 1e10 /* from then on later */
+#define LEAST_NS  UINT64_C(500000000) /* between looks */
+#define MOST_NS   UINT64_C(4000000000)
+#define KNOWN_PART 4 /* ... of the time that they saw, the more of it the less often */
 #define COST_PART 2000 /* looks may take one part in so many of our time */
-#define WORTH_NS  50000000 /* of CPU time that others used: with less, no process is asked */
+#define WORTH_NS  5e7  /* of CPU time that others used: with less, no process is asked */
 #define ACTIVE    0.01 /* of a core: who used less has no part in it */
 
 struct neighbour {
@@ -204,9 +204,10 @@ static int look_at_all(struct neighbours *n, struct segment *const *segments, si
 static int look(struct neighbours *n, struct segment *const *segments, size_t count,
 		int64_t others_ns, uint64_t now_ns)
 {
+	const double worth_ns = fmax(WORTH_NS, ACTIVE * (double)(now_ns - n->all_ns));
 	int r = 0;
 
-	if (!n->all_ns || others_ns - n->others_ns >= WORTH_NS) {
+	if (!n->all_ns || (double)(others_ns - n->others_ns) >= worth_ns) {
 		r = look_at_all(n, segments, count, now_ns);
 		n->others_ns = others_ns;
 	} else {
@@ -297,8 +298,8 @@ int neighbours_update(struct neighbours *n, struct writer *writer, struct segmen
 	/* One look alone says nothing: the second comes next, and the pause is for both. */
 	if (!(n->of_ns > 0))
 		return 0;
-	least_ns = n->of_ns < ENOUGH_NS ? LOOK_NS : LATER_NS;
-	n->next_ns = now_ns + (n->pause_ns > least_ns ? n->pause_ns : least_ns);
+	least_ns = within(LEAST_NS, MOST_NS, (uint64_t)n->of_ns / KNOWN_PART);
+	n->next_ns = now_ns + within(least_ns, UINT64_MAX, n->pause_ns);
 	n->pause_ns = 0;
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* now.h - the clock that all times of a run are of, and that of our own cost. */
+/* now.h - the clock that all times of a run are of, that of our own cost, and how long to pause. */
 #pragma once
 
 #include <stdint.h>
@@ -23,4 +23,9 @@ static inline uint64_t cpu_ns(void)
 	if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time) < 0)
 		return 0;
 	return (uint64_t)time.tv_sec * (uint64_t)NS_PER_S + (uint64_t)time.tv_nsec;
+}
+
+static inline uint64_t within(uint64_t least_ns, uint64_t most_ns, uint64_t ns)
+{
+	return ns < least_ns ? least_ns : ns > most_ns ? most_ns : ns;
 }

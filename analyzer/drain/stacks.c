@@ -1,49 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "drain/stacks.h"
 
-#include "drain/maps.h"
+#include "drain/module.h"
 #include "drain/unwind.h"
 
 /* A record that has not come after so many looks was lost. */
 #define PATIENCE 3
 
-#define KEPT_COUNT 32
-
-/*
- * To list what a process has mapped takes longer than to unwind a stack, and what was forked has
- * mapped the same until it loads more code. NULL: out of memory, or it is not to be found.
- */
-static struct modules *modules_of(const struct segment *segment)
-{
-	const int32_t number = alive_number(&segment->alive);
-	const uint64_t image = number ? maps_image(number) : 0;
-	static struct kept {
-		uint64_t image, used;
-		struct modules *modules;
-	} kept[KEPT_COUNT];
-	static uint64_t uses;
-	struct kept *at = kept;
-
-	if (!image)
-		return NULL;
-	for (size_t i = 0; i < KEPT_COUNT && at->image != image; i++)
-		if (kept[i].image == image || kept[i].used < at->used)
-			at = &kept[i];
-	if (at->image != image) {
-		modules_close(at->modules);
-		*at = (struct kept){.image = image, .modules = modules_open(number)};
-	}
-	at->used = ++uses;
-	if (at->modules)
-		modules_follow(at->modules, number);
-	return at->modules;
-}
-
 static int take(struct writer *writer, struct segment *segment, size_t place,
 		const struct dlprof_stack *stack)
 {
 	static char text[4096];
-	struct modules *modules = modules_of(segment);
+	struct modules *modules = modules_of(alive_number(&segment->alive));
 	bool found = true;
 	int r = 0;
 
