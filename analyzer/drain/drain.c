@@ -253,8 +253,8 @@ static int do_round(struct drain *drain, bool now)
 	drain->taken = 0;
 	r = open_store(drain);
 	if (r == 0 && !drain->in_transaction) {
-		r = db_begin(drain->db);
-		drain->in_transaction = r == 0;
+		db_begin_late(drain->db);
+		drain->in_transaction = true;
 		drain->begun_ns = now_ns();
 	}
 	if (r == 0)
@@ -390,7 +390,8 @@ int drain_run(const char *segment_dir, const char *database)
 			r = finish(&drain);
 		if (r == 0) {
 			failing_ns = 0;
-			wait_for_round(&drain, drain.wait_ms);
+			if (!drain.over)
+				wait_for_round(&drain, drain.wait_ms);
 			continue;
 		}
 		/* A full disk may have room again: the rings keep what they can hold. */

@@ -11,6 +11,10 @@
 struct db;
 
 int db_begin(struct db *db);
+
+/* From the first row that a writer (write.h) writes on; if there is none, the end costs nothing. */
+void db_begin_late(struct db *db);
+
 int db_commit(struct db *db);
 int db_rollback(struct db *db);
 

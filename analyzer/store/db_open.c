@@ -324,17 +324,24 @@ static int check_owner(const char *path, const struct stat *status)
 static int prepare_write(struct db *db)
 {
 	int64_t tables, version;
-	int r;
+	int r = rows_number(db, "SELECT count(*) FROM sqlite_schema", &tables);
 
-	/*
-	 * WAL: readers never stop the writer. NORMAL: nothing waits for the disk but a checkpoint:
-	 * a power cut costs what the kernel had not written yet, a kill nothing.
-	 */
-	r = db_run(db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;");
+	/* Nothing is there that could be damaged. */
+	if (r == 0 && !tables)
+		r = db_run(db, "PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY");
+	/* WAL: readers never stop the writer. */
 	if (r == 0)
-		r = rows_number(db, "SELECT count(*) FROM sqlite_schema", &tables);
+		r = db_run(db, "PRAGMA journal_mode = WAL");
+	if (r == 0 && !tables)
+		r = schema_create(db);
+	/*
+	 * NORMAL: nothing waits for the disk but a checkpoint: a power cut costs what the kernel
+	 * had not written yet, a kill nothing.
+	 */
+	if (r == 0)
+		r = db_run(db, "PRAGMA synchronous = NORMAL");
 	if (r < 0 || !tables)
-		return r < 0 ? r : schema_create(db);
+		return r;
 	r = check_identity(db, &version);
 	if (r == 0)
 		r = guard_check_write(db);
@@ -366,6 +373,15 @@ int db_open_write(const char *path, struct db **ret_db)
 	return 0;
 }
 
+/* What is in the log goes into the file. */
+static int empty_log(struct db *db)
+{
+	int64_t busy;
+	int r = rows_number(db, "PRAGMA wal_checkpoint(TRUNCATE)", &busy);
+
+	return r == 0 && busy ? -EBUSY : r;
+}
+
 void db_limit_anew(void)
 {
 	guard_anew();
@@ -378,14 +394,11 @@ void db_limit_renew(struct db *db)
 
 int db_freeze(struct db *db)
 {
-	int64_t busy;
 	int r;
 
 	sqlite3_busy_timeout(db->handle, 0);
-	r = rows_number(db, "PRAGMA wal_checkpoint(TRUNCATE)", &busy);
+	r = empty_log(db);
 	sqlite3_busy_timeout(db->handle, BUSY_MS);
-	if (r == 0 && busy)
-		r = -EBUSY;
 	if (r == 0)
 		sqlite3_wal_autocheckpoint(db->handle, 0);
 	return r;
@@ -402,6 +415,17 @@ void db_be_lean(void)
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
 
+/*
+ * The log goes, too: when it is empty, only the mark in the file's head changes that there is one.
+ * That is one write, and needs no journal and no waiting for the disk.
+ */
+static int remove_log(struct db *db)
+{
+	int r = empty_log(db);
+
+	return r < 0 ? r : db_run(db, "PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY");
+}
+
 void db_close(struct db *db)
 {
 	if (!db)
@@ -409,7 +433,7 @@ void db_close(struct db *db)
 	/* Refused while somebody reads; most readers are done soon, and none can do it later. */
 	sqlite3_busy_timeout(db->handle, 0);
 	for (int tries = 0; db->writes && tries < CLOSE_TRIES; tries++) {
-		if (db_run(db, "PRAGMA journal_mode = DELETE") != -EBUSY)
+		if (remove_log(db) != -EBUSY)
 			break;
 		sqlite3_sleep(CLOSE_PAUSE_MS);
 	}

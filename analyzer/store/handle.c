@@ -95,15 +95,31 @@ int db_run(struct db *db, const char *sql)
 
 int db_begin(struct db *db)
 {
-	return db_run(db, "BEGIN IMMEDIATE");
+	const int r = db_run(db, "BEGIN IMMEDIATE");
+
+	db->begins_late = db->begins_late && r < 0;
+	return r;
+}
+
+void db_begin_late(struct db *db)
+{
+	db->begins_late = true;
+}
+
+static int end(struct db *db, const char *sql)
+{
+	const bool has_begun = !db->begins_late;
+
+	db->begins_late = false;
+	return has_begun ? db_run(db, sql) : 0;
 }
 
 int db_commit(struct db *db)
 {
-	return db_run(db, "COMMIT");
+	return end(db, "COMMIT");
 }
 
 int db_rollback(struct db *db)
 {
-	return db_run(db, "ROLLBACK");
+	return end(db, "ROLLBACK");
 }

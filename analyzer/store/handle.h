@@ -15,6 +15,7 @@ struct db {
 	int64_t most_bytes; /* ... of its memory */
 	double share;       /* ... of what a file of common size is allowed */
 	bool writes;
+	bool begins_late; /* the transaction: a writer begins it */
 };
 
 /* One statement, or several. */

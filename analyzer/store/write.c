@@ -71,6 +71,10 @@ static int refused; /* SQLite's error, where prepare() gave NULL */
 /* When it is needed, which most never are. NULL is what step() knows. */
 static sqlite3_stmt *prepare(struct writer *writer, int which)
 {
+	if (writer->db->begins_late && db_begin(writer->db) < 0) {
+		refused = sqlite3_errcode(writer->db->handle);
+		return NULL;
+	}
 	if (!writer->prepared[which])
 		refused = sqlite3_prepare_v3(writer->db->handle, statements[which], -1,
 					     SQLITE_PREPARE_PERSISTENT, &writer->prepared[which],
