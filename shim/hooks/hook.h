@@ -12,6 +12,7 @@
 #undef __GLIBC_USE_DEPRECATED_SCANF
 #define __GLIBC_USE_DEPRECATED_SCANF 1
 
+#include <aio.h>
 #include <assert.h>
 #include <dirent.h>
 #include <fcntl.h>
@@ -61,14 +62,24 @@
 
 enum hook_id {
 #define HOOK(family, nr, type, name, params, args) HOOK_ID_##name,
+#define HOOK_BY_HAND(nr, type, name, params, args) HOOK_ID_##name,
+#define HOOK_VARIADIC				   HOOK_BY_HAND
 #include "hooks/hooks.def"
+#undef HOOK
+#undef HOOK_BY_HAND
+#undef HOOK_VARIADIC
 	HOOK_ID_MAX
 };
 
 /* The functions that the host would call without us. */
 struct real {
 #define HOOK(family, nr, type, name, params, args) type(*name) params;
+#define HOOK_BY_HAND(nr, type, name, params, args) type(*name) params;
+#define HOOK_VARIADIC				   HOOK_BY_HAND
 #include "hooks/hooks.def"
+#undef HOOK
+#undef HOOK_BY_HAND
+#undef HOOK_VARIADIC
 };
 
 extern HIDDEN struct real real;

@@ -38,8 +38,12 @@ static void *find_moved(const char *name);
 		return real.name args;                                                             \
 	}
 #define HOOK(family, nr, type, name, params, args) EARLY(nr, type, name, params, args)
+#define HOOK_BY_HAND(nr, type, name, params, args) EARLY(nr, type, name, params, args)
 #define HOOK_VARIADIC(nr, type, name, params, args)
 #include "hooks/hooks.def"
+#undef HOOK
+#undef HOOK_BY_HAND
+#undef HOOK_VARIADIC
 
 /* The mode may be missing; then the kernel ignores what we read in its place. */
 #define EARLY_OPEN(nr, name, params, folder, ...)                                                  \
@@ -135,7 +139,12 @@ long hook_syscall_failed(long result)
 
 struct real real = {
 #define HOOK(family, nr, type, name, params, args) .name = early_##name,
+#define HOOK_BY_HAND(nr, type, name, params, args) .name = early_##name,
+#define HOOK_VARIADIC				   HOOK_BY_HAND
 #include "hooks/hooks.def"
+#undef HOOK
+#undef HOOK_BY_HAND
+#undef HOOK_VARIADIC
 };
 
 /* syscall.S jumps through them. */
@@ -152,7 +161,12 @@ static_assert(offsetof(struct real, syscall) == 0 && offsetof(struct real, vfork
 /* In the order of struct real. */
 static const char names[] =
 #define HOOK(family, nr, type, name, params, args) #name "\0"
+#define HOOK_BY_HAND(nr, type, name, params, args) #name "\0"
+#define HOOK_VARIADIC				   HOOK_BY_HAND
 #include "hooks/hooks.def"
+#undef HOOK
+#undef HOOK_BY_HAND
+#undef HOOK_VARIADIC
 	;
 static_assert(sizeof(struct real) == HOOK_ID_MAX * sizeof(void *), "an array of functions");
 
@@ -166,23 +180,25 @@ static const struct exception {
 	uint8_t since_minor;	/* of glibc 2 */
 } exceptions[] = {
 	[1] = {.version = COND_VERSION},
-	[2] = {.since_minor = 35},
-	[3] = {.since_minor = 38},
-	[4] = {.since_minor = 30},
-	[5] = {.since_minor = 33},
-	[6] = {.since_minor = 34},
+	[2] = {.version = "GLIBC_2.34", .since_minor = 34},
+	[3] = {.since_minor = 35},
+	[4] = {.since_minor = 38},
+	[5] = {.since_minor = 30},
+	[6] = {.since_minor = 33},
+	[7] = {.since_minor = 34},
 };
 
 static const uint8_t exception_of[HOOK_ID_MAX] = {
 	[HOOK_ID_pthread_cond_wait] = 1,  [HOOK_ID_pthread_cond_timedwait] = 1,
-	[HOOK_ID_epoll_pwait2] = 2,	  [HOOK_ID___isoc23_fscanf] = 3,
-	[HOOK_ID___isoc23_vfscanf] = 3,	  [HOOK_ID_getdents64] = 4,
-	[HOOK_ID_sem_clockwait] = 4,	  [HOOK_ID_pthread_cond_clockwait] = 4,
-	[HOOK_ID_stat] = 5,		  [HOOK_ID_stat64] = 5,
-	[HOOK_ID_lstat] = 5,		  [HOOK_ID_lstat64] = 5,
-	[HOOK_ID_fstat] = 5,		  [HOOK_ID_fstat64] = 5,
-	[HOOK_ID_fstatat] = 5,		  [HOOK_ID_fstatat64] = 5,
-	[HOOK_ID_close_range] = 6,	  [HOOK_ID_closefrom] = 6,
+	[HOOK_ID_lio_listio] = 2,	  [HOOK_ID_lio_listio64] = 2,
+	[HOOK_ID_epoll_pwait2] = 3,	  [HOOK_ID___isoc23_fscanf] = 4,
+	[HOOK_ID___isoc23_vfscanf] = 4,	  [HOOK_ID_getdents64] = 5,
+	[HOOK_ID_sem_clockwait] = 5,	  [HOOK_ID_pthread_cond_clockwait] = 5,
+	[HOOK_ID_stat] = 6,		  [HOOK_ID_stat64] = 6,
+	[HOOK_ID_lstat] = 6,		  [HOOK_ID_lstat64] = 6,
+	[HOOK_ID_fstat] = 6,		  [HOOK_ID_fstat64] = 6,
+	[HOOK_ID_fstatat] = 6,		  [HOOK_ID_fstatat64] = 6,
+	[HOOK_ID_close_range] = 7,	  [HOOK_ID_closefrom] = 7,
 };
 
 /* Not in musl, whose loader ends a program that preloads something with a missing reference. */
@@ -229,13 +245,13 @@ static long absent(void)
 }
 
 /*
- * Before glibc 2.34 sem_wait() and the like were libpthread's, and dlclose() libdl's. A program
- * that starts without them may load a plug-in that brings them: the plug-in's calls come to us, and
- * its library is there to be asked.
+ * Before glibc 2.34 sem_wait() and the like were libpthread's, aio_read() librt's and dlclose()
+ * libdl's. A program that starts without them may load a plug-in that brings them: the plug-in's
+ * calls come to us, and its library is there to be asked.
  */
 static void *find_moved(const char *name)
 {
-	static const char *const libraries[] = {"libpthread.so.0", "libdl.so.2"};
+	static const char *const libraries[] = {"libpthread.so.0", "librt.so.1", "libdl.so.2"};
 	void *found = NULL;
 
 	/* Not closed again: dlclose() may be what is looked for, and they stay loaded anyway. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* host_files.c - what is asked about files and folders, and maps of them. */
+/* host_files.c - what is asked about files and folders, maps of them, and asynchronous reads. */
+#include <aio.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -133,6 +134,49 @@ void host_files(void)
 	close(fd);
 }
 
+static void requests(int fd)
+{
+	static char buffer[4][64];
+	struct aiocb one = {.aio_fildes = fd, .aio_buf = buffer[0], .aio_nbytes = seven,
+			    .aio_sigevent.sigev_notify = SIGEV_NONE};
+	struct aiocb64 one64 = {.aio_fildes = fd, .aio_buf = buffer[1], .aio_nbytes = seven,
+				.aio_offset = 20, .aio_sigevent.sigev_notify = SIGEV_NONE};
+	struct aiocb two = {.aio_fildes = fd, .aio_buf = buffer[2], .aio_nbytes = seven,
+			    .aio_offset = 40, .aio_lio_opcode = LIO_READ,
+			    .aio_sigevent.sigev_notify = SIGEV_NONE};
+	struct aiocb64 two64 = {.aio_fildes = fd, .aio_buf = buffer[3], .aio_nbytes = seven,
+				.aio_offset = 60, .aio_lio_opcode = LIO_READ,
+				.aio_sigevent.sigev_notify = SIGEV_NONE};
+	struct aiocb bad = {.aio_fildes = 99, .aio_buf = buffer[0], .aio_nbytes = seven,
+			    .aio_sigevent.sigev_notify = SIGEV_NONE};
+	const struct aiocb *list[] = {NULL, &one};
+	const struct aiocb64 *list64[] = {&one64, NULL};
+	struct aiocb *both[] = {&two, NULL};
+	struct aiocb64 *both64[] = {NULL, &two64};
+
+	SHOW(aio_read(&one));
+	SHOW(aio_suspend(list, 2, NULL));
+	SHOW(aio_error(&one));
+	SHOW(aio_return(&one));
+	show_text(buffer[0]);
+	SHOW(aio_read64(&one64));
+	SHOW(aio_suspend64(list64, 2, NULL));
+	SHOW(aio_return64(&one64));
+	show_text(buffer[1]);
+	SHOW(lio_listio(LIO_WAIT, both, 2, NULL));
+	SHOW(aio_return(&two));
+	show_text(buffer[2]);
+	SHOW(lio_listio64(LIO_WAIT, both64, 2, NULL));
+	SHOW(aio_return64(&two64));
+	show_text(buffer[3]);
+	SHOW(lio_listio(77, both, 1, NULL));
+	SHOW(lio_listio64(77, both64, 2, NULL));
+	SHOW(aio_suspend(list, -1, NULL));
+	SHOW(aio_read(&bad));
+	SHOW(aio_suspend((const struct aiocb *[]){&bad}, 1, NULL));
+	SHOW(aio_return(&bad));
+}
+
 void host_maps(void)
 {
 	int fd = open("data", O_RDONLY);
@@ -161,5 +205,6 @@ void host_maps(void)
 	SHOW((map = mmap64(place, 4096, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 4096)) == place);
 	show_text(map);
 	SHOW(munmap(place, 65536));
+	requests(fd);
 	close(fd);
 }

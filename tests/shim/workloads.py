@@ -258,6 +258,18 @@ def by_number(path):
     os.close(fd)
 
 
+def asynchronous(path):
+    fd, buffer = os.open(path, os.O_RDONLY), ctypes.create_string_buffer(100_000)
+    # struct aiocb of x86-64 and aarch64: fildes, lio_opcode, reqprio, buf, nbytes, sigevent...
+    block = ctypes.create_string_buffer(struct.pack("iiiiQQ", fd, 0, 0, 0,
+                                                    ctypes.addressof(buffer), 100_000), 168)
+    struct.pack_into("i", block, 44, 1)  # SIGEV_NONE
+    libc.aio_read(block)
+    libc.aio_suspend((ctypes.c_void_p * 1)(ctypes.addressof(block)), 1, None)
+    libc.aio_return(block)
+    os.close(fd)
+
+
 def mapped(path):
     import mmap
 
@@ -296,7 +308,7 @@ def image(path):
 
 WORKLOADS = {function.__name__: function for function in (
     read, unbuffered, sent, archive, tensors, fromfile, numpy_load, received, received_again, inherited, copied, fread, fseek,
-    text_fgets, text_long_lines, text_getline, text_fscanf, uflow, by_number, mapped,
+    text_fgets, text_long_lines, text_getline, text_fscanf, uflow, by_number, asynchronous, mapped,
     memmap, hdf5, database, image)}
 
 
