@@ -169,7 +169,8 @@ void gate_runs_leave_out(struct gate_runs *runs, size_t i)
 
 void gate_runs_sort(struct gate_runs *runs)
 {
-	qsort(runs->list, runs->count, sizeof(*runs->list), by_start);
+	if (runs->count)
+		qsort(runs->list, runs->count, sizeof(*runs->list), by_start);
 	for (size_t i = 0; i < runs->count; i++)
 		settle(&runs->list[i]);
 }
