@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -129,4 +130,29 @@ bool alive_has_thread(const struct alive *alive, uint32_t tid)
 int32_t alive_number(const struct alive *alive)
 {
 	return alive->is_found && is_shown(alive) ? alive->proc_pid : 0;
+}
+
+/* linux/pidfd.h's, of Linux 6.15; older kernels do not know of the end. */
+struct pidfd_info {
+	uint64_t mask, cgroup_id;
+	uint32_t ids[11];
+	int32_t exit_code;
+};
+#define PIDFD_GET_INFO _IOWR(0xFF, 11, struct pidfd_info)
+#define PIDFD_INFO_EXIT (UINT64_C(1) << 3)
+
+int alive_exit_status(const struct alive *alive)
+{
+	struct pidfd_info info = {.mask = PIDFD_INFO_EXIT};
+	struct process_stat stat;
+
+	/* Of a zombie. One whose owner is another user seems to have ended with 0. */
+	if (alive->is_found && process_stat_read(alive->proc_pid, &stat) && stat.is_over &&
+	    stat.start_ticks == alive->start_ticks && stat.exit_status)
+		return stat.exit_status;
+	/* Its parent has seen its end. */
+	if (alive->pidfd >= 0 && ioctl(alive->pidfd, PIDFD_GET_INFO, &info) == 0 &&
+	    (info.mask & PIDFD_INFO_EXIT))
+		return info.exit_code;
+	return -1;
 }

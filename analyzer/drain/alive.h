@@ -32,6 +32,9 @@ void alive_end(struct alive *alive);
 /* `is_root_gone`: the process that started the run has ended. */
 bool alive_now(const struct alive *alive, bool is_root_gone);
 
+/* How it ended, as waitpid() has it; -1: not known. */
+int alive_exit_status(const struct alive *alive);
+
 /* False only of a thread that has surely ended. */
 bool alive_has_thread(const struct alive *alive, uint32_t tid);
 

@@ -136,6 +136,7 @@ static struct process_row process_row(const struct segment *segment)
 		.stream = WRITE_UNKNOWN,
 		.start_ns = (int64_t)header->created_ns,
 		.end_ns = WRITE_UNKNOWN,
+		.exit_status = segment->exit_status < 0 ? WRITE_UNKNOWN : segment->exit_status,
 		.role = "other",
 		.command = header->command,
 	};

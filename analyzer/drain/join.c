@@ -98,6 +98,7 @@ static int note_process(struct join *join, const struct stream *stream, struct s
 		.stream = worker_id == WRITE_UNKNOWN ? WRITE_UNKNOWN : (int64_t)stream->key,
 		.start_ns = (int64_t)header->created_ns,
 		.end_ns = WRITE_UNKNOWN,
+		.exit_status = WRITE_UNKNOWN,
 		.role = role,
 		.command = header->command,
 	};

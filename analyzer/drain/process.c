@@ -19,6 +19,7 @@ enum {
 	FIELD_NICE = 19,
 	FIELD_THREADS = 20,
 	FIELD_START = 22,
+	FIELD_EXIT = 52,
 	FIELD_COUNT
 };
 
@@ -27,7 +28,8 @@ bool process_stat_read(int32_t pid, struct process_stat *ret)
 {
 	const long rate = sysconf(_SC_CLK_TCK);
 	char text[1024]; /* the path, then the line */
-	long long fields[FIELD_COUNT];
+	long long fields[FIELD_COUNT] = {0};
+	int last;
 	char *at;
 	ssize_t length;
 	int fd;
@@ -45,13 +47,15 @@ bool process_stat_read(int32_t pid, struct process_stat *ret)
 		return false;
 	ret->is_over = at[2] == 'Z' || at[2] == 'X';
 	at += 3;
-	for (int i = FIELD_STATE + 1; i < FIELD_COUNT; i++)
+	last = ret->is_over ? FIELD_EXIT : FIELD_START;
+	for (int i = FIELD_STATE + 1; i <= last; i++)
 		fields[i] = strtoll(at, &at, 10);
-	if (*at != ' ')
+	if (*at != ' ' && *at != '\n')
 		return false;
 	ret->nice = (int)fields[FIELD_NICE];
 	ret->threads = (int)fields[FIELD_THREADS];
 	ret->start_ticks = (uint64_t)fields[FIELD_START];
+	ret->exit_status = (int)fields[FIELD_EXIT];
 	ret->used_ns = (fields[FIELD_USER] + fields[FIELD_SYSTEM]) * ((int64_t)NS_PER_S / rate);
 	return true;
 }

@@ -102,6 +102,7 @@ int segment_open(int folder, const char *name, struct segment **ret_segment)
 		return -ENOMEM;
 	strcpy(segment->name, name);
 	segment->alive.pidfd = -1;
+	segment->exit_status = -1;
 	segment->fd = r = trust_open_file(folder, name, O_RDWR);
 	if (r < 0)
 		goto fail;
@@ -151,6 +152,7 @@ bool segment_poll(struct segment *segment, bool is_root_gone)
 	if (segment->dead || alive_now(&segment->alive, is_root_gone))
 		return false;
 	segment->dead = true;
+	segment->exit_status = alive_exit_status(&segment->alive);
 	return true;
 }
 

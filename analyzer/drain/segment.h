@@ -33,6 +33,7 @@ struct segment {
 	struct alive alive;
 	bool apart;		/* gather.c's: the folder that it was in was removed */
 	bool dead;		/* its process ended; nothing more will be written */
+	int exit_status;	/* ... so, as waitpid() has it; -1: not known */
 	bool looked;		/* at every ring, once */
 	const char *role;	/* as the database was told, or NULL; join.c's */
 	bool ended_noted;	/* drain.c's: the database knows of its end */

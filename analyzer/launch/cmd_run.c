@@ -133,18 +133,24 @@ static void become(char **command, const struct before *before, pid_t parent, in
 	_exit(127);
 }
 
-/* As process 1 of a container we also inherit other processes' children. */
-static int reap(pid_t pid, int *ret_status)
+/*
+ * True: it has ended (or we cannot know), and stays as it is until its run is stored: before Linux
+ * 6.15 the drain can see how it ended only as long as we have not asked. As process 1 of a
+ * container we also inherit other processes' children.
+ */
+static bool reap(pid_t pid)
 {
-	pid_t ended;
-	int status;
+	siginfo_t info;
 
-	while ((ended = waitpid(-1, &status, WNOHANG)) > 0)
-		if (ended == pid) {
-			*ret_status = status;
-			return 1;
-		}
-	return ended < 0 && errno == ECHILD ? -ECHILD : 0;
+	for (;;) {
+		info.si_pid = 0;
+		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 ||
+		    info.si_pid == pid)
+			return true;
+		if (!info.si_pid)
+			return false;
+		waitpid(info.si_pid, NULL, 0);
+	}
 }
 
 /* Signals that were meant for the command must not reach us after its end. */
@@ -156,37 +162,32 @@ static void forget_signals(const sigset_t *set)
 		;
 }
 
-static int wait_for(pid_t pid, int *ret_status)
+static void wait_for(pid_t pid)
 {
 	siginfo_t info;
 	sigset_t set;
-	int r;
 
 	sigprocmask(SIG_BLOCK, NULL, &set);
-	for (;;) {
-		r = reap(pid, ret_status);
-		if (r) {
-			forget_signals(&set);
-			return r < 0 ? r : 0;
-		}
+	while (!reap(pid)) {
 		if (sigwaitinfo(&set, &info) < 0 || info.si_signo == SIGCHLD)
 			continue;
 		/* The terminal sends its signals to the whole process group anyway. */
 		if (info.si_code != SI_KERNEL)
 			kill(pid, info.si_signo);
 	}
+	forget_signals(&set);
 }
 
 /*
  * Runs it as a child as if it were us: it has the terminal, the process group and the signals that
- * others send to us. To its end: 0 and its status as waitpid() has it; -errno: it could not be
- * started. Until then signals to us only reach the command; from then on they end us as ever.
+ * others send to us. To its end: its number, for waitpid(); -errno: it could not be started. Until
+ * then signals to us only reach the command; from then on they end us as ever.
  */
-static int attend(char **command, int *ret_status)
+static pid_t attend(char **command)
 {
 	const pid_t self = getpid();
 	struct before before;
-	int ends[2], error, r;
+	int ends[2], error;
 	pid_t pid;
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
@@ -202,9 +203,10 @@ static int attend(char **command, int *ret_status)
 	if (pid > 0 && read(ends[0], &error, sizeof(error)) == sizeof(error))
 		waitpid(pid, NULL, 0);
 	close(ends[0]);
-	r = error ? -error : wait_for(pid, ret_status);
+	if (!error)
+		wait_for(pid);
 	sigprocmask(SIG_SETMASK, &before.mask, NULL);
-	return r;
+	return error ? -error : pid;
 }
 
 /* Ends as the command did: by its status, or by the signal that ended it. */
@@ -271,18 +273,21 @@ static bool is_quiet(const struct launch_options *options)
 static int run_and_report(const struct launch_options *options)
 {
 	struct runs runs;
-	int status, r;
+	int status;
+	pid_t pid;
 
 	if (runs_begin(&runs) < 0) {
 		execvp(options->command[0], options->command);
 		return fail_run(options, errno);
 	}
-	r = attend(options->command, &status);
-	if (r < 0) {
+	pid = attend(options->command);
+	if (pid < 0) {
 		runs_drop(&runs);
-		return fail_run(options, -r);
+		return fail_run(options, -pid);
 	}
 	runs_report(&runs);
+	if (waitpid(pid, &status, 0) < 0)
+		return fail_run(options, errno);
 	end_as(status);
 }
 

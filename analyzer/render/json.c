@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "analysis/load.h"
+#include "render/ended.h"
 #include "render/jsonw.h"
 #include "render/parts.h"
 #include "render/report.h"
@@ -37,6 +38,25 @@ static void add_list(struct jsonw *json, const char *key, const char *list)
 	jsonw_close(json, ']');
 }
 
+/* Either a status or a signal; neither: it goes on, or it is not known. */
+static void add_end(struct jsonw *json, const struct report *report)
+{
+	const int64_t status = report->run.exit_status;
+	const int number = ended_signal(status);
+	char text[ENDED_WORDS];
+
+	jsonw_open(json, "end", '{');
+	jsonw_int(json, "status",
+		  number || status == QUERY_UNKNOWN ? QUERY_UNKNOWN : status >> 8 & 255);
+	jsonw_int(json, "signal", number ? number : QUERY_UNKNOWN);
+	jsonw_int(json, "killed_workers", report->run.killed_count);
+	jsonw_string(json, "workers",
+		     ended_workers(&report->run, text, sizeof(text)) ? text : NULL);
+	ended_program(&report->run, ended_after(report), text, sizeof(text));
+	jsonw_string(json, "program", *text ? text : NULL);
+	jsonw_close(json, '}');
+}
+
 static void add_run(struct jsonw *json, const struct report *report)
 {
 	const struct run_info *run = &report->run;
@@ -55,6 +75,7 @@ static void add_run(struct jsonw *json, const struct report *report)
 	jsonw_string(json, "kernel", run->kernel);
 	jsonw_int(json, "processes", run->process_count);
 	jsonw_bool(json, "live", report->live);
+	add_end(json, report);
 	jsonw_close(json, '}');
 }
 

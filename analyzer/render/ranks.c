@@ -422,6 +422,26 @@ static void add_clock(const struct ranks *ranks, struct outline *o)
 			     by_gpu);
 }
 
+/* Of those that did not end well the one that may be why the others did not. */
+static void add_ended(const struct ranks *ranks, struct outline *o)
+{
+	const struct rank_row *first = NULL;
+	char more[56] = "";
+	size_t count = 0;
+
+	for (size_t i = 0; i < ranks->count; i++) {
+		const struct rank_row *row = &ranks->rows[i];
+
+		count += *row->ended != '\0';
+		if (*row->ended && (!first || (first->is_told && !row->is_told)))
+			first = row;
+	}
+	if (count > 1)
+		snprintf(more, sizeof(more), "; %zu more ranks did not end well", count - 1);
+	if (first)
+		outline_item(o, "End", "rank %" PRId64 ": %s%s", first->rank, first->ended, more);
+}
+
 /* What the verdict rests on, and how far it can be believed. */
 static void add_limits(const struct ranks *ranks, struct outline *o)
 {
@@ -434,6 +454,7 @@ static void add_limits(const struct ranks *ranks, struct outline *o)
 			     "%s: no database of theirs is here. A rank that uses neither a loader "
 			     "nor a GPU has none",
 			     text);
+	add_ended(ranks, o);
 	if (!isnan(spread.median))
 		outline_item(o, "Spread",
 			     "the ranks wait for %s to %s of their time, half of them for %s at "

@@ -4,6 +4,7 @@
 
 #include "analysis/bar.h"
 #include "analysis/rank.h"
+#include "render/ended.h"
 #include "render/outline.h"
 
 struct rank_row {
@@ -14,6 +15,8 @@ struct rank_row {
 	struct finding finding;
 	float alone_share; /* of the steps: its GPU was in collectives alone; NAN: not known */
 	bool live;
+	char ended[ENDED_WORDS]; /* "Killed by SIGKILL", or its worker was; "": as it should */
+	bool is_told; /* by SIGTERM, as launchers end the others of a rank that failed */
 	struct bar *bars; /* its batches as a picture; NULL: none is wanted */
 	size_t bar_count;
 };

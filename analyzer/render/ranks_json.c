@@ -33,6 +33,7 @@ static void add_row(struct jsonw *json, const struct ranks *ranks, size_t i)
 	jsonw_number(json, "blame_share", share);
 	jsonw_number(json, "saved_s", aligned ? blame->saved_ns / NS_PER_S : NAN);
 	jsonw_bool(json, "live", row->live);
+	jsonw_string(json, "end", *row->ended ? row->ended : NULL);
 	jsonw_close(json, '}');
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/clamp.h"
+#include "render/ended.h"
 #include "render/explain.h"
 #include "render/screen.h"
 #include "render/units.h"
@@ -323,6 +324,21 @@ static void add_warning(const struct report *report, struct outline *o)
 	outline_cell(o, "%s", text + 2);
 }
 
+static void add_end(const struct report *report, struct outline *o)
+{
+	char texts[2][ENDED_WORDS];
+
+	ended_workers(&report->run, texts[0], sizeof(texts[0]));
+	ended_program(&report->run, ended_after(report), texts[1], sizeof(texts[1]));
+	for (size_t i = 0; i < ARRAY_COUNT(texts); i++) {
+		if (!*texts[i])
+			continue;
+		outline_row(o, PAGE_YELLOW);
+		outline_cell(o, "End");
+		outline_cell(o, "%s", texts[i]);
+	}
+}
+
 static void add_sure(const struct report *report, struct outline *o)
 {
 	const struct finding *f = &report->finding;
@@ -350,6 +366,7 @@ static void add_sure(const struct report *report, struct outline *o)
 		outline_item(o, "Sure", "%s", text);
 	}
 	add_warning(report, o);
+	add_end(report, o);
 }
 
 static void add_more(const struct report *report, struct outline *o)

@@ -22,6 +22,15 @@ static const char COUNT_SQL[] = "SELECT (SELECT CAST(TOTAL(count) AS INTEGER) FR
 				"  INTEGER) FROM t_meta WHERE key = 'rank'), 0),"
 				" (SELECT COUNT(*) FROM t_note WHERE level = 'doubt')";
 
+/* Loaders end their workers by SIGTERM (15), and a terminal all by SIGHUP (1) or SIGINT (2). */
+static const char ENDS_SQL[] =
+	"SELECT m.exit = 'gone', m.exit_status, w.count, w.worker_id, w.exit_status FROM"
+	" (SELECT COUNT(*) AS count, MIN(worker_id) AS worker_id, exit_status FROM t_process"
+	"  WHERE role = 'worker' AND exit_status & 127 NOT IN (0, 1, 2, 13, 15)) w"
+	" LEFT JOIN (SELECT exit, exit_status FROM t_process WHERE pid ="
+	"  (SELECT CAST(value AS INTEGER) FROM t_meta WHERE key = 'pid')"
+	"  ORDER BY start_ns LIMIT 1) m";
+
 /* The thread of its first epoch speaks for all; where nobody says so, it is not nested. */
 #define OWNER_SQL                                                                                  \
 	" pid, (SELECT MAX(tid) FROM t_epoch e WHERE e.loader_id = id.loader_id AND epoch ="       \
@@ -73,6 +82,23 @@ static const char NOTES_SQL[] = "SELECT text FROM t_note"
 #define FIELD(id, type, member) {META_##id, offsetof(struct run_info, member)},
 static const struct meta_field FIELDS[] = {RUN_FACTS(FIELD)};
 
+static int read_ends(struct db *db, struct run_info *run)
+{
+	ROWS *stmt = NULL;
+	int r = rows_prepare(db, ENDS_SQL, &stmt);
+
+	if (r == 0)
+		r = rows_next(stmt);
+	if (r < 0)
+		return r;
+	run->is_gone = sqlite3_column_int(stmt, 0) == 1;
+	run->exit_status = rows_time(stmt, 1);
+	run->killed_count = sqlite3_column_int64(stmt, 2);
+	run->killed_worker = rows_time(stmt, 3);
+	run->killed_status = rows_time(stmt, 4);
+	return 0;
+}
+
 int query_run(struct db *db, struct run_info *ret_run)
 {
 	ROWS *stmt = NULL;
@@ -84,6 +110,8 @@ int query_run(struct db *db, struct run_info *ret_run)
 		r = rows_prepare(db, COUNT_SQL, &stmt);
 	if (r == 0)
 		r = rows_next(stmt);
+	if (r >= 0)
+		r = read_ends(db, ret_run);
 	if (r < 0) {
 		run_info_done(ret_run);
 		return r;

@@ -19,7 +19,7 @@ static const char *const ADDED[] = {
 	"TABLE t_mark",    "VIEW mark",        "TABLE t_gap",   "VIEW gap",
 	"VIEW gpu_kernel", "TABLE t_gpu_step", "VIEW gpu_step", "TABLE t_gpu_device",
 	"VIEW gpu_device", "TABLE t_gpu_call", "VIEW gpu_call", "VIEW loader",
-	"VIEW epoch",      "TABLE t_kernel",
+	"VIEW epoch",      "TABLE t_kernel",   "VIEW process",
 };
 
 static const char VERSION_6_SQL[] =
@@ -31,6 +31,9 @@ static const char VERSION_6_SQL[] =
 
 static const char VERSION_7_SQL[] = "ALTER TABLE t_gpu_step ADD COLUMN gpu_compute_ns INTEGER;"
 				    "ALTER TABLE t_gpu_step ADD COLUMN gpu_loading_ns INTEGER;";
+
+static const char VERSION_8_SQL[] = "DROP VIEW IF EXISTS process;"
+				    "ALTER TABLE t_process ADD COLUMN exit_status INTEGER;";
 
 static const char INSERT_VIEW_SQL[] =
 	"INSERT INTO sqlite_schema (type, name, tbl_name, rootpage, sql) VALUES"
@@ -58,6 +61,8 @@ static const struct {
 	{"t_epoch", "stop_ns", "loader_id",
 	 "CREATE TEMP VIEW t_epoch AS SELECT *, NULL AS tid, NULL AS nested,"
 	 " NULL AS stop_begin_ns, NULL AS stop_ns FROM main.t_epoch"},
+	{"t_process", "exit_status", "pid",
+	 "CREATE TEMP VIEW t_process AS SELECT *, NULL AS exit_status FROM main.t_process"},
 };
 
 /* Calls `take` with the name of each view of the schema and where its statement begins. */
@@ -170,6 +175,8 @@ int schema_upgrade(struct db *db, int64_t version)
 		r = db_run(db, "DROP VIEW IF EXISTS gpu_kernel; DROP VIEW IF EXISTS gpu_step;");
 	if (r == 0 && version > 2 && version < 7)
 		r = db_run(db, VERSION_7_SQL);
+	if (r == 0 && version < 8)
+		r = db_run(db, VERSION_8_SQL);
 	for (size_t i = 0; r == 0 && i < ARRAY_COUNT(ADDED); i++)
 		r = make(db, "", ADDED[i]);
 	snprintf(version_sql, sizeof(version_sql), "PRAGMA user_version = %d", DB_SCHEMA_VERSION);

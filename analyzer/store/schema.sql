@@ -19,6 +19,7 @@ CREATE TABLE t_process (
 	end_ns INTEGER,
 	exit TEXT,			-- 'clean': ran its destructors; 'gone': did not; NULL: alive
 	command TEXT,
+	exit_status INTEGER,		-- as waitpid() has it; NULL: not known; since version 8
 	PRIMARY KEY (pid, start_ticks)
 ) WITHOUT ROWID;
 
@@ -225,7 +226,7 @@ CREATE VIEW t_rank AS SELECT
 CREATE VIEW meta AS SELECT key, value FROM t_meta;
 
 CREATE VIEW process AS SELECT pid, ppid, r.rank AS rank, role, worker_id, loader_id, start_ns,
-	end_ns, exit, command
+	end_ns, exit, command, exit_status
 FROM t_process, t_rank r;
 
 CREATE VIEW loader AS SELECT loader_id, r.rank AS rank, kind, workers, prefetch_factor, in_order,

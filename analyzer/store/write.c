@@ -191,7 +191,7 @@ int writer_meta_number(struct writer *writer, enum meta key, int64_t value)
 
 int writer_process(struct writer *writer, const struct process_row *row)
 {
-	return put(writer, STATEMENT_PROCESS, row, 8, 3);
+	return put(writer, STATEMENT_PROCESS, row, 9, 3);
 }
 
 int writer_loader(struct writer *writer, const struct loader_row *row, int64_t *ret_loader_id)

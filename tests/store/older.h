@@ -2,7 +2,11 @@
 /* older.h - SQL that takes from a database what later versions of the schema added. */
 #pragma once
 
+#define WITHOUT_8                                                                                  \
+	"DROP VIEW process; ALTER TABLE t_process DROP COLUMN exit_status;"
+
 #define WITHOUT_7                                                                                  \
+	WITHOUT_8                                                                                  \
 	"DROP VIEW gpu_step; DROP VIEW gpu_kernel; DROP TABLE t_kernel;"                           \
 	"ALTER TABLE t_gpu_step DROP COLUMN gpu_compute_ns;"                                       \
 	"ALTER TABLE t_gpu_step DROP COLUMN gpu_loading_ns;"                                       \

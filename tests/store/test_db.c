@@ -343,6 +343,31 @@ Test(db, a_database_of_version_6_can_be_read_and_written_on)
 	cr_expect_eq(ask("SELECT count(*) FROM t_kernel"), 1);
 }
 
+/* It does not know with which status a process ended. */
+Test(db, a_database_of_version_7_can_be_read_and_written_on)
+{
+	const struct process_row row = {.pid = 7, .role = "main", .exit = "gone", .exit_status = 9};
+	struct writer *writer;
+	struct run_info run;
+	struct db *db;
+
+	make();
+	run_sql(WITHOUT_8 "INSERT INTO t_meta VALUES ('pid', 7);"
+			  "INSERT INTO t_process (pid, start_ticks, role, exit) VALUES"
+			  " (7, 0, 'main', 'gone'); PRAGMA user_version = 7");
+	cr_assert_eq(db_open_read(path, &db), 0);
+	cr_assert_eq(query_run(db, &run), 0);
+	cr_expect(run.is_gone && run.exit_status == QUERY_UNKNOWN && !run.killed_count);
+	run_info_done(&run);
+	db_close(db);
+	cr_assert_eq(db_open_write(path, &db), 0);
+	cr_assert_eq(writer_open(db, &writer), 0);
+	cr_expect_eq(writer_process(writer, &row), 0);
+	writer_close(writer);
+	db_close(db);
+	cr_expect_eq(ask("SELECT exit_status FROM process"), 9);
+}
+
 Test(db, starved_is_null_until_the_run_is_judged)
 {
 	make();

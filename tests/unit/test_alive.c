@@ -165,3 +165,20 @@ Test(alive, a_thread_has_ended_only_if_its_process_says_so)
 		usleep(1000);
 	cr_expect(!alive_has_thread(&alive, (uint32_t)tid));
 }
+
+Test(alive, how_one_ended_is_known_until_its_parent_asks)
+{
+	siginfo_t info;
+	int status;
+
+	alive_begin(&alive, &header, fd);
+	cr_expect_eq(alive_exit_status(&alive), -1, "it lives");
+	kill(child, SIGKILL);
+	cr_assert_eq(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
+	cr_expect_eq(alive_exit_status(&alive), SIGKILL);
+	cr_assert_eq(waitpid(child, NULL, 0), child);
+	child = 0;
+	/* Linux 6.15 still knows then. */
+	status = alive_exit_status(&alive);
+	cr_expect(status == SIGKILL || status == -1, "%d", status);
+}
