@@ -297,7 +297,7 @@ def check_top(folder):
     run = rundb.lockstep(os.path.join(folder, "over.db"))
     once = t.report("top", run)
     t.equal((once.status, once.err), (0, ""), "top of a run that is over")
-    for words in ("epoch 0, batch 97", "the run is over", "HIGHLY INPUT-BOUND", "worker   loads"):
+    for words in ("epoch 0, batch 97", "the run is over", "HIGHLY INPUT-BOUND", "Worker  Loads"):
         t.check(words in once.out, "top does not say", words, once.out)
     t.check("\033" not in once.out, "controls without a terminal")
     found = json.loads(t.report("top", "--json", run).out)
