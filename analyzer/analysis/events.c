@@ -96,10 +96,12 @@ static int add_epoch(struct events *events, const struct walk *walk, bool from_s
 /* Epochs end where the next one begins. */
 static void close_epoch(struct events *events, size_t end)
 {
-	struct fold_segment *last = &events->epochs[events->epoch_count - 1];
+	struct fold_segment *last;
 
-	if (events->epoch_count)
-		last->count = end > last->begin ? end - last->begin : 0;
+	if (!events->epoch_count)
+		return;
+	last = &events->epochs[events->epoch_count - 1];
+	last->count = end > last->begin ? end - last->begin : 0;
 }
 
 static double find_cap(const double *bins, double half)
