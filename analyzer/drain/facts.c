@@ -123,7 +123,7 @@ static int begin_run(struct writer *writer, const struct segment *segment, const
 	return 0;
 }
 
-static struct process_row process_row(const struct segment *segment)
+struct process_row facts_process(const struct segment *segment)
 {
 	const struct dlprof_header *header = segment->header;
 
@@ -144,7 +144,7 @@ static struct process_row process_row(const struct segment *segment)
 
 int facts_begin(struct writer *writer, const struct segment *segment, const char *folder)
 {
-	struct process_row row = process_row(segment);
+	struct process_row row = facts_process(segment);
 	int64_t cpus, limit_milli, affinity;
 	int r = 0;
 
@@ -273,7 +273,7 @@ static int take_losses(struct writer *writer, struct segment *segment)
 
 static int take_end(struct writer *writer, struct segment *segment)
 {
-	struct process_row row = process_row(segment);
+	struct process_row row = facts_process(segment);
 
 	if (!segment->dead || segment->ended_noted)
 		return 0;

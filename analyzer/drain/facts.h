@@ -18,6 +18,9 @@ struct facts {
 	char missing[2 * DLPROF_NOTES_BYTES];
 };
 
+/* What its header tells of the process, and how it ended if that is known. */
+struct process_row facts_process(const struct segment *segment);
+
 /* A segment appeared: the process, and if it is the root's, the run. */
 int facts_begin(struct writer *writer, const struct segment *segment, const char *folder);
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "drain/facts.h"
 #include "drain/gpu_join.h"
 #include "drain/now.h"
 #include "drain/stream.h"
@@ -88,22 +89,14 @@ static int64_t flag(uint32_t flags, uint32_t bit)
 static int note_process(struct join *join, const struct stream *stream, struct segment *segment,
 			const char *role, int64_t worker_id)
 {
-	const struct dlprof_header *header = segment->header;
-	struct process_row row = {
-		.pid = header->pid,
-		.start_ticks = (int64_t)header->start_ticks,
-		.ppid = header->ppid,
-		.worker_id = worker_id,
-		.loader_id = stream->known ? stream->loader_id : WRITE_UNKNOWN,
-		.stream = worker_id == WRITE_UNKNOWN ? WRITE_UNKNOWN : (int64_t)stream->key,
-		.start_ns = (int64_t)header->created_ns,
-		.end_ns = WRITE_UNKNOWN,
-		.exit_status = WRITE_UNKNOWN,
-		.role = role,
-		.command = header->command,
-	};
+	struct process_row row = facts_process(segment);
 
-	segment->role = role;
+	row.worker_id = worker_id;
+	if (stream->known)
+		row.loader_id = stream->loader_id;
+	if (worker_id != WRITE_UNKNOWN)
+		row.stream = (int64_t)stream->key;
+	row.role = segment->role = role;
 	return writer_process(join->writer, &row);
 }
 
