@@ -47,7 +47,7 @@ static struct {
 	uint32_t lost_count;     /* pool_lost_count() when it was last looked for them */
 	uint32_t lost_looks;     /* since then */
 	uintptr_t page_bytes;
-	uintptr_t open_begin, open_end; /* read-only pages that we have made writable */
+	uintptr_t open_page;	 /* a read-only one that we have made writable; 0: none */
 } got;
 
 /* A symbol of a module, and the row of its name. */
@@ -129,51 +129,37 @@ static uintptr_t page_of(uintptr_t address)
 	return address & ~(got.page_bytes - 1);
 }
 
-/* The read-only pages around `address`: all that ld.so has made so at once, or its own. */
-static void find_sealed(const struct module *module, uintptr_t address)
+static long protect(uintptr_t page, int protection)
 {
-	got.open_begin = page_of(address);
-	got.open_end = got.open_begin + got.page_bytes;
-	for (int i = 0; i < module->header_count; i++) {
-		const ElfW(Phdr) *header = &module->headers[i];
-		uintptr_t begin = page_of(module->base + header->p_vaddr);
-		uintptr_t end = page_of(module->base + header->p_vaddr + header->p_memsz);
-
-		if (header->p_type != PT_GNU_RELRO || address < begin || address >= end)
-			continue;
-		got.open_begin = begin;
-		got.open_end = end;
-	}
+	return sys_call3(SYS_mprotect, page, got.page_bytes, protection);
 }
 
-static long protect(int protection)
-{
-	return sys_call3(SYS_mprotect, got.open_begin, got.open_end - got.open_begin, protection);
-}
-
-/* Never executable. */
 static void seal(void)
 {
-	if (got.open_end)
-		protect(PROT_READ);
-	got.open_begin = got.open_end = 0;
+	if (got.open_page)
+		protect(got.open_page, PROT_READ);
+	got.open_page = 0;
 }
 
-/* Until seal(). 0: it is not known whether the slot can be written to, or it cannot. */
+/*
+ * Makes a slot's page writable until seal(), never executable; only that page, since others of
+ * RELRO may have been made writable by somebody who goes on writing. False: the slot is left alone.
+ */
 static bool open_slot(const struct module *module, uintptr_t slot)
 {
+	const uintptr_t page = page_of(slot);
 	int writable;
 
-	if (slot >= got.open_begin && slot < got.open_end)
+	if (page == got.open_page)
 		return true;
+	seal();
 	writable = is_writable(slot);
 	if (writable)
 		return writable > 0;
-	seal();
-	find_sealed(module, slot);
-	if (protect(PROT_READ | PROT_WRITE) >= 0)
+	if (protect(page, PROT_READ | PROT_WRITE) >= 0) {
+		got.open_page = page;
 		return true;
-	got.open_begin = got.open_end = 0;
+	}
 	if (!got.sealed_noted)
 		note_module("the imports of ", module,
 			    " cannot be changed: its decoding is not observed");
