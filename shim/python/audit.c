@@ -60,6 +60,7 @@ static struct target {
 
 #define TARGET_COUNT ARRAY_COUNT(targets)
 
+static uint32_t initials;	/* of the targets, a bit each */
 static atomic_bool seen;	/* any of them */
 
 static const char *seen_package;
@@ -146,11 +147,22 @@ static int import_target(struct target *target)
 	return 0;
 }
 
-/* Whether something of the package of one of the targets was imported by now. */
+static uint32_t initial(const char *name)
+{
+	unsigned char c = (unsigned char)name[0] | 0x20;
+
+	return c >= 'a' && c <= 'z' ? 1u << (c - 'a') : 0;
+}
+
+/* Whether something of the package of one of the targets was imported by now. Most imports are none
+ * of ours: their first letter decides. */
 static bool note_package(const char *name)
 {
-	const size_t length = strcspn(name, ".");
+	size_t length;
 
+	if (!(initials & initial(name)))
+		return atomic_load(&seen);
+	length = strcspn(name, ".");
 	for (size_t i = 0; i < TARGET_COUNT; i++)
 		if (targets[i].module && !atomic_load(&targets[i].seen) &&
 		    strncmp(targets[i].module, name, length) == 0 &&
@@ -265,6 +277,8 @@ void audit_install(void)
 	/* A module of the user's may come in any way. */
 	atomic_store(&targets[TARGET_COUNT - 1].seen, targets[TARGET_COUNT - 1].module != NULL);
 	atomic_store(&seen, targets[TARGET_COUNT - 1].module != NULL);
+	for (size_t i = 0; i < TARGET_COUNT; i++)
+		initials |= targets[i].module ? initial(targets[i].module) : 0;
 	py.PyMem_GetAllocator(PY_ALLOCATOR_RAW, &guard.boot);
 	catching = guard.boot;
 	catching.malloc = guard_malloc;
