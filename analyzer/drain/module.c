@@ -131,10 +131,11 @@ uint64_t modules_generation(const struct modules *modules)
 
 bool modules_get(const struct modules *modules, size_t number, struct maps_line *ret)
 {
-	const struct mapping *mapping = &modules->mappings[number];
+	const struct mapping *mapping;
 
 	if (number >= modules->count)
 		return false;
+	mapping = &modules->mappings[number];
 	*ret = (struct maps_line){mapping->begin,  mapping->end,   mapping->offset,
 				  mapping->device, mapping->inode, mapping->is_code,
 				  mapping->path};

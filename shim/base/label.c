@@ -9,6 +9,7 @@
 
 #define NAME_MAX  1024 /* registered */
 #define PLAIN_MAX 768  /* of them with their numbers */
+
 static char names[NAME_MAX][LABEL_BYTES];
 static _Atomic uint32_t name_count;
 
