@@ -121,6 +121,11 @@ static int finish(sqlite3_stmt *statement)
 
 static_assert(sizeof(char *) == sizeof(int64_t), "numbers and texts are as long in a row");
 
+/* Of a row, how many numbers it is, all or those before its first text; and how many texts. */
+#define NUMBERS(row)	   (int)(sizeof(*(row)) / sizeof(int64_t))
+#define BEFORE(row, text) (int)(offsetof(__typeof__(*(row)), text) / sizeof(int64_t))
+#define FROM(row, text)	   (NUMBERS(row) - BEFORE(row, text))
+
 /* A struct whose members are numbers and then texts, in the order of the statement's places. */
 static int put(struct writer *writer, int which, const void *row, int numbers, int texts)
 {
@@ -191,7 +196,7 @@ int writer_meta_number(struct writer *writer, enum meta key, int64_t value)
 
 int writer_process(struct writer *writer, const struct process_row *row)
 {
-	return put(writer, STATEMENT_PROCESS, row, 9, 3);
+	return put(writer, STATEMENT_PROCESS, row, BEFORE(row, role), FROM(row, role));
 }
 
 int writer_loader(struct writer *writer, const struct loader_row *row, int64_t *ret_loader_id)
@@ -206,7 +211,7 @@ int writer_loader(struct writer *writer, const struct loader_row *row, int64_t *
 
 int writer_epoch(struct writer *writer, const struct epoch_row *row)
 {
-	int r = put(writer, STATEMENT_EPOCH, row, 8, 0);
+	int r = put(writer, STATEMENT_EPOCH, row, NUMBERS(row), 0);
 
 	return r < 0 ? r : finish(bind(writer, STATEMENT_OWNER, "nn", row->loader_id, row->stream));
 }
@@ -262,7 +267,7 @@ int writer_gpu_step(struct writer *writer, const struct gpu_values *values)
 
 int writer_gpu_device(struct writer *writer, const struct gpu_device_row *row)
 {
-	return put(writer, STATEMENT_GPU_DEVICE, row, 11, 0);
+	return put(writer, STATEMENT_GPU_DEVICE, row, NUMBERS(row), 0);
 }
 
 int writer_gpu_call(struct writer *writer, const struct gpu_call_values *values)
@@ -298,7 +303,7 @@ int writer_gap(struct writer *writer, int64_t pid, int64_t begin_ns, int64_t end
 
 int writer_slow(struct writer *writer, const struct slow_row *row)
 {
-	return put(writer, STATEMENT_SLOW, row, 4, 2);
+	return put(writer, STATEMENT_SLOW, row, BEFORE(row, class), FROM(row, class));
 }
 
 int writer_stack(struct writer *writer, int64_t ts_ns, int64_t tid, const char *text,
@@ -330,7 +335,7 @@ int writer_theta(struct writer *writer, int64_t loader_id, int64_t theta_ns)
 
 int writer_live(struct writer *writer, const struct tally_row *row)
 {
-	return put(writer, STATEMENT_LIVE, row, 9, 4);
+	return put(writer, STATEMENT_LIVE, row, BEFORE(row, segment), FROM(row, segment));
 }
 
 int writer_is_folded(struct writer *writer, const char *segment, bool *ret_folded)
@@ -340,12 +345,12 @@ int writer_is_folded(struct writer *writer, const char *segment, bool *ret_folde
 
 int writer_total(struct writer *writer, const struct tally_row *row)
 {
-	return put(writer, STATEMENT_TOTAL, row, 9, 4);
+	return put(writer, STATEMENT_TOTAL, row, BEFORE(row, segment), FROM(row, segment));
 }
 
 int writer_fold(struct writer *writer, const struct tally_row *row)
 {
-	return put(writer, STATEMENT_FOLD, row, 9, 1);
+	return put(writer, STATEMENT_FOLD, row, BEFORE(row, segment), 1);
 }
 
 int writer_folded(struct writer *writer, const char *segment)
