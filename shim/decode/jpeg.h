@@ -56,16 +56,45 @@ static inline void jpeg_look(struct thread_image *image, const void *info)
 }
 
 /*
- * Once for every row of pixels, so that nobody asks whether this process still records: what is
- * written here is private to it. Of the image that was started last only: of others that are under
- * way on this thread, the bytes are those from the buffer that they had in the beginning.
+ * The image whose input may be another buffer after any row of pixels; NULL, or one of old: none.
+ * An image has hundreds of rows, and most images are in one buffer from beginning to end.
  */
-static inline void jpeg_row(const void *info)
+static __thread const void *jpeg_refilled __attribute__((tls_model("initial-exec")));
+
+/*
+ * Is all that is left of the image in the buffer? It ends as a JPEG does then. A source may promise
+ * more bytes than it has, as long as the library stops before: hence the look by the kernel.
+ */
+static bool jpeg_is_whole(const struct jpeg_source *source)
+{
+	const uint8_t *end;
+
+	if (!source || source->left < sizeof(uint64_t))
+		return false;
+	end = source->next + source->left;
+	return unit_is_readable(end - sizeof(uint64_t)) && end[-2] == 0xff && end[-1] == 0xd9;
+}
+
+/*
+ * Nobody asks whether this process still records: what is written here is private to it. Of the
+ * image that was started last only: of others that are under way on this thread, the bytes are
+ * those from the buffer that they had in the beginning.
+ */
+static void jpeg_row_of_many(const void *info)
 {
 	struct thread *thread = thread_self;
 
-	if (likely(thread && thread->started && thread->started->handle == info))
+	if (thread && thread->started && thread->started->handle == info)
 		jpeg_look(thread->started, info);
+}
+
+/* False: an end has nothing to do. */
+static inline bool jpeg_row(const void *info)
+{
+	if (likely(jpeg_refilled != info))
+		return false;
+	jpeg_row_of_many(info);
+	return true;
 }
 
 /* After a call that found too little: what is left comes again, with more, in another buffer. 0. */
@@ -113,6 +142,7 @@ static void jpeg_start_end(struct unit *unit, const void *info, bool done)
 	image->input_bytes = 0;
 	sequence_start(image);
 	jpeg_look(image, info);
+	jpeg_refilled = jpeg_is_whole(JPEG_SOURCE(info)) ? NULL : info;
 }
 
 static void jpeg_close(uintptr_t address, const void *info, bool is_last)
@@ -128,17 +158,19 @@ static void jpeg_close(uintptr_t address, const void *info, bool is_last)
 		return;
 	jpeg_look(image, info);
 	sequence_end(image, address, is_last);
+	jpeg_refilled = thread->started ? thread->started->handle : NULL;
 }
 
 #define BEGIN_JPEG_HEADER , jpeg_begin(&unit, row_name, info)
 #define END_JPEG_HEADER	  jpeg_header_end(&unit, info, result)
 #define BEGIN_JPEG_START  , jpeg_begin(&unit, row_name, info)
 #define END_JPEG_START	  jpeg_start_end(&unit, info, result != 0)
-#define BEGIN_JPEG_ROW	  , (jpeg_row(info), true)
+#define JUMPS_JPEG_ROW	  , true
+#define BEGIN_JPEG_ROW	  , jpeg_row(info)
 #define END_JPEG_ROW                                                                               \
 	if (unlikely(!result))                                                                     \
 	return jpeg_pause(info)
-#define BEGIN_JPEG_FINISH BEGIN_JPEG_ROW
+#define BEGIN_JPEG_FINISH , (jpeg_row(info), true)
 #define END_JPEG_FINISH                                                                            \
 	if (unlikely(!result))                                                                     \
 		return jpeg_pause(info);                                                           \

@@ -9,7 +9,8 @@
  * wrap_set.reached. WRAP_STATE: a variable that begin and end of a call share, if any.
  *
  * BEGIN says whether END_x of a family is to follow the real call, never in a process that does not
- * record; a family with a begin of its own defines BEGIN_x, after a comma. Both see the parameters,
+ * record; a family with a begin of its own defines BEGIN_x, after a comma, and one whose calls are
+ * many and mostly have no end JUMPS_x: then they jump to the real one. Both see the parameters,
  * WRAP_STATE, `target`, `row_library` and `row_name`, the end also `result`. What they read of a
  * caller's struct they read after the call has done so, or before it where it must.
  */
@@ -84,6 +85,8 @@ static_assert(WRAP_INSTANCE_MAX == 8, "NUMBERS");
 		if (slot)                                                                          \
 			pool_binds();                                                              \
 		recorded = BEGIN_OR_USUAL(BEGIN_##family, BEGIN);                                  \
+		if (BEGIN_OR_USUAL(JUMPS_##family, false) && !slot && !recorded)                   \
+			return real args;                                                          \
 		keep real args;                                                                    \
 		if (slot)                                                                          \
 			pool_bound(target, slot);                                                  \

@@ -2,6 +2,7 @@
 /* caller.c - what Pillow's decoder is: a row from libjpeg, and its own work on it, in turn. */
 #include "jpeg.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #define GAP_NS     5000
@@ -15,9 +16,12 @@ static uint64_t started_ns, started_read_ns;
 static struct info info, kept; /* each at one address for all images */
 static struct source source, kept_source;
 static const char bytes[1 << 16];
+static char whole[IMAGE_BYTES];
+static bool is_ready;
 static jmp_buf errors;
 
-static void begin(struct info *image, struct source *from, unsigned int width, unsigned int height)
+static void begin(struct info *image, struct source *from, unsigned int width, unsigned int height,
+		  size_t ready_bytes)
 {
 	memset(image, 0, sizeof(*image));
 	image->errors = &errors;
@@ -25,7 +29,8 @@ static void begin(struct info *image, struct source *from, unsigned int width, u
 	image->width = width;
 	image->height = height;
 	image->last_row = UINT32_MAX;
-	from->left = 0;
+	from->next = whole;
+	from->left = ready_bytes;
 	jpeg_read_header(image, 1);
 	jpeg_start_decompress(image);
 }
@@ -35,20 +40,25 @@ static void ended(void)
 	image_ns += now_ns() - started_ns - (read_ns - started_read_ns);
 }
 
-void image_begin(unsigned int width, unsigned int height, unsigned int last_row)
+void image_begin(unsigned int width, unsigned int height, unsigned int last_row,
+		 size_t ready_bytes)
 {
 	row_count = pause_count = 0;
-	begin(&info, &source, width, height);
+	is_ready = ready_bytes;
+	memcpy(whole + sizeof(whole) - 2, "\xff\xd9", 2);
+	begin(&info, &source, width, height, ready_bytes);
 	info.last_row = last_row;
 	started_ns = now_ns();
 	started_read_ns = read_ns;
 }
 
-/* With data for so many rows; 1: that was all, 0: it wants more, -1: it is broken. */
+/* With data for so many rows, if it has not all. 1: the end, 0: it wants more, -1: it is broken. */
 int image_feed(unsigned int count, unsigned int skip_at)
 {
-	source.next = bytes;
-	source.left = count * ROW_BYTES + REST_BYTES;
+	if (!is_ready) {
+		source.next = bytes;
+		source.left = count * ROW_BYTES + REST_BYTES;
+	}
 	if (setjmp(errors))
 		return -1;
 	while (info.row < info.height) {
@@ -80,7 +90,7 @@ void image_keep(unsigned int width, unsigned int height)
 {
 	if (kept.width)
 		jpeg_finish_decompress(&kept);
-	begin(&kept, &kept_source, width, height);
+	begin(&kept, &kept_source, width, height, 0);
 }
 
 /* What the rows took, and those that were suspended. */

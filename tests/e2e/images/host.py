@@ -14,7 +14,7 @@ import types
 
 from torch.utils.data import DataLoader, Dataset
 
-ROWS, COUNT = 120, 30
+ROWS, COUNT, IMAGE_BYTES = 120, 30, 840
 NEVER = (1 << 32) - 1
 jpeg = ctypes.CDLL(sys.argv[1], mode=ctypes.RTLD_GLOBAL)
 caller = ctypes.CDLL(sys.argv[2])
@@ -27,10 +27,10 @@ class ImageFile:
     format = "JPEG"
 
     def __init__(self, width, pieces=(ROWS,), skip=NEVER, broken=NEVER, destroyed=False, file=-1,
-                 elsewhere=False):
+                 elsewhere=False, ready_bytes=0):
         self.size, self.tile = (width, ROWS), [1]
         self.pieces, self.skip, self.broken, self.file = pieces, skip, broken, file
-        self.destroyed, self.elsewhere = destroyed, elsewhere
+        self.destroyed, self.elsewhere, self.ready_bytes = destroyed, elsewhere, ready_bytes
 
     def feed(self):
         for piece in self.pieces:
@@ -43,7 +43,7 @@ class ImageFile:
 
     def load(self):
         row_file.value = self.file
-        caller.image_begin(self.size[0], ROWS, self.broken)
+        caller.image_begin(self.size[0], ROWS, self.broken, ctypes.c_size_t(self.ready_bytes))
         if self.elsewhere:
             other = threading.Thread(target=self.feed)
             other.start()
@@ -75,8 +75,9 @@ class Images(Dataset):
     kinds = {
         100: {},
         200: {"pieces": (50, 40, 0, 30)},
-        400: {"skip": 60},
-        800: {"file": os.open(sys.argv[3], os.O_RDONLY)},
+        # In one buffer from its beginning to its end; in one that has less than it says.
+        400: {"skip": 60, "ready_bytes": IMAGE_BYTES},
+        800: {"file": os.open(sys.argv[3], os.O_RDONLY), "ready_bytes": 1 << 60},
         1600: {"broken": 90},
         3200: {"broken": 90, "destroyed": True},
         6400: {"elsewhere": True},

@@ -7,7 +7,8 @@
 #include <stdint.h>
 #include <time.h>
 
-#define ROW_BYTES 7
+#define ROW_BYTES   7
+#define IMAGE_BYTES 840
 
 struct source {
 	const char *next;
@@ -36,7 +37,8 @@ int jpeg_finish_decompress(struct info *info);
 void jpeg_destroy_decompress(struct info *info);
 
 /* caller.c */
-void image_begin(unsigned int width, unsigned int height, unsigned int last_row);
+void image_begin(unsigned int width, unsigned int height, unsigned int last_row,
+		 size_t ready_bytes);
 int image_feed(unsigned int count, unsigned int skip_at);
 void image_destroy(void);
 void image_keep(unsigned int width, unsigned int height);
