@@ -11,12 +11,38 @@
 #include "base/clock.h"
 #include "record/tally.h"
 
+static inline bool has_slot(void)
+{
+	const struct thread *thread = thread_self;
+
+	return likely(thread && thread->life == thread_life);
+}
+
+/*
+ * A thread that opens pipes, shared memory and files of its own making takes no slot, nor the disk
+ * for it: PyTorch's workers have one each, which hands their batches over.
+ */
 OFTEN bool hook_open_begin(struct span *span)
 {
 	span->fd = -1;
 	span->path = NULL;
 	span->uncounted = false;
-	return span_begin(span, DLPROF_CLASS_OPEN);
+	if (has_slot())
+		return span_begin(span, DLPROF_CLASS_OPEN);
+	span->thread = NULL;
+	span->begin_ticks = clock_ticks();
+	return true;
+}
+
+/* The thread's first data file. */
+static RARELY bool begin_now(struct span *span)
+{
+	const uint64_t begin_ticks = span->begin_ticks;
+
+	if (!span_begin(span, DLPROF_CLASS_OPEN))
+		return false;
+	span->begin_ticks = begin_ticks;
+	return true;
 }
 
 /*
@@ -60,6 +86,8 @@ OFTEN void hook_open_end(struct span *span, int fd, const char *path, int flags)
 	}
 	/* A file that this call makes has nothing to load in it yet, like multiprocessing's own. */
 	span->uncounted = (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
+	if (unlikely(!span->thread) && (span->uncounted || !begin_now(span)))
+		return;
 	span->path = path;
 	span->fd = fd;
 	span_end_at(span, 0, fd < 0, end_ticks);
@@ -76,6 +104,8 @@ void hook_handle_end(struct span *span, int fd)
 		span_cancel(span);
 		return;
 	}
+	if (unlikely(!span->thread) && !begin_now(span))
+		return;
 	span->fd = fd;
 	span_end_at(span, 0, false, end_ticks);
 }
@@ -113,7 +143,8 @@ OFTEN bool hook_close_begin(struct span *span, int fd)
 {
 	enum fd_kind kind = fd_known(fd);
 
-	if (kind == FD_UNKNOWN || !fd_forget(fd) || (kind != FD_DATA && kind != FD_NAMED))
+	if (kind == FD_UNKNOWN || !fd_forget(fd) || (kind != FD_DATA && kind != FD_NAMED) ||
+	    !has_slot())
 		return false;
 	span->fd = -1;
 	span->path = NULL;

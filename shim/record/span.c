@@ -51,7 +51,7 @@ OFTEN bool span_begin_in_load(struct span *span, enum dlprof_class class)
 
 OFTEN void span_cancel(struct span *span)
 {
-	if (likely(activate_on()))
+	if (likely(activate_on() && span->thread))
 		span_unwind(span->thread, (uintptr_t)span);
 }
 

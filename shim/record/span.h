@@ -16,7 +16,7 @@
 #include "record/thread.h"
 
 struct span {
-	struct thread *thread;
+	struct thread *thread;	/* NULL: not begun, though begin_ticks is set */
 	uint64_t begin_ticks;
 	enum dlprof_class class;
 	int fd;			/* of a data file: time and bytes go to it, too; -1: none */

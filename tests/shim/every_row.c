@@ -6,10 +6,12 @@
  * Runs under the preload with DLPROF_ACTIVATE=always. What must be: every_row_families.c.
  */
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "dlprof/segment.h"
 #include "every_row.h"
@@ -141,8 +143,10 @@ static struct dlprof_slot *find_slot(void)
 	return segment && segment->header.tids[0] ? &segment->slots[0] : NULL;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	/* Who opens data has a slot. */
+	close(open(argc ? argv[0] : "", O_RDONLY));
 	slot = find_slot();
 	if (!slot) {
 		printf("no segment: not recorded\n");

@@ -46,6 +46,25 @@ work()
 print("ended", flush=True)
 """
 
+# A thread that opens what is no data, one that makes a file, one that opens data, and the main one.
+THREADS = """
+import os, sys, threading
+os.close(os.open("data", os.O_RDONLY))
+ended = threading.Event()
+
+def work(path, flags):
+    os.close(os.open(path, flags))
+    os.write(1, b"%d\\n" % threading.get_native_id())
+    ended.wait()
+
+for path, flags in (("/dev/shm/torch_1_2_3", os.O_RDWR | os.O_CREAT),
+                    ("made", os.O_RDWR | os.O_CREAT | os.O_EXCL), ("data", os.O_RDONLY)):
+    threading.Thread(target=work, args=(path, flags)).start()
+sys.stdin.readline()
+os.unlink("/dev/shm/torch_1_2_3")
+ended.set()
+"""
+
 
 def segments(folder):
     """Bytes on the disk of each, by name."""
@@ -80,6 +99,29 @@ def check_size(workers):
     equal(len(most), 1 + workers, name, "segments", most)
     check(max(most.values(), default=0) <= MOST_BYTES, name, "bytes of each segment", most)
     equal(rows(database, "SELECT * FROM loss WHERE what = 'events'"), [], name, "lost")
+
+
+def check_threads():
+    """Only threads that have something to record have a slot, and its disk."""
+    folder = scratch()
+    database = os.path.join(folder, "run.db")
+    with open(os.path.join(folder, "data"), "w") as data:
+        data.write("0123456789")
+    process = subprocess.Popen([PYTHON, "-c", THREADS], cwd=folder, env=environment(
+        DLPROF_OUT=database, TMPDIR=folder, DLPROF_ACTIVATE="always", DLPROF_QUIET=1),
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    numbers = [int(process.stdout.readline()) for _ in range(3)]
+    owners = [number.to_bytes(4, sys.byteorder) for number in (process.pid, *sorted(numbers))]
+    segment = [os.path.join(path, name) for path, _, names in os.walk(folder)
+               for name in names if name.endswith(".seg")]
+    with open(segment[0], "rb") as file:
+        header = file.read(4096)
+    equal([owner in header for owner in owners], [True, False, False, True], "have a slot")
+    process.communicate(b"\n", timeout=60)
+    equal(process.returncode, 0, "exit status")
+    wait_for_drain(database)
+    opened = rows(database, "SELECT SUM(count) AS n FROM file WHERE path = 'data'")
+    equal(opened[0]["n"], 2, "opened files")
 
 
 def fill(folder):
@@ -120,6 +162,7 @@ def check_full(detail):
 
 def main():
     need_shim()
+    check_threads()
     check_full("slow")
     check_full("all")
     need_torch()
