@@ -62,17 +62,13 @@ static inline void jpeg_look(struct thread_image *image, const void *info)
 static __thread const void *jpeg_refilled __attribute__((tls_model("initial-exec")));
 
 /*
- * Is all that is left of the image in the buffer? It ends as a JPEG does then. A source may promise
- * more bytes than it has, as long as the library stops before: hence the look by the kernel.
+ * Is all that is left of the image in the buffer? It ends as a JPEG does then. Asked of libraries
+ * that we know only: another source may promise bytes that it has not.
  */
-static bool jpeg_is_whole(const struct jpeg_source *source)
+static bool jpeg_is_whole(const struct thread *thread, const struct jpeg_source *source)
 {
-	const uint8_t *end;
-
-	if (!source || source->left < sizeof(uint64_t))
-		return false;
-	end = source->next + source->left;
-	return unit_is_readable(end - sizeof(uint64_t)) && end[-2] == 0xff && end[-1] == 0xd9;
+	return thread->boundary_address && source && source->left >= 2 &&
+	       source->next[source->left - 2] == 0xff && source->next[source->left - 1] == 0xd9;
 }
 
 /*
@@ -142,7 +138,7 @@ static void jpeg_start_end(struct unit *unit, const void *info, bool done)
 	image->input_bytes = 0;
 	sequence_start(image);
 	jpeg_look(image, info);
-	jpeg_refilled = jpeg_is_whole(JPEG_SOURCE(info)) ? NULL : info;
+	jpeg_refilled = jpeg_is_whole(thread_self, JPEG_SOURCE(info)) ? NULL : info;
 }
 
 static void jpeg_close(uintptr_t address, const void *info, bool is_last)

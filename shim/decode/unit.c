@@ -12,9 +12,9 @@
 #define SAME_STACK_BYTES 16384
 
 /* The kernel reads it for us, and then finds that it is asked for nothing. */
-bool unit_is_readable(const void *address)
+static bool is_readable(const uint64_t *address)
 {
-	return sys_call4(SYS_rt_sigprocmask, -1, address, NULL, sizeof(uint64_t)) != -EFAULT;
+	return sys_call4(SYS_rt_sigprocmask, -1, address, NULL, sizeof(*address)) != -EFAULT;
 }
 
 /*
@@ -30,8 +30,7 @@ static OFTEN bool is_inner(const struct thread *thread, const struct unit *unit)
 		if (!frame->decoder || frame->address <= (uintptr_t)unit)
 			continue;
 		mark = &((const struct unit *)frame->address)->mark;
-		if ((frame->address - (uintptr_t)unit < SAME_STACK_BYTES ||
-		     unit_is_readable(mark)) &&
+		if ((frame->address - (uintptr_t)unit < SAME_STACK_BYTES || is_readable(mark)) &&
 		    *mark == frame->decoder)
 			return true;
 	}

@@ -43,8 +43,5 @@ bool unit_begin(struct unit *unit, enum decode_library_id library, const char *n
 /* A call that is a whole image, or one of a library that has no images. */
 void unit_end(struct unit *unit, struct unit_result result);
 
-/* May eight bytes be read there? */
-bool unit_is_readable(const void *address);
-
 /* The tally of this library, format and width. NULL: there is no room for it. */
 struct dlprof_tally *unit_tally(const struct unit *unit, const struct unit_result *result);

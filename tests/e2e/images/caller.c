@@ -90,7 +90,8 @@ void image_keep(unsigned int width, unsigned int height)
 {
 	if (kept.width)
 		jpeg_finish_decompress(&kept);
-	begin(&kept, &kept_source, width, height, 0);
+	/* A source that Pillow does not know, and that has not the bytes that it promises. */
+	begin(&kept, &kept_source, width, height, SIZE_MAX / 2);
 }
 
 /* What the rows took, and those that were suspended. */
