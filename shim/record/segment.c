@@ -62,7 +62,8 @@ static void fill_header(struct dlprof_segment *shared)
 	struct text field;
 
 	shared->header.abi = DLPROF_SEGMENT_ABI;
-	shared->header.flags = own.flags;
+	/* The first speaks for the process: when the run began, and which it is. */
+	shared->header.flags = own.count ? 0 : own.flags;
 	shared->header.slot_count = DLPROF_SLOT_COUNT;
 	shared->header.slot_bytes = sizeof(struct dlprof_slot);
 	shared->header.near_capacity = DLPROF_NEAR_CAPACITY;
