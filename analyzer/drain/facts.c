@@ -278,12 +278,10 @@ static int take_end(struct writer *writer, struct segment *segment)
 	if (!segment->dead || segment->ended_noted)
 		return 0;
 	segment->ended_noted = true;
-	if (segment->header->ended_ns) {
-		row.end_ns = (int64_t)segment->header->ended_ns;
-		row.exit = "clean";
-	} else {
-		row.exit = "gone";
-	}
+	row.exit = segment->header->ended_ns ? "clean" : "gone";
+	if (segment->gone_ns || segment->header->ended_ns)
+		row.end_ns = (int64_t)(segment->gone_ns ? segment->gone_ns
+							: segment->header->ended_ns);
 	return writer_process(writer, &row);
 }
 

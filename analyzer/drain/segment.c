@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "dlprof/units.h"
+#include "drain/now.h"
 #include "drain/trust.h"
 
 #define SLOT_HEADER_BYTES offsetof(struct dlprof_slot, near)
@@ -149,9 +150,16 @@ void segment_close(struct segment *segment)
 
 bool segment_poll(struct segment *segment, bool is_root_gone)
 {
-	if (segment->dead || alive_now(&segment->alive, is_root_gone))
+	if (segment->dead)
 		return false;
+	if (alive_now(&segment->alive, is_root_gone)) {
+		segment->lived = true;
+		return false;
+	}
 	segment->dead = true;
+	/* Of a drain that came later the moment says nothing. */
+	if (segment->lived)
+		segment->gone_ns = now_ns();
 	segment->exit_status = alive_exit_status(&segment->alive);
 	return true;
 }

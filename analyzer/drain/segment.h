@@ -34,6 +34,8 @@ struct segment {
 	bool apart;		/* gather.c's: the folder that it was in was removed */
 	bool dead;		/* its process ended; nothing more will be written */
 	int exit_status;	/* ... so, as waitpid() has it; -1: not known */
+	bool lived;		/* at the last look */
+	uint64_t gone_ns;	/* when it was seen to be gone; 0: it was never seen to live */
 	bool looked;		/* at every ring, once */
 	const char *role;	/* as the database was told, or NULL; join.c's */
 	bool ended_noted;	/* drain.c's: the database knows of its end */

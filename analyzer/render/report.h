@@ -43,10 +43,17 @@ struct report {
 	size_t note_count;
 };
 
-/* From the beginning of the run to its end; NAN: not known. */
+/*
+ * From the beginning of the run to the end of its main process: others may go on for long, or
+ * notice late that it was killed. To theirs if they train. NAN: not known.
+ */
 static inline double report_duration_ns(const struct report *report)
 {
-	double ns = query_known(report->run.end_ns) - query_known(report->run.start_ns);
+	const struct run_info *run = &report->run;
+	const bool is_main = run->main_end_ns != QUERY_UNKNOWN &&
+			     report->series.last_ns <= run->main_end_ns;
+	double ns = query_known(is_main ? run->main_end_ns : run->end_ns) -
+		    query_known(run->start_ns);
 
 	return ns >= 0 ? ns : NAN;
 }

@@ -24,10 +24,10 @@ static const char COUNT_SQL[] = "SELECT (SELECT CAST(TOTAL(count) AS INTEGER) FR
 
 /* Loaders end their workers by SIGTERM (15), and a terminal all by SIGHUP (1) or SIGINT (2). */
 static const char ENDS_SQL[] =
-	"SELECT m.exit = 'gone', m.exit_status, w.count, w.worker_id, w.exit_status FROM"
+	"SELECT m.exit = 'gone', m.exit_status, w.count, w.worker_id, w.exit_status, m.end_ns FROM"
 	" (SELECT COUNT(*) AS count, MIN(worker_id) AS worker_id, exit_status FROM t_process"
 	"  WHERE role = 'worker' AND exit_status & 127 NOT IN (0, 1, 2, 13, 15)) w"
-	" LEFT JOIN (SELECT exit, exit_status FROM t_process WHERE pid ="
+	" LEFT JOIN (SELECT exit, exit_status, end_ns FROM t_process WHERE pid ="
 	"  (SELECT CAST(value AS INTEGER) FROM t_meta WHERE key = 'pid')"
 	"  ORDER BY start_ns LIMIT 1) m";
 
@@ -96,6 +96,7 @@ static int read_ends(struct db *db, struct run_info *run)
 	run->killed_count = sqlite3_column_int64(stmt, 2);
 	run->killed_worker = rows_time(stmt, 3);
 	run->killed_status = rows_time(stmt, 4);
+	run->main_end_ns = rows_time(stmt, 5);
 	return 0;
 }
 

@@ -70,7 +70,8 @@ struct run_info {
 	int64_t lost_count;		/* events that were dropped, all kinds */
 	int64_t process_count;
 	int64_t doubt_count;		/* notes by which the verdict may be another's */
-	bool is_gone;			/* the main process ran no exit handlers */
+	int64_t main_end_ns;		/* of the main process; QUERY_UNKNOWN: not seen */
+	bool is_gone;			/* it ran no exit handlers */
 	int64_t exit_status;		/* ... and ended so, as waitpid() has it */
 	int64_t killed_count;		/* workers ended by a signal that tidies up nothing */
 	int64_t killed_worker, killed_status; /* ... one of them */

@@ -16,7 +16,7 @@ CREATE TABLE t_process (
 	loader_id INTEGER,
 	stream INTEGER,			-- of a worker: whose it is, until its loader is known
 	start_ns INTEGER,		-- when it began to record
-	end_ns INTEGER,
+	end_ns INTEGER,			-- when it was seen to be gone, else when it began to exit
 	exit TEXT,			-- 'clean': ran its destructors; 'gone': did not; NULL: alive
 	command TEXT,
 	exit_status INTEGER,		-- as waitpid() has it; NULL: not known; since version 8
