@@ -19,6 +19,7 @@
 #define WINDOW         ((size_t)1 << 14)
 #define WINDOWS        64 /* at most: of more values than these hold, they are a sample */
 #define FEW_WINDOWS    16 /* windows that suffice where the evidence is overwhelming */
+#define SPREAD         16 /* positions for each batch; of more, windows are a sample too */
 #define BEYOND_DOUBT   (-100.0)
 #define BLOCK          8  /* rows: half to choose the phase, half to measure it */
 #define PIECE_LEAST    12 /* batches from one break to the next, on average */
@@ -223,8 +224,9 @@ static int lay_out(struct search *s)
 		return 0;
 	}
 	for (size_t i = 0; i < s->windows; i++) {
-		size_t from = (size_t)((double)(events->position_count - WINDOW) * (double)i /
-				       (double)(s->windows - 1));
+		size_t from = i ? (size_t)((double)(events->position_count - WINDOW) * (double)i /
+					   (double)(s->windows - 1))
+				: 0;
 
 		events_spread(s->query, from, WINDOW, s->ns + i * WINDOW);
 		layout->segments[i] = (struct fold_segment){i * WINDOW, WINDOW, from};
@@ -428,18 +430,29 @@ static void start_anew(struct search *s)
 	memset(s->log_p_of, 0, (PERIOD_MOST + 1) * sizeof(*s->log_p_of));
 }
 
+/* Folding costs what there are batches, whatever numbers they say they have. */
+static size_t find_most_windows(const struct search *s)
+{
+	size_t most = s->query->series->count / (WINDOW / SPREAD);
+
+	if (most < 1)
+		return 1;
+	return most < WINDOWS ? most : WINDOWS;
+}
+
 /* A few windows first: they cost little and mostly suffice. */
 static int search_period(struct search *s)
 {
+	size_t most = find_most_windows(s);
 	int r;
 
-	for (s->windows = FEW_WINDOWS;; s->windows = WINDOWS) {
+	for (s->windows = most < FEW_WINDOWS ? most : FEW_WINDOWS;; s->windows = most) {
 		r = lay_out(s);
 		if (r == 0)
 			r = lay_out_pieces(s);
 		if (r == 0)
 			r = run_tests(s);
-		if (r < 0 || s->windows == WINDOWS || s->best.log_p < BEYOND_DOUBT ||
+		if (r < 0 || s->windows == most || s->best.log_p < BEYOND_DOUBT ||
 		    s->value_count >= s->events.position_count)
 			return r;
 		start_anew(s);

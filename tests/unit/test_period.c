@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "analysis/events.h"
 #include "analysis/fold.h"
@@ -162,6 +163,42 @@ Test(period, many_batches_are_sampled, .timeout = 60)
 	cr_assert_eq(period.batches, 7);
 	cr_assert_eq(period.phase, 2);
 	cr_assert_float_eq(period.cost_ns, 1200000 / 7 * 1e9, 2e9);
+}
+
+static int64_t cpu_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	return ts.tv_sec * 1000 * MS + ts.tv_nsec;
+}
+
+/* CPU time of the test on a tenth of all events, at random, where the numbers are `apart`. */
+static int64_t cost_ns(int32_t count, int32_t apart)
+{
+	unsigned seed = 7;
+	int64_t start_ns;
+
+	begin(-1);
+	for (int32_t i = 0; i < count; i++)
+		add(0, i * apart, rand_r(&seed) % 10 ? MS : 1000 * MS);
+	start_ns = cpu_ns();
+	find(false);
+	return cpu_ns() - start_ns;
+}
+
+/* A database may say any number: two thousand batches cost no more than a run of thousands. */
+Test(period, numbers_far_apart_cost_no_more)
+{
+	int64_t honest_ns = cost_ns(32768, 1), far_ns = cost_ns(2048, 1000000);
+
+	cr_assert_lt(far_ns, 3 * honest_ns);
+	begin(-1);
+	for (int32_t i = 0; i < 2000; i++)
+		add(0, i * 100, i % 8 == 3 ? 1000 * MS : MS);
+	find(false);
+	cr_assert_eq(period.batches, 800);
+	cr_assert_float_eq(period.share, 1, 1e-6);
 }
 
 Test(period, epochs_start_anew)
