@@ -430,6 +430,9 @@ void db_close(struct db *db)
 {
 	if (!db)
 		return;
+	/* What is not committed goes in any case, and would be in the way until then. */
+	if (db->writes && !sqlite3_get_autocommit(db->handle))
+		db_run(db, "ROLLBACK");
 	/* Refused while somebody reads; most readers are done soon, and none can do it later. */
 	sqlite3_busy_timeout(db->handle, 0);
 	for (int tries = 0; db->writes && tries < CLOSE_TRIES; tries++) {

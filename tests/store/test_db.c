@@ -9,11 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "older.h"
 #include "store/db_open.h"
 #include "store/gpu.h"
+#include "store/handle.h"
 #include "store/query.h"
 #include "store/write.h"
 
@@ -191,6 +193,25 @@ static int64_t ask(const char *sql)
 	sqlite3_finalize(statement);
 	sqlite3_close(handle);
 	return answer;
+}
+
+/* Of one's own: an import that was refused waited two seconds for itself. */
+Test(db, waits_for_no_transaction_that_was_given_up)
+{
+	struct timespec start, end;
+	char side[80];
+	struct db *db;
+
+	cr_assert_eq(db_open_write(path, &db), 0);
+	cr_assert_eq(db_run(db, "BEGIN IMMEDIATE; INSERT INTO t_meta VALUES ('k', 'v')"), 0);
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	db_close(db);
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	cr_expect_lt((end.tv_sec - start.tv_sec) * 1000 +
+		     (end.tv_nsec - start.tv_nsec) / 1000000, 1500);
+	snprintf(side, sizeof(side), "%s-wal", path);
+	cr_expect_neq(access(side, F_OK), 0);
+	cr_expect_eq(ask("SELECT count(*) FROM t_meta WHERE key = 'k'"), 0);
 }
 
 Test(db, a_late_delivery_completes_a_load_and_nothing_else_changes)
