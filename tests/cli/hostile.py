@@ -70,14 +70,16 @@ def main():
         shutil.copy(run, copy)
         size = os.path.getsize(run)
         t.check(size < 100 << 20, maker.__name__, "is too large for the promise", size)
-        worst, slow, first = (0,), 0, 5 * number % len(lines)
+        worst, is_less, first = (0,), hostile_runs.PART == 1, 5 * number % len(lines)
         for line in lines[first:] + lines[:first]:
-            # What costs seconds in two verbs costs them in all for the same reason: other verbs with
-            # each database.
-            if slow < 2 or hostile_runs.PART == 1:
-                took = attack(run, copy, os.path.join(folder, "out"), line)
-                slow += took[0] > 3
-                worst = max(worst, took + (line[0],))
+            took = attack(run, copy, os.path.join(folder, "out"), line)
+            worst = max(worst, took + (line[0],))
+            # What takes one verb all the time that it has takes it from others for the same reason:
+            # another verb with each database, and the others with less of the same.
+            if took[0] > 3 and maker in hostile_runs.LESS and not is_less:
+                is_less = True
+                hostile_runs.build(folder, maker, hostile_runs.LESS[maker])
+                shutil.copy(run, copy)
         t.say("{:26} {:3d} MB, at most {:5.2f} s: {}".format(maker.__name__, size >> 20,
                                                               worst[0], worst[1:]))
         os.unlink(run)
