@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A report says how a training ended that did not end well, and says nothing of one that did."""
+import concurrent.futures
 import json
 import os
 import subprocess
@@ -7,7 +8,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from dlprof_test import (DLPROF, PYTHON, check, environment, equal, finish, need_shim,  # noqa
-                         need_torch, report, run, scratch, wait_for_drain)
+                         need_torch, report, run, scratch, use_stub, wait_for_drain)
 
 PROGRAM = """
 import os, signal, sys, time
@@ -104,11 +105,12 @@ def check_bare(folder):
 
 def check_job(folder):
     """The ranks of a job, of which a launcher ended the others when one failed."""
-    for rank, name in enumerate(["15", "9", "15", "well"]):
-        status = run([PYTHON, "program.py", name], cwd=folder,
-                     env=environment(DLPROF_OUT=os.path.join(folder, "job", "%r.db"), RANK=rank,
-                                     WORLD_SIZE=4, DLPROF_QUIET="1")).status
-        equal(status, 0 if name == "well" else -int(name), "rank", rank)
+    ranks = [(name, subprocess.Popen(
+        [PYTHON, "program.py", name], cwd=folder,
+        env=environment(DLPROF_OUT=os.path.join(folder, "job", "%r.db"), RANK=rank, WORLD_SIZE=4,
+                        DLPROF_QUIET="1"))) for rank, name in enumerate(["15", "9", "15", "well"])]
+    for rank, (name, process) in enumerate(ranks):
+        equal(process.wait(120), 0 if name == "well" else -int(name), "rank", rank)
         wait_for_drain(os.path.join(folder, "job", "{}.db".format(rank)))
     text = report(os.path.join(folder, "job")).out
     check("rank 1: Killed by SIGKILL, as when memory runs out; 2 more ranks did not end well" in
@@ -121,11 +123,18 @@ def main():
     folder = scratch()
     with open(os.path.join(folder, "program.py"), "w") as file:
         file.write(PROGRAM)
-    for name, (expected, status) in ENDS.items():
-        check_end(folder, name, expected, status)
-    check_bare(folder)
     os.mkdir(os.path.join(folder, "job"))
-    check_job(folder)
+    # A killed training's workers notice it after five seconds: mostly this test waits.
+    with concurrent.futures.ThreadPoolExecutor(3) as pool:
+        # It is torch that says of a worker how it ended.
+        ended = [pool.submit(check_end, folder, "worker", *ENDS.pop("worker")),
+                 pool.submit(check_bare, folder)]
+        concurrent.futures.wait(ended)
+        use_stub()
+        ended += [pool.submit(check_end, folder, name, *end) for name, end in ENDS.items()]
+        ended.append(pool.submit(check_job, folder))
+        for one in ended:
+            one.result()
     finish()
 
 

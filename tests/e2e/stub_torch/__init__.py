@@ -35,6 +35,9 @@ class Tensor:
         return self
 
 
+tensor = Tensor
+
+
 class Generator:
     def __init__(self):
         self.rng = _random.Random(0)
