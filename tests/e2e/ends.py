@@ -9,7 +9,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from dlprof_test import (PYTHON, check, databases, environment, equal, finish,  # noqa
-                         need_shim, need_torch, rows, run, scratch, wait_for_drain)
+                         need_shim, need_torch, rows, run, scratch, use_stub, wait_for_drain)
 
 TRAINING = """
 import os, signal, sys, time
@@ -120,6 +120,10 @@ def check_unseen():
         result, folder = done(text, **changes)
         equal((result.status, result.out, result.err), (0, "", said), name)
         equal(databases(folder), [], name, "databases")
+
+
+def check_launchers():
+    torch = "import torch.utils.data\n"
     # What starts a training: that one has its own line.
     result, _ = done(torch + "import subprocess, sys\nsubprocess.check_call([sys.executable, '-c', "
                      "%r])" % (TRAINING + "train(8)"))
@@ -137,8 +141,10 @@ if __name__ == "__main__":
 def main():
     need_torch()
     need_shim()
-    check_interrupt(0)
     check_interrupt(2)
+    check_launchers()
+    use_stub()
+    check_interrupt(0)
     check_own_signals()
     check_ranks()
     check_unseen()

@@ -10,7 +10,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from dlprof_test import (PYTHON, check, environment, equal, finish, need_shim, need_torch,  # noqa
-                         report, rows, say, scratch, skip, wait_for_drain)
+                         report, rows, say, scratch, skip, use_stub, wait_for_drain)
 
 SLEEPER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "sleeper.py")
 BATCHES = 300
@@ -171,6 +171,7 @@ def main():
     if os.geteuid() != 0:
         skip("only root can mount a small file system")
     check_small("64k", "never any room:")
+    use_stub()
     check_fills()
     check_nowhere()
     check_no_inode()

@@ -13,7 +13,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from dlprof_test import (PYTHON, check, databases, environment, equal, finish,  # noqa: E402
-                         need_shim, need_torch, rows, say, scratch, wait_for_drain)
+                         need_shim, need_torch, rows, say, scratch, use_stub, wait_for_drain)
 
 SLEEPER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "sleeper.py")
 PLAN = {"workers": 2, "load_s": 0.008, "step_s": 0.004, "batches": 50, "epochs": 6}
@@ -111,6 +111,7 @@ def main():
     need_shim()
     check_once("fork:")
     check_once("spawn:", **SPAWN)
+    use_stub()
     check_again_and_again()
     check_base()
     finish()

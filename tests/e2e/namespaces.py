@@ -13,7 +13,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from dlprof_test import (PYTHON, REPORT, check, drains, environment, equal, finish,  # noqa
-                         need_shim, need_torch, report, rows, run, scratch, skip)
+                         need_shim, need_torch, report, rows, run, scratch, skip, use_stub)
 
 SLEEPER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "sleeper.py")
 BATCHES = 60
@@ -118,6 +118,7 @@ def main():
     check_namespace("the outer /proc:", OUTER_PROC)
     check_namespace("a namespace with its /proc:", OWN_PROC)
     check_namespace("no /proc:", NO_PROC)
+    use_stub()
     check_child("a child with the outer /proc:", OUTER_PROC)
     check_child("a child with a /proc of its own:", OWN_PROC)
     check_child("a child without /proc:", NO_PROC)

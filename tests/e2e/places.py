@@ -5,7 +5,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from dlprof_test import (PYTHON, check, databases, environment, equal, finish,  # noqa
-                         need_shim, need_torch, rows, run, scratch, wait_for_drain)
+                         need_shim, need_torch, rows, run, scratch, use_stub, wait_for_drain)
 
 HEAD = """
 from torch.utils.data import DataLoader, RandomSampler, SubsetRandomSampler
@@ -156,15 +156,7 @@ def record(name, text):
     return found[0], done.out
 
 
-def main():
-    need_torch()
-    need_shim()
-    for name, (text, expected) in PROGRAMS.items():
-        database, _ = record(name, HEAD + text)
-        table = {}
-        for row in rows(database, TABLE):
-            table.setdefault(row["loader_id"], []).append(row["batches"])
-        equal(sorted(table.values()), expected, name)
+def check_torch():
     database, _ = record("places", PLACES)
     equal([row["place"] for row in rows(database, "SELECT place FROM loader ORDER BY loader_id")],
           ["program.py:14 in make", "program.py:18 in __init__", "program.py:22 in main",
@@ -175,6 +167,20 @@ def main():
     equal(len(rows(database, "SELECT * FROM note WHERE text LIKE '%256 loaders%'")), 1, "the note")
     _, out = record("asked", ASKED)
     equal(out, "", "what a sampler of the user's is asked")
+
+
+def main():
+    need_torch()
+    need_shim()
+    check_torch()
+    # Who makes a loader is the same code with the stub.
+    use_stub()
+    for name, (text, expected) in PROGRAMS.items():
+        database, _ = record(name, HEAD + text)
+        table = {}
+        for row in rows(database, TABLE):
+            table.setdefault(row["loader_id"], []).append(row["batches"])
+        equal(sorted(table.values()), expected, name)
     finish()
 
 

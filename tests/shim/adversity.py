@@ -13,7 +13,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from dlprof_test import (DRAIN, PYTHON, SHIM, check, databases, environment, equal,  # noqa
                          finish, need_shim, need_torch, report, rows, run, say, scratch,
-                         wait_for_drain)
+                         use_stub, wait_for_drain)
 
 SLEEPER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e", "sleeper.py")
 PLAN = {"workers": 2, "load_s": 0.004, "step_s": 0.002, "batches": 40}
@@ -215,7 +215,7 @@ def check_limits():
         name = "ulimit -f {}:".format(blocks)
         if blocks == 0:  # the log of the script cannot be written either
             done = run(limit + [PYTHON, "-c", "import torch.utils.data as d; "
-                                "print(sum(int(x) for x in d.DataLoader([1, 2, 3])))"],
+                                "print(sum(x[0] for x in d.DataLoader([1, 2, 3], collate_fn=list)))"],
                        env=environment(DLPROF_OUT=os.path.join(folder, "run.db"),
                                        TMPDIR=folder, DLPROF_QUIET=1))
             equal((done.status, done.out, done.err), (0, "6\n", ""), name)
@@ -292,6 +292,7 @@ def main():
     need_shim()
     need_torch()
     check_read_only()
+    use_stub()
     check_gone_reader()
     check_odd_paths()
     check_full_disk()

@@ -9,7 +9,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from dlprof_test import (PYTHON, check, databases, environment, equal, finish, need_shim,  # noqa
-                         need_torch, rows, run, scratch, wait_for_drain)
+                         need_torch, rows, run, scratch, use_stub, wait_for_drain)
 
 SLEEPER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e", "sleeper.py")
 PLAN = {"workers": 0, "load_s": 0.01, "step_s": 0.002, "batches": 20}
@@ -122,7 +122,7 @@ def check_slow_operations():
                    "class S:\n"
                    "    def __len__(self): return 8\n"
                    "    def __getitem__(self, i): return len(open({!r}, 'rb').read())\n"
-                   "print(sum(int(x) for x in d.DataLoader(S(), batch_size=1)))\n")
+                   "print(sum(x[0] for x in d.DataLoader(S(), batch_size=1, collate_fn=list)))\n")
     folder = scratch()
     big = os.path.join(folder, "big")
     with open(big, "wb") as file:
@@ -148,6 +148,7 @@ def main():
     need_shim()
     need_torch()
     check_exit_line()
+    use_stub()
     check_silence()
     check_names()
     check_bad_values()

@@ -31,6 +31,9 @@ class Tensor:
     def tolist(self):
         return self.value
 
+    def __iter__(self):
+        return iter(self.value)
+
     def pin_memory(self, device=None):
         return self
 
