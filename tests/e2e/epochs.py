@@ -7,7 +7,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import fakes  # noqa: E402
 from dlprof_test import (PYTHON, check, databases, environment, equal, finish,  # noqa
-                         need_shim, need_torch, rows, run, scratch, wait_for_drain)
+                         need_shim, need_torch, rows, run, scratch, use_stub, wait_for_drain)
 
 HEAD = """
 import json, os, threading, time
@@ -21,7 +21,7 @@ class Set:
         return index
 class Outer(Set):
     def __getitem__(self, index):
-        return sum(int(batch.sum()) for batch in DataLoader(Set(), batch_size=4))
+        return sum(int(sum(batch)) for batch in DataLoader(Set(), batch_size=4))
 truth = []
 def train(dataset, batch_size=2, workers=0):
     begin = now()
@@ -75,6 +75,7 @@ def main():
     # Starting and ending workers takes what it takes.
     check(found[1]["setup_ns"] > found[0]["setup_ns"], "workers are started in iter()", found)
     check(found[1]["stop_ns"] > found[0]["stop_ns"], "workers are ended in the last next()", found)
+    use_stub()
     pid, truth, found = record("""
 thread = threading.Thread(target=train, args=(Set(),))
 thread.start()

@@ -9,7 +9,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from dlprof_test import (PYTHON, SHIM, check, databases, environment, equal, finish,  # noqa
-                         need_shim, need_torch, report, run, scratch, wait_for_drain)
+                         need_shim, need_torch, report, run, scratch, use_stub, wait_for_drain)
 
 # Asks as a `for` does, with the time of all that is not a step added up.
 HEAD = """
@@ -78,7 +78,7 @@ timed(next, iterator)
     "a loader within the load of another": """
 class Outer(Samples):
     def __getitem__(self, index):
-        return sum(batch.sum() for batch in DataLoader(Samples(4, 0.001), batch_size=2))
+        return sum(sum(batch) for batch in DataLoader(Samples(4, 0.001), batch_size=2))
 epoch(DataLoader(Outer(40), batch_size=2))
 """,
     "left half-way": """
@@ -135,6 +135,7 @@ def main():
             said = json.loads(report("--json", database).out or "{}").get("stall", {})
             check(found and abs(int(found.group(1)) - 100 * (said.get("ratio") or 0)) <= 1.0, name,
                   "line", repr(done.err), "report", said)
+        use_stub()  # from the second one on
     check_without_drain()
     finish()
 

@@ -9,7 +9,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from dlprof_test import (PYTHON, environment, equal, finish, need_shim, need_torch, rows,  # noqa
-                         run, sandboxed, scratch, skip, wait_for_drain)
+                         run, sandboxed, scratch, skip, use_stub, wait_for_drain)
 
 SLEEPER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e", "sleeper.py")
 PLAN = json.dumps({"workers": 2, "load_s": 0.004, "step_s": 0.002, "batches": 40})
@@ -49,6 +49,7 @@ def main():
         skip("no seccomp filter can be set here")
     for name, denied in SANDBOXES.items():
         check(name, denied)
+        use_stub()  # from the second one on
     finish()
 
 
