@@ -22,6 +22,8 @@ maintainer="dlprof's maintainers <maintainers@dlprof.invalid>"
 
 rm -rf "$work"
 mkdir -p "$tree/DEBIAN" "$out"
+# Stripped below: what -g writes would not be kept.
+export DEB_CFLAGS_STRIP=-g
 export CFLAGS="$(dpkg-buildflags --get CFLAGS) -ffile-prefix-map=$root=."
 export LDFLAGS="$(dpkg-buildflags --get LDFLAGS) -Wl,-z,now"
 meson setup "$work/build" "$root" --prefix=/usr --libdir="lib/$triplet" --libexecdir=libexec \

@@ -8,12 +8,14 @@
 #
 # The compiler is PyPI's ziglang, which brings the headers of old C libraries; SQLite is Debian's
 # source package. Needs apt-get, dpkg-source, tclsh (for SQLite), python3 with venv, and pip.
+# OPTIMIZATION=0, as the test has it: the programs and SQLite are compiled in half of the time.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 glibc=2.28
 work=$root/build/wheel
 tools=$work/tools
+optimization=${OPTIMIZATION-}
 out=$root/dist
 
 # Takes as whole only what was made to the end.
@@ -50,12 +52,13 @@ make_wheel() {
 	here=$work/$arch
 	rm -rf "$here"
 	mkdir -p "$here/include"
-	printf '#!/bin/sh\nexec "%s" -m ziglang cc -target %s-linux-gnu.%s "$@"\n' \
-		"$tools/bin/python" "$arch" "$glibc" >"$here/cc"
-	printf '#!/bin/sh\nexec "%s" -m ziglang ar "$@"\n' "$tools/bin/python" >"$here/ar"
+	zig=$("$tools/bin/python" -c 'import os, ziglang; print(os.path.dirname(ziglang.__file__))')/zig
+	printf '#!/bin/sh\nexec "%s" cc -target %s-linux-gnu.%s "$@"\n' \
+		"$zig" "$arch" "$glibc" >"$here/cc"
+	printf '#!/bin/sh\nexec "%s" ar "$@"\n' "$zig" >"$here/ar"
 	chmod +x "$here/cc" "$here/ar"
 	cp "$work/sqlite/source/sqlite3.h" "$here/include"
-	"$here/cc" -O2 -w -fPIC -DSQLITE_OMIT_LOAD_EXTENSION -DSQLITE_DQS=0 \
+	"$here/cc" "-O${optimization:-2}" -w -fPIC -DSQLITE_OMIT_LOAD_EXTENSION -DSQLITE_DQS=0 \
 		-c "$work/sqlite/source/sqlite3.c" -o "$here/sqlite3.o"
 	"$here/ar" rcs "$here/libsqlite3.a" "$here/sqlite3.o"
 	cat >"$here/sqlite3.pc" <<-END
@@ -83,6 +86,7 @@ make_wheel() {
 	PATH=$tools/bin:$PATH _PYTHON_HOST_PLATFORM=linux-$arch "$tools/bin/python" -m build --wheel \
 		--no-isolation --outdir "$here/dist" \
 		-Cbuild-dir="$here/build" -Csetup-args="--cross-file=$here/cross.ini" \
+		${optimization:+-Csetup-args=-Doptimization=$optimization} \
 		-Csetup-args=-Dstacks=disabled >"$here/build.log" ||
 		{ tail -50 "$here/build.log"; return 1; }
 	"$tools/bin/python" -m wheel tags --remove --python-tag py3 --abi-tag none \

@@ -34,7 +34,8 @@ def build_library():
     folder = os.path.join(BUILD, "tests", "shim", "aarch64")
     if not os.path.exists(os.path.join(folder, "build.ninja")):
         must(["meson", "setup", folder, ROOT, "--cross-file",
-              os.path.join(ROOT, "tests", "aarch64.txt"), "-Dtests=false", "-Danalyzer=false"])
+              os.path.join(ROOT, "tests", "aarch64.txt"), "-Dtests=false", "-Danalyzer=false",
+              "-Ddebug=false"])
     said = must(["ninja", "-C", folder])
     equal([line for line in said.splitlines() if "warning:" in line], [], "compiler warnings")
     return os.path.join(folder, "shim", "libdlprof.so")
