@@ -37,8 +37,9 @@ build "$root" || exit 1
 
 logs=$root/build/meson-logs
 rm -f "$logs"/testlog*.json
-# A machine that others use, too, takes three times as long.
-meson test -C "$root/build" --no-rebuild --timeout-multiplier 3 --print-errorlogs "$@"
+# A machine that others use, too, takes three times as long. A third of what a test takes it sleeps.
+meson test -C "$root/build" --no-rebuild --timeout-multiplier 3 --print-errorlogs \
+	--num-processes $(($(nproc) * 3 / 2)) "$@"
 
 # Many tests run a training and judge what it waited for: while somebody else has the cores, that is
 # another training. So a few that fail are asked once more, with nothing of ours beside them. Both
