@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 
 #include "base/clock.h"
 #include "base/config.h"
@@ -172,12 +173,20 @@ static void print(struct text *line)
 	log_stderr(line->buffer, line->length);
 }
 
+/* Whether there is one, alive or not, that it has not waited for: of those nothing is known. */
+static bool has_children(void)
+{
+	return sys_call4(SYS_waitid, P_ALL, 0, NULL, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
 /* What starts the programs that train, or is a process of multiprocessing's, trains nothing. */
 static bool is_helper(void)
 {
 	struct rusage used = {{0}};
 	char command[256];
 
+	if (has_children())
+		return true;
 	/* Not by their memory: a small one that was forked had all of ours at first. */
 	sys_call2(SYS_getrusage, RUSAGE_CHILDREN, &used);
 	if ((used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000 +
@@ -203,10 +212,11 @@ void summary_print_unseen(const char *package)
 	config_read();
 	if (config.quiet)
 		return;
-	text_join(&line, "dlprof: ", package);
-	text_add(&line, " was imported, but no loader was seen to hand out a batch: "
-			"'dlprof doctor' says what would be seen here, DLPROF_BATCH_FN names a "
-			"loader of your own");
+	text_join(&line, "dlprof: ", package, " was imported, but no loader was seen in process ");
+	/* A grandchild whose parent has ended may have one. */
+	text_add_number(&line, sys_getpid());
+	text_add(&line, " to hand out a batch: 'dlprof doctor' says what would be seen here, "
+			"DLPROF_BATCH_FN names a loader of your own");
 	print(&line);
 }
 
