@@ -19,19 +19,17 @@
 
 #define MS UINT64_C(1000000)
 
-#define ROUND_MS      450       /* between two looks: a row is in the database after two of them */
-#define GLANCE_MS     225       /* ... within which a ring may fill, or a process begin */
-#define AGAIN_MS      100       /* between looks at what is about to change */
-#define HURRY_MS      2         /* ... at the least, while rings fill fast */
-#define TALLY_MS      5000      /* totals by name, which are safe where they are */
-#define TALLY_MOST_MS 10000	/* ... less often in a long run */
-#define TALLY_PART 2		/* of its time */
-#define STACKS_MS     400          /* and then at most STACKS_MOST, and STACKS_PART of the time */
-#define STACKS_PART   4000
-#define RETRY_MS   1000		/* after an error of the database */
-#define STACKS_MOST 2
-#define GIVE_UP_MS 10000	/* ... once nobody records any more */
-#define LOCK_MS	   2000		/* for who looks at the run */
+#define ROUND_MS     450	/* between two looks: a row is in the database after two of them */
+#define GLANCE_MS    225	/* ... within which a ring may fill, or a process begin */
+#define AGAIN_MS     100	/* between looks at what is about to change */
+#define HURRY_MS     2		/* ... at the least, while rings fill fast */
+#define TALLY_MS     10000	/* totals by name, which are safe where they are */
+#define STACKS_MS    400	/* and then at most STACKS_MOST, and STACKS_PART of the time */
+#define STACKS_MOST  2
+#define STACKS_PART  4000
+#define RETRY_MS     1000	/* after an error of the database */
+#define GIVE_UP_MS   10000	/* ... once nobody records any more */
+#define LOCK_MS	     2000	/* for who looks at the run */
 #define REMOVE_TRIES 3
 
 static int open_store(struct drain *drain)
@@ -72,8 +70,7 @@ static bool begin_tally(struct drain *drain)
 {
 	uint64_t now = now_ns();
 
-	if (now - drain->tallied_ns < within(TALLY_MS * MS, TALLY_MOST_MS * MS,
-					     (now - drain->started_ns) / TALLY_PART))
+	if (now - drain->tallied_ns < TALLY_MS * MS)
 		return false;
 	drain->tallied_ns = now;
 	return true;
@@ -374,11 +371,10 @@ static int lock_folder(struct drain *drain, const char *path)
 int drain_run(const char *segment_dir, const char *database)
 {
 	struct drain drain = {
-		.database = database, .tries = REMOVE_TRIES, .started_ns = now_ns()};
+		.database = database, .tries = REMOVE_TRIES, .tallied_ns = now_ns()};
 	uint64_t failing_ns = 0;
 	int r;
 
-	drain.tallied_ns = drain.started_ns;
 	r = lock_folder(&drain, segment_dir);
 	if (r < 0)
 		return r;
@@ -435,8 +431,7 @@ static int settle(struct drain *drain, struct recovered *ret)
 
 int drain_take_over(struct folder *folder, const char *database, struct recovered *ret)
 {
-	struct drain drain = {
-		.database = database, .folder = *folder, .started_ns = now_ns()};
+	struct drain drain = {.database = database, .folder = *folder};
 	int r;
 
 	hidden_begin();

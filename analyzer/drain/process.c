@@ -10,7 +10,6 @@
 
 #include "dlprof/units.h"
 
-
 /* Where in the line of /proc/PID/stat: proc(5). */
 enum {
 	FIELD_STATE = 3,

@@ -28,7 +28,6 @@ struct drain {
 	struct join *join;
 	bool in_transaction;
 	uint64_t begun_ns;		/* the transaction */
-	uint64_t started_ns;
 	uint64_t tallied_ns;
 	uint64_t stacks_ns;		/* when to take the next ones */
 	uint64_t end_ns;		/* the newest end of a process */
