@@ -190,11 +190,13 @@ static void predict(const struct trace *trace, struct replay_setup setup, int id
 	struct replay_result result = replay(trace, &setup, 1);
 	/* The correction may not lead beyond the cores; what was seen to be possible is. */
 	double most = fmax(crowd_most(trace, &setup), ret->own_per_s);
+	double per_s = result.batches_per_s * correction(trace, &setup, ret);
+	double step_share = (1 - result.stall_ratio) * (is_shared ? ret->step_correction : 1);
 
 	ret->setups[id] = setup;
-	ret->batches_per_s[id] = fmin(result.batches_per_s * correction(trace, &setup, ret), most);
-	ret->stall_ratio[id] =
-		1 - (1 - result.stall_ratio) * (is_shared ? ret->step_correction : 1);
+	ret->batches_per_s[id] = fmin(per_s, most);
+	/* Where the cores hold it back, it waits the longer for that. */
+	ret->stall_ratio[id] = 1 - step_share * fmin(1, most / per_s);
 	ret->shares_cores |= is_shared && ret->others_cores > 0;
 }
 
