@@ -61,11 +61,14 @@ static uint64_t state_of(const struct dlprof_tally *tally)
 	return ((uint64_t)tally->version << 48) + (tally->count << 40) + tally->ns + tally->bytes;
 }
 
-/* Not one that is being renamed: that is for the next time. */
+/*
+ * Not one that is being renamed: that is for the next time. Nor one that has only its name, as a
+ * folder has whose one file's thread did nothing after it.
+ */
 static bool is_whole(const struct dlprof_tally *tally)
 {
 	return tally->kind != DLPROF_TALLY_NONE && tally->kind < DLPROF_TALLY_KIND_MAX &&
-	       tally->version % 2 == 0;
+	       tally->version % 2 == 0 && (tally->count || tally->ns || tally->bytes);
 }
 
 /* What was counted in sums only. */

@@ -146,11 +146,15 @@ Test(drain_tally, a_drain_killed_before_it_folds_starts_from_what_is_there)
 
 Test(drain_tally, a_tally_that_is_not_whole_is_left_out)
 {
+	struct dlprof_tally *folder;
+
 	put(worker, 0, 0, DLPROF_TALLY_STEP, "whole", 7);
 	put(worker, 0, 1, DLPROF_TALLY_STEP, "odd", 7)->version = 3;
 	put(worker, 0, 2, DLPROF_TALLY_KIND_MAX, "no kind", 7);
 	put(worker, 0, 3, (enum dlprof_tally_kind)UINT32_MAX, "no kind", 7);
 	put(worker, 0, 4, DLPROF_TALLY_NONE, "none", 7);
+	folder = put(worker, 0, FILES, DLPROF_TALLY_FOLDER, "/only/named", 0);
+	folder->count = folder->bytes = 0;
 	recover();
 	cr_expect_eq(ASK("SELECT count(*) FROM t_tally"), 1);
 	cr_expect_eq(ASK("SELECT name = 'whole' FROM step"), 1);
