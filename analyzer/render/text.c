@@ -257,19 +257,34 @@ static int try_screen(const struct report *report, const struct outline *outline
 	return r;
 }
 
+/* *ret_steps: as in struct fit, what it had room for. */
 static int fit_screen(const struct report *report, const struct outline *outline,
-		      const struct page *page)
+		      const struct page *page, int *ret_steps)
 {
 	struct fit fit;
 	int r = 0;
 
 	for (fit.steps = FIT_STEPS; r == 0 && fit.steps >= 0; fit.steps--)
-		for (fit.blanks = FIT_BLANKS; r == 0 && fit.blanks >= FIT_CALM; fit.blanks--)
+		for (fit.blanks = FIT_BLANKS; r == 0 && fit.blanks >= FIT_CALM; fit.blanks--) {
+			*ret_steps = fit.steps;
 			r = try_screen(report, outline, page, &fit, false);
+		}
 	fit.steps = 0;
 	for (fit.blanks = FIT_CALM - 1; r == 0; fit.blanks--)
 		r = try_screen(report, outline, page, &fit, fit.blanks == 0);
 	return r < 0 ? r : 0;
+}
+
+/* All next steps, where the screen had no room for some, or for how to take them. */
+static void put_all_next(const struct outline *outline, const struct page *page, int steps)
+{
+	const struct outline_block *block = outline_find(outline, SCREEN_NEXT);
+	size_t count = block ? block->count : 0;
+
+	if (count < 2 || steps >= (count > 2 ? FIT_STEPS : 2))
+		return;
+	page_break(page);
+	put_next(block, page, &(struct fit){.steps = FIT_STEPS});
 }
 
 /* How many blocks the screen has; what follows is beyond it. */
@@ -285,10 +300,12 @@ static size_t count_screen(const struct outline *outline)
 int report_text(const struct report *report, bool all, const struct page *page)
 {
 	struct outline outline;
-	int r = screen_outline(report, all, &outline);
+	int r = screen_outline(report, all, &outline), steps = FIT_STEPS;
 
 	if (r == 0)
-		r = fit_screen(report, &outline, page);
+		r = fit_screen(report, &outline, page, &steps);
+	if (r == 0 && all)
+		put_all_next(&outline, page, steps);
 	if (r == 0)
 		outline_text_blocks(&outline, count_screen(&outline), page);
 	outline_done(&outline);

@@ -103,4 +103,9 @@ def check_forms(path, *options):
         t.check("(null)" not in text, path, form, "names nothing", text[:1500])
         for words in said:
             t.check(words in text, path, form, "does not say", repr(words), text[:1500])
+        # Only the screen may have no room for all steps, and for how to take each.
+        for row in facts["advice"] if form != "text" else []:
+            for words in (row["text"].rstrip("."), row["how"] or ""):
+                t.check(row["id"] == "none" or flat(words) in text, path, form,
+                        "lacks of what to do", repr(words), text)
     return facts
