@@ -286,8 +286,11 @@ static void add_needed(const struct report *report, struct outline *o)
 	if (whatif->needed_workers > 0)
 		outline_item(o, "Workers",
 			     "%" PRId32 " would be enough for 95 %% of what the training can "
-			     "take%s",
+			     "take%s%s",
 			     whatif->needed_workers,
+			     isnan(whatif->gain[WHATIF_FIX_SLOW_WORKER])
+				     ? ""
+				     : ", if the slow ones are not among them",
 			     whatif->needed_workers > whatif->cores && whatif->cores > 0
 				     ? "; there are fewer cores, which matters if loads need CPU"
 				     : "");

@@ -56,6 +56,7 @@ static void add_quantiles(struct outline *o, const char *label, double p50_ns, d
 static void add_waits(const struct report *report, struct outline *o)
 {
 	const struct finding *f = &report->finding;
+	bool known = f->readiness_count || report->series.workers == 0;
 	double time_ns = f->account.time_ns;
 
 	outline_items(o, "wait");
@@ -69,8 +70,10 @@ static void add_waits(const struct report *report, struct outline *o)
 	add_quantiles(o, "Steps", f->compute_p50_ns, f->compute_p99_ns);
 	if (f->steady_count)
 		outline_item(o, "Starved",
-			     "%zu of %zu steady batches: not ready, and waited for %s or more",
-			     f->starved_count, f->steady_count, UNITS_TIME(f->theta_ns));
+			     "%zu of %zu steady batches: %swaited for %s or more%s",
+			     f->starved_count, f->steady_count, known ? "not ready, and " : "",
+			     UNITS_TIME(f->theta_ns),
+			     known ? "" : "; whether they were ready is not known");
 	if (report->totals.hol_ns > 0)
 		outline_item(o, "In order",
 			     "for %s of the waits (%s of the time) a batch was stuck behind a "

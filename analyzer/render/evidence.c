@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "analysis/stats.h"
 #include "render/explain.h"
@@ -75,8 +76,9 @@ static void add_cold(const struct cold *cold, char *text, size_t size)
 /* What this cause cost. */
 static void add_cost(const struct cause_cost *cost, char *text, size_t size)
 {
-	page_append(text, size, " It takes %s, %s of the time.", UNITS_TIME(cost->ns),
-		    UNITS_SHARE(cost->share));
+	page_append(text, size, " %s %s, %s of the time.",
+		    cost->cause == CAUSE_ISOLATED_STALL ? "They take" : "It takes",
+		    UNITS_TIME(cost->ns), UNITS_SHARE(cost->share));
 }
 
 static void add_first(const struct report *report, char *text, size_t size)
@@ -207,10 +209,27 @@ static int32_t prefetch_factor(const struct report *report)
 	return report->diagnosis.whatif.setups[WHATIF_PREFETCH_X4].prefetch_factor;
 }
 
+/* An import does not say whose loader it was. */
+static bool is_torch(const struct report *report)
+{
+	const char *kind = report->loader ? report->loader->kind : "";
+
+	return !*kind || strncmp(kind, "torch", strlen("torch")) == 0;
+}
+
+static bool is_kind(const struct report *report, const char *kind)
+{
+	return report->loader && strcmp(report->loader->kind, kind) == 0;
+}
+
 const char *remedy_line(const struct report *report, const struct advice *advice, char *buffer)
 {
 	const char *line = explain_find(advice_names[advice->id])->line;
 
+	if (advice->id == ADVICE_USE_WORKERS && !is_torch(report))
+		return "Load beside the training, in threads or processes.";
+	if (advice->id == ADVICE_MARK_LOADS && is_kind(report, "marks"))
+		return "Make the loader faster; mark its loads (dlprof.h) to see how.";
 	if (advice->whatif == WHATIF_IN_ORDER_FALSE)
 		return "Hand out finished batches out of order: in_order=False.";
 	if (advice->whatif == WHATIF_PREFETCH_X4) {
@@ -223,12 +242,17 @@ const char *remedy_line(const struct report *report, const struct advice *advice
 	return line;
 }
 
-static void workers_words(int32_t workers, const char *what, char *buffer)
+static void workers_words(const struct report *report, int32_t workers, const char *what,
+			  char *buffer)
 {
-	snprintf(buffer, REMEDY_WORDS,
-		 "DataLoader(..., num_workers=%" PRId32
-		 ") or a Trainer's dataloader_num_workers=%" PRId32 "%s.",
-		 workers, workers, what);
+	if (is_torch(report))
+		snprintf(buffer, REMEDY_WORDS,
+			 "DataLoader(..., num_workers=%" PRId32
+			 ") or a Trainer's dataloader_num_workers=%" PRId32 " %s.",
+			 workers, workers, what);
+	else
+		snprintf(buffer, REMEDY_WORDS, "In all, %" PRId32 " worker%s %s.", workers,
+			 workers == 1 ? "" : "s", what);
 }
 
 /* The two largest parts of the loads, by name or, where there are no names, by column. */
@@ -280,12 +304,19 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 	const struct whatif *whatif = &report->diagnosis.whatif;
 
 	*buffer = '\0';
-	if (advice->whatif == WHATIF_WORKERS_X2 && whatif->needed_workers > 0)
-		workers_words(whatif->needed_workers, " would be enough", buffer);
+	/* Fewer are enough if none of them is slow. */
+	if (advice->whatif == WHATIF_WORKERS_X2 && whatif->needed_workers > report->series.workers)
+		workers_words(report, whatif->needed_workers, "would be enough", buffer);
 	else if (advice->id == ADVICE_MORE_LOADER_CAPACITY && report->series.workers > 0)
-		workers_words(2 * report->series.workers, " doubles them", buffer);
+		workers_words(report, 2 * report->series.workers, "would double them", buffer);
 	else if (advice->id == ADVICE_USE_WORKERS && whatif->use_workers > 0)
-		workers_words(whatif->use_workers, " loads beside the training", buffer);
+		workers_words(report, whatif->use_workers,
+			      is_torch(report) ? "would load beside the training"
+					       : "would be enough",
+			      buffer);
+	else if (advice->id == ADVICE_MARK_LOADS && is_kind(report, "batch_fn"))
+		return "Let it load beside the training, in threads or processes; of a PyTorch "
+		       "DataLoader dlprof sees the loads, too.";
 	else if (advice->whatif == WHATIF_IN_ORDER_FALSE)
 		return "DataLoader(..., in_order=False) hands out whatever is finished.";
 	else if (advice->whatif == WHATIF_PREFETCH_X4)

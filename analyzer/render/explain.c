@@ -142,11 +142,13 @@ static const struct explanation PAGES[] = {
 	 "known.",
 	 "Watch its latency while the job runs (iostat -x 1, nfsiostat 1), or copy the data to a "
 	 "local disk."},
-	{"mark_loads", "advice", "Make the loader faster; mark its loads (dlprof.h) to see how.",
-	 "Call dlprof_load_begin() and dlprof_load_end() around what loads a batch, in the "
-	 "thread that loads it. Then files, decoding, CPU time and workers are known, and what "
-	 "more workers would bring. The gain is that of a loader that is always in time.",
-	 "Raise the loader's own settings for parallel calls, threads and prefetching."},
+	{"mark_loads", "advice", "Make the loader faster.",
+	 "What it does is not seen, so this is all that can be said. The gain is that of a loader "
+	 "that is always in time.\n\nA loop in C, C++ or Rust can mark its loads (dlprof.h): call "
+	 "dlprof_load_begin() and dlprof_load_end() around what loads a batch, in the thread that "
+	 "loads it. Then files, decoding, CPU time and workers are known, and what more workers "
+	 "would bring.",
+	 "Raise its own settings for parallel calls, threads and prefetching."},
 	{"reduce_delivery_cost", "advice",
 	 "Make receiving finished batches cheaper: fewer, larger tensors a batch.",
 	 "Each tensor costs a message and a mapping, whatever its size. Collate in the worker, pad "
@@ -165,9 +167,9 @@ static const struct explanation PAGES[] = {
 	 "Write checkpoints in the background or less often, validate on fewer batches, and log "
 	 "every hundredth step."},
 	{"use_workers", "advice", "Pass num_workers, so that loading happens beside the training.",
-	 "Each worker has its own copy of what the dataset keeps.",
-	 "DataLoader(..., num_workers=N) loads in N processes; the report says how many are "
-	 "enough."},
+	 "The report says how many are enough. Each worker has its own copy of what the dataset "
+	 "keeps.",
+	 "DataLoader(..., num_workers=N) loads in N processes."},
 	{"decode_bound", "advice",
 	 "Most of a load is decoding: decode less, or with a faster decoder.",
 	 "Format and size decide what a decode costs: see the section on decoders. "

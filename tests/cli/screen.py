@@ -131,8 +131,42 @@ def check_long_step(folder):
         forms.check_forms(path)
 
 
+def check_own_loaders(folder):
+    """Who has no DataLoader is not told to give it workers, nor a Python program to call C."""
+    marks = rundb.loader(rundb.simulate(400, 0, 20, 10), workers=0, kind="marks")
+    waits = [{name: batch[name] for name in ("epoch", "task", "batch", "begin_ns", "wait_ns",
+                                             "step_ns", "compute_ns")} for batch in marks[1]]
+    for loader, words, never in (
+            (marks, ["Load beside the training, in threads or processes", "would be enough",
+                     "batches: not ready, and waited for"], ["num_workers"]),
+            (rundb.loader(waits, kind="batch_fn"),
+             ["Make the loader faster: at most", "Let it load beside the training",
+              "or more; whether they were ready is not known"], ["dlprof.h", "not ready, and"]),
+            (rundb.loader(waits, kind="marks"), ["mark its loads (dlprof.h) to see how"], [])):
+        path = rundb.build(os.path.join(folder, "own.db"), [loader])
+        text = forms.flat(forms.run(path, "-v"))
+        for part in words:
+            t.check(part in text, loader[0]["kind"], "does not say", part, text)
+        for part in never:
+            t.check(part not in text, loader[0]["kind"], "says", part, text)
+        forms.check_forms(path)
+
+
+def check_slow_worker(folder):
+    """-v has what the screen has no room for, and does not call two workers enough of four."""
+    batches = rundb.simulate(400, 4, 20, 10, slow={2: 5})
+    path = rundb.build(os.path.join(folder, "slow.db"), [rundb.loader(batches, workers=4)])
+    text = forms.flat(forms.run(path, "-v"))
+    t.check("if the slow ones are not among them" in text, "how many workers", text)
+    t.check("Use more workers" in text and "num_workers=8 would double them" in text,
+            "more than there are", text)
+    forms.check_forms(path)
+
+
 def main():
     folder = t.scratch()
+    check_own_loaders(folder)
+    check_slow_worker(folder)
     check_kinds(folder)
     check_parts(folder)
     check_warning(folder)
