@@ -30,7 +30,7 @@ static void add_now(const struct top *top, struct outline *o)
 		outline_item(o, "Command", "%s", top->run->command);
 	outline_item(o, "Now", "epoch %lld, batch %lld; %s batches/s over the last %zu",
 		     (long long)top->epoch, (long long)top->batch, UNITS_RATE(top->batches_per_s),
-		     top->series.count);
+		     top->window);
 	if (top->loader_count > 1)
 		outline_item(o, "Loader", "%lld of %lld, which delivered last",
 			     (long long)top->loader_id, (long long)top->loader_count);
@@ -52,8 +52,12 @@ static void add_verdict(const struct top *top, struct outline *o)
 {
 	const struct finding *finding = &top->finding;
 	const struct verdict *verdict = verdict_of(finding->verdict);
+	enum verdict_clock clock = verdict_clock(finding);
 	char sentence[VERDICT_SENTENCE];
 
+	/* The report counts all loaders' waits. */
+	if (clock == VERDICT_HOST && top->loader_count > 1)
+		clock = VERDICT_LOADER;
 	outline_items(o, OUTLINE_VERDICT);
 	outline_row(o, verdict->tone);
 	outline_cell(o, "%s", verdict->words);
@@ -61,7 +65,7 @@ static void add_verdict(const struct top *top, struct outline *o)
 		o, "%s",
 		finding->verdict == STALL_VERDICT_INCOMPLETE
 			? "too little is known yet"
-			: verdict_sentence(sentence, verdict_clock(finding), finding->stall_ratio));
+			: verdict_sentence(sentence, clock, finding->stall_ratio));
 }
 
 static double mean_load(const struct top_worker *worker)
@@ -120,7 +124,7 @@ void top_json(const struct top *top, FILE *out)
 	jsonw_int(&json, "batch", top->batch);
 	jsonw_ns(&json, "since_last_s", top->since_ns);
 	jsonw_number(&json, "batches_per_s", top->batches_per_s);
-	jsonw_int(&json, "window_batches", (int64_t)top->series.count);
+	jsonw_int(&json, "window_batches", (int64_t)top->window);
 	jsonw_string(&json, "verdict", stall_verdict_ids[top->finding.verdict]);
 	jsonw_string(&json, "cause", cause_names[top->diagnosis.cause]);
 	jsonw_number(&json, "stall_ratio", top->finding.stall_ratio);

@@ -23,10 +23,11 @@ struct top {
 	int64_t loader_id, loader_count;
 	int64_t epoch, batch; /* the newest */
 	int64_t since_ns;     /* since it was handed out; QUERY_UNKNOWN: the run is over */
-	double batches_per_s; /* NAN: one batch is no rate */
+	size_t window;        /* so many of the newest batches are judged */
+	double batches_per_s; /* over them; NAN: one batch is no rate */
 	double queue_mean;    /* finished batches that wait; NAN: not observed */
 	int64_t queue_now;
-	struct batch_series series; /* the newest batches */
+	struct batch_series series; /* of them those that are shown as cells */
 	struct finding finding;
 	struct diagnosis diagnosis;
 	struct top_worker workers[TOP_WORKERS];

@@ -49,6 +49,7 @@ const char *verdict_sentence(char *buffer, enum verdict_clock clock, double rati
 		const char *before, *after;
 	} words[] = {
 		[VERDICT_HOST] = {"", " of the time is spent waiting for data"},
+		[VERDICT_LOADER] = {"", " of this loader's own loop is spent waiting for data"},
 		[VERDICT_GPU] = {"the GPU is idle ", " of the time, waiting for data"},
 		[VERDICT_JOB] = {"", " of the job's time is lost to waiting for data"},
 		[VERDICT_JOB_MOST] = {"up to ", " of the job's time is lost to waiting for data"},

@@ -17,6 +17,7 @@ const struct verdict *verdict_of(enum stall_verdict verdict);
 /* Whose time a stall ratio is a share of. */
 enum verdict_clock {
 	VERDICT_HOST,     /* the training's thread waits */
+	VERDICT_LOADER,   /* ... for one loader of several */
 	VERDICT_GPU,      /* the GPU idles */
 	VERDICT_JOB,      /* the ranks of a job wait for each other, too */
 	VERDICT_JOB_MOST, /* ... and that may hide some of it */

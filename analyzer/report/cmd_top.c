@@ -154,6 +154,7 @@ static int judge(const struct newest *newest, struct top *top)
 	top->series.last_ns = ended_ns(&newest->list[newest->count - 1]);
 	find_rate(newest, top);
 	find_since(&newest->list[newest->count - 1], top);
+	top->window = top->series.count;
 	stall_judge(&top->series, &top->finding);
 	return cause_find_bare(&top->series, &top->finding, &top->diagnosis);
 }

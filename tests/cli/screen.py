@@ -163,10 +163,20 @@ def check_slow_worker(folder):
     forms.check_forms(path)
 
 
+def check_top(folder):
+    """`top` counts one loader, and the rate is that of all batches that it looked at."""
+    loader = rundb.loader(rundb.simulate(400, 4, 60, 10), workers=4)
+    for loaders, words in ((1, "of the time is spent"), (2, "of this loader's own loop is spent")):
+        path = rundb.build(os.path.join(folder, "top.db"), [loader] * loaders)
+        text = forms.flat(t.report("top", path).out)
+        t.check(words in text and "batches/s over the last 400" in text, words, text)
+
+
 def main():
     folder = t.scratch()
     check_own_loaders(folder)
     check_slow_worker(folder)
+    check_top(folder)
     check_kinds(folder)
     check_parts(folder)
     check_warning(folder)
