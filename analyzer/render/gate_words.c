@@ -55,6 +55,12 @@ static void found_increase(const struct gate_result *result, char *text)
 		 POINTS(result->spread) + 1, POINTS(result->edge));
 }
 
+/* The run is above its limit and passes all the same: "52.0 %" alone would look like a mistake. */
+static bool is_above_by_chance(const struct gate_item *item)
+{
+	return item->result.outcome == GATE_PASSED && item->result.found > item->limit.value;
+}
+
 const char *gate_found_words(const struct gate_item *item, char *text)
 {
 	const struct gate_result *result = &item->result;
@@ -64,7 +70,9 @@ const char *gate_found_words(const struct gate_item *item, char *text)
 	else if (item->limit.metric == GATE_STALL_INCREASE)
 		found_increase(result, text);
 	else if (item->limit.metric == GATE_STALL_RATIO && !isnan(result->edge))
-		snprintf(text, GATE_WORDS, "%s, with 99 %% confidence at least %s",
+		snprintf(text, GATE_WORDS,
+			 is_above_by_chance(item) ? "%s, but with 99 %% confidence only at least %s"
+						  : "%s, with 99 %% confidence at least %s",
 			 PERCENT(result->found), PERCENT(result->edge));
 	else
 		value_words(text, gate_metrics[item->limit.metric].unit, result->found);

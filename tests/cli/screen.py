@@ -152,6 +152,25 @@ def check_own_loaders(folder):
         forms.check_forms(path)
 
 
+def check_single_wait(folder):
+    """A few waits are they, and a gate that passes in spite of them says why."""
+    batches = rundb.simulate(400, 4, 20, 10)
+    batches[200]["load_ns"] += 4000 * MS
+    batches[200]["wait_ns"] += 4000 * MS
+    batches[200]["step_ns"] += 4000 * MS
+    batches[200].update(head_ready=0, ready_ns=0)
+    for batch in batches[201:]:
+        batch["begin_ns"] += 4000 * MS
+        batch["load_begin_ns"] += 4000 * MS
+    path = rundb.build(os.path.join(folder, "single.db"), [rundb.loader(batches, workers=4)])
+    text = forms.flat(forms.run(path))
+    t.check("A few single waits make up nearly all of the waiting. They take" in text, text)
+    done = t.run([t.REPORT, "gate", path, "--max-stall-ratio", "30%"],
+                 env=t.environment(preload=False))
+    t.check(done.status == 0 and " %, but with 99 % confidence only at least " in
+            forms.flat(done.out), "a gate", done.out)
+
+
 def check_slow_worker(folder):
     """-v has what the screen has no room for, and does not call two workers enough of four."""
     batches = rundb.simulate(400, 4, 20, 10, slow={2: 5})
@@ -175,6 +194,7 @@ def check_top(folder):
 def main():
     folder = t.scratch()
     check_own_loaders(folder)
+    check_single_wait(folder)
     check_slow_worker(folder)
     check_top(folder)
     check_kinds(folder)

@@ -227,9 +227,8 @@ static void put_window(struct html *html, const struct html_window *window, cons
 		return;
 	html_put(html, "<h3>%s</h3>\n<figure>\n", title);
 	figure_begin(html, &lanes.figure, "plot lanes", (lanes.lane_count + 1) * LANE + 6, title,
-		     "%zu batches over time: the training on top, a row for each of %d workers "
-		     "below.",
-		     window->count, lanes.lane_count);
+		     "%zu batches over time: the training on top, a row for each worker below.",
+		     window->count);
 	lanes.figure.left = LABELS;
 	lanes.figure.x_high = (double)lanes.end_ns;
 	put_labels(&lanes);
