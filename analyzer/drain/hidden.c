@@ -318,12 +318,11 @@ int hidden_look(struct writer *writer, struct segment *segment, uint64_t now_ns)
 	number = alive_number(&segment->alive);
 	state = number ? maps_state(number) : 0;
 	if (state && !is_known(state)) {
+		begin_ns = cpu_ns();
 		modules = modules_of(number);
-		if (modules && modules_update(modules, now_ns)) {
-			begin_ns = cpu_ns();
+		if (modules && modules_update(modules, now_ns))
 			r = look_through(writer, modules, &paused);
-			hidden.rest_ns = now_ns + (cpu_ns() - begin_ns) * COST_PART;
-		}
+		hidden.rest_ns = now_ns + (cpu_ns() - begin_ns) * COST_PART;
 		if (paused || r < 0)
 			return r;
 		hidden.states[hidden.state_count++ % STATE_COUNT] = state;
