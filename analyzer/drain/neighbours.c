@@ -130,6 +130,12 @@ static void add(struct neighbours *n, const struct neighbour *old, struct neighb
 	}
 }
 
+/* A training that mostly sleeps uses less between two looks than what /proc counts in. */
+static int64_t own_used_ns(const struct neighbour *n, const struct process_stat *stat)
+{
+	return n->kind == KIND_MAIN ? process_used_ns(n->pid, stat) : stat->used_ns;
+}
+
 static void look_at_own(struct neighbours *n)
 {
 	struct process_stat stat;
@@ -140,7 +146,7 @@ static void look_at_own(struct neighbours *n)
 		if (!IS_OWN(old.kind) || !process_stat_read(old.pid, &stat) ||
 		    stat.start_ticks != old.start_ticks)
 			continue;
-		n->list[i].used_ns = stat.used_ns;
+		n->list[i].used_ns = own_used_ns(&old, &stat);
 		add(n, &old, &n->list[i], &stat, 0);
 	}
 }
@@ -166,7 +172,6 @@ static int look_at_all(struct neighbours *n, struct segment *const *segments, si
 		if (now.pid <= 0 || now.pid == self || !process_stat_read(now.pid, &stat))
 			continue;
 		now.start_ticks = stat.start_ticks;
-		now.used_ns = stat.used_ns;
 		/* The kernel lists them in this order. */
 		while (at < n->count && n->list[at].pid < now.pid)
 			at++;
@@ -178,6 +183,7 @@ static int look_at_all(struct neighbours *n, struct segment *const *segments, si
 			now.waited_ns = old->waited_ns;
 		}
 		now.kind = own_kind(segments, count, now.pid, now.kind);
+		now.used_ns = own_used_ns(&now, &stat);
 		if (span_ns || IS_OWN(now.kind))
 			add(n, old, &now, &stat, span_ns);
 		if (used == room) {

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "dlprof/units.h"
@@ -57,4 +58,22 @@ bool process_stat_read(int32_t pid, struct process_stat *ret)
 	ret->exit_status = (int)fields[FIELD_EXIT];
 	ret->used_ns = (fields[FIELD_USER] + fields[FIELD_SYSTEM]) * ((int64_t)NS_PER_S / rate);
 	return true;
+}
+
+int64_t process_used_ns(int32_t pid, const struct process_stat *stat)
+{
+	/* User's and kernel's time are cut off apart. */
+	const int64_t most_ns =
+		stat->used_ns + 2 * ((int64_t)NS_PER_S / sysconf(_SC_CLK_TCK));
+	struct timespec used;
+	clockid_t clock;
+	int64_t ns;
+
+	if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) < 0)
+		return stat->used_ns;
+	ns = (int64_t)used.tv_sec * (int64_t)NS_PER_S + used.tv_nsec;
+	/* Where /proc is another namespace's, the number may be somebody else's. */
+	if (ns < stat->used_ns)
+		return stat->used_ns;
+	return ns < most_ns ? ns : most_ns;
 }

@@ -16,3 +16,6 @@ struct process_stat {
 
 /* False: there is no such process. */
 bool process_stat_read(int32_t pid, struct process_stat *ret);
+
+/* Its CPU time to the nanosecond, which `stat`, just read, has in hundredths of a second. */
+int64_t process_used_ns(int32_t pid, const struct process_stat *stat);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "drain/cpus.h"
+#include "drain/process.h"
 
 #define PID 77
 #define V2  "31 23 0:28 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n"
@@ -191,4 +192,37 @@ Test(cpus, of_this_process)
 	CPU_SET(sched_getcpu(), &one);
 	cr_assert_eq(sched_setaffinity(0, sizeof(one), &one), 0);
 	cr_assert_eq(cpus_affinity(getpid()), 1);
+}
+
+/* CPU time of this process, all of it in user space. */
+static int64_t spin(int64_t until_ns)
+{
+	struct timespec used;
+	int64_t ns;
+
+	do {
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+		ns = (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
+	} while (ns < until_ns);
+	return ns;
+}
+
+/* A training that sleeps uses a few milliseconds between two looks. */
+Test(cpus, less_than_a_tick_is_seen)
+{
+	struct process_stat stat;
+	int64_t before_ns, after_ns, at_ns = spin(0);
+
+	cr_assert(process_stat_read(getpid(), &stat));
+	before_ns = process_used_ns(getpid(), &stat);
+	spin(at_ns + 3000000);
+	cr_assert(process_stat_read(getpid(), &stat));
+	after_ns = process_used_ns(getpid(), &stat);
+	cr_assert_geq(after_ns - before_ns, 2000000);
+	cr_assert_leq(after_ns - before_ns, spin(0) - at_ns);
+	cr_assert_geq(before_ns, at_ns);
+	/* Init's clock, or none, in place of ours. */
+	cr_assert_leq(process_used_ns(1, &stat), stat.used_ns + 20000000);
+	cr_assert_geq(process_used_ns(1, &stat), stat.used_ns);
+	cr_assert_eq(process_used_ns(5000000, &stat), stat.used_ns, "no such process");
 }
