@@ -218,15 +218,10 @@ static void add_trust(const struct report *report, struct outline *o)
 
 	if (f->verdict == STALL_VERDICT_INCOMPLETE)
 		return;
-	if (report->series.workers == 0)
-		outline_item(o, "Confidence", "%s: %zu batches",
-			     stall_confidence_ids[f->confidence], f->batch_count);
-	else
+	if (report->series.workers != 0)
 		outline_item(
-			o, "Confidence",
-			"%s: %zu batches; for %s of the steady ones it is known whether they were "
-			"ready",
-			stall_confidence_ids[f->confidence], f->batch_count,
+			o, "Readiness",
+			"for %s of the steady batches it is known whether they were ready",
 			UNITS_SHARE((double)f->readiness_count / (double)f->steady_count));
 	if (!isnan(report->diagnosis.boot.low95))
 		outline_item(o, "Interval", "another such run would report %s to %s (95 %%)",

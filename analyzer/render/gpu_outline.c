@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "render/units.h"
+#include "render/verdict.h"
 
 #define MOST_KERNELS 10
 #define KERNEL_BYTES 400
@@ -260,34 +261,29 @@ const char *gpu_clock(const struct report *report)
 	return report->finding.by_gpu ? "gpu" : "host";
 }
 
-static void put_clock_words(const struct finding *finding, char *text, size_t size)
+static void add_clock(const struct report *report, struct outline *o)
 {
+	const struct finding *f = &report->finding;
+	char text[320] = "";
 
-	if (finding->by_gpu && finding->unseen_count)
-		page_append(text, size,
-			    "the GPU's: waits while it was idle. Its times are not known for %s "
-			    "of the batches; %zu batches are left out",
-			    UNITS_SHARE(1 - finding->gpu_share), finding->unseen_count);
-	else if (finding->by_gpu)
-		page_append(text, size, "the GPU's: waits while it was idle");
-	else if (finding->gpu_share > 0)
-		page_append(text, size,
-			    "the host's: what the main process waited, an upper bound on the "
-			    "GPU's starvation. The GPU's times are known for too few batches: %s",
-			    UNITS_SHARE(finding->gpu_share));
-	else
-		page_append(text, size,
-			    "the host's: what the main process waited; with a GPU this is an upper "
-			    "bound on the GPU's starvation");
+	page_append(text, sizeof(text), "%s", verdict_clock_meaning(f->by_gpu));
+	if (f->by_gpu && f->unseen_count)
+		page_append(text, sizeof(text), ", in %s of the batches; %zu are left out",
+			    UNITS_SHARE(f->gpu_share), f->unseen_count);
+	else if (!f->by_gpu)
+		page_append(text, sizeof(text), ", " VERDICT_BOUND " for the GPU%s",
+			    report->gpu.mode || f->gpu_share > 0 ? "" : " where there is one");
+	if (!f->by_gpu && f->gpu_share > 0)
+		page_append(text, sizeof(text), ", whose times are known for too few batches: %s",
+			    UNITS_SHARE(f->gpu_share));
+	outline_item(o, "Clock", "%s", text);
 }
 
 void gpu_outline_coverage(const struct report *report, struct outline *o)
 {
 	const struct gpu_info *info = &report->gpu;
-	char text[400] = "";
 
-	put_clock_words(&report->finding, text, sizeof(text));
-	outline_item(o, "Clock", "%s", text);
+	add_clock(report, o);
 	if (info->mode && strcmp(info->mode, "cupti") != 0)
 		outline_item(o, "GPU", "%s%s%s",
 			     strcmp(info->mode, "off") == 0

@@ -410,16 +410,16 @@ static void add_rows(const struct ranks *ranks, size_t most, bool with_paths, st
 /* Ranks with different clocks share one verdict, so the report says which clocks. */
 static void add_clock(const struct ranks *ranks, struct outline *o)
 {
-	size_t by_gpu = 0, i;
+	size_t by_gpu = 0;
+	char rest[80] = "";
 
-	for (i = 0; i < ranks->count; i++)
+	for (size_t i = 0; i < ranks->count; i++)
 		by_gpu += ranks->rows[i].finding.by_gpu;
-	if (by_gpu == ranks->count)
-		outline_item(o, "Clock", "the GPUs': waits while they were idle");
-	else if (by_gpu)
-		outline_item(o, "Clock",
-			     "the GPU's of %zu ranks; of the others the host's, an upper bound",
-			     by_gpu);
+	if (by_gpu && by_gpu < ranks->count)
+		snprintf(rest, sizeof(rest), ", in %zu of the ranks; else %s, " VERDICT_BOUND,
+			 by_gpu, verdict_clock_name(false));
+	if (by_gpu)
+		outline_item(o, "Clock", "%s%s", verdict_clock_meaning(true), rest);
 }
 
 /* Of those that did not end well the one that may be why the others did not. */

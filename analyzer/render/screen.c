@@ -355,14 +355,11 @@ static void add_sure(const struct report *report, struct outline *o)
 			page_append(text, sizeof(text), "those of the last second may be missing");
 		else
 			page_append(text, sizeof(text), "nothing lost");
+		page_append(text, sizeof(text), "; %s%s", verdict_clock_name(f->by_gpu),
+			    !f->by_gpu && report->gpu.mode ? ", " VERDICT_BOUND : "");
 		if (f->by_gpu && f->unseen_count)
-			page_append(text, sizeof(text), "; the GPU's clock, in %s of them",
+			page_append(text, sizeof(text), ", in %s of them",
 				    UNITS_SHARE(f->gpu_share));
-		else
-			page_append(text, sizeof(text), "; the %s's clock%s",
-				    f->by_gpu ? "GPU" : "host",
-				    !f->by_gpu && report->gpu.mode ? ", an upper bound for the GPU"
-								   : "");
 		outline_item(o, "Sure", "%s", text);
 	}
 	add_warning(report, o);

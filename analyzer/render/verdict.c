@@ -43,6 +43,23 @@ enum verdict_clock verdict_clock(const struct finding *finding)
 	return finding->by_gpu ? VERDICT_GPU : VERDICT_HOST;
 }
 
+static const struct {
+	const char *name, *meaning;
+} CLOCKS[] = {
+	[false] = {"the host's clock", "the host's clock: what the main process waited"},
+	[true] = {"the GPU's clock", "the GPU's clock: waits while it was idle"},
+};
+
+const char *verdict_clock_name(bool by_gpu)
+{
+	return CLOCKS[by_gpu].name;
+}
+
+const char *verdict_clock_meaning(bool by_gpu)
+{
+	return CLOCKS[by_gpu].meaning;
+}
+
 const char *verdict_sentence(char *buffer, enum verdict_clock clock, double ratio)
 {
 	static const struct {

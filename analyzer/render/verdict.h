@@ -26,6 +26,11 @@ enum verdict_clock {
 
 enum verdict_clock verdict_clock(const struct finding *finding);
 
+/* "the host's clock"; and with what it counts, behind a colon. */
+const char *verdict_clock_name(bool by_gpu);
+const char *verdict_clock_meaning(bool by_gpu);
+#define VERDICT_BOUND "an upper bound" /* what the host's clock says of a GPU */
+
 #define VERDICT_SENTENCE 128
 
 /* "41 % of the time is spent waiting for data", in a buffer of VERDICT_SENTENCE bytes. */

@@ -114,7 +114,7 @@ def check_clock(folder):
         t.equal((found["coverage"]["gpu_share"], found["coverage"]["gpu_batches_left_out"]),
                 (1, 0), name)
         text = flat(path)
-        t.check("Clock the GPU's: waits while it was idle" in text, name, text)
+        t.check("Clock the GPU's clock: waits while it was idle" in text, name, text)
         if name == "busy":
             t.check("NOT INPUT-BOUND" in text and "while the GPU had work" in text, text)
             t.equal(found["cause"], "none")
@@ -156,9 +156,14 @@ def check_mixed(folder):
         close(found["coverage"]["gpu_gaps_s"], 2 - 1e-9, name, "gaps")
         text = flat(path)
         t.check("GPU no records for 2.00 s in 2 gaps: another program's CUPTI" in text, name, text)
-        words = ("Its times are not known for 20 % of the batches; 200 batches are left out"
-                 if clock == "gpu" else "The GPU's times are known for too few batches: 40 %")
+        words = ("the GPU's clock: waits while it was idle, in 80 % of the batches; 200 are left "
+                 "out" if clock == "gpu" else "the host's clock: what the main "
+                 "process waited, an upper bound for the GPU, whose times are known for too few "
+                 "batches: 40 %")
         t.check(words.replace("200", str(len(unseen))) in text, name, words, text)
+        words = ("the GPU's clock, in 80 % of them" if clock == "gpu" else
+                 "the host's clock, an upper bound More")
+        t.check(words in text, name, "the screen", words, text)
         confidence = "medium" if clock == "gpu" else "high"
         t.equal(found["confidence"], confidence, name)
 
@@ -283,10 +288,18 @@ def check_ranks(folder):
              "the others wait for rank 0")
     text = re.sub(r"\s+", " ", report(job, **UTF8).out)
     t.check("Waits " + words in text, "missing:", words, text)
+    t.check("Clock the GPU's clock: waits while it was idle" in text, "the ranks' clock", text)
     page = html_file.check_page(job, "ranks of GPUs", has_script=False)[0]
     header = html_file.words_of(page.all("header")[0])
     t.check(words in header, "missing in the page:", words, header)
     check_gate(folder, job, shares)
+    database = sqlite3.connect(path)
+    database.execute("UPDATE t_batch SET gpu_idle_wait_ns = NULL, gpu_busy_ns = NULL")
+    database.commit()
+    database.close()
+    text = re.sub(r"\s+", " ", report(job, **UTF8).out)
+    t.check("Clock the GPU's clock: waits while it was idle, in 1 of the ranks; else the host's "
+            "clock, an upper bound" in text, "the ranks' clocks", text)
 
 
 def gate(run, limit):

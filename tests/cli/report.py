@@ -86,7 +86,8 @@ def check_whole(folder):
     t.equal(len(cells), 98, "one cell a batch")
     flat = re.sub(r"\s+", " ", whole)
     for words in ("7 workers, prefetch_factor 2, in order", "decode not observed counted as other",
-                  "upper bound on the GPU's starvation", "Confidence low: 98 batches",
+                  "the host's clock: what the main process waited, an upper bound for the GPU",
+                  "Sure low: 98 batches", "Readiness for 100 %",
                   "stalls every 7 batches, as many as there are workers",
                   "prefetch_factor x 4: the workers are never idle", "twice the workers"):
         t.check(words in flat, "missing:", words, whole)
