@@ -4,8 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/cause.h"
-
 #define PAGEABLE_LEAST 0.5 /* of the bytes that go to the GPU */
 #define UNSEEN         1.005 /* times the rate as it was: "1.00x" */
 #define REMEDIES       3   /* for one cause, in the order in which they are tried */

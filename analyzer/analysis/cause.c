@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/advice.h"
 #include "analysis/split.h"
 #include "analysis/stats.h"
 #include "analysis/take.h"
@@ -18,20 +19,9 @@
 #define GRADUAL_LEAST     0.3 /* of the excess of a slow load, its neighbour's */
 
 const char *const cause_names[CAUSE_MAX] = {
-	[CAUSE_NONE] = "none",
-	[CAUSE_LOADER_CAPACITY] = "loader_capacity",
-	[CAUSE_CPU_CONTENTION] = "cpu_contention",
-	[CAUSE_SLOW_WORKER] = "slow_worker",
-	[CAUSE_PERIODIC_SLOW_LOAD] = "periodic_slow_load",
-	[CAUSE_HEAD_OF_LINE] = "head_of_line",
-	[CAUSE_INTERMITTENT_LOADER] = "intermittent_loader",
-	[CAUSE_COLD_CACHE] = "cold_cache",
-	[CAUSE_EPOCH_START] = "epoch_start",
-	[CAUSE_DELIVERY] = "delivery",
-	[CAUSE_ISOLATED_STALL] = "isolated_stall",
-	[CAUSE_MAIN_THREAD_PERIODIC] = "main_thread_periodic",
-	[CAUSE_SINGLE_PROCESS] = "single_process",
-	[CAUSE_UNSEEN_LOADER] = "unseen_loader",
+#define CAUSE(constant, name) [CAUSE_##constant] = name,
+	CAUSES(CAUSE)
+#undef CAUSE
 };
 
 /* Events of a column: what exceeds its median by so much. */

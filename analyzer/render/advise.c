@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/advice.h"
 #include "render/units.h"
 
 #define OTHERS_LEAST 0.1 /* of the cores: less is what any machine has running */

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/advice.h"
 #include "analysis/stats.h"
 #include "render/explain.h"
 #include "render/units.h"

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "dlprof/units.h"
+
 static const struct explanation PAGES[] = {
 	{"none", "cause", "Nothing in the loader needs fixing.",
 	 "The training hardly waits for data, and no other pattern costs 1 % of its time or more. "

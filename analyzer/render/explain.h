@@ -4,7 +4,6 @@
 
 #include <stddef.h>
 
-#include "analysis/advice.h"
 #include "render/page.h"
 
 struct explanation {

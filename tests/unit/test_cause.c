@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/advice.h"
 #include "analysis/cause.h"
 #include "model.h"
 

@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "analysis/advice.h"
 #include "analysis/cause.h"
 #include "render/explain.h"
 

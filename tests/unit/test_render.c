@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/advice.h"
 #include "analysis/cause.h"
 #include "analysis/series.h"
 #include "render/explain.h"
