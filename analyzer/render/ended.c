@@ -30,15 +30,21 @@ static const char *signal_name(char *buffer, size_t size, int number)
 	return buffer;
 }
 
-/* Whole numbers that no process ends with are of a damaged file. */
-static int wait_status(int64_t status)
+/* Numbers that no process ends with are of a damaged file. */
+static bool is_status(int64_t status)
 {
-	return status > 0 && status <= UINT16_MAX ? (int)status : 0;
+	return status >= 0 && status <= UINT16_MAX;
 }
 
 int ended_signal(int64_t status)
 {
-	return wait_status(status) & 127;
+	return is_status(status) ? (int)status & 127 : 0;
+}
+
+int64_t ended_returned(int64_t status)
+{
+	return is_status(status) && !ended_signal(status) ? WEXITSTATUS((int)status)
+							  : QUERY_UNKNOWN;
 }
 
 int64_t ended_after(const struct report *report)
@@ -54,33 +60,35 @@ int64_t ended_after(const struct report *report)
 
 bool ended_workers(const struct run_info *run, char *text, size_t size)
 {
-	const int number = ended_signal(run->exit_status);
-	bool is_all = number == SIGKILL || (run->is_gone && run->exit_status == QUERY_UNKNOWN);
+	const int by = ended_signal(run->killed_status);
+	bool is_all = ended_signal(run->exit_status) == SIGKILL ||
+		      (run->is_gone && run->exit_status == QUERY_UNKNOWN);
 	char name[24];
 
 	*text = '\0';
 	/* Who kills the program often kills all of it. */
-	if (is_all || run->killed_count < 1 || run->killed_worker == QUERY_UNKNOWN)
+	if (is_all || !by || run->killed_count < 1 || run->killed_worker == QUERY_UNKNOWN)
 		return false;
 	page_append(text, size, "Worker %" PRId64, run->killed_worker);
 	if (run->killed_count > 1)
 		page_append(text, size, " and %" PRId64 " more", run->killed_count - 1);
 	page_append(text, size, " %s killed by %s", run->killed_count > 1 ? "were" : "was",
-		    signal_name(name, sizeof(name), ended_signal(run->killed_status)));
+		    signal_name(name, sizeof(name), by));
 	return true;
 }
 
 bool ended_program(const struct run_info *run, int64_t batch_count, char *text, size_t size)
 {
-	const int status = wait_status(run->exit_status), number = ended_signal(run->exit_status);
+	const int64_t returned = ended_returned(run->exit_status);
+	const int number = ended_signal(run->exit_status);
 	char name[24];
 
 	*text = '\0';
 	if (number)
 		page_append(text, size, "%s by %s", number == SIGINT ? "Interrupted" : "Killed",
 			    signal_name(name, sizeof(name), number));
-	else if (status)
-		page_append(text, size, "Ended with exit status %d", WEXITSTATUS(status));
+	else if (returned > 0)
+		page_append(text, size, "Ended with exit status %" PRId64, returned);
 	else if (run->is_gone && run->exit_status == QUERY_UNKNOWN)
 		page_append(text, size, "Ended abruptly, most likely killed");
 	else

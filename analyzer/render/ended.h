@@ -13,5 +13,6 @@ bool ended_workers(const struct run_info *run, char *text, size_t size);
 /* The batches of the thread that trains, whatever part of them the report is of. */
 int64_t ended_after(const struct report *report);
 
-/* The signal in a status of waitpid()'s; 0: none. */
+/* Of a status of waitpid()'s: the signal, 0: none; or else what it returned, or QUERY_UNKNOWN. */
 int ended_signal(int64_t status);
+int64_t ended_returned(int64_t status);

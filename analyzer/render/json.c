@@ -41,13 +41,11 @@ static void add_list(struct jsonw *json, const char *key, const char *list)
 /* Either a status or a signal; neither: it goes on, or it is not known. */
 static void add_end(struct jsonw *json, const struct report *report)
 {
-	const int64_t status = report->run.exit_status;
-	const int number = ended_signal(status);
+	const int number = ended_signal(report->run.exit_status);
 	char text[ENDED_WORDS];
 
 	jsonw_open(json, "end", '{');
-	jsonw_int(json, "status",
-		  number || status == QUERY_UNKNOWN ? QUERY_UNKNOWN : status >> 8 & 255);
+	jsonw_int(json, "status", ended_returned(report->run.exit_status));
 	jsonw_int(json, "signal", number ? number : QUERY_UNKNOWN);
 	jsonw_int(json, "killed_workers", report->run.killed_count);
 	jsonw_string(json, "workers",

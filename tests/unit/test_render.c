@@ -2,12 +2,14 @@
 /* How numbers and strings come out, for people and for programs. */
 #include <criterion/criterion.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/advice.h"
 #include "analysis/cause.h"
 #include "analysis/series.h"
+#include "render/ended.h"
 #include "render/explain.h"
 #include "render/jsonw.h"
 #include "render/page.h"
@@ -220,6 +222,37 @@ Test(explain, every_id_has_a_page)
 		cr_assert_eq(found->line[strlen(found->line) - 1], '.');
 	}
 	cr_assert_null(explain_find("nothing"));
+}
+
+Test(ended, what_no_process_ends_with_is_not_known)
+{
+	static const struct {
+		int64_t status, returned;
+		int signal;
+	} cases[] = {
+		{0, 0, 0},
+		{7 << 8, 7, 0},
+		{SIGKILL, QUERY_UNKNOWN, SIGKILL},
+		{SIGSEGV | 128, QUERY_UNKNOWN, SIGSEGV},
+		{QUERY_UNKNOWN, QUERY_UNKNOWN, 0},
+		{INT64_MAX, QUERY_UNKNOWN, 0},
+		{1 << 16, QUERY_UNKNOWN, 0},
+		{-SIGKILL, QUERY_UNKNOWN, 0},
+	};
+	char text[ENDED_WORDS];
+
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		const struct run_info run = {.exit_status = cases[i].status,
+					     .killed_status = cases[i].status,
+					     .killed_count = 2};
+		const bool is_well = !cases[i].signal && cases[i].returned <= 0;
+
+		cr_expect_eq(ended_returned(cases[i].status), cases[i].returned, "%zu", i);
+		cr_expect_eq(ended_signal(cases[i].status), cases[i].signal, "%zu", i);
+		cr_expect_eq(ended_program(&run, 0, text, sizeof(text)), !is_well, "%s", text);
+		cr_expect_eq(ended_workers(&run, text, sizeof(text)),
+			     cases[i].signal && cases[i].signal != SIGKILL, "%s", text);
+	}
 }
 
 Test(verdict, the_sentence_names_whose_time_it_is)
