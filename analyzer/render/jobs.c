@@ -45,8 +45,9 @@ int jobs_outline(const char *path, const struct ranks *jobs, size_t count, struc
 	outline_table(o, "jobs", headings);
 	for (size_t i = 0; i < count; i++)
 		add_row(&jobs[i], o);
-	outline_items(o, RANKS_LIMITS);
+	outline_items(o, "jobs");
 	outline_item(o, "Culprit", "the rank that waits for data while the others wait for it");
+	outline_items(o, RANKS_LIMITS);
 	for (size_t i = 0; i < count; i++)
 		for (size_t at = 0; ranks_doubt_words(&jobs[i], &at, text);)
 			outline_item(o, "Less sure", "about job %s: %s",

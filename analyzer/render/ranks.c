@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/stats.h"
 #include "render/units.h"
 #include "render/verdict.h"
 
@@ -57,16 +56,6 @@ static void append_ranks(const struct ranks *ranks, ranks_filter *is_meant, int 
 	}
 }
 
-bool ranks_is_in_group(const struct rank_blame *blame, int group)
-{
-	return blame->group == group;
-}
-
-bool ranks_is_culprit(const struct rank_blame *blame, int group)
-{
-	return blame->is_culprit && (blame->group == group || group < 0);
-}
-
 /* The host that they all ran on; NULL: several, or not known. */
 static const char *host_of_culprits(const struct ranks *ranks)
 {
@@ -82,11 +71,6 @@ static const char *host_of_culprits(const struct ranks *ranks)
 		host = own;
 	}
 	return host;
-}
-
-int ranks_group(const struct ranks *ranks)
-{
-	return ranks->job.group_count ? (int)ranks->job.group : -1;
 }
 
 static size_t size_of_group(const struct ranks *ranks, int group)
@@ -158,36 +142,6 @@ static void culprit_words(const struct ranks *ranks, char *text, size_t size)
 	}
 }
 
-double ranks_blame_share(const struct ranks *ranks, size_t i)
-{
-	const struct rank_finding *job = &ranks->job;
-	const int32_t group = ranks->blames[i].group;
-
-	if (group >= 0)
-		return job->groups[group].meets
-			       ? ranks->blames[i].wait_ns / job->groups[group].wait_ns
-			       : NAN;
-	return job->alignment == RANK_ALONE ? NAN : ranks->blames[i].wait_ns / job->wait_ns;
-}
-
-struct ranks_spread ranks_spread(const struct ranks *ranks)
-{
-	double *ratios = malloc(ranks->count * sizeof(*ratios));
-	struct ranks_spread spread = {NAN, NAN, NAN};
-	size_t count = 0, i;
-
-	for (i = 0; ratios && i < ranks->count; i++)
-		if (!isnan(ranks->rows[i].finding.stall_ratio))
-			ratios[count++] = ranks->rows[i].finding.stall_ratio;
-	if (count) {
-		stats_sort(ratios, count);
-		spread = (struct ranks_spread){ratios[0], ratios[(count - 1) / 2],
-					       ratios[count - 1]};
-	}
-	free(ratios);
-	return spread;
-}
-
 static size_t count_hosts(const struct ranks *ranks)
 {
 	size_t hosts = 0, i;
@@ -196,15 +150,6 @@ static size_t count_hosts(const struct ranks *ranks)
 		hosts += i == 0 || !ranks->rows[i].host || !ranks->rows[i - 1].host ||
 			 strcmp(ranks->rows[i].host, ranks->rows[i - 1].host) != 0;
 	return hosts;
-}
-
-size_t ranks_without_loader(const struct ranks *ranks)
-{
-	size_t count = 0, i;
-
-	for (i = 0; i < ranks->count; i++)
-		count += ranks->rows[i].finding.gap == STALL_GAP_NO_BATCHES;
-	return count;
 }
 
 const char *ranks_count_words(const struct ranks *ranks, char text[RANKS_COUNT])
@@ -227,50 +172,20 @@ const char *ranks_count_words(const struct ranks *ranks, char text[RANKS_COUNT])
 /* "3, 8-15", the first few of those that are missing; "": none is. */
 static void missing_words(const struct ranks *ranks, char *text, size_t size)
 {
-	int64_t next = 0, end;
+	int64_t next = 0;
 	size_t named = 0;
 
 	*text = '\0';
-	for (size_t i = 0; next < ranks->world_size; next = end + 1, i++) {
-		end = i < ranks->count ? ranks->rows[i].rank : ranks->world_size;
-		if (end > ranks->world_size)
-			end = ranks->world_size;
+	for (size_t i = 0; i <= ranks->count && next < ranks->world_size; i++) {
+		int64_t end = ranks->world_size;
+
+		if (i < ranks->count && ranks->rows[i].rank < end)
+			end = ranks->rows[i].rank;
 		if (end > next && !append_range(text, size, &named, next, end - 1))
 			return;
+		if (end >= next && end < ranks->world_size)
+			next = end + 1;
 	}
-}
-
-size_t ranks_worst(const struct ranks *ranks)
-{
-	size_t worst = 0, i;
-
-	for (i = 0; i < ranks->count; i++)
-		if (ranks->blames[i].wait_ns > ranks->blames[worst].wait_ns)
-			worst = i;
-	return worst;
-}
-
-static int by_blame(const void *a, const void *b, void *context)
-{
-	const struct ranks *ranks = context;
-	size_t left = *(const size_t *)a, right = *(const size_t *)b;
-	double x = ranks->blames[left].wait_ns, y = ranks->blames[right].wait_ns;
-	double u = ranks->rows[left].finding.stall_ratio,
-	       v = ranks->rows[right].finding.stall_ratio;
-
-	if (x != y)
-		return x > y ? -1 : 1;
-	if (u != v && !(isnan(u) && isnan(v)))
-		return u > v || isnan(v) ? -1 : 1;
-	return left < right ? -1 : left > right;
-}
-
-void ranks_order(const struct ranks *ranks, size_t *ret)
-{
-	for (size_t i = 0; i < ranks->count; i++)
-		ret[i] = i;
-	if (ranks->count > RANKS_MOST_ROWS)
-		qsort_r(ret, ranks->count, sizeof(*ret), by_blame, (void *)(uintptr_t)ranks);
 }
 
 /* "by step: ..." */
@@ -437,7 +352,8 @@ static void add_ended(const struct ranks *ranks, struct outline *o)
 			first = row;
 	}
 	if (count > 1)
-		snprintf(more, sizeof(more), "; %zu more ranks did not end well", count - 1);
+		snprintf(more, sizeof(more), "; %zu more rank%s did not end well", count - 1,
+			 count > 2 ? "s" : "");
 	if (first)
 		outline_item(o, "End", "rank %" PRId64 ": %s%s", first->rank, first->ended, more);
 }
@@ -448,6 +364,7 @@ static void add_limits(const struct ranks *ranks, struct outline *o)
 	const struct ranks_spread spread = ranks_spread(ranks);
 	char text[600];
 
+	outline_items(o, RANKS_LIMITS);
 	missing_words(ranks, text, sizeof(text));
 	if (*text)
 		outline_item(o, "Missing",
@@ -479,20 +396,26 @@ static const char *culprit_legend(const struct rank_finding *job)
 	return job->culprit_count > 1 ? "the culprits" : "the culprit";
 }
 
+/* What the table does not say by itself. */
+static void add_legend(const struct ranks *ranks, size_t most, struct outline *o)
+{
+	outline_items(o, "ranks");
+	if (ranks->count > most)
+		outline_item(o, "", "and %zu more; --json has all", ranks->count - most);
+	if (ranks->job.culprit_count)
+		outline_item(o, "*", "%s", culprit_legend(&ranks->job));
+	outline_item(o, "To blame", "share of the lost time in which the rank waited longest");
+}
+
 int ranks_outline(const struct ranks *ranks, size_t most, bool with_paths, struct outline *o)
 {
 	*o = (struct outline){0};
 	add_head(ranks, o);
 	add_verdict(ranks, o);
-	add_rows(ranks, most, with_paths, o);
-	outline_items(o, RANKS_LIMITS);
-	if (most && ranks->count > most)
-		outline_item(o, "", "and %zu more; --json has all", ranks->count - most);
-	if (most && ranks->job.culprit_count)
-		outline_item(o, "*", "%s", culprit_legend(&ranks->job));
-	if (most)
-		outline_item(o, "To blame",
-			     "share of the lost time in which the rank waited longest");
+	if (most) {
+		add_rows(ranks, most, with_paths, o);
+		add_legend(ranks, most, o);
+	}
 	add_limits(ranks, o);
 	outline_items(o, OUTLINE_MORE);
 	outline_item(o, "More", "dlprof-report %s", ranks->rows[ranks_worst(ranks)].path);

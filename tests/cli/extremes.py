@@ -38,7 +38,7 @@ def make(path):
         if number % 20 == 19:
             batch["batch"] = None
     rundb.build(path, [rundb.loader(batches, workers=2)], version=5, losses=[3],
-                meta={"clock": "gpu", "cuda_mode": "cupti", "cpu_limit_milli": "4000",
+                meta={"clock": "gpu", "cuda_mode": "cupti", "cpu_limit_milli": "4000", "world_size": "4",
                       "main_cpu_ns": "1000", "main_cpu_of_ns": "2000", "other_cpu_ns": "1000",
                       "other_cpu_of_ns": "2000", "cuda_dropped": "3", "cuda_records": "7"})
     pages.add_inside(path, lambda what: what)

@@ -30,6 +30,7 @@ def check_page(folder, jobs):
     add(os.path.join(folder, "odd"), "o", [1, 1], job_id="<b onclick=1>", start=4 * 10**9)
     page = html_file.check_page(folder, "jobs", has_script=False)[0]
     rows = [[html_file.words_of(cell) for cell in row["inside"]] for row in page.all("tr")]
+    t.equal(rows.pop(), ["Culprit", "the rank that waits for data while the others wait for it"])
     t.equal([row[0] for row in rows],
             ["Job (attempt)", "71", "72", "71 (1)", "old", "<b onclick=1>"], rows)
     t.equal([row[3] for row in rows[1:]], ["2", "-", "-", "0", "-"], "culprits")
@@ -82,6 +83,7 @@ def check_several():
     text = " ".join(t.report(folder).out.split())
     t.check("Less sure about job 72: the ranks disagree about how many they are" in text and
             text.count("Less sure") == 1, text)
+    t.equal(t.report("html", folder).out.count("Less sure"), 1, "the page says it once")
 
 
 def check_gate(folder):

@@ -196,7 +196,6 @@ int html_write_jobs(const char *path, const struct ranks *jobs, size_t count, FI
 		html_put(&html, "<h1>Jobs</h1>\n</header>\n\n");
 		html_section(&html, "jobs", "Job by job");
 		html_blocks(&html, "jobs");
-		html_items(&html, RANKS_LIMITS, "quiet");
 		html_section_end(&html);
 	}
 	outline_done(&outline);
