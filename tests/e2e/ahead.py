@@ -6,6 +6,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import fakes  # noqa: E402
+import stub  # noqa: E402
 from dlprof_test import (PYTHON, check, databases, environment, equal, finish, need_shim,  # noqa
                          need_torch, rows, run, scratch, wait_for_drain)
 from loops import DRIVER, epochs_of, split  # noqa: E402
@@ -184,6 +185,7 @@ def main():
     fakes.write(folder)
     for name, (text, expected) in KNOWN.items():
         check_known(folder, name, text, expected)
+    stub.make(folder)
     check_home(folder)
     finish()
 
