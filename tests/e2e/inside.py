@@ -29,7 +29,8 @@ WIDTHS = (128, 256, 512, 1024, 2048, 4096)
 CASES = {
     "alone": {"workers": 0, "start": "fork", "epochs": 2},
     "fork": {"workers": 2, "start": "fork", "epochs": 1},
-    "spawn": {"workers": 2, "start": "spawn", "epochs": 6, "cases": ["folder"]},
+    # Two seconds until a worker has begun.
+    "spawn": {"workers": 2, "start": "spawn", "epochs": 2, "rounds": 3, "cases": ["folder"]},
 }
 
 

@@ -248,6 +248,8 @@ def train(dataset, plan):
     options = {"num_workers": plan["workers"], "batch_size": 4, "collate_fn": collate}
     if plan["workers"]:
         options["multiprocessing_context"] = plan["start"]
+    if plan.get("rounds"):  # of all samples in each epoch
+        options["sampler"] = list(range(len(dataset))) * plan["rounds"]
     loader = DataLoader(dataset, **options)
     result = {"parts": {}, "decoded": [], "collate": 0, "batches": 0, "sum": 0.0}
     for _ in range(plan["epochs"]):
