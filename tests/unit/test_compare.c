@@ -5,6 +5,7 @@
  * run of this test is like the one before. COMPARE_VERBOSE=1 prints the table.
  */
 #include <criterion/criterion.h>
+#include <malloc.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,15 @@
 #define PREFETCH 2
 #define LONGEST  4000
 #define MS       1e6
+
+/* Not to the kernel and back for each of thousands of runs. */
+static void keep_memory(void)
+{
+	mallopt(M_MMAP_THRESHOLD, 1 << 28);
+	mallopt(M_TRIM_THRESHOLD, 1 << 28);
+}
+
+TestSuite(compare, .init = keep_memory);
 
 static uint64_t seed = 88172645463325252u;
 
