@@ -464,19 +464,24 @@ void events_find_timer(const struct events_query *q, struct timer *ret)
 	const struct batch_series *s = q->series;
 	struct stats_moments gaps = {0};
 	double now_ns = 0, last_ns = NAN;
+	size_t next_count = 0, last = 0;
 
 	*ret = (struct timer){.period_ns = NAN, .cv = NAN};
 	for (size_t i = 0; s->wait_ns && s->compute_ns && i < s->count; i++) {
 		if (event_ns(q, i) > 0) {
-			if (!isnan(last_ns))
+			if (!isnan(last_ns)) {
 				stats_add(&gaps, now_ns - last_ns);
+				next_count += i == last + 1;
+			}
 			last_ns = now_ns;
+			last = i;
 		}
 		now_ns += s->wait_ns[i] >= 0 ? (double)s->wait_ns[i] : 0;
 		now_ns += s->compute_ns[i] >= 0 ? (double)s->compute_ns[i] : 0;
 	}
 	ret->gap_count = gaps.count;
 	ret->cv = stats_cv(&gaps);
-	if (gaps.count >= TIMER_LEAST && ret->cv <= TIMER_CV)
+	/* Where each batch is an event, the gaps are the batches. */
+	if (gaps.count >= TIMER_LEAST && ret->cv <= TIMER_CV && next_count < gaps.count / 2)
 		ret->period_ns = gaps.mean;
 }
