@@ -48,8 +48,9 @@ static void add_capacity(const struct report *report, char *text, size_t size)
 	const struct finding *f = &report->finding;
 
 	if (d->shift.at)
-		page_append(text, size, " From batch %zu on loads take %s, before %s.", d->shift.at,
-			    UNITS_TIME(d->shift.after_ns), UNITS_TIME(d->shift.before_ns));
+		page_append(text, size, " From about batch %zu on loads take %s, before %s.",
+			    d->shift.at, UNITS_TIME(d->shift.after_ns),
+			    UNITS_TIME(d->shift.before_ns));
 	else if (!isnan(f->rho))
 		page_append(text, size, " %" PRId32 " worker%s %s batches/s, %s would take %s.",
 			    report->series.workers,
@@ -60,7 +61,8 @@ static void add_capacity(const struct report *report, char *text, size_t size)
 		page_append(text, size, " They use %s of %s%.3g cores.", UNITS_SHARE(d->cpu_share),
 			    advise_others(report) ? "what others leave of " : "",
 			    report->series.cores);
-	else if (f->eta < ETA_SERIOUS)
+	else if (f->eta < ETA_SERIOUS &&
+		 !(d->whatif.gain[WHATIF_IN_ORDER_FALSE] < ADVICE_GAIN))
 		page_append(text, size,
 			    " Handing out in order costs another %s, because loads differ.",
 			    UNITS_SHARE(1 - f->eta));
@@ -70,7 +72,8 @@ static void add_cold(const struct cold *cold, char *text, size_t size)
 {
 	page_append(text, size, " Its loads take %s, later ones %s",
 		    UNITS_TIME(cold->first_load_ns), UNITS_TIME(cold->later_load_ns));
-	page_append(text, size, "; %s of its time is waiting, later %s.",
+	page_append(text, size,
+		    "; for %s of its time the training waits for unfinished batches, later for %s.",
 		    UNITS_SHARE(cold->first_ratio), UNITS_SHARE(cold->later_ratio));
 }
 
@@ -303,6 +306,7 @@ static void few_tensors_words(const struct report *report, char *buffer)
 const char *remedy_how(const struct report *report, const struct advice *advice, char *buffer)
 {
 	const struct whatif *whatif = &report->diagnosis.whatif;
+	const struct finding *f = &report->finding;
 
 	*buffer = '\0';
 	/* Fewer are enough if none of them is slow. */
@@ -315,11 +319,13 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 			      is_torch(report) ? "would load beside the training"
 					       : "would be enough",
 			      buffer);
-	else if (advice->id == ADVICE_MARK_LOADS && is_kind(report, "batch_fn"))
+	else if (advice->id == ADVICE_MARK_LOADS && is_kind(report, "batch_fn") &&
+		 report->loader_count == 1)
 		return "Let it load beside the training, in threads or processes; of a PyTorch "
 		       "DataLoader dlprof sees the loads, too.";
 	else if (advice->whatif == WHATIF_IN_ORDER_FALSE)
-		return "DataLoader(..., in_order=False) hands out whatever is finished.";
+		return "DataLoader(..., in_order=False), since PyTorch 2.6, hands out whatever is "
+		       "finished.";
 	else if (advice->whatif == WHATIF_PREFETCH_X4)
 		snprintf(buffer, REMEDY_WORDS,
 			 "DataLoader(..., prefetch_factor=%" PRId32 ") keeps %" PRId32
@@ -327,7 +333,12 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 			 prefetch_factor(report), prefetch_factor(report));
 	else if (advice->id == ADVICE_REDUCE_DELIVERY_COST && has_few_tensors(report))
 		few_tensors_words(report, buffer);
-	else if (advice->id == ADVICE_INSPECT_LOADS)
+	else if ((advice->id == ADVICE_PERSISTENT_WORKERS || advice->id == ADVICE_CHEAPER_STARTS) &&
+		 f->epoch_count == f->batch_count)
+		return "Call iter(loader) once, before the loop, and next() in it: here each batch "
+		       "has an iterator of its own.";
+	else if (advice->id == ADVICE_INSPECT_LOADS ||
+		 (advice->id == ADVICE_REDUCE_CPU_PER_BATCH && !report->totals.decode_ns))
 		loads_words(report, buffer);
 	return *buffer ? buffer : explain_find(advice_names[advice->id])->how;
 }

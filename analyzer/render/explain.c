@@ -45,7 +45,7 @@ static const struct explanation PAGES[] = {
 	 "the wait: they are handed out in order, so one slow sample holds up all that were loaded "
 	 "after it.\n\n"
 	 "A larger prefetch_factor gives the slow batch more time before it is missed; "
-	 "in_order=False (in recent PyTorch) hands out what is finished."},
+	 "in_order=False (since PyTorch 2.6) hands out what is finished."},
 	{"intermittent_loader", "cause", "All workers are slow at the same time, now and then.",
 	 "The workers are fast enough on average (rho < 1), no other batch is finished during the "
 	 "waits, and there is no period: shared storage, the network, another job on the machine, "
@@ -93,7 +93,7 @@ static const struct explanation PAGES[] = {
 	{"prefetch_or_in_order_false", "advice",
 	 "Let finished batches pass a slow one, or wait for it: in_order=False, prefetch_factor.",
 	 "The report names the one of them that brings more. prefetch_factor costs memory: workers "
-	 "x prefetch_factor batches are kept. in_order=False (in recent PyTorch) changes the order "
+	 "x prefetch_factor batches are kept. in_order=False (since PyTorch 2.6) changes the order "
 	 "of batches, so that runs are no longer bit-identical.",
 	 "DataLoader(..., prefetch_factor=N) keeps N batches a worker ready, and in_order=False "
 	 "hands out whatever is finished."},

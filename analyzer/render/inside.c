@@ -63,7 +63,7 @@ static void decoder_name(const struct tally *decoder, char *name, size_t size)
 static struct inside_parts find_parts(const struct inside *inside)
 {
 	struct inside_parts parts = {
-		.items = calloc(inside->steps.count + inside->decoders.count + 3,
+		.items = calloc(inside->steps.count + inside->decoders.count + 4,
 				sizeof(struct inside_part)),
 	};
 
@@ -86,6 +86,7 @@ static struct inside_parts find_parts(const struct inside *inside)
 	add_part(&parts, "read", "storage", 0, inside->loads.read_ns);
 	add_part(&parts, "open", "storage", 0, inside->loads.open_ns);
 	add_part(&parts, "collate", "", 0, inside->loads.collate_ns);
+	add_part(&parts, "sleeping", "or in locks, queues", 0, inside->loads.blocked_ns);
 	qsort(parts.items, parts.count, sizeof(*parts.items), by_time);
 	return parts;
 }

@@ -21,7 +21,8 @@ static const char UNLISTED_SQL[] = "SELECT ns FROM t_unlisted WHERE kind = ?1";
 
 static const char LOADS_SQL[] =
 	"SELECT COUNT(load_ns), CAST(TOTAL(load_ns) AS INTEGER), CAST(TOTAL(open_ns) AS INTEGER),"
-	" CAST(TOTAL(read_ns) AS INTEGER), CAST(TOTAL(collate_ns) AS INTEGER) FROM t_batch"
+	" CAST(TOTAL(read_ns) AS INTEGER), CAST(TOTAL(collate_ns) AS INTEGER),"
+	" CAST(TOTAL(blocked_ns) AS INTEGER) FROM t_batch"
 	" WHERE load_ns IS NOT NULL";
 
 /* What computes is slow by nature, and listed elsewhere. */
@@ -102,6 +103,7 @@ int tally_loads_read(struct db *db, struct tally_loads *ret_loads)
 			.open_ns = totals.open_ns,
 			.read_ns = totals.read_ns,
 			.collate_ns = totals.collate_ns,
+			.blocked_ns = totals.blocked_ns,
 		};
 		return 0;
 	}
@@ -116,6 +118,7 @@ int tally_loads_read(struct db *db, struct tally_loads *ret_loads)
 		.open_ns = amount(stmt, 2),
 		.read_ns = amount(stmt, 3),
 		.collate_ns = amount(stmt, 4),
+		.blocked_ns = amount(stmt, 5),
 	};
 	return 0;
 }

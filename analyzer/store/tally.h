@@ -34,7 +34,7 @@ int tally_unlisted_read(struct db *db, const char *kind, int64_t *ret_ns);
 
 /* Where the time of all loads of the run went, by what was timed in each. */
 struct tally_loads {
-	int64_t count, load_ns, open_ns, read_ns, collate_ns;
+	int64_t count, load_ns, open_ns, read_ns, collate_ns, blocked_ns;
 };
 
 int tally_loads_read(struct db *db, struct tally_loads *ret_loads);

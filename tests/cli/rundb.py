@@ -47,7 +47,8 @@ def simulate(count, workers, load_ms, compute_ms, prefetch=2, epochs=1, delivery
                 begin = request
             end = begin + load
             got = max(request, end) + (delivery_ms * MS if workers else 0)
-            compute = compute_ms * MS * (1 + chance.uniform(-jitter, jitter))
+            compute = compute_ms(i) if callable(compute_ms) else compute_ms
+            compute *= MS * (1 + chance.uniform(-jitter, jitter))
             now = got + compute
             delivered.append(got)
             begun.append(begin)

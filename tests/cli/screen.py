@@ -152,6 +152,32 @@ def check_own_loaders(folder):
         forms.check_forms(path)
 
 
+def check_advice(folder):
+    """Advice that the run itself contradicts."""
+    asleep = [dict(batch, blocked_ns=int(0.9 * batch["load_ns"]), read_ns=0, open_ns=0, cpu_ns=0)
+              for batch in rundb.simulate(400, 2, 60, 14)]
+    quick = rundb.simulate(500, 2, 24, lambda i: 0 if i < 150 else 14)
+    cold = rundb.simulate(200, 1, 80, 20, epochs=1) + [
+        dict(batch, epoch=batch["epoch"] + 1) for batch in rundb.simulate(200, 1, 8, 20, epochs=3)]
+    for batches, words, never in (
+            (rundb.simulate(1, 2, 30, 15, epochs=100), "Call iter(loader) once", "made once"),
+            (asleep, "sleeping 90 %", "Pattern stalls come by the clock"),
+            (quick, "The workers together load fewer", "because loads differ"),
+            (cold, "% of its time the training waits for unfinished batches, later for 0 %",
+             "come by the clock")):
+        workers = max(batch["worker_id"] for batch in batches) + 1
+        path = rundb.build(os.path.join(folder, "advice.db"),
+                           [rundb.loader(batches, workers=max(workers, 1))])
+        database = sqlite3.connect(path)
+        pages.add_total(database, "step", "D", "dataset", ns=MS)
+        database.commit()
+        database.close()
+        text = forms.flat(forms.run(path, "-v"))
+        t.check(words in text, "does not say", words, text)
+        t.check(never not in text, "says", never, text)
+        forms.check_forms(path)
+
+
 def check_single_wait(folder):
     """A few waits are they, and a gate that passes in spite of them says why."""
     batches = rundb.simulate(400, 4, 20, 10)
@@ -194,6 +220,7 @@ def check_top(folder):
 def main():
     folder = t.scratch()
     check_own_loaders(folder)
+    check_advice(folder)
     check_single_wait(folder)
     check_slow_worker(folder)
     check_top(folder)
