@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/crowd.h"
 #include "analysis/stats.h"
@@ -432,8 +433,14 @@ int whatif_ask(const struct batch_series *series, const struct finding *finding,
 	struct trace trace;
 	int r;
 
-	if (!count || whatif->gap != WHATIF_GAP_NONE)
+	if (!count)
 		return 0;
+	/* Nothing can be predicted: what was asked is said all the same. */
+	if (whatif->gap != WHATIF_GAP_NONE) {
+		memcpy(whatif->wishes, wishes, count * sizeof(*wishes));
+		whatif->wish_count = count;
+		return 0;
+	}
 	r = take_trace(series, finding, &trace);
 	for (size_t i = 0; r == 0 && i < count; i++) {
 		const struct whatif_wish *wish = &whatif->wishes[i];

@@ -140,28 +140,36 @@ bool advise_others(const struct report *report)
 }
 
 /*
- * ": 1.58x as fast (1.51x to 1.63x)". The range includes runs that are faster for other reasons;
- * what is shown of it promises no more than ideal input. True: a range was shown.
+ * " (1.51x to 1.63x)". The range includes runs that are faster for other reasons; what is shown of
+ * it promises no more than ideal input. True: a range was shown.
  */
-static bool add_gain(const struct whatif *whatif, const struct advice *advice, const char *assumed,
-		     char *text, size_t size)
+static bool add_range(const struct whatif *whatif, int id, const char *assumed, char *text,
+		      size_t size)
 {
 	double as_it_was = whatif->batches_per_s[WHATIF_BASELINE];
 	double most = 1 + whatif->gain[WHATIF_SYNTHETIC];
 	char low[UNITS_MAX], high[UNITS_MAX];
 
-	if (!(advice->gain >= 0))
+	if (isnan(whatif->low_per_s[id]))
 		return false;
-	page_append(text, size, ": %s%s as fast", advice->is_bound ? "at most " : "",
-		    UNITS_FACTOR(1 + advice->gain));
-	if (advice->is_bound || advice->whatif < 0 || isnan(whatif->low_per_s[advice->whatif]))
-		return false;
-	units_factor(low, whatif->low_per_s[advice->whatif] / as_it_was);
-	units_factor(high, fmin(whatif->high_per_s[advice->whatif] / as_it_was, most));
+	units_factor(low, whatif->low_per_s[id] / as_it_was);
+	units_factor(high, fmin(whatif->high_per_s[id] / as_it_was, most));
 	if (strcmp(low, high) == 0)
 		return false;
 	page_append(text, size, " (%s to %s%s)", low, high, assumed);
 	return true;
+}
+
+/* ": 1.58x as fast (1.51x to 1.63x)"; true: a range was shown. */
+static bool add_gain(const struct whatif *whatif, const struct advice *advice, const char *assumed,
+		     char *text, size_t size)
+{
+	if (!(advice->gain >= 0))
+		return false;
+	page_append(text, size, ": %s%s as fast", advice->is_bound ? "at most " : "",
+		    UNITS_FACTOR(1 + advice->gain));
+	return !advice->is_bound && advice->whatif >= 0 &&
+	       add_range(whatif, advice->whatif, assumed, text, size);
 }
 
 static void add_steps(const struct report *report, struct outline *o)
@@ -218,6 +226,25 @@ static void add_useless(const struct report *report, struct outline *o)
 	}
 }
 
+/* What was asked by --what-if. */
+static void add_wishes(const struct whatif *whatif, struct outline *o)
+{
+	for (int id = WHATIF_MAX; id < WHATIF_MAX + (int)whatif->wish_count; id++) {
+		char text[256] = "";
+
+		if (isnan(whatif->gain[id]))
+			page_append(text, sizeof(text), "cannot be predicted: %s",
+				    whatif_gap_words[whatif->gap]);
+		else
+			page_append(text, sizeof(text), "%s as fast",
+				    UNITS_FACTOR(1 + whatif->gain[id]));
+		if (!isnan(whatif->gain[id]))
+			add_range(whatif, id, "", text, sizeof(text));
+		outline_item(o, id > WHATIF_MAX ? "" : "If", "%s: %s", whatif_name(whatif, id),
+			     text);
+	}
+}
+
 void advise_next(const struct report *report, struct outline *o)
 {
 	outline_items(o, SCREEN_NEXT);
@@ -227,6 +254,8 @@ void advise_next(const struct report *report, struct outline *o)
 	outline_items(o, SCREEN_NO);
 	if (report->finding.starved)
 		add_useless(report, o);
+	outline_items(o, SCREEN_IF);
+	add_wishes(&report->diagnosis.whatif, o);
 }
 
 static void add_prediction(const struct whatif *whatif, int id, struct outline *o)

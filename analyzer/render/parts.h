@@ -19,6 +19,7 @@
 #define SCREEN_WHY     "why"
 #define SCREEN_NEXT    "next"
 #define SCREEN_NO      "no"
+#define SCREEN_IF      "if"
 #define SCREEN_WAITS   "waits"
 #define SCREEN_SURE    "sure"
 

@@ -215,6 +215,9 @@ static void put_screen(const struct report *report, const struct outline *outlin
 	block = outline_find(outline, SCREEN_NO);
 	if (block)
 		put_joined(block, page, ", ");
+	block = outline_find(outline, SCREEN_IF);
+	if (block)
+		outline_text_items(block, page, HANG);
 	if (fit->blanks >= 3)
 		page_break(page);
 	block = outline_find(outline, SCREEN_WAITS);

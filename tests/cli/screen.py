@@ -178,6 +178,22 @@ def check_advice(folder):
         forms.check_forms(path)
 
 
+def check_asked(folder):
+    """--what-if answers on the screen, and says so where it cannot."""
+    path = rundb.lockstep(os.path.join(folder, "asked.db"))
+    for form in ("-v", "--markdown", "-q"):
+        text = forms.flat(forms.run(path, form, "--what-if", "workers=14", "--what-if", "load=0.5"))
+        text = text.replace("\\", "").replace("*", "")
+        for words in ("If workers=14: 1.46x as fast (1.", "load=0.5: 1."):
+            t.check(words in text, form, words, text)
+    waits = [{name: batch[name] for name in ("epoch", "task", "batch", "begin_ns", "wait_ns",
+                                             "step_ns", "compute_ns")}
+             for batch in rundb.simulate(400, 2, 60, 14)]
+    path = rundb.build(path, [rundb.loader(waits)])
+    text = forms.flat(forms.run(path, "--what-if", "workers=14"))
+    t.check("If workers=14: cannot be predicted: " in text, text)
+
+
 def check_single_wait(folder):
     """A few waits are they, and a gate that passes in spite of them says why."""
     batches = rundb.simulate(400, 4, 20, 10)
@@ -221,6 +237,7 @@ def main():
     folder = t.scratch()
     check_own_loaders(folder)
     check_advice(folder)
+    check_asked(folder)
     check_single_wait(folder)
     check_slow_worker(folder)
     check_top(folder)
