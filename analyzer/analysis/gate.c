@@ -9,6 +9,8 @@
 #include "analysis/stats.h"
 
 #define BLOCKS 10 /* of the bootstrap that a run must have: 20 p W batches */
+#define NORMAL99     2.3263 /* the 99 % point of a normal variable */
+#define DEPENDENT    3      /* the error of a sum of values that depend by .8 on the one before */
 #define SEED         UINT64_C(0x452821e638d01377)
 #define DRAWS        10000
 #define CHANGE_LEAST 0.02 /* of a mean: a smaller change explains nothing */
@@ -65,6 +67,41 @@ static enum gate_unfit find_unfit(const struct finding *finding, size_t needed_c
 	return finding->batch_count < needed_count ? GATE_FEW : GATE_FIT;
 }
 
+/* Of a loader of few batches: by how much the sum of its waits may be another's, and that sum. */
+static double short_margin_ns(const struct batch_series *series, const struct finding *finding,
+			      double *ret_sum_ns)
+{
+	struct stats_moments moments = {0};
+	struct series_place at = SERIES_BEGIN;
+	const float *waits = stall_waits(series, finding);
+	size_t count = 0;
+
+	*ret_sum_ns = 0;
+	for (; series_next(series, &at); count++) {
+		*ret_sum_ns += series_time(waits, at.i);
+		stats_add(&moments, series_time(waits, at.i));
+	}
+	/* Waits that are all alike may be so by chance. */
+	stats_add(&moments, 0);
+	return count < 2 ? INFINITY
+			 : DEPENDENT * gate_t99(count - 1) * stats_deviation(&moments) *
+				   sqrt((double)count);
+}
+
+static double short_low99(const struct batch_series *series, const struct finding *finding,
+			  size_t needed_count)
+{
+	const struct account *all = &finding->account;
+	double sum_ns, margin_ns, wait_ns;
+
+	if (finding->gap != STALL_GAP_NONE || finding->batch_count >= needed_count ||
+	    all->count < finding->own.count + needed_count)
+		return NAN;
+	margin_ns = short_margin_ns(series, finding, &sum_ns);
+	wait_ns = all->wait_ns - fmin(sum_ns, margin_ns) - NORMAL99 * finding->others_error_ns;
+	return wait_ns > 0 ? wait_ns / (wait_ns + all->step_ns) : 0;
+}
+
 void gate_take(const struct batch_series *series, const struct finding *finding,
 	       const struct diagnosis *diagnosis, const struct load_times *times, double load_count,
 	       bool live, struct gate_sample *ret)
@@ -78,6 +115,7 @@ void gate_take(const struct batch_series *series, const struct finding *finding,
 	*ret = (struct gate_sample){
 		.low99 = diagnosis->boot.low99,
 		.error = diagnosis->boot.error,
+		.short_low99 = short_low99(series, finding, needed_count),
 		.unfit = find_unfit(finding, needed_count, live),
 		.gap = finding->gap,
 		.needed_count = needed_count,
@@ -114,13 +152,17 @@ void gate_judge(const struct gate_limit *limit, const struct gate_sample *run,
 {
 	const struct gate_metric_row *metric = &gate_metrics[limit->metric];
 	double found = run->value[limit->metric];
+	bool is_ratio = limit->metric == GATE_STALL_RATIO;
+	bool is_short = is_ratio && run->unfit == GATE_FEW && !isnan(run->short_low99);
 	bool fails;
 
 	*ret = inconclusive(GATE_WHY_UNFIT, found);
-	if (run->unfit == GATE_LIVE || (run->unfit != GATE_FIT && !metric->is_whole))
+	if (run->unfit == GATE_LIVE || (run->unfit != GATE_FIT && !metric->is_whole && !is_short))
+		return;
+	if (is_short && run->short_low99 <= limit->value && !(found <= limit->value))
 		return;
 	ret->why = GATE_WHY_NOT_OBSERVED;
-	ret->edge = limit->metric == GATE_STALL_RATIO ? run->low99 : found;
+	ret->edge = is_short ? run->short_low99 : is_ratio ? run->low99 : found;
 	if (isnan(ret->edge))
 		return;
 	ret->why = GATE_WHY_NONE;

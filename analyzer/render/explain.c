@@ -354,10 +354,12 @@ static const struct explanation PAGES[] = {
 	 "N.\n\ngpu.collectives_alone_share <= SHARE: the value of --json, where the clock is "
 	 "the GPU's. It cannot be judged where CUDA graphs are recorded as wholes. A rank that "
 	 "fails it is one that waits, not the one it waits for.\n\nA run cannot be judged if it "
-	 "has fewer than max(300, 20 x prefetch_factor x workers) batches, lost more than 1 % of "
-	 "its records, still records, has fewer than five baselines, or belongs to a job whose "
-	 "other ranks left no database (--ranks N: only N ranks load data). The gate then exits "
-	 "with status 3, unless else=warn or else=pass (or --on-inconclusive) says otherwise."},
+	 "has fewer than max(300, 20 x prefetch_factor x workers) batches (if that is so only of "
+	 "the loader that waits most, a limit on stall.ratio is judged where its few waits "
+	 "leave no doubt), lost more than 1 % of its records, still records, has fewer than "
+	 "five baselines, or belongs to a job whose other ranks left no database (--ranks N: "
+	 "only N ranks load data). The gate then exits with status 3, unless else=warn or "
+	 "else=pass (or --on-inconclusive) says otherwise."},
 };
 
 const struct explanation *explain_find(const char *id)

@@ -64,9 +64,11 @@ static void add_runs(const struct gate_report *report, struct outline *o)
 	for (size_t i = 0; i < report->run_count; i++) {
 		const struct gate_sample *sample = &report->runs[i].sample;
 		const char *cause = cause_names[sample->cause];
-		char unfit[GATE_WORDS];
+		char unfit[GATE_WORDS] = "";
 
-		gate_unfit_words(&report->runs[i], unfit);
+		/* One that is too short by one loader alone may be judged all the same. */
+		if (isnan(sample->short_low99))
+			gate_unfit_words(&report->runs[i], unfit);
 		outline_row(o, PAGE_PLAIN);
 		outline_cell(o, "%s", UNITS_SHARE(sample->value[GATE_STALL_RATIO]));
 		outline_cell(o, "%.0f", sample->value[GATE_BATCHES]);

@@ -31,7 +31,13 @@ def check_statuses(runs):
         (1, "stall.ratio <= 10%", [runs.slow, "--baseline", absent, "--max-stall-ratio", "10%"]),
         (3, "it has 200 batches and 300 are needed", [runs.short]),
         (3, "it has 200 batches", [runs.short, "--baseline", runs.base]),
+        # One batch in four waits, so 100 tell little: at least 2 %, and not above 20 %.
         (3, "its loader that waits most has 100 batches and 300", [runs.validated]),
+        (1, "stall.ratio <= 2% does not hold", [runs.validated, "--max-stall-ratio", "2%"]),
+        (0, "All assertions", [runs.validated, "--max-stall-ratio", "20%"]),
+        # All of 40 wait: that cannot be by chance.
+        (1, "stall.ratio <= 10% does not hold", [runs.starved]),
+        (3, "its loader that waits most has 40 batches", [runs.starved, "--baseline", runs.base]),
         (3, "% of its records were lost", [runs.lost]),
         (3, "of its records were lost", [runs.lost, "--baseline", runs.base]),
         (3, "there is no verdict on it (no_batches)", [runs.empty]),

@@ -53,14 +53,19 @@ class Runs:
         self.wide = make(self.at("wide.db"), workers=8, seed=14)
         self.empty = rundb.build(self.at("empty.db"))
 
+        self.validated = self.validate("validated.db", 100, 4)
+        self.starved = self.validate("starved.db", 40, 1)
+
+    def validate(self, name, count, workers):
+        """400 batches that wait for little, and then `count` of another loader that starves."""
         train = rundb.simulate(400, 4, 20, 10)
-        validate = rundb.simulate(100, 4, 80, 10)
+        validate = rundb.simulate(count, workers, 80, 10)
         later = train[-1]["begin_ns"] + train[-1]["step_ns"] - rundb.START_NS
         for batch in validate:
             batch["begin_ns"] += later
             batch["load_begin_ns"] += later
-        self.validated = rundb.build(self.at("validated.db"), [
-            rundb.loader(train, workers=4), rundb.loader(validate, workers=4)])
+        return rundb.build(self.at(name), [
+            rundb.loader(train, workers=4), rundb.loader(validate, workers=workers)])
 
     def at(self, name, content=None):
         path = os.path.join(self.folder, name)

@@ -241,7 +241,7 @@ Test(gate, baselines_that_are_close_by_chance)
 
 Test(gate, what_cannot_be_judged_never_passes)
 {
-	struct gate_sample sample = {.unfit = GATE_FIT, .low99 = 0};
+	struct gate_sample sample = {.unfit = GATE_FIT, .low99 = 0, .short_low99 = NAN};
 	struct gate_result result;
 
 	for (int metric = 0; metric < GATE_METRIC_MAX; metric++) {
@@ -267,6 +267,33 @@ Test(gate, what_cannot_be_judged_never_passes)
 		sample.low99 = sample.value[metric] = 0;
 		gate_judge(&limit, &sample, &result);
 		cr_assert_eq(result.outcome, GATE_PASSED);
+	}
+}
+
+Test(gate, one_short_loader_fails_or_passes_only_what_is_clear)
+{
+	const struct {
+		double low99, found;
+		enum gate_outcome outcome;
+	} cases[] = {
+		{.11, .3, GATE_FAILED},
+		{.09, .3, GATE_INCONCLUSIVE},
+		{.02, .09, GATE_PASSED},
+		{NAN, .3, GATE_INCONCLUSIVE},
+		{NAN, .09, GATE_INCONCLUSIVE},
+	};
+	const struct gate_limit limit = {.metric = GATE_STALL_RATIO, .value = .1};
+	struct gate_result result;
+
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		struct gate_sample sample = {.unfit = GATE_FEW, .short_low99 = cases[i].low99};
+
+		sample.value[GATE_STALL_RATIO] = cases[i].found;
+		gate_judge(&limit, &sample, &result);
+		cr_assert_eq(result.outcome, cases[i].outcome, "case %zu", i);
+		sample.unfit = GATE_LOSS;
+		gate_judge(&limit, &sample, &result);
+		cr_assert_eq(result.outcome, GATE_INCONCLUSIVE, "case %zu", i);
 	}
 }
 
