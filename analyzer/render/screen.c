@@ -44,14 +44,11 @@ void screen_program(const char *command, char *ret, size_t size)
 	snprintf(ret, size, "%.*s", (int)best_length, slash ? slash + 1 : best);
 }
 
-/* The batches of all loaders in the account, which are those of one thread. */
-static int64_t batch_count(const struct report *report)
+/* The batches of all loaders from which the loader's thread takes them. */
+static int64_t thread_count(const struct report *report)
 {
-	const struct finding *f = &report->finding;
 	int64_t count = 0;
 
-	if (f->account.count <= f->batch_count)
-		return (int64_t)f->batch_count;
 	for (size_t i = 0; i < report->loader_count; i++) {
 		const struct loader_info *loader = &report->loaders[i];
 
@@ -60,6 +57,23 @@ static int64_t batch_count(const struct report *report)
 			count += loader->batch_count;
 	}
 	return count;
+}
+
+/* The batches of all loaders in the account, which are those of one thread. */
+static int64_t batch_count(const struct report *report)
+{
+	const struct finding *f = &report->finding;
+
+	return f->account.count <= f->batch_count ? (int64_t)f->batch_count : thread_count(report);
+}
+
+/* Of a thread's loaders one was asked for: the account is that of its loop. */
+static bool is_one_of_several(const struct report *report)
+{
+	const struct finding *f = &report->finding;
+
+	return report->loader && f->account.count <= f->batch_count &&
+	       thread_count(report) > report->loader->batch_count;
 }
 
 static void add_head(const struct report *report, struct outline *o)
@@ -91,13 +105,17 @@ static void add_verdict(const struct report *report, struct outline *o)
 {
 	const struct finding *f = &report->finding;
 	const struct verdict *verdict = verdict_of(f->verdict);
+	enum verdict_clock clock = verdict_clock(f);
 	char sentence[VERDICT_SENTENCE], below[160] = "";
+	bool is_loop = is_one_of_several(report);
 
+	if (is_loop && clock == VERDICT_HOST)
+		clock = VERDICT_LOADER;
 	outline_items(o, OUTLINE_VERDICT);
 	outline_row(o, verdict->tone);
 	outline_cell(o, "%s", verdict->words);
 	if (f->verdict != STALL_VERDICT_INCOMPLETE) {
-		outline_cell(o, "%s", verdict_sentence(sentence, verdict_clock(f), f->stall_ratio));
+		outline_cell(o, "%s", verdict_sentence(sentence, clock, f->stall_ratio));
 		/* It is in doubt whose waits these are: promise nothing. */
 		if (f->is_doubtful && report->note_count) {
 			outline_cell(o, "In doubt: %s", report->notes[0]);
@@ -105,8 +123,8 @@ static void add_verdict(const struct report *report, struct outline *o)
 		}
 		if (f->starved && !isnan(f->gain_max))
 			page_append(below, sizeof(below),
-				    "With ideal input this training would run %s as fast",
-				    UNITS_FACTOR(f->gain_max));
+				    "With ideal input this %s would run %s as fast",
+				    is_loop ? "loop" : "training", UNITS_FACTOR(f->gain_max));
 		/* Once a run and in no share: not worth a line of its own. */
 		if (f->account.startup_ns > STARTUP * f->account.time_ns)
 			page_append(below, sizeof(below), "%s %s, once",
@@ -238,7 +256,8 @@ static void add_which(const struct report *report, struct outline *o)
 	if (loader->place[0] || loader->kind[0])
 		page_append(text, sizeof(text), " (%s)",
 			    loader->place[0] ? loader->place : loader->kind);
-	if (f->account.time_ns > 0 && f->own.wait_ns <= f->account.wait_ns)
+	if (f->account.time_ns > 0 && f->own.wait_ns <= f->account.wait_ns &&
+	    !is_one_of_several(report))
 		page_append(text, sizeof(text), ": its waits are %s of the time",
 			    UNITS_SHARE(f->own.wait_ns / f->account.time_ns));
 	outline_item(o, "Which", "%s", text);

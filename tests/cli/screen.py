@@ -224,6 +224,26 @@ def check_slow_worker(folder):
     forms.check_forms(path)
 
 
+def check_loader(folder):
+    """What --loader shows is called that loader's loop; the training's time is another."""
+    train, after = rundb.simulate(400, 4, 60, 10), rundb.simulate(100, 0, 20, 10)
+    end_ns = train[-1]["begin_ns"] + train[-1]["step_ns"]
+    for batch in after:
+        batch["begin_ns"] += end_ns - rundb.START_NS
+        batch["load_begin_ns"] += end_ns - rundb.START_NS
+    path = rundb.build(os.path.join(folder, "loader.db"),
+                       [rundb.loader(train, workers=4), rundb.loader(after, workers=0)])
+    for options, words, never in (
+            ([], ["of the time is spent", "this training would run", "its waits are 22 %"], []),
+            (["--loader", "2"], ["66 % of this loader's own loop is spent", "this loop would run",
+                                 "Which loader 2 of 2"], ["its waits are", "this training"])):
+        text = forms.flat(forms.run(path, *options))
+        for part in words:
+            t.check(part in text, options, "does not say", part, text)
+        for part in never:
+            t.check(part not in text, options, "says", part, text)
+
+
 def check_top(folder):
     """`top` counts one loader, and the rate is that of all batches that it looked at."""
     loader = rundb.loader(rundb.simulate(400, 4, 60, 10), workers=4)
@@ -240,6 +260,7 @@ def main():
     check_asked(folder)
     check_single_wait(folder)
     check_slow_worker(folder)
+    check_loader(folder)
     check_top(folder)
     check_kinds(folder)
     check_parts(folder)
