@@ -43,7 +43,10 @@
 #define RANK_NOISE    0.01 /* ... and by more than so much of the time */
 #define RANK_COMMON   0.9  /* of the batches must be aligned with another rank's */
 
-/* All zero is a job without ranks. Epochs may be 0: the clock is not known. 0 or -ENOMEM. */
+/*
+ * All zero is a job without ranks. Epochs ascend, and may be none: the clock is not known.
+ * 0 or -ENOMEM.
+ */
 int rank_add(struct rank_job *job, const struct batch_series *series, const struct finding *finding,
 	     const struct rank_epoch *epochs, size_t epoch_count);
 

@@ -38,13 +38,20 @@ struct rank_epoch {
 	int64_t begin_ns;
 };
 
-/* Begin of an epoch, NAN where the clock is not known. */
+/* Begin of one of the epochs, which ascend; NAN where the clock is not known. */
 static inline double rank_epoch_begin(const struct rank_epoch *epochs, size_t count, int32_t epoch)
 {
-	for (size_t i = 0; i < count; i++)
-		if (epochs[i].epoch == epoch)
-			return (double)epochs[i].begin_ns;
-	return NAN;
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (epochs[middle].epoch < epoch)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < count && epochs[low].epoch == epoch ? (double)epochs[low].begin_ns : NAN;
 }
 
 /* Where a rank begins and ends. Partials hold it as it is. */

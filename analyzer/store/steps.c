@@ -11,7 +11,7 @@
 static const char LOADER_SQL[] = ROWS_LOADERS "SELECT COUNT(loader_id), MIN(loader_id) FROM part";
 
 static const char EPOCHS_SQL[] = "SELECT epoch, begin_ns + MAX(IFNULL(setup_ns, 0), 0) FROM t_epoch"
-				 " WHERE loader_id = ?1 AND begin_ns >= 0";
+				 " WHERE loader_id = ?1 AND begin_ns >= 0 ORDER BY epoch";
 
 int steps_list_loaders(struct db *db, struct loader_info **ret_loaders, size_t *ret_count)
 {

@@ -13,6 +13,6 @@
  */
 int steps_list_loaders(struct db *db, struct loader_info **ret_loaders, size_t *ret_count);
 
-/* When each epoch began to deliver, plus `offset_ns`; *ret_epochs is to be freed. */
+/* When each epoch began to deliver, plus `offset_ns`, ascending; *ret_epochs is to be freed. */
 int steps_read_epochs(struct db *db, int64_t loader_id, int64_t offset_ns,
 		      struct rank_epoch **ret_epochs, size_t *ret_count);

@@ -132,6 +132,14 @@ def many_epochs(path):
          3000000)
 
 
+def epochs_of_one_batch(path):
+    change(path, "INSERT OR IGNORE INTO t_epoch (loader_id, epoch, begin_ns) WITH RECURSIVE n(i) AS"
+           " (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < {}) SELECT 1, i, i * 9000000 + 1 FROM n;"
+           "INSERT OR IGNORE INTO t_batch (loader_id, epoch, task, batch, begin_ns, wait_ns,"
+           " compute_ns, step_ns) SELECT 1, epoch, 0, 0, begin_ns, 1000000, 1000000, 2000000"
+           " FROM t_epoch".format(1100000 // (1 if PART == 1 else 7)))
+
+
 def many_tallies(path):
     fill(path, "t_total", {"kind": "'file'", "name": "i", "detail": "i % 100", "class": "i",
                            "count": "i", "ns": "i", "bytes": "1", "pixels": "1",
