@@ -279,7 +279,8 @@ bool gate_is_worse(const struct gate_limit *limit, const struct gate_result *a,
 						    : less;
 }
 
-double gate_margin(const struct gate_limit *limit, const struct gate_groups *groups)
+/* How much further the runs may rise before the gate fails; below 0: it fails. */
+static double find_margin(const struct gate_limit *limit, const struct gate_groups *groups)
 {
 	struct gate_result result;
 
@@ -398,7 +399,7 @@ static void draw_all(const struct gate_limit *limit, const double *ratios, const
 			draws->now[k] = ratios[draws->order[before_count + k]];
 			draws->error[k] = errors[draws->order[before_count + k]];
 		}
-		draws->margins[i] = gate_margin(
+		draws->margins[i] = find_margin(
 			limit, &(struct gate_groups){draws->before, before_count, draws->now,
 						     draws->error, now_count});
 		if (draws->margins[i] >= 0)

@@ -180,9 +180,6 @@ struct gate_groups {
 void gate_judge_increase(const struct gate_limit *limit, const struct gate_groups *groups,
 			 struct gate_result *ret);
 
-/* How much further the runs may rise before the gate fails; below 0: it fails. */
-double gate_margin(const struct gate_limit *limit, const struct gate_groups *groups);
-
 /*
  * The worse of two: failed before inconclusive; if both are alike, the one further off its limit.
  */

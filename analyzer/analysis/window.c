@@ -40,7 +40,8 @@ static int reserve(struct window_width *width, size_t count)
 	return 1;
 }
 
-void window_join(struct window *window, const struct window *other)
+/* Adds a window of the same steps. */
+static void join(struct window *window, const struct window *other)
 {
 	const struct window before = *window;
 	float longest = before.wait_ns;
@@ -74,7 +75,7 @@ static int flush(struct window_width *width, size_t rank)
 	int r = reserve(width, width->index + 1);
 
 	if (r > 0)
-		window_join(&width->list[width->index], &own);
+		join(&width->list[width->index], &own);
 	return r < 0 ? r : 0;
 }
 
@@ -149,7 +150,7 @@ int window_merge(struct windows *windows, int width, size_t at, const struct win
 	int r = reserve(to, at + count);
 
 	for (size_t i = 0; r > 0 && i < count; i++)
-		window_join(&to->list[at + i], &list[i]);
+		join(&to->list[at + i], &list[i]);
 	return r < 0 ? r : 0;
 }
 

@@ -59,11 +59,10 @@ int window_end(struct windows *windows, size_t rank);
 
 /*
  * Adds windows of other ranks: a list of one width, to those from `at` on. More than WINDOW_MOST:
- * the width is given up. window_join() adds one to one of the same steps.
+ * the width is given up.
  */
 int window_merge(struct windows *windows, int width, size_t at, const struct window *list,
 		 size_t count);
-void window_join(struct window *window, const struct window *other);
 
 /* Adds all windows of other ranks, which are of the same steps. */
 int window_unite(struct windows *windows, const struct windows *other);

@@ -385,12 +385,6 @@ int segment_publish(struct segment *segment, bool free_slots)
 	return 0;
 }
 
-void segment_rewind(struct segment *segment)
-{
-	for (size_t i = 0; i < DLPROF_SLOT_COUNT; i++)
-		segment->rings[i].read = segment->rings[i].release = segment->rings[i].published;
-}
-
 bool segment_is_empty(const struct segment *segment)
 {
 	for (size_t i = 0; i < DLPROF_SLOT_COUNT; i++)

@@ -94,9 +94,6 @@ int segment_read_unlisted(const struct segment *segment, size_t slot, uint64_t r
 /* Writes the released positions back, and gives back the slots of threads that ended. */
 int segment_publish(struct segment *segment, bool free_slots);
 
-/* Forgets what was read and not released. */
-void segment_rewind(struct segment *segment);
-
 /* Nothing left to read or to release. */
 bool segment_is_empty(const struct segment *segment);
 

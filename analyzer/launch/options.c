@@ -9,7 +9,6 @@
 #include "line/near.h"
 
 #define ON      LINE_ON
-#define ALL     (ON(LAUNCH_VERB_MAX) - 1)
 #define RUN     ON(LAUNCH_RUN)
 #define RECORDS (ON(LAUNCH_RUN) | ON(LAUNCH_DOCTOR) | ON(LAUNCH_DEMO))
 #define LOOKS   (ON(LAUNCH_DOCTOR) | ON(LAUNCH_DEMO))

@@ -39,9 +39,6 @@ void page_color(const struct page *page, enum page_color color);
 __attribute__((format(printf, 5, 6))) void page_entry(const struct page *page, int indent, int hang,
 						      const char *label, const char *format, ...);
 
-/* An entry of the report's own columns: label at 2, text from 13 on. */
-#define page_item(page, label, ...) page_entry(page, 2, 13, label, __VA_ARGS__)
-
 /* Adds to a text, which stays terminated; what does not fit is cut. */
 __attribute__((format(printf, 3, 4))) void page_append(char *text, size_t size, const char *format,
 						       ...);

@@ -9,7 +9,6 @@
 #define segment_refresh	 drain_segment_refresh
 #define segment_read	 drain_segment_read
 #define segment_publish	 drain_segment_publish
-#define segment_rewind	 drain_segment_rewind
 #define segment_is_empty drain_segment_is_empty
 #define segment_beat	 drain_segment_beat
 #include "drain/alive.c"

@@ -31,7 +31,6 @@ static void open_of_shim(void)
 #define segment_refresh	    drain_segment_refresh
 #define segment_read	    drain_segment_read
 #define segment_publish	    drain_segment_publish
-#define segment_rewind	    drain_segment_rewind
 #define segment_is_empty    drain_segment_is_empty
 #define segment_beat	    drain_segment_beat
 #include "drain/alive.c"
@@ -177,8 +176,6 @@ Test(ring, every_record_is_read_where_it_was_written)
 			if (chance >> 9 & 1)
 				publish(chance >> 12);
 			if ((chance >> 10) % 16 == 0)
-				segment_rewind(reader);
-			if ((chance >> 20) % 32 == 0)
 				open_reader();
 			if ((chance >> 25) % 16 == 0)
 				hand_over(false);
