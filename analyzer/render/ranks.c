@@ -305,7 +305,7 @@ static void add_row(const struct ranks *ranks, size_t i, bool with_paths, struct
 static void add_rows(const struct ranks *ranks, size_t most, bool with_paths, struct outline *o)
 {
 	const char *const headings[] = {
-		"#Rank",     "#Batches",    "#Step",     "#Stall",
+		"#Rank",     "#Batches",    "#Each",     "#Stall",
 		"#To blame", "Input-bound", "Host, GPU", with_paths ? "Run" : NULL,
 		NULL};
 	size_t *order = malloc(ranks->count * sizeof(*order));
@@ -404,6 +404,7 @@ static void add_legend(const struct ranks *ranks, size_t most, struct outline *o
 		outline_item(o, "", "and %zu more; --json has all", ranks->count - most);
 	if (ranks->job.culprit_count)
 		outline_item(o, "*", "%s", culprit_legend(&ranks->job));
+	outline_item(o, "Each", "time of a batch: its wait and its step");
 	outline_item(o, "To blame", "share of the lost time in which the rank waited longest");
 }
 

@@ -26,7 +26,7 @@ def check_ranks(folder):
     t.check("{:.0f} %".format(100 * facts["stall"]["ratio"]) in html_file.words_of(page.all("header")[0]),
             "the job's stall ratio")
     rows = [[html_file.words_of(cell) for cell in row["inside"]] for row in page.all("tr")]
-    t.equal([row[0] for row in rows], ["Rank", "0", "1", "2*", "3", "*", "To blame"], "the table")
+    t.equal([row[0] for row in rows], ["Rank", "0", "1", "2*", "3", "*", "Each", "To blame"], "the table")
     t.equal(rows[3][1:2] + rows[3][3:], ["400", "23 %", "98 %", "highly", "node1",
                                          os.path.join(job, "r2.db")], "the culprit's row")
     # The culprit's bars: a wait of a third of 90 ms above a compute of 101 ms.
@@ -47,7 +47,7 @@ def check_ranks(folder):
     files = [os.path.join(job, "r{}.db".format(rank)) for rank in (3, 0, 2)]
     page = html_file.check_page(files[0], "files", *files[1:], has_script=False)[0]
     t.equal([html_file.words_of(row["inside"][0]) for row in page.all("tr")],
-            ["Rank", "0", "2*", "3", "*", "To blame"])
+            ["Rank", "0", "2*", "3", "*", "Each", "To blame"])
     for arguments in ((job, "--rank", "2"), (files[2],)):
         t.check("python3 train.py" in html_file.check_page(arguments[0], "one", *arguments[1:])[1], arguments)
     many = rundb.job(os.path.join(folder, "many"), [1] * 39 + [90], steps=20)
