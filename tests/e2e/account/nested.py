@@ -11,7 +11,7 @@ class Outer:
         return 100
 
     def __getitem__(self, index):
-        return sum(int(part.sum()) for part in parts)
+        return sum(int(sum(part)) for part in parts)
 
 
 for _ in Timed(DataLoader(Outer(), 1)):
