@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define SHARE_NEIGHBOURS 9
+#define SHARE_NEIGHBOURS 17
 
 /* Others whom the scheduler treats alike; in cores. */
 struct share_neighbour {

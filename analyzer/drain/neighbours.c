@@ -48,16 +48,14 @@ static uint64_t hash(const char *text)
 	return sum;
 }
 
-/* The last one takes in all that have no room. */
+/* The last one of its sort takes in all that have no room. */
 static int find_kind(struct neighbours *n, bool is_group, uint64_t who, double weight)
 {
-	size_t i;
+	size_t most = is_group ? NEIGHBOURS_GROUPS : NEIGHBOURS_WEIGHTS, i;
 
 	for (i = 0; i < n->kind_count; i++)
-		if (n->kinds[i].is_group == is_group && n->kinds[i].who == who)
+		if (n->kinds[i].is_group == is_group && (n->kinds[i].who == who || --most == 0))
 			return (int)i;
-	if (n->kind_count == NEIGHBOURS_KINDS)
-		return NEIGHBOURS_KINDS - 1;
 	n->kinds[n->kind_count++] =
 		(struct neighbour_kind){.is_group = is_group, .who = who, .weight = weight};
 	return (int)i;

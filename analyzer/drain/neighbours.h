@@ -20,7 +20,9 @@
 #include "drain/segment.h"
 #include "store/write.h"
 
-#define NEIGHBOURS_KINDS 8
+#define NEIGHBOURS_GROUPS  12
+#define NEIGHBOURS_WEIGHTS 4 /* of threads of the run's own group */
+#define NEIGHBOURS_KINDS   (NEIGHBOURS_GROUPS + NEIGHBOURS_WEIGHTS)
 
 struct neighbour;
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A program that is always busy wants a whole core of the training's, also as far as it was seen for
-the first time: how long it waited is known from the second look on."""
+the first time: how long it waited is known from the second look on. And it is told apart from many
+others that work a little, each in a session of its own."""
 import os
 import subprocess
 import sys
@@ -12,19 +13,31 @@ import trainings  # noqa: E402
 PLAN = dict(workers=2, load_s=0.01, cpu_share=1, step_s=0.002, cores=1, batches=450)
 CORE = sorted(os.sched_getaffinity(0))[0]
 ENOUGH = 0.91  # the kernel counts in hundredths of a second
+LITTLE = """
+import time
+while True:
+    end = time.thread_time() + 0.001
+    while time.thread_time() < end:
+        pass
+    time.sleep(0.04)
+"""
+MANY = 13  # sessions; more than are kept apart
 
 
 def main():
     t.need_shim()
     t.need_torch()
+    others = [subprocess.Popen([sys.executable, "-c", LITTLE], start_new_session=True)
+              for _ in range(MANY)]
     busy = subprocess.Popen([sys.executable, "-c", "while True: pass"],
                             preexec_fn=lambda: os.sched_setaffinity(0, [CORE]))
     try:
         run, = trainings.run([("training", PLAN)])
         t.wait_for_drain(run.database)
     finally:
-        busy.kill()
-        busy.wait()
+        for other in [busy] + others:
+            other.kill()
+            other.wait()
     row, = t.rows(run.database, "SELECT value FROM meta WHERE key = 'neighbours'")
     seconds = (run.end - run.truth[0]["end"]) / 1e9
     kinds = [kind.split() for kind in row["value"].split(";")]
