@@ -53,7 +53,7 @@ def check_ranks(folder):
     many = rundb.job(os.path.join(folder, "many"), [1] * 39 + [90], steps=20)
     page = html_file.check_page(many, "many", has_script=False)[0]
     labels = [e["text"] for e in html_file.inside(page.all("svg")[1]) if e["text"].startswith("rank ")]
-    t.equal((len(labels), labels[0], len(page.all("tr"))), (16, "rank 39 *", 43), "many", labels)
+    t.equal((len(labels), labels[0], len(page.all("tr"))), (16, "rank 39 *", 44), "many", labels)
     t.check("to blame for most" in html_file.words_of(page.all("main")[0]), "many: which are drawn")
     apart = rundb.groups(t.scratch(), [[1, 1], [1, 90]])
     words = html_file.words_of(html_file.check_page(apart, "groups", has_script=False)[0].all("main")[0])
