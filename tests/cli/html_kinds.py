@@ -47,7 +47,7 @@ def check_content(folder):
     t.check(-1 not in order and order == sorted(order), "order of the page", order)
     gpu = html_file.check_page(pages.gpu(os.path.join(folder, "gpu.db")), "gpu")[1]
     for words in ("the GPU was busy for", "copy to the GPU", "of it GPU busy",
-                  "the GPU&#39;s: waits while it was idle", "the GPU is idle <strong>"):
+                  "the GPU&#39;s clock: waits while it was idle", "the GPU is idle <strong>"):
         t.check(words in gpu, "missing:", words)
     t.check("the GPU was busy for" not in raw, "a GPU that was not seen")
 
