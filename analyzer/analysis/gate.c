@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/gate.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +9,7 @@
 
 #include "analysis/stats.h"
 
-#define BLOCKS 10 /* of the bootstrap that a run must have: 20 p W batches */
+#define BLOCKS       10     /* of the bootstrap that a run must have: 20 p W batches */
 #define NORMAL99     2.3263 /* the 99 % point of a normal variable */
 #define DEPENDENT    3      /* the error of a sum of values that depend by .8 on the one before */
 #define SEED         UINT64_C(0x452821e638d01377)
@@ -311,6 +312,9 @@ const char *const gate_outcome_ids[] = {
 };
 
 /* What got slower between the baselines and the runs. */
+
+static_assert(offsetof(struct gate_sample, low99) == GATE_MEANS * sizeof(double),
+	      "every mean of a sample is one of `means`");
 
 /* What the runs of a group have in common. */
 static void summarize(const struct gate_sample *const *runs, size_t count, struct gate_sample *ret)

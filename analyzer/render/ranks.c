@@ -348,7 +348,7 @@ static void add_ended(const struct ranks *ranks, struct outline *o)
 		const struct rank_row *row = &ranks->rows[i];
 
 		count += *row->ended != '\0';
-		if (*row->ended && (!first || (first->is_told && !row->is_told)))
+		if (*row->ended && (!first || (first->is_terminated && !row->is_terminated)))
 			first = row;
 	}
 	if (count > 1)

@@ -16,8 +16,8 @@ struct rank_row {
 	float alone_share; /* of the steps: its GPU was in collectives alone; NAN: not known */
 	bool live;
 	char ended[ENDED_WORDS]; /* "Killed by SIGKILL", or its worker was; "": as it should */
-	bool is_told; /* by SIGTERM, as launchers end the others of a rank that failed */
-	struct bar *bars; /* its batches as a picture; NULL: none is wanted */
+	bool is_terminated;      /* by SIGTERM: launchers do that to all when one rank fails */
+	struct bar *bars;        /* its batches as a picture; NULL: none is wanted */
 	size_t bar_count;
 };
 

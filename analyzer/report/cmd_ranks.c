@@ -102,7 +102,7 @@ static int read_rank(const struct options *options, struct db *db, struct rank_j
 	r = judge(options, db, file, &loader_id, &series, &row->finding);
 	if (!ended_workers(&run, row->ended, sizeof(row->ended)))
 		ended_program(&run, -1, row->ended, sizeof(row->ended));
-	row->is_told = ended_signal(run.exit_status) == SIGTERM;
+	row->is_terminated = ended_signal(run.exit_status) == SIGTERM;
 	row->alone_share = NAN;
 	if (r == 0 && row->finding.by_gpu)
 		r = read_collectives(options, db, loader_id, row);
