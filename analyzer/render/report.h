@@ -50,11 +50,14 @@ struct report {
 static inline double report_duration_ns(const struct report *report)
 {
 	const struct run_info *run = &report->run;
-	const bool is_main = run->main_end_ns != QUERY_UNKNOWN &&
-			     report->series.last_ns <= run->main_end_ns;
-	double ns = query_known(is_main ? run->main_end_ns : run->end_ns) -
-		    query_known(run->start_ns);
+	const int64_t main_ns = run->main_end_ns, last_ns = report->series.last_ns;
+	int64_t end_ns = main_ns != QUERY_UNKNOWN && last_ns <= main_ns ? main_ns : run->end_ns;
+	double ns;
 
+	/* Killed together with its drain: the run's end is when somebody came to look. */
+	if (run->is_gone && main_ns == QUERY_UNKNOWN && last_ns != SERIES_UNKNOWN)
+		end_ns = last_ns;
+	ns = query_known(end_ns) - query_known(run->start_ns);
 	return ns >= 0 ? ns : NAN;
 }
 
