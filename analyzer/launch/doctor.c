@@ -239,4 +239,5 @@ void doctor_place(struct doctor *doctor)
 	check_forks(doctor);
 	check_cores(doctor);
 	check_environment(doctor);
+	doctor_left(doctor);
 }

@@ -38,6 +38,9 @@ __attribute__((format(printf, 5, 6))) void doctor_say(struct doctor *doctor,
 /* doctor.c: library, drain, output, shared memory, forks, cores, environment, GPU. */
 void doctor_place(struct doctor *doctor);
 
+/* left.c: folders of runs that were killed together with their drain, where segments are made. */
+void doctor_left(struct doctor *doctor);
+
 /* python.c: the interpreter, what of its packages can be seen, the places to patch. */
 void doctor_python(struct doctor *doctor);
 

@@ -53,6 +53,37 @@ def check_sound(folder):
     t.check(text.status == 0 and "ok    library" in text.out, "text", text.out, text.err)
 
 
+def check_left(folder):
+    """What a run left that was killed with its drain is named, and what the line says to do works;
+    nothing is said of a run that goes on."""
+    for way in ("stores", "removes"):
+        database, segments = t.run_without_drain()
+        where = os.path.dirname(segments)
+        os.unlink(database)
+        os.unlink(database + "-segments")
+        found = doctor("--", "true", TMPDIR=where)
+        expect(found, "left", "warn", segments)
+        fix = found.get("left", [("", "", "Else: . Or: ")])[0][2]
+        stores, removes = fix.split("Else: ")[1].split(". Or: ")
+        t.run(["sh", "-c", stores if way == "stores" else removes], cwd=folder,
+              env=t.environment(preload=False, PATH=os.path.dirname(t.REPORT) + ":" +
+                                os.environ["PATH"]))
+        t.check(not os.path.exists(segments), way, fix)
+        t.check("left" not in doctor("--", "true", TMPDIR=where), way, "said again")
+    t.equal(t.rows(os.path.join(folder, "rescued.db"), "SELECT count(*) AS n FROM process"),
+            [{"n": 1}], "rescued")
+    live = os.path.join(folder, "live")
+    os.mkdir(live)
+    program = subprocess.Popen(["sleep", "60"], env=t.environment(
+        DLPROF_ACTIVATE="always", TMPDIR=live, DLPROF_OUT=os.path.join(live, "run.db")))
+    while not any(name.startswith("dlprof-") for name in os.listdir(live)):
+        pass
+    t.check("left" not in doctor("--", "true", TMPDIR=live), "a run that goes on")
+    program.kill()
+    program.wait()
+    t.wait_for_drain(os.path.join(live, "run.db"))
+
+
 def check_place(folder):
     none = os.path.join(folder, "none")
     plain = os.path.join(folder, "plain.so")
@@ -147,6 +178,7 @@ def check_named(folder):
 
 def main():
     t.need_shim()
+    check_left(t.scratch())
     check_sound(t.scratch())
     check_place(t.scratch())
     check_forks()
