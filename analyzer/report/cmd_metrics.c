@@ -138,12 +138,37 @@ static int take(const struct report *report, const char *path, struct metrics *r
 	return r;
 }
 
+/* The report judges one loader; the batches are those of all. */
+static int add_starved(const struct options *options, const char *path, const struct report *report,
+		       struct metrics *ret)
+{
+	struct options one = *options;
+	int status = 0;
+
+	one.quiet = true; /* what there is to remark was said */
+	for (size_t i = 0; !status && i < report->loader_count; i++) {
+		const struct loader_info *loader = &report->loaders[i];
+		struct report other;
+
+		if (loader->nested || loader == report->loader)
+			continue;
+		one.loader = loader->loader_id;
+		status = judge_run(&one, path, false, &other);
+		if (!status)
+			ret->value[METRIC_STARVED] += (double)other.finding.starved_count;
+		judge_done(&other);
+	}
+	return status;
+}
+
 static int read_rank(const struct options *options, const char *path, struct metrics *ret)
 {
 	struct report report;
 	int status = judge_run(options, path, false, &report), r;
 
 	r = status ? 0 : take(&report, path, ret);
+	if (!status && r == 0)
+		status = add_starved(options, path, &report, ret);
 	judge_done(&report);
 	return r < 0 ? cmd_fail("cannot read '%s': %s", path, db_error(r)) : status;
 }

@@ -39,6 +39,18 @@ def check_folder():
         t.equal(samples[name], {"0", "1", "2"}, "ranks of", name)
 
 
+def check_loaders():
+    """Starved batches are counted of all loaders, as batches are, and as the view has them."""
+    train, after = rundb.simulate(400, 4, 60, 10), rundb.simulate(100, 0, 20, 10)
+    path = rundb.build(os.path.join(t.scratch(), "two.db"),
+                       [rundb.loader(train, workers=4), rundb.loader(after, workers=0)],
+                       theta=2 * rundb.MS)
+    starved = t.rows(path, "SELECT SUM(starved) AS n FROM batch GROUP BY loader_id ORDER BY 1")
+    t.check(min(row["n"] for row in starved) > 50, "both starve", starved)
+    said = re.search(r"\ndlprof_starved_batches_total\{.*\} (\d+)\n", t.report("metrics", path).out)
+    t.equal(int(said[1]), sum(row["n"] for row in starved))
+
+
 def check_refusals():
     for arguments, words in ((["/nonexistent.db"], "cannot open '/nonexistent.db'"),
                              ([__file__], "not a dlprof database"),
@@ -49,5 +61,6 @@ def check_refusals():
 
 
 check_folder()
+check_loaders()
 check_refusals()
 t.finish()
