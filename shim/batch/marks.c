@@ -74,14 +74,14 @@ static struct {
 #define NAP_NS  1000000
 #define NAP_MAX 1000
 
-/* Who waited in vain was the last. */
-static bool wait_a_moment(int *nap_count)
+/* Who waited in vain was the last of its process. */
+static bool wait_a_moment(uint32_t pid, int *nap_count)
 {
-	static _Atomic bool in_vain;
+	static _Atomic uint32_t in_vain; /* pid: a child forked since may wait once, too */
 
 	if (++*nap_count > NAP_MAX)
-		in_vain = true;
-	if (in_vain)
+		in_vain = pid;
+	if (in_vain == pid)
 		return false;
 	sys_nap(NAP_NS);
 	return true;
@@ -103,10 +103,10 @@ static RARELY struct thread *enter_first(void)
 	do {
 		before = holder;
 		ours = before != pid && atomic_compare_exchange_strong(&holder, &before, pid);
-	} while (!ours && wait_a_moment(&nap_count));
+	} while (!ours && wait_a_moment(pid, &nap_count));
 	if (consumer_record()) {
 		/* For a thread without marks. */
-		while (segment_is_growing() && wait_a_moment(&nap_count))
+		while (segment_is_growing() && wait_a_moment(pid, &nap_count))
 			continue;
 		thread = thread_get();
 	}
