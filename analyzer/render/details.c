@@ -11,6 +11,23 @@
 #define MOST_NOTES   32
 #define MOST_COPIES  4
 
+/* Shares as the screen has them, where they are rounded so that they sum to its headline's. */
+static void add_part(struct outline *o, const char *label, double ns, double whole_ns,
+		     const char *note)
+{
+	const struct outline_block *screen = outline_find(o, SCREEN_ACCOUNT);
+
+	for (size_t i = 0; screen && i < screen->count; i++) {
+		const struct outline_row *row = &screen->rows[i];
+
+		if (row->count > 1 && strcmp(row->cells[0], label) == 0) {
+			outline_cells(o, label, UNITS_TIME(ns), row->cells[1], note, NULL);
+			return;
+		}
+	}
+	outline_part(o, label, ns, whole_ns, "%s", note);
+}
+
 /* The account in full, and what is not part of it: start-up, batches without GPU times. */
 static void add_account(const struct report *report, struct outline *o)
 {
@@ -35,9 +52,9 @@ static void add_account(const struct report *report, struct outline *o)
 		if (isnan(a->part_ns[part]))
 			outline_part(o, parts[part].label, NAN, NAN, "%s", "");
 		else if (a->part_ns[part] > 0)
-			outline_part(o, parts[part].label, a->part_ns[part], a->time_ns, "%s",
-				     parts[part].note);
-	outline_part(o, "step", a->step_ns, a->time_ns, "the rest");
+			add_part(o, parts[part].label, a->part_ns[part], a->time_ns,
+				 parts[part].note);
+	add_part(o, "step", a->step_ns, a->time_ns, "the rest");
 	if (a->startup_ns > 0)
 		outline_part(o, "start-up", a->startup_ns, NAN,
 			     "before the first batch, once; in no share");

@@ -16,7 +16,17 @@ MS = rundb.MS
 
 def check_kinds(folder):
     for name, (make, _) in pages.RUNS.items():
-        forms.check_forms(make(os.path.join(folder, name + ".db")))
+        path = make(os.path.join(folder, name + ".db"))
+        forms.check_forms(path)
+        check_shares(path)
+
+
+def check_shares(path):
+    """A part's share is the same figure below the bar and in the account."""
+    whole = forms.run(path, "-v")
+    for part, share in re.findall(r"[█▓▒·] ([a-z ]+) ([\d.]+ %)", forms.run(path)):
+        t.check(re.search(r"^    {} .*\b{}  ".format(part, share), whole, re.M),
+                path, part, share, "not in", whole)
 
 
 def check_parts(folder):
@@ -24,6 +34,7 @@ def check_parts(folder):
     batches = rundb.simulate(40, 4, 60, 10, epochs=6)
     path = rundb.build(os.path.join(folder, "parts.db"), [rundb.loader(batches, workers=4)])
     forms.check_forms(path)
+    check_shares(path)
     text = forms.run(path)
     for words in ("not ready", "receiving", "epoch start", "step"):
         t.check(words in text, "no part", words, text)
