@@ -25,10 +25,11 @@ static const struct {
 	[COMPARE_SLOWER] = {"SLOWER", PAGE_RED},
 };
 
+/* The report's words; JSON's are older. */
 static const char *const LABELS[COMPARE_ROWS] = {
-	[COMPARE_STEP] = "step",
-	[COMPARE_WAIT] = "  wait",
-	[COMPARE_COMPUTE] = "  compute",
+	[COMPARE_STEP] = "a batch",
+	[COMPARE_WAIT] = "  waiting",
+	[COMPARE_COMPUTE] = "  step",
 	[COMPARE_EPOCH_START] = "    epoch starts",
 	[COMPARE_RECEIVING] = "    receiving",
 	[COMPARE_EPOCH_END] = "    epoch ends",
@@ -40,7 +41,7 @@ static const char *const LABELS[COMPARE_ROWS] = {
 	[COMPARE_DECODE] = "  decode",
 	[COMPARE_COLLATE] = "  collate",
 	[COMPARE_OTHER] = "  other",
-	[COMPARE_TRANSFER] = "transfer",
+	[COMPARE_TRANSFER] = "hand-over",
 	[COMPARE_STALL] = "stall",
 };
 
@@ -194,8 +195,8 @@ void compare_outline(const struct compared *compared, struct outline *o)
 		add_row(o, LABELS[row], &compared->comparison.rows[row]);
 	outline_items(o, "notes");
 	outline_item(o, "~",
-		     "perhaps noise: the interval includes 0, or it is under 2 %% of the step (2 "
-		     "points of stall)");
+		     "perhaps noise: the interval includes 0, or it is under 2 %% of a batch's "
+		     "time (2 points of stall)");
 	outline_item(o, "Range",
 		     "covers what varies within each run, not caches or neighbours that differ "
 		     "between the runs. Swap the order and run both again");

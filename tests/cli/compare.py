@@ -3,6 +3,7 @@
 compared is refused."""
 import json
 import os
+import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
@@ -60,6 +61,12 @@ def check_faster(folder):
     for words in ("FASTER   1.9", "batches/s", "HIGHLY INPUT-BOUND -> NOT INPUT-BOUND",
                   "loader_capacity -> none", "workers: 2 -> 4", "s per 1,000", "95 % interval"):
         t.check(words in text, "missing:", words, text)
+    # As in the report: a step is what is not waiting.
+    for name, label in (("step", "a batch"), ("wait", "  waiting"), ("compute", "  step"),
+                        ("transfer", "hand-over")):
+        shown = re.search(r"^    {} +([\d.]+) ".format(label), text, re.M)
+        t.check(shown and abs(float(shown.group(1)) / 1000 / rows[name]["a"] - 1) < .01, label,
+                rows[name], text)
     for width in (40, 60, 80):
         wide = show(before, after, COLUMNS=str(width)).out
         t.check(max(map(len, wide.splitlines())) <= width, "wider than", width, wide)
