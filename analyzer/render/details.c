@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "render/screen.h"
 #include "render/units.h"
 
 #define WORTH_SAYING 0.01 /* of a load */
@@ -12,20 +13,12 @@
 #define MOST_COPIES  4
 
 /* Shares as the screen has them, where they are rounded so that they sum to its headline's. */
-static void add_part(struct outline *o, const char *label, double ns, double whole_ns,
-		     const char *note)
+static void add_part(struct outline *o, const char *label, const struct account *a, int part,
+		     double ns, const char *note)
 {
-	const struct outline_block *screen = outline_find(o, SCREEN_ACCOUNT);
+	char share[UNITS_MAX];
 
-	for (size_t i = 0; screen && i < screen->count; i++) {
-		const struct outline_row *row = &screen->rows[i];
-
-		if (row->count > 1 && strcmp(row->cells[0], label) == 0) {
-			outline_cells(o, label, UNITS_TIME(ns), row->cells[1], note, NULL);
-			return;
-		}
-	}
-	outline_part(o, label, ns, whole_ns, "%s", note);
+	outline_cells(o, label, UNITS_TIME(ns), screen_share(a, part, share), note, NULL);
 }
 
 /* The account in full, and what is not part of it: start-up, batches without GPU times. */
@@ -52,9 +45,8 @@ static void add_account(const struct report *report, struct outline *o)
 		if (isnan(a->part_ns[part]))
 			outline_part(o, parts[part].label, NAN, NAN, "%s", "");
 		else if (a->part_ns[part] > 0)
-			add_part(o, parts[part].label, a->part_ns[part], a->time_ns,
-				 parts[part].note);
-	add_part(o, "step", a->step_ns, a->time_ns, "the rest");
+			add_part(o, parts[part].label, a, part, a->part_ns[part], parts[part].note);
+	add_part(o, "step", a, ACCOUNT_PART_MAX, a->step_ns, "the rest");
 	if (a->startup_ns > 0)
 		outline_part(o, "start-up", a->startup_ns, NAN,
 			     "before the first batch, once; in no share");

@@ -8,6 +8,7 @@
 #include "analysis/advice.h"
 #include "analysis/stats.h"
 #include "render/explain.h"
+#include "render/screen.h"
 #include "render/units.h"
 
 #define MOST_NAMED     4 /* slow workers */
@@ -176,9 +177,20 @@ bool evidence_add_step(const struct report *report, char *text, size_t size)
 	return true;
 }
 
+/* What is one part of the bar has its figure. */
+static const char *second_share(const struct report *report, char buffer[UNITS_MAX])
+{
+	const struct diagnosis *d = &report->diagnosis;
+
+	if (d->second == CAUSE_DELIVERY)
+		return screen_share(&report->finding.account, ACCOUNT_RECEIVING, buffer);
+	return units_share(buffer, d->causes[1].share);
+}
+
 void evidence_add(const struct report *report, char *text, size_t size)
 {
 	const struct diagnosis *d = &report->diagnosis;
+	char share[UNITS_MAX];
 
 	add_first(report, text, size);
 	/* The verdict is about waiting. */
@@ -188,7 +200,7 @@ void evidence_add(const struct report *report, char *text, size_t size)
 			    NOUNS[d->causes[1].cause], UNITS_SHARE(d->causes[1].share));
 	else if (d->second != CAUSE_UNKNOWN)
 		page_append(text, size, " Also: %s, %s of the time.", NOUNS[d->second],
-			    UNITS_SHARE(d->causes[1].share));
+			    second_share(report, share));
 }
 
 /* What receiving a batch takes if nothing delays it, as a busy machine does; NAN: not known. */

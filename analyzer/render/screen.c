@@ -213,31 +213,60 @@ static void share_out(struct part *parts, size_t count, double units_per_ns, int
 }
 
 /* All percentages are of one time. They sum to 100, and those of waiting to the headline's. */
+static size_t divide(const struct account *a, struct part ret[MOST_PARTS], int64_t *ret_whole)
+{
+	/* As units_share() writes the headline: tenths below ten percent. */
+	const int64_t whole = a->ratio * 100 < 9.95 ? 1000 : 100;
+	const int64_t waiting = llrint(a->ratio * (double)whole);
+	size_t count = find_parts(a, ret);
+
+	share_out(ret, count, (double)whole / a->time_ns, waiting);
+	ret[count++] =
+		(struct part){"step", PAGE_DIM, ACCOUNT_PART_MAX, a->step_ns, whole - waiting};
+	*ret_whole = whole;
+	return count;
+}
+
+static const char *units_words(int64_t units, int64_t whole, char buffer[UNITS_MAX])
+{
+	snprintf(buffer, UNITS_MAX, "%.*f %%", whole > 100 && units < whole ? 1 : 0,
+		 (double)units * 100 / (double)whole);
+	return buffer;
+}
+
+const char *screen_share(const struct account *account, int part, char buffer[UNITS_MAX])
+{
+	struct part parts[MOST_PARTS];
+	int64_t whole;
+	size_t count = divide(account, parts, &whole);
+
+	for (size_t i = 0; i < count; i++)
+		if (parts[i].part == part && parts[i].units)
+			return units_words(parts[i].units, whole, buffer);
+	return units_share(buffer, (part < ACCOUNT_PART_MAX ? account->part_ns[part]
+							    : account->step_ns) /
+					   account->time_ns);
+}
+
 static void add_account(const struct report *report, struct outline *o)
 {
 	const struct account *a = &report->finding.account;
-	/* As units_share() writes the headline: tenths below ten percent. */
-	bool tenths = a->ratio * 100 < 9.95;
-	int64_t whole = tenths ? 1000 : 100, waiting;
 	struct part parts[MOST_PARTS];
+	char words[UNITS_MAX];
 	size_t count, i;
+	int64_t whole;
 
 	if (isnan(a->ratio) || !(a->time_ns > 0))
 		return;
 	outline_items(o, SCREEN_ACCOUNT);
-	count = find_parts(a, parts);
-	waiting = llrint(a->ratio * (double)whole);
-	share_out(parts, count, (double)whole / a->time_ns, waiting);
-	parts[count++] =
-		(struct part){"step", PAGE_DIM, ACCOUNT_PART_MAX, a->step_ns, whole - waiting};
+	count = divide(a, parts, &whole);
 	for (i = 0; i < count; i++) {
 		if (!parts[i].units)
 			continue;
 		outline_row(o, parts[i].tone);
 		outline_share(o, parts[i].ns / a->time_ns, parts[i].part);
 		outline_cell(o, "%s", parts[i].label);
-		outline_cell(o, "%.*f %%", tenths && parts[i].units < whole ? 1 : 0,
-			     (double)parts[i].units * 100 / (double)whole);
+		outline_cell(o, "%s", units_words(parts[i].units, whole, words));
 		outline_cell(o, "%s", UNITS_TIME(parts[i].ns));
 	}
 }

@@ -27,6 +27,8 @@ def check_shares(path):
     for part, share in re.findall(r"[█▓▒·] ([a-z ]+) ([\d.]+ %)", forms.run(path)):
         t.check(re.search(r"^    {} .*\b{}  ".format(part, share), whole, re.M),
                 path, part, share, "not in", whole)
+        if part == "receiving" and "Also: receiving" in forms.flat(whole):
+            t.check("receiving finished batches, " + share in forms.flat(whole), share, whole)
 
 
 def check_parts(folder):
@@ -39,6 +41,15 @@ def check_parts(folder):
     for words in ("not ready", "receiving", "epoch start", "step"):
         t.check(words in text, "no part", words, text)
     t.check("epoch end" not in text, "a part that is nothing", text)
+
+
+def check_second(folder):
+    """So is that of a second cause which is a part of the bar."""
+    for load_ms in (44, 46):
+        path = rundb.build(os.path.join(folder, "second.db"), [rundb.loader(rundb.simulate(
+            400, 4, load_ms, 8, delivery_ms=1), workers=4)])
+        t.check("Also: receiving finished batches, 9 %" in forms.flat(forms.run(path)), "second")
+        check_shares(path)
 
 
 def check_warning(folder):
@@ -275,6 +286,7 @@ def main():
     check_top(folder)
     check_kinds(folder)
     check_parts(folder)
+    check_second(folder)
     check_warning(folder)
     check_doubt(folder)
     check_selection(folder)
