@@ -78,12 +78,24 @@ static void add_cold(const struct cold *cold, char *text, size_t size)
 		    UNITS_SHARE(cold->first_ratio), UNITS_SHARE(cold->later_ratio));
 }
 
-/* What this cause cost. */
-static void add_cost(const struct cause_cost *cost, char *text, size_t size)
+/* What is one part of the bar has its figure. */
+static const char *cost_share(const struct report *report, const struct cause_cost *cost,
+			      char buffer[UNITS_MAX])
 {
+	if (cost->cause == CAUSE_DELIVERY)
+		return screen_share(&report->finding.account, ACCOUNT_RECEIVING, buffer);
+	return units_share(buffer, cost->share);
+}
+
+/* What the first cause cost. */
+static void add_cost(const struct report *report, char *text, size_t size)
+{
+	const struct cause_cost *cost = &report->diagnosis.causes[0];
+	char share[UNITS_MAX];
+
 	page_append(text, size, " %s %s, %s of the time.",
 		    cost->cause == CAUSE_ISOLATED_STALL ? "They take" : "It takes",
-		    UNITS_TIME(cost->ns), UNITS_SHARE(cost->share));
+		    UNITS_TIME(cost->ns), cost_share(report, cost, share));
 }
 
 static void add_first(const struct report *report, char *text, size_t size)
@@ -122,7 +134,7 @@ static void add_first(const struct report *report, char *text, size_t size)
 	case CAUSE_DELIVERY:
 	case CAUSE_ISOLATED_STALL:
 	case CAUSE_MAIN_THREAD_PERIODIC:
-		add_cost(&d->causes[0], text, size);
+		add_cost(report, text, size);
 		break;
 	case CAUSE_INTERMITTENT_LOADER:
 	case CAUSE_SINGLE_PROCESS:
@@ -177,16 +189,6 @@ bool evidence_add_step(const struct report *report, char *text, size_t size)
 	return true;
 }
 
-/* What is one part of the bar has its figure. */
-static const char *second_share(const struct report *report, char buffer[UNITS_MAX])
-{
-	const struct diagnosis *d = &report->diagnosis;
-
-	if (d->second == CAUSE_DELIVERY)
-		return screen_share(&report->finding.account, ACCOUNT_RECEIVING, buffer);
-	return units_share(buffer, d->causes[1].share);
-}
-
 void evidence_add(const struct report *report, char *text, size_t size)
 {
 	const struct diagnosis *d = &report->diagnosis;
@@ -197,10 +199,10 @@ void evidence_add(const struct report *report, char *text, size_t size)
 	if (d->cause == CAUSE_MAIN_THREAD_PERIODIC && report->finding.starved && d->cause_count > 1)
 		page_append(text, size,
 			    " That is time of steps; most of the waiting is %s, %s of the time.",
-			    NOUNS[d->causes[1].cause], UNITS_SHARE(d->causes[1].share));
+			    NOUNS[d->causes[1].cause], cost_share(report, &d->causes[1], share));
 	else if (d->second != CAUSE_UNKNOWN)
 		page_append(text, size, " Also: %s, %s of the time.", NOUNS[d->second],
-			    second_share(report, share));
+			    cost_share(report, &d->causes[1], share));
 }
 
 /* What receiving a batch takes if nothing delays it, as a busy machine does; NAN: not known. */

@@ -43,12 +43,16 @@ def check_parts(folder):
     t.check("epoch end" not in text, "a part that is nothing", text)
 
 
-def check_second(folder):
-    """So is that of a second cause which is a part of the bar."""
-    for load_ms in (44, 46):
-        path = rundb.build(os.path.join(folder, "second.db"), [rundb.loader(rundb.simulate(
-            400, 4, load_ms, 8, delivery_ms=1), workers=4)])
-        t.check("Also: receiving finished batches, 9 %" in forms.flat(forms.run(path)), "second")
+def check_causes(folder):
+    """So is that of a cause which is a part of the bar, named first or second."""
+    path = os.path.join(folder, "causes.db")
+    for batches, words in (
+            (rundb.simulate(400, 4, 20, 20, delivery_ms=4, epochs=3), " s, 17 % of the time."),
+            (rundb.simulate(400, 4, 30, 12, delivery_ms=3, epochs=3), " s, 19 % of the time."),
+            (rundb.simulate(400, 4, 44, 8, delivery_ms=1), "Also: receiving finished batches, 9 %"),
+            (rundb.simulate(400, 4, 46, 8, delivery_ms=1), "Also: receiving finished batches, 9 %")):
+        rundb.build(path, [rundb.loader(batches, workers=4)])
+        t.check(words in forms.flat(forms.run(path)), words, forms.run(path))
         check_shares(path)
 
 
@@ -286,7 +290,7 @@ def main():
     check_top(folder)
     check_kinds(folder)
     check_parts(folder)
-    check_second(folder)
+    check_causes(folder)
     check_warning(folder)
     check_doubt(folder)
     check_selection(folder)
