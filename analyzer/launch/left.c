@@ -11,11 +11,13 @@
 #include "drain/folder.h"
 #include "launch/cmd.h"
 #include "launch/doctor.h"
+#include "render/page.h"
 
 #define MOST     4 /* with a line of their own */
 #define MB       1000000.0
 #define BLOCK    512
-#define FIX_SIZE (3 * PATH_MAX + 128)
+#define QUOTED   (4 * PATH_MAX) /* each of its bytes is one that needs it */
+#define FIX_SIZE (2 * QUOTED + 256)
 
 struct size {
 	const struct folder *folder;
@@ -57,16 +59,18 @@ static void say(struct found *found, const char *path, double bytes)
 {
 	static char fixes[MOST][FIX_SIZE];
 	static size_t said;
+	char word[QUOTED] = "";
 
 	if (said == MOST) {
 		found->count++;
 		found->bytes += bytes;
 		return;
 	}
+	page_append_word(word, sizeof(word), path);
 	snprintf(fixes[said], FIX_SIZE,
 		 "dlprof-report RUN.db, if RUN.db-segments leads there, stores it. Else: ln -s %s "
 		 "rescued.db-segments; touch rescued.db; dlprof-report rescued.db. Or: rm -r %s",
-		 path, path);
+		 word, word);
 	doctor_say(found->doctor, DOCTOR_WARN, "left", fixes[said++],
 		   "'%s' (%.1f MB) holds what a run that was killed did not store", path,
 		   bytes / MB);

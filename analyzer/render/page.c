@@ -147,6 +147,27 @@ void page_append(char *text, size_t size, const char *format, ...)
 	va_end(args);
 }
 
+void page_append_word(char *text, size_t size, const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "%+,-./:=@_";
+
+	if (*word && !word[strspn(word, plain)]) {
+		page_append(text, size, "%s", word);
+		return;
+	}
+	page_append(text, size, "'");
+	for (size_t length; *word; word += length) {
+		length = strcspn(word, "'");
+		page_append(text, size, "%.*s", (int)length, word);
+		if (word[length] == '\'') {
+			page_append(text, size, "'\\''");
+			length++;
+		}
+	}
+	page_append(text, size, "'");
+}
+
 void page_line(const struct page *page, const char *format, ...)
 {
 	char text[LONGEST];

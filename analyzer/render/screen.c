@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -416,14 +417,12 @@ static void add_sure(const struct report *report, struct outline *o)
 
 static void add_more(const struct report *report, struct outline *o)
 {
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-				    "_./-+=:,@%";
-	/* A name with a quote in it comes out wrong: it is shown, not run. */
-	const char *quote = report->name[strspn(report->name, plain)] ? "'" : "";
 	const char *cause = cause_names[report->diagnosis.cause];
+	char command[2 * PATH_MAX] = "dlprof-report -v ";
 
+	page_append_word(command, sizeof(command), report->name);
 	outline_items(o, OUTLINE_MORE);
-	outline_item(o, "More", "dlprof-report -v %s%s%s", quote, report->name, quote);
+	outline_item(o, "More", "%s", command);
 	outline_cell(o, "html -o FILE.html");
 	if (cause && report->diagnosis.cause != CAUSE_NONE)
 		outline_cell(o, "--explain %s", cause);

@@ -56,11 +56,18 @@ def check_sound(folder):
 def check_left(folder):
     """What a run left that was killed with its drain is named, and what the line says to do works;
     nothing is said of a run that goes on."""
-    for way in ("stores", "removes"):
-        database, segments = t.run_without_drain()
-        where = os.path.dirname(segments)
+    for way, name in (("stores", "plain"), ("stores", "it's $HOME"), ("removes", "plain"),
+                      ("removes", "it's $HOME")):
+        database, made = t.run_without_drain()
+        where = os.path.join(os.path.dirname(made), name)
+        segments = os.path.join(where, os.path.basename(made))
+        os.mkdir(where)
+        os.rename(made, segments)
         os.unlink(database)
         os.unlink(database + "-segments")
+        for left in ("rescued.db", "rescued.db-segments"):
+            if os.path.lexists(os.path.join(folder, left)):
+                os.unlink(os.path.join(folder, left))
         found = doctor("--", "true", TMPDIR=where)
         expect(found, "left", "warn", segments)
         fix = found.get("left", [("", "", "Else: . Or: ")])[0][2]
@@ -70,8 +77,10 @@ def check_left(folder):
                                 os.environ["PATH"]))
         t.check(not os.path.exists(segments), way, fix)
         t.check("left" not in doctor("--", "true", TMPDIR=where), way, "said again")
-    t.equal(t.rows(os.path.join(folder, "rescued.db"), "SELECT count(*) AS n FROM process"),
-            [{"n": 1}], "rescued")
+        if way == "stores":
+            t.equal(t.rows(os.path.join(folder, "rescued.db"), "SELECT count(*) AS n FROM process"),
+                    [{"n": 1}], "rescued")
+        t.equal("'" in fix, name != "plain", "quoted where it need not be, or not where it must")
     live = os.path.join(folder, "live")
     os.mkdir(live)
     program = subprocess.Popen(["sleep", "60"], env=t.environment(

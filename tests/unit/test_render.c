@@ -39,6 +39,22 @@ Test(units, times_have_three_digits)
 	ASSERT_TEXT(units_time(buffer, NAN), "?");
 }
 
+Test(page, words_are_quoted_where_a_shell_would_read_them_as_something_else)
+{
+	static const char *const words[][2] = {
+		{"/tmp/a-1_%b.db", "rm /tmp/a-1_%b.db"}, {"", "rm ''"},
+		{"a b", "rm 'a b'"},			 {"$HOME", "rm '$HOME'"},
+		{"it's", "rm 'it'\\''s'"},		 {"'", "rm ''\\'''"},
+	};
+
+	for (size_t i = 0; i < ARRAY_COUNT(words); i++) {
+		char text[40] = "rm ";
+
+		page_append_word(text, sizeof(text), words[i][0]);
+		cr_assert_str_eq(text, words[i][1]);
+	}
+}
+
 Test(units, shares_factors_counts_bytes)
 {
 	ASSERT_TEXT(units_share(buffer, 0), "0 %");
