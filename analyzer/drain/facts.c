@@ -273,15 +273,15 @@ static int take_losses(struct writer *writer, struct segment *segment)
 
 static int take_end(struct writer *writer, struct segment *segment)
 {
+	const uint64_t end_ns = segment->gone_ns ? segment->gone_ns : segment->header->ended_ns;
 	struct process_row row = facts_process(segment);
 
 	if (!segment->dead || segment->ended_noted)
 		return 0;
 	segment->ended_noted = true;
 	row.exit = segment->header->ended_ns ? "clean" : "gone";
-	if (segment->gone_ns || segment->header->ended_ns)
-		row.end_ns = (int64_t)(segment->gone_ns ? segment->gone_ns
-							: segment->header->ended_ns);
+	if (end_ns)
+		row.end_ns = (int64_t)end_ns;
 	return writer_process(writer, &row);
 }
 

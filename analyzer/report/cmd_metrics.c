@@ -73,6 +73,26 @@ static int take_newest(const struct batch_record *batch, void *context)
 	return 0;
 }
 
+/* The report has those of the loader that it judges. */
+static int add_starved(struct db *db, const struct report *report, int64_t loader_id,
+		       struct metrics *ret)
+{
+	struct batch_filter filter = report->filter;
+	struct batch_series series;
+	struct finding finding;
+	int r;
+
+	filter.loader_id = loader_id;
+	series_init(&series);
+	r = query_series(db, &filter, &series);
+	if (r == 0) {
+		stall_judge(&series, &finding);
+		ret->value[METRIC_STARVED] += (double)finding.starved_count;
+	}
+	series_done(&series);
+	return r;
+}
+
 /* Sums over all loaders whose waits are no part of another's. */
 static int take_loaders(struct db *db, const struct report *report, struct metrics *ret)
 {
@@ -88,6 +108,8 @@ static int take_loaders(struct db *db, const struct report *report, struct metri
 		r = batch_totals(db, &all, &totals);
 		if (r == 0)
 			r = batch_newest(db, loader->loader_id, 1, take_newest, ret);
+		if (r == 0 && loader != report->loader)
+			r = add_starved(db, report, loader->loader_id, ret);
 		if (r < 0)
 			break;
 		add_known(&ret->value[METRIC_BATCHES], loader->batch_count);
@@ -122,12 +144,12 @@ static int take(const struct report *report, const char *path, struct metrics *r
 	for (enum metric metric = 0; metric < METRIC_MAX; metric++)
 		ret->value[metric] = NAN;
 	ret->value[METRIC_LAST_BATCH] = 0;
+	ret->value[METRIC_STARVED] = (double)report->finding.starved_count;
 	r = meta_read(db, &ret->local_rank, &local_rank, 1);
 	if (r == 0)
 		r = take_loaders(db, report, ret);
 	db_close(db);
 	take_account(&report->finding.account, ret);
-	ret->value[METRIC_STARVED] = (double)report->finding.starved_count;
 	ret->value[METRIC_LOST] = (double)run->lost_count;
 	ret->value[METRIC_LAST_BATCH] =
 		ret->value[METRIC_LAST_BATCH] > 0
@@ -138,37 +160,12 @@ static int take(const struct report *report, const char *path, struct metrics *r
 	return r;
 }
 
-/* The report judges one loader; the batches are those of all. */
-static int add_starved(const struct options *options, const char *path, const struct report *report,
-		       struct metrics *ret)
-{
-	struct options one = *options;
-	int status = 0;
-
-	one.quiet = true; /* what there is to remark was said */
-	for (size_t i = 0; !status && i < report->loader_count; i++) {
-		const struct loader_info *loader = &report->loaders[i];
-		struct report other;
-
-		if (loader->nested || loader == report->loader)
-			continue;
-		one.loader = loader->loader_id;
-		status = judge_run(&one, path, false, &other);
-		if (!status)
-			ret->value[METRIC_STARVED] += (double)other.finding.starved_count;
-		judge_done(&other);
-	}
-	return status;
-}
-
 static int read_rank(const struct options *options, const char *path, struct metrics *ret)
 {
 	struct report report;
 	int status = judge_run(options, path, false, &report), r;
 
 	r = status ? 0 : take(&report, path, ret);
-	if (!status && r == 0)
-		status = add_starved(options, path, &report, ret);
 	judge_done(&report);
 	return r < 0 ? cmd_fail("cannot read '%s': %s", path, db_error(r)) : status;
 }
