@@ -20,11 +20,13 @@ const char *jobs_id_words(const struct ranks *job, char text[JOBS_ID])
 static void add_row(const struct ranks *job, struct outline *o)
 {
 	const struct rank_finding *found = &job->job;
+	const struct verdict *verdict = verdict_of(found->verdict);
 	char text[RANKS_COUNT];
 
 	outline_cells(o, jobs_id_words(job, text),
-		      isnan(found->stall_ratio) ? "-" : UNITS_SHARE(found->stall_ratio),
-		      verdict_of(found->verdict)->word, NULL);
+		      isnan(found->stall_ratio) ? "-" : UNITS_SHARE(found->stall_ratio), NULL);
+	outline_sign(o, verdict->sign);
+	outline_cell(o, "%s", verdict->word);
 	if (found->culprit < 0)
 		outline_cell(o, "-");
 	else

@@ -97,6 +97,18 @@ void outline_row(struct outline *outline, enum page_color tone)
 	row->share = NAN;
 }
 
+void outline_sign(struct outline *outline, const char *sign)
+{
+	struct outline_block *block = open_block(outline);
+	struct outline_row *row;
+
+	if (!block || !block->count)
+		return;
+	row = &block->rows[block->count - 1];
+	row->sign = sign;
+	row->signed_cell = row->count;
+}
+
 void outline_share(struct outline *outline, double share, int part)
 {
 	struct outline_block *block = open_block(outline);

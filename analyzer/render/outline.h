@@ -25,6 +25,8 @@ struct outline_row {
 	double share; /* of the bar that the block is, or beside which it stands; else NAN */
 	int part;     /* which part of the bar: enum account_part, ACCOUNT_PART_MAX for the rest */
 	enum page_color tone;
+	const char *sign; /* on a page, before the text of cell `signed_cell`; NULL: none */
+	size_t signed_cell;
 };
 
 /* Rows of one kind. A block without any is shown nowhere. */
@@ -62,6 +64,7 @@ __attribute__((format(printf, 2, 3))) void outline_title(struct outline *outline
 							 const char *format, ...);
 void outline_strip(struct outline *outline, const struct batch_series *series, const float *waits);
 void outline_row(struct outline *outline, enum page_color tone);
+void outline_sign(struct outline *outline, const char *sign); /* of the next cell */
 void outline_share(struct outline *outline, double share, int part);
 __attribute__((format(printf, 2, 3))) void outline_cell(struct outline *outline, const char *format,
 							...);

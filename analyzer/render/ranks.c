@@ -286,6 +286,7 @@ static void add_row(const struct ranks *ranks, size_t i, bool with_paths, struct
 {
 	const struct rank_row *row = &ranks->rows[i];
 	const struct finding *f = &row->finding;
+	const struct verdict *verdict = verdict_of(f->verdict);
 	double share = ranks_blame_share(ranks, i);
 
 	outline_row(o, PAGE_PLAIN);
@@ -295,7 +296,8 @@ static void add_row(const struct ranks *ranks, size_t i, bool with_paths, struct
 		     f->own.count ? UNITS_TIME(f->own.time_ns / (double)f->own.count) : "-");
 	outline_cell(o, "%s", isnan(f->stall_ratio) ? "-" : UNITS_SHARE(f->stall_ratio));
 	outline_cell(o, "%s", isnan(share) ? "-" : UNITS_SHARE(share));
-	outline_cell(o, "%s%s", verdict_of(f->verdict)->word, row->live ? ", still recording" : "");
+	outline_sign(o, verdict->sign);
+	outline_cell(o, "%s%s", verdict->word, row->live ? ", still recording" : "");
 	outline_cell(o, "%s%s%s", row->host ? row->host : "-", row->gpu ? ", " : "",
 		     place_of(row->gpu));
 	if (with_paths)

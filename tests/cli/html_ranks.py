@@ -27,7 +27,10 @@ def check_ranks(folder):
             "the job's stall ratio")
     rows = [[html_file.words_of(cell) for cell in row["inside"]] for row in page.all("tr")]
     t.equal([row[0] for row in rows], ["Rank", "0", "1", "2*", "3", "*", "Each", "To blame"], "the table")
-    t.equal(rows[3][1:2] + rows[3][3:], ["400", "23 %", "98 %", "highly", "node1",
+    t.equal([row[5] for row in rows[1:5]], ["not ✓", "not ✓", "highly ■", "not ✓"], "the signs")
+    t.check('<td><span aria-hidden="true">■</span> highly</td>' in raw, "before the word", raw)
+    t.check(raw.count('<span aria-hidden="true">') == 5, "signs are for eyes", raw)
+    t.equal(rows[3][1:2] + rows[3][3:], ["400", "23 %", "98 %", "highly ■", "node1",
                                          os.path.join(job, "r2.db")], "the culprit's row")
     # The culprit's bars: a wait of a third of 90 ms above a compute of 101 ms.
     svg = page.all("svg")[1]

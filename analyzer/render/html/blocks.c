@@ -19,11 +19,14 @@ static const char *find_unit(const char *text)
 	return NULL;
 }
 
-static void put_cell(struct html *html, const char *text, bool is_number)
+/* The sign of a verdict's word, or NULL, and the text. */
+static void put_cell(struct html *html, const char *sign, const char *text, bool is_number)
 {
 	const char *unit;
 
 	html_put(html, is_number ? "<td class=\"n\">" : "<td>");
+	if (sign)
+		html_put(html, "<span aria-hidden=\"true\">%s</span> ", sign);
 	for (; (unit = find_unit(text)); text = unit + 3) {
 		html_say(html, "%.*s", (int)(unit - text), text);
 		html_put(html, " µs");
@@ -54,13 +57,15 @@ static void put_bar(struct html *html, const struct outline_row *row)
 static void put_table(struct html *html, const struct outline_block *block)
 {
 	html_table(html, "", block->headings);
-	for (size_t row = 0; row < block->count; row++) {
+	for (size_t at = 0; at < block->count; at++) {
+		const struct outline_row *row = &block->rows[at];
+
 		html_put(html, "<tr>");
 		for (size_t i = 0; block->headings[i]; i++)
-			put_cell(html, i < block->rows[row].count ? block->rows[row].cells[i] : "",
-				 *block->headings[i] == '#');
-		if (!isnan(block->rows[row].share))
-			put_bar(html, &block->rows[row]);
+			put_cell(html, i == row->signed_cell ? row->sign : NULL,
+				 i < row->count ? row->cells[i] : "", *block->headings[i] == '#');
+		if (!isnan(row->share))
+			put_bar(html, row);
 		html_put(html, "</tr>\n");
 	}
 	html_table_end(html);
@@ -72,7 +77,7 @@ static void put_items(struct html *html, const struct outline_block *block)
 	for (size_t row = 0; row < block->count; row++) {
 		html_put(html, "<tr>");
 		html_element(html, "th scope=\"row\"", "%s", block->rows[row].cells[0]);
-		put_cell(html, block->rows[row].cells[1], false);
+		put_cell(html, NULL, block->rows[row].cells[1], false);
 		html_put(html, "</tr>\n");
 	}
 	html_put(html, "</tbody></table>\n");
