@@ -103,7 +103,8 @@ static int take_members(struct merger *merger)
 
 		*rank = part->ranks[member->index];
 		r = sources_add_texts(whole, rank, part_text(part, rank->path),
-				      part_text(part, rank->host), part_text(part, rank->gpu));
+				      part_text(part, rank->host), part_text(part, rank->gpu),
+				      part_text(part, rank->ended));
 	}
 	return r;
 }
@@ -136,6 +137,7 @@ static void give_row(const struct part *part, size_t i, struct rank_row *row)
 	const struct part_rank *rank = &part->ranks[i];
 	const char *host = part_text(part, rank->host);
 	const char *gpu = part_text(part, rank->gpu);
+	const char *ended = part_text(part, rank->ended);
 
 	*row = (struct rank_row){
 		.path = part_text(part, rank->path),
@@ -143,6 +145,7 @@ static void give_row(const struct part *part, size_t i, struct rank_row *row)
 		.gpu = gpu ? strdup(gpu) : NULL,
 		.rank = rank->rank,
 		.live = rank->live,
+		.is_terminated = rank->is_terminated,
 		.alone_share = rank->alone_share,
 		.world_size = rank->world_size,
 		.finding =
@@ -156,6 +159,7 @@ static void give_row(const struct part *part, size_t i, struct rank_row *row)
 				.own = {.time_ns = rank->own_time_ns, .count = rank->own_count},
 			},
 	};
+	snprintf(row->ended, sizeof(row->ended), "%s", ended ? ended : "");
 }
 
 int merger_judge(const struct options *options, struct part *whole, struct ranks *ret)

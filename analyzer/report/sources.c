@@ -135,13 +135,15 @@ static int add_folder(const struct options *options, struct sources *sources, co
 }
 
 int sources_add_texts(struct part *part, struct part_rank *rank, const char *path, const char *host,
-		      const char *gpu)
+		      const char *gpu, const char *ended)
 {
 	int r = part_add_text(part, path, &rank->path);
 
 	if (r == 0)
 		r = part_add_text(part, host, &rank->host);
-	return r < 0 ? r : part_add_text(part, gpu, &rank->gpu);
+	if (r == 0)
+		r = part_add_text(part, gpu, &rank->gpu);
+	return r < 0 ? r : part_add_text(part, ended, &rank->ended);
 }
 
 int sources_add_words(struct part *part, const char *const words[PART_WORDS])
@@ -208,6 +210,7 @@ static int take_rank(const struct rank_look *look, void *context)
 		.verdict = finding->verdict,
 		.by_gpu = finding->by_gpu,
 		.live = row->live,
+		.is_terminated = row->is_terminated,
 		.alone_share = row->alone_share,
 		.world_size = row->world_size > 0 && row->world_size < UINT32_MAX
 				      ? (uint32_t)row->world_size
@@ -216,7 +219,8 @@ static int take_rank(const struct rank_look *look, void *context)
 	};
 	r = take_loads(look, rank);
 	if (r == 0)
-		r = sources_add_texts(part, rank, row->path, row->host, row->gpu);
+		r = sources_add_texts(part, rank, row->path, row->host, row->gpu,
+				      *row->ended ? row->ended : NULL);
 	return r == 0 && part->job.rank_count == 1 ? sources_add_words(part, words) : r;
 }
 

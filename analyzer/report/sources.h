@@ -41,5 +41,5 @@ int sources_fail(const char *path, int error);
 
 /* What texts a part has of a rank, or of its job, from others. 0 or -ENOMEM. */
 int sources_add_texts(struct part *part, struct part_rank *rank, const char *path, const char *host,
-		      const char *gpu);
+		      const char *gpu, const char *ended);
 int sources_add_words(struct part *part, const char *const words[PART_WORDS]);

@@ -14,7 +14,7 @@
 #include "analysis/rank.h"
 
 #define MAGIC      "DLPRPART"
-#define VERSION    3
+#define VERSION    4
 #define MOST_RANKS ((uint64_t)1 << 24)
 #define MOST_BYTES ((uint64_t)1 << 32)
 
@@ -194,8 +194,9 @@ static bool is_sane_rank(const struct part *part, const struct part_rank *rank)
 {
 	return rank->group < part->job.group_count && rank->rank >= 0 &&
 	       rank->verdict <= STALL_VERDICT_HIGHLY && rank->cause < CAUSE_MAX &&
-	       rank->by_gpu <= 1 && rank->live <= 1 && rank->path != PART_NONE &&
-	       is_text(part, rank->path) && is_text(part, rank->host) && is_text(part, rank->gpu);
+	       rank->by_gpu <= 1 && rank->live <= 1 && rank->is_terminated <= 1 &&
+	       rank->path != PART_NONE && is_text(part, rank->path) && is_text(part, rank->host) &&
+	       is_text(part, rank->gpu) && is_text(part, rank->ended);
 }
 
 static int take_middle(const struct head *head, const char *at, struct part *ret)

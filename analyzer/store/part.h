@@ -33,6 +33,8 @@ struct part_rank {
 	uint32_t verdict, cause;
 	uint32_t by_gpu, live;
 	uint32_t path, host, gpu; /* in the texts */
+	uint32_t ended;           /* ... how, if not well */
+	uint32_t is_terminated;   /* as rank_row has it */
 	float alone_share;        /* NAN: not known */
 	uint32_t world_size;      /* 0: not known */
 	struct rank_place place;

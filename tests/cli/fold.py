@@ -170,6 +170,22 @@ def check_live():
     t.check("still recording" not in fold(folder).out, "at its end")
 
 
+def check_ended():
+    """How ranks ended that did not end well, and which of them may be why, is in partials, too."""
+    folder = rundb.job(t.scratch(), [1, 1, 90, 1, 1, 1])
+    for rank, status in ((1, 15), (2, 9), (3, 15), (5, 256)):
+        with rundb.sqlite3.connect(os.path.join(folder, "r{}.db".format(rank))) as database:
+            database.execute("INSERT OR REPLACE INTO t_meta VALUES ('pid', 42)")
+            database.execute("UPDATE t_process SET exit_status = ? WHERE pid = 42", (status,))
+    found = check_equal("ended", folder, [[0, 1, 5], [2, 3], [4]])
+    t.equal([row["end"] and row["end"].split(",")[0] for row in found["ranks"]],
+            [None, "Killed by SIGTERM", "Killed by SIGKILL", "Killed by SIGTERM", None,
+             "Ended with exit status 1"], "ended")
+    words = " ".join(fold(*make_parts(folder, [[0, 1], [2, 3], [4, 5]])[1]).out.split())
+    t.check("rank 2: Killed by SIGKILL, as when memory runs out; 3 more ranks did not end well" in words,
+            words)
+
+
 def check_sizes():
     """Where ranks disagree on how many they are, none that may be missing is forgotten."""
     folder = t.scratch()
@@ -274,6 +290,7 @@ def check_cut_short():
 
 check_cut_short()
 check_live()
+check_ended()
 check_sizes()
 check_attempts()
 check_jobs()
