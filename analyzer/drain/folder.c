@@ -189,8 +189,6 @@ int folder_scan(const struct folder *folder, int (*take)(void *context, const ch
 
 static int stop(void *context, const char *name)
 {
-	(void)context;
-	(void)name;
 	return -EAGAIN;
 }
 

@@ -125,11 +125,6 @@ static bool try(const char *path, const char *database, int waited_ms, int *ret_
 static int ignore(void *context, struct segment *segment, struct ring *ring, uint64_t position,
 		  struct dlprof_event *event)
 {
-	(void)context;
-	(void)segment;
-	(void)ring;
-	(void)position;
-	(void)event;
 	return 0;
 }
 

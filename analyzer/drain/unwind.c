@@ -44,16 +44,10 @@ static int find_proc_info(unw_addr_space_t space, unw_word_t ip, unw_proc_info_t
 
 static void put_unwind_info(unw_addr_space_t space, unw_proc_info_t *proc, void *context)
 {
-	(void)space;
-	(void)proc;
-	(void)context;
 }
 
 static int get_dyn_info(unw_addr_space_t space, unw_word_t *address, void *context)
 {
-	(void)space;
-	(void)address;
-	(void)context;
 	return -UNW_ENOINFO;
 }
 
@@ -64,7 +58,6 @@ static int access_mem(unw_addr_space_t space, unw_word_t address, unw_word_t *va
 	uint64_t base = walk->stack->registers[DLPROF_STACK_RSP];
 	uint32_t size = walk->stack->size;
 
-	(void)space;
 	if (write)
 		return -UNW_EREADONLYREG;
 	if (address >= base && address - base < size && size - (address - base) >= sizeof(*value)) {
@@ -85,7 +78,6 @@ static int access_reg(unw_addr_space_t space, unw_regnum_t number, unw_word_t *v
 	};
 	const struct walk *walk = context;
 
-	(void)space;
 	if (write || number < 0 || (size_t)number >= sizeof(registers) || !registers[number])
 		return -UNW_EBADREG;
 	*value = walk->stack->registers[registers[number] - 1];
@@ -95,31 +87,17 @@ static int access_reg(unw_addr_space_t space, unw_regnum_t number, unw_word_t *v
 static int access_fpreg(unw_addr_space_t space, unw_regnum_t number, unw_fpreg_t *value, int write,
 			void *context)
 {
-	(void)space;
-	(void)number;
-	(void)value;
-	(void)write;
-	(void)context;
 	return -UNW_EBADREG;
 }
 
 static int resume(unw_addr_space_t space, unw_cursor_t *cursor, void *context)
 {
-	(void)space;
-	(void)cursor;
-	(void)context;
 	return -UNW_EINVAL;
 }
 
 static int get_proc_name(unw_addr_space_t space, unw_word_t ip, char *name, size_t size,
 			 unw_word_t *offset, void *context)
 {
-	(void)space;
-	(void)ip;
-	(void)name;
-	(void)size;
-	(void)offset;
-	(void)context;
 	return -UNW_ENOINFO;
 }
 
@@ -213,8 +191,6 @@ int unwind_text(struct modules *modules, const struct dlprof_stack *stack, char 
 
 int unwind_text(struct modules *modules, const struct dlprof_stack *stack, char *text, size_t size)
 {
-	(void)modules;
-	(void)stack;
 	if (size)
 		text[0] = '\0';
 	return 0;

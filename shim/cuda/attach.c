@@ -41,10 +41,6 @@ void attach_begin(void)
 
 static void ignore(void *data, int domain, uint32_t id, const void *info)
 {
-	(void)data;
-	(void)domain;
-	(void)id;
-	(void)info;
 }
 
 /* CUPTI has one subscriber. Whether there is one; the place is left free, for torch.profiler. */

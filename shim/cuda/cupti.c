@@ -61,7 +61,6 @@ static int find_runtime(struct dl_phdr_info *info, size_t size, void *data)
 	const char *slash = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
 	int major;
 
-	(void)size;
 	if (!slash || strncmp(slash, "/libcudart.so.", 14) != 0 ||
 	    (size_t)(slash - info->dlpi_name) >= sizeof(runtime->folder))
 		return 0;
@@ -83,7 +82,6 @@ static int find_soname(struct dl_phdr_info *info, size_t size, void *data)
 	struct named *named = data;
 	struct elf_module module;
 
-	(void)size;
 	if (elf_open(&module, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) < 0 ||
 	    !elf_covers(&module, named->address, 1, PF_X))
 		return 0;

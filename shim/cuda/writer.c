@@ -143,7 +143,6 @@ void writer_finish(void)
 
 static void finish_at_exit(void *unused)
 {
-	(void)unused;
 	writer_finish();
 }
 

@@ -67,8 +67,6 @@ __attribute__((noinline)) void stack_keep(struct thread *thread, uint64_t begin_
 
 void stack_keep(struct thread *thread, uint64_t begin_ns)
 {
-	(void)thread;
-	(void)begin_ns;
 }
 
 #endif
