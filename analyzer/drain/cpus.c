@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "dlprof/units.h"
+#include "drain/list.h"
 #include "drain/process.h"
 
 #define PATH_LEN     1024
@@ -34,19 +35,6 @@ struct hierarchy {
 	char group[PATH_LEN]; /* "": none */
 };
 
-/* Whether a comma-separated list holds the word. */
-static bool lists(const char *list, const char *word)
-{
-	size_t length = strlen(word);
-
-	for (; list; list = strchr(list, ',')) {
-		list += *list == ',';
-		if (strncmp(list, word, length) == 0 && (!list[length] || list[length] == ','))
-			return true;
-	}
-	return false;
-}
-
 /* "31 23 0:28 / /sys/fs/cgroup rw shared:1 - cgroup2 cgroup2 rw,cpu" */
 static bool find_mount(const char *root, bool is_v2, struct hierarchy *ret)
 {
@@ -66,7 +54,7 @@ static bool find_mount(const char *root, bool is_v2, struct hierarchy *ret)
 		rest = strstr(line, " - ");
 		if (!rest || sscanf(rest, " - %31s %*s %1023s", type, options) != 2 ||
 		    strcmp(type, is_v2 ? "cgroup2" : "cgroup") != 0 ||
-		    (!is_v2 && !lists(options, "cpu")))
+		    (!is_v2 && !list_has(options, "cpu")))
 			continue;
 		found = sscanf(line, "%*s %*s %*s %1023s %1023s", ret->top, ret->mount) == 2;
 	}
@@ -108,26 +96,31 @@ static void find_group(const char *root, int32_t pid, struct hierarchy *ret)
 		if (!path)
 			continue;
 		*path++ = '\0';
-		if (ret->is_v2 ? !names[1] : lists(names + 1, "cpu"))
+		if (ret->is_v2 ? !names[1] : list_has(names + 1, "cpu"))
 			snprintf(ret->group, sizeof(ret->group), "%s", path);
 	}
 	fclose(file);
+}
+
+static bool read_line(const char *path, char *text, size_t size)
+{
+	FILE *file = fopen(path, "re");
+	bool found;
+
+	if (!file)
+		return false;
+	found = fgets(text, (int)size, file) != NULL;
+	fclose(file);
+	return found;
 }
 
 static bool read_file(const char *root, const struct hierarchy *at, const char *group,
 		      const char *name, char *text, size_t size)
 {
 	char path[4 * PATH_LEN];
-	bool found;
-	FILE *file;
 
 	snprintf(path, sizeof(path), "%s%s%s/%s", root, at->mount, group, name);
-	file = fopen(path, "re");
-	if (!file)
-		return false;
-	found = fgets(text, (int)size, file) != NULL;
-	fclose(file);
-	return found;
+	return read_line(path, text, size);
 }
 
 static int64_t limit_of(const char *root, const struct hierarchy *at, const char *group)
@@ -248,22 +241,13 @@ static bool is_top(const struct hierarchy *at)
 static void read_session(const char *root, int32_t pid, struct cpus_group *ret)
 {
 	char path[PATH_LEN], line[64];
-	FILE *file;
 
 	snprintf(path, sizeof(path), "%s/proc/sys/kernel/sched_autogroup_enabled", root);
-	file = fopen(path, "re");
-	if (!file)
+	if (!read_line(path, line, sizeof(line)) || line[0] != '1')
 		return;
-	if (!fgets(line, sizeof(line), file) || line[0] != '1')
-		line[0] = '\0';
-	fclose(file);
 	snprintf(path, sizeof(path), "%s/proc/%" PRId32 "/autogroup", root, pid);
-	file = line[0] ? fopen(path, "re") : NULL;
-	if (!file)
-		return;
-	if (fgets(line, sizeof(line), file))
+	if (read_line(path, line, sizeof(line)))
 		sscanf(line, "/%55s nice %d", ret->name, &ret->nice);
-	fclose(file);
 }
 
 void cpus_group(const char *root, int32_t pid, struct cpus_group *ret)
@@ -292,14 +276,10 @@ void cpus_group(const char *root, int32_t pid, struct cpus_group *ret)
 /* The first number of a file of /proc, and the second. */
 static bool read_pair(const char *path, int64_t *ret_first, int64_t *ret_second)
 {
-	FILE *file = fopen(path, "re");
-	bool found;
+	char line[128];
 
-	if (!file)
-		return false;
-	found = fscanf(file, "%" SCNd64 " %" SCNd64, ret_first, ret_second) == 2;
-	fclose(file);
-	return found;
+	return read_line(path, line, sizeof(line)) &&
+	       sscanf(line, "%" SCNd64 " %" SCNd64, ret_first, ret_second) == 2;
 }
 
 bool cpus_wanted(int32_t pid, int64_t *ret_ran_ns, int64_t *ret_waited_ns)

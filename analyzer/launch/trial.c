@@ -9,6 +9,7 @@
 
 #include "drain/drain.h"
 #include "drain/home.h"
+#include "drain/link.h"
 #include "launch/child.h"
 #include "launch/cmd.h"
 #include "launch/runs.h"
@@ -343,15 +344,10 @@ static bool check_target(struct doctor *doctor)
 /* The drain looks once more after the last process has ended. Leaves no drain behind. */
 static void wait_for_drain(const char *database)
 {
-	char link[PATH_MAX + 32], folder[PATH_MAX];
-	ssize_t length;
+	char folder[PATH_MAX];
 
-	snprintf(link, sizeof(link), "%s-segments", database);
-	length = readlink(link, folder, sizeof(folder) - 1);
-	if (length < 0)
-		return;
-	folder[length] = '\0';
-	runs_wait_stored(folder, DRAIN_MS);
+	if (link_find(database, folder, sizeof(folder)) == 0)
+		runs_wait_stored(folder, DRAIN_MS);
 }
 
 void doctor_trial(struct doctor *doctor)

@@ -75,17 +75,6 @@ static void put_verdict(const struct outline_row *row, FILE *out)
 	fputs("\n\n", out);
 }
 
-static void put_account(const struct outline_block *block, FILE *out)
-{
-	fputs("| part | share | time |\n| --- | ---: | ---: |\n", out);
-	for (size_t i = 0; i < block->count; i++) {
-		const struct outline_row *row = &block->rows[i];
-
-		fprintf(out, "| %s | %s | %s |\n", row->cells[0], row->cells[1], row->cells[2]);
-	}
-	fputc('\n', out);
-}
-
 static void put_next(const struct outline_block *block, FILE *out)
 {
 	fputs("**Next**\n\n", out);
@@ -110,8 +99,6 @@ static void put_block(const struct outline_block *block, FILE *out)
 			put_head(&block->rows[i], out);
 	} else if (strcmp(block->chapter, OUTLINE_VERDICT) == 0) {
 		put_verdict(&block->rows[0], out);
-	} else if (strcmp(block->chapter, SCREEN_ACCOUNT) == 0) {
-		put_account(block, out);
 	} else if (strcmp(block->chapter, SCREEN_NEXT) == 0) {
 		put_next(block, out);
 	} else if (strcmp(block->chapter, SCREEN_WAITS) == 0 ||

@@ -45,27 +45,12 @@ void screen_program(const char *command, char *ret, size_t size)
 	snprintf(ret, size, "%.*s", (int)best_length, slash ? slash + 1 : best);
 }
 
-/* The batches of all loaders from which the loader's thread takes them. */
-static int64_t thread_count(const struct report *report)
-{
-	int64_t count = 0;
-
-	for (size_t i = 0; i < report->loader_count; i++) {
-		const struct loader_info *loader = &report->loaders[i];
-
-		if (!loader->nested && loader->pid == report->loader->pid &&
-		    loader->tid == report->loader->tid)
-			count += loader->batch_count;
-	}
-	return count;
-}
-
 /* The batches of all loaders in the account, which are those of one thread. */
 static int64_t batch_count(const struct report *report)
 {
 	const struct finding *f = &report->finding;
 
-	return f->account.count <= f->batch_count ? (int64_t)f->batch_count : thread_count(report);
+	return f->account.count <= f->batch_count ? (int64_t)f->batch_count : ended_after(report);
 }
 
 /* Of a thread's loaders one was asked for: the account is that of its loop. */
@@ -74,7 +59,7 @@ static bool is_one_of_several(const struct report *report)
 	const struct finding *f = &report->finding;
 
 	return report->loader && f->account.count <= f->batch_count &&
-	       thread_count(report) > report->loader->batch_count;
+	       ended_after(report) > report->loader->batch_count;
 }
 
 static void add_head(const struct report *report, struct outline *o)
@@ -251,6 +236,7 @@ const char *screen_share(const struct account *account, int part, char buffer[UN
 
 static void add_account(const struct report *report, struct outline *o)
 {
+	static const char *const headings[] = {"part", "#share", "#time", NULL};
 	const struct account *a = &report->finding.account;
 	struct part parts[MOST_PARTS];
 	char words[UNITS_MAX];
@@ -259,7 +245,7 @@ static void add_account(const struct report *report, struct outline *o)
 
 	if (isnan(a->ratio) || !(a->time_ns > 0))
 		return;
-	outline_items(o, SCREEN_ACCOUNT);
+	outline_table(o, SCREEN_ACCOUNT, headings);
 	count = divide(a, parts, &whole);
 	for (i = 0; i < count; i++) {
 		if (!parts[i].units)
