@@ -231,6 +231,13 @@ static const struct explanation PAGES[] = {
 	 "the end of the last step. Its parts are not_ready, receiving, epoch_start and epoch_end. "
 	 "Under 5 %: not input-bound; 5 to 20 %: moderately; over 20 %: highly. Without waiting "
 	 "the run would be 1 / (1 - ratio) times as fast."},
+	{"batches", "metric", "Batches that a loader handed to the training.",
+	 "Where the training asks several loaders, as one to train and one to validate, the first "
+	 "line of the report counts the batches of all. The report judges the loader that is "
+	 "waited for most: stall.batches, stall.steady_batches and stall.starved_batches of "
+	 "--json are its own, batches of a job's ranks, too, and a limit on stall.batches is for "
+	 "it. loaders of --json has each loader's. The stall ratio, wait_s and time_s are of the "
+	 "training's thread, with the waits for all of its loaders."},
 	{"starved", "metric",
 	 "A batch that was not finished when asked for and was waited for noticeably.",
 	 "A steady batch, not known to have been ready, with a wait of at least theta = max(2 ms, "

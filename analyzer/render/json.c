@@ -3,7 +3,9 @@
  * json.c - the report as `dlprof.report/2`. Keys are added, never removed and never given another
  * meaning. All times are seconds, all shares 0-1, null is what is not observed or not known.
  *
- * `stall.ratio` = `stall.wait_s` / `stall.time_s` (analysis/account.h). `breakdown` holds
+ * `stall.ratio` = `stall.wait_s` / `stall.time_s` (analysis/account.h): of the thread, with the
+ * waits for all of its loaders. Batches are counted of the one that is judged (`loaders` has each):
+ * `stall.batches`, `steady_batches`, `starved_batches`, `ranks[].batches`. `breakdown` holds
  * sums over all delivered batches of the judged loader; `queue_s` is the time that batches stood
  * finished before they were asked for. Not every load need have been seen: `breakdown.loads` of
  * `stall.batches`.

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The report is one screen of 22 lines of 80 columns, and says the same in all of its forms."""
+import json
 import os
 import re
 import sqlite3
@@ -268,6 +269,11 @@ def check_loader(folder):
             t.check(part in text, options, "does not say", part, text)
         for part in never:
             t.check(part not in text, options, "says", part, text)
+    # Two counts, as --explain batches has them.
+    found = json.loads(t.report("--json", path).out)
+    loaders = {row["judged"]: row["batches"] for row in found["loaders"]}
+    t.equal((found["stall"]["batches"], found["ranks"][0]["batches"], loaders), (400, 400, {True: 400, False: 100}))
+    t.check("500 batches of several loaders" in forms.flat(t.report(path).out), "all loaders'")
 
 
 def check_top(folder):

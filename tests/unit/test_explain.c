@@ -32,7 +32,7 @@ Test(explain, every_cause_and_advice_has_a_page)
 
 Test(explain, so_has_every_metric_of_compare_and_of_ranks)
 {
-	static const char *const ids[] = {"noise", "culprit", "blame_share", "lag"};
+	static const char *const ids[] = {"noise", "culprit", "blame_share", "lag", "batches"};
 
 	for (size_t i = 0; i < sizeof(ids) / sizeof(*ids); i++)
 		check(ids[i], "metric");
