@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define GAP_NS     5000
 #define REST_BYTES 3 /* of a row that is suspended */
@@ -13,7 +14,7 @@ uint64_t image_ns; /* from start to finish or destroy, without reads */
 static unsigned int row_count, pause_count; /* of the last image */
 static uint64_t started_ns, started_read_ns;
 
-static struct info info, kept; /* each at one address for all images */
+static struct info info, kept, lost; /* each at one address for all images */
 static struct source source, kept_source;
 static const char bytes[1 << 16];
 static char whole[IMAGE_BYTES];
@@ -92,6 +93,19 @@ void image_keep(unsigned int width, unsigned int height)
 		jpeg_finish_decompress(&kept);
 	/* A source that Pillow does not know, and that has not the bytes that it promises. */
 	begin(&kept, &kept_source, width, height, SIZE_MAX / 2);
+}
+
+/* An image that nobody finishes, whose source is unmapped before it is destroyed. */
+void image_lose(void)
+{
+	struct source *from = mmap(NULL, sizeof(*from), PROT_READ | PROT_WRITE,
+				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	begin(&lost, from, 0, 0, sizeof(whole));
+	jpeg_read_scanlines(&lost, NULL, 1);
+	jpeg_read_scanlines(&lost, NULL, 1);
+	munmap(from, sizeof(*from));
+	jpeg_destroy_decompress(&lost);
 }
 
 /* What the rows took, and those that were suspended. */

@@ -94,6 +94,7 @@ class Images(Dataset):
         image = ImageFile(width, **self.kinds[width])
         if width == 100:
             caller.image_keep(self.kept_width, ROWS)
+            caller.image_lose()
         begin = now(), image_ns.value
         try:
             image.load()

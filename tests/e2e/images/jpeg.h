@@ -42,6 +42,7 @@ void image_begin(unsigned int width, unsigned int height, unsigned int last_row,
 int image_feed(unsigned int count, unsigned int skip_at);
 void image_destroy(void);
 void image_keep(unsigned int width, unsigned int height);
+void image_lose(void);
 unsigned int image_bytes(void);
 
 static inline uint64_t now_ns(void)
