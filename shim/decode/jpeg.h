@@ -13,6 +13,7 @@
 #define JPEG_WIDTH(info)  FIELD(uint32_t, info, 48)
 #define JPEG_HEIGHT(info) FIELD(uint32_t, info, 52)
 #define JPEG_HEADER_OK	  1
+#define JPEG_WHOLE_MOST	  (1 << 20) /* bytes: SIZE_MAX and the like stand for "not known" */
 
 struct jpeg_source {
 	const uint8_t *next;
@@ -68,7 +69,8 @@ static __thread const void *jpeg_refilled __attribute__((tls_model("initial-exec
 static bool jpeg_is_whole(const struct thread *thread, const struct jpeg_source *source)
 {
 	return thread->boundary_address && source && source->left >= 2 &&
-	       source->next[source->left - 2] == 0xff && source->next[source->left - 1] == 0xd9;
+	       source->left <= JPEG_WHOLE_MOST && source->next[source->left - 2] == 0xff &&
+	       source->next[source->left - 1] == 0xd9;
 }
 
 /*

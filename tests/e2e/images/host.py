@@ -27,10 +27,11 @@ class ImageFile:
     format = "JPEG"
 
     def __init__(self, width, pieces=(ROWS,), skip=NEVER, broken=NEVER, destroyed=False, file=-1,
-                 elsewhere=False, ready_bytes=0):
+                 elsewhere=False, ready_bytes=0, keeps=0):
         self.size, self.tile = (width, ROWS), [1]
         self.pieces, self.skip, self.broken, self.file = pieces, skip, broken, file
         self.destroyed, self.elsewhere, self.ready_bytes = destroyed, elsewhere, ready_bytes
+        self.keeps = keeps
 
     def feed(self):
         for piece in self.pieces:
@@ -43,6 +44,8 @@ class ImageFile:
 
     def load(self):
         row_file.value = self.file
+        if self.keeps:
+            caller.image_keep(self.keeps, ROWS)
         caller.image_begin(self.size[0], ROWS, self.broken, ctypes.c_size_t(self.ready_bytes))
         if self.elsewhere:
             other = threading.Thread(target=self.feed)
@@ -73,7 +76,7 @@ ImageFile.__module__ = "PIL.ImageFile"
 class Images(Dataset):
     """One kind of image a width; one more is begun in each load, and ended in the next."""
     kinds = {
-        100: {},
+        100: {"keeps": 12800},
         200: {"pieces": (50, 40, 0, 30)},
         400: {"skip": 60, "ready_bytes": IMAGE_BYTES},
         800: {"file": os.open(sys.argv[3], os.O_RDONLY)},
@@ -81,7 +84,6 @@ class Images(Dataset):
         3200: {"broken": 90, "destroyed": True},
         6400: {"elsewhere": True},
     }
-    kept_width = 12800
 
     def __init__(self):
         self.told = {"load": 0}
@@ -93,7 +95,6 @@ class Images(Dataset):
         width = list(self.kinds)[index % len(self.kinds)]
         image = ImageFile(width, **self.kinds[width])
         if width == 100:
-            caller.image_keep(self.kept_width, ROWS)
             caller.image_lose()
         begin = now(), image_ns.value
         try:
