@@ -3,9 +3,9 @@
  * tally.h - totals by name: decoders, steps of the dataset, and the files, folders and samples
  * that took longest.
  *
- * They lie in the slot of the thread that counts, are only ever added to, and are read by the drain
- * at its leisure: exact even when rings drop, and there after a SIGKILL. A slot that passes to
- * another thread keeps its tallies.
+ * They lie in the slot of the thread that counts, are only ever added to (but for the open of what
+ * proves to be a folder), and are read by the drain at its leisure: exact even when rings drop, and
+ * there after a SIGKILL. A slot that passes to another thread keeps its tallies.
  *
  * Two sorts. A *named* tally is made on first use and stays; when all are taken, what has no tally
  * is counted in `unnamed_count`. A *top* tally holds the heaviest of many names (files of a

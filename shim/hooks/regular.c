@@ -109,6 +109,17 @@ static int fopen_flags(const char *mode)
 		return (type)quick_end(&quick, real.hook_name args, #hook_name);                   \
 	}
 
+/* `timed`: the thread of the call's span, or NULL. */
+static inline void learn(struct thread *timed, int fd, mode_t mode)
+{
+	const enum fd_kind kind = fd_learn(fd, mode);
+
+	if (kind == FD_DATA && timed)
+		tally_quicken(timed, fd);
+	else if (unlikely(kind > FD_DATA))
+		tally_take_back(fd);
+}
+
 /* Not only in a load: it also tells what the descriptor is. */
 #define HOOK_FSTAT(family, type, hook_name, params, args)                                          \
 	static OFTEN __attribute__((noinline)) type learned_##hook_name params                     \
@@ -121,8 +132,8 @@ static int fopen_flags(const char *mode)
 		result = real.hook_name args;                                                      \
 		if (timed)                                                                         \
 			span_end(&span, 0, result < 0);                                            \
-		if (result == 0 && fd_learn(fd, status->st_mode) && timed)                         \
-			tally_quicken(span.thread, fd);                                            \
+		if (likely(result == 0))                                                           \
+			learn(timed ? span.thread : NULL, fd, status->st_mode);           \
 		return result;                                                                     \
 	}                                                                                          \
 	HOOK_ENTRY(type, hook_name, params, args, learned)

@@ -303,15 +303,17 @@ void fd_begin(void)
 	}
 }
 
-OFTEN bool fd_learn(int fd, mode_t mode)
+OFTEN enum fd_kind fd_learn(int fd, mode_t mode)
 {
 	_Atomic uint8_t *known = cell(fd, false);
 	uint8_t expected = FD_NAMED;
+	enum fd_kind kind;
 
+	if (!known || atomic_load_explicit(known, memory_order_relaxed) != FD_NAMED)
+		return FD_UNKNOWN;
+	kind = kind_of_mode(mode);
 	/* A vfork child that opens, and asks, and never reads: all that risks is one name. */
-	return known && atomic_load_explicit(known, memory_order_relaxed) == FD_NAMED &&
-	       atomic_compare_exchange_strong(known, &expected, (uint8_t)kind_of_mode(mode)) &&
-	       S_ISREG(mode);
+	return atomic_compare_exchange_strong(known, &expected, (uint8_t)kind) ? kind : FD_UNKNOWN;
 }
 
 OFTEN enum fd_kind fd_known(int fd)

@@ -53,9 +53,9 @@ enum fd_kind fd_known(int fd);
 
 /*
  * The host asked the kernel what `fd` is, so that we need not: most readers do, before they read.
- * True: it is data, which was not known yet.
+ * FD_UNKNOWN: that was known, or need not be. Else what it is.
  */
-bool fd_learn(int fd, mode_t mode);
+enum fd_kind fd_learn(int fd, mode_t mode);
 
 #define FD_PATH_COUNT 512	/* a power of two */
 #define FD_PATH_BYTES 256

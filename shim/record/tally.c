@@ -306,6 +306,25 @@ OFTEN void tally_visit(struct thread *thread, int fd)
 		visit->folder = place_of(&thread->folders, path);
 }
 
+void tally_take_back(int fd)
+{
+	struct thread *thread = thread_self;
+	struct thread_visit *visit;
+	struct dlprof_tally *file;
+
+	/* Of a vfork child the thread is its parent's. */
+	if (!thread || thread->life != thread_life || !segment_is_own() ||
+	    !tally_is_visited(thread, fd) || !thread->visit.file)
+		return;
+	visit = &thread->visit;
+	file = visit->file;
+	file->count = visit->count;
+	file->ns = visit->ns;
+	file->bytes = visit->bytes;
+	if (!file->count)
+		file->slowest_ns = 0;
+}
+
 OFTEN const char *tally_visited(const struct thread *thread)
 {
 	return thread->visit.file ? thread->visit.file->name : NULL;

@@ -73,6 +73,9 @@ static inline void tally_file(struct thread *thread, int fd, uint64_t count, uin
 	tally_add(thread->visit.file, count, ns, bytes);
 }
 
+/* `fd` is no data file after all but a folder: its open, if it came right before, was of none. */
+void tally_take_back(int fd);
+
 /* Brings the folder of the file that was visited last up to date with it. */
 void tally_settle(struct thread *thread);
 

@@ -252,6 +252,37 @@ Test(tally, folders_of_odd_paths)
 	cr_expect_eq(at->kind, DLPROF_TALLY_NONE, "a bare name has no folder");
 }
 
+Test(tally, the_open_of_a_folder_is_taken_back)
+{
+	const struct dlprof_tally *tallies = thread_get()->slot->tallies;
+
+	fd_remember(20, FD_NAMED, "/data/x");
+	tally_file(thread_get(), 20, 1, 5, 1);
+	tally_take_back(21);
+	cr_expect_eq(tallies[FILES].ns, 5, "another descriptor");
+	tally_take_back(20);
+	cr_expect_eq(tallies[FILES].count + tallies[FILES].ns + tallies[FILES].bytes +
+			     tallies[FILES].slowest_ns,
+		     0);
+	/* Under the name of what was a file before. */
+	fd_remember(20, FD_NAMED, "/data/x");
+	tally_file(thread_get(), 20, 1, 5, 1);
+	fd_remember(20, FD_NAMED, "/data/x");
+	tally_take_back(20);
+	cr_expect_eq(tallies[FILES].ns, 5, "nothing was counted of this one");
+	tally_file(thread_get(), 20, 1, 7, 2);
+	tally_take_back(20);
+	cr_expect_eq(tallies[FILES].count, 1);
+	cr_expect_eq(tallies[FILES].ns, 5);
+	tally_settle(thread_get());
+	cr_expect_eq(tallies[FOLDERS].ns, 5);
+	/* What its folder has already stays. */
+	tally_file(thread_get(), 20, 1, 7, 2);
+	tally_settle(thread_get());
+	tally_take_back(20);
+	cr_expect_eq(tallies[FILES].ns, 12);
+}
+
 Test(tally, descriptors_that_share_a_place_in_the_table_of_paths)
 {
 	const struct dlprof_tally *tallies = thread_get()->slot->tallies;
