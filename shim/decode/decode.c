@@ -70,11 +70,11 @@ static void webp_end(struct unit *unit, const void *data, size_t size, const voi
 #define END_PIECE_AGAIN	  piece_end(&unit, handle, data, size, result == 0 ? size : 0, result)
 
 /* libtiff: `first`: of an image; `whole`: it is all of one. */
-static void tiff_end(struct unit *unit, const struct wrap_target *target, void *tiff, bool first,
+static void tiff_end(struct unit *unit, const struct wrap_copy *copy, void *tiff, bool first,
 		     bool whole, bool done)
 {
 	const uint32_t width_tag = 256, height_tag = 257;
-	int (*get)(void *, uint32_t, ...) = target->helpers[0];
+	int (*get)(void *, uint32_t, ...) = copy->helpers[0];
 	struct unit_result result = {.failed = !done};
 	int kept = errno;
 
@@ -90,13 +90,13 @@ static void tiff_end(struct unit *unit, const struct wrap_target *target, void *
 	sequence_part_end(unit, tiff, result);
 }
 
-#define END_TIFF_LINE	     tiff_end(&unit, target, tiff, !line && !sample, false, result >= 0)
-#define END_TIFF_STRIP	     tiff_end(&unit, target, tiff, !strip, false, result >= 0)
+#define END_TIFF_LINE	     tiff_end(&unit, copy, tiff, !line && !sample, false, result >= 0)
+#define END_TIFF_STRIP	     tiff_end(&unit, copy, tiff, !strip, false, result >= 0)
 #define END_TIFF_TILE                                                                              \
-	tiff_end(&unit, target, tiff, !x && !y && !z && !sample, false, result >= 0)
-#define END_TIFF_RGBA	     tiff_end(&unit, target, tiff, !line, false, result != 0)
-#define END_TIFF_RGBA_TILE   tiff_end(&unit, target, tiff, !x && !y, false, result != 0)
-#define END_TIFF_WHOLE	     tiff_end(&unit, target, tiff, true, true, result != 0)
+	tiff_end(&unit, copy, tiff, !x && !y && !z && !sample, false, result >= 0)
+#define END_TIFF_RGBA	     tiff_end(&unit, copy, tiff, !line, false, result != 0)
+#define END_TIFF_RGBA_TILE   tiff_end(&unit, copy, tiff, !x && !y, false, result != 0)
+#define END_TIFF_WHOLE	     tiff_end(&unit, copy, tiff, true, true, result != 0)
 
 #if defined(__x86_64__)
 /* OpenCV: cv::Mat begins with flags, dims, rows, columns, data; an empty one is a failure. */
@@ -253,9 +253,9 @@ struct heif_status {
 	const char *text;
 };
 
-static uint32_t heif_size(const struct wrap_target *target, int helper, const void *handle)
+static uint32_t heif_size(const struct wrap_copy *copy, int helper, const void *handle)
 {
-	int (*size)(const void *) = (int (*)(const void *))target->helpers[helper];
+	int (*size)(const void *) = (int (*)(const void *))copy->helpers[helper];
 	int length = size ? size(handle) : 0;
 
 	return length > 0 ? (uint32_t)length : 0;
@@ -264,8 +264,8 @@ static uint32_t heif_size(const struct wrap_target *target, int helper, const vo
 #define END_HEIF                                                                                   \
 	unit_end(&unit, (struct unit_result){.counted = !result.code,                              \
 					     .failed = result.code,                                \
-					     .width = heif_size(target, 0, handle),                \
-					     .height = heif_size(target, 1, handle)})
+					     .width = heif_size(copy, 0, handle),                  \
+					     .height = heif_size(copy, 1, handle)})
 
 #define END_DEFLATE   END_COUNT(result == 0, size)
 

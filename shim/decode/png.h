@@ -5,11 +5,11 @@
 #include "decode/family.h"
 #include "decode/sequence.h"
 
-static void png_end(struct unit *unit, const struct wrap_target *target, const void *png,
+static void png_end(struct unit *unit, const struct wrap_copy *copy, const void *png,
 		    const void *info, struct unit_result result)
 {
-	uint32_t (*width)(const void *, const void *) = target->helpers[0];
-	uint32_t (*height)(const void *, const void *) = target->helpers[1];
+	uint32_t (*width)(const void *, const void *) = copy->helpers[0];
+	uint32_t (*height)(const void *, const void *) = copy->helpers[1];
 
 	if (info && width && height) {
 		result.width = width(png, info);
@@ -18,21 +18,21 @@ static void png_end(struct unit *unit, const struct wrap_target *target, const v
 	sequence_part_end(unit, png, result);
 }
 
-static void png_header_end(struct unit *unit, const struct wrap_target *target, const void *png,
+static void png_header_end(struct unit *unit, const struct wrap_copy *copy, const void *png,
 			   const void *info, bool counted)
 {
 	sequence_forget(unit, png);
-	png_end(unit, target, png, info, (struct unit_result){.counted = counted});
+	png_end(unit, copy, png, info, (struct unit_result){.counted = counted});
 }
 
-static void png_push_end(struct unit *unit, const struct wrap_target *target, const void *png,
+static void png_push_end(struct unit *unit, const struct wrap_copy *copy, const void *png,
 			 const void *info, size_t size)
 {
-	uint32_t (*width)(const void *, const void *) = target->helpers[0];
+	uint32_t (*width)(const void *, const void *) = copy->helpers[0];
 	bool known = info && width && width(png, info);
 
 	/* Counted with its header: nothing marks the callback of the last line. */
-	png_end(unit, target, png, info,
+	png_end(unit, copy, png, info,
 		(struct unit_result){.bytes = size,
 				     .counted = known && !sequence_is_counted(unit, png)});
 }
@@ -54,8 +54,8 @@ static bool png_close(const struct unit *unit, const void *png, bool is_last)
 }
 
 #define END_PNG		 sequence_part_end(&unit, png, NO_BITS)
-#define END_PNG_HEADER	 png_header_end(&unit, target, png, info, false)
-#define END_PNG_WHOLE	 png_header_end(&unit, target, png, info, true)
+#define END_PNG_HEADER	 png_header_end(&unit, copy, png, info, false)
+#define END_PNG_WHOLE	 png_header_end(&unit, copy, png, info, true)
 #define END_PNG_PIXELS	 png_pixels_end(&unit, png)
 /* The first row; the others go by. */
 #define BEGIN_PNG_ROW	 , (!sequence_started(DECODE_PNG, png) && BEGIN)
@@ -69,7 +69,7 @@ static bool png_close(const struct unit *unit, const void *png, bool is_last)
 		png_close(&unit, png, false)
 #define BEGIN_PNG_CLOSE	 , (at && png_close(&unit, FIELD(const void *, at, 0), true) && false)
 #define END_PNG_CLOSE	 (void)0
-#define END_PNG_PUSH	 png_push_end(&unit, target, png, info, size)
+#define END_PNG_PUSH	 png_push_end(&unit, copy, png, info, size)
 /* struct png_image: opaque, version, width, height. */
 #define END_PNG_SIMPLE                                                                             \
 	unit_end(&unit, (struct unit_result){.counted = result != 0,                               \

@@ -23,7 +23,7 @@ bool pool_is_of_library(const struct module *module, const struct wrap_row *row)
 	return module && module_open(module, &elf) && pool_is_library(&elf, row);
 }
 
-static void find_helpers(struct wrap_target *target, const struct wrap_library *library,
+static void find_helpers(struct wrap_copy *copy, const struct wrap_library *library,
 			 const void *real)
 {
 	const struct module *module = module_at(real);
@@ -32,28 +32,27 @@ static void find_helpers(struct wrap_target *target, const struct wrap_library *
 	if (!module || !module_open(module, &elf))
 		return;
 	for (int i = 0; i < 2 && library->helpers[i]; i++)
-		target->helpers[i] =
+		copy->helpers[i] =
 			elf_function(&elf, library->helpers[i], elf_hash(library->helpers[i]));
 }
 
-/* A free one, or one whose library is gone. */
-static struct wrap_target *free_target(int row)
+/* A free one, or one whose library is gone; -1: there is none. */
+static int free_target(int row)
 {
-	struct wrap_target *targets = wrap_rows[row].targets;
-
 	for (int i = 0; i < WRAP_INSTANCE_MAX; i++)
-		if (!targets[i].real)
-			return &targets[i];
+		if (!wrap_target(row, i)->real)
+			return i;
 	for (int i = 0; i < WRAP_INSTANCE_MAX; i++)
-		if (!targets[i].foreign && !module_at(targets[i].real))
-			return &targets[i];
-	return NULL;
+		if (!wrap_copy(wrap_rows[row].set, wrap_target(row, i))->foreign &&
+		    !module_at(wrap_target(row, i)->real))
+			return i;
+	return -1;
 }
 
 static int find_target(int row, const void *real)
 {
 	for (int i = 0; i < WRAP_INSTANCE_MAX; i++)
-		if (__atomic_load_n(&wrap_rows[row].targets[i].real, __ATOMIC_ACQUIRE) == real)
+		if (__atomic_load_n(&wrap_target(row, i)->real, __ATOMIC_ACQUIRE) == real)
 			return i;
 	return -1;
 }
@@ -64,14 +63,15 @@ void *pool_wrapper(int row, void *real, void **slot)
 	int at = find_target(row, real);
 	const struct wrap_set *set = wrap_rows[row].set;
 	struct wrap_target *target;
+	struct wrap_copy *copy;
 
 	if (at >= 0)
 		return wrap_wrapper(row, at);
 	if (!slot && (!module_in_text(module_at(real), real) ||
 		      !pool_is_of_library(module_at(real), &wrap_rows[row])))
 		return NULL;
-	target = free_target(row);
-	if (!target) {
+	at = free_target(row);
+	if (at < 0) {
 		if (!full_noted)
 			note_add(
 				'w',
@@ -79,15 +79,17 @@ void *pool_wrapper(int row, void *real, void **slot)
 		full_noted = true;
 		return NULL;
 	}
-	memset(target->helpers, 0, sizeof(target->helpers));
+	target = wrap_target(row, at);
+	copy = wrap_copy(set, target);
+	memset(copy->helpers, 0, sizeof(copy->helpers));
 	__atomic_store_n(&target->slot, slot, __ATOMIC_RELEASE);
-	target->foreign = !slot && module_is_foreign(module_at(real));
+	copy->foreign = !slot && module_is_foreign(module_at(real));
 	if (!slot)
-		find_helpers(target, library, real);
+		find_helpers(copy, library, real);
 	__atomic_store_n(&target->real, real, __ATOMIC_RELEASE);
 	if (set->reached)
 		set->reached(set->entries[wrap_rows[row].entry].library);
-	return wrap_wrapper(row, (int)(target - wrap_rows[row].targets));
+	return wrap_wrapper(row, at);
 }
 
 void *pool_substitute(int row, void *real)
@@ -125,7 +127,7 @@ void pool_unsettle(void)
 {
 	for (int row = 0; row < wrap_row_count; row++)
 		for (int i = 0; i < WRAP_INSTANCE_MAX; i++) {
-			void **slot = wrap_rows[row].targets[i].slot;
+			void **slot = wrap_target(row, i)->slot;
 			struct module *module = slot ? module_at(slot) : NULL;
 
 			if (module && !module_is_foreign(module) && module->state == MODULE_DONE)
@@ -136,15 +138,16 @@ void pool_unsettle(void)
 void *pool_wrapper_of_slot(int row, void *real, void **slot)
 {
 	for (int i = 0; i < WRAP_INSTANCE_MAX; i++) {
-		struct wrap_target *target = &wrap_rows[row].targets[i];
+		struct wrap_target *target = wrap_target(row, i);
+		struct wrap_copy *copy = wrap_copy(wrap_rows[row].set, target);
 
 		/* Calls under way through ld.so still use this instance; the function gets it too,
 		 * unless it has one of its own. */
 		if (target->slot != slot || target->real == real || find_target(row, real) >= 0)
 			continue;
-		find_helpers(target, wrap_rows[row].library, real);
+		find_helpers(copy, wrap_rows[row].library, real);
 		/* Loaded since the last sweep, it is in no list yet, and must not count as gone. */
-		target->foreign = !module_at(real);
+		copy->foreign = !module_at(real);
 		__atomic_store_n(&target->real, real, __ATOMIC_RELEASE);
 		__atomic_store_n(&target->slot, NULL, __ATOMIC_RELEASE);
 	}
@@ -153,12 +156,14 @@ void *pool_wrapper_of_slot(int row, void *real, void **slot)
 
 static int row_of(const struct wrap_target *target)
 {
-	int row = 0;
+	for (int row = 0;; row++) {
+		const struct wrap_set *set = wrap_rows[row].set;
+		size_t at = (size_t)(target - set->targets);
 
-	while (target < wrap_rows[row].targets ||
-	       target >= wrap_rows[row].targets + WRAP_INSTANCE_MAX)
-		row++;
-	return row;
+		if (at < (size_t)set->count * WRAP_INSTANCE_MAX &&
+		    at % (size_t)set->count == (size_t)wrap_rows[row].entry)
+			return row;
+	}
 }
 
 void pool_bound(struct wrap_target *target, void **slot)

@@ -33,7 +33,6 @@ static void add_row(const struct wrap_set *set, int entry)
 		.name = name,
 		.set = set,
 		.library = library,
-		.targets = set->targets[entry],
 		.hash = hash,
 		.mark_hash = library->mark ? elf_hash(library->mark) : 0,
 		.entry = entry,

@@ -18,12 +18,19 @@
 #define WRAP_INSTANCE_MAX 8
 #define WRAP_ROW_MAX	  240
 
-/* What one wrapper instance stands for. */
+/*
+ * What one wrapper instance stands for. The first instances of a set lie side by side, the others
+ * behind them: mostly there is one copy of a library, and an image takes half a dozen of its calls.
+ */
 struct wrap_target {
-	void *real;		/* NULL: free. Set last, read without a lock */
+	void *real;	/* NULL: free. Set last, read without a lock */
+	void **slot;	/* bound lazily: `real` is the way to ld.so, which changes the slot */
+};
+
+/* The rest of it. */
+struct wrap_copy {
 	void *helpers[2];	/* of the same copy of the library; NULL: none */
 	bool foreign; /* of another namespace, where nobody says what is closed: kept for ever */
-	void **slot;  /* bound lazily: `real` is the way to ld.so, which changes the slot */
 };
 
 /*
@@ -46,7 +53,8 @@ struct wrap_set {
 	const struct wrap_library *libraries;
 	const struct wrap_entry *entries;
 	const char *names;
-	struct wrap_target (*targets)[WRAP_INSTANCE_MAX];
+	struct wrap_target *targets;	/* `count` for each instance, and so are `copies` */
+	struct wrap_copy *copies;
 	void *(*wrapper)(int entry, int instance);
 	void (*reached)(int library);	/* a caller has got a wrapper; NULL: nobody wants to know */
 	int count;			/* of entries */
@@ -60,7 +68,6 @@ struct wrap_row {
 	const char *name;
 	const struct wrap_set *set;
 	const struct wrap_library *library;
-	struct wrap_target *targets;
 	uint32_t hash;		/* elf_hash() of its name */
 	uint32_t mark_hash;	/* ... of its library's mark, if that has one */
 	int entry;		/* in its set */
@@ -74,6 +81,19 @@ extern HIDDEN int wrap_row_count;
 
 /* How the names of rows begin, a bit each. */
 extern HIDDEN uint64_t wrap_begins[(1 << WRAP_BEGIN_BITS) / 64];
+
+static inline struct wrap_target *wrap_target(int row, int instance)
+{
+	const struct wrap_set *set = wrap_rows[row].set;
+
+	return &set->targets[instance * set->count + wrap_rows[row].entry];
+}
+
+static inline struct wrap_copy *wrap_copy(const struct wrap_set *set,
+					  const struct wrap_target *target)
+{
+	return &set->copies[target - set->targets];
+}
 
 /* A second time does no harm. */
 void wrap_index(void);

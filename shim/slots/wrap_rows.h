@@ -11,8 +11,8 @@
  * BEGIN says whether END_x of a family is to follow the real call, never in a process that does not
  * record; a family with a begin of its own defines BEGIN_x, after a comma, and one whose calls are
  * many and mostly have no end JUMPS_x: then they jump to the real one. Both see the parameters,
- * WRAP_STATE, `target`, `row_library` and `row_name`, the end also `result`. What they read of a
- * caller's struct they read after the call has done so, or before it where it must.
+ * WRAP_STATE, `target`, its `copy`, `row_library` and `row_name`, the end also `result`. What they
+ * read of a caller's struct they read after the call has done so, or before it where it must.
  */
 #include <assert.h>
 #include <stddef.h>
@@ -50,7 +50,8 @@ enum {
 #undef WRAP
 #undef WRAP_VOID
 
-static struct wrap_target targets[ROW_MAX][WRAP_INSTANCE_MAX];
+static struct wrap_target targets[WRAP_INSTANCE_MAX][ROW_MAX] __attribute__((aligned(64)));
+static struct wrap_copy copies[WRAP_INSTANCE_MAX][ROW_MAX];
 
 #define NUMBERS(each, type, name, params, args)                                                    \
 	each(type, name, 0, params, args) each(type, name, 1, params, args)                        \
@@ -63,7 +64,7 @@ static_assert(WRAP_INSTANCE_MAX == 8, "NUMBERS");
 #define INSTANCE(type, name, number, params, args)                                                 \
 	static type name##_##number params                                                         \
 	{                                                                                          \
-		return call_##name(STRIP args, &targets[ROW_##name][number]);                      \
+		return call_##name(STRIP args, &targets[number][ROW_##name]);                      \
 	}
 
 /*
@@ -76,12 +77,13 @@ static_assert(WRAP_INSTANCE_MAX == 8, "NUMBERS");
 	{                                                                                          \
 		const char *const row_name = #name;                                                \
 		const int row_library = WRAP_LIBRARY(library_id);                                  \
+		const struct wrap_copy *copy = &copies[0][target - targets[0]];                    \
 		type(*real) params = (type(*) params)REAL(target);                                 \
 		bool recorded;                                                                     \
 		declare;                                                                           \
 		WRAP_STATE;                                                                        \
                                                                                                    \
-		(void)row_library, (void)row_name;                                                 \
+		(void)row_library, (void)row_name, (void)copy;                                     \
 		if (slot)                                                                          \
 			pool_binds();                                                              \
 		recorded = BEGIN_OR_USUAL(BEGIN_##family, BEGIN);                                  \
@@ -162,7 +164,8 @@ const struct wrap_set WRAP_SET = {
 	.libraries = WRAP_LIBRARIES,
 	.entries = entries,
 	.names = (const char *)&names,
-	.targets = targets,
+	.targets = targets[0],
+	.copies = copies[0],
 	.wrapper = wrapper,
 	.reached = WRAP_REACHED,
 	.count = ROW_MAX,
