@@ -106,13 +106,19 @@ OFTEN enum fd_kind fd_kind_of_path(const char *path)
  */
 struct fd_open_path fd_paths[FD_PATH_COUNT];
 
+static _Atomic uint32_t path_limit; /* those from there on were never set */
+
 static OFTEN void set_path(int fd, const char *path)
 {
-	struct fd_open_path *open = &fd_paths[(unsigned int)fd % FD_PATH_COUNT];
+	const uint32_t place = (unsigned int)fd % FD_PATH_COUNT;
+	struct fd_open_path *open = &fd_paths[place];
 	uint32_t version = atomic_load_explicit(&open->version, memory_order_relaxed);
-	uint32_t odd = version + 1;
+	uint32_t odd = version + 1, limit = path_limit;
 	size_t length = strlen(path);
 
+	while (unlikely(place >= limit) &&
+	       !atomic_compare_exchange_weak(&path_limit, &limit, place + 1))
+		continue;
 	/* Two threads at one place: one of them goes without, and asks the kernel. */
 	if (version % 2 || !atomic_compare_exchange_strong(&open->version, &version, version + 1))
 		return;
@@ -296,7 +302,7 @@ void fd_begin(void)
 		       sys_call2(SYS_fstat, fd, &status) == 0 && S_ISREG(status.st_mode);
 		*known = data ? FD_DATA : FD_UNKNOWN;
 	}
-	for (int i = 0; i < FD_PATH_COUNT; i++) {
+	for (uint32_t i = 0; i < path_limit; i++) {
 		/* Who was writing is not here. */
 		fd_paths[i].fd = -1;
 		atomic_fetch_add(&fd_paths[i].version, fd_paths[i].version % 2 ? 1 : 2);
