@@ -8,14 +8,9 @@
 static OFTEN struct thread_image *find(struct thread *thread, enum decode_library_id library,
 				       const void *handle)
 {
-	/* The newest first: it is mostly that. */
-	for (uint32_t i = 1; i <= THREAD_IMAGE_MAX; i++) {
-		struct thread_image *image =
-			&thread->images[(thread->image_next - i) % THREAD_IMAGE_MAX];
-
-		if (image->handle == handle && image->library == library)
-			return image;
-	}
+	for (uint32_t i = 0; i < THREAD_IMAGE_MAX; i++)
+		if (thread->image_handles[i] == handle && thread->images[i].library == library)
+			return &thread->images[i];
 	return NULL;
 }
 
@@ -41,18 +36,26 @@ static OFTEN void stop(struct thread *thread, struct thread_image *image)
 	image->begin_ticks = 0;
 	thread->started = NULL;
 	for (int i = 0; i < THREAD_IMAGE_MAX; i++)
-		if (thread->images[i].begin_ticks)
+		if (thread->image_handles[i] && thread->images[i].begin_ticks)
 			thread->started = &thread->images[i];
 }
 
+/* The same place again and again, if images are ended one after the other. */
 static OFTEN struct thread_image *add_image(struct thread *thread, enum decode_library_id library,
 					    const void *handle)
 {
-	struct thread_image *image = &thread->images[thread->image_next++ % THREAD_IMAGE_MAX];
+	struct thread_image *image;
+	uint32_t place = 0;
 
-	stop(thread, image);
+	while (place < THREAD_IMAGE_MAX && thread->image_handles[place])
+		place++;
+	if (place == THREAD_IMAGE_MAX)
+		place = thread->image_next++ % THREAD_IMAGE_MAX;
+	image = &thread->images[place];
+	if (thread->image_handles[place])
+		stop(thread, image);
 	memset(image, 0, sizeof(*image));
-	image->handle = handle;
+	image->handle = thread->image_handles[place] = handle;
 	image->library = library;
 	return image;
 }
@@ -89,7 +92,7 @@ OFTEN struct thread_image *sequence_part_end(struct unit *unit, const void *hand
 static OFTEN void forget(struct thread *thread, struct thread_image *image)
 {
 	stop(thread, image);
-	image->handle = NULL;
+	thread->image_handles[image - thread->images] = NULL;
 }
 
 OFTEN void sequence_forget(struct unit *unit, const void *handle)

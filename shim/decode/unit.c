@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "decode/unit.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -80,15 +79,18 @@ OFTEN struct dlprof_tally *unit_tally(const struct unit *unit, const struct unit
 	const struct decode_library *library = &table_libraries[unit->library];
 	const char *format = result->format ? result->format : library->format;
 	uint64_t class = result->width ? tally_width_class(result->width) : 0;
-	struct thread_decoder *last = &thread->decoders[unit->library];
+	struct thread_decoder *last =
+		&thread->decoders[(unit->library ^ class / 128) % THREAD_DECODER_MAX];
 
-	static_assert(DECODE_LIBRARY_MAX <= THREAD_DECODER_MAX, "one place a library");
 	thread->decoded = last;
-	if (likely(last->tally && last->format == format && last->class == class))
+	if (likely(last->tally && last->library == library->name && last->format == format &&
+		   last->class == class))
 		return last->tally;
 	last->tally = tally_named(thread, DLPROF_TALLY_DECODE, library->name, format, class);
+	last->library = library->name;
 	last->format = format;
 	last->class = class;
+	last->around_library = NULL;
 	return last->tally;
 }
 

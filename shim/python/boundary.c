@@ -173,6 +173,18 @@ static const struct boundary {
  * wrapper that carried its original would be pickled as a method of that. */
 static PyObject *functions[ARRAY_COUNT(boundaries)];
 
+/* The tally of `library` for what the decoder inside it has counted: mostly it was that before. */
+static OFTEN struct dlprof_tally *tally_around(struct thread *thread,
+					       struct thread_decoder *decoded, const char *library)
+{
+	if (unlikely(decoded->around_library != library)) {
+		decoded->around = tally_named(thread, DLPROF_TALLY_DECODE, library,
+					      decoded->format, decoded->class);
+		decoded->around_library = decoded->around ? library : NULL;
+	}
+	return decoded->around;
+}
+
 /*
  * Own time goes to the library named here; what an observed decoder took inside is its own. The
  * image is counted here only if none inside counted one.
@@ -182,14 +194,15 @@ static OFTEN PyObject *decode(const struct boundary *boundary, PyObject *origina
 {
 	struct span span = {.fd = -1, .name = boundary->function};
 	struct decoded image = {0};
-	const struct thread_decoder *decoded = NULL;
+	struct thread_decoder *decoded = NULL;
 	const struct dlprof_counter *counter;
 	struct thread *thread;
 	PyObject *result;
 	uintptr_t around;
-	uint64_t class;
 	uint32_t life;
 
+	if (unlikely(!original))
+		original = functions[boundary - boundaries];
 	if (likely(!activate_on()) || !has_work(boundary->measure, args) ||
 	    !span_begin(&span, DLPROF_CLASS_DECODE))
 		return py.PyObject_Call(original, args, kwargs);
@@ -215,10 +228,12 @@ static OFTEN PyObject *decode(const struct boundary *boundary, PyObject *origina
 		if (!decoded)
 			boundary->measure(args, result, &image);
 	}
-	class = image.width ? tally_width_class(image.width) : 0;
-	span.tally = tally_named(thread, DLPROF_TALLY_DECODE, boundary->library,
-				 decoded ? decoded->format : image.format,
-				 decoded ? decoded->class : class);
+	if (decoded)
+		span.tally = tally_around(thread, decoded, boundary->library);
+	else
+		span.tally = tally_named(thread, DLPROF_TALLY_DECODE, boundary->library,
+					 image.format,
+					 image.width ? tally_width_class(image.width) : 0);
 	if (span.tally && !span.uncounted)
 		span.tally->pixels += (uint64_t)image.width * image.height;
 	span_end(&span, span.uncounted ? 0 : image.bytes, !result);
@@ -228,8 +243,7 @@ static OFTEN PyObject *decode(const struct boundary *boundary, PyObject *origina
 #define BOUNDARY(id, module, implied, class, function, library, format, measure)                   \
 	static OFTEN PyObject *on_##id(PyObject *original, PyObject *args, PyObject *kwargs)       \
 	{                                                                                          \
-		return decode(&boundaries[BOUNDARY_##id],                                          \
-			      original ? original : functions[BOUNDARY_##id], args, kwargs);       \
+		return decode(&boundaries[BOUNDARY_##id], original, args, kwargs);                 \
 	}
 #include "python/boundary.def"
 #undef BOUNDARY

@@ -12,7 +12,7 @@ static size_t later_count;
  * Something of it may have come since the last look. Functions of modules are patched in workers
  * only, so that what there is of them may wait for a worker for ever.
  */
-static atomic_bool later_due = true, functions_due = true;
+static atomic_bool later_due HOT_DATA = true, functions_due HOT_DATA = true;
 
 void later_ready(struct later *modules, size_t count)
 {

@@ -192,7 +192,7 @@ static PyMethodDef *const stream_methods[] = {&next_method, &iter_method, NULL};
 static PyObject *compose_class(void)
 {
 	static PyMethodDef *const methods[] = {NULL};
-	static PyObject *class;
+	static PyObject *class HOT_DATA = NULL;
 
 	if (!class)
 		class = standin_class("compose", methods, NULL);

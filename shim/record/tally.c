@@ -104,17 +104,23 @@ uint64_t tally_id(const char *name)
 
 #define BLOCK THREAD_TOP_BLOCK
 
+/* What thread_top keeps of a hash, never 0. */
+static uint16_t tag_of(uint32_t hash)
+{
+	return (uint16_t)(hash >> 16) | 1;
+}
+
 /* Usually none is equal: that is found without branches. */
-static OFTEN uint32_t find_hash(const struct thread_top *top, uint32_t hash, uint32_t from)
+static OFTEN uint32_t find_tag(const struct thread_top *top, uint16_t tag, uint32_t from)
 {
 	for (uint32_t block = from - from % BLOCK; block < top->count; block += BLOCK) {
-		const uint32_t *hashes = &top->hashes[block];
-		uint32_t equal = 0;
+		const uint16_t *tags = &top->tags[block];
+		uint16_t equal = 0;
 
 		for (int i = 0; i < BLOCK; i++)
-			equal |= -(uint32_t)(hashes[i] == hash);
+			equal |= tags[i] == tag;
 		for (uint32_t i = 0; equal && i < BLOCK; i++)
-			if (top->hashes[block + i] == hash && block + i >= from)
+			if (tags[i] == tag && block + i >= from)
 				return block + i;
 	}
 	return top->count;
@@ -128,6 +134,7 @@ static OFTEN void find_lightest(struct thread_top *top, uint32_t block)
 		if (top->ns[i] < top->ns[lightest])
 			lightest = i;
 	top->lightest[block] = (uint8_t)lightest;
+	top->lightest_ns[block] = top->ns[lightest];
 }
 
 /* It never gets lighter, so that no other can have become the lightest of its block. */
@@ -142,36 +149,37 @@ static OFTEN void set_weight(struct thread_top *top, const struct dlprof_tally *
 
 /* The lightest one's place for another name, with its ns as error. */
 static OFTEN struct dlprof_tally *take_lightest(struct thread_top *top, const char *name,
-						uint64_t class, uint32_t hash)
+						uint64_t class, uint16_t tag)
 {
-	uint32_t lightest = top->lightest[0], i;
+	uint32_t block = 0, lightest;
 	struct dlprof_tally *tally;
 
-	for (i = 1; i < top->count / BLOCK; i++)
-		if (top->ns[top->lightest[i]] < top->ns[lightest])
-			lightest = top->lightest[i];
+	for (uint32_t i = 1; i < top->count / BLOCK; i++)
+		if (top->lightest_ns[i] < top->lightest_ns[block])
+			block = i;
+	lightest = top->lightest[block];
 	tally = &top->tallies[lightest];
 	rename_tally(tally, top->kind, name, NULL, class);
 	tally->error_ns = tally->ns;
 	tally->count = tally->bytes = tally->slowest_ns = 0;
 	rename_done(tally);
-	top->hashes[lightest] = hash;
+	top->tags[lightest] = tag;
 	return tally;
 }
 
 /* The name's place by sum. */
 static OFTEN struct dlprof_tally *place_of(struct thread_top *top, const char *name)
 {
-	uint32_t hash, i;
+	uint16_t tag;
 	size_t length;
 
 	name = fitting(name, DLPROF_TALLY_NAME_BYTES);
 	length = strlen(name);
-	hash = hash_of(name, length);
-	for (i = 0; (i = find_hash(top, hash, i)) < top->count; i++)
+	tag = tag_of(hash_of(name, length));
+	for (uint32_t i = 0; (i = find_tag(top, tag, i)) < top->count; i++)
 		if (memcmp(top->tallies[i].name, name, length + 1) == 0)
 			return &top->tallies[i];
-	return take_lightest(top, name, 0, hash);
+	return take_lightest(top, name, 0, tag);
 }
 
 /* Kernels have their ids. */
@@ -192,7 +200,7 @@ static void fill_top(struct thread_top *top, struct dlprof_tally *tallies, uint3
 		const struct dlprof_tally *tally = &tallies[i];
 
 		top->ns[i] = tally->ns;
-		top->hashes[i] = tally->kind == DLPROF_TALLY_NONE ? 0 : hash_in(tally);
+		top->tags[i] = tally->kind == DLPROF_TALLY_NONE ? 0 : tag_of(hash_in(tally));
 	}
 	for (uint32_t block = 0; block < count / BLOCK; block++)
 		find_lightest(top, block);
@@ -368,16 +376,16 @@ static struct dlprof_tally *place_of_kernel(struct thread_top *top, const char *
 {
 	char begin[DLPROF_TALLY_NAME_BYTES];
 	size_t length;
-	uint32_t i;
+	const uint16_t tag = tag_of((uint32_t)id);
 
-	for (i = 0; (i = find_hash(top, (uint32_t)id, i)) < top->count; i++)
+	for (uint32_t i = 0; (i = find_tag(top, tag, i)) < top->count; i++)
 		if (top->tallies[i].class == id)
 			return &top->tallies[i];
 	/* The begin of a kernel's name tells more than the end, which is its template's. */
 	length = strnlen(name, sizeof(begin) - 1);
 	memcpy(begin, name, length);
 	begin[length] = '\0';
-	return take_lightest(top, begin, id, (uint32_t)id);
+	return take_lightest(top, begin, id, tag);
 }
 
 static bool has_kernels(struct thread *thread)

@@ -49,14 +49,18 @@ struct thread_visit {
 #define THREAD_TOP_MAX	 64
 #define THREAD_TOP_BLOCK 16
 
-/* Some of the slot's tallies by sum: the order in which they are given up, close together. */
+/*
+ * Some of the slot's tallies by sum: the order in which they are given up, close together. A new
+ * file's name is looked for and put in for each sample: few lines of the cache say where.
+ */
 struct thread_top {
-	struct dlprof_tally *tallies;
+	alignas(64) struct dlprof_tally *tallies;
 	uint32_t count;		/* a multiple of the block */
 	enum dlprof_tally_kind kind;
-	uint32_t hashes[THREAD_TOP_MAX];	/* of their names; 0: free */
-	uint64_t ns[THREAD_TOP_MAX];		/* when they were last visited */
-	uint8_t lightest[THREAD_TOP_MAX / THREAD_TOP_BLOCK];	/* of each block */
+	uint64_t lightest_ns[THREAD_TOP_MAX / THREAD_TOP_BLOCK];	/* of each block */
+	uint8_t lightest[THREAD_TOP_MAX / THREAD_TOP_BLOCK];
+	alignas(64) uint16_t tags[THREAD_TOP_MAX];	/* of their names' hashes; 0: free */
+	uint64_t ns[THREAD_TOP_MAX];			/* when they were last visited */
 };
 
 static_assert(DLPROF_TALLY_FILE_COUNT <= THREAD_TOP_MAX &&
@@ -80,7 +84,7 @@ struct thread_place {
 /* An image that takes several calls; see decode/sequence.h. */
 struct thread_image {
 	/* What each row of pixels looks at: one line of the cache. */
-	alignas(64) const void *handle;	/* NULL: free */
+	alignas(64) const void *handle;	/* as in thread.image_handles */
 	const void *input;	/* where the library stood in its input at the last look */
 	uint64_t input_bytes;	/* and how much there was left */
 	uint64_t taken_bytes;	/* since the image started */
@@ -110,27 +114,51 @@ struct thread_range {
 
 #define THREAD_NAMED_MAX 16
 
-/* The tally that a decode library counted into last. */
+/* A tally that a decode library counted into lately: images of several widths take turns. */
 struct thread_decoder {
 	struct dlprof_tally *tally;
+	const char *library;
 	const char *format;
 	uint64_t class;
+	/* The same of the call of Python's around it; NULL: not known yet. */
+	struct dlprof_tally *around;
+	const char *around_library;
 };
 
+/*
+ * What a sample does drives ours out of the caches each time: what is looked at together lies
+ * together, what each operation looks at comes first.
+ */
 struct thread {
-	/* What each operation looks at comes first, on one line of the cache. */
 	alignas(64) uint32_t life;	/* thread_life when it was claimed */
 	uint32_t quick_life;		/* the same while quick.h's way is open to it, else 0 */
 	struct dlprof_slot *slot;
 	struct thread_frame *frame;	/* of the innermost timed call */
 	struct thread_image *started;	/* the last image that is not ended yet; NULL: none */
+	struct dlprof_tally *tallies;	/* the slot's; NULL: none yet. tally.c */
+	/* Python calls that decode: where on the stack the innermost is, 0: there is none. */
+	uintptr_t boundary_address;
+	uint32_t load_depth;		/* 0: no batch is loaded just now */
+	uint32_t import_depth;		/* modules that are being imported; python/importing.h */
 	bool busy;			/* a record is being written: a signal handler must not */
-	struct thread_visit visit;
-	struct thread_frame frames[1 + THREAD_FRAME_MAX]; /* [0]: above any stack */
+
+	alignas(64) struct thread_visit visit;
+	struct thread_decoder *decoded;	/* the last within a boundary, or NULL */
+
+	alignas(64) struct thread_frame frames[1 + THREAD_FRAME_MAX]; /* [0]: above any stack */
+
+	alignas(64) const void *image_handles[THREAD_IMAGE_MAX]; /* of `images`; NULL: free */
+	uint32_t image_next;		/* that is given up where none is free */
+	/* Which batch this thread is loading, set by the loader's wrappers. */
+	int32_t worker;
+	uint32_t generation;
+	uint32_t task;
+	uint64_t stream;		/* 0: none */
+	uint64_t boundary_count;	/* what was decoded before the outermost boundary began */
+
 	uint32_t tid;
 	struct dlprof_event *ring;	/* where records go: the slot's `near` or `far` */
 	uint64_t ring_capacity;
-	struct dlprof_tally *tallies;	/* the slot's; NULL: none yet. tally.c */
 
 	uint8_t named[THREAD_NAMED_MAX]; /* where such a named tally was found last */
 	struct thread_step steps[THREAD_STEP_MAX];
@@ -142,22 +170,7 @@ struct thread {
 	uint8_t slow_credits[DLPROF_CLASS_MAX];
 
 	struct thread_image images[THREAD_IMAGE_MAX];
-	uint32_t image_next;
 	struct thread_decoder decoders[THREAD_DECODER_MAX];
-	const struct thread_decoder *decoded;	/* the last of them, within a boundary; or NULL */
-
-	/* Python calls that decode: where on the stack the innermost is, 0: there is none. */
-	uintptr_t boundary_address;
-	uint64_t boundary_count;	/* what was decoded before the outermost began */
-
-	uint32_t import_depth;		/* modules that are being imported; python/importing.h */
-
-	/* Which batch this thread is loading, set by the loader's wrappers. */
-	uint32_t load_depth;		/* 0: none just now */
-	int32_t worker;
-	uint64_t stream;		/* 0: none */
-	uint32_t generation;
-	uint32_t task;
 
 	/* Launches of kernels that were counted and not sent yet; launches.h. */
 	uint32_t launch_count;
