@@ -9,11 +9,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/statvfs.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "dlprof/units.h"
 #include "drain/cpus.h"
+#include "drain/home.h"
 #include "launch/cmd.h"
 #include "launch/gpu.h"
 
@@ -87,17 +87,6 @@ static void check_library(struct doctor *doctor)
 		check_drain(doctor);
 }
 
-static bool is_network(const char *folder)
-{
-	struct statfs status;
-
-	/* nfs, lustre, smb2, cifs, fuse (of ceph and others) */
-	return statfs(folder, &status) == 0 &&
-	       (status.f_type == 0x6969 || status.f_type == 0x0bd00bd0 ||
-		status.f_type == (long)0xfe534d42 || status.f_type == (long)0xff534d42 ||
-		status.f_type == 0x65735546);
-}
-
 static double free_mb(const char *folder)
 {
 	struct statvfs status;
@@ -122,7 +111,7 @@ static void check_output(struct doctor *doctor)
 		doctor_say(doctor, DOCTOR_FAIL, "output",
 			   "make room, or name another folder with -o", "'%s' has %.0f MB left",
 			   folder, free_mb(folder));
-	else if (is_network(folder))
+	else if (home_is_remote(folder))
 		doctor_say(doctor, DOCTOR_OK, "output", "",
 			   "'%s' is on a network file system: the run is recorded on this machine, "
 			   "and a copy is delivered there every minute",

@@ -103,6 +103,8 @@ def check_place(folder):
     expect(doctor("--library", plain, *quick), "library", "fail", "it is not a library")
     expect(doctor("-o", os.path.join(plain, "x.db"), *quick), "output", "fail", plain)
     expect(doctor("-o", os.path.join(none, "new", "x.db"), *quick), "output", "ok", folder)
+    expect(doctor("-o", os.path.join(folder, "x.db"), *quick, LD_PRELOAD=sys.argv[1]), "output", "ok",
+           "network file system")
     expect(doctor(*quick, DLPROF_SEGMENT_DIR=none), "segments", "fail", none)
     expect(doctor(*quick, DLPROF_DISABLE="1"), "settings", "fail", "DLPROF_DISABLE")
     expect(doctor(*quick, DLPROF_SLOW="1"), "settings", "warn", "no variable DLPROF_SLOW")

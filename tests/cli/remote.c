@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* remote.c - to be preloaded: every folder is on a file system of another machine, on 9p. */
+#include <string.h>
+#include <sys/vfs.h>
+
+int statfs(const char *path, struct statfs *status)
+{
+	(void)path;
+	memset(status, 0, sizeof(*status));
+	status->f_type = 0x01021997;
+	return 0;
+}
