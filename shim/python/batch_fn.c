@@ -15,7 +15,7 @@ static struct {
 	char name[CONFIG_BATCH_FN_MAX];
 } target;
 
-bool batch_fn_pending;
+bool batch_fn_pending HOT_DATA = false;
 
 const char *batch_fn_module(void)
 {

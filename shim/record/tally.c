@@ -280,7 +280,21 @@ OFTEN void tally_settle(struct thread *thread)
 	visit->count = visit->file->count;
 	visit->ns = visit->file->ns;
 	visit->bytes = visit->file->bytes;
-	set_weight(&thread->folders, visit->folder);
+}
+
+/* `last`: the one before, mostly the same. Its weight is looked at again when it is left. */
+static OFTEN struct dlprof_tally *folder_of(struct thread *thread, char *path,
+					    struct dlprof_tally *last)
+{
+	char *slash = strrchr(path, '/');
+
+	if (slash)
+		slash[slash == path] = '\0';
+	if (slash && last && strcmp(last->name, fitting(path, sizeof(last->name))) == 0)
+		return last;
+	if (last)
+		set_weight(&thread->folders, last);
+	return slash ? place_of(&thread->folders, path) : NULL;
 }
 
 OFTEN void tally_visit(struct thread *thread, int fd)
@@ -288,7 +302,6 @@ OFTEN void tally_visit(struct thread *thread, int fd)
 	struct thread_visit *visit = &thread->visit;
 	struct dlprof_tally *last = visit->folder;
 	char path[FD_PATH_BYTES];
-	char *slash;
 
 	tally_settle(thread);
 	/* First: a signal handler that reads must not find this half done. */
@@ -297,21 +310,15 @@ OFTEN void tally_visit(struct thread *thread, int fd)
 	visit->fd = fd;
 	visit->version = fd_path(fd, path);
 	visit->file = visit->folder = NULL;
-	if (!path[0] || !tallies_of(thread))
+	if (!tallies_of(thread))
 		return;
-	visit->file = place_of(&thread->files, path);
-	visit->count = visit->file->count;
-	visit->ns = visit->file->ns;
-	visit->bytes = visit->file->bytes;
-	slash = strrchr(path, '/');
-	if (!slash)
-		return;
-	slash[slash == path] = '\0';
-	/* Mostly another file of the same folder. */
-	if (last && strcmp(last->name, fitting(path, sizeof(last->name))) == 0)
-		visit->folder = last;
-	else
-		visit->folder = place_of(&thread->folders, path);
+	if (path[0]) {
+		visit->file = place_of(&thread->files, path);
+		visit->count = visit->file->count;
+		visit->ns = visit->file->ns;
+		visit->bytes = visit->file->bytes;
+	}
+	visit->folder = folder_of(thread, path, last);
 }
 
 void tally_take_back(int fd)

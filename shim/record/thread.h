@@ -155,6 +155,7 @@ struct thread {
 	uint32_t task;
 	uint64_t stream;		/* 0: none */
 	uint64_t boundary_count;	/* what was decoded before the outermost boundary began */
+	uint64_t sample_floor_ns;	/* a sample must be slower to be listed */
 
 	uint32_t tid;
 	struct dlprof_event *ring;	/* where records go: the slot's `near` or `far` */
@@ -163,7 +164,6 @@ struct thread {
 	uint8_t named[THREAD_NAMED_MAX]; /* where such a named tally was found last */
 	struct thread_step steps[THREAD_STEP_MAX];
 	struct thread_top files, folders, kernels;
-	uint64_t sample_floor_ns;	/* a sample must be slower to be listed */
 
 	/* Slow operations that may still be kept one by one; see span.c. */
 	uint64_t slow_credit_ns;
