@@ -10,7 +10,7 @@
 #define NAME(name) #name ", "
 #define SELECT_BATCH                                                                               \
 	"SELECT " BATCH_COLUMNS(NAME) BATCH_COPIED(NAME) BATCH_OTHER_SQL " FROM t_batch"
-static const char *const BATCHES_SQL[2] = ROWS_ORDERS(SELECT_BATCH, "");
+static const char *const BATCHES_SQL[ROWS_FORMS] = ROWS_ORDERS(SELECT_BATCH, "");
 
 /* By task, so that the time depends on the rows that are returned, not on the length of the run. */
 static const char NEWEST_SQL[] =
@@ -20,12 +20,12 @@ static const char NEWEST_SQL[] =
 /* SUM of floats: it stays NULL where nothing was observed, and cannot overflow. */
 #define SUM(name, sql)	  ", SUM(" #name " * 1.0)"
 #define COLUMN(name, sql) ", " sql " AS " #name
-static const char *const TOTALS_SQL[2] = ROWS_ORDERS(
+static const char *const TOTALS_SQL[ROWS_FORMS] = ROWS_SUMS(
 	"SELECT COUNT(load_ns), COUNT(decode_ns)" LOAD_SUMS(SUM)
 	" FROM (SELECT batch" LOAD_SUMS(COLUMN) " FROM t_batch", ")");
 
 /* Of the first loads: enough to tell one worker from another. */
-static const char *const READS_SQL[2] = ROWS_ORDERS(
+static const char *const READS_SQL[ROWS_FORMS] = ROWS_ORDERS(
 	"SELECT worker_id, COUNT(read_bytes), SUM(read_bytes * 1.0)"
 	" FROM (SELECT * FROM (SELECT worker_id, read_bytes FROM t_batch",
 	") LIMIT 65536) GROUP BY worker_id");

@@ -45,12 +45,12 @@
 	" USING (loader_id, epoch, task)"
 /* clang-format on */
 
-static const char *const SUMS_SQL[2] = ROWS_ORDERS(SUMS OF_STEP, ")");
-static const char *const STEPS_SQL[2] =
-	ROWS_ORDERS("SELECT step, busy, data, h2d, sync, host, other FROM (SELECT " OF_STEP, ")");
+static const char *const SUMS_SQL[ROWS_FORMS] = ROWS_JOIN(SUMS OF_STEP, ")");
+static const char *const STEPS_SQL[ROWS_FORMS] =
+	ROWS_JOIN("SELECT step, busy, data, h2d, sync, host, other FROM (SELECT " OF_STEP, ")");
 
 static const char CALLS_ANY_SQL[] = "SELECT 1 FROM t_gpu_call LIMIT 1";
-static const char *const CALLS_SQL[2] = ROWS_ORDERS(
+static const char *const CALLS_SQL[ROWS_FORMS] = ROWS_JOIN(
 	"SELECT COUNT(seen), SUM(MAX(0, sync_ns) * 1.0), SUM(MAX(0, copy_ns) * 1.0),"
 	" SUM(MAX(0, launch_ns) * 1.0), SUM(MAX(0, launch_count) * 1.0),"
 	" SUM(MAX(0, other_sync_ns) * 1.0), SUM(MAX(0, other_copy_ns) * 1.0),"
@@ -66,8 +66,8 @@ static const char WHY_SQL[] =
 	" end_ns - begin_ns DESC LIMIT 1";
 
 /* The one row of doubles; NAN stays where it is NULL. */
-static int read_sums(struct db *db, const char *const sql[2], const struct batch_filter *filter,
-		     double *sums, size_t count)
+static int read_sums(struct db *db, const char *const sql[ROWS_FORMS],
+		     const struct batch_filter *filter, double *sums, size_t count)
 {
 	ROWS *stmt = NULL;
 	int r = rows_of_batches(db, sql, filter, &stmt);

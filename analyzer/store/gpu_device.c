@@ -15,7 +15,7 @@
 	") JOIN t_gpu_device USING (loader_id, epoch, task)"                                       \
 	" WHERE typeof(device) = 'integer' GROUP BY device ORDER BY device"
 
-static const char *const SUMS_SQL[2] = ROWS_ORDERS(SUMS_START, SUMS_END);
+static const char *const SUMS_SQL[ROWS_FORMS] = ROWS_JOIN(SUMS_START, SUMS_END);
 static const char NAMES_SQL[] = "SELECT CAST(substr(key, 5) AS INTEGER), value FROM t_meta"
 				" WHERE key >= 'gpu.0' AND key < 'gpu.:' ORDER BY 1";
 static const char ANY_SQL[] = "SELECT 1 FROM t_gpu_device LIMIT 1";

@@ -63,7 +63,7 @@ static const char LOADER_SQL[] =
 	"SELECT workers, prefetch_factor, in_order, persistent, kind LIKE '%(iterable)'"
 	" FROM t_loader WHERE loader_id = ?1";
 
-static const char *const SERIES_SQL[2] = ROWS_ORDERS(
+static const char *const SERIES_SQL[ROWS_FORMS] = ROWS_ORDERS(
 	"SELECT wait_ns, compute_ns, load_ns, gpu_idle_wait_ns, gpu_busy_ns, step_ns, cpu_ns,"
 	" epoch, batch, worker_id, head_ready, qdepth, begin_ns, load_begin_ns, receive_ns"
 	" FROM t_batch",

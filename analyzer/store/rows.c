@@ -122,8 +122,8 @@ static int is_by_task(struct db *db, int64_t loader_id)
 	return r < 0 ? r : r == 1 && rows_int(stmt, 0) == 1;
 }
 
-int rows_of_batches(struct db *db, const char *const sql[2], const struct batch_filter *filter,
-		    sqlite3_stmt **ret_stmt)
+int rows_of_batches(struct db *db, const char *const sql[ROWS_FORMS],
+		    const struct batch_filter *filter, sqlite3_stmt **ret_stmt)
 {
 	int64_t first = filter->first > 0 ? filter->first : 0;
 	int64_t count = filter->last < 0       ? -1
@@ -134,9 +134,11 @@ int rows_of_batches(struct db *db, const char *const sql[2], const struct batch_
 	int64_t high = filter->epoch < 0 ? INT64_MAX : filter->epoch;
 	int r = is_by_task(db, filter->loader_id);
 
-	return r < 0 ? r
-		     : rows_ask(db, ret_stmt, sql[r], "nnnnn", filter->loader_id, low, high, count,
-				first);
+	if (r < 0)
+		return r;
+	if (count < 0 && !first && sql[2 + r])
+		return rows_ask(db, ret_stmt, sql[2 + r], "nnn", filter->loader_id, low, high);
+	return rows_ask(db, ret_stmt, sql[r], "nnnnn", filter->loader_id, low, high, count, first);
 }
 
 bool rows_is_whole(const struct batch_filter *filter)

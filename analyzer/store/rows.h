@@ -97,19 +97,38 @@ static inline int32_t rows_small(sqlite3_stmt *stmt, int i)
  * A loader that delivers in order delivers in the order of its tasks, which is how the table is
  * stored; only for others do the rows have to be sorted. Hence two forms of each statement on a
  * filter's batches. `start` ends in "FROM t_batch" or a join of it.
+ *
+ * What has a LIMIT SQLite sorts in a tree, which takes several times as long: hence two more, for
+ * all batches of epochs. Not of a join, where a LIMIT keeps its order.
  */
-#define ROWS_EACH(order)                                                                           \
-	" WHERE loader_id = ?1 AND epoch BETWEEN ?2 AND ?3 AND batch IS NOT NULL"                  \
-	" ORDER BY epoch, " order " LIMIT ?4 OFFSET ?5"
+#define ROWS_FORMS 4
+#define ROWS_EACH  " WHERE loader_id = ?1 AND epoch BETWEEN ?2 AND ?3 AND batch IS NOT NULL"
+#define ROWS_PART  " LIMIT ?4 OFFSET ?5"
+#define ROWS_BATCH " ORDER BY epoch, batch"
+#define ROWS_TASK  " ORDER BY epoch, task"
+#define ROWS_PARTS(start, end)                                                                     \
+	start ROWS_EACH ROWS_BATCH ROWS_PART end, start ROWS_EACH ROWS_TASK ROWS_PART end
+#define ROWS_JOIN(start, end)                                                                      \
+	{                                                                                          \
+		ROWS_PARTS(start, end)                                                             \
+	}
 #define ROWS_ORDERS(start, end)                                                                    \
 	{                                                                                          \
-		start ROWS_EACH("batch") end, start ROWS_EACH("task") end                          \
+		ROWS_PARTS(start, end), start ROWS_EACH ROWS_BATCH end,                            \
+			start ROWS_EACH ROWS_TASK end                                              \
 	}
 
-/* Of those two the one that fits the loader, ?1 to ?5 bound. To be finalized, also after an error.
+/* Of sums the order is no matter, unless it says which rows are left out. */
+#define ROWS_SUMS(start, end)                                                                      \
+	{                                                                                          \
+		ROWS_PARTS(start, end), start ROWS_EACH end, start ROWS_EACH end                   \
+	}
+
+/* Of those the one that fits loader and filter, its values bound. To be finalized, also after an
+ * error.
  */
-int rows_of_batches(struct db *db, const char *const sql[2], const struct batch_filter *filter,
-		    sqlite3_stmt **ret_stmt);
+int rows_of_batches(struct db *db, const char *const sql[ROWS_FORMS],
+		    const struct batch_filter *filter, sqlite3_stmt **ret_stmt);
 
 /* Does the filter let all of a loader's batches through? */
 bool rows_is_whole(const struct batch_filter *filter);
