@@ -154,8 +154,8 @@ static void jpeg_close(uintptr_t address, const void *info, bool is_last)
 	image = sequence_started(DECODE_JPEG, info);
 	if (!image)
 		return;
-	/* libjpeg does not look at the source of what it destroys, which may be gone by then. */
-	if (!is_last || thread->boundary_address)
+	/* The source may be gone: its term_source() was called, or nobody looks at it any more. */
+	if (thread->boundary_address)
 		jpeg_look(image, info);
 	sequence_end(image, address, is_last);
 	jpeg_refilled = thread->started ? thread->started->handle : NULL;

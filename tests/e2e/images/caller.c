@@ -95,8 +95,13 @@ void image_keep(unsigned int width, unsigned int height)
 	begin(&kept, &kept_source, width, height, SIZE_MAX / 2);
 }
 
-/* An image that nobody finishes, whose source is unmapped before it is destroyed. */
-void image_lose(void)
+static void lose_source(struct info *image)
+{
+	munmap(image->source, sizeof(*image->source));
+}
+
+/* An image whose source is unmapped when it is finished, or before it is destroyed unfinished. */
+void image_lose(int is_finished)
 {
 	struct source *from = mmap(NULL, sizeof(*from), PROT_READ | PROT_WRITE,
 				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -104,7 +109,12 @@ void image_lose(void)
 	begin(&lost, from, 0, 0, sizeof(whole));
 	jpeg_read_scanlines(&lost, NULL, 1);
 	jpeg_read_scanlines(&lost, NULL, 1);
-	munmap(from, sizeof(*from));
+	if (is_finished) {
+		lost.end = lose_source;
+		jpeg_finish_decompress(&lost);
+	} else {
+		lose_source(&lost);
+	}
 	jpeg_destroy_decompress(&lost);
 }
 

@@ -95,7 +95,8 @@ class Images(Dataset):
         width = list(self.kinds)[index % len(self.kinds)]
         image = ImageFile(width, **self.kinds[width])
         if width == 100:
-            caller.image_lose()
+            caller.image_lose(0)
+            caller.image_lose(1)
         begin = now(), image_ns.value
         try:
             image.load()

@@ -71,7 +71,9 @@ unsigned int jpeg_skip_scanlines(struct info *info, unsigned int count)
 
 int jpeg_finish_decompress(struct info *info)
 {
-	return !!info;
+	if (info->end)
+		info->end(info);
+	return 1;
 }
 
 void jpeg_destroy_decompress(struct info *info)

@@ -24,6 +24,7 @@ struct info {
 	char rest[600];
 	unsigned int row;
 	unsigned int last_row; /* jumps out there */
+	void (*end)(struct info *info); /* of its source; NULL: nothing to do */
 };
 
 extern uint64_t read_ns; /* what reads took */
@@ -42,7 +43,7 @@ void image_begin(unsigned int width, unsigned int height, unsigned int last_row,
 int image_feed(unsigned int count, unsigned int skip_at);
 void image_destroy(void);
 void image_keep(unsigned int width, unsigned int height);
-void image_lose(void);
+void image_lose(int is_finished);
 unsigned int image_bytes(void);
 
 static inline uint64_t now_ns(void)
