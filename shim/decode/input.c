@@ -61,7 +61,6 @@ void input_aio_end(struct unit *unit, const void *events, int count)
 		span_cancel(&unit->span);
 }
 
-/* How many bytes an io_uring wait brought is in the ring, which is the caller's. */
 /* An array of CUfileIOParams_t: the requested bytes count when the batch is accepted. */
 void input_cufile_end(struct unit *unit, const void *requests, unsigned int count, bool done)
 {
@@ -82,6 +81,7 @@ void input_cufile_end(struct unit *unit, const void *requests, unsigned int coun
 		span_cancel(&unit->span);
 }
 
+/* How many bytes an io_uring wait brought is in the ring, which is the caller's. */
 void input_uring_end(struct unit *unit, int status)
 {
 	bool in_vain = status == -EAGAIN || status == -ETIME || status == -EINTR;
