@@ -54,20 +54,26 @@ void *api_bytearray(PyObject *object, ssize_t size)
 	return py.PyByteArray_AsString(object);
 }
 
+/* NULL where the object does not keep it: its class may have a __setattr__ of its own. */
+static PyObject *make_memory(PyObject *object, PyObject *name, ssize_t size)
+{
+	OWNED PyObject *bytes = py.PyByteArray_FromStringAndSize(NULL, size), *kept = NULL;
+
+	if (bytes)
+		memset(py.PyByteArray_AsString(bytes), 0, (size_t)size);
+	if (bytes && py.PyObject_SetAttr(object, name, bytes) == 0)
+		kept = api_get(object, name);
+	py.PyErr_Clear();
+	return kept && kept == bytes ? api_take(&kept) : NULL;
+}
+
 void *api_memory(PyObject *object, struct api_name *name, ssize_t size, bool make)
 {
 	PyObject *string = api_name(name);
 	OWNED PyObject *bytes = string ? api_get(object, string) : NULL; /* the object keeps it */
 
-	if (!bytes && make && string) {
-		bytes = py.PyByteArray_FromStringAndSize(NULL, size);
-		if (bytes)
-			memset(py.PyByteArray_AsString(bytes), 0, (size_t)size);
-		if (!bytes || py.PyObject_SetAttr(object, string, bytes) < 0) {
-			py.PyErr_Clear();
-			return NULL;
-		}
-	}
+	if (!bytes && make && string)
+		bytes = make_memory(object, string, size);
 	return bytes ? api_bytearray(bytes, size) : NULL;
 }
 
@@ -116,6 +122,13 @@ PyObject *api_get_named(PyObject *object, const char *name)
 
 	if (!value)
 		py.PyErr_Clear();
+	return value;
+}
+
+bool api_has(PyObject *object, const char *name)
+{
+	OWNED PyObject *value = api_get_named(object, name);
+
 	return value;
 }
 

@@ -73,6 +73,9 @@ PyObject *api_module(const char *name);
 PyObject *api_get(PyObject *object, PyObject *name);
 PyObject *api_get_named(PyObject *object, const char *name);
 
+/* PyObject_HasAttrString() prints what a __getattr__ raises, since 3.13. */
+bool api_has(PyObject *object, const char *name);
+
 /* The same of a path, which ends at a '=' or at the end: "part.0.part", a number being an item. */
 PyObject *api_get_path(PyObject *object, const char *path);
 

@@ -304,9 +304,9 @@ static PyObject *wrap(PyObject *iterator, struct followed *one)
 	static PyObject *class;
 	OWNED PyObject *standing = NULL, *capsule = NULL;
 
-	if (!class && py.PyObject_HasAttrString(iterator, next_name.text))
+	if (!class && api_has(iterator, next_name.text))
 		class = standin_class("generator", methods, NULL);
-	if (class && py.PyObject_HasAttrString(iterator, next_name.text))
+	if (class && api_has(iterator, next_name.text))
 		standing = standin_make(class, iterator);
 	if (standing)
 		capsule = py.PyCapsule_New(one, CAPSULE, on_gone);

@@ -101,7 +101,7 @@ static bool add_forwarded(PyObject *dict, PyObject *object)
 	for (const char *const *name = forwarded; added && *name; name++) {
 		OWNED PyObject *self = NULL;
 
-		if (!py.PyObject_HasAttrString(type, *name))
+		if (!api_has(type, *name))
 			continue;
 		self = py.PyUnicode_InternFromString(*name);
 		added = self && add_method(dict, &forward_method, *name, self);

@@ -108,6 +108,29 @@ static OFTEN PyObject *steps_opened(PyObject *original, PyObject *args, PyObject
 	return result;
 }
 
+/*
+ * builtins.next: PyIter_Next() would swallow a StopIteration, and with it its value and its class.
+ * NULL: it is not there. Borrowed.
+ */
+static PyObject *next_function(void)
+{
+	static PyObject *function HOT_DATA = NULL;
+	PyObject *builtins;
+
+	if (unlikely(!function)) {
+		builtins = api_module("builtins");
+		function = builtins ? api_get_named(builtins, "next") : NULL;
+	}
+	return function;
+}
+
+static OFTEN PyObject *next_of(PyObject *iterator)
+{
+	OWNED PyObject *args = py.PyTuple_Pack(1, iterator);
+
+	return args ? py.PyObject_Call(next_function(), args, NULL) : NULL;
+}
+
 /* One sample, from begin to end; `index`: its place in the dataset, or in the stream. */
 static OFTEN PyObject *sample(PyObject *object, PyObject *dataset, PyObject *key, uint64_t index)
 {
@@ -115,7 +138,7 @@ static OFTEN PyObject *sample(PyObject *object, PyObject *dataset, PyObject *key
 	bool recorded = begin_step(&span, dataset, "dataset", "sample");
 	uint64_t begin_ticks = recorded ? clock_ticks() : 0;
 	uint32_t life = thread_life;
-	PyObject *value = key ? py.PyObject_GetItem(object, key) : py.PyIter_Next(object);
+	PyObject *value = key ? py.PyObject_GetItem(object, key) : next_of(object);
 
 	if (!recorded)
 		return value;
@@ -173,10 +196,6 @@ static PyObject *on_next(PyObject *self, PyObject *args, PyObject *kwargs)
 	value = sample(object, dataset ? dataset : object, NULL, taken ? *taken : 0);
 	if (value && taken)
 		(*taken)++;
-	/* A built-in __next__ must say why it gives nothing; PyIter_Next swallows the usual reason.
-	 */
-	if (!value && !py.PyErr_Occurred())
-		py.PyErr_SetObject(*py.stop_iteration, NULL);
 	return value;
 }
 
@@ -216,13 +235,13 @@ static bool add_stream_facts(PyObject *standing, PyObject *fetcher)
  */
 void steps_watch(PyObject *fetcher)
 {
-	bool stream = py.PyObject_HasAttrString(fetcher, "dataset_iter");
+	bool stream = api_has(fetcher, "dataset_iter");
 	const char *name = stream ? "dataset_iter" : "dataset";
 	OWNED PyObject *object = api_get_named(fetcher, name), *class = NULL, *standing = NULL;
 	OWNED PyObject *type = object ? py.PyObject_Type(object) : NULL;
 
-	if (type && py.PyObject_HasAttrString(type, stream ? "__next__" : "__getitem__") &&
-	    !py.PyObject_HasAttrString(object, "state_dict"))
+	if (type && api_has(type, stream ? "__next__" : "__getitem__") &&
+	    !api_has(object, "state_dict") && (!stream || next_function()))
 		class = standin_class(name,
 				      stream ? stream_methods
 				      : api_get_flag(object, "__getitems__", false)

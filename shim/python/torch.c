@@ -34,7 +34,7 @@ static const char *kind_of(PyObject *iterator)
 		{"torchdata.StatefulDataLoader", "torchdata.StatefulDataLoader (iterable)"},
 	};
 	/* Sent with each snapshot of its state, which the others have not. */
-	const int stateful = py.PyObject_HasAttrString(iterator, "_sampler_iter_yielded");
+	const int stateful = api_has(iterator, "_sampler_iter_yielded");
 
 	return kinds[stateful][api_get_number(iterator, "_dataset_kind", 0) == 1];
 }
@@ -59,30 +59,33 @@ static int64_t length_of(PyObject *sampler)
 
 static const char *const own_batches[] = {"BatchSampler", NULL};
 
-/* Of a loader. */
-static void gather_identity(PyObject *loader, struct consumer_facts *facts)
+/* Of a loader. Returns its dataset, to which the facts point; a property may make a new one. */
+static PyObject *gather_identity(PyObject *loader, struct consumer_facts *facts)
 {
+	PyObject *dataset = NULL;
 	int64_t length = -1;
 	static const char *const parts[CONSUMER_PART_MAX] = {"dataset", "sampler", "batch_sampler"};
 
 	facts->batch_size = api_get_number(loader, "batch_size", -1);
 	for (size_t i = 0; i < CONSUMER_PART_MAX; i++) {
-		OWNED PyObject *part = api_get_named(loader, parts[i]); /* the loader keeps it */
+		OWNED PyObject *part = api_get_named(loader, parts[i]);
 		OWNED PyObject *class = part ? py.PyObject_Type(part) : NULL;
 
-		if (i == 0)
-			facts->dataset = part;
 		if (i == 1 && !identity_is_known(loader))
 			length = length_of(part);
 		if (i == 2 && api_is_of_type(part, own_batches))
 			facts->length = length;
-		facts->classes[i] = class;
+		facts->classes[i] = class;	/* only to be compared */
+		if (i == 0)
+			facts->dataset = dataset = api_take(&part);
 	}
+	return dataset;
 }
 
-/* Of a _BaseDataLoaderIter. */
-static void gather_facts(PyObject *iterator, PyObject *loader, struct consumer_facts *facts)
+/* Of a _BaseDataLoaderIter. Returns the loader's dataset. */
+static PyObject *gather_facts(PyObject *iterator, PyObject *loader, struct consumer_facts *facts)
 {
+	PyObject *dataset = NULL;
 	OWNED PyObject *queue = api_get_named(iterator, "_worker_result_queue");
 
 	facts->kind = kind_of(iterator);
@@ -90,7 +93,7 @@ static void gather_facts(PyObject *iterator, PyObject *loader, struct consumer_f
 	facts->prefetch_factor = (int32_t)api_get_number(iterator, "_prefetch_factor", -1);
 	facts->batch_size = -1;
 	if (loader)
-		gather_identity(loader, facts);
+		dataset = gather_identity(loader, facts);
 	if (queue)
 		facts->stream = torch_pipe_inode(queue, "_reader");
 	else
@@ -102,6 +105,7 @@ static void gather_facts(PyObject *iterator, PyObject *loader, struct consumer_f
 		facts->flags |= DLPROF_EPOCH_IN_ORDER;
 	if (facts->workers && api_get_flag(iterator, "_persistent_workers", false))
 		facts->flags |= DLPROF_EPOCH_PERSISTENT;
+	return dataset;
 }
 
 /* Before the workers are forked, which inherit it. */
@@ -130,6 +134,7 @@ static PyObject *on_iter(PyObject *original, PyObject *args, PyObject *kwargs)
 {
 	uint64_t begin_ns = clock_now_ns();
 	struct consumer_facts facts = {0};
+	OWNED PyObject *dataset = NULL;
 	PyObject *loader, *iterator;
 
 	begin_recording();
@@ -138,7 +143,7 @@ static PyObject *on_iter(PyObject *original, PyObject *args, PyObject *kwargs)
 		return iterator;
 	loader = py.PyTuple_GetItem(args, 0);
 	py.PyErr_Clear();
-	gather_facts(iterator, loader, &facts);
+	dataset = gather_facts(iterator, loader, &facts);
 	iterator_epoch(iterator, loader, &facts, begin_ns);
 	return iterator;
 }
@@ -220,9 +225,9 @@ static uint32_t delivered_task(PyObject *iterator, const struct consumer *consum
 static struct consumer *begin_epoch(PyObject *iterator)
 {
 	struct consumer_facts facts = {0};
-	OWNED PyObject *loader = maker_of(iterator);
+	OWNED PyObject *loader = maker_of(iterator), *dataset = NULL;
 
-	gather_facts(iterator, loader, &facts);
+	dataset = gather_facts(iterator, loader, &facts);
 	return iterator_epoch(iterator, loader, &facts, clock_now_ns());
 }
 
