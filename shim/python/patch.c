@@ -70,6 +70,47 @@ bool patch_class(PyObject *owner, PyMethodDef *method)
 	return set_wrapper(owner, method, true);
 }
 
+bool patch_guest_make(struct patch_guest *guest, PyObject *owner, PyMethodDef *method)
+{
+	guest->name.text = method->ml_name;
+	guest->original = api_get_named(owner, method->ml_name);
+	guest->function = guest->original ? py.PyCFunction_NewEx(method, guest->original, NULL)
+					  : NULL;
+	guest->bound = guest->function ? py.PyInstanceMethod_New(guest->function) : NULL;
+	py.PyErr_Clear();
+	if (!guest->bound || !api_name(&guest->name))
+		return false;
+	py.Py_IncRef(owner);
+	guest->owner = owner;
+	return true;
+}
+
+static void swap(struct patch_guest *guest, const PyObject *before, PyObject *after)
+{
+	PyObject *type, *value, *traceback;
+
+	py.PyErr_Fetch(&type, &value, &traceback);
+	{
+		OWNED PyObject *found = api_get_again(guest->owner, &guest->name);
+
+		if (found == before)
+			py.PyObject_SetAttr(guest->owner, guest->name.string, after);
+		py.PyErr_Clear();
+	}
+	py.PyErr_Restore(type, value, traceback);
+}
+
+void patch_guest_comes(struct patch_guest *guest)
+{
+	swap(guest, guest->original, guest->bound);
+}
+
+/* Asked of its class, a method is the function in it. */
+void patch_guest_goes(struct patch_guest *guest)
+{
+	swap(guest, guest->function, guest->original);
+}
+
 bool patch_attribute(PyObject *object, PyMethodDef *method)
 {
 	return set_wrapper(object, method, false);

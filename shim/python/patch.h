@@ -18,6 +18,19 @@
  */
 bool patch_class(PyObject *owner, PyMethodDef *method);
 
+/* A wrapper that comes and goes: while it is away, nobody can see that it ever was there. */
+struct patch_guest {
+	PyObject *owner, *original, *function, *bound;
+	struct api_name name;
+};
+
+/* False: it cannot be made. It is away at first. */
+bool patch_guest_make(struct patch_guest *guest, PyObject *owner, PyMethodDef *method);
+
+/* Where somebody else has put something there, that stays. With or without an exception pending. */
+void patch_guest_comes(struct patch_guest *guest);
+void patch_guest_goes(struct patch_guest *guest);
+
 /* A method of a class of a module, to be patched so; `where` names the class in the notes. */
 struct patch_point {
 	const char *class, *where;

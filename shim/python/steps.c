@@ -348,10 +348,50 @@ static struct {
 #undef STEPS
 };
 
+#define COMPOSE_MAX 2 /* rows of steps_compose */
+
+static struct patch_guest composes[COMPOSE_MAX];
+static size_t compose_count HOT_DATA = 0;
+static uint32_t loading HOT_DATA = 0; /* loads under way, by whatever thread; under the GIL */
+
+OFTEN void steps_load_begin(void)
+{
+	if (loading++)
+		return;
+	for (size_t i = 0; i < compose_count; i++)
+		patch_guest_comes(&composes[i]);
+}
+
+OFTEN void steps_load_end(void)
+{
+	if (--loading)
+		return;
+	for (size_t i = 0; i < compose_count; i++)
+		patch_guest_goes(&composes[i]);
+}
+
+/* One that is found in the middle of a load comes at once. */
+static bool add_compose(PyObject *class, PyMethodDef *method)
+{
+	struct patch_guest *guest = &composes[compose_count];
+
+	if (compose_count == COMPOSE_MAX || !patch_guest_make(guest, class, method))
+		return false;
+	compose_count++;
+	if (loading)
+		patch_guest_comes(guest);
+	return true;
+}
+
 void steps_patch(PyObject *module, size_t row)
 {
 	OWNED PyObject *class = api_get_named(module, rows[row].class);
+	PyMethodDef *method = &rows[row].method;
+	bool set = false;
 
-	if (class && patch_class(class, &rows[row].method))
-		patch_note(rows[row].class, rows[row].method.ml_name, true);
+	if (class)
+		set = method->ml_meth == steps_compose ? add_compose(class, method)
+						       : patch_class(class, method);
+	if (set)
+		patch_note(rows[row].class, method->ml_name, true);
 }

@@ -15,6 +15,13 @@
 /* Puts stand-ins before the dataset (or its iterator) of a fetcher; once per fetcher. */
 void steps_watch(PyObject *fetcher);
 
+/*
+ * Compose is patched while something loads, and only then: in between, torch.compile and
+ * torch.export must find the function that it is. Those that a dataset calls do not find it.
+ */
+void steps_load_begin(void);
+void steps_load_end(void);
+
 enum steps_row {
 #define STEPS(id, module, class, method, wrapper) STEPS_##id,
 #include "python/steps.def"

@@ -65,7 +65,7 @@ static PyObject *on_fetch(PyObject *original, PyObject *args, PyObject *kwargs)
 	struct scope_load load;
 	PyObject *fetcher, *batch;
 	uint32_t samples;
-	bool failed;
+	bool is_worker, failed;
 
 	/* No stream: somebody uses the fetcher without a loader. */
 	if (!thread || !thread->stream)
@@ -75,7 +75,9 @@ static PyObject *on_fetch(PyObject *original, PyObject *args, PyObject *kwargs)
 	py.PyErr_Clear();
 	if (fetcher)
 		prepare(fetcher);
-	later_load_begin(thread->worker >= 0);
+	is_worker = thread->worker >= 0;
+	later_load_begin(is_worker);
+	steps_load_begin();
 	scope_load_begin(thread, &load);
 	batch = py.PyObject_Call(original, args, kwargs);
 	failed = !batch;
@@ -84,6 +86,9 @@ static PyObject *on_fetch(PyObject *original, PyObject *args, PyObject *kwargs)
 		scope_load_end(thread, &load, samples, failed);
 	else
 		scope_load_cancel(thread, &load);
+	/* A worker does nothing but load. */
+	if (!is_worker)
+		steps_load_end();
 	return batch;
 }
 
