@@ -118,7 +118,53 @@ static bool add_class(PyObject *dict)
 	return property && py.PyDict_SetItemString(dict, "__class__", property) == 0;
 }
 
-PyObject *standin_class(const char *name, PyMethodDef *const *methods, PyObject *like)
+/*
+ * Classes are made once for each class of what they stand for: a class is a cycle, which a program
+ * that has switched the collector off would keep from each epoch.
+ */
+#define KNOWN_MAX 8
+
+static struct known {
+	PyObject *type; /* weak */
+	PyMethodDef *const *methods;
+	PyObject *class;
+} known[KNOWN_MAX];
+
+/* New reference, or NULL. */
+static PyObject *find_class(const PyObject *type, PyMethodDef *const *methods)
+{
+	for (size_t i = 0; i < KNOWN_MAX && known[i].class; i++) {
+		OWNED PyObject *found = known[i].methods == methods
+						? py.PyObject_CallObject(known[i].type, NULL)
+						: NULL;
+
+		if (found && found == type) {
+			py.Py_IncRef(known[i].class);
+			return known[i].class;
+		}
+	}
+	return NULL;
+}
+
+/* In place of the one that was made first. */
+static void keep_class(PyObject *type, PyMethodDef *const *methods, PyObject *class)
+{
+	static size_t newest;
+	PyObject *reference = py.PyWeakref_NewRef(type, NULL);
+	struct known *place = &known[newest++ % KNOWN_MAX];
+	OWNED PyObject *old_type = NULL, *old_class = NULL;
+
+	if (!reference) {
+		py.PyErr_Clear();
+		return;
+	}
+	old_type = place->type;
+	old_class = place->class;
+	py.Py_IncRef(class);
+	*place = (struct known){reference, methods, class};
+}
+
+static PyObject *make_class(const char *name, PyMethodDef *const *methods, PyObject *like)
 {
 	OWNED PyObject *dict = py.PyDict_New(), *bases = py.PyTuple_New(0);
 	OWNED PyObject *title = py.PyUnicode_FromString(name), *args = NULL;
@@ -134,5 +180,18 @@ PyObject *standin_class(const char *name, PyMethodDef *const *methods, PyObject 
 	if (args)
 		class = py.PyObject_CallObject(py.type_type, args);
 	py.PyErr_Clear();
+	return class;
+}
+
+PyObject *standin_class(const char *name, PyMethodDef *const *methods, PyObject *like)
+{
+	OWNED PyObject *type = like ? py.PyObject_Type(like) : NULL;
+	PyObject *class = type ? find_class(type, methods) : NULL;
+
+	if (class)
+		return class;
+	class = make_class(name, methods, like);
+	if (class && type)
+		keep_class(type, methods, class);
 	return class;
 }

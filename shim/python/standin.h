@@ -9,8 +9,8 @@
 
 /*
  * type(name, (), {...}) with these methods, which end with NULL. It also forwards what Python asks
- * a class for, and not its object, if the class of `like` has it; NULL: nothing. NULL without an
- * exception: it cannot be made.
+ * a class for, and not its object, if the class of `like` has it; NULL: nothing. Another `like` of
+ * the same class gets the same. NULL without an exception: it cannot be made.
  */
 PyObject *standin_class(const char *name, PyMethodDef *const *methods, PyObject *like);
 
