@@ -40,30 +40,51 @@ static const char *kind_of(PyObject *iterator)
 }
 
 /*
- * Of a sampler of torch's own, which asks the dataset for its length itself before its first index:
- * another's might do anything when it is asked.
+ * len() runs code of the program's: a signal handler may raise in there, as Ctrl-C does. Then it
+ * works the second time, and the exception goes on. False: it does. Else *length is -1.
  */
-static int64_t length_of(PyObject *sampler)
+static bool ask_length(PyObject *sampler, int64_t *length)
+{
+	PyObject *type, *value, *traceback;
+
+	*length = py.PyObject_Size(sampler);
+	if (*length >= 0)
+		return true;
+	py.PyErr_Fetch(&type, &value, &traceback);
+	if (py.PyObject_Size(sampler) >= 0) {
+		py.PyErr_Restore(type, value, traceback);
+		return false;
+	}
+	py.PyErr_Restore(type, value, traceback);
+	py.PyErr_Clear();
+	return true;
+}
+
+/*
+ * Of a loader with a sampler of torch's own, which asks the dataset for its length itself before
+ * its first index: another's might do anything when it is asked. False: an exception goes on.
+ */
+static bool length_of(PyObject *loader, int64_t *length)
 {
 	static const char *const own[] = {
 		"SequentialSampler",     "RandomSampler",      "SubsetRandomSampler",
 		"WeightedRandomSampler", "DistributedSampler", NULL,
 	};
-	int64_t length = -1;
+	OWNED PyObject *sampler = NULL;
 
-	if (api_is_of_type(sampler, own))
-		length = py.PyObject_Size(sampler);
-	py.PyErr_Clear();
-	return length;
+	*length = -1;
+	if (!loader || identity_is_known(loader))
+		return true;
+	sampler = api_get_named(loader, "sampler");
+	return !api_is_of_type(sampler, own) || ask_length(sampler, length);
 }
 
 static const char *const own_batches[] = {"BatchSampler", NULL};
 
 /* Of a loader. Returns its dataset, to which the facts point; a property may make a new one. */
-static PyObject *gather_identity(PyObject *loader, struct consumer_facts *facts)
+static PyObject *gather_identity(PyObject *loader, int64_t length, struct consumer_facts *facts)
 {
 	PyObject *dataset = NULL;
-	int64_t length = -1;
 	static const char *const parts[CONSUMER_PART_MAX] = {"dataset", "sampler", "batch_sampler"};
 
 	facts->batch_size = api_get_number(loader, "batch_size", -1);
@@ -71,8 +92,6 @@ static PyObject *gather_identity(PyObject *loader, struct consumer_facts *facts)
 		OWNED PyObject *part = api_get_named(loader, parts[i]);
 		OWNED PyObject *class = part ? py.PyObject_Type(part) : NULL;
 
-		if (i == 1 && !identity_is_known(loader))
-			length = length_of(part);
 		if (i == 2 && api_is_of_type(part, own_batches))
 			facts->length = length;
 		facts->classes[i] = class;	/* only to be compared */
@@ -83,7 +102,8 @@ static PyObject *gather_identity(PyObject *loader, struct consumer_facts *facts)
 }
 
 /* Of a _BaseDataLoaderIter. Returns the loader's dataset. */
-static PyObject *gather_facts(PyObject *iterator, PyObject *loader, struct consumer_facts *facts)
+static PyObject *gather_facts(PyObject *iterator, PyObject *loader, int64_t length,
+			      struct consumer_facts *facts)
 {
 	PyObject *dataset = NULL;
 	OWNED PyObject *queue = api_get_named(iterator, "_worker_result_queue");
@@ -93,7 +113,7 @@ static PyObject *gather_facts(PyObject *iterator, PyObject *loader, struct consu
 	facts->prefetch_factor = (int32_t)api_get_number(iterator, "_prefetch_factor", -1);
 	facts->batch_size = -1;
 	if (loader)
-		dataset = gather_identity(loader, facts);
+		dataset = gather_identity(loader, length, facts);
 	if (queue)
 		facts->stream = torch_pipe_inode(queue, "_reader");
 	else
@@ -136,6 +156,7 @@ static PyObject *on_iter(PyObject *original, PyObject *args, PyObject *kwargs)
 	struct consumer_facts facts = {0};
 	OWNED PyObject *dataset = NULL;
 	PyObject *loader, *iterator;
+	int64_t length;
 
 	begin_recording();
 	iterator = iterator_make(original, args, kwargs, begin_ns);
@@ -143,7 +164,11 @@ static PyObject *on_iter(PyObject *original, PyObject *args, PyObject *kwargs)
 		return iterator;
 	loader = py.PyTuple_GetItem(args, 0);
 	py.PyErr_Clear();
-	dataset = gather_facts(iterator, loader, &facts);
+	if (!length_of(loader, &length)) {
+		py.Py_DecRef(iterator);
+		return NULL;
+	}
+	dataset = gather_facts(iterator, loader, length, &facts);
 	iterator_epoch(iterator, loader, &facts, begin_ns);
 	return iterator;
 }
@@ -221,14 +246,18 @@ static uint32_t delivered_task(PyObject *iterator, const struct consumer *consum
 	return next > 0 ? (uint32_t)(next - 1) : (uint32_t)consumer->ordinal;
 }
 
-/* Of an iterator that was made without DataLoader.__iter__. */
-static struct consumer *begin_epoch(PyObject *iterator)
+/* Of an iterator that was made without DataLoader.__iter__. False: an exception goes on. */
+static bool begin_epoch(PyObject *iterator, struct consumer **consumer)
 {
 	struct consumer_facts facts = {0};
 	OWNED PyObject *loader = maker_of(iterator), *dataset = NULL;
+	int64_t length;
 
-	dataset = gather_facts(iterator, loader, &facts);
-	return iterator_epoch(iterator, loader, &facts, clock_now_ns());
+	if (!length_of(loader, &length))
+		return false;
+	dataset = gather_facts(iterator, loader, length, &facts);
+	*consumer = iterator_epoch(iterator, loader, &facts, clock_now_ns());
+	return true;
 }
 
 /* The records from here on are of another iterator, which hands on what this one brings. */
@@ -236,7 +265,7 @@ static void announce_ahead(PyObject *iterator, struct consumer *consumer)
 {
 	struct consumer_facts facts = {0};
 
-	gather_facts(iterator, NULL, &facts);
+	gather_facts(iterator, NULL, -1, &facts);
 	consumer_announce(consumer, &facts, clock_now_ns());
 }
 
@@ -251,8 +280,9 @@ static PyObject *on_next(PyObject *original, PyObject *args, PyObject *kwargs)
 		return py.PyObject_Call(original, args, kwargs);
 	iterator = py.PyTuple_GetItem(args, 0);
 	consumer = iterator ? iterator_state(iterator) : NULL;
-	if (iterator && unlikely(!consumer || !(consumer->stream || consumer->skipping)))
-		consumer = begin_epoch(iterator);
+	if (iterator && unlikely(!consumer || !(consumer->stream || consumer->skipping)) &&
+	    !begin_epoch(iterator, &consumer))
+		return NULL;
 	py.PyErr_Clear();
 	if (!consumer || consumer->skipping || !consumer_wait_begin(consumer, &wait, 0))
 		return py.PyObject_Call(original, args, kwargs);
