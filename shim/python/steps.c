@@ -208,13 +208,14 @@ static PyMethodDef *const dataset_methods[] = {&item_method, NULL};
 static PyMethodDef *const items_methods[] = {&item_method, &items_method, NULL};
 static PyMethodDef *const stream_methods[] = {&next_method, &iter_method, NULL};
 
-static PyObject *compose_class(void)
+/* `function`: has what each Compose has, which is to be called and what every object has. */
+static PyObject *compose_class(PyObject *function)
 {
 	static PyMethodDef *const methods[] = {NULL};
 	static PyObject *class HOT_DATA = NULL;
 
 	if (!class)
-		class = standin_class("compose", methods, NULL);
+		class = standin_class("compose", methods, function);
 	return class;
 }
 
@@ -319,13 +320,13 @@ static OFTEN PyObject *steps_compose(PyObject *original, PyObject *args, PyObjec
 	if (!activate_on() || !thread_loading())
 		return py.PyObject_Call(original, args, kwargs);
 	self = py.PyTuple_GetItem(args, 0);
-	if (self && compose_class())
+	if (self && compose_class(original))
 		bytes = py.PyByteArray_FromStringAndSize((const char *)&(struct walk){&span, false},
 							 sizeof(*walk));
 	if (bytes)
 		steps = timed_steps(self, bytes);
 	if (steps)
-		standing = standin_make(compose_class(), self);
+		standing = standin_make(compose_class(original), self);
 	if (standing && standin_keep(standing, &transforms_name, steps))
 		replaced = replace_self(args, standing);
 	py.PyErr_Clear();

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Between two loads, torchvision's Compose is what torch.compile and inspect want: a function."""
 import inspect
+import traceback
 
 from torch.utils.data import DataLoader
 from torchvision.transforms import Compose
@@ -42,6 +43,10 @@ for dataset in Composed(double), Nested(double), Composed(double, fail):
             print(list(DataLoader(dataset, num_workers=workers)))
         except ValueError as error:
             print(type(error), type(error.__context__))
+            for frame in traceback.walk_tb(error.__traceback__):
+                print(frame[0].f_code.co_name)
+                if frame[0].f_code.co_name == "__call__":
+                    print(repr(frame[0].f_locals["self"]).count("function"))
         look()
 
 own = Compose.__call__
