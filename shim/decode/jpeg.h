@@ -143,6 +143,15 @@ static void jpeg_start_end(struct unit *unit, const void *info, bool done)
 	jpeg_refilled = jpeg_is_whole(thread_self, JPEG_SOURCE(info)) ? NULL : info;
 }
 
+/*
+ * Whether it is still there at an image's end: term_source() may have given its memory back, and
+ * libjpeg does not look at that of an image that it destroys.
+ */
+static bool jpeg_has_source(const struct jpeg_source *source)
+{
+	return source && unit_can_read(&source->next) && unit_can_read(&source->left);
+}
+
 static void jpeg_close(uintptr_t address, const void *info, bool is_last)
 {
 	const struct thread *thread = thread_self;
@@ -154,8 +163,7 @@ static void jpeg_close(uintptr_t address, const void *info, bool is_last)
 	image = sequence_started(DECODE_JPEG, info);
 	if (!image)
 		return;
-	/* The source may be gone: its term_source() was called, or nobody looks at it any more. */
-	if (thread->boundary_address)
+	if (thread->boundary_address || jpeg_has_source(JPEG_SOURCE(info)))
 		jpeg_look(image, info);
 	sequence_end(image, address, is_last);
 	jpeg_refilled = thread->started ? thread->started->handle : NULL;

@@ -11,9 +11,9 @@
 #define SAME_STACK_BYTES 16384
 
 /* The kernel reads it for us, and then finds that it is asked for nothing. */
-static bool is_readable(const uint64_t *address)
+bool unit_can_read(const void *address)
 {
-	return sys_call4(SYS_rt_sigprocmask, -1, address, NULL, sizeof(*address)) != -EFAULT;
+	return sys_call4(SYS_rt_sigprocmask, -1, address, NULL, sizeof(uint64_t)) != -EFAULT;
 }
 
 /*
@@ -29,7 +29,7 @@ static OFTEN bool is_inner(const struct thread *thread, const struct unit *unit)
 		if (!frame->decoder || frame->address <= (uintptr_t)unit)
 			continue;
 		mark = &((const struct unit *)frame->address)->mark;
-		if ((frame->address - (uintptr_t)unit < SAME_STACK_BYTES || is_readable(mark)) &&
+		if ((frame->address - (uintptr_t)unit < SAME_STACK_BYTES || unit_can_read(mark)) &&
 		    *mark == frame->decoder)
 			return true;
 	}

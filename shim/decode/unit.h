@@ -40,6 +40,9 @@ struct unit_result {
 /* False: not recorded, or part of another decoder's work. Then do not call the end. */
 bool unit_begin(struct unit *unit, enum decode_library_id library, const char *name);
 
+/* Whether eight bytes are there to be read: a system call. */
+bool unit_can_read(const void *address);
+
 /* A call that is a whole image, or one of a library that has no images. */
 void unit_end(struct unit *unit, struct unit_result result);
 
