@@ -14,6 +14,7 @@
 #include "dlprof/units.h"
 #include "launch/cmd.h"
 #include "launch/runs.h"
+#include "render/page.h"
 
 extern char **environ;
 
@@ -53,24 +54,6 @@ static int check_output(const char *path)
 		     : 0;
 }
 
-/* Words in quotes where a shell would want them. */
-static void print_word(const char *word)
-{
-	if (*word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-					"0123456789%+,-./:=@_")]) {
-		fputs(word, stdout);
-		return;
-	}
-	putchar('\'');
-	for (; *word; word++) {
-		if (*word == '\'')
-			fputs("'\\''", stdout);
-		else
-			putchar(*word);
-	}
-	putchar('\'');
-}
-
 static bool is_ours(const char *entry)
 {
 	return strncmp(entry, "DLPROF_", 7) == 0 || strncmp(entry, "LD_PRELOAD=", 11) == 0 ||
@@ -84,12 +67,12 @@ static int print_command(char **command)
 		if (!is_ours(*entry))
 			continue;
 		fputs(" \\\n  ", stdout);
-		print_word(*entry);
+		page_put_word(stdout, *entry);
 	}
 	fputs(" \\\n ", stdout);
 	for (; *command; command++) {
 		putchar(' ');
-		print_word(*command);
+		page_put_word(stdout, *command);
 	}
 	putchar('\n');
 	return launch_close(LAUNCH_DONE);

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "render/utf8.h"
@@ -147,25 +148,37 @@ void page_append(char *text, size_t size, const char *format, ...)
 	va_end(args);
 }
 
-void page_append_word(char *text, size_t size, const char *word)
+void page_put_word(FILE *out, const char *word)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 				    "%+,-./:=@_";
 
 	if (*word && !word[strspn(word, plain)]) {
-		page_append(text, size, "%s", word);
+		fputs(word, out);
 		return;
 	}
-	page_append(text, size, "'");
-	for (size_t length; *word; word += length) {
-		length = strcspn(word, "'");
-		page_append(text, size, "%.*s", (int)length, word);
-		if (word[length] == '\'') {
-			page_append(text, size, "'\\''");
-			length++;
-		}
+	putc('\'', out);
+	for (; *word; word++) {
+		if (*word == '\'')
+			fputs("'\\''", out);
+		else
+			putc(*word, out);
 	}
-	page_append(text, size, "'");
+	putc('\'', out);
+}
+
+void page_append_word(char *text, size_t size, const char *word)
+{
+	char *quoted = NULL;
+	size_t length;
+	FILE *out = open_memstream(&quoted, &length);
+
+	if (!out)
+		return;
+	page_put_word(out, word);
+	if (fclose(out) == 0)
+		page_append(text, size, "%s", quoted);
+	free(quoted);
 }
 
 void page_line(const struct page *page, const char *format, ...)

@@ -43,7 +43,8 @@ __attribute__((format(printf, 5, 6))) void page_entry(const struct page *page, i
 __attribute__((format(printf, 3, 4))) void page_append(char *text, size_t size, const char *format,
 						       ...);
 
-/* The same, of a word as a shell wants it: in quotes where it needs them. */
+/* A word as a shell wants it: in quotes where it needs them. */
+void page_put_word(FILE *out, const char *word);
 void page_append_word(char *text, size_t size, const char *word);
 
 /* One line of text as it is, cut with "..." where it is too long. */
