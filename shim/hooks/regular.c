@@ -133,7 +133,7 @@ static inline void learn(struct thread *timed, int fd, mode_t mode)
 		if (timed)                                                                         \
 			span_end(&span, 0, result < 0);                                            \
 		if (likely(result == 0))                                                           \
-			learn(timed ? span.thread : NULL, fd, status->st_mode);           \
+			learn(timed ? span.thread : NULL, fd, status->st_mode);                    \
 		return result;                                                                     \
 	}                                                                                          \
 	HOOK_ENTRY(type, hook_name, params, args, learned)

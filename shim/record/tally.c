@@ -94,7 +94,7 @@ static OFTEN uint64_t hash_whole(const char *name, size_t length)
 
 static uint32_t hash_of(const char *name, size_t length)
 {
-	return (uint32_t)(hash_whole(name, length) >> 32) | 1; /* 0: a free place */
+	return (uint32_t)(hash_whole(name, length) >> 32);
 }
 
 uint64_t tally_id(const char *name)
