@@ -32,7 +32,7 @@ static bool is_empty(const char *database)
 	return stat(database, &status) == 0 && !status.st_size;
 }
 
-/* A drain that was killed while it closed the database has stored all; its journal is left. */
+/* A drain that was killed while it closed the database has stored all; its log is left. */
 static void close_database(const char *database)
 {
 	struct db *db;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "dlprof/units.h"
+#include "store/door.h"
 
 #define MOST_TRIES 10
 #define NAME	   "/run.db"
@@ -36,14 +37,12 @@ int copy_bytes(int from, int to)
 	return 0;
 }
 
-int copy_file(const char *from, const char *to)
+/* From where it stands into a new file. */
+static int copy_from(int in, const char *to)
 {
-	int in = open(from, O_RDONLY | O_CLOEXEC | O_NONBLOCK), out, r;
+	int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int r = out < 0 ? -errno : copy_bytes(in, out);
 
-	if (in < 0)
-		return -errno;
-	out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	r = out < 0 ? -errno : copy_bytes(in, out);
 	if (r == 0 && fsync(out) < 0)
 		r = -errno;
 	/* Some file systems say only now that there was no room. */
@@ -51,6 +50,16 @@ int copy_file(const char *from, const char *to)
 		r = -errno;
 	if (r < 0 && out >= 0)
 		unlink(to);
+	return r;
+}
+
+int copy_file(const char *from, const char *to)
+{
+	int in = open(from, O_RDONLY | O_CLOEXEC | O_NONBLOCK), r;
+
+	if (in < 0)
+		return -errno;
+	r = copy_from(in, to);
 	close(in);
 	return r;
 }
@@ -63,7 +72,7 @@ struct state {
 
 static void look(const char *path, const char *wal, struct state *ret)
 {
-	int fd = open(wal, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = open(wal, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 
 	memset(ret, 0, sizeof(*ret));
 	stat(path, &ret->status);
@@ -75,10 +84,23 @@ static void look(const char *path, const char *wal, struct state *ret)
 	close(fd);
 }
 
-/* The log first: who finds a database finds it whole. */
-static int try_copy(const char *path, const char *wal, const char *copy)
+/* A log that the door refuses is not of this database, and the copy does without it. */
+static int copy_log(const char *path, const struct door *door, const char *copy)
+{
+	int log = door_open_log(path, door), r;
+
+	if (log < 0)
+		return log == -ENOENT || log == -EUCLEAN ? 0 : log;
+	r = copy_from(log, copy);
+	close(log);
+	return r;
+}
+
+/* The log is copied first, so that a database that is found has all of its log beside it. */
+static int try_copy(const char *path, const char *copy)
 {
 	char wal_copy[PATH_MAX + 8], part[PATH_MAX + 8];
+	struct door door;
 	int r;
 
 	snprintf(wal_copy, sizeof(wal_copy), "%s-wal", copy);
@@ -86,9 +108,15 @@ static int try_copy(const char *path, const char *wal, const char *copy)
 	unlink(copy);
 	unlink(wal_copy);
 	unlink(part);
-	r = copy_file(wal, wal_copy);
-	if (r == 0 || r == -ENOENT)
-		r = copy_file(path, part);
+	r = door_look(path, &door);
+	/* What else lies beside it is not copied. */
+	if (r == -EUCLEAN && door.fd >= 0)
+		r = 0;
+	if (r == 0)
+		r = copy_log(path, &door, wal_copy);
+	if (r == 0)
+		r = copy_from(door.fd, part);
+	door_close(&door);
 	if (r == 0 && rename(part, copy) < 0)
 		r = -errno;
 	if (r < 0) {
@@ -107,7 +135,7 @@ int copy_database(const char *path, const char *copy)
 	snprintf(wal, sizeof(wal), "%s-wal", path);
 	for (int tries = 0; r == 0 && tries < MOST_TRIES; tries++) {
 		look(path, wal, &before);
-		r = try_copy(path, wal, copy);
+		r = try_copy(path, copy);
 		look(path, wal, &after);
 		if (memcmp(&before, &after, sizeof(before)) == 0)
 			break;

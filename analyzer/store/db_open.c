@@ -12,6 +12,7 @@
 
 #include "dlprof/units.h"
 #include "store/copy.h"
+#include "store/door.h"
 #include "store/guard.h"
 #include "store/handle.h"
 #include "store/rows.h"
@@ -26,26 +27,6 @@
 #define CLOSE_PAUSE_MS   50
 #define BUSY_MS          2000
 #define CHECKPOINT_PAGES 1000 /* as SQLite has it */
-
-/* SQLite says CANTOPEN for many things; the file itself tells more. */
-static int check_file(const char *path, struct stat *ret)
-{
-	int fd;
-
-	/* What is no file could keep us waiting for its other end. */
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0 || fstat(fd, ret) < 0) {
-		int r = -errno;
-
-		if (fd >= 0)
-			close(fd);
-		return r;
-	}
-	close(fd);
-	if (!S_ISREG(ret->st_mode))
-		return S_ISDIR(ret->st_mode) ? -EISDIR : -EBADMSG;
-	return ret->st_size ? 0 : -ENODATA;
-}
 
 /* Empty, and in WAL mode: where it was written, its tables are in the log. */
 static bool lacks_log(struct db *db)
@@ -86,10 +67,10 @@ static void redact_host(struct db *db)
 		rows_text(statement, 0, REDACT_HOST);
 }
 
-static int open_handle(const char *path, int flags, struct db **ret_db)
+static int open_handle(const char *path, enum door_use use, struct db **ret_db)
 {
 	struct db *db = calloc(1, sizeof(*db));
-	int r = db ? guard_open(db, path, flags, BUSY_MS) : -ENOMEM;
+	int r = db ? guard_open(db, path, use, BUSY_MS) : -ENOMEM;
 
 	if (r < 0) {
 		db_close(db);
@@ -123,12 +104,11 @@ static int check_read(struct db *db, const char *sql, const struct stat *file, s
 	return 0;
 }
 
-/* Opens it for reading, by a path or a URI. */
-static int open_checked(const char *path, int flags, const char *sql, const struct stat *file,
-			struct db **ret_db)
+static int open_checked(const char *path, enum door_use use, const char *sql,
+			const struct stat *file, struct db **ret_db)
 {
 	struct db *db;
-	int r = open_handle(path, flags, &db);
+	int r = open_handle(path, use, &db);
 
 	return r < 0 ? r : check_read(db, sql, file, ret_db);
 }
@@ -146,32 +126,7 @@ static bool read_whole(int fd, unsigned char *to, const struct stat *before)
 	       after.st_mtim.tv_nsec == before->st_mtim.tv_nsec;
 }
 
-/* As it stands: nothing is locked, and nobody may write. */
-static int open_immutable(const char *path, const struct stat *file, struct db **ret_db)
-{
-	static const char start[] = "file:", end[] = "?immutable=1", digits[] = "0123456789ABCDEF";
-	char *uri = malloc(sizeof(start) + 3 * strlen(path) + sizeof(end)), *to = uri;
-	int r;
-
-	if (!uri)
-		return -ENOMEM;
-	to = stpcpy(to, start);
-	for (; *path; path++) {
-		if (!strchr("?#%", *path)) {
-			*to++ = *path;
-			continue;
-		}
-		*to++ = '%';
-		*to++ = digits[(unsigned char)*path >> 4];
-		*to++ = digits[*path & 15];
-	}
-	strcpy(to, end);
-	r = open_checked(uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL, file, ret_db);
-	free(uri);
-	return r;
-}
-
-/* With a log that cannot be read in place, for want of its -shm or of locks. */
+/* With a log that cannot be read in place: for want of its -shm or of locks, or for its owner. */
 static int open_copy(const char *path, const struct stat *file, struct db **ret_db)
 {
 	char copy[4096];
@@ -179,29 +134,11 @@ static int open_copy(const char *path, const struct stat *file, struct db **ret_
 
 	if (r < 0)
 		return r;
-	r = open_checked(copy, SQLITE_OPEN_READWRITE, "PRAGMA locking_mode = EXCLUSIVE", file,
-			 ret_db);
+	r = open_checked(copy, DOOR_WRITE, "PRAGMA locking_mode = EXCLUSIVE", file, ret_db);
 	if (r == 0)
 		sqlite3_db_config((*ret_db)->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 	copy_remove(copy);
 	return r;
-}
-
-/* The size of what has this name but for its end; -1: there is none. */
-static int64_t size_of(const char *path, const char *end)
-{
-	char name[4200];
-	struct stat status;
-
-	return snprintf(name, sizeof(name), "%s%s", path, end) < (int)sizeof(name) &&
-			       stat(name, &status) == 0
-		       ? status.st_size
-		       : -1;
-}
-
-static bool has_bytes(const char *path, const char *end)
-{
-	return size_of(path, end) > 0;
 }
 
 /*
@@ -214,34 +151,32 @@ static bool is_of_place(int error)
 	       error == -EBUSY;
 }
 
-/* Whoever has it open to write has one of these beside it, or may have. */
-static bool is_at_rest(const char *path)
+static bool has_journal(const char *path)
 {
-	return size_of(path, "-journal") < 0 && size_of(path, "-wal") < 0;
+	char name[4200];
+	struct stat status;
+
+	snprintf(name, sizeof(name), "%s-journal", path);
+	return lstat(name, &status) == 0;
 }
 
 /* All of what is at rest and small; to be freed by sqlite3_free(). */
-static int take_whole(const char *path, struct stat *status, unsigned char **ret)
+static int take_whole(const char *path, struct door *door, unsigned char **ret)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), r = -EAGAIN;
+	int r = -EAGAIN;
 
 	*ret = NULL;
-	if (fd < 0)
-		return -errno;
 	for (int tries = 0; r == -EAGAIN && tries < WHOLE_TRIES; tries++) {
-		if (fstat(fd, status) < 0 || !S_ISREG(status->st_mode) ||
-		    status->st_size < HEAD_BYTES || status->st_size > WHOLE_BYTES) {
-			r = -EFBIG;
-			break;
-		}
+		if (fstat(door->fd, &door->file) < 0 || door->file.st_size < HEAD_BYTES ||
+		    door->file.st_size > WHOLE_BYTES)
+			return -EFBIG;
 		sqlite3_free(*ret);
-		*ret = sqlite3_malloc64((sqlite3_uint64)status->st_size);
+		*ret = sqlite3_malloc64((sqlite3_uint64)door->file.st_size);
 		if (!*ret)
 			r = -ENOMEM;
-		else if (read_whole(fd, *ret, status) && size_of(path, "-journal") < 0)
+		else if (read_whole(door->fd, *ret, &door->file) && !has_journal(path))
 			r = (*ret)[MODES_AT] == 1 ? 0 : -EFBIG;
 	}
-	close(fd);
 	return r;
 }
 
@@ -250,46 +185,57 @@ static int take_whole(const char *path, struct stat *status, unsigned char **ret
  * yet a drain may take any of them up again. So a small one is read at once, and again if it was
  * written meanwhile.
  */
-static int open_whole(const char *path, struct db **ret_db)
+static int open_whole(const char *path, struct door *door, struct db **ret_db)
 {
 	unsigned char *bytes;
-	struct stat status;
 	struct db *db = NULL;
-	int r = take_whole(path, &status, &bytes);
+	int r = take_whole(path, door, &bytes);
 
 	if (r == 0)
-		r = open_handle(":memory:", SQLITE_OPEN_READWRITE, &db);
+		r = open_handle(":memory:", DOOR_MEMORY, &db);
 	if (r < 0) {
 		sqlite3_free(bytes);
 		return r;
 	}
-	r = db_errno(
-		sqlite3_deserialize(db->handle, "main", bytes, status.st_size, status.st_size,
-				    SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_READONLY));
+	r = db_errno(sqlite3_deserialize(
+		db->handle, "main", bytes, door->file.st_size, door->file.st_size,
+		SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_READONLY));
 	if (r == 0)
-		return check_read(db, WHOLE_SQL, &status, ret_db);
+		return check_read(db, WHOLE_SQL, &door->file, ret_db);
 	db_close(db);
 	return r;
 }
 
-int db_open_read(const char *path, struct db **ret_db)
+/* Where it is, with locks if the place has them. */
+static int open_in_place(const char *path, const struct door *door, struct db **ret_db)
 {
-	const bool at_rest = is_at_rest(path);
-	struct stat status;
+	const bool at_rest = !door->has_journal && !door->is_logged;
 	int r;
 
-	if (at_rest && open_whole(path, ret_db) == 0)
-		return 0;
-	r = check_file(path, &status);
-	if (r < 0)
-		return r;
+	if (!door->file.st_size)
+		return -ENODATA;
+	if (door_is_for_copy(door))
+		return door->has_log ? open_copy(path, &door->file, ret_db)
+				     : open_checked(path, DOOR_SNAPSHOT, NULL, &door->file, ret_db);
 	/* One lock for all that is read, and a drain that takes it up again waits for its end. */
-	r = open_checked(path, SQLITE_OPEN_READONLY, at_rest ? "BEGIN" : NULL, &status, ret_db);
+	r = open_checked(path, DOOR_READ, at_rest ? "BEGIN" : NULL, &door->file, ret_db);
 	/* With a journal somebody is in the middle of a change. */
-	if (!is_of_place(r) || has_bytes(path, "-journal"))
+	if (!is_of_place(r) || door->has_journal)
 		return r;
-	return has_bytes(path, "-wal") ? open_copy(path, &status, ret_db)
-				       : open_immutable(path, &status, ret_db);
+	return door->has_log ? open_copy(path, &door->file, ret_db)
+			     : open_checked(path, DOOR_SNAPSHOT, NULL, &door->file, ret_db);
+}
+
+int db_open_read(const char *path, struct db **ret_db)
+{
+	struct door door;
+	int r = door_look(path, &door);
+	const bool is_whole = r == 0 && !door.has_journal && !door.is_logged &&
+			      open_whole(path, &door, ret_db) == 0;
+
+	/* SQLite's locks end when this process closes the file, so that comes first. */
+	door_close(&door);
+	return r < 0 || is_whole ? r : open_in_place(path, &door, ret_db);
 }
 
 /* A new file is its owner's alone, and with it what SQLite puts beside it. */
@@ -303,33 +249,29 @@ static int make_file(const char *path)
 	return 0;
 }
 
-/* Into what somebody else put there nothing is written. */
-static int check_owner(const char *path, const struct stat *status)
+/*
+ * Makes the schema in an empty file. A file that has tables is ours, which is known before anything
+ * is written.
+ */
+static int prepare_write(struct db *db, bool is_logged)
 {
-	static const char *const beside[] = {"-wal", "-journal"};
-	char name[4200];
-	struct stat other;
-
-	if (status->st_uid != geteuid())
-		return -EPERM;
-	for (size_t i = 0; i < ARRAY_COUNT(beside); i++) {
-		snprintf(name, sizeof(name), "%s%s", path, beside[i]);
-		if (lstat(name, &other) == 0 &&
-		    (!S_ISREG(other.st_mode) || other.st_uid != geteuid()))
-			return -EPERM;
-	}
-	return access(path, W_OK) < 0 ? -errno : 0;
-}
-
-static int prepare_write(struct db *db)
-{
-	int64_t tables, version;
+	int64_t tables, version = DB_SCHEMA_VERSION, id = 0;
 	int r = rows_number(db, "SELECT count(*) FROM sqlite_schema", &tables);
 
-	/* Nothing is there that could be damaged. */
+	if (r == 0 && tables)
+		r = check_identity(db, &version);
+	else if (r == 0)
+		r = rows_number(db, "PRAGMA application_id", &id);
+	if (r == 0 && id)
+		r = -EMEDIUMTYPE;
+	if (r == 0 && tables)
+		r = guard_check_write(db);
 	if (r == 0 && !tables)
-		r = db_run(db, "PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY");
-	/* WAL: readers never stop the writer. */
+		r = db_run(db, "PRAGMA synchronous = OFF");
+	/* The change to a log is one page in one write, which needs no journal to be whole. */
+	if (r == 0 && !is_logged)
+		r = db_run(db, "PRAGMA journal_mode = MEMORY");
+	/* With a log readers never stop the writer. */
 	if (r == 0)
 		r = db_run(db, "PRAGMA journal_mode = WAL");
 	if (r == 0 && !tables)
@@ -340,34 +282,42 @@ static int prepare_write(struct db *db)
 	 */
 	if (r == 0)
 		r = db_run(db, "PRAGMA synchronous = NORMAL");
-	if (r < 0 || !tables)
-		return r;
-	r = check_identity(db, &version);
-	if (r == 0)
-		r = guard_check_write(db);
 	return r < 0 || version == DB_SCHEMA_VERSION ? r : schema_upgrade(db, version);
+}
+
+/* Nothing is written into what another user owns. */
+static int look_to_write(const char *path, bool *ret_is_logged)
+{
+	struct door door;
+	int r = door_look(path, &door);
+
+	door_close(&door);
+	*ret_is_logged = door.is_logged;
+	if (r == -ENOENT)
+		return make_file(path);
+	if (r == 0 && door.file.st_uid != geteuid())
+		return -EPERM;
+	return r == 0 && access(path, W_OK) < 0 ? -errno : r;
 }
 
 int db_open_write(const char *path, struct db **ret_db)
 {
-	struct stat status;
 	struct db *db = NULL;
-	int r;
+	bool is_logged;
+	int r = look_to_write(path, &is_logged);
 
-	r = check_file(path, &status);
-	if (r == -ENOENT)
-		r = make_file(path);
-	else if (r == 0 || r == -ENODATA)
-		r = check_owner(path, &status);
 	if (r == 0)
-		r = open_handle(path, SQLITE_OPEN_READWRITE, &db);
+		r = open_handle(path, DOOR_WRITE, &db);
 	if (r < 0)
 		return r;
-	r = prepare_write(db);
+	/* Not even the log of what is not ours goes into it. */
+	sqlite3_db_config(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+	r = prepare_write(db, is_logged);
 	if (r < 0) {
 		db_close(db);
 		return r;
 	}
+	sqlite3_db_config(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
 	db->writes = true;
 	*ret_db = db;
 	return 0;

@@ -105,11 +105,12 @@ static int set(struct db *db)
 	return db_run(db, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0");
 }
 
-int guard_open(struct db *db, const char *path, int flags, int wait_ms)
+int guard_open(struct db *db, const char *path, enum door_use use, int wait_ms)
 {
-	/* One thread uses it, so that no call needs a lock. */
-	int r = db_errno(sqlite3_open_v2(path, &db->handle, flags | SQLITE_OPEN_NOMUTEX, NULL));
+	int result = SQLITE_OK, r = door_open(path, use, &db->handle, &result);
 
+	if (r == 0)
+		r = db_errno(result);
 	if (r == 0)
 		r = set(db);
 	if (r < 0)

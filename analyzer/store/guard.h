@@ -10,10 +10,11 @@
 
 #include <sys/stat.h>
 
+#include "store/door.h"
 #include "store/handle.h"
 
-/* Opens the handle, which is to be closed also after an error. 0 or -errno. */
-int guard_open(struct db *db, const char *path, int flags, int wait_ms);
+/* Opens the handle through the door, to be closed also after an error. 0 or -errno. */
+int guard_open(struct db *db, const char *path, enum door_use use, int wait_ms);
 
 /* From now on, for a file of that size. */
 void guard_limit(struct db *db, const struct stat *file);

@@ -5,6 +5,8 @@
 #include <sqlite3.h>
 #include <stddef.h>
 
+#include "store/door.h"
+
 static int interrupted = -ETIME;
 
 void db_interrupt(int error)
@@ -14,11 +16,14 @@ void db_interrupt(int error)
 
 int db_errno(int sqlite_result)
 {
-	switch (sqlite_result & 0xff) {
-	case SQLITE_OK:
-	case SQLITE_ROW:
-	case SQLITE_DONE:
+	const int result = sqlite_result & 0xff;
+
+	if (result == SQLITE_OK || result == SQLITE_ROW || result == SQLITE_DONE)
 		return 0;
+	/* Which of its codes SQLite makes of that depends on what it was about to do. */
+	if (door_take_refusal())
+		return -EUCLEAN;
+	switch (result) {
 	case SQLITE_FULL:
 		return -ENOSPC;
 	case SQLITE_READONLY:
@@ -78,6 +83,8 @@ const char *db_error(int error)
 	case ENOBUFS:
 		return "to read it takes more memory than a file of its size can need: damaged, "
 		       "or made to; if it is yours, open it with sqlite3";
+	case EUCLEAN:
+		return door_words();
 	case ENOLINK:
 		return "it was copied while it recorded, without what is in its -wal: copy both, "
 		       "or when the run is over";

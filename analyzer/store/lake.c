@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "dlprof/units.h"
@@ -175,7 +174,7 @@ int lake_query(const char *path, const char *sql, const struct export_sink *sink
 {
 	sqlite3_stmt *stmt = NULL;
 	struct db db = {.handle = NULL};
-	int r = guard_open(&db, path, SQLITE_OPEN_READONLY, WAIT_MS);
+	int r = guard_open(&db, path, DOOR_READ, WAIT_MS);
 
 	if (r == 0)
 		r = check_identity(&db);
@@ -192,7 +191,6 @@ int lake_open(const char *path, bool is_for_new, struct lake **ret)
 {
 	struct lake *lake = calloc(1, sizeof(*lake));
 	int64_t count = 0;
-	struct stat file;
 	int r;
 
 	*ret = lake;
@@ -200,11 +198,9 @@ int lake_open(const char *path, bool is_for_new, struct lake **ret)
 		return -ENOMEM;
 	lake->path = path;
 	lake->table = TABLES;
-	if (stat(path, &file) < 0)
+	r = guard_open(&lake->db, path, DOOR_WRITE, WAIT_MS);
+	if (r == -ENOENT)
 		return 0;
-	if (!S_ISREG(file.st_mode))
-		return S_ISDIR(file.st_mode) ? -EISDIR : -EMEDIUMTYPE;
-	r = guard_open(&lake->db, path, SQLITE_OPEN_READWRITE, WAIT_MS);
 	if (r == 0)
 		r = check_identity(&lake->db);
 	if (r == 1 && is_for_new)
@@ -289,8 +285,7 @@ int lake_begin(struct lake *lake, const char *job_id, int64_t attempt)
 		return 0;
 	}
 	r = lake->db.handle ? 0
-			    : guard_open(&lake->db, lake->path,
-					 SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, WAIT_MS);
+			    : guard_open(&lake->db, lake->path, DOOR_MAKE, WAIT_MS);
 	if (r == -ENOENT)
 		return -ENOTDIR;
 	if (r == 0)

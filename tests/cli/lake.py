@@ -188,7 +188,7 @@ def check_refusals(path, parts):
     refused("its folder does not exist", "--into", os.path.join(folder, "no/x.db"), path)
     refused("it is a folder", "--into", folder, path)
     os.mkfifo(os.path.join(folder, "fifo"))
-    refused("export --into did not make it", "--into", os.path.join(folder, "fifo"), path)
+    refused("it is a pipe, not a file", "--into", os.path.join(folder, "fifo"), path)
     twice = os.path.join(folder, "twice.db")
     refused("rank 0 is in", "--into", twice, path, run, *parts)
     t.equal([row[0] for row in content(twice)["job"]], ["box-42-17f"], "the job that can be folded")

@@ -248,7 +248,8 @@ Test(guard, a_pipe_in_its_place_does_not_keep_us_waiting)
 {
 	unlink(path);
 	cr_assert_eq(mkfifo(path, 0600), 0);
-	cr_expect_eq(open_read(), -EBADMSG);
+	cr_expect_eq(open_read(), -EUCLEAN);
+	cr_expect_str_eq(db_error(-EUCLEAN), "it is a pipe, not a file");
 }
 
 static void check_mode(const char *end)
