@@ -214,7 +214,8 @@ static int open_in_place(const char *path, const struct door *door, struct db **
 
 	if (!door->file.st_size)
 		return -ENODATA;
-	if (door_is_for_copy(door))
+	/* As root, SQLite would give the files beside it to its owner. */
+	if (door->is_foreign && (door->is_logged || door->has_journal))
 		return door->has_log ? open_copy(path, &door->file, ret_db)
 				     : open_checked(path, DOOR_SNAPSHOT, NULL, &door->file, ret_db);
 	/* One lock for all that is read, and a drain that takes it up again waits for its end. */
@@ -384,7 +385,8 @@ void db_close(struct db *db)
 	if (db->writes && !sqlite3_get_autocommit(db->handle))
 		db_run(db, "ROLLBACK");
 	/* Refused while somebody reads; most readers are done soon, and none can do it later. */
-	sqlite3_busy_timeout(db->handle, 0);
+	if (db->writes)
+		sqlite3_busy_timeout(db->handle, 0);
 	for (int tries = 0; db->writes && tries < CLOSE_TRIES; tries++) {
 		if (remove_log(db) != -EBUSY)
 			break;

@@ -261,6 +261,15 @@ static bool is_hot(const char *journal)
 	return first;
 }
 
+static int refuse_hot(void)
+{
+	return refuse(
+		"a %s lies beside it, as a change that was cut off leaves it, and a journal"
+		" can name other files to be deleted. If the change was yours (an export that"
+		" was killed), `sqlite3 FILE .tables` undoes it; otherwise remove the journal",
+		JOURNAL);
+}
+
 /* What SQLite is about to open beside a database that went through door_open(). */
 static bool may_open(const char *name, int flags)
 {
@@ -284,10 +293,7 @@ static bool may_open(const char *name, int flags)
 		return false;
 	if (!(flags & SQLITE_OPEN_MAIN_JOURNAL) || flags & SQLITE_OPEN_CREATE || !is_hot(name))
 		return true;
-	refuse("a %s lies beside it, as a change that was cut off leaves it, and a journal can"
-	       " name other files to be deleted. If the change was yours (an export that was"
-	       " killed), `sqlite3 FILE .tables` undoes it; otherwise remove the journal",
-	       JOURNAL);
+	refuse_hot();
 	return false;
 }
 
@@ -357,10 +363,15 @@ static int make_file(const char *path)
 
 static int look(const char *path, enum door_use use)
 {
+	char journal[PATH_MAX + sizeof(JOURNAL)];
 	struct door door;
 	int r = door_look(path, &door);
 
 	door_close(&door);
+	snprintf(journal, sizeof(journal), "%s" JOURNAL, path);
+	/* SQLite does not look for it there. */
+	if (r == 0 && use == DOOR_SNAPSHOT && door.has_journal && is_hot(journal))
+		return refuse_hot();
 	if (r == -ENOENT && use == DOOR_MAKE)
 		return make_file(path);
 	if (r == 0 && door_is_for_copy(&door) && use != DOOR_SNAPSHOT)
