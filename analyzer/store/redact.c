@@ -247,6 +247,8 @@ enum redact_kind redact_kind_of_column(const char *view, const char *column)
 		return strcmp(column, "cause") == 0 || strcmp(column, "verdict") == 0
 			       ? REDACT_NOT
 			       : REDACT_OTHER;
+	if (strcmp(view, "frame") == 0)
+		return strcmp(column, "file") == 0 ? REDACT_FILE : REDACT_OTHER;
 	if (strcmp(view, "slow") == 0 && strcmp(column, "what") == 0)
 		return REDACT_CALL;
 	return REDACT_TEXT;

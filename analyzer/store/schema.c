@@ -19,7 +19,9 @@ static const char *const ADDED[] = {
 	"TABLE t_mark",    "VIEW mark",        "TABLE t_gap",   "VIEW gap",
 	"VIEW gpu_kernel", "TABLE t_gpu_step", "VIEW gpu_step", "TABLE t_gpu_device",
 	"VIEW gpu_device", "TABLE t_gpu_call", "VIEW gpu_call", "VIEW loader",
-	"VIEW epoch",      "TABLE t_kernel",   "VIEW process",
+	"VIEW epoch",      "TABLE t_kernel",   "VIEW process",  "TABLE t_frame",
+	"TABLE t_stack",   "TABLE t_doing",    "VIEW frame",    "VIEW stack",
+	"VIEW doing",
 };
 
 static const char VERSION_6_SQL[] =
@@ -61,6 +63,9 @@ static const struct {
 	{"t_epoch", "stop_ns", "loader_id",
 	 "CREATE TEMP VIEW t_epoch AS SELECT *, NULL AS tid, NULL AS nested,"
 	 " NULL AS stop_begin_ns, NULL AS stop_ns FROM main.t_epoch"},
+	{"t_frame", "line"},
+	{"t_stack", "ns"},
+	{"t_doing", "since_ns"},
 	{"t_process", "exit_status", "pid",
 	 "CREATE TEMP VIEW t_process AS SELECT *, NULL AS exit_status FROM main.t_process"},
 };

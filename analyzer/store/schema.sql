@@ -213,6 +213,40 @@ CREATE TABLE t_gap (begin_ns INTEGER NOT NULL, end_ns INTEGER, why TEXT, pid INT
 	PRIMARY KEY (pid, begin_ns)) WITHOUT ROWID;
 CREATE TABLE t_loss (pid INTEGER NOT NULL, what TEXT NOT NULL, count INTEGER NOT NULL,
 	PRIMARY KEY (pid, what)) WITHOUT ROWID;
+-- Lines of code, sampled from outside. A stack is a process's Python frames as ids of t_frame, the
+-- innermost first, separated by blanks. `count` samples of it represent `ns` of that part of a
+-- thread's time. role: main (the thread that takes the batches), worker, thread (another thread of
+-- the training's process, which held the interpreter meanwhile). phase: load, not_ready, receiving,
+-- sampling, epoch_start, epoch_end, step, other. loader_id: 0 where it is not known. Since version 9.
+CREATE TABLE t_frame (
+	id INTEGER PRIMARY KEY,
+	file TEXT NOT NULL,
+	function TEXT NOT NULL,
+	line INTEGER NOT NULL,		-- 0: not known
+	UNIQUE (file, function, line)
+);
+
+CREATE TABLE t_stack (
+	role TEXT NOT NULL,
+	loader_id INTEGER NOT NULL,
+	phase TEXT NOT NULL,
+	frames TEXT NOT NULL,
+	count INTEGER NOT NULL,
+	ns INTEGER NOT NULL,
+	PRIMARY KEY (role, loader_id, phase, frames)
+) WITHOUT ROWID;
+
+-- Where each process is: its stack has been the same, as far as it was looked at, from since_ns to
+-- seen_ns. Since version 9.
+CREATE TABLE t_doing (
+	pid INTEGER PRIMARY KEY,
+	role TEXT NOT NULL,
+	worker_id INTEGER,
+	since_ns INTEGER NOT NULL,
+	seen_ns INTEGER NOT NULL,
+	frames TEXT NOT NULL
+);
+
 -- What the program said by dlprof_mark() or NVTX. Since version 2; ns: length of a range, NULL: it
 -- is a moment, since version 4.
 CREATE TABLE t_mark (ts_ns INTEGER NOT NULL, pid INTEGER, tid INTEGER NOT NULL, text TEXT,
@@ -328,5 +362,14 @@ FROM t_gap, t_rank r;
 CREATE VIEW loss AS SELECT pid, what, count FROM t_loss;
 
 CREATE VIEW mark AS SELECT r.rank AS rank, ts_ns, pid, tid, text, ns FROM t_mark, t_rank r;
+
+CREATE VIEW frame AS SELECT id, file, function, line FROM t_frame;
+
+CREATE VIEW stack AS SELECT r.rank AS rank, role, NULLIF(loader_id, 0) AS loader_id, phase, frames,
+	count, ns
+FROM t_stack, t_rank r;
+
+CREATE VIEW doing AS SELECT r.rank AS rank, pid, role, worker_id, since_ns, seen_ns, frames
+FROM t_doing, t_rank r;
 
 CREATE VIEW note AS SELECT level, text FROM t_note;

@@ -312,6 +312,25 @@ int writer_stack(struct writer *writer, int64_t ts_ns, int64_t tid, const char *
 	return look(bind(writer, STATEMENT_STACK, "nns", ts_ns, tid, text), ret_found);
 }
 
+int writer_frame(struct writer *writer, const char *file, const char *function, int64_t line,
+		 int64_t *ret_id)
+{
+	int r = ask(bind(writer, STATEMENT_FRAME, "ssn", file, function, line), ret_id, 1);
+
+	return r < 0 ? r : r ? 0 : -EIO;
+}
+
+int writer_samples(struct writer *writer, const struct samples_row *row)
+{
+	return finish(bind(writer, STATEMENT_SAMPLES, "snssnn", row->role, row->loader_id,
+			   row->phase, row->frames, row->count, row->ns));
+}
+
+int writer_doing(struct writer *writer, const struct doing_row *row)
+{
+	return put(writer, STATEMENT_DOING, row, BEFORE(row, role), FROM(row, role));
+}
+
 int writer_loss(struct writer *writer, int64_t pid, const char *what, int64_t count)
 {
 	return finish(bind(writer, STATEMENT_LOSS, "nsn", pid, what, count));

@@ -160,6 +160,27 @@ int writer_slow(struct writer *writer, const struct slow_row *row);
 int writer_stack(struct writer *writer, int64_t ts_ns, int64_t tid, const char *text,
 		 bool *ret_found);
 
+/* The id of a frame, a new one where it has none. */
+int writer_frame(struct writer *writer, const char *file, const char *function, int64_t line,
+		 int64_t *ret_id);
+
+/* So many more samples of a stack, which stand for so much time; see t_stack in schema.sql. */
+struct samples_row {
+	const char *role;
+	int64_t loader_id;
+	const char *phase, *frames;
+	int64_t count, ns;
+};
+
+int writer_samples(struct writer *writer, const struct samples_row *row);
+
+struct doing_row {
+	int64_t pid, worker_id, since_ns, seen_ns;
+	const char *role, *frames;
+};
+
+int writer_doing(struct writer *writer, const struct doing_row *row);
+
 int writer_loss(struct writer *writer, int64_t pid, const char *what, int64_t count);
 int writer_note(struct writer *writer, const char *level, const char *text);
 /* `ns`: the length of a range, or WRITE_UNKNOWN. */

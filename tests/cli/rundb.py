@@ -84,8 +84,23 @@ def insert(database, table, row):
                      list(row.values()))
 
 
+def insert_lines(database, stacks):
+    """Samples of lines: (role, loader_id, phase, [(file, function, line) innermost first], count)
+    each, 50 ms a sample."""
+    ids = {}
+    for role, number, phase, frames, count in stacks:
+        for frame in frames:
+            if frame not in ids:
+                ids[frame] = len(ids) + 1
+                insert(database, "t_frame", dict(zip(("file", "function", "line"), frame),
+                                                 id=ids[frame]))
+        insert(database, "t_stack", {"role": role, "loader_id": number, "phase": phase,
+                                     "frames": " ".join(str(ids[frame]) for frame in frames),
+                                     "count": count, "ns": 50 * MS * count})
+
+
 def build(path, loaders=(), meta=None, notes=(), losses=(), version=SCHEMA_VERSION,
-          application=APPLICATION_ID, theta=None):
+          application=APPLICATION_ID, theta=None, lines=()):
     if os.path.exists(path):
         os.unlink(path)
     database = sqlite3.connect(path)
@@ -107,6 +122,7 @@ def build(path, loaders=(), meta=None, notes=(), losses=(), version=SCHEMA_VERSI
         if value is not None:
             insert(database, "t_meta", {"key": key, "value": value})
     insert(database, "t_process", {"pid": 42, "start_ticks": 1, "role": "main"})
+    insert_lines(database, lines)
     for text in notes:
         insert(database, "t_note", {"level": "warning", "text": text})
     for pid, count in enumerate(losses, 42):

@@ -66,6 +66,9 @@ VIEWS = {
                 "sync_stream_ns sync_context_ns gap_data_ns gap_h2d_ns gap_sync_ns gap_host_ns "
                 "gap_other_ns",
     "gap": "rank begin_ns end_ns why",
+    "frame": "id file function line",
+    "stack": "rank role loader_id phase frames count ns",
+    "doing": "rank pid role worker_id since_ns seen_ns frames",
     "loss": "pid what count",
     "note": "level text",
     "mark": "rank ts_ns pid tid text",

@@ -2,7 +2,12 @@
 /* older.h - SQL that takes from a database what later versions of the schema added. */
 #pragma once
 
+#define WITHOUT_9                                                                                  \
+	"DROP VIEW frame; DROP VIEW stack; DROP VIEW doing;"                                       \
+	"DROP TABLE t_frame; DROP TABLE t_stack; DROP TABLE t_doing;"
+
 #define WITHOUT_8                                                                                  \
+	WITHOUT_9                                                                                  \
 	"DROP VIEW process; ALTER TABLE t_process DROP COLUMN exit_status;"
 
 #define WITHOUT_7                                                                                  \

@@ -14,6 +14,7 @@
 
 #include "older.h"
 #include "store/db_open.h"
+#include "store/lines.h"
 #include "store/gpu.h"
 #include "store/handle.h"
 #include "store/query.h"
@@ -387,6 +388,49 @@ Test(db, a_database_of_version_7_can_be_read_and_written_on)
 	writer_close(writer);
 	db_close(db);
 	cr_expect_eq(ask("SELECT exit_status FROM process"), 9);
+}
+
+/* It has no lines of code; they are added up from its next drain on. */
+Test(db, a_database_of_version_8_can_be_read_and_written_on)
+{
+	struct samples_row row = {"worker", 1, "load", NULL, 2, 300000000};
+	struct line_samples samples;
+	struct writer *writer;
+	char frames[48];
+	int64_t ids[3];
+	struct db *db;
+
+	make();
+	run_sql(WITHOUT_9 "PRAGMA user_version = 8");
+	cr_assert_eq(db_open_read(path, &db), 0);
+	cr_assert_eq(lines_read(db, &samples), 0);
+	cr_expect_eq(samples.stack_count, 0);
+	lines_free(&samples);
+	db_close(db);
+	cr_assert_eq(db_open_write(path, &db), 0);
+	cr_assert_eq(writer_open(db, &writer), 0);
+	cr_assert_eq(writer_frame(writer, "/usr/lib/python3.11/a.py", "choose", 7, &ids[0]), 0);
+	cr_assert_eq(writer_frame(writer, "/home/me/train.py", "load", 12, &ids[1]), 0);
+	cr_assert_eq(writer_frame(writer, "/usr/lib/python3.11/a.py", "choose", 7, &ids[2]), 0);
+	cr_expect_eq(ids[0], ids[2]);
+	snprintf(frames, sizeof(frames), "%d 99 %d", (int)ids[0], (int)ids[1]);
+	row.frames = frames;
+	cr_assert_eq(writer_samples(writer, &row), 0);
+	cr_assert_eq(writer_samples(writer, &row), 0);
+	row.role = "nobody we know";
+	cr_assert_eq(writer_samples(writer, &row), 0);
+	writer_close(writer);
+	db_close(db);
+	cr_assert_eq(db_open_read(path, &db), 0);
+	cr_assert_eq(lines_read(db, &samples), 0);
+	cr_assert_eq(samples.stack_count, 1);
+	cr_expect(samples.stacks[0].count == 4 && samples.stacks[0].ns == 600000000);
+	cr_assert_eq(samples.stacks[0].depth, 2);
+	cr_expect(!samples.frames[samples.stacks[0].frames[0]].is_own);
+	cr_expect(samples.frames[samples.stacks[0].frames[1]].is_own);
+	cr_expect_str_eq(samples.frames[samples.stacks[0].frames[1]].function, "load");
+	lines_free(&samples);
+	db_close(db);
 }
 
 Test(db, starved_is_null_until_the_run_is_judged)

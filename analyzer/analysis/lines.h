@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lines.h - which lines of code lead in loads, in waits and in steps, from samples of stacks.
+ *
+ * A sample belongs to one line of its stack: the innermost of the user's own files, or, where all
+ * files are Python's or of installed packages, the innermost of all.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* X(identifier, its name in a database, its group) */
+#define LINE_PHASES(X)                                                                             \
+	X(LOAD, "load", LOADS)                                                                     \
+	X(NOT_READY, "not_ready", WAITS)                                                           \
+	X(RECEIVING, "receiving", WAITS)                                                           \
+	X(SAMPLING, "sampling", WAITS)                                                             \
+	X(EPOCH_START, "epoch_start", WAITS)                                                       \
+	X(EPOCH_END, "epoch_end", WAITS)                                                           \
+	X(STEP, "step", STEPS)                                                                     \
+	X(OTHER, "other", REST)
+
+/* X(identifier, its name in a database) */
+#define LINE_ROLES(X)                                                                              \
+	X(MAIN, "main")     /* the thread that takes the batches */                                \
+	X(WORKER, "worker") /* the main thread of a worker */                                      \
+	X(THREAD, "thread") /* held the interpreter of the training's process meanwhile */
+
+enum line_phase {
+#define X(id, name, group) LINE_##id,
+	LINE_PHASES(X)
+#undef X
+		LINE_PHASE_MAX
+};
+
+enum line_role {
+#define X(id, name) LINE_ROLE_##id,
+	LINE_ROLES(X)
+#undef X
+		LINE_ROLE_MAX
+};
+
+extern const char *const line_phase_names[LINE_PHASE_MAX];
+extern const char *const line_role_names[LINE_ROLE_MAX];
+
+/* What a sample stands for: the time since the one before, within these limits. */
+#define LINE_LEAST_NS INT64_C(50000000)
+#define LINE_MOST_NS  INT64_C(1000000000)
+
+struct line_frame {
+	char *file, *function; /* for the reader's eyes: redacted, where that is wanted */
+	int64_t line;          /* 0: not known */
+	bool is_own;           /* a file of the user's, not of Python's or of a package's */
+};
+
+struct line_stack {
+	enum line_role role;
+	enum line_phase phase;
+	int64_t loader_id; /* 0: not known */
+	int64_t count, ns;
+	const uint32_t *frames; /* places in line_samples.frames, the innermost first */
+	size_t depth;           /* at least 1 */
+};
+
+struct line_samples {
+	struct line_frame *frames;
+	size_t frame_count;
+	struct line_stack *stacks;
+	size_t stack_count;
+	uint32_t *places; /* what the stacks' frames point into */
+	int64_t *ids;     /* of the frames, in the database */
+	bool is_cut;      /* there are more stacks than were read */
+};
+
+enum line_group { LINE_LOADS, LINE_WAITS, LINE_STEPS, LINE_REST, LINE_GROUP_MAX };
+
+extern const char *const line_group_names[LINE_GROUP_MAX]; /* "loads", "waits", "steps" */
+
+/* A line that a share of a group's time was spent at, callees in other files included. */
+struct line_share {
+	uint32_t frame;      /* place in line_samples.frames */
+	double ns;           /* that its samples stand for */
+	double share;        /* of the group's */
+	double error;        /* half the width of the share's 95 % range */
+	int64_t count;       /* of samples */
+	uint32_t inner;      /* the innermost frame of most of them; may be `frame` */
+	double inner_share;  /* ... of the line's time */
+	enum line_role role; /* of most */
+};
+
+struct line_lead {
+	struct line_share *lines; /* the longest first */
+	size_t count;
+	int64_t samples; /* of the group */
+	double ns;       /* that they stand for */
+};
+
+struct lines {
+	/* Of the threads that load or train: groups as in enum line_group. */
+	struct line_lead groups[LINE_GROUP_MAX];
+	/* Threads of the training's process that held the interpreter while it waited or stepped.
+	 */
+	struct line_lead holders[LINE_GROUP_MAX];
+};
+
+/* Whether a file, by its path, is neither Python's own nor of an installed package. */
+bool lines_is_own(const char *file);
+
+/*
+ * The number of independent samples of equal weight that are as good as `count` samples which
+ * together stand for `ns`, each for LINE_LEAST_NS to LINE_MOST_NS: Kish's effective sample size,
+ * (sum w)^2 / sum w^2, where sum w^2 <= (l + m) sum w - n l m for weights within [l, m].
+ */
+double lines_effective_count(int64_t count, double ns);
+
+/* Of one loader (0: of all), and of steps and waits of its consumer. 0 or -ENOMEM. */
+int lines_find(const struct line_samples *samples, int64_t loader_id, struct lines *ret);
+void lines_done(struct lines *lines);
