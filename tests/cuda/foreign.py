@@ -91,8 +91,8 @@ def kineto(begin=20, end=40, level="default", env={}, **plan):
 # What a client sees that wants all: nodes of graphs, polls, calls by thread; before, beside and after ours.
 SAME = {
     "first": dict(kineto_from=0, kineto_to=20),
-    "twice": dict(kineto_from=10, kineto_to=20, kineto_again=30, kineto_over=40, poll=3),
-    "graph": dict(kineto_from=10, kineto_to=20, kineto_again=30, kineto_over=40, graph=1, poll=2),
+    "twice": dict(kineto_from=10, kineto_to=20, kineto_count=2, kineto_period=20, poll=3),
+    "graph": dict(kineto_from=10, kineto_to=20, kineto_count=2, kineto_period=20, graph=1, poll=2),
 }
 
 
@@ -124,7 +124,7 @@ def graphs(name):
 
 def once(name):
     """One that took the callbacks once, and later only says what it wants, gets them again."""
-    done = loop(dict(PLAN, kineto_from=20, kineto_to=40, kineto_again=150, kineto_over=170),
+    done = loop(dict(PLAN, kineto_from=20, kineto_to=40, kineto_count=2, kineto_period=130),
                 KINETO_ONCE=1)
     equal((done.status, done.misuse()), (0, []), name, "exit status, misuse", done.err)
     equal(re.findall(r"kernels=(\d+) copies=(\d+) foreign=(\d+)", done.out),

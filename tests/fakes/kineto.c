@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kineto.c - what torch.profiler does to CUPTI's other client: it takes the buffer callbacks, puts
- * a clock of its own in CUPTI's place, and disables its kinds when it is done. Linked to libcupti,
- * so that its calls are bound by name and version; the program loads it with RTLD_LOCAL.
+ * kineto.c - what torch.profiler does to CUPTI's other client: it takes the buffer callbacks, and
+ * puts a clock of its own in CUPTI's place. A session ends in three parts: it disables its kinds,
+ * it goes through its trace of the CPU, and then it asks CUPTI for the buffers. It does so only if
+ * CUPTI has a buffer of its own at that moment: else it believes that nothing was recorded. It
+ * keeps what began and ended between its start and its stop. Linked to libcupti, so that its calls
+ * are bound by name and version; the program loads it with RTLD_LOCAL.
  *
  * KINETO_ONCE: it takes the buffer callbacks once for all its profiles, as no other client comes to
  * its mind. KINETO_DLSYM: it finds libcupti's functions as those do that are not linked to it.
  * KINETO_SHARED: its buffers are of all threads. KINETO_CALLS: it wants calls, with their threads.
+ * KINETO_CPU_MS: how long it goes through its trace of the CPU. KINETO_THREAD: a thread of its own
+ * does all that, and the program goes on meanwhile, as with traces that a daemon asks for.
  */
 #include <dlfcn.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +42,7 @@ int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid_bytes, uint8_t **re
 
 enum {
 	BUFFER_BYTES = 4 << 20,
+	BUFFER_COUNT = 256,
 	MEMCPY = 1,
 	MEMSET = 2,
 	RUNTIME = 5,
@@ -44,18 +51,36 @@ enum {
 	PER_THREAD = 9,
 };
 
+enum state { FREE, OUT, BACK };
+
 static const uint32_t kinds[] = {MEMCPY, MEMSET, KERNEL, SYNCHRONIZATION, RUNTIME};
 static long kernel_count, copy_count, foreign_count, subscribe_result;
 static long node_count, sync_count, call_count, own_call_count;
 static uint32_t starter; /* as CUPTI numbers threads by default */
-static uint8_t *given[64];
-static size_t given_count;
-static bool once;
-static uint64_t started; /* by its clock; what began before is of no interest to it */
+static bool once, prepared;
+static uint64_t started, stopped; /* by its clock; what is not between is of no interest to it */
+static uint64_t *kernel_ticks;    /* when each that it has began */
+
+/* CUPTI gives and takes on several threads. Not held while CUPTI is called. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+	enum state state;
+	uint8_t *data;
+	size_t valid_bytes;
+} buffers[256];
+
+static pthread_t collector; /* of the last session, if a thread does it */
+static bool collecting;
+static sem_t disabled;
 
 static uint64_t ticks(void)
 {
 	return now_ns() / 10 * 21;
+}
+
+static uint64_t ticks_ns(uint64_t at)
+{
+	return at / 21 * 10 + at % 21 * 10 / 21;
 }
 
 static void request(uint8_t **buffer, size_t *bytes, size_t *max_records)
@@ -64,39 +89,102 @@ static void request(uint8_t **buffer, size_t *bytes, size_t *max_records)
 	memset(*buffer, 0xa5, BUFFER_BYTES); /* it uses them again and again */
 	*bytes = BUFFER_BYTES;
 	*max_records = 0;
-	given[given_count++ % 64] = *buffer;
+	pthread_mutex_lock(&lock);
+	for (size_t i = 0; i < BUFFER_COUNT; i++) {
+		if (buffers[i].state != FREE)
+			continue;
+		buffers[i].state = OUT;
+		buffers[i].data = *buffer;
+		break;
+	}
+	pthread_mutex_unlock(&lock);
 }
 
 static void complete(void *context, uint32_t stream, uint8_t *buffer, size_t bytes,
 		     size_t valid_bytes)
 {
-	uint8_t *record = NULL;
 	bool mine = false;
 
-	for (size_t i = 0; i < 64; i++)
-		mine = mine || given[i] == buffer;
-	if (!mine) {
-		foreign_count++; /* it logs an error, and the buffer leaks */
-		return;
-	}
-	while (!cuptiActivityGetNextRecord(buffer, valid_bytes, &record)) {
-		uint64_t begin;
-
-		memcpy(&begin, record + 16, sizeof(begin));
-		if (*(const uint32_t *)record == KERNEL && begin >= started)
-			kernel_count++;
-		if (*(const uint32_t *)record == MEMCPY && begin >= started)
-			copy_count++;
-		if (*(const uint32_t *)record == KERNEL && begin >= started)
-			node_count += *(const uint32_t *)(record + 156) != 0;
-		memcpy(&begin, record + 8, sizeof(begin));
-		sync_count += *(const uint32_t *)record == SYNCHRONIZATION && begin >= started;
-		if (*(const uint32_t *)record != RUNTIME || begin < started)
+	pthread_mutex_lock(&lock);
+	for (size_t i = 0; i < BUFFER_COUNT && !mine; i++) {
+		mine = buffers[i].state == OUT && buffers[i].data == buffer;
+		if (!mine)
 			continue;
-		call_count++;
-		own_call_count += *(const uint32_t *)(record + 28) == starter;
+		buffers[i].state = BACK;
+		buffers[i].valid_bytes = valid_bytes;
 	}
-	free(buffer);
+	foreign_count += !mine; /* it logs an error, and the buffer leaks */
+	pthread_mutex_unlock(&lock);
+}
+
+static size_t out_count(void)
+{
+	size_t count = 0;
+
+	pthread_mutex_lock(&lock);
+	for (size_t i = 0; i < BUFFER_COUNT; i++)
+		count += buffers[i].state == OUT;
+	pthread_mutex_unlock(&lock);
+	return count;
+}
+
+/* Its begin is at `offset`, and its end behind it. */
+static uint64_t begin_in_session(const uint8_t *record, size_t offset)
+{
+	uint64_t times[2];
+
+	memcpy(times, record + offset, sizeof(times));
+	return times[0] >= started && times[1] >= times[0] && times[1] <= stopped ? times[0] : 0;
+}
+
+static void take_record(const uint8_t *record)
+{
+	const uint32_t kind = *(const uint32_t *)record;
+	const uint64_t begin =
+		begin_in_session(record, kind == SYNCHRONIZATION || kind == RUNTIME ? 8 : 16);
+
+	if (!begin)
+		return;
+	copy_count += kind == MEMCPY;
+	sync_count += kind == SYNCHRONIZATION;
+	call_count += kind == RUNTIME;
+	own_call_count += kind == RUNTIME && *(const uint32_t *)(record + 28) == starter;
+	if (kind != KERNEL)
+		return;
+	node_count += *(const uint32_t *)(record + 156) != 0;
+	kernel_ticks = realloc(kernel_ticks, (size_t)(kernel_count + 1) * sizeof(*kernel_ticks));
+	kernel_ticks[kernel_count++] = begin;
+}
+
+/* What came back is looked through, or thrown away. */
+static void empty(bool kept)
+{
+	for (size_t i = 0; i < BUFFER_COUNT; i++) {
+		uint8_t *record = NULL;
+		bool back;
+
+		pthread_mutex_lock(&lock);
+		back = buffers[i].state == BACK;
+		pthread_mutex_unlock(&lock);
+		if (!back)
+			continue;
+		while (kept && !cuptiActivityGetNextRecord(buffers[i].data, buffers[i].valid_bytes,
+							   &record))
+			take_record(record);
+		free(buffers[i].data);
+		pthread_mutex_lock(&lock);
+		buffers[i].state = FREE;
+		pthread_mutex_unlock(&lock);
+	}
+}
+
+/* Before a session: what there is, is of an earlier one. */
+static void clear(void)
+{
+	if (!out_count())
+		return;
+	CUPTI(cuptiActivityFlushAll)(0);
+	empty(false);
 }
 
 static void ignore(void)
@@ -108,16 +196,13 @@ static size_t kind_count(void)
 	return sizeof(kinds) / sizeof(kinds[0]) - !getenv("KINETO_CALLS");
 }
 
-EXPORT void kineto_start(void)
+static void *prepare(void *unused)
 {
 	void *subscriber;
 	uint8_t no = 0;
 	size_t bytes = sizeof(no);
 
-	starter = (uint32_t)(uintptr_t)pthread_self();
-	started = ticks();
-	kernel_count = copy_count = foreign_count = 0;
-	node_count = sync_count = call_count = own_call_count = 0;
+	clear();
 	subscribe_result = cuptiSubscribe(&subscriber, (void *)ignore, NULL);
 	if (!once && getenv("KINETO_SHARED"))
 		CUPTI(cuptiActivitySetAttribute)(PER_THREAD, &bytes, &no);
@@ -128,16 +213,108 @@ EXPORT void kineto_start(void)
 	once = true;
 	for (size_t i = 0; i < kind_count(); i++)
 		CUPTI(cuptiActivityEnable)(kinds[i]);
+	return unused;
+}
+
+static void *warm_up(void *unused)
+{
+	clear();
+	return unused;
+}
+
+static void tell(void)
+{
+	char *line = NULL;
+	size_t length = 0;
+	FILE *text = open_memstream(&line, &length);
+
+	fprintf(text,
+		"kineto subscribe=%ld kernels=%ld copies=%ld foreign=%ld nodes=%ld syncs=%ld "
+		"calls=%ld own=%ld\n",
+		subscribe_result, kernel_count, copy_count, foreign_count, node_count, sync_count,
+		call_count, own_call_count);
+	fprintf(text, "{\"session\": [%llu, %llu], \"kernels\": [",
+		(unsigned long long)ticks_ns(started), (unsigned long long)ticks_ns(stopped));
+	for (long i = 0; i < kernel_count; i++)
+		fprintf(text, "%s%llu", i ? ", " : "",
+			(unsigned long long)ticks_ns(kernel_ticks[i]));
+	fprintf(text, "]}\n");
+	fclose(text);
+	fputs(line, stdout);
+	fflush(stdout);
+	free(line);
+}
+
+static void *collect(void *unused)
+{
+	const char *cpu_ms = getenv("KINETO_CPU_MS");
+	uint8_t no = 0;
+	size_t bytes = sizeof(no);
+
+	stopped = ticks();
+	for (size_t i = 0; i < kind_count(); i++)
+		CUPTI(cuptiActivityDisable)(kinds[i]);
+	sem_post(&disabled);
+	if (cpu_ms)
+		sleep_until(now_ns() + strtoull(cpu_ms, NULL, 0) * NS_PER_MS);
+	if (out_count()) {
+		CUPTI(cuptiActivityFlushAll)(1);
+		CUPTI(cuptiActivitySetAttribute)(PER_THREAD, &bytes, &no);
+		empty(true);
+	}
+	tell();
+	clear();
+	return unused;
+}
+
+/* By the caller, or by a thread of its own; then ret_thread is where it still is at work. */
+static void do_it(void *(*what)(void *), pthread_t *ret_thread)
+{
+	pthread_t thread;
+
+	if (!getenv("KINETO_THREAD") || pthread_create(&thread, NULL, what, NULL)) {
+		what(NULL);
+		return;
+	}
+	if (!ret_thread) {
+		pthread_join(thread, NULL);
+		return;
+	}
+	*ret_thread = thread;
+	collecting = true;
+}
+
+__attribute__((destructor)) static void wait_for_collector(void)
+{
+	if (collecting)
+		pthread_join(collector, NULL);
+	collecting = false;
+}
+
+/* Its warm-up begins: CUPTI records for it, and it does not want that yet. */
+EXPORT void kineto_prepare(void)
+{
+	wait_for_collector();
+	do_it(prepare, NULL);
+	prepared = true;
+}
+
+EXPORT void kineto_start(void)
+{
+	if (!prepared)
+		kineto_prepare();
+	else if (getenv("KINETO_THREAD"))
+		do_it(warm_up, NULL);
+	starter = (uint32_t)(uintptr_t)pthread_self();
+	kernel_count = copy_count = foreign_count = 0;
+	node_count = sync_count = call_count = own_call_count = 0;
+	started = ticks();
 }
 
 EXPORT void kineto_stop(void)
 {
-	CUPTI(cuptiActivityFlushAll)(1);
-	for (size_t i = 0; i < kind_count(); i++)
-		CUPTI(cuptiActivityDisable)(kinds[i]);
-	printf("kineto subscribe=%ld kernels=%ld copies=%ld foreign=%ld nodes=%ld syncs=%ld "
-	       "calls=%ld own=%ld\n",
-	       subscribe_result, kernel_count, copy_count, foreign_count, node_count, sync_count,
-	       call_count, own_call_count);
-	fflush(stdout);
+	prepared = false;
+	sem_init(&disabled, 0, 0);
+	do_it(collect, &collector);
+	sem_wait(&disabled);
 }

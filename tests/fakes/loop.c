@@ -40,6 +40,28 @@ static void profiler(const char *what)
 	fflush(stdout);
 }
 
+/*
+ * The profiler's sessions, each so many steps after the one before. kineto_warmup: each begins to
+ * record so many steps before it wants that. kineto_sync: when one ends, nothing runs any more.
+ */
+static void profile(long step)
+{
+	const long from = work_value("kineto_from"), to = work_value("kineto_to");
+
+	for (long k = 0; from >= 0 && k < work_value("kineto_count"); k++) {
+		const long at = step - k * work_value("kineto_period");
+
+		if (at == to && work_value("kineto_sync"))
+			work_close();
+		if (at == to)
+			profiler("kineto_stop");
+		if (work_value("kineto_warmup") && at == from - work_value("kineto_warmup"))
+			profiler("kineto_prepare");
+		if (at == from)
+			profiler("kineto_start");
+	}
+}
+
 /* A child of a process that has CUDA; how long it takes to end is what is of interest. */
 static void beget(void)
 {
@@ -118,10 +140,7 @@ int main(int argc, char **argv)
 	for (long step = 0; step < steps; step++) {
 		uint64_t begin, fetched;
 
-		if (step == work_value("kineto_from") || step == work_value("kineto_again"))
-			profiler("kineto_start");
-		if (step == work_value("kineto_to") || step == work_value("kineto_over"))
-			profiler("kineto_stop");
+		profile(step);
 		if (step == work_value("fork_at"))
 			beget();
 		if (work_value("eval_every") && step && step % work_value("eval_every") == 0)
