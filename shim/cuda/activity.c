@@ -57,6 +57,9 @@ uint32_t activity_flags(void)
 void activity_request(uint8_t **buffer, size_t *size, size_t *max_records)
 {
 	*buffer = buffers_request();
+	/* CUPTI asks us although another user has come: it looked up whom to ask before that. */
+	if (*buffer && state_is_yielded())
+		buffers_share(*buffer);
 	*size = *buffer ? BUFFER_BYTES : 0;
 	*max_records = 0;
 }
@@ -67,7 +70,7 @@ void activity_complete(void *context, uint32_t stream, uint8_t *buffer, size_t s
 	cupti_complete_function *theirs = activity_their_complete;
 
 	if (buffers_is_ours(buffer)) {
-		if (activity_share && state_is_yielded())
+		if (activity_share && buffers_is_shared(buffer))
 			activity_share(context, stream, buffer, valid_size);
 		buffers_complete(buffer, valid_size);
 		state_wake();

@@ -28,6 +28,7 @@ struct buffer {
 	_Atomic uint32_t thread;       /* that requested it */
 	_Atomic uint64_t overtaken_ns; /* when a later one of that thread was read; 0: none was */
 	_Atomic uint64_t reached_ns;   /* by when that one's streams had begun with it */
+	_Atomic bool shared;
 };
 
 static struct {
@@ -83,6 +84,7 @@ static uint8_t *give(uint32_t index, uint64_t now_ns)
 
 	given->thread = (uint32_t)sys_call0(SYS_gettid);
 	given->overtaken_ns = 0;
+	given->shared = false;
 	given->requested_ns = now_ns;
 	given->state = STATE_OUT;
 	atomic_store_explicit(&pool.hint, index + 1, memory_order_relaxed);
@@ -149,6 +151,44 @@ static struct buffer *buffer_at(const uint8_t *bytes)
 bool buffers_is_ours(const uint8_t *bytes)
 {
 	return bytes && bytes >= pool.bytes && bytes <= pool.sink;
+}
+
+void buffers_share(const uint8_t *bytes)
+{
+	struct buffer *buffer = buffer_at(bytes);
+
+	if (buffer)
+		buffer->shared = true;
+}
+
+static bool is_with_cupti(const struct buffer *buffer)
+{
+	const uint32_t state = buffer->state;
+
+	return state == STATE_OUT || state == STATE_LOST;
+}
+
+void buffers_share_out(void)
+{
+	/* One that comes back meanwhile is marked for nothing: the next request takes that back. */
+	for (uint32_t i = 0; i < pool.count; i++)
+		if (is_with_cupti(&pool.buffers[i]))
+			pool.buffers[i].shared = true;
+}
+
+bool buffers_is_shared(const uint8_t *bytes)
+{
+	const struct buffer *buffer = buffer_at(bytes);
+
+	return buffer && buffer->shared;
+}
+
+bool buffers_shared_out(void)
+{
+	for (uint32_t i = 0; i < pool.count; i++)
+		if (pool.buffers[i].shared && is_with_cupti(&pool.buffers[i]))
+			return true;
+	return false;
 }
 
 void buffers_complete(uint8_t *bytes, size_t valid_size)

@@ -24,6 +24,17 @@ uint8_t *buffers_request(void);
 
 bool buffers_is_ours(const uint8_t *buffer);
 
+/*
+ * Marks the buffer, or all that CUPTI has: another user's records may come to lie in it from now
+ * on. A mark stays until the buffer is requested again.
+ */
+void buffers_share(const uint8_t *buffer);
+void buffers_share_out(void);
+bool buffers_is_shared(const uint8_t *buffer);
+
+/* CUPTI has at least one that is marked. */
+bool buffers_shared_out(void);
+
 /* CUPTI gives it back. */
 void buffers_complete(uint8_t *buffer, size_t valid_size);
 

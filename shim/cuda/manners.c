@@ -10,6 +10,7 @@
 #include "base/sys.h"
 #include "cuda/activity.h"
 #include "cuda/api.h"
+#include "cuda/buffers.h"
 #include "cuda/cupti.h"
 #include "cuda/record.h"
 #include "cuda/state.h"
@@ -28,6 +29,7 @@ static struct {
 	_Atomic uint64_t changed_ns;
 	_Atomic uint32_t buffers_out;
 	_Atomic bool clock_changed;
+	_Atomic bool ours_set; /* we gave way, and the callbacks are still ours */
 	cupti_request_function *_Atomic request;
 } theirs;
 
@@ -115,8 +117,28 @@ static void complete_theirs(void *context, uint32_t stream, uint8_t *buffer, siz
 }
 
 /*
- * A buffer of ours that CUPTI was still writing into when they came holds records of theirs, too:
- * they get a copy, in a buffer of their own.
+ * Their records in our buffers.
+ *
+ * A thread's records go into the buffer that it has until that is full, or until CUPTI gives it
+ * back, which it does not do while an operation of it runs. So of a training that never waits for
+ * its GPU a buffer of ours stays in use when they come, and what they want of the next thousand
+ * operations is in there. They get a copy of it, in a buffer of their own.
+ *
+ * Which buffers. Marked are those that CUPTI has when they set their callbacks, or enable a kind,
+ * before CUPTI hears of it; and those that CUPTI requests from us later, as a thread may be about
+ * to. A request first makes its buffer one that CUPTI has, and then looks whether they have come;
+ * they first come, and then look which buffers CUPTI has. All of this is sequentially consistent,
+ * so one of the two sees the other, and no buffer without a mark has a record of theirs: they come
+ * before CUPTI makes the first. The mark is of the buffer and not of a time. CUPTI may give the
+ * buffer back when all is ours again, as torch's profiler disables its kinds, goes through its
+ * trace of the CPU for seconds, and only then makes CUPTI give back everything. If the buffer comes
+ * back even later, the copy goes to whoever registered callbacks last. It is late then, as a buffer
+ * of theirs would be that CUPTI kept as long.
+ *
+ * What they get too much. Each record is in one buffer, and a buffer is copied once when it comes
+ * back, so no record comes twice. The copy also has what we recorded before and after them, and
+ * what was launched before them and ran later. Such records are in their own buffers, too, where
+ * sessions follow upon one another, and they go by the times.
  */
 static void share_with_them(void *context, uint32_t stream, const uint8_t *buffer,
 			    size_t valid_size)
@@ -124,6 +146,8 @@ static void share_with_them(void *context, uint32_t stream, const uint8_t *buffe
 	size_t size = 0, max_records = 0;
 	uint8_t *copy = NULL;
 
+	if (!theirs.registered)
+		return;
 	theirs.request(&copy, &size, &max_records);
 	if (!copy)
 		return;
@@ -133,8 +157,48 @@ static void share_with_them(void *context, uint32_t stream, const uint8_t *buffe
 	their_complete(context, stream, copy, size, valid_size);
 }
 
+/*
+ * Where CUPTI has no buffer of its own, torch's profiler concludes that nothing was recorded: it
+ * neither makes CUPTI give back anything, nor looks at what came back before. Without us CUPTI has
+ * one, that of the last records. With us all their records may be in a buffer of ours, or we flush
+ * CUPTI after them, and it gives theirs back too early. So we request one that stands in for it,
+ * and give it back empty when they make CUPTI give back everything.
+ *
+ * The writing thread requests it. It is the one that takes CUPTI back and flushes it, so the buffer
+ * is there before that. On a thread of theirs the request might wait for a lock that they hold.
+ */
+static struct {
+	uint8_t *_Atomic buffer;
+	_Atomic size_t size;
+} stand_in;
+
+void manners_stand_in(void)
+{
+	size_t size = 0, max_records = 0;
+	uint8_t *buffer = NULL;
+
+	if (stand_in.buffer || !theirs.registered ||
+	    !(theirs.kinds || theirs.buffers_out || buffers_shared_out()))
+		return;
+	activity_mute(true);
+	theirs.request(&buffer, &size, &max_records);
+	activity_mute(false);
+	stand_in.size = size;
+	stand_in.buffer = buffer;
+}
+
+static void end_stand_in(void)
+{
+	uint8_t *buffer =
+		state_mode() == STATE_CUPTI ? atomic_exchange(&stand_in.buffer, NULL) : NULL;
+
+	if (buffer)
+		their_complete(NULL, 0, buffer, stand_in.size, 0);
+}
+
 void manners_restore(void)
 {
+	theirs.ours_set = false;
 	if (theirs.request)
 		real.cuptiActivityRegisterCallbacks(request_theirs, activity_complete);
 }
@@ -163,8 +227,12 @@ EXPORT int cuptiActivityRegisterCallbacks(cupti_request_function *request,
 	/* First: who is just taking back what they left then sees that it must not. */
 	note_change();
 	activity_yield(theirs.kinds);
+	buffers_share_out();
+	if (complete != their_complete)
+		end_stand_in();
 	remember(request, complete);
 	r = real.cuptiActivityRegisterCallbacks(request_theirs, activity_complete);
+	theirs.ours_set = false;
 	theirs.registered = true;
 	note_change();
 	return r;
@@ -173,11 +241,14 @@ EXPORT int cuptiActivityRegisterCallbacks(cupti_request_function *request,
 /* The others set their callbacks once, and we set ours after them. */
 static void give_back(void)
 {
-	if (state_mode() != STATE_CUPTI || !theirs.registered || state_is_yielded())
+	if (state_mode() != STATE_CUPTI || !theirs.registered)
 		return;
 	note_change();
-	activity_yield(theirs.kinds);
-	manners_restore();
+	if (!state_is_yielded() || theirs.ours_set) {
+		activity_yield(theirs.kinds);
+		manners_restore();
+	}
+	buffers_share_out();
 }
 
 EXPORT int cuptiActivityEnable(int kind)
@@ -206,6 +277,14 @@ EXPORT int cuptiActivityDisable(int kind)
 	return r;
 }
 
+EXPORT int cuptiActivityFlushAll(uint32_t flag)
+{
+	RESOLVE(cuptiActivityFlushAll);
+	if (flag & CUPTI_FLUSH_FORCED)
+		end_stand_in();
+	return real.cuptiActivityFlushAll(flag);
+}
+
 /* Takes everybody's callbacks and kinds away. */
 EXPORT int cuptiFinalize(void)
 {
@@ -214,6 +293,7 @@ EXPORT int cuptiFinalize(void)
 	RESOLVE(cuptiFinalize);
 	if (state_mode() == STATE_CUPTI)
 		activity_yield(0);
+	end_stand_in();
 	r = real.cuptiFinalize();
 	theirs.kinds = 0;
 	theirs.registered = false;
@@ -242,6 +322,8 @@ EXPORT int cuptiActivitySetAttribute(int attribute, size_t *size, void *value)
 	if (attribute == PER_THREAD_BUFFERS && state_mode() == STATE_CUPTI && state_is_armed()) {
 		note_change();
 		activity_yield(theirs.kinds);
+		/* Until they want records: of ours a late one might keep a buffer of theirs. */
+		theirs.ours_set = true;
 	}
 	return real.cuptiActivitySetAttribute(attribute, size, value);
 }

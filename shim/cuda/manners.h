@@ -44,6 +44,9 @@ void manners_restore(void);
 /* Whether they changed CUPTI's clock since the last call. */
 bool manners_take_clock_change(void);
 
+/* By the writing thread, often: sees to it that they ask CUPTI for their records at their end. */
+void manners_stand_in(void);
+
 /* From now on dlsym() answers with ours for CUPTI's functions of the same name. */
 void manners_begin(void);
 

@@ -11,6 +11,7 @@
 #include "base/note.h"
 #include "base/sys.h"
 #include "cuda/activity.h"
+#include "cuda/buffers.h"
 #include "cuda/coverage.h"
 #include "cuda/cupti_clock.h"
 #include "cuda/manners.h"
@@ -48,6 +49,7 @@ static void take_back(void)
 		if (!manners_is_free(clock_now_ns())) {
 			activity_yield(UINT64_MAX);
 			manners_restore();
+			buffers_share_out();
 		}
 	}
 	activity_mute(false);
@@ -60,6 +62,7 @@ static void look_after_others(uint64_t now_ns)
 {
 	if (manners_take_clock_change())
 		cupti_clock_look(true);
+	manners_stand_in();
 	if (state_is_yielded()) {
 		coverage_yielded(state_yielded_ns());
 		if (manners_is_free(now_ns))

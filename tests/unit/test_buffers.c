@@ -203,6 +203,40 @@ Test(buffers, lost_ones_hold_nobody_up)
 	buffers_free(lost, 0);
 }
 
+/* A mark is of what CUPTI has, and goes with the next request. */
+Test(buffers, what_cupti_has_can_be_marked)
+{
+	uint64_t begin_ns, end_ns;
+	uint8_t *out, *back, *lost, *later;
+	size_t size;
+
+	cr_assert_eq(buffers_init(false), 0);
+	lost = buffers_request();
+	cr_assert(buffers_take_lost(UINT64_MAX, &begin_ns, &end_ns));
+	out = buffers_request();
+	back = buffers_request();
+	buffers_complete(back, 6);
+	cr_expect_not(buffers_shared_out());
+	buffers_share_out();
+	cr_expect(buffers_is_shared(out) && buffers_is_shared(lost) && !buffers_is_shared(back));
+	later = buffers_request();
+	cr_expect_not(buffers_is_shared(later));
+	buffers_share(later);
+	cr_expect(buffers_is_shared(later));
+	buffers_complete(later, 6);
+	buffers_complete(lost, 6);
+	cr_expect(buffers_is_shared(later) && buffers_shared_out(), "one is still out");
+	buffers_complete(out, 6);
+	cr_expect_not(buffers_shared_out());
+	for (uint8_t *read; (read = buffers_take(&size));)
+		buffers_free(read, 0);
+	request_all();
+	for (size_t i = 0; i < held_count; i++)
+		cr_expect_not(buffers_is_shared(held[i]));
+	cr_expect_not(buffers_is_shared((uint8_t *)&size));
+	buffers_share((uint8_t *)&size);
+}
+
 static void *request_one(void *unused)
 {
 	return buffers_request();

@@ -19,6 +19,7 @@ int cuptiActivityRegisterCallbacks(cupti_request_function *request,
 				   cupti_complete_function *complete);
 int cuptiActivityEnable(int kind);
 int cuptiActivityDisable(int kind);
+int cuptiActivityFlushAll(uint32_t flag);
 int cuptiFinalize(void);
 int cuptiActivityRegisterTimestampCallback(void *callback);
 int cuptiSetThreadIdType(int type);
@@ -30,7 +31,7 @@ static struct {
 	cupti_request_function *request;
 	cupti_complete_function *complete;
 	int result; /* of what follows */
-	int yields, flushes, insists;
+	int yields, flushes, insists, marks, forced;
 	uint32_t call; /* that they want recorded */
 	uint64_t kept;
 	bool free_meanwhile; /* while the callbacks were registered */
@@ -39,6 +40,8 @@ static struct {
 static enum state_mode mode = STATE_CUPTI;
 static bool yielded;
 static int requested, completed;
+static bool shared_out; /* CUPTI has one of ours that may have records of theirs */
+static size_t completed_size;
 static uint8_t theirs[64], copied[64];
 
 static void request_one(uint8_t **buffer, size_t *size, size_t *max_records)
@@ -52,6 +55,8 @@ static void complete_one(void *context, uint32_t stream, uint8_t *buffer, size_t
 			 size_t valid_size)
 {
 	completed++;
+	completed_size = valid_size;
+	cr_expect_eq(buffer, theirs);
 	memcpy(copied, buffer, valid_size);
 }
 
@@ -105,6 +110,64 @@ Test(manners, who_only_enables_has_the_callbacks_again)
 	cr_expect_null(real.request, "theirs are there");
 }
 
+/* Before their first record, and again for each kind, CUPTI's buffers of ours are marked. */
+Test(manners, who_comes_finds_what_is_out_marked)
+{
+	cuptiActivityRegisterCallbacks(request_one, complete_one);
+	cr_expect_eq(real.marks, 1);
+	cuptiActivityEnable(CUPTI_KIND_MEMCPY);
+	cr_expect_eq(real.marks, 2);
+	cuptiActivityDisable(CUPTI_KIND_MEMCPY);
+	cr_expect_eq(real.marks, 2);
+}
+
+/* They ask CUPTI for their records only if it has a buffer of theirs. */
+Test(manners, one_buffer_of_theirs_stands_in_for_ours)
+{
+	manners_stand_in();
+	cr_expect_eq(requested, 0, "of nobody");
+	cuptiActivityRegisterCallbacks(request_one, complete_one);
+	manners_stand_in();
+	cr_expect_eq(requested, 0, "nothing of theirs is recorded");
+	shared_out = true;
+	manners_stand_in();
+	manners_stand_in();
+	cr_expect_eq(requested, 1, "one is enough");
+	cr_expect_eq(manners_buffers_out(), 0, "CUPTI does not have it");
+	cr_expect_eq(cuptiActivityFlushAll(0), 0);
+	cr_expect_eq(completed, 0, "what is not complete stays out");
+	completed_size = 1;
+	cr_expect_eq(cuptiActivityFlushAll(1), 0);
+	cr_expect(completed == 1 && completed_size == 0);
+	cr_expect_eq(real.forced, 1);
+	cuptiActivityFlushAll(1);
+	cr_expect_eq(completed, 1, "once");
+	shared_out = false;
+	cuptiActivityEnable(CUPTI_KIND_MEMCPY);
+	manners_stand_in();
+	cr_expect_eq(requested, 2, "they record");
+	cuptiFinalize();
+	cr_expect_eq(completed, 2);
+	manners_stand_in();
+	cr_expect_eq(requested, 2, "they are gone");
+}
+
+static void complete_other(void *context, uint32_t stream, uint8_t *buffer, size_t size,
+			   size_t valid_size)
+{
+	cr_expect_fail("another's buffer");
+}
+
+Test(manners, another_user_does_not_get_the_stand_in)
+{
+	cuptiActivityRegisterCallbacks(request_one, complete_one);
+	cuptiActivityEnable(CUPTI_KIND_MEMCPY);
+	manners_stand_in();
+	cuptiActivityRegisterCallbacks(request_one, complete_other);
+	cr_expect(requested == 1 && completed == 1);
+	cuptiActivityFlushAll(1);
+}
+
 /* What of theirs is in a buffer of ours comes to them in one of their own. */
 Test(manners, a_shared_buffer_is_copied)
 {
@@ -115,6 +178,9 @@ Test(manners, a_shared_buffer_is_copied)
 	memset(ours, 7, sizeof(ours));
 	activity_share(NULL, 0, ours, 48);
 	cr_expect(completed == 1 && copied[0] == 7 && copied[47] == 7 && copied[48] == 0);
+	cuptiFinalize();
+	activity_share(NULL, 0, ours, 48);
+	cr_expect_eq(completed, 1, "nobody is there");
 }
 
 Test(manners, what_is_no_takeover_is_passed_on)
@@ -170,6 +236,25 @@ Test(manners, buffers_of_all_threads_come_after_ours)
 	cr_expect_eq(real.yields, 0);
 	cr_expect_eq(cuptiActivitySetAttribute(9, &size, &no), 0);
 	cr_expect_eq(real.yields, 1);
+}
+
+/* ... and only who wants records after that has the callbacks again. */
+Test(manners, buffers_of_all_threads_are_not_theirs_yet)
+{
+	uint8_t no = 0;
+	size_t size = sizeof(no);
+
+	cuptiActivityRegisterCallbacks(request_one, complete_one);
+	yielded = false; /* all is ours again */
+	real.request = NULL;
+	cuptiActivitySetAttribute(9, &size, &no);
+	cr_expect(real.yields == 2 && !real.request);
+	cuptiActivityEnable(CUPTI_KIND_MEMCPY);
+	cr_assert_not_null(real.request);
+	work();
+	real.request = NULL;
+	cuptiActivityEnable(CUPTI_KIND_MEMSET);
+	cr_expect_null(real.request, "theirs are there");
 }
 
 /* dlsym() is not to bring anybody from one libcupti into another. */
@@ -237,13 +322,19 @@ static int real_flush(uint32_t flag)
 struct cupti cupti = {.ActivityFlushAll = real_flush};
 cupti_complete_function *_Atomic activity_their_complete;
 void (*_Atomic activity_share)(void *context, uint32_t stream, const uint8_t *buffer,
-				size_t valid_size);
+			       size_t valid_size);
 
 static int real_register(cupti_request_function *request, cupti_complete_function *complete)
 {
 	real.request = request;
 	real.complete = complete;
 	real.free_meanwhile = manners_is_free(clock_now_ns());
+	return real.result;
+}
+
+static int real_flush_all(uint32_t flag)
+{
+	real.forced += flag == 1;
 	return real.result;
 }
 
@@ -260,6 +351,7 @@ static int real_other(void)
 static void *find_real(void *handle, const char *name)
 {
 	return strcmp(name, "cuptiActivityRegisterCallbacks") == 0 ? (void *)real_register
+	       : strcmp(name, "cuptiActivityFlushAll") == 0        ? (void *)real_flush_all
 	       : strcmp(name, "cuptiActivityEnable") == 0          ? (void *)real_enable
 								   : (void *)real_other;
 }
@@ -306,6 +398,21 @@ void activity_yield(uint64_t keep)
 	real.yields++;
 	real.kept = keep;
 	yielded = true;
+}
+
+void activity_mute(bool muted)
+{
+}
+
+void buffers_share_out(void)
+{
+	cr_expect(yielded, "before that, a request would not be marked");
+	real.marks++;
+}
+
+bool buffers_shared_out(void)
+{
+	return shared_out;
 }
 
 bool state_is_armed(void)
