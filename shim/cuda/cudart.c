@@ -8,6 +8,7 @@
 #include "record/activate.h"
 #include "record/launches.h"
 
+__thread uintptr_t cudart_frame __attribute__((tls_model("initial-exec")));
 static _Atomic uint64_t launch_ticks, launch_count;
 static _Atomic uint32_t announced; /* thread_life in which the drain was told who speaks */
 
@@ -78,6 +79,7 @@ void cudart_launch(uint32_t graph)
 	struct thread *thread;
 	uint64_t now_ns;
 
+	cudart_frame = 0;
 	atomic_store_explicit(&launch_ticks, clock_ticks(), memory_order_relaxed);
 	atomic_fetch_add_explicit(&launch_count, 1, memory_order_relaxed);
 	thread = enter();
@@ -97,6 +99,7 @@ void cudart_synced(uint64_t begin_ns, enum dlprof_gpu_kind kind)
 	struct thread *thread = enter();
 	uint64_t now_ns;
 
+	cudart_frame = 0;
 	if (!thread && activate_on() && kind == DLPROF_GPU_SYNC_CONTEXT &&
 	    state_lacks_device_sync())
 		thread = thread_get();
@@ -114,6 +117,7 @@ void cudart_copied(uint64_t begin_ns, uint64_t bytes, int kind)
 				    : kind == CUDART_TO_HOST ? DLPROF_GPU_D2H
 							     : DLPROF_GPU_COPY;
 
+	cudart_frame = 0;
 	if (!thread)
 		return;
 	launches_send(thread);

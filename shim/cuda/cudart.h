@@ -10,9 +10,12 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
+#include "base/sys.h"
 #include "dlprof/event.h"
+#include "record/activate.h"
 #include "slots/wrap.h"
 
 /* How many kernels and graphs this process was seen to launch. */
@@ -29,7 +32,24 @@ enum {
 	CUDART_ANYWHERE = 4,
 };
 
-/* For the wrappers, after the real call. `kind`: enum cudaMemcpyKind. */
+/* The stack frame of this thread's outermost wrapper; 0: the thread is in none. */
+extern HIDDEN __thread uintptr_t cudart_frame __attribute__((tls_model("initial-exec")));
+
+/*
+ * For the wrappers, before the real call: is this one to be recorded? Where wrappers are nested,
+ * only the outermost is. TensorFlow has a library that exports the runtime's functions and passes
+ * each call on to what dlsym() found: its callers get a wrapper, and so does the library itself. An
+ * outer frame lies higher on the stack than this one. A frame that does not was left by longjmp().
+ */
+static inline bool cudart_begin(uintptr_t frame)
+{
+	if (!activate_on() || unlikely(cudart_frame > frame))
+		return false;
+	cudart_frame = frame;
+	return true;
+}
+
+/* ... after it, for those that are recorded. `kind`: enum cudaMemcpyKind. */
 void cudart_launch(uint32_t graph);
 void cudart_synced(uint64_t begin_ns, enum dlprof_gpu_kind kind);
 void cudart_copied(uint64_t begin_ns, uint64_t bytes, int kind);

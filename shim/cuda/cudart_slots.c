@@ -3,17 +3,16 @@
 #include "base/clock.h"
 #include "cuda/cudart.h"
 #include "dlprof/event.h"
-#include "record/activate.h"
 
 /* CUDA's dim3, which goes by value. */
 struct cuda_dim3 {
 	unsigned int x, y, z;
 };
 
-#define BEGIN	     activate_on()
+#define BEGIN	      cudart_begin((uintptr_t)__builtin_frame_address(0))
 #define END_LAUNCH    cudart_launch(false)
 #define END_GRAPH     cudart_launch(true)
-#define BEGIN_STREAM  , (activate_on() && (begin_ns = clock_now_ns()))
+#define BEGIN_STREAM  , (BEGIN && (begin_ns = clock_now_ns()))
 #define END_STREAM    cudart_synced(begin_ns, DLPROF_GPU_SYNC_STREAM)
 #define BEGIN_EVENT   BEGIN_STREAM
 #define END_EVENT     cudart_synced(begin_ns, DLPROF_GPU_SYNC_EVENT)

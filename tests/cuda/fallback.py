@@ -8,7 +8,7 @@ import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from gpu import (blocked, check, equal, finish, loop, need_shim, syncs)  # noqa: E402
+from gpu import (FAKES, blocked, check, equal, finish, libraries, loop, need_shim, syncs)  # noqa: E402
 
 PLAN = dict(steps=20, wait=2000, kernels=5, kernel=200)
 HOST_ONLY = dict(FAKE_CUPTI_RC_SUBSCRIBE=39)
@@ -57,6 +57,23 @@ def check_graph_launches():
         equal({row["graph_count"] for row in steps(done)}, {1}, "host, graphs", plan)
 
 
+def check_stubs():
+    """A library that exports the runtime's functions and passes calls on to it: a call is one, though
+    both are wrapped, the stub's by the caller's slot and the runtime's by dlsym()."""
+    for sync, column, kind in ((1, "sync_stream_ns", 3), (2, "sync_event_ns", 1),
+                               (3, "sync_context_ns", 4)):
+        done = loop(dict(PLAN, sync=sync), DLPROF_ACTIVATE="always",
+                    LD_LIBRARY_PATH="{}:{}".format(os.path.join(FAKES, "stub"), libraries()), **HOST_ONLY)
+        equal((done.status, done.misuse()), (0, []), "stub: status, misuse", done.err)
+        found = steps(done)
+        equal({row["kernel_count"] for row in found}, {5}, "stub: launches")
+        equal({row["h2d_bytes"] for row in found}, {2_000_000}, "stub: bytes")
+        blocked(found, column, syncs(done.ops, kind), "stub:")
+    done = loop(dict(PLAN, graph=1), DLPROF_ACTIVATE="always",
+                LD_LIBRARY_PATH="{}:{}".format(os.path.join(FAKES, "stub"), libraries()), **HOST_ONLY)
+    equal({row["graph_count"] for row in steps(done)}, {1}, "stub: graphs")
+
+
 def check_syncs():
     """How long the host was blocked is the host's to know."""
     for sync, column, kind in ((1, "sync_stream_ns", 3), (2, "sync_event_ns", 1),
@@ -84,7 +101,7 @@ def check_direction():
 
 def main():
     need_shim()
-    jobs = [check_launches, check_backward, check_graph_launches, check_syncs, check_pageable, check_direction]
+    jobs = [check_launches, check_backward, check_graph_launches, check_stubs, check_syncs, check_pageable, check_direction]
     with concurrent.futures.ThreadPoolExecutor(3) as pool:
         list(pool.map(lambda job: job(), jobs))
     finish()
