@@ -38,6 +38,7 @@ static struct {
 
 struct activity_others activity_others = {.sync_records = 1};
 cupti_complete_function *_Atomic activity_their_complete;
+_Atomic uint64_t activity_forced_ns;
 void (*_Atomic activity_share)(void *context, uint32_t stream, const uint8_t *buffer,
 			       size_t valid_size);
 
@@ -72,7 +73,7 @@ void activity_complete(void *context, uint32_t stream, uint8_t *buffer, size_t s
 	if (buffers_is_ours(buffer)) {
 		if (activity_share && buffers_is_shared(buffer))
 			activity_share(context, stream, buffer, valid_size);
-		buffers_complete(buffer, valid_size);
+		buffers_complete(buffer, valid_size, activity_forced_ns);
 		state_wake();
 	} else if (theirs) {
 		theirs(context, stream, buffer, size, valid_size);

@@ -48,6 +48,8 @@ void activity_request(uint8_t **buffer, size_t *size, size_t *max_records);
 void activity_complete(void *context, uint32_t stream, uint8_t *buffer, size_t size,
 		       size_t valid_size);
 extern HIDDEN cupti_complete_function *_Atomic activity_their_complete;
+/* Since when another user makes CUPTI give back everything; 0: nobody does just now. */
+extern HIDDEN _Atomic uint64_t activity_forced_ns;
 /* Called with what is ours and marked, see buffers_share(). */
 extern HIDDEN void (*_Atomic activity_share)(void *context, uint32_t stream, const uint8_t *buffer,
 					     size_t valid_size);

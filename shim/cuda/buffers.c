@@ -25,6 +25,7 @@ struct buffer {
 	_Atomic uint32_t state;
 	_Atomic uint64_t requested_ns;
 	_Atomic uint32_t valid_size;
+	_Atomic uint64_t forced_ns;
 	_Atomic uint32_t thread;       /* that requested it */
 	_Atomic uint64_t overtaken_ns; /* when a later one of that thread was read; 0: none was */
 	_Atomic uint64_t reached_ns;   /* by when that one's streams had begun with it */
@@ -191,13 +192,14 @@ bool buffers_shared_out(void)
 	return false;
 }
 
-void buffers_complete(uint8_t *bytes, size_t valid_size)
+void buffers_complete(uint8_t *bytes, size_t valid_size, uint64_t forced_ns)
 {
 	struct buffer *buffer = buffer_at(bytes);
 
 	if (!buffer)
 		return;
 	buffer->valid_size = valid_size <= BUFFER_BYTES ? (uint32_t)valid_size : 0;
+	buffer->forced_ns = forced_ns;
 	if (!move(buffer, STATE_OUT, STATE_DONE))
 		move(buffer, STATE_LOST, STATE_DONE);
 }
@@ -220,6 +222,11 @@ uint8_t *buffers_take(size_t *ret_valid_size)
 uint64_t buffers_requested_ns(const uint8_t *bytes)
 {
 	return buffer_at(bytes)->requested_ns;
+}
+
+uint64_t buffers_forced_ns(const uint8_t *bytes)
+{
+	return buffer_at(bytes)->forced_ns;
 }
 
 uint32_t buffers_thread(const uint8_t *bytes)

@@ -35,12 +35,16 @@ bool buffers_is_shared(const uint8_t *buffer);
 /* CUPTI has at least one that is marked. */
 bool buffers_shared_out(void);
 
-/* CUPTI gives it back. */
-void buffers_complete(uint8_t *buffer, size_t valid_size);
+/*
+ * CUPTI gives it back. `forced_ns`: since when it was made to give back all buffers, with what has
+ * not ended; 0: it was not, or by us.
+ */
+void buffers_complete(uint8_t *buffer, size_t valid_size, uint64_t forced_ns);
 
 /* The next one to read, or NULL. */
 uint8_t *buffers_take(size_t *ret_valid_size);
 uint64_t buffers_requested_ns(const uint8_t *buffer);
+uint64_t buffers_forced_ns(const uint8_t *buffer);
 uint32_t buffers_thread(const uint8_t *buffer); /* that requested it */
 
 /* It was read; `reached_ns`: each stream in it had begun with its first operation by then. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * coverage.h - up to when everything that the GPU did is known, and gaps in that: while another
- * user has CUPTI, while CUPTI reports nothing though the host launches, and of buffers that CUPTI
- * never gave back. Of the writing thread.
+ * user has CUPTI, of what one cut off, while CUPTI reports nothing though the host launches, and of
+ * buffers that CUPTI never gave back. Of the writing thread.
  *
  * What proves that all is known up to a time:
  *
@@ -12,7 +12,8 @@
  * 2. A record's place is taken when its operation is launched. So in a buffer is nothing that began
  *    before it was requested, and all is known up to the request of the oldest one that is out.
  * 3. At the end CUPTI is forced to give back all, also what runs, which then has no end: all is
- *    known up to its begin. In the middle nothing is forced, as such a record never comes again.
+ *    known up to its begin. In the middle we force nothing, as such a record never comes again. If
+ *    another user does, what ran then is a gap (unfinished.h).
  *    Threads that still launch then request new buffers, and the forced flush does not find one
  *    that CUPTI is only just handed: all is known up to its request.
  *

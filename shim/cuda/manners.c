@@ -279,10 +279,23 @@ EXPORT int cuptiActivityDisable(int kind)
 
 EXPORT int cuptiActivityFlushAll(uint32_t flag)
 {
+	uint64_t none = 0;
+	bool first;
+	int r;
+
 	RESOLVE(cuptiActivityFlushAll);
-	if (flag & CUPTI_FLUSH_FORCED)
-		end_stand_in();
-	return real.cuptiActivityFlushAll(flag);
+	if (!(flag & CUPTI_FLUSH_FORCED) || state_mode() != STATE_CUPTI)
+		return real.cuptiActivityFlushAll(flag);
+	end_stand_in();
+	/* What has ended comes whole, however long CUPTI takes to see that. */
+	if (state_is_armed())
+		cupti.ActivityFlushAll(0);
+	first = atomic_compare_exchange_strong(&activity_forced_ns, &none, clock_now_ns());
+	r = real.cuptiActivityFlushAll(flag);
+	if (first)
+		activity_forced_ns = 0;
+	state_wake();
+	return r;
 }
 
 /* Takes everybody's callbacks and kinds away. */

@@ -18,7 +18,8 @@
  *     cuptiSetThreadIdType (level api): the same with what they set, or CUPTI's default.
  *     cuptiActivityEnableAllSyncRecords (CUDA 13): the same with what they set, or the default.
  *     cuptiActivityGetNumDroppedRecords sets the count back: not asked while they are there.
- *     cuptiActivityFlushAll: who waits for buffers gets them sooner. Forced at the end alone.
+ *     cuptiActivityFlushAll: who waits for buffers gets them sooner. Forced at the end alone. If
+ *         they force it, our operations that run lose their ends (unfinished.h).
  *
  * Never called: cuptiFinalize, cuptiActivityRegisterTimestampCallback, cuptiActivitySetAttribute,
  * cuptiActivityFlushPeriod. Who makes all threads share buffers, which must not be changed while

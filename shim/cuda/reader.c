@@ -13,6 +13,7 @@
 #include "cuda/pack.h"
 #include "cuda/record.h"
 #include "cuda/state.h"
+#include "cuda/unfinished.h"
 #include "record/tally.h"
 #include "record/thread.h"
 
@@ -26,8 +27,9 @@ static struct {
 	uint64_t requested_ns;
 	uint8_t streams[256 / 8]; /* bits: had an operation in it */
 	uint64_t reached_ns;      /* by when each of these began with the first one */
-	bool forced;
-	uint32_t launcher; /* of what is in it; 0: not known */
+	bool forced;              /* what runs has no end */
+	uint64_t forced_ns;       /* another user forced it out then; 0: we did, at the end */
+	uint32_t launcher;        /* of what is in it; 0: not known */
 } own;
 
 static bool convert(uint64_t *begin, uint64_t *end)
@@ -61,27 +63,31 @@ static void note_stream(uint32_t stream, uint64_t begin_ns)
 	*byte |= (uint8_t)(1 << stream % 8);
 }
 
-/* It was forced out while it ran: if it does not even say since when, its buffer does. */
-static void note_unfinished(uint64_t begin)
+/* It was forced out while it ran, or before it did. */
+static void note_unfinished(uint32_t device, uint32_t stream, uint64_t begin)
 {
-	uint64_t begin_ns = begin, again = begin;
+	uint64_t since_ns = begin, again = begin;
 
-	if (!cupti_clock_convert(&begin_ns, &again))
-		begin_ns = own.requested_ns;
-	if (begin_ns < reader_times.unfinished_ns)
-		reader_times.unfinished_ns = begin_ns;
+	if (!cupti_clock_convert(&since_ns, &again))
+		since_ns = 0;
+	since_ns = unfinished_since(device, stream, since_ns, own.requested_ns);
+	if (own.forced_ns)
+		unfinished_cut(device, stream, since_ns, own.forced_ns);
+	else if (since_ns < reader_times.unfinished_ns)
+		reader_times.unfinished_ns = since_ns;
 }
 
 /* What the GPU did; calls of the host have no part in whether its records come. */
-static bool convert_op(uint32_t stream, uint64_t *begin, uint64_t *end)
+static bool convert_op(uint32_t device, uint32_t stream, uint64_t *begin, uint64_t *end)
 {
 	if (own.forced && !*end)
-		note_unfinished(*begin);
+		note_unfinished(device, stream, *begin);
 	if (!convert(begin, end))
 		return false;
 	note_newest(*end);
 	note_stream(stream, *begin);
 	note_lag(*begin);
+	unfinished_pass(device, stream, *begin, *end);
 	return true;
 }
 
@@ -134,7 +140,7 @@ static void take_kernel(const uint8_t *at)
 	struct thread *thread = thread_get();
 	struct kernel kernel;
 
-	if (!convert_op(record_KERNEL_streamId(at), &begin, &end))
+	if (!convert_op(device, record_KERNEL_streamId(at), &begin, &end))
 		return;
 	if (!name)
 		name = "";
@@ -153,7 +159,7 @@ static void take_copy(const uint8_t *at)
 	enum dlprof_gpu_kind kind = DLPROF_GPU_COPY;
 	uint32_t id = 0;
 
-	if (!convert_op(record_MEMCPY_streamId(at), &begin, &end))
+	if (!convert_op(record_MEMCPY_deviceId(at), record_MEMCPY_streamId(at), &begin, &end))
 		return;
 	if (copy == CUPTI_COPY_HTOD || copy == CUPTI_COPY_HTOA)
 		kind = DLPROF_GPU_H2D;
@@ -170,7 +176,7 @@ static void take_copy_between(const uint8_t *at)
 {
 	uint64_t begin = record_MEMCPY2_start(at), end = record_MEMCPY2_end(at);
 
-	if (convert_op(record_MEMCPY2_streamId(at), &begin, &end))
+	if (convert_op(record_MEMCPY2_deviceId(at), record_MEMCPY2_streamId(at), &begin, &end))
 		pack_copy(&pack, (int32_t)record_MEMCPY2_deviceId(at), begin, end,
 			  DLPROF_GPU_WHAT(DLPROF_GPU_COPY, record_MEMCPY2_streamId(at),
 					  DLPROF_GPU_PEER),
@@ -181,7 +187,7 @@ static void take_memset(const uint8_t *at)
 {
 	uint64_t begin = record_MEMSET_start(at), end = record_MEMSET_end(at);
 
-	if (convert_op(record_MEMSET_streamId(at), &begin, &end))
+	if (convert_op(record_MEMSET_deviceId(at), record_MEMSET_streamId(at), &begin, &end))
 		pack_copy(&pack, (int32_t)record_MEMSET_deviceId(at), begin, end,
 			  DLPROF_GPU_WHAT(DLPROF_GPU_MEMSET, record_MEMSET_streamId(at), 0),
 			  record_MEMSET_bytes(at));
@@ -215,7 +221,7 @@ static void take_graph(const uint8_t *at)
 	if (device == INT32_MAX && cupti.version >= CUPTI_VERSION_GRAPH_TRACE)
 		device = record_graph_end_device(at);
 	note_device(device);
-	if (convert_op(record_GRAPH_streamId(at), &begin, &end))
+	if (convert_op(device, record_GRAPH_streamId(at), &begin, &end))
 		pack_op(&pack, (int32_t)device, begin, end,
 			DLPROF_GPU_WHAT(DLPROF_GPU_GRAPH, record_GRAPH_streamId(at),
 					record_GRAPH_graphId(at)));
@@ -295,7 +301,8 @@ void reader_read(bool forced)
 		own.requested_ns = buffers_requested_ns(buffer);
 		own.reached_ns = 0;
 		memset(own.streams, 0, sizeof(own.streams));
-		own.forced = forced;
+		own.forced_ns = buffers_forced_ns(buffer);
+		own.forced = forced || own.forced_ns;
 		own.launcher = has_own_buffers() ? buffers_thread(buffer) : 0;
 		cupti_clock_check();
 		while (cupti.ActivityGetNextRecord(buffer, size, &at) == 0)

@@ -19,7 +19,7 @@ struct reader_times {
 	 * 0 where CUPTI takes a record's place when its operation is launched.
 	 */
 	uint64_t lag_ns;
-	/* When the first began that had no end when it was forced out; UINT64_MAX: all had. */
+	/* When the first began that had no end at our end, at the earliest; UINT64_MAX: all had. */
 	uint64_t unfinished_ns;
 };
 

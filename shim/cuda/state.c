@@ -104,9 +104,9 @@ uint64_t state_yielded_ns(void)
 	return own.yielded_ns;
 }
 
-void state_forget_yield(void)
+bool state_forget_yield(uint64_t yielded_ns)
 {
-	own.yielded_ns = 0;
+	return atomic_compare_exchange_strong(&own.yielded_ns, &yielded_ns, 0);
 }
 
 void state_wake(void)

@@ -47,7 +47,7 @@ bool state_yield(uint64_t now_ns);
 
 /* 0: nobody had them, or all they had of ours came back. */
 uint64_t state_yielded_ns(void);
-void state_forget_yield(void);
+bool state_forget_yield(uint64_t yielded_ns); /* false: somebody has come since then */
 
 /* The writing thread has something to do. From any thread, also in a callback. */
 void state_wake(void);

@@ -68,11 +68,18 @@ static void look_after_others(uint64_t now_ns)
 		if (manners_is_free(now_ns))
 			take_back();
 	}
-	/* Until CUPTI gives them back, their buffers may hold records of ours. */
-	if (state_is_armed() && state_yielded_ns() && !manners_buffers_out()) {
-		state_forget_yield();
-		coverage_regained();
-	}
+}
+
+/*
+ * When another user took what is all ours again; 0: it is not, or nobody did. Until CUPTI gives
+ * them back, their buffers may hold records of ours. While they make it do so, what they cut off is
+ * still to come.
+ */
+static uint64_t find_regained(void)
+{
+	const uint64_t yielded_ns = state_yielded_ns();
+
+	return state_is_armed() && !manners_buffers_out() && !activity_forced_ns ? yielded_ns : 0;
 }
 
 static void do_period(void)
@@ -110,14 +117,19 @@ static void *write_records(void *unused)
 	while (!finish) {
 		const uint32_t seen = state_wakes;
 		const uint64_t now_ns = clock_now_ns();
+		uint64_t yielded_ns;
 
 		if (now_ns >= next_ns) {
 			next_ns = now_ns + ACTIVITY_PERIOD_MS * MS;
 			do_period();
 		}
 		look_after_others(now_ns);
+		/* Asked before what came back is read: then nothing of before that is unread. */
+		yielded_ns = find_regained();
 		reader_read(false);
 		coverage_tell();
+		if (yielded_ns && state_forget_yield(yielded_ns))
+			coverage_regained();
 		wait_until(&state_wakes, seen, state_is_yielded() ? now_ns + YIELDED_NS : next_ns);
 	}
 	write_last();

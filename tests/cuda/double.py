@@ -78,9 +78,10 @@ def check_buffers():
     kernel, = done.of(KERNEL)
     check(kernel.end - kernel.begin == 150_000_000, "kept back until it has ended")
     # Long enough for a busy machine to come in between.
-    done = trace(dict(slow, kernel=800000), CLIENT_FORCE_MS=200)
-    kernel, = done.of(KERNEL)
+    done = trace(dict(slow, kernels=2, kernel=800000), CLIENT_FORCE_MS=200)
+    kernel, queued = done.of(KERNEL)
     check(kernel.begin and not kernel.end, "forced out while it ran: no end, and never again")
+    equal((queued.begin, queued.end), (0, 0), "forced out before it ran")
     done = trace(dict(SMALL, steps=60, wait=4000), FAKE_CUPTI_DELAY_MS=120, CLIENT_FLUSH_MS=10,
                  CLIENT_BUFFER=4096)
     first = min(int(a[1]) for a in done.answers("buffer"))

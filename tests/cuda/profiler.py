@@ -74,6 +74,9 @@ def got_all(name, done, plan):
 def ours(name, done, plan):
     """Outside of gaps all is known and true, and the end of the run is outside."""
     gaps = done.query("SELECT * FROM gap ORDER BY begin_ns")
+    # While it is there, of what it cuts off, and when it makes threads share buffers.
+    check(len(gaps) <= 3 * plan.get("kineto_count", 1), name, "gaps", gaps)
+    equal(done.meta()["cuda_bad_ts"], "0", name, "bad records")
     known = 0
     rows = done.query("SELECT * FROM batch WHERE step_ns IS NOT NULL ORDER BY batch")
     for row in rows:

@@ -311,6 +311,12 @@ EXPORT void kineto_start(void)
 	started = ticks();
 }
 
+/* Without any session: whatever another client has is forced out. */
+EXPORT void kineto_flush(void)
+{
+	CUPTI(cuptiActivityFlushAll)(1);
+}
+
 EXPORT void kineto_stop(void)
 {
 	prepared = false;

@@ -141,6 +141,8 @@ int main(int argc, char **argv)
 		uint64_t begin, fetched;
 
 		profile(step);
+		if (step == work_value("flush_at"))
+			profiler("kineto_flush");
 		if (step == work_value("fork_at"))
 			beget();
 		if (work_value("eval_every") && step && step % work_value("eval_every") == 0)

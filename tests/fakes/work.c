@@ -85,11 +85,12 @@ static struct {
 	{"fork_at", -1},     {"exec", 0},          {"end", 0},
 	{"kineto_from", -1}, {"kineto_to", -1},    {"kineto_warmup", 0},
 	{"kineto_count", 1}, {"kineto_period", 0}, {"kineto_sync", 0},
-	{"load_reads", 0},   {"random_wait", 0},   {"idle_threads", 0},
-	{"print", 1},        {"random_kernel", 0}, {"quiet_ms", 0},
-	{"helpers", 0},      {"backward", 0},      {"by_address", 0},
-	{"collective", 0},   {"helper", 700},      {"poll", 0},
-	{"long_names", 0},   {"gpu_loader", 0},    {"named", 10},
+	{"flush_at", -1},    {"load_reads", 0},    {"random_wait", 0},
+	{"idle_threads", 0}, {"print", 1},         {"random_kernel", 0},
+	{"quiet_ms", 0},     {"helpers", 0},       {"backward", 0},
+	{"by_address", 0},   {"collective", 0},    {"helper", 700},
+	{"poll", 0},         {"long_names", 0},    {"gpu_loader", 0},
+	{"named", 10},
 };
 
 static void *streams[MAX_STREAMS], *copy_stream, *copied, *step_end[2], *graph_exec;

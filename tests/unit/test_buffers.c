@@ -44,9 +44,9 @@ Test(buffers, an_empty_pool_says_so_and_gets_over_it)
 	cr_expect_eq(buffers_dropped(), 0);
 	for (size_t i = 0; i < held_count; i++)
 		cr_expect(held[i][0] == (uint8_t)i && held[i][BUFFER_BYTES - 1] == (uint8_t)i);
-	buffers_complete(held[7], 1000);
+	buffers_complete(held[7], 1000, 5);
 	cr_expect_eq(buffers_take(&size), held[7]);
-	cr_expect_eq(size, 1000);
+	cr_expect(size == 1000 && buffers_forced_ns(held[7]) == 5);
 	cr_expect_null(buffers_request());
 	buffers_free(held[7], 0);
 	cr_expect_eq(buffers_request(), held[7]);
@@ -66,12 +66,12 @@ Test(buffers, never_none_where_that_would_be_the_end)
 		cr_assert_not_null(sink);
 		cr_expect(is_fresh(sink) && buffers_is_ours(sink));
 		sink[0] = sink[BUFFER_BYTES - 1] = 1;
-		buffers_complete(sink, BUFFER_BYTES);
+		buffers_complete(sink, BUFFER_BYTES, 0);
 		cr_expect_null(buffers_take(&size), "what all wrote into is not read");
 	}
 	cr_expect_eq(buffers_dropped(), 100 * (BUFFER_BYTES / RECORD));
 	/* One that nobody has read yet makes room, rather than the sink. */
-	buffers_complete(held[3], 10 * RECORD);
+	buffers_complete(held[3], 10 * RECORD, 0);
 	cr_expect_eq(buffers_request(), held[3]);
 	cr_expect_eq(buffers_dropped(), 100 * (BUFFER_BYTES / RECORD) + 11);
 	cr_expect_null(buffers_take(&size));
@@ -82,7 +82,7 @@ Test(buffers, a_size_that_cannot_be_is_nothing)
 	size_t size;
 
 	cr_assert_eq(buffers_init(false), 0);
-	buffers_complete(buffers_request(), BUFFER_BYTES + 1);
+	buffers_complete(buffers_request(), BUFFER_BYTES + 1, 0);
 	cr_expect_not_null(buffers_take(&size));
 	cr_expect_eq(size, 0);
 	cr_expect_not(buffers_is_ours(NULL));
@@ -152,7 +152,7 @@ Test(buffers, random_uses_agree_with_a_list)
 				break;
 			request->where = DONE;
 			request->size = (size_t)rand() % BUFFER_BYTES;
-			buffers_complete(request->buffer, request->size);
+			buffers_complete(request->buffer, request->size, 0);
 			break;
 		case 2:
 			request = pick(DONE, true);
@@ -188,7 +188,7 @@ Test(buffers, lost_ones_hold_nobody_up)
 	cr_assert_eq(buffers_init(false), 0);
 	lost = buffers_request();
 	kept = buffers_request();
-	buffers_complete(kept, 6);
+	buffers_complete(kept, 6, 0);
 	cr_expect_eq(buffers_take(&size), kept);
 	buffers_free(kept, 0);
 	cr_expect_not(buffers_take_lost(0, &begin_ns, &end_ns), "it may be late");
@@ -198,7 +198,7 @@ Test(buffers, lost_ones_hold_nobody_up)
 	cr_expect_not(buffers_take_lost(UINT64_MAX, &begin_ns, &end_ns), "once");
 	cr_expect_eq(buffers_out(), 0);
 	cr_expect_eq(buffers_complete_ns(UINT64_MAX), UINT64_MAX);
-	buffers_complete(lost, 5);
+	buffers_complete(lost, 5, 0);
 	cr_expect_eq(buffers_take(&size), lost);
 	buffers_free(lost, 0);
 }
@@ -215,7 +215,7 @@ Test(buffers, what_cupti_has_can_be_marked)
 	cr_assert(buffers_take_lost(UINT64_MAX, &begin_ns, &end_ns));
 	out = buffers_request();
 	back = buffers_request();
-	buffers_complete(back, 6);
+	buffers_complete(back, 6, 0);
 	cr_expect_not(buffers_shared_out());
 	buffers_share_out();
 	cr_expect(buffers_is_shared(out) && buffers_is_shared(lost) && !buffers_is_shared(back));
@@ -223,10 +223,10 @@ Test(buffers, what_cupti_has_can_be_marked)
 	cr_expect_not(buffers_is_shared(later));
 	buffers_share(later);
 	cr_expect(buffers_is_shared(later));
-	buffers_complete(later, 6);
-	buffers_complete(lost, 6);
+	buffers_complete(later, 6, 0);
+	buffers_complete(lost, 6, 0);
 	cr_expect(buffers_is_shared(later) && buffers_shared_out(), "one is still out");
-	buffers_complete(out, 6);
+	buffers_complete(out, 6, 0);
 	cr_expect_not(buffers_shared_out());
 	for (uint8_t *read; (read = buffers_take(&size));)
 		buffers_free(read, 0);
@@ -260,7 +260,7 @@ Test(buffers, what_was_lost_ran_before_what_its_thread_launched_next)
 	pthread_join(thread, &other);
 	buffers_request();
 	later = buffers_request();
-	buffers_complete(later, 6);
+	buffers_complete(later, 6, 0);
 	cr_assert_eq(buffers_take(&size), later);
 	buffers_free(later, reached_ns);
 	for (int i = 0, bounded = 0; i < 2; i++) {

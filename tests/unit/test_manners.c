@@ -39,6 +39,7 @@ static struct {
 
 static enum state_mode mode = STATE_CUPTI;
 static bool yielded;
+static uint64_t forced_ns; /* what we knew while they forced */
 static int requested, completed;
 static bool shared_out; /* CUPTI has one of ours that may have records of theirs */
 static size_t completed_size;
@@ -91,6 +92,22 @@ Test(manners, they_have_their_buffers_and_we_know_of_them)
 	cr_expect_not(manners_is_free(before_ns + 99999999), "they may enable another");
 	cr_expect_not(manners_is_free(before_ns - 1000000), "looked at the clock before");
 	cr_expect(manners_is_free(clock_now_ns() + 100000000));
+}
+
+/* What is forced out by others is known to be. */
+Test(manners, who_forces_is_known_while_it_lasts)
+{
+	const uint64_t before_ns = clock_now_ns();
+
+	cr_expect_eq(cuptiActivityFlushAll(0), 0);
+	cr_expect(real.flushes == 0 && real.forced == 0);
+	cr_expect_eq(cuptiActivityFlushAll(1), 0);
+	cr_expect(real.flushes == 1 && real.forced == 1, "what has ended comes first");
+	cr_expect(forced_ns >= before_ns && forced_ns <= clock_now_ns());
+	cr_expect_eq(activity_forced_ns, 0);
+	mode = STATE_HOST;
+	cr_expect_eq(cuptiActivityFlushAll(1), 0);
+	cr_expect(real.flushes == 1 && real.forced == 2 && forced_ns == 0);
 }
 
 /* They took the callbacks before we did, and do not think of doing so again. */
@@ -321,6 +338,7 @@ static int real_flush(uint32_t flag)
 /* What manners.c stands on. */
 struct cupti cupti = {.ActivityFlushAll = real_flush};
 cupti_complete_function *_Atomic activity_their_complete;
+_Atomic uint64_t activity_forced_ns;
 void (*_Atomic activity_share)(void *context, uint32_t stream, const uint8_t *buffer,
 			       size_t valid_size);
 
@@ -335,6 +353,7 @@ static int real_register(cupti_request_function *request, cupti_complete_functio
 static int real_flush_all(uint32_t flag)
 {
 	real.forced += flag == 1;
+	forced_ns = activity_forced_ns;
 	return real.result;
 }
 

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <criterion/criterion.h>
+
+#include "cuda/unfinished.h"
+
+enum { S = 1000000000 };
+
+/* From the end of the last whole one of its stream to the begin of the next. */
+Test(unfinished, between_what_is_whole)
+{
+	uint64_t ns;
+
+	cr_expect_not(unfinished_begins(&ns));
+	cr_expect(unfinished_ended(1, &ns), "nothing was cut off");
+	unfinished_pass(0, 7, 100, 200);
+	unfinished_pass(0, 7, 50, 90);
+	cr_expect_eq(unfinished_since(0, 7, 0, 40), 200);
+	cr_expect_eq(unfinished_since(0, 7, 0, 300), 300, "its buffer is younger");
+	cr_expect_eq(unfinished_since(0, 7, 230, 40), 230, "it says so");
+	cr_expect_eq(unfinished_since(0, 8, 0, 40), 40, "another stream's end says nothing");
+	unfinished_cut(0, 7, 200, 500);
+	unfinished_cut(0, 7, 210, 500);
+	cr_expect(unfinished_begins(&ns));
+	cr_expect_eq(ns, 200);
+	cr_expect_not(unfinished_begins(&ns), "once");
+	cr_expect_not(unfinished_ended(501, &ns));
+	unfinished_pass(0, 7, 499, 499);
+	cr_expect_not(unfinished_ended(501, &ns), "from before, read later");
+	unfinished_pass(0, 7, 700, 800);
+	cr_expect(unfinished_ended(900, &ns));
+	cr_expect_eq(ns, 700);
+}
+
+/* Each stream by itself, of each device. */
+Test(unfinished, all_streams_count)
+{
+	uint64_t ns;
+
+	unfinished_cut(0, 7, 300, 500);
+	unfinished_cut(1, 7, 250, 500);
+	unfinished_cut(0, 13, 600, 500);
+	cr_expect(unfinished_begins(&ns) && ns == 250);
+	unfinished_pass(0, 7, 900, 950);
+	unfinished_pass(0, 13, 800, 850);
+	cr_expect_not(unfinished_ended(1000, &ns));
+	unfinished_pass(0, 9, 960, 970);
+	unfinished_pass(1, 7, 750, 760);
+	cr_expect(unfinished_ended(1000, &ns));
+	cr_expect_eq(ns, 900, "the last of them");
+	/* Again, and at once. */
+	unfinished_cut(1, 7, 2000, 2100);
+	cr_expect(unfinished_begins(&ns) && ns == 2000);
+	unfinished_pass(1, 7, 2100, 2200);
+	cr_expect(unfinished_ended(2300, &ns));
+	cr_expect_eq(ns, 2100);
+}
+
+/* A stream that is not used again does not hold up everything for ever. */
+Test(unfinished, the_longest)
+{
+	uint64_t ns;
+
+	unfinished_cut(0, 7, 1 * S, 2 * S);
+	unfinished_begins(&ns);
+	cr_expect_not(unfinished_ended(2 * S + UNFINISHED_LONGEST_NS - 1, &ns));
+	cr_expect(unfinished_ended(2 * S + UNFINISHED_LONGEST_NS, &ns));
+	cr_expect_eq(ns, 2 * S + UNFINISHED_LONGEST_NS);
+	unfinished_pass(0, 7, 40ull * S, 41ull * S);
+	cr_expect(unfinished_ended(50ull * S, &ns), "over");
+}
