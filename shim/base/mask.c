@@ -3,374 +3,198 @@
 
 #include <string.h>
 
-#include "base/sys.h"
 #include "dlprof/units.h"
 
 #define MASK "***"
 
-/* Words of a name, which end at "-_.", at digits and where capitals begin: apiKey is "api", "key".
- */
-#define LONGEST_WORD 16
+/* What a name says about its value. LATER: a value behind the first one of a STRONG name. */
+enum secrecy { SHOWN, USER, WEAK, LATER, STRONG, SECRECY_MAX };
 
-/* What the name stands for is secret... */
-static const char strong_words[] =
-	" password passwords passwd passphrase pwd secret secrets credential credentials creds"
-	" apikey authtoken accesstoken accesskey secretkey privatekey authorization ";
-
-/* ...or often so; a short number or one of plain_values after it is not... */
-static const char weak_words[] = " key token auth pass sig signature ";
-static const char plain_values[] = " true false none null yes no on off lambda ";
-
-/* ...nor is it beside one of these words... */
-static const char harmless_words[] =
-	" attention audio backward batch bias bos caption class cls column columns count"
-	" dataset dict dim disable embed embedding enable end eos feature features field"
-	" foreign forward frame frames group id ids image images index input inputs"
-	" interval label len length level limit mask max metric min no norm num number"
-	" output outputs pad padding partition position primary proj query rate sample sep"
-	" size skip sort special split start target text unk use video vocab weight ";
-
-/* ...and with one of these it is where the secret lies. */
-static const char place_words[] = " dir file filename folder mode name path type uri url ";
-
-/* A token that begins so, and has so many letters and digits in a row behind that. */
-static const struct shape {
-	const char *begin;
-	size_t least;
-} shapes[] = {
-	{"hf_", 16},   {"sk-", 12},    {"github_pat_", 16}, {"ghp_", 16},  {"gho_", 16},
-	{"ghs_", 16},  {"ghu_", 16},   {"glpat-", 6},       {"AKIA", 16},  {"ASIA", 16},
-	{"AIza", 10},  {"nvapi-", 12}, {"xoxb-", 10},       {"xoxp-", 10}, {"xoxa-", 10},
-	{"xoxs-", 10}, {"xapp-", 10},  {"eyJ", 14},
+/* The words of a secret's name; "-key": where a word ends, as in "apikey", not in "keyboard". */
+static const char *const secret_words[SECRECY_MAX][22] = {
+	[USER] = {"user", "login"},
+	[WEAK] = {"token", "-key", "-auth", "authent", "private", "-sig", "signature", "-sas",
+		  "-pat", "-jwt", "webhook", "license", "session"},
+	[STRONG] = {"pass", "-pwd", "-pw", "-pin", "secret", "-cred", "credent", "cookie", "bearer",
+		    "authoriz", "-otp", "-psk", "-cvv", "-dsn", "-sid", "mnemonic", "pincode"},
 };
 
-enum secrecy { PLAIN, WEAK, STRONG };
+/* No secret's word begins with them. */
+static const char *const harmless_words[] = {"tokeniz", "tokenis", "pin_mem", "pin-mem", "pinmem"};
 
-static bool is_space(char c)
+/* How the tokens of well-known services begin. */
+static const char *const token_begins[] = {
+	"sk_live_", "sk_test_", "npm_",  "sg.",    "ya29.",        "ghp_",
+	"akia",     "xox",      "xapp-", "glpat-", "hooks.slack.", " -p",
+};
+
+/* Which letters (bit 0: 'a') follow 'a', 'b', ... in at least one of 2,000 pairs of letters, as
+ * counted in 34,000 names of files, packages, options and models. */
+static const uint32_t followers[] = {
+	0x1febd6e, 0x016d915, 0x11edd9d, 0x01edd7b, 0x1fffd7f, 0x11ec931, 0x01ef9dd,
+	0x11a4111, 0x2aef87f, 0x0040011, 0x0044111, 0x11cd91d, 0x014d91f, 0x13cfd7f,
+	0x0fefd6f, 0x11ed9dd, 0x0100800, 0x13efd7f, 0x17dfdfd, 0x15eddbd, 0x00eb95f,
+	0x0004111, 0x0044111, 0x0089914, 0x00ef87f, 0x0000110,
+};
+
+/* A letter of any alphabet, or a digit. */
+static bool is_of_word(char c)
 {
-	return c == ' ' || (c >= '\t' && c <= '\r');
+	return text_is_letter(c) || text_is_digit(c) || (c & 0x80);
 }
 
-static bool is_quote(char c)
+/* Whether the text begins with `word`, in which capitals are small. */
+static bool begins_with(const char *at, const char *end, const char *word)
 {
-	return c == '"' || c == '\'';
+	for (; *word && at < end && (text_is_capital(*at) ? *at | 0x20 : *at) == *word; at++)
+		word++;
+	return !*word;
 }
 
-static bool is_of_name(char c)
+static bool is_word_at(const char *at, const char *end, const char *word)
 {
-	return text_is_letter(c) || text_is_digit(c) || c == '_' || c == '-' || c == '.';
-}
+	bool ends = *word == '-';
+	const char *behind = at + strlen(word += ends);
 
-/* Not strncasecmp(), which depends on the host's locale. */
-static bool is_word_of(const char *list, const char *word, size_t length)
-{
-	char wanted[LONGEST_WORD + 3] = " ";
-
-	if (!length || length > LONGEST_WORD)
+	if (!begins_with(at, end, word))
 		return false;
-	for (size_t i = 0; i < length; i++)
-		wanted[1 + i] = text_is_capital(word[i]) ? (char)(word[i] | 0x20) : word[i];
-	wanted[1 + length] = ' ';
-	return strstr(list, wanted) != NULL;
-}
-
-/* "PGPASSWORD" and the like, too. */
-static bool is_strong(const char *word, size_t length)
-{
-	for (; length; word++, length--)
-		if (is_word_of(strong_words, word, length))
-			return true;
-	return false;
-}
-
-static const char *word_end(const char *at, const char *end)
-{
-	const char *stop = at;
-
-	while (stop < end && text_is_capital(*stop))
-		stop++;
-	/* "HFToken" is "HF", "Token"; "API" is one. */
-	if (stop - at > 1 && stop < end && text_is_letter(*stop))
-		return stop - 1;
-	while (stop < end && text_is_letter(*stop) && !text_is_capital(*stop))
-		stop++;
-	return stop;
+	for (size_t i = 0; i < ARRAY_COUNT(harmless_words); i++)
+		if (begins_with(at, end, harmless_words[i]))
+			return false;
+	behind += behind < end && *behind == 's';
+	return !ends || behind == end || !text_is_letter(*behind) || text_is_capital(*behind);
 }
 
 static enum secrecy secrecy_of(const char *name, const char *end)
 {
-	enum secrecy found = PLAIN;
-	bool harmless = false;
+	enum secrecy found = SHOWN;
 
-	while (name < end) {
-		const char *stop = word_end(name, end);
-		size_t length = (size_t)(stop - name);
-
-		if (!length) {
-			name++;
-			continue;
-		}
-		if (is_word_of(place_words, name, length))
-			return PLAIN;
-		if (is_strong(name, length))
-			found = STRONG;
-		else if (is_word_of(weak_words, name, length) && found == PLAIN)
-			found = WEAK;
-		harmless |= is_word_of(harmless_words, name, length);
-		name = stop;
-	}
-	return found == WEAK && harmless ? PLAIN : found;
+	if (end - name == 2 && *name == '-') /* -p PORT, -b BATCHES, -u USER:X */
+		return strchr("pPb", name[1]) ? WEAK : strchr("uU", name[1]) ? USER : SHOWN;
+	for (const char *at = name; at < end; at++)
+		for (enum secrecy secrecy = STRONG; secrecy > found; secrecy--)
+			for (size_t i = 0; secret_words[secrecy][i]; i++)
+				if (is_word_at(at, end, secret_words[secrecy][i]))
+					found = secrecy;
+	return found;
 }
 
-/* After a weak name, "512", "1e-4" and "True" are not secrets. */
-static bool is_plain_value(const char *at, const char *end)
+/* "joe" is no password of a user; "512", "1e-4" and "True" are no key. */
+static bool is_secret(enum secrecy secrecy, const char *at, const char *end)
 {
-	const char *stop = at;
+	size_t size = (size_t)(end - at), digits = 0;
 
-	while (stop < end && (text_is_digit(*stop) || *stop == '.' || *stop == '-' || *stop == 'e'))
-		stop++;
-	if (stop == end)
-		return end - at <= 8;
-	return is_word_of(plain_values, at, (size_t)(end - at));
+	if (secrecy != WEAK || (size == 4 && begins_with(at, end, "true")) ||
+	    (size == 5 && begins_with(at, end, "false")))
+		return secrecy > WEAK || (secrecy == USER && memchr(at, ':', size));
+	for (; at < end && (text_is_digit(*at) || strchr(".eE+-", *at)); at++)
+		digits += text_is_digit(*at);
+	return at < end || !digits || digits > 6 || size > 9;
 }
 
-/* Behind the string that begins here. */
-static const char *string_end(const char *at, const char *end)
+/* How often a row of letters and digits changes kind, or to capitals, or has a rare pair. */
+static size_t oddness(const char *from, const char *end)
 {
-	char quote = *at++;
+	size_t turns = 0, odd = 0, length = (size_t)(end - from);
 
-	for (; at < end && *at != quote; at++)
-		if (*at == '\\' && at + 1 < end)
-			at++;
-	return at < end ? at + 1 : end;
+	for (const char *at = from + 1; at < end; at++)
+		if (text_is_digit(*at) != text_is_digit(at[-1]))
+			turns++;
+		else if (text_is_capital(*at) && !text_is_capital(at[-1]))
+			odd++;
+		else if (text_is_letter(*at) && text_is_letter(at[-1]))
+			odd += !(followers[(at[-1] | 0x20) - 'a'] >> ((*at | 0x20) - 'a') & 1);
+	odd += turns;
+	return turns > 3 || (length > 5 && 6 * odd > 9 + length) ? SIZE_MAX / 8 : odd;
 }
 
-/* Strings and what stands in brackets belong to a value whole. */
-static const char *value_end(const char *at, const char *end)
+/* Numbers, plain words, and what is made of them: paths, lists, "name=value", "module:Class". */
+static bool is_plain(const char *begin, const char *end)
 {
-	int depth = 0;
+	size_t odd = 0, length = 0;
 
-	while (at < end) {
-		if (*at == '\\' && at + 1 < end && is_quote(at[1])) {
-			/* A string within a string, to the next quote of the same kind. */
-			const char *close = memchr(at + 2, at[1], (size_t)(end - at - 2));
-
-			at = close ? close + 1 : end;
-			continue;
-		}
-		if (is_quote(*at)) {
-			at = string_end(at, end);
-			continue;
-		}
-		if (strchr("([{", *at))
-			depth++;
-		else if (depth && strchr(")]}", *at))
-			depth--;
-		else if (!depth && (is_space(*at) || strchr(",;&|)]}", *at)))
-			break;
-		at++;
-	}
-	return at;
-}
-
-static const char *skip_spaces(const char *at, const char *end)
-{
-	while (at < end && is_space(*at))
-		at++;
-	return at;
-}
-
-static void add(struct text *out, const char *at, const char *end)
-{
-	text_add_bytes(out, at, (size_t)(end - at));
-}
-
-/* Adds the value of a secret name, and returns what is behind it. */
-static const char *add_value(struct text *out, enum secrecy secrecy, const char *at,
-			     const char *end, const char *stop)
-{
-	static const char schemes[] = " bearer basic digest token ";
-
-	if (secrecy == WEAK && is_plain_value(at, stop)) {
-		add(out, at, stop);
-		return stop;
-	}
-	if (is_word_of(schemes, at, (size_t)(stop - at)))
-		stop = value_end(skip_spaces(stop, end), end);
-	if (stop > at)
-		text_add(out, MASK);
-	return stop;
-}
-
-/* Behind "name", quotes and brackets around it, and '=' or ':'; NULL: nothing is assigned. */
-static const char *assigned(const char *at, const char *end)
-{
-	while (at < end && (is_space(*at) || strchr("\"'\\])", *at)))
-		at++;
-	if (at == end || (*at != '=' && *at != ':'))
-		return NULL;
-	at += *at == ':' && at + 1 < end && at[1] == '=' ? 2 : 1;
-	if (at < end && *at == '=')
-		return NULL;
-	while (at < end && (*at == ' ' || *at == '\t'))
-		at++;
-	return at;
-}
-
-/* Behind the token of a known shape that begins here, or NULL. */
-static const char *shape_end(const char *at, const char *end)
-{
-	for (size_t i = 0; i < ARRAY_COUNT(shapes); i++) {
-		size_t length = strlen(shapes[i].begin);
-		const char *stop = at + length;
-		size_t row = 0, longest = 0;
-		bool mixed = false;
-
-		if ((size_t)(end - at) < length || memcmp(at, shapes[i].begin, length) != 0)
-			continue;
-		for (; stop < end && is_of_name(*stop); stop++) {
-			/* Only small letters are a name, not a token: hf_transformerscache. */
-			mixed |= text_is_digit(*stop) || text_is_capital(*stop);
-			row = text_is_letter(*stop) || text_is_digit(*stop) ? row + 1 : 0;
-			longest = row > longest ? row : longest;
-		}
-		if (mixed && longest >= shapes[i].least)
-			return stop;
-	}
-	return NULL;
-}
-
-/* Behind the '@' of "USER:PASSWORD@host", or NULL. */
-static const char *credentials_end(const char *at, const char *end)
-{
-	while (at < end && !is_space(*at) && !is_quote(*at) && !strchr("/?#@", *at))
-		at++;
-	return at < end && *at == '@' ? at + 1 : NULL;
-}
-
-/* Adds letters, digits, "-_." up to `stop`, and a value if they are its name; returns what is
- * behind. `whole`: the argument is one word, and the value is all that is left of it. */
-static const char *add_name(struct text *out, const char *at, const char *stop, const char *end,
-			    bool whole)
-{
-	enum secrecy secrecy;
-	const char *value;
-
-	for (const char *part = at; part < stop; part++) {
-		const char *behind = part == at || !(text_is_letter(part[-1]) ||
-						     text_is_digit(part[-1]) || part[-1] == '_')
-					     ? shape_end(part, end)
-					     : NULL;
-
-		if (behind) {
-			add(out, at, part);
-			text_add(out, MASK);
-			return behind;
-		}
-	}
-	add(out, at, stop);
-	if (end - stop > 3 && memcmp(stop, "://", 3) == 0) {
-		value = credentials_end(stop + 3, end);
-		text_add(out, "://");
-		if (value)
-			text_add(out, MASK "@");
-		return value ? value : stop + 3;
-	}
-	value = skip_spaces(stop, end);
-	if (is_word_of(" bearer ", at, (size_t)(stop - at)) && value > stop) {
-		add(out, stop, value);
-		return add_value(out, STRONG, value, end, value_end(value, end));
-	}
-	secrecy = secrecy_of(at, stop);
-	value = secrecy == PLAIN ? NULL : assigned(stop, end);
-	if (!value)
-		return stop;
-	add(out, stop, value);
-	return add_value(out, secrecy, value, end, whole ? end : value_end(value, end));
-}
-
-static bool has_space(const char *at, const char *end)
-{
-	for (; at < end; at++)
-		if (is_space(*at) || is_quote(*at))
-			return true;
-	return false;
-}
-
-static void add_words(struct text *out, const char *at, const char *end)
-{
-	bool whole = !has_space(at, end) && !strchr("([{", *at);
-
-	while (at < end) {
-		const char *stop = at;
-
-		while (stop < end && is_of_name(*stop))
+	for (const char *at = begin, *stop; at < end; at = stop + (stop == at)) {
+		for (size_t i = 0; i < ARRAY_COUNT(token_begins); i++)
+			if (begins_with(at, end, token_begins[i]))
+				return false;
+		for (stop = at; stop < end && is_of_word(*stop);)
 			stop++;
-		if (stop > at) {
-			at = add_name(out, at, stop, end, whole);
-			whole = false;
-		} else {
-			add(out, at, at + 1);
-			at++;
-		}
+		odd += oddness(at, stop);
+		length += (size_t)(stop - at);
+		if (6 * odd > 18 + length)
+			return false;
+		if (stop > at || strchr(" -_.+", *at))
+			continue;
+		if (strchr("/,:=", *at))
+			odd = length = 0;
+		else if (!strchr("[]{}()<>|*~%\"'", *at) ||
+			 (at > begin && is_of_word(at[-1]) &&
+			  (*at == '(' || (at + 1 < end && is_of_word(at[1])))))
+			return false;
+	}
+	return end - begin < 3 || memcmp(begin, "-p", 2) != 0;
+}
+
+/* Adds what is plain: of a path each part that is, of "name=value" either side. */
+static void add_value(struct text *out, const char *begin, const char *end)
+{
+	bool is_path = false;
+
+	for (const char *at = begin, *stop; at < end; at = stop) {
+		if (at == begin || at[-1] == '=')
+			is_path = strchr("/.~", *at) && !memchr(at, '@', (size_t)(end - at));
+		for (stop = at + 1; stop < end && (*stop != '/' || !is_path); stop++)
+			if (stop[-1] == '=' && !memchr(at, ':', (size_t)(stop - at)) &&
+			    is_plain(at, stop))
+				break;
+		if (is_plain(at, stop))
+			text_add_bytes(out, at, (size_t)(stop - at));
+		else
+			text_add(out, is_path && *at == '/' ? "/" MASK : MASK);
 	}
 }
 
-/* Adds an argument; returns whether the next one is a secret: the value of an option. */
-static enum secrecy add_argument(struct text *out, const char *at, const char *end,
-				 enum secrecy secrecy)
+/* Adds an argument behind one that says `last` about it; returns what it says about the next. */
+static enum secrecy add_one(struct text *out, const char *at, const char *end, enum secrecy last)
 {
-	static const char key[] = "-----BEGIN ";
-	const char *stop = at, *bare = at;
+	const char *stop, *value;
 
-	if (at == end)
-		return PLAIN;
-	while (stop < end && is_of_name(*stop))
-		stop++;
-	if (secrecy != PLAIN && *at != '-') {
-		add_value(out, secrecy, at, end, end);
-		return PLAIN;
-	}
-	if ((size_t)(end - at) >= strlen(key) && memcmp(at, key, strlen(key)) == 0) {
+	if (is_secret(last, at, end) &&
+	    (last == STRONG || end - at < 3 || memcmp(at, "--", 2) != 0)) {
 		text_add(out, MASK);
-		return PLAIN;
+		return last == STRONG ? LATER : last == USER ? SHOWN : last;
 	}
-	while (bare < end && *bare == '-')
-		bare++;
-	if (bare > at && stop == end && !shape_end(bare, end)) {
-		add(out, at, end);
-		return secrecy_of(at, end);
+	for (const char *name = at; name < end; name = stop + (stop == name)) {
+		for (stop = name; stop < end && (is_of_word(*stop) || strchr("-_.", *stop));)
+			stop++;
+		last = secrecy_of(name, stop);
+		for (value = stop; last && value < end && strchr("=:\"' [])", *value);)
+			value++;
+		if (last && value == end && (name == at || name[-1] != '/'))
+			break;
+		if (value > stop && is_secret(last, value, end)) {
+			if (is_plain(at, value))
+				text_add_bytes(out, at, (size_t)(value - at));
+			text_add(out, MASK);
+			return SHOWN;
+		}
+		last = SHOWN;
 	}
-	if (bare > at && stop < end && *stop == '=' && secrecy_of(at, stop) != PLAIN) {
-		add(out, at, stop + 1);
-		add_value(out, secrecy_of(at, stop), stop + 1, end, end);
-		return PLAIN;
-	}
-	if (is_word_of(" bearer ", at, (size_t)(end - at))) {
-		add(out, at, end);
-		return STRONG;
-	}
-	add_words(out, at, end);
-	return PLAIN;
+	add_value(out, at, end);
+	return last;
 }
 
 void mask_arguments(struct text *out, const char *arguments, size_t size, bool cut)
 {
 	const char *at = arguments, *end = arguments + size, *stop;
-	enum secrecy next = PLAIN;
+	enum secrecy next = SHOWN;
 
-	while (cut && end > at && end[-1] && !is_space(end[-1]))
-		end--;
-	while (end > at && !end[-1])
+	while (end > at && !end[-1] == !cut)
 		end--;
 	for (; at < end; at = stop + 1) {
-		stop = memchr(at, '\0', (size_t)(end - at));
-		if (!stop)
-			stop = end;
-		next = add_argument(out, at, stop, next);
-		if (stop < end)
-			text_add(out, " ");
+		stop = at + strnlen(at, (size_t)(end - at));
+		next = add_one(out, at, stop, next);
+		text_add(out, stop < end ? " " : "");
 	}
-	if (cut)
-		text_add(out, "...");
+	text_add(out, cut ? "..." : "");
 }

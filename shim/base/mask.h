@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mask.h - what looks like a secret in a text of the host's becomes "***" before it is recorded.
+ * mask.h - what may be a secret in a text of the host's becomes "***" before it is recorded.
  *
- * By the names of options, assignments and fields (--api-key X, HF_TOKEN=X, "password": "X"), by
- * what stands before the '@' of a URL, and by the shapes of well-known tokens. What it cannot know:
- * a secret without such a name or shape (curl -u USER:X, mysql -pX, login("X"), 40 hexadecimal
- * digits, which are a commit more often), and a password that itself holds what ends a value.
+ * Two rules. A name with a secret's word in it masks the rest of its argument, or the arguments up
+ * to the next "--switch". Any other value is shown only if it is a number or plain: words that are
+ * spelled as people spell them, and paths, lists and "name=value" made of such words. That is told
+ * by the letters alone, without a system call: whether a path exists is not asked. What stays: a
+ * secret without a name that is spelled like a word (hunter2, "correct horse").
  */
 #pragma once
 
@@ -16,6 +17,6 @@
 
 /*
  * Adds `size` bytes of arguments, each ended by a 0, with spaces between them. `cut`: there was
- * more behind the bytes, so that their last word is left out: its mark may be what is missing.
+ * more behind the bytes, so that the last argument is left out: its name may be what is missing.
  */
 void mask_arguments(struct text *out, const char *arguments, size_t size, bool cut);

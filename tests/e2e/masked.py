@@ -27,9 +27,9 @@ os.wait()
 sys.stdin.readline()
 batches(50)
 """
-ARGUMENTS = ["--api-key=" + SECRET, "--api-key", SECRET, "WANDB_API_KEY=" + SECRET, "--lr", "0.1",
+ARGUMENTS = ["WANDB_API_KEY=" + SECRET, "--api-key=" + SECRET, "--api-key", SECRET, "--lr", "0.1",
              "https://joe:" + SECRET + "@host/x", "-H", "Authorization: Bearer " + SECRET,
-             "hf_AbCdEfGhIj" + SECRET, "{'password': '" + SECRET + "'}"]
+             "--epochs", "3", "hf_AbCdEfGhIj" + SECRET, "{'password': '" + SECRET + "'}"]
 FORMS = ([], ["--json"], ["batches", "--csv"], ["batches", "--json"], ["html"], ["trace"],
          ["export", "--view", "meta"], ["export", "--view", "process"],
          ["gate", "--max-stall-ratio", "1", "--format", "json"])
@@ -67,7 +67,7 @@ def main():
     wait_for_drain(database)
     equal(holders(folder)[0], [], "after the run: held by")
     command = rows(database, "SELECT value FROM meta WHERE key = 'command'")[0]["value"]
-    check("--api-key=*** --api-key *** WANDB_API_KEY=*** --lr 0.1 https://***@host/x" in command,
+    check("--api-key=*** --api-key *** --lr 0.1 *** -H Authorization: *** --epochs 3" in command,
           "the rest stays readable", command)
     for form in FORMS:
         done = report(*form, database)
