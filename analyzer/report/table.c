@@ -54,8 +54,7 @@ struct column {
 
 struct table {
 	FILE *file;
-	char *line;
-	size_t room;
+	char line[LONGEST_LINE + 1];
 	size_t length;
 	size_t number; /* of the line */
 	struct column columns[MOST_COLUMNS];
@@ -82,25 +81,34 @@ __attribute__((format(printf, 4, 5))) static int complain(const struct table *ta
 	return -EINVAL;
 }
 
+/* Reads up to the end of a line or of the file. However long a line is, no more of it is held. */
+static int fill_line(struct table *table, struct table_problem *problem)
+{
+	int c = 0;
+
+	for (table->length = 0; c != '\n' && (c = getc_unlocked(table->file)) != EOF;) {
+		if (table->length == LONGEST_LINE)
+			return complain(table, problem, LONGEST_LINE, "the line is too long");
+		table->number += !table->length;
+		table->line[table->length++] = (char)c;
+	}
+	table->line[table->length] = '\0';
+	return ferror(table->file) ? -EIO : 0;
+}
+
 /* Reads the next line that is neither empty nor a comment, without its end: 1. 0: no more. */
 static int read_line(struct table *table, struct table_problem *problem)
 {
-	ssize_t length;
-
 	for (;;) {
-		errno = 0;
-		length = getline(&table->line, &table->room, table->file);
-		if (length < 0)
-			return feof(table->file) ? 0 : errno == ENOMEM ? -ENOMEM : -EIO;
-		table->number++;
-		if ((size_t)length > LONGEST_LINE)
-			return complain(table, problem, LONGEST_LINE, "the line is too long");
-		if (strlen(table->line) != (size_t)length)
+		int r = fill_line(table, problem);
+
+		if (r < 0 || !table->length)
+			return r;
+		if (strlen(table->line) != table->length)
 			return complain(table, problem, strlen(table->line) + 1,
 					"a zero byte: this is not a text file");
-		while (length && strchr("\r\n", table->line[length - 1]))
-			table->line[--length] = '\0';
-		table->length = (size_t)length;
+		while (table->length && strchr("\r\n", table->line[table->length - 1]))
+			table->line[--table->length] = '\0';
 		if (table->line[strspn(table->line, " \t")] && table->line[0] != '#')
 			return 1;
 	}
@@ -220,9 +228,6 @@ int table_open(FILE *file, struct table **ret_table, struct table_problem *probl
 
 void table_close(struct table *table)
 {
-	if (!table)
-		return;
-	free(table->line);
 	free(table);
 }
 

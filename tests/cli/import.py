@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import resource
 import sqlite3
 import struct
 import subprocess
@@ -149,6 +150,42 @@ def check_stdin():
     t.equal(starved, 42, "the views know what starved")
 
 
+MOST_KB = 64 << 10  # of memory, for a line that never ends
+
+
+def check_endless_lines():
+    """No longer line is held than one that is taken: in time and memory, and nothing is written."""
+    folder = t.scratch()
+    sparse, run = os.path.join(folder, "sparse.csv"), os.path.join(folder, "run.db")
+    with open(sparse, "wb") as file:
+        file.truncate(4 << 30)
+    limit = (MOST_KB + (1 << 20)) << 10
+    for name, prefix, what in ((sparse, b"", "a file"), ("/dev/zero", b"", "a device"),
+                               ("-", b"", "a pipe"), ("-", HEAD.encode() + b"0,", "a pipe's row")):
+        writer = subprocess.Popen(["sh", "-c", "printf %s \"$1\"; exec tr '\\0' 1 </dev/zero", "sh",
+                                   prefix.decode()], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen(
+            [t.REPORT, "import", name, "-o", run], stdin=writer.stdout, stderr=subprocess.PIPE,
+            env=t.environment(preload=False),
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+        writer.stdout.close()
+        said = process.stderr.read().decode()
+        process.stderr.close()
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.WEXITSTATUS(status)
+        writer.wait()
+        t.equal((status, said.replace(name, "-").replace("standard input", "-")),
+                (2 << 8, "dlprof-report: -, line {}, column 65536: the line is too long\n".format(
+                    prefix.count(b"\n") + 1)), what)
+        t.check(used.ru_maxrss < MOST_KB, what, "takes", used.ru_maxrss, "KB")
+        t.equal(os.listdir(folder), ["sparse.csv"], what, "nothing is written")
+    # The longest line that is taken, and one byte more.
+    cells = "0,1,100"
+    for more, status in ((0, 0), (1, 2)):
+        table = Table(HEAD + cells + " " * (65536 - len(cells) - 1 + more) + "\n1,1,100")
+        t.equal(table.convert().status, status, "of", 65536 + more, "bytes")
+
+
 def check_plain_log():
     """Step times alone: periods and outliers, no verdict."""
     chance = random.Random(3)
@@ -266,6 +303,7 @@ def main():
     check_units_and_columns()
     check_epochs()
     check_stdin()
+    check_endless_lines()
     check_plain_log()
     check_pack()
     check_unseen_loads()
