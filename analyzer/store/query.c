@@ -153,7 +153,7 @@ static int take_loader(sqlite3_stmt *stmt, void *item)
 		.nested = sqlite3_column_int(stmt, 12) != 0,
 	};
 	rows_fill(stmt, 1, REDACT_TEXT, loader->kind, sizeof(loader->kind));
-	rows_fill(stmt, 13, REDACT_TEXT, loader->place, sizeof(loader->place));
+	rows_fill(stmt, 13, REDACT_PLACE, loader->place, sizeof(loader->place));
 	return 1;
 }
 

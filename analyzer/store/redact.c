@@ -30,7 +30,7 @@ static const char *const words[REDACT_MAX] = {
 	[REDACT_ARGUMENTS] = "arguments", [REDACT_FILE] = "file",
 	[REDACT_FOLDER] = "folder",       [REDACT_RUN] = "run",
 	[REDACT_HOST] = "host",           [REDACT_JOB] = "job",
-	[REDACT_OTHER] = "value",
+	[REDACT_MARK] = "mark",           [REDACT_OTHER] = "value",
 };
 
 void redact_begin(void)
@@ -178,6 +178,14 @@ static void put_call(FILE *out, const char *text)
 			word_for(REDACT_FILE, text + length + (length > 0), NULL));
 }
 
+static void put_place(FILE *out, const char *text)
+{
+	const char *line = strrchr(text, ':');
+	size_t length = line ? (size_t)(line - text) : strlen(text);
+
+	fprintf(out, "%s%s", word_of(REDACT_FILE, text, length), text + length);
+}
+
 static void put_command(FILE *out, const char *text)
 {
 	size_t length = strcspn(text, BLANKS), begin = length;
@@ -222,6 +230,8 @@ const char *redact(enum redact_kind kind, const char *text)
 		return made(kind, text, put_text);
 	case REDACT_CALL:
 		return made(kind, text, put_call);
+	case REDACT_PLACE:
+		return made(kind, text, put_place);
 	case REDACT_COMMAND:
 		return made(kind, text, put_command);
 	case REDACT_JOB:
@@ -238,6 +248,10 @@ enum redact_kind redact_kind_of_column(const char *view, const char *column)
 		return REDACT_COMMAND;
 	if (strcmp(column, "path") == 0)
 		return strcmp(view, "folder") == 0 ? REDACT_FOLDER : REDACT_FILE;
+	if (strcmp(column, "place") == 0)
+		return REDACT_PLACE;
+	if (strcmp(view, "mark") == 0)
+		return REDACT_MARK;
 	if (strcmp(column, "host") == 0 || strcmp(column, "node") == 0)
 		return REDACT_HOST;
 	if (strcmp(column, "job_id") == 0)

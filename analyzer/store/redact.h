@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * redact.h - --redact: names of files, folders, runs, hosts and jobs, and command lines, come out
- * as "file-3", "host-1". The same name is the same word throughout an output, different names are
- * different words, and a word tells nothing of the name but when it was first seen.
+ * redact.h - --redact: names of files, folders, runs, hosts and jobs, command lines, and what the
+ * program says by marks, come out as "file-3", "host-1". The same name is the same word throughout
+ * an output, different names are different words, and a word tells nothing of the name but when it
+ * was first seen.
  *
  * Every text of a database goes through here where it is read (rows_text()), so that no output can
  * forget it; the commands do the same with the paths of runs that they were given. Numbers, and
- * names of classes, functions, modules and ranges stay.
+ * names of classes, functions and modules stay.
  */
 #pragma once
 
@@ -17,12 +18,14 @@ enum redact_kind {
 	REDACT_TEXT,    /* paths in it, what it quotes, and names of hosts that were seen */
 	REDACT_CALL,    /* "read /a/path" */
 	REDACT_COMMAND, /* "program arguments-1" */
+	REDACT_PLACE,   /* "train.py:41 in main" */
 	REDACT_ARGUMENTS,
 	REDACT_FILE,
 	REDACT_FOLDER,
 	REDACT_RUN,
 	REDACT_HOST,
 	REDACT_JOB,
+	REDACT_MARK,
 	REDACT_OTHER, /* any word that is no number */
 	REDACT_MAX
 };

@@ -46,6 +46,11 @@ int timeline_newest_loader(struct db *db, struct timeline_loader *ret)
 int timeline_events(struct db *db, enum timeline_kind kind,
 		    int (*row)(const struct timeline_event *event, void *context), void *context)
 {
+	static const enum redact_kind redacted[TIMELINE_MAX] = {
+		[TIMELINE_EPOCH] = REDACT_NOT,  [TIMELINE_SLOW] = REDACT_CALL,
+		[TIMELINE_GAP] = REDACT_TEXT,   [TIMELINE_MARK] = REDACT_MARK,
+		[TIMELINE_RANGE] = REDACT_MARK,
+	};
 	ROWS *stmt = NULL;
 	int r = rows_prepare(db, EVENTS[kind], &stmt);
 
@@ -57,8 +62,7 @@ int timeline_events(struct db *db, enum timeline_kind kind,
 			.pid = rows_int(stmt, 2),
 			.tid = rows_int(stmt, 3),
 			.class = rows_text(stmt, 4, REDACT_NOT),
-			.what = rows_text(stmt, 5,
-					  kind == TIMELINE_SLOW ? REDACT_CALL : REDACT_TEXT),
+			.what = rows_text(stmt, 5, redacted[kind]),
 		};
 
 		r = row(&event, context);

@@ -26,7 +26,8 @@ def make(path, number=0, **meta):
     """A run with names in all places that have one, of a job of two ranks."""
     batches = pages.with_gpu(rundb.simulate(330, 4, 60, 10, seed=7 + number))
     gaps = pages.gap_rows(batches)
-    rundb.build(path, [rundb.loader(batches, workers=4, kind="mine.MyLoader")], version=5, meta=dict({
+    rundb.build(path, [rundb.loader(batches, workers=4, kind="mine.MyLoader",
+                                      place="zebraMAIN.py:3 in main")], version=6, meta=dict({
         "command": "/opt/zebra/python3 {}/train.py --out zebra".format(HOME), "host": HOST,
         "run_id": "{}-42-17f{}".format(HOST, number), "rank": str(number), "clock": "gpu",
         "gpu": "NVIDIA H200", "gpu.0": "NVIDIA H200 at 0000:3b:00.0", "cuda_mode": "cupti",
@@ -49,7 +50,7 @@ def make(path, number=0, **meta):
                      ("python3 {}/train.py".format(HOME), rundb.START_NS))
     database.execute("INSERT INTO t_gap VALUES (?, ?, ?, 42)",
                      (rundb.START_NS, rundb.START_NS + 10**6, HOME + "/tool uses CUPTI"))
-    for i, text in enumerate(("MyPhase", "saved to " + HOME + "/a b", "on " + HOST)):
+    for i, text in enumerate(("zebra phase", "saved to " + HOME + "/a b", "zebra phase", "zebra")):
         rundb.insert(database, "t_mark", {"ts_ns": rundb.START_NS + i, "pid": 42, "tid": 42,
                                           "text": text, "ns": 10**6 if i else None})
     database.commit()
@@ -143,7 +144,10 @@ def check_export(job):
             ("8", "NVIDIA H200", "mine.MyLoader:next"), "what stays")
     t.equal(views["loader"][0]["kind"], "mine.MyLoader", "names of classes")
     t.check(any(row["name"] == "RandomCrop" for row in views["step"]), "names of steps")
-    t.equal(views["mark"][0]["text"], "MyPhase", "names of ranges")
+    script = views["loader"][0]["place"][5:].split(":")[0]
+    t.check(script.isdigit(), "a script's number", script)
+    t.equal(views["loader"][0]["place"], "file-{}:3 in main".format(script), "a script's name")
+    t.equal([row["text"] for row in views["mark"]], ["mark-1", "mark-2", "mark-1", "mark-3"], "marks")
     t.check(any(row["text"] == "three records were lost" for row in views["note"]), "notes")
     t.check(any(row["what"].startswith("read file-") for row in views["slow"]), "slow calls")
     for name in views:
@@ -216,8 +220,11 @@ CHECKS = {
 
 def check_planted(job):
     """Without --redact they do come out, or this test would show nothing."""
-    for verb in ([], ["--json"], ["html"], ["trace"], ["export", "--view", "mark"]):
+    for verb in ([], ["--json"], ["html"], ["trace"], ["export", "--view", "mark"],
+                 ["export", "--view", "loader"]):
         t.check(leaks(report(*verb, job.runs[0]).out), verb, "names nothing")
+    for form in (["-v"], ["html"]):
+        t.check("made at zebraMAIN.py:3" in re.sub(r"\s+", " ", report(*form, job.runs[0]).out), form, "made at")
 
 
 def main():
