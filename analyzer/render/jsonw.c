@@ -30,7 +30,7 @@ static void put_string(FILE *out, const char *text)
 			fputs("\\ufffd", out);
 		else if (rune.code == '"' || rune.code == '\\')
 			fprintf(out, "\\%c", (int)rune.code);
-		else if (rune.code < 0x20 || rune.code == 0x7f)
+		else if (!utf8_is_printable(&rune) && rune.code <= 0xffff)
 			fprintf(out, "\\u%04x", (unsigned)rune.code);
 		else
 			fwrite(rune.bytes, 1, rune.length, out);

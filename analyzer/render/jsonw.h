@@ -3,7 +3,8 @@
  * jsonw.h - write JSON one value at a time: commas, escapes and null are dealt with here.
  *
  * What is not observed is null: NULL strings, SERIES_UNKNOWN, NAN. Infinity does not exist in JSON
- * and becomes null too. Strings come out as valid UTF-8 whatever they hold.
+ * and becomes null too. Strings come out as valid UTF-8 whatever they hold; what is not printable
+ * (utf8.h) comes out as \uXXXX.
  */
 #pragma once
 

@@ -46,10 +46,12 @@ bool utf8_next(const char **text, struct utf8 *ret)
 
 bool utf8_is_printable(const struct utf8 *rune)
 {
-	return rune->valid && rune->code >= 0x20 && !(rune->code >= 0x7f && rune->code < 0xa0) &&
-	       !(rune->code >= 0x202a && rune->code <= 0x202e) &&
-	       !(rune->code >= 0x2066 && rune->code <= 0x2069) && rune->code != 0xfffe &&
-	       rune->code != 0xffff;
+	const uint32_t code = rune->code;
+
+	return rune->valid && code >= 0x20 && !(code >= 0x7f && code < 0xa0) && code != 0x61c &&
+	       !(code >= 0x200e && code <= 0x200f) && !(code >= 0x2028 && code <= 0x202e) &&
+	       !(code >= 0x2066 && code <= 0x2069) && (code & 0xfffe) != 0xfffe &&
+	       !(code >= 0xfdd0 && code <= 0xfdef);
 }
 
 int utf8_columns(const struct utf8 *rune)

@@ -18,7 +18,8 @@ struct utf8 {
 /* Takes one code point off *text; false at its end. */
 bool utf8_next(const char **text, struct utf8 *ret);
 
-/* Controls could move the cursor, bidirectional overrides could show another text than there is. */
+/* Not a control, which could move the cursor; nothing that ends a line or sets a direction, which
+ * could show another text than there is; and a character at all. */
 bool utf8_is_printable(const struct utf8 *rune);
 
 /* Columns it takes on a terminal: 0, 1 or 2; what has no shape (controls, invalid) takes 1. */

@@ -15,7 +15,7 @@ import dlprof_test as t
 import rundb
 
 UTF8 = {"LC_ALL": "C.UTF-8"}
-NASTY = "python3 t\x1b[31mrain.py \"quo\\te\" \t\r\n\x01 gr\u00fc\u00df \u202e"
+NASTY = "python3 t\x1b[31mrain.py \"quo\\te\" \t\r\n\x01 gr\u00fc\u00df \u202e\x9b\u2067\u200f\u061c"
 
 KEYS = {
     "": "schema run clock verdict starved cause confidence stall period compute_period slow_worker "
@@ -107,7 +107,7 @@ def check_forms(folder):
         t.check("|#......#" in result.out and "  # not ready" in result.out, what, "strip and bar")
     plain = report("-v", path, **UTF8).out
     t.check("\x1b" not in plain, "no escape in a pipe, even from the command line of the run")
-    t.check("\u202e" not in plain, "no override of the direction of text")
+    t.equal(re.findall(t.HARMFUL, plain), [], "no override of the direction of text")
     t.check("gr\u00fc\u00df" in plain, "UTF-8 is shown")
     colored = report("-v", "--color", "always", path, **UTF8).out
     t.equal(re.sub("\x1b\\[[0-9;]*m", "", colored), plain, "colours are all that differs")
@@ -161,6 +161,8 @@ def check_json(folder):
     t.equal(found["schema"], "dlprof.report/2")
     t.equal(found["verdict"], "highly_input_bound")
     t.equal(found["run"]["command"], NASTY)
+    for form in (["--json"], ["batches", "--json"], ["trace"]):
+        t.equal(re.findall(t.HARMFUL, report(*form, path).out), [], form, "is not escaped")
     t.equal(found["run"]["host"], "a\ufffdb", "invalid UTF-8")
     t.equal(found["run"]["start"], "2025-12-17T19:33:20Z")
     t.equal((found["starved"], found["cause"], found["slow_worker"]),

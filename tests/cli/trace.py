@@ -5,6 +5,7 @@ import json
 import os
 import pty
 import random
+import re
 import select
 import signal
 import sqlite3
@@ -25,6 +26,7 @@ MOST_KB = 9000  # a row that is kept would make it 16 bytes times LARGE more at 
 def trace(*arguments):
     done = t.report("trace", *arguments)
     t.equal(done.status, 0, arguments, done.err)
+    t.equal(re.findall(t.HARMFUL, done.out), [], arguments, "is not escaped")
     return json.loads(done.out)["traceEvents"]
 
 
@@ -119,7 +121,8 @@ def check_trace(folder):
             database.execute("INSERT INTO t_slow (ts_ns, pid, tid, class, what, ns) "
                              "VALUES (?, 100, 7, 'read', 'a\"\\\n\x01', ?)",
                              (rundb.START_NS + i * 50 * MS, 20 * MS))
-        database.execute("INSERT INTO t_mark VALUES (?, 42, 42, 'half', NULL)", (rundb.START_NS + MS,))
+        database.execute("INSERT INTO t_mark VALUES (?, 42, 42, ?, NULL)",
+                         (rundb.START_NS + MS, "half\u202e\x9b"))
         for begin, length, tid, text in RANGES:
             database.execute("INSERT INTO t_mark VALUES (?, 42, ?, ?, ?)",
                              (rundb.START_NS + begin, tid, text, length))
@@ -134,7 +137,7 @@ def check_trace(folder):
              "loader 2: loads", "loader 1: iterators", "GPU not recorded", "marks",
              "slow operations of thread 7 (process 100)"} <= lane_names(events),
             "lanes", lane_names(events))
-    t.equal([e["name"] for e in events if e["ph"] == "i"], ["half"], "marks")
+    t.equal([e["name"] for e in events if e["ph"] == "i"], ["half\u202e\x9b"], "marks")
     check_ranges(events)
     gaps = slices(events, "profiler")
     t.equal(len(gaps), 2, "gaps", gaps)

@@ -38,6 +38,9 @@ DLPROF = _ours("analyzer/dlprof", "bin/dlprof")
 PYTHON = os.environ.get("TEST_PYTHON") or "/usr/bin/python3"  # the one that has torch
 DRAIN_TIMEOUT_S = 30
 
+# Controls but tabs and ends of lines, and what turns text around: no output has them.
+HARMFUL = "[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+
 _failures = []
 _checks = [0]
 _always = {}  # in every environment

@@ -120,6 +120,15 @@ Test(json, strings_are_escaped)
 	cr_assert_str_eq(json_of("a\"b\\c"), "\"a\\\"b\\\\c\"");
 	cr_assert_str_eq(json_of("\n\t\x01\x7f"), "\"\\u000a\\u0009\\u0001\\u007f\"");
 	cr_assert_str_eq(json_of("gr\xc3\xbc\xc3\x9f"), "\"gr\xc3\xbc\xc3\x9f\"");
+	/* Controls of C1, characters that turn the text around them, and what is no character. */
+	cr_assert_str_eq(json_of("\xc2\x80\xc2\x9b\xc2\x9f\xc2\xa0"),
+			 "\"\\u0080\\u009b\\u009f\xc2\xa0\"");
+	cr_assert_str_eq(json_of("\xd8\x9c\xe2\x80\x8e\xe2\x80\x8f\xe2\x80\x90"),
+			 "\"\\u061c\\u200e\\u200f\xe2\x80\x90\"");
+	cr_assert_str_eq(json_of("\xe2\x80\xaa\xe2\x80\xae\xe2\x81\xa6\xe2\x81\xa9\xe2\x81\xaa"),
+			 "\"\\u202a\\u202e\\u2066\\u2069\xe2\x81\xaa\"");
+	cr_assert_str_eq(json_of("\xef\xbf\xbf\xf0\x9f\xbf\xbf"),
+			 "\"\\uffff\xf0\x9f\xbf\xbf\"");
 	cr_assert_str_eq(json_of(NULL), "null");
 }
 

@@ -18,24 +18,16 @@ void html_put(struct html *html, const char *format, ...)
 	va_end(args);
 }
 
-/* Turns the text around it, or is no character at all. */
-static bool is_harmful(uint32_t code)
-{
-	return (code >= 0x7f && code < 0xa0) || (code >= 0x200e && code <= 0x200f) ||
-	       (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) ||
-	       (code & 0xfffe) == 0xfffe || (code >= 0xfdd0 && code <= 0xfdef);
-}
-
 static void put_rune(FILE *out, const struct utf8 *rune)
 {
 	const char *escaped = escape_find(ESCAPE_HTML, rune->code);
 
 	if (escaped)
 		fputs(escaped, out);
-	else if (!rune->valid || is_harmful(rune->code))
-		fputs("\xef\xbf\xbd", out);
 	else if (rune->code < 0x20)
 		fputc(' ', out);
+	else if (!utf8_is_printable(rune))
+		fputs("\xef\xbf\xbd", out);
 	else
 		fwrite(rune->bytes, 1, rune->length, out);
 }
