@@ -120,7 +120,7 @@ void elf_each_needed(const struct elf *elf, void (*take)(void *context, const ch
 	}
 }
 
-static bool defines(const struct elf *elf, const Elf64_Shdr *table, const char *symbol)
+static const Elf64_Sym *search(const struct elf *elf, const Elf64_Shdr *table, const char *symbol)
 {
 	const Elf64_Sym *symbols = elf_part(elf, table->sh_offset, table->sh_size);
 	const Elf64_Shdr *names =
@@ -129,19 +129,19 @@ static bool defines(const struct elf *elf, const Elf64_Shdr *table, const char *
 	const size_t size = strlen(symbol) + 1;
 
 	if (!symbols || !strings || table->sh_offset % 8)
-		return false;
+		return NULL;
 	for (size_t i = 0; i < table->sh_size / sizeof(*symbols); i++)
 		if (symbols[i].st_shndx != SHN_UNDEF && symbols[i].st_name <= names->sh_size &&
 		    size <= names->sh_size - symbols[i].st_name &&
 		    memcmp(strings + symbols[i].st_name, symbol, size) == 0)
-			return true;
-	return false;
+			return &symbols[i];
+	return NULL;
 }
 
-bool elf_exports(const struct elf *elf, const char *symbol)
+const Elf64_Sym *elf_export(const struct elf *elf, const char *symbol)
 {
 	for (size_t i = 0; i < elf->section_count; i++)
 		if (elf->sections[i].sh_type == SHT_DYNSYM)
-			return defines(elf, &elf->sections[i], symbol);
-	return false;
+			return search(elf, &elf->sections[i], symbol);
+	return NULL;
 }

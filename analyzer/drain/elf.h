@@ -45,5 +45,6 @@ const Elf64_Dyn *elf_dynamic(const struct elf *elf, size_t *ret_count);
 void elf_each_needed(const struct elf *elf, void (*take)(void *context, const char *name),
 		     void *context);
 
-/* Does it define this symbol for others? */
-bool elf_exports(const struct elf *elf, const char *symbol);
+/* The symbol of this name that it defines for others; NULL: none. */
+const Elf64_Sym *elf_export(const struct elf *elf, const char *symbol);
+

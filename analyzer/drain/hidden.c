@@ -221,7 +221,7 @@ static int scan_file(int fd, const char *path, int (*found)(void *context, const
 	texts = elf.size <= FILE_BYTES && has_code(&elf) ? find_texts(&elf) : 0;
 	for (size_t i = 0; r == 0 && i < MARK_COUNT; i++)
 		if ((texts & 1u << i) && !is_named(marks[i].names, path) &&
-		    (!elf_exports(&elf, marks[i].symbol) || is_symbolic(&elf)))
+		    (!elf_export(&elf, marks[i].symbol) || is_symbolic(&elf)))
 			r = found(context, marks[i].library);
 	elf_close(&elf);
 	return r;

@@ -220,7 +220,7 @@ bool target_exports(const char *path, const char *symbol)
 
 	if (open_file(path, &elf) < 0)
 		return false;
-	found = elf_exports(&elf, symbol);
+	found = elf_export(&elf, symbol) != NULL;
 	elf_close(&elf);
 	return found;
 }
