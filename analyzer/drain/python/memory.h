@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * memory.h - the memory of another process, which runs on: what was read is what was there at some
+ * instant, and the next read may find something else.
+ *
+ * Every address comes from that memory and is trusted by nobody: only the system call reads there,
+ * and it refuses what is not mapped.
+ */
+#pragma once
+
+#include <stdint.h>
+#include <string.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#define MEMORY_PIECES 264
+
+struct memory {
+	/* As process_vm_readv(), with -errno. A test has another one. */
+	ssize_t (*read)(const struct memory *memory, const struct iovec *to,
+			const struct iovec *from, size_t count);
+	int32_t pid;
+};
+
+/* What one call reads. */
+struct memory_list {
+	struct iovec to[MEMORY_PIECES], from[MEMORY_PIECES];
+	size_t count;
+};
+
+void memory_open(struct memory *memory, int32_t pid);
+
+void memory_add(struct memory_list *list, uint64_t address, void *bytes, size_t size);
+
+/* How many pieces, from the first on, were read whole, or -errno: the process allows none. */
+int memory_read_list(const struct memory *memory, const struct memory_list *list);
+
+/* One piece: 0 or -errno. */
+int memory_read(const struct memory *memory, uint64_t address, void *bytes, size_t size);
+
+/* A number within bytes that were read, of whatever alignment. */
+static inline uint64_t memory_word(const void *bytes, size_t offset)
+{
+	uint64_t word;
+
+	memcpy(&word, (const uint8_t *)bytes + offset, sizeof(word));
+	return word;
+}
+
+static inline int32_t memory_int(const void *bytes, size_t offset)
+{
+	int32_t number;
+
+	memcpy(&number, (const uint8_t *)bytes + offset, sizeof(number));
+	return number;
+}
