@@ -35,10 +35,15 @@ static const enum line_group group_of[LINE_PHASE_MAX] = {
 
 bool lines_is_own(const char *file)
 {
-	/* Where Python and what pip, conda and Debian install lie; and modules without a file. */
+	/* Where Python and what pip, conda and Debian install lie; and code without a file. */
 	static const char *const foreign[] = {"/site-packages/", "/dist-packages/", "/lib/python3",
-					      "/lib64/python3", "<frozen "};
+					      "/lib64/python3", "<"};
+	/* What the user typed, or gave to exec(), and cells of a notebook before ipykernel 6. */
+	static const char *const typed[] = {"<stdin>", "<string>", "<ipython-input-"};
 
+	for (size_t i = 0; i < ARRAY_COUNT(typed); i++)
+		if (strncmp(file, typed[i], strlen(typed[i])) == 0)
+			return true;
 	for (size_t i = 0; i < ARRAY_COUNT(foreign); i++)
 		if (strstr(file, foreign[i]))
 			return false;

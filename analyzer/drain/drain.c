@@ -11,6 +11,7 @@
 
 #include "drain/hidden.h"
 #include "drain/now.h"
+#include "drain/sampler.h"
 #include "drain/stacks.h"
 #include "drain/state.h"
 #include "drain/totals.h"
@@ -41,7 +42,8 @@ static int open_store(struct drain *drain)
 	if (r == 0 && !drain->writer)
 		r = writer_open(drain->db, &drain->writer);
 	if (r == 0 && !drain->join)
-		r = join_open(drain->writer, live_wanted(&drain->live), &drain->join);
+		r = join_open(drain->writer, live_wanted(&drain->live), drain->sampler,
+			      &drain->join);
 	return r;
 }
 
@@ -52,6 +54,7 @@ static void close_store(struct drain *drain)
 		db_rollback(drain->db);
 	drain->in_transaction = false;
 	live_rewind(&drain->live);
+	sampler_rewind(drain->sampler);
 	join_close(drain->join);
 	writer_close(drain->writer);
 	home_stop(&drain->home);
@@ -118,7 +121,8 @@ static int take_stacks(struct drain *drain)
 	return r;
 }
 
-static int commit(struct drain *drain)
+/* `is_last`: nothing is recorded any more. */
+static int commit(struct drain *drain, bool is_last)
 {
 	bool tally = begin_tally(drain);
 	int r = 0;
@@ -143,12 +147,15 @@ static int commit(struct drain *drain)
 		r = live_update(&drain->live, drain->db, drain->writer, drain->segments,
 				drain->count, now_ns());
 	if (r == 0)
+		r = sampler_write(drain->sampler, drain->writer, is_last);
+	if (r == 0)
 		r = db_commit(drain->db);
 	if (r < 0)
 		return r;
 	drain->in_transaction = false;
 	drain->uncommitted = 0;
 	live_committed(&drain->live);
+	sampler_written(drain->sampler);
 	for (size_t i = 0; i < drain->count; i++) {
 		r = segment_publish(drain->segments[i], true);
 		if (r < 0)
@@ -260,9 +267,10 @@ static int do_round(struct drain *drain, bool now)
 		r = read_rings(drain);
 	if (r == 0)
 		r = join_round(drain->join, &rows);
+	sampler_follow(drain->sampler, drain->segments, drain->count);
 	set_pace(drain);
 	if (r == 0 && (now || is_commit_due(drain))) {
-		r = commit(drain);
+		r = commit(drain, false);
 		if (r == 0)
 			remove_done(drain);
 	}
@@ -282,14 +290,24 @@ static bool is_look_worth(const struct drain *drain)
 static void wait_for_round(const struct drain *drain, int ms)
 {
 	struct pollfd *ends = calloc(drain->count + 1, sizeof(*ends));
+	uint64_t end = now_ns() + (uint64_t)ms * MS, glance = now_ns() + GLANCE_MS * MS;
 	nfds_t count = 0;
 
 	for (size_t i = 0; ends && i < drain->count; i++)
 		if (!drain->segments[i]->dead && drain->segments[i]->alive.pidfd >= 0)
 			ends[count++] = (struct pollfd){drain->segments[i]->alive.pidfd, POLLIN, 0};
-	while (poll(ends, count, ms < GLANCE_MS ? ms : GLANCE_MS) == 0 && ms > GLANCE_MS &&
-	       !is_look_worth(drain))
-		ms -= GLANCE_MS;
+	for (uint64_t now = now_ns(); now < end; now = now_ns()) {
+		int left = (int)(((glance < end ? glance : end) - now) / MS) + 1;
+
+		if (poll(ends, count, sampler_wait_ms(drain->sampler, left)) != 0)
+			break;
+		sampler_look(drain->sampler);
+		if (now_ns() < glance)
+			continue;
+		if (is_look_worth(drain))
+			break;
+		glance = now_ns() + GLANCE_MS * MS;
+	}
 	free(ends);
 }
 
@@ -341,7 +359,7 @@ static int finish(struct drain *drain)
 		r = facts_finish(drain->writer, drain->db,
 				 drain->end_ns ? drain->end_ns : now_ns());
 	if (r == 0)
-		r = commit(drain);
+		r = commit(drain, true);
 	if (r < 0)
 		return r;
 	r = remove_segments(drain);
@@ -380,6 +398,7 @@ int drain_run(const char *segment_dir, const char *database)
 		return r;
 	home_init(&drain.home, database, segment_dir);
 	live_begin(&drain.live, segment_dir);
+	sampler_open(&drain.sampler);
 	while (!drain.over) {
 		r = do_round(&drain, false);
 		if (r == 0 && !gather_is_live(&drain))
@@ -404,6 +423,7 @@ int drain_run(const char *segment_dir, const char *database)
 	}
 	close_store(&drain);
 	live_end(&drain.live);
+	sampler_close(drain.sampler);
 	free(drain.segments);
 	folder_close(&drain.folder);
 	return r;

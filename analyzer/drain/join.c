@@ -9,9 +9,11 @@
 #include "drain/facts.h"
 #include "drain/gpu_join.h"
 #include "drain/now.h"
+#include "drain/sampler.h"
 #include "drain/stream.h"
 
-int join_open(struct writer *writer, struct live *live, struct join **ret_join)
+int join_open(struct writer *writer, struct live *live, struct sampler *sampler,
+	      struct join **ret_join)
 {
 	struct join *join = calloc(1, sizeof(*join));
 	int r;
@@ -20,6 +22,7 @@ int join_open(struct writer *writer, struct live *live, struct join **ret_join)
 		return -ENOMEM;
 	join->writer = writer;
 	join->live = live;
+	join->sampler = sampler;
 	join->now_ns = now_ns();
 	r = gpu_join_open(writer, &join->gpu);
 	if (r < 0)
@@ -97,6 +100,7 @@ static int note_process(struct join *join, const struct stream *stream, struct s
 	if (worker_id != WRITE_UNKNOWN)
 		row.stream = (int64_t)stream->key;
 	row.role = segment->role = role;
+	segment->worker_id = worker_id;
 	return writer_process(join->writer, &row);
 }
 
@@ -180,6 +184,7 @@ static int take_epoch(struct join *join, struct stream *stream, struct segment *
 	stream->place.setup_begin_ns = row.begin_ns;
 	stream->place.setup_ns = row.setup_ns;
 	supersede(join, stream, ring, event);
+	sampler_epoch(join->sampler, segment, ring, event, stream->loader_id);
 	return note_consumer(join, stream, segment);
 }
 
@@ -271,10 +276,11 @@ static int take_operation(struct join *join, const struct segment *segment, cons
 	return writer_slow(join->writer, &row);
 }
 
-static int take_stop(struct join *join, struct stream *stream, const struct ring *ring,
-		     const struct dlprof_event *event)
+static int take_stop(struct join *join, struct stream *stream, const struct segment *segment,
+		     const struct ring *ring, const struct dlprof_event *event)
 {
 	end_step(stream, event, ring);
+	sampler_epoch(join->sampler, segment, ring, event, stream->known ? stream->loader_id : 0);
 	/* After an error the consumer may go on asking. */
 	if (event->flags & DLPROF_FLAG_FAILED)
 		return 0;
@@ -303,6 +309,7 @@ int join_take(void *context, struct segment *segment, struct ring *ring, uint64_
 	struct stream *stream = NULL;
 	int r;
 
+	sampler_take(join->sampler, segment, ring, event);
 	switch ((enum dlprof_event_kind)event->kind) {
 	case DLPROF_EVENT_OP:
 		return take_operation(join, segment, ring, event);
@@ -334,7 +341,7 @@ int join_take(void *context, struct segment *segment, struct ring *ring, uint64_
 	case DLPROF_EVENT_BATCH:
 		return take_batch(join, stream, segment, ring, position, event);
 	case DLPROF_EVENT_STOP:
-		return take_stop(join, stream, ring, event);
+		return take_stop(join, stream, segment, ring, event);
 	case DLPROF_EVENT_WORKER:
 		return note_process(join, stream, segment, "worker", event->worker);
 	default:

@@ -20,9 +20,11 @@
 
 struct join;
 struct live;
+struct sampler;
 
-/* `live`: where rows are counted as well, or NULL. */
-int join_open(struct writer *writer, struct live *live, struct join **ret_join);
+/* `live`: where rows are counted as well; `sampler`: who is told what was when; or NULL. */
+int join_open(struct writer *writer, struct live *live, struct sampler *sampler,
+	      struct join **ret_join);
 void join_close(struct join *join);
 
 /* Takes one record; `context` is the join. For segment_read(). */

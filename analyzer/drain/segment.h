@@ -38,6 +38,7 @@ struct segment {
 	uint64_t gone_ns;	/* when it was seen to be gone; 0: it was never seen to live */
 	bool looked;		/* at every ring, once */
 	const char *role;	/* as the database was told, or NULL; join.c's */
+	int64_t worker_id;	/* the same; WRITE_UNKNOWN: no worker's */
 	bool ended_noted;	/* drain.c's: the database knows of its end */
 	int64_t lost_noted;	/* ... of so many losses */
 	uint32_t notes_read;	/* ... of the notes up to here */

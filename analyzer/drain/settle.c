@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* settle.c - when a batch is complete, and the row that it becomes. */
 #include "drain/gpu_join.h"
+#include "drain/sampler.h"
 #include "drain/stream.h"
 
 /*
@@ -191,6 +192,7 @@ static int write_entry(struct join *join, const struct stream *stream, const str
 	r = writer_batch(join->writer, &values);
 	if (r == 0 && join->live)
 		live_row(join->live, &place, &values, entry->loaded, entry->delivered);
+	sampler_settle(join->sampler, stream, entry);
 	/* What is longer than a century is of a damaged ring. */
 	if (r == 0 && values.step_ns >= 0 && values.step_ns < INT64_MAX / 4 &&
 	    values.begin_ns >= 0 && values.begin_ns < INT64_MAX / 4)

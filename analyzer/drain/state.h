@@ -41,6 +41,7 @@ struct drain {
 	struct neighbours neighbours;
 	struct facts facts;
 	struct live live;
+	struct sampler *sampler;
 };
 
 /*

@@ -72,6 +72,7 @@ struct join {
 	struct writer *writer;
 	struct gpu_join *gpu;
 	struct live *live;		/* NULL: nobody counts */
+	struct sampler *sampler;	/* NULL: no lines of code are looked at */
 	struct stream *streams;		/* newest first */
 	uint32_t round;
 	uint64_t now_ns;

@@ -220,7 +220,7 @@ static void drain(int fd, struct fuzz_input *input, uint8_t options, uint64_t *n
 	FUZZ_DEMAND(r == 0 || options & (PATCH_HEADER | CUT_SHORT | CUT_LATER | RAW));
 	if (r < 0)
 		return;
-	FUZZ_DEMAND(join_open(writer, NULL, &join) == 0);
+	FUZZ_DEMAND(join_open(writer, NULL, NULL, &join) == 0);
 	r = facts_begin(writer, segment, fuzz_folder());
 	FUZZ_DEMAND(r == 0);
 	r = look(join, segment, release);

@@ -25,7 +25,7 @@ static void set_up(void)
 	fake_run_make(&run);
 	cr_assert_eq(db_open_write(run.database, &db), 0);
 	cr_assert_eq(writer_open(db, &writer), 0);
-	cr_assert_eq(join_open(writer, NULL, &join), 0);
+	cr_assert_eq(join_open(writer, NULL, NULL, &join), 0);
 	cr_assert_eq(db_begin(db), 0);
 }
 
