@@ -57,6 +57,12 @@ static bool is_absolute(const char *value)
 	return value[0] == '/';
 }
 
+/* The same. */
+static bool is_lines(const char *value)
+{
+	return strcmp(value, "auto") == 0 || strcmp(value, "off") == 0;
+}
+
 static bool set_quiet(const char *value)
 {
 	config.quiet = value[0] == '1';
