@@ -33,21 +33,48 @@ static const enum line_group group_of[LINE_PHASE_MAX] = {
 #undef X
 };
 
+/* "/lib/python3.11/", "/lib/python3/", "/lib/python311.zip/": Python's own modules. */
+static bool is_of_python(const char *file, const char *folder)
+{
+	const char *at = strstr(file, folder);
+
+	if (!at)
+		return false;
+	at += strlen(folder);
+	at += strspn(at, ".0123456789t");
+	return *at == '/' || strncmp(at, "zip/", 4) == 0;
+}
+
+/* A program without ".py" in a folder of programs: what pip makes of an entry point. */
+static bool is_entry_point(const char *file)
+{
+	const char *name = strrchr(file, '/');
+
+	return name && name - file >= 4 && strncmp(name - 4, "/bin", 4) == 0 &&
+	       !strstr(name, ".py");
+}
+
 bool lines_is_own(const char *file)
 {
-	/* Where Python and what pip, conda and Debian install lie; and code without a file. */
-	static const char *const foreign[] = {"/site-packages/", "/dist-packages/", "/lib/python3",
-					      "/lib64/python3", "<"};
-	/* What the user typed, or gave to exec(), and cells of a notebook before ipykernel 6. */
-	static const char *const typed[] = {"<stdin>", "<string>", "<ipython-input-"};
+	/* Of the files that are none, what the user typed; others are code that a library made. */
+	static const char *const typed[] = {"<stdin>", "<ipython-input"};
 
-	for (size_t i = 0; i < ARRAY_COUNT(typed); i++)
-		if (strncmp(file, typed[i], strlen(typed[i])) == 0)
-			return true;
-	for (size_t i = 0; i < ARRAY_COUNT(foreign); i++)
-		if (strstr(file, foreign[i]))
-			return false;
-	return strcmp(file, "") != 0;
+	if (*file == '<') {
+		for (size_t i = 0; i < ARRAY_COUNT(typed); i++)
+			if (strncmp(file, typed[i], strlen(typed[i])) == 0)
+				return true;
+		return false;
+	}
+	return *file && !strstr(file, "/site-packages/") && !strstr(file, "/dist-packages/") &&
+	       !is_of_python(file, "/lib/python3") && !is_of_python(file, "/lib64/python3") &&
+	       !is_entry_point(file);
+}
+
+bool lines_is_iterator(const char *function)
+{
+	const char *dot = strrchr(function, '.'), *name = dot ? dot + 1 : function;
+
+	return strcmp(name, "__iter__") == 0 || strcmp(name, "__next__") == 0;
 }
 
 double lines_effective_count(int64_t count, double ns)
@@ -63,22 +90,52 @@ double lines_effective_count(int64_t count, double ns)
 	return ns * ns / squares;
 }
 
-/* The frame that a stack's time is put down to. */
-static size_t leading(const struct line_samples *samples, const struct line_stack *stack)
+double lines_error(double share, double effective_count)
 {
-	for (size_t i = 0; i < stack->depth; i++)
-		if (samples->frames[stack->frames[i]].is_own)
-			return i;
-	return 0;
+	const double z2 = NORMAL_95 * NORMAL_95, n = effective_count;
+	double middle, half;
+
+	if (!(n > 0))
+		return NAN;
+	middle = (share + z2 / (2 * n)) / (1 + z2 / n);
+	half = NORMAL_95 / (1 + z2 / n) * sqrt(share * (1 - share) / n + z2 / (4 * n * n));
+	return fabs(middle - share) + half;
 }
 
 /* One stack's time at its line, while lines are being summed. */
 struct piece {
 	uint32_t frame, inner;
 	enum line_role role;
+	bool is_loop;
 	int64_t count;
 	double ns;
 };
+
+/* How many of a stack's frames lie within the outermost iterator, which is the loader's; or all. */
+static size_t within_loader(const struct line_samples *samples, const struct line_stack *stack)
+{
+	for (size_t i = stack->depth; i > 0; i--)
+		if (samples->frames[stack->frames[i - 1]].is_iterator)
+			return i;
+	return stack->depth;
+}
+
+/* Puts a stack's time down to one of its frames. */
+static struct piece piece_of(const struct line_samples *samples, const struct line_stack *stack)
+{
+	bool is_load = stack->role == LINE_ROLE_MAIN && stack->phase == LINE_LOAD;
+	bool is_wait = stack->role == LINE_ROLE_MAIN && group_of[stack->phase] == LINE_WAITS;
+	size_t within = within_loader(samples, stack), end = is_load ? within : stack->depth, i = 0;
+
+	while (i < end && !samples->frames[stack->frames[i]].is_own)
+		i++;
+	return (struct piece){.frame = stack->frames[i < end ? i : 0],
+			      .inner = stack->frames[0],
+			      .role = stack->role,
+			      .is_loop = is_wait && i >= within,
+			      .count = stack->count,
+			      .ns = (double)stack->ns};
+}
 
 static int by_frame(const void *a, const void *b)
 {
@@ -101,8 +158,9 @@ static int by_time(const void *a, const void *b)
 /* Sums the pieces of one line; they are sorted by their innermost frame. */
 static struct line_share sum(const struct piece *pieces, size_t count)
 {
-	struct line_share line = {.frame = pieces->frame};
-	double inner_ns = 0, most_ns = 0, role_ns[LINE_ROLE_MAX] = {0};
+	struct line_share line = {
+		.frame = pieces->frame, .inner = pieces->inner, .role = pieces->role};
+	double inner_ns = 0, most_ns = 0, loop_ns = 0, role_ns[LINE_ROLE_MAX] = {0};
 
 	for (size_t i = 0; i < count; i++) {
 		inner_ns = i && pieces[i].inner == pieces[i - 1].inner ? inner_ns : 0;
@@ -113,63 +171,75 @@ static struct line_share sum(const struct piece *pieces, size_t count)
 		}
 		line.ns += pieces[i].ns;
 		line.count += pieces[i].count;
+		loop_ns += pieces[i].is_loop ? pieces[i].ns : 0;
 		role_ns[pieces[i].role] += pieces[i].ns;
 		if (role_ns[pieces[i].role] > role_ns[line.role])
 			line.role = pieces[i].role;
 	}
 	line.inner_share = line.ns > 0 ? most_ns / line.ns : 0;
+	line.is_loop = loop_ns > line.ns / 2;
 	return line;
 }
 
+/* Sums pieces by line: shares of `ret->ns`, which `ret->samples` stand for. */
 static int lead(struct piece *pieces, size_t count, struct line_lead *ret)
 {
-	double effective;
+	double effective = lines_effective_count(ret->samples, ret->ns), ns = 0;
 
-	*ret = (struct line_lead){.lines = calloc(count + 1, sizeof(*ret->lines))};
+	ret->lines = calloc(count + 1, sizeof(*ret->lines));
 	if (!ret->lines)
 		return -ENOMEM;
 	qsort(pieces, count, sizeof(*pieces), by_frame);
 	for (size_t begin = 0, end; begin < count; begin = end) {
-		for (end = begin; end < count && pieces[end].frame == pieces[begin].frame; end++) {
-			ret->ns += pieces[end].ns;
-			ret->samples += pieces[end].count;
-		}
+		for (end = begin; end < count && pieces[end].frame == pieces[begin].frame; end++)
+			ns += pieces[end].ns;
 		ret->lines[ret->count++] = sum(pieces + begin, end - begin);
 	}
 	qsort(ret->lines, ret->count, sizeof(*ret->lines), by_time);
-	effective = lines_effective_count(ret->samples, ret->ns);
+	/* A thread cannot have held the interpreter for longer than that. */
+	ns = fmax(ns, ret->ns);
 	for (size_t i = 0; i < ret->count; i++) {
 		struct line_share *line = &ret->lines[i];
 
-		line->share = ret->ns > 0 ? line->ns / ret->ns : 0;
-		line->error =
-			effective > 0
-				? NORMAL_95 * sqrt(line->share * (1 - line->share) / effective)
-				: NAN;
+		line->share = ns > 0 ? fmin(line->ns / ns, 1) : 0;
+		line->error = lines_error(line->share, effective);
 	}
 	return 0;
 }
 
-/* Whether a stack counts in a group: of the threads that load or train, or of the others. */
-static bool counts(const struct line_stack *stack, int64_t loader_id, enum line_group group,
-		   bool is_holder)
+/* Whether the group has samples of other loaders. */
+static bool is_shared(const struct line_samples *samples, int64_t loader_id, enum line_group group)
 {
-	return group_of[stack->phase] == group && (stack->role == LINE_ROLE_THREAD) == is_holder &&
-	       (!loader_id || !stack->loader_id || stack->loader_id == loader_id);
+	for (size_t i = 0; i < samples->stack_count; i++) {
+		const struct line_stack *stack = &samples->stacks[i];
+
+		if (group_of[stack->phase] == group && stack->loader_id &&
+		    stack->loader_id != loader_id)
+			return true;
+	}
+	return false;
 }
 
 static int find(const struct line_samples *samples, int64_t loader_id, enum line_group group,
 		bool is_holder, struct piece *pieces, struct line_lead *ret)
 {
+	bool takes_unknown = !loader_id || !is_shared(samples, loader_id, group);
 	size_t count = 0;
 
 	for (size_t i = 0; i < samples->stack_count; i++) {
 		const struct line_stack *stack = &samples->stacks[i];
+		bool is_thread = stack->role == LINE_ROLE_THREAD;
 
-		if (counts(stack, loader_id, group, is_holder))
-			pieces[count++] = (struct piece){stack->frames[leading(samples, stack)],
-							 stack->frames[0], stack->role,
-							 stack->count, (double)stack->ns};
+		if (group_of[stack->phase] != group ||
+		    (stack->loader_id ? loader_id && stack->loader_id != loader_id
+				      : !takes_unknown))
+			continue;
+		if (is_holder ? stack->role == LINE_ROLE_MAIN : !is_thread) {
+			ret->samples += stack->count;
+			ret->ns += (double)stack->ns;
+		}
+		if (is_thread == is_holder)
+			pieces[count++] = piece_of(samples, stack);
 	}
 	return lead(pieces, count, ret);
 }

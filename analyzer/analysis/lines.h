@@ -3,7 +3,8 @@
  * lines.h - which lines of code lead in loads, in waits and in steps, from samples of stacks.
  *
  * A sample belongs to one line of its stack: the innermost of the user's own files, or, where all
- * files are Python's or of installed packages, the innermost of all.
+ * files are Python's or of installed packages, the innermost of all. Of a load in the training's
+ * own thread the loop around the loader is no part.
  */
 #pragma once
 
@@ -53,6 +54,7 @@ struct line_frame {
 	char *file, *function; /* for the reader's eyes: redacted, where that is wanted */
 	int64_t line;          /* 0: not known */
 	bool is_own;           /* a file of the user's, not of Python's or of a package's */
+	bool is_iterator;      /* __iter__ or __next__ of another file */
 };
 
 struct line_stack {
@@ -83,30 +85,36 @@ struct line_share {
 	uint32_t frame;      /* place in line_samples.frames */
 	double ns;           /* that its samples stand for */
 	double share;        /* of the group's */
-	double error;        /* half the width of the share's 95 % range */
+	double error;        /* the share's 95 % range reaches no further from it */
 	int64_t count;       /* of samples */
 	uint32_t inner;      /* the innermost frame of most of them; may be `frame` */
 	double inner_share;  /* ... of the line's time */
 	enum line_role role; /* of most */
+	bool is_loop; /* of a wait: the line asks a loader for the batch, in most of its time */
 };
 
 struct line_lead {
 	struct line_share *lines; /* the longest first */
 	size_t count;
 	int64_t samples; /* of the group */
-	double ns;       /* that they stand for */
+	double ns;       /* that they stand for, of which lines have shares */
 };
 
 struct lines {
 	/* Of the threads that load or train: groups as in enum line_group. */
 	struct line_lead groups[LINE_GROUP_MAX];
-	/* Threads of the training's process that held the interpreter while it waited or stepped.
+	/*
+	 * Threads of the training's process that held the interpreter while its main thread loaded,
+	 * waited or stepped: shares of what that thread took for it.
 	 */
 	struct line_lead holders[LINE_GROUP_MAX];
 };
 
 /* Whether a file, by its path, is neither Python's own nor of an installed package. */
 bool lines_is_own(const char *file);
+
+/* Whether a function, by its qualified name, hands out what a loader or the like makes. */
+bool lines_is_iterator(const char *function);
 
 /*
  * The number of independent samples of equal weight that are as good as `count` samples which
@@ -115,6 +123,15 @@ bool lines_is_own(const char *file);
  */
 double lines_effective_count(int64_t count, double ns);
 
-/* Of one loader (0: of all), and of steps and waits of its consumer. 0 or -ENOMEM. */
+/*
+ * How far the 95 % range of a share by so many independent samples reaches from it: Wilson's range,
+ * which is no point where all samples agree. NAN: no samples.
+ */
+double lines_error(double share, double effective_count);
+
+/*
+ * Of one loader (0: of all), and of steps and waits of its consumer. Samples of no known loader
+ * count where the group has those of no other one. 0 or -ENOMEM.
+ */
 int lines_find(const struct line_samples *samples, int64_t loader_id, struct lines *ret);
 void lines_done(struct lines *lines);

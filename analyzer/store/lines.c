@@ -38,8 +38,10 @@ static int read_frames(struct db *db, struct reader *reader)
 	while (r >= 0 && (r = rows_next(stmt)) == 1) {
 		struct line_frame *frame = &samples->frames[samples->frame_count];
 		const char *file = rows_text(stmt, 1, REDACT_NOT);
+		const char *function = rows_text(stmt, 2, REDACT_NOT);
 
 		frame->is_own = file && lines_is_own(file);
+		frame->is_iterator = !frame->is_own && function && lines_is_iterator(function);
 		frame->line = rows_time(stmt, 3) == QUERY_UNKNOWN ? 0 : rows_time(stmt, 3);
 		r = rows_copy(stmt, 1, REDACT_FILE, &frame->file);
 		if (r == 0)

@@ -1,286 +1,312 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * test_lines.c - what the reader of Python stacks makes of memory that is not as it should be, of
- * tables of lines and of strings. The other process is this one, with objects of our own making.
+/* Which line of code a sample belongs to, what share of the time a line has, and how sure that is.
  */
 #include <criterion/criterion.h>
-#include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
-#include <unistd.h>
 
-#include "dlprof/units.h"
-#include "drain/python/lines.h"
-#include "drain/python/python.h"
+#include "analysis/lines.h"
 
-static struct memory memory;
-static struct layout layout;
+#define EACH_NS INT64_C(100000000)
 
-static uint64_t at(const void *object)
-{
-	return (uint64_t)(uintptr_t)object;
-}
+/* Frames of the stacks below, by their places in FRAMES. */
+enum { MAIN, COLLATE, SAMPLER, FETCH, NEXT, SELECT, METRICS, TENSOR, OPEN };
 
-static void put(void *object, size_t offset, uint64_t word)
-{
-	memcpy((uint8_t *)object + offset, &word, sizeof(word));
-}
-
-static void set_up(void)
-{
-	memory_open(&memory, getpid());
-	layout_find(&memory, 0, 0x030b02f0, &layout);
-}
-
-static enum reason find(uint32_t version, const uint64_t *words)
-{
-	struct layout ignored;
-
-	return layout_find(&memory, at(words), version, &ignored);
-}
-
-Test(layout, is_that_of_a_released_version_with_a_lock, .init = set_up)
-{
-	uint64_t words[120] = {0, 0x030d00f0};
-	const int minors[] = {0, 7, 16, 99};
-
-	memcpy(words, "xdebugpy", 8);
-	for (size_t i = 3; i < ARRAY_COUNT(words); i++)
-		words[i] = 16;
-	cr_expect_eq(find(0x030d00f0, words), REASON_OBSERVED);
-	cr_expect_eq(find(0x030d01f0, words), REASON_STRANGE, "it says that it is another one");
-	words[2] = 1;
-	cr_expect_eq(find(0x030d00f0, words), REASON_FREE_THREADED);
-	words[2] = 0;
-	words[1] = 0x030d00c1;
-	cr_expect_eq(find(0x030d00c1, words), REASON_VERSION, "before its release");
-	words[1] = 0x030d00f0;
-	words[33] = 4096;
-	cr_expect_eq(find(0x030d00f0, words), REASON_STRANGE, "a frame of pages");
-	words[33] = UINT64_MAX;
-	cr_expect_eq(find(0x030d00f0, words), REASON_STRANGE);
-	words[33] = 16;
-	memset(words, 0, 8);
-	cr_expect_eq(find(0x030d00f0, words), REASON_NOT_READY, "not begun");
-	cr_expect_eq(find(0x030d00f0, NULL), REASON_NOT_READY, "not readable");
-	for (size_t i = 0; i < ARRAY_COUNT(minors); i++)
-		cr_expect_eq(find(0x030000f0 | (uint32_t)minors[i] << 16, words), REASON_VERSION);
-	cr_expect_eq(find(0x040b00f0, words), REASON_VERSION);
-}
-
-Test(reason, has_a_text_of_its_own)
-{
-	for (int i = 0; i < REASON_COUNT; i++) {
-		cr_assert_not_null(reason_text(i), "%d", i);
-		for (int k = 0; k < i; k++)
-			cr_expect_str_neq(reason_text(i), reason_text(k));
-	}
-}
-
-static int32_t line(uint32_t minor, const char *table, size_t size, int64_t offset)
-{
-	const struct lines lines = {minor, 10, (const uint8_t *)table, size};
-
-	return lines_at(&lines, offset);
-}
-
-#define LINE(minor, table, offset) line(minor, table, sizeof(table) - 1, offset)
-
-Test(lines, are_those_of_each_table)
-{
-	/* 6 bytes in line 10, 4 in 13, 200 in 11. */
-	cr_expect_eq(LINE(8, "\x06\x03\x04\xfe", 0), 10);
-	cr_expect_eq(LINE(9, "\x06\x03\x04\xfe", 5), 10);
-	cr_expect_eq(LINE(9, "\x06\x03\x04\xfe", 6), 13);
-	cr_expect_eq(LINE(9, "\x06\x03\x04\xfe", 200), 11);
-	cr_expect_eq(LINE(9, "", 4), 10, "a function of one line");
-	/* The same, and two bytes of no line after the first. */
-	cr_expect_eq(LINE(10, "\x06\x00\x02\x80\x04\x03\xc8\xfe", -2), 10);
-	cr_expect_eq(LINE(10, "\x06\x00\x02\x80\x04\x03\xc8\xfe", 6), 0);
-	cr_expect_eq(LINE(10, "\x06\x00\x02\x80\x04\x03\xc8\xfe", 8), 13);
-	cr_expect_eq(LINE(10, "\x06\x00\x02\x80\x04\x03\xc8\xfe", 12), 11);
-	cr_expect_eq(LINE(10, "\x06\x00\x02\x80\x04\x03\xc8\xfe", 999), 0, "behind the end");
-	/* Short, one line further, two back without columns, none, long: 100 further. */
-	cr_expect_eq(LINE(11, "\x80\x00\xd9\x01\x02\xea\x05", 0), 10);
-	cr_expect_eq(LINE(11, "\x80\x00\xd9\x01\x02\xea\x05", 5), 11);
-	cr_expect_eq(LINE(12, "\x80\x00\xd9\x01\x02\xea\x05", 6), 9);
-	cr_expect_eq(LINE(13, "\xf8\x80\x00", 1), 0);
-	cr_expect_eq(LINE(13, "\xf8\x80\x00", 2), 10);
-	cr_expect_eq(LINE(14, "\xf0\x48\x03\x01\x01\x01", 0), 110);
-	cr_expect_eq(LINE(14, "\xf0\x48", 0), 14, "a number that is cut");
-	cr_expect_eq(LINE(14, "\xe8\x7f\x7f\x7f\x7f\x7f\x7f\x7f\x7f\x7f", 0), 0, "an endless one");
-	cr_expect_eq(LINE(11, "\xe8\x1f", 0), 0, "a line before the first");
-}
-
-/* A code object with its parts, as 3.11 has them. */
-struct object {
-	uint64_t code[24], type[4], table[8], name[1200], file[16];
-	char type_name[8];
+static struct line_frame FRAMES[] = {
+	[MAIN] = {"/w/train.py", "main", 41, true, false},
+	[COLLATE] = {"/w/train.py", "collate", 12, true, false},
+	[SAMPLER] = {"/w/sampler.py", "Balanced.__iter__", 27, true, false},
+	[FETCH] = {"/v/site-packages/torch/fetch.py", "fetch", 52, false, false},
+	[NEXT] = {"/v/site-packages/torch/dataloader.py", "Iter.__next__", 600, false, true},
+	[SELECT] = {"/usr/lib/python3.11/selectors.py", "select", 415, false, false},
+	[METRICS] = {"/w/train.py", "metrics", 15, true, false},
+	[TENSOR] = {"/v/site-packages/torch/_tensor.py", "__torch_function__", 31, false, false},
+	[OPEN] = {"/v/site-packages/PIL/Image.py", "open", 3000, false, false},
 };
 
-static void make_text(uint64_t *text, unsigned int kind, bool is_ascii, const void *chars,
-		      size_t count)
+/* The innermost first, as many as are not -1. */
+struct row {
+	enum line_role role;
+	enum line_phase phase;
+	int64_t loader_id, count;
+	int frames[5];
+};
+
+struct given {
+	struct line_stack stacks[16];
+	uint32_t places[80];
+	struct line_samples samples;
+};
+
+static void give(struct given *given, const struct row *rows, size_t count)
 {
-	put(text, TEXT_LENGTH, count);
-	put(text, TEXT_STATE, kind << 2 | 1u << 5 | (is_ascii ? 1u << 6 : 0));
-	memcpy((uint8_t *)text + (is_ascii ? 48 : 72), chars, kind * count);
-}
+	for (size_t i = 0; i < count; i++) {
+		struct line_stack *stack = &given->stacks[i];
 
-static struct object *make(const char *name)
-{
-	static struct object *first;
-	struct object *object = calloc(1, sizeof(*object));
-
-	if (!first)
-		first = object;
-	strcpy(object->type_name, "code");
-	put(object->type, TYPE_NAME, at(object->type_name));
-	put(object->code, OBJECT_TYPE, at(first->type));
-	put(object->code, OBJECT_SIZE, 8);
-	put(object->code, layout.at[CODE_FIRST_LINE], 10);
-	put(object->code, layout.at[CODE_NAME], at(object->name));
-	put(object->code, layout.at[CODE_FILE], at(object->file));
-	put(object->code, layout.at[CODE_LINES], at(object->table));
-	put(object->table, OBJECT_SIZE, 2);
-	memcpy((uint8_t *)object->table + BYTES_START, "\x80\x00", 2);
-	make_text(object->name, 1, true, name, strlen(name));
-	make_text(object->file, 1, true, "/a.py", 5);
-	return object;
-}
-
-static struct code_cache cache;
-
-static const struct code *get(struct object *object)
-{
-	return code_get(&cache, &memory, &layout, at(object->code), (uint8_t *)object->code);
-}
-
-Test(code, is_known_until_it_is_another, .init = set_up)
-{
-	struct object *object = make("one"), *other = make("two");
-	const struct code *code = get(object);
-
-	cr_assert_not_null(code);
-	cr_expect_str_eq(code->name, "one");
-	cr_expect_str_eq(code->file, "/a.py");
-	cr_expect_eq(code_line(code, &layout, 0), 10);
-	cr_expect_eq(code_line(code, &layout, 16), 0, "behind its instructions");
-	cr_expect_eq(code_line(code, &layout, INT64_MIN), 0);
-	cr_expect_eq(get(object), code);
-	cr_expect_eq(cache.missed, 1);
-	put(object->code, layout.at[CODE_NAME], at(other->name));
-	cr_expect_str_eq(get(object)->name, "two");
-	cr_expect_str_eq(code->name, "one", "it lasts until the next turn");
-	cr_expect_eq(cache.reused, 1);
-	put(other->code, OBJECT_TYPE, at(other->type));
-	cr_expect_null(get(other), "of another type");
-	code_done(&cache);
-	cr_expect_eq(cache.count, 0);
-	cr_expect_eq(cache.bytes, 0);
-}
-
-Test(code, has_parts_that_can_be_read, .init = set_up)
-{
-	struct object *object = make("one");
-	const uint8_t *head = (uint8_t *)object->code;
-
-	put(object->code, layout.at[CODE_FILE], 8);
-	cr_expect_null(get(object), "nowhere");
-	put(object->code, layout.at[CODE_FILE], at(object->file));
-	put(object->file, TEXT_STATE, 3 << 2 | 1 << 5);
-	cr_expect_null(get(object), "three bytes a character");
-	put(object->file, TEXT_STATE, 1 << 2);
-	cr_expect_null(get(object), "characters elsewhere");
-	make_text(object->file, 1, true, "/a.py", 5);
-	cr_expect_null(code_get(&cache, &memory, &layout, 16, head), "freed meanwhile");
-	put(object->table, OBJECT_SIZE, UINT64_MAX);
-	cr_assert_not_null(get(object));
-	cr_expect_eq(code_line(get(object), &layout, 0), 0, "a table that is too long");
-}
-
-Test(code, has_names_in_utf_8, .init = set_up)
-{
-	const uint32_t wide[] = {0x24, 0xa3, 0x20ac, 0x1f600, 0xdcff, 0x110000, 0};
-	const uint16_t half[] = {0x24, 0xa3, 0x20ac, 0xd800};
-	struct object *object = make("");
-	char many[3000];
-
-	make_text(object->name, 4, false, wide, ARRAY_COUNT(wide));
-	make_text(object->file, 2, false, half, ARRAY_COUNT(half));
-	cr_expect_str_eq(get(object)->name, "$\u00a3\u20ac\U0001f600\ufffd\ufffd\ufffd");
-	cr_expect_str_eq(get(object)->file, "$\u00a3\u20ac\ufffd");
-	memset(many, 0xe4, sizeof(many));
-	object = make("");
-	make_text(object->name, 1, false, many, sizeof(many));
-	cr_expect_eq(strlen(get(object)->name), 2048, "a name that is cut");
-}
-
-Test(code, takes_little_memory, .init = set_up)
-{
-	size_t most = 0, bytes = 0;
-	char name[16];
-
-	for (int i = 0; i < 20000; i++) {
-		snprintf(name, sizeof(name), "%d", i);
-		cr_assert_str_eq(get(make(name))->name, name);
-		most = cache.count > most ? cache.count : most;
-		bytes = cache.bytes > bytes ? cache.bytes : bytes;
-		code_next_turn(&cache);
+		*stack = (struct line_stack){rows[i].role,
+					     rows[i].phase,
+					     rows[i].loader_id,
+					     rows[i].count,
+					     rows[i].count * EACH_NS,
+					     &given->places[5 * i],
+					     0};
+		while (stack->depth < 5 && rows[i].frames[stack->depth] >= 0) {
+			given->places[5 * i + stack->depth] =
+				(uint32_t)rows[i].frames[stack->depth];
+			stack->depth++;
+		}
 	}
-	cr_expect_gt(most, 500);
-	cr_expect_lt(most, 1100);
-	cr_expect_lt(bytes, 2 << 20);
-	code_done(&cache);
-	cr_expect_eq(cache.bytes, 0);
+	given->samples = (struct line_samples){.frames = FRAMES,
+					       .frame_count = sizeof(FRAMES) / sizeof(*FRAMES),
+					       .stacks = given->stacks,
+					       .stack_count = count};
 }
 
-/* Frames within one page, so that they are found by one call. */
-static uint64_t frames[512] __attribute__((aligned(4096)));
+#define FIND(rows, loader_id, lines)                                                               \
+	struct given given;                                                                        \
+	give(&given, rows, sizeof(rows) / sizeof(*(rows)));                                        \
+	cr_assert_eq(lines_find(&given.samples, loader_id, lines), 0)
 
-static void read_frames(struct object *object, uint64_t current, struct stack *ret)
+Test(lines, whose_a_file_is)
 {
-	uint64_t state[32] = {0}, holder[4] = {0};
+	static const char *const own[] = {
+		"/home/me/train.py",       "train.py",      "/home/me/lib/python3_course/train.py",
+		"/home/me/bin/eval.py",    "<stdin>",       "<ipython-input-3-5a1f>",
+		"/tmp/ipykernel_7/1.py",   "/lib/train.py", "/home/me/binary/train",
+		"/home/me/pytorch/run.py",
+	};
+	static const char *const foreign[] = {
+		"/v/lib/python3.11/site-packages/torch/_tensor.py",
+		"/usr/lib/python3/dist-packages/numpy/core.py",
+		"/usr/lib/python3.11/selectors.py",
+		"/opt/conda/lib/python3.13t/queue.py",
+		"/usr/lib64/python3.9/threading.py",
+		"/usr/lib/python311.zip/os.py",
+		"<frozen importlib._bootstrap>",
+		"<__array_function__ internals>",
+		"<string>",
+		"/usr/local/bin/torchrun",
+		"",
+	};
 
-	put(holder, layout.at[CFRAME_FRAME], current);
-	put(state, layout.at[THREAD_FRAME], at(holder));
-	stack_read(&memory, &layout, &cache, at(state), (uint8_t *)state, ret);
+	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
+		cr_expect(lines_is_own(own[i]), "%s", own[i]);
+	for (size_t i = 0; i < sizeof(foreign) / sizeof(*foreign); i++)
+		cr_expect(!lines_is_own(foreign[i]), "%s", foreign[i]);
+	cr_expect(lines_is_iterator("__next__") && lines_is_iterator("A.<locals>.B.__iter__"));
+	cr_expect(!lines_is_iterator("next") && !lines_is_iterator("__iter__.<locals>.step"));
 }
 
-static void make_frame(uint64_t *frame, struct object *object, const void *back)
+Test(lines, the_innermost_line_of_the_user_leads)
 {
-	put(frame, layout.at[FRAME_CODE], at(object->code));
-	put(frame, layout.at[FRAME_INSTRUCTION], at(object->code) + layout.at[CODE_START]);
-	put(frame, layout.at[FRAME_BACK], at(back));
+	const struct row rows[] = {
+		{LINE_ROLE_WORKER, LINE_LOAD, 1, 60, {TENSOR, COLLATE, FETCH, -1}},
+		{LINE_ROLE_WORKER, LINE_LOAD, 1, 20, {COLLATE, FETCH, -1}},
+		{LINE_ROLE_WORKER, LINE_LOAD, 1, 20, {OPEN, FETCH, -1}},
+		{LINE_ROLE_MAIN, LINE_STEP, 1, 50, {TENSOR, MAIN, -1}},
+	};
+	const struct line_share *line;
+	struct lines lines;
+
+	FIND(rows, 1, &lines);
+	cr_assert_eq(lines.groups[LINE_LOADS].samples, 100);
+	cr_assert_eq(lines.groups[LINE_LOADS].count, 2);
+	line = &lines.groups[LINE_LOADS].lines[0];
+	cr_expect_eq(line->frame, COLLATE);
+	cr_expect_eq(line->inner, TENSOR);
+	cr_expect_eq(line->count, 80);
+	cr_expect_eq(line->role, LINE_ROLE_WORKER);
+	cr_expect_float_eq(line->share, 0.8, 1e-12);
+	cr_expect_float_eq(line->inner_share, 0.75, 1e-12);
+	cr_expect_eq(lines.groups[LINE_LOADS].lines[1].frame, OPEN,
+		     "a library's, where no line is own");
+	cr_expect_eq(lines.groups[LINE_STEPS].lines[0].frame, MAIN);
+	cr_expect_eq(lines.groups[LINE_WAITS].count, 0);
+	lines_done(&lines);
 }
 
-Test(stack, ends, .init = set_up)
+Test(lines, a_load_in_the_main_thread_is_not_its_loop)
 {
-	struct object *object = make("one"), *none = make("two");
-	static struct stack stack;
+	const struct row rows[] = {
+		{LINE_ROLE_MAIN, LINE_LOAD, 1, 30, {TENSOR, FETCH, NEXT, MAIN, -1}},
+		{LINE_ROLE_MAIN, LINE_LOAD, 1, 20, {COLLATE, FETCH, NEXT, MAIN, -1}},
+	};
+	struct lines lines;
 
-	read_frames(object, 0, &stack);
-	cr_expect(stack.depth == 0 && !stack.is_torn && !stack.is_cut, "no frame");
-	make_frame(frames, object, NULL);
-	read_frames(object, at(frames), &stack);
-	cr_expect(stack.depth == 1 && !stack.is_torn && !stack.is_cut);
-	cr_expect_eq(stack.frames[0].line, 10);
-	make_frame(frames, object, frames);
-	read_frames(object, at(frames), &stack);
-	cr_expect(stack.depth == 64 && !stack.is_torn && stack.is_cut, "a circle");
-	frames[layout.at[FRAME_OWNER] / 8] = UINT64_C(3) << layout.at[FRAME_OWNER] % 8 * 8;
-	read_frames(object, at(frames), &stack);
-	cr_expect(stack.depth == 0 && stack.is_cut, "a circle of frames of C");
-	frames[layout.at[FRAME_OWNER] / 8] = UINT64_MAX;
-	read_frames(object, at(frames), &stack);
-	cr_expect(stack.depth == 0 && stack.is_torn, "no frame");
-	memset(frames, 0, sizeof(frames));
-	make_frame(frames + 100, object, frames);
-	make_frame(frames, object, (void *)8);
-	read_frames(object, at(frames + 100), &stack);
-	cr_expect(stack.depth == 2 && stack.is_torn, "a frame nowhere");
-	put(none->code, OBJECT_TYPE, at(none->type));
-	make_frame(frames, none, NULL);
-	read_frames(object, at(frames + 100), &stack);
-	cr_expect(stack.depth == 1 && stack.is_torn, "a frame of no code");
-	read_frames(object, UINT64_MAX - 8, &stack);
-	cr_expect(stack.depth == 0 && stack.is_torn, "at the end of all memory");
+	FIND(rows, 1, &lines);
+	cr_assert_eq(lines.groups[LINE_LOADS].count, 2);
+	cr_expect_eq(lines.groups[LINE_LOADS].lines[0].frame, TENSOR);
+	cr_expect_eq(lines.groups[LINE_LOADS].lines[1].frame, COLLATE);
+	cr_expect(!lines.groups[LINE_LOADS].lines[0].is_loop);
+	lines_done(&lines);
+}
+
+Test(lines, the_loop_that_waits_is_told_from_what_it_waits_for)
+{
+	const struct row rows[] = {
+		{LINE_ROLE_MAIN, LINE_NOT_READY, 1, 40, {SELECT, NEXT, MAIN, -1}},
+		{LINE_ROLE_MAIN, LINE_RECEIVING, 1, 20, {TENSOR, NEXT, MAIN, -1}},
+		{LINE_ROLE_MAIN, LINE_SAMPLING, 1, 39, {SAMPLER, FETCH, NEXT, MAIN, -1}},
+		/* A loader of the user's own, without an iterator of others. */
+		{LINE_ROLE_MAIN, LINE_NOT_READY, 1, 1, {SELECT, METRICS, MAIN, -1}},
+	};
+	const struct line_lead *waits;
+	struct lines lines;
+
+	FIND(rows, 1, &lines);
+	waits = &lines.groups[LINE_WAITS];
+	cr_assert_eq(waits->count, 3);
+	cr_expect_eq(waits->lines[0].frame, MAIN);
+	cr_expect(waits->lines[0].is_loop);
+	cr_expect_eq(waits->lines[0].inner, SELECT);
+	cr_expect_eq(waits->lines[1].frame, SAMPLER);
+	cr_expect(!waits->lines[1].is_loop);
+	cr_expect_eq(waits->lines[2].frame, METRICS);
+	cr_expect(!waits->lines[2].is_loop);
+	lines_done(&lines);
+}
+
+Test(lines, samples_of_other_loaders_are_left_out)
+{
+	const struct row rows[] = {
+		{LINE_ROLE_WORKER, LINE_LOAD, 1, 10, {COLLATE, -1}},
+		{LINE_ROLE_WORKER, LINE_LOAD, 2, 70, {OPEN, -1}},
+		{LINE_ROLE_WORKER, LINE_LOAD, 0, 20, {TENSOR, -1}},
+		{LINE_ROLE_MAIN, LINE_STEP, 1, 5, {MAIN, -1}},
+		{LINE_ROLE_MAIN, LINE_STEP, 0, 5, {METRICS, -1}},
+	};
+	struct lines lines;
+
+	FIND(rows, 1, &lines);
+	cr_expect_eq(lines.groups[LINE_LOADS].samples, 10, "whose 20 of them are is not known");
+	cr_expect_eq(lines.groups[LINE_STEPS].samples, 10, "no other loader has any");
+	lines_done(&lines);
+	cr_assert_eq(lines_find(&given.samples, 0, &lines), 0);
+	cr_expect_eq(lines.groups[LINE_LOADS].samples, 100);
+	lines_done(&lines);
+}
+
+Test(lines, who_holds_the_interpreter_has_shares_of_the_main_threads_time)
+{
+	const struct row rows[] = {
+		{LINE_ROLE_MAIN, LINE_RECEIVING, 1, 80, {SELECT, NEXT, MAIN, -1}},
+		{LINE_ROLE_MAIN, LINE_NOT_READY, 1, 20, {SELECT, NEXT, MAIN, -1}},
+		{LINE_ROLE_THREAD, LINE_RECEIVING, 1, 60, {METRICS, -1}},
+		{LINE_ROLE_THREAD, LINE_STEP, 1, 5, {METRICS, -1}},
+		/* Workers have interpreters of their own. */
+		{LINE_ROLE_WORKER, LINE_LOAD, 1, 900, {COLLATE, -1}},
+		{LINE_ROLE_MAIN, LINE_LOAD, 1, 10, {COLLATE, -1}},
+		{LINE_ROLE_THREAD, LINE_LOAD, 1, 5, {METRICS, -1}},
+	};
+	struct lines lines;
+
+	FIND(rows, 1, &lines);
+	cr_expect_eq(lines.groups[LINE_WAITS].samples, 100, "no holders among those that wait");
+	cr_expect_eq(lines.holders[LINE_WAITS].samples, 100);
+	cr_assert_eq(lines.holders[LINE_WAITS].count, 1);
+	cr_expect_eq(lines.holders[LINE_WAITS].lines[0].frame, METRICS);
+	cr_expect_float_eq(lines.holders[LINE_WAITS].lines[0].share, 0.6, 1e-12,
+			   "not of its own 60");
+	cr_expect_float_eq(lines.holders[LINE_LOADS].lines[0].share, 0.5, 1e-12);
+	cr_expect_eq(lines.holders[LINE_STEPS].samples, 0, "there is no step to hold up");
+	cr_expect(isnan(lines.holders[LINE_STEPS].lines[0].error));
+	lines_done(&lines);
+}
+
+/* Kish's effective size of `count` weights. */
+static double kish(const double *weights, size_t count)
+{
+	double sum = 0, squares = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		sum += weights[i];
+		squares += weights[i] * weights[i];
+	}
+	return sum * sum / squares;
+}
+
+Test(lines, the_effective_count_is_never_too_large)
+{
+	const double least = (double)LINE_LEAST_NS, most = (double)LINE_MOST_NS;
+	double weights[200], ns;
+	unsigned int seed = 7;
+
+	for (int turn = 0; turn < 2000; turn++) {
+		size_t count = 1 + (size_t)rand_r(&seed) % 200;
+		bool is_at_limits = turn % 2;
+		double found;
+
+		ns = 0;
+		for (size_t i = 0; i < count; i++) {
+			double part = (double)rand_r(&seed) / RAND_MAX;
+
+			weights[i] = least + (is_at_limits ? rint(part) : part) * (most - least);
+			ns += weights[i];
+		}
+		found = lines_effective_count((int64_t)count, ns);
+		cr_assert_leq(found, kish(weights, count) * (1 + 1e-9), "%d", turn);
+		if (is_at_limits)
+			cr_assert_float_eq(found / kish(weights, count), 1, 1e-6, "%d", turn);
+	}
+	cr_expect_float_eq(lines_effective_count(100, 100 * least), 100, 1e-6);
+	cr_expect_float_eq(lines_effective_count(100, 100 * most), 100, 1e-6);
+	/* Weights that cannot be, as of a damaged file: no more than there are samples. */
+	cr_expect_leq(lines_effective_count(100, 1), 100 + 1e-6);
+	cr_expect_leq(lines_effective_count(100, 1e30), 100 + 1e-6);
+	cr_expect_eq(lines_effective_count(0, 5), 0);
+	cr_expect_eq(lines_effective_count(5, 0), 0);
+}
+
+Test(lines, the_error_holds_in_95_of_100_runs)
+{
+	static const double shares[] = {0.02, 0.1, 0.5, 0.8, 0.95, 0.99};
+	static const int counts[] = {20, 30, 100, 600};
+	unsigned int seed = 11;
+
+	for (size_t i = 0; i < 6; i++)
+		for (size_t j = 0; j < 4; j++) {
+			int held = 0;
+
+			for (int run = 0; run < 4000; run++) {
+				int hits = 0;
+				double share;
+
+				for (int k = 0; k < counts[j]; k++)
+					hits += rand_r(&seed) < shares[i] * RAND_MAX;
+				share = (double)hits / counts[j];
+				held += fabs(share - shares[i]) <= lines_error(share, counts[j]);
+			}
+			cr_expect_geq(held, 3760, "%g of %d samples: %d of 4000", shares[i],
+				      counts[j], held);
+		}
+	cr_expect_gt(lines_error(1, 20), 0.1, "20 of 20 are no certainty");
+	cr_expect_gt(lines_error(0, 20), 0.1);
+	cr_expect_float_eq(lines_error(0.8, 600), 0.034, 0.001);
+	cr_expect(isnan(lines_error(0.5, 0)));
+}
+
+Test(lines, nothing_and_numbers_that_cannot_be)
+{
+	const struct row rows[] = {
+		{LINE_ROLE_MAIN, LINE_STEP, 1, INT64_C(1) << 20, {MAIN, -1}},
+		{LINE_ROLE_THREAD, LINE_STEP, 1, INT64_C(1) << 30, {METRICS, -1}},
+		{LINE_ROLE_WORKER, LINE_LOAD, 1, 3, {COLLATE, -1}},
+	};
+	struct line_samples none = {0};
+	struct lines lines;
+
+	cr_assert_eq(lines_find(&none, 1, &lines), 0);
+	for (int group = 0; group < LINE_GROUP_MAX; group++)
+		cr_expect(!lines.groups[group].count && !lines.holders[group].count);
+	lines_done(&lines);
+	FIND(rows, 1, &lines);
+	cr_expect_eq(lines.holders[LINE_STEPS].lines[0].share, 1, "no more than all");
+	lines_done(&lines);
+	given.stacks[2].ns = 0;
+	cr_assert_eq(lines_find(&given.samples, 1, &lines), 0);
+	cr_expect_eq(lines.groups[LINE_LOADS].lines[0].share, 0);
+	cr_expect_eq(lines.groups[LINE_LOADS].lines[0].inner, COLLATE,
+		     "not the first of all frames");
+	cr_expect_eq(lines.groups[LINE_LOADS].lines[0].role, LINE_ROLE_WORKER);
+	lines_done(&lines);
 }
