@@ -74,6 +74,7 @@ struct line_samples {
 	uint32_t *places; /* what the stacks' frames point into */
 	int64_t *ids;     /* of the frames, in the database */
 	bool is_cut;      /* there are more stacks than were read */
+	char *reason;     /* why lines were not observed; NULL: nobody says that they were not */
 };
 
 enum line_group { LINE_LOADS, LINE_WAITS, LINE_STEPS, LINE_REST, LINE_GROUP_MAX };

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "render/code.h"
 #include "render/screen.h"
 #include "render/units.h"
 
@@ -376,6 +377,7 @@ void details_outline(const struct report *report, struct outline *o)
 	add_waits(report, o);
 	add_load(report, o);
 	inside_outline(&report->inside, o);
+	code_outline(report, o);
 	gpu_outline(report, o);
 	advise_patterns(report, o);
 	advise_predictions(report, o);

@@ -185,7 +185,8 @@ void outline_text_blocks(const struct outline *outline, size_t first, const stru
 
 		if (!block->count && !block->series)
 			continue;
-		if (!is_first && (!after_items || block->headings[0]))
+		if (!is_first &&
+		    (!after_items || block->headings[0] || block->title || block->series))
 			page_break(page);
 		put_block(block, page);
 		is_first = false;

@@ -22,9 +22,13 @@ void page_color(const struct page *page, enum page_color color)
 		fprintf(page->out, "\033[%sm", codes[color]);
 }
 
+#define PLUS_MINUS 0xb1 /* in ASCII "+-" */
+
 static void put_rune(const struct page *page, const struct utf8 *rune)
 {
-	if (!utf8_is_printable(rune) || (page->ascii && rune->code >= 0x80))
+	if (page->ascii && rune->valid && rune->code == PLUS_MINUS)
+		fputs("+-", page->out);
+	else if (!utf8_is_printable(rune) || (page->ascii && rune->code >= 0x80))
 		fputc('?', page->out);
 	else
 		fwrite(rune->bytes, 1, rune->length, page->out);
@@ -32,7 +36,9 @@ static void put_rune(const struct page *page, const struct utf8 *rune)
 
 int page_columns_of(const struct page *page, const struct utf8 *rune)
 {
-	return !utf8_is_printable(rune) || page->ascii ? 1 : utf8_columns(rune);
+	if (page->ascii)
+		return rune->valid && rune->code == PLUS_MINUS ? 2 : 1;
+	return utf8_is_printable(rune) ? utf8_columns(rune) : 1;
 }
 
 int page_columns(const struct page *page, const char *text)

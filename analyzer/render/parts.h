@@ -27,8 +27,8 @@
 int screen_outline(const struct report *report, bool all, struct outline *ret);
 
 /*
- * details.c: wait, life, slowest, gpu, pattern, predict, loader, coverage, place; each leaves out
- * what was not observed.
+ * details.c: wait, life, slowest, code, gpu, pattern, predict, loader, coverage, place; each leaves
+ * out what was not observed.
  */
 void details_outline(const struct report *report, struct outline *outline);
 

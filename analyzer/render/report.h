@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "analysis/cause.h"
+#include "analysis/lines.h"
 #include "analysis/stall.h"
 #include "render/inside.h"
 #include "render/page.h"
@@ -39,6 +40,8 @@ struct report {
 	struct gpu_call_sums gpu_calls;
 	struct gpu_use gpu_use;
 	struct gpu_device_list gpu_devices;
+	struct line_samples samples; /* of lines of code, of the whole run */
+	struct lines lines;          /* ... and what they say of the judged loader */
 	char **notes;
 	size_t note_count;
 };

@@ -6,6 +6,7 @@
 #include "analysis/clamp.h"
 #include "report/thread.h"
 #include "store/db_open.h"
+#include "store/lines.h"
 #include "store/redact.h"
 
 static void inside_done(struct inside *inside)
@@ -25,6 +26,8 @@ void judge_done(struct report *report)
 	series_done(&report->series);
 	inside_done(&report->inside);
 	gpu_info_done(&report->gpu);
+	lines_free(&report->samples);
+	lines_done(&report->lines);
 	while (report->note_count)
 		free(report->notes[--report->note_count]);
 	free(report->notes);
@@ -104,6 +107,16 @@ static int read_loader(struct db *db, bool is_chosen, struct report *report)
 	return r;
 }
 
+/* Samples of lines, and which of them lead where the judged loader loads and is waited for. */
+static int find_lines(struct db *db, struct report *report)
+{
+	int r = lines_read(db, &report->samples);
+
+	return r < 0 ? r
+		     : lines_find(&report->samples, report->loader ? report->filter.loader_id : 0,
+				  &report->lines);
+}
+
 /* Why, and what to do: with what the loads' and the GPU's time went to. */
 static int find_cause(struct db *db, struct report *report)
 {
@@ -156,6 +169,8 @@ static int collect(const struct options *options, struct db *db, bool advises,
 	if (r == 0 && report->loader && report->loader->batch_count > 0 && !report->series.count &&
 	    cmd_check_part(options, report->loader))
 		return CMD_ERROR;
+	if (r == 0 && advises)
+		r = find_lines(db, report);
 	if (r == 0)
 		r = advises ? find_cause(db, report)
 			    : cause_find_bare(&report->series, &report->finding,

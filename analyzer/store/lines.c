@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/meta.h"
 #include "store/rows.h"
 
 /* More than any drain writes; a file may hold anything. */
@@ -22,6 +23,10 @@ static const char STACKS_SQL[] = "SELECT role, phase, loader_id, count, ns, fram
 static const char DOING_SQL[] =
 	"SELECT pid, worker_id, since_ns, seen_ns, role, frames FROM t_doing"
 	" ORDER BY worker_id, pid LIMIT ?1";
+
+#define OBSERVED "observed" /* what is noted of a run whose lines were */
+
+static const struct meta_field FIELDS[] = {{META_LINES, offsetof(struct line_samples, reason)}};
 
 struct reader {
 	struct line_samples *samples;
@@ -161,7 +166,13 @@ int lines_read(struct db *db, struct line_samples *ret)
 		.frames = calloc(MOST_FRAMES, sizeof(*ret->frames)),
 		.stacks = calloc(MOST_STACKS + 1, sizeof(*ret->stacks)),
 	};
-	r = reader.ids && ret->frames && ret->stacks ? read_frames(db, &reader) : -ENOMEM;
+	r = meta_read(db, ret, FIELDS, ARRAY_COUNT(FIELDS));
+	if (r == 0 && ret->reason && strcmp(ret->reason, OBSERVED) == 0) {
+		free(ret->reason);
+		ret->reason = NULL;
+	}
+	if (r == 0)
+		r = reader.ids && ret->frames && ret->stacks ? read_frames(db, &reader) : -ENOMEM;
 	if (r >= 0)
 		r = read_stacks(db, &reader);
 	ret->ids = reader.ids;
@@ -178,6 +189,7 @@ void lines_free(struct line_samples *samples)
 	free(samples->stacks);
 	free(samples->places);
 	free(samples->ids);
+	meta_free(samples, FIELDS, ARRAY_COUNT(FIELDS));
 	*samples = (struct line_samples){0};
 }
 

@@ -85,7 +85,7 @@ static int32_t line(uint32_t minor, const char *table, size_t size, int64_t offs
 
 #define LINE(minor, table, offset) line(minor, table, sizeof(table) - 1, offset)
 
-Test(lines, are_those_of_each_table)
+Test(python, are_those_of_each_table)
 {
 	/* 6 bytes in line 10, 4 in 13, 200 in 11. */
 	cr_expect_eq(LINE(8, "\x06\x03\x04\xfe", 0), 10);

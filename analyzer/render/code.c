@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "render/code.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "render/outline.h"
+#include "render/report.h"
+#include "render/units.h"
+
+#define CHAPTER      "code"
+#define MOST_LINES   6    /* of a group */
+#define MOST_HOLDERS 3    /* of a group */
+#define LEAST_SHARE  0.03 /* of a group */
+#define LEAST_COUNT  20   /* samples of a group */
+#define MOSTLY       0.5  /* of a line's time */
+#define LOCALS       "<locals>."
+
+/* What each group is called, and where its samples are from. */
+static const struct {
+	const char *label, *all;
+} GROUPS[] = {
+	[LINE_LOADS] = {"Loads", "the loads"},
+	[LINE_WAITS] = {"Waits", "the waits"},
+	[LINE_STEPS] = {"Steps", "the steps"},
+};
+
+/* The first word of a command that ends in ".py"; its length is 0 where there is none. */
+static const char *find_script(const char *command, size_t *ret_length)
+{
+	for (const char *at = command; *at; at += *ret_length + (at[*ret_length] == ' ')) {
+		*ret_length = strcspn(at, " ");
+		if (*ret_length > 3 && strncmp(at + *ret_length - 3, ".py", 3) == 0)
+			return at;
+	}
+	*ret_length = 0;
+	return command;
+}
+
+struct code_names code_names(const struct line_samples *samples, const char *command)
+{
+	struct code_names names = {.samples = samples};
+	size_t length, folder;
+	const char *script = find_script(command ? command : "", &length), *name;
+
+	while (length > 2 && strncmp(script, "./", 2) == 0) {
+		script += 2;
+		length -= 2;
+	}
+	name = length ? memrchr(script, '/', length) : NULL;
+	if (name && *script == '/') {
+		names.root = script;
+		names.root_length = (size_t)(name + 1 - script);
+		return names;
+	}
+	/* A path from the folder in which the program was started: it is where the path is found.
+	 */
+	for (size_t i = 0; length && i < samples->frame_count; i++) {
+		const char *file = samples->frames[i].file;
+		size_t all = strlen(file);
+
+		if (!samples->frames[i].is_own || all <= length)
+			continue;
+		folder = all - length;
+		if (file[folder - 1] == '/' && memcmp(file + folder, script, length) == 0 &&
+		    (!names.root || folder < names.root_length)) {
+			names.root = file;
+			names.root_length = folder;
+		}
+	}
+	return names;
+}
+
+/* Where the path below a folder of packages begins; NULL: there is none. */
+static const char *below_packages(const char *file)
+{
+	static const char *const folders[] = {"/site-packages/", "/dist-packages/", "/lib/python3",
+					      "/lib64/python3"};
+
+	for (size_t i = 0; i < ARRAY_COUNT(folders); i++) {
+		const char *at = strstr(file, folders[i]);
+
+		if (at && i < 2)
+			return at + strlen(folders[i]);
+		at = at ? strchr(at + strlen(folders[i]), '/') : NULL;
+		if (at)
+			return at + 1;
+	}
+	return NULL;
+}
+
+/* One more name of the path. */
+static const char *take_name(const char *file, const char *tail)
+{
+	if (tail > file)
+		tail--;
+	while (tail > file && tail[-1] != '/')
+		tail--;
+	return tail;
+}
+
+/* Whether another file's path ends in the same names. */
+static bool is_ambiguous(const struct line_samples *samples, const char *file, const char *tail)
+{
+	size_t length = strlen(tail);
+
+	for (size_t i = 0; i < samples->frame_count; i++) {
+		const char *other = samples->frames[i].file;
+		size_t all = strlen(other);
+
+		if (all >= length && (all == length || other[all - length - 1] == '/') &&
+		    memcmp(other + all - length, tail, length) == 0 && strcmp(other, file) != 0)
+			return true;
+	}
+	return false;
+}
+
+static const char *shorten(const struct code_names *names, const struct line_frame *frame)
+{
+	const char *file = frame->file, *tail;
+
+	if (names->root && frame->is_own && strncmp(file, names->root, names->root_length) == 0)
+		return file + names->root_length;
+	tail = frame->is_own ? NULL : below_packages(file);
+	if (!tail)
+		tail = take_name(file, take_name(file, file + strlen(file)));
+	while (tail > file && is_ambiguous(names->samples, file, tail))
+		tail = take_name(file, tail);
+	return tail;
+}
+
+const char *code_place(const struct code_names *names, uint32_t frame, char *buffer)
+{
+	const struct line_frame *of = &names->samples->frames[frame];
+	const char *file = shorten(names, of);
+	size_t length = strlen(file), most = CODE_WORDS - 32;
+
+	/* The end of a path says most. */
+	snprintf(buffer, CODE_WORDS, "%s%s", length > most ? "..." : "",
+		 length > most ? file + length - most : file);
+	if (of->line > 0)
+		page_append(buffer, CODE_WORDS, ":%" PRId64, of->line);
+	return buffer;
+}
+
+const char *code_function(const struct code_names *names, uint32_t frame, char *buffer)
+{
+	const char *at = names->samples->frames[frame].function, *found;
+
+	*buffer = '\0';
+	for (; (found = strstr(at, LOCALS)); at = found + strlen(LOCALS))
+		page_append(buffer, CODE_WORDS, "%.*s", (int)(found - at), at);
+	page_append(buffer, CODE_WORDS, "%s", at);
+	return buffer;
+}
+
+/* "80 % ± 4" */
+static const char *put_share(const struct line_share *line, char buffer[2 * UNITS_MAX])
+{
+	snprintf(buffer, 2 * UNITS_MAX, "%s ± %.0f", UNITS_SHARE(line->share),
+		 ceil(100 * line->error));
+	return buffer;
+}
+
+static void add_line(const struct code_names *names, const struct line_share *line,
+		     struct outline *o)
+{
+	const struct line_frame *frames = names->samples->frames;
+	bool is_elsewhere = strcmp(frames[line->inner].file, frames[line->frame].file) != 0 &&
+			    line->inner_share >= MOSTLY;
+	char share[2 * UNITS_MAX], where[2 * CODE_WORDS + 8] = "";
+
+	outline_cells(o, put_share(line, share), NULL);
+	outline_cell(o, "%s, %s", CODE_FUNCTION(names, line->frame),
+		     CODE_PLACE(names, line->frame));
+	if (is_elsewhere)
+		page_append(where, sizeof(where), "in %s %s", CODE_PLACE(names, line->inner),
+			    CODE_FUNCTION(names, line->inner));
+	if (!*where && !line->is_loop)
+		return;
+	outline_row(o, PAGE_DIM);
+	outline_cell(o, "%s", "");
+	outline_cell(o, "  %s%s%s", line->is_loop ? "the loop that waits" : "",
+		     line->is_loop && *where ? ", " : "", where);
+}
+
+/* The longest, the user's own before others. */
+static void add_lines(const struct code_names *names, const struct line_lead *lead,
+		      enum line_group group, struct outline *o)
+{
+	static const char *const headings[] = {"#Share", "Function and line", NULL};
+	size_t count = lead->count < MOST_LINES ? lead->count : MOST_LINES;
+
+	if (lead->samples < LEAST_COUNT)
+		return;
+	outline_table(o, CHAPTER, headings);
+	outline_title(o, "In your code: %s, by %s samples", GROUPS[group].all,
+		      UNITS_COUNT(lead->samples));
+	for (int is_own = 1; is_own >= 0; is_own--)
+		for (size_t i = 0; i < count && lead->lines[i].share >= LEAST_SHARE; i++)
+			if (names->samples->frames[lead->lines[i].frame].is_own == is_own)
+				add_line(names, &lead->lines[i], o);
+}
+
+static void add_holders(const struct code_names *names, const struct line_lead *lead,
+			enum line_group group, struct outline *o)
+{
+	char text[MOST_HOLDERS * (2 * CODE_WORDS + 64)] = "", share[2 * UNITS_MAX];
+
+	if (lead->samples < LEAST_COUNT)
+		return;
+	for (size_t i = 0; i < lead->count && i < MOST_HOLDERS; i++)
+		if (lead->lines[i].share >= LEAST_SHARE)
+			page_append(text, sizeof(text), "%s %s, %s, in %s", i ? ";" : "",
+				    CODE_FUNCTION(names, lead->lines[i].frame),
+				    CODE_PLACE(names, lead->lines[i].frame),
+				    put_share(&lead->lines[i], share));
+	if (*text)
+		outline_item(o, "Meanwhile",
+			     "another thread of the training's process held the interpreter:%s of "
+			     "%s",
+			     text, GROUPS[group].all);
+}
+
+void code_outline(const struct report *report, struct outline *o)
+{
+	const struct lines *lines = &report->lines;
+	struct code_names names = code_names(&report->samples, report->run.command);
+	size_t count = ARRAY_COUNT(GROUPS), before = o->count;
+
+	for (enum line_group group = 0; group < count; group++)
+		add_lines(&names, &lines->groups[group], group, o);
+	outline_items(o, CHAPTER);
+	if (o->count == before + 1)
+		outline_title(o, "In your code");
+	for (enum line_group group = 0; group < count; group++)
+		if (lines->groups[group].samples > 0 && lines->groups[group].samples < LEAST_COUNT)
+			outline_item(o, GROUPS[group].label, "too few samples of lines: %" PRId64,
+				     lines->groups[group].samples);
+	for (enum line_group group = 0; group < count; group++)
+		add_holders(&names, &lines->holders[group], group, o);
+	if (report->samples.reason)
+		outline_item(o, "Lines", "%s", report->samples.reason);
+}

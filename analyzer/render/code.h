@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* code.h - the lines of code that lead, in words: where the time of loads, waits and steps is
+ * spent. */
+#pragma once
+
+#include "analysis/lines.h"
+
+#define CODE_WORDS 256 /* bytes of a place or a function */
+
+/* What is shown of the names of files. */
+struct code_names {
+	const struct line_samples *samples;
+	const char *root; /* begins the paths of the program's files; NULL: not known */
+	size_t root_length;
+};
+
+/* `command` may be NULL. */
+struct code_names code_names(const struct line_samples *samples, const char *command);
+
+/*
+ * "train.py:12": of files of the program, their path in its folder; of a library's, that in its
+ * folder of packages; else two names of the path, or as many as no other file's path ends with.
+ */
+const char *code_place(const struct code_names *names, uint32_t frame, char *buffer);
+#define CODE_PLACE(names, frame) code_place(names, frame, (char[CODE_WORDS]){0})
+
+/* "Balanced.__iter__": the name without what Python adds where functions are in one another. */
+const char *code_function(const struct code_names *names, uint32_t frame, char *buffer);
+#define CODE_FUNCTION(names, frame) code_function(names, frame, (char[CODE_WORDS]){0})
+
+/* The chapter "code", or why there are no lines. Nothing, where nothing is known. */
+struct outline;
+struct report;
+void code_outline(const struct report *report, struct outline *outline);

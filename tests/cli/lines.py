@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a report says of lines of code: which lead, how sure that is, and nothing where little is known."""
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import dlprof_test as t
+import forms
+import line_runs
+
+# Of each run, what -v says in "In your code", and what it does not.
+SAYS = {
+    "capacity": (("the loads, by 1,000 samples", "80 % ± 3 collate, train.py:12 in torch/_tensor.py:1295 "
+                  "Tensor.__torch_function__", "10 % ± 3 Pics.__getitem__, train.py:22",
+                  "10 % ± 3 open, PIL/Image.py:3131", "the waits, by 600 samples",
+                  "100 % ± 1 main, train.py:41 the loop that waits, in selectors.py:415",
+                  "the steps, by 400 samples", "70 % ± 5 main, train.py:44 in torch/_tensor.py:487"),
+                 ("too few", "Meanwhile", "observed")),
+    "alone": (("the loads, by 1,000 samples", "80 % ± 3 collate, train.py:12"),
+              ("the loop that waits", "main, train.py:41")),
+    "delivery": (("57 % ± 4 main, train.py:41 the loop that waits, in "
+                  "multiprocessing/connection.py:378 Connection._recv",
+                  "43 % ± 4 Balanced.__iter__.<listcomp>, data/sampler.py:27"), ("the loads",)),
+    "held": (("another thread of the training's process held the interpreter: metrics, train.py:15, "
+              "in 94 % ± 3 of the waits", "metrics, train.py:15, in 10 % ± 4 of the steps"), ()),
+    "fast": (("Waits too few samples of lines: 10",), ("the waits, by",)),
+    "few": (("Loads too few samples of lines: 10", "Waits too few samples of lines: 12"), ("%",)),
+    "refused": (("Lines not observed: the kernel does not let dlprof read other processes "
+                 "(ptrace_scope 2)",), ("%",)),
+    "many": (("a/data/read.py:2", "b/data/read.py:3", "f5", "call, torch/nn/module.py:9"),
+             ("f6", "seldom")),
+}
+
+
+def section(text):
+    """What stands between "In your code" and the waits over time."""
+    found = re.search(r"\n  In your code.*?(?=\n  Waits over time)", text, re.S)
+    return forms.flat(found.group(0)) if found else ""
+
+
+def check_section(folder):
+    for name, (said, unsaid) in SAYS.items():
+        path = line_runs.RUNS[name](os.path.join(folder, name + ".db"))
+        text = section(forms.run(path, "-v"))
+        for words in said:
+            t.check(words in text, name, "lacks", words, text)
+        for words in unsaid:
+            t.check(words not in text, name, "says", words, text)
+        forms.check_forms(path)
+        for form in (forms.run(path, "-v", "--markdown"), forms.words_of(forms.run(path, "html"))):
+            for words in re.findall(r"[a-z/]+\.py:\d+", text):
+                t.check(words in form.replace("\\", ""), name, "lacks in another form", words)
+
+
+def check_order(folder):
+    """The user's own lines come before a library's, and the longest first."""
+    text = section(forms.run(line_runs.capacity(os.path.join(folder, "order.db")), "-v"))
+    places = [text.find(words) for words in ("collate, ", "Pics.__getitem__, ", "open, ")]
+    t.check(-1 not in places and places == sorted(places), "order", text)
+    text = section(forms.run(line_runs.many(os.path.join(folder, "many.db")), "-v"))
+    t.check(text.find("f5, ") < text.find("call, "), "the longest is a library's, and comes last", text)
+
+
+def check_nothing(folder):
+    """Where nothing is known of lines, nothing is said."""
+    path = line_runs.rundb.lockstep(os.path.join(folder, "nothing.db"))
+    t.check("your code" not in forms.run(path, "-v"), "nothing is known")
+
+
+def check_ascii(folder):
+    path = line_runs.held(os.path.join(folder, "ascii.db"))
+    text = forms.run(path, "-v", "--ascii")
+    t.check(text.isascii() and "94 % +- 3" in text, "ASCII", section(text))
+
+
+def main():
+    folder = t.scratch()
+    for check in (check_section, check_order, check_nothing, check_ascii):
+        check(folder)
+    t.finish()
+
+
+main()
