@@ -6,9 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/diagnosis.h"
 #include "dlprof/units.h"
 
-#define NORMAL_95 1.96
+#define NORMAL_95   1.96
+#define NAMED_SHARE 0.25 /* of the group, beyond the error */
+#define NAMED_COUNT 30   /* samples of the group */
+#define HELD_SHARE  0.5
+#define PAUSE_SLACK 0.1 /* of what pauses cost, which is known no better */
 
 const char *const line_phase_names[LINE_PHASE_MAX] = {
 #define X(id, name, group) [LINE_##id] = name,
@@ -268,4 +273,74 @@ void lines_done(struct lines *lines)
 		free(lines->holders[group].lines);
 	}
 	*lines = (struct lines){0};
+}
+
+/* Where the time of a cause is spent; LINE_GROUP_MAX: it is not known. */
+static enum line_group group_of_cause(enum cause cause)
+{
+	switch (cause) {
+	case CAUSE_LOADER_CAPACITY:
+	case CAUSE_CPU_CONTENTION:
+	case CAUSE_SLOW_WORKER:
+	case CAUSE_PERIODIC_SLOW_LOAD:
+	case CAUSE_HEAD_OF_LINE:
+	case CAUSE_INTERMITTENT_LOADER:
+	case CAUSE_COLD_CACHE:
+	case CAUSE_SINGLE_PROCESS:
+		return LINE_LOADS;
+	case CAUSE_EPOCH_START:
+	case CAUSE_DELIVERY:
+	case CAUSE_UNSEEN_LOADER:
+		return LINE_WAITS;
+	case CAUSE_MAIN_THREAD_PERIODIC:
+	case CAUSE_NONE:
+		return LINE_STEPS;
+	case CAUSE_ISOLATED_STALL:
+	case CAUSE_UNKNOWN:
+	case CAUSE_MAX:
+		break;
+	}
+	return LINE_GROUP_MAX;
+}
+
+/* A line of all steps takes more than pauses cost, and one of many in them less. */
+static bool may_be_pauses(const struct line_share *line, const struct finding *finding,
+			  const struct diagnosis *diagnosis)
+{
+	double share;
+
+	if (diagnosis->cause != CAUSE_MAIN_THREAD_PERIODIC || !diagnosis->cause_count)
+		return true;
+	share = diagnosis->causes[0].ns / finding->account.step_ns;
+	return fabs(line->share - share) <= line->error + PAUSE_SLACK * share;
+}
+
+static bool takes(const struct line_share *line, double share)
+{
+	return line->share - line->error >= share;
+}
+
+bool lines_name(const struct lines *lines, const struct finding *finding,
+		const struct diagnosis *diagnosis, struct line_named *ret)
+{
+	const enum line_group group = group_of_cause(diagnosis->cause);
+	const struct line_lead *lead, *holders;
+
+	if (group == LINE_GROUP_MAX || lines->groups[group].samples < NAMED_COUNT)
+		return false;
+	lead = &lines->groups[group];
+	holders = &lines->holders[group];
+	*ret = (struct line_named){.group = group};
+	/* Workers have interpreters of their own. */
+	if (holders->count && (group != LINE_LOADS || diagnosis->cause == CAUSE_SINGLE_PROCESS) &&
+	    takes(&holders->lines[0], HELD_SHARE)) {
+		ret->line = &holders->lines[0];
+		ret->is_holder = true;
+		return true;
+	}
+	for (size_t i = 0; i < lead->count && !ret->line; i++)
+		if (takes(&lead->lines[i], NAMED_SHARE) && !lead->lines[i].is_loop &&
+		    may_be_pauses(&lead->lines[i], finding, diagnosis))
+			ret->line = &lead->lines[i];
+	return ret->line != NULL;
 }

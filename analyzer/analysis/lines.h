@@ -136,3 +136,21 @@ double lines_error(double share, double effective_count);
  */
 int lines_find(const struct line_samples *samples, int64_t loader_id, struct lines *ret);
 void lines_done(struct lines *lines);
+
+/* A line to name beside a cause. */
+struct line_named {
+	const struct line_share *line;
+	enum line_group group;
+	bool is_holder; /* of another thread, which holds the interpreter meanwhile */
+};
+
+/*
+ * The line that leads where a diagnosis puts its cause: the loads, the waits, the steps. False:
+ * none has at least a quarter of that time beyond its error, or there are too few samples. A line
+ * of another thread leads if it holds the interpreter in half of what the main thread does there.
+ * Of waits it is no loop, and of pauses of the training a line that may be all of them.
+ */
+struct diagnosis;
+struct finding;
+bool lines_name(const struct lines *lines, const struct finding *finding,
+		const struct diagnosis *diagnosis, struct line_named *ret);

@@ -16,14 +16,15 @@
 #define LEAST_COUNT  20   /* samples of a group */
 #define MOSTLY       0.5  /* of a line's time */
 #define LOCALS       "<locals>."
+#define MOST_NAME    44 /* bytes, on the screen */
 
 /* What each group is called, and where its samples are from. */
 static const struct {
-	const char *label, *all;
+	const char *label, *all, *one;
 } GROUPS[] = {
-	[LINE_LOADS] = {"Loads", "the loads"},
-	[LINE_WAITS] = {"Waits", "the waits"},
-	[LINE_STEPS] = {"Steps", "the steps"},
+	[LINE_LOADS] = {"Loads", "the loads", "a load"},
+	[LINE_WAITS] = {"Waits", "the waits", "the waits"},
+	[LINE_STEPS] = {"Steps", "the steps", "the steps"},
 };
 
 /* The first word of a command that ends in ".py"; its length is 0 where there is none. */
@@ -242,4 +243,51 @@ void code_outline(const struct report *report, struct outline *o)
 		add_holders(&names, &lines->holders[group], group, o);
 	if (report->samples.reason)
 		outline_item(o, "Lines", "%s", report->samples.reason);
+}
+
+static bool is_within_character(char c)
+{
+	return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+/* So many of a text's bytes are shown. */
+static int head_length(const char *text)
+{
+	size_t length = strlen(text);
+
+	if (length > MOST_NAME)
+		for (length = MOST_NAME; length && is_within_character(text[length]);)
+			length--;
+	return (int)length;
+}
+
+/* From there on a text is shown: the end of a path says most. */
+static const char *tail(const char *text)
+{
+	size_t length = strlen(text);
+
+	if (length > MOST_NAME)
+		for (text += length - MOST_NAME; is_within_character(*text);)
+			text++;
+	return text;
+}
+
+bool code_add_named(const struct report *report, char *text, size_t size)
+{
+	struct code_names names = code_names(&report->samples, report->run.command);
+	const struct batch_filter *filter = &report->filter;
+	struct line_named named;
+	const char *function;
+
+	if (filter->epoch >= 0 || filter->first >= 0 || filter->last >= 0 ||
+	    report->finding.is_doubtful ||
+	    !lines_name(&report->lines, &report->finding, &report->diagnosis, &named))
+		return false;
+	function = CODE_FUNCTION(&names, named.line->frame);
+	page_append(text, size, "%.*s, %s, %s %s (± %.0f) of %s", head_length(function), function,
+		    tail(CODE_PLACE(&names, named.line->frame)),
+		    named.is_holder ? "in another thread, holds the interpreter in" : "takes",
+		    UNITS_SHARE(named.line->share), ceil(100 * named.line->error),
+		    named.is_holder ? GROUPS[named.group].all : GROUPS[named.group].one);
+	return true;
 }

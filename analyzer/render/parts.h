@@ -17,6 +17,7 @@
  */
 #define SCREEN_ACCOUNT "account"
 #define SCREEN_WHY     "why"
+#define SCREEN_LINE    "line" /* of code, which takes most of the cause's time */
 #define SCREEN_NEXT    "next"
 #define SCREEN_NO      "no"
 #define SCREEN_IF      "if"

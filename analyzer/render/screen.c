@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/clamp.h"
+#include "render/code.h"
 #include "render/ended.h"
 #include "render/explain.h"
 #include "render/screen.h"
@@ -313,6 +314,10 @@ static void add_why(const struct report *report, struct outline *o)
 			    explain_find(cause)->line);
 	evidence_add(report, text, sizeof(text));
 	outline_item(o, "Why", "%s", text);
+	outline_items(o, SCREEN_LINE);
+	text[0] = '\0';
+	if (code_add_named(report, text, sizeof(text)))
+		outline_item(o, "Line", "%s", text);
 }
 
 /* What a note says first; the rest of it is behind -v. */

@@ -27,6 +27,7 @@ struct fit {
 	/* 3: all next steps and how; else without: 2, how of the third, 1, it, 0, how of the
 	 * second. */
 	int steps;
+	bool has_line; /* of code, below "Why" */
 };
 #define FIT_BLANKS 4
 #define FIT_STEPS  4
@@ -204,6 +205,9 @@ static void put_screen(const struct report *report, const struct outline *outlin
 			page_break(page);
 		outline_text_items(block, page, HANG);
 	}
+	block = outline_find(outline, SCREEN_LINE);
+	if (block && fit->has_line)
+		outline_text_items(block, page, HANG);
 	block = outline_find(outline, SCREEN_NEXT);
 	if (block) {
 		if (fit->blanks >= 2)
@@ -264,7 +268,7 @@ static int try_screen(const struct report *report, const struct outline *outline
 static int fit_screen(const struct report *report, const struct outline *outline,
 		      const struct page *page, int *ret_steps)
 {
-	struct fit fit;
+	struct fit fit = {.has_line = true};
 	int r = 0;
 
 	for (fit.steps = FIT_STEPS; r == 0 && fit.steps >= 0; fit.steps--)
@@ -273,8 +277,10 @@ static int fit_screen(const struct report *report, const struct outline *outline
 			r = try_screen(report, outline, page, &fit, false);
 		}
 	fit.steps = 0;
-	for (fit.blanks = FIT_CALM - 1; r == 0; fit.blanks--)
-		r = try_screen(report, outline, page, &fit, fit.blanks == 0);
+	for (fit.blanks = FIT_CALM - 1; r == 0 && fit.blanks >= 0; fit.blanks--)
+		r = try_screen(report, outline, page, &fit, false);
+	if (r == 0)
+		r = try_screen(report, outline, page, &(struct fit){0}, true);
 	return r < 0 ? r : 0;
 }
 
@@ -323,6 +329,9 @@ int report_why(const struct report *report, const struct page *page)
 
 	if (r == 0) {
 		block = outline_find(&outline, SCREEN_WHY);
+		if (block)
+			outline_text_items(block, page, HANG);
+		block = outline_find(&outline, SCREEN_LINE);
 		if (block)
 			outline_text_items(block, page, HANG);
 		block = outline_find(&outline, SCREEN_NEXT);

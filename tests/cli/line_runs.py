@@ -67,7 +67,7 @@ def fast(path):
                        lines=loads(200) + waits(10) + steps(), meta=META)
 
 
-def pauses(path, save=("/home/me/proj/saving.py", "save", 88), share=0.45):
+def pauses(path, save=("/home/me/proj/saving.py", "save", 88), share=0.33):
     """Every 20th step saves."""
     batches = rundb.simulate(400, 4, 20, lambda i: 100 if i % 20 == 19 else 10)
     return rundb.build(path, [rundb.loader(batches, workers=4)],
@@ -95,6 +95,27 @@ def many(path):
     stacks += [("worker", 1, "load", [(TRAIN, "seldom", 3), FETCH], 15)]
     return rundb.build(path, [rundb.loader(rundb.simulate(400, 4, 60, 10), workers=4)],
                        lines=stacks, meta=dict(META, command="python3 -m proj.train"))
+
+
+def crowded(path):
+    """As much as a screen can have to say, and a line with names that are long."""
+    loads = [dict(batch, cpu_ns=batch["load_ns"])
+             for batch in rundb.simulate(400, 4, 100, 13, delivery_ms=1, jitter=0.6)]
+    later = [dict(batch, begin_ns=batch["begin_ns"] + 20000 * MS,
+                  load_begin_ns=batch["load_begin_ns"] + 20000 * MS)
+             for batch in rundb.simulate(40, 2, 20, 10)]
+    long = ("/home/me/" + "\u00fc" * 90 + "/x.py", "\u00c9" * 90 + ".load", 12345)
+    rundb.build(path, [rundb.loader(loads, workers=4, place="train.py:41 in the_main_function"),
+                       rundb.loader(later, workers=2), rundb.loader(later, workers=2)],
+                lines=[("worker", 1, "load", [long], 1000)], losses=[1],
+                notes=["odd " + "w " * 40, "two"],
+                meta=dict(META, cpus="4", other_cpu_ns="1500", other_cpu_of_ns="1000", pid="42",
+                          patch_missing="mine.MyLoader:next,a.b:c", neighbours="t 1 1.5 2.0"))
+    database = rundb.sqlite3.connect(path)
+    database.execute("UPDATE t_process SET exit = 'gone', exit_status = 9, start_ns = 1")
+    database.commit()
+    database.close()
+    return path
 
 
 RUNS = {"capacity": capacity, "alone": alone, "delivery": delivery, "held": held, "fast": fast,

@@ -5,9 +5,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/diagnosis.h"
 #include "analysis/lines.h"
 
-#define EACH_NS INT64_C(100000000)
+#define EACH_NS LINE_LEAST_NS
 
 /* Frames of the stacks below, by their places in FRAMES. */
 enum { MAIN, COLLATE, SAMPLER, FETCH, NEXT, SELECT, METRICS, TENSOR, OPEN };
@@ -308,5 +309,71 @@ Test(lines, nothing_and_numbers_that_cannot_be)
 	cr_expect_eq(lines.groups[LINE_LOADS].lines[0].inner, COLLATE,
 		     "not the first of all frames");
 	cr_expect_eq(lines.groups[LINE_LOADS].lines[0].role, LINE_ROLE_WORKER);
+	lines_done(&lines);
+}
+
+/* The frame that is named beside a cause; -1: none, 100 more: as who holds the interpreter. */
+static int named(const struct lines *lines, enum cause cause, double pauses)
+{
+	struct diagnosis diagnosis = {
+		.cause = cause, .cause_count = 1, .causes = {{cause, pauses, 0}}};
+	struct finding finding = {.account = {.step_ns = 1}};
+	struct line_named ret;
+
+	if (!lines_name(lines, &finding, &diagnosis, &ret))
+		return -1;
+	return (int)ret.line->frame + (ret.is_holder ? 100 : 0);
+}
+
+Test(lines, a_cause_has_the_line_of_its_time)
+{
+	const struct row rows[] = {
+		{LINE_ROLE_WORKER, LINE_LOAD, 1, 80, {TENSOR, COLLATE, FETCH, -1}},
+		{LINE_ROLE_WORKER, LINE_LOAD, 1, 20, {OPEN, FETCH, -1}},
+		{LINE_ROLE_THREAD, LINE_LOAD, 1, 99, {METRICS, -1}},
+		{LINE_ROLE_MAIN, LINE_NOT_READY, 1, 60, {SELECT, NEXT, MAIN, -1}},
+		{LINE_ROLE_MAIN, LINE_SAMPLING, 1, 40, {SAMPLER, NEXT, MAIN, -1}},
+		{LINE_ROLE_MAIN, LINE_STEP, 1, 80, {TENSOR, MAIN, -1}},
+		{LINE_ROLE_MAIN, LINE_STEP, 1, 20, {OPEN, -1}},
+	};
+	struct lines lines;
+
+	FIND(rows, 1, &lines);
+	cr_expect_eq(named(&lines, CAUSE_LOADER_CAPACITY, 0), COLLATE,
+		     "workers do not wait for others");
+	cr_expect_eq(named(&lines, CAUSE_DELIVERY, 0), SAMPLER, "not the loop");
+	cr_expect_eq(named(&lines, CAUSE_NONE, 0), MAIN);
+	cr_expect_eq(named(&lines, CAUSE_MAIN_THREAD_PERIODIC, 0.8), MAIN);
+	cr_expect_eq(named(&lines, CAUSE_MAIN_THREAD_PERIODIC, 0.3), -1);
+	cr_expect_eq(named(&lines, CAUSE_ISOLATED_STALL, 0), -1);
+	cr_expect_eq(named(&lines, CAUSE_UNKNOWN, 0), -1);
+	lines_done(&lines);
+}
+
+Test(lines, no_line_is_named_without_evidence)
+{
+	const struct row rows[] = {
+		{LINE_ROLE_WORKER, LINE_LOAD, 1, 29, {COLLATE, -1}},
+		{LINE_ROLE_MAIN, LINE_STEP, 1, 30, {METRICS, -1}},
+		{LINE_ROLE_MAIN, LINE_STEP, 1, 70, {MAIN, -1}},
+		{LINE_ROLE_MAIN, LINE_NOT_READY, 1, 100, {SELECT, NEXT, MAIN, -1}},
+		{LINE_ROLE_THREAD, LINE_NOT_READY, 1, 52, {METRICS, -1}},
+	};
+	struct lines lines;
+
+	FIND(rows, 1, &lines);
+	cr_expect_eq(named(&lines, CAUSE_LOADER_CAPACITY, 0), -1, "29 samples");
+	cr_expect_eq(named(&lines, CAUSE_DELIVERY, 0), -1, "52 % +- 10 may be less than half");
+	lines_done(&lines);
+	given.stacks[0].count = 30;
+	given.stacks[0].ns = 30 * EACH_NS;
+	given.stacks[4].count = 90;
+	given.stacks[4].ns = 90 * EACH_NS;
+	given.stacks[2].count = 10;
+	given.stacks[2].ns = 10 * EACH_NS;
+	cr_assert_eq(lines_find(&given.samples, 1, &lines), 0);
+	cr_expect_eq(named(&lines, CAUSE_LOADER_CAPACITY, 0), COLLATE);
+	cr_expect_eq(named(&lines, CAUSE_DELIVERY, 0), 100 + METRICS);
+	cr_expect_eq(named(&lines, CAUSE_NONE, 0), METRICS);
 	lines_done(&lines);
 }

@@ -130,6 +130,7 @@ void html_verdict(struct html *html)
 	html_answer(html, report->finding.verdict, range);
 	put_account(html);
 	html_items(html, SCREEN_WHY, "");
+	html_items(html, SCREEN_LINE, "");
 	put_next(html);
 	html_items(html, SCREEN_NO, "quiet");
 	html_items(html, SCREEN_SURE, "quiet");
