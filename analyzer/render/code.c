@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "render/jsonw.h"
 #include "render/outline.h"
 #include "render/report.h"
 #include "render/units.h"
@@ -13,6 +14,8 @@
 #define MOST_LINES   6    /* of a group */
 #define MOST_HOLDERS 3    /* of a group */
 #define LEAST_SHARE  0.03 /* of a group */
+#define JSON_LINES   16   /* of a group */
+#define JSON_SHARE   0.01
 #define LEAST_COUNT  20   /* samples of a group */
 #define MOSTLY       0.5  /* of a line's time */
 #define LOCALS       "<locals>."
@@ -20,11 +23,11 @@
 
 /* What each group is called, and where its samples are from. */
 static const struct {
-	const char *label, *all, *one;
+	const char *label, *all, *one, *id;
 } GROUPS[] = {
-	[LINE_LOADS] = {"Loads", "the loads", "a load"},
-	[LINE_WAITS] = {"Waits", "the waits", "the waits"},
-	[LINE_STEPS] = {"Steps", "the steps", "the steps"},
+	[LINE_LOADS] = {"Loads", "the loads", "a load", "load"},
+	[LINE_WAITS] = {"Waits", "the waits", "the waits", "wait"},
+	[LINE_STEPS] = {"Steps", "the steps", "the steps", "step"},
 };
 
 /* The first word of a command that ends in ".py"; its length is 0 where there is none. */
@@ -290,4 +293,40 @@ bool code_add_named(const struct report *report, char *text, size_t size)
 		    UNITS_SHARE(named.line->share), ceil(100 * named.line->error),
 		    named.is_holder ? GROUPS[named.group].all : GROUPS[named.group].one);
 	return true;
+}
+
+static void put_lines(const struct report *report, const struct line_lead *lead,
+		      enum line_group group, struct jsonw *json)
+{
+	for (size_t i = 0; i < lead->count && i < JSON_LINES; i++) {
+		const struct line_share *line = &lead->lines[i];
+		const struct line_frame *frame = &report->samples.frames[line->frame];
+
+		if (line->share < JSON_SHARE)
+			break;
+		jsonw_open(json, NULL, '{');
+		jsonw_string(json, "phase", GROUPS[group].id);
+		jsonw_string(json, "role", line_role_names[line->role]);
+		jsonw_string(json, "file", frame->file);
+		jsonw_int(json, "line", frame->line > 0 ? frame->line : QUERY_UNKNOWN);
+		jsonw_string(json, "function", frame->function);
+		jsonw_number(json, "share", line->share);
+		jsonw_number(json, "error", line->error);
+		jsonw_int(json, "samples", line->count);
+		jsonw_close(json, '}');
+	}
+}
+
+void code_json(const struct report *report, struct jsonw *json)
+{
+	if (!report->samples.stack_count) {
+		jsonw_null(json, "lines");
+		return;
+	}
+	jsonw_open(json, "lines", '[');
+	for (enum line_group group = 0; group < ARRAY_COUNT(GROUPS); group++) {
+		put_lines(report, &report->lines.groups[group], group, json);
+		put_lines(report, &report->lines.holders[group], group, json);
+	}
+	jsonw_close(json, ']');
 }

@@ -38,3 +38,7 @@ void code_outline(const struct report *report, struct outline *outline);
  * False: the samples do not say that of a line, or the report is not of the whole run, as they are.
  */
 bool code_add_named(const struct report *report, char *text, size_t size);
+
+/* "lines", those of each group with a hundredth of it; null: not observed. */
+struct jsonw;
+void code_json(const struct report *report, struct jsonw *json);

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "analysis/load.h"
+#include "render/code.h"
 #include "render/ended.h"
 #include "render/jsonw.h"
 #include "render/parts.h"
@@ -418,6 +419,7 @@ void report_json(const struct report *report, FILE *out)
 	add_workers(&json, report);
 	add_breakdown(&json, report);
 	inside_json(&report->inside, &json);
+	code_json(report, &json);
 	add_gpu(report, &json);
 	advise_json(report, &json);
 	add_coverage(&json, report);

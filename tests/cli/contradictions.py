@@ -20,6 +20,11 @@ def row(found, name):
     return next(row for row in found["whatif"] if row["id"] == name)
 
 
+def line(share, **changes):
+    return dict({"phase": "load", "role": "worker", "file": "a.py", "line": 1, "function": "f",
+                 "share": share, "error": 0.1, "samples": 30}, **changes)
+
+
 def swap(causes):
     causes.append({"id": "delivery", "s": causes[0]["s"] / 2, "share": 0})
     causes.reverse()
@@ -61,6 +66,11 @@ FAULTS = (
      lambda found: row(found, "workers_x2").update(ci95=[1, 2])),
     ("another gain of an ideal loader", "an ideal loader gains",
      lambda found: row(found, "synthetic").update(gain=found["stall"]["gain_max"])),
+    ("a line twice", "stands twice", lambda found: found.update(lines=2 * [line(0.2)])),
+    ("lines that are more than all", "more than all",
+     lambda found: found.update(lines=[line(0.6), line(0.6, line=2)])),
+    ("a line that is certain", "without an error",
+     lambda found: found.update(lines=[line(1, error=0)])),
     ("a run that is not as it was", "of measured",
      lambda found: row(found, "baseline").update(batches_per_s=1, ci95=None)),
 )

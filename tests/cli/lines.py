@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a report says of lines of code: which lead, how sure that is, and nothing where little is known."""
 import html
+import json
 import os
 import re
 import sys
@@ -102,6 +103,22 @@ def check_not_named(folder):
     t.equal(line_of(forms.run(path)), None, "in doubt")
 
 
+def check_json(folder):
+    keys = ["phase", "role", "file", "line", "function", "share", "error", "samples"]
+    for name, make in line_runs.RUNS.items():
+        path = make(os.path.join(folder, "json.db"))
+        rows = json.loads(t.report("--json", path).out)["lines"]
+        t.equal(rows is None, name == "refused", name)
+        t.equal([row for row in rows or () if list(row) != keys], [], name, "keys")
+    rows = json.loads(t.report("--json", line_runs.held(path)).out)["lines"]
+    first, held = rows[0], next(row for row in rows if row["role"] == "thread")
+    t.equal((first["phase"], first["role"], first["file"], first["line"], first["function"],
+             first["share"], first["samples"]),
+            ("wait", "main", line_runs.TRAIN, 41, "main", 1, 400), "the longest")
+    t.check(0 < first["error"] < 0.02, "it is not certain", first)
+    t.equal((held["phase"], held["function"], held["share"]), ("wait", "metrics", 0.94), "who held")
+
+
 def check_crowded(folder):
     path = line_runs.crowded(os.path.join(folder, "crowded.db"))
     forms.check_fits(path, forms.run(path))
@@ -131,7 +148,7 @@ def check_ascii(folder):
 
 def main():
     folder = t.scratch()
-    for check in (check_section, check_names, check_not_named, check_crowded, check_order, check_nothing, check_ascii):
+    for check in (check_section, check_names, check_not_named, check_json, check_crowded, check_order, check_nothing, check_ascii):
         check(folder)
     t.finish()
 

@@ -19,7 +19,7 @@ NASTY = "python3 t\x1b[31mrain.py \"quo\\te\" \t\r\n\x01 gr\u00fc\u00df \u202e\x
 
 KEYS = {
     "": "schema run clock verdict starved cause confidence stall period compute_period slow_worker "
-        "workers breakdown whatif advice not_useful coverage loss overhead ranks",
+        "workers breakdown lines whatif advice not_useful coverage loss overhead ranks",
     "run": "path id command host start duration_s ranks frameworks",
     "stall": "ratio ci95 wait_s time_s not_ready receiving epoch_start epoch_end startup_s theta_s "
              "batches steady_batches starved_batches masked_share gain_max",

@@ -100,6 +100,19 @@ def check_predictions(found, say):
             say("as it was is", rows["baseline"]["batches_per_s"], "of measured", rate)
 
 
+def check_lines(found, say):
+    """Of each group no more than all of it, and each line once; a thread's come beside the main's."""
+    for phase in ("load", "wait", "step"):
+        for is_thread in (False, True):
+            rows = [row for row in found["lines"] or ()
+                    if row["phase"] == phase and (row["role"] == "thread") == is_thread]
+            names = [(row["file"], row["line"], row["function"]) for row in rows]
+            if sum(row["share"] for row in rows) > 1 + 1e-6 or len(set(names)) != len(names):
+                say("the lines of", phase, "are more than all of it, or one stands twice", rows)
+            if any(row["samples"] < 1 or row["error"] == 0 for row in rows):
+                say("a line of", phase, "without samples, or without an error", rows)
+
+
 def check(found):
     """What contradicts what, in words; an empty list: nothing."""
     wrong = []
@@ -110,7 +123,8 @@ def check(found):
     if "jobs" in found:
         return sum((check(job) for job in found["jobs"]), [])
     # What a job lost is one number: each of its ranks has parts.
-    parts = (check_account, check_verdict, check_causes, check_advice, check_predictions)
+    parts = (check_account, check_verdict, check_causes, check_advice, check_predictions,
+             check_lines)
     for part in (check_verdict,) if "job" in found else parts:
         part(found, say)
     return wrong
