@@ -32,7 +32,7 @@ struct sampler {
 	uint64_t begin_ns, cost_ns;
 	uint64_t due_ns, looked_ns; /* of the workers together */
 	uint64_t random;
-	const char *said; /* in the database */
+	char said[120]; /* of that in the database */
 };
 
 void sampler_open(struct sampler **ret)
@@ -381,13 +381,16 @@ static int tell_doing(struct sampler *sampler, struct target *target, struct wri
 
 static int tell_state(struct sampler *sampler, struct writer *writer)
 {
-	const char *text = sampler->targets.is_observed ? "observed"
-			   : sampler->targets.reason    ? reason_text(sampler->targets.reason)
-							: NULL;
+	const enum reason reason = sampler->targets.reason;
+	char text[120] = "observed";
 
-	if (!text || text == sampler->said)
+	if (!sampler->targets.is_observed && !reason)
 		return 0;
-	sampler->said = text;
+	if (!sampler->targets.is_observed)
+		snprintf(text, sizeof(text), "not observed: %s", reason_text(reason));
+	if (strcmp(text, sampler->said) == 0)
+		return 0;
+	strcpy(sampler->said, text);
 	return writer_meta(writer, META_LINES, text);
 }
 
@@ -419,7 +422,7 @@ void sampler_rewind(struct sampler *sampler)
 {
 	if (!sampler)
 		return;
-	sampler->said = NULL;
+	*sampler->said = 0;
 	seen_forget_ids(sampler->seen);
 	sampler_follow(sampler, NULL, 0);
 }

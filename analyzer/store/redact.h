@@ -7,7 +7,7 @@
  *
  * Every text of a database goes through here where it is read (rows_text()), so that no output can
  * forget it; the commands do the same with the paths of runs that they were given. Numbers, and
- * names of classes, functions and modules stay.
+ * names of classes, transforms and modules stay; those of functions in samples of lines go.
  */
 #pragma once
 

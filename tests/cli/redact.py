@@ -53,6 +53,17 @@ def make(path, number=0, **meta):
     for i, text in enumerate(("zebra phase", "saved to " + HOME + "/a b", "zebra phase", "zebra")):
         rundb.insert(database, "t_mark", {"ts_ns": rundb.START_NS + i, "pid": 42, "tid": 42,
                                           "text": text, "ns": 10**6 if i else None})
+    mine = HOME + "/train.py"
+    library = "/opt/zebra/lib/python3.11/site-packages/torch/zebra.py"
+    rundb.insert_lines(database, [
+        ("worker", 1, "load", [(library, "zebra_inner", 7), (mine, "zebra_collate", 12)], 900),
+        ("main", 1, "not_ready", [(library, "zebra_iter.__next__", 9), (mine, "main_zebra", 41)], 300),
+        ("thread", 1, "not_ready", [(mine, "Zebra.<locals>.metrics", 15)], 290),
+        ("main", 1, "step", [(library, "zebra_inner", 7), (mine, "main_zebra", 44)], 300)])
+    rundb.insert(database, "t_meta", {"key": "lines", "value":
+                                      "not observed: cannot read '" + HOME + "/python3.11'"})
+    rundb.insert(database, "t_doing", {
+        "pid": 42, "role": "main", "since_ns": 1, "seen_ns": 10**12, "frames": "1 2"})
     database.commit()
     database.close()
     return path
@@ -150,6 +161,8 @@ def check_export(job):
     t.equal([row["text"] for row in views["mark"]], ["mark-1", "mark-2", "mark-1", "mark-3"], "marks")
     t.check(any(row["text"] == "three records were lost" for row in views["note"]), "notes")
     t.check(any(row["what"].startswith("read file-") for row in views["slow"]), "slow calls")
+    t.equal({row["function"][:6] for row in views["frame"]}, {"value-"}, "names of functions")
+    t.equal(len({row["file"] for row in views["frame"]}), 2, "two files are two names")
     for name in views:
         show("export --view " + name, "export", "--view", name, job.runs[1])
     shutil.rmtree(out)
@@ -225,6 +238,10 @@ def check_planted(job):
         t.check(leaks(report(*verb, job.runs[0]).out), verb, "names nothing")
     for form in (["-v"], ["html"]):
         t.check("made at zebraMAIN.py:3" in re.sub(r"\s+", " ", report(*form, job.runs[0]).out), form, "made at")
+    for verb in ([], ["-v"], ["--json"], ["html"], ["export", "--view", "frame"]):
+        t.check("zebra_collate" in report(*verb, job.runs[0]).out, verb, "names no line")
+        done = show("lines", *verb, job.runs[0])
+        t.check("file-" in done and "value-" in done, verb, "has no words for a line", done[:500])
 
 
 def main():
