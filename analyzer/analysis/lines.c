@@ -225,19 +225,33 @@ static bool is_shared(const struct line_samples *samples, int64_t loader_id, enu
 	return false;
 }
 
+struct line_filter lines_filter(const struct line_samples *samples, int64_t loader_id,
+				enum line_group group)
+{
+	return (struct line_filter){group, loader_id,
+				    !loader_id || !is_shared(samples, loader_id, group)};
+}
+
+bool lines_passes(const struct line_filter *filter, const struct line_stack *stack)
+{
+	if (group_of[stack->phase] != filter->group)
+		return false;
+	if (!stack->loader_id)
+		return filter->takes_unknown;
+	return !filter->loader_id || stack->loader_id == filter->loader_id;
+}
+
 static int find(const struct line_samples *samples, int64_t loader_id, enum line_group group,
 		bool is_holder, struct piece *pieces, struct line_lead *ret)
 {
-	bool takes_unknown = !loader_id || !is_shared(samples, loader_id, group);
+	const struct line_filter filter = lines_filter(samples, loader_id, group);
 	size_t count = 0;
 
 	for (size_t i = 0; i < samples->stack_count; i++) {
 		const struct line_stack *stack = &samples->stacks[i];
 		bool is_thread = stack->role == LINE_ROLE_THREAD;
 
-		if (group_of[stack->phase] != group ||
-		    (stack->loader_id ? loader_id && stack->loader_id != loader_id
-				      : !takes_unknown))
+		if (!lines_passes(&filter, stack))
 			continue;
 		if (is_holder ? stack->role == LINE_ROLE_MAIN : !is_thread) {
 			ret->samples += stack->count;

@@ -130,6 +130,16 @@ double lines_effective_count(int64_t count, double ns);
  */
 double lines_error(double share, double effective_count);
 
+/* The stacks of a group of one loader (0: of all): as below. */
+struct line_filter {
+	enum line_group group;
+	int64_t loader_id;
+	bool takes_unknown; /* also stacks of no known loader */
+};
+struct line_filter lines_filter(const struct line_samples *samples, int64_t loader_id,
+				enum line_group group);
+bool lines_passes(const struct line_filter *filter, const struct line_stack *stack);
+
 /*
  * Of one loader (0: of all), and of steps and waits of its consumer. Samples of no known loader
  * count where the group has those of no other one. 0 or -ENOMEM.

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "render/jsonw.h"
@@ -42,38 +43,73 @@ static const char *find_script(const char *command, size_t *ret_length)
 	return command;
 }
 
-struct code_names code_names(const struct line_samples *samples, const char *command)
+/* The folder in which the program was started: what stands before its path among the files. */
+static void find_root(struct code_names *names, const char *script, size_t length)
 {
-	struct code_names names = {.samples = samples};
-	size_t length, folder;
-	const char *script = find_script(command ? command : "", &length), *name;
+	const char *name = length ? memrchr(script, '/', length) : NULL;
 
+	if (name && *script == '/') {
+		names->root = script;
+		names->root_length = (size_t)(name + 1 - script);
+		return;
+	}
 	while (length > 2 && strncmp(script, "./", 2) == 0) {
 		script += 2;
 		length -= 2;
 	}
-	name = length ? memrchr(script, '/', length) : NULL;
-	if (name && *script == '/') {
-		names.root = script;
-		names.root_length = (size_t)(name + 1 - script);
-		return names;
-	}
-	/* A path from the folder in which the program was started: it is where the path is found.
-	 */
-	for (size_t i = 0; length && i < samples->frame_count; i++) {
-		const char *file = samples->frames[i].file;
-		size_t all = strlen(file);
+	for (size_t i = 0; length && i < names->samples->frame_count; i++) {
+		const struct line_frame *frame = &names->samples->frames[i];
+		size_t all = strlen(frame->file), folder = all > length ? all - length : 0;
 
-		if (!samples->frames[i].is_own || all <= length)
-			continue;
-		folder = all - length;
-		if (file[folder - 1] == '/' && memcmp(file + folder, script, length) == 0 &&
-		    (!names.root || folder < names.root_length)) {
-			names.root = file;
-			names.root_length = folder;
+		if (frame->is_own && folder && frame->file[folder - 1] == '/' &&
+		    memcmp(frame->file + folder, script, length) == 0 &&
+		    (!names->root || folder < names->root_length)) {
+			names->root = frame->file;
+			names->root_length = folder;
 		}
 	}
+}
+
+/* A path's bytes from its end on, where '/' comes first. */
+static int by_end(const void *a, const void *b)
+{
+	const char *left = *(const char *const *)a, *right = *(const char *const *)b;
+	size_t i = strlen(left), j = strlen(right);
+
+	while (i && j) {
+		unsigned char l = (unsigned char)left[--i], r = (unsigned char)right[--j];
+
+		if (l != r)
+			return l == '/' || (r != '/' && l < r) ? -1 : 1;
+	}
+	return (i > 0) - (j > 0);
+}
+
+struct code_names code_names(const struct line_samples *samples, const char *command)
+{
+	struct code_names names = {.samples = samples};
+	const char *script;
+	size_t length;
+
+	if (!samples->frame_count)
+		return names;
+	script = find_script(command ? command : "", &length);
+	find_root(&names, script, length);
+	names.files = calloc(samples->frame_count, sizeof(*names.files));
+	if (!names.files)
+		return names;
+	for (size_t i = 0; i < samples->frame_count; i++)
+		names.files[i] = samples->frames[i].file;
+	qsort(names.files, samples->frame_count, sizeof(*names.files), by_end);
+	for (size_t i = 0; i < samples->frame_count; i++)
+		if (!i || strcmp(names.files[i], names.files[names.file_count - 1]) != 0)
+			names.files[names.file_count++] = names.files[i];
 	return names;
+}
+
+void code_names_done(struct code_names *names)
+{
+	free(names->files);
 }
 
 /* Where the path below a folder of packages begins; NULL: there is none. */
@@ -104,20 +140,24 @@ static const char *take_name(const char *file, const char *tail)
 	return tail;
 }
 
-/* Whether another file's path ends in the same names. */
-static bool is_ambiguous(const struct line_samples *samples, const char *file, const char *tail)
+static bool ends_with(const char *file, const char *tail)
 {
-	size_t length = strlen(tail);
+	size_t all = strlen(file), length = strlen(tail);
 
-	for (size_t i = 0; i < samples->frame_count; i++) {
-		const char *other = samples->frames[i].file;
-		size_t all = strlen(other);
+	return all >= length && strcmp(file + all - length, tail) == 0 &&
+	       (all == length || file[all - length - 1] == '/');
+}
 
-		if (all >= length && (all == length || other[all - length - 1] == '/') &&
-		    memcmp(other + all - length, tail, length) == 0 && strcmp(other, file) != 0)
-			return true;
-	}
-	return false;
+/* Whether another file's path ends in the same names. */
+static bool is_ambiguous(const struct code_names *names, const char *file, const char *tail)
+{
+	const char **found = names->file_count ? bsearch(&file, names->files, names->file_count,
+							 sizeof(*names->files), by_end)
+					       : NULL;
+
+	return found &&
+	       ((found > names->files && ends_with(found[-1], tail)) ||
+		(found + 1 < names->files + names->file_count && ends_with(found[1], tail)));
 }
 
 static const char *shorten(const struct code_names *names, const struct line_frame *frame)
@@ -129,7 +169,7 @@ static const char *shorten(const struct code_names *names, const struct line_fra
 	tail = frame->is_own ? NULL : below_packages(file);
 	if (!tail)
 		tail = take_name(file, take_name(file, file + strlen(file)));
-	while (tail > file && is_ambiguous(names->samples, file, tail))
+	while (tail > file && is_ambiguous(names, file, tail))
 		tail = take_name(file, tail);
 	return tail;
 }
@@ -246,6 +286,7 @@ void code_outline(const struct report *report, struct outline *o)
 		add_holders(&names, &lines->holders[group], group, o);
 	if (report->samples.reason)
 		outline_item(o, "Lines", "%s", report->samples.reason);
+	code_names_done(&names);
 }
 
 static bool is_within_character(char c)
@@ -277,21 +318,23 @@ static const char *tail(const char *text)
 
 bool code_add_named(const struct report *report, char *text, size_t size)
 {
-	struct code_names names = code_names(&report->samples, report->run.command);
 	const struct batch_filter *filter = &report->filter;
 	struct line_named named;
+	struct code_names names;
 	const char *function;
 
 	if (filter->epoch >= 0 || filter->first >= 0 || filter->last >= 0 ||
 	    report->finding.is_doubtful ||
 	    !lines_name(&report->lines, &report->finding, &report->diagnosis, &named))
 		return false;
+	names = code_names(&report->samples, report->run.command);
 	function = CODE_FUNCTION(&names, named.line->frame);
 	page_append(text, size, "%.*s, %s, %s %s (± %.0f) of %s", head_length(function), function,
 		    tail(CODE_PLACE(&names, named.line->frame)),
 		    named.is_holder ? "in another thread, holds the interpreter in" : "takes",
 		    UNITS_SHARE(named.line->share), ceil(100 * named.line->error),
 		    named.is_holder ? GROUPS[named.group].all : GROUPS[named.group].one);
+	code_names_done(&names);
 	return true;
 }
 

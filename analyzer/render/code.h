@@ -12,10 +12,13 @@ struct code_names {
 	const struct line_samples *samples;
 	const char *root; /* begins the paths of the program's files; NULL: not known */
 	size_t root_length;
+	const char **files; /* all, those that end alike beside each other */
+	size_t file_count;
 };
 
-/* `command` may be NULL. */
+/* `command` may be NULL. Without memory names may be those of several files. */
 struct code_names code_names(const struct line_samples *samples, const char *command);
+void code_names_done(struct code_names *names);
 
 /*
  * "train.py:12": of files of the program, their path in its folder; of a library's, that in its

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "analysis/series.h"
+#include "render/escape.h"
 #include "render/units.h"
 #include "render/utf8.h"
 
@@ -20,17 +21,20 @@ void jsonw_begin(struct jsonw *json, FILE *out, const char *schema)
 	jsonw_string(json, "schema", schema);
 }
 
-static void put_string(FILE *out, const char *text)
+static void put_string(const struct jsonw *json, const char *text)
 {
+	FILE *out = json->out;
 	struct utf8 rune;
 
 	fputc('"', out);
 	while (utf8_next(&text, &rune)) {
-		if (!rune.valid)
+		if (!rune.valid ||
+		    (json->is_in_page && rune.code >= 0x7f && !utf8_is_printable(&rune)))
 			fputs("\\ufffd", out);
 		else if (rune.code == '"' || rune.code == '\\')
 			fprintf(out, "\\%c", (int)rune.code);
-		else if (!utf8_is_printable(&rune) && rune.code <= 0xffff)
+		else if ((!utf8_is_printable(&rune) && rune.code <= 0xffff) ||
+			 (json->is_in_page && escape_find(ESCAPE_HTML, rune.code)))
 			fprintf(out, "\\u%04x", (unsigned)rune.code);
 		else
 			fwrite(rune.bytes, 1, rune.length, out);
@@ -50,7 +54,7 @@ static void lead(struct jsonw *json, const char *key)
 	}
 	json->full = true;
 	if (key) {
-		put_string(json->out, key);
+		put_string(json, key);
 		fputc(':', json->out);
 	}
 }
@@ -82,7 +86,7 @@ void jsonw_string(struct jsonw *json, const char *key, const char *value)
 		return;
 	}
 	lead(json, key);
-	put_string(json->out, value);
+	put_string(json, value);
 }
 
 /* What stands for itself; "": null. */

@@ -16,6 +16,8 @@ struct jsonw {
 	FILE *out;
 	int depth;
 	bool full; /* the open object or list has a member */
+	bool is_in_page; /* strings hold nothing that means something to HTML, or turns text around
+			  */
 };
 
 void jsonw_init(struct jsonw *json, FILE *out);

@@ -229,6 +229,44 @@ def many_devices(path):
                                 "fed": "1", "busy_ns": "5", "idle_wait_ns": "1"}, 1500000)
 
 
+def many_lines(path):
+    """Frames of as many files, whose paths end alike, and stacks of them."""
+    fill(path, "t_frame", {"file": "printf('/%d/a/train.py', i)", "function": "'f'", "line": "i"}, 700000)
+    database = sqlite3.connect(path)
+    database.execute("INSERT INTO t_stack WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n"
+                     " WHERE i < {}) SELECT 'worker', 1, 'load', i || ' ' || (i * 7919 % 50000), 1,"
+                     " i * 1000 FROM n".format(700000 // PART))
+    database.commit()
+    database.close()
+
+
+def deep_stacks(path):
+    """Each of thousands of frames."""
+    change(path, "INSERT INTO t_frame VALUES (1, '/x/train.py', 'f', 1)")
+    database = sqlite3.connect(path)
+    database.execute("INSERT INTO t_stack WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n"
+                     " WHERE i < {}) SELECT 'main', 1, 'step', replace(hex(zeroblob(500)), '0', '1 ')"
+                     " || i, 1, 60000000 FROM n".format(20000 // PART))
+    database.commit()
+    database.close()
+
+
+def long_names_of_lines(path):
+    fill(path, "t_frame", {"file": "replace(hex(zeroblob(2000)), '0', '/x') || i || '.py'",
+                           "function": "replace(hex(zeroblob(2000)), '0', '<locals>.')", "line": "i"},
+         1000)
+    database = sqlite3.connect(path)
+    database.execute("INSERT INTO t_stack SELECT 'worker', 1, 'load', id || ' 1', 30, 3000000000"
+                     " FROM t_frame")
+    database.commit()
+    database.close()
+
+
+def many_doing(path):
+    fill(path, "t_doing", {"pid": "i", "role": "'worker'", "worker_id": "i", "since_ns": "1",
+                           "seen_ns": "99999999999", "frames": "'1 2'"}, 2000000)
+
+
 ALL = [value for name, value in sorted(globals().items())
        if callable(value) and name not in ("change", "fill") and value.__module__ == __name__]
 # Of these, that part costs every verb a second at most.

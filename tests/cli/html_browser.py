@@ -11,6 +11,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import browser
 import dlprof_test as t
+import line_runs
 import pages
 
 TOLERANCE = 0.005  # of a prediction, against the report's own
@@ -77,6 +78,10 @@ def check_without_script(chrome, folder):
         t.check(words in text, "without script there is no", words)
     for words in ("Try it", "Play", "Drag to zoom"):
         t.check(words not in text, "without script there is", words)
+    chrome.open(page(folder, "plain-lines", line_runs.capacity)[1])
+    text = visible(chrome)
+    for words, there in (("collate, train.py:12", True), ("80 % ± 3", True), ("Click or Enter", False)):
+        t.equal(words in text, there, "lines without script", words)
     chrome.look()
 
 
@@ -168,13 +173,55 @@ def check_zoom(chrome, folder):
         t.equal(chrome.complaints(), [], "zoom", name)
 
 
+FLAME = """(() => {{
+	const area = document.querySelectorAll(".flame")[{}];
+	const find = words => Array.from(area.children).find(one => one.textContent.startsWith(words));
+	{}
+}})()"""
+SHOWN = "return Array.from(area.children, one => [one.textContent, parseFloat(one.style.width)]);"
+
+
+def check_flames(chrome, folder):
+    """Flame graphs of loads, waits and steps: as wide as their time, zoomed, searched, by keyboard."""
+    _, path = page(folder, "flames", line_runs.capacity)
+    chrome.look()
+    chrome.open(path)
+    t.equal(chrome.evaluate("document.querySelectorAll('.flame').length"), 3, "graphs")
+    widths = dict(chrome.evaluate(FLAME.format(0, SHOWN)))
+    t.equal(widths, {"Loads": 100, "_MapDatasetFetcher.fetch, torch/utils/data/_utils/fetch.py:54": 100,
+                     "collate, train.py:12": 80, "open, PIL/Image.py:3131": 10,
+                     "Tensor.__torch_function__, torch/_tensor.py:1295": 80,
+                     "Pics.__getitem__, train.py:22": 10}, "widths")
+    widths = dict(chrome.evaluate(FLAME.format(0, "find('collate').click(); " + SHOWN)))
+    t.equal((widths["collate, train.py:12"], "open, PIL/Image.py:3131" in widths), (100, False), "zoom")
+    key = ("document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {{key: '{}', bubbles: true}}));"
+           "return document.activeElement.textContent;")
+    for name, expected in (("ArrowDown", "Tensor.__torch_function__"), ("ArrowUp", "collate"),
+                           ("Escape", "Loads"), ("ArrowDown", "_MapDatasetFetcher"),
+                           ("ArrowDown", "collate"), ("ArrowRight", ""), ("ArrowLeft", "collate")):
+        found = chrome.evaluate(FLAME.format(0, key.format(name)))
+        t.check(found.startswith(expected), name, "leads to", found)
+    t.equal(chrome.evaluate(FLAME.format(0, "return area.querySelectorAll('[tabindex=\"0\"]').length;")), 1,
+            "one stop of the Tab key")
+    # Each sample once, although both of its lines match.
+    found = chrome.evaluate(FLAME.format(0, """const input = area.previousSibling.querySelector("input");
+        input.value = "T"; input.dispatchEvent(new Event("input"));
+        return [area.previousSibling.querySelector("output").value, area.querySelectorAll(".hit").length];"""))
+    t.equal(found, ["100 % of the time", 4], "a search")
+    found = chrome.evaluate(FLAME.format(0, """const input = area.previousSibling.querySelector("input");
+        input.value = "train.py"; input.dispatchEvent(new Event("input"));
+        return [area.previousSibling.querySelector("output").value, area.querySelectorAll(".hit").length];"""))
+    t.equal(found, ["90 % of the time", 2], "a search")
+    t.equal(chrome.complaints(), [], "flames")
+
+
 def main():
     if not browser.find():
         t.skip("no chromium")
     folder = t.scratch()
     with browser.Browser() as chrome:
         for check in (check_quiet, check_hostile, check_without_script, check_sliders, check_replay,
-                      check_zoom):
+                      check_zoom, check_flames):
             check(chrome, folder)
     t.finish()
 

@@ -8,6 +8,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import dlprof_test as t
 import html_file
+import line_runs
 import pages
 import rundb
 
@@ -74,10 +75,37 @@ def check_sizes(folder):
         t.check(abs(ns / (9000 * MS) - 1) < 0.001, "the longest wait", ns)
 
 
+def check_flames(folder):
+    """The stacks are those of the run; what others may write is bounded, and no markup."""
+    page, _ = html_file.check_page(line_runs.capacity(os.path.join(folder, "lines.db")), "lines")
+    flames = page.data()["flames"]
+    t.equal([(group["name"], group["samples"], group["ns"], sum(row[0] for row in group["stacks"]))
+             for group in flames["groups"]],
+            [("Loads", 1000, 50000 * MS, 50000 * MS), ("Waits", 600, 30000 * MS, 30000 * MS),
+             ("Steps", 400, 20000 * MS, 20000 * MS)], "groups")
+    heaviest = [flames["frames"][frame] for frame in flames["groups"][0]["stacks"][0][1:]]
+    t.equal(heaviest, [["_MapDatasetFetcher.fetch", "torch/utils/data/_utils/fetch.py:54", False],
+                       ["collate", "train.py:12", True],
+                       ["Tensor.__torch_function__", "torch/_tensor.py:1295", False]], "the heaviest")
+    page, raw = html_file.check_page(pages.hostile(os.path.join(folder, "hostile.db")), "hostile")
+    t.check("window.hacked" in str(page.data()["flames"]), "a name that is markup")
+    path = rundb.build(os.path.join(folder, "huge.db"), [rundb.loader(rundb.simulate(98, 7, 200, 10),
+                                                                      workers=7)],
+                       lines=[("worker", 1, "load", [("/x/{}/{}.py".format("n" * 300, i), "f" * 300, j)
+                                                     for j in range(6 if i else 200)], 9)
+                              for i in range(900)])
+    page, raw = html_file.check_page(path, "huge")
+    flames = page.data()["flames"]
+    t.check(len(flames["frames"]) <= 4000 and len(flames["groups"][0]["stacks"]) <= 600 and
+            max(len(row) for row in flames["groups"][0]["stacks"]) <= 65, "bounds")
+    t.check(len(raw) < 3000000, "a page of", len(raw), "bytes")
+
+
 def main():
     folder = t.scratch()
     check_data(folder)
     check_sizes(folder)
+    check_flames(folder)
     t.finish()
 
 

@@ -5,6 +5,7 @@ import random
 import sqlite3
 
 import dlprof_test as t
+import line_runs
 import rundb
 
 MS = rundb.MS
@@ -158,6 +159,7 @@ RUNS = {
     "many_workers": (many_workers, "wait pattern life lanes predict coverage"),
     "blind": (blind, "wait pattern coverage"),
     "steps": (steps, "wait pattern coverage"),
+    "lines": (line_runs.capacity, "wait pattern life lanes predict code coverage"),
 }
 
 
@@ -194,6 +196,9 @@ def hostile(path):
                 meta=columns, notes=[MARKUP, "</main></body>" + MARKUP])
     add_inside(path, lambda what: what + MARKUP)
     database = sqlite3.connect(path)
+    rundb.insert_lines(database, [("worker", 1, "load", [("/x/" + MARKUP, "f" + MARKUP, 1),
+                                                         ("/y/</script>" + MARKUP, "g\u202e\x85", 2)], 900)])
+    database.execute("UPDATE t_frame SET function = CAST(? AS TEXT) WHERE line = 2", (ODD,))
     database.execute("UPDATE t_meta SET value = CAST(? AS TEXT) WHERE key = 'command'",
                      (MARKUP.encode() + ODD,))
     database.execute("UPDATE t_total SET name = CAST(? AS TEXT) WHERE kind = 'file' AND"

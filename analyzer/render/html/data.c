@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * data.c - the numbers for the script, as JSON that no browser runs: they hold no text of others.
+ * data.c - the numbers for the script, as JSON that no browser runs. Texts of others are only in
+ * the stacks of flame.c; they hold nothing that HTML could take for its own.
  *
  * A column of times is base64 of 16-bit numbers, the lower byte first: round(1500 log2(1 + us)),
  * 65535 for what is not known. That is 0.023 % at most beside the time, in 2.7 characters.
@@ -268,11 +269,14 @@ int html_data(struct html *html)
 
 	html_put(html, "<script type=\"application/json\" id=\"data\">");
 	jsonw_init(&json, html->out);
+	json.is_in_page = true;
 	jsonw_open(&json, NULL, '{');
 	if (s->count && s->wait_ns && s->compute_ns)
 		r = put_series(&json, s);
 	if (r == 0 && !isnan(report->diagnosis.whatif.batches_per_s[WHATIF_BASELINE]))
 		r = put_trace(&json, html->input);
+	if (r == 0)
+		r = html_flames(report, &json);
 	jsonw_close(&json, '}');
 	html_put(html, "</script>\n");
 	return r;

@@ -74,7 +74,7 @@ static int put_page(struct html *html)
 	html_life(html);
 	html_lanes(html);
 	html_predict(html);
-	put_chapter(html, "code", "In your code", (const char *const[]){"code", NULL});
+	html_code(html);
 	put_chapter(html, "slowest", "The slowest", (const char *const[]){"slowest", NULL});
 	put_chapter(html, "coverage", "What was seen, and where",
 		    (const char *const[]){"loader", "coverage", "place", NULL});

@@ -18,7 +18,8 @@ int html_pattern(struct html *html);   /* the period, and the waits by phase */
 void html_life(struct html *html);     /* of a batch; decoders by format and size */
 void html_lanes(struct html *html);    /* what each worker did */
 void html_predict(struct html *html);  /* other settings, and the replay */
-int html_data(struct html *html);      /* numbers for the script */
+void html_code(struct html *html);     /* which lines of code lead */
+int html_data(struct html *html);      /* numbers and stacks for the script */
 
 /* The items of a chapter as paragraphs: <p class="..."><b>Why.</b> ... */
 void html_items(struct html *html, const char *chapter, const char *class);
@@ -29,3 +30,7 @@ void html_blocks(struct html *html, const char *chapter);
 /* Around them; `name` of the run or runs. */
 void html_head(struct html *html, bool has_script, const char *name);
 void html_foot(struct html *html);
+
+/* "flames": frames (function, place, whose they are) and the stacks of groups. 0 or -ENOMEM. */
+struct jsonw;
+int html_flames(const struct report *report, struct jsonw *json);

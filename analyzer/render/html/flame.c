@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * flame.c - samples of lines: tables for every reader, and for those with JavaScript the stacks as
+ * data, of which flame.js draws graphs.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "render/code.h"
+#include "render/html/sections.h"
+#include "render/jsonw.h"
+
+#define MOST_STACKS 600 /* of a group, the heaviest */
+#define MOST_FRAMES 4000
+#define MOST_DEPTH  64 /* the outermost */
+#define LEAST_COUNT 20 /* samples of a group */
+
+struct flame {
+	struct jsonw *json;
+	const struct report *report;
+	uint32_t *numbers; /* of the samples' frames, from 1 on; 0: not in the page */
+	uint32_t *frames;  /* in the page */
+	size_t count;
+};
+
+/* [ns, outermost frame, ..., innermost frame] */
+static void put_stack(struct flame *flame, const struct line_stack *stack)
+{
+	jsonw_open(flame->json, NULL, '[');
+	jsonw_int(flame->json, NULL, stack->ns);
+	for (size_t i = 0; i < stack->depth && i < MOST_DEPTH; i++) {
+		uint32_t frame = stack->frames[stack->depth - 1 - i];
+
+		if (!flame->numbers[frame]) {
+			flame->frames[flame->count] = frame;
+			flame->numbers[frame] = (uint32_t)++flame->count;
+		}
+		jsonw_int(flame->json, NULL, flame->numbers[frame] - 1);
+	}
+	jsonw_close(flame->json, ']');
+}
+
+static void put_group(struct flame *flame, enum line_group group, const char *name)
+{
+	const struct line_samples *samples = &flame->report->samples;
+	const struct line_lead *lead = &flame->report->lines.groups[group];
+	const struct line_filter filter = lines_filter(
+		samples, flame->report->loader ? flame->report->filter.loader_id : 0, group);
+	size_t count = 0;
+
+	if (lead->samples < LEAST_COUNT)
+		return;
+	jsonw_open(flame->json, NULL, '{');
+	jsonw_string(flame->json, "name", name);
+	jsonw_int(flame->json, "samples", lead->samples);
+	jsonw_number(flame->json, "ns", lead->ns);
+	jsonw_open(flame->json, "stacks", '[');
+	/* The heaviest come first. */
+	for (size_t i = 0; i < samples->stack_count && count < MOST_STACKS; i++) {
+		const struct line_stack *stack = &samples->stacks[i];
+
+		if (stack->role == LINE_ROLE_THREAD || !lines_passes(&filter, stack) ||
+		    flame->count + MOST_DEPTH > MOST_FRAMES)
+			continue;
+		put_stack(flame, stack);
+		count++;
+	}
+	jsonw_close(flame->json, ']');
+	jsonw_close(flame->json, '}');
+}
+
+static void put_frames(struct flame *flame)
+{
+	struct code_names names = code_names(&flame->report->samples, flame->report->run.command);
+
+	jsonw_open(flame->json, "frames", '[');
+	for (size_t i = 0; i < flame->count; i++) {
+		jsonw_open(flame->json, NULL, '[');
+		jsonw_string(flame->json, NULL, CODE_FUNCTION(&names, flame->frames[i]));
+		jsonw_string(flame->json, NULL, CODE_PLACE(&names, flame->frames[i]));
+		jsonw_bool(flame->json, NULL,
+			   flame->report->samples.frames[flame->frames[i]].is_own);
+		jsonw_close(flame->json, ']');
+	}
+	jsonw_close(flame->json, ']');
+	code_names_done(&names);
+}
+
+int html_flames(const struct report *report, struct jsonw *json)
+{
+	struct flame flame = {
+		.json = json,
+		.report = report,
+		.numbers = calloc(report->samples.frame_count + 1, sizeof(*flame.numbers)),
+		.frames = calloc(MOST_FRAMES, sizeof(*flame.frames)),
+	};
+	bool has_memory = flame.numbers && flame.frames;
+
+	if (has_memory && report->samples.stack_count) {
+		jsonw_open(json, "flames", '{');
+		jsonw_open(json, "groups", '[');
+		put_group(&flame, LINE_LOADS, "Loads");
+		put_group(&flame, LINE_WAITS, "Waits");
+		put_group(&flame, LINE_STEPS, "Steps");
+		jsonw_close(json, ']');
+		put_frames(&flame);
+		jsonw_close(json, '}');
+	}
+	free(flame.numbers);
+	free(flame.frames);
+	return has_memory ? 0 : -ENOMEM;
+}
+
+void html_code(struct html *html)
+{
+	if (!outline_find(html->outline, "code"))
+		return;
+	html_section(html, "code", "In your code");
+	html_put(html, "<div id=\"flames\" hidden></div>\n");
+	html_blocks(html, "code");
+	html_section_end(html);
+}
