@@ -32,13 +32,14 @@ static const struct {
 	{"x|--user|joe|-u|train.py|-p|8080|data", "x --user joe -u train.py -p 8080 data"},
 	/* A short number or a boolean is no token or key. It may be a password or a pin. */
 	{"x|--max_tokens|512|--pad_token_id=0|y", "x --max_tokens 512 --pad_token_id=0 y"},
+	{"x|--use_auth_token=False|--token=falsely", "x --use_auth_token=False --token=***"},
 	{"x|--token_dropout|1e-4|--use_auth_token|True",
 	 "x --token_dropout 1e-4 --use_auth_token True"},
 	{"x|--max_tokens|1048576|--token=truest", "x --max_tokens *** --token=***"},
 	{"x|--password|512|--pin=0|--secret|true", "x --password *** --pin=*** --secret ***"},
 	{"x|--passwords|a|512|--key|a|512", "x --passwords *** *** --key *** 512"},
 	/* What looks like a name and is none. */
-	{"x|--tokenizer|bert|--tokenizer-type=bpe", "x --tokenizer bert --tokenizer-type=bpe"},
+	{"x|--tokenizer|bert|--tokeniser-type=bpe", "x --tokenizer bert --tokeniser-type=bpe"},
 	{"x|--pin_memory|cuda|--pin-mem|data.pinMemory=x",
 	 "x --pin_memory cuda --pin-mem data.pinMemory=x"},
 	{"x|--author|Ann|--keyboard=us", "x --author Ann --keyboard=us"},
@@ -49,6 +50,7 @@ static const struct {
 	{"x|data.root=../kq7ZxW8vNp2LcYb/a", "x data.root=../***/a"},
 	{"x|a/kq7ZxW8vNp2LcYb/b|lr=kq7ZxW8vNp2LcYb", "x *** lr=***"},
 	{"x|https://host:80/a/b|https://host/a?b=c", "x https://host:80/a/b ***"},
+	{"x|ftp://u:a=b@h|--url=//u:a/b@h", "x *** --url=***"},
 	{"x|--proxy=http://joe@host|git@host:a/b", "x --proxy=*** ***"},
 	{"x|3.141592653589793|-1|+5|1,2|0:3|[0.9,0.98]|50%",
 	 "x 3.141592653589793 -1 +5 1,2 0:3 [0.9,0.98] 50%"},
@@ -224,6 +226,10 @@ Test(mask, no_cut_leaves_a_part_of_a_secret)
 				mask_arguments(&out, arguments, read, read < size);
 				cr_expect(!strstr(buffer, "SEC"), "%zu, %zu: %s", read, room,
 					  buffer);
+				cr_expect(out.cut || read == size ||
+						  (out.length >= 3 &&
+						   !strcmp(buffer + out.length - 3, "...")),
+					  "%s", buffer);
 			}
 		}
 	}
