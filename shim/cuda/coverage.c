@@ -21,8 +21,10 @@ static struct {
 	uint64_t began_ns;
 	bool gap;
 	uint64_t gap_ns;         /* its begin */
-	uint64_t regained_ns;    /* when the last other user was gone */
+	bool others;             /* it is another user's */
+	uint64_t regained_ns;    /* when the last one was gone */
 	bool unfinished;         /* one cut off operations that may still run */
+	uint64_t unfinished_ns;  /* when the last of these had ended */
 	uint64_t launch_ns;      /* the last one at the last period */
 	uint64_t newest_ns;      /* what was reported by then */
 	uint64_t heard_launches; /* cudart_launch_count() at the last report */
@@ -54,39 +56,48 @@ static void end_gap(uint64_t when_ns)
 	outbox_state(DLPROF_GPU_GAP_END, when_ns, NULL);
 }
 
+static uint64_t later(uint64_t one_ns, uint64_t other_ns)
+{
+	return one_ns > other_ns ? one_ns : other_ns;
+}
+
 void coverage_yielded(uint64_t when_ns)
 {
 	begin_gap(when_ns, "another user of CUPTI");
-}
-
-/* Unless another user has CUPTI, or what one cut off may still run. */
-static void end_others_gap(uint64_t when_ns)
-{
-	if (!own.unfinished && !state_yielded_ns())
-		end_gap(when_ns);
+	own.others = true;
 }
 
 void coverage_regained(void)
 {
 	own.regained_ns = clock_now_ns();
-	end_others_gap(own.regained_ns);
 }
 
 static void look_for_unfinished(void)
 {
-	uint64_t begin_ns, end_ns;
+	uint64_t begin_ns;
 
 	if (unfinished_begins(&begin_ns)) {
 		/* It may have run already when the other user came. */
 		if (own.gap && begin_ns < own.gap_ns)
 			end_gap(own.gap_ns);
 		begin_gap(begin_ns, "another user flushed CUPTI");
-		own.unfinished = true;
+		own.others = own.unfinished = true;
 	}
-	if (!own.unfinished || !unfinished_ended(clock_now_ns(), &end_ns))
+	if (own.unfinished && unfinished_ended(clock_now_ns(), &own.unfinished_ns))
+		own.unfinished = false;
+}
+
+/*
+ * Another user's gap ends when CUPTI is ours, what it cut off has ended, and what was launched
+ * while CUPTI was not ours has, too: the first that was launched after it runs.
+ */
+static void look_for_end_of_others(void)
+{
+	look_for_unfinished();
+	if (!own.others || own.unfinished || state_yielded_ns() || !reader_times.resumed_ns)
 		return;
-	own.unfinished = false;
-	end_others_gap(end_ns > own.regained_ns ? end_ns : own.regained_ns);
+	own.others = false;
+	end_gap(later(own.regained_ns, later(own.unfinished_ns, reader_times.resumed_ns)));
 }
 
 /* The host launched, `ns` or more after the end of the last operation that was reported. */
@@ -131,7 +142,8 @@ static void look_for_silence(void)
 		own.heard_launches = cudart_launch_count();
 		own.silent_periods = 0;
 		/* Launches in between were in no buffer. */
-		end_others_gap(newest_ns);
+		if (!own.others)
+			end_gap(newest_ns);
 	} else if (!is_silent()) {
 		own.silent_periods = 0;
 	} else {
@@ -174,7 +186,7 @@ static void tell(uint64_t complete_ns)
 
 void coverage_tell(void)
 {
-	look_for_unfinished();
+	look_for_end_of_others();
 	/*
 	 * The last launch was not reported, though CUPTI has no buffer that could hold it: how far
 	 * everything is known is open yet.
@@ -189,7 +201,7 @@ void coverage_end(uint64_t forced_ns)
 	const uint64_t unfinished_ns = reader_times.unfinished_ns;
 	uint64_t complete_ns;
 
-	look_for_unfinished();
+	look_for_end_of_others();
 	if (state_is_armed()) {
 		look_for_silence();
 		if (is_silent())

@@ -20,7 +20,8 @@
 #define CLOCKS_NS 1000000 /* CUPTI's and ours */
 
 static struct pack pack;
-struct reader_times reader_times = {.unfinished_ns = UINT64_MAX};
+struct reader_times reader_times = {.unfinished_ns = UINT64_MAX, .resumed_ns = 1};
+static uint64_t resume_ns;
 
 /* The buffer that is read. */
 static struct {
@@ -308,6 +309,14 @@ void reader_read(bool forced)
 		while (cupti.ActivityGetNextRecord(buffer, size, &at) == 0)
 			take_record(at);
 		buffers_free(buffer, own.reached_ns);
+		if (!reader_times.resumed_ns && own.requested_ns >= resume_ns)
+			reader_times.resumed_ns = own.reached_ns;
 	}
 	pack_flush(&pack);
+}
+
+void reader_resume(uint64_t now_ns)
+{
+	resume_ns = now_ns;
+	reader_times.resumed_ns = 0;
 }

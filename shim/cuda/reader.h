@@ -11,6 +11,9 @@
 /* Reads all that came back; `forced`: also of what still runs. */
 void reader_read(bool forced);
 
+/* CUPTI's buffers are ours again from now on. */
+void reader_resume(uint64_t now_ns);
+
 struct reader_times {
 	/* The end of the newest operation that was read; 0: none was. */
 	uint64_t newest_ns;
@@ -21,6 +24,11 @@ struct reader_times {
 	uint64_t lag_ns;
 	/* When the first began that had no end at our end, at the earliest; UINT64_MAX: all had. */
 	uint64_t unfinished_ns;
+	/*
+	 * By when each stream in the first buffer that was requested since reader_resume() had
+	 * begun with its first operation; 0: none was read.
+	 */
+	uint64_t resumed_ns;
 };
 
 extern HIDDEN struct reader_times reader_times;

@@ -43,6 +43,7 @@ static void wait_until(_Atomic uint32_t *futex, uint32_t seen, uint64_t when_ns)
 static void take_back(void)
 {
 	activity_mute(true);
+	reader_resume(clock_now_ns());
 	if (activity_arm() == 0) {
 		state_arm();
 		/* Somebody came back in that moment: theirs must be the last word. */
