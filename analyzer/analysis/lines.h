@@ -55,6 +55,7 @@ struct line_frame {
 	int64_t line;          /* 0: not known */
 	bool is_own;           /* a file of the user's, not of Python's or of a package's */
 	bool is_iterator;      /* __iter__ or __next__ of another file */
+	bool is_queue;         /* get() of multiprocessing's queues */
 };
 
 struct line_stack {

@@ -10,10 +10,13 @@
 #include "render/outline.h"
 #include "render/report.h"
 #include "render/units.h"
+#include "store/lines.h"
 
 #define CHAPTER      "code"
 #define MOST_LINES   6    /* of a group */
 #define MOST_HOLDERS 3    /* of a group */
+#define MOST_STUCK   2    /* processes */
+#define MINUTE_NS    (60 * (int64_t)NS_PER_S)
 #define LEAST_SHARE  0.03 /* of a group */
 #define JSON_LINES   16   /* of a group */
 #define JSON_SHARE   0.01
@@ -370,6 +373,55 @@ void code_json(const struct report *report, struct jsonw *json)
 	for (enum line_group group = 0; group < ARRAY_COUNT(GROUPS); group++) {
 		put_lines(report, &report->lines.groups[group], group, json);
 		put_lines(report, &report->lines.holders[group], group, json);
+	}
+	jsonw_close(json, ']');
+}
+
+/* Of minutes their number is enough. */
+static const char *put_length(const struct doing *doing, char buffer[UNITS_MAX])
+{
+	const int64_t ns = doing->seen_ns - doing->since_ns;
+
+	if (ns < MINUTE_NS || ns >= 60 * MINUTE_NS)
+		return units_time(buffer, (double)ns);
+	snprintf(buffer, UNITS_MAX, "%" PRId64 " min", ns / MINUTE_NS);
+	return buffer;
+}
+
+void code_stuck(const struct code_names *names, const struct doing *stuck, size_t count,
+		struct outline *o)
+{
+	char who[64], length[UNITS_MAX], more[32] = "";
+
+	for (size_t i = 0; i < count && i < MOST_STUCK; i++) {
+		snprintf(who, sizeof(who), "main process");
+		if (stuck[i].worker_id != QUERY_UNKNOWN)
+			snprintf(who, sizeof(who), "worker %" PRId64, stuck[i].worker_id);
+		if (i + 1 == MOST_STUCK && count > MOST_STUCK)
+			snprintf(more, sizeof(more), "; and %zu more", count - MOST_STUCK);
+		outline_row(o, PAGE_YELLOW);
+		outline_cell(o, "Stuck");
+		outline_cell(o, "%s: %s in %s(), %s%s", who, put_length(&stuck[i], length),
+			     CODE_FUNCTION(names, stuck[i].inner),
+			     CODE_PLACE(names, stuck[i].frame), more);
+	}
+}
+
+void code_stuck_json(const struct line_samples *samples, const struct doing *stuck, size_t count,
+		     struct jsonw *json)
+{
+	jsonw_open(json, "stuck", '[');
+	for (size_t i = 0; i < count; i++) {
+		const struct line_frame *frame = &samples->frames[stuck[i].frame];
+
+		jsonw_open(json, NULL, '{');
+		jsonw_int(json, "pid", stuck[i].pid);
+		jsonw_int(json, "worker", stuck[i].worker_id);
+		jsonw_ns(json, "time_s", stuck[i].seen_ns - stuck[i].since_ns);
+		jsonw_string(json, "file", frame->file);
+		jsonw_int(json, "line", frame->line > 0 ? frame->line : QUERY_UNKNOWN);
+		jsonw_string(json, "function", samples->frames[stuck[i].inner].function);
+		jsonw_close(json, '}');
 	}
 	jsonw_close(json, ']');
 }

@@ -45,3 +45,12 @@ bool code_add_named(const struct report *report, char *text, size_t size);
 /* "lines", those of each group with a hundredth of it; null: not observed. */
 struct jsonw;
 void code_json(const struct report *report, struct jsonw *json);
+
+/* "worker 3: 41 min in recv(), s3client.py:88": rows of the open items, the first few. */
+struct doing;
+void code_stuck(const struct code_names *names, const struct doing *stuck, size_t count,
+		struct outline *outline);
+
+/* "stuck": the same, all of them. */
+void code_stuck_json(const struct line_samples *samples, const struct doing *stuck, size_t count,
+		     struct jsonw *json);

@@ -420,6 +420,7 @@ void report_json(const struct report *report, FILE *out)
 	add_breakdown(&json, report);
 	inside_json(&report->inside, &json);
 	code_json(report, &json);
+	code_stuck_json(&report->samples, report->stuck, report->stuck_count, &json);
 	add_gpu(report, &json);
 	advise_json(report, &json);
 	add_coverage(&json, report);

@@ -20,6 +20,8 @@
 #include "store/gpu.h"
 #include "store/gpu_device.h"
 
+struct doing; /* store/lines.h */
+
 struct report {
 	const char *path;
 	const char *name;           /* as it is called in what is shown */
@@ -42,6 +44,8 @@ struct report {
 	struct gpu_device_list gpu_devices;
 	struct line_samples samples; /* of lines of code, of the whole run */
 	struct lines lines;          /* ... and what they say of the judged loader */
+	struct doing *stuck;         /* processes that have been at one place for long */
+	size_t stuck_count;
 	char **notes;
 	size_t note_count;
 };

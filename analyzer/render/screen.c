@@ -402,6 +402,12 @@ static void add_sure(const struct report *report, struct outline *o)
 				    UNITS_SHARE(f->gpu_share));
 		outline_item(o, "Sure", "%s", text);
 	}
+	if (report->stuck_count) {
+		struct code_names names = code_names(&report->samples, report->run.command);
+
+		code_stuck(&names, report->stuck, report->stuck_count, o);
+		code_names_done(&names);
+	}
 	add_warning(report, o);
 	add_end(report, o);
 }

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "render/code.h"
 #include "render/explain.h"
 #include "render/jsonw.h"
 #include "render/outline.h"
@@ -20,12 +21,24 @@ static void add_head(const struct top *top, struct outline *o)
 	outline_cell(o, "%s", top->path);
 }
 
+static void add_stuck(const struct top *top, struct outline *o)
+{
+	struct code_names names;
+
+	if (!top->stuck_count)
+		return;
+	names = code_names(&top->samples, top->run->command);
+	code_stuck(&names, top->stuck, top->stuck_count, o);
+	code_names_done(&names);
+}
+
 static void add_now(const struct top *top, struct outline *o)
 {
 	const struct finding *finding = &top->finding;
 	const char *cause = cause_names[top->diagnosis.cause];
 
 	outline_items(o, "now");
+	add_stuck(top, o);
 	if (top->run->command)
 		outline_item(o, "Command", "%s", top->run->command);
 	outline_item(o, "Now", "epoch %lld, batch %lld; %s batches/s over the last %zu",
@@ -103,6 +116,12 @@ int top_text(const struct top *top, const struct page *page)
 {
 	struct outline outline = {0};
 
+	if (!top->window) {
+		outline_items(&outline, "now");
+		outline_item(&outline, "Now", "no batch yet");
+		add_stuck(top, &outline);
+		return outline_show(&outline, page, false);
+	}
 	add_head(top, &outline);
 	add_verdict(top, &outline);
 	add_now(top, &outline);
@@ -131,6 +150,7 @@ void top_json(const struct top *top, FILE *out)
 	jsonw_number(&json, "wait_p50_s", top->finding.wait_p50_ns / 1e9);
 	jsonw_number(&json, "compute_p50_s", top->finding.compute_p50_ns / 1e9);
 	jsonw_int(&json, "queue", top->queue_now);
+	code_stuck_json(&top->samples, top->stuck, top->stuck_count, &json);
 	jsonw_open(&json, "workers", '[');
 	for (int64_t i = 0; i < top->worker_count; i++) {
 		const struct top_worker *worker = &top->workers[i];

@@ -6,6 +6,7 @@
 #include "analysis/stall.h"
 #include "render/page.h"
 #include "store/batch.h"
+#include "store/lines.h"
 #include "store/timeline.h"
 
 #define TOP_WORKERS 256
@@ -32,9 +33,12 @@ struct top {
 	struct diagnosis diagnosis;
 	struct top_worker workers[TOP_WORKERS];
 	int64_t worker_count; /* the highest that was seen, + 1 */
+	struct line_samples samples;
+	struct doing *stuck; /* processes that have been at one place for long */
+	size_t stuck_count;
 };
 
-/* 0 or -ENOMEM. */
+/* Of a run without a batch only what is stuck. 0 or -ENOMEM. */
 int top_text(const struct top *top, const struct page *page);
 
 /* `dlprof.top/2` */

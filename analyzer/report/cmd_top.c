@@ -15,6 +15,7 @@
 #include "render/top.h"
 #include "report/cmd.h"
 #include "report/screen.h"
+#include "report/stuck.h"
 #include "store/db_open.h"
 #include "store/redact.h"
 
@@ -203,6 +204,15 @@ static int open_run(const struct options *options, struct db **ret_db, bool *ret
 	return 0;
 }
 
+static int find_stuck(struct db *db, struct top *top)
+{
+	int r = lines_read_frames(db, &top->samples);
+
+	return r < 0 ? r
+		     : stuck_read(db, &top->samples, top->loader_id, &top->finding, &top->stuck,
+				  &top->stuck_count);
+}
+
 /* Everything that a frame shows, from a database that is closed again. 0 or CMD_ERROR. */
 static int look(const struct options *options, struct newest *newest, struct run_info *run,
 		struct top *top)
@@ -235,9 +245,11 @@ static int look(const struct options *options, struct newest *newest, struct run
 		top->series.synchronous = run->synchronous;
 		r = read_newest(db, newest, top);
 	}
-	db_close(db);
 	if (r == 0 && newest->count)
 		r = judge(newest, top);
+	if (r == 0 && top->live)
+		r = find_stuck(db, top);
+	db_close(db);
 	return r < 0 ? cmd_fail_read(options, r) : 0;
 }
 
@@ -269,10 +281,7 @@ static int show(const struct options *options, struct top *top, const struct new
 	if (r < 0)
 		return r;
 	screen_clear();
-	if (newest->count)
-		return top_text(top, &page);
-	page_line(&page, "no batch yet");
-	return 0;
+	return top_text(top, &page);
 }
 
 /* One picture. *ret_live: there may be others. */
@@ -286,6 +295,8 @@ static int draw(const struct options *options, struct newest *newest, struct out
 
 	*ret_live = top.live && !status && r == 0;
 	series_done(&top.series);
+	lines_free(&top.samples);
+	free(top.stuck);
 	run_info_done(&run);
 	if (r < 0)
 		status = cmd_fail_read(options, r);

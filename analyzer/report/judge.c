@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analysis/clamp.h"
+#include "report/stuck.h"
 #include "report/thread.h"
 #include "store/db_open.h"
 #include "store/lines.h"
@@ -28,6 +29,7 @@ void judge_done(struct report *report)
 	gpu_info_done(&report->gpu);
 	lines_free(&report->samples);
 	lines_done(&report->lines);
+	free(report->stuck);
 	while (report->note_count)
 		free(report->notes[--report->note_count]);
 	free(report->notes);
@@ -107,14 +109,19 @@ static int read_loader(struct db *db, bool is_chosen, struct report *report)
 	return r;
 }
 
-/* Samples of lines, and which of them lead where the judged loader loads and is waited for. */
+/* Samples of lines, which of them lead where the judged loader loads and is waited for, and what
+ * does not go on. */
 static int find_lines(struct db *db, struct report *report)
 {
+	const int64_t loader_id = report->loader ? report->filter.loader_id : QUERY_UNKNOWN;
 	int r = lines_read(db, &report->samples);
 
-	return r < 0 ? r
-		     : lines_find(&report->samples, report->loader ? report->filter.loader_id : 0,
-				  &report->lines);
+	if (r == 0)
+		r = lines_find(&report->samples, report->loader ? loader_id : 0, &report->lines);
+	return r < 0 || !report->live
+		       ? r
+		       : stuck_read(db, &report->samples, loader_id, &report->finding,
+				    &report->stuck, &report->stuck_count);
 }
 
 /* Why, and what to do: with what the loads' and the GPU's time went to. */

@@ -34,6 +34,17 @@ struct reader {
 	size_t places, capacity;
 };
 
+/* get() of the queue from which a worker takes what to load. */
+static bool is_queue(const char *file, const char *function)
+{
+	static const char queues[] = "/multiprocessing/queues.py";
+	const size_t length = strlen(file), end = strlen(queues);
+	const char *dot = strrchr(function, '.');
+
+	return length > end && strcmp(file + length - end, queues) == 0 &&
+	       strcmp(dot ? dot + 1 : function, "get") == 0;
+}
+
 static int read_frames(struct db *db, struct reader *reader)
 {
 	struct line_samples *samples = reader->samples;
@@ -47,6 +58,7 @@ static int read_frames(struct db *db, struct reader *reader)
 
 		frame->is_own = file && lines_is_own(file);
 		frame->is_iterator = !frame->is_own && function && lines_is_iterator(function);
+		frame->is_queue = !frame->is_own && file && function && is_queue(file, function);
 		frame->line = rows_time(stmt, 3) == QUERY_UNKNOWN ? 0 : rows_time(stmt, 3);
 		r = rows_copy(stmt, 1, REDACT_FILE, &frame->file);
 		if (r == 0)
@@ -157,7 +169,7 @@ static int read_stacks(struct db *db, struct reader *reader)
 	return r < 0 ? r : 0;
 }
 
-int lines_read(struct db *db, struct line_samples *ret)
+static int read_samples(struct db *db, bool has_stacks, struct line_samples *ret)
 {
 	struct reader reader = {.samples = ret, .ids = calloc(MOST_FRAMES, sizeof(int64_t))};
 	int r;
@@ -165,6 +177,7 @@ int lines_read(struct db *db, struct line_samples *ret)
 	*ret = (struct line_samples){
 		.frames = calloc(MOST_FRAMES, sizeof(*ret->frames)),
 		.stacks = calloc(MOST_STACKS + 1, sizeof(*ret->stacks)),
+		.ids = reader.ids,
 	};
 	r = meta_read(db, ret, FIELDS, ARRAY_COUNT(FIELDS));
 	if (r == 0 && ret->reason && strcmp(ret->reason, OBSERVED) == 0) {
@@ -173,10 +186,19 @@ int lines_read(struct db *db, struct line_samples *ret)
 	}
 	if (r == 0)
 		r = reader.ids && ret->frames && ret->stacks ? read_frames(db, &reader) : -ENOMEM;
-	if (r >= 0)
+	if (r >= 0 && has_stacks)
 		r = read_stacks(db, &reader);
-	ret->ids = reader.ids;
 	return r < 0 ? r : 0;
+}
+
+int lines_read(struct db *db, struct line_samples *ret)
+{
+	return read_samples(db, true, ret);
+}
+
+int lines_read_frames(struct db *db, struct line_samples *ret)
+{
+	return read_samples(db, false, ret);
 }
 
 void lines_free(struct line_samples *samples)
@@ -193,11 +215,36 @@ void lines_free(struct line_samples *samples)
 	*samples = (struct line_samples){0};
 }
 
+/* Finds the innermost frame, and the innermost of the user's. False: there is none, or it idles. */
+static bool find_place(const char *at, const struct line_samples *samples, struct doing *ret)
+{
+	bool has_inner = false, has_own = false, is_in_queue = false;
+
+	for (char *end; at && *at; at = end) {
+		size_t place = place_of(samples->ids, samples->frame_count, strtoll(at, &end, 10));
+		const struct line_frame *frame = &samples->frames[place];
+
+		if (end == at)
+			break;
+		if (place == samples->frame_count)
+			continue;
+		/* Whoever asks the queue is no code of the user's: the loop of a worker. */
+		if (is_in_queue && !frame->is_own && ret->role == LINE_ROLE_WORKER)
+			return false;
+		is_in_queue = frame->is_queue;
+		if (!has_inner)
+			ret->inner = ret->frame = (uint32_t)place;
+		if (frame->is_own && !has_own)
+			ret->frame = (uint32_t)place;
+		has_inner = true;
+		has_own |= frame->is_own;
+	}
+	return has_inner && !(is_in_queue && ret->role == LINE_ROLE_WORKER);
+}
+
 static bool take_doing(sqlite3_stmt *stmt, const struct line_samples *samples, struct doing *ret)
 {
-	const char *at = rows_text(stmt, 5, REDACT_NOT);
 	int role = name_of(line_role_names, LINE_ROLE_MAX, rows_text(stmt, 4, REDACT_NOT));
-	bool has_inner = false;
 
 	*ret = (struct doing){
 		.pid = rows_int(stmt, 0),
@@ -206,22 +253,8 @@ static bool take_doing(sqlite3_stmt *stmt, const struct line_samples *samples, s
 		.seen_ns = rows_time(stmt, 3),
 		.role = role < 0 ? LINE_ROLE_MAIN : (enum line_role)role,
 	};
-	for (char *end; at && *at; at = end) {
-		size_t place = place_of(samples->ids, samples->frame_count, strtoll(at, &end, 10));
-
-		if (end == at)
-			break;
-		if (place == samples->frame_count)
-			continue;
-		if (!has_inner)
-			ret->inner = ret->frame = (uint32_t)place;
-		has_inner = true;
-		if (samples->frames[place].is_own) {
-			ret->frame = (uint32_t)place;
-			break;
-		}
-	}
-	return has_inner && ret->since_ns != QUERY_UNKNOWN && ret->seen_ns >= ret->since_ns;
+	return ret->since_ns != QUERY_UNKNOWN && ret->seen_ns >= ret->since_ns &&
+	       find_place(rows_text(stmt, 5, REDACT_NOT), samples, ret);
 }
 
 int doing_read(struct db *db, const struct line_samples *samples, struct doing **ret,

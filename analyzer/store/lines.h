@@ -10,6 +10,8 @@
 
 /* All of them, up to a bound. To be freed, also after an error. 0 or -errno (db.h). */
 int lines_read(struct db *db, struct line_samples *ret);
+/* ... without the stacks: what doing_read() needs. */
+int lines_read_frames(struct db *db, struct line_samples *ret);
 void lines_free(struct line_samples *samples);
 
 /* Where a process was when it was last looked at. */
@@ -20,7 +22,9 @@ struct doing {
 	uint32_t frame, inner; /* places in line_samples.frames: its line, and the innermost */
 };
 
-/* The array is to be freed; `samples` has the frames. Processes of whom no frame is known are left
- * out. */
+/*
+ * The array is to be freed; `samples` has the frames. Processes of whom no frame is known are left
+ * out, and workers that wait for what to load next.
+ */
 int doing_read(struct db *db, const struct line_samples *samples, struct doing **ret,
 	       size_t *ret_count);

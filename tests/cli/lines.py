@@ -4,7 +4,10 @@ import html
 import json
 import os
 import re
+import sqlite3
+import subprocess
 import sys
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import dlprof_test as t
@@ -146,9 +149,77 @@ def check_ascii(folder):
     t.check(text.isascii() and "94 % +- 3" in text, "ASCII", section(text))
 
 
+QUEUE = ("/usr/lib/python3.11/multiprocessing/queues.py", "Queue.get", 103)
+LOOP = (line_runs.TORCH + "utils/data/_utils/worker.py", "_worker_loop", 275)
+RECV = ("/usr/lib/python3.11/ssl.py", "SSLSocket.recv", 1263)
+FETCH = ("/home/me/proj/s3client.py", "S3.fetch", 88)
+GAP_S = 41 * 60
+# pid, role, worker, frames, for how many s it has been there, when it was seen.
+DOING = ((910, "worker", 3, [RECV, FETCH, LOOP], GAP_S, 0),
+         (911, "worker", 4, [line_runs.SELECT, QUEUE, LOOP], GAP_S, 0),  # has nothing to do
+         (912, "worker", 5, [line_runs.SELECT, QUEUE], GAP_S, 0),
+         (913, "worker", 6, [QUEUE, FETCH, LOOP], 15, 0),  # its own queue
+         (914, "worker", 7, [FETCH], 9, 0),
+         (915, "worker", 8, [FETCH], GAP_S, 60),  # is gone
+         (916, "main", None, [RECV, FETCH], GAP_S, 0),  # batches came meanwhile
+         (917, "worker", 9, [], GAP_S, 0))
+
+
+def add_doing(path, base_ns):
+    """Where processes are, in the database of a run that records or is over."""
+    database = sqlite3.connect(path, timeout=30)
+    ids = {}
+    for _, _, _, frames, _, _ in DOING:
+        for frame in frames:
+            database.execute("INSERT OR IGNORE INTO t_frame (file, function, line) VALUES (?, ?, ?)",
+                             frame)
+            ids[frame], = database.execute("SELECT id FROM t_frame WHERE file = ? AND function = ?"
+                                           " AND line = ?", frame).fetchone()
+    for pid, role, worker, frames, since, seen in DOING:
+        line_runs.rundb.insert(database, "t_doing", {
+            "pid": pid, "role": role, "worker_id": worker,
+            "since_ns": base_ns - (since + seen) * 10**9, "seen_ns": base_ns - seen * 10**9,
+            "frames": " ".join(str(ids[frame]) for frame in frames)})
+    database.commit()
+    database.close()
+
+
+def check_stuck(folder):
+    """A process that does not go on is told of while the run records, and not when it is over."""
+    path = os.path.join(folder, "live.db")
+    demo = subprocess.Popen([t.DLPROF, "demo", "slow_worker", "-q", "--json", "-o", path],
+                            env=t.environment(preload=False), stdout=subprocess.DEVNULL)
+    end = time.monotonic() + 30
+    while (not os.path.exists(path) or t.report("top", "--json", path).status) \
+            and time.monotonic() < end:
+        time.sleep(0.02)
+    add_doing(path, time.monotonic_ns())
+    text, top = forms.run(path), forms.run(path, "top")
+    found = [json.loads(t.report(*verb, "--json", path).out)["stuck"] for verb in (["top"], [])]
+    live = demo.poll() is None
+    demo.wait()
+    t.wait_for_drain(path)
+    t.check(live, "the demo ended before it was looked at")
+    for shown in (text, top):
+        t.equal(re.findall(r"^  Stuck +(.*)$", shown, re.M),
+                ["worker 3: 41 min in SSLSocket.recv(), proj/s3client.py:88",
+                 "worker 6: 15.0 s in Queue.get(), proj/s3client.py:88"], shown)
+    forms.check_fits(path, text)
+    for rows in found:
+        t.equal([(row["pid"], row["worker"], row["time_s"], row["file"], row["line"], row["function"])
+                 for row in rows],
+                [(910, 3, GAP_S, FETCH[0], 88, RECV[1]), (913, 6, 15, FETCH[0], 88, QUEUE[1])], "JSON")
+    over = line_runs.capacity(os.path.join(folder, "over.db"))
+    add_doing(over, line_runs.rundb.START_NS + GAP_S * 10**9)
+    t.check("Stuck" not in forms.run(over, "-v") and "Stuck" not in t.report("top", over).out, "is over")
+    t.equal(json.loads(t.report("--json", over).out)["stuck"], [], "is over")
+
+
 def main():
+    t.need_shim()
     folder = t.scratch()
-    for check in (check_section, check_names, check_not_named, check_json, check_crowded, check_order, check_nothing, check_ascii):
+    for check in (check_section, check_names, check_not_named, check_json, check_crowded, check_order,
+                  check_nothing, check_ascii, check_stuck):
         check(folder)
     t.finish()
 

@@ -14,6 +14,7 @@
 #include "store/db_open.h"
 #include "store/export.h"
 #include "store/gpu.h"
+#include "store/lines.h"
 #include "store/query.h"
 #include "store/tally.h"
 #include "store/timeline.h"
@@ -70,6 +71,26 @@ static void read_loaders(struct db *db)
 	free(loaders);
 }
 
+static void read_lines(struct db *db)
+{
+	struct line_samples samples;
+	struct lines lines = {0};
+	struct doing *doing = NULL;
+	size_t count = 0;
+
+	if (lines_read(db, &samples) == 0 && lines_find(&samples, 1, &lines) == 0)
+		doing_read(db, &samples, &doing, &count);
+	for (size_t i = 0; i < count; i++)
+		FUZZ_DEMAND(doing[i].frame < samples.frame_count &&
+			    doing[i].inner < samples.frame_count);
+	for (size_t i = 0; i < samples.stack_count; i++)
+		for (size_t j = 0; j < samples.stacks[i].depth; j++)
+			FUZZ_DEMAND(samples.stacks[i].frames[j] < samples.frame_count);
+	free(doing);
+	lines_done(&lines);
+	lines_free(&samples);
+}
+
 static void read_all(struct db *db)
 {
 	struct tally_list list;
@@ -79,6 +100,7 @@ static void read_all(struct db *db)
 	if (query_run(db, &run) == 0)
 		run_info_done(&run);
 	read_loaders(db);
+	read_lines(db);
 	tally_list_read(db, "file", 8, &list);
 	tally_list_done(&list);
 	gpu_info_read(db, 8, &gpu);
