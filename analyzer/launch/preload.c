@@ -159,6 +159,13 @@ bool preload_injects(const struct preload *preload)
 	       target_exports(preload->library, "InitializeInjection");
 }
 
+/* What it records is a run of its own, also where a program that is recorded started us. */
+static void forget_run(void)
+{
+	unsetenv("DLPROF_RUN");
+	unsetenv("DLPROF_LIFE");
+}
+
 int preload_set(const struct preload *preload, const struct target *program)
 {
 	char value[4 * PATH_MAX];
@@ -167,6 +174,7 @@ int preload_set(const struct preload *preload, const struct target *program)
 
 	if (r < 0)
 		return r;
+	forget_run();
 	if (setenv("LD_PRELOAD", value, 1) < 0)
 		return -errno;
 	if (!getenv(INJECTION) && preload_injects(preload) &&
