@@ -117,6 +117,7 @@ DLPROF_MARK(dlprof_mark, (const char *text), (const char *), (text))
 /*
  * What the training thread of this process waited for data so far, by the report's account, up to
  * where its last wait began; the host's clock. All 0 before its second batch. Any thread may ask.
+ * What this process was before an execve() is in it, once it has a batch of its own.
  */
 struct dlprof_account {
 	uint64_t batches;	/* of all threads */

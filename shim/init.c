@@ -35,6 +35,7 @@ const struct wrap_set *const wrap_sets[] = {&decode_slots, &cudart_slots, &tfdat
 
 static void begin_recording(void)
 {
+	summary_begin();
 	got_sweep();
 	patch_report();
 	audit_report();

@@ -14,7 +14,7 @@
  * - or step: the rest.
  *
  * The stall ratio is waiting / (waiting + step). What comes before the first batch is start-up,
- * once a run, and in no ratio.
+ * once a program, and in no ratio: a process that becomes another program by execve() starts again.
  *
  * By the GPU's clock a part is the time for which the GPU idled in it; the rest is step. A batch's
  * idle time is divided as its wait is. What the GPU did while an iterator was made or ended is not
@@ -42,6 +42,7 @@ struct account {
 	double startup_ns; /* NAN: unknown */
 	double unseen_ns;  /* batches that the GPU's clock leaves out */
 	size_t count;      /* batches in it */
+	size_t life_count; /* of programs that the process was; 0: not asked for */
 };
 
 /* When a thread trains, by CLOCK_MONOTONIC; SERIES_UNKNOWN: for as long as the series says. */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -122,6 +123,16 @@ bool alive_now(const struct alive *alive, bool is_root_gone)
 	return (alive->header->flags & DLPROF_SEGMENT_ROOT) || !is_root_gone;
 }
 
+bool alive_is_other(const struct alive *alive)
+{
+	struct process_stat stat;
+
+	/* The lock goes with the memory, and that a while before a process has ended. */
+	return alive->is_found && has_lock(alive) == 0 &&
+	       process_stat_read(alive->proc_pid, &stat) &&
+	       stat.start_ticks == alive->start_ticks && stat.has_memory;
+}
+
 bool alive_has_thread(const struct alive *alive, uint32_t tid)
 {
 	return !alive->is_found || syscall(SYS_tgkill, alive->pid, tid, 0) == 0 || errno != ESRCH;
@@ -141,6 +152,15 @@ struct pidfd_info {
 #define PIDFD_GET_INFO _IOWR(0xFF, 11, struct pidfd_info)
 #define PIDFD_INFO_EXIT (UINT64_C(1) << 3)
 
+static bool is_of_user(int32_t pid)
+{
+	struct stat status;
+	char path[40];
+
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	return stat(path, &status) == 0 && status.st_uid == geteuid() && status.st_gid == getegid();
+}
+
 int alive_exit_status(const struct alive *alive)
 {
 	struct pidfd_info info = {.mask = PIDFD_INFO_EXIT};
@@ -148,7 +168,8 @@ int alive_exit_status(const struct alive *alive)
 
 	/* Of a zombie. One whose owner is another user seems to have ended with 0. */
 	if (alive->is_found && process_stat_read(alive->proc_pid, &stat) && stat.is_over &&
-	    stat.start_ticks == alive->start_ticks && stat.exit_status)
+	    stat.start_ticks == alive->start_ticks &&
+	    (stat.exit_status || is_of_user(alive->proc_pid)))
 		return stat.exit_status;
 	/* Its parent has seen its end. */
 	if (alive->pidfd >= 0 && ioctl(alive->pidfd, PIDFD_GET_INFO, &info) == 0 &&

@@ -32,6 +32,9 @@ void alive_end(struct alive *alive);
 /* `is_root_gone`: the process that started the run has ended. */
 bool alive_now(const struct alive *alive, bool is_root_gone);
 
+/* Whether a process that lives has become another program: false where that cannot be known. */
+bool alive_is_other(const struct alive *alive);
+
 /* How it ended, as waitpid() has it; -1: not known. */
 int alive_exit_status(const struct alive *alive);
 

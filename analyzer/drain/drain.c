@@ -66,6 +66,7 @@ static void close_store(struct drain *drain)
 	for (size_t i = 0; i < drain->count; i++)
 		segment_close(drain->segments[i]);
 	drain->count = 0;
+	losses_forget(&drain->losses);
 }
 
 /* True: it is time for the tallies. Notes that they were taken. */
@@ -110,7 +111,7 @@ static int take_stacks(struct drain *drain)
 	if (begin < drain->stacks_ns)
 		return 0;
 	for (size_t i = 0; r == 0 && left > 0 && i < drain->count; i++) {
-		if (drain->segments[i]->dead)
+		if (drain->segments[i]->dead || drain->segments[i]->left_ns)
 			continue;
 		r = stacks_take(drain->writer, drain->segments[i], left, &done);
 		left -= done;
@@ -129,11 +130,11 @@ static int commit(struct drain *drain, bool is_last)
 
 	for (size_t i = 0; r == 0 && i < drain->count; i++) {
 		join_release(drain->join, drain->segments[i]);
-		r = facts_update(&drain->facts, drain->writer, drain->segments[i]);
-		if (r == 0)
+		r = facts_update(&drain->facts, &drain->losses, drain->writer, drain->segments[i]);
+		if (r == 0 && !drain->segments[i]->left_ns)
 			r = hidden_look(drain->writer, drain->segments[i], now_ns());
 		if (r == 0 && (tally || drain->segments[i]->dead))
-			r = totals_update(drain->writer, drain->segments[i]);
+			r = totals_update(&drain->losses, drain->writer, drain->segments[i]);
 	}
 	if (r == 0)
 		r = take_stacks(drain);
@@ -173,9 +174,9 @@ static void remove_done(struct drain *drain)
 	for (size_t i = drain->count; i-- > 0;) {
 		const struct segment *segment = drain->segments[i];
 
-		/* The root's stays until last: it says which run this is. */
+		/* The root's last one stays: it says that the run goes on, and what it is. */
 		if (!segment->dead || !segment->ended_noted || !segment_is_empty(segment) ||
-		    (segment->header->flags & DLPROF_SEGMENT_ROOT))
+		    ((segment->header->flags & DLPROF_SEGMENT_ROOT) && !segment->later_ns))
 			continue;
 		drain->live.lost_count += segment->lost_noted;
 		folder_unlink(&drain->folder, segment->name, segment->fd);
@@ -196,6 +197,7 @@ static int read_segment(struct drain *drain, struct segment *segment)
 {
 	/* Before the read, so that it reads all. */
 	bool ended = segment_poll(segment, is_root_gone(drain));
+	const struct life life = segment_life(segment);
 	int r;
 
 	r = segment_read(segment, join_take, drain->join, &drain->taken);
@@ -205,8 +207,8 @@ static int read_segment(struct drain *drain, struct segment *segment)
 		segment_beat(segment, now_ns());
 	if (ended) {
 		drain->end_ns = now_ns();
-		if (!gather_is_pid_live(drain, segment->header->pid))
-			join_process_ended(drain->join, segment->header->pid);
+		if (!gather_is_life_live(drain, &life))
+			join_life_ended(drain->join, &life);
 	}
 	return 0;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/clamp.h"
 #include "dlprof/units.h"
 #include "drain/cpus.h"
 #include "drain/hidden.h"
@@ -129,7 +130,7 @@ struct process_row facts_process(const struct segment *segment)
 
 	return (struct process_row){
 		.pid = header->pid,
-		.start_ticks = (int64_t)header->start_ticks,
+		.life_ns = (int64_t)header->created_ns,
 		.ppid = header->ppid,
 		.worker_id = WRITE_UNKNOWN,
 		.loader_id = WRITE_UNKNOWN,
@@ -142,13 +143,20 @@ struct process_row facts_process(const struct segment *segment)
 	};
 }
 
+int64_t facts_loader(const struct segment *segment, uint32_t number)
+{
+	/* DLPROF_LOADER_RANGES becomes the first. */
+	return (int64_t)(segment->header->created_ns + (uint32_t)(number + 1));
+}
+
 int facts_begin(struct writer *writer, const struct segment *segment, const char *folder)
 {
 	struct process_row row = facts_process(segment);
 	int64_t cpus, limit_milli, affinity;
 	int r = 0;
 
-	if (segment->header->flags & DLPROF_SEGMENT_ROOT) {
+	if ((segment->header->flags & DLPROF_SEGMENT_ROOT) &&
+	    !(segment->header->flags & DLPROF_SEGMENT_LATER)) {
 		find_cpus(segment, &cpus, &limit_milli, &affinity);
 		r = begin_run(writer, segment, folder, cpus, limit_milli, affinity);
 		if (r == 0)
@@ -255,7 +263,7 @@ static int take_notes(struct facts *facts, struct writer *writer, struct segment
 	return r;
 }
 
-static int take_losses(struct writer *writer, struct segment *segment)
+static int take_losses(struct losses *losses, struct writer *writer, struct segment *segment)
 {
 	uint64_t sum = segment->header->lost_count;
 	int64_t lost;
@@ -266,9 +274,18 @@ static int take_losses(struct writer *writer, struct segment *segment)
 	lost = (int64_t)sum;
 	if (lost == segment->lost_noted)
 		return 0;
-	r = writer_loss(writer, segment->header->pid, "events", lost);
+	r = losses_add(losses, writer, segment->header->pid, "events",
+		       clamp_sub(lost, segment->lost_noted));
 	segment->lost_noted = lost;
 	return r;
+}
+
+/* When it was seen; when the next life began at the latest. */
+static uint64_t became_other_ns(const struct segment *segment)
+{
+	if (!segment->left_ns || (segment->later_ns && segment->later_ns < segment->left_ns))
+		return segment->later_ns;
+	return segment->left_ns;
 }
 
 static int take_end(struct writer *writer, struct segment *segment)
@@ -282,17 +299,23 @@ static int take_end(struct writer *writer, struct segment *segment)
 	row.exit = segment->header->ended_ns ? "clean" : "gone";
 	if (end_ns)
 		row.end_ns = (int64_t)end_ns;
+	if (segment->left_ns || segment->later_ns) {
+		row.exit = "exec";
+		row.exit_status = WRITE_UNKNOWN;
+		row.end_ns = (int64_t)became_other_ns(segment);
+	}
 	return writer_process(writer, &row);
 }
 
-int facts_update(struct facts *facts, struct writer *writer, struct segment *segment)
+int facts_update(struct facts *facts, struct losses *losses, struct writer *writer,
+		 struct segment *segment)
 {
 	int r = segment_refresh(segment);
 
 	if (r == 0)
 		r = take_notes(facts, writer, segment);
 	if (r == 0)
-		r = take_losses(writer, segment);
+		r = take_losses(losses, writer, segment);
 	return r < 0 ? r : take_end(writer, segment);
 }
 

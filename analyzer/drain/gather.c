@@ -48,6 +48,21 @@ int gather_leave(struct drain *drain, const char *name, int error)
 	return drain->writer ? writer_note(drain->writer, "warning", text) : 0;
 }
 
+/* The earlier one of two lives of a process ended when the later began, at the latest. */
+static void order_lives(struct segment *one, struct segment *other)
+{
+	const struct dlprof_header *a = one->header, *b = other->header;
+	struct segment *earlier = a->created_ns < b->created_ns ? one : other;
+	const uint64_t later_ns = earlier == one ? b->created_ns : a->created_ns;
+
+	if (a->pid != b->pid || !a->start_ticks || a->start_ticks != b->start_ticks ||
+	    a->pid_space != b->pid_space || a->created_ns == b->created_ns ||
+	    (earlier->later_ns && earlier->later_ns <= later_ns))
+		return;
+	earlier->later_ns = later_ns;
+	earlier->ended_noted = false; /* it may have seemed to be the last one */
+}
+
 static int add_segment(void *context, const char *name)
 {
 	struct segment **grown, *segment;
@@ -67,6 +82,8 @@ static int add_segment(void *context, const char *name)
 		return -ENOMEM;
 	}
 	drain->segments = grown;
+	for (size_t i = 0; i < drain->count; i++)
+		order_lives(drain->segments[i], segment);
 	drain->segments[drain->count++] = segment;
 	return facts_begin(drain->writer, segment, drain->folder.path);
 }
@@ -115,10 +132,13 @@ void gather_drop(struct drain *drain, size_t index)
 	drain->segments[index] = drain->segments[--drain->count];
 }
 
-bool gather_is_pid_live(const struct drain *drain, int32_t pid)
+bool gather_is_life_live(const struct drain *drain, const struct life *life)
 {
-	for (size_t i = 0; i < drain->count; i++)
-		if (drain->segments[i]->header->pid == pid && !drain->segments[i]->dead)
+	for (size_t i = 0; i < drain->count; i++) {
+		const struct life other = segment_life(drain->segments[i]);
+
+		if (life_is(&other, life) && !drain->segments[i]->dead)
 			return true;
+	}
 	return false;
 }

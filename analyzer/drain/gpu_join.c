@@ -22,7 +22,7 @@
 
 struct process {
 	struct process *next;
-	int32_t pid;
+	struct life life;
 	struct gpu_rows what;
 	bool has_batches;  /* of a loader or of marks */
 	bool whole_graphs; /* and there were graphs */
@@ -73,25 +73,25 @@ void gpu_join_close(struct gpu_join *gpu)
 	free(gpu);
 }
 
-static struct process *find_process(const struct gpu_join *gpu, int32_t pid)
+static struct process *find_process(const struct gpu_join *gpu, const struct life *life)
 {
 	struct process *process = gpu->processes;
 
-	while (process && process->pid != pid)
+	while (process && !life_is(&process->life, life))
 		process = process->next;
 	return process;
 }
 
-static struct process *make_process(struct gpu_join *gpu, int32_t pid)
+static struct process *make_process(struct gpu_join *gpu, const struct life *life)
 {
-	struct process *process = find_process(gpu, pid);
+	struct process *process = find_process(gpu, life);
 
 	if (process)
 		return process;
 	process = calloc(1, sizeof(*process));
 	if (!process)
 		return NULL;
-	process->pid = pid;
+	process->life = *life;
 	/* Unless it says otherwise itself: what a drain before us took is gone. */
 	gaps_init(&process->gaps, (int64_t)now_ns());
 	process->keep_ns = INT64_MAX;
@@ -169,7 +169,7 @@ static int take_copies(struct process *process, const struct dlprof_event *event
 static int write_gap(struct gpu_join *gpu, const struct process *process, const struct gap *gap,
 		     const char *why)
 {
-	return writer_gap(gpu->writer, process->pid, gap->begin_ns,
+	return writer_gap(gpu->writer, process->life.pid, gap->begin_ns,
 			  gap->end_ns == GAPS_OPEN ? WRITE_UNKNOWN : gap->end_ns, why);
 }
 
@@ -221,7 +221,8 @@ static int take_state(struct gpu_join *gpu, struct process *process,
 int gpu_join_take(struct gpu_join *gpu, const struct segment *segment,
 		  const struct dlprof_event *event)
 {
-	struct process *process = make_process(gpu, segment->header->pid);
+	const struct life life = segment_life(segment);
+	struct process *process = make_process(gpu, &life);
 
 	if (!process)
 		return -ENOMEM;
@@ -237,9 +238,9 @@ int gpu_join_take(struct gpu_join *gpu, const struct segment *segment,
 	}
 }
 
-int gpu_join_batch(struct gpu_join *gpu, int32_t pid, const struct gpu_batch *batch)
+int gpu_join_batch(struct gpu_join *gpu, const struct life *life, const struct gpu_batch *batch)
 {
-	struct process *process = find_process(gpu, pid);
+	struct process *process = find_process(gpu, life);
 
 	if (!process || batch->end_ns < batch->begin_ns || batch->begin_ns < 0)
 		return 0;
@@ -259,9 +260,9 @@ int gpu_join_batch(struct gpu_join *gpu, int32_t pid, const struct gpu_batch *ba
 	return 0;
 }
 
-void gpu_join_keep_from(struct gpu_join *gpu, int32_t pid, int64_t begin_ns)
+void gpu_join_keep_from(struct gpu_join *gpu, const struct life *life, int64_t begin_ns)
 {
-	struct process *process = find_process(gpu, pid);
+	struct process *process = find_process(gpu, life);
 
 	if (process && begin_ns < process->keep_ns)
 		process->keep_ns = begin_ns;
@@ -329,7 +330,7 @@ static int mend_late(struct gpu_join *gpu, struct process *process, int64_t kept
 		late.end_ns = kept_ns;
 	if (late.begin_ns >= late.end_ns)
 		return 0;
-	r = writer_no_gpu(gpu->writer, process->pid, late.begin_ns, late.end_ns, &any);
+	r = writer_no_gpu(gpu->writer, process->life.pid, late.begin_ns, late.end_ns, &any);
 	return r < 0 || !any ? r : write_gap(gpu, process, &late, "CUPTI's records came too late");
 }
 
@@ -406,17 +407,28 @@ static int64_t sum_of_all(const struct gpu_join *gpu, size_t offset)
 	return sum;
 }
 
+/* By all lives of the process. */
+static int64_t lost_by(const struct gpu_join *gpu, int32_t pid)
+{
+	int64_t lost = 0;
+
+	for (const struct process *process = gpu->processes; process; process = process->next)
+		if (process->life.pid == pid)
+			lost += sum_of(process, offsetof(struct dlprof_gpu_state, dropped_count)) +
+				sum_of(process, offsetof(struct dlprof_gpu_state, own_drop_count));
+	return lost;
+}
+
 static int write_losses(struct gpu_join *gpu)
 {
 	int r = 0;
 
 	for (const struct process *process = gpu->processes; r == 0 && process;
 	     process = process->next) {
-		int64_t lost = sum_of(process, offsetof(struct dlprof_gpu_state, dropped_count)) +
-			       sum_of(process, offsetof(struct dlprof_gpu_state, own_drop_count));
+		int64_t lost = lost_by(gpu, process->life.pid);
 
 		if (lost)
-			r = writer_loss(gpu->writer, process->pid, "GPU records", lost);
+			r = writer_loss(gpu->writer, process->life.pid, "GPU records", lost);
 	}
 	return r;
 }

@@ -24,11 +24,11 @@ void gpu_join_close(struct gpu_join *gpu);
 int gpu_join_take(struct gpu_join *gpu, const struct segment *segment,
 		  const struct dlprof_event *event);
 
-/* A batch that was delivered to process `pid`, and whose row is written. */
-int gpu_join_batch(struct gpu_join *gpu, int32_t pid, const struct gpu_batch *batch);
+/* A batch that was delivered to this life of a process, and whose row is written. */
+int gpu_join_batch(struct gpu_join *gpu, const struct life *life, const struct gpu_batch *batch);
 
-/* Of process `pid` no batch will come that began before this. */
-void gpu_join_keep_from(struct gpu_join *gpu, int32_t pid, int64_t begin_ns);
+/* Of this life no batch will come that began before this. */
+void gpu_join_keep_from(struct gpu_join *gpu, const struct life *life, int64_t begin_ns);
 
 /* All rings were read. Writes what can be told by now; `finishing`: for the last time. */
 int gpu_join_round(struct gpu_join *gpu, bool finishing);

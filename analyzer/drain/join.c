@@ -147,7 +147,7 @@ static int take_epoch(struct join *join, struct stream *stream, struct segment *
 	bool opaque = epoch->flags & DLPROF_EPOCH_OPAQUE;
 	struct loader_row loader = {
 		.pid = segment->header->pid,
-		.number = epoch->loader,
+		.number = facts_loader(segment, epoch->loader),
 		.workers = epoch->workers < 0 ? WRITE_UNKNOWN : epoch->workers,
 		.prefetch_factor =
 			epoch->prefetch_factor < 0 ? WRITE_UNKNOWN : epoch->prefetch_factor,
@@ -175,7 +175,7 @@ static int take_epoch(struct join *join, struct stream *stream, struct segment *
 	if (r < 0)
 		return r;
 	stream->known = true;
-	stream->pid = segment->header->pid;
+	stream->consumer = segment_life(segment);
 	stream->loader_id = row.loader_id;
 	stream->epoch = row.epoch;
 	stream->in_order = loader.in_order == 1;
@@ -209,7 +209,7 @@ static int take_batch(struct join *join, struct stream *stream, struct segment *
 {
 	struct entry *entry;
 
-	stream->pid = segment->header->pid;
+	stream->consumer = segment_life(segment);
 	stream->tid = ring->tid;
 	end_step(stream, event, ring);
 	if (stream->seen.tid == WRITE_UNKNOWN) { /* iter() may have been another thread's */
@@ -245,7 +245,7 @@ static int take_load(const struct join *join, struct stream *stream, struct segm
 		return -ENOMEM;
 	entry->loaded = true;
 	entry->load = *event;
-	entry->load_pid = segment->header->pid;
+	entry->loader = segment_life(segment);
 	entry->load_held = (struct held){ring, position};
 	came_now(join, entry);
 	return 0;
@@ -317,7 +317,8 @@ int join_take(void *context, struct segment *segment, struct ring *ring, uint64_
 		return take_mark(join, segment, ring, event);
 	case DLPROF_EVENT_PLACE:
 		event->mark[sizeof(event->mark) - 1] = '\0';
-		return writer_place(join->writer, segment->header->pid, event->task, event->mark);
+		return writer_place(join->writer, segment->header->pid,
+				    facts_loader(segment, event->task), event->mark);
 	case DLPROF_EVENT_GPU_OPS:
 	case DLPROF_EVENT_GPU_COPIES:
 	case DLPROF_EVENT_GPU_STATE:
@@ -372,8 +373,8 @@ static void keep_for_steps(const struct join *join)
 	for (const struct stream *stream = join->streams; stream; stream = stream->next)
 		for (size_t i = 0; i < stream->count; i++)
 			if (stream->entries[i].delivered)
-				gpu_join_keep_from(join->gpu, stream->pid,
-					      (int64_t)stream->entries[i].batch.begin_ns);
+				gpu_join_keep_from(join->gpu, &stream->consumer,
+						   (int64_t)stream->entries[i].batch.begin_ns);
 }
 
 /* Records of a loader whose epoch was never announced: its consumer lost the record, was killed
@@ -381,7 +382,7 @@ static void keep_for_steps(const struct join *join)
 static int adopt(struct join *join, struct stream *stream)
 {
 	struct loader_row row = {
-		.pid = stream->pid ? stream->pid : stream->entries[0].load_pid,
+		.pid = stream->consumer.pid ? stream->consumer.pid : stream->entries[0].loader.pid,
 		.number = (int64_t)(stream->key & INT64_MAX),
 		.workers = WRITE_UNKNOWN,
 		.prefetch_factor = WRITE_UNKNOWN,
@@ -423,15 +424,15 @@ int join_round(struct join *join, size_t *ret_rows)
 	return 0;
 }
 
-void join_process_ended(struct join *join, int32_t pid)
+void join_life_ended(struct join *join, const struct life *life)
 {
 	for (struct stream *stream = join->streams; stream; stream = stream->next) {
-		if (stream->pid == pid)
+		if (life_is(&stream->consumer, life))
 			stream_close(join, stream);
 		for (size_t i = 0; i < stream->count; i++) {
 			struct entry *entry = &stream->entries[i];
 
-			if (entry->load_pid != pid || entry->delivered || entry->abandoned)
+			if (!life_is(&entry->loader, life) || entry->delivered || entry->abandoned)
 				continue;
 			entry->abandoned = true;
 			came_now(join, entry);

@@ -34,8 +34,8 @@ int join_take(void *context, struct segment *segment, struct ring *ring, uint64_
 /* All rings were read once more. Writes what is complete; *ret_rows: how many rows. */
 int join_round(struct join *join, size_t *ret_rows);
 
-/* This process sends no more records, and all were taken: nothing waits for it. */
-void join_process_ended(struct join *join, int32_t pid);
+/* This life sends no more records, and all were taken: nothing waits for it. */
+void join_life_ended(struct join *join, const struct life *life);
 
 /* The run is over: writes everything that is left, complete or not. */
 int join_finish(struct join *join);

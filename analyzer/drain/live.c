@@ -96,7 +96,8 @@ static void add(struct live_sums *sums, enum metric metric, double value)
 static struct live_thread *find_thread(struct live_sums *sums, const struct live_place *of)
 {
 	for (size_t i = 0; i < sums->thread_count; i++)
-		if (sums->threads[i].pid == of->pid && sums->threads[i].tid == of->tid)
+		if (life_is(&sums->threads[i].life, &of->consumer) &&
+		    sums->threads[i].tid == of->tid)
 			return &sums->threads[i];
 	return NULL;
 }
@@ -163,7 +164,7 @@ static void add_batch(struct live_sums *sums, const struct live_place *of,
 		add_wait(sums, of, row);
 	} else if (sums->thread_count < LIVE_THREADS) {
 		thread = &sums->threads[sums->thread_count++];
-		*thread = (struct live_thread){of->pid, of->tid, out_ns, out_ns};
+		*thread = (struct live_thread){of->consumer, of->tid, out_ns, out_ns};
 	} else {
 		return;
 	}

@@ -24,7 +24,7 @@
 
 /* From the first batch of a thread to the end of its last step. */
 struct live_thread {
-	int32_t pid;
+	struct life life;
 	int64_t tid;
 	double begin_ns, end_ns;
 };
@@ -51,7 +51,7 @@ struct live {
 
 /* Whose batch it is. */
 struct live_place {
-	int32_t pid;
+	struct life consumer;
 	int64_t tid, workers; /* workers < 0: not known */
 	bool nested;
 	int64_t setup_begin_ns, setup_ns; /* of its epoch's iterator */

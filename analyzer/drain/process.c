@@ -19,6 +19,7 @@ enum {
 	FIELD_NICE = 19,
 	FIELD_THREADS = 20,
 	FIELD_START = 22,
+	FIELD_MEMORY = 23,
 	FIELD_EXIT = 52,
 	FIELD_COUNT
 };
@@ -47,7 +48,7 @@ bool process_stat_read(int32_t pid, struct process_stat *ret)
 		return false;
 	ret->is_over = at[2] == 'Z' || at[2] == 'X';
 	at += 3;
-	last = ret->is_over ? FIELD_EXIT : FIELD_START;
+	last = ret->is_over ? FIELD_EXIT : FIELD_MEMORY;
 	for (int i = FIELD_STATE + 1; i <= last; i++)
 		fields[i] = strtoll(at, &at, 10);
 	if (*at != ' ' && *at != '\n')
@@ -55,6 +56,7 @@ bool process_stat_read(int32_t pid, struct process_stat *ret)
 	ret->nice = (int)fields[FIELD_NICE];
 	ret->threads = (int)fields[FIELD_THREADS];
 	ret->start_ticks = (uint64_t)fields[FIELD_START];
+	ret->has_memory = fields[FIELD_MEMORY] > 0;
 	ret->exit_status = (int)fields[FIELD_EXIT];
 	ret->used_ns = (fields[FIELD_USER] + fields[FIELD_SYSTEM]) * ((int64_t)NS_PER_S / rate);
 	return true;

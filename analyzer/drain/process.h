@@ -11,6 +11,7 @@ struct process_stat {
 	int nice;
 	int threads;
 	bool is_over; /* a zombie: only its parent has not noticed */
+	bool has_memory; /* one that is about to end has none */
 	int exit_status; /* of a zombie, as waitpid() has it; 0 also where we may not know */
 };
 

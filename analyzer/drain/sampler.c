@@ -324,17 +324,17 @@ void sampler_settle(struct sampler *sampler, const struct stream *stream, const 
 	if (!sampler)
 		return;
 	if (entry->loaded)
-		claim(sampler, entry->load_pid,
+		claim(sampler, entry->loader.pid,
 		      tid_of(&entry->load_held, stream->key & DLPROF_STREAM_LOCAL
 							? stream->tid
-							: (uint32_t)entry->load_pid),
+							: (uint32_t)entry->loader.pid),
 		      entry->load.begin_ns, load_end_ns, BOOKING_LOADS, LINE_LOAD, loader_id);
 	if (!entry->delivered || batch->flags & DLPROF_FLAG_NESTED)
 		return;
-	tid = batch->flags & DLPROF_FLAG_POOL ? (uint32_t)stream->pid
+	tid = batch->flags & DLPROF_FLAG_POOL ? (uint32_t)stream->consumer.pid
 					      : tid_of(&entry->batch_held, stream->tid);
 	if (batch->flags & DLPROF_FLAG_STEP) {
-		claim(sampler, stream->pid, tid, begin_ns, end_ns, BOOKING_FREE, LINE_STEP,
+		claim(sampler, stream->consumer.pid, tid, begin_ns, end_ns, BOOKING_FREE, LINE_STEP,
 		      loader_id);
 		return;
 	}
@@ -342,12 +342,12 @@ void sampler_settle(struct sampler *sampler, const struct stream *stream, const 
 	is_first = batch->batch.ordinal < (uint64_t)(workers > 0 ? workers : 1);
 	if (entry->loaded)
 		ready_ns = within(begin_ns, end_ns, load_end_ns);
-	claim(sampler, stream->pid, tid, begin_ns, ready_ns, BOOKING_WAITS,
+	claim(sampler, stream->consumer.pid, tid, begin_ns, ready_ns, BOOKING_WAITS,
 	      is_first ? LINE_EPOCH_START : LINE_NOT_READY, loader_id);
-	claim(sampler, stream->pid, tid, ready_ns, end_ns, BOOKING_WAITS,
+	claim(sampler, stream->consumer.pid, tid, ready_ns, end_ns, BOOKING_WAITS,
 	      is_first ? LINE_EPOCH_START : LINE_RECEIVING, loader_id);
 	if (entry->stepped)
-		claim(sampler, stream->pid, tid, end_ns, entry->step_end_ns, BOOKING_FREE,
+		claim(sampler, stream->consumer.pid, tid, end_ns, entry->step_end_ns, BOOKING_FREE,
 		      LINE_STEP, loader_id);
 }
 

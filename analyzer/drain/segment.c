@@ -83,7 +83,7 @@ int segment_refresh(struct segment *segment)
 	r = read_at(segment->fd, fresh, sizeof(*fresh), 0);
 	/* Who it is does not change. */
 	if (r == 0 && fresh->pid == header->pid && fresh->start_ticks == header->start_ticks &&
-	    fresh->flags == header->flags) {
+	    fresh->created_ns == header->created_ns && fresh->flags == header->flags) {
 		terminate(fresh);
 		*segment->header = *fresh;
 	}
@@ -152,8 +152,14 @@ bool segment_poll(struct segment *segment, bool is_root_gone)
 {
 	if (segment->dead)
 		return false;
+	if (segment->later_ns) {
+		segment->dead = true;
+		return true;
+	}
 	if (alive_now(&segment->alive, is_root_gone)) {
 		segment->lived = true;
+		if (!segment->left_ns && alive_is_other(&segment->alive))
+			segment->left_ns = now_ns();
 		return false;
 	}
 	segment->dead = true;

@@ -27,12 +27,25 @@ struct ring {
 	uint64_t told[DLPROF_TALLY_COUNT];	/* tally.c's: what the database knows */
 };
 
+/* A program that a process is, or was until execve(). */
+struct life {
+	int32_t pid; /* 0: none */
+	uint64_t begun_ns;
+};
+
+static inline bool life_is(const struct life *one, const struct life *other)
+{
+	return one->pid == other->pid && one->begun_ns == other->begun_ns;
+}
+
 struct segment {
 	char name[64];
 	int fd;
 	struct alive alive;
 	bool apart;		/* gather.c's: the folder that it was in was removed */
-	bool dead;		/* its process ended; nothing more will be written */
+	bool dead;		/* its life ended; nothing more will be written */
+	uint64_t left_ns;	/* the process was seen to be another program; 0: it was not */
+	uint64_t later_ns;	/* gather.c's: when its next life began to record; 0: none did */
 	int exit_status;	/* ... so, as waitpid() has it; -1: not known */
 	bool lived;		/* at the last look */
 	uint64_t gone_ns;	/* when it was seen to be gone; 0: it was never seen to live */
@@ -52,6 +65,11 @@ struct segment {
 	struct ring rings[DLPROF_SLOT_COUNT];
 };
 
+static inline struct life segment_life(const struct segment *segment)
+{
+	return (struct life){segment->header->pid, segment->header->created_ns};
+}
+
 /*
  * Opens `name` in the folder. -EPERM: it is not ours. -EBADMSG: it is no segment of this version,
  * or cut short.
@@ -60,8 +78,8 @@ int segment_open(int folder, const char *name, struct segment **ret_segment);
 void segment_close(struct segment *segment);
 
 /*
- * Sees whether the process ended; `is_root_gone`: that which started the run has. True once:
- * everything it wrote can be read from now on.
+ * Sees whether the life ended; `is_root_gone`: the process which started the run has. True once:
+ * everything that it wrote can be read from now on.
  */
 bool segment_poll(struct segment *segment, bool is_root_gone);
 

@@ -32,7 +32,7 @@ static void fill_load(const struct entry *entry, struct batch_values *values)
 	const struct dlprof_load *load = &event->load;
 
 	values->worker_id = event->worker < 0 ? WRITE_UNKNOWN : event->worker;
-	values->pid = entry->load_pid;
+	values->pid = entry->loader.pid;
 	values->load_begin_ns = (int64_t)event->begin_ns;
 	values->load_ns = (int64_t)event->duration_ns;
 	values->collate_ns =
@@ -148,14 +148,14 @@ static int tell_gpu(struct join *join, const struct stream *stream,
 		.tid = stream->tid,
 	};
 
-	return gpu_join_batch(join->gpu, stream->pid, &batch);
+	return gpu_join_batch(join->gpu, &stream->consumer, &batch);
 }
 
 static struct live_place place_of(const struct stream *stream)
 {
 	struct live_place place = stream->place;
 
-	place.pid = stream->pid;
+	place.consumer = stream->consumer;
 	place.tid = stream->seen.tid;
 	place.nested = stream->seen.nested == 1;
 	return place;

@@ -40,6 +40,7 @@ struct drain {
 	struct cores cores;
 	struct neighbours neighbours;
 	struct facts facts;
+	struct losses losses;
 	struct live live;
 	struct sampler *sampler;
 };
@@ -54,6 +55,6 @@ int gather(struct drain *drain, bool now);
 int gather_leave(struct drain *drain, const char *name, int error);
 void gather_drop(struct drain *drain, size_t index);
 
-/* Whether the run goes on; whether one process of it does. */
+/* Whether the run goes on; whether one life of a process of it does. */
 bool gather_is_live(const struct drain *drain);
-bool gather_is_pid_live(const struct drain *drain, int32_t pid);
+bool gather_is_life_live(const struct drain *drain, const struct life *life);

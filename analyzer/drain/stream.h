@@ -23,7 +23,7 @@ struct entry {
 	bool stepped;			/* step_end_ns and waited_end_ns are known */
 	bool over;			/* they will not be */
 	bool abandoned;			/* its worker ended before it was delivered */
-	int32_t load_pid;
+	struct life loader;		/* who loaded it */
 	uint32_t round;			/* in which its newest record came, and when about */
 	uint64_t since_ns;
 	struct held load_held, batch_held;
@@ -49,7 +49,7 @@ struct stream {
 	bool known;			/* loader_id and epoch are */
 	bool closed;			/* nothing more will be delivered */
 	uint32_t closed_round;
-	int32_t pid;			/* of the consumer; 0: not seen */
+	struct life consumer;		/* pid 0: not seen */
 	uint32_t tid;			/* of its thread */
 	int64_t loader_id, epoch;
 	bool in_order;

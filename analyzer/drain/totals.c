@@ -72,7 +72,7 @@ static bool is_whole(const struct dlprof_tally *tally)
 }
 
 /* What was counted in sums only. */
-static int update_unlisted(struct writer *writer, struct segment *segment)
+static int update_unlisted(struct losses *losses, struct writer *writer, struct segment *segment)
 {
 	static const char *const what[] = {"operations without a tally of their own",
 					   "slow operations without a row of their own"};
@@ -89,8 +89,9 @@ static int update_unlisted(struct writer *writer, struct segment *segment)
 	for (int k = 0; r == 0 && k < 2; k++) {
 		if (sums[k] == segment->told_unlisted[k])
 			continue;
+		r = losses_add(losses, writer, segment->header->pid, what[k],
+			       (int64_t)(sums[k] - segment->told_unlisted[k]));
 		segment->told_unlisted[k] = sums[k];
-		r = writer_loss(writer, segment->header->pid, what[k], (int64_t)sums[k]);
 	}
 	return r;
 }
@@ -172,14 +173,14 @@ static int fold(struct writer *writer, struct segment *segment)
 	return r;
 }
 
-int totals_update(struct writer *writer, struct segment *segment)
+int totals_update(struct losses *losses, struct writer *writer, struct segment *segment)
 {
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && !segment->dead && i < DLPROF_SLOT_COUNT; i++)
 		r = update_slot(writer, segment, i);
 	if (r == 0)
-		r = update_unlisted(writer, segment);
+		r = update_unlisted(losses, writer, segment);
 	if (r == 0 && segment->dead && !segment->folded)
 		r = fold(writer, segment);
 	return r;

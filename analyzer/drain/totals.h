@@ -2,8 +2,9 @@
 /* totals.h - carry the tallies of dlprof/tally.h from segments into the database. */
 #pragma once
 
+#include "drain/losses.h"
 #include "drain/segment.h"
 #include "store/write.h"
 
 /* What changed since the last time; once the process is dead, also adds it to the totals. */
-int totals_update(struct writer *writer, struct segment *segment);
+int totals_update(struct losses *losses, struct writer *writer, struct segment *segment);

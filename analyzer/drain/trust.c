@@ -13,7 +13,7 @@
 
 #define MODE_BITS 07777
 
-/* What follows "PID-TICKS-N"; NULL: that is not how it begins. */
+/* What follows "PID-TIME-N"; NULL: that is not how it begins. */
 static const char *behind_numbers(const char *name)
 {
 	uint64_t number;
@@ -34,7 +34,7 @@ bool trust_is_segment_name(const char *name)
 	return at && strcmp(at, DLPROF_SEGMENT_SUFFIX) == 0;
 }
 
-/* "PID-TICKS-N.new": what is not a segment yet. */
+/* "PID-TIME-N.new": what is not a segment yet. */
 static bool is_unfinished_name(const char *name)
 {
 	const char *at = behind_numbers(name);

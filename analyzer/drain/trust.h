@@ -14,7 +14,7 @@
 
 #define TRUST_DATABASE "run.db" /* in the folder of segments */
 
-/* "PID-TICKS-N[-M].seg" */
+/* "PID-TIME-N[-M].seg" */
 bool trust_is_segment_name(const char *name);
 
 /* "run.db" and what SQLite puts beside it: a run that is not at its place (home.h). */

@@ -49,8 +49,10 @@ static void add_account(const struct report *report, struct outline *o)
 			add_part(o, parts[part].label, a, part, a->part_ns[part], parts[part].note);
 	add_part(o, "step", a, ACCOUNT_PART_MAX, a->step_ns, "the rest");
 	if (a->startup_ns > 0)
-		outline_part(o, "start-up", a->startup_ns, NAN,
-			     "before the first batch, once; in no share");
+		outline_part(o, "start-up", a->startup_ns, NAN, "%s",
+			     a->life_count > 1
+				     ? "before the first batches of its programs; in no share"
+				     : "before the first batch, once; in no share");
 	if (a->unseen_ns > 0)
 		outline_part(o, "GPU not seen", a->unseen_ns, NAN,
 			     "batches without GPU times; in no share");

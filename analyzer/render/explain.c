@@ -258,7 +258,7 @@ static const struct explanation PAGES[] = {
 	 "Part of the stall ratio. See the cause epoch_start."},
 	{"startup", "metric", "The wait for the very first batch.",
 	 "Making the first iterator, starting its workers, and the first load. It comes once a "
-	 "run and is in no ratio."},
+	 "run, or once for each program that the training becomes, and is in no ratio."},
 	{"period", "metric", "Stalls that come every so many batches.",
 	 "Found by folding the run into rows of P batches and asking how unlikely it is that one "
 	 "phase stands out, against rows that are each rotated at random; corrected for all "

@@ -114,9 +114,10 @@ static void add_verdict(const struct report *report, struct outline *o)
 				    is_loop ? "loop" : "training", UNITS_FACTOR(f->gain_max));
 		/* Once a run and in no share: not worth a line of its own. */
 		if (f->account.startup_ns > STARTUP * f->account.time_ns)
-			page_append(below, sizeof(below), "%s %s, once",
+			page_append(below, sizeof(below), "%s %s, %s",
 				    *below ? "; start-up" : "Start-up took",
-				    UNITS_TIME(f->account.startup_ns));
+				    UNITS_TIME(f->account.startup_ns),
+				    f->account.life_count > 1 ? "in all" : "once");
 		if (*below)
 			outline_cell(o, "%s.", below);
 		return;

@@ -11,6 +11,7 @@
 /* A loader of a thread. */
 struct member {
 	size_t loader; /* its place in the query's list */
+	int64_t life_ns;
 	struct batch_series series;
 	struct finding finding;
 };
@@ -27,11 +28,19 @@ static bool is_known(const struct finding *finding)
 	return !isnan(finding->own.ratio);
 }
 
+/* A thread other than the first has another number in each program that a process becomes. */
+static bool is_same_thread(const struct loader_info *one, const struct loader_info *other)
+{
+	return one->life_ns == other->life_ns
+		       ? one->tid == other->tid
+		       : (one->tid == one->pid) == (other->tid == other->pid);
+}
+
 static bool is_of_thread(const struct loader_info *loader, const struct loader_info *judged)
 {
-	return loader == judged || (!loader->nested && !judged->nested &&
-				    loader->pid == judged->pid && loader->tid == judged->tid &&
-				    loader->batch_count > 0);
+	return loader == judged ||
+	       (!loader->nested && !judged->nested && loader->pid == judged->pid &&
+		is_same_thread(loader, judged) && loader->batch_count > 0);
 }
 
 static int read_one(struct db *db, const struct thread_query *query, size_t which,
@@ -41,6 +50,7 @@ static int read_one(struct db *db, const struct thread_query *query, size_t whic
 	int r;
 
 	ret->loader = which;
+	ret->life_ns = query->loaders[which].life_ns;
 	filter.loader_id = query->loaders[which].loader_id;
 	series_init(&ret->series);
 	r = query_series(db, &filter, &ret->series);
@@ -90,26 +100,59 @@ static bool has_span(const struct batch_series *series, const struct finding *fi
 	       series->last_ns != SERIES_UNKNOWN && !finding->missing_count;
 }
 
+static int by_life(const void *a, const void *b)
+{
+	const struct member *const *one = a, *const *other = b;
+
+	return ((*one)->life_ns > (*other)->life_ns) - ((*one)->life_ns < (*other)->life_ns);
+}
+
+/* What lies between two lives is the start-up of the later one, as what lies before the first. */
+static int account_of_lives(const struct thread *thread, const struct member **members,
+			    struct account *ret)
+{
+	const bool by_gpu = thread->list[0].finding.by_gpu;
+	int64_t whole_ns = 0;
+	size_t i, end;
+
+	for (size_t begin = 0; begin < thread->count; begin = end) {
+		struct account_span span = {INT64_MAX, 0};
+
+		for (end = begin;
+		     end < thread->count && members[end]->life_ns == members[begin]->life_ns;
+		     end++) {
+			const struct batch_series *s = &members[end]->series;
+
+			if (!has_span(s, &members[end]->finding))
+				return -ERANGE;
+			if (s->first_ns < span.begin_ns)
+				span.begin_ns = s->first_ns;
+			if (s->last_ns > span.end_ns)
+				span.end_ns = s->last_ns;
+		}
+		for (i = begin; i < end; i++)
+			account_add(ret, &members[i]->series, by_gpu, members[i]->finding.theta_ns,
+				    &span);
+		whole_ns = clamp_add(whole_ns, span.end_ns - span.begin_ns);
+		ret->life_count++;
+	}
+	return account_close(ret, &(struct account_span){0, whole_ns});
+}
+
 static int account_of_thread(const struct thread *thread, struct account *ret)
 {
-	struct account_span span = {INT64_MAX, 0};
-	bool by_gpu = thread->list[0].finding.by_gpu;
+	const struct member **members = calloc(thread->count, sizeof(*members));
+	int r;
 
 	*ret = (struct account){.startup_ns = NAN};
-	for (size_t i = 0; i < thread->count; i++) {
-		const struct batch_series *s = &thread->list[i].series;
-
-		if (!has_span(s, &thread->list[i].finding))
-			return -ERANGE;
-		if (s->first_ns < span.begin_ns)
-			span.begin_ns = s->first_ns;
-		if (s->last_ns > span.end_ns)
-			span.end_ns = s->last_ns;
-	}
+	if (!members)
+		return -ENOMEM;
 	for (size_t i = 0; i < thread->count; i++)
-		account_add(ret, &thread->list[i].series, by_gpu, thread->list[i].finding.theta_ns,
-			    &span);
-	return account_close(ret, &span);
+		members[i] = &thread->list[i];
+	qsort(members, thread->count, sizeof(*members), by_life);
+	r = account_of_lives(thread, members, ret);
+	free(members);
+	return r;
 }
 
 /* Puts the loader first that has more than half of the waits. */

@@ -28,7 +28,7 @@ static const char ENDS_SQL[] =
 	" (SELECT COUNT(*) AS count, MIN(worker_id) AS worker_id, exit_status FROM t_process"
 	"  WHERE role = 'worker' AND exit_status & 127 NOT IN (0, 1, 2, 13, 15)) w"
 	" LEFT JOIN (SELECT exit, exit_status, end_ns FROM t_process WHERE pid ="
-	"  (SELECT CAST(value AS INTEGER) FROM t_meta WHERE key = 'pid')"
+	"  (SELECT CAST(value AS INTEGER) FROM t_meta WHERE key = 'pid') AND exit IS NOT 'exec'"
 	"  ORDER BY start_ns LIMIT 1) m";
 
 /* The thread of its first epoch speaks for all; where nobody says so, it is not nested. */
@@ -36,7 +36,8 @@ static const char ENDS_SQL[] =
 	" pid, (SELECT MAX(tid) FROM t_epoch e WHERE e.loader_id = id.loader_id AND epoch ="       \
 	"  (SELECT MIN(epoch) FROM t_epoch f WHERE f.loader_id = id.loader_id)),"                  \
 	" IFNULL((SELECT MAX(nested) FROM t_epoch e WHERE e.loader_id = id.loader_id), 0) > 0,"    \
-	" place"
+	" place, (SELECT MAX(start_ns) FROM t_process p WHERE p.pid = t_loader.pid AND"            \
+	"  start_ns <= number)"
 
 /* A loader may be known by its batches alone, where the record of its iterator was lost. */
 static const char LOADERS_SQL[] =
@@ -151,6 +152,7 @@ static int take_loader(sqlite3_stmt *stmt, void *item)
 		.pid = rows_time(stmt, 10),
 		.tid = rows_time(stmt, 11),
 		.nested = sqlite3_column_int(stmt, 12) != 0,
+		.life_ns = rows_time(stmt, 14),
 	};
 	rows_fill(stmt, 1, REDACT_TEXT, loader->kind, sizeof(loader->kind));
 	rows_fill(stmt, 13, REDACT_PLACE, loader->place, sizeof(loader->place));

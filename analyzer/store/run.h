@@ -89,6 +89,7 @@ struct loader_info {
 	int64_t epoch_count;
 	int64_t time_ns;		/* sum of wait and compute */
 	int64_t pid, tid;		/* who asked for its batches */
+	int64_t life_ns;		/* ... and when it began to be that program */
 	bool nested;			/* within another wait: no time of the thread's own */
 	char place[96];			/* where it is made, "train.py:41 in main"; "": not known */
 };

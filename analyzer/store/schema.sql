@@ -9,7 +9,9 @@ CREATE TABLE t_meta (
 
 CREATE TABLE t_process (
 	pid INTEGER NOT NULL,
-	start_ticks INTEGER NOT NULL,	-- tells two processes with one pid apart
+	-- Tells two lives of one pid apart: when this one began to record, in ns. In older runs, when
+	-- the process was made, in ticks.
+	start_ticks INTEGER NOT NULL,
 	ppid INTEGER,
 	role TEXT NOT NULL,		-- main, worker, pin, other
 	worker_id INTEGER,
@@ -17,7 +19,8 @@ CREATE TABLE t_process (
 	stream INTEGER,			-- of a worker: whose it is, until its loader is known
 	start_ns INTEGER,		-- when it began to record
 	end_ns INTEGER,			-- when it was seen to be gone, else when it began to exit
-	exit TEXT,			-- 'clean': ran its destructors; 'gone': did not; NULL: alive
+	-- 'clean': ran its destructors; 'gone': did not; 'exec': became another program; NULL: alive
+	exit TEXT,
 	command TEXT,
 	exit_status INTEGER,		-- as waitpid() has it; NULL: not known; since version 8
 	PRIMARY KEY (pid, start_ticks)
@@ -26,7 +29,9 @@ CREATE TABLE t_process (
 CREATE TABLE t_loader (
 	loader_id INTEGER PRIMARY KEY,
 	pid INTEGER NOT NULL,
-	number INTEGER NOT NULL,	-- of the loader within its process, from 1
+	-- Of the loader within its process, counted from when the life began that made it, in ns. In
+	-- older runs, from 1.
+	number INTEGER NOT NULL,
 	kind TEXT,
 	workers INTEGER,
 	prefetch_factor INTEGER,

@@ -29,7 +29,7 @@ int writer_meta_noted(struct writer *writer, const char *key, const char *value)
 
 /* A row is an array of numbers, and then texts: write.c binds them in this order. */
 struct process_row {
-	int64_t pid, start_ticks, ppid, worker_id, loader_id, stream, start_ns, end_ns;
+	int64_t pid, life_ns, ppid, worker_id, loader_id, stream, start_ns, end_ns;
 	int64_t exit_status;
 	const char *role;
 	const char *exit;

@@ -235,8 +235,8 @@ struct dlprof_event {
 	/*
 	 * The loader's iterator: inode of the pipe that carries results from workers to the
 	 * consumer, the same number at both ends under fork, spawn and forkserver. Without
-	 * workers: DLPROF_STREAM_LOCAL | a count within the process. Marked by dlprof.h:
-	 * DLPROF_STREAM_MARKS | the consumer's pid.
+	 * workers: DLPROF_STREAM_LOCAL | DLPROF_STREAM_OF the consumer's life, counted on. Marked
+	 * by dlprof.h: DLPROF_STREAM_MARKS | DLPROF_STREAM_OF the consumer's life.
 	 */
 	uint64_t stream;
 	uint32_t generation;	/* of the stream: persistent workers restart task numbers at 0 */
@@ -256,5 +256,15 @@ struct dlprof_event {
 
 #define DLPROF_STREAM_LOCAL (UINT64_C(1) << 63)
 #define DLPROF_STREAM_MARKS (UINT64_C(1) << 62)
+
+/*
+ * A number of 62 bits for the life of a process: its pid, which has 22 bits at most, and when it
+ * began, in units of 16 us. A life lasts longer than that, and 208 days pass until its number could
+ * come again.
+ */
+#define DLPROF_STREAM_TIME_BITS 40
+#define DLPROF_STREAM_OF(pid, created_ns)                                                          \
+	((uint64_t)(pid) << DLPROF_STREAM_TIME_BITS |                                              \
+	 ((created_ns) >> 14 & ((UINT64_C(1) << DLPROF_STREAM_TIME_BITS) - 1)))
 
 static_assert(sizeof(struct dlprof_event) == 128, "the record is the ABI of shim and drain");

@@ -42,7 +42,7 @@
 #include "dlprof/tally.h"
 
 #define DLPROF_SEGMENT_MAGIC UINT64_C(0x31474553464f5250)	/* "PROFSEG1" */
-#define DLPROF_SEGMENT_ABI        7
+#define DLPROF_SEGMENT_ABI        8
 #define DLPROF_SEGMENT_SUFFIX ".seg"
 #define DLPROF_SEGMENT_UNFINISHED ".new"	/* its name until it may be read */
 
@@ -59,6 +59,11 @@ enum dlprof_segment_flag {
 	 * program.
 	 */
 	DLPROF_SEGMENT_LOCKED = 1 << 1,
+	/*
+	 * Of a root: the program that began the run became this one by execve(). What the header of
+	 * its first life says of the run holds for all of them.
+	 */
+	DLPROF_SEGMENT_LATER = 1 << 2,
 };
 
 /* Totals of the threads that held the slot; exact even when its ring drops records. */
@@ -83,6 +88,20 @@ struct dlprof_slot {
 	alignas(4096) struct dlprof_event far[DLPROF_RING_CAPACITY];
 };
 
+/*
+ * The account of the line at exit, up to now: what the lives of the process before this one had,
+ * and its own. A program that becomes another by execve() ends without a word, so it is kept here.
+ */
+struct dlprof_so_far {
+	_Atomic uint64_t batches;
+	_Atomic uint64_t time_ns;
+	_Atomic uint64_t wait_ns;
+};
+
+/*
+ * A process that becomes another program by execve() begins another life: pid and start_ticks stay,
+ * created_ns tells the lives apart. A life ends when the next one has a segment.
+ */
 struct dlprof_header {
 	uint64_t magic;
 	uint32_t abi;
@@ -100,7 +119,7 @@ struct dlprof_header {
 	uint64_t pid_space;	/* where `pid` counts: inode of /proc/self/ns/pid; 0: unknown */
 	int32_t proc_pid;		/* its name in the /proc that it sees; 0: it sees none */
 	_Atomic uint32_t tids[DLPROF_SLOT_COUNT];	/* who has the slot; 0: free */
-	uint64_t created_ns;
+	uint64_t created_ns;	/* when this life began to record: in all its segments the same */
 	uint64_t created_unix_ns;
 	int32_t rank;			/* -1: not a distributed job */
 	int32_t local_rank;
@@ -108,8 +127,10 @@ struct dlprof_header {
 	_Atomic uint64_t lost_count;	/* events of threads that found no slot */
 	_Atomic uint64_t heartbeat_ns;	/* the drain's last round, written by the drain */
 	_Atomic int32_t store_error;	/* why it cannot write the database, as errno; 0: it can */
-	uint32_t unused_store;
+	uint32_t has_drain;		/* of a root: its drain could be started */
 	char stored_at[1024];		/* where the run is instead; "": nowhere yet */
+	char database[1024];		/* of a root: where the run is to be stored */
+	struct dlprof_so_far so_far;	/* of a root */
 	char version[16];
 	char host[64];
 	char kernel[128];

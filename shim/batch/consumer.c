@@ -9,6 +9,7 @@
 #include "record/activate.h"
 #include "record/launches.h"
 #include "record/run.h"
+#include "record/segment.h"
 #include "record/start.h"
 #include "record/summary.h"
 
@@ -49,11 +50,10 @@ bool consumer_record(void)
 	return true;
 }
 
-/* Unique in the run: the pid tells processes apart, the count what one process makes. */
+/* Unique in the run: the life tells processes and programs apart, the count what one makes. */
 static uint64_t local_stream(void)
 {
-	return DLPROF_STREAM_LOCAL | (uint64_t)sys_getpid() << 32 |
-	       atomic_fetch_add(&stream_count, 1);
+	return DLPROF_STREAM_LOCAL | (segment_stream() + atomic_fetch_add(&stream_count, 1));
 }
 
 /* Inside another wait or a load, as whatever a worker iterates over is. */

@@ -2,8 +2,8 @@
 /*
  * marks.c - the functions of dlprof.h: a loop that says itself where its batches begin and end.
  *
- * It becomes the same records that a Python loader becomes. The stream's number is made of the
- * training process's pid and the epoch is a count, so threads that load agree with the one that
+ * It becomes the same records that a Python loader becomes. The stream's number is that of the
+ * training process's life and the epoch is a count, so threads that load agree with the one that
  * trains without asking it. Steps by NVTX ranges are recorded in the same way.
  */
 #define DLPROF_SHIM
@@ -126,7 +126,7 @@ struct thread *marks_enter(void)
 
 static uint64_t own_stream(void)
 {
-	return DLPROF_STREAM_MARKS | (uint64_t)sys_getpid();
+	return DLPROF_STREAM_MARKS | segment_stream();
 }
 
 /* The thread in the loop's functions, or NULL: another one is. Then leave_loop(). */

@@ -18,6 +18,7 @@
 #include "dlprof/folder.h"
 #include "record/fd.h"
 #include "record/folder.h"
+#include "record/life.h"
 #include "record/segment.h"
 
 #define RUN_VARIABLE "DLPROF_RUN="
@@ -290,18 +291,38 @@ static void note_job(void)
 		note_number("world_size ", size);
 }
 
-/* Into the list of `dlprof run`, which waits for this run's end to report it. */
-static void enter(void)
+/* The list of `dlprof run`, which waits for the end of each run in it to report it. */
+static int open_list(void)
 {
 	const char *list = getenv("DLPROF_RUNS");
+
+	return list ? sys_open(list, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK, 0) : -ENOENT;
+}
+
+static void enter(void)
+{
 	TEXT(line, sizeof(run.folder) + sizeof(run.database) + 2);
-	int fd = list ? sys_open(list, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK, 0) : -ENOENT;
+	int fd = open_list();
 
 	if (fd < 0)
 		return;
 	text_join(&line, run.folder, "\t", run.database, "\n");
 	run.is_reported = sys_write(fd, line.buffer, line.length) == (long)line.length;
 	sys_close(fd);
+}
+
+/* This process speaks for the run, and so will the program that it may become. */
+static void lead(bool has_drain)
+{
+	struct dlprof_header *header = &segment_first()->header;
+
+	run.root_pid = sys_getpid();
+	run.has_drain = has_drain;
+	header->has_drain = has_drain;
+	strcpy(header->database, run.database);
+	if (life_announce() < 0)
+		note_add('w',
+			 "out of memory: a program that follows by exec() prints no line at exit");
 }
 
 static int start(struct text *why)
@@ -316,12 +337,11 @@ static int start(struct text *why)
 		sys_unlink(run.database);
 		return r;
 	}
-	run.root_pid = sys_getpid();
 	config_note();
 	note_job();
 	if (environment_set(RUN_VARIABLE, run.folder) < 0)
 		note_add('w', "out of memory: spawned children start runs of their own");
-	run.has_drain = start_drain();
+	lead(start_drain());
 	enter();
 	log_line("recording into", run.database);
 	return 0;
@@ -377,7 +397,7 @@ enum run_state run_state(uint64_t now_ns, const char **ret_where, int *ret_error
  * Its segment in the folder of a run that goes on, which is made again if somebody removed it.
  * -ENOENT: the run is over. -EPERM: it is another user's.
  */
-static int join(const char *folder)
+static int join(const char *folder, uint32_t flags)
 {
 	int r;
 
@@ -387,7 +407,7 @@ static int join(const char *folder)
 			r = folder_restore(folder);
 		if (r < 0)
 			return r;
-		r = segment_open(folder, 0, process_rank(), process_local_rank());
+		r = segment_open(folder, flags, process_rank(), process_local_rank());
 		/* Who removes it may still be doing so. */
 		if (r != -ENOENT)
 			return r;
@@ -400,18 +420,34 @@ static int cannot_join(struct text *why, int r)
 	return failed(why, "cannot make a segment in", run.folder, r);
 }
 
-/* This process began it, became another program by execve(), and lost its drain by that. */
-static bool is_left(const char *folder)
+/* This process began the run as another program, and goes on with it. */
+static int go_on(const struct dlprof_header *before)
 {
-	uint64_t pid, ticks;
+	const int list = open_list();
+	bool has_drain = before->has_drain;
+	int r;
 
-	return guard_is_needed() && dlprof_parse_folder(folder, &pid, &ticks) &&
-	       pid == (uint64_t)sys_getpid() && ticks == process_start_ticks();
+	segment_go_on(before);
+	r = join(run.folder, DLPROF_SEGMENT_ROOT | DLPROF_SEGMENT_LATER);
+	segment_go_on(NULL);
+	run.is_reported = list >= 0;
+	if (list >= 0)
+		sys_close(list);
+	if (r < 0)
+		return r;
+	strcpy(run.database, before->database);
+	/* The guard ends its drain when it sees another program, or has by now. */
+	if (guard_is_needed())
+		has_drain = start_drain();
+	lead(has_drain);
+	log_line("recording on into", run.database);
+	return 0;
 }
 
 int run_begin(struct text *why)
 {
 	const char *folder = getenv("DLPROF_RUN");
+	const struct dlprof_header *before;
 	int r;
 
 	config_read();
@@ -419,11 +455,12 @@ int run_begin(struct text *why)
 	if (!folder && run.root_pid && run.root_pid != sys_getpid())
 		folder = run.folder;
 	run.root_pid = 0;
-	if (!folder || strlen(folder) >= sizeof(run.folder) || is_left(folder))
+	if (!folder || strlen(folder) >= sizeof(run.folder))
 		return start(why);
 	if (folder != run.folder)
 		strcpy(run.folder, folder);
-	r = join(run.folder);
+	before = life_before(run.folder);
+	r = before ? go_on(before) : join(run.folder, 0);
 	if (r == -ENOENT || r == -EPERM || r == -EACCES)
 		return start(why);
 	return r < 0 ? cannot_join(why, r) : 0;
@@ -431,7 +468,7 @@ int run_begin(struct text *why)
 
 int run_rejoin(struct text *why)
 {
-	int r = join(run.folder);
+	int r = join(run.folder, 0);
 
 	fd_begin();
 	/* The parent's run is already over (a daemon): start a new run. */

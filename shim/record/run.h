@@ -4,7 +4,8 @@
  *
  * A run is a database, a folder of segments and a drain between them. The link
  * "DATABASE-segments" leads from the one to the other, so that dlprof-report can finish what a
- * killed drain left. Children learn of the run from DLPROF_RUN.
+ * killed drain left. Children learn of the run from DLPROF_RUN, and from DLPROF_LIFE the program
+ * that the process which began it becomes.
  */
 #pragma once
 
@@ -33,7 +34,10 @@ enum run_state {
 /* Where the records are, by what the drain last reported. */
 enum run_state run_state(uint64_t now_ns, const char **ret_where, int *ret_error);
 
-/* The database's path if this process started the run, else NULL (also in forked children). */
+/*
+ * The database's path if this process started the run, in this program or in one before, else NULL
+ * (also in forked children).
+ */
 const char *run_database(void);
 
 /* `dlprof run` waits for the end of this run and prints its report. */

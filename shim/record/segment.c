@@ -26,8 +26,7 @@ static struct {
 	struct segment segments[SEGMENT_MAX];
 	_Atomic uint32_t count;
 	_Atomic uint32_t growing;
-	_Atomic uint32_t claims;	/* of slots, since segment_open() */
-	uint32_t opened;		/* how often the first was made */
+	_Atomic uint32_t claims; /* of slots, since segment_open() */
 	_Atomic bool full;	/* no further segment can be made: do not try at every call */
 	_Atomic uint64_t retry_ns; /* nor look through all slots before then */
 	_Atomic uint64_t reserve_ns; /* nor ask a full disk for blocks */
@@ -37,6 +36,8 @@ static struct {
 	int32_t rank;
 	int32_t local_rank;
 	int pid;
+	uint64_t begun_ns;                  /* this life */
+	const struct dlprof_header *before; /* what this process was; NULL: it is the first */
 	char folder[512];
 } own;
 
@@ -54,6 +55,19 @@ void segment_mark_end(void)
 {
 	if (segment_is_own())
 		own.segments[0].shared->header.ended_ns = clock_now_ns();
+}
+
+/* What the last program knew of the run. Before the drain can see the segment: it corrects this. */
+static void go_on(struct dlprof_header *header)
+{
+	strcpy(header->database, own.before->database);
+	strcpy(header->stored_at, own.before->stored_at);
+	header->has_drain = own.before->has_drain;
+	header->heartbeat_ns = own.before->heartbeat_ns;
+	header->store_error = own.before->store_error;
+	header->so_far.batches = own.before->so_far.batches;
+	header->so_far.time_ns = own.before->so_far.time_ns;
+	header->so_far.wait_ns = own.before->so_far.wait_ns;
 }
 
 static void fill_header(struct dlprof_segment *shared)
@@ -76,7 +90,7 @@ static void fill_header(struct dlprof_segment *shared)
 	shared->header.start_ticks = process_start_ticks();
 	shared->header.pid_space = process_space();
 	shared->header.proc_pid = process_number();
-	shared->header.created_ns = clock_now_ns();
+	shared->header.created_ns = own.begun_ns;
 	shared->header.created_unix_ns = clock_ns(CLOCK_REALTIME);
 	shared->header.rank = own.rank;
 	shared->header.local_rank = own.local_rank;
@@ -89,6 +103,8 @@ static void fill_header(struct dlprof_segment *shared)
 		text_add(&field, name.release);
 	}
 	process_command(shared->header.command, sizeof(shared->header.command));
+	if (own.before && !own.count)
+		go_on(&shared->header);
 }
 
 static int reserve(const struct segment *segment, size_t offset, size_t size)
@@ -175,16 +191,14 @@ struct dlprof_stack *segment_stack(uint32_t index)
 	return made ? &segment->shared->stacks[index] : NULL;
 }
 
-/* "FOLDER/PID-TICKS-INDEX". Without /proc the time tells two processes of one pid apart. */
+/* "FOLDER/PID-TIME-INDEX": the time tells two lives of one pid apart. */
 static void add_stem(struct text *path, uint32_t index)
 {
-	uint64_t begun = process_start_ticks();
-
 	text_add(path, own.folder);
 	text_add(path, "/");
 	text_add_number(path, own.pid);
 	text_add(path, "-");
-	text_add_number(path, (int64_t)((begun ? begun : clock_now_ns()) + own.opened));
+	text_add_number(path, (int64_t)own.begun_ns);
 	text_add(path, "-");
 	text_add_number(path, index);
 }
@@ -241,6 +255,21 @@ static int add_segment(void)
 	return 0;
 }
 
+void segment_go_on(const struct dlprof_header *before)
+{
+	own.before = before;
+}
+
+uint64_t segment_stream(void)
+{
+	return DLPROF_STREAM_OF(own.pid, own.begun_ns);
+}
+
+const char *segment_path(void)
+{
+	return own.segments[0].path;
+}
+
 int segment_open(const char *folder, uint32_t flags, int32_t rank, int32_t local_rank)
 {
 	int r;
@@ -249,7 +278,6 @@ int segment_open(const char *folder, uint32_t flags, int32_t rank, int32_t local
 	for (uint32_t i = 0; i < own.count; i++)
 		sys_munmap(own.segments[i].shared, sizeof(struct dlprof_segment));
 	own.count = 0;
-	own.opened++;
 	own.growing = 0;
 	own.claims = 0;
 	own.full = false;
@@ -261,6 +289,7 @@ int segment_open(const char *folder, uint32_t flags, int32_t rank, int32_t local
 	own.rank = rank;
 	own.local_rank = local_rank;
 	own.pid = sys_getpid();
+	own.begun_ns = clock_now_ns();
 	if (strlen(folder) >= sizeof(own.folder))
 		return -ENAMETOOLONG;
 	if (folder != own.folder)

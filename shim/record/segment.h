@@ -16,6 +16,18 @@
  */
 int segment_open(const char *folder, uint32_t flags, int32_t rank, int32_t local_rank);
 
+/*
+ * What the program that this process was told of the run, in the header of its first segment, is to
+ * stand in ours, too; before segment_open(). NULL: there was none.
+ */
+void segment_go_on(const struct dlprof_header *before);
+
+/* Of the first segment. */
+const char *segment_path(void);
+
+/* For streams of this life; see dlprof/event.h. */
+uint64_t segment_stream(void);
+
 /* A slot of the calling thread, and where it is. */
 struct segment_claim {
 	struct dlprof_slot *slot;

@@ -18,14 +18,43 @@
 #include "base/text.h"
 #include "record/activate.h"
 #include "record/run.h"
+#include "record/segment.h"
 #include "record/start.h"
 
 #define ACCOUNT_MAX 64
 #define CHILD_MS    500 /* of CPU time: what a child takes just to import a framework */
 
 static _Atomic uint64_t batch_count;
+static struct dlprof_account earlier; /* of the programs that this process was */
 static struct account accounts[ACCOUNT_MAX], pool;
 static _Atomic uint32_t account_count; /* that were asked for */
+
+/* Where a process that prints the line keeps it for the program that it may become; else NULL. */
+static struct dlprof_so_far *kept(void)
+{
+	struct dlprof_segment *shared = segment_first();
+
+	return shared && (shared->header.flags & DLPROF_SEGMENT_ROOT) ? &shared->header.so_far
+								      : NULL;
+}
+
+void summary_begin(void)
+{
+	const struct dlprof_so_far *so_far = kept();
+
+	/* In a forked child, what its parent had. */
+	memset(accounts, 0, sizeof(accounts));
+	memset(&pool, 0, sizeof(pool));
+	account_count = 0;
+	batch_count = 0;
+	earlier = (struct dlprof_account){0};
+	if (so_far)
+		earlier = (struct dlprof_account){
+			.batches = so_far->batches,
+			.time_ns = so_far->time_ns,
+			.wait_ns = so_far->wait_ns,
+		};
+}
 
 struct account *summary_account(void)
 {
@@ -41,7 +70,11 @@ struct account *summary_pool(void)
 
 void summary_count(void)
 {
+	struct dlprof_so_far *so_far = kept();
+
 	atomic_fetch_add_explicit(&batch_count, 1, memory_order_relaxed);
+	if (so_far)
+		atomic_fetch_add_explicit(&so_far->batches, 1, memory_order_relaxed);
 }
 
 void summary_batch(struct account *account, uint64_t end_ns)
@@ -57,6 +90,23 @@ void summary_batch(struct account *account, uint64_t end_ns)
 static uint64_t time_of(const struct account *account)
 {
 	return account->first_ns ? account->last_ns - account->first_ns : 0;
+}
+
+static uint64_t waited_of(const struct account *account)
+{
+	return account->last_waited_ns - account->first_waited_ns;
+}
+
+void summary_keep(const struct account *account)
+{
+	const uint64_t time_ns = earlier.time_ns + time_of(account);
+	struct dlprof_so_far *so_far = kept();
+
+	if (!so_far || time_ns < atomic_load_explicit(&so_far->time_ns, memory_order_relaxed))
+		return;
+	atomic_store_explicit(&so_far->time_ns, time_ns, memory_order_relaxed);
+	atomic_store_explicit(&so_far->wait_ns, earlier.wait_ns + waited_of(account),
+			      memory_order_relaxed);
 }
 
 /* The thread that trains: it has waited and worked for longer than any other. */
@@ -88,9 +138,9 @@ void dlprof_account(struct dlprof_account *ret)
 {
 	const struct account *account = training();
 
-	ret->batches = batch_count;
-	ret->time_ns = time_of(account);
-	ret->wait_ns = account->last_waited_ns - account->first_waited_ns;
+	ret->batches = earlier.batches + batch_count;
+	ret->time_ns = earlier.time_ns + time_of(account);
+	ret->wait_ns = earlier.wait_ns + waited_of(account);
 }
 
 static void add_batches(struct text *line, bool by_gpu)

@@ -5,6 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The process begins to record: with the account of the programs that it was before. */
+void summary_begin(void);
+
 /*
  * What a thread that trains waited, from the return of its first next() to the end of its last
  * step: the report's account. Only that thread writes it.
@@ -21,6 +24,9 @@ struct account *summary_account(void);
 /* Of a pool: its threads ask one at a time, in the name of the main thread. */
 struct account *summary_pool(void);
 
+/* Keeps it for the program that this process may become, if it is the longest. */
+void summary_keep(const struct account *account);
+
 /* A wait begins: whatever was before it is known, and may be the end of the last step. */
 static inline void summary_wait_begin(struct account *account, uint64_t begin_ns)
 {
@@ -28,6 +34,8 @@ static inline void summary_wait_begin(struct account *account, uint64_t begin_ns
 		return;
 	account->last_ns = begin_ns;
 	account->last_waited_ns = account->waited_ns;
+	if (account->first_ns)
+		summary_keep(account);
 }
 
 /* A wait ended with a batch. */

@@ -41,6 +41,7 @@ static struct db *db;
 static struct writer *writer;
 static int folder = -1;
 static struct facts facts;
+static struct losses losses;
 static uint64_t far_from[DLPROF_SLOT_COUNT];
 
 static void set_up(void)
@@ -197,9 +198,9 @@ static int look(struct join *join, struct segment *segment, bool release)
 	if (!release)
 		return 0;
 	join_release(join, segment);
-	r = facts_update(&facts, writer, segment);
+	r = facts_update(&facts, &losses, writer, segment);
 	if (r == 0)
-		r = totals_update(writer, segment);
+		r = totals_update(&losses, writer, segment);
 	if (r == 0)
 		r = publish(segment);
 	FUZZ_DEMAND(r == 0 || r == -EBADMSG);
@@ -211,9 +212,11 @@ static void drain(int fd, struct fuzz_input *input, uint8_t options, uint64_t *n
 {
 	struct segment *segment;
 	struct join *join;
+	struct life life;
 	int r;
 
 	memset(&facts, 0, sizeof(facts));
+	losses_forget(&losses);
 	r = segment_open(folder, NAME, &segment);
 	FUZZ_DEMAND(r == 0 || r == -EBADMSG);
 	/* Of an older version of the format the whole corpus would test nothing. */
@@ -236,7 +239,8 @@ static void drain(int fd, struct fuzz_input *input, uint8_t options, uint64_t *n
 	if (r < 0) {
 		join_forget(join, segment);
 	} else if (release) {
-		join_process_ended(join, segment->header->pid);
+		life = segment_life(segment);
+		join_life_ended(join, &life);
 		FUZZ_DEMAND(join_finish(join) == 0);
 		FUZZ_DEMAND(facts_finish(writer, db, 1) == 0);
 		join_release(join, segment);

@@ -8,7 +8,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from dlprof_test import (PYTHON, check, drains, environment, equal, finish, need_shim,  # noqa
+from dlprof_test import (PYTHON, check, databases, drains, environment, equal, finish, need_shim,  # noqa
                          report, rows, sandboxed, say, scratch, wait_for_drain)
 
 HOST = os.path.join(os.path.dirname(os.path.abspath(__file__)), "reaper_host.py")
@@ -111,8 +111,8 @@ def check_killed(name, kill, denied=()):
 
 
 def check_exec():
-    """The new program is a subreaper still and may not come to wait for the drain of the old. What it
-    records itself is a run of its own."""
+    """The new program is a subreaper still and may not come to wait for the drain of the old. It goes
+    on with the run, with a drain of its own."""
     host = Host("main", "hold", "exec", "waits", "hold", "main", "hold", "waits")
     host.process.stdin.write(b"\n")
     host.process.stdin.flush()
@@ -120,17 +120,27 @@ def check_exec():
     check(all(len(ends) == 3 for ends in told.values()), "exec: a wait told of", told)
     check(until(lambda: not host.guards(), END_S), "exec: the old memory is held")
     check(until(lambda: not drains(host.database), END_S), "exec: the drain is left")
-    second = os.path.join(host.folder, "run-2.db")
     host.process.stdin.write(b"\n")
     host.process.stdin.flush()
     equal(json.loads(host.process.stdout.readline())["children"], ["dlprof-guard", "dlprof-guard"],
           "exec: children, the first of them a zombie")
     told = host.end("exec")[-1]["told"]
     check(all(len(ends) == 3 for ends in told.values()), "exec: later, a wait told of", told)
-    wait_for_drain(second)
+    wait_for_drain(host.database)
+    equal(databases(host.folder), [host.database], "exec: databases")
     check(report(host.database).status in (0, 3), "exec: report")
-    equal(host.batches(), 5 + 5 * 3 * 5, "exec: batches, with those of the children")
-    equal(rows(second, "SELECT COUNT(*) AS n FROM batch"), [{"n": 5 + 5 * 3 * 5}], "exec: then")
+    equal(host.batches(), 2 * (5 + 5 * 3 * 5), "exec: batches, with those of the children")
+    equal([row["exit"] for row in rows(host.database, "SELECT exit FROM process WHERE pid = {} ORDER "
+                                       "BY start_ns".format(host.process.pid))], ["exec", "clean"],
+          "exec: lives")
+
+
+def check_exec_at_once():
+    """While the old drain still runs."""
+    host = Host("main", "exec", "main", "exec", "main", "hold")
+    host.end("exec at once")
+    equal(databases(host.folder), [host.database], "exec at once: databases")
+    equal(host.batches(), 15, "exec at once: batches")
 
 
 def check_drain_killed():
@@ -159,6 +169,7 @@ def main():
         say("no seccomp filter can be set: an older kernel is not tried")
     check_killed("SIGKILL to the group", lambda pid: os.killpg(os.getpgid(pid), signal.SIGKILL))
     check_exec()
+    check_exec_at_once()
     check_drain_killed()
     finish()
 

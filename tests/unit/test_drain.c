@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "dlprof/units.h"
 #include "drain/drain.h"
 #include "fake_run.h"
 
@@ -114,6 +115,58 @@ Test(drain, head_of_line_is_the_wait_behind_a_finished_batch)
 	cr_expect_eq(fake_run_ask(&run, "SELECT qdepth FROM batch WHERE batch = 0"), 0);
 	cr_expect_eq(fake_run_ask(&run, "SELECT qdepth FROM batch WHERE batch = 1"), 2);
 	cr_expect_eq(fake_run_ask(&run, "SELECT hol_ns FROM batch WHERE batch = 1"), 0);
+}
+
+/* All of one loader without workers; the stream is the life's. */
+static void push_life(struct dlprof_segment *segment, uint64_t stream, uint64_t at)
+{
+	struct dlprof_event events[] = {
+		fake_epoch(1, 0, 0, 0, at),
+		fake_batch(0, 0, at + 5, 10),
+		fake_batch(0, 1, at + 30, 10),
+		fake_stop(0, at + 60),
+	};
+
+	segment->header.created_ns = at * MS;
+	for (size_t i = 0; i < ARRAY_COUNT(events); i++) {
+		events[i].stream = DLPROF_STREAM_LOCAL | stream;
+		fake_run_push(segment, &events[i]);
+	}
+}
+
+/* By execve(): pid, number of the loader, epochs and batches are the same again. */
+Test(drain, programs_that_a_process_was_are_told_apart)
+{
+	struct dlprof_segment *later;
+	char first[160], other[160];
+
+	snprintf(first, sizeof(first), "%s/%d-1-0.seg", run.folder, consumer->header.pid);
+	snprintf(other, sizeof(other), "%s/%d-2-0.seg", run.folder, consumer->header.pid);
+	cr_assert_eq(rename(first, other), 0);
+	later = fake_run_segment(&run, consumer->header.pid,
+				 DLPROF_SEGMENT_ROOT | DLPROF_SEGMENT_LATER);
+	strcpy(later->header.command, "python again.py");
+	push_life(consumer, 1, 1000);
+	push_life(later, 2, 5000);
+	later->header.ended_ns = 6000 * MS;
+	consumer->slots[0].lost_count = 3;
+	later->slots[0].lost_count = 4;
+	recover();
+	cr_expect_eq(fake_run_ask(&run, "SELECT count(*) FROM batch"), 4);
+	cr_expect_eq(fake_run_ask(&run, "SELECT count(DISTINCT loader_id) FROM batch"), 2);
+	cr_expect_eq(fake_run_ask(&run, "SELECT count(*) FROM batch WHERE step_ns = 25000000"), 2);
+	cr_expect_eq(fake_run_ask(&run, "SELECT count(*) FROM process WHERE role = 'main'"), 2);
+	cr_expect_eq(fake_run_ask(&run, "SELECT end_ns FROM process WHERE exit = 'exec'"),
+		     5000 * MS);
+	cr_expect_eq(fake_run_ask(&run, "SELECT start_ns FROM process WHERE exit = 'clean'"),
+		     5000 * MS);
+	cr_expect_eq(fake_run_ask(&run, "SELECT sum(count) FROM loss WHERE what = 'events'"), 7);
+	cr_expect_eq(fake_run_ask(&run, "SELECT count(*) FROM meta WHERE key = 'command' AND "
+					"value = 'python train.py'"),
+		     1);
+	cr_expect_eq(fake_run_ask(&run, "SELECT count(*) FROM meta WHERE key = 'start_ns' AND "
+					"value = '1000000000'"),
+		     1);
 }
 
 Test(drain, persistent_workers_restart_their_numbers)

@@ -15,6 +15,7 @@ enum { END = 4000, STEPS = 100, OPS = 1500, MS = 1000000 };
 
 static struct dlprof_header header = {.pid = 77};
 static struct segment segment = {.header = &header};
+static const struct life life = {.pid = 77};
 static struct gpu_join *gpu;
 
 /* What was written. */
@@ -204,10 +205,11 @@ static void run(const struct span *spans, int64_t unknown_from, int64_t unknown_
 			sent_count++;
 		}
 		while (told < STEPS && steps[told][0] < now + rand() % 100) {
-			cr_assert_eq(gpu_join_batch(gpu, header.pid,
-					       &(struct gpu_batch){
-						       1, 0, told, steps[told][0], steps[told][2],
-						       steps[told][1] - steps[told][0]}),
+			cr_assert_eq(gpu_join_batch(
+					     gpu, &life,
+					     &(struct gpu_batch){1, 0, told, steps[told][0],
+								 steps[told][2],
+								 steps[told][1] - steps[told][0]}),
 				     0);
 			told++;
 		}
@@ -289,8 +291,8 @@ Test(gpu_join, a_clock_that_cannot_be_is_nobodys)
 	srand(1);
 	make_steps();
 	for (int i = 0; i < STEPS; i++) {
-		gpu_join_batch(gpu, header.pid,
-			  &(struct gpu_batch){1, 0, i, steps[i][0], steps[i][2], 1});
+		gpu_join_batch(gpu, &life,
+			       &(struct gpu_batch){1, 0, i, steps[i][0], steps[i][2], 1});
 		tell(DLPROF_GPU_COMPLETE, steps[i][2], 50 * (uint64_t)(i + 1),
 		     10 * (uint64_t)(i + 1));
 		gpu_join_round(gpu, false);
@@ -317,7 +319,7 @@ Test(gpu_join, launches_of_other_threads_come_late)
 		gpu_join_round(gpu, false);
 		if (i)
 			send_launches(at - 1, 4);
-		gpu_join_batch(gpu, header.pid, &(struct gpu_batch){1, 0, i, at, at + 1000, 1});
+		gpu_join_batch(gpu, &life, &(struct gpu_batch){1, 0, i, at, at + 1000, 1});
 		gpu_join_round(gpu, false);
 		cr_expect_not(written[i]);
 		cr_expect(!i || written[i - 1], "step %d is waited for", i - 1);
@@ -337,16 +339,15 @@ Test(gpu_join, a_long_step_keeps_its_launches)
 	clock_gettime(CLOCK_MONOTONIC, &time);
 	begin_ns = time.tv_sec * second - 30 * second;
 	tell(DLPROF_GPU_HOST, 0, 0, 0);
-	gpu_join_batch(gpu, header.pid,
-		       &(struct gpu_batch){1, 0, 0, begin_ns - second, begin_ns, 1});
+	gpu_join_batch(gpu, &life, &(struct gpu_batch){1, 0, 0, begin_ns - second, begin_ns, 1});
 	for (int i = 0; i < 6000; i++)
 		send_launches(begin_ns + i, 1);
 	for (int i = 0; i < 3; i++) {
-		gpu_join_keep_from(gpu, header.pid, begin_ns);
+		gpu_join_keep_from(gpu, &life, begin_ns);
 		gpu_join_round(gpu, false);
 	}
-	gpu_join_batch(gpu, header.pid,
-		  &(struct gpu_batch){1, 0, 1, begin_ns, begin_ns + 30 * second, 1});
+	gpu_join_batch(gpu, &life,
+		       &(struct gpu_batch){1, 0, 1, begin_ns, begin_ns + 30 * second, 1});
 	gpu_join_round(gpu, true);
 	cr_expect_eq(values[1].kernel_count, 6000);
 }
@@ -358,7 +359,7 @@ static void send_kernel(int64_t from_ns, int64_t to_ns)
 
 static void add_step(int task, int64_t begin_ns, int64_t end_ns)
 {
-	gpu_join_batch(gpu, header.pid, &(struct gpu_batch){1, 0, task, begin_ns, end_ns, 1});
+	gpu_join_batch(gpu, &life, &(struct gpu_batch){1, 0, task, begin_ns, end_ns, 1});
 }
 
 /* CUPTI does not promise that an operation is in no buffer that is younger. */
