@@ -43,12 +43,24 @@ static void begin_recording(void)
 	nvtx_begin();
 }
 
+/*
+ * Whether there is anything to finish. Where this process records nothing, and has nothing to say
+ * of that, no system call is made: the program may be in a sandbox that kills it for one.
+ */
+static bool init_has_finish(void)
+{
+	return start_was_tried() ? start_has_end() : audit_seen() != NULL;
+}
+
 /* What is still to be recorded is, and the line is printed; once, whoever calls. */
 static void init_finish(void)
 {
 	static _Atomic uint32_t finished; /* pid: a child that was forked since is not */
-	const uint32_t pid = (uint32_t)sys_getpid();
+	uint32_t pid;
 
+	if (!init_has_finish())
+		return;
+	pid = (uint32_t)sys_getpid();
 	if (atomic_exchange(&finished, pid) == pid)
 		return;
 	if (!start_was_tried()) {
@@ -76,7 +88,7 @@ __attribute__((constructor)) static void init_begin(void)
 	log_begin();
 	clock_mark();
 	environment_own_path();
-	hook_process(init_finish);
+	hook_process(init_has_finish, init_finish);
 	scope_on_load(got_sweep);
 	attach_prepare();
 	nvtx_prepare();

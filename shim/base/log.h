@@ -12,7 +12,10 @@
 
 #include "base/text.h"
 
-/* From the constructor: notes which file descriptor 2 is, before the program can change it. */
+/*
+ * From the constructor: notes which file descriptor 2 is, before the program can change it, by one
+ * call that hardly a sandbox punishes.
+ */
 void log_begin(void);
 
 /*

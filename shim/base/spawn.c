@@ -86,6 +86,24 @@ static bool is_namespace_other(void)
 	return strcmp(names[0], names[1]) != 0;
 }
 
+/* A system call that gives three numbers: real, effective and saved. */
+static bool is_one_number(long call)
+{
+	uint32_t ids[3];
+
+	return sys_call3(call, &ids[0], &ids[1], &ids[2]) == 0 && ids[0] == ids[1] &&
+	       ids[0] == ids[2];
+}
+
+/*
+ * While it acts for somebody else, what the other may write is trusted (dlprof/trust.h), but the
+ * drain would have all numbers of this process, and could become again what it was.
+ */
+static bool acts_for_another(void)
+{
+	return !is_one_number(SYS_getresuid) || !is_one_number(SYS_getresgid);
+}
+
 int spawn_drain(const char *folder, const char *database, struct text *why)
 {
 	/* Variables that would load us, or another tool, into the drain. */
@@ -98,6 +116,10 @@ int spawn_drain(const char *folder, const char *database, struct text *why)
 	char *memory;
 	int r;
 
+	if (acts_for_another()) {
+		text_add(why, "the process's real, effective and saved user or group differ");
+		return -EPERM;
+	}
 	if (is_namespace_other()) {
 		text_add(why, "children of this process are in a PID namespace of their own");
 		return -ENOSYS;

@@ -89,9 +89,10 @@ void real_resolve(void);
 
 /*
  * From the constructor, once: to be told of every fork() of the process. `ends` is called before
- * the process ends itself by a signal, which runs no destructor.
+ * the process ends itself by a signal, which runs no destructor, if `has_end` says that it has
+ * anything to do.
  */
-void hook_process(void (*ends)(void));
+void hook_process(bool (*has_end)(void), void (*ends)(void));
 
 /* False: the program runs on musl, whose structs are others. Only the bare calls go on then. */
 bool real_is_glibc(void);

@@ -27,6 +27,7 @@
 DEFINE_EXIT(_exit)
 DEFINE_EXIT(_Exit)
 
+static bool (*has_end)(void) NEAR = NULL;
 static void (*on_end)(void) NEAR = NULL;
 
 /* The signal would end this process. */
@@ -49,8 +50,8 @@ static bool is_deadly(int number)
  */
 HOOK_EXPORT int kill(pid_t pid, int number)
 {
-	if (unlikely(on_end && (number == SIGINT || number == SIGTERM) && pid == sys_getpid() &&
-		     is_deadly(number)))
+	if (unlikely(on_end && (number == SIGINT || number == SIGTERM) && has_end() &&
+		     pid == sys_getpid() && is_deadly(number)))
 		on_end();
 	return real.kill(pid, number);
 }
@@ -68,8 +69,9 @@ static void forked(void)
 	thread_self = NULL;
 }
 
-void hook_process(void (*ends)(void))
+void hook_process(bool (*has)(void), void (*ends)(void))
 {
+	has_end = has;
 	on_end = ends;
 	if (__register_atfork)
 		__register_atfork(module_fork_begins, module_fork_ended, forked,

@@ -244,6 +244,7 @@ static bool start_drain(void)
 		return true;
 	text_add(&note, "; the run holds only what fits its rings, until dlprof-report reads it");
 	note_add('w', note.buffer);
+	log_line(note.buffer, NULL);
 	return false;
 }
 

@@ -44,6 +44,12 @@ bool start_was_tried(void)
 	return atomic_load(&state) >= STATE_ON;
 }
 
+/* A forked child of a process that records is ON, and records nothing until it begins, too. */
+bool start_has_end(void)
+{
+	return atomic_load(&state) != STATE_ON || activate_on();
+}
+
 bool start_is_busy(void)
 {
 	return atomic_load(&state) & STATE_BUSY;

@@ -24,6 +24,9 @@ bool start_recording(void);
  */
 bool start_was_tried(void);
 
+/* Then: whether this process itself has, as far as is seen without a system call. */
+bool start_has_end(void);
+
 /* Another thread is in start_recording(). */
 bool start_is_busy(void);
 

@@ -23,6 +23,17 @@ CALLS = {
     "pidfd": (434, None, None),
     "close_range": (436, None, None),
     "process_vm_readv": (310 if X86 else 270, None, None),
+    "statx": (332 if X86 else 291, None, None),
+    "clock_gettime": (228 if X86 else 113, None, None),
+    "faccessat": (269 if X86 else 48, None, None),
+    "fstat": (5 if X86 else 80, None, None),
+    "ftruncate": (77 if X86 else 46, None, None),
+    "getrusage": (98 if X86 else 165, None, None),
+    "mkdirat": (258 if X86 else 34, None, None),
+    "prctl": (157 if X86 else 167, None, None),
+    "pwritev": (296 if X86 else 70, None, None),
+    "readlinkat": (267 if X86 else 78, None, None),
+    "symlinkat": (266 if X86 else 36, None, None),
 }
 LOAD, EQUAL, RETURN = 0x20, 0x15, 0x06
 ALLOW, ERRNO = 0x7FFF0000, 0x00050000

@@ -92,6 +92,35 @@ def check_beside(ours, words):
     t.check(done.status == 2 and "cannot preload" in done.err, "no library in", ours, done.err)
 
 
+# A program of root's that acts for somebody else when it begins to record.
+ACTS = """
+import ctypes, os
+os.set{}({})
+marks = ctypes.CDLL(None)
+for i in range(5):
+    marks.dlprof_batch_begin(), marks.dlprof_batch_end(ctypes.c_int64(i))
+"""
+
+
+def check_acting(deep, mark):
+    """What belongs to another user would run with the rights that the program can take back."""
+    shim, user = copy(deep, t.SHIM), ["setpriv", "--reuid={}".format(NOBODY), "--clear-groups"]
+    for what in "euid", "egid":
+        folder = t.scratch()
+        os.chmod(folder, 0o777)
+        database, log = os.path.join(folder, "run.db"), os.path.join(folder, "log")
+        done = t.run([t.PYTHON, "-c", ACTS.format(what, NOBODY)], cwd=folder, env=t.environment(
+            LD_PRELOAD=shim, DLPROF_OUT=database, DLPROF_QUIET=1, TMPDIR=folder, DLPROF_LOG=log))
+        t.equal((done.status, done.err), (0, ""), "acting by", what)
+        t.check(not os.path.exists(mark), "a program of the other user was run", what)
+        t.run((user if what == "euid" else []) + [t.REPORT, database], env=t.environment(False))
+        t.equal(t.rows(database, "SELECT COUNT(*) AS n FROM batch"), [{"n": 5}], what, "batches")
+        notes = [row["text"] for row in t.rows(database, "SELECT text FROM note")]
+        with open(log) as file:
+            t.check(all(any("was not started: the process's real, effective and saved user or group"
+                            in line for line in lines) for lines in (notes, file)), what, notes)
+
+
 def check_planted():
     """Beside a folder of ours, in one where all may make files: as on a cluster's scratch disk."""
     if os.getuid() != 0 or not shutil.which("setpriv"):
@@ -119,6 +148,7 @@ def check_planted():
     deep = os.path.join(shared, "bob", *["x"] * (way().split("/").count("..") - 1))
     check_beside(os.path.join(shared, "alice"), None)
     check_beside(deep, "'{}' belongs to another user".format(os.path.join(shared, "libexec")))
+    check_acting(deep, mark)
     t.check(not os.path.exists(mark), "another user's program was run or loaded")
 
 
