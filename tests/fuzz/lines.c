@@ -16,7 +16,8 @@
 #define PAGE_BYTES 4096
 #define PIECES_MAX 1024
 #define SAMPLES    3
-#define READS_MAX  20000 /* of all samples */
+/* Of all samples: lists of threads, and each stack three times with all its windows and parts. */
+#define READS_MAX (SAMPLES * (4 * 512 + 16 * 3 * (4 + 128 + 2 * 64)))
 
 static struct piece {
 	uint64_t address;
