@@ -2,9 +2,11 @@
 #include "drain/sampler.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "drain/booking.h"
 #include "drain/now.h"
@@ -379,6 +381,22 @@ static int tell_doing(struct sampler *sampler, struct target *target, struct wri
 	return r;
 }
 
+/* What Yama has to do with it: only one that traces may read there, or nobody. */
+static const char *scope_words(void)
+{
+	int fd = open("/proc/sys/kernel/yama/ptrace_scope", O_RDONLY | O_CLOEXEC);
+	char scope = '0';
+
+	if (fd < 0)
+		return "";
+	if (read(fd, &scope, 1) != 1)
+		scope = '0';
+	close(fd);
+	return scope == '0'   ? ""
+	       : scope == '1' ? " (its ptrace_scope is 1)"
+			      : " (its ptrace_scope is 2 or 3; 1 would do)";
+}
+
 static int tell_state(struct sampler *sampler, struct writer *writer)
 {
 	const enum reason reason = sampler->targets.reason;
@@ -387,7 +405,8 @@ static int tell_state(struct sampler *sampler, struct writer *writer)
 	if (!sampler->targets.is_observed && !reason)
 		return 0;
 	if (!sampler->targets.is_observed)
-		snprintf(text, sizeof(text), "not observed: %s", reason_text(reason));
+		snprintf(text, sizeof(text), "not observed: %s%s", reason_text(reason),
+			 reason == REASON_DENIED ? scope_words() : "");
 	if (strcmp(text, sampler->said) == 0)
 		return 0;
 	strcpy(sampler->said, text);

@@ -146,8 +146,7 @@ int spawn_drain(const char *folder, const char *database, struct text *why)
 		r = start_by_orphaning(&spawn, memory);
 	sys_call4(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &before, NULL, sizeof(before));
 	sys_munmap(memory, size);
-	if (r < 0) {
+	if (r < 0)
 		text_join(why, "'", path.buffer, "': ", text_error(r));
-	}
-	return r < 0 ? r : 0;
+	return r;
 }

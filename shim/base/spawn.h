@@ -10,5 +10,5 @@
 
 #include "base/text.h"
 
-/* 0, or -errno and, for the user, why dlprof-drain does not run. */
+/* Its pid; or -errno and, for the user, why dlprof-drain does not run. */
 int spawn_drain(const char *folder, const char *database, struct text *why);

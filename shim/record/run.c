@@ -10,6 +10,7 @@
 #include "base/config.h"
 #include "base/environment.h"
 #include "base/guard.h"
+#include "base/permit.h"
 #include "base/log.h"
 #include "base/note.h"
 #include "base/process.h"
@@ -238,10 +239,14 @@ static int open_segments(struct text *why)
 static bool start_drain(void)
 {
 	TEXT(note, 500);
+	int drain;
 
 	text_add(&note, "dlprof-drain was not started: ");
-	if (spawn_drain(run.folder, run.database, &note) == 0)
+	drain = spawn_drain(run.folder, run.database, &note);
+	if (drain >= 0) {
+		permit_drain(drain);
 		return true;
+	}
 	text_add(&note, "; the run holds only what fits its rings, until dlprof-report reads it");
 	note_add('w', note.buffer);
 	log_line(note.buffer, NULL);
@@ -409,6 +414,8 @@ static int join(const char *folder, uint32_t flags)
 		if (r < 0)
 			return r;
 		r = segment_open(folder, flags, process_rank(), process_local_rank());
+		if (r == 0)
+			permit_as_told();
 		/* Who removes it may still be doing so. */
 		if (r != -ENOENT)
 			return r;

@@ -4,6 +4,7 @@ worker is that has stopped, and what is kept when the program is killed."""
 import collections
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -122,6 +123,38 @@ def where_is(database, function):
         row["role"] == "main" and row["frames"] for row in found)
 
 
+def check_scope(packages):
+    """Where Yama's scope is 1 each process lets the drain read it, and nobody else. There is no Yama
+    where this runs, but its file can be: the call is what counts."""
+    if os.geteuid() or not shutil.which("unshare") or not shutil.which("strace"):
+        t.say("no root, unshare or strace: what is set for Yama is not tried")
+        return
+    for scope, lines, processes in (("1", "auto", 2), ("0", "auto", 0), ("2", "auto", 0),
+                                    ("1", "off", 0)):
+        folder = t.scratch()
+        os.mkdir(os.path.join(folder, "yama"))
+        with open(os.path.join(folder, "yama", "ptrace_scope"), "w") as file:
+            file.write(scope + "\n")
+        calls, database = os.path.join(folder, "calls"), os.path.join(folder, "run.db")
+        done = t.run(["unshare", "-m", "sh", "-c", 'mount --bind "$1" /proc/sys/kernel || exit 77; '
+                      'shift; exec "$@"', "-", folder, "strace", "-f", "-e", "trace=prctl,execve",
+                      "-o", calls, "-E", "LD_PRELOAD=" + t.SHIM, t.PYTHON, HOST, "shares", "1",
+                      folder], env=dict(environment(packages, database, DLPROF_LINES=lines),
+                                        LD_PRELOAD=""))
+        if done.status == 77:
+            t.say("nothing can be mounted: what is set for Yama is not tried")
+            return
+        t.equal(done.status, 0, done.err)
+        t.wait_for_drain(database)
+        with open(calls) as file:
+            found = file.read().split("\n")
+        drain = {line.split()[0] for line in found if "dlprof-drain" in line and "execve" in line}
+        named = [line.split() for line in found if "PR_SET_PTRACER" in line]
+        t.equal(len(named), processes, "processes that name the drain", scope, lines, named)
+        t.equal({words[0] for words in named} & drain, set(), "not the drain itself")
+        t.check(all(words[2].strip("),") in drain for words in named), named, drain)
+
+
 def check_off(packages):
     folder = t.scratch()
     database = os.path.join(folder, "run.db")
@@ -139,6 +172,7 @@ def main():
     packages = stub.make(os.path.join(t.scratch(), "site-packages"))
     check_shares(packages)
     check_stops(packages)
+    check_scope(packages)
     check_off(packages)
     t.finish()
 
