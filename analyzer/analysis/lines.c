@@ -125,6 +125,13 @@ static size_t within_loader(const struct line_samples *samples, const struct lin
 	return stack->depth;
 }
 
+/* A comprehension or the like is a function of its own, at the line of the one that it stands in.
+ */
+static bool is_same_line(const struct line_frame *a, const struct line_frame *b)
+{
+	return a->line > 0 && a->line == b->line && strcmp(a->file, b->file) == 0;
+}
+
 /* Puts a stack's time down to one of its frames. */
 static struct piece piece_of(const struct line_samples *samples, const struct line_stack *stack)
 {
@@ -133,6 +140,9 @@ static struct piece piece_of(const struct line_samples *samples, const struct li
 	size_t within = within_loader(samples, stack), end = is_load ? within : stack->depth, i = 0;
 
 	while (i < end && !samples->frames[stack->frames[i]].is_own)
+		i++;
+	while (i + 1 < end && is_same_line(&samples->frames[stack->frames[i]],
+					   &samples->frames[stack->frames[i + 1]]))
 		i++;
 	return (struct piece){.frame = stack->frames[i < end ? i : 0],
 			      .inner = stack->frames[0],

@@ -11,7 +11,7 @@
 #define EACH_NS LINE_LEAST_NS
 
 /* Frames of the stacks below, by their places in FRAMES. */
-enum { MAIN, COLLATE, SAMPLER, FETCH, NEXT, SELECT, METRICS, TENSOR, OPEN };
+enum { MAIN, COLLATE, SAMPLER, FETCH, NEXT, SELECT, METRICS, TENSOR, OPEN, LISTCOMP };
 
 static struct line_frame FRAMES[] = {
 	[MAIN] = {"/w/train.py", "main", 41, true, false},
@@ -22,6 +22,7 @@ static struct line_frame FRAMES[] = {
 	[SELECT] = {"/usr/lib/python3.11/selectors.py", "select", 415, false, false},
 	[METRICS] = {"/w/train.py", "metrics", 15, true, false},
 	[TENSOR] = {"/v/site-packages/torch/_tensor.py", "__torch_function__", 31, false, false},
+	[LISTCOMP] = {"/w/train.py", "collate.<listcomp>", 12, true, false},
 	[OPEN] = {"/v/site-packages/PIL/Image.py", "open", 3000, false, false},
 };
 
@@ -123,6 +124,23 @@ Test(lines, the_innermost_line_of_the_user_leads)
 		     "a library's, where no line is own");
 	cr_expect_eq(lines.groups[LINE_STEPS].lines[0].frame, MAIN);
 	cr_expect_eq(lines.groups[LINE_WAITS].count, 0);
+	lines_done(&lines);
+}
+
+Test(lines, a_comprehension_belongs_to_its_line)
+{
+	const struct row rows[] = {
+		{LINE_ROLE_WORKER, LINE_LOAD, 1, 30, {LISTCOMP, LISTCOMP, COLLATE, FETCH, -1}},
+		{LINE_ROLE_WORKER, LINE_LOAD, 1, 20, {TENSOR, LISTCOMP, COLLATE, FETCH, -1}},
+		{LINE_ROLE_WORKER, LINE_LOAD, 1, 50, {COLLATE, FETCH, -1}},
+		{LINE_ROLE_WORKER, LINE_LOAD, 1, 10, {METRICS, COLLATE, FETCH, -1}},
+	};
+	struct lines lines;
+
+	FIND(rows, 1, &lines);
+	cr_assert_eq(lines.groups[LINE_LOADS].count, 2);
+	cr_expect_eq(lines.groups[LINE_LOADS].lines[0].frame, COLLATE);
+	cr_expect_eq(lines.groups[LINE_LOADS].lines[0].count, 100);
 	lines_done(&lines);
 }
 
