@@ -53,6 +53,11 @@ def make(path):
         rundb.insert(database, "t_gpu_call", dict(
             key, sync_ns=5, copy_ns=5, launch_ns=5, launch_count=5, other_sync_ns=5,
             other_copy_ns=5, other_launch_ns=5, other_launch_count=5))
+    rundb.insert_lines(database, [(role, 1, phase, [("/x/a.py", "f", 1), ("/x/b.py", "g", 2)], 100)
+                                  for role, phase in (("worker", "load"), ("main", "not_ready"),
+                                                      ("thread", "not_ready"), ("main", "step"))])
+    rundb.insert(database, "t_doing", {"pid": 42, "role": "main", "worker_id": 1, "since_ns": 1,
+                                       "seen_ns": 10**12, "frames": "1 2"})
     begin = rundb.START_NS
     for i in range(3):
         database.execute("INSERT INTO t_gap VALUES (?, ?, 'why', 42)", (begin + i, begin + 10 + i))
