@@ -29,6 +29,17 @@ struct target *targets_find(const struct targets *targets, int32_t pid)
 	return NULL;
 }
 
+static struct target begin(const struct dlprof_header *header)
+{
+	return (struct target){
+		.pid = header->pid,
+		.start_ticks = header->start_ticks,
+		.begun_ns = header->created_ns,
+		.moved_ns = now_ns(),
+		.stack = SEEN_NONE,
+	};
+}
+
 static struct target *add(struct targets *targets, const struct dlprof_header *header)
 {
 	struct target *target = NULL;
@@ -47,10 +58,7 @@ static struct target *add(struct targets *targets, const struct dlprof_header *h
 	}
 	if (!target)
 		target = &targets->list[targets->count++];
-	*target = (struct target){.pid = header->pid,
-				  .start_ticks = header->start_ticks,
-				  .moved_ns = now_ns(),
-				  .stack = SEEN_NONE};
+	*target = begin(header);
 	return target;
 }
 
@@ -60,20 +68,35 @@ static bool is_process(const struct target *target, const struct segment *segmen
 	       target->start_ticks == segment->header->start_ticks;
 }
 
+/* It is another program now: only what was told of the process still holds. */
+static void begin_anew(struct target *target, const struct dlprof_header *header)
+{
+	const bool is_told = target->is_told;
+
+	python_close(target->python);
+	*target = begin(header);
+	target->is_told = is_told;
+}
+
 /* Whether there is a place for the segment's process; it is in that from now on. */
 static bool keep(struct targets *targets, struct segment *segment)
 {
-	for (size_t i = 0; i < targets->count; i++)
-		if (is_process(&targets->list[i], segment)) {
-			targets->list[i].segment = segment;
-			return true;
-		}
+	for (size_t i = 0; i < targets->count; i++) {
+		struct target *target = &targets->list[i];
+
+		if (!is_process(target, segment))
+			continue;
+		if (target->begun_ns != segment->header->created_ns)
+			begin_anew(target, segment->header);
+		target->segment = segment;
+		return true;
+	}
 	return false;
 }
 
 static bool is_wanted(const struct segment *segment)
 {
-	return !segment->dead && segment->role;
+	return !segment->dead && !segment->later_ns && segment->role;
 }
 
 void targets_follow(struct targets *targets, struct segment *const *segments, size_t count)
@@ -108,6 +131,13 @@ bool target_open(struct targets *targets, struct target *target, uint64_t now)
 {
 	int32_t number;
 
+	/* Another program, that does not record yet, if ever. */
+	if (target->segment->left_ns) {
+		python_close(target->python);
+		target->python = NULL;
+		target->stack = SEEN_NONE;
+		return false;
+	}
 	if (target->python)
 		return true;
 	if (now < target->open_ns || target->tries >= TRIES)

@@ -15,6 +15,7 @@
 struct target {
 	int32_t pid; /* as its records have it */
 	uint64_t start_ticks;
+	uint64_t begun_ns;       /* the program that it is: see struct life */
 	struct segment *segment; /* NULL: it is gone */
 	struct python *python;
 	enum reason reason; /* why it is not observed */

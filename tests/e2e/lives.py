@@ -130,10 +130,8 @@ def check_forked():
     equal([found[0] for found in LINE.findall(err)], ["50"], "forked: the line", err)
 
 
-def check_quick():
-    """Many programs, each over in a moment, and a drain that sees most of them only when they are."""
-    name, count = "quick", 60
-    folder = scratch()
+def make_quick(folder):
+    """A program in C: five batches, as many times anew as it is told, and then another program."""
     source, quick = os.path.join(folder, "quick.c"), os.path.join(folder, "quick")
     with open(source, "w") as file:
         file.write("""#include <dlprof.h>
@@ -150,11 +148,34 @@ int main(int count, char **arguments)
 	sprintf(arguments[1], "%03d", left);
 	if (left)
 		execv(arguments[0], arguments);
+	if (count > 2)
+		execv(arguments[2], arguments + 2);
 	return 0;
 }
 """)
     done = run(["cc", "-I", os.path.join(ROOT, "include"), source, "-o", quick])
-    equal(done.status, 0, name, done.err)
+    equal(done.status, 0, "cc", done.err)
+    return quick
+
+
+def check_lines():
+    """Each program has lines of code of its own, also where there was none of Python before."""
+    folder = scratch()
+    database = os.path.join(folder, "run.db")
+    done = run([make_quick(folder), "001"] + program(folder, "marks:400:2:3", "exec", "marks:400:2:3"),
+               env=environment(DLPROF_OUT=database, TMPDIR=folder))
+    wait_for_drain(database)
+    equal((done.status, stored(database)), (0, (805, 805)), "lines", done.err)
+    found = {row["loader_id"]: row["n"] for row in rows(
+        database, "SELECT loader_id, SUM(count) AS n FROM stack GROUP BY loader_id")}
+    check(found.get(2, 0) > 10 and found.get(3, 0) > 10, "lines: samples of each loader", found)
+
+
+def check_quick():
+    """Many programs, each over in a moment, and a drain that sees most of them only when they are."""
+    name, count = "quick", 60
+    folder = scratch()
+    quick = make_quick(folder)
     database = os.path.join(folder, "run.db")
     done = run([quick, "{:03d}".format(count)], env=environment(DLPROF_OUT=database, TMPDIR=folder))
     wait_for_drain(database)
@@ -209,6 +230,7 @@ def main():
     check_ends()
     check_forked()
     check_quick()
+    check_lines()
     check_elastic()
     use_stub()
     check_chain("torch", ["torch:60:2", "exec", "torch:60:2", "exec", "torch:40:2"], 160, 3)
