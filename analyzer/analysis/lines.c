@@ -9,11 +9,12 @@
 #include "analysis/diagnosis.h"
 #include "dlprof/units.h"
 
-#define NORMAL_95   1.96
-#define NAMED_SHARE 0.25 /* of the group, beyond the error */
-#define NAMED_COUNT 30   /* samples of the group */
-#define HELD_SHARE  0.5
-#define PAUSE_SLACK 0.1 /* of what pauses cost, which is known no better */
+#define NORMAL_95    1.96
+#define NAMED_SHARE  0.25 /* of the group, beyond the error */
+#define NAMED_COUNT  30   /* samples of the group */
+#define HELD_SHARE   0.5
+#define ASKING_SHARE 0.5
+#define PAUSE_SLACK  0.1 /* of what pauses cost, which is known no better */
 
 const char *const line_phase_names[LINE_PHASE_MAX] = {
 #define X(id, name, group) [LINE_##id] = name,
@@ -273,6 +274,27 @@ static int find(const struct line_samples *samples, int64_t loader_id, enum line
 	return lead(pieces, count, ret);
 }
 
+static bool asks_worker(const struct line_samples *samples, const struct line_stack *stack)
+{
+	for (size_t i = 0; i < stack->depth; i++)
+		if (samples->frames[stack->frames[i]].is_sharer)
+			return true;
+	return false;
+}
+
+static double asking_share(const struct line_samples *samples, int64_t loader_id, double wait_ns)
+{
+	const struct line_filter filter = lines_filter(samples, loader_id, LINE_WAITS);
+	double ns = 0;
+
+	for (size_t i = 0; i < samples->stack_count; i++)
+		if (samples->stacks[i].role == LINE_ROLE_MAIN &&
+		    lines_passes(&filter, &samples->stacks[i]) &&
+		    asks_worker(samples, &samples->stacks[i]))
+			ns += (double)samples->stacks[i].ns;
+	return wait_ns > 0 ? ns / wait_ns : 0;
+}
+
 int lines_find(const struct line_samples *samples, int64_t loader_id, struct lines *ret)
 {
 	struct piece *pieces = calloc(samples->stack_count + 1, sizeof(*pieces));
@@ -287,6 +309,8 @@ int lines_find(const struct line_samples *samples, int64_t loader_id, struct lin
 	free(pieces);
 	if (r < 0)
 		lines_done(ret);
+	else
+		ret->asking_share = asking_share(samples, loader_id, ret->groups[LINE_WAITS].ns);
 	return r;
 }
 
@@ -366,5 +390,12 @@ bool lines_name(const struct lines *lines, const struct finding *finding,
 		if (takes(&lead->lines[i], NAMED_SHARE) && !lead->lines[i].is_loop &&
 		    may_be_pauses(&lead->lines[i], finding, diagnosis))
 			ret->line = &lead->lines[i];
+	/* What keeps a worker from answering is its load. */
+	lead = &lines->groups[LINE_LOADS];
+	if (!ret->line && group == LINE_WAITS && lines->asking_share >= ASKING_SHARE &&
+	    lead->samples >= NAMED_COUNT && takes(&lead->lines[0], NAMED_SHARE)) {
+		ret->line = &lead->lines[0];
+		ret->group = LINE_LOADS;
+	}
 	return ret->line != NULL;
 }

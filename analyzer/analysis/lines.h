@@ -56,6 +56,7 @@ struct line_frame {
 	bool is_own;           /* a file of the user's, not of Python's or of a package's */
 	bool is_iterator;      /* __iter__ or __next__ of another file */
 	bool is_queue;         /* get() of multiprocessing's queues */
+	bool is_sharer;        /* of multiprocessing.resource_sharer */
 };
 
 struct line_stack {
@@ -103,6 +104,11 @@ struct line_lead {
 };
 
 struct lines {
+	/*
+	 * Of the time of waits, what the main thread spent asking a worker for a tensor's
+	 * descriptor, which needs the worker's interpreter, and that is at work on its next load.
+	 */
+	double asking_share;
 	/* Of the threads that load or train: groups as in enum line_group. */
 	struct line_lead groups[LINE_GROUP_MAX];
 	/*

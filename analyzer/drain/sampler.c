@@ -166,16 +166,25 @@ static void take_thread(struct sampler *sampler, struct target *target, uint32_t
 		booking_add(sampler->booking, sample);
 }
 
-static void look_at(struct sampler *sampler, struct target *target, const uint32_t *tids,
-		    size_t count, enum line_role role, uint64_t since_ns)
+/*
+ * What time a sample stands for. Looks at random times around an interval stand for as much each;
+ * one that comes much later, as the drain got no core, for what has passed since the one before.
+ */
+static uint32_t weight_of(uint64_t looked_ns, uint64_t now, uint64_t every_ns)
 {
-	uint64_t now = now_ns(), weight = since_ns ? now - since_ns : FAST_NS;
-	struct booking_sample sample = {.when_ns = now};
+	if (!looked_ns || now - looked_ns < 2 * every_ns)
+		return (uint32_t)every_ns;
+	return (uint32_t)within(FAST_NS, SLOW_NS, now - looked_ns);
+}
+
+static void look_at(struct sampler *sampler, struct target *target, const uint32_t *tids,
+		    size_t count, enum line_role role, uint32_t weight_ns)
+{
+	struct booking_sample sample = {.weight_ns = weight_ns};
 	enum reason reason;
 
-	if (!target_open(&sampler->targets, target, now))
+	if (!target_open(&sampler->targets, target, now_ns()))
 		return;
-	sample.weight_ns = (uint32_t)within(FAST_NS, SLOW_NS, weight);
 	sample.when_ns = now_ns();
 	reason = python_sample(target->python, tids, count, &sampler->sample);
 	if (reason) {
@@ -207,34 +216,35 @@ static uint64_t rest_ns(const struct sampler *sampler, uint64_t now)
 	return sampler->cost_ns > allowed ? (sampler->cost_ns - allowed) * COST_PART : 0;
 }
 
+/* Between two looks, until enough samples of loads, or of all else, are booked; and then. */
+static uint64_t interval(const struct sampler *sampler, bool of_loads)
+{
+	return booking_count(sampler->booking, of_loads) < ENOUGH ? FAST_NS : SLOW_NS;
+}
+
 static void look_at_workers(struct sampler *sampler, uint64_t now)
 {
+	const uint64_t every_ns = interval(sampler, true);
 	struct target *target = choose(sampler);
 	uint32_t tid;
 
 	if (!target)
 		return;
 	tid = (uint32_t)target->pid;
-	look_at(sampler, target, &tid, 1, LINE_ROLE_WORKER, sampler->looked_ns);
+	look_at(sampler, target, &tid, 1, LINE_ROLE_WORKER,
+		weight_of(sampler->looked_ns, now, every_ns));
 	sampler->looked_ns = now;
-	sampler->due_ns =
-		now +
-		around(sampler,
-		       booking_count(sampler->booking, true) < ENOUGH ? FAST_NS : SLOW_NS) +
-		rest_ns(sampler, now);
+	sampler->due_ns = now + around(sampler, every_ns) + rest_ns(sampler, now);
 }
 
 static void look_at_training(struct sampler *sampler, struct target *target, uint64_t now)
 {
-	size_t count = target->askers[1] ? 2 : 1;
+	const uint64_t every_ns = interval(sampler, false);
 
-	look_at(sampler, target, target->askers, count, LINE_ROLE_MAIN, target->looked_ns);
+	look_at(sampler, target, target->askers, target->askers[1] ? 2 : 1, LINE_ROLE_MAIN,
+		weight_of(target->looked_ns, now, every_ns));
 	target->looked_ns = now;
-	target->due_ns =
-		now +
-		around(sampler,
-		       booking_count(sampler->booking, false) < ENOUGH ? FAST_NS : SLOW_NS) +
-		rest_ns(sampler, now);
+	target->due_ns = now + around(sampler, every_ns) + rest_ns(sampler, now);
 }
 
 void sampler_look(struct sampler *sampler)

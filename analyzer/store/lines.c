@@ -58,6 +58,7 @@ static int read_frames(struct db *db, struct reader *reader)
 
 		frame->is_own = file && lines_is_own(file);
 		frame->is_iterator = !frame->is_own && function && lines_is_iterator(function);
+		frame->is_sharer = file && strstr(file, "/multiprocessing/resource_sharer.py");
 		frame->is_queue = !frame->is_own && file && function && is_queue(file, function);
 		frame->line = rows_time(stmt, 3) == QUERY_UNKNOWN ? 0 : rows_time(stmt, 3);
 		r = rows_copy(stmt, 1, REDACT_FILE, &frame->file);

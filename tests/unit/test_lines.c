@@ -11,7 +11,7 @@
 #define EACH_NS LINE_LEAST_NS
 
 /* Frames of the stacks below, by their places in FRAMES. */
-enum { MAIN, COLLATE, SAMPLER, FETCH, NEXT, SELECT, METRICS, TENSOR, OPEN, LISTCOMP };
+enum { MAIN, COLLATE, SAMPLER, FETCH, NEXT, SELECT, METRICS, TENSOR, OPEN, LISTCOMP, SHARER };
 
 static struct line_frame FRAMES[] = {
 	[MAIN] = {"/w/train.py", "main", 41, true, false},
@@ -24,6 +24,8 @@ static struct line_frame FRAMES[] = {
 	[TENSOR] = {"/v/site-packages/torch/_tensor.py", "__torch_function__", 31, false, false},
 	[LISTCOMP] = {"/w/train.py", "collate.<listcomp>", 12, true, false},
 	[OPEN] = {"/v/site-packages/PIL/Image.py", "open", 3000, false, false},
+	[SHARER] = {.file = "/usr/lib/python3.11/multiprocessing/resource_sharer.py",
+		    .function = "DupFd.detach", .line = 57, .is_sharer = true},
 };
 
 /* The innermost first, as many as are not -1. */
@@ -365,6 +367,28 @@ Test(lines, a_cause_has_the_line_of_its_time)
 	cr_expect_eq(named(&lines, CAUSE_MAIN_THREAD_PERIODIC, 0.3), -1);
 	cr_expect_eq(named(&lines, CAUSE_ISOLATED_STALL, 0), -1);
 	cr_expect_eq(named(&lines, CAUSE_UNKNOWN, 0), -1);
+	lines_done(&lines);
+}
+
+/* A worker gives a descriptor when its load lets go of the interpreter. */
+Test(lines, a_wait_for_a_workers_answer_has_the_line_of_its_loads)
+{
+	struct row rows[] = {
+		{LINE_ROLE_WORKER, LINE_LOAD, 1, 80, {TENSOR, COLLATE, FETCH, -1}},
+		{LINE_ROLE_WORKER, LINE_LOAD, 1, 20, {OPEN, FETCH, -1}},
+		{LINE_ROLE_MAIN, LINE_RECEIVING, 1, 60, {SELECT, SHARER, NEXT, MAIN, -1}},
+		{LINE_ROLE_MAIN, LINE_RECEIVING, 1, 40, {SELECT, NEXT, MAIN, -1}},
+	};
+	struct lines lines;
+
+	FIND(rows, 1, &lines);
+	cr_expect_float_eq(lines.asking_share, 0.6, 1e-9);
+	cr_expect_eq(named(&lines, CAUSE_DELIVERY, 0), COLLATE);
+	lines_done(&lines);
+	rows[3].count = 70;
+	give(&given, rows, 4);
+	cr_assert_eq(lines_find(&given.samples, 1, &lines), 0);
+	cr_expect_eq(named(&lines, CAUSE_DELIVERY, 0), -1, "most of them wait for something else");
 	lines_done(&lines);
 }
 
