@@ -130,7 +130,13 @@ def once(name):
     equal(re.findall(r"kernels=(\d+) copies=(\d+) foreign=(\d+)", done.out),
           2 * [("200", "20", "0")], name, "what the profiler got")
     gaps = done.query("SELECT * FROM gap ORDER BY begin_ns")
-    equal(len(gaps), 2, name, "gaps", gaps)
+    # A gap lasts until what was launched in it has run. On a busy machine the second profiler is
+    # there by then, and the gap is that of both.
+    check(len(gaps) in (1, 2), name, "gaps", gaps)
+    if len(gaps) == 1:
+        went = [line for line in done.lines if "profiler" in line][-1]
+        check(gaps[0]["end_ns"] and gaps[0]["end_ns"] > went["begin"], name, "gap ends", gaps, went)
+        return []
     return ends_late(name, done, gaps)
 
 
