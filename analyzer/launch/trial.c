@@ -15,6 +15,7 @@
 #include "launch/runs.h"
 #include "store/batch.h"
 #include "store/db_open.h"
+#include "store/lines.h"
 #include "store/tally.h"
 
 #define SECONDS    20
@@ -239,6 +240,20 @@ static void judge_loads(struct trial *trial, struct db *db, const struct loader_
 	tally_list_done(&decoders);
 }
 
+static void judge_lines(struct trial *trial, struct db *db)
+{
+	struct line_samples samples;
+
+	if (lines_read(db, &samples) == 0 && samples.reason)
+		doctor_say(trial->doctor, DOCTOR_WARN, "lines",
+			   "nothing else is missing; LINES OF CODE in man 7 dlprof says what they "
+			   "need",
+			   "lines of code are %s", samples.reason);
+	else if (samples.stack_count)
+		doctor_say(trial->doctor, DOCTOR_OK, "lines", "", "lines of code are seen");
+	lines_free(&samples);
+}
+
 static void judge_run(struct trial *trial, struct db *db, const struct run_info *run)
 {
 	char **notes = NULL;
@@ -255,6 +270,8 @@ static void judge_run(struct trial *trial, struct db *db, const struct run_info 
 			   "copies that cannot be observed: %s", run->decoders_hidden);
 	if (run->patch_missing)
 		judge_points(trial, run->patch_missing);
+	if (!trial->simulated)
+		judge_lines(trial, db);
 	if (trial->simulated || query_notes(db, &notes, &count) < 0)
 		return;
 	for (size_t i = 0; i < count; i++) {
