@@ -16,7 +16,7 @@
 #define FAST_NS    UINT64_C(50000000)
 #define SLOW_NS    UINT64_C(1000000000)
 #define ENOUGH     1000                 /* samples: 1.96 * sqrt(0.25 / 1000) is 3 points */
-#define COST_PART  250                  /* of a core: 0.4 % */
+#define COST_PART  333                  /* of a core: 0.3 % */
 #define COST_AHEAD UINT64_C(20000000)   /* so much CPU may be used before: interpreters are found */
 #define AGAIN_NS   UINT64_C(5000000000) /* between two tries to find an interpreter */
 #define TRIES      5
@@ -258,7 +258,8 @@ void sampler_look(struct sampler *sampler)
 		if (target_trains(&sampler->targets.list[i]) &&
 		    sampler->targets.list[i].due_ns <= now)
 			look_at_training(sampler, &sampler->targets.list[i], now);
-	if (sampler->due_ns <= now)
+	/* A wake-up costs as much as a look. */
+	if (sampler->due_ns <= now + FAST_NS / 2)
 		look_at_workers(sampler, now);
 	sampler->cost_ns += cpu_ns() - begin;
 }
