@@ -284,3 +284,42 @@ Test(stack, ends, .init = set_up)
 	read_frames(object, UINT64_MAX - 8, &stack);
 	cr_expect(stack.depth == 0 && stack.is_torn, "at the end of all memory");
 }
+
+/* A thread that enters and leaves C functions has its current frame in one struct, then in another.
+ */
+static uint64_t moving_state[32], holders[2][4];
+
+static ssize_t read_and_move(const struct memory *other, const struct iovec *to,
+			     const struct iovec *from, size_t count)
+{
+	struct memory still;
+	ssize_t bytes;
+
+	memory_open(&still, other->pid);
+	bytes = still.read(&still, to, from, count);
+	put(moving_state, layout.at[THREAD_FRAME],
+	    at(memory_word(moving_state, layout.at[THREAD_FRAME]) == at(holders[0]) ? holders[1]
+										    : holders[0]));
+	return bytes;
+}
+
+Test(stack, is_read_anew_where_its_thread_moves, .init = set_up)
+{
+	static struct {
+		struct stack stack;
+		uint8_t behind[4096];
+	} read;
+	struct object *object = make("one");
+
+	make_frame(frames, object, frames);
+	for (size_t i = 0; i < ARRAY_COUNT(holders); i++)
+		put(holders[i], layout.at[CFRAME_FRAME], at(frames));
+	put(moving_state, layout.at[THREAD_FRAME], at(holders[0]));
+	memory.read = read_and_move;
+	stack_read(&memory, &layout, &cache, at(moving_state), (uint8_t *)moving_state,
+		   &read.stack);
+	cr_expect_eq(read.stack.depth, STACK_FRAMES, "%zu", read.stack.depth);
+	cr_expect(read.stack.is_torn && read.stack.is_cut);
+	for (size_t i = 0; i < sizeof(read.behind); i++)
+		cr_assert_eq(read.behind[i], 0, "written behind the stack");
+}

@@ -317,6 +317,7 @@ enum reason python_open(int32_t pid, uint64_t start_ticks, struct python **ret)
 	struct runtime runtime;
 	enum reason reason;
 
+	*ret = NULL;
 	if (!start_ticks || alive_start_ticks(pid) != start_ticks)
 		return REASON_GONE;
 	memory_open(&memory, pid);
@@ -330,6 +331,7 @@ enum reason python_open(int32_t pid, uint64_t start_ticks, struct python **ret)
 	if (alive_start_ticks(pid) == start_ticks)
 		return REASON_OBSERVED;
 	python_close(*ret);
+	*ret = NULL;
 	return REASON_GONE;
 }
 

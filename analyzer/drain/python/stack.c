@@ -151,7 +151,8 @@ static bool read_once(struct walk *walk, struct code_cache *codes, struct stack 
 	const uint64_t word = walk->word;
 	uint64_t where = walk->source, frame = word;
 
-	ret->is_torn = false;
+	ret->depth = 0;
+	ret->is_torn = ret->is_cut = false;
 	if (holder != LAYOUT_NONE) {
 		where = word + holder;
 		ret->is_torn = memory_read(walk->memory, where, &frame, sizeof(frame)) < 0;
