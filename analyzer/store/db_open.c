@@ -206,6 +206,13 @@ static int open_whole(const char *path, struct door *door, struct db **ret_db)
 	return r;
 }
 
+/* Without SQLite's locks and files beside it. */
+static int open_apart(const char *path, const struct door *door, struct db **ret_db)
+{
+	return door->has_log ? open_copy(path, &door->file, ret_db)
+			     : open_checked(path, DOOR_SNAPSHOT, NULL, &door->file, ret_db);
+}
+
 /* Where it is, with locks if the place has them. */
 static int open_in_place(const char *path, const struct door *door, struct db **ret_db)
 {
@@ -216,15 +223,11 @@ static int open_in_place(const char *path, const struct door *door, struct db **
 		return -ENODATA;
 	/* As root, SQLite would give the files beside it to its owner. */
 	if (door->is_foreign && (door->is_logged || door->has_journal))
-		return door->has_log ? open_copy(path, &door->file, ret_db)
-				     : open_checked(path, DOOR_SNAPSHOT, NULL, &door->file, ret_db);
+		return open_apart(path, door, ret_db);
 	/* One lock for all that is read, and a drain that takes it up again waits for its end. */
 	r = open_checked(path, DOOR_READ, at_rest ? "BEGIN" : NULL, &door->file, ret_db);
 	/* With a journal somebody is in the middle of a change. */
-	if (!is_of_place(r) || door->has_journal)
-		return r;
-	return door->has_log ? open_copy(path, &door->file, ret_db)
-			     : open_checked(path, DOOR_SNAPSHOT, NULL, &door->file, ret_db);
+	return is_of_place(r) && !door->has_journal ? open_apart(path, door, ret_db) : r;
 }
 
 int db_open_read(const char *path, struct db **ret_db)
@@ -237,17 +240,6 @@ int db_open_read(const char *path, struct db **ret_db)
 	/* SQLite's locks end when this process closes the file, so that comes first. */
 	door_close(&door);
 	return r < 0 || is_whole ? r : open_in_place(path, &door, ret_db);
-}
-
-/* A new file is its owner's alone, and with it what SQLite puts beside it. */
-static int make_file(const char *path)
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-
-	if (fd < 0)
-		return -errno;
-	close(fd);
-	return 0;
 }
 
 /*
@@ -294,8 +286,9 @@ static int look_to_write(const char *path, bool *ret_is_logged)
 
 	door_close(&door);
 	*ret_is_logged = door.is_logged;
+	/* A new file is its owner's alone, and with it what SQLite puts beside it. */
 	if (r == -ENOENT)
-		return make_file(path);
+		return door_make(path, 0600);
 	if (r == 0 && door.file.st_uid != geteuid())
 		return -EPERM;
 	return r == 0 && access(path, W_OK) < 0 ? -errno : r;

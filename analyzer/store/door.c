@@ -242,11 +242,6 @@ int door_open_log(const char *path, const struct door *door)
 	return fd < 0 ? -errno : fd;
 }
 
-bool door_is_for_copy(const struct door *door)
-{
-	return door->is_logged && door->is_foreign;
-}
-
 /* SQLite has seen that nobody is writing now, so that a journal with a head is a change's rest. */
 static bool is_hot(const char *journal)
 {
@@ -350,10 +345,9 @@ static char *snapshot_uri(const char *path)
 	return uri;
 }
 
-/* As SQLite would make it: whoever keeps a history says by the umask who may read it. */
-static int make_file(const char *path)
+int door_make(const char *path, mode_t mode)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 
 	if (fd < 0)
 		return -errno;
@@ -372,9 +366,10 @@ static int look(const char *path, enum door_use use)
 	/* SQLite does not look for it there. */
 	if (r == 0 && use == DOOR_SNAPSHOT && door.has_journal && is_hot(journal))
 		return refuse_hot();
+	/* As SQLite would: whoever keeps a history says by the umask who may read it. */
 	if (r == -ENOENT && use == DOOR_MAKE)
-		return make_file(path);
-	if (r == 0 && door_is_for_copy(&door) && use != DOOR_SNAPSHOT)
+		return door_make(path, 0644);
+	if (r == 0 && door.is_logged && door.is_foreign && use != DOOR_SNAPSHOT)
 		return refuse("it is another user's, and written with a log, whose owner could end"
 			      " this program: read a copy, or let its owner switch the log off"
 			      " (sqlite3 FILE 'PRAGMA journal_mode = DELETE')");

@@ -53,11 +53,13 @@ enum door_use {
 
 /*
  * Opens it. SQLite's result code in *ret_sqlite if 0 is returned, and the handle is to be closed
- * after any result; -errno as of door_look(). A database in WAL mode of another user is refused,
- * because its index would become memory of this process: door_is_for_copy() tells beforehand.
+ * after any result; -errno as of door_look(). A database in WAL mode of another user is refused
+ * (is_logged and is_foreign), because its index would become memory of this process.
  */
 int door_open(const char *path, enum door_use use, struct sqlite3 **ret_handle, int *ret_sqlite);
-bool door_is_for_copy(const struct door *door);
+
+/* Makes an empty file where nothing is. 0 or -errno. */
+int door_make(const char *path, mode_t mode);
 
 /* Whether SQLite was kept from opening a file since this was last asked. */
 bool door_take_refusal(void);
