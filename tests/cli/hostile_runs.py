@@ -22,13 +22,19 @@ def change(path, *statements, base=rundb.lockstep):
     database.close()
 
 
-def fill(path, table, columns, count, base=rundb.lockstep):
-    """As many rows, made by an expression of i."""
+FAST = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
+
+
+def rows(table, columns, count):
+    """The statement that makes as many rows, by an expression of i, which counts from 0."""
     names, values = zip(*columns.items())
-    change(path, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
-           "INSERT OR IGNORE INTO {} ({}) WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 "
-           "FROM n WHERE i < {}) SELECT {} FROM n".format(table, ", ".join(names), count // PART - 1,
-                                                         ", ".join(values)), base=base)
+    return ("INSERT OR IGNORE INTO {} ({}) WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 "
+            "FROM n WHERE i < {}) SELECT {} FROM n;".format(table, ", ".join(names), count // PART - 1,
+                                                            ", ".join(values)))
+
+
+def fill(path, table, columns, count, base=rundb.lockstep):
+    change(path, FAST, rows(table, columns, count), base=base)
 
 
 def recursive_views(path):
@@ -231,24 +237,20 @@ def many_devices(path):
 
 def many_lines(path):
     """Frames of as many files, whose paths end alike, and stacks of them."""
-    fill(path, "t_frame", {"file": "printf('/%d/a/train.py', i)", "function": "'f'", "line": "i"}, 700000)
-    database = sqlite3.connect(path)
-    database.execute("INSERT INTO t_stack WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n"
-                     " WHERE i < {}) SELECT 'worker', 1, 'load', i || ' ' || (i * 7919 % 50000), 1,"
-                     " i * 1000 FROM n".format(700000 // PART))
-    database.commit()
-    database.close()
+    change(path, FAST,
+           rows("t_frame", {"file": "printf('/%d/a/train.py', i)", "function": "'f'", "line": "i"},
+                700000),
+           rows("t_stack", {"role": "'worker'", "loader_id": "1", "phase": "'load'",
+                            "frames": "(i + 1) || ' ' || ((i + 1) * 7919 % 50000)", "count": "1",
+                            "ns": "(i + 1) * 1000"}, 700000))
 
 
 def deep_stacks(path):
     """Each of thousands of frames."""
-    change(path, "INSERT INTO t_frame VALUES (1, '/x/train.py', 'f', 1)")
-    database = sqlite3.connect(path)
-    database.execute("INSERT INTO t_stack WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n"
-                     " WHERE i < {}) SELECT 'main', 1, 'step', replace(hex(zeroblob(500)), '0', '1 ')"
-                     " || i, 1, 60000000 FROM n".format(20000 // PART))
-    database.commit()
-    database.close()
+    change(path, "INSERT INTO t_frame VALUES (1, '/x/train.py', 'f', 1)",
+           rows("t_stack", {"role": "'main'", "loader_id": "1", "phase": "'step'",
+                            "frames": "replace(hex(zeroblob(500)), '0', '1 ') || (i + 1)",
+                            "count": "1", "ns": "60000000"}, 20000))
 
 
 def long_names_of_lines(path):
@@ -268,7 +270,7 @@ def many_doing(path):
 
 
 ALL = [value for name, value in sorted(globals().items())
-       if callable(value) and name not in ("change", "fill") and value.__module__ == __name__]
+       if callable(value) and name not in ("change", "fill", "rows") and value.__module__ == __name__]
 # Of these, that part costs every verb a second at most.
 LESS = {many_loaders: 1000, many_loaders_with_batches: 1000, many_batches: 200}
 
