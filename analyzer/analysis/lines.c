@@ -28,11 +28,6 @@ const char *const line_role_names[LINE_ROLE_MAX] = {
 #undef X
 };
 
-const char *const line_group_names[LINE_GROUP_MAX] = {[LINE_LOADS] = "loads",
-						      [LINE_WAITS] = "waits",
-						      [LINE_STEPS] = "steps",
-						      [LINE_REST] = "other"};
-
 static const enum line_group group_of[LINE_PHASE_MAX] = {
 #define X(id, name, group) [LINE_##id] = LINE_##group,
 	LINE_PHASES(X)
@@ -40,15 +35,29 @@ static const enum line_group group_of[LINE_PHASE_MAX] = {
 };
 
 /* "/lib/python3.11/", "/lib/python3/", "/lib/python311.zip/": Python's own modules. */
-static bool is_of_python(const char *file, const char *folder)
+static const char *below_python(const char *file, const char *folder)
 {
 	const char *at = strstr(file, folder);
 
 	if (!at)
-		return false;
+		return NULL;
 	at += strlen(folder);
 	at += strspn(at, ".0123456789t");
-	return *at == '/' || strncmp(at, "zip/", 4) == 0;
+	if (strncmp(at, "zip", 3) == 0)
+		at += 3;
+	return *at == '/' ? at + 1 : NULL;
+}
+
+const char *lines_below_packages(const char *file)
+{
+	static const char *const packages[] = {"/site-packages/", "/dist-packages/"};
+	const char *at;
+
+	for (size_t i = 0; i < ARRAY_COUNT(packages); i++)
+		if ((at = strstr(file, packages[i])))
+			return at + strlen(packages[i]);
+	at = below_python(file, "/lib/python3");
+	return at ? at : below_python(file, "/lib64/python3");
 }
 
 /* A program without ".py" in a folder of programs: what pip makes of an entry point. */
@@ -71,14 +80,19 @@ bool lines_is_own(const char *file)
 				return true;
 		return false;
 	}
-	return *file && !strstr(file, "/site-packages/") && !strstr(file, "/dist-packages/") &&
-	       !is_of_python(file, "/lib/python3") && !is_of_python(file, "/lib64/python3") &&
-	       !is_entry_point(file);
+	return *file && !lines_below_packages(file) && !is_entry_point(file);
+}
+
+const char *lines_bare_name(const char *function)
+{
+	const char *dot = strrchr(function, '.');
+
+	return dot ? dot + 1 : function;
 }
 
 bool lines_is_iterator(const char *function)
 {
-	const char *dot = strrchr(function, '.'), *name = dot ? dot + 1 : function;
+	const char *name = lines_bare_name(function);
 
 	return strcmp(name, "__iter__") == 0 || strcmp(name, "__next__") == 0;
 }

@@ -75,13 +75,10 @@ struct line_samples {
 	size_t stack_count;
 	uint32_t *places; /* what the stacks' frames point into */
 	int64_t *ids;     /* of the frames, in the database */
-	bool is_cut;      /* there are more stacks than were read */
 	char *reason;     /* why lines were not observed; NULL: nobody says that they were not */
 };
 
 enum line_group { LINE_LOADS, LINE_WAITS, LINE_STEPS, LINE_REST, LINE_GROUP_MAX };
-
-extern const char *const line_group_names[LINE_GROUP_MAX]; /* "loads", "waits", "steps" */
 
 /* A line that a share of a group's time was spent at, callees in other files included. */
 struct line_share {
@@ -118,8 +115,14 @@ struct lines {
 	struct line_lead holders[LINE_GROUP_MAX];
 };
 
+/* The path of a file within Python's own folder or one of packages; NULL: it lies in none. */
+const char *lines_below_packages(const char *file);
+
 /* Whether a file, by its path, is neither Python's own nor of an installed package. */
 bool lines_is_own(const char *file);
+
+/* The name of a function without its class, which it has before it from CPython 3.11 on. */
+const char *lines_bare_name(const char *function);
 
 /* Whether a function, by its qualified name, hands out what a loader or the like makes. */
 bool lines_is_iterator(const char *function);

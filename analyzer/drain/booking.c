@@ -147,11 +147,14 @@ void booking_claim(struct booking *booking, const struct booking_span *span)
 	shift(booking);
 }
 
-void booking_drop(struct booking *booking, int32_t pid, uint32_t tid, uint64_t before_ns)
+void booking_drop(struct booking *booking, int32_t pid, uint32_t tid, uint64_t begin_ns,
+		  uint64_t end_ns)
 {
-	for (size_t i = find(booking, before_ns); i-- > 0;) {
+	for (size_t i = find(booking, begin_ns); i < booking->count; i++) {
 		struct waiting *waiting = at(booking, i);
 
+		if (waiting->sample.when_ns >= end_ns)
+			break;
 		if (waiting->sample.pid == pid && waiting->sample.tid == tid &&
 		    !waiting->is_claimed)
 			waiting->is_done = true;

@@ -48,8 +48,9 @@ struct booking_span {
 /* Claims the samples of the thread in [begin_ns, end_ns). */
 void booking_claim(struct booking *booking, const struct booking_span *span);
 
-/* What nobody claimed of a worker's thread before then it did between loads. */
-void booking_drop(struct booking *booking, int32_t pid, uint32_t tid, uint64_t before_ns);
+/* What nobody claimed of a worker's thread in [begin_ns, end_ns) it did between two loads. */
+void booking_drop(struct booking *booking, int32_t pid, uint32_t tid, uint64_t begin_ns,
+		  uint64_t end_ns);
 
 /* So many samples of loads, and of other parts, were claimed for good since it was opened. */
 uint64_t booking_count(const struct booking *booking, bool of_loads);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "drain/sampler.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,14 +14,11 @@
 
 #define FAST_NS    UINT64_C(50000000)
 #define SLOW_NS    UINT64_C(1000000000)
-#define ENOUGH     1000                 /* samples: 1.96 * sqrt(0.25 / 1000) is 3 points */
-#define COST_PART  333                  /* of a core: 0.3 % */
-#define COST_AHEAD UINT64_C(20000000)   /* so much CPU may be used before: interpreters are found */
-#define AGAIN_NS   UINT64_C(5000000000) /* between two tries to find an interpreter */
-#define TRIES      5
+#define ENOUGH     1000               /* samples: 1.96 * sqrt(0.25 / 1000) is 3 points */
+#define COST_PART  333                /* of a core: 0.3 % */
+#define COST_AHEAD UINT64_C(20000000) /* so much CPU may be used before: interpreters are found */
 #define EXPIRE_NS  UINT64_C(120000000000) /* a longer load or wait is not claimed any more */
 #define DOING_NS   UINT64_C(5000000000)   /* without a record: then it is told where it is */
-#define ASKERS     2                      /* threads of a process that take batches */
 
 _Static_assert(FAST_NS == LINE_LEAST_NS && SLOW_NS == LINE_MOST_NS, "the weights of samples");
 
@@ -293,7 +289,9 @@ void sampler_take(struct sampler *sampler, const struct segment *segment, const 
 	target->moved_ns = end_ns;
 	if (event->kind == DLPROF_EVENT_LOAD) {
 		if (target_loads(target))
-			booking_drop(sampler->booking, target->pid, ring->tid, begin_ns);
+			booking_drop(sampler->booking, target->pid, ring->tid, target->loaded_ns,
+				     begin_ns);
+		target->loaded_ns = end_ns;
 		claim(sampler, target->pid, ring->tid, begin_ns, end_ns, BOOKING_FREE, LINE_LOAD,
 		      0);
 	} else if (!(event->flags & (DLPROF_FLAG_NESTED | DLPROF_FLAG_STEP))) {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/lines.h"
 #include "dlprof/units.h"
 
 #define MOST_FRAMES 16384
@@ -99,13 +100,10 @@ static uint32_t number_of_frame(struct seen_stacks *seen, const struct stack_fra
 	return seen->frame_count - 1;
 }
 
-/* From 3.11 on a name has its class before it: "BaseProcess._bootstrap". */
 static bool is_entry(const char *name)
 {
-	const char *dot = strrchr(name, '.');
-
 	for (size_t i = 0; i < ARRAY_COUNT(ENTRIES); i++)
-		if (strcmp(dot ? dot + 1 : name, ENTRIES[i]) == 0)
+		if (strcmp(lines_bare_name(name), ENTRIES[i]) == 0)
 			return true;
 	return false;
 }

@@ -31,11 +31,14 @@ struct target *targets_find(const struct targets *targets, int32_t pid)
 
 static struct target begin(const struct dlprof_header *header)
 {
+	const uint64_t now = now_ns();
+
 	return (struct target){
 		.pid = header->pid,
 		.start_ticks = header->start_ticks,
 		.begun_ns = header->created_ns,
-		.moved_ns = now_ns(),
+		.loaded_ns = now,
+		.moved_ns = now,
 		.stack = SEEN_NONE,
 	};
 }

@@ -23,6 +23,7 @@ struct target {
 	int tries;
 	uint32_t askers[TARGET_ASKERS];
 	uint64_t due_ns, looked_ns; /* of a process that trains */
+	uint64_t loaded_ns; /* the end of its last load */
 	uint64_t moved_ns;          /* its last record */
 	uint64_t seen_ns, told_ns;  /* when its stack was looked at, and told last */
 	uint32_t stack;             /* of its first thread then; SEEN_NONE: it idles */

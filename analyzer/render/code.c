@@ -115,24 +115,6 @@ void code_names_done(struct code_names *names)
 	free(names->files);
 }
 
-/* Where the path below a folder of packages begins; NULL: there is none. */
-static const char *below_packages(const char *file)
-{
-	static const char *const folders[] = {"/site-packages/", "/dist-packages/", "/lib/python3",
-					      "/lib64/python3"};
-
-	for (size_t i = 0; i < ARRAY_COUNT(folders); i++) {
-		const char *at = strstr(file, folders[i]);
-
-		if (at && i < 2)
-			return at + strlen(folders[i]);
-		at = at ? strchr(at + strlen(folders[i]), '/') : NULL;
-		if (at)
-			return at + 1;
-	}
-	return NULL;
-}
-
 /* One more name of the path. */
 static const char *take_name(const char *file, const char *tail)
 {
@@ -169,7 +151,7 @@ static const char *shorten(const struct code_names *names, const struct line_fra
 
 	if (names->root && frame->is_own && strncmp(file, names->root, names->root_length) == 0)
 		return file + names->root_length;
-	tail = frame->is_own ? NULL : below_packages(file);
+	tail = frame->is_own ? NULL : lines_below_packages(file);
 	if (!tail)
 		tail = take_name(file, take_name(file, file + strlen(file)));
 	while (tail > file && is_ambiguous(names, file, tail))

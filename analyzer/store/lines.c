@@ -39,10 +39,9 @@ static bool is_queue(const char *file, const char *function)
 {
 	static const char queues[] = "/multiprocessing/queues.py";
 	const size_t length = strlen(file), end = strlen(queues);
-	const char *dot = strrchr(function, '.');
 
 	return length > end && strcmp(file + length - end, queues) == 0 &&
-	       strcmp(dot ? dot + 1 : function, "get") == 0;
+	       strcmp(lines_bare_name(function), "get") == 0;
 }
 
 static int read_frames(struct db *db, struct reader *reader)
@@ -154,14 +153,10 @@ static int read_stacks(struct db *db, struct reader *reader)
 	struct line_samples *samples = reader->samples;
 	const uint32_t *at;
 	ROWS *stmt = NULL;
-	int r = rows_ask(db, &stmt, STACKS_SQL, "n", (int64_t)MOST_STACKS + 1);
+	int r = rows_ask(db, &stmt, STACKS_SQL, "n", (int64_t)MOST_STACKS);
 
-	while (r >= 0 && (r = rows_next(stmt)) == 1) {
-		samples->is_cut = samples->stack_count == MOST_STACKS;
-		if (samples->is_cut)
-			break;
+	while (r >= 0 && (r = rows_next(stmt)) == 1)
 		r = take_stack(reader, stmt);
-	}
 	at = samples->places;
 	for (size_t i = 0; i < samples->stack_count; i++) {
 		samples->stacks[i].frames = at;
@@ -177,7 +172,7 @@ static int read_samples(struct db *db, bool has_stacks, struct line_samples *ret
 
 	*ret = (struct line_samples){
 		.frames = calloc(MOST_FRAMES, sizeof(*ret->frames)),
-		.stacks = calloc(MOST_STACKS + 1, sizeof(*ret->stacks)),
+		.stacks = calloc(MOST_STACKS, sizeof(*ret->stacks)),
 		.ids = reader.ids,
 	};
 	r = meta_read(db, ret, FIELDS, ARRAY_COUNT(FIELDS));

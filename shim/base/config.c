@@ -57,7 +57,7 @@ static bool is_absolute(const char *value)
 	return value[0] == '/';
 }
 
-/* The same. */
+/* The drain reads it, and permit.c. */
 static bool is_lines(const char *value)
 {
 	return strcmp(value, "auto") == 0 || strcmp(value, "off") == 0;
