@@ -34,6 +34,9 @@ const char *whatif_name(const struct whatif *whatif, int id)
 		[WHATIF_USE_WORKERS] = "use_workers",
 		[WHATIF_PERSISTENT] = "persistent",
 		[WHATIF_DELIVERY] = "delivery",
+		[WHATIF_SHARING] = "sharing",
+		[WHATIF_SAMPLING] = "sampling",
+		[WHATIF_FEWER_WORKERS] = "fewer_workers",
 		[WHATIF_SYNTHETIC] = "synthetic",
 	};
 
@@ -404,7 +407,12 @@ int whatif_predict(const struct batch_series *series, const struct finding *find
 	double account_per_s = count / (account->time_ns + account->unseen_ns) * 1e9;
 	int id, r;
 
-	*ret = (struct whatif){.needed_workers = -1, .cores = series->cores, .off = NAN};
+	*ret = (struct whatif){
+		.needed_workers = -1,
+		.fewer_workers = -1,
+		.cores = series->cores,
+		.off = NAN,
+	};
 	for (id = 0; id < WHATIF_ROOM; id++) {
 		ret->batches_per_s[id] = ret->gain[id] = ret->stall_ratio[id] = NAN;
 		ret->low_per_s[id] = ret->high_per_s[id] = NAN;

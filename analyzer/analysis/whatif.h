@@ -15,6 +15,9 @@ enum whatif_id {
 	WHATIF_USE_WORKERS,     /* instead of none: as many as are needed, or as there are cores */
 	WHATIF_PERSISTENT,      /* workers stay from epoch to epoch */
 	WHATIF_DELIVERY,        /* handing a batch over takes no time */
+	WHATIF_SHARING,         /* no descriptors of tensors are asked of the workers */
+	WHATIF_SAMPLING,        /* choosing the samples takes no time */
+	WHATIF_FEWER_WORKERS,   /* as few as load as fast; see fewer_workers */
 	WHATIF_SYNTHETIC,       /* ideal input: no waiting at all. The ceiling */
 	WHATIF_MAX
 };
@@ -63,6 +66,7 @@ struct whatif {
 	double ceiling_per_s;   /* of ideal input */
 	double off;             /* the replay of the run as it was over the run, less 1; NAN */
 	int32_t use_workers;    /* of WHATIF_USE_WORKERS */
+	int32_t fewer_workers;  /* of WHATIF_FEWER_WORKERS; -1: no fewer would do */
 	int32_t needed_workers; /* for 95 % of the ceiling; -1: none suffice, or unknown */
 	bool core_limited;      /* needed_workers is -1 because the cores do not suffice */
 	double cores;

@@ -126,6 +126,9 @@ static const char *whatif_words(const struct whatif *whatif, int id)
 		[WHATIF_USE_WORKERS] = "with workers",
 		[WHATIF_PERSISTENT] = "persistent workers",
 		[WHATIF_DELIVERY] = "no hand-over",
+		[WHATIF_SHARING] = "sharing by files",
+		[WHATIF_SAMPLING] = "samples chosen",
+		[WHATIF_FEWER_WORKERS] = "fewer workers",
 		[WHATIF_SYNTHETIC] = "an ideal loader",
 	};
 

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * load_facts.h - what is known of the loads of a run beside their times: what they wait for outside
+ * of the CPU, what they read for what they hand out, and the processes and threads that make them.
+ *
+ * Of the whole run, all loaders together. NAN and counts of 0: not observed.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define LOAD_FACTS_PEER 96 /* bytes of a name */
+#define LOAD_FACTS_COMM 16
+#define LOAD_FACTS_MOST 8 /* peers, threads */
+
+/* What a thread was blocked in while it made a load. */
+enum load_wait_kind {
+	LOAD_WAIT_ASLEEP, /* sleep(), nanosleep() and the like */
+	LOAD_WAIT_LOCK,   /* semaphores and file locks, which other processes may hold */
+	LOAD_WAIT_THREAD, /* conditions and joins: another thread of the same process */
+	LOAD_WAIT_SOCKET, /* recv(), or poll() for a socket */
+	LOAD_WAIT_PIPE,   /* read() or poll() of a pipe or a terminal */
+	LOAD_WAIT_OTHER,
+	LOAD_WAIT_MAX
+};
+
+/* One other side of a socket or a pipe: "10.0.0.7:443", "/run/data.sock", "pipe", a lock's path. */
+struct load_peer {
+	enum load_wait_kind kind;
+	char name[LOAD_FACTS_PEER];
+	double ns;    /* that loads were blocked for it */
+	double bytes; /* that came from it */
+	double count; /* of waits */
+};
+
+/* A thread of the training's process other than the one that takes the batches. */
+struct load_thread {
+	char name[LOAD_FACTS_COMM]; /* as the kernel has it */
+	double cpu_ns;
+};
+
+struct load_facts {
+	double load_ns;                /* sum over all loads */
+	double wait_ns[LOAD_WAIT_MAX]; /* ... what of them was blocked, by kind */
+	double no_core_ns;             /* ... what of them could have run and had no core */
+	struct load_peer peers[LOAD_FACTS_MOST]; /* the longest first */
+	size_t peer_count;
+
+	double tensors;     /* mean number of tensors in a batch */
+	double batch_bytes; /* mean size of a batch */
+	double read_per_byte,
+		inflated_per_byte; /* bytes read, and inflated, for each byte of a batch */
+	double opens_per_sample;
+
+	/* Of the worker processes; without workers, of the training's process. */
+	double runnable_threads; /* mean number of threads of one that ran or wanted to, in loads */
+	double cores_allowed;    /* by their masks: the fewest of any */
+	double private_begin_bytes, private_end_bytes; /* mean of one; private memory */
+	double major_faults;                           /* of all of them */
+	double swapped_bytes;                          /* most at any time, of all of them */
+
+	struct load_thread threads[LOAD_FACTS_MOST]; /* the busiest first */
+	size_t thread_count;
+	double main_cpu_ns; /* of the thread that takes the batches, in the same time */
+};
