@@ -4,14 +4,24 @@
 #include <math.h>
 #include <string.h>
 
-#define PAGEABLE_LEAST 0.5 /* of the bytes that go to the GPU */
+#include "analysis/lines.h"
+#include "analysis/grounds.h"
+
+#define PAGEABLE_LEAST 0.5   /* of the bytes that go to the GPU */
 #define UNSEEN         1.005 /* times the rate as it was: "1.00x" */
-#define REMEDIES       3   /* for one cause, in the order in which they are tried */
+#define REMEDIES       6     /* for one cause, in the order in which they are preferred */
+#define ALIKE          1.1   /* gains that differ by less are no reason to prefer one */
+#define READING_LEAST  0.2   /* of the loads' time, for advice about storage */
+#define MANY_BYTES     (8.0 * (1 << 20)) /* of a batch */
+#define CROWDED        0.7   /* of a core: less did the training's thread get */
+#define OTHERS_LEAST   0.1   /* of the cores */
+#define LEAST_OF_SAMPLES 30
+#define LEAST_OF_STEP  0.1   /* of the steps, for a line of code */
 #define NO_ROW         (-1)
 
 const char *const advice_names[ADVICE_MAX] = {
-#define ADVICE(constant, name) name,
-	ADVICES(ADVICE)
+#define ADVICE(constant, name, ...) name,
+#include "analysis/remedies.def"
 #undef ADVICE
 };
 
@@ -24,14 +34,13 @@ const char *const advice_useless_words[USELESS_MAX] = {
 	[USELESS_OTHER_LIMIT] = "the replay of this run shows no gain",
 };
 
-/*
- * What each cause asks for: the first remedy that applies and helps. The last one has a bound where
- * the replay predicts nothing, so that no cause is left without advice.
- */
+/* What each cause asks for. */
 static const enum advice_id REMEDY[CAUSE_MAX][REMEDIES] = {
-	[CAUSE_LOADER_CAPACITY] = {ADVICE_MORE_LOADER_CAPACITY, ADVICE_REDUCE_CPU_PER_BATCH,
+	[CAUSE_LOADER_CAPACITY] = {ADVICE_MORE_LOADER_CAPACITY, ADVICE_READ_LESS,
+				   ADVICE_FEWER_REQUESTS, ADVICE_REDUCE_CPU_PER_BATCH,
 				   ADVICE_INSPECT_LOADS},
-	[CAUSE_CPU_CONTENTION] = {ADVICE_REDUCE_CPU_PER_BATCH, ADVICE_MORE_LOADER_CAPACITY,
+	[CAUSE_CPU_CONTENTION] = {ADVICE_READ_LESS, ADVICE_REDUCE_CPU_PER_BATCH,
+				  ADVICE_USE_FEWER_WORKERS, ADVICE_MORE_LOADER_CAPACITY,
 				  ADVICE_INSPECT_LOADS},
 	[CAUSE_SLOW_WORKER] = {ADVICE_FIX_SLOW_WORKER, ADVICE_PREFETCH_OR_IN_ORDER_FALSE,
 			       ADVICE_INSPECT_LOADS},
@@ -41,12 +50,27 @@ static const enum advice_id REMEDY[CAUSE_MAX][REMEDIES] = {
 	[CAUSE_INTERMITTENT_LOADER] = {ADVICE_STORAGE, ADVICE_INSPECT_LOADS},
 	[CAUSE_COLD_CACHE] = {ADVICE_WARM_CACHE, ADVICE_INSPECT_LOADS},
 	[CAUSE_EPOCH_START] = {ADVICE_PERSISTENT_WORKERS, ADVICE_CHEAPER_STARTS},
-	[CAUSE_DELIVERY] = {ADVICE_REDUCE_DELIVERY_COST},
+	[CAUSE_DELIVERY] = {ADVICE_REDUCE_DELIVERY_COST, ADVICE_SEND_LESS, ADVICE_OWN_CORES,
+			    ADVICE_INSPECT_WAITS},
 	[CAUSE_ISOLATED_STALL] = {ADVICE_FIND_EVENT},
 	[CAUSE_MAIN_THREAD_PERIODIC] = {ADVICE_REDUCE_MAIN_THREAD_EVENT},
-	[CAUSE_SINGLE_PROCESS] = {ADVICE_USE_WORKERS, ADVICE_REDUCE_CPU_PER_BATCH,
-				  ADVICE_INSPECT_LOADS},
+	[CAUSE_SINGLE_PROCESS] = {ADVICE_USE_WORKERS, ADVICE_READ_LESS, ADVICE_FEWER_REQUESTS,
+				  ADVICE_REDUCE_CPU_PER_BATCH, ADVICE_INSPECT_LOADS},
 	[CAUSE_UNSEEN_LOADER] = {ADVICE_MARK_LOADS},
+	[CAUSE_UNEXPLAINED] = {ADVICE_INSPECT_LOADS},
+	[CAUSE_IDLE_WORKERS] = {ADVICE_MORE_SHARDS},
+	[CAUSE_SAMPLER] = {ADVICE_VECTORISE_SAMPLER},
+	[CAUSE_WORKER_INTERPRETER] = {ADVICE_REDUCE_CPU_PER_BATCH, ADVICE_FILE_SYSTEM_SHARING,
+				      ADVICE_INSPECT_LOADS},
+	[CAUSE_INTERPRETER_HELD] = {ADVICE_MOVE_OUT_OF_PROCESS},
+	[CAUSE_SHARED_LIMIT] = {ADVICE_FEWER_REQUESTS, ADVICE_READ_LESS, ADVICE_INSPECT_LOADS},
+	[CAUSE_LOCK] = {ADVICE_SHORTEN_LOCK},
+	[CAUSE_SLOW_SAMPLES] = {ADVICE_FIX_SAMPLES, ADVICE_PREFETCH_OR_IN_ORDER_FALSE},
+	[CAUSE_TOO_MANY_THREADS] = {ADVICE_LIMIT_THREADS},
+	[CAUSE_NARROWED_CORES] = {ADVICE_WIDEN_CORES},
+	[CAUSE_TOO_MANY_WORKERS] = {ADVICE_USE_FEWER_WORKERS},
+	[CAUSE_MEMORY] = {ADVICE_SHARE_MEMORY},
+	[CAUSE_GROWING_LOADS] = {ADVICE_STOP_GROWTH},
 };
 
 /* Other settings whose gain the replay predicts, whatever the cause. */
@@ -54,6 +78,8 @@ static const enum advice_id OTHERS[] = {
 	ADVICE_MORE_LOADER_CAPACITY,
 	ADVICE_PREFETCH_OR_IN_ORDER_FALSE,
 	ADVICE_PERSISTENT_WORKERS,
+	ADVICE_USE_FEWER_WORKERS,
+	ADVICE_FILE_SYSTEM_SHARING,
 	ADVICE_REDUCE_DELIVERY_COST,
 };
 
@@ -83,6 +109,10 @@ static int row_of(const struct whatif *whatif, enum advice_id id)
 		[ADVICE_REDUCE_CPU_PER_BATCH] = WHATIF_LOAD_HALF,
 		[ADVICE_PERSISTENT_WORKERS] = WHATIF_PERSISTENT,
 		[ADVICE_REDUCE_DELIVERY_COST] = WHATIF_DELIVERY,
+		[ADVICE_SEND_LESS] = WHATIF_DELIVERY,
+		[ADVICE_VECTORISE_SAMPLER] = WHATIF_SAMPLING,
+		[ADVICE_FILE_SYSTEM_SHARING] = WHATIF_SHARING,
+		[ADVICE_USE_FEWER_WORKERS] = WHATIF_FEWER_WORKERS,
 	};
 	const double *gain = whatif->gain;
 
@@ -104,70 +134,146 @@ static bool is_sure(const struct whatif *whatif, int row)
 	return whatif->gain[row] > 0 && !(whatif->low_per_s[row] < UNSEEN * as_it_was);
 }
 
-/* Whether the advice's words would be true of this run. */
+/* Whether what the advice is about was observed. */
 static bool applies(const struct view *v, enum advice_id id)
 {
+	const struct batch_series *s = v->series;
+	const struct grounds *r = &v->diagnosis->grounds;
+	const struct load_times *loads = v->input->loads;
+
 	switch (id) {
 	case ADVICE_NONE:
 		return false;
+	case ADVICE_MORE_LOADER_CAPACITY:
+		return s->workers > 0 && v->diagnosis->cause != CAUSE_IDLE_WORKERS &&
+		       v->diagnosis->cause != CAUSE_SHARED_LIMIT;
 	case ADVICE_PERSISTENT_WORKERS:
-		return v->series->persistent != 1 && v->series->workers != 0;
+		return s->persistent != 1 && s->workers != 0 && !v->input->is_foreign;
+	case ADVICE_PREFETCH_OR_IN_ORDER_FALSE:
+	case ADVICE_FILE_SYSTEM_SHARING:
+		return s->workers > 0 && !v->input->is_foreign;
 	case ADVICE_STORAGE:
-		return !v->input->loads || !load_reads_nothing(v->input->loads);
+		return r->storage_share >= READING_LEAST;
+	case ADVICE_SMOOTH_SHARD_OPENING:
+		return !loads || !load_reads_nothing(loads);
 	case ADVICE_BALANCE_LOADS:
 		return v->diagnosis->slow.every > 0;
 	case ADVICE_USE_WORKERS:
-		return v->series->workers == 0;
+		return s->workers == 0;
+	case ADVICE_REDUCE_CPU_PER_BATCH:
+		return r->cpu_share >= GROUNDS_CPU_LITTLE;
+	case ADVICE_REDUCE_DELIVERY_COST:
+		return r->tensors >= GROUNDS_TENSORS;
+	case ADVICE_SEND_LESS:
+		return r->facts && r->facts->batch_bytes >= MANY_BYTES;
+	case ADVICE_OWN_CORES:
+		return s->other_cores >= OTHERS_LEAST * s->cores && !(s->main_share >= CROWDED);
+	case ADVICE_READ_LESS:
+		return r->read_again >= GROUNDS_READ_AGAIN &&
+		       load_read_share(loads) + load_decode_share(loads) >= READING_LEAST;
+	case ADVICE_FEWER_REQUESTS:
+		return r->outside_share >= GROUNDS_OUTSIDE;
 	default:
 		return true;
 	}
 }
 
-static const struct cause_cost *cost_of(const struct diagnosis *d, enum cause cause)
+/* What the run would gain if its loads did without this part. */
+static int price_part(const struct view *v, double share, struct advice *ret)
 {
-	static const struct cause_cost nothing;
+	const struct whatif_wish wish = {.text = "",
+					 .workers = -1,
+					 .prefetch_factor = -1,
+					 .in_order = -1,
+					 .load_factor = 1 - fmin(share, 0.99)};
+	struct whatif whatif = v->diagnosis->whatif;
+	double as_it_was = whatif.batches_per_s[WHATIF_BASELINE];
+	int r;
 
+	whatif.wish_count = 0;
+	r = whatif_ask(v->series, v->finding, &wish, 1, &whatif);
+	if (r < 0 || isnan(whatif.gain[WHATIF_MAX]))
+		return r;
+	ret->gain = whatif.gain[WHATIF_MAX];
+	ret->low = whatif.low_per_s[WHATIF_MAX] / as_it_was - 1;
+	ret->high = whatif.high_per_s[WHATIF_MAX] / as_it_was - 1;
+	return 0;
+}
+
+/* The part of a load that the advice does away with; 0: none that has a size. */
+static double part_of(const struct view *v, enum advice_id id)
+{
+	const struct grounds *r = &v->diagnosis->grounds;
+	const struct load_times *loads = v->input->loads;
+
+	switch (id) {
+	case ADVICE_READ_LESS:
+		return (load_read_share(loads) + load_decode_share(loads)) *
+		       (1 - 1 / r->read_again);
+	case ADVICE_FIX_SAMPLES:
+		return r->samples.share * (1 - r->samples.mean_ns / r->samples.each_ns);
+	case ADVICE_SHORTEN_LOCK:
+		return r->lock_share;
+	case ADVICE_STOP_GROWTH:
+		return 1 - r->growth.first_ns / v->finding->load_mean_ns;
+	case ADVICE_DECODE_BOUND:
+		return load_decode_share(loads);
+	case ADVICE_STORAGE_BOUND:
+	case ADVICE_SMALL_READS:
+		return load_read_share(loads);
+	default:
+		return 0;
+	}
+}
+
+static double share_of_cause(const struct diagnosis *d, enum cause cause)
+{
 	for (size_t i = 0; i < d->cause_count; i++)
 		if (d->causes[i].cause == cause)
-			return &d->causes[i];
-	return &nothing;
+			return d->causes[i].share;
+	return 0;
 }
 
-/* A remedy's gain; that of the last one is a bound where no prediction is sure of one. */
-static bool price(const struct view *v, enum cause cause, enum advice_id id, bool is_last,
-		  struct advice *ret)
+/* What may be said although nothing of its gain is known but that ideal input exceeds it. */
+static bool is_plain(enum advice_id id)
+{
+	return id != ADVICE_MORE_LOADER_CAPACITY && id != ADVICE_PREFETCH_OR_IN_ORDER_FALSE &&
+	       id != ADVICE_USE_FEWER_WORKERS && id != ADVICE_FILE_SYSTEM_SHARING;
+}
+
+/*
+ * What a remedy brings: by a prediction, by a replay without a part of the loads, as time of steps
+ * that is not spent, or, where that is not known, no more than ideal input. The gain stays NAN
+ * where it does not apply, or may bring nothing. 0 or -ENOMEM.
+ */
+static int price(const struct view *v, enum advice_id id, struct advice *ret)
 {
 	const struct whatif *whatif = &v->diagnosis->whatif;
-	int row = row_of(whatif, id);
-	double most = NAN; /* fmin() ignores it */
+	double as_it_was = whatif->batches_per_s[WHATIF_BASELINE], part;
+	int row = row_of(whatif, id), r = 0;
 
-	*ret = (struct advice){.id = id, .whatif = row, .gain = NAN};
+	*ret = (struct advice){id, NO_ROW, NAN, NAN, NAN, false};
 	if (!applies(v, id))
-		return false;
+		return 0;
 	if (row != NO_ROW && !isnan(whatif->gain[row])) {
+		if (!is_sure(whatif, row))
+			return 0;
+		ret->whatif = row;
 		ret->gain = whatif->gain[row];
-		if (is_sure(whatif, row) && (is_last || ret->gain >= ADVICE_GAIN))
-			return true;
-		if (!is_last)
-			return false;
-		most = whatif->high_per_s[row] / whatif->batches_per_s[WHATIF_BASELINE] - 1;
+		ret->low = whatif->low_per_s[row] / as_it_was - 1;
+		ret->high = whatif->high_per_s[row] / as_it_was - 1;
+		return 0;
 	}
-	ret->whatif = NO_ROW;
-	ret->is_bound = true;
-	ret->gain = fmin(gain_of(cost_of(v->diagnosis, cause)->share), most);
-	return true;
-}
-
-/* What the cause asks for. */
-static bool remedy(const struct view *v, enum cause cause, struct advice *ret)
-{
-	for (size_t i = 0; i < REMEDIES && REMEDY[cause][i] != ADVICE_NONE; i++) {
-		bool is_last = i + 1 == REMEDIES || REMEDY[cause][i + 1] == ADVICE_NONE;
-
-		if (price(v, cause, REMEDY[cause][i], is_last, ret))
-			return true;
+	part = part_of(v, id);
+	if (part > 0)
+		r = price_part(v, part, ret);
+	else if (id == ADVICE_REDUCE_MAIN_THREAD_EVENT)
+		ret->gain = gain_of(share_of_cause(v->diagnosis, CAUSE_MAIN_THREAD_PERIODIC));
+	if (isnan(ret->gain) && is_plain(id)) {
+		ret->gain = v->finding->gain_max - 1;
+		ret->is_ideal = true;
 	}
-	return false;
+	return r;
 }
 
 static bool has(const struct advice_list *list, const struct advice *advice)
@@ -187,50 +293,73 @@ bool advice_has(const struct advice_list *list, enum whatif_id id)
 	return false;
 }
 
-/* Ordered by gain after the first step; if there are too many, the last one goes. */
+/*
+ * Whether a step goes before another one that is preferred where both bring as much. One whose size
+ * is assumed (loads half as long), or not known, does not go before one that the replay knows.
+ */
+static bool is_better(const struct advice *advice, const struct advice *preferred)
+{
+	if (advice->is_ideal || preferred->is_ideal)
+		return preferred->is_ideal && !advice->is_ideal;
+	return advice->whatif != WHATIF_LOAD_HALF &&
+	       1 + advice->gain > ALIKE * (1 + preferred->gain);
+}
+
+/*
+ * By gain; the cause's own step stays the first if nothing is known of its gain but the ideal. If
+ * there are too many, the last one goes.
+ */
 static void insert(struct advice_list *list, const struct advice *advice)
 {
 	size_t at;
 
-	if (!(advice->gain >= ADVICE_GAIN) || has(list, advice))
+	if (!(advice->is_ideal || advice->gain >= ADVICE_GAIN) ||
+	    advice->gain < ADVICE_GAIN || has(list, advice))
 		return;
 	if (list->count == ADVICE_MOST) {
-		if (!(advice->gain > list->steps[ADVICE_MOST - 1].gain))
+		if (!is_better(advice, &list->steps[ADVICE_MOST - 1]))
 			return;
 		list->count--;
 	}
-	for (at = list->count++; at > 1 && list->steps[at - 1].gain < advice->gain; at--)
+	for (at = list->count++; at > 0 && is_better(advice, &list->steps[at - 1]); at--) {
+		if (at == 1 && list->steps[0].is_ideal)
+			break;
 		list->steps[at] = list->steps[at - 1];
+	}
 	list->steps[at] = *advice;
+}
+
+static int add_step(const struct view *v, enum advice_id id, struct advice_list *list)
+{
+	struct advice advice;
+	int r = price(v, id, &advice);
+
+	if (r == 0)
+		insert(list, &advice);
+	return r;
+}
+
+/* To look closer is said only where there is nothing to do. */
+static int add_remedies(const struct view *v, enum cause cause, struct advice_list *list)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < REMEDIES && REMEDY[cause][i] != ADVICE_NONE; i++) {
+		enum advice_id id = REMEDY[cause][i];
+
+		if (!list->count || (id != ADVICE_INSPECT_LOADS && id != ADVICE_INSPECT_WAITS))
+			r = add_step(v, id, list);
+	}
+	return r;
 }
 
 static bool is_about_loads(enum cause cause)
 {
 	return cause == CAUSE_LOADER_CAPACITY || cause == CAUSE_CPU_CONTENTION ||
-	       cause == CAUSE_SINGLE_PROCESS;
+	       cause == CAUSE_SINGLE_PROCESS || cause == CAUSE_WORKER_INTERPRETER;
 }
 
-/* What the run would gain if its loads did without this part. */
-static int price_part(const struct view *v, double share, double *ret_gain)
-{
-	const struct whatif_wish wish = {.text = "",
-					 .workers = -1,
-					 .prefetch_factor = -1,
-					 .in_order = -1,
-					 .load_factor = 1 - fmin(share, 0.99)};
-	struct whatif whatif = v->diagnosis->whatif;
-	int r;
-
-	whatif.wish_count = 0;
-	r = whatif_ask(v->series, v->finding, &wish, 1, &whatif);
-	*ret_gain = whatif.gain[WHATIF_MAX];
-	return r;
-}
-
-/*
- * Where loading is the bottleneck, which part of a load to shorten first: as if that part took no
- * time.
- */
+/* Where loading is the bottleneck, which part of a load to shorten first. */
 static int add_parts(const struct view *v, struct advice_list *list)
 {
 	const struct load_times *loads = v->input->loads;
@@ -239,56 +368,63 @@ static int add_parts(const struct view *v, struct advice_list *list)
 
 	if (!loads || (!is_about_loads(d->cause) && !is_about_loads(d->second)))
 		return 0;
-	const struct {
-		enum advice_id id;
-		double share;
-	} parts[] = {
-		{ADVICE_DECODE_BOUND, load_decode_share(loads)},
-		{load_reads_small(loads) ? ADVICE_SMALL_READS : ADVICE_STORAGE_BOUND,
-		 load_read_share(loads)},
-	};
+	if (load_decode_share(loads) >= LOAD_LEAST)
+		r = add_step(v, ADVICE_DECODE_BOUND, list);
+	if (r == 0 && load_read_share(loads) >= LOAD_LEAST)
+		r = add_step(v, load_reads_small(loads) ? ADVICE_SMALL_READS : ADVICE_STORAGE_BOUND,
+			     list);
+	return r;
+}
 
-	for (size_t i = 0; r == 0 && i < ARRAY_COUNT(parts); i++) {
-		struct advice advice = {.id = parts[i].id, .whatif = NO_ROW, .is_bound = true};
+/* Only settings that the replay has tried; what would bring more is no better known. */
+static int add_others(const struct view *v, struct advice_list *list)
+{
+	const struct whatif *whatif = &v->diagnosis->whatif;
+	int r = 0;
 
-		if (parts[i].share < LOAD_LEAST)
-			continue;
-		r = price_part(v, parts[i].share, &advice.gain);
-		if (r == 0)
-			insert(list, &advice);
+	if (v->diagnosis->second != CAUSE_UNKNOWN)
+		r = add_remedies(v, v->diagnosis->second, list);
+	for (size_t i = 0; r == 0 && i < ARRAY_COUNT(OTHERS); i++) {
+		int row = row_of(whatif, OTHERS[i]);
+
+		if (row != NO_ROW && whatif->gain[row] >= ADVICE_GAIN)
+			r = add_step(v, OTHERS[i], list);
 	}
 	return r;
 }
 
 /*
- * What would bring more than the cause's own remedy, as twice the workers does whatever the cause,
- * is no second step. The table of predictions has it.
- */
-static void add_others(const struct view *v, struct advice_list *list)
-{
-	struct advice advice;
-
-	if (v->diagnosis->second != CAUSE_UNKNOWN && remedy(v, v->diagnosis->second, &advice))
-		insert(list, &advice);
-	for (size_t i = 0; i < ARRAY_COUNT(OTHERS); i++)
-		if (price(v, CAUSE_UNKNOWN, OTHERS[i], false, &advice) && !advice.is_bound &&
-		    !(advice.gain > list->steps[0].gain))
-			insert(list, &advice);
-}
-
-/*
  * Copies from pageable memory are staged by the driver and hold up what follows. Pinned ones can
- * run beside kernels, which at most takes away the time in which nothing but copies ran: the gain's
- * bound. It goes beside the cause's own remedy, which is about other time.
+ * run beside kernels, which at most takes away the time in which nothing but copies ran. It goes
+ * beside the cause's own remedy, which is about other time.
  */
 static void add_pageable(const struct gpu_use *gpu, struct advice_list *list)
 {
-	struct advice advice = {.id = ADVICE_PAGEABLE_H2D, .whatif = NO_ROW, .is_bound = true};
+	struct advice advice = {ADVICE_PAGEABLE_H2D, NO_ROW, NAN, NAN, NAN, false};
 
 	if (!gpu || !(gpu->pageable_share >= PAGEABLE_LEAST))
 		return;
 	advice.gain = gain_of(gpu->exposed_share);
 	insert(list, &advice);
+}
+
+/* Where most of the time is steps, and one line of the user's own leads in them. */
+static void add_step_line(const struct view *v, struct advice_list *list)
+{
+	const struct lines *lines = v->input->lines;
+	const struct line_lead *steps = lines ? &lines->groups[LINE_STEPS] : NULL;
+	const struct finding *f = v->finding;
+	struct advice advice = {ADVICE_CHEAPER_STEP, NO_ROW, NAN, NAN, NAN, false};
+	double share;
+
+	if (!steps || !steps->count || !(f->stall_ratio < STALL_HIGH) ||
+	    list->count == ADVICE_MOST)
+		return;
+	share = (steps->lines[0].share - steps->lines[0].error) * (1 - f->stall_ratio);
+	if (steps->samples < LEAST_OF_SAMPLES || share < fmax(LEAST_OF_STEP, f->stall_ratio))
+		return;
+	memmove(&list->steps[1], &list->steps[0], list->count++ * sizeof(advice));
+	list->steps[0] = advice;
 }
 
 /* Was a batch finished while an earlier one was waited for? */
@@ -318,7 +454,8 @@ static bool is_not_about_loads(const struct view *v)
 {
 	enum cause cause = v->diagnosis->cause;
 
-	return !v->finding->starved || cause == CAUSE_DELIVERY || cause == CAUSE_EPOCH_START;
+	return !v->finding->starved || cause == CAUSE_DELIVERY || cause == CAUSE_EPOCH_START ||
+	       cause == CAUSE_SAMPLER || cause == CAUSE_INTERPRETER_HELD;
 }
 
 static void add_useless(const struct view *v, struct advice_list *list)
@@ -347,20 +484,20 @@ int advice_give(const struct batch_series *series, const struct finding *finding
 	memset(list, 0, sizeof(*list));
 	if (d->cause == CAUSE_UNKNOWN)
 		return 0;
-	if (remedy(&view, d->cause, &list->steps[0])) {
-		list->count = 1;
+	r = add_remedies(&view, d->cause, list);
+	if (r == 0)
 		r = add_parts(&view, list);
-		add_others(&view, list);
-	}
+	if (r == 0 && finding->starved)
+		r = add_others(&view, list);
 	add_pageable(input->gpu, list);
+	add_step_line(&view, list);
 	if (!list->count)
 		list->steps[list->count++] =
-			(struct advice){.id = ADVICE_NONE, .whatif = NO_ROW, .gain = NAN};
+			(struct advice){ADVICE_NONE, NO_ROW, NAN, NAN, NAN, false};
 	add_useless(&view, list);
 	/* What to do, but not what it brings. */
 	for (size_t i = 0; finding->is_doubtful && i < list->count; i++) {
-		list->steps[i].gain = NAN;
-		list->steps[i].is_bound = false;
+		list->steps[i].gain = list->steps[i].low = list->steps[i].high = NAN;
 	}
 	return r;
 }

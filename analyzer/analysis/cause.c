@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/advice.h"
+#include "analysis/grounds.h"
 #include "analysis/split.h"
 #include "analysis/stats.h"
 #include "analysis/take.h"
@@ -19,8 +21,8 @@
 #define GRADUAL_LEAST     0.3 /* of the excess of a slow load, its neighbour's */
 
 const char *const cause_names[CAUSE_MAX] = {
-#define CAUSE(constant, name) [CAUSE_##constant] = name,
-	CAUSES(CAUSE)
+#define CAUSE(constant, name, ...) [CAUSE_##constant] = name,
+#include "analysis/causes.def"
 #undef CAUSE
 };
 
@@ -172,7 +174,7 @@ static enum cause cause_of(enum split_owner owner, const struct diagnosis *d)
 	return causes[owner];
 }
 
-/* Sorted by cost, the highest first. */
+/* Sorted by cost, the highest first. Several mechanisms may have one reason. */
 static void add_cause(struct diagnosis *d, enum cause cause, double ns, double time_ns)
 {
 	struct cause_cost cost = {cause, ns, ns / time_ns};
@@ -180,6 +182,14 @@ static void add_cause(struct diagnosis *d, enum cause cause, double ns, double t
 
 	if (!(ns > 0))
 		return;
+	for (at = 0; at < d->cause_count && d->causes[at].cause != cause; at++)
+		;
+	if (at < d->cause_count) {
+		cost.ns += d->causes[at].ns;
+		cost.share += d->causes[at].share;
+		memmove(&d->causes[at], &d->causes[at + 1],
+			(--d->cause_count - at) * sizeof(d->causes[0]));
+	}
 	for (at = d->cause_count++; at > 0 && d->causes[at - 1].ns < ns; at--)
 		d->causes[at] = d->causes[at - 1];
 	d->causes[at] = cost;
@@ -216,8 +226,12 @@ static void add_pauses(const struct finding *f, struct diagnosis *d)
 	d->causes[1] = cost;
 }
 
-/* Each part of the account's waiting goes to one mechanism, where the part is known. */
-static void list_causes(const struct finding *f, const struct split *split, struct diagnosis *d)
+/*
+ * Each part of the account's waiting goes to one mechanism, where the part is known, and has the
+ * cause by which that is explained.
+ */
+static void list_causes(const struct batch_series *s, const struct finding *f,
+			const struct split *split, struct diagnosis *d)
 {
 	const double *part_ns = f->account.part_ns;
 	double time_ns = f->account.time_ns, pool_ns = f->own.part_ns[ACCOUNT_NOT_READY], known_ns;
@@ -225,12 +239,13 @@ static void list_causes(const struct finding *f, const struct split *split, stru
 	if (f->starved) {
 		known_ns = part_ns[ACCOUNT_EPOCH_START] + part_ns[ACCOUNT_EPOCH_END];
 		add_cause(d, CAUSE_EPOCH_START, known_ns, time_ns);
-		add_cause(d, CAUSE_DELIVERY, part_ns[ACCOUNT_RECEIVING], time_ns);
+		add_cause(d, grounds_cause(&d->grounds, s, CAUSE_DELIVERY),
+			  part_ns[ACCOUNT_RECEIVING], time_ns);
 		if (isnan(pool_ns))
 			pool_ns = f->own.wait_ns - f->own.part_ns[ACCOUNT_EPOCH_START] -
 				  f->own.part_ns[ACCOUNT_EPOCH_END];
-		for (int owner = 0; owner < SPLIT_MAX; owner++)
-			add_cause(d, cause_of((enum split_owner)owner, d),
+		for (enum split_owner owner = 0; owner < SPLIT_MAX; owner++)
+			add_cause(d, grounds_cause(&d->grounds, s, cause_of(owner, d)),
 				  pool_ns * split->share[owner], time_ns);
 		while (d->cause_count > 1 && d->causes[d->cause_count - 1].share < CAUSE_COST_LEAST)
 			d->cause_count--;
@@ -270,15 +285,16 @@ static int find(const struct batch_series *s, const struct finding *f,
 	ret->shift = split.shift;
 	ret->queued_share = split.queued_share;
 	ret->cpu_share = cpu_share(s, f);
-	if (f->gap == STALL_GAP_NONE)
-		list_causes(f, &split, ret);
-	if (!predicts)
-		return 0;
-	r = take_trace(s, f, &trace);
-	if (r == 0)
-		r = whatif_predict(s, f, &trace, &ret->whatif);
-	trace_done(&trace);
-	return r < 0 ? r : advice_give(s, f, input, ret);
+	grounds_find(s, f, input, &ret->grounds);
+	if (predicts) {
+		r = take_trace(s, f, &trace);
+		if (r == 0)
+			r = whatif_predict(s, f, &trace, &ret->whatif);
+		trace_done(&trace);
+	}
+	if (r == 0 && f->gap == STALL_GAP_NONE)
+		list_causes(s, f, &split, ret);
+	return r < 0 || !predicts ? r : advice_give(s, f, input, ret);
 }
 
 int cause_find(const struct batch_series *s, const struct finding *f,

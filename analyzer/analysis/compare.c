@@ -5,8 +5,21 @@
 
 #include "analysis/boot.h"
 
+#define SHARED_WORKERS   1.25 /* times as many */
+#define SHARED_PART      0.75 /* of the logarithm of that, by which loads are longer at least */
 #define LEAST_POINTS     0.02
 #define FEW_BLOCKS       6
+
+bool compare_is_shared(const struct comparison *c, double workers_a, double workers_b)
+{
+	const struct compare_difference *load = &c->rows[COMPARE_LOAD];
+	double workers = fabs(log(workers_b / workers_a)), loads = log(load->b / load->a);
+
+	if (!(workers_a > 0 && workers_b > 0) || !(workers >= log(SHARED_WORKERS)) ||
+	    !load->differs)
+		return false;
+	return loads * (workers_b > workers_a ? 1 : -1) >= SHARED_PART * workers;
+}
 
 const char *const compare_row_names[COMPARE_ROWS] = {
 	[COMPARE_STEP] = "step",           [COMPARE_WAIT] = "wait",

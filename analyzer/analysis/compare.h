@@ -80,6 +80,12 @@ struct comparison {
 void compare_runs(const struct compare_side *a, const struct compare_side *b,
 		  struct comparison *ret);
 
+/*
+ * Whether loads take longer about in proportion to the number of workers, which differs by a
+ * quarter or more: then the workers share what they wait for, and have no more of it together.
+ */
+bool compare_is_shared(const struct comparison *comparison, double workers_a, double workers_b);
+
 /* As JSON has them. */
 extern const char *const compare_row_names[COMPARE_ROWS];
 extern const char *const compare_result_names[COMPARE_RESULTS];

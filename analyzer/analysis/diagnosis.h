@@ -5,34 +5,19 @@
 #include "analysis/boot.h"
 #include "analysis/gpu_use.h"
 #include "analysis/load.h"
+#include "analysis/load_facts.h"
 #include "analysis/period.h"
 #include "analysis/slow.h"
 #include "analysis/split.h"
 #include "analysis/stall.h"
 #include "analysis/whatif.h"
 
-/* CAUSE(constant, name as JSON has it) */
-#define CAUSES(CAUSE)                                                                              \
-	CAUSE(NONE, "none")                                                                        \
-	CAUSE(LOADER_CAPACITY, "loader_capacity")                                                  \
-	CAUSE(CPU_CONTENTION, "cpu_contention")                                                    \
-	CAUSE(SLOW_WORKER, "slow_worker")                                                          \
-	CAUSE(PERIODIC_SLOW_LOAD, "periodic_slow_load")                                            \
-	CAUSE(HEAD_OF_LINE, "head_of_line")                                                        \
-	CAUSE(INTERMITTENT_LOADER, "intermittent_loader")                                          \
-	CAUSE(COLD_CACHE, "cold_cache")                                                            \
-	CAUSE(EPOCH_START, "epoch_start")                                                          \
-	CAUSE(DELIVERY, "delivery")                                                                \
-	CAUSE(ISOLATED_STALL, "isolated_stall")                                                    \
-	CAUSE(MAIN_THREAD_PERIODIC, "main_thread_periodic")                                        \
-	CAUSE(SINGLE_PROCESS, "single_process")                                                    \
-	CAUSE(UNSEEN_LOADER, "unseen_loader")
-
 enum cause {
 	CAUSE_UNKNOWN, /* no verdict */
-#define CAUSE(constant, name) CAUSE_##constant,
-	CAUSES(CAUSE) CAUSE_MAX
+#define CAUSE(constant, ...) CAUSE_##constant,
+#include "analysis/causes.def"
 #undef CAUSE
+	CAUSE_MAX
 };
 
 struct cause_cost {
@@ -41,34 +26,11 @@ struct cause_cost {
 	double share; /* of the account's time */
 };
 
-/* ADVICE(constant, name as JSON has it) */
-#define ADVICES(ADVICE)                                                                            \
-	ADVICE(NONE, "none")                                                                       \
-	ADVICE(MORE_LOADER_CAPACITY, "more_loader_capacity")                                       \
-	ADVICE(PREFETCH_OR_IN_ORDER_FALSE, "prefetch_or_in_order_false")                           \
-	ADVICE(FIX_SLOW_WORKER, "fix_slow_worker")                                                 \
-	ADVICE(PERSISTENT_WORKERS, "persistent_workers")                                           \
-	ADVICE(REDUCE_CPU_PER_BATCH, "reduce_cpu_per_batch")                                       \
-	ADVICE(WARM_CACHE, "warm_cache")                                                           \
-	ADVICE(SMOOTH_SHARD_OPENING, "smooth_shard_opening")                                       \
-	ADVICE(STORAGE, "storage")                                                                 \
-	ADVICE(REDUCE_DELIVERY_COST, "reduce_delivery_cost")                                       \
-	ADVICE(REDUCE_MAIN_THREAD_EVENT, "reduce_main_thread_event")                               \
-	ADVICE(USE_WORKERS, "use_workers")                                                         \
-	ADVICE(PAGEABLE_H2D, "pageable_h2d")                                                       \
-	ADVICE(DECODE_BOUND, "decode_bound")                                                       \
-	ADVICE(STORAGE_BOUND, "storage_bound")                                                     \
-	ADVICE(SMALL_READS, "small_reads")                                                         \
-	ADVICE(MARK_LOADS, "mark_loads")                                                           \
-	ADVICE(BALANCE_LOADS, "balance_loads")                                                     \
-	ADVICE(INSPECT_LOADS, "inspect_loads")                                                     \
-	ADVICE(CHEAPER_STARTS, "cheaper_starts")                                                   \
-	ADVICE(FIND_EVENT, "find_event")
-
 enum advice_id {
-#define ADVICE(constant, name) ADVICE_##constant,
-	ADVICES(ADVICE) ADVICE_MAX
+#define ADVICE(constant, ...) ADVICE_##constant,
+#include "analysis/remedies.def"
 #undef ADVICE
+	ADVICE_MAX
 };
 
 /* Why something that people try would not help. */
@@ -84,11 +46,13 @@ enum useless {
 #define ADVICE_MOST 3
 #define ADVICE_GAIN 0.05 /* what brings less is no advice */
 
+/* Gains are over the run as it was: 0.1 is 10 % more batches a second. */
 struct advice {
 	enum advice_id id;
-	int whatif;    /* the prediction whose gain this is; -1: none, it is a bound */
-	double gain;   /* predicted, over the run as it was; NAN: not known */
-	bool is_bound; /* the gain is what it can bring at most */
+	int whatif;       /* the prediction whose gain this is; -1: none */
+	double gain;      /* predicted; NAN: nobody can say */
+	double low, high; /* where it would fall 19 times out of 20; NAN: not known */
+	bool is_ideal; /* the gain is that of ideal input: how much of it this brings is not known */
 };
 
 struct advice_list {
@@ -99,6 +63,49 @@ struct advice_list {
 		enum useless why;
 	} useless[WHATIF_MAX];
 	size_t useless_count;
+};
+
+/* See grounds.h. NAN, 0 and false: not observed. */
+struct grounds {
+	int32_t loading; /* workers that load; -1: not known */
+	struct {
+		size_t count;
+		double share;            /* of the time of all loads */
+		double each_ns, mean_ns; /* of one of them, and of a sample */
+		double asleep_share;     /* of the time of all loads */
+	} samples;
+	struct {
+		bool found;
+		double first_ns, last_ns; /* mean loads of the first and last quarter */
+	} growth;
+	struct {
+		double count;     /* descriptors, a batch */
+		double each_ns;   /* how long asking for one takes */
+		double share;     /* of receiving */
+		double cpu_share; /* of that time: the training's own CPU */
+	} fetch;
+	struct {
+		bool found;
+		char name[16];       /* of the thread; empty: not known */
+		double cpu_ns;       /* that it used; NAN */
+		double share;        /* of the waits: it held the interpreter; NAN */
+		uint32_t frame;      /* its line of code, where is_line */
+		bool is_line;
+	} holder;
+	struct {
+		size_t first, last; /* so many batches at the begin, or at the end, did not wait */
+	} calm;
+	double threads;        /* of all workers together, that run or want to */
+	double cores_allowed;  /* to the workers, where that is little; NAN: it is not */
+	double lock_share;     /* of the loads' time */
+	double outside_share;  /* of the loads' time, waiting for somebody outside */
+	double storage_share;  /* of it opening and reading files */
+	double cpu_share;      /* of the loads' time, on a CPU */
+	double read_again;     /* bytes read or inflated for each byte of a batch */
+	double tensors;        /* in a batch */
+	bool is_memory_short;
+	bool are_slow_together; /* the workers, while the training waits */
+	const struct load_facts *facts; /* what all of this is of; NULL: not known */
 };
 
 struct diagnosis {
@@ -118,11 +125,20 @@ struct diagnosis {
 	struct whatif whatif;
 	struct boot boot;
 	struct advice_list advice;
+	struct grounds grounds;
 };
+
+struct lines; /* lines.h */
 
 /* What is known beside the series; NULL: not known. */
 struct cause_input {
 	const struct gpu_use *gpu;      /* what the GPU's time went to */
 	const struct load_times *loads; /* what the loads' time went to */
 	const struct slow_work *work;   /* what each worker read */
+	const struct load_facts *facts;
+	const struct lines *lines; /* of code, that lead */
+	const double *sample_ns;   /* the slowest samples, each at its slowest */
+	size_t sample_count;
+	bool is_foreign;     /* the loader is known not to be PyTorch's */
+	bool decodes_images; /* images were decoded in the loads */
 };

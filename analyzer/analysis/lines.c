@@ -337,33 +337,15 @@ void lines_done(struct lines *lines)
 	*lines = (struct lines){0};
 }
 
-/* Where the time of a cause is spent; LINE_GROUP_MAX: it is not known. */
-static enum line_group group_of_cause(enum cause cause)
-{
-	switch (cause) {
-	case CAUSE_LOADER_CAPACITY:
-	case CAUSE_CPU_CONTENTION:
-	case CAUSE_SLOW_WORKER:
-	case CAUSE_PERIODIC_SLOW_LOAD:
-	case CAUSE_HEAD_OF_LINE:
-	case CAUSE_INTERMITTENT_LOADER:
-	case CAUSE_COLD_CACHE:
-	case CAUSE_SINGLE_PROCESS:
-		return LINE_LOADS;
-	case CAUSE_EPOCH_START:
-	case CAUSE_DELIVERY:
-	case CAUSE_UNSEEN_LOADER:
-		return LINE_WAITS;
-	case CAUSE_MAIN_THREAD_PERIODIC:
-	case CAUSE_NONE:
-		return LINE_STEPS;
-	case CAUSE_ISOLATED_STALL:
-	case CAUSE_UNKNOWN:
-	case CAUSE_MAX:
-		break;
-	}
-	return LINE_GROUP_MAX;
-}
+#define LINE_NONE LINE_GROUP_MAX
+
+/* Where the time of a cause is spent; LINE_NONE: it is not known. */
+static const enum line_group group_of_cause[CAUSE_MAX] = {
+	[CAUSE_UNKNOWN] = LINE_NONE,
+#define CAUSE(constant, name, group, ...) [CAUSE_##constant] = LINE_##group,
+#include "analysis/causes.def"
+#undef CAUSE
+};
 
 /* A line of all steps takes more than pauses cost, and one of many in them less. */
 static bool may_be_pauses(const struct line_share *line, const struct finding *finding,
@@ -385,10 +367,10 @@ static bool takes(const struct line_share *line, double share)
 bool lines_name(const struct lines *lines, const struct finding *finding,
 		const struct diagnosis *diagnosis, struct line_named *ret)
 {
-	const enum line_group group = group_of_cause(diagnosis->cause);
+	const enum line_group group = group_of_cause[diagnosis->cause];
 	const struct line_lead *lead, *holders;
 
-	if (group == LINE_GROUP_MAX || lines->groups[group].samples < NAMED_COUNT)
+	if (group == LINE_NONE || lines->groups[group].samples < NAMED_COUNT)
 		return false;
 	lead = &lines->groups[group];
 	holders = &lines->holders[group];

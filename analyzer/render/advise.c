@@ -144,35 +144,34 @@ bool advise_others(const struct report *report)
 
 /*
  * " (1.51x to 1.63x)". The range includes runs that are faster for other reasons; what is shown of
- * it promises no more than ideal input. True: a range was shown.
+ * it promises no more than ideal input. False: both ends look alike, and none was shown.
  */
-static bool add_range(const struct whatif *whatif, int id, const char *assumed, char *text,
-		      size_t size)
+static bool add_range(const struct whatif *whatif, double low, double high, const char *assumed,
+		      char *text, size_t size)
 {
-	double as_it_was = whatif->batches_per_s[WHATIF_BASELINE];
-	double most = 1 + whatif->gain[WHATIF_SYNTHETIC];
-	char low[UNITS_MAX], high[UNITS_MAX];
+	double most = whatif->gain[WHATIF_SYNTHETIC];
+	char words[2][UNITS_MAX];
 
-	if (isnan(whatif->low_per_s[id]))
+	if (isnan(low))
 		return false;
-	units_factor(low, whatif->low_per_s[id] / as_it_was);
-	units_factor(high, fmin(whatif->high_per_s[id] / as_it_was, most));
-	if (strcmp(low, high) == 0)
+	units_factor(words[0], 1 + low);
+	units_factor(words[1], 1 + fmin(high, most));
+	if (strcmp(words[0], words[1]) == 0)
 		return false;
-	page_append(text, size, " (%s to %s%s)", low, high, assumed);
+	page_append(text, size, " (%s to %s%s)", words[0], words[1], assumed);
 	return true;
 }
 
-/* ": 1.58x as fast (1.51x to 1.63x)"; true: a range was shown. */
+/* ": about 1.58x (1.51x to 1.63x)"; true: a range was shown. */
 static bool add_gain(const struct whatif *whatif, const struct advice *advice, const char *assumed,
 		     char *text, size_t size)
 {
 	if (!(advice->gain >= 0))
 		return false;
-	page_append(text, size, ": %s%s as fast", advice->is_bound ? "at most " : "",
-		    UNITS_FACTOR(1 + advice->gain));
-	return !advice->is_bound && advice->whatif >= 0 &&
-	       add_range(whatif, advice->whatif, assumed, text, size);
+	page_append(text, size, ": %s %s%s", advice->is_ideal ? "up to" : "about",
+		    UNITS_FACTOR(1 + advice->gain), advice->is_ideal ? ", as ideal input" : "");
+	return !advice->is_ideal &&
+	       add_range(whatif, advice->low, advice->high, assumed, text, size);
 }
 
 static void add_steps(const struct report *report, struct outline *o)
@@ -232,6 +231,8 @@ static void add_useless(const struct report *report, struct outline *o)
 /* What was asked by --what-if. */
 static void add_wishes(const struct whatif *whatif, struct outline *o)
 {
+	const double as_it_was = whatif->batches_per_s[WHATIF_BASELINE];
+
 	for (int id = WHATIF_MAX; id < WHATIF_MAX + (int)whatif->wish_count; id++) {
 		char text[256] = "";
 
@@ -242,7 +243,8 @@ static void add_wishes(const struct whatif *whatif, struct outline *o)
 			page_append(text, sizeof(text), "%s as fast",
 				    UNITS_FACTOR(1 + whatif->gain[id]));
 		if (!isnan(whatif->gain[id]))
-			add_range(whatif, id, "", text, sizeof(text));
+			add_range(whatif, whatif->low_per_s[id] / as_it_was - 1,
+				  whatif->high_per_s[id] / as_it_was - 1, "", text, sizeof(text));
 		outline_item(o, id > WHATIF_MAX ? "" : "If", "%s: %s", whatif_name(whatif, id),
 			     text);
 	}
@@ -453,7 +455,8 @@ void advise_json(const struct report *report, struct jsonw *json)
 		jsonw_string(json, "whatif",
 			     advice->whatif < 0 ? NULL : whatif_name(whatif, advice->whatif));
 		jsonw_number(json, "gain", advice->gain);
-		jsonw_bool(json, "at_most", advice->is_bound);
+		jsonw_range(json, "ci95", advice->low, advice->high);
+		jsonw_bool(json, "at_most", advice->is_ideal);
 		jsonw_string(json, "confidence", stall_confidence_ids[report->finding.confidence]);
 		jsonw_close(json, '}');
 	}

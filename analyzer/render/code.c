@@ -17,6 +17,7 @@
 #define MOST_HOLDERS 3    /* of a group */
 #define MOST_STUCK   2    /* processes */
 #define MINUTE_NS    (60 * (int64_t)NS_PER_S)
+#define LEAST_LEAD  0.1 /* of the group, for a line beside advice */
 #define LEAST_SHARE  0.03 /* of a group */
 #define JSON_LINES   16   /* of a group */
 #define JSON_SHARE   0.01
@@ -301,26 +302,54 @@ static const char *tail(const char *text)
 	return text;
 }
 
-bool code_add_named(const struct report *report, char *text, size_t size)
+/* Samples of lines are of the whole run, whosever the waits are. */
+static bool is_of_samples(const struct report *report)
 {
 	const struct batch_filter *filter = &report->filter;
-	struct line_named named;
-	struct code_names names;
-	const char *function;
 
-	if (filter->epoch >= 0 || filter->first >= 0 || filter->last >= 0 ||
-	    report->finding.is_doubtful ||
+	return filter->epoch < 0 && filter->first < 0 && filter->last < 0 &&
+	       !report->finding.is_doubtful;
+}
+
+static void add_line_words(const struct report *report, const struct line_named *named, char *text,
+			   size_t size)
+{
+	struct code_names names = code_names(&report->samples, report->run.command);
+	const char *function = CODE_FUNCTION(&names, named->line->frame);
+
+	page_append(text, size, "%.*s, %s, %s %s (± %.0f) of %s", head_length(function), function,
+		    tail(CODE_PLACE(&names, named->line->frame)),
+		    named->is_holder ? "in another thread, holds the interpreter in" : "takes",
+		    UNITS_SHARE(named->line->share), ceil(100 * named->line->error),
+		    named->is_holder ? GROUPS[named->group].all : GROUPS[named->group].one);
+	code_names_done(&names);
+}
+
+bool code_add_named(const struct report *report, char *text, size_t size)
+{
+	struct line_named named;
+
+	if (!is_of_samples(report) ||
 	    !lines_name(&report->lines, &report->finding, &report->diagnosis, &named))
 		return false;
-	names = code_names(&report->samples, report->run.command);
-	function = CODE_FUNCTION(&names, named.line->frame);
-	page_append(text, size, "%.*s, %s, %s %s (± %.0f) of %s", head_length(function), function,
-		    tail(CODE_PLACE(&names, named.line->frame)),
-		    named.is_holder ? "in another thread, holds the interpreter in" : "takes",
-		    UNITS_SHARE(named.line->share), ceil(100 * named.line->error),
-		    named.is_holder ? GROUPS[named.group].all : GROUPS[named.group].one);
-	code_names_done(&names);
+	add_line_words(report, &named, text, size);
 	return true;
+}
+
+bool code_add_lead(const struct report *report, enum line_group group, char *text, size_t size)
+{
+	const struct line_lead *lead = &report->lines.groups[group];
+	struct line_named named = {.group = group};
+
+	if (!is_of_samples(report) || lead->samples < LEAST_COUNT)
+		return false;
+	for (size_t i = 0; i < lead->count && !named.line; i++)
+		if (!lead->lines[i].is_loop &&
+		    lead->lines[i].share - lead->lines[i].error >= LEAST_LEAD)
+			named.line = &lead->lines[i];
+	if (named.line)
+		add_line_words(report, &named, text, size);
+	return named.line;
 }
 
 static void put_lines(const struct report *report, const struct line_lead *lead,

@@ -13,6 +13,7 @@
 #include "render/units.h"
 #include "render/verdict.h"
 
+#define CPU_LEADS 0.5 /* of the loads' time */
 #define PER_BATCH 1e6 /* ns a batch: seconds of 1,000 */
 
 static const struct {
@@ -121,6 +122,31 @@ static void add_change(struct outline *o, const char *label, const char *a, cons
 		outline_item(o, label, "%s -> %s", a, b);
 }
 
+static bool is_shared(const struct compared *compared)
+{
+	return compare_is_shared(&compared->comparison, compared->a->series.workers,
+				 compared->b->series.workers);
+}
+
+/* What two numbers of workers prove that no single run can. */
+static void add_shared(const struct compared *compared, struct outline *o)
+{
+	const struct compare_difference *load = &compared->comparison.rows[COMPARE_LOAD];
+	const struct report *a = compared->a, *b = compared->b;
+	bool is_cpu = fmax(a->diagnosis.grounds.cpu_share, b->diagnosis.grounds.cpu_share) >=
+		      CPU_LEADS;
+
+	if (!is_shared(compared))
+		return;
+	outline_item(o, "Shared",
+		     "%" PRId32 " -> %" PRId32 " workers, and a load takes %s instead of %s: the "
+		     "workers share %s, so more of them bring nothing",
+		     a->series.workers, b->series.workers, UNITS_TIME(load->b),
+		     UNITS_TIME(load->a),
+		     is_cpu ? "the cores"
+			    : "what they wait for (a server, disk, lock or rate limit)");
+}
+
 static void add_changes(const struct compared *compared, struct outline *o)
 {
 	const struct report *a = compared->a, *b = compared->b;
@@ -142,6 +168,7 @@ static void add_changes(const struct compared *compared, struct outline *o)
 		   verdict_of(b->finding.verdict)->words);
 	if (cause_a || cause_b)
 		add_change(o, "Cause", cause_a ? cause_a : "?", cause_b ? cause_b : "?");
+	add_shared(compared, o);
 	if (compared->changed)
 		add_fields(compared, compared->changed, "Changed", o);
 	else
@@ -279,6 +306,7 @@ void compare_json(const struct compared *compared, FILE *out)
 	jsonw_number(&json, "factor", c->speedup);
 	jsonw_range(&json, "ci95", c->low, c->high);
 	jsonw_close(&json, '}');
+	jsonw_bool(&json, "workers_share_limit", is_shared(compared));
 	jsonw_open(&json, "rows", '{');
 	for (int row = 0; row < COMPARE_ROWS; row++)
 		add_difference(&json, (enum compare_row)row, &c->rows[row]);

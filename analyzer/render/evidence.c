@@ -5,16 +5,14 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/advice.h"
-#include "analysis/stats.h"
+#include "analysis/grounds.h"
+#include "render/code.h"
 #include "render/explain.h"
 #include "render/screen.h"
 #include "render/units.h"
 
 #define MOST_NAMED     4 /* slow workers */
 #define ETA_SERIOUS    0.9
-#define FEW_TENSORS_NS 3e6  /* a shorter hand-over is that of a few tensors */
-#define UNDELAYED      0.25 /* of the batches */
 #define LONG_STEP      0.1  /* of the time */
 
 /* "Worker 3 takes", "Workers 1, 4 and 6 take", "16 of 32 workers take". */
@@ -53,10 +51,13 @@ static void add_capacity(const struct report *report, char *text, size_t size)
 			    d->shift.at, UNITS_TIME(d->shift.after_ns),
 			    UNITS_TIME(d->shift.before_ns));
 	else if (!isnan(f->rho))
-		page_append(text, size, " %" PRId32 " worker%s %s batches/s, %s would take %s.",
+		page_append(text, size,
+			    f->rho < 1 ? " %" PRId32 " worker%s %s batches/s, hardly more than %s "
+					 "would take: %s."
+				       : " %" PRId32 " worker%s %s batches/s, %s would take %s.",
 			    report->series.workers,
 			    report->series.workers == 1 ? " loads" : "s load",
-			    UNITS_RATE(report->series.workers / f->load_mean_ns * NS_PER_S),
+			    UNITS_RATE(NS_PER_S / f->demand_mean_ns / f->rho),
 			    evidence_taker(report), UNITS_RATE(NS_PER_S / f->demand_mean_ns));
 	if (d->cause == CAUSE_CPU_CONTENTION)
 		page_append(text, size, " They use %s of %s%.3g cores.", UNITS_SHARE(d->cpu_share),
@@ -67,6 +68,15 @@ static void add_capacity(const struct report *report, char *text, size_t size)
 		page_append(text, size,
 			    " Handing out in order costs another %s, because loads differ.",
 			    UNITS_SHARE(1 - f->eta));
+}
+
+const char *evidence_line(const struct report *report)
+{
+	const struct diagnosis *d = &report->diagnosis;
+
+	if (d->cause == CAUSE_LOADER_CAPACITY && !d->shift.at && report->finding.rho < 1)
+		return "The workers can hardly keep up with the training.";
+	return explain_find(cause_names[d->cause])->line;
 }
 
 static void add_cold(const struct cold *cold, char *text, size_t size)
@@ -98,6 +108,118 @@ static void add_cost(const struct report *report, char *text, size_t size)
 		    UNITS_TIME(cost->ns), cost_share(report, cost, share));
 }
 
+/* "peer 10.0.0.7:443, 61 % of the loads". */
+static void add_peer(const struct load_facts *facts, char *text, size_t size)
+{
+	const struct load_peer *peer = facts && facts->peer_count ? &facts->peers[0] : NULL;
+
+	if (!peer || !*peer->name || !(peer->ns >= GROUNDS_OUTSIDE / 2 * facts->load_ns))
+		return;
+	page_append(text, size, " They wait for %s, %s of their time.", peer->name,
+		    UNITS_SHARE(peer->ns / facts->load_ns));
+}
+
+static void add_samples(const struct report *report, char *text, size_t size)
+{
+	const struct grounds *r = &report->diagnosis.grounds;
+
+	page_append(text, size, " %zu of them take%s %s each (the mean is %s): %s of all loading",
+		    r->samples.count, r->samples.count == 1 ? "s" : "",
+		    UNITS_TIME(r->samples.each_ns), UNITS_TIME(r->samples.mean_ns),
+		    UNITS_SHARE(r->samples.share));
+	if (r->samples.asleep_share >= r->samples.share / 2)
+		page_append(text, size, ", asleep in %s", UNITS_SHARE(r->samples.asleep_share));
+	page_append(text, size, ".");
+}
+
+static void add_fetches(const struct grounds *r, char *text, size_t size)
+{
+	page_append(text, size,
+		    " Each batch asks its worker for %.3g descriptor%s and waits %s for each, of "
+		    "which the training's CPU is %s.",
+		    r->fetch.count, r->fetch.count == 1 ? "" : "s", UNITS_TIME(r->fetch.each_ns),
+		    UNITS_SHARE(r->fetch.cpu_share));
+}
+
+static void add_holder(const struct report *report, char *text, size_t size)
+{
+	const struct grounds *r = &report->diagnosis.grounds;
+
+	if (r->holder.cpu_ns > 0)
+		page_append(text, size, " Thread %.16s used %s of CPU%s", r->holder.name,
+			    UNITS_TIME(r->holder.cpu_ns), r->holder.is_line ? "" : ".");
+	if (!r->holder.is_line)
+		return;
+	page_append(text, size, "%s it is in Python in %s of the waits.",
+		    r->holder.cpu_ns > 0 ? ";" : " In another thread",
+		    UNITS_SHARE(r->holder.share));
+}
+
+static void add_memory(const struct load_facts *facts, char *text, size_t size)
+{
+	if (facts->major_faults > 0)
+		page_append(text, size, " %s pages were read back from disk",
+			    UNITS_COUNT((int64_t)facts->major_faults));
+	if (facts->swapped_bytes > 0)
+		page_append(text, size, "%s %s of the run were swapped out",
+			    facts->major_faults > 0 ? ";" : "", UNITS_BYTES(facts->swapped_bytes));
+	page_append(text, size, ".");
+	if (facts->private_end_bytes > facts->private_begin_bytes)
+		page_append(text, size, " A worker's own memory grew from %s to %s.",
+			    UNITS_BYTES(facts->private_begin_bytes),
+			    UNITS_BYTES(facts->private_end_bytes));
+}
+
+static void add_by_fact(const struct report *report, char *text, size_t size)
+{
+	const struct diagnosis *d = &report->diagnosis;
+	const struct grounds *r = &d->grounds;
+
+	switch (d->cause) {
+	case CAUSE_IDLE_WORKERS:
+		page_append(text, size, " %" PRId32 " of %" PRId32 " workers make all batches.",
+			    r->loading, report->series.workers);
+		break;
+	case CAUSE_WORKER_INTERPRETER:
+		add_fetches(r, text, size);
+		break;
+	case CAUSE_INTERPRETER_HELD:
+		add_holder(report, text, size);
+		break;
+	case CAUSE_LOCK:
+		page_append(text, size, " It takes %s of the loads' time.",
+			    UNITS_SHARE(r->lock_share));
+		break;
+	case CAUSE_SHARED_LIMIT:
+		add_peer(r->facts, text, size);
+		break;
+	case CAUSE_SLOW_SAMPLES:
+		add_samples(report, text, size);
+		break;
+	case CAUSE_TOO_MANY_THREADS:
+		page_append(text, size,
+			    " %.2g threads of each run or want to, %.2g of %" PRId32
+			    " workers, on %.3g cores.",
+			    r->facts->runnable_threads, r->threads, report->series.workers,
+			    report->series.cores);
+		break;
+	case CAUSE_NARROWED_CORES:
+		page_append(text, size, " They may use %.3g of the %.3g cores.", r->cores_allowed,
+			    report->series.cores);
+		break;
+	case CAUSE_MEMORY:
+		add_memory(r->facts, text, size);
+		break;
+	case CAUSE_GROWING_LOADS:
+		page_append(text, size,
+			    " From %s in the first quarter of the run to %s in the last.",
+			    UNITS_TIME(r->growth.first_ns), UNITS_TIME(r->growth.last_ns));
+		break;
+	default:
+		break;
+	}
+}
+
 static void add_first(const struct report *report, char *text, size_t size)
 {
 	const struct diagnosis *d = &report->diagnosis;
@@ -105,6 +227,7 @@ static void add_first(const struct report *report, char *text, size_t size)
 	switch (d->cause) {
 	case CAUSE_LOADER_CAPACITY:
 	case CAUSE_CPU_CONTENTION:
+	case CAUSE_TOO_MANY_WORKERS:
 		add_capacity(report, text, size);
 		break;
 	case CAUSE_SLOW_WORKER:
@@ -132,34 +255,35 @@ static void add_first(const struct report *report, char *text, size_t size)
 		break;
 	case CAUSE_EPOCH_START:
 	case CAUSE_DELIVERY:
+	case CAUSE_SAMPLER:
+	case CAUSE_UNEXPLAINED:
 	case CAUSE_ISOLATED_STALL:
 	case CAUSE_MAIN_THREAD_PERIODIC:
 		add_cost(report, text, size);
 		break;
-	case CAUSE_INTERMITTENT_LOADER:
-	case CAUSE_SINGLE_PROCESS:
-	case CAUSE_UNSEEN_LOADER:
-	case CAUSE_NONE:
-	case CAUSE_UNKNOWN:
-	case CAUSE_MAX:
+	default:
+		add_by_fact(report, text, size);
 		break;
 	}
 }
 
+/* Waits that begin or end for good within the run. */
+static void add_calm(const struct report *report, char *text, size_t size)
+{
+	const struct diagnosis *d = &report->diagnosis;
+	size_t first = d->grounds.calm.first, last = d->grounds.calm.last;
+
+	if ((!first && !last) || !report->finding.starved || d->cause == CAUSE_COLD_CACHE)
+		return;
+	page_append(text, size, " The %s %s of %s batches hardly waited.", first ? "first" : "last",
+		    UNITS_COUNT((int64_t)(first ? first : last)),
+		    UNITS_COUNT((int64_t)report->finding.batch_count));
+}
+
 static const char *const NOUNS[CAUSE_MAX] = {
-	[CAUSE_LOADER_CAPACITY] = "workers that cannot keep up",
-	[CAUSE_CPU_CONTENTION] = "cores that are used up",
-	[CAUSE_SLOW_WORKER] = "slow workers",
-	[CAUSE_PERIODIC_SLOW_LOAD] = "slow loads every so many batches",
-	[CAUSE_HEAD_OF_LINE] = "batches stuck behind a slower one",
-	[CAUSE_INTERMITTENT_LOADER] = "workers that are all slow at times",
-	[CAUSE_COLD_CACHE] = "the first epoch's cold data",
-	[CAUSE_EPOCH_START] = "starting and ending epochs",
-	[CAUSE_DELIVERY] = "receiving finished batches",
-	[CAUSE_ISOLATED_STALL] = "a few single waits",
-	[CAUSE_MAIN_THREAD_PERIODIC] = "pauses of the training itself",
-	[CAUSE_SINGLE_PROCESS] = "loading without workers",
-	[CAUSE_UNSEEN_LOADER] = "batches that come too late",
+#define CAUSE(constant, name, group, noun, ...) [CAUSE_##constant] = noun,
+#include "analysis/causes.def"
+#undef CAUSE
 };
 
 static int rank_of(double stall_ratio)
@@ -195,6 +319,7 @@ void evidence_add(const struct report *report, char *text, size_t size)
 	char share[UNITS_MAX];
 
 	add_first(report, text, size);
+	add_calm(report, text, size);
 	/* The verdict is about waiting. */
 	if (d->cause == CAUSE_MAIN_THREAD_PERIODIC && report->finding.starved && d->cause_count > 1)
 		page_append(text, size,
@@ -203,156 +328,4 @@ void evidence_add(const struct report *report, char *text, size_t size)
 	else if (d->second != CAUSE_UNKNOWN)
 		page_append(text, size, " Also: %s, %s of the time.", NOUNS[d->second],
 			    cost_share(report, &d->causes[1], share));
-}
-
-/* What receiving a batch takes if nothing delays it, as a busy machine does; NAN: not known. */
-static double handover_ns(const struct report *report)
-{
-	const struct batch_series *s = &report->series;
-	const struct stats_column column = {.values = s->handover_ns,
-					    .count = s->handover_ns ? s->count : 0};
-	struct stats_order order;
-
-	stats_order_init(&order, &column);
-	return stats_order_quantile(&order, UNDELAYED);
-}
-
-static bool has_few_tensors(const struct report *report)
-{
-	return handover_ns(report) < FEW_TENSORS_NS;
-}
-
-static int32_t prefetch_factor(const struct report *report)
-{
-	return report->diagnosis.whatif.setups[WHATIF_PREFETCH_X4].prefetch_factor;
-}
-
-/* An import does not say whose loader it was. */
-static bool is_torch(const struct report *report)
-{
-	const char *kind = report->loader ? report->loader->kind : "";
-
-	return !*kind || strncmp(kind, "torch", strlen("torch")) == 0;
-}
-
-static bool is_kind(const struct report *report, const char *kind)
-{
-	return report->loader && strcmp(report->loader->kind, kind) == 0;
-}
-
-const char *remedy_line(const struct report *report, const struct advice *advice, char *buffer)
-{
-	const char *line = explain_find(advice_names[advice->id])->line;
-
-	if (advice->id == ADVICE_USE_WORKERS && !is_torch(report))
-		return "Load beside the training, in threads or processes.";
-	if (advice->id == ADVICE_MARK_LOADS && is_kind(report, "marks"))
-		return "Make the loader faster; mark its loads (dlprof.h) to see how.";
-	if (advice->whatif == WHATIF_IN_ORDER_FALSE)
-		return "Hand out finished batches out of order: in_order=False.";
-	if (advice->whatif == WHATIF_PREFETCH_X4) {
-		snprintf(buffer, REMEDY_WORDS, "Load further ahead: prefetch_factor=%" PRId32 ".",
-			 prefetch_factor(report));
-		return buffer;
-	}
-	if (advice->id == ADVICE_REDUCE_DELIVERY_COST && has_few_tensors(report))
-		return "Make receiving finished batches cheaper.";
-	return line;
-}
-
-static void workers_words(const struct report *report, int32_t workers, const char *what,
-			  char *buffer)
-{
-	if (is_torch(report))
-		snprintf(buffer, REMEDY_WORDS,
-			 "DataLoader(..., num_workers=%" PRId32
-			 ") or a Trainer's dataloader_num_workers=%" PRId32 " %s.",
-			 workers, workers, what);
-	else
-		snprintf(buffer, REMEDY_WORDS, "In all, %" PRId32 " worker%s %s.", workers,
-			 workers == 1 ? "" : "s", what);
-}
-
-/* The two largest parts of the loads, by name or, where there are no names, by column. */
-static void loads_words(const struct report *report, char *buffer)
-{
-	const struct load_totals *totals = &report->totals;
-	const struct inside_largest columns[] = {
-		{"opening files", totals->open_ns},
-		{"reading", totals->read_ns},
-		{"decoding", totals->decode_ns},
-		{"collating", totals->collate_ns},
-		{"the dataset's own code", totals->other_ns},
-	};
-	struct inside_largest top[2] = {{"", 0}, {"", 0}};
-	double all_ns = (double)report->inside.loads.load_ns;
-
-	if (!inside_find_largest(&report->inside, top)) {
-		all_ns = (double)totals->load_ns;
-		for (size_t i = 0; i < ARRAY_COUNT(columns); i++)
-			inside_take_largest(top, &columns[i]);
-	}
-	if (top[1].ns <= 0 || !(all_ns > 0))
-		return;
-	snprintf(buffer, REMEDY_WORDS,
-		 "Their largest parts are %.80s (%s) and %.80s (%s); dlprof-report -v names files "
-		 "and samples.",
-		 top[0].name, UNITS_SHARE((double)top[0].ns / all_ns), top[1].name,
-		 UNITS_SHARE((double)top[1].ns / all_ns));
-}
-
-static void few_tensors_words(const struct report *report, char *buffer)
-{
-	if (advise_others(report))
-		snprintf(buffer, REMEDY_WORDS,
-			 "A batch takes %s if nothing delays it, but other programs took %.2g of "
-			 "the %.3g cores: give the training cores of its own.",
-			 UNITS_TIME(handover_ns(report)), report->series.other_cores,
-			 report->series.cores);
-	else
-		snprintf(buffer, REMEDY_WORDS,
-			 "A batch takes %s if nothing delays it, as few tensors do: make fewer, "
-			 "larger batches, or with a GPU pass pin_memory=True, so that a thread "
-			 "receives them.",
-			 UNITS_TIME(handover_ns(report)));
-}
-
-const char *remedy_how(const struct report *report, const struct advice *advice, char *buffer)
-{
-	const struct whatif *whatif = &report->diagnosis.whatif;
-	const struct finding *f = &report->finding;
-
-	*buffer = '\0';
-	/* Fewer are enough if none of them is slow. */
-	if (advice->whatif == WHATIF_WORKERS_X2 && whatif->needed_workers > report->series.workers)
-		workers_words(report, whatif->needed_workers, "would be enough", buffer);
-	else if (advice->id == ADVICE_MORE_LOADER_CAPACITY && report->series.workers > 0)
-		workers_words(report, 2 * report->series.workers, "would double them", buffer);
-	else if (advice->id == ADVICE_USE_WORKERS && whatif->use_workers > 0)
-		workers_words(report, whatif->use_workers,
-			      is_torch(report) ? "would load beside the training"
-					       : "would be enough",
-			      buffer);
-	else if (advice->id == ADVICE_MARK_LOADS && is_kind(report, "batch_fn") &&
-		 report->loader_count == 1)
-		return "Let it load beside the training, in threads or processes; of a PyTorch "
-		       "DataLoader dlprof sees the loads, too.";
-	else if (advice->whatif == WHATIF_IN_ORDER_FALSE)
-		return "DataLoader(..., in_order=False), since PyTorch 2.6, hands out whatever is "
-		       "finished.";
-	else if (advice->whatif == WHATIF_PREFETCH_X4)
-		snprintf(buffer, REMEDY_WORDS,
-			 "DataLoader(..., prefetch_factor=%" PRId32 ") keeps %" PRId32
-			 " batches a worker ready; the default is 2.",
-			 prefetch_factor(report), prefetch_factor(report));
-	else if (advice->id == ADVICE_REDUCE_DELIVERY_COST && has_few_tensors(report))
-		few_tensors_words(report, buffer);
-	else if ((advice->id == ADVICE_PERSISTENT_WORKERS || advice->id == ADVICE_CHEAPER_STARTS) &&
-		 f->epoch_count == f->batch_count)
-		return "Call iter(loader) once, before the loop, and next() in it: here each batch "
-		       "has an iterator of its own.";
-	else if (advice->id == ADVICE_INSPECT_LOADS ||
-		 (advice->id == ADVICE_REDUCE_CPU_PER_BATCH && !report->totals.decode_ns))
-		loads_words(report, buffer);
-	return *buffer ? buffer : explain_find(advice_names[advice->id])->how;
 }

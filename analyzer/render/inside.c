@@ -2,9 +2,11 @@
 #include "render/inside.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/load_facts.h"
 #include "render/outline.h"
 #include "render/units.h"
 
@@ -12,6 +14,10 @@
 #define MOST_SIZES 24
 #define MOST_SLOW  8
 #define MOST_FRAMES 4
+#define FIXED_PARTS (4 + LOAD_WAIT_MAX) /* that have no names of their own */
+#define MOST_WORDS  4
+#define LEAST_WORDS 0.02 /* of the loads */
+#define LEAST_IMAGES 0.2
 
 /* One line of where the time went: a step, a decoder with all its sizes, or reading. */
 struct inside_part {
@@ -63,7 +69,7 @@ static void decoder_name(const struct tally *decoder, char *name, size_t size)
 static struct inside_parts find_parts(const struct inside *inside)
 {
 	struct inside_parts parts = {
-		.items = calloc(inside->steps.count + inside->decoders.count + 4,
+		.items = calloc(inside->steps.count + inside->decoders.count + FIXED_PARTS,
 				sizeof(struct inside_part)),
 	};
 
@@ -118,6 +124,59 @@ bool inside_find_largest(const struct inside *inside, struct inside_largest ret[
 	}
 	free(parts.items);
 	return parts.count > 1;
+}
+
+bool inside_decodes_images(const struct inside *inside)
+{
+	double ns = 0;
+
+	for (size_t i = 0; i < inside->decoders.count; i++)
+		if (inside->decoders.items[i].pixels > 0)
+			ns += (double)inside->decoders.items[i].ns;
+	return ns >= LEAST_IMAGES * (double)inside->loads.load_ns && ns > 0;
+}
+
+/* What is called sleeping is what was waited for, where that is known. */
+static void divide_sleep(const struct load_facts *facts, struct inside_parts *parts)
+{
+	static const char *const names[LOAD_WAIT_MAX] = {
+		[LOAD_WAIT_ASLEEP] = "asleep",       [LOAD_WAIT_LOCK] = "a shared lock",
+		[LOAD_WAIT_THREAD] = "other threads", [LOAD_WAIT_SOCKET] = "sockets",
+		[LOAD_WAIT_PIPE] = "pipes",          [LOAD_WAIT_OTHER] = "other waits",
+	};
+
+	for (size_t i = 0; i < parts->count; i++)
+		if (strcmp(parts->items[i].name, "sleeping") == 0)
+			parts->items[i].ns = 0;
+	for (int kind = 0; kind < LOAD_WAIT_MAX; kind++)
+		if (facts->wait_ns[kind] > 0)
+			add_part(parts, names[kind], "", 0,
+				 (int64_t)fmin(facts->wait_ns[kind], 9e18));
+	qsort(parts->items, parts->count, sizeof(*parts->items), by_time);
+}
+
+void inside_add_words(const struct inside *inside, const struct load_facts *facts, char *text,
+		      size_t size)
+{
+	double all_ns = (double)inside->loads.load_ns;
+	struct inside_parts parts = find_parts(inside);
+
+	if (!parts.items || !(all_ns > 0)) {
+		free(parts.items);
+		return;
+	}
+	if (facts && facts->load_ns > 0 && parts.count)
+		divide_sleep(facts, &parts);
+	for (size_t i = 0; i < parts.count && i < MOST_WORDS; i++) {
+		const struct inside_part *part = &parts.items[i];
+		const char *library = strstr(part->name, ", "); /* behind a format */
+
+		if ((double)part->ns >= LEAST_WORDS * all_ns)
+			page_append(text, size, "%s%.60s %s", i ? ", " : "",
+				    library ? library + 2 : part->name,
+				    UNITS_SHARE((double)part->ns / all_ns));
+	}
+	free(parts.items);
 }
 
 static void add_parts(const struct inside *inside, struct outline *o)

@@ -24,6 +24,17 @@ struct inside_largest {
 bool inside_find_largest(const struct inside *inside, struct inside_largest ret[2]);
 void inside_take_largest(struct inside_largest top[2], const struct inside_largest *part);
 
+/* Whether a fifth of the loads' time or more went to decoding images. */
+bool inside_decodes_images(const struct inside *inside);
+
+/*
+ * "libjpeg 47 %, RandomResizedCrop 27 %, asleep 10 %": the largest parts of the loads, as far as
+ * they are a fiftieth. `facts`: what they wait for, or NULL.
+ */
+struct load_facts;
+void inside_add_words(const struct inside *inside, const struct load_facts *facts, char *text,
+		      size_t size);
+
 /* The rest of the chapter "life", and "slowest". What there is nothing of leaves no trace. */
 struct outline;
 void inside_outline(const struct inside *inside, struct outline *outline);

@@ -17,6 +17,7 @@
  */
 #define SCREEN_ACCOUNT "account"
 #define SCREEN_WHY     "why"
+#define SCREEN_LOAD    "load" /* what takes the time of a load, and of a step */
 #define SCREEN_LINE    "line" /* of code, which takes most of the cause's time */
 #define SCREEN_NEXT    "next"
 #define SCREEN_NO      "no"
@@ -64,12 +65,16 @@ const char *gpu_clock(const struct report *report);
 
 /* evidence.c: the numbers that a cause was decided by, and the second cause, behind `text`. */
 void evidence_add(const struct report *report, char *text, size_t size);
+/* What the cause says first. */
+const char *evidence_line(const struct report *report);
 /* That one long step makes the verdict what it is. False: it does not. */
 bool evidence_add_step(const struct report *report, char *text, size_t size);
 /* What takes the loader's batches: the training, or where it has other loaders "this loop". */
 const char *evidence_taker(const struct report *report);
 
-/* A step to take, and how, in a sentence each with the run's own numbers. */
-#define REMEDY_WORDS 256 /* bytes of `buffer` */
+/* remedy.c: a step to take, and how, in a sentence each with the run's own numbers. */
+#define REMEDY_WORDS 320 /* bytes of `buffer` */
 const char *remedy_line(const struct report *report, const struct advice *advice, char *buffer);
 const char *remedy_how(const struct report *report, const struct advice *advice, char *buffer);
+/* Whether the loader is known not to be PyTorch's. */
+bool remedy_is_foreign(const struct report *report);

@@ -299,6 +299,29 @@ static void add_only(const struct report *report, struct outline *o)
 		outline_item(o, "Only", "%sof loader %" PRId64, text, filter->loader_id);
 }
 
+/*
+ * What a load is made of; of a run that hardly waits, which line of code leads in its steps. They
+ * are asked for most.
+ */
+static void add_load(const struct report *report, struct outline *o)
+{
+	const struct finding *f = &report->finding;
+	char text[512] = "";
+
+	outline_items(o, SCREEN_LOAD);
+	if (f->verdict == STALL_VERDICT_INCOMPLETE)
+		return;
+	if (f->load_mean_ns > 0)
+		inside_add_words(&report->inside, report->diagnosis.grounds.facts, text,
+				 sizeof(text));
+	if (*text)
+		outline_item(o, "Load", "%s: %s", UNITS_TIME(f->load_mean_ns), text);
+	text[0] = '\0';
+	if (f->stall_ratio < STALL_HIGH && f->demand_mean_ns > 0 &&
+	    code_add_lead(report, LINE_STEPS, text, sizeof(text)))
+		outline_item(o, "Step", "%s: %s", UNITS_TIME(f->demand_mean_ns), text);
+}
+
 static void add_why(const struct report *report, struct outline *o)
 {
 	const char *cause = cause_names[report->diagnosis.cause];
@@ -312,7 +335,7 @@ static void add_why(const struct report *report, struct outline *o)
 		return;
 	if (!evidence_add_step(report, text, sizeof(text)) || report->diagnosis.cause != CAUSE_NONE)
 		page_append(text, sizeof(text), "%s%s", *text ? " " : "",
-			    explain_find(cause)->line);
+			    evidence_line(report));
 	evidence_add(report, text, sizeof(text));
 	outline_item(o, "Why", "%s", text);
 	outline_items(o, SCREEN_LINE);
@@ -433,6 +456,7 @@ int screen_outline(const struct report *report, bool all, struct outline *o)
 	add_head(report, o);
 	add_verdict(report, o);
 	add_account(report, o);
+	add_load(report, o);
 	add_why(report, o);
 	advise_next(report, o);
 	outline_items(o, SCREEN_WAITS);

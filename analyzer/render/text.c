@@ -199,12 +199,14 @@ static void put_screen(const struct report *report, const struct outline *outlin
 		put_bar(block, page);
 		put_legend(block, page);
 	}
-	block = outline_find(outline, SCREEN_WHY);
-	if (block) {
-		if (fit->blanks >= 1)
-			page_break(page);
+	if (fit->blanks >= 1)
+		page_break(page);
+	block = outline_find(outline, SCREEN_LOAD);
+	if (block)
 		outline_text_items(block, page, HANG);
-	}
+	block = outline_find(outline, SCREEN_WHY);
+	if (block)
+		outline_text_items(block, page, HANG);
 	block = outline_find(outline, SCREEN_LINE);
 	if (block && fit->has_line)
 		outline_text_items(block, page, HANG);

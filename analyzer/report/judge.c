@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analysis/clamp.h"
+#include "render/parts.h"
 #include "report/stuck.h"
 #include "report/thread.h"
 #include "store/db_open.h"
@@ -128,10 +129,23 @@ static int find_lines(struct db *db, struct report *report)
 static int find_cause(struct db *db, struct report *report)
 {
 	const struct load_times loads = batch_totals_times(&report->totals);
-	struct cause_input input = {.gpu = &report->gpu_use, .loads = &loads};
+	double sample_ns[MOST_TALLIES];
+	struct cause_input input = {
+		.gpu = &report->gpu_use,
+		.loads = &loads,
+		.lines = &report->lines,
+		.sample_ns = sample_ns,
+		.sample_count = report->inside.samples.count,
+		.is_foreign = remedy_is_foreign(report),
+		.decodes_images = inside_decodes_images(&report->inside),
+	};
 	struct diagnosis *diagnosis = &report->diagnosis;
 	struct slow_work work = {0};
-	int r = cause_find(&report->series, &report->finding, &input, diagnosis);
+	int r;
+
+	for (size_t i = 0; i < input.sample_count; i++)
+		sample_ns[i] = (double)report->inside.samples.items[i].ns;
+	r = cause_find(&report->series, &report->finding, &input, diagnosis);
 
 	/* Only where workers or samples are slow does it matter what each worker read. */
 	if (r < 0 || (!diagnosis->slow.count && !diagnosis->slow.every))

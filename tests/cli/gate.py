@@ -133,7 +133,7 @@ def check_sentence(runs):
         r"none\.", why), why)
     text = re.sub(r"\s+", " ", gate(runs.slow, "--baseline", runs.base, "--why").out)
     for words in ("FAILED The stall ratio rose", "6 runs, 2025-12-17 20:33 UTC to",
-                  "The workers together load fewer batches", "1. Use more workers"):
+                  "The workers cannot keep up with the training.", "1. Use more workers"):
         t.check(words in text, "missing:", words, text)
     for width in ("40", "80"):
         out = gate(runs.slow, "--baseline", runs.base, COLUMNS=width).out

@@ -85,7 +85,7 @@ def check_doubt(folder):
     t.check(text.splitlines()[3].startswith("  In doubt: another thread asks"), "the doubt", text)
     t.check("Warn   a warning" in text, "the warning", text)
     for shown in (text, forms.run(path, "-v")):
-        t.check("With ideal input" not in shown and "as fast" not in shown and "1. " in shown,
+        t.check(not re.search("With ideal input|about [0-9.]+x|up to [0-9.]+x", shown) and "1. " in shown,
                 "advice, but no promise", shown)
     t.check("nothing: the waits may not be the training's" in forms.flat(forms.run(path, "-v")),
             "why nothing is predicted")
@@ -114,12 +114,12 @@ def check_ranges(folder):
                            meta={"neighbours": neighbours, "cpus": "6"})
         forms.check_forms(path)
         words = forms.flat(forms.run(path))
-        t.check(re.search(r"as fast \([\d.]+x to [\d.]+x", words), "no range", words)
+        t.check(re.search(r"about [\d.]+x \([\d.]+x to [\d.]+x", words), "no range", words)
         t.equal(words.count("if other programs stay as busy"), int(neighbours is not None), words)
 
 
 def check_delivery(folder):
-    """A hand-over that is only at times long is that of few tensors: not they are to be fewer."""
+    """Tensors that nobody counted are not to blame; other programs are, where they had the cores."""
     later = 0
     delayed = rundb.simulate(400, 4, 20, 10, delivery_ms=1)
     for number, batch in enumerate(delayed):
@@ -131,20 +131,19 @@ def check_delivery(folder):
             later += 10 * MS
     crowd = {"other_cpu_ns": "1500", "other_cpu_of_ns": "1000", "cpus": "2"}
     for batches, meta, words in (
-            (delayed, {}, "A batch takes 1.00 ms if nothing delays it, as few tensors do"),
-            (delayed, crowd, "other programs took 1.5 of the 2 cores: give the training cores"),
-            (rundb.simulate(400, 4, 20, 10, delivery_ms=6), crowd, "instead of a list of small")):
+            (delayed, {}, "names the lines of code in the waits"),
+            (delayed, crowd, "Other programs took 1.5 of the 2 cores")):
         path = rundb.build(os.path.join(folder, "delivery.db"), [rundb.loader(batches, workers=4)],
                            meta=meta)
         text = forms.flat(forms.run(path))
         t.check(words in text, "the remedy", words, text)
-        t.equal("fewer, larger tensors" in text, "list of small" in words, text)
+        t.check("tensors" not in text and "pin_memory" not in text, "not observed", text)
 
 
 def check_long_step(folder):
     """A model that is compiled in its first step is not taken for a training that never waits."""
     for longer_s, words in ((60, "Why Without one step of 60.0 s (compiling a model?) 33 % of"),
-                            (0.1, "Why The workers together load fewer")):
+                            (0.1, "Why The workers cannot keep up")):
         batches = rundb.simulate(400, 4, 60, 10)
         batches[0]["step_ns"] += int(longer_s * 1000 * MS)
         batches[0]["compute_ns"] += int(longer_s * 1000 * MS)
@@ -167,7 +166,7 @@ def check_own_loaders(folder):
             (marks, ["Load beside the training, in threads or processes", "would be enough",
                      "batches: not ready, and waited for"], ["num_workers"]),
             (rundb.loader(waits, kind="batch_fn"),
-             ["Make the loader faster: at most", "Let it load beside the training",
+             ["Make the loader faster: up to", "Let it load beside the training",
               "or more; whether they were ready is not known"], ["dlprof.h", "not ready, and"]),
             (rundb.loader(waits, kind="marks"), ["mark its loads (dlprof.h) to see how"], [])):
         path = rundb.build(os.path.join(folder, "own.db"), [loader])

@@ -285,3 +285,22 @@ Test(track, quantiles_of_t)
 	cr_assert_float_eq(track_t975(14), 2.1448, 1e-3);
 	cr_assert_float_eq(track_t975(1e9), 1.95996, 1e-4);
 }
+
+/* Two runs of so many workers, whose loads take so long. */
+static bool is_shared(double workers_a, double workers_b, double load_a, double load_b)
+{
+	struct comparison c = {.rows[COMPARE_LOAD] = {.a = load_a, .b = load_b, .differs = true}};
+
+	return compare_is_shared(&c, workers_a, workers_b);
+}
+
+Test(compare, workers_that_share_what_they_wait_for_load_as_much_longer)
+{
+	cr_expect(is_shared(4, 8, 10, 20) && is_shared(8, 4, 20, 10));
+	cr_expect(is_shared(4, 8, 10, 17));
+	cr_expect_not(is_shared(4, 8, 10, 16), "less than in proportion");
+	cr_expect_not(is_shared(4, 8, 20, 10) || is_shared(8, 4, 10, 20), "the other way round");
+	cr_expect_not(is_shared(4, 4, 10, 20), "as many workers");
+	cr_expect_not(is_shared(0, 4, 10, 40), "no workers");
+	cr_expect_not(is_shared(4, 8, 10, NAN) || is_shared(4, 8, NAN, 20), "not observed");
+}

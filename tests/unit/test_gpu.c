@@ -376,7 +376,7 @@ Test(gpu_use, advice_on_pageable_copies)
 			cr_expect_eq(diagnosis.advice.count, 1);
 			cr_expect_eq(diagnosis.advice.steps[0].id, ADVICE_PAGEABLE_H2D);
 			cr_expect_float_eq(diagnosis.advice.steps[0].gain, 1 / 0.85 - 1, 1e-9);
-			cr_expect(diagnosis.advice.steps[0].is_bound);
+			cr_expect_not(diagnosis.advice.steps[0].is_ideal);
 		} else if (c == 3) {
 			cr_expect_eq(diagnosis.advice.steps[0].id, ADVICE_MORE_LOADER_CAPACITY);
 			cr_expect_eq(diagnosis.advice.steps[1].id, ADVICE_PAGEABLE_H2D);

@@ -129,6 +129,7 @@ void html_verdict(struct html *html)
 	html_heading(html, report->finding.verdict);
 	html_answer(html, report->finding.verdict, range);
 	put_account(html);
+	html_items(html, SCREEN_LOAD, "");
 	html_items(html, SCREEN_WHY, "");
 	html_items(html, SCREEN_LINE, "");
 	put_next(html);

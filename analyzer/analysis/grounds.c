@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/grounds.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/stats.h"
+
+#define LOCKED          0.4 /* of the loads' time */
+#define SLOW_TIMES      5.0 /* the mean sample */
+#define SLOW_FEW        0.01 /* of all samples */
+#define SLOW_SHARE      0.2  /* of the time of all loads */
+#define GROWTH_PARTS    8
+#define GROWTH_FEWEST   16  /* loads in each part */
+#define GROWTH_FACTOR   1.5 /* last over first quarter */
+#define GROWTH_STEP     1.03 /* from a part to the next */
+#define GROWTH_STEPS    5    /* of seven */
+#define FETCH_SHARE     0.5 /* of receiving */
+#define FETCH_LEAST_NS  1e6
+#define FETCH_CPU_MOST  0.5
+#define HELD_SHARE      0.5  /* of the waits */
+#define HELD_SAMPLES    30
+#define HELD_CPU        0.25 /* of the time: CPU of one other thread */
+#define THREADS_LEAST   2.0  /* of a worker */
+#define THREADS_CROWD   2.0  /* times the cores */
+#define NARROW          0.5  /* of the machine's cores */
+#define NARROW_FULL     0.85
+#define PAGING          0.33 /* of the loads' time, neither on a CPU nor in a call that was seen */
+#define FAULTS_A_LOAD   1.0
+#define CALM_PARTS      32
+#define CALM_FEWEST     8   /* batches in each part */
+#define CALM_LEAST      0.2 /* of the batches; and of the others */
+#define CALM_WAIT       0.1 /* of what the other batches wait */
+#define TOGETHER        0.5
+#define TOGETHER_FACTOR 1.3
+
+/* NAN stays NAN. */
+static double share_of(double part, double whole)
+{
+	return whole > 0 && part >= 0 ? fmin(part / whole, 1) : NAN;
+}
+
+/*
+ * The workers that made a load, on average over the epochs in which each could have made two. -1:
+ * not known.
+ */
+static int32_t count_loading(const struct batch_series *s)
+{
+	size_t epochs = 0, loading = 0, i, begin = 0, end;
+	uint8_t seen[SLOW_WORKERS];
+
+	if (s->workers < 1 || s->workers > SLOW_WORKERS)
+		return -1;
+	for (size_t run = 0; run < s->run_count; run++) {
+		size_t last = run;
+
+		while (last + 1 < s->run_count && s->runs[last + 1].epoch == s->runs[run].epoch)
+			last++;
+		begin = s->runs[run].begin;
+		end = series_run_end(s, last);
+		run = last;
+		if (end - begin < 2 * (size_t)s->workers)
+			continue;
+		memset(seen, 0, sizeof(seen));
+		epochs++;
+		for (i = begin; i < end; i++) {
+			if (s->worker[i] < 0 || s->worker[i] >= s->workers)
+				return -1;
+			loading += !seen[s->worker[i]];
+			seen[s->worker[i]] = 1;
+		}
+	}
+	return epochs ? (int32_t)lround((double)loading / (double)epochs) : -1;
+}
+
+/*
+ * Each sample is loaded once an epoch, and is known at its slowest. What takes five times the mean
+ * is slow.
+ */
+static void find_samples(const struct finding *f, const struct cause_input *input,
+			 struct grounds *ret)
+{
+	const struct load_times *loads = input->loads;
+	double ns = 0, epochs = (double)f->epoch_count, mean_ns;
+	size_t count = 0;
+
+	if (!loads || !(loads->samples > 0) || !(loads->load_ns > 0) || !epochs)
+		return;
+	mean_ns = loads->load_ns / loads->samples;
+	for (size_t i = 0; i < input->sample_count; i++) {
+		if (input->sample_ns[i] < SLOW_TIMES * mean_ns)
+			continue;
+		ns += input->sample_ns[i];
+		count++;
+	}
+	if (!count || (double)count * epochs > SLOW_FEW * loads->samples)
+		return;
+	ret->samples.count = count;
+	ret->samples.each_ns = ns / (double)count;
+	ret->samples.mean_ns = mean_ns;
+	ret->samples.share = fmin(ns * epochs / loads->load_ns, 1);
+}
+
+/* One step in the middle is none of these: split.h looks for that. */
+static bool are_rising(const double *means)
+{
+	int steps = 0;
+
+	for (int i = 0; i + 1 < GROWTH_PARTS; i++)
+		steps += means[i + 1] >= GROWTH_STEP * means[i];
+	return steps >= GROWTH_STEPS;
+}
+
+/* Of all steady loads in their order, in eight parts of as many each. */
+static void find_growth(const struct batch_series *s, struct grounds *ret)
+{
+	struct stats_moments parts[GROWTH_PARTS] = {0};
+	double means[GROWTH_PARTS];
+	size_t count = 0, number = 0, i;
+
+	for (i = 0; s->load_ns && i < s->count; i++)
+		count += s->state[i] & SERIES_STEADY && s->load_ns[i] >= 0;
+	if (count < GROWTH_PARTS * GROWTH_FEWEST)
+		return;
+	for (i = 0; i < s->count; i++)
+		if (s->state[i] & SERIES_STEADY && s->load_ns[i] >= 0)
+			stats_add(&parts[number++ * GROWTH_PARTS / count], (double)s->load_ns[i]);
+	for (i = 0; i < GROWTH_PARTS; i++)
+		means[i] = parts[i].mean;
+	ret->growth.first_ns = (means[0] + means[1]) / 2;
+	ret->growth.last_ns = (means[GROWTH_PARTS - 2] + means[GROWTH_PARTS - 1]) / 2;
+	ret->growth.found = ret->growth.last_ns >= GROWTH_FACTOR * ret->growth.first_ns &&
+			    are_rising(means);
+}
+
+static void find_fetches(const struct batch_series *s, const struct finding *f,
+			 struct grounds *ret)
+{
+	double receiving_ns = f->own.part_ns[ACCOUNT_RECEIVING];
+
+	if (!s->fetch_batches || !s->fetch_count)
+		return;
+	ret->fetch.count = s->fetch_count / (double)s->fetch_batches;
+	ret->fetch.each_ns = s->fetch_ns / s->fetch_count;
+	ret->fetch.cpu_share = share_of(s->fetch_cpu_ns, s->fetch_ns);
+	ret->fetch.share = share_of(s->fetch_ns, receiving_ns);
+}
+
+/* Whether the cores leave a thread that could run one of its own. */
+static bool has_free_core(const struct batch_series *s)
+{
+	double used = s->main_cores + (s->other_cores >= 0 ? s->other_cores : 0);
+
+	return isnan(s->cores) || isnan(s->main_cores) || used < GROUNDS_FREE * s->cores;
+}
+
+/*
+ * By samples of the process: its Python runs in another thread in half of the waits or more. Where
+ * no samples were taken: one other thread of it uses much CPU while waits need none.
+ */
+static void find_holder(const struct batch_series *s, const struct finding *f,
+			const struct cause_input *input, struct grounds *ret)
+{
+	const struct line_lead *held = input->lines ? &input->lines->holders[LINE_WAITS] : NULL;
+	const struct load_facts *facts = input->facts;
+	double most = facts && facts->thread_count ? facts->threads[0].cpu_ns : NAN;
+
+	ret->holder.cpu_ns = ret->holder.share = NAN;
+	if (held && held->samples >= HELD_SAMPLES) {
+		double share = 0;
+
+		for (size_t i = 0; i < held->count; i++)
+			share += held->lines[i].share;
+		if (!held->count || share - lines_error(fmin(share, 1),
+							lines_effective_count(held->samples,
+									      held->ns)) <
+					    HELD_SHARE)
+			return;
+		ret->holder.found = true;
+		ret->holder.share = fmin(share, 1);
+		ret->holder.frame = held->lines[0].frame;
+		ret->holder.is_line = true;
+	} else {
+		ret->holder.found = most >= HELD_CPU * f->account.time_ns &&
+				    ret->fetch.cpu_share < FETCH_CPU_MOST && has_free_core(s);
+	}
+	if (ret->holder.found && most > 0) {
+		ret->holder.cpu_ns = most;
+		memcpy(ret->holder.name, facts->threads[0].name, sizeof(ret->holder.name));
+	}
+}
+
+static double or_zero(double value)
+{
+	return value > 0 ? value : 0;
+}
+
+static void find_waits(const struct batch_series *s, const struct finding *f,
+		       const struct cause_input *input, struct grounds *ret)
+{
+	const struct load_facts *facts = input->facts;
+	const struct load_times *loads = input->loads;
+	double outside_ns = 0, storage_ns;
+
+	ret->lock_share = ret->outside_share = ret->storage_share = NAN;
+	ret->cpu_share = share_of(s->load_cpu_ns / (double)s->load_cpu_count, f->load_mean_ns);
+	if (loads && loads->load_ns > 0) {
+		storage_ns = or_zero(loads->open_ns) + or_zero(loads->read_ns);
+		ret->storage_share = share_of(storage_ns, loads->load_ns);
+		ret->cpu_share = share_of(loads->cpu_ns, loads->load_ns);
+		/* Reading from memory is work of the CPU. */
+		outside_ns = fmin(storage_ns, or_zero(loads->load_ns - loads->cpu_ns));
+		ret->outside_share =
+			share_of(outside_ns + or_zero(loads->blocked_ns), loads->load_ns);
+	}
+	if (!facts || !(facts->load_ns > 0))
+		return;
+	ret->lock_share = share_of(facts->wait_ns[LOAD_WAIT_LOCK], facts->load_ns);
+	ret->read_again = fmax(or_zero(facts->read_per_byte), or_zero(facts->inflated_per_byte));
+	ret->samples.asleep_share = share_of(facts->wait_ns[LOAD_WAIT_ASLEEP], facts->load_ns);
+}
+
+/* Waits for pages: where memory runs out, threads stand still in no call that anybody sees. */
+static bool is_paging(const struct load_facts *facts, const struct cause_input *input)
+{
+	const struct load_times *loads = input->loads;
+	double rest_ns;
+
+	if (!loads || !(loads->load_ns > 0) || !(loads->cpu_ns >= 0))
+		return false;
+	rest_ns = loads->load_ns - loads->cpu_ns - or_zero(loads->open_ns) -
+		  or_zero(loads->read_ns) - or_zero(loads->blocked_ns) - or_zero(facts->no_core_ns);
+	return rest_ns >= PAGING * loads->load_ns &&
+	       (facts->swapped_bytes > 0 || facts->major_faults >= FAULTS_A_LOAD * loads->samples);
+}
+
+static void find_processes(const struct batch_series *s, const struct finding *f,
+			   const struct cause_input *input, struct grounds *ret)
+{
+	const struct load_facts *facts = input->facts;
+	double loading = ret->loading > 0 ? ret->loading : s->workers, used;
+
+	ret->threads = ret->cores_allowed = NAN;
+	if (!facts)
+		return;
+	ret->is_memory_short = is_paging(facts, input);
+	ret->tensors = fmax(or_zero(facts->tensors), ret->fetch.count);
+	if (!(loading > 0))
+		return;
+	if (facts->runnable_threads >= THREADS_LEAST &&
+	    facts->runnable_threads * loading >= THREADS_CROWD * s->cores)
+		ret->threads = facts->runnable_threads * loading;
+	used = s->load_cpu_ns / (double)s->load_cpu_count * (double)f->steady_count / f->steady_ns;
+	if (facts->cores_allowed <= NARROW * s->cores && used >= NARROW_FULL * facts->cores_allowed)
+		ret->cores_allowed = facts->cores_allowed;
+}
+
+/* Of the loads that were under way while the training waited: whether half of them were slow. */
+static bool are_slow_together(const struct batch_series *s)
+{
+	const struct stats_column column = {s->load_ns, s->state, s->count, SERIES_STEADY,
+					    SERIES_STEADY};
+	double edge_ns;
+	size_t slow = 0, all = 0;
+
+	if (!s->load_ns || s->workers < 2)
+		return false;
+	edge_ns = TOGETHER_FACTOR * stats_median(&column);
+	for (size_t i = 0; i < s->count; i++) {
+		if (!(s->state[i] & SERIES_STARVED) || s->state[i] & SERIES_QUEUE)
+			continue;
+		for (size_t k = i; k < s->count && k < i + (size_t)s->workers; k++) {
+			all += s->load_ns[k] >= 0;
+			slow += s->load_ns[k] >= (float)edge_ns;
+		}
+	}
+	return all && (double)slow >= TOGETHER * (double)all;
+}
+
+/* How many of the parts, from one end, wait for less than a tenth of what the others do. */
+static size_t count_calm(const double *wait_ns, bool from_end)
+{
+	double all = 0, calm = 0;
+	size_t count = 0, part;
+
+	for (part = 0; part < CALM_PARTS; part++)
+		all += wait_ns[part];
+	for (part = 0; part + 1 < CALM_PARTS; part++) {
+		double rest, own = wait_ns[from_end ? CALM_PARTS - 1 - part : part];
+
+		calm += own;
+		rest = (all - calm) / (double)(CALM_PARTS - 1 - part);
+		if (calm <= CALM_WAIT * rest * (double)(part + 1) && own <= CALM_WAIT * rest)
+			count = part + 1;
+	}
+	return count;
+}
+
+/* Where waits begin or end for good within the run, in parts of as many batches each. */
+static void find_calm(const struct batch_series *s, const struct finding *f, struct grounds *ret)
+{
+	double wait_ns[CALM_PARTS] = {0};
+	size_t first, last;
+
+	if (!s->wait_ns || s->count < CALM_PARTS * CALM_FEWEST)
+		return;
+	for (size_t i = 0; i < s->count; i++)
+		wait_ns[i * CALM_PARTS / s->count] += stall_not_ready_ns(s, f, i);
+	first = count_calm(wait_ns, false);
+	last = count_calm(wait_ns, true);
+	if (first >= CALM_LEAST * CALM_PARTS && first <= (1 - CALM_LEAST) * CALM_PARTS)
+		ret->calm.first = first * s->count / CALM_PARTS;
+	else if (last >= CALM_LEAST * CALM_PARTS && last <= (1 - CALM_LEAST) * CALM_PARTS)
+		ret->calm.last = last * s->count / CALM_PARTS;
+}
+
+void grounds_find(const struct batch_series *s, const struct finding *f,
+		 const struct cause_input *input, struct grounds *ret)
+{
+	*ret = (struct grounds){.facts = input->facts};
+	ret->loading = count_loading(s);
+	find_samples(f, input, ret);
+	find_growth(s, ret);
+	find_fetches(s, f, ret);
+	find_holder(s, f, input, ret);
+	find_waits(s, f, input, ret);
+	find_processes(s, f, input, ret);
+	find_calm(s, f, ret);
+	ret->are_slow_together = are_slow_together(s);
+}
+
+/* Of waits for batches that are not ready, where workers load them. */
+static enum cause of_workers(const struct grounds *r, const struct batch_series *s,
+			     enum cause cause)
+{
+	if (r->loading > 0 && r->loading < s->workers)
+		return CAUSE_IDLE_WORKERS;
+	if (r->is_memory_short)
+		return CAUSE_MEMORY;
+	if (r->lock_share >= LOCKED)
+		return CAUSE_LOCK;
+	if (r->samples.share >= SLOW_SHARE && cause != CAUSE_PERIODIC_SLOW_LOAD)
+		return CAUSE_SLOW_SAMPLES;
+	if (!isnan(r->threads))
+		return CAUSE_TOO_MANY_THREADS;
+	if (!isnan(r->cores_allowed))
+		return CAUSE_NARROWED_CORES;
+	if (r->growth.found)
+		return CAUSE_GROWING_LOADS;
+	return cause;
+}
+
+static bool is_asking(const struct grounds *r)
+{
+	return r->fetch.share >= FETCH_SHARE && r->fetch.each_ns >= FETCH_LEAST_NS &&
+	       r->fetch.cpu_share < FETCH_CPU_MOST;
+}
+
+enum cause grounds_cause(const struct grounds *r, const struct batch_series *s, enum cause cause)
+{
+	switch (cause) {
+	case CAUSE_LOADER_CAPACITY:
+	case CAUSE_CPU_CONTENTION:
+	case CAUSE_HEAD_OF_LINE:
+	case CAUSE_PERIODIC_SLOW_LOAD:
+		return of_workers(r, s, cause);
+	case CAUSE_SLOW_WORKER:
+		return r->loading > 0 && r->loading < s->workers ? CAUSE_IDLE_WORKERS : cause;
+	case CAUSE_INTERMITTENT_LOADER:
+		cause = of_workers(r, s, cause);
+		if (cause == CAUSE_INTERMITTENT_LOADER && !r->are_slow_together)
+			return CAUSE_UNEXPLAINED;
+		return cause;
+	case CAUSE_SINGLE_PROCESS:
+		return r->samples.share >= SLOW_SHARE ? CAUSE_SLOW_SAMPLES : cause;
+	case CAUSE_DELIVERY:
+		if (r->holder.found)
+			return CAUSE_INTERPRETER_HELD;
+		if (!is_asking(r))
+			return cause;
+		/* Loads that grow make the answers late as well. */
+		return r->growth.found ? CAUSE_GROWING_LOADS : CAUSE_WORKER_INTERPRETER;
+	case CAUSE_SAMPLER:
+		return r->holder.found ? CAUSE_INTERPRETER_HELD : cause;
+	default:
+		return cause;
+	}
+}

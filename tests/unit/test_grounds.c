@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* On what a cause is named: each observation, just enough of it and just too little. */
+#include <criterion/criterion.h>
+#include <math.h>
+
+#include "analysis/cause.h"
+#include "analysis/grounds.h"
+#include "model.h"
+
+#define MS    1e6
+#define LOADS 400
+
+/* Four workers that cannot keep up: loads of 100 ms, steps of 20 ms. */
+static void make(double (*load_ms)(int batch), int (*worker)(int batch))
+{
+	series_init(&series);
+	series.workers = 4;
+	series.prefetch_factor = 2;
+	series.in_order = 1;
+	series.cores = 16;
+	for (int i = 0; i < LOADS; i++) {
+		struct batch_row row = BATCH_ROW_UNKNOWN;
+
+		row.batch = i;
+		row.load_ns = (int64_t)((load_ms ? load_ms(i) : 100) * MS);
+		row.wait_ns = row.load_ns / 4;
+		row.handover_ns = (int64_t)(0.1 * MS);
+		row.compute_ns = (int64_t)(20 * MS);
+		row.worker = worker ? worker(i) : i % 4;
+		row.head_ready = 0;
+		row.load_cpu_ns = row.load_ns / 2;
+		cr_assert_eq(series_append(&series, &row), 0);
+	}
+}
+
+static enum cause judge(const struct cause_input *input)
+{
+	stall_judge(&series, &finding);
+	cr_assert_eq(cause_find(&series, &finding, input, &diagnosis), 0);
+	series_done(&series);
+	return diagnosis.cause;
+}
+
+static const struct load_facts NOTHING = {
+	.load_ns = LOADS * 100 * MS,
+	.no_core_ns = NAN,
+	.tensors = NAN,
+	.batch_bytes = NAN,
+	.read_per_byte = NAN,
+	.inflated_per_byte = NAN,
+	.opens_per_sample = NAN,
+	.runnable_threads = NAN,
+	.cores_allowed = NAN,
+	.private_begin_bytes = NAN,
+	.private_end_bytes = NAN,
+	.major_faults = NAN,
+	.swapped_bytes = NAN,
+};
+static const struct load_times TIMES = {
+	.load_ns = LOADS * 100 * MS,
+	.cpu_ns = LOADS * 50 * MS,
+	.open_ns = 0,
+	.read_ns = 0,
+	.decode_ns = 0,
+	.collate_ns = 0,
+	.other_ns = LOADS * 100 * MS,
+	.blocked_ns = 0,
+	.samples = LOADS * 10,
+};
+
+static enum cause judge_facts(const struct load_facts *facts)
+{
+	make(NULL, NULL);
+	return judge(&(struct cause_input){.loads = &TIMES, .facts = facts});
+}
+
+Test(grounds, without_any_the_mechanism_is_the_cause)
+{
+	make(NULL, NULL);
+	cr_expect_eq(judge(NULL), CAUSE_LOADER_CAPACITY);
+	cr_expect_eq(judge_facts(&NOTHING), CAUSE_LOADER_CAPACITY);
+}
+
+static int one_worker(int batch)
+{
+	return 0;
+}
+
+static int two_workers(int batch)
+{
+	return batch % 2 * 3;
+}
+
+Test(grounds, workers_that_make_no_batch_are_idle)
+{
+	make(NULL, one_worker);
+	cr_expect_eq(judge(NULL), CAUSE_IDLE_WORKERS);
+	cr_expect_eq(diagnosis.grounds.loading, 1);
+	make(NULL, two_workers);
+	cr_expect_eq(judge(NULL), CAUSE_IDLE_WORKERS);
+	cr_expect_eq(diagnosis.grounds.loading, 2);
+	make(NULL, NULL);
+	judge(NULL);
+	cr_expect_eq(diagnosis.grounds.loading, 4);
+}
+
+Test(grounds, a_lock_that_processes_share)
+{
+	struct load_facts facts = NOTHING;
+
+	facts.wait_ns[LOAD_WAIT_LOCK] = 0.41 * facts.load_ns;
+	cr_expect_eq(judge_facts(&facts), CAUSE_LOCK);
+	facts.wait_ns[LOAD_WAIT_LOCK] = 0.39 * facts.load_ns;
+	cr_expect_eq(judge_facts(&facts), CAUSE_LOADER_CAPACITY);
+}
+
+Test(grounds, a_few_samples_take_much_of_all)
+{
+	/* The mean sample takes 10 ms; 1 % of 4,000 are 40. */
+	double slow_ns[64];
+
+	for (int i = 0; i < 64; i++)
+		slow_ns[i] = 300 * MS;
+	struct cause_input input = {.loads = &TIMES, .sample_ns = slow_ns, .sample_count = 27};
+
+	make(NULL, NULL);
+	cr_expect_eq(judge(&input), CAUSE_SLOW_SAMPLES, "27 of 300 ms are 8.1 of 40 s");
+	cr_expect_float_eq(diagnosis.grounds.samples.share, 0.2025, 1e-9);
+	input.sample_count = 26;
+	make(NULL, NULL);
+	cr_expect_eq(judge(&input), CAUSE_LOADER_CAPACITY, "a fifth is needed");
+	input.sample_count = 41;
+	make(NULL, NULL);
+	cr_expect_eq(judge(&input), CAUSE_LOADER_CAPACITY, "these are not few");
+	for (int i = 0; i < 64; i++)
+		slow_ns[i] = 49 * MS;
+	input.sample_count = 40;
+	make(NULL, NULL);
+	cr_expect_eq(judge(&input), CAUSE_LOADER_CAPACITY, "these are not slow");
+}
+
+static double growing(int batch)
+{
+	return 80 + batch * 0.2;
+}
+
+static double hardly_growing(int batch)
+{
+	return 80 + batch * 0.05;
+}
+
+static double longer_from_the_middle(int batch)
+{
+	return batch < LOADS / 2 ? 80 : 160;
+}
+
+Test(grounds, loads_that_become_longer_all_the_time)
+{
+	make(growing, NULL);
+	cr_expect_eq(judge(NULL), CAUSE_GROWING_LOADS);
+	cr_expect_float_eq(diagnosis.grounds.growth.first_ns, 90 * MS, MS);
+	make(hardly_growing, NULL);
+	cr_expect_eq(judge(NULL), CAUSE_LOADER_CAPACITY);
+	make(longer_from_the_middle, NULL);
+	cr_expect_eq(judge(NULL), CAUSE_LOADER_CAPACITY, "one step is no growth");
+}
+
+Test(grounds, more_threads_than_cores)
+{
+	struct load_facts facts = NOTHING;
+
+	facts.runnable_threads = 8;
+	cr_expect_eq(judge_facts(&facts), CAUSE_TOO_MANY_THREADS, "32 on 16 cores");
+	facts.runnable_threads = 7.9;
+	cr_expect_eq(judge_facts(&facts), CAUSE_LOADER_CAPACITY);
+}
+
+/* Four workers use 50 % of a core each while they load: 2.8 loads are under way at a time. */
+Test(grounds, workers_that_may_use_few_cores)
+{
+	struct load_facts facts = NOTHING;
+	double used = 50.0 / 45;
+
+	facts.cores_allowed = used / 0.86;
+	cr_expect_eq(judge_facts(&facts), CAUSE_NARROWED_CORES);
+	facts.cores_allowed = used / 0.84;
+	cr_expect_eq(judge_facts(&facts), CAUSE_LOADER_CAPACITY);
+}
+
+Test(grounds, memory_that_has_run_out)
+{
+	struct load_facts facts = NOTHING;
+
+	facts.swapped_bytes = 1e9;
+	cr_expect_eq(judge_facts(&facts), CAUSE_MEMORY, "half of the time is unexplained");
+	facts.no_core_ns = 0.2 * facts.load_ns;
+	cr_expect_eq(judge_facts(&facts), CAUSE_LOADER_CAPACITY, "no core explains it");
+	facts = NOTHING;
+	facts.major_faults = TIMES.samples;
+	cr_expect_eq(judge_facts(&facts), CAUSE_MEMORY);
+	facts.major_faults = TIMES.samples - 1;
+	cr_expect_eq(judge_facts(&facts), CAUSE_LOADER_CAPACITY);
+}
+
+/* Batches that are finished, and then take 60 ms to receive, of which fetching takes `fetch_ms`. */
+static enum cause judge_delivery(double fetch_ms, double fetch_count, double cpu_share,
+				 const struct cause_input *input)
+{
+	series_init(&series);
+	series.workers = 4;
+	series.in_order = 1;
+	series.cores = 16;
+	series.main_cores = 0.3;
+	for (int i = 0; i < LOADS; i++) {
+		struct batch_row row = BATCH_ROW_UNKNOWN;
+
+		row.batch = i;
+		row.load_ns = (int64_t)(30 * MS);
+		row.wait_ns = row.handover_ns = (int64_t)(60 * MS);
+		row.compute_ns = (int64_t)(40 * MS);
+		row.worker = i % 4;
+		row.head_ready = 1;
+		cr_assert_eq(series_append(&series, &row), 0);
+	}
+	series.fetch_batches = LOADS;
+	series.fetch_count = fetch_count * LOADS;
+	series.fetch_ns = fetch_ms * MS * LOADS;
+	series.fetch_cpu_ns = cpu_share * series.fetch_ns;
+	return judge(input);
+}
+
+Test(grounds, receiving_is_asking_a_busy_worker)
+{
+	cr_expect_eq(judge_delivery(40, 2, 0.01, NULL), CAUSE_WORKER_INTERPRETER);
+	cr_expect_float_eq(diagnosis.grounds.fetch.each_ns, 20 * MS, 1);
+	cr_expect_eq(judge_delivery(29, 2, 0.01, NULL), CAUSE_DELIVERY, "under half of it");
+	cr_expect_eq(judge_delivery(40, 41, 0.01, NULL), CAUSE_DELIVERY, "short ones");
+	cr_expect_eq(judge_delivery(40, 2, 0.51, NULL), CAUSE_DELIVERY, "the training's own work");
+	cr_expect_eq(judge_delivery(0, 0, 0, NULL), CAUSE_DELIVERY);
+}
+
+Test(grounds, another_thread_has_the_interpreter)
+{
+	struct load_facts facts = NOTHING;
+	const struct cause_input input = {.facts = &facts};
+
+	facts.threads[0] = (struct load_thread){"feature", 11 * 1e9};
+	facts.thread_count = 1;
+	cr_expect_eq(judge_delivery(40, 2, 0.01, &input), CAUSE_INTERPRETER_HELD, "11 of 40 s");
+	cr_expect_str_eq(diagnosis.grounds.holder.name, "feature");
+	facts.threads[0].cpu_ns = 9 * 1e9;
+	cr_expect_eq(judge_delivery(40, 2, 0.01, &input), CAUSE_WORKER_INTERPRETER);
+}
+
+static double slow_at_times(int batch)
+{
+	return batch % 100 < 6 ? 300 : 40;
+}
+
+Test(grounds, workers_are_slow_together_or_nobody_knows)
+{
+	for (int together = 0; together < 2; together++) {
+		make(together ? slow_at_times : NULL, NULL);
+		for (int i = 0; i < LOADS; i++) {
+			bool waits = i % 100 < 6;
+
+			if (!together)
+				series.load_ns[i] = (float)(40 * MS);
+			series.wait_ns[i] = (float)(waits ? 200 * MS : 0.1 * MS);
+		}
+		cr_expect_eq(judge(NULL),
+			     together ? CAUSE_INTERMITTENT_LOADER : CAUSE_UNEXPLAINED, "%s",
+			     cause_names[diagnosis.cause]);
+	}
+}
+
+Test(grounds, waits_that_end_within_the_run)
+{
+	for (int from_end = 0; from_end < 2; from_end++) {
+		make(NULL, NULL);
+		for (int i = 0; i < LOADS; i++)
+			if (from_end ? i >= 300 : i < 100)
+				series.wait_ns[i] = (float)(0.1 * MS);
+		judge(NULL);
+		cr_expect_eq(diagnosis.grounds.calm.last, from_end ? 100 : 0);
+		cr_expect_eq(diagnosis.grounds.calm.first, from_end ? 0 : 100);
+	}
+	make(NULL, NULL);
+	judge(NULL);
+	cr_expect_eq(diagnosis.grounds.calm.first + diagnosis.grounds.calm.last, 0);
+}
