@@ -187,20 +187,25 @@ static int find_ranges(const struct trace *trace, struct whatif *whatif, int fir
 	return r;
 }
 
+/* A batch's time without its waiting. */
+static double replayed_step_ns(const struct replay_result *result)
+{
+	return (1 - result->stall_ratio) / result->batches_per_s * NS_PER_S;
+}
+
 static void predict(const struct trace *trace, struct replay_setup setup, int id,
 		    struct whatif *ret)
 {
 	bool is_shared = crowd_matters(trace, &setup);
 	struct replay_result result = replay(trace, &setup, 1);
+	double step_ns = is_shared ? ret->step_ns : ret->plain_step_ns;
 	/* The correction may not lead beyond the cores; what was seen to be possible is. */
 	double most = fmax(crowd_most(trace, &setup), ret->own_per_s);
 	double per_s = result.batches_per_s * correction(trace, &setup, ret);
-	double step_share = (1 - result.stall_ratio) * (is_shared ? ret->step_correction : 1);
 
 	ret->setups[id] = setup;
 	ret->batches_per_s[id] = fmin(per_s, most);
-	/* Where the cores hold it back, it waits the longer for that. */
-	ret->stall_ratio[id] = 1 - step_share * fmin(1, most / per_s);
+	ret->step_factor[id] = replayed_step_ns(&result) / step_ns;
 	ret->shares_cores |= is_shared && ret->others_cores > 0;
 }
 
@@ -210,14 +215,26 @@ static double whole_per_s(const struct whatif *w, double own_per_s)
 	return 1 / (1 / own_per_s + w->outside_ns / 1e9);
 }
 
+/*
+ * The headline's ratio, carried to another rate: what a batch takes less is waiting that is gone,
+ * and steps last as long as they did, or longer where they wait for a core. So waits for other
+ * loaders, which lie in this loader's steps, are waiting in each prediction.
+ */
+static double stall_at(const struct whatif *w, int id)
+{
+	double faster = w->gain[id] + 1;
+
+	if (id == WHATIF_BASELINE)
+		return w->ratio;
+	return fmax(0, 1 - (1 - w->ratio) * faster * fmax(1, w->step_factor[id]));
+}
+
 /* From the loader's own loop to the account of the run. */
 static void widen(struct whatif *w, int first, int end)
 {
 	for (int id = first; id < end; id++) {
-		double own_ns = 1e9 / w->batches_per_s[id];
-
-		w->stall_ratio[id] = (w->stall_ratio[id] * own_ns + w->outside_wait_ns) /
-				     (own_ns + w->outside_ns);
+		if (isnan(w->batches_per_s[id]))
+			continue;
 		w->batches_per_s[id] = whole_per_s(w, w->batches_per_s[id]);
 		w->low_per_s[id] = whole_per_s(w, w->low_per_s[id]);
 		w->high_per_s[id] = whole_per_s(w, w->high_per_s[id]);
@@ -227,6 +244,7 @@ static void widen(struct whatif *w, int first, int end)
 		if (w->low_per_s[id] > w->batches_per_s[id])
 			w->low_per_s[id] = w->batches_per_s[id];
 		w->gain[id] = w->batches_per_s[id] / whole_per_s(w, w->own_per_s) - 1;
+		w->stall_ratio[id] = stall_at(w, id);
 	}
 }
 
@@ -393,10 +411,10 @@ static void replay_baseline(const struct trace *trace, struct replay_setup now,
 	ret->own_per_s = fmax(trace->per_s, account_per_s);
 	ret->plain_correction = ret->own_per_s / result.batches_per_s;
 	ret->batches_per_s[WHATIF_BASELINE] = ret->own_per_s;
-	ret->stall_ratio[WHATIF_BASELINE] = result.stall_ratio;
+	ret->plain_step_ns = replayed_step_ns(&result);
 	shared = replay(trace, &now, 1);
 	ret->correction = ret->own_per_s / shared.batches_per_s;
-	ret->step_correction = (1 - result.stall_ratio) / (1 - shared.stall_ratio);
+	ret->step_ns = replayed_step_ns(&shared);
 }
 
 int whatif_predict(const struct batch_series *series, const struct finding *finding,
@@ -423,10 +441,9 @@ int whatif_predict(const struct batch_series *series, const struct finding *find
 	if (ret->gap != WHATIF_GAP_NONE)
 		return 0;
 	ret->others_cores = share_wanted(&trace->share);
-	/* Other loaders, and what passes between epochs. */
+	/* What passes between epochs. */
 	ret->outside_ns = 1e9 / account_per_s - 1e9 / ret->own_per_s;
-	ret->outside_wait_ns =
-		fmin(fmax(0, (account->wait_ns - finding->own.wait_ns) / count), ret->outside_ns);
+	ret->ratio = finding->stall_ratio;
 	ret->ceiling_per_s = whole_per_s(ret, ret->own_per_s) * finding->gain_max;
 	predict_all(trace, ret->setups[WHATIF_BASELINE], ret);
 	r = find_ranges(trace, ret, 0, WHATIF_MAX);

@@ -51,19 +51,23 @@ struct whatif_wish {
 struct whatif {
 	double batches_per_s[WHATIF_ROOM]; /* NAN: makes no sense here, or cannot be told */
 	double gain[WHATIF_ROOM];          /* over the baseline, 0.1: 10 % more */
-	double stall_ratio[WHATIF_ROOM];
+	double stall_ratio[WHATIF_ROOM];   /* 0 to 1; the baseline's is the headline's */
 	/* Where another run would put it, 95 %; the prediction is always within. */
 	double low_per_s[WHATIF_ROOM], high_per_s[WHATIF_ROOM];
 	struct replay_setup setups[WHATIF_ROOM];
 	struct whatif_wish wishes[WHATIF_MOST_ASKED];
 	size_t wish_count;
 	enum whatif_gap gap;
-	/* Of what the replay of shared cores says, and of the other, to the run as it was. */
-	double correction, step_correction, plain_correction;
-	double own_per_s;  /* of the loader's own loop, as it was */
-	double outside_ns; /* a batch: what of the account is outside of that loop */
-	double outside_wait_ns;
-	double ceiling_per_s;   /* of ideal input */
+	/* How many times as long a step takes: it, too, may have to wait for a core. */
+	double step_factor[WHATIF_ROOM];
+	/* From the rate that the replay of shared cores has for the run as it was, and from the
+	 * plain one's, to the run's; and what a step takes in each. */
+	double correction, plain_correction;
+	double step_ns, plain_step_ns;
+	double ratio;         /* the headline's */
+	double own_per_s;     /* of the loader's own loop, as it was */
+	double outside_ns;    /* a batch: what of the account is outside of that loop */
+	double ceiling_per_s; /* of ideal input */
 	double off;             /* the replay of the run as it was over the run, less 1; NAN */
 	int32_t use_workers;    /* of WHATIF_USE_WORKERS */
 	int32_t fewer_workers;  /* of WHATIF_FEWER_WORKERS; -1: no fewer would do */

@@ -6,6 +6,8 @@
 
 #include "model.h"
 
+#define MS 1e6
+
 /* The replay against the model run with the other setting. */
 Test(whatif, predicts_what_the_model_does)
 {
@@ -334,4 +336,109 @@ Test(share, cores_are_divided_by_weight_and_group)
 	cr_assert_float_eq(share_of_thread(&s, 4, 1), 0.25, 1e-9);
 	s.all = NAN;
 	cr_assert_eq(share_of_thread(&s, 4, 1), 1);
+}
+
+static double between(double low, double high)
+{
+	return low + (high - low) * model_random_share();
+}
+
+static struct model any_model(void)
+{
+	struct model m = HEALTHY;
+
+	m.workers = (int)between(0, 9);
+	m.prefetch = (int)between(1, 5);
+	m.epochs = (int)between(1, 5);
+	m.batches = (int)between(25, 120);
+	m.load = between(5, 900);
+	m.spread = between(0, 0.9);
+	m.compute = between(0.1, 200);
+	m.delivery = between(0, 30);
+	m.start = between(0, 400);
+	m.cpu_share = between(0, 1);
+	m.main_cores = between(0, 1.5);
+	m.cores = ceil(between(0, 8));
+	m.other_cores = fmax(0, between(-2, 3));
+	if (m.workers && model_random_share() < 0.3) {
+		m.slow_factor = between(1, 5);
+		m.slow_worker = 0;
+	}
+	return m;
+}
+
+static void expect_possible(const struct whatif *w, const struct model *m)
+{
+	for (int id = 0; id < WHATIF_MAX; id++) {
+		if (isnan(w->batches_per_s[id])) {
+			cr_expect(isnan(w->stall_ratio[id]) && isnan(w->gain[id]));
+			continue;
+		}
+		cr_expect(w->stall_ratio[id] >= 0 && w->stall_ratio[id] <= 1,
+			  "%s: waiting %g; %d workers, load %g, step %g", whatif_name(w, id),
+			  w->stall_ratio[id], m->workers, m->load, m->compute);
+		cr_expect(w->low_per_s[id] <= w->batches_per_s[id] &&
+				  w->batches_per_s[id] <= w->high_per_s[id],
+			  "%s: %g in %g to %g", whatif_name(w, id), w->batches_per_s[id],
+			  w->low_per_s[id], w->high_per_s[id]);
+		cr_expect_leq(w->gain[id], w->gain[WHATIF_SYNTHETIC] + 1e-9);
+		/* Time that is gained was waiting. */
+		cr_expect_leq(w->stall_ratio[id],
+			      1 - (1 - finding.stall_ratio) * (1 + w->gain[id]) + 1e-9);
+	}
+}
+
+/* Whatever was recorded, no part of the time is below nothing or above all. */
+Test(whatif, waiting_is_between_none_and_all)
+{
+	int predicted = 0;
+
+	for (int i = 0; i < 400; i++) {
+		const struct model m = any_model();
+
+		model_run(&m);
+		series.main_share = between(0.2, 1.1);
+		series.worker_share = between(0.2, 1.1);
+		series.receive_count = series.count;
+		series.receive_ns = fmax(0, between(-2, 2)) * MS * (double)series.count;
+		stall_judge(&series, &finding);
+		cr_assert_eq(cause_find(&series, &finding, NULL, &diagnosis), 0);
+		series_done(&series);
+		if (diagnosis.whatif.gap != WHATIF_GAP_NONE)
+			continue;
+		predicted++;
+		cr_expect_eq(diagnosis.whatif.stall_ratio[WHATIF_BASELINE], finding.stall_ratio);
+		expect_possible(&diagnosis.whatif, &m);
+	}
+	cr_assert_geq(predicted, 200, "%d", predicted);
+}
+
+/* A second loader is asked within the steps of this one, for 40 ms of each 100. */
+Test(whatif, waits_for_another_loader_are_waiting_in_each_prediction)
+{
+	const struct whatif *w = &diagnosis.whatif;
+	struct model m = HEALTHY;
+	double other_ns;
+
+	m.load = 500; /* 25 ms are waited for it */
+	model_run(&m);
+	other_ns = 40 * MS * (double)series.count;
+	for (size_t i = 0; i < series.count; i++)
+		series.compute_ns[i] -= (float)(40 * MS);
+	series.elsewhere_ns = other_ns;
+	stall_judge(&series, &finding);
+	struct account thread = finding.own;
+
+	thread.wait_ns += other_ns;
+	thread.step_ns -= other_ns;
+	thread.ratio = thread.wait_ns / thread.time_ns;
+	stall_judge_thread(&series, &thread, 0, &finding);
+	cr_assert_float_eq(finding.stall_ratio, 65.0 / 125, 0.02);
+	cr_assert_eq(cause_find(&series, &finding, NULL, &diagnosis), 0);
+	series_done(&series);
+	cr_assert_eq(w->stall_ratio[WHATIF_BASELINE], finding.stall_ratio);
+	/* Twice the workers end this loader's waits, and not the other's. */
+	cr_expect_float_eq(w->gain[WHATIF_WORKERS_X2], 0.25, 0.03);
+	cr_expect_float_eq(w->stall_ratio[WHATIF_WORKERS_X2], 0.40, 0.02);
+	cr_expect_eq(w->stall_ratio[WHATIF_SYNTHETIC], 0);
 }
