@@ -182,7 +182,7 @@ static int find_lags(struct trace *t, const struct batch_series *s, const struct
 	uint8_t *is_first = malloc(t->count + 1);
 	size_t e = 0, ordinal = 0, count, i;
 	struct walk w;
-	int r = walk_begin(&w, t->workers, series_prefetch(s), t->epoch_count);
+	int r = walk_begin(&w, t->workers, series_ahead(s), t->epoch_count);
 
 	if (r < 0 || !is_first) {
 		r = -ENOMEM;
@@ -315,8 +315,35 @@ static int add_epoch(struct trace *t, const struct batch_series *s, int32_t epoc
 	return 0;
 }
 
-static void add_batch(struct trace *t, const struct steps *steps, size_t i, double load_ns,
-		      struct lag_input *lags)
+/*
+ * Where some workers got no data, those that load are numbered by their first batches in the epoch:
+ * it is in this order that they take turns.
+ */
+struct turns {
+	int16_t number[TRACE_WORKERS]; /* of a worker; -1: none yet */
+	int16_t count;
+};
+
+static void start_turns(struct turns *turns, const struct batch_series *s)
+{
+	for (int32_t i = 0; series_has_idle_workers(s) && i < s->workers; i++)
+		turns->number[i] = -1;
+	turns->count = 0;
+}
+
+static int16_t turn_of(struct turns *turns, const struct batch_series *s, size_t i)
+{
+	int16_t worker = s->worker[i];
+
+	if (!series_has_idle_workers(s) || worker < 0 || worker >= s->workers)
+		return worker;
+	if (turns->number[worker] < 0 && turns->count < s->loading)
+		turns->number[worker] = turns->count++;
+	return turns->number[worker];
+}
+
+static void add_batch(struct trace *t, const struct steps *steps, size_t i, int16_t worker,
+		      double load_ns, struct lag_input *lags)
 {
 	const struct batch_series *s = steps->series;
 	double wait_ns = series_time(steps->waits, i), step_ns = step_of(steps, i);
@@ -325,7 +352,7 @@ static void add_batch(struct trace *t, const struct steps *steps, size_t i, doub
 	t->load_ns[t->count] = (float)load_ns;
 	t->compute_ns[t->count] = (float)step_ns;
 	t->handover_ns[t->count] = (float)handover_ns;
-	t->worker[t->count] = s->worker[i];
+	t->worker[t->count] = worker;
 	lags->wait_ns[t->count] = (float)wait_ns;
 	lags->is_ready[t->count] = (s->state[i] & SERIES_READY) != 0;
 	/* Time before the first batch is in no account. */
@@ -355,10 +382,14 @@ static int take_batches(struct trace *t, const struct steps *steps, const float 
 {
 	const struct batch_series *s = steps->series;
 	struct series_place at = SERIES_BEGIN;
+	struct turns turns;
 	bool wanted = false;
 	int r;
 
+	start_turns(&turns, s);
 	while (series_next(s, &at)) {
+		if (at.is_new)
+			start_turns(&turns, s);
 		if (at.i % SAMPLE_PART == 0)
 			wanted = is_sampled(at.i / SAMPLE_PART, s->count);
 		if (!wanted)
@@ -371,8 +402,8 @@ static int take_batches(struct trace *t, const struct steps *steps, const float 
 			if (!at.is_new)
 				t->epochs[0].setup_ns = 0;
 		}
-		add_batch(t, steps, at.i, loads[at.i] >= 0 ? (double)loads[at.i] : load_mean_ns,
-			  lags);
+		add_batch(t, steps, at.i, turn_of(&turns, s, at.i),
+			  loads[at.i] >= 0 ? (double)loads[at.i] : load_mean_ns, lags);
 	}
 	return 0;
 }
@@ -454,8 +485,8 @@ static int fill(struct trace *t, const struct batch_series *s, const struct step
 		t->time_ns += e ? t->epochs[e].setup_ns : 0;
 		t->time_ns += e + 1 < t->epoch_count ? t->epochs[e].stop_ns : 0;
 	}
-	if (r == 0 && s->workers > 1 && s->workers <= TRACE_WORKERS)
-		r = trace_find_factors(t, (size_t)s->workers);
+	if (r == 0 && t->workers > 1 && t->workers <= TRACE_WORKERS)
+		r = trace_find_factors(t, (size_t)t->workers);
 	free(lags.wait_ns);
 	free(lags.is_ready);
 	return r;
@@ -470,7 +501,7 @@ int take_trace(const struct batch_series *s, const struct finding *f, struct tra
 	int r;
 
 	*ret = (struct trace){
-		.workers = s->workers,
+		.workers = series_busy_workers(s),
 		.restarts = s->persistent != 1,
 		.share = s->share,
 	};

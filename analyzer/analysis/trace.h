@@ -52,7 +52,7 @@ struct trace {
 	 */
 	double receive_ns;
 
-	int32_t workers; /* as it was */
+	int32_t workers; /* that loaded, as it was */
 	bool restarts;   /* each epoch starts its workers */
 	double time_ns;  /* of these batches */
 	double per_s;    /* batches per second of the whole run */

@@ -336,10 +336,13 @@ static void predict_all(const struct trace *trace, struct replay_setup now, stru
 		add_workers(trace, now, ret);
 		return;
 	}
-	add_needed(trace, now, ret);
-	other = now;
-	other.workers = 2 * now.workers;
-	predict(trace, other, WHATIF_WORKERS_X2, ret);
+	/* What more data for the workers would bring is not known. */
+	if (!ret->has_idle_workers) {
+		add_needed(trace, now, ret);
+		other = now;
+		other.workers = 2 * now.workers;
+		predict(trace, other, WHATIF_WORKERS_X2, ret);
+	}
 	other = now;
 	other.prefetch_factor = PREFETCH_FACTOR * now.prefetch_factor;
 	predict(trace, other, WHATIF_PREFETCH_X4, ret);
@@ -365,10 +368,10 @@ static void predict_all(const struct trace *trace, struct replay_setup now, stru
 
 static struct replay_setup setup_of(const struct batch_series *series, const struct trace *trace)
 {
-	int32_t prefetch = series_prefetch(series);
+	int32_t prefetch = series_ahead(series);
 
 	return (struct replay_setup){
-		.workers = series->workers,
+		.workers = trace->workers,
 		/* So that four times as much is a number, too; neither is replayed. */
 		.prefetch_factor = prefetch <= REPLAY_SLOTS ? prefetch : REPLAY_SLOTS + 1,
 		.in_order = series->in_order != 0,
@@ -428,6 +431,7 @@ int whatif_predict(const struct batch_series *series, const struct finding *find
 	*ret = (struct whatif){
 		.needed_workers = -1,
 		.fewer_workers = -1,
+		.has_idle_workers = series_has_idle_workers(series),
 		.cores = series->cores,
 		.off = NAN,
 	};
@@ -472,8 +476,12 @@ int whatif_ask(const struct batch_series *series, const struct finding *finding,
 		struct replay_setup setup = whatif->setups[WHATIF_BASELINE];
 
 		whatif->wishes[i] = wishes[i];
-		if (wish->workers >= 0)
+		whatif->wish_count = i + 1;
+		if (wish->workers >= 0 && wish->workers != series->workers) {
 			setup.workers = wish->workers;
+			if (whatif->has_idle_workers)
+				continue;
+		}
 		if (wish->prefetch_factor >= 0)
 			setup.prefetch_factor = wish->prefetch_factor;
 		if (wish->in_order >= 0)
@@ -483,7 +491,6 @@ int whatif_ask(const struct batch_series *series, const struct finding *finding,
 		if (wish->persistent == 1)
 			setup.restarts = false;
 		predict(&trace, setup, WHATIF_MAX + (int)i, whatif);
-		whatif->wish_count = i + 1;
 	}
 	if (r == 0)
 		r = find_ranges(&trace, whatif, WHATIF_MAX, WHATIF_MAX + (int)whatif->wish_count);

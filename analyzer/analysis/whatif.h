@@ -73,6 +73,7 @@ struct whatif {
 	int32_t fewer_workers;  /* of WHATIF_FEWER_WORKERS; -1: no fewer would do */
 	int32_t needed_workers; /* for 95 % of the ceiling; -1: none suffice, or unknown */
 	bool core_limited;      /* needed_workers is -1 because the cores do not suffice */
+	bool has_idle_workers;  /* of other numbers of workers nothing is known then */
 	double cores;
 	double others_cores; /* that other programs are taken to want all the time; 0: none */
 	bool shares_cores;   /* ... and which makes a difference to some prediction */

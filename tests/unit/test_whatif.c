@@ -442,3 +442,41 @@ Test(whatif, waits_for_another_loader_are_waiting_in_each_prediction)
 	cr_expect_float_eq(w->stall_ratio[WHATIF_WORKERS_X2], 0.40, 0.02);
 	cr_expect_eq(w->stall_ratio[WHATIF_SYNTHETIC], 0);
 }
+
+/* As a loader of 100 ms a batch and steps of 25 ms whose other workers got no data. */
+static void diagnose_idle(int loading, int workers)
+{
+	struct model m = HEALTHY;
+
+	m.workers = loading;
+	m.load = 100;
+	m.spread = 0.05;
+	m.compute = 25;
+	m.epochs = 2;
+	m.batches = 200;
+	model_run(&m);
+	series.workers = workers;
+	stall_judge(&series, &finding);
+	cr_assert_eq(cause_find(&series, &finding, NULL, &diagnosis), 0);
+	series_done(&series);
+}
+
+/* One shard among 4 workers, and two among 8: as many load as there are shards. */
+Test(whatif, counts_the_workers_that_load)
+{
+	const struct whatif *w = &diagnosis.whatif;
+
+	for (int loading = 1; loading <= 2; loading++) {
+		diagnose_idle(loading, 4 * loading);
+		cr_expect_float_eq(finding.rho, 100.0 / 25 / loading, 0.1, "%g", finding.rho);
+		cr_expect_float_eq(finding.eta, 1, 0.05, "%g", finding.eta);
+		cr_expect_eq(w->gap, WHATIF_GAP_NONE, "%s: %g", whatif_gap_words[w->gap], w->off);
+		cr_expect(w->has_idle_workers);
+		cr_expect(isnan(w->gain[WHATIF_WORKERS_X2]));
+		cr_expect_eq(w->needed_workers, -1);
+		cr_expect_not(w->core_limited);
+		/* What does not depend on them is predicted all the same. */
+		cr_expect_gt(w->gain[WHATIF_LOAD_HALF], 0.8);
+		cr_expect_eq(w->setups[WHATIF_BASELINE].workers, loading);
+	}
+}
