@@ -248,6 +248,7 @@ static int find(const struct batch_series *s, const struct finding *f,
 	const struct split_periods periods = {&ret->wait, &ret->load};
 	static const struct cause_input nothing;
 	float *others = NULL;
+	struct whatif_known known;
 	struct split split;
 	struct trace trace;
 	int r;
@@ -274,9 +275,10 @@ static int find(const struct batch_series *s, const struct finding *f,
 		list_causes(f, &split, ret);
 	if (!predicts)
 		return 0;
+	known = (struct whatif_known){.facts = input->facts, .flight = input->flight};
 	r = take_trace(s, f, &trace);
 	if (r == 0)
-		r = whatif_predict(s, f, &trace, &ret->whatif);
+		r = whatif_predict(s, f, &trace, &known, &ret->whatif);
 	trace_done(&trace);
 	return r < 0 ? r : advice_give(s, f, input, ret);
 }

@@ -125,4 +125,6 @@ struct cause_input {
 	const struct gpu_use *gpu;      /* what the GPU's time went to */
 	const struct load_times *loads; /* what the loads' time went to */
 	const struct slow_work *work;   /* what each worker read */
+	const struct load_facts *facts; /* what loads wait for */
+	const struct flight *flight;    /* whether it is shared */
 };

@@ -10,8 +10,11 @@
 #define SAMPLE_PARTS     16
 #define SAMPLE_PART      ((size_t)2048)
 #define RECEIVE_LEAST_NS 5e5
+#define FETCH_LONG_NS    1e6 /* for one descriptor; one that is not waited for takes 0.1 ms */
+#define FETCH_IDLE       0.25 /* of it, on a CPU */
 #define RUNS_AHEAD       0.01 /* of the time the host waits and the GPU is busy */
 #define LITTLE_WORK      0.15 /* of a core */
+#define HARDLY_WORK      0.2  /* of a load, while it could run: it does not matter who else runs */
 #define KNOWN_LEAST      0.8  /* of the loads and steps */
 #define FEWEST           5    /* of each kind, to compare two kinds of batches */
 #define SOON             0.25 /* of batches that were waited for: nothing held these up */
@@ -408,13 +411,24 @@ static int take_batches(struct trace *t, const struct steps *steps, const float 
 	return 0;
 }
 
-/* What it costs the training to take a batch in, if that is enough for its moment to matter. */
+/*
+ * What it costs the training to take a batch in, if that is enough for its moment to matter, and
+ * what of that is asking for descriptors. Where that takes long and nothing runs, the worker's
+ * interpreter is waited for.
+ */
 static void find_receiving(struct trace *t, const struct batch_series *s)
 {
 	double receive_ns = s->receive_count ? s->receive_ns / (double)s->receive_count : 0;
 
 	if (s->workers > 0 && receive_ns > RECEIVE_LEAST_NS)
 		t->receive_ns = receive_ns;
+	if (s->sample_batches)
+		t->sample_ns = s->sample_ns_sum / (double)s->sample_batches;
+	if (s->workers < 1 || !s->fetch_batches)
+		return;
+	t->fetch_ns = s->fetch_ns / (double)s->fetch_batches;
+	t->fetch_waits = s->fetch_ns >= FETCH_LONG_NS * s->fetch_count &&
+			 s->fetch_cpu_ns < FETCH_IDLE * s->fetch_ns;
 }
 
 /* Which parts of loads and steps use the CPU, and how much of a core they had. */
@@ -422,7 +436,7 @@ static void find_cpu(struct trace *t, const struct batch_series *s, double load_
 {
 	double cpu_ns = s->load_cpu_count ? s->load_cpu_ns / (double)s->load_cpu_count : 0;
 	double main_ns = s->main_cores > 0 ? s->main_cores * t->time_ns / (double)t->count : 0;
-	double step_ns = 0;
+	double step_ns = 0, works;
 
 	/* Where nothing is known of the cores, nobody waited for one. */
 	t->load_got = t->step_got = 1;
@@ -445,8 +459,13 @@ static void find_cpu(struct trace *t, const struct batch_series *s, double load_
 	 * A thread that works little waits for a core mostly when it wakes up, whoever else runs.
 	 * And a part cannot have been longer than the whole.
 	 */
-	t->load_got = t->load_cpu < LITTLE_WORK ? 1 : fmax(t->load_got, t->load_cpu);
+	works = t->load_cpu / t->load_got;
+	t->load_got = works < LITTLE_WORK ? 1 : fmax(t->load_got, t->load_cpu);
 	t->step_got = t->step_cpu < LITTLE_WORK ? 1 : fmax(t->step_got, t->step_cpu);
+	if (s->load_cpu_count && works < HARDLY_WORK) {
+		t->load_got = t->step_got = 1;
+		t->share.count = 0;
+	}
 }
 
 static double mean_of(const struct batch_series *s, const float *loads, size_t *ret_count)

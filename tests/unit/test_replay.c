@@ -144,7 +144,7 @@ static double over_truth(const struct loader *l, const struct loader *other)
 	series.iterable = is_iterable;
 	stall_judge(&series, &finding);
 	cr_assert_eq(take_trace(&series, &finding, &trace), 0);
-	cr_assert_eq(whatif_predict(&series, &finding, &trace, &whatif), 0);
+	cr_assert_eq(whatif_predict(&series, &finding, &trace, NULL, &whatif), 0);
 	cr_assert_eq(whatif.gap, WHATIF_GAP_NONE);
 	cr_assert_eq(whatif_ask(&series, &finding, &wish, 1, &whatif), 0);
 	trace_done(&trace);
