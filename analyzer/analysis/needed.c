@@ -9,6 +9,7 @@
 #define MOST_WORKERS 512
 #define MOST_TIMES   8 /* as many as there are: what is more was never seen to be possible */
 #define MOST_FROM_0  16
+#define NEARLY       0.1  /* of a worker: what is measured is not exact */
 #define TOO_MANY     1.25 /* times what the cores can keep at work */
 
 static bool suffices(const struct trace *trace, struct replay_setup setup, int32_t workers,
@@ -47,7 +48,7 @@ static double find_busy(const struct trace *trace, double cores)
 {
 	double works = trace->load_cpu / trace->load_got;
 
-	return works > 0 && cores > 0 ? ceil(cores / works) : INFINITY;
+	return works > 0 && cores > 0 ? ceil(cores / works - NEARLY) : INFINITY;
 }
 
 static int32_t find_more(const struct needed *needed, int32_t workers, double busy, double cores)
