@@ -12,7 +12,8 @@ struct needed {
 	 * times as many as there are, or than 16 where there are none. -1: no more than there are.
 	 */
 	int32_t more;
-	/* As many as the cores can keep at work, where there are clearly more; -1: there are not. */
+	/* As many as the cores can keep at work, where there are clearly more; -1: there are not.
+	 */
 	int32_t fewer;
 };
 

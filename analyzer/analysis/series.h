@@ -94,7 +94,8 @@ struct batch_series {
 	size_t receive_count;
 	double load_cpu_ns; /* sum over the batches with a known one */
 	size_t load_cpu_count;
-	/* Descriptors of tensors that were asked of workers, within receiving; sums over batches. */
+	/* Descriptors of tensors that were asked of workers, within receiving; sums over batches.
+	 */
 	double fetch_ns, fetch_cpu_ns, fetch_count;
 	size_t fetch_batches; /* of which it is known; 0: of none */
 	/* Choosing the samples, in the training's thread, within the wait for the batch before. */

@@ -52,8 +52,8 @@ struct trace {
 	 */
 	double receive_ns;
 	double sample_ns; /* of a hand-over: choosing samples; 0: not known, or none */
-	double fetch_ns;  /* of a hand-over: asking the worker for descriptors of tensors; likewise */
-	bool fetch_waits; /* ... which is until the worker's next load lets its interpreter go */
+	double fetch_ns;  /* ...: asking the worker for descriptors of tensors; likewise */
+	bool fetch_waits; /* ... until the worker's next load lets its interpreter go */
 
 	int32_t workers; /* that loaded, as it was */
 	bool restarts;   /* each epoch starts its workers */

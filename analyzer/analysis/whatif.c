@@ -12,7 +12,7 @@
 #include "analysis/take.h"
 
 #define PREFETCH_FACTOR  4
-#define WORTH            1.05 /* times the rate as it was: what brings less is not worth more workers */
+#define WORTH            1.05 /* times the rate as it was: less is not worth more workers */
 #define RESAMPLES        100
 #define MOST_DRAWN       64 /* workers; more take more time than it is worth */
 #define WANT_LESS        0.5
@@ -193,7 +193,8 @@ static double rate_if_shared(const struct trace *trace, const struct whatif *wha
  *   really run on 2 cores, before any of its "unseen" ones ran.
  * - Where slow loads may be the data's as well as a worker's, the other one's prediction is within.
  * - So is that of batches that are handed over sooner, and,
- * - where half of the loads' time or more passes outside of the CPU, that more workers gain nothing.
+ * - where half of the loads' time or more passes outside of the CPU, that more workers gain
+ *   nothing.
  */
 static int find_ranges(const struct trace *trace, struct whatif *whatif, int first, int end)
 {

@@ -20,7 +20,7 @@ struct loader {
 	double first;           /* a worker's first load takes so much longer */
 	bool kept;              /* workers stay from epoch to epoch */
 	double sample;          /* choosing samples, for each batch that is handed out */
-	double fetch;           /* asking for a batch's descriptors, while the worker loads the next */
+	double fetch;           /* asking for a batch's descriptors, while the next one is loaded */
 };
 
 static struct batch_series series;
