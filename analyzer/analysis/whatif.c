@@ -156,7 +156,7 @@ static double rate_handed_sooner(const struct trace *trace, const struct whatif 
 	if (id == WHATIF_BASELINE || !trace->workers || !setup.workers)
 		return whatif->batches_per_s[id];
 	setup.fetch_factor = 0;
-	setup.handover_factor *= HANDED_SOONER;
+	setup.handover_factor *= fmin(HANDED_SOONER, setup.load_factor);
 	return fmin(own_per_s(trace, &setup, 1, whatif),
 		    fmax(crowd_most(trace, &setup), whatif->own_per_s));
 }
