@@ -102,7 +102,7 @@ static int row_of(const struct whatif *whatif, enum advice_id id)
 {
 	/* The baseline is no advice's prediction. */
 	static const int rows[ADVICE_MAX] = {
-		[ADVICE_MORE_LOADER_CAPACITY] = WHATIF_WORKERS_X2,
+		[ADVICE_MORE_LOADER_CAPACITY] = WHATIF_MORE_WORKERS,
 		[ADVICE_PREFETCH_OR_IN_ORDER_FALSE] = WHATIF_IN_ORDER_FALSE,
 		[ADVICE_FIX_SLOW_WORKER] = WHATIF_FIX_SLOW_WORKER,
 		[ADVICE_USE_WORKERS] = WHATIF_USE_WORKERS,
@@ -131,6 +131,10 @@ static bool is_sure(const struct whatif *whatif, int row)
 {
 	double as_it_was = whatif->batches_per_s[WHATIF_BASELINE];
 
+	/* Whether what loads wait for is shared shows when more of them are tried. */
+	if ((row == WHATIF_MORE_WORKERS || row == WHATIF_USE_WORKERS) &&
+	    whatif->outside_share >= WHATIF_OUTSIDE)
+		return whatif->gain[row] > 0;
 	return whatif->gain[row] > 0 && !(whatif->low_per_s[row] < UNSEEN * as_it_was);
 }
 
@@ -181,23 +185,15 @@ static bool applies(const struct view *v, enum advice_id id)
 /* What the run would gain if its loads did without this part. */
 static int price_part(const struct view *v, double share, struct advice *ret)
 {
-	const struct whatif_wish wish = {.text = "",
-					 .workers = -1,
-					 .prefetch_factor = -1,
-					 .in_order = -1,
-					 .load_factor = 1 - fmin(share, 0.99)};
-	struct whatif whatif = v->diagnosis->whatif;
-	double as_it_was = whatif.batches_per_s[WHATIF_BASELINE];
-	int r;
+	struct whatif_gain gain;
+	int r = whatif_part(v->series, v->finding, &v->diagnosis->whatif, share, &gain);
 
-	whatif.wish_count = 0;
-	r = whatif_ask(v->series, v->finding, &wish, 1, &whatif);
-	if (r < 0 || isnan(whatif.gain[WHATIF_MAX]))
-		return r;
-	ret->gain = whatif.gain[WHATIF_MAX];
-	ret->low = whatif.low_per_s[WHATIF_MAX] / as_it_was - 1;
-	ret->high = whatif.high_per_s[WHATIF_MAX] / as_it_was - 1;
-	return 0;
+	if (r == 0) {
+		ret->gain = gain.gain;
+		ret->low = gain.low;
+		ret->high = gain.high;
+	}
+	return r;
 }
 
 /* The part of a load that the advice does away with; 0: none that has a size. */
@@ -467,6 +463,7 @@ static void add_useless(const struct view *v, struct advice_list *list)
 	for (size_t i = 0; i < ARRAY_COUNT(tried); i++) {
 		if (!(v->diagnosis->whatif.gain[tried[i]] < ADVICE_GAIN) ||
 		    advice_has(list, tried[i]) ||
+		    (tried[i] == WHATIF_WORKERS_X2 && advice_has(list, WHATIF_MORE_WORKERS)) ||
 		    (tried[i] == WHATIF_LOAD_HALF && !is_not_about_loads(v)))
 			continue;
 		list->useless[list->useless_count].id = tried[i];

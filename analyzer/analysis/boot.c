@@ -145,7 +145,8 @@ static double few_factor(size_t count)
 
 size_t boot_block(const struct batch_series *s)
 {
-	size_t workers = s->workers > 0 ? (size_t)s->workers : s->workers ? DEFAULT_WORKERS : 1;
+	int32_t busy = series_busy_workers(s);
+	size_t workers = busy > 0 ? (size_t)busy : busy ? DEFAULT_WORKERS : 1;
 
 	return 2 * (size_t)series_prefetch(s) * workers;
 }

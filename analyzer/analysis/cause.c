@@ -15,6 +15,7 @@
 #define EXCESS_SHARE      0.5 /* of the median: what is this much longer than normal is an event */
 #define EXCESS_FLOOR_NS   2e6
 #define CPU_FULL          0.85
+#define FEWER_CORES       2   /* times the cores, in workers */
 #define PAUSES_LEAD       5.0 /* times the largest waiting */
 #define ACCUMULATED_MOST  16  /* batches from one to the next */
 #define ACCUMULATED_SHARE 0.4 /* of the time of all steps */
@@ -174,6 +175,17 @@ static enum cause cause_of(enum split_owner owner, const struct diagnosis *d)
 	return causes[owner];
 }
 
+/* Where the cores do not suffice, and fewer workers would be faster. */
+static enum cause with_fewer(const struct batch_series *s, const struct diagnosis *d,
+			     enum cause cause)
+{
+	if ((cause == CAUSE_CPU_CONTENTION || cause == CAUSE_EPOCH_START) &&
+	    s->workers >= FEWER_CORES * s->cores &&
+	    d->whatif.gain[WHATIF_FEWER_WORKERS] >= ADVICE_GAIN)
+		return CAUSE_TOO_MANY_WORKERS;
+	return cause;
+}
+
 /* Sorted by cost, the highest first. Several mechanisms may have one reason. */
 static void add_cause(struct diagnosis *d, enum cause cause, double ns, double time_ns)
 {
@@ -238,14 +250,15 @@ static void list_causes(const struct batch_series *s, const struct finding *f,
 
 	if (f->starved) {
 		known_ns = part_ns[ACCOUNT_EPOCH_START] + part_ns[ACCOUNT_EPOCH_END];
-		add_cause(d, CAUSE_EPOCH_START, known_ns, time_ns);
+		add_cause(d, with_fewer(s, d, CAUSE_EPOCH_START), known_ns, time_ns);
 		add_cause(d, grounds_cause(&d->grounds, s, CAUSE_DELIVERY),
 			  part_ns[ACCOUNT_RECEIVING], time_ns);
 		if (isnan(pool_ns))
 			pool_ns = f->own.wait_ns - f->own.part_ns[ACCOUNT_EPOCH_START] -
 				  f->own.part_ns[ACCOUNT_EPOCH_END];
 		for (enum split_owner owner = 0; owner < SPLIT_MAX; owner++)
-			add_cause(d, grounds_cause(&d->grounds, s, cause_of(owner, d)),
+			add_cause(d,
+				  with_fewer(s, d, grounds_cause(&d->grounds, s, cause_of(owner, d))),
 				  pool_ns * split->share[owner], time_ns);
 		while (d->cause_count > 1 && d->causes[d->cause_count - 1].share < CAUSE_COST_LEAST)
 			d->cause_count--;
@@ -287,9 +300,11 @@ static int find(const struct batch_series *s, const struct finding *f,
 	ret->cpu_share = cpu_share(s, f);
 	grounds_find(s, f, input, &ret->grounds);
 	if (predicts) {
+		const struct whatif_known known = {.facts = input->facts, .flight = input->flight};
+
 		r = take_trace(s, f, &trace);
 		if (r == 0)
-			r = whatif_predict(s, f, &trace, &ret->whatif);
+			r = whatif_predict(s, f, &trace, &known, &ret->whatif);
 		trace_done(&trace);
 	}
 	if (r == 0 && f->gap == STALL_GAP_NONE)

@@ -228,9 +228,8 @@ static size_t take_next(struct crowd *c, size_t ordinal)
 					       : replay_latency_ns(c->trace, c->setup, at));
 		if (end_ns > c->now_ns)
 			pass(c, end_ns);
-		spend(c, c->trace->receive_ns
-				 ? c->trace->receive_ns * c->setup->handover_factor
-				 : replay_handover_ns(c->trace, c->setup, at));
+		spend(c, c->trace->receive_ns ? replay_receive_ns(c->trace, c->setup)
+					      : replay_handover_ns(c->trace, c->setup, at));
 		if (!c->setup->in_order || at == wanted)
 			return at;
 		c->batches[at - c->begin].end_ns = TAKEN;
@@ -272,6 +271,8 @@ static struct replay_result run(struct crowd *c)
 		for (ordinal = 0; ordinal < c->end - c->begin; ordinal++) {
 			asked_ns = c->now_ns;
 			at = take_next(c, ordinal);
+			if (t->receive_ns)
+				spend(c, t->sample_ns * c->setup->sampling_factor);
 			if (c->begin + ordinal)
 				c->wait_ns += c->now_ns - asked_ns;
 			else
@@ -368,4 +369,11 @@ struct replay_result crowd_run(const struct trace *trace, const struct replay_se
 	free(c.paces);
 	free(c.batches);
 	return result;
+}
+
+struct replay_result crowd_replay(const struct trace *trace, const struct replay_setup *setup,
+				  double want)
+{
+	return crowd_matters(trace, setup) ? crowd_run(trace, setup, want)
+					   : replay_run(trace, setup);
 }

@@ -97,6 +97,7 @@ struct grounds {
 	} calm;
 	double threads;        /* of all workers together, that run or want to */
 	double cores_allowed;  /* to the workers, where that is little; NAN: it is not */
+	double shared_per_s;   /* batches a second that all workers together get; NAN: no such limit */
 	double lock_share;     /* of the loads' time */
 	double outside_share;  /* of the loads' time, waiting for somebody outside */
 	double storage_share;  /* of it opening and reading files */
@@ -135,7 +136,8 @@ struct cause_input {
 	const struct gpu_use *gpu;      /* what the GPU's time went to */
 	const struct load_times *loads; /* what the loads' time went to */
 	const struct slow_work *work;   /* what each worker read */
-	const struct load_facts *facts;
+	const struct load_facts *facts; /* what loads wait for */
+	const struct flight *flight;    /* whether it is shared */
 	const struct lines *lines; /* of code, that lead */
 	const double *sample_ns;   /* the slowest samples, each at its slowest */
 	size_t sample_count;

@@ -2,7 +2,6 @@
 #include "analysis/grounds.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/stats.h"
@@ -39,39 +38,6 @@
 static double share_of(double part, double whole)
 {
 	return whole > 0 && part >= 0 ? fmin(part / whole, 1) : NAN;
-}
-
-/*
- * The workers that made a load, on average over the epochs in which each could have made two. -1:
- * not known.
- */
-static int32_t count_loading(const struct batch_series *s)
-{
-	size_t epochs = 0, loading = 0, i, begin = 0, end;
-	uint8_t seen[SLOW_WORKERS];
-
-	if (s->workers < 1 || s->workers > SLOW_WORKERS)
-		return -1;
-	for (size_t run = 0; run < s->run_count; run++) {
-		size_t last = run;
-
-		while (last + 1 < s->run_count && s->runs[last + 1].epoch == s->runs[run].epoch)
-			last++;
-		begin = s->runs[run].begin;
-		end = series_run_end(s, last);
-		run = last;
-		if (end - begin < 2 * (size_t)s->workers)
-			continue;
-		memset(seen, 0, sizeof(seen));
-		epochs++;
-		for (i = begin; i < end; i++) {
-			if (s->worker[i] < 0 || s->worker[i] >= s->workers)
-				return -1;
-			loading += !seen[s->worker[i]];
-			seen[s->worker[i]] = 1;
-		}
-	}
-	return epochs ? (int32_t)lround((double)loading / (double)epochs) : -1;
 }
 
 /*
@@ -319,7 +285,8 @@ void grounds_find(const struct batch_series *s, const struct finding *f,
 		 const struct cause_input *input, struct grounds *ret)
 {
 	*ret = (struct grounds){.facts = input->facts};
-	ret->loading = count_loading(s);
+	ret->loading = s->loading;
+	ret->shared_per_s = input->flight ? input->flight->limit_per_s : NAN;
 	find_samples(f, input, ret);
 	find_growth(s, ret);
 	find_fetches(s, f, ret);
@@ -342,6 +309,8 @@ static enum cause of_workers(const struct grounds *r, const struct batch_series 
 		return CAUSE_LOCK;
 	if (r->samples.share >= SLOW_SHARE && cause != CAUSE_PERIODIC_SLOW_LOAD)
 		return CAUSE_SLOW_SAMPLES;
+	if (!isnan(r->shared_per_s))
+		return CAUSE_SHARED_LIMIT;
 	if (!isnan(r->threads))
 		return CAUSE_TOO_MANY_THREADS;
 	if (!isnan(r->cores_allowed))

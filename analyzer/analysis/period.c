@@ -462,12 +462,13 @@ static int search_period(struct search *s)
 int period_find(const struct events_query *query, struct period *ret)
 {
 	struct search s = {.query = query, .log_p_of = ret->log_p_of};
+	int32_t busy = series_busy_workers(query->series);
 	int r;
 
 	*ret = (struct period){0};
 	if (!query->values)
 		return 0;
-	s.workers = query->series->workers > 1 ? (size_t)query->series->workers : 0;
+	s.workers = busy > 1 ? (size_t)busy : 0;
 	r = events_find(query, &s.events);
 	ret->event_count = s.events.count;
 	ret->events_ns = s.events.ns;

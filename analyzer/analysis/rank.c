@@ -159,7 +159,7 @@ int rank_add(struct rank_job *job, const struct batch_series *series, const stru
 	member = &members[job->rank_count];
 	*member = (struct rank_member){
 		.period_ns = series->workers > 0 && finding->load_mean_ns > 0
-				     ? (float)(finding->load_mean_ns / series->workers)
+				     ? (float)(finding->load_mean_ns / series_busy_workers(series))
 				     : 0,
 		.place = {NAN, NAN, -1, -1},
 	};

@@ -102,20 +102,44 @@ struct trace_epoch replay_epoch(const struct trace *t, const struct replay_setup
 	return e;
 }
 
+/* What of asking for descriptors is left. */
+static double fetch_left(const struct trace *t, const struct replay_setup *setup)
+{
+	return setup->fetch_factor * (t->fetch_waits ? setup->load_factor : 1);
+}
+
 double replay_handover_ns(const struct trace *t, const struct replay_setup *setup, size_t at)
 {
-	double ns = (double)t->handover_ns[at];
+	double ns = (double)t->handover_ns[at], sample_ns = fmin(t->sample_ns, ns);
+	double fetch_ns = fmin(t->fetch_ns, ns - sample_ns), rest_ns = ns - sample_ns - fetch_ns;
 
+	sample_ns *= setup->sampling_factor;
 	if (!setup->workers)
-		return t->workers ? 0 : ns;
-	return (t->workers ? ns : PASS_NS) * setup->handover_factor;
+		return sample_ns + (t->workers ? 0 : rest_ns);
+	if (!t->workers)
+		return sample_ns + PASS_NS * setup->handover_factor;
+	return sample_ns + (rest_ns + fetch_ns * fetch_left(t, setup)) * setup->handover_factor;
 }
 
 double replay_latency_ns(const struct trace *t, const struct replay_setup *setup, size_t at)
 {
+	double ns = (double)t->latency_ns[at];
+	/* Of a batch that was late, asking for its descriptors may be counted here. */
+	double asked_ns = t->fetch_ns + t->sample_ns - (double)t->handover_ns[at];
+	double fetch_ns = fmin(fmax(0, asked_ns), ns);
+
 	if (!setup->workers)
 		return 0;
-	return (t->workers ? (double)t->latency_ns[at] : PASS_NS) * setup->handover_factor;
+	if (!t->workers)
+		return PASS_NS * setup->handover_factor;
+	return (ns - fetch_ns * (1 - fetch_left(t, setup))) * setup->handover_factor;
+}
+
+double replay_receive_ns(const struct trace *t, const struct replay_setup *setup)
+{
+	double fetch_ns = fmin(t->fetch_ns, t->receive_ns);
+
+	return (t->receive_ns - fetch_ns * (1 - fetch_left(t, setup))) * setup->handover_factor;
 }
 
 /* The loads that a worker was given and that were not delivered yet: a ring. */

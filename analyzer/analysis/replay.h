@@ -37,7 +37,9 @@ struct replay_setup {
 	bool restarts; /* each epoch starts its workers */
 	enum replay_slow slow;
 	double load_factor; /* 0: an ideal loader */
-	double handover_factor;
+	double handover_factor; /* but for choosing samples */
+	double fetch_factor;
+	double sampling_factor;
 };
 
 struct replay_result {
@@ -60,6 +62,14 @@ struct trace_epoch replay_epoch(const struct trace *trace, const struct replay_s
 double replay_until_loaded_ns(const struct trace *trace, const struct replay_setup *setup,
 			      size_t at, size_t worker, size_t epoch, size_t ordinal);
 
-/* What the hand-over of a batch costs the training, and how long the batch is on its way before. */
+/*
+ * What the hand-over of a batch costs the training, and how long the batch is on its way before.
+ * Choosing the next samples is a part of it that no setting of the workers changes. Where a worker
+ * is asked for the descriptors of tensors and its next load holds its interpreter, shorter loads
+ * let it answer sooner.
+ */
 double replay_handover_ns(const struct trace *trace, const struct replay_setup *setup, size_t at);
 double replay_latency_ns(const struct trace *trace, const struct replay_setup *setup, size_t at);
+
+/* The same of taking in one message, where that is known apart (trace->receive_ns). */
+double replay_receive_ns(const struct trace *trace, const struct replay_setup *setup);

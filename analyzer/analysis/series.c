@@ -13,6 +13,9 @@
 #define FIRST_CAPACITY 1024
 #define FIRST_RUNS     16
 #define LONGEST_NS     1e19f
+#define LOADING_LEAST  0.05 /* of the busiest worker's loads */
+#define LOADING_ROUNDS 2    /* batches a worker; a shorter epoch does not show who loads */
+#define LOADING_KNOWN  0.9  /* of an epoch's batches */
 #define OBSERVED       (SERIES_READY_KNOWN | SERIES_READY | SERIES_QUEUE_KNOWN | SERIES_QUEUE)
 
 const struct batch_row BATCH_ROW_UNKNOWN = {
@@ -26,7 +29,7 @@ const struct batch_row BATCH_ROW_UNKNOWN = {
 void series_init(struct batch_series *series)
 {
 	memset(series, 0, sizeof(*series));
-	series->workers = -1;
+	series->workers = series->loading = -1;
 	series->prefetch_factor = -1;
 	series->in_order = -1;
 	series->persistent = -1;
@@ -258,6 +261,68 @@ bool series_next(const struct batch_series *series, struct series_place *place)
 	place->i = i;
 	place->next = i + 1;
 	return true;
+}
+
+/* Of the epoch of these batches; 0: it does not show. `made`: room for a number for each worker. */
+static size_t count_loading(const struct batch_series *s, size_t begin, size_t end, uint32_t *made)
+{
+	size_t workers = (size_t)s->workers, known_count = 0, loading = 0, i, w;
+	uint32_t most = 0;
+
+	if (end - begin < LOADING_ROUNDS * workers)
+		return 0;
+	memset(made, 0, workers * sizeof(*made));
+	for (i = begin; i < end; i++) {
+		if (s->worker[i] < 0 || (size_t)s->worker[i] >= workers)
+			continue;
+		w = (size_t)s->worker[i];
+		known_count++;
+		made[w]++;
+		most = made[w] > most ? made[w] : most;
+	}
+	if ((double)known_count < LOADING_KNOWN * (double)(end - begin))
+		return 0;
+	for (w = 0; w < workers; w++)
+		loading += (double)made[w] >= fmax(1, LOADING_LEAST * (double)most);
+	return loading;
+}
+
+/* The number that the middle batch's epoch had; -1: no epoch shows it. */
+static int32_t middle_of(const size_t *batches_by_loading, size_t workers)
+{
+	size_t all = 0, below = 0, number;
+
+	for (number = 1; number <= workers; number++)
+		all += batches_by_loading[number];
+	for (number = 1; all && number <= workers; number++) {
+		below += batches_by_loading[number];
+		if (2 * below >= all)
+			return (int32_t)number;
+	}
+	return -1;
+}
+
+int32_t series_find_loading(const struct batch_series *s)
+{
+	size_t workers = s->workers > 0 && s->workers < INT16_MAX ? (size_t)s->workers : 0;
+	uint32_t *made = calloc(workers + 1, sizeof(*made));
+	size_t *batches = calloc(workers + 1, sizeof(*batches));
+	size_t begin = 0, run;
+	int32_t loading = -1;
+
+	for (run = 0; made && batches && workers && run < s->run_count; run++) {
+		size_t end = series_run_end(s, run);
+
+		if (run + 1 < s->run_count && s->runs[run + 1].epoch == s->runs[run].epoch)
+			continue;
+		batches[count_loading(s, begin, end, made)] += end - begin;
+		begin = end;
+	}
+	if (made && batches)
+		loading = middle_of(batches, workers);
+	free(made);
+	free(batches);
+	return loading;
 }
 
 double series_free_cores(const struct batch_series *series)

@@ -53,7 +53,8 @@ struct series_epoch {
 struct batch_series {
 	size_t count;
 	size_t capacity;
-	int32_t workers;         /* -1: unknown, 0: loaded by the consumer itself */
+	int32_t workers;         /* as set; -1: unknown, 0: loaded by the consumer itself */
+	int32_t loading;         /* see series_find_loading(); -1: unknown */
 	int32_t prefetch_factor; /* -1: unknown, as below */
 	int32_t in_order;
 	int32_t persistent;
@@ -96,6 +97,9 @@ struct batch_series {
 	/* Descriptors of tensors that workers were asked for, within receiving; sums over batches. */
 	double fetch_ns, fetch_cpu_ns, fetch_count;
 	size_t fetch_batches; /* of which it is known; 0: of none */
+	/* Choosing the samples, in the training's thread, within the wait for the batch before. */
+	double sample_ns_sum;
+	size_t sample_batches; /* likewise */
 };
 
 struct batch_row {
@@ -149,12 +153,44 @@ double series_free_cores(const struct batch_series *series);
 /* Frees the arrays; the series may be reused after series_init(). */
 void series_done(struct batch_series *series);
 
+/*
+ * How many workers made the loads of a typical epoch; -1: not known. It is less than their number
+ * where the others got no data, as where an iterable dataset has fewer shards. A worker that made
+ * less than a twentieth of what the busiest one made is none of them.
+ */
+int32_t series_find_loading(const struct batch_series *series);
+
+/* The workers that make the rhythm and the rate: as many as loaded, else as were set. */
+static inline int32_t series_busy_workers(const struct batch_series *series)
+{
+	return series->loading > 0 ? series->loading : series->workers;
+}
+
+/* Whether some of the workers got no data. */
+static inline bool series_has_idle_workers(const struct batch_series *series)
+{
+	return series->loading > 0 && series->loading < series->workers;
+}
+
 #define SERIES_PREFETCH 2 /* a DataLoader's default */
 
-/* Batches that each worker has under way at most. */
+/* Batches that each worker has under way at most, as set. */
 static inline int32_t series_prefetch(const struct batch_series *series)
 {
 	return series->prefetch_factor > 0 ? series->prefetch_factor : SERIES_PREFETCH;
+}
+
+/*
+ * Batches that each worker which loads has under way at most. One that ends without data leaves one
+ * of its places to the others.
+ */
+static inline int32_t series_ahead(const struct batch_series *series)
+{
+	int32_t ahead = series_prefetch(series);
+
+	if (!series_has_idle_workers(series) || ahead > INT16_MAX)
+		return ahead;
+	return ahead + (series->workers - series->loading) / series->loading;
 }
 
 /* A place in a series: start with SERIES_BEGIN. */

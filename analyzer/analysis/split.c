@@ -219,14 +219,14 @@ static double periodic_share(const struct batch_series *s, const struct slow_wor
 {
 	const struct period *wait = periods->wait, *load = periods->load;
 	double share = 0;
-	bool is_load = load->batches && load->batches != s->workers;
+	const int32_t workers = series_busy_workers(s);
+	bool is_load = load->batches && load->batches != workers;
 
 	/* A slow load's neighbours are as slow: the samples are sorted by size, no shard is opened.
 	 * */
 	if (load->batches && load->gradual)
 		return 0;
-	if (wait->regular && s->workers > 1 && wait->batches > s->workers &&
-	    wait->batches % s->workers == 0)
+	if (wait->regular && workers > 1 && wait->batches > workers && wait->batches % workers == 0)
 		share = wait->share;
 	if (slow->every || (is_load && load->regular) ||
 	    (is_load && wait->batches &&
@@ -238,7 +238,8 @@ static double periodic_share(const struct batch_series *s, const struct slow_wor
 static void share_out(const struct batch_series *s, const struct finding *f,
 		      const struct pool *pool, double periodic, double part, struct split *split)
 {
-	double rho = pool->load_ns / (double)pool->load_count / s->workers / f->demand_mean_ns;
+	double rho = pool->load_ns / (double)pool->load_count / series_busy_workers(s) /
+		     f->demand_mean_ns;
 	double queued = 0;
 	enum split_owner rest = isnan(f->load_mean_ns) ? SPLIT_UNSEEN : SPLIT_INTERMITTENT;
 

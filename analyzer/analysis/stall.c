@@ -274,7 +274,7 @@ static void set_supply(const struct batch_series *s, struct finding *f, const st
 	f->load_cv = stats_cv(&sums->load);
 	if (s->workers < 1 || !(sums->load.mean > 0) || !(f->demand_mean_ns > 0))
 		return;
-	supply = s->workers / sums->load.mean;
+	supply = series_busy_workers(s) / sums->load.mean;
 	demand = 1 / f->demand_mean_ns;
 	f->rho = demand / supply;
 	f->eta = ratio((double)f->steady_count, f->steady_ns) / fmin(supply, demand);
@@ -388,6 +388,7 @@ void stall_judge(struct batch_series *series, struct finding *ret)
 		.eta = NAN,
 		.batch_count = series->count,
 	};
+	series->loading = series_find_loading(series);
 	ret->theta_ns = theta(series, &ret->compute_median_ns);
 	choose_clock(series, ret);
 	count_epochs(series, ret);

@@ -117,8 +117,8 @@ struct finding {
 				  busy time */
 	double load_mean_ns;   /* of steady batches with a known load, else NAN */
 	double load_cv;        /* their standard deviation over their mean */
-	double rho;            /* mean load / workers / mean demand: >= 1 cannot keep up */
-	double eta;            /* throughput / min(workers / mean load, 1 / mean demand) */
+	double rho;            /* mean load / workers that load / mean demand: from 1 on too slow */
+	double eta;            /* throughput / min(that load / mean load, 1 / mean demand) */
 };
 
 /*

@@ -10,8 +10,11 @@
 #define SAMPLE_PARTS     16
 #define SAMPLE_PART      ((size_t)2048)
 #define RECEIVE_LEAST_NS 5e5
+#define FETCH_LONG_NS    1e6 /* for one descriptor; one that is not waited for takes 0.1 ms */
+#define FETCH_IDLE       0.25 /* of it, on a CPU */
 #define RUNS_AHEAD       0.01 /* of the time the host waits and the GPU is busy */
 #define LITTLE_WORK      0.15 /* of a core */
+#define HARDLY_WORK      0.2  /* of a load, while it could run: it does not matter who else runs */
 #define KNOWN_LEAST      0.8  /* of the loads and steps */
 #define FEWEST           5    /* of each kind, to compare two kinds of batches */
 #define SOON             0.25 /* of batches that were waited for: nothing held these up */
@@ -182,7 +185,7 @@ static int find_lags(struct trace *t, const struct batch_series *s, const struct
 	uint8_t *is_first = malloc(t->count + 1);
 	size_t e = 0, ordinal = 0, count, i;
 	struct walk w;
-	int r = walk_begin(&w, t->workers, series_prefetch(s), t->epoch_count);
+	int r = walk_begin(&w, t->workers, series_ahead(s), t->epoch_count);
 
 	if (r < 0 || !is_first) {
 		r = -ENOMEM;
@@ -315,8 +318,35 @@ static int add_epoch(struct trace *t, const struct batch_series *s, int32_t epoc
 	return 0;
 }
 
-static void add_batch(struct trace *t, const struct steps *steps, size_t i, double load_ns,
-		      struct lag_input *lags)
+/*
+ * Where some workers got no data, those that load are numbered by their first batches in the epoch:
+ * it is in this order that they take turns.
+ */
+struct turns {
+	int16_t number[TRACE_WORKERS]; /* of a worker; -1: none yet */
+	int16_t count;
+};
+
+static void start_turns(struct turns *turns, const struct batch_series *s)
+{
+	for (int32_t i = 0; series_has_idle_workers(s) && i < s->workers; i++)
+		turns->number[i] = -1;
+	turns->count = 0;
+}
+
+static int16_t turn_of(struct turns *turns, const struct batch_series *s, size_t i)
+{
+	int16_t worker = s->worker[i];
+
+	if (!series_has_idle_workers(s) || worker < 0 || worker >= s->workers)
+		return worker;
+	if (turns->number[worker] < 0 && turns->count < s->loading)
+		turns->number[worker] = turns->count++;
+	return turns->number[worker];
+}
+
+static void add_batch(struct trace *t, const struct steps *steps, size_t i, int16_t worker,
+		      double load_ns, struct lag_input *lags)
 {
 	const struct batch_series *s = steps->series;
 	double wait_ns = series_time(steps->waits, i), step_ns = step_of(steps, i);
@@ -325,7 +355,7 @@ static void add_batch(struct trace *t, const struct steps *steps, size_t i, doub
 	t->load_ns[t->count] = (float)load_ns;
 	t->compute_ns[t->count] = (float)step_ns;
 	t->handover_ns[t->count] = (float)handover_ns;
-	t->worker[t->count] = s->worker[i];
+	t->worker[t->count] = worker;
 	lags->wait_ns[t->count] = (float)wait_ns;
 	lags->is_ready[t->count] = (s->state[i] & SERIES_READY) != 0;
 	/* Time before the first batch is in no account. */
@@ -355,10 +385,14 @@ static int take_batches(struct trace *t, const struct steps *steps, const float 
 {
 	const struct batch_series *s = steps->series;
 	struct series_place at = SERIES_BEGIN;
+	struct turns turns;
 	bool wanted = false;
 	int r;
 
+	start_turns(&turns, s);
 	while (series_next(s, &at)) {
+		if (at.is_new)
+			start_turns(&turns, s);
 		if (at.i % SAMPLE_PART == 0)
 			wanted = is_sampled(at.i / SAMPLE_PART, s->count);
 		if (!wanted)
@@ -371,19 +405,30 @@ static int take_batches(struct trace *t, const struct steps *steps, const float 
 			if (!at.is_new)
 				t->epochs[0].setup_ns = 0;
 		}
-		add_batch(t, steps, at.i, loads[at.i] >= 0 ? (double)loads[at.i] : load_mean_ns,
-			  lags);
+		add_batch(t, steps, at.i, turn_of(&turns, s, at.i),
+			  loads[at.i] >= 0 ? (double)loads[at.i] : load_mean_ns, lags);
 	}
 	return 0;
 }
 
-/* What it costs the training to take a batch in, if that is enough for its moment to matter. */
+/*
+ * What it costs the training to take a batch in, if that is enough for its moment to matter, and
+ * what of that is asking for descriptors. Where that takes long and nothing runs, the worker's
+ * interpreter is waited for.
+ */
 static void find_receiving(struct trace *t, const struct batch_series *s)
 {
 	double receive_ns = s->receive_count ? s->receive_ns / (double)s->receive_count : 0;
 
 	if (s->workers > 0 && receive_ns > RECEIVE_LEAST_NS)
 		t->receive_ns = receive_ns;
+	if (s->sample_batches)
+		t->sample_ns = s->sample_ns_sum / (double)s->sample_batches;
+	if (s->workers < 1 || !s->fetch_batches)
+		return;
+	t->fetch_ns = s->fetch_ns / (double)s->fetch_batches;
+	t->fetch_waits = s->fetch_ns >= FETCH_LONG_NS * s->fetch_count &&
+			 s->fetch_cpu_ns < FETCH_IDLE * s->fetch_ns;
 }
 
 /* Which parts of loads and steps use the CPU, and how much of a core they had. */
@@ -391,7 +436,7 @@ static void find_cpu(struct trace *t, const struct batch_series *s, double load_
 {
 	double cpu_ns = s->load_cpu_count ? s->load_cpu_ns / (double)s->load_cpu_count : 0;
 	double main_ns = s->main_cores > 0 ? s->main_cores * t->time_ns / (double)t->count : 0;
-	double step_ns = 0;
+	double step_ns = 0, works;
 
 	/* Where nothing is known of the cores, nobody waited for one. */
 	t->load_got = t->step_got = 1;
@@ -414,8 +459,13 @@ static void find_cpu(struct trace *t, const struct batch_series *s, double load_
 	 * A thread that works little waits for a core mostly when it wakes up, whoever else runs.
 	 * And a part cannot have been longer than the whole.
 	 */
-	t->load_got = t->load_cpu < LITTLE_WORK ? 1 : fmax(t->load_got, t->load_cpu);
+	works = t->load_cpu / t->load_got;
+	t->load_got = works < LITTLE_WORK ? 1 : fmax(t->load_got, t->load_cpu);
 	t->step_got = t->step_cpu < LITTLE_WORK ? 1 : fmax(t->step_got, t->step_cpu);
+	if (s->load_cpu_count && works < HARDLY_WORK) {
+		t->load_got = t->step_got = 1;
+		t->share.count = 0;
+	}
 }
 
 static double mean_of(const struct batch_series *s, const float *loads, size_t *ret_count)
@@ -454,8 +504,8 @@ static int fill(struct trace *t, const struct batch_series *s, const struct step
 		t->time_ns += e ? t->epochs[e].setup_ns : 0;
 		t->time_ns += e + 1 < t->epoch_count ? t->epochs[e].stop_ns : 0;
 	}
-	if (r == 0 && s->workers > 1 && s->workers <= TRACE_WORKERS)
-		r = trace_find_factors(t, (size_t)s->workers);
+	if (r == 0 && t->workers > 1 && t->workers <= TRACE_WORKERS)
+		r = trace_find_factors(t, (size_t)t->workers);
 	free(lags.wait_ns);
 	free(lags.is_ready);
 	return r;
@@ -470,7 +520,7 @@ int take_trace(const struct batch_series *s, const struct finding *f, struct tra
 	int r;
 
 	*ret = (struct trace){
-		.workers = s->workers,
+		.workers = series_busy_workers(s),
 		.restarts = s->persistent != 1,
 		.share = s->share,
 	};

@@ -51,8 +51,11 @@ struct trace {
 	 * also while the training waits for another one. 0: too little to matter.
 	 */
 	double receive_ns;
+	double sample_ns; /* of a hand-over: choosing samples; 0: not known, or none */
+	double fetch_ns;  /* ...: asking the worker for descriptors of tensors; likewise */
+	bool fetch_waits; /* ... until the worker's next load lets its interpreter go */
 
-	int32_t workers; /* as it was */
+	int32_t workers; /* that loaded, as it was */
 	bool restarts;   /* each epoch starts its workers */
 	double time_ns;  /* of these batches */
 	double per_s;    /* batches per second of the whole run */

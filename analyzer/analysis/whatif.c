@@ -7,12 +7,12 @@
 #include <string.h>
 
 #include "analysis/crowd.h"
+#include "analysis/needed.h"
 #include "analysis/stats.h"
 #include "analysis/take.h"
 
 #define PREFETCH_FACTOR  4
-#define ENOUGH           0.95 /* of the ceiling */
-#define MOST_WORKERS     512
+#define WORTH            1.05 /* times the rate as it was: less is not worth more workers */
 #define RESAMPLES        100
 #define MOST_DRAWN       64 /* workers; more take more time than it is worth */
 #define WANT_LESS        0.5
@@ -21,12 +21,15 @@
 #define RANGE_LONGEST    3000 /* batches; what is longer is off by less than other things are */
 #define RANGE_LEAST      0.04
 #define RANGE_PART       0.06 /* of the logarithm */
+#define HANDED_SOONER    0.5
+#define LEAST_LEFT       0.01 /* of a load */
 
 const char *whatif_name(const struct whatif *whatif, int id)
 {
 	static const char *const names[WHATIF_MAX] = {
 		[WHATIF_BASELINE] = "baseline",
 		[WHATIF_WORKERS_X2] = "workers_x2",
+		[WHATIF_MORE_WORKERS] = "more_workers",
 		[WHATIF_LOAD_HALF] = "load_x0.5",
 		[WHATIF_PREFETCH_X4] = "prefetch_x4",
 		[WHATIF_IN_ORDER_FALSE] = "in_order_false",
@@ -51,14 +54,6 @@ const char *const whatif_gap_words[WHATIF_GAP_MAX] = {
 	[WHATIF_GAP_OFF] = "the replay of the run as it was differs from the run",
 };
 
-/* What one setting would do; `want`: how much the neighbours want of what they wanted. */
-static struct replay_result replay(const struct trace *trace, const struct replay_setup *setup,
-				   double want)
-{
-	return crowd_matters(trace, setup) ? crowd_run(trace, setup, want)
-					   : replay_run(trace, setup);
-}
-
 /* The loader's own rate, as this replay has it and the run had it. */
 static double correction(const struct trace *trace, const struct replay_setup *setup,
 			 const struct whatif *whatif)
@@ -70,7 +65,7 @@ static double correction(const struct trace *trace, const struct replay_setup *s
 static double own_per_s(const struct trace *trace, const struct replay_setup *setup, double want,
 			const struct whatif *whatif)
 {
-	return replay(trace, setup, want).batches_per_s * correction(trace, setup, whatif);
+	return crowd_replay(trace, setup, want).batches_per_s * correction(trace, setup, whatif);
 }
 
 /* How far below and above, as logarithms: 0 at least. */
@@ -153,8 +148,42 @@ static double rate_otherwise(const struct trace *trace, const struct whatif *wha
 	return own_per_s(trace, &setup, 1, whatif);
 }
 
+/* A worker that is less busy answers sooner: what a hand-over may cost in another run at least. */
+static double rate_handed_sooner(const struct trace *trace, const struct whatif *whatif, int id)
+{
+	struct replay_setup setup = whatif->setups[id];
+
+	if (id == WHATIF_BASELINE || !trace->workers || !setup.workers)
+		return whatif->batches_per_s[id];
+	setup.fetch_factor = 0;
+	setup.handover_factor *= fmin(HANDED_SOONER, setup.load_factor);
+	return fmin(own_per_s(trace, &setup, 1, whatif),
+		    fmax(crowd_most(trace, &setup), whatif->own_per_s));
+}
+
+static bool has_more_workers(const struct whatif *whatif, int id)
+{
+	return whatif->setups[id].workers > whatif->setups[WHATIF_BASELINE].workers;
+}
+
 /*
- * How far off a prediction may be: 95 %, and the prediction is always within. Four things, of which
+ * What loads wait for outside of the CPU may be shared, and give no more to more workers than to
+ * those that there were; to the first one what the training itself had.
+ */
+static double rate_if_shared(const struct trace *trace, const struct whatif *whatif, int id)
+{
+	struct replay_setup setup = whatif->setups[id];
+
+	if (!(whatif->outside_share >= WHATIF_OUTSIDE) || !has_more_workers(whatif, id))
+		return INFINITY;
+	if (whatif->setups[WHATIF_BASELINE].workers)
+		return whatif->own_per_s;
+	setup.workers = 1;
+	return fmax(own_per_s(trace, &setup, 1, whatif), whatif->own_per_s);
+}
+
+/*
+ * How far off a prediction may be: 95 %, and the prediction is always within. Six things, of which
  * the first three are added as errors that are independent of each other:
  * - Chance, in a short run: 2.5 and 97.5 % of replays of traces that are drawn anew from this one,
  *   by blocks of 2 p W batches, which keep their phase.
@@ -163,6 +192,9 @@ static double rate_otherwise(const struct trace *trace, const struct whatif *wha
  *   what the change brings. The two were chosen on the 67 "seen" pairs of tests/bench/predict.py,
  *   really run on 2 cores, before any of its "unseen" ones ran.
  * - Where slow loads may be the data's as well as a worker's, the other one's prediction is within.
+ * - So is that of batches that are handed over sooner, and,
+ * - where half of the loads' time or more passes outside of the CPU, that more workers gain
+ *   nothing.
  */
 static int find_ranges(const struct trace *trace, struct whatif *whatif, int first, int end)
 {
@@ -172,7 +204,7 @@ static int find_ranges(const struct trace *trace, struct whatif *whatif, int fir
 	if (trace->count <= RANGE_LONGEST && first < end)
 		r = add_chance(trace, whatif, first, end, errors);
 	for (id = first; r == 0 && id < end; id++) {
-		double rate = whatif->batches_per_s[id], other, model;
+		double rate = whatif->batches_per_s[id], other, sooner, model;
 
 		if (isnan(rate))
 			continue;
@@ -181,26 +213,39 @@ static int find_ranges(const struct trace *trace, struct whatif *whatif, int fir
 		add_error(&errors[id], model, model);
 		add_neighbours(trace, whatif, id, &errors[id]);
 		other = rate_otherwise(trace, whatif, id);
-		whatif->low_per_s[id] = fmin(rate, other) * exp(-errors[id].low);
-		whatif->high_per_s[id] = fmax(rate, other) * exp(errors[id].high);
+		sooner = rate_handed_sooner(trace, whatif, id);
+		whatif->low_per_s[id] = fmin(fmin(rate, other) * exp(-errors[id].low),
+					     rate_if_shared(trace, whatif, id));
+		whatif->high_per_s[id] = fmax(fmax(rate, other), sooner) * exp(errors[id].high);
+		if (has_more_workers(whatif, id) && whatif->shared_per_s > 0)
+			whatif->high_per_s[id] = fmin(whatif->high_per_s[id],
+						      rate * exp(errors[id].high));
 	}
 	return r;
+}
+
+/* A batch's time without its waiting. */
+static double replayed_step_ns(const struct replay_result *result)
+{
+	return (1 - result->stall_ratio) / result->batches_per_s * NS_PER_S;
 }
 
 static void predict(const struct trace *trace, struct replay_setup setup, int id,
 		    struct whatif *ret)
 {
 	bool is_shared = crowd_matters(trace, &setup);
-	struct replay_result result = replay(trace, &setup, 1);
+	struct replay_result result = crowd_replay(trace, &setup, 1);
+	double step_ns = is_shared ? ret->step_ns : ret->plain_step_ns;
 	/* The correction may not lead beyond the cores; what was seen to be possible is. */
 	double most = fmax(crowd_most(trace, &setup), ret->own_per_s);
+	double shared = fmax(ret->shared_per_s, ret->own_per_s);
 	double per_s = result.batches_per_s * correction(trace, &setup, ret);
-	double step_share = (1 - result.stall_ratio) * (is_shared ? ret->step_correction : 1);
 
 	ret->setups[id] = setup;
 	ret->batches_per_s[id] = fmin(per_s, most);
-	/* Where the cores hold it back, it waits the longer for that. */
-	ret->stall_ratio[id] = 1 - step_share * fmin(1, most / per_s);
+	if (ret->shared_per_s > 0 && has_more_workers(ret, id))
+		ret->batches_per_s[id] = fmin(ret->batches_per_s[id], shared);
+	ret->step_factor[id] = replayed_step_ns(&result) / step_ns;
 	ret->shares_cores |= is_shared && ret->others_cores > 0;
 }
 
@@ -210,14 +255,26 @@ static double whole_per_s(const struct whatif *w, double own_per_s)
 	return 1 / (1 / own_per_s + w->outside_ns / 1e9);
 }
 
+/*
+ * The headline's ratio, carried to another rate: what a batch takes less is waiting that is gone,
+ * and steps last as long as they did, or longer where they wait for a core. So waits for other
+ * loaders, which lie in this loader's steps, are waiting in each prediction.
+ */
+static double stall_at(const struct whatif *w, int id)
+{
+	double faster = w->gain[id] + 1;
+
+	if (id == WHATIF_BASELINE)
+		return w->ratio;
+	return fmax(0, 1 - (1 - w->ratio) * faster * fmax(1, w->step_factor[id]));
+}
+
 /* From the loader's own loop to the account of the run. */
 static void widen(struct whatif *w, int first, int end)
 {
 	for (int id = first; id < end; id++) {
-		double own_ns = 1e9 / w->batches_per_s[id];
-
-		w->stall_ratio[id] = (w->stall_ratio[id] * own_ns + w->outside_wait_ns) /
-				     (own_ns + w->outside_ns);
+		if (isnan(w->batches_per_s[id]))
+			continue;
 		w->batches_per_s[id] = whole_per_s(w, w->batches_per_s[id]);
 		w->low_per_s[id] = whole_per_s(w, w->low_per_s[id]);
 		w->high_per_s[id] = whole_per_s(w, w->high_per_s[id]);
@@ -227,38 +284,8 @@ static void widen(struct whatif *w, int first, int end)
 		if (w->low_per_s[id] > w->batches_per_s[id])
 			w->low_per_s[id] = w->batches_per_s[id];
 		w->gain[id] = w->batches_per_s[id] / whole_per_s(w, w->own_per_s) - 1;
+		w->stall_ratio[id] = stall_at(w, id);
 	}
-}
-
-static bool suffices(const struct trace *trace, struct replay_setup setup, int32_t workers,
-		     double ceiling_per_s)
-{
-	setup.workers = workers;
-	/* In a short run a start that loads everything would do. */
-	return crowd_most(trace, &setup) >= ENOUGH * ceiling_per_s &&
-	       replay(trace, &setup, 1).batches_per_s >= ENOUGH * ceiling_per_s;
-}
-
-/* Throughput grows with the workers, so halving finds the first that suffices. */
-static int32_t find_needed(const struct trace *trace, struct replay_setup setup,
-			   double ceiling_per_s)
-{
-	int32_t low = 0, high = 1, middle;
-
-	while (high <= MOST_WORKERS && !suffices(trace, setup, high, ceiling_per_s)) {
-		low = high;
-		high *= 2;
-	}
-	if (high > MOST_WORKERS)
-		return -1;
-	while (high - low > 1) {
-		middle = low + (high - low) / 2;
-		if (suffices(trace, setup, middle, ceiling_per_s))
-			high = middle;
-		else
-			low = middle;
-	}
-	return high;
 }
 
 static bool has_slow_worker(const struct trace *trace)
@@ -279,32 +306,42 @@ static void add_ceiling(const struct finding *finding, struct whatif *w)
 	w->stall_ratio[WHATIF_SYNTHETIC] = 0;
 }
 
-/* How many workers are enough: for what loads that take no time would bring. */
-static void add_needed(const struct trace *trace, struct replay_setup setup, struct whatif *ret)
+static void add_fewer(const struct trace *trace, struct replay_setup now, int32_t workers,
+		      struct whatif *ret)
 {
-	double ceiling_per_s;
-
-	setup.load_factor = 0;
-	if (!setup.workers)
-		setup.workers = 1;
-	ceiling_per_s = replay(trace, &setup, 1).batches_per_s;
-	setup.load_factor = 1;
-	ret->needed_workers = find_needed(trace, setup, ceiling_per_s);
-	if (ret->needed_workers > 0)
+	now.workers = ret->fewer_workers = workers;
+	predict(trace, now, WHATIF_FEWER_WORKERS, ret);
+	/* They are to load as fast. */
+	if (ret->batches_per_s[WHATIF_FEWER_WORKERS] >= ret->own_per_s)
 		return;
-	setup.workers = MOST_WORKERS;
-	ret->core_limited = crowd_most(trace, &setup) < ENOUGH * ceiling_per_s;
+	ret->batches_per_s[WHATIF_FEWER_WORKERS] = NAN;
+	ret->fewer_workers = -1;
 }
 
 static void add_workers(const struct trace *trace, struct replay_setup now, struct whatif *ret)
 {
-	now.prefetch_factor = SERIES_PREFETCH;
-	add_needed(trace, now, ret);
-	ret->use_workers = ret->needed_workers > 0 ? ret->needed_workers
-			   : ret->cores > 0        ? (int32_t)ceil(ret->cores)
-						   : 1;
-	now.workers = ret->use_workers;
-	predict(trace, now, WHATIF_USE_WORKERS, ret);
+	struct needed needed;
+
+	if (!now.workers)
+		now.prefetch_factor = SERIES_PREFETCH;
+	needed = needed_find(trace, &now, ret->cores);
+	ret->core_limited = needed.core_limited;
+	if (needed.enough <= now.workers || needed.enough <= needed.more)
+		ret->needed_workers = needed.enough;
+	if (!now.workers) {
+		now.workers = ret->use_workers = needed.more;
+		predict(trace, now, WHATIF_USE_WORKERS, ret);
+		return;
+	}
+	if (needed.fewer > 0)
+		add_fewer(trace, now, needed.fewer, ret);
+	/* Where what the loads wait for gives no more, more of them wait longer. */
+	if (needed.more > 0 && !(ret->shared_per_s < WORTH * ret->own_per_s)) {
+		now.workers = ret->more_workers = needed.more;
+		predict(trace, now, WHATIF_MORE_WORKERS, ret);
+	}
+	now.workers = 2 * ret->setups[WHATIF_BASELINE].workers;
+	predict(trace, now, WHATIF_WORKERS_X2, ret);
 }
 
 /* All that follows from the trace; the loader's settings are known. */
@@ -314,20 +351,27 @@ static void predict_all(const struct trace *trace, struct replay_setup now, stru
 
 	other.load_factor = 0.5;
 	predict(trace, other, WHATIF_LOAD_HALF, ret);
-	if (now.workers == 0) {
-		add_workers(trace, now, ret);
-		return;
+	if (trace->sample_ns > 0) {
+		other = now;
+		other.sampling_factor = 0;
+		predict(trace, other, WHATIF_SAMPLING, ret);
 	}
-	add_needed(trace, now, ret);
-	other = now;
-	other.workers = 2 * now.workers;
-	predict(trace, other, WHATIF_WORKERS_X2, ret);
+	/* What more data for the workers would bring is not known. */
+	if (!ret->has_idle_workers)
+		add_workers(trace, now, ret);
+	if (now.workers == 0)
+		return;
 	other = now;
 	other.prefetch_factor = PREFETCH_FACTOR * now.prefetch_factor;
 	predict(trace, other, WHATIF_PREFETCH_X4, ret);
 	other = now;
 	other.handover_factor = 0;
 	predict(trace, other, WHATIF_DELIVERY, ret);
+	if (trace->fetch_ns > 0) {
+		other = now;
+		other.fetch_factor = 0;
+		predict(trace, other, WHATIF_SHARING, ret);
+	}
 	if (now.in_order) {
 		other = now;
 		other.in_order = false;
@@ -347,10 +391,10 @@ static void predict_all(const struct trace *trace, struct replay_setup now, stru
 
 static struct replay_setup setup_of(const struct batch_series *series, const struct trace *trace)
 {
-	int32_t prefetch = series_prefetch(series);
+	int32_t prefetch = series_ahead(series);
 
 	return (struct replay_setup){
-		.workers = series->workers,
+		.workers = trace->workers,
 		/* So that four times as much is a number, too; neither is replayed. */
 		.prefetch_factor = prefetch <= REPLAY_SLOTS ? prefetch : REPLAY_SLOTS + 1,
 		.in_order = series->in_order != 0,
@@ -358,6 +402,8 @@ static struct replay_setup setup_of(const struct batch_series *series, const str
 		.slow = trace->by_index ? REPLAY_SLOW_INDEX : REPLAY_SLOW_WORKER,
 		.load_factor = 1,
 		.handover_factor = 1,
+		.fetch_factor = 1,
+		.sampling_factor = 1,
 	};
 }
 
@@ -393,14 +439,44 @@ static void replay_baseline(const struct trace *trace, struct replay_setup now,
 	ret->own_per_s = fmax(trace->per_s, account_per_s);
 	ret->plain_correction = ret->own_per_s / result.batches_per_s;
 	ret->batches_per_s[WHATIF_BASELINE] = ret->own_per_s;
-	ret->stall_ratio[WHATIF_BASELINE] = result.stall_ratio;
-	shared = replay(trace, &now, 1);
+	ret->plain_step_ns = replayed_step_ns(&result);
+	shared = crowd_replay(trace, &now, 1);
 	ret->correction = ret->own_per_s / shared.batches_per_s;
-	ret->step_correction = (1 - result.stall_ratio) / (1 - shared.stall_ratio);
+	ret->step_ns = replayed_step_ns(&shared);
+}
+
+/* The part of the loads' time for which they were blocked by something outside; NAN: not known. */
+static double find_outside(const struct batch_series *s, const struct finding *f,
+			   const struct load_facts *facts)
+{
+	const double got = s->workers ? s->worker_share : s->main_share;
+	double cpu = NAN, ready = NAN, threads = 0, waited = NAN;
+
+	if (s->load_cpu_count && f->load_mean_ns > 0)
+		cpu = s->load_cpu_ns / (double)s->load_cpu_count / f->load_mean_ns;
+	if (got > 0)
+		ready = cpu * (1 / fmin(got, 1) - 1);
+	else if (series_free_cores(s) >= 1)
+		ready = 0;
+	if (facts && facts->load_ns > 0) {
+		if (!isnan(facts->no_core_ns))
+			ready = facts->no_core_ns / facts->load_ns;
+		for (int kind = 0; kind < LOAD_WAIT_MAX; kind++) {
+			double share = facts->wait_ns[kind] / facts->load_ns;
+
+			if (kind == LOAD_WAIT_THREAD)
+				threads = fmax(0, share);
+			else if (!isnan(share))
+				waited = fmax(0, waited) + share;
+		}
+	}
+	cpu = 1 - cpu - ready - threads;
+	return isnan(cpu) && isnan(waited) ? NAN : fmin(1, fmax(waited, cpu));
 }
 
 int whatif_predict(const struct batch_series *series, const struct finding *finding,
-		   const struct trace *trace, struct whatif *ret)
+		   const struct trace *trace, const struct whatif_known *known,
+		   struct whatif *ret)
 {
 	const struct account *account = &finding->account;
 	double count = (double)series->count;
@@ -409,7 +485,11 @@ int whatif_predict(const struct batch_series *series, const struct finding *find
 
 	*ret = (struct whatif){
 		.needed_workers = -1,
+		.more_workers = -1,
 		.fewer_workers = -1,
+		.outside_share = find_outside(series, finding, known ? known->facts : NULL),
+		.shared_per_s = known && known->flight ? known->flight->limit_per_s : NAN,
+		.has_idle_workers = series_has_idle_workers(series),
 		.cores = series->cores,
 		.off = NAN,
 	};
@@ -423,10 +503,9 @@ int whatif_predict(const struct batch_series *series, const struct finding *find
 	if (ret->gap != WHATIF_GAP_NONE)
 		return 0;
 	ret->others_cores = share_wanted(&trace->share);
-	/* Other loaders, and what passes between epochs. */
+	/* What passes between epochs. */
 	ret->outside_ns = 1e9 / account_per_s - 1e9 / ret->own_per_s;
-	ret->outside_wait_ns =
-		fmin(fmax(0, (account->wait_ns - finding->own.wait_ns) / count), ret->outside_ns);
+	ret->ratio = finding->stall_ratio;
 	ret->ceiling_per_s = whole_per_s(ret, ret->own_per_s) * finding->gain_max;
 	predict_all(trace, ret->setups[WHATIF_BASELINE], ret);
 	r = find_ranges(trace, ret, 0, WHATIF_MAX);
@@ -455,8 +534,12 @@ int whatif_ask(const struct batch_series *series, const struct finding *finding,
 		struct replay_setup setup = whatif->setups[WHATIF_BASELINE];
 
 		whatif->wishes[i] = wishes[i];
-		if (wish->workers >= 0)
+		whatif->wish_count = i + 1;
+		if (wish->workers >= 0 && wish->workers != series->workers) {
 			setup.workers = wish->workers;
+			if (whatif->has_idle_workers)
+				continue;
+		}
 		if (wish->prefetch_factor >= 0)
 			setup.prefetch_factor = wish->prefetch_factor;
 		if (wish->in_order >= 0)
@@ -466,11 +549,34 @@ int whatif_ask(const struct batch_series *series, const struct finding *finding,
 		if (wish->persistent == 1)
 			setup.restarts = false;
 		predict(&trace, setup, WHATIF_MAX + (int)i, whatif);
-		whatif->wish_count = i + 1;
 	}
 	if (r == 0)
 		r = find_ranges(&trace, whatif, WHATIF_MAX, WHATIF_MAX + (int)whatif->wish_count);
 	widen(whatif, WHATIF_MAX, WHATIF_MAX + (int)whatif->wish_count);
 	trace_done(&trace);
+	return r;
+}
+
+int whatif_part(const struct batch_series *series, const struct finding *finding,
+		const struct whatif *whatif, double share, struct whatif_gain *ret)
+{
+	const struct whatif_wish wish = {.text = "",
+					 .workers = -1,
+					 .prefetch_factor = -1,
+					 .in_order = -1,
+					 .load_factor = fmax(1 - share, LEAST_LEFT)};
+	struct whatif asked = *whatif;
+	double as_it_was = whatif->batches_per_s[WHATIF_BASELINE];
+	int r;
+
+	asked.wish_count = 0;
+	asked.gain[WHATIF_MAX] = asked.low_per_s[WHATIF_MAX] = asked.high_per_s[WHATIF_MAX] = NAN;
+	asked.batches_per_s[WHATIF_MAX] = NAN;
+	r = whatif_ask(series, finding, &wish, 1, &asked);
+	*ret = (struct whatif_gain){
+		.gain = asked.gain[WHATIF_MAX],
+		.low = asked.low_per_s[WHATIF_MAX] / as_it_was - 1,
+		.high = asked.high_per_s[WHATIF_MAX] / as_it_was - 1,
+	};
 	return r;
 }

@@ -119,6 +119,7 @@ static const char *whatif_words(const struct whatif *whatif, int id)
 	static const char *const words[WHATIF_MAX] = {
 		[WHATIF_BASELINE] = "as it was",
 		[WHATIF_WORKERS_X2] = "twice the workers",
+		[WHATIF_MORE_WORKERS] = "more workers",
 		[WHATIF_LOAD_HALF] = "loads half as long",
 		[WHATIF_PREFETCH_X4] = "prefetch_factor x 4",
 		[WHATIF_IN_ORDER_FALSE] = "in_order=False",
@@ -263,6 +264,12 @@ void advise_next(const struct report *report, struct outline *o)
 	add_wishes(&report->diagnosis.whatif, o);
 }
 
+/* Whether a prediction is of a number of workers, which is said instead of words. */
+static bool is_of_number(int id)
+{
+	return id == WHATIF_USE_WORKERS || id == WHATIF_MORE_WORKERS || id == WHATIF_FEWER_WORKERS;
+}
+
 static void add_prediction(const struct whatif *whatif, int id, struct outline *o)
 {
 	double most = 0;
@@ -272,9 +279,9 @@ static void add_prediction(const struct whatif *whatif, int id, struct outline *
 			most = whatif->batches_per_s[i];
 	outline_row(o, PAGE_PLAIN);
 	outline_share(o, whatif->batches_per_s[id] / most, 0);
-	if (id == WHATIF_USE_WORKERS)
-		outline_cell(o, "%" PRId32 " worker%s", whatif->use_workers,
-			     whatif->use_workers == 1 ? "" : "s");
+	if (is_of_number(id))
+		outline_cell(o, "%" PRId32 " worker%s", whatif->setups[id].workers,
+			     whatif->setups[id].workers == 1 ? "" : "s");
 	else
 		outline_cell(o, "%s", whatif_words(whatif, id));
 	outline_cell(o, "%.4g", whatif->batches_per_s[id]);
@@ -430,8 +437,8 @@ static void add_whatif_json(const struct whatif *whatif, struct jsonw *json)
 		jsonw_range(json, "ci95", whatif->low_per_s[id], whatif->high_per_s[id]);
 		jsonw_number(json, "gain", whatif->gain[id]);
 		jsonw_number(json, "stall_ratio", whatif->stall_ratio[id]);
-		if (id == WHATIF_USE_WORKERS)
-			jsonw_int(json, "workers", whatif->use_workers);
+		if (is_of_number(id))
+			jsonw_int(json, "workers", whatif->setups[id].workers);
 		jsonw_close(json, '}');
 	}
 	jsonw_close(json, ']');

@@ -196,12 +196,15 @@ static void add_loaders(const struct report *report, struct outline *o)
 	add_settings(report->loader, text, sizeof(text));
 	outline_item(o, "Loader", "%s", text);
 	if (f->rho > 0 && f->load_mean_ns > 0) {
-		double supply = report->series.workers / f->load_mean_ns * 1e9;
+		int32_t workers = series_busy_workers(&report->series);
+		double supply = workers / f->load_mean_ns * 1e9;
 
 		outline_item(o, "Capacity",
 			     "%" PRId32
-			     " worker%s can load %s batches/s; without waiting %s would take %s",
-			     report->series.workers, report->series.workers == 1 ? "" : "s",
+			     " worker%s%s can load %s batches/s; without waiting %s would take %s",
+			     workers, workers == 1 ? "" : "s",
+			     series_has_idle_workers(&report->series) ? " (the others got no data)"
+								      : "",
 			     UNITS_RATE(supply), evidence_taker(report),
 			     UNITS_RATE(supply * f->rho));
 	}

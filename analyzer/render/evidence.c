@@ -191,6 +191,8 @@ static void add_by_fact(const struct report *report, char *text, size_t size)
 			    UNITS_SHARE(r->lock_share));
 		break;
 	case CAUSE_SHARED_LIMIT:
+		page_append(text, size, " All of them together get %s batches/s.",
+			    UNITS_RATE(r->shared_per_s));
 		add_peer(r->facts, text, size);
 		break;
 	case CAUSE_SLOW_SAMPLES:

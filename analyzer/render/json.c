@@ -129,6 +129,8 @@ static void add_workers(struct jsonw *json, const struct report *report)
 
 	jsonw_open(json, "workers", '{');
 	jsonw_int(json, "count", loader ? loader->workers : QUERY_UNKNOWN);
+	jsonw_int(json, "loading",
+		  report->series.loading > 0 ? report->series.loading : QUERY_UNKNOWN);
 	jsonw_int(json, "prefetch_factor", loader ? loader->prefetch_factor : QUERY_UNKNOWN);
 	jsonw_tristate(json, "in_order", loader ? loader->in_order : QUERY_UNKNOWN);
 	jsonw_seconds(json, "load_mean_s", finding->load_mean_ns);

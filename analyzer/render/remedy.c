@@ -44,7 +44,7 @@ static int32_t workers_of(const struct report *report, const struct advice *advi
 
 	switch (advice->id) {
 	case ADVICE_MORE_LOADER_CAPACITY:
-		return 2 * report->series.workers;
+		return whatif->more_workers;
 	case ADVICE_USE_WORKERS:
 		return whatif->use_workers;
 	case ADVICE_USE_FEWER_WORKERS:
@@ -126,7 +126,7 @@ static void workers_words(const struct report *report, const struct advice *advi
 			 "DataLoader(..., num_workers=%" PRId32
 			 "), or a Trainer's dataloader_num_workers=%" PRId32 ".%s",
 			 workers, workers,
-			 report->diagnosis.grounds.outside_share >= GROUNDS_OUTSIDE
+			 report->diagnosis.whatif.outside_share >= WHATIF_OUTSIDE
 				 ? " None, if what loads wait for is shared."
 				 : "");
 	else

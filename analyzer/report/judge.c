@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/judge.h"
 
+#include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "analysis/clamp.h"
@@ -125,6 +127,24 @@ static int find_lines(struct db *db, struct report *report)
 				    &report->stuck, &report->stuck_count);
 }
 
+/* Whether the loads slow each other down, which matters where there are workers. 0 or -errno. */
+static int find_flight(struct db *db, const struct report *report, struct flight *ret)
+{
+	struct flight_load *loads;
+	size_t count;
+	int r;
+
+	*ret = (struct flight){.growth = NAN, .z = NAN, .limit_per_s = NAN};
+	if (!report->loader || report->series.workers < 1 || !report->finding.starved)
+		return 0;
+	loads = calloc(FLIGHT_MOST, sizeof(*loads));
+	r = loads ? batch_flights(db, &report->filter, loads, &count) : -ENOMEM;
+	if (r == 0)
+		r = flight_find(loads, count, series_busy_workers(&report->series), ret);
+	free(loads);
+	return r;
+}
+
 /* Why, and what to do: with what the loads' and the GPU's time went to. */
 static int find_cause(struct db *db, struct report *report)
 {
@@ -141,11 +161,14 @@ static int find_cause(struct db *db, struct report *report)
 	};
 	struct diagnosis *diagnosis = &report->diagnosis;
 	struct slow_work work = {0};
-	int r;
+	struct flight flight;
+	int r = find_flight(db, report, &flight);
 
+	input.flight = &flight;
 	for (size_t i = 0; i < input.sample_count; i++)
 		sample_ns[i] = (double)report->inside.samples.items[i].ns;
-	r = cause_find(&report->series, &report->finding, &input, diagnosis);
+	if (r == 0)
+		r = cause_find(&report->series, &report->finding, &input, diagnosis);
 
 	/* Only where workers or samples are slow does it matter what each worker read. */
 	if (r < 0 || (!diagnosis->slow.count && !diagnosis->slow.every))

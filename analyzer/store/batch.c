@@ -30,6 +30,9 @@ static const char *const READS_SQL[ROWS_FORMS] = ROWS_ORDERS(
 	" FROM (SELECT * FROM (SELECT worker_id, read_bytes FROM t_batch",
 	") LIMIT 65536) GROUP BY worker_id");
 
+static const char *const FLIGHTS_SQL[ROWS_FORMS] =
+	ROWS_ORDERS("SELECT epoch, load_begin_ns, load_ns, cpu_ns, samples FROM t_batch", "");
+
 static void take_batch(sqlite3_stmt *stmt, struct batch_record *ret)
 {
 	int at = 0;
@@ -120,6 +123,28 @@ int batch_reads(struct db *db, const struct batch_filter *filter, size_t workers
 		ret_bytes[worker] = (double)bytes;
 	}
 	return r;
+}
+
+int batch_flights(struct db *db, const struct batch_filter *filter, struct flight_load *ret_loads,
+		  size_t *ret_count)
+{
+	ROWS *stmt = NULL;
+	int r = rows_of_batches(db, FLIGHTS_SQL, filter, &stmt);
+
+	*ret_count = 0;
+	while (r >= 0 && *ret_count < FLIGHT_MOST && (r = rows_next(stmt)) == 1) {
+		const struct flight_load load = {
+			.epoch = rows_small(stmt, 0),
+			.begin_ns = rows_time(stmt, 1),
+			.load_ns = rows_time(stmt, 2),
+			.cpu_ns = rows_time(stmt, 3),
+			.samples = rows_small(stmt, 4),
+		};
+
+		if (load.begin_ns >= 0 && load.load_ns > 0 && load.cpu_ns >= 0)
+			ret_loads[(*ret_count)++] = load;
+	}
+	return r < 0 ? r : 0;
 }
 
 void batch_totals_init(struct load_totals *totals)

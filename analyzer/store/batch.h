@@ -2,6 +2,7 @@
 /* batch.h - delivered batches and their loads, one by one or summed. As query.h. */
 #pragma once
 
+#include "analysis/flight.h"
 #include "analysis/load.h"
 #include "store/query.h"
 
@@ -30,6 +31,10 @@ void batch_totals_init(struct load_totals *totals);
 /* How many of the first loads of each worker are known, and what they read; others keep theirs. */
 int batch_reads(struct db *db, const struct batch_filter *filter, size_t workers,
 		double *ret_loads, double *ret_bytes);
+
+/* The first loads whose begin, length and CPU time are known, to room for FLIGHT_MOST. */
+int batch_flights(struct db *db, const struct batch_filter *filter, struct flight_load *ret_loads,
+		  size_t *ret_count);
 
 /* For the analysis: NAN where not observed. Of a single batch, `blocked_ns` is not. */
 struct load_times batch_times(const struct batch_record *record);

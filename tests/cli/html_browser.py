@@ -108,7 +108,8 @@ def check_sliders(chrome, folder):
             t.check(found and abs(found / expected - 1) < tolerance, name, id_, found, expected)
             stall = chrome.evaluate(
                 "(() => {{ const t = unpackTrace(data.trace), s = setupOf(t), was = replay(t, s, "
-                "Infinity); Object.assign(s, {{{}}}); return replay(t, s, was.rate).stall; }})()"
+                "Infinity); Object.assign(s, {{{}}}); "
+                "return told(t, was, replay(t, s, was.rate)).stall; }})()"
                 .format({"load": "factor: {} / 100", "workers": "workers: {}",
                          "prefetch": "prefetch: {}", "order": "inOrder: {}"}[slider].format(value)))
             t.check(abs(stall - rates[id_]["stall_ratio"]) < tolerance, name, id_, "stall ratio",

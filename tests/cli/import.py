@@ -284,7 +284,7 @@ def check_explain():
         for i in range(300))).report("--meta", "workers=4", "--meta", "in_order=true")
     # Every number that is no plain sum or setting; under these names, or other ones.
     plain = {"wait_s", "time_s", "batches", "steady_batches", "starved_batches", "count", "cores",
-             "main_cores", "other_cores", "prefetch_factor", "in_order", "persistent"}
+             "main_cores", "other_cores", "prefetch_factor", "in_order", "persistent", "loading"}
     names = {"ratio": "stall_ratio", "needed": "workers_needed", "starved": "starved"}
     keys = (set(found["stall"]) | set(found["workers"]) |
             {"period", "compute_period", "confidence", "starved", "whatif"}) - plain

@@ -201,18 +201,18 @@ Test(advice, recommends_nothing_that_brings_nothing)
 	m.cpu_share = 0.95;
 	model_diagnose(&m);
 	gain[WHATIF_LOAD_HALF] = 0.01;
-	gain[WHATIF_WORKERS_X2] = gain[WHATIF_PREFETCH_X4] = gain[WHATIF_IN_ORDER_FALSE] = 0;
+	gain[WHATIF_MORE_WORKERS] = gain[WHATIF_PREFETCH_X4] = gain[WHATIF_IN_ORDER_FALSE] = 0;
 	/* Then what to look at, which the account bounds. */
 	give(CAUSE_CPU_CONTENTION);
 	cr_expect_eq(diagnosis.advice.count, 1);
 	cr_expect_eq(first->id, ADVICE_INSPECT_LOADS);
 	cr_expect(first->is_ideal && first->whatif < 0);
 	cr_expect_float_eq(first->gain, finding.gain_max - 1, 1e-9);
-	gain[WHATIF_WORKERS_X2] = 0.3;
+	gain[WHATIF_MORE_WORKERS] = 0.3;
 	give(CAUSE_CPU_CONTENTION);
 	cr_expect_eq(diagnosis.advice.count, 1);
 	cr_expect_eq(first->id, ADVICE_MORE_LOADER_CAPACITY);
-	cr_expect_eq(first->whatif, WHATIF_WORKERS_X2);
+	cr_expect_eq(first->whatif, WHATIF_MORE_WORKERS);
 	cr_expect_eq(first->gain, 0.3);
 	gain[WHATIF_LOAD_HALF] = 0.2;
 	give(CAUSE_CPU_CONTENTION);

@@ -19,6 +19,8 @@ struct loader {
 	double transit;         /* of one message of three */
 	double first;           /* a worker's first load takes so much longer */
 	bool kept;              /* workers stay from epoch to epoch */
+	double sample;          /* choosing samples, for each batch that is handed out */
+	double fetch;           /* asking for a batch's descriptors, while the next one is loaded */
 };
 
 static struct batch_series series;
@@ -85,7 +87,7 @@ static double run_epoch(const struct loader *l, int epoch)
 			now = fmax(now, tasks[came].arrival) + l->receive;
 			tasks[came].taken = true;
 		}
-		now += l->pickup;
+		now += l->pickup + l->fetch + l->sample;
 		append(l, epoch, i, &tasks[i], request, now);
 		sent = now;
 		now += l->step;
@@ -106,6 +108,16 @@ static double run(const struct loader *l)
 	series.in_order = 1;
 	series.receive_ns = l->receive * MS * l->epochs * l->batches;
 	series.receive_count = (size_t)l->epochs * (size_t)l->batches;
+	if (l->sample > 0) {
+		series.sample_batches = series.receive_count;
+		series.sample_ns_sum = l->sample * MS * (double)series.sample_batches;
+	}
+	if (l->fetch > 0) {
+		series.fetch_batches = series.receive_count;
+		series.fetch_count = 2 * (double)series.fetch_batches;
+		series.fetch_ns = l->fetch * MS * (double)series.fetch_batches;
+		series.fetch_cpu_ns = 0.05 * series.fetch_ns;
+	}
 	for (int epoch = 0; epoch < l->epochs; epoch++) {
 		bool is_last = epoch + 1 == l->epochs;
 		double setup = l->kept && epoch ? 0 : l->fork * l->workers;
@@ -128,15 +140,10 @@ static double run(const struct loader *l)
 
 static bool is_iterable;
 
-/* What is predicted of `other` from a run of `l`, over what `other` does. */
-static double over_truth(const struct loader *l, const struct loader *other)
+static void predict(const struct loader *l, const struct whatif_wish *wish)
 {
-	const struct whatif_wish wish = {"it", other->workers,        -1,
-					 -1,   other->load / l->load, other->kept ? 1 : -1};
 	struct trace trace;
-	double truth = run(other);
 
-	series_done(&series);
 	run(l);
 	series.share = (struct share){.cores = 2, .all = 2};
 	series.main_cores = 0.03;
@@ -144,11 +151,22 @@ static double over_truth(const struct loader *l, const struct loader *other)
 	series.iterable = is_iterable;
 	stall_judge(&series, &finding);
 	cr_assert_eq(take_trace(&series, &finding, &trace), 0);
-	cr_assert_eq(whatif_predict(&series, &finding, &trace, &whatif), 0);
+	cr_assert_eq(whatif_predict(&series, &finding, &trace, NULL, &whatif), 0);
 	cr_assert_eq(whatif.gap, WHATIF_GAP_NONE);
-	cr_assert_eq(whatif_ask(&series, &finding, &wish, 1, &whatif), 0);
+	cr_assert_eq(whatif_ask(&series, &finding, wish, 1, &whatif), 0);
 	trace_done(&trace);
 	series_done(&series);
+}
+
+/* What is predicted of `other` from a run of `l`, over what `other` does. */
+static double over_truth(const struct loader *l, const struct loader *other)
+{
+	const struct whatif_wish wish = {"it", other->workers,        -1,
+					 -1,   other->load / l->load, other->kept ? 1 : -1};
+	double truth = run(other);
+
+	series_done(&series);
+	predict(l, &wish);
 	return whatif.batches_per_s[WHATIF_MAX] / truth;
 }
 
@@ -216,4 +234,52 @@ Test(replay, the_first_load_of_an_iterable_dataset_stays)
 {
 	is_iterable = true;
 	cr_expect_lt(kept_over_truth(), 0.85);
+}
+
+static const struct whatif_wish AS_IT_WAS = {"it", -1, -1, -1, NAN, -1};
+
+static double truth_of(const struct loader *l)
+{
+	double rate = run(l);
+
+	series_done(&series);
+	return rate;
+}
+
+/* However many workers there are, the training's thread chooses the samples of each batch. */
+Test(replay, no_worker_chooses_samples)
+{
+	const struct loader slow = {.workers = 2, .epochs = 1, .batches = 300, .load = 60,
+				    .step = 8, .pickup = 0.3, .sample = 20};
+	struct loader many = slow, none = slow;
+
+	many.workers = 8;
+	none.sample = 0;
+	cr_expect_float_eq(over_truth(&slow, &many), 1, 0.02);
+	/* Steps and samples are a batch's time at least: 28 ms. */
+	cr_expect_lt(whatif.batches_per_s[WHATIF_MAX], 1 / 0.028);
+	predict(&many, &AS_IT_WAS);
+	none.workers = many.workers;
+	cr_expect_float_eq(whatif.batches_per_s[WHATIF_SAMPLING] / truth_of(&none), 1, 0.02);
+	/* Handing over batches is something else. */
+	cr_expect_lt(whatif.gain[WHATIF_DELIVERY], 0.03);
+}
+
+/* The worker answers when its next load lets it: with other means of sharing nobody is asked. */
+Test(replay, descriptors_are_waited_for)
+{
+	const struct loader asking = {.workers = 4, .epochs = 1, .batches = 300, .load = 60,
+				      .step = 20, .pickup = 0.3, .fetch = 18};
+	struct loader sharing = asking, half = asking;
+
+	sharing.fetch = 0;
+	predict(&asking, &AS_IT_WAS);
+	cr_expect_float_eq(whatif.batches_per_s[WHATIF_SHARING] / truth_of(&sharing), 1, 0.02);
+	cr_expect_gt(whatif.gain[WHATIF_SHARING], 0.5);
+	/* Loads half as long let it answer in half the time. */
+	half.load /= 2;
+	half.fetch /= 2;
+	cr_expect_float_eq(over_truth(&asking, &half), 1, 0.02);
+	/* Where it takes no longer than the system's calls do, loads have nothing to do with it. */
+	cr_expect_geq(whatif.high_per_s[WHATIF_LOAD_HALF], whatif.batches_per_s[WHATIF_LOAD_HALF]);
 }

@@ -97,3 +97,36 @@ Test(series, facts_of_few_values_share_a_byte)
 	cr_assert_eq(series.load_cpu_count, 2);
 	series_done(&series);
 }
+
+static int32_t loading_of(int workers, int epochs, int batches, int shards)
+{
+	struct batch_series s;
+	int32_t loading;
+
+	series_init(&s);
+	s.workers = workers;
+	for (int i = 0; i < epochs * batches; i++) {
+		struct batch_row row = BATCH_ROW_UNKNOWN;
+
+		row.epoch = i / batches;
+		row.batch = i % batches;
+		row.wait_ns = row.compute_ns = 1;
+		row.worker = shards ? i % shards : -1;
+		cr_assert_eq(series_append(&s, &row), 0);
+	}
+	loading = series_find_loading(&s);
+	series_done(&s);
+	return loading;
+}
+
+Test(series, says_how_many_workers_load)
+{
+	cr_expect_eq(loading_of(4, 2, 100, 1), 1);
+	cr_expect_eq(loading_of(8, 2, 100, 2), 2);
+	cr_expect_eq(loading_of(4, 2, 100, 4), 4);
+	/* Which worker loaded is not known, or the epochs are too short to show it. */
+	cr_expect_eq(loading_of(4, 2, 100, 0), -1);
+	cr_expect_eq(loading_of(8, 50, 5, 5), -1);
+	cr_expect_eq(loading_of(0, 2, 100, 0), -1);
+	cr_expect_eq(loading_of(-1, 2, 100, 1), -1);
+}

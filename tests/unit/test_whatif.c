@@ -6,6 +6,8 @@
 
 #include "model.h"
 
+#define MS 1e6
+
 /* The replay against the model run with the other setting. */
 Test(whatif, predicts_what_the_model_does)
 {
@@ -334,4 +336,317 @@ Test(share, cores_are_divided_by_weight_and_group)
 	cr_assert_float_eq(share_of_thread(&s, 4, 1), 0.25, 1e-9);
 	s.all = NAN;
 	cr_assert_eq(share_of_thread(&s, 4, 1), 1);
+}
+
+static double between(double low, double high)
+{
+	return low + (high - low) * model_random_share();
+}
+
+static struct model any_model(void)
+{
+	struct model m = HEALTHY;
+
+	m.workers = (int)between(0, 9);
+	m.prefetch = (int)between(1, 5);
+	m.epochs = (int)between(1, 5);
+	m.batches = (int)between(25, 120);
+	m.load = between(5, 900);
+	m.spread = between(0, 0.9);
+	m.compute = between(0.1, 200);
+	m.delivery = between(0, 30);
+	m.start = between(0, 400);
+	m.cpu_share = between(0, 1);
+	m.main_cores = between(0, 1.5);
+	m.cores = ceil(between(0, 8));
+	m.other_cores = fmax(0, between(-2, 3));
+	if (m.workers && model_random_share() < 0.3) {
+		m.slow_factor = between(1, 5);
+		m.slow_worker = 0;
+	}
+	return m;
+}
+
+static void expect_possible(const struct whatif *w, const struct model *m)
+{
+	for (int id = 0; id < WHATIF_MAX; id++) {
+		if (isnan(w->batches_per_s[id])) {
+			cr_expect(isnan(w->stall_ratio[id]) && isnan(w->gain[id]));
+			continue;
+		}
+		cr_expect(w->stall_ratio[id] >= 0 && w->stall_ratio[id] <= 1,
+			  "%s: waiting %g; %d workers, load %g, step %g", whatif_name(w, id),
+			  w->stall_ratio[id], m->workers, m->load, m->compute);
+		cr_expect(w->low_per_s[id] <= w->batches_per_s[id] &&
+				  w->batches_per_s[id] <= w->high_per_s[id],
+			  "%s: %g in %g to %g", whatif_name(w, id), w->batches_per_s[id],
+			  w->low_per_s[id], w->high_per_s[id]);
+		cr_expect_leq(w->gain[id], w->gain[WHATIF_SYNTHETIC] + 1e-9);
+		/* Time that is gained was waiting. */
+		cr_expect_leq(w->stall_ratio[id],
+			      1 - (1 - finding.stall_ratio) * (1 + w->gain[id]) + 1e-9);
+	}
+}
+
+/* Whatever was recorded, no part of the time is below nothing or above all. */
+Test(whatif, waiting_is_between_none_and_all)
+{
+	int predicted = 0;
+
+	for (int i = 0; i < 400; i++) {
+		const struct model m = any_model();
+
+		model_run(&m);
+		series.main_share = between(0.2, 1.1);
+		series.worker_share = between(0.2, 1.1);
+		series.receive_count = series.count;
+		series.receive_ns = fmax(0, between(-2, 2)) * MS * (double)series.count;
+		stall_judge(&series, &finding);
+		cr_assert_eq(cause_find(&series, &finding, NULL, &diagnosis), 0);
+		series_done(&series);
+		if (diagnosis.whatif.gap != WHATIF_GAP_NONE)
+			continue;
+		predicted++;
+		cr_expect_eq(diagnosis.whatif.stall_ratio[WHATIF_BASELINE], finding.stall_ratio);
+		expect_possible(&diagnosis.whatif, &m);
+	}
+	cr_assert_geq(predicted, 200, "%d", predicted);
+}
+
+/* A second loader is asked within the steps of this one, for 40 ms of each 100. */
+Test(whatif, waits_for_another_loader_are_waiting_in_each_prediction)
+{
+	const struct whatif *w = &diagnosis.whatif;
+	struct model m = HEALTHY;
+	double other_ns;
+
+	m.load = 500; /* 25 ms are waited for it */
+	model_run(&m);
+	other_ns = 40 * MS * (double)series.count;
+	for (size_t i = 0; i < series.count; i++)
+		series.compute_ns[i] -= (float)(40 * MS);
+	series.elsewhere_ns = other_ns;
+	stall_judge(&series, &finding);
+	struct account thread = finding.own;
+
+	thread.wait_ns += other_ns;
+	thread.step_ns -= other_ns;
+	thread.ratio = thread.wait_ns / thread.time_ns;
+	stall_judge_thread(&series, &thread, 0, &finding);
+	cr_assert_float_eq(finding.stall_ratio, 65.0 / 125, 0.02);
+	cr_assert_eq(cause_find(&series, &finding, NULL, &diagnosis), 0);
+	series_done(&series);
+	cr_assert_eq(w->stall_ratio[WHATIF_BASELINE], finding.stall_ratio);
+	/* Twice the workers end this loader's waits, and not the other's. */
+	cr_expect_float_eq(w->gain[WHATIF_WORKERS_X2], 0.25, 0.03);
+	cr_expect_float_eq(w->stall_ratio[WHATIF_WORKERS_X2], 0.40, 0.02);
+	cr_expect_eq(w->stall_ratio[WHATIF_SYNTHETIC], 0);
+}
+
+/* As a loader of 100 ms a batch and steps of 25 ms whose other workers got no data. */
+static void diagnose_idle(int loading, int workers)
+{
+	struct model m = HEALTHY;
+
+	m.workers = loading;
+	m.load = 100;
+	m.spread = 0.05;
+	m.compute = 25;
+	m.epochs = 2;
+	m.batches = 200;
+	model_run(&m);
+	series.workers = workers;
+	stall_judge(&series, &finding);
+	cr_assert_eq(cause_find(&series, &finding, NULL, &diagnosis), 0);
+	series_done(&series);
+}
+
+/* One shard among 4 workers, and two among 8: as many load as there are shards. */
+Test(whatif, counts_the_workers_that_load)
+{
+	const struct whatif *w = &diagnosis.whatif;
+
+	for (int loading = 1; loading <= 2; loading++) {
+		diagnose_idle(loading, 4 * loading);
+		cr_expect_float_eq(finding.rho, 100.0 / 25 / loading, 0.1, "%g", finding.rho);
+		cr_expect_float_eq(finding.eta, 1, 0.05, "%g", finding.eta);
+		cr_expect_eq(w->gap, WHATIF_GAP_NONE, "%s: %g", whatif_gap_words[w->gap], w->off);
+		cr_expect(w->has_idle_workers);
+		cr_expect(isnan(w->gain[WHATIF_WORKERS_X2]));
+		cr_expect_eq(w->needed_workers, -1);
+		cr_expect_not(w->core_limited);
+		/* What does not depend on them is predicted all the same. */
+		cr_expect_gt(w->gain[WHATIF_LOAD_HALF], 0.8);
+		cr_expect_eq(w->setups[WHATIF_BASELINE].workers, loading);
+	}
+}
+
+static struct load_facts nothing_but_load(double load_ns)
+{
+	struct load_facts facts = {.load_ns = load_ns, .no_core_ns = NAN};
+
+	for (int kind = 0; kind < LOAD_WAIT_MAX; kind++)
+		facts.wait_ns[kind] = NAN;
+	return facts;
+}
+
+static void predict_with(const struct load_facts *facts, const struct flight *flight)
+{
+	const struct cause_input input = {.facts = facts, .flight = flight};
+
+	stall_judge(&series, &finding);
+	cr_assert_eq(cause_find(&series, &finding, &input, &diagnosis), 0);
+}
+
+/* Who waits for a server may wait for one that has no more to give. */
+Test(whatif, more_workers_may_bring_nothing_where_loads_wait_outside)
+{
+	const struct whatif *w = &diagnosis.whatif;
+	struct load_facts facts = nothing_but_load(100);
+	struct flight flight = {.limit_per_s = NAN};
+	struct model m = HEALTHY;
+	double rate;
+
+	m.load = 800;
+	m.cores = 4;
+	m.cpu_share = 0.9;
+	model_run(&m);
+	predict_with(NULL, NULL);
+	cr_expect_float_eq(w->outside_share, 0.1, 0.02);
+	cr_expect_gt(w->low_per_s[WHATIF_WORKERS_X2], w->batches_per_s[WHATIF_BASELINE]);
+	/* By what is known of the waits ... */
+	facts.wait_ns[LOAD_WAIT_SOCKET] = 60;
+	predict_with(&facts, NULL);
+	cr_expect_float_eq(w->outside_share, 0.6, 1e-9);
+	rate = w->batches_per_s[WHATIF_WORKERS_X2];
+	cr_expect_float_eq(w->low_per_s[WHATIF_WORKERS_X2], w->batches_per_s[WHATIF_BASELINE],
+			   1e-6);
+	cr_expect_geq(w->high_per_s[WHATIF_WORKERS_X2], rate);
+	cr_expect_gt(w->low_per_s[WHATIF_LOAD_HALF], w->batches_per_s[WHATIF_BASELINE]);
+	series_done(&series);
+	/* ... or by the CPU time. */
+	m.cpu_share = 0.1;
+	model_run(&m);
+	predict_with(NULL, NULL);
+	cr_expect_float_eq(w->outside_share, 0.9, 0.02);
+	cr_expect_float_eq(w->low_per_s[WHATIF_MORE_WORKERS], w->batches_per_s[WHATIF_BASELINE],
+			   1e-6);
+	/* A limit that was found is not exceeded; at the limit no number is worth trying. */
+	flight.limit_per_s = 6.5;
+	predict_with(NULL, &flight);
+	cr_expect_float_eq(w->batches_per_s[WHATIF_MORE_WORKERS], 6.5, 0.1);
+	flight.limit_per_s = 5;
+	predict_with(NULL, &flight);
+	cr_expect_float_eq(w->batches_per_s[WHATIF_WORKERS_X2], w->batches_per_s[WHATIF_BASELINE],
+			   0.1);
+	cr_expect_eq(w->more_workers, -1);
+	cr_expect(isnan(w->gain[WHATIF_MORE_WORKERS]));
+	series_done(&series);
+}
+
+/* One number, which somebody can use, and its gain. */
+Test(whatif, advises_a_number_of_workers_that_can_be_used)
+{
+	const struct whatif *w = &diagnosis.whatif;
+	struct model m = HEALTHY, other;
+
+	m.workers = 2;
+	m.load = 1000;
+	m.spread = 0.1;
+	m.cores = 4;
+	m.cpu_share = 0.05;
+	model_diagnose(&m);
+	series_done(&series);
+	cr_expect_geq(w->more_workers, 10);
+	cr_expect_leq(w->more_workers, 12);
+	cr_expect_eq(w->more_workers, w->needed_workers);
+	other = m;
+	other.workers = w->more_workers;
+	cr_expect_float_eq(w->batches_per_s[WHATIF_MORE_WORKERS] / model_truth(&other), 1, 0.03);
+	/* Other programs do not make it 10 times as many: these loads hardly need a core. */
+	m.other_cores = 4;
+	model_diagnose(&m);
+	series_done(&series);
+	cr_expect_leq(w->more_workers, 12);
+	m.other_cores = 0;
+	/* 8 times as many at most. */
+	m.load = 4000;
+	model_diagnose(&m);
+	series_done(&series);
+	cr_expect_eq(w->more_workers, 16);
+	cr_expect_eq(w->needed_workers, -1);
+	cr_expect_not(w->core_limited);
+	/* Not more than the cores keep at work. */
+	m.cpu_share = 0.8;
+	model_diagnose(&m);
+	series_done(&series);
+	cr_expect_eq(w->more_workers, 5);
+	m.workers = 0;
+	m.cpu_share = 0.05;
+	model_diagnose(&m);
+	series_done(&series);
+	cr_expect_eq(w->use_workers, 16);
+}
+
+/* 16 workers on 2 cores, which have an eighth of a core each. */
+Test(whatif, fewer_workers_load_as_fast_where_there_are_too_many)
+{
+	const struct whatif *w = &diagnosis.whatif;
+	struct model m = HEALTHY;
+
+	m.workers = 16;
+	m.epochs = 6;
+	m.batches = 64;
+	m.load = 1600;
+	m.spread = 0.05;
+	m.compute = 20;
+	m.cores = 2;
+	m.cpu_share = 0.125;
+	model_run(&m);
+	series.worker_share = 0.125;
+	for (int epoch = 0; epoch < m.epochs; epoch++) {
+		const struct series_epoch e = {.epoch = epoch, .begin_ns = SERIES_UNKNOWN,
+					       .stop_begin_ns = SERIES_UNKNOWN,
+					       .setup_ns = (float)(800 * MS), .boot_ns = NAN,
+					       .stop_ns = (float)(100 * MS)};
+
+		cr_assert_eq(series_add_epoch(&series, &e), 0);
+	}
+	predict_with(NULL, NULL);
+	series_done(&series);
+	cr_assert_eq(w->gap, WHATIF_GAP_NONE);
+	cr_expect_eq(w->fewer_workers, 2);
+	/* 14 starts of 50 ms each are saved in each epoch of some 7.4 s. */
+	cr_expect_gt(w->gain[WHATIF_FEWER_WORKERS], 0.05, "%g", w->gain[WHATIF_FEWER_WORKERS]);
+	cr_expect_lt(w->gain[WHATIF_FEWER_WORKERS], 0.40, "%g", w->gain[WHATIF_FEWER_WORKERS]);
+	m = HEALTHY;
+	m.load = 800;
+	m.cpu_share = 0.9;
+	m.cores = 4;
+	model_diagnose(&m);
+	series_done(&series);
+	cr_expect_eq(w->fewer_workers, -1);
+	cr_expect(isnan(w->gain[WHATIF_FEWER_WORKERS]));
+}
+
+Test(whatif, prices_a_part_of_the_loads)
+{
+	const struct whatif *w = &diagnosis.whatif;
+	struct whatif_gain part;
+	struct model m = HEALTHY, other;
+
+	m.load = 700;
+	model_diagnose(&m);
+	cr_assert_eq(whatif_part(&series, &finding, w, 0.4, &part), 0);
+	cr_expect_eq(w->wish_count, 0);
+	other = m;
+	other.load *= 0.6;
+	series_done(&series);
+	cr_expect_float_eq((1 + part.gain) * w->batches_per_s[WHATIF_BASELINE],
+			   model_truth(&other), 0.2);
+	cr_expect(part.low < part.gain && part.gain < part.high);
+	/* Of a run of which nothing is predicted, nothing. */
+	diagnosis.whatif.gap = WHATIF_GAP_OFF;
+	cr_assert_eq(whatif_part(&series, &finding, w, 0.4, &part), 0);
+	cr_expect(isnan(part.gain) && isnan(part.low) && isnan(part.high));
 }

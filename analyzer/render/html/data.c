@@ -224,6 +224,18 @@ static void put_cores(struct jsonw *json, const struct trace *trace, struct repl
 	jsonw_number(json, "mostSteps", isinf(most) ? NAN : most);
 }
 
+/* The run as it was, for what the script's own replay makes of it. */
+static void put_was(struct jsonw *json, const struct whatif *whatif)
+{
+	jsonw_open(json, "was", '{');
+	jsonw_number(json, "rate", whatif->batches_per_s[WHATIF_BASELINE]);
+	jsonw_number(json, "stall", whatif->stall_ratio[WHATIF_BASELINE]);
+	jsonw_number(json, "own", whatif->own_per_s);
+	jsonw_number(json, "outside", whatif->outside_ns);
+	jsonw_number(json, "ceiling", whatif->batches_per_s[WHATIF_SYNTHETIC]);
+	jsonw_close(json, '}');
+}
+
 static int put_trace(struct jsonw *json, const struct html_input *input)
 {
 	const struct trace *trace = input->trace;
@@ -240,12 +252,13 @@ static int put_trace(struct jsonw *json, const struct html_input *input)
 	int r = 0;
 
 	jsonw_open(json, "trace", '{');
-	jsonw_int(json, "workers", s->workers);
-	jsonw_int(json, "prefetch", series_prefetch(s));
+	jsonw_int(json, "workers", whatif->setups[WHATIF_BASELINE].workers);
+	jsonw_int(json, "prefetch", whatif->setups[WHATIF_BASELINE].prefetch_factor);
 	jsonw_bool(json, "inOrder", s->in_order != 0);
 	jsonw_bool(json, "restarts", trace->restarts);
 	jsonw_bool(json, "byIndex", trace->by_index);
 	jsonw_number(json, "usualLag", trace->usual_lag_ns);
+	put_was(json, whatif);
 	put_cores(json, trace, whatif->setups[WHATIF_BASELINE]);
 	jsonw_open(json, "factors", '[');
 	for (size_t i = 0; i < trace->factor_count; i++)

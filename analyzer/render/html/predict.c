@@ -23,6 +23,8 @@ static int most_workers(const struct report *report)
 	const struct whatif *whatif = &report->diagnosis.whatif;
 	int most = 4 * report->series.workers;
 
+	if (whatif->has_idle_workers)
+		return report->series.loading;
 	most = most > 2 * whatif->needed_workers ? most : 2 * whatif->needed_workers;
 	if (whatif->cores > 0 && 2 * whatif->cores > most)
 		most = whatif->cores < 128 ? (int)ceil(2 * whatif->cores) : 256;
@@ -32,7 +34,8 @@ static int most_workers(const struct report *report)
 static void put_controls(struct html *html)
 {
 	const struct batch_series *s = &html->report->series;
-	int workers = s->workers, prefetch = series_prefetch(s);
+	const struct replay_setup *was = &html->report->diagnosis.whatif.setups[WHATIF_BASELINE];
+	int workers = was->workers, prefetch = was->prefetch_factor;
 	int most = most_workers(html->report);
 
 	html_put(html, "<div id=\"whatif\" hidden>\n<h3>Try it</h3>\n<div class=\"sliders\">\n");

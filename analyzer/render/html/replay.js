@@ -209,6 +209,19 @@ function replay(trace, setup, floor) {
 		   {rate: trace.count / (end - begin) * 1e9, stall: 1 - steps / (end - begin)});
 }
 
+/*
+ * What the report says of it: from the run as it was measured, and with what passes between epochs.
+ * A batch's time that is gone was waiting; see whatif.c.
+ */
+function told(trace, before, after) {
+	const was = trace.was;
+	const own = after.rate * was.own / before.rate;
+	const ceiling = was.ceiling === null ? Infinity : was.ceiling;
+	const rate = Math.min(1 / (1 / own + was.outside / 1e9), ceiling);
+
+	return {rate: rate, stall: Math.max(0, 1 - (1 - was.stall) * rate / was.rate)};
+}
+
 /* Three digits and a unit. */
 function showTime(ns) {
 	const units = [["s", 1e9], ["ms", 1e6], ["\u00b5s", 1e3]];
@@ -236,8 +249,8 @@ function startSliders(trace, changed) {
 
 	function update() {
 		const setup = read();
-		const after = replay(trace, setup, before.rate);
-		const more = after.rate / before.rate - 1;
+		const after = told(trace, before, replay(trace, setup, before.rate));
+		const more = after.rate / trace.was.rate - 1;
 		const same = JSON.stringify(setup) === JSON.stringify(was);
 
 		document.getElementById("o-workers").value = setup.workers;

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Loads that wait for what all share, and loads that do not. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/flight.h"
+
+#define MS      1000000
+#define EPOCHS  8
+#define BATCHES 42 /* so that the last round is not a whole one */
+#define WORKERS 4
+
+static struct flight_load loads[EPOCHS * BATCHES];
+static unsigned seed = 1;
+static int samples = 10; /* of a batch; 0: not known */
+
+static double noise(void)
+{
+	return 0.8 + 0.4 * (double)rand_r(&seed) / RAND_MAX;
+}
+
+/*
+ * Time steps of 1 ms. What is shared does one unit of work in each, divided by the loads that are
+ * under way; what is not does one for each of them. `work`: of a load, in ms.
+ */
+static size_t simulate(bool is_shared, double work, double last_part)
+{
+	size_t count = 0;
+	int64_t now = 0;
+
+	for (int epoch = 0; epoch < EPOCHS; epoch++) {
+		double left[WORKERS] = {0};
+		size_t of[WORKERS] = {0}, begin = count;
+		int given = 0, under_way = 0;
+
+		do {
+			under_way = 0;
+			for (int w = 0; w < WORKERS; w++) {
+				if (left[w] <= 0 && given < BATCHES) {
+					bool is_last = given + 1 == BATCHES;
+
+					given++;
+					of[w] = count;
+					left[w] = work * noise() * (is_last ? last_part : 1);
+					loads[count++] = (struct flight_load){
+						.epoch = epoch,
+						.begin_ns = now,
+						.samples = !samples  ? -1
+							   : is_last ? (int)(samples * last_part)
+								     : samples};
+				}
+				under_way += left[w] > 0;
+			}
+			now += MS;
+			for (int w = 0; w < WORKERS; w++) {
+				if (left[w] <= 0)
+					continue;
+				left[w] -= is_shared ? 1.0 / under_way : 1;
+				loads[of[w]].load_ns = now - loads[of[w]].begin_ns;
+				loads[of[w]].cpu_ns = loads[of[w]].load_ns / 20;
+			}
+		} while (under_way);
+		cr_assert_eq(count - begin, BATCHES);
+		now += 50 * MS;
+	}
+	return count;
+}
+
+Test(flight, a_server_that_gives_so_much_to_all_is_a_limit)
+{
+	struct flight flight;
+	size_t count = simulate(true, 25, 1);
+
+	cr_assert_eq(flight_find(loads, count, WORKERS, &flight), 0);
+	cr_expect_gt(flight.growth, 0.6, "%g", flight.growth);
+	cr_expect_gt(flight.z, 4, "%g", flight.z);
+	/* One load of 25 ms after the other. */
+	cr_expect_float_eq(flight.limit_per_s, 40, 2, "%g", flight.limit_per_s);
+}
+
+Test(flight, loads_that_wait_for_themselves_are_none)
+{
+	struct flight flight;
+	size_t count = simulate(false, 100, 1);
+
+	cr_assert_eq(flight_find(loads, count, WORKERS, &flight), 0);
+	cr_expect_lt(fabs(flight.growth), 0.3, "%g", flight.growth);
+	cr_expect(isnan(flight.limit_per_s));
+	/* Nor is a last batch of few samples, of which there is one in each epoch. */
+	count = simulate(false, 100, 0.2);
+	cr_assert_eq(flight_find(loads, count, WORKERS, &flight), 0);
+	cr_expect(isnan(flight.limit_per_s), "%g: %g", flight.growth, flight.z);
+	samples = 0;
+	count = simulate(false, 100, 0.2);
+	cr_assert_eq(flight_find(loads, count, WORKERS, &flight), 0);
+	cr_expect(isnan(flight.limit_per_s), "%g: %g", flight.growth, flight.z);
+	/* Nor loads that use the CPU, whatever they do. */
+	count = simulate(true, 25, 1);
+	for (size_t i = 0; i < count; i++)
+		loads[i].cpu_ns = loads[i].load_ns * 9 / 10;
+	cr_assert_eq(flight_find(loads, count, WORKERS, &flight), 0);
+	cr_expect(isnan(flight.limit_per_s));
+}
+
+/* Of a part of an epoch, or of one epoch alone, nothing is concluded. */
+Test(flight, says_nothing_of_little)
+{
+	struct flight flight;
+	size_t count = simulate(true, 25, 1);
+
+	cr_assert_eq(flight_find(loads, count / EPOCHS, WORKERS, &flight), 0);
+	cr_expect(isnan(flight.limit_per_s));
+	cr_assert_eq(flight_find(loads, 0, WORKERS, &flight), 0);
+	cr_assert_eq(flight_find(loads, 3, WORKERS, &flight), 0);
+	cr_assert_eq(flight_find(loads, count, 0, &flight), 0);
+	cr_expect(isnan(flight.limit_per_s));
+}
