@@ -16,7 +16,7 @@ from dlprof_test import (PYTHON, check, databases, environment, equal, finish,  
                          wait_for_drain)
 
 PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "account")
-PARTS = ("not_ready", "receiving", "epoch_start", "epoch_end")
+PARTS = ("not_ready", "receiving", "sampling", "epoch_start", "epoch_end")
 BATCHES = """SELECT DISTINCT loader_id, epoch, batch FROM batch JOIN epoch USING (loader_id, epoch)
              WHERE NOT IFNULL(nested, 0)"""
 AT_ONCE = 3  # they sleep for the most part
