@@ -217,9 +217,9 @@ static void put_parts(struct tracer *trace, int64_t lane, const struct batch_rec
 		if (!__builtin_add_overflow(begin_ns, batch->sample_ns, &sampled_ns) &&
 		    sampled_ns <= end_ns)
 			put_within(trace, lane, "sample", begin_ns, &sampled_ns, batch->sample_ns);
-		return;
+	} else {
+		put_within(trace, lane, "sample", begin_ns, &end_ns, batch->sample_ns);
 	}
-	put_within(trace, lane, "sample", begin_ns, &end_ns, batch->sample_ns);
 	sampled_ns = end_ns;
 	put_within(trace, lane, "receive", begin_ns, &end_ns, batch->receive_ns);
 	if (batch->receive_ns > 0)

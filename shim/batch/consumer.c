@@ -317,8 +317,11 @@ static void fill_parts(const struct consumer *consumer, const struct thread_part
 		parts = *fetched;
 	pinning_take(consumer->stream, &parts);
 	batch->fetch_ns = parts.fetch_ns;
-	batch->fetch_cpu_ns = parts.fetch_cpu_ns;
-	batch->fetch_count = parts.fetch_count;
+	batch->fetch_count = (uint32_t)parts.fetch_count;
+	batch->fetch_cpu_ns = 0;
+	if (parts.timed_ns)
+		batch->fetch_cpu_ns = (uint64_t)((double)parts.timed_cpu_ns *
+						 (double)parts.fetch_ns / (double)parts.timed_ns);
 }
 
 void consumer_wait_end(struct consumer *consumer, struct consumer_wait *wait, uint32_t task)
@@ -444,7 +447,8 @@ void consumer_receive_begin(struct consumer_receive *receive, struct thread *thr
 	receive->thread = thread;
 	receive->life = thread_life;
 	receive->ask_ns = clock_now_ns();
-	receive->before = thread->parts;
+	thread->parts.fetch_ns = thread->parts.fetch_count = 0;
+	thread->parts.timed_ns = thread->parts.timed_cpu_ns = 0;
 	thread->receiving = true;
 	thread->receive_begin_ns = 0;
 }
@@ -467,9 +471,5 @@ void consumer_receive_end(struct consumer *consumer, struct consumer_receive *re
 	consumer->arrivals[at].ns = now_ns;
 	consumer->arrivals[at].task = (uint32_t)task;
 	consumer->arrivals[at].generation = consumer->generation;
-	consumer->arrivals[at].parts = (struct thread_parts){
-		.fetch_ns = thread->parts.fetch_ns - receive->before.fetch_ns,
-		.fetch_cpu_ns = thread->parts.fetch_cpu_ns - receive->before.fetch_cpu_ns,
-		.fetch_count = thread->parts.fetch_count - receive->before.fetch_count,
-	};
+	consumer->arrivals[at].parts = thread->parts;
 }

@@ -134,7 +134,6 @@ struct consumer_receive {
 	struct thread *thread;
 	uint32_t life;
 	uint64_t ask_ns;
-	struct thread_parts before; /* of the wait, so far */
 };
 
 void consumer_receive_begin(struct consumer_receive *receive, struct thread *thread);

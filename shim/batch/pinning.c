@@ -40,8 +40,9 @@ void pinning_take(uint64_t stream, struct thread_parts *parts)
 		if (pinnings[i].stream != stream || pinnings[i].life != thread_life)
 			continue;
 		parts->fetch_ns += from->fetch_ns;
-		parts->fetch_cpu_ns += from->fetch_cpu_ns;
 		parts->fetch_count += from->fetch_count;
+		parts->timed_ns += from->timed_ns;
+		parts->timed_cpu_ns += from->timed_cpu_ns;
 		*from = (struct thread_parts){0};
 		return;
 	}

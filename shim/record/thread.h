@@ -114,8 +114,9 @@ struct thread_range {
 
 /* What is known of a wait for a batch by its parts; event.h. */
 struct thread_parts {
-	uint64_t sample_ns, fetch_ns, fetch_cpu_ns;
-	uint32_t fetch_count;
+	uint64_t sample_ns;
+	uint64_t fetch_ns, fetch_count;	/* since the last message began to be taken in */
+	uint64_t timed_ns, timed_cpu_ns; /* of some of them, of which the CPU time is known */
 	uint32_t load_depth;	/* of the wait itself: what a load within it does is the load's */
 };
 
