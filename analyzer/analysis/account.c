@@ -33,10 +33,29 @@ static double received_share(const struct view *view, size_t i)
 		return wait_ns > 0 ? (double)s->handover_ns[i] / wait_ns : 0;
 	if (s->state[i] & SERIES_READY_KNOWN)
 		return s->state[i] & SERIES_READY ? 1 : 0;
-	/* Without workers, the wait is the load. */
-	if (s->workers == 0)
-		return 0;
 	return view->knows_readiness ? wait_ns < view->theta_ns : NAN;
+}
+
+struct account_wait account_divide(int64_t workers, double wait_ns, double handover_ns,
+				   double sample_ns)
+{
+	const double sampled_ns = isnan(sample_ns) ? 0 : fmin(sample_ns, wait_ns);
+	struct account_wait parts = {.sampling_ns = isnan(sample_ns) ? NAN : sampled_ns};
+
+	/* Without workers the wait is the load. Else the next samples are chosen once the batch is
+	 * in hand: in the part of the wait after it was finished. */
+	if (workers == 0)
+		handover_ns = 0;
+	else
+		handover_ns = isnan(handover_ns) ? NAN : fmax(handover_ns - sampled_ns, 0);
+	parts.receiving_ns = handover_ns;
+	parts.not_ready_ns = wait_ns - sampled_ns - handover_ns;
+	return parts;
+}
+
+static void add_part(struct account *a, enum account_part part, double ns)
+{
+	a->part_ns[part] = isnan(a->part_ns[part]) ? ns : a->part_ns[part] + ns;
 }
 
 static void add_batch(struct account *a, const struct view *view, const struct series_place *at,
@@ -44,7 +63,8 @@ static void add_batch(struct account *a, const struct view *view, const struct s
 {
 	const struct batch_series *s = view->series;
 	size_t i = at->i;
-	double wait_ns = series_time(s->wait_ns, i), counted_ns = wait_ns, received;
+	double wait_ns = series_time(s->wait_ns, i), counted_ns = wait_ns, share;
+	struct account_wait parts;
 
 	if (view->by_gpu && !series_has(s->gpu_idle_ns, i)) {
 		a->unseen_ns += series_time(s->compute_ns, i) + (is_outside ? 0 : wait_ns);
@@ -62,9 +82,13 @@ static void add_batch(struct account *a, const struct view *view, const struct s
 		a->part_ns[ACCOUNT_EPOCH_START] += counted_ns;
 		return;
 	}
-	received = received_share(view, i);
-	a->part_ns[ACCOUNT_RECEIVING] += counted_ns * received;
-	a->part_ns[ACCOUNT_NOT_READY] += counted_ns * (1 - received);
+	parts = account_divide(s->workers, wait_ns, wait_ns * received_share(view, i),
+			       series_has(s->sample_ns, i) ? (double)s->sample_ns[i] : NAN);
+	share = wait_ns > 0 ? counted_ns / wait_ns : 0;
+	a->part_ns[ACCOUNT_RECEIVING] += parts.receiving_ns * share;
+	a->part_ns[ACCOUNT_NOT_READY] += parts.not_ready_ns * share;
+	if (!isnan(parts.sampling_ns))
+		add_part(a, ACCOUNT_SAMPLING, parts.sampling_ns * share);
 }
 
 static void add_epoch(struct account *a, enum account_part part, double ns)
@@ -185,7 +209,7 @@ void account_of_loader(const struct batch_series *s, bool by_gpu, double theta_n
 {
 	const struct account_span own = own_span(s);
 
-	*ret = (struct account){.startup_ns = NAN};
+	*ret = ACCOUNT_EMPTY;
 	account_add(ret, s, by_gpu, theta_ns, &own);
 	ret->step_ns += s->elsewhere_ns;
 	set_ratio(ret);
@@ -199,6 +223,7 @@ void account_of_loader(const struct batch_series *s, bool by_gpu, double theta_n
 const char *const account_part_names[ACCOUNT_PART_MAX] = {
 	[ACCOUNT_NOT_READY] = "not_ready",
 	[ACCOUNT_RECEIVING] = "receiving",
+	[ACCOUNT_SAMPLING] = "sampling",
 	[ACCOUNT_EPOCH_START] = "epoch_start",
 	[ACCOUNT_EPOCH_END] = "epoch_end",
 };

@@ -7,7 +7,9 @@
  * nanosecond of it is either
  * - waiting: inside the outermost iter(), next() or end of any loader. Of a batch's wait
  *   - not ready: until the batch was finished (without workers: the load itself),
- *   - receiving: finished, and not yet in hand;
+ *   - receiving: finished, and not yet in hand, and then freeing the batch before; nothing is
+ *     received without workers;
+ *   - sampling: the sampler chose which samples a batch has, in the training's thread;
  *   - epoch start: making an iterator, and the waits for the first W batches of an epoch (W
  *     workers; 1 if unknown, none without workers), which no step can overlap;
  *   - epoch end: the call that ends an epoch, workers being shut down;
@@ -27,6 +29,7 @@
 enum account_part {
 	ACCOUNT_NOT_READY,
 	ACCOUNT_RECEIVING,
+	ACCOUNT_SAMPLING, /* NAN: not seen, and in the two before */
 	ACCOUNT_EPOCH_START,
 	ACCOUNT_EPOCH_END,
 	ACCOUNT_PART_MAX
@@ -45,11 +48,25 @@ struct account {
 	size_t life_count; /* of programs that the process was; 0: not asked for */
 };
 
+/* Nothing yet. */
+#define ACCOUNT_EMPTY                                                                              \
+	((struct account){.part_ns = {[ACCOUNT_SAMPLING] = NAN}, .startup_ns = NAN})
+
 /* When a thread trains, by CLOCK_MONOTONIC; SERIES_UNKNOWN: for as long as the series says. */
 struct account_span {
 	int64_t begin_ns;
 	int64_t end_ns;
 };
+
+/* A batch's wait by the host's clock; their sum is the wait. */
+struct account_wait {
+	double not_ready_ns, receiving_ns; /* NAN: not known which of the two it was */
+	double sampling_ns;                /* NAN: not known, and in the others */
+};
+
+/* `handover_ns`: of the wait, after the batch was finished; NAN: not known, as `sample_ns`. */
+struct account_wait account_divide(int64_t workers, double wait_ns, double handover_ns,
+				   double sample_ns);
 
 /* The first W of an epoch, whose waits are its start; `workers` < 0: unknown. */
 static inline int64_t account_start_count(int64_t workers)
@@ -67,7 +84,7 @@ void account_of_loader(const struct batch_series *series, bool by_gpu, double th
 
 /*
  * A thread's: its loaders' waits within the span, each added once, and the rest of the span. Starts
- * from {.startup_ns = NAN}. Where the waits do not fit into the span the records contradict each
+ * from ACCOUNT_EMPTY. Where the waits do not fit into the span the records contradict each
  * other: -ERANGE, and no account.
  */
 void account_add(struct account *thread, const struct batch_series *series, bool by_gpu,

@@ -253,9 +253,12 @@ static void list_causes(const struct batch_series *s, const struct finding *f,
 		add_cause(d, with_fewer(s, d, CAUSE_EPOCH_START), known_ns, time_ns);
 		add_cause(d, grounds_cause(&d->grounds, s, CAUSE_DELIVERY),
 			  part_ns[ACCOUNT_RECEIVING], time_ns);
+		add_cause(d, grounds_cause(&d->grounds, s, CAUSE_SAMPLER),
+			  part_ns[ACCOUNT_SAMPLING], time_ns);
 		if (isnan(pool_ns))
 			pool_ns = f->own.wait_ns - f->own.part_ns[ACCOUNT_EPOCH_START] -
-				  f->own.part_ns[ACCOUNT_EPOCH_END];
+				  f->own.part_ns[ACCOUNT_EPOCH_END] -
+				  fmax(0, f->own.part_ns[ACCOUNT_SAMPLING]);
 		for (enum split_owner owner = 0; owner < SPLIT_MAX; owner++)
 			add_cause(d,
 				  with_fewer(s, d, grounds_cause(&d->grounds, s, cause_of(owner, d))),

@@ -30,6 +30,7 @@ const char *const compare_row_names[COMPARE_ROWS] = {
 	[COMPARE_READ] = "read",           [COMPARE_DECODE] = "decode",
 	[COMPARE_COLLATE] = "collate",     [COMPARE_OTHER] = "other",
 	[COMPARE_TRANSFER] = "transfer",   [COMPARE_STALL] = "stall",
+	[COMPARE_SAMPLING] = "sampling",
 };
 
 struct value {
@@ -68,10 +69,13 @@ static int add_waits(struct compare_side *side, const struct batch_series *s, si
 	double wait_ns = times->wait_ns + restart_ns, step_ns = wait_ns + times->compute_ns;
 	double end_ns = isnan(wait_ns) ? NAN : times->restart.end_ns;
 	double start_ns = isnan(wait_ns) ? NAN : times->restart.start_ns;
+	const struct account_wait parts = account_divide(
+		s->workers, at(s->wait_ns, i), at(s->handover_ns, i), at(s->sample_ns, i));
 	const struct value values[] = {
 		{COMPARE_STEP, isnan(step_ns) ? at(s->step_ns, i) : step_ns, 1},
 		{COMPARE_WAIT, wait_ns, 1},
-		{COMPARE_RECEIVING, is_start ? 0 : at(s->handover_ns, i), 1},
+		{COMPARE_RECEIVING, is_start ? 0 : parts.receiving_ns, 1},
+		{COMPARE_SAMPLING, is_start ? 0 : parts.sampling_ns, 1},
 		{COMPARE_EPOCH_START, start_ns + (is_start ? times->wait_ns : 0), 1},
 		{COMPARE_EPOCH_END, end_ns, 1},
 	};

@@ -25,6 +25,7 @@ enum compare_row {
 	COMPARE_STEP, /* wait and compute; or all that is known */
 	COMPARE_WAIT,
 	COMPARE_RECEIVING,   /* of the wait: after the batch was finished */
+	COMPARE_SAMPLING,    /* the sampler chose */
 	COMPARE_EPOCH_START, /* making iterators, first rounds */
 	COMPARE_EPOCH_END,
 	COMPARE_COMPUTE,

@@ -25,6 +25,7 @@ const struct gate_metric_row gate_metrics[GATE_METRIC_MAX] = {
 	[GATE_TRIMMED_RATIO] = {"stall.trimmed_ratio", GATE_SHARE, AT(trimmed_ratio)},
 	[GATE_NOT_READY] = {"stall.not_ready", GATE_SHARE, AT_PART(NOT_READY)},
 	[GATE_RECEIVING] = {"stall.receiving", GATE_SHARE, AT_PART(RECEIVING)},
+	[GATE_SAMPLING] = {"stall.sampling", GATE_SHARE, AT_PART(SAMPLING)},
 	[GATE_EPOCH_START] = {"stall.epoch_start", GATE_SHARE, AT_PART(EPOCH_START)},
 	[GATE_EPOCH_END] = {"stall.epoch_end", GATE_SHARE, AT_PART(EPOCH_END)},
 	[GATE_STARTUP] = {"stall.startup", GATE_TIME, AT(account.startup_ns)},

@@ -105,12 +105,12 @@ static void find_fetches(const struct batch_series *s, const struct finding *f,
 {
 	double receiving_ns = f->own.part_ns[ACCOUNT_RECEIVING];
 
-	if (!s->fetch_batches || !s->fetch_count)
+	if (!(s->fetches.batches > 0) || !(s->fetches.count > 0))
 		return;
-	ret->fetch.count = s->fetch_count / (double)s->fetch_batches;
-	ret->fetch.each_ns = s->fetch_ns / s->fetch_count;
-	ret->fetch.cpu_share = share_of(s->fetch_cpu_ns, s->fetch_ns);
-	ret->fetch.share = share_of(s->fetch_ns, receiving_ns);
+	ret->fetch.count = s->fetches.count / s->fetches.batches;
+	ret->fetch.each_ns = s->fetches.ns / s->fetches.count;
+	ret->fetch.cpu_share = share_of(s->fetches.cpu_ns, s->fetches.ns);
+	ret->fetch.share = share_of(s->fetches.ns, receiving_ns);
 }
 
 /* Whether the cores leave a thread that could run one of its own. */

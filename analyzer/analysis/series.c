@@ -127,7 +127,7 @@ static uint8_t pack(const struct batch_row *row)
 	return (uint8_t)state;
 }
 
-/* Both are parts of the wait, although two clocks, or a table, may say otherwise. */
+/* They are parts of the wait, although two clocks, or a table, may say otherwise. */
 static void limit_to_wait(struct batch_series *series, float *part_ns, size_t begin, size_t end)
 {
 	for (size_t i = begin; part_ns && series->wait_ns && i < end; i++)
@@ -151,6 +151,7 @@ int series_append(struct batch_series *series, const struct batch_row *row)
 		return -ENOMEM;
 	limit_to_wait(series, series->gpu_idle_ns, i, i + 1);
 	limit_to_wait(series, series->handover_ns, i, i + 1);
+	limit_to_wait(series, series->sample_ns, i, i + 1);
 	series->worker[i] = row->worker < 0 || row->worker > INT16_MAX ? -1 : (int16_t)row->worker;
 	series->state[i] = pack(row);
 	if (row->load_cpu_ns >= 0) {
@@ -203,6 +204,7 @@ int series_extend(struct batch_series *series, const struct series_part *part)
 	}
 	limit_to_wait(series, series->gpu_idle_ns, begin, begin + part->count);
 	limit_to_wait(series, series->handover_ns, begin, begin + part->count);
+	limit_to_wait(series, series->sample_ns, begin, begin + part->count);
 	memcpy(series->worker + begin, part->worker, part->count * sizeof(*series->worker));
 	for (i = 0; i < part->count; i++)
 		series->state[begin + i] = part->state[i] & OBSERVED;

@@ -48,7 +48,13 @@ struct series_epoch {
 	int32_t epoch;
 };
 
-#define SERIES_TIMES 7 /* columns of times */
+/* Descriptors of tensors that were asked of workers, for batches whose wait is no epoch's start. */
+struct series_fetches {
+	double ns, cpu_ns, count;
+	double batches; /* of which that is known; 0: of none */
+};
+
+#define SERIES_TIMES 8 /* columns of times */
 
 struct batch_series {
 	size_t count;
@@ -64,11 +70,13 @@ struct batch_series {
 	union {
 		float *times[SERIES_TIMES];
 		struct {
-			float *wait_ns, *compute_ns, *load_ns;
+			float *wait_ns; /* and freeing the batch before, as in handover_ns */
+			float *compute_ns, *load_ns;
 			float *gpu_idle_ns; /* the GPU's, during the wait */
 			float *gpu_busy_ns;
 			float *step_ns;     /* only of batches whose wait or compute is unknown */
 			float *handover_ns; /* of the wait: after the batch was finished */
+			float *sample_ns;   /* of the wait: the sampler chose */
 		};
 	};
 	int16_t *worker; /* -1: unknown */
@@ -94,12 +102,7 @@ struct batch_series {
 	size_t receive_count;
 	double load_cpu_ns; /* sum over the batches with a known one */
 	size_t load_cpu_count;
-	/* Descriptors of tensors that workers were asked for, within receiving; sums over batches. */
-	double fetch_ns, fetch_cpu_ns, fetch_count;
-	size_t fetch_batches; /* of which it is known; 0: of none */
-	/* Choosing the samples, in the training's thread, within the wait for the batch before. */
-	double sample_ns_sum;
-	size_t sample_batches; /* likewise */
+	struct series_fetches fetches;
 };
 
 struct batch_row {
@@ -107,7 +110,7 @@ struct batch_row {
 		int64_t times[SERIES_TIMES]; /* SERIES_UNKNOWN, as below */
 		struct {
 			int64_t wait_ns, compute_ns, load_ns, gpu_idle_ns, gpu_busy_ns, step_ns,
-				handover_ns;
+				handover_ns, sample_ns;
 		};
 	};
 	int64_t load_cpu_ns;

@@ -72,13 +72,20 @@ double stall_not_ready_ns(const struct batch_series *s, const struct finding *f,
 {
 	double wait_ns = (double)stall_waits(s, f)[i], host_ns = (double)s->wait_ns[i];
 
-	if (!(s->state[i] & SERIES_STEADY) || !(wait_ns > 0))
+	const double sample_ns = series_has(s->sample_ns, i) ? (double)s->sample_ns[i] : NAN;
+	const uint8_t state = s->state[i];
+	double received_ns;
+
+	if (!(state & SERIES_STEADY) || !(wait_ns > 0))
 		return 0;
-	if (s->handover_ns && s->handover_ns[i] >= 0)
-		return host_ns > 0 ? wait_ns * (1 - (double)s->handover_ns[i] / host_ns) : 0;
-	if (s->state[i] & SERIES_READY_KNOWN && s->workers != 0)
-		return s->state[i] & SERIES_READY ? 0 : wait_ns;
-	return s->workers == 0 || s->state[i] & SERIES_STARVED ? wait_ns : 0;
+	if (series_has(s->handover_ns, i))
+		received_ns = (double)s->handover_ns[i];
+	else if (state & SERIES_READY_KNOWN)
+		received_ns = state & SERIES_READY ? host_ns : 0;
+	else
+		received_ns = state & SERIES_STARVED ? 0 : host_ns;
+	return account_divide(s->workers, host_ns, received_ns, sample_ns).not_ready_ns *
+	       (host_ns > 0 ? wait_ns / host_ns : 0);
 }
 
 /* The consumer does not wait for its steps to finish. */

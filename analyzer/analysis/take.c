@@ -411,6 +411,21 @@ static int take_batches(struct trace *t, const struct steps *steps, const float 
 	return 0;
 }
 
+static double mean_of(const struct batch_series *s, const float *loads, size_t *ret_count)
+{
+	double sum = 0;
+	size_t count = 0, i;
+
+	for (i = 0; i < s->count; i++) {
+		if (!(loads[i] >= 0))
+			continue;
+		sum += (double)loads[i];
+		count++;
+	}
+	*ret_count = count;
+	return sum / (double)count;
+}
+
 /*
  * What it costs the training to take a batch in, if that is enough for its moment to matter, and
  * what of that is asking for descriptors. Where that takes long and nothing runs, the worker's
@@ -419,16 +434,20 @@ static int take_batches(struct trace *t, const struct steps *steps, const float 
 static void find_receiving(struct trace *t, const struct batch_series *s)
 {
 	double receive_ns = s->receive_count ? s->receive_ns / (double)s->receive_count : 0;
+	const struct series_fetches *fetches = &s->fetches;
+	size_t sample_count = 0;
+	double sample_ns;
 
 	if (s->workers > 0 && receive_ns > RECEIVE_LEAST_NS)
 		t->receive_ns = receive_ns;
-	if (s->sample_batches)
-		t->sample_ns = s->sample_ns_sum / (double)s->sample_batches;
-	if (s->workers < 1 || !s->fetch_batches)
+	if (s->sample_ns)
+		sample_ns = mean_of(s, s->sample_ns, &sample_count);
+	t->sample_ns = sample_count ? sample_ns : 0;
+	if (s->workers < 1 || !(fetches->batches > 0))
 		return;
-	t->fetch_ns = s->fetch_ns / (double)s->fetch_batches;
-	t->fetch_waits = s->fetch_ns >= FETCH_LONG_NS * s->fetch_count &&
-			 s->fetch_cpu_ns < FETCH_IDLE * s->fetch_ns;
+	t->fetch_ns = fetches->ns / fetches->batches;
+	t->fetch_waits = fetches->ns >= FETCH_LONG_NS * fetches->count &&
+			 fetches->cpu_ns < FETCH_IDLE * fetches->ns;
 }
 
 /* Which parts of loads and steps use the CPU, and how much of a core they had. */
@@ -466,21 +485,6 @@ static void find_cpu(struct trace *t, const struct batch_series *s, double load_
 		t->load_got = t->step_got = 1;
 		t->share.count = 0;
 	}
-}
-
-static double mean_of(const struct batch_series *s, const float *loads, size_t *ret_count)
-{
-	double sum = 0;
-	size_t count = 0, i;
-
-	for (i = 0; i < s->count; i++) {
-		if (!(loads[i] >= 0))
-			continue;
-		sum += (double)loads[i];
-		count++;
-	}
-	*ret_count = count;
-	return sum / (double)count;
 }
 
 static int fill(struct trace *t, const struct batch_series *s, const struct steps *steps,

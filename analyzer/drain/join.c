@@ -125,12 +125,38 @@ static void supersede(const struct join *join, const struct stream *stream, cons
 		    !(event->flags & DLPROF_FLAG_NESTED)) {
 			older->left_ns = event->begin_ns;
 			older->left_waited_ns = event->epoch.waited_ns;
+			if (older->dropped_ns) {
+				older->left_ns = older->dropped_ns;
+				older->left_waited_ns = older->dropped_waited_ns;
+				stream_close(join, older);
+			}
 		}
 		if (older->key == stream->key && older->generation < stream->generation)
 			stream_close(join, older);
 		else if (older->known && older->loader_id == stream->loader_id && older->has_last)
 			stream_leave(older);
 	}
+}
+
+/* What was freed just after the newest batch of a thread, which its next record tells. */
+static void take_free(const struct join *join, const struct ring *ring, uint64_t free_ns)
+{
+	struct entry *newest = NULL;
+	uint64_t newest_ns = 0;
+
+	for (struct stream *stream = join->streams; free_ns && stream; stream = stream->next) {
+		struct entry *last = stream->has_last && stream->last_ring == ring
+					     ? entry_find(stream, stream->last_task)
+					     : NULL;
+		uint64_t out_ns = last ? last->batch.begin_ns + last->batch.duration_ns : 0;
+
+		if (out_ns > newest_ns) {
+			newest = last;
+			newest_ns = out_ns;
+		}
+	}
+	if (newest)
+		newest->free_ns = free_ns;
 }
 
 /* Any thread of a pool may take a batch; the one that waits for it is the main thread. */
@@ -168,6 +194,7 @@ static int take_epoch(struct join *join, struct stream *stream, struct segment *
 	};
 	int r;
 
+	take_free(join, ring, epoch->free_ns);
 	epoch->kind[sizeof(epoch->kind) - 1] = '\0';
 	r = writer_loader(join->writer, &loader, &row.loader_id);
 	if (r == 0)
@@ -211,6 +238,7 @@ static int take_batch(struct join *join, struct stream *stream, struct segment *
 
 	stream->consumer = segment_life(segment);
 	stream->tid = ring->tid;
+	take_free(join, ring, event->batch.free_ns);
 	end_step(stream, event, ring);
 	if (stream->seen.tid == WRITE_UNKNOWN) { /* iter() may have been another thread's */
 		stream->seen.tid = thread_of(segment, ring, event);
@@ -279,7 +307,11 @@ static int take_operation(struct join *join, const struct segment *segment, cons
 static int take_stop(struct join *join, struct stream *stream, const struct segment *segment,
 		     const struct ring *ring, const struct dlprof_event *event)
 {
-	end_step(stream, event, ring);
+	const bool is_dropped = event->flags & DLPROF_FLAG_DROPPED;
+
+	take_free(join, ring, event->batch.free_ns);
+	if (!is_dropped)
+		end_step(stream, event, ring);
 	sampler_epoch(join->sampler, segment, ring, event, stream->known ? stream->loader_id : 0);
 	/* After an error the consumer may go on asking. */
 	if (event->flags & DLPROF_FLAG_FAILED)
@@ -287,6 +319,12 @@ static int take_stop(struct join *join, struct stream *stream, const struct segm
 	stream->seen.stop_begin_ns = (int64_t)event->begin_ns;
 	stream->seen.stop_ns = (int64_t)event->duration_ns;
 	stream->seen_more = true;
+	/* How long its last step was is known only if the training goes on: supersede(). */
+	if (is_dropped && stream->has_last && stream->last_ring == ring) {
+		stream->dropped_ns = event->begin_ns;
+		stream->dropped_waited_ns = event->batch.waited_ns;
+		return 0;
+	}
 	stream_close(join, stream);
 	return 0;
 }

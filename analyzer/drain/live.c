@@ -114,16 +114,21 @@ static void add_wait(struct live_sums *sums, const struct live_place *of,
 {
 	const struct batch_row times = {.wait_ns = row->wait_ns, .load_ns = row->load_ns};
 	const int64_t received_ns = query_handover_ns(&times, row->begin_ns, row->load_begin_ns);
-	const double wait_ns = (double)row->wait_ns;
+	const double free_ns = fmax((double)row->free_ns, 0);
+	const double wait_ns = (double)row->wait_ns + free_ns;
+	const struct account_wait parts =
+		account_divide(of->workers, wait_ns, query_known(received_ns) + free_ns,
+			       query_known(row->sample_ns));
 
 	if (row->batch < account_start_count(of->workers)) {
 		add(sums, METRIC_WAIT_EPOCH_START, wait_ns);
-	} else if (received_ns != QUERY_UNKNOWN) {
-		add(sums, METRIC_WAIT_RECEIVING, (double)received_ns);
-		add(sums, METRIC_WAIT_NOT_READY, wait_ns - (double)received_ns);
-	} else {
-		add(sums, of->workers == 0 ? METRIC_WAIT_NOT_READY : METRIC_WAIT_UNKNOWN, wait_ns);
+		return;
 	}
+	if (isnan(parts.not_ready_ns))
+		add(sums, METRIC_WAIT_UNKNOWN, wait_ns - fmax(parts.sampling_ns, 0));
+	add(sums, METRIC_WAIT_NOT_READY, parts.not_ready_ns);
+	add(sums, METRIC_WAIT_RECEIVING, parts.receiving_ns);
+	add(sums, METRIC_WAIT_SAMPLING, parts.sampling_ns);
 }
 
 /* By the mean step so far, where the report takes the median of all. */

@@ -328,7 +328,9 @@ void sampler_settle(struct sampler *sampler, const struct stream *stream, const 
 	const uint64_t load_end_ns = entry->load.begin_ns + entry->load.duration_ns;
 	const uint64_t begin_ns = batch->begin_ns, end_ns = begin_ns + batch->duration_ns;
 	const int64_t loader_id = stream->loader_id, workers = stream->place.workers;
-	uint64_t ready_ns = end_ns;
+	const uint64_t sample_ns =
+		batch->batch.sample_ns == UINT64_MAX ? 0 : batch->batch.sample_ns;
+	uint64_t ready_ns = end_ns, sampled_ns, free_ns = within(0, EXPIRE_NS, entry->free_ns);
 	uint32_t tid;
 	bool is_first;
 
@@ -351,15 +353,27 @@ void sampler_settle(struct sampler *sampler, const struct stream *stream, const 
 	}
 	/* As in analysis/account.h: no step can overlap the first batch of a worker. */
 	is_first = batch->batch.ordinal < (uint64_t)(workers > 0 ? workers : 1);
-	if (entry->loaded)
+	if (entry->loaded && workers != 0)
 		ready_ns = within(begin_ns, end_ns, load_end_ns);
+	/* Samples are chosen before the load or, with workers, when the batch is in hand. */
+	if (workers == 0 && !is_first) {
+		sampled_ns = within(begin_ns, end_ns, begin_ns + sample_ns);
+		claim(sampler, stream->consumer.pid, tid, begin_ns, sampled_ns, BOOKING_WAITS,
+		      LINE_SAMPLING, loader_id);
+	} else if (!is_first) {
+		sampled_ns = within(ready_ns, end_ns, end_ns - sample_ns);
+		claim(sampler, stream->consumer.pid, tid, sampled_ns, end_ns, BOOKING_WAITS,
+		      LINE_SAMPLING, loader_id);
+	}
 	claim(sampler, stream->consumer.pid, tid, begin_ns, ready_ns, BOOKING_WAITS,
 	      is_first ? LINE_EPOCH_START : LINE_NOT_READY, loader_id);
 	claim(sampler, stream->consumer.pid, tid, ready_ns, end_ns, BOOKING_WAITS,
 	      is_first ? LINE_EPOCH_START : LINE_RECEIVING, loader_id);
+	claim(sampler, stream->consumer.pid, tid, end_ns, end_ns + free_ns, BOOKING_FREE,
+	      is_first ? LINE_EPOCH_START : LINE_RECEIVING, loader_id);
 	if (entry->stepped)
-		claim(sampler, stream->consumer.pid, tid, end_ns, entry->step_end_ns, BOOKING_FREE,
-		      LINE_STEP, loader_id);
+		claim(sampler, stream->consumer.pid, tid, end_ns + free_ns, entry->step_end_ns,
+		      BOOKING_FREE, LINE_STEP, loader_id);
 }
 
 /* Where a process is that has not recorded anything for a while, and that it goes on when it does.

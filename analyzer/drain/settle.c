@@ -66,6 +66,16 @@ static void fill_batch(const struct entry *entry, struct batch_values *values)
 	values->wait_ns = (int64_t)event->duration_ns;
 	if (batch->receive_ns != UINT64_MAX)
 		values->receive_ns = (int64_t)batch->receive_ns;
+	if (batch->sample_ns != UINT64_MAX)
+		values->sample_ns = (int64_t)batch->sample_ns;
+	if (batch->fetch_count != UINT32_MAX) {
+		values->fetch_count = batch->fetch_count;
+		values->fetch_ns = (int64_t)batch->fetch_ns;
+		values->fetch_cpu_ns = (int64_t)batch->fetch_cpu_ns;
+	}
+	/* Told by the record that ends the step. */
+	if (entry->free_ns || (entry->stepped && batch->fetch_count != UINT32_MAX))
+		values->free_ns = (int64_t)entry->free_ns;
 	if (!entry->stepped)
 		return;
 	values->step_ns = (int64_t)(entry->step_end_ns - event->begin_ns);

@@ -30,6 +30,7 @@ struct entry {
 	struct dlprof_event load, batch;
 	uint64_t step_end_ns;
 	uint64_t waited_end_ns;
+	uint64_t free_ns;		/* of the batch before, after this one was handed out */
 };
 
 /*
@@ -62,6 +63,8 @@ struct stream {
 	struct ring *last_ring;
 	/* When the thread turned to another epoch since, and had waited in all; 0: it did not. */
 	uint64_t left_ns, left_waited_ns;
+	/* The same of when the program dropped the iterator; 0: it did not. */
+	uint64_t dropped_ns, dropped_waited_ns;
 	struct epoch_seen seen;
 	bool seen_more; /* than is written */
 	struct live_place place;	/* as far as it is told once */

@@ -33,6 +33,7 @@ static const char *const LABELS[COMPARE_ROWS] = {
 	[COMPARE_COMPUTE] = "  step",
 	[COMPARE_EPOCH_START] = "    epoch starts",
 	[COMPARE_RECEIVING] = "    receiving",
+	[COMPARE_SAMPLING] = "    sampling",
 	[COMPARE_EPOCH_END] = "    epoch ends",
 	[COMPARE_GPU_BUSY] = "GPU busy",
 	[COMPARE_GPU_IDLE] = "GPU idle, waits",

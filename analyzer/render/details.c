@@ -30,6 +30,7 @@ static void add_account(const struct report *report, struct outline *o)
 	} parts[ACCOUNT_PART_MAX] = {
 		[ACCOUNT_NOT_READY] = {"not ready", "the batch was not finished when asked for"},
 		[ACCOUNT_RECEIVING] = {"receiving", "finished batches: until they were in hand"},
+		[ACCOUNT_SAMPLING] = {"sampling", "the sampler: in the training's thread"},
 		[ACCOUNT_EPOCH_START] = {"epoch start", "making iterators; the first batches of "
 							"each epoch, which no step can overlap"},
 		[ACCOUNT_EPOCH_END] = {"epoch end", "the call that ends an epoch"},
@@ -43,7 +44,7 @@ static void add_account(const struct report *report, struct outline *o)
 		      report->finding.by_gpu ? "; waiting is what the GPU idled in it" : "");
 	outline_part(o, "waiting", a->wait_ns, a->time_ns, "for data, in all");
 	for (int part = 0; part < ACCOUNT_PART_MAX; part++)
-		if (isnan(a->part_ns[part]))
+		if (isnan(a->part_ns[part]) && part != ACCOUNT_SAMPLING)
 			outline_part(o, parts[part].label, NAN, NAN, "%s", "");
 		else if (a->part_ns[part] > 0)
 			add_part(o, parts[part].label, a, part, a->part_ns[part], parts[part].note);
@@ -63,6 +64,24 @@ static void add_quantiles(struct outline *o, const char *label, double p50_ns, d
 	if (!isnan(p50_ns))
 		outline_item(o, label, "%s in the median, %s at 99 %%", UNITS_TIME(p50_ns),
 			     UNITS_TIME(p99_ns));
+}
+
+/* What the training does for each batch, besides waiting for it to be finished. */
+static void add_own_part(const struct report *report, struct outline *o)
+{
+	const struct batch_series *s = &report->series;
+	const struct series_fetches *fetches = &s->fetches;
+	const struct account *a = &report->finding.account;
+
+	if (a->part_ns[ACCOUNT_SAMPLING] > 0 && a->count)
+		outline_item(o, "Sampling", "choosing the samples %s a batch",
+			     UNITS_TIME(a->part_ns[ACCOUNT_SAMPLING] / (double)a->count));
+	if (s->workers == 0 || !(fetches->count > 0))
+		return;
+	outline_item(o, "Descriptors",
+		     "asking workers for descriptors: %.1f a batch, %s each, CPU %s",
+		     fetches->count / fetches->batches, UNITS_TIME(fetches->ns / fetches->count),
+		     UNITS_TIME(fetches->cpu_ns / fetches->count));
 }
 
 static void add_waits(const struct report *report, struct outline *o)
@@ -86,6 +105,7 @@ static void add_waits(const struct report *report, struct outline *o)
 			     f->starved_count, f->steady_count, known ? "not ready, and " : "",
 			     UNITS_TIME(f->theta_ns),
 			     known ? "" : "; whether they were ready is not known");
+	add_own_part(report, o);
 	if (report->totals.hol_ns > 0)
 		outline_item(o, "In order",
 			     "for %s of the waits (%s of the time) a batch was stuck behind a "

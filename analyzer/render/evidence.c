@@ -92,8 +92,12 @@ static void add_cold(const struct cold *cold, char *text, size_t size)
 static const char *cost_share(const struct report *report, const struct cause_cost *cost,
 			      char buffer[UNITS_MAX])
 {
-	if (cost->cause == CAUSE_DELIVERY)
-		return screen_share(&report->finding.account, ACCOUNT_RECEIVING, buffer);
+	const struct account *account = &report->finding.account;
+
+	if (cost->cause == CAUSE_DELIVERY || cost->cause == CAUSE_WORKER_INTERPRETER)
+		return screen_share(account, ACCOUNT_RECEIVING, buffer);
+	if (cost->cause == CAUSE_SAMPLER)
+		return screen_share(account, ACCOUNT_SAMPLING, buffer);
 	return units_share(buffer, cost->share);
 }
 

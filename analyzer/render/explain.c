@@ -39,7 +39,8 @@ static const struct explanation PAGES[] = {
 
 	{"stall_ratio", "metric", "Share of its time that the training waits for data.",
 	 "All time in iter(), next() and the end of epochs, over the time from the first batch to "
-	 "the end of the last step. Its parts are not_ready, receiving, epoch_start and epoch_end. "
+	 "the end of the last step. Its parts are not_ready, receiving, sampling, epoch_start and "
+	 "epoch_end. "
 	 "Under 5 %: not input-bound; 5 to 20 %: moderately; over 20 %: highly. Without waiting "
 	 "the run would be 1 / (1 - ratio) times as fast."},
 	{"batches", "metric", "Batches that a loader handed to the training.",
@@ -65,6 +66,11 @@ static const struct explanation PAGES[] = {
 	 "Part of the stall ratio. Without workers it is the load itself."},
 	{"receiving", "metric", "Share of the time spent receiving finished batches.",
 	 "Part of the stall ratio. See the cause delivery."},
+	{"sampling", "metric", "Share of the time spent choosing the samples of batches.",
+	 "Part of the stall ratio. The sampler, or batch sampler, of a DataLoader runs in the "
+	 "training's thread while that waits, with workers, too. What of it lies within iter() or "
+	 "the first batches of an epoch is part of epoch_start. null: this loader's sampler is not "
+	 "seen; what it takes is in not_ready and receiving."},
 	{"epoch_end", "metric", "Share of the time spent ending epochs: workers are shut down.",
 	 "Part of the stall ratio. See the cause epoch_start."},
 	{"startup", "metric", "The wait for the very first batch.",
@@ -165,7 +171,7 @@ static const struct explanation PAGES[] = {
 	 "than that and by more than k times their standard deviation or the run's bootstrap "
 	 "error, whichever is larger; k is 4.1 for five. rule=separation fails if three runs "
 	 "(runs=N) are all above all baselines instead; base=N asks for more "
-	 "baselines.\n\nstall.trimmed_ratio, stall.not_ready, stall.receiving, "
+	 "baselines.\n\nstall.trimmed_ratio, stall.not_ready, stall.receiving, stall.sampling, "
 	 "stall.epoch_start, stall.epoch_end, loss.share <= SHARE; stall.startup, "
 	 "stall.wait_p50, stall.wait_p99, workers.load_mean <= TIME (250ms, 2s): the values of "
 	 "--json, without a margin for chance. stall.batches, stall.steady_batches >= "

@@ -199,6 +199,8 @@ static const struct series_of_run {
 	 "Share of the time that waits for batches to be finished.", GATE_NOT_READY},
 	{"dlprof_receiving_ratio", "ratio", "Share of the time that receives finished batches.",
 	 GATE_RECEIVING},
+	{"dlprof_sampling_ratio", "ratio", "Share of the time that chooses the samples of batches.",
+	 GATE_SAMPLING},
 	{"dlprof_epoch_start_ratio", "ratio", "Share of the time that waits for epochs to start.",
 	 GATE_EPOCH_START},
 	{"dlprof_epoch_end_ratio", "ratio", "Share of the time that waits for epochs to end.",

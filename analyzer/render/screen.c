@@ -149,6 +149,7 @@ static size_t find_parts(const struct account *a, struct part ret[MOST_PARTS])
 	static const struct part kinds[ACCOUNT_PART_MAX] = {
 		[ACCOUNT_NOT_READY] = {"not ready", PAGE_RED},
 		[ACCOUNT_RECEIVING] = {"receiving", PAGE_YELLOW},
+		[ACCOUNT_SAMPLING] = {"sampling", PAGE_YELLOW},
 		[ACCOUNT_EPOCH_START] = {"epoch start", PAGE_RED},
 		[ACCOUNT_EPOCH_END] = {"epoch end", PAGE_RED},
 	};

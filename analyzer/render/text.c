@@ -37,8 +37,8 @@ static const char *part_glyph(const struct page *page, int part)
 {
 	static const char *const glyphs[][2] = {
 		[ACCOUNT_NOT_READY] = {"█", "#"},   [ACCOUNT_RECEIVING] = {"▓", "="},
-		[ACCOUNT_EPOCH_START] = {"▒", "+"}, [ACCOUNT_EPOCH_END] = {"░", "-"},
-		[ACCOUNT_PART_MAX] = {"·", "."},
+		[ACCOUNT_SAMPLING] = {"▚", "%"},    [ACCOUNT_EPOCH_START] = {"▒", "+"},
+		[ACCOUNT_EPOCH_END] = {"░", "-"},   [ACCOUNT_PART_MAX] = {"·", "."},
 	};
 
 	return glyphs[part][page->ascii];

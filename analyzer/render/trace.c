@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "analysis/clamp.h"
+
 #define LEVELS     16
 #define MOST_LANES 20000 /* a damaged database could have any number */
 
@@ -189,18 +191,39 @@ static void put_batch_args(struct jsonw *json, const struct batch_record *batch)
 	put_known_int(json, "batch", batch->batch);
 }
 
-/* Receiving is the end of a wait, and lies within it. */
-static void put_receive(struct tracer *trace, int64_t lane, const struct batch_record *batch,
-			int64_t begin_ns)
+/* The last `ns` of what lies within [begin_ns, *end_ns), of which it then is no part any more. */
+static void put_within(struct tracer *trace, int64_t lane, const char *name, int64_t begin_ns,
+		       int64_t *end_ns, int64_t ns)
 {
-	int64_t end_ns = batch->begin_ns + batch->wait_ns;
-
-	if (batch->receive_ns <= 0 || batch->receive_ns > end_ns - begin_ns)
+	if (ns <= 0 || ns > *end_ns - begin_ns)
 		return;
-	open_event(trace, 'X', lane, "receive");
-	jsonw_us(&trace->json, "ts", end_ns - batch->receive_ns - trace->base_ns);
-	jsonw_us(&trace->json, "dur", batch->receive_ns);
+	*end_ns -= ns;
+	open_event(trace, 'X', lane, name);
+	jsonw_us(&trace->json, "ts", *end_ns - trace->base_ns);
+	jsonw_us(&trace->json, "dur", ns);
 	close_slice(trace);
+}
+
+/*
+ * Without workers samples are chosen first. Else a wait ends with receiving, its fetches at its end
+ * here though the bytes come before and after, and then with choosing samples.
+ */
+static void put_parts(struct tracer *trace, int64_t lane, const struct batch_record *batch,
+		      int64_t begin_ns)
+{
+	int64_t end_ns = batch->begin_ns + batch->wait_ns, sampled_ns;
+
+	if (batch->worker_id == QUERY_UNKNOWN && batch->load_begin_ns >= batch->begin_ns) {
+		if (!__builtin_add_overflow(begin_ns, batch->sample_ns, &sampled_ns) &&
+		    sampled_ns <= end_ns)
+			put_within(trace, lane, "sample", begin_ns, &sampled_ns, batch->sample_ns);
+	} else {
+		put_within(trace, lane, "sample", begin_ns, &end_ns, batch->sample_ns);
+	}
+	sampled_ns = end_ns;
+	put_within(trace, lane, "receive", begin_ns, &end_ns, batch->receive_ns);
+	if (batch->receive_ns > 0)
+		put_within(trace, lane, "fetch", end_ns, &sampled_ns, batch->fetch_ns);
 }
 
 static void put_training(struct tracer *trace, const struct batch_record *batch)
@@ -214,13 +237,22 @@ static void put_training(struct tracer *trace, const struct batch_record *batch)
 		put_batch_args(json, batch);
 		put_known_int(json, "worker", batch->worker_id);
 		put_known_ns(json, "head_of_line_s", batch->hol_ns);
+		put_known_ns(json, "sample_s", batch->sample_ns);
+		put_known_ns(json, "fetch_s", batch->fetch_ns);
+		put_known_int(json, "fetch_count", batch->fetch_count);
+		put_known_ns(json, "free_s", batch->free_ns);
 		put_known_ns(json, "gpu_idle_s", batch->gpu_idle_wait_ns);
 		close_args(trace);
-		put_receive(trace, lane, batch, begin_ns);
+		put_parts(trace, lane, batch, begin_ns);
 	}
 	if (batch->begin_ns == QUERY_UNKNOWN || batch->wait_ns == QUERY_UNKNOWN ||
 	    __builtin_add_overflow(batch->begin_ns, batch->wait_ns, &end_ns))
 		return;
+	if (batch->free_ns > 0 &&
+	    open_slice(trace, lane, "free", end_ns, batch->free_ns, &begin_ns)) {
+		close_slice(trace);
+		end_ns = clamp_add(end_ns, batch->free_ns);
+	}
 	if (open_slice(trace, lane, "compute", end_ns, batch->compute_ns, &begin_ns)) {
 		open_args(trace);
 		put_batch_args(json, batch);

@@ -60,6 +60,8 @@ static int append(struct batch_series *series, const struct batch_record *batch)
 	row.load_ns = batch->load_ns;
 	row.gpu_idle_ns = batch->gpu_idle_wait_ns;
 	row.handover_ns = query_handover_ns(&row, batch->begin_ns, batch->load_begin_ns);
+	query_add_free(&row, batch->free_ns);
+	row.sample_ns = batch->sample_ns;
 	row.load_cpu_ns = batch->cpu_ns;
 	row.epoch = small(batch->epoch);
 	row.batch = small(batch->batch);

@@ -144,7 +144,7 @@ static int account_of_thread(const struct thread *thread, struct account *ret)
 	const struct member **members = calloc(thread->count, sizeof(*members));
 	int r;
 
-	*ret = (struct account){.startup_ns = NAN};
+	*ret = ACCOUNT_EMPTY;
 	if (!members)
 		return -ENOMEM;
 	for (size_t i = 0; i < thread->count; i++)

@@ -17,6 +17,11 @@
 	X(begin_ns)                                                                                \
 	X(wait_ns)                                                                                 \
 	X(receive_ns)                                                                              \
+	X(sample_ns)                                                                               \
+	X(fetch_ns)                                                                                \
+	X(fetch_cpu_ns)                                                                            \
+	X(fetch_count)                                                                             \
+	X(free_ns)                                                                                 \
 	X(step_ns)                                                                                 \
 	X(compute_ns)                                                                              \
 	X(ready_ns)                                                                                \

@@ -153,6 +153,9 @@ int pack_read_series(struct db *db, int64_t loader_id, struct batch_series *seri
 	packed.last_ns = head.last_ns >= 0 ? head.last_ns : SERIES_UNKNOWN;
 	packed.tail_begin_ns = head.tail_begin_ns >= 0 ? head.tail_begin_ns : SERIES_UNKNOWN;
 	packed.elsewhere_ns = head.elsewhere_ns >= 0 ? head.elsewhere_ns : 0;
+	if (head.fetches.batches > 0 && head.fetches.count >= 0 && head.fetches.ns >= 0 &&
+	    head.fetches.cpu_ns >= 0)
+		packed.fetches = head.fetches;
 	if (head.totals.receive_ns != QUERY_UNKNOWN) {
 		packed.receive_ns = (double)head.totals.receive_ns;
 		packed.receive_count = packed.count;

@@ -8,7 +8,7 @@
 #include "analysis/gpu_use.h"
 #include "store/run.h"
 
-#define PACK_MAGIC     UINT32_C(0x31637064) /* as this machine writes it */
+#define PACK_MAGIC     UINT32_C(0x32637064) /* as this machine writes it */
 #define PACK_PART      ((size_t)1 << 16)
 #define PACK_RUNS      PACK_PART
 
@@ -21,6 +21,7 @@ struct pack_head {
 	double load_cpu_ns;
 	int64_t first_ns, last_ns, tail_begin_ns; /* of the series */
 	double elsewhere_ns;
+	struct series_fetches fetches;
 	struct load_totals totals;
 	struct gpu_sums gpu;
 };

@@ -113,6 +113,7 @@ static int write_pack(struct db *db, sqlite3_stmt *stmt, const struct loader_inf
 		.last_ns = series->last_ns,
 		.tail_begin_ns = series->tail_begin_ns,
 		.elsewhere_ns = series->elsewhere_ns,
+		.fetches = series->fetches,
 	};
 	int r = batch_totals(db, &all, &head.totals);
 

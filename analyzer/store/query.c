@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/account.h"
+#include "analysis/clamp.h"
 #include "dlprof/units.h"
 #include "store/cores.h"
 #include "store/meta.h"
@@ -66,7 +68,8 @@ static const char LOADER_SQL[] =
 
 static const char *const SERIES_SQL[ROWS_FORMS] = ROWS_ORDERS(
 	"SELECT wait_ns, compute_ns, load_ns, gpu_idle_wait_ns, gpu_busy_ns, step_ns, cpu_ns,"
-	" epoch, batch, worker_id, head_ready, qdepth, begin_ns, load_begin_ns, receive_ns"
+	" epoch, batch, worker_id, head_ready, qdepth, begin_ns, load_begin_ns, receive_ns,"
+	" sample_ns, free_ns, fetch_count, fetch_ns, fetch_cpu_ns"
 	" FROM t_batch",
 	"");
 
@@ -233,10 +236,20 @@ int64_t query_handover_ns(const struct batch_row *row, int64_t begin_ns, int64_t
 	return ready_ns < end_ns ? end_ns - ready_ns : 0;
 }
 
+void query_add_free(struct batch_row *row, int64_t free_ns)
+{
+	if (free_ns <= 0 || row->wait_ns < 0)
+		return;
+	row->wait_ns = clamp_add(row->wait_ns, free_ns);
+	if (row->handover_ns >= 0)
+		row->handover_ns = clamp_add(row->handover_ns, free_ns);
+}
+
 /* When it was handed out and when its step ended, and what of that was in no column. */
 static void span_row(struct batch_series *series, const struct batch_row *row, int64_t begin_ns,
-		     int64_t step_ns)
+		     int64_t free_ns)
 {
+	const int64_t step_ns = row->step_ns;
 	int64_t out_ns, end_ns;
 
 	series->tail_begin_ns = step_ns < 0 && begin_ns >= 0 ? begin_ns : SERIES_UNKNOWN;
@@ -253,13 +266,25 @@ static void span_row(struct batch_series *series, const struct batch_row *row, i
 		series->last_ns = end_ns;
 	if (row->compute_ns >= 0)
 		series->elsewhere_ns +=
-			fmax((double)(end_ns - out_ns) - (double)row->compute_ns, 0);
+			fmax((double)(end_ns - out_ns) - (double)row->compute_ns -
+				     fmax((double)free_ns, 0),
+			     0);
+}
+
+static void add_fetches(struct series_fetches *fetches, sqlite3_stmt *stmt)
+{
+	if (rows_time(stmt, 17) < 0)
+		return;
+	fetches->batches++;
+	fetches->count += (double)rows_time(stmt, 17);
+	fetches->ns += fmax((double)rows_time(stmt, 18), 0);
+	fetches->cpu_ns += fmax((double)rows_time(stmt, 19), 0);
 }
 
 static int append_row(struct batch_series *series, sqlite3_stmt *stmt)
 {
 	int32_t ready = rows_small(stmt, 10);
-	int64_t begin_ns = rows_time(stmt, 12);
+	int64_t begin_ns = rows_time(stmt, 12), free_ns = rows_time(stmt, 16);
 	struct batch_row row = {
 		.load_cpu_ns = rows_time(stmt, 6),
 		.epoch = rows_small(stmt, 7),
@@ -269,15 +294,19 @@ static int append_row(struct batch_series *series, sqlite3_stmt *stmt)
 		.qdepth = rows_small(stmt, 11),
 	};
 
-	for (int i = 0; i < SERIES_TIMES - 1; i++) /* all but the hand-over */
+	for (int i = 0; i < SERIES_TIMES - 2; i++) /* all but the parts of the wait */
 		row.times[i] = rows_time(stmt, i);
+	row.sample_ns = rows_time(stmt, 15);
 	/* At the start of an epoch there is more to take in than batches. */
 	if (rows_time(stmt, 14) >= 0 && row.batch >= series->workers) {
 		series->receive_ns += (double)rows_time(stmt, 14);
 		series->receive_count++;
 	}
+	if (row.batch >= account_start_count(series->workers))
+		add_fetches(&series->fetches, stmt);
 	row.handover_ns = query_handover_ns(&row, begin_ns, rows_time(stmt, 13));
-	span_row(series, &row, begin_ns, row.step_ns);
+	span_row(series, &row, begin_ns, free_ns);
+	query_add_free(&row, free_ns);
 	return series_append(series, &row);
 }
 

@@ -21,7 +21,7 @@ static const char *const ADDED[] = {
 	"VIEW gpu_device", "TABLE t_gpu_call", "VIEW gpu_call", "VIEW loader",
 	"VIEW epoch",      "TABLE t_kernel",   "VIEW process",  "TABLE t_frame",
 	"TABLE t_stack",   "TABLE t_doing",    "VIEW frame",    "VIEW stack",
-	"VIEW doing",
+	"VIEW doing",      "VIEW batch",
 };
 
 static const char VERSION_6_SQL[] =
@@ -36,6 +36,13 @@ static const char VERSION_7_SQL[] = "ALTER TABLE t_gpu_step ADD COLUMN gpu_compu
 
 static const char VERSION_8_SQL[] = "DROP VIEW IF EXISTS process;"
 				    "ALTER TABLE t_process ADD COLUMN exit_status INTEGER;";
+
+static const char VERSION_10_SQL[] = "DROP VIEW IF EXISTS batch;"
+				     "ALTER TABLE t_batch ADD COLUMN sample_ns INTEGER;"
+				     "ALTER TABLE t_batch ADD COLUMN fetch_ns INTEGER;"
+				     "ALTER TABLE t_batch ADD COLUMN fetch_cpu_ns INTEGER;"
+				     "ALTER TABLE t_batch ADD COLUMN fetch_count INTEGER;"
+				     "ALTER TABLE t_batch ADD COLUMN free_ns INTEGER;";
 
 static const char INSERT_VIEW_SQL[] =
 	"INSERT INTO sqlite_schema (type, name, tbl_name, rootpage, sql) VALUES"
@@ -68,6 +75,9 @@ static const struct {
 	{"t_doing", "since_ns"},
 	{"t_process", "exit_status", "pid",
 	 "CREATE TEMP VIEW t_process AS SELECT *, NULL AS exit_status FROM main.t_process"},
+	{"t_batch", "free_ns", "task",
+	 "CREATE TEMP VIEW t_batch AS SELECT *, NULL AS sample_ns, NULL AS fetch_ns,"
+	 " NULL AS fetch_cpu_ns, NULL AS fetch_count, NULL AS free_ns FROM main.t_batch"},
 };
 
 /* Calls `take` with the name of each view of the schema and where its statement begins. */
@@ -182,6 +192,8 @@ int schema_upgrade(struct db *db, int64_t version)
 		r = db_run(db, VERSION_7_SQL);
 	if (r == 0 && version < 8)
 		r = db_run(db, VERSION_8_SQL);
+	if (r == 0 && version < 10)
+		r = db_run(db, VERSION_10_SQL);
 	for (size_t i = 0; r == 0 && i < ARRAY_COUNT(ADDED); i++)
 		r = make(db, "", ADDED[i]);
 	snprintf(version_sql, sizeof(version_sql), "PRAGMA user_version = %d", DB_SCHEMA_VERSION);

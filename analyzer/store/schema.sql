@@ -69,6 +69,15 @@ CREATE TABLE t_batch (
 	begin_ns INTEGER,
 	wait_ns INTEGER,
 	receive_ns INTEGER,
+	-- Since version 10. sample_ns: of the wait, choosing samples in the training's thread. fetch_*:
+	-- asking workers for the descriptors of tensors, within receiving; of a thread that pins memory,
+	-- since the batch before. free_ns: just after it was handed out, freeing the memory of an older
+	-- one: waited, and no part of wait_ns, nor of compute_ns.
+	sample_ns INTEGER,
+	fetch_ns INTEGER,
+	fetch_cpu_ns INTEGER,
+	fetch_count INTEGER,
+	free_ns INTEGER,
 	step_ns INTEGER,
 	compute_ns INTEGER,
 	worker_id INTEGER,
@@ -281,9 +290,11 @@ FROM t_epoch, t_rank r;
 -- time is known.
 CREATE VIEW batch AS SELECT r.rank AS rank, b.loader_id AS loader_id, epoch, batch, begin_ns,
 	wait_ns, receive_ns, step_ns, compute_ns, worker_id, load_ns, ready_ns, head_ready, qdepth,
-	hol_ns, h2d_ns, h2d_bytes, gpu_busy_ns, gpu_idle_wait_ns,
+	hol_ns, h2d_ns, h2d_bytes, gpu_busy_ns, gpu_idle_wait_ns, sample_ns, fetch_ns, fetch_cpu_ns,
+	fetch_count, free_ns,
 	CASE WHEN theta_ns IS NULL OR batch < MAX(IFNULL(workers, 8), 1) THEN NULL
-	     ELSE MIN(wait_ns, IIF(gpu_idle_wait_ns >= 0, gpu_idle_wait_ns, wait_ns)) >= theta_ns
+	     ELSE MIN(wait_ns + IFNULL(free_ns, 0),
+		IIF(gpu_idle_wait_ns >= 0, gpu_idle_wait_ns, wait_ns + IFNULL(free_ns, 0))) >= theta_ns
 		AND IFNULL(head_ready, 0) = 0 END AS starved,
 	CASE WHEN batch < MAX(IFNULL(workers, 8), 1) THEN 'epoch_start'
 	     WHEN step_ns IS NULL THEN 'no_step' END AS excluded

@@ -53,6 +53,7 @@ enum dlprof_event_flag {
 	/* Of an EPOCH, BATCH or STOP: */
 	DLPROF_FLAG_NESTED = 1 << 4,	/* within another wait of its thread, or within a load */
 	DLPROF_FLAG_POOL = 1 << 5,	/* any thread of a pool asks, in the name of the main one */
+	DLPROF_FLAG_DROPPED = 1 << 6,	/* of a STOP: the program let go of the iterator */
 };
 
 /*
@@ -71,7 +72,8 @@ struct dlprof_epoch {
 	int64_t batch_size;		/* -1: the loader does its own batching */
 	uint32_t flags;			/* enum dlprof_epoch_flag */
 	uint32_t unused;
-	uint64_t waited_ns;		/* as of a batch */
+	uint64_t waited_ns;		/* as of a batch, as the next */
+	uint64_t free_ns;
 	char kind[40];			/* "torch.DataLoader" */
 };
 
@@ -90,7 +92,24 @@ struct dlprof_batch {
 	uint64_t receive_ns;	/* part of the wait spent taking in messages, not blocked; or
 				 * UINT64_MAX: not observed */
 	uint64_t waited_ns;	/* what this thread had waited in all, for any loader, at entry */
+	/* UINT64_MAX, UINT32_MAX: not observed. */
+	uint64_t sample_ns;	/* of the wait: this thread chose samples; of a loader with workers,
+				 * those of a later batch */
+	/*
+	 * Descriptors of this batch's tensors that were asked of the worker, where its message was
+	 * taken in: in its wait or an earlier one. Where another thread pins memory: of the tensors
+	 * that it received since the batch before. The CPU time is that of the first two and of every
+	 * eighth, in proportion.
+	 */
+	uint64_t fetch_ns;
+	uint64_t fetch_cpu_ns;
+	uint32_t fetch_count;
 	int32_t arrived;	/* 1: arrive_ns is of this batch; 0: no arrival was observed */
+	/*
+	 * After this thread's batch before, of any loader, was handed out: how long it took to free
+	 * the shared memory of an older one. Waited, too, and no part of any event's duration.
+	 */
+	uint64_t free_ns;
 };
 
 /* begin_ns, duration_ns: the fetch. Own times; what is left of the duration is `other`. */

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/sys.h"
 #include "base/text.h"
+#include "batch/pinning.h"
 #include "record/activate.h"
 #include "record/launches.h"
 #include "record/run.h"
@@ -67,6 +68,14 @@ static uint16_t flags_of(const struct consumer *consumer, bool nested)
 	return (nested ? DLPROF_FLAG_NESTED : 0) | (consumer->pool ? DLPROF_FLAG_POOL : 0);
 }
 
+static uint64_t take_free_ns(struct thread *thread)
+{
+	const uint64_t ns = thread->free_ns;
+
+	thread->free_ns = 0;
+	return ns;
+}
+
 /* False: it is not this thread's, and the training's thread records it later, if at all. */
 static bool push(struct thread *thread, const struct dlprof_event *event)
 {
@@ -104,6 +113,7 @@ void consumer_announce(struct consumer *consumer, const struct consumer_facts *f
 		return;
 	event.flags = flags_of(consumer, is_nested(thread));
 	event.epoch.waited_ns = thread->waited_ns;
+	event.epoch.free_ns = take_free_ns(thread);
 	if (thread->iter_ns) {
 		event.begin_ns = thread->iter_begin_ns;
 		event.duration_ns = thread->iter_ns;
@@ -126,6 +136,8 @@ void consumer_begin(struct consumer *consumer, const struct consumer_facts *fact
 	consumer->workers = facts->workers < 0 ? CONSUMER_WORKERS_UNKNOWN : facts->workers;
 	consumer->in_order = facts->flags & DLPROF_EPOCH_IN_ORDER;
 	consumer->receive_ns = facts->opaque ? UINT64_MAX : 0;
+	consumer->sees_samples = facts->sees_samples;
+	consumer->sees_fetches = facts->sees_fetches;
 	consumer->ordinal = 0;
 	consumer->over = false;
 	consumer_announce(consumer, facts, begin_ns);
@@ -171,7 +183,9 @@ static void enter(struct consumer_wait *wait, struct thread *thread, bool pool, 
 	wait->nested = is_nested(thread);
 	wait->account = wait->nested ? NULL : account_of(thread, pool);
 	wait->begin_ns = begin_ns ? begin_ns : clock_now_ns();
-	summary_wait_begin(wait->account, wait->begin_ns);
+	wait->outer = thread->parts;
+	thread->parts = (struct thread_parts){.load_depth = thread->load_depth};
+	thread->free_since_ns = 0;
 	thread->wait_depth++;
 }
 
@@ -186,6 +200,7 @@ static bool leave(struct consumer_wait *wait, uint64_t end_ns)
 
 	if (thread_get() != thread)
 		return false;
+	thread->parts = wait->outer;
 	if (--thread->wait_depth == 0)
 		thread->waited_ns += end_ns - wait->begin_ns;
 	if (wait->account)
@@ -197,9 +212,11 @@ bool consumer_iter_begin(struct consumer_wait *wait, uint64_t begin_ns)
 {
 	struct thread *thread = activate_on() ? thread_get() : NULL;
 
-	if (thread)
-		enter(wait, thread, false, begin_ns);
-	return thread;
+	if (!thread)
+		return false;
+	enter(wait, thread, false, begin_ns);
+	summary_wait_begin(wait->account, wait->begin_ns);
+	return true;
 }
 
 void consumer_iter_end(struct consumer_wait *wait)
@@ -217,12 +234,10 @@ void consumer_iter_end(struct consumer_wait *wait)
 	thread->iter_ns += end_ns - wait->begin_ns;
 }
 
-bool consumer_wait_begin(struct consumer *consumer, struct consumer_wait *wait, uint64_t begin_ns)
+/* __next__ was entered, or what the program does instead where it asks no more. */
+static void enter_next(struct consumer *consumer, struct consumer_wait *wait,
+		       struct thread *thread, uint64_t begin_ns)
 {
-	struct thread *thread = thread_get();
-
-	if (!thread)
-		return false;
 	launches_new_step(thread);
 	wait->stream = thread->stream;
 	wait->generation = thread->generation;
@@ -235,6 +250,16 @@ bool consumer_wait_begin(struct consumer *consumer, struct consumer_wait *wait, 
 	if (consumer->receive_ns != UINT64_MAX)
 		consumer->receive_ns = 0;
 	enter(wait, thread, consumer->pool, begin_ns);
+}
+
+bool consumer_wait_begin(struct consumer *consumer, struct consumer_wait *wait, uint64_t begin_ns)
+{
+	struct thread *thread = thread_get();
+
+	if (!thread)
+		return false;
+	enter_next(consumer, wait, thread, begin_ns);
+	summary_wait_begin(wait->account, wait->begin_ns);
 	return true;
 }
 
@@ -263,12 +288,40 @@ static bool hand_over(struct consumer_wait *wait, struct dlprof_event *event, ui
 	event->begin_ns = wait->begin_ns;
 	event->duration_ns = end_ns - wait->begin_ns;
 	event->batch.waited_ns = wait->waited_ns;
+	event->batch.free_ns = take_free_ns(thread);
 	if (push(thread, event) && event->kind == DLPROF_EVENT_BATCH) {
 		if (!wait->nested)
 			summary_batch(wait->account, end_ns);
+		if (!wait->nested && wait->account == thread->account)
+			thread->free_since_ns = end_ns;
 		run_watch(end_ns);
 	}
 	return true;
+}
+
+#define PARTS_UNSEEN                                                                               \
+	.sample_ns = UINT64_MAX, .fetch_ns = UINT64_MAX, .fetch_cpu_ns = UINT64_MAX,               \
+	.fetch_count = UINT32_MAX
+
+/* `fetched`: as its message came in; NULL: that was not seen. */
+static void fill_parts(const struct consumer *consumer, const struct thread_parts *wait,
+		       const struct thread_parts *fetched, struct dlprof_batch *batch)
+{
+	struct thread_parts parts = {0};
+
+	if (consumer->sees_samples)
+		batch->sample_ns = wait->sample_ns;
+	if (!consumer->sees_fetches || (consumer->workers && !fetched))
+		return;
+	if (fetched)
+		parts = *fetched;
+	pinning_take(consumer->stream, &parts);
+	batch->fetch_ns = parts.fetch_ns;
+	batch->fetch_count = (uint32_t)parts.fetch_count;
+	batch->fetch_cpu_ns = 0;
+	if (parts.timed_ns)
+		batch->fetch_cpu_ns = (uint64_t)((double)parts.timed_cpu_ns *
+						 (double)parts.fetch_ns / (double)parts.timed_ns);
 }
 
 void consumer_wait_end(struct consumer *consumer, struct consumer_wait *wait, uint32_t task)
@@ -288,10 +341,14 @@ void consumer_wait_end(struct consumer *consumer, struct consumer_wait *wait, ui
 			.ask_ns = arrived ? consumer->arrivals[at].ask_ns : 0,
 			.arrive_ns = arrived ? consumer->arrivals[at].ns : 0,
 			.receive_ns = consumer->receive_ns,
+			PARTS_UNSEEN,
 			.arrived = arrived,
 		},
 	};
 
+	if (thread_is_in_life(wait->life))
+		fill_parts(consumer, &wait->thread->parts,
+			   arrived ? &consumer->arrivals[at].parts : NULL, &event.batch);
 	if (!hand_over(wait, &event, end_ns))
 		return;
 	consumer->ordinal++;
@@ -313,6 +370,33 @@ void consumer_wait_stop(struct consumer *consumer, struct consumer_wait *wait, b
 	consumer->over = !failed;
 }
 
+bool consumer_drop_begin(struct consumer *consumer, struct consumer_wait *wait)
+{
+	struct thread *thread = thread_get();
+
+	/* Within a wait it is part of that: a loader's end, or iter() that begins anew. */
+	if (!thread || !thread->wait_count || is_nested(thread) || ahead_is_here() ||
+	    !consumer->stream || consumer->over)
+		return false;
+	enter_next(consumer, wait, thread, 0);
+	return true;
+}
+
+/* Whether the training goes on is not known: the account gets no longer by what may be its end. */
+void consumer_drop_end(struct consumer *consumer, struct consumer_wait *wait)
+{
+	struct dlprof_event event = {
+		.kind = DLPROF_EVENT_STOP,
+		.flags = flags_of(consumer, wait->nested) | DLPROF_FLAG_DROPPED,
+		.stream = consumer->stream,
+		.generation = consumer->generation,
+	};
+
+	if (!hand_over(wait, &event, clock_now_ns()))
+		return;
+	consumer_abandon(consumer);
+}
+
 /* Makes another thread's record of a wait this thread's. */
 static void hand_on(struct dlprof_event *event, uint64_t begin_ns)
 {
@@ -324,7 +408,9 @@ static void hand_on(struct dlprof_event *event, uint64_t begin_ns)
 		return;
 	event->flags = (uint16_t)(event->flags & ~DLPROF_FLAG_NESTED) |
 		       flags_of(&outer, wait.nested);
-	event->batch.receive_ns = UINT64_MAX;
+	event->batch.receive_ns = event->batch.sample_ns = UINT64_MAX;
+	event->batch.fetch_ns = event->batch.fetch_cpu_ns = UINT64_MAX;
+	event->batch.fetch_count = UINT32_MAX;
 	hand_over(&wait, event, clock_now_ns());
 }
 
@@ -361,6 +447,8 @@ void consumer_receive_begin(struct consumer_receive *receive, struct thread *thr
 	receive->thread = thread;
 	receive->life = thread_life;
 	receive->ask_ns = clock_now_ns();
+	thread->parts.fetch_ns = thread->parts.fetch_count = 0;
+	thread->parts.timed_ns = thread->parts.timed_cpu_ns = 0;
 	thread->receiving = true;
 	thread->receive_begin_ns = 0;
 }
@@ -383,4 +471,5 @@ void consumer_receive_end(struct consumer *consumer, struct consumer_receive *re
 	consumer->arrivals[at].ns = now_ns;
 	consumer->arrivals[at].task = (uint32_t)task;
 	consumer->arrivals[at].generation = consumer->generation;
+	consumer->arrivals[at].parts = thread->parts;
 }

@@ -26,12 +26,15 @@ struct consumer {
 		uint64_t ns;
 		uint32_t task;
 		uint32_t generation;
+		struct thread_parts parts; /* what was fetched for it */
 	} arrivals[CONSUMER_ARRIVAL_MAX];
 	uint64_t receive_ns;	/* in this __next__; UINT64_MAX: is not observed */
 	bool over;		/* the epoch ended; none has begun since */
 	bool skipping;		/* what is asked for now is not handed out */
 	bool pool;		/* any thread of a pool asks, one at a time */
 	bool is_ahead;		/* this epoch was announced for an outer iterator; ahead.h */
+	bool sees_samples;	/* choosing the samples is seen */
+	bool sees_fetches;	/* so are descriptors that are fetched */
 };
 
 /* What a loader has in it: the dataset, and what says in which order. */
@@ -49,6 +52,8 @@ struct consumer_facts {
 	const void *classes[CONSUMER_PART_MAX]; /* of its parts; NULL: not known */
 	int64_t length;		/* in samples; -1, 0: not known */
 	bool opaque;		/* what happens within a wait is not observed */
+	bool sees_samples;	/* as in the consumer, as the next */
+	bool sees_fetches;
 };
 
 /* For a loader of which only the kind is known, and perhaps the workers. */
@@ -89,6 +94,7 @@ struct consumer_wait {
 	uint64_t stream;
 	uint32_t generation;
 	uint32_t task;
+	struct thread_parts outer; /* of the wait around it */
 };
 
 /*
@@ -106,6 +112,13 @@ void consumer_wait_end(struct consumer *consumer, struct consumer_wait *wait, ui
 
 /* It returned no batch: the epoch is over, or it raised. */
 void consumer_wait_stop(struct consumer *consumer, struct consumer_wait *wait, bool failed);
+
+/*
+ * Around what ends an epoch that the program does not go on with: an iterator is dropped, and its
+ * workers are shut down. False: do not call consumer_drop_end().
+ */
+bool consumer_drop_begin(struct consumer *consumer, struct consumer_wait *wait);
+void consumer_drop_end(struct consumer *consumer, struct consumer_wait *wait);
 
 /*
  * The outer iterator (ahead.h) was asked at `begin_ns`, and so answered. False: that is still to be

@@ -11,6 +11,8 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 
+#include "batch/freeing.h"
+
 /*
  * Private memory, as the maps are, to a forked child, too. A range that finds no place is not
  * timed. `end` is written last and cleared first; 0: the range is not to be believed.
@@ -100,6 +102,13 @@ static bool maps_data(int fd, int protection, int flags)
 	return fd_kind(fd) == FD_DATA;
 }
 
+static void *note_shared(void *result, int protection, int flags)
+{
+	if ((flags & MAP_SHARED) && (protection & PROT_WRITE) && result != MAP_FAILED)
+		freeing_mapped(result);
+	return result;
+}
+
 #define DEFINE_MMAP(hook_name, type)                                                               \
 	HOOK_EXPORT void *hook_name(void *address, size_t size, int protection, int flags, int fd, \
 				    type offset)                                                   \
@@ -109,7 +118,9 @@ static bool maps_data(int fd, int protection, int flags)
 		void *result;                                                                      \
                                                                                                    \
 		if (likely(!activate_on()) || !maps_data(fd, protection, flags))                   \
-			return real.hook_name(address, size, protection, flags, fd, offset);       \
+			return note_shared(                                                        \
+				real.hook_name(address, size, protection, flags, fd, offset),      \
+				protection, flags);                                                \
 		recorded = begin(&span, #hook_name);                                               \
 		if (recorded)                                                                      \
 			span.fd = fd;                                                              \
@@ -126,10 +137,18 @@ DEFINE_MMAP(mmap64, off64_t)
 /* Forgotten before the call: after it, the addresses may already be another thread's. */
 HOOK_EXPORT int munmap(void *address, size_t size)
 {
+	struct freeing freeing;
 	struct span span;
 	int result;
 
-	if (likely(!activate_on()) || !is_data(address, size))
+	if (likely(!activate_on()))
+		return real.munmap(address, size);
+	if (unlikely(freeing_begin(&freeing, address))) {
+		result = real.munmap(address, size);
+		freeing_end(&freeing);
+		return result;
+	}
+	if (!is_data(address, size))
 		return real.munmap(address, size);
 	forget(address, size);
 	if (!begin(&span, "munmap"))

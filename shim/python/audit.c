@@ -21,6 +21,7 @@
 #include "python/api.h"
 #include "python/batch_fn.h"
 #include "python/boundary.h"
+#include "python/descriptor.h"
 #include "python/importing.h"
 #include "python/later.h"
 #include "python/loader.h"
@@ -68,8 +69,9 @@ static int32_t seen_pid;
 
 static void note_seen(const struct target *target)
 {
-	/* The last is the user's own, whatever that is. */
-	if (target != &targets[TARGET_COUNT - 1] && !seen_package) {
+	/* The last is the user's own, whatever that is; what serves loaders is none. */
+	if (target->patch != descriptor_patch && target != &targets[TARGET_COUNT - 1] &&
+	    !seen_package) {
 		seen_package = target->module;
 		seen_pid = sys_getpid();
 	}

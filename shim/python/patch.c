@@ -65,6 +65,22 @@ void patch_points(PyObject *module, struct patch_point *points, size_t count)
 	}
 }
 
+bool patch_has_method(PyObject *module, const struct patch_point *point)
+{
+	OWNED PyObject *class = api_get_named(module, point->class);
+	OWNED PyObject *found = class ? api_get_named(class, point->method.ml_name) : NULL;
+
+	return found;
+}
+
+bool patch_optional(PyObject *module, struct patch_point *point)
+{
+	if (!patch_has_method(module, point))
+		return false;
+	patch_points(module, point, 1);
+	return true;
+}
+
 bool patch_class(PyObject *owner, PyMethodDef *method)
 {
 	return set_wrapper(owner, method, true);

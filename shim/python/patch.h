@@ -48,6 +48,11 @@ struct patch_point {
 /* Notes each as found or missing. */
 void patch_points(PyObject *module, struct patch_point *points, size_t count);
 
+bool patch_has_method(PyObject *module, const struct patch_point *point);
+
+/* Of what other versions may do without: it is noted only where it is there. True: it is. */
+bool patch_optional(PyObject *module, struct patch_point *point);
+
 /* The same for an attribute of one object, which is called without that object. */
 bool patch_attribute(PyObject *object, PyMethodDef *method);
 

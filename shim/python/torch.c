@@ -7,6 +7,7 @@
 #include "base/sys.h"
 #include "batch/ahead.h"
 #include "dlprof/units.h"
+#include "python/descriptor.h"
 #include "python/identity.h"
 #include "python/iterator.h"
 #include "python/later.h"
@@ -17,6 +18,7 @@
 #define STATEFUL   "torchdata.stateful_dataloader.stateful_dataloader"
 
 bool torch_blind;
+static bool samples_seen;
 
 uint64_t torch_pipe_inode(PyObject *queue, const char *end)
 {
@@ -120,6 +122,8 @@ static PyObject *gather_facts(PyObject *iterator, PyObject *loader, int64_t leng
 		facts->workers = 0;
 	if (facts->workers == 0)
 		facts->prefetch_factor = -1;
+	facts->sees_samples = samples_seen;
+	facts->sees_fetches = !descriptor_blind;
 	/* Before 2.6 there was no choice. */
 	if (api_get_flag(iterator, "_in_order", true))
 		facts->flags |= DLPROF_EPOCH_IN_ORDER;
@@ -348,12 +352,36 @@ static PyObject *on_try_get(PyObject *original, PyObject *args, PyObject *kwargs
 	return answer;
 }
 
-static bool has_method(PyObject *module, const struct patch_point *point)
+/* _BaseDataLoaderIter._next_index: the sampler, in the thread that wants the batches. */
+static PyObject *on_sample(PyObject *original, PyObject *args, PyObject *kwargs)
 {
-	OWNED PyObject *class = api_get_named(module, point->class);
-	OWNED PyObject *found = class ? api_get_named(class, point->method.ml_name) : NULL;
+	struct thread *thread = activate_on() ? thread_waiting() : NULL;
+	const uint32_t life = thread_life;
+	uint64_t begin_ns;
+	PyObject *index;
 
-	return found;
+	if (!thread)
+		return py.PyObject_Call(original, args, kwargs);
+	begin_ns = clock_now_ns();
+	index = py.PyObject_Call(original, args, kwargs);
+	if (thread_is_in_life(life) && thread_waiting() == thread)
+		thread->parts.sample_ns += clock_now_ns() - begin_ns;
+	return index;
+}
+
+/* _MultiProcessingDataLoaderIter._shutdown_workers, also where a loop was left by `break`. */
+static PyObject *on_shutdown(PyObject *original, PyObject *args, PyObject *kwargs)
+{
+	PyObject *iterator = activate_on() ? api_argument(args, NULL, 0, NULL) : NULL, *result;
+	struct consumer *consumer = iterator ? iterator_state(iterator) : NULL;
+	struct consumer_wait wait;
+
+	if (!consumer || consumer->skipping || !consumer_drop_begin(consumer, &wait))
+		return py.PyObject_Call(original, args, kwargs);
+	result = py.PyObject_Call(original, args, kwargs);
+	if (thread_is_in_life(wait.life))
+		consumer_drop_end(consumer, &wait);
+	return result;
 }
 
 void torch_patch_dataloader(PyObject *module, size_t package)
@@ -378,14 +406,23 @@ void torch_patch_dataloader(PyObject *module, size_t package)
 	};
 	static struct patch_point made =
 		PATCH_POINT(DATALOADER, "DataLoader", "check_worker_number_rationality", on_made);
+	static struct patch_point sample =
+		PATCH_POINT(DATALOADER, "_BaseDataLoaderIter", "_next_index", on_sample);
+	static struct patch_point drop = PATCH_POINT(DATALOADER, "_MultiProcessingDataLoaderIter",
+						     "_shutdown_workers", on_shutdown);
+	static struct patch_point drop_stateful =
+		PATCH_POINT(STATEFUL, "_StatefulMultiProcessingDataLoaderIter",
+			    "_shutdown_workers", on_shutdown);
 
 	if (package == TORCHDATA) {
-		if (!torch_blind)
-			patch_points(module, stateful, ARRAY_COUNT(stateful));
+		if (torch_blind)
+			return;
+		patch_points(module, stateful, ARRAY_COUNT(stateful));
+		patch_optional(module, &drop_stateful);
 		return;
 	}
 	/* Half of the points would announce loaders and never a batch. */
-	if (!has_method(module, &points[0])) {
+	if (!patch_has_method(module, &points[0])) {
 		torch_blind = true;
 		for (size_t i = 0; i < ARRAY_COUNT(points); i++)
 			patch_note(points[i].where, points[i].method.ml_name, false);
@@ -393,6 +430,7 @@ void torch_patch_dataloader(PyObject *module, size_t package)
 	}
 	patch_points(module, points, ARRAY_COUNT(points));
 	/* PyTorch has it since 1.8. */
-	if (has_method(module, &made))
-		patch_points(module, &made, 1);
+	patch_optional(module, &made);
+	samples_seen = patch_optional(module, &sample);
+	patch_optional(module, &drop);
 }

@@ -18,6 +18,7 @@ enum torch_package { TORCH, TORCHDATA, TORCH_PACKAGE_MAX };
 void torch_patch_dataloader(PyObject *module, size_t package);
 void torch_patch_fetch(PyObject *module, size_t package);
 void torch_patch_worker(PyObject *module, size_t package);
+void torch_patch_pinning(PyObject *module, size_t package);
 
 /* This torch hands out its batches under another name than we know. */
 extern HIDDEN bool torch_blind;

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "batch/consumer.h"
+#include "batch/pinning.h"
 #include "batch/scope.h"
 #include "python/later.h"
 #include "python/patch.h"
@@ -12,7 +13,8 @@
 #include "record/activate.h"
 #include "record/span.h"
 
-#define FETCH "torch.utils.data._utils.fetch"
+#define FETCH   "torch.utils.data._utils.fetch"
+#define PINNING "torch.utils.data._utils.pin_memory"
 
 /* A fetcher's collate_fn, called as collate_fn(samples). */
 static PyObject *on_collate(PyObject *original, PyObject *args, PyObject *kwargs)
@@ -212,4 +214,29 @@ void torch_patch_fetch(PyObject *module, size_t package)
 	};
 
 	patch_points(module, points, ARRAY_COUNT(points));
+}
+
+static PyObject *pinning_loop;
+
+/* _pin_memory_loop(in_queue, ...): all the life of a thread that receives a loader's batches. */
+static PyObject *on_pinning(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+	struct thread *thread = activate_on() ? thread_get() : NULL;
+	const uint32_t life = thread_life;
+	PyObject *queue = api_argument(args, kwargs, 0, "in_queue"), *result;
+
+	if (thread && queue)
+		pinning_of(thread, torch_pipe_inode(queue, "_reader"));
+	result = py.PyObject_Call(pinning_loop, args, kwargs);
+	if (thread && thread_is_in_life(life) && thread_self == thread)
+		pinning_of(thread, 0);
+	return result;
+}
+
+void torch_patch_pinning(PyObject *module, size_t package)
+{
+	static PyMethodDef method = {"_pin_memory_loop", on_pinning, PY_VARARGS_KEYWORDS, NULL};
+
+	if (patch_function(module, PINNING, &method, &pinning_loop))
+		patch_note(PINNING, method.ml_name, true);
 }

@@ -112,6 +112,14 @@ struct thread_range {
 	char label[DLPROF_MARK_BYTES];
 };
 
+/* What is known of a wait for a batch by its parts; event.h. */
+struct thread_parts {
+	uint64_t sample_ns;
+	uint64_t fetch_ns, fetch_count;	/* since the last message began to be taken in */
+	uint64_t timed_ns, timed_cpu_ns; /* of some of them, of which the CPU time is known */
+	uint32_t load_depth;	/* of the wait itself: what a load within it does is the load's */
+};
+
 #define THREAD_NAMED_MAX 16
 
 /* A tally that a decode library counted into lately: images of several widths take turns. */
@@ -187,6 +195,10 @@ struct thread {
 	bool receiving;			/* the next pipe read starts a message */
 	uint64_t receive_begin_ns;
 	uint64_t waited_ns;
+	struct thread_parts parts;	/* of the innermost wait */
+	uint64_t free_since_ns;		/* until when it did nothing else; freeing.h; 0: it did */
+	uint64_t free_ns;		/* since its last batch was handed out */
+	bool pins;			/* it receives for another thread; pinning.h */
 	struct account *account; /* summary.h; NULL: none yet */
 	uint64_t iter_begin_ns, iter_ns; /* iter() of an epoch that is still to be announced */
 
@@ -261,6 +273,17 @@ static inline struct thread *thread_loading(void)
 	struct thread *thread = thread_self;
 
 	if (likely(!thread || thread->life != thread_life || !thread->load_depth))
+		return NULL;
+	return thread;
+}
+
+/* This thread's state if it waits for a batch and is not in a load of its own; else NULL. */
+static inline struct thread *thread_waiting(void)
+{
+	struct thread *thread = thread_self;
+
+	if (!thread || thread->life != thread_life || !thread->wait_depth ||
+	    thread->load_depth != thread->parts.load_depth)
 		return NULL;
 	return thread;
 }

@@ -52,7 +52,8 @@ def check_ratio(expected, name, found):
     stall = found["stall"]
     t.check(abs(stall["ratio"] - expected["stall_ratio"]) <= expected["stall_ratio_tol"] / 10,
             name, "stall ratio", stall["ratio"])
-    parts = sum(stall[part] for part in ("not_ready", "receiving", "epoch_start", "epoch_end"))
+    parts = sum(stall[part] or 0 for part in ("not_ready", "receiving", "sampling", "epoch_start",
+                                              "epoch_end"))
     t.check(abs(parts - stall["ratio"]) < 1e-6, name, "parts", parts, stall["ratio"])
     t.equal(found["starved"], expected["starved"], name, "starved")
 

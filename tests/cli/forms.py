@@ -9,7 +9,7 @@ import dlprof_test as t
 LINES, COLUMNS = 22, 80
 VERDICTS = {"highly_input_bound": "HIGHLY INPUT-BOUND", "incomplete": "INCOMPLETE",
             "moderately_input_bound": "MODERATELY INPUT-BOUND", "not_input_bound": "NOT INPUT-BOUND"}
-PARTS = "not ready|waiting|receiving|epoch start|epoch end|end|step"
+PARTS = "not ready|waiting|receiving|sampling|epoch start|epoch end|end|step"
 
 
 def flat(text):
@@ -49,7 +49,7 @@ def check_fits(path, text):
 def check_bar(path, text, stall):
     """The parts sum to the whole, and those of waiting to the headline; the bar is as long."""
     found = {"epoch end" if name == "end" else name: float(value) for name, value in re.findall(
-        r"[\u2588\u2593\u2592\u2591\u00b7] ({}) ([0-9.]+) %".format(PARTS), text)}
+        r"[\u2588\u2593\u259a\u2592\u2591\u00b7] ({}) ([0-9.]+) %".format(PARTS), text)}
     if not found:
         t.check(stall["ratio"] is None, path, "has no bar", text)
         return
@@ -57,12 +57,12 @@ def check_bar(path, text, stall):
     waiting = sum(value for name, value in found.items() if name != "step")
     t.check(abs(waiting - 100 * stall["ratio"]) <= (0.051 if stall["ratio"] < 0.0995 else 0.51),
             path, "waiting in the bar", waiting, stall["ratio"])
-    for name in ("not_ready", "receiving", "epoch_start", "epoch_end"):
+    for name in ("not_ready", "receiving", "sampling", "epoch_start", "epoch_end"):
         if stall[name] is not None:
             t.check(abs(found.get(name.replace("_", " "), 0) - 100 * stall[name]) <= 1, path, name,
                     found, stall[name])
     bar = [line.strip() for line in text.splitlines()
-           if re.fullmatch(r"  [\u2588\u2593\u2592\u2591\u00b7]+", line)]
+           if re.fullmatch(r"  [\u2588\u2593\u259a\u2592\u2591\u00b7]+", line)]
     t.equal([len(line) for line in bar], [COLUMNS - 4], path, "the bar")
 
 

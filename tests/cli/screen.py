@@ -25,7 +25,7 @@ def check_kinds(folder):
 def check_shares(path):
     """A part's share is the same figure below the bar and in the account."""
     whole = forms.run(path, "-v")
-    for part, share in re.findall(r"[█▓▒·] ([a-z ]+) ([\d.]+ %)", forms.run(path)):
+    for part, share in re.findall(r"[█▓▚▒·] ([a-z ]+) ([\d.]+ %)", forms.run(path)):
         t.check(re.search(r"^    {} .*\b{}  ".format(part, share), whole, re.M),
                 path, part, share, "not in", whole)
         if part == "receiving" and "Also: receiving" in forms.flat(whole):

@@ -16,7 +16,7 @@ from dlprof_test import (PYTHON, check, databases, environment, equal, finish,  
                          wait_for_drain)
 
 PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "account")
-PARTS = ("not_ready", "receiving", "epoch_start", "epoch_end")
+PARTS = ("not_ready", "receiving", "sampling", "epoch_start", "epoch_end")
 BATCHES = """SELECT DISTINCT loader_id, epoch, batch FROM batch JOIN epoch USING (loader_id, epoch)
              WHERE NOT IFNULL(nested, 0)"""
 AT_ONCE = 3  # they sleep for the most part
@@ -44,12 +44,14 @@ def is_near(found, own):
 def differences(own, line, stall):
     """What is said that the stopwatch does not say, as [what, said, own]."""
     parts = [stall.get(part) for part in PARTS]
+    if parts[2] is None:  # not every loader's sampler is seen
+        parts[2] = 0
     if None in parts:
         return [["parts", parts, "known"]]
     pairs = {"ratio": (stall["ratio"], own["ratio"]),
              "epoch start": (stall["epoch_start"], own["epoch_start"]),
              "epoch end": (stall["epoch_end"], own["epoch_end"]),
-             "not ready + receiving": (sum(parts[:2]), own["within"])}
+             "not ready + receiving + sampling": (sum(parts[:3]), own["within"])}
     if own["tells_parts"]:
         pairs["receiving"] = (stall["receiving"], own["receiving"])
     wrong = [[what, *pair] for what, pair in pairs.items() if not is_near(*pair)]

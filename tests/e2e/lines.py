@@ -72,7 +72,8 @@ def check_shares(packages):
             if workers:
                 t.check(not found["main", "load"], "a worker loads", found)
                 waits = sum(sum(found["main", phase].values())
-                            for phase in ("not_ready", "receiving", "epoch_start", "epoch_end"))
+                            for phase in ("not_ready", "receiving", "sampling", "epoch_start",
+                                          "epoch_end"))
                 t.check(waits, "the training waits", found)
             if all(error < 3 for error in errors.values()):
                 break

@@ -2,7 +2,13 @@
 /* older.h - SQL that takes from a database what later versions of the schema added. */
 #pragma once
 
+#define WITHOUT_10                                                                                 \
+	"DROP VIEW batch; ALTER TABLE t_batch DROP COLUMN sample_ns;"                              \
+	"ALTER TABLE t_batch DROP COLUMN fetch_ns; ALTER TABLE t_batch DROP COLUMN fetch_cpu_ns;"  \
+	"ALTER TABLE t_batch DROP COLUMN fetch_count; ALTER TABLE t_batch DROP COLUMN free_ns;"
+
 #define WITHOUT_9                                                                                  \
+	WITHOUT_10                                                                                 \
 	"DROP VIEW frame; DROP VIEW stack; DROP VIEW doing;"                                       \
 	"DROP TABLE t_frame; DROP TABLE t_stack; DROP TABLE t_doing;"
 

@@ -390,6 +390,34 @@ Test(db, a_database_of_version_7_can_be_read_and_written_on)
 	cr_expect_eq(ask("SELECT exit_status FROM process"), 9);
 }
 
+/* Nobody saw what its batches were made of. */
+Test(db, a_database_of_version_9_can_be_read_and_written_on)
+{
+	struct batch_series series;
+	const struct batch_filter all = batch_filter_all(1);
+	struct db *db;
+
+	make();
+	run_sql(WITHOUT_10
+		"INSERT INTO t_loader (loader_id, pid, number, workers) VALUES (1, 7, 1, 2);"
+		"INSERT INTO t_batch (loader_id, epoch, task, batch, begin_ns, wait_ns, compute_ns)"
+		" VALUES (1, 0, 0, 0, 100, 90, 10); PRAGMA user_version = 9");
+	cr_assert_eq(db_open_read(path, &db), 0);
+	series_init(&series);
+	cr_assert_eq(query_series(db, &all, &series), 0);
+	cr_expect_eq(series.count, 1);
+	cr_expect_float_eq((double)series.wait_ns[0], 90, 1e-6);
+	cr_expect_null(series.sample_ns);
+	cr_expect_eq(series.fetches.batches, 0);
+	series_done(&series);
+	db_close(db);
+	cr_assert_eq(db_open_write(path, &db), 0);
+	db_close(db);
+	cr_expect_eq(ask("SELECT COUNT(*) FROM batch WHERE sample_ns IS NULL AND free_ns IS NULL"
+			 " AND fetch_count IS NULL AND wait_ns = 90"), 1);
+	cr_expect_eq(ask("SELECT user_version FROM pragma_user_version"), DB_SCHEMA_VERSION);
+}
+
 /* It has no lines of code; they are added up from its next drain on. */
 Test(db, a_database_of_version_8_can_be_read_and_written_on)
 {

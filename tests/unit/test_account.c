@@ -15,7 +15,7 @@ static void begin(int32_t workers)
 {
 	series_init(&series);
 	series.workers = workers;
-	account = (struct account){.startup_ns = NAN};
+	account = ACCOUNT_EMPTY;
 }
 
 /* handover_ms < 0: not known. */
@@ -46,9 +46,10 @@ static void add_epoch(int32_t epoch, int64_t begin_ms, float setup_ms, int64_t s
 	cr_assert_eq(series_add_epoch(&series, &e), 0);
 }
 
-static void expect_parts(double not_ready_ms, double receiving_ms, double start_ms, double end_ms)
+static void expect_all(double not_ready_ms, double receiving_ms, double sampling_ms,
+		       double start_ms, double end_ms)
 {
-	const double expected[] = {not_ready_ms, receiving_ms, start_ms, end_ms};
+	const double expected[] = {not_ready_ms, receiving_ms, sampling_ms, start_ms, end_ms};
 	double sum = 0;
 
 	for (int part = 0; part < ACCOUNT_PART_MAX; part++) {
@@ -58,6 +59,79 @@ static void expect_parts(double not_ready_ms, double receiving_ms, double start_
 	}
 	cr_expect_float_eq(sum, account.wait_ns, 10);
 	cr_expect_float_eq(account.time_ns, account.wait_ns + account.step_ns, 10);
+}
+
+/* Sampling was not seen. */
+static void expect_parts(double not_ready_ms, double receiving_ms, double start_ms, double end_ms)
+{
+	cr_expect(isnan(account.part_ns[ACCOUNT_SAMPLING]));
+	cr_expect(isnan(account.share[ACCOUNT_SAMPLING]));
+	account.part_ns[ACCOUNT_SAMPLING] = 0;
+	expect_all(not_ready_ms, receiving_ms, 0, start_ms, end_ms);
+}
+
+/* sample_ms < 0: not seen. */
+static void add_sampled(int32_t batch, int64_t wait_ms, int64_t handover_ms, int64_t sample_ms)
+{
+	struct batch_row row = BATCH_ROW_UNKNOWN;
+
+	row.batch = batch;
+	row.wait_ns = wait_ms * MS;
+	row.compute_ns = 100 * MS;
+	row.handover_ns = handover_ms * MS;
+	row.sample_ns = sample_ms < 0 ? SERIES_UNKNOWN : sample_ms * MS;
+	cr_assert_eq(series_append(&series, &row), 0);
+}
+
+/* With workers it comes when the batch is in hand; those of the first two are the epoch's start. */
+Test(account, sampling_is_no_receiving)
+{
+	begin(2);
+	add_sampled(0, 300, 100, 20);
+	add_sampled(1, 50, 40, 30);
+	add_sampled(2, 50, 40, 30);
+	add_sampled(3, 20, 20, 15);
+	add_sampled(4, 20, 5, 10);  /* of another that came first */
+	add_sampled(5, 10, 5, -1);  /* not seen: it stays where it was */
+	add_sampled(6, 10, 10, 50); /* two clocks */
+	account_of_loader(&series, false, 10e6, &account);
+	expect_all(10 + 10 + 5, 10 + 5 + 5, 30 + 15 + 10 + 10, 50, 0);
+	series_done(&series);
+}
+
+Test(account, without_workers_what_is_not_sampling_is_the_load)
+{
+	begin(0);
+	for (int32_t i = 0; i < 5; i++)
+		add_sampled(i, 30, 6, 10);
+	account_of_loader(&series, false, 10e6, &account);
+	expect_all(4 * 20, 0, 4 * 10, 0, 0);
+	series_done(&series);
+}
+
+/* Of two loaders of a thread one's sampler is seen. */
+Test(account, sampling_is_known_if_it_is_of_one_loader)
+{
+	const struct account_span span = {1000 * MS, 5000 * MS};
+
+	for (int seen = 0; seen < 3; seen++) {
+		begin(2);
+		for (int both = 0; both < 2; both++) {
+			struct batch_series one = series;
+
+			for (int32_t i = 0; i < 4; i++)
+				add_sampled(i, 30, 20, both == seen ? 10 : -1);
+			series.first_ns = 1400 * MS;
+			account_add(&account, &series, false, 10e6, &span);
+			series_done(&series);
+			series = one;
+		}
+		cr_assert_eq(account_close(&account, &span), 0);
+		if (seen == 2)
+			expect_parts(40, 80, 120, 0);
+		else
+			expect_all(40, 60, 20, 120, 0);
+	}
 }
 
 /* Two epochs of four batches; the waits of the first two of each are its start. */
@@ -215,5 +289,24 @@ Test(account, by_the_gpus_clock_a_part_is_its_idle_time)
 	expect_parts(3 * 15, 3 * 5, 20, 0);
 	cr_expect_float_eq(account.time_ns, (5 * 100 + 4 * 40) * 1e6, 10);
 	cr_expect_float_eq(account.unseen_ns, 140e6, 10);
+	series_done(&series);
+}
+
+Test(account, by_the_gpus_clock_sampling_is_its_idle_time_too)
+{
+	begin(2);
+	for (int32_t i = 0; i < 6; i++) {
+		struct batch_row row = BATCH_ROW_UNKNOWN;
+
+		row.batch = i;
+		row.wait_ns = 40 * MS;
+		row.handover_ns = 20 * MS;
+		row.sample_ns = 16 * MS;
+		row.compute_ns = 100 * MS;
+		row.gpu_idle_ns = 20 * MS;
+		cr_assert_eq(series_append(&series, &row), 0);
+	}
+	account_of_loader(&series, true, 10e6, &account);
+	expect_all(4 * 10, 4 * 2, 4 * 8, 20, 0);
 	series_done(&series);
 }

@@ -222,10 +222,10 @@ static enum cause judge_delivery(double fetch_ms, double fetch_count, double cpu
 		row.head_ready = 1;
 		cr_assert_eq(series_append(&series, &row), 0);
 	}
-	series.fetch_batches = LOADS;
-	series.fetch_count = fetch_count * LOADS;
-	series.fetch_ns = fetch_ms * MS * LOADS;
-	series.fetch_cpu_ns = cpu_share * series.fetch_ns;
+	series.fetches.batches = LOADS;
+	series.fetches.count = fetch_count * LOADS;
+	series.fetches.ns = fetch_ms * MS * LOADS;
+	series.fetches.cpu_ns = cpu_share * series.fetches.ns;
 	return judge(input);
 }
 

@@ -54,6 +54,8 @@ static void append(const struct loader *l, int epoch, int i, const struct task *
 	row.compute_ns = (int64_t)(l->step * MS);
 	row.load_ns = (int64_t)(task->load * MS);
 	row.handover_ns = (int64_t)(late * MS);
+	if (l->sample > 0)
+		row.sample_ns = (int64_t)(l->sample * MS);
 	row.worker = i % l->workers;
 	row.head_ready = task->end <= request;
 	cr_assert_eq(series_append(&series, &row), 0);
@@ -108,15 +110,11 @@ static double run(const struct loader *l)
 	series.in_order = 1;
 	series.receive_ns = l->receive * MS * l->epochs * l->batches;
 	series.receive_count = (size_t)l->epochs * (size_t)l->batches;
-	if (l->sample > 0) {
-		series.sample_batches = series.receive_count;
-		series.sample_ns_sum = l->sample * MS * (double)series.sample_batches;
-	}
 	if (l->fetch > 0) {
-		series.fetch_batches = series.receive_count;
-		series.fetch_count = 2 * (double)series.fetch_batches;
-		series.fetch_ns = l->fetch * MS * (double)series.fetch_batches;
-		series.fetch_cpu_ns = 0.05 * series.fetch_ns;
+		series.fetches.batches = (double)series.receive_count;
+		series.fetches.count = 2 * series.fetches.batches;
+		series.fetches.ns = l->fetch * MS * series.fetches.batches;
+		series.fetches.cpu_ns = 0.05 * series.fetches.ns;
 	}
 	for (int epoch = 0; epoch < l->epochs; epoch++) {
 		bool is_last = epoch + 1 == l->epochs;

@@ -47,8 +47,8 @@ static void put_account(struct html *html)
 {
 	static const char *const classes[] = {
 		[ACCOUNT_NOT_READY] = "wait",    [ACCOUNT_RECEIVING] = "short",
-		[ACCOUNT_EPOCH_START] = "start", [ACCOUNT_EPOCH_END] = "transfer",
-		[ACCOUNT_PART_MAX] = "compute",
+		[ACCOUNT_SAMPLING] = "queue",    [ACCOUNT_EPOCH_START] = "start",
+		[ACCOUNT_EPOCH_END] = "transfer", [ACCOUNT_PART_MAX] = "compute",
 	};
 	const struct outline_block *block = outline_find(html->outline, SCREEN_ACCOUNT);
 	struct figure_part parts[ACCOUNT_PART_MAX + 2];

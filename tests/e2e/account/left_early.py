@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each epoch is left long before its end; its workers end with its iterator, outside any wait."""
+"""Each epoch is left long before its end; its workers end with its iterator, at once."""
 from stopwatch import Sleepy, Timed, finish, step
 from torch.utils.data import DataLoader
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A training script's own account: time in the outermost iter(), next() or end of any loader is
-waiting, all else is step, from the return of the first next() on. What came before is start-up."""
+"""A training script's own account: time in the outermost iter(), next() or end of any loader, and in
+letting go of its iterator, is waiting, all else is step, from the return of the first next() on. What
+came before is start-up."""
 import json
 import threading
 import time
@@ -45,6 +46,11 @@ class Timed:
             _received[0] += end - max(begin, self.finished(batch))
         return batch
 
+    def __del__(self):
+        """Of a loop that is left the workers end now."""
+        if hasattr(self, "iterator"):
+            _timed("epoch_end", self.__dict__.clear)
+
 
 class Sleepy:
     """`count` samples, each of which takes `seconds` to load."""
@@ -58,6 +64,12 @@ class Sleepy:
     def __getitem__(self, index):
         time.sleep(self.seconds)
         return index
+
+
+def body():
+    """The loop's body begins: the loop has let go of the batch before, which takes a while, too."""
+    what, begin, _ = _calls[-1]
+    _calls[-1] = what, begin, time.perf_counter()
 
 
 def step(seconds):

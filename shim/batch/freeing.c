@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "batch/freeing.h"
+
+#include <stdatomic.h>
+
+#include "base/clock.h"
+#include "record/activate.h"
+#include "record/summary.h"
+
+#define BUCKET_BITS 9
+#define BUCKET_MAPS 8
+#define RETURN_NS   50000   /* until the first tensor of a batch: the loop lets go of it */
+#define GAP_NS	    500000  /* between two: some are signed off with another process */
+#define LATER_NS    1000000 /* what is freed after that is freed by the loop's body */
+
+/* Where they begin; 0: free. One that finds no place in its bucket is freed unseen. */
+static struct bucket {
+	alignas(64) _Atomic uintptr_t maps[BUCKET_MAPS];
+} buckets[1 << BUCKET_BITS];
+static atomic_bool any;
+
+static struct bucket *bucket_of(const void *address)
+{
+	const uint32_t page = (uint32_t)((uintptr_t)address >> 12);
+
+	return &buckets[page * UINT32_C(0x9e3779b1) >> (32 - BUCKET_BITS)];
+}
+
+void freeing_mapped(const void *address)
+{
+	struct bucket *bucket;
+
+	if (!activate_on() || !thread_waiting())
+		return;
+	bucket = bucket_of(address);
+	atomic_store_explicit(&any, true, memory_order_relaxed);
+	for (int i = 0; i < BUCKET_MAPS; i++) {
+		uintptr_t expected = 0;
+
+		if (atomic_compare_exchange_strong(&bucket->maps[i], &expected, (uintptr_t)address))
+			return;
+	}
+}
+
+/* Whether it was there. */
+static bool forget(const void *address)
+{
+	struct bucket *bucket = bucket_of(address);
+
+	for (int i = 0; i < BUCKET_MAPS; i++) {
+		uintptr_t expected = (uintptr_t)address;
+
+		if (atomic_load_explicit(&bucket->maps[i], memory_order_relaxed) == expected)
+			return atomic_compare_exchange_strong(&bucket->maps[i], &expected, 0);
+	}
+	return false;
+}
+
+bool freeing_begin(struct freeing *freeing, const void *address)
+{
+	struct thread *thread = thread_self;
+	uint64_t now_ns;
+
+	if (likely(!atomic_load_explicit(&any, memory_order_relaxed)) || !forget(address))
+		return false;
+	if (!thread || thread->life != thread_life || !thread->free_since_ns)
+		return false;
+	now_ns = clock_now_ns();
+	if (now_ns - thread->free_since_ns > LATER_NS) {
+		thread->free_since_ns = 0;
+		return false;
+	}
+	freeing->thread = thread;
+	freeing->begin_ns = now_ns;
+	if (now_ns - thread->free_since_ns <= (thread->free_ns ? GAP_NS : RETURN_NS))
+		freeing->begin_ns = thread->free_since_ns;
+	return true;
+}
+
+void freeing_end(const struct freeing *freeing)
+{
+	const uint64_t now_ns = clock_now_ns(), ns = now_ns - freeing->begin_ns;
+	struct thread *thread = freeing->thread;
+
+	thread->free_since_ns = now_ns;
+	thread->free_ns += ns;
+	thread->waited_ns += ns;
+	if (thread->account)
+		thread->account->waited_ns += ns;
+}
