@@ -125,13 +125,20 @@ static bool counts_end(const struct batch_series *s, size_t i, const struct acco
 	return i + 1 < s->epoch_count;
 }
 
+/* Behind the last step. */
+static bool begins_after(const struct batch_series *s, size_t i, const struct account_span *span)
+{
+	return span->end_ns != SERIES_UNKNOWN && s->epochs[i].begin_ns != SERIES_UNKNOWN &&
+	       s->epochs[i].begin_ns >= span->end_ns;
+}
+
 static void add_epochs(struct account *a, const struct batch_series *s,
 		       const struct account_span *span)
 {
 	for (size_t i = 0; i < s->epoch_count; i++) {
 		if (counts_start(s, i, span))
 			add_epoch(a, ACCOUNT_EPOCH_START, (double)s->epochs[i].setup_ns);
-		else if (i == 0)
+		else if (i == 0 && !begins_after(s, i, span))
 			add_startup(a, (double)s->epochs[i].setup_ns);
 		if (counts_end(s, i, span))
 			add_epoch(a, ACCOUNT_EPOCH_END, (double)s->epochs[i].stop_ns);

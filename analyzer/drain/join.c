@@ -240,7 +240,9 @@ static int take_batch(struct join *join, struct stream *stream, struct segment *
 	stream->tid = ring->tid;
 	take_free(join, ring, event->batch.free_ns);
 	end_step(stream, event, ring);
-	if (stream->seen.tid == WRITE_UNKNOWN) { /* iter() may have been another thread's */
+	/* iter() may have been another thread's, and a pool is known by its second thread. */
+	if (stream->seen.tid == WRITE_UNKNOWN ||
+	    (event->flags & DLPROF_FLAG_POOL && stream->seen.tid != segment->header->pid)) {
 		stream->seen.tid = thread_of(segment, ring, event);
 		stream->seen.nested = flag(event->flags, DLPROF_FLAG_NESTED);
 		stream->seen_more = true;

@@ -28,6 +28,18 @@ static bool is_known(const struct finding *finding)
 	return !isnan(finding->own.ratio);
 }
 
+/* Another thread may have taken all batches of an iterator that this one has made. */
+static bool is_only_made(const struct batch_series *series)
+{
+	return !series->count && series->epoch_count;
+}
+
+/* Whether its waits are part of the thread's, however short its own loop was. */
+static bool is_waited_for(const struct batch_series *series)
+{
+	return is_only_made(series) || (series->count && series->wait_ns);
+}
+
 /* A thread other than the first has another number in each program that a process becomes. */
 static bool is_same_thread(const struct loader_info *one, const struct loader_info *other)
 {
@@ -40,7 +52,7 @@ static bool is_of_thread(const struct loader_info *loader, const struct loader_i
 {
 	return loader == judged ||
 	       (!loader->nested && !judged->nested && loader->pid == judged->pid &&
-		is_same_thread(loader, judged) && loader->batch_count > 0);
+		is_same_thread(loader, judged));
 }
 
 static int read_one(struct db *db, const struct thread_query *query, size_t which,
@@ -85,7 +97,7 @@ static int read_all(struct db *db, const struct thread_query *query, size_t judg
 		if (i == judged || !is_of_thread(&query->loaders[i], &query->loaders[judged]))
 			continue;
 		r = read_one(db, query, i, &ret->list[ret->count]);
-		if (r == 0 && !is_known(&ret->list[ret->count].finding))
+		if (r == 0 && !is_waited_for(&ret->list[ret->count].series))
 			series_done(&ret->list[ret->count].series);
 		else
 			ret->count++;
@@ -97,7 +109,7 @@ static int read_all(struct db *db, const struct thread_query *query, size_t judg
 static bool has_span(const struct batch_series *series, const struct finding *finding)
 {
 	return !series->is_part && series->epoch_count && series->first_ns != SERIES_UNKNOWN &&
-	       series->last_ns != SERIES_UNKNOWN && !finding->missing_count;
+	       !finding->missing_count;
 }
 
 static int by_life(const void *a, const void *b)
@@ -123,6 +135,8 @@ static int account_of_lives(const struct thread *thread, const struct member **m
 		     end++) {
 			const struct batch_series *s = &members[end]->series;
 
+			if (is_only_made(s))
+				continue;
 			if (!has_span(s, &members[end]->finding))
 				return -ERANGE;
 			if (s->first_ns < span.begin_ns)
@@ -130,6 +144,9 @@ static int account_of_lives(const struct thread *thread, const struct member **m
 			if (s->last_ns > span.end_ns)
 				span.end_ns = s->last_ns;
 		}
+		/* Nothing is known of a program in which no step was seen. */
+		if (span.end_ns < span.begin_ns)
+			continue;
 		for (i = begin; i < end; i++)
 			account_add(ret, &members[i]->series, by_gpu, members[i]->finding.theta_ns,
 				    &span);
@@ -162,6 +179,8 @@ static void put_first(struct thread *thread)
 	size_t i, most = 0;
 
 	for (i = 0; i < thread->count; i++) {
+		if (!is_known(&thread->list[i].finding))
+			continue;
 		wait_ns += thread->list[i].finding.own.wait_ns;
 		if (thread->list[i].finding.own.wait_ns > thread->list[most].finding.own.wait_ns)
 			most = i;
@@ -186,6 +205,8 @@ static int judge_thread(struct thread *thread)
 	if (account_of_thread(thread, &account) < 0)
 		return 0;
 	for (size_t i = 1; i < thread->count; i++) {
+		if (!is_known(&thread->list[i].finding))
+			continue;
 		r = boot_wait_error(&thread->list[i].series, &thread->list[i].finding, &error_ns);
 		if (r < 0)
 			return r;

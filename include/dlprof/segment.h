@@ -96,6 +96,7 @@ struct dlprof_so_far {
 	_Atomic uint64_t batches;
 	_Atomic uint64_t time_ns;
 	_Atomic uint64_t wait_ns;
+	_Atomic uint32_t in_doubt;	/* whose waits these are: a note says why */
 };
 
 /*

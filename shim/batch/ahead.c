@@ -8,10 +8,12 @@
 #include "base/sys.h"
 #include "base/text.h"
 #include "record/segment.h"
+#include "record/summary.h"
 
 #define AHEAD_MAX   16
 #define KEPT_MAX    128
 #define WATCHED_MIN 8 /* batches, before a thread is warned of */
+#define WORKS_LEAST 20 /* 1/20 of the waits, in which the main thread then works */
 
 static struct ahead {
 	const void *outer; /* only to be compared; NULL: free */
@@ -206,20 +208,36 @@ static bool is_watched(const struct thread *thread)
 
 void ahead_watch_begin(struct thread *thread)
 {
-	if (is_watched(thread) && thread->ahead_count)
+	if (!is_watched(thread))
+		return;
+	if (thread->ahead_count)
 		thread->ahead_own_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - thread->ahead_exit_ns;
+	thread->ahead_waited_ns -= clock_now_ns();
+	thread->ahead_within_ns -= main_cpu_ns();
+}
+
+/*
+ * A thread that only prefetches does almost nothing with its batches, and the main thread works
+ * while this one waits. If it waits for this one, as an event loop does, the waits are its own.
+ */
+static bool is_prefetching(const struct thread *thread)
+{
+	return thread->ahead_count > WATCHED_MIN &&
+	       main_cpu_ns() > thread->ahead_main_ns + thread->ahead_own_ns &&
+	       thread->ahead_within_ns > thread->ahead_waited_ns / WORKS_LEAST;
 }
 
 void ahead_watch_end(struct thread *thread)
 {
 	if (!is_watched(thread))
 		return;
+	thread->ahead_waited_ns += clock_now_ns();
+	thread->ahead_within_ns += main_cpu_ns();
 	if (!thread->ahead_count++)
 		thread->ahead_main_ns = main_cpu_ns();
-	/* A thread that only prefetches does almost nothing with its batches. */
-	if (thread->ahead_count > WATCHED_MIN &&
-	    main_cpu_ns() > thread->ahead_main_ns + thread->ahead_own_ns) {
+	if (is_prefetching(thread)) {
 		noted = true;
+		summary_doubt();
 		note_add('?',
 			     "a thread other than the main one takes batches from a DataLoader "
 			     "while the main one works: if it prefetches for the training, these "

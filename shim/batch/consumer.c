@@ -121,6 +121,12 @@ void consumer_announce(struct consumer *consumer, const struct consumer_facts *f
 			event.epoch.waited_ns -= thread->iter_ns;
 		thread->iter_ns = 0;
 	}
+	if (thread->failed_ns && !(event.flags & DLPROF_FLAG_NESTED)) {
+		event.begin_ns = thread->failed_begin_ns;
+		event.duration_ns += thread->failed_ns;
+		event.epoch.waited_ns -= thread->failed_ns;
+		thread->failed_ns = 0;
+	}
 	push(thread, &event);
 }
 
@@ -139,6 +145,8 @@ void consumer_begin(struct consumer *consumer, const struct consumer_facts *fact
 	consumer->sees_samples = facts->sees_samples;
 	consumer->sees_fetches = facts->sees_fetches;
 	consumer->ordinal = 0;
+	consumer->asker = 0;
+	consumer->pool = summary_has_pool();
 	consumer->over = false;
 	consumer_announce(consumer, facts, begin_ns);
 }
@@ -167,21 +175,31 @@ void consumer_place(const struct consumer *consumer, const char *place)
 	thread_push(thread, &event);
 }
 
-static struct account *account_of(struct thread *thread, bool pool)
+static struct account *account_of(struct thread *thread)
 {
-	if (pool)
-		return summary_pool();
-	if (unlikely(!thread->account))
+	if (unlikely(!thread->account || summary_has_pool()))
 		thread->account = summary_account();
 	return thread->account;
 }
 
-static void enter(struct consumer_wait *wait, struct thread *thread, bool pool, uint64_t begin_ns)
+/* An executor gives each call to whichever of its threads is free. */
+static void look_at_asker(struct consumer *consumer, const struct thread *thread)
+{
+	if (likely(consumer->asker == thread->tid) || !consumer->stream)
+		return;
+	if (consumer->asker && !consumer->pool && !is_nested(thread)) {
+		summary_pool(consumer->account);
+		consumer->pool = true;
+	}
+	consumer->asker = thread->tid;
+}
+
+static void enter(struct consumer_wait *wait, struct thread *thread, uint64_t begin_ns)
 {
 	wait->thread = thread;
 	wait->life = thread_life;
 	wait->nested = is_nested(thread);
-	wait->account = wait->nested ? NULL : account_of(thread, pool);
+	wait->account = wait->nested ? NULL : account_of(thread);
 	wait->begin_ns = begin_ns ? begin_ns : clock_now_ns();
 	wait->outer = thread->parts;
 	thread->parts = (struct thread_parts){.load_depth = thread->load_depth};
@@ -214,9 +232,16 @@ bool consumer_iter_begin(struct consumer_wait *wait, uint64_t begin_ns)
 
 	if (!thread)
 		return false;
-	enter(wait, thread, false, begin_ns);
+	enter(wait, thread, begin_ns);
 	summary_wait_begin(wait->account, wait->begin_ns);
 	return true;
+}
+
+static void add_iter(struct thread *thread, uint64_t begin_ns, uint64_t ns)
+{
+	if (!thread->iter_ns)
+		thread->iter_begin_ns = begin_ns;
+	thread->iter_ns += ns;
 }
 
 void consumer_iter_end(struct consumer_wait *wait)
@@ -229,9 +254,19 @@ void consumer_iter_end(struct consumer_wait *wait)
 	/* One within another is a part of it. */
 	if (thread->wait_depth)
 		return;
-	if (!thread->iter_ns)
-		thread->iter_begin_ns = wait->begin_ns;
-	thread->iter_ns += end_ns - wait->begin_ns;
+	add_iter(thread, wait->begin_ns, end_ns - wait->begin_ns);
+}
+
+void consumer_iter_took(struct thread *thread, uint64_t begin_ns, uint64_t ns)
+{
+	struct account *account = is_nested(thread) ? NULL : account_of(thread);
+
+	if (!account)
+		return;
+	summary_wait_begin(account, begin_ns);
+	account->waited_ns += ns;
+	thread->waited_ns += ns;
+	add_iter(thread, begin_ns, ns);
 }
 
 /* __next__ was entered, or what the program does instead where it asks no more. */
@@ -249,7 +284,7 @@ static void enter_next(struct consumer *consumer, struct consumer_wait *wait,
 	thread->task = (uint32_t)consumer->ordinal;
 	if (consumer->receive_ns != UINT64_MAX)
 		consumer->receive_ns = 0;
-	enter(wait, thread, consumer->pool, begin_ns);
+	enter(wait, thread, begin_ns);
 }
 
 bool consumer_wait_begin(struct consumer *consumer, struct consumer_wait *wait, uint64_t begin_ns)
@@ -258,8 +293,11 @@ bool consumer_wait_begin(struct consumer *consumer, struct consumer_wait *wait, 
 
 	if (!thread)
 		return false;
+	look_at_asker(consumer, thread);
 	enter_next(consumer, wait, thread, begin_ns);
 	summary_wait_begin(wait->account, wait->begin_ns);
+	if (!wait->nested)
+		consumer->account = wait->account;
 	return true;
 }
 
@@ -277,6 +315,22 @@ static struct thread *finish(struct consumer_wait *wait, uint64_t end_ns)
 	return thread;
 }
 
+/* A wait that raised is the training's, too: the next one that ends with a batch is longer by it. */
+static void take_failed(struct thread *thread, struct dlprof_event *event)
+{
+	event->begin_ns -= thread->failed_ns;
+	event->duration_ns += thread->failed_ns;
+	event->batch.waited_ns -= thread->failed_ns;
+	thread->failed_ns = 0;
+}
+
+static void keep_failed(struct thread *thread, const struct dlprof_event *event)
+{
+	if (!thread->failed_ns)
+		thread->failed_begin_ns = event->begin_ns;
+	thread->failed_ns += event->duration_ns;
+}
+
 /* False: this wait belongs to no thread. */
 static bool hand_over(struct consumer_wait *wait, struct dlprof_event *event, uint64_t end_ns)
 {
@@ -289,12 +343,18 @@ static bool hand_over(struct consumer_wait *wait, struct dlprof_event *event, ui
 	event->duration_ns = end_ns - wait->begin_ns;
 	event->batch.waited_ns = wait->waited_ns;
 	event->batch.free_ns = take_free_ns(thread);
-	if (push(thread, event) && event->kind == DLPROF_EVENT_BATCH) {
+	if (thread->failed_ns && event->kind == DLPROF_EVENT_BATCH && !wait->nested)
+		take_failed(thread, event);
+	if (!push(thread, event))
+		return true;
+	if (event->kind == DLPROF_EVENT_BATCH) {
 		if (!wait->nested)
 			summary_batch(wait->account, end_ns);
 		if (!wait->nested && wait->account == thread->account)
 			thread->free_since_ns = end_ns;
 		run_watch(end_ns);
+	} else if (event->flags & DLPROF_FLAG_FAILED && !wait->nested) {
+		keep_failed(thread, event);
 	}
 	return true;
 }

@@ -31,6 +31,8 @@ struct consumer {
 	uint64_t receive_ns;	/* in this __next__; UINT64_MAX: is not observed */
 	bool over;		/* the epoch ended; none has begun since */
 	bool skipping;		/* what is asked for now is not handed out */
+	struct account *account; /* of whoever asked last; summary.h */
+	uint32_t asker;		/* the thread that asked last; 0: nobody has */
 	bool pool;		/* any thread of a pool asks, one at a time */
 	bool is_ahead;		/* this epoch was announced for an outer iterator; ahead.h */
 	bool sees_samples;	/* choosing the samples is seen */
@@ -103,6 +105,9 @@ struct consumer_wait {
  */
 bool consumer_iter_begin(struct consumer_wait *wait, uint64_t begin_ns);
 void consumer_iter_end(struct consumer_wait *wait);
+
+/* The same of an iter() that this thread waited for, where nothing within is followed. */
+void consumer_iter_took(struct thread *thread, uint64_t begin_ns, uint64_t ns);
 
 /* __next__ was entered at `begin_ns`, or now (0). False: do not record this one. */
 bool consumer_wait_begin(struct consumer *consumer, struct consumer_wait *wait, uint64_t begin_ns);

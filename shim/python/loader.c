@@ -206,10 +206,15 @@ static PyObject *make_graph(const struct row *row, PyObject *original, PyObject 
 {
 	PyObject *dataset = api_argument(args, kwargs, 1, "dataset"), *made;
 	struct tfdata_making making;
+	int eager;
 
 	if (!dataset || dataset == py.none || is_inside())
 		return py.PyObject_Call(original, args, kwargs);
+	eager = is_eager();
+	if (eager < 0)
+		return NULL;
 	tfdata_make(&making, dataset, row->how & PARTS);
+	making.is_eager = eager;
 	made = py.PyObject_Call(original, args, kwargs);
 	tfdata_make_end(&making);
 	return made;
@@ -229,7 +234,7 @@ static PyObject *on_make(struct row *row, PyObject *original, PyObject *args, Py
 			patch_next(object, &row->next);
 		return made;
 	}
-	if (is_inside())
+	if (is_inside() || is_left_out(row, object))
 		return py.PyObject_Call(original, args, kwargs);
 	what = what_of(row, object);
 	if (row->how & OBJECT)

@@ -31,6 +31,10 @@ static struct iterator {
 /* Of `iterators`. */
 static _Atomic uint32_t iterators_busy;
 
+/* Who made iterators that nobody has asked yet, as far as it is known. */
+static struct thread *maker;
+static uint32_t maker_life;
+
 /* The newest iterator whose object was not seen, until somebody asks for its first batch. */
 static const void *_Atomic newest;
 
@@ -100,6 +104,26 @@ void tfdata_make(struct tfdata_making *making, const void *dataset, bool many)
 		outer->part_count++;
 	}
 	making->thread->making = making;
+	making->begin_ns = clock_now_ns();
+}
+
+/* To the training it is an iter() like any other: one within another is a part of it. */
+static void count_making(const struct tfdata_making *making)
+{
+	if (making->outer || !making->is_eager)
+		return;
+	consumer_iter_took(making->thread, making->begin_ns, clock_now_ns() - making->begin_ns);
+	maker = making->thread;
+	maker_life = making->life;
+}
+
+/* A thread of TensorFlow's own asks for what the training's thread has made. */
+static void take_making(struct thread *thread)
+{
+	if (!maker || maker_life != thread_life || maker == thread || !maker->iter_ns)
+		return;
+	consumer_iter_took(thread, maker->iter_begin_ns, maker->iter_ns);
+	maker->iter_ns = 0;
 }
 
 void tfdata_make_end(struct tfdata_making *making)
@@ -107,6 +131,7 @@ void tfdata_make_end(struct tfdata_making *making)
 	if (!making->thread || !thread_is_in_life(making->life))
 		return;
 	making->thread->making = making->outer;
+	count_making(making);
 	if (!making->seen && !making->many && !making->ignored)
 		atomic_store(&newest, making->dataset);
 }
@@ -143,7 +168,7 @@ void tfdata_release(void)
 }
 
 /* Who asks first after an iterator was made asks that one, unless it is known which it is. */
-static void begin_epoch(struct iterator *one, const struct thread *thread, uint64_t begin_ns)
+static void begin_epoch(struct iterator *one, struct thread *thread, uint64_t begin_ns)
 {
 	const void *dataset = one->fresh ? one->dataset : atomic_exchange(&newest, NULL);
 	struct consumer_facts facts = {
@@ -165,6 +190,7 @@ static void begin_epoch(struct iterator *one, const struct thread *thread, uint6
 	one->first = thread;
 	facts.dataset = one->dataset;
 	consumer_abandon(&one->consumer);
+	take_making(thread);
 	iterator_start(&one->consumer, &facts, begin_ns);
 }
 
@@ -194,7 +220,7 @@ void tfdata_waited(uint64_t wait_us)
 	thread->asked_ns = wait_us * 1000;
 }
 
-static void tell(struct iterator *one, const struct thread *thread, uint64_t begin_ns, bool any)
+static void tell(struct iterator *one, struct thread *thread, uint64_t begin_ns, bool any)
 {
 	struct consumer_wait wait;
 

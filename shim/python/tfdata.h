@@ -24,7 +24,9 @@ struct tfdata_making {
 	struct thread *thread; /* NULL: it is not known who makes it */
 	uint32_t life;
 	const void *dataset;
+	uint64_t begin_ns;
 	bool many, ignored;
+	bool is_eager;       /* it is made at once, and not a graph that makes it later */
 	bool seen;           /* its object was */
 	uint32_t part_count; /* that were begun within */
 };

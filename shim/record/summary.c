@@ -27,6 +27,7 @@
 static _Atomic uint64_t batch_count;
 static struct dlprof_account earlier; /* of the programs that this process was */
 static struct account accounts[ACCOUNT_MAX], pool;
+static atomic_bool has_pool, in_doubt;
 static _Atomic uint32_t account_count; /* that were asked for */
 
 /* Where a process that prints the line keeps it for the program that it may become; else NULL. */
@@ -45,27 +46,50 @@ void summary_begin(void)
 	/* In a forked child, what its parent had. */
 	memset(accounts, 0, sizeof(accounts));
 	memset(&pool, 0, sizeof(pool));
+	has_pool = in_doubt = false;
 	account_count = 0;
 	batch_count = 0;
 	earlier = (struct dlprof_account){0};
-	if (so_far)
-		earlier = (struct dlprof_account){
-			.batches = so_far->batches,
-			.time_ns = so_far->time_ns,
-			.wait_ns = so_far->wait_ns,
-		};
+	if (!so_far)
+		return;
+	in_doubt = so_far->in_doubt;
+	earlier = (struct dlprof_account){
+		.batches = so_far->batches,
+		.time_ns = so_far->time_ns,
+		.wait_ns = so_far->wait_ns,
+	};
 }
 
 struct account *summary_account(void)
 {
-	const uint32_t at = atomic_fetch_add(&account_count, 1);
+	const uint32_t at = has_pool ? 0 : atomic_fetch_add(&account_count, 1);
 
+	if (has_pool)
+		return &pool;
 	return at < ACCOUNT_MAX ? &accounts[at] : NULL;
 }
 
-struct account *summary_pool(void)
+void summary_pool(const struct account *first)
 {
-	return &pool;
+	if (has_pool)
+		return;
+	if (first)
+		pool = *first;
+	has_pool = true;
+}
+
+bool summary_has_pool(void)
+{
+	return has_pool;
+}
+
+void summary_doubt(void)
+{
+	struct dlprof_so_far *so_far = kept();
+
+	in_doubt = true;
+	if (so_far)
+		so_far->in_doubt = true;
 }
 
 void summary_count(void)
@@ -80,11 +104,13 @@ void summary_count(void)
 void summary_batch(struct account *account, uint64_t end_ns)
 {
 	summary_count();
-	if (!account || account->first_ns)
+	if (!account)
 		return;
-	account->first_ns = end_ns;
-	account->first_waited_ns = account->waited_ns;
-	summary_wait_begin(account, end_ns);
+	account->stepping = true;
+	if (account->first_ns)
+		return;
+	account->first_ns = account->last_ns = end_ns;
+	account->first_waited_ns = account->last_waited_ns = account->waited_ns;
 }
 
 static uint64_t time_of(const struct account *account)
@@ -114,6 +140,8 @@ static const struct account *training(void)
 {
 	const struct account *longest = &pool;
 
+	if (has_pool)
+		return &pool;
 	for (uint32_t i = 0; i < ACCOUNT_MAX && i < account_count; i++)
 		if (time_of(&accounts[i]) > time_of(longest))
 			longest = &accounts[i];
@@ -160,6 +188,10 @@ static void add_batches(struct text *line, bool by_gpu)
 	text_add(line, so_far.batches == 1 ? " batch" : " batches");
 	if (!so_far.time_ns)
 		return;
+	if (in_doubt) {
+		text_add(line, ", in doubt whose waits these are");
+		return;
+	}
 	/* What the GPU waited is not known here; the drain finds out. */
 	text_add(line, by_gpu ? ", the host waited " : ", ");
 	text_add_number(line, (int64_t)((so_far.wait_ns * 100 + so_far.time_ns / 2) /

@@ -15,27 +15,38 @@ void summary_begin(void);
 struct account {
 	uint64_t waited_ns;		    /* in outermost waits, in all */
 	uint64_t first_ns, first_waited_ns; /* when its first batch had come; 0: none has */
-	uint64_t last_ns, last_waited_ns;   /* until when it is known what it did */
+	uint64_t last_ns, last_waited_ns;   /* when its last step had ended */
+	bool stepping;			    /* it has a batch, and no wait has begun since */
 };
 
 /* A new one, for a thread that waits for the first time; NULL: there are too many. */
 struct account *summary_account(void);
 
-/* Of a pool: its threads ask one at a time, in the name of the main thread. */
-struct account *summary_pool(void);
+/*
+ * The process has a pool whose threads take turns to ask, in the name of the main thread: from now
+ * on all threads have one account, which goes on from that of the first which asked.
+ */
+void summary_pool(const struct account *first);
+
+/* Whether there is one. */
+bool summary_has_pool(void);
+
+/* It cannot be known whose waits these are, as a note says. */
+void summary_doubt(void);
 
 /* Keeps it for the program that this process may become, if it is the longest. */
 void summary_keep(const struct account *account);
 
-/* A wait begins: whatever was before it is known, and may be the end of the last step. */
+/* A wait begins, which ends the step of the last batch: the waits after it count once another step
+ * is behind them. */
 static inline void summary_wait_begin(struct account *account, uint64_t begin_ns)
 {
-	if (!account)
+	if (!account || !account->stepping)
 		return;
+	account->stepping = false;
 	account->last_ns = begin_ns;
 	account->last_waited_ns = account->waited_ns;
-	if (account->first_ns)
-		summary_keep(account);
+	summary_keep(account);
 }
 
 /* A wait ended with a batch. */

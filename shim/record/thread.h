@@ -201,6 +201,8 @@ struct thread {
 	bool pins;			/* it receives for another thread; pinning.h */
 	struct account *account; /* summary.h; NULL: none yet */
 	uint64_t iter_begin_ns, iter_ns; /* iter() of an epoch that is still to be announced */
+	/* Waits that raised since the last batch: the next batch, or the next epoch, has them. */
+	uint64_t failed_begin_ns, failed_ns;
 
 	/* Iterators of TensorFlow's that it makes, or asks; python/tfdata.c. */
 	struct tfdata_making *making;
@@ -211,6 +213,7 @@ struct thread {
 	uint32_t ahead_count;
 	uint64_t ahead_main_ns;		/* CPU time of the main thread when it began */
 	uint64_t ahead_own_ns, ahead_exit_ns;
+	uint64_t ahead_waited_ns, ahead_within_ns; /* its waits; CPU time of the main thread then */
 };
 
 /* Counts the lives of this process: 1 when it begins to record, one more in each forked child. */

@@ -103,6 +103,7 @@ def use_stub():
     folder = stub.make(scratch())
     os.chmod(folder, 0o755)  # to other users, too
     _always["PYTHONPATH"] = folder
+    return folder
 
 
 def scratch():

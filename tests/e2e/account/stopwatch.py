@@ -6,13 +6,13 @@ import json
 import threading
 import time
 
-_calls = []  # (what, begin, end), of one thread
+_calls = []  # (what, begin, end), one after the other
 _batches = []  # of each call: whether it handed out one
 _received = [0]  # seconds of the waits after which the batches had been finished
 _state = threading.local()
 
 
-def _timed(what, call, *arguments):
+def timed(what, call, *arguments):
     outer, _state.inside = not getattr(_state, "inside", False), True
     begin = time.perf_counter()
     try:
@@ -20,10 +20,13 @@ def _timed(what, call, *arguments):
     except StopIteration:
         what = "epoch_end"
         raise
+    except ValueError:
+        what = "raised"
+        raise
     finally:
         if outer:
             _calls.append((what, begin, time.perf_counter()))
-            _batches.append(call is next and what != "epoch_end")
+            _batches.append(call is next and what not in ("epoch_end", "raised"))
             _state.inside = False
 
 
@@ -34,13 +37,13 @@ class Timed:
         self.loader, self.finished = loader, finished
 
     def __iter__(self):
-        self.iterator, self.count = _timed("epoch_start", iter, self.loader), 0
+        self.iterator, self.count = timed("epoch_start", iter, self.loader), 0
         return self
 
     def __next__(self):
         self.count += 1
-        first = self.count <= self.loader.num_workers
-        batch = _timed("epoch_start" if first else "within", next, self.iterator)
+        first = self.count <= getattr(self.loader, "num_workers", 1)
+        batch = timed("epoch_start" if first else "within", next, self.iterator)
         if self.finished and not first:
             _, begin, end = _calls[-1]
             _received[0] += end - max(begin, self.finished(batch))
@@ -76,8 +79,8 @@ def step(seconds):
     time.sleep(seconds)
 
 
-def finish(loaders=None, tells_parts=False):
-    """The last step is over: says what the account is."""
+def finish(loaders=None, tells_parts=False, is_opaque=False):
+    """The last step is over: says what the account is. is_opaque: loads are not seen."""
     over = time.perf_counter()
     first = next(at for at, batch in enumerate(_batches) if batch)
     rest = _calls[first + 1:]
@@ -86,10 +89,11 @@ def finish(loaders=None, tells_parts=False):
             break
         over = rest.pop()[1]
     time_s = over - _calls[first][2]
-    account = dict.fromkeys(("epoch_start", "epoch_end", "within"), 0)
+    account = dict.fromkeys(("epoch_start", "epoch_end", "within", "raised"), 0)
     for what, entered, left in rest:
         account[what] += (left - entered) / time_s
     account.update(ratio=sum(account.values()), batches=sum(_batches),
                    startup_s=sum(left - entered for _, entered, left in _calls[:first + 1]))
-    account.update(receiving=_received[0] / time_s, loaders=loaders, tells_parts=tells_parts)
+    account.update(receiving=_received[0] / time_s, loaders=loaders, tells_parts=tells_parts,
+                   is_opaque=is_opaque)
     print(json.dumps(account))

@@ -7,7 +7,10 @@ class BaseNode:
         return self.next()
 class LoaderIterator(BaseNode):
     def __init__(self, loader):
-        self.loader, self._cached_item, self.at = loader, None, 0
+        self.loader = loader
+    def reset(self, state=None):
+        time.sleep(self.loader.reset_s)
+        self._cached_item, self.at = None, state or 0
     def has_next(self):
         if self._cached_item is None:
             try:
@@ -25,7 +28,15 @@ class LoaderIterator(BaseNode):
         time.sleep(0.002)
         return self.at
 class Loader:
-    def __init__(self, count):
-        self.count = count
+    def __init__(self, count, reset_s=0):
+        self.count, self.reset_s = count, reset_s
+        self._it = self._next_iter_state_dict = None
+    def load_state_dict(self, state):
+        self._next_iter_state_dict = state
     def __iter__(self):
-        return LoaderIterator(self)
+        self._it = self._it or LoaderIterator(self)
+        state, self._next_iter_state_dict = self._next_iter_state_dict, None
+        self._it.reset(state)
+        if state is not None and not self._it.has_next():
+            self._it.reset()
+        return self._it
