@@ -21,7 +21,8 @@ static const char *const ADDED[] = {
 	"VIEW gpu_device", "TABLE t_gpu_call", "VIEW gpu_call", "VIEW loader",
 	"VIEW epoch",      "TABLE t_kernel",   "VIEW process",  "TABLE t_frame",
 	"TABLE t_stack",   "TABLE t_doing",    "VIEW frame",    "VIEW stack",
-	"VIEW doing",
+	"VIEW doing",      "TABLE t_use",      "TABLE t_thread", "TABLE t_made",
+	"VIEW thread",     "VIEW load",        "VIEW decode",  "VIEW blocked",
 };
 
 static const char VERSION_6_SQL[] =
@@ -36,6 +37,9 @@ static const char VERSION_7_SQL[] = "ALTER TABLE t_gpu_step ADD COLUMN gpu_compu
 
 static const char VERSION_8_SQL[] = "DROP VIEW IF EXISTS process;"
 				    "ALTER TABLE t_process ADD COLUMN exit_status INTEGER;";
+
+static const char VERSION_10_SQL[] = "DROP VIEW IF EXISTS process; DROP VIEW IF EXISTS load;"
+				     "DROP VIEW IF EXISTS decode;";
 
 static const char INSERT_VIEW_SQL[] =
 	"INSERT INTO sqlite_schema (type, name, tbl_name, rootpage, sql) VALUES"
@@ -66,6 +70,9 @@ static const struct {
 	{"t_frame", "line"},
 	{"t_stack", "ns"},
 	{"t_doing", "since_ns"},
+	{"t_use", "swapped_bytes"},
+	{"t_thread", "cpu_ns"},
+	{"t_made", "batch_bytes"},
 	{"t_process", "exit_status", "pid",
 	 "CREATE TEMP VIEW t_process AS SELECT *, NULL AS exit_status FROM main.t_process"},
 };
@@ -182,6 +189,8 @@ int schema_upgrade(struct db *db, int64_t version)
 		r = db_run(db, VERSION_7_SQL);
 	if (r == 0 && version < 8)
 		r = db_run(db, VERSION_8_SQL);
+	if (r == 0 && version < 10)
+		r = db_run(db, VERSION_10_SQL);
 	for (size_t i = 0; r == 0 && i < ARRAY_COUNT(ADDED); i++)
 		r = make(db, "", ADDED[i]);
 	snprintf(version_sql, sizeof(version_sql), "PRAGMA user_version = %d", DB_SCHEMA_VERSION);

@@ -2,7 +2,15 @@
 /* older.h - SQL that takes from a database what later versions of the schema added. */
 #pragma once
 
+#define WITHOUT_10                                                                                 \
+	"DROP VIEW blocked; DROP VIEW thread; DROP VIEW process; DROP VIEW load; DROP VIEW decode;" \
+	"DROP TABLE t_use; DROP TABLE t_thread; DROP TABLE t_made;"                                \
+	"CREATE VIEW process AS SELECT pid FROM t_process;"                                        \
+	"CREATE VIEW load AS SELECT load_ns FROM t_batch;"                                         \
+	"CREATE VIEW decode AS SELECT name FROM t_tally;"
+
 #define WITHOUT_9                                                                                  \
+	WITHOUT_10                                                                                 \
 	"DROP VIEW frame; DROP VIEW stack; DROP VIEW doing;"                                       \
 	"DROP TABLE t_frame; DROP TABLE t_stack; DROP TABLE t_doing;"
 
