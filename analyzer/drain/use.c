@@ -18,10 +18,10 @@
 #define MOST_NS	   UINT64_C(10000000000)
 #define KNOWN_PART 4	/* ... of the time since the first, the more of it the less often */
 #define COST_PART  4000 /* of a core: each of the two sorts of looks may take 0.025 % */
-#define COST_AHEAD UINT64_C(20000000)	/* so much CPU time may be used before */
+#define COST_AHEAD UINT64_C(30000000)	/* so much CPU time may be used before */
 #define BEGIN_NS   UINT64_C(10000000000) /* memory that is looked at later is not that of the begin */
 #define WORTH_NS   2e8	/* of loads: how many threads ran in less is not known */
-#define MEMORY_MOST 2	/* processes whose memory is looked at: workers are alike */
+#define MEMORY_MOST 1	/* processes whose memory is looked at: workers are alike */
 #define THREADS_SEEN 256
 #define THREADS_KEPT 32
 
@@ -39,7 +39,8 @@ struct use_process {
 	bool is_here;
 	bool has_memory; /* its memory is looked at */
 	uint64_t begun_ns, memory_ns; /* the first look at it, and the last at its memory */
-	double base_wanted_ns, base_of_ns;
+	int64_t used_ns, waited_ns; /* by all its threads, at the last look; -1: there was none */
+	double wanted_ns, base_of_ns; /* ... since the first, when so much time had passed */
 	int64_t base_faults;
 	struct use_row row;
 	struct use_thread *threads; /* of one that takes batches */
@@ -231,24 +232,30 @@ static int write_threads(struct use_process *process, struct writer *writer)
 	return r;
 }
 
-/* Of a worker by the time of its loads, of others by the clock. */
-static void note_threads_at_once(struct use_process *process, int32_t number, double of_ns)
+/*
+ * Of a worker by the time of its loads, of others by the clock. How long threads that ended between
+ * two looks had no core is not known.
+ */
+static void note_threads_at_once(struct use_process *process, int32_t number,
+				 const struct process_stat *stat, double of_ns)
 {
+	const int64_t used_ns = process_used_ns(number, stat);
 	int64_t ran_ns, waited_ns;
-	double wanted_ns;
 
 	if (!cpus_wanted_by_all(number, &ran_ns, &waited_ns))
 		return;
-	wanted_ns = (double)ran_ns + (double)waited_ns;
-	if (process->base_wanted_ns < 0) {
-		process->base_wanted_ns = wanted_ns;
+	if (process->used_ns < 0) {
 		process->base_of_ns = of_ns;
-	} else if (of_ns - process->base_of_ns >= WORTH_NS &&
-		   wanted_ns >= process->base_wanted_ns) {
-		process->row.runnable_milli =
-			(int64_t)((wanted_ns - process->base_wanted_ns) * 1000 /
-				  (of_ns - process->base_of_ns));
+	} else {
+		process->wanted_ns += (double)(used_ns - process->used_ns);
+		if (waited_ns > process->waited_ns)
+			process->wanted_ns += (double)(waited_ns - process->waited_ns);
 	}
+	process->used_ns = used_ns;
+	process->waited_ns = waited_ns;
+	if (of_ns - process->base_of_ns >= WORTH_NS)
+		process->row.runnable_milli =
+			(int64_t)(process->wanted_ns * 1000 / (of_ns - process->base_of_ns));
 }
 
 static int look(struct use_process *process, struct writer *writer, int32_t number, double of_ns)
@@ -263,7 +270,7 @@ static int look(struct use_process *process, struct writer *writer, int32_t numb
 		process->base_faults = stat.major_faults;
 	if (stat.major_faults >= process->base_faults)
 		process->row.major_faults = stat.major_faults - process->base_faults;
-	note_threads_at_once(process, number, of_ns);
+	note_threads_at_once(process, number, &stat, of_ns);
 	cores = cpus_affinity(number);
 	if (cores > 0)
 		process->row.cores_allowed = cores;
@@ -290,7 +297,7 @@ static struct use_process *add(struct use *use, const struct segment *segment, u
 		.life_ns = segment->header->created_ns,
 		.is_worker = strcmp(segment->role, "worker") == 0,
 		.begun_ns = now_ns,
-		.base_wanted_ns = -1,
+		.used_ns = -1,
 		.base_faults = -1,
 		.row = {segment->header->pid, life_ns, WRITE_UNKNOWN, WRITE_UNKNOWN, WRITE_UNKNOWN,
 			WRITE_UNKNOWN, WRITE_UNKNOWN, WRITE_UNKNOWN},
