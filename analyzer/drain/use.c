@@ -19,7 +19,7 @@
 #define KNOWN_PART 4	/* ... of the time since the first, the more of it the less often */
 #define COST_PART  4000 /* of a core: each of the two sorts of looks may take 0.025 % */
 #define COST_AHEAD UINT64_C(30000000)	/* so much CPU time may be used before */
-#define BEGIN_NS   UINT64_C(10000000000) /* memory that is looked at later is not that of the begin */
+#define BEGIN_NS   UINT64_C(10000000000) /* later, memory is not that of the begin */
 #define WORTH_NS   2e8	/* of loads: how many threads ran in less is not known */
 #define MEMORY_MOST 1	/* processes whose memory is looked at: workers are alike */
 #define THREADS_SEEN 256
@@ -105,7 +105,8 @@ static int64_t bytes_of(const char *text, const char *name)
 	const char *at = strstr(text, name);
 	long long kib;
 
-	if (!at || sscanf(at + strlen(name), " %lld", &kib) != 1 || kib < 0 || kib > INT64_MAX >> 12)
+	if (!at || sscanf(at + strlen(name), " %lld", &kib) != 1 || kib < 0 ||
+	    kib > INT64_MAX >> 12)
 		return WRITE_UNKNOWN;
 	return kib * 1024;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* facts.c - what is known of loads beside their times: their waits, their batches, their processes. */
+/* facts.c - what is known of loads beside their times: waits, batches, processes. */
 #include <math.h>
 #include <string.h>
 

@@ -78,8 +78,8 @@ void hook_select_end(struct span *span, int count, const fd_set *const sets[3], 
 }
 
 /*
- * What a program keeps beside a descriptor is mostly its number, in the low half: Python leaves what
- * it finds in the other.
+ * What a program keeps beside a descriptor is mostly its number, in the low half: Python leaves
+ * what it finds in the other.
  */
 void hook_epoll_end(struct span *span, const struct epoll_event *events, int result)
 {
@@ -91,7 +91,10 @@ void hook_epoll_end(struct span *span, const struct epoll_event *events, int res
 		waits_add(span->thread, WAIT_OTHER, span->own_ns);
 }
 
-/* As glibc keeps it on all machines that we know: the count, then whether it is private. */
+/*
+ * As glibc 2.21 and later keep it where a word has 64 bits: the count, then 0 or 128 for one that
+ * is private or shared between processes. What has neither is laid out in a way that is not known.
+ */
 struct semaphore {
 	uint64_t data;
 	int32_t private;
@@ -99,35 +102,11 @@ struct semaphore {
 
 static_assert(sizeof(struct semaphore) <= sizeof(sem_t), "");
 
-#define PRIVATE 0
-#define SHARED	128
-
-/* Found by making one of each; what is laid out in another way is not told apart. */
-static bool is_layout_known(void)
-{
-	static _Atomic int8_t known; /* -1: it is not; 0: nobody has looked */
-	union {
-		sem_t semaphore;
-		struct semaphore seen;
-	} own = {.seen = {1, 1}}, shared = {.seen = {1, 1}};
-
-	if (likely(known))
-		return known > 0;
-	/* This writes what it is given and no more. */
-	known = sem_init(&own.semaphore, 0, 1) == 0 && sem_init(&shared.semaphore, 1, 1) == 0 &&
-				own.seen.private == PRIVATE && shared.seen.private == SHARED
-			? 1
-			: -1;
-	return known > 0;
-}
-
 enum wait_kind hook_semaphore_kind(const sem_t *semaphore)
 {
 	const int32_t private = ((const struct semaphore *)(const void *)semaphore)->private;
 
-	if (!is_layout_known())
-		return WAIT_OTHER;
-	return private == SHARED ? WAIT_LOCK : private == PRIVATE ? WAIT_THREAD : WAIT_OTHER;
+	return private == 128 ? WAIT_LOCK : private == 0 ? WAIT_THREAD : WAIT_OTHER;
 }
 
 HOOK_EXPORT int epoll_pwait2(int epoll, struct epoll_event *events, int count,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/waits.h"
 
-#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -50,14 +49,61 @@ static void add_path(struct text *name, const char *path)
 	text_add(name, length < name->size ? path : path + length - (name->size - 1));
 }
 
-static void add_inet(struct text *name, int family, const void *address, uint16_t port)
+static void add_port(struct text *name, uint16_t port)
 {
-	char text[INET6_ADDRSTRLEN];
-
-	if (!inet_ntop(family, address, text, sizeof(text)))
-		return;
-	text_join(name, family == AF_INET6 ? "[" : "", text, family == AF_INET6 ? "]:" : ":");
+	text_add(name, ":");
 	text_add_number(name, ntohs(port));
+}
+
+static void add_v4(struct text *name, const uint8_t bytes[4], uint16_t port)
+{
+	for (int i = 0; i < 4; i++) {
+		text_add(name, i ? "." : "");
+		text_add_number(name, bytes[i]);
+	}
+	add_port(name, port);
+}
+
+static void add_hex(struct text *name, unsigned int number)
+{
+	static const char digits[] = "0123456789abcdef";
+	bool begun = false;
+
+	for (int shift = 12; shift >= 0; shift -= 4) {
+		const char digit = digits[number >> shift & 15];
+
+		begun |= digit != '0' || !shift;
+		if (begun)
+			text_add_bytes(name, &digit, 1);
+	}
+}
+
+/* "[fe80::1]:443": the longest row of zeroes is left out. */
+static void add_v6(struct text *name, const uint8_t bytes[16], uint16_t port)
+{
+	int best = 8, best_length = 1;
+
+	for (int i = 0, length; i < 8; i += length + 1) {
+		for (length = 0; i + length < 8; length++)
+			if (bytes[2 * (i + length)] || bytes[2 * (i + length) + 1])
+				break;
+		if (length > best_length) {
+			best = i;
+			best_length = length;
+		}
+	}
+	text_add(name, "[");
+	for (int i = 0; i < 8; i++) {
+		if (i == best) {
+			text_add(name, "::");
+			i += best_length - 1;
+			continue;
+		}
+		text_add(name, i && i != best + best_length ? ":" : "");
+		add_hex(name, bytes[2 * i] << 8 | bytes[2 * i + 1]);
+	}
+	text_add(name, "]");
+	add_port(name, port);
 }
 
 static void add_peer(struct text *name, int fd)
@@ -76,11 +122,11 @@ static void add_peer(struct text *name, int fd)
 	if (sys_call3(SYS_getpeername, fd, &at, &length) < 0)
 		at.any.sa_family = AF_UNSPEC;
 	if (at.any.sa_family == AF_INET) {
-		add_inet(name, AF_INET, &at.v4.sin_addr, at.v4.sin_port);
+		add_v4(name, (const uint8_t *)&at.v4.sin_addr, at.v4.sin_port);
 	} else if (at.any.sa_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(v6)) {
-		add_inet(name, AF_INET, &v6->s6_addr[12], at.v6.sin6_port);
+		add_v4(name, &v6->s6_addr[12], at.v6.sin6_port);
 	} else if (at.any.sa_family == AF_INET6) {
-		add_inet(name, AF_INET6, v6, at.v6.sin6_port);
+		add_v6(name, v6->s6_addr, at.v6.sin6_port);
 	} else if (at.any.sa_family == AF_UNIX) {
 		memcpy(path, at.local.sun_path, sizeof(at.local.sun_path));
 		/* One without a file has a name that begins with a NUL. */

@@ -90,6 +90,12 @@ def server_by_epoll(state):
             assert poll.poll(5)
 
 
+def server_of_six(state):
+    with socket.create_connection(("::1", state["port6"])) as client:
+        client.sendall(b"?")
+        assert client.recv(100)
+
+
 def local_server(state):
     with socket.socket(socket.AF_UNIX) as client:
         client.connect(state["local"])
@@ -113,7 +119,12 @@ def record_lock(state):
         fcntl.lockf(file, fcntl.LOCK_EX)
 
 
-ACTS = [sleep, select_nothing, shared_lock, shared_lock_with_limit, private_lock, join, condition,
+try:
+    socket.socket(socket.AF_INET6).bind(("::1", 0))
+    SIX = [server_of_six]
+except OSError:
+    SIX = []
+ACTS = SIX + [sleep, select_nothing, shared_lock, shared_lock_with_limit, private_lock, join, condition,
         server, server_with_limit, server_by_read, server_by_epoll, local_server, pipe, file_lock,
         record_lock]
 
@@ -168,6 +179,10 @@ def program(folder):
     kept = listen(("127.0.0.1", 0), socket.AF_INET), listen(state["local"], socket.AF_UNIX)
     state["port"] = kept[0].getsockname()[1]
     print("port", state["port"])
+    if SIX:
+        kept += listen(("::1", 0), socket.AF_INET6),
+        state["port6"] = kept[2].getsockname()[1]
+        print("port6", state["port6"])
     for index, act in enumerate(ACTS):
         free = held(act, state)
         if free:
@@ -187,7 +202,7 @@ WANTED = {"sleep": ("asleep", ""), "select_nothing": ("asleep", ""), "shared_loc
           "server_with_limit": ("socket", "PORT"), "server_by_read": ("socket", "PORT"),
           "server_by_epoll": ("socket", "PORT"), "local_server": ("socket", "LOCAL"),
           "pipe": ("pipe", "pipe"), "file_lock": ("lock", "LOCKED"),
-          "record_lock": ("lock", "LOCKED")}
+          "record_lock": ("lock", "LOCKED"), "server_of_six": ("socket", "SIX")}
 
 
 def main():
@@ -201,9 +216,12 @@ def main():
     wait_for_drain(database)
     took = dict(line.split() for line in done.out.splitlines())
     names = {"PORT": "127.0.0.1:" + took["port"], "LOCAL": os.path.join(folder, "socket"),
-             "LOCKED": os.path.join(folder, "lock"), "": "", "pipe": "pipe"}
+             "LOCKED": os.path.join(folder, "lock"), "": "", "pipe": "pipe",
+             "SIX": "[::1]:" + took.get("port6", "")}
     least, most = {}, {}
     for act, (kind, name) in WANTED.items():
+        if act not in took:
+            continue
         key = kind, names[name]
         least[key] = least.get(key, 0) + 0.8 * WAIT_S * 1e9
         most[key] = most.get(key, 0) + int(took[act])

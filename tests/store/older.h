@@ -3,7 +3,8 @@
 #pragma once
 
 #define WITHOUT_10                                                                                 \
-	"DROP VIEW blocked; DROP VIEW thread; DROP VIEW process; DROP VIEW load; DROP VIEW decode;" \
+	"DROP VIEW blocked; DROP VIEW thread; DROP VIEW process; DROP VIEW load;"                  \
+	"DROP VIEW decode;"                                                                        \
 	"DROP TABLE t_use; DROP TABLE t_thread; DROP TABLE t_made;"                                \
 	"CREATE VIEW process AS SELECT pid FROM t_process;"                                        \
 	"CREATE VIEW load AS SELECT load_ns FROM t_batch;"                                         \
