@@ -62,9 +62,9 @@ OFTEN bool unit_begin(struct unit *unit, enum decode_library_id id, const char *
 	unit->span.name = name;
 	unit->span.uncounted = true;
 	unit->span.own_ns = 0;
+	unit->only_bytes = false;
 	if (library->sort == DECODE_SORT_INPUT)
 		return span_begin(&unit->span, DLPROF_CLASS_READ);
-	unit->only_bytes = false;
 	if (library->sort == DECODE_SORT_PACKER && is_part_of_image(thread)) {
 		unit->span.thread = thread;
 		unit->only_bytes = thread->boundary_address && thread->boundary_inflates;

@@ -50,7 +50,8 @@ static const char RUN_SQL[] =
 	"INSERT INTO t_process (pid, start_ticks, role, worker_id) VALUES (7, 1, 'main', NULL),"
 	" (8, 2, 'worker', 0), (18, 2, 'worker', 0), (19, 3, 'worker', 1);"
 	"INSERT INTO t_batch (loader_id, epoch, task, batch, load_ns, cpu_ns, blocked_ns,"
-	" read_bytes, storage_bytes, open_count, samples) VALUES (1, 0, 0, 0, 100, 30, 60, 80, 0, 2, 4),"
+	" read_bytes, storage_bytes, open_count, samples) VALUES"
+	" (1, 0, 0, 0, 100, 30, 60, 80, 0, 2, 4),"
 	" (1, 0, 1, 1, 100, 30, 60, 80, 0, 2, 4), (1, 0, 2, 2, 100, 30, 60, 80, 0, 2, 4),"
 	" (1, 0, 3, 3, 100, 30, 60, 80, 0, 2, 4);"
 	"INSERT INTO t_made VALUES (1, 0, 0, 2, 10), (1, 0, 1, 4, 30);";
