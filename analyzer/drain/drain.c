@@ -59,6 +59,7 @@ static void close_store(struct drain *drain)
 	writer_close(drain->writer);
 	home_stop(&drain->home);
 	neighbours_done(&drain->neighbours);
+	use_done(&drain->use);
 	db_close(drain->db);
 	drain->join = NULL;
 	drain->writer = NULL;
@@ -144,6 +145,8 @@ static int commit(struct drain *drain, bool is_last)
 	if (r == 0)
 		r = neighbours_update(&drain->neighbours, drain->writer, drain->segments,
 				      drain->count, drain->cores.most_ns, now_ns());
+	if (r == 0)
+		r = use_update(&drain->use, drain->writer, drain->segments, drain->count, now_ns());
 	if (r == 0)
 		r = live_update(&drain->live, drain->db, drain->writer, drain->segments,
 				drain->count, now_ns());

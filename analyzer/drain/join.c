@@ -275,10 +275,22 @@ static int take_load(const struct join *join, struct stream *stream, struct segm
 		return -ENOMEM;
 	entry->loaded = true;
 	entry->load = *event;
+	segment->loaded_ns += (double)event->duration_ns;
 	entry->loader = segment_life(segment);
 	entry->load_held = (struct held){ring, position};
 	came_now(join, entry);
 	return 0;
+}
+
+/* It follows its load, which is still here. */
+static void take_made(struct stream *stream, const struct dlprof_event *event)
+{
+	struct entry *entry = entry_find(stream, event->task);
+
+	if (!entry || !entry->loaded)
+		return;
+	entry->made = event->made;
+	entry->made_seen = true;
 }
 
 static int take_operation(struct join *join, const struct segment *segment, const struct ring *ring,
@@ -369,6 +381,7 @@ int join_take(void *context, struct segment *segment, struct ring *ring, uint64_
 	case DLPROF_EVENT_STOP:
 	case DLPROF_EVENT_WORKER:
 	case DLPROF_EVENT_LOAD:
+	case DLPROF_EVENT_MADE:
 		break;
 	default: /* of a damaged ring */
 		return 0;
@@ -385,6 +398,9 @@ int join_take(void *context, struct segment *segment, struct ring *ring, uint64_
 		return take_stop(join, stream, segment, ring, event);
 	case DLPROF_EVENT_WORKER:
 		return note_process(join, stream, segment, "worker", event->worker);
+	case DLPROF_EVENT_MADE:
+		take_made(stream, event);
+		return 0;
 	default:
 		return take_load(join, stream, segment, ring, position, event);
 	}

@@ -14,6 +14,7 @@
 /* Where in the line of /proc/PID/stat: proc(5). */
 enum {
 	FIELD_STATE = 3,
+	FIELD_FAULTS = 12,
 	FIELD_USER = 14,
 	FIELD_SYSTEM = 15,
 	FIELD_NICE = 19,
@@ -53,6 +54,7 @@ bool process_stat_read(int32_t pid, struct process_stat *ret)
 		fields[i] = strtoll(at, &at, 10);
 	if (*at != ' ' && *at != '\n')
 		return false;
+	ret->major_faults = fields[FIELD_FAULTS];
 	ret->nice = (int)fields[FIELD_NICE];
 	ret->threads = (int)fields[FIELD_THREADS];
 	ret->start_ticks = (uint64_t)fields[FIELD_START];

@@ -12,6 +12,7 @@ struct process_stat {
 	int threads;
 	bool is_over; /* a zombie: only its parent has not noticed */
 	bool has_memory; /* one that is about to end has none */
+	int64_t major_faults; /* since it began */
 	int exit_status; /* of a zombie, as waitpid() has it; 0 also where we may not know */
 };
 

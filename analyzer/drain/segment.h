@@ -60,6 +60,7 @@ struct segment {
 	uint8_t stack_tries[DLPROF_STACK_COUNT];	/* stacks.c's */
 	uint64_t look_ns, look_wait_ns;	/* hidden.c's: when to look at its modules again */
 	uint64_t batch_ns;	/* join.c's: when its newest batch was in hand; 0: none was */
+	double loaded_ns;	/* the same: how long its loads took, in all */
 	uint64_t beat_ns;	/* last sign of life given to the process */
 	struct dlprof_header *header;	/* a copy */
 	struct ring rings[DLPROF_SLOT_COUNT];

@@ -182,6 +182,25 @@ static void count_stop(struct join *join, struct stream *stream)
 	stream->stop_counted = true;
 }
 
+/* WRITE_UNKNOWN for what is not known, or cannot be. */
+static int64_t made_or_unknown(uint64_t value)
+{
+	return value > INT64_MAX >> 12 ? WRITE_UNKNOWN : (int64_t)value;
+}
+
+static int write_made(struct join *join, const struct stream *stream, const struct entry *entry)
+{
+	const struct made_row row = {
+		.loader_id = stream->loader_id,
+		.epoch = stream->epoch,
+		.task = entry->task,
+		.tensor_count = made_or_unknown(entry->made.tensor_count),
+		.batch_bytes = made_or_unknown(entry->made.bytes),
+	};
+
+	return writer_made(join->writer, &row);
+}
+
 static int write_entry(struct join *join, const struct stream *stream, const struct entry *entry)
 {
 	const struct live_place place = place_of(stream);
@@ -200,6 +219,8 @@ static int write_entry(struct join *join, const struct stream *stream, const str
 	}
 	join->rows++;
 	r = writer_batch(join->writer, &values);
+	if (r == 0 && entry->made_seen)
+		r = write_made(join, stream, entry);
 	if (r == 0 && join->live)
 		live_row(join->live, &place, &values, entry->loaded, entry->delivered);
 	sampler_settle(join->sampler, stream, entry);

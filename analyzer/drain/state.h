@@ -16,6 +16,7 @@
 #include "drain/home.h"
 #include "drain/live.h"
 #include "drain/segment.h"
+#include "drain/use.h"
 
 struct drain {
 	const char *database;
@@ -39,6 +40,7 @@ struct drain {
 	size_t uncommitted;		/* records since the last commit */
 	struct cores cores;
 	struct neighbours neighbours;
+	struct use use;
 	struct facts facts;
 	struct losses losses;
 	struct live live;

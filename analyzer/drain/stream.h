@@ -28,6 +28,8 @@ struct entry {
 	uint64_t since_ns;
 	struct held load_held, batch_held;
 	struct dlprof_event load, batch;
+	bool made_seen;
+	struct dlprof_made made;
 	uint64_t step_end_ns;
 	uint64_t waited_end_ns;
 	uint64_t free_ns;		/* of the batch before, after this one was handed out */

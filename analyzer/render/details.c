@@ -231,6 +231,7 @@ static void add_loaders(const struct report *report, struct outline *o)
 	if (advise_others(report))
 		outline_item(o, "Cores", "other programs took %.2g of the %.3g cores on average",
 			     report->series.other_cores, report->series.cores);
+	facts_outline_processes(report, o);
 	for (size_t i = 0; i < report->loader_count; i++) {
 		const struct loader_info *loader = &report->loaders[i];
 
@@ -401,6 +402,7 @@ void details_outline(const struct report *report, struct outline *o)
 	add_account(report, o);
 	add_waits(report, o);
 	add_load(report, o);
+	facts_outline_load(report, o);
 	inside_outline(&report->inside, o);
 	code_outline(report, o);
 	gpu_outline(report, o);

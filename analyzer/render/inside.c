@@ -9,6 +9,7 @@
 #include "analysis/load_facts.h"
 #include "render/outline.h"
 #include "render/units.h"
+#include "store/run.h"
 
 #define MOST_PARTS 16
 #define MOST_SIZES 24
@@ -221,7 +222,7 @@ static void add_decoders(const struct inside *inside, struct outline *o)
 			 (double)decoder->pixels * 1e3 / (double)decoder->ns);
 		outline_cells(o, name, decoder->class ? width : "-", UNITS_COUNT(decoder->count),
 			      UNITS_TIME((double)decoder->ns / images),
-			      decoder->pixels && decoder->ns ? speed : "-",
+			      decoder->class && decoder->pixels && decoder->ns ? speed : "-",
 			      decoder->bytes ? UNITS_BYTES((double)decoder->bytes / images) : "-",
 			      UNITS_TIME((double)decoder->ns), NULL);
 	}
@@ -348,8 +349,12 @@ static void add_list(struct jsonw *json, const char *key, const struct tally_lis
 		jsonw_ns(json, "time_s", tally->ns);
 		if (members & MEMBER_BYTES)
 			jsonw_int(json, "bytes", tally->bytes);
-		if (members & MEMBER_PIXELS)
-			jsonw_int(json, "pixels", tally->pixels);
+		if (members & MEMBER_PIXELS) {
+			const bool packs = !tally->class && tally->pixels;
+
+			jsonw_int(json, "pixels", packs ? 0 : tally->pixels);
+			jsonw_int(json, "made_bytes", packs ? tally->pixels : QUERY_UNKNOWN);
+		}
 		if (members & MEMBER_SLOWEST)
 			jsonw_ns(json, "slowest_s", tally->slowest_ns);
 		if (members & MEMBER_ERROR)

@@ -144,6 +144,8 @@ static void add_workers(struct jsonw *json, const struct report *report)
 	jsonw_number(json, "other_cores", report->series.other_cores);
 	jsonw_tristate(json, "persistent", loader ? loader->persistent : QUERY_UNKNOWN);
 	jsonw_number(json, "cpu_share", report->diagnosis.cpu_share);
+	jsonw_number(json, "threads", report->facts.runnable_threads);
+	jsonw_number(json, "cores_allowed", report->facts.cores_allowed);
 	jsonw_close(json, '}');
 }
 
@@ -420,6 +422,8 @@ void report_json(const struct report *report, FILE *out)
 	advise_patterns_json(report, &json);
 	add_workers(&json, report);
 	add_breakdown(&json, report);
+	facts_json_load(report, &json);
+	facts_json_processes(report, &json);
 	inside_json(&report->inside, &json);
 	code_json(report, &json);
 	code_stuck_json(&report->samples, report->stuck, report->stuck_count, &json);

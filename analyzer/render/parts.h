@@ -34,6 +34,15 @@ int screen_outline(const struct report *report, bool all, struct outline *ret);
  */
 void details_outline(const struct report *report, struct outline *outline);
 
+/*
+ * facts.c: what loads waited for and made, items of the chapter "life"; what their processes used,
+ * items of "loader". In JSON: "load"; "memory", "threads", "main_thread_cpu_s".
+ */
+void facts_outline_load(const struct report *report, struct outline *outline);
+void facts_outline_processes(const struct report *report, struct outline *outline);
+void facts_json_load(const struct report *report, struct jsonw *json);
+void facts_json_processes(const struct report *report, struct jsonw *json);
+
 /* advise.c: at most three steps with what they bring and how, and what would not help. */
 void advise_next(const struct report *report, struct outline *outline);
 /* "every 4 batches": of the screen's waits. */

@@ -13,6 +13,7 @@
 
 #include "analysis/cause.h"
 #include "analysis/lines.h"
+#include "analysis/load_facts.h"
 #include "analysis/stall.h"
 #include "render/inside.h"
 #include "render/page.h"
@@ -37,6 +38,7 @@ struct report {
 	struct diagnosis diagnosis;
 	struct load_totals totals;
 	struct inside inside;
+	struct load_facts facts;
 	struct gpu_info gpu; /* of the whole run */
 	struct gpu_sums gpu_sums;
 	struct gpu_call_sums gpu_calls;

@@ -10,6 +10,7 @@
 #include "report/stuck.h"
 #include "report/thread.h"
 #include "store/db_open.h"
+#include "store/facts.h"
 #include "store/lines.h"
 #include "store/redact.h"
 
@@ -154,6 +155,7 @@ static int find_cause(struct db *db, struct report *report)
 		.gpu = &report->gpu_use,
 		.loads = &loads,
 		.lines = &report->lines,
+		.facts = &report->facts,
 		.sample_ns = sample_ns,
 		.sample_count = report->inside.samples.count,
 		.is_foreign = remedy_is_foreign(report),
@@ -189,6 +191,7 @@ static int collect(const struct options *options, struct db *db, bool advises,
 		.epoch = options->epoch, .first = options->first, .last = options->last};
 	series_init(&report->series);
 	batch_totals_init(&report->totals);
+	load_facts_init(&report->facts);
 	gpu_sums_init(&report->gpu_sums);
 	r = query_run(db, &report->run);
 	/* Counted as dropped: the verdict must not rest on the other records alone. */
@@ -213,6 +216,8 @@ static int collect(const struct options *options, struct db *db, bool advises,
 	if (r == 0 && report->loader && report->loader->batch_count > 0 && !report->series.count &&
 	    cmd_check_part(options, report->loader))
 		return CMD_ERROR;
+	if (r == 0 && advises)
+		r = load_facts_read(db, &report->filter, &report->facts);
 	if (r == 0 && advises)
 		r = find_lines(db, report);
 	if (r == 0)

@@ -234,6 +234,10 @@ const char *redact(enum redact_kind kind, const char *text)
 		return made(kind, text, put_place);
 	case REDACT_COMMAND:
 		return made(kind, text, put_command);
+	case REDACT_PEER:
+		if (*text == '/' || *text == '@')
+			return word_for(REDACT_FILE, text, NULL);
+		return strchr(text, ':') ? word_for(REDACT_HOST, text, NULL) : text;
 	case REDACT_JOB:
 	case REDACT_OTHER:
 		return is_number(text) ? text : word_for(kind, text, NULL);
@@ -261,6 +265,10 @@ enum redact_kind redact_kind_of_column(const char *view, const char *column)
 		return strcmp(column, "cause") == 0 || strcmp(column, "verdict") == 0
 			       ? REDACT_NOT
 			       : REDACT_OTHER;
+	if (strcmp(view, "blocked") == 0 && strcmp(column, "name") == 0)
+		return REDACT_PEER;
+	if (strcmp(view, "thread") == 0)
+		return REDACT_OTHER;
 	if (strcmp(view, "frame") == 0)
 		return strcmp(column, "file") == 0 ? REDACT_FILE : REDACT_OTHER;
 	if (strcmp(view, "slow") == 0 && strcmp(column, "what") == 0)

@@ -25,6 +25,7 @@ enum redact_kind {
 	REDACT_RUN,
 	REDACT_HOST,
 	REDACT_JOB,
+	REDACT_PEER, /* "10.0.0.7:443", a path, or a word of ours */
 	REDACT_MARK,
 	REDACT_OTHER, /* any word that is no number */
 	REDACT_MAX

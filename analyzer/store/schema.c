@@ -21,7 +21,9 @@ static const char *const ADDED[] = {
 	"VIEW gpu_device", "TABLE t_gpu_call", "VIEW gpu_call", "VIEW loader",
 	"VIEW epoch",      "TABLE t_kernel",   "VIEW process",  "TABLE t_frame",
 	"TABLE t_stack",   "TABLE t_doing",    "VIEW frame",    "VIEW stack",
-	"VIEW doing",      "VIEW batch",
+	"VIEW doing",      "VIEW batch",       "TABLE t_use",   "TABLE t_thread",
+	"TABLE t_made",    "VIEW thread",      "VIEW load",     "VIEW decode",
+	"VIEW blocked",
 };
 
 static const char VERSION_6_SQL[] =
@@ -37,7 +39,8 @@ static const char VERSION_7_SQL[] = "ALTER TABLE t_gpu_step ADD COLUMN gpu_compu
 static const char VERSION_8_SQL[] = "DROP VIEW IF EXISTS process;"
 				    "ALTER TABLE t_process ADD COLUMN exit_status INTEGER;";
 
-static const char VERSION_10_SQL[] = "DROP VIEW IF EXISTS batch;"
+static const char VERSION_10_SQL[] = "DROP VIEW IF EXISTS batch; DROP VIEW IF EXISTS process;"
+				     "DROP VIEW IF EXISTS load; DROP VIEW IF EXISTS decode;"
 				     "ALTER TABLE t_batch ADD COLUMN sample_ns INTEGER;"
 				     "ALTER TABLE t_batch ADD COLUMN fetch_ns INTEGER;"
 				     "ALTER TABLE t_batch ADD COLUMN fetch_cpu_ns INTEGER;"
@@ -73,6 +76,9 @@ static const struct {
 	{"t_frame", "line"},
 	{"t_stack", "ns"},
 	{"t_doing", "since_ns"},
+	{"t_use", "swapped_bytes"},
+	{"t_thread", "cpu_ns"},
+	{"t_made", "batch_bytes"},
 	{"t_process", "exit_status", "pid",
 	 "CREATE TEMP VIEW t_process AS SELECT *, NULL AS exit_status FROM main.t_process"},
 	{"t_batch", "free_ns", "task",

@@ -26,6 +26,32 @@ CREATE TABLE t_process (
 	PRIMARY KEY (pid, start_ticks)
 ) WITHOUT ROWID;
 
+-- What a process used while it made loads, as the drain saw it from outside. Since version 10.
+CREATE TABLE t_use (
+	pid INTEGER NOT NULL,
+	start_ticks INTEGER NOT NULL,	-- as in t_process
+	-- Mean number of its threads that ran, or could have run and had no core, in thousandths: of a
+	-- worker while it made loads, of others at all times.
+	runnable_milli INTEGER,
+	cores_allowed INTEGER,		-- by its own affinity mask
+	-- Memory that is no other process's, the pages that it wrote since it was forked included:
+	-- after its first load or batch, and at the last look.
+	private_begin_bytes INTEGER,
+	private_end_bytes INTEGER,
+	major_faults INTEGER,		-- since its first load or batch; mapped files have them, too
+	swapped_bytes INTEGER,		-- the most at any look
+	PRIMARY KEY (pid, start_ticks)
+) WITHOUT ROWID;
+
+-- The busiest threads of the processes that take batches. Since version 10.
+CREATE TABLE t_thread (
+	pid INTEGER NOT NULL,
+	tid INTEGER NOT NULL,
+	name TEXT NOT NULL,		-- as the kernel has it: up to 15 bytes
+	cpu_ns INTEGER NOT NULL,	-- since the process had its first batch
+	PRIMARY KEY (pid, tid)
+) WITHOUT ROWID;
+
 CREATE TABLE t_loader (
 	loader_id INTEGER PRIMARY KEY,
 	pid INTEGER NOT NULL,
@@ -109,6 +135,16 @@ CREATE TABLE t_batch (
 	PRIMARY KEY (loader_id, epoch, task)
 ) WITHOUT ROWID;
 
+-- What some loads made, one in 16. Since version 10.
+CREATE TABLE t_made (
+	loader_id INTEGER NOT NULL,
+	epoch INTEGER NOT NULL,
+	task INTEGER NOT NULL,
+	tensor_count INTEGER,
+	batch_bytes INTEGER,		-- of its tensors, arrays and strings
+	PRIMARY KEY (loader_id, epoch, task)
+) WITHOUT ROWID;
+
 -- What the GPU did in the step of a batch, [begin_ns, begin_ns + step_ns). Busy: it runs a kernel or
 -- graph. Of several devices of a process, busy time and gaps are the mean of those that get data
 -- from the host (t_gpu_device), all else is of all of them. The gaps are all the rest of the step, each nanosecond in one
@@ -183,19 +219,19 @@ CREATE TABLE t_kernel (id INTEGER PRIMARY KEY, symbol TEXT NOT NULL, name TEXT N
 -- Totals by name. `live`: as one slot of one segment has them now, overwritten again and again; once
 -- its process is over they are added to `total` and the segment is noted in `folded`, so that a
 -- drain that is started anew does not add them twice. kind: decode, step, file, folder,
--- sample, kernel.
+-- sample, kernel, wait.
 CREATE TABLE t_live (
 	segment TEXT NOT NULL,
 	slot INTEGER NOT NULL,
 	place INTEGER NOT NULL,
 	kind TEXT NOT NULL,
-	name TEXT NOT NULL,		-- library, step, path
-	detail TEXT NOT NULL,		-- format, module, dataset
+	name TEXT NOT NULL,		-- library, step, path, other side of a wait
+	detail TEXT NOT NULL,		-- format, module, dataset, kind of a wait
 	class INTEGER NOT NULL,		-- width class, index of the sample, id of the kernel
 	count INTEGER NOT NULL,
 	ns INTEGER NOT NULL,
 	bytes INTEGER NOT NULL,
-	pixels INTEGER NOT NULL,
+	pixels INTEGER NOT NULL,	-- of libraries that unpack, whose class is 0: bytes
 	slowest_ns INTEGER NOT NULL,
 	error_ns INTEGER NOT NULL,	-- so much of ns may belong to others
 	PRIMARY KEY (segment, slot, place)
@@ -274,8 +310,11 @@ CREATE VIEW t_rank AS SELECT
 CREATE VIEW meta AS SELECT key, value FROM t_meta;
 
 CREATE VIEW process AS SELECT pid, ppid, r.rank AS rank, role, worker_id, loader_id, start_ns,
-	end_ns, exit, command, exit_status
-FROM t_process, t_rank r;
+	end_ns, exit, command, exit_status, runnable_milli / 1000.0 AS runnable, cores_allowed,
+	private_begin_bytes, private_end_bytes, major_faults, swapped_bytes
+FROM t_process LEFT JOIN t_use USING (pid, start_ticks), t_rank r;
+
+CREATE VIEW thread AS SELECT r.rank AS rank, pid, tid, name, cpu_ns FROM t_thread, t_rank r;
 
 CREATE VIEW loader AS SELECT loader_id, r.rank AS rank, kind, workers, prefetch_factor, in_order,
 	persistent, batch_size, place
@@ -302,13 +341,15 @@ FROM t_batch b JOIN t_loader l ON l.loader_id = b.loader_id,
 	t_rank r
 WHERE batch IS NOT NULL;
 
+-- tensor_count, batch_bytes: of one load in 16.
 CREATE VIEW load AS SELECT r.rank AS rank, loader_id, epoch, batch, worker_id, pid,
 	load_begin_ns AS begin_ns, load_ns, collate_ns, transfer_ns, cpu_ns, samples, open_count,
 	open_ns, read_count, read_bytes, read_ns, storage_bytes, decode_count, decode_ns,
 	decode_bytes, blocked_ns,
 	MAX(0, load_ns - IFNULL(open_ns, 0) - IFNULL(read_ns, 0) - IFNULL(decode_ns, 0)
-		- IFNULL(collate_ns, 0)) AS other_ns
-FROM t_batch, t_rank r
+		- IFNULL(collate_ns, 0)) AS other_ns,
+	tensor_count, batch_bytes
+FROM t_batch LEFT JOIN t_made USING (loader_id, epoch, task), t_rank r
 WHERE load_ns IS NOT NULL;
 
 CREATE VIEW t_tally AS SELECT kind, name, detail, class,
@@ -321,10 +362,16 @@ FROM (SELECT kind, name, detail, class, count, ns, bytes, pixels, slowest_ns, er
 	UNION ALL SELECT * FROM t_total)
 GROUP BY kind, name, detail, class;
 
--- width_class: an image was at most this wide; 0: not known.
+-- width_class: an image was at most this wide; 0: not known. made_bytes: of what unpacks.
 CREATE VIEW decode AS SELECT r.rank AS rank, name AS library, detail AS format,
-	class AS width_class, count, ns, pixels, bytes, slowest_ns
+	class AS width_class, count, ns, IIF(class > 0, pixels, 0) AS pixels, bytes, slowest_ns,
+	IIF(class = 0 AND pixels > 0, pixels, NULL) AS made_bytes
 FROM t_tally, t_rank r WHERE kind = 'decode';
+
+-- What loads were blocked for. kind: asleep, lock (of other processes), thread (of the same one),
+-- socket, pipe, other; name: the other side, '' where it has none.
+CREATE VIEW blocked AS SELECT r.rank AS rank, detail AS kind, name, count, ns, bytes, slowest_ns
+FROM t_tally, t_rank r WHERE kind = 'wait';
 
 -- Own time of the dataset's __getitem__ and of each transform: what they spend in reads and
 -- decoders, or in one another, is not theirs.

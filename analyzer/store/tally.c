@@ -41,6 +41,8 @@ static enum redact_kind kind_of_name(const char *kind)
 {
 	if (strcmp(kind, "folder") == 0)
 		return REDACT_FOLDER;
+	if (strcmp(kind, "wait") == 0)
+		return REDACT_PEER;
 	return strcmp(kind, "file") == 0 || strcmp(kind, "sample") == 0 ? REDACT_FILE : REDACT_TEXT;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tally.h - totals by name, asked of a database: decoders, steps, files, folders, samples.
+ * tally.h - totals by name, asked of a database: decoders, steps, files, folders, samples,
+ * waits of loads.
  *
  * They are of the whole run, whatever loader. Functions return 0 or a negative errno (db.h).
  */
@@ -13,8 +14,9 @@
 
 /* See the views of the same names in schema.sql. */
 struct tally {
-	char name[160];		/* library, step, path */
-	char detail[64];	/* format; "dataset" or "transform"; dataset of a sample */
+	char name[160];		/* library, step, path, other side */
+	char detail[64];	/* format; "dataset" or "transform"; dataset of a sample;
+				 * kind of a wait */
 	int64_t class;		/* width class; index of a sample */
 	int64_t count, ns, bytes, pixels, slowest_ns, error_ns;
 };
@@ -25,7 +27,7 @@ struct tally_list {
 	size_t all_count;	/* that there are, listed or not */
 };
 
-/* At most `most` of a kind ("decode", "step", "file", "folder", "sample"). To be freed. */
+/* At most `most` of a kind ("decode", "step", "file", "folder", "sample", "wait"). To be freed. */
 int tally_list_read(struct db *db, const char *kind, size_t most, struct tally_list *ret_list);
 void tally_list_done(struct tally_list *list);
 

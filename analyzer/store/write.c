@@ -199,6 +199,26 @@ int writer_process(struct writer *writer, const struct process_row *row)
 	return put(writer, STATEMENT_PROCESS, row, BEFORE(row, role), FROM(row, role));
 }
 
+int writer_use(struct writer *writer, const struct use_row *row)
+{
+	return put(writer, STATEMENT_USE, row, NUMBERS(row), 0);
+}
+
+int writer_thread(struct writer *writer, const struct thread_row *row)
+{
+	return put(writer, STATEMENT_THREAD, row, BEFORE(row, name), FROM(row, name));
+}
+
+int writer_no_threads(struct writer *writer, int64_t pid)
+{
+	return finish(bind(writer, STATEMENT_NO_THREADS, "n", pid));
+}
+
+int writer_made(struct writer *writer, const struct made_row *row)
+{
+	return put(writer, STATEMENT_MADE, row, NUMBERS(row), 0);
+}
+
 int writer_loader(struct writer *writer, const struct loader_row *row, int64_t *ret_loader_id)
 {
 	sqlite3_stmt *statement = bind(writer, STATEMENT_LOADER, "nnnnnnns", row->pid, row->number,

@@ -38,6 +38,23 @@ struct process_row {
 
 int writer_process(struct writer *writer, const struct process_row *row);
 
+/* What a process used; see t_use in schema.sql. */
+struct use_row {
+	int64_t pid, life_ns, runnable_milli, cores_allowed, private_begin_bytes, private_end_bytes,
+		major_faults, swapped_bytes;
+};
+
+int writer_use(struct writer *writer, const struct use_row *row);
+
+struct thread_row {
+	int64_t pid, tid, cpu_ns;
+	const char *name;
+};
+
+int writer_thread(struct writer *writer, const struct thread_row *row);
+/* Takes back those of a process. */
+int writer_no_threads(struct writer *writer, int64_t pid);
+
 struct loader_row {
 	int64_t pid, number, workers, prefetch_factor, in_order, persistent, batch_size;
 	const char *kind;
@@ -82,6 +99,13 @@ static inline void batch_values_init(struct batch_values *values)
 }
 
 int writer_batch(struct writer *writer, const struct batch_values *values);
+
+/* What the load of a batch made. */
+struct made_row {
+	int64_t loader_id, epoch, task, tensor_count, batch_bytes;
+};
+
+int writer_made(struct writer *writer, const struct made_row *row);
 
 /* What the GPU did in the step of a batch whose row is written. */
 struct gpu_values {

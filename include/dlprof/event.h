@@ -24,6 +24,7 @@ enum dlprof_event_kind {
 	DLPROF_EVENT_GPU_STATE,  /* how far the two above are complete */
 	DLPROF_EVENT_PLACE,      /* where the program makes the loader of number `task`: `mark` */
 	DLPROF_EVENT_KERNEL,     /* a part of a kernel's name */
+	DLPROF_EVENT_MADE,       /* what some loads made: follows their LOAD */
 	DLPROF_EVENT_KIND_MAX
 };
 
@@ -128,6 +129,12 @@ struct dlprof_load {
 	uint32_t samples;	/* 0: not known */
 	uint32_t storage_blocks; /* ru_inblock: 512 bytes each that a device delivered for us */
 	uint32_t unused;
+};
+
+/* begin_ns: when it was looked at. UINT64_MAX: there was more than is counted, or is understood. */
+struct dlprof_made {
+	uint64_t tensor_count;
+	uint64_t bytes; /* of its tensors, arrays and strings */
 };
 
 /* begin_ns, duration_ns: the call, from outside. */
@@ -264,6 +271,7 @@ struct dlprof_event {
 		struct dlprof_epoch epoch;
 		struct dlprof_batch batch;
 		struct dlprof_load load;
+		struct dlprof_made made;
 		struct dlprof_op op;
 		char mark[DLPROF_MARK_BYTES];
 		struct dlprof_gpu_ops gpu_ops;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tally.h - totals by name: decoders, steps of the dataset, and the files, folders and samples
- * that took longest.
+ * tally.h - totals by name: decoders, steps of the dataset, what loads are blocked for, and the
+ * files, folders and samples that took longest.
  *
  * They lie in the slot of the thread that counts, are only ever added to (but for the open of what
  * proves to be a folder), and are read by the drain at its leisure: exact even when rings drop, and
@@ -28,6 +28,7 @@ enum dlprof_tally_kind {
 	DLPROF_TALLY_FOLDER, /* name: path */
 	DLPROF_TALLY_SAMPLE, /* name: path of its slowest file, detail: the dataset, class: index */
 	DLPROF_TALLY_KERNEL, /* name: the begin of the compiler's, class: the kernel's id */
+	DLPROF_TALLY_WAIT,   /* name: the other side, or ""; detail: of wait_kinds.def */
 	DLPROF_TALLY_KIND_MAX
 };
 
@@ -55,7 +56,7 @@ struct dlprof_tally {
 	uint64_t count;		/* operations: images, calls, samples */
 	uint64_t ns;		/* own time; of a sample: begin to end */
 	uint64_t bytes;		/* that went in */
-	uint64_t pixels;	/* that came out */
+	uint64_t pixels;	/* that came out; of what inflates, class 0, bytes */
 	uint64_t slowest_ns;	/* of one operation */
 	uint64_t error_ns;
 	char name[DLPROF_TALLY_NAME_BYTES];

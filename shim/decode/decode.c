@@ -187,52 +187,70 @@ static void packet_end(struct unit *unit, const void *context, const void *packe
 #define END_CALL       END_COUNT((ssize_t)result > 0, 0)
 #define END_CALL_PTR   END_COUNT(result != NULL, 0)
 
-/* z_stream: next_in, avail_in. Z_STREAM_END is 1; Z_BUF_ERROR, -5, wants more and is no failure. */
+/* What a packer took in, and what it made of it. */
+#define END_PACKER(is_done, has_failed, in, out)                                                   \
+	unit_end(&unit, (struct unit_result){.counted = (is_done), .failed = (has_failed),         \
+					     .bytes = (in), .made_bytes = (out)})
+
+/*
+ * z_stream: next_in, avail_in, and at 24 next_out, avail_out. Z_STREAM_END is 1; Z_BUF_ERROR, -5,
+ * wants more and is no failure.
+ */
 #define STREAM_LEFT(stream) ((stream) ? FIELD(uint32_t, stream, 8) : 0)
-#define BEGIN_INFLATE	    , (BEGIN && (unit.input_bytes = STREAM_LEFT(stream), true))
-#define END_INFLATE                                                                                \
-	unit_end(&unit,                                                                            \
-		 (struct unit_result){.counted = result == 1,                                      \
-				      .failed = result < 0 && result != -5,                        \
-				      .bytes = unit.input_bytes - STREAM_LEFT(stream)})
-/* bz_stream and lzma_stream begin the same. BZ_STREAM_END is 4. */
+#define STREAM_ROOM(stream) ((stream) ? FIELD(uint32_t, stream, 32) : 0)
+#define BEGIN_INFLATE                                                                              \
+	, (BEGIN && (unit.input_bytes = STREAM_LEFT(stream),                                       \
+		     unit.room_bytes = STREAM_ROOM(stream), true))
+#define END_STREAM(is_done, has_failed)                                                            \
+	END_PACKER(is_done, has_failed, unit.input_bytes - STREAM_LEFT(stream),                    \
+		   unit.room_bytes - STREAM_ROOM(stream))
+#define END_INFLATE	    END_STREAM(result == 1, result < 0 && result != -5)
+/* bz_stream and lzma_stream begin the same, and have their output where z_stream has. BZ_STREAM_END
+ * is 4. */
 #define BEGIN_BZIP2	    BEGIN_INFLATE
-#define END_BZIP2                                                                                  \
-	unit_end(&unit,                                                                            \
-		 (struct unit_result){.counted = result == 4,                                      \
-				      .failed = result < 0,                                        \
-				      .bytes = unit.input_bytes - STREAM_LEFT(stream)})
+#define END_BZIP2	    END_STREAM(result == 4, result < 0)
 /* LZMA_STREAM_END is 1, what tells of the stream 2 to 4, LZMA_BUF_ERROR, 10, wants more. */
 #define LZMA_FAILED(result) ((result) > 4 && (result) != 10)
 #define LZMA_LEFT(stream)   ((stream) ? FIELD(size_t, stream, 8) : 0)
-#define BEGIN_LZMA	    , (BEGIN && (unit.input_bytes = LZMA_LEFT(stream), true))
+#define LZMA_ROOM(stream)   ((stream) ? FIELD(size_t, stream, 32) : 0)
+#define BEGIN_LZMA                                                                                 \
+	, (BEGIN && (unit.input_bytes = LZMA_LEFT(stream),                                         \
+		     unit.room_bytes = LZMA_ROOM(stream), true))
 #define END_LZMA                                                                                   \
-	unit_end(&unit, (struct unit_result){.counted = result == 1,                               \
-					     .failed = LZMA_FAILED(result),                        \
-					     .bytes = unit.input_bytes - LZMA_LEFT(stream)})
+	END_PACKER(result == 1, LZMA_FAILED(result), unit.input_bytes - LZMA_LEFT(stream),         \
+		   unit.room_bytes - LZMA_ROOM(stream))
 #define LZMA_AT(at)	    ((at) ? FIELD(size_t, at, 0) : 0)
-#define BEGIN_LZMA_BUFFER   , (BEGIN && (unit.input_bytes = LZMA_AT(at), true))
+#define BEGIN_LZMA_BUFFER                                                                          \
+	, (BEGIN && (unit.input_bytes = LZMA_AT(at), unit.room_bytes = LZMA_AT(to_at), true))
 #define END_LZMA_BUFFER                                                                            \
-	unit_end(&unit, (struct unit_result){.counted = result == 0,                               \
-					     .failed = LZMA_FAILED(result),                        \
-					     .bytes = LZMA_AT(at) - unit.input_bytes})
-#define END_UNCOMPRESS	    END_COUNT(result == 0, size)
-#define END_UNCOMPRESS2	    END_COUNT(result == 0, FIELD(unsigned long, size, 0))
+	END_PACKER(result == 0, LZMA_FAILED(result), LZMA_AT(at) - unit.input_bytes,               \
+		   LZMA_AT(to_at) - unit.room_bytes)
+/* Sizes are of 64 bits, and of 32 for bzip2. */
+#define LOW_SIZE(size)	    (FIELD(uint32_t, size, 0))
+#define END_UNCOMPRESS                                                                             \
+	END_PACKER(result == 0, result != 0, size, result == 0 ? LOW_SIZE(to_size) : 0)
+#define END_UNCOMPRESS2                                                                            \
+	END_PACKER(result == 0, result != 0, FIELD(unsigned long, size, 0),                        \
+		   result == 0 ? LOW_SIZE(to_size) : 0)
 
 #define ZSTD_FAILED(result) ((result) > (size_t)-120)
-#define END_ZSTD	    END_COUNT(!ZSTD_FAILED(result), size)
-/* ZSTD_inBuffer: data, size, position. 0: the frame is complete. */
-#define BEGIN_ZSTD_STREAM   , (BEGIN && (unit.input_bytes = FIELD(size_t, from, 16), true))
+#define END_ZSTD                                                                                   \
+	END_PACKER(!ZSTD_FAILED(result), ZSTD_FAILED(result), size,                                \
+		   ZSTD_FAILED(result) ? 0 : result)
+/* ZSTD_inBuffer and ZSTD_outBuffer: data, size, position. 0: the frame is complete. */
+#define BEGIN_ZSTD_STREAM                                                                          \
+	, (BEGIN && (unit.input_bytes = FIELD(size_t, from, 16),                                   \
+		     unit.room_bytes = FIELD(size_t, to, 16), true))
 #define END_ZSTD_STREAM                                                                            \
-	unit_end(&unit, (struct unit_result){.counted = result == 0,                               \
-					     .failed = ZSTD_FAILED(result),                        \
-					     .bytes = FIELD(size_t, from, 16) - unit.input_bytes})
+	END_PACKER(result == 0, ZSTD_FAILED(result), FIELD(size_t, from, 16) - unit.input_bytes,   \
+		   FIELD(size_t, to, 16) - unit.room_bytes)
 
-#define END_LZ4	   END_COUNT(result >= 0, size > 0 ? (uint64_t)size : 0)
+#define END_LZ4                                                                                    \
+	END_PACKER(result >= 0, result < 0, size > 0 ? (uint64_t)size : 0,                         \
+		   result > 0 ? (uint64_t)result : 0)
 #define END_LZ4F                                                                                   \
-	unit_end(&unit, (struct unit_result){.counted = result == 0,                               \
-					     .failed = ZSTD_FAILED(result),                        \
-					     .bytes = FIELD(size_t, size, 0)})
+	END_PACKER(result == 0, ZSTD_FAILED(result), FIELD(size_t, size, 0),                       \
+		   ZSTD_FAILED(result) ? 0 : FIELD(size_t, to_size, 0))
 
 /* The size of an image, as the call wrote it or its caller had it. */
 #define OPJ_WIDTH(image)  (FIELD(uint32_t, image, 8) - FIELD(uint32_t, image, 0))
@@ -267,7 +285,10 @@ static uint32_t heif_size(const struct wrap_copy *copy, int helper, const void *
 					     .width = heif_size(copy, 0, handle),                  \
 					     .height = heif_size(copy, 1, handle)})
 
-#define END_DEFLATE   END_COUNT(result == 0, size)
+/* Without a place for its size, what comes out fills the room. */
+#define END_DEFLATE                                                                                \
+	END_PACKER(result == 0, result != 0, size,                                                 \
+		   result != 0 ? 0 : ret_size ? FIELD(size_t, ret_size, 0) : room)
 
 #define END_READ	 END_COUNT(result >= 0, result > 0 ? (uint64_t)result : 0)
 /* A struct of two numbers, of which the first says whether it worked. */

@@ -62,10 +62,14 @@ OFTEN bool unit_begin(struct unit *unit, enum decode_library_id id, const char *
 	unit->span.name = name;
 	unit->span.uncounted = true;
 	unit->span.own_ns = 0;
+	unit->only_bytes = false;
 	if (library->sort == DECODE_SORT_INPUT)
 		return span_begin(&unit->span, DLPROF_CLASS_READ);
-	if (library->sort == DECODE_SORT_PACKER && is_part_of_image(thread))
-		return false;
+	if (library->sort == DECODE_SORT_PACKER && is_part_of_image(thread)) {
+		unit->span.thread = thread;
+		unit->only_bytes = thread->boundary_address && thread->boundary_inflates;
+		return unit->only_bytes;
+	}
 	if (is_inner(thread, unit) || !span_begin(&unit->span, DLPROF_CLASS_DECODE))
 		return false;
 	unit->mark = thread->frame->decoder = unit->span.begin_ticks;
@@ -102,14 +106,31 @@ static bool has_tally(const struct unit *unit, const struct unit_result *result)
 		table_libraries[unit->library].sort != DECODE_SORT_IMAGE);
 }
 
+/* Of what a Python call around it unpacks: that has the time, and the count. */
+static void add_bytes(const struct unit *unit, const struct unit_result *result)
+{
+	struct dlprof_tally *tally = unit_tally(unit, result);
+
+	if (!tally)
+		return;
+	tally->bytes += result->bytes;
+	tally->pixels += result->made_bytes;
+}
+
 void unit_end(struct unit *unit, struct unit_result result)
 {
 	if (unlikely(!activate_on()))
 		return;
+	if (unlikely(unit->only_bytes)) {
+		add_bytes(unit, &result);
+		return;
+	}
 	unit->span.uncounted = !result.counted;
 	if (has_tally(unit, &result))
 		unit->span.tally = unit_tally(unit, &result);
 	span_end(&unit->span, result.bytes, result.failed);
 	if (result.counted && unit->span.tally)
 		unit->span.tally->pixels += (uint64_t)result.width * result.height;
+	if (result.made_bytes && unit->span.tally)
+		unit->span.tally->pixels += result.made_bytes;
 }

@@ -22,6 +22,8 @@ struct unit {
 	enum decode_library_id library;
 	const void *input;	/* the wrapper's own: where the data stood before the call */
 	uint64_t input_bytes;
+	uint64_t room_bytes;	/* for the output, likewise */
+	bool only_bytes;	/* the call around it has the time */
 };
 
 /* What a call found out. All zero: nothing. */
@@ -30,6 +32,7 @@ struct unit_result {
 	uint32_t width;
 	uint32_t height;
 	uint64_t bytes;		/* that came in */
+	uint64_t made_bytes;	/* that a packer's library made of them */
 	bool counted;		/* an image, a frame, a stream was decoded by this */
 	bool failed;
 };

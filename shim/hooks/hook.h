@@ -35,6 +35,7 @@
 #include "record/activate.h"
 #include "record/fd.h"
 #include "record/span.h"
+#include "record/waits.h"
 
 #ifdef _FILE_OFFSET_BITS
 #error "_FILE_OFFSET_BITS turns open into open64: the wrong names would be exported"
@@ -108,6 +109,9 @@ bool hook_open_begin(struct span *span);
 bool hook_close_begin(struct span *span, int fd);
 bool hook_read_begin(struct span *span, int fd);
 
+/* A read of a pipe or a socket in a load, where it is a wait. */
+bool hook_pipe_begin(struct span *span, int fd);
+
 /* The end of an open: decides by path and flags whether it was one of a data file. */
 void hook_open_end(struct span *span, int fd, const char *path, int flags);
 void hook_handle_end(struct span *span, int fd);
@@ -126,6 +130,7 @@ void hook_ask_end(struct span *span, const char *path, bool failed);
  */
 static inline bool hook_wait_begin(struct span *span)
 {
+	span->own_ns = 0;
 	return thread_loading() && span_begin_in_load(span, DLPROF_CLASS_WAIT);
 }
 
@@ -140,12 +145,28 @@ static inline bool hook_join_begin(struct span *span)
 	if (!thread || thread->boundary_address ||
 	    (thread->frame->decoder && thread->frame->address > (uintptr_t)span))
 		return false;
+	span->own_ns = 0;
 	return span_begin_in_load(span, DLPROF_CLASS_WAIT);
 }
 
-static inline void hook_wait_end(struct span *span)
+/* wait.c: the ends of waits, by what says for what they were. Each leaves errno as it is. */
+void hook_wait_end(struct span *span, enum wait_kind kind);
+void hook_wait_fd_end(struct span *span, int fd, uint64_t bytes);
+void hook_poll_end(struct span *span, const struct pollfd *fds, nfds_t count, int result);
+void hook_select_end(struct span *span, int count, const fd_set *const sets[3], int result);
+void hook_epoll_end(struct span *span, const struct epoll_event *events, int result);
+void hook_file_lock_end(struct span *span, int fd);
+
+/* What a wait for it is: asked before the wait, after which it may be gone. */
+enum wait_kind hook_semaphore_kind(const sem_t *semaphore);
+
+/* Of a read that hook_read_begin() or hook_pipe_begin() began. */
+static inline void hook_read_end(struct span *span, int fd, ssize_t result)
 {
-	span_end(span, 0, false); /* a timeout is no failure */
+	if (unlikely(span->class == DLPROF_CLASS_WAIT))
+		hook_wait_fd_end(span, fd, result > 0 ? (uint64_t)result : 0);
+	else
+		span_end(span, result > 0 ? (uint64_t)result : 0, result < 0);
 }
 
 /* Where a stream stood before a call, to tell what the call made the kernel deliver. */

@@ -174,6 +174,16 @@ OFTEN bool hook_read_begin(struct span *span, int fd)
 	return true;
 }
 
+bool hook_pipe_begin(struct span *span, int fd)
+{
+	enum fd_kind kind;
+
+	if (likely(!thread_loading()))
+		return false;
+	kind = fd_kind(fd);
+	return (kind == FD_PIPE || kind == FD_SOCKET) && hook_wait_begin(span);
+}
+
 /*
  * The mode is there iff the flags ask for one. O_TMPFILE includes O_DIRECTORY's bit, hence the
  * comparison; forgetting it gives files random permissions.
@@ -260,14 +270,21 @@ DEFINE_DUP(dup3, (int fd, int target, int flags), fd, target, flags)
 #define DEFINE_FCNTL(hook_name)                                                                    \
 	HOOK_EXPORT int hook_name(int fd, int command, ...)                                        \
 	{                                                                                          \
+		struct span span;                                                                  \
 		va_list values;                                                                    \
+		bool is_wait;                                                                      \
 		void *value;                                                                       \
 		int result;                                                                        \
                                                                                                    \
 		va_start(values, command);                                                         \
 		value = va_arg(values, void *);                                                    \
 		va_end(values);                                                                    \
+		is_wait = (command == F_SETLKW || command == F_OFD_SETLKW) &&                      \
+			  activate_on() && hook_wait_begin(&span);                                 \
+		span.name = #hook_name;                                                            \
 		result = real.hook_name(fd, command, value);                                       \
+		if (is_wait)                                                                       \
+			hook_file_lock_end(&span, fd);                                             \
 		if (unlikely(activate_on()) &&                                                     \
 		    (command == F_DUPFD || command == F_DUPFD_CLOEXEC))                            \
 			fd_copy(fd, result);                                                       \

@@ -14,8 +14,8 @@
 #define BEGIN_CLOSE	 hook_close_begin(&span, fd)
 #define END_CLOSE	 span_end(&span, 0, result < 0)
 
-#define BEGIN_READ	 hook_read_begin(&span, fd)
-#define END_READ	 span_end(&span, result > 0 ? (uint64_t)result : 0, result < 0)
+#define BEGIN_READ	 (hook_read_begin(&span, fd) || hook_pipe_begin(&span, fd))
+#define END_READ	 hook_read_end(&span, fd, (ssize_t)result)
 #define BEGIN_ADVISE	 hook_read_begin(&span, fd)
 #define END_ADVISE	 span_end(&span, 0, result != 0)
 
@@ -62,10 +62,31 @@
 #define BEGIN_READDIR	 hook_ask_begin(&span)
 #define END_READDIR	 span_end(&span, 0, false)
 
-#define BEGIN_WAIT	 hook_wait_begin(&span)
-#define END_WAIT	 hook_wait_end(&span)
+/* Waits with a limit, and JOIN_ without one: by what is waited for. */
+#define BEGIN_SLEEP	 hook_wait_begin(&span)
+#define END_SLEEP	 hook_wait_end(&span, WAIT_ASLEEP)
+#define BEGIN_POLL	 hook_wait_begin(&span)
+#define END_POLL	 hook_poll_end(&span, fds, count, result)
+#define BEGIN_SELECT	 hook_wait_begin(&span)
+#define END_SELECT                                                                                 \
+	hook_select_end(&span, count, (const fd_set *const[]){reads, writes, others}, result)
+#define BEGIN_EPOLL	 hook_wait_begin(&span)
+#define END_EPOLL	 hook_epoll_end(&span, events, result)
+#define BEGIN_RECEIVE	 hook_wait_begin(&span)
+#define END_RECEIVE	 hook_wait_fd_end(&span, fd, result > 0 ? (uint64_t)result : 0)
+#define BEGIN_RECEIVE_MANY hook_wait_begin(&span)
+#define END_RECEIVE_MANY hook_wait_fd_end(&span, fd, 0)
+#define BEGIN_SEMAPHORE	 (hook_wait_begin(&span) && (kind = hook_semaphore_kind(semaphore), true))
+#define END_SEMAPHORE	 hook_wait_end(&span, kind)
+#define BEGIN_CONDITION	 hook_wait_begin(&span)
+#define END_CONDITION	 hook_wait_end(&span, WAIT_THREAD)
+#define BEGIN_JOIN_SEMAPHORE                                                                       \
+	(hook_join_begin(&span) && (kind = hook_semaphore_kind(semaphore), true))
+#define END_JOIN_SEMAPHORE END_SEMAPHORE
 #define BEGIN_JOIN	 hook_join_begin(&span)
-#define END_JOIN	 hook_wait_end(&span)
+#define END_JOIN	 END_CONDITION
+#define BEGIN_FILE_LOCK	 hook_wait_begin(&span)
+#define END_FILE_LOCK	 hook_file_lock_end(&span, fd)
 
 /* Whether a mode reads at all; "r+" and "w+" both do. */
 static int fopen_flags(const char *mode)
@@ -83,6 +104,7 @@ static int fopen_flags(const char *mode)
 	static __attribute__((noinline)) type recorded_##hook_name params                          \
 	{                                                                                          \
 		struct hook_stream stream __attribute__((unused));                                 \
+		enum wait_kind kind __attribute__((unused));                                       \
 		struct span span;                                                                  \
 		type result;                                                                       \
                                                                                                    \
@@ -178,6 +200,9 @@ HOOK_DECLARE(int, __fxstat, (int, int, struct stat *))
 HOOK_DECLARE(int, __fxstat64, (int, int, struct stat64 *))
 HOOK_DECLARE(int, __fxstatat, (int, int, const char *, struct stat *, int))
 HOOK_DECLARE(int, __fxstatat64, (int, int, const char *, struct stat64 *, int))
+HOOK_DECLARE(int, flock, (int, int))
+HOOK_DECLARE(int, lockf, (int, int, off_t))
+HOOK_DECLARE(int, lockf64, (int, int, off64_t))
 HOOK_DECLARE(int, __poll_chk, (struct pollfd *, nfds_t, int, size_t))
 HOOK_DECLARE(int, __ppoll_chk,
 	     (struct pollfd *, nfds_t, const struct timespec *, const sigset_t *, size_t))

@@ -1,6 +1,113 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wait.c - the one wait whose stand-in is not a row's; the others are rows of hooks.def. */
+/*
+ * wait.c - what a wait was for, found when it is over; the waits are rows of hooks.def, but for
+ * the one whose stand-in is not a row's.
+ *
+ * What the caller passed is looked at only where the kernel has read it.
+ */
 #include "hooks/hook.h"
+
+#include <errno.h>
+
+/* Of a wait that counted: else the span has no time, and its thread may be another process's. */
+static bool end_span(struct span *span)
+{
+	span_end(span, 0, false); /* a timeout is no failure */
+	return span->own_ns;
+}
+
+void hook_wait_end(struct span *span, enum wait_kind kind)
+{
+	if (end_span(span))
+		waits_add(span->thread, kind, span->own_ns);
+}
+
+void hook_wait_fd_end(struct span *span, int fd, uint64_t bytes)
+{
+	if (end_span(span))
+		waits_add_fd(span->thread, fd, span->own_ns, bytes);
+}
+
+void hook_file_lock_end(struct span *span, int fd)
+{
+	if (end_span(span))
+		waits_add_lock(span->thread, fd, span->own_ns);
+}
+
+/* The first that is ready, else the first that was asked for: a limit has passed. -1: none. */
+void hook_poll_end(struct span *span, const struct pollfd *fds, nfds_t count, int result)
+{
+	int fd = -1;
+
+	if (!end_span(span))
+		return;
+	if (result < 0 && errno != EINTR) {
+		waits_add(span->thread, WAIT_OTHER, span->own_ns);
+		return;
+	}
+	for (nfds_t i = 0; i < count && (fd < 0 || result > 0); i++) {
+		if (fds[i].fd < 0)
+			continue;
+		if (fd < 0)
+			fd = fds[i].fd;
+		if (result > 0 && fds[i].revents) {
+			fd = fds[i].fd;
+			break;
+		}
+	}
+	if (fd < 0)
+		waits_add(span->thread, WAIT_ASLEEP, span->own_ns);
+	else
+		waits_add_fd(span->thread, fd, span->own_ns, 0);
+}
+
+/* What was asked for is gone once a limit has passed. */
+void hook_select_end(struct span *span, int count, const fd_set *const sets[3], int result)
+{
+	if (!end_span(span))
+		return;
+	for (int i = 0; i < 3 && result > 0; i++)
+		for (int fd = 0; sets[i] && fd < count && fd < FD_SETSIZE; fd++)
+			if (FD_ISSET(fd, sets[i])) {
+				waits_add_fd(span->thread, fd, span->own_ns, 0);
+				return;
+			}
+	waits_add(span->thread,
+		  !count || (!sets[0] && !sets[1] && !sets[2]) ? WAIT_ASLEEP : WAIT_OTHER,
+		  span->own_ns);
+}
+
+/*
+ * What a program keeps beside a descriptor is mostly its number, in the low half: Python leaves
+ * what it finds in the other.
+ */
+void hook_epoll_end(struct span *span, const struct epoll_event *events, int result)
+{
+	if (!end_span(span))
+		return;
+	if (result > 0 && events[0].data.u32 < FD_PAGE)
+		waits_add_fd(span->thread, events[0].data.fd, span->own_ns, 0);
+	else
+		waits_add(span->thread, WAIT_OTHER, span->own_ns);
+}
+
+/*
+ * As glibc 2.21 and later keep it where a word has 64 bits: the count, then 0 or 128 for one that
+ * is private or shared between processes. What has neither is laid out in a way that is not known.
+ */
+struct semaphore {
+	uint64_t data;
+	int32_t private;
+};
+
+static_assert(sizeof(struct semaphore) <= sizeof(sem_t), "");
+
+enum wait_kind hook_semaphore_kind(const sem_t *semaphore)
+{
+	const int32_t private = ((const struct semaphore *)(const void *)semaphore)->private;
+
+	return private == 128 ? WAIT_LOCK : private == 0 ? WAIT_THREAD : WAIT_OTHER;
+}
 
 HOOK_EXPORT int epoll_pwait2(int epoll, struct epoll_event *events, int count,
 			     const struct timespec *timeout, const sigset_t *mask)
@@ -12,6 +119,6 @@ HOOK_EXPORT int epoll_pwait2(int epoll, struct epoll_event *events, int count,
 		return real.epoll_pwait2(epoll, events, count, timeout, mask);
 	span.name = "epoll_pwait2";
 	result = real.epoll_pwait2(epoll, events, count, timeout, mask);
-	hook_wait_end(&span);
+	hook_epoll_end(&span, events, result);
 	return result;
 }

@@ -140,6 +140,11 @@ static OFTEN void measure_pillow(PyObject *args, PyObject *result, struct decode
 	py.PyErr_Clear();
 }
 
+/* Data of an archive, not an image: what is inflated in it is counted as such. */
+static void measure_archive(PyObject *args, PyObject *result, struct decoded *image)
+{
+}
+
 /* A load() that decodes before it hands over to ImageFile.load(), which counts the image. */
 static void measure_around(PyObject *args, PyObject *result, struct decoded *image)
 {
@@ -213,6 +218,7 @@ static OFTEN PyObject *decode(const struct boundary *boundary, PyObject *origina
 	if (!around) {
 		thread->boundary_count = counter->count;
 		thread->decoded = NULL;
+		thread->boundary_inflates = boundary->measure == measure_archive;
 	}
 	thread->boundary_address = (uintptr_t)&span;
 	set_format(&image, boundary->format);
@@ -222,7 +228,7 @@ static OFTEN PyObject *decode(const struct boundary *boundary, PyObject *origina
 	thread->boundary_address = around;
 	span.uncounted = !result || counter->count != thread->boundary_count ||
 			 boundary->measure == measure_around;
-	if (result && boundary->measure) {
+	if (result && boundary->measure && boundary->measure != measure_archive) {
 		/* Mostly the decoder inside has seen what it is. */
 		decoded = counter->count != thread->boundary_count ? thread->decoded : NULL;
 		if (!decoded)

@@ -8,6 +8,7 @@
 #include "batch/pinning.h"
 #include "batch/scope.h"
 #include "python/later.h"
+#include "python/made.h"
 #include "python/patch.h"
 #include "python/steps.h"
 #include "record/activate.h"
@@ -88,6 +89,8 @@ static PyObject *on_fetch(PyObject *original, PyObject *args, PyObject *kwargs)
 		scope_load_end(thread, &load, samples, failed);
 	else
 		scope_load_cancel(thread, &load);
+	if (batch && thread_is_in_life(load.life))
+		made_look(thread, batch);
 	/* A worker does nothing but load. */
 	if (!is_worker)
 		steps_load_end();

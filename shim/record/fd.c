@@ -268,7 +268,10 @@ static enum fd_kind kind_of_link(int fd)
 
 static enum fd_kind kind_of_mode(mode_t mode)
 {
-	return S_ISFIFO(mode) ? FD_PIPE : S_ISREG(mode) ? FD_DATA : FD_OTHER;
+	return S_ISFIFO(mode)	? FD_PIPE
+	       : S_ISREG(mode)	? FD_DATA
+	       : S_ISSOCK(mode) ? FD_SOCKET
+				: FD_OTHER;
 }
 
 static enum fd_kind ask_kernel(int fd, enum fd_kind known)

@@ -20,6 +20,7 @@ enum fd_kind {
 	FD_NAMED,	/* opened by a data-like path; the kernel was not asked yet */
 	FD_DATA,
 	FD_PIPE,
+	FD_SOCKET,
 	FD_OTHER,
 };
 
@@ -89,7 +90,10 @@ extern HIDDEN _Atomic uint8_t fd_first_page[FD_PAGE];
 
 enum fd_kind fd_find_kind(int fd);
 
-/* FD_DATA, FD_PIPE or FD_OTHER; that too in a vfork child, of what its parent does not know. */
+/*
+ * FD_DATA, FD_PIPE, FD_SOCKET or FD_OTHER; that too in a vfork child, of what its parent does not
+ * know.
+ */
 static inline enum fd_kind fd_kind(int fd)
 {
 	if (likely((unsigned int)fd < FD_PAGE)) {

@@ -102,6 +102,15 @@ struct thread_image {
 	struct thread_place place;
 };
 
+#define THREAD_PEER_MAX 4
+
+/* A descriptor that this thread waited for in a load, and the tally of what is behind it. */
+struct thread_peer {
+	int fd;
+	uint32_t version;	/* of what the descriptor means; fd_path_version() */
+	struct dlprof_tally *tally; /* NULL: this place is free */
+};
+
 #define THREAD_RANGE_MAX 4
 
 /* A range of NVTX that the thread has opened; nvtx.c. */
@@ -147,6 +156,7 @@ struct thread {
 	/* Python calls that decode: where on the stack the innermost is, 0: there is none. */
 	uintptr_t boundary_address;
 	uint32_t load_depth;		/* 0: no batch is loaded just now */
+	bool boundary_inflates;		/* the outermost one reads packed data, not images */
 	uint32_t import_depth;		/* modules that are being imported; python/importing.h */
 	bool busy;			/* a record is being written: a signal handler must not */
 
@@ -173,12 +183,15 @@ struct thread {
 	struct thread_step steps[THREAD_STEP_MAX];
 	struct thread_top files, folders, kernels;
 
+	uint32_t fetch_count;		/* loads whose batch made.c could look at */
+
 	/* Slow operations that may still be kept one by one; see span.c. */
 	uint64_t slow_credit_ns;
 	uint8_t slow_credits[DLPROF_CLASS_MAX];
 
 	struct thread_image images[THREAD_IMAGE_MAX];
 	struct thread_decoder decoders[THREAD_DECODER_MAX];
+	struct thread_peer peers[THREAD_PEER_MAX]; /* by descriptor; waits.c */
 
 	/* Launches of kernels that were counted and not sent yet; launches.h. */
 	uint32_t launch_count;

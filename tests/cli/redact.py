@@ -46,6 +46,14 @@ def make(path, number=0, **meta):
     for task in range(10):
         rundb.insert(database, "t_gpu_device", {"loader_id": 1, "epoch": 0, "task": task, "device": 0,
                                                 "fed": 1, "busy_ns": 10**6, "kernel_count": 3})
+    for i, (name, kind) in enumerate(((HOST + ":443", "socket"), ("10.9.8.7:80", "socket"),
+                                      (HOME + "/data.sock", "socket"), ("@zebra", "socket"),
+                                      (HOME + "/lock", "lock"), ("pipe", "pipe"), ("", "asleep"))):
+        database.execute("INSERT INTO t_total VALUES ('wait', ?, ?, 0, 3, ?, 9, 0, 9, 0)",
+                         (name, kind, 10**9 + i))
+    for i, name in enumerate(("zebra-calc", "python3")):
+        rundb.insert(database, "t_thread", {"pid": 42, "tid": 43 + i, "name": name,
+                                            "cpu_ns": 10**9})
     database.execute("UPDATE t_process SET command = ?, start_ns = ?",
                      ("python3 {}/train.py".format(HOME), rundb.START_NS))
     database.execute("INSERT INTO t_gap VALUES (?, ?, ?, 42)",
@@ -163,6 +171,9 @@ def check_export(job):
     t.check(any(row["what"].startswith("read file-") for row in views["slow"]), "slow calls")
     t.equal({row["function"][:6] for row in views["frame"]}, {"value-"}, "names of functions")
     t.equal(len({row["file"] for row in views["frame"]}), 2, "two files are two names")
+    peers = sorted(row["name"][:4] for row in views["blocked"])
+    t.equal(peers, sorted(["", "pipe", "host", "host", "file", "file", "file"]), "other sides")
+    t.equal({row["name"][:6] for row in views["thread"]}, {"value-"}, "names of threads")
     for name in views:
         show("export --view " + name, "export", "--view", name, job.runs[1])
     shutil.rmtree(out)

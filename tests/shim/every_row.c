@@ -119,7 +119,7 @@ static void try(enum row row, bool done)
 	check(done, name, "tallied", sum.count - all.count, expected.count);
 	check(done, name, "bytes tallied", sum.bytes - all.bytes, expected.bytes);
 	check(done, name, "pixels", sum.pixels - all.pixels,
-	      expected.width ? expected.count * ROW_WIDTH * ROW_HEIGHT : 0);
+	      expected.width ? expected.count * ROW_WIDTH * ROW_HEIGHT : expected.made);
 	check(done, name, "ns of another tally", sum.ns - all.ns > 0 && tally->ns > 0, true);
 	/* The image's own: nothing went to another one. */
 	tally->count -= sum.count - all.count;

@@ -61,7 +61,7 @@ extern ROW_EXPORT uint32_t row_calls[ROW_MAX];
 /* every_row_families.c */
 /* What one call, or one sequence of calls, adds. */
 struct told {
-	uint64_t count, failed_count, bytes, width, pixels;
+	uint64_t count, failed_count, bytes, width, made;
 	const char *format; /* NULL: the library's */
 	bool nothing;       /* not even time */
 	bool unknown;       /* an image of which nobody knows what it was: no tally */

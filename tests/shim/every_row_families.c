@@ -10,6 +10,7 @@
 #include "every_row.h"
 
 #define BYTES 30 /* that a stream takes in at a call */
+#define MADE  70 /* ... and that come out of it */
 
 struct told expected;
 bool same_answer;
@@ -52,21 +53,25 @@ static void take_jpeg(void)
 static void take_inflate(void)
 {
 	AT(uint32_t, 8) -= BYTES;
+	AT(uint32_t, 32) -= MADE;
 }
 
 static void take_lzma(void)
 {
 	AT(size_t, 8) -= BYTES;
+	AT(size_t, 32) -= MADE;
 }
 
 static void take_at(void)
 {
 	AT(size_t, 0) += BYTES;
+	AT(size_t, 512) += MADE;
 }
 
 static void take_zstd(void)
 {
 	AT(size_t, 16) += BYTES;
+	AT(size_t, 512 + 16) += MADE;
 }
 
 /* The sequence that a row is part of has begun: a JPEG with its header, a PNG with its. */
@@ -176,6 +181,13 @@ static void set_arguments(bool is_webp)
 	row_effect = NULL;
 	row_answer[1] = 0;
 	answer(0);
+}
+
+/* What a library that unpacks made of it, where that worked or it is a stream. */
+static void unpacked(bool done, uint64_t bytes, uint64_t made)
+{
+	counted(done, bytes, 0);
+	expected.made = made;
 }
 
 /* Sets the arguments, what the library answers and does, and what that must add. */
@@ -320,39 +332,44 @@ static void tell_family(enum family family, enum decode_library_id library, bool
 		counted(done, 0, 0);
 		return;
 	case INFLATE:
-		AT(uint32_t, 8) = 1000;
+		AT(uint32_t, 8) = AT(uint32_t, 32) = 1000;
 		row_effect = take_inflate;
 		answer(done ? 1 : -3);
-		counted(done, BYTES, 0);
+		unpacked(done, BYTES, MADE);
 		return;
 	case BZIP2:
-		AT(uint32_t, 8) = 1000;
+		AT(uint32_t, 8) = AT(uint32_t, 32) = 1000;
 		row_effect = take_inflate;
 		answer(done ? 4 : -5);
-		counted(done, BYTES, 0);
+		unpacked(done, BYTES, MADE);
 		return;
 	case LZMA:
-		AT(size_t, 8) = 1000;
+		AT(size_t, 8) = AT(size_t, 32) = 1000;
 		row_effect = take_lzma;
 		answer(done ? 1 : 9);
-		counted(done, BYTES, 0);
+		unpacked(done, BYTES, MADE);
 		return;
 	case LZMA_BUFFER:
 		at = (long)object;
+		to_at = (long)(object + 512);
 		row_effect = take_at;
 		answer(done ? 0 : 9);
-		counted(done, BYTES, 0);
+		unpacked(done, BYTES, MADE);
 		return;
 	case UNCOMPRESS2:
 		AT(unsigned long, 0) = BYTES;
+		AT(unsigned long, 512) = MADE;
+		to_size = (long)(object + 512);
 		size = (long)object;
 		answer(done ? 0 : -3);
-		counted(done, BYTES, 0);
+		unpacked(done, BYTES, done ? MADE : 0);
 		return;
 	case UNCOMPRESS:
 	case DEFLATE:
+		AT(unsigned long, 512) = MADE;
+		to_size = ret_size = (long)(object + 512);
 		answer(done ? 0 : 3);
-		counted(done, (uint64_t)size, 0);
+		unpacked(done, (uint64_t)size, done ? MADE : 0);
 		return;
 	case CALL:
 	case CALL_PTR:
@@ -361,23 +378,26 @@ static void tell_family(enum family family, enum decode_library_id library, bool
 		return;
 	case ZSTD:
 		answer(done ? 100 : -20);
-		counted(done, (uint64_t)size, 0);
+		unpacked(done, (uint64_t)size, done ? 100 : 0);
 		return;
 	case ZSTD_STREAM:
 		from = (long)object;
+		to = (long)(object + 512);
 		row_effect = take_zstd;
 		answer(done ? 0 : -20);
-		counted(done, BYTES, 0);
+		unpacked(done, BYTES, MADE);
 		return;
 	case LZ4:
 		answer(done ? 100 : -20);
-		counted(done, (uint64_t)size, 0);
+		unpacked(done, (uint64_t)size, done ? 100 : 0);
 		return;
 	case LZ4F:
 		AT(size_t, 0) = BYTES;
+		AT(size_t, 512) = MADE;
+		to_size = (long)(object + 512);
 		size = (long)object;
 		answer(done ? 0 : -20);
-		counted(done, BYTES, 0);
+		unpacked(done, BYTES, done ? MADE : 0);
 		return;
 	case READ:
 		answer(done ? BYTES : -1);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,6 +14,16 @@
 #include "host_calls.h"
 
 #define UNREADABLE ((const char *)8)
+
+static void locking(int fd)
+{
+	SHOW(flock(fd, LOCK_SH));
+	SHOW(flock(fd, LOCK_UN));
+	SHOW(flock(99, LOCK_SH));
+	SHOW(lockf(fd, F_TEST, 0));
+	SHOW(lockf(99, F_LOCK, 0));
+	SHOW(lockf64(99, F_TLOCK, 0));
+}
 
 static void asking(int fd)
 {
@@ -130,6 +141,7 @@ void host_files(void)
 	int fd = open("data", O_RDONLY);
 
 	asking(fd);
+	locking(fd);
 	folders();
 	close(fd);
 }

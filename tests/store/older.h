@@ -3,9 +3,15 @@
 #pragma once
 
 #define WITHOUT_10                                                                                 \
-	"DROP VIEW batch; ALTER TABLE t_batch DROP COLUMN sample_ns;"                              \
+	"DROP VIEW batch; DROP VIEW blocked; DROP VIEW thread; DROP VIEW process; DROP VIEW load;" \
+	"DROP VIEW decode;"                                                                        \
+	"DROP TABLE t_use; DROP TABLE t_thread; DROP TABLE t_made;"                                \
+	"ALTER TABLE t_batch DROP COLUMN sample_ns;"                                               \
 	"ALTER TABLE t_batch DROP COLUMN fetch_ns; ALTER TABLE t_batch DROP COLUMN fetch_cpu_ns;"  \
-	"ALTER TABLE t_batch DROP COLUMN fetch_count; ALTER TABLE t_batch DROP COLUMN free_ns;"
+	"ALTER TABLE t_batch DROP COLUMN fetch_count; ALTER TABLE t_batch DROP COLUMN free_ns;"    \
+	"CREATE VIEW process AS SELECT pid FROM t_process;"                                        \
+	"CREATE VIEW load AS SELECT load_ns FROM t_batch;"                                         \
+	"CREATE VIEW decode AS SELECT name FROM t_tally;"
 
 #define WITHOUT_9                                                                                  \
 	WITHOUT_10                                                                                 \

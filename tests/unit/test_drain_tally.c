@@ -85,7 +85,7 @@ Test(drain_tally, all_slots_of_all_segments_are_summed)
 	cr_expect_eq(ASK("SELECT count FROM step WHERE name = 'Resize'"), 3);
 	cr_expect_eq(ASK("SELECT slowest_ns FROM step WHERE name = 'Resize'"), 11);
 	cr_expect_eq(ASK("SELECT ns FROM decode WHERE library = 'Resize'"), 13);
-	cr_expect_eq(ASK("SELECT pixels FROM decode"), 100);
+	cr_expect_eq(ASK("SELECT made_bytes FROM decode"), 100);
 	cr_expect_eq(ASK("SELECT ns FROM sample"), 30, "of a sample, its slowest");
 	cr_expect_eq(ASK("SELECT count(*) FROM t_live"), 0);
 	cr_expect_eq(ASK("SELECT count(*) FROM t_folded"), 2);

@@ -80,7 +80,7 @@ Test(fd, asks_the_kernel_about_what_it_did_not_see_opened)
 	cr_expect_eq(fd_kind(data), FD_DATA);
 	cr_expect_eq(fd_kind(code), FD_OTHER);
 	cr_expect_eq(fd_kind(ends[0]), FD_PIPE);
-	cr_expect_eq(fd_kind(sockets[0]), FD_OTHER);
+	cr_expect_eq(fd_kind(sockets[0]), FD_SOCKET);
 	cr_expect_eq(fd_kind(memory), FD_OTHER);
 	cr_expect_eq(fd_kind(directory), FD_OTHER);
 	cr_expect_eq(fd_kind(-1), FD_OTHER);

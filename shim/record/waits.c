@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/waits.h"
+
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "base/sys.h"
+#include "base/text.h"
+#include "record/fd.h"
+#include "record/tally.h"
+
+#define PEERS_MAX  16 /* with a name, in a slot: a server for each sample must not fill it */
+#define OTHERS	   "other peers"
+#define NAME_BYTES 96
+
+static const char *const kind_names[WAIT_KIND_MAX] = {
+#define WAIT_KIND(id, name, meaning) name,
+#include "dlprof/wait_kinds.def"
+#undef WAIT_KIND
+};
+
+/* NULL: there is no room for any. */
+static struct dlprof_tally *tally_of(struct thread *thread, enum wait_kind kind, const char *name)
+{
+	const char *detail = kind_names[kind];
+	uint32_t peers = 0;
+
+	for (uint32_t i = 0; thread->tallies && i < DLPROF_TALLY_NAMED_COUNT; i++) {
+		struct dlprof_tally *tally = &thread->tallies[i];
+
+		if (tally->kind != DLPROF_TALLY_WAIT)
+			continue;
+		if (strcmp(tally->name, name) == 0 && strcmp(tally->detail, detail) == 0)
+			return tally;
+		peers += tally->name[0] != '\0';
+	}
+	if (name[0] && peers >= PEERS_MAX)
+		name = OTHERS;
+	return tally_named(thread, DLPROF_TALLY_WAIT, name, detail, 0);
+}
+
+/* The end of a path tells more than its beginning. */
+static void add_path(struct text *name, const char *path)
+{
+	const size_t length = strlen(path);
+
+	text_add(name, length < name->size ? path : path + length - (name->size - 1));
+}
+
+static void add_port(struct text *name, uint16_t port)
+{
+	text_add(name, ":");
+	text_add_number(name, ntohs(port));
+}
+
+static void add_v4(struct text *name, const uint8_t bytes[4], uint16_t port)
+{
+	for (int i = 0; i < 4; i++) {
+		text_add(name, i ? "." : "");
+		text_add_number(name, bytes[i]);
+	}
+	add_port(name, port);
+}
+
+static void add_hex(struct text *name, unsigned int number)
+{
+	static const char digits[] = "0123456789abcdef";
+	bool begun = false;
+
+	for (int shift = 12; shift >= 0; shift -= 4) {
+		const char digit = digits[number >> shift & 15];
+
+		begun |= digit != '0' || !shift;
+		if (begun)
+			text_add_bytes(name, &digit, 1);
+	}
+}
+
+/* "[fe80::1]:443": the longest row of zeroes is left out. */
+static void add_v6(struct text *name, const uint8_t bytes[16], uint16_t port)
+{
+	int best = 8, best_length = 1;
+
+	for (int i = 0, length; i < 8; i += length + 1) {
+		for (length = 0; i + length < 8; length++)
+			if (bytes[2 * (i + length)] || bytes[2 * (i + length) + 1])
+				break;
+		if (length > best_length) {
+			best = i;
+			best_length = length;
+		}
+	}
+	text_add(name, "[");
+	for (int i = 0; i < 8; i++) {
+		if (i == best) {
+			text_add(name, "::");
+			i += best_length - 1;
+			continue;
+		}
+		text_add(name, i && i != best + best_length ? ":" : "");
+		add_hex(name, bytes[2 * i] << 8 | bytes[2 * i + 1]);
+	}
+	text_add(name, "]");
+	add_port(name, port);
+}
+
+static void add_peer(struct text *name, int fd)
+{
+	union {
+		struct sockaddr any;
+		struct sockaddr_in v4;
+		struct sockaddr_in6 v6;
+		struct sockaddr_un local;
+	} at;
+	socklen_t length = sizeof(at);
+	char path[sizeof(at.local.sun_path) + 1] = "";
+	const struct in6_addr *v6 = &at.v6.sin6_addr;
+
+	memset(&at, 0, sizeof(at));
+	if (sys_call3(SYS_getpeername, fd, &at, &length) < 0)
+		at.any.sa_family = AF_UNSPEC;
+	if (at.any.sa_family == AF_INET) {
+		add_v4(name, (const uint8_t *)&at.v4.sin_addr, at.v4.sin_port);
+	} else if (at.any.sa_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(v6)) {
+		add_v4(name, &v6->s6_addr[12], at.v6.sin6_port);
+	} else if (at.any.sa_family == AF_INET6) {
+		add_v6(name, v6->s6_addr, at.v6.sin6_port);
+	} else if (at.any.sa_family == AF_UNIX) {
+		memcpy(path, at.local.sun_path, sizeof(at.local.sun_path));
+		/* One without a file has a name that begins with a NUL. */
+		if (!path[0] && path[1] && length > sizeof(sa_family_t) + 1)
+			path[0] = '@';
+		if (length > sizeof(sa_family_t) && path[0])
+			add_path(name, path);
+	}
+	if (!name->length)
+		text_add(name, at.any.sa_family == AF_UNIX ? "unix socket" : "socket");
+}
+
+static struct dlprof_tally *tally_behind(struct thread *thread, int fd)
+{
+	TEXT(name, NAME_BYTES);
+
+	switch (fd_kind(fd)) {
+	case FD_SOCKET:
+		add_peer(&name, fd);
+		return tally_of(thread, WAIT_SOCKET, name.buffer);
+	case FD_PIPE:
+		return tally_of(thread, WAIT_PIPE, "pipe");
+	default:
+		return tally_of(thread, WAIT_OTHER, "");
+	}
+}
+
+/* It is asked once who is behind a descriptor, as long as others do not take its place. */
+static struct dlprof_tally *tally_of_fd(struct thread *thread, int fd)
+{
+	struct thread_peer *peer = &thread->peers[(unsigned int)fd % THREAD_PEER_MAX];
+
+	if (fd < 0)
+		return tally_of(thread, WAIT_OTHER, "");
+	if (likely(peer->tally && peer->fd == fd && peer->version == fd_path_version(fd)))
+		return peer->tally;
+	peer->tally = NULL;
+	peer->fd = fd;
+	peer->version = fd_path_version(fd);
+	peer->tally = tally_behind(thread, fd);
+	return peer->tally;
+}
+
+void waits_add(struct thread *thread, enum wait_kind kind, uint64_t ns)
+{
+	if (ns >= WAITS_LEAST_NS)
+		tally_add(tally_of(thread, kind, ""), 1, ns, 0);
+}
+
+void waits_add_fd(struct thread *thread, int fd, uint64_t ns, uint64_t bytes)
+{
+	if (bytes || ns >= WAITS_LEAST_NS)
+		tally_add(tally_of_fd(thread, fd), ns >= WAITS_LEAST_NS, ns, bytes);
+}
+
+void waits_add_lock(struct thread *thread, int fd, uint64_t ns)
+{
+	char path[FD_PATH_BYTES];
+	TEXT(name, NAME_BYTES);
+
+	if (ns < WAITS_LEAST_NS)
+		return;
+	fd_path(fd, path);
+	add_path(&name, path);
+	tally_add(tally_of(thread, WAIT_LOCK, name.buffer), 1, ns, 0);
+}

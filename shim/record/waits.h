@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * waits.h - what loads are blocked for, by kind and by the other side: tallies of the thread's
+ * slot. Their sum is a part of DLPROF_CLASS_WAIT, which also has the waits that are too short to
+ * be told apart.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "record/thread.h"
+
+enum wait_kind {
+#define WAIT_KIND(id, name, meaning) WAIT_##id,
+#include "dlprof/wait_kinds.def"
+#undef WAIT_KIND
+	WAIT_KIND_MAX
+};
+
+/* A shorter wait is none: to name what it was for would take longer. */
+#define WAITS_LEAST_NS 20000
+
+/* The thread was blocked for nothing that has a name. */
+void waits_add(struct thread *thread, enum wait_kind kind, uint64_t ns);
+
+/*
+ * ... for what is behind a descriptor, from which so many bytes came. Bytes count however short
+ * the wait was.
+ */
+void waits_add_fd(struct thread *thread, int fd, uint64_t ns, uint64_t bytes);
+
+/* ... for a lock on the file behind a descriptor. */
+void waits_add_lock(struct thread *thread, int fd, uint64_t ns);

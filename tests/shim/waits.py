@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What loads are said to be blocked for: the kind, the other side and the bytes, each planted.
+
+usage: waits.py FOLDER: the program; without, the test, which runs it. Each batch waits in one way.
+"""
+import fcntl
+import multiprocessing
+import os
+import queue
+import select
+import socket
+import sys
+import threading
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+from dlprof_test import (PYTHON, check, environment, equal, finish, need_shim, need_torch,  # noqa
+                         rows, run, scratch, wait_for_drain)
+
+WAIT_S = 0.08
+REPLY = b"x" * 50000
+SOON_S = WAIT_S + 0.25  # the other side is late by so much: our call has begun by then
+
+
+def later(function, *arguments):
+    thread = threading.Thread(target=lambda: (time.sleep(WAIT_S), function(*arguments)))
+    thread.start()
+    return thread
+
+
+def sleep(state):
+    time.sleep(WAIT_S)
+
+
+def select_nothing(state):
+    select.select([], [], [], WAIT_S)
+
+
+def shared_lock(state):
+    with state["lock"]:
+        pass
+
+
+def shared_lock_with_limit(state):
+    assert state["lock"].acquire(timeout=5)
+    state["lock"].release()
+
+
+def private_lock(state):
+    lock = threading.Lock()
+    lock.acquire()
+    later(lock.release)
+    lock.acquire()
+
+
+def join(state):
+    later(lambda: None).join()
+
+
+def condition(state):
+    try:
+        queue.Queue().get(timeout=WAIT_S)
+    except queue.Empty:
+        pass
+
+
+def server(state):
+    with socket.create_connection(("127.0.0.1", state["port"]), timeout=state["timeout"]) as client:
+        client.sendall(b"?")
+        left = len(REPLY)
+        while left:
+            left -= len(client.recv(left))
+
+
+def server_with_limit(state):
+    server(dict(state, timeout=5))
+
+
+def server_by_read(state):
+    with socket.create_connection(("127.0.0.1", state["port"])) as client:
+        client.sendall(b"?")
+        assert os.read(client.fileno(), 100)
+
+
+def server_by_epoll(state):
+    with socket.create_connection(("127.0.0.1", state["port"])) as client:
+        with select.epoll() as poll:
+            poll.register(client, select.EPOLLIN)
+            client.sendall(b"?")
+            assert poll.poll(5)
+
+
+def server_of_six(state):
+    with socket.create_connection(("::1", state["port6"])) as client:
+        client.sendall(b"?")
+        assert client.recv(100)
+
+
+def local_server(state):
+    with socket.socket(socket.AF_UNIX) as client:
+        client.connect(state["local"])
+        client.sendall(b"?")
+        assert client.recv(100)
+
+
+def pipe(state):
+    ours, theirs = os.pipe()
+    later(os.write, theirs, b"12345")
+    assert os.read(ours, 100) == b"12345"
+
+
+def file_lock(state):
+    with open(state["locked"]) as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+
+
+def record_lock(state):
+    with open(state["locked"], "r+") as file:
+        fcntl.lockf(file, fcntl.LOCK_EX)
+
+
+try:
+    socket.socket(socket.AF_INET6).bind(("::1", 0))
+    SIX = [server_of_six]
+except OSError:
+    SIX = []
+ACTS = SIX + [sleep, select_nothing, shared_lock, shared_lock_with_limit, private_lock, join, condition,
+        server, server_with_limit, server_by_read, server_by_epoll, local_server, pipe, file_lock,
+        record_lock]
+
+
+def held(act, state):
+    """What the main process holds while this act begins, and lets go later; or None."""
+    if act in (shared_lock, shared_lock_with_limit):
+        state["lock"].acquire()
+        return state["lock"].release
+    if act in (file_lock, record_lock):
+        file = open(state["locked"], "r+")
+        lock = fcntl.flock if act is file_lock else fcntl.lockf
+        state["files"].append(file)  # to close one takes away the record locks of all
+        lock(file, fcntl.LOCK_EX)
+        return lambda: lock(file, fcntl.LOCK_UN)  # closing does not: the worker has it, too
+    return None
+
+
+def serve(listener):
+    while True:
+        client, _ = listener.accept()
+        client.recv(1)
+        time.sleep(WAIT_S)
+        client.sendall(REPLY)
+        client.close()
+
+
+def listen(address, family):
+    listener = socket.socket(family)
+    listener.bind(address)
+    listener.listen()
+    threading.Thread(target=serve, args=(listener,), daemon=True).start()
+    return listener
+
+
+def program(folder):
+    from torch.utils.data import DataLoader, Dataset
+
+    state = {"lock": multiprocessing.Lock(), "timeout": None, "files": [],
+             "locked": os.path.join(folder, "lock"), "local": os.path.join(folder, "socket")}
+
+    class Acts(Dataset):
+        def __len__(self):
+            return len(ACTS)
+
+        def __getitem__(self, index):
+            begin = time.monotonic_ns()
+            ACTS[index](state)
+            return time.monotonic_ns() - begin
+
+    open(state["locked"], "w").close()
+    kept = listen(("127.0.0.1", 0), socket.AF_INET), listen(state["local"], socket.AF_UNIX)
+    state["port"] = kept[0].getsockname()[1]
+    print("port", state["port"])
+    if SIX:
+        kept += listen(("::1", 0), socket.AF_INET6),
+        state["port6"] = kept[2].getsockname()[1]
+        print("port6", state["port6"])
+    for index, act in enumerate(ACTS):
+        free = held(act, state)
+        if free:
+            timer = threading.Timer(SOON_S, free)
+            timer.start()
+        loader = DataLoader(Acts(), sampler=[index], num_workers=1,
+                            multiprocessing_context="fork")
+        for took in loader:
+            print(act.__name__, int(took))
+        if free:
+            timer.join()
+
+
+WANTED = {"sleep": ("asleep", ""), "select_nothing": ("asleep", ""), "shared_lock": ("lock", ""),
+          "shared_lock_with_limit": ("lock", ""), "private_lock": ("thread", ""),
+          "join": ("thread", ""), "condition": ("thread", ""), "server": ("socket", "PORT"),
+          "server_with_limit": ("socket", "PORT"), "server_by_read": ("socket", "PORT"),
+          "server_by_epoll": ("socket", "PORT"), "local_server": ("socket", "LOCAL"),
+          "pipe": ("pipe", "pipe"), "file_lock": ("lock", "LOCKED"),
+          "record_lock": ("lock", "LOCKED"), "server_of_six": ("socket", "SIX")}
+
+
+def main():
+    need_shim()
+    need_torch()
+    folder = scratch()
+    database = os.path.join(folder, "run.db")
+    done = run([PYTHON, os.path.abspath(__file__), folder],
+               env=environment(DLPROF_OUT=database))
+    equal(done.status, 0, "the program", done.err)
+    wait_for_drain(database)
+    took = dict(line.split() for line in done.out.splitlines())
+    names = {"PORT": "127.0.0.1:" + took["port"], "LOCAL": os.path.join(folder, "socket"),
+             "LOCKED": os.path.join(folder, "lock"), "": "", "pipe": "pipe",
+             "SIX": "[::1]:" + took.get("port6", "")}
+    least, most = {}, {}
+    for act, (kind, name) in WANTED.items():
+        if act not in took:
+            continue
+        key = kind, names[name]
+        least[key] = least.get(key, 0) + 0.8 * WAIT_S * 1e9
+        most[key] = most.get(key, 0) + int(took[act])
+    found = {(row["kind"], row["name"]): (row["ns"], row["count"], row["bytes"])
+             for row in rows(database, "SELECT * FROM blocked")}
+    for key, ns in least.items():
+        got = found.get(key, (0, 0, 0))
+        check(ns <= got[0] <= most[key] * 1.02, "blocked for", key, got[0] / 1e6, "ms of",
+              ns / 1e6, "to", most[key] / 1e6, "planted; in all", found)
+    server_key = "socket", names["PORT"]
+    # Two of the four took all of it, one 100 bytes of it, and one none.
+    equal(found[server_key][2], 2 * len(REPLY) + 100, "bytes of the server")
+    equal(found["pipe", "pipe"][2], 5, "bytes of the pipe")
+    sums, = rows(database, "SELECT SUM(blocked_ns) AS blocked, SUM(load_ns) AS load FROM load")
+    told = sum(ns for ns, _, _ in found.values())
+    check(0.97 * sums["blocked"] <= told <= sums["blocked"] <= sums["load"],
+          "the kinds add up to what was blocked", told, sums)
+    finish()
+
+
+if len(sys.argv) > 1:
+    program(sys.argv[1])
+else:
+    main()
