@@ -101,7 +101,8 @@ static bool is_sure(const struct whatif *whatif, int row)
 {
 	double as_it_was = whatif->batches_per_s[WHATIF_BASELINE];
 
-	return whatif->gain[row] > 0 && !(whatif->low_per_s[row] < UNSEEN * as_it_was);
+	return whatif->gain[row] > 0 && (whatif_may_be_shared(whatif, row) ||
+					 !(whatif->low_per_s[row] < UNSEEN * as_it_was));
 }
 
 /* Whether the advice's words would be true of this run. */

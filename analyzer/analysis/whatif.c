@@ -166,6 +166,11 @@ static bool has_more_workers(const struct whatif *whatif, int id)
 	return whatif->setups[id].workers > whatif->setups[WHATIF_BASELINE].workers;
 }
 
+bool whatif_may_be_shared(const struct whatif *whatif, int id)
+{
+	return whatif->outside_share >= WHATIF_OUTSIDE && has_more_workers(whatif, id);
+}
+
 /*
  * What loads wait for outside of the CPU may be shared, and give no more to more workers than to
  * those that there were; to the first one what the training itself had.
@@ -174,7 +179,7 @@ static double rate_if_shared(const struct trace *trace, const struct whatif *wha
 {
 	struct replay_setup setup = whatif->setups[id];
 
-	if (!(whatif->outside_share >= WHATIF_OUTSIDE) || !has_more_workers(whatif, id))
+	if (!whatif_may_be_shared(whatif, id))
 		return INFINITY;
 	if (whatif->setups[WHATIF_BASELINE].workers)
 		return whatif->own_per_s;

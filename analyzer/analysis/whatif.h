@@ -116,6 +116,12 @@ struct whatif_gain {
 int whatif_part(const struct batch_series *series, const struct finding *finding,
 		const struct whatif *whatif, double share, struct whatif_gain *ret);
 
+/*
+ * Whether a prediction's range begins where nothing is gained because what loads wait for may be
+ * shared: it is worth a try all the same.
+ */
+bool whatif_may_be_shared(const struct whatif *whatif, int id);
+
 /* As JSON has it; of a wish, what was asked. */
 const char *whatif_name(const struct whatif *whatif, int id);
 
