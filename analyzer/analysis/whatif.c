@@ -168,7 +168,8 @@ static bool has_more_workers(const struct whatif *whatif, int id)
 
 bool whatif_may_be_shared(const struct whatif *whatif, int id)
 {
-	return whatif->outside_share >= WHATIF_OUTSIDE && has_more_workers(whatif, id);
+	return whatif->outside_share >= WHATIF_OUTSIDE && has_more_workers(whatif, id) &&
+	       whatif->low_per_s[id] >= whatif->batches_per_s[WHATIF_BASELINE];
 }
 
 /*
@@ -179,7 +180,7 @@ static double rate_if_shared(const struct trace *trace, const struct whatif *wha
 {
 	struct replay_setup setup = whatif->setups[id];
 
-	if (!whatif_may_be_shared(whatif, id))
+	if (!(whatif->outside_share >= WHATIF_OUTSIDE) || !has_more_workers(whatif, id))
 		return INFINITY;
 	if (whatif->setups[WHATIF_BASELINE].workers)
 		return whatif->own_per_s;

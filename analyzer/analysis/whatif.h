@@ -117,8 +117,8 @@ int whatif_part(const struct batch_series *series, const struct finding *finding
 		const struct whatif *whatif, double share, struct whatif_gain *ret);
 
 /*
- * Whether a prediction's range begins where nothing is gained because what loads wait for may be
- * shared: it is worth a try all the same.
+ * Whether a prediction's range begins where nothing is gained only because what loads wait for may
+ * be shared: it is worth a try all the same.
  */
 bool whatif_may_be_shared(const struct whatif *whatif, int id);
 
