@@ -88,6 +88,7 @@ struct whatif {
 	double cores;
 	double others_cores; /* that other programs are taken to want all the time; 0: none */
 	bool shares_cores;   /* ... and which makes a difference to some prediction */
+	double core_lost;    /* of each core that a thread wants: what others take */
 };
 
 /* What is known beside the series; NULL: not known. */
