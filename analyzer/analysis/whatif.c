@@ -462,7 +462,8 @@ static double find_core_lost(const struct share *share, const struct trace *trac
 	double threads = 1 + trace->load_cpu / trace->load_got * trace->workers;
 
 	alone.count = 0;
-	return fmax(0, 1 - share_of_thread(share, threads, 1) / share_of_thread(&alone, threads, 1));
+	return fmax(0, 1 - share_of_thread(share, threads, 1) /
+				   share_of_thread(&alone, threads, 1));
 }
 
 /* The part of the loads' time for which they were blocked by something outside; NAN: not known. */
