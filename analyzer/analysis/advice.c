@@ -131,11 +131,8 @@ static bool is_sure(const struct whatif *whatif, int row)
 {
 	double as_it_was = whatif->batches_per_s[WHATIF_BASELINE];
 
-	/* Whether what loads wait for is shared shows when more of them are tried. */
-	if ((row == WHATIF_MORE_WORKERS || row == WHATIF_USE_WORKERS) &&
-	    whatif->outside_share >= WHATIF_OUTSIDE)
-		return whatif->gain[row] > 0;
-	return whatif->gain[row] > 0 && !(whatif->low_per_s[row] < UNSEEN * as_it_was);
+	return whatif->gain[row] > 0 && (whatif_may_be_shared(whatif, row) ||
+					 !(whatif->low_per_s[row] < UNSEEN * as_it_was));
 }
 
 /* Whether what the advice is about was observed. */

@@ -21,6 +21,7 @@
 #define RANGE_LONGEST    3000 /* batches; what is longer is off by less than other things are */
 #define RANGE_LEAST      0.04
 #define RANGE_PART       0.06 /* of the logarithm */
+#define RANGE_BESIDE     0.3  /* of what other programs take of a core: they come and go */
 #define HANDED_SOONER    0.5
 #define LEAST_LEFT       0.01 /* of a load */
 
@@ -166,6 +167,12 @@ static bool has_more_workers(const struct whatif *whatif, int id)
 	return whatif->setups[id].workers > whatif->setups[WHATIF_BASELINE].workers;
 }
 
+bool whatif_may_be_shared(const struct whatif *whatif, int id)
+{
+	return whatif->outside_share >= WHATIF_OUTSIDE && has_more_workers(whatif, id) &&
+	       whatif->low_per_s[id] >= whatif->batches_per_s[WHATIF_BASELINE];
+}
+
 /*
  * What loads wait for outside of the CPU may be shared, and give no more to more workers than to
  * those that there were; to the first one what the training itself had.
@@ -187,7 +194,8 @@ static double rate_if_shared(const struct trace *trace, const struct whatif *wha
  * the first three are added as errors that are independent of each other:
  * - Chance, in a short run: 2.5 and 97.5 % of replays of traces that are drawn anew from this one,
  *   by blocks of 2 p W batches, which keep their phase.
- * - The neighbours: replays in which they want half as much, and half as much again.
+ * - The neighbours: replays in which they want half as much, and half as much again; and, as what
+ *   only sleeps has to wake up beside them, RANGE_BESIDE of what they take.
  * - The model: RANGE_LEAST, by how much its replay of the run as it was is off, and RANGE_PART of
  *   what the change brings. The two were chosen on the 67 "seen" pairs of tests/bench/predict.py,
  *   really run on 2 cores, before any of its "unseen" ones ran.
@@ -212,6 +220,8 @@ static int find_ranges(const struct trace *trace, struct whatif *whatif, int fir
 			RANGE_PART * fabs(log(rate / whatif->own_per_s));
 		add_error(&errors[id], model, model);
 		add_neighbours(trace, whatif, id, &errors[id]);
+		add_error(&errors[id], RANGE_BESIDE * whatif->core_lost,
+			  RANGE_BESIDE * whatif->core_lost);
 		other = rate_otherwise(trace, whatif, id);
 		sooner = rate_handed_sooner(trace, whatif, id);
 		whatif->low_per_s[id] = fmin(fmin(rate, other) * exp(-errors[id].low),
@@ -445,6 +455,17 @@ static void replay_baseline(const struct trace *trace, struct replay_setup now,
 	ret->step_ns = replayed_step_ns(&shared);
 }
 
+/* By the run's own demand, whatever its loads do. */
+static double find_core_lost(const struct share *share, const struct trace *trace)
+{
+	struct share alone = *share;
+	double threads = 1 + trace->load_cpu / trace->load_got * trace->workers;
+
+	alone.count = 0;
+	return fmax(0, 1 - share_of_thread(share, threads, 1) /
+				   share_of_thread(&alone, threads, 1));
+}
+
 /* The part of the loads' time for which they were blocked by something outside; NAN: not known. */
 static double find_outside(const struct batch_series *s, const struct finding *f,
 			   const struct load_facts *facts)
@@ -503,6 +524,7 @@ int whatif_predict(const struct batch_series *series, const struct finding *find
 	if (ret->gap != WHATIF_GAP_NONE)
 		return 0;
 	ret->others_cores = share_wanted(&trace->share);
+	ret->core_lost = find_core_lost(&series->share, trace);
 	/* What passes between epochs. */
 	ret->outside_ns = 1e9 / account_per_s - 1e9 / ret->own_per_s;
 	ret->ratio = finding->stall_ratio;

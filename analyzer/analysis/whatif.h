@@ -88,6 +88,7 @@ struct whatif {
 	double cores;
 	double others_cores; /* that other programs are taken to want all the time; 0: none */
 	bool shares_cores;   /* ... and which makes a difference to some prediction */
+	double core_lost;    /* of each core that a thread wants: what others take */
 };
 
 /* What is known beside the series; NULL: not known. */
@@ -115,6 +116,12 @@ struct whatif_gain {
  */
 int whatif_part(const struct batch_series *series, const struct finding *finding,
 		const struct whatif *whatif, double share, struct whatif_gain *ret);
+
+/*
+ * Whether a prediction's range begins where nothing is gained only because what loads wait for may
+ * be shared: it is worth a try all the same.
+ */
+bool whatif_may_be_shared(const struct whatif *whatif, int id);
 
 /* As JSON has it; of a wish, what was asked. */
 const char *whatif_name(const struct whatif *whatif, int id);

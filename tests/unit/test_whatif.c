@@ -549,6 +549,7 @@ Test(whatif, advises_a_number_of_workers_that_can_be_used)
 {
 	const struct whatif *w = &diagnosis.whatif;
 	struct model m = HEALTHY, other;
+	double high_per_s;
 
 	m.workers = 2;
 	m.load = 1000;
@@ -563,11 +564,16 @@ Test(whatif, advises_a_number_of_workers_that_can_be_used)
 	other = m;
 	other.workers = w->more_workers;
 	cr_expect_float_eq(w->batches_per_s[WHATIF_MORE_WORKERS] / model_truth(&other), 1, 0.03);
+	high_per_s = w->high_per_s[WHATIF_LOAD_HALF];
+	cr_expect_eq(w->core_lost, 0);
 	/* Other programs do not make it 10 times as many: these loads hardly need a core. */
 	m.other_cores = 4;
 	model_diagnose(&m);
 	series_done(&series);
 	cr_expect_leq(w->more_workers, 12);
+	/* But they come and go, and who wakes up waits for a core beside them. */
+	cr_expect_gt(w->core_lost, 0.1);
+	cr_expect_gt(w->high_per_s[WHATIF_LOAD_HALF], high_per_s);
 	m.other_cores = 0;
 	/* 8 times as many at most. */
 	m.load = 4000;

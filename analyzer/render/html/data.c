@@ -258,6 +258,9 @@ static int put_trace(struct jsonw *json, const struct html_input *input)
 	jsonw_bool(json, "restarts", trace->restarts);
 	jsonw_bool(json, "byIndex", trace->by_index);
 	jsonw_number(json, "usualLag", trace->usual_lag_ns);
+	jsonw_number(json, "sample", trace->sample_ns);
+	jsonw_number(json, "fetch", trace->fetch_ns);
+	jsonw_bool(json, "fetchWaits", trace->fetch_waits);
 	put_was(json, whatif);
 	put_cores(json, trace, whatif->setups[WHATIF_BASELINE]);
 	jsonw_open(json, "factors", '[');

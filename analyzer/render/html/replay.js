@@ -70,10 +70,28 @@ function lagOf(trace, setup, number, epoch, ordinal) {
 	return trace.lag[number];
 }
 
+/* What of asking for descriptors is gone. */
+function fetchGone(trace, setup) {
+	return trace.fetchWaits ? 1 - setup.factor : 0;
+}
+
 function handoverOf(trace, setup, number) {
+	const ns = trace.handover[number];
+	const sample = Math.min(trace.sample, ns);
+	const fetch = Math.min(trace.fetch, ns - sample);
+
 	if (!setup.workers)
-		return trace.workers ? 0 : trace.handover[number];
-	return trace.workers ? trace.handover[number] : PASS;
+		return trace.workers ? sample : ns;
+	return trace.workers ? ns - fetch * fetchGone(trace, setup) : sample + PASS;
+}
+
+function latencyOf(trace, setup, number) {
+	const ns = trace.latency[number];
+	const asked = Math.max(0, trace.fetch + trace.sample - trace.handover[number]);
+
+	if (!setup.workers)
+		return 0;
+	return trace.workers ? ns - Math.min(asked, ns) * fetchGone(trace, setup) : PASS;
 }
 
 function epochOf(trace, setup, number) {
@@ -165,9 +183,7 @@ function step(trace, setup, first, count, see) {
 			event.number -= first;
 		}
 		event.request = request;
-		const latency = !workers ? 0 : trace.workers ? trace.latency[number] : PASS;
-
-		event.delivery = Math.max(request, event.end + latency) +
+		event.delivery = Math.max(request, event.end + latencyOf(trace, setup, number)) +
 			handoverOf(trace, setup, number);
 		request = event.delivery;
 		if (workers && setup.inOrder)
