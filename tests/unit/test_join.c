@@ -268,3 +268,83 @@ Test(join, an_epoch_within_a_load_ends_no_step)
 	take(fake_epoch(1, 1, 1, 1, 90));
 	cr_expect_eq(after_all("SELECT step_ns FROM batch"), 80 * MS);
 }
+
+/* Another loader is asked in the middle of the step: what is freed after its batch is its own. */
+Test(join, what_is_freed_after_a_batch_is_waited_for_and_no_compute)
+{
+	struct dlprof_event first = fake_batch(0, 0, 10, 5), second = fake_batch(0, 1, 90, 5);
+	struct dlprof_event other = fake_batch(0, 0, 40, 5), more = fake_batch(0, 1, 60, 5);
+
+	first.batch.waited_ns = 100 * MS;
+	other.batch.waited_ns = 107 * MS; /* its own wait, and 2 ms for what was freed */
+	other.batch.free_ns = 2 * MS;
+	more.batch.waited_ns = 115 * MS;
+	more.batch.free_ns = 3 * MS;
+	second.batch.waited_ns = 120 * MS;
+	other.stream++;
+	more.stream++;
+	take(fake_epoch(1, 0, 1, 0, 0));
+	take(first);
+	take(other);
+	take(more);
+	take(second);
+	cr_expect_eq(after_all("SELECT free_ns FROM batch WHERE begin_ns = 10000000"), 2 * MS);
+	cr_expect_eq(after_all("SELECT free_ns FROM batch WHERE begin_ns = 40000000"), 3 * MS);
+	cr_expect_eq(after_all("SELECT compute_ns FROM batch WHERE begin_ns = 40000000"), 12 * MS);
+	cr_expect_eq(after_all("SELECT compute_ns FROM batch WHERE begin_ns = 10000000"), 60 * MS);
+}
+
+/* `break`: its workers are shut down, which is the epoch's end, if the training goes on. */
+Test(join, an_epoch_that_is_dropped_ends_when_it_was)
+{
+	struct dlprof_event batch = fake_batch(0, 0, 10, 5), stop = fake_stop(0, 30);
+	struct dlprof_event again = fake_epoch(1, 1, 1, 1, 90);
+
+	batch.batch.waited_ns = 100 * MS;
+	stop.flags = DLPROF_FLAG_DROPPED;
+	stop.duration_ns = 20 * MS;
+	stop.batch.waited_ns = 105 * MS;
+	again.epoch.waited_ns = 125 * MS;
+	take(fake_epoch(1, 0, 1, 0, 0));
+	take(batch);
+	take(stop);
+	take(again);
+	cr_expect_eq(after_all("SELECT step_ns FROM batch"), 20 * MS);
+	cr_expect_eq(after_all("SELECT compute_ns FROM batch"), 15 * MS);
+	cr_expect_eq(after_all("SELECT stop_ns FROM epoch WHERE epoch = 0"), 20 * MS);
+}
+
+/* What came after its last batch may be the end of the training, however long it was. */
+Test(join, an_epoch_that_is_dropped_and_nothing_else_ends_no_step)
+{
+	struct dlprof_event stop = fake_stop(0, 30000);
+
+	stop.flags = DLPROF_FLAG_DROPPED;
+	stop.duration_ns = 20 * MS;
+	take(fake_epoch(1, 0, 1, 0, 0));
+	take(fake_batch(0, 0, 10, 5));
+	take(stop);
+	cr_expect_eq(after_all("SELECT step_ns FROM batch"), -1);
+	cr_expect_eq(after_all("SELECT stop_ns FROM epoch"), 20 * MS);
+}
+
+Test(join, parts_of_a_wait_that_nobody_saw_are_unknown)
+{
+	struct dlprof_event seen = fake_batch(0, 0, 10, 5), unseen = fake_batch(0, 1, 90, 5);
+
+	seen.batch.sample_ns = 2 * MS;
+	seen.batch.fetch_count = 4;
+	seen.batch.fetch_ns = MS;
+	unseen.batch.sample_ns = unseen.batch.fetch_ns = UINT64_MAX;
+	unseen.batch.fetch_cpu_ns = UINT64_MAX;
+	unseen.batch.fetch_count = UINT32_MAX;
+	take(fake_epoch(1, 0, 1, 0, 0));
+	take(seen);
+	take(unseen);
+	take(fake_stop(0, 120));
+	cr_expect_eq(after_all("SELECT sample_ns + fetch_count FROM batch WHERE batch = 0"),
+		     2 * MS + 4);
+	cr_expect_eq(after_all("SELECT free_ns FROM batch WHERE batch = 0"), 0);
+	cr_expect_eq(after_all("SELECT COUNT(*) FROM batch WHERE batch = 1 AND sample_ns IS NULL AND"
+			       " COALESCE(fetch_count, fetch_ns, fetch_cpu_ns, free_ns) IS NULL"), 1);
+}
