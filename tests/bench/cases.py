@@ -67,7 +67,7 @@ def item(screen, label):
 
 
 def first_sentence(text):
-    return re.split(r"(?<=[.:])\s", text, maxsplit=1)[0] if text else None
+    return re.split(r"(?<=[.?])\s", text, maxsplit=1)[0] if text else None
 
 
 def promises(found):
@@ -89,9 +89,15 @@ def promises(found):
                "factor": None if step["gain"] is None else 1 + step["gain"]}
 
 
-def at_exit(said):
+def at_exit(said, ratio):
+    """What the line at exit says, and whether the report says the same to its last digit."""
     found = AT_EXIT.search(said)
-    return found and (float(found[2]), bool(found[1]))
+    if not found or ratio is None:
+        return found and found[0], found is None and ratio is None
+    share = float(found[2])
+    if found[1]:
+        return found[0], 100 * ratio < share
+    return found[0], abs(share - 100 * ratio) <= 0.5 * 10 ** -len(found[2].partition(".")[2]) + 0.05
 
 
 def run_once(options, name, is_fixed, folder, number):
@@ -122,15 +128,13 @@ def run_once(options, name, is_fixed, folder, number):
         t.say(name, "has no report")
         return None
     found, screen, whole = json.loads(text), report(database), report(database, "-v")
-    line = at_exit(err.decode(errors="replace"))
     ratio = found["stall"]["ratio"]
+    line, is_same = at_exit(err.decode(errors="replace"), ratio)
     return {"database": database, "stall": float(own[1]) / 100, "rate": float(own[3]),
             "batches": int(own[2]), "ratio": ratio, "verdict": found["verdict"],
             "cause": found["cause"], "why": first_sentence(item(screen, "Why")),
             "line": item(screen, "Line"), "load": item(screen, "Load"),
-            "next": list(promises(found)), "at_exit": line and line[0] / 100,
-            "is_same_at_exit": line and ratio is not None and
-            abs(line[0] - 100 * ratio) <= (1 if line[1] or 100 * ratio >= 9.95 else 0.1),
+            "next": list(promises(found)), "at_exit": line, "is_same_at_exit": is_same,
             "contradictions": claims.check(screen, found) + claims.check(whole, found)}
 
 
@@ -162,7 +166,8 @@ def judge(name, broken, fixed):
                       if run["ratio"] is not None), default=None)
     row["contradictions"] = sorted({wrong for run in broken + fixed
                                     for wrong in run["contradictions"]})
-    row["is_same_at_exit"] = all(run["is_same_at_exit"] for run in broken + fixed)
+    row["at_exit"] = ["{}; report {}".format(run["at_exit"], percent(run["ratio"]))
+                      for run in broken + fixed if not run["is_same_at_exit"]]
     return row
 
 
@@ -185,7 +190,7 @@ def cells(row):
         why += "; other runs: " + ", ".join(row["other_causes"])
     return (row["name"], percent(row["stall"]),
             "{}, off by {}".format(percent(row["ratio"]), percent(row["off"])), row["verdict"],
-            "same" if row["is_same_at_exit"] else "NOT THE SAME", why, row["line"] or "-",
+            "<br>".join(row["at_exit"]) or "the same", why, row["line"] or "-",
             row["load"] or "-",
             "<br>".join("{}. {}".format(i, words_of(s)) for i, s in enumerate(row["next"], 1))
             or "-", "-" if row["real"] is None else "{:.2f}x".format(row["real"]))
