@@ -197,6 +197,12 @@ FAULTS = (
     ("a cause of workers that there are not", "without workers", NO_WORKERS),
     ("a thread that receives from nobody", "no worker sends", both(
         NO_WORKERS, advised(how="so that a thread receives them"))),
+    ("CPU of loads that sleep", "of loads that sleep", both(
+        advised(id="reduce_cpu_per_batch"),
+        figures(lambda found: found["breakdown"].update(
+            waits_s=0.9 * found["breakdown"]["load_s"])))),
+    ("a load of more than its parts", "more than all of it", words(
+        "\n  Why", "\n  Load   57 ms: libjpeg 47 %, Crop 27 %, asleep 40 %\n  Why")),
     ("losses that are none", "nothing lost", figures(lambda found: found["loss"].update(events=7))),
     ("no number", "no figure", says("It takes nan s.")),
     ("a number without end", "no figure", says("It takes inf times.")),

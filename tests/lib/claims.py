@@ -41,6 +41,8 @@ WORDS = {name: re.compile(words.format(n=NUMBER, x=FACTOR, p=SHARE, t=TIME)) for
     "bound": r"(?:at most|up to) ({x})",
     "enough": r"({n}\)?) (?:\w+ )?would be enough|num_workers=({n})",
     "not_enough": r"no number is enough",
+    # "57 ms: libjpeg 47 %, asleep 0 %", of a load or a step.
+    "shares": r" (?:Load|Step) +({t}): ((?:[^%:]+ {p},? ?)+)",
     # -v.
     "interval": r"another such run would report ({p}) to ({p})",
 }.items()}
@@ -66,6 +68,7 @@ PARTS = (r"[█▓▒░·#=+.-] (not ready|waiting|receiving|sampling|epoch sta
          r"({}) %")
 BANDS = (("NOT INPUT-BOUND", 0, 5), ("MODERATELY INPUT-BOUND", 5, 20),
          ("HIGHLY INPUT-BOUND", 20, 200))
+SHARES_SLACK = 2  # of the percent that rounded shares sum to
 # With what, batches a second, the range, how much more, waiting.
 ROW = r"    (\S.*?) {{2,}}{n} .* (-|[-+][\d,]+ %) +([-<\d].*%|\?)$".format(n=NUMBER)
 NO_NUMBER = r"(?<![\w./])[-+]?(?:nan|inf)(?![\w./])"
@@ -75,6 +78,10 @@ MINUS_NOTHING = r"(?<![\w.,-])-0(?:\.0+)?(?![\w.,:-])"
 OF_WORKERS = {"loader_capacity", "cpu_contention", "slow_worker", "head_of_line", "idle_workers",
               "worker_interpreter", "too_many_workers", "persistent_workers", "fix_slow_worker",
               "prefetch_or_in_order_false", "use_fewer_workers", "more_loader_capacity"}
+# What is about the CPU, and how much of the loads may sleep at most for it.
+OF_CPU = {"cpu_contention", "reduce_cpu_per_batch"}
+ASLEEP_MOST = 0.5
+
 # Gains of other time than waiting.
 OF_STEPS = consistent.STEPS + ("own_threads", "move_out_of_process")
 
@@ -180,6 +187,9 @@ def check_comparisons(t):
     for sentence, some, of_all in t.all("of_counted"):
         if value(some) > value(of_all):
             t.say("more than there are:", sentence)
+    for sentence, _, shares in t.all("shares"):
+        if sum(value(share) for share in re.findall(SHARE, shares)) > 100 + SHARES_SLACK:
+            t.say("more than all of it:", sentence)
     cost, also = t.first("cost"), t.first("also")
     if cost and also and value(also[1]) > value(cost[1]) and not t.has("steps_first"):
         t.say("the second cause costs more:", cost[0], also[0])
@@ -275,6 +285,12 @@ def check_evidence(t):
                 t.say(name, "without workers")
         if "thread receives them" in words:
             t.say("a thread is to receive batches that no worker sends:", words)
+    loads_s, asleep_s = breakdown.get("load_s"), breakdown.get("waits_s")
+    if loads_s and asleep_s and asleep_s > ASLEEP_MOST * loads_s:
+        for row in t.found["causes"][:1] + t.found["advice"]:
+            if row["id"] in OF_CPU:
+                t.say(row["id"], "of loads that sleep {:.0%} of their time".format(
+                    asleep_s / loads_s))
     lost = (t.found.get("loss") or {}).get("events") or (t.found.get("loss") or {}).get("batches")
     if lost and t.has("lossless"):
         t.say("nothing lost, of", lost, "that are lost")
