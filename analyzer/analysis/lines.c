@@ -296,17 +296,24 @@ static bool asks_worker(const struct line_samples *samples, const struct line_st
 	return false;
 }
 
-static double asking_share(const struct line_samples *samples, int64_t loader_id, double wait_ns)
+/* NAN: too few samples to say. */
+static double asking_share(const struct line_samples *samples, int64_t loader_id)
 {
 	const struct line_filter filter = lines_filter(samples, loader_id, LINE_WAITS);
-	double ns = 0;
+	double asking_ns = 0, all_ns = 0;
+	int64_t count = 0;
 
-	for (size_t i = 0; i < samples->stack_count; i++)
-		if (samples->stacks[i].role == LINE_ROLE_MAIN &&
-		    lines_passes(&filter, &samples->stacks[i]) &&
-		    asks_worker(samples, &samples->stacks[i]))
-			ns += (double)samples->stacks[i].ns;
-	return wait_ns > 0 ? ns / wait_ns : 0;
+	for (size_t i = 0; i < samples->stack_count; i++) {
+		const struct line_stack *stack = &samples->stacks[i];
+
+		if (stack->role != LINE_ROLE_MAIN || stack->phase != LINE_RECEIVING ||
+		    !lines_passes(&filter, stack))
+			continue;
+		count += stack->count;
+		all_ns += (double)stack->ns;
+		asking_ns += asks_worker(samples, stack) ? (double)stack->ns : 0;
+	}
+	return count >= NAMED_COUNT && all_ns > 0 ? asking_ns / all_ns : NAN;
 }
 
 int lines_find(const struct line_samples *samples, int64_t loader_id, struct lines *ret)
@@ -324,7 +331,7 @@ int lines_find(const struct line_samples *samples, int64_t loader_id, struct lin
 	if (r < 0)
 		lines_done(ret);
 	else
-		ret->asking_share = asking_share(samples, loader_id, ret->groups[LINE_WAITS].ns);
+		ret->asking_share = asking_share(samples, loader_id);
 	return r;
 }
 
@@ -388,8 +395,9 @@ bool lines_name(const struct lines *lines, const struct finding *finding,
 			ret->line = &lead->lines[i];
 	/* What keeps a worker from answering is its load. */
 	lead = &lines->groups[LINE_LOADS];
-	if (!ret->line && group == LINE_WAITS && lines->asking_share >= ASKING_SHARE &&
-	    lead->samples >= NAMED_COUNT && takes(&lead->lines[0], NAMED_SHARE)) {
+	if (!ret->line && diagnosis->cause == CAUSE_DELIVERY &&
+	    lines->asking_share >= ASKING_SHARE && lead->samples >= NAMED_COUNT &&
+	    takes(&lead->lines[0], NAMED_SHARE)) {
 		ret->line = &lead->lines[0];
 		ret->group = LINE_LOADS;
 	}

@@ -102,8 +102,9 @@ struct line_lead {
 
 struct lines {
 	/*
-	 * Of the time of waits, what the main thread spent asking a worker for a tensor's
+	 * Of the time of receiving, what the main thread spent asking a worker for a tensor's
 	 * descriptor, which needs the worker's interpreter, and that is at work on its next load.
+	 * NAN: receiving has too few samples.
 	 */
 	double asking_share;
 	/* Of the threads that load or train: groups as in enum line_group. */

@@ -293,7 +293,7 @@ static void add_prediction(const struct whatif *whatif, int id, struct outline *
 	if (id == WHATIF_BASELINE)
 		outline_cell(o, "-");
 	else
-		outline_cell(o, "%+.0f %%", 100 * whatif->gain[id] + 0.0);
+		outline_cell(o, "%+.0f %%", rint(100 * whatif->gain[id]) + 0.0); /* no "-0 %" */
 	outline_cell(o, "%s", UNITS_SHARE(whatif->stall_ratio[id]));
 }
 

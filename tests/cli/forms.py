@@ -4,6 +4,7 @@ import html
 import json
 import re
 
+import claims
 import dlprof_test as t
 
 LINES, COLUMNS = 22, 80
@@ -98,6 +99,8 @@ def check_forms(path, *options):
     forms = {"text": flat(screen), "-v": flat(run(path, "-v", *options)),
              "Markdown": html.unescape(flat(run(path, "--markdown", *options))).replace("\\", ""),
              "HTML": words_of(run(path, "html", "-o", "-", *options))}
+    for text in (screen, run(path, "-v", *options)):
+        t.equal(claims.check(text, facts), [], path, "contradicts itself", text)
     for form, text in forms.items():
         t.check("(null)" not in text, path, form, "names nothing", text[:1500])
         for words in said:

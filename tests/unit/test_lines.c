@@ -378,6 +378,7 @@ Test(lines, a_wait_for_a_workers_answer_has_the_line_of_its_loads)
 		{LINE_ROLE_WORKER, LINE_LOAD, 1, 20, {OPEN, FETCH, -1}},
 		{LINE_ROLE_MAIN, LINE_RECEIVING, 1, 60, {SELECT, SHARER, NEXT, MAIN, -1}},
 		{LINE_ROLE_MAIN, LINE_RECEIVING, 1, 40, {SELECT, NEXT, MAIN, -1}},
+		{LINE_ROLE_MAIN, LINE_NOT_READY, 1, 300, {SELECT, NEXT, MAIN, -1}},
 	};
 	struct lines lines;
 
