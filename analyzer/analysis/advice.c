@@ -162,7 +162,7 @@ static bool applies(const struct view *v, enum advice_id id)
 	case ADVICE_USE_WORKERS:
 		return s->workers == 0;
 	case ADVICE_REDUCE_CPU_PER_BATCH:
-		return r->cpu_share >= GROUNDS_CPU_LITTLE;
+		return r->cpu_share + r->no_core_share >= GROUNDS_CPU_LITTLE;
 	case ADVICE_REDUCE_DELIVERY_COST:
 		return r->tensors >= GROUNDS_TENSORS;
 	case ADVICE_SEND_LESS:

@@ -97,11 +97,13 @@ struct grounds {
 	} calm;
 	double threads;        /* of all workers together, that run or want to */
 	double cores_allowed;  /* to the workers, where that is little; NAN: it is not */
+	double loading_share;  /* of a worker's time, that it makes loads */
 	double shared_per_s;   /* batches a second that all workers together get; NAN: no such limit */
 	double lock_share;     /* of the loads' time */
 	double outside_share;  /* of the loads' time, waiting for somebody outside */
 	double storage_share;  /* of it opening and reading files */
 	double cpu_share;      /* of the loads' time, on a CPU */
+	double no_core_share;  /* ... and ready to run, without a core; 0: not known */
 	double read_again;     /* bytes read or inflated for each byte of a batch */
 	double tensors;        /* in a batch */
 	bool is_memory_short;

@@ -18,6 +18,7 @@
 #define FETCH_SHARE     0.5 /* of receiving */
 #define FETCH_LEAST_NS  1e6
 #define FETCH_CPU_MOST  0.5
+#define FETCH_BUSY      0.5 /* of a worker's time, with loads */
 #define HELD_SHARE      0.5  /* of the waits */
 #define HELD_SAMPLES    30
 #define HELD_CPU        0.25 /* of the time: CPU of one other thread */
@@ -40,12 +41,24 @@ static double share_of(double part, double whole)
 	return whole > 0 && part >= 0 ? fmin(part / whole, 1) : NAN;
 }
 
+/* What loads take longer than the median, where it is half of such a sample or more. */
+static double excess_ns(const struct batch_series *s, double sample_ns)
+{
+	const struct stats_column column = {.values = s->load_ns, .count = s->load_ns ? s->count : 0};
+	double median_ns = stats_median(&column), ns = 0;
+
+	for (size_t i = 0; i < column.count; i++)
+		if ((double)s->load_ns[i] >= median_ns + sample_ns / 2)
+			ns += (double)s->load_ns[i] - median_ns;
+	return ns;
+}
+
 /*
- * Each sample is loaded once an epoch, and is known at its slowest. What takes five times the mean
- * is slow.
+ * Each sample is loaded once an epoch, and is known at its slowest, which may have been an accident:
+ * loads as long as that show whether it was. What takes five times the mean is slow.
  */
-static void find_samples(const struct finding *f, const struct cause_input *input,
-			 struct grounds *ret)
+static void find_samples(const struct batch_series *s, const struct finding *f,
+			 const struct cause_input *input, struct grounds *ret)
 {
 	const struct load_times *loads = input->loads;
 	double ns = 0, epochs = (double)f->epoch_count, mean_ns;
@@ -65,7 +78,8 @@ static void find_samples(const struct finding *f, const struct cause_input *inpu
 	ret->samples.count = count;
 	ret->samples.each_ns = ns / (double)count;
 	ret->samples.mean_ns = mean_ns;
-	ret->samples.share = fmin(ns * epochs / loads->load_ns, 1);
+	ret->samples.share =
+		fmin(ns * epochs, excess_ns(s, ret->samples.each_ns)) / loads->load_ns;
 }
 
 /* One step in the middle is none of these: split.h looks for that. */
@@ -105,6 +119,7 @@ static void find_fetches(const struct batch_series *s, const struct finding *f,
 {
 	double receiving_ns = f->own.part_ns[ACCOUNT_RECEIVING];
 
+	ret->loading_share = f->load_mean_ns * (double)f->steady_count / s->workers / f->steady_ns;
 	if (!(s->fetches.batches > 0) || !(s->fetches.count > 0))
 		return;
 	ret->fetch.count = s->fetches.count / s->fetches.batches;
@@ -183,6 +198,7 @@ static void find_waits(const struct batch_series *s, const struct finding *f,
 	if (!facts || !(facts->load_ns > 0))
 		return;
 	ret->lock_share = share_of(facts->wait_ns[LOAD_WAIT_LOCK], facts->load_ns);
+	ret->no_core_share = or_zero(share_of(facts->no_core_ns, facts->load_ns));
 	ret->read_again = fmax(or_zero(facts->read_per_byte), or_zero(facts->inflated_per_byte));
 	ret->samples.asleep_share = share_of(facts->wait_ns[LOAD_WAIT_ASLEEP], facts->load_ns);
 }
@@ -287,7 +303,7 @@ void grounds_find(const struct batch_series *s, const struct finding *f,
 	*ret = (struct grounds){.facts = input->facts};
 	ret->loading = s->loading;
 	ret->shared_per_s = input->flight ? input->flight->limit_per_s : NAN;
-	find_samples(f, input, ret);
+	find_samples(s, f, input, ret);
 	find_growth(s, ret);
 	find_fetches(s, f, ret);
 	find_holder(s, f, input, ret);
@@ -320,10 +336,11 @@ static enum cause of_workers(const struct grounds *r, const struct batch_series 
 	return cause;
 }
 
+/* A worker that does not load most of the time is not busy with its next load when it is asked. */
 static bool is_asking(const struct grounds *r)
 {
 	return r->fetch.share >= FETCH_SHARE && r->fetch.each_ns >= FETCH_LEAST_NS &&
-	       r->fetch.cpu_share < FETCH_CPU_MOST;
+	       r->fetch.cpu_share < FETCH_CPU_MOST && r->loading_share >= FETCH_BUSY;
 }
 
 enum cause grounds_cause(const struct grounds *r, const struct batch_series *s, enum cause cause)

@@ -170,7 +170,7 @@ static bool add_gain(const struct whatif *whatif, const struct advice *advice, c
 	if (!(advice->gain >= 0))
 		return false;
 	page_append(text, size, ": %s %s%s", advice->is_ideal ? "up to" : "about",
-		    UNITS_FACTOR(1 + advice->gain), advice->is_ideal ? ", as ideal input" : "");
+		    UNITS_FACTOR(1 + advice->gain), advice->is_ideal ? " (ideal input)" : "");
 	return !advice->is_ideal &&
 	       add_range(whatif, advice->low, advice->high, assumed, text, size);
 }

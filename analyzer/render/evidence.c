@@ -112,15 +112,28 @@ static void add_cost(const struct report *report, char *text, size_t size)
 		    UNITS_TIME(cost->ns), cost_share(report, cost, share));
 }
 
-/* "peer 10.0.0.7:443, 61 % of the loads". */
-static void add_peer(const struct load_facts *facts, char *text, size_t size)
+/* Whom most loads wait for, or in what, if that is half of their time or more. */
+static void add_outside(const struct load_facts *facts, char *text, size_t size)
 {
+	static const char *const words[LOAD_WAIT_MAX] = {
+		[LOAD_WAIT_ASLEEP] = "asleep",
+		[LOAD_WAIT_THREAD] = "waiting for other threads",
+		[LOAD_WAIT_SOCKET] = "waiting for sockets",
+		[LOAD_WAIT_PIPE] = "waiting for pipes",
+	};
 	const struct load_peer *peer = facts && facts->peer_count ? &facts->peers[0] : NULL;
 
-	if (!peer || !*peer->name || !(peer->ns >= GROUNDS_OUTSIDE / 2 * facts->load_ns))
+	if (!facts || !(facts->load_ns > 0))
 		return;
-	page_append(text, size, " They wait for %s, %s of their time.", peer->name,
-		    UNITS_SHARE(peer->ns / facts->load_ns));
+	if (peer && *peer->name && peer->ns >= GROUNDS_OUTSIDE * facts->load_ns) {
+		page_append(text, size, " A load waits for %s in %s of its time.", peer->name,
+			    UNITS_SHARE(peer->ns / facts->load_ns));
+		return;
+	}
+	for (int kind = 0; kind < LOAD_WAIT_MAX; kind++)
+		if (words[kind] && facts->wait_ns[kind] >= GROUNDS_OUTSIDE * facts->load_ns)
+			page_append(text, size, " A load is %s in %s of its time.", words[kind],
+				    UNITS_SHARE(facts->wait_ns[kind] / facts->load_ns));
 }
 
 static void add_samples(const struct report *report, char *text, size_t size)
@@ -149,8 +162,11 @@ static void add_holder(const struct report *report, char *text, size_t size)
 {
 	const struct grounds *r = &report->diagnosis.grounds;
 
+	/* A thread without a name of its own has its program's. */
 	if (r->holder.cpu_ns > 0)
-		page_append(text, size, " Thread %.16s used %s of CPU%s", r->holder.name,
+		page_append(text, size, " %s%.16s used %s of CPU%s",
+			    strncmp(r->holder.name, "python", 6) == 0 ? "It" : "Thread ",
+			    strncmp(r->holder.name, "python", 6) == 0 ? "" : r->holder.name,
 			    UNITS_TIME(r->holder.cpu_ns), r->holder.is_line ? "" : ".");
 	if (!r->holder.is_line)
 		return;
@@ -197,7 +213,7 @@ static void add_by_fact(const struct report *report, char *text, size_t size)
 	case CAUSE_SHARED_LIMIT:
 		page_append(text, size, " All of them together get %s batches/s.",
 			    UNITS_RATE(r->shared_per_s));
-		add_peer(r->facts, text, size);
+		add_outside(r->facts, text, size);
 		break;
 	case CAUSE_SLOW_SAMPLES:
 		add_samples(report, text, size);
@@ -235,6 +251,10 @@ static void add_first(const struct report *report, char *text, size_t size)
 	case CAUSE_CPU_CONTENTION:
 	case CAUSE_TOO_MANY_WORKERS:
 		add_capacity(report, text, size);
+		add_outside(d->grounds.facts, text, size);
+		break;
+	case CAUSE_SINGLE_PROCESS:
+		add_outside(d->grounds.facts, text, size);
 		break;
 	case CAUSE_SLOW_WORKER:
 		add_slow_workers(report, text, size);

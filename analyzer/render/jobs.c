@@ -63,7 +63,7 @@ void jobs_json(const char *path, const struct ranks *jobs, size_t count, FILE *o
 {
 	struct jsonw json;
 
-	jsonw_begin(&json, out, "dlprof.report/2");
+	jsonw_begin(&json, out, "dlprof.report/3");
 	jsonw_open(&json, "run", '{');
 	jsonw_string(&json, "path", path);
 	jsonw_close(&json, '}');

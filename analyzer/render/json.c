@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json.c - the report as `dlprof.report/2`. Keys are added, never removed and never given another
+ * json.c - the report as `dlprof.report/3`. Keys are added, never removed and never given another
  * meaning. All times are seconds, all shares 0-1, null is what is not observed or not known.
  *
  * `stall.ratio` = `stall.wait_s` / `stall.time_s` (analysis/account.h): of the thread, with the
@@ -414,7 +414,7 @@ void report_json(const struct report *report, FILE *out)
 {
 	struct jsonw json;
 
-	jsonw_begin(&json, out, "dlprof.report/2");
+	jsonw_begin(&json, out, "dlprof.report/3");
 	add_run(&json, report);
 	jsonw_string(&json, "clock", gpu_clock(report));
 	add_verdict(&json, report);

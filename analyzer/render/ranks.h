@@ -89,5 +89,5 @@ int ranks_outline(const struct ranks *ranks, size_t most, bool with_paths, struc
 /* What is said of a job as a whole, as members of an object that is open. */
 void ranks_json_job(struct jsonw *json, const struct ranks *ranks);
 
-/* `dlprof.report/2` of a job: `verdict` and `stall` are the job's, `ranks` has a row for each. */
+/* `dlprof.report/3` of a job: `verdict` and `stall` are the job's, `ranks` has a row for each. */
 void ranks_json(const struct ranks *ranks, FILE *out);

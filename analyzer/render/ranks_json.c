@@ -139,7 +139,7 @@ void ranks_json(const struct ranks *ranks, FILE *out)
 	struct jsonw json;
 	size_t i;
 
-	jsonw_begin(&json, out, "dlprof.report/2");
+	jsonw_begin(&json, out, "dlprof.report/3");
 	ranks_json_job(&json, ranks);
 	jsonw_open(&json, "ranks", '[');
 	for (i = 0; i < ranks->count; i++)

@@ -70,6 +70,8 @@ const char *remedy_line(const struct report *report, const struct advice *advice
 	if (advice->whatif == WHATIF_PREFETCH_X4)
 		snprintf(buffer, REMEDY_WORDS, "Load further ahead: prefetch_factor=%" PRId32 ".",
 			 prefetch_factor(report));
+	else if (advice->whatif == WHATIF_LOAD_HALF)
+		return "Make the loads need less CPU, half of it for example.";
 	else if (workers > 0 && advice->id != ADVICE_USE_WORKERS)
 		snprintf(buffer, REMEDY_WORDS, "Use %s workers, %" PRId32 " in all.",
 			 advice->id == ADVICE_USE_FEWER_WORKERS ? "fewer" : "more", workers);
@@ -82,11 +84,16 @@ const char *remedy_line(const struct report *report, const struct advice *advice
 	return buffer;
 }
 
-/* The line of code that leads in the loads. False: none does. */
-static bool add_line(const struct report *report, char *buffer)
+/* The line of code that leads in a group of samples. False: none does, or the screen names it. */
+static bool add_line(const struct report *report, enum line_group group, char *buffer)
 {
+	struct line_named named;
+
 	*buffer = '\0';
-	return code_add_lead(report, LINE_LOADS, buffer, REMEDY_WORDS);
+	if (lines_name(&report->lines, &report->finding, &report->diagnosis, &named) &&
+	    named.group == group && !named.is_holder)
+		return false;
+	return code_add_lead(report, group, buffer, REMEDY_WORDS);
 }
 
 /* The two largest parts of the loads, by name or, where there are no names, by column. */
@@ -120,15 +127,13 @@ static void loads_words(const struct report *report, char *buffer)
 static void workers_words(const struct report *report, const struct advice *advice, char *buffer)
 {
 	const int32_t workers = workers_of(report, advice);
+	const bool may_be_shared = advice->whatif >= 0 && report->diagnosis.whatif.outside_share >=
+							  WHATIF_OUTSIDE;
 
 	if (is_torch(report))
-		snprintf(buffer, REMEDY_WORDS,
-			 "DataLoader(..., num_workers=%" PRId32
-			 "), or a Trainer's dataloader_num_workers=%" PRId32 ".%s",
-			 workers, workers,
-			 report->diagnosis.whatif.outside_share >= WHATIF_OUTSIDE
-				 ? " None, if what loads wait for is shared."
-				 : "");
+		snprintf(buffer, REMEDY_WORDS, "num_workers=%" PRId32 "; %s.", workers,
+			 may_be_shared ? "nothing, if what loads wait for is shared"
+				       : "a Trainer's is dataloader_num_workers");
 	else
 		snprintf(buffer, REMEDY_WORDS, "In all, %" PRId32 " worker%s.", workers,
 			 workers == 1 ? "" : "s");
@@ -193,26 +198,24 @@ const char *remedy_how(const struct report *report, const struct advice *advice,
 			       "each batch has an iterator of its own.";
 		break;
 	case ADVICE_REDUCE_CPU_PER_BATCH:
-		if (add_line(report, buffer))
-			page_append(buffer, REMEDY_WORDS, ". The gain is that of half as long.");
-		else
-			loads_words(report, buffer);
-		break;
-	case ADVICE_INSPECT_LOADS:
 	case ADVICE_STOP_GROWTH:
 	case ADVICE_SHORTEN_LOCK:
-		if (add_line(report, buffer))
+		if (add_line(report, LINE_LOADS, buffer))
 			page_append(buffer, REMEDY_WORDS, ".");
-		else if (advice->id == ADVICE_INSPECT_LOADS)
+		break;
+	case ADVICE_INSPECT_LOADS:
+		if (add_line(report, LINE_LOADS, buffer))
+			page_append(buffer, REMEDY_WORDS, ".");
+		else
 			loads_words(report, buffer);
 		break;
 	case ADVICE_VECTORISE_SAMPLER:
 	case ADVICE_INSPECT_WAITS:
-		if (code_add_lead(report, LINE_WAITS, buffer, REMEDY_WORDS))
+		if (add_line(report, LINE_WAITS, buffer))
 			page_append(buffer, REMEDY_WORDS, ".");
 		break;
 	case ADVICE_CHEAPER_STEP:
-		if (code_add_lead(report, LINE_STEPS, buffer, REMEDY_WORDS))
+		if (add_line(report, LINE_STEPS, buffer))
 			page_append(buffer, REMEDY_WORDS, ".");
 		break;
 	case ADVICE_READ_LESS:

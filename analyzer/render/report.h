@@ -87,5 +87,5 @@ int report_why(const struct report *report, const struct page *page);
 /* The same as Markdown, for an issue or a job's page. */
 int report_markdown(const struct report *report, bool all, FILE *out);
 
-/* json.c: for programs, `dlprof.report/2`. */
+/* json.c: for programs, `dlprof.report/3`. */
 void report_json(const struct report *report, FILE *out);

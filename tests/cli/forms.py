@@ -91,7 +91,7 @@ def check_forms(path, *options):
         said.append(flat(cause[1]))
     advice = [row["text"] for row in facts["advice"] if row["id"] != "none"]
     steps = [found[1] for found in (re.search(
-        r" {}\. ({}(?:: (?:about|up to) [\d.]+x(?:, as ideal input| \([^)]*\))?)?)".format(
+        r" {}\. ({}(?:: (?:about|up to) [\d.]+x(?: \([^)]*\))?)?)".format(
             number, re.escape(flat(text.rstrip(".")))), flat(screen))
         for number, text in enumerate(advice, 1)) if found]
     t.check(min(len(advice), 1) <= len(steps) <= min(len(advice), 3), path, "steps", steps, advice)

@@ -31,7 +31,7 @@ def check_culprit():
     folder = job([1, 1, 90, 1])
     found = load(folder)
     t.equal((found["schema"], found["verdict"], found["starved"], found["run"]["ranks"]),
-            ("dlprof.report/2", "highly_input_bound", True, 4))
+            ("dlprof.report/3", "highly_input_bound", True, 4))
     t.equal((found["job"]["aligned_by"], found["job"]["window_steps"], found["job"]["culprit"]),
             ("step", 1, 2))
     t.check(abs(found["stall"]["ratio"] - 30 / 131) < .01, found["stall"])

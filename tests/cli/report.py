@@ -158,7 +158,7 @@ def check_json(folder):
         within = found[place] if place else found
         for key in keys.split():
             t.check(key in within, "JSON lacks", place, key)
-    t.equal(found["schema"], "dlprof.report/2")
+    t.equal(found["schema"], "dlprof.report/3")
     t.equal(found["verdict"], "highly_input_bound")
     t.equal(found["run"]["command"], NASTY)
     for form in (["--json"], ["batches", "--json"], ["trace"]):

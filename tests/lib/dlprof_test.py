@@ -174,7 +174,7 @@ def run(argv, env=None, cwd=None, timeout=120, text_in=None, **keywords):
 
 def check_consistent(argv, out):
     """A report that is printed as JSON does not contradict itself, whatever a test wants of it."""
-    if "--json" in argv and '"schema":"dlprof.report/2"' in out[:40]:
+    if "--json" in argv and '"schema":"dlprof.report/3"' in out[:40]:
         for wrong in consistent.check(json.loads(out)):
             check(False, "a report contradicts itself:", argv[1:], wrong)
 

@@ -114,6 +114,11 @@ Test(grounds, a_lock_that_processes_share)
 	cr_expect_eq(judge_facts(&facts), CAUSE_LOADER_CAPACITY);
 }
 
+static double slow_ones(int batch)
+{
+	return batch % 14 ? 100 : 400;
+}
+
 Test(grounds, a_few_samples_take_much_of_all)
 {
 	/* The mean sample takes 10 ms; 1 % of 4,000 are 40. */
@@ -123,19 +128,22 @@ Test(grounds, a_few_samples_take_much_of_all)
 		slow_ns[i] = 300 * MS;
 	struct cause_input input = {.loads = &TIMES, .sample_ns = slow_ns, .sample_count = 27};
 
-	make(NULL, NULL);
+	make(slow_ones, NULL);
 	cr_expect_eq(judge(&input), CAUSE_SLOW_SAMPLES, "27 of 300 ms are 8.1 of 40 s");
 	cr_expect_float_eq(diagnosis.grounds.samples.share, 0.2025, 1e-9);
 	input.sample_count = 26;
-	make(NULL, NULL);
+	make(slow_ones, NULL);
 	cr_expect_eq(judge(&input), CAUSE_LOADER_CAPACITY, "a fifth is needed");
 	input.sample_count = 41;
-	make(NULL, NULL);
+	make(slow_ones, NULL);
 	cr_expect_eq(judge(&input), CAUSE_LOADER_CAPACITY, "these are not few");
+	input.sample_count = 27;
+	make(NULL, NULL);
+	cr_expect_eq(judge(&input), CAUSE_LOADER_CAPACITY, "no load was as long: an accident");
 	for (int i = 0; i < 64; i++)
 		slow_ns[i] = 49 * MS;
 	input.sample_count = 40;
-	make(NULL, NULL);
+	make(slow_ones, NULL);
 	cr_expect_eq(judge(&input), CAUSE_LOADER_CAPACITY, "these are not slow");
 }
 
@@ -202,9 +210,12 @@ Test(grounds, memory_that_has_run_out)
 	cr_expect_eq(judge_facts(&facts), CAUSE_LOADER_CAPACITY);
 }
 
-/* Batches that are finished, and then take 60 ms to receive, of which fetching takes `fetch_ms`. */
+/*
+ * Batches that are finished, and then take 60 ms to receive, of which fetching takes `fetch_ms`. Each
+ * of the four workers has 400 ms for a load.
+ */
 static enum cause judge_delivery(double fetch_ms, double fetch_count, double cpu_share,
-				 const struct cause_input *input)
+				 double load_ms, const struct cause_input *input)
 {
 	series_init(&series);
 	series.workers = 4;
@@ -215,7 +226,7 @@ static enum cause judge_delivery(double fetch_ms, double fetch_count, double cpu
 		struct batch_row row = BATCH_ROW_UNKNOWN;
 
 		row.batch = i;
-		row.load_ns = (int64_t)(30 * MS);
+		row.load_ns = (int64_t)(load_ms * MS);
 		row.wait_ns = row.handover_ns = (int64_t)(60 * MS);
 		row.compute_ns = (int64_t)(40 * MS);
 		row.worker = i % 4;
@@ -231,12 +242,13 @@ static enum cause judge_delivery(double fetch_ms, double fetch_count, double cpu
 
 Test(grounds, receiving_is_asking_a_busy_worker)
 {
-	cr_expect_eq(judge_delivery(40, 2, 0.01, NULL), CAUSE_WORKER_INTERPRETER);
+	cr_expect_eq(judge_delivery(40, 2, 0.01, 201, NULL), CAUSE_WORKER_INTERPRETER);
 	cr_expect_float_eq(diagnosis.grounds.fetch.each_ns, 20 * MS, 1);
-	cr_expect_eq(judge_delivery(29, 2, 0.01, NULL), CAUSE_DELIVERY, "under half of it");
-	cr_expect_eq(judge_delivery(40, 41, 0.01, NULL), CAUSE_DELIVERY, "short ones");
-	cr_expect_eq(judge_delivery(40, 2, 0.51, NULL), CAUSE_DELIVERY, "the training's own work");
-	cr_expect_eq(judge_delivery(0, 0, 0, NULL), CAUSE_DELIVERY);
+	cr_expect_eq(judge_delivery(29, 2, 0.01, 201, NULL), CAUSE_DELIVERY, "under half of it");
+	cr_expect_eq(judge_delivery(40, 41, 0.01, 201, NULL), CAUSE_DELIVERY, "short ones");
+	cr_expect_eq(judge_delivery(40, 2, 0.51, 201, NULL), CAUSE_DELIVERY, "the training's own work");
+	cr_expect_eq(judge_delivery(0, 0, 0, 201, NULL), CAUSE_DELIVERY);
+	cr_expect_eq(judge_delivery(40, 2, 0.01, 199, NULL), CAUSE_DELIVERY, "the workers rest");
 }
 
 Test(grounds, another_thread_has_the_interpreter)
@@ -246,10 +258,10 @@ Test(grounds, another_thread_has_the_interpreter)
 
 	facts.threads[0] = (struct load_thread){"feature", 11 * 1e9};
 	facts.thread_count = 1;
-	cr_expect_eq(judge_delivery(40, 2, 0.01, &input), CAUSE_INTERPRETER_HELD, "11 of 40 s");
+	cr_expect_eq(judge_delivery(40, 2, 0.01, 201, &input), CAUSE_INTERPRETER_HELD, "11 of 40 s");
 	cr_expect_str_eq(diagnosis.grounds.holder.name, "feature");
 	facts.threads[0].cpu_ns = 9 * 1e9;
-	cr_expect_eq(judge_delivery(40, 2, 0.01, &input), CAUSE_WORKER_INTERPRETER);
+	cr_expect_eq(judge_delivery(40, 2, 0.01, 201, &input), CAUSE_WORKER_INTERPRETER);
 }
 
 static double slow_at_times(int batch)
