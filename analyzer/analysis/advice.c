@@ -294,8 +294,12 @@ static bool is_better(const struct advice *advice, const struct advice *preferre
 {
 	if (advice->is_ideal || preferred->is_ideal)
 		return preferred->is_ideal && !advice->is_ideal;
-	return advice->whatif != WHATIF_LOAD_HALF &&
-	       1 + advice->gain > ALIKE * (1 + preferred->gain);
+	if (advice->whatif == WHATIF_LOAD_HALF)
+		return false;
+	/* A part of the loads that was seen goes before half of them, where both bring as much. */
+	if (preferred->whatif == WHATIF_LOAD_HALF && advice->whatif == NO_ROW)
+		return ALIKE * (1 + advice->gain) >= 1 + preferred->gain;
+	return 1 + advice->gain > ALIKE * (1 + preferred->gain);
 }
 
 /*

@@ -71,7 +71,7 @@ const char *remedy_line(const struct report *report, const struct advice *advice
 		snprintf(buffer, REMEDY_WORDS, "Load further ahead: prefetch_factor=%" PRId32 ".",
 			 prefetch_factor(report));
 	else if (advice->whatif == WHATIF_LOAD_HALF)
-		return "Make the loads need less CPU, half of it for example.";
+		return "Make the loads need half the CPU.";
 	else if (workers > 0 && advice->id != ADVICE_USE_WORKERS)
 		snprintf(buffer, REMEDY_WORDS, "Use %s workers, %" PRId32 " in all.",
 			 advice->id == ADVICE_USE_FEWER_WORKERS ? "fewer" : "more", workers);
