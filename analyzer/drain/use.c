@@ -15,13 +15,17 @@
 #include "drain/process.h"
 
 #define LEAST_NS   UINT64_C(500000000) /* between looks */
-#define MOST_NS	   UINT64_C(10000000000)
+#define MOST_NS	   UINT64_C(20000000000)
 #define KNOWN_PART 4	/* ... of the time since the first, the more of it the less often */
-#define COST_PART  4000 /* of a core: each of the two sorts of looks may take 0.025 % */
-#define COST_AHEAD UINT64_C(30000000)	/* so much CPU time may be used before */
+#define COST_PART  8000 /* of a core: 0.0125 % */
+#define COST_AHEAD UINT64_C(10000000)	/* so much CPU time may be used before */
+#define MEMORY_PART  4000 /* the same for looks at memory, which are ever further apart */
+#define MEMORY_AHEAD UINT64_C(30000000)
+#define MEMORY_NS    UINT64_C(1000000000)
 #define BEGIN_NS   UINT64_C(10000000000) /* later, memory is not that of the begin */
 #define WORTH_NS   2e8	/* of loads: how many threads ran in less is not known */
-#define MEMORY_MOST 1	/* processes whose memory is looked at: workers are alike */
+#define WATCHED_MOST 2	/* workers whose threads are looked at: they are alike */
+#define MEMORY_MOST  1	/* processes whose memory is */
 #define THREADS_SEEN 256
 #define THREADS_KEPT 32
 
@@ -37,7 +41,8 @@ struct use_process {
 	bool is_worker;  /* else it takes batches */
 	bool loads;	 /* it made a load */
 	bool is_here;
-	bool has_memory; /* its memory is looked at */
+	bool is_watched; /* its threads are looked at */
+	bool has_memory; /* ... and its memory */
 	uint64_t begun_ns, memory_ns; /* the first look at it, and the last at its memory */
 	int64_t used_ns, waited_ns; /* by all its threads, at the last look; -1: there was none */
 	double wanted_ns, base_of_ns; /* ... since the first, when so much time had passed */
@@ -271,7 +276,8 @@ static int look(struct use_process *process, struct writer *writer, int32_t numb
 		process->base_faults = stat.major_faults;
 	if (stat.major_faults >= process->base_faults)
 		process->row.major_faults = stat.major_faults - process->base_faults;
-	note_threads_at_once(process, number, &stat, of_ns);
+	if (process->is_watched)
+		note_threads_at_once(process, number, &stat, of_ns);
 	cores = cpus_affinity(number);
 	if (cores > 0)
 		process->row.cores_allowed = cores;
@@ -288,10 +294,13 @@ static struct use_process *add(struct use *use, const struct segment *segment, u
 	struct use_process *grown =
 		reallocarray(use->list, use->count + 1, sizeof(*use->list));
 	const int64_t life_ns = (int64_t)segment->header->created_ns;
+	size_t watched = 0;
 
 	if (!grown)
 		return NULL;
 	use->list = grown;
+	for (size_t i = 0; i < use->count; i++)
+		watched += use->list[i].is_worker && use->list[i].is_watched;
 	grown = &use->list[use->count++];
 	*grown = (struct use_process){
 		.pid = segment->header->pid,
@@ -303,6 +312,7 @@ static struct use_process *add(struct use *use, const struct segment *segment, u
 		.row = {segment->header->pid, life_ns, WRITE_UNKNOWN, WRITE_UNKNOWN, WRITE_UNKNOWN,
 			WRITE_UNKNOWN, WRITE_UNKNOWN, WRITE_UNKNOWN},
 	};
+	grown->is_watched = !grown->is_worker || watched < WATCHED_MOST;
 	return grown;
 }
 
@@ -312,10 +322,6 @@ static void drop(struct use *use, size_t index)
 	use->list[index] = use->list[--use->count];
 }
 
-static bool may_cost(const struct use *use, uint64_t cost_ns, uint64_t now_ns)
-{
-	return cost_ns <= COST_AHEAD + (now_ns - use->begun_ns) / COST_PART;
-}
 
 /*
  * One process a look, the one that waited longest for it. Not a training that has workers: all its
@@ -328,7 +334,7 @@ static int look_at_memory(struct use *use, struct writer *writer, struct segment
 	size_t watched = 0;
 	int32_t number = 0;
 
-	if (!may_cost(use, use->memory_cost_ns, now_ns))
+	if (use->memory_cost_ns > MEMORY_AHEAD + (now_ns - use->begun_ns) / MEMORY_PART)
 		return 0;
 	for (size_t i = 0; i < use->count; i++)
 		watched += use->list[i].has_memory;
@@ -339,7 +345,9 @@ static int look_at_memory(struct use *use, struct writer *writer, struct segment
 		    (!process->has_memory &&
 		     (watched >= MEMORY_MOST || now_ns - process->begun_ns > BEGIN_NS)))
 			continue;
-		if (process->memory_ns && now_ns - process->memory_ns < LEAST_NS)
+		if (process->memory_ns && now_ns - process->memory_ns <
+						  within(MEMORY_NS, UINT64_MAX,
+							 process->memory_ns - process->begun_ns))
 			continue;
 		if (!next || process->memory_ns < next->memory_ns)
 			next = process;
@@ -411,7 +419,7 @@ int use_update(struct use *use, struct writer *writer, struct segment *const *se
 
 	if (!use->begun_ns)
 		use->begun_ns = now_ns;
-	if (!may_cost(use, use->cost_ns, now_ns))
+	if (use->cost_ns > COST_AHEAD + (now_ns - use->begun_ns) / COST_PART)
 		return 0;
 	r = look_at_all(use, writer, segments, count, now_ns);
 	middle_ns = cpu_ns();
