@@ -9,6 +9,7 @@
 #define MOST_WORKERS 512
 #define MOST_TIMES   8 /* as many as there are: what is more was never seen to be possible */
 #define MOST_FROM_0  16
+#define CANDIDATES   4 /* the most, half of them, ... */
 #define NEARLY       0.1  /* of a worker: what is measured is not exact */
 #define TOO_MANY     1.25 /* times what the cores can keep at work */
 
@@ -51,15 +52,37 @@ static double find_busy(const struct trace *trace, double cores)
 	return works > 0 && cores > 0 ? ceil(cores / works - NEARLY) : INFINITY;
 }
 
-static int32_t find_more(const struct needed *needed, int32_t workers, double busy, double cores)
+/* Of `most` workers and fewer the first that load nearly as fast as any of them. */
+static int32_t find_best(const struct trace *trace, struct replay_setup setup, int32_t most)
 {
-	double more = fmin(workers ? MOST_TIMES * workers : MOST_FROM_0, busy);
+	double rates[CANDIDATES], best = 0;
+	int32_t numbers[CANDIDATES];
+	int count = 0, i;
 
-	if (needed->enough > 0)
-		more = fmin(more, needed->enough);
-	else if (!workers && isinf(busy))
-		more = cores > 0 ? ceil(fmin(cores, more)) : 1;
-	return more > workers ? (int32_t)more : -1;
+	/* Each start of a worker takes time, too: in short epochs more of them may be slower. */
+	for (setup.workers = most; count < CANDIDATES && setup.workers > 0; setup.workers /= 2) {
+		numbers[count] = setup.workers;
+		rates[count] = crowd_replay(trace, &setup, 1).batches_per_s;
+		best = fmax(best, rates[count++]);
+	}
+	for (i = count - 1; i > 0 && !(rates[i] >= ENOUGH * best); i--)
+		;
+	return numbers[i];
+}
+
+static int32_t find_more(const struct needed *needed, const struct trace *trace,
+			 const struct replay_setup *now, double busy, double cores)
+{
+	double most = fmin(now->workers ? MOST_TIMES * now->workers : MOST_FROM_0, busy);
+	int32_t more;
+
+	if (!now->workers && isinf(busy) && needed->enough < 0)
+		most = cores > 0 ? ceil(fmin(cores, most)) : 1;
+	if (needed->enough > 0 && needed->enough <= most)
+		more = needed->enough;
+	else
+		more = find_best(trace, *now, (int32_t)most);
+	return more > now->workers ? more : -1;
 }
 
 struct needed needed_find(const struct trace *trace, const struct replay_setup *now, double cores)
@@ -78,7 +101,7 @@ struct needed needed_find(const struct trace *trace, const struct replay_setup *
 		setup.workers = MOST_WORKERS;
 		needed.core_limited = crowd_most(trace, &setup) < ENOUGH * ceiling_per_s;
 	}
-	needed.more = find_more(&needed, now->workers, busy, cores);
+	needed.more = find_more(&needed, trace, now, busy, cores);
 	if (now->workers > TOO_MANY * busy)
 		needed.fewer = (int32_t)busy;
 	return needed;

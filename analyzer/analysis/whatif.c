@@ -248,13 +248,13 @@ static void predict(const struct trace *trace, struct replay_setup setup, int id
 	double step_ns = is_shared ? ret->step_ns : ret->plain_step_ns;
 	/* The correction may not lead beyond the cores; what was seen to be possible is. */
 	double most = fmax(crowd_most(trace, &setup), ret->own_per_s);
-	double shared = fmax(ret->shared_per_s, ret->own_per_s);
 	double per_s = result.batches_per_s * correction(trace, &setup, ret);
 
 	ret->setups[id] = setup;
 	ret->batches_per_s[id] = fmin(per_s, most);
+	/* What gave no more to these workers than to some of them gives no more to others. */
 	if (ret->shared_per_s > 0 && has_more_workers(ret, id))
-		ret->batches_per_s[id] = fmin(ret->batches_per_s[id], shared);
+		ret->batches_per_s[id] = fmin(ret->batches_per_s[id], ret->own_per_s);
 	ret->step_factor[id] = replayed_step_ns(&result) / step_ns;
 	ret->shares_cores |= is_shared && ret->others_cores > 0;
 }
@@ -328,6 +328,17 @@ static void add_fewer(const struct trace *trace, struct replay_setup now, int32_
 	ret->fewer_workers = -1;
 }
 
+static void add_more(const struct trace *trace, struct replay_setup now, int32_t workers,
+		     struct whatif *ret)
+{
+	now.workers = ret->more_workers = workers;
+	predict(trace, now, WHATIF_MORE_WORKERS, ret);
+	if (ret->batches_per_s[WHATIF_MORE_WORKERS] >= WORTH * ret->own_per_s)
+		return;
+	ret->batches_per_s[WHATIF_MORE_WORKERS] = NAN;
+	ret->more_workers = -1;
+}
+
 static void add_workers(const struct trace *trace, struct replay_setup now, struct whatif *ret)
 {
 	struct needed needed;
@@ -345,11 +356,8 @@ static void add_workers(const struct trace *trace, struct replay_setup now, stru
 	}
 	if (needed.fewer > 0)
 		add_fewer(trace, now, needed.fewer, ret);
-	/* Where what the loads wait for gives no more, more of them wait longer. */
-	if (needed.more > 0 && !(ret->shared_per_s < WORTH * ret->own_per_s)) {
-		now.workers = ret->more_workers = needed.more;
-		predict(trace, now, WHATIF_MORE_WORKERS, ret);
-	}
+	if (needed.more > 0)
+		add_more(trace, now, needed.more, ret);
 	now.workers = 2 * ret->setups[WHATIF_BASELINE].workers;
 	predict(trace, now, WHATIF_WORKERS_X2, ret);
 }

@@ -84,7 +84,7 @@ struct whatif {
 	 * known. From WHATIF_OUTSIDE on the ranges of more workers begin where nothing is gained.
 	 */
 	double outside_share;
-	double shared_per_s; /* batches a second that what they wait for gives to all; NAN: none */
+	double shared_per_s; /* batches a second that all get, where it is shared; NAN: unknown */
 	double cores;
 	double others_cores; /* that other programs are taken to want all the time; 0: none */
 	bool shares_cores;   /* ... and which makes a difference to some prediction */
