@@ -161,6 +161,8 @@ FAULTS = (
         "unfinished batches, later for 3 %.")),
     ("a change that is none", "no longer than before", says(
         "From about batch 7 on loads take 5.0 ms, before 60 ms.")),
+    ("a load that lasts less than what it holds up", "answers later", says(
+        "Each batch asks its worker for 1 descriptor and waits 78 ms for each.")),
     ("more than all", "more than there are", says("7 of 4 workers take long.")),
     ("a second cause before the first", "costs more", says(
         "It takes 6.79 s, 37 % of the time. Also: cores that are used up, 39 % of the time.")),

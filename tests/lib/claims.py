@@ -30,6 +30,8 @@ WORDS = {name: re.compile(words.format(n=NUMBER, x=FACTOR, p=SHARE, t=TIME)) for
     "capacity": r"({n}) workers? can load ({n}) batches/s; without waiting the [\w ]+ would take "
                 r"({n})",
     "longer": r"({n}) times as long",
+    "asks": r"asks its worker for {n} descriptors? and waits ({t}) for each",
+    "load": r" (?:Load +|One load takes )({t})",
     "cost": r"(?:It takes|They take) {t}, ({p}) of the time\.",
     "also": r"Also: [\w ,]+, ({p}) of the time\.",
     "steps_first": r"That is time of steps",
@@ -193,6 +195,9 @@ def check_comparisons(t):
     for sentence, some, of_all in t.all("of_counted"):
         if value(some) > value(of_all):
             t.say("more than there are:", sentence)
+    asks, load = t.first("asks"), t.first("load")
+    if asks and load and value(asks[1]) > value(load[1]):
+        t.say("a worker answers later than its load ends:", asks[0], "and", load[0])
     for sentence, _, shares in t.all("shares"):
         if sum(value(share) for share in re.findall(SHARE, shares)) > 100 + SHARES_SLACK:
             t.say("more than all of it:", sentence)
