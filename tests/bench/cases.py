@@ -80,11 +80,14 @@ def promises(found):
             continue
         row = rows.get(step.get("whatif"))
         low = high = None
-        if row and row["ci95"] and row["ci95"][0] is not None and was:
+        if step.get("ci95") and step["ci95"][0] is not None:
+            low, high = (1 + gain for gain in step["ci95"])
+        elif row and row["ci95"] and row["ci95"][0] is not None and was:
             low, high = (rate / was for rate in row["ci95"])
-            high = min(high, ideal) if ideal else high
         elif step.get("at_most") and step["gain"] is not None:
             low, high = 1, 1 + step["gain"]
+        if high and ideal and not step.get("at_most"):
+            high = min(high, ideal)
         yield {"id": step["id"], "text": step["text"].rstrip("."), "low": low, "high": high,
                "factor": None if step["gain"] is None else 1 + step["gain"]}
 

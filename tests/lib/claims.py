@@ -24,11 +24,14 @@ WORDS = {name: re.compile(words.format(n=NUMBER, x=FACTOR, p=SHARE, t=TIME)) for
     "lossless": r"nothing lost",
     "sure": r" Sure .*?({n}) batches, (?:({n}) records lost|nothing lost)",
     # Why.
-    "fewer": r"load fewer batches a second than",
+    "fewer": r"load fewer batches a second than|cannot keep up with the training",
     "rates": r"({n}) workers? loads? ({n}) batches/s, [\w ]+ would take ({n})",
+    "hardly": r"({n}) workers? loads? ({n}) batches/s, hardly more than [\w ]+ would take: ({n})",
     "capacity": r"({n}) workers? can load ({n}) batches/s; without waiting the [\w ]+ would take "
                 r"({n})",
     "longer": r"({n}) times as long",
+    "asks": r"asks its worker for {n} descriptors? and waits ({t}) for each",
+    "load": r" (?:Load +|One load takes )({t})",
     "cost": r"(?:It takes|They take) {t}, ({p}) of the time\.",
     "also": r"Also: [\w ,]+, ({p}) of the time\.",
     "steps_first": r"That is time of steps",
@@ -39,10 +42,10 @@ WORDS = {name: re.compile(words.format(n=NUMBER, x=FACTOR, p=SHARE, t=TIME)) for
     # Next and No.
     "range": r"({x})(?: as fast)? \(({x}) to ({x})",
     "bound": r"(?:at most|up to) ({x})",
-    "enough": r"({n}\)?) (?:\w+ )?would be enough|num_workers=({n})",
+    "enough": r"({n}) (?:\w+ )?would be enough|num_workers=({n})|workers, ({n}) in all",
     "not_enough": r"no number is enough",
     # "57 ms: libjpeg 47 %, asleep 0 %", of a load or a step.
-    "shares": r" (?:Load|Step) +({t}): ((?:[^%:]+ {p},? ?)+)",
+    "shares": r" (?:Load|Step) +({t}): ([^%,]+ {p}(?:, [^%,]+ {p})*)",
     # -v.
     "interval": r"another such run would report ({p}) to ({p})",
 }.items()}
@@ -62,9 +65,10 @@ EITHER = {
 # What reports are known to do; to be mended, and then to be taken out here.
 NOT_MENDED = ("nothing was decoded", "pin_memory, and no GPU", "waiting of load_x0.5 is -",
               "no share: loads half as long", "as it was it waits",
-             "persistent_workers of 3 workers of ['marks']")
+             "persistent_workers of 3 workers of ['marks']",
+             "more workers are advised, and no number is enough")
 
-PARTS = (r"[█▓▒░·#=+.-] (not ready|waiting|receiving|sampling|epoch start|epoch end|end|step) "
+PARTS = (r"[█▓▚▒░·#=%+.-] (not ready|waiting|receiving|sampling|epoch start|epoch end|end|step) "
          r"({}) %")
 BANDS = (("NOT INPUT-BOUND", 0, 5), ("MODERATELY INPUT-BOUND", 5, 20),
          ("HIGHLY INPUT-BOUND", 20, 200))
@@ -77,7 +81,8 @@ MINUS_NOTHING = r"(?<![\w.,-])-0(?:\.0+)?(?![\w.,:-])"
 # Causes and advice that are about workers; none of them with num_workers=0.
 OF_WORKERS = {"loader_capacity", "cpu_contention", "slow_worker", "head_of_line", "idle_workers",
               "worker_interpreter", "too_many_workers", "persistent_workers", "fix_slow_worker",
-              "prefetch_or_in_order_false", "use_fewer_workers", "more_loader_capacity"}
+              "prefetch_or_in_order_false", "use_fewer_workers", "more_loader_capacity",
+              "more_shards", "file_system_sharing"}
 # What is about the CPU, and how much of the loads may sleep at most for it.
 OF_CPU = {"cpu_contention", "reduce_cpu_per_batch"}
 ASLEEP_MOST = 0.5
@@ -163,7 +168,10 @@ def check_head(t):
 
 
 def check_rates(t):
-    is_fewer = t.has("fewer")
+    for sentence, _, have, take in t.all("hardly"):
+        if value(have) < value(take):
+            t.say("fewer batches, not hardly more:", sentence)
+    is_fewer = t.has("fewer") and not t.has("hardly")
     for name in ("rates", "capacity"):
         for sentence, _, have, take in t.all(name):
             if is_fewer and value(have) >= value(take):
@@ -187,6 +195,9 @@ def check_comparisons(t):
     for sentence, some, of_all in t.all("of_counted"):
         if value(some) > value(of_all):
             t.say("more than there are:", sentence)
+    asks, load = t.first("asks"), t.first("load")
+    if asks and load and value(asks[1]) > value(load[1]):
+        t.say("a worker answers later than its load ends:", asks[0], "and", load[0])
     for sentence, _, shares in t.all("shares"):
         if sum(value(share) for share in re.findall(SHARE, shares)) > 100 + SHARES_SLACK:
             t.say("more than all of it:", sentence)
@@ -249,7 +260,8 @@ def check_choices(t):
         for words, answer in EITHER.values():
             if re.search(words, flat(steps[0])) and answer in useless[1]:
                 t.say("advised, and under No:", answer)
-    if t.has("not_enough") and any(step.get("whatif") == "workers_x2" for step in advice):
+    if t.has("not_enough") and any(
+            step["id"] == "more_loader_capacity" for step in advice):
         t.say("more workers are advised, and no number is enough")
     for sentence, *counts in t.all("enough"):
         for count in counts:
@@ -268,7 +280,7 @@ def check_evidence(t):
     """Nothing is advised about what this run has not, or what was not seen."""
     words, breakdown = told(t), t.found.get("breakdown") or {}
     if not breakdown.get("decode_s") and not t.found.get("decoders") and \
-            re.search(r"\b(?:image|decod)(?!ing included)", words, re.I):
+            re.search(r"\b(?:image|decod)(?!ing (?:included|and CPU time))", words, re.I):
         t.say("nothing was decoded:", words)
     has_gpu = t.found["clock"] == "gpu" or t.found.get("gpu") or \
         (t.found.get("coverage") or {}).get("gpu_observed")
