@@ -424,6 +424,17 @@ static int judge(struct rank_job *job, struct rank_blame *blames, struct rank_fi
 	return r < 0 ? r : judge_group(job, &job->groups[0], &job->by_clock, blames, &meet, ret);
 }
 
+void rank_doubt(struct rank_blame *blames, size_t count, struct rank_finding *job)
+{
+	if (job->verdict == STALL_VERDICT_INCOMPLETE)
+		return;
+	job->verdict = STALL_VERDICT_IN_DOUBT;
+	job->culprit = job->hidden = -1;
+	job->culprit_count = 0;
+	for (size_t i = 0; i < count; i++)
+		blames[i].is_culprit = false;
+}
+
 int rank_judge(struct rank_job *job, struct rank_blame *blames, struct rank_finding *ret)
 {
 	int r = judge(job, blames, ret);

@@ -56,6 +56,9 @@ int rank_add(struct rank_job *job, const struct batch_series *series, const stru
  */
 int rank_judge(struct rank_job *job, struct rank_blame *blames, struct rank_finding *ret);
 
+/* Of a rank it cannot be told whose its waits are: then of no other, and none is to blame. */
+void rank_doubt(struct rank_blame *blames, size_t count, struct rank_finding *job);
+
 void rank_free_windows(struct rank_job *job);
 void rank_done(struct rank_job *job);
 

@@ -421,11 +421,20 @@ void stall_judge_thread(const struct batch_series *series, const struct account 
 	decide(series, finding);
 }
 
-const char *const stall_verdict_ids[] = {
+void stall_doubt(struct finding *finding)
+{
+	finding->is_doubtful = true;
+	finding->confidence = STALL_CONFIDENCE_LOW;
+	if (stall_is_judged(finding->verdict))
+		finding->verdict = STALL_VERDICT_IN_DOUBT;
+}
+
+const char *const stall_verdict_ids[STALL_VERDICT_MAX] = {
 	[STALL_VERDICT_INCOMPLETE] = "incomplete",
 	[STALL_VERDICT_NOT] = "not_input_bound",
 	[STALL_VERDICT_MODERATELY] = "moderately_input_bound",
 	[STALL_VERDICT_HIGHLY] = "highly_input_bound",
+	[STALL_VERDICT_IN_DOUBT] = "in_doubt",
 };
 
 const char *const stall_gap_ids[STALL_GAP_MAX] = {

@@ -51,7 +51,15 @@ enum stall_verdict {
 	STALL_VERDICT_NOT,
 	STALL_VERDICT_MODERATELY,
 	STALL_VERDICT_HIGHLY,
+	STALL_VERDICT_IN_DOUBT, /* it cannot be told whose waits these are */
+	STALL_VERDICT_MAX
 };
+
+/* Whether the ratio is what the training waits. */
+static inline bool stall_is_judged(enum stall_verdict verdict)
+{
+	return verdict != STALL_VERDICT_INCOMPLETE && verdict != STALL_VERDICT_IN_DOUBT;
+}
 
 /* Why there is no verdict. */
 enum stall_gap {
@@ -78,7 +86,7 @@ struct finding {
 	enum stall_gap gap;
 	enum stall_confidence confidence;
 	bool starved;
-	bool is_doubtful; /* the waits may not be the training's: the caller knows */
+	bool is_doubtful; /* the waits may not be the training's; stall_doubt() */
 	bool by_gpu;      /* by the GPU's idle time, not by the host's waits */
 	double gpu_share; /* of all batches: with a known idle time */
 
@@ -135,6 +143,9 @@ void stall_judge(struct batch_series *series, struct finding *ret);
 void stall_judge_thread(const struct batch_series *series, const struct account *thread,
 			double others_error_ns, struct finding *finding);
 
+/* The caller knows that the waits may not be the training's. */
+void stall_doubt(struct finding *finding);
+
 /* Theta of a series; SERIES_UNKNOWN where no step was seen. */
 int64_t stall_theta_ns(struct batch_series *series);
 
@@ -158,6 +169,6 @@ const char *stall_excluded(int64_t workers, int64_t batch, int64_t wait_ns, int6
 bool stall_is_starved(int64_t wait_ns, int head_ready, double theta_ns);
 
 /* Names as JSON has them; NULL for STALL_GAP_NONE. */
-extern const char *const stall_verdict_ids[];
+extern const char *const stall_verdict_ids[STALL_VERDICT_MAX];
 extern const char *const stall_gap_ids[STALL_GAP_MAX];
 extern const char *const stall_confidence_ids[STALL_CONFIDENCE_MAX];

@@ -157,7 +157,10 @@ static void add_changes(const struct compared *compared, struct outline *o)
 
 	outline_items(o, "changes");
 	add_fields(compared, compared->mismatch, "Differs", o);
-	if (!isnan(stall->change) && stall->differs)
+	if (a->finding.verdict == STALL_VERDICT_IN_DOUBT ||
+	    b->finding.verdict == STALL_VERDICT_IN_DOUBT)
+		outline_item(o, "Stall", "%s", verdict_doubt());
+	else if (!isnan(stall->change) && stall->differs)
 		outline_item(o, "Stall", "%s -> %s of the time: %+.1f points (%+.1f to %+.1f)",
 			     UNITS_SHARE(stall->a), UNITS_SHARE(stall->b), 100 * stall->change,
 			     100 * stall->low, 100 * stall->high);

@@ -252,7 +252,7 @@ static void add_trust(const struct report *report, struct outline *o)
 {
 	const struct finding *f = &report->finding;
 
-	if (f->verdict == STALL_VERDICT_INCOMPLETE)
+	if (!stall_is_judged(f->verdict))
 		return;
 	if (report->series.workers != 0)
 		outline_item(

@@ -43,6 +43,14 @@ static const struct explanation PAGES[] = {
 	 "epoch_end. "
 	 "Under 5 %: not input-bound; 5 to 20 %: moderately; over 20 %: highly. Without waiting "
 	 "the run would be 1 / (1 - ratio) times as fast."},
+	{"in_doubt", "metric", "It cannot be told whose the recorded waits are.",
+	 "A thread other than the main one takes batches from a loader, does next to nothing with "
+	 "them, and the main thread works while that one waits. If it prefetches for the training, "
+	 "the training waits elsewhere (in a queue, on a future) and for less. So there is no "
+	 "verdict: the first line says IN DOUBT, --json has the figure beside in_doubt, the line "
+	 "at exit has none, and report and gate exit with status 3.\n\nName what the training "
+	 "itself asks: DLPROF_BATCH_FN=module:Class.__next__, or the generator or function that "
+	 "hands out a batch. Its waits are then the training's, and the thread's are left out."},
 	{"batches", "metric", "Batches that a loader handed to the training.",
 	 "Where the training asks several loaders, as one to train and one to validate, the first "
 	 "line of the report counts the batches of all. The report judges the loader that is "

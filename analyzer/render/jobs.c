@@ -21,10 +21,10 @@ static void add_row(const struct ranks *job, struct outline *o)
 {
 	const struct rank_finding *found = &job->job;
 	const struct verdict *verdict = verdict_of(found->verdict);
-	char text[RANKS_COUNT];
+	char text[RANKS_COUNT], share[UNITS_MAX];
 
 	outline_cells(o, jobs_id_words(job, text),
-		      isnan(found->stall_ratio) ? "-" : UNITS_SHARE(found->stall_ratio), NULL);
+		      ranks_share_words(found->verdict, found->stall_ratio, share), NULL);
 	outline_sign(o, verdict->sign);
 	outline_cell(o, "%s", verdict->word);
 	if (found->culprit < 0)

@@ -83,7 +83,7 @@ static void add_run(struct jsonw *json, const struct report *report)
 static void add_verdict(struct jsonw *json, const struct report *report)
 {
 	const struct finding *finding = &report->finding;
-	bool judged = finding->verdict != STALL_VERDICT_INCOMPLETE;
+	bool judged = stall_is_judged(finding->verdict);
 
 	jsonw_string(json, "verdict", stall_verdict_ids[finding->verdict]);
 	jsonw_string(json, "incomplete_reason", stall_gap_ids[finding->gap]);
@@ -99,6 +99,7 @@ static void add_stall(struct jsonw *json, const struct report *report)
 
 	jsonw_open(json, "stall", '{');
 	jsonw_number(json, "ratio", finding->stall_ratio);
+	jsonw_bool(json, "in_doubt", finding->is_doubtful);
 	jsonw_range(json, "ci95", report->diagnosis.boot.low95, report->diagnosis.boot.high95);
 	jsonw_number(json, "trimmed_ratio", finding->trimmed_ratio);
 	jsonw_seconds(json, "wait_s", isnan(finding->stall_ratio) ? NAN : account->wait_ns);

@@ -152,6 +152,21 @@ static size_t count_hosts(const struct ranks *ranks)
 	return hosts;
 }
 
+bool ranks_in_doubt(const struct ranks *ranks)
+{
+	for (size_t i = 0; i < ranks->count; i++)
+		if (ranks->rows[i].finding.verdict == STALL_VERDICT_IN_DOUBT)
+			return true;
+	return false;
+}
+
+const char *ranks_share_words(enum stall_verdict verdict, double ratio, char *text)
+{
+	if (isnan(ratio) || verdict == STALL_VERDICT_IN_DOUBT)
+		return "-";
+	return units_share(text, ratio);
+}
+
 const char *ranks_count_words(const struct ranks *ranks, char text[RANKS_COUNT])
 {
 	const size_t without = ranks_without_loader(ranks), hosts = count_hosts(ranks);
@@ -265,7 +280,12 @@ static void add_verdict(const struct ranks *ranks, struct outline *o)
 	outline_cell(o, "%s", verdict->words);
 	outline_cell(o, "%s",
 		     job->verdict == STALL_VERDICT_INCOMPLETE ? "no rank has batches to judge by"
+		     : job->verdict == STALL_VERDICT_IN_DOUBT ? verdict_doubt()
 							      : verdict_words(job, sentence));
+	if (job->verdict == STALL_VERDICT_IN_DOUBT) {
+		outline_cell(o, "The report of a rank that is in doubt says why: --rank N.");
+		return;
+	}
 	groups_words(ranks, text, sizeof(text));
 	if (*text)
 		outline_cell(o, "%s", text);
@@ -288,13 +308,14 @@ static void add_row(const struct ranks *ranks, size_t i, bool with_paths, struct
 	const struct finding *f = &row->finding;
 	const struct verdict *verdict = verdict_of(f->verdict);
 	double share = ranks_blame_share(ranks, i);
+	char text[UNITS_MAX];
 
 	outline_row(o, PAGE_PLAIN);
 	outline_cell(o, "%" PRId64 "%s", row->rank, ranks->blames[i].is_culprit ? "*" : "");
 	outline_cell(o, "%s", UNITS_COUNT((int64_t)f->batch_count));
 	outline_cell(o, "%s",
 		     f->own.count ? UNITS_TIME(f->own.time_ns / (double)f->own.count) : "-");
-	outline_cell(o, "%s", isnan(f->stall_ratio) ? "-" : UNITS_SHARE(f->stall_ratio));
+	outline_cell(o, "%s", ranks_share_words(f->verdict, f->stall_ratio, text));
 	outline_cell(o, "%s", isnan(share) ? "-" : UNITS_SHARE(share));
 	outline_sign(o, verdict->sign);
 	outline_cell(o, "%s%s", verdict->word, row->live ? ", still recording" : "");

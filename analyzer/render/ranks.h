@@ -36,6 +36,12 @@ struct ranks {
 #define RANKS_COUNT 100
 const char *ranks_count_words(const struct ranks *ranks, char text[RANKS_COUNT]);
 
+/* Whether of one it cannot be told whose its waits are. */
+bool ranks_in_doubt(const struct ranks *ranks);
+
+/* A ratio in a table, in a buffer of UNITS_MAX bytes; "-": there is none to show. */
+const char *ranks_share_words(enum stall_verdict verdict, double ratio, char *text);
+
 /* How many of them have no batches. */
 size_t ranks_without_loader(const struct ranks *ranks);
 

@@ -81,9 +81,10 @@ static void add_stall(struct jsonw *json, const struct rank_finding *job)
 {
 	jsonw_string(json, "verdict", stall_verdict_ids[job->verdict]);
 	jsonw_tristate(json, "starved",
-		       job->verdict == STALL_VERDICT_INCOMPLETE ? SERIES_UNKNOWN : job->starved);
+		       stall_is_judged(job->verdict) ? job->starved : SERIES_UNKNOWN);
 	jsonw_open(json, "stall", '{');
 	jsonw_number(json, "ratio", job->stall_ratio);
+	jsonw_bool(json, "in_doubt", job->verdict == STALL_VERDICT_IN_DOUBT);
 	jsonw_bool(json, "at_most", job->alignment != RANK_ALONE && !job->is_exact);
 	jsonw_number(json, "trimmed_ratio", job->trimmed_ratio);
 	jsonw_number(json, "wait_s", job->wait_ns / NS_PER_S);

@@ -101,13 +101,14 @@ static void add_verdict(const struct report *report, struct outline *o)
 	outline_items(o, OUTLINE_VERDICT);
 	outline_row(o, verdict->tone);
 	outline_cell(o, "%s", verdict->words);
+	if (f->verdict == STALL_VERDICT_IN_DOUBT) {
+		outline_cell(o, "%s", verdict_doubt());
+		if (report->note_count)
+			outline_cell(o, "%s", report->notes[0]);
+		return;
+	}
 	if (f->verdict != STALL_VERDICT_INCOMPLETE) {
 		outline_cell(o, "%s", verdict_sentence(sentence, clock, f->stall_ratio));
-		/* It is in doubt whose waits these are: promise nothing. */
-		if (f->is_doubtful && report->note_count) {
-			outline_cell(o, "In doubt: %s", report->notes[0]);
-			return;
-		}
 		if (f->starved && !isnan(f->gain_max))
 			page_append(below, sizeof(below),
 				    "With ideal input this %s would run %s as fast",
@@ -126,8 +127,12 @@ static void add_verdict(const struct report *report, struct outline *o)
 	if (f->gap == STALL_GAP_NO_BATCHES && report->live)
 		outline_cell(o, "It still records: batches of the last second may be missing.");
 	else if (f->gap == STALL_GAP_FEW_BATCHES)
-		outline_cell(o, "%zu batch%s; a verdict needs %d. %s", f->batch_count,
-			     f->batch_count == 1 ? " was seen" : "es were seen", STALL_FEWEST,
+		outline_cell(o,
+			     "%s batch%s seen, of which %zu count%s: after the first, with a whole "
+			     "step. A verdict needs %d. %s",
+			     UNITS_COUNT(batch_count(report)),
+			     batch_count(report) == 1 ? " was" : "es were", f->account.count,
+			     f->account.count == 1 ? "s" : "", STALL_FEWEST,
 			     verdict_remedy(f->gap));
 	else if (f->gap == STALL_GAP_LOSS)
 		outline_cell(o, "At least %s are missing. %s", UNITS_SHARE(f->lost_share),

@@ -8,6 +8,7 @@ static const struct verdict VERDICTS[] = {
 	[STALL_VERDICT_NOT] = {"NOT INPUT-BOUND", "not", "✓", PAGE_GREEN},
 	[STALL_VERDICT_MODERATELY] = {"MODERATELY INPUT-BOUND", "moderately", "▲", PAGE_YELLOW},
 	[STALL_VERDICT_HIGHLY] = {"HIGHLY INPUT-BOUND", "highly", "■", PAGE_RED},
+	[STALL_VERDICT_IN_DOUBT] = {"IN DOUBT", "in doubt", "?", PAGE_BOLD},
 };
 
 static const struct {
@@ -76,6 +77,11 @@ const char *verdict_sentence(char *buffer, enum verdict_clock clock, double rati
 	snprintf(buffer, VERDICT_SENTENCE, "%s%s%s", words[clock].before, UNITS_SHARE(ratio),
 		 words[clock].after);
 	return buffer;
+}
+
+const char *verdict_doubt(void)
+{
+	return "it is not known whose waits these are";
 }
 
 const char *verdict_reason(enum stall_gap gap)

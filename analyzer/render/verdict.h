@@ -36,6 +36,9 @@ const char *verdict_clock_meaning(bool by_gpu);
 /* "41 % of the time is spent waiting for data", in a buffer of VERDICT_SENTENCE bytes. */
 const char *verdict_sentence(char *buffer, enum verdict_clock clock, double ratio);
 
+/* What stands for that sentence where the verdict is IN DOUBT; a note of the run says why. */
+const char *verdict_doubt(void);
+
 /* Why there is no verdict, and what can be done; both "" where there is one. */
 const char *verdict_reason(enum stall_gap gap);
 const char *verdict_remedy(enum stall_gap gap);

@@ -100,6 +100,8 @@ static int read_rank(const struct options *options, struct db *db, struct rank_j
 	    run.start_unix_ns < 0 || run.start_ns < 0)
 		offset_ns = QUERY_UNKNOWN;
 	r = judge(options, db, file, &loader_id, &series, &row->finding);
+	if (run.doubt_count > 0)
+		stall_doubt(&row->finding);
 	if (!ended_workers(&run, row->ended, sizeof(row->ended)))
 		ended_program(&run, -1, row->ended, sizeof(row->ended));
 	row->is_terminated = ended_signal(run.exit_status) == SIGTERM;
@@ -191,7 +193,7 @@ int cmd_show_jobs(const struct options *options, struct jobs *jobs)
 	bool is_known = false;
 
 	for (size_t i = 0; i < jobs->count; i++)
-		is_known |= jobs->list[i].job.verdict != STALL_VERDICT_INCOMPLETE;
+		is_known |= stall_is_judged(jobs->list[i].job.verdict);
 	qsort(jobs->list, jobs->count, sizeof(*jobs->list), by_start);
 	return cmd_show(options, put, jobs, is_known ? CMD_DONE : CMD_CANNOT_SAY);
 }
@@ -234,6 +236,8 @@ static int judge_job(const struct options *options, const struct rank_files *fil
 		status = cmd_read_ranks(options, files, &job, rows, NULL, NULL);
 	if (!status && rank_judge(&job, blames, &ret->job) < 0)
 		status = cmd_fail("%s", db_error(-ENOMEM));
+	if (!status && ranks_in_doubt(ret))
+		rank_doubt(blames, ret->count, &ret->job);
 	rank_done(&job);
 	return status;
 }

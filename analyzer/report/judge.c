@@ -210,9 +210,8 @@ static int collect(const struct options *options, struct db *db, bool advises,
 		return CMD_ERROR;
 	choose_loader(options, report);
 	r = read_loader(db, options->loader >= 0, report);
-	report->finding.is_doubtful = report->run.doubt_count > 0;
-	if (report->finding.is_doubtful)
-		report->finding.confidence = STALL_CONFIDENCE_LOW;
+	if (report->run.doubt_count > 0)
+		stall_doubt(&report->finding);
 	if (r == 0 && report->loader && report->loader->batch_count > 0 && !report->series.count &&
 	    cmd_check_part(options, report->loader))
 		return CMD_ERROR;
@@ -283,7 +282,8 @@ int judge_status(const struct report *report)
 {
 	const struct finding *finding = &report->finding;
 	bool cannot_say = !report->series.count || finding->gap == STALL_GAP_FEW_BATCHES ||
-			  finding->lost_share > STALL_TOLERATED_LOSS;
+			  finding->lost_share > STALL_TOLERATED_LOSS ||
+			  finding->verdict == STALL_VERDICT_IN_DOUBT;
 
 	return cannot_say ? CMD_CANNOT_SAY : CMD_DONE;
 }

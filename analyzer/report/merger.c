@@ -167,6 +167,7 @@ int merger_judge(const struct options *options, struct part *whole, struct ranks
 	const size_t count = whole->job.rank_count;
 	struct rank_row *rows = calloc(count, sizeof(*rows));
 	struct rank_blame *blames = calloc(count, sizeof(*blames));
+	int r;
 
 	*ret = (struct ranks){
 		.path = redact(REDACT_RUN, options->run),
@@ -182,7 +183,10 @@ int merger_judge(const struct options *options, struct part *whole, struct ranks
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++)
 		give_row(whole, i, &rows[i]);
-	return rank_judge(&whole->job, blames, &ret->job);
+	r = rank_judge(&whole->job, blames, &ret->job);
+	if (r == 0 && ranks_in_doubt(ret))
+		rank_doubt(blames, count, &ret->job);
+	return r;
 }
 
 static int fold_one(const struct options *options, struct merger *merger, struct merger_job *job)

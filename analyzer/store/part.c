@@ -193,7 +193,7 @@ static bool is_text(const struct part *part, uint32_t at)
 static bool is_sane_rank(const struct part *part, const struct part_rank *rank)
 {
 	return rank->group < part->job.group_count && rank->rank >= 0 &&
-	       rank->verdict <= STALL_VERDICT_HIGHLY && rank->cause < CAUSE_MAX &&
+	       rank->verdict < STALL_VERDICT_MAX && rank->cause < CAUSE_MAX &&
 	       rank->by_gpu <= 1 && rank->live <= 1 && rank->is_terminated <= 1 &&
 	       rank->path != PART_NONE && is_text(part, rank->path) && is_text(part, rank->host) &&
 	       is_text(part, rank->gpu) && is_text(part, rank->ended);

@@ -315,7 +315,7 @@ static struct thread *finish(struct consumer_wait *wait, uint64_t end_ns)
 	return thread;
 }
 
-/* A wait that raised is the training's, too: the next one that ends with a batch is longer by it. */
+/* A wait that raised is the training's, too: the next one with a batch is longer by it. */
 static void take_failed(struct thread *thread, struct dlprof_event *event)
 {
 	event->begin_ns -= thread->failed_ns;

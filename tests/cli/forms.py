@@ -9,7 +9,8 @@ import dlprof_test as t
 
 LINES, COLUMNS = 22, 80
 VERDICTS = {"highly_input_bound": "HIGHLY INPUT-BOUND", "incomplete": "INCOMPLETE",
-            "moderately_input_bound": "MODERATELY INPUT-BOUND", "not_input_bound": "NOT INPUT-BOUND"}
+            "moderately_input_bound": "MODERATELY INPUT-BOUND", "not_input_bound": "NOT INPUT-BOUND",
+            "in_doubt": "IN DOUBT"}
 PARTS = "not ready|waiting|receiving|sampling|epoch start|epoch end|end|step"
 
 
@@ -83,7 +84,7 @@ def check_forms(path, *options):
     check_bar(path, screen, facts["stall"])
     check_ceiling(path, screen)
     said = [VERDICTS[facts["verdict"]]]
-    if facts["verdict"] != "incomplete":
+    if facts["verdict"] not in ("incomplete", "in_doubt"):
         said.append(percent(facts["stall"]["ratio"]) + " of the time")
     cause = re.search(r"\n  Why    (.*?)(?=\n\n|\n  [A-Z])", screen, re.S)
     t.equal(cause is not None, facts["cause"] is not None, path, "why", screen)

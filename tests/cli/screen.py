@@ -73,7 +73,7 @@ def check_warning(folder):
 
 
 def check_doubt(folder):
-    """Where the waits may be another's, that comes before all else, and no gain is promised."""
+    """Where the waits may be another's there is no verdict and no ratio, and no gain is promised."""
     path = rundb.build(os.path.join(folder, "doubt.db"),
                        [rundb.loader(rundb.simulate(400, 4, 60, 10), workers=4)],
                        notes=["a warning", "another thread asks"])
@@ -82,7 +82,15 @@ def check_doubt(folder):
     database.commit()
     database.close()
     text, facts = forms.run(path), forms.check_forms(path)
-    t.check(text.splitlines()[3].startswith("  In doubt: another thread asks"), "the doubt", text)
+    t.equal([line.strip() for line in text.splitlines()[2:4]],
+            ["IN DOUBT   it is not known whose waits these are", "another thread asks"], text)
+    for form in (text, forms.run(path, "-v"), forms.run(path, "--markdown"),
+                 forms.words_of(t.report("html", path, "-o", "-").out)):
+        t.check("IN DOUBT" in form and "INPUT-BOUND" not in form and
+                "spent waiting" not in form, "no verdict", form[:2000])
+    t.equal((facts["verdict"], facts["starved"], facts["stall"]["in_doubt"],
+             facts["stall"]["ratio"] > 0.1), ("in_doubt", None, True, True), "JSON")
+    t.equal((t.report(path).status, t.report("--json", path).status), (3, 3), "status")
     t.check("Warn   a warning" in text, "the warning", text)
     for shown in (text, forms.run(path, "-v")):
         t.check(not re.search("With ideal input|about [0-9.]+x|up to [0-9.]+x", shown) and "1. " in shown,
@@ -97,6 +105,47 @@ def check_doubt(folder):
                  env=t.environment(preload=False))
     t.equal(done.status, 3, "status of a gate")
     t.check("may not be the training's" in forms.flat(done.out), "a reason", done.out)
+    compared = t.report("compare", path, path).out
+    t.check("it is not known whose waits these are" in compared, "compare", compared)
+    t.check("IN DOUBT" not in t.report("--explain", "in_doubt").err, "a page")
+
+
+def check_ranks_in_doubt(folder):
+    """One of them makes a job doubtful, in the ranks' table and of partials."""
+    job = os.path.join(folder, "job")
+    os.mkdir(job)
+    for rank in range(2):
+        rundb.build(os.path.join(job, "rank%d.db" % rank),
+                    [rundb.loader(rundb.simulate(400, 4, 60, 10 + rank), workers=4)],
+                    notes=["another thread asks"] if rank else [],
+                    meta={"rank": rank, "world_size": 2, "job_id": "7"})
+    database = sqlite3.connect(os.path.join(job, "rank1.db"))
+    database.execute("UPDATE t_note SET level = 'doubt'")
+    database.commit()
+    database.close()
+    part = os.path.join(folder, "job.part")
+    t.equal(t.report("fold", job, "-o", part).status, 0, "fold")
+    for words in ([job], ["fold", part]):
+        done = t.report(*words)
+        t.check("IN DOUBT   it is not known whose waits these are" in done.out, words, done.out)
+        t.check("of the job's time" not in done.out, "no ratio", done.out)
+        facts = json.loads(t.report(*words[:-1], "--json", words[-1]).out)
+        t.equal((facts["verdict"], facts["starved"], facts["stall"]["in_doubt"], done.status),
+                ("in_doubt", None, True, 3), words)
+
+
+def check_few(folder):
+    """How many batches a verdict lacks: those that are counted are not all that were seen."""
+    for count, words in ((1, "1 batch was seen, of which 0 count:"),
+                         (2, "2 batches were seen, of which 1 counts:"),
+                         (19, "19 batches were seen, of which 18 count:"),
+                         (20, "20 batches were seen, of which 19 count:"), (21, None)):
+        path = rundb.build(os.path.join(folder, "few%d.db" % count),
+                           [rundb.loader(rundb.simulate(count, 1, 6, 10), workers=1)])
+        text = forms.flat(forms.run(path))
+        t.check(words is None or words + " after the first, with a whole step. A verdict needs 20."
+                in text, count, text)
+        t.equal("INCOMPLETE" in text, words is not None, count, text)
 
 
 def check_selection(folder):
@@ -298,6 +347,8 @@ def main():
     check_causes(folder)
     check_warning(folder)
     check_doubt(folder)
+    check_ranks_in_doubt(folder)
+    check_few(folder)
     check_selection(folder)
     check_ranges(folder)
     check_delivery(folder)

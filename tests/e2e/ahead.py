@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Threads that ask PyTorch's DataLoader ahead of the training: monai's and prefetch_generator's, whose
 batches have the waits of the training and the loads of the DataLoader; and those that nobody knows."""
+import json
 import os
 import sys
 
@@ -8,7 +9,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import fakes  # noqa: E402
 import stub  # noqa: E402
 from dlprof_test import (PYTHON, check, databases, environment, equal, finish, need_shim,  # noqa
-                         need_torch, rows, run, scratch, wait_for_drain)
+                         need_torch, report, rows, run, scratch, wait_for_drain)
 from loops import DRIVER, epochs_of, split  # noqa: E402
 
 SAMPLES = """
@@ -116,6 +117,13 @@ thread = threading.Thread(target=train, args=(iter(loader),))
 thread.start()
 thread.join()
 """
+# An executor's thread asks, and the main one waits for it before it works.
+AWAITED = HOME + """
+from concurrent.futures import ThreadPoolExecutor
+batches, thread = iter(loader), ThreadPoolExecutor(1)
+while thread.submit(next, batches, None).result() is not None:
+    work()
+"""
 # The same, and in that thread the user's own loader is asked, which has a thread that asks ahead.
 THERE_AHEAD = THERE.replace("iter(loader)", "Ahead(loader)")
 
@@ -176,6 +184,25 @@ def check_home(folder):
     _, database = record("in a thread", folder, THERE)
     equal(epochs_of(database), [[12]], "in a thread, batches")
     equal(rows(database, said), [], "in a thread, what is said")
+    _, database = record("awaited", folder, AWAITED)
+    equal(epochs_of(database), [[12]], "awaited, batches")
+    equal(rows(database, said), [], "awaited, what is said")
+
+
+def check_line(folder):
+    """The line at exit has no figure where the report has none."""
+    for text, doubtful in (HERE, True), (AWAITED, False):
+        out = scratch()
+        with open(os.path.join(folder, "program.py"), "w") as file:
+            file.write(DRIVER + SAMPLES + text)
+        done = run([PYTHON, file.name], cwd=folder, env=environment(
+            DLPROF_OUT=os.path.join(out, "run.db"), PYTHONPATH=folder))
+        equal("batches, in doubt whose waits these are, dlprof-report" in done.err, doubtful,
+              done.err)
+        equal("% of the time" in done.err, not doubtful, done.err)
+        wait_for_drain(os.path.join(out, "run.db"))
+        said = json.loads(report("--json", os.path.join(out, "run.db")).out)
+        equal(said["verdict"] == "in_doubt", doubtful, said["verdict"])
 
 
 def main():
@@ -187,6 +214,7 @@ def main():
         check_known(folder, name, text, expected)
     stub.make(folder)
     check_home(folder)
+    check_line(folder)
     finish()
 
 

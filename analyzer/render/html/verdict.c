@@ -34,7 +34,7 @@ void html_answer(struct html *html, enum stall_verdict verdict, const char *rang
 {
 	const struct outline_row *row = outline_find(html->outline, OUTLINE_VERDICT)->rows;
 
-	if (verdict == STALL_VERDICT_INCOMPLETE)
+	if (!stall_is_judged(verdict))
 		html_paragraph(html, "answer", "No verdict: %s.", row->cells[1]);
 	else
 		put_sentence(html, row->cells[1], range);
