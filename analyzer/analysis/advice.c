@@ -493,9 +493,5 @@ int advice_give(const struct batch_series *series, const struct finding *finding
 		list->steps[list->count++] =
 			(struct advice){ADVICE_NONE, NO_ROW, NAN, NAN, NAN, false};
 	add_useless(&view, list);
-	/* What to do, but not what it brings. */
-	for (size_t i = 0; finding->is_doubtful && i < list->count; i++) {
-		list->steps[i].gain = list->steps[i].low = list->steps[i].high = NAN;
-	}
 	return r;
 }

@@ -310,7 +310,8 @@ static int find(const struct batch_series *s, const struct finding *f,
 			r = whatif_predict(s, f, &trace, &known, &ret->whatif);
 		trace_done(&trace);
 	}
-	if (r == 0 && f->gap == STALL_GAP_NONE)
+	/* Whose waits are not known has no cause. */
+	if (r == 0 && f->gap == STALL_GAP_NONE && !f->is_doubtful)
 		list_causes(s, f, &split, ret);
 	return r < 0 || !predicts ? r : advice_give(s, f, input, ret);
 }

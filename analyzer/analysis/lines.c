@@ -376,6 +376,7 @@ bool lines_name(const struct lines *lines, const struct finding *finding,
 {
 	const enum line_group group = group_of_cause[diagnosis->cause];
 	const struct line_lead *lead, *holders;
+	bool is_asking;
 
 	if (group == LINE_NONE || lines->groups[group].samples < NAMED_COUNT)
 		return false;
@@ -395,8 +396,9 @@ bool lines_name(const struct lines *lines, const struct finding *finding,
 			ret->line = &lead->lines[i];
 	/* What keeps a worker from answering is its load. */
 	lead = &lines->groups[LINE_LOADS];
-	if (!ret->line && diagnosis->cause == CAUSE_DELIVERY &&
-	    lines->asking_share >= ASKING_SHARE && lead->samples >= NAMED_COUNT &&
+	is_asking = diagnosis->cause == CAUSE_WORKER_INTERPRETER ||
+		    (diagnosis->cause == CAUSE_DELIVERY && lines->asking_share >= ASKING_SHARE);
+	if (!ret->line && is_asking && lead->samples >= NAMED_COUNT &&
 	    takes(&lead->lines[0], NAMED_SHARE)) {
 		ret->line = &lead->lines[0];
 		ret->group = LINE_LOADS;

@@ -337,6 +337,7 @@ static void add_needed(const struct report *report, struct outline *o)
 				     ? "; there are fewer cores, which matters if loads need CPU"
 				     : "");
 	else if (whatif->core_limited && !advice_has(advice, WHATIF_WORKERS_X2) &&
+		 !advice_has(advice, WHATIF_MORE_WORKERS) &&
 		 !advice_has(advice, WHATIF_USE_WORKERS))
 		outline_item(o, "Workers",
 			     "no number is enough: loads and training need more CPU time than %.3g "

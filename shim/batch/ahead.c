@@ -13,7 +13,7 @@
 #define AHEAD_MAX   16
 #define KEPT_MAX    128
 #define WATCHED_MIN 8 /* batches, before a thread is warned of */
-#define WORKS_LEAST 20 /* 1/20 of the waits, in which the main thread then works */
+#define WORKS_LEAST 20 /* 1/20 of the waits, in which the main thread works; of all, for steps */
 
 static struct ahead {
 	const void *outer; /* only to be compared; NULL: free */
@@ -219,11 +219,18 @@ void ahead_watch_begin(struct thread *thread)
 /*
  * A thread that only prefetches does almost nothing with its batches, and the main thread works
  * while this one waits. If it waits for this one, as an event loop does, the waits are its own.
+ * A training whose host does not work is somewhere else, too, where this thread asks for the next
+ * batch at once: no step takes place between its waits.
  */
 static bool is_prefetching(const struct thread *thread)
 {
-	return thread->ahead_count > WATCHED_MIN &&
-	       main_cpu_ns() > thread->ahead_main_ns + thread->ahead_own_ns &&
+	const uint64_t all_ns = clock_now_ns() - thread->ahead_since_ns;
+
+	if (thread->ahead_count <= WATCHED_MIN)
+		return false;
+	if (all_ns - thread->ahead_waited_ns < all_ns / WORKS_LEAST)
+		return true;
+	return main_cpu_ns() > thread->ahead_main_ns + thread->ahead_own_ns &&
 	       thread->ahead_within_ns > thread->ahead_waited_ns / WORKS_LEAST;
 }
 
@@ -233,8 +240,11 @@ void ahead_watch_end(struct thread *thread)
 		return;
 	thread->ahead_waited_ns += clock_now_ns();
 	thread->ahead_within_ns += main_cpu_ns();
-	if (!thread->ahead_count++)
+	if (!thread->ahead_count++) {
 		thread->ahead_main_ns = main_cpu_ns();
+		thread->ahead_since_ns = clock_now_ns();
+		thread->ahead_waited_ns = thread->ahead_within_ns = 0;
+	}
 	if (is_prefetching(thread)) {
 		noted = true;
 		summary_doubt();

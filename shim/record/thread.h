@@ -227,6 +227,7 @@ struct thread {
 	uint64_t ahead_main_ns;		/* CPU time of the main thread when it began */
 	uint64_t ahead_own_ns, ahead_exit_ns;
 	uint64_t ahead_waited_ns, ahead_within_ns; /* its waits; CPU time of the main thread then */
+	uint64_t ahead_since_ns; /* the waits are counted from here on: its first batch */
 };
 
 /* Counts the lives of this process: 1 when it begins to record, one more in each forked child. */

@@ -235,9 +235,7 @@ def check_advice(folder):
             t.check("1. Copy batches to the GPU from pinned memory" in flat(path), flat(path))
             with sqlite3.connect(path) as database:
                 rundb.insert(database, "t_note", {"level": "doubt", "text": "another thread asks"})
-            doubted = facts(path, status=3)["advice"][0]
-            t.equal((doubted["id"], doubted["gain"], doubted["at_most"]),
-                    ("pageable_h2d", None, False), "no promise in doubt")
+            t.equal(facts(path, status=3)["advice"], [], "no promise in doubt")
     for name in ("pageable_h2d", "clock", "gpu_idle", "collectives_alone_share"):
         result = report("--explain", name)
         t.check(result.status == 0 and result.out.startswith(name), name)

@@ -390,6 +390,7 @@ Test(lines, a_wait_for_a_workers_answer_has_the_line_of_its_loads)
 	give(&given, rows, 4);
 	cr_assert_eq(lines_find(&given.samples, 1, &lines), 0);
 	cr_expect_eq(named(&lines, CAUSE_DELIVERY, 0), -1, "most of them wait for something else");
+	cr_expect_eq(named(&lines, CAUSE_WORKER_INTERPRETER, 0), COLLATE, "it was counted");
 	lines_done(&lines);
 }
 
