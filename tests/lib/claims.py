@@ -62,7 +62,6 @@ EITHER = {
     "persistent": (r"persistent_workers=True", "persistent workers"),
 }
 
-# What reports are known to do; to be mended, and then to be taken out here.
 PARTS = (r"[█▓▚▒░·#=%+.-] (not ready|waiting|receiving|sampling|epoch start|epoch end|end|step) "
          r"({}) %")
 BANDS = (("NOT INPUT-BOUND", 0, 5), ("MODERATELY INPUT-BOUND", 5, 20),
