@@ -78,7 +78,7 @@ static void add_own_part(const struct report *report, struct outline *o)
 			     UNITS_TIME(a->part_ns[ACCOUNT_SAMPLING] / (double)a->count));
 	if (s->workers == 0 || !(fetches->count > 0))
 		return;
-	outline_item(o, "Descriptors",
+	outline_item(o, "Fetching",
 		     "asking workers for descriptors: %.1f a batch, %s each, CPU %s",
 		     fetches->count / fetches->batches, UNITS_TIME(fetches->ns / fetches->count),
 		     UNITS_TIME(fetches->cpu_ns / fetches->count));

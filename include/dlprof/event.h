@@ -99,8 +99,8 @@ struct dlprof_batch {
 	/*
 	 * Descriptors of this batch's tensors that were asked of the worker, where its message was
 	 * taken in: in its wait or an earlier one. Where another thread pins memory: of the tensors
-	 * that it received since the batch before. The CPU time is that of the first two and of every
-	 * eighth, in proportion.
+	 * that it received since the batch before. CPU time: of the first two and every eighth, in
+	 * proportion.
 	 */
 	uint64_t fetch_ns;
 	uint64_t fetch_cpu_ns;

@@ -9,6 +9,7 @@ static struct pinning {
 	uint32_t life;
 	struct thread_parts parts;
 } pinnings[PINNING_MAX];
+static bool any;
 
 void pinning_of(struct thread *thread, uint64_t stream)
 {
@@ -19,6 +20,7 @@ void pinning_of(struct thread *thread, uint64_t stream)
 			continue;
 		*one = (struct pinning){.stream = stream, .tid = thread->tid, .life = thread_life};
 		thread->pins = stream != 0;
+		any |= thread->pins;
 		return;
 	}
 }
@@ -34,7 +36,7 @@ struct thread_parts *pinning_parts(const struct thread *thread)
 
 void pinning_take(uint64_t stream, struct thread_parts *parts)
 {
-	for (int i = 0; i < PINNING_MAX; i++) {
+	for (int i = 0; any && i < PINNING_MAX; i++) {
 		struct thread_parts *from = &pinnings[i].parts;
 
 		if (pinnings[i].stream != stream || pinnings[i].life != thread_life)

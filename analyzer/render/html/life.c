@@ -40,9 +40,14 @@ static size_t add_after_load(struct html *html, struct stage *ret, size_t n)
 	double batches = (double)report->finding.batch_count;
 
 	if (report->series.workers != 0) {
+		const struct series_fetches *fetches = &report->series.fetches;
+
 		ret[n++] = (struct stage){"hand-over", "transfer",
 					  report_load_mean(report, totals->transfer_ns),
 					  "not observed"};
+		if (fetches->count > 0)
+			ret[n++] = (struct stage){"of it descriptors", "busy",
+						  fetches->ns / fetches->batches, ""};
 		ret[n++] =
 			(struct stage){"ready, in queue", "queue",
 				       report_load_mean(report, totals->queue_ns), "not observed"};
@@ -65,8 +70,12 @@ static size_t find_stages(struct html *html, struct stage *ret)
 	const struct load_totals *totals = &report->totals;
 	double transform = transform_ns(report), other = report_load_mean(report, totals->other_ns);
 	bool split = transform > 0 && transform <= other;
+	const struct account *a = &report->finding.account;
 	size_t n = 0;
 
+	if (a->part_ns[ACCOUNT_SAMPLING] > 0)
+		ret[n++] = (struct stage){"choose samples", "short",
+					  a->part_ns[ACCOUNT_SAMPLING] / (double)a->count, ""};
 	/* An imported table has the time of a load, but not its parts. */
 	if (totals->open_ns == QUERY_UNKNOWN && totals->read_ns == QUERY_UNKNOWN &&
 	    totals->decode_ns == QUERY_UNKNOWN && totals->collate_ns == QUERY_UNKNOWN) {
@@ -135,7 +144,7 @@ static void put_stages(struct html *html, const struct stage *stages, size_t cou
 		begin_ns = from_ns + (is_within(stage) ? 0 : ns);
 	}
 	f.bottom = bottom;
-	figure_x_times(&f, "since its load began, on average");
+	figure_x_times(&f, "since work on it began, on average");
 	figure_end(&f);
 	html_put(html,
 		 "<figcaption>What a worker does for a batch, what happens to it then, and its "
