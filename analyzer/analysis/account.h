@@ -13,6 +13,7 @@
  *   - epoch start: making an iterator, and the waits for the first W batches of an epoch (W
  *     workers; 1 if unknown, none without workers), which no step can overlap;
  *   - epoch end: the call that ends an epoch, workers being shut down;
+ *   a next() that raises is part of the next batch's wait, or of the next epoch's start;
  * - or step: the rest.
  *
  * The stall ratio is waiting / (waiting + step). What comes before the first batch is start-up,
