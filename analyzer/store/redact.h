@@ -7,7 +7,8 @@
  *
  * Every text of a database goes through here where it is read (rows_text()), so that no output can
  * forget it; the commands do the same with the paths of runs that they were given. Numbers, and
- * names of classes, transforms and modules stay; those of functions in samples of lines go.
+ * names of classes, transforms and modules stay; those of functions in samples of lines, and of
+ * threads, go.
  */
 #pragma once
 
