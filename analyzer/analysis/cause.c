@@ -259,10 +259,12 @@ static void list_causes(const struct batch_series *s, const struct finding *f,
 			pool_ns = f->own.wait_ns - f->own.part_ns[ACCOUNT_EPOCH_START] -
 				  f->own.part_ns[ACCOUNT_EPOCH_END] -
 				  fmax(0, f->own.part_ns[ACCOUNT_SAMPLING]);
-		for (enum split_owner owner = 0; owner < SPLIT_MAX; owner++)
-			add_cause(d,
-				  with_fewer(s, d, grounds_cause(&d->grounds, s, cause_of(owner, d))),
-				  pool_ns * split->share[owner], time_ns);
+		for (enum split_owner owner = 0; owner < SPLIT_MAX; owner++) {
+			enum cause cause = grounds_cause(&d->grounds, s, cause_of(owner, d));
+
+			add_cause(d, with_fewer(s, d, cause), pool_ns * split->share[owner],
+				  time_ns);
+		}
 		while (d->cause_count > 1 && d->causes[d->cause_count - 1].share < CAUSE_COST_LEAST)
 			d->cause_count--;
 	}

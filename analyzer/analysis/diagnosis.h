@@ -52,7 +52,7 @@ struct advice {
 	int whatif;       /* the prediction whose gain this is; -1: none */
 	double gain;      /* predicted; NAN: nobody can say */
 	double low, high; /* where it would fall 19 times out of 20; NAN: not known */
-	bool is_ideal; /* the gain is that of ideal input: how much of it this brings is not known */
+	bool is_ideal; /* the gain is that of ideal input, and how much of it is not known */
 };
 
 struct advice_list {
@@ -98,7 +98,7 @@ struct grounds {
 	double threads;        /* of all workers together, that run or want to */
 	double cores_allowed;  /* to the workers, where that is little; NAN: it is not */
 	double loading_share;  /* of a worker's time, that it makes loads */
-	double shared_per_s;   /* batches a second that all workers together get; NAN: no such limit */
+	double shared_per_s;   /* batches a second that all workers get; NAN: no such limit */
 	double lock_share;     /* of the loads' time */
 	double outside_share;  /* of the loads' time, waiting for somebody outside */
 	double storage_share;  /* of it opening and reading files */

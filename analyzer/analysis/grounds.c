@@ -44,7 +44,8 @@ static double share_of(double part, double whole)
 /* What loads take longer than the median, where it is half of such a sample or more. */
 static double excess_ns(const struct batch_series *s, double sample_ns)
 {
-	const struct stats_column column = {.values = s->load_ns, .count = s->load_ns ? s->count : 0};
+	const struct stats_column column = {.values = s->load_ns,
+					    .count = s->load_ns ? s->count : 0};
 	double median_ns = stats_median(&column), ns = 0;
 
 	for (size_t i = 0; i < column.count; i++)
@@ -54,8 +55,8 @@ static double excess_ns(const struct batch_series *s, double sample_ns)
 }
 
 /*
- * Each sample is loaded once an epoch, and is known at its slowest, which may have been an accident:
- * loads as long as that show whether it was. What takes five times the mean is slow.
+ * Each sample is loaded once an epoch, and is known at its slowest, which may have been an
+ * accident: loads as long as that show whether it was. What takes five times the mean is slow.
  */
 static void find_samples(const struct batch_series *s, const struct finding *f,
 			 const struct cause_input *input, struct grounds *ret)

@@ -351,7 +351,7 @@ void advise_predictions(const struct report *report, struct outline *o)
 					       "#More", "#Waiting",   NULL};
 	const struct whatif *whatif = &report->diagnosis.whatif;
 
-	if (report->diagnosis.cause == CAUSE_UNKNOWN)
+	if (report->diagnosis.cause == CAUSE_UNKNOWN && !report->finding.is_doubtful)
 		return;
 	outline_table(o, "predict", headings);
 	outline_title(o, "Predicted by replaying this run's loads and steps with other settings");

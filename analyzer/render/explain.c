@@ -133,6 +133,12 @@ static const struct explanation PAGES[] = {
 	 "Of the time that other programs left: these took what /proc/stat counts as busy, less "
 	 "what the run's processes used. From 85 % on, more workers would only share the same "
 	 "cores; see cpu_contention."},
+	{"threads", "metric", "Threads of a worker that run at once, or want to.",
+	 "The mean over its loads, from what its threads ran and waited for a core, as the kernel "
+	 "counts both. With all workers twice the cores or more is the cause too_many_threads."},
+	{"cores_allowed", "metric", "Cores that the workers may use, by their own masks.",
+	 "Of the worker that may use the fewest. Half of the machine's or fewer, and used up, is "
+	 "the cause narrowed_cores."},
 	{"confidence", "metric", "How far the verdict can be trusted.",
 	 "High from 300 steady batches on (the ratio of a fresh run then differs by some 3 "
 	 "points), medium from 100 (5 points), else low. One step lower where it is not known for "

@@ -19,6 +19,7 @@
 #define MOST_WORDS  4
 #define LEAST_WORDS 0.02 /* of the loads */
 #define LEAST_IMAGES 0.2
+#define LEAST_REST  0.1 /* of the loads, that has no name */
 
 /* One line of where the time went: a step, a decoder with all its sizes, or reading. */
 struct inside_part {
@@ -159,7 +160,7 @@ static void divide_sleep(const struct load_facts *facts, struct inside_parts *pa
 void inside_add_words(const struct inside *inside, const struct load_facts *facts, char *text,
 		      size_t size)
 {
-	double all_ns = (double)inside->loads.load_ns;
+	double all_ns = (double)inside->loads.load_ns, rest_ns = all_ns;
 	struct inside_parts parts = find_parts(inside);
 
 	if (!parts.items || !(all_ns > 0)) {
@@ -177,6 +178,10 @@ void inside_add_words(const struct inside *inside, const struct load_facts *fact
 				    library ? library + 2 : part->name,
 				    UNITS_SHARE((double)part->ns / all_ns));
 	}
+	for (size_t i = 0; i < parts.count; i++)
+		rest_ns -= (double)parts.items[i].ns;
+	if (*text && rest_ns >= LEAST_REST * all_ns)
+		page_append(text, size, ", the rest %s", UNITS_SHARE(rest_ns / all_ns));
 	free(parts.items);
 }
 

@@ -27,7 +27,8 @@ struct fit {
 	/* 3: all next steps and how; else without: 2, how of the third, 1, it, 0, how of the
 	 * second. */
 	int steps;
-	bool has_line; /* of code, below "Why" */
+	bool has_load; /* what a load is made of, above "Why" */
+	bool has_line; /* of code, below it */
 };
 #define FIT_BLANKS 4
 #define FIT_STEPS  4
@@ -202,7 +203,7 @@ static void put_screen(const struct report *report, const struct outline *outlin
 	if (fit->blanks >= 1)
 		page_break(page);
 	block = outline_find(outline, SCREEN_LOAD);
-	if (block)
+	if (block && fit->has_load)
 		outline_text_items(block, page, HANG);
 	block = outline_find(outline, SCREEN_WHY);
 	if (block)
@@ -270,7 +271,7 @@ static int try_screen(const struct report *report, const struct outline *outline
 static int fit_screen(const struct report *report, const struct outline *outline,
 		      const struct page *page, int *ret_steps)
 {
-	struct fit fit = {.has_line = true};
+	struct fit fit = {.has_load = true, .has_line = true};
 	int r = 0;
 
 	for (fit.steps = FIT_STEPS; r == 0 && fit.steps >= 0; fit.steps--)
@@ -281,6 +282,8 @@ static int fit_screen(const struct report *report, const struct outline *outline
 	fit.steps = 0;
 	for (fit.blanks = FIT_CALM - 1; r == 0 && fit.blanks >= 0; fit.blanks--)
 		r = try_screen(report, outline, page, &fit, false);
+	if (r == 0)
+		r = try_screen(report, outline, page, &(struct fit){.has_load = true}, false);
 	if (r == 0)
 		r = try_screen(report, outline, page, &(struct fit){0}, true);
 	return r < 0 ? r : 0;

@@ -220,7 +220,7 @@ FAULTS = (
 def check_plants(path):
     """In the report of a run that starves, and advises more workers."""
     _, text, found = asked(path)
-    t.equal(claims.check(text, found, ()), [], path, "before a fault is planted")
+    t.equal(claims.check(text, found), [], path, "before a fault is planted")
     for what, word, plant in FAULTS:
         wrong = claims.check(*plant(text, found))
         t.check(any(word in line for line in wrong), what, "is not seen:", wrong)

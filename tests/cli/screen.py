@@ -237,7 +237,7 @@ def check_advice(folder):
     for batches, words, never in (
             (rundb.simulate(1, 2, 30, 15, epochs=100), "Call iter(loader) once", "made once"),
             (asleep, "sleeping 90 %", "Pattern stalls come by the clock"),
-            (quick, "The workers together load fewer", "because loads differ"),
+            (quick, "The workers cannot keep up", "because loads differ"),
             (cold, "% of its time the training waits for unfinished batches, later for 0 %",
              "come by the clock")):
         workers = max(batch["worker_id"] for batch in batches) + 1
@@ -294,8 +294,8 @@ def check_slow_worker(folder):
     path = rundb.build(os.path.join(folder, "slow.db"), [rundb.loader(batches, workers=4)])
     text = forms.flat(forms.run(path, "-v"))
     t.check("if the slow ones are not among them" in text, "how many workers", text)
-    t.check("Use more workers" in text and "num_workers=8 would double them" in text,
-            "more than there are", text)
+    t.check("Find out why some workers are slower" in text and "in_order=False: about" in text,
+            "what to do", text)
     forms.check_forms(path)
 
 

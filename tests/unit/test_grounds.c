@@ -211,8 +211,8 @@ Test(grounds, memory_that_has_run_out)
 }
 
 /*
- * Batches that are finished, and then take 60 ms to receive, of which fetching takes `fetch_ms`. Each
- * of the four workers has 400 ms for a load.
+ * Batches that are finished, and then take 60 ms to receive, of which fetching takes `fetch_ms`.
+ * Each of the four workers has 400 ms for a load.
  */
 static enum cause judge_delivery(double fetch_ms, double fetch_count, double cpu_share,
 				 double load_ms, const struct cause_input *input)
@@ -246,7 +246,7 @@ Test(grounds, receiving_is_asking_a_busy_worker)
 	cr_expect_float_eq(diagnosis.grounds.fetch.each_ns, 20 * MS, 1);
 	cr_expect_eq(judge_delivery(29, 2, 0.01, 201, NULL), CAUSE_DELIVERY, "under half of it");
 	cr_expect_eq(judge_delivery(40, 41, 0.01, 201, NULL), CAUSE_DELIVERY, "short ones");
-	cr_expect_eq(judge_delivery(40, 2, 0.51, 201, NULL), CAUSE_DELIVERY, "the training's own work");
+	cr_expect_eq(judge_delivery(40, 2, 0.51, 201, NULL), CAUSE_DELIVERY, "its own work");
 	cr_expect_eq(judge_delivery(0, 0, 0, 201, NULL), CAUSE_DELIVERY);
 	cr_expect_eq(judge_delivery(40, 2, 0.01, 199, NULL), CAUSE_DELIVERY, "the workers rest");
 }
@@ -258,7 +258,7 @@ Test(grounds, another_thread_has_the_interpreter)
 
 	facts.threads[0] = (struct load_thread){"feature", 11 * 1e9};
 	facts.thread_count = 1;
-	cr_expect_eq(judge_delivery(40, 2, 0.01, 201, &input), CAUSE_INTERPRETER_HELD, "11 of 40 s");
+	cr_expect_eq(judge_delivery(40, 2, 0.01, 201, &input), CAUSE_INTERPRETER_HELD);
 	cr_expect_str_eq(diagnosis.grounds.holder.name, "feature");
 	facts.threads[0].cpu_ns = 9 * 1e9;
 	cr_expect_eq(judge_delivery(40, 2, 0.01, 201, &input), CAUSE_WORKER_INTERPRETER);
