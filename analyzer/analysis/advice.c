@@ -36,8 +36,8 @@ const char *const advice_useless_words[USELESS_MAX] = {
 
 /* What each cause asks for. */
 static const enum advice_id REMEDY[CAUSE_MAX][REMEDIES] = {
-	[CAUSE_LOADER_CAPACITY] = {ADVICE_MORE_LOADER_CAPACITY, ADVICE_READ_LESS,
-				   ADVICE_FEWER_REQUESTS, ADVICE_REDUCE_CPU_PER_BATCH,
+	[CAUSE_LOADER_CAPACITY] = {ADVICE_FEWER_REQUESTS, ADVICE_MORE_LOADER_CAPACITY,
+				   ADVICE_READ_LESS, ADVICE_REDUCE_CPU_PER_BATCH,
 				   ADVICE_INSPECT_LOADS},
 	[CAUSE_CPU_CONTENTION] = {ADVICE_READ_LESS, ADVICE_REDUCE_CPU_PER_BATCH,
 				  ADVICE_USE_FEWER_WORKERS, ADVICE_MORE_LOADER_CAPACITY,
@@ -173,7 +173,7 @@ static bool applies(const struct view *v, enum advice_id id)
 		return r->read_again >= GROUNDS_READ_AGAIN &&
 		       load_read_share(loads) + load_decode_share(loads) >= READING_LEAST;
 	case ADVICE_FEWER_REQUESTS:
-		return r->outside_share >= GROUNDS_OUTSIDE;
+		return r->asked_share >= GROUNDS_OUTSIDE;
 	default:
 		return true;
 	}
@@ -189,6 +189,34 @@ static int price_part(const struct view *v, double share, struct advice *ret)
 		ret->gain = gain.gain;
 		ret->low = gain.low;
 		ret->high = gain.high;
+	}
+	return r;
+}
+
+/*
+ * What as many workers as cores would bring, where today's wait for a core in most of their loads:
+ * loads are then as short as what they do.
+ */
+static int price_cores(const struct view *v, struct advice *ret)
+{
+	const struct whatif_wish wish = {
+		.text = "",
+		.workers = (int32_t)ceil(v->series->cores),
+		.prefetch_factor = -1,
+		.in_order = -1,
+		.load_factor = 1 - v->diagnosis->grounds.unseen_share,
+		.persistent = -1,
+	};
+	struct whatif whatif = v->diagnosis->whatif;
+	double as_it_was = whatif.batches_per_s[WHATIF_BASELINE];
+	int r;
+
+	whatif.wish_count = 0;
+	r = whatif_ask(v->series, v->finding, &wish, 1, &whatif);
+	if (r == 0) {
+		ret->gain = whatif.gain[WHATIF_MAX];
+		ret->low = whatif.low_per_s[WHATIF_MAX] / as_it_was - 1;
+		ret->high = whatif.high_per_s[WHATIF_MAX] / as_it_was - 1;
 	}
 	return r;
 }
@@ -258,7 +286,9 @@ static int price(const struct view *v, enum advice_id id, struct advice *ret)
 		return 0;
 	}
 	part = part_of(v, id);
-	if (part > 0)
+	if (id == ADVICE_USE_FEWER_WORKERS && v->diagnosis->grounds.is_crowded)
+		r = price_cores(v, ret);
+	else if (part > 0)
 		r = price_part(v, part, ret);
 	else if (id == ADVICE_REDUCE_MAIN_THREAD_EVENT)
 		ret->gain = gain_of(share_of_cause(v->diagnosis, CAUSE_MAIN_THREAD_PERIODIC));
@@ -384,6 +414,7 @@ static int add_others(const struct view *v, struct advice_list *list)
 	for (size_t i = 0; r == 0 && i < ARRAY_COUNT(OTHERS); i++) {
 		int row = row_of(whatif, OTHERS[i]);
 
+		/* Each of them has a row of its own. */
 		if (row != NO_ROW && whatif->gain[row] >= ADVICE_GAIN)
 			r = add_step(v, OTHERS[i], list);
 	}

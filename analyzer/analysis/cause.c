@@ -175,13 +175,15 @@ static enum cause cause_of(enum split_owner owner, const struct diagnosis *d)
 	return causes[owner];
 }
 
-/* Where the cores do not suffice, and fewer workers would be faster. */
+/* Where the cores do not suffice for the workers, and fewer of them would be as fast. */
 static enum cause with_fewer(const struct batch_series *s, const struct diagnosis *d,
 			     enum cause cause)
 {
-	if ((cause == CAUSE_CPU_CONTENTION || cause == CAUSE_EPOCH_START) &&
-	    s->workers >= FEWER_CORES * s->cores &&
-	    d->whatif.gain[WHATIF_FEWER_WORKERS] >= ADVICE_GAIN)
+	bool is_faster = d->whatif.gain[WHATIF_FEWER_WORKERS] >= ADVICE_GAIN;
+
+	if (cause != CAUSE_CPU_CONTENTION && cause != CAUSE_EPOCH_START)
+		return cause;
+	if (d->grounds.is_crowded || (is_faster && s->workers >= FEWER_CORES * s->cores))
 		return CAUSE_TOO_MANY_WORKERS;
 	return cause;
 }
@@ -202,7 +204,7 @@ static void add_cause(struct diagnosis *d, enum cause cause, double ns, double t
 		memmove(&d->causes[at], &d->causes[at + 1],
 			(--d->cause_count - at) * sizeof(d->causes[0]));
 	}
-	for (at = d->cause_count++; at > 0 && d->causes[at - 1].ns < ns; at--)
+	for (at = d->cause_count++; at > 0 && d->causes[at - 1].ns < cost.ns; at--)
 		d->causes[at] = d->causes[at - 1];
 	d->causes[at] = cost;
 }

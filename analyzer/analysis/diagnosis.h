@@ -74,9 +74,9 @@ struct grounds {
 		double each_ns, mean_ns; /* of one of them, and of a sample */
 		double asleep_share;     /* of the time of all loads */
 	} samples;
-	struct {
+	struct grounds_growth {
 		bool found;
-		double first_ns, last_ns; /* mean loads of the first and last quarter */
+		double first_ns, last_ns; /* mean loads of the first and last quarter; 0: few */
 	} growth;
 	struct {
 		double count;     /* descriptors, a batch */
@@ -100,7 +100,9 @@ struct grounds {
 	double loading_share;  /* of a worker's time, that it makes loads */
 	double shared_per_s;   /* batches a second that all workers get; NAN: no such limit */
 	double lock_share;     /* of the loads' time */
-	double outside_share;  /* of the loads' time, waiting for somebody outside */
+	double asked_share;    /* of the loads' time, waiting for another process or machine */
+	double unseen_share;   /* of it neither on a CPU nor in a call that was seen */
+	bool is_crowded;       /* the workers want twice the cores, and wait for one mostly */
 	double storage_share;  /* of it opening and reading files */
 	double cpu_share;      /* of the loads' time, on a CPU */
 	double no_core_share;  /* ... and ready to run, without a core; 0: not known */
@@ -133,6 +135,11 @@ struct diagnosis {
 
 struct lines; /* lines.h */
 
+/* One of the slowest samples: at its slowest, and how often it was among the slowest. */
+struct slow_sample {
+	double ns, count;
+};
+
 /* What is known beside the series; NULL: not known. */
 struct cause_input {
 	const struct gpu_use *gpu;      /* what the GPU's time went to */
@@ -141,7 +148,7 @@ struct cause_input {
 	const struct load_facts *facts; /* what loads wait for */
 	const struct flight *flight;    /* whether it is shared */
 	const struct lines *lines; /* of code, that lead */
-	const double *sample_ns;   /* the slowest samples, each at its slowest */
+	const struct slow_sample *samples;
 	size_t sample_count;
 	bool is_foreign;     /* the loader is known not to be PyTorch's */
 	bool decodes_images; /* images were decoded in the loads */

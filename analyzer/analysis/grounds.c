@@ -24,6 +24,8 @@
 #define HELD_CPU        0.25 /* of the time: CPU of one other thread */
 #define THREADS_LEAST   2.0  /* of a worker */
 #define THREADS_CROWD   2.0  /* times the cores */
+#define CROWD           2.0  /* times the cores, in workers */
+#define CROWD_UNSEEN    0.5  /* of the loads' time */
 #define NARROW          0.5  /* of the machine's cores */
 #define NARROW_FULL     0.85
 #define PAGING          0.33 /* of the loads' time, neither on a CPU nor in a call that was seen */
@@ -55,23 +57,24 @@ static double excess_ns(const struct batch_series *s, double sample_ns)
 }
 
 /*
- * Each sample is loaded once an epoch, and is known at its slowest, which may have been an
- * accident: loads as long as that show whether it was. What takes five times the mean is slow.
+ * A sample is known at its slowest, which may have been an accident. Then it is not slow again in
+ * the next epoch, and no load is as long. What takes five times the mean is slow.
  */
 static void find_samples(const struct batch_series *s, const struct finding *f,
 			 const struct cause_input *input, struct grounds *ret)
 {
 	const struct load_times *loads = input->loads;
-	double ns = 0, epochs = (double)f->epoch_count, mean_ns;
+	double ns = 0, all_ns = 0, epochs = (double)f->epoch_count, mean_ns;
 	size_t count = 0;
 
 	if (!loads || !(loads->samples > 0) || !(loads->load_ns > 0) || !epochs)
 		return;
 	mean_ns = loads->load_ns / loads->samples;
 	for (size_t i = 0; i < input->sample_count; i++) {
-		if (input->sample_ns[i] < SLOW_TIMES * mean_ns)
+		if (input->samples[i].ns < SLOW_TIMES * mean_ns)
 			continue;
-		ns += input->sample_ns[i];
+		ns += input->samples[i].ns;
+		all_ns += input->samples[i].ns * fmin(input->samples[i].count, epochs);
 		count++;
 	}
 	if (!count || (double)count * epochs > SLOW_FEW * loads->samples)
@@ -80,7 +83,7 @@ static void find_samples(const struct batch_series *s, const struct finding *f,
 	ret->samples.each_ns = ns / (double)count;
 	ret->samples.mean_ns = mean_ns;
 	ret->samples.share =
-		fmin(ns * epochs, excess_ns(s, ret->samples.each_ns)) / loads->load_ns;
+		fmin(all_ns, excess_ns(s, ret->samples.each_ns)) / loads->load_ns;
 }
 
 /* One step in the middle is none of these: split.h looks for that. */
@@ -183,38 +186,37 @@ static void find_waits(const struct batch_series *s, const struct finding *f,
 {
 	const struct load_facts *facts = input->facts;
 	const struct load_times *loads = input->loads;
-	double outside_ns = 0, storage_ns;
+	double seen_ns;
 
-	ret->lock_share = ret->outside_share = ret->storage_share = NAN;
+	ret->lock_share = ret->asked_share = ret->storage_share = ret->unseen_share = NAN;
 	ret->cpu_share = share_of(s->load_cpu_ns / (double)s->load_cpu_count, f->load_mean_ns);
 	if (loads && loads->load_ns > 0) {
-		storage_ns = or_zero(loads->open_ns) + or_zero(loads->read_ns);
-		ret->storage_share = share_of(storage_ns, loads->load_ns);
+		seen_ns = or_zero(loads->open_ns) + or_zero(loads->read_ns);
+		ret->storage_share = share_of(seen_ns, loads->load_ns);
 		ret->cpu_share = share_of(loads->cpu_ns, loads->load_ns);
-		/* Reading from memory is work of the CPU. */
-		outside_ns = fmin(storage_ns, or_zero(loads->load_ns - loads->cpu_ns));
-		ret->outside_share =
-			share_of(outside_ns + or_zero(loads->blocked_ns), loads->load_ns);
+		seen_ns += loads->cpu_ns + or_zero(loads->blocked_ns);
+		ret->unseen_share = share_of(or_zero(loads->load_ns - seen_ns), loads->load_ns);
 	}
 	if (!facts || !(facts->load_ns > 0))
 		return;
 	ret->lock_share = share_of(facts->wait_ns[LOAD_WAIT_LOCK], facts->load_ns);
+	ret->asked_share = share_of(or_zero(facts->wait_ns[LOAD_WAIT_SOCKET]) +
+					    or_zero(facts->wait_ns[LOAD_WAIT_PIPE]),
+				    facts->load_ns);
 	ret->no_core_share = or_zero(share_of(facts->no_core_ns, facts->load_ns));
 	ret->read_again = fmax(or_zero(facts->read_per_byte), or_zero(facts->inflated_per_byte));
 	ret->samples.asleep_share = share_of(facts->wait_ns[LOAD_WAIT_ASLEEP], facts->load_ns);
 }
 
 /* Waits for pages: where memory runs out, threads stand still in no call that anybody sees. */
-static bool is_paging(const struct load_facts *facts, const struct cause_input *input)
+static bool is_paging(const struct load_facts *facts, const struct cause_input *input,
+		      double unseen_share)
 {
 	const struct load_times *loads = input->loads;
-	double rest_ns;
 
-	if (!loads || !(loads->load_ns > 0) || !(loads->cpu_ns >= 0))
+	if (!loads)
 		return false;
-	rest_ns = loads->load_ns - loads->cpu_ns - or_zero(loads->open_ns) -
-		  or_zero(loads->read_ns) - or_zero(loads->blocked_ns) - or_zero(facts->no_core_ns);
-	return rest_ns >= PAGING * loads->load_ns &&
+	return unseen_share - or_zero(facts->no_core_ns / facts->load_ns) >= PAGING &&
 	       (facts->swapped_bytes > 0 || facts->major_faults >= FAULTS_A_LOAD * loads->samples);
 }
 
@@ -225,9 +227,10 @@ static void find_processes(const struct batch_series *s, const struct finding *f
 	double loading = ret->loading > 0 ? ret->loading : s->workers, used;
 
 	ret->threads = ret->cores_allowed = NAN;
+	ret->is_crowded = s->workers >= CROWD * s->cores && ret->unseen_share >= CROWD_UNSEEN;
 	if (!facts)
 		return;
-	ret->is_memory_short = is_paging(facts, input);
+	ret->is_memory_short = is_paging(facts, input, ret->unseen_share);
 	ret->tensors = fmax(or_zero(facts->tensors), ret->fetch.count);
 	if (!(loading > 0))
 		return;

@@ -225,6 +225,13 @@ static void add_by_fact(const struct report *report, char *text, size_t size)
 			    r->facts->runnable_threads, r->threads, report->series.workers,
 			    report->series.cores);
 		break;
+	case CAUSE_TOO_MANY_WORKERS:
+		page_append(text, size, " %" PRId32 " workers on %.3g cores: a load takes %s",
+			    report->series.workers, report->series.cores,
+			    UNITS_TIME(report->finding.load_mean_ns));
+		page_append(text, size, r->cpu_share > 0 ? ", of which it runs for %s." : ".",
+			    UNITS_SHARE(r->cpu_share));
+		break;
 	case CAUSE_NARROWED_CORES:
 		page_append(text, size, " They may use %.3g of the %.3g cores.", r->cores_allowed,
 			    report->series.cores);
@@ -249,7 +256,6 @@ static void add_first(const struct report *report, char *text, size_t size)
 	switch (d->cause) {
 	case CAUSE_LOADER_CAPACITY:
 	case CAUSE_CPU_CONTENTION:
-	case CAUSE_TOO_MANY_WORKERS:
 		add_capacity(report, text, size);
 		add_outside(d->grounds.facts, text, size);
 		break;

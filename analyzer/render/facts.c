@@ -136,6 +136,7 @@ void facts_json_load(const struct report *report, struct jsonw *json)
 {
 	const struct load_facts *facts = &report->facts;
 	const struct load_totals *totals = &report->totals;
+	const struct grounds_growth *growth = &report->diagnosis.grounds.growth;
 	const double load_ns = query_known(totals->load_ns);
 	char key[32];
 
@@ -158,6 +159,8 @@ void facts_json_load(const struct report *report, struct jsonw *json)
 	jsonw_number(json, "read_per_byte", facts->read_per_byte);
 	jsonw_number(json, "inflated_per_byte", facts->inflated_per_byte);
 	jsonw_number(json, "opens_per_sample", facts->opens_per_sample);
+	inside_json_load(&report->inside, json);
+	jsonw_number(json, "trend", growth->last_ns / growth->first_ns);
 	jsonw_close(json, '}');
 }
 

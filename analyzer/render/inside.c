@@ -323,6 +323,37 @@ void inside_outline(const struct inside *inside, struct outline *o)
 	add_calls(inside, o);
 }
 
+void inside_json_load(const struct inside *inside, struct jsonw *json)
+{
+	struct inside_parts parts = find_parts(inside);
+
+	jsonw_open(json, "parts", '[');
+	for (size_t i = 0; inside->loads.load_ns > 0 && i < parts.count; i++) {
+		jsonw_open(json, NULL, '{');
+		jsonw_string(json, "name", parts.items[i].name);
+		jsonw_string(json, "kind", *parts.items[i].what ? parts.items[i].what : NULL);
+		jsonw_number(json, "share",
+			     (double)parts.items[i].ns / (double)inside->loads.load_ns);
+		jsonw_close(json, '}');
+	}
+	jsonw_close(json, ']');
+	jsonw_open(json, "samples", '[');
+	for (size_t i = 0; i < inside->samples.count && i < MOST_SLOW; i++) {
+		char name[96];
+
+		snprintf(name, sizeof(name), "%.60s[%" PRId64 "]", inside->samples.items[i].detail,
+			 inside->samples.items[i].class);
+		jsonw_open(json, NULL, '{');
+		jsonw_string(json, "name", name);
+		jsonw_ns(json, "s", inside->samples.items[i].ns);
+		jsonw_string(json, "file",
+			     *inside->samples.items[i].name ? inside->samples.items[i].name : NULL);
+		jsonw_close(json, '}');
+	}
+	jsonw_close(json, ']');
+	free(parts.items);
+}
+
 enum member {
 	MEMBER_NAME = 1,
 	MEMBER_DETAIL = 2,

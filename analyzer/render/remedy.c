@@ -48,7 +48,8 @@ static int32_t workers_of(const struct report *report, const struct advice *advi
 	case ADVICE_USE_WORKERS:
 		return whatif->use_workers;
 	case ADVICE_USE_FEWER_WORKERS:
-		return whatif->fewer_workers;
+		return whatif->fewer_workers > 0 ? whatif->fewer_workers
+						 : (int32_t)ceil(report->series.cores);
 	default:
 		return 0;
 	}

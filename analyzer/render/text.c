@@ -274,14 +274,17 @@ static int fit_screen(const struct report *report, const struct outline *outline
 	struct fit fit = {.has_load = true, .has_line = true};
 	int r = 0;
 
-	for (fit.steps = FIT_STEPS; r == 0 && fit.steps >= 0; fit.steps--)
+	for (fit.steps = FIT_STEPS; r == 0 && fit.steps > 0; fit.steps--)
 		for (fit.blanks = FIT_BLANKS; r == 0 && fit.blanks >= FIT_CALM; fit.blanks--) {
 			*ret_steps = fit.steps;
 			r = try_screen(report, outline, page, &fit, false);
 		}
-	fit.steps = 0;
-	for (fit.blanks = FIT_CALM - 1; r == 0 && fit.blanks >= 0; fit.blanks--)
-		r = try_screen(report, outline, page, &fit, false);
+	/* A second step is worth more than blank lines. */
+	for (fit.steps = 1; r == 0 && fit.steps >= 0; fit.steps--)
+		for (fit.blanks = FIT_CALM - 1; r == 0 && fit.blanks >= 0; fit.blanks--) {
+			*ret_steps = fit.steps;
+			r = try_screen(report, outline, page, &fit, false);
+		}
 	if (r == 0)
 		r = try_screen(report, outline, page, &(struct fit){.has_load = true}, false);
 	if (r == 0)

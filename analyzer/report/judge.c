@@ -150,13 +150,13 @@ static int find_flight(struct db *db, const struct report *report, struct flight
 static int find_cause(struct db *db, struct report *report)
 {
 	const struct load_times loads = batch_totals_times(&report->totals);
-	double sample_ns[MOST_TALLIES];
+	struct slow_sample samples[MOST_TALLIES];
 	struct cause_input input = {
 		.gpu = &report->gpu_use,
 		.loads = &loads,
 		.lines = &report->lines,
 		.facts = &report->facts,
-		.sample_ns = sample_ns,
+		.samples = samples,
 		.sample_count = report->inside.samples.count,
 		.is_foreign = remedy_is_foreign(report),
 		.decodes_images = inside_decodes_images(&report->inside),
@@ -168,7 +168,10 @@ static int find_cause(struct db *db, struct report *report)
 
 	input.flight = &flight;
 	for (size_t i = 0; i < input.sample_count; i++)
-		sample_ns[i] = (double)report->inside.samples.items[i].ns;
+		samples[i] = (struct slow_sample){
+			(double)report->inside.samples.items[i].ns,
+			(double)report->inside.samples.items[i].count,
+		};
 	if (r == 0)
 		r = cause_find(&report->series, &report->finding, &input, diagnosis);
 

@@ -350,6 +350,7 @@ OFTEN void tally_sample(struct thread *thread, const char *dataset, uint64_t ind
 			const char *path)
 {
 	struct dlprof_tally *tallies, *tally;
+	uint64_t count = 1;
 
 	if (likely(ns <= thread->sample_floor_ns))
 		return;
@@ -358,9 +359,11 @@ OFTEN void tally_sample(struct thread *thread, const char *dataset, uint64_t ind
 		return;
 	tally = tallies += SAMPLES;
 	for (uint32_t i = 0; i < DLPROF_TALLY_SAMPLE_COUNT; i++) {
-		/* The same one again, in another epoch: its slowest time. */
+		/* The same one again, in another epoch: its slowest time, and how often. */
 		if (is_called(&tallies[i], DLPROF_TALLY_SAMPLE, tallies[i].name, dataset, index)) {
 			tally = &tallies[i];
+			count = tally->count + 1;
+			tally->count = count;
 			break;
 		}
 		if (tallies[i].ns < tally->ns)
@@ -368,7 +371,7 @@ OFTEN void tally_sample(struct thread *thread, const char *dataset, uint64_t ind
 	}
 	if (ns > tally->ns) {
 		rename_tally(tally, DLPROF_TALLY_SAMPLE, path, dataset, index);
-		tally->count = 1;
+		tally->count = count;
 		tally->ns = tally->slowest_ns = ns;
 		rename_done(tally);
 	}

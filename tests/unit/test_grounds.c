@@ -122,11 +122,11 @@ static double slow_ones(int batch)
 Test(grounds, a_few_samples_take_much_of_all)
 {
 	/* The mean sample takes 10 ms; 1 % of 4,000 are 40. */
-	double slow_ns[64];
+	struct slow_sample slow[64];
 
 	for (int i = 0; i < 64; i++)
-		slow_ns[i] = 300 * MS;
-	struct cause_input input = {.loads = &TIMES, .sample_ns = slow_ns, .sample_count = 27};
+		slow[i] = (struct slow_sample){300 * MS, 1};
+	struct cause_input input = {.loads = &TIMES, .samples = slow, .sample_count = 27};
 
 	make(slow_ones, NULL);
 	cr_expect_eq(judge(&input), CAUSE_SLOW_SAMPLES, "27 of 300 ms are 8.1 of 40 s");
@@ -141,7 +141,7 @@ Test(grounds, a_few_samples_take_much_of_all)
 	make(NULL, NULL);
 	cr_expect_eq(judge(&input), CAUSE_LOADER_CAPACITY, "no load was as long: an accident");
 	for (int i = 0; i < 64; i++)
-		slow_ns[i] = 49 * MS;
+		slow[i].ns = 49 * MS;
 	input.sample_count = 40;
 	make(slow_ones, NULL);
 	cr_expect_eq(judge(&input), CAUSE_LOADER_CAPACITY, "these are not slow");
