@@ -35,7 +35,7 @@ struct load_facts;
 void inside_add_words(const struct inside *inside, const struct load_facts *facts, char *text,
 		      size_t size);
 
-/* "parts" and "samples" of the open object `load`: of all, with their shares; the slowest, whole. */
+/* "parts", with their shares, and "samples", the slowest, of the open object `load`. */
 void inside_json_load(const struct inside *inside, struct jsonw *json);
 
 /* The rest of the chapter "life", and "slowest". What there is nothing of leaves no trace. */

@@ -336,13 +336,14 @@ Test(tally, a_sample_that_is_slow_again_is_counted)
 	const struct dlprof_tally *tally = &thread_get()->slot->tallies[SAMPLES];
 
 	for (int epoch = 0; epoch < 3; epoch++) {
-		tally_sample(thread_get(), "Photos", 7, 1000 - 100 * (uint64_t)epoch, "/data/a.jpg");
+		tally_sample(thread_get(), "Photos", 7, 1000 - 100 * (uint64_t)epoch,
+			     "/data/a.jpg");
 		for (uint64_t other = 0; other < 40; other++)
 			tally_sample(thread_get(), "Photos", 100 + 40 * (uint64_t)epoch + other,
 				     10 + other, "/data/b.jpg");
 	}
 	for (int i = 0; i < DLPROF_TALLY_SAMPLE_COUNT; i++)
-		cr_expect_eq(tally[i].count, tally[i].class == 7 ? 3 : 1, "%d", (int)tally[i].class);
+		cr_expect_eq(tally[i].count, tally[i].class == 7 ? 3 : 1);
 }
 
 Test(tally, samples_of_two_datasets_are_two)
