@@ -15,6 +15,7 @@
 #define MANY_BYTES     (8.0 * (1 << 20)) /* of a batch */
 #define CROWDED        0.7   /* of a core: less did the training's thread get */
 #define OTHERS_LEAST   0.1   /* of the cores */
+#define NEARLY_HALF    0.4   /* of a load: half of its CPU time */
 #define LEAST_OF_SAMPLES 30
 #define LEAST_OF_STEP  0.1   /* of the steps, for a line of code */
 #define NO_ROW         (-1)
@@ -235,6 +236,8 @@ static double part_of(const struct view *v, enum advice_id id)
 		return r->samples.share * (1 - r->samples.mean_ns / r->samples.each_ns);
 	case ADVICE_SHORTEN_LOCK:
 		return r->lock_share;
+	case ADVICE_REDUCE_CPU_PER_BATCH:
+		return (r->cpu_share + r->no_core_share) / 2;
 	case ADVICE_STOP_GROWTH:
 		return 1 - r->growth.first_ns / v->finding->load_mean_ns;
 	case ADVICE_DECODE_BOUND:
@@ -276,6 +279,10 @@ static int price(const struct view *v, enum advice_id id, struct advice *ret)
 	*ret = (struct advice){id, NO_ROW, NAN, NAN, NAN, false};
 	if (!applies(v, id))
 		return 0;
+	part = part_of(v, id);
+	/* Half of the CPU's part of a load is not half of the load. */
+	if (id == ADVICE_REDUCE_CPU_PER_BATCH && part < NEARLY_HALF)
+		row = NO_ROW;
 	if (row != NO_ROW && !isnan(whatif->gain[row])) {
 		if (!is_sure(whatif, row))
 			return 0;
@@ -285,7 +292,6 @@ static int price(const struct view *v, enum advice_id id, struct advice *ret)
 		ret->high = whatif->high_per_s[row] / as_it_was - 1;
 		return 0;
 	}
-	part = part_of(v, id);
 	if (id == ADVICE_USE_FEWER_WORKERS && v->diagnosis->grounds.is_crowded)
 		r = price_cores(v, ret);
 	else if (part > 0)
@@ -293,8 +299,10 @@ static int price(const struct view *v, enum advice_id id, struct advice *ret)
 	else if (id == ADVICE_REDUCE_MAIN_THREAD_EVENT)
 		ret->gain = gain_of(share_of_cause(v->diagnosis, CAUSE_MAIN_THREAD_PERIODIC));
 	if (isnan(ret->gain) && is_plain(id)) {
-		ret->gain = v->finding->gain_max - 1;
 		ret->is_ideal = true;
+		/* The steps become shorter, too: ideal input is no limit. */
+		if (id != ADVICE_MOVE_OUT_OF_PROCESS)
+			ret->gain = v->finding->gain_max - 1;
 	}
 	return r;
 }
@@ -324,10 +332,10 @@ static bool is_better(const struct advice *advice, const struct advice *preferre
 {
 	if (advice->is_ideal || preferred->is_ideal)
 		return preferred->is_ideal && !advice->is_ideal;
-	if (advice->whatif == WHATIF_LOAD_HALF)
+	if (advice->id == ADVICE_REDUCE_CPU_PER_BATCH)
 		return false;
 	/* A part of the loads that was seen goes before half of them, where both bring as much. */
-	if (preferred->whatif == WHATIF_LOAD_HALF && advice->whatif == NO_ROW)
+	if (preferred->id == ADVICE_REDUCE_CPU_PER_BATCH && advice->whatif == NO_ROW)
 		return ALIKE * (1 + advice->gain) >= 1 + preferred->gain;
 	return 1 + advice->gain > ALIKE * (1 + preferred->gain);
 }

@@ -79,7 +79,7 @@ OF_WORKERS = {"loader_capacity", "cpu_contention", "slow_worker", "head_of_line"
               "more_shards", "file_system_sharing"}
 # What is about the CPU, and how much of the loads may sleep at most for it.
 OF_CPU = {"cpu_contention", "reduce_cpu_per_batch"}
-ASLEEP_MOST = 0.5
+ASLEEP_MOST = 0.8
 
 # Gains of other time than waiting.
 OF_STEPS = consistent.STEPS + ("own_threads", "move_out_of_process")
