@@ -52,7 +52,7 @@ class Timed:
     def __del__(self):
         """Of a loop that is left the workers end now."""
         if hasattr(self, "iterator"):
-            _timed("epoch_end", self.__dict__.clear)
+            timed("epoch_end", self.__dict__.clear)
 
 
 class Sleepy:
