@@ -194,34 +194,6 @@ static int price_part(const struct view *v, double share, struct advice *ret)
 	return r;
 }
 
-/*
- * What as many workers as cores would bring, where today's wait for a core in most of their loads:
- * loads are then as short as what they do.
- */
-static int price_cores(const struct view *v, struct advice *ret)
-{
-	const struct whatif_wish wish = {
-		.text = "",
-		.workers = (int32_t)ceil(v->series->cores),
-		.prefetch_factor = -1,
-		.in_order = -1,
-		.load_factor = 1 - v->diagnosis->grounds.unseen_share,
-		.persistent = -1,
-	};
-	struct whatif whatif = v->diagnosis->whatif;
-	double as_it_was = whatif.batches_per_s[WHATIF_BASELINE];
-	int r;
-
-	whatif.wish_count = 0;
-	r = whatif_ask(v->series, v->finding, &wish, 1, &whatif);
-	if (r == 0) {
-		ret->gain = whatif.gain[WHATIF_MAX];
-		ret->low = whatif.low_per_s[WHATIF_MAX] / as_it_was - 1;
-		ret->high = whatif.high_per_s[WHATIF_MAX] / as_it_was - 1;
-	}
-	return r;
-}
-
 /* The part of a load that the advice does away with; 0: none that has a size. */
 static double part_of(const struct view *v, enum advice_id id)
 {
@@ -292,9 +264,7 @@ static int price(const struct view *v, enum advice_id id, struct advice *ret)
 		ret->high = whatif->high_per_s[row] / as_it_was - 1;
 		return 0;
 	}
-	if (id == ADVICE_USE_FEWER_WORKERS && v->diagnosis->grounds.is_crowded)
-		r = price_cores(v, ret);
-	else if (part > 0)
+	if (part > 0)
 		r = price_part(v, part, ret);
 	else if (id == ADVICE_REDUCE_MAIN_THREAD_EVENT)
 		ret->gain = gain_of(share_of_cause(v->diagnosis, CAUSE_MAIN_THREAD_PERIODIC));
@@ -457,7 +427,8 @@ static void add_step_line(const struct view *v, struct advice_list *list)
 	    list->count == ADVICE_MOST)
 		return;
 	share = (steps->lines[0].share - steps->lines[0].error) * (1 - f->stall_ratio);
-	if (steps->samples < LEAST_OF_SAMPLES || share < fmax(LEAST_OF_STEP, f->stall_ratio))
+	if (steps->samples < LEAST_OF_SAMPLES || share < fmax(LEAST_OF_STEP, f->stall_ratio) ||
+	    steps->lines[0].share > LINE_IS_STEP)
 		return;
 	memmove(&list->steps[1], &list->steps[0], list->count++ * sizeof(advice));
 	list->steps[0] = advice;

@@ -15,6 +15,7 @@
 #define EXCESS_SHARE      0.5 /* of the median: what is this much longer than normal is an event */
 #define EXCESS_FLOOR_NS   2e6
 #define CPU_FULL          0.85
+#define OTHERS_LEAST      0.1 /* of the cores: less is what any machine has running */
 #define FEWER_CORES       2   /* times the cores, in workers */
 #define PAUSES_LEAD       5.0 /* times the largest waiting */
 #define ACCUMULATED_MOST  16  /* batches from one to the next */
@@ -175,15 +176,51 @@ static enum cause cause_of(enum split_owner owner, const struct diagnosis *d)
 	return causes[owner];
 }
 
-/* Where the cores do not suffice for the workers, and fewer of them would be as fast. */
+/*
+ * As many workers as cores, where today's wait for a core in most of their loads: loads are then as
+ * short as what they do. 0 or -ENOMEM.
+ */
+static int predict_fewer(const struct batch_series *s, const struct finding *f,
+			 struct diagnosis *d)
+{
+	const struct whatif_wish wish = {
+		.text = "",
+		.workers = (int32_t)ceil(s->cores),
+		.prefetch_factor = -1,
+		.in_order = -1,
+		.load_factor = 1 - d->grounds.unseen_share,
+		.persistent = -1,
+	};
+	struct whatif asked = d->whatif, *whatif = &d->whatif;
+	int r;
+
+	/* Beside other programs, fewer workers get less of the cores. */
+	if (!d->grounds.is_crowded || !isnan(whatif->gain[WHATIF_FEWER_WORKERS]) ||
+	    s->other_cores >= OTHERS_LEAST * s->cores)
+		return 0;
+	asked.wish_count = 0;
+	r = whatif_ask(s, f, &wish, 1, &asked);
+	if (r < 0 || isnan(asked.gain[WHATIF_MAX]))
+		return r;
+	whatif->fewer_workers = wish.workers;
+	whatif->gain[WHATIF_FEWER_WORKERS] = asked.gain[WHATIF_MAX];
+	whatif->stall_ratio[WHATIF_FEWER_WORKERS] = asked.stall_ratio[WHATIF_MAX];
+	whatif->batches_per_s[WHATIF_FEWER_WORKERS] = asked.batches_per_s[WHATIF_MAX];
+	whatif->low_per_s[WHATIF_FEWER_WORKERS] = asked.low_per_s[WHATIF_MAX];
+	whatif->high_per_s[WHATIF_FEWER_WORKERS] = asked.high_per_s[WHATIF_MAX];
+	return 0;
+}
+
+/* Where the cores do not suffice for the workers, and fewer of them are faster. */
 static enum cause with_fewer(const struct batch_series *s, const struct diagnosis *d,
 			     enum cause cause)
 {
-	bool is_faster = d->whatif.gain[WHATIF_FEWER_WORKERS] >= ADVICE_GAIN;
+	const struct whatif *whatif = &d->whatif;
 
-	if (cause != CAUSE_CPU_CONTENTION && cause != CAUSE_EPOCH_START)
-		return cause;
-	if (d->grounds.is_crowded || (is_faster && s->workers >= FEWER_CORES * s->cores))
+	if ((cause == CAUSE_CPU_CONTENTION || cause == CAUSE_EPOCH_START) &&
+	    s->workers >= FEWER_CORES * s->cores &&
+	    whatif->gain[WHATIF_FEWER_WORKERS] >= ADVICE_GAIN &&
+	    whatif->low_per_s[WHATIF_FEWER_WORKERS] > whatif->batches_per_s[WHATIF_BASELINE])
 		return CAUSE_TOO_MANY_WORKERS;
 	return cause;
 }
@@ -313,6 +350,8 @@ static int find(const struct batch_series *s, const struct finding *f,
 		if (r == 0)
 			r = whatif_predict(s, f, &trace, &known, &ret->whatif);
 		trace_done(&trace);
+		if (r == 0)
+			r = predict_fewer(s, f, ret);
 	}
 	/* Whose waits are not known has no cause. */
 	if (r == 0 && f->gap == STALL_GAP_NONE && !f->is_doubtful)

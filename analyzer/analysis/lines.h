@@ -119,6 +119,9 @@ struct lines {
 /* The path of a file within Python's own folder or one of packages; NULL: it lies in none. */
 const char *lines_below_packages(const char *file);
 
+/* Of the steps: a line that takes more of them is the step itself, and tells nothing of it. */
+#define LINE_IS_STEP 0.9
+
 /* Whether a file, by its path, is neither Python's own nor of an installed package. */
 bool lines_is_own(const char *file);
 

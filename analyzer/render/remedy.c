@@ -48,8 +48,7 @@ static int32_t workers_of(const struct report *report, const struct advice *advi
 	case ADVICE_USE_WORKERS:
 		return whatif->use_workers;
 	case ADVICE_USE_FEWER_WORKERS:
-		return whatif->fewer_workers > 0 ? whatif->fewer_workers
-						 : (int32_t)ceil(report->series.cores);
+		return whatif->fewer_workers;
 	default:
 		return 0;
 	}
@@ -128,8 +127,8 @@ static void loads_words(const struct report *report, char *buffer)
 static void workers_words(const struct report *report, const struct advice *advice, char *buffer)
 {
 	const int32_t workers = workers_of(report, advice);
-	const bool may_be_shared = advice->whatif >= 0 && report->diagnosis.whatif.outside_share >=
-							  WHATIF_OUTSIDE;
+	const bool may_be_shared = advice->id != ADVICE_USE_FEWER_WORKERS && advice->whatif >= 0 &&
+				   report->diagnosis.whatif.outside_share >= WHATIF_OUTSIDE;
 
 	if (is_torch(report))
 		snprintf(buffer, REMEDY_WORDS, "num_workers=%" PRId32 "; %s.", workers,

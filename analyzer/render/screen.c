@@ -311,6 +311,7 @@ static void add_only(const struct report *report, struct outline *o)
  */
 static void add_load(const struct report *report, struct outline *o)
 {
+	const struct line_lead *steps = &report->lines.groups[LINE_STEPS];
 	const struct finding *f = &report->finding;
 	char text[512] = "";
 
@@ -323,7 +324,8 @@ static void add_load(const struct report *report, struct outline *o)
 	if (*text)
 		outline_item(o, "Load", "%s: %s", UNITS_TIME(f->load_mean_ns), text);
 	text[0] = '\0';
-	if (f->stall_ratio < STALL_HIGH && f->demand_mean_ns > 0 &&
+	if (f->stall_ratio < STALL_HIGH && f->demand_mean_ns > 0 && steps->count &&
+	    steps->lines[0].share <= LINE_IS_STEP &&
 	    code_add_lead(report, LINE_STEPS, text, sizeof(text)))
 		outline_item(o, "Step", "%s: %s", UNITS_TIME(f->demand_mean_ns), text);
 }

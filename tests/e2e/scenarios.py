@@ -53,7 +53,8 @@ SCENARIOS = {
         expect(HIGH, "single_process", "use_workers", cores=1)),
     "periodic_slow_load": (
         dict(workers=4, load_s=0.02, step_s=0.015, batches=160, slow_every=18, slow_factor=15),
-        expect(HIGH, "periodic_slow_load", "smooth_shard_opening", period=18)),
+        # No data file is touched: it is no shard that is opened.
+        expect(HIGH, "periodic_slow_load", "inspect_loads", period=18)),
     "intermittent": (
         dict(workers=4, load_s=0.02, step_s=0.015, batches=170,
              hangs=[[0.5, 0.3], [1.2, 0.3], [2.3, 0.3], [2.8, 0.3]]),
@@ -67,7 +68,8 @@ SCENARIOS = {
         expect({HIGH, MODERATE}, "isolated_stall", "find_event")),
     "delivery": (
         dict(workers=2, load_s=0.01, step_s=0.015, batches=130, hand_over_s=0.004),
-        expect({HIGH, MODERATE}, "delivery", "reduce_delivery_cost")),
+        # A batch is one number: it is not its tensors.
+        expect({HIGH, MODERATE}, "delivery", {"inspect_waits", "own_cores"})),
     "cpu_contention": (
         dict(workers=3, load_s=0.04, step_s=0.01, batches=120, cpu_share=1, cores=1),
         expect(HIGH, "cpu_contention", "reduce_cpu_per_batch", period={3, None}, cores=1)),
@@ -85,10 +87,10 @@ EXAMPLES = {
         dict(EXAMPLE, load_s=0.07, cv=0.15),
         expect({MODERATE, NOT}, {"loader_capacity", "head_of_line", "none", "delivery"},
                {"more_loader_capacity", "prefetch_or_in_order_false", "none",
-                "reduce_delivery_cost"}, period={7, None}, delivered=275)),
+                "inspect_waits", "own_cores"}, period={7, None}, delivered=275)),
     "example_fast": (
         dict(EXAMPLE, load_s=0.035),  # handing over is 5 % of 10 ms where the machine is slow
-        expect(NOT, {"none", "delivery"}, {"none", "reduce_delivery_cost"}, delivered=295)),
+        expect(NOT, {"none", "delivery"}, {"none", "inspect_waits", "own_cores"}, delivered=295)),
     # Its two ways to hide the spike: loads that differ much, and workers that are out of step.
     "example_spread": (
         dict(STARVED, cv=1),
