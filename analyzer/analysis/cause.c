@@ -183,9 +183,8 @@ static enum cause cause_of(enum split_owner owner, const struct diagnosis *d)
 static int predict_fewer(const struct batch_series *s, const struct finding *f,
 			 struct diagnosis *d)
 {
-	const struct whatif_wish wish = {
+	struct whatif_wish wish = {
 		.text = "",
-		.workers = (int32_t)ceil(s->cores),
 		.prefetch_factor = -1,
 		.in_order = -1,
 		.load_factor = 1 - d->grounds.unseen_share,
@@ -198,6 +197,7 @@ static int predict_fewer(const struct batch_series *s, const struct finding *f,
 	if (!d->grounds.is_crowded || !isnan(whatif->gain[WHATIF_FEWER_WORKERS]) ||
 	    s->other_cores >= OTHERS_LEAST * s->cores)
 		return 0;
+	wish.workers = (int32_t)ceil(s->cores);
 	asked.wish_count = 0;
 	r = whatif_ask(s, f, &wish, 1, &asked);
 	if (r < 0 || isnan(asked.gain[WHATIF_MAX]))
