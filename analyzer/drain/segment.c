@@ -270,6 +270,18 @@ static int read_owners(struct segment *segment)
 	return r;
 }
 
+static off_t owner_offset(size_t index)
+{
+	return (off_t)(offsetof(struct dlprof_header, tids) + index * sizeof(uint32_t));
+}
+
+/* Who claimed a slot after its owner was asked, and has written to it since. */
+static int read_late_owner(struct segment *segment, size_t index)
+{
+	return read_at(segment->fd, &segment->rings[index].tid, sizeof(uint32_t),
+		       owner_offset(index));
+}
+
 int segment_read(struct segment *segment,
 		 int (*take)(void *context, struct segment *segment, struct ring *ring,
 			     uint64_t position, struct dlprof_event *event),
@@ -284,6 +296,8 @@ int segment_read(struct segment *segment,
 
 		if (!segment->looked || segment->dead || ring->tid || ring->used)
 			r = look_at_ring(segment, i, &count);
+		if (r == 0 && count && !ring->tid)
+			r = read_late_owner(segment, i);
 		if (r == 0 && count)
 			r = read_events(segment, i, count, events);
 		for (size_t k = 0; r == 0 && k < count; k++, ring->read++)
@@ -381,9 +395,7 @@ int segment_publish(struct segment *segment, bool free_slots)
 			if (r < 0 || head != ring->release)
 				continue;
 			ring->tid = 0;
-			r = write_at(segment->fd, &nobody, sizeof(nobody),
-				     (off_t)(offsetof(struct dlprof_header, tids) +
-					     i * sizeof(nobody)));
+			r = write_at(segment->fd, &nobody, sizeof(nobody), owner_offset(i));
 			if (r < 0)
 				return r;
 		}
