@@ -25,28 +25,41 @@ enum {
 	FIELD_COUNT
 };
 
-/* Asked for every process of the machine again and again, so without stdio. */
-bool process_stat_read(int32_t pid, struct process_stat *ret)
+/* Asked of every process of the machine again and again, so without stdio. */
+size_t process_file_read(int32_t pid, const char *name, char *text, size_t size)
 {
-	const long rate = sysconf(_SC_CLK_TCK);
-	char text[1024]; /* the path, then the line */
-	long long fields[FIELD_COUNT] = {0};
-	int last;
-	char *at;
+	char path[320];
 	ssize_t length;
 	int fd;
 
-	snprintf(text, sizeof(text), "/proc/%" PRId32 "/stat", pid);
-	fd = open(text, O_RDONLY | O_CLOEXEC);
+	snprintf(path, sizeof(path), "/proc/%" PRId32 "/%s", pid, name);
+	text[0] = '\0';
+	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return false;
-	length = read(fd, text, sizeof(text) - 1);
+		return 0;
+	length = read(fd, text, size - 1);
 	close(fd);
-	text[length > 0 ? length : 0] = '\0';
-	/* The program's name is in brackets and may hold anything. */
+	if (length < 0)
+		length = 0;
+	text[length] = '\0';
+	return (size_t)length;
+}
+
+static bool read_stat(int32_t pid, const char *name, struct process_stat *ret)
+{
+	const long rate = sysconf(_SC_CLK_TCK);
+	long long fields[FIELD_COUNT] = {0};
+	const char *begin;
+	char text[1024], *at;
+	int last;
+
+	process_file_read(pid, name, text, sizeof(text));
+	/* "12 (name) S ...": the name is in brackets and may hold anything. */
+	begin = strchr(text, '(');
 	at = strrchr(text, ')');
-	if (!at || rate <= 0 || strlen(at) < 3)
+	if (!begin || !at || at < begin || rate <= 0 || strlen(at) < 3)
 		return false;
+	snprintf(ret->name, sizeof(ret->name), "%.*s", (int)(at - begin - 1), begin + 1);
 	ret->is_over = at[2] == 'Z' || at[2] == 'X';
 	at += 3;
 	last = ret->is_over ? FIELD_EXIT : FIELD_MEMORY;
@@ -62,6 +75,19 @@ bool process_stat_read(int32_t pid, struct process_stat *ret)
 	ret->exit_status = (int)fields[FIELD_EXIT];
 	ret->used_ns = (fields[FIELD_USER] + fields[FIELD_SYSTEM]) * ((int64_t)NS_PER_S / rate);
 	return true;
+}
+
+bool process_stat_read(int32_t pid, struct process_stat *ret)
+{
+	return read_stat(pid, "stat", ret);
+}
+
+bool process_thread_read(int32_t pid, const char *tid, struct process_stat *ret)
+{
+	char name[300];
+
+	snprintf(name, sizeof(name), "task/%s/stat", tid);
+	return read_stat(pid, name, ret);
 }
 
 int64_t process_used_ns(int32_t pid, const struct process_stat *stat)

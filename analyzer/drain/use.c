@@ -2,13 +2,10 @@
 #include "drain/use.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "drain/cpus.h"
 #include "drain/now.h"
@@ -87,23 +84,6 @@ static struct use_process *find(struct use *use, const struct life *life)
 	return NULL;
 }
 
-/* A file of /proc in one read; its length, 0 where there is none. */
-static size_t read_proc(const char *path, char *text, size_t size)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t length;
-
-	text[0] = '\0';
-	if (fd < 0)
-		return 0;
-	length = read(fd, text, size - 1);
-	close(fd);
-	if (length < 0)
-		length = 0;
-	text[length] = '\0';
-	return (size_t)length;
-}
-
 /* "VmSwap:      12 kB", which begins a line; WRITE_UNKNOWN: there is none. */
 static int64_t bytes_of(const char *text, const char *name)
 {
@@ -118,11 +98,10 @@ static int64_t bytes_of(const char *text, const char *name)
 
 static void note_swap(struct use_process *process, int32_t number)
 {
-	char path[64], text[4096];
+	char text[4096];
 	int64_t bytes;
 
-	snprintf(path, sizeof(path), "/proc/%" PRId32 "/status", number);
-	read_proc(path, text, sizeof(text));
+	process_file_read(number, "status", text, sizeof(text));
 	bytes = bytes_of(text, "\nVmSwap:");
 	if (bytes > process->row.swapped_bytes) /* WRITE_UNKNOWN is the least */
 		process->row.swapped_bytes = bytes;
@@ -130,11 +109,10 @@ static void note_swap(struct use_process *process, int32_t number)
 
 static void note_memory(struct use_process *process, int32_t number)
 {
-	char path[64], text[4096];
+	char text[4096];
 	int64_t bytes;
 
-	snprintf(path, sizeof(path), "/proc/%" PRId32 "/smaps_rollup", number);
-	read_proc(path, text, sizeof(text));
+	process_file_read(number, "smaps_rollup", text, sizeof(text));
 	bytes = bytes_of(text, "\nPrivate_Dirty:");
 	if (bytes == WRITE_UNKNOWN)
 		return;
@@ -157,34 +135,13 @@ static struct use_thread *thread_of(struct use_process *process, int32_t tid)
 	return &process->threads[process->thread_count++];
 }
 
-/* "12 (name) S ...": the name is in brackets and may hold anything. */
-static bool read_thread(int32_t number, const char *tid, char name[16], int64_t *ret_ns)
-{
-	const long rate = sysconf(_SC_CLK_TCK);
-	unsigned long long user, system;
-	char path[320], text[1024];
-	const char *begin, *end;
-
-	snprintf(path, sizeof(path), "/proc/%" PRId32 "/task/%s/stat", number, tid);
-	read_proc(path, text, sizeof(text));
-	begin = strchr(text, '(');
-	end = strrchr(text, ')');
-	if (!begin || !end || end < begin || rate <= 0 ||
-	    sscanf(end + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user,
-		   &system) != 2)
-		return false;
-	snprintf(name, 16, "%.*s", (int)(end - begin - 1), begin + 1);
-	*ret_ns = (int64_t)(user + system) * ((int64_t)NS_PER_S / rate);
-	return true;
-}
-
 static void look_at_threads(struct use_process *process, int32_t number)
 {
 	const bool is_base = !process->thread_count;
+	struct process_stat stat;
 	struct use_thread *thread;
 	struct dirent *entry;
-	char path[64], name[16];
-	int64_t ns;
+	char path[64];
 	DIR *folder;
 
 	snprintf(path, sizeof(path), "/proc/%" PRId32 "/task", number);
@@ -192,19 +149,20 @@ static void look_at_threads(struct use_process *process, int32_t number)
 	if (!folder)
 		return;
 	while ((entry = readdir(folder))) {
-		if (entry->d_name[0] == '.' || !read_thread(number, entry->d_name, name, &ns) ||
-		    strncmp(name, "dlprof", strlen("dlprof")) == 0)
+		if (entry->d_name[0] == '.' ||
+		    !process_thread_read(number, entry->d_name, &stat) ||
+		    strncmp(stat.name, "dlprof", strlen("dlprof")) == 0)
 			continue;
 		thread = thread_of(process, atoi(entry->d_name));
 		if (!thread)
 			break;
 		/* A number that is used again is another thread, which has used less. */
 		if (is_base)
-			thread->base_ns = ns;
-		else if (ns < thread->cpu_ns)
+			thread->base_ns = stat.used_ns;
+		else if (stat.used_ns < thread->cpu_ns)
 			thread->base_ns = 0;
-		thread->cpu_ns = ns;
-		memcpy(thread->name, name, sizeof(name));
+		thread->cpu_ns = stat.used_ns;
+		memcpy(thread->name, stat.name, sizeof(thread->name));
 	}
 	closedir(folder);
 }
@@ -321,7 +279,6 @@ static void drop(struct use *use, size_t index)
 	free(use->list[index].threads);
 	use->list[index] = use->list[--use->count];
 }
-
 
 /*
  * One process a look, the one that waited longest for it. Not a training that has workers: all its
