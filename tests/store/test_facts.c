@@ -3,43 +3,15 @@
 #include <criterion/criterion.h>
 #include <math.h>
 #include <sqlite3.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "older.h"
-#include "store/db_open.h"
+#include "one_run.h"
 #include "store/facts.h"
-#include "store/handle.h"
 #include "store/write.h"
 
-static char folder[] = "/tmp/dlprof-store-XXXXXX";
-static char path[64];
-static struct db *db;
 static const struct batch_filter filter = {.loader_id = 1, .epoch = -1, .first = -1, .last = -1};
 
-static void set_up(void)
-{
-	cr_assert(mkdtemp(folder));
-	snprintf(path, sizeof(path), "%s/run.db", folder);
-	cr_assert_eq(db_open_write(path, &db), 0);
-}
-
-static void tear_down(void)
-{
-	char command[80];
-
-	db_close(db);
-	snprintf(command, sizeof(command), "rm -rf %s", folder);
-	cr_assert_eq(system(command), 0);
-}
-
-TestSuite(facts, .init = set_up, .fini = tear_down);
-
-static void run_sql(const char *sql)
-{
-	cr_assert_eq(sqlite3_exec(db->handle, sql, NULL, NULL, NULL), SQLITE_OK, "%s: %s", sql,
-		     sqlite3_errmsg(db->handle));
-}
+TestSuite(facts, .init = one_run_begin, .fini = one_run_end);
 
 /* Four loads of 100 ns in two workers. */
 static const char RUN_SQL[] =
@@ -123,17 +95,17 @@ Test(facts, of_an_older_run_are_not_known)
 	run_sql(RUN_SQL);
 	db_close(db);
 	/* Who made the file does not know its views. */
-	cr_assert_eq(sqlite3_open(path, &other), SQLITE_OK);
+	cr_assert_eq(sqlite3_open(one_run_path, &other), SQLITE_OK);
 	cr_assert_eq(sqlite3_exec(other, older, NULL, NULL, NULL), SQLITE_OK, "%s",
 		     sqlite3_errmsg(other));
 	sqlite3_close(other);
-	cr_assert_eq(db_open_read(path, &db), 0);
+	cr_assert_eq(db_open_read(one_run_path, &db), 0);
 	cr_assert_eq(load_facts_read(db, &filter, &facts), 0);
 	expect_nothing(&facts);
 	cr_expect_eq(facts.load_ns, 400);
 	db_close(db);
 	/* Upgraded, as by a drain that goes on with it. */
-	cr_assert_eq(db_open_write(path, &db), 0);
+	cr_assert_eq(db_open_write(one_run_path, &db), 0);
 	run_sql("INSERT INTO t_use VALUES (8, 2, 3000, 2, 100, 500, 3, 70)");
 	cr_assert_eq(load_facts_read(db, &filter, &facts), 0);
 	cr_expect(isnan(facts.wait_ns[LOAD_WAIT_ASLEEP]) && facts.runnable_threads == 3);

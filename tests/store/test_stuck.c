@@ -3,51 +3,29 @@
  */
 #include <criterion/criterion.h>
 #include <math.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "one_run.h"
 #include "report/stuck.h"
-#include "store/db_open.h"
-#include "store/handle.h"
 
 #define S 1000000000.0
 
-static char folder[] = "/tmp/dlprof-store-XXXXXX";
-static char path[64];
-static struct db *db;
 static struct line_samples samples;
 static struct doing *stuck;
 static size_t count;
 
-static void run_sql(const char *sql)
-{
-	cr_assert_eq(sqlite3_exec(db->handle, sql, NULL, NULL, NULL), SQLITE_OK, "%s: %s", sql,
-		     sqlite3_errmsg(db->handle));
-}
-
 static void set_up(void)
 {
-	cr_assert(mkdtemp(folder));
-	snprintf(path, sizeof(path), "%s/run.db", folder);
-	cr_assert_eq(db_open_write(path, &db), 0);
+	one_run_begin();
 	run_sql("INSERT INTO t_frame VALUES (1, '/usr/lib/python3.11/ssl.py', 'recv', 9),"
 		" (2, '/me/data.py', 'fetch', 88),"
 		" (3, '/usr/lib/python3.11/multiprocessing/queues.py', 'Queue.get', 103),"
 		" (4, '/v/site-packages/torch/worker.py', '_worker_loop', 7)");
 }
 
-static void tear_down(void)
-{
-	char command[80];
-
-	db_close(db);
-	snprintf(command, sizeof(command), "rm -rf %s", folder);
-	cr_assert_eq(system(command), 0);
-}
-
-TestSuite(stuck, .init = set_up, .fini = tear_down);
+TestSuite(stuck, .init = set_up, .fini = one_run_end);
 
 /* Where a worker is: `from` and `to` in seconds. */
 static void add(int pid, const char *role, double from, double to, const char *frames)

@@ -2,42 +2,13 @@
 /* Totals by name out of a database that may hold anything. */
 #include <criterion/criterion.h>
 #include <errno.h>
-#include <sqlite3.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "store/db_open.h"
-#include "store/handle.h"
+#include "one_run.h"
 #include "store/tally.h"
 
-static char folder[] = "/tmp/dlprof-store-XXXXXX";
-static char path[64];
-static struct db *db;
-
-static void set_up(void)
-{
-	cr_assert(mkdtemp(folder));
-	snprintf(path, sizeof(path), "%s/run.db", folder);
-	cr_assert_eq(db_open_write(path, &db), 0);
-}
-
-static void tear_down(void)
-{
-	char command[80];
-
-	db_close(db);
-	snprintf(command, sizeof(command), "rm -rf %s", folder);
-	cr_assert_eq(system(command), 0);
-}
-
-TestSuite(tally_read, .init = set_up, .fini = tear_down);
-
-static void run_sql(const char *sql)
-{
-	cr_assert_eq(sqlite3_exec(db->handle, sql, NULL, NULL, NULL), SQLITE_OK, "%s: %s", sql,
-		     sqlite3_errmsg(db->handle));
-}
+TestSuite(tally_read, .init = one_run_begin, .fini = one_run_end);
 
 static void expect_sane(const struct tally *tally)
 {
