@@ -89,7 +89,6 @@ struct grounds {
 		char name[16];       /* of the thread; empty: not known */
 		double cpu_ns;       /* that it used; NAN */
 		double share;        /* of the waits: it held the interpreter; NAN */
-		uint32_t frame;      /* its line of code, where is_line */
 		bool is_line;
 	} holder;
 	struct {
@@ -109,7 +108,6 @@ struct grounds {
 	double read_again;     /* bytes read or inflated for each byte of a batch */
 	double tensors;        /* in a batch */
 	bool is_memory_short;
-	bool are_slow_together; /* the workers, while the training waits */
 	const struct load_facts *facts; /* what all of this is of; NULL: not known */
 };
 
@@ -150,6 +148,5 @@ struct cause_input {
 	const struct lines *lines; /* of code, that lead */
 	const struct slow_sample *samples;
 	size_t sample_count;
-	bool is_foreign;     /* the loader is known not to be PyTorch's */
-	bool decodes_images; /* images were decoded in the loads */
+	bool is_foreign; /* the loader is known not to be PyTorch's */
 };

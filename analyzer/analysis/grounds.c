@@ -164,7 +164,6 @@ static void find_holder(const struct batch_series *s, const struct finding *f,
 			return;
 		ret->holder.found = true;
 		ret->holder.share = fmin(share, 1);
-		ret->holder.frame = held->lines[0].frame;
 		ret->holder.is_line = true;
 	} else {
 		ret->holder.found = most >= HELD_CPU * f->account.time_ns &&
@@ -314,7 +313,6 @@ void grounds_find(const struct batch_series *s, const struct finding *f,
 	find_waits(s, f, input, ret);
 	find_processes(s, f, input, ret);
 	find_calm(s, f, ret);
-	ret->are_slow_together = are_slow_together(s);
 }
 
 /* Of waits for batches that are not ready, where workers load them. */
@@ -359,7 +357,7 @@ enum cause grounds_cause(const struct grounds *r, const struct batch_series *s, 
 		return r->loading > 0 && r->loading < s->workers ? CAUSE_IDLE_WORKERS : cause;
 	case CAUSE_INTERMITTENT_LOADER:
 		cause = of_workers(r, s, cause);
-		if (cause == CAUSE_INTERMITTENT_LOADER && !r->are_slow_together)
+		if (cause == CAUSE_INTERMITTENT_LOADER && !are_slow_together(s))
 			return CAUSE_UNEXPLAINED;
 		return cause;
 	case CAUSE_SINGLE_PROCESS:

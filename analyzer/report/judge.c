@@ -159,7 +159,6 @@ static int find_cause(struct db *db, struct report *report)
 		.samples = samples,
 		.sample_count = report->inside.samples.count,
 		.is_foreign = remedy_is_foreign(report),
-		.decodes_images = inside_decodes_images(&report->inside),
 	};
 	struct diagnosis *diagnosis = &report->diagnosis;
 	struct slow_work work = {0};
