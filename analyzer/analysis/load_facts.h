@@ -7,8 +7,8 @@
  */
 #pragma once
 
+#include <math.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #define LOAD_FACTS_PEER 96 /* bytes of a name */
 #define LOAD_FACTS_COMM 16
@@ -64,3 +64,23 @@ struct load_facts {
 	size_t thread_count;
 	double main_cpu_ns; /* of the thread that takes the batches, in the same time */
 };
+
+/* Nothing was observed. */
+#define LOAD_FACTS_UNKNOWN                                                                         \
+	((struct load_facts){                                                                      \
+		.load_ns = NAN,                                                                    \
+		.wait_ns = {[0 ... LOAD_WAIT_MAX - 1] = NAN},                                      \
+		.no_core_ns = NAN,                                                                 \
+		.tensors = NAN,                                                                    \
+		.batch_bytes = NAN,                                                                \
+		.read_per_byte = NAN,                                                              \
+		.inflated_per_byte = NAN,                                                          \
+		.opens_per_sample = NAN,                                                           \
+		.runnable_threads = NAN,                                                           \
+		.cores_allowed = NAN,                                                              \
+		.private_begin_bytes = NAN,                                                        \
+		.private_end_bytes = NAN,                                                          \
+		.major_faults = NAN,                                                               \
+		.swapped_bytes = NAN,                                                              \
+		.main_cpu_ns = NAN,                                                                \
+	})

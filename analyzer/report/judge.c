@@ -193,7 +193,7 @@ static int collect(const struct options *options, struct db *db, bool advises,
 		.epoch = options->epoch, .first = options->first, .last = options->last};
 	series_init(&report->series);
 	batch_totals_init(&report->totals);
-	load_facts_init(&report->facts);
+	report->facts = LOAD_FACTS_UNKNOWN;
 	gpu_sums_init(&report->gpu_sums);
 	r = query_run(db, &report->run);
 	/* Counted as dropped: the verdict must not rest on the other records alone. */

@@ -71,28 +71,6 @@ const char *load_wait_name(enum load_wait_kind kind)
 	return kind_names[kind];
 }
 
-void load_facts_init(struct load_facts *ret)
-{
-	*ret = (struct load_facts){
-		.load_ns = NAN,
-		.no_core_ns = NAN,
-		.tensors = NAN,
-		.batch_bytes = NAN,
-		.read_per_byte = NAN,
-		.inflated_per_byte = NAN,
-		.opens_per_sample = NAN,
-		.runnable_threads = NAN,
-		.cores_allowed = NAN,
-		.private_begin_bytes = NAN,
-		.private_end_bytes = NAN,
-		.major_faults = NAN,
-		.swapped_bytes = NAN,
-		.main_cpu_ns = NAN,
-	};
-	for (int kind = 0; kind < LOAD_WAIT_MAX; kind++)
-		ret->wait_ns[kind] = NAN;
-}
-
 /* NAN for what is no number, or below zero. */
 static double known(sqlite3_stmt *stmt, int column)
 {
@@ -333,7 +311,7 @@ int load_facts_read(struct db *db, const struct batch_filter *filter, struct loa
 	bool by_workers = false;
 	int r = meta_read(db, &wanted, WANTED, ARRAY_COUNT(WANTED));
 
-	load_facts_init(ret);
+	*ret = LOAD_FACTS_UNKNOWN;
 	if (r == 0)
 		r = read_use(db, &by_workers, ret);
 	if (r == 0)

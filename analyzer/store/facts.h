@@ -13,8 +13,5 @@ struct db;
  */
 int load_facts_read(struct db *db, const struct batch_filter *filter, struct load_facts *ret);
 
-/* ... of no run. */
-void load_facts_init(struct load_facts *ret);
-
 /* The word of wait_kinds.def. */
 const char *load_wait_name(enum load_wait_kind kind);

@@ -10,14 +10,19 @@
 #define MS    1e6
 #define LOADS 400
 
-/* Four workers that cannot keep up: loads of 100 ms, steps of 20 ms. */
-static void make(double (*load_ms)(int batch), int (*worker)(int batch))
+static void begin(void)
 {
 	series_init(&series);
 	series.workers = 4;
 	series.prefetch_factor = 2;
 	series.in_order = 1;
 	series.cores = 16;
+}
+
+/* Four workers that cannot keep up: loads of 100 ms, steps of 20 ms. */
+static void make(double (*load_ms)(int batch), int (*worker)(int batch))
+{
+	begin();
 	for (int i = 0; i < LOADS; i++) {
 		struct batch_row row = BATCH_ROW_UNKNOWN;
 
@@ -41,21 +46,17 @@ static enum cause judge(const struct cause_input *input)
 	return diagnosis.cause;
 }
 
-static const struct load_facts NOTHING = {
-	.load_ns = LOADS * 100 * MS,
-	.no_core_ns = NAN,
-	.tensors = NAN,
-	.batch_bytes = NAN,
-	.read_per_byte = NAN,
-	.inflated_per_byte = NAN,
-	.opens_per_sample = NAN,
-	.runnable_threads = NAN,
-	.cores_allowed = NAN,
-	.private_begin_bytes = NAN,
-	.private_end_bytes = NAN,
-	.major_faults = NAN,
-	.swapped_bytes = NAN,
-};
+/* The loads waited for nothing, and no more is known of them. */
+static struct load_facts no_waits(void)
+{
+	struct load_facts facts = LOAD_FACTS_UNKNOWN;
+
+	facts.load_ns = LOADS * 100 * MS;
+	for (int kind = 0; kind < LOAD_WAIT_MAX; kind++)
+		facts.wait_ns[kind] = 0;
+	return facts;
+}
+
 static const struct load_times TIMES = {
 	.load_ns = LOADS * 100 * MS,
 	.cpu_ns = LOADS * 50 * MS,
@@ -76,9 +77,11 @@ static enum cause judge_facts(const struct load_facts *facts)
 
 Test(grounds, without_any_the_mechanism_is_the_cause)
 {
+	const struct load_facts facts = no_waits();
+
 	make(NULL, NULL);
 	cr_expect_eq(judge(NULL), CAUSE_LOADER_CAPACITY);
-	cr_expect_eq(judge_facts(&NOTHING), CAUSE_LOADER_CAPACITY);
+	cr_expect_eq(judge_facts(&facts), CAUSE_LOADER_CAPACITY);
 }
 
 static int one_worker(int batch)
@@ -106,7 +109,7 @@ Test(grounds, workers_that_make_no_batch_are_idle)
 
 Test(grounds, a_lock_that_processes_share)
 {
-	struct load_facts facts = NOTHING;
+	struct load_facts facts = no_waits();
 
 	facts.wait_ns[LOAD_WAIT_LOCK] = 0.41 * facts.load_ns;
 	cr_expect_eq(judge_facts(&facts), CAUSE_LOCK);
@@ -175,7 +178,7 @@ Test(grounds, loads_that_become_longer_all_the_time)
 
 Test(grounds, more_threads_than_cores)
 {
-	struct load_facts facts = NOTHING;
+	struct load_facts facts = no_waits();
 
 	facts.runnable_threads = 8;
 	cr_expect_eq(judge_facts(&facts), CAUSE_TOO_MANY_THREADS, "32 on 16 cores");
@@ -186,7 +189,7 @@ Test(grounds, more_threads_than_cores)
 /* Four workers use 50 % of a core each while they load: 2.8 loads are under way at a time. */
 Test(grounds, workers_that_may_use_few_cores)
 {
-	struct load_facts facts = NOTHING;
+	struct load_facts facts = no_waits();
 	double used = 50.0 / 45;
 
 	facts.cores_allowed = used / 0.86;
@@ -197,13 +200,13 @@ Test(grounds, workers_that_may_use_few_cores)
 
 Test(grounds, memory_that_has_run_out)
 {
-	struct load_facts facts = NOTHING;
+	struct load_facts facts = no_waits();
 
 	facts.swapped_bytes = 1e9;
 	cr_expect_eq(judge_facts(&facts), CAUSE_MEMORY, "half of the time is unexplained");
 	facts.no_core_ns = 0.2 * facts.load_ns;
 	cr_expect_eq(judge_facts(&facts), CAUSE_LOADER_CAPACITY, "no core explains it");
-	facts = NOTHING;
+	facts = no_waits();
 	facts.major_faults = TIMES.samples;
 	cr_expect_eq(judge_facts(&facts), CAUSE_MEMORY);
 	facts.major_faults = TIMES.samples - 1;
@@ -217,10 +220,7 @@ Test(grounds, memory_that_has_run_out)
 static enum cause judge_delivery(double fetch_ms, double fetch_count, double cpu_share,
 				 double load_ms, const struct cause_input *input)
 {
-	series_init(&series);
-	series.workers = 4;
-	series.in_order = 1;
-	series.cores = 16;
+	begin();
 	series.main_cores = 0.3;
 	for (int i = 0; i < LOADS; i++) {
 		struct batch_row row = BATCH_ROW_UNKNOWN;
@@ -253,7 +253,7 @@ Test(grounds, receiving_is_asking_a_busy_worker)
 
 Test(grounds, another_thread_has_the_interpreter)
 {
-	struct load_facts facts = NOTHING;
+	struct load_facts facts = no_waits();
 	const struct cause_input input = {.facts = &facts};
 
 	facts.threads[0] = (struct load_thread){"feature", 11 * 1e9};
