@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/lines.h"
 #include "analysis/grounds.h"
+#include "analysis/lines.h"
 
 #define PAGEABLE_LEAST 0.5   /* of the bytes that go to the GPU */
 #define UNSEEN         1.005 /* times the rate as it was: "1.00x" */
@@ -14,7 +14,6 @@
 #define READING_LEAST  0.2   /* of the loads' time, for advice about storage */
 #define MANY_BYTES     (8.0 * (1 << 20)) /* of a batch */
 #define CROWDED        0.7   /* of a core: less did the training's thread get */
-#define OTHERS_LEAST   0.1   /* of the cores */
 #define NEARLY_HALF    0.4   /* of a load: half of its CPU time */
 #define LEAST_OF_SAMPLES 30
 #define LEAST_OF_STEP  0.1   /* of the steps, for a line of code */
@@ -169,7 +168,7 @@ static bool applies(const struct view *v, enum advice_id id)
 	case ADVICE_SEND_LESS:
 		return r->facts && r->facts->batch_bytes >= MANY_BYTES;
 	case ADVICE_OWN_CORES:
-		return s->other_cores >= OTHERS_LEAST * s->cores && !(s->main_share >= CROWDED);
+		return series_has_others(s) && !(s->main_share >= CROWDED);
 	case ADVICE_READ_LESS:
 		return r->read_again >= GROUNDS_READ_AGAIN &&
 		       load_read_share(loads) + load_decode_share(loads) >= READING_LEAST;
@@ -180,17 +179,21 @@ static bool applies(const struct view *v, enum advice_id id)
 	}
 }
 
+static void take_gain(struct whatif_gain gain, struct advice *ret)
+{
+	ret->gain = gain.gain;
+	ret->low = gain.low;
+	ret->high = gain.high;
+}
+
 /* What the run would gain if its loads did without this part. */
 static int price_part(const struct view *v, double share, struct advice *ret)
 {
 	struct whatif_gain gain;
 	int r = whatif_part(v->series, v->finding, &v->diagnosis->whatif, share, &gain);
 
-	if (r == 0) {
-		ret->gain = gain.gain;
-		ret->low = gain.low;
-		ret->high = gain.high;
-	}
+	if (r == 0)
+		take_gain(gain, ret);
 	return r;
 }
 
@@ -245,7 +248,7 @@ static bool is_plain(enum advice_id id)
 static int price(const struct view *v, enum advice_id id, struct advice *ret)
 {
 	const struct whatif *whatif = &v->diagnosis->whatif;
-	double as_it_was = whatif->batches_per_s[WHATIF_BASELINE], part;
+	double part;
 	int row = row_of(whatif, id), r = 0;
 
 	*ret = (struct advice){id, NO_ROW, NAN, NAN, NAN, false};
@@ -259,9 +262,7 @@ static int price(const struct view *v, enum advice_id id, struct advice *ret)
 		if (!is_sure(whatif, row))
 			return 0;
 		ret->whatif = row;
-		ret->gain = whatif->gain[row];
-		ret->low = whatif->low_per_s[row] / as_it_was - 1;
-		ret->high = whatif->high_per_s[row] / as_it_was - 1;
+		take_gain(whatif_gain_of(whatif, row), ret);
 		return 0;
 	}
 	if (part > 0)
@@ -392,7 +393,6 @@ static int add_others(const struct view *v, struct advice_list *list)
 	for (size_t i = 0; r == 0 && i < ARRAY_COUNT(OTHERS); i++) {
 		int row = row_of(whatif, OTHERS[i]);
 
-		/* Each of them has a row of its own. */
 		if (row != NO_ROW && whatif->gain[row] >= ADVICE_GAIN)
 			r = add_step(v, OTHERS[i], list);
 	}

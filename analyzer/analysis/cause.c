@@ -15,7 +15,6 @@
 #define EXCESS_SHARE      0.5 /* of the median: what is this much longer than normal is an event */
 #define EXCESS_FLOOR_NS   2e6
 #define CPU_FULL          0.85
-#define OTHERS_LEAST      0.1 /* of the cores: less is what any machine has running */
 #define FEWER_CORES       2   /* times the cores, in workers */
 #define PAUSES_LEAD       5.0 /* times the largest waiting */
 #define ACCUMULATED_MOST  16  /* batches from one to the next */
@@ -176,39 +175,11 @@ static enum cause cause_of(enum split_owner owner, const struct diagnosis *d)
 	return causes[owner];
 }
 
-/*
- * As many workers as cores, where today's wait for a core in most of their loads: loads are then as
- * short as what they do. 0 or -ENOMEM.
- */
-static int predict_fewer(const struct batch_series *s, const struct finding *f,
-			 struct diagnosis *d)
+/* Beside other programs, fewer workers get less of the cores. */
+static bool may_be_uncrowded(const struct batch_series *s, const struct diagnosis *d)
 {
-	struct whatif_wish wish = {
-		.text = "",
-		.prefetch_factor = -1,
-		.in_order = -1,
-		.load_factor = 1 - d->grounds.unseen_share,
-		.persistent = -1,
-	};
-	struct whatif asked = d->whatif, *whatif = &d->whatif;
-	int r;
-
-	/* Beside other programs, fewer workers get less of the cores. */
-	if (!d->grounds.is_crowded || !isnan(whatif->gain[WHATIF_FEWER_WORKERS]) ||
-	    s->other_cores >= OTHERS_LEAST * s->cores)
-		return 0;
-	wish.workers = (int32_t)ceil(s->cores);
-	asked.wish_count = 0;
-	r = whatif_ask(s, f, &wish, 1, &asked);
-	if (r < 0 || isnan(asked.gain[WHATIF_MAX]))
-		return r;
-	whatif->fewer_workers = wish.workers;
-	whatif->gain[WHATIF_FEWER_WORKERS] = asked.gain[WHATIF_MAX];
-	whatif->stall_ratio[WHATIF_FEWER_WORKERS] = asked.stall_ratio[WHATIF_MAX];
-	whatif->batches_per_s[WHATIF_FEWER_WORKERS] = asked.batches_per_s[WHATIF_MAX];
-	whatif->low_per_s[WHATIF_FEWER_WORKERS] = asked.low_per_s[WHATIF_MAX];
-	whatif->high_per_s[WHATIF_FEWER_WORKERS] = asked.high_per_s[WHATIF_MAX];
-	return 0;
+	return d->grounds.is_crowded && isnan(d->whatif.gain[WHATIF_FEWER_WORKERS]) &&
+	       !series_has_others(s);
 }
 
 /* Where the cores do not suffice for the workers, and fewer of them are faster. */
@@ -350,8 +321,8 @@ static int find(const struct batch_series *s, const struct finding *f,
 		if (r == 0)
 			r = whatif_predict(s, f, &trace, &known, &ret->whatif);
 		trace_done(&trace);
-		if (r == 0)
-			r = predict_fewer(s, f, ret);
+		if (r == 0 && may_be_uncrowded(s, ret))
+			r = whatif_uncrowd(s, f, ret->grounds.unseen_share, &ret->whatif);
 	}
 	/* Whose waits are not known has no cause. */
 	if (r == 0 && f->gap == STALL_GAP_NONE && !f->is_doubtful)

@@ -16,6 +16,7 @@
 #define LOADING_LEAST  0.05 /* of the busiest worker's loads */
 #define LOADING_ROUNDS 2    /* batches a worker; a shorter epoch does not show who loads */
 #define LOADING_KNOWN  0.9  /* of an epoch's batches */
+#define OTHERS_LEAST   0.1  /* of the cores */
 #define OBSERVED       (SERIES_READY_KNOWN | SERIES_READY | SERIES_QUEUE_KNOWN | SERIES_QUEUE)
 
 const struct batch_row BATCH_ROW_UNKNOWN = {
@@ -335,6 +336,11 @@ double series_free_cores(const struct batch_series *series)
 	if (isnan(series->other_cores))
 		return series->cores;
 	return fmax(series->cores - series->other_cores, fmin(least, series->cores));
+}
+
+bool series_has_others(const struct batch_series *series)
+{
+	return series->other_cores >= OTHERS_LEAST * series->cores;
 }
 
 void series_done(struct batch_series *series)

@@ -153,6 +153,9 @@ void series_cut(const struct batch_series *series, size_t begin, size_t count,
 /* Cores that other programs leave; NAN: unknown. */
 double series_free_cores(const struct batch_series *series);
 
+/* Whether other programs took more of the cores than any machine has running. */
+bool series_has_others(const struct batch_series *series);
+
 /* Frees the arrays; the series may be reused after series_init(). */
 void series_done(struct batch_series *series);
 

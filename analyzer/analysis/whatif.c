@@ -503,6 +503,12 @@ static double find_outside(const struct batch_series *s, const struct finding *f
 	return isnan(cpu) && isnan(waited) ? NAN : fmin(1, fmax(waited, cpu));
 }
 
+static void forget(struct whatif *whatif, int id)
+{
+	whatif->batches_per_s[id] = whatif->gain[id] = whatif->stall_ratio[id] = NAN;
+	whatif->low_per_s[id] = whatif->high_per_s[id] = NAN;
+}
+
 int whatif_predict(const struct batch_series *series, const struct finding *finding,
 		   const struct trace *trace, const struct whatif_known *known,
 		   struct whatif *ret)
@@ -522,10 +528,8 @@ int whatif_predict(const struct batch_series *series, const struct finding *find
 		.cores = series->cores,
 		.off = NAN,
 	};
-	for (id = 0; id < WHATIF_ROOM; id++) {
-		ret->batches_per_s[id] = ret->gain[id] = ret->stall_ratio[id] = NAN;
-		ret->low_per_s[id] = ret->high_per_s[id] = NAN;
-	}
+	for (id = 0; id < WHATIF_ROOM; id++)
+		forget(ret, id);
 	ret->gap = find_gap(series, finding, trace);
 	if (ret->gap == WHATIF_GAP_NONE)
 		replay_baseline(trace, setup_of(series, trace), account_per_s, ret);
@@ -587,26 +591,64 @@ int whatif_ask(const struct batch_series *series, const struct finding *finding,
 	return r;
 }
 
+struct whatif_gain whatif_gain_of(const struct whatif *whatif, int id)
+{
+	double as_it_was = whatif->batches_per_s[WHATIF_BASELINE];
+
+	return (struct whatif_gain){
+		.gain = whatif->gain[id],
+		.low = whatif->low_per_s[id] / as_it_was - 1,
+		.high = whatif->high_per_s[id] / as_it_was - 1,
+	};
+}
+
+/* Loads of another length, in as many workers (-1: in as many as there were): row WHATIF_MAX. */
+static int ask_apart(const struct batch_series *series, const struct finding *finding,
+		     int32_t workers, double load_factor, const struct whatif *whatif,
+		     struct whatif *ret)
+{
+	const struct whatif_wish wish = {
+		.text = "",
+		.workers = workers,
+		.prefetch_factor = -1,
+		.in_order = -1,
+		.load_factor = load_factor,
+		.persistent = -1,
+	};
+
+	*ret = *whatif;
+	ret->wish_count = 0;
+	forget(ret, WHATIF_MAX);
+	return whatif_ask(series, finding, &wish, 1, ret);
+}
+
 int whatif_part(const struct batch_series *series, const struct finding *finding,
 		const struct whatif *whatif, double share, struct whatif_gain *ret)
 {
-	const struct whatif_wish wish = {.text = "",
-					 .workers = -1,
-					 .prefetch_factor = -1,
-					 .in_order = -1,
-					 .load_factor = fmax(1 - share, LEAST_LEFT)};
-	struct whatif asked = *whatif;
-	double as_it_was = whatif->batches_per_s[WHATIF_BASELINE];
-	int r;
+	struct whatif asked;
+	int r = ask_apart(series, finding, -1, fmax(1 - share, LEAST_LEFT), whatif, &asked);
 
-	asked.wish_count = 0;
-	asked.gain[WHATIF_MAX] = asked.low_per_s[WHATIF_MAX] = asked.high_per_s[WHATIF_MAX] = NAN;
-	asked.batches_per_s[WHATIF_MAX] = NAN;
-	r = whatif_ask(series, finding, &wish, 1, &asked);
-	*ret = (struct whatif_gain){
-		.gain = asked.gain[WHATIF_MAX],
-		.low = asked.low_per_s[WHATIF_MAX] / as_it_was - 1,
-		.high = asked.high_per_s[WHATIF_MAX] / as_it_was - 1,
-	};
+	*ret = whatif_gain_of(&asked, WHATIF_MAX);
 	return r;
+}
+
+int whatif_uncrowd(const struct batch_series *series, const struct finding *finding,
+		   double waiting_share, struct whatif *whatif)
+{
+	const int32_t workers = (int32_t)ceil(series->cores);
+	const int to = WHATIF_FEWER_WORKERS, from = WHATIF_MAX;
+	struct whatif asked;
+	int r = ask_apart(series, finding, workers, 1 - waiting_share, whatif, &asked);
+
+	if (r < 0 || isnan(asked.gain[from]))
+		return r;
+	whatif->fewer_workers = workers;
+	whatif->batches_per_s[to] = asked.batches_per_s[from];
+	whatif->gain[to] = asked.gain[from];
+	whatif->stall_ratio[to] = asked.stall_ratio[from];
+	whatif->low_per_s[to] = asked.low_per_s[from];
+	whatif->high_per_s[to] = asked.high_per_s[from];
+	whatif->setups[to] = asked.setups[from];
+	whatif->step_factor[to] = asked.step_factor[from];
+	return 0;
 }

@@ -111,11 +111,20 @@ struct whatif_gain {
 	double gain, low, high;
 };
 
+struct whatif_gain whatif_gain_of(const struct whatif *whatif, int id);
+
 /*
  * What loads without a part (0 to 1) of their time would bring, all else as it was. 0 or -ENOMEM.
  */
 int whatif_part(const struct batch_series *series, const struct finding *finding,
 		const struct whatif *whatif, double share, struct whatif_gain *ret);
+
+/*
+ * As many workers as cores, where today's wait for a core in this part (0 to 1) of their loads'
+ * time, and loads are then as short as what they do: WHATIF_FEWER_WORKERS. 0 or -ENOMEM.
+ */
+int whatif_uncrowd(const struct batch_series *series, const struct finding *finding,
+		   double waiting_share, struct whatif *whatif);
 
 /*
  * Whether a prediction's range begins where nothing is gained only because what loads wait for may

@@ -8,8 +8,6 @@
 #include "analysis/advice.h"
 #include "render/units.h"
 
-#define OTHERS_LEAST 0.1 /* of the cores: less is what any machine has running */
-
 /* "every 5 batches, as many as there are workers". */
 static void add_period(const struct report *report, char *text, size_t size, int64_t batches)
 {
@@ -136,13 +134,6 @@ static const char *whatif_words(const struct whatif *whatif, int id)
 	return id < WHATIF_MAX ? words[id] : whatif_name(whatif, id);
 }
 
-bool advise_others(const struct report *report)
-{
-	const struct batch_series *series = &report->series;
-
-	return series->other_cores >= OTHERS_LEAST * series->cores;
-}
-
 /*
  * " (1.51x to 1.63x)". The range includes runs that are faster for other reasons; what is shown of
  * it promises no more than ideal input. False: both ends look alike, and none was shown.
@@ -232,20 +223,17 @@ static void add_useless(const struct report *report, struct outline *o)
 /* What was asked by --what-if. */
 static void add_wishes(const struct whatif *whatif, struct outline *o)
 {
-	const double as_it_was = whatif->batches_per_s[WHATIF_BASELINE];
-
 	for (int id = WHATIF_MAX; id < WHATIF_MAX + (int)whatif->wish_count; id++) {
+		const struct whatif_gain gain = whatif_gain_of(whatif, id);
 		char text[256] = "";
 
-		if (isnan(whatif->gain[id]))
+		if (isnan(gain.gain)) {
 			page_append(text, sizeof(text), "cannot be predicted: %s",
 				    whatif_gap_words[whatif->gap]);
-		else
-			page_append(text, sizeof(text), "%s as fast",
-				    UNITS_FACTOR(1 + whatif->gain[id]));
-		if (!isnan(whatif->gain[id]))
-			add_range(whatif, whatif->low_per_s[id] / as_it_was - 1,
-				  whatif->high_per_s[id] / as_it_was - 1, "", text, sizeof(text));
+		} else {
+			page_append(text, sizeof(text), "%s as fast", UNITS_FACTOR(1 + gain.gain));
+			add_range(whatif, gain.low, gain.high, "", text, sizeof(text));
+		}
 		outline_item(o, id > WHATIF_MAX ? "" : "If", "%s: %s", whatif_name(whatif, id),
 			     text);
 	}
@@ -342,7 +330,8 @@ static void add_needed(const struct report *report, struct outline *o)
 		outline_item(o, "Workers",
 			     "no number is enough: loads and training need more CPU time than %.3g "
 			     "cores give%s",
-			     whatif->cores, advise_others(report) ? " beside other programs" : "");
+			     whatif->cores,
+			     series_has_others(&report->series) ? " beside other programs" : "");
 }
 
 void advise_predictions(const struct report *report, struct outline *o)

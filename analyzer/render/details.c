@@ -228,7 +228,7 @@ static void add_loaders(const struct report *report, struct outline *o)
 			     UNITS_RATE(supply), evidence_taker(report),
 			     UNITS_RATE(supply * f->rho));
 	}
-	if (advise_others(report))
+	if (series_has_others(&report->series))
 		outline_item(o, "Cores", "other programs took %.2g of the %.3g cores on average",
 			     report->series.other_cores, report->series.cores);
 	facts_outline_processes(report, o);

@@ -61,7 +61,7 @@ static void add_capacity(const struct report *report, char *text, size_t size)
 			    evidence_taker(report), UNITS_RATE(NS_PER_S / f->demand_mean_ns));
 	if (d->cause == CAUSE_CPU_CONTENTION)
 		page_append(text, size, " They use %s of %s%.3g cores.", UNITS_SHARE(d->cpu_share),
-			    advise_others(report) ? "what others leave of " : "",
+			    series_has_others(&report->series) ? "what others leave of " : "",
 			    report->series.cores);
 	else if (f->eta < ETA_SERIOUS &&
 		 !(d->whatif.gain[WHATIF_IN_ORDER_FALSE] < ADVICE_GAIN))

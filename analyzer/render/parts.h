@@ -50,8 +50,6 @@ void advise_rhythm(const struct report *report, struct outline *outline);
 /* Beyond the screen: what comes every so many batches; what other settings would bring. */
 void advise_patterns(const struct report *report, struct outline *outline);
 void advise_predictions(const struct report *report, struct outline *outline);
-/* Whether other programs took so much of the cores that the numbers need saying. */
-bool advise_others(const struct report *report);
 /* "period", "compute_period", "load_period", "slow_worker", "slow_workers", "causes". */
 void advise_patterns_json(const struct report *report, struct jsonw *json);
 /* "whatif", "advice", "not_useful". */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Predictions and intervals, against what the model itself does. */
+/* Predictions, against what the model itself does. */
 #include <criterion/criterion.h>
 #include <math.h>
-#include <string.h>
 
 #include "model.h"
 
@@ -214,51 +213,6 @@ Test(whatif, says_nothing_of_what_it_does_not_know)
 		cr_assert(isnan(diagnosis.whatif.gain[id]));
 	cr_assert_eq(diagnosis.whatif.needed_workers, -1);
 	series_done(&series);
-}
-
-Test(boot, covers_the_ratio_and_is_the_same_every_time)
-{
-	struct model m = HEALTHY;
-	struct boot boot, again;
-
-	m.load = 400;
-	m.spread = 0.9;
-	m.batches = 1000;
-	model_diagnose(&m);
-	boot = diagnosis.boot;
-	cr_assert(boot.low99 <= boot.low95 && boot.low95 < finding.stall_ratio);
-	cr_assert(finding.stall_ratio < boot.high95);
-	cr_assert(boot.high95 - boot.low95 < 0.2);
-	cr_assert_eq(boot_stall_ratio(&series, &finding, &again), 0);
-	cr_assert_eq(memcmp(&boot, &again, sizeof(boot)), 0);
-	series_done(&series);
-}
-
-/* 95 % intervals of 200 runs against the ratio of a very long one (analysis.md 6: .92 at 300). */
-Test(boot, coverage)
-{
-	struct model m = HEALTHY;
-	int covered = 0;
-	double ratio;
-
-	m.load = 400;
-	m.spread = 0.9;
-	m.batches = 60000;
-	model_run(&m);
-	stall_judge(&series, &finding);
-	ratio = finding.stall_ratio;
-	series_done(&series);
-	m.batches = 304;
-	for (int i = 0; i < 200; i++) {
-		struct boot boot;
-
-		model_run(&m);
-		stall_judge(&series, &finding);
-		cr_assert_eq(boot_stall_ratio(&series, &finding, &boot), 0);
-		covered += boot.low95 <= ratio && ratio <= boot.high95;
-		series_done(&series);
-	}
-	cr_assert(covered >= 170 && covered <= 199, "%d of 200", covered);
 }
 
 /* Every second load is long, whoever loads it: with four workers it is always the same two. */
@@ -481,15 +435,6 @@ Test(whatif, counts_the_workers_that_load)
 	}
 }
 
-static struct load_facts nothing_but_load(double load_ns)
-{
-	struct load_facts facts = {.load_ns = load_ns, .no_core_ns = NAN};
-
-	for (int kind = 0; kind < LOAD_WAIT_MAX; kind++)
-		facts.wait_ns[kind] = NAN;
-	return facts;
-}
-
 static void predict_with(const struct load_facts *facts, const struct flight *flight)
 {
 	const struct cause_input input = {.facts = facts, .flight = flight};
@@ -502,7 +447,7 @@ static void predict_with(const struct load_facts *facts, const struct flight *fl
 Test(whatif, more_workers_may_bring_nothing_where_loads_wait_outside)
 {
 	const struct whatif *w = &diagnosis.whatif;
-	struct load_facts facts = nothing_but_load(100);
+	struct load_facts facts = LOAD_FACTS_UNKNOWN;
 	struct flight flight = {.limit_per_s = NAN};
 	struct model m = HEALTHY;
 	double rate;
@@ -515,6 +460,7 @@ Test(whatif, more_workers_may_bring_nothing_where_loads_wait_outside)
 	cr_expect_float_eq(w->outside_share, 0.1, 0.02);
 	cr_expect_gt(w->low_per_s[WHATIF_WORKERS_X2], w->batches_per_s[WHATIF_BASELINE]);
 	/* By what is known of the waits ... */
+	facts.load_ns = 100;
 	facts.wait_ns[LOAD_WAIT_SOCKET] = 60;
 	predict_with(&facts, NULL);
 	cr_expect_float_eq(w->outside_share, 0.6, 1e-9);
@@ -605,6 +551,32 @@ static void add_starts(const struct model *m, double setup_ms)
 	}
 }
 
+static void predict_starts(const struct model *m, double worker_share, double setup_ms)
+{
+	model_run(m);
+	series.worker_share = worker_share;
+	add_starts(m, setup_ms);
+	predict_with(NULL, NULL);
+	series_done(&series);
+	cr_assert_eq(diagnosis.whatif.gap, WHATIF_GAP_NONE);
+}
+
+/* 16 workers on 2 cores, which have an eighth of a core each. */
+static struct model crowded(void)
+{
+	struct model m = HEALTHY;
+
+	m.workers = 16;
+	m.epochs = 6;
+	m.batches = 64;
+	m.load = 1600;
+	m.spread = 0.05;
+	m.compute = 20;
+	m.cores = 2;
+	m.cpu_share = 0.125;
+	return m;
+}
+
 /* Where starting 4 workers takes 2 s in each epoch of 32 batches, 32 take 16 s. */
 Test(whatif, advises_no_workers_that_take_longer_to_start_than_they_save)
 {
@@ -617,35 +589,17 @@ Test(whatif, advises_no_workers_that_take_longer_to_start_than_they_save)
 	m.cpu_share = 0.3;
 	m.epochs = 8;
 	m.batches = 32;
-	model_run(&m);
-	add_starts(&m, 2000);
-	predict_with(NULL, NULL);
-	series_done(&series);
-	cr_assert_eq(w->gap, WHATIF_GAP_NONE);
+	predict_starts(&m, NAN, 2000);
 	cr_expect(w->more_workers > 4 && w->more_workers <= 8, "%d", w->more_workers);
 	cr_expect_geq(w->gain[WHATIF_MORE_WORKERS], w->gain[WHATIF_WORKERS_X2] * 0.95);
 }
 
-/* 16 workers on 2 cores, which have an eighth of a core each. */
 Test(whatif, fewer_workers_load_as_fast_where_there_are_too_many)
 {
 	const struct whatif *w = &diagnosis.whatif;
-	struct model m = HEALTHY;
+	struct model m = crowded();
 
-	m.workers = 16;
-	m.epochs = 6;
-	m.batches = 64;
-	m.load = 1600;
-	m.spread = 0.05;
-	m.compute = 20;
-	m.cores = 2;
-	m.cpu_share = 0.125;
-	model_run(&m);
-	series.worker_share = 0.125;
-	add_starts(&m, 800);
-	predict_with(NULL, NULL);
-	series_done(&series);
-	cr_assert_eq(w->gap, WHATIF_GAP_NONE);
+	predict_starts(&m, 0.125, 800);
 	cr_expect_eq(w->fewer_workers, 2);
 	/* 14 starts of 50 ms each are saved in each epoch of some 7.4 s. */
 	cr_expect_gt(w->gain[WHATIF_FEWER_WORKERS], 0.05, "%g", w->gain[WHATIF_FEWER_WORKERS]);
@@ -658,6 +612,29 @@ Test(whatif, fewer_workers_load_as_fast_where_there_are_too_many)
 	series_done(&series);
 	cr_expect_eq(w->fewer_workers, -1);
 	cr_expect(isnan(w->gain[WHATIF_FEWER_WORKERS]));
+}
+
+/* What a worker gets of a core is not known, but that its loads neither run nor wait is. */
+Test(whatif, fewer_workers_where_most_of_a_load_was_not_seen)
+{
+	const struct whatif *w = &diagnosis.whatif;
+	struct load_times loads = {.load_ns = 1600, .cpu_ns = 1200, .samples = 1};
+	const struct cause_input input = {.loads = &loads};
+	struct model m = crowded();
+
+	model_run(&m);
+	add_starts(&m, 800);
+	stall_judge(&series, &finding);
+	cr_assert_eq(cause_find(&series, &finding, &input, &diagnosis), 0);
+	cr_expect_eq(w->fewer_workers, -1, "a quarter of the loads is too little");
+	loads.cpu_ns = 200;
+	cr_assert_eq(cause_find(&series, &finding, &input, &diagnosis), 0);
+	series_done(&series);
+	cr_expect_eq(diagnosis.cause, CAUSE_TOO_MANY_WORKERS, "%s", cause_names[diagnosis.cause]);
+	cr_expect_eq(w->fewer_workers, 2);
+	cr_expect_eq(w->setups[WHATIF_FEWER_WORKERS].workers, 2);
+	cr_expect_gt(w->gain[WHATIF_FEWER_WORKERS], 0.05, "%g", w->gain[WHATIF_FEWER_WORKERS]);
+	cr_expect_lt(w->gain[WHATIF_FEWER_WORKERS], 0.40, "%g", w->gain[WHATIF_FEWER_WORKERS]);
 }
 
 Test(whatif, prices_a_part_of_the_loads)
