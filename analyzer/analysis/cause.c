@@ -182,6 +182,12 @@ static bool may_be_uncrowded(const struct batch_series *s, const struct diagnosi
 	       !series_has_others(s);
 }
 
+/* So many that fewer may be faster, which only a prediction tells. */
+static bool has_many_workers(const struct batch_series *s)
+{
+	return s->workers >= FEWER_CORES * s->cores;
+}
+
 /* Where the cores do not suffice for the workers, and fewer of them are faster. */
 static enum cause with_fewer(const struct batch_series *s, const struct diagnosis *d,
 			     enum cause cause)
@@ -189,8 +195,7 @@ static enum cause with_fewer(const struct batch_series *s, const struct diagnosi
 	const struct whatif *whatif = &d->whatif;
 
 	if ((cause == CAUSE_CPU_CONTENTION || cause == CAUSE_EPOCH_START) &&
-	    s->workers >= FEWER_CORES * s->cores &&
-	    whatif->gain[WHATIF_FEWER_WORKERS] >= ADVICE_GAIN &&
+	    has_many_workers(s) && whatif->gain[WHATIF_FEWER_WORKERS] >= ADVICE_GAIN &&
 	    whatif->low_per_s[WHATIF_FEWER_WORKERS] > whatif->batches_per_s[WHATIF_BASELINE])
 		return CAUSE_TOO_MANY_WORKERS;
 	return cause;
@@ -286,8 +291,9 @@ static void list_causes(const struct batch_series *s, const struct finding *f,
 }
 
 static int find(const struct batch_series *s, const struct finding *f,
-		const struct cause_input *input, bool predicts, struct diagnosis *ret)
+		const struct cause_input *input, bool advises, struct diagnosis *ret)
 {
+	const bool predicts = advises || (input && f->starved && has_many_workers(s));
 	const struct split_periods periods = {&ret->wait, &ret->load};
 	static const struct cause_input nothing;
 	float *others = NULL;
@@ -327,7 +333,7 @@ static int find(const struct batch_series *s, const struct finding *f,
 	/* Whose waits are not known has no cause. */
 	if (r == 0 && f->gap == STALL_GAP_NONE && !f->is_doubtful)
 		list_causes(s, f, &split, ret);
-	return r < 0 || !predicts ? r : advice_give(s, f, input, ret);
+	return r < 0 || !advises ? r : advice_give(s, f, input, ret);
 }
 
 int cause_find(const struct batch_series *s, const struct finding *f,
@@ -336,7 +342,8 @@ int cause_find(const struct batch_series *s, const struct finding *f,
 	return find(s, f, input, true, ret);
 }
 
-int cause_find_bare(const struct batch_series *s, const struct finding *f, struct diagnosis *ret)
+int cause_find_bare(const struct batch_series *s, const struct finding *f,
+		    const struct cause_input *input, struct diagnosis *ret)
 {
-	return find(s, f, NULL, false, ret);
+	return find(s, f, input, false, ret);
 }

@@ -19,9 +19,12 @@
 int cause_find(const struct batch_series *series, const struct finding *finding,
 	       const struct cause_input *input, struct diagnosis *ret);
 
-/* The same without predictions and advice, which would take most of the time. */
+/*
+ * The same without advice, and without predictions, which would take most of the time, but where
+ * a cause depends on one. `input` NULL: by the waits alone, without any.
+ */
 int cause_find_bare(const struct batch_series *series, const struct finding *finding,
-		    struct diagnosis *ret);
+		    const struct cause_input *input, struct diagnosis *ret);
 
 /* As JSON has it; NULL for CAUSE_UNKNOWN. */
 extern const char *const cause_names[CAUSE_MAX];

@@ -89,7 +89,7 @@ struct grounds {
 		char name[16];       /* of the thread; empty: not known */
 		double cpu_ns;       /* that it used; NAN */
 		double share;        /* of the waits: it held the interpreter; NAN */
-		bool is_line;
+		bool is_line;        /* its line of code is known */
 	} holder;
 	struct {
 		size_t first, last; /* so many batches at the begin, or at the end, did not wait */

@@ -159,7 +159,7 @@ static int judge(const struct newest *newest, struct top *top)
 	find_since(&newest->list[newest->count - 1], top);
 	top->window = top->series.count;
 	stall_judge(&top->series, &top->finding);
-	return cause_find_bare(&top->series, &top->finding, &top->diagnosis);
+	return cause_find_bare(&top->series, &top->finding, NULL, &top->diagnosis);
 }
 
 /* The loader that delivered last, and its newest batches. */

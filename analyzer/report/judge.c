@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/judge.h"
 
-#include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 
 #include "analysis/clamp.h"
 #include "render/parts.h"
 #include "report/stuck.h"
 #include "report/thread.h"
+#include "report/why.h"
 #include "store/db_open.h"
 #include "store/facts.h"
 #include "store/lines.h"
@@ -49,7 +48,7 @@ static void choose_loader(const struct options *options, struct report *report)
 		report->filter.loader_id = report->loader->loader_id;
 }
 
-#define MOST_TALLIES    64
+#define MOST_TALLIES    WHY_SAMPLES
 #define MOST_SLOW_CALLS 16
 
 static int read_inside(struct db *db, struct inside *inside)
@@ -113,78 +112,38 @@ static int read_loader(struct db *db, bool is_chosen, struct report *report)
 	return r;
 }
 
-/* Samples of lines, which of them lead where the judged loader loads and is waited for, and what
- * does not go on. */
+/* Samples of lines, and which of them lead where the judged loader loads and is waited for. */
 static int find_lines(struct db *db, struct report *report)
 {
-	const int64_t loader_id = report->loader ? report->filter.loader_id : QUERY_UNKNOWN;
 	int r = lines_read(db, &report->samples);
 
-	if (r == 0)
-		r = lines_find(&report->samples, report->loader ? loader_id : 0, &report->lines);
-	return r < 0 || !report->live
-		       ? r
-		       : stuck_read(db, &report->samples, loader_id, &report->finding,
-				    &report->stuck, &report->stuck_count);
-}
-
-/* Whether the loads slow each other down, which matters where there are workers. 0 or -errno. */
-static int find_flight(struct db *db, const struct report *report, struct flight *ret)
-{
-	struct flight_load *loads;
-	size_t count;
-	int r;
-
-	*ret = (struct flight){.growth = NAN, .z = NAN, .limit_per_s = NAN};
-	if (!report->loader || report->series.workers < 1 || !report->finding.starved)
-		return 0;
-	loads = calloc(FLIGHT_MOST, sizeof(*loads));
-	r = loads ? batch_flights(db, &report->filter, loads, &count) : -ENOMEM;
-	if (r == 0)
-		r = flight_find(loads, count, series_busy_workers(&report->series), ret);
-	free(loads);
-	return r;
+	return r < 0 ? r
+		     : lines_find(&report->samples, report->loader ? report->filter.loader_id : 0,
+				  &report->lines);
 }
 
 /* Why, and what to do: with what the loads' and the GPU's time went to. */
-static int find_cause(struct db *db, struct report *report)
+static int find_cause(struct db *db, bool advises, struct report *report)
 {
-	const struct load_times loads = batch_totals_times(&report->totals);
-	struct slow_sample samples[MOST_TALLIES];
-	struct cause_input input = {
-		.gpu = &report->gpu_use,
-		.loads = &loads,
-		.lines = &report->lines,
+	const struct why_input input = {
+		.filter = &report->filter,
+		.series = &report->series,
+		.finding = &report->finding,
+		.totals = &report->totals,
 		.facts = &report->facts,
-		.samples = samples,
-		.sample_count = report->inside.samples.count,
+		.lines = &report->lines,
+		.samples = &report->inside.samples,
+		.gpu = &report->gpu_use,
 		.is_foreign = remedy_is_foreign(report),
 	};
-	struct diagnosis *diagnosis = &report->diagnosis;
-	struct slow_work work = {0};
-	struct flight flight;
-	int r = find_flight(db, report, &flight);
 
-	input.flight = &flight;
-	for (size_t i = 0; i < input.sample_count; i++)
-		samples[i] = (struct slow_sample){
-			(double)report->inside.samples.items[i].ns,
-			(double)report->inside.samples.items[i].count,
-		};
-	if (r == 0)
-		r = cause_find(&report->series, &report->finding, &input, diagnosis);
-
-	/* Only where workers or samples are slow does it matter what each worker read. */
-	if (r < 0 || (!diagnosis->slow.count && !diagnosis->slow.every))
-		return r;
-	input.work = &work;
-	r = batch_reads(db, &report->filter, SLOW_WORKERS, work.loads, work.bytes);
-	return r < 0 ? r : cause_find(&report->series, &report->finding, &input, diagnosis);
+	return why_find(db, &input, advises, &report->diagnosis);
 }
 
 static int collect(const struct options *options, struct db *db, bool advises,
 		   struct report *report)
 {
+	bool explains;
 	int r;
 
 	report->path = options->run;
@@ -217,14 +176,18 @@ static int collect(const struct options *options, struct db *db, bool advises,
 	if (r == 0 && report->loader && report->loader->batch_count > 0 && !report->series.count &&
 	    cmd_check_part(options, report->loader))
 		return CMD_ERROR;
-	if (r == 0 && advises)
+	/* What does not starve has no cause that the waits do not tell. */
+	explains = advises || report->finding.starved;
+	if (r == 0 && explains)
 		r = load_facts_read(db, &report->filter, &report->facts);
-	if (r == 0 && advises)
+	if (r == 0 && explains)
 		r = find_lines(db, report);
+	if (r == 0 && advises && report->live)
+		r = stuck_read(db, &report->samples,
+			       report->loader ? report->filter.loader_id : QUERY_UNKNOWN,
+			       &report->finding, &report->stuck, &report->stuck_count);
 	if (r == 0)
-		r = advises ? find_cause(db, report)
-			    : cause_find_bare(&report->series, &report->finding,
-					      &report->diagnosis);
+		r = find_cause(db, advises, report);
 	if (r == 0 && advises)
 		r = whatif_ask(&report->series, &report->finding, options->wishes,
 			       options->wish_count, &report->diagnosis.whatif);

@@ -6,11 +6,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "analysis/cause.h"
 #include "render/ranks.h"
 #include "report/names.h"
+#include "report/why.h"
 #include "store/batch.h"
 #include "store/db_open.h"
+#include "store/facts.h"
+#include "store/lines.h"
 #include "store/redact.h"
 
 static const char *part_error(int error)
@@ -156,17 +158,59 @@ int sources_add_words(struct part *part, const char *const words[PART_WORDS])
 	return r;
 }
 
+/* As the report of this rank has it. */
+static int find_cause(const struct rank_look *look, const struct load_totals *totals,
+		      struct diagnosis *ret)
+{
+	const struct batch_filter all = batch_filter_all(look->loader_id);
+	struct line_samples stacks = {0};
+	struct tally_list samples = {0};
+	struct lines lines = {0};
+	struct load_facts facts;
+	int r;
+
+	/* What does not starve has no cause that the waits do not tell. */
+	if (!look->row->finding.starved)
+		return cause_find_bare(look->series, &look->row->finding, NULL, ret);
+	r = load_facts_read(look->db, &all, &facts);
+	if (r == 0)
+		r = lines_read(look->db, &stacks);
+	if (r == 0)
+		r = lines_find(&stacks, look->loader_id, &lines);
+	if (r == 0)
+		r = tally_list_read(look->db, "sample", WHY_SAMPLES, &samples);
+	if (r == 0)
+		r = why_find(look->db,
+			     &(struct why_input){
+				     .filter = &all,
+				     .series = look->series,
+				     .finding = &look->row->finding,
+				     .totals = totals,
+				     .facts = &facts,
+				     .lines = &lines,
+				     .samples = &samples,
+			     },
+			     false, ret);
+	tally_list_done(&samples);
+	lines_done(&lines);
+	lines_free(&stacks);
+	return r;
+}
+
 static int take_loads(const struct rank_look *look, struct part_rank *rank)
 {
-	const struct batch_filter all = {look->loader_id, -1, -1, -1};
-	struct diagnosis diagnosis;
+	const struct batch_filter all = batch_filter_all(look->loader_id);
+	struct diagnosis diagnosis = {.cause = CAUSE_UNKNOWN};
 	struct load_totals totals;
 	struct load_times times;
-	int r = cause_find_bare(look->series, &look->row->finding, &diagnosis);
+	int r = 0;
 
 	batch_totals_init(&totals);
-	if (r == 0 && look->loader_id >= 0)
+	if (look->loader_id >= 0) {
 		r = batch_totals(look->db, &all, &totals);
+		if (r == 0)
+			r = find_cause(look, &totals, &diagnosis);
+	}
 	times = batch_totals_times(&totals);
 	rank->cause = diagnosis.cause;
 	rank->load_ns = times.load_ns;
